@@ -1,0 +1,162 @@
+# make                 ./retry
+# make static          ./retry-static, with musl-gcc where there is one
+# make install         under DESTDIR and PREFIX, by the name PROGRAM
+# make check           everything that must hold; tests/setup gets its tools
+# make lint san faults bench        more of the same, each for itself
+#
+# CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
+
+PROGRAM = retry
+PREFIX = /usr/local
+DESTDIR =
+CFLAGS = -O2
+
+# In order: a module includes only what stands to its left. The pure ones take
+# values and return values; the others own the kernel (tests/house checks it).
+PURE = number duration codes backoff verdict policy plan
+EDGE = context lines words options signals launch tree child report
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wpointer-arith -Wcast-qual \
+	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARNINGS) $(WERROR) \
+	$(CFLAGS)
+LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
+# Bound at start-up: the same speed here, and a table that nobody rewrites.
+MODE = -Wl,-z,now
+
+# A module that is only types has no .c, hence the wildcard.
+B = build
+BIN = retry
+PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=src/%.c)))
+EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=src/%.c)))
+C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/bench/*.c)
+SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
+	$(addprefix tests/,run control house setup faults.sh) \
+	$(addprefix tests/bench/,run loop.sh peak.sh)
+
+all: $(BIN)
+
+$(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+$(B)/unit: $(B)/tests/unit.o $(PURE_OBJS)
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+$(B)/floor $(B)/compare: $(B)/%: $(B)/tests/bench/%.o
+	$(LINK) -o $@ $< $(LDLIBS)
+
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+# Touched only when the flags are others than last time.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
+		echo '$(COMPILE) $(LINK)' >$@
+
+-include $(wildcard $(addprefix $(B)/,*.d src/*.d tests/*.d tests/bench/*.d))
+
+# At a fixed address: relocating itself would cost it a fifth of its start.
+MUSL_CC = $(shell command -v musl-gcc || \
+	{ $(CC) -dumpmachine | grep -q musl && echo $(CC); })
+STATIC = $(MAKE) --no-print-directory B=build/static BIN=retry-static \
+	CC='$(MUSL_CC)' MODE='-static -no-pie'
+
+static:
+	@test -n '$(MUSL_CC)' || { \
+		echo 'make static: no musl-gcc here (Debian: musl-tools)' >&2; \
+		exit 1; }
+	@$(STATIC) retry-static
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+install: $(BIN)
+	install -d '$(BINDIR)' '$(MANDIR)' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
+	install -m 755 $(BIN) '$(BINDIR)/$(PROGRAM)'
+	sed 's/^\.Nm retry$$/.Nm $(PROGRAM)/' retry.1 \
+		>'$(MANDIR)/$(PROGRAM).1'
+	sed 's/^\(complete .*\) retry$$/\1 $(PROGRAM)/' completions/retry.bash \
+		>'$(BASHDIR)/$(PROGRAM)'
+	sed '1s/ retry$$/ $(PROGRAM)/' completions/_retry \
+		>'$(ZSHDIR)/_$(PROGRAM)'
+	sed 's/\(complete -c\) retry /\1 $(PROGRAM) /' completions/retry.fish \
+		>'$(FISHDIR)/$(PROGRAM).fish'
+	chmod 644 '$(MANDIR)/$(PROGRAM).1' '$(BASHDIR)/$(PROGRAM)' \
+		'$(ZSHDIR)/_$(PROGRAM)' '$(FISHDIR)/$(PROGRAM).fish'
+
+uninstall:
+	rm -f '$(BINDIR)/$(PROGRAM)' '$(MANDIR)/$(PROGRAM).1' \
+		'$(BASHDIR)/$(PROGRAM)' '$(ZSHDIR)/_$(PROGRAM)' \
+		'$(FISHDIR)/$(PROGRAM).fish'
+
+# The checks, each in a build of its own. What is not installed is left out, but
+# not silently: tests/setup gets it.
+QUIET = $(MAKE) --no-print-directory -s
+IF = has() { command -v $$1 >/dev/null || \
+	{ echo "make $@: no $$1 here, left out"; return 1; }; }; if has
+
+check: $(BIN)
+	@$(QUIET) CC=gcc WERROR=-Werror B=build/gcc BIN=build/gcc/retry \
+		build/gcc/retry build/gcc/unit
+	@$(IF) clang; then $(QUIET) CC=clang WERROR=-Werror B=build/clang \
+		BIN=build/clang/retry build/clang/retry build/clang/unit; fi
+	@tests/house build/gcc
+	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
+	@$(IF) shellcheck; then shellcheck $(SH_FILES) && \
+		shellcheck -s bats -S warning -e SC2154 tests/*.bats; fi
+	@build/gcc/unit
+	@tests/run
+	@tests/control
+
+lint:
+	clang-format --dry-run -Werror $(C_FILES)
+	@for header in src/*.h; do \
+		$(COMPILE) -Werror -fsyntax-only -include $$header \
+			-x c /dev/null || exit; \
+	done
+	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
+		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
+	cppcheck --quiet --std=c11 -D_GNU_SOURCE --error-exitcode=1 \
+		--enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem --suppress=allocaCalled \
+		retry.c src
+	@echo clang-tidy retry.c src/*.c; # on stderr it only counts
+	@printf '%s\n' retry.c src/*.c | xargs -n 4 -P 2 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>&-' sh
+
+# Signals of the hardware's own go where they would without us. A report may
+# land in a test's file: it is also in build/san/log*.
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+SAN_LOG = log_path=$(CURDIR)/build/san/log
+san:
+	@rm -f build/san/log*
+	@$(QUIET) CFLAGS='$(SANITIZE)' B=build/san BIN=build/san/retry \
+		build/san/retry build/san/unit
+	@build/san/unit
+	@export RETRY_SAN=1 UBSAN_OPTIONS=print_stacktrace=1:$(SAN_LOG) \
+	ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:$(strip \
+	)handle_sigfpe=0:handle_sigill=0:disable_coredump=0:$(strip \
+	)detect_leaks=0:$(SAN_LOG); \
+	RETRY='$(CURDIR)/build/san/retry' tests/run
+	@! cat build/san/log* 2>/dev/null
+
+faults: $(BIN)
+	@tests/faults.sh
+
+bench: $(BIN) $(B)/floor $(B)/compare
+	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
+	@tests/bench/run
+
+clean:
+	rm -rf build retry retry-static
+
+FORCE:
+.PHONY: all static install uninstall check lint san faults bench clean FORCE
