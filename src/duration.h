@@ -1,0 +1,40 @@
+/*
+ * duration: spans of time, as people write them and as retry counts them: in
+ * 64-bit nanoseconds that saturate. About 292 years stand for ever.
+ */
+#ifndef DURATION_H
+#define DURATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t nanos;
+
+#define NANOS_MAX INT64_MAX
+#define NANOS_MS INT64_C(1000000)
+#define NANOS_SECOND (1000 * NANOS_MS)
+#define NANOS_MINUTE (60 * NANOS_SECOND)
+#define NANOS_HOUR (60 * NANOS_MINUTE)
+#define NANOS_DAY (24 * NANOS_HOUR)
+
+/* Room for any formatted duration and the closing NUL. */
+#define DURATION_ROOM 32
+
+/*
+ * Reads exactly length bytes of text as a duration: a decimal number with an
+ * optional unit (ms, s, m, h, d; none: seconds), or several with units, each
+ * smaller than the one before it ("1h30m"). False for anything else: a sign,
+ * an exponent, hexadecimal, blanks, "inf", "nan", nothing at all. Too large
+ * saturates at NANOS_MAX; a positive one too small rounds up to 1 ns.
+ */
+bool duration_parse(const char *text, size_t length, nanos *span);
+
+/*
+ * Writes a duration for people to read, and returns room: "0s", "12ms",
+ * "0.8s", "1.2s", "5s", "1m30s", "2h5m", "3d4h"; rounded to the nearest of
+ * what is shown, but never a positive one to "0s".
+ */
+char *duration_format(char room[DURATION_ROOM], nanos span);
+
+#endif

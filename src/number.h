@@ -1,0 +1,39 @@
+/*
+ * number: whole and decimal numbers as people write them, and sums that
+ * saturate instead of wrapping. The locale never matters.
+ */
+#ifndef NUMBER_H
+#define NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for any 64-bit number in decimal, its sign and the closing NUL. */
+#define NUMBER_ROOM 24
+
+/*
+ * Reads exactly length bytes of text as decimal digits. False if there are
+ * none, or anything else among them. Too large a number gives INT64_MAX.
+ */
+bool number_whole(const char *text, size_t length, int64_t *value);
+
+/*
+ * Reads exactly length bytes of text as a decimal number, "2", "1.5", ".5" or
+ * "2.", in units of 1/scale, scale at most INT64_MAX/10. Digits beyond the
+ * scale round up, so that no positive number becomes 0. False where there is no
+ * digit, or anything but digits and one point. Saturates at INT64_MAX.
+ */
+bool
+number_decimal(const char *text, size_t length, int64_t scale, int64_t *value);
+
+/* a + b and a * b for a, b >= 0: INT64_MAX where the result is larger. */
+int64_t number_add(int64_t a, int64_t b);
+int64_t number_multiply(int64_t a, int64_t b);
+
+/*
+ * Writes the number in decimal into room, NUL-terminated, and returns room.
+ */
+char *number_put(char room[NUMBER_ROOM], int64_t value);
+
+#endif
