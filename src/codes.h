@@ -1,0 +1,64 @@
+/*
+ * codes: the LIST of --retry-on and its sisters, as a set of conditions.
+ */
+#ifndef CODES_H
+#define CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A set of conditions; all zero is the empty set. */
+struct codes {
+	uint64_t exits[4]; /* bit n: exit status n */
+	uint64_t signals; /* bit n - 1: death by signal n */
+	bool any_signal, timeout, fail;
+};
+
+/* What is wrong with a LIST: why, and the item (not NUL-terminated) at fault.
+ */
+struct codes_error {
+	const char *why;
+	const char *item;
+	size_t length;
+};
+
+/* Room for any signal's name ("SIGRTMIN+15") and the closing NUL. */
+#define CODES_SIGNAL_ROOM 16
+
+/*
+ * Adds the comma-separated items of list to the set: exit statuses "7",
+ * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
+ * "timeout", "fail" (any failure). False, with error filled and the set
+ * unchanged, if any item is empty, unknown, above 255, or a range runs
+ * backwards; error->why is a phrase such as "not an exit status, signal or
+ * condition", without the item.
+ */
+bool
+codes_parse(struct codes *set, const char *list, struct codes_error *error);
+
+/* Whether no condition is in the set. */
+bool codes_empty(const struct codes *set);
+
+/* Whether the set names exit status code, 0..255, by number or range. */
+bool codes_has_exit(const struct codes *set, int code);
+
+/*
+ * Whether the set names this one signal, by its name or as 128+n; "signal",
+ * which is any of them, is not naming it.
+ */
+bool codes_names_signal(const struct codes *set, int number);
+
+/*
+ * The number of a signal written as "TERM", "SIGTERM", "15", "RTMIN+3" or
+ * "RTMAX-1", in either case; 0 if there is no such signal.
+ */
+int codes_signal(const char *text, size_t length);
+
+/*
+ * Writes the name of signal number ("SIGTERM", "SIGRTMIN+3", "signal 99")
+ * and returns room.
+ */
+char *codes_signal_name(char room[CODES_SIGNAL_ROOM], int number);
+
+#endif
