@@ -1,0 +1,84 @@
+/*
+ * verdict: what the outcome of an attempt means: done, retry or stop, and by
+ * which rule.
+ */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include <stdbool.h>
+#include "codes.h"
+#include "duration.h"
+
+enum end {
+	END_EXITED,
+	END_SIGNALED,
+	END_TIMED_OUT, /* --timeout ended it, whatever it then exited with */
+	END_DEADLINE, /* the deadline ended it */
+	END_NOT_STARTED, /* fork or exec failed */
+};
+
+/* How one attempt ended. */
+struct outcome {
+	enum end end;
+	int code; /* exit status, or the number of the signal */
+	int error; /* END_NOT_STARTED: errno */
+	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
+	int interrupted; /* the signal that ended the series meanwhile, or 0 */
+	nanos elapsed; /* without the time retry itself was stopped */
+};
+
+enum verdict {
+	VERDICT_DONE,
+	VERDICT_RETRY,
+	VERDICT_STOP,
+};
+
+/*
+ * Why it all ended. In order of precedence: where several hold, the first.
+ */
+enum reason {
+	REASON_NONE,
+	REASON_INTERNAL,
+	REASON_INTERRUPTED,
+	REASON_NOT_EXECUTABLE,
+	REASON_SUCCEEDED,
+	REASON_STOP_RULE,
+	REASON_NOT_RETRYABLE,
+	REASON_ATTEMPTS,
+	REASON_DEADLINE,
+};
+
+/* What the user said about outcomes. */
+struct rules {
+	struct codes retry_on; /* empty: every failure */
+	struct codes stop_on;
+	struct codes success_on;
+};
+
+struct judgement {
+	enum verdict verdict;
+	enum reason reason; /* REASON_NONE for VERDICT_RETRY */
+};
+
+/*
+ * Judges an outcome, in this order: success; interrupted; not executable;
+ * --stop-on; what nobody should retry unasked (death by INT, QUIT or PIPE);
+ * --retry-on. Limits of time and number are plan's.
+ */
+struct judgement
+verdict_of(const struct rules *rules, const struct outcome *outcome);
+
+/*
+ * The exit status that stands for an outcome: the command's own, 128+n for a
+ * signal, 124 for a limit, 127 and 126 for not found and not executable, 125
+ * for what retry itself could not do.
+ */
+int verdict_status(const struct outcome *outcome);
+
+/* A reason's name ("stop-rule"), as manual and reports have it. */
+const char *verdict_reason_name(enum reason reason);
+
+/* A reason in the words of "giving up: ..." ("attempts exhausted"). */
+const char *verdict_reason_words(enum reason reason);
+
+#endif
