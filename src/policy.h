@@ -1,0 +1,40 @@
+/*
+ * policy: what the user asked for. Types only; filled once by options, const
+ * from then on.
+ */
+#ifndef POLICY_H
+#define POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "backoff.h"
+#include "duration.h"
+#include "verdict.h"
+
+/* --attempts inf. */
+#define POLICY_UNLIMITED INT64_MAX
+
+enum loudness {
+	LOUDNESS_QUIET,
+	LOUDNESS_PLAIN,
+	LOUDNESS_VERBOSE,
+};
+
+struct policy {
+	char **command; /* NULL-terminated, at least one word; command[-1] is
+			   an element too (argv's), free to be overwritten */
+	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
+	nanos deadline; /* for everything; 0: none */
+	nanos timeout; /* for one attempt; 0: none */
+	int signal; /* what ends an attempt at a limit */
+	nanos kill_after; /* then KILL, this much later */
+	struct backoff backoff;
+	nanos reset_after; /* 0: never */
+	nanos splay;
+	bool seeded;
+	uint64_t seed;
+	struct rules rules;
+	enum loudness loudness;
+};
+
+#endif
