@@ -1,0 +1,80 @@
+/*
+ * words: takes a command line apart over a table of options. getopt_long is
+ * no help here: it takes --retry for --retry-on, and one day's abbreviation
+ * is the next day's ambiguity. Here a name is typed whole or is an error.
+ *
+ * Options end at the first operand or after "--". "--name=text", "--name
+ * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3"; no option has an
+ * optional argument.
+ */
+#ifndef WORDS_H
+#define WORDS_H
+
+#include <stddef.h>
+
+/* The status of an invocation that failed by itself: usage, output. */
+#define WORDS_FAILED 125
+
+/* All that is known of one option. */
+struct row {
+	const char *name; /* without the dashes */
+	char letter; /* of the short form, or '\0' */
+	const char *argument; /* as --help shows it; NULL: a flag */
+	/* Stores text (a flag: the word as typed), or refuses it. */
+	void (*take)(const struct row *row, const char *text, void *field);
+	size_t field; /* offset of what take fills */
+	const char *help; /* its lines after the first are indented too */
+};
+
+/* What stands above a row in --help. */
+struct heading {
+	size_t row;
+	const char *text;
+};
+
+/* A name from another tool, and the option that it means here. */
+struct alias {
+	const char *name, *ours;
+};
+
+struct words {
+	const struct row *rows;
+	size_t count;
+	const struct heading *headings; /* in order; the last one's is count */
+	const struct alias *aliases; /* the last one has no name */
+};
+
+/*
+ * Takes the options after argv[0] in order, fields counting from into, and
+ * returns where the operands begin. said has an element for each row: the
+ * text it was given last, untouched where it was not. Exits where an option is
+ * unknown, lacks its argument or has one too many.
+ */
+char **words_take(
+    const struct words *words, char **argv, void *into, const char *said[]);
+
+/* The bad text of an option: "retry: --name: why: 'text'", and exits. */
+_Noreturn void
+words_refuse(const struct row *row, const char *why, const char *text);
+
+/*
+ * The same for length bytes at item within text: "why: 'item' in 'text'", or
+ * "why in 'text'" where nothing is there.
+ */
+_Noreturn void words_refuse_item(const struct row *row, const char *why,
+    const char *item, size_t length, const char *text);
+
+/* A mistake that no option is to blame for: "retry: why", and exits. */
+_Noreturn void words_refuse_all(const char *why);
+
+/*
+ * Writes text to standard output and exits: 0, or WORDS_FAILED with a line on
+ * standard error if it could not be delivered.
+ */
+_Noreturn void words_show(const char *text);
+
+/* The same for the rows, between two texts. */
+_Noreturn void words_show_rows(
+    const struct words *words, const char *before, const char *after);
+
+#endif

@@ -1,0 +1,584 @@
+#!/usr/bin/env bats
+# How the command line is taken apart, and what bad usage gets.
+
+# shellcheck disable=SC2016 # the commands' shells expand
+
+load helper
+
+TRY="Try 'retry --help' for more information."
+
+# refused LINE [WORD]...: retry refuses these words: status 125, LINE and the
+# advice on standard error, nothing on standard output.
+refused()
+{
+	local line=$1 status=0
+	shift
+	"$RETRY" "$@" >out 2>err || status=$?
+	[ "$status" -eq 125 ] || {
+		echo "status $status: $*"
+		return 1
+	}
+	diff <(printf '%s\n' "$line" "$TRY") err && [ ! -s out ]
+}
+
+# refused_option OPTION TEXT WHY: each way to give OPTION this TEXT is refused,
+# without a run of the command that follows. WHY quotes what it got.
+refused_option()
+{
+	local line="retry: --$1: $3"
+	refused "$line" "--$1" "$2" touch ran && refused "$line" "--$1=$2" touch ran &&
+	    [ ! -e ran ]
+}
+
+# most NUMBER [OPTION]...: these options ask for so many attempts.
+most()
+{
+	local want=$1 got
+	shift
+	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	[ "$got" = "$want" ] || {
+		echo "$got instead of $want: $*"
+		return 1
+	}
+}
+
+# prints LINE WORD...: retry runs these words, and the command prints LINE.
+prints()
+{
+	local want=$1 got
+	shift
+	got=$("$RETRY" "$@")
+	[ "$got" = "$want" ] || {
+		echo "$got instead of $want: $*"
+		return 1
+	}
+}
+
+# loud LINES WORD...: retry says so many lines of its own around a success.
+loud()
+{
+	local want=$1
+	shift
+	"$RETRY" "$@" sh -c 'echo >>ran' 2>err && [ -e ran ] &&
+	    [ "$(lines err)" -eq "$want" ]
+}
+
+#
+# Options, their arguments and operands
+#
+
+@test "a short option takes its argument from the same word or the next one" {
+	most 3 -n3
+	most 3 -n 3
+	most 3 -qn3
+	most 3 -qn 3
+	most 3 -qvn3 -d0
+}
+
+@test "a long option takes its argument after an equals sign or from the next word" {
+	most 3 --attempts=3
+	most 3 --attempts 3
+	refused "retry: --attempts: not a number of attempts: '=3'" --attempts==3 true
+}
+
+@test "flags can be bundled" {
+	loud 2 -qv
+	loud 0 -vq
+	loud 2 -vv
+}
+
+@test "options end at the first operand" {
+	prints '-n 0' printf '%s %s' -n 0
+	prints '--help -x --' -n 2 printf '%s %s %s' --help -x --
+}
+
+@test "options end after --, which is not passed on" {
+	prints ok -- echo ok
+	prints ok -n 2 -- echo ok
+	prints '-- -n' -- printf '%s %s' -- -n
+}
+
+@test "a command may begin with a dash after --" {
+	mkdir bin
+	printf '#!/bin/sh\necho dashed\n' >bin/-n
+	chmod +x bin/-n
+	PATH=$PWD/bin:$PATH prints dashed -- -n
+}
+
+@test "a lone dash is a command" {
+	mkdir bin
+	printf '#!/bin/sh\necho lone\n' >bin/-
+	chmod +x bin/-
+	PATH=$PWD/bin:$PATH prints lone -n 2 -
+}
+
+@test "an option given twice: the last one counts" {
+	most 3 -n 7 -n 3
+	most 3 --retries 6 --attempts 3
+	most 4 --attempts 6 --retries 3
+	loud 0 --verbose --quiet
+	loud 2 --quiet --verbose
+}
+
+@test "a schedule given twice: the last one counts" {
+	prints ok -d 1,2 -d 3 -j decorrelated echo ok
+	refused "retry: --jitter: not with a list of delays: 'decorrelated'" \
+	    -d 3 -d 1,2 -j decorrelated true
+}
+
+@test "lists given twice add up" {
+	run "$RETRY" -q -d 0 -n 6 --retry-on 1 --retry-on 2 \
+	    sh -c 'echo >>ran; case $RETRY_ATTEMPT in 1) exit 1;; 2) exit 2;; *) exit 3;; esac'
+	[ "$status" -eq 3 ]
+	[ "$(lines ran)" -eq 3 ]
+	run "$RETRY" -q --stop-on 1 --stop-on 2 sh -c 'echo >>stopped; exit 1'
+	[ "$status" -eq 1 ]
+	[ "$(lines stopped)" -eq 1 ]
+	run "$RETRY" -q --success-on 1 --success-on 2 sh -c 'echo >>done; exit 1'
+	[ "$status" -eq 1 ]
+	[ "$(lines 'done')" -eq 1 ]
+}
+
+@test "every option is accepted, in both forms" {
+	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
+	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m --signal INT \
+	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
+	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
+	    --retry-on 1 --stop-on 2 --success-on 3 --quiet --verbose echo ok 2>err
+}
+
+@test "POSIXLY_CORRECT changes nothing" {
+	POSIXLY_CORRECT=1 most 3 -n 3
+	POSIXLY_CORRECT=1 prints '-x' printf %s -x
+}
+
+#
+# How many attempts
+#
+
+@test "four attempts is the default, no limit where there is a deadline" {
+	most 4
+	most inf -T 60
+	most inf -T 60 -d 1
+	most 3 -T 60 -n 3
+	most 3 -n 3 -T 60
+	most 3 --retries 2 -T 60
+}
+
+@test "a deadline of 0 is none, and leaves the number of attempts alone" {
+	most 4 -T 0
+	most 4 -T 60 -T 0
+	most 4 -T 0ms
+}
+
+@test "a number of attempts can be large, or inf" {
+	most 1 -n 1
+	most 1 --retries 0
+	most inf -n inf
+	most inf --retries inf
+	most 1000000000000 -n 1000000000000
+	most inf -n 99999999999999999999
+	most inf --retries 99999999999999999999
+	most inf --retries 9223372036854775807
+	most 7 -n 007
+}
+
+#
+# What retry prints about itself
+#
+
+@test "--help names every option, within 80 columns and 55 lines" {
+	run "$RETRY" --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 55 ]
+	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
+	local line name
+	for line in "${lines[@]}"; do
+		[ "${#line}" -le 80 ]
+	done
+	for name in attempts retries deadline timeout signal kill-after delay \
+	    backoff factor max-delay min-delay jitter seed reset-after splay \
+	    retry-on stop-on success-on quiet verbose help version; do
+		grep -qE -- "^  (-[a-zA-Z], |    )--$name( |\$)" <<<"$output"
+	done
+}
+
+@test "--help names no option that does not exist" {
+	local name names
+	names=$("$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+).*/\2/p')
+	[ "$(wc -w <<<"$names")" -ge 22 ]
+	for name in $names; do
+		run "$RETRY" "--$name"
+		[[ "$output" != *'unknown option'* ]]
+	done
+}
+
+@test "--help says what -d 10 and -j none mean" {
+	"$RETRY" --help | tr -s ' \n' ' ' | grep -qF -- '-d 10 alone waits a random time in [0, 10s]'
+	"$RETRY" --help | grep -qF -- '-j none exactly that'
+}
+
+@test "-h is --help, and what follows is not looked at" {
+	run "$RETRY" --help
+	[ "$status" -eq 0 ]
+	local help=$output
+	run "$RETRY" -h
+	[ "$status" -eq 0 ]
+	[ "$output" = "$help" ]
+	run "$RETRY" -qh --nonsense
+	[ "$status" -eq 0 ]
+	[ "$output" = "$help" ]
+}
+
+@test "-V and --version print one line" {
+	for word in -V --version; do
+		run --separate-stderr "$RETRY" "$word"
+		[ "$status" -eq 0 ]
+		[[ "$output" =~ ^retry\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+		[ -z "$stderr" ]
+	done
+}
+
+@test "help that cannot be delivered is an error" {
+	local word
+	for word in -h --help -V --version; do
+		status=0
+		"$RETRY" "$word" >/dev/full 2>err || status=$?
+		[ "$status" -eq 125 ]
+		[ "$(cat err)" = 'retry: cannot write to standard output: No space left on device' ]
+		status=0
+		"$RETRY" "$word" >&- 2>err || status=$?
+		[ "$status" -eq 125 ]
+		[ "$(cat err)" = 'retry: cannot write to standard output: Bad file descriptor' ]
+	done
+}
+
+#
+# What is no option
+#
+
+@test "an unknown option is refused" {
+	refused "retry: unknown option: '--foo'" --foo touch ran
+	refused "retry: unknown option: '--foo'" --foo=bar touch ran
+	refused "retry: unknown option: '-x'" -x touch ran
+	refused "retry: unknown option: '-x' in '-vx'" -vx touch ran
+	refused "retry: unknown option: '-=' in '-q=1'" -q=1 touch ran
+	refused "retry: unknown option: '---attempts'" ---attempts 3 touch ran
+	refused "retry: unknown option: '--Attempts'" --Attempts 3 touch ran
+	refused "retry: unknown option: '--attemptsx'" --attemptsx 3 touch ran
+	[ ! -e ran ]
+}
+
+@test "a letter of several bytes is quoted whole" {
+	refused "retry: unknown option: '-é'" -é touch ran
+	refused "retry: unknown option: '-vé'" -vé touch ran
+	refused $'retry: unknown option: \'-\xff\'' $'-\xff' touch ran
+	[ ! -e ran ]
+}
+
+@test "an abbreviation is refused, and what it could stand for is named" {
+	local unknown="retry: unknown option:"
+	refused "$unknown '--attempt' (did you mean --attempts?)" --attempt 3 touch ran
+	refused "$unknown '--attempt' (did you mean --attempts?)" --attempt=3 touch ran
+	refused "$unknown '--a' (did you mean --attempts?)" --a 3 touch ran
+	refused "$unknown '--kill' (did you mean --kill-after?)" --kill 3 touch ran
+	refused "$unknown '--max' (did you mean --max-delay?)" --max 3 touch ran
+	refused "$unknown '--retry-o' (did you mean --retry-on?)" --retry-o 3 touch ran
+	refused "$unknown '--verb' (did you mean --verbose?)" --verb touch ran
+	[ ! -e ran ]
+}
+
+@test "an abbreviation of several options is refused without a guess" {
+	refused "retry: unknown option: '--s'" --s touch ran
+	refused "retry: unknown option: '--re'" --re=3 touch ran
+	refused "retry: unknown option: '--ver'" --ver touch ran
+	[ ! -e ran ]
+}
+
+@test "other tools' names are refused, and ours are named" {
+	local pair
+	for pair in retry:attempts tries:attempts times:attempts max-attempts:attempts \
+	    max-time:deadline total-timeout:deadline sleep:delay interval:delay; do
+		refused "retry: unknown option: '--${pair%:*}' (did you mean --${pair#*:}?)" \
+		    "--${pair%:*}" 3 touch ran
+		refused "retry: unknown option: '--${pair%:*}' (did you mean --${pair#*:}?)" \
+		    "--${pair%:*}=3" touch ran
+	done
+	[ ! -e ran ]
+}
+
+@test "an option that lacks its argument is refused by its long name" {
+	refused 'retry: --delay: needs an argument' --delay
+	refused 'retry: --delay: needs an argument' -d
+	refused 'retry: --attempts: needs an argument' -qn
+	refused 'retry: --retry-on: needs an argument' -n 3 --retry-on
+}
+
+@test "the next word is an argument, whatever it looks like" {
+	refused "retry: --attempts: not a number of attempts: '--'" -n -- 3
+	refused "retry: --delay: not a time: '-v'" --delay -v true
+}
+
+@test "an argument for a flag is refused" {
+	refused "retry: --quiet: takes no argument: '--quiet=1'" --quiet=1 touch ran
+	refused "retry: --verbose: takes no argument: '--verbose='" --verbose= touch ran
+	refused "retry: --help: takes no argument: '--help=x'" --help=x touch ran
+	refused "retry: --version: takes no argument: '--version=x'" --version=x touch ran
+	[ ! -e ran ]
+}
+
+@test "no command is an error" {
+	refused 'retry: no command given'
+	refused 'retry: no command given' --
+	refused 'retry: no command given' -n 3
+	refused 'retry: no command given' -n 3 -q --
+}
+
+@test "a command line without even a name for retry is an error" {
+	status=0
+	"$PYTHON" - "$RETRY" 2>err <<'PY' || status=$?
+import ctypes, sys
+libc = ctypes.CDLL(None)
+none = (ctypes.c_char_p * 1)(None)
+libc.execve(sys.argv[1].encode(), none, none)
+PY
+	[ "$status" -eq 125 ]
+	# Recent kernels put an empty name there.
+	[ "$(head -n 1 err)" = 'retry: no command given' ]
+}
+
+#
+# What the options refuse
+#
+
+@test "--attempts refuses what is no number of attempts" {
+	local text
+	for text in 0 00 '' -1 +1 1.5 3x x 0x3 1e3 ' 3' INF infinity 1,2; do
+		refused_option attempts "$text" "not a number of attempts: '$text'"
+	done
+	refused "retry: --attempts: not a number of attempts: '0'" -n 0 touch ran
+	refused "retry: --attempts: not a number of attempts: '0'" -n0 touch ran
+	refused "retry: --attempts: not a number of attempts: '-1'" -n -1 touch ran
+	[ ! -e ran ]
+}
+
+@test "--retries refuses what is no number of retries" {
+	local text
+	for text in '' -1 1.5 x '3 '; do
+		refused_option retries "$text" "not a number of retries: '$text'"
+	done
+}
+
+@test "every option that takes a time refuses what is none" {
+	local option
+	for option in deadline timeout kill-after delay max-delay min-delay reset-after splay; do
+		refused_option "$option" x "not a time: 'x'"
+		[ "$option" = delay ] ||
+		    refused_option "$option" '' "not a time: ''"
+		refused_option "$option" -1 "not a time: '-1'"
+	done
+	refused "retry: --deadline: not a time: 'x'" -T x true
+	refused "retry: --timeout: not a time: 'x'" -t x true
+	refused "retry: --kill-after: not a time: 'x'" -k x true
+	refused "retry: --delay: not a time: 'x'" -d x true
+}
+
+@test "a time is a decimal number with units, and nothing else" {
+	local text
+	for text in nan inf 0x10 1e3 +1 ' 1' '1 ' '1 s' 1,5 1x 1sec 1m1 s . .s 1.2.3 \
+	    1m1h 1us 1S; do
+		refused_option timeout "$text" "not a time: '$text'"
+	done
+}
+
+@test "times in every unit, fractions and compounds are accepted" {
+	local text
+	for text in 1 1ms 1s 1m 1h 1d 1.5 .5 1h30m 1d2h3m4s5ms 0 99999999999999999999d \
+	    0.00000000000000001; do
+		prints ok -k "$text" echo ok
+	done
+}
+
+@test "--delay refuses lists with something missing, wrong or too much" {
+	refused_option delay 1,,2 "empty item in '1,,2'"
+	refused_option delay 1, "empty item in '1,'"
+	refused_option delay ,1 "empty item in ',1'"
+	refused_option delay , "empty item in ','"
+	refused_option delay '' "empty item in ''"
+	refused_option delay 1,x "not a time: 'x' in '1,x'"
+	refused_option delay '1, 2' "not a time: ' 2' in '1, 2'"
+	local list
+	list=$(seq -s , 65)
+	refused_option delay "$list" "more than 64 delays: '$list'"
+	prints ok --delay "${list%,*}" echo ok
+}
+
+@test "--signal refuses what is no signal" {
+	local text
+	for text in NOPE SIG '' 0 -1 999 SIGSIGTERM 'TERM '; do
+		refused_option signal "$text" "not a signal: '$text'"
+	done
+	refused "retry: --signal: not a signal: 'NOPE'" -s NOPE true
+}
+
+@test "--signal takes names with and without SIG, and numbers" {
+	local text
+	for text in TERM SIGTERM term sigterm 15 KILL USR1 RTMIN+1 SIGRTMAX-1; do
+		prints ok --signal "$text" echo ok
+	done
+}
+
+@test "--backoff and --jitter refuse kinds that do not exist" {
+	local text
+	for text in '' cubic exp Linear 'linear '; do
+		refused_option backoff "$text" \
+		    "not exponential, linear, constant or fibonacci: '$text'"
+	done
+	for text in '' some no FULL full,equal; do
+		refused_option jitter "$text" \
+		    "not full, equal, decorrelated or none: '$text'"
+	done
+	refused "retry: --backoff: not exponential, linear, constant or fibonacci: 'x'" -b x true
+	refused "retry: --jitter: not full, equal, decorrelated or none: 'x'" -j x true
+}
+
+@test "--factor refuses what is no number, or less than 1" {
+	local text
+	for text in 0.5 0 0.999 -2 x '' 1e3 nan inf 2,5 1.2.3 .; do
+		refused_option factor "$text" "not a number of 1 or more: '$text'"
+	done
+	prints ok --factor 1 --factor 1.000001 --factor 3. echo ok
+}
+
+@test "--seed takes what fits 64 bits" {
+	local text
+	for text in 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'; do
+		refused_option seed "$text" "not a whole number below 2^64: '$text'"
+	done
+	for text in 0 1 9223372036854775808 18446744073709551615 0000000000000000000001; do
+		prints ok --seed "$text" echo ok
+	done
+}
+
+@test "lists of conditions refuse empty items" {
+	local option
+	for option in retry-on stop-on success-on; do
+		refused_option "$option" '' "empty item in ''"
+		refused_option "$option" ,, "empty item in ',,'"
+		refused_option "$option" 1,,2 "empty item in '1,,2'"
+		refused_option "$option" 1, "empty item in '1,'"
+		refused_option "$option" ,1 "empty item in ',1'"
+	done
+}
+
+@test "lists of conditions refuse what is no condition" {
+	local option what='not an exit status, signal or condition'
+	for option in retry-on stop-on success-on; do
+		refused_option "$option" x "$what: 'x'"
+		refused_option "$option" 1,x "$what: 'x' in '1,x'"
+		refused_option "$option" '1, 2' "$what: ' 2' in '1, 2'"
+		refused_option "$option" SIGNOPE,1 "$what: 'SIGNOPE' in 'SIGNOPE,1'"
+		refused_option "$option" -1 "$what: '-1'"
+		refused_option "$option" 5- "$what: '5-'"
+		refused_option "$option" 1-2-3 "$what: '1-2-3'"
+		refused_option "$option" 1.5 "$what: '1.5'"
+		refused_option "$option" 0x1 "$what: '0x1'"
+	done
+}
+
+@test "lists of conditions refuse numbers above 255 and ranges that run backwards" {
+	local option
+	for option in retry-on stop-on success-on; do
+		refused_option "$option" 256 "above 255: '256'"
+		refused_option "$option" 1,256 "above 255: '256' in '1,256'"
+		refused_option "$option" 250-256 "above 255: '250-256'"
+		refused_option "$option" 99999999999999999999 "above 255: '99999999999999999999'"
+		refused_option "$option" 9-5 "a range that runs backwards: '9-5'"
+		refused_option "$option" 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
+	done
+}
+
+@test "--retry-on refuses 0, which is no failure" {
+	refused_option retry-on 0 "0 is a success, not a failure: '0'"
+	refused_option retry-on 1,0 "0 is a success, not a failure: '1,0'"
+	refused_option retry-on 0-5 "0 is a success, not a failure: '0-5'"
+	prints ok --stop-on 0 --success-on 0 echo ok
+}
+
+@test "lists of conditions take statuses, ranges, signals and words" {
+	local list=7,64-78,255,SEGV,SIGBUS,sigill,signal,timeout,fail,5-5
+	prints ok --retry-on "$list" --stop-on "$list" --success-on "$list" echo ok
+}
+
+#
+# What goes together
+#
+
+@test "a --max-delay below --min-delay is refused, in either order" {
+	local line="retry: --max-delay: below --min-delay: '1s'"
+	refused "$line" --max-delay 1s --min-delay 2s true
+	refused "$line" --min-delay 2s --max-delay 1s true
+	refused "retry: --max-delay: below --min-delay: '0'" --min-delay 1ms --max-delay 0 true
+	prints ok --min-delay 2s --max-delay 2s echo ok
+}
+
+@test "a --min-delay above the cap of 30s is no error where that is the default" {
+	prints ok --min-delay 10m echo ok
+}
+
+@test "--max-delay may be less than --delay" {
+	prints ok --delay 10m --max-delay 1s echo ok
+}
+
+@test "decorrelated jitter is refused with a list, and accepted with one delay" {
+	local line="retry: --jitter: not with a list of delays: 'decorrelated'"
+	refused "$line" -j decorrelated -d 1,2 true
+	refused "$line" -d 1,2 -b exponential -j decorrelated true
+	prints ok -j decorrelated -d 1 echo ok
+	prints ok -j decorrelated -j full -d 1,2 echo ok
+}
+
+#
+# How it is said
+#
+
+@test "control bytes in what was typed do not break the line" {
+	refused "retry: --delay: not a time: '1\\n2'" -d $'1\n2' true
+	refused "retry: --delay: not a time: '\\t' in '1,\\t'" -d $'1,\t' true
+	refused "retry: unknown option: '--a\\x1b[31m'" $'--a\e[31m' true
+	refused "retry: unknown option: '-\\x01'" $'-\x01' true
+	refused "retry: --quiet: takes no argument: '--quiet=\\x7f'" $'--quiet=\x7f' true
+	refused "retry: --signal: not a signal: 'a\\b'" -s 'a\b' true
+	refused "retry: --signal: not a signal: 'é'" -s é true
+}
+
+@test "a very long argument is quoted whole" {
+	local long
+	long=$(printf '%0100000d' 7)x
+	refused "retry: --seed: not a whole number below 2^64: '$long'" --seed "$long" true
+}
+
+@test "percent signs in what was typed are quoted like anything else" {
+	refused "retry: --delay: not a time: '%s%n'" -d %s%n true
+	refused "retry: unknown option: '--%s%n'" --%s%n true
+}
+
+@test "--quiet does not hide bad usage" {
+	refused "retry: --delay: not a time: 'x'" -q -d x true
+	refused 'retry: no command given' -q
+}
+
+@test "the name in messages is retry, whatever the program is called" {
+	cp "$RETRY" other
+	local status=0
+	./other -n 0 true 2>err || status=$?
+	[ "$status" -eq 125 ]
+	diff <(printf '%s\n' "retry: --attempts: not a number of attempts: '0'" "$TRY") err
+}
+
+@test "bad usage with standard error closed is 125 all the same" {
+	local status=0
+	"$RETRY" -n 0 touch ran 2>&- || status=$?
+	[ "$status" -eq 125 ]
+	[ ! -e ran ]
+}
