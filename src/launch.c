@@ -1,0 +1,134 @@
+#include "launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <paths.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "context.h"
+
+#define STATUS_NOT_RUN 127
+
+bool
+launch_open(struct launch *launch)
+{
+	launch->errors =
+	    context_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return launch->errors != -1;
+}
+
+/* Returns only if path cannot be executed, with errno. */
+static void
+execute(const char *path, char **command, char **env)
+{
+	execve(path, command, env);
+	if (errno != ENOEXEC)
+		return;
+	/* A script without #!: the word before it becomes sh's own name. */
+	command[0] = (char *)(uintptr_t)path;
+	command[-1] = (char *)(uintptr_t)_PATH_BSHELL;
+	execve(_PATH_BSHELL, command - 1, env);
+}
+
+/* Whether the search goes on after this failure to execute a file. */
+static bool
+look_further(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES ||
+	    error == ESTALE || error == ENODEV || error == ETIMEDOUT;
+}
+
+/*
+ * As execvp(3) of glibc: EACCES is remembered while the search goes on. Our
+ * own, because musl's has no fallback to sh, and neither takes env.
+ */
+static void
+search(const char *search_path, char **command, char **env)
+{
+	const char *name = command[0];
+	size_t length = strlen(name);
+	char path[PATH_MAX + NAME_MAX + 2];
+	bool denied = false;
+
+	for (const char *at = search_path, *end;; at = end + 1) {
+		size_t directory;
+
+		end = strchr(at, ':');
+		if (end == NULL)
+			end = at + strlen(at);
+		directory = (size_t)(end - at);
+		if (directory < PATH_MAX) {
+			memcpy(path, at, directory);
+			path[directory] = '/';
+			memcpy(path + directory + (directory > 0), name,
+			    length + 1);
+			execute(path, command, env);
+			if (!look_further(errno))
+				return;
+			denied = denied || errno == EACCES;
+		}
+		if (*end == '\0')
+			break;
+	}
+	errno = denied ? EACCES : ENOENT;
+}
+
+static void
+find_and_execute(char **command, char **env)
+{
+	const char *search_path = getenv("PATH");
+
+	if (strchr(command[0], '/') != NULL)
+		execute(command[0], command, env);
+	else if (command[0][0] == '\0')
+		errno = ENOENT;
+	else if (strlen(command[0]) > NAME_MAX)
+		errno = ENAMETOOLONG;
+	else
+		search(search_path != NULL ? search_path : "/bin:/usr/bin",
+		    command, env);
+}
+
+/* Between fork and exec: calls that are safe in a signal handler only. */
+static _Noreturn void
+become(const struct launch *launch, const struct signals *signals, pid_t parent,
+    char **command, char **env)
+{
+	uint64_t error;
+
+	/* Should retry be killed, nobody would be left to end the command. A
+	 * retry that is dead already sends nothing, so look. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(STATUS_NOT_RUN);
+	signals_restore(signals);
+	find_and_execute(command, env);
+	error = (uint64_t)errno;
+	if (write(launch->errors, &error, sizeof error) == -1)
+		_exit(STATUS_NOT_RUN);
+	_exit(STATUS_NOT_RUN);
+}
+
+pid_t
+launch_run(const struct launch *launch, const struct signals *signals,
+    char **command, char **env)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0)
+		become(launch, signals, parent, command, env);
+	return child;
+}
+
+int
+launch_error(const struct launch *launch)
+{
+	uint64_t error;
+
+	if (read(launch->errors, &error, sizeof error) != sizeof error)
+		return 0;
+	return (int)error;
+}

@@ -1,0 +1,33 @@
+/*
+ * launch: a command becomes a process that runs as if we had not started it:
+ * in our process group, with the descriptors, signals and mask we were given.
+ */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include <sys/types.h>
+#include "signals.h"
+
+struct launch {
+	int errors; /* an eventfd that carries exec's errno */
+};
+
+/* False, with errno, if the kernel refuses. */
+bool launch_open(struct launch *launch);
+
+/*
+ * Forks and executes command with env, found along PATH as execvp(3) would
+ * find it; a file that is no program goes to /bin/sh. The child gets SIGTERM
+ * should we die. Returns its pid, or -1 with errno where fork failed. The
+ * child writes over its own copy of command[-1].
+ */
+pid_t launch_run(const struct launch *launch, const struct signals *signals,
+    char **command, char **env);
+
+/*
+ * The errno with which exec failed in the child that has just ended, 0 if it
+ * did not.
+ */
+int launch_error(const struct launch *launch);
+
+#endif

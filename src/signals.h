@@ -1,0 +1,56 @@
+/*
+ * signals: the one place where retry waits, and what it hears there. Every
+ * signal that can be is blocked from signals_open on and read from a signalfd
+ * in the wait, so none can fall between two system calls, and no disposition
+ * has to be changed and put back.
+ */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include "lines.h"
+
+struct signals {
+	int fd;
+	sigset_t inherited; /* the mask that the command gets */
+	bool child_ignored; /* SIGCHLD was ignored on entry */
+};
+
+/* Why a wait ended. */
+struct wakeup {
+	int signal; /* 0: none */
+	int code; /* its si_code */
+	pid_t sender; /* its si_pid */
+	int value; /* what it carried, where code is SI_QUEUE */
+	nanos stopped; /* how long retry itself was stopped meanwhile */
+};
+
+/*
+ * Blocks and opens. False, with errno, if the kernel refuses. Faults (SIGSEGV
+ * and its like) are left alone, and so are the signals of job control, which
+ * stop retry as they stop any program.
+ */
+bool signals_open(struct signals *signals);
+
+/* Waits for a signal or for nap to pass, 30 s at most; lines flow meanwhile.
+ * A signal that was ignored on entry is not heard. */
+struct wakeup
+signals_wait(const struct signals *signals, struct lines *lines, nanos nap);
+
+/*
+ * In the child: dispositions and mask as we found them, in this order, so that
+ * no signal meets a disposition that was never meant for it.
+ */
+void signals_restore(const struct signals *signals);
+
+/* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
+bool signals_end_series(int number);
+
+/*
+ * Dies of a signal, without a core, so that the caller sees how the command
+ * died. As PID 1, which cannot, exits with 128 + number.
+ */
+_Noreturn void signals_die(int number);
+
+#endif
