@@ -1,0 +1,47 @@
+/*
+ * child: one attempt, from fork to outcome. Signals are passed on, limits
+ * reach the whole tree of processes, and no attempt ends while its child
+ * lives.
+ */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include <stdbool.h>
+#include "launch.h"
+#include "lines.h"
+#include "policy.h"
+#include "signals.h"
+
+/* What all attempts share. */
+struct child {
+	const struct policy *policy;
+	const struct signals *signals;
+	struct lines *lines;
+	struct launch launch;
+	pid_t self;
+	bool adopts; /* orphans come to us */
+};
+
+/*
+ * False, with errno, if the kernel refuses. limited: a limit may end an
+ * attempt.
+ */
+bool child_open(struct child *child, const struct policy *policy,
+    const struct signals *signals, struct lines *lines, bool limited);
+
+/*
+ * Runs the command once, with env. It ends by itself, at the policy's
+ * timeout, or at the deadline, an instant on CLOCK_BOOTTIME. A limit sends
+ * the policy's signal and, kill_after later, KILL to all of the attempt's
+ * processes. label names the attempt in messages ("2/4").
+ */
+struct outcome child_run(
+    const struct child *child, char **env, nanos deadline, const char *label);
+
+/*
+ * Buries orphans that have died. Those of before the first attempt too: had
+ * the command been executed at once they would be its own to bury.
+ */
+void child_reap_orphans(const struct child *child);
+
+#endif

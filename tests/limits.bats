@@ -1,0 +1,529 @@
+#!/usr/bin/env bats
+# Limits: what a timeout and the deadline end, and what they leave alone.
+
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # start sets pid, ended sets status
+
+load helper
+load actor
+
+setup()
+{
+	helper_setup
+	export MARK=$BATS_TEST_TMPDIR
+}
+
+# Ends what a test left alive on purpose: the processes named in these files.
+dismiss()
+{
+	local file
+	for file; do
+		kill -KILL "$(<"$file")"
+	done
+}
+
+#
+# What a timeout is
+#
+
+@test "a timeout ends the attempt and gives 124" {
+	local before
+	before=$(now)
+	is 124 "$RETRY" -n 1 -t 0.3 -- sleep 20
+	[ "$(($(now) - before))" -ge 280 ]
+	told 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
+	none_left "$MARK"
+}
+
+@test "a timeout is retried like any failure" {
+	is 124 "$RETRY" -n 3 -t 0.1 -d 0 -- sh -c 'echo >>ran; exec sleep 20'
+	[ "$(lines ran)" -eq 3 ]
+	told 'retry: attempt 2/3 timed out after .*, retrying in 0s'
+	none_left "$MARK"
+}
+
+@test "a command that is done in time knows nothing of its limits" {
+	is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
+	is 0 "$RETRY" -n 1 -t 20 -T 20 -- sh -c 'sleep 0.1; echo done'
+	said 'done'
+}
+
+@test "a command that exits 0 when it is timed out has failed" {
+	is 124 "$RETRY" -n 2 -t 0.5 -d 0 -- sh -c '
+		trap "echo >>bye; exit 0" TERM
+		while :; do sleep 0.02; done'
+	[ "$(lines bye)" -eq 2 ]
+}
+
+@test "a success-on rule for timeouts makes one a success" {
+	is 124 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
+	told 'retry: ended after 1 attempt in .*: succeeded'
+}
+
+@test "a timeout of 0 is none" {
+	is 0 "$RETRY" -n 1 -t 0 -- sh -c 'sleep 0.3; echo done'
+	said 'done'
+}
+
+@test "a command that ignores TERM gets KILL after the grace, and 124 it is" {
+	local before
+	before=$(now)
+	is 124 "$RETRY" -n 1 -t 0.3 -k 0.4 -- "$ACTOR" stubborn
+	[ "$(($(now) - before))" -ge 680 ]
+	told '.* timed out after .*, giving up: attempts exhausted'
+	none_left "$MARK"
+}
+
+@test "what ends within the grace is not killed" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
+		trap "sleep 0.3; echo tidied; exit 1" TERM
+		while :; do sleep 0.02; done'
+	said tidied
+}
+
+@test "a grace of 0 is KILL at once" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0 -- sh -c '
+		trap "" TERM
+		sleep 2
+		echo survived'
+	none_left "$MARK"
+	run ! said survived
+}
+
+@test "the signal of a limit is the one that was asked for" {
+	local name
+	for name in HUP QUIT SIGUSR2 10 KILL; do
+		rm -f out
+		is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -s "$name" -- \
+		    "$ACTOR" listen 9 3
+		[ "$name" != 10 ] || name=USR1
+		[ "$name" = KILL ] || [ "$(sed -n 2p out)" = "${name#SIG}" ]
+	done
+}
+
+@test "a stopped command goes on after the signal, so that it can hear it" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
+		trap "echo heard; exit 0" TERM
+		kill -STOP $$
+		while :; do sleep 0.02; done'
+	said heard
+}
+
+@test "a stopped grandchild goes on after the signal" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
+		sh -c "trap \"echo heard; exit 0\" TERM
+			kill -STOP \$\$
+			while :; do sleep 0.02; done" &
+		wait'
+	said heard
+	none_left "$MARK"
+}
+
+#
+# Whom it reaches
+#
+
+@test "a grandchild that ignores TERM is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c '"$ACTOR" stubborn & wait'
+	said ready
+	none_left "$MARK"
+}
+
+@test "a grandchild gets the signal, not only KILL" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
+		sh -c "trap \"echo heard; exit 0\" TERM
+			while :; do sleep 0.02; done" &
+		wait'
+	said heard
+	none_left "$MARK"
+}
+
+@test "an orphan of the attempt is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    sh -c '("$ACTOR" stubborn & :); exec sleep 20'
+	said ready
+	none_left "$MARK"
+}
+
+@test "a grandchild in a process group of its own is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    bash -c 'set -m; "$ACTOR" stubborn & wait'
+	said ready
+	none_left "$MARK"
+}
+
+@test "a command in a session of its own is ended with what it started" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    setsid sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
+	[ "$(grep -cx ready out)" -eq 2 ]
+	none_left "$MARK"
+}
+
+@test "what the command has become is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
+	said ready
+	none_left "$MARK"
+}
+
+@test "a grandchild that was not the main thread's is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- "$ACTOR" thread
+	said ready
+	none_left "$MARK"
+}
+
+@test "a process whose main thread has ended is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    sh -c 'echo $$ >pid; exec "$ACTOR" headless'
+	said ready
+	[ ! -e "/proc/$(<pid)" ]
+}
+
+@test "a grandchild whose main thread has ended is ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    sh -c '"$ACTOR" headless & echo $! >pid; wait'
+	said ready
+	# What has no main thread looks dead and has no environment.
+	[ ! -e "/proc/$(<pid)" ]
+}
+
+@test "a retry within is ended with its command, though that ignores TERM" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
+	    "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
+	said ready
+	none_left "$MARK"
+}
+
+@test "one that lives behind 2500 dead is ended" {
+	local parent
+	for parent in mourned buried; do
+		rm -f out
+		is 124 "$RETRY" -n 1 -t 2 -k 0.3 -- \
+		    "$ACTOR" dead 2500 "$parent"
+		said ready
+		none_left "$MARK"
+	done
+}
+
+@test "children that leave children that leave children are ended" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" chain 300
+	said ready
+	none_left "$MARK"
+}
+
+@test "a chain of children is ended where each outruns TERM" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0 -- "$ACTOR" chain 300
+	said ready
+	none_left "$MARK"
+}
+
+@test "a crowd that grows when it is told to end is ended" {
+	is 124 "$RETRY" -n 1 -t 1 -k 0.2 -- "$ACTOR" crowd 100
+	said ready
+	none_left "$MARK"
+}
+
+#
+# Whom it spares
+#
+
+@test "what a shell started before it became retry is spared" {
+	is 124 sh -c '
+		sh -c "sleep 20 & echo \$! >inner; wait" & echo $! >outer
+		until [ -s inner ]; do sleep 0.02; done
+		exec "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20'
+	told '.* timed out after .*'
+	run ! gone "$(<outer)"
+	run ! gone "$(<inner)"
+	dismiss outer inner
+	wait_for none_left "$MARK"
+}
+
+@test "a daemon that left both sessions is spared" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.1 -- sh -c '
+		(setsid sh -c "echo \$\$ >daemon; exec sleep 20" & :)
+		until [ -s daemon ]; do sleep 0.02; done
+		exec sleep 20'
+	told '.* timed out after .*'
+	run ! gone "$(<daemon)"
+	dismiss daemon
+	wait_for none_left "$MARK"
+}
+
+@test "what a command leaves behind when it ends by itself is left alone" {
+	is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
+		sleep 20 &
+		echo $! >"left$RETRY_ATTEMPT"
+		exit 3'
+	run ! gone "$(<left1)"
+	run ! gone "$(<left2)"
+	dismiss left1 left2
+	wait_for none_left "$MARK"
+}
+
+@test "what an earlier attempt left behind is spared when a later times out" {
+	is 124 "$RETRY" -n 2 -d 0 -t 0.4 -k 0.1 -- sh -c '
+		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
+		sleep 20 &
+		echo $! >left
+		exit 3'
+	told '.*2/2 timed out after .*'
+	run ! gone "$(<left)"
+	dismiss left
+	wait_for none_left "$MARK"
+}
+
+@test "what holds retry's stderr open does not hold retry up" {
+	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
+	run ! gone "$(<left)"
+	dismiss left
+}
+
+#
+# Attempts never overlap
+#
+
+@test "a second attempt waits until the first has ended" {
+	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c '
+		mkdir running 2>/dev/null || echo overlap
+		trap "sleep 0.3; rmdir running; exit 1" TERM
+		while :; do sleep 0.02; done'
+	[ "$(grep -c 'timed out' err)" -eq 2 ]
+	run ! said overlap
+}
+
+@test "a second attempt waits until the first one's grandchild has ended" {
+	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c '
+		mkdir running 2>/dev/null || echo overlap
+		sh -c "
+			trap \"sleep 0.3; rmdir running; exit 1\" TERM
+			while :; do sleep 0.02; done" &
+		wait'
+	[ "$(grep -c 'timed out' err)" -eq 2 ]
+	run ! said overlap
+	none_left "$MARK"
+}
+
+# held [OPTION]... : a command that even KILL does not end: it is on its way
+# out, and stopped there by who traces it, as one would be by a disk that does
+# not answer. Its pid is in ./undead, of who holds it in ./holder.
+held()
+{
+	start "$RETRY" -n 2 -d 0 -t 1 -k 0 "$@" -- sh -c '
+		echo "$RETRY_ATTEMPT" >>ran
+		[ "$RETRY_ATTEMPT" = 1 ] || exit 0
+		echo $$ >undead
+		exec "$ACTOR" stubborn'
+	reached said ready
+	"$ACTOR" hold "$(<undead)" holding 3>&- &
+	echo $! >holder
+	wait_for eval '[ -e holding ] || gone "$(<holder)"'
+	[ -e holding ] || skip 'no right to trace here'
+}
+
+@test "a process that KILL does not end is told of, and never doubled" {
+	held
+	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
+	sleep 0.3
+	[ "$(lines ran)" -eq 1 ]
+	dismiss holder
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(lines ran)" -eq 2 ]
+	[ "$(grep -c 'still alive' err)" -eq 1 ]
+}
+
+@test "a process that KILL does not end is left alone past the deadline" {
+	held -T 3
+	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
+	ended
+	[ "$status" -eq 124 ]
+	[ "$(lines ran)" -eq 1 ]
+	run ! gone "$(<undead)"
+	dismiss holder
+	wait_for none_left "$MARK"
+}
+
+@test "TERM gets to a retry that waits for what KILL does not end" {
+	held
+	reached told "retry: attempt 1/2: process .* is still alive 1s after KILL"
+	kill -TERM "$pid"
+	dismiss holder
+	ended
+	[ "$status" -ne 0 ]
+	[ "$(lines ran)" -eq 1 ]
+	told '.*giving up: interrupted'
+}
+
+# foreign COMMAND [OPTION]...: retry runs as nobody, COMMAND is its shell's and
+# runs ./owned, which becomes yet another user. Names are relative: nobody may
+# not come here otherwise.
+foreign()
+{
+	local command=$1
+	shift
+	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
+	cp "$RETRY" retry
+	cp "$ACTOR" owned
+	chmod 755 . retry owned
+	chown 65533 owned
+	chmod u+s owned
+	"$ACTOR" as 65534 ./owned own 0 >owner
+	grep -q '^pid' owner || skip 'no set-user-ID programs here'
+	touch ran
+	chmod 666 ran
+	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 0.3 -k 0.2 "$@" -- \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$command"
+}
+
+@test "what cannot be signalled is told of, waited for, and never doubled" {
+	local process
+	foreign 'exec ./owned own 3'
+	reached grep -q ^pid out
+	process=$(sed -n 's/^pid //p' out)
+	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
+	[ "$(lines ran)" -eq 1 ]
+	run ! gone "$process"
+	ended
+	[ "$status" -eq 0 ]
+	gone "$process"
+	[ "$(lines ran)" -eq 2 ]
+	told 'retry: attempt 1/2 timed out after .*, retrying in 0s'
+}
+
+@test "what cannot be signalled is left alone past the deadline" {
+	foreign 'exec ./owned own 3' -T 1
+	reached grep -q ^pid out
+	ended
+	[ "$status" -eq 124 ]
+	[ "$(lines ran)" -eq 1 ]
+	told 'retry: attempt 1/2: process .* cannot be signalled: .*'
+	wait_for none_left "$MARK"
+}
+
+@test "a grandchild that cannot be signalled is told of too" {
+	local process
+	foreign './owned own 3'
+	reached grep -q ^pid out
+	process=$(sed -n 's/^pid //p' out)
+	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(lines ran)" -eq 2 ]
+}
+
+#
+# The deadline
+#
+
+@test "the deadline ends an attempt in flight and gives 124" {
+	local before
+	before=$(now)
+	is 124 "$RETRY" -T 0.3 -- sleep 20
+	[ "$(($(now) - before))" -ge 280 ]
+	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
+	none_left "$MARK"
+}
+
+@test "the deadline ends a whole tree that ignores TERM" {
+	is 124 "$RETRY" -T 0.5 -k 0.3 -- \
+	    sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
+	[ "$(grep -cx ready out)" -eq 2 ]
+	none_left "$MARK"
+}
+
+@test "the deadline counts from the start, not from the attempt" {
+	is 124 "$RETRY" -T 0.8 -d 0.3 -j none -- sh -c '
+		echo >>ran
+		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
+		exit 1'
+	[ "$(lines ran)" -eq 2 ]
+	told 'retry: attempt 2 ended by the deadline after .*, giving up: deadline'
+}
+
+@test "the lesser of timeout and deadline counts" {
+	is 124 "$RETRY" -n 1 -t 0.2 -T 20 -- sleep 20
+	told '.* timed out after .*, giving up: attempts exhausted'
+	is 124 "$RETRY" -n 1 -t 20 -T 0.2 -- sleep 20
+	told '.* ended by the deadline after .*'
+}
+
+@test "a command that exited 0 before anyone looked at the clock succeeded" {
+	start "$RETRY" -T 1 -- sh -c '
+		touch ready
+		until [ -e go ]; do sleep 0.02; done
+		touch gone'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 1.1
+	touch go
+	wait_for test -e gone
+	sleep 0.1 # for the shell to exit
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 0 ]
+}
+
+#
+# Limits and signals
+#
+
+@test "TERM, then a timeout: interrupted, and no second attempt" {
+	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 1 -k 0.2 -- "$ACTOR" stubborn
+	reached said ready
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	told 'retry: attempt 1/3 .*, giving up: interrupted'
+	none_left "$MARK"
+}
+
+@test "TERM within the grace of a timeout: 124, and no second attempt" {
+	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 0.5 -k 1 -- "$ACTOR" listen 9 3
+	reached said TERM
+	kill -INT "$pid"
+	ended
+	[ "$status" -eq 124 ]
+	said INT
+	told 'retry: attempt 1/3 timed out after .*, giving up: interrupted'
+}
+
+@test "a limit as PID 1 ends the tree" {
+	isolate -p -f --mount-proc
+	is 124 "${isolate[@]}" "$RETRY" -n 2 -d 0 -t 0.5 -k 0.3 -- \
+	    sh -c 'mkdir running 2>/dev/null || echo overlap
+		("$ACTOR" stubborn & :)
+		trap "rmdir running; exit" TERM
+		while :; do sleep 0.02; done'
+	[ "$(grep -cx ready out)" -eq 2 ]
+	run ! said overlap
+}
+
+#
+# Without /proc
+#
+
+# bare COMMAND...: COMMAND with an empty directory where /proc was.
+bare()
+{
+	isolate -m
+	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
+		skip 'no right to cover /proc here'
+	start "${isolate[@]}" sh -c 'mount -t tmpfs none /proc; exec "$@"' sh "$@"
+	ended
+}
+
+@test "without /proc a timeout ends the command, and -v says how far it reaches" {
+	bare "$RETRY" -v -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
+	[ "$status" -eq 124 ]
+	told 'retry: no /proc: limits reach the command itself only'
+	none_left "$MARK"
+}
+
+@test "without /proc and limits there is nothing to say" {
+	bare "$RETRY" -v -n 1 -- sh -c 'echo done'
+	[ "$status" -eq 0 ]
+	said 'done'
+	run ! told 'retry: no /proc.*'
+}

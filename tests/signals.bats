@@ -1,0 +1,506 @@
+#!/usr/bin/env bats
+# Signals: which of them reach the command, which end the series.
+
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # start sets pid, ended sets status
+
+load helper
+load actor
+
+# listening SIGNAL [OPTION]...: retry's command listens for one signal, ends
+# with status 3 on the first attempt and 0 on the second; SIGNAL is sent to
+# retry alone. Sets $status.
+listening()
+{
+	local name=$1
+	shift
+	rm -f out err
+	start "$ACTOR" fresh "$RETRY" -v -d 0 "$@" -- sh -c '
+		[ "$RETRY_ATTEMPT" = 1 ] || exit 0
+		exec "$ACTOR" listen 1 3'
+	reached said ready
+	kill -s "$name" "$pid"
+	ended
+}
+
+# heard [NAME]...: the signals that came to the command, in order.
+heard()
+{
+	diff <(printf '%s\n' ready "$@") out
+}
+
+# delayed [OPTION]... : retry is in a delay of a minute.
+delayed()
+{
+	start "$@" -d 60 -j none -- sh -c 'echo "$PPID" >pid; exit 7'
+	reached told '.*retrying in .*'
+}
+
+# children N: process $one has so many, dead ones included.
+children()
+{
+	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
+}
+
+@test "a signal sent to retry reaches the command, once" {
+	local name
+	for name in HUP INT QUIT TERM USR1 USR2 ALRM WINCH CONT; do
+		listening "$name"
+		heard "$name"
+	done
+}
+
+@test "a real-time signal sent to retry reaches the command" {
+	listening RTMIN+3
+	heard RTMIN+3
+}
+
+@test "real-time signals reach the command each time they are sent" {
+	start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 5 0
+	reached said ready
+	for _ in 1 2 3 4 5; do
+		kill -s RTMIN+1 "$pid"
+	done
+	ended
+	[ "$status" -eq 0 ]
+	heard RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1
+}
+
+@test "HUP, INT, QUIT and TERM end the series, with the command's status" {
+	local name
+	for name in HUP INT QUIT TERM; do
+		listening "$name"
+		[ "$status" -eq 3 ]
+		told 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+		told 'retry: ended after 1 attempt in .*: interrupted'
+	done
+}
+
+@test "USR1, USR2, ALRM, WINCH, CONT and a real-time signal end nothing" {
+	local name
+	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
+		listening "$name"
+		[ "$status" -eq 0 ]
+		told 'retry: attempt 2/4 succeeded \(exit 0\)'
+	done
+}
+
+@test "a success after TERM is a success" {
+	start "$ACTOR" fresh "$RETRY" -v -- "$ACTOR" listen 1 0
+	reached said ready
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 0 ]
+	told 'retry: ended after 1 attempt in .*: succeeded'
+}
+
+@test "a status that counts as success is one after TERM too" {
+	start "$ACTOR" fresh "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
+	reached said ready
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 3 ]
+	[ ! -s err ]
+}
+
+@test "a command that dies of the TERM it was sent takes retry with it" {
+	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -- \
+	    sh -c 'echo "$PPID" >pid; exec sleep 20'
+	reached test -s pid
+	kill -TERM "$(<pid)"
+	ended
+	said 'killed TERM'
+	told 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
+}
+
+@test "a rule to retry a signal does not outvote whoever sent it" {
+	start "$ACTOR" fresh "$RETRY" -d 0 --retry-on TERM -- \
+	    sh -c 'echo >>ran; exec sleep 20'
+	reached test -s ran
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ "$(lines ran)" -eq 1 ]
+	told '.* killed by SIGTERM, giving up: interrupted'
+}
+
+@test "HUP, INT, QUIT and TERM in a delay: retry dies of it at once" {
+	local name
+	for name in HUP INT QUIT TERM; do
+		rm -f pid out err
+		delayed "$ACTOR" fresh "$ACTOR" how "$RETRY"
+		kill -s "$name" "$(<pid)"
+		ended
+		said "killed $name"
+		[ "$(lines err)" -eq 1 ]
+	done
+}
+
+@test "with -v a signal in a delay is told in the last line" {
+	delayed "$ACTOR" fresh "$RETRY" -v
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[[ $(tail -n 1 err) == \
+	    'retry: ended after 1 attempt in '*': interrupted' ]]
+	[ "$(lines err)" -eq 2 ]
+}
+
+@test "HUP, INT, QUIT and TERM in the splay end it before the first attempt" {
+	local name
+	for name in HUP INT QUIT TERM; do
+		rm -f err
+		start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
+		# Caught once all but faults and stops are blocked.
+		reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
+		kill -s "$name" "$pid"
+		ended
+		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+		[ ! -e ran ]
+		told 'retry: ended after 0 attempts in .*: interrupted'
+	done
+}
+
+@test "USR1, USR2, ALRM and a real-time signal in a delay are dropped" {
+	local before name
+	before=$(now)
+	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	reached told '.*retrying in 1s'
+	for name in USR1 USR2 ALRM RTMIN+3; do
+		kill -s "$name" "$pid"
+	done
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(($(now) - before))" -ge 980 ]
+}
+
+@test "what nohup has ignored stays ignored, here and in the command" {
+	start "$ACTOR" fresh nohup "$RETRY" -d 0 -- sh -c '
+		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
+		exec "$ACTOR" listen 1 3'
+	reached said ready
+	kill -HUP "$pid"
+	kill -USR1 "$pid"
+	ended
+	[ "$status" -eq 0 ]
+	heard USR1 'ignored HUP'
+}
+
+@test "what nohup has ignored does not end a delay" {
+	delayed "$ACTOR" fresh nohup "$RETRY"
+	kill -HUP "$pid"
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+@test "a job in the background of a script ignores INT and QUIT" {
+	start "$ACTOR" fresh bash -c '"$RETRY" -d 0 -- sh -c '\''
+		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
+		exec "$ACTOR" listen 1 3'\'' & echo $! >pid; wait $!'
+	reached said ready
+	kill -INT "$(<pid)"
+	kill -QUIT "$(<pid)"
+	kill -USR1 "$(<pid)"
+	ended
+	[ "$status" -eq 0 ]
+	heard USR1 'ignored INT' 'ignored QUIT'
+}
+
+@test "with every signal ignored on entry nothing but KILL ends it" {
+	local name
+	start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT \
+	    "$ACTOR" ignoring QUIT "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 \
+	    -- sh -c '[ "$RETRY_ATTEMPT" = 2 ] || exec "$ACTOR" listen 1 3'
+	reached said ready
+	for name in HUP INT QUIT TERM USR1; do
+		kill -s "$name" "$pid"
+	done
+	ended
+	[ "$status" -eq 0 ]
+	heard USR1
+}
+
+@test "SIGCHLD ignored on entry changes nothing but what the command inherits" {
+	"$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
+	grep -qx 'ignored CHLD' through
+	is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- \
+	    sh -c 'echo ran; exit 7'
+	[ "$(lines out)" -eq 3 ]
+	is 124 "$ACTOR" ignoring CHLD "$RETRY" -n 1 -t 0.1 -- sleep 20
+}
+
+@test "signals blocked on entry are blocked in the command, and limits work" {
+	"$ACTOR" blocking "$ACTOR" mask >direct
+	"$ACTOR" blocking "$RETRY" "$ACTOR" mask >through
+	grep -qx 'blocked TERM' through
+	diff direct through
+	is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
+}
+
+@test "a signal that the command sends to its parent does not come back" {
+	is 3 "$RETRY" -n 1 -- "$ACTOR" answer USR1
+	is 3 "$RETRY" -n 1 -- "$ACTOR" answer RTMIN
+	[ "$(lines out)" -eq 2 ]
+	[ "$(sort -u out)" = kept ]
+}
+
+@test "TERM that the command sends to its parent ends the series" {
+	is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
+	said kept
+	told 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+}
+
+@test "SEGV and its like, sent to retry, are not the command's" {
+	local name
+	for name in SEGV BUS FPE ILL TRAP SYS; do
+		listening "$name"
+		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+		wait_for said TERM # by the kernel: its parent has died
+		heard TERM
+	done
+}
+
+@test "ABRT and XFSZ, sent to retry, do not reach the command" {
+	local name
+	for name in ABRT XFSZ; do
+		rm -f out err
+		start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 1 3
+		reached said ready
+		kill -s "$name" "$pid"
+		kill -s TERM "$pid" || : # should it be dead: the kernel's
+		ended
+		wait_for said TERM
+		heard TERM
+	done
+}
+
+@test "the time for which retry was stopped is not the attempt's" {
+	start "$RETRY" -n 1 -t 2 -- \
+	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 2.5 # more than the limit
+	kill -CONT "$pid"
+	sleep 0.1
+	touch go
+	ended
+	[ "$status" -eq 0 ]
+}
+
+@test "the time for which the whole job was stopped is not the attempt's" {
+	start "$RETRY" -n 1 -t 2 -- \
+	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
+	reached test -e ready
+	kill -STOP -- "-$pid"
+	sleep 2.5
+	kill -CONT -- "-$pid"
+	sleep 0.1
+	touch go
+	ended
+	[ "$status" -eq 0 ]
+}
+
+@test "signals that come while retry is stopped do not shorten the attempt" {
+	start "$ACTOR" fresh "$RETRY" -n 1 -t 2 -- sh -c '
+		trap "" USR1
+		touch ready
+		until [ -e go ]; do sleep 0.02; done'
+	reached test -e ready
+	kill -STOP "$pid"
+	kill -USR1 "$pid"
+	sleep 2.5
+	kill -CONT "$pid"
+	sleep 0.1
+	touch go
+	ended
+	[ "$status" -eq 0 ]
+}
+
+@test "a timeout still comes after retry was stopped, that much later" {
+	local before
+	before=$(now)
+	start "$RETRY" -n 1 -t 0.5 -- sh -c 'touch ready; exec sleep 20'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 1
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 124 ]
+	[ "$(($(now) - before))" -ge 1480 ]
+}
+
+@test "the deadline does not wait for a stopped retry" {
+	start "$RETRY" -T 1 -- sh -c 'touch ready; exec sleep 20'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 1.2
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 124 ]
+	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
+}
+
+@test "a command that is stopped alone is not excused from its timeout" {
+	is 124 "$RETRY" -n 1 -t 0.3 -- sh -c 'kill -STOP $$; exec sleep 20'
+}
+
+@test "a command that is stopped and goes on is waited for" {
+	start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
+	reached test -s pid
+	wait_for grep -q '^State:.*T' "/proc/$(<pid)/status"
+	kill -CONT "$(<pid)"
+	ended
+	[ "$status" -eq 5 ]
+}
+
+@test "KILL to the process group leaves nothing behind" {
+	export MARK=$BATS_TEST_TMPDIR
+	start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
+	reached test -e ready
+	kill -KILL -- "-$pid"
+	wait_for none_left "$MARK"
+}
+
+@test "KILL to the process group of an outer timeout leaves nothing behind" {
+	export MARK=$BATS_TEST_TMPDIR
+	is 137 timeout -s KILL 1 "$RETRY" -- sh -c 'touch ready; sleep 20; true'
+	[ -e ready ]
+	wait_for none_left "$MARK"
+}
+
+@test "KILL of retry alone gives its command TERM" {
+	start "$RETRY" -- "$ACTOR" listen 1 0
+	reached said ready
+	kill -KILL "$pid"
+	ended
+	[ "$status" -eq 137 ]
+	wait_for said TERM
+}
+
+@test "retry's command is in its process group and session" {
+	start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
+	reached test -s pid
+	[ "$(cut -d ' ' -f 5-8 "/proc/$pid/stat")" = \
+	    "$(cut -d ' ' -f 5-8 "/proc/$(<pid)/stat")" ]
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+@test "a child inherited from the shell before is not taken for the command" {
+	local limit
+	for limit in 0 20; do
+		is 7 sh -c 'sh -c "sleep 0.1; exit 9" &
+			exec "$@"' sh \
+		    "$RETRY" -n 1 -t "$limit" -- sh -c 'sleep 0.3; exit 7'
+	done
+}
+
+@test "with a limit, orphans that come to retry are reaped in a delay" {
+	start "$ACTOR" fresh "$RETRY" -t 20 -d 60 -j none -- sh -c '
+		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
+		false'
+	reached told '.*retrying in .*'
+	one=$pid
+	reached children 0
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+#
+# As PID 1, where a signal at its default does nothing at all
+#
+
+# alone COMMAND...: starts COMMAND as PID 1.
+alone()
+{
+	isolate -p -f --mount-proc
+	start "$ACTOR" fresh "${isolate[@]}" "$@"
+}
+
+# first [OPTION]... -- COMMAND...: retry is PID 1, and $one its number here.
+first()
+{
+	alone "$RETRY" "$@"
+	reached foretold
+}
+
+foretold()
+{
+	one=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	[ -n "$one" ]
+}
+
+@test "as PID 1 it forwards TERM and INT to the command" {
+	local name
+	for name in TERM INT; do
+		rm -f out err
+		first -n 2 -- "$ACTOR" listen 1 3
+		reached said ready
+		kill -s "$name" "$one"
+		ended
+		[ "$status" -eq 3 ]
+		heard "$name"
+		told '.* failed \(exit 3\), giving up: interrupted'
+	done
+}
+
+@test "as PID 1 it ends with 128+n where the command dies of signal n" {
+	local child name
+	for name in TERM INT KILL; do
+		rm -f ready
+		first -n 1 -- sh -c 'touch ready; exec sleep 20'
+		reached test -e ready
+		child=$(tr -d ' ' <"/proc/$one/task/$one/children")
+		kill -s "$name" "$child"
+		ended
+		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+	done
+}
+
+@test "as PID 1 TERM and INT end a delay, with 143 and 130" {
+	local name
+	for name in TERM INT; do
+		rm -f err
+		first -d 60 -j none -- false
+		reached told '.*retrying in .*'
+		kill -s "$name" "$one"
+		ended
+		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+	done
+}
+
+@test "as PID 1 it reaps orphans during an attempt" {
+	first -n 1 -- sh -c '
+		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
+		touch ready
+		exec sleep 20'
+	reached test -e ready
+	reached children 1
+	kill -TERM "$one"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+@test "as PID 1 it reaps orphans during a delay" {
+	first -d 60 -j none -- sh -c '
+		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
+		false'
+	reached told '.*retrying in .*'
+	reached children 0
+	kill -TERM "$one"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+@test "as PID 1 an orphan that dies with the command is not taken for it" {
+	for _ in 1 2 3; do
+		alone "$RETRY" -n 1 -- sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
+		ended
+		[ "$status" -eq 7 ]
+	done
+}
