@@ -1,0 +1,25 @@
+/*
+ * report: tells people what happened to an attempt and what comes next.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "lines.h"
+#include "plan.h"
+
+/* Room for an attempt's label and the closing NUL. */
+#define REPORT_ROOM 48
+
+/* Writes "2/4", or "7" where there is no cap, and returns room. */
+char *report_label(char room[REPORT_ROOM], const struct policy *policy,
+    const struct history *history);
+
+/* Says how the last attempt ended, and what step follows from it. */
+void report_step(struct lines *lines, const struct policy *policy,
+    const struct history *history, const struct step *step);
+
+/* Says, to those who asked for more, why it all ended. */
+void report_end(struct lines *lines, const struct history *history,
+    enum reason reason, nanos now);
+
+#endif

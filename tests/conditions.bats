@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# Which failures are retried: --retry-on, --stop-on and --success-on.
+# shellcheck disable=SC2016 # the commands' shells expand
+
+load helper
+
+# tries TIMES STATUS [OPTION]... COMMAND...: retry, allowed three attempts
+# without delay, makes TIMES of them and exits with STATUS. COMMAND is run with
+# SIGINT and SIGQUIT as at a keyboard, and counted in ./ran.
+tries()
+{
+	local times=$1 want=$2 status=0
+	shift 2
+	rm -f ran
+	env --default-signal=INT,QUIT \
+	    "$RETRY" -n 3 -d 0 "$@" 2>err 3>&- || status=$?
+	[ "$status $(lines ran)" = "$want $times" ] || {
+		echo "status $status, $(lines ran) attempts: $*"
+		cat err
+		return 1
+	}
+}
+
+# gave_up WORDS: so said the last line.
+gave_up()
+{
+	[[ $(tail -n 1 err) == *", giving up: $1" ]] || {
+		cat err
+		return 1
+	}
+}
+
+# Commands that count themselves and end in a certain way.
+exits()
+{
+	printf 'echo >>ran; exit %s' "$1"
+}
+
+dies()
+{
+	printf 'ulimit -c 0; echo >>ran; kill -%s $$' "$1"
+}
+
+hang='echo >>ran; exec sleep 20'
+
+#
+# --retry-on
+#
+
+@test "--retry-on retries the codes it names and no others" {
+	tries 3 7 --retry-on 7 sh -c "$(exits 7)"
+	gave_up 'attempts exhausted'
+	tries 1 8 --retry-on 7 sh -c "$(exits 8)"
+	gave_up 'not retryable'
+	tries 1 77 --retry-on 7 sh -c "$(exits 77)"
+}
+
+@test "--retry-on looks at every item of its list" {
+	for code in 1 3 9 255; do
+		tries 3 $code --retry-on 1,3,9,255 sh -c "$(exits $code)"
+	done
+	for code in 2 4 8 10 254; do
+		tries 1 $code --retry-on 1,3,9,255 sh -c "$(exits $code)"
+	done
+}
+
+@test "--retry-on given again adds to what was given before" {
+	for code in 3 7; do
+		tries 3 $code --retry-on 3 --retry-on 7 sh -c "$(exits $code)"
+	done
+	tries 1 5 --retry-on 3 --retry-on 7 sh -c "$(exits 5)"
+}
+
+@test "a range holds both of its ends" {
+	for code in 64 70 78; do
+		tries 3 $code --retry-on 64-78 sh -c "$(exits $code)"
+	done
+	for code in 63 79; do
+		tries 1 $code --retry-on 64-78 sh -c "$(exits $code)"
+	done
+	tries 3 64 --retry-on 64-64 sh -c "$(exits 64)"
+	tries 1 65 --retry-on 64-64 sh -c "$(exits 65)"
+}
+
+@test "--retry-on 1-255 is every exit status of a failure" {
+	for code in 1 63 64 127 128 191 192 255; do
+		tries 3 $code --retry-on 1-255 sh -c "$(exits $code)"
+	done
+}
+
+@test "codes do not match a death by a signal that is not 128+n" {
+	tries 1 143 --retry-on 1-127 sh -c "$(dies TERM)"
+	gave_up 'not retryable'
+}
+
+@test "a signal's name matches death by that signal, with or without SIG" {
+	for name in TERM SIGTERM term sigterm; do
+		tries 3 143 --retry-on $name sh -c "$(dies TERM)"
+	done
+	tries 1 137 --retry-on TERM sh -c "$(dies KILL)"
+	gave_up 'not retryable'
+}
+
+@test "a signal's name does not match the exit status of a shell that saw it" {
+	tries 1 143 --retry-on TERM sh -c "$(exits 143)"
+	gave_up 'not retryable'
+}
+
+@test "128+n matches both that exit status and death by signal n" {
+	tries 3 143 --retry-on 143 sh -c "$(exits 143)"
+	tries 3 143 --retry-on 143 sh -c "$(dies TERM)"
+	tries 3 143 --retry-on 140-150 sh -c "$(dies TERM)"
+	tries 1 137 --retry-on 143 sh -c "$(dies KILL)"
+}
+
+@test "a real-time signal can be named" {
+	number=$(kill -l RTMIN+1)
+	tries 3 $((128 + number)) --retry-on RTMIN+1 sh -c "$(dies "$number")"
+	tries 1 $((128 + number)) --retry-on RTMIN+2 sh -c "$(dies "$number")"
+}
+
+@test "signal is death by any signal, and nothing else" {
+	for name in TERM KILL SEGV USR1; do
+		tries 3 $((128 + $(kill -l $name))) --retry-on signal \
+		    sh -c "$(dies $name)"
+	done
+	tries 1 143 --retry-on signal sh -c "$(exits 143)"
+	gave_up 'not retryable'
+}
+
+@test "INT, QUIT and PIPE are retried only if named" {
+	for name in INT QUIT PIPE; do
+		status=$((128 + $(kill -l $name)))
+		tries 1 $status --retry-on signal sh -c "$(dies $name)"
+		gave_up 'not retryable'
+		tries 1 $status --retry-on fail sh -c "$(dies $name)"
+		gave_up 'not retryable'
+		tries 3 $status --retry-on $name sh -c "$(dies $name)"
+		tries 3 $status --retry-on $status sh -c "$(dies $name)"
+	done
+}
+
+@test "timeout is an attempt that ran out of time, and nothing else" {
+	tries 3 124 --retry-on timeout -t 150ms sh -c "$hang"
+	tries 1 1 --retry-on timeout -t 20 sh -c "$(exits 1)"
+	gave_up 'not retryable'
+	tries 1 124 --retry-on timeout -t 20 sh -c "$(exits 124)"
+	tries 1 143 --retry-on timeout -t 20 sh -c "$(dies TERM)"
+}
+
+@test "a timeout is no exit status and no signal" {
+	tries 1 124 --retry-on 143,TERM,signal,1 -t 150ms sh -c "$hang"
+	gave_up 'not retryable'
+}
+
+@test "124 matches a timeout too" {
+	tries 3 124 --retry-on 124 -t 150ms sh -c "$hang"
+	tries 3 124 --retry-on 124 sh -c "$(exits 124)"
+	tries 1 124 --stop-on 124 -t 150ms sh -c "$hang"
+	gave_up 'stop rule'
+}
+
+@test "fail is any failure" {
+	tries 3 9 --retry-on fail sh -c "$(exits 9)"
+	tries 3 143 --retry-on fail sh -c "$(dies TERM)"
+	tries 3 124 --retry-on fail -t 150ms sh -c "$hang"
+	tries 3 9 --retry-on 7,fail sh -c "$(exits 9)"
+}
+
+@test "a success is never retried, whatever --retry-on says" {
+	tries 1 0 --retry-on fail,1-255,signal,timeout sh -c "$(exits 0)"
+	tries 1 0 -v --retry-on 3 sh -c "$(exits 0)"
+	grep -qx 'retry: attempt 1/3 succeeded (exit 0)' err
+}
+
+@test "only what fails after a retry decides whether there is another" {
+	tries 2 4 --retry-on 3 sh -c 'echo >>ran; exit $((2 + RETRY_ATTEMPT))'
+	gave_up 'not retryable'
+}
+
+#
+# --stop-on
+#
+
+@test "--stop-on ends at once on what it names, and at nothing else" {
+	tries 1 22 --stop-on 22 sh -c "$(exits 22)"
+	gave_up 'stop rule'
+	tries 3 23 --stop-on 22 sh -c "$(exits 23)"
+	gave_up 'attempts exhausted'
+}
+
+@test "--stop-on wins over --retry-on" {
+	tries 1 22 --retry-on 1-255,fail --stop-on 22 sh -c "$(exits 22)"
+	gave_up 'stop rule'
+	tries 1 22 --stop-on 20-29 --retry-on 22 sh -c "$(exits 22)"
+	gave_up 'stop rule'
+	tries 3 23 --retry-on 22,23 --stop-on 22 sh -c "$(exits 23)"
+}
+
+@test "--stop-on knows signals, timeouts and any failure" {
+	tries 1 143 --stop-on TERM sh -c "$(dies TERM)"
+	gave_up 'stop rule'
+	tries 1 143 --stop-on 143 sh -c "$(dies TERM)"
+	gave_up 'stop rule'
+	tries 1 137 --stop-on signal sh -c "$(dies KILL)"
+	gave_up 'stop rule'
+	tries 1 124 --stop-on timeout -t 150ms sh -c "$hang"
+	gave_up 'stop rule'
+	tries 1 9 --stop-on fail sh -c "$(exits 9)"
+	gave_up 'stop rule'
+	tries 3 143 --stop-on KILL sh -c "$(dies TERM)"
+}
+
+@test "--stop-on does nothing to a success" {
+	tries 1 0 -v --stop-on 0-255,fail sh -c "$(exits 0)"
+	grep -qx 'retry: attempt 1/3 succeeded (exit 0)' err
+	tries 1 3 -v --success-on 3 --stop-on 3 sh -c "$(exits 3)"
+	grep -qx 'retry: attempt 1/3 succeeded (exit 3)' err
+}
+
+@test "--stop-on given again adds to what was given before" {
+	for code in 3 7; do
+		tries 1 $code --stop-on 3 --stop-on 7 sh -c "$(exits $code)"
+		gave_up 'stop rule'
+	done
+}
+
+#
+# --success-on
+#
+
+@test "--success-on makes a code a success and keeps it" {
+	tries 1 3 --success-on 3 sh -c "$(exits 3)"
+	[ ! -s err ]
+	tries 3 4 --success-on 3 sh -c "$(exits 4)"
+	gave_up 'attempts exhausted'
+}
+
+@test "--success-on leaves 0 a success" {
+	tries 1 0 -v --success-on 3 sh -c "$(exits 0)"
+	grep -qx 'retry: attempt 1/3 succeeded (exit 0)' err
+}
+
+@test "--success-on ends a series like any success" {
+	tries 2 1 --success-on 1 sh -c 'echo >>ran; exit $((3 - RETRY_ATTEMPT))'
+	[ "$(lines err)" -eq 1 ]
+}
+
+@test "--success-on comes before --retry-on and --stop-on" {
+	tries 1 3 -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$(exits 3)"
+	grep -qx 'retry: attempt 1/3 succeeded (exit 3)' err
+}
+
+@test "--success-on takes ranges, lists and itself again" {
+	for code in 2 5 6 7 9; do
+		tries 1 $code --success-on 2,5-7 --success-on 9 \
+		    sh -c "$(exits $code)"
+		[ ! -s err ]
+	done
+	for code in 1 3 4 8 10; do
+		tries 3 $code --success-on 2,5-7 --success-on 9 \
+		    sh -c "$(exits $code)"
+	done
+}
+
+@test "--success-on takes a death by signal, and retry dies of it as well" {
+	tries 1 143 -v --success-on TERM sh -c "$(dies TERM)"
+	tail -n 1 err | grep -q ': succeeded$'
+	tries 1 143 -v --success-on 143 sh -c "$(dies TERM)"
+	tail -n 1 err | grep -q ': succeeded$'
+	tries 3 137 -v --success-on TERM sh -c "$(dies KILL)"
+}
+
+@test "without --success-on timeout a timeout is a failure" {
+	tries 3 124 --success-on 0-123,125-255,signal -t 150ms \
+	    sh -c 'trap "exit 0" TERM; echo >>ran
+		for n in $(seq 200); do sleep 0.1; done'
+	gave_up 'attempts exhausted'
+	tries 1 124 -v --success-on timeout -t 150ms sh -c "$hang"
+	tail -n 1 err | grep -q ': succeeded$'
+}
+
+#
+# Malformed lists
+#
+
+@test "a malformed list is refused, quoted, and nothing is run" {
+	while IFS='|' read -r list why; do
+		for option in retry-on stop-on success-on; do
+			tries 0 125 "--$option" "$list" sh -c "$(exits 3)"
+			diff - err <<-END
+				retry: --$option: $why
+				Try 'retry --help' for more information.
+			END
+		done
+	done <<-'END'
+		|empty item in ''
+		,|empty item in ','
+		1,|empty item in '1,'
+		,1|empty item in ',1'
+		1,,2|empty item in '1,,2'
+		x|not an exit status, signal or condition: 'x'
+		1,x|not an exit status, signal or condition: 'x' in '1,x'
+		1, 2|not an exit status, signal or condition: ' 2' in '1, 2'
+		-1|not an exit status, signal or condition: '-1'
+		+1|not an exit status, signal or condition: '+1'
+		1-|not an exit status, signal or condition: '1-'
+		0x7|not an exit status, signal or condition: '0x7'
+		7.0|not an exit status, signal or condition: '7.0'
+		SIG|not an exit status, signal or condition: 'SIG'
+		SIGNOPE|not an exit status, signal or condition: 'SIGNOPE'
+		timeouts|not an exit status, signal or condition: 'timeouts'
+		256|above 255: '256'
+		3,256|above 255: '256' in '3,256'
+		99999999999999999999|above 255: '99999999999999999999'
+		250-256|above 255: '250-256'
+		9-5|a range that runs backwards: '9-5'
+		1,9-5|a range that runs backwards: '9-5' in '1,9-5'
+	END
+}
+
+@test "0 in --retry-on is refused" {
+	for list in 0 0,1 1,0 0-3; do
+		tries 0 125 --retry-on "$list" sh -c "$(exits 3)"
+		[ "$(lines err)" -eq 2 ]
+		grep -q '^retry: --retry-on: .*0' err
+	done
+}

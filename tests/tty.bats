@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# On a terminal: keys, job control, hang-up. tests/pty.py types.
+
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC1003 # a backslash is a key
+
+load helper
+load actor
+
+setup()
+{
+	helper_setup
+	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
+}
+
+# pty STATUS STEP... -- COMMAND...: what tests/pty.py does ends with STATUS;
+# what came from the terminal is in ./out.
+pty()
+{
+	local want=$1 got=0
+	shift
+	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want"
+		cat late out
+		return 1
+	} >&2
+}
+
+# times N REGEX: so many lines of ./out are all like this, but for the echo of
+# a key before them.
+times()
+{
+	[ "$(grep -cxE -e "(\^[A-Z\\\\])*$2" out)" -eq "$1" ] || {
+		echo "not $1 times: $2"
+		cat -A out
+		return 1
+	} >&2
+}
+
+# A shell as it stands before a person.
+person=(bash --norc --noprofile --noediting -i)
+prompt='see:person> '
+export PS1='person> '
+
+@test "one Ctrl-C gives the command one SIGINT, and there is no retry" {
+	pty 3 see:ready 'type:^C' -- \
+	    "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
+	times 1 INT
+	times 1 ready
+	times 1 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+}
+
+@test "one Ctrl-C below a shell gives the command one SIGINT" {
+	pty 3 see:ready 'type:^C' -- \
+	    bash -c '"$RETRY" -d 0 -- "$ACTOR" listen 1 3; exit "$?"'
+	times 1 INT
+	times 1 ready
+}
+
+@test "two Ctrl-Cs give the command two" {
+	pty 3 see:ready 'type:^C' see:INT 'type:^C' see:INT -- \
+	    "$RETRY" -d 0 -- "$ACTOR" listen 2 3
+	times 2 INT
+}
+
+@test "Ctrl-C gives a grandchild one SIGINT" {
+	pty 3 see:ready 'type:^C' -- \
+	    "$RETRY" -d 0 -- bash -c 'trap : INT; "$ACTOR" listen 1 3'
+	times 1 INT
+}
+
+@test "a shell loop around retry stops at Ctrl-C" {
+	pty 130 see:ready 'type:^C' -- bash -c '
+		for i in 1 2 3; do
+			"$RETRY" -d 0 -- sh -c "echo ready; exec sleep 20"
+			echo next
+		done
+		echo after'
+	times 1 ready
+	times 0 '(next|after)'
+}
+
+@test "a shell loop around retry stops at Ctrl-C in a delay" {
+	pty 130 see:retrying 'type:^C' -- bash -c '
+		for i in 1 2 3; do
+			"$RETRY" -d 60 -j none -- false
+			echo next
+		done
+		echo after'
+	times 0 '(next|after)'
+}
+
+@test "a command that takes Ctrl-C for a success lets the loop go on" {
+	pty 0 see:ready 'type:^C' see:next see:ready 'type:^C' see:next -- \
+	    bash -c '
+		for i in 1 2; do
+			"$RETRY" -- "$ACTOR" listen 1 0
+			echo next
+		done'
+	times 2 INT
+	times 2 next
+}
+
+@test "Ctrl-\\ ends the command and retry by SIGQUIT, and there is no retry" {
+	pty 0 see:ready 'type:^\' see:killed -- \
+	    "$ACTOR" ignoring QUIT "$ACTOR" how "$ACTOR" fresh \
+	    "$RETRY" -d 0 -- sh -c 'echo ready; exec sleep 20'
+	times 1 'killed QUIT'
+	times 1 ready
+	times 1 'retry: attempt 1/4 killed by SIGQUIT, giving up: interrupted'
+}
+
+@test "one Ctrl-\\ gives the command one SIGQUIT" {
+	pty 3 see:ready 'type:^\' -- "$RETRY" -d 0 -- "$ACTOR" listen 1 3
+	times 1 QUIT
+}
+
+@test "a new window size gives the command one SIGWINCH" {
+	pty 0 see:ready size:33x99 -- "$RETRY" -- "$ACTOR" listen 1 0
+	times 1 WINCH
+}
+
+@test "Ctrl-Z stops the job, fg goes on with it" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -t 30 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
+	    next:ready 'type:^Z' see:Stopped "$prompt" \
+	    'type:fg^M' see:sh 'type:hello^M' see:got:hello "$prompt" \
+	    'type:exit 5^M' -- "${person[@]}"
+}
+
+@test "Ctrl-Z stops a delay, fg goes on with it" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -d 1s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?^M' \
+	    next:retrying 'type:^Z' see:Stopped "$prompt" \
+	    'type:fg^M' "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 1 'retry: attempt 1/4 failed .*'
+	times 0 'retry: attempt 2/4 .*'
+}
+
+@test "the time that a job was stopped by Ctrl-Z is not the attempt's" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -n 1 -t 2 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
+	    next:ready 'type:^Z' see:Stopped "$prompt" more:2.5 \
+	    'type:fg^M' see:sh more:0.1 'type:hello^M' see:got:hello \
+	    "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 0 'retry: .*'
+}
+
+@test "Ctrl-C after Ctrl-Z and fg ends the job" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"^M' \
+	    next:ready 'type:^Z' see:Stopped "$prompt" \
+	    'type:fg^M' see:sh more:0.1 'type:^C' "$prompt" \
+	    'type:exit 5^M' -- "${person[@]}"
+	none_left "$MARK"
+}
+
+@test "a job in the background that reads is stopped as a whole, and fg helps" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &^M' \
+	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
+	    see:Stopped "$prompt" 'type:fg^M' see:sh 'type:hello^M' \
+	    see:got:hello "$prompt" 'type:exit 5^M' -- "${person[@]}"
+}
+
+@test "a command reads the terminal inside of sh -c" {
+	pty 0 see:ready 'type:hello^M' see:got:hello -- sh -c '
+		"$RETRY" -- sh -c "echo ready; read x; echo got:\$x"
+		true'
+}
+
+@test "a command reads the terminal under a timeout, on every attempt" {
+	pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' \
+	    see:got:two -- sh -c '
+		"$RETRY" -t 30 -d 0 -- sh -c "
+			echo ready\$RETRY_ATTEMPT
+			read x
+			echo got:\$x
+			test \$x = two"
+		true'
+}
+
+@test "the terminal's settings and the flags of 0 to 2 are left as they were" {
+	pty 0 see:finished -- sh -c '
+		stty -echo -icrnl
+		stty -a >before
+		"$ACTOR" flags >flags
+		"$ACTOR" flags
+		"$RETRY" -v -n 2 -d 0 -t 9 -- sh -c "
+			stty -a >during; \"\$ACTOR\" flags; exit 1"
+		"$ACTOR" flags
+		stty -a >after
+		echo finished'
+	cmp before during
+	cmp before after
+	# On one terminal: before, from two attempts, and after.
+	[ "$(grep -c '^flags of' out)" -eq 12 ]
+	[ "$(grep '^flags of' out | sort -u | wc -l)" -eq 3 ]
+}
+
+@test "where a timeout has ended the command the terminal is as it was" {
+	pty 0 see:finished -- sh -c '
+		stty -a >before
+		"$RETRY" -n 1 -t 0.2 -- sh -c "read x"
+		[ $? -eq 124 ] || exit
+		stty -a >after
+		[ "$(cut -d " " -f 8 /proc/$$/stat)" -eq $$ ] || exit
+		echo finished'
+	cmp before after
+}
+
+#
+# Hang-up
+#
+
+# hung_up COMMAND...: runs it on a terminal, whose line is cut once there is a
+# file ./ready; then nothing is left of it.
+hung_up()
+{
+	local status=0
+	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" exists:ready hangup -- \
+	    "$@" >out 2>late 3>&- || status=$?
+	cat late
+	[ "$status" -ne 99 ]
+	wait_for none_left "$MARK"
+}
+
+@test "hang-up leaves nothing of a retry that leads the session" {
+	hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
+}
+
+@test "hang-up of a retry that leads the session: the command hears HUP once" {
+	hung_up "$RETRY" -d 0 -- sh -c '
+		trap "echo HUP >>heard" HUP
+		touch ready
+		i=0
+		while [ ! -e heard ] && [ $i -lt 500 ]; do
+			i=$((i + 1))
+			sleep 0.02
+		done
+		sleep 0.3'
+	[ "$(lines heard)" -eq 1 ]
+}
+
+@test "hang-up leaves nothing of a retry below a shell" {
+	hung_up sh -c '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
+}
+
+@test "hang-up leaves nothing of a retry below a person's shell" {
+	hung_up "${person[@]}" -c \
+	    '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
+}
+
+@test "hang-up below a shell: the command hears HUP once" {
+	hung_up sh -c '"$RETRY" -d 0 -- sh -c "
+		trap \"echo HUP >>heard\" HUP
+		touch ready
+		i=0
+		while [ ! -e heard ] && [ \$i -lt 500 ]; do
+			i=\$((i + 1))
+			sleep 0.02
+		done
+		sleep 0.3"; true'
+	[ "$(lines heard)" -eq 1 ]
+}
+
+@test "hang-up in a delay leaves nothing, whoever leads the session" {
+	hung_up "$RETRY" -d 60 -j none -- sh -c 'touch ready; exit 1'
+	rm ready
+	hung_up sh -c '"$RETRY" -d 60 -j none -- sh -c "touch ready; exit 1"
+		true'
+}
+
+@test "hang-up under nohup leaves the command to its work" {
+	hung_up nohup "$RETRY" -d 0 -- sh -c '
+		touch ready
+		sleep 0.5
+		echo done >work'
+	[ "$(<work)" = 'done' ]
+}
