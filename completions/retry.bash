@@ -1,0 +1,157 @@
+# shellcheck shell=bash
+# bash completion for retry(1): its options, then the completion of the
+# command that it runs. Works with and without the package bash-completion.
+
+# Finds what is at the cursor. Sets $command to the index of the command's word,
+# or to 0 where there is none yet; $option to the option whose argument is at
+# the cursor, or to ''; $cur to the text of that argument or word, and $head to
+# what stands before it in the same word ("-s" of "-sTERM").
+_retry_where()
+{
+	local i word letters
+
+	command=0 option='' cur='' head=''
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		# "=" is a word of its own if it is in COMP_WORDBREAKS
+		if [[ $word == = && ${COMP_WORDS[i - 1]} == --* ]]; then
+			option=${COMP_WORDS[i - 1]} cur=''
+			((i < COMP_CWORD)) || return
+			word=${COMP_WORDS[++i]}
+		fi
+		cur=$word
+		if [[ $option ]]; then
+			((i < COMP_CWORD)) && option=''
+			continue
+		fi
+		case $word in
+		--)
+			((i < COMP_CWORD)) && command=$((i + 1))
+			return
+			;;
+		--*=*)
+			((i < COMP_CWORD)) && continue
+			option=${word%%=*} cur=${word#*=} head=$option=
+			;;
+		--attempts | --retries | --deadline | --timeout | --signal | \
+			--kill-after | --delay | --backoff | --factor | \
+			--max-delay | --min-delay | --jitter | --seed | \
+			--reset-after | --splay | --retry-on | --stop-on | \
+			--success-on)
+			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
+				option=$word
+			;;
+		--*) ;;
+		-?*)
+			letters=${word#-}
+			while [[ $letters == [qvhV]* ]]; do
+				letters=${letters#?}
+			done
+			[[ $letters == [nTtskdbj]* ]] || continue
+			if [[ $letters == ? ]]; then
+				((i < COMP_CWORD)) && option=-$letters
+			elif ((i == COMP_CWORD)); then
+				option=-${letters:0:1} cur=${letters:1}
+				head=${word%"$cur"}
+			fi
+			;;
+		*)
+			# a lone - may yet become an option
+			[[ $word == - ]] && ((i == COMP_CWORD)) && return
+			command=$i
+			return
+			;;
+		esac
+	done
+}
+
+_retry_signals()
+{
+	local name
+
+	for name in $(compgen -A signal SIG); do
+		[[ $name == *JUNK* ]] || echo "$name ${name#SIG}"
+	done
+}
+
+# Completes a command line that begins in the middle of this one, with what
+# bash has been told about that command.
+_retry_command()
+{
+	local at=$1 spec function name line=$COMP_LINE i
+
+	if declare -F _comp_command_offset >/dev/null; then
+		_comp_command_offset "$at"
+		return
+	elif declare -F _command_offset >/dev/null; then
+		_command_offset "$at"
+		return
+	fi
+	if ((COMP_CWORD == at)); then
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -c -d -- "$cur")
+		return
+	fi
+	name=${COMP_WORDS[at]##*/}
+	spec=$(complete -p -- "$name" 2>/dev/null)
+	if [[ $spec != *' -F '* ]]; then
+		compopt -o bashdefault -o default
+		return
+	fi
+	for ((i = 0; i < at; i++)); do
+		line=${line#*"${COMP_WORDS[i]}"}
+	done
+	line=${line#"${line%%[![:space:]]*}"}
+	((COMP_POINT -= ${#COMP_LINE} - ${#line}))
+	COMP_LINE=$line
+	COMP_WORDS=("${COMP_WORDS[@]:at}")
+	((COMP_CWORD -= at))
+	function=${spec##* -F }
+	function=${function%% *}
+	"$function" "$name" "${COMP_WORDS[COMP_CWORD]}" \
+		"${COMP_WORDS[COMP_CWORD - 1]}"
+}
+
+_retry()
+{
+	local command option cur head words=''
+
+	COMPREPLY=()
+	_retry_where
+	if ((command)); then
+		cur=${COMP_WORDS[COMP_CWORD]}
+		_retry_command "$command"
+		return
+	fi
+	case $option in
+	-n | --attempts | --retries)
+		words=inf
+		;;
+	-s | --signal)
+		words=$(_retry_signals)
+		;;
+	-b | --backoff)
+		words='exponential linear constant fibonacci'
+		;;
+	-j | --jitter)
+		words='full equal decorrelated none'
+		;;
+	--retry-on | --stop-on | --success-on)
+		words="timeout fail signal $(_retry_signals)"
+		[[ $cur == *,* ]] && head+=${cur%,*},
+		;;
+	-*)
+		return
+		;;
+	*)
+		words='-n --attempts --retries -T --deadline -t --timeout
+			-s --signal -k --kill-after -d --delay -b --backoff
+			--factor --max-delay --min-delay -j --jitter --seed
+			--reset-after --splay --retry-on --stop-on --success-on
+			-q --quiet -v --verbose -h --help -V --version'
+		;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${cur##*,}")
+}
+
+complete -F _retry retry

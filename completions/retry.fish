@@ -1,0 +1,85 @@
+# fish completion for retry(1): its options, then the completion of the command
+# that it runs.
+
+# Takes retry's options off the words before the cursor and prints what is left,
+# one a line: the command and its arguments so far. Fails where the last option
+# still lacks its argument.
+function __retry_command
+    set -l words (commandline -opc)
+    argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
+        s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
+        min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
+        success-on= q/quiet v/verbose h/help V/version \
+        -- $words[2..-1] 2>/dev/null
+    or return
+    string join \n -- $argv
+    return 0
+end
+
+# Whether the word at the cursor can still be an option.
+function __retry_at_options
+    set -l command (__retry_command)
+    or return 0
+    test -z "$command"
+    and not contains -- -- (commandline -opc)
+end
+
+function __retry_complete
+    set -l command (__retry_command)
+    or return
+    set -l word (commandline -ct)
+    # no command begins with a dash
+    test -z "$command"
+    and string match -q -- '-*' $word
+    and return
+    set -l line (string escape -- $command) $word
+    complete -C "$line"
+end
+
+function __retry_signals
+    for name in (kill -l | string split -n ' ')
+        printf '%s\n' $name SIG$name
+    end
+end
+
+# The conditions of a list, after what the word at the cursor has already.
+function __retry_list
+    set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
+    set head "$head[2]"
+    printf '%s\t%s\n' $head"timeout" 'an attempt that a limit ended' \
+        $head"fail" 'any failure' $head"signal" 'death by any signal'
+    for name in (__retry_signals | string match 'SIG*')
+        printf '%s\tdeath by this signal\n' $head$name
+    end
+end
+
+complete -c retry -f -a '(__retry_complete)'
+
+function __retry_option
+    complete -c retry -n __retry_at_options $argv
+end
+
+__retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, the first included'
+__retry_option -l retries -x -a inf -d 'Make at most this many retries'
+__retry_option -s T -l deadline -x -d 'End everything after this time'
+__retry_option -s t -l timeout -x -d 'End an attempt after this time'
+__retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
+__retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
+__retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'
+__retry_option -s b -l backoff -x -a 'exponential linear constant fibonacci' -d 'How delays grow'
+__retry_option -l factor -x -d 'Of the exponential backoff, at least 1'
+__retry_option -l max-delay -x -d 'No delay is longer'
+__retry_option -l min-delay -x -d 'No delay is shorter'
+__retry_option -s j -l jitter -x -a 'full equal decorrelated none' -d 'How delays are made random'
+__retry_option -l seed -x -d 'Make the random delays repeatable'
+__retry_option -l reset-after -x -d 'After an attempt this long the delays start anew'
+__retry_option -l splay -x -d 'A random wait before the first attempt'
+__retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
+__retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
+__retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
+__retry_option -s q -l quiet -d 'None of its own lines'
+__retry_option -s v -l verbose -d 'More of its own lines'
+__retry_option -s h -l help -d 'Show the options'
+__retry_option -s V -l version -d 'Show the version'
+
+functions -e __retry_option

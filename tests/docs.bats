@@ -1,0 +1,512 @@
+#!/usr/bin/env bats
+# What is written about the program agrees with the program: help, manual,
+# README, completions. The examples in them run.
+
+# shellcheck disable=SC2016 # $ and ` in single quotes are for others
+
+load helper
+
+setup()
+{
+	top=${BATS_TEST_FILENAME%/*}/..
+	manual=$top/retry.1
+	helper_setup
+}
+
+# "letter name argument" of each option in --help, "-" for what it lacks.
+help_options()
+{
+	"$RETRY" --help | sed -nE '
+		s/^ {6}--([a-z-]+) ([A-Z][^ ]*).*/- \1 \2/p
+		s/^ {6}--([a-z-]+)  .*/- \1 -/p
+		s/^  -(.), --([a-z-]+) ([A-Z][^ ]*).*/\1 \2 \3/p
+		s/^  -(.), --([a-z-]+)  .*/\1 \2 -/p' >options
+	[ "$(lines options)" -ge 20 ]
+}
+
+# The lines of one section of the manual's source.
+section()
+{
+	awk -v title="$1" '
+		/^\.S[hs] / { inside = substr($0, 5) == title; next }
+		inside' "$manual"
+}
+
+# Source of the manual to plain text.
+plain()
+{
+	sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\&//g' -e 's/\\e/\\/g'
+}
+
+need()
+{
+	command -v "$1" >/dev/null || skip "no $1 here"
+}
+
+# A "!" before a command would not make a test fail.
+not()
+{
+	if "$@"; then
+		return 1
+	fi
+}
+
+@test "the manual has the options of --help, in its order, with the same arguments" {
+	help_options
+	for part in Limits Delays 'What to retry' Messages; do
+		section "$part"
+	done | sed -nE '/^\.It Fl /{
+		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
+		s/^\.It Fl Fl ([a-z-]+) Ar /- \1 /
+		s/^\.It Fl (.) , Fl Fl ([a-z-]+)$/\1 \2 -/
+		s/^\.It Fl (.) (.*) , Fl Fl ([a-z-]+) Ar .*/\1 \3 \2/
+		s/ Ar / /
+		s/ Ns Oo , Ns Ar DUR Ns ... Oc/[,DUR...]/
+		p
+	}' >described
+	diff options described
+}
+
+@test "the manual has no fault that mandoc finds, and shows each option" {
+	help_options
+	need mandoc
+	mandoc -Tlint "$manual" 2>&1 |
+		grep -Ev 'referenced manual not found|outdated mandoc.db' >faults || :
+	diff /dev/null faults
+	mandoc -Tascii -Owidth=80 "$manual" | sed 's/.\x08//g' >page
+	while read -r _ name _; do
+		grep -qE -- "^     (-., |-. [^ ]+, )?--$name( |$)" page
+	done <options
+}
+
+@test "README's table of options has each of them, and no other" {
+	help_options
+	sed -n '/^## Options/,/^A limit/p' "$top/README.md" >table
+	grep -oE -- '`--[a-z-]+`' table | tr -d '`-' | sort >named
+	cut -d' ' -f2 options | tr -d - | sort | diff - named
+	grep -oE -- '`-[^-`]`' table | tr -d '`-' | sort >named
+	sed -n 's/^\([^-]\) .*/\1/p' options | sort | diff - named
+}
+
+@test "README sends newcomers to two commands, of which the first succeeds at the third attempt" {
+	awk '/^```/ { inside = 0 } inside { print n, $0 }
+		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >blocks
+	grep -qxF '2 tests/setup && make check' blocks
+	[ "$(grep -c '^[12] ' blocks)" = 2 ]
+	command=$(sed -n 's/^1 tests\/setup build && make && //p' blocks)
+	[[ $command == './retry -v -n 5 -- '* ]]
+	bash -c "${command/.\/retry/\"\$RETRY\" -d 1ms}" 2>err
+	grep -qx 'retry: attempt 3/5 succeeded (exit 0)' err
+	grep -qx 'retry: ended after 3 attempts in .*: succeeded' err
+}
+
+@test "the variables that a command is given are those in the manual and README" {
+	"$RETRY" -T 60 -d 1ms -- sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' \
+		2>err
+	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
+	[ "$(lines given)" = 5 ]
+	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep '^RETRY_' | sort |
+		diff given -
+	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
+		sort -u | diff given -
+}
+
+@test "the statuses that retry exits with are those in help, manual and README" {
+	statuses=$(
+		"$RETRY" -n 1 -t 0.05 sleep 30 || echo $?
+		"$RETRY" --no-such-option || echo $?
+		"$RETRY" / || echo $?
+		"$RETRY" ./no-such-command || echo $?
+	) 2>err
+	[ "$statuses" = "$(printf '%s\n' 124 125 126 127)" ]
+	"$RETRY" --help >help
+	section 'EXIT STATUS' >manual
+	grep '^|' "$top/README.md" >readme
+	for status in $statuses; do
+		grep -qw "$status" help
+		grep -q "^\.It .*$status" manual
+		grep -qw "$status" readme
+	done
+}
+
+# Ends for a reason of this name, which "giving up: " has in these words.
+ends()
+{
+	local name=$1 words=$2
+	shift 2
+	output=$("$RETRY" -v "$@" 2>&1) || :
+	[[ $output == *": $name" ]]
+	case $name in
+	succeeded) ;;
+	not-executable) [[ $output == "retry: cannot run "* ]] ;;
+	*) [[ $output == *", giving up: $words"$'\n'* ]] ;;
+	esac
+	echo "$name: $words" >>seen
+}
+
+@test "the reasons are those of the manual, by name and in words" {
+	ends interrupted interrupted -- sh -c 'kill -TERM $PPID; exit 3'
+	ends not-executable 'not executable' ./no-such-command
+	ends succeeded succeeded true
+	ends stop-rule 'stop rule' --stop-on 1 false
+	ends not-retryable 'not retryable' --retry-on 2 false
+	ends attempts 'attempts exhausted' -n 1 false
+	ends deadline deadline -T 60 -d 100 -j none false
+	section Reasons | awk '
+		/^\.It Cm / { name = $3 }
+		sub(/^\.Pq Dq /, "") { sub(/ \.$/, ""); print name ": " $0 }' \
+		>described
+	[ "$(head -n 1 described)" = 'internal: internal error' ]
+	sed 1d described | diff seen -
+	sed -nE 's/.*= \{ "([a-z-]+)", "([a-z ]+)" \},/\1: \2/p' \
+		"$top/src/verdict.c" | grep -v '^none: ' | diff described -
+}
+
+# Whether the manual's DIAGNOSTICS have this text, as source or as example.
+diagnosed()
+{
+	section DIAGNOSTICS >part
+	for title in Attempts Reasons Errors; do
+		section "$title"
+	done | plain | sed 's/^\.It Li //' >>part
+	grep -qF -- "$1" part
+}
+
+# Runs retry and expects a line in which N stands for any number or time.
+says()
+{
+	local line=$1
+	shift
+	"$RETRY" "$@" 2>&1 | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/Nms/Ns/' >said
+	grep -qxF -- "retry: $line" said
+}
+
+@test "every message of the manual is one that the program has" {
+	says 'attempt N/N failed (exit N), retrying in Ns' -n 2 -d 1 -j none \
+		-T 60 -- sh -c 'exit $((2 - RETRY_ATTEMPT))'
+	says 'attempt N/N failed (exit N), giving up: attempts exhausted' \
+		-n 1 false
+	says 'attempt N/N killed by SIGKILL, giving up: attempts exhausted' \
+		-n 1 sh -c 'kill -KILL $$'
+	says 'attempt N/N timed out after Ns, giving up: attempts exhausted' \
+		-n 1 -t 0.1 sleep 30
+	says 'attempt N ended by the deadline after Ns, giving up: deadline' \
+		-T 0.15 sleep 30
+	says 'giving up before attempt N: deadline' -T 0.000000001 true
+	says 'attempt N/N succeeded (exit N)' -v true
+	says 'ended after N attempts in Ns: succeeded' -v -d 0 \
+		-- sh -c 'exit $((3 - RETRY_ATTEMPT))'
+	says "cannot run './nosuch': No such file or directory" ./nosuch
+	says 'did you mean -n N?' 3
+	says "not a shell line: use sh -c 'echo a; echo b'" 'echo a; echo b'
+	run sh -c '"$RETRY" --help >/dev/full'
+	[ "$output" = \
+		"retry: cannot write to standard output: No space left on device" ]
+	for text in 'failed (exit' 'killed by' 'timed out after' \
+		'ended by the deadline after' 'not started (' \
+		': process ' ' is still alive 1s after KILL' \
+		' cannot be signalled: ' 'giving up before attempt ' \
+		'succeeded (exit ' 'ended after ' \
+		'no /proc: limits reach the command itself only' \
+		'cannot run ' 'did you mean -n ' \
+		'not a shell line: use sh -c ' \
+		'cannot write to standard output: ' signalfd eventfd; do
+		grep -qaF -- "$text" "$RETRY"
+		diagnosed "$text"
+	done
+}
+
+@test "the usage error in the manual is the one that the program prints" {
+	run "$RETRY" -n 0 true
+	[ "$status" = 125 ]
+	section Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
+	diff shown <(echo "$output")
+}
+
+# Programs for examples: they fail at the first attempt, as somebody might
+# who cannot reach a host, and tell that they were called.
+stage()
+{
+	mkdir bin
+	cat >bin/retry <<-'END'
+		#!/usr/bin/env bash
+		words=()
+		while (($#)); do # what is in -- comes late, but waits briefly
+			[ "$1" = -- ] && words+=(-d 1ms --splay 0)
+			words+=("$1")
+			shift
+		done
+		exec "$RETRY" "${words[@]}"
+	END
+	cat >bin/curl <<-'END'
+		#!/bin/sh
+		echo "${0##*/} $*" >>"$CALLS"
+		case $RETRY_ATTEMPT:${0##*/} in
+		1:ssh) exit 255 ;;
+		1:curl) exit 7 ;;
+		1:*) exit 1 ;;
+		esac
+		while [ $# -gt 1 ]; do
+			if [ "$1" = -o ]; then
+				echo data >"$2"
+			fi
+			shift
+		done
+	END
+	chmod +x bin/retry bin/curl
+	for name in "$@"; do
+		cp bin/curl "bin/$name"
+	done
+	PATH=$PWD/bin:$PATH
+	export CALLS=$PWD/calls
+}
+
+# Runs the words as a command, in which each retry makes two attempts.
+example()
+{
+	rm -f calls
+	"$@" 2>err
+	[ "$(lines calls)" = "$((2 * count))" ]
+	not grep '^retry: --\|unknown option' err
+}
+
+@test "the examples of the manual run" {
+	stage pg_isready test ssh git npm rsync worker
+	section EXAMPLES | plain | awk '
+		/^\.Ed/ { inside = 0 }
+		inside { print >"example." n }
+		/^\.Bd/ { inside = 1; n++ }'
+	for file in example.*; do
+		count=$(grep -c 'retry' "$file")
+		case $(cat "$file") in
+		ENTRYPOINT*)
+			[ "$count" = 2 ]
+			count=1
+			words=$(sed -n 's/^ENTRYPOINT \[\(.*\)\]$/\1/p' "$file")
+			example sh -c "${words//\", \"/\" \"}"
+			example sh -c "$(sed -n 's/^HEALTHCHECK CMD //p' "$file")"
+			;;
+		'0 3 * * * '*)
+			example sh -c "$(sed 's/^0 3 \* \* \* *//' "$file")"
+			;;
+		*:$'\n\t'*)
+			example make -f "$file"
+			;;
+		*)
+			example sh -e "$file"
+			;;
+		esac
+	done
+	[ "$(cat app)" = data ]
+	[ -e app.tar ]
+	[ "$(printf '%s\n' example.* | wc -l)" -ge 10 ]
+}
+
+@test "the examples of README and of --help run" {
+	stage pg_isready make ssh git
+	awk '/^```/ { inside = 0 } inside && n == 3
+		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
+	"$RETRY" --help | sed -n '/^Examples:/,$p' | sed 1d >help
+	for file in readme help; do
+		count=$(grep -c '^ *retry ' "$file")
+		[ "$count" -ge 2 ]
+		example sh -e "$file"
+	done
+}
+
+# What bash offers for a command line; an empty last word is at the cursor.
+in_bash()
+{
+	cat >complete.bash <<-'END'
+		# complete.bash HELPERS COMPLETION WORD...
+		[ -z "$1" ] || . "$1"
+		. "$2"
+		shift 2
+		compopt() { :; } # works in a completion only
+		_foo() { COMPREPLY=("foo runs: ${COMP_WORDS[*]}"); }
+		complete -F _foo foo
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		COMP_LINE="$*"
+		COMP_POINT=${#COMP_LINE}
+		_retry retry "${COMP_WORDS[COMP_CWORD]}" \
+			"${COMP_WORDS[COMP_CWORD - 1]}"
+		printf '%s\n' "${COMPREPLY[@]}"
+	END
+	bash --norc complete.bash "$helpers" "$top/completions/retry.bash" \
+		retry "$@"
+}
+
+helpers=
+bash_completion=/usr/share/bash-completion/bash_completion
+
+@test "bash completes each option of --help, and knows which take an argument" {
+	help_options
+	in_bash - >offered
+	while read -r letter name argument; do
+		[ "$letter" = - ] || grep -qx -- "-$letter" offered
+		grep -qx -- "--$name" offered
+		if [ "$argument" = - ]; then
+			[ "$(in_bash "--$name" foo x)" = 'foo runs: foo x' ]
+			continue
+		fi
+		[ "$(in_bash "--$name" foo x)" != 'foo runs: foo x' ]
+		[ "$(in_bash "--$name" 1 foo x)" = 'foo runs: foo x' ]
+		[ "$letter" != - ] || continue
+		[ "$(in_bash "-$letter" foo x)" != 'foo runs: foo x' ]
+		[ "$(in_bash "-$letter" 1 foo x)" = 'foo runs: foo x' ]
+		[ "$(in_bash "-${letter}1" foo x)" = 'foo runs: foo x' ]
+	done <options
+	[ "$(lines offered)" = "$(sed 's/^[^-] .*/&\n&/' options | wc -l)" ]
+}
+
+# Each value that the shell offers after an option is one that retry takes.
+takes()
+{
+	local option=$1 least=$2 value
+	sort -u offered >values
+	[ "$(lines values)" -ge "$least" ]
+	while read -r value; do
+		"$RETRY" "$option" "$value" true
+	done <values
+	not "$RETRY" "$option" xyzzy true 2>err
+}
+
+@test "bash completes the values of options, all of which are taken" {
+	in_bash -b '' >offered
+	takes -b 4
+	in_bash --jitter = '' >offered
+	takes -j 4
+	in_bash -s '' >offered
+	takes -s 60
+	in_bash --retry-on '7,' >offered
+	takes --retry-on 60
+	[ "$(in_bash --attempts i)" = inf ]
+	[ "$(in_bash --jitter = d)" = decorrelated ]
+	[ "$(in_bash --jitter=d)" = --jitter=decorrelated ]
+	[ "$(in_bash -sUSR1)" = -sUSR1 ]
+	[ "$(in_bash --stop-on 7,tim)" = 7,timeout ]
+}
+
+@test "bash finds the command where retry finds it, with or without bash-completion" {
+	mkdir bin
+	printf '#!/bin/sh\necho foo runs: foo $*\n' >bin/foo
+	chmod +x bin/foo
+	PATH=$PWD/bin:$PATH
+	for helpers in '' "$bash_completion"; do
+		[ -e "$helpers" ] || [ -z "$helpers" ] || continue
+		for words in 'foo x' '-- foo x' '-n 3 foo x' '-n3 -- foo x' \
+			'-qn 3 foo x' '-qvT60 foo -n x' '-d 1,2 foo --at' \
+			'--delay=1 foo x' '--quiet foo --retry-on x' \
+			'-j none -- foo -- x'; do
+			# shellcheck disable=SC2086 # words
+			ran=$("$RETRY" $words 2>err)
+			# shellcheck disable=SC2086
+			[ "$ran" = "$(in_bash ${words/=/ = } |
+				sed 's/: */: /')" ]
+		done
+		in_bash -n 3 -- ech | grep -qx echo
+		in_bash ech | grep -qx echo
+	done
+}
+
+in_fish()
+{
+	HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD fish --no-config -c '
+		source $argv[1]
+		complete -c foo -f -a "argument"
+		complete -C $argv[2]' "$top/completions/retry.fish" "retry $1"
+}
+
+@test "fish completes the options of --help, their values, and then the command" {
+	help_options
+	need fish
+	in_fish -- >offered
+	sed -n 's/^--\([a-z-]*\)\t..*/\1/p' offered | sort |
+		diff <(cut -d' ' -f2 options | sort) -
+	in_fish - >offered
+	sed -n 's/^-\([^-]\)\t..*/\1/p' offered | sort |
+		diff <(sed -n 's/^\([^-]\) .*/\1/p' options | sort) -
+	[ "$(in_fish --at | cut -f1)" = --attempts ]
+	while read -r _ name argument; do
+		after=$(in_fish "--$name foo arg")
+		if [ "$argument" = - ]; then
+			[ "$after" = argument ]
+		else
+			[ "$after" != argument ]
+			[ "$(in_fish "--$name 1 foo arg")" = argument ]
+		fi
+	done <options
+	in_fish '-b ' | cut -f1 >offered
+	takes -b 4
+	in_fish '-j ' | cut -f1 >offered
+	takes -j 4
+	in_fish '-s ' | cut -f1 >offered
+	takes -s 30
+	in_fish '--retry-on 7,' | cut -f1 >offered
+	takes --retry-on 30
+	[ "$(in_fish '-qn 3 -- foo arg')" = argument ]
+	[ -z "$(in_fish 'foo --at')" ]
+}
+
+# Types lines into zsh, each followed by a tab, and prints what became of them.
+in_zsh()
+{
+	cat >init.zsh <<-'END'
+		fpath=($COMPLETIONS $fpath)
+		autoload -U compinit
+		compinit -D -u
+		_foo() { _arguments '*:argument:(argument)' }
+		compdef _foo foo
+		setopt no_auto_menu no_list_beep
+		zstyle ':completion:*' list no
+		show() { zle -I; print -r -- "<${(qqq)BUFFER}>"; BUFFER= }
+		zle -N show
+		bindkey '^X' show
+		print READY
+	END
+	cat >type.zsh <<-'END'
+		zmodload zsh/zpty
+		zpty shell zsh -f -i
+		zpty -w shell 'source ./init.zsh'
+		zpty -r shell seen '*READY*'
+		for line; do
+			zpty -w -n shell "$line"$'\t\x18'
+			zpty -r shell seen $'*<"*">*'
+			seen=${seen##*'<"'}
+			seen=${seen%%'">'*}
+			print -r -- "$seen"
+		done
+		zpty -d shell
+	END
+	COMPLETIONS=$top/completions HOME=$PWD TERM=dumb \
+		timeout 60 zsh -f type.zsh "$@"
+}
+
+@test "zsh completes the options of --help, their values, and then the command" {
+	help_options
+	need zsh
+	zsh -n "$top/completions/_retry"
+	# {-n+,--attempts=}'[...]' or --retries=[...]
+	grep -oE -- "(\{-.\+?,)?--[a-z-]+=?(\}'\[|\[)" "$top/completions/_retry" |
+		sed -E "s/^\{-(.)\+?,/\1 /; s/^--/- --/; s/ --/ /
+			s/=.*/ =/; s/[]}'[]+\$/ -/" |
+		diff <(sed -E 's/ [^- ][^ ]*$/ =/' options) -
+	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
+		'retry -s TER' 'retry --retry-on 7,time' \
+		'retry --max-' 'retry foo a' 'retry -n 3 -- foo a' \
+		'retry -qn3 foo --at' 'retry -d 1,2 foo a' >became
+	diff - became <<-END
+		retry --attempts=
+		retry -vj decorrelated$(printf ' ')
+		retry -b fibonacci$(printf ' ')
+		retry --jitter=none$(printf ' ')
+		retry -s TERM$(printf ' ')
+		retry --retry-on 7,timeout,
+		retry --max-delay=
+		retry foo argument$(printf ' ')
+		retry -n 3 -- foo argument$(printf ' ')
+		retry -qn3 foo --at
+		retry -d 1,2 foo argument$(printf ' ')
+	END
+}
