@@ -1,0 +1,102 @@
+# What `make install` puts where, and `make uninstall` takes away. $RETRY is
+# what is installed; nothing is built here.
+
+load helper
+
+setup()
+{
+	helper_setup
+	[ -x "$RETRY" ] && "$RETRY" --version >version
+	grep -q '^retry ' version
+	root=$BATS_TEST_TMPDIR/root
+}
+
+# Runs make in the checkout with the program under test as what was built.
+build()
+{
+	make -s -C "$BATS_TEST_DIRNAME/.." -o "$RETRY" BIN="$RETRY" \
+		DESTDIR="$root" "$@" 3>&-
+}
+
+# Lists what is installed.
+installed()
+{
+	(cd "$root" && find . ! -type d | sort)
+}
+
+@test "install puts program, manual and completions under /usr/local" {
+	build install
+	diff - <(installed) <<-END
+		./usr/local/bin/retry
+		./usr/local/share/bash-completion/completions/retry
+		./usr/local/share/fish/vendor_completions.d/retry.fish
+		./usr/local/share/man/man1/retry.1
+		./usr/local/share/zsh/site-functions/_retry
+	END
+	"$root/usr/local/bin/retry" --version | diff version -
+}
+
+@test "what is installed is readable by all, and only the program runs" {
+	umask 077
+	build install
+	[ "$(stat -c %a "$root/usr/local/bin/retry")" = 755 ]
+	[ "$(find "$root" -type f ! -perm 644 -printf '%f\n')" = retry ]
+	[ -z "$(find "$root/usr" -type d ! -perm 755)" ]
+}
+
+@test "PREFIX says where" {
+	build install PREFIX=/opt/x
+	[ -z "$(find "$root" -type f ! -path "$root/opt/x/*")" ]
+	"$root/opt/x/bin/retry" --version | diff version -
+}
+
+@test "PROGRAM is the name of all that is installed" {
+	build install PROGRAM=again
+	diff - <(installed) <<-END
+		./usr/local/bin/again
+		./usr/local/share/bash-completion/completions/again
+		./usr/local/share/fish/vendor_completions.d/again.fish
+		./usr/local/share/man/man1/again.1
+		./usr/local/share/zsh/site-functions/_again
+	END
+	"$root/usr/local/bin/again" --version | diff version -
+}
+
+@test "the completions complete PROGRAM and nothing else" {
+	build install PROGRAM=again
+	share=$root/usr/local/share
+	run -0 bash --norc -c '. "$1"; complete -p again; ! complete -p retry' \
+		sh "$share/bash-completion/completions/again"
+	[ "$(head -n 1 "$share/zsh/site-functions/_again")" = '#compdef again' ]
+	fish=$share/fish/vendor_completions.d/again.fish
+	grep -q 'complete -c again ' "$fish"
+	run grep 'complete -c retry' "$fish"
+	[ "$status" = 1 ]
+}
+
+@test "the manual is that of PROGRAM" {
+	build install PROGRAM=again
+	grep -qx '\.Nm again' "$root/usr/local/share/man/man1/again.1"
+}
+
+@test "uninstall takes away all of it and nothing else" {
+	build install PROGRAM=again
+	build install
+	build uninstall PROGRAM=again
+	run -0 installed
+	[ "${#lines[@]}" = 5 ]
+	[[ $output != *again* ]]
+	build uninstall
+	run -0 installed
+	[ -z "$output" ]
+}
+
+@test "installing over a running program does no harm" {
+	build install
+	start "$root/usr/local/bin/retry" -q -n 1 sleep 20
+	wait_for pgrep -P "$pid" -x sleep
+	build install
+	kill -TERM "$pid"
+	ended
+	[ "$status" = 143 ]
+}
