@@ -14,7 +14,7 @@ CFLAGS = -O2
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
 PURE = number duration codes backoff verdict policy plan
-EDGE = context lines words options signals launch tree child report
+EDGE = context outlet lines words options signals pump launch tree child report
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \

@@ -20,8 +20,7 @@
 struct run {
 	struct policy policy; /* const once it is filled in */
 	struct context context;
-	struct lines lines;
-	struct signals signals;
+	struct pump pump;
 	struct child child;
 	struct history history;
 };
@@ -30,8 +29,8 @@ struct run {
 static int
 fail(struct run *run, const char *what)
 {
-	lines_say(
-	    &run->lines, LOUDNESS_QUIET, STRINGS(what, ": ", strerror(errno)));
+	lines_say(&run->pump.lines, LOUDNESS_QUIET,
+	    STRINGS(what, ": ", strerror(errno)));
 	return STATUS_INTERNAL;
 }
 
@@ -48,7 +47,7 @@ sleep_until(struct run *run, nanos at)
 
 		if (left <= 0)
 			return 0;
-		wakeup = signals_wait(&run->signals, &run->lines, left);
+		wakeup = pump_wait(&run->pump, left);
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
 		if (wakeup.signal == SIGCHLD)
@@ -68,13 +67,13 @@ say_last_words(struct run *run)
 		until = run->history.deadline > least ? run->history.deadline
 						      : least;
 	}
-	while (run->lines.length > 0) {
+	while (run->pump.lines.length > 0) {
 		nanos left = until - context_now(CLOCK_BOOTTIME);
 		struct wakeup wakeup;
 
 		if (left <= 0)
 			return;
-		wakeup = signals_wait(&run->signals, &run->lines, left);
+		wakeup = pump_wait(&run->pump, left);
 		if (signals_end_series(wakeup.signal))
 			return;
 	}
@@ -84,7 +83,7 @@ say_last_words(struct run *run)
 static int
 finish(struct run *run, const struct step *step)
 {
-	report_end(&run->lines, &run->history, step->reason,
+	report_end(&run->pump.lines, &run->history, step->reason,
 	    context_now(CLOCK_BOOTTIME));
 	say_last_words(run);
 	if (step->signal != 0)
@@ -96,7 +95,7 @@ finish(struct run *run, const struct step *step)
 static _Noreturn void
 die(struct run *run, int number)
 {
-	report_end(&run->lines, &run->history, REASON_INTERRUPTED,
+	report_end(&run->pump.lines, &run->history, REASON_INTERRUPTED,
 	    context_now(CLOCK_BOOTTIME));
 	signals_die(number);
 }
@@ -115,7 +114,7 @@ attempt(struct run *run)
 	    &run->child, run->context.env, run->history.deadline, label);
 	step = plan_next(
 	    &run->policy, &run->history, &outcome, context_now(CLOCK_BOOTTIME));
-	report_step(&run->lines, &run->policy, &run->history, &step);
+	report_step(&run->pump.lines, &run->policy, &run->history, &step);
 	return step;
 }
 
@@ -132,15 +131,14 @@ main(int argc, char **argv)
 	    context_deadline(),
 	    run.policy.seeded ? run.policy.seed : context_seed());
 	limited = run.policy.timeout != 0 || run.history.deadline != NANOS_MAX;
-	lines_open(&run.lines, run.policy.loudness);
+	lines_open(&run.pump.lines, run.policy.loudness);
 	/* On the stack, which spares a heap: execve(2) lets an environment,
 	 * its pointers included, take no more than a quarter of it. */
 	env = alloca(context_elements() * sizeof *env);
 	context_open(&run.context, env);
-	if (!signals_open(&run.signals))
+	if (!signals_open(&run.pump.signals))
 		return fail(&run, "signalfd");
-	if (!child_open(
-		&run.child, &run.policy, &run.signals, &run.lines, limited))
+	if (!child_open(&run.child, &run.policy, &run.pump, limited))
 		return fail(&run, "eventfd");
 
 	step =
@@ -156,6 +154,6 @@ main(int argc, char **argv)
 			step = attempt(&run);
 	}
 	if (step.attempt == 0)
-		report_step(&run.lines, &run.policy, &run.history, &step);
+		report_step(&run.pump.lines, &run.policy, &run.history, &step);
 	return finish(&run, &step);
 }

@@ -42,18 +42,17 @@ struct attempt {
 };
 
 bool
-child_open(struct child *child, const struct policy *policy,
-    const struct signals *signals, struct lines *lines, bool limited)
+child_open(struct child *child, const struct policy *policy, struct pump *pump,
+    bool limited)
 {
 	child->policy = policy;
-	child->signals = signals;
-	child->lines = lines;
+	child->pump = pump;
 	child->self = getpid();
 	child->adopts = limited || child->self == 1;
 	if (limited) {
 		tree_adopt();
 		if (!tree_visible())
-			lines_say(lines, LOUDNESS_VERBOSE,
+			lines_say(&pump->lines, LOUDNESS_VERBOSE,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
 	}
@@ -161,7 +160,7 @@ say_stuck(const struct attempt *attempt, pid_t pid, bool refused)
 {
 	char digits[NUMBER_ROOM];
 
-	lines_say(attempt->child->lines, LOUDNESS_PLAIN,
+	lines_say(&attempt->child->pump->lines, LOUDNESS_PLAIN,
 	    STRINGS("attempt ", attempt->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
@@ -316,21 +315,32 @@ ended(const struct attempt *attempt)
 
 /* How an attempt ended that no limit had to end. */
 static void
-judge_end(const struct attempt *attempt, struct outcome *outcome)
+judge_end(const struct attempt *attempt, int error, struct outcome *outcome)
 {
 	outcome->code = attempt->info.si_status;
 	if (attempt->info.si_code != CLD_EXITED) {
 		outcome->end = END_SIGNALED;
-		return;
-	}
-	outcome->end = END_EXITED;
-	if (outcome->code != 127)
-		return;
-	outcome->error = launch_error(&attempt->child->launch);
-	if (outcome->error != 0) {
+	} else if (error != 0) {
 		outcome->end = END_NOT_STARTED;
+		outcome->error = error;
 		outcome->forked = true;
+	} else {
+		outcome->end = END_EXITED;
 	}
+}
+
+/*
+ * Why exec failed, 0 if it did not. It is asked of every attempt that could
+ * have told, or the next one's would be added to it.
+ */
+static int
+exec_error(const struct attempt *attempt)
+{
+	if (attempt->stage == STAGE_RUNNING &&
+	    attempt->info.si_code == CLD_EXITED &&
+	    attempt->info.si_status != LAUNCH_FAILED)
+		return 0;
+	return launch_error(&attempt->child->launch);
 }
 
 static struct outcome
@@ -339,9 +349,10 @@ outcome_of(const struct attempt *attempt)
 	struct outcome outcome = { .interrupted = attempt->interrupted,
 		.elapsed = context_now(CLOCK_MONOTONIC) - attempt->began -
 		    attempt->stopped };
+	int error = exec_error(attempt);
 
 	if (attempt->stage == STAGE_RUNNING) {
-		judge_end(attempt, &outcome);
+		judge_end(attempt, error, &outcome);
 		return outcome;
 	}
 	waitid(P_PID, (id_t)attempt->pid, NULL, WEXITED | WNOHANG);
@@ -368,14 +379,13 @@ child_run(
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
-	attempt.pid =
-	    launch_run(&child->launch, child->signals, policy->command, env);
+	attempt.pid = launch_run(
+	    &child->launch, &child->pump->signals, policy->command, env);
 	if (attempt.pid == -1)
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
 	while (!ended(&attempt)) {
-		struct wakeup wakeup =
-		    signals_wait(child->signals, child->lines, nap(&attempt));
+		struct wakeup wakeup = pump_wait(child->pump, nap(&attempt));
 
 		attempt.stopped += wakeup.stopped;
 		reap(&attempt);

@@ -8,15 +8,13 @@
 
 #include <stdbool.h>
 #include "launch.h"
-#include "lines.h"
 #include "policy.h"
-#include "signals.h"
+#include "pump.h"
 
 /* What all attempts share. */
 struct child {
 	const struct policy *policy;
-	const struct signals *signals;
-	struct lines *lines;
+	struct pump *pump;
 	struct launch launch;
 	pid_t self;
 	bool adopts; /* orphans come to us */
@@ -27,7 +25,7 @@ struct child {
  * attempt.
  */
 bool child_open(struct child *child, const struct policy *policy,
-    const struct signals *signals, struct lines *lines, bool limited);
+    struct pump *pump, bool limited);
 
 /*
  * Runs the command once, with env. It ends by itself, at the policy's

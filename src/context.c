@@ -178,6 +178,9 @@ context_move_up(int fd)
 	if (fd == -1 || fd >= DESCRIPTOR_BASE)
 		return fd;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_BASE);
+	/* What is closed must not come to life as one of ours. */
+	if (moved == -1 && fd <= STDERR_FILENO)
+		moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (moved == -1)
 		return fd;
 	close(fd);

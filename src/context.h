@@ -55,8 +55,9 @@ void context_tell(struct context *context, const struct policy *policy,
 
 /*
  * Moves a descriptor to 10 or above, out of the way of those that shell
- * scripts number by hand, and returns the new number (the old one where the
- * limit of open files leaves no such room). It stays close-on-exec.
+ * scripts number by hand, and returns the new number. Where the limit of open
+ * files leaves no such room, it goes at least above 2, if it can. It stays
+ * close-on-exec.
  */
 int context_move_up(int fd);
 

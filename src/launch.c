@@ -10,8 +10,6 @@
 #include <unistd.h>
 #include "context.h"
 
-#define STATUS_NOT_RUN 127
-
 bool
 launch_open(struct launch *launch)
 {
@@ -103,13 +101,13 @@ become(const struct launch *launch, const struct signals *signals, pid_t parent,
 	 * retry that is dead already sends nothing, so look. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(STATUS_NOT_RUN);
+		_exit(LAUNCH_FAILED);
 	signals_restore(signals);
 	find_and_execute(command, env);
 	error = (uint64_t)errno;
 	if (write(launch->errors, &error, sizeof error) == -1)
-		_exit(STATUS_NOT_RUN);
-	_exit(STATUS_NOT_RUN);
+		_exit(LAUNCH_FAILED);
+	_exit(LAUNCH_FAILED);
 }
 
 pid_t

@@ -8,6 +8,9 @@
 #include <sys/types.h>
 #include "signals.h"
 
+/* The exit status of a child that could not execute the command. */
+#define LAUNCH_FAILED 127
+
 struct launch {
 	int errors; /* an eventfd that carries exec's errno */
 };

@@ -10,21 +10,13 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "outlet.h"
 #include "policy.h"
-
-/* How standard error can be written to without blocking. */
-enum lines_way {
-	LINES_UNKNOWN, /* nothing was said yet */
-	LINES_PLAIN, /* it never blocks: a regular file, or closed */
-	LINES_PRIVATE, /* through a description of our own */
-	LINES_SOCKET,
-	LINES_CAREFUL, /* once poll says that there is room */
-};
 
 struct lines {
 	enum loudness loudness;
-	enum lines_way way;
-	int fd;
+	bool open; /* once something was said */
+	struct outlet outlet;
 	size_t length; /* of what is still to be written */
 	char pending[2 * PIPE_BUF];
 };

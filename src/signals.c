@@ -77,7 +77,8 @@ sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
 		.tv_nsec = nap % NANOS_SECOND };
 
 	if (syscall(SYS_ppoll, fds, count, &left, NULL, (size_t)0) == -1)
-		fds[0].revents = fds[1].revents = 0;
+		while (count > 0)
+			fds[--count].revents = 0;
 	return nap - (left.tv_sec * NANOS_SECOND + left.tv_nsec);
 }
 
@@ -113,23 +114,21 @@ next_signal(const struct signals *signals, struct wakeup *wakeup)
 }
 
 struct wakeup
-signals_wait(const struct signals *signals, struct lines *lines, nanos nap)
+signals_wait(
+    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
-	struct pollfd fds[] = { { .fd = signals->fd, .events = POLLIN },
-		lines_pollfd(lines) };
 	struct wakeup wakeup = { 0 };
 	nanos before = context_now(CLOCK_MONOTONIC), slept, late;
 
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
-	slept = sleep_in_poll(fds, 2, nap > 0 ? nap : 0);
+	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
+	slept = sleep_in_poll(fds, count, nap > 0 ? nap : 0);
 	late = context_now(CLOCK_MONOTONIC) - before - slept;
 	if (late > NANOS_MS && continued())
 		wakeup.stopped = late;
 	if (fds[0].revents != 0)
 		next_signal(signals, &wakeup);
-	if (fds[1].revents != 0)
-		lines_flush(lines);
 	return wakeup;
 }
 

@@ -7,9 +7,12 @@
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include "lines.h"
+#include <stddef.h>
+#include <sys/types.h>
+#include "duration.h"
 
 struct signals {
 	int fd;
@@ -33,10 +36,13 @@ struct wakeup {
  */
 bool signals_open(struct signals *signals);
 
-/* Waits for a signal or for nap to pass, 30 s at most; lines flow meanwhile.
- * A signal that was ignored on entry is not heard. */
-struct wakeup
-signals_wait(const struct signals *signals, struct lines *lines, nanos nap);
+/*
+ * Waits for a signal, for nap to pass, 30 s at most, or for what fds ask of
+ * poll(2), which is answered there; fds[0] is ours to fill in. A signal that
+ * was ignored on entry is not heard.
+ */
+struct wakeup signals_wait(
+    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
 
 /*
  * In the child: dispositions and mask as we found them, in this order, so that

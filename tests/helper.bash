@@ -26,8 +26,8 @@ unset MARK
 for name in "${!RETRY_@}"; do # a suite that runs under a retry of its own
 	[ "$name" = RETRY_SAN ] || unset "$name"
 done
-# shellcheck disable=SC2034 # set under make san; the program is not to see it
-declare +x RETRY_SAN
+# set under make san; the program is not to see it
+export -n RETRY_SAN
 
 helper_setup()
 {

@@ -306,10 +306,9 @@ ran()
 
 @test "why a command could not be run is told of this attempt, not another" {
 	# some attempts time out between a failure to execute and its report
-	for timeout in 0.1ms 0.2ms 0.3ms 0.5ms 0.7ms; do
+	for timeout in 0.1ms 0.2ms 0.3ms 0.5ms 0.7ms 20s; do
 		for _ in 1 2 3 4 5; do
-			"$RETRY" -n 100 -d 0 -t $timeout ./nosuch 2>>err ||
-			    [ $? -eq 127 ] || [ $? -eq 124 ]
+			"$RETRY" -n 100 -d 0 -t $timeout ./nosuch 2>>err || :
 		done
 	done
 	grep -v ' timed out after ' err | sort -u >told

@@ -238,16 +238,16 @@ looked()
 @test "with stderr closed and hardly a descriptor allowed it is no different" {
 	for most in 8 10 11 12; do
 		for closed in '2>&-' '<&- 2>&-' '<&- >&- 2>&-'; do
-			rm -f ran
+			rm -f ran.?
 			status=0
 			(
 				eval "exec $closed"
 				ulimit -n $most
 				exec timeout 20 "$RETRY" -v -n 2 -d 0 \
-				    sh -c 'echo >>ran; exit 127'
+				    sh -c 'touch "ran.$RETRY_ATTEMPT"; exit 127'
 			) || status=$?
 			[ "$status" -eq 127 ]
-			[ "$(lines ran)" -eq 2 ]
+			[ -e ran.2 ]
 		done
 	done
 }
