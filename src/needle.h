@@ -1,0 +1,60 @@
+/*
+ * needle: short strings of which a line must hold one before it is worth a
+ * closer look, and a search for them that is far faster than stepping an
+ * automaton. Of each needle only its rarest four bytes are searched for, as
+ * one number, at 16 places at a time.
+ */
+#ifndef NEEDLE_H
+#define NEEDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEEDLE_MOST 32 /* in a set */
+#define NEEDLE_LENGTH 8 /* of the longest */
+
+/* A distance without a bound. */
+#define NEEDLE_FAR UINT32_MAX
+
+/* A set of which every match holds one; bytes past a needle's end are 0. */
+struct needles {
+	uint32_t count; /* 0: nothing is known */
+	uint32_t before; /* bytes of a match ahead of its needle, at most */
+	uint8_t length[NEEDLE_MOST];
+	unsigned char bytes[NEEDLE_MOST][NEEDLE_LENGTH];
+};
+
+/* A set made ready for the search. All but before is private. */
+struct needle_search {
+	uint32_t before; /* of what is found, as in struct needles */
+	uint32_t count;
+	uint32_t length; /* of what is compared, 1 to 4 bytes */
+	bool plain; /* fold and mask change nothing */
+	uint32_t fold[4], mask[4]; /* applied to four bytes before they are */
+	uint8_t begins[256]; /* the first bytes */
+	uint32_t wanted[NEEDLE_MOST][4]; /* each number four times */
+};
+
+/* How rare a byte is in messages of programs: about 1 in 2^rarity. */
+unsigned needle_rarity(unsigned char byte);
+
+/*
+ * What the set is worth to a search: about one byte in 2^worth is a hit. 0 for
+ * no set, and for one that holds the empty needle.
+ */
+unsigned needle_worth(const struct needles *set);
+
+/*
+ * Makes the set, which is worth something, ready; with fold, capitals and
+ * small letters are one. A few other pairs of bytes are then one, too, and
+ * needles are shortened: what is found is no proof.
+ */
+void needle_prepare(
+    struct needle_search *search, const struct needles *set, bool fold);
+
+/* The first hit that lies wholly in [at, end); else end. */
+const unsigned char *needle_find(const struct needle_search *search,
+    const unsigned char *at, const unsigned char *end);
+
+#endif
