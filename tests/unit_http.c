@@ -1,0 +1,1009 @@
+/*
+ * http and its parts, and curl, row by row, and every status file that was
+ * captured. Runs where tests/ is.
+ */
+#include "unit.h"
+#include "../src/curl.h"
+#include "../src/date.h"
+#include "../src/http.h"
+#include "../src/json.h"
+
+/* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
+#define NOW (1787407200 * NANOS_SECOND)
+
+/* In place of a hint: there is none; and something was not understood. */
+#define NONE (-1)
+#define DOUBTFUL (-2)
+#define NEVER (-3)
+
+#define CAPTURES "tests/fixtures/http"
+
+/* The bytes in a block of their own size: reading past them is seen. */
+static struct http
+parse(const char *bytes, size_t length, nanos now)
+{
+	char *copy = malloc(length > 0 ? length : 1);
+	struct http http;
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, bytes, length);
+	http = http_parse(copy, length, now);
+	free(copy);
+	return http;
+}
+
+/* The hint in one number, as the tables below have it. */
+static int64_t
+hint_of(const struct http *http)
+{
+	if (http->never)
+		return NEVER;
+	if (http->hinted)
+		return http->hint;
+	return http->doubtful ? DOUBTFUL : NONE;
+}
+
+/*
+ * captures
+ */
+
+static const struct capture {
+	const char *file, *form;
+	int code; /* -1: not known */
+	int64_t hint;
+} captures[] = {
+	{ "D-100-continue-curl8.hdr", "headers", 503, 12 * NANOS_SECOND },
+	{ "D-103-curl8.hdr", "headers", 503, 11 * NANOS_SECOND },
+	{ "D-200.hdr", "headers", 200, NONE },
+	{ "D-204.hdr", "headers", 204, NONE },
+	{ "D-425.hdr", "headers", 425, NONE },
+	{ "D-429-ratelimit-draft.hdr", "headers", 429, 27 * NANOS_SECOND },
+	{ "D-429-x-epoch.hdr", "headers", 429, 300 * NANOS_SECOND },
+	{ "D-503-asctime.hdr", "headers", 503, 5160480 * NANOS_SECOND },
+	{ "D-503-imf.hdr", "headers", 503, 5160480 * NANOS_SECOND },
+	{ "D-503-lf.hdr", "headers", 503, 6 * NANOS_SECOND },
+	{ "D-503-noreason-sp.hdr", "headers", 503, 3 * NANOS_SECOND },
+	{ "D-503-obsfold.hdr", "headers", 503, 33 * NANOS_SECOND },
+	{ "D-503-ra-huge.hdr", "headers", 503, NANOS_MAX },
+	{ "D-503-ra-neg.hdr", "headers", 503, DOUBTFUL },
+	{ "D-503-ra-ws.hdr", "headers", 503, 7 * NANOS_SECOND },
+	{ "D-503.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "D-529.hdr", "headers", 529, NONE },
+	{ "D-connect-ok-suppressed.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "D-connect-ok-then-tls-fail.hdr", "headers", 200, NONE },
+	{ "D-curlretry-curl8.hdr", "headers", 200, NONE },
+	{ "D-curlretry.hdr", "headers", 200, NONE },
+	{ "D-fail.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "D-h2-103-curl8.hdr", "headers", 503, 11 * NANOS_SECOND },
+	{ "D-h2-redirect-curl8.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "D-h2-refused.hdr", "empty", -1, NONE },
+	{ "D-h2-trailers.hdr", "headers", 503, 500 * NANOS_MS },
+	{ "D-h2.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "D-obsfold-curl8.hdr", "headers", 503, 33 * NANOS_SECOND },
+	{ "D-problem.hdr", "headers", 429, 14 * NANOS_SECOND },
+	{ "D-redirect-nofollow.hdr", "headers", 302, 55 * NANOS_SECOND },
+	{ "D-refused.hdr", "empty", -1, NONE },
+	{ "D-trailers-curl8.hdr", "headers", 503, NONE },
+	{ "D-two-urls.hdr", "headers", 503, 120 * NANOS_SECOND },
+	{ "httpie-check-302.txt", "headers", 302, 55 * NANOS_SECOND },
+	{ "httpie-follow-all-redirect.txt", "headers", 503,
+	    120 * NANOS_SECOND },
+	{ "httpie-meta-503.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "httpie-ph-checkstatus-503.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "i-h2.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "v-503-curl8.stderr", "headers", 503, 120 * NANOS_SECOND },
+	{ "v-h2-503.stderr", "headers", 503, 120 * NANOS_SECOND },
+	{ "w-code-200.txt", "code", 200, NONE },
+	{ "w-code-503.txt", "code", 503, NONE },
+	{ "w-code-body-glued.txt", "code", 503, NONE },
+	{ "w-code-connect-deny.txt", "code", 0, NONE },
+	{ "w-code-connect-ok.txt", "code", 503, 200 * NANOS_SECOND },
+	{ "w-code-curlretry.txt", "code", 200, NONE },
+	{ "w-code-empty-reply.txt", "code", 0, NONE },
+	{ "w-code-file-scheme.txt", "code", 0, NONE },
+	{ "w-code-http09.txt", "code", 0, NONE },
+	{ "w-code-ra-common.txt", "code", 503, 120 * NANOS_SECOND },
+	{ "w-code-ra-missing.txt", "code", 503, NONE },
+	{ "w-code-redirect-nofollow.txt", "code", 302, NONE },
+	{ "w-code-refused.txt", "code", 0, NONE },
+	{ "w-code-timeout.txt", "code", 0, NONE },
+	{ "w-code-two-urls.txt", "code", 503, NONE },
+	{ "w-header-ra-redirect.txt", "empty", -1, NONE },
+	{ "w-header-ra.txt", "code", 120, NONE },
+	{ "w-header_json-latin1-curl8.json", "header_json", -1,
+	    8 * NANOS_SECOND },
+	{ "w-header_json-redirect.json", "header_json", -1,
+	    120 * NANOS_SECOND },
+	{ "w-header_json-twice.json", "header_json", -1, 5 * NANOS_SECOND },
+	{ "w-json-503.json", "json", 503, NONE },
+	{ "w-json-both.json", "json", 503, 120 * NANOS_SECOND },
+	{ "w-json-refused.json", "json", 0, NONE },
+	{ "w-multi-fields-refused.txt", "key=value", 0, NONE },
+	{ "w-num_retries-8.14.txt", "code", 200, 2 * NANOS_SECOND },
+	{ "w-output-7.88-unsupported.txt", "unrecognised", -1, NONE },
+	{ "w-output-append-8.14.txt", "code", 200, NONE },
+	{ "w-stderr.txt", "code", 503, NONE },
+	{ "wget-S-503.stderr", "headers", 503, 120 * NANOS_SECOND },
+	{ "wget-nv-404.stderr", "unrecognised", -1, NONE },
+	{ "wget-nv-S-503.stderr", "headers", 503, 120 * NANOS_SECOND },
+	{ "wget-nv-dns.stderr", "unrecognised", -1, NONE },
+	{ "wget-nv-partial.stderr", "empty", -1, NONE },
+	{ "wget-nv-reset.stderr", "unrecognised", -1, NONE },
+	{ "wget-o-log-503.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "wget-retry-on-http-error.stderr", "headers", 503,
+	    120 * NANOS_SECOND },
+	{ "wget-save-headers-503.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "wget2-S-503.stdout", "headers", 503, NONE },
+	{ "wget2-nv-refused.stderr", "unrecognised", -1, NONE },
+	{ "xh-ph-503.txt", "headers", 503, 120 * NANOS_SECOND },
+	{ "xh-ph-check-503.txt", "headers", 503, 120 * NANOS_SECOND },
+};
+
+static size_t
+load(const char *file, char *room, size_t size)
+{
+	char path[4096];
+	FILE *stream;
+	size_t length;
+
+	snprintf(path, sizeof path, CAPTURES "/%s", file);
+	stream = fopen(path, "rb");
+	if (stream == NULL) {
+		perror(path);
+		exit(1);
+	}
+	length = fread(room, 1, size, stream);
+	fclose(stream);
+	return length;
+}
+
+static void
+test_captures(void)
+{
+	static char room[65536];
+
+	for (size_t i = 0; i < LENGTH(captures); i++) {
+		const struct capture *row = &captures[i];
+		size_t length = load(row->file, room, sizeof room - 1);
+		struct http http = parse(room, length, NOW);
+
+		SAME(row->file, http_form_name(http.form), row->form);
+		EQUAL(row->file, http.known ? http.code : -1, row->code);
+		EQUAL(row->file, hint_of(&http), row->hint);
+	}
+}
+
+/* The list of the captures and the table above are of one mind. */
+static void
+test_every_capture_has_its_row(void)
+{
+	static char room[65536];
+	char file[256], form[64], code[16], *rest = room, *line;
+	size_t rows = 0;
+
+	room[load("expected.tsv", room, sizeof room - 1)] = '\0';
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		const struct capture *row = NULL;
+
+		if (sscanf(line, "%255s %63s %15s", file, form, code) != 3 ||
+		    file[0] == '#')
+			continue;
+		rows++;
+		for (size_t i = 0; i < LENGTH(captures); i++) {
+			if (strcmp(captures[i].file, file) == 0)
+				row = &captures[i];
+		}
+		HOLDS(file, row != NULL);
+		if (row == NULL)
+			continue;
+		SAME(file, row->form, form);
+		EQUAL(file, row->code,
+		    code[0] == '-' ? -1 : strtol(code, NULL, 10));
+	}
+	EQUAL("expected.tsv", (int64_t)rows, (int64_t)LENGTH(captures));
+}
+
+/*
+ * forms
+ */
+
+static void
+test_forms(void)
+{
+	static const struct {
+		const char *text, *form;
+		int code;
+		int64_t hint;
+	} rows[] = {
+		{ "", "empty", -1, NONE },
+		{ " \r\n\t\n", "empty", -1, NONE },
+		{ "hello", "unrecognised", -1, NONE },
+
+		/* A lone number. */
+		{ "099", "unrecognised", -1, NONE },
+		{ "100", "code", 100, NONE },
+		{ "599", "code", 599, NONE },
+		{ "600", "unrecognised", -1, NONE },
+		{ "999", "unrecognised", -1, NONE },
+		{ "001", "unrecognised", -1, NONE },
+		{ "60", "unrecognised", -1, NONE },
+		{ "1200", "unrecognised", -1, NONE },
+		{ "503\r\n\r\n", "code", 503, NONE },
+		{ "busy503", "unrecognised", -1, NONE },
+		{ "503busy", "unrecognised", -1, NONE },
+
+		/* A code and a Retry-After. */
+		{ "503 5", "code", 503, 5 * NANOS_SECOND },
+		{ "503\t0", "code", 503, 0 },
+		{ "503 1.5", "code", 503, 2 * NANOS_SECOND },
+		{ "503 -5", "code", 503, DOUBTFUL },
+		{ "503 1e3", "code", 503, DOUBTFUL },
+		{ "503 Sat, 22 Aug 2026 14:00:07 GMT", "code", 503,
+		    7 * NANOS_SECOND },
+		{ "503\n7", "code", 503, 7 * NANOS_SECOND },
+		{ "503\n120", "code", 503, 120 * NANOS_SECOND },
+		{ "503\n200", "code", 200, NONE },
+		{ "503 5\n429 6\n", "code", 429, 6 * NANOS_SECOND },
+		{ "503 5\n200\n", "code", 200, NONE },
+		{ "000\n120", "code", 120, NONE },
+		{ "000 120", "code", 0, NONE },
+		{ "226 Transfer complete", "unrecognised", -1, NONE },
+		{ "221 2 files", "unrecognised", -1, NONE },
+
+		/* Lines of key=value. */
+		{ "http_code=503\nretry_after=5\n", "key=value", 503,
+		    5 * NANOS_SECOND },
+		{ "retry-after = 5\r\nResponse_Code = 429\r\n", "key=value",
+		    429, 5 * NANOS_SECOND },
+		{ "retry_after=5\n", "key=value", -1, 5 * NANOS_SECOND },
+		{ "http_code=503\nretry_after=5\nhttp_code=200\n", "key=value",
+		    200, NONE },
+		{ "retry_after=9\nhttp_code=429\nretry_after=5\n"
+		  "http_code=503\n",
+		    "key=value", 503, 5 * NANOS_SECOND },
+		{ "http_code=000\nretry_after=5\n", "key=value", 0, NONE },
+		{ "http_code=5030\n", "unrecognised", -1, NONE },
+		{ "status=1\n503", "code", 503, NONE },
+		{ "a=b\n", "unrecognised", -1, NONE },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		struct http http = parse(text, strlen(text), NOW);
+
+		SAME(text, http_form_name(http.form), rows[i].form);
+		EQUAL(text, http.known ? http.code : -1, rows[i].code);
+		EQUAL(text, hint_of(&http), rows[i].hint);
+	}
+}
+
+static void
+test_json_forms(void)
+{
+	static const struct {
+		const char *text, *form;
+		int code;
+		int64_t hint;
+	} rows[] = {
+		{ "{\n}\n", "unrecognised", -1, NONE },
+		{ "{\"http_code\":503}", "json", 503, NONE },
+		{ "{\"response_code\" : 429 }", "json", 429, NONE },
+		{ "{\"http_code\":0}", "json", 0, NONE },
+		{ "{\"http_code\":\"503\"}", "unrecognised", -1, NONE },
+		{ "{\"http_code\":5030}", "unrecognised", -1, NONE },
+		{ "{\"http_code\":[\"503\"]}", "header_json", -1, NONE },
+		{ "{\"Retry-After\":[\"5\",\"90\"]}", "header_json", -1,
+		    5 * NANOS_SECOND },
+		{ "{\"retry-after\":\"5\"}", "unrecognised", -1, NONE },
+		{ "{\"x\":[\"a\\\"],\"],\"retry-after\":[\"5\"]}",
+		    "header_json", -1, 5 * NANOS_SECOND },
+
+		/* Joined in any way. */
+		{ "{\"http_code\":503}{\"retry-after\":[\"5\"]}", "json", 503,
+		    5 * NANOS_SECOND },
+		{ "{\"retry-after\":[\"5\"]}\n{\"http_code\":503}\n", "json",
+		    503, 5 * NANOS_SECOND },
+		{ "{\"a\":{\"http_code\":503},\"b\":{\"retry-after\":[\"5\"]}}",
+		    "json", 503, 5 * NANOS_SECOND },
+		{ "503 {\"retry-after\":[\"5\"]}", "header_json", 503,
+		    5 * NANOS_SECOND },
+		{ "503\n{\"retry-after\":[\"5\"]}", "header_json", 503,
+		    5 * NANOS_SECOND },
+		{ "{\"retry-after\":[\"5\"]}\n503", "header_json", 503,
+		    5 * NANOS_SECOND },
+
+		/* Two transfers. */
+		{ "{\"http_code\":503}{\"http_code\":200}", "json", 200, NONE },
+		{ "{\"http_code\":503}{\"retry-after\":[\"5\"]}"
+		  "{\"http_code\":429}{\"x\":[\"y\"]}",
+		    "json", 429, NONE },
+		{ "{\"retry-after\":[\"9\"]}{\"http_code\":503}"
+		  "{\"retry-after\":[\"5\"]}{\"http_code\":429}",
+		    "json", 429, 5 * NANOS_SECOND },
+
+		/* A body that is JSON, and the code behind it. */
+		{ "{\"error\":\"busy\"}\n503", "code", 503, NONE },
+		{ "{\"error\":\"busy\"}503", "code", 503, NONE },
+		{ "{\"error\":\"busy\"}\n503 120\n", "header_json", 503,
+		    120 * NANOS_SECOND },
+		{ "{\"error\":\"busy\"}\n", "unrecognised", -1, NONE },
+		{ "{ \"error: \n503", "code", 503, NONE },
+
+		/* Cut off. */
+		{ "{\"http_code\":503,\"retry", "json", 503, NONE },
+		{ "{\"retry-after\":[\"5", "header_json", -1,
+		    5 * NANOS_SECOND },
+		{ "{\"http_code\":", "unrecognised", -1, NONE },
+		{ "{\"retry-after\\", "unrecognised", -1, NONE },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		struct http http = parse(text, strlen(text), NOW);
+
+		SAME(text, http_form_name(http.form), rows[i].form);
+		EQUAL(text, http.known ? http.code : -1, rows[i].code);
+		EQUAL(text, hint_of(&http), rows[i].hint);
+	}
+}
+
+static void
+test_heads(void)
+{
+	static const struct {
+		const char *text;
+		int code; /* -2: not the headers form */
+		int64_t hint;
+	} rows[] = {
+		{ "HTTP/1.0 503 x\r\n\r\n", 503, NONE },
+		{ "HTTP/3 429\n\n", 429, NONE },
+		{ "HTTP/2 503 \r\n", 503, NONE },
+		{ "HTTP/1.1 503", 503, NONE },
+		{ "http/1.1 999 x\n", 999, NONE },
+		{ "HTTP/1.1 99 x\n", -2, NONE },
+		{ "HTTP/1.1 099 x\n", -2, NONE },
+		{ "HTTP/1.1 5031 x\n", -2, NONE },
+		{ "HTTP/1.1 503x\n", -2, NONE },
+		{ "HTTP/1.1503 x\n", -2, NONE },
+		{ "HTTP/ 503 x\n", -2, NONE },
+		{ "HTTP/", -2, NONE },
+		{ "HTTP/1.", -2, NONE },
+		{ "HTTP error 503\n", -2, NONE },
+
+		/* An interim response is no answer. */
+		{ "HTTP/1.1 100 Continue\nRetry-After: 5\n\n", -1, NONE },
+		{ "HTTP/1.1 503 x\nRetry-After: 5\n\n"
+		  "HTTP/1.1 100 Continue\nRetry-After: 9\n\n",
+		    503, 5 * NANOS_SECOND },
+		/* Nor do the fields of the one before count. */
+		{ "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n", 503,
+		    NONE },
+		{ "HTTP/1.1 503 x\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n", 200,
+		    NONE },
+
+		/* Fields. */
+		{ "HTTP/1.1 503 x\nretry-AFTER:5\n\n", 503, 5 * NANOS_SECOND },
+		{ "HTTP/1.1 503 x\nRetry-After 5\n\n", 503, NONE },
+		{ "HTTP/1.1 503 x\nX-Retry-After: 5\n\n", 503, NONE },
+		{ "HTTP/1.1 503 x\nRetry-After:\n\n", 503, NONE },
+		{ "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n", 503,
+		    5 * NANOS_SECOND },
+		{ "HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n", 503,
+		    5 * NANOS_SECOND },
+		{ "HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n", 503, NONE },
+		{ "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05"
+		  " GMT\n\n",
+		    503, 5 * NANOS_SECOND },
+		{ "HTTP/1.1 503 x\n: 5\nRetry-After: 5", 503,
+		    5 * NANOS_SECOND },
+
+		/* Trailers. */
+		{ "HTTP/1.1 503 x\n\nRetry-After: 5\n", 503, NONE },
+		{ "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n", 200, NEVER },
+
+		/* Margins. */
+		{ "< HTTP/1.1 503 x\r\n* note\n< Retry-After: 5\r\n< \r\n", 503,
+		    5 * NANOS_SECOND },
+		{ "< HTTP/1.1 503 x\nRetry-After: 5\n<\n< Retry-After: 6\n",
+		    503, NONE },
+		{ "a\n  HTTP/1.1 503 x\n  Retry-After: 5\nend\n"
+		  "  Retry-After: 6\n",
+		    503, 5 * NANOS_SECOND },
+		{ "  HTTP/1.1 503 x\nRetry-After: 5\n", 503, NONE },
+		{ "HTTP/1.1 503 x\n\n  HTTP/1.1 200 x\n", 503, NONE },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		struct http http = parse(text, strlen(text), NOW);
+		int code = http.known ? http.code : -1;
+
+		if (http.form != HTTP_HEADERS)
+			code = -2;
+		EQUAL(text, code, rows[i].code);
+		EQUAL(text, hint_of(&http), rows[i].hint);
+	}
+}
+
+static void
+test_any_bytes_may_stand_between(void)
+{
+	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
+				   "Retry-After: 5\r\n\r\n\0\0";
+	struct http http = parse(text, sizeof text - 1, NOW);
+
+	EQUAL("bytes", http.code, 503);
+	EQUAL("bytes", hint_of(&http), 5 * NANOS_SECOND);
+	EQUAL("no bytes", http_parse(NULL, 0, NOW).form, HTTP_EMPTY);
+}
+
+/*
+ * hints
+ */
+
+static void
+test_hints(void)
+{
+	static const struct {
+		const char *fields;
+		int64_t hint;
+	} rows[] = {
+		{ "", NONE },
+		{ "Retry-After: 0", 0 },
+		{ "Retry-After: 007", 7 * NANOS_SECOND },
+		{ "Retry-After: 0.001", NANOS_SECOND },
+		{ "Retry-After: 5.", 5 * NANOS_SECOND },
+		{ "Retry-After: 9223372036",
+		    INT64_C(9223372036) * NANOS_SECOND },
+		{ "Retry-After: 9223372037", NANOS_MAX },
+		{ "Retry-After: 1e9", DOUBTFUL },
+		{ "Retry-After: +5", DOUBTFUL },
+		{ "Retry-After: -0", DOUBTFUL },
+		{ "Retry-After: 0x10", DOUBTFUL },
+		{ "Retry-After: 5s", DOUBTFUL },
+		{ "Retry-After: 5, 90", DOUBTFUL },
+		{ "Retry-After: soon", DOUBTFUL },
+		{ "Retry-After: .", DOUBTFUL },
+
+		/* Dates. */
+		{ "Retry-After: Sat, 22 Aug 2026 14:00:10 GMT",
+		    10 * NANOS_SECOND },
+		{ "Retry-After: Saturday, 22-Aug-26 14:00:10 GMT",
+		    10 * NANOS_SECOND },
+		{ "Retry-After: Sat Aug 22 14:00:10 2026", 10 * NANOS_SECOND },
+		{ "Retry-After: Sat, 22 Aug 2026 13:59:59 GMT", 0 },
+		{ "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", NANOS_MAX },
+		{ "Retry-After: Sat, 22 Aug 2026 14:00:10 +0200", DOUBTFUL },
+		{ "Date: Sat, 22 Aug 2026 13:59:30 GMT\n"
+		  "Retry-After: Sat, 22 Aug 2026 14:00:00 GMT",
+		    30 * NANOS_SECOND },
+		{ "Retry-After: Sat, 22 Aug 2026 14:00:00 GMT\n"
+		  "Date: Sat, 22 Aug 2026 13:59:30 GMT",
+		    30 * NANOS_SECOND },
+		{ "Date: yesterday\n"
+		  "Retry-After: Sat, 22 Aug 2026 14:00:10 GMT",
+		    10 * NANOS_SECOND },
+
+		/* Milliseconds. */
+		{ "Retry-After-Ms: 1500", 1500 * NANOS_MS },
+		{ "Retry-After-Ms: 0.2", NANOS_MS },
+		{ "Retry-After-Ms: -1", DOUBTFUL },
+		{ "Retry-After-Ms: Sat, 22 Aug 2026 14:00:10 GMT", DOUBTFUL },
+		{ "x-ms-retry-after-ms: 250", 250 * NANOS_MS },
+		{ "grpc-retry-pushback-ms: 250", 250 * NANOS_MS },
+		{ "grpc-retry-pushback-ms: 0", 0 },
+		{ "grpc-retry-pushback-ms: -1", NEVER },
+		{ "grpc-retry-pushback-ms: x", NEVER },
+		{ "grpc-retry-pushback-ms: -1\nRetry-After: 5", NEVER },
+
+		/* The longest of them. */
+		{ "Retry-After: 2\nRetry-After-Ms: 1500", 2 * NANOS_SECOND },
+		{ "Retry-After-Ms: 2500\nRetry-After: 2", 2500 * NANOS_MS },
+		{ "Retry-After: soon\nRetry-After-Ms: 1500", 1500 * NANOS_MS },
+
+		/* RateLimit. */
+		{ "RateLimit: \"a\";r=0;t=27", 27 * NANOS_SECOND },
+		{ "RateLimit: \"a\"; R=0 ; T=27", 27 * NANOS_SECOND },
+		{ "RateLimit: \"a\";t=27;r=0", 27 * NANOS_SECOND },
+		{ "RateLimit: \"a\";r=1;t=27", NONE },
+		{ "RateLimit: \"a\";t=27", NONE },
+		{ "RateLimit: \"a\";r=0", NONE },
+		{ "RateLimit: \"a\";r=0;t=soon", DOUBTFUL },
+		{ "RateLimit: \"a\";r=1;t=99, \"b\";r=0;t=27, \"c\";r=0;t=5",
+		    27 * NANOS_SECOND },
+		{ "RateLimit: \"a\";r=0;t=5\nRateLimit: \"b\";r=0;t=27",
+		    27 * NANOS_SECOND },
+		{ "RateLimit: \"a,b;r=0;t=9\";r=0;t=27", 27 * NANOS_SECOND },
+		{ "RateLimit: \"a;r=0;t=9", NONE },
+		{ "RateLimit: limit=100, remaining=0, reset=50",
+		    50 * NANOS_SECOND },
+		{ "RateLimit: limit=100, remaining=1, reset=50", NONE },
+		{ "RateLimit: limit=100, remaining=0", NONE },
+		{ "RateLimit-Policy: \"a\";r=0;t=27", NONE },
+
+		/* Resets. */
+		{ "RateLimit-Remaining: 0\nRateLimit-Reset: 27",
+		    27 * NANOS_SECOND },
+		{ "RateLimit-Remaining: 1\nRateLimit-Reset: 27", NONE },
+		{ "RateLimit-Reset: 27", NONE },
+		{ "X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0",
+		    27 * NANOS_SECOND },
+		{ "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0", NONE },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407260",
+		    60 * NANOS_SECOND },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407200500",
+		    NANOS_SECOND },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407199",
+		    0 },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 999999999",
+		    999999999 * NANOS_SECOND },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1000000000",
+		    0 },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 6m0s",
+		    DOUBTFUL },
+
+		/* Retry-After takes precedence over them. */
+		{ "RateLimit: \"a\";r=0;t=27\nRetry-After: 5",
+		    5 * NANOS_SECOND },
+		{ "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 27\n"
+		  "Retry-After-Ms: 1",
+		    NANOS_MS },
+		{ "RateLimit: \"a\";r=0;t=27\nRetry-After: soon",
+		    27 * NANOS_SECOND },
+	};
+	char text[512];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *fields = rows[i].fields;
+		int length = snprintf(
+		    text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
+		struct http http = parse(text, (size_t)length, NOW);
+
+		EQUAL(fields, hint_of(&http), rows[i].hint);
+	}
+}
+
+/* One that is ignored is told of, though another one is taken. */
+static void
+test_doubt_stays_beside_a_hint(void)
+{
+	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
+				   "Retry-After-Ms: 5\n\n";
+	struct http http = parse(text, sizeof text - 1, NOW);
+
+	HOLDS(text, http.hinted && http.doubtful && !http.never);
+}
+
+static void
+test_dates(void)
+{
+	static const struct {
+		const char *text;
+		int64_t moment;
+	} rows[] = {
+		{ "Sun, 06 Nov 1994 08:49:37 GMT", 784111777 },
+		{ "Sunday, 06-Nov-94 08:49:37 GMT", 784111777 },
+		{ "Sun Nov  6 08:49:37 1994", 784111777 },
+		{ " sun,\r\n 6  nov 1994 08:49:37 utc\t", 784111777 },
+		{ "Thu, 01 Jan 1970 00:00:00 GMT", 0 },
+		{ "Wed, 31 Dec 1969 23:59:59 GMT", -1 },
+		{ "Tue, 29 Feb 2000 12:00:00 GMT", 951825600 },
+		{ "Thu, 29 Feb 2024 23:59:60 GMT", 1709251200 },
+		{ "Tue, 19 Jan 2038 03:14:08 GMT", 2147483648 },
+		{ "Fri, 31 Dec 9999 23:59:59 GMT", 253402300799 },
+		/* Of two digits: up to 50 years ahead of 2026. */
+		{ "Thursday, 01-Jan-76 00:00:00 GMT", 3345062400 },
+		{ "Saturday, 01-Jan-77 00:00:00 GMT", 220924800 },
+		{ "Saturday, 01-Jan-00 00:00:00 GMT", 946684800 },
+		{ "Friday, 01-Jan-99 00:00:00 GMT", 915148800 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		int64_t moment = -99;
+
+		HOLDS(rows[i].text,
+		    date_parse(
+			text_of(rows[i].text), NOW / NANOS_SECOND, &moment));
+		EQUAL(rows[i].text, moment, rows[i].moment);
+	}
+}
+
+static void
+test_what_is_no_date(void)
+{
+	static const char *const rows[] = { "", "x", "Sun", "Sun,", "Sun, 06",
+		"Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
+		"Sun, 06 Nov 1994 08:49:37 GMT x", "Sun, 06 Nov 1994 08:49 GMT",
+		"Sun, 06 Nov 1994 24:00:00 GMT",
+		"Sun, 06 Nov 1994 23:60:00 GMT",
+		"Sun, 06 Nov 1994 23:59:61 GMT",
+		"Sun, 00 Nov 1994 08:49:37 GMT",
+		"Sun, 31 Nov 1994 08:49:37 GMT",
+		"Sun, 29 Feb 1900 08:49:37 GMT",
+		"Sun, 29 Feb 2023 08:49:37 GMT",
+		"Sun, 006 Nov 1994 08:49:37 GMT",
+		"Sun, 06 Nov 994 08:49:37 GMT", "Sun, 06 Nov 0994 08:49:37 GMT",
+		"Sun, 06 Nov 11994 08:49:37 GMT",
+		"Sun, 06 Foo 1994 08:49:37 GMT",
+		"Foo, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37",
+		"06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
+		"Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37",
+		"Sun Nov  6 08:49:37 1994 GMT", "SunNov  6 08:49:37 1994" };
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		int64_t moment = -99;
+
+		HOLDS(rows[i],
+		    !date_parse(text_of(rows[i]), NOW / NANOS_SECOND, &moment));
+		EQUAL(rows[i], moment, -99);
+	}
+}
+
+/*
+ * judgement
+ */
+
+static void
+test_judgement(void)
+{
+	static const short retried[] = { 408, 425, 429 };
+	static const short stopped[] = { 501, 505, 506, 508, 510, 511 };
+	static const short hinted[] = { 403, 413 };
+
+	for (int code = 0; code < 1000; code++) {
+		enum http_meaning plain = HTTP_SAYS_NOTHING, hint;
+		struct http http = { .known = true, .code = code };
+		char row[16];
+
+		snprintf(row, sizeof row, "%d", code);
+		if (code >= 400)
+			plain = HTTP_SAYS_STOP;
+		if (code >= 500)
+			plain = HTTP_SAYS_RETRY;
+		for (size_t i = 0; i < LENGTH(retried); i++)
+			plain = code == retried[i] ? HTTP_SAYS_RETRY : plain;
+		for (size_t i = 0; i < LENGTH(stopped); i++)
+			plain = code == stopped[i] ? HTTP_SAYS_STOP : plain;
+		hint = plain;
+		for (size_t i = 0; i < LENGTH(hinted); i++)
+			hint = code == hinted[i] ? HTTP_SAYS_RETRY : hint;
+		EQUAL(row, http_judge(&http), plain);
+		http.hinted = true;
+		EQUAL(row, http_judge(&http), hint);
+		http.never = true;
+		EQUAL(row, http_judge(&http),
+		    code < 400 ? HTTP_SAYS_NOTHING : HTTP_SAYS_STOP);
+		http.known = false;
+		EQUAL(row, http_judge(&http), HTTP_SAYS_NOTHING);
+	}
+}
+
+/*
+ * curl
+ */
+
+#define WORDS 16
+
+static struct curl
+read_line(const char *text)
+{
+	static char line[256], curl[] = "curl";
+	static char *argv[WORDS];
+	size_t count = 1;
+	char *rest = line, *word;
+
+	snprintf(line, sizeof line, "%s", text);
+	argv[0] = curl;
+	while ((word = strsep(&rest, " ")) != NULL && count < WORDS - 1) {
+		if (word[0] != '\0')
+			argv[count++] = word;
+	}
+	argv[count] = NULL;
+	return curl_read(argv);
+}
+
+static void
+test_methods(void)
+{
+	static const struct {
+		const char *line, *method;
+	} rows[] = {
+		{ "", "GET" },
+		{ "URL", "GET" },
+		{ "-", "GET" },
+		{ "-d x URL", "POST" },
+		{ "-dx URL", "POST" },
+		{ "URL -d x", "POST" },
+		{ "-sSd x URL", "POST" },
+		{ "-sSdx URL", "POST" },
+		{ "--data x URL", "POST" },
+		{ "--data=x URL", "POST" },
+		{ "--DATA x URL", "POST" },
+		{ "--data-ascii x URL", "POST" },
+		{ "--data-binary x URL", "POST" },
+		{ "--data-raw x URL", "POST" },
+		{ "--data-urlencode x URL", "POST" },
+		{ "--json {} URL", "POST" },
+		{ "--expand-data x URL", "POST" },
+		{ "--url-query x URL", "GET" },
+		{ "-F a=b URL", "POST" },
+		{ "--form-string a=b URL", "POST" },
+		{ "-G -d x URL", "GET" },
+		{ "-d x --get URL", "GET" },
+		{ "-G -d x --no-get URL", "POST" },
+		{ "-G -F a=b URL", "POST" },
+		{ "-I URL", "HEAD" },
+		{ "--head URL", "HEAD" },
+		{ "-sI URL", "HEAD" },
+		{ "-I --no-head URL", "GET" },
+		{ "-I -G -d x URL", "HEAD" },
+		{ "-T f URL", "PUT" },
+		{ "--upload-file f URL", "PUT" },
+		{ "-T f -d x URL", "POST" },
+		{ "-X PUT URL", "PUT" },
+		{ "-XPUT URL", "PUT" },
+		{ "-sXPUT URL", "PUT" },
+		{ "--request PUT URL", "PUT" },
+		{ "--request=PUT URL", "PUT" },
+		{ "--expand-request=PUT URL", "PUT" },
+		{ "-X PUT -d x URL", "PUT" },
+		{ "-X PUT -X PATCH URL", "PATCH" },
+		{ "-X", "GET" },
+		{ "--request= URL", "GET" },
+
+		/* Arguments that look like options. */
+		{ "-o -d URL", "GET" },
+		{ "-so -d URL", "GET" },
+		{ "-o-d URL", "GET" },
+		{ "--output -d URL", "GET" },
+		{ "-A -d URL", "GET" },
+		{ "-b -d -c -d -C -d -e -d -E -d -m -d -P -d", "GET" },
+		{ "-Q -d -r -d -t -d -u -d -U -d -w -d -x -d", "GET" },
+		{ "-y -d -Y -d -z -d --proxy -d --variable -d", "GET" },
+		{ "--upload-flags -d --knownhosts -d URL", "GET" },
+		{ "--follow -d x URL", "POST" },
+		{ "--no-buffer -d x URL", "POST" },
+		{ "-N# -d x URL", "POST" },
+		{ "-4 -d x URL", "POST" },
+		{ "-- -d x", "GET" },
+		{ "-d x -- URL", "POST" },
+
+		/* Names cut short. */
+		{ "--js {} URL", "POST" },
+		{ "--upl f URL", "PUT" },
+		{ "--request-t / URL", "GET" },
+		{ "--proxy-h -d URL", "GET" },
+		{ "--dat x URL", NULL },
+
+		/* Unknown. */
+		{ "-K f", NULL },
+		{ "-sK f", NULL },
+		{ "--config f", NULL },
+		{ "-K f -X PUT", NULL },
+		{ "-K f -d x", "POST" },
+		{ "-X POST -K f", "POST" },
+		{ "--frobnicate URL", NULL },
+		{ "-W URL", NULL },
+		{ "--frobnicate -d x URL", "POST" },
+
+		/* Several. */
+		{ "A --next B", "GET" },
+		{ "-d x A --next B", "POST" },
+		{ "A --next -d x B", "POST" },
+		{ "A -: -d x B", "POST" },
+		{ "A -s: -d x B", "POST" },
+		{ "-I A --next -T f B", "HEAD" },
+		{ "A --next -X PATCH B --next -d x C", "PATCH" },
+		{ "A --next -K f", NULL },
+		{ "-K f --next -d x B", "POST" },
+		{ "-d x A --next -K f", "POST" },
+		{ "-d x -H Idempotency-Key:k A --next -X PATCH B", "PATCH" },
+		{ "A --next", "GET" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		SAME(rows[i].line, read_line(rows[i].line).method,
+		    rows[i].method);
+}
+
+static void
+test_what_else_curl_says(void)
+{
+	static const struct {
+		const char *line, *dump;
+		size_t opening;
+		bool dumps, retries, keyed;
+	} rows[] = {
+		{ "", NULL, 1, false, false, false },
+		{ "URL", NULL, 1, false, false, false },
+		{ "-q URL", NULL, 2, false, false, false },
+		{ "--disable URL", NULL, 2, false, false, false },
+		{ "-qsS URL", NULL, 2, false, false, false },
+		{ "-qo f URL", NULL, 3, false, false, false },
+		{ "-qof URL", NULL, 2, false, false, false },
+		{ "-q", NULL, 2, false, false, false },
+		{ "-sq URL", NULL, 1, false, false, false },
+		{ "-s -q URL", NULL, 1, false, false, false },
+		{ "--disable-epsv URL", NULL, 1, false, false, false },
+		{ "-q A --next B", NULL, 2, false, false, false },
+
+		{ "-D f URL", "f", 1, true, false, false },
+		{ "-Df URL", "f", 1, true, false, false },
+		{ "-sDf URL", "f", 1, true, false, false },
+		{ "URL --dump-header f", "f", 1, true, false, false },
+		{ "--dump-header=f URL", "f", 1, true, false, false },
+		{ "--dump-he f URL", "f", 1, true, false, false },
+		{ "--dump f URL", "f", 1, true, false, false },
+		{ "-D f -D g URL", "g", 1, true, false, false },
+		{ "-D - URL", NULL, 1, true, false, false },
+		{ "-D % URL", NULL, 1, true, false, false },
+		{ "-D f -D - URL", NULL, 1, true, false, false },
+		{ "URL -D", NULL, 1, false, false, false },
+		{ "-qD f URL", "f", 3, true, false, false },
+		{ "A --next -D f B", "f", 1, true, false, false },
+		{ "-D f A --next B", "f", 1, true, false, false },
+		{ "--dump-ca-embed -D f URL", "f", 1, true, false, false },
+		{ "-o -D f", NULL, 1, false, false, false },
+
+		{ "--retry 3 URL", NULL, 1, false, true, false },
+		{ "--retry=3 URL", NULL, 1, false, true, false },
+		{ "--retry 0 URL", NULL, 1, false, false, false },
+		{ "--retry 3 --retry 0 URL", NULL, 1, false, false, false },
+		{ "--retry-delay 3 URL", NULL, 1, false, false, false },
+		{ "A --next --retry 3 B", NULL, 1, false, true, false },
+
+		{ "-H Idempotency-Key:k URL", NULL, 1, false, false, true },
+		{ "-HIdempotency-Key:k URL", NULL, 1, false, false, true },
+		{ "-sH idempotency-key:k URL", NULL, 1, false, false, true },
+		{ "--header IDEMPOTENCY-KEY:k URL", NULL, 1, false, false,
+		    true },
+		{ "--header=Idempotency-Key:k URL", NULL, 1, false, false,
+		    true },
+		{ "-H Idempotency-Key: URL", NULL, 1, false, false, false },
+		{ "-H Idempotency-Key; URL", NULL, 1, false, false, false },
+		{ "-H X-Idempotency-Key:k URL", NULL, 1, false, false, false },
+		{ "-H @f URL", NULL, 1, false, false, false },
+		{ "--proxy-header Idempotency-Key:k URL", NULL, 1, false, false,
+		    false },
+		{ "-d x -H Idempotency-Key:k A --next B", NULL, 1, false, false,
+		    true },
+		{ "-d x -H Idempotency-Key:k A --next -d x B", NULL, 1, false,
+		    false, false },
+		{ "-d x A --next -d x -H Idempotency-Key:k B", NULL, 1, false,
+		    false, false },
+		{ "A --next -d x -H Idempotency-Key:k B", NULL, 1, false, false,
+		    true },
+		{ "-d x A --next -H Idempotency-Key:k B", NULL, 1, false, false,
+		    false },
+		{ "-H Idempotency-Key:k A --next -d x B", NULL, 1, false, false,
+		    false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *line = rows[i].line;
+		struct curl curl = read_line(line);
+
+		EQUAL(line, (int64_t)curl.opening, (int64_t)rows[i].opening);
+		EQUAL(line, curl.dumps, rows[i].dumps);
+		SAME(line, curl.dump, rows[i].dump);
+		EQUAL(line, curl.retries, rows[i].retries);
+		EQUAL(line, curl.keyed, rows[i].keyed);
+	}
+}
+
+static void
+test_several_transfers(void)
+{
+	static const char *const one[] = { "", "URL", "-s URL", "-o f URL",
+		"--url URL", "-- URL", "-d [1-2] URL", "http://[::1]:80/",
+		"http://[fe80::1%25eth0]/" };
+	static const char *const more[] = { "A B", "A -s B", "--url A B",
+		"A --url=B", "-- A -B", "A -- B", "A --next B", "A -: B",
+		"/[1-3]", "/[a-z:2]", "http://[::1]/[1-3]", "A --next",
+		"--url /{a,b}", "A -- -- " };
+
+	for (size_t i = 0; i < LENGTH(one); i++)
+		HOLDS(one[i], !read_line(one[i]).several);
+	for (size_t i = 0; i < LENGTH(more); i++)
+		HOLDS(more[i], read_line(more[i]).several);
+	EQUAL("A --next B", (int64_t)read_line("A --next B").next, 3);
+	EQUAL("A B", (int64_t)read_line("A B").next, 0);
+}
+
+/* Blanks within a header, which the tables above cannot have. */
+static void
+test_a_header_with_blanks_is_a_key(void)
+{
+	char curl[] = "curl", h[] = "-H", full[] = "Idempotency-Key: k 1",
+	     empty[] = "Idempotency-Key:  ";
+	char *with[] = { curl, h, full, NULL };
+	char *without[] = { curl, h, empty, NULL };
+	char *nothing[] = { NULL };
+
+	HOLDS(full, curl_read(with).keyed);
+	HOLDS(empty, !curl_read(without).keyed);
+	SAME("no words at all", curl_read(nothing).method, "GET");
+}
+
+static void
+test_operations_one_by_one(void)
+{
+	char curl[] = "curl", q[] = "-qs:", a[] = "A", next[] = "--next",
+	     data[] = "-dx";
+	char *argv[] = { curl, q, a, next, data, a, next, NULL };
+	struct curl first = curl_operation(argv, 1);
+	struct curl second = curl_operation(argv, 2);
+	struct curl third = curl_operation(argv, 4);
+
+	EQUAL("-qs:", (int64_t)first.opening, 2);
+	EQUAL("-qs:", (int64_t)first.next, 2);
+	EQUAL("A --next", (int64_t)second.opening, 2);
+	EQUAL("A --next", (int64_t)second.next, 4);
+	SAME("A --next", second.method, "GET");
+	EQUAL("-dx A", (int64_t)third.opening, 4);
+	EQUAL("-dx A", (int64_t)third.next, 7);
+	SAME("-dx A", third.method, "POST");
+}
+
+static void
+test_idempotent_methods(void)
+{
+	static const char *const good[] = { "GET", "HEAD", "OPTIONS", "TRACE",
+		"PUT", "DELETE", "PROPFIND", "QUERY", "VERSION-CONTROL", "ACL",
+		"get", "Delete" };
+	static const char *const bad[] = { "POST", "PATCH", "CONNECT", "LOCK",
+		"PURGE", "post", "", "GE", "GETS", "GET PUT", "VERSION",
+		"{{method}}" };
+
+	for (size_t i = 0; i < LENGTH(good); i++)
+		HOLDS(good[i], curl_idempotent(good[i]));
+	for (size_t i = 0; i < LENGTH(bad); i++)
+		HOLDS(bad[i], !curl_idempotent(bad[i]));
+	HOLDS("unknown", curl_idempotent(NULL));
+}
+
+static void
+test_small_answers(void)
+{
+	char row[16];
+
+	for (int status = 0; status < 256; status++) {
+		snprintf(row, sizeof row, "%d", status);
+		EQUAL(row, curl_never_sent(status), status >= 5 && status <= 7);
+	}
+	HOLDS("curl", curl_named("curl"));
+	HOLDS("/usr/bin/curl", curl_named("/usr/bin/curl"));
+	HOLDS("./curl", curl_named("./curl"));
+	HOLDS("curl/", !curl_named("curl/"));
+	HOLDS("curlie", !curl_named("curlie"));
+	HOLDS("/curl/wget", !curl_named("/curl/wget"));
+	HOLDS("", !curl_named(""));
+}
+
+static void (*const tests[])(void) = {
+	test_captures,
+	test_every_capture_has_its_row,
+	test_forms,
+	test_json_forms,
+	test_heads,
+	test_any_bytes_may_stand_between,
+	test_hints,
+	test_doubt_stays_beside_a_hint,
+	test_dates,
+	test_what_is_no_date,
+	test_judgement,
+	test_methods,
+	test_what_else_curl_says,
+	test_several_transfers,
+	test_a_header_with_blanks_is_a_key,
+	test_operations_one_by_one,
+	test_idempotent_methods,
+	test_small_answers,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
