@@ -1,0 +1,630 @@
+/*
+ * preset: the table against what tools really printed, in the captures and
+ * line by line. Runs where tests/ is.
+ */
+#include <dirent.h>
+#include "unit.h"
+#include "../src/codes.h"
+#include "../src/pattern.h"
+#include "../src/preset.h"
+
+#define CAPTURES "tests/fixtures/stderr"
+
+static struct pattern pattern; /* too large for the stack */
+
+/* What a verdict makes of a preset alone. */
+enum means { SUCCESS, STOP, RETRY, NEITHER };
+
+static const char *const words[] = { "success", "fatal", "transient",
+	"not retryable" };
+
+static bool
+matches(const char *ere, const char *text, size_t length)
+{
+	struct pattern_error error;
+
+	if (ere == NULL)
+		return false;
+	if (!pattern_compile(&pattern, ere, strlen(ere), &error))
+		return false;
+	pattern_start(&pattern);
+	pattern_feed(&pattern, text, length);
+	return pattern_end(&pattern);
+}
+
+static bool
+either(const char *err, const char *out, const char *on_err, const char *on_out)
+{
+	return matches(err, on_err, strlen(on_err)) ||
+	    matches(out, on_out, strlen(on_out));
+}
+
+static enum means
+judge(const struct preset *p, int status, const char *err, const char *out)
+{
+	struct codes codes = { 0 };
+	struct watches watches = { 0 }; /* codes of presets are plain */
+	struct codes_error error;
+
+	if (status == 0 && !either(p->err.failed, p->out.failed, err, out))
+		return SUCCESS;
+	if (either(p->err.fatal, p->out.fatal, err, out))
+		return STOP;
+	if (!codes_parse(&codes, &watches, p->codes, &error))
+		return STOP;
+	if (codes_has_exit(&codes, status) ||
+	    either(p->err.transient, p->out.transient, err, out))
+		return RETRY;
+	return NEITHER;
+}
+
+/*
+ * The captures
+ */
+
+static const struct {
+	const char *preset, *file;
+	int status; /* as exit-status.tsv has it */
+	enum means means;
+} captures[] = {
+	{ "apt", "apt-dpkg-lock", 100, RETRY },
+	{ "apt", "apt-update-1270011", 0, RETRY },
+	{ "apt", "apt-update-12700118080p503", 0, RETRY },
+	{ "apt", "apt-update-eany-12700118080p429", 100, RETRY },
+	{ "apt", "apt-update-eany-nonexistentinvalid", 100, RETRY },
+	{ "aws", "aws-429", 255, RETRY },
+	{ "aws", "aws-refused", 255, RETRY },
+	{ "aws", "aws-usage", 2, STOP },
+	{ "cargo", "cargo-503", 101, RETRY },
+	{ "docker", "docker-503", 1, RETRY },
+	{ "docker", "docker-nodaemon", 1, RETRY },
+	{ "flock", "flock-busy", 1, RETRY },
+	{ "git", "git-git-closed", 128, RETRY },
+	{ "git", "git-http-404", 128, STOP },
+	{ "git", "git-http-503", 128, RETRY },
+	{ "git", "git-http-empty", 128, RETRY },
+	{ "git", "git-http-reset", 128, RETRY },
+	{ "go", "go-proxy-503", 1, RETRY },
+	{ "kubectl", "kubectl-429", 124, RETRY },
+	{ "kubectl", "kubectl-dns", 1, RETRY },
+	{ "kubectl", "kubectl-timeout", 1, RETRY },
+	{ "npm", "npm-503", 1, RETRY },
+	{ "npm", "npm-refused", 1, RETRY },
+	{ "pg_isready", "pg_isready-refused", 2, RETRY },
+	{ "pg_isready", "pg_isready-timeout", 2, RETRY },
+	{ "pip", "pip-503", 1, RETRY },
+	{ "psql", "psql-badauth", 2, STOP },
+	{ "psql", "psql-refused", 2, RETRY },
+	{ "psql", "psql-toomany", 2, RETRY },
+	{ "redis", "redis-loading", 0, RETRY },
+	{ "rsync", "rsync-contimeout", 124, RETRY },
+	{ "rsync", "rsync-daemon-dns", 10, RETRY },
+	{ "rsync", "rsync-daemon-reset", 12, RETRY },
+	{ "rsync", "rsync-timeout", 30, RETRY },
+	{ "sftp", "sftp-refused", 255, RETRY },
+	{ "ssh", "ssh-banner-timeout", 255, RETRY },
+	{ "ssh", "ssh-dns", 255, RETRY },
+	{ "ssh", "ssh-refused", 255, RETRY },
+	{ "terraform", "terraform-backend-503", 1, RETRY },
+	/* Only its stdout was kept, which does not say what failed. */
+	{ "terraform", "terraform-init-503", 1, NEITHER },
+};
+
+/* A file's text, "" where there is none; to be freed. */
+static char *
+slurp(const char *file, const char *suffix)
+{
+	char path[4096], *text = calloc(1, 1 << 16);
+	FILE *from;
+
+	if (text == NULL)
+		abort();
+	snprintf(path, sizeof path, CAPTURES "/%s%s", file, suffix);
+	from = fopen(path, "r");
+	if (from != NULL) {
+		text[fread(text, 1, (1 << 16) - 1, from)] = '\0';
+		fclose(from);
+	}
+	return text;
+}
+
+/* Whether exit-status.tsv says so; a file it does not name may be anything. */
+static bool
+status_is(const char *table, const char *file, int status)
+{
+	char line[256];
+	const char *found;
+
+	snprintf(line, sizeof line, "\n%s\t", file);
+	found = strstr(table, line);
+	return found == NULL || atoi(found + strlen(line)) == status;
+}
+
+static void
+test_captures(void)
+{
+	char *table = slurp("exit-status", ".tsv");
+
+	for (size_t i = 0; i < LENGTH(captures); i++) {
+		const char *file = captures[i].file, *name = captures[i].preset;
+		const struct preset *preset = preset_find(name, strlen(name));
+		char *err = slurp(file, "");
+		char *out = slurp(file, ".out");
+		enum means means;
+
+		HOLDS(file, preset != NULL);
+		HOLDS(file, status_is(table, file, captures[i].status));
+		means = judge(preset, captures[i].status, err, out);
+		SAME(file, words[means], words[captures[i].means]);
+		free(err);
+		free(out);
+	}
+	free(table);
+}
+
+/*
+ * Lines: seen on loopback, or as the sources of the tools have them
+ */
+
+#define NAMELESS "dial tcp: lookup x on 10.0.0.1:53: no such host"
+
+static const struct {
+	const char *preset;
+	int status;
+	const char *err, *out;
+	enum means means;
+} lines[] = {
+	{ "net", 1, "x: Connection refused", "", RETRY },
+	{ "net", 1, "x: connect: connection refused", "", RETRY },
+	{ "net", 1, "Temporary failure in name resolution", "", RETRY },
+	{ "net", 1, "x: No such file or directory", "", NEITHER },
+	{ "net", 1, "x: write error: Broken pipe", "", NEITHER },
+	{ "net", 1, "Get \"https://x/\": EOF", "", RETRY },
+	{ "net", 1, "Service Unavailable\n404 Not Found", "", STOP },
+	{ "net", 1, "x: Permission denied", "", STOP },
+	{ "net", 0, "x: Connection refused", "", SUCCESS },
+	{ "net", 124, "", "", RETRY },
+	{ "sysexits", 75, "", "", RETRY },
+	{ "sysexits", 69, "", "", NEITHER },
+	{ "sysexits", 124, "", "", NEITHER },
+	{ "curl", 6, "", "", RETRY },
+	{ "curl", 7, "", "", RETRY },
+	{ "curl", 28, "", "", RETRY },
+	{ "curl", 22, "", "", NEITHER },
+	{ "curl", 22, "curl: (22) The requested URL returned error: 503", "",
+	    RETRY },
+	{ "curl", 22, "curl: (22) The requested URL returned error: 404", "",
+	    NEITHER },
+	{ "curl", 22, "curl: (22) The requested URL returned error: 501", "",
+	    NEITHER },
+	{ "curl", 23, "curl: (23) Failure writing output", "", NEITHER },
+	{ "curl", 35, "curl: (35) Recv failure: Connection reset by peer", "",
+	    RETRY },
+	{ "curl", 35,
+	    "curl: (35) OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong "
+	    "version number",
+	    "", STOP },
+	{ "curl", 56, "curl: (56) CONNECT tunnel failed, response 403", "",
+	    STOP },
+	{ "curl", 56, "curl: (56) CONNECT tunnel failed, response 503", "",
+	    RETRY },
+	{ "curl", 60, "curl: (60) SSL certificate problem", "", NEITHER },
+	{ "wget", 4, "", "", RETRY },
+	{ "wget", 8, "2026-11-21 07:38:21 ERROR 503: Service Unavailable.", "",
+	    RETRY },
+	{ "wget", 8, "2026-11-21 07:38:21 ERROR 404: Not Found.", "", NEITHER },
+	{ "wget", 5, "", "", NEITHER },
+	{ "wget", 6, "", "", NEITHER },
+	{ "ssh", 255, "u@h: Permission denied (publickey).", "", STOP },
+	{ "ssh", 255, "Host key verification failed.", "", STOP },
+	{ "ssh", 255, "Connection to h closed by remote host.", "", NEITHER },
+	{ "ssh", 7, "curl: (7) Connection refused", "", NEITHER },
+	{ "ssh", 255,
+	    "kex_exchange_identification: Connection closed by remote host\n"
+	    "Connection closed by 10.0.0.1 port 22",
+	    "", RETRY },
+	{ "scp", 255,
+	    "ssh: connect to host 127.0.0.1 port 1: Connection refused\n"
+	    "scp: Connection closed",
+	    "", RETRY },
+	{ "scp", 1, "client_loop: send disconnect: Broken pipe", "", RETRY },
+	{ "rsync", 5, "@ERROR: max connections (4) reached -- try again later",
+	    "", RETRY },
+	{ "rsync", 5, "@ERROR: auth failed on module x", "", STOP },
+	{ "rsync", 12, "rsync: write failed on x: No space left on device", "",
+	    STOP },
+	{ "rsync", 23, "", "", NEITHER },
+	{ "git", 128,
+	    "fatal: unable to access 'http://x/': The requested URL returned "
+	    "error: 403",
+	    "", STOP },
+	{ "git", 128, "fatal: Authentication failed for 'http://x/'", "",
+	    STOP },
+	{ "git", 128,
+	    "fatal: could not read Username for 'http://x': terminal prompts "
+	    "disabled",
+	    "", STOP },
+	{ "git", 128, "x[0: 127.0.0.1]: errno=Connection refused", "", RETRY },
+	{ "git", 128,
+	    "ssh: connect to host 127.0.0.1 port 1: Connection refused\n"
+	    "fatal: Could not read from remote repository.",
+	    "", RETRY },
+	{ "git", 128,
+	    "git@x: Permission denied (publickey).\n"
+	    "fatal: Could not read from remote repository.",
+	    "", STOP },
+	{ "git", 128,
+	    "error: RPC failed; curl 92 HTTP/2 stream 5 was not closed cleanly",
+	    "", RETRY },
+	{ "git", 1, " ! [rejected]  main -> main (fetch first)", "", STOP },
+	{ "git", 1, "error: pathspec 'x' did not match", "", NEITHER },
+	{ "apt", 100, "E: Unable to locate package x", "", STOP },
+	{ "apt", 100,
+	    "E: Unable to acquire the dpkg frontend lock (x), are you root?",
+	    "", STOP },
+	{ "apt", 100, "E: Failed to fetch http://x  404  Not Found [IP: x]", "",
+	    STOP },
+	{ "apt", 0, "", "", SUCCESS },
+	{ "apt", 0, "W: Failed to fetch http://x  404  Not Found [IP: x]", "",
+	    STOP },
+	{ "apt", 0, "W: Failed to fetch http://x  Nobody knows", "", NEITHER },
+	{ "dnf", 1, "  - Curl error (7): Couldn't connect to server for x", "",
+	    RETRY },
+	{ "dnf", 1, "  - Status code: 503 for http://x", "", RETRY },
+	{ "dnf", 1, "  - Status code: 404 for http://x", "", NEITHER },
+	{ "dnf", 1, "Error: Unable to find a match: x", "", STOP },
+	{ "dnf", 200, "", "", RETRY },
+	{ "pip", 1,
+	    "ERROR: Could not find a version that satisfies the requirement "
+	    "foo==9 (from versions: 1.0, 1.1)",
+	    "", STOP },
+	{ "pip", 1, "  ERROR: HTTP error 404 while getting http://x", "",
+	    STOP },
+	{ "pip", 1, "  ERROR: HTTP error 503 while getting http://x", "",
+	    RETRY },
+	{ "pip", 2,
+	    "pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnection",
+	    "", RETRY },
+	{ "pip", 1,
+	    "WARNING: Retrying (Retry(total=4)) after connection broken by x\n"
+	    "error: command 'gcc' failed with exit code 1",
+	    "", NEITHER },
+	{ "npm", 1, "npm error code E404", "", STOP },
+	{ "npm", 1, "npm ERR! code E401", "", STOP },
+	{ "npm", 1, "npm ERR! code ETIMEDOUT", "", RETRY },
+	{ "npm", 1, "Error: connect ECONNREFUSED 127.0.0.1:5432", "", NEITHER },
+	{ "pnpm", 1, "", " ERR_PNPM_FETCH_503  GET http://x: Unavailable",
+	    RETRY },
+	{ "pnpm", 1, "", " ERR_PNPM_FETCH_404  GET http://x: Not Found", STOP },
+	{ "pnpm", 1, "", " ERR_PNPM_META_FETCH_FAIL  GET http://x: x", RETRY },
+	{ "yarn", 1, "ResponseError: Request failed \"503 Unavailable\"", "",
+	    RETRY },
+	{ "yarn", 1, "error Error: connect ECONNREFUSED 127.0.0.1:1", "",
+	    RETRY },
+	{ "yarn", 1, "error Couldn't find package \"x\" on the \"npm\"", "",
+	    STOP },
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact x:y:pom:1 from/to m (http://"
+	    "x): transfer failed for http://x, status: 503 Unavailable",
+	    RETRY },
+	{ "mvn", 1, "", "[ERROR] COMPILATION ERROR :", STOP },
+	{ "cargo", 101, "  [7] Could not connect to server (Failed)", "",
+	    RETRY },
+	{ "cargo", 101, "error: could not compile `x`", "", STOP },
+	{ "cargo", 101, "  config.json not found in registry", "", NEITHER },
+	{ "go", 1, "go: x: Get \"https://x\": " NAMELESS, "", RETRY },
+	{ "go", 1, "go: x: reading https://x: 404 Not Found", "", STOP },
+	{ "go", 1, "x.go:3:1: syntax error: unexpected EOF", "", NEITHER },
+	{ "docker", 1,
+	    "Error response from daemon: Get \"https://x/v2/\": net/http: TLS "
+	    "handshake timeout",
+	    "", RETRY },
+	{ "docker", 1,
+	    "Error response from daemon: Head \"https://x\": received "
+	    "unexpected HTTP status: 503 Service Unavailable",
+	    "", RETRY },
+	{ "docker", 1,
+	    "Error response from daemon: toomanyrequests: You have reached "
+	    "your pull rate limit.",
+	    "", STOP },
+	{ "docker", 1, "Error response from daemon: No such image: x:latest",
+	    "", STOP },
+	{ "docker", 1, "Error response from daemon: unauthorized", "", STOP },
+	{ "docker", 1, "Error response from daemon: that is no volume", "",
+	    NEITHER },
+	{ "docker", 1, "app: dial tcp 10.0.0.1:1: connection refused", "",
+	    NEITHER },
+	{ "kubectl", 1,
+	    "Error from server (ServiceUnavailable): the server is currently "
+	    "unable to handle the request",
+	    "", RETRY },
+	{ "kubectl", 1, "Error from server (Forbidden): nope", "", STOP },
+	{ "kubectl", 1, "Error from server (NotFound): pods \"x\" not found",
+	    "", STOP },
+	{ "kubectl", 1,
+	    "error: You must be logged in to the server (Unauthorized)", "",
+	    STOP },
+	{ "kubectl", 1,
+	    "The connection to the server 127.0.0.1:1 was refused - did you "
+	    "specify the right host or port?",
+	    "", RETRY },
+	{ "kubectl", 1,
+	    "Unable to connect to the server: x509: certificate has expired",
+	    "", STOP },
+	{ "kubectl", 1, "error: timed out waiting for the condition", "",
+	    NEITHER },
+	{ "helm", 1,
+	    "Error: Kubernetes cluster unreachable: Get \"https://x\": x", "",
+	    RETRY },
+	{ "helm", 1, "Error: INSTALLATION FAILED: cannot re-use a name", "",
+	    STOP },
+	{ "terraform", 1, "connect: connection refused", "", RETRY },
+	{ "terraform", 1, "\"http://x/x.zip\": bad response code: 503", "",
+	    RETRY },
+	{ "terraform", 1,
+	    "Error: Error refreshing state: HTTP remote state endpoint "
+	    "requires auth",
+	    "", STOP },
+	{ "terraform", 1, "Error: Unsupported argument", "", STOP },
+	{ "aws", 255,
+	    "An error occurred (503) when calling the ListBuckets operation "
+	    "(reached max retries: 0): Service Unavailable",
+	    "", RETRY },
+	{ "aws", 255, "An error occurred (403) when calling x: Forbidden", "",
+	    STOP },
+	{ "aws", 254, "An error occurred (ThrottlingException) when calling x",
+	    "", RETRY },
+	{ "aws", 1, "upload failed: x An error occurred (SlowDown) when", "",
+	    RETRY },
+	{ "aws", 255, "Unable to locate credentials.", "", STOP },
+	{ "gh", 1,
+	    "Get \"https://127.0.0.1/api/v3/user\": dial tcp 127.0.0.1:443: "
+	    "connect: connection refused",
+	    "", RETRY },
+	{ "gh", 4, "please run:  gh auth login", "", STOP },
+	{ "gh", 1, "HTTP 502: Bad Gateway (https://x)", "", RETRY },
+	{ "gh", 1, "HTTP 403: API rate limit exceeded", "", NEITHER },
+	{ "gcloud", 1, "ERROR: (gcloud.x) UNAVAILABLE: x", "", RETRY },
+	{ "gcloud", 1, "ERROR: (gcloud.x) PERMISSION_DENIED: x", "", STOP },
+	{ "ansible", 4, "", "", RETRY },
+	{ "ansible", 4, "",
+	    "h | UNREACHABLE! => \"Failed to connect to the host via ssh: "
+	    "u@h: Permission denied (publickey).\"",
+	    STOP },
+	{ "ansible", 2, "", "", NEITHER },
+	{ "psql", 2, "FATAL:  the database system is starting up", "", RETRY },
+	{ "psql", 3, "ERROR:  deadlock detected", "", RETRY },
+	{ "psql", 1, "ERROR:  syntax error at or near \"x\"", "", STOP },
+	{ "psql", 2, "FATAL:  database \"x\" does not exist", "", STOP },
+	{ "pg_isready", 1, "", "", RETRY },
+	{ "pg_isready", 3, "", "", NEITHER },
+	{ "mysql", 1,
+	    "ERROR 2002 (HY000): Can't connect to server on '127.0.0.1' (115)",
+	    "", RETRY },
+	{ "mysql", 1, "ERROR 2005 (HY000): Unknown server host 'x' (-2)", "",
+	    RETRY },
+	{ "mysqldump", 2, "mysqldump: Got error: 1045: \"Access denied for\"",
+	    "", STOP },
+	{ "mysql", 1, "ERROR 1045 (28000): Access denied for user 'x'", "",
+	    STOP },
+	{ "mysql", 1, "ERROR 1064 (42000) at line 1: x", "", STOP },
+	{ "redis", 1, "Could not connect to Redis at x:1: Connection refused",
+	    "", RETRY },
+	{ "redis", 1, "LOADING Redis is loading the dataset in memory", "",
+	    RETRY },
+	{ "redis", 0, "", "PONG", SUCCESS },
+	{ "redis", 0, "", "a page that says LOADING Redis is loading",
+	    SUCCESS },
+	{ "sqlite3", 5, "Error: in prepare, database is locked (5)", "",
+	    RETRY },
+	{ "sqlite3", 1, "Parse error near line 1: database is locked (5)", "",
+	    RETRY },
+	{ "sqlite3", 1, "Error: in prepare, near \"insrt\": syntax error", "",
+	    NEITHER },
+	{ "flock", 66, "", "", NEITHER },
+	{ "rclone", 5, "", "", RETRY },
+	{ "restic", 12, "", "", NEITHER },
+	{ "apk", 1, "ERROR: x: temporary error (try again later)", "", RETRY },
+	{ "apk", 1, "  x (no such package):", "", STOP },
+	{ "zypper", 7, "", "", RETRY },
+	{ "composer", 100, "curl error 28 while downloading https://x: x", "",
+	    RETRY },
+	{ "composer", 2,
+	    "Your requirements could not be resolved to an installable set", "",
+	    STOP },
+	{ "bundle", 17, "Network error while fetching https://x (x)", "",
+	    RETRY },
+	{ "gradle", 1, "   > Read timed out", "", RETRY },
+	{ "gradle", 1, "    java.net.ConnectException: Connection refused", "",
+	    NEITHER },
+	{ "mount", 32, "mount.nfs: Connection timed out", "", RETRY },
+	{ "umount", 32, "umount: /mnt: target is busy.", "", RETRY },
+	{ "mount", 32, "mount.nfs: access denied by server while mounting x",
+	    "", STOP },
+	{ "ping", 1, "", "", RETRY },
+	{ "ping", 1, "ping: socket: Operation not permitted", "", STOP },
+	{ "scp", 1, "scp: /x: Permission denied", "", STOP },
+	{ "redis", 1, "NOAUTH Authentication required.", "", STOP },
+	{ "sqlite3", 5, "", "", RETRY },
+	{ "sqlite3", 8, "Error: attempt to write a readonly database", "",
+	    STOP },
+	{ "restic", 11, "", "", RETRY },
+	{ "bundle", 17,
+	    "Gem::RemoteFetcher::FetchError: bad response Not Found 404", "",
+	    STOP },
+	{ "gradle", 1, "   > Received status code 503 from server: x", "",
+	    RETRY },
+	{ "gradle", 1, "   > Received status code 403 from server: x", "",
+	    STOP },
+	{ "git", 128,
+	    "fatal: unable to access 'http://x/': Could not resolve host: x",
+	    "", RETRY },
+	{ "git", 128, "fatal: not a git repository", "", NEITHER },
+	{ "wget", 1, "wget: can't connect to remote host (10.0.0.1): x", "",
+	    RETRY },
+	{ "ping", 2, "ping: x: Temporary failure in name resolution", "",
+	    RETRY },
+};
+
+static void
+test_lines(void)
+{
+	for (size_t i = 0; i < LENGTH(lines); i++) {
+		const char *name = lines[i].preset;
+		const struct preset *preset = preset_find(name, strlen(name));
+		enum means means;
+		char row[512];
+
+		HOLDS(name, preset != NULL);
+		means =
+		    judge(preset, lines[i].status, lines[i].err, lines[i].out);
+		snprintf(row, sizeof row, "%s, exit %d: %s%s", name,
+		    lines[i].status, lines[i].err, lines[i].out);
+		SAME(row, words[means], words[lines[i].means]);
+	}
+}
+
+/*
+ * The table itself
+ */
+
+static void
+check_pattern(const char *name, const char *ere)
+{
+	struct pattern_error error = { "", 0 };
+
+	if (ere == NULL)
+		return;
+	HOLDS(ere, pattern_compile(&pattern, ere, strlen(ere), &error));
+	SAME(ere, error.why, "");
+	pattern_start(&pattern);
+	HOLDS(name, !pattern_feed(&pattern, "\n\n", 2)); /* matches anything */
+	HOLDS(name, strncmp(ere, "(?i)", 4) != 0);
+}
+
+static void
+test_rows_are_whole(void)
+{
+	for (size_t i = 0; i < preset_count(); i++) {
+		const struct preset *p = preset_at(i);
+		struct codes codes = { 0 };
+		struct watches watches = { 0 };
+		struct codes_error error = { "", "", 0 };
+
+		HOLDS(p->name, codes_parse(&codes, &watches, p->codes, &error));
+		SAME(p->name, error.why, "");
+		HOLDS(p->name, codes.timeout);
+		HOLDS(p->name, !codes.fail);
+		HOLDS(p->name, !codes_has_exit(&codes, 0));
+		EQUAL(p->name, watches.count, 0);
+		HOLDS(p->name, *p->source != '\0');
+		HOLDS(p->name, preset_find(p->name, strlen(p->name)) == p);
+		check_pattern(p->name, p->err.fatal);
+		check_pattern(p->name, p->err.transient);
+		check_pattern(p->name, p->err.failed);
+		check_pattern(p->name, p->out.fatal);
+		check_pattern(p->name, p->out.transient);
+		check_pattern(p->name, p->out.failed);
+	}
+}
+
+/* Each program has one row, and its row finds it. */
+static void
+test_programs_have_one_row(void)
+{
+	char word[64];
+
+	for (size_t i = 0; i < preset_count(); i++) {
+		const char *at = preset_at(i)->programs;
+
+		while (*at != '\0') {
+			size_t end = strcspn(at, " ");
+
+			snprintf(word, sizeof word, "%.*s", (int)end, at);
+			HOLDS(word, preset_for_program(word) == preset_at(i));
+			at += end + (at[end] == ' ');
+			HOLDS(word, *at != ' ');
+		}
+	}
+}
+
+static const struct {
+	const char *path, *name;
+} programs[] = {
+	{ "curl", "curl" },
+	{ "/usr/bin/curl", "curl" },
+	{ "./apt-get", "apt" },
+	{ "pip3.11", "pip" },
+	{ "/x/wget2", "wget" },
+	{ "sqlite3", "sqlite3" },
+	{ "go1.22.1", "go" },
+	{ "mariadb-dump", "mysql" },
+	{ "pg_restore", "psql" },
+	{ "podman", "docker" },
+	{ "net", NULL },
+	{ "sysexits", NULL },
+	{ "redis", NULL },
+	{ "curlx", NULL },
+	{ "cur", NULL },
+	{ "curl ", NULL },
+	{ "gofmt", NULL },
+	{ "curl/", NULL },
+	{ "", NULL },
+	{ "7", NULL },
+	{ "sh", NULL },
+};
+
+static void
+test_programs(void)
+{
+	for (size_t i = 0; i < LENGTH(programs); i++) {
+		const struct preset *found =
+		    preset_for_program(programs[i].path);
+
+		SAME(programs[i].path, found == NULL ? NULL : found->name,
+		    programs[i].name);
+	}
+	HOLDS("aptx", preset_find("aptx", 3) == preset_find("apt-get", 7));
+	HOLDS("sqlite", preset_find("sqlite", 6) == preset_find("sqlite3", 7));
+	HOLDS("", preset_find("", 0) == NULL);
+	HOLDS("list", preset_find("list", 4) == NULL);
+	HOLDS("auto", preset_find("auto", 4) == NULL);
+}
+
+/* No capture without a row: each is there to be judged. */
+static void
+test_every_capture_has_its_row(void)
+{
+	DIR *directory = opendir(CAPTURES);
+	struct dirent *entry;
+
+	if (directory == NULL)
+		abort();
+	while ((entry = readdir(directory)) != NULL) {
+		size_t length = strcspn(entry->d_name, ".");
+		bool found = length == 0 ||
+		    strcmp(entry->d_name, "exit-status.tsv") == 0;
+
+		for (size_t i = 0; i < LENGTH(captures); i++)
+			found |= strlen(captures[i].file) == length &&
+			    strncmp(captures[i].file, entry->d_name, length) ==
+				0;
+		HOLDS(entry->d_name, found);
+	}
+	closedir(directory);
+}
+
+static void (*const tests[])(void) = {
+	test_captures,
+	test_every_capture_has_its_row,
+	test_lines,
+	test_rows_are_whole,
+	test_programs_have_one_row,
+	test_programs,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
