@@ -121,9 +121,8 @@ backoff_envelope(const struct backoff *backoff, int64_t n)
 	return lesser(greater(delay, backoff->floor), backoff->cap);
 }
 
-/* The first delay that is not 0, or 0. */
-static nanos
-base_of(const struct backoff *backoff)
+nanos
+backoff_base(const struct backoff *backoff)
 {
 	for (int i = 0; i < backoff->count; i++) {
 		if (backoff->delays[i] > 0)
@@ -145,7 +144,7 @@ nanos
 backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left)
 {
-	nanos base = base_of(backoff), most, delay = 0;
+	nanos base = backoff_base(backoff), most, delay = 0;
 	uint64_t *random = &schedule->random;
 
 	schedule->n = number_add(schedule->n, 1);
@@ -172,6 +171,20 @@ backoff_next(
 	}
 	schedule->previous = greater(delay, backoff->floor);
 	return schedule->previous;
+}
+
+nanos
+backoff_after(const struct backoff *backoff, struct schedule *schedule,
+    nanos delay, nanos hint, nanos left)
+{
+	nanos least = greater(delay, hint);
+	nanos above = greater(backoff_base(backoff), hint / 10);
+
+	if (backoff->jitter == JITTER_NONE)
+		return least;
+	if (left > least)
+		above = lesser(above, left - least - 1);
+	return number_add(least, uniform(&schedule->random, 0, above));
 }
 
 nanos

@@ -55,6 +55,9 @@ struct schedule schedule_start(uint64_t seed);
 /* The first delay is the next one again; the generator goes on. */
 void schedule_reset(struct schedule *schedule);
 
+/* The base delay: the first that is not 0, or 0. */
+nanos backoff_base(const struct backoff *backoff);
+
 /*
  * The envelope before the n-th retry, n >= 1, in [floor, cap]: with one delay
  * or a list that grows, base * factor^(n-1), base * n, base or base * fib(n)
@@ -78,6 +81,15 @@ nanos backoff_envelope(const struct backoff *backoff, int64_t n);
  */
 nanos backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left);
+
+/*
+ * The delay where the server asked for one: the greater of delay and hint, and
+ * a random time in [0, max(base, hint / 10)] above it, unless the jitter is
+ * none. That much less than left, if it need be and can be, but never less
+ * than hint.
+ */
+nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
+    nanos delay, nanos hint, nanos left);
 
 /* A wait uniform in [0, most]; most >= 0. */
 nanos backoff_splay(struct schedule *schedule, nanos most);

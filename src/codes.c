@@ -12,6 +12,9 @@
 #define RTMIN 34
 #define RTMAX 64
 
+/* The length of "stderr:" and of "stdout:". */
+#define WATCH_PREFIX 7
+
 /* In words for struct codes_error. */
 #define MALFORMED "not an exit status, signal or condition"
 
@@ -179,11 +182,59 @@ add_range(struct codes *set, const char *item, size_t length)
 	if (dash != NULL && !number_whole(dash + 1, length - split - 1, &high))
 		return MALFORMED;
 	if (low > 255 || high > 255)
-		return "above 255";
+		return "above 255 (an HTTP status is http:500)";
 	if (low > high)
 		return "a range that runs backwards";
 	for (; low <= high; low++)
 		add_exit(set, (unsigned)low);
+	return NULL;
+}
+
+/* Whether item is three digits, the last two of which may be xx. */
+static bool
+http_class(const char *item, size_t length)
+{
+	return length == 3 && digit(item[0]) && item[1] == 'x' &&
+	    item[2] == 'x';
+}
+
+static bool
+http_status(const char *item, size_t length, int64_t *code)
+{
+	return number_whole(item, length, code) && *code >= CODES_HTTP_FIRST &&
+	    *code <= CODES_HTTP_LAST;
+}
+
+/* "503", "500-504" or "5xx" as a range of statuses. */
+static bool
+http_range(const char *item, size_t length, int64_t *low, int64_t *high)
+{
+	const char *dash = memchr(item, '-', length);
+	size_t split = dash == NULL ? length : (size_t)(dash - item);
+
+	if (http_class(item, length)) {
+		*low = INT64_C(100) * (item[0] - '0');
+		*high = *low + 99;
+		return *low >= CODES_HTTP_FIRST && *high <= CODES_HTTP_LAST;
+	}
+	if (!http_status(item, split, low))
+		return false;
+	*high = *low;
+	return dash == NULL || http_status(dash + 1, length - split - 1, high);
+}
+
+/* Adds what follows "http:"; returns what is wrong with it, or NULL. */
+static const char *
+add_http(struct codes *set, const char *item, size_t length)
+{
+	int64_t low, high;
+
+	if (!http_range(item, length, &low, &high))
+		return "not an HTTP status";
+	if (low > high)
+		return "a range that runs backwards";
+	for (low -= CODES_HTTP_FIRST; low <= high - CODES_HTTP_FIRST; low++)
+		set->http[low / 64] |= UINT64_C(1) << (low % 64);
 	return NULL;
 }
 
@@ -192,27 +243,68 @@ add_item(struct codes *set, const char *item, size_t length)
 {
 	if (length == 0)
 		return "empty item";
+	if (length >= 5 && strncmp(item, "http:", 5) == 0)
+		return add_http(set, item + 5, length - 5);
 	if (digit(item[0]))
 		return add_range(set, item, length);
 	return add_word(set, item, length);
 }
 
 bool
-codes_parse(struct codes *set, const char *list, struct codes_error *error)
+codes_watch(
+    struct codes *set, struct watches *watches, int fd, const char *text)
+{
+	int i = 0;
+
+	while (i < watches->count &&
+	    (watches->list[i].fd != fd ||
+		strcmp(watches->list[i].text, text) != 0))
+		i++;
+	if (i == CODES_WATCHES)
+		return false;
+	if (i == watches->count)
+		watches->list[watches->count++] =
+		    (struct watch){ .text = text, .fd = fd };
+	set->watches |= UINT64_C(1) << i;
+	return true;
+}
+
+/* The descriptor whose pattern starts here, 0 if none does. */
+static int
+watched(const char *item)
+{
+	if (strncmp(item, "stdout:", WATCH_PREFIX) == 0)
+		return 1;
+	return strncmp(item, "stderr:", WATCH_PREFIX) == 0 ? 2 : 0;
+}
+
+bool
+codes_parse(struct codes *set, struct watches *watches, const char *list,
+    struct codes_error *error)
 {
 	struct codes sum = *set;
 
-	for (;;) {
+	for (;; list++) {
 		size_t length = strcspn(list, ",");
-		const char *why = add_item(&sum, list, length);
+		int fd = watched(list);
+		const char *why;
 
+		if (fd != 0) {
+			length = strlen(list);
+			why =
+			    codes_watch(&sum, watches, fd, list + WATCH_PREFIX)
+			    ? NULL
+			    : "more than 64 patterns";
+		} else {
+			why = add_item(&sum, list, length);
+		}
 		if (why != NULL) {
 			*error = (struct codes_error){ why, list, length };
 			return false;
 		}
-		if (list[length] == '\0')
+		list += length;
+		if (*list == '\0')
 			break;
-		list += length + 1;
 	}
 	*set = sum;
 	return true;
@@ -221,11 +313,12 @@ codes_parse(struct codes *set, const char *list, struct codes_error *error)
 bool
 codes_empty(const struct codes *set)
 {
-	uint64_t any = set->signals;
+	uint64_t any = set->signals | set->watches;
 
 	for (size_t i = 0; i < sizeof set->exits / sizeof set->exits[0]; i++)
 		any |= set->exits[i];
-	return any == 0 && !set->any_signal && !set->timeout && !set->fail;
+	return any == 0 && !codes_has_http(set, 0) && !set->any_signal &&
+	    !set->timeout && !set->fail;
 }
 
 bool
@@ -234,6 +327,20 @@ codes_has_exit(const struct codes *set, int code)
 	if (code < 0 || code > 255)
 		return false;
 	return (set->exits[code / 64] >> (code % 64) & 1) != 0;
+}
+
+bool
+codes_has_http(const struct codes *set, int code)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < sizeof set->http / sizeof set->http[0]; i++)
+		any |= set->http[i];
+	if (code == 0)
+		return any != 0;
+	code -= CODES_HTTP_FIRST;
+	return code >= 0 && code <= CODES_HTTP_LAST - CODES_HTTP_FIRST &&
+	    (set->http[code / 64] >> (code % 64) & 1) != 0;
 }
 
 bool

@@ -2,7 +2,9 @@
 
 #include "number.h"
 
-enum { STATUS_DEADLINE = 124 };
+enum { STATUS_FAILED = 1, STATUS_DEADLINE = 124 };
+
+#define HTTP_TOO_MANY_REQUESTS 429
 
 /* The end of it all, with what the last attempt left. */
 static struct step
@@ -15,7 +17,7 @@ end(const struct history *history, enum reason reason)
 		step.status = STATUS_DEADLINE;
 		return step;
 	}
-	step.status = verdict_status(last);
+	step.status = history->status;
 	if (last->end == END_SIGNALED)
 		step.signal = last->code;
 	/* No process to be had: our failure, however often we tried. */
@@ -64,6 +66,31 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 	return again(history, now, backoff_splay(&history->schedule, most));
 }
 
+/* Whether the server wants to be left alone for longer than we may wait. */
+static bool
+asks_too_much(const struct policy *policy, const struct http *http, nanos left)
+{
+	return http->hinted &&
+	    (http->hint > policy->max_retry_after ||
+		(left != NANOS_MAX && http->hint >= left));
+}
+
+/* RFC 6585 leaves a 429 without Retry-After: a base delay is the least then. */
+static nanos
+next_delay(const struct policy *policy, struct schedule *schedule,
+    const struct http *http, nanos left)
+{
+	nanos delay = backoff_next(&policy->backoff, schedule, left);
+
+	if (http->hinted)
+		return backoff_after(
+		    &policy->backoff, schedule, delay, http->hint, left);
+	if (http->known && http->code == HTTP_TOO_MANY_REQUESTS &&
+	    delay < backoff_base(&policy->backoff))
+		return backoff_base(&policy->backoff);
+	return delay;
+}
+
 struct step
 plan_next(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now)
@@ -72,6 +99,9 @@ plan_next(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), delay;
 
 	history->last = *outcome;
+	history->status = verdict_status(outcome);
+	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
+		history->status = STATUS_FAILED;
 	if (judgement.verdict != VERDICT_RETRY)
 		return end(history, judgement.reason);
 	if (history->made >= policy->attempts)
@@ -80,8 +110,10 @@ plan_next(const struct policy *policy, struct history *history,
 		return end(history, REASON_DEADLINE);
 	if (policy->reset_after != 0 && outcome->elapsed >= policy->reset_after)
 		schedule_reset(&history->schedule);
-	delay = backoff_next(&policy->backoff, &history->schedule, left);
-	if (delay >= left)
+	if (asks_too_much(policy, &outcome->http, left))
+		return end(history, REASON_RETRY_AFTER);
+	delay = next_delay(policy, &history->schedule, &outcome->http, left);
+	if (left != NANOS_MAX && delay >= left)
 		return end(history, REASON_DEADLINE);
 	return again(history, now, delay);
 }

@@ -15,6 +15,7 @@ struct history {
 	nanos began;
 	nanos deadline; /* NANOS_MAX: none */
 	struct outcome last; /* of attempt number made; none yet while 0 */
+	int status; /* its exit status, 1 where a failure exited with 0 */
 	struct schedule schedule;
 };
 

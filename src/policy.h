@@ -14,6 +14,9 @@
 /* --attempts inf. */
 #define POLICY_UNLIMITED INT64_MAX
 
+/* How often --preset may be given. */
+#define POLICY_PRESETS 8
+
 enum loudness {
 	LOUDNESS_QUIET,
 	LOUDNESS_PLAIN,
@@ -34,6 +37,14 @@ struct policy {
 	bool seeded;
 	uint64_t seed;
 	struct rules rules;
+	const char *preset[POLICY_PRESETS]; /* names, as they were given */
+	int presets;
+	struct watches watches; /* what the rules look for */
+	bool http; /* a status file of our own */
+	const char *http_status; /* the user's, or NULL */
+	nanos max_retry_after; /* longer hints give up */
+	const char *method; /* as declared, or NULL */
+	const char *key; /* for the method, "auto", or NULL */
 	enum loudness loudness;
 };
 

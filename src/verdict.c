@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include "curl.h"
 
 enum {
 	STATUS_TIMEOUT = 124,
@@ -21,15 +22,25 @@ static const struct {
 	[REASON_SUCCEEDED] = { "succeeded", "succeeded" },
 	[REASON_STOP_RULE] = { "stop-rule", "stop rule" },
 	[REASON_NOT_RETRYABLE] = { "not-retryable", "not retryable" },
+	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
+	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
 	[REASON_DEADLINE] = { "deadline", "deadline" },
 };
 
-/* Whether a failure meets one of the conditions. */
+static bool
+is_zero(const struct outcome *outcome)
+{
+	return outcome->end == END_EXITED && outcome->code == 0;
+}
+
+/* Whether an outcome meets one of the conditions, "fail" aside. */
 static bool
 meets(const struct codes *set, const struct outcome *outcome)
 {
-	if (set->fail)
+	if ((set->watches & outcome->seen) != 0 ||
+	    (outcome->http.known && outcome->http.code != 0 &&
+		codes_has_http(set, outcome->http.code)))
 		return true;
 	switch (outcome->end) {
 	case END_EXITED:
@@ -43,6 +54,13 @@ meets(const struct codes *set, const struct outcome *outcome)
 		return set->timeout || codes_has_exit(set, STATUS_TIMEOUT);
 	}
 	return false;
+}
+
+/* The same of an outcome that was judged a failure. */
+static bool
+fails_by(const struct codes *set, const struct outcome *outcome)
+{
+	return set->fail || meets(set, outcome);
 }
 
 /*
@@ -70,38 +88,85 @@ succeeded(const struct rules *rules, const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return false;
-	if (outcome->end == END_EXITED && outcome->code == 0)
+	if (meets(&rules->success_on, outcome) ||
+	    (rules->success_on.fail && !is_zero(outcome)))
 		return true;
-	return meets(&rules->success_on, outcome);
+	return is_zero(outcome) && !meets(&rules->fail_on, outcome) &&
+	    (!outcome->http.known || outcome->http.code < 400);
+}
+
+/* What the server's answer means, and what the user has to say of it. */
+static enum http_meaning
+answer(const struct rules *rules, const struct outcome *outcome)
+{
+	const struct http *http = &outcome->http;
+
+	/* gRPC asks for no retry in a response with status 200. */
+	if (http->never)
+		return HTTP_SAYS_STOP;
+	if (!http->known || http->code < 400 ||
+	    !codes_has_http(&rules->retry_on, 0))
+		return http_judge(http);
+	return codes_has_http(&rules->retry_on, http->code) ? HTTP_SAYS_RETRY
+							    : HTTP_SAYS_STOP;
 }
 
 static bool
 retryable(const struct rules *rules, const struct outcome *outcome)
 {
+	enum http_meaning meaning = answer(rules, outcome);
+
 	/* What the deadline ends says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return true;
 	if (meant_to_end(outcome))
 		return codes_names_signal(&rules->retry_on, outcome->code);
-	return codes_empty(&rules->retry_on) ||
-	    meets(&rules->retry_on, outcome);
+	if (meaning != HTTP_SAYS_NOTHING)
+		return meaning == HTTP_SAYS_RETRY;
+	if (codes_empty(&rules->retry_on) && codes_empty(&rules->transient))
+		return true;
+	return fails_by(&rules->retry_on, outcome) ||
+	    fails_by(&rules->transient, outcome);
+}
+
+/* Whether a request that must not be sent twice was not sent at all. */
+static bool
+never_sent(const struct rules *rules, const struct outcome *outcome)
+{
+	if (outcome->end == END_NOT_STARTED)
+		return true;
+	return outcome->end == END_EXITED && !rules->several &&
+	    curl_never_sent(outcome->code) &&
+	    (!outcome->http.known || outcome->http.code == 0);
+}
+
+static enum reason
+stops(const struct rules *rules, const struct outcome *outcome)
+{
+	if (outcome->interrupted != 0)
+		return REASON_INTERRUPTED;
+	if (not_executable(outcome))
+		return REASON_NOT_EXECUTABLE;
+	if (fails_by(&rules->stop_on, outcome))
+		return REASON_STOP_RULE;
+	if (fails_by(&rules->fatal, outcome) || !retryable(rules, outcome))
+		return REASON_NOT_RETRYABLE;
+	if (rules->once && !never_sent(rules, outcome))
+		return REASON_NOT_IDEMPOTENT;
+	return REASON_NONE;
 }
 
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
+	enum reason reason;
+
 	if (succeeded(rules, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED };
-	if (outcome->interrupted != 0)
-		return (struct judgement){ VERDICT_STOP, REASON_INTERRUPTED };
-	if (not_executable(outcome))
-		return (
-		    struct judgement){ VERDICT_STOP, REASON_NOT_EXECUTABLE };
-	if (meets(&rules->stop_on, outcome))
-		return (struct judgement){ VERDICT_STOP, REASON_STOP_RULE };
-	if (!retryable(rules, outcome))
-		return (struct judgement){ VERDICT_STOP, REASON_NOT_RETRYABLE };
-	return (struct judgement){ VERDICT_RETRY, REASON_NONE };
+	reason = stops(rules, outcome);
+	return (struct judgement){
+		reason == REASON_NONE ? VERDICT_RETRY : VERDICT_STOP, reason
+	};
 }
 
 int

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include "codes.h"
 #include "duration.h"
+#include "http.h"
 
 enum end {
 	END_EXITED,
@@ -25,6 +26,8 @@ struct outcome {
 	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
 	int interrupted; /* the signal that ended the series meanwhile, or 0 */
 	nanos elapsed; /* without the time retry itself was stopped */
+	uint64_t seen; /* bit n: watch n was */
+	struct http http; /* what the status file says; not known without */
 };
 
 enum verdict {
@@ -44,15 +47,21 @@ enum reason {
 	REASON_SUCCEEDED,
 	REASON_STOP_RULE,
 	REASON_NOT_RETRYABLE,
+	REASON_NOT_IDEMPOTENT,
 	REASON_ATTEMPTS,
+	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
 };
 
 /* What the user said about outcomes. */
 struct rules {
-	struct codes retry_on; /* empty: every failure */
+	struct codes retry_on; /* with transient empty: every failure */
 	struct codes stop_on;
+	struct codes fail_on; /* those of presets included */
 	struct codes success_on;
+	struct codes transient, fatal; /* of presets */
+	bool once; /* a request that must not be sent twice */
+	bool several; /* which may consist of several requests */
 };
 
 struct judgement {
@@ -61,9 +70,12 @@ struct judgement {
 };
 
 /*
- * Judges an outcome, in this order: success; interrupted; not executable;
- * --stop-on; what nobody should retry unasked (death by INT, QUIT or PIPE);
- * --retry-on. Limits of time and number are plan's.
+ * Judges an outcome, in this order. Success: --success-on, --fail-on, an HTTP
+ * status, exit 0. A failure: interrupted; not executable; --stop-on; fatal to
+ * a preset; what nobody should retry unasked (death by INT, QUIT or PIPE); the
+ * HTTP table, in which --retry-on http:... takes the place of what is retried;
+ * --retry-on and what is transient to a preset, if there is any of them; what
+ * must not be sent twice. Limits of time and number are plan's.
  */
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome);

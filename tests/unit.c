@@ -1,65 +1,16 @@
 /*
- * The pure modules, row by row. What a table in the code holds is written out
- * here once more, from the manual's side, and each refusal has its row.
+ * number, duration, codes and backoff, row by row. What a table in the code
+ * holds is written out here once more, from the manual's side, and each
+ * refusal has its row.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 #include "../src/backoff.h"
 #include "../src/codes.h"
 #include "../src/duration.h"
 #include "../src/number.h"
-#include "../src/plan.h"
-#include "../src/policy.h"
-#include "../src/verdict.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define DRAWS 100000
-
-static int passed, failed;
-
-/* Counts a check; true if it failed and the caller has more to say of it. */
-static bool
-fails(bool holds, int line, const char *row, const char *what)
-{
-	if (holds)
-		passed++;
-	else {
-		failed++;
-		printf("%s:%d: [%s] %s", __FILE__, line, row, what);
-	}
-	return !holds;
-}
-
-static void
-holds(int line, const char *row, const char *what, bool value)
-{
-	if (fails(value, line, row, what))
-		printf(": does not hold\n");
-}
-
-static void
-equal(int line, const char *row, const char *what, int64_t got, int64_t want)
-{
-	if (fails(got == want, line, row, what))
-		printf(": got %" PRId64 ", want %" PRId64 "\n", got, want);
-}
-
-static void
-same(int line, const char *row, const char *what, const char *got,
-    const char *want)
-{
-	if (fails(strcmp(got, want) == 0, line, row, what))
-		printf(": got \"%s\", want \"%s\"\n", got, want);
-}
-
-/* Each is one check; row says which row of a table it is about. */
-#define HOLDS(row, value) holds(__LINE__, row, #value, value)
-#define EQUAL(row, got, want) equal(__LINE__, row, #got, got, want)
-#define SAME(row, got, want) same(__LINE__, row, #got, got, want)
 
 /*
  * number
@@ -495,12 +446,13 @@ static struct codes
 codes_of(const char *list)
 {
 	struct codes set = { .fail = false };
+	struct watches watches = { .count = 0 };
 	struct codes_error error = { "", "", 0 };
 
-	if (list != NULL &&
-	    fails(
-		codes_parse(&set, list, &error), __LINE__, list, "codes_parse"))
-		printf(": %s\n", error.why);
+	if (list != NULL) {
+		HOLDS(list, codes_parse(&set, &watches, list, &error));
+		SAME(list, error.why, "");
+	}
 	return set;
 }
 
@@ -508,8 +460,10 @@ static bool
 codes_equal(const struct codes *a, const struct codes *b)
 {
 	return memcmp(a->exits, b->exits, sizeof a->exits) == 0 &&
-	    a->signals == b->signals && a->any_signal == b->any_signal &&
-	    a->timeout == b->timeout && a->fail == b->fail;
+	    memcmp(a->http, b->http, sizeof a->http) == 0 &&
+	    a->signals == b->signals && a->watches == b->watches &&
+	    a->any_signal == b->any_signal && a->timeout == b->timeout &&
+	    a->fail == b->fail;
 }
 
 /* One name in one spelling: as a signal, and as the only item of a LIST. */
@@ -705,19 +659,159 @@ static void
 test_lists_add_up(void)
 {
 	struct codes set = codes_of(NULL), want;
+	struct watches watches = { .count = 0 };
 	struct codes_error error;
 
 	HOLDS("none", codes_empty(&set));
-	HOLDS("7", codes_parse(&set, "7", &error));
-	HOLDS("TERM", codes_parse(&set, "TERM", &error));
-	HOLDS("fail", codes_parse(&set, "fail", &error));
+	HOLDS("7", codes_parse(&set, &watches, "7", &error));
+	HOLDS("TERM", codes_parse(&set, &watches, "TERM", &error));
+	HOLDS("fail", codes_parse(&set, &watches, "fail", &error));
 	want = codes_of("fail,TERM,7");
 	HOLDS("all", codes_equal(&set, &want));
 }
 
+/* Each HTTP status that a LIST can name, and none beside it. */
+static void
+test_lists_of_http_statuses(void)
+{
+	static const struct {
+		const char *list;
+		int first, last;
+	} rows[] = {
+		{ "http:503", 503, 503 },
+		{ "http:100", 100, 100 },
+		{ "http:599", 599, 599 },
+		{ "http:1xx", 100, 199 },
+		{ "http:4xx", 400, 499 },
+		{ "http:5xx", 500, 599 },
+		{ "http:500-504", 500, 504 },
+		{ "http:429-429", 429, 429 },
+		{ "http:100-599", 100, 599 },
+		{ "http:500,http:501", 500, 501 },
+		{ "http:5xx,http:503", 500, 599 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct codes set = codes_of(rows[i].list);
+
+		for (int code = 1; code <= 1000; code++)
+			EQUAL(rows[i].list, codes_has_http(&set, code),
+			    code >= rows[i].first && code <= rows[i].last);
+		HOLDS(rows[i].list, codes_has_http(&set, 0));
+		HOLDS(rows[i].list, !codes_has_http(&set, -1));
+		HOLDS(rows[i].list, !codes_empty(&set));
+	}
+}
+
+/* 200 is one thing as an exit status and another one as an HTTP status. */
+static void
+test_http_statuses_are_no_exit_statuses(void)
+{
+	struct codes http = codes_of("http:200,http:141"), exits;
+
+	exits = codes_of("200,141,signal,timeout,fail");
+	HOLDS("http:200", !codes_has_exit(&http, 200));
+	HOLDS("http:141", !codes_names_signal(&http, SIGPIPE));
+	HOLDS("200", !codes_has_http(&exits, 200));
+	HOLDS("200", !codes_has_http(&exits, 0));
+}
+
+/* A pattern takes the rest of its LIST, whatever that looks like. */
+static void
+test_lists_with_a_pattern(void)
+{
+	static const struct {
+		const char *list;
+		int fd;
+		const char *text;
+		struct codes set;
+	} rows[] = {
+		{ "stderr:lock", 2, "lock", { .watches = 1 } },
+		{ "stdout:lock", 1, "lock", { .watches = 1 } },
+		{ "stderr:a,b", 2, "a,b", { .watches = 1 } },
+		{ "stderr:,", 2, ",", { .watches = 1 } },
+		{ "stderr:", 2, "", { .watches = 1 } },
+		{ "stderr: x ", 2, " x ", { .watches = 1 } },
+		{ "stderr:stdout:x", 2, "stdout:x", { .watches = 1 } },
+		{ "stdout:x,stderr:y", 1, "x,stderr:y", { .watches = 1 } },
+		{ "stdout:x{2,3}", 1, "x{2,3}", { .watches = 1 } },
+		{ "1,stderr:x,2", 2, "x,2", { .exits = { 2 }, .watches = 1 } },
+		{ "HUP,fail,stdout:x", 1, "x",
+		    { .signals = 1, .fail = true, .watches = 1 } },
+		{ "http:100,stderr:x", 2, "x",
+		    { .http = { 1 }, .watches = 1 } },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *list = rows[i].list, *text = rows[i].text;
+		struct codes set = codes_of(NULL);
+		struct watches watches = { .count = 0 };
+		struct codes_error error;
+
+		HOLDS(list, codes_parse(&set, &watches, list, &error));
+		HOLDS(list, codes_equal(&set, &rows[i].set));
+		HOLDS(list, !codes_empty(&set));
+		EQUAL(list, watches.count, 1);
+		EQUAL(list, watches.list[0].fd, rows[i].fd);
+		SAME(list, watches.list[0].text, text);
+		HOLDS(list, !watches.list[0].seen);
+		HOLDS(list, watches.list[0].pattern == NULL);
+	}
+}
+
+/* One pattern is one watch, in however many lists: it is matched once. */
+static void
+test_a_pattern_is_watched_for_once(void)
+{
+	struct codes retry = codes_of(NULL), stop = retry;
+	struct watches watches = { .count = 0 };
+	struct codes_error error;
+
+	HOLDS("1st", codes_parse(&retry, &watches, "stderr:a", &error));
+	HOLDS("2nd", codes_parse(&retry, &watches, "stdout:a", &error));
+	HOLDS("3rd", codes_parse(&retry, &watches, "stderr:ab", &error));
+	HOLDS("retry", retry.watches == 7);
+	EQUAL("all", watches.count, 3);
+	HOLDS("again", codes_parse(&retry, &watches, "7,stderr:a", &error));
+	HOLDS("again", codes_parse(&stop, &watches, "stdout:a", &error));
+	HOLDS("again", codes_watch(&stop, &watches, 2, "ab"));
+	HOLDS("again", retry.watches == 7);
+	HOLDS("again", stop.watches == 6);
+	EQUAL("again", watches.count, 3);
+}
+
+static void
+test_the_most_patterns(void)
+{
+	struct codes set = codes_of(NULL), before;
+	struct watches watches = { .count = 0 };
+	struct codes_error error = { "", "", 0 };
+	char lists[CODES_WATCHES + 1][16];
+
+	for (int i = 0; i <= CODES_WATCHES; i++)
+		snprintf(lists[i], sizeof lists[i], "7,stderr:%d", i);
+	for (int i = 0; i < CODES_WATCHES; i++)
+		HOLDS(lists[i], codes_parse(&set, &watches, lists[i], &error));
+	EQUAL("64", watches.count, CODES_WATCHES);
+	HOLDS("64", set.watches == UINT64_MAX);
+	before = set;
+	HOLDS("65", !codes_parse(&set, &watches, lists[64], &error));
+	SAME("65", error.why, "more than 64 patterns");
+	SAME("65", error.item, "stderr:64");
+	HOLDS("65", error.length == strlen("stderr:64"));
+	HOLDS("65", !codes_watch(&set, &watches, 1, "0"));
+	HOLDS("65", codes_equal(&set, &before));
+	EQUAL("65", watches.count, CODES_WATCHES);
+	/* One that is there already needs no room. */
+	set = codes_of(NULL);
+	HOLDS("64th", codes_parse(&set, &watches, lists[63], &error));
+	HOLDS("64th", set.watches == UINT64_C(1) << 63);
+}
+
 #define UNKNOWN "not an exit status, signal or condition"
 #define EMPTY "empty item"
-#define ABOVE "above 255"
+#define ABOVE "above 255 (an HTTP status is http:500)"
+#define NO_STATUS "not an HTTP status"
 #define BACKWARDS "a range that runs backwards"
 
 static const struct {
@@ -769,6 +863,41 @@ static const struct {
 	{ "!1", UNKNOWN, "!1" },
 	{ "1;2", UNKNOWN, "1;2" },
 	{ "*", UNKNOWN, "*" },
+	{ "http", UNKNOWN, "http" },
+	{ "HTTP:503", UNKNOWN, "HTTP:503" },
+	{ "http:x", NO_STATUS, "http:x" },
+	{ "http:99", NO_STATUS, "http:99" },
+	{ "http:600", NO_STATUS, "http:600" },
+	{ "http:0", NO_STATUS, "http:0" },
+	{ "http:99999999999999999999", NO_STATUS, "http:99999999999999999999" },
+	{ "http:+503", NO_STATUS, "http:+503" },
+	{ "http: 503", NO_STATUS, "http: 503" },
+	{ "http:503 ", NO_STATUS, "http:503 " },
+	{ "http:503x", NO_STATUS, "http:503x" },
+	{ "http:50x", NO_STATUS, "http:50x" },
+	{ "http:5x", NO_STATUS, "http:5x" },
+	{ "http:5xxx", NO_STATUS, "http:5xxx" },
+	{ "http:5XX", NO_STATUS, "http:5XX" },
+	{ "http:0xx", NO_STATUS, "http:0xx" },
+	{ "http:6xx", NO_STATUS, "http:6xx" },
+	{ "http:xxx", NO_STATUS, "http:xxx" },
+	{ "http:503-", NO_STATUS, "http:503-" },
+	{ "http:-503", NO_STATUS, "http:-503" },
+	{ "http:503-600", NO_STATUS, "http:503-600" },
+	{ "http:99-503", NO_STATUS, "http:99-503" },
+	{ "http:4xx-5xx", NO_STATUS, "http:4xx-5xx" },
+	{ "http:500-501-502", NO_STATUS, "http:500-501-502" },
+	{ "http:504-500", BACKWARDS, "http:504-500" },
+	{ "7,http:504-500,8", BACKWARDS, "http:504-500" },
+	{ "http:503,", EMPTY, "" },
+	{ "http:503,504", ABOVE, "504" },
+	{ "STDERR:x", UNKNOWN, "STDERR:x" },
+	{ "stder:x", UNKNOWN, "stder:x" },
+	{ "stderr", UNKNOWN, "stderr" },
+	{ "stdin:x", UNKNOWN, "stdin:x" },
+	{ " stderr:x", UNKNOWN, " stderr:x" },
+	{ "x,stderr:a,b", UNKNOWN, "x" },
+	{ ",stderr:x", EMPTY, "" },
 };
 
 static void
@@ -777,10 +906,11 @@ test_lists_that_are_refused(void)
 	for (size_t i = 0; i < LENGTH(refusals); i++) {
 		const char *row = refusals[i].list;
 		struct codes set = codes_of("3,HUP"), before = set;
+		struct watches watches = { .count = 0 };
 		struct codes_error error = { "", "", 0 };
 		char item[32];
 
-		HOLDS(row, !codes_parse(&set, row, &error));
+		HOLDS(row, !codes_parse(&set, &watches, row, &error));
 		SAME(row, error.why, refusals[i].why);
 		snprintf(
 		    item, sizeof item, "%.*s", (int)error.length, error.item);
@@ -788,6 +918,7 @@ test_lists_that_are_refused(void)
 		HOLDS(row, error.item >= row);
 		HOLDS(row, error.item <= row + strlen(row));
 		HOLDS(row, codes_equal(&set, &before));
+		EQUAL(row, watches.count, 0);
 	}
 }
 
@@ -1318,6 +1449,81 @@ test_every_value_is_as_likely(void)
 }
 
 static void
+test_the_base_is_the_first_delay_above_0(void)
+{
+	struct backoff backoff = { .delays = { 5 }, .count = 1 };
+
+	EQUAL("5", backoff_base(&backoff), 5);
+	backoff.count = 3;
+	EQUAL("5,0,0", backoff_base(&backoff), 5);
+	backoff.delays[0] = 0;
+	EQUAL("0,0,0", backoff_base(&backoff), 0);
+	backoff.delays[2] = 7;
+	EQUAL("0,0,7", backoff_base(&backoff), 7);
+	backoff.delays[1] = 9;
+	EQUAL("0,9,7", backoff_base(&backoff), 9);
+	backoff.count = 1;
+	EQUAL("0", backoff_base(&backoff), 0);
+}
+
+/* In single nanoseconds: the delay is drawn from [low, high], both reached. */
+static const struct {
+	const char *row;
+	enum jitter jitter;
+	nanos base, delay, hint, left, low, high;
+} hints[] = {
+	{ "base", JITTER_FULL, 8, 3, 40, NANOS_MAX, 40, 48 },
+	{ "a tenth", JITTER_FULL, 8, 3, 100, NANOS_MAX, 100, 110 },
+	{ "they are one", JITTER_FULL, 10, 3, 100, NANOS_MAX, 100, 110 },
+	{ "no base", JITTER_FULL, 0, 0, 100, NANOS_MAX, 100, 110 },
+	{ "no base, short", JITTER_FULL, 0, 0, 9, NANOS_MAX, 9, 9 },
+	{ "the backoff is more", JITTER_FULL, 8, 120, 100, NANOS_MAX, 120,
+	    130 },
+	{ "and so is the base", JITTER_FULL, 8, 60, 10, NANOS_MAX, 60, 68 },
+	{ "at once", JITTER_FULL, 8, 0, 0, NANOS_MAX, 0, 8 },
+	{ "equal", JITTER_EQUAL, 8, 3, 100, NANOS_MAX, 100, 110 },
+	{ "decorrelated", JITTER_DECORRELATED, 8, 3, 100, NANOS_MAX, 100, 110 },
+	{ "none", JITTER_NONE, 8, 3, 100, NANOS_MAX, 100, 100 },
+	{ "none, the backoff", JITTER_NONE, 8, 120, 100, NANOS_MAX, 120, 120 },
+	{ "none, little left", JITTER_NONE, 8, 3, 100, 101, 100, 100 },
+	/* Less than what is left, but never less than was asked for. */
+	{ "enough left", JITTER_FULL, 8, 3, 100, 111, 100, 110 },
+	{ "1 less", JITTER_FULL, 8, 3, 100, 110, 100, 109 },
+	{ "a little left", JITTER_FULL, 8, 3, 100, 102, 100, 101 },
+	{ "just that left", JITTER_FULL, 8, 3, 100, 101, 100, 100 },
+	{ "not even that", JITTER_FULL, 8, 3, 100, 100, 100, 110 },
+	{ "backoff, left", JITTER_FULL, 8, 104, 100, 108, 104, 107 },
+	/* To the end of the numbers. */
+	{ "for ever", JITTER_FULL, 8, 3, NANOS_MAX, NANOS_MAX, NANOS_MAX,
+	    NANOS_MAX },
+	{ "nearly", JITTER_FULL, 8, 3, NANOS_MAX - 3, NANOS_MAX, NANOS_MAX - 3,
+	    NANOS_MAX - 1 },
+};
+
+static void
+test_delays_that_a_server_asked_for(void)
+{
+	for (size_t i = 0; i < LENGTH(hints); i++) {
+		struct backoff backoff =
+		    GROWING(BACKOFF_EXPONENTIAL, hints[i].base);
+		struct schedule schedule = schedule_start(i);
+		nanos least = NANOS_MAX, most = 0;
+
+		backoff.jitter = hints[i].jitter;
+		for (int n = 0; n < 1000; n++) {
+			nanos delay = backoff_after(&backoff, &schedule,
+			    hints[i].delay, hints[i].hint, hints[i].left);
+
+			least = delay < least ? delay : least;
+			most = delay > most ? delay : most;
+		}
+		EQUAL(hints[i].row, least, hints[i].low);
+		EQUAL(hints[i].row, most, hints[i].high);
+		EQUAL(hints[i].row, schedule.n, 0);
+	}
+}
+
+static void
 test_reset_starts_the_schedule_anew(void)
 {
 	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, 10);
@@ -1350,784 +1556,6 @@ test_schedules_saturate(void)
 	    "3 * previous", backoff_next(&backoff, &schedule, NANOS_MAX) >= 10);
 }
 
-/*
- * verdict
- */
-
-#define EXITED(status) \
-	{ \
-		.end = END_EXITED, .code = (status) \
-	}
-#define KILLED(number) \
-	{ \
-		.end = END_SIGNALED, .code = (number) \
-	}
-#define TIMED_OUT(status) \
-	{ \
-		.end = END_TIMED_OUT, .code = (status) \
-	}
-#define CUT(status) \
-	{ \
-		.end = END_DEADLINE, .code = (status) \
-	}
-#define NO_FORK(why) \
-	{ \
-		.end = END_NOT_STARTED, .error = (why) \
-	}
-#define NO_EXEC(why) \
-	{ \
-		.end = END_NOT_STARTED, .error = (why), .forked = true \
-	}
-#define INTERRUPTED(how, what) \
-	{ \
-		.end = (how), .code = (what), .interrupted = SIGTERM \
-	}
-
-#define RETRIED VERDICT_RETRY, REASON_NONE
-#define SUCCESS VERDICT_DONE, REASON_SUCCEEDED
-#define STOPPED VERDICT_STOP, REASON_STOP_RULE
-#define NOT_RETRYABLE VERDICT_STOP, REASON_NOT_RETRYABLE
-#define NOT_EXECUTABLE VERDICT_STOP, REASON_NOT_EXECUTABLE
-#define INTERRUPT VERDICT_STOP, REASON_INTERRUPTED
-
-/* The three lists, then the outcome, then what it means. */
-struct judged {
-	const char *retry, *stop, *success;
-	struct outcome outcome;
-	enum verdict verdict;
-	enum reason reason;
-};
-
-static const struct judged unasked[] = {
-	{ NULL, NULL, NULL, EXITED(0), SUCCESS },
-	{ NULL, NULL, NULL, EXITED(1), RETRIED },
-	{ NULL, NULL, NULL, EXITED(124), RETRIED },
-	{ NULL, NULL, NULL, EXITED(125), RETRIED },
-	{ NULL, NULL, NULL, EXITED(126), RETRIED },
-	{ NULL, NULL, NULL, EXITED(127), RETRIED },
-	{ NULL, NULL, NULL, EXITED(130), RETRIED },
-	{ NULL, NULL, NULL, EXITED(255), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGHUP), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGTERM), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGKILL), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ NULL, NULL, NULL, KILLED(64), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ NULL, NULL, NULL, TIMED_OUT(7), RETRIED },
-	{ NULL, NULL, NULL, TIMED_OUT(SIGINT), RETRIED },
-	{ NULL, NULL, NULL, CUT(0), RETRIED },
-	{ NULL, NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, NULL, NO_FORK(ENOMEM), RETRIED },
-	{ NULL, NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	{ NULL, NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(EACCES), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ENOEXEC), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(E2BIG), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ELOOP), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ENOTDIR), NOT_EXECUTABLE },
-};
-
-static const struct judged retried_on[] = {
-	{ "7", NULL, NULL, EXITED(0), SUCCESS },
-	{ "7", NULL, NULL, EXITED(7), RETRIED },
-	{ "7", NULL, NULL, EXITED(8), NOT_RETRYABLE },
-	{ "64-78", NULL, NULL, EXITED(64), RETRIED },
-	{ "64-78", NULL, NULL, EXITED(78), RETRIED },
-	{ "64-78", NULL, NULL, EXITED(63), NOT_RETRYABLE },
-	{ "7", NULL, NULL, KILLED(7), NOT_RETRYABLE },
-	{ "7", NULL, NULL, TIMED_OUT(7), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "SEGV", NULL, NULL, KILLED(SIGBUS), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, EXITED(128 + SIGSEGV), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, EXITED(SIGSEGV), NOT_RETRYABLE },
-	{ "139", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "139", NULL, NULL, EXITED(139), RETRIED },
-	{ "128-192", NULL, NULL, KILLED(64), RETRIED },
-	{ "signal", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "signal", NULL, NULL, EXITED(139), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, TIMED_OUT(0), NOT_RETRYABLE },
-	/* These want to be named. */
-	{ "signal", NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "INT", NULL, NULL, KILLED(SIGINT), RETRIED },
-	{ "QUIT", NULL, NULL, KILLED(SIGQUIT), RETRIED },
-	{ "PIPE", NULL, NULL, KILLED(SIGPIPE), RETRIED },
-	{ "130", NULL, NULL, KILLED(SIGINT), RETRIED },
-	{ "131", NULL, NULL, KILLED(SIGQUIT), RETRIED },
-	{ "141", NULL, NULL, KILLED(SIGPIPE), RETRIED },
-	{ "INT", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "timeout", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "timeout", NULL, NULL, EXITED(124), NOT_RETRYABLE },
-	{ "timeout", NULL, NULL, EXITED(1), NOT_RETRYABLE },
-	{ "124", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "124", NULL, NULL, EXITED(124), RETRIED },
-	{ "120-130", NULL, NULL, TIMED_OUT(1), RETRIED },
-	{ "fail", NULL, NULL, EXITED(0), SUCCESS },
-	{ "fail", NULL, NULL, EXITED(1), RETRIED },
-	{ "fail", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "fail", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "fail", NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ "fail", NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	{ "7", NULL, NULL, NO_FORK(EAGAIN), NOT_RETRYABLE },
-	{ "125", NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ "126", NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	/* No list makes these worth another attempt. */
-	{ "fail", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ "127", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ "126", NULL, NULL, NO_EXEC(EACCES), NOT_EXECUTABLE },
-};
-
-static const struct judged stopped_on[] = {
-	{ NULL, "22", NULL, EXITED(22), STOPPED },
-	{ NULL, "22", NULL, EXITED(7), RETRIED },
-	{ NULL, "0-255", NULL, EXITED(0), SUCCESS },
-	{ NULL, "fail", NULL, EXITED(0), SUCCESS },
-	{ NULL, "fail", NULL, EXITED(1), STOPPED },
-	{ NULL, "fail", NULL, KILLED(SIGSEGV), STOPPED },
-	{ NULL, "fail", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "fail", NULL, NO_FORK(EAGAIN), STOPPED },
-	{ NULL, "timeout", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "124", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "signal", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "TERM", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "143", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "TERM", NULL, EXITED(143), RETRIED },
-	/* It wins over the other rules, but not over what was no run. */
-	{ "7", "7", NULL, EXITED(7), STOPPED },
-	{ "fail", "1-10", NULL, EXITED(7), STOPPED },
-	{ "1-10", "fail", NULL, EXITED(7), STOPPED },
-	{ "PIPE", "signal", NULL, KILLED(SIGPIPE), STOPPED },
-	{ NULL, "PIPE", NULL, KILLED(SIGPIPE), STOPPED },
-	{ "timeout", "124", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "fail", NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, "127", NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-};
-
-static const struct judged succeeded_on[] = {
-	{ NULL, NULL, "1", EXITED(0), SUCCESS },
-	{ NULL, NULL, "1", EXITED(1), SUCCESS },
-	{ NULL, NULL, "1", EXITED(2), RETRIED },
-	{ NULL, NULL, "PIPE", KILLED(SIGPIPE), SUCCESS },
-	{ NULL, NULL, "141", KILLED(SIGPIPE), SUCCESS },
-	{ NULL, NULL, "signal", KILLED(SIGINT), SUCCESS },
-	{ NULL, NULL, "timeout", TIMED_OUT(7), SUCCESS },
-	{ NULL, NULL, "1", TIMED_OUT(1), RETRIED },
-	{ NULL, NULL, "0", TIMED_OUT(0), RETRIED },
-	{ NULL, NULL, "fail", EXITED(9), SUCCESS },
-	/* A success comes before every rule about failures. */
-	{ "1", NULL, "1", EXITED(1), SUCCESS },
-	{ NULL, "1", "1", EXITED(1), SUCCESS },
-	{ "7", NULL, "1", EXITED(2), NOT_RETRYABLE },
-	{ NULL, "2", "1", EXITED(2), STOPPED },
-	/* What never ran cannot be one. */
-	{ NULL, NULL, "fail", NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, "125", NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, "126", NO_EXEC(ETXTBSY), RETRIED },
-	{ NULL, NULL, "127", NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, NULL, "fail", NO_EXEC(EACCES), NOT_EXECUTABLE },
-};
-
-static const struct judged when_interrupted[] = {
-	{ NULL, NULL, NULL, INTERRUPTED(END_EXITED, 0), SUCCESS },
-	{ NULL, NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ NULL, NULL, "7", INTERRUPTED(END_EXITED, 7), SUCCESS },
-	{ NULL, NULL, NULL, INTERRUPTED(END_SIGNALED, SIGTERM), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_SIGNALED, SIGINT), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_TIMED_OUT, 0), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_DEADLINE, 0), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_NOT_STARTED, 0), INTERRUPT },
-	/* No rule about failures comes before it. */
-	{ "7", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ "8", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ NULL, "7", NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ "fail", "fail", NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-};
-
-/* The lists and the outcome in one line, to find a row that fails. */
-static void
-describe(char *room, size_t size, const struct judged *row)
-{
-	snprintf(room, size, "retry %s, stop %s, success %s, end %d, code %d",
-	    row->retry == NULL ? "-" : row->retry,
-	    row->stop == NULL ? "-" : row->stop,
-	    row->success == NULL ? "-" : row->success, (int)row->outcome.end,
-	    row->outcome.code);
-}
-
-static void
-check_judged(const struct judged *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct rules rules = { .retry_on = codes_of(rows[i].retry),
-			.stop_on = codes_of(rows[i].stop),
-			.success_on = codes_of(rows[i].success) };
-		struct judgement judgement =
-		    verdict_of(&rules, &rows[i].outcome);
-		char row[128];
-
-		describe(row, sizeof row, &rows[i]);
-		EQUAL(row, judgement.verdict, rows[i].verdict);
-		EQUAL(row, judgement.reason, rows[i].reason);
-	}
-}
-
-static void
-test_verdicts(void)
-{
-	check_judged(unasked, LENGTH(unasked));
-	check_judged(retried_on, LENGTH(retried_on));
-	check_judged(stopped_on, LENGTH(stopped_on));
-	check_judged(succeeded_on, LENGTH(succeeded_on));
-	check_judged(when_interrupted, LENGTH(when_interrupted));
-}
-
-/* Nothing but 0 is a success unasked. */
-static void
-test_verdicts_of_every_status(void)
-{
-	struct rules rules = { .retry_on = codes_of(NULL) };
-
-	for (int code = 0; code <= 255; code++) {
-		struct outcome outcome = EXITED(code);
-		char row[NUMBER_ROOM];
-
-		number_put(row, code);
-		EQUAL(row, verdict_of(&rules, &outcome).verdict,
-		    code == 0 ? VERDICT_DONE : VERDICT_RETRY);
-		EQUAL(row, verdict_status(&outcome), code);
-	}
-}
-
-static void
-test_verdicts_of_every_signal(void)
-{
-	struct rules rules = { .retry_on = codes_of(NULL) };
-
-	for (int number = 1; number <= 64; number++) {
-		struct outcome outcome = KILLED(number);
-		bool meant =
-		    number == SIGINT || number == SIGQUIT || number == SIGPIPE;
-		char row[NUMBER_ROOM];
-
-		number_put(row, number);
-		EQUAL(row, verdict_of(&rules, &outcome).verdict,
-		    meant ? VERDICT_STOP : VERDICT_RETRY);
-		EQUAL(row, verdict_status(&outcome), 128 + number);
-	}
-}
-
-static void
-test_statuses_of_limits_and_failed_starts(void)
-{
-	static const struct {
-		const char *row;
-		struct outcome outcome;
-		int status;
-	} rows[] = {
-		{ "timed out", TIMED_OUT(0), 124 },
-		{ "timed out, exit 7", TIMED_OUT(7), 124 },
-		{ "timed out, KILL", TIMED_OUT(SIGKILL), 124 },
-		{ "deadline", CUT(0), 124 },
-		{ "deadline, exit 7", CUT(7), 124 },
-		{ "fork EAGAIN", NO_FORK(EAGAIN), 125 },
-		{ "fork ENOMEM", NO_FORK(ENOMEM), 125 },
-		/* errno of a fork is no answer about the command. */
-		{ "fork ENOENT", NO_FORK(ENOENT), 125 },
-		{ "exec ENOENT", NO_EXEC(ENOENT), 127 },
-		{ "exec EACCES", NO_EXEC(EACCES), 126 },
-		{ "exec ENOEXEC", NO_EXEC(ENOEXEC), 126 },
-		{ "exec ETXTBSY", NO_EXEC(ETXTBSY), 126 },
-		{ "exec E2BIG", NO_EXEC(E2BIG), 126 },
-		{ "exec ENOTDIR", NO_EXEC(ENOTDIR), 126 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i].row, verdict_status(&rows[i].outcome),
-		    rows[i].status);
-}
-
-static void
-test_reasons(void)
-{
-	static const struct {
-		enum reason reason;
-		const char *name, *words;
-	} rows[] = {
-		{ REASON_INTERNAL, "internal", NULL },
-		{ REASON_INTERRUPTED, "interrupted", "interrupted" },
-		{ REASON_NOT_EXECUTABLE, "not-executable", "not executable" },
-		{ REASON_SUCCEEDED, "succeeded", "succeeded" },
-		{ REASON_STOP_RULE, "stop-rule", "stop rule" },
-		{ REASON_NOT_RETRYABLE, "not-retryable", "not retryable" },
-		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
-		{ REASON_DEADLINE, "deadline", "deadline" },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		SAME(rows[i].name, verdict_reason_name(rows[i].reason),
-		    rows[i].name);
-		if (rows[i].words != NULL)
-			SAME(rows[i].name, verdict_reason_words(rows[i].reason),
-			    rows[i].words);
-		/* Their order is their precedence. */
-		HOLDS(rows[i].name,
-		    i == 0 || rows[i - 1].reason < rows[i].reason);
-	}
-}
-
-/*
- * plan
- */
-
-/* Instants are counted from some boot, not from the start of retry. */
-#define BEGAN SECONDS(1000)
-
-/* Delays of 1s, 2s, 4s and so on up to 30s; no deadline. */
-static struct policy
-policy_of(int64_t attempts)
-{
-	struct policy policy = { .attempts = attempts,
-		.backoff = GROWING(BACKOFF_EXPONENTIAL, NANOS_SECOND) };
-
-	policy.backoff.cap = 30 * NANOS_SECOND;
-	return policy;
-}
-
-/* One invocation: what was asked for, how attempts end, what comes of it. */
-struct played {
-	const char *row;
-	struct {
-		int64_t attempts;
-		double deadline, reset_after;
-		const char *retry, *stop, *success;
-	} policy;
-	struct {
-		struct outcome outcome;
-		double took;
-	} attempts[8];
-	int last; /* of attempts; all after it end like it */
-	struct {
-		int64_t made;
-		double ended; /* after so many seconds */
-		int status, signal;
-		enum reason reason;
-	} want;
-};
-
-static const struct played succeeding[] = {
-	{ "at once", { .attempts = 4 }, { { EXITED(0), 0 } },
-	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "the third time", { .attempts = 4 },
-	    { { EXITED(7), 0 }, { KILLED(9), 0 }, { EXITED(0), 0 } }, .last = 2,
-	    .want = { 3, 3, 0, 0, REASON_SUCCEEDED } },
-	{ "the last time", { .attempts = 2 },
-	    { { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "with another status", { .attempts = 4, .success = "1" },
-	    { { EXITED(2), 0 }, { EXITED(1), 0 } }, .last = 1,
-	    .want = { 2, 1, 1, 0, REASON_SUCCEEDED } },
-	{ "after the deadline", { .attempts = 4, .deadline = 5 },
-	    { { EXITED(0), 6 } }, .want = { 1, 6, 0, 0, REASON_SUCCEEDED } },
-	{ "though interrupted", { .attempts = 4 },
-	    { { INTERRUPTED(END_EXITED, 0), 1 } },
-	    .want = { 1, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "once a fork succeeds", { .attempts = 4 },
-	    { { NO_FORK(EAGAIN), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "once it is written", { .attempts = 4 },
-	    { { NO_EXEC(ETXTBSY), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "the eighth time, no cap", { .attempts = POLICY_UNLIMITED },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 0 },
-		{ EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 0 },
-		{ EXITED(7), 0 }, { EXITED(0), 0 } },
-	    .last = 7, .want = { 8, 91, 0, 0, REASON_SUCCEEDED } },
-};
-
-static const struct played exhausted[] = {
-	{ "one attempt", { .attempts = 1 }, { { EXITED(7), 2 } },
-	    .want = { 1, 2, 7, 0, REASON_ATTEMPTS } },
-	{ "four attempts", { .attempts = 4 }, { { EXITED(7), 0 } },
-	    .want = { 4, 7, 7, 0, REASON_ATTEMPTS } },
-	{ "that take time", { .attempts = 3 }, { { EXITED(7), 2 } },
-	    .want = { 3, 9, 7, 0, REASON_ATTEMPTS } },
-	{ "the last status counts", { .attempts = 3 },
-	    { { EXITED(1), 0 }, { EXITED(2), 0 }, { EXITED(3), 0 } }, .last = 2,
-	    .want = { 3, 3, 3, 0, REASON_ATTEMPTS } },
-	{ "every one timed out", { .attempts = 2 }, { { TIMED_OUT(0), 1 } },
-	    .want = { 2, 3, 124, 0, REASON_ATTEMPTS } },
-	{ "the last timed out", { .attempts = 2 },
-	    { { EXITED(7), 0 }, { TIMED_OUT(SIGKILL), 1 } }, .last = 1,
-	    .want = { 2, 2, 124, 0, REASON_ATTEMPTS } },
-	{ "the first timed out", { .attempts = 2 },
-	    { { TIMED_OUT(0), 1 }, { EXITED(7), 0 } }, .last = 1,
-	    .want = { 2, 2, 7, 0, REASON_ATTEMPTS } },
-	{ "killed", { .attempts = 2 }, { { KILLED(SIGSEGV), 0 } },
-	    .want = { 2, 1, 128 + SIGSEGV, SIGSEGV, REASON_ATTEMPTS } },
-	{ "first killed", { .attempts = 2 },
-	    { { KILLED(SIGSEGV), 0 }, { EXITED(3), 0 } }, .last = 1,
-	    .want = { 2, 1, 3, 0, REASON_ATTEMPTS } },
-	{ "no fork", { .attempts = 2 }, { { NO_FORK(ENOMEM), 0 } },
-	    .want = { 2, 1, 125, 0, REASON_INTERNAL } },
-	{ "being written", { .attempts = 2 }, { { NO_EXEC(ETXTBSY), 0 } },
-	    .want = { 2, 1, 126, 0, REASON_ATTEMPTS } },
-	{ "and the deadline is near", { .attempts = 2, .deadline = 3 },
-	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
-};
-
-static const struct played stopping[] = {
-	{ "stop rule", { .attempts = 4, .stop = "22" },
-	    { { EXITED(7), 0 }, { EXITED(22), 0 } }, .last = 1,
-	    .want = { 2, 1, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule before attempts", { .attempts = 2, .stop = "22" },
-	    { { EXITED(7), 0 }, { EXITED(22), 0 } }, .last = 1,
-	    .want = { 2, 1, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule before deadline",
-	    { .attempts = 4, .deadline = 1, .stop = "22" },
-	    { { EXITED(22), 2 } }, .want = { 1, 2, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule for a signal", { .attempts = 4, .stop = "TERM" },
-	    { { KILLED(SIGTERM), 0 } },
-	    .want = { 1, 0, 143, SIGTERM, REASON_STOP_RULE } },
-	{ "not retryable", { .attempts = 4, .retry = "7" },
-	    { { EXITED(7), 0 }, { EXITED(8), 0 } }, .last = 1,
-	    .want = { 2, 1, 8, 0, REASON_NOT_RETRYABLE } },
-	{ "not retryable before attempts", { .attempts = 1, .retry = "7" },
-	    { { EXITED(8), 0 } },
-	    .want = { 1, 0, 8, 0, REASON_NOT_RETRYABLE } },
-	{ "Ctrl-C", { .attempts = 4 }, { { KILLED(SIGINT), 0 } },
-	    .want = { 1, 0, 130, SIGINT, REASON_NOT_RETRYABLE } },
-	{ "a closed pipe", { .attempts = 4 }, { { KILLED(SIGPIPE), 0 } },
-	    .want = { 1, 0, 141, SIGPIPE, REASON_NOT_RETRYABLE } },
-	{ "a pipe that may", { .attempts = 2, .retry = "PIPE" },
-	    { { KILLED(SIGPIPE), 0 } },
-	    .want = { 2, 1, 141, SIGPIPE, REASON_ATTEMPTS } },
-	{ "not found", { .attempts = 4 }, { { NO_EXEC(ENOENT), 0 } },
-	    .want = { 1, 0, 127, 0, REASON_NOT_EXECUTABLE } },
-	{ "not executable", { .attempts = 4 }, { { NO_EXEC(EACCES), 0 } },
-	    .want = { 1, 0, 126, 0, REASON_NOT_EXECUTABLE } },
-	{ "not found any more", { .attempts = 2, .stop = "fail" },
-	    { { NO_EXEC(ENOENT), 0 } },
-	    .want = { 1, 0, 127, 0, REASON_NOT_EXECUTABLE } },
-	{ "interrupted", { .attempts = 4 },
-	    { { INTERRUPTED(END_EXITED, 7), 1 } },
-	    .want = { 1, 1, 7, 0, REASON_INTERRUPTED } },
-	{ "interrupted, last", { .attempts = 1, .stop = "fail" },
-	    { { INTERRUPTED(END_EXITED, 7), 1 } },
-	    .want = { 1, 1, 7, 0, REASON_INTERRUPTED } },
-	{ "interrupted, killed", { .attempts = 4 },
-	    { { INTERRUPTED(END_SIGNALED, SIGTERM), 1 } },
-	    .want = { 1, 1, 143, SIGTERM, REASON_INTERRUPTED } },
-	/* It died of something else: that is how it ended, and so do we. */
-	{ "interrupted, crashed", { .attempts = 4 },
-	    { { INTERRUPTED(END_SIGNALED, SIGSEGV), 1 } },
-	    .want = { 1, 1, 139, SIGSEGV, REASON_INTERRUPTED } },
-	{ "interrupted before the deadline", { .attempts = 4, .deadline = 5 },
-	    { { INTERRUPTED(END_SIGNALED, SIGTERM), 6 } },
-	    .want = { 1, 6, 143, SIGTERM, REASON_INTERRUPTED } },
-	{ "interrupted after a limit", { .attempts = 4 },
-	    { { INTERRUPTED(END_TIMED_OUT, SIGTERM), 1 } },
-	    .want = { 1, 1, 124, 0, REASON_INTERRUPTED } },
-};
-
-static const struct played in_time[] = {
-	{ "no time for the delay", { .attempts = 9, .deadline = 10 },
-	    { { EXITED(7), 0 } }, .want = { 4, 7, 7, 0, REASON_DEADLINE } },
-	{ "a delay to the deadline", { .attempts = 9, .deadline = 3 },
-	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_DEADLINE } },
-	{ "a delay to just before", { .attempts = 9, .deadline = 3.5 },
-	    { { EXITED(7), 0 } }, .want = { 3, 3, 7, 0, REASON_DEADLINE } },
-	{ "no cap", { .attempts = POLICY_UNLIMITED, .deadline = 100 },
-	    { { EXITED(7), 0 } }, .want = { 8, 91, 7, 0, REASON_DEADLINE } },
-	{ "killed", { .attempts = 9, .deadline = 3 },
-	    { { KILLED(SIGSEGV), 0 } },
-	    .want = { 2, 1, 139, SIGSEGV, REASON_DEADLINE } },
-	{ "timed out", { .attempts = 9, .deadline = 3 },
-	    { { TIMED_OUT(0), 2 } },
-	    .want = { 1, 2, 124, 0, REASON_DEADLINE } },
-	{ "ended by it", { .attempts = 9, .deadline = 5 },
-	    { { CUT(SIGTERM), 5 } },
-	    .want = { 1, 5, 124, 0, REASON_DEADLINE } },
-	{ "ended by it, exit 0", { .attempts = 9, .deadline = 5 },
-	    { { CUT(0), 5 } }, .want = { 1, 5, 124, 0, REASON_DEADLINE } },
-	{ "ended by it, not in a list",
-	    { .attempts = 9, .deadline = 5, .retry = "7" },
-	    { { EXITED(7), 0 }, { CUT(0), 4 } }, .last = 1,
-	    .want = { 2, 5, 124, 0, REASON_DEADLINE } },
-	{ "over when it ended", { .attempts = 9, .deadline = 5 },
-	    { { EXITED(7), 5 } }, .want = { 1, 5, 7, 0, REASON_DEADLINE } },
-	{ "long over", { .attempts = 9, .deadline = 5 }, { { EXITED(7), 500 } },
-	    .want = { 1, 500, 7, 0, REASON_DEADLINE } },
-};
-
-static const struct played resetting[] = {
-	{ "long enough", { .attempts = 5, .reset_after = 10 },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 10 },
-		{ EXITED(7), 0 } },
-	    .last = 3, .want = { 5, 16, 7, 0, REASON_ATTEMPTS } },
-	{ "not long enough", { .attempts = 5, .reset_after = 10 },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 9.5 },
-		{ EXITED(7), 0 } },
-	    .last = 3, .want = { 5, 24.5, 7, 0, REASON_ATTEMPTS } },
-	{ "never", { .attempts = 4 }, { { EXITED(7), 1000 } },
-	    .want = { 4, 4007, 7, 0, REASON_ATTEMPTS } },
-	{ "every time", { .attempts = 4, .reset_after = 1 },
-	    { { EXITED(7), 1 } }, .want = { 4, 7, 7, 0, REASON_ATTEMPTS } },
-};
-
-/* The policy of a row. */
-static struct policy
-asked(const struct played *row)
-{
-	struct policy policy = policy_of(row->policy.attempts);
-
-	policy.deadline = SECONDS(row->policy.deadline);
-	policy.reset_after = SECONDS(row->policy.reset_after);
-	policy.rules.retry_on = codes_of(row->policy.retry);
-	policy.rules.stop_on = codes_of(row->policy.stop);
-	policy.rules.success_on = codes_of(row->policy.success);
-	return policy;
-}
-
-/* Plays an invocation as the loop would, on a clock of its own. */
-static void
-check_played(const struct played *row)
-{
-	struct policy policy = asked(row);
-	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
-	nanos now = BEGAN;
-	struct step step = plan_first(&policy, &history, now);
-
-	for (int i = 0; step.again && i < 100; i++) {
-		int at = i < row->last ? i : row->last;
-		struct outcome outcome = row->attempts[at].outcome;
-
-		EQUAL(row->row, step.at, now + step.delay);
-		EQUAL(row->row, step.reason, REASON_NONE);
-		EQUAL(row->row, step.attempt, i);
-		now = step.at;
-		step = plan_wake(&history, &step, now);
-		EQUAL(row->row, history.made, i + 1);
-		outcome.elapsed = SECONDS(row->attempts[at].took);
-		now += outcome.elapsed;
-		step = plan_next(&policy, &history, &outcome, now);
-	}
-	HOLDS(row->row, !step.again);
-	EQUAL(row->row, history.made, row->want.made);
-	EQUAL(row->row, step.attempt, row->want.made);
-	EQUAL(row->row, now - BEGAN, SECONDS(row->want.ended));
-	EQUAL(row->row, step.status, row->want.status);
-	EQUAL(row->row, step.signal, row->want.signal);
-	EQUAL(row->row, step.reason, row->want.reason);
-}
-
-static void
-test_plans(void)
-{
-	for (size_t i = 0; i < LENGTH(succeeding); i++)
-		check_played(&succeeding[i]);
-	for (size_t i = 0; i < LENGTH(exhausted); i++)
-		check_played(&exhausted[i]);
-	for (size_t i = 0; i < LENGTH(stopping); i++)
-		check_played(&stopping[i]);
-	for (size_t i = 0; i < LENGTH(in_time); i++)
-		check_played(&in_time[i]);
-	for (size_t i = 0; i < LENGTH(resetting); i++)
-		check_played(&resetting[i]);
-}
-
-static void
-test_the_lesser_deadline_counts(void)
-{
-	static const struct {
-		const char *row;
-		nanos own, inherited, want;
-	} rows[] = {
-		{ "none", 0, NANOS_MAX, NANOS_MAX },
-		{ "own", 50, NANOS_MAX, BEGAN + 50 },
-		{ "inherited", 0, BEGAN + 30, BEGAN + 30 },
-		{ "own is less", 50, BEGAN + 51, BEGAN + 50 },
-		{ "inherited is less", 50, BEGAN + 49, BEGAN + 49 },
-		{ "both", 50, BEGAN + 50, BEGAN + 50 },
-		{ "long past", 50, 7, 7 },
-		{ "for ever", NANOS_MAX, NANOS_MAX, NANOS_MAX },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
-		struct history history;
-
-		policy.deadline = rows[i].own;
-		history = plan_start(&policy, BEGAN, rows[i].inherited, 1);
-		EQUAL(rows[i].row, history.deadline, rows[i].want);
-		EQUAL(rows[i].row, history.began, BEGAN);
-		EQUAL(rows[i].row, history.made, 0);
-	}
-}
-
-/* An end before anything ran. */
-static void
-check_nothing_ran(
-    const char *row, const struct history *history, const struct step *step)
-{
-	HOLDS(row, !step->again);
-	EQUAL(row, step->status, 124);
-	EQUAL(row, step->signal, 0);
-	EQUAL(row, step->reason, REASON_DEADLINE);
-	EQUAL(row, step->attempt, 0);
-	EQUAL(row, history->made, 0);
-}
-
-static void
-test_a_deadline_before_the_first_attempt(void)
-{
-	struct policy policy = policy_of(4);
-	struct history history = plan_start(&policy, BEGAN, BEGAN + 10, 1);
-	struct step step = plan_first(&policy, &history, BEGAN + 9);
-
-	HOLDS("1 ns left", step.again);
-	EQUAL("1 ns left", step.at, BEGAN + 9);
-	step = plan_first(&policy, &history, BEGAN + 10);
-	check_nothing_ran("at it", &history, &step);
-	step = plan_first(&policy, &history, BEGAN + 11);
-	check_nothing_ran("past it", &history, &step);
-	/* The splay was in time when it began; then the machine slept. */
-	policy.splay = 4;
-	step = plan_first(&policy, &history, BEGAN);
-	HOLDS("slept", step.again);
-	step = plan_wake(&history, &step, BEGAN + 10);
-	check_nothing_ran("slept", &history, &step);
-}
-
-static void
-test_a_delay_that_overran_the_deadline(void)
-{
-	static const struct {
-		const char *row;
-		struct outcome outcome;
-		int status, signal;
-		enum reason reason;
-	} rows[] = {
-		{ "exit 7", EXITED(7), 7, 0, REASON_DEADLINE },
-		{ "SEGV", KILLED(SIGSEGV), 139, SIGSEGV, REASON_DEADLINE },
-		{ "timed out", TIMED_OUT(0), 124, 0, REASON_DEADLINE },
-		{ "no fork", NO_FORK(EAGAIN), 125, 0, REASON_INTERNAL },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
-		struct history history =
-		    plan_start(&policy, BEGAN, BEGAN + SECONDS(10), 1);
-		struct step step = plan_first(&policy, &history, BEGAN);
-		struct step late;
-
-		plan_wake(&history, &step, BEGAN);
-		step = plan_next(&policy, &history, &rows[i].outcome, BEGAN);
-		HOLDS(rows[i].row, step.again);
-		late = plan_wake(&history, &step, BEGAN + SECONDS(10));
-		HOLDS(rows[i].row, !late.again);
-		EQUAL(rows[i].row, late.status, rows[i].status);
-		EQUAL(rows[i].row, late.signal, rows[i].signal);
-		EQUAL(rows[i].row, late.reason, rows[i].reason);
-		EQUAL(rows[i].row, history.made, 1);
-		late = plan_wake(&history, &step, BEGAN + SECONDS(10) - 1);
-		HOLDS(rows[i].row, late.again);
-		EQUAL(rows[i].row, history.made, 2);
-	}
-}
-
-static void
-test_splays_take_half_the_time_at_most(void)
-{
-	static const struct {
-		const char *row;
-		nanos splay, deadline, most;
-	} rows[] = {
-		{ "none", 0, 0, 0 },
-		{ "none, deadline", 0, 4000, 0 },
-		{ "no deadline", 10000, 0, 10000 },
-		{ "all of it", 1000, 4000, 1000 },
-		{ "just half", 2000, 4000, 2000 },
-		{ "half", 10000, 4000, 2000 },
-		{ "for ever", NANOS_MAX, 4000, 2000 },
-		{ "half of 1 ns", 10000, 1, 0 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
-		struct draws draws = { .least = NANOS_MAX };
-
-		policy.splay = rows[i].splay;
-		policy.deadline = rows[i].deadline;
-		for (uint64_t seed = 0; seed < DRAWS; seed++) {
-			struct history history =
-			    plan_start(&policy, BEGAN, NANOS_MAX, seed);
-			nanos wait =
-			    plan_first(&policy, &history, BEGAN).at - BEGAN;
-
-			draws.least = wait < draws.least ? wait : draws.least;
-			draws.most = wait > draws.most ? wait : draws.most;
-			draws.mean += (double)wait / DRAWS;
-		}
-		check_draws(rows[i].row, &draws, 0, rows[i].most,
-		    (double)rows[i].most / 2);
-	}
-}
-
-/* Whatever the jitter: an attempt begins before the deadline or not at all. */
-static void
-test_every_attempt_begins_before_the_deadline(void)
-{
-	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++)
-		for (uint64_t seed = 0; seed < 200; seed++) {
-			struct policy policy = policy_of(POLICY_UNLIMITED);
-			struct outcome outcome = EXITED(7);
-			struct history history;
-			struct step step;
-			int late = 0;
-
-			policy.deadline = SECONDS(20);
-			policy.backoff.jitter = (enum jitter)jitter;
-			history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
-			step = plan_first(&policy, &history, BEGAN);
-			for (int i = 0; step.again && i < 10000; i++) {
-				nanos now = step.at;
-
-				late += now >= BEGAN + SECONDS(20);
-				plan_wake(&history, &step, now);
-				step = plan_next(&policy, &history, &outcome,
-				    now + NANOS_MS);
-			}
-			EQUAL("late", late, 0);
-			EQUAL("ends", step.reason, REASON_DEADLINE);
-		}
-}
-
-/* At the very end of the numbers, too, nothing wraps. */
-static void
-test_plans_saturate(void)
-{
-	struct policy policy = policy_of(POLICY_UNLIMITED);
-	struct history history =
-	    plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
-	struct outcome outcome = EXITED(7);
-	struct step step;
-
-	history.made = 1000000000000;
-	history.schedule.n = 1000000000000;
-	step = plan_next(&policy, &history, &outcome, NANOS_MAX - 10);
-	HOLDS("no cap", step.again);
-	EQUAL("no cap", step.delay, SECONDS(30));
-	EQUAL("no cap", step.at, NANOS_MAX);
-	EQUAL("no cap", step.attempt, 1000000000000);
-}
-
 static void (*const tests[])(void) = {
 	test_whole_numbers,
 	test_what_is_no_whole_number,
@@ -2151,6 +1579,11 @@ static void (*const tests[])(void) = {
 	test_conditions_with_names,
 	test_naming_a_signal,
 	test_lists_add_up,
+	test_lists_of_http_statuses,
+	test_http_statuses_are_no_exit_statuses,
+	test_lists_with_a_pattern,
+	test_a_pattern_is_watched_for_once,
+	test_the_most_patterns,
 	test_lists_that_are_refused,
 	test_envelopes,
 	test_lists_of_delays,
@@ -2166,27 +1599,14 @@ static void (*const tests[])(void) = {
 	test_the_generator_is_splitmix64,
 	test_splays_are_uniform,
 	test_every_value_is_as_likely,
+	test_the_base_is_the_first_delay_above_0,
+	test_delays_that_a_server_asked_for,
 	test_reset_starts_the_schedule_anew,
 	test_schedules_saturate,
-	test_verdicts,
-	test_verdicts_of_every_status,
-	test_verdicts_of_every_signal,
-	test_statuses_of_limits_and_failed_starts,
-	test_reasons,
-	test_plans,
-	test_the_lesser_deadline_counts,
-	test_a_deadline_before_the_first_attempt,
-	test_a_delay_that_overran_the_deadline,
-	test_splays_take_half_the_time_at_most,
-	test_every_attempt_begins_before_the_deadline,
-	test_plans_saturate,
 };
 
 int
 main(void)
 {
-	for (size_t i = 0; i < LENGTH(tests); i++)
-		tests[i]();
-	printf("unit: %d passed, %d failed\n", passed, failed);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(tests, LENGTH(tests));
 }
