@@ -1,231 +1,52 @@
 #include "tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "number.h"
+#include "proc.h"
 
-/* The most processes whose children one round looks for. */
-#define MEMBERS 1024
-
-/* How often one call looks again because somebody died meanwhile. */
+/* How often one sweep looks again because somebody came or went. */
 #define ROUNDS 8
 
-#define PATH_ROOM 64
-
-struct process {
-	pid_t parent, session;
-	bool dead;
-};
-
+/* One look around. */
 struct walk {
 	pid_t self, child;
 	pid_t sessions[2]; /* ours and the child's */
-	int number; /* the signal */
-	struct tree found;
-	bool died; /* one was seen that did not live any more */
-	size_t known; /* of members */
-	pid_t members[MEMBERS];
+	const struct members *spared;
+	bool past; /* of our own children, the attempt's have begun */
+	struct tree tree;
+	struct members found;
 };
 
-/* One of the kernel's getdents64 records; libc's readdir would allocate. */
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t length;
-	uint8_t type;
-	char name[];
-};
-
-/* Joins strings, NULL after the last, to a path in room. */
-static char *
-path_of(char room[PATH_ROOM], const char *const strings[])
-{
-	char *at = room;
-
-	for (; *strings != NULL; strings++) {
-		size_t length = strlen(*strings);
-
-		memcpy(at, *strings, length);
-		at += length;
-	}
-	*at = '\0';
-	return room;
-}
-
-#define PATH_OF(room, ...) \
-	path_of(room, (const char *const[]){ __VA_ARGS__, NULL })
-
-static int
-open_children(pid_t process, const char *thread)
-{
-	char path[PATH_ROOM], digits[NUMBER_ROOM];
-
-	return open(PATH_OF(path, "/proc/", number_put(digits, process),
-			"/task/", thread, "/children"),
-	    O_RDONLY | O_CLOEXEC);
-}
-
-/* The n-th field after the name in a line of /proc/PID/stat; 0 if none. */
-static int64_t
-stat_field(const char *at, int n)
-{
-	int64_t value;
-
-	for (; n > 1 && at != NULL; n--) {
-		at = strchr(at, ' ');
-		if (at != NULL)
-			at++;
-	}
-	return at != NULL && number_whole(at, strcspn(at, " "), &value) ? value
-									: 0;
-}
-
-/* What /proc says of a process, in proc(5)'s order. False if it is gone. */
 static bool
-look_up(struct process *process, pid_t pid)
+holds(const struct members *members, struct member member)
 {
-	char path[PATH_ROOM], digits[NUMBER_ROOM], text[512], *name_end;
-	ssize_t got;
-	int fd = open(PATH_OF(path, "/proc/", number_put(digits, pid), "/stat"),
-	    O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < members->count; i++)
+		if (members->list[i].pid == member.pid &&
+		    members->list[i].start == member.start)
+			return true;
+	return false;
+}
 
-	if (fd == -1)
+static bool
+holds_pid(const struct members *members, pid_t pid)
+{
+	for (size_t i = 0; i < members->count; i++)
+		if (members->list[i].pid == pid)
+			return true;
+	return false;
+}
+
+static bool
+add(struct members *members, struct member member)
+{
+	if (members->count == TREE_MOST)
 		return false;
-	got = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (got <= 0)
-		return false;
-	text[got] = '\0';
-	/* The name, in parentheses, may hold anything; the rest does not. */
-	name_end = strrchr(text, ')');
-	if (name_end == NULL || name_end[1] == '\0')
-		return false;
-	process->parent = (pid_t)stat_field(name_end + 2, 2);
-	process->session = (pid_t)stat_field(name_end + 2, 4);
-	/* One whose first thread has ended looks dead while others run. */
-	process->dead = name_end[2] == 'Z' && stat_field(name_end + 2, 18) <= 1;
+	members->list[members->count++] = member;
 	return true;
-}
-
-/* Whether a process belongs to the attempt still. */
-static bool
-belongs(const struct walk *walk, pid_t pid, const struct process *process)
-{
-	return pid == walk->child || process->session == walk->sessions[0] ||
-	    process->session == walk->sessions[1];
-}
-
-static void
-send(struct walk *walk, pid_t pid, int fd)
-{
-	if (walk->number == 0)
-		return;
-	if (syscall(SYS_pidfd_send_signal, fd, walk->number, NULL, 0) == -1 &&
-	    errno == EPERM)
-		walk->found.refused = pid;
-	/* What is stopped would not hear anything but KILL. */
-	if (walk->number != SIGKILL)
-		syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0);
-}
-
-static void
-add(struct walk *walk, pid_t pid)
-{
-	if (walk->known < MEMBERS)
-		walk->members[walk->known++] = pid;
-	if (pid == walk->child)
-		return;
-	walk->found.living++;
-	walk->found.one = pid;
-}
-
-/*
- * Signals a process that was seen as a child of parent. Its number may have
- * been given to another since: the pidfd holds on to whoever has it now, and
- * only then its parent is looked at.
- */
-static void
-meet(struct walk *walk, pid_t pid, pid_t parent)
-{
-	struct process process;
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	if (fd == -1 || !look_up(&process, pid) || process.parent != parent) {
-		walk->died = true;
-	} else if (process.dead && pid != walk->child) {
-		walk->died = true;
-		if (parent == walk->self)
-			waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG);
-	} else if (!process.dead && belongs(walk, pid, &process)) {
-		send(walk, pid, fd);
-		add(walk, pid);
-	}
-	if (fd != -1)
-		close(fd);
-}
-
-/*
- * Meets each child of one thread of a process. Of ours, only from the
- * attempt's child on: the list is in order of birth or adoption.
- */
-static void
-meet_children(struct walk *walk, pid_t parent, const char *thread)
-{
-	int fd = open_children(parent, thread);
-	bool spare = parent == walk->self;
-	char text[1024];
-	ssize_t got;
-	pid_t pid = 0;
-
-	if (fd == -1)
-		return;
-	while ((got = read(fd, text, sizeof text)) > 0) {
-		for (ssize_t i = 0; i < got; i++) {
-			if (text[i] != ' ') {
-				pid = pid * 10 + (text[i] - '0');
-				continue;
-			}
-			if (pid == walk->child)
-				spare = false;
-			if (!spare)
-				meet(walk, pid, parent);
-			pid = 0;
-		}
-	}
-	close(fd);
-}
-
-/* Meets the children of all threads of a process. */
-static void
-meet_family(struct walk *walk, pid_t parent)
-{
-	char path[PATH_ROOM], digits[NUMBER_ROOM];
-	_Alignas(struct entry) char entries[2048];
-	long got;
-	int fd =
-	    open(PATH_OF(path, "/proc/", number_put(digits, parent), "/task"),
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd == -1)
-		return;
-	while (
-	    (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
-		for (long at = 0; at < got;) {
-			const struct entry *entry =
-			    (const struct entry *)(const void *)(entries + at);
-
-			if (entry->name[0] != '.')
-				meet_children(walk, parent, entry->name);
-			at += entry->length;
-		}
-	}
-	close(fd);
 }
 
 void
@@ -234,50 +55,170 @@ tree_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/*
- * By our own pid and not as "self": in a namespace that was given no /proc of
- * its own, the numbers there mean other processes.
- */
-bool
-tree_visible(void)
+static void
+note(void *to, pid_t pid, pid_t parent)
 {
-	char digits[NUMBER_ROOM];
-	struct process self;
-	int fd;
+	struct proc proc;
 
-	if (!look_up(&self, getpid()) || self.parent != getppid())
+	(void)parent;
+	if (proc_look(&proc, pid) == PROC_SEEN && !proc.dead)
+		add(to, (struct member){ pid, proc.start });
+}
+
+void
+tree_note(struct members *spared)
+{
+	spared->count = 0;
+	proc_children(getpid(), note, spared);
+	for (size_t i = 0; i < spared->count; i++)
+		proc_children(spared->list[i].pid, note, spared);
+}
+
+/* Whether a living process is one that a limit has to end. */
+static bool
+belongs(const struct walk *walk, struct member member, pid_t session)
+{
+	if (member.pid == walk->child)
+		return true;
+	return (session == walk->sessions[0] || session == walk->sessions[1]) &&
+	    !holds(walk->spared, member);
+}
+
+/* Reaps a dead orphan. False if it lives. */
+static bool
+bury(pid_t pid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) == 0 &&
+	    info.si_pid == pid;
+}
+
+/* A process that was listed as a child of parent. */
+static void
+meet(void *to, pid_t pid, pid_t parent)
+{
+	struct walk *walk = to;
+	struct member member = { .pid = pid };
+	enum proc_look look;
+	struct proc proc;
+
+	if (pid == walk->child)
+		walk->past = true;
+	/* Ours are in order of birth or adoption: those were here before. */
+	if (parent == walk->self && !walk->past)
+		return;
+	look = proc_look(&proc, pid);
+	if (parent == walk->self && pid != walk->child && bury(pid))
+		look = PROC_GONE;
+	if (look == PROC_GONE ||
+	    (look == PROC_SEEN && (proc.dead || proc.parent != parent))) {
+		/* What it had may be ours now, in a list that we have read. */
+		walk->tree.unsure |= pid != walk->child;
+		return;
+	}
+	member.start = proc.start;
+	if (belongs(walk, member, proc.session) && !add(&walk->found, member))
+		walk->tree.unsure = true;
+}
+
+/* Finds all that there is, before any of it is disturbed. */
+static void
+look_around(struct walk *walk)
+{
+	walk->found.count = 0;
+	walk->past = false;
+	walk->tree = (struct tree){ .refused = walk->tree.refused };
+	proc_children(walk->self, meet, walk);
+	for (size_t i = 0; i < walk->found.count; i++)
+		proc_children(walk->found.list[i].pid, meet, walk);
+	for (size_t i = 0; i < walk->found.count; i++) {
+		if (walk->found.list[i].pid == walk->child)
+			continue;
+		walk->tree.living++;
+		walk->tree.one = walk->found.list[i].pid;
+	}
+}
+
+/* As kill(2), through a pidfd if there is one. */
+static int
+deliver(int pidfd, pid_t pid, int number)
+{
+	if (pidfd != -1 &&
+	    (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) == 0 ||
+		errno == ESRCH))
+		return 0;
+	return kill(pid, number);
+}
+
+/* Whether the number may be somebody else's by now. */
+static bool
+replaced(const struct walk *walk, struct member member)
+{
+	struct proc proc;
+
+	/* Not reaped, the child cannot be anybody else. */
+	if (member.pid == walk->child)
 		return false;
-	fd = open_children(getpid(), number_put(digits, getpid()));
-	if (fd == -1)
+	switch (proc_look(&proc, member.pid)) {
+	case PROC_GONE:
+		return true;
+	case PROC_HIDDEN:
 		return false;
-	close(fd);
-	return true;
+	case PROC_SEEN:
+		break;
+	}
+	return member.start != 0 && proc.start != member.start;
+}
+
+/*
+ * Signals a process. The pidfd holds on to whoever has its number now, and
+ * only then we make sure who that is. Old kernels, filters and a full table of
+ * descriptors have no pidfd for us.
+ */
+static void
+tell(struct walk *walk, struct member member, int number)
+{
+	int fd = (int)syscall(SYS_pidfd_open, member.pid, 0);
+
+	if (replaced(walk, member)) {
+		walk->tree.unsure = true;
+	} else {
+		if (deliver(fd, member.pid, number) == -1 && errno == EPERM)
+			walk->tree.refused = member.pid;
+		/* What is stopped would not hear anything but KILL. */
+		if (number != SIGKILL)
+			deliver(fd, member.pid, SIGCONT);
+	}
+	if (fd != -1)
+		close(fd);
 }
 
 struct tree
-tree_signal(pid_t child, int number)
+tree_sweep(const struct members *spared, pid_t child, int number)
 {
-	struct walk walk = { .self = getpid(),
-		.child = child,
-		.sessions = { getsid(0), getsid(child) },
-		.number = number };
+	struct members told;
+	struct walk walk;
 	int rounds = 0;
 
-	if (!tree_visible()) {
-		kill(child, number);
-		if (number != 0 && number != SIGKILL)
-			kill(child, SIGCONT);
-		return walk.found;
-	}
-	/* Somebody who dies leaves his children to us, at the end of a list
-	 * that we may have read already: look again. */
+	told.count = 0;
+	walk.self = getpid();
+	walk.child = child;
+	walk.sessions[0] = getsid(0);
+	walk.sessions[1] = getsid(child);
+	walk.spared = spared;
+	walk.tree.refused = 0;
 	do {
-		walk.died = false;
-		walk.known = 0;
-		meet_family(&walk, walk.self);
-		for (size_t i = 0; i < walk.known; i++)
-			meet_family(&walk, walk.members[i]);
-	} while (walk.died && walk.found.living == 0 && ++rounds < ROUNDS);
-	walk.found.living += walk.died;
-	return walk.found;
+		look_around(&walk);
+		for (size_t i = 0; number != 0 && i < walk.found.count; i++) {
+			if (holds(&told, walk.found.list[i]))
+				continue;
+			tell(&walk, walk.found.list[i], number);
+			add(&told, walk.found.list[i]);
+		}
+	} while (walk.tree.unsure && ++rounds < ROUNDS);
+	/* Whatever /proc shows. */
+	if (number != 0 && !holds_pid(&told, child))
+		tell(&walk, (struct member){ .pid = child }, number);
+	return walk.tree;
 }

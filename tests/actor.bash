@@ -11,6 +11,9 @@
 #                       ./out and ./err, its lines shown when it is not
 #     isolate OPTION... sets the array $isolate to an unshare with these options
 #                       that works here; skips the test when there is none
+#     inject WHAT       sets the array $inject to a strace that does so to the
+#                       system calls of what it runs, but not of its children;
+#                       skips the test when there is none
 
 export ACTOR=$BATS_FILE_TMPDIR/actor
 
@@ -54,6 +57,13 @@ is()
 		cat err
 		return 1
 	} >&2
+}
+
+inject()
+{
+	inject=(strace -qq -o /dev/null -e "inject=$1")
+	"${inject[@]}" true 2>/dev/null ||
+		skip "no strace here that could inject $1"
 }
 
 isolate()

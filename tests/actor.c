@@ -17,6 +17,8 @@
  *     mask                  name the signals that are ignored and blocked
  *     flags                 the status flags of descriptors 0 to 2
  *     stubborn              ignore TERM
+ *     hidden                the same, and where /proc is mounted with hidepid
+ *                           nobody but root sees it there
  *     own SECONDS           be the owner of this file alone (it is set-user-ID)
  *     dead N mourned|buried N dead children that nobody reaps, a live one
  *                           after them, the parent stubborn or not
@@ -281,6 +283,13 @@ stubborn(char **unused)
 }
 
 static void
+hidden(char **unused)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	stubborn(unused);
+}
+
+static void
 own(char **args)
 {
 	if (geteuid() == getuid() ||
@@ -422,6 +431,7 @@ static const struct {
 	{ "mask", 0, mask },
 	{ "flags", 0, flags },
 	{ "stubborn", 0, stubborn },
+	{ "hidden", 0, hidden },
 	{ "own", 1, own },
 	{ "dead", 2, dead },
 	{ "chain", 1, chain },

@@ -14,6 +14,15 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR
 }
 
+# lend: ./retry and ./actor are for anybody; by their full names somebody else
+# may not come to them.
+lend()
+{
+	cp "$RETRY" retry
+	cp "$ACTOR" actor
+	chmod 755 . retry actor
+}
+
 # Ends what a test left alive on purpose: the processes named in these files.
 dismiss()
 {
@@ -136,6 +145,115 @@ dismiss()
 			while :; do sleep 0.02; done" &
 		wait'
 	said heard
+	none_left "$MARK"
+}
+
+# in_time COMMAND...: a limit ends it, again and again, before KILL is due: what
+# the signal does not reach goes on until then.
+in_time()
+{
+	local before
+	before=$(now)
+	for _ in {1..10}; do
+		is 124 "$RETRY" -q -n 1 -t 0.15 -k 30 -- "$@"
+		[ "$(($(now) - before))" -lt 30000 ]
+	done
+	none_left "$MARK"
+}
+
+@test "the signal reaches all that make -j has started" {
+	printf '%s\n' 'all: a b c d e f' \
+	    'a b c d e f: ; @sleep 40; true' >Makefile
+	in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6
+}
+
+@test "the signal reaches all of a pipeline" {
+	in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
+}
+
+@test "each of many gets the signal once, though its parent dies of it" {
+	is 124 "$RETRY" -n 1 -t 2 -k 20 -- bash -c '
+		for i in {1..20}; do
+			("$ACTOR" listen 1 0; :) &
+		done
+		wait'
+	[ "$(grep -cx ready out)" -eq 20 ]
+	[ "$(grep -cx TERM out)" -eq 20 ]
+	none_left "$MARK"
+}
+
+# Two grandchildren: one hears the signal, the other does not.
+pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
+
+@test "limits reach the tree where the kernel has no pidfds for us" {
+	local call
+	for call in pidfd_open pidfd_send_signal; do
+		for error in ENOSYS EPERM; do
+			rm -f out
+			inject "$call:error=$error"
+			is 124 "${inject[@]}" \
+			    "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
+			[ "$(grep -cx ready out)" -eq 2 ]
+			said TERM
+			none_left "$MARK"
+		done
+	done
+}
+
+# scarce N COMMAND...: COMMAND may have N descriptors, of which three are open.
+scarce()
+(
+	exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
+	ulimit -n "$1"
+	shift
+	exec "$@"
+)
+
+@test "limits reach the tree where hardly a descriptor is to be had" {
+	local most
+	for most in 7 8 9; do
+		rm -f out
+		is 124 scarce "$most" \
+		    "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
+		[ "$(grep -cx ready out)" -eq 2 ]
+		said TERM
+		none_left "$MARK"
+	done
+}
+
+@test "a limit ends the command where no descriptor is left to look around" {
+	is 124 scarce 6 "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
+	said ready
+	none_left "$MARK"
+}
+
+@test "what /proc hides from all but root is ended too" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be somebody else'
+	isolate -m -p -f
+	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
+		skip 'no right to mount /proc here'
+	lend
+	touch process
+	chmod 666 process
+	cat >./command <<-'END'
+		if [ "$RETRY_ATTEMPT" = 2 ]; then
+			! kill -0 "$(cat process)" || echo survived
+			exit
+		fi
+		./actor hidden &
+		echo $! >process
+		until grep -qx ready out; do sleep 0.02; done
+		[ -e "/proc/$!" ] || echo unseen
+		wait
+	END
+	is 0 "${isolate[@]}" sh -c '
+		mount -t proc -o hidepid=2 proc /proc
+		./actor as 65534 ./retry -n 2 -d 0 -t 1 -k 0.2 -- sh command'
+	said unseen
+	run ! said survived
+	diff - <(grep ^retry: err) <<-'END'
+		retry: attempt 1/2 timed out after 1s, retrying in 0s
+	END
 	none_left "$MARK"
 }
 
@@ -274,6 +392,46 @@ dismiss()
 	wait_for none_left "$MARK"
 }
 
+# Two that were there before become orphans, and so children of retry, in the
+# middle of an attempt.
+@test "an orphan of what was there before is spared" {
+	is 124 sh -c '
+		{
+			(
+				sleep 20 & echo $! >inner
+				until [ -e go ]; do sleep 0.02; done
+			) &
+			sleep 20 & echo $! >outer
+			until [ -e go ]; do sleep 0.02; done
+		} &
+		until [ -s inner ] && [ -s outer ]; do sleep 0.02; done
+		exec "$RETRY" -n 3 -d 0 -t 0.5 -k 0.1 -- \
+		    sh -c "touch go; exec sleep 20"'
+	told '.*3/3 timed out after .*'
+	run ! gone "$(<inner)"
+	run ! gone "$(<outer)"
+	dismiss inner outer
+	wait_for none_left "$MARK"
+}
+
+@test "an orphan of what an earlier attempt left behind is spared" {
+	is 124 "$RETRY" -n 2 -d 0 -t 1 -k 0.1 -- sh -c '
+		if [ "$RETRY_ATTEMPT" = 2 ]; then
+			touch go
+			exec sleep 20
+		fi
+		{
+			sleep 20 & echo $! >left
+			until [ -e go ]; do sleep 0.02; done
+		} &
+		until [ -s left ]; do sleep 0.02; done
+		exit 1'
+	told '.*2/2 timed out after .*'
+	run ! gone "$(<left)"
+	dismiss left
+	wait_for none_left "$MARK"
+}
+
 @test "what holds retry's stderr open does not hold retry up" {
 	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
 	run ! gone "$(<left)"
@@ -357,16 +515,14 @@ held()
 }
 
 # foreign COMMAND [OPTION]...: retry runs as nobody, COMMAND is its shell's and
-# runs ./owned, which becomes yet another user. Names are relative: nobody may
-# not come here otherwise.
+# runs ./owned, which becomes yet another user.
 foreign()
 {
 	local command=$1
 	shift
 	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
-	cp "$RETRY" retry
-	cp "$ACTOR" owned
-	chmod 755 . retry owned
+	lend
+	mv actor owned
 	chown 65533 owned
 	chmod u+s owned
 	"$ACTOR" as 65534 ./owned own 0 >owner
@@ -507,6 +663,7 @@ foreign()
 # bare COMMAND...: COMMAND with an empty directory where /proc was.
 bare()
 {
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
 	isolate -m
 	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
 		skip 'no right to cover /proc here'
