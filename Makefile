@@ -2,7 +2,7 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make check           everything that must hold; tests/setup gets its tools
-# make lint san faults bench        more of the same, each for itself
+# make lint san fuzz faults bench   more of the same, each for itself
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
@@ -13,8 +13,11 @@ CFLAGS = -O2
 
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
-PURE = number duration codes backoff verdict policy plan
-EDGE = context outlet lines words options signals pump launch tree child report
+PURE = number duration codes bytes needle hint nfa ere pattern \
+	text date fields json head http curlarg curl backoff verdict \
+	rows phrases tools packages preset policy plan
+EDGE = context outlet lines words lists delays options signals streams pump \
+	status request launch proc tree limit child report
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
@@ -24,14 +27,16 @@ COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARNINGS) $(WERROR) \
 	$(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Bound at start-up: the same speed here, and a table that nobody rewrites.
-MODE = -Wl,-z,now
+MODE = -Wl,-z,now -Wl,-z,noseparate-code
 
 # A module that is only types has no .c, hence the wildcard.
 B = build
 BIN = retry
 PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=src/%.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=src/%.c)))
-C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/bench/*.c)
+# Programs that test the pure modules.
+UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
+C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.c)
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
 	$(addprefix tests/,run control house setup faults.sh) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
@@ -41,11 +46,22 @@ all: $(BIN)
 $(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/unit: $(B)/tests/unit.o $(PURE_OBJS)
+$(UNITS:%=$(B)/%): $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/floor $(B)/compare: $(B)/%: $(B)/tests/bench/%.o
+$(B)/floor $(B)/compare $(B)/relay: $(B)/%: $(B)/tests/bench/%.o
 	$(LINK) -o $@ $< $(LDLIBS)
+
+$(B)/line: $(B)/tests/bench/line.o $(PURE_OBJS)
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+# Programs that try the parsers on anything.
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+$(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
+	-Wl,--wrap=close,--wrap=malloc
+$(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
+		$(EDGE_OBJS)
+	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -57,7 +73,7 @@ $(B)/flags: FORCE
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
 		echo '$(COMPILE) $(LINK)' >$@
 
--include $(wildcard $(addprefix $(B)/,*.d src/*.d tests/*.d tests/bench/*.d))
+-include $(wildcard $(addprefix $(B)/,*.d src/*.d tests/*.d tests/*/*.d))
 
 # At a fixed address: relocating itself would cost it a fifth of its start.
 MUSL_CC = $(shell command -v musl-gcc || \
@@ -104,14 +120,15 @@ IF = has() { command -v $$1 >/dev/null || \
 
 check: $(BIN)
 	@$(QUIET) CC=gcc WERROR=-Werror B=build/gcc BIN=build/gcc/retry \
-		build/gcc/retry build/gcc/unit
+		build/gcc/retry $(UNITS:%=build/gcc/%)
 	@$(IF) clang; then $(QUIET) CC=clang WERROR=-Werror B=build/clang \
-		BIN=build/clang/retry build/clang/retry build/clang/unit; fi
+		BIN=build/clang/retry build/clang/retry \
+		$(UNITS:%=build/clang/%); fi
 	@tests/house build/gcc
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
 	@$(IF) shellcheck; then shellcheck $(SH_FILES) && \
 		shellcheck -s bats -S warning -e SC2154 tests/*.bats; fi
-	@build/gcc/unit
+	@for unit in $(UNITS:%=build/gcc/%); do $$unit || exit; done
 	@tests/run
 	@tests/control
 
@@ -125,11 +142,11 @@ lint:
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
 	cppcheck --quiet --std=c11 -D_GNU_SOURCE --error-exitcode=1 \
 		--enable=warning,performance,portability --inline-suppr \
-		--suppress=missingIncludeSystem --suppress=allocaCalled \
+		--suppress=missingIncludeSystem --suppress=allocaCalled --suppress=ctuuninitvar \
 		retry.c src
 	@echo clang-tidy retry.c src/*.c; # on stderr it only counts
 	@printf '%s\n' retry.c src/*.c | xargs -n 4 -P 2 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>&-' sh
+		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>/dev/null' sh
 
 # Signals of the hardware's own go where they would without us. A report may
 # land in a test's file: it is also in build/san/log*.
@@ -139,8 +156,8 @@ SAN_LOG = log_path=$(CURDIR)/build/san/log
 san:
 	@rm -f build/san/log*
 	@$(QUIET) CFLAGS='$(SANITIZE)' B=build/san BIN=build/san/retry \
-		build/san/retry build/san/unit
-	@build/san/unit
+		build/san/retry $(UNITS:%=build/san/%)
+	@for unit in $(UNITS:%=build/san/%); do $$unit || exit; done
 	@export RETRY_SAN=1 UBSAN_OPTIONS=print_stacktrace=1:$(SAN_LOG) \
 	ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:$(strip \
 	)handle_sigfpe=0:handle_sigill=0:disable_coredump=0:$(strip \
@@ -148,10 +165,28 @@ san:
 	RETRY='$(CURDIR)/build/san/retry' tests/run
 	@! cat build/san/log* 2>/dev/null
 
+# What is found on the way is kept in build/fuzz/corpus; tests/fuzz/corpus has
+# the least of it that reaches as far. A finding is left in build/fuzz.
+FUZZ_SECONDS = 60
+FUZZ = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
+	-fsanitize=fuzzer-no-link,address,undefined
+fuzz:
+	@$(QUIET) CC=clang CFLAGS='$(FUZZ)' MODE=-fsanitize=fuzzer B=build/fuzz \
+		$(FUZZERS:%=build/fuzz/fuzz-%)
+	@for name in $(FUZZERS); do \
+		mkdir -p build/fuzz/corpus/$$name && \
+		build/fuzz/fuzz-$$name -max_total_time=$(FUZZ_SECONDS) \
+			-timeout=10 -artifact_prefix=build/fuzz/$$name- \
+			build/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
+			2>build/fuzz/$$name.log || { \
+			tail -n 50 build/fuzz/$$name.log; exit 1; }; \
+		sed -n "s/^Done/fuzz: $$name:/p" build/fuzz/$$name.log; \
+	done
+
 faults: $(BIN)
 	@tests/faults.sh
 
-bench: $(BIN) $(B)/floor $(B)/compare
+bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/line
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@tests/bench/run
 
@@ -159,4 +194,5 @@ clean:
 	rm -rf build retry retry-static
 
 FORCE:
-.PHONY: all static install uninstall check lint san faults bench clean FORCE
+.PHONY: all static install uninstall check lint san fuzz faults \
+	bench clean FORCE

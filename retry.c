@@ -5,22 +5,28 @@
  */
 #include <alloca.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "src/child.h"
 #include "src/context.h"
 #include "src/options.h"
 #include "src/report.h"
+#include "src/request.h"
 
 #define STATUS_INTERNAL 125
 
-/* How long the last lines wait for a slow reader once the deadline is past. */
+/* How long the last lines wait for a slow reader. */
 #define LAST_WORDS (100 * NANOS_MS)
+
+/* Of the environment's pointers; the stack may be as small as 128 KiB. */
+#define STACK_MOST 16384
 
 /* All of one invocation. */
 struct run {
 	struct policy policy; /* const once it is filled in */
 	struct context context;
 	struct pump pump;
+	struct request request;
 	struct child child;
 	struct history history;
 };
@@ -36,46 +42,37 @@ fail(struct run *run, const char *what)
 
 /*
  * Waits until the instant at. Returns the signal that ended the wait, or 0.
- * Other signals are meant for a command, and there is none now.
+ * Other signals are meant for a command, and there is none now. Looks once
+ * even where there is nothing to wait for: a signal may have come already.
  */
 static int
 sleep_until(struct run *run, nanos at)
 {
 	for (;;) {
 		nanos left = at - context_now(CLOCK_BOOTTIME);
-		struct wakeup wakeup;
+		struct wakeup wakeup = pump_wait(&run->pump, left);
 
-		if (left <= 0)
-			return 0;
-		wakeup = pump_wait(&run->pump, left);
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
 		if (wakeup.signal == SIGCHLD)
 			child_reap_orphans(&run->child);
+		if (wakeup.signal == 0 && left <= 0)
+			return 0;
 	}
 }
 
-/* Lines that a slow reader has not taken yet are still its due. */
+/* Lines that a slow reader has not taken yet have a moment left. */
 static void
 say_last_words(struct run *run)
 {
-	nanos until = NANOS_MAX;
+	nanos until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
 
-	if (run->history.deadline != NANOS_MAX) {
-		nanos least = context_now(CLOCK_BOOTTIME) + LAST_WORDS;
-
-		until = run->history.deadline > least ? run->history.deadline
-						      : least;
-	}
 	while (run->pump.lines.length > 0) {
-		nanos left = until - context_now(CLOCK_BOOTTIME);
-		struct wakeup wakeup;
+		nanos left = until - context_now(CLOCK_MONOTONIC);
 
 		if (left <= 0)
 			return;
-		wakeup = pump_wait(&run->pump, left);
-		if (signals_end_series(wakeup.signal))
-			return;
+		pump_wait(&run->pump, left);
 	}
 }
 
@@ -83,12 +80,23 @@ say_last_words(struct run *run)
 static int
 finish(struct run *run, const struct step *step)
 {
-	report_end(&run->pump.lines, &run->history, step->reason,
+	int lost = streams_error(&run->pump.streams);
+	int status = step->status;
+
+	if (lost != 0) {
+		lines_say(&run->pump.lines, LOUDNESS_QUIET,
+		    STRINGS(
+			"cannot write to standard output: ", strerror(lost)));
+		status = STATUS_INTERNAL;
+	}
+	report_end(&run->pump.lines, &run->history,
+	    lost != 0 ? REASON_INTERNAL : step->reason,
 	    context_now(CLOCK_BOOTTIME));
 	say_last_words(run);
-	if (step->signal != 0)
+	status_close(&run->request.status);
+	if (step->signal != 0 && lost == 0)
 		signals_die(step->signal);
-	return step->status;
+	return status;
 }
 
 /* Ends by a signal that came when there was no command to pass it to. */
@@ -97,6 +105,7 @@ die(struct run *run, int number)
 {
 	report_end(&run->pump.lines, &run->history, REASON_INTERRUPTED,
 	    context_now(CLOCK_BOOTTIME));
+	status_close(&run->request.status);
 	signals_die(number);
 }
 
@@ -110,12 +119,33 @@ attempt(struct run *run)
 
 	context_tell(&run->context, &run->policy, &run->history);
 	report_label(label, &run->policy, &run->history);
+	status_empty(&run->request.status, &run->pump.lines);
 	outcome = child_run(
 	    &run->child, run->context.env, run->history.deadline, label);
+	outcome.http = status_read(&run->request.status, &run->pump.lines);
 	step = plan_next(
 	    &run->policy, &run->history, &outcome, context_now(CLOCK_BOOTTIME));
 	report_step(&run->pump.lines, &run->policy, &run->history, &step);
 	return step;
+}
+
+/* Opens what all attempts share. Returns NULL, or what the kernel refused. */
+static const char *
+prepare(struct run *run)
+{
+	bool limited =
+	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
+
+	lines_open(&run->pump.lines, run->policy.loudness);
+	if (!signals_open(&run->pump.signals))
+		return "signalfd";
+	if (!request_open(&run->request, &run->policy, &run->pump.lines))
+		return "status file";
+	if (!streams_open(&run->pump.streams, &run->policy.watches))
+		return "relay";
+	if (!child_open(&run->child, &run->policy, &run->pump, limited))
+		return "eventfd";
+	return NULL;
 }
 
 int
@@ -123,23 +153,23 @@ main(int argc, char **argv)
 {
 	struct run run;
 	struct step step;
+	const char *refused;
+	size_t size;
 	char **env;
-	bool limited;
 
 	run.policy = options_parse(argc, argv);
 	run.history = plan_start(&run.policy, context_now(CLOCK_BOOTTIME),
 	    context_deadline(),
 	    run.policy.seeded ? run.policy.seed : context_seed());
-	limited = run.policy.timeout != 0 || run.history.deadline != NANOS_MAX;
-	lines_open(&run.pump.lines, run.policy.loudness);
-	/* On the stack, which spares a heap: execve(2) lets an environment,
-	 * its pointers included, take no more than a quarter of it. */
-	env = alloca(context_elements() * sizeof *env);
-	context_open(&run.context, env);
-	if (!signals_open(&run.pump.signals))
-		return fail(&run, "signalfd");
-	if (!child_open(&run.child, &run.policy, &run.pump, limited))
-		return fail(&run, "eventfd");
+	refused = prepare(&run);
+	if (refused != NULL)
+		return fail(&run, refused);
+	/* Nearly always there is room on the stack, which spares a heap. */
+	size = context_elements() * sizeof *env;
+	env = size <= STACK_MOST ? alloca(size) : malloc(size);
+	if (env == NULL)
+		return fail(&run, "environment");
+	context_open(&run.context, env, run.request.variables);
 
 	step =
 	    plan_first(&run.policy, &run.history, context_now(CLOCK_BOOTTIME));

@@ -6,37 +6,24 @@
 #include <unistd.h>
 #include "context.h"
 #include "number.h"
+#include "proc.h"
 #include "tree.h"
 
-/* What KILL ends is gone by then, unless the kernel holds it. */
-#define STUCK_AFTER NANOS_SECOND
+/* How long others may hold a pipe once the command has ended. */
+#define STRAGGLERS (100 * NANOS_MS)
 
-/* How often the dying are looked at: most deaths we are not told of. */
-#define WATCH (20 * NANOS_MS)
-
-/* KILL goes out again at once while new processes keep turning up. */
-#define ROUNDS 8
-
-enum stage {
-	STAGE_RUNNING,
-	STAGE_ASKED, /* a limit has sent its signal */
-	STAGE_KILLED,
-	STAGE_STUCK, /* KILL did not help, or may not be sent */
-	STAGE_LEFT, /* past the deadline: given up */
-};
+/* What a wait for a slow reader is cut into, to look at the deadline. */
+#define SLICE NANOS_SECOND
 
 struct attempt {
 	const struct child *child;
-	const char *label;
-	pid_t pid;
-	enum stage stage;
-	bool dead; /* and info tells how */
-	siginfo_t info;
-	struct tree tree; /* its other processes, once a limit fired */
-	enum end limit; /* which limit fired, once one has */
+	struct limit_means means;
+	struct limit limit;
+	enum end reached; /* which limit was, once one is */
+	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
 	bool overtaken; /* the limit came after the interruption */
-	nanos began, timeout, next; /* CLOCK_MONOTONIC; next: the next stage */
+	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
 	nanos stopped;
 };
@@ -49,9 +36,11 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
 	child->pump = pump;
 	child->self = getpid();
 	child->adopts = limited || child->self == 1;
+	child->limited = limited;
+	child->spared.count = 0;
 	if (limited) {
 		tree_adopt();
-		if (!tree_visible())
+		if (!proc_visible())
 			lines_say(&pump->lines, LOUDNESS_VERBOSE,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
@@ -68,13 +57,15 @@ reap(struct attempt *attempt)
 {
 	int options = WEXITED | WNOHANG;
 
-	if (attempt->dead)
+	if (attempt->limit.dead)
 		return;
-	if (attempt->stage != STAGE_RUNNING)
+	if (attempt->limit.stage != LIMIT_AHEAD)
 		options |= WNOWAIT;
 	attempt->info.si_pid = 0;
-	if (waitid(P_PID, (id_t)attempt->pid, &attempt->info, options) == 0)
-		attempt->dead = attempt->info.si_pid == attempt->pid;
+	if (waitid(P_PID, (id_t)attempt->limit.child, &attempt->info,
+		options) == 0)
+		attempt->limit.dead =
+		    attempt->info.si_pid == attempt->limit.child;
 }
 
 /* Buries the dead, but not the child of an attempt, which is asked for. */
@@ -119,7 +110,7 @@ reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
 	default:
 		return false;
 	}
-	return getpgid(attempt->pid) == getpgrp();
+	return getpgid(attempt->limit.child) == getpgrp();
 }
 
 static void
@@ -127,13 +118,14 @@ forward(const struct attempt *attempt, const struct wakeup *wakeup)
 {
 	union sigval value = { .sival_int = wakeup->value };
 
-	if (wakeup->sender == attempt->pid || wakeup->signal == SIGABRT ||
-	    wakeup->signal == SIGXFSZ || reached_both(attempt, wakeup))
+	if (wakeup->sender == attempt->limit.child ||
+	    wakeup->signal == SIGABRT || wakeup->signal == SIGXFSZ ||
+	    reached_both(attempt, wakeup))
 		return;
 	if (wakeup->code == SI_QUEUE)
-		sigqueue(attempt->pid, wakeup->signal, value);
+		sigqueue(attempt->limit.child, wakeup->signal, value);
 	else
-		kill(attempt->pid, wakeup->signal);
+		kill(attempt->limit.child, wakeup->signal);
 }
 
 static void
@@ -142,8 +134,8 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		if (attempt->child->adopts && !attempt->dead)
-			reap_others(attempt->pid);
+		if (attempt->child->adopts && !attempt->limit.dead)
+			reap_others(attempt->limit.child);
 		return;
 	}
 	/* Our own: PIPE, when nobody reads what we say. */
@@ -151,58 +143,8 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 		return;
 	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
 		attempt->interrupted = wakeup->signal;
-	if (!attempt->dead)
+	if (!attempt->limit.dead)
 		forward(attempt, wakeup);
-}
-
-static void
-say_stuck(const struct attempt *attempt, pid_t pid, bool refused)
-{
-	char digits[NUMBER_ROOM];
-
-	lines_say(&attempt->child->pump->lines, LOUDNESS_PLAIN,
-	    STRINGS("attempt ", attempt->label, ": process ",
-		number_put(digits, pid),
-		refused ? " cannot be signalled: "
-			: " is still alive 1s after KILL",
-		refused ? strerror(EPERM) : ""));
-}
-
-static void
-send_kill(struct attempt *attempt, nanos now)
-{
-	int rounds = 0;
-
-	do
-		attempt->tree = tree_signal(attempt->pid, SIGKILL);
-	while (attempt->tree.living > 0 && ++rounds < ROUNDS);
-	if (attempt->stage == STAGE_KILLED)
-		return;
-	attempt->stage = STAGE_KILLED;
-	attempt->next = number_add(now, STUCK_AFTER);
-}
-
-/* A limit ends the attempt. */
-static void
-fire(struct attempt *attempt, enum end limit, nanos now)
-{
-	const struct policy *policy = attempt->child->policy;
-
-	attempt->limit = limit;
-	attempt->overtaken = attempt->interrupted != 0;
-	if (kill(attempt->pid, 0) == -1 && errno == EPERM) {
-		say_stuck(attempt, attempt->pid, true);
-		attempt->stage = STAGE_STUCK;
-		attempt->next = number_add(now, STUCK_AFTER);
-		return;
-	}
-	if (policy->signal == SIGKILL || policy->kill_after == 0) {
-		send_kill(attempt, now);
-		return;
-	}
-	attempt->tree = tree_signal(attempt->pid, policy->signal);
-	attempt->stage = STAGE_ASKED;
-	attempt->next = number_add(now, policy->kill_after);
 }
 
 static bool
@@ -212,38 +154,12 @@ past_deadline(const struct attempt *attempt)
 	    context_now(CLOCK_BOOTTIME) >= attempt->deadline;
 }
 
-/* What is done, stage by stage, to an attempt that a limit ends. */
 static void
-press(struct attempt *attempt, nanos now)
+reach(struct attempt *attempt, enum end limit, nanos now)
 {
-	switch (attempt->stage) {
-	case STAGE_ASKED:
-		if (now >= attempt->next)
-			send_kill(attempt, now);
-		else
-			attempt->tree = tree_signal(attempt->pid, 0);
-		break;
-	case STAGE_KILLED:
-		send_kill(attempt, now);
-		if (now < attempt->next ||
-		    (attempt->dead && attempt->tree.living == 0))
-			break;
-		attempt->stage = STAGE_STUCK;
-		if (!attempt->dead)
-			say_stuck(attempt, attempt->pid, false);
-		else if (attempt->tree.refused != 0)
-			say_stuck(attempt, attempt->tree.refused, true);
-		else
-			say_stuck(attempt, attempt->tree.one, false);
-		break;
-	case STAGE_STUCK:
-		if (!attempt->dead && past_deadline(attempt))
-			attempt->stage = STAGE_LEFT;
-		break;
-	case STAGE_RUNNING:
-	case STAGE_LEFT:
-		break;
-	}
+	attempt->reached = limit;
+	attempt->overtaken = attempt->interrupted != 0;
+	limit_reach(&attempt->limit, &attempt->means, now);
 }
 
 static void
@@ -251,13 +167,13 @@ check_limits(struct attempt *attempt)
 {
 	nanos now = context_now(CLOCK_MONOTONIC);
 
-	if (attempt->stage != STAGE_RUNNING)
-		press(attempt, now);
-	else if (attempt->timeout != NANOS_MAX &&
-	    now - attempt->stopped >= attempt->timeout)
-		fire(attempt, END_TIMED_OUT, now);
+	if (attempt->limit.stage != LIMIT_AHEAD)
+		limit_press(&attempt->limit, &attempt->means, now,
+		    past_deadline(attempt));
+	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
+		reach(attempt, END_TIMED_OUT, now);
 	else if (past_deadline(attempt))
-		fire(attempt, END_DEADLINE, now);
+		reach(attempt, END_DEADLINE, now);
 }
 
 static nanos
@@ -271,46 +187,26 @@ nap(const struct attempt *attempt)
 {
 	nanos left = NANOS_MAX, now;
 
-	if (attempt->timeout == NANOS_MAX && attempt->deadline == NANOS_MAX)
+	if (!attempt->child->limited)
 		return NANOS_MAX;
 	now = context_now(CLOCK_MONOTONIC);
-	switch (attempt->stage) {
-	case STAGE_RUNNING:
-		if (attempt->timeout != NANOS_MAX)
-			left = attempt->timeout + attempt->stopped - now;
-		break;
-	case STAGE_ASKED:
-		return attempt->next - now;
-	case STAGE_KILLED:
-		return WATCH;
-	case STAGE_STUCK:
-	case STAGE_LEFT:
-		left = STUCK_AFTER;
-		break;
-	}
+	if (attempt->limit.stage != LIMIT_AHEAD)
+		return limit_nap(&attempt->limit, now);
+	if (attempt->timeout != NANOS_MAX)
+		left = attempt->timeout - now;
 	if (attempt->deadline == NANOS_MAX)
 		return left;
 	return lesser(left, attempt->deadline - context_now(CLOCK_BOOTTIME));
 }
 
-/*
- * What lives was counted after the child was seen dead: what the child leaves
- * behind comes to us as it dies, and an earlier count would miss it.
- */
-static bool
-ended(const struct attempt *attempt)
+/* The time for which we were stopped is nobody's fault. */
+static void
+postpone(struct attempt *attempt, nanos stopped)
 {
-	switch (attempt->stage) {
-	case STAGE_RUNNING:
-	case STAGE_STUCK:
-		return attempt->dead;
-	case STAGE_ASKED:
-	case STAGE_KILLED:
-		return attempt->dead && attempt->tree.living == 0;
-	case STAGE_LEFT:
-		return true;
-	}
-	return true;
+	attempt->stopped = number_add(attempt->stopped, stopped);
+	attempt->timeout = number_add(attempt->timeout, stopped);
+	if (attempt->limit.stage == LIMIT_ASKED)
+		attempt->limit.next = number_add(attempt->limit.next, stopped);
 }
 
 /* How an attempt ended that no limit had to end. */
@@ -336,7 +232,7 @@ judge_end(const struct attempt *attempt, int error, struct outcome *outcome)
 static int
 exec_error(const struct attempt *attempt)
 {
-	if (attempt->stage == STAGE_RUNNING &&
+	if (attempt->limit.stage == LIMIT_AHEAD &&
 	    attempt->info.si_code == CLD_EXITED &&
 	    attempt->info.si_status != LAUNCH_FAILED)
 		return 0;
@@ -346,52 +242,121 @@ exec_error(const struct attempt *attempt)
 static struct outcome
 outcome_of(const struct attempt *attempt)
 {
-	struct outcome outcome = { .interrupted = attempt->interrupted,
-		.elapsed = context_now(CLOCK_MONOTONIC) - attempt->began -
-		    attempt->stopped };
+	struct outcome outcome = { .elapsed = context_now(CLOCK_MONOTONIC) -
+		    attempt->began - attempt->stopped };
 	int error = exec_error(attempt);
 
-	if (attempt->stage == STAGE_RUNNING) {
+	if (attempt->limit.stage == LIMIT_AHEAD) {
 		judge_end(attempt, error, &outcome);
 		return outcome;
 	}
-	waitid(P_PID, (id_t)attempt->pid, NULL, WEXITED | WNOHANG);
-	outcome.end =
-	    attempt->stage == STAGE_LEFT ? END_DEADLINE : attempt->limit;
-	if (!attempt->overtaken || attempt->stage == STAGE_LEFT)
-		return outcome;
-	/* The signal that interrupted us came first, and it has its way. */
-	outcome.end = END_SIGNALED;
-	outcome.code = attempt->interrupted;
+	waitid(P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
+	outcome.end = attempt->reached;
+	if (attempt->limit.stage == LIMIT_LEFT) {
+		outcome.end = END_DEADLINE;
+	} else if (attempt->overtaken) {
+		/* The signal that interrupted us came first and counts. */
+		outcome.end = END_SIGNALED;
+		outcome.code = attempt->interrupted;
+	}
 	return outcome;
 }
 
+/* The time by which what is still in the pipes must be delivered. */
+static nanos
+patience(const struct attempt *attempt, enum streams_rest rest)
+{
+	bool hurried = attempt->limit.stage != LIMIT_AHEAD ||
+	    attempt->interrupted != 0 || past_deadline(attempt);
+
+	return hurried || rest == STREAMS_STRAGGLING
+	    ? context_now(CLOCK_MONOTONIC) + STRAGGLERS
+	    : NANOS_MAX;
+}
+
+/*
+ * Delivers what the command has written, as it would be without us, however
+ * slow the reader; then waits a little for who else holds its pipes. Returns
+ * which watches were seen.
+ */
+static uint64_t
+deliver(struct attempt *attempt)
+{
+	struct pump *pump = attempt->child->pump;
+	nanos until = NANOS_MAX;
+	enum streams_rest rest;
+
+	streams_ended(&pump->streams);
+	while ((rest = streams_rest(&pump->streams)) != STREAMS_OVER) {
+		struct wakeup wakeup;
+		nanos left = SLICE;
+
+		if (until == NANOS_MAX)
+			until = patience(attempt, rest);
+		if (until != NANOS_MAX)
+			left = until - context_now(CLOCK_MONOTONIC);
+		if (left <= 0)
+			break;
+		wakeup = pump_wait(pump, left);
+		hear(attempt, &wakeup);
+	}
+	return streams_finish(&pump->streams);
+}
+
+/* Forks. False, with errno, if there is no process or no pipe to be had. */
+static bool
+begin(struct attempt *attempt, char **env)
+{
+	const struct child *child = attempt->child;
+	struct pump *pump = child->pump;
+
+	attempt->limit.child = -1;
+	if (streams_begin(&pump->streams))
+		attempt->limit.child =
+		    launch_run(&child->launch, &pump->signals, &pump->streams,
+			child->policy->command, env);
+	if (attempt->limit.child == -1) {
+		int error = errno;
+
+		streams_forked(&pump->streams);
+		streams_finish(&pump->streams);
+		errno = error;
+		return false;
+	}
+	streams_forked(&pump->streams);
+	return true;
+}
+
 struct outcome
-child_run(
-    const struct child *child, char **env, nanos deadline, const char *label)
+child_run(struct child *child, char **env, nanos deadline, const char *label)
 {
 	const struct policy *policy = child->policy;
 	struct attempt attempt = { .child = child,
-		.label = label,
+		.means = { policy, &child->spared, &child->pump->lines, label },
 		.began = context_now(CLOCK_MONOTONIC),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
+	struct outcome outcome;
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
-	attempt.pid = launch_run(
-	    &child->launch, &child->pump->signals, policy->command, env);
-	if (attempt.pid == -1)
+	if (child->limited)
+		tree_note(&child->spared);
+	if (!begin(&attempt, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
-	while (!ended(&attempt)) {
+	while (!limit_over(&attempt.limit)) {
 		struct wakeup wakeup = pump_wait(child->pump, nap(&attempt));
 
-		attempt.stopped += wakeup.stopped;
+		postpone(&attempt, wakeup.stopped);
 		reap(&attempt);
 		hear(&attempt, &wakeup);
-		if (!attempt.dead || attempt.stage != STAGE_RUNNING)
+		if (!attempt.limit.dead || attempt.limit.stage != LIMIT_AHEAD)
 			check_limits(&attempt);
 	}
-	return outcome_of(&attempt);
+	outcome = outcome_of(&attempt);
+	outcome.seen = deliver(&attempt);
+	outcome.interrupted = attempt.interrupted;
+	child_reap_orphans(child);
+	return outcome;
 }

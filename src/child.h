@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include "launch.h"
+#include "limit.h"
 #include "policy.h"
 #include "pump.h"
 
@@ -17,7 +18,9 @@ struct child {
 	struct pump *pump;
 	struct launch launch;
 	pid_t self;
+	bool limited; /* a limit may end an attempt */
 	bool adopts; /* orphans come to us */
+	struct members spared; /* whom it must not end */
 };
 
 /*
@@ -33,8 +36,8 @@ bool child_open(struct child *child, const struct policy *policy,
  * the policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome child_run(
-    const struct child *child, char **env, nanos deadline, const char *label);
+struct outcome
+child_run(struct child *child, char **env, nanos deadline, const char *label);
 
 /*
  * Buries orphans that have died. Those of before the first attempt too: had

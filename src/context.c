@@ -49,8 +49,9 @@ context_seed(void)
 static bool
 clock_name(char *room)
 {
-	struct stat namespace;
+	struct stat clock;
 	ssize_t got;
+	char *at = room + BOOT_ID_LENGTH;
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
 	if (fd == -1)
@@ -59,11 +60,12 @@ clock_name(char *room)
 	close(fd);
 	if (got != BOOT_ID_LENGTH)
 		return false;
-	if (stat("/proc/self/ns/time", &namespace) == -1)
-	namespace.st_ino = 0; /* a kernel without time namespaces */
-	room[BOOT_ID_LENGTH] = ':';
-	number_put(room + BOOT_ID_LENGTH + 1, (int64_t) namespace.st_ino);
-	strncat(room, ":", 2);
+	/* Old kernels have no time namespaces. */
+	if (stat("/proc/self/ns/time", &clock) == -1)
+		clock.st_ino = 0;
+	*at++ = ':';
+	number_put(at, (int64_t)clock.st_ino);
+	memcpy(at + strlen(at), ":", 2);
 	return true;
 }
 
@@ -84,6 +86,16 @@ context_deadline(void)
 	return deadline;
 }
 
+/* Whether one of handed has the name of variable. */
+static bool
+is_replaced(const char *variable, char *const *handed)
+{
+	for (; *handed != NULL; handed++)
+		if (strncmp(variable, *handed, strcspn(*handed, "=") + 1) == 0)
+			return true;
+	return false;
+}
+
 static bool
 is_ours(const char *variable)
 {
@@ -102,7 +114,7 @@ context_elements(void)
 
 	while (environ != NULL && environ[count] != NULL)
 		count++;
-	return count + CONTEXT_OURS + 1;
+	return count + CONTEXT_HANDED + CONTEXT_OURS + 1;
 }
 
 /* Writes "NAME=value". */
@@ -117,15 +129,17 @@ assign(char room[CONTEXT_ROOM], const char *name, int64_t value)
 }
 
 void
-context_open(struct context *context, char **env)
+context_open(struct context *context, char **env, char *const *handed)
 {
 	const char *outer = getenv("RETRY_DEPTH");
 	int64_t depth = 0;
 
 	context->env = env;
 	for (char **from = environ; from != NULL && *from != NULL; from++)
-		if (!is_ours(*from))
+		if (!is_ours(*from) && !is_replaced(*from, handed))
 			*env++ = *from;
+	while (*handed != NULL)
+		*env++ = *handed++;
 	context->ours = env;
 	if (outer != NULL && !number_whole(outer, strlen(outer), &depth))
 		depth = 0;
@@ -165,8 +179,7 @@ context_tell(struct context *context, const struct policy *policy,
 	if (tell_deadline(context, history->deadline))
 		*slot++ = context->deadline;
 	if (history->made > 1)
-		*slot++ = assign(
-		    context->last, names[4], verdict_status(&history->last));
+		*slot++ = assign(context->last, names[4], history->status);
 	*slot = NULL;
 }
 

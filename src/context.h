@@ -11,6 +11,7 @@
 
 /* The most variables that context adds to an environment. */
 #define CONTEXT_OURS 5
+#define CONTEXT_HANDED 2
 
 /* Room for one variable, its name included. */
 #define CONTEXT_ROOM 112
@@ -41,9 +42,11 @@ size_t context_elements(void);
 
 /*
  * Fills env, which has context_elements() elements and must live as long as
- * context, with our environment, less what of it was ours to set.
+ * context, with our environment, less what of it was ours to set, and with
+ * handed, at most CONTEXT_HANDED variables and NULL, which replace others of
+ * their names.
  */
-void context_open(struct context *context, char **env);
+void context_open(struct context *context, char **env, char *const *handed);
 
 /*
  * Tells the attempt that is about to begin: RETRY_ATTEMPT, RETRY_MAX_ATTEMPTS,

@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include "context.h"
 
+/* What getppid(2) says of a parent in a PID namespace above the child's. */
+#define OTHER_NAMESPACE 0
+
 bool
 launch_open(struct launch *launch)
 {
@@ -92,32 +95,34 @@ find_and_execute(char **command, char **env)
 
 /* Between fork and exec: calls that are safe in a signal handler only. */
 static _Noreturn void
-become(const struct launch *launch, const struct signals *signals, pid_t parent,
-    char **command, char **env)
+become(const struct launch *launch, const struct signals *signals,
+    const struct streams *streams, pid_t parent, char **command, char **env)
 {
 	uint64_t error;
 
 	/* Should retry be killed, nobody would be left to end the command. A
 	 * retry that is dead already sends nothing, so look. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
+	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
 		_exit(LAUNCH_FAILED);
+	streams_attach(streams);
 	signals_restore(signals);
 	find_and_execute(command, env);
 	error = (uint64_t)errno;
+	/* Should even that fail, it looks like a command that exited so. */
 	if (write(launch->errors, &error, sizeof error) == -1)
-		_exit(LAUNCH_FAILED);
+		error = 0;
 	_exit(LAUNCH_FAILED);
 }
 
 pid_t
 launch_run(const struct launch *launch, const struct signals *signals,
-    char **command, char **env)
+    const struct streams *streams, char **command, char **env)
 {
 	pid_t parent = getpid(), child = fork();
 
 	if (child == 0)
-		become(launch, signals, parent, command, env);
+		become(launch, signals, streams, parent, command, env);
 	return child;
 }
 

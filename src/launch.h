@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 #include "signals.h"
+#include "streams.h"
 
 /* The exit status of a child that could not execute the command. */
 #define LAUNCH_FAILED 127
@@ -25,7 +26,7 @@ bool launch_open(struct launch *launch);
  * child writes over its own copy of command[-1].
  */
 pid_t launch_run(const struct launch *launch, const struct signals *signals,
-    char **command, char **env);
+    const struct streams *streams, char **command, char **env);
 
 /*
  * The errno with which exec failed in the child that has just ended, 0 if it

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STRING_MOST 1000
+
 void
 lines_open(struct lines *lines, enum loudness loudness)
 {
@@ -59,6 +61,17 @@ lines_escape(char *at, const char *limit, const char *text)
 	return at;
 }
 
+/* A long word must not push the rest of the line out of it. */
+static char *
+put_string(char *at, const char *limit, const char *text)
+{
+	bool cut = strlen(text) > STRING_MOST;
+	const char *most = limit - at > STRING_MOST ? at + STRING_MOST : limit;
+
+	at = lines_escape(at, cut ? most : limit, text);
+	return cut ? lines_escape(at, limit, "...") : at;
+}
+
 void
 lines_say(struct lines *lines, enum loudness least, const char *const strings[])
 {
@@ -75,7 +88,7 @@ lines_say(struct lines *lines, enum loudness least, const char *const strings[])
 		return;
 	at = lines_escape(at, limit, "retry: ");
 	while (*strings != NULL)
-		at = lines_escape(at, limit, *strings++);
+		at = put_string(at, limit, *strings++);
 	*at++ = '\n';
 	lines->length += (size_t)(at - start);
 	lines_flush(lines);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "context.h"
 #include "number.h"
@@ -29,6 +30,9 @@ outlet_open(int fd)
 		return outlet;
 	outlet.way = S_ISSOCK(stat.st_mode) ? OUTLET_SOCKET : OUTLET_CAREFUL;
 	if (!S_ISFIFO(stat.st_mode) && !S_ISCHR(stat.st_mode))
+		return outlet;
+	/* To open a terminal's master is to make a new terminal. */
+	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
 		return outlet;
 	number_put(path + sizeof "/proc/self/fd/" - 1, fd);
 	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -7,10 +7,12 @@
 
 #include "lines.h"
 #include "signals.h"
+#include "streams.h"
 
 struct pump {
 	struct signals signals;
 	struct lines lines;
+	struct streams streams;
 };
 
 /* Waits for a signal or for nap to pass, 30 s at most. */

@@ -78,72 +78,109 @@ say_not_executable(struct lines *lines, const struct policy *policy,
 			policy->command[1] == NULL ? "'" : " ...'"));
 }
 
-/* Says "attempt 2/4 failed (exit 7)" and so on, and what follows. */
+/* How an attempt ended, in words: " failed (exit ", "22", ", HTTP ", ... */
+struct phrase {
+	const char *strings[5];
+	char number[NUMBER_ROOM], http[NUMBER_ROOM];
+	char name[CODES_SIGNAL_ROOM], span[DURATION_ROOM];
+};
+
 static void
-say_outcome(struct lines *lines, enum loudness least, const char *label,
-    const struct policy *policy, const struct outcome *outcome,
-    const char *next, const char *detail)
+phrase_exit(
+    struct phrase *phrase, const struct outcome *outcome, bool succeeded)
 {
-	char number[NUMBER_ROOM], name[CODES_SIGNAL_ROOM], span[DURATION_ROOM];
-	const char *how = "", *what = "", *close = "";
+	const char **strings = phrase->strings;
+
+	*strings++ = succeeded ? " succeeded (exit " : " failed (exit ";
+	*strings++ = number_put(phrase->number, outcome->code);
+	if (outcome->http.known && outcome->http.code != 0) {
+		*strings++ = ", HTTP ";
+		*strings++ = number_put(phrase->http, outcome->http.code);
+	}
+	*strings = ")";
+}
+
+static void
+phrase_outcome(struct phrase *phrase, const struct policy *policy,
+    const struct outcome *outcome, bool succeeded)
+{
+	const char **strings = phrase->strings;
 
 	switch (outcome->end) {
 	case END_EXITED:
-		how = detail == NULL ? " succeeded (exit " : " failed (exit ";
-		what = number_put(number, outcome->code);
-		close = ")";
+		phrase_exit(phrase, outcome, succeeded);
 		break;
 	case END_SIGNALED:
-		how = " killed by ";
-		what = codes_signal_name(name, outcome->code);
+		strings[0] = " killed by ";
+		strings[1] = codes_signal_name(phrase->name, outcome->code);
 		break;
 	case END_TIMED_OUT:
-		how = " timed out after ";
-		what = duration_format(span, policy->timeout);
+		strings[0] = " timed out after ";
+		strings[1] = duration_format(phrase->span, policy->timeout);
 		break;
 	case END_DEADLINE:
-		how = " ended by the deadline after ";
-		what = duration_format(span, outcome->elapsed);
+		strings[0] = " ended by the deadline after ";
+		strings[1] = duration_format(phrase->span, outcome->elapsed);
 		break;
 	case END_NOT_STARTED:
-		how = " not started (";
-		what = strerror(outcome->error);
-		close = ")";
+		strings[0] = " not started (";
+		strings[1] = strerror(outcome->error);
+		strings[2] = ")";
 		break;
 	}
+}
+
+/* Says "attempt 2/4 failed (exit 7)" and so on, and what follows. */
+static void
+say_attempt(struct lines *lines, const struct policy *policy,
+    const struct history *history, const struct step *step)
+{
+	const struct outcome *outcome = &history->last;
+	bool succeeded = step->reason == REASON_SUCCEEDED;
+	enum loudness least = LOUDNESS_PLAIN;
+	char label[REPORT_ROOM], span[DURATION_ROOM];
+	const char *next = ", giving up: ", *detail = "", *close = "";
+	struct phrase phrase = { .strings = { "", "", "", "", "" } };
+
+	phrase_outcome(&phrase, policy, outcome, succeeded);
+	if (step->again) {
+		next = ", retrying in ";
+		detail = duration_format(span, step->delay);
+	} else if (succeeded) {
+		next = outcome->end == END_EXITED ? "" : ": succeeded";
+		least = LOUDNESS_VERBOSE;
+	} else {
+		detail = verdict_reason_words(step->reason);
+		/* That retry itself failed is never hidden. */
+		if (outcome->end == END_NOT_STARTED)
+			least = LOUDNESS_QUIET;
+	}
+	if (step->reason == REASON_RETRY_AFTER) {
+		next = ", giving up: Retry-After too long (";
+		detail = duration_format(span, outcome->http.hint);
+		close = ")";
+	}
 	lines_say(lines, least,
-	    STRINGS("attempt ", label, how, what, close, next,
-		detail == NULL ? "" : detail));
+	    STRINGS("attempt ", report_label(label, policy, history),
+		phrase.strings[0], phrase.strings[1], phrase.strings[2],
+		phrase.strings[3], phrase.strings[4], next, detail, close));
 }
 
 void
 report_step(struct lines *lines, const struct policy *policy,
     const struct history *history, const struct step *step)
 {
-	const struct outcome *outcome = &history->last;
-	char label[REPORT_ROOM], span[DURATION_ROOM], number[NUMBER_ROOM];
-	/* That retry itself failed is never hidden. */
-	enum loudness least = outcome->end == END_NOT_STARTED && !step->again
-	    ? LOUDNESS_QUIET
-	    : LOUDNESS_PLAIN;
+	char number[NUMBER_ROOM];
 
-	report_label(label, policy, history);
 	if (step->attempt == 0)
 		lines_say(lines, LOUDNESS_PLAIN,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",
 			verdict_reason_words(step->reason)));
 	else if (step->reason == REASON_NOT_EXECUTABLE)
-		say_not_executable(lines, policy, outcome);
-	else if (step->reason == REASON_SUCCEEDED)
-		say_outcome(lines, LOUDNESS_VERBOSE, label, policy, outcome,
-		    outcome->end == END_EXITED ? "" : ": succeeded", NULL);
-	else if (step->again)
-		say_outcome(lines, least, label, policy, outcome,
-		    ", retrying in ", duration_format(span, step->delay));
+		say_not_executable(lines, policy, &history->last);
 	else
-		say_outcome(lines, least, label, policy, outcome,
-		    ", giving up: ", verdict_reason_words(step->reason));
+		say_attempt(lines, policy, history, step);
 }
 
 void

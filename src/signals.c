@@ -51,7 +51,9 @@ signals_open(struct signals *signals)
 {
 	sigset_t heard;
 
-	sigfillset(&heard);
+	/* All of them: libc's sigfillset leaves out what it keeps for itself.
+	 */
+	memset(&heard, 0xff, sizeof heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
 		sigdelset(&heard, unblocked[i]);
 	if (set_mask(&heard, &signals->inherited) == -1)

@@ -1,0 +1,156 @@
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "context.h"
+#include "curl.h"
+
+/* A random UUID: RFC 9562, section 5.4. */
+static const char *
+make_uuid(char text[REQUEST_UUID])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t random[2] = { context_seed(), context_seed() };
+	unsigned char bytes[sizeof random];
+	char *at = text;
+
+	memcpy(bytes, random, sizeof bytes);
+	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*at++ = '-';
+		*at++ = digits[bytes[i] >> 4];
+		*at++ = digits[bytes[i] & 15];
+	}
+	*at = '\0';
+	return text;
+}
+
+/* Both as one string, NULL if there is no memory. */
+static char *
+join(const char *first, const char *second)
+{
+	size_t length = strlen(first);
+	char *both = malloc(length + strlen(second) + 1);
+
+	if (both == NULL)
+		return NULL;
+	memcpy(both, first, length);
+	memcpy(both + length, second, strlen(second) + 1);
+	return both;
+}
+
+/* Our words for one operation of curl, at to; returns where they end. */
+static char **
+add_words(char **to, const struct curl *curl, char *header, char *path)
+{
+	static char dump[] = "--dump-header", pass[] = "--header";
+
+	if (!curl->dumps && path != NULL) {
+		*to++ = dump;
+		*to++ = path;
+	}
+	if (!curl->keyed && header != NULL) {
+		*to++ = pass;
+		*to++ = header;
+	}
+	return to;
+}
+
+/*
+ * curl's command line with ours in it: before the options of each operation,
+ * so that the user's own come later and win.
+ */
+static bool
+amend(struct request *request, struct policy *policy, char *path)
+{
+	char **from = policy->command, **to;
+	size_t count = 0, at = 1, done = 0;
+
+	while (from[count] != NULL)
+		count++;
+	/* At most one operation a word, each with four words of ours; one
+	 * element before the command belongs to whoever launches it. */
+	request->words = malloc((5 * count + 2) * sizeof *to);
+	if (request->words == NULL)
+		return false;
+	if (request->key != NULL) {
+		request->header = join("Idempotency-Key: ", request->key);
+		if (request->header == NULL)
+			return false;
+	}
+	to = policy->command = request->words + 1;
+	while (at != 0) {
+		struct curl curl = curl_operation(from, at);
+
+		while (done < curl.opening)
+			*to++ = from[done++];
+		to = add_words(to, &curl, request->header, path);
+		at = curl.next;
+	}
+	while (done <= count)
+		*to++ = from[done++];
+	return true;
+}
+
+static bool
+know_curl(struct request *request, struct policy *policy, struct lines *lines)
+{
+	struct curl curl = curl_read(policy->command);
+	const char *path = request->status.path;
+
+	if (curl.retries)
+		lines_say(lines, LOUDNESS_PLAIN,
+		    STRINGS("curl has a --retry of its own: attempts "
+			    "multiply"));
+	if (policy->method == NULL && request->key == NULL && !curl.keyed) {
+		policy->rules.once = !curl_idempotent(curl.method);
+		policy->rules.several = curl.several;
+	}
+	if (!curl.dumps)
+		return amend(request, policy, (char *)(uintptr_t)path);
+	if (curl.dump == NULL)
+		lines_say(lines, LOUDNESS_VERBOSE,
+		    STRINGS("curl's own --dump-header is no file: HTTP tells "
+			    "nothing"));
+	status_close(&request->status);
+	request->status.path = NULL;
+	return amend(request, policy, NULL) &&
+	    (curl.dump == NULL || status_open(&request->status, curl.dump));
+}
+
+static bool
+open_status(struct request *request, struct policy *policy, struct lines *lines)
+{
+	if (policy->http_status != NULL)
+		return status_open(&request->status, policy->http_status);
+	if (!policy->http)
+		return true;
+	if (!status_make(&request->status))
+		return false;
+	return !curl_named(policy->command[0]) ||
+	    know_curl(request, policy, lines);
+}
+
+bool
+request_open(
+    struct request *request, struct policy *policy, struct lines *lines)
+{
+	char **variable = request->variables;
+
+	request->words = NULL;
+	request->header = NULL;
+	request->status.path = NULL;
+	request->key = policy->key;
+	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
+		request->key = make_uuid(request->uuid);
+	if (!open_status(request, policy, lines))
+		return false;
+	if (request->status.path != NULL)
+		*variable++ = join("RETRY_HTTP_STATUS=", request->status.path);
+	if (request->key != NULL)
+		*variable++ = join("RETRY_IDEMPOTENCY_KEY=", request->key);
+	*variable = NULL;
+	return true;
+}

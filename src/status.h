@@ -1,0 +1,47 @@
+/*
+ * status: the file in which curl, or another client, leaves what the server
+ * answered. It is emptied before each attempt and read after it. Whatever else
+ * stands at its path, a FIFO, a device, a link, is no information, and is
+ * neither waited for nor written to.
+ */
+#ifndef STATUS_H
+#define STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "http.h"
+#include "lines.h"
+
+/* Of a longer file only the end counts. */
+#define STATUS_MOST 65536
+
+#define STATUS_PATH 96
+
+struct status {
+	const char *path; /* as the command knows it; NULL: there is none */
+	int fd; /* of a file of our own, or -1 */
+	bool temporary; /* path is to be removed in the end */
+	char *bytes; /* STATUS_MOST of them */
+	char own[STATUS_PATH];
+};
+
+/* Uses the user's file. False, with errno, if there is no memory. */
+bool status_open(struct status *status, const char *path);
+
+/*
+ * Makes a file of our own: in memory where the command can reach it through
+ * /proc, so that nothing is left behind however we end; else a temporary one,
+ * for us alone. False, with errno.
+ */
+bool status_make(struct status *status);
+
+/* Empties it. Problems are told with -v. */
+void status_empty(const struct status *status, struct lines *lines);
+
+/* What it says now. Problems, and what is not understood, are told with -v. */
+struct http status_read(const struct status *status, struct lines *lines);
+
+/* Removes what was made. */
+void status_close(const struct status *status);
+
+#endif

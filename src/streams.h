@@ -1,0 +1,87 @@
+/*
+ * streams: the command's output, where a pattern wants to see it. Such a
+ * stream goes through a pipe: it is read while our side can take it, matched,
+ * and written on at once, byte for byte. A stream without a pattern stays the
+ * command's own, and costs nothing.
+ */
+#ifndef STREAMS_H
+#define STREAMS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "codes.h"
+#include "outlet.h"
+
+/* Earlier attempts whose background processes may still write. */
+#define STREAMS_OLD 64
+
+/* Of standard output and standard error: what comes, and where it goes. */
+#define STREAMS_POLLED (2 * (STREAMS_OLD + 2))
+
+struct stream {
+	int fd; /* the command's: 1 or 2 */
+	struct outlet outlet;
+	int source; /* where what the attempt writes comes from, or -1 */
+	int sink; /* what the child gets as fd, or -1 */
+	size_t owed; /* of source, once the child has ended: to be relayed */
+	int error; /* of the write that failed, or 0 */
+	int old[STREAMS_OLD]; /* sources of earlier attempts */
+	size_t olds;
+	char *bytes; /* what is read and not yet written: */
+	size_t start, length;
+};
+
+struct streams {
+	struct watches *watches;
+	struct stream list[2];
+	size_t count;
+};
+
+/*
+ * Opens the streams that the watches name, which are compiled already. Without
+ * any, does nothing. False, with errno, if the kernel refuses.
+ */
+bool streams_open(struct streams *streams, struct watches *watches);
+
+/* Makes the pipes of an attempt that is about to begin. False, with errno. */
+bool streams_begin(struct streams *streams);
+
+/* In the child, before exec. */
+void streams_attach(const struct streams *streams);
+
+/* In the parent, after fork. */
+void streams_forked(struct streams *streams);
+
+/* Fills fds, which has STREAMS_POLLED elements, and returns how many. */
+size_t streams_poll(const struct streams *streams, struct pollfd *fds);
+
+/* Relays what poll found possible; fds as streams_poll has filled it. */
+void streams_serve(struct streams *streams, const struct pollfd *fds);
+
+/* The child has ended: what stands in its pipes now will be relayed. */
+void streams_ended(struct streams *streams);
+
+/* How much of an ended attempt's output may still come. */
+enum streams_rest {
+	STREAMS_OWED, /* what it wrote is not all delivered */
+	STREAMS_STRAGGLING, /* somebody else holds its pipe open */
+	STREAMS_OVER,
+};
+
+enum streams_rest streams_rest(const struct streams *streams);
+
+/*
+ * The attempt is over. Its pipes are relayed on, unmatched: whoever still
+ * writes to one must not die of it while we live. Returns the bits of the
+ * watches that were seen.
+ */
+uint64_t streams_finish(struct streams *streams);
+
+/*
+ * The errno with which standard output, relayed, could not be written; 0 if it
+ * could, or if only its reader had gone.
+ */
+int streams_error(const struct streams *streams);
+
+#endif

@@ -1,0 +1,1048 @@
+#!/usr/bin/env bats
+# What a server answers decides: --http with the real curl and a real server,
+# --http-status, waits that the server asks for, and requests that must not be
+# sent twice.
+# shellcheck disable=SC2016 # the commands' shells expand
+
+load helper
+load actor
+
+# The user's own curl has habits, and proxies, that are none of ours.
+setup()
+{
+	helper_setup
+	unset CURL_HOME XDG_CONFIG_HOME {http,https,all}_proxy {HTTPS,ALL}_PROXY
+	export HOME=$PWD TMPDIR=$PWD/tmp no_proxy='*'
+	mkdir tmp
+}
+
+# serve: a server (server.py) at $url; nothing listens at $refused.
+serve()
+{
+	command -v curl >/dev/null || skip 'no curl here'
+	start "$PYTHON" "$BATS_TEST_DIRNAME/server.py" ports log
+	wait_for test -s ports
+	{ read -r port && read -r closed; } <ports
+	url=http://127.0.0.1:$port
+	refused=http://127.0.0.1:$closed
+}
+
+# ends STATUS [OPTION]... COMMAND...: so ends retry, allowed three attempts
+# without delay. What it writes is in ./out and ./err.
+ends()
+{
+	local want=$1 got=0
+	shift
+	timeout --foreground -s KILL 30 \
+	    "$RETRY" -n 3 -d 0 "$@" >out 2>err 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want: $*"
+		cat err
+		return 1
+	} >&2
+}
+
+# says LINE: ./err has this line of retry's.
+says()
+{
+	grep -qxF -e "retry: $1" err || {
+		echo "nobody says: $1"
+		cat err
+		return 1
+	} >&2
+}
+
+# silent: ./err has nothing.
+silent()
+{
+	[ ! -s err ] || {
+		cat err
+		return 1
+	} >&2
+}
+
+# gave_up WORDS: so ends the last line.
+gave_up()
+{
+	[[ $(tail -n 1 err) == *", giving up: $1" ]] || {
+		cat err
+		return 1
+	} >&2
+}
+
+# asked TIMES TARGET: so often the server was asked for it.
+asked()
+{
+	local times
+	times=$(cut -f 3 log | grep -cxF -e "$2") || :
+	[ "$times" -eq "$1" ] || {
+		echo "asked $times times instead of $1: $2"
+		cat log
+		return 1
+	} >&2
+}
+
+# waited MS TARGET: at least that long passed between any two requests for it.
+waited()
+{
+	awk -F '\t' -v least="$1" -v target="$2" '
+		$3 != target { next }
+		asked++ && $1 - last < least { early = 1; print $1 - last, $0 }
+		{ last = $1 }
+		END { exit early || asked < 2 }' log
+}
+
+# keys: the Idempotency-Key of each request, empty where there is none.
+keys()
+{
+	awk -F '\t' '{
+		key = ""
+		for (i = 4; i <= NF; i++)
+			if (tolower($i) ~ /^idempotency-key:/) {
+				sub(/^[^:]*: */, "", $i)
+				key = key $i
+			}
+		print key
+	}' log
+}
+
+# A command that leaves its argument in the status file $F, is counted in ./ran
+# and fails.
+export F=status
+leaves='printf "%b" "$0" >"$F"; echo >>ran; exit 1'
+
+# ran TIMES: so often did the command run since ran was asked last.
+ran()
+{
+	local times
+	times=$(lines ran)
+	rm -f ran
+	[ "$times" -eq "$1" ] || {
+		echo "$times attempts instead of $1"
+		cat err
+		return 1
+	} >&2
+}
+
+uuid='^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
+
+# fake_curl: ./curl shows its words, one a line.
+fake_curl()
+{
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >curl
+	chmod +x curl
+}
+
+#
+# --http and curl
+#
+
+@test "a 503 is retried until the server answers 200" {
+	serve
+	ends 0 --http -- curl -sS "$url/503/503/200"
+	asked 3 /503/503/200
+	says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
+	[ "$(tail -n 1 out)" = 'answer 3' ]
+}
+
+@test "curl is understood with -f, -L, -o, all of them and none" {
+	serve
+	ends 0 --http -- curl -sS "$url/503/200?none"
+	ends 0 --http -- curl -sS -f "$url/503/200?f"
+	ends 0 --http -- curl -sS -L "$url/503/200?L"
+	ends 0 --http -- curl -sS -o body "$url/503/200?o"
+	ends 0 --http -- curl -sSf "$url/503/200?sSf"
+	ends 0 --http -- curl -sSfLobody "$url/503/200?sSfLo"
+	ends 0 --http -- curl -sSfLo body --url "$url/503/200?url"
+	ends 0 --http -- curl "$url/503/200?last" --fail --output body --silent
+	for query in none f L o sSf sSfLo url last; do
+		asked 2 "/503/200?$query"
+	done
+	[ "$(<body)" = 'answer 2' ]
+}
+
+@test "--http leaves curl's own output as it is" {
+	serve
+	ends 0 --http -- curl -sS "$url/200;body=a%0Ab"
+	curl -sS "$url/200;body=a%0Ab" | cmp - out
+	silent
+	ends 22 --http -- curl -sSf "$url/404"
+	curl -sSf "$url/404" 2>want || :
+	grep -v '^retry: ' err | cmp - want
+	[ ! -s out ]
+}
+
+@test "a failure that exits 0 ends with 1, one that exits 22 with that" {
+	serve
+	ends 1 --http -- curl -sS "$url/503?0"
+	asked 3 '/503?0'
+	says 'attempt 3/3 failed (exit 0, HTTP 503), giving up: attempts exhausted'
+	ends 22 --http -- curl -sSf "$url/503?22"
+	asked 3 '/503?22'
+	says 'attempt 3/3 failed (exit 22, HTTP 503), giving up: attempts exhausted'
+}
+
+@test "the next attempt is told a last status of 1 where the failure exited 0" {
+	ends 1 -n 2 --http-status "$F" sh -c 'echo 503 >"$F"
+		echo "${RETRY_LAST_STATUS-none}" >>last'
+	[ "$(tr '\n' ' ' <last)" = 'none 1 ' ]
+}
+
+@test "a 404 is asked for once" {
+	serve
+	ends 22 --http -- curl -sSf "$url/404/200"
+	asked 1 /404/200
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	ends 1 --http -- curl -sS "$url/404/200?0"
+	asked 1 '/404/200?0'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+}
+
+@test "408, 425, 429 and 5xx are retried, other 4xx and six of 5xx are not" {
+	for code in 408 425 429 500 502 503 504 507 520 599; do
+		ends 1 --http-status "$F" sh -c "$leaves" $code
+		ran 3
+	done
+	for code in 400 401 403 404 410 413 418 501 505 506 508 510 511; do
+		ends 1 --http-status "$F" sh -c "$leaves" $code
+		ran 1
+		gave_up 'not retryable'
+	done
+}
+
+@test "403 and 413 are retried where the server names a wait" {
+	serve
+	for code in 403 413; do
+		ends 22 --http -- curl -sSf "$url/$code"
+		asked 1 /$code
+		ends 0 --http -- curl -sSf "$url/$code;Retry-After=0/200"
+		asked 2 "/$code;Retry-After=0/200"
+	done
+}
+
+@test "a redirect that ends in a 503 is retried" {
+	serve
+	ends 0 --http -- curl -sSfL "$url/302;Location=%2F503%2F200"
+	asked 2 '/302;Location=%2F503%2F200'
+	asked 2 /503/200
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
+}
+
+@test "a redirect that is not followed says nothing against the exit status" {
+	serve
+	ends 0 -v --http -- curl -sSf "$url/302;Location=%2F503"
+	asked 1 '/302;Location=%2F503'
+	says 'attempt 1/3 succeeded (exit 0, HTTP 302)'
+	target=/302\;Location=${refused//\//%2F}
+	ends 7 --http -- curl -sSfL "$url$target"
+	asked 3 "$target"
+	says 'attempt 1/3 failed (exit 7, HTTP 302), retrying in 0s'
+}
+
+@test "a refused connection is retried" {
+	serve
+	ends 7 --http -- curl -sS "$refused"
+	says 'attempt 1/3 failed (exit 7), retrying in 0s'
+	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
+}
+
+@test "a connection that ends without an answer is retried" {
+	serve
+	ends 0 --http -- curl -sS "$url/200;drop/200"
+	asked 2 '/200;drop/200'
+	says 'attempt 1/3 failed (exit 52), retrying in 0s'
+}
+
+@test "a body that is cut short is a failure although the server said 200" {
+	serve
+	ends 18 --http -- curl -sSf "$url/200;cut"
+	asked 3 '/200;cut'
+	says 'attempt 1/3 failed (exit 18, HTTP 200), retrying in 0s'
+	ends 0 --http -- curl -sSf "$url/200;cut/200"
+	asked 2 '/200;cut/200'
+}
+
+@test "an interim response and the hints in it do not count" {
+	serve
+	ends 0 --http -- curl -sSf "$url/503;early=103/200;early=103"
+	asked 2 '/503;early=103/200;early=103'
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
+}
+
+@test "of several URLs the last response counts" {
+	serve
+	ends 0 --http -- curl -sS "$url/503?first" "$url/200?first"
+	asked 1 '/503?first'
+	ends 1 --http -- curl -sS "$url/200?last" "$url/503?last"
+	asked 3 '/200?last'
+	asked 3 '/503?last'
+}
+
+@test "each operation that --next begins is dumped" {
+	serve
+	ends 0 --http -- curl -sS "$url/200?next" --next -sS "$url/503/200?next"
+	asked 2 '/503/200?next'
+}
+
+#
+# What curl is told
+#
+
+@test "--dump-header comes first, with a file that every attempt shares" {
+	fake_curl
+	ends 0 --http -- ./curl -sS -f URL
+	[[ $(head -n 2 out | tr '\n' ' ') == '--dump-header /'*' ' ]]
+	[ "$(tail -n +3 out | tr '\n' ' ')" = '-sS -f URL ' ]
+}
+
+@test "a leading -q stays curl's first word" {
+	fake_curl
+	for first in -q --disable; do
+		ends 0 --http -- ./curl $first -sS URL
+		[ "$(sed -n '1p; 2p; 4,$p' out | tr '\n' ' ')" = \
+		    "$first --dump-header -sS URL " ]
+	done
+	ends 0 --http -- ./curl -sS -q URL
+	[ "$(sed -n '1p; 3,$p' out | tr '\n' ' ')" = '--dump-header -sS -q URL ' ]
+}
+
+@test "curl reads its .curlrc, and with -q does not" {
+	serve
+	echo 'user-agent = curlrc' >.curlrc
+	ends 0 --http -- curl -sS "$url/503/200?with"
+	ends 0 --http -- curl -q -sS "$url/503/200?without"
+	[ "$(grep -cF 'User-Agent: curlrc' log)" -eq 2 ]
+	[ "$(grep -F 'User-Agent: curlrc' log | grep -cF '?with	')" -eq 2 ]
+	asked 2 '/503/200?without'
+}
+
+@test "the user's own --dump-header is read and left to him" {
+	serve
+	ends 0 --http -- curl -sS -D heads "$url/503/200?D"
+	ends 0 --http -- curl -sSDheads "$url/503/200?sSD"
+	ends 0 --http -- curl -sS --dump-header heads "$url/503/200?long"
+	ends 0 --http -- curl -sS "$url/503/200?behind" -D heads
+	for query in D sSD long behind; do
+		asked 2 "/503/200?$query"
+	done
+	[ "$(grep -c '^HTTP/1.1 ' heads)" -eq 1 ]
+	grep -q '^HTTP/1.1 200 ' heads
+}
+
+@test "what an earlier curl left in the user's --dump-header does not count" {
+	serve
+	printf 'HTTP/1.1 404 Not Found\r\n\r\n' >heads
+	ends 7 --http -- curl -sS -D heads "$refused"
+	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
+}
+
+@test "a --dump-header to standard output tells nothing, which -v says" {
+	serve
+	ends 0 -v --http -- curl -sS -D - "$url/503"
+	asked 1 /503
+	says "curl's own --dump-header is no file: HTTP tells nothing"
+	grep -q '^HTTP/1.1 503 ' out
+}
+
+@test "a curl with a --retry of its own gets one warning" {
+	serve
+	warning='curl has a --retry of its own: attempts multiply'
+	ends 22 --http --retry-on http:404 -- curl -sSf --retry 2 "$url/404"
+	asked 3 /404
+	says "$warning"
+	[ "$(grep -cF "$warning" err)" -eq 1 ]
+	ends 22 -q --http -- curl -sSf --retry 2 "$url/404"
+	run ! says "$warning"
+	ends 22 --http -- curl -sSf --retry 0 "$url/404"
+	run ! says "$warning"
+}
+
+@test "a program that is not called curl gets no words of ours" {
+	fake_curl
+	mv curl curly
+	ends 0 --http -- ./curly -sS URL
+	[ "$(tr '\n' ' ' <out)" = '-sS URL ' ]
+	ends 0 --http --idempotency-key k -- ./curly -d x=1 URL
+	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
+}
+
+@test "without --http curl gets no words of ours" {
+	fake_curl
+	ends 0 --idempotency-key k -- ./curl -d x=1 URL
+	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
+	ends 0 --http-status "$F" -- ./curl -d x=1 URL
+	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
+}
+
+#
+# When to come back
+#
+
+@test "a 429 with Retry-After 1 is asked again at least a second later" {
+	serve
+	ends 0 --http -- curl -sSf "$url/429;Retry-After=1/200"
+	asked 2 '/429;Retry-After=1/200'
+	waited 1000 '/429;Retry-After=1/200'
+}
+
+@test "without jitter the delay is what the server asked for" {
+	serve
+	target='/503;Retry-After-Ms=450/200'
+	ends 0 -j none --max-delay 0.1 --http -- curl -sSf "$url$target"
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0.5s'
+	waited 450 "$target"
+	target='/503;Retry-After=1/200'
+	ends 0 -j none --http -- curl -sSf "$url$target"
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 1s'
+	waited 1000 "$target"
+}
+
+@test "jitter only adds to what the server asked for" {
+	serve
+	target='/503;Retry-After-Ms=150'
+	ends 22 -n 5 -d 0.05 --http -- curl -sSf "$url$target"
+	asked 5 "$target"
+	waited 150 "$target"
+}
+
+@test "where the backoff is longer than the server asks, the backoff counts" {
+	serve
+	target='/503;Retry-After-Ms=10/200'
+	ends 0 -d 0.3 -j none --http -- curl -sSf "$url$target"
+	waited 300 "$target"
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0.3s'
+}
+
+@test "a 429 without a wait is asked again after a base delay at least" {
+	serve
+	ends 22 -n 5 -d 0.15 -b constant --http -- curl -sSf "$url/429"
+	asked 5 /429
+	waited 150 /429
+}
+
+@test "a Retry-After may be a date of any of the three forms" {
+	serve
+	local form job jobs=()
+	for form in imf rfc850 asctime; do
+		start "$RETRY" -n 2 -d 0 --http -- \
+		    curl -sSf "$url/503;Retry-After=@$form+1/200"
+		jobs+=("$pid")
+	done
+	for job in "${jobs[@]}"; do
+		pid=$job
+		ended
+		[ "$status" -eq 0 ]
+	done
+	for form in imf rfc850 asctime; do
+		asked 2 "/503;Retry-After=@$form+1/200"
+		waited 1000 "/503;Retry-After=@$form+1/200"
+	done
+}
+
+@test "a date counts from the response's own Date" {
+	serve
+	for form in imf rfc850 asctime; do
+		ends 22 --http -- curl -sSf \
+		    "$url/503;Date=@imf-7200;Retry-After=@$form-3600"
+		gave_up 'Retry-After too long (1h)'
+	done
+	ends 0 --http -- curl -sSf \
+	    "$url/503;Date=@imf+7200;Retry-After=@imf+7100/200"
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
+}
+
+@test "the wait may be told in milliseconds" {
+	serve
+	for name in Retry-After-Ms X-Ms-Retry-After-Ms Grpc-Retry-Pushback-Ms; do
+		ends 22 --max-retry-after 0.1 --http -- \
+		    curl -sSf "$url/503;$name=250"
+		gave_up 'Retry-After too long (0.3s)'
+	done
+}
+
+@test "a negative pushback is not to be retried" {
+	serve
+	ends 22 --http -- curl -sSf "$url/503;Grpc-Retry-Pushback-Ms=-1"
+	asked 1 '/503;Grpc-Retry-Pushback-Ms=-1'
+	gave_up 'not retryable'
+}
+
+@test "a rate limit of which nothing remains says when to come back" {
+	serve
+	for fields in 'RateLimit=%22burst%22%3Br%3D0%3Bt%3D3600' \
+	    'RateLimit-Remaining=0;RateLimit-Reset=3600' \
+	    'X-RateLimit-Remaining=0;X-RateLimit-Reset=3600' \
+	    'X-RateLimit-Remaining=0;X-RateLimit-Reset=@unix+3600'; do
+		ends 22 --http -- curl -sSf "$url/429;$fields"
+		gave_up 'Retry-After too long (1h)'
+	done
+	for fields in 'RateLimit-Remaining=1;RateLimit-Reset=3600' \
+	    'X-RateLimit-Remaining=7;X-RateLimit-Reset=3600' \
+	    'X-RateLimit-Reset=3600'; do
+		ends 0 --http -- curl -sSf "$url/429;$fields/200"
+		asked 2 "/429;$fields/200"
+	done
+}
+
+@test "a Retry-After of more than --max-retry-after gives up at once" {
+	serve
+	ends 22 --http -- curl -sSf "$url/503;Retry-After=3600"
+	asked 1 '/503;Retry-After=3600'
+	says 'attempt 1/3 failed (exit 22, HTTP 503), giving up: Retry-After too long (1h)'
+	ends 1 -v --max-retry-after 1s --http -- curl -sS "$url/503;Retry-After=90"
+	says 'attempt 1/3 failed (exit 0, HTTP 503), giving up: Retry-After too long (1m30s)'
+	grep -qxE 'retry: ended after 1 attempt in .*: retry-after' err
+	ends 0 --max-retry-after 1s -j none --http -- \
+	    curl -sSf "$url/503;Retry-After=1/200"
+}
+
+@test "a Retry-After past the deadline gives up at once" {
+	serve
+	before=$(now)
+	ends 22 -T 25 --http -- curl -sSf "$url/503;Retry-After=60"
+	[ $(($(now) - before)) -lt 20000 ]
+	asked 1 '/503;Retry-After=60'
+	gave_up 'Retry-After too long (1m)'
+}
+
+@test "on the last attempt there is no wait to complain about" {
+	serve
+	ends 22 -n 1 --http -- curl -sSf "$url/503;Retry-After=3600"
+	gave_up 'attempts exhausted'
+}
+
+@test "a Retry-After that makes no sense is ignored, which -v says once" {
+	serve
+	ends 0 -v --http -- curl -sSf "$url/503;Retry-After=soon/200"
+	asked 2 '/503;Retry-After=soon/200'
+	[ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" \
+	    err)" -eq 1 ]
+	ends 0 --http -- curl -sSf "$url/503;Retry-After=-5/200"
+	[ "$(lines err)" -eq 2 ]
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
+}
+
+#
+# --http and other commands
+#
+
+@test "a command that is not curl is told where by RETRY_HTTP_STATUS" {
+	ends 1 --http -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
+	ran 1
+	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: not retryable'
+	ends 1 --http -- sh -c 'echo >>ran; echo 503 >>"$RETRY_HTTP_STATUS"'
+	ran 3
+	says 'attempt 3/3 failed (exit 0, HTTP 503), giving up: attempts exhausted'
+}
+
+@test "the private file is emptied before each attempt" {
+	ends 0 --http -- sh -c 'echo >>ran; [ -s "$RETRY_HTTP_STATUS" ] && exit 9
+		[ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >"$RETRY_HTTP_STATUS"'
+	ran 2
+}
+
+@test "a command that says nothing is judged by its exit status" {
+	ends 0 --http -- sh -c 'echo >>ran'
+	ran 1
+	ends 7 --http -- sh -c 'echo >>ran; exit 7'
+	ran 3
+	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
+}
+
+@test "without --http and --http-status there is no RETRY_HTTP_STATUS" {
+	ends 0 sh -c '[ -z "${RETRY_HTTP_STATUS+set}" ]'
+}
+
+@test "even after SIGKILL there is no file of ours" {
+	start "$RETRY" --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >path
+		echo 503 >"$RETRY_HTTP_STATUS"; : >written; exec sleep 20'
+	wait_for test -e written
+	path=$(<path)
+	[[ $path =~ ^/proc/[0-9]+/fd/[0-9]+$ ]]
+	[ "$(<"$path")" = 503 ]
+	kill -KILL "$pid"
+	ended
+	[ ! -e "$path" ]
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "the command does not inherit the private file's descriptor" {
+	"$RETRY" --http -- ls -l /proc/self/fd \
+	    >out 3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0
+	run ! grep -q memfd out
+}
+
+# bare COMMAND...: COMMAND with an empty directory where /proc was.
+bare()
+{
+	isolate -m
+	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
+		skip 'no right to cover /proc here'
+	start "${isolate[@]}" sh -c 'mount -t tmpfs none /proc; exec "$@"' sh "$@"
+}
+
+@test "without /proc the private file is a temporary one for us alone" {
+	bare "$RETRY" -n 3 -d 0 --http -- sh -c 'echo >>ran
+		stat -c "%a %s %n" "$RETRY_HTTP_STATUS" >>stats
+		echo 503 >"$RETRY_HTTP_STATUS"'
+	ended
+	[ "$status" -eq 1 ]
+	ran 3
+	[ "$(sort -u stats | grep -c '')" -eq 1 ]
+	[[ $(head -n 1 stats) == "600 0 $PWD/tmp/"* ]]
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "under a /proc of other processes nobody else's file is taken for ours" {
+	isolate -p -f -m --mount-proc
+	echo precious >victim
+	# Number 1 of that /proc; retry is number 1 of what is not mounted.
+	start "${isolate[@]}" bash -c 'for n in {10..60}; do
+			eval "exec $n<>victim"
+		done
+		(
+			for n in {10..60}; do
+				eval "exec $n<&-"
+			done
+			exec unshare -p -f "$RETRY" --http -- \
+			    sh -c "echo 404 >\"\$RETRY_HTTP_STATUS\""
+		)
+		exit $?'
+	ended
+	[ "$(<victim)" = precious ]
+	[ "$status" -eq 1 ]
+	says 'attempt 1/4 failed (exit 0, HTTP 404), giving up: not retryable'
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "the temporary file goes when a signal ends retry" {
+	bare "$RETRY" -d 20 -j none --http -- sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
+	wait_for grep -q 'retrying in' err
+	[ -n "$(ls -A tmp)" ]
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "a retry within a retry has a file of its own" {
+	ends 1 -n 2 --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >>outer
+		"$RETRY" -n 2 -d 0 -q --http -- sh -c "
+			env | grep ^RETRY_HTTP_STATUS= >>inner
+			echo 503 >\"\$RETRY_HTTP_STATUS\""
+		[ ! -s "$RETRY_HTTP_STATUS" ] || exit 9
+		exit 1'
+	[ "$(sort -u outer | grep -c '')" -eq 1 ]
+	[ "$(lines inner)" -eq 4 ]
+	[ "$(sort -u inner | grep -c '')" -eq 2 ]
+	run ! grep -qF "$(head -n 1 outer)" inner
+	run ! grep -q HTTP err
+}
+
+@test "a retry that asks for no file of its own passes the outer one's on" {
+	ends 1 --http -- "$RETRY" -q -n 2 -d 0 -- \
+	    sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
+	ran 2
+	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: not retryable'
+}
+
+#
+# --http-status
+#
+
+@test "--http-status understands what curl's -w writes" {
+	serve
+	local hints=('%{http_code} %header{retry-after}'
+		'code=%{http_code}\nretry_after=%header{retry-after}\n'
+		'%{json}%{header_json}')
+	for format in "${hints[@]}"; do
+		ends 22 --http-status "$F" -- sh -c 'curl -sSf -o body -w "$0" "$1" >"$F"' \
+		    "$format" "$url/503;Retry-After=3600"
+		says 'attempt 1/3 failed (exit 22, HTTP 503), giving up: Retry-After too long (1h)'
+	done
+	for format in '%{http_code}' '%{json}'; do
+		ends 0 --http-status "$F" -- sh -c 'curl -sS -o body -w "$0" "$1" >"$F"' \
+		    "$format" "$url/503/200?$RANDOM$RANDOM"
+		says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
+	done
+	ends 22 --http-status "$F" -- \
+	    sh -c 'curl -sSf -o body -w "%{header_json}" "$0" >"$F"' \
+	    "$url/503;Retry-After=3600"
+	says 'attempt 1/3 failed (exit 22), giving up: Retry-After too long (1h)'
+}
+
+@test "--http-status names the file to the command" {
+	ends 1 --http-status "a b" sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	[ "$(<'a b')" = 404 ]
+}
+
+@test "000 is no answer: the exit status speaks" {
+	ends 7 --http-status "$F" sh -c 'echo 000 >"$F"; exit 7'
+	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
+	ends 0 --http-status "$F" sh -c 'echo 000 >"$F"; echo >>ran'
+	ran 1
+}
+
+@test "a status file that was there before does not count" {
+	echo 503 >"$F"
+	ends 0 --http-status "$F" sh -c 'echo >>ran'
+	ran 1
+	[ ! -s "$F" ]
+	printf 'HTTP/1.1 404 Not Found\r\n\r\n' >"$F"
+	ends 7 --http-status "$F" sh -c 'echo >>ran; exit 7'
+	ran 3
+	says 'attempt 1/3 failed (exit 7), retrying in 0s'
+}
+
+@test "the status file is emptied before each attempt and stays the same file" {
+	: >"$F"
+	inode=$(stat -c %i "$F")
+	ends 0 --http-status "$F" sh -c 'echo >>ran; [ ! -s "$F" ] || exit 9
+		[ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$F"'
+	ran 2
+	[ "$(stat -c %i "$F")" = "$inode" ]
+}
+
+@test "a status file that is missing tells nothing, which -v says" {
+	ends 7 -v --http-status "$F" sh -c 'echo >>ran; exit 7'
+	ran 3
+	says "status file '$F' tells nothing: No such file or directory"
+	ends 0 -v --http-status no/where true
+	says "status file 'no/where' tells nothing: No such file or directory"
+	ends 0 --http-status "$F" true
+	silent
+}
+
+@test "a status file in no known form tells nothing, which -v says" {
+	ends 1 -v --http-status "$F" sh -c "$leaves" 'It went wrong\n'
+	ran 3
+	says "status file '$F' tells nothing: in no form that is known"
+	ends 1 --http-status "$F" sh -c "$leaves" 'It went wrong\n'
+	run ! grep -q 'status file' err
+}
+
+@test "a status file that may not be read tells nothing" {
+	local drop=()
+	if [ "$(id -u)" -eq 0 ]; then
+		drop=(setpriv --bounding-set '-dac_override,-dac_read_search')
+		"${drop[@]}" true 2>/dev/null || skip 'no way to be less than root'
+	fi
+	got=0
+	"${drop[@]}" "$RETRY" -v -n 2 -d 0 --http-status "$F" -- sh -c '
+		[ ! -e "$F" ] || chmod 600 "$F"
+		echo 404 >"$F"; chmod 0 "$F"; echo >>ran; exit 7' \
+	    2>err 3>&- || got=$?
+	[ "$got" -eq 7 ]
+	ran 2
+	says "status file '$F' tells nothing: Permission denied"
+}
+
+@test "a FIFO, directory or device for a status file tells nothing" {
+	mkfifo fifo
+	mkdir directory
+	for path in fifo directory /dev/null /dev/zero; do
+		ends 7 -v --http-status "$path" sh -c 'echo >>ran; exit 7'
+		ran 3
+		says "status file '$path' tells nothing: not a regular file"
+		ends 0 --http-status "$path" true
+		silent
+	done
+}
+
+@test "what waits in a FIFO is left to its reader" {
+	mkfifo fifo
+	exec 8<>fifo
+	echo 404 >&8
+	ends 7 -n 2 --http-status fifo sh -c 'exit 7'
+	says 'attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+	read -r -t 10 line <&8
+	[ "$line" = 404 ]
+}
+
+@test "a link for a status file is neither emptied nor believed" {
+	echo 404 >target
+	ln -s target link
+	ends 7 -v --http-status link sh -c 'echo >>ran; exit 7'
+	ran 3
+	[ "$(<target)" = 404 ]
+	grep -q "^retry: status file 'link' tells nothing: " err
+}
+
+@test "a link that takes the status file's place meanwhile is not followed" {
+	echo 404 >target
+	ends 7 --http-status "$F" sh -c 'ln -sf target "$F"; echo >>ran; exit 7'
+	ran 3
+	[ "$(<target)" = 404 ]
+	run ! grep -q HTTP err
+}
+
+@test "a FIFO that takes the status file's place meanwhile keeps nobody" {
+	ends 7 --http-status "$F" sh -c 'rm -f "$F"; mkfifo "$F"
+		echo >>ran; exit 7'
+	ran 3
+}
+
+@test "of a status file of more than 64 KiB the end counts" {
+	ends 22 --http-status "$F" sh -c '{
+			printf "HTTP/1.1 503 Answer\r\n\r\n"
+			head -c 200000 /dev/zero | tr "\0" x
+			printf "\r\nHTTP/1.1 404 Answer\r\n\r\n"
+		} >"$F"; echo >>ran; exit 22'
+	ran 1
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+}
+
+@test "a status file full of holes and noise keeps nobody" {
+	ends 7 --http-status "$F" sh -c 'truncate -s 8G "$F"; echo >>ran; exit 7'
+	ran 3
+	ends 7 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"
+		echo >>ran; exit 7'
+}
+
+@test "long answers of a server are survived" {
+	serve
+	ends 0 --http -- curl -sSf "$url/503;flood=20/200;flood=20"
+	asked 2 '/503;flood=20/200;flood=20'
+	ends 0 --http -- curl -sSf "$url/200;flood=200"
+}
+
+#
+# HTTP statuses in lists
+#
+
+@test "http: in --retry-on takes the place of what is retried" {
+	while read -r list code times; do
+		ends 1 --retry-on "$list" --http-status "$F" \
+		    sh -c "$leaves" "$code"
+		ran "$times"
+	done <<-END
+		http:404 404 3
+		http:404 503 1
+		http:4xx 410 3
+		http:5xx 501 3
+		http:5xx 429 1
+		http:500-503 503 3
+		http:500-503 504 1
+		7,http:404 404 3
+		http:404,http:409 409 3
+	END
+}
+
+@test "--retry-on http: leaves failures without an answer to its other items" {
+	ends 6 --retry-on 7,http:503 sh -c 'echo >>ran; exit 6'
+	ran 1
+	ends 7 --retry-on 7,http:503 sh -c 'echo >>ran; exit 7'
+	ran 3
+	ends 1 --retry-on 1 --http-status "$F" sh -c "$leaves" 404
+	ran 1
+	ends 1 --retry-on 7 --http-status "$F" sh -c "$leaves" 503
+	ran 3
+}
+
+@test "--stop-on http: wins" {
+	ends 1 --stop-on http:503 --retry-on http:5xx --http-status "$F" \
+	    sh -c "$leaves" 503
+	ran 1
+	gave_up 'stop rule'
+	ends 1 --stop-on http:503 --http-status "$F" sh -c "$leaves" 502
+	ran 3
+}
+
+@test "--fail-on http: makes a failure of a good answer" {
+	ends 1 --fail-on http:204 --http-status "$F" \
+	    sh -c 'echo 204 >"$F"; echo >>ran'
+	ran 3
+	says 'attempt 3/3 failed (exit 0, HTTP 204), giving up: attempts exhausted'
+	ends 0 --fail-on http:204 --http-status "$F" \
+	    sh -c 'echo 200 >"$F"; echo >>ran'
+	ran 1
+}
+
+@test "--success-on http: is content with it and keeps the exit status" {
+	serve
+	ends 22 -v --success-on http:404 --http -- curl -sSf "$url/404"
+	asked 1 /404
+	says 'attempt 1/3 succeeded (exit 22, HTTP 404)'
+	ends 0 --success-on http:404 --http -- curl -sS "$url/404"
+	silent
+}
+
+#
+# What must not be sent twice
+#
+
+@test "a declared method that is not idempotent is refused before anything runs" {
+	for method in POST PATCH CONNECT post LOCK; do
+		ends 125 --method $method sh -c 'echo >>ran'
+		ran 0
+		says "--method: not idempotent, and no --idempotency-key: '$method'"
+	done
+	for method in GET HEAD PUT DELETE OPTIONS TRACE get; do
+		ends 1 --method $method sh -c 'echo >>ran; exit 1'
+		ran 3
+	done
+	ends 1 --method POST --idempotency-key k sh -c 'echo >>ran; exit 1'
+	ran 3
+}
+
+@test "--method and --idempotency-key refuse what cannot stand in a request" {
+	for method in '' 'GET /' $'GET\r\nX:' G@T; do
+		ends 125 --method "$method" sh -c 'echo >>ran'
+		ran 0
+		grep -q '^retry: --method: not an HTTP method: ' err
+	done
+	for key in '' $'a\r\nX: y' $'a\x7f'; do
+		ends 125 --idempotency-key "$key" sh -c 'echo >>ran'
+		ran 0
+		grep -q '^retry: --idempotency-key: ' err
+	done
+}
+
+@test "--http and --http-status exclude each other" {
+	ends 125 --http --http-status "$F" sh -c 'echo >>ran'
+	ran 0
+	says "--http-status: not with --http: '$F'"
+}
+
+@test "a POST without a key is sent once" {
+	serve
+	ends 1 --http -- curl -sS -d x=1 "$url/503/200"
+	asked 1 /503/200
+	says 'attempt 1/3 failed (exit 0, HTTP 503), giving up: not idempotent'
+	ends 22 -v --http -- curl -sSf -d x=1 "$url/503/200?f"
+	asked 1 '/503/200?f'
+	grep -qxE 'retry: ended after 1 attempt in .*: not-idempotent' err
+	ends 52 --http -- curl -sS -d x=1 "$url/200;drop"
+	asked 1 '/200;drop'
+	gave_up 'not idempotent'
+	ends 18 --http -- curl -sS -d x=1 "$url/200;cut"
+	asked 1 '/200;cut'
+}
+
+@test "a POST that was never sent is retried" {
+	serve
+	ends 7 --http -- curl -sS -d x=1 "$refused"
+	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
+	start "$RETRY" -T 25 -d 0.02 -b constant --http -- \
+	    curl -sS -d x=1 "$refused/201"
+	wait_for grep -q '^retry: attempt 2 failed (exit 7), retrying in' err
+	curl -sS "$url/listen"
+	ended
+	[ "$status" -eq 0 ]
+	asked 1 /201
+}
+
+@test "a POST whose redirect leads nowhere has been sent" {
+	serve
+	target=/307\;Location=${refused//\//%2F}
+	ends 7 --http -- curl -sSL -d x=1 "$url$target"
+	asked 1 "$target"
+	gave_up 'not idempotent'
+}
+
+@test "the method is read from curl's own words" {
+	serve
+	local times words
+	echo x >file
+	while read -r times words; do
+		: >log
+		# shellcheck disable=SC2086 # several words
+		ends 22 -n 2 --http -- curl -sSf $words "$url/503"
+		[ "$(lines log)" -eq "$times" ] || {
+			cat log
+			return 1
+		} >&2
+	done <<-END
+		1 -X POST
+		1 -XPATCH
+		1 --request POST
+		1 -d x=1
+		1 -sSfdx=1
+		1 --data-binary @file
+		1 --data-urlencode x=1
+		1 --json {}
+		1 -F x=1
+		1 -X LOCK
+		2 -X PUT -d x=1
+		2 -X DELETE
+		2 -d x=1 -G
+		2 -T file
+		2 -X PUT -T file
+		2 -I
+	END
+}
+
+@test "where a config file may choose the method there is no gate" {
+	serve
+	echo 'data = "x=1"' >config
+	ends 22 --http -- curl -sSf -K config "$url/503"
+	asked 3 /503
+	[ "$(cut -f 2 log | sort -u)" = POST ]
+}
+
+@test "a declared method is believed instead of curl's own words" {
+	serve
+	ends 22 --method PUT --http -- curl -sSf -d x=1 "$url/503"
+	asked 3 /503
+}
+
+@test "without --http nothing is known of curl's method" {
+	serve
+	ends 22 curl -sSf -d x=1 "$url/503"
+	asked 3 /503
+}
+
+@test "the gate closes after the rules that stop for another reason" {
+	serve
+	ends 22 --http -- curl -sSf -d x=1 "$url/404"
+	gave_up 'not retryable'
+	ends 22 --stop-on 22 --http -- curl -sSf -d x=1 "$url/503"
+	gave_up 'stop rule'
+	ends 0 --http -- curl -sSf -d x=1 "$url/200"
+	silent
+}
+
+@test "--idempotency-key auto sends one UUID with every attempt" {
+	serve
+	ends 22 --idempotency-key auto --http -- curl -sSf -d x=1 "$url/503"
+	asked 3 /503
+	[ "$(keys | sort -u | grep -c '')" -eq 1 ]
+	[[ $(keys | head -n 1) =~ $uuid ]]
+	ends 0 --idempotency-key auto --http -- curl -sSf -d x=1 "$url/200"
+	[ "$(keys | sort -u | grep -c '')" -eq 2 ]
+}
+
+@test "--idempotency-key sends the key that it is given" {
+	serve
+	ends 0 --method POST --idempotency-key 'order "7"' --http -- \
+	    curl -sSf -X POST "$url/503/200"
+	[ "$(keys | sort -u)" = 'order "7"' ]
+	asked 2 /503/200
+}
+
+@test "a header of the user's takes the place of our key" {
+	serve
+	for header in 'Idempotency-Key: mine' 'idempotency-key:mine'; do
+		ends 22 -n 2 --idempotency-key auto --http -- \
+		    curl -sSf -H "$header" -d x=1 "$url/503"
+	done
+	[ "$(keys | tr '\n' ' ')" = 'mine mine mine mine ' ]
+	ends 22 --http -- curl -sSf -H 'Idempotency-Key: own' -d x=1 "$url/503?own"
+	asked 3 '/503?own'
+}
+
+@test "the command is told the key and the file, and one of each only" {
+	RETRY_IDEMPOTENCY_KEY=outer ends 0 --idempotency-key k -- env
+	[ "$(grep '^RETRY_IDEMPOTENCY_KEY=' out)" = RETRY_IDEMPOTENCY_KEY=k ]
+	RETRY_HTTP_STATUS=outer ends 0 --http-status inner -- env
+	[ "$(grep '^RETRY_HTTP_STATUS=' out)" = RETRY_HTTP_STATUS=inner ]
+	ends 1 --idempotency-key auto -- sh -c '
+		echo "RETRY_IDEMPOTENCY_KEY=$RETRY_IDEMPOTENCY_KEY" >>keys; exit 1'
+	[ "$(lines keys)" -eq 3 ]
+	[ "$(sort -u keys | grep -c '')" -eq 1 ]
+	key=$(head -n 1 keys)
+	[[ ${key#*=} =~ $uuid ]]
+	ends 0 --idempotency-key k -- sh -c '[ "$RETRY_IDEMPOTENCY_KEY" = k ]'
+	ends 0 sh -c '[ -z "${RETRY_IDEMPOTENCY_KEY+set}" ]'
+}
