@@ -7,7 +7,10 @@
 #include <string.h>
 #include "backoff.h"
 #include "codes.h"
+#include "curl.h"
+#include "delays.h"
 #include "duration.h"
+#include "lists.h"
 #include "number.h"
 #include "words.h"
 
@@ -19,9 +22,7 @@
 #define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
 #define DEFAULT_DELAY (500 * NANOS_MS)
 #define DEFAULT_FACTOR (INT64_C(2) * BACKOFF_FACTOR_ONE)
-#define DEFAULT_CAP (30 * NANOS_SECOND)
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define DEFAULT_MAX_RETRY_AFTER (5 * NANOS_MINUTE)
 
 /* In the order of --help, the manual and the completions. */
 enum option {
@@ -42,7 +43,14 @@ enum option {
 	OPT_SPLAY,
 	OPT_RETRY_ON,
 	OPT_STOP_ON,
+	OPT_FAIL_ON,
 	OPT_SUCCESS_ON,
+	OPT_PRESET,
+	OPT_HTTP,
+	OPT_HTTP_STATUS,
+	OPT_MAX_RETRY_AFTER,
+	OPT_METHOD,
+	OPT_IDEMPOTENCY_KEY,
 	OPT_QUIET,
 	OPT_VERBOSE,
 	OPT_HELP,
@@ -92,126 +100,51 @@ take_signal(const struct row *row, const char *text, void *field)
 }
 
 static void
-take_delays(const struct row *row, const char *text, void *field)
+take_http(const struct row *row, const char *text, void *field)
 {
-	struct backoff *backoff = field;
-	const char *item = text;
+	bool *http = field;
 
-	for (backoff->count = 0;; item++) {
-		size_t length = strcspn(item, ",");
-
-		if (backoff->count == BACKOFF_DELAYS)
-			words_refuse(row, "more than 64 delays", text);
-		if (length == 0)
-			words_refuse_item(row, "empty item", item, 0, text);
-		if (!duration_parse(
-			item, length, &backoff->delays[backoff->count++]))
-			words_refuse_item(
-			    row, "not a time", item, length, text);
-		item += length;
-		if (*item == '\0')
-			return;
-	}
-}
-
-/* The index of text among names, or -1. */
-static int
-choice(const char *const *names, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], text) == 0)
-			return (int)i;
-	return -1;
+	(void)row;
+	(void)text;
+	*http = true;
 }
 
 static void
-take_backoff(const struct row *row, const char *text, void *field)
+take_path(const struct row *row, const char *text, void *field)
 {
-	static const char *const kinds[] = {
-		[BACKOFF_EXPONENTIAL] = "exponential",
-		[BACKOFF_LINEAR] = "linear",
-		[BACKOFF_CONSTANT] = "constant",
-		[BACKOFF_FIBONACCI] = "fibonacci",
-	};
-	enum backoff_kind *kind = field;
-	int found = choice(kinds, COUNT(kinds), text);
+	const char **path = field;
 
-	if (found == -1)
-		words_refuse(row,
-		    "not exponential, linear, constant or fibonacci", text);
-	*kind = (enum backoff_kind)found;
+	if (*text == '\0')
+		words_refuse(row, "not a file name", text);
+	*path = text;
 }
 
+/* RFC 9110, section 5.6.2. */
 static void
-take_jitter(const struct row *row, const char *text, void *field)
+take_method(const struct row *row, const char *text, void *field)
 {
-	static const char *const kinds[] = {
-		[JITTER_FULL] = "full",
-		[JITTER_EQUAL] = "equal",
-		[JITTER_DECORRELATED] = "decorrelated",
-		[JITTER_NONE] = "none",
-	};
-	enum jitter *jitter = field;
-	int found = choice(kinds, COUNT(kinds), text);
+	const char **method = field;
+	size_t length = strspn(text,
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-	if (found == -1)
-		words_refuse(
-		    row, "not full, equal, decorrelated or none", text);
-	*jitter = (enum jitter)found;
+	if (length == 0 || text[length] != '\0')
+		words_refuse(row, "not an HTTP method", text);
+	*method = text;
 }
 
+/* It becomes a line of a header, and no more than one. */
 static void
-take_factor(const struct row *row, const char *text, void *field)
+take_key(const struct row *row, const char *text, void *field)
 {
-	int64_t *factor = field;
+	const char **key = field;
 
-	if (!number_decimal(text, strlen(text), BACKOFF_FACTOR_ONE, factor) ||
-	    *factor < BACKOFF_FACTOR_ONE)
-		words_refuse(row, "not a number of 1 or more", text);
-}
-
-/* Not number_whole, which saturates: two large seeds are not one seed. */
-static bool
-seed_parse(const char *text, uint64_t *seed)
-{
-	const char *c = text;
-
-	for (*seed = 0; *c >= '0' && *c <= '9'; c++) {
-		uint64_t digit = (uint64_t)(*c - '0');
-
-		if (*seed > (UINT64_MAX - digit) / 10)
-			return false;
-		*seed = *seed * 10 + digit;
-	}
-	return c != text && *c == '\0';
-}
-
-static void
-take_seed(const struct row *row, const char *text, void *field)
-{
-	struct policy *policy = field;
-
-	if (!seed_parse(text, &policy->seed))
-		words_refuse(row, "not a whole number below 2^64", text);
-	policy->seeded = true;
-}
-
-static void
-take_list(const struct row *row, const char *text, void *field)
-{
-	struct codes_error error;
-
-	if (!codes_parse(field, text, &error))
-		words_refuse_item(
-		    row, error.why, error.item, error.length, text);
-}
-
-static void
-take_retry_on(const struct row *row, const char *text, void *field)
-{
-	take_list(row, text, field);
-	if (codes_has_exit(field, 0))
-		words_refuse(row, "0 is a success, not a failure", text);
+	for (const char *c = text; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			words_refuse(row, "a control character in", text);
+	if (*text == '\0')
+		words_refuse(row, "empty", text);
+	*key = text;
 }
 
 static void
@@ -250,24 +183,24 @@ static const struct row rows[OPTIONS] = {
 	[OPT_KILL_AFTER] = { "kill-after", 'k', "DUR", take_span,
 	    AT(kill_after), "then KILL, this much later (default 5s)" },
 
-	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]", take_delays, AT(backoff),
+	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]", delays_list, AT(backoff),
 	    "base delay (default 500ms), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows" },
-	[OPT_BACKOFF] = { "backoff", 'b', "KIND", take_backoff,
-	    AT(backoff.kind),
+	[OPT_BACKOFF] = { "backoff", 'b', "KIND", delays_kind, AT(backoff.kind),
 	    "how delays grow: exponential (default), linear,\n"
 	    "constant, fibonacci" },
-	[OPT_FACTOR] = { "factor", '\0', "X", take_factor, AT(backoff.factor),
+	[OPT_FACTOR] = { "factor", '\0', "X", delays_factor, AT(backoff.factor),
 	    "of exponential backoff, 1 or more (default 2)" },
 	[OPT_MAX_DELAY] = { "max-delay", '\0', "DUR", take_span,
 	    AT(backoff.cap), "cap (default 30s, or the largest -d if more)" },
 	[OPT_MIN_DELAY] = { "min-delay", '\0', "DUR", take_span,
 	    AT(backoff.floor), "floor (default 0)" },
-	[OPT_JITTER] = { "jitter", 'j', "KIND", take_jitter, AT(backoff.jitter),
+	[OPT_JITTER] = { "jitter", 'j', "KIND", delays_jitter,
+	    AT(backoff.jitter),
 	    "full (default), equal, decorrelated, none: -d 10\n"
 	    "alone waits a random time in [0, 10s] before the\n"
 	    "first retry, with -j none exactly that" },
-	[OPT_SEED] = { "seed", '\0', "N", take_seed, 0,
+	[OPT_SEED] = { "seed", '\0', "N", delays_seed, 0,
 	    "make the delays repeatable (default: random)" },
 	[OPT_RESET_AFTER] = { "reset-after", '\0', "DUR", take_span,
 	    AT(reset_after),
@@ -277,13 +210,31 @@ static const struct row rows[OPTIONS] = {
 	    "wait a random time in [0, DUR] before the first\n"
 	    "attempt (default 0)" },
 
-	[OPT_RETRY_ON] = { "retry-on", '\0', "LIST", take_retry_on,
-	    AT(rules.retry_on), "retry only these failures (default: any)" },
-	[OPT_STOP_ON] = { "stop-on", '\0', "LIST", take_list, AT(rules.stop_on),
-	    "never retry these; wins over --retry-on" },
-	[OPT_SUCCESS_ON] = { "success-on", '\0', "LIST", take_list,
-	    AT(rules.success_on),
+	[OPT_RETRY_ON] = { "retry-on", '\0', "LIST", lists_retry_on, 0,
+	    "retry only these failures (default: any)" },
+	[OPT_STOP_ON] = { "stop-on", '\0', "LIST", lists_stop_on, 0,
+	    "never retry these; wins over all other rules" },
+	[OPT_FAIL_ON] = { "fail-on", '\0', "LIST", lists_fail_on, 0,
+	    "failures although COMMAND exited 0" },
+	[OPT_SUCCESS_ON] = { "success-on", '\0', "LIST", lists_success_on, 0,
 	    "successes too; COMMAND's exit status is kept" },
+	[OPT_PRESET] = { "preset", '\0', "NAME[,NAME]", lists_preset, 0,
+	    "what is known of a tool: curl, ssh, git, apt...;\n"
+	    "auto: of COMMAND; list: print them" },
+
+	[OPT_HTTP] = { "http", '\0', NULL, take_http, AT(http),
+	    "judge by the HTTP status: curl is told where to\n"
+	    "leave it, other commands by $RETRY_HTTP_STATUS" },
+	[OPT_HTTP_STATUS] = { "http-status", '\0', "FILE", take_path,
+	    AT(http_status), "the same, from a file that COMMAND writes" },
+	[OPT_MAX_RETRY_AFTER] = { "max-retry-after", '\0', "DUR", take_span,
+	    AT(max_retry_after),
+	    "give up if the server asks for more (default 5m)" },
+	[OPT_METHOD] = { "method", '\0', "M", take_method, AT(method),
+	    "the request's method; POST and its like are\n"
+	    "refused without a key" },
+	[OPT_IDEMPOTENCY_KEY] = { "idempotency-key", '\0', "KEY", take_key,
+	    AT(key), "the same for each attempt; auto: a new one" },
 
 	[OPT_QUIET] = { "quiet", 'q', NULL, take_loudness, AT(loudness),
 	    "say nothing, unless retry itself fails" },
@@ -298,6 +249,7 @@ static const struct heading headings[] = {
 	{ OPT_ATTEMPTS, "Limits" },
 	{ OPT_DELAY, "Delays" },
 	{ OPT_RETRY_ON, "What to retry" },
+	{ OPT_HTTP, "HTTP" },
 	{ OPT_QUIET, "Messages" },
 	{ OPTIONS, NULL },
 };
@@ -330,50 +282,19 @@ take_help(const struct row *row, const char *text, void *field)
 	    "\n"
 	    "DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m."
 	    " LIST is, with\ncommas between them, exit statuses (7), ranges"
-	    " (64-78), signals (SEGV) and\nthe words signal (any signal),"
-	    " timeout and fail (any failure).\n"
+	    " (64-78), signals (SEGV), signal\n(any), timeout, fail (any"
+	    " failure), http:503, http:5xx; or a pattern in\n"
+	    "COMMAND's output: stderr:ERE, stdout:ERE, to the end of the"
+	    " argument.\n"
 	    "\n"
 	    "Exit status: COMMAND's; if a signal killed it, retry dies of that"
-	    " too. 124 if a\nlimit of time ended it, 125 if retry itself"
-	    " failed, 126 if COMMAND cannot be\nexecuted, 127 if it is not"
-	    " found.\n"
+	    " too. 1 if it\nexited 0 but failed, 124 if a limit of time ended"
+	    " it, 125 if retry itself\nfailed, 126 if COMMAND cannot be"
+	    " executed, 127 if it is not found.\n"
 	    "\n"
 	    "Examples:\n"
 	    "  retry -n 5 -d 1 -- curl -fsS https://example.org/\n"
 	    "  retry -T 1m -- pg_isready -q\n");
-}
-
-static nanos
-largest_delay(const struct backoff *backoff)
-{
-	nanos largest = 0;
-
-	for (int i = 0; i < backoff->count; i++)
-		if (backoff->delays[i] > largest)
-			largest = backoff->delays[i];
-	return largest;
-}
-
-/* What depends on more than one option. */
-static void
-settle_backoff(struct backoff *backoff, const char *const said[])
-{
-	bool list = backoff->count > 1;
-
-	backoff->grows = !list || said[OPT_BACKOFF] != NULL;
-	if (backoff->jitter == JITTER_DECORRELATED && list)
-		words_refuse(&rows[OPT_JITTER], "not with a list of delays",
-		    said[OPT_JITTER]);
-	if (said[OPT_MAX_DELAY] == NULL) {
-		nanos largest = largest_delay(backoff);
-
-		backoff->cap = largest > DEFAULT_CAP ? largest : DEFAULT_CAP;
-		if (backoff->cap < backoff->floor)
-			backoff->cap = backoff->floor;
-	} else if (backoff->cap < backoff->floor) {
-		words_refuse(&rows[OPT_MAX_DELAY], "below --min-delay",
-		    said[OPT_MAX_DELAY]);
-	}
 }
 
 /* -T 0 is no limit, and must not lift the other one. */
@@ -383,6 +304,18 @@ settle_attempts(struct policy *policy, const char *const said[])
 	if (policy->deadline > 0 && said[OPT_ATTEMPTS] == NULL &&
 	    said[OPT_RETRIES] == NULL)
 		policy->attempts = POLICY_UNLIMITED;
+}
+
+/* A request that is not idempotent is not sent twice unmarked. */
+static void
+settle_http(const struct policy *policy, const char *const said[])
+{
+	if (policy->http && policy->http_status != NULL)
+		words_refuse(&rows[OPT_HTTP_STATUS], "not with --http",
+		    said[OPT_HTTP_STATUS]);
+	if (policy->key == NULL && !curl_idempotent(policy->method))
+		words_refuse(&rows[OPT_METHOD],
+		    "not idempotent, and no --idempotency-key", policy->method);
 }
 
 struct policy
@@ -400,6 +333,7 @@ options_parse(int argc, char **argv)
 			.delays = { DEFAULT_DELAY },
 			.count = 1,
 		},
+		.max_retry_after = DEFAULT_MAX_RETRY_AFTER,
 		.loudness = LOUDNESS_PLAIN,
 	};
 
@@ -409,6 +343,10 @@ options_parse(int argc, char **argv)
 	if (policy.command == NULL || *policy.command == NULL)
 		words_refuse_all("no command given");
 	settle_attempts(&policy, said);
-	settle_backoff(&policy.backoff, said);
+	delays_settle(&policy.backoff, said[OPT_BACKOFF] != NULL,
+	    &(struct delays_said){ &rows[OPT_JITTER], said[OPT_JITTER] },
+	    &(struct delays_said){ &rows[OPT_MAX_DELAY], said[OPT_MAX_DELAY] });
+	lists_settle(&policy, &rows[OPT_PRESET]);
+	settle_http(&policy, said);
 	return policy;
 }

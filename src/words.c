@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 #include "lines.h"
+
+/* Of a quoted text; two of them fit in a line, escaped. */
+#define QUOTE_MOST 400
 
 /* Where the help texts begin: two blanks after the longest option. */
 #define HELP_COLUMN 28
@@ -63,25 +67,32 @@ put(struct page *page, const char *text)
 	put_bytes(page, text, strlen(text));
 }
 
-/* A newline or an escape sequence in a quote would forge lines of ours. */
+/*
+ * A newline or an escape sequence in a quote would forge lines of ours, and a
+ * long one would be more than one write can keep together.
+ */
 static void
 put_quoted(struct page *page, const char *text, size_t length)
 {
+	bool cut = length > QUOTE_MOST;
+
 	put(page, "'");
-	for (size_t i = 0; i < length; i++) {
+	for (size_t i = 0; i < (cut ? QUOTE_MOST : length); i++) {
 		const char byte[] = { text[i], '\0' };
 		char shown[4];
 		char *end = lines_escape(shown, shown + sizeof shown, byte);
 
 		put_bytes(page, shown, (size_t)(end - shown));
 	}
-	put(page, "'");
+	put(page, cut ? "...'" : "'");
 }
 
 /* Each line is a write of its own, as all of retry's lines are. */
 static _Noreturn void
 end_usage(struct page *page)
 {
+	/* Whether or not anybody reads it, the status is what counts. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	put(page, "\n");
 	flush(page);
 	put(page, "Try 'retry --help' for more information.\n");

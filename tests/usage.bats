@@ -144,7 +144,10 @@ loud()
 	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m --signal INT \
 	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
 	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
-	    --retry-on 1 --stop-on 2 --success-on 3 --quiet --verbose echo ok 2>err
+	    --retry-on 1 --stop-on 2 --fail-on 4 --success-on 3 --preset net \
+	    --http --max-retry-after 1m --method POST --idempotency-key auto \
+	    --quiet --verbose echo ok 2>err
+	prints ok --http-status status echo ok
 }
 
 @test "POSIXLY_CORRECT changes nothing" {
@@ -187,10 +190,10 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 55 lines" {
-	run "$RETRY" --help
+@test "--help names every option, within 80 columns and 66 lines" {
+	run --keep-empty-lines "$RETRY" --help
 	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 55 ]
+	[ "${#lines[@]}" -le 66 ]
 	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
 	local line name
 	for line in "${lines[@]}"; do
@@ -198,7 +201,8 @@ loud()
 	done
 	for name in attempts retries deadline timeout signal kill-after delay \
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
-	    retry-on stop-on success-on quiet verbose help version; do
+	    retry-on stop-on fail-on success-on preset http http-status \
+	    max-retry-after method idempotency-key quiet verbose help version; do
 		grep -qE -- "^  (-[a-zA-Z], |    )--$name( |\$)" <<<"$output"
 	done
 }
@@ -206,7 +210,7 @@ loud()
 @test "--help names no option that does not exist" {
 	local name names
 	names=$("$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+).*/\2/p')
-	[ "$(wc -w <<<"$names")" -ge 22 ]
+	[ "$(wc -w <<<"$names")" -ge 29 ]
 	for name in $names; do
 		run "$RETRY" "--$name"
 		[[ "$output" != *'unknown option'* ]]
@@ -282,7 +286,10 @@ loud()
 	refused "$unknown '--attempt' (did you mean --attempts?)" --attempt=3 touch ran
 	refused "$unknown '--a' (did you mean --attempts?)" --a 3 touch ran
 	refused "$unknown '--kill' (did you mean --kill-after?)" --kill 3 touch ran
-	refused "$unknown '--max' (did you mean --max-delay?)" --max 3 touch ran
+	refused "$unknown '--max-d' (did you mean --max-delay?)" --max-d 3 touch ran
+	refused "$unknown '--max-r' (did you mean --max-retry-after?)" --max-r=3 touch ran
+	refused "$unknown '--http-' (did you mean --http-status?)" --http- f touch ran
+	refused "$unknown '--pre' (did you mean --preset?)" --pre=curl touch ran
 	refused "$unknown '--retry-o' (did you mean --retry-on?)" --retry-o 3 touch ran
 	refused "$unknown '--verb' (did you mean --verbose?)" --verb touch ran
 	[ ! -e ran ]
@@ -290,6 +297,9 @@ loud()
 
 @test "an abbreviation of several options is refused without a guess" {
 	refused "retry: unknown option: '--s'" --s touch ran
+	refused "retry: unknown option: '--max'" --max 3 touch ran
+	refused "retry: unknown option: '--f'" --f 2 touch ran
+	refused "retry: unknown option: '--htt'" --htt touch ran
 	refused "retry: unknown option: '--re'" --re=3 touch ran
 	refused "retry: unknown option: '--ver'" --ver touch ran
 	[ ! -e ran ]
@@ -312,6 +322,8 @@ loud()
 	refused 'retry: --delay: needs an argument' -d
 	refused 'retry: --attempts: needs an argument' -qn
 	refused 'retry: --retry-on: needs an argument' -n 3 --retry-on
+	refused 'retry: --preset: needs an argument' --http --preset
+	refused 'retry: --http-status: needs an argument' --http-status
 }
 
 @test "the next word is an argument, whatever it looks like" {
@@ -322,6 +334,7 @@ loud()
 @test "an argument for a flag is refused" {
 	refused "retry: --quiet: takes no argument: '--quiet=1'" --quiet=1 touch ran
 	refused "retry: --verbose: takes no argument: '--verbose='" --verbose= touch ran
+	refused "retry: --http: takes no argument: '--http=f'" --http=f touch ran
 	refused "retry: --help: takes no argument: '--help=x'" --help=x touch ran
 	refused "retry: --version: takes no argument: '--version=x'" --version=x touch ran
 	[ ! -e ran ]
@@ -371,7 +384,8 @@ PY
 
 @test "every option that takes a time refuses what is none" {
 	local option
-	for option in deadline timeout kill-after delay max-delay min-delay reset-after splay; do
+	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
+	    splay max-retry-after; do
 		refused_option "$option" x "not a time: 'x'"
 		[ "$option" = delay ] ||
 		    refused_option "$option" '' "not a time: ''"
@@ -462,7 +476,7 @@ PY
 
 @test "lists of conditions refuse empty items" {
 	local option
-	for option in retry-on stop-on success-on; do
+	for option in retry-on stop-on fail-on success-on; do
 		refused_option "$option" '' "empty item in ''"
 		refused_option "$option" ,, "empty item in ',,'"
 		refused_option "$option" 1,,2 "empty item in '1,,2'"
@@ -473,7 +487,7 @@ PY
 
 @test "lists of conditions refuse what is no condition" {
 	local option what='not an exit status, signal or condition'
-	for option in retry-on stop-on success-on; do
+	for option in retry-on stop-on fail-on success-on; do
 		refused_option "$option" x "$what: 'x'"
 		refused_option "$option" 1,x "$what: 'x' in '1,x'"
 		refused_option "$option" '1, 2' "$what: ' 2' in '1, 2'"
@@ -487,27 +501,100 @@ PY
 }
 
 @test "lists of conditions refuse numbers above 255 and ranges that run backwards" {
-	local option
-	for option in retry-on stop-on success-on; do
-		refused_option "$option" 256 "above 255: '256'"
-		refused_option "$option" 1,256 "above 255: '256' in '1,256'"
-		refused_option "$option" 250-256 "above 255: '250-256'"
-		refused_option "$option" 99999999999999999999 "above 255: '99999999999999999999'"
+	local option above='above 255 (an HTTP status is http:500)'
+	for option in retry-on stop-on fail-on success-on; do
+		refused_option "$option" 256 "$above: '256'"
+		refused_option "$option" 1,256 "$above: '256' in '1,256'"
+		refused_option "$option" 503 "$above: '503'"
+		refused_option "$option" 250-256 "$above: '250-256'"
+		refused_option "$option" 99999999999999999999 "$above: '99999999999999999999'"
 		refused_option "$option" 9-5 "a range that runs backwards: '9-5'"
 		refused_option "$option" 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
 	done
 }
 
 @test "--retry-on refuses 0, which is no failure" {
-	refused_option retry-on 0 "0 is a success, not a failure: '0'"
-	refused_option retry-on 1,0 "0 is a success, not a failure: '1,0'"
-	refused_option retry-on 0-5 "0 is a success, not a failure: '0-5'"
-	prints ok --stop-on 0 --success-on 0 echo ok
+	local zero='0 is a success, not a failure (see --fail-on)'
+	refused_option retry-on 0 "$zero: '0'"
+	refused_option retry-on 1,0 "$zero: '1,0'"
+	refused_option retry-on 0-5 "$zero: '0-5'"
+	prints ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
 }
 
-@test "lists of conditions take statuses, ranges, signals and words" {
+@test "lists of conditions refuse what is no HTTP status" {
+	local option item
+	for item in http:99 http:600 http:0 http:x http:+503 http:50x http:5x http:5XX \
+	    http:6xx http:503- http:-503 http:503-600 'http: 503'; do
+		refused_option retry-on "$item" "not an HTTP status: '$item'"
+	done
+	for option in retry-on stop-on fail-on success-on; do
+		refused_option "$option" 7,http:9xx "not an HTTP status: 'http:9xx' in '7,http:9xx'"
+		refused_option "$option" http:504-500 "a range that runs backwards: 'http:504-500'"
+		refused_option "$option" http:503, "empty item in 'http:503,'"
+		refused_option "$option" HTTP:503 \
+		    "not an exit status, signal or condition: 'HTTP:503'"
+	done
+}
+
+@test "lists of conditions refuse what is no pattern, from where it is none" {
+	local option
+	for option in retry-on stop-on fail-on success-on; do
+		refused_option "$option" 'stderr:(a' "( without ): '(a'"
+		refused_option "$option" 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
+		refused_option "$option" '7,http:503,stderr:a)' ") without (: ')' in 'a)'"
+		refused_option "$option" 'stderr:' "the pattern is empty in ''"
+	done
+	local unknown='not an exit status, signal or condition'
+	refused_option retry-on STDERR:x "$unknown: 'STDERR:x'"
+	refused_option retry-on stdin:x "$unknown: 'stdin:x'"
+	refused_option retry-on x,stderr:y "$unknown: 'x' in 'x,stderr:y'"
+}
+
+@test "lists of conditions take statuses, ranges, signals, words, HTTP and a pattern" {
 	local list=7,64-78,255,SEGV,SIGBUS,sigill,signal,timeout,fail,5-5
-	prints ok --retry-on "$list" --stop-on "$list" --success-on "$list" echo ok
+	list+=,http:503,http:4xx,http:500-599,stderr:a,b
+	prints ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
+	    --success-on "$list" echo ok
+}
+
+@test "--preset refuses empty names, and more than eight times" {
+	refused_option preset '' "no such preset in ''"
+	refused_option preset , "no such preset in ','"
+	refused_option preset curl, "no such preset in 'curl,'"
+	refused_option preset curl,,git "no such preset in 'curl,,git'"
+	refused_option preset ' curl' "no such preset: ' curl'"
+	refused_option preset 'curl, git' "no such preset: ' git' in 'curl, git'"
+	local given=(--preset={curl,wget,ssh,scp,rsync,git,apt,dnf})
+	prints ok "${given[@]}" echo ok
+	refused "retry: --preset: given more than 8 times: 'npm'" "${given[@]}" \
+	    --preset npm touch ran
+	[ ! -e ran ]
+}
+
+@test "--http-status refuses what is no file name" {
+	refused_option http-status '' "not a file name: ''"
+}
+
+@test "--method refuses what is none, and what must not be sent twice" {
+	local text
+	for text in '' 'GET /' 'P@ST' POST: ; do
+		refused_option method "$text" "not an HTTP method: '$text'"
+	done
+	for text in POST PATCH CONNECT post NOSUCH; do
+		refused_option method "$text" \
+		    "not idempotent, and no --idempotency-key: '$text'"
+		prints ok --method "$text" --idempotency-key auto echo ok
+	done
+	for text in GET HEAD OPTIONS TRACE PUT DELETE get; do
+		prints ok --method "$text" echo ok
+	done
+}
+
+@test "--idempotency-key refuses what is no line of a header" {
+	refused_option idempotency-key '' "empty: ''"
+	refused_option idempotency-key $'a\nX: b' "a control character in: 'a\\nX: b'"
+	refused_option idempotency-key $'a\x7f' "a control character in: 'a\\x7f'"
+	prints ok --idempotency-key 'a "b" é' echo ok
 }
 
 #
@@ -552,10 +639,24 @@ PY
 	refused "retry: --signal: not a signal: 'é'" -s é true
 }
 
-@test "a very long argument is quoted whole" {
+@test "a long argument is quoted up to its 400th byte" {
 	local long
-	long=$(printf '%0100000d' 7)x
+	long=$(printf '%0399d' 7)x
 	refused "retry: --seed: not a whole number below 2^64: '$long'" --seed "$long" true
+	refused "retry: --seed: not a whole number below 2^64: '$long...'" --seed "${long}y" true
+	long+=$(printf '%0100000d' 7)
+	refused "retry: --seed: not a whole number below 2^64: '${long::400}...'" --seed "$long" true
+}
+
+@test "bad usage that nobody reads is 125 all the same" {
+	mkfifo pipe
+	exec 9<>pipe
+	exec 8>pipe 9<&-
+	local status=0
+	"$RETRY" -n 0 touch ran 2>&8 || status=$?
+	exec 8>&-
+	[ "$status" -eq 125 ]
+	[ ! -e ran ]
 }
 
 @test "percent signs in what was typed are quoted like anything else" {

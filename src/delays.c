@@ -1,0 +1,144 @@
+#include "delays.h"
+
+#include <string.h>
+#include "number.h"
+
+#define DEFAULT_CAP (30 * NANOS_SECOND)
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+void
+delays_list(const struct row *row, const char *text, void *field)
+{
+	struct backoff *backoff = field;
+	const char *item = text;
+
+	for (backoff->count = 0;; item++) {
+		size_t length = strcspn(item, ",");
+
+		if (backoff->count == BACKOFF_DELAYS)
+			words_refuse(row, "more than 64 delays", text);
+		if (length == 0)
+			words_refuse_item(row, "empty item", item, 0, text);
+		if (!duration_parse(
+			item, length, &backoff->delays[backoff->count++]))
+			words_refuse_item(
+			    row, "not a time", item, length, text);
+		item += length;
+		if (*item == '\0')
+			return;
+	}
+}
+
+/* The index of text among names, or -1. */
+static int
+choice(const char *const *names, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], text) == 0)
+			return (int)i;
+	return -1;
+}
+
+void
+delays_kind(const struct row *row, const char *text, void *field)
+{
+	static const char *const kinds[] = {
+		[BACKOFF_EXPONENTIAL] = "exponential",
+		[BACKOFF_LINEAR] = "linear",
+		[BACKOFF_CONSTANT] = "constant",
+		[BACKOFF_FIBONACCI] = "fibonacci",
+	};
+	enum backoff_kind *kind = field;
+	int found = choice(kinds, COUNT(kinds), text);
+
+	if (found == -1)
+		words_refuse(row,
+		    "not exponential, linear, constant or fibonacci", text);
+	*kind = (enum backoff_kind)found;
+}
+
+void
+delays_jitter(const struct row *row, const char *text, void *field)
+{
+	static const char *const kinds[] = {
+		[JITTER_FULL] = "full",
+		[JITTER_EQUAL] = "equal",
+		[JITTER_DECORRELATED] = "decorrelated",
+		[JITTER_NONE] = "none",
+	};
+	enum jitter *jitter = field;
+	int found = choice(kinds, COUNT(kinds), text);
+
+	if (found == -1)
+		words_refuse(
+		    row, "not full, equal, decorrelated or none", text);
+	*jitter = (enum jitter)found;
+}
+
+void
+delays_factor(const struct row *row, const char *text, void *field)
+{
+	int64_t *factor = field;
+
+	if (!number_decimal(text, strlen(text), BACKOFF_FACTOR_ONE, factor) ||
+	    *factor < BACKOFF_FACTOR_ONE)
+		words_refuse(row, "not a number of 1 or more", text);
+}
+
+/* Not number_whole, which saturates: two large seeds are not one seed. */
+static bool
+seed_parse(const char *text, uint64_t *seed)
+{
+	const char *c = text;
+
+	for (*seed = 0; *c >= '0' && *c <= '9'; c++) {
+		uint64_t digit = (uint64_t)(*c - '0');
+
+		if (*seed > (UINT64_MAX - digit) / 10)
+			return false;
+		*seed = *seed * 10 + digit;
+	}
+	return c != text && *c == '\0';
+}
+
+void
+delays_seed(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	if (!seed_parse(text, &policy->seed))
+		words_refuse(row, "not a whole number below 2^64", text);
+	policy->seeded = true;
+}
+
+static nanos
+largest_delay(const struct backoff *backoff)
+{
+	nanos largest = 0;
+
+	for (int i = 0; i < backoff->count; i++)
+		if (backoff->delays[i] > largest)
+			largest = backoff->delays[i];
+	return largest;
+}
+
+void
+delays_settle(struct backoff *backoff, bool kind_said,
+    const struct delays_said *jitter, const struct delays_said *cap)
+{
+	bool list = backoff->count > 1;
+	nanos largest = largest_delay(backoff);
+
+	backoff->grows = !list || kind_said;
+	if (backoff->jitter == JITTER_DECORRELATED && list)
+		words_refuse(
+		    jitter->row, "not with a list of delays", jitter->text);
+	if (cap->text == NULL) {
+		backoff->cap = largest > DEFAULT_CAP ? largest : DEFAULT_CAP;
+		if (backoff->cap < backoff->floor)
+			backoff->cap = backoff->floor;
+	} else if (backoff->cap < backoff->floor) {
+		words_refuse(cap->row, "below --min-delay", cap->text);
+	}
+}

@@ -1,0 +1,184 @@
+#include "lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "pattern.h"
+#include "preset.h"
+
+/* Makes patterns of the texts that were added last, from number first on. */
+static void
+compile(struct watches *watches, int first, const struct row *row)
+{
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+		struct pattern_error error;
+		size_t length = strlen(watch->text);
+
+		watch->pattern = malloc(sizeof *watch->pattern);
+		if (watch->pattern == NULL)
+			words_refuse(row, "no memory for", watch->text);
+		if (pattern_compile(
+			watch->pattern, watch->text, length, &error))
+			continue;
+		if (error.at == length)
+			words_refuse(row, error.why, watch->text);
+		words_refuse_item(row, error.why, watch->text + error.at,
+		    length - error.at, watch->text);
+	}
+}
+
+static void
+add(struct policy *policy, struct codes *set, const struct row *row,
+    const char *text)
+{
+	struct codes_error error;
+	int first = policy->watches.count;
+
+	if (!codes_parse(set, &policy->watches, text, &error))
+		words_refuse_item(
+		    row, error.why, error.item, error.length, text);
+	compile(&policy->watches, first, row);
+}
+
+static void
+watch(struct policy *policy, struct codes *set, const struct row *row, int fd,
+    const char *text)
+{
+	if (text != NULL && !codes_watch(set, &policy->watches, fd, text))
+		words_refuse(row, "more than 64 patterns", text);
+}
+
+static void
+add_lines(struct policy *policy, const struct row *row, int fd,
+    const struct preset_lines *lines)
+{
+	struct rules *rules = &policy->rules;
+
+	watch(policy, &rules->fatal, row, fd, lines->fatal);
+	watch(policy, &rules->transient, row, fd, lines->transient);
+	watch(policy, &rules->fail_on, row, fd, lines->failed);
+}
+
+static void
+add_preset(
+    struct policy *policy, const struct row *row, const struct preset *preset)
+{
+	int first = policy->watches.count;
+
+	add(policy, &policy->rules.transient, row, preset->codes);
+	add_lines(policy, row, STDOUT_FILENO, &preset->out);
+	add_lines(policy, row, STDERR_FILENO, &preset->err);
+	compile(&policy->watches, first, row);
+}
+
+/* Where the programs stand; no name is as long. */
+#define LIST_COLUMN 14
+
+static _Noreturn void
+list_presets(void)
+{
+	char text[8192], *at = text;
+
+	for (size_t i = 0; i < preset_count(); i++) {
+		const struct preset *preset = preset_at(i);
+		size_t name = strlen(preset->name);
+		size_t programs = strlen(preset->programs);
+
+		if ((size_t)(text + sizeof text - at) <
+		    name + programs + 2 * LIST_COLUMN)
+			break;
+		memcpy(at, preset->name, name);
+		memset(at + name, ' ', LIST_COLUMN);
+		memcpy(at + LIST_COLUMN, preset->programs, programs);
+		at += programs == 0 ? name : LIST_COLUMN + programs;
+		*at++ = '\n';
+	}
+	*at = '\0';
+	words_show(text);
+}
+
+/* The preset called name; "auto" is that of the program. */
+static const struct preset *
+find(const struct row *row, const char *name, size_t length, const char *text,
+    const char *program)
+{
+	const struct preset *preset;
+
+	if (length != 4 || strncmp(name, "auto", 4) != 0) {
+		preset = preset_find(name, length);
+		if (preset == NULL)
+			words_refuse_item(
+			    row, "no such preset", name, length, text);
+		return preset;
+	}
+	preset = preset_for_program(program);
+	if (preset == NULL)
+		words_refuse(row, "auto knows no preset for", program);
+	return preset;
+}
+
+void
+lists_settle(struct policy *policy, const struct row *row)
+{
+	for (int i = 0; i < policy->presets; i++) {
+		const char *text = policy->preset[i], *name = text;
+
+		for (;; name++) {
+			size_t length = strcspn(name, ",");
+
+			add_preset(policy, row,
+			    find(row, name, length, text, *policy->command));
+			name += length;
+			if (*name == '\0')
+				break;
+		}
+	}
+}
+
+void
+lists_preset(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	if (strcmp(text, "list") == 0)
+		list_presets();
+	if (policy->presets == POLICY_PRESETS)
+		words_refuse(row, "given more than 8 times", text);
+	policy->preset[policy->presets++] = text;
+}
+
+void
+lists_retry_on(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	add(policy, &policy->rules.retry_on, row, text);
+	if (codes_has_exit(&policy->rules.retry_on, 0))
+		words_refuse(
+		    row, "0 is a success, not a failure (see --fail-on)", text);
+}
+
+void
+lists_stop_on(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	add(policy, &policy->rules.stop_on, row, text);
+}
+
+void
+lists_fail_on(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	add(policy, &policy->rules.fail_on, row, text);
+}
+
+void
+lists_success_on(const struct row *row, const char *text, void *field)
+{
+	struct policy *policy = field;
+
+	add(policy, &policy->rules.success_on, row, text);
+}

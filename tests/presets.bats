@@ -1,0 +1,443 @@
+#!/usr/bin/env bats
+# What is known of tools. A stub in ./bin takes a tool's name and replays what
+# the tool printed and exited with; captures are in fixtures/stderr.
+
+load helper
+
+# Of each capture: the program that made it, and whether another attempt can
+# cure what it shows.
+CAPTURES='
+apt-dpkg-lock                         apt-get      retried
+apt-update-1270011                    apt-get      retried
+apt-update-12700118080p503            apt-get      retried
+apt-update-eany-12700118080p429       apt-get      retried
+apt-update-eany-nonexistentinvalid    apt-get      retried
+aws-429                               aws          retried
+aws-refused                           aws          retried
+aws-usage                             aws          final
+cargo-503                             cargo        retried
+docker-503                            docker       retried
+docker-nodaemon                       docker       retried
+flock-busy                            flock        retried
+git-git-closed                        git          retried
+git-http-404                          git          final
+git-http-503                          git          retried
+git-http-empty                        git          retried
+git-http-reset                        git          retried
+go-proxy-503                          go           retried
+kubectl-429                           kubectl      retried
+kubectl-dns                           kubectl      retried
+kubectl-timeout                       kubectl      retried
+npm-503                               npm          retried
+npm-refused                           npm          retried
+pg_isready-refused                    pg_isready   retried
+pg_isready-timeout                    pg_isready   retried
+pip-503                               pip          retried
+psql-badauth                          psql         final
+psql-refused                          psql         retried
+psql-toomany                          psql         retried
+redis-loading                         redis-cli    retried
+rsync-contimeout                      rsync        retried
+rsync-daemon-dns                      rsync        retried
+rsync-daemon-reset                    rsync        retried
+rsync-timeout                         rsync        retried
+sftp-refused                          sftp         retried
+ssh-banner-timeout                    ssh          retried
+ssh-dns                               ssh          retried
+ssh-refused                           ssh          retried
+terraform-backend-503                 terraform    retried
+terraform-init-503                    terraform    final'
+# Of the last only stdout was kept, and that does not say what failed.
+
+setup()
+{
+	helper_setup
+	fixtures=$BATS_TEST_DIRNAME/fixtures/stderr
+	mkdir bin
+}
+
+# stub NAME STATUS [ERR [OUT]]: ./bin/NAME prints these and exits like that.
+stub()
+{
+	printf '%s' "${3-}" >"bin/$1.err"
+	printf '%s' "${4-}" >"bin/$1.out"
+	printf '%s\n' '#!/bin/sh' 'echo >>runs' 'cat "$0.err" >&2' \
+	    'cat "$0.out"' "exit $2" >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# replay CAPTURE NAME: ./bin/NAME does what made this capture; sets $recorded,
+# the status that it had.
+replay()
+{
+	recorded=$(awk -v name="$1" '$1 == name { print $2 }' \
+	    "$fixtures/exit-status.tsv")
+	recorded=${recorded:-1}
+	stub "$2" "$recorded"
+	[ ! -e "$fixtures/$1" ] || cp "$fixtures/$1" "bin/$2.err"
+	[ ! -e "$fixtures/$1.out" ] || cp "$fixtures/$1.out" "bin/$2.out"
+}
+
+# ran TIMES STATUS WORD...: retry with these words runs a stub so often and
+# exits like that.
+ran()
+{
+	local times=$1 want=$2 status=0
+	shift 2
+	rm -f runs
+	"$RETRY" -d 0 "$@" >out 2>err || status=$?
+	[ "$status" -eq "$want" ] && [ "$(lines runs)" -eq "$times" ] || {
+		echo "status $status, $(lines runs) runs: $*"
+		cat err
+		return 1
+	}
+}
+
+# gave_up REASON: retry's last line says so.
+gave_up()
+{
+	[[ "$(tail -n 1 err)" == "retry: "*", giving up: $1" ]]
+}
+
+# refused LINE WORD...: retry refuses these words, and runs nothing.
+refused()
+{
+	local line=$1
+	shift
+	ran 0 125 "$@"
+	diff <(printf '%s\n' "$line" "Try 'retry --help' for more information.") err
+}
+
+#
+# The table
+#
+
+@test "--preset list prints each tool and its programs, and runs nothing" {
+	stub curl 0
+	ran 0 0 --preset list
+	cp out alone
+	ran 0 0 --preset list bin/curl
+	diff alone out
+	[ ! -s err ]
+	local name
+	for name in curl wget ssh scp rsync git apt dnf npm pip docker kubectl \
+	    psql pg_isready mysql redis sqlite3 flock aws gcloud gh terraform \
+	    ansible helm cargo go sysexits net; do
+		grep -qE "^$name( |\$)" out || {
+			echo "no $name"
+			return 1
+		}
+	done
+	grep -qE '^apt +apt apt-get$' out
+	grep -qE '^redis .* *redis-cli( |$)' out
+}
+
+@test "each preset of --preset list can be given by its name" {
+	local name names
+	names=$("$RETRY" --preset list | cut -d ' ' -f 1)
+	[ "$(wc -w <<<"$names")" -ge 28 ]
+	for name in $names; do
+		[ "$("$RETRY" --preset "$name" echo ok)" = ok ]
+	done
+}
+
+@test "each program of --preset list is one that auto knows" {
+	local name names
+	names=$("$RETRY" --preset list | cut -s -d ' ' -f 2-)
+	[ "$(wc -w <<<"$names")" -ge 60 ]
+	for name in $names; do
+		# There is none here: 127 tells that it was tried.
+		ran 0 127 --preset auto "./$name"
+	done
+}
+
+@test "a list of presets that cannot be delivered is an error" {
+	local status=0
+	"$RETRY" --preset list >/dev/full 2>err || status=$?
+	[ "$status" -eq 125 ]
+	[ "$(cat err)" = 'retry: cannot write to standard output: No space left on device' ]
+}
+
+@test "a preset that does not exist is refused" {
+	stub curl 0
+	refused "retry: --preset: no such preset: 'frob'" --preset frob bin/curl
+	refused "retry: --preset: no such preset: 'frob' in 'curl,frob'" \
+	    --preset curl,frob bin/curl
+	refused "retry: --preset: no such preset: 'CURL'" --preset CURL bin/curl
+	refused "retry: --preset: no such preset: 'list' in 'curl,list'" \
+	    --preset curl,list bin/curl
+}
+
+#
+# By the name of the command
+#
+
+@test "auto goes by the last part of the command's path" {
+	stub curl 7
+	ran 2 7 -n 2 --preset auto bin/curl
+	PATH=$PWD/bin:$PATH ran 2 7 -n 2 --preset auto curl
+	stub wget 7
+	ran 1 7 -n 2 --preset auto bin/wget
+	stub wget 4
+	ran 2 4 -n 2 --preset auto "$PWD/bin/wget"
+}
+
+@test "auto sees past a version in the name" {
+	local name
+	for name in pip3 pip3.11; do
+		replay pip-503 "$name"
+		ran 2 "$recorded" -n 2 --preset auto "bin/$name"
+	done
+}
+
+@test "auto does not look at what the command runs in turn" {
+	stub curl 7
+	refused "retry: --preset: auto knows no preset for: 'sh'" \
+	    --preset auto sh -c bin/curl
+	ran 2 7 -n 2 --preset curl sh -c bin/curl
+}
+
+@test "a command that auto does not know is refused" {
+	stub frob 1
+	refused "retry: --preset: auto knows no preset for: 'bin/frob'" \
+	    --preset auto bin/frob
+	stub curlx 7
+	refused "retry: --preset: auto knows no preset for: 'bin/curlx'" \
+	    --preset auto bin/curlx
+}
+
+@test "a program's name is as good as its preset's" {
+	replay apt-dpkg-lock other
+	ran 2 100 -n 2 --preset apt-get bin/other
+	ran 2 100 -n 2 --preset apt bin/other
+	ran 1 100 -n 2 --preset wget bin/other
+}
+
+#
+# The captures
+#
+
+@test "of all captures what passes is retried, and what stays is not" {
+	local capture program fate want runs
+	while read -r capture program fate; do
+		[ -n "$capture" ] || continue
+		replay "$capture" "$program"
+		# A failure, although it exited with 0.
+		want=$((recorded == 0 ? 1 : recorded))
+		runs=$([ "$fate" = retried ] && echo 2 || echo 1)
+		ran "$runs" "$want" -n 2 --preset auto "bin/$program" || {
+			echo "$capture: not $fate"
+			return 1
+		}
+		if [ "$fate" = retried ]; then
+			gave_up 'attempts exhausted'
+		else
+			gave_up 'not retryable'
+		fi
+	done <<<"$CAPTURES"
+	for capture in "$fixtures"/*; do
+		capture=${capture##*/}
+		[ "$capture" = exit-status.tsv ] ||
+		    grep -q "^${capture%.out} " <<<"$CAPTURES" || {
+			echo "nobody says what $capture is"
+			return 1
+		}
+	done
+}
+
+@test "what a tool prints passes through byte for byte while it is judged" {
+	local capture program
+	for capture in git-http-503:git redis-loading:redis-cli \
+	    terraform-init-503:terraform apt-update-1270011:apt-get; do
+		program=${capture#*:}
+		replay "${capture%:*}" "$program"
+		ran 1 "$((recorded == 0 ? 1 : recorded))" -qn 1 --preset auto \
+		    "bin/$program"
+		cmp out "bin/$program.out"
+		cmp err "bin/$program.err"
+	done
+}
+
+@test "an authentication failure, a 404 and bad usage are not retried" {
+	replay psql-badauth psql
+	ran 1 2 --preset psql bin/psql
+	gave_up 'not retryable'
+	replay git-http-404 git
+	ran 1 128 --preset git bin/git
+	gave_up 'not retryable'
+	replay aws-usage aws
+	ran 1 2 --preset aws bin/aws
+	gave_up 'not retryable'
+}
+
+#
+# Failures that exit with 0
+#
+
+@test "redis-cli is retried while Redis is loading, and ends with 1 though it exits with 0" {
+	replay redis-loading redis-cli
+	[ "$recorded" -eq 0 ]
+	ran 3 1 -n 3 --preset redis bin/redis-cli
+	gave_up 'attempts exhausted'
+	[ "$(grep -c LOADING out)" -eq 3 ]
+	ran 1 0 -n 3 bin/redis-cli
+}
+
+@test "redis-cli is done once Redis answers" {
+	cat >bin/redis-cli <<-'SH'
+		#!/bin/sh
+		echo >>runs
+		[ "$(grep -c '' runs)" -lt 3 ] || exec echo PONG
+		echo LOADING Redis is loading the dataset in memory
+	SH
+	chmod +x bin/redis-cli
+	ran 3 0 -n 4 --preset auto bin/redis-cli
+	[ "$(tail -n 1 out)" = PONG ]
+}
+
+@test "a value that speaks of loading is no failure" {
+	stub redis-cli 0 '' $'"a page that says: LOADING Redis is loading"\n'
+	ran 1 0 --preset redis -v bin/redis-cli
+	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+}
+
+@test "apt-get update on a dead mirror is retried, and ends with 1 though it exits with 0" {
+	local capture
+	for capture in apt-update-1270011 apt-update-12700118080p503; do
+		replay "$capture" apt-get
+		[ "$recorded" -eq 0 ]
+		ran 3 1 -n 3 --preset apt bin/apt-get update
+		gave_up 'attempts exhausted'
+		ran 1 0 -n 3 bin/apt-get update
+	done
+}
+
+@test "apt-get update without a complaint is a success" {
+	stub apt-get 0 '' $'Reading package lists...\n'
+	ran 1 0 --preset apt -v bin/apt-get update
+	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+}
+
+@test "--success-on overrules what a preset calls a failure" {
+	replay redis-loading redis-cli
+	ran 1 0 --preset redis --success-on 0 -v bin/redis-cli
+	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+}
+
+#
+# With others, and with what the user says
+#
+
+@test "of several presets each has its say" {
+	stub tool 7
+	ran 2 7 -n 2 --preset curl,wget bin/tool
+	ran 2 7 -n 2 --preset curl --preset wget bin/tool
+	stub tool 4
+	ran 2 4 -n 2 --preset curl,wget bin/tool
+	ran 2 4 -n 2 --preset curl --preset wget bin/tool
+	stub tool 3
+	ran 1 3 -n 2 --preset curl,wget bin/tool
+	stub ssh 75
+	ran 2 75 -n 2 --preset auto,sysexits bin/ssh
+	ran 1 75 -n 2 --preset auto bin/ssh
+}
+
+@test "what is fatal to one preset is final, whatever another one retries" {
+	stub tool 75 $'u@h: Permission denied (publickey).\n'
+	ran 2 75 -n 2 --preset sysexits bin/tool
+	ran 1 75 -n 2 --preset sysexits,ssh bin/tool
+	gave_up 'not retryable'
+	ran 1 75 -n 2 --preset ssh,sysexits bin/tool
+}
+
+@test "a fatal line wins over a transient one, whichever comes first" {
+	stub git 128 $'fatal: unable to access: Connection refused\nfatal: Authentication failed for x\n'
+	ran 1 128 -n 2 --preset git bin/git
+	stub git 128 $'fatal: Authentication failed for x\nfatal: unable to access: Connection refused\n'
+	ran 1 128 -n 2 --preset git bin/git
+	gave_up 'not retryable'
+	stub git 128 $'fatal: unable to access: Connection refused\n'
+	ran 2 128 -n 2 --preset git bin/git
+}
+
+@test "a fatal line wins over --retry-on" {
+	replay psql-badauth psql
+	ran 1 2 -n 2 --preset psql --retry-on fail bin/psql
+	gave_up 'not retryable'
+	ran 2 2 -n 2 --retry-on fail bin/psql
+}
+
+@test "--retry-on adds to what a preset retries" {
+	stub curl 9
+	ran 1 9 -n 2 --preset curl bin/curl
+	ran 2 9 -n 2 --preset curl --retry-on 9 bin/curl
+	ran 2 9 -n 2 --retry-on stderr:x --retry-on 9 --preset curl bin/curl
+	stub curl 7
+	ran 2 7 -n 2 --preset curl --retry-on 9 bin/curl
+	stub curl 3
+	ran 1 3 -n 2 --preset curl --retry-on 9 bin/curl
+	gave_up 'not retryable'
+	stub curl 3 $'curl: out of luck\n'
+	ran 2 3 -n 2 --preset curl --retry-on 'stderr:out of luck' bin/curl
+}
+
+@test "--stop-on wins over what a preset retries" {
+	stub curl 7 $'curl: (7) Failed to connect\n'
+	ran 2 7 -n 2 --preset curl bin/curl
+	ran 1 7 -n 2 --preset curl --stop-on 7 bin/curl
+	gave_up 'stop rule'
+	ran 1 7 -n 2 --preset curl --stop-on 'stderr:Failed to connect' bin/curl
+	gave_up 'stop rule'
+}
+
+@test "an attempt that had to be ended is retried under any preset" {
+	local name
+	for name in sysexits ssh flock; do
+		ran 0 124 -n 2 -t 0.02 --preset "$name" sleep 30
+		[ "$(grep -c 'timed out' err)" -eq 2 ]
+		gave_up 'attempts exhausted'
+	done
+}
+
+@test "EX_TEMPFAIL is retried by sysexits, and its neighbours are not" {
+	local code
+	for code in 1 69 74 76; do
+		stub tool "$code"
+		ran 1 "$code" -n 2 --preset sysexits bin/tool
+	done
+	stub tool 75
+	ran 2 75 -n 2 --preset sysexits bin/tool
+}
+
+@test "net knows the words that network tools share" {
+	local line
+	for line in 'connect: Connection refused' 'x: Network is unreachable' \
+	    'Temporary failure in name resolution' 'HTTP 503 Service Unavailable' \
+	    'read ECONNRESET' 'net/http: TLS handshake timeout'; do
+		stub tool 1 "tool: $line"$'\n'
+		ran 2 1 -n 2 --preset net bin/tool
+	done
+	for line in 'x: No such file or directory' '404 Not Found' \
+	    'Permission denied'; do
+		stub tool 1 "tool: $line"$'\n'
+		ran 1 1 -n 2 --preset net bin/tool
+	done
+}
+
+@test "a stream that a preset does not look at stays the command's own" {
+	cat >bin/tool <<-'SH'
+		#!/bin/sh
+		one=$(readlink "/proc/$$/fd/1") two=$(readlink "/proc/$$/fd/2")
+		echo "$one" >one
+		echo "$two" >two
+	SH
+	chmod +x bin/tool
+	ran 0 0 --preset sysexits bin/tool
+	[ "$(cat one two)" = "$PWD/out"$'\n'"$PWD/err" ]
+	ran 0 0 --preset git bin/tool
+	[ "$(cat one)" = "$PWD/out" ]
+	[[ "$(cat two)" == pipe:* ]]
+	ran 0 0 --preset pnpm bin/tool
+	[[ "$(cat one)" == pipe:* ]]
+	[ "$(cat two)" = "$PWD/err" ]
+}
