@@ -21,6 +21,12 @@ _retry_where()
 		fi
 		cur=$word
 		if [[ $option ]]; then
+			# and so is ":", after http and stderr
+			while [[ $option == --*-on ]] && ((i < COMP_CWORD)) &&
+				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
+				((i += i + 1 < COMP_CWORD ? 2 : 1))
+				((i < COMP_CWORD)) || option=-
+			done
 			((i < COMP_CWORD)) && option=''
 			continue
 		fi
@@ -37,7 +43,8 @@ _retry_where()
 			--kill-after | --delay | --backoff | --factor | \
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-on | --stop-on | \
-			--success-on)
+			--fail-on | --success-on | --preset | --http-status | \
+			--max-retry-after | --method | --idempotency-key)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
 				option=$word
 			;;
@@ -72,6 +79,16 @@ _retry_signals()
 	for name in $(compgen -A signal SIG); do
 		[[ $name == *JUNK* ]] || echo "$name ${name#SIG}"
 	done
+}
+
+# The program itself knows its presets, whatever it is called.
+_retry_presets()
+{
+	local name
+
+	while read -r name _; do
+		echo "$name"
+	done < <("${COMP_WORDS[0]/#\~/$HOME}" --preset list 2>/dev/null)
 }
 
 # Completes a command line that begins in the middle of this one, with what
@@ -136,9 +153,29 @@ _retry()
 	-j | --jitter)
 		words='full equal decorrelated none'
 		;;
-	--retry-on | --stop-on | --success-on)
-		words="timeout fail signal $(_retry_signals)"
+	--retry-on | --stop-on | --fail-on | --success-on)
+		words="timeout fail signal http: stderr: stdout:
+			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
+		;;
+	--preset)
+		words="auto $(_retry_presets)"
+		if [[ $cur == *,* ]]; then
+			head+=${cur%,*},
+		else
+			words+=' list'
+		fi
+		;;
+	--http-status)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -P "$head" -f -- "$cur")
+		return
+		;;
+	--method)
+		words='GET HEAD OPTIONS PUT DELETE POST PATCH'
+		;;
+	--idempotency-key)
+		words=auto
 		;;
 	-*)
 		return
@@ -147,11 +184,14 @@ _retry()
 		words='-n --attempts --retries -T --deadline -t --timeout
 			-s --signal -k --kill-after -d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
-			--reset-after --splay --retry-on --stop-on --success-on
+			--reset-after --splay --retry-on --stop-on --fail-on
+			--success-on --preset --http --http-status
+			--max-retry-after --method --idempotency-key
 			-q --quiet -v --verbose -h --help -V --version'
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${cur##*,}")
+	[[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *: ]] || compopt -o nospace
 }
 
 complete -F _retry retry

@@ -9,7 +9,8 @@ function __retry_command
     argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
         s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
-        success-on= q/quiet v/verbose h/help V/version \
+        fail-on= success-on= preset= http http-status= max-retry-after= \
+        method= idempotency-key= q/quiet v/verbose h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
     string join \n -- $argv
@@ -51,6 +52,20 @@ function __retry_list
     for name in (__retry_signals | string match 'SIG*')
         printf '%s\tdeath by this signal\n' $head$name
     end
+    printf '%s\t%s\n' $head"http:" 'a status, 503, or 5xx' \
+        $head"stderr:" 'a pattern in a line' $head"stdout:" 'a pattern in a line'
+end
+
+# The program itself knows its presets, whatever it is called.
+function __retry_presets
+    set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
+    set head "$head[2]"
+    set -l words (commandline -opc)
+    eval $words[1] --preset list 2>/dev/null | string replace -r ' .*' '' |
+        string replace -r '^' $head
+    printf '%s\n' $head"auto"
+    test -n "$head"
+    or echo list
 end
 
 complete -c retry -f -a '(__retry_complete)'
@@ -76,7 +91,14 @@ __retry_option -l reset-after -x -d 'After an attempt this long the delays start
 __retry_option -l splay -x -d 'A random wait before the first attempt'
 __retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
 __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
+__retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the command exited with 0'
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
+__retry_option -l preset -x -a '(__retry_presets)' -d 'What is known of a tool'
+__retry_option -l http -d 'Judge by the HTTP status'
+__retry_option -l http-status -r -F -d 'The same, from a file that the command writes'
+__retry_option -l max-retry-after -x -d 'Give up if the server asks for more'
+__retry_option -l method -x -a 'GET HEAD OPTIONS PUT DELETE POST PATCH' -d 'Of the request'
+__retry_option -l idempotency-key -x -a auto -d 'The same for each attempt'
 __retry_option -s q -l quiet -d 'None of its own lines'
 __retry_option -s v -l verbose -d 'More of its own lines'
 __retry_option -s h -l help -d 'Show the options'

@@ -53,7 +53,7 @@ not()
 
 @test "the manual has the options of --help, in its order, with the same arguments" {
 	help_options
-	for part in Limits Delays 'What to retry' Messages; do
+	for part in Limits Delays 'What to retry' 'HTTP options' Messages; do
 		section "$part"
 	done | sed -nE '/^\.It Fl /{
 		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
@@ -62,6 +62,7 @@ not()
 		s/^\.It Fl (.) (.*) , Fl Fl ([a-z-]+) Ar .*/\1 \3 \2/
 		s/ Ar / /
 		s/ Ns Oo , Ns Ar DUR Ns ... Oc/[,DUR...]/
+		s/ Ns Op , Ns NAME/[,NAME]/
 		p
 	}' >described
 	diff options described
@@ -101,10 +102,10 @@ not()
 }
 
 @test "the variables that a command is given are those in the manual and README" {
-	"$RETRY" -T 60 -d 1ms -- sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' \
-		2>err
+	"$RETRY" -T 60 -d 1ms --http --idempotency-key auto -- \
+		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 5 ]
+	[ "$(lines given)" = 7 ]
 	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep '^RETRY_' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
@@ -113,20 +114,32 @@ not()
 
 @test "the statuses that retry exits with are those in help, manual and README" {
 	statuses=$(
+		"$RETRY" -n 1 --fail-on 0 true || echo $?
 		"$RETRY" -n 1 -t 0.05 sleep 30 || echo $?
 		"$RETRY" --no-such-option || echo $?
 		"$RETRY" / || echo $?
 		"$RETRY" ./no-such-command || echo $?
 	) 2>err
-	[ "$statuses" = "$(printf '%s\n' 124 125 126 127)" ]
+	[ "$statuses" = "$(printf '%s\n' 1 124 125 126 127)" ]
 	"$RETRY" --help >help
 	section 'EXIT STATUS' >manual
 	grep '^|' "$top/README.md" >readme
 	for status in $statuses; do
 		grep -qw "$status" help
-		grep -q "^\.It .*$status" manual
-		grep -qw "$status" readme
+		grep -qE "^\.It ([0-9]+, )?$status(,|\$)" manual
+		grep -qE "^\| ([0-9]+, )?${status}[, ]" readme
 	done
+}
+
+# Makes a ./curl that fails with this answer: a status, and header fields.
+answer()
+{
+	cat >curl <<-END
+		#!/bin/sh
+		printf '%s\\n' 'HTTP/1.1 $1' '$2' '' >"\$RETRY_HTTP_STATUS"
+		exit 22
+	END
+	chmod +x curl
 }
 
 # Ends for a reason of this name, which "giving up: " has in these words.
@@ -139,7 +152,7 @@ ends()
 	case $name in
 	succeeded) ;;
 	not-executable) [[ $output == "retry: cannot run "* ]] ;;
-	*) [[ $output == *", giving up: $words"$'\n'* ]] ;;
+	*) [[ $output == *", giving up: $words"*$'\n'* ]] ;;
 	esac
 	echo "$name: $words" >>seen
 }
@@ -150,7 +163,11 @@ ends()
 	ends succeeded succeeded true
 	ends stop-rule 'stop rule' --stop-on 1 false
 	ends not-retryable 'not retryable' --retry-on 2 false
+	answer 503
+	ends not-idempotent 'not idempotent' --http -- ./curl -d x
 	ends attempts 'attempts exhausted' -n 1 false
+	answer 503 'Retry-After: 3600'
+	ends retry-after 'Retry-After too long' --http ./curl
 	ends deadline deadline -T 60 -d 100 -j none false
 	section Reasons | awk '
 		/^\.It Cm / { name = $3 }
@@ -158,17 +175,16 @@ ends()
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
 	sed 1d described | diff seen -
-	sed -nE 's/.*= \{ "([a-z-]+)", "([a-z ]+)" \},/\1: \2/p' \
+	sed -nE 's/.*= \{ "([a-z-]+)", "([A-Za-z -]+)" \},/\1: \2/p' \
 		"$top/src/verdict.c" | grep -v '^none: ' | diff described -
 }
 
 # Whether the manual's DIAGNOSTICS have this text, as source or as example.
 diagnosed()
 {
-	section DIAGNOSTICS >part
-	for title in Attempts Reasons Errors; do
+	[ -e part ] || for title in DIAGNOSTICS Attempts Reasons Errors; do
 		section "$title"
-	done | plain | sed 's/^\.It Li //' >>part
+	done | plain | sed 's/^\.It Li //' >part
 	grep -qF -- "$1" part
 }
 
@@ -186,6 +202,21 @@ says()
 		-T 60 -- sh -c 'exit $((2 - RETRY_ATTEMPT))'
 	says 'attempt N/N failed (exit N), giving up: attempts exhausted' \
 		-n 1 false
+	answer 503 'Retry-After: soon'
+	says 'attempt N/N failed (exit N, HTTP N), giving up: attempts exhausted' \
+		-n 1 --http ./curl
+	says "status file 'head': a Retry-After was not understood" \
+		-v -n 1 --http-status head ./curl
+	says "status file 'head' tells nothing: in no form that is known" \
+		-v --http-status head sh -c 'echo hello >head'
+	says "status file '.' tells nothing: not a regular file" \
+		-v --http-status . true
+	says "status file 'none' tells nothing: No such file or directory" \
+		-v --http-status none true
+	says 'curl has a --retry of its own: attempts multiply' \
+		-n 1 --http ./curl --retry 1
+	says "curl's own --dump-header is no file: HTTP tells nothing" \
+		-v -n 1 --http ./curl -D -
 	says 'attempt N/N killed by SIGKILL, giving up: attempts exhausted' \
 		-n 1 sh -c 'kill -KILL $$'
 	says 'attempt N/N timed out after Ns, giving up: attempts exhausted' \
@@ -202,6 +233,9 @@ says()
 	run sh -c '"$RETRY" --help >/dev/full'
 	[ "$output" = \
 		"retry: cannot write to standard output: No space left on device" ]
+	run sh -c '"$RETRY" --stop-on stdout:x echo hello >/dev/full'
+	[ "$output" = \
+		"retry: cannot write to standard output: No space left on device" ]
 	for text in 'failed (exit' 'killed by' 'timed out after' \
 		'ended by the deadline after' 'not started (' \
 		': process ' ' is still alive 1s after KILL' \
@@ -210,17 +244,100 @@ says()
 		'no /proc: limits reach the command itself only' \
 		'cannot run ' 'did you mean -n ' \
 		'not a shell line: use sh -c ' \
-		'cannot write to standard output: ' signalfd eventfd; do
+		', HTTP ' " tells nothing: " 'not a regular file' \
+		'in no form that is known' \
+		': a Retry-After was not understood' \
+		'curl has a --retry of its own: attempts multiply' \
+		"curl's own --dump-header is no file: HTTP tells nothing" \
+		'cannot write to standard output: ' signalfd eventfd \
+		'status file' relay; do
 		grep -qaF -- "$text" "$RETRY"
 		diagnosed "$text"
 	done
 }
 
-@test "the usage error in the manual is the one that the program prints" {
+@test "the usage errors in the manual are those that the program prints" {
 	run "$RETRY" -n 0 true
 	[ "$status" = 125 ]
 	section Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
 	diff shown <(echo "$output")
+	run "$RETRY" --stop-on 'stderr:(.)\1' true
+	[ "$status" = 125 ]
+	section Errors | plain | grep -qxF -- "${lines[0]}"
+}
+
+@test "patterns are refused where the manual says so, and taken up to the bounds that it names" {
+	for pattern in '' '(a)\1' '(?:a)' '\q' '\0' 'a(' 'a)' 'a[' 'a{' '*a' '^*' \
+		'a{1001}' 'a{999}{999}' '[\d]' '[é]' '[[.a.]]' '[[=a=]]' \
+		"$(printf '(%.0s' {1..251})$(printf ')%.0s' {1..251})"; do
+		run "$RETRY" --retry-on "stderr:$pattern" true
+		[ "$status" = 125 ]
+	done
+	for pattern in '\d\D\w\W\s\S\b\B\<\>\t\r' '(?i)a' '^a$' 'a]}' \
+		'a{1000}' 'é{2}' '[[:alpha:]\\]' 'a|' \
+		"$(printf '(%.0s' {1..250})$(printf ')%.0s' {1..250})"; do
+		"$RETRY" --retry-on "stderr:$pattern" true
+	done
+	section PATTERNS >section
+	for bound in 1000 250 64; do
+		grep -qw "$bound" section
+	done
+	set --
+	for ((i = 0; i < 64; i++)); do
+		set -- "$@" --stop-on "stderr:$i"
+	done
+	"$RETRY" "$@" true
+	run "$RETRY" "$@" --stop-on stderr:x true
+	[ "$status" = 125 ]
+}
+
+@test "the manual has the presets of --preset list, and names commands that they know" {
+	"$RETRY" --preset list >listed
+	[ "$(lines listed)" -ge 26 ]
+	section PRESETS | sed -n 's/^\.It Cm //p' >described
+	diff <(cut -d' ' -f1 listed | sort) <(cut -d' ' -f1 described)
+	sed 's/ No .*//; s/ ,//g' described >names
+	while read -r preset others; do
+		for name in $others; do
+			grep -qwF -- "$name" <(grep "^$preset " listed)
+		done
+	done <names
+}
+
+@test "the manual's table of HTTP statuses is the program's" {
+	section 'Which statuses are retried' | sed -n 's/^\.It //p' >table
+	[ "$(lines table)" = 6 ]
+	for code in 200 302 4{00..31} 451 499 5{00..12} 520 599; do
+		answer "$code"
+		words=$(awk -v code="$code" -F ' Ta ' '
+			$1 ~ code || $1 == "all other " int(code / 100) "xx" ||
+			$1 == "less than 400" && code < 400 {
+				print $2
+				exit
+			}' table)
+		run "$RETRY" -v -n 1 --http ./curl
+		case $words in
+		'not retried' | *' where '*)
+			[[ $output == *': not-retryable' ]]
+			;;
+		*)
+			[[ $output == *': attempts' ]]
+			;;
+		esac
+		[[ $words == *' where '* ]] || continue
+		answer "$code" 'Retry-After: 1'
+		run "$RETRY" -v -n 1 --http ./curl
+		[[ $output == *': attempts' ]]
+	done
+}
+
+@test "CONTRIBUTING has the modules of the Makefile, in its order, of which the program is made" {
+	"$RETRY" --version
+	printf '%s\n' print: $'\t@echo $(PURE) $(EDGE)' "include $top/Makefile" \
+		>print.mk
+	make -s -f print.mk | tr ' ' '\n' >modules
+	sed -n 's/^| `\([a-z]*\)` |.*/\1/p' "$top/CONTRIBUTING.md" | diff modules -
+	ls "$top/src" | sed 's/\..*//' | sort -u | diff <(sort modules) -
 }
 
 # Programs for examples: they fail at the first attempt, as somebody might
@@ -241,9 +358,15 @@ stage()
 	cat >bin/curl <<-'END'
 		#!/bin/sh
 		echo "${0##*/} $*" >>"$CALLS"
-		case $RETRY_ATTEMPT:${0##*/} in
-		1:ssh) exit 255 ;;
-		1:curl) exit 7 ;;
+		case $RETRY_ATTEMPT:${0##*/}:$* in
+		1:ssh:*) exit 255 ;;
+		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
+		1:curl:*) exit 7 ;;
+		1:wget:*) echo HTTP/1.1 503 Busy >log; exit 8 ;;
+		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
+		1:redis-cli:*) echo LOADING Redis is loading its data; exit ;;
+		1:git:push*) echo 'fatal: early EOF' >&2; exit 128 ;;
+		1:migrate:*) echo 'Database is LOCKED' >&2; exit 3 ;;
 		1:*) exit 1 ;;
 		esac
 		while [ $# -gt 1 ]; do
@@ -266,21 +389,22 @@ example()
 {
 	rm -f calls
 	"$@" 2>err
+	cat calls err
 	[ "$(lines calls)" = "$((2 * count))" ]
 	not grep '^retry: --\|unknown option' err
 }
 
 @test "the examples of the manual run" {
-	stage pg_isready test ssh git npm rsync worker
+	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
+		migrate
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
 		inside { print >"example." n }
 		/^\.Bd/ { inside = 1; n++ }'
 	for file in example.*; do
-		count=$(grep -c 'retry' "$file")
+		count=$(grep -c 'retry ' "$file")
 		case $(cat "$file") in
 		ENTRYPOINT*)
-			[ "$count" = 2 ]
 			count=1
 			words=$(sed -n 's/^ENTRYPOINT \[\(.*\)\]$/\1/p' "$file")
 			example sh -c "${words//\", \"/\" \"}"
@@ -303,7 +427,8 @@ example()
 }
 
 @test "the examples of README and of --help run" {
-	stage pg_isready make ssh git
+	stage pg_isready make ssh git apt-get
+	cp bin/git migrate
 	awk '/^```/ { inside = 0 } inside && n == 3
 		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
 	"$RETRY" --help | sed -n '/^Examples:/,$p' | sed 1d >help
@@ -329,12 +454,12 @@ in_bash()
 		COMP_CWORD=$(($# - 1))
 		COMP_LINE="$*"
 		COMP_POINT=${#COMP_LINE}
-		_retry retry "${COMP_WORDS[COMP_CWORD]}" \
+		_retry "$1" "${COMP_WORDS[COMP_CWORD]}" \
 			"${COMP_WORDS[COMP_CWORD - 1]}"
 		printf '%s\n' "${COMPREPLY[@]}"
 	END
 	bash --norc complete.bash "$helpers" "$top/completions/retry.bash" \
-		retry "$@"
+		"$RETRY" "$@"
 }
 
 helpers=
@@ -360,16 +485,24 @@ bash_completion=/usr/share/bash-completion/bash_completion
 	[ "$(lines offered)" = "$(sed 's/^[^-] .*/&\n&/' options | wc -l)" ]
 }
 
-# Each value that the shell offers after an option is one that retry takes.
+# Each value that the shell offers after an option is one that retry takes. Of
+# some it offers the beginning.
 takes()
 {
 	local option=$1 least=$2 value
 	sort -u offered >values
 	[ "$(lines values)" -ge "$least" ]
 	while read -r value; do
-		"$RETRY" "$option" "$value" true
+		[ "${value##*[a-z]:}" ] || value+=503
+		"$RETRY" "$option" "$value" git --version >out
 	done <values
-	not "$RETRY" "$option" xyzzy true 2>err
+	not "$RETRY" "$option" 'xy zzy' true 2>err
+}
+
+# What each preset is called, and the other values of --preset.
+preset_values()
+{
+	"$RETRY" --preset list | cut -d' ' -f1 | sort - <(printf '%s\n' auto list)
 }
 
 @test "bash completes the values of options, all of which are taken" {
@@ -381,6 +514,18 @@ takes()
 	takes -s 60
 	in_bash --retry-on '7,' >offered
 	takes --retry-on 60
+	in_bash --method '' | grep -v '^P[OA]' >offered
+	takes --method 4
+	in_bash --preset '' >offered
+	takes --preset 26
+	diff <(sort offered) <(preset_values)
+	[ "$(in_bash --preset net,gi)" = net,git ]
+	[ -z "$(in_bash --preset net,li)" ]
+	[ "$(in_bash --idempotency-key a)" = auto ]
+	: >a-file
+	[ "$(in_bash --http-status a-f)" = a-file ]
+	[ "$(in_bash --http-status = a-f)" = a-file ]
+	[ "$(in_bash --fail-on stdo)" = stdout: ]
 	[ "$(in_bash --attempts i)" = inf ]
 	[ "$(in_bash --jitter = d)" = decorrelated ]
 	[ "$(in_bash --jitter=d)" = --jitter=decorrelated ]
@@ -398,21 +543,33 @@ takes()
 		for words in 'foo x' '-- foo x' '-n 3 foo x' '-n3 -- foo x' \
 			'-qn 3 foo x' '-qvT60 foo -n x' '-d 1,2 foo --at' \
 			'--delay=1 foo x' '--quiet foo --retry-on x' \
+			'--retry-on http:503 foo x' '--fail-on=7,stderr:x foo y' \
 			'-j none -- foo -- x'; do
 			# shellcheck disable=SC2086 # words
 			ran=$("$RETRY" $words 2>err)
+			apart=${words/=/ = }
 			# shellcheck disable=SC2086
-			[ "$ran" = "$(in_bash ${words/=/ = } |
+			[ "$ran" = "$(in_bash ${apart/:/ : } |
 				sed 's/: */: /')" ]
 		done
+		[ -z "$(in_bash --retry-on http : 5)" ]
+		[ -z "$(in_bash --retry-on http :)" ]
 		in_bash -n 3 -- ech | grep -qx echo
 		in_bash ech | grep -qx echo
 	done
 }
 
+# A retry in the PATH, for completions that ask the program.
+install_retry()
+{
+	mkdir bin
+	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
+	chmod +x bin/retry
+}
+
 in_fish()
 {
-	HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD fish --no-config -c '
+	PATH=$PWD/bin:$PATH HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD fish --no-config -c '
 		source $argv[1]
 		complete -c foo -f -a "argument"
 		complete -C $argv[2]' "$top/completions/retry.fish" "retry $1"
@@ -421,6 +578,7 @@ in_fish()
 @test "fish completes the options of --help, their values, and then the command" {
 	help_options
 	need fish
+	install_retry
 	in_fish -- >offered
 	sed -n 's/^--\([a-z-]*\)\t..*/\1/p' offered | sort |
 		diff <(cut -d' ' -f2 options | sort) -
@@ -445,6 +603,13 @@ in_fish()
 	takes -s 30
 	in_fish '--retry-on 7,' | cut -f1 >offered
 	takes --retry-on 30
+	in_fish '--method ' | cut -f1 | grep -v '^P[OA]' >offered
+	takes --method 4
+	diff <(in_fish '--preset ' | cut -f1 | sort) <(preset_values)
+	[ "$(in_fish '--preset=net,gi' | cut -f1)" = --preset=net,git ]
+	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
+	: >a-file
+	[ "$(in_fish '--http-status a-f')" = a-file ]
 	[ "$(in_fish '-qn 3 -- foo arg')" = argument ]
 	[ -z "$(in_fish 'foo --at')" ]
 }
@@ -479,13 +644,14 @@ in_zsh()
 		done
 		zpty -d shell
 	END
-	COMPLETIONS=$top/completions HOME=$PWD TERM=dumb \
+	PATH=$PWD/bin:$PATH COMPLETIONS=$top/completions HOME=$PWD TERM=dumb \
 		timeout 60 zsh -f type.zsh "$@"
 }
 
 @test "zsh completes the options of --help, their values, and then the command" {
 	help_options
 	need zsh
+	install_retry
 	zsh -n "$top/completions/_retry"
 	# {-n+,--attempts=}'[...]' or --retries=[...]
 	grep -oE -- "(\{-.\+?,)?--[a-z-]+=?(\}'\[|\[)" "$top/completions/_retry" |
@@ -494,7 +660,9 @@ in_zsh()
 		diff <(sed -E 's/ [^- ][^ ]*$/ =/' options) -
 	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
 		'retry -s TER' 'retry --retry-on 7,time' \
-		'retry --max-' 'retry foo a' 'retry -n 3 -- foo a' \
+		'retry --fail-on stdo' 'retry --preset=net,gi' \
+		'retry --method PU' 'retry --http-status opt' \
+		'retry --max-d' 'retry foo a' 'retry -n 3 -- foo a' \
 		'retry -qn3 foo --at' 'retry -d 1,2 foo a' >became
 	diff - became <<-END
 		retry --attempts=
@@ -503,6 +671,10 @@ in_zsh()
 		retry --jitter=none$(printf ' ')
 		retry -s TERM$(printf ' ')
 		retry --retry-on 7,timeout,
+		retry --fail-on stdout:
+		retry --preset=net,git,
+		retry --method PUT$(printf ' ')
+		retry --http-status options$(printf ' ')
 		retry --max-delay=
 		retry foo argument$(printf ' ')
 		retry -n 3 -- foo argument$(printf ' ')
