@@ -26,14 +26,13 @@ unset MARK
 for name in "${!RETRY_@}"; do # a suite that runs under a retry of its own
 	[ "$name" = RETRY_SAN ] || unset "$name"
 done
-# set under make san; the program is not to see it
-export -n RETRY_SAN
 
 helper_setup()
 {
 	started=()
 	cd "$BATS_TEST_TMPDIR" || return
 	exec </dev/null # whoever runs the suite keeps his own input
+	export -n RETRY_SAN # of make san: for tests, not for what they run
 }
 
 # Only what start() began, and only while it is still our child.

@@ -394,6 +394,18 @@ crowded()
 	    "Try 'retry --help' for more information."
 }
 
+@test "bad usage that nobody reads of is 125 too" {
+	"$PYTHON" - "$RETRY" <<-'END'
+		import os, subprocess, sys
+		theirs, ours = os.pipe()
+		os.close(theirs)
+		for words in ['-n', '0', 'true'], ['--nosuch', 'true'], []:
+		    end = subprocess.run(sys.argv[1:] + words, stderr=ours)
+		    print(end)
+		    assert end.returncode == 125
+	END
+}
+
 #
 # Quiet and verbose
 #
@@ -497,6 +509,45 @@ crowded()
 		    assert not ours.recv(4096)
 		except BlockingIOError:
 		    pass
+	END
+}
+
+@test "a line that quotes something long is one write, and has its end" {
+	"$PYTHON" - "$RETRY" <<-'END'
+		import socket, subprocess, sys
+		def said(*words):
+		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+		    end = subprocess.run(sys.argv[1:] + list(words), stderr=theirs)
+		    ours.setblocking(False)
+		    writes = []
+		    try:
+		        while True:
+		            writes.append(ours.recv(65536))
+		    except BlockingIOError:
+		        print(end.returncode, [(len(w), w[-60:]) for w in writes])
+		    assert all(w.startswith(b'retry: ') for w in writes[:1])
+		    assert all(w.index(b'\n') == len(w) - 1 for w in writes)
+		    assert max(map(len, writes)) < 4096
+		    return end.returncode, writes
+		hint = b"Try 'retry --help' for more information.\n"
+		for long in 'x' * 9000, '\x01' * 9000:
+		    for words in ['-n', long], ['--' + long], ['--quiet=' + long]:
+		        status, writes = said(*words, 'true')
+		        assert status == 125
+		        assert len(writes) == 2 and writes[1] == hint
+		        assert writes[0].endswith(b"...'\n")
+		    status, writes = said('--retry-on', '1,' + long, 'true')
+		    assert status == 125 and len(writes) == 2
+		    assert b"...' in '1," in writes[0]
+		    assert writes[0].endswith(b"...'\n")
+		    status, writes = said(long)
+		    assert status == 126 and len(writes) == 1
+		    assert writes[0].startswith(b"retry: cannot run '")
+		    assert writes[0].endswith(b"...': File name too long\n")
+		status, writes = said('./' + 'x /' * 900)
+		assert status == 127 and len(writes) == 2
+		assert writes[0].endswith(b"...': No such file or directory\n")
+		assert writes[1].endswith(b"...'\n")
 	END
 }
 

@@ -111,6 +111,25 @@ script()
 	[ "$output" = $'10 100000\n10 100000' ]
 }
 
+@test "a small stack holds a large environment as without us" {
+	"$PYTHON" - "$RETRY" <<-'END'
+		import resource, subprocess, sys
+		def small():
+		    resource.setrlimit(resource.RLIMIT_STACK, (131072, 131072))
+		def status(many, *command):
+		    env = {'v%d' % i: '' for i in range(many)}
+		    env['PATH'] = '/usr/bin:/bin'
+		    return subprocess.run(command, env=env, preexec_fn=small).returncode
+		direct = status(5000, 'sh', '-c', 'exit 7')
+		under = status(5000, sys.argv[1], '-q', '-n', '2', '-d', '0',
+		               'sh', '-c', 'exit 7')
+		limited = status(2000, sys.argv[1], '-q', '-n', '1', '-t', '0.2',
+		                 'sleep', '20')
+		print(direct, under, limited)
+		assert (direct, under, limited) == (7, 7, 124)
+	END
+}
+
 #
 # What a process inherits
 #
@@ -380,6 +399,16 @@ idle()
 	ended
 	[ "$status" -eq 124 ]
 	[ "$(lines ran)" -eq 1 ]
+}
+
+@test "a full stderr does not keep retry from ending" {
+	full
+	start_full -v -n 1 false
+	ended
+	[ "$status" -eq 1 ]
+	start_full ./nosuch
+	ended
+	[ "$status" -eq 127 ]
 }
 
 @test "what a full stderr held up arrives whole when it is read" {

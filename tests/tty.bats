@@ -211,6 +211,31 @@ export PS1='person> '
 	cmp before after
 }
 
+@test "what is said to the master's side of a terminal comes out at the other" {
+	"$PYTHON" - "$RETRY" <<-'END'
+		import os, subprocess, sys
+		master, slave = os.openpty()
+		end = subprocess.run([sys.argv[1], '-n', '2', '-d', '0',
+		                      'sh', '-c', 'echo theirs >&2; exit 7'],
+		                     stderr=master, timeout=20)
+		os.set_blocking(slave, False)
+		came = []
+		try:
+		    while True:
+		        came.append(os.read(slave, 4096))
+		except BlockingIOError:
+		    print(end.returncode, came)
+		assert end.returncode == 7
+		assert came == [
+		    b'theirs\n',
+		    b'retry: attempt 1/2 failed (exit 7), retrying in 0s\n',
+		    b'theirs\n',
+		    b'retry: attempt 2/2 failed (exit 7), giving up: '
+		    b'attempts exhausted\n',
+		]
+	END
+}
+
 #
 # Hang-up
 #

@@ -1,0 +1,65 @@
+/*
+ * A curl command line of any words, a line each: it ends, reads no word
+ * beyond, and every place it names is one of argv's.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/curl.h"
+
+#define WORDS 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Cuts text into words. Returns how many there are, argv[0] included. */
+static size_t
+split(char *text, char *argv[WORDS])
+{
+	size_t count = 0;
+	char *word;
+
+	while (count < WORDS - 1 && (word = strsep(&text, "\n")) != NULL)
+		argv[count++] = word;
+	argv[count] = NULL;
+	return count;
+}
+
+static void
+check(char *const argv[], size_t count)
+{
+	size_t from = count > 1 ? 1 : 0;
+
+	while (from > 0 && from < count) {
+		struct curl curl = curl_operation(argv, from);
+
+		if (curl.opening < from || curl.opening > count)
+			abort();
+		if (curl.next != 0 && (curl.next <= from || curl.next > count))
+			abort();
+		if (curl.next != 0 && curl.opening > curl.next)
+			abort();
+		if (curl.dump != NULL && !curl.dumps)
+			abort();
+		from = curl.next;
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *argv[WORDS], *text = malloc(size + 1);
+	struct curl curl;
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	check(argv, split(text, argv));
+	curl = curl_read(argv);
+	if (curl.opening == 0 || (curl.next != 0 && !curl.several))
+		abort();
+	if (curl.method != NULL)
+		curl_idempotent(curl.method);
+	free(text);
+	return 0;
+}

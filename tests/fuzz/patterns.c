@@ -1,0 +1,339 @@
+/*
+ * pattern against glibc's regexec, line by line, and against itself: however
+ * a stream is cut into chunks, the answer is the same. The first byte of the
+ * input says how to read the rest; a pattern is made of pieces that both
+ * engines read alike, or else of bytes as they come, with no oracle.
+ */
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/pattern.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+enum {
+	TEXT = 64, /* of what glibc is given */
+	PATTERN = 48, /* pieces */
+	LONG = 4096,
+};
+
+/* What glibc calls the same: \d and the tab have no name there. */
+static const struct {
+	const char *ours, *glibc;
+} pieces[] = {
+	{ "a", NULL },
+	{ "b", NULL },
+	{ "c", NULL },
+	{ "_", NULL },
+	{ " ", NULL },
+	{ "1", NULL },
+	{ "-", NULL },
+	{ "A", NULL },
+	{ "ab", NULL },
+	{ "bc", NULL },
+	{ "error", NULL },
+	{ "x", NULL },
+	{ "(", NULL },
+	{ ")", NULL },
+	{ "(", NULL },
+	{ ")", NULL },
+	{ "|", NULL },
+	{ "|", NULL },
+	{ "*", NULL },
+	{ "+", NULL },
+	{ "?", NULL },
+	{ "{2}", NULL },
+	{ "{0,2}", NULL },
+	{ "{1,3}", NULL },
+	{ "{2,}", NULL },
+	{ "{,2}", NULL },
+	{ "{0}", NULL },
+	{ "{3,2}", NULL },
+	{ "{", NULL },
+	{ "}", NULL },
+	{ ".", NULL },
+	{ ".*", NULL },
+	{ "^", NULL },
+	{ "$", NULL },
+	{ "\\b", NULL },
+	{ "\\B", NULL },
+	{ "\\<", NULL },
+	{ "\\>", NULL },
+	{ "\\w", NULL },
+	{ "\\W", NULL },
+	{ "\\s", NULL },
+	{ "\\S", NULL },
+	{ "\\d", "[0-9]" },
+	{ "\\D", "[^0-9]" },
+	{ "\\t", "\t" },
+	{ "\\.", NULL },
+	{ "\\*", NULL },
+	{ "\\(", NULL },
+	{ "\\\\", NULL },
+	{ "[abc]", NULL },
+	{ "[^abc]", NULL },
+	{ "[a-c1]", NULL },
+	{ "[]a]", NULL },
+	{ "[^]a]", NULL },
+	{ "[a-]", NULL },
+	{ "[-a]", NULL },
+	{ "[[:alpha:]]", NULL },
+	{ "[[:digit:]_]", NULL },
+	{ "[^[:space:]]", NULL },
+	{ "[[:upper:]]", NULL },
+	{ "[[:punct:]]", NULL },
+	{ "[+--]", NULL },
+	{ "[\\\\a]", NULL },
+	{ "[z-a]", NULL },
+	{ "[a-c-e]", NULL },
+	{ "[[:nope:]]", NULL },
+	{ "[a", NULL },
+	{ "\\", NULL },
+	{ "()", NULL },
+	{ "(^a)", NULL },
+	{ "(b$)", NULL },
+	{ "[ab]", NULL },
+	{ "/", NULL },
+	{ ":", NULL },
+};
+
+static const char alphabet[] = "abcabc_ 1-AB.\t\n\nxerro()/:*\\\xc3\xa9";
+
+struct input {
+	const uint8_t *at, *end;
+};
+
+static struct pattern pattern;
+
+static unsigned
+take(struct input *input)
+{
+	return input->at < input->end ? *input->at++ : 0;
+}
+
+static void
+fail(const char *what, const char *text, const char *stream, size_t length)
+{
+	fprintf(stderr, "%s: pattern \"%s\", stream \"", what, text);
+	for (size_t i = 0; i < length; i++)
+		if (stream[i] >= ' ' && stream[i] <= '~')
+			fprintf(stderr, "%c", stream[i]);
+		else
+			fprintf(stderr, "\\x%02x", (unsigned char)stream[i]);
+	fprintf(stderr, "\"\n");
+	abort();
+}
+
+static bool
+matches(struct pattern *compiled, const char *stream, size_t length,
+    struct input *cuts)
+{
+	size_t at = 0;
+
+	pattern_start(compiled);
+	while (at < length) {
+		size_t left = length - at;
+		size_t chunk = cuts == NULL ? left : 1 + take(cuts) % 100;
+
+		if (chunk > left)
+			chunk = left;
+		/* A copy of its own, so that reading past it is seen. */
+		char *copy = malloc(chunk);
+
+		memcpy(copy, stream + at, chunk);
+		pattern_feed(compiled, copy, chunk);
+		free(copy);
+		at += chunk;
+	}
+	return pattern_end(compiled);
+}
+
+/* Lines as ours has them: none behind the last newline. */
+static bool
+glibc_matches(const regex_t *regex, const char *stream, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		const char *newline = memchr(stream + at, '\n', length - at);
+		size_t end = newline ? (size_t)(newline - stream) : length;
+		regmatch_t bounds = { (regoff_t)0, (regoff_t)(end - at) };
+
+		if (regexec(regex, stream + at, 1, &bounds, REG_STARTEND) == 0)
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
+/* All ways to cut a stream, and a stream that lies within others. */
+static void
+check_cuts(
+    const char *text, const char *stream, size_t length, struct input cuts)
+{
+	static const uint8_t ones[LONG];
+	struct input single = { ones, ones + sizeof ones };
+	bool whole = matches(&pattern, stream, length, NULL);
+
+	if (matches(&pattern, stream, length, &cuts) != whole)
+		fail("cut", text, stream, length);
+	if (length > TEXT && cuts.at == cuts.end)
+		return;
+	if (matches(&pattern, stream, length, &single) != whole)
+		fail("byte by byte", text, stream, length);
+	if (matches(&pattern, stream, length, NULL) != whole)
+		fail("again", text, stream, length);
+}
+
+/* The stream once more behind a line or a run of filler. */
+static void
+check_long(
+    const char *text, const char *stream, size_t length, struct input *input)
+{
+	static const char *const fillers[] = { "x", "a", "\n", " -\n", "erro_A",
+		"ab\n", ".", "the quick brown fox\n" };
+	static char joined[LONG];
+	const char *filler = fillers[take(input) % LENGTH(fillers)];
+	size_t before = take(input) * 8, at = 0;
+
+	for (; at < before; at++)
+		joined[at] = filler[at % strlen(filler)];
+	memcpy(joined + at, stream, length);
+	at += length;
+	for (before = at + take(input); at < before; at++)
+		joined[at] = filler[at % strlen(filler)];
+	check_cuts(text, joined, at, *input);
+}
+
+/*
+ * Where a group is repeated glibc forgets the anchors in its copies:
+ * (^a){2} matches aa. And its time grows with 3 to the depth of repetitions.
+ */
+static bool
+glibc_is_wrong(const char *text)
+{
+	bool anchor = false;
+	unsigned depth = 0, counts = 0;
+
+	for (const char *c = text; *c != '\0'; c++) {
+		bool escaped = *c == '\\' && c[1] != '\0';
+
+		if (escaped)
+			c++;
+		depth += !escaped && *c == '(';
+		counts += strchr("*+?{", *c) != NULL;
+		if (!escaped && *c == ')' && depth > 0)
+			depth--;
+		if (depth > 0 && strchr(escaped ? "bB<>" : "^$", *c) != NULL)
+			anchor = true;
+		if (!escaped && *c == ')' && c[1] != '\0' &&
+		    strchr("*+?{", c[1]) != NULL && anchor)
+			return true;
+	}
+	return counts > 3;
+}
+
+static void
+check_glibc(const char *text, const char *theirs, bool fold, bool accepted,
+    const char *stream, size_t length)
+{
+	regex_t regex;
+	int flags = REG_EXTENDED | (fold ? REG_ICASE : 0);
+	int error = regcomp(&regex, theirs, flags);
+
+	if (error == 0 && accepted &&
+	    glibc_matches(&regex, stream, length) !=
+		matches(&pattern, stream, length, NULL))
+		fail("glibc", text, stream, length);
+	if (error != 0 && accepted)
+		fail("glibc refuses", text, stream, length);
+	if (error == 0)
+		regfree(&regex);
+}
+
+static void
+make_text(struct input *input, char *text, char *theirs, bool fold)
+{
+	unsigned count = take(input) % PATTERN;
+
+	strcpy(text, fold ? "(?i)" : "");
+	*theirs = '\0';
+	for (unsigned i = 0; i < count; i++) {
+		unsigned piece = take(input) % LENGTH(pieces);
+		const char *ours = pieces[piece].ours;
+		const char *glibc = pieces[piece].glibc;
+
+		/* Ranges that it folds have their own order in glibc. */
+		if (fold && strcmp(ours, "[a") == 0)
+			continue;
+		/* What a backslash does to it is not what it does to glibc's.
+		 */
+		if (glibc != NULL && *theirs != '\0' &&
+		    theirs[strlen(theirs) - 1] == '\\')
+			continue;
+		strcat(text, ours);
+		strcat(theirs, glibc != NULL ? glibc : ours);
+	}
+}
+
+static void
+check_pieces(struct input *input, bool fold)
+{
+	char text[PATTERN * 16], theirs[PATTERN * 16], stream[TEXT + 1];
+	struct pattern_error error;
+	size_t length = 0;
+	bool accepted;
+
+	make_text(input, text, theirs, fold);
+	accepted = pattern_compile(&pattern, text, strlen(text), &error);
+	if (!accepted && error.at > strlen(text))
+		fail("offset", text, "", 0);
+	memset(stream, 0, sizeof stream);
+	while (input->at < input->end && length < TEXT)
+		stream[length++] =
+		    alphabet[take(input) % (sizeof alphabet - 1)];
+	if (!glibc_is_wrong(text))
+		check_glibc(text, theirs, fold, accepted, stream, length);
+	if (!accepted)
+		return;
+	check_cuts(text, stream, length, *input);
+	check_long(text, stream, length, input);
+}
+
+static void
+check_bytes(struct input *input)
+{
+	char text[256] = "";
+	struct pattern_error error;
+	size_t length = take(input), left;
+
+	left = (size_t)(input->end - input->at);
+	if (length > left)
+		length = left;
+	memcpy(text, input->at, length);
+	input->at += length;
+	if (!pattern_compile(&pattern, text, length, &error)) {
+		if (error.at > length || error.why == NULL)
+			fail("offset", text, "", 0);
+		return;
+	}
+	left = (size_t)(input->end - input->at);
+	if (left > 1024)
+		left = 1024;
+	check_cuts(text, (const char *)input->at, left, *input);
+	check_long(text, (const char *)input->at, left, input);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = { data, data + size };
+	unsigned how = take(&input);
+
+	if (how % 4 == 3)
+		check_bytes(&input);
+	else
+		check_pieces(&input, how % 4 == 2);
+	return 0;
+}
