@@ -156,6 +156,7 @@ main(int argc, char **argv)
 	const char *refused;
 	size_t size;
 	char **env;
+	int status;
 
 	run.policy = options_parse(argc, argv);
 	run.history = plan_start(&run.policy, context_now(CLOCK_BOOTTIME),
@@ -185,5 +186,8 @@ main(int argc, char **argv)
 	}
 	if (step.attempt == 0)
 		report_step(&run.pump.lines, &run.policy, &run.history, &step);
-	return finish(&run, &step);
+	status = finish(&run, &step);
+	if (size > STACK_MOST)
+		free(env);
+	return status;
 }

@@ -73,7 +73,7 @@ add_preset(
 }
 
 /* Where the programs stand; no name is as long. */
-#define LIST_COLUMN 14
+#define LIST_COLUMN ((size_t)14)
 
 static _Noreturn void
 list_presets(void)

@@ -94,10 +94,21 @@ amend(struct request *request, struct policy *policy, char *path)
 	return true;
 }
 
+/* The one whose response is the last. */
+static struct curl
+last_operation(char *const *command)
+{
+	struct curl curl = curl_operation(command, 1);
+
+	while (curl.next != 0)
+		curl = curl_operation(command, curl.next);
+	return curl;
+}
+
 static bool
 know_curl(struct request *request, struct policy *policy, struct lines *lines)
 {
-	struct curl curl = curl_read(policy->command);
+	struct curl curl = curl_read(policy->command), last;
 	const char *path = request->status.path;
 
 	if (curl.retries)
@@ -108,16 +119,21 @@ know_curl(struct request *request, struct policy *policy, struct lines *lines)
 		policy->rules.once = !curl_idempotent(curl.method);
 		policy->rules.several = curl.several;
 	}
-	if (!curl.dumps)
+	if (request->key != NULL && curl.several)
+		lines_say(lines, LOUDNESS_PLAIN,
+		    STRINGS("curl makes several requests: they share one "
+			    "idempotency key"));
+	last = last_operation(policy->command);
+	if (!last.dumps)
 		return amend(request, policy, (char *)(uintptr_t)path);
-	if (curl.dump == NULL)
+	if (last.dump == NULL)
 		lines_say(lines, LOUDNESS_VERBOSE,
 		    STRINGS("curl's own --dump-header is no file: HTTP tells "
 			    "nothing"));
 	status_close(&request->status);
 	request->status.path = NULL;
 	return amend(request, policy, NULL) &&
-	    (curl.dump == NULL || status_open(&request->status, curl.dump));
+	    (last.dump == NULL || status_open(&request->status, last.dump));
 }
 
 static bool

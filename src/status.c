@@ -30,21 +30,24 @@ append(char *at, const char *text)
 }
 
 /*
- * Whether path leads to the file behind fd. Where /proc shows other processes
- * than ours, our number is somebody else's there.
+ * Whether path leads to the file behind fd, and can be opened. Where /proc
+ * shows other processes than ours, our number is somebody else's there: to
+ * open what it has could do anything.
  */
 static bool
 leads_to(const char *path, int fd)
 {
 	struct stat there, here;
-	int try = open(path, O_WRONLY | O_CLOEXEC);
-	bool same = try != -1 && fstat(try, &there) == 0 &&
-	    fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
-	    there.st_ino == here.st_ino;
+	int try;
 
-	if (try != -1)
-		close(try);
-	return same;
+	if (stat(path, &there) == -1 || fstat(fd, &here) == -1 ||
+	    there.st_dev != here.st_dev || there.st_ino != here.st_ino)
+		return false;
+	try = open(path, O_WRONLY | O_CLOEXEC);
+	if (try == -1)
+		return false;
+	close(try);
+	return true;
 }
 
 /* By our number, for in the command "self" is another. */
@@ -124,8 +127,10 @@ status_empty(const struct status *status, struct lines *lines)
 
 	if (status->path == NULL)
 		return;
-	/* That there is none yet is how it begins. */
-	if (fd == -1 && lstat(status->path, &stat) == -1 && errno == ENOENT)
+	/* There may be none yet; what is no file is told of once it is read,
+	 * and not so much as opened for writing. */
+	if (fd == -1 &&
+	    (lstat(status->path, &stat) == -1 || !S_ISREG(stat.st_mode)))
 		return;
 	if (fd == -1)
 		fd = open_regular(status, O_WRONLY, lines);
@@ -135,15 +140,27 @@ status_empty(const struct status *status, struct lines *lines)
 		close(fd);
 }
 
-static ssize_t
-read_end(int fd, char *bytes)
+/* What STATUS_MOST bytes of the file say, from an offset on. */
+static struct http
+parse(const struct status *status, int fd, off_t from)
+{
+	ssize_t got = pread(fd, status->bytes, STATUS_MOST, from);
+
+	return http_parse(status->bytes, got > 0 ? (size_t)got : 0,
+	    context_now(CLOCK_REALTIME));
+}
+
+/* The last response is at the end, unless its own header is that long. */
+static struct http
+parse_file(const struct status *status, int fd)
 {
 	struct stat stat;
-	off_t from = 0;
+	struct http http;
 
-	if (fstat(fd, &stat) == 0 && stat.st_size > STATUS_MOST)
-		from = stat.st_size - STATUS_MOST;
-	return pread(fd, bytes, STATUS_MOST, from);
+	if (fstat(fd, &stat) == -1 || stat.st_size <= STATUS_MOST)
+		return parse(status, fd, 0);
+	http = parse(status, fd, stat.st_size - STATUS_MOST);
+	return http.known ? http : parse(status, fd, 0);
 }
 
 struct http
@@ -151,7 +168,6 @@ status_read(const struct status *status, struct lines *lines)
 {
 	struct http http = { .form = HTTP_EMPTY };
 	int fd = status->fd;
-	ssize_t got;
 
 	if (status->path == NULL)
 		return http;
@@ -159,12 +175,7 @@ status_read(const struct status *status, struct lines *lines)
 		fd = open_regular(status, O_RDONLY, lines);
 	if (fd == -1)
 		return http;
-	got = read_end(fd, status->bytes);
-	if (got == -1)
-		say_useless(status, lines, strerror(errno));
-	else
-		http = http_parse(
-		    status->bytes, (size_t)got, context_now(CLOCK_REALTIME));
+	http = parse_file(status, fd);
 	if (http.form == HTTP_UNRECOGNISED)
 		say_useless(status, lines, "in no form that is known");
 	if (http.doubtful)

@@ -12,7 +12,7 @@
 #include "http.h"
 #include "lines.h"
 
-/* Of a longer file only the end counts. */
+/* Of a longer file the end counts, or if that says nothing the beginning. */
 #define STATUS_MOST 65536
 
 #define STATUS_PATH 96

@@ -118,14 +118,14 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 }
 
 static void
-match(const struct streams *streams, const struct stream *stream)
+match(const struct streams *streams, const struct stream *stream, size_t length)
 {
 	for (int i = 0; i < streams->watches->count; i++) {
 		struct watch *watch = &streams->watches->list[i];
 
 		if (watch->fd == stream->fd && !watch->seen)
-			watch->seen = pattern_feed(
-			    watch->pattern, stream->bytes, stream->length);
+			watch->seen =
+			    pattern_feed(watch->pattern, stream->bytes, length);
 	}
 }
 
@@ -176,24 +176,26 @@ end_source(struct stream *stream)
 	stream->owed = 0;
 }
 
-/* Relays from the attempt for as long as it goes without a wait. */
+/*
+ * Relays from the attempt for as long as it goes without a wait. What is read
+ * goes on first and is matched then: it is still in the buffer.
+ */
 static void
 relay(struct streams *streams, struct stream *stream)
 {
 	for (int turn = 0; turn < TURNS && stream->length == 0; turn++) {
-		if (!fill(stream, stream->source)) {
+		bool open = fill(stream, stream->source);
+		size_t got = stream->length;
+
+		if (open && got == 0)
+			return;
+		stream->owed -= got < stream->owed ? got : stream->owed;
+		if (!open || !drain(stream))
 			end_source(stream);
+		match(streams, stream, got);
+		/* Less than there was room for: the pipe is empty. */
+		if (stream->source == -1 || got < ROOM)
 			return;
-		}
-		if (stream->length == 0)
-			return;
-		stream->owed -= stream->length < stream->owed ? stream->length
-							      : stream->owed;
-		match(streams, stream);
-		if (!drain(stream)) {
-			end_source(stream);
-			return;
-		}
 	}
 }
 

@@ -34,14 +34,10 @@ is_zero(const struct outcome *outcome)
 	return outcome->end == END_EXITED && outcome->code == 0;
 }
 
-/* Whether an outcome meets one of the conditions, "fail" aside. */
+/* Whether an outcome meets one of the conditions on how it ended. */
 static bool
-meets(const struct codes *set, const struct outcome *outcome)
+meets_end(const struct codes *set, const struct outcome *outcome)
 {
-	if ((set->watches & outcome->seen) != 0 ||
-	    (outcome->http.known && outcome->http.code != 0 &&
-		codes_has_http(set, outcome->http.code)))
-		return true;
 	switch (outcome->end) {
 	case END_EXITED:
 	case END_NOT_STARTED:
@@ -54,6 +50,16 @@ meets(const struct codes *set, const struct outcome *outcome)
 		return set->timeout || codes_has_exit(set, STATUS_TIMEOUT);
 	}
 	return false;
+}
+
+/* Whether it meets any, "fail" aside. */
+static bool
+meets(const struct codes *set, const struct outcome *outcome)
+{
+	return (set->watches & outcome->seen) != 0 ||
+	    (outcome->http.known && outcome->http.code != 0 &&
+		codes_has_http(set, outcome->http.code)) ||
+	    meets_end(set, outcome);
 }
 
 /* The same of an outcome that was judged a failure. */
@@ -88,6 +94,10 @@ succeeded(const struct rules *rules, const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return false;
+	/* A timeout is a failure, whatever was printed or answered before. */
+	if (outcome->end == END_TIMED_OUT || outcome->end == END_DEADLINE)
+		return rules->success_on.fail ||
+		    meets_end(&rules->success_on, outcome);
 	if (meets(&rules->success_on, outcome) ||
 	    (rules->success_on.fail && !is_zero(outcome)))
 		return true;

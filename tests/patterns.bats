@@ -445,8 +445,10 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 }
 
 @test "an empty pattern is refused" {
-	refused "the pattern is empty in ''" retry-on stderr:
-	refused "the pattern is empty: '(?i)'" stop-on 'stdout:(?i)'
+	refused "the pattern is empty: ''" retry-on stderr:
+	run -125 --separate-stderr "$RETRY" --stop-on 'stdout:(?i)' touch ran
+	[[ $stderr == "retry: --stop-on: the pattern is empty"*"'(?i)'"* ]]
+	[ ! -e ran ]
 }
 
 @test "a back-reference is refused" {

@@ -542,7 +542,7 @@ PY
 		refused_option "$option" 'stderr:(a' "( without ): '(a'"
 		refused_option "$option" 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
 		refused_option "$option" '7,http:503,stderr:a)' ") without (: ')' in 'a)'"
-		refused_option "$option" 'stderr:' "the pattern is empty in ''"
+		refused_option "$option" 'stderr:' "the pattern is empty: ''"
 	done
 	local unknown='not an exit status, signal or condition'
 	refused_option retry-on STDERR:x "$unknown: 'STDERR:x'"
