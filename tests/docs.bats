@@ -248,6 +248,7 @@ says()
 		'in no form that is known' \
 		': a Retry-After was not understood' \
 		'curl has a --retry of its own: attempts multiply' \
+		'curl makes several requests: they share one idempotency key' \
 		"curl's own --dump-header is no file: HTTP tells nothing" \
 		'cannot write to standard output: ' signalfd eventfd \
 		'status file' relay; do

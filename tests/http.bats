@@ -1046,3 +1046,42 @@ bare()
 	ends 0 --idempotency-key k -- sh -c '[ "$RETRY_IDEMPOTENCY_KEY" = k ]'
 	ends 0 sh -c '[ -z "${RETRY_IDEMPOTENCY_KEY+set}" ]'
 }
+
+@test "the code of a response with more than 64 KiB of header counts" {
+	serve
+	ends 1 --http -- curl -sS "$url/503;flood=70"
+	asked 3 '/503;flood=70'
+	ends 22 --http -- curl -sSf "$url/404;flood=70"
+	asked 1 '/404;flood=70'
+}
+
+@test "the last operation's answer counts, whoever dumps an earlier one" {
+	serve
+	ends 1 --http -- curl -sS -D heads "$url/200?1" --next -sS "$url/503?2"
+	asked 3 '/503?2'
+	ends 1 --http -- curl -sS "$url/200?3" --next -sS -D heads "$url/503?4"
+	asked 3 '/503?4'
+}
+
+@test "a key of blanks is no key" {
+	ends 125 --method POST --idempotency-key ' ' touch ran
+	[ ! -e ran ]
+	says "--idempotency-key: empty: ' '"
+}
+
+@test "a key that several requests share is warned of" {
+	serve
+	ends 0 --http --idempotency-key k -- curl -sS -d a "$url/200?1" \
+		--next -sS -d b "$url/200?2"
+	says 'curl makes several requests: they share one idempotency key'
+	ends 0 --http --idempotency-key k -- curl -sS -d a "$url/200?3"
+	silent
+}
+
+@test "a timeout is a failure whatever the server answered" {
+	ends 124 -n 1 -t 0.2 --success-on http:200 --http-status heads -- \
+		sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20'
+	[[ $(<err) == *' timed out after 0.2s, giving up: attempts exhausted' ]]
+	ends 124 -n 1 -t 0.2 --success-on timeout -- sleep 20
+	silent
+}
