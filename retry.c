@@ -37,6 +37,7 @@ fail(struct run *run, const char *what)
 {
 	lines_say(&run->pump.lines, LOUDNESS_QUIET,
 	    STRINGS(what, ": ", strerror(errno)));
+	status_close(&run->request.status);
 	return STATUS_INTERNAL;
 }
 
@@ -83,6 +84,9 @@ finish(struct run *run, const struct step *step)
 	int lost = streams_error(&run->pump.streams);
 	int status = step->status;
 
+	/* What failed anyway need not have had its say to the end. */
+	if (lost == ETIMEDOUT && step->reason != REASON_SUCCEEDED)
+		lost = 0;
 	if (lost != 0) {
 		lines_say(&run->pump.lines, LOUDNESS_QUIET,
 		    STRINGS(
@@ -137,6 +141,7 @@ prepare(struct run *run)
 	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
 
 	lines_open(&run->pump.lines, run->policy.loudness);
+	run->request.status.path = NULL;
 	if (!signals_open(&run->pump.signals))
 		return "signalfd";
 	if (!request_open(&run->request, &run->policy, &run->pump.lines))

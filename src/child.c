@@ -12,9 +12,6 @@
 /* How long others may hold a pipe once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
-/* What a wait for a slow reader is cut into, to look at the deadline. */
-#define SLICE NANOS_SECOND
-
 struct attempt {
 	const struct child *child;
 	struct limit_means means;
@@ -289,13 +286,15 @@ deliver(struct attempt *attempt)
 	streams_ended(&pump->streams);
 	while ((rest = streams_rest(&pump->streams)) != STREAMS_OVER) {
 		struct wakeup wakeup;
-		nanos left = SLICE;
+		nanos left = NANOS_MAX;
 
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
 		if (until != NANOS_MAX)
 			left = until - context_now(CLOCK_MONOTONIC);
-		if (left <= 0)
+		else if (attempt->deadline != NANOS_MAX)
+			left = attempt->deadline - context_now(CLOCK_BOOTTIME);
+		if (until != NANOS_MAX && left <= 0)
 			break;
 		wakeup = pump_wait(pump, left);
 		hear(attempt, &wakeup);

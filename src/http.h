@@ -22,6 +22,7 @@ enum http_form {
 
 struct http {
 	enum http_form form;
+	bool unread; /* there was a file, and it could not be looked into */
 	bool known; /* code is; without, only the exit status can judge */
 	int code; /* of the last response; 0 is curl's 000: there was none */
 	bool hinted; /* the server named a wait */

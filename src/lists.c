@@ -51,12 +51,14 @@ watch(struct policy *policy, struct codes *set, const struct row *row, int fd,
 
 static void
 add_lines(struct policy *policy, const struct row *row, int fd,
-    const struct preset_lines *lines)
+    const struct preset *preset, const struct preset_lines *lines)
 {
 	struct rules *rules = &policy->rules;
+	struct codes *transient =
+	    preset->own == NULL ? &rules->transient : &rules->gated;
 
 	watch(policy, &rules->fatal, row, fd, lines->fatal);
-	watch(policy, &rules->transient, row, fd, lines->transient);
+	watch(policy, transient, row, fd, lines->transient);
 	watch(policy, &rules->fail_on, row, fd, lines->failed);
 }
 
@@ -67,8 +69,10 @@ add_preset(
 	int first = policy->watches.count;
 
 	add(policy, &policy->rules.transient, row, preset->codes);
-	add_lines(policy, row, STDOUT_FILENO, &preset->out);
-	add_lines(policy, row, STDERR_FILENO, &preset->err);
+	if (preset->own != NULL)
+		add(policy, &policy->rules.own, row, preset->own);
+	add_lines(policy, row, STDOUT_FILENO, preset, &preset->out);
+	add_lines(policy, row, STDERR_FILENO, preset, &preset->err);
 	compile(&policy->watches, first, row);
 }
 

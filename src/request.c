@@ -130,6 +130,8 @@ know_curl(struct request *request, struct policy *policy, struct lines *lines)
 		lines_say(lines, LOUDNESS_VERBOSE,
 		    STRINGS("curl's own --dump-header is no file: HTTP tells "
 			    "nothing"));
+	/* Without its dump nobody knows what curl has sent. */
+	policy->rules.several |= last.dump == NULL;
 	status_close(&request->status);
 	request->status.path = NULL;
 	return amend(request, policy, NULL) &&

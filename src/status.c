@@ -120,11 +120,12 @@ open_regular(const struct status *status, int flags, struct lines *lines)
 }
 
 void
-status_empty(const struct status *status, struct lines *lines)
+status_empty(struct status *status, struct lines *lines)
 {
 	struct stat stat;
 	int fd = status->fd;
 
+	status->stale = false;
 	if (status->path == NULL)
 		return;
 	/* There may be none yet; what is no file is told of once it is read,
@@ -134,8 +135,11 @@ status_empty(const struct status *status, struct lines *lines)
 		return;
 	if (fd == -1)
 		fd = open_regular(status, O_WRONLY, lines);
-	if (fd != -1 && ftruncate(fd, 0) == -1)
+	status->stale = fd == -1;
+	if (fd != -1 && ftruncate(fd, 0) == -1) {
+		status->stale = true;
 		say_useless(status, lines, strerror(errno));
+	}
 	if (fd != -1 && fd != status->fd)
 		close(fd);
 }
@@ -167,15 +171,23 @@ struct http
 status_read(const struct status *status, struct lines *lines)
 {
 	struct http http = { .form = HTTP_EMPTY };
+	struct stat there;
 	int fd = status->fd;
 
 	if (status->path == NULL)
 		return http;
+	http.unread = status->stale;
+	if (status->stale)
+		return http;
 	if (fd == -1)
 		fd = open_regular(status, O_RDONLY, lines);
+	/* That there is none says that nobody has answered. */
+	http.unread = fd == -1 && lstat(status->path, &there) == 0;
 	if (fd == -1)
 		return http;
 	http = parse_file(status, fd);
+	if (http.form == HTTP_EMPTY)
+		say_useless(status, lines, "it is empty");
 	if (http.form == HTTP_UNRECOGNISED)
 		say_useless(status, lines, "in no form that is known");
 	if (http.doubtful)

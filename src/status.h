@@ -21,6 +21,7 @@ struct status {
 	const char *path; /* as the command knows it; NULL: there is none */
 	int fd; /* of a file of our own, or -1 */
 	bool temporary; /* path is to be removed in the end */
+	bool stale; /* could not be emptied: what it says is old */
 	char *bytes; /* STATUS_MOST of them */
 	char own[STATUS_PATH];
 };
@@ -36,7 +37,7 @@ bool status_open(struct status *status, const char *path);
 bool status_make(struct status *status);
 
 /* Empties it. Problems are told with -v. */
-void status_empty(const struct status *status, struct lines *lines);
+void status_empty(struct status *status, struct lines *lines);
 
 /* What it says now. Problems, and what is not understood, are told with -v. */
 struct http status_read(const struct status *status, struct lines *lines);

@@ -37,7 +37,6 @@ streams_open(struct streams *streams, struct watches *watches)
 			continue;
 		*stream = (struct stream){ .fd = fd,
 			.outlet = outlet_open(fd),
-			.source = -1,
 			.sink = -1,
 			.bytes = malloc(ROOM) };
 		if (stream->bytes == NULL)
@@ -47,6 +46,15 @@ streams_open(struct streams *streams, struct watches *watches)
 	return true;
 }
 
+static void
+end_source(struct stream *stream, size_t index)
+{
+	close(stream->sources[index].fd);
+	stream->count--;
+	memmove(&stream->sources[index], &stream->sources[index + 1],
+	    (stream->count - index) * sizeof *stream->sources);
+}
+
 static bool
 make_pipe(struct stream *stream)
 {
@@ -54,11 +62,17 @@ make_pipe(struct stream *stream)
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return false;
-	stream->source = context_move_up(ends[0]);
+	/* Somebody has to make room, and the oldest is the likeliest to have
+	 * said all that it had to. */
+	if (stream->count == STREAMS_SOURCES)
+		end_source(stream, 0);
+	ends[0] = context_move_up(ends[0]);
 	stream->sink = context_move_up(ends[1]);
+	stream->sources[stream->count++] =
+	    (struct source){ .fd = ends[0], .matched = true };
 	/* This end's description is ours alone: the command's stays as it is.
 	 */
-	return fcntl(stream->source, F_SETFL, O_NONBLOCK) != -1;
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK) != -1;
 }
 
 bool
@@ -88,11 +102,23 @@ streams_forked(struct streams *streams)
 		if (streams->list[i].sink != -1)
 			close(streams->list[i].sink);
 		streams->list[i].sink = -1;
-		streams->list[i].owed = 0;
 	}
 }
 
-/* Old sources first, then that of the attempt, then the outlet. */
+/*
+ * Whether a source may be read now. While an earlier one has something that
+ * its attempt has written, the later ones wait for their turn.
+ */
+static bool
+has_turn(const struct stream *stream, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (stream->sources[i].owed > 0)
+			return false;
+	return stream->length == 0;
+}
+
+/* The sources, then the outlet. */
 size_t
 streams_poll(const struct streams *streams, struct pollfd *fds)
 {
@@ -100,19 +126,16 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 
 	for (size_t i = 0; i < streams->count; i++) {
 		const struct stream *stream = &streams->list[i];
-		short wanted = stream->length == 0 ? POLLIN : 0;
 
-		for (size_t j = 0; j < stream->olds; j++)
-			fds[used++] =
-			    (struct pollfd){ .fd = wanted != 0 ? stream->old[j]
-							       : -1,
-				    .events = wanted };
-		fds[used++] =
-		    (struct pollfd){ .fd = wanted != 0 ? stream->source : -1,
-			    .events = wanted };
-		fds[used++] =
-		    (struct pollfd){ .fd = wanted != 0 ? -1 : stream->outlet.fd,
-			    .events = POLLOUT };
+		for (size_t j = 0; j < stream->count; j++)
+			fds[used++] = (struct pollfd){ .fd = has_turn(stream, j)
+				    ? stream->sources[j].fd
+				    : -1,
+				.events = POLLIN };
+		fds[used++] = (struct pollfd){
+			.fd = stream->length == 0 ? -1 : stream->outlet.fd,
+			.events = POLLOUT
+		};
 	}
 	return used;
 }
@@ -132,7 +155,8 @@ match(const struct streams *streams, const struct stream *stream, size_t length)
 /*
  * Writes what can be. Where the reader has gone the command must learn it as
  * it would without us, from a signal or an error of its own write: false. What
- * cannot be written for any other reason is lost, and told in the end.
+ * cannot be written for any other reason is lost; of standard output that is
+ * told in the end.
  */
 static bool
 drain(struct stream *stream)
@@ -168,119 +192,102 @@ fill(struct stream *stream, int source)
 	return got > 0 || (got == -1 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void
-end_source(struct stream *stream)
-{
-	close(stream->source);
-	stream->source = -1;
-	stream->owed = 0;
-}
-
 /*
- * Relays from the attempt for as long as it goes without a wait. What is read
- * goes on first and is matched then: it is still in the buffer.
+ * Relays from a source for as long as it goes without a wait. What is read
+ * goes on first and is matched then: it is still in the buffer. False when the
+ * source is at its end, or nobody reads what it has.
  */
-static void
-relay(struct streams *streams, struct stream *stream)
+static bool
+relay(struct streams *streams, struct stream *stream, struct source *source)
 {
 	for (int turn = 0; turn < TURNS && stream->length == 0; turn++) {
-		bool open = fill(stream, stream->source);
+		bool open = fill(stream, source->fd);
 		size_t got = stream->length;
 
-		if (open && got == 0)
-			return;
-		stream->owed -= got < stream->owed ? got : stream->owed;
-		if (!open || !drain(stream))
-			end_source(stream);
-		match(streams, stream, got);
+		source->owed -= got < source->owed ? got : source->owed;
+		open = open && drain(stream);
+		if (source->matched)
+			match(streams, stream, got);
+		if (!open)
+			return false;
 		/* Less than there was room for: the pipe is empty. */
-		if (stream->source == -1 || got < ROOM)
-			return;
+		if (got < ROOM)
+			return true;
 	}
+	return true;
 }
 
-/* The same from an earlier attempt, unmatched. False when it is over. */
-static bool
-relay_old(struct stream *stream, int source)
-{
-	if (stream->length > 0)
-		return true;
-	if (fill(stream, source) && drain(stream))
-		return true;
-	close(source);
-	return false;
-}
-
+/* Serves one stream, with what poll said of its sources and its outlet. */
 static void
-serve_old(struct stream *stream, const struct pollfd *fds)
+serve(struct streams *streams, struct stream *stream, const struct pollfd *fds)
 {
-	size_t kept = 0;
+	size_t polled = stream->count, index = 0;
 
-	for (size_t i = 0; i < stream->olds; i++)
-		if (fds[i].revents == 0 || relay_old(stream, stream->old[i]))
-			stream->old[kept++] = stream->old[i];
-	stream->olds = kept;
+	if (fds[polled].revents != 0 && !drain(stream)) {
+		while (stream->count > 0)
+			end_source(stream, stream->count - 1);
+		return;
+	}
+	for (size_t i = 0; i < polled; i++) {
+		if (fds[i].revents != 0 && has_turn(stream, index) &&
+		    !relay(streams, stream, &stream->sources[index]))
+			end_source(stream, index);
+		else
+			index++;
+	}
 }
 
 void
 streams_serve(struct streams *streams, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < streams->count; i++) {
-		struct stream *stream = &streams->list[i];
-		size_t olds = stream->olds;
+		size_t polled = streams->list[i].count + 1;
 
-		if (fds[olds + 1].revents != 0 && !drain(stream) &&
-		    stream->source != -1)
-			end_source(stream);
-		if (fds[olds].revents != 0)
-			relay(streams, stream);
-		serve_old(stream, fds);
-		fds += olds + 2;
+		serve(streams, &streams->list[i], fds);
+		fds += polled;
 	}
+}
+
+/* The source of the attempt that is being judged, or NULL. */
+static struct source *
+latest(struct stream *stream)
+{
+	struct source *last;
+
+	if (stream->count == 0)
+		return NULL;
+	last = &stream->sources[stream->count - 1];
+	return last->matched ? last : NULL;
 }
 
 void
 streams_ended(struct streams *streams)
 {
 	for (size_t i = 0; i < streams->count; i++) {
-		struct stream *stream = &streams->list[i];
+		struct source *source = latest(&streams->list[i]);
 		int waiting = 0;
 
-		if (stream->source != -1 &&
-		    ioctl(stream->source, FIONREAD, &waiting) == 0)
-			stream->owed = (size_t)waiting;
+		if (source != NULL &&
+		    ioctl(source->fd, FIONREAD, &waiting) == 0)
+			source->owed = (size_t)waiting;
 	}
 }
 
 enum streams_rest
-streams_rest(const struct streams *streams)
+streams_rest(struct streams *streams)
 {
 	enum streams_rest rest = STREAMS_OVER;
 
 	for (size_t i = 0; i < streams->count; i++) {
-		const struct stream *stream = &streams->list[i];
+		struct stream *stream = &streams->list[i];
+		const struct source *source = latest(stream);
 
-		if (stream->owed > 0 || stream->length > 0)
+		if (stream->length > 0 || (source != NULL && source->owed > 0))
 			return STREAMS_OWED;
-		if (stream->source != -1)
+		if (source != NULL)
 			rest = STREAMS_STRAGGLING;
 	}
 	return rest;
-}
-
-static void
-retire(struct stream *stream)
-{
-	if (stream->source == -1)
-		return;
-	if (stream->olds == STREAMS_OLD) {
-		close(stream->old[0]);
-		stream->olds--;
-		memmove(stream->old, stream->old + 1,
-		    stream->olds * sizeof *stream->old);
-	}
-	stream->old[stream->olds++] = stream->source;
-	stream->source = -1;
 }
 
 uint64_t
@@ -288,8 +295,12 @@ streams_finish(struct streams *streams)
 {
 	uint64_t seen = 0;
 
-	for (size_t i = 0; i < streams->count; i++)
-		retire(&streams->list[i]);
+	for (size_t i = 0; i < streams->count; i++) {
+		struct source *source = latest(&streams->list[i]);
+
+		if (source != NULL)
+			source->matched = false;
+	}
 	for (int i = 0; i < streams->watches->count; i++) {
 		struct watch *watch = &streams->watches->list[i];
 
@@ -299,12 +310,26 @@ streams_finish(struct streams *streams)
 	return seen;
 }
 
+static bool
+owes(const struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++)
+		if (stream->sources[i].owed > 0)
+			return true;
+	return stream->length > 0;
+}
+
 int
 streams_error(const struct streams *streams)
 {
-	for (size_t i = 0; i < streams->count; i++)
-		if (streams->list[i].fd == STDOUT_FILENO &&
-		    streams->list[i].error != EPIPE)
-			return streams->list[i].error;
+	for (size_t i = 0; i < streams->count; i++) {
+		const struct stream *stream = &streams->list[i];
+
+		if (stream->fd != STDOUT_FILENO || stream->error == EPIPE)
+			continue;
+		if (stream->error == 0 && owes(stream))
+			return ETIMEDOUT;
+		return stream->error;
+	}
 	return 0;
 }

@@ -13,21 +13,29 @@
 #include "codes.h"
 #include "outlet.h"
 
-/* Earlier attempts whose background processes may still write. */
-#define STREAMS_OLD 64
+/*
+ * Attempts whose pipes are relayed: the latest, and earlier ones to which a
+ * background process may still write.
+ */
+#define STREAMS_SOURCES 64
 
 /* Of standard output and standard error: what comes, and where it goes. */
-#define STREAMS_POLLED (2 * (STREAMS_OLD + 2))
+#define STREAMS_POLLED (2 * (STREAMS_SOURCES + 1))
+
+/* Our end of the pipe that the command of an attempt was given. */
+struct source {
+	int fd;
+	bool matched; /* it is the attempt's that is being judged */
+	size_t owed; /* of what stood in the pipe when the command ended */
+};
 
 struct stream {
 	int fd; /* the command's: 1 or 2 */
 	struct outlet outlet;
-	int source; /* where what the attempt writes comes from, or -1 */
 	int sink; /* what the child gets as fd, or -1 */
-	size_t owed; /* of source, once the child has ended: to be relayed */
 	int error; /* of the write that failed, or 0 */
-	int old[STREAMS_OLD]; /* sources of earlier attempts */
-	size_t olds;
+	size_t count; /* of sources, the oldest first */
+	struct source sources[STREAMS_SOURCES];
 	char *bytes; /* what is read and not yet written: */
 	size_t start, length;
 };
@@ -69,7 +77,7 @@ enum streams_rest {
 	STREAMS_OVER,
 };
 
-enum streams_rest streams_rest(const struct streams *streams);
+enum streams_rest streams_rest(struct streams *streams);
 
 /*
  * The attempt is over. Its pipes are relayed on, unmatched: whoever still
@@ -80,7 +88,7 @@ uint64_t streams_finish(struct streams *streams);
 
 /*
  * The errno with which standard output, relayed, could not be written; 0 if it
- * could, or if only its reader had gone.
+ * could, or if only its reader had gone; ETIMEDOUT if it took too long.
  */
 int streams_error(const struct streams *streams);
 

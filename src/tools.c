@@ -50,6 +50,7 @@ static const struct preset tools[] = {
 	    .name = "ssh",
 	    .programs = "ssh",
 	    .codes = SLOW,
+	    .own = "255",
 	    .err = { .fatal = SSH_NEVER, .transient = SSH_AGAIN },
 	    .source = "ssh(1), EXIT STATUS; OpenSSH; captures",
 	},
@@ -137,7 +138,8 @@ static const struct preset tools[] = {
 			      "Unauthorized|Invalid|BadRequest|"
 			      "AlreadyExists|MethodNotAllowed)\\)|x509: |"
 			      "must be logged in to the server|"
-			      "^error: unknown (flag|command|shorthand)",
+			      "^error: unknown (flag|command|shorthand)|"
+			      "^command terminated with exit code",
 		.transient = "^Unable to connect to the server: |"
 			     "^The connection to the server .* was refused|"
 			     "^Error from server \\((TooManyRequests|"
@@ -246,7 +248,8 @@ static const struct preset tools[] = {
 		.transient = UNREACHED
 		"|" UNRESOLVED "|timeout expired|too many clients already|"
 		"remaining connection slots|"
-		"the database system is |closed the connection "
+		"the database system is |Is the server running |closed the "
+		"connection "
 		"unexpectedly|terminating connection due to|"
 		"could not serialize access|deadlock detected" },
 	    .source = "PostgreSQL manual, Error Codes 08, 40, 53, 57; captures",

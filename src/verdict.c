@@ -133,10 +133,12 @@ retryable(const struct rules *rules, const struct outcome *outcome)
 		return codes_names_signal(&rules->retry_on, outcome->code);
 	if (meaning != HTTP_SAYS_NOTHING)
 		return meaning == HTTP_SAYS_RETRY;
-	if (codes_empty(&rules->retry_on) && codes_empty(&rules->transient))
+	if (codes_empty(&rules->retry_on) && codes_empty(&rules->transient) &&
+	    codes_empty(&rules->gated))
 		return true;
 	return fails_by(&rules->retry_on, outcome) ||
-	    fails_by(&rules->transient, outcome);
+	    fails_by(&rules->transient, outcome) ||
+	    (meets_end(&rules->own, outcome) && meets(&rules->gated, outcome));
 }
 
 /* Whether a request that must not be sent twice was not sent at all. */
@@ -146,7 +148,7 @@ never_sent(const struct rules *rules, const struct outcome *outcome)
 	if (outcome->end == END_NOT_STARTED)
 		return true;
 	return outcome->end == END_EXITED && !rules->several &&
-	    curl_never_sent(outcome->code) &&
+	    curl_never_sent(outcome->code) && !outcome->http.unread &&
 	    (!outcome->http.known || outcome->http.code == 0);
 }
 

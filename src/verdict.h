@@ -60,6 +60,8 @@ struct rules {
 	struct codes fail_on; /* those of presets included */
 	struct codes success_on;
 	struct codes transient, fatal; /* of presets */
+	struct codes gated; /* transient too, but only with */
+	struct codes own; /* one of these statuses */
 	bool once; /* a request that must not be sent twice */
 	bool several; /* which may consist of several requests */
 };

@@ -245,7 +245,7 @@ says()
 		'cannot run ' 'did you mean -n ' \
 		'not a shell line: use sh -c ' \
 		', HTTP ' " tells nothing: " 'not a regular file' \
-		'in no form that is known' \
+		'in no form that is known' 'it is empty' \
 		': a Retry-After was not understood' \
 		'curl has a --retry of its own: attempts multiply' \
 		'curl makes several requests: they share one idempotency key' \

@@ -1085,3 +1085,29 @@ bare()
 	ends 124 -n 1 -t 0.2 --success-on timeout -- sleep 20
 	silent
 }
+
+@test "a status file that cannot be emptied is not believed" {
+	[ "$(id -u)" = 0 ] || skip 'only root can make it so'
+	echo 'HTTP/1.1 404 Not Found' >stale
+	chmod 644 stale
+	chmod 755 .
+	cp "$RETRY" ./retry
+	ends 0 --http-status stale true
+	echo 'HTTP/1.1 404 Not Found' >stale
+	status=0
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		./retry -v --http-status stale -- true 2>err || status=$?
+	[ "$status" -eq 0 ]
+	says "status file 'stale' tells nothing: Permission denied"
+	says 'attempt 1/4 succeeded (exit 0)'
+}
+
+@test "where the dump is not to be seen, a POST counts as sent" {
+	serve
+	target=/302\;Location=${refused//\//%2F}
+	for dump in /dev/stderr -; do
+		ends 7 --http -- curl -sS -L -D "$dump" -d x=1 "$url$target?$dump"
+		gave_up 'not idempotent'
+		asked 1 "$target?$dump"
+	done
+}

@@ -737,3 +737,39 @@ retry: attempt 2/2 failed (exit 3), giving up: attempts exhausted' ]
 	run -127 --separate-stderr "$RETRY" "${both[@]}" "$PWD/nosuch"
 	[ "$stderr" = "retry: cannot run '$PWD/nosuch': No such file or directory" ]
 }
+
+@test "what an attempt wrote comes before what the next one writes" {
+	mkfifo slow
+	start sh -c '"$RETRY" -q -t 0.5 -k 0 -n 2 -d 0 --fail-on stderr:zzz -- \
+		sh -c "exec >&2
+			[ \$RETRY_ATTEMPT = 2 ] || exec yes one
+			echo two" 2>slow'
+	exec 4<slow
+	sleep 1 # the second attempt is over by then
+	uniq <&4 >seen
+	ended
+	[ "$(grep -vxE 'o?n?e?' seen)" = two ]
+	[ "$(sed -n '$p' seen)" = two ]
+}
+
+@test "the deadline ends the wait for a slow reader" {
+	local before
+	mkfifo slow
+	exec 4<>slow # nobody reads
+	before=$(now)
+	status=0
+	"$RETRY" -q -T 0.5 -n 1 --fail-on stderr:zzz -- \
+		sh -c 'head -c 100000 /dev/zero >&2; exit 9' 2>slow || status=$?
+	[ "$status" -eq 9 ]
+	[ "$(($(now) - before))" -ge 480 ]
+}
+
+@test "a success whose output could not be delivered is none" {
+	mkfifo slow
+	exec 4<>slow
+	status=0
+	"$RETRY" -T 0.5 --fail-on stdout:zzz -- head -c 110000 /dev/zero \
+		>slow 2>err || status=$?
+	[ "$status" -eq 125 ]
+	grep -qx 'retry: cannot write to standard output: .*' err
+}

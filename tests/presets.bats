@@ -441,3 +441,26 @@ refused()
 	[[ "$(cat one)" == pipe:* ]]
 	[ "$(cat two)" = "$PWD/err" ]
 }
+
+@test "what a remote command fails with is not ssh's own failure" {
+	stub ssh 1
+	echo 'Connection reset by 10.0.0.5 port 443' >bin/ssh.err
+	ran 1 1 --preset ssh bin/ssh host deploy
+	gave_up 'not retryable'
+	stub ssh 255
+	echo 'ssh: connect to host h port 22: Connection refused' >bin/ssh.err
+	ran 4 255 --preset ssh bin/ssh host deploy
+	stub kubectl 3
+	printf '%s\n' 'error: Get "https://api/": dial tcp: i/o timeout' \
+		'command terminated with exit code 3' >bin/kubectl.err
+	ran 1 3 --preset kubectl bin/kubectl exec pod -- migrate
+}
+
+@test "a PostgreSQL server that is not up yet is waited for" {
+	stub psql 2
+	printf '%s\n\t%s\n' \
+		'psql: error: connection to server on socket "/run/s" failed: No such file or directory' \
+		'Is the server running locally and accepting connections on that socket?' \
+		>bin/psql.err
+	ran 4 2 --preset psql bin/psql
+}
