@@ -92,7 +92,8 @@
 	"^Connection to .* closed by remote host"
 
 #define SSH_NEVER \
-	"Permission denied( \\([gkphn]|, please)|Host key verification failed|" \
+	"Permission denied( \\([gkphn]|, please)|Host key verification " \
+	"failed|" \
 	"Too many authentication failures|no matching .* found\\. Their offer"
 
 /*
