@@ -5,7 +5,7 @@
 #include "text.h"
 
 /* What one operation's options have said of its method. */
-struct request {
+struct operation {
 	const char *method; /* of -X */
 	bool data, form, get, head, upload, unclear;
 	bool located; /* there is a URL already */
@@ -79,7 +79,8 @@ apply_argument(const struct curlarg *option, struct curl *curl)
 }
 
 static void
-apply(const struct curlarg *option, struct curl *curl, struct request *request)
+apply(
+    const struct curlarg *option, struct curl *curl, struct operation *request)
 {
 	switch (option->role) {
 	case CURLARG_OTHER:
@@ -121,7 +122,7 @@ apply(const struct curlarg *option, struct curl *curl, struct request *request)
 
 /* The method curl takes where -X does not say. -G is for -d, not for -F. */
 static const char *
-implied(const struct request *request)
+implied(const struct operation *request)
 {
 	if (request->form || (request->data && !request->get))
 		return "POST";
@@ -131,7 +132,7 @@ implied(const struct request *request)
 }
 
 static const char *
-method_of(const struct request *request)
+method_of(const struct operation *request)
 {
 	const char *method = request->method;
 
@@ -151,7 +152,7 @@ struct curl
 curl_operation(char *const argv[], size_t from)
 {
 	struct curlarg_place place = { argv, from, 0, false };
-	struct request request = { 0 };
+	struct operation request = { 0 };
 	struct curl curl = { .opening = from };
 	struct curlarg option;
 

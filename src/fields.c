@@ -189,7 +189,7 @@ read_reset(struct text value, int64_t from, nanos *wait)
 
 /* Takes a wait into the hint: the longest stays. */
 static void
-weigh(struct hint *hint, struct text value, int64_t from,
+weigh(struct asked *hint, struct text value, int64_t from,
     bool (*read)(struct text value, int64_t from, nanos *wait))
 {
 	nanos wait;
@@ -207,7 +207,7 @@ weigh(struct hint *hint, struct text value, int64_t from,
 
 /* gRPC A6: a pushback that is negative, or no number, is a refusal. */
 static void
-weigh_pushback(struct hint *hint, struct text value)
+weigh_pushback(struct asked *hint, struct text value)
 {
 	int64_t number;
 
@@ -218,7 +218,7 @@ weigh_pushback(struct hint *hint, struct text value)
 }
 
 static void
-weigh_limits(struct hint *hint, const struct fields *fields, int64_t from)
+weigh_limits(struct asked *hint, const struct fields *fields, int64_t from)
 {
 	const struct text *values = fields->values;
 
@@ -233,12 +233,12 @@ weigh_limits(struct hint *hint, const struct fields *fields, int64_t from)
 		weigh(hint, values[FIELD_X_RESET], from, read_reset);
 }
 
-struct hint
+struct asked
 fields_hint(const struct fields *fields, nanos now)
 {
 	const struct text *values = fields->values;
 	int64_t second = now / NANOS_SECOND, from;
-	struct hint hint = { 0 };
+	struct asked hint = { 0 };
 
 	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;

@@ -47,7 +47,7 @@ struct response {
 	struct fields fields;
 };
 
-struct hint {
+struct asked {
 	bool given; /* the response says how long to wait */
 	bool never; /* it says not to try again at all */
 	bool doubtful; /* something in it was not understood, and ignored */
@@ -79,6 +79,6 @@ void fields_add(struct fields *fields, enum field field, struct text value);
  * milliseconds. What is negative or cannot be read is ignored and makes the
  * hint doubtful, but for the pushback: A6 has it mean "never".
  */
-struct hint fields_hint(const struct fields *fields, nanos now);
+struct asked fields_hint(const struct fields *fields, nanos now);
 
 #endif

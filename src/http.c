@@ -297,7 +297,7 @@ http_parse(const char *bytes, size_t length, nanos now)
 {
 	struct response response = { 0 };
 	struct http http = { 0 };
-	struct hint hint;
+	struct asked hint;
 
 	http.form = read_any((struct text){ bytes, length }, &response);
 	http.known = response.known;
