@@ -1,6 +1,7 @@
 #include "child.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +35,11 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
 	child->self = getpid();
 	child->adopts = limited || child->self == 1;
 	child->limited = limited;
-	child->spared.count = 0;
+	child->muster = NULL;
 	if (limited) {
+		child->muster = malloc(sizeof *child->muster);
+		if (child->muster == NULL)
+			return false;
 		tree_adopt();
 		if (!proc_visible())
 			lines_say(&pump->lines, LOUDNESS_VERBOSE,
@@ -331,7 +335,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 {
 	const struct policy *policy = child->policy;
 	struct attempt attempt = { .child = child,
-		.means = { policy, &child->spared, &child->pump->lines, label },
+		.means = { policy, child->muster, &child->pump->lines, label },
 		.began = context_now(CLOCK_MONOTONIC),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
@@ -340,7 +344,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
 	if (child->limited)
-		tree_note(&child->spared);
+		tree_note(&child->muster->spared);
 	if (!begin(&attempt, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };

@@ -20,7 +20,7 @@ struct child {
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
 	bool adopts; /* orphans come to us */
-	struct members spared; /* whom it must not end */
+	struct muster *muster; /* where limited */
 };
 
 /*

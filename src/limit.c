@@ -43,7 +43,7 @@ send_kill(struct limit *limit, const struct limit_means *means)
 	int rounds = 0;
 
 	do
-		limit->tree = tree_sweep(means->spared, limit->child, SIGKILL);
+		limit->tree = tree_sweep(means->muster, limit->child, SIGKILL);
 	while (!emptied(limit) && ++rounds < ROUNDS);
 }
 
@@ -70,7 +70,7 @@ limit_reach(struct limit *limit, const struct limit_means *means, nanos now)
 		start_kill(limit, means, now);
 	} else {
 		limit->tree =
-		    tree_sweep(means->spared, limit->child, policy->signal);
+		    tree_sweep(means->muster, limit->child, policy->signal);
 		enter(limit, LIMIT_ASKED, number_add(now, policy->kill_after));
 	}
 	/* sudo's, say: there is no use in waiting for what will not come. */
@@ -88,7 +88,7 @@ limit_press(
 			start_kill(limit, means, now);
 		else
 			limit->tree =
-			    tree_sweep(means->spared, limit->child, 0);
+			    tree_sweep(means->muster, limit->child, 0);
 		break;
 	case LIMIT_KILLED:
 		send_kill(limit, means);

@@ -30,7 +30,7 @@ struct limit {
 /* What a limit needs to know of its surroundings. */
 struct limit_means {
 	const struct policy *policy;
-	const struct members *spared;
+	struct muster *muster;
 	struct lines *lines;
 	const char *label; /* of the attempt, in messages */
 };

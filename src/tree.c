@@ -18,7 +18,7 @@ struct walk {
 	const struct members *spared;
 	bool past; /* of our own children, the attempt's have begun */
 	struct tree tree;
-	struct members found;
+	struct members *found;
 };
 
 static bool
@@ -118,7 +118,7 @@ meet(void *to, pid_t pid, pid_t parent)
 		return;
 	}
 	member.start = proc.start;
-	if (belongs(walk, member, proc.session) && !add(&walk->found, member))
+	if (belongs(walk, member, proc.session) && !add(walk->found, member))
 		walk->tree.unsure = true;
 }
 
@@ -126,17 +126,17 @@ meet(void *to, pid_t pid, pid_t parent)
 static void
 look_around(struct walk *walk)
 {
-	walk->found.count = 0;
+	walk->found->count = 0;
 	walk->past = false;
 	walk->tree = (struct tree){ .refused = walk->tree.refused };
 	proc_children(walk->self, meet, walk);
-	for (size_t i = 0; i < walk->found.count; i++)
-		proc_children(walk->found.list[i].pid, meet, walk);
-	for (size_t i = 0; i < walk->found.count; i++) {
-		if (walk->found.list[i].pid == walk->child)
+	for (size_t i = 0; i < walk->found->count; i++)
+		proc_children(walk->found->list[i].pid, meet, walk);
+	for (size_t i = 0; i < walk->found->count; i++) {
+		if (walk->found->list[i].pid == walk->child)
 			continue;
 		walk->tree.living++;
-		walk->tree.one = walk->found.list[i].pid;
+		walk->tree.one = walk->found->list[i].pid;
 	}
 }
 
@@ -195,30 +195,31 @@ tell(struct walk *walk, struct member member, int number)
 }
 
 struct tree
-tree_sweep(const struct members *spared, pid_t child, int number)
+tree_sweep(struct muster *muster, pid_t child, int number)
 {
-	struct members told;
+	struct members *found = &muster->found, *told = &muster->told;
 	struct walk walk;
 	int rounds = 0;
 
-	told.count = 0;
+	told->count = 0;
 	walk.self = getpid();
 	walk.child = child;
 	walk.sessions[0] = getsid(0);
 	walk.sessions[1] = getsid(child);
-	walk.spared = spared;
+	walk.spared = &muster->spared;
+	walk.found = found;
 	walk.tree.refused = 0;
 	do {
 		look_around(&walk);
-		for (size_t i = 0; number != 0 && i < walk.found.count; i++) {
-			if (holds(&told, walk.found.list[i]))
+		for (size_t i = 0; number != 0 && i < found->count; i++) {
+			if (holds(told, found->list[i]))
 				continue;
-			tell(&walk, walk.found.list[i], number);
-			add(&told, walk.found.list[i]);
+			tell(&walk, found->list[i], number);
+			add(told, found->list[i]);
 		}
 	} while (walk.tree.unsure && ++rounds < ROUNDS);
 	/* Whatever /proc shows. */
-	if (number != 0 && !holds_pid(&told, child))
+	if (number != 0 && !holds_pid(told, child))
 		tell(&walk, (struct member){ .pid = child }, number);
 	return walk.tree;
 }

@@ -26,6 +26,11 @@ struct members {
 	struct member list[TREE_MOST];
 };
 
+/* Room for whom sweeps find, and have to spare: too much for a stack. */
+struct muster {
+	struct members spared, found, told;
+};
+
 /* What is left of an attempt, the child not counted. */
 struct tree {
 	int living;
@@ -52,6 +57,6 @@ void tree_note(struct members *spared);
  * Dead orphans are reaped. Where /proc shows nothing, only the child is
  * signalled.
  */
-struct tree tree_sweep(const struct members *spared, pid_t child, int number);
+struct tree tree_sweep(struct muster *muster, pid_t child, int number);
 
 #endif

@@ -120,10 +120,10 @@ script()
 		    env = {'v%d' % i: '' for i in range(many)}
 		    env['PATH'] = '/usr/bin:/bin'
 		    return subprocess.run(command, env=env, preexec_fn=small).returncode
-		direct = status(5000, 'sh', '-c', 'exit 7')
-		under = status(5000, sys.argv[1], '-q', '-n', '2', '-d', '0',
+		direct = status(6000, 'sh', '-c', 'exit 7')
+		under = status(6000, sys.argv[1], '-q', '-n', '2', '-d', '0',
 		               'sh', '-c', 'exit 7')
-		limited = status(2000, sys.argv[1], '-q', '-n', '1', '-t', '0.2',
+		limited = status(6000, sys.argv[1], '-q', '-n', '1', '-t', '0.2',
 		                 'sleep', '20')
 		print(direct, under, limited)
 		assert (direct, under, limited) == (7, 7, 124)
