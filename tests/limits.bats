@@ -59,7 +59,7 @@ dismiss()
 }
 
 @test "a command that exits 0 when it is timed out has failed" {
-	is 124 "$RETRY" -n 2 -t 0.5 -d 0 -- sh -c '
+	is 124 "$RETRY" -n 2 -t 1.5 -d 0 -- sh -c '
 		trap "echo >>bye; exit 0" TERM
 		while :; do sleep 0.02; done'
 	[ "$(lines bye)" -eq 2 ]

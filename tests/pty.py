@@ -90,6 +90,9 @@ class Terminal:
         keys = re.sub(
             r"\^([A-Z\\])", lambda key: chr(ord(key[1]) & 31), text
         )
+        # A moment, as a person takes: a shell that takes its terminal back
+        # has been seen to lose what was typed ahead.
+        self.more(0.05)
         os.write(self.line, keys.encode())
 
     def size(self, text):
