@@ -192,6 +192,7 @@ main(int argc, char **argv)
 	if (step.attempt == 0)
 		report_step(&run.pump.lines, &run.policy, &run.history, &step);
 	status = finish(&run, &step);
+	child_close(&run.child);
 	if (size > STACK_MOST)
 		free(env);
 	return status;

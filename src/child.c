@@ -363,3 +363,9 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 	child_reap_orphans(child);
 	return outcome;
 }
+
+void
+child_close(struct child *child)
+{
+	free(child->muster);
+}

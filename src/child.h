@@ -45,4 +45,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label);
  */
 void child_reap_orphans(const struct child *child);
 
+/* Gives back what child_open took. */
+void child_close(struct child *child);
+
 #endif

@@ -495,7 +495,7 @@ takes()
 	[ "$(lines values)" -ge "$least" ]
 	while read -r value; do
 		[ "${value##*[a-z]:}" ] || value+=503
-		"$RETRY" "$option" "$value" git --version >out
+		"$RETRY" "$option" "$value" curl --version >out
 	done <values
 	not "$RETRY" "$option" 'xy zzy' true 2>err
 }
