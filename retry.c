@@ -153,6 +153,29 @@ prepare(struct run *run)
 	return NULL;
 }
 
+/* Attempt after attempt, up to the step that ends them. */
+static struct step
+series(struct run *run)
+{
+	struct step step = plan_first(
+	    &run->policy, &run->history, context_now(CLOCK_BOOTTIME));
+
+	while (step.again) {
+		int number = sleep_until(run, step.at);
+
+		if (number != 0)
+			die(run, number);
+		step = plan_wake(
+		    &run->history, &step, context_now(CLOCK_BOOTTIME));
+		if (step.again)
+			step = attempt(run);
+	}
+	if (step.attempt == 0)
+		report_step(
+		    &run->pump.lines, &run->policy, &run->history, &step);
+	return step;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -177,20 +200,7 @@ main(int argc, char **argv)
 		return fail(&run, "environment");
 	context_open(&run.context, env, run.request.variables);
 
-	step =
-	    plan_first(&run.policy, &run.history, context_now(CLOCK_BOOTTIME));
-	while (step.again) {
-		int number = sleep_until(&run, step.at);
-
-		if (number != 0)
-			die(&run, number);
-		step =
-		    plan_wake(&run.history, &step, context_now(CLOCK_BOOTTIME));
-		if (step.again)
-			step = attempt(&run);
-	}
-	if (step.attempt == 0)
-		report_step(&run.pump.lines, &run.policy, &run.history, &step);
+	step = series(&run);
 	status = finish(&run, &step);
 	child_close(&run.child);
 	if (size > STACK_MOST)
