@@ -2,7 +2,7 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make check           everything that must hold; tests/setup gets its tools
-# make lint san fuzz faults bench   more of the same, each for itself
+# make lint san fuzz faults hammer bench   more of the same, each for itself
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
@@ -14,10 +14,11 @@ CFLAGS = -O2
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
 PURE = number duration codes bytes needle hint nfa ere pattern \
-	text date fields json head http curlarg curl backoff verdict \
-	rows phrases tools packages preset policy plan
-EDGE = context outlet lines words lists delays options signals streams pump \
-	status request launch proc tree limit child report
+	text date fields json head http curlarg curl backoff ring gate segment \
+	account verdict rows phrases tools packages preset policy plan
+EDGE = context proc nesting outlet lines page quote words values lists delays \
+	allowance options signals streams guard place mint store budget pump \
+	status request launch tree limit child report tables ledger
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
@@ -36,9 +37,12 @@ PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=src/%.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=src/%.c)))
 # Programs that test the pure modules.
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
+# Programs that try the ring and the gate with many at once.
+RINGS = ring_check gate_check hammer
 C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.c)
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control house setup faults.sh) \
+	$(addprefix tests/,run control house setup faults.sh \
+	faults_budget.sh) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 
 all: $(BIN)
@@ -46,13 +50,17 @@ all: $(BIN)
 $(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(UNITS:%=$(B)/%): $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
+$(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 $(B)/floor $(B)/compare $(B)/relay: $(B)/%: $(B)/tests/bench/%.o
 	$(LINK) -o $@ $< $(LDLIBS)
 
-$(B)/line: $(B)/tests/bench/line.o $(PURE_OBJS)
+# They have a small ring, or a gate, of their own.
+$(B)/ring_check $(B)/gate_check: $(B)/%: $(B)/tests/%.o $(B)/src/number.o
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+$(B)/line $(B)/ring: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 # Programs that try the parsers on anything.
@@ -120,15 +128,17 @@ IF = has() { command -v $$1 >/dev/null || \
 
 check: $(BIN)
 	@$(QUIET) CC=gcc WERROR=-Werror B=build/gcc BIN=build/gcc/retry \
-		build/gcc/retry $(UNITS:%=build/gcc/%)
+		build/gcc/retry $(UNITS:%=build/gcc/%) $(RINGS:%=build/gcc/%)
 	@$(IF) clang; then $(QUIET) CC=clang WERROR=-Werror B=build/clang \
 		BIN=build/clang/retry build/clang/retry \
-		$(UNITS:%=build/clang/%); fi
+		$(UNITS:%=build/clang/%) $(RINGS:%=build/clang/%); fi
 	@tests/house build/gcc
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
 	@$(IF) shellcheck; then shellcheck $(SH_FILES) && \
 		shellcheck -s bats -S warning -e SC2154 tests/*.bats; fi
 	@for unit in $(UNITS:%=build/gcc/%); do $$unit || exit; done
+	@build/gcc/ring_check
+	@build/gcc/gate_check
 	@tests/run
 	@tests/control
 
@@ -183,10 +193,16 @@ fuzz:
 		sed -n "s/^Done/fuzz: $$name:/p" build/fuzz/$$name.log; \
 	done
 
-faults: $(BIN)
+faults: $(BIN) $(B)/ring_check
+	@$(B)/ring_check large
 	@tests/faults.sh
+	@tests/faults_budget.sh
 
-bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/line
+HAMMER_SECONDS = 60
+hammer: $(B)/hammer
+	@$(B)/hammer $(HAMMER_SECONDS)
+
+bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/line $(B)/ring
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@tests/bench/run
 
@@ -195,4 +211,4 @@ clean:
 
 FORCE:
 .PHONY: all static install uninstall check lint san fuzz faults \
-	bench clean FORCE
+	hammer bench clean FORCE

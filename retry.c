@@ -9,10 +9,13 @@
 #include <string.h>
 #include "src/child.h"
 #include "src/context.h"
+#include "src/ledger.h"
+#include "src/nesting.h"
 #include "src/options.h"
 #include "src/report.h"
 #include "src/request.h"
 
+#define STATUS_UNAVAILABLE 69
 #define STATUS_INTERNAL 125
 
 /* How long the last lines wait for a slow reader. */
@@ -24,7 +27,8 @@
 /* All of one invocation. */
 struct run {
 	struct policy policy; /* const once it is filled in */
-	struct context context;
+	struct outer outer;
+	struct nesting nesting;
 	struct pump pump;
 	struct request request;
 	struct child child;
@@ -120,16 +124,39 @@ attempt(struct run *run)
 	char label[REPORT_ROOM];
 	struct outcome outcome;
 	struct step step;
+	nanos now;
 
-	context_tell(&run->context, &run->policy, &run->history);
+	plan_begin(&run->history);
+	nesting_tell(&run->nesting, &run->policy, &run->history);
 	report_label(label, &run->policy, &run->history);
 	status_empty(&run->request.status, &run->pump.lines);
 	outcome = child_run(
-	    &run->child, run->context.env, run->history.deadline, label);
+	    &run->child, run->nesting.env, run->history.deadline, label);
 	outcome.http = status_read(&run->request.status, &run->pump.lines);
-	step = plan_next(
-	    &run->policy, &run->history, &outcome, context_now(CLOCK_BOOTTIME));
+	now = context_now(CLOCK_BOOTTIME);
+	step = plan_next(&run->policy, &run->history, &outcome, now);
+	budget_tell(&run->pump.budget, run->history.verdict, &outcome,
+	    !run->outer.retrying, now);
 	report_step(&run->pump.lines, &run->policy, &run->history, &step);
+	return step;
+}
+
+/* The next attempt, if the budget admits it; else a wait, or the end. */
+static struct step
+seek_admission(struct run *run)
+{
+	bool first = run->history.patience == 0;
+	nanos now = context_now(CLOCK_BOOTTIME);
+	struct admission admission =
+	    budget_admit(&run->pump.budget, run->history.made > 0, now);
+	struct step step;
+
+	if (admission.denied == REASON_NONE)
+		return attempt(run);
+	step = plan_denied(&run->policy, &run->history, &admission, now);
+	if (step.again && first)
+		report_step(
+		    &run->pump.lines, &run->policy, &run->history, &step);
 	return step;
 }
 
@@ -141,6 +168,7 @@ prepare(struct run *run)
 	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
 
 	lines_open(&run->pump.lines, run->policy.loudness);
+	budget_start(&run->pump.budget, &run->policy.share, &run->pump.lines);
 	run->request.status.path = NULL;
 	if (!signals_open(&run->pump.signals))
 		return "signalfd";
@@ -168,7 +196,7 @@ series(struct run *run)
 		step = plan_wake(
 		    &run->history, &step, context_now(CLOCK_BOOTTIME));
 		if (step.again)
-			step = attempt(run);
+			step = seek_admission(run);
 	}
 	if (step.attempt == 0)
 		report_step(
@@ -187,22 +215,32 @@ main(int argc, char **argv)
 	int status;
 
 	run.policy = options_parse(argc, argv);
+	if (run.policy.action != ACTION_RUN)
+		return ledger_run(&run.policy);
+	run.outer = nesting_outer();
+	nesting_settle(&run.policy, &run.outer);
 	run.history = plan_start(&run.policy, context_now(CLOCK_BOOTTIME),
-	    context_deadline(),
+	    run.outer.deadline,
 	    run.policy.seeded ? run.policy.seed : context_seed());
 	refused = prepare(&run);
 	if (refused != NULL)
 		return fail(&run, refused);
+	if (!budget_ready(&run.pump.budget)) {
+		status_close(&run.request.status);
+		return STATUS_UNAVAILABLE;
+	}
 	/* Nearly always there is room on the stack, which spares a heap. */
-	size = context_elements() * sizeof *env;
+	size = nesting_elements() * sizeof *env;
 	env = size <= STACK_MOST ? alloca(size) : malloc(size);
-	if (env == NULL)
+	if (env == NULL ||
+	    !nesting_open(&run.nesting, env, run.request.variables, &run.policy,
+		&run.outer))
 		return fail(&run, "environment");
-	context_open(&run.context, env, run.request.variables);
 
 	step = series(&run);
 	status = finish(&run, &step);
 	child_close(&run.child);
+	nesting_close(&run.nesting);
 	if (size > STACK_MOST)
 		free(env);
 	return status;

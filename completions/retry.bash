@@ -21,8 +21,9 @@ _retry_where()
 		fi
 		cur=$word
 		if [[ $option ]]; then
-			# and so is ":", after http and stderr
-			while [[ $option == --*-on ]] && ((i < COMP_CWORD)) &&
+			# and so is ":", in lists and keys
+			while [[ $option == @(--*-on|-B|--budget*) ]] &&
+				((i < COMP_CWORD)) &&
 				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
 				((i += i + 1 < COMP_CWORD ? 2 : 1))
 				((i < COMP_CWORD)) || option=-
@@ -44,7 +45,11 @@ _retry_where()
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-on | --stop-on | \
 			--fail-on | --success-on | --preset | --http-status | \
-			--max-retry-after | --method | --idempotency-key)
+			--max-retry-after | --method | --idempotency-key | \
+			--budget | --budget-ratio | --budget-min | \
+			--budget-window | --budget-wait | --budget-cooldown | \
+			--budget-dir | --breaker | --budget-status | \
+			--budget-reset | --nested)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
 				option=$word
 			;;
@@ -54,7 +59,7 @@ _retry_where()
 			while [[ $letters == [qvhV]* ]]; do
 				letters=${letters#?}
 			done
-			[[ $letters == [nTtskdbj]* ]] || continue
+			[[ $letters == [nTtskdbjB]* ]] || continue
 			if [[ $letters == ? ]]; then
 				((i < COMP_CWORD)) && option=-$letters
 			elif ((i == COMP_CWORD)); then
@@ -89,6 +94,21 @@ _retry_presets()
 	while read -r name _; do
 		echo "$name"
 	done < <("${COMP_WORDS[0]/#\~/$HOME}" --preset list 2>/dev/null)
+}
+
+# Keys of budgets, as the names of their files show them. Left out are those
+# that no file name can hold, and what is cut off.
+_retry_budgets()
+{
+	local directory=${RETRY_BUDGET_DIR:-/dev/shm} prefix path key
+
+	prefix=$directory/retry-v1.
+	# those that a group shares are nobody's own
+	[[ -g $directory ]] || prefix+=$EUID.
+	for path in "$prefix"*; do
+		key=${path#"$prefix"}
+		[[ $key == *[%~*]* ]] || echo "$key"
+	done
 }
 
 # Completes a command line that begins in the middle of this one, with what
@@ -177,6 +197,23 @@ _retry()
 	--idempotency-key)
 		words=auto
 		;;
+	-B | --budget | --budget-reset)
+		words=$(_retry_budgets)
+		;;
+	--budget-status)
+		words="all $(_retry_budgets)"
+		;;
+	--budget-dir)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -P "$head" -d -- "$cur")
+		return
+		;;
+	--breaker)
+		words=on
+		;;
+	--nested)
+		words='share add once'
+		;;
 	-*)
 		return
 		;;
@@ -187,6 +224,10 @@ _retry()
 			--reset-after --splay --retry-on --stop-on --fail-on
 			--success-on --preset --http --http-status
 			--max-retry-after --method --idempotency-key
+			-B --budget --budget-ratio --budget-min --budget-window
+			--budget-wait --budget-cooldown --budget-dir
+			--budget-required --breaker --budget-status --json
+			--prom --budget-reset --budget-gc --nested
 			-q --quiet -v --verbose -h --help -V --version'
 		;;
 	esac

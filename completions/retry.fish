@@ -10,7 +10,10 @@ function __retry_command
         s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
         fail-on= success-on= preset= http http-status= max-retry-after= \
-        method= idempotency-key= q/quiet v/verbose h/help V/version \
+        method= idempotency-key= B/budget= budget-ratio= budget-min= \
+        budget-window= budget-wait= budget-cooldown= budget-dir= \
+        budget-required breaker= budget-status= json prom budget-reset= \
+        budget-gc nested= q/quiet v/verbose h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
     string join \n -- $argv
@@ -68,6 +71,20 @@ function __retry_presets
     or echo list
 end
 
+# Keys of budgets, as the names of their files show them. Left out are those
+# that no file name can hold, and what is cut off.
+function __retry_budgets
+    set -l directory /dev/shm
+    test -n "$RETRY_BUDGET_DIR"
+    and set directory $RETRY_BUDGET_DIR
+    set -l prefix $directory/retry-v1.
+    # those that a group shares are nobody's own
+    test -g $directory
+    or set prefix $prefix(id -u).
+    set -l paths $prefix*
+    string replace -- $prefix '' $paths | string match -r '^[^%~]*$'
+end
+
 complete -c retry -f -a '(__retry_complete)'
 
 function __retry_option
@@ -99,6 +116,21 @@ __retry_option -l http-status -r -F -d 'The same, from a file that the command w
 __retry_option -l max-retry-after -x -d 'Give up if the server asks for more'
 __retry_option -l method -x -a 'GET HEAD OPTIONS PUT DELETE POST PATCH' -d 'Of the request'
 __retry_option -l idempotency-key -x -a auto -d 'The same for each attempt'
+__retry_option -s B -l budget -x -a '(__retry_budgets)' -d 'Share an allowance of retries'
+__retry_option -l budget-ratio -x -d 'Retries for each success'
+__retry_option -l budget-min -x -d 'Retries in any case'
+__retry_option -l budget-window -x -d 'The time that these are counted in'
+__retry_option -l budget-wait -x -d 'Wait for allowance'
+__retry_option -l budget-cooldown -x -d 'No retries for this long once one was denied'
+__retry_option -l budget-dir -x -a '(__fish_complete_directories)' -d 'Where budgets live'
+__retry_option -l budget-required -d 'Do not run if the budget cannot be used'
+__retry_option -l breaker -x -a on -d 'Hold all attempts after failures in a row'
+__retry_option -l budget-status -x -a 'all (__retry_budgets)' -d 'Show a budget'
+__retry_option -l json -d 'Show it as JSON'
+__retry_option -l prom -d 'Show it as metrics for Prometheus'
+__retry_option -l budget-reset -x -a '(__retry_budgets)' -d 'Forget all that a budget counted'
+__retry_option -l budget-gc -d 'Remove budgets that nobody uses'
+__retry_option -l nested -x -a 'share add once' -d 'What is left of the retries below another retry'
 __retry_option -s q -l quiet -d 'None of its own lines'
 __retry_option -s v -l verbose -d 'More of its own lines'
 __retry_option -s h -l help -d 'Show the options'

@@ -5,8 +5,6 @@
 
 #define DEFAULT_CAP (30 * NANOS_SECOND)
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 void
 delays_list(const struct row *row, const char *text, void *field)
 {
@@ -30,16 +28,6 @@ delays_list(const struct row *row, const char *text, void *field)
 	}
 }
 
-/* The index of text among names, or -1. */
-static int
-choice(const char *const *names, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], text) == 0)
-			return (int)i;
-	return -1;
-}
-
 void
 delays_kind(const struct row *row, const char *text, void *field)
 {
@@ -48,14 +36,12 @@ delays_kind(const struct row *row, const char *text, void *field)
 		[BACKOFF_LINEAR] = "linear",
 		[BACKOFF_CONSTANT] = "constant",
 		[BACKOFF_FIBONACCI] = "fibonacci",
+		NULL,
 	};
 	enum backoff_kind *kind = field;
-	int found = choice(kinds, COUNT(kinds), text);
 
-	if (found == -1)
-		words_refuse(row,
-		    "not exponential, linear, constant or fibonacci", text);
-	*kind = (enum backoff_kind)found;
+	*kind = (enum backoff_kind)words_choice(
+	    row, "not exponential, linear, constant or fibonacci", kinds, text);
 }
 
 void
@@ -66,14 +52,12 @@ delays_jitter(const struct row *row, const char *text, void *field)
 		[JITTER_EQUAL] = "equal",
 		[JITTER_DECORRELATED] = "decorrelated",
 		[JITTER_NONE] = "none",
+		NULL,
 	};
 	enum jitter *jitter = field;
-	int found = choice(kinds, COUNT(kinds), text);
 
-	if (found == -1)
-		words_refuse(
-		    row, "not full, equal, decorrelated or none", text);
-	*jitter = (enum jitter)found;
+	*jitter = (enum jitter)words_choice(
+	    row, "not full, equal, decorrelated or none", kinds, text);
 }
 
 void

@@ -98,3 +98,17 @@ number_put(char room[NUMBER_ROOM], int64_t value)
 	memmove(room, room + at, NUMBER_ROOM - at);
 	return room;
 }
+
+char *
+number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale)
+{
+	int64_t rest = value % scale;
+	char *at = room + strlen(number_put(room, value / scale));
+
+	if (rest > 0)
+		*at++ = '.';
+	for (; rest > 0; rest = rest * 10 % scale)
+		*at++ = (char)('0' + rest * 10 / scale);
+	*at = '\0';
+	return room;
+}

@@ -36,4 +36,10 @@ int64_t number_multiply(int64_t a, int64_t b);
  */
 char *number_put(char room[NUMBER_ROOM], int64_t value);
 
+/*
+ * Writes value >= 0, in units of 1/scale (a power of ten), as number_decimal
+ * reads it, with no zeros at the end ("0.2"), and returns room.
+ */
+char *number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale);
+
 #endif

@@ -2,7 +2,11 @@
 
 #include "number.h"
 
-enum { STATUS_FAILED = 1, STATUS_DEADLINE = 124 };
+enum { STATUS_FAILED = 1, STATUS_HELD = 75, STATUS_DEADLINE = 124 };
+
+/* How often to ask again for admission, at most and at least. */
+#define ASK_LEAST (20 * NANOS_MS)
+#define ASK_MOST NANOS_SECOND
 
 #define HTTP_TOO_MANY_REQUESTS 429
 
@@ -14,7 +18,9 @@ end(const struct history *history, enum reason reason)
 	struct step step = { .reason = reason, .attempt = history->made };
 
 	if (history->made == 0) {
-		step.status = STATUS_DEADLINE;
+		step.status = history->admission.denied == REASON_BREAKER
+		    ? STATUS_HELD
+		    : STATUS_DEADLINE;
 		return step;
 	}
 	step.status = history->status;
@@ -99,6 +105,7 @@ plan_next(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), delay;
 
 	history->last = *outcome;
+	history->verdict = judgement.verdict;
 	history->status = verdict_status(outcome);
 	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
 		history->status = STATUS_FAILED;
@@ -118,16 +125,61 @@ plan_next(const struct policy *policy, struct history *history,
 	return again(history, now, delay);
 }
 
+/* The same before an attempt, of which there is nothing to tell then. */
+static struct step
+end_before(const struct history *history, enum reason reason)
+{
+	struct step step = end(history, reason);
+
+	step.attempt = 0;
+	return step;
+}
+
 struct step
 plan_wake(struct history *history, const struct step *step, nanos now)
 {
-	struct step late;
+	return time_left(history, now) > 0
+	    ? *step
+	    : end_before(history, REASON_DEADLINE);
+}
 
-	if (time_left(history, now) > 0) {
-		history->made++;
-		return *step;
+static nanos
+within(nanos least, nanos span, nanos most)
+{
+	return span < least ? least : span > most ? most : span;
+}
+
+struct step
+plan_denied(const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos now)
+{
+	nanos left = time_left(history, now);
+	nanos nap = within(ASK_LEAST, admission->next, ASK_MOST);
+	struct step step;
+
+	history->admission = *admission;
+	if (history->patience == 0)
+		history->patience = number_add(now, policy->share.wait);
+	if (now >= history->patience)
+		return end_before(history, admission->denied);
+	/* Around the nap, not after it: half of those who wait come early. */
+	nap = nap / 2 + backoff_splay(&history->schedule, nap);
+	if (nap > history->patience - now)
+		nap = history->patience - now;
+	if (nap >= left) {
+		if (left <= ASK_LEAST)
+			return end_before(history, REASON_DEADLINE);
+		nap = left / 2;
 	}
-	late = end(history, REASON_DEADLINE);
-	late.attempt = 0;
-	return late;
+	step = again(history, now, nap);
+	step.attempt = 0;
+	return step;
+}
+
+void
+plan_begin(struct history *history)
+{
+	history->made++;
+	history->patience = 0;
+	history->admission.denied = REASON_NONE;
 }

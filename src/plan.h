@@ -8,6 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "policy.h"
+#include "ring.h"
+
+/* What the budget says of the next attempt. */
+struct admission {
+	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
+	nanos next; /* when denied: until it is worth asking again;
+		       NANOS_MAX: a success would have to come first */
+	struct ring_sums sums; /* of the budget */
+	struct ring_limits limits;
+	nanos window;
+	int64_t failures; /* in a row, that opened the breaker */
+	bool cooling; /* the pause after a denial */
+	bool probing; /* the breaker's probe is under way */
+};
 
 /* One invocation so far. Times are instants on the clock of the deadline. */
 struct history {
@@ -16,6 +30,9 @@ struct history {
 	nanos deadline; /* NANOS_MAX: none */
 	struct outcome last; /* of attempt number made; none yet while 0 */
 	int status; /* its exit status, 1 where a failure exited with 0 */
+	enum verdict verdict; /* on it */
+	nanos patience; /* until when to wait for admission; 0: not waiting */
+	struct admission admission; /* while waiting: why */
 	struct schedule schedule;
 };
 
@@ -55,9 +72,20 @@ struct step plan_next(const struct policy *policy, struct history *history,
 
 /*
  * What happens when the wait for an attempt is over: step itself, or the end
- * where the wait overran the deadline (the machine slept). Counts the attempt.
+ * where the wait overran the deadline (the machine slept).
  */
 struct step
 plan_wake(struct history *history, const struct step *step, nanos now);
+
+/*
+ * What happens when the budget does not admit the next attempt: it is asked
+ * again after a while, jittered lest all who wait come back together, until
+ * the policy's wait is over; then the end.
+ */
+struct step plan_denied(const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos now);
+
+/* Counts an attempt that is about to begin. */
+void plan_begin(struct history *history);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include "backoff.h"
 #include "duration.h"
+#include "gate.h"
+#include "segment.h"
 #include "verdict.h"
 
 /* --attempts inf. */
@@ -23,29 +25,79 @@ enum loudness {
 	LOUDNESS_VERBOSE,
 };
 
+/* What retry is there for: to run a command, nearly always. */
+enum action {
+	ACTION_RUN,
+	ACTION_STATUS, /* of budgets */
+	ACTION_RESET,
+	ACTION_GC,
+};
+
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_PROM,
+};
+
+/* What an outer retry leaves of our retries. */
+enum nested {
+	NESTED_SHARE, /* all */
+	NESTED_ADD, /* none while it is on a retry itself */
+	NESTED_ONCE, /* none */
+};
+
+/* What is handed on to a retry within the command, as it was typed. */
+enum told {
+	TOLD_BUDGET,
+	TOLD_RATIO,
+	TOLD_MIN,
+	TOLD_WINDOW,
+	TOLD_DIR,
+	TOLD_NESTED,
+	POLICY_TOLD,
+};
+
+/* The budget that an invocation shares with others. */
+struct share {
+	const char *key; /* NULL: no budget */
+	const char *directory;
+	struct terms terms;
+	nanos wait; /* for allowance, when denied; NANOS_MAX: no limit */
+	nanos cooldown; /* after a denial; 0: none */
+	struct breaker breaker;
+	bool required; /* do not run without it */
+};
+
 struct policy {
-	char **command; /* NULL-terminated, at least one word; command[-1] is
-			   an element too (argv's), free to be overwritten */
+	enum action action;
+	enum format format; /* of a status of budgets */
+	const char *subject; /* of the action: a key, or "all" for status */
+	/* NULL unless it runs one. NULL-terminated, at least one word;
+	 * command[-1] is an element too (argv's), free to be overwritten. */
+	char **command;
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */
+	nanos kill_after; /* after which KILL follows */
 	int signal; /* what ends an attempt at a limit */
-	nanos kill_after; /* then KILL, this much later */
+	enum nested nested;
 	struct backoff backoff;
 	nanos reset_after; /* 0: never */
 	nanos splay;
-	bool seeded;
 	uint64_t seed;
 	struct rules rules;
 	const char *preset[POLICY_PRESETS]; /* names, as they were given */
-	int presets;
 	struct watches watches; /* what the rules look for */
-	bool http; /* a status file of our own */
 	const char *http_status; /* the user's, or NULL */
 	nanos max_retry_after; /* longer hints give up */
 	const char *method; /* as declared, or NULL */
 	const char *key; /* for the method, "auto", or NULL */
+	struct share share;
+	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
 	enum loudness loudness;
+	int presets;
+	bool seeded;
+	bool http; /* a status file of our own */
 };
 
 #endif

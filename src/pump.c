@@ -1,5 +1,19 @@
 #include "pump.h"
 
+#include "context.h"
+
+/* The lesser of nap and the time until the probe's lease is to be renewed. */
+static nanos
+until_renewal(const struct pump *pump, nanos nap)
+{
+	nanos left;
+
+	if (pump->budget.lease == 0)
+		return nap;
+	left = budget_nap(&pump->budget, context_now(CLOCK_BOOTTIME));
+	return left < nap ? left : nap;
+}
+
 struct wakeup
 pump_wait(struct pump *pump, nanos nap)
 {
@@ -9,7 +23,10 @@ pump_wait(struct pump *pump, nanos nap)
 
 	fds[1] = lines_pollfd(&pump->lines);
 	count = 2 + streams_poll(&pump->streams, fds + 2);
-	wakeup = signals_wait(&pump->signals, fds, count, nap);
+	wakeup =
+	    signals_wait(&pump->signals, fds, count, until_renewal(pump, nap));
+	if (pump->budget.lease != 0)
+		budget_renew(&pump->budget, context_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
 		lines_flush(&pump->lines);
 	streams_serve(&pump->streams, fds + 2);

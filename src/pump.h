@@ -6,6 +6,7 @@
 #define PUMP_H
 
 #include "lines.h"
+#include "budget.h"
 #include "signals.h"
 #include "streams.h"
 
@@ -13,6 +14,7 @@ struct pump {
 	struct signals signals;
 	struct lines lines;
 	struct streams streams;
+	struct budget budget;
 };
 
 /* Waits for a signal or for nap to pass, 30 s at most. */

@@ -166,13 +166,83 @@ say_attempt(struct lines *lines, const struct policy *policy,
 		phrase.strings[3], phrase.strings[4], next, detail, close));
 }
 
+/* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */
+static void
+say_exhausted(struct lines *lines, const char *key,
+    const struct admission *admission, const char *next, const char *then)
+{
+	char used[NUMBER_ROOM], limit[NUMBER_ROOM], window[NUMBER_ROOM],
+	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
+	const struct ring_sums *sums = &admission->sums;
+	const struct ring_limits *limits = &admission->limits;
+	bool never = admission->next == NANOS_MAX;
+
+	lines_say(lines, LOUDNESS_PLAIN,
+	    STRINGS("budget '", key, "': exhausted, ",
+		number_put(used, sums->retries), " of ",
+		number_put(limit, ring_limit(limits, sums->successes)),
+		" retries used in ",
+		number_put_decimal(window, admission->window, NANOS_SECOND),
+		"s (", number_put(successes, sums->successes),
+		sums->successes == 1 ? " success" : " successes", ", ratio ",
+		number_put_decimal(ratio, limits->ratio, RING_RATIO_ONE),
+		", min ", number_put(min, limits->min), "), next ",
+		never ? "after a success" : "in about ", never ? "" : next,
+		then));
+}
+
+static void
+say_held(struct lines *lines, const char *key,
+    const struct admission *admission, const char *next, const char *then)
+{
+	char failures[NUMBER_ROOM];
+
+	lines_say(lines, LOUDNESS_PLAIN,
+	    STRINGS("breaker '", key, "': open after ",
+		number_put(failures, admission->failures),
+		admission->failures == 1 ? " failure" : " consecutive failures",
+		admission->probing ? ", probe under way" : ", probe in ",
+		admission->probing ? "" : next, then));
+}
+
+/* Says why the next attempt may not begin now, and what follows from that. */
+static void
+say_denied(struct lines *lines, const struct policy *policy,
+    const struct history *history, const struct step *step)
+{
+	const struct admission *admission = &history->admission;
+	const char *key = policy->share.key, *then = "; giving up";
+	char span[DURATION_ROOM];
+	const char *next = duration_format(span, admission->next);
+
+	if (step->again)
+		then = "; waiting";
+	else if (history->made == 0)
+		then = "; command not run";
+	if (admission->denied == REASON_BREAKER)
+		say_held(lines, key, admission, next, then);
+	else if (!admission->cooling)
+		say_exhausted(lines, key, admission, next, then);
+	else
+		lines_say(lines, LOUDNESS_PLAIN,
+		    STRINGS("budget '", key,
+			"': no retries after a denial, next in about ", next,
+			then));
+}
+
 void
 report_step(struct lines *lines, const struct policy *policy,
     const struct history *history, const struct step *step)
 {
 	char number[NUMBER_ROOM];
 
-	if (step->attempt == 0)
+	bool denied = step->again
+	    ? step->attempt == 0
+	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
+
+	if (denied)
+		say_denied(lines, policy, history, step);
+	else if (step->attempt == 0)
 		lines_say(lines, LOUDNESS_PLAIN,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",

@@ -14,7 +14,10 @@
 char *report_label(char room[REPORT_ROOM], const struct policy *policy,
     const struct history *history);
 
-/* Says how the last attempt ended, and what step follows from it. */
+/*
+ * Says how the last attempt ended, or that the next may not begin, and what
+ * step follows from that.
+ */
 void report_step(struct lines *lines, const struct policy *policy,
     const struct history *history, const struct step *step);
 

@@ -2,30 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "context.h"
 #include "curl.h"
-
-/* A random UUID: RFC 9562, section 5.4. */
-static const char *
-make_uuid(char text[REQUEST_UUID])
-{
-	static const char digits[] = "0123456789abcdef";
-	uint64_t random[2] = { context_seed(), context_seed() };
-	unsigned char bytes[sizeof random];
-	char *at = text;
-
-	memcpy(bytes, random, sizeof bytes);
-	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
-	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
-	for (size_t i = 0; i < sizeof bytes; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			*at++ = '-';
-		*at++ = digits[bytes[i] >> 4];
-		*at++ = digits[bytes[i] & 15];
-	}
-	*at = '\0';
-	return text;
-}
 
 /* Both as one string, NULL if there is no memory. */
 static char *
@@ -162,7 +139,7 @@ request_open(
 	request->status.path = NULL;
 	request->key = policy->key;
 	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
-		request->key = make_uuid(request->uuid);
+		request->key = context_uuid(request->uuid);
 	if (!open_status(request, policy, lines))
 		return false;
 	if (request->status.path != NULL)

@@ -7,18 +7,16 @@
 #define REQUEST_H
 
 #include <stdbool.h>
+#include "context.h"
 #include "policy.h"
 #include "status.h"
-
-/* Room for a UUID and the closing NUL. */
-#define REQUEST_UUID 37
 
 struct request {
 	struct status status;
 	const char *key; /* the idempotency key, or NULL */
 	char **words; /* the command's, with ours among them, or NULL */
 	char *header; /* that hands the key to curl's server, or NULL */
-	char uuid[REQUEST_UUID];
+	char uuid[CONTEXT_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
 

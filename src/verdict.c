@@ -26,6 +26,8 @@ static const struct {
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
 	[REASON_DEADLINE] = { "deadline", "deadline" },
+	[REASON_BREAKER] = { "breaker", "breaker open" },
+	[REASON_BUDGET] = { "budget", "budget exhausted" },
 };
 
 static bool

@@ -51,6 +51,8 @@ enum reason {
 	REASON_ATTEMPTS,
 	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
+	REASON_BREAKER,
+	REASON_BUDGET,
 };
 
 /* What the user said about outcomes. */

@@ -1,30 +1,17 @@
 #include "words.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lines.h"
-
-/* Of a quoted text; two of them fit in a line, escaped. */
-#define QUOTE_MOST 400
+#include "page.h"
 
 /* Where the help texts begin: two blanks after the longest option. */
-#define HELP_COLUMN 28
+#define HELP_COLUMN 30
 
-/*
- * Text on its way out, in as few writes as possible: more than a page could
- * be torn by another's writing in any case. Not printf, which touches some
- * 200 kB of memory.
- */
-struct page {
-	int to; /* descriptor */
-	int error; /* of the first write that failed, or 0 */
-	size_t used;
-	char bytes[PIPE_BUF];
-};
+/* How the names of all variables of rows begin. */
+#define VARIABLES "RETRY_"
 
 /* Where words_take is. */
 struct reading {
@@ -34,79 +21,26 @@ struct reading {
 	const char **said;
 };
 
-static void
-flush(struct page *page)
-{
-	size_t done = 0;
-
-	while (done < page->used && page->error == 0) {
-		ssize_t n =
-		    write(page->to, page->bytes + done, page->used - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			page->error = errno;
-	}
-	page->used = 0;
-}
-
-static void
-put_bytes(struct page *page, const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (page->used == sizeof page->bytes)
-			flush(page);
-		page->bytes[page->used++] = bytes[i];
-	}
-}
-
-static void
-put(struct page *page, const char *text)
-{
-	put_bytes(page, text, strlen(text));
-}
-
-/*
- * A newline or an escape sequence in a quote would forge lines of ours, and a
- * long one would be more than one write can keep together.
- */
-static void
-put_quoted(struct page *page, const char *text, size_t length)
-{
-	bool cut = length > QUOTE_MOST;
-
-	put(page, "'");
-	for (size_t i = 0; i < (cut ? QUOTE_MOST : length); i++) {
-		const char byte[] = { text[i], '\0' };
-		char shown[4];
-		char *end = lines_escape(shown, shown + sizeof shown, byte);
-
-		put_bytes(page, shown, (size_t)(end - shown));
-	}
-	put(page, cut ? "...'" : "'");
-}
-
 /* Each line is a write of its own, as all of retry's lines are. */
 static _Noreturn void
 end_usage(struct page *page)
 {
 	/* Whether or not anybody reads it, the status is what counts. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	put(page, "\n");
-	flush(page);
-	put(page, "Try 'retry --help' for more information.\n");
-	flush(page);
+	page_put(page, "\n");
+	page_flush(page);
+	page_put(page, "Try 'retry --help' for more information.\n");
+	page_flush(page);
 	_exit(WORDS_FAILED);
 }
 
 static void
 begin_option(struct page *page, const struct row *row, const char *why)
 {
-	put(page, "retry: --");
-	put(page, row->name);
-	put(page, ": ");
-	put(page, why);
+	page_put(page, row->letter == '$' ? "retry: $" : "retry: --");
+	page_put(page, row->name);
+	page_put(page, ": ");
+	page_put(page, why);
 }
 
 void
@@ -115,8 +49,8 @@ words_refuse(const struct row *row, const char *why, const char *text)
 	struct page page = { .to = STDERR_FILENO };
 
 	begin_option(&page, row, why);
-	put(&page, ": ");
-	put_quoted(&page, text, strlen(text));
+	page_put(&page, ": ");
+	page_put_quoted(&page, text, strlen(text));
 	end_usage(&page);
 }
 
@@ -131,11 +65,11 @@ words_refuse_item(const struct row *row, const char *why, const char *item,
 		words_refuse(row, why, text);
 	begin_option(&page, row, why);
 	if (length > 0) {
-		put(&page, ": ");
-		put_quoted(&page, item, length);
+		page_put(&page, ": ");
+		page_put_quoted(&page, item, length);
 	}
-	put(&page, " in ");
-	put_quoted(&page, text, whole);
+	page_put(&page, " in ");
+	page_put_quoted(&page, text, whole);
 	end_usage(&page);
 }
 
@@ -144,9 +78,19 @@ words_refuse_all(const char *why)
 {
 	struct page page = { .to = STDERR_FILENO };
 
-	put(&page, "retry: ");
-	put(&page, why);
+	page_put(&page, "retry: ");
+	page_put(&page, why);
 	end_usage(&page);
+}
+
+size_t
+words_choice(const struct row *row, const char *why, const char *const *names,
+    const char *text)
+{
+	for (size_t i = 0; names[i] != NULL; i++)
+		if (strcmp(names[i], text) == 0)
+			return i;
+	words_refuse(row, why, text);
 }
 
 static bool
@@ -183,12 +127,12 @@ refuse_long(const struct words *words, const char *typed, size_t length)
 	struct page page = { .to = STDERR_FILENO };
 	const char *ours = meant(words, typed + 2, length - 2);
 
-	put(&page, "retry: unknown option: ");
-	put_quoted(&page, typed, length);
+	page_put(&page, "retry: unknown option: ");
+	page_put_quoted(&page, typed, length);
 	if (ours != NULL) {
-		put(&page, " (did you mean --");
-		put(&page, ours);
-		put(&page, "?)");
+		page_put(&page, " (did you mean --");
+		page_put(&page, ours);
+		page_put(&page, "?)");
 	}
 	end_usage(&page);
 }
@@ -198,15 +142,15 @@ refuse_letter(const char *typed, const char *letter)
 {
 	struct page page = { .to = STDERR_FILENO };
 
-	put(&page, "retry: unknown option: ");
+	page_put(&page, "retry: unknown option: ");
 	/* A byte of a longer character is no text by itself. */
 	if ((*letter & 0x80) == 0 && strlen(typed) > 2) {
 		const char dashed[] = { '-', *letter };
 
-		put_quoted(&page, dashed, sizeof dashed);
-		put(&page, " in ");
+		page_put_quoted(&page, dashed, sizeof dashed);
+		page_put(&page, " in ");
 	}
-	put_quoted(&page, typed, strlen(typed));
+	page_put_quoted(&page, typed, strlen(typed));
 	end_usage(&page);
 }
 
@@ -287,6 +231,40 @@ take_letters(struct reading *reading, const char *typed)
 	}
 }
 
+/* Nearly always there is none, and to know that is enough. */
+static bool
+any_variable(void)
+{
+	for (char **at = environ; at != NULL && *at != NULL; at++)
+		if (strncmp(*at, VARIABLES, strlen(VARIABLES)) == 0)
+			return true;
+	return false;
+}
+
+static void
+take_variable(const struct reading *reading, const struct variable *variable)
+{
+	const char *text = getenv(variable->name);
+	struct row row = reading->words->rows[variable->row];
+
+	row.name = variable->name;
+	row.letter = '$';
+	if (text != NULL && *text != '\0')
+		row.take(&row, text, (char *)reading->into + row.field);
+}
+
+static void
+take_variables(const struct reading *reading)
+{
+	const struct variable *variable = reading->words->variables;
+
+	if (!any_variable())
+		return;
+	for (; variable->name != NULL; variable++)
+		if (reading->said[variable->row] == NULL)
+			take_variable(reading, variable);
+}
+
 char **
 words_take(
     const struct words *words, char **argv, void *into, const char *said[])
@@ -307,61 +285,42 @@ words_take(
 		else
 			take_letters(&reading, typed);
 	}
+	take_variables(&reading);
 	return reading.next;
 }
 
-/* Only what has arrived counts: a disk may say so as late as at the close. */
+/* Only what has arrived counts. */
 static _Noreturn void
 end_shown(struct page *page)
 {
 	struct page line = { .to = STDERR_FILENO };
 
-	flush(page);
-	if (page->error == 0 && close(page->to) == -1)
-		page->error = errno;
-	if (page->error == 0)
+	if (page_close(page) == 0)
 		_exit(0);
-	put(&line, "retry: cannot write to standard output: ");
-	put(&line, strerror(page->error));
-	put(&line, "\n");
-	flush(&line);
+	page_put(&line, "retry: cannot write to standard output: ");
+	page_put(&line, strerror(page->error));
+	page_put(&line, "\n");
+	page_flush(&line);
 	_exit(WORDS_FAILED);
-}
-
-static size_t
-put_column(struct page *page, size_t width, const char *text)
-{
-	put(page, text);
-	return width + strlen(text);
-}
-
-static void
-indent(struct page *page, size_t width)
-{
-	for (; width < HELP_COLUMN; width++)
-		put(page, " ");
 }
 
 static void
 put_row(struct page *page, const struct row *row)
 {
 	const char letter[] = { ' ', ' ', '-', row->letter, ',', ' ', '\0' };
-	size_t width =
-	    put_column(page, 0, row->letter != '\0' ? letter : "      ");
 
-	width = put_column(page, width, "--");
-	width = put_column(page, width, row->name);
+	page_put(page, row->letter != '\0' ? letter : "      ");
+	page_put(page, "--");
+	page_put(page, row->name);
 	if (row->argument != NULL) {
-		width = put_column(page, width, " ");
-		width = put_column(page, width, row->argument);
+		page_put(page, " ");
+		page_put(page, row->argument);
 	}
-	indent(page, width);
 	for (const char *c = row->help; *c != '\0'; c++) {
-		put_bytes(page, c, 1);
-		if (*c == '\n')
-			indent(page, 0);
+		page_pad(page, HELP_COLUMN);
+		page_put_bytes(page, c, 1);
 	}
-	put(page, "\n");
+	page_put(page, "\n");
 }
 
 void
@@ -369,7 +328,7 @@ words_show(const char *text)
 {
 	struct page page = { .to = STDOUT_FILENO };
 
-	put(&page, text);
+	page_put(&page, text);
 	end_shown(&page);
 }
 
@@ -380,16 +339,16 @@ words_show_rows(
 	struct page page = { .to = STDOUT_FILENO };
 	const struct heading *heading = words->headings;
 
-	put(&page, before);
+	page_put(&page, before);
 	for (size_t i = 0; i < words->count; i++) {
 		if (i == heading->row) {
-			put(&page, "\n");
-			put(&page, heading->text);
-			put(&page, ":\n");
+			page_put(&page, "\n");
+			page_put(&page, heading->text);
+			page_put(&page, ":\n");
 			heading++;
 		}
 		put_row(&page, &words->rows[i]);
 	}
-	put(&page, after);
+	page_put(&page, after);
 	end_shown(&page);
 }

@@ -18,12 +18,22 @@
 /* All that is known of one option. */
 struct row {
 	const char *name; /* without the dashes */
-	char letter; /* of the short form, or '\0' */
+	char letter; /* of the short form, or '\0'; '$': see variables */
 	const char *argument; /* as --help shows it; NULL: a flag */
 	/* Stores text (a flag: the word as typed), or refuses it. */
 	void (*take)(const struct row *row, const char *text, void *field);
 	size_t field; /* offset of what take fills */
 	const char *help; /* its lines after the first are indented too */
+};
+
+/*
+ * What the environment says for a row where the command line says nothing. An
+ * empty variable says nothing either. The row that take gets has the name of
+ * the variable and the letter '$'.
+ */
+struct variable {
+	size_t row;
+	const char *name; /* begins with RETRY_ */
 };
 
 /* What stands above a row in --help. */
@@ -42,18 +52,23 @@ struct words {
 	size_t count;
 	const struct heading *headings; /* in order; the last one's is count */
 	const struct alias *aliases; /* the last one has no name */
+	const struct variable *variables; /* nor has the last of these */
 };
 
 /*
- * Takes the options after argv[0] in order, fields counting from into, and
- * returns where the operands begin. said has an element for each row: the
- * text it was given last, untouched where it was not. Exits where an option is
- * unknown, lacks its argument or has one too many.
+ * Takes the options after argv[0] in order, then the variables of rows that
+ * were not among them; fields count from into. Returns where the operands
+ * begin. said has an element for each row: the text that the option was given
+ * last, untouched where it was not. Exits where an option is unknown, lacks its
+ * argument or has one too many.
  */
 char **words_take(
     const struct words *words, char **argv, void *into, const char *said[]);
 
-/* The bad text of an option: "retry: --name: why: 'text'", and exits. */
+/*
+ * The bad text of an option: "retry: --name: why: 'text'", and exits. That of a
+ * variable is "retry: $VARIABLE: ...".
+ */
 _Noreturn void
 words_refuse(const struct row *row, const char *why, const char *text);
 
@@ -63,6 +78,10 @@ words_refuse(const struct row *row, const char *why, const char *text);
  */
 _Noreturn void words_refuse_item(const struct row *row, const char *why,
     const char *item, size_t length, const char *text);
+
+/* The index of text among names, up to a NULL; refuses it if it is none. */
+size_t words_choice(const struct row *row, const char *why,
+    const char *const *names, const char *text);
 
 /* A mistake that no option is to blame for: "retry: why", and exits. */
 _Noreturn void words_refuse_all(const char *why);

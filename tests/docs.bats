@@ -53,7 +53,8 @@ not()
 
 @test "the manual has the options of --help, in its order, with the same arguments" {
 	help_options
-	for part in Limits Delays 'What to retry' 'HTTP options' Messages; do
+	for part in Limits Delays 'What to retry' 'HTTP options' \
+		'Budget options' Messages; do
 		section "$part"
 	done | sed -nE '/^\.It Fl /{
 		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
@@ -63,6 +64,7 @@ not()
 		s/ Ar / /
 		s/ Ns Oo , Ns Ar DUR Ns ... Oc/[,DUR...]/
 		s/ Ns Op , Ns NAME/[,NAME]/
+		s/ , Ns DUR Ns Op , Ns Ar MAX/,DUR[,MAX]/
 		p
 	}' >described
 	diff options described
@@ -102,10 +104,12 @@ not()
 }
 
 @test "the variables that a command is given are those in the manual and README" {
-	"$RETRY" -T 60 -d 1ms --http --idempotency-key auto -- \
+	"$RETRY" -T 60 -d 1ms --http --idempotency-key auto -B api \
+		--budget-ratio 1 --budget-min 1 --budget-window 60 \
+		--budget-dir . --nested add -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 7 ]
+	[ "$(lines given)" = 16 ]
 	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep '^RETRY_' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
@@ -113,14 +117,18 @@ not()
 }
 
 @test "the statuses that retry exits with are those in help, manual and README" {
+	export RETRY_BUDGET_DIR=$PWD
 	statuses=$(
 		"$RETRY" -n 1 --fail-on 0 true || echo $?
+		"$RETRY" -B a --budget-dir none --budget-required true || echo $?
+		"$RETRY" -n 1 -B b --breaker 1,1h false || :
+		"$RETRY" -B b --breaker 1,1h true || echo $?
 		"$RETRY" -n 1 -t 0.05 sleep 30 || echo $?
 		"$RETRY" --no-such-option || echo $?
 		"$RETRY" / || echo $?
 		"$RETRY" ./no-such-command || echo $?
 	) 2>err
-	[ "$statuses" = "$(printf '%s\n' 1 124 125 126 127)" ]
+	[ "$statuses" = "$(printf '%s\n' 1 69 75 124 125 126 127)" ]
 	"$RETRY" --help >help
 	section 'EXIT STATUS' >manual
 	grep '^|' "$top/README.md" >readme
@@ -152,6 +160,9 @@ ends()
 	case $name in
 	succeeded) ;;
 	not-executable) [[ $output == "retry: cannot run "* ]] ;;
+	breaker | budget)
+		[[ $output == *"retry: $name 'api': "*"; giving up"* ]]
+		;;
 	*) [[ $output == *", giving up: $words"*$'\n'* ]] ;;
 	esac
 	echo "$name: $words" >>seen
@@ -169,6 +180,9 @@ ends()
 	answer 503 'Retry-After: 3600'
 	ends retry-after 'Retry-After too long' --http ./curl
 	ends deadline deadline -T 60 -d 100 -j none false
+	export RETRY_BUDGET_DIR=$PWD
+	ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
+	ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false
 	section Reasons | awk '
 		/^\.It Cm / { name = $3 }
 		sub(/^\.Pq Dq /, "") { sub(/ \.$/, ""); print name ": " $0 }' \
@@ -182,7 +196,7 @@ ends()
 # Whether the manual's DIAGNOSTICS have this text, as source or as example.
 diagnosed()
 {
-	[ -e part ] || for title in DIAGNOSTICS Attempts Reasons Errors; do
+	[ -e part ] || for title in DIAGNOSTICS Attempts Budgets Reasons Errors; do
 		section "$title"
 	done | plain | sed 's/^\.It Li //' >part
 	grep -qF -- "$1" part
@@ -236,7 +250,58 @@ says()
 	run sh -c '"$RETRY" --stop-on stdout:x echo hello >/dev/full'
 	[ "$output" = \
 		"retry: cannot write to standard output: No space left on device" ]
-	for text in 'failed (exit' 'killed by' 'timed out after' \
+	export RETRY_BUDGET_DIR=.
+	says "budget 'a': exhausted, N of N retries used in Ns (N successes, ratio N, min N), next in about Ns; giving up" \
+		-d 0 -B a --budget-min 1 --budget-window 30 \
+		--budget-cooldown 25 false
+	says "budget 'z': exhausted, N of N retries used in Ns (N successes, ratio N, min N), next after a success; giving up" \
+		-d 0 -B z --budget-min 0 false
+	says "budget 'a': shared with other numbers: ratio N, min N, window Ns hold" \
+		-B a --budget-min 3 true
+	says "budget 'a': no retries after a denial, next in about Ns; waiting" \
+		-T 0.1 -d 0 -B a false
+	says "budget 'a': no retries after a denial, next in about Ns; giving up" \
+		-d 0 -B a false
+	says "breaker 'b': open after N consecutive failures, probe in Ns; giving up" \
+		-d 0 -B b --breaker 2,50s false
+	says "breaker 'b': open after N consecutive failures, probe in Ns; command not run" \
+		-B b --breaker 2,50s true
+	says "budget 'c': cannot be used: cannot use the directory: No such file or directory, in none; counting for this command alone" \
+		-B c --budget-dir none true
+	says "budget 'c': cannot be used: cannot use the directory: No such file or directory, in none" \
+		-B c --budget-dir none --budget-required true
+	says "budget 'c': none in ." --budget-status c
+	says "cannot read none: No such file or directory" --budget-status all \
+		--budget-dir none
+	says "cannot write to none: No such file or directory" --budget-gc \
+		--budget-dir none
+	(umask 077 && : >"retry-v1.$EUID.d")
+	says "budget 'd': cannot be used: of another size, in ." \
+		--budget-status d
+	"$RETRY" --budget-status all 2>&1 >out | grep -qxF \
+		"retry: budget file 'retry-v1.$EUID.d': not shown: not as retry makes them"
+	says "budget 'a': reset" -v --budget-reset a
+	for text in "': exhausted, " ' retries used in ' '), next ' \
+		'after a success' \
+		"': no retries after a denial, next in about " \
+		"': open after " ' consecutive failures' ', probe in ' \
+		', probe under way' '; giving up' '; waiting' \
+		'; command not run' "': shared with other numbers: ratio " \
+		"': cannot be used: " '; counting for this command alone' \
+		'not a regular file' 'owned by somebody else' \
+		'of another group' 'mode is not 0600' 'mode is not 0660' \
+		'has other links' 'of another size' 'of another version' \
+		'of another key' 'no sense in its words' \
+		'made in another time namespace' \
+		'on a file system of several hosts' \
+		'cannot tell one boot from another' \
+		'removed again and again' 'being replaced all the time' \
+		"': none in " 'cannot remove' 'cannot read ' \
+		'cannot write to ' "budget file '" \
+		"': not shown: " 'of another time namespace' \
+		'not as retry makes them' reset kept removed \
+		idle 'in use' 'of an earlier boot' environment \
+		'failed (exit' 'killed by' 'timed out after' \
 		'ended by the deadline after' 'not started (' \
 		': process ' ' is still alive 1s after KILL' \
 		' cannot be signalled: ' 'giving up before attempt ' \
@@ -255,6 +320,39 @@ says()
 		grep -qaF -- "$text" "$RETRY"
 		diagnosed "$text"
 	done
+}
+
+@test "the manual has the columns of --budget-status, what they are called in JSON, and the metrics" {
+	export RETRY_BUDGET_DIR=$PWD
+	"$RETRY" -B api true
+	section 'Looking at budgets' | sed -n 's/^\.It //p' >table
+	grep -v '^Ta ' table | cut -d' ' -f1 |
+		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)
+	sed 's/^[A-Z]* *Ta //; s/ Ta.*//; s/ , /\n/g' table >names
+	"$RETRY" --budget-status api --json | "$PYTHON" -c 'import json, sys
+for name, value in json.load(sys.stdin).items():
+	for part in value if isinstance(value, dict) else [""]:
+		print(name + "." + part if part else name)' | diff names -
+	sed -E '/^(key|directory|file)$/d; s/^(retries|successes)$/window_&/
+		s/^totals\.(.*)/\1_total/; s/\./_/' names |
+		diff - <("$RETRY" --budget-status api --prom |
+			sed -n 's/^retry_budget_\([a-z_]*\){key="api"} .*/\1/p')
+	for name in window_retries window_successes firsts_total gate_state \
+		gate_failures gate_next_seconds; do
+		section 'Looking at budgets' | grep -q "^\.Cm $name\>"
+	done
+}
+
+@test "a budget's file has the name and the size of the manual" {
+	export RETRY_BUDGET_DIR=$PWD/common
+	"$RETRY" -B 'a b/c.d' --budget-dir . true
+	file=retry-v1.$EUID.a%20b%2Fc.d
+	[ "$(stat -c '%s %a' "$file")" = "$(section FILES |
+		sed -n 's/.*: \([0-9]*\) bytes\.$/\1/p') 600" ]
+	mkdir common
+	chmod 2770 common
+	"$RETRY" -B api true
+	[ "$(stat -c %a common/retry-v1.api)" = 660 ]
 }
 
 @test "the usage errors in the manual are those that the program prints" {
@@ -381,8 +479,9 @@ stage()
 	for name in "$@"; do
 		cp bin/curl "bin/$name"
 	done
+	echo https://example.org/1 >urls
 	PATH=$PWD/bin:$PATH
-	export CALLS=$PWD/calls
+	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD
 }
 
 # Runs the words as a command, in which each retry makes two attempts.
@@ -397,13 +496,13 @@ example()
 
 @test "the examples of the manual run" {
 	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
-		migrate
+		migrate sync-users sync-groups build-images service
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
 		inside { print >"example." n }
 		/^\.Bd/ { inside = 1; n++ }'
 	for file in example.*; do
-		count=$(grep -c 'retry ' "$file")
+		count=$(grep 'retry ' "$file" | grep -vc -e ' --budget-status')
 		case $(cat "$file") in
 		ENTRYPOINT*)
 			count=1
@@ -413,6 +512,9 @@ example()
 			;;
 		'0 3 * * * '*)
 			example sh -c "$(sed 's/^0 3 \* \* \* *//' "$file")"
+			;;
+		RETRY_*'*/5 * * * * '*)
+			example sh -aec "$(sed 's/^\*\/5 \* \* \* \* *//' "$file")"
 			;;
 		*:$'\n\t'*)
 			example make -f "$file"
@@ -434,7 +536,7 @@ example()
 		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
 	"$RETRY" --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do
-		count=$(grep -c '^ *retry ' "$file")
+		count=$(grep -c '^ *\(xargs .*\)\?retry ' "$file")
 		[ "$count" -ge 2 ]
 		example sh -e "$file"
 	done
@@ -506,6 +608,17 @@ preset_values()
 	"$RETRY" --preset list | cut -d' ' -f1 | sort - <(printf '%s\n' auto list)
 }
 
+# Makes budgets api and a/b, and one of another user's.
+make_budgets()
+{
+	mkdir shm
+	export RETRY_BUDGET_DIR=$PWD/shm
+	"$RETRY" -B api true
+	"$RETRY" -B a/b true
+	: >"shm/retry-v1.1$EUID.ape"
+	[ "$(find shm -type f | wc -l)" = 3 ]
+}
+
 @test "bash completes the values of options, all of which are taken" {
 	in_bash -b '' >offered
 	takes -b 4
@@ -532,6 +645,19 @@ preset_values()
 	[ "$(in_bash --jitter=d)" = --jitter=decorrelated ]
 	[ "$(in_bash -sUSR1)" = -sUSR1 ]
 	[ "$(in_bash --stop-on 7,tim)" = 7,timeout ]
+	in_bash --nested '' >offered
+	takes --nested 3
+	[ "$(in_bash -B api --breaker '')" = on ]
+	make_budgets
+	for option in -B --budget --budget-reset; do
+		[ "$(in_bash "$option" a)" = api ]
+	done
+	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
+	[ "$(in_bash --budget-dir sh)" = shm ]
+	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
+	chmod g+s shm
+	: >shm/retry-v1.app
+	[ "$(in_bash -B app)" = app ]
 }
 
 @test "bash finds the command where retry finds it, with or without bash-completion" {
@@ -611,6 +737,18 @@ in_fish()
 	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
 	: >a-file
 	[ "$(in_fish '--http-status a-f')" = a-file ]
+	in_fish '--nested ' | cut -f1 >offered
+	takes --nested 3
+	[ "$(in_fish '--breaker ' | cut -f1)" = on ]
+	make_budgets
+	[ "$(in_fish '-B a' | cut -f1)" = api ]
+	[ "$(in_fish '--budget=a' | cut -f1)" = --budget=api ]
+	[ "$(in_fish '--budget-reset a' | cut -f1)" = api ]
+	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
+	[ "$(in_fish '--budget-dir sh' | cut -f1)" = shm/ ]
+	chmod g+s shm
+	: >shm/retry-v1.app
+	[ "$(in_fish '-B app' | cut -f1)" = app ]
 	[ "$(in_fish '-qn 3 -- foo arg')" = argument ]
 	[ -z "$(in_fish 'foo --at')" ]
 }
@@ -659,10 +797,13 @@ in_zsh()
 		sed -E "s/^\{-(.)\+?,/\1 /; s/^--/- --/; s/ --/ /
 			s/=.*/ =/; s/[]}'[]+\$/ -/" |
 		diff <(sed -E 's/ [^- ][^ ]*$/ =/' options) -
+	make_budgets
 	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
 		'retry -s TER' 'retry --retry-on 7,time' \
 		'retry --fail-on stdo' 'retry --preset=net,gi' \
 		'retry --method PU' 'retry --http-status opt' \
+		'retry -B a' 'retry --budget-reset=a' 'retry --budget-status al' \
+		'retry --budget-dir sh' 'retry --nested o' 'retry --breaker o' \
 		'retry --max-d' 'retry foo a' 'retry -n 3 -- foo a' \
 		'retry -qn3 foo --at' 'retry -d 1,2 foo a' >became
 	diff - became <<-END
@@ -676,6 +817,12 @@ in_zsh()
 		retry --preset=net,git,
 		retry --method PUT$(printf ' ')
 		retry --http-status options$(printf ' ')
+		retry -B api$(printf ' ')
+		retry --budget-reset=api$(printf ' ')
+		retry --budget-status all$(printf ' ')
+		retry --budget-dir shm/
+		retry --nested once$(printf ' ')
+		retry --breaker on$(printf ' ')
 		retry --max-delay=
 		retry foo argument$(printf ' ')
 		retry -n 3 -- foo argument$(printf ' ')

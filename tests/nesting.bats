@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
+load actor
 
 # A deadline is BOOTID:TIMENS-INODE:BOOTTIME-NS, boot time being nanoseconds of
 # CLOCK_BOOTTIME.
@@ -23,6 +24,45 @@ told()
 deadline()
 {
 	told RETRY_DEADLINE -n 1 "$@"
+}
+
+# identity PID: prints that process as RETRY_PARENT tells it
+identity()
+{
+	local stat fields
+	read -r stat <"/proc/$1/stat"
+	read -ra fields <<<"${stat##*) }" # from the third field on
+	echo "$1.${fields[19]}"
+}
+
+# heir [VARIABLE=VALUE]...: what a retry with these in its environment and no
+# number of attempts of its own tells: depth, ancestor, id and deadline
+heir()
+{
+	env "$@" "$RETRY" sh -c 'echo "$RETRY_DEPTH" \
+		"${RETRY_ANCESTOR_RETRY-none}" "$RETRY_ID" \
+		"${RETRY_DEADLINE-none}"'
+}
+
+# here END: a deadline of this boot and time namespace
+here()
+{
+	echo "$(</proc/sys/kernel/random/boot_id):$(
+		stat -Lc %i /proc/self/ns/time):$1"
+}
+
+# What an outer retry may have told besides RETRY_PARENT; its time is past.
+uuid=01234567-89ab-4cde-8f01-23456789abcd
+will=(RETRY_DEPTH=5 RETRY_ANCESTOR_RETRY=1 "RETRY_ID=$uuid"
+	"RETRY_DEADLINE=$(here 1)")
+
+# disowned RETRY_PARENT: of all that a retry of this identity told, nothing
+# counts
+disowned()
+{
+	run -0 --separate-stderr heir "RETRY_PARENT=$1" "${will[@]}"
+	[[ $output =~ ^1\ none\ ([0-9a-f-]{36})\ none$ ]]
+	[ "${BASH_REMATCH[1]}" != "$uuid" ]
 }
 
 # under SCRIPT: runs SCRIPT in an attempt of a retry that has 100 s to
@@ -105,15 +145,20 @@ under()
 }
 
 @test "a malformed RETRY_DEPTH is ignored" {
+	RETRY_PARENT=$(identity $$)
+	export RETRY_PARENT
+	[ "$(RETRY_DEPTH=5 told RETRY_DEPTH -n 1)" = 6 ]
 	for depth in '' x -1 1x ' 1' 0x1 1.0; do
 		[ "$(RETRY_DEPTH=$depth told RETRY_DEPTH -n 1)" = 1 ]
 	done
 }
 
 @test "RETRY_DEPTH never overflows" {
+	RETRY_PARENT=$(identity $$)
+	export RETRY_PARENT
 	for depth in 2147483647 9223372036854775807 99999999999999999999; do
 		depth=$(RETRY_DEPTH=$depth told RETRY_DEPTH -n 1)
-		[[ $depth =~ ^[1-9][0-9]*$ ]]
+		[[ $depth =~ ^[1-9][0-9]{9,}$ ]]
 	done
 }
 
@@ -121,6 +166,352 @@ under()
 	run -7 "$RETRY" -q -n 2 -d 0 sh -c '"$RETRY" -q -n 3 -d 0 \
 		sh -c "echo \$RETRY_ATTEMPT/\$RETRY_MAX_ATTEMPTS; exit 7"'
 	[ "$output" = $'1/3\n2/3\n3/3\n1/3\n2/3\n3/3' ]
+}
+
+#
+# Who told it, and whether he lives
+#
+
+@test "RETRY_PARENT is the process of retry, by number and start" {
+	run -0 "$RETRY" -q -n 2 -d 0 bash -c 'echo "$PPID $RETRY_PARENT"
+		cat "/proc/$PPID/stat"
+		[ "$RETRY_ATTEMPT" -eq 2 ]'
+	read -r parent told <<<"${lines[0]}"
+	read -ra fields <<<"${lines[1]##*) }"
+	[ "$told" = "$parent.${fields[19]}" ]
+	[ "${lines[2]}" = "${lines[0]}" ]
+}
+
+@test "the name of the program does not matter to RETRY_PARENT" {
+	for name in 're) S 1' '1 2 3' ') ('; do
+		cp "$RETRY" "$name"
+		run -0 "./$name" bash -c 'echo "$PPID $RETRY_PARENT"
+			cat "/proc/$PPID/stat"'
+		read -r parent told <<<"${lines[0]}"
+		read -ra fields <<<"${lines[1]##*) }"
+		[ "$told" = "$parent.${fields[19]}" ]
+	done
+}
+
+@test "RETRY_PARENT of an outer retry is replaced" {
+	run -0 "$RETRY" sh -c 'echo "$RETRY_PARENT"
+		"$RETRY" sh -c "echo \$RETRY_PARENT"'
+	[[ ${lines[0]} =~ ^[0-9]+\.[0-9]+$ ]]
+	[[ ${lines[1]} =~ ^[0-9]+\.[0-9]+$ ]]
+	[ "${lines[0]}" != "${lines[1]}" ]
+}
+
+@test "what a living process told counts" {
+	will=("${will[@]:0:3}" "RETRY_DEADLINE=$(here 4000000000000000000)")
+	run -0 heir "RETRY_PARENT=$(identity $$)" "${will[@]}"
+	[ "$output" = "6 1 $uuid $(here 4000000000000000000)" ]
+}
+
+@test "without RETRY_PARENT nothing that was told counts" {
+	run -0 heir "${will[@]}"
+	[[ $output =~ ^1\ none\ [0-9a-f-]{36}\ none$ ]]
+	[[ $output != *"$uuid"* ]]
+}
+
+@test "a later process of the same number is not the one that told" {
+	IFS=. read -r number since <<<"$(identity $$)"
+	disowned "$number.$((since - 1))"
+	disowned "$number.$((since + 1))"
+	disowned "$number.0"
+}
+
+@test "a malformed RETRY_PARENT is nobody's" {
+	IFS=. read -r number since <<<"$(identity $$)"
+	for parent in '' . x "$number" "$number." ".$since" "$number:$since" \
+	    "$number.$since." "$number.$since.1" "$number.x$since" \
+	    " $number.$since" "$number.$since " "-$number.$since" \
+	    "+$number.$since" "$number.-$since" "0x1.$since" "0.$since" \
+	    "$((number + 4294967296)).$since" "self.$since" \
+	    "99999999999999999999.$since"; do
+		disowned "$parent"
+	done
+}
+
+@test "what a retry told that has ended does not count" {
+	"$RETRY" -T 100 -n 2 -d 0 -q sh -c 'env -0 >told; exit 1' || :
+	mapfile -d '' -t will < <(grep -z ^RETRY_ told)
+	printf '%s\n' "${will[@]}" | grep '^RETRY_DEADLINE=[0-9a-f-]*:[0-9:]*$'
+	printf '%s\n' "${will[@]}" | grep '^RETRY_ANCESTOR_RETRY=1$'
+	run -0 heir "${will[@]}"
+	[[ $output =~ ^1\ none\ ([0-9a-f-]{36})\ none$ ]]
+	run ! grep -zx "RETRY_ID=${BASH_REMATCH[1]}" told
+}
+
+@test "what a retry told that nobody has buried yet does not count" {
+	start sh -c '"$RETRY" -T 100 sh -c "env -0 >told" & exec sleep 20'
+	zombie()
+	{
+		mapfile -d '' -t will < <(grep -z ^RETRY_ told)
+		parent=$(grep -z ^RETRY_PARENT= told | tr -d '\0')
+		number=${parent#*=}
+		grep '^State:.Z' "/proc/${number%.*}/status"
+	}
+	wait_for zombie
+	run -0 heir "${will[@]}"
+	[[ $output =~ ^1\ none\ [0-9a-f-]{36}\ none$ ]]
+}
+
+@test "a daemon left by a retry that has ended begins anew" {
+	"$RETRY" -T 100 sh -c 'env >told
+		setsid sh -c "
+			echo \$\$ >daemon
+			timeout 20 sh -c \"until [ -e go ]; do sleep 0.01; done\"
+			exec \"\$RETRY\" sh -c \"env >seen.new; mv seen.new seen\"
+		" >/dev/null 2>&1 3>&- &
+		until [ -s daemon ]; do sleep 0.01; done'
+	grep -qx RETRY_DEPTH=1 told
+	grep -q '^RETRY_DEADLINE=' told
+	id=$(grep '^RETRY_ID=' told)
+	touch go
+	wait_for [ -e seen ]
+	wait_for gone "$(<daemon)"
+	grep -qx RETRY_DEPTH=1 seen
+	grep -q '^RETRY_ID=' seen
+	run ! grep -x "$id" seen
+	run ! grep '^RETRY_DEADLINE=' seen
+	run ! grep '^RETRY_ANCESTOR_RETRY=' seen
+}
+
+@test "while the retry that left it lives, a daemon is within it" {
+	start "$RETRY" -T 100 -n 2 -d 0 sh -c '
+		[ "$RETRY_ATTEMPT" -eq 1 ] || exec sleep 20
+		env >told
+		setsid sh -c "
+			timeout 20 sh -c \"until [ -e go ]; do sleep 0.01; done\"
+			exec \"\$RETRY\" sh -c \"env >seen.new; mv seen.new seen\"
+		" >/dev/null 2>&1 3>&- &
+		exit 1'
+	wait_for grep -q 'retrying in' err
+	touch go
+	wait_for [ -e seen ]
+	grep -qx RETRY_DEPTH=2 seen
+	[ "$(grep '^RETRY_ID=' seen)" = "$(grep '^RETRY_ID=' told)" ]
+	[ "$(grep '^RETRY_DEADLINE=' seen)" = "$(grep '^RETRY_DEADLINE=' told)" ]
+}
+
+@test "without /proc nobody is told who told it, and nothing counts" {
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
+	isolate -m
+	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
+		skip 'no right to cover /proc here'
+	run -0 "${isolate[@]}" sh -c 'mount -t tmpfs none /proc
+		exec "$RETRY" -n 2 -d 0 -q sh -c "
+			echo \${RETRY_PARENT-none} \$RETRY_DEPTH
+			\"\$RETRY\" sh -c \"echo \\\$RETRY_DEPTH\"
+			[ \$RETRY_ATTEMPT -eq 2 ]"'
+	[ "$output" = $'none 1\n1\nnone 1\n1' ]
+}
+
+@test "under a /proc of other processes retry is not mistaken for another" {
+	isolate -p -f
+	run -0 "${isolate[@]}" "$RETRY" sh -c 'echo "$$ $RETRY_PARENT"
+		"$RETRY" sh -c "echo \$RETRY_DEPTH"'
+	[[ ${lines[0]} =~ ^2\ [0-9]+\.[0-9]+$ ]]
+	[[ ${lines[0]} != '2 1.'* ]]
+	[ "${lines[1]}" = 2 ]
+}
+
+#
+# RETRY_ID and RETRY_ANCESTOR_RETRY
+#
+
+@test "RETRY_ID is a random UUID, another for each invocation" {
+	form='^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
+	for i in 1 2 3; do
+		told RETRY_ID -n 1 >"id$i"
+		grep -qE "$form" "id$i"
+	done
+	[ "$(sort -u id? | grep -c '')" -eq 3 ]
+}
+
+@test "RETRY_ID is the same for every attempt of every layer" {
+	run -7 "$RETRY" -q -n 2 -d 0 sh -c 'echo "$RETRY_ID"
+		"$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 \
+		    sh -c "echo \$RETRY_ID; exit 7"'
+	[ "${#lines[@]}" -eq 10 ]
+	[ "$(sort -u <<<"$output" | grep -c '')" -eq 1 ]
+}
+
+@test "a RETRY_ID that is no UUID is replaced" {
+	parent=$(identity $$)
+	for id in '' x "${uuid%?}" "${uuid}0" "${uuid//-/}" "${uuid/a/g}" \
+	    "${uuid/a/-}" "${uuid/-/a}" "{$uuid}" " $uuid" "${uuid/a/é}" \
+	    "${uuid/a/$'\n'}"; do
+		run -0 heir "RETRY_PARENT=$parent" "RETRY_ID=$id"
+		[[ $output =~ ^1\ none\ [0-9a-f-]{36}\ none$ ]]
+	done
+	run -0 heir "RETRY_PARENT=$parent" "RETRY_ID=${uuid^^}"
+	[ "$output" = "1 none ${uuid^^} none" ]
+}
+
+@test "RETRY_ANCESTOR_RETRY is there only past the first attempt of any layer" {
+	[ "$(told RETRY_ANCESTOR_RETRY -n 3)" = $'unset\n1\n1' ]
+	run -7 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 \
+	    -d 0 sh -c 'echo "${RETRY_ANCESTOR_RETRY-unset}"; exit 7'
+	[ "$output" = $'unset\n1\n1\n1\n1\n1\n1\n1' ]
+}
+
+@test "a RETRY_ANCESTOR_RETRY that is not 1 is ignored" {
+	parent=$(identity $$)
+	for flag in '' 0 2 11 yes ' 1'; do
+		[ "$(RETRY_PARENT=$parent RETRY_ANCESTOR_RETRY=$flag \
+			told RETRY_ANCESTOR_RETRY -n 1)" = unset ]
+	done
+	[ "$(RETRY_PARENT=$parent RETRY_ANCESTOR_RETRY=1 \
+		told RETRY_ANCESTOR_RETRY -n 1)" = 1 ]
+}
+
+@test "the context of a trace passes through" {
+	run -0 env TRACEPARENT=00-1-2-01 TRACESTATE=a=b "$RETRY" \
+	    sh -c 'echo "$TRACEPARENT $TRACESTATE"'
+	[ "$output" = '00-1-2-01 a=b' ]
+}
+
+#
+# --nested
+#
+
+# layers OUTER MIDDLE INNER: prints how often a command runs that never
+# succeeds, under three layers of three attempts, each with an option
+layers()
+{
+	local layer words=()
+	for layer; do
+		# shellcheck disable=SC2206 # an option and its argument, or none
+		words+=("$RETRY" -q -n 3 -d 0 $layer)
+	done
+	"${words[@]}" sh -c 'echo; exit 7' | grep -c '' || :
+	[ "${PIPESTATUS[0]}" -eq 7 ] || echo 'another status'
+}
+
+@test "three layers of three attempts make 27 runs" {
+	[ "$(layers '' '' '')" = 27 ]
+	share='--nested share'
+	[ "$(layers "$share" "$share" "$share")" = 27 ]
+	[ "$(RETRY_NESTED=share layers '' '' '')" = 27 ]
+}
+
+@test "three layers of three attempts make 7 runs with --nested add" {
+	add='--nested add'
+	[ "$(layers "$add" "$add" "$add")" = 7 ]
+	[ "$(layers "$add" '' '')" = 7 ]
+	[ "$(RETRY_NESTED=add layers '' '' '')" = 7 ]
+}
+
+@test "three layers of three attempts make 3 runs with --nested once" {
+	once='--nested once'
+	[ "$(layers "$once" "$once" "$once")" = 3 ]
+	[ "$(layers "$once" '' '')" = 3 ]
+	[ "$(RETRY_NESTED=once layers '' '' '')" = 3 ]
+}
+
+@test "--nested holds from the layer that is given it on, until one differs" {
+	[ "$(layers '' '--nested once' '')" = 3 ]
+	[ "$(layers '' '' '--nested once')" = 9 ]
+	[ "$(layers '--nested once' '' '--nested share')" = 9 ]
+	[ "$(layers '--nested once' '--nested share' '')" = 27 ]
+	[ "$(RETRY_NESTED=once layers '--nested share' '' '')" = 27 ]
+}
+
+@test "--nested leaves the outermost retry its attempts" {
+	for kind in share add once; do
+		[ "$(told RETRY_MAX_ATTEMPTS -n 2 --nested "$kind")" = $'2\n2' ]
+		[ "$(RETRY_NESTED=$kind told RETRY_MAX_ATTEMPTS -n 2)" = $'2\n2' ]
+	done
+}
+
+@test "--nested add leaves all attempts to what is below a first attempt" {
+	parent=$(identity $$)
+	[ "$(RETRY_PARENT=$parent told RETRY_MAX_ATTEMPTS -n 2 --nested add)" = \
+	    $'2\n2' ]
+	[ "$(RETRY_PARENT=$parent RETRY_ANCESTOR_RETRY=1 \
+		told RETRY_MAX_ATTEMPTS -n 2 --nested add)" = 1 ]
+}
+
+@test "what a dead retry told takes no attempts away" {
+	for kind in add once; do
+		[ "$(RETRY_PARENT=$(identity $$)0 RETRY_ANCESTOR_RETRY=1 \
+			told RETRY_MAX_ATTEMPTS -n 2 --nested "$kind")" = $'2\n2' ]
+	done
+}
+
+@test "--nested once makes one attempt where there is no cap either" {
+	run -7 "$RETRY" --nested once -n 1 sh -c '"$RETRY" -n inf -d 0 \
+		sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
+	[ "${lines[0]}" = 1 ]
+	[ "${lines[1]}" = 'retry: attempt 1/1 failed (exit 7), giving up: attempts exhausted' ]
+}
+
+#
+# The budget
+#
+
+@test "what the command line says of the budget is handed on as it was typed" {
+	run -0 env RETRY_BUDGET=no RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=1 \
+	    RETRY_BUDGET_WINDOW=1s RETRY_BUDGET_DIR=/no RETRY_NESTED=once \
+	    "$RETRY" --budget 'a key/%' --budget-ratio 020.0% --budget-min 010 \
+	    --budget-window 0h1m --budget-dir "$PWD" --nested add env
+	for one in 'RETRY_BUDGET=a key/%' RETRY_BUDGET_RATIO=020.0% \
+	    RETRY_BUDGET_MIN=010 RETRY_BUDGET_WINDOW=0h1m \
+	    "RETRY_BUDGET_DIR=$PWD" RETRY_NESTED=add; do
+		name=${one%%=*}
+		[ "$(grep "^$name=" <<<"$output")" = "$one" ]
+	done
+}
+
+@test "what the command line does not say of the budget passes through" {
+	own=(RETRY_BUDGET=key RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=1
+		RETRY_BUDGET_WINDOW=1s "RETRY_BUDGET_DIR=$PWD" RETRY_NESTED=once)
+	run -0 env "${own[@]}" "$RETRY" env
+	for one in "${own[@]}"; do
+		grep -qx "$one" <<<"$output"
+	done
+	run -0 env "${own[@]}" "$RETRY" --budget-min 2 env
+	for one in "${own[@]/%MIN=1/MIN=2}"; do
+		grep -qx "$one" <<<"$output"
+	done
+	run -0 "$RETRY" env
+	run ! grep -E '^RETRY_(BUDGET|NESTED)' <<<"$output"
+}
+
+@test "no budget at all is handed on too" {
+	[ "$(RETRY_BUDGET=key RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1 \
+		--budget '')" = '' ]
+	[ "$(RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1)" = unset ]
+}
+
+@test "however long, it is handed on whole" {
+	printf -v key '%01024d' 0
+	[ "$(RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1 -B "$key")" = "$key" ]
+	printf -v most '%0100000d' 1
+	[ "$(told RETRY_BUDGET_MIN -n 1 --budget-min "$most")" = "$most" ]
+}
+
+@test "a relative directory of budgets is the same one for whoever goes elsewhere" {
+	mkdir here
+	[ "$(told RETRY_BUDGET_DIR -n 1 --budget-dir here)" = "$PWD/here" ]
+	[ "$(told RETRY_BUDGET_DIR -n 1 --budget-dir .)" = "$PWD/." ]
+	run -0 "$RETRY" -B key --budget-dir here sh -c 'cd /
+		exec "$RETRY" true'
+	[ -z "$output" ]
+	here=(here/*)
+	[ "${#here[@]}" -eq 1 ]
+	[ -f "${here[0]}" ]
+}
+
+@test "an inner retry draws on the outer budget unless it names its own" {
+	run -7 "$RETRY" -q -n 3 -d 0 -B key --budget-dir . --budget-min 3 \
+	    "$RETRY" -q -n 3 -d 0 "$RETRY" -q -n 3 -d 0 \
+	    sh -c 'echo x; exit 7'
+	[ "${#lines[@]}" -eq 4 ]
+	run -7 "$RETRY" -q -n 3 -d 0 -B key2 --budget-dir . --budget-min 1 \
+	    "$RETRY" -q -n 3 -d 0 -B '' sh -c 'echo x; exit 7'
+	[ "${#lines[@]}" -eq 6 ]
 }
 
 #

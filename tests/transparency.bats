@@ -76,14 +76,14 @@ script()
 	diff -a <(tr '\0\n' '\n\1' <direct) \
 	    <(grep -azv '^RETRY_' under | tr '\0\n' '\n\1')
 	[ "$(grep -azo '^RETRY_[A-Z_]*' under | tr '\0' ' ')" = \
-	    'RETRY_ATTEMPT RETRY_DEPTH RETRY_MAX_ATTEMPTS ' ]
+	    'RETRY_ATTEMPT RETRY_DEPTH RETRY_ID RETRY_MAX_ATTEMPTS RETRY_PARENT ' ]
 }
 
-@test "with a deadline and a status to tell, two more variables are added" {
+@test "with a deadline and a status to tell, three more variables are added" {
 	env -i "$RETRY" -q -n 2 -d 0 -T 20 sh -c \
 	    '[ "$RETRY_ATTEMPT" -eq 2 ] || exit 7; exec env' >under
 	[ "$(grep -o '^RETRY_[A-Z_]*' under | sort | tr '\n' ' ')" = \
-	    'RETRY_ATTEMPT RETRY_DEADLINE RETRY_DEPTH RETRY_LAST_STATUS RETRY_MAX_ATTEMPTS ' ]
+	    'RETRY_ANCESTOR_RETRY RETRY_ATTEMPT RETRY_DEADLINE RETRY_DEPTH RETRY_ID RETRY_LAST_STATUS RETRY_MAX_ATTEMPTS RETRY_PARENT ' ]
 }
 
 @test "an empty environment is enough" {

@@ -179,6 +179,39 @@ test_numbers_are_written_in_decimal(void)
 	}
 }
 
+static void
+test_decimals_are_written_as_they_are_read(void)
+{
+	static const struct {
+		int64_t value, scale;
+		const char *text;
+	} rows[] = {
+		{ 0, 1, "0" },
+		{ 7, 1, "7" },
+		{ 0, 1000000, "0" },
+		{ 200000, 1000000, "0.2" },
+		{ 1, 1000000, "0.000001" },
+		{ 999999, 1000000, "0.999999" },
+		{ 1000000, 1000000, "1" },
+		{ 1050000, 1000000, "1.05" },
+		{ 60000000000, 1000000000, "60" },
+		{ 16666666, 1000000000, "0.016666666" },
+		{ INT64_MAX, 1000000000, "9223372036.854775807" },
+	};
+	char room[NUMBER_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		int64_t value = -1;
+
+		SAME(rows[i].text,
+		    number_put_decimal(room, rows[i].value, rows[i].scale),
+		    rows[i].text);
+		HOLDS(rows[i].text,
+		    number_decimal(room, strlen(room), rows[i].scale, &value));
+		EQUAL(rows[i].text, value, rows[i].value);
+	}
+}
+
 /*
  * duration
  */
@@ -1564,6 +1597,7 @@ static void (*const tests[])(void) = {
 	test_what_is_no_decimal_number,
 	test_sums_saturate,
 	test_numbers_are_written_in_decimal,
+	test_decimals_are_written_as_they_are_read,
 	test_durations,
 	test_durations_at_the_edges,
 	test_what_is_no_duration,

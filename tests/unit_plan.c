@@ -780,6 +780,8 @@ test_reasons(void)
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
 		{ REASON_RETRY_AFTER, "retry-after", "Retry-After too long" },
 		{ REASON_DEADLINE, "deadline", "deadline" },
+		{ REASON_BREAKER, "breaker", "breaker open" },
+		{ REASON_BUDGET, "budget", "budget exhausted" },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -1141,6 +1143,8 @@ check_played(const struct played *row)
 		EQUAL(row->row, step.attempt, i);
 		now = step.at;
 		step = plan_wake(&history, &step, now);
+		EQUAL(row->row, history.made, i);
+		plan_begin(&history);
 		EQUAL(row->row, history.made, i + 1);
 		outcome.elapsed = SECONDS(row->attempts[at].took);
 		now += outcome.elapsed;
@@ -1181,7 +1185,7 @@ delay_after(const struct policy *policy, struct outcome outcome, uint64_t seed)
 	struct history history = plan_start(policy, BEGAN, NANOS_MAX, seed);
 	struct step step = plan_first(policy, &history, BEGAN);
 
-	plan_wake(&history, &step, BEGAN);
+	plan_begin(&history);
 	step = plan_next(policy, &history, &outcome, BEGAN);
 	return step.again ? step.delay : -1;
 }
@@ -1341,7 +1345,7 @@ test_a_delay_that_overran_the_deadline(void)
 		struct step step = plan_first(&policy, &history, BEGAN);
 		struct step late;
 
-		plan_wake(&history, &step, BEGAN);
+		plan_begin(&history);
 		step = plan_next(&policy, &history, &rows[i].outcome, BEGAN);
 		HOLDS(rows[i].row, step.again);
 		late = plan_wake(&history, &step, BEGAN + SECONDS(10));
@@ -1352,7 +1356,7 @@ test_a_delay_that_overran_the_deadline(void)
 		EQUAL(rows[i].row, history.made, 1);
 		late = plan_wake(&history, &step, BEGAN + SECONDS(10) - 1);
 		HOLDS(rows[i].row, late.again);
-		EQUAL(rows[i].row, history.made, 2);
+		EQUAL(rows[i].row, late.at, step.at);
 	}
 }
 
@@ -1414,13 +1418,190 @@ test_every_attempt_begins_before_the_deadline(void)
 				nanos now = step.at;
 
 				late += now >= BEGAN + SECONDS(20);
-				plan_wake(&history, &step, now);
+				plan_begin(&history);
 				step = plan_next(&policy, &history, &outcome,
 				    now + NANOS_MS);
 			}
 			EQUAL("late", late, 0);
 			EQUAL("ends", step.reason, REASON_DEADLINE);
 		}
+}
+
+/* What the budget answers when it says no. */
+static struct admission
+denial(enum reason reason, nanos next)
+{
+	return (struct admission){ .denied = reason, .next = next };
+}
+
+/* Nobody is kept waiting who did not ask for it. */
+static void
+test_denials_end_it_at_once(void)
+{
+	static const struct {
+		const char *row;
+		bool first; /* attempt */
+		enum reason denied;
+		struct outcome last;
+		int status, signal;
+		enum reason reason;
+	} rows[] = {
+		{ "first", true, REASON_BREAKER, EXITED(0), 75, 0,
+		    REASON_BREAKER },
+		{ "retry held", false, REASON_BREAKER, EXITED(7), 7, 0,
+		    REASON_BREAKER },
+		{ "exhausted", false, REASON_BUDGET, EXITED(7), 7, 0,
+		    REASON_BUDGET },
+		{ "exhausted, SEGV", false, REASON_BUDGET, KILLED(SIGSEGV), 139,
+		    SIGSEGV, REASON_BUDGET },
+		{ "exhausted, timed out", false, REASON_BUDGET, TIMED_OUT(0),
+		    124, 0, REASON_BUDGET },
+		{ "exhausted, no fork", false, REASON_BUDGET, NO_FORK(EAGAIN),
+		    125, 0, REASON_INTERNAL },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct policy policy = policy_of(4);
+		struct history history =
+		    plan_start(&policy, BEGAN, NANOS_MAX, 1);
+		struct admission denied = denial(rows[i].denied, SECONDS(7));
+		struct step step;
+
+		if (!rows[i].first) {
+			plan_begin(&history);
+			plan_next(&policy, &history, &rows[i].last, BEGAN);
+		}
+		step = plan_denied(&policy, &history, &denied, BEGAN);
+		HOLDS(rows[i].row, !step.again);
+		EQUAL(rows[i].row, step.status, rows[i].status);
+		EQUAL(rows[i].row, step.signal, rows[i].signal);
+		EQUAL(rows[i].row, step.reason, rows[i].reason);
+		EQUAL(rows[i].row, step.attempt, 0);
+		EQUAL(rows[i].row, history.made, !rows[i].first);
+	}
+}
+
+/* Asks until it ends; returns the last step, *asked: how often, *now: when. */
+static struct step
+play_denials(const struct policy *policy, struct history *history,
+    const struct admission *denied, nanos *now, int *asked)
+{
+	struct step step = { .again = true };
+
+	for (*asked = 0; step.again && *asked < 100000; ++*asked) {
+		step = plan_denied(policy, history, denied, *now);
+		if (!step.again)
+			break;
+		EQUAL("at", step.at, *now + step.delay);
+		EQUAL("attempt", step.attempt, 0);
+		*now = step.at;
+		step = plan_wake(history, &step, *now);
+	}
+	return step;
+}
+
+static void
+test_waits_for_admission_end(void)
+{
+	static const struct {
+		const char *row;
+		double wait, deadline, next;
+		enum reason denied, reason;
+		double ends; /* at the latest, and a second before at most */
+		int status;
+	} rows[] = {
+		{ "wait", 30, 0, 8, REASON_BUDGET, REASON_BUDGET, 30, 7 },
+		{ "wait, probe", 30, 0, 8, REASON_BREAKER, REASON_BREAKER, 30,
+		    7 },
+		{ "due now", 3, 0, 0, REASON_BUDGET, REASON_BUDGET, 3, 7 },
+		{ "deadline", 30, 10, 8, REASON_BUDGET, REASON_DEADLINE, 10,
+		    7 },
+		{ "until the deadline", 1e9, 10, 8, REASON_BREAKER,
+		    REASON_DEADLINE, 10, 7 },
+		{ "wait before deadline", 9, 10, 8, REASON_BUDGET,
+		    REASON_BUDGET, 9, 7 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct policy policy = policy_of(4);
+		struct outcome failed = EXITED(7);
+		struct admission denied =
+		    denial(rows[i].denied, SECONDS(rows[i].next));
+		struct history history;
+		struct step step;
+		nanos now = BEGAN;
+		int asked;
+
+		policy.deadline = SECONDS(rows[i].deadline);
+		policy.share.wait = SECONDS(rows[i].wait);
+		history = plan_start(&policy, BEGAN, NANOS_MAX, i);
+		plan_begin(&history);
+		plan_next(&policy, &history, &failed, BEGAN);
+		step = play_denials(&policy, &history, &denied, &now, &asked);
+		HOLDS(rows[i].row, !step.again);
+		EQUAL(rows[i].row, step.reason, rows[i].reason);
+		EQUAL(rows[i].row, step.status, rows[i].status);
+		HOLDS(rows[i].row, now <= BEGAN + SECONDS(rows[i].ends));
+		HOLDS(rows[i].row, now > BEGAN + SECONDS(rows[i].ends - 1));
+		/* Once a second or so; near the end a few times more. */
+		HOLDS(rows[i].row,
+		    asked < 20 + (rows[i].next > 0 ? 2 : 60) * rows[i].ends);
+		EQUAL(rows[i].row, history.made, 1);
+		/* The next wait is as long again. */
+		plan_begin(&history);
+		EQUAL(rows[i].row, history.patience, 0);
+	}
+}
+
+/* The deadline finds a first attempt that the breaker held: EX_TEMPFAIL. */
+static void
+test_a_deadline_at_a_breaker(void)
+{
+	struct policy policy = policy_of(4);
+	struct admission held = denial(REASON_BREAKER, SECONDS(7));
+	struct history history;
+	struct step step;
+	nanos now = BEGAN;
+	int asked;
+
+	policy.share.wait = NANOS_MAX;
+	policy.deadline = SECONDS(5);
+	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+	step = play_denials(&policy, &history, &held, &now, &asked);
+	EQUAL("held", step.reason, REASON_DEADLINE);
+	EQUAL("held", step.status, 75);
+	EQUAL("held", history.made, 0);
+	/* The machine slept meanwhile. */
+	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+	step = plan_denied(&policy, &history, &held, BEGAN);
+	step = plan_wake(&history, &step, BEGAN + SECONDS(6));
+	EQUAL("slept", step.reason, REASON_DEADLINE);
+	EQUAL("slept", step.status, 75);
+	/* Admitted in the end, and then too late: nothing holds it now. */
+	plan_begin(&history);
+	EQUAL("admitted", history.admission.denied, REASON_NONE);
+}
+
+/* Those who wait for the same must not come back at the same time. */
+static void
+test_waits_for_admission_are_jittered(void)
+{
+	nanos least = NANOS_MAX, most = 0;
+
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct policy policy = policy_of(4);
+		struct admission held = denial(REASON_BREAKER, SECONDS(0.4));
+		struct history history;
+		struct step step;
+
+		policy.share.wait = SECONDS(30);
+		history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
+		step = plan_denied(&policy, &history, &held, BEGAN);
+		least = step.delay < least ? step.delay : least;
+		most = step.delay > most ? step.delay : most;
+	}
+	HOLDS("least", least >= SECONDS(0.2) && least < SECONDS(0.22));
+	HOLDS("most", most <= SECONDS(0.6) && most > SECONDS(0.58));
 }
 
 /* At the very end of the numbers, too, nothing wraps. */
@@ -1458,6 +1639,10 @@ static void (*const tests[])(void) = {
 	test_a_delay_that_overran_the_deadline,
 	test_splays_take_half_the_time_at_most,
 	test_every_attempt_begins_before_the_deadline,
+	test_denials_end_it_at_once,
+	test_waits_for_admission_end,
+	test_a_deadline_at_a_breaker,
+	test_waits_for_admission_are_jittered,
 	test_plans_saturate,
 };
 

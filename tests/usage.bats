@@ -146,8 +146,17 @@ loud()
 	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
 	    --retry-on 1 --stop-on 2 --fail-on 4 --success-on 3 --preset net \
 	    --http --max-retry-after 1m --method POST --idempotency-key auto \
+	    --budget key --budget-ratio 20% --budget-min 1 --budget-window 1m \
+	    --budget-wait 0 --budget-cooldown 1s --budget-dir "$PWD" \
+	    --budget-required --breaker 20,10s,1m --nested share \
 	    --quiet --verbose echo ok 2>err
+	prints ok --budget-dir . -B key echo ok
 	prints ok --http-status status echo ok
+	"$RETRY" --budget-dir . --budget-status key >table
+	"$RETRY" --budget-dir . --budget-status key --json >table
+	"$RETRY" --budget-dir . --budget-status key --prom >table
+	"$RETRY" --budget-dir . --budget-reset key
+	"$RETRY" --budget-dir . --budget-gc
 }
 
 @test "POSIXLY_CORRECT changes nothing" {
@@ -190,10 +199,10 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 66 lines" {
+@test "--help names every option, within 80 columns and 88 lines" {
 	run --keep-empty-lines "$RETRY" --help
 	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 66 ]
+	[ "${#lines[@]}" -le 88 ]
 	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
 	local line name
 	for line in "${lines[@]}"; do
@@ -202,7 +211,10 @@ loud()
 	for name in attempts retries deadline timeout signal kill-after delay \
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on preset http http-status \
-	    max-retry-after method idempotency-key quiet verbose help version; do
+	    max-retry-after method idempotency-key budget budget-ratio \
+	    budget-min budget-window budget-wait budget-cooldown budget-dir \
+	    budget-required breaker budget-status json prom budget-reset \
+	    budget-gc nested quiet verbose help version; do
 		grep -qE -- "^  (-[a-zA-Z], |    )--$name( |\$)" <<<"$output"
 	done
 }
@@ -210,7 +222,8 @@ loud()
 @test "--help names no option that does not exist" {
 	local name names
 	names=$("$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+).*/\2/p')
-	[ "$(wc -w <<<"$names")" -ge 29 ]
+	[ "$(wc -w <<<"$names")" -ge 44 ]
+	export RETRY_BUDGET_DIR=$PWD
 	for name in $names; do
 		run "$RETRY" "--$name"
 		[[ "$output" != *'unknown option'* ]]
@@ -292,6 +305,9 @@ loud()
 	refused "$unknown '--pre' (did you mean --preset?)" --pre=curl touch ran
 	refused "$unknown '--retry-o' (did you mean --retry-on?)" --retry-o 3 touch ran
 	refused "$unknown '--verb' (did you mean --verbose?)" --verb touch ran
+	refused "$unknown '--br' (did you mean --breaker?)" --br on touch ran
+	refused "$unknown '--budget-g' (did you mean --budget-gc?)" --budget-g
+	refused "$unknown '--nest' (did you mean --nested?)" --nest=add touch ran
 	[ ! -e ran ]
 }
 
@@ -302,6 +318,7 @@ loud()
 	refused "retry: unknown option: '--htt'" --htt touch ran
 	refused "retry: unknown option: '--re'" --re=3 touch ran
 	refused "retry: unknown option: '--ver'" --ver touch ran
+	refused "retry: unknown option: '--budget-r'" --budget-r 1 touch ran
 	[ ! -e ran ]
 }
 
@@ -324,6 +341,8 @@ loud()
 	refused 'retry: --retry-on: needs an argument' -n 3 --retry-on
 	refused 'retry: --preset: needs an argument' --http --preset
 	refused 'retry: --http-status: needs an argument' --http-status
+	refused 'retry: --budget: needs an argument' -B
+	refused 'retry: --budget-status: needs an argument' --budget-status
 }
 
 @test "the next word is an argument, whatever it looks like" {
@@ -335,6 +354,10 @@ loud()
 	refused "retry: --quiet: takes no argument: '--quiet=1'" --quiet=1 touch ran
 	refused "retry: --verbose: takes no argument: '--verbose='" --verbose= touch ran
 	refused "retry: --http: takes no argument: '--http=f'" --http=f touch ran
+	refused "retry: --budget-required: takes no argument: '--budget-required=1'" \
+	    --budget-required=1 touch ran
+	refused "retry: --budget-gc: takes no argument: '--budget-gc=k'" --budget-gc=k
+	refused "retry: --json: takes no argument: '--json=1'" --budget-status k --json=1
 	refused "retry: --help: takes no argument: '--help=x'" --help=x touch ran
 	refused "retry: --version: takes no argument: '--version=x'" --version=x touch ran
 	[ ! -e ran ]
@@ -385,7 +408,7 @@ PY
 @test "every option that takes a time refuses what is none" {
 	local option
 	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
-	    splay max-retry-after; do
+	    splay max-retry-after budget-wait; do
 		refused_option "$option" x "not a time: 'x'"
 		[ "$option" = delay ] ||
 		    refused_option "$option" '' "not a time: ''"
@@ -597,9 +620,222 @@ PY
 	prints ok --idempotency-key 'a "b" é' echo ok
 }
 
+@test "--budget takes any key of up to 1024 bytes" {
+	local long
+	long=$(printf '%01024d' 7)
+	export RETRY_BUDGET_DIR=$PWD
+	prints ok -B "$long" echo ok
+	prints ok -B $'a/b\n\xff%é' echo ok
+	prints ok -Bkey echo ok
+	refused_option budget "${long}x" "a key of more than 1024 bytes: '${long::400}...'"
+	refused "retry: --budget-reset: a key of more than 1024 bytes: '${long::400}...'" \
+	    --budget-reset "${long}x"
+}
+
+@test "--budget-ratio takes 0 to 1000, also as percent" {
+	local text
+	for text in '' -1 x 1000.1 1001 100000.1% 1e3 nan % 20%% 1,5 '20 %' . 0x1; do
+		refused_option budget-ratio "$text" "not a ratio from 0 to 1000: '$text'"
+	done
+	for text in 0 0% 0.2 .2 1. 20% 0.5% 1000 100000% 0.00000001; do
+		prints ok --budget-ratio "$text" echo ok
+	done
+}
+
+@test "--budget-min takes whole numbers up to a million" {
+	local text
+	for text in '' -1 x 1.5 1000001 99999999999999999999 20%; do
+		refused_option budget-min "$text" "not a whole number up to 1000000: '$text'"
+	done
+	prints ok --budget-min 0 --budget-min 1000000 echo ok
+}
+
+@test "--budget-window takes 1s to 24h, --budget-cooldown up to 24h" {
+	local text
+	for text in '' x 0 999ms 0.999 24h1s 1d1ms -1; do
+		refused_option budget-window "$text" "not a time from 1s to 24h: '$text'"
+	done
+	for text in '' x 24h1s 25h -1; do
+		refused_option budget-cooldown "$text" "not a time up to 24h: '$text'"
+	done
+	prints ok --budget-window 1 --budget-window 24h echo ok
+	prints ok --budget-dir . -B key --budget-cooldown 0 --budget-cooldown 1d echo ok
+}
+
+@test "--budget-dir refuses what is no file name" {
+	refused_option budget-dir '' "not a file name: ''"
+}
+
+@test "--breaker refuses what is neither on nor numbers in their ranges" {
+	local text number='not a number from 1 to 1000000' time='not a time above 0, up to 24h'
+	for text in '' off On 5 'on '; do
+		refused_option breaker "$text" "not on, nor N,DUR[,MAX]: '$text'"
+	done
+	for text in 0 x -1 1.5 1000001 on; do
+		refused_option breaker "$text,1s" "$number: '$text' in '$text,1s'"
+	done
+	for text in 0 x -1 25h 0.0; do
+		refused_option breaker "5,$text" "$time: '$text' in '5,$text'"
+		refused_option breaker "5,1s,$text" "$time: '$text' in '5,1s,$text'"
+	done
+	for text in ',1s' '5,' '5,,2s' '5,1s,'; do
+		refused_option breaker "$text" "empty item in '$text'"
+	done
+	refused_option breaker 5,2s,1s "less than the time before it: '1s' in '5,2s,1s'"
+	refused_option breaker 5,1s,2s,3s "more than N,DUR,MAX: '5,1s,2s,3s'"
+}
+
+@test "--breaker takes on, and two or three numbers" {
+	local text
+	for text in on 1,1ms 1000000,24h,24h 20,10s 20,2m 5,1s,1s; do
+		prints ok --budget-dir . -B key --breaker "$text" echo ok
+	done
+}
+
+@test "--nested refuses what is not share, add or once" {
+	local text
+	for text in '' none Share share,add; do
+		refused_option nested "$text" "not share, add or once: '$text'"
+	done
+	for text in share add once; do
+		prints ok --nested "$text" echo ok
+	done
+}
+
+#
+# What the environment says
+#
+
+@test "a variable that is malformed is refused by its name" {
+	RETRY_BUDGET_RATIO=x refused \
+	    "retry: \$RETRY_BUDGET_RATIO: not a ratio from 0 to 1000: 'x'" touch ran
+	RETRY_BUDGET_MIN=-1 refused \
+	    "retry: \$RETRY_BUDGET_MIN: not a whole number up to 1000000: '-1'" touch ran
+	RETRY_BUDGET_WINDOW=1ms refused \
+	    "retry: \$RETRY_BUDGET_WINDOW: not a time from 1s to 24h: '1ms'" touch ran
+	RETRY_NESTED=x refused \
+	    "retry: \$RETRY_NESTED: not share, add or once: 'x'" -n 3 touch ran
+	RETRY_NESTED=x refused \
+	    "retry: \$RETRY_NESTED: not share, add or once: 'x'" --budget-gc
+	local long
+	long=$(printf '%01024d' 7)
+	RETRY_BUDGET=${long}x refused \
+	    "retry: \$RETRY_BUDGET: a key of more than 1024 bytes: '${long::400}...'" touch ran
+	[ ! -e ran ]
+}
+
+@test "--help and --version do not look at variables" {
+	export RETRY_BUDGET_RATIO=x RETRY_NESTED=x
+	"$RETRY" --help | grep -q '^Usage'
+	"$RETRY" --version | grep -q '^retry'
+}
+
+@test "an empty variable says nothing, and no budget" {
+	RETRY_BUDGET='' RETRY_BUDGET_RATIO='' RETRY_BUDGET_MIN='' RETRY_BUDGET_WINDOW='' \
+	    RETRY_BUDGET_DIR='' RETRY_NESTED='' prints ok echo ok
+	RETRY_BUDGET='' refused "retry: --breaker: not without --budget: 'on'" \
+	    --breaker on touch ran
+	[ ! -e ran ]
+}
+
+# uses KEY WORD...: with these words retry opens this budget in ./shm, and no
+# other. KEY '': none.
+uses()
+{
+	local key=$1
+	shift
+	rm -rf shm
+	mkdir shm
+	"$RETRY" "$@" && [ "$(ls shm)" = "${key:+retry-v1.$EUID.$key}" ]
+}
+
+@test "the environment names a budget, and the command line another or none" {
+	export RETRY_BUDGET_DIR=shm
+	uses '' true
+	uses inner -B inner true
+	export RETRY_BUDGET=outer
+	uses outer true
+	uses inner -B inner true
+	uses '' -B '' true
+	RETRY_BUDGET_DIR=/nonexistent uses inner --budget-dir shm -B inner true
+}
+
+# runs NUMBER WORD...: with these words a failing command is run so often.
+runs()
+{
+	local want=$1
+	shift
+	rm -f ran
+	"$RETRY" -q -n 4 -d 1ms "$@" sh -c 'echo >>ran; exit 1' || :
+	[ "$(lines ran)" -eq "$want" ]
+}
+
+@test "the environment says how much a budget allows, and the command line overrides it" {
+	export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET_RATIO=0 RETRY_BUDGET_MIN=2
+	runs 3 -B one
+	runs 4 -B two --budget-min 3
+	RETRY_BUDGET_MIN=x runs 4 -B three --budget-min 3
+	RETRY_BUDGET=four runs 3
+	RETRY_BUDGET=four runs 1
+	RETRY_BUDGET=four runs 4 -B ''
+	RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=0 runs 1 -B five
+	RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=0 "$RETRY" -B five true
+	RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=0 runs 2 -B five
+}
+
 #
 # What goes together
 #
+
+@test "what only a budget gives a meaning is refused without one" {
+	local none='not without --budget'
+	refused "retry: --breaker: $none: 'on'" --breaker on touch ran
+	refused "retry: --breaker: $none: 'on'" -B '' --breaker on touch ran
+	refused "retry: --breaker: $none: 'on'" -B key --breaker on -B '' touch ran
+	refused "retry: --budget-wait: $none: '5s'" --budget-wait 5s touch ran
+	refused "retry: --budget-cooldown: $none: '0'" --budget-cooldown 0 touch ran
+	refused "retry: --budget-required: $none: '--budget-required'" \
+	    --budget-required touch ran
+	RETRY_BUDGET=key refused "retry: --breaker: $none: 'on'" -B '' --breaker on touch ran
+	[ ! -e ran ]
+	RETRY_BUDGET=key RETRY_BUDGET_DIR=$PWD prints ok --breaker on --budget-wait 1s \
+	    --budget-cooldown 1s --budget-required echo ok
+	prints ok --budget-ratio 1 --budget-min 1 --budget-window 1m --budget-dir . echo ok
+}
+
+@test "what is done to budgets is done alone, and without a command" {
+	local option
+	for option in status reset; do
+		refused "retry: --budget-$option: not with a command: 'touch'" \
+		    --budget-$option key touch ran
+		refused "retry: --budget-$option: no key: ''" --budget-$option ''
+		refused "retry: --budget-gc: not with --budget-$option: '--budget-gc'" \
+		    --budget-$option key --budget-gc
+		refused "retry: --budget-gc: not with --budget-$option: '--budget-gc'" \
+		    --budget-gc --budget-$option key
+	done
+	refused "retry: --budget-gc: not with a command: 'touch'" --budget-gc -- touch ran
+	refused "retry: --budget-reset: not with --budget-status: 'b'" \
+	    --budget-status a --budget-reset b
+	[ ! -e ran ]
+}
+
+@test "--json and --prom are for --budget-status, one of them" {
+	local option
+	for option in json prom; do
+		refused "retry: --$option: only with --budget-status: '--$option'" --$option
+		refused "retry: --$option: only with --budget-status: '--$option'" \
+		    --$option touch ran
+		refused "retry: --$option: only with --budget-status: '--$option'" \
+		    --$option --budget-gc
+	done
+	refused "retry: --prom: not with --json: '--prom'" --budget-status key --prom --json
+	[ ! -e ran ]
+}
+
+@test "what is about running a command is accepted beside --budget-gc" {
+	"$RETRY" --budget-gc --budget-dir . -n 3 -T 1m --preset auto --breaker on -q --
+}
 
 @test "a --max-delay below --min-delay is refused, in either order" {
 	local line="retry: --max-delay: below --min-delay: '1s'"

@@ -5,7 +5,8 @@
  *
  * Runs every contender once a round, so that what disturbs one round disturbs
  * all of them, and prints for each: name, median time in microseconds, and the
- * median over the rounds of its time divided by the first contender's.
+ * medians over the rounds of its time divided by the first contender's, and of
+ * its time less the first contender's.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -103,14 +104,18 @@ static void
 print(const struct contender *c, const struct contender *first, size_t rounds)
 {
 	double *ratios = malloc(rounds * sizeof *ratios);
+	double *more = malloc(rounds * sizeof *more);
 
-	if (ratios == NULL)
+	if (ratios == NULL || more == NULL)
 		err(1, "malloc");
-	for (size_t i = 0; i < rounds; i++)
+	for (size_t i = 0; i < rounds; i++) {
 		ratios[i] = c->times[i] / first->times[i];
-	printf("%s\t%.0f\t%.3f\n", c->name, median(c->times, rounds),
-	    median(ratios, rounds));
+		more[i] = c->times[i] - first->times[i];
+	}
+	printf("%s\t%.0f\t%.3f\t%.1f\n", c->name, median(c->times, rounds),
+	    median(ratios, rounds), median(more, rounds));
 	free(ratios);
+	free(more);
 }
 
 int

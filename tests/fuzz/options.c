@@ -1,6 +1,7 @@
 /*
- * Any command line, a word a line: it is refused in two lines with 125, shown
- * something with 0, or it gives a policy that keeps the promises of its types.
+ * Any command line, a word a line, after lines that are variables: it is
+ * refused in two lines with 125, shown something with 0, or it gives a policy
+ * that keeps the promises of its types.
  * The options exit where something is wrong; here _exit jumps back instead.
  */
 #include <setjmp.h>
@@ -128,12 +129,64 @@ check_backoff(const struct backoff *backoff)
 }
 
 static void
+check_share(const struct share *share)
+{
+	const struct terms *terms = &share->terms;
+	const struct breaker *breaker = &share->breaker;
+
+	if (share->key != NULL &&
+	    (*share->key == '\0' || strlen(share->key) > SEGMENT_KEY))
+		abort();
+	if (*share->directory == '\0' || terms->ratio < -1 ||
+	    terms->ratio > SEGMENT_RATIO_MOST || terms->min < -1 ||
+	    terms->min > SEGMENT_MIN_MOST ||
+	    (terms->window != -1 && terms->window < SEGMENT_WINDOW_LEAST) ||
+	    terms->window > SEGMENT_WINDOW_MOST || share->wait < 0 ||
+	    share->cooldown < 0 || share->cooldown > NANOS_DAY)
+		abort();
+	if (breaker->failures < 0 || breaker->failures > 1000000 ||
+	    breaker->most < breaker->pause || breaker->most > GATE_PAUSE_MOST ||
+	    (breaker->failures > 0) != (breaker->pause > 0))
+		abort();
+}
+
+/* What is done instead of running a command has what it needs for that. */
+static void
+check_action(const struct policy *policy, char *const argv[], size_t words)
+{
+	if (policy->action == ACTION_RUN
+		? policy->command <= argv || policy->command >= argv + words
+		: policy->command != NULL)
+		abort();
+	if (policy->action != ACTION_STATUS && policy->format != FORMAT_TABLE)
+		abort();
+	if ((policy->action == ACTION_STATUS ||
+		policy->action == ACTION_RESET) &&
+	    *policy->subject == '\0')
+		abort();
+}
+
+/* What needs a budget has one. */
+static void
+check_budget(const struct policy *policy)
+{
+	const struct share *share = &policy->share;
+
+	if (policy->action == ACTION_RUN && share->key == NULL &&
+	    (share->required || share->cooldown > 0 ||
+		share->breaker.failures > 0))
+		abort();
+}
+
+static void
 check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
 	const struct watches *watches = &policy->watches;
 
-	if (policy->command <= argv || policy->command >= argv + words ||
-	    policy->attempts < 1 || policy->deadline < 0 ||
+	check_action(policy, argv, words);
+	check_share(&policy->share);
+	check_budget(policy);
+	if (policy->attempts < 1 || policy->deadline < 0 ||
 	    policy->timeout < 0 || policy->kill_after < 0 ||
 	    policy->splay < 0 || policy->reset_after < 0 ||
 	    policy->max_retry_after < 0 || policy->signal < 1 ||
@@ -153,18 +206,26 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_backoff(&policy->backoff);
 }
 
-/* Cuts text into words. Returns how many there are, argv[0] included. */
+/*
+ * Cuts text into variables and words. Returns how many words there are, argv[0]
+ * included.
+ */
 static size_t
-split(char *text, char *argv[WORDS])
+split(char *text, char *argv[WORDS], char *env[WORDS])
 {
 	static char name[] = "retry";
-	size_t count = 1;
+	size_t count = 1, variables = 0;
 	char *word;
 
 	argv[0] = name;
-	while (count < WORDS - 1 && (word = strsep(&text, "\n")) != NULL)
-		argv[count++] = word;
+	while (count + variables < WORDS - 1 &&
+	    (word = strsep(&text, "\n")) != NULL)
+		if (count == 1 && strncmp(word, "RETRY_", 6) == 0)
+			env[variables++] = word;
+		else
+			argv[count++] = word;
 	argv[count] = NULL;
+	env[variables] = NULL;
 	return count;
 }
 
@@ -172,7 +233,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct policy policy;
-	static char *argv[WORDS];
+	static char *argv[WORDS], *env[WORDS];
+	char **environment = environ;
 	char *text = malloc(size + 1);
 	size_t words;
 
@@ -180,9 +242,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	words = split(text, argv);
+	words = split(text, argv, env);
 	memset(reading.writes, 0, sizeof reading.writes);
 	reading.count = 0;
+	environ = env;
 	reading.on = true;
 	if (setjmp(reading.back) == 0) {
 		policy = options_parse((int)words, argv);
@@ -192,6 +255,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		reading.on = false;
 		check_refused();
 	}
+	environ = environment;
 	while (reading.count > 0)
 		free(reading.allocated[--reading.count]);
 	free(text);

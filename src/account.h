@@ -1,0 +1,44 @@
+/*
+ * account: what a budget has come to, read from its segment without changing
+ * it. Nothing there is trusted: whatever the words hold, the numbers here are
+ * 0 or more, unless it says otherwise.
+ */
+#ifndef ACCOUNT_H
+#define ACCOUNT_H
+
+#include <stdbool.h>
+#include "segment.h"
+
+/* For a number that is not there. */
+#define ACCOUNT_NONE (-1)
+
+struct account {
+	char file[SEGMENT_NAME]; /* its name in the directory, if known */
+	char key[SEGMENT_KEY];
+	size_t length; /* of the key */
+	bool idle; /* nobody would miss it */
+	int64_t retries, successes; /* in the window */
+	int64_t limit, left; /* of retries */
+	nanos
+	    next; /* until one is allowed; ACCOUNT_NONE: never, as it stands */
+	nanos window;
+	nanos cooldown; /* what is left of it */
+	int64_t ratio, min; /* as in struct ring_limits */
+	/* Since the segment was made. */
+	int64_t all_firsts, all_successes, all_retries, all_denied;
+	int64_t all_attempts; /* firsts and retries */
+	int64_t
+	    amplification; /* attempts a first one, in millionths, or NONE */
+	int64_t gate; /* enum gate_state */
+	int64_t failures; /* in a row */
+	nanos probe; /* struct gate_view's next; NONE where it is closed */
+};
+
+/* Fills in all but the file. now: CLOCK_BOOTTIME. */
+void account_take(struct account *account, const struct segment *segment,
+    const struct header *header, nanos now);
+
+/* Orders them by key, as qsort asks. */
+int account_compare(const void *a, const void *b);
+
+#endif

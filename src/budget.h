@@ -1,0 +1,59 @@
+/*
+ * budget: an invocation's part in a budget: asks before a retry, tells how
+ * attempts ended, and keeps the lease while it is the breaker's probe. Where
+ * the segment cannot be used, it goes on with one of its own, in its own
+ * memory, and says so once.
+ */
+#ifndef BUDGET_H
+#define BUDGET_H
+
+#include <stdbool.h>
+#include "lines.h"
+#include "plan.h"
+#include "store.h"
+
+struct budget {
+	const struct share *share; /* its key NULL: no budget */
+	struct lines *lines;
+	bool alone; /* own is used: the store cannot be */
+	bool warned; /* once is enough */
+	bool counted; /* the first attempt is */
+	bool waits; /* was denied, and asks again */
+	struct store store;
+	struct segment own;
+	bool outrun; /* it was the probe, and lost the lease to another */
+	uint64_t lease; /* as the probe; 0: it is not */
+	nanos renewal; /* of the lease: when, on CLOCK_BOOTTIME */
+};
+
+/* Opens nothing before it is needed. */
+void budget_start(
+    struct budget *budget, const struct share *share, struct lines *lines);
+
+/*
+ * Opens it now, where it is required: false, and a line said, if it cannot be
+ * used.
+ */
+bool budget_ready(struct budget *budget);
+
+/*
+ * Whether the next attempt may begin, a retry (which is counted then) or a
+ * first one (which only the breaker may hold). Counts nothing where it is
+ * denied.
+ */
+struct admission budget_admit(struct budget *budget, bool retry, nanos now);
+
+/*
+ * How an attempt ended, and the verdict on it. deposits: a success pays for
+ * retries.
+ */
+void budget_tell(struct budget *budget, enum verdict verdict,
+    const struct outcome *outcome, bool deposits, nanos now);
+
+/* How long the lease may be left alone; NANOS_MAX where there is none. */
+nanos budget_nap(const struct budget *budget, nanos now);
+
+/* Renews the lease if it is time. */
+void budget_renew(struct budget *budget, nanos now);
+
+#endif

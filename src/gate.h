@@ -1,0 +1,103 @@
+/*
+ * gate: the breaker. After so many failures in a row, of any process, it holds
+ * attempts back for a while; then lets one through to see, the probe.
+ *
+ * It is two words. Every change is one compare-and-swap. The probe is not held
+ * like a lock but leased: whoever dies or stops with it loses it by the clock.
+ *
+ *     word    [state:2 | seq:22 | ms:40]
+ *     streak  [seq:22 | doublings:10 | failures:32]
+ *
+ * ms is when the next probe is due (open) or when the lease ends (half-open).
+ * The word's seq goes up with each of its changes. A streak is of the closed
+ * gate whose seq it has, and of the outage that it began; under any other
+ * closed gate it is void. doublings: how often the pause was doubled since.
+ * Times are nanoseconds since the segment was made, never negative.
+ *
+ * tests/gate_check.c tries all interleavings of a few processes.
+ */
+#ifndef GATE_H
+#define GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "duration.h"
+
+/* A probe is leased for this long, and renewed this often. */
+#define GATE_LEASE (3 * NANOS_SECOND)
+#define GATE_RENEWAL NANOS_SECOND
+
+/*
+ * The longest pause. What lasts a minute longer than that, a lease included, is
+ * nonsense, and over: whatever stands in the words, it does not hold for ever.
+ */
+#define GATE_PAUSE_MOST NANOS_DAY
+
+/* All zero is a closed gate and no failure. */
+struct gate {
+	_Atomic uint64_t word, streak;
+};
+
+/* What the user asked for. */
+struct breaker {
+	int64_t failures; /* in a row, to open; 0: no breaker */
+	nanos pause; /* for how long at first; doubles, up to */
+	nanos most; /* what is more than GATE_PAUSE_MOST is cut to it */
+};
+
+enum gate_state {
+	GATE_CLOSED,
+	GATE_OPEN,
+	GATE_HALF_OPEN, /* a probe is under way */
+};
+
+/* What one sees of it. */
+struct gate_view {
+	enum gate_state state;
+	int64_t failures; /* in a row */
+	nanos next; /* until a probe is due, or the lease ends; 0: now */
+};
+
+enum gate_pass {
+	GATE_PASSED, /* it is closed */
+	GATE_PROBE, /* go, as the probe: *lease is set */
+	GATE_HELD, /* not now: *view says why */
+};
+
+/* What an attempt has to say of the dependency. */
+enum gate_news {
+	GATE_WELL, /* it answers, whatever it answers */
+	GATE_ILL, /* a failure that a retry might cure */
+	GATE_NO_NEWS, /* interrupted, never executed, never started */
+};
+
+struct gate_view gate_look(const struct gate *gate, nanos now);
+
+/* Whether an attempt may begin. lease: to be shown when it ends, or 0. */
+enum gate_pass gate_enter(
+    struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view);
+
+/*
+ * Extends a probe's lease. False if it was taken: what the probe finds does no
+ * longer count, and *lease is 0.
+ */
+bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
+
+/*
+ * An attempt without a lease has ended. A success (well, and succeeded) ends
+ * the streak; an ill one makes it longer, and the one that reaches
+ * breaker->failures opens the gate. Other news of it change nothing.
+ */
+void gate_tell(struct gate *gate, const struct breaker *breaker,
+    enum gate_news news, bool succeeded, nanos now);
+
+/*
+ * A probe has ended. Well: closed. Ill: open again, for twice as long. No
+ * news: the probe is given back and due at once. Changes nothing where lease
+ * is no longer the one that counts.
+ */
+void gate_probed(struct gate *gate, const struct breaker *breaker,
+    enum gate_news news, uint64_t lease, nanos now);
+
+#endif

@@ -1,0 +1,298 @@
+#include "ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "account.h"
+#include "context.h"
+#include "lines.h"
+#include "page.h"
+#include "place.h"
+#include "quote.h"
+#include "store.h"
+#include "tables.h"
+#include "words.h"
+
+struct ledger {
+	const struct policy *policy;
+	const char *directory;
+	struct account *accounts;
+	size_t count, room;
+	bool lost; /* there was no memory for some */
+};
+
+/* One look at a segment. */
+struct look {
+	struct account *account;
+	nanos now;
+};
+
+/* Whoever reads what retry has to say, or does not, changes nothing. */
+static void
+say(const struct ledger *ledger, enum loudness least,
+    const char *const strings[])
+{
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	struct page page = { .to = STDERR_FILENO };
+	struct sigaction was;
+
+	if (ledger->policy->loudness < least)
+		return;
+	sigaction(SIGPIPE, &ignored, &was);
+	page_put(&page, "retry: ");
+	for (; *strings != NULL; strings++)
+		quote_string(&page, QUOTE_PLAIN, *strings);
+	page_put(&page, "\n");
+	page_flush(&page);
+	sigaction(SIGPIPE, &was, NULL);
+}
+
+static void
+say_none(const struct ledger *ledger, enum loudness least)
+{
+	say(ledger, least,
+	    STRINGS("budget '", ledger->policy->subject, "': none in ",
+		ledger->directory));
+}
+
+/* errno: of the kernel, or 0 where why says it all. */
+static int
+fail_budget(const struct ledger *ledger, const char *what, const char *why)
+{
+	int error = errno;
+
+	say(ledger, LOUDNESS_QUIET,
+	    STRINGS("budget '", ledger->policy->subject, "': ", what, why,
+		error != 0 ? ": " : "", error != 0 ? strerror(error) : "",
+		", in ", ledger->directory));
+	return LEDGER_NONE;
+}
+
+static int
+fail_directory(const struct ledger *ledger, const char *what)
+{
+	int error = errno;
+
+	say(ledger, LOUDNESS_QUIET,
+	    STRINGS(what, ledger->directory, ": ", strerror(error)));
+	return LEDGER_NONE;
+}
+
+static void
+look(struct segment *segment, const struct header *header, void *with)
+{
+	const struct look *look = with;
+
+	account_take(look->account, segment, header, look->now);
+}
+
+/* False: it was removed meanwhile. */
+static bool
+read_account(struct store *store, struct account *account)
+{
+	struct look looking = { account, context_now(CLOCK_BOOTTIME) };
+
+	return store_use(store, look, &looking);
+}
+
+/*
+ * The status
+ */
+
+static int
+show(const struct ledger *ledger, const struct account *accounts, size_t count,
+    bool one)
+{
+	struct page page = { .to = STDOUT_FILENO };
+	struct tables tables = { ledger->policy->format, ledger->directory,
+		accounts, count, one };
+
+	tables_put(&tables, &page);
+	if (page_close(&page) == 0)
+		return 0;
+	say(ledger, LOUDNESS_QUIET,
+	    STRINGS("cannot write to standard output: ", strerror(page.error)));
+	return WORDS_FAILED;
+}
+
+/* The file of the key that is asked for. */
+static void
+name_file(const struct ledger *ledger, struct account *account)
+{
+	struct place place;
+
+	account->file[0] = '\0';
+	if (place_find(&place, ledger->directory) != NULL)
+		return;
+	place_name(&place, ledger->policy->subject);
+	memcpy(account->file, place.path + place.stem,
+	    strlen(place.path + place.stem) + 1);
+}
+
+static int
+show_one(const struct ledger *ledger)
+{
+	const struct terms terms = { -1, -1, -1 };
+	struct account account;
+	struct store store;
+	const char *why = store_open(
+	    &store, ledger->directory, ledger->policy->subject, &terms, false);
+
+	if (why != NULL && errno != ENOENT)
+		return fail_budget(ledger, "cannot be used: ", why);
+	name_file(ledger, &account);
+	if (why != NULL || !read_account(&store, &account)) {
+		say_none(ledger, LOUDNESS_PLAIN);
+		return LEDGER_NONE;
+	}
+	store_close(&store);
+	return show(ledger, &account, 1, true);
+}
+
+/* A place for one more account, or NULL. */
+static struct account *
+extend(struct ledger *ledger)
+{
+	size_t room = ledger->room == 0 ? 16 : 2 * ledger->room;
+	struct account *more;
+
+	if (ledger->count < ledger->room)
+		return &ledger->accounts[ledger->count];
+	more = realloc(ledger->accounts, room * sizeof *more);
+	if (more == NULL)
+		return NULL;
+	ledger->accounts = more;
+	ledger->room = room;
+	return &more[ledger->count];
+}
+
+/* Why a file is not shown. */
+static const char *const whys[] = {
+	[SEGMENT_STALE] = "of an earlier boot",
+	[SEGMENT_FOREIGN] = "of another time namespace",
+	[SEGMENT_STRANGE] = "not as retry makes them",
+};
+
+static bool
+gather(
+    struct store *store, const char *name, enum segment_state state, void *with)
+{
+	struct ledger *ledger = with;
+	struct account *account;
+
+	if (state != SEGMENT_GOOD) {
+		/* What an earlier boot left is only waiting to be replaced. */
+		say(ledger,
+		    state == SEGMENT_STALE ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
+		    STRINGS(
+			"budget file '", name, "': not shown: ", whys[state]));
+		return false;
+	}
+	account = extend(ledger);
+	if (account == NULL) {
+		ledger->lost = true;
+	} else if (read_account(store, account)) {
+		strncpy(account->file, name, sizeof account->file - 1);
+		account->file[sizeof account->file - 1] = '\0';
+		ledger->count++;
+	}
+	return false;
+}
+
+static int
+show_all(struct ledger *ledger)
+{
+	int status;
+
+	if (!store_walk(ledger->directory, false, gather, ledger)) {
+		status = fail_directory(ledger, "cannot read ");
+	} else if (ledger->lost) {
+		say(ledger, LOUDNESS_QUIET, STRINGS(strerror(ENOMEM)));
+		status = WORDS_FAILED;
+	} else {
+		if (ledger->count > 0)
+			qsort(ledger->accounts, ledger->count,
+			    sizeof *ledger->accounts, account_compare);
+		status = show(ledger, ledger->accounts, ledger->count, false);
+	}
+	free(ledger->accounts);
+	return status;
+}
+
+/*
+ * What removes
+ */
+
+/* Nothing left to remove is what was asked for. */
+static int
+reset(const struct ledger *ledger)
+{
+	const char *key = ledger->policy->subject;
+	const char *why = store_remove(ledger->directory, key);
+
+	if (why != NULL && errno != ENOENT)
+		return fail_budget(ledger, "", why);
+	if (why != NULL)
+		say_none(ledger, LOUDNESS_VERBOSE);
+	else
+		say(ledger, LOUDNESS_VERBOSE,
+		    STRINGS("budget '", key, "': reset"));
+	return 0;
+}
+
+/* Whether a file is to be removed. */
+static bool
+sweep(
+    struct store *store, const char *name, enum segment_state state, void *with)
+{
+	const struct ledger *ledger = with;
+	struct account account;
+	bool removed = state == SEGMENT_STALE;
+
+	if (state == SEGMENT_GOOD) {
+		if (!read_account(store, &account))
+			return false;
+		removed = account.idle;
+	}
+	say(ledger, LOUDNESS_VERBOSE,
+	    STRINGS("budget file '", name, "': ", removed ? "removed" : "kept",
+		": ",
+		state != SEGMENT_GOOD ? whys[state]
+		    : removed         ? "idle"
+				      : "in use"));
+	return removed;
+}
+
+static int
+collect(struct ledger *ledger)
+{
+	/* The walk would not say that it could not remove anything. */
+	if (faccessat(AT_FDCWD, ledger->directory, W_OK, AT_EACCESS) == -1)
+		return fail_directory(ledger, "cannot write to ");
+	if (!store_walk(ledger->directory, true, sweep, ledger))
+		return fail_directory(ledger, "cannot read ");
+	return 0;
+}
+
+int
+ledger_run(const struct policy *policy)
+{
+	struct ledger ledger = { .policy = policy,
+		.directory = policy->share.directory };
+
+	switch (policy->action) {
+	case ACTION_RUN:
+		break;
+	case ACTION_STATUS:
+		return strcmp(policy->subject, "all") == 0 ? show_all(&ledger)
+							   : show_one(&ledger);
+	case ACTION_RESET:
+		return reset(&ledger);
+	case ACTION_GC:
+		return collect(&ledger);
+	}
+	return 0;
+}

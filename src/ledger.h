@@ -1,0 +1,20 @@
+/*
+ * ledger: what is done with budgets instead of running a command: they are
+ * shown, one is reset, or those that nobody uses are removed. To show them
+ * changes nothing: whoever is using one does not notice.
+ */
+#ifndef LEDGER_H
+#define LEDGER_H
+
+#include "policy.h"
+
+/*
+ * Does what the policy says and returns the exit status: 0; LEDGER_NONE where
+ * there is no such budget, or the kernel refuses; 125 if the output could not
+ * be delivered. Standard output is closed.
+ */
+#define LEDGER_NONE 1
+
+int ledger_run(const struct policy *policy);
+
+#endif

@@ -1,0 +1,350 @@
+#include "nesting.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "number.h"
+#include "proc.h"
+
+#define UUID_LENGTH (CONTEXT_UUID - 1)
+
+/* Fields of /proc/PID/stat, as proc(5) numbers them. */
+#define NAME_FIELD 2
+#define START_FIELD 22
+
+/* What we tell each attempt, and so never pass through. */
+enum name {
+	NAME_ATTEMPT,
+	NAME_MOST,
+	NAME_DEPTH,
+	NAME_DEADLINE,
+	NAME_LAST,
+	NAME_PARENT,
+	NAME_ID,
+	NAME_ANCESTOR,
+	NAMES,
+};
+
+static const char *const names[NAMES] = {
+	[NAME_ATTEMPT] = "RETRY_ATTEMPT=",
+	[NAME_MOST] = "RETRY_MAX_ATTEMPTS=",
+	[NAME_DEPTH] = "RETRY_DEPTH=",
+	[NAME_DEADLINE] = "RETRY_DEADLINE=",
+	[NAME_LAST] = "RETRY_LAST_STATUS=",
+	[NAME_PARENT] = "RETRY_PARENT=",
+	[NAME_ID] = "RETRY_ID=",
+	[NAME_ANCESTOR] = "RETRY_ANCESTOR_RETRY=",
+};
+
+static const char *const told_names[POLICY_TOLD] = {
+	[TOLD_BUDGET] = "RETRY_BUDGET=",
+	[TOLD_RATIO] = "RETRY_BUDGET_RATIO=",
+	[TOLD_MIN] = "RETRY_BUDGET_MIN=",
+	[TOLD_WINDOW] = "RETRY_BUDGET_WINDOW=",
+	[TOLD_DIR] = "RETRY_BUDGET_DIR=",
+	[TOLD_NESTED] = "RETRY_NESTED=",
+};
+
+_Static_assert(NAMES + POLICY_TOLD == NESTING_OURS, "room for each of them");
+
+/* Puts text at the place at, with a NUL, and returns where that stands. */
+static char *
+append(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length + 1);
+	return at + length;
+}
+
+/* Writes "NAME=value". */
+static char *
+assign(char room[NESTING_ROOM], enum name name, int64_t value)
+{
+	number_put(append(room, names[name]), value);
+	return room;
+}
+
+/*
+ * Whether the process that "pid.starttime" means is there. The time tells it
+ * from a later one of the same number. A zombie tells nobody anything anymore.
+ */
+static bool
+is_alive(const char *identity)
+{
+	size_t length = strcspn(identity, ".");
+	const char *since = identity + length + 1;
+	struct proc proc;
+	int64_t pid, start;
+
+	return identity[length] == '.' &&
+	    number_whole(identity, length, &pid) &&
+	    number_whole(since, strlen(since), &start) && pid > 0 &&
+	    pid <= INT_MAX && proc_look(&proc, (pid_t)pid) == PROC_SEEN &&
+	    !proc.dead && proc.start == start;
+}
+
+/*
+ * Our own "pid.starttime"; false without /proc. As /proc numbers us: in a
+ * namespace that was given none of its own, getpid() is another process there.
+ */
+static bool
+put_identity(char *at)
+{
+	char text[512], digits[NUMBER_ROOM], *from;
+	int64_t pid, start;
+	ssize_t got;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return false;
+	got = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	/* The name, in parentheses, may hold anything; the rest does not. */
+	from = strrchr(text, ')');
+	for (int i = NAME_FIELD; from != NULL && i < START_FIELD; i++)
+		from = strchr(from + 1, ' ');
+	if (from == NULL || !number_whole(text, strcspn(text, " "), &pid) ||
+	    !number_whole(from + 1, strcspn(from + 1, " "), &start))
+		return false;
+	at = append(append(at, number_put(digits, pid)), ".");
+	number_put(at, start);
+	return true;
+}
+
+/* Writes what an instant on CLOCK_BOOTTIME means only together with. */
+static char *
+put_clock(char *at)
+{
+	char digits[NUMBER_ROOM];
+
+	if (!context_boot(at))
+		return NULL;
+	number_put(digits, (int64_t)context_space());
+	return append(append(append(at + strlen(at), ":"), digits), ":");
+}
+
+/* One of another boot or time namespace says nothing here. */
+static nanos
+read_deadline(const char *told)
+{
+	char here[NESTING_ROOM], *end;
+	size_t length;
+	nanos deadline;
+
+	if (told == NULL || (end = put_clock(here)) == NULL)
+		return NANOS_MAX;
+	length = (size_t)(end - here);
+	if (strncmp(told, here, length) != 0 ||
+	    !number_whole(told + length, strlen(told + length), &deadline))
+		return NANOS_MAX;
+	return deadline;
+}
+
+static int64_t
+read_depth(const char *told)
+{
+	int64_t depth;
+
+	if (told == NULL || !number_whole(told, strlen(told), &depth))
+		return 0;
+	return depth;
+}
+
+/* Only what can be an identity goes on: others write it into their logs. */
+static const char *
+read_id(const char *told)
+{
+	if (told == NULL || strlen(told) != UUID_LENGTH)
+		return NULL;
+	for (size_t i = 0; i < UUID_LENGTH; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (strchr(dash ? "-" : "0123456789abcdefABCDEF", told[i]) ==
+		    NULL)
+			return NULL;
+	}
+	return told;
+}
+
+struct outer
+nesting_outer(void)
+{
+	struct outer outer = { .deadline = NANOS_MAX };
+	const char *parent = getenv("RETRY_PARENT"), *ancestor;
+
+	if (parent == NULL || !is_alive(parent))
+		return outer;
+	ancestor = getenv("RETRY_ANCESTOR_RETRY");
+	outer.alive = true;
+	outer.deadline = read_deadline(getenv("RETRY_DEADLINE"));
+	outer.depth = read_depth(getenv("RETRY_DEPTH"));
+	outer.retrying = ancestor != NULL && strcmp(ancestor, "1") == 0;
+	outer.id = read_id(getenv("RETRY_ID"));
+	return outer;
+}
+
+void
+nesting_settle(struct policy *policy, const struct outer *outer)
+{
+	if (outer->alive &&
+	    (policy->nested == NESTED_ONCE ||
+		(policy->nested == NESTED_ADD && outer->retrying)))
+		policy->attempts = 1;
+}
+
+size_t
+nesting_elements(void)
+{
+	size_t count = 0;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	return count + NESTING_HANDED + NESTING_OURS + 1;
+}
+
+/* Whether variable has the name that another, or "NAME=", begins with. */
+static bool
+has_name(const char *variable, const char *other)
+{
+	return strncmp(variable, other, strcspn(other, "=") + 1) == 0;
+}
+
+/* Whether a variable of our own environment reaches the attempts. */
+static bool
+passes(const char *variable, char *const *handed, const struct policy *policy)
+{
+	for (; *handed != NULL; handed++)
+		if (has_name(variable, *handed))
+			return false;
+	if (strncmp(variable, "RETRY_", 6) != 0)
+		return true;
+	for (int i = 0; i < NAMES; i++)
+		if (has_name(variable, names[i]))
+			return false;
+	for (int i = 0; i < POLICY_TOLD; i++)
+		if (policy->told[i] != NULL &&
+		    has_name(variable, told_names[i]))
+			return false;
+	return true;
+}
+
+/* The command may go elsewhere: what is relative is meant from here. */
+static char *
+put_place(char *at, const char *path)
+{
+	if (path[0] == '/' || path[0] == '\0' || getcwd(at, PATH_MAX) == NULL)
+		return at;
+	return append(at + strlen(at), "/");
+}
+
+/* Hands on what the command line told. */
+static bool
+hand_on(struct nesting *nesting, const struct policy *policy)
+{
+	size_t size = 0;
+	char *at;
+
+	for (int i = 0; i < POLICY_TOLD; i++)
+		if (policy->told[i] != NULL)
+			size +=
+			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
+	if (size == 0)
+		return true;
+	at = nesting->told = malloc(size + PATH_MAX);
+	if (at == NULL)
+		return false;
+	for (int i = 0; i < POLICY_TOLD; i++) {
+		if (policy->told[i] == NULL)
+			continue;
+		*nesting->ours++ = at;
+		at = append(at, told_names[i]);
+		if (i == TOLD_DIR)
+			at = put_place(at, policy->told[i]);
+		at = append(at, policy->told[i]) + 1;
+	}
+	return true;
+}
+
+/* Who we are to a retry within the command: the same for all attempts. */
+static void
+introduce(struct nesting *nesting, const struct outer *outer)
+{
+	char uuid[CONTEXT_UUID];
+	const char *id = outer->id != NULL ? outer->id : context_uuid(uuid);
+
+	*nesting->ours++ =
+	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
+	append(append(nesting->id, names[NAME_ID]), id);
+	*nesting->ours++ = nesting->id;
+	if (put_identity(append(nesting->parent, names[NAME_PARENT])))
+		*nesting->ours++ = nesting->parent;
+}
+
+bool
+nesting_open(struct nesting *nesting, char **env, char *const *handed,
+    const struct policy *policy, const struct outer *outer)
+{
+	nesting->env = nesting->ours = env;
+	nesting->told = NULL;
+	nesting->retrying = outer->retrying;
+	nesting->deadline[0] = '\0';
+	for (char **from = environ; from != NULL && *from != NULL; from++)
+		if (passes(*from, handed, policy))
+			*nesting->ours++ = *from;
+	while (*handed != NULL)
+		*nesting->ours++ = *handed++;
+	introduce(nesting, outer);
+	return hand_on(nesting, policy);
+}
+
+/* The deadline does not change: what is written once is told to all. */
+static bool
+tell_deadline(struct nesting *nesting, nanos deadline)
+{
+	char *at;
+
+	if (deadline == NANOS_MAX)
+		return false;
+	if (nesting->deadline[0] != '\0')
+		return true;
+	at = put_clock(append(nesting->deadline, names[NAME_DEADLINE]));
+	if (at != NULL)
+		number_put(at, deadline);
+	else
+		nesting->deadline[0] = '\0';
+	return at != NULL;
+}
+
+void
+nesting_tell(struct nesting *nesting, const struct policy *policy,
+    const struct history *history)
+{
+	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
+	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
+	char **slot = nesting->ours;
+
+	*slot++ = assign(nesting->attempt, NAME_ATTEMPT, history->made);
+	*slot++ = policy->attempts == POLICY_UNLIMITED
+	    ? unlimited
+	    : assign(nesting->most, NAME_MOST, policy->attempts);
+	if (tell_deadline(nesting, history->deadline))
+		*slot++ = nesting->deadline;
+	if (history->made > 1)
+		*slot++ = assign(nesting->last, NAME_LAST, history->status);
+	if (nesting->retrying || history->made > 1)
+		*slot++ = ancestor;
+	*slot = NULL;
+}
+
+void
+nesting_close(struct nesting *nesting)
+{
+	free(nesting->told);
+	nesting->told = NULL;
+}

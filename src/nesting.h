@@ -1,0 +1,77 @@
+/*
+ * nesting: what a retry around this one left for us in the environment, and
+ * the environment that each attempt gets.
+ *
+ * What an outer retry tells counts only while it lives. A daemon that was once
+ * started under a retry must not hand its dead deadline on.
+ */
+#ifndef NESTING_H
+#define NESTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "context.h"
+#include "plan.h"
+
+/* What the retry around this one tells. */
+struct outer {
+	bool alive; /* else the rest says nothing */
+	nanos deadline; /* on CLOCK_BOOTTIME; NANOS_MAX: none */
+	int64_t depth; /* 0: there is none */
+	bool retrying; /* it, or one around it, is past its first attempt */
+	const char *id; /* RETRY_ID, or NULL */
+};
+
+/* The most variables that nesting adds to an environment. */
+#define NESTING_OURS 14
+#define NESTING_HANDED 2
+
+/* Room for one variable that is a number or a name of ours. */
+#define NESTING_ROOM 112
+
+/* The environment of the attempts. */
+struct nesting {
+	char **env; /* NULL-terminated, for execve */
+	char **ours; /* where those that change begin in it */
+	bool retrying; /* the retry around us is */
+	char *told; /* what the command line is handed on in, or NULL */
+	char attempt[NESTING_ROOM], most[NESTING_ROOM], depth[NESTING_ROOM],
+	    deadline[NESTING_ROOM], last[NESTING_ROOM], parent[NESTING_ROOM],
+	    id[NESTING_ROOM];
+};
+
+/*
+ * Reads RETRY_PARENT, "pid.starttime", and if that process lives, what else it
+ * told. What is malformed, or a deadline of another boot or time namespace,
+ * counts as not told.
+ */
+struct outer nesting_outer(void);
+
+/* Leaves of the policy's attempts what --nested does, below a living outer. */
+void nesting_settle(struct policy *policy, const struct outer *outer);
+
+/* How many elements nesting_open may need, the closing NULL included. */
+size_t nesting_elements(void);
+
+/*
+ * Begins the environment of the attempts in env, of nesting_elements elements:
+ * our own, but for what is told below; with handed, at most NESTING_HANDED
+ * variables and NULL, which replace others of their names; with RETRY_DEPTH,
+ * RETRY_ID and, where there is a /proc, RETRY_PARENT; and with what the
+ * command line said of the budget and of nesting, as it was typed. False, with
+ * errno, if there is no memory.
+ */
+bool nesting_open(struct nesting *nesting, char **env, char *const *handed,
+    const struct policy *policy, const struct outer *outer);
+
+/*
+ * Tells the attempt that is about to begin: RETRY_ATTEMPT, RETRY_MAX_ATTEMPTS;
+ * RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after the first;
+ * RETRY_ANCESTOR_RETRY=1 where this or an outer retry is past its first.
+ */
+void nesting_tell(struct nesting *nesting, const struct policy *policy,
+    const struct history *history);
+
+void nesting_close(struct nesting *nesting);
+
+#endif

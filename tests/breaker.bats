@@ -1,0 +1,556 @@
+#!/usr/bin/env bats
+# The breaker: what holds attempts back while a dependency is down, and how one
+# of them finds out that it is up again.
+# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # start, run and budget_setup set what is read here
+
+load helper
+load actor
+load budget
+
+# fail_once [OPTION]...: an invocation whose only attempt fails with 7
+fail_once()
+{
+	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
+}
+
+# tried STATUS [OPTION]...: the same, or one that is held; forgets what was said
+tried()
+{
+	local want=$1
+	shift
+	rm -f err
+	is "$want" "$RETRY" -B api -n 1 "$@" "${fails[@]}"
+}
+
+# due: makes the segment so old that the probe is due
+due()
+{
+	aged "$(opened)"
+}
+
+# probe OPTION...: begins an invocation that becomes the probe, in the
+# background, and whose command goes on until there is a file go; it then
+# exits with what is in there
+probe()
+{
+	start "$RETRY" -B api -n 1 "$@" sh -c 'echo >>probes
+		until [ -s go ]; do sleep 0.02; done; exit "$(cat go)"'
+	reached [ -e probes ]
+}
+
+#
+# Open
+#
+
+@test "after N failures in a row the breaker is open, and nothing is run" {
+	local breaker=(--breaker '3,10s')
+	fail_once "${breaker[@]}"
+	fail_once "${breaker[@]}"
+	fail_once "${breaker[@]}"
+	ran 3
+	tried 75 "${breaker[@]}"
+	tried 75 "${breaker[@]}"
+	ran 3
+	note "retry: breaker 'api': open after 3 consecutive failures, probe in (10|9(\.[0-9])?)s; command not run"
+	[ "$(lines err)" -eq 1 ]
+}
+
+@test "who is held back learns why, and when the next probe is due" {
+	local want="retry: breaker 'api': open after 20 consecutive failures, probe in 7s; command not run"
+	local opens
+	for _ in {1..20}; do
+		fail_once --breaker on
+	done
+	ran 20
+	opens=$(opened)
+	exactly()
+	{
+		aged "$(awk -v opens="$opens" 'BEGIN { print opens - 7.03 }')"
+		tried 75 --breaker on
+		[ "$(notes)" = "$want" ]
+	}
+	wait_for exactly
+	ran 20
+}
+
+@test "attempts of one invocation are failures like any others" {
+	is 7 "$RETRY" -v -B api --breaker 3,10s -n 9 -d 0 "${fails[@]}"
+	ran 3
+	note "retry: breaker 'api': open after 3 consecutive failures, probe in .*; giving up"
+	told 'retry: ended after 3 attempts in .*: breaker'
+	tried 75 --breaker 3,10s
+	ran 3
+}
+
+@test "a retry that is held back ends as the last attempt did" {
+	run "$ACTOR" how "$RETRY" -B api --breaker 1,10s -n 3 -d 0 \
+	    sh -c 'kill -SEGV $$'
+	[ "${lines[-1]}" = 'killed SEGV' ]
+	is 124 "$RETRY" -B other --breaker 1,10s -n 3 -d 0 -t 0.2 sleep 20
+	is 1 "$RETRY" -B third --breaker 1,10s -n 3 -d 0 --fail-on 0 true
+	[ "$(notes | grep -c '; giving up$')" -eq 2 ]
+}
+
+@test "one failure is not called consecutive" {
+	fail_once --breaker 1,10s
+	tried 75 --breaker 1,10s
+	note "retry: breaker 'api': open after 1 failure, probe in .*; command not run"
+}
+
+@test "-q does not say that the breaker is open" {
+	fail_once --breaker 1,10s
+	tried 75 -q --breaker 1,10s
+	[ "$(lines err)" -eq 0 ]
+	ran 1
+}
+
+@test "that it was the breaker is the reason" {
+	fail_once --breaker 1,10s
+	tried 75 -v --breaker 1,10s
+	told 'retry: ended after 0 attempts in .*: breaker'
+}
+
+@test "keys have breakers of their own" {
+	fail_once --breaker 1,10s
+	is 7 "$RETRY" -q -B other -n 1 --breaker 1,10s "${fails[@]}"
+	ran 2
+}
+
+@test "who asks for no breaker is not held back" {
+	fail_once --breaker 1,10s
+	tried 7
+	ran 2
+	quiet
+	tried 75 --breaker 1,10s
+}
+
+@test "failures count whether they ask for a breaker or not" {
+	for _ in 1 2 3; do
+		fail_once
+	done
+	tried 7 --breaker 4,10s
+	tried 75 --breaker 4,10s
+	ran 4
+}
+
+#
+# Closed
+#
+
+@test "a success begins the count anew" {
+	local breaker=(--breaker '3,10s')
+	for _ in 1 2 3; do
+		fail_once "${breaker[@]}"
+		fail_once "${breaker[@]}"
+		is 0 "$RETRY" -B api "${breaker[@]}" "${works[@]}"
+	done
+	ran 9
+	for _ in 1 2 3; do
+		fail_once "${breaker[@]}"
+	done
+	tried 75 "${breaker[@]}"
+	ran 12
+}
+
+@test "a success after failures of the same invocation does so too" {
+	is 0 "$RETRY" -q -B api --breaker 3,10s -n 3 -d 0 sh -c '
+		echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+	for _ in 1 2; do
+		fail_once --breaker 3,10s
+	done
+	tried 7 --breaker 3,10s
+	ran 6
+}
+
+@test "failures that are not to be retried do not open it" {
+	local response
+	for response in 404 401 400; do
+		is 22 "$RETRY" -q -B api --breaker 2,10s --http-status codes \
+		    sh -c "echo >>ran; echo $response >codes; exit 22"
+	done
+	for _ in 1 2 3; do
+		fail_once --breaker 2,10s --stop-on 7
+		fail_once --breaker 2,10s --retry-on 9
+		is 127 "$RETRY" -q -B api --breaker 2,10s ./missing
+	done
+	ran 9
+	is 0 "$RETRY" -B api --breaker 2,10s true
+	is 22 "$RETRY" -q -B api --breaker 2,10s -n 5 -d 0 --http-status codes \
+	    sh -c "echo >>ran; echo 503 >codes; exit 22"
+	ran 11
+	tried 75 --breaker 2,10s
+}
+
+@test "a success in spite of the exit status does not open it" {
+	for _ in 1 2 3; do
+		fail_once --breaker 2,10s --success-on 7
+	done
+	ran 3
+}
+
+@test "that a budget is exhausted is no failure" {
+	for _ in 1 2 3 4 5; do
+		is 7 "$RETRY" -q -B api --breaker 8,10s --budget-min 0 \
+		    --budget-ratio 0 -n 9 -d 0 "${fails[@]}"
+	done
+	ran 5
+	[ "$(counter denied)" -eq 5 ]
+	is 0 "$RETRY" -B api --breaker 8,10s true
+}
+
+#
+# The probe
+#
+
+@test "after its pause it lets one attempt through, and success closes it" {
+	fail_once --breaker 1,10s
+	due
+	probe --breaker 1,10s
+	tried 75 --breaker 1,10s
+	note "retry: breaker 'api': open after 1 failure, probe under way; command not run"
+	ran 1
+	echo 0 >go
+	ended
+	[ "$status" -eq 0 ]
+	for _ in 1 2 3; do
+		is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+	done
+	ran 4
+	[ "$(lines probes)" -eq 1 ]
+}
+
+@test "the pause is not over before its time" {
+	local before
+	before=$(now)
+	fail_once --breaker 1,700ms
+	tried 75 --breaker 1,700ms
+	wait_for "$RETRY" -B api --breaker 1,700ms true
+	[ "$(($(now) - before))" -ge 700 ]
+}
+
+@test "a probe's failure doubles the pause, up to its limit" {
+	local breaker=(--breaker '1,10s,35s') pause
+	fail_once "${breaker[@]}"
+	for pause in 10 20 35 35; do
+		tried 75 "${breaker[@]}"
+		note ".*, probe in ($pause|$((pause - 1)).*)s; command not run"
+		due
+		tried 7 "${breaker[@]}"
+	done
+	ran 5
+	due
+	is 0 "$RETRY" -B api "${breaker[@]}" "${works[@]}"
+	tried 7 "${breaker[@]}"
+	tried 75 "${breaker[@]}" # as long as at first
+	note '.*open after 1 failure, probe in (10|9.*)s; command not run'
+}
+
+@test "a probe that fails as nobody would retry closes it" {
+	fail_once --breaker 1,10s
+	due
+	tried 7 --breaker 1,10s --stop-on 7
+	tried 7 --breaker 1,10s --stop-on 7
+	ran 3
+	quiet
+}
+
+@test "a prober that fails is held back like anybody" {
+	fail_once --breaker 1,10s
+	due
+	is 7 "$RETRY" -B api --breaker 1,10s -n 5 -d 0 "${fails[@]}"
+	ran 2
+	note "retry: breaker 'api': open after 2 consecutive failures, probe in (20|19.*)s; giving up"
+}
+
+@test "a probe that succeeds in spite of a signal closes it" {
+	fail_once --breaker 1,10s
+	due
+	start "$RETRY" -B api --breaker 1,10s sh -c 'trap "exit 0" TERM
+		echo >>probes; while :; do sleep 0.02; done'
+	reached [ -e probes ]
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 0 ]
+	tried 7 --breaker 1,10s
+	tried 75 --breaker 1,10s
+	note ".*open after 1 failure, probe in (10|9.*)s; command not run"
+}
+
+@test "a retry may be the probe" {
+	start "$RETRY" -B api --breaker 1,10s --budget-wait 60s -n 2 -d 0 \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 2 ]'
+	reached told '.*; waiting'
+	is 75 "$RETRY" -q -B api --breaker 1,10s true
+	ran 1
+	kill -TERM "$pid"
+	ended
+	rm err
+	due
+	is 0 "$RETRY" -q -B api --breaker 1,300ms -n 2 -d 0 --budget-wait 60s \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 2 ]'
+	ran 3
+	is 0 "$RETRY" -B api --breaker 1,300ms true
+}
+
+@test "a probe that the budget does not allow is left to others" {
+	local breaker=(--breaker '1,300ms' --budget-min 0 --budget-ratio 0)
+	start "$RETRY" -B api "${breaker[@]}" --budget-wait 60s -n 2 -d 0 \
+	    "${fails[@]}"
+	reached told '.*; waiting'
+	PATIENCE=10 wait_for "$RETRY" -q -B api "${breaker[@]}" "${works[@]}"
+	ran 2
+	kill -TERM "$pid"
+	ended
+	ran 2
+}
+
+@test "of many who wait one at a time finds out, and then all go on" {
+	local breaker=(--breaker '1,100ms,300ms') before
+	fail_once "${breaker[@]}"
+	before=$(now)
+	seq 40 >items
+	start xargs -a items -P 40 -n 1 "$RETRY" -B api "${breaker[@]}" \
+	    --budget-wait 60s -n inf -d 0 sh -c '
+		if [ -e up ]; then echo >>served; exit 0; fi
+		mkdir probing || echo >>overlaps
+		echo >>ran
+		sleep 0.1
+		rmdir probing
+		exit 7' sh
+	several()
+	{
+		[ "$(lines ran)" -ge 6 ] && [ "$(notes | grep -c waiting)" -ge 30 ]
+	}
+	reached several
+	touch up
+	[ "$(lines ran)" -le "$((2 + ($(now) - before) / 200))" ]
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(lines overlaps)" -eq 0 ]
+	[ "$(lines served)" -eq 40 ]
+}
+
+#
+# Probers that never come back
+#
+
+@test "a prober that is killed leaves the next one to find out" {
+	local before
+	fail_once --breaker 1,10s
+	due
+	before=$(now)
+	probe --breaker 1,10s
+	kill -KILL -- "-$pid"
+	ended
+	tried 75 --breaker 1,10s
+	note '.*, probe under way; command not run'
+	PATIENCE=10 wait_for "$RETRY" -q -B api --breaker 1,10s true
+	[ "$(($(now) - before))" -ge 3000 ]
+	is 0 "$RETRY" -B api --breaker 1,10s true
+	ran 1
+}
+
+@test "a prober that is stopped leaves it too, and its late success is none" {
+	local before
+	fail_once --breaker 1,20s
+	due
+	before=$(now)
+	probe --breaker 1,20s
+	kill -STOP "$pid"
+	next()
+	{
+		tried 7 --breaker 1,20s
+	}
+	PATIENCE=10 wait_for next
+	[ "$(($(now) - before))" -ge 3000 ]
+	ran 2
+	echo 0 >go
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 0 ]
+	tried 75 --breaker 1,20s
+	note '.*, probe in (40|3.*)s; command not run'
+	ran 2
+}
+
+@test "a prober that is stopped cannot open it again" {
+	local before
+	fail_once --breaker 1,20s
+	due
+	before=$(now)
+	probe --breaker 1,20s
+	kill -STOP "$pid"
+	PATIENCE=10 wait_for "$RETRY" -q -B api --breaker 1,20s true
+	[ "$(($(now) - before))" -ge 3000 ]
+	echo 7 >go
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 7 ]
+	is 0 "$RETRY" -B api --breaker 1,20s "${works[@]}"
+	ran 2
+}
+
+@test "a probe may take longer than its lease" {
+	local before
+	fail_once --breaker 1,10s
+	due
+	probe --breaker 1,10s -t 60
+	before=$(now)
+	# Asked all the time, it lets nobody else through.
+	until [ "$(($(now) - before))" -gt 4500 ]; do
+		tried 75 -q --breaker 1,10s
+		sleep 0.05
+	done
+	ran 1
+	echo 7 >go
+	ended
+	[ "$status" -eq 7 ]
+	tried 75 --breaker 1,10s
+	note '.*open after 2 consecutive failures, probe in (20|1.*)s; command not run'
+}
+
+@test "a probe that is interrupted is another's at once" {
+	local signal
+	for signal in TERM INT HUP; do
+		rm -f probes
+		fail_once --breaker 1,20s
+		due
+		probe --breaker 1,20s
+		kill -"$signal" "$pid"
+		ended
+		[ "$status" -eq "$((128 + $(kill -l "$signal")))" ]
+		is 0 "$RETRY" -B api --breaker 1,20s true
+		is 0 "$RETRY" -B api --breaker 1,20s true
+	done
+	ran 3
+}
+
+@test "so is one whose command cannot be executed" {
+	fail_once --breaker 1,20s
+	due
+	is 127 "$RETRY" -q -B api --breaker 1,20s ./missing
+	touch plain
+	is 126 "$RETRY" -q -B api --breaker 1,20s ./plain
+	tried 7 --breaker 1,20s
+	tried 75 --breaker 1,20s
+	ran 2
+}
+
+#
+# Waiting for it
+#
+
+@test "--budget-wait waits for the probe's turn before a first attempt" {
+	local before
+	before=$(now)
+	fail_once --breaker 1,800ms
+	rm -f err
+	is 0 "$RETRY" -B api --breaker 1,800ms --budget-wait 30s "${works[@]}"
+	[ "$(($(now) - before))" -ge 800 ]
+	ran 2
+	note "retry: breaker 'api': open after 1 failure, probe in .*; waiting"
+}
+
+@test "--budget-wait gives up when its time is over, with 75" {
+	local before
+	fail_once --breaker 1,30s
+	before=$(now)
+	is 75 "$RETRY" -v -B api --breaker 1,30s --budget-wait 600ms \
+	    "${works[@]}"
+	[ "$(($(now) - before))" -ge 600 ]
+	ran 1
+	notes | sed -n 1p | grep -q '; waiting$'
+	notes | sed -n 2p | grep -q '; command not run$'
+	told 'retry: ended after 0 attempts in .*: breaker'
+}
+
+@test "--budget-wait waits before a retry too" {
+	is 0 "$RETRY" -q -B api --breaker 1,500ms --budget-wait 30s -d 0 \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+	ran 3
+}
+
+@test "the deadline that comes while it is held gives 75" {
+	local before
+	fail_once --breaker 1,30s
+	before=$(now)
+	is 75 "$RETRY" -v -B api --breaker 1,30s --budget-wait 60s -T 0.6 \
+	    "${works[@]}"
+	[ "$(($(now) - before))" -ge 500 ]
+	told 'retry: ended after 0 attempts in .*: deadline'
+	is 75 "$RETRY" -B api --breaker 1,30s -T 0.3 "${works[@]}"
+	ran 1
+}
+
+@test "the deadline that comes before a retry gives the last status" {
+	is 7 "$RETRY" -v -B api --breaker 1,30s --budget-wait 60s -T 1.5 -d 0 \
+	    "${fails[@]}"
+	ran 1
+	told 'retry: ended after 1 attempt in .*: deadline'
+}
+
+@test "TERM ends the wait for the breaker" {
+	fail_once --breaker 1,30s
+	start "$RETRY" -v -B api --breaker 1,30s --budget-wait 60s "${works[@]}"
+	reached told '.*; waiting'
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	ran 1
+	told 'retry: ended after 0 attempts in .*: interrupted'
+}
+
+#
+# What it is for
+#
+
+# storm SECONDS COUNT OPTION...: COUNT items, 64 at once, with a dependency that
+# comes up after SECONDS; each attempt meanwhile takes $LATENCY and leaves a line
+# in ./refused
+storm()
+{
+	local seconds=$1 count=$2
+	shift 2
+	rm -f up refused served
+	seq "$count" >items
+	start xargs -a items -P 64 -n 1 "$RETRY" -q -n inf -d 100ms \
+	    -b constant "$@" sh -c '
+		[ -e up ] || { echo >>refused; sleep "$LATENCY"; exit 7; }
+		echo "$1" >>served' sh
+	sleep "$seconds"
+	touch up
+	PATIENCE=${PATIENCE:-90} ended
+}
+
+# spared SECONDS COUNT OPTION...: a breaker with these options lets through a
+# twentieth of the attempts that would be made without, and serves everybody
+spared()
+{
+	local seconds=$1 count=$2
+	shift 2
+	storm "$seconds" 64
+	[ "$status" -eq 0 ]
+	mv refused without
+	rm -f budgets/*
+	storm "$seconds" "$count" -B api --breaker 20,500ms,1s \
+	    --budget-wait 60s "$@"
+	echo "$(lines refused) of $(lines without), $(lines served) served"
+	[ "$(sort -un served | wc -l)" -eq "$count" ]
+	[ "$(lines served)" -eq "$count" ]
+	[ "$status" -eq 0 ]
+	[ "$(lines refused)" -ge 20 ]
+	[ "$(($(lines refused) * 20))" -le "$(lines without)" ]
+}
+
+@test "in an outage it lets through a twentieth of the attempts" {
+	export LATENCY=0
+	if [ -n "${LONG-}" ]; then
+		spared 10 10000
+		# All 64 fail before any of them knows, and then want a retry.
+		LATENCY=0.1 spared 15 2000
+	else
+		spared 3 2000 --budget-min 100
+	fi
+}

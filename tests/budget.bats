@@ -1,0 +1,602 @@
+#!/usr/bin/env bats
+# The budget: how many retries all invocations with a key have together.
+# What becomes of it when things go wrong is in budget_faults.bats.
+# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # start, run and budget_setup set what is read here
+
+load helper
+load actor
+load budget
+
+# succeed N [OPTION]...: N invocations that succeed at once
+succeed()
+{
+	local count=$1
+	shift
+	for ((; count > 0; count--)); do
+		"$RETRY" -B api "$@" true 2>>err 3>&-
+	done
+}
+
+# took_since BEFORE MS: at least MS milliseconds have passed
+took_since()
+{
+	[ "$(($(now) - $1))" -ge "$2" ]
+}
+
+#
+# The rule: retries <= max(min, ratio * successes), in every window
+#
+
+@test "where nothing succeeds, min retries a window are allowed" {
+	is 7 "$RETRY" -B api --budget-min 3 -n 10 -d 0 "${fails[@]}"
+	ran 4
+	note "retry: budget 'api': exhausted, 3 of 3 retries used in 60s .*"
+}
+
+@test "ten a minute and one for five successes are the defaults" {
+	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
+	ran 11
+	note '.* exhausted, 10 of 10 retries used in 60s \(0 successes, ratio 0.2, min 10\), .*'
+	succeed 55
+	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
+	ran 13
+}
+
+@test "invocations share what is allowed" {
+	for _ in 1 2 3 4; do
+		is 7 "$RETRY" -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
+	done
+	ran 7 # four first attempts, and three retries
+	[ "$(counter firsts)" -eq 4 ]
+	[ "$(counter retries)" -eq 3 ]
+	[ "$(counter denied)" -eq 3 ]
+}
+
+@test "each success pays for so many retries" {
+	succeed 12 --budget-min 1 --budget-ratio 0.5
+	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
+	ran 7
+	note '.* 6 of 6 retries used in 60s \(12 successes, ratio 0.5, min 1\), .*'
+}
+
+@test "a ratio may be more than 1" {
+	succeed 3 --budget-min 1 --budget-ratio 2.5
+	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
+	ran 8
+}
+
+@test "a part of a retry is none" {
+	succeed 9 --budget-min 0 --budget-ratio 0.1
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	ran 1
+	succeed 1
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	ran 3
+}
+
+@test "min and what successes pay for do not add up" {
+	succeed 8 --budget-min 3 --budget-ratio 0.5
+	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
+	ran 5
+}
+
+@test "a ratio in percent is the same ratio" {
+	succeed 10 --budget-min 0 --budget-ratio 20%
+	is 7 "$RETRY" -B api --budget-ratio 0.2 -n 20 -d 0 "${fails[@]}"
+	ran 3
+	note '.* exhausted, 2 of 2 retries used in 60s \(10 successes, ratio 0.2, min 0\), .*'
+}
+
+@test "a retry counts until the window has gone by" {
+	local retry=("$RETRY" -B api --budget-min 2 -n 9 -d 0)
+	is 7 "${retry[@]}" "${fails[@]}"
+	ran 3
+	older 58
+	is 7 "${retry[@]}" "${fails[@]}"
+	ran 4
+	older 4
+	is 7 "${retry[@]}" "${fails[@]}"
+	ran 7
+}
+
+@test "a success pays until the window has gone by" {
+	succeed 10 --budget-min 0 --budget-ratio 0.5
+	older 62
+	is 7 "$RETRY" -B api -n 9 -d 0 "${fails[@]}"
+	ran 1
+	note '.* exhausted, 0 of 0 retries used in 60s \(0 successes, .*'
+}
+
+@test "a window is as long as it is said to be" {
+	local before retry=("$RETRY" -q -B api --budget-min 1 --budget-window 1s)
+	before=$(now)
+	is 7 "${retry[@]}" -n 9 -d 0 "${fails[@]}"
+	ran 2
+	again()
+	{
+		rm ran
+		"${retry[@]}" -n 2 -d 0 "${fails[@]}" || :
+		ran 2
+	}
+	wait_for again
+	took_since "$before" 1000
+}
+
+@test "one retry in 30 s for the same thing is a budget" {
+	local same=(--budget-ratio 0 --budget-min 1 --budget-window 30s)
+	succeed 20 "${same[@]}"
+	is 7 "$RETRY" -B api "${same[@]}" -n 5 -d 0 "${fails[@]}"
+	ran 2
+	note '.* exhausted, 1 of 1 retries used in 30s \(20 successes, ratio 0, min 1\), next in about 30s; giving up'
+	is 7 "$RETRY" -B api "${same[@]}" -n 5 -d 0 "${fails[@]}"
+	ran 3
+	older 31
+	is 7 "$RETRY" -B api "${same[@]}" -n 5 -d 0 "${fails[@]}"
+	ran 5
+}
+
+@test "where nothing is allowed, nothing is retried" {
+	succeed 5 --budget-ratio 0 --budget-min 0
+	is 7 "$RETRY" -B api -n 5 -d 0 "${fails[@]}"
+	ran 1
+	note "retry: budget 'api': exhausted, 0 of 0 retries used in 60s \(5 successes, ratio 0, min 0\), .*; giving up"
+}
+
+@test "a window is named as it was asked for" {
+	local window
+	for window in 1 7 20 45.5 100 3601; do
+		rm -f err
+		is 7 "$RETRY" -B "w$window" --budget-min 0 --budget-ratio 0 \
+		    --budget-window "$window" -n 2 -d 0 "${fails[@]}"
+		note ".* 0 of 0 retries used in ${window}s \(0 successes, .*"
+	done
+}
+
+@test "who is denied learns why, and when the next retry is allowed" {
+	local want="retry: budget 'api': exhausted, 12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10), next in about 8s; giving up"
+	succeed 61
+	aged 1
+	is 7 "$RETRY" -q -B api -n 13 -d 0 "${fails[@]}"
+	ran 13
+	# They were made within the slice that ends at 2 s, and count till 62.
+	exactly()
+	{
+		aged 53.98
+		rm err
+		is 7 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
+		[ "$(notes)" = "$want" ]
+	}
+	wait_for exactly
+}
+
+@test "1,000 at once have exactly the retries that one would have" {
+	many 1000 "$RETRY" -q -B api --budget-min 10 --budget-window 1h -n 3 \
+		-d 0 "${fails[@]}"
+	ran 1010
+	[ "$(counter firsts)" -eq 1000 ]
+	[ "$(counter retries)" -eq 10 ]
+	# Nobody else got two, and so an end by the number of attempts.
+	[ "$(counter denied)" -ge 995 ]
+}
+
+@test "retries of many at once stay within the bound, and all are counted" {
+	local first retried served all=2000
+	[ -z "${LONG-}" ] || all=10000
+	many "$all" "$RETRY" -q -B api --budget-window 1h -n 3 -d 0 sh -c '
+		echo "$RETRY_ATTEMPT" >>attempts
+		[ "$RETRY_ATTEMPT" -gt 1 ] || [ "$(($1 % 5))" -gt 0 ] || exit 7
+		echo >>served' sh
+	first=$(grep -cx 1 attempts)
+	retried=$(grep -cx 2 attempts)
+	served=$(lines served)
+	echo "$first firsts, $retried retries, $served successes"
+	[ "$first" -eq "$all" ]
+	[ "$((first + retried))" -eq "$(lines attempts)" ]
+	[ "$((all * 4 / 5 + retried))" -eq "$served" ] # a fifth failed, and once
+	[ "$retried" -ge 10 ]
+	[ "$((retried * 5))" -le "$served" ]
+	[ "$(counter firsts)" -eq "$all" ]
+	[ "$(counter retries)" -eq "$retried" ]
+	[ "$(counter successes)" -eq "$served" ]
+	[ "$(deposits)" -eq "$served" ]
+	[ "$(counter denied)" -eq "$((all / 5 - retried))" ]
+}
+
+#
+# Who is asked for what
+#
+
+@test "a first attempt is never held up by the budget" {
+	is 7 "$RETRY" -q -B api --budget-min 0 --budget-ratio 0 -n 3 -d 0 \
+	    "${fails[@]}"
+	for _ in 1 2 3 4 5; do
+		is 0 "$RETRY" -B api "${works[@]}"
+	done
+	ran 6
+	quiet
+}
+
+@test "what need not be retried does not ask" {
+	local retry=("$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0)
+	is 0 "${retry[@]}" "${works[@]}"
+	is 7 "${retry[@]}" --stop-on 7 "${fails[@]}"
+	told 'retry: ended after 1 attempt in .*: stop-rule'
+	is 7 "${retry[@]}" --retry-on 8 "${fails[@]}"
+	told 'retry: ended after 1 attempt in .*: not-retryable'
+	is 7 "${retry[@]}" -n 1 "${fails[@]}"
+	told 'retry: ended after 1 attempt in .*: attempts'
+	is 7 "${retry[@]}" -T 60 -d 100 -j none "${fails[@]}"
+	told 'retry: ended after 1 attempt in .*: deadline'
+	is 127 "${retry[@]}" ./missing
+	ran 5
+	quiet
+	[ "$(counter denied)" -eq 0 ]
+}
+
+@test "a retry is asked for when its delay is over" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0.3 -j none \
+	    "${fails[@]}"
+	took_since "$before" 300
+	sed -n 1p err | grep -qx 'retry: attempt 1/4 failed (exit 7), retrying in 0.3s'
+	sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "
+}
+
+@test "a retry that an interruption forestalls is not counted" {
+	start "$RETRY" -B api -d 20 -j none "${fails[@]}"
+	reached told '.*, retrying in 20s'
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ "$(counter firsts)" -eq 1 ]
+	[ "$(counter retries)" -eq 0 ]
+}
+
+@test "who is denied ends as the last attempt did" {
+	local code
+	is 7 "$RETRY" -q -B api --budget-min 0 --budget-ratio 0 "${fails[@]}"
+	for code in 1 75 126 255; do
+		is "$code" "$RETRY" -B api -n 3 -d 0 sh -c "exit $code"
+	done
+	run "$ACTOR" how "$RETRY" -B api -n 3 -d 0 sh -c 'kill -SEGV $$'
+	[ "${lines[-1]}" = 'killed SEGV' ]
+	is 124 "$RETRY" -B api -n 3 -d 0 -t 0.2 sleep 20
+	is 1 "$RETRY" -B api -n 3 -d 0 --fail-on 0 true
+	[ "$(counter denied)" -eq 8 ]
+}
+
+@test "that it was the budget is the reason" {
+	is 7 "$RETRY" -v -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	told 'retry: ended after 2 attempts in .*: budget'
+}
+
+@test "-q does not say that the budget is exhausted" {
+	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	ran 2
+	[ "$(lines err)" -eq 0 ]
+}
+
+@test "the command has no more descriptors for it" {
+	[ "$(counter firsts none 2>/dev/null)" = '' ]
+	is 0 "$RETRY" ls -l /proc/self/fd
+	grep -o ' [0-9]* ->' out >without
+	rm out
+	is 0 "$RETRY" -B api --budget-required --breaker on ls -l /proc/self/fd
+	grep -o ' [0-9]* ->' out | diff without -
+	[ -e "$(segment)" ]
+}
+
+#
+# Successes
+#
+
+@test "a success is counted once, on whichever attempt" {
+	is 0 "$RETRY" -B api true
+	[ "$(deposits)" -eq 1 ]
+	is 0 "$RETRY" -B api -n 9 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 4 ]'
+	[ "$(deposits)" -eq 2 ]
+	[ "$(counter successes)" -eq 2 ]
+	[ "$(counter firsts)" -eq 2 ]
+	[ "$(counter retries)" -eq 3 ]
+}
+
+@test "what is judged a success pays, and nothing else" {
+	is 7 "$RETRY" -B api --success-on 7 "${fails[@]}"
+	[ "$(deposits)" -eq 1 ]
+	is 1 "$RETRY" -q -B api --fail-on 0 -n 2 -d 0 true
+	is 7 "$RETRY" -q -B api -n 2 -d 0 "${fails[@]}"
+	is 7 "$RETRY" -q -B api --stop-on 7 "${fails[@]}"
+	is 127 "$RETRY" -q -B api ./missing
+	is 124 "$RETRY" -q -B api -n 1 -t 0.1 sleep 20
+	[ "$(deposits)" -eq 1 ]
+	[ "$(counter successes)" -eq 1 ]
+}
+
+@test "a success below a retry does not pay for more of them" {
+	local inner='"$RETRY" -B api true; exit 7'
+	is 7 "$RETRY" -q -n 1 sh -c "$inner"
+	[ "$(deposits)" -eq 1 ]
+	is 7 "$RETRY" -q -n 3 -d 0 sh -c "$inner"
+	[ "$(deposits)" -eq 2 ] # on the first attempt only
+	[ "$(counter successes)" -eq 4 ]
+	is 7 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 sh -c "$inner"
+	[ "$(deposits)" -eq 3 ]
+}
+
+#
+# Waiting for it
+#
+
+@test "--budget-wait waits until a retry is allowed" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -B api --budget-min 1 --budget-window 1s \
+	    --budget-wait 30s -n 4 -d 0 "${fails[@]}"
+	took_since "$before" 2000
+	ran 4
+	[ "$(notes | grep -c ', next in about .*; waiting$')" -eq 2 ]
+	[ "$(notes | wc -l)" -eq 2 ]
+	told 'retry: attempt 4/4 failed \(exit 7\), giving up: attempts exhausted'
+	[ "$(counter retries)" -eq 3 ]
+}
+
+@test "who waits is let through by the successes of others" {
+	start "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
+	    --budget-wait 30s -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
+	reached told '.*; waiting'
+	succeed 1
+	ended
+	[ "$status" -eq 0 ]
+	ran 2
+}
+
+@test "--budget-wait gives up when its time is over" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	    --budget-wait 600ms -d 0 "${fails[@]}"
+	took_since "$before" 600
+	ran 1
+	notes | sed -n 1p | grep -q '; waiting$'
+	notes | sed -n 2p | grep -q '; giving up$'
+	[ "$(notes | wc -l)" -eq 2 ]
+	told 'retry: ended after 1 attempt in .*: budget'
+	[ "$(counter denied)" -eq 1 ]
+}
+
+@test "without --budget-wait nobody waits" {
+	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 -d 0 "${fails[@]}"
+	run ! told '.*; waiting'
+	note '.*; giving up'
+}
+
+@test "each retry may wait for so long" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -B api --budget-min 1 --budget-window 1s \
+	    --budget-wait 1500ms -n 4 -d 0 "${fails[@]}"
+	took_since "$before" 2000
+	ran 4
+}
+
+@test "TERM ends the wait for a budget" {
+	start "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	    --budget-wait 60s -d 0 "${fails[@]}"
+	reached told '.*; waiting'
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	ran 1
+	told 'retry: ended after 1 attempt in .*: interrupted'
+}
+
+@test "the deadline ends the wait for a budget, with the last status" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	    --budget-wait 60s -T 1 -d 0 "${fails[@]}"
+	took_since "$before" 900
+	ran 1
+	told 'retry: ended after 1 attempt in .*: deadline'
+}
+
+@test "where attempts have no limit the deadline alone ends the wait" {
+	local before limits
+	for limits in '-n inf -T 0.6' '-T 0.6'; do
+		rm -f ran
+		before=$(now)
+		# shellcheck disable=SC2086 # two options
+		is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 $limits \
+		    -d 0 "${fails[@]}"
+		took_since "$before" 500
+		ran 1
+		told '.*; waiting'
+	done
+}
+
+@test "a --budget-wait of 0 is none, attempts without limit or not" {
+	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 --budget-wait 0 \
+	    -n inf -d 0 "${fails[@]}"
+	note '.*; giving up'
+}
+
+@test "a success that waited for its retry is one" {
+	is 0 "$RETRY" -q -B api --budget-min 1 --budget-window 1s -n inf -d 0 \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+	ran 3
+	[ "$(lines err)" -eq 0 ]
+}
+
+#
+# The pause after a denial
+#
+
+@test "--budget-cooldown denies everybody for its time after a denial" {
+	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
+	    --budget-cooldown 30s -n 3 -d 0 "${fails[@]}"
+	note '.* exhausted, 0 of 0 retries .*; giving up'
+	succeed 5
+	rm err
+	older 10 # now the ratio would allow five
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	ran 2
+	note "retry: budget 'api': no retries after a denial, next in about (20|1[0-9])s; giving up"
+	older 21
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	ran 5
+}
+
+@test "the pause is part of when the next retry is allowed" {
+	is 7 "$RETRY" -B api --budget-min 1 --budget-window 2s \
+	    --budget-cooldown 30s -n 3 -d 0 "${fails[@]}"
+	note '.* exhausted, 1 of 1 retries .*, next in about 30s; giving up'
+}
+
+@test "only a denial by the rule begins that pause" {
+	local retry=("$RETRY" -q -B api --budget-min 1 --budget-window 1s
+		--budget-cooldown 30s -n 3 -d 0 "${fails[@]}")
+	is 7 "${retry[@]}"
+	ran 2
+	older 20
+	is 7 "${retry[@]}"
+	ran 3
+	older 11
+	is 7 "${retry[@]}"
+	ran 5
+}
+
+@test "a retry that is allowed begins no pause" {
+	for _ in 1 2 3; do
+		is 7 "$RETRY" -B api --budget-min 9 --budget-cooldown 30s -n 2 \
+		    -d 0 "${fails[@]}"
+	done
+	ran 6
+	quiet
+}
+
+@test "first attempts are made during the pause too" {
+	is 7 "$RETRY" -q -B api --budget-min 0 --budget-ratio 0 \
+	    --budget-cooldown 30s -d 0 "${fails[@]}"
+	is 0 "$RETRY" -B api "${works[@]}"
+	ran 2
+	quiet
+}
+
+@test "--budget-wait outlasts a short pause" {
+	local before
+	before=$(now)
+	is 7 "$RETRY" -q -B api --budget-min 1 --budget-window 1s \
+	    --budget-cooldown 1500ms --budget-wait 30s -n 3 -d 0 "${fails[@]}"
+	took_since "$before" 1500
+	ran 3
+}
+
+#
+# Keys, and where they come from
+#
+
+@test "keys have nothing to do with each other" {
+	is 7 "$RETRY" -q -B api --budget-min 1 -n 5 -d 0 "${fails[@]}"
+	is 7 "$RETRY" -q -B api2 --budget-min 1 -n 5 -d 0 "${fails[@]}"
+	is 7 "$RETRY" -q -B API --budget-min 1 -n 5 -d 0 "${fails[@]}"
+	ran 6
+}
+
+@test "RETRY_BUDGET is the key where none is given" {
+	export RETRY_BUDGET=api RETRY_BUDGET_MIN=1
+	is 7 "$RETRY" -q -n 5 -d 0 "${fails[@]}"
+	ran 2
+	is 7 "$RETRY" -q -B other -n 5 -d 0 "${fails[@]}"
+	ran 4
+	is 7 "$RETRY" -q -n 5 -d 0 "${fails[@]}"
+	ran 5
+}
+
+@test "an empty key is no budget" {
+	is 7 "$RETRY" -B '' -n 20 -d 0 "${fails[@]}"
+	is 7 env RETRY_BUDGET= "$RETRY" -n 20 -d 0 "${fails[@]}"
+	is 7 env RETRY_BUDGET=api "$RETRY" -B '' -n 20 -d 0 "${fails[@]}"
+	ran 60
+	[ -z "$(ls -A budgets)" ]
+}
+
+@test "without a key nothing is kept" {
+	is 7 "$RETRY" -n 20 -d 0 "${fails[@]}"
+	ran 20
+	[ -z "$(ls -A budgets)" ]
+}
+
+@test "the numbers may come from the environment, and options win" {
+	export RETRY_BUDGET_MIN=2 RETRY_BUDGET_RATIO=50% RETRY_BUDGET_WINDOW=2m
+	is 7 "$RETRY" -B api -n 9 -d 0 "${fails[@]}"
+	note '.* 2 of 2 retries used in 120s \(0 successes, ratio 0.5, min 2\), .*'
+	ran 3
+	rm err
+	is 7 "$RETRY" -B other --budget-min 1 --budget-ratio 0.1 \
+	    --budget-window 30 -n 9 -d 0 "${fails[@]}"
+	note '.* 1 of 1 retries used in 30s \(0 successes, ratio 0.1, min 1\), .*'
+	ran 5
+}
+
+@test "--budget-dir says where, before RETRY_BUDGET_DIR" {
+	mkdir elsewhere
+	is 7 "$RETRY" -q -B api --budget-dir elsewhere --budget-min 1 -n 5 -d 0 \
+	    "${fails[@]}"
+	is 7 env RETRY_BUDGET_DIR=elsewhere "$RETRY" -q -B api -n 5 -d 0 \
+	    "${fails[@]}"
+	ran 3
+	[ -z "$(ls -A budgets)" ]
+	[ "$(ls -A elsewhere)" = "retry-v1.$EUID.api" ]
+}
+
+@test "segments are in /dev/shm where nobody says otherwise" {
+	unset RETRY_BUDGET_DIR
+	local file=/dev/shm/retry-v1.$EUID.bats-$$-$BATS_TEST_NUMBER
+	[ -w /dev/shm ] || skip 'no /dev/shm to write to'
+	[ ! -e "$file" ]
+	is 7 "$RETRY" -B "${file##*.}" --budget-min 1 -n 5 -d 0 "${fails[@]}"
+	[ "$(stat -c '%a %u %h %s' "$file")" = "600 $EUID 1 $SEGMENT_SIZE" ]
+	rm "$file"
+	ran 2
+}
+
+@test "a key may be of any bytes" {
+	local key keys=(. .. / a/b ../../x /etc/passwd ' ' '*' '~' % %41 A a.b
+		$'\n' $'a\nb' $'\xff\xfe' ü -n '$(touch ran)' "'" '\' "$PWD/x")
+	local count=0
+	for key in "${keys[@]}"; do
+		rm -f err
+		is 7 "$RETRY" -B "$key" --budget-min 1 -n 3 -d 0 "${fails[@]}"
+		count=$((count + 2))
+		ran "$count"
+		[ "$(find budgets -type f | wc -l)" -eq "$((count / 2))" ]
+		[ "$(grep -c 'exhausted, 1 of 1 retries' err)" -eq 1 ]
+	done
+	[ "$(find . -name 'retry-v1.*' -path './budgets/*' | wc -l)" -eq "${#keys[@]}" ]
+}
+
+@test "a key in a message stays in its line" {
+	is 7 "$RETRY" -B $'a\nb\e[31m' --budget-min 1 -n 3 -d 0 "${fails[@]}"
+	note "retry: budget 'a.nb.x1b\[31m': exhausted, .*"
+	grep -qF "'a\\nb\\x1b[31m'" err
+}
+
+@test "a key of 1,024 bytes is told from one that differs in the last" {
+	local key part
+	key=$(printf '%01023d' 0)
+	for part in a b a; do
+		is 7 "$RETRY" -q -B "$key$part" --budget-min 1 -n 3 -d 0 \
+		    "${fails[@]}"
+	done
+	ran 5
+	key=$(printf '/%.0s' {1..1023})
+	for part in a b a; do
+		is 7 "$RETRY" -q -B "$key$part" --budget-min 1 -n 3 -d 0 \
+		    "${fails[@]}"
+	done
+	ran 10
+	[ "$(find budgets -type f | wc -l)" -eq 4 ]
+}

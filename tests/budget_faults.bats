@@ -1,0 +1,884 @@
+#!/usr/bin/env bats
+# What can go wrong with a budget: its file, the directory, the clock, the
+# processes that share it, other users. The command runs, its status is right,
+# and one line at most says so; where the budget is required, nothing runs.
+# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2034 # fails and works are what budget_setup sets
+# shellcheck disable=SC2154 # start, run, isolate and inject set what is read
+
+load helper
+load actor
+load budget
+
+# Users and a group that nobody is.
+ANN=61234
+BOB=61235
+CY=61236
+FRIENDS=61300
+
+# three [OPTION]...: three attempts that fail; ended if they should hang
+three()
+{
+	rm -f ran err
+	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 3 -d 0 "$@" \
+	    "${fails[@]}"
+	ran 3
+}
+
+# refused [OPTION]...: nothing runs, because the budget is required
+refused()
+{
+	rm -f ran err
+	is 69 timeout -k 1 30 "${with[@]}" "$RETRY" -B api --budget-required \
+	    -n 3 -d 0 "$@" "${fails[@]}"
+	ran 0
+	[ "$(lines err)" -eq 1 ]
+}
+
+# unusable WHY [OPTION]...: it is not used, for a reason that is like WHY
+unusable()
+{
+	local why=$1
+	shift
+	three "$@"
+	note "retry: budget 'api': cannot be used: $why, in .*; counting for this command alone"
+	refused "$@"
+	note "retry: budget 'api': cannot be used: $why, in .*"
+	refused -q "$@"
+	note "retry: budget 'api': cannot be used: $why, in .*"
+}
+
+# usable [OPTION]...: it is used, and there is nothing to say
+usable()
+{
+	three "$@"
+	quiet
+	three --budget-required "$@"
+	quiet
+}
+
+# made [OPTION]...: makes the segment, with what a first attempt leaves
+made()
+{
+	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
+	rm -f ran
+	[ -f "$(segment)" ]
+}
+
+# spoil AT COUNT [SEED]: overwrites a part of the segment with random bytes
+spoil()
+{
+	"$PYTHON" - "$(segment)" "$@" <<-'END'
+		import random, sys
+		path = sys.argv[1]
+		at, count, seed = [int(n) for n in sys.argv[2:] + ['1']][:3]
+		random.seed(seed)
+		with open(path, 'r+b') as file:
+		    file.seek(at)
+		    file.write(bytes(random.randrange(256) for _ in range(count)))
+	END
+}
+
+# kept CMD...: CMD leaves the segment as it is
+kept()
+{
+	local before
+	before=$(md5sum "$(segment)"; stat -c '%f %u %h %s' "$(segment)")
+	"$@"
+	[ "$(md5sum "$(segment)"; stat -c '%f %u %h %s' "$(segment)")" = "$before" ]
+}
+
+# become UID GROUP: sets the array as to what runs a command as somebody else,
+# who has a copy of the program, ./retry, here
+become()
+{
+	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
+	as=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
+	[ -z "${2-}" ] || as=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
+	"${as[@]}" true 2>/dev/null || skip 'no setpriv that works here'
+	[ -x retry ] || cp "$RETRY" retry
+	chmod 755 retry
+	chmod 777 . # for what fails and works write
+	: >>ran
+	chmod 666 ran
+}
+
+#
+# What is not a segment of ours
+#
+
+@test "a directory in its place is not used" {
+	mkdir "$(segment)"
+	unusable 'not a regular file'
+	rmdir "$(segment)"
+}
+
+@test "a symbolic link is not followed, wherever it goes" {
+	made
+	mv "$(segment)" budgets/real
+	ln -s real "$(segment)"
+	before=$(md5sum budgets/real)
+	unusable 'not a regular file'
+	[ "$(md5sum budgets/real)" = "$before" ]
+	ln -sf "$PWD/nowhere" "$(segment)"
+	unusable 'not a regular file'
+	[ ! -e nowhere ]
+}
+
+@test "a pipe, a socket or a device is not waited for" {
+	mkfifo "$(segment)"
+	unusable 'not a regular file'
+	rm "$(segment)"
+	"$PYTHON" -c 'import os, socket, sys
+os.chdir("budgets")
+socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
+	unusable 'not a regular file'
+	rm "$(segment)"
+	! mknod "$(segment)" c 1 5 2>/dev/null || unusable 'not a regular file'
+}
+
+@test "a file with another name too is not used" {
+	made
+	ln "$(segment)" budgets/other
+	kept unusable 'has other links'
+}
+
+@test "a file that others may read or write is not used" {
+	local mode
+	for mode in 644 604 640 620 602 666 4600 1600; do
+		rm -f "$(segment)"
+		made
+		chmod "$mode" "$(segment)"
+		kept unusable 'mode is not 0600'
+	done
+}
+
+@test "a file of another size is not used" {
+	local size
+	for size in 0 1 1119 1120 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) \
+	    4096 4G; do
+		rm -f "$(segment)"
+		made
+		truncate -s "$size" "$(segment)"
+		unusable 'of another size'
+	done
+}
+
+@test "a file of another version is not used" {
+	local change
+	for change in '0 retry-v2' '0 RETRY-v1' '8 \0\0' '12 \075\0\0\1' \
+	    '16 \0\0\0\0' '24 \0\0\0\0\0\0\0\200' '88 \0\0\0\0' '88 \377' \
+	    '91 \1'; do
+		rm -f "$(segment)"
+		made
+		# shellcheck disable=SC2059 # a format of bytes
+		printf "${change#* }" | dd bs=1 seek="${change%% *}" \
+		    of="$(segment)" conv=notrunc status=none
+		kept unusable 'of another version'
+	done
+}
+
+@test "the file of another key is not used" {
+	made
+	cp -p "$(segment)" "$(segment apI)"
+	mv "$(segment)" "$(segment)~"
+	is 7 "$RETRY" -q -B other -n 1 "${fails[@]}"
+	mv "$(segment other)" "$(segment)"
+	kept unusable 'of another key'
+}
+
+@test "the file of another user is not used" {
+	[ "$EUID" -eq 0 ] || skip 'needs root, to give it away'
+	made
+	"$PYTHON" -c 'import os, sys; os.chown(sys.argv[1], 61234, -1)' \
+		"$(segment)"
+	kept unusable 'owned by somebody else'
+}
+
+@test "random bytes are not used" {
+	local seed
+	for seed in 1 2 3 4; do
+		rm -f "$(segment)"
+		made
+		spoil 0 "$SEGMENT_SIZE" "$seed"
+		kept unusable '.*'
+		head -c "$((seed * 1000))" /dev/urandom >"$(segment)"
+		kept unusable '.*'
+	done
+}
+
+@test "a header of random bytes is not used" {
+	made
+	spoil 0 "$SEGMENT_HEADER"
+	kept unusable '.*'
+}
+
+@test "a ring of random bytes is not believed" {
+	local seed
+	for seed in 1 2 3 4 5; do
+		rm -f "$(segment)"
+		made
+		spoil "$RING_AT" "$((8 * RING_WORDS))" "$seed"
+		three
+		note "retry: budget 'api': cannot be used: no sense in its words, in .*"
+	done
+}
+
+@test "a ring of random bytes is no budget where one is required" {
+	made
+	spoil "$RING_AT" "$((8 * RING_WORDS))"
+	refused
+}
+
+@test "random words do no more harm than words can" {
+	local seed
+	for seed in {1..12}; do
+		rm -f "$(segment)" ran err
+		made
+		# what is between the header and the ring
+		spoil "$SEGMENT_HEADER" "$((RING_AT - SEGMENT_HEADER))" "$seed"
+		is 0 timeout 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
+		is 7 timeout 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
+		[ "$(notes | wc -l)" -le 1 ]
+	done
+}
+
+@test "the private budget has the same numbers" {
+	mkdir "$(segment)"
+	is 7 "$RETRY" -B api --budget-min 2 --budget-window 30s -n 9 -d 0 \
+	    "${fails[@]}"
+	ran 3
+	[ "$(notes | wc -l)" -eq 2 ]
+	told "retry: budget 'api': exhausted, 2 of 2 retries used in 30s .*"
+	is 7 "$RETRY" -B api --breaker 2,10s -n 9 -d 0 "${fails[@]}"
+	ran 5
+	told "retry: breaker 'api': open after 2 consecutive failures, probe in .*; giving up"
+}
+
+@test "-q says nothing of a budget that cannot be used" {
+	mkdir "$(segment)"
+	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
+	ran 3
+	[ "$(lines err)" -eq 0 ]
+}
+
+@test "what says that it cannot be used is one line, with its reason" {
+	mkdir "$(segment)"
+	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
+	told "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
+	export RETRY_BUDGET_DIR=/nonexistent/directory
+	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
+	told "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in /nonexistent/directory; counting for this command alone"
+}
+
+#
+# What happens to it while it is in use
+#
+
+# meanwhile ACTION: three attempts; the second does this to $S, the segment
+meanwhile()
+{
+	local action=$1
+	shift
+	rm -f ran err
+	export S
+	S=$(segment)
+	is 7 timeout -k 1 30 "$RETRY" -B api -n 3 -d 0 "$@" sh -c '
+		echo >>ran
+		[ "$RETRY_ATTEMPT" != 2 ] || eval "$1"
+		exit 7' sh "$action"
+	ran 3
+}
+
+@test "truncated while in use, it is given up" {
+	local size
+	for size in 0 1000 1300 1743; do
+		rm -f "$(segment)"
+		meanwhile 'truncate -s '"$size"' "$S"'
+		note "retry: budget 'api': cannot be used: of another size, in .*"
+		rm -f "$(segment)"
+		meanwhile 'truncate -s '"$size"' "$S"' --budget-required \
+		    --breaker on
+		note "retry: budget 'api': cannot be used: of another size, in .*"
+	done
+}
+
+@test "truncated between a look and a touch, it is given up too" {
+	local call
+	export S
+	S=$(segment)
+	inject getppid:delay_exit=1
+	made
+	# Where the file has been seen to be whole, time goes by.
+	is 7 strace -qq -o trace -P "$S" -e trace=?fstat,?newfstatat,?statx \
+	    -e signal=bus -e inject=?fstat,?newfstatat,?statx:delay_exit=600000 \
+	    "$RETRY" -B api -n 2 -d 0 --budget-required sh -c '
+		echo >>ran
+		(sleep 0.3; truncate -s 0 "$S") >/dev/null 2>&1 &
+		exit 7'
+	ran 2
+	note "retry: budget 'api': cannot be used: of another size, in .*"
+	grep SIGBUS trace
+}
+
+@test "grown while in use, it is given up" {
+	meanwhile 'echo more >>"$S"'
+	note "retry: budget 'api': cannot be used: of another size, in .*"
+}
+
+@test "overwritten while in use, it is given up" {
+	meanwhile 'head -c '"$SEGMENT_SIZE"' /dev/urandom >"$S".x
+		cat "$S".x 1<>"$S" >&0 0>&1'
+	[ "$(notes | wc -l)" -le 1 ]
+	rm -f "$(segment)"
+	meanwhile 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
+		conv=notrunc status=none'
+	note "retry: budget 'api': cannot be used: .*"
+}
+
+@test "removed while in use, it is made again" {
+	meanwhile 'rm "$S"'
+	quiet
+	[ "$(counter retries)" -eq 1 ]
+	meanwhile 'rm "$S"' --budget-required --breaker on
+	quiet
+	[ -f "$(segment)" ]
+	meanwhile 'mv "$S" "$S".old'
+	quiet
+}
+
+@test "what is put in its place is looked at as at first" {
+	meanwhile 'rm "$S"; mkdir "$S"'
+	note "retry: budget 'api': cannot be used: not a regular file, in .*"
+	rmdir "$(segment)"
+	meanwhile 'rm "$S"; ln -s /dev/null "$S"'
+	note "retry: budget 'api': cannot be used: not a regular file, in .*"
+	[ -c /dev/null ]
+}
+
+@test "its directory may go while it is in use" {
+	meanwhile 'rm -r "${S%/*}"'
+	note "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in .*"
+	mkdir budgets
+}
+
+@test "removed all the time, it costs no retry and one line at most" {
+	export S
+	S=$(segment)
+	start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
+	for _ in {1..20}; do
+		rm -f err.retry ran
+		"$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
+		[ "$got" -eq 7 ]
+		ran 4
+		[ "$(grep -c "^retry: budget 'api'" err.retry)" -le 1 ]
+	done
+	touch enough
+	ended
+}
+
+#
+# The directory, and what is below it
+#
+
+@test "a directory that is missing is not made" {
+	unusable '.*No such file or directory' --budget-dir nowhere
+	[ ! -e nowhere ]
+	unusable '.*No such file or directory' --budget-dir nowhere/at/all
+	touch file
+	unusable '.*Not a directory' --budget-dir file
+	unusable '.*File name too long' --budget-dir \
+	    "$(printf 'd/%.0s' {1..3000})"
+}
+
+@test "a directory that may not be written to is not used" {
+	become "$ANN"
+	mkdir closed
+	chmod 755 closed
+	with=("${as[@]}")
+	RETRY=./retry unusable '.*Permission denied' --budget-dir closed
+	[ -z "$(ls closed)" ]
+}
+
+@test "a directory where no files can be made is not used" {
+	unusable '.*' --budget-dir /proc/self
+	unusable '.*' --budget-dir /proc/self/fd
+	unusable '.*' --budget-dir /dev/fd/
+}
+
+# mounted OPTIONS SETUP: the array with runs a command where ./mnt is a tmpfs
+# with these options, once SETUP is done
+mounted()
+{
+	isolate -m
+	mkdir -p mnt
+	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null ||
+		skip 'no right to mount here'
+	with=("${isolate[@]}" sh -c 'mount -t tmpfs -o '"$1"' none mnt || exit 99
+		'"$2"'
+		exec "$@"' sh)
+}
+
+@test "a file system without room is not used" {
+	mounted size=16k 'head -c 99999 /dev/zero >mnt/full 2>/dev/null'
+	unusable '.*No space left on device' --budget-dir mnt
+	mounted nr_inodes=1 :
+	unusable '.*No space left on device' --budget-dir mnt
+}
+
+@test "16 kB are room enough, and what comes later does not matter" {
+	mounted size=16k :
+	usable --budget-dir mnt
+	fails=(sh -c 'echo >>ran
+		head -c 99999 /dev/zero >mnt/full 2>/dev/null
+		exit 7')
+	usable --budget-dir mnt --breaker on
+}
+
+@test "a file system that is read-only is not used" {
+	mounted mode=755 'mount -o remount,ro mnt'
+	unusable '.*Read-only file system' --budget-dir mnt
+	mounted mode=755 '"$RETRY" -B api --budget-dir mnt true
+		mount -o remount,ro mnt'
+	unusable '.*Read-only file system' --budget-dir mnt
+}
+
+@test "any file system will do, in memory or not" {
+	usable
+	[ "$(counter firsts)" -eq 2 ]
+	mounted mode=755 :
+	usable --budget-dir mnt
+	usable --budget-dir ./budgets/../budgets/.
+	[ "$(counter firsts)" -eq 4 ]
+}
+
+@test "where a file has a name from the beginning, it is made with one" {
+	inject getppid:error=EIO
+	with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
+		-e inject=openat:error=EOPNOTSUPP)
+	three
+	quiet
+	grep -q 'O_TMPFILE.*INJECTED' trace
+	[ "$(ls budgets)" = "retry-v1.$EUID.api" ]
+	[ "$(stat -c %a "$(segment)")" = 600 ]
+}
+
+@test "whatever the kernel refuses, the command runs" {
+	local call failed
+	inject getppid:error=EIO
+	failed=0
+	for call in openat '?fstat,?newfstatat,?statx' fstatfs pread64 mmap \
+	    fchmod write linkat fcntl '?unlinkat,?unlink'; do
+		for fresh in yes no; do
+			rm -f "$(segment)"
+			[ "$fresh" = yes ] || made
+			with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
+				-P "$(segment)" -P "$RETRY_BUDGET_DIR/#*"
+				-e "inject=$call:error=EIO")
+			three
+			[ "$(notes | wc -l)" -le 1 ]
+			grep -q INJECTED trace || continue
+			failed=$((failed + 1))
+			[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ] ||
+				[ -z "$(ls -A budgets)" ]
+		done
+	done
+	echo "$failed kinds of refusal"
+	[ "$failed" -ge 5 ]
+}
+
+#
+# Clocks
+#
+
+# exhausted: two retries, all that there are
+exhausted()
+{
+	is 7 "$RETRY" -q -B api --budget-min 2 -n 9 -d 0 "${fails[@]}"
+	rm -f ran err
+}
+
+@test "a segment of an earlier boot is made anew" {
+	local boot other=01234567-89ab-cdef-0123-456789abcdef
+	boot=$(</proc/sys/kernel/random/boot_id)
+	exhausted
+	case $(stat -f -c %T budgets) in
+	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
+	esac
+	LC_ALL=C sed -i "s/$boot/$other/" "$(segment)"
+	chmod 600 "$(segment)"
+	usable --budget-min 9
+	[ "$(counter retries)" -eq 4 ]
+	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+	LC_ALL=C grep -qa "$boot" "$(segment)"
+}
+
+@test "many who find a segment of an earlier boot make one anew" {
+	exhausted
+	case $(stat -f -c %T budgets) in
+	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
+	esac
+	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
+		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$(segment)"
+	chmod 600 "$(segment)"
+	many 64 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
+	ran 74
+	[ "$(notes | grep -vc exhausted)" -eq 0 ]
+	[ "$(counter firsts)" -eq 64 ]
+	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+}
+
+@test "in memory the boot is not asked for" {
+	local boot
+	boot=$(</proc/sys/kernel/random/boot_id)
+	mounted mode=755 '"$RETRY" -q -B api --budget-dir mnt true
+		cd mnt && sed -i "s/'"$boot"'/01234567-89ab-cdef-0123-456789abcdef/" *
+		chmod 600 * && cd ..'
+	usable --budget-dir mnt
+}
+
+@test "a segment of another time namespace is not used" {
+	isolate -f --time --boottime 100000
+	made
+	with=("${isolate[@]}")
+	kept unusable 'made in another time namespace'
+	with=()
+	usable
+}
+
+@test "a clock that is two slices behind sees what was counted before it" {
+	is 0 "$RETRY" -B api --budget-min 2 --budget-ratio 1 true
+	aged 10
+	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
+	ran 3
+	aged 8
+	is 0 "$RETRY" -B api true
+	is 0 "$RETRY" -B api true
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	ran 5
+	note '.* 3 of 3 retries used in 60s \(3 successes, .*'
+	aged 72 # and all this was at least at 10 s
+	is 7 "$RETRY" -q -B api -n 9 -d 0 "${fails[@]}"
+	ran 8
+}
+
+@test "a clock that is far behind is not believed" {
+	made
+	aged 100
+	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
+	aged 1
+	three
+	note "retry: budget 'api': cannot be used: no sense in its words, in .*"
+}
+
+@test "a segment from the future is not used as it is" {
+	made
+	older -1000
+	three
+	[ "$(notes | wc -l)" -le 1 ]
+	three --budget-required
+}
+
+#
+# Others, who say other things
+#
+
+@test "of different numbers the stricter hold, and one line says so" {
+	is 7 "$RETRY" -q -B api --budget-ratio 0.5 --budget-min 2 \
+	    --budget-window 30s -n 1 "${fails[@]}"
+	is 7 "$RETRY" -B api --budget-ratio 0.7 --budget-min 5 \
+	    --budget-window 60s -n 9 -d 0 "${fails[@]}"
+	ran 4
+	notes | sed -n 1p | grep -qx "retry: budget 'api': shared with other numbers: ratio 0.5, min 2, window 30s hold"
+	notes | sed -n 2p | grep -q 'exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'
+	[ "$(notes | wc -l)" -eq 2 ]
+}
+
+@test "who is the stricter one makes it so for all" {
+	is 7 "$RETRY" -q -B api --budget-min 9 -n 1 "${fails[@]}"
+	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	ran 3
+	is 7 "$RETRY" -B api --budget-min 9 -n 9 -d 0 "${fails[@]}"
+	ran 4
+	[ "$(notes | grep -c 'shared with other numbers: ratio 0.2, min 1,')" -eq 1 ]
+}
+
+@test "who says no numbers has nothing to say against any" {
+	is 7 "$RETRY" -q -B api --budget-ratio 1 --budget-min 1 \
+	    --budget-window 20s -n 1 "${fails[@]}"
+	rm ran
+	is 7 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
+	is 7 "$RETRY" -B api --budget-ratio 100% -n 1 "${fails[@]}"
+	ran 3
+	quiet
+}
+
+@test "-q says nothing of different numbers" {
+	is 7 "$RETRY" -q -B api --budget-min 1 -n 1 "${fails[@]}"
+	is 7 "$RETRY" -q -B api --budget-min 5 -n 5 -d 0 "${fails[@]}"
+	ran 3
+	[ "$(lines err)" -eq 0 ]
+}
+
+@test "a newer layout beside it is somebody else's" {
+	local newer
+	newer=budgets/retry-v2.$EUID.api
+	head -c 5000 /dev/urandom >"$newer"
+	before=$(md5sum "$newer")
+	usable
+	"$RETRY" --budget-gc 3>&-
+	[ "$(md5sum "$newer")" = "$before" ]
+}
+
+#
+# Processes that come and go
+#
+
+@test "64 who make it at once make one, whoever of them is killed" {
+	local got
+	many 64 sh -c '
+		if [ "$(($1 % 3))" = 0 ]; then
+			set -- "$1" timeout -s KILL "0.00$(($1 % 9 + 1))"
+		else
+			set -- "$1"
+		fi
+		number=$1
+		shift
+		"$@" "$RETRY" -B api --budget-min 5 --budget-window 1h -n 2 \
+			-d 0 false
+		echo "$number $?" >>statuses' sh
+	[ "$(lines statuses)" -eq 64 ]
+	while read -r number got; do
+		[ "$got" -eq 1 ] || [ "$((number % 3)) $got" = '0 137' ]
+	done <statuses
+	[ "$(grep -c ' 1$' statuses)" -ge 42 ]
+	[ "$(notes | grep -vc exhausted)" -eq 0 ]
+	[ "$(counter retries)" -eq 5 ]
+	"$RETRY" --budget-gc 3>&-
+	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+	[ "$(stat -c '%a %h %s' "$(segment)")" = "600 1 $SEGMENT_SIZE" ]
+}
+
+# boundaries CMD...: prints NAME NTH of each system call that CMD makes from
+# where retry begins, its own and not its children's
+boundaries()
+{
+	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
+	awk -F'[( ]' '
+		/^[a-z]/ {
+			if (/retry-v1|budgets/)
+				ours = 1
+			seen[$1]++
+			if (ours && $1 != "exit_group")
+				print $1, seen[$1]
+		}' trace
+}
+
+# occasions: prints on what the others are stopped or killed: the first of
+# all, and in the long run one that finds a segment, and one that is denied
+occasions()
+{
+	echo fresh
+	[ -z "${LONG-}" ] || printf '%s\n' found denied
+}
+
+# occasion NAME: sets this stage
+occasion()
+{
+	rm -rf budgets ran err
+	mkdir budgets
+	[ "$1" = fresh ] || made --budget-min 2 --budget-window 1h >&2
+	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}" >&2
+	rm -f ran err
+}
+
+@test "whenever one is killed, the others have a budget that is right" {
+	local occasion name nth made scene=("$RETRY" -q -B api --budget-min 2
+		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
+	inject getppid:signal=KILL
+	for occasion in $(occasions); do
+		occasion "$occasion"
+		boundaries "${scene[@]}" >calls
+		[ "$(lines calls)" -ge 10 ]
+		while read -r name nth; do
+			echo "$occasion: KILL at $name $nth"
+			occasion "$occasion"
+			strace -qq -o /dev/null -E MARK="$PWD" \
+			    -e "trace=$name" \
+			    -e "inject=$name:signal=KILL:when=$nth" \
+			    "${scene[@]}" >/dev/null 2>&1 3>&- || :
+			is 7 "$RETRY" -B api --budget-required --budget-min 2 \
+			    --budget-window 1h --breaker 9,10s -n 9 -d 0 \
+			    "${fails[@]}"
+			[ "$(notes | grep -vc exhausted)" -eq 0 ]
+			# A retry is counted before it is made, and not twice.
+			made=$(($(lines ran) - 1))
+			case $occasion in
+			denied) [ "$made" -eq 0 ] ;;
+			*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
+			esac
+			[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+		done <calls
+	done
+	wait_for none_left "$PWD"
+}
+
+@test "whenever one is stopped, nobody waits for it" {
+	local occasion name nth before scene=("$RETRY" -q -B api --budget-min 9
+		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
+	inject getppid:signal=STOP
+	stopped()
+	{
+		gone "$pid" || grep -q 'stopped by SIGSTOP' trace
+	}
+	for occasion in $(occasions); do
+		occasion "$occasion"
+		boundaries "${scene[@]}" >calls
+		[ "$(lines calls)" -ge 10 ]
+		while read -r name nth; do
+			echo "$occasion: STOP at $name $nth"
+			occasion "$occasion"
+			before=$(counter firsts 2>/dev/null || echo 0)
+			rm -f trace
+			start strace -D -o trace -e "trace=$name" \
+			    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
+			wait_for stopped
+			is 0 timeout 20 "$RETRY" -B api --budget-required \
+			    --breaker 9,10s --budget-window 1h "${works[@]}"
+			quiet
+			kill -CONT "$pid"
+			ended
+			[ "$status" -eq 1 ]
+			[ "$(counter firsts)" -eq "$((before + 2))" ]
+			[ "$(counter successes)" -eq 1 ]
+			[ "$occasion" = denied ] || [ "$(counter retries)" -eq 1 ]
+		done <calls
+	done
+}
+
+#
+# Other users
+#
+
+@test "other users can neither read nor write it" {
+	become "$ANN"
+	chmod 1777 budgets
+	umask 0
+	made
+	[ "$(stat -c '%a %u' "$(segment)")" = '600 0' ]
+	cd budgets
+	run ! "${as[@]}" cat "retry-v1.0.api"
+	run ! "${as[@]}" sh -c 'echo >>retry-v1.0.api'
+	run ! "${as[@]}" sh -c 'echo 1<>retry-v1.0.api'
+	run ! "${as[@]}" rm -f retry-v1.0.api
+	cd ..
+	kept "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api \
+	    --budget-required true
+	[ "$(ls -A budgets | wc -l)" -eq 2 ]
+	[ "$(stat -c '%a %u' "budgets/retry-v1.$ANN.api")" = "600 $ANN" ]
+}
+
+@test "users have budgets of their own" {
+	become "$ANN"
+	chmod 1777 budgets
+	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	is 7 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
+	    --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	ran 4
+}
+
+@test "root does not touch what a user has put in its place" {
+	become "$ANN"
+	chmod 1777 budgets
+	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
+	mv "budgets/retry-v1.$ANN.api" "$(segment)"
+	kept unusable 'owned by somebody else'
+}
+
+@test "a directory with the setgid bit is shared by its group" {
+	become "$ANN" "$FRIENDS"
+	mkdir shared
+	chgrp "$FRIENDS" shared
+	chmod 2770 shared
+	export RETRY_BUDGET_DIR=shared
+	umask 077
+	is 7 "${as[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
+	ran 3
+	[ "$(ls -A shared)" = retry-v1.api ]
+	[ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
+	become "$BOB" "$FRIENDS"
+	is 7 "${as[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
+	    -d 0 "${fails[@]}"
+	ran 5
+	note '.* exhausted, 3 of 3 retries .*'
+	rm err
+	become "$CY"
+	is 7 "${as[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
+	ran 8
+	note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
+	run ! "${as[@]}" cat shared/retry-v1.api
+	[ "$(ls -A shared)" = retry-v1.api ]
+}
+
+@test "root shares a group's directory, but maps no user's segment there" {
+	become "$ANN" "$FRIENDS"
+	mkdir shared
+	chgrp "$FRIENDS" shared
+	chmod 2770 shared
+	export RETRY_BUDGET_DIR=shared
+	is 0 "${as[@]}" ./retry -B api true
+	before=$(md5sum shared/retry-v1.api)
+	unusable 'owned by somebody else'
+	[ "$(md5sum shared/retry-v1.api)" = "$before" ]
+	rm -f shared/* err ran
+	become "$ANN" "$FRIENDS"
+	is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
+	[ "$(stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
+	is 7 "${as[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
+	ran 4
+}
+
+@test "only such a directory is shared" {
+	local mode owner
+	become "$ANN" "$FRIENDS"
+	umask 0
+	# mode of the directory, and whose it is
+	for mode in '0770 0' '3777 0' '2777 0' '1777 0' "2770 $BOB" \
+	    "2770 $CY"; do
+		owner=${mode#* }
+		rm -rf shared
+		mkdir shared
+		chown "$owner:$FRIENDS" shared
+		chmod "${mode% *}" shared
+		is 0 "${as[@]}" ./retry -B api --budget-dir shared \
+		    --budget-required true
+		[ "$(ls -A shared)" = "retry-v1.$ANN.api" ]
+		[ "$(stat -c %a shared/*)" = 600 ]
+	done
+	rm -rf shared
+	mkdir shared
+	chown "$ANN:$FRIENDS" shared
+	chmod 2770 shared
+	is 0 "${as[@]}" ./retry -B api --budget-dir shared --budget-required true
+	[ "$(ls -A shared)" = retry-v1.api ]
+	quiet
+}
+
+@test "in a shared directory no other mode and no other group will do" {
+	become "$ANN" "$FRIENDS"
+	mkdir shared
+	chgrp "$FRIENDS" shared
+	chmod 2770 shared
+	export RETRY_BUDGET_DIR=shared
+	is 0 "${as[@]}" ./retry -B api true
+	chmod 666 shared/*
+	RETRY=./retry with=("${as[@]}")
+	three
+	note ".* cannot be used: mode is not 0660, in shared; .*"
+	chmod 660 shared/*
+	chgrp "$BOB" shared/*
+	chmod o+rw shared/*
+	three
+	[ "$(notes | wc -l)" -eq 1 ]
+}

@@ -1,0 +1,514 @@
+#!/usr/bin/env bats
+# Budgets shown, reset and collected.
+
+# shellcheck disable=SC2016 # the commands' shells expand
+
+load helper
+
+setup()
+{
+	helper_setup
+	mkdir -m 700 budgets
+	export RETRY_BUDGET_DIR=$PWD/budgets
+	uid=$(id -u)
+}
+
+# fails N KEY [OPTION]...: an invocation of N attempts, all of them failures.
+fails()
+{
+	local attempts=$1 key=$2
+	shift 2
+	run -1 "$RETRY" -q -B "$key" -n "$attempts" -d 0 "$@" false
+}
+
+# json KEY CODE: Python's CODE holds, b being the object, or the array of all.
+json()
+{
+	"$RETRY" --budget-status "$1" --json | "$PYTHON" -c '
+import json, sys
+def never(text):
+    raise ValueError(text)
+text = sys.stdin.buffer.read().decode("utf-8")
+b = json.loads(text, parse_constant=never)
+if not eval("(" + sys.argv[1] + ")"):
+    sys.exit(text)' "$2"
+}
+
+# Reads what Prometheus would read, and is as strict.
+prom()
+{
+	"$RETRY" --budget-status "$1" --prom | "$PYTHON" -c '
+import re, sys
+sample = re.compile(
+    r"(retry_budget_[a-z_]+)\{key=\"((?:[^\\\"\n]|\\[\\\"n])*)\"\} "
+    r"(\d+(?:\.\d+)?|NaN)")
+texts, types, values, last = {}, {}, {}, None
+for line in sys.stdin.buffer.read().decode("utf-8").splitlines(True):
+    assert line.endswith("\n"), line
+    line = line[:-1]
+    if line.startswith("#"):
+        _, what, name, text = line.split(" ", 3)
+        about = {"HELP": texts, "TYPE": types}[what]
+        assert name not in about and name not in values, line
+        about[name] = text
+        continue
+    name, key, value = sample.fullmatch(line).groups()
+    assert name == last or name not in values, "torn apart: " + line
+    key = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], key)
+    assert key not in values.setdefault(name, {}), "twice: " + line
+    values[name][key] = float(value)
+    last = name
+assert texts.keys() == types.keys() >= values.keys()
+for name in types:
+    assert types[name] == "counter" if name.endswith("_total") \
+        else types[name] == "gauge", name
+v = {name[len("retry_budget_"):]: values.get(name, {}) for name in types}
+if not eval("(" + sys.argv[1] + ")"):
+    sys.exit(repr(v))' "$2"
+}
+
+# refuses LINE WORD...: this and no more on standard error, status 1, no output.
+refuses()
+{
+	local line=$1 status=0
+	shift
+	"$RETRY" "$@" >out 2>err || status=$?
+	[ "$status" -eq 1 ] && [ ! -s out ] && [ "$(<err)" = "retry: $line" ] || {
+		echo "status $status"
+		cat out err
+		return 1
+	}
+}
+
+#
+# The table
+#
+
+@test "a budget is a line under a header" {
+	"$RETRY" -q -B api true
+	"$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
+	fails 2 api
+	"$RETRY" --budget-status api >got
+	[ "$(lines got)" -eq 2 ]
+	tr -s ' ' <got | diff - <(
+		echo 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS DENIED AMPLIFICATION GATE'
+		echo 'api 3 10 7 now 2 1m 3 0 2.00 closed, 2 failures')
+}
+
+@test "columns line up under their titles" {
+	"$RETRY" -q -B 'two words' true
+	fails 12 much --budget-window 24h
+	"$RETRY" -q -B ähnlich true
+	"$RETRY" --budget-status all >got
+	"$PYTHON" - <<-'END'
+		import re
+		lines = open("got", encoding="utf-8").read().splitlines()
+		ends = [m.end() for m in re.finditer(r"\S+", lines[0])][1:-1]
+		gate = lines[0].index("GATE")
+		assert len(lines) == 4 and len(ends) == 9, lines
+		for line in lines:
+		    for end in ends:
+		        assert line[end - 1] != " " and line[end] == " ", line
+		    assert line[gate - 2:gate] == "  " and line[gate] != " ", line
+	END
+}
+
+@test "a long key moves its own line only" {
+	long=$(printf 'k%.0s' {1..200})
+	fails 1 "$long"
+	fails 1 short
+	"$RETRY" --budget-status all >got
+	grep -qE "^$long +0 +10 +10 +now" got
+	[ "$(grep -oE '^KEY +RETRIES' got | wc -c)" -lt 20 ]
+	[ "$(lines got)" -eq 3 ]
+}
+
+@test "no byte of a key acts on a terminal" {
+	local key=$'a\nb\tc\e[31m\x7f\xff\xc2\x9bß\\'
+	fails 1 "$key"
+	"$RETRY" --budget-status "$key" >got
+	[ "$(lines got)" -eq 2 ]
+	grep -qF 'a\nb\tc\x1b[31m\x7f\xff\xc2\x9bß\ ' got
+	! LC_ALL=C grep -q $'[\e\x7f\xff\x9b\t]' got
+}
+
+@test "what is exhausted says when there is more" {
+	fails 4 api --budget-min 2
+	json api 'b["retries"] == b["limit"] == 2 and b["left"] == 0 and
+	    50 < b["next_seconds"] <= 61 and b["totals"]["denied"] == 1'
+	"$RETRY" --budget-status api | grep -qE '^api +2 +2 +0 +(1m(1s)?|5[0-9](\.[0-9])?s) +0 '
+}
+
+@test "what only a success can bring says so" {
+	fails 2 none --budget-min 0 --budget-ratio 0
+	json none 'b["limit"] == b["left"] == 0 and b["next_seconds"] is None'
+	"$RETRY" --budget-status none | grep -qE '^none +0 +0 +0 +- '
+	prom none 'str(v["next_seconds"]["none"]) == "nan"'
+}
+
+#
+# The breaker and the pause
+#
+
+@test "an open breaker is shown with its probe" {
+	fails 1 api --breaker 2,1h
+	json api 'b["gate"] ==
+	    {"state": "closed", "failures": 1, "next_seconds": None}'
+	"$RETRY" --budget-status api | grep -q ' closed, 1 failure$'
+	fails 1 api --breaker 2,1h
+	json api 'b["gate"]["state"] == "open" and b["gate"]["failures"] == 2 and
+	    3500 < b["gate"]["next_seconds"] <= 3600'
+	"$RETRY" --budget-status api | grep -q ' open after 2 failures, probe in '
+	prom api 'v["gate_state"]["api"] == 1 and v["gate_failures"]["api"] == 2'
+}
+
+@test "a probe that is due is shown, and one under way" {
+	fails 1 api --breaker 1,10ms
+	shown() { "$RETRY" --budget-status api | grep -q "$1"; }
+	wait_for shown ' open after 1 failure, probe due$'
+	json api 'b["gate"]["next_seconds"] == 0'
+	start "$RETRY" -B api --breaker 1,10ms sh -c 'until [ -e go ]; do sleep 0.05; done'
+	wait_for shown ' half-open after 1 failure, probe under way$'
+	prom api 'v["gate_state"]["api"] == 2'
+	touch go
+	ended
+	[ "$status" -eq 0 ]
+	shown ' closed$'
+}
+
+@test "the pause after a denial is shown" {
+	fails 2 api --budget-min 0 --budget-cooldown 1h
+	json api '3500 < b["cooldown_seconds"] <= 3600'
+	"$RETRY" --budget-status api | grep -qE ' closed, [12] failures?; cooldown (1h|59m)'
+}
+
+#
+# JSON
+#
+
+@test "a budget in JSON is one object on one line" {
+	"$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
+	    -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
+	"$RETRY" --budget-status api --json >got
+	[ "$(lines got)" -eq 1 ]
+	json api 'b == {
+	    "key": "api", "directory": "'"$RETRY_BUDGET_DIR"'",
+	    "file": "retry-v1.'"$uid"'.api",
+	    "retries": 1, "limit": 7, "left": 6, "next_seconds": 0,
+	    "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7,
+	    "cooldown_seconds": 0,
+	    "totals": {"firsts": 1, "successes": 1, "retries": 1, "denied": 0,
+	        "attempts": 2},
+	    "amplification": 2,
+	    "gate": {"state": "closed", "failures": 0, "next_seconds": None}}'
+}
+
+@test "all budgets in JSON are an array in the order of their keys" {
+	local keys=(k{1..20} 'a b' Z a)
+	for key in "${keys[@]}"; do
+		"$RETRY" -q -B "$key" true
+	done
+	json all '[x["key"] for x in b] == sorted(x["key"] for x in b) and
+	    len(b) == 23'
+	"$RETRY" --budget-status all | awk 'NR > 1 { print $1 }' >got
+	LC_ALL=C sort -c got
+	[ "$(lines got)" -eq 23 ]
+}
+
+@test "a key of any bytes is valid in JSON" {
+	for code in {1..255}; do
+		printf -v byte "\\x$(printf %x "$code")"
+		printf -v high '%s' "$high$byte"
+	done
+	for key in "$high" $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
+	    $'\xe2\x82' $'\xe2\x82\xac' $'\xf0\x9f\x98\x80' '"\' $'\x01'; do
+		"$RETRY" -q -B "$key" true
+		json "$key" 'len(b["key"]) > 0'
+	done
+	json all '{x["key"] for x in b} >= {"\\xed\\xa0\\x80", "\\xc0\\xaf",
+	    "\\xf4\\x90\\x80\\x80", "\\xe2\\x82", "\u20ac", "\U0001f600",
+	    "\"\\", "\x01"} and len(b) == 9'
+	json all '[x for x in b if x["key"] == "".join(map(chr, range(1, 128))) +
+	    "".join("\\x%x" % c for c in range(128, 256))]'
+}
+
+@test "what a file is called tells the key exactly" {
+	fails 1 $'\xff/'
+	json $'\xff/' 'b["key"] == "\\xff/" and b["file"].endswith(".%FF%2F")'
+	json all 'b[0]["file"].endswith(".%FF%2F")'
+	[ -e "budgets/retry-v1.$uid.%FF%2F" ]
+}
+
+#
+# Prometheus
+#
+
+@test "what Prometheus gets is in its format" {
+	"$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
+	fails 1 'quo"te\back'
+	fails 1 $'new\nline\x01\xff\t'
+	prom all 'set(v["left"]) == {"api", "quo\"te\\back",
+	    "new\nline\\x01\\xff\\x09"}'
+	prom api 'v["window_retries"] == {"api": 2} and
+	    v["window_successes"] == {"api": 1} and v["limit"] == {"api": 10} and
+	    v["left"] == {"api": 8} and v["window_seconds"] == {"api": 60} and
+	    v["firsts_total"] == {"api": 1} and v["attempts_total"] == {"api": 3} and
+	    v["retries_total"] == {"api": 2} and v["denied_total"] == {"api": 0} and
+	    v["amplification"] == {"api": 3} and v["ratio"] == {"api": 0.2} and
+	    v["gate_state"] == {"api": 0} and v["next_seconds"] == {"api": 0}'
+}
+
+#
+# Nothing to show, and what cannot be shown
+#
+
+@test "to look changes nothing" {
+	fails 3 api --breaker 2,1ms --budget-min 1
+	cp budgets/retry-v1."$uid".api before
+	for format in --json --prom -v; do
+		for key in api all; do
+			"$RETRY" --budget-status "$key" $format | grep -q api
+		done
+	done
+	cmp before budgets/retry-v1."$uid".api
+	[ "$(ls -A budgets)" = "retry-v1.$uid.api" ]
+}
+
+@test "a budget that does not exist is none: 1" {
+	refuses "budget 'api': none in $PWD/budgets" --budget-status api
+	refuses "budget 'a\\nb': none in $PWD/budgets" --budget-status $'a\nb' --json
+	refuses "budget 'api': none in nowhere" --budget-dir nowhere --budget-status api
+	[ -z "$(ls -A budgets)" ] && [ ! -e nowhere ]
+	run -1 "$RETRY" -q --budget-status api
+	[ -z "$output" ]
+}
+
+@test "all of none is a header, an empty array, no samples" {
+	run -0 "$RETRY" --budget-status all
+	[[ $output = KEY*GATE ]]
+	json all 'b == []'
+	prom all 'len(v) > 10 and not any(v.values())'
+}
+
+@test "the key all is every budget, and one of that name is among them" {
+	fails 1 all
+	fails 1 api
+	json all '[x["key"] for x in b] == ["all", "api"]'
+}
+
+@test "a directory that cannot be read is an error: 1" {
+	refuses "cannot read nowhere: No such file or directory" \
+	    --budget-dir nowhere --budget-status all
+	refuses "cannot write to nowhere: No such file or directory" \
+	    --budget-dir nowhere --budget-gc
+	touch file
+	refuses "cannot read file: Not a directory" \
+	    --budget-dir file --budget-status all --json
+}
+
+@test "a file that is no segment is named, and the others are shown" {
+	fails 1 good
+	fails 1 open
+	chmod 0644 "budgets/retry-v1.$uid.open"
+	echo junk >"budgets/retry-v1.$uid.junk"
+	mkdir "budgets/retry-v1.$uid.directory"
+	ln -s /etc/passwd "budgets/retry-v1.$uid.link"
+	cp "budgets/retry-v1.$uid.good" "budgets/retry-v1.$uid.other"
+	touch "budgets/of somebody else"
+	"$RETRY" --budget-status all --json >out 2>err
+	"$PYTHON" -c 'import json; [b] = json.load(open("out")); assert b["key"] == "good"'
+	[ "$(lines err)" -eq 5 ]
+	for name in open junk directory link other; do
+		grep -qx "retry: budget file 'retry-v1.$uid.$name': not shown: .*" err
+	done
+	run -0 --separate-stderr "$RETRY" -q --budget-status all
+	# shellcheck disable=SC2154 # run sets it
+	[ -z "$stderr" ]
+	for name in open junk directory link other; do
+		run -1 --separate-stderr "$RETRY" --budget-status "$name"
+		[ -z "$output" ]
+		[[ $stderr = "retry: budget '$name': cannot be used: "*", in $PWD/budgets" ]]
+	done
+}
+
+@test "words without sense are shown as what they are worth" {
+	"$RETRY" -q -B api true
+	for round in {1..15}; do
+		"$PYTHON" - "budgets/retry-v1.$uid.api" "$round" <<-'END'
+			import random, sys
+			words = int(sys.argv[2])
+			random.seed(words)
+			with open(sys.argv[1], "r+b") as segment:
+			    size = len(segment.read())
+			    at = size - random.choice([8 * 61, 8 * 70, 8 * 82])
+			    segment.seek(at)
+			    segment.write(random.randbytes(size - at) if words % 3
+			        else b"\xff" * (size - at))
+		END
+		json api 'b["left"] >= 0 and b["limit"] >= b["left"] and
+		    b["gate"]["state"] in ("closed", "open", "half-open") and
+		    b["totals"]["attempts"] >= b["totals"]["firsts"] >= 0'
+		prom api 'v["left"]["api"] >= 0'
+		"$RETRY" --budget-status api | grep -qE '^api +[0-9]+ '
+	done
+}
+
+@test "output that cannot be delivered is an error of ours: 125" {
+	fails 1 api
+	cp "budgets/retry-v1.$uid.api" before
+	for key in api all; do
+		for format in --json --prom -v; do
+			"$RETRY" --budget-status $key $format >/dev/full 2>err && status=0 || status=$?
+			[ "$status" -eq 125 ]
+			[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
+			"$RETRY" --budget-status $key $format >&- 2>err && status=0 || status=$?
+			[ "$status" -eq 125 ]
+			[ "$(<err)" = 'retry: cannot write to standard output: Bad file descriptor' ]
+		done
+	done
+	"$RETRY" --budget-status all >&- 2>&- && status=0 || status=$?
+	[ "$status" -eq 125 ]
+	cmp before "budgets/retry-v1.$uid.api"
+}
+
+@test "a budget that a group shares has no user in its name" {
+	mkdir group
+	chgrp "$(id -g)" group
+	chmod 2770 group
+	export RETRY_BUDGET_DIR=$PWD/group
+	"$RETRY" -q -B api true
+	json api 'b["file"] == "retry-v1.api" and b["successes"] == 1'
+	json all '[x["file"] for x in b] == ["retry-v1.api"]'
+	[ -e group/retry-v1.api ]
+	"$RETRY" --budget-reset api
+	[ ! -e group/retry-v1.api ]
+}
+
+@test "budgets are kept in /dev/shm unless there is a word on it" {
+	[ -w /dev/shm ] || skip 'no /dev/shm'
+	unset RETRY_BUDGET_DIR
+	local key=ledger-test-$$
+	"$RETRY" -q -B "$key" true
+	json "$key" 'b["directory"] == "/dev/shm" and b["successes"] == 1'
+	[ -e "/dev/shm/retry-v1.$uid.$key" ]
+	run -0 "$RETRY" -v --budget-reset "$key"
+	[ "$output" = "retry: budget '$key': reset" ]
+	[ ! -e "/dev/shm/retry-v1.$uid.$key" ]
+}
+
+#
+# Reset
+#
+
+@test "a reset forgets everything of one key" {
+	fails 3 api --budget-min 1
+	"$RETRY" -q -B other true
+	json api 'b["left"] == 0'
+	run -0 "$RETRY" --budget-reset api
+	[ -z "$output" ]
+	[ "$(ls budgets)" = "retry-v1.$uid.other" ]
+	fails 2 api --budget-min 1
+	json api 'b["totals"]["retries"] == 1'
+}
+
+@test "a reset of nothing is no error" {
+	run -0 "$RETRY" -v --budget-reset api
+	[ "$output" = "retry: budget 'api': none in $PWD/budgets" ]
+	run -0 "$RETRY" --budget-reset api
+	[ -z "$output" ]
+}
+
+@test "a reset removes what cannot be used" {
+	echo junk >"budgets/retry-v1.$uid.api"
+	run -0 "$RETRY" -v --budget-reset api
+	[ "$output" = "retry: budget 'api': reset" ]
+	mkdir "budgets/retry-v1.$uid.api"
+	run -1 "$RETRY" --budget-reset api
+	[[ $output = "retry: budget 'api': cannot remove: "*", in $PWD/budgets" ]]
+}
+
+@test "whoever runs notices a reset, and counts anew" {
+	fails 5 api
+	start "$RETRY" -B api -n 2 -d 0 \
+	    sh -c 'touch ran.$RETRY_ATTEMPT; until [ -e go.$RETRY_ATTEMPT ]; do sleep 0.02; done
+		test $RETRY_ATTEMPT = 2'
+	wait_for test -e ran.1
+	touch go.1
+	wait_for test -e ran.2
+	json api 'b["totals"]["retries"] == 5'
+	"$RETRY" --budget-reset api
+	touch go.2
+	ended
+	[ "$status" -eq 0 ]
+	json api 'b["successes"] == 1 and b["retries"] == 0'
+}
+
+#
+# Garbage
+#
+
+@test "what nobody used within its window is removed, and nothing else" {
+	fails 1 idle
+	fails 2 retried
+	"$RETRY" -q -B succeeded true
+	fails 1 open --breaker 1,1h
+	fails 2 paused --budget-min 0 --budget-cooldown 1h
+	touch budgets/retry-v2.$uid.x budgets/retry-v1.$uid.junk budgets/else
+	run -0 --separate-stderr "$RETRY" -v --budget-gc
+	[ -z "$output" ]
+	diff <(sort <<<"$stderr") - <<-END
+		retry: budget file 'retry-v1.$uid.idle': removed: idle
+		retry: budget file 'retry-v1.$uid.junk': kept: not as retry makes them
+		retry: budget file 'retry-v1.$uid.open': kept: in use
+		retry: budget file 'retry-v1.$uid.paused': kept: in use
+		retry: budget file 'retry-v1.$uid.retried': kept: in use
+		retry: budget file 'retry-v1.$uid.succeeded': kept: in use
+	END
+	[ ! -e "budgets/retry-v1.$uid.idle" ]
+	[ "$(ls budgets | wc -l)" -eq 7 ]
+	json all 'len(b) == 4'
+}
+
+@test "what is used becomes idle when its window is over" {
+	"$RETRY" -q -B api --budget-window 1s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
+	collected()
+	{
+		"$RETRY" --budget-gc && [ -z "$(ls -A budgets)" ]
+	}
+	wait_for collected
+	"$RETRY" -q -B api true
+	json api 'b["totals"]["successes"] == 1'
+}
+
+@test "a collection says nothing, and finds nothing wrong with nothing" {
+	fails 1 api
+	run -0 "$RETRY" --budget-gc
+	[ -z "$output" ]
+	[ -z "$(ls -A budgets)" ]
+	run -0 "$RETRY" -v --budget-gc
+	[ -z "$output" ]
+}
+
+@test "what an earlier boot left is not shown, and is removed" {
+	case $(stat -f -c %T budgets) in
+	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
+	esac
+	"$RETRY" -q -B old true
+	"$RETRY" -q -B new true
+	"$PYTHON" - "budgets/retry-v1.$uid.old" <<-'END'
+		import sys
+		boot = open("/proc/sys/kernel/random/boot_id").read().strip()
+		with open(sys.argv[1], "r+b") as segment:
+		    text = segment.read()
+		    at = text.index(boot.encode())
+		    segment.seek(at)
+		    segment.write(b"0" * len(boot))
+	END
+	refuses "budget 'old': none in $PWD/budgets" --budget-status old
+	json all '[x["key"] for x in b] == ["new"]'
+	run -0 --separate-stderr "$RETRY" -v --budget-status all
+	[ "$stderr" = "retry: budget file 'retry-v1.$uid.old': not shown: of an earlier boot" ]
+	run -0 --separate-stderr "$RETRY" -v --budget-gc
+	[[ $stderr = *"budget file 'retry-v1.$uid.old': removed: of an earlier boot"* ]]
+	[ "$(ls budgets)" = "retry-v1.$uid.new" ]
+}
