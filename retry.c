@@ -21,7 +21,7 @@
 /* How long the last lines wait for a slow reader. */
 #define LAST_WORDS (100 * NANOS_MS)
 
-/* Of the environment's pointers; the stack may be as small as 128 KiB. */
+/* Of the attempts' environment; the stack may be as small as 128 KiB. */
 #define STACK_MOST 16384
 
 /* All of one invocation. */
@@ -211,7 +211,7 @@ main(int argc, char **argv)
 	struct step step;
 	const char *refused;
 	size_t size;
-	char **env;
+	void *room;
 	int status;
 
 	run.policy = options_parse(argc, argv);
@@ -230,18 +230,17 @@ main(int argc, char **argv)
 		return STATUS_UNAVAILABLE;
 	}
 	/* Nearly always there is room on the stack, which spares a heap. */
-	size = nesting_elements() * sizeof *env;
-	env = size <= STACK_MOST ? alloca(size) : malloc(size);
-	if (env == NULL ||
-	    !nesting_open(&run.nesting, env, run.request.variables, &run.policy,
-		&run.outer))
+	size = nesting_size(&run.policy);
+	room = size <= STACK_MOST ? alloca(size) : malloc(size);
+	if (room == NULL)
 		return fail(&run, "environment");
+	nesting_open(
+	    &run.nesting, room, run.request.variables, &run.policy, &run.outer);
 
 	step = series(&run);
 	status = finish(&run, &step);
 	child_close(&run.child);
-	nesting_close(&run.nesting);
 	if (size > STACK_MOST)
-		free(env);
+		free(room);
 	return status;
 }

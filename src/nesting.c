@@ -198,14 +198,30 @@ nesting_settle(struct policy *policy, const struct outer *outer)
 		policy->attempts = 1;
 }
 
-size_t
-nesting_elements(void)
+/* Of the environment of an attempt, the closing NULL included. */
+static size_t
+count_elements(void)
 {
 	size_t count = 0;
 
 	while (environ != NULL && environ[count] != NULL)
 		count++;
 	return count + NESTING_HANDED + NESTING_OURS + 1;
+}
+
+size_t
+nesting_size(const struct policy *policy)
+{
+	const char *directory = policy->told[TOLD_DIR];
+	size_t size = count_elements() * sizeof(char *);
+
+	for (int i = 0; i < POLICY_TOLD; i++)
+		if (policy->told[i] != NULL)
+			size +=
+			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
+	/* For put_place. */
+	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
+							: size;
 }
 
 /* Whether variable has the name that another, or "NAME=", begins with. */
@@ -243,22 +259,10 @@ put_place(char *at, const char *path)
 	return append(at + strlen(at), "/");
 }
 
-/* Hands on what the command line told. */
-static bool
-hand_on(struct nesting *nesting, const struct policy *policy)
+/* Hands on what the command line told, in text that begins at at. */
+static void
+hand_on(struct nesting *nesting, const struct policy *policy, char *at)
 {
-	size_t size = 0;
-	char *at;
-
-	for (int i = 0; i < POLICY_TOLD; i++)
-		if (policy->told[i] != NULL)
-			size +=
-			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
-	if (size == 0)
-		return true;
-	at = nesting->told = malloc(size + PATH_MAX);
-	if (at == NULL)
-		return false;
 	for (int i = 0; i < POLICY_TOLD; i++) {
 		if (policy->told[i] == NULL)
 			continue;
@@ -268,7 +272,6 @@ hand_on(struct nesting *nesting, const struct policy *policy)
 			at = put_place(at, policy->told[i]);
 		at = append(at, policy->told[i]) + 1;
 	}
-	return true;
 }
 
 /* Who we are to a retry within the command: the same for all attempts. */
@@ -286,12 +289,11 @@ introduce(struct nesting *nesting, const struct outer *outer)
 		*nesting->ours++ = nesting->parent;
 }
 
-bool
-nesting_open(struct nesting *nesting, char **env, char *const *handed,
+void
+nesting_open(struct nesting *nesting, void *room, char *const *handed,
     const struct policy *policy, const struct outer *outer)
 {
-	nesting->env = nesting->ours = env;
-	nesting->told = NULL;
+	nesting->env = nesting->ours = room;
 	nesting->retrying = outer->retrying;
 	nesting->deadline[0] = '\0';
 	for (char **from = environ; from != NULL && *from != NULL; from++)
@@ -300,7 +302,7 @@ nesting_open(struct nesting *nesting, char **env, char *const *handed,
 	while (*handed != NULL)
 		*nesting->ours++ = *handed++;
 	introduce(nesting, outer);
-	return hand_on(nesting, policy);
+	hand_on(nesting, policy, (char *)(nesting->env + count_elements()));
 }
 
 /* The deadline does not change: what is written once is told to all. */
@@ -340,11 +342,4 @@ nesting_tell(struct nesting *nesting, const struct policy *policy,
 	if (nesting->retrying || history->made > 1)
 		*slot++ = ancestor;
 	*slot = NULL;
-}
-
-void
-nesting_close(struct nesting *nesting)
-{
-	free(nesting->told);
-	nesting->told = NULL;
 }

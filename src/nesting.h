@@ -34,7 +34,6 @@ struct nesting {
 	char **env; /* NULL-terminated, for execve */
 	char **ours; /* where those that change begin in it */
 	bool retrying; /* the retry around us is */
-	char *told; /* what the command line is handed on in, or NULL */
 	char attempt[NESTING_ROOM], most[NESTING_ROOM], depth[NESTING_ROOM],
 	    deadline[NESTING_ROOM], last[NESTING_ROOM], parent[NESTING_ROOM],
 	    id[NESTING_ROOM];
@@ -50,18 +49,16 @@ struct outer nesting_outer(void);
 /* Leaves of the policy's attempts what --nested does, below a living outer. */
 void nesting_settle(struct policy *policy, const struct outer *outer);
 
-/* How many elements nesting_open may need, the closing NULL included. */
-size_t nesting_elements(void);
+/* How many bytes nesting_open needs. */
+size_t nesting_size(const struct policy *policy);
 
 /*
- * Begins the environment of the attempts in env, of nesting_elements elements:
- * our own, but for what is told below; with handed, at most NESTING_HANDED
- * variables and NULL, which replace others of their names; with RETRY_DEPTH,
- * RETRY_ID and, where there is a /proc, RETRY_PARENT; and with what the
- * command line said of the budget and of nesting, as it was typed. False, with
- * errno, if there is no memory.
+ * Begins the environment of the attempts in room, of nesting_size bytes and
+ * aligned for pointers: ours as we found it, without what nesting_tell adds,
+ * and with handed, at most NESTING_HANDED variables and NULL, which replace
+ * others of their names.
  */
-bool nesting_open(struct nesting *nesting, char **env, char *const *handed,
+void nesting_open(struct nesting *nesting, void *room, char *const *handed,
     const struct policy *policy, const struct outer *outer);
 
 /*
@@ -71,7 +68,5 @@ bool nesting_open(struct nesting *nesting, char **env, char *const *handed,
  */
 void nesting_tell(struct nesting *nesting, const struct policy *policy,
     const struct history *history);
-
-void nesting_close(struct nesting *nesting);
 
 #endif
