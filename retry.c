@@ -135,7 +135,7 @@ attempt(struct run *run)
 	outcome.http = status_read(&run->request.status, &run->pump.lines);
 	now = context_now(CLOCK_BOOTTIME);
 	step = plan_next(&run->policy, &run->history, &outcome, now);
-	budget_tell(&run->pump.budget, run->history.verdict, &outcome,
+	budget_tell(&run->pump.budget, run->history.reason, &outcome,
 	    !run->outer.retrying, now);
 	report_step(&run->pump.lines, &run->policy, &run->history, &step);
 	return step;
@@ -168,7 +168,8 @@ prepare(struct run *run)
 	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
 
 	lines_open(&run->pump.lines, run->policy.loudness);
-	budget_start(&run->pump.budget, &run->policy.share, &run->pump.lines);
+	budget_start(&run->pump.budget, &run->policy.share, run->outer.admitted,
+	    &run->pump.lines);
 	run->request.status.path = NULL;
 	if (!signals_open(&run->pump.signals))
 		return "signalfd";
@@ -230,7 +231,7 @@ main(int argc, char **argv)
 		return STATUS_UNAVAILABLE;
 	}
 	/* Nearly always there is room on the stack, which spares a heap. */
-	size = nesting_size(&run.policy);
+	size = nesting_size(&run.policy, &run.outer);
 	room = size <= STACK_MOST ? alloca(size) : malloc(size);
 	if (room == NULL)
 		return fail(&run, "environment");

@@ -45,16 +45,38 @@ abandoned(const struct gate *gate, nanos age)
 	    gate_look(gate, age - GATE_PAUSE_MOST).next == 0;
 }
 
+/* A ring that nobody else changes. */
 static void
+copy(struct ring *own, const struct ring *ring)
+{
+	for (size_t i = 0; i < RING_WORDS; i++)
+		atomic_init(&own->words[i], atomic_load(&ring->words[i]));
+}
+
+/* Whether a ring would answer; asking changes it. */
+static bool
+answers(struct ring *ring, int64_t epoch)
+{
+	static const struct ring_limits none = { 0, 0 };
+	struct ring_sums sums;
+
+	return ring_withdraw(ring, &none, epoch, &sums) != RING_SPOILT;
+}
+
+static bool
 take_window(struct account *account, const struct segment *segment,
     const struct header *header, nanos now)
 {
 	struct ring_limits limits = segment_limits(segment);
-	int64_t epoch = segment_epoch(header, now);
+	int64_t epoch = segment_epoch(header, now), slices;
 	struct ring_sums sums;
-	int64_t slices = ring_next(&segment->ring, &limits, epoch, &sums);
+	struct ring ring;
 	nanos age = segment_age(header, now);
 
+	copy(&ring, &segment->ring);
+	if (limits.ratio < 0 || limits.min < 0)
+		return false;
+	slices = ring_next(&ring, &limits, epoch, &sums);
 	account->ratio = limits.ratio;
 	account->min = limits.min;
 	account->retries = sums.retries;
@@ -71,6 +93,7 @@ take_window(struct account *account, const struct segment *segment,
 		account->next = slices * header->slice - age % header->slice;
 	if (slices != RING_NEVER && account->next < account->cooldown)
 		account->next = account->cooldown;
+	return answers(&ring, epoch);
 }
 
 static void
@@ -83,7 +106,7 @@ take_gate(struct account *account, const struct gate *gate, nanos age)
 	account->probe = view.state == GATE_CLOSED ? ACCOUNT_NONE : view.next;
 }
 
-void
+bool
 account_take(struct account *account, const struct segment *segment,
     const struct header *header, nanos now)
 {
@@ -91,7 +114,8 @@ account_take(struct account *account, const struct segment *segment,
 
 	account->length = header->length;
 	memcpy(account->key, header->key, sizeof account->key);
-	take_window(account, segment, header, now);
+	if (!take_window(account, segment, header, now))
+		return false;
 	take_gate(account, &segment->gate, age);
 	account->idle = account->retries == 0 && account->successes == 0 &&
 	    account->cooldown == 0 &&
@@ -105,6 +129,7 @@ account_take(struct account *account, const struct segment *segment,
 	account->amplification = account->all_firsts == 0
 	    ? ACCOUNT_NONE
 	    : quotient(account->all_attempts, account->all_firsts);
+	return true;
 }
 
 int

@@ -34,8 +34,12 @@ struct account {
 	nanos probe; /* struct gate_view's next; NONE where it is closed */
 };
 
-/* Fills in all but the file. now: CLOCK_BOOTTIME. */
-void account_take(struct account *account, const struct segment *segment,
+/*
+ * Fills in all but the file. False if there is no sense in the limits or in the
+ * ring, and so nobody can use them; that is to be believed only the second
+ * time, as RING_SPOILT is. now: CLOCK_BOOTTIME.
+ */
+bool account_take(struct account *account, const struct segment *segment,
     const struct header *header, nanos now);
 
 /* Orders them by key, as qsort asks. */

@@ -26,9 +26,11 @@ struct visit {
 };
 
 void
-budget_start(
-    struct budget *budget, const struct share *share, struct lines *lines)
+budget_start(struct budget *budget, const struct share *share,
+    const char *admitted, struct lines *lines)
 {
+	budget->minds_gate = admitted == NULL || share->key == NULL ||
+	    strcmp(admitted, share->key) != 0;
 	budget->share = share;
 	budget->lines = lines;
 	budget->alone = budget->warned = budget->counted = false;
@@ -135,8 +137,8 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-/* Brings our numbers and the segment's together. */
-static void
+/* Brings our numbers and the segment's together. False: it has none. */
+static bool
 enter(struct visit *visit, struct segment *segment, const struct header *header)
 {
 	struct admission *admission = &visit->admission;
@@ -146,7 +148,8 @@ enter(struct visit *visit, struct segment *segment, const struct header *header)
 	admission->limits =
 	    segment_agree(segment, &visit->budget->share->terms, &differs);
 	visit->differs = differs;
-	visit->spoilt = false;
+	visit->spoilt = admission->limits.ratio < 0;
+	return !visit->spoilt;
 }
 
 /* Whether there is sense in the ring. Where no retry is allowed, none counts.
@@ -158,10 +161,10 @@ look(struct segment *segment, const struct header *header, void *with)
 	struct visit *visit = with;
 	struct ring_sums sums;
 
-	enter(visit, segment, header);
-	visit->spoilt =
-	    ring_withdraw(&segment->ring, &none,
-		segment_epoch(header, visit->now), &sums) == RING_SPOILT;
+	if (enter(visit, segment, header))
+		visit->spoilt = ring_withdraw(&segment->ring, &none,
+				    segment_epoch(header, visit->now),
+				    &sums) == RING_SPOILT;
 }
 
 bool
@@ -197,44 +200,53 @@ cool_down(struct segment *segment, nanos age, nanos span)
 		;
 }
 
+/* When to ask the ring again: what it says itself, or a longer pause. */
+static void
+find_next(struct visit *visit, const struct segment *segment,
+    const struct header *header)
+{
+	struct admission *admission = &visit->admission;
+	const struct ring_limits *limits = &admission->limits;
+	nanos age = segment_age(header, visit->now), pause;
+	int64_t epoch = segment_epoch(header, visit->now);
+	int64_t slices =
+	    ring_next(&segment->ring, limits, epoch, &admission->sums);
+
+	admission->denied = REASON_BUDGET;
+	admission->never = limits->ratio == 0 && limits->min == 0;
+	pause = cooldown_left(segment, age);
+	if (slices == RING_NEVER)
+		admission->next = NANOS_MAX;
+	else if (slices > 0)
+		admission->next = header->slice * (epoch + slices) - age;
+	if (pause > admission->next)
+		admission->next = pause;
+}
+
 /* Asks the ring, whose answer is the only one that counts a retry. */
 static void
 ask_ring(
     struct visit *visit, struct segment *segment, const struct header *header)
 {
 	struct admission *admission = &visit->admission;
-	nanos age = segment_age(header, visit->now), cooldown;
-	int64_t epoch = segment_epoch(header, visit->now), slices;
+	nanos age = segment_age(header, visit->now);
+	nanos cooldown = visit->budget->share->cooldown;
+	int64_t epoch = segment_epoch(header, visit->now);
+	enum ring_answer answer = RING_DENIED;
 
-	admission->next = cooldown_left(segment, age);
-	admission->cooling = admission->next > 0;
-	if (admission->cooling) {
-		admission->denied = REASON_BUDGET;
-		return;
+	admission->cooling = cooldown_left(segment, age) > 0;
+	if (!admission->cooling) {
+		answer = ring_withdraw(&segment->ring, &admission->limits,
+		    epoch, &admission->sums);
+		if (answer == RING_DENIED && cooldown > 0)
+			cool_down(segment, age, cooldown);
 	}
-	switch (ring_withdraw(
-	    &segment->ring, &admission->limits, epoch, &admission->sums)) {
-	case RING_GRANTED:
+	if (answer == RING_GRANTED)
 		add_one(&segment->retries);
-		return;
-	case RING_OPEN:
-	case RING_SPOILT:
+	else if (answer == RING_DENIED)
+		find_next(visit, segment, header);
+	else
 		visit->spoilt = true;
-		return;
-	case RING_DENIED:
-		break;
-	}
-	admission->denied = REASON_BUDGET;
-	slices = ring_next(
-	    &segment->ring, &admission->limits, epoch, &admission->sums);
-	admission->next = slices == RING_NEVER
-	    ? NANOS_MAX
-	    : header->slice * (epoch + slices) - age;
-	cooldown = visit->budget->share->cooldown;
-	if (cooldown > 0)
-		cool_down(segment, age, cooldown);
-	if (cooldown > admission->next)
-		admission->next = cooldown;
 }
 
 /* Whether the breaker lets the attempt through. */
@@ -245,7 +257,7 @@ ask_gate(struct visit *visit, struct segment *segment, nanos age)
 	struct admission *admission = &visit->admission;
 	struct gate_view view;
 
-	if (budget->share->breaker.failures == 0 ||
+	if (!budget->minds_gate || budget->share->breaker.failures == 0 ||
 	    gate_enter(&segment->gate, age, &budget->lease, &view) != GATE_HELD)
 		return true;
 	admission->denied = REASON_BREAKER;
@@ -265,7 +277,8 @@ ask(struct segment *segment, const struct header *header, void *with)
 	/* It may have begun before, in a segment that is lost. */
 	visit->admission = (struct admission){ .denied = REASON_NONE };
 	budget->lease = 0;
-	enter(visit, segment, header);
+	if (!enter(visit, segment, header))
+		return;
 	if (ask_gate(visit, segment, age) && visit->retry)
 		ask_ring(visit, segment, header);
 	if (visit->admission.denied == REASON_NONE && !visit->spoilt)
@@ -294,14 +307,23 @@ budget_admit(struct budget *budget, bool retry, nanos now)
 	return visit.admission;
 }
 
+/*
+ * What an attempt says of the dependency. The deadline that cut it says
+ * something of us, and so does a reader or somebody at a keyboard who ended it.
+ */
 static enum gate_news
-news_of(enum verdict verdict, const struct outcome *outcome)
+news_of(enum reason reason, const struct outcome *outcome)
 {
-	if (verdict == VERDICT_DONE)
+	if (reason == REASON_SUCCEEDED)
 		return GATE_WELL;
-	if (outcome->end == END_NOT_STARTED || outcome->interrupted != 0)
+	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
+	    outcome->interrupted != 0)
 		return GATE_NO_NEWS;
-	return verdict == VERDICT_RETRY ? GATE_ILL : GATE_WELL;
+	if (reason == REASON_STOP_RULE)
+		return GATE_WELL;
+	if (reason == REASON_NOT_RETRYABLE)
+		return verdict_meant(outcome) ? GATE_NO_NEWS : GATE_WELL;
+	return GATE_ILL;
 }
 
 static void
@@ -312,7 +334,8 @@ tell(struct segment *segment, const struct header *header, void *with)
 	const struct breaker *breaker = &budget->share->breaker;
 	nanos age = segment_age(header, visit->now);
 
-	enter(visit, segment, header);
+	if (!enter(visit, segment, header))
+		return;
 	/* First, since all of this may have to be done anew. */
 	if (visit->succeeded && visit->deposits &&
 	    ring_deposit(&segment->ring, segment_epoch(header, visit->now)) ==
@@ -323,7 +346,7 @@ tell(struct segment *segment, const struct header *header, void *with)
 	if (budget->lease != 0)
 		gate_probed(
 		    &segment->gate, breaker, visit->news, budget->lease, age);
-	else if (!budget->outrun)
+	else if (budget->minds_gate && !budget->outrun)
 		gate_tell(&segment->gate, breaker, visit->news,
 		    visit->succeeded, age);
 	if (!budget->counted)
@@ -333,13 +356,13 @@ tell(struct segment *segment, const struct header *header, void *with)
 }
 
 void
-budget_tell(struct budget *budget, enum verdict verdict,
+budget_tell(struct budget *budget, enum reason reason,
     const struct outcome *outcome, bool deposits, nanos now)
 {
 	struct visit visit = { .budget = budget,
 		.now = now,
-		.news = news_of(verdict, outcome),
-		.succeeded = verdict == VERDICT_DONE,
+		.news = news_of(reason, outcome),
+		.succeeded = reason == REASON_SUCCEEDED,
 		.deposits = deposits };
 
 	if (budget->share->key == NULL)

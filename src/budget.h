@@ -21,14 +21,19 @@ struct budget {
 	bool waits; /* was denied, and asks again */
 	struct store store;
 	struct segment own;
+	bool minds_gate; /* asks the breaker, and tells it */
 	bool outrun; /* it was the probe, and lost the lease to another */
 	uint64_t lease; /* as the probe; 0: it is not */
 	nanos renewal; /* of the lease: when, on CLOCK_BOOTTIME */
 };
 
-/* Opens nothing before it is needed. */
-void budget_start(
-    struct budget *budget, const struct share *share, struct lines *lines);
+/*
+ * Opens nothing before it is needed. admitted: the key of the breaker that has
+ * let an outer retry's attempt through, or NULL. What happens within it is that
+ * attempt's, and is not held by its own probe.
+ */
+void budget_start(struct budget *budget, const struct share *share,
+    const char *admitted, struct lines *lines);
 
 /*
  * Opens it now, where it is required: false, and a line said, if it cannot be
@@ -44,10 +49,10 @@ bool budget_ready(struct budget *budget);
 struct admission budget_admit(struct budget *budget, bool retry, nanos now);
 
 /*
- * How an attempt ended, and the verdict on it. deposits: a success pays for
- * retries.
+ * How an attempt ended, and what it would end the series for: REASON_NONE is a
+ * retry. deposits: a success pays for retries.
  */
-void budget_tell(struct budget *budget, enum verdict verdict,
+void budget_tell(struct budget *budget, enum reason reason,
     const struct outcome *outcome, bool deposits, nanos now);
 
 /* How long the lease may be left alone; NANOS_MAX where there is none. */

@@ -22,13 +22,18 @@ struct ledger {
 	struct account *accounts;
 	size_t count, room;
 	bool lost; /* there was no memory for some */
+	bool failed; /* some could not be removed */
 };
 
 /* One look at a segment. */
 struct look {
 	struct account *account;
 	nanos now;
+	bool sound;
 };
+
+/* How often to look at one that makes no sense. */
+#define LOOKS 2
 
 /* Whoever reads what retry has to say, or does not, changes nothing. */
 static void
@@ -82,20 +87,28 @@ fail_directory(const struct ledger *ledger, const char *what)
 }
 
 static void
-look(struct segment *segment, const struct header *header, void *with)
+take(struct segment *segment, const struct header *header, void *with)
 {
-	const struct look *look = with;
+	struct look *look = with;
 
-	account_take(look->account, segment, header, look->now);
+	look->sound = account_take(look->account, segment, header, look->now);
 }
 
-/* False: it was removed meanwhile. */
-static bool
+/* NULL, or why there is none, with errno: ENOENT where it is gone by now. */
+static const char *
 read_account(struct store *store, struct account *account)
 {
-	struct look looking = { account, context_now(CLOCK_BOOTTIME) };
+	struct look look = { .account = account };
 
-	return store_use(store, look, &looking);
+	for (int i = 0; i < LOOKS && !look.sound; i++) {
+		look.now = context_now(CLOCK_BOOTTIME);
+		if (!store_use(store, take, &look)) {
+			errno = ENOENT;
+			return "has just been removed";
+		}
+	}
+	errno = 0;
+	return look.sound ? NULL : "no sense in its words";
 }
 
 /*
@@ -141,15 +154,17 @@ show_one(const struct ledger *ledger)
 	const char *why = store_open(
 	    &store, ledger->directory, ledger->policy->subject, &terms, false);
 
-	if (why != NULL && errno != ENOENT)
-		return fail_budget(ledger, "cannot be used: ", why);
-	name_file(ledger, &account);
-	if (why != NULL || !read_account(&store, &account)) {
-		say_none(ledger, LOUDNESS_PLAIN);
-		return LEDGER_NONE;
-	}
+	if (why == NULL)
+		why = read_account(&store, &account);
 	store_close(&store);
-	return show(ledger, &account, 1, true);
+	if (why == NULL) {
+		name_file(ledger, &account);
+		return show(ledger, &account, 1, true);
+	}
+	if (errno != ENOENT)
+		return fail_budget(ledger, "cannot be used: ", why);
+	say_none(ledger, LOUDNESS_PLAIN);
+	return LEDGER_NONE;
 }
 
 /* A place for one more account, or NULL. */
@@ -169,37 +184,46 @@ extend(struct ledger *ledger)
 	return &more[ledger->count];
 }
 
-/* Why a file is not shown. */
 static const char *const whys[] = {
 	[SEGMENT_STALE] = "of an earlier boot",
 	[SEGMENT_FOREIGN] = "of another time namespace",
 	[SEGMENT_STRANGE] = "not as retry makes them",
 };
 
-static bool
-gather(
-    struct store *store, const char *name, enum segment_state state, void *with)
+/* The same as read_account, for a file that the walk has come upon. */
+static const char *
+read_found(struct found *found, struct account *account)
+{
+	if (found->state == SEGMENT_GOOD)
+		return read_account(&found->store, account);
+	errno = 0;
+	return whys[found->state];
+}
+
+/* What an earlier boot left is only waiting to be replaced. */
+static void
+gather(struct found *found, void *with)
 {
 	struct ledger *ledger = with;
-	struct account *account;
+	struct account *account = extend(ledger);
+	const char *why;
 
-	if (state != SEGMENT_GOOD) {
-		/* What an earlier boot left is only waiting to be replaced. */
-		say(ledger,
-		    state == SEGMENT_STALE ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
-		    STRINGS(
-			"budget file '", name, "': not shown: ", whys[state]));
-		return false;
-	}
-	account = extend(ledger);
-	if (account == NULL) {
+	if (account == NULL)
 		ledger->lost = true;
-	} else if (read_account(store, account)) {
-		strncpy(account->file, name, sizeof account->file - 1);
+	if (account == NULL || found->leftover)
+		return;
+	why = read_found(found, account);
+	if (why == NULL) {
+		strncpy(account->file, found->name, sizeof account->file - 1);
 		account->file[sizeof account->file - 1] = '\0';
 		ledger->count++;
+	} else if (errno != ENOENT) {
+		say(ledger,
+		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
+						  : LOUDNESS_PLAIN,
+		    STRINGS(
+			"budget file '", found->name, "': not shown: ", why));
 	}
-	return false;
 }
 
 static int
@@ -207,7 +231,7 @@ show_all(struct ledger *ledger)
 {
 	int status;
 
-	if (!store_walk(ledger->directory, false, gather, ledger)) {
+	if (!store_walk(ledger->directory, gather, ledger)) {
 		status = fail_directory(ledger, "cannot read ");
 	} else if (ledger->lost) {
 		say(ledger, LOUDNESS_QUIET, STRINGS(strerror(ENOMEM)));
@@ -234,7 +258,7 @@ reset(const struct ledger *ledger)
 	const char *why = store_remove(ledger->directory, key);
 
 	if (why != NULL && errno != ENOENT)
-		return fail_budget(ledger, "", why);
+		return fail_budget(ledger, "cannot be reset: ", why);
 	if (why != NULL)
 		say_none(ledger, LOUDNESS_VERBOSE);
 	else
@@ -243,38 +267,65 @@ reset(const struct ledger *ledger)
 	return 0;
 }
 
-/* Whether a file is to be removed. */
-static bool
-sweep(
-    struct store *store, const char *name, enum segment_state state, void *with)
+/* NULL: it is not kept. */
+static const char *
+why_kept(struct found *found)
 {
-	const struct ledger *ledger = with;
 	struct account account;
-	bool removed = state == SEGMENT_STALE;
+	const char *why;
 
-	if (state == SEGMENT_GOOD) {
-		if (!read_account(store, &account))
-			return false;
-		removed = account.idle;
+	if (found->leftover || found->state == SEGMENT_STALE)
+		return NULL;
+	why = read_found(found, &account);
+	return why != NULL || account.idle ? why : "in use";
+}
+
+/* What became of a file: why it is there still, or NULL. */
+static void
+say_fate(struct ledger *ledger, const struct found *found, const char *why)
+{
+	int error = errno;
+
+	if (why == NULL && !found->leftover) {
+		say(ledger, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name, "': removed: ",
+			found->state == SEGMENT_STALE ? whys[SEGMENT_STALE]
+						      : "idle"));
+	} else if (why != NULL && error == 0) {
+		say(ledger, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name, "': kept: ", why));
+	} else if (why != NULL && error != ENOENT) {
+		ledger->failed = true;
+		say(ledger, LOUDNESS_QUIET,
+		    STRINGS("budget file '", found->name, "': ", why, ": ",
+			strerror(error)));
 	}
-	say(ledger, LOUDNESS_VERBOSE,
-	    STRINGS("budget file '", name, "': ", removed ? "removed" : "kept",
-		": ",
-		state != SEGMENT_GOOD ? whys[state]
-		    : removed         ? "idle"
-				      : "in use"));
-	return removed;
+}
+
+/* Nothing that may take its time comes between the look and the removal. */
+static void
+sweep(struct found *found, void *with)
+{
+	const char *why = "cannot lock";
+
+	if (store_claim(found)) {
+		why = why_kept(found);
+		if (why == NULL && !store_unlink(found))
+			why = "cannot remove";
+	}
+	store_close(&found->store);
+	say_fate(with, found, why);
 }
 
 static int
 collect(struct ledger *ledger)
 {
-	/* The walk would not say that it could not remove anything. */
+	/* Once, and not for each file. */
 	if (faccessat(AT_FDCWD, ledger->directory, W_OK, AT_EACCESS) == -1)
 		return fail_directory(ledger, "cannot write to ");
-	if (!store_walk(ledger->directory, true, sweep, ledger))
+	if (!store_walk(ledger->directory, sweep, ledger))
 		return fail_directory(ledger, "cannot read ");
-	return 0;
+	return ledger->failed ? LEDGER_NONE : 0;
 }
 
 int

@@ -24,6 +24,7 @@ enum name {
 	NAME_PARENT,
 	NAME_ID,
 	NAME_ANCESTOR,
+	NAME_ADMITTED,
 	NAMES,
 };
 
@@ -36,6 +37,7 @@ static const char *const names[NAMES] = {
 	[NAME_PARENT] = "RETRY_PARENT=",
 	[NAME_ID] = "RETRY_ID=",
 	[NAME_ANCESTOR] = "RETRY_ANCESTOR_RETRY=",
+	[NAME_ADMITTED] = "RETRY_ADMITTED=",
 };
 
 static const char *const told_names[POLICY_TOLD] = {
@@ -186,6 +188,7 @@ nesting_outer(void)
 	outer.depth = read_depth(getenv("RETRY_DEPTH"));
 	outer.retrying = ancestor != NULL && strcmp(ancestor, "1") == 0;
 	outer.id = read_id(getenv("RETRY_ID"));
+	outer.admitted = getenv("RETRY_ADMITTED");
 	return outer;
 }
 
@@ -209,12 +212,23 @@ count_elements(void)
 	return count + NESTING_HANDED + NESTING_OURS + 1;
 }
 
+/* The key of the breaker that lets our attempts through, or NULL. */
+static const char *
+admitted_by(const struct policy *policy, const struct outer *outer)
+{
+	return policy->share.breaker.failures > 0 ? policy->share.key
+						  : outer->admitted;
+}
+
 size_t
-nesting_size(const struct policy *policy)
+nesting_size(const struct policy *policy, const struct outer *outer)
 {
 	const char *directory = policy->told[TOLD_DIR];
+	const char *admitted = admitted_by(policy, outer);
 	size_t size = count_elements() * sizeof(char *);
 
+	if (admitted != NULL)
+		size += strlen(names[NAME_ADMITTED]) + strlen(admitted) + 1;
 	for (int i = 0; i < POLICY_TOLD; i++)
 		if (policy->told[i] != NULL)
 			size +=
@@ -259,10 +273,20 @@ put_place(char *at, const char *path)
 	return append(at + strlen(at), "/");
 }
 
-/* Hands on what the command line told, in text that begins at at. */
+/*
+ * Hands on what the command line told, and the breaker's admission, in text
+ * that begins at at.
+ */
 static void
-hand_on(struct nesting *nesting, const struct policy *policy, char *at)
+hand_on(struct nesting *nesting, const struct policy *policy,
+    const struct outer *outer, char *at)
 {
+	const char *admitted = admitted_by(policy, outer);
+
+	if (admitted != NULL) {
+		*nesting->ours++ = at;
+		at = append(append(at, names[NAME_ADMITTED]), admitted) + 1;
+	}
 	for (int i = 0; i < POLICY_TOLD; i++) {
 		if (policy->told[i] == NULL)
 			continue;
@@ -302,7 +326,8 @@ nesting_open(struct nesting *nesting, void *room, char *const *handed,
 	while (*handed != NULL)
 		*nesting->ours++ = *handed++;
 	introduce(nesting, outer);
-	hand_on(nesting, policy, (char *)(nesting->env + count_elements()));
+	hand_on(
+	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
 }
 
 /* The deadline does not change: what is written once is told to all. */

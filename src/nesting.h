@@ -20,10 +20,11 @@ struct outer {
 	int64_t depth; /* 0: there is none */
 	bool retrying; /* it, or one around it, is past its first attempt */
 	const char *id; /* RETRY_ID, or NULL */
+	const char *admitted; /* key of the breaker that let it run, or NULL */
 };
 
 /* The most variables that nesting adds to an environment. */
-#define NESTING_OURS 14
+#define NESTING_OURS 15
 #define NESTING_HANDED 2
 
 /* Room for one variable that is a number or a name of ours. */
@@ -50,7 +51,7 @@ struct outer nesting_outer(void);
 void nesting_settle(struct policy *policy, const struct outer *outer);
 
 /* How many bytes nesting_open needs. */
-size_t nesting_size(const struct policy *policy);
+size_t nesting_size(const struct policy *policy, const struct outer *outer);
 
 /*
  * Begins the environment of the attempts in room, of nesting_size bytes and

@@ -390,6 +390,9 @@ settle_budget(struct policy *policy, const char *const said[])
 			    said[needing[i]]);
 	for (size_t i = 0; i < POLICY_TOLD; i++)
 		policy->told[i] = said[told[i]];
+	/* From the environment too: the command may go elsewhere. */
+	if (policy->share.directory[0] != '/')
+		policy->told[TOLD_DIR] = policy->share.directory;
 	/* Who has no limit but time waits as long as it takes. */
 	if (policy->attempts == POLICY_UNLIMITED &&
 	    said[OPT_BUDGET_WAIT] == NULL)

@@ -100,15 +100,24 @@ place_judge(const struct place *place, const struct stat *file)
 		return "not a regular file";
 	if (file->st_uid != place->user && (!place->shared || place->user == 0))
 		return "owned by somebody else";
+	if (file->st_nlink > 1)
+		return "has other links";
 	if (place->shared && file->st_gid != place->group)
 		return "of another group";
 	if ((file->st_mode & 07777 & ~place->mode) != 0)
 		return place->shared ? "mode is not 0660" : "mode is not 0600";
-	if (file->st_nlink > 1)
-		return "has other links";
 	if (file->st_size != sizeof(struct segment))
 		return "of another size";
 	return NULL;
+}
+
+const char *
+place_judge_removal(const struct place *place, const struct stat *file)
+{
+	if (S_ISREG(file->st_mode) && file->st_uid == place->user &&
+	    file->st_nlink == 1)
+		return NULL;
+	return place_judge(place, file);
 }
 
 static bool

@@ -46,6 +46,13 @@ bool place_is_leftover(const struct place *place);
 const char *place_judge(const struct place *place, const struct stat *file);
 
 /*
+ * Whether this, not followed where it is a link, may be removed, whatever it
+ * holds: a file of the user's own that has no other name, or one of a segment.
+ */
+const char *
+place_judge_removal(const struct place *place, const struct stat *file);
+
+/*
  * What time and which boot it is, for a file that is open there. boot stays ""
  * where the file cannot outlive one, unless always, and space is not asked for.
  */

@@ -105,7 +105,7 @@ plan_next(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), delay;
 
 	history->last = *outcome;
-	history->verdict = judgement.verdict;
+	history->reason = judgement.reason;
 	history->status = verdict_status(outcome);
 	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
 		history->status = STATUS_FAILED;
@@ -160,7 +160,7 @@ plan_denied(const struct policy *policy, struct history *history,
 	history->admission = *admission;
 	if (history->patience == 0)
 		history->patience = number_add(now, policy->share.wait);
-	if (now >= history->patience)
+	if (now >= history->patience || admission->never)
 		return end_before(history, admission->denied);
 	/* Around the nap, not after it: half of those who wait come early. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);

@@ -15,6 +15,7 @@ struct admission {
 	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
 	nanos next; /* when denied: until it is worth asking again;
 		       NANOS_MAX: a success would have to come first */
+	bool never; /* it is not, whatever happens */
 	struct ring_sums sums; /* of the budget */
 	struct ring_limits limits;
 	nanos window;
@@ -30,7 +31,7 @@ struct history {
 	nanos deadline; /* NANOS_MAX: none */
 	struct outcome last; /* of attempt number made; none yet while 0 */
 	int status; /* its exit status, 1 where a failure exited with 0 */
-	enum verdict verdict; /* on it */
+	enum reason reason; /* to end, by what it was; REASON_NONE: none */
 	nanos patience; /* until when to wait for admission; 0: not waiting */
 	struct admission admission; /* while waiting: why */
 	struct schedule schedule;

@@ -175,7 +175,7 @@ say_exhausted(struct lines *lines, const char *key,
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
 	const struct ring_sums *sums = &admission->sums;
 	const struct ring_limits *limits = &admission->limits;
-	bool never = admission->next == NANOS_MAX;
+	bool paid = admission->next == NANOS_MAX;
 
 	lines_say(lines, LOUDNESS_PLAIN,
 	    STRINGS("budget '", key, "': exhausted, ",
@@ -187,8 +187,10 @@ say_exhausted(struct lines *lines, const char *key,
 		sums->successes == 1 ? " success" : " successes", ", ratio ",
 		number_put_decimal(ratio, limits->ratio, RING_RATIO_ONE),
 		", min ", number_put(min, limits->min), "), next ",
-		never ? "after a success" : "in about ", never ? "" : next,
-		then));
+		admission->never ? "never"
+		    : paid       ? "after a success"
+				 : "in about ",
+		paid ? "" : next, then));
 }
 
 static void
@@ -201,8 +203,9 @@ say_held(struct lines *lines, const char *key,
 	    STRINGS("breaker '", key, "': open after ",
 		number_put(failures, admission->failures),
 		admission->failures == 1 ? " failure" : " consecutive failures",
-		admission->probing ? ", probe under way" : ", probe in ",
-		admission->probing ? "" : next, then));
+		admission->probing ? ", probe under way, ask again in "
+				   : ", probe in ",
+		next, then));
 }
 
 /* Says why the next attempt may not begin now, and what follows from that. */

@@ -140,10 +140,8 @@ unpack(uint64_t word)
 	struct ring_limits limits = { .ratio = (int64_t)(word >> 32),
 		.min = (int64_t)(word & UINT32_MAX) };
 
-	if (limits.ratio > SEGMENT_RATIO_MOST)
-		limits.ratio = SEGMENT_RATIO_MOST;
-	if (limits.min > SEGMENT_MIN_MOST)
-		limits.min = SEGMENT_MIN_MOST;
+	if (limits.ratio > SEGMENT_RATIO_MOST || limits.min > SEGMENT_MIN_MOST)
+		limits = SEGMENT_NO_LIMITS;
 	return limits;
 }
 
@@ -280,8 +278,11 @@ segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
 	uint64_t word = atomic_load(&segment->limits), agreed;
 	struct ring_limits there, limits;
 
+	*differs = false;
 	do {
 		there = unpack(word);
+		if (there.ratio < 0)
+			return there;
 		limits.ratio = stricter(terms->ratio, there.ratio);
 		limits.min = stricter(terms->min, there.min);
 		agreed = pack(&limits);

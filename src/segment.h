@@ -128,15 +128,19 @@ int64_t segment_epoch(const struct header *header, nanos now);
 /* The window, as it was asked for, to the microsecond. */
 nanos segment_window(const struct header *header);
 
+/* No segment of ours holds these. */
+#define SEGMENT_NO_LIMITS ((struct ring_limits){ -1, -1 })
+
 /*
  * Brings together what the segment has and what the user said: the stricter of
  * each number is kept in the segment for everybody. Returns the numbers that
- * hold. *differs: the user said something else than what was there.
+ * hold, SEGMENT_NO_LIMITS if there is no sense in those of the segment.
+ * *differs: the user said something else than what was there.
  */
 struct ring_limits segment_agree(
     struct segment *segment, const struct terms *terms, bool *differs);
 
-/* The numbers that hold. */
+/* The numbers that hold, or SEGMENT_NO_LIMITS. */
 struct ring_limits segment_limits(const struct segment *segment);
 
 #endif

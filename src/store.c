@@ -115,11 +115,13 @@ map(struct store *store)
 }
 
 /*
- * Opens what is there: NULL, or why it is not SEGMENT_GOOD; errno is ENOENT
- * only where there is nothing. The descriptor of a stale one is open too.
+ * Opens what is there: NULL, or why it is not SEGMENT_GOOD. Of the answers,
+ * the words are for people, with errno as it belongs to them; ENOENT says that
+ * there is nothing, and only then; and *state, what may be done about what is
+ * there. The descriptor of a stale one is open too.
  */
 static const char *
-look(struct store *store, const struct place *place, const char *key,
+open_existing(struct store *store, const struct place *place, const char *key,
     enum segment_state *state)
 {
 	const char *why;
@@ -141,28 +143,45 @@ look(struct store *store, const struct place *place, const char *key,
 }
 
 /*
- * Takes a stale file away. Of all who find it, only he who has its lock may,
- * and while he sees it in its place nobody can have put a new one there: so a
- * new one is never hit. A lock dies with its holder; where he is stopped, the
- * others give up after a while.
+ * The lock of a file that is to be removed. Of all who find it, only he who has
+ * its lock may remove it, and while he sees it in its place nobody can have put
+ * a new one there: so a new one is never hit, but where a user removes files
+ * himself. Who uses one takes no lock. A lock dies with its holder; where he is
+ * stopped, the others give up after a while.
  */
+static bool
+lock(int fd, int turn)
+{
+	const struct timespec nap = { .tv_nsec = NAP << turn };
+	int error;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	error = errno;
+	nanosleep(&nap, NULL);
+	errno = error;
+	return false;
+}
+
+static bool
+is_in_place(int fd, const struct place *place)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && lstat(place->path, &there) == 0 &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Takes a stale file away, unless somebody else does. */
 static const char *
 take_away(int fd, const struct place *place, int turn)
 {
-	const struct timespec nap = { .tv_nsec = NAP << turn };
-	struct stat ours, there;
-
-	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
-		nanosleep(&nap, NULL);
-		return NULL;
-	}
-	if (fstat(fd, &ours) == -1 || lstat(place->path, &there) == -1 ||
-	    ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+	if (!lock(fd, turn) || !is_in_place(fd, place))
 		return NULL;
 	return unlink(place->path) == 0 ? NULL : "cannot remove";
 }
 
-/* What to do where look found none that is good: NULL, and look again. */
+/* What to do where there is none that is good: NULL, and look again. */
 static const char *
 renew(struct store *store, const struct place *place, const char *key,
     const struct terms *terms, int turn)
@@ -189,7 +208,7 @@ store_open(struct store *store, const char *directory, const char *key,
 		return why;
 	place_name(&place, key);
 	for (int turn = 0; turn < TURNS; turn++) {
-		why = look(store, &place, key, &state);
+		why = open_existing(store, &place, key, &state);
 		if (why == NULL)
 			return NULL;
 		if (state != SEGMENT_STALE && errno != ENOENT)
@@ -256,26 +275,30 @@ const char *
 store_remove(const char *directory, const char *key)
 {
 	struct place place;
+	struct stat file;
 	const char *why = place_find(&place, directory);
 
 	if (why != NULL)
 		return why;
 	place_name(&place, key);
+	if (lstat(place.path, &file) == -1)
+		return "cannot remove";
+	why = place_judge_removal(&place, &file);
+	if (why != NULL)
+		return why;
 	return unlink(place.path) == 0 ? NULL : "cannot remove";
 }
 
 /* What somebody may still be making is left alone. */
-static void
-sweep_leftover(const struct place *place)
+static bool
+is_left_over(const struct place *place)
 {
 	struct stat file;
-	nanos age;
 
-	if (lstat(place->path, &file) == -1)
-		return;
-	age = context_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND;
-	if (age > LEFTOVER_AGE)
-		unlink(place->path);
+	return lstat(place->path, &file) == 0 &&
+	    place_judge_removal(place, &file) == NULL &&
+	    context_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND >
+	    LEFTOVER_AGE;
 }
 
 /* Whether a segment has the name that its key gives it. */
@@ -291,29 +314,34 @@ is_at_home(const struct header *header, const struct place *place)
 }
 
 static void
-visit(const struct place *place,
-    bool (*each)(struct store *, const char *, enum segment_state, void *),
-    void *with)
+visit(
+    const struct place *place, void (*each)(struct found *, void *), void *with)
 {
-	struct store store;
-	enum segment_state state;
-	const char *why = look(&store, place, NULL, &state);
+	struct found found = { .name = place->path + place->stem,
+		.place = place,
+		.leftover = place_is_leftover(place),
+		.state = SEGMENT_STRANGE,
+		.store = { .fd = -1 } };
 
-	if (why != NULL && errno == ENOENT)
+	if (found.leftover) {
+		if (is_left_over(place))
+			each(&found, with);
 		return;
-	if (state == SEGMENT_GOOD && !is_at_home(&store.header, place))
-		state = SEGMENT_STRANGE;
-	if (state != SEGMENT_GOOD)
-		store_close(&store);
-	if (each(&store, place->path + place->stem, state, with))
-		unlink(place->path);
-	store_close(&store);
+	}
+	if (open_existing(&found.store, place, NULL, &found.state) != NULL &&
+	    errno == ENOENT)
+		return;
+	if (found.state == SEGMENT_GOOD &&
+	    !is_at_home(&found.store.header, place)) {
+		found.state = SEGMENT_STRANGE;
+		store_close(&found.store);
+	}
+	each(&found, with);
+	store_close(&found.store);
 }
 
 bool
-store_walk(const char *directory, bool sweep,
-    bool (*each)(struct store *store, const char *name,
-	enum segment_state state, void *with),
+store_walk(const char *directory, void (*each)(struct found *found, void *with),
     void *with)
 {
 	struct place place;
@@ -334,13 +362,37 @@ store_walk(const char *directory, bool sweep,
 			continue;
 		memcpy(place.path + place.stem, entry->d_name,
 		    strlen(entry->d_name) + 1);
-		if (!place_is_leftover(&place))
-			visit(&place, each, with);
-		else if (sweep)
-			sweep_leftover(&place);
+		visit(&place, each, with);
 	}
 	error = errno;
 	closedir(stream);
 	errno = error;
 	return error == 0;
+}
+
+bool
+store_claim(struct found *found)
+{
+	int fd = found->store.fd;
+	bool locked = fd == -1; /* a leftover, which nobody uses */
+
+	for (int turn = 0; turn < TURNS && !locked; turn++)
+		locked = lock(fd, turn);
+	if (!locked || fd == -1 || is_in_place(fd, found->place))
+		return locked;
+	errno = ENOENT;
+	return false;
+}
+
+/*
+ * After the last look somebody may still begin to use it. To rule that out,
+ * whoever uses a segment would have to take a lock too, and would wait for one
+ * who is stopped with it; so this instant is left. It costs little: what is
+ * counted in a file without a name is lost, but each process sees nlink 0 when
+ * it looks the next time, and so loses one grant at most.
+ */
+bool
+store_unlink(const struct found *found)
+{
+	return unlink(found->place->path) == 0;
 }

@@ -20,11 +20,20 @@ struct store {
 	struct header header; /* a copy that was checked */
 };
 
+/* A file that store_walk has come upon. */
+struct found {
+	const char *name;
+	const struct place *place; /* where it is */
+	bool leftover; /* of somebody who was killed while he made one */
+	enum segment_state state; /* what it is worth otherwise */
+	struct store store; /* to be used where that is GOOD */
+};
+
 /*
- * Opens the segment of a key in a directory, and makes it if there is none
- * (make: else NULL is not success, errno ENOENT) or if it is of an earlier
- * boot. Returns NULL, or why it cannot be used, in words, with errno (0 where
- * the words say it all).
+ * Opens the segment of a key in a directory. One that is not there, or that is
+ * of an earlier boot, is made where make, and else it is ENOENT. Returns NULL,
+ * or why it cannot be used, in words, with errno (0 where the words say it
+ * all).
  */
 const char *store_open(struct store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
@@ -41,19 +50,32 @@ bool store_use(struct store *store,
 
 void store_close(struct store *store);
 
-/* Removes the segment of a key. Words as from store_open. */
+/*
+ * Removes the segment of a key, or what the user has in its place, as
+ * place_judge_removal allows. Words as from store_open.
+ */
 const char *store_remove(const char *directory, const char *key);
 
 /*
- * Calls each for every file of ours in a directory that is named as a segment:
- * state says what it is worth. The store is open where that is GOOD, and closed
- * afterwards. each returns true to have the file removed. Leftovers of
- * those who were killed while making one are removed where sweep. False, with
- * errno, if the directory cannot be read.
+ * Calls each for every file in a directory that is named as a segment of ours,
+ * and for the leftovers that may be removed. What is open is closed afterwards.
+ * False, with errno, if the directory cannot be read.
  */
-bool store_walk(const char *directory, bool sweep,
-    bool (*each)(struct store *store, const char *name,
-	enum segment_state state, void *with),
-    void *with);
+bool store_walk(const char *directory,
+    void (*each)(struct found *found, void *with), void *with);
+
+/*
+ * Before a file is removed: sees that its name still leads to it, and keeps
+ * others from removing it until it is closed. False, with errno, ENOENT where
+ * it has been removed already.
+ */
+bool store_claim(struct found *found);
+
+/*
+ * Removes a file that is claimed. Whoever uses it finds that out the next time:
+ * what he was granted meanwhile is forgotten, and that is one retry at most.
+ * False, with errno, if it is still there.
+ */
+bool store_unlink(const struct found *found);
 
 #endif

@@ -82,9 +82,8 @@ not_executable(const struct outcome *outcome)
 	    outcome->error != ETXTBSY;
 }
 
-/* Somebody at a keyboard, or a reader that has seen enough. */
-static bool
-meant_to_end(const struct outcome *outcome)
+bool
+verdict_meant(const struct outcome *outcome)
 {
 	return outcome->end == END_SIGNALED &&
 	    (outcome->code == SIGINT || outcome->code == SIGQUIT ||
@@ -131,7 +130,7 @@ retryable(const struct rules *rules, const struct outcome *outcome)
 	/* What the deadline ends says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return true;
-	if (meant_to_end(outcome))
+	if (verdict_meant(outcome))
 		return codes_names_signal(&rules->retry_on, outcome->code);
 	if (meaning != HTTP_SAYS_NOTHING)
 		return meaning == HTTP_SAYS_RETRY;

@@ -85,6 +85,12 @@ struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome);
 
 /*
+ * Whether the command died because somebody at a keyboard or a reader that has
+ * seen enough wanted it to: of INT, QUIT or PIPE.
+ */
+bool verdict_meant(const struct outcome *outcome);
+
+/*
  * The exit status that stands for an outcome: the command's own, 128+n for a
  * signal, 124 for a limit, 127 and 126 for not found and not executable, 125
  * for what retry itself could not do.

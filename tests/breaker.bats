@@ -209,7 +209,7 @@ probe()
 	due
 	probe --breaker 1,10s
 	tried 75 --breaker 1,10s
-	note "retry: breaker 'api': open after 1 failure, probe under way; command not run"
+	note "retry: breaker 'api': open after 1 failure, probe under way, ask again in (3|2\..)s; command not run"
 	ran 1
 	echo 0 >go
 	ended
@@ -345,7 +345,7 @@ probe()
 	kill -KILL -- "-$pid"
 	ended
 	tried 75 --breaker 1,10s
-	note '.*, probe under way; command not run'
+	note '.*, probe under way, ask again in (3|2\..)s; command not run'
 	PATIENCE=10 wait_for "$RETRY" -q -B api --breaker 1,10s true
 	[ "$(($(now) - before))" -ge 3000 ]
 	is 0 "$RETRY" -B api --breaker 1,10s true
@@ -500,6 +500,46 @@ probe()
 	[ "$status" -eq 143 ]
 	ran 1
 	told 'retry: ended after 0 attempts in .*: interrupted'
+}
+
+#
+# Several layers
+#
+
+@test "what runs within an admitted attempt is not held by its own probe" {
+	fail_once --breaker 1,10s
+	due
+	is 0 timeout 20 "$RETRY" -B api --breaker 1,10s -n 1 \
+	    "$RETRY" --breaker 1,10s --budget-wait 1h "${works[@]}"
+	ran 2
+	is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+}
+
+@test "a failure within a layer counts once" {
+	is 7 "$RETRY" -q -B api --breaker 3,10s -n 1 "$RETRY" -q -n 1 \
+	    "$RETRY" -q -n 1 "${fails[@]}"
+	is 0 "$RETRY" -B api --breaker 3,10s "${works[@]}"
+}
+
+@test "another breaker within an attempt holds it" {
+	fail_once -B other --breaker 1,10s
+	is 75 "$RETRY" -B api --breaker 1,10s -n 1 \
+	    "$RETRY" -B other --breaker 1,10s "${works[@]}"
+	ran 1
+}
+
+@test "what the deadline cuts off says nothing of the dependency" {
+	is 124 "$RETRY" -q -B api --breaker 1,10s -T 0.1 sleep 20
+	is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+}
+
+@test "an attempt that ends by SIGPIPE hands the probe back" {
+	fail_once --breaker 1,10s
+	due
+	is 141 sh -c '"$@"' sh "$RETRY" -q -B api --breaker 1,10s \
+	    sh -c 'kill -PIPE $$'
+	is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+	ran 2
 }
 
 #

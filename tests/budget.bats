@@ -356,7 +356,7 @@ took_since()
 @test "--budget-wait gives up when its time is over" {
 	local before
 	before=$(now)
-	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	is 7 "$RETRY" -v -B api --budget-min 0 \
 	    --budget-wait 600ms -d 0 "${fails[@]}"
 	took_since "$before" 600
 	ran 1
@@ -368,7 +368,7 @@ took_since()
 }
 
 @test "without --budget-wait nobody waits" {
-	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 -d 0 "${fails[@]}"
+	is 7 "$RETRY" -B api --budget-min 0 -d 0 "${fails[@]}"
 	run ! told '.*; waiting'
 	note '.*; giving up'
 }
@@ -383,7 +383,7 @@ took_since()
 }
 
 @test "TERM ends the wait for a budget" {
-	start "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	start "$RETRY" -v -B api --budget-min 0 \
 	    --budget-wait 60s -d 0 "${fails[@]}"
 	reached told '.*; waiting'
 	kill -TERM "$pid"
@@ -396,7 +396,7 @@ took_since()
 @test "the deadline ends the wait for a budget, with the last status" {
 	local before
 	before=$(now)
-	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 \
+	is 7 "$RETRY" -v -B api --budget-min 0 \
 	    --budget-wait 60s -T 1 -d 0 "${fails[@]}"
 	took_since "$before" 900
 	ran 1
@@ -409,7 +409,7 @@ took_since()
 		rm -f ran
 		before=$(now)
 		# shellcheck disable=SC2086 # two options
-		is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 $limits \
+		is 7 "$RETRY" -B api --budget-min 0 $limits \
 		    -d 0 "${fails[@]}"
 		took_since "$before" 500
 		ran 1
@@ -418,7 +418,7 @@ took_since()
 }
 
 @test "a --budget-wait of 0 is none, attempts without limit or not" {
-	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 0 --budget-wait 0 \
+	is 7 "$RETRY" -B api --budget-min 0 --budget-wait 0 \
 	    -n inf -d 0 "${fails[@]}"
 	note '.*; giving up'
 }
@@ -599,4 +599,32 @@ took_since()
 	done
 	ran 10
 	[ "$(find budgets -type f | wc -l)" -eq 4 ]
+}
+
+@test "where no success can bring a retry nobody waits for one" {
+	local limits
+	for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
+		rm -f ran err
+		# shellcheck disable=SC2086 # options
+		is 7 timeout 20 "$RETRY" -B api --budget-min 0 \
+		    --budget-ratio 0 $limits -d 0 "${fails[@]}"
+		ran 1
+		note '.* exhausted, 0 of 0 retries .*, next never; giving up'
+	done
+}
+
+@test "limits that make no sense are no budget" {
+	succeed 1
+	printf '\377%.0s' {1..8} |
+		dd of="$(segment)" bs=1 seek="$SEGMENT_HEADER" conv=notrunc
+	is 69 "$RETRY" -B api --budget-required "${fails[@]}"
+	ran 0
+	is 7 "$RETRY" -B api --budget-min 1 -n 4 -d 0 "${fails[@]}"
+	ran 2
+}
+
+@test "a relative directory from the environment is handed on as it was meant" {
+	mkdir here
+	[ "$(RETRY_BUDGET_DIR=here "$RETRY" sh -c \
+	    'cd / && echo "$RETRY_BUDGET_DIR"')" = "$PWD/here" ]
 }

@@ -106,10 +106,10 @@ not()
 @test "the variables that a command is given are those in the manual and README" {
 	"$RETRY" -T 60 -d 1ms --http --idempotency-key auto -B api \
 		--budget-ratio 1 --budget-min 1 --budget-window 60 \
-		--budget-dir . --nested add -- \
+		--budget-dir . --breaker on --nested add -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 16 ]
+	[ "$(lines given)" = 17 ]
 	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep '^RETRY_' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
@@ -285,7 +285,7 @@ says()
 		'after a success' \
 		"': no retries after a denial, next in about " \
 		"': open after " ' consecutive failures' ', probe in ' \
-		', probe under way' '; giving up' '; waiting' \
+		', probe under way, ask again in ' 'never' '; giving up' '; waiting' \
 		'; command not run' "': shared with other numbers: ratio " \
 		"': cannot be used: " '; counting for this command alone' \
 		'not a regular file' 'owned by somebody else' \
