@@ -74,7 +74,7 @@ take_window(struct account *account, const struct segment *segment,
 	nanos age = segment_age(header, now);
 
 	copy(&ring, &segment->ring);
-	if (limits.ratio < 0 || limits.min < 0)
+	if (limits.ratio < 0)
 		return false;
 	slices = ring_next(&ring, &limits, epoch, &sums);
 	account->ratio = limits.ratio;

@@ -200,24 +200,27 @@ read_found(struct found *found, struct account *account)
 	return whys[found->state];
 }
 
-/* What an earlier boot left is only waiting to be replaced. */
 static void
 gather(struct found *found, void *with)
 {
 	struct ledger *ledger = with;
-	struct account *account = extend(ledger);
+	struct account *account;
 	const char *why;
 
-	if (account == NULL)
-		ledger->lost = true;
-	if (account == NULL || found->leftover)
+	if (found->leftover)
 		return;
+	account = extend(ledger);
+	if (account == NULL) {
+		ledger->lost = true;
+		return;
+	}
 	why = read_found(found, account);
 	if (why == NULL) {
 		strncpy(account->file, found->name, sizeof account->file - 1);
 		account->file[sizeof account->file - 1] = '\0';
 		ledger->count++;
 	} else if (errno != ENOENT) {
+		/* What an earlier boot left is only waiting to be replaced. */
 		say(ledger,
 		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
 						  : LOUDNESS_PLAIN,
@@ -271,7 +274,7 @@ reset(const struct ledger *ledger)
 static const char *
 why_kept(struct found *found)
 {
-	struct account account;
+	struct account account = { .idle = false };
 	const char *why;
 
 	if (found->leftover || found->state == SEGMENT_STALE)
@@ -280,7 +283,7 @@ why_kept(struct found *found)
 	return why != NULL || account.idle ? why : "in use";
 }
 
-/* What became of a file: why it is there still, or NULL. */
+/* What became of a file. why: it is there still, for this reason. */
 static void
 say_fate(struct ledger *ledger, const struct found *found, const char *why)
 {

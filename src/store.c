@@ -374,12 +374,16 @@ bool
 store_claim(struct found *found)
 {
 	int fd = found->store.fd;
-	bool locked = fd == -1; /* a leftover, which nobody uses */
+	bool locked = false;
 
+	if (fd == -1) /* a leftover, or what is not going to be removed */
+		return true;
 	for (int turn = 0; turn < TURNS && !locked; turn++)
 		locked = lock(fd, turn);
-	if (!locked || fd == -1 || is_in_place(fd, found->place))
-		return locked;
+	if (!locked)
+		return false;
+	if (is_in_place(fd, found->place))
+		return true;
 	errno = ENOENT;
 	return false;
 }

@@ -747,7 +747,7 @@ occasion()
 			is 0 timeout 20 "$RETRY" -B api --budget-required \
 			    --breaker 9,10s --budget-window 1h "${works[@]}"
 			quiet
-			kill -CONT "$pid"
+			kill -CONT "$pid" || gone "$pid"
 			ended
 			[ "$status" -eq 1 ]
 			[ "$(counter firsts)" -eq "$((before + 2))" ]

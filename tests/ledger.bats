@@ -4,6 +4,12 @@
 # shellcheck disable=SC2016 # the commands' shells expand
 
 load helper
+load actor
+
+# Users and a group that nobody is.
+ANN=61234
+BOB=61235
+FRIENDS=61300
 
 setup()
 {
@@ -78,6 +84,54 @@ refuses()
 		cat out err
 		return 1
 	}
+}
+
+# become UID: sets the array as to what runs a command as somebody else, one of
+# the friends, who has a copy of the program, ./retry, and ./group, which they
+# share. Paths are relative: the way here may be closed to him.
+become()
+{
+	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
+	as=(setpriv "--reuid=$1" "--regid=$1" "--groups=$FRIENDS")
+	"${as[@]}" true 2>/dev/null || skip 'no setpriv that works here'
+	export RETRY_BUDGET_DIR=group
+	[ ! -e retry ] || return 0
+	cp "$RETRY" retry
+	chmod 755 . retry
+	mkdir group
+	chgrp "$FRIENDS" group
+	chmod 2770 group
+}
+
+# overwrite KEY AT PATTERN [COUNT]: COUNT bytes of KEY's segment, 1 for want of
+# another number, become this byte of printf's
+overwrite()
+{
+	local byte bytes=
+	for ((byte = 0; byte < ${4-1}; byte++)); do
+		bytes+=$3
+	done
+	# shellcheck disable=SC2059 # a format of bytes
+	printf "$bytes" | dd bs=1 seek="$2" of="budgets/retry-v1.$uid.$1" \
+	    conv=notrunc status=none
+}
+
+# collecting: begins a collection, in the background, that is stopped when it
+# is about to look at the only budget that there is
+collecting()
+{
+	inject getppid:signal=STOP
+	start strace -D -o trace -e trace=flock -e inject=flock:signal=STOP \
+	    "$RETRY" -v --budget-gc
+	wait_for grep -q 'stopped by SIGSTOP' trace
+}
+
+# goes_on: it does, and ends with 0
+goes_on()
+{
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 0 ]
 }
 
 #
@@ -331,19 +385,19 @@ refuses()
 	done
 }
 
-@test "words without sense are shown as what they are worth" {
+@test "words that decide nothing are shown as what they are worth" {
 	"$RETRY" -q -B api true
 	for round in {1..15}; do
+		# between the limits and the ring
 		"$PYTHON" - "budgets/retry-v1.$uid.api" "$round" <<-'END'
 			import random, sys
 			words = int(sys.argv[2])
 			random.seed(words)
 			with open(sys.argv[1], "r+b") as segment:
-			    size = len(segment.read())
-			    at = size - random.choice([8 * 61, 8 * 70, 8 * 82])
+			    at = random.choice([1128, 1144, 1224])
 			    segment.seek(at)
-			    segment.write(random.randbytes(size - at) if words % 3
-			        else b"\xff" * (size - at))
+			    segment.write(random.randbytes(1256 - at) if words % 3
+			        else b"\xff" * (1256 - at))
 		END
 		json api 'b["left"] >= 0 and b["limit"] >= b["left"] and
 		    b["gate"]["state"] in ("closed", "open", "half-open") and
@@ -351,6 +405,32 @@ refuses()
 		prom api 'v["left"]["api"] >= 0'
 		"$RETRY" --budget-status api | grep -qE '^api +[0-9]+ '
 	done
+}
+
+@test "a budget without sense is not shown, as nobody can use it" {
+	"$RETRY" -q -B good true
+	for spoilt in "1256 \\377 488" "1260 \\377 4" "1120 \\377 8" \
+	    "1123 \\1" "1127 \\377"; do
+		rm -f "budgets/retry-v1.$uid.api"
+		"$RETRY" -q -B api true
+		# shellcheck disable=SC2086 # words
+		overwrite api $spoilt
+		"$RETRY" -B api -n 2 -d 0 false 2>err && false
+		grep -q "^retry: budget 'api': cannot be used: no sense in its words" err
+		cp "budgets/retry-v1.$uid.api" before
+		refuses "budget 'api': cannot be used: no sense in its words, in $PWD/budgets" \
+		    --budget-status api
+		refuses "budget 'api': cannot be used: no sense in its words, in $PWD/budgets" \
+		    -q --budget-status api --json
+		json all '[x["key"] for x in b] == ["good"]'
+		run -0 --separate-stderr "$RETRY" --budget-status all --prom
+		[ "$stderr" = "retry: budget file 'retry-v1.$uid.api': not shown: no sense in its words" ]
+		run -0 "$RETRY" -v --budget-gc
+		grep -qxF "retry: budget file 'retry-v1.$uid.api': kept: no sense in its words" <<<"$output"
+		cmp before "budgets/retry-v1.$uid.api"
+	done
+	"$RETRY" --budget-reset api
+	"$RETRY" -q -B api --budget-required true
 }
 
 @test "output that cannot be delivered is an error of ours: 125" {
@@ -418,13 +498,90 @@ refuses()
 	[ -z "$output" ]
 }
 
-@test "a reset removes what cannot be used" {
-	echo junk >"budgets/retry-v1.$uid.api"
-	run -0 "$RETRY" -v --budget-reset api
+@test "a reset removes a file of the user's own, whatever it holds" {
+	local file=budgets/retry-v1.$uid.api
+	for spoil in 'echo junk' : 'head -c 1744 /dev/urandom'; do
+		for mode in 600 644 000; do
+			eval "$spoil" >"$file"
+			chmod "$mode" "$file"
+			run -0 "$RETRY" -v --budget-reset api
+			[ "$output" = "retry: budget 'api': reset" ]
+			[ ! -e "$file" ]
+		done
+	done
+}
+
+@test "a reset removes nothing else: 1" {
+	local file=budgets/retry-v1.$uid.api why="not a regular file"
+	refused()
+	{
+		local before
+		before=$(ls -ld "$file")
+		refuses "budget 'api': cannot be reset: $why, in $PWD/budgets" \
+		    --budget-reset api
+		[ "$(ls -ld "$file")" = "$before" ]
+		rm -rf "$file"
+	}
+	mkdir "$file"
+	refused
+	"$RETRY" -q -B target true
+	ln -s "retry-v1.$uid.target" "$file"
+	refused
+	[ -f "budgets/retry-v1.$uid.target" ]
+	ln -s nowhere "$file"
+	refused
+	mkfifo "$file"
+	refused
+	why='has other links'
+	ln "budgets/retry-v1.$uid.target" "$file"
+	refused
+	touch other
+	ln other "$file"
+	refused
+	[ -f other ]
+	[ "$EUID" -eq 0 ] || return 0
+	why='owned by somebody else'
+	"$RETRY" -q -B api true
+	chown "$ANN" "$file"
+	refused
+}
+
+@test "where a reset is not permitted it is an error: 1" {
+	inject '?unlink,?unlinkat:error=EACCES'
+	"$RETRY" -q -B api true
+	run -1 "${inject[@]}" "$RETRY" --budget-reset api
+	[ "$output" = "retry: budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" ]
+	[ -e "budgets/retry-v1.$uid.api" ]
+}
+
+@test "of a group's budgets a member resets any that he could use" {
+	become "$ANN"
+	"${as[@]}" ./retry -q -B api true
+	become "$BOB"
+	run -0 "${as[@]}" ./retry -v --budget-reset api
 	[ "$output" = "retry: budget 'api': reset" ]
-	mkdir "budgets/retry-v1.$uid.api"
-	run -1 "$RETRY" --budget-reset api
-	[[ $output = "retry: budget 'api': cannot remove: "*", in $PWD/budgets" ]]
+	[ -z "$(ls -A group)" ]
+
+	become "$ANN"
+	"${as[@]}" ./retry -q -B api true
+	truncate -s 1000 group/retry-v1.api
+	become "$BOB"
+	run -1 "${as[@]}" ./retry --budget-reset api
+	[ "$output" = "retry: budget 'api': cannot be reset: of another size, in group" ]
+	become "$ANN"
+	run -0 "${as[@]}" ./retry --budget-reset api
+	[ -z "$(ls -A group)" ]
+}
+
+@test "root resets no user's budget" {
+	become "$ANN"
+	"${as[@]}" ./retry -q -B api true
+	refuses "budget 'api': cannot be reset: owned by somebody else, in group" \
+	    --budget-reset api
+	[ "$(ls -A group)" = retry-v1.api ]
+	run -0 --separate-stderr "$RETRY" -v --budget-gc
+	[ "$stderr" = "retry: budget file 'retry-v1.api': kept: not as retry makes them" ]
+	[ "$(ls -A group)" = retry-v1.api ]
 }
 
 @test "whoever runs notices a reset, and counts anew" {
@@ -487,6 +644,73 @@ refuses()
 	[ -z "$(ls -A budgets)" ]
 	run -0 "$RETRY" -v --budget-gc
 	[ -z "$output" ]
+}
+
+@test "what cannot be removed is not said to be, and is an error: 1" {
+	inject '?unlink,?unlinkat:error=EPERM:when=1'
+	fails 1 one
+	fails 1 two
+	run -1 --separate-stderr "${inject[@]}" "$RETRY" -v --budget-gc
+	[ -z "$output" ]
+	name=$(cd budgets && echo *)
+	[ "$name" = "retry-v1.$uid.one" ] || [ "$name" = "retry-v1.$uid.two" ]
+	diff <(sed "s/$name/ONE/; s/retry-v1[^']*/OTHER/" <<<"$stderr") - <<-'END'
+		retry: budget file 'ONE': cannot remove: Operation not permitted
+		retry: budget file 'OTHER': removed: idle
+	END
+}
+
+@test "a member of a group whose files are each his own is told what he cannot remove" {
+	become "$ANN"
+	chmod 3770 group
+	"${as[@]}" ./retry -q -B api -n 1 false && false
+	become "$BOB"
+	"${as[@]}" ./retry -q -B his -n 1 false && false
+	run -1 --separate-stderr "${as[@]}" ./retry -q --budget-gc
+	[ -z "$output" ]
+	[ "$stderr" = "retry: budget file 'retry-v1.api': cannot remove: Operation not permitted" ]
+	[ "$(ls -A group)" = retry-v1.api ]
+	become "$ANN"
+	run -0 "${as[@]}" ./retry --budget-gc
+	[ -z "$(ls -A group)" ]
+}
+
+@test "what comes into use while it is looked at is kept" {
+	fails 1 api
+	collecting
+	"$RETRY" -q -B api true
+	goes_on
+	[ "$(<err)" = "retry: budget file 'retry-v1.$uid.api': kept: in use" ]
+	json api 'b["successes"] == 1 and b["totals"]["firsts"] == 2'
+}
+
+@test "what is made anew while the old one is looked at is kept" {
+	fails 1 api
+	collecting
+	"$RETRY" --budget-reset api
+	fails 1 api
+	made=$(stat -c %i "budgets/retry-v1.$uid.api")
+	goes_on
+	[ "$(lines err)" -eq 0 ]
+	[ "$(stat -c %i "budgets/retry-v1.$uid.api")" = "$made" ]
+}
+
+@test "two collections at once do not hit each other" {
+	fails 1 api
+	collecting
+	run -1 "$RETRY" --budget-gc
+	[ "$output" = "retry: budget file 'retry-v1.$uid.api': cannot lock: Resource temporarily unavailable" ]
+	[ -e "budgets/retry-v1.$uid.api" ]
+	goes_on
+	[ -z "$(ls -A budgets)" ]
+	for _ in {1..20}; do
+		fails 1 api
+		start "$RETRY" --budget-gc
+		run -0 "$RETRY" --budget-gc
+		ended
+		[ "$status" -eq 0 ]
+		[ -z "$(ls -A budgets)" ]
+	done
 }
 
 @test "what an earlier boot left is not shown, and is removed" {

@@ -25,7 +25,8 @@ look(const struct segment *segment, nanos age)
 {
 	struct account account;
 
-	account_take(&account, segment, &segment->header, MADE + age);
+	HOLDS("sound",
+	    account_take(&account, segment, &segment->header, MADE + age));
 	return account;
 }
 
@@ -251,16 +252,24 @@ test_garbage(void)
 
 	for (int round = 0; round < 30000; round++) {
 		struct segment segment = make("api", -1, -1, -1);
-		const size_t from = offsetof(struct segment, limits);
+		const bool all = round % 5 == 0;
+		const size_t from = all ? offsetof(struct segment, limits)
+					: offsetof(struct segment, gate);
+		const size_t to =
+		    all ? sizeof segment : offsetof(struct segment, ring);
 		nanos age = (nanos)(garbage(&state, round % 2) >> 2);
 		struct account a;
+		bool sound;
 
-		for (size_t at = from; at < sizeof segment; at += 8) {
+		for (size_t at = from; at < to; at += 8) {
 			uint64_t word = garbage(&state, round % 3);
 
 			memcpy((char *)&segment + at, &word, sizeof word);
 		}
-		a = look(&segment, age);
+		sound = account_take(&a, &segment, &segment.header, MADE + age);
+		HOLDS("only limits and ring count", sound || all);
+		if (!sound)
+			continue;
 		HOLDS("sums", a.retries >= 0 && a.successes >= 0);
 		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
 		HOLDS("next", a.next >= ACCOUNT_NONE);
@@ -276,6 +285,52 @@ test_garbage(void)
 		HOLDS("gate",
 		    a.gate >= GATE_CLOSED && a.gate <= GATE_HALF_OPEN &&
 			a.failures >= 0 && a.probe >= ACCOUNT_NONE);
+	}
+}
+
+static void
+test_what_makes_no_sense(void)
+{
+	static const struct {
+		const char *row;
+		bool limits; /* or one of the ring */
+		size_t at;
+		uint64_t word;
+		bool sound;
+	} rows[] = {
+		{ "the largest limits", true, 0,
+		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
+		    true },
+		{ "the least", true, 0, 0, true },
+		{ "a larger ratio", true, 0,
+		    (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
+		{ "a larger minimum", true, 0, SEGMENT_MIN_MOST + 1, false },
+		{ "any limits", true, 0, UINT64_MAX, false },
+		{ "never used", false, 10, 0, true },
+		{ "now", false, 39, (uint64_t)100 << 33 | 1, true },
+		{ "sealed", false, 39, (uint64_t)201 << 32, true },
+		{ "full", false, 39, (uint64_t)100 << 33 | 0xffffffff, true },
+		{ "a clock ahead", false, 39, (uint64_t)161 << 33, true },
+		{ "a clock far ahead", false, 39, (uint64_t)222 << 33, false },
+		{ "another place", false, 11, (uint64_t)10 << 33, false },
+		{ "no epoch", false, 11, 1, false },
+		{ "any word", false, 60, UINT64_MAX, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, SECONDS(60));
+		struct account account;
+		struct segment before;
+
+		atomic_store(rows[i].limits ? &segment.limits
+					    : &segment.ring.words[rows[i].at],
+		    rows[i].word);
+		memcpy(&before, &segment, sizeof before);
+		HOLDS(rows[i].row,
+		    account_take(&account, &segment, &segment.header,
+			MADE + SECONDS(100)) == rows[i].sound);
+		HOLDS(
+		    rows[i].row, memcmp(&before, &segment, sizeof before) == 0);
 	}
 }
 
@@ -311,6 +366,7 @@ static void (*const tests[])(void) = {
 	test_the_gate,
 	test_who_is_idle,
 	test_garbage,
+	test_what_makes_no_sense,
 	test_their_order,
 };
 
