@@ -458,27 +458,39 @@ test_agreements_add_up(void)
 	HOLDS("what holds", !differs);
 }
 
-/* Whatever was written there by accident, it is a number of a budget. */
+/* What no segment of ours holds is not agreed with, and not written over. */
 static void
 test_spoilt_limits(void)
 {
-	struct segment new;
-	struct ring_limits limits;
-	bool differs;
+	static const struct {
+		const char *row;
+		uint64_t word;
+		bool sense;
+	} rows[] = {
+		{ "all ones", UINT64_MAX, false },
+		{ "the most",
+		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
+		    true },
+		{ "ratio", (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
+		{ "min", SEGMENT_MIN_MOST + 1, false },
+		{ "nothing", 0, true },
+	};
 
-	segment_make(&new, "key", &unsaid, &origin);
-	atomic_store(&new.limits, UINT64_MAX);
-	limits = segment_limits(&new);
-	EQUAL("all ones", limits.ratio, SEGMENT_RATIO_MOST);
-	EQUAL("all ones", limits.min, SEGMENT_MIN_MOST);
-	limits = segment_agree(&new, &unsaid, &differs);
-	EQUAL("agreed", limits.ratio, SEGMENT_RATIO_MOST);
-	EQUAL("agreed", limits.min, SEGMENT_MIN_MOST);
-	HOLDS("agreed", !differs);
-	limits =
-	    segment_agree(&new, &(struct terms){ 200000, 10, -1 }, &differs);
-	EQUAL("stricter", limits.ratio, 200000);
-	EQUAL("stricter", limits.min, 10);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment new;
+		struct ring_limits limits;
+		bool differs = true;
+
+		segment_make(&new, "key", &unsaid, &origin);
+		atomic_store(&new.limits, rows[i].word);
+		limits = segment_limits(&new);
+		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
+		HOLDS(rows[i].row, (limits.min >= 0) == rows[i].sense);
+		limits = segment_agree(&new, &unsaid, &differs);
+		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
+		HOLDS(rows[i].row, !differs);
+		HOLDS(rows[i].row, atomic_load(&new.limits) == rows[i].word);
+	}
 }
 
 /*
