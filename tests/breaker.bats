@@ -295,7 +295,7 @@ probe()
 }
 
 @test "a probe that the budget does not allow is left to others" {
-	local breaker=(--breaker '1,300ms' --budget-min 0 --budget-ratio 0)
+	local breaker=(--breaker '1,300ms' --budget-min 0)
 	start "$RETRY" -B api "${breaker[@]}" --budget-wait 60s -n 2 -d 0 \
 	    "${fails[@]}"
 	reached told '.*; waiting'
