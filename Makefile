@@ -14,11 +14,14 @@ CFLAGS = -O2
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
 PURE = number duration codes bytes needle hint nfa ere pattern \
-	text date fields json head http curlarg curl backoff ring gate segment \
-	account verdict rows phrases tools packages preset policy plan
-EDGE = context proc nesting outlet lines page quote words values lists delays \
-	allowance options signals streams guard place mint store budget pump \
-	status request launch tree limit child report tables ledger
+	text date escape fields json head http curlarg curl backoff ring gate \
+	segment account verdict rows phrases tools packages preset policy plan \
+	journal forecast
+EDGE = context proc nesting outlet spool input hold lines page quote words \
+	values lists delays allowance script menu options rehearsal notify \
+	progress signals streams plumbing guard place mint store budget pump \
+	status request launch tree limit hooks child report target record run \
+	closing tables ledger
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
@@ -53,7 +56,7 @@ $(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/floor $(B)/compare $(B)/relay: $(B)/%: $(B)/tests/bench/%.o
+$(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held: $(B)/%: $(B)/tests/bench/%.o
 	$(LINK) -o $@ $< $(LDLIBS)
 
 # They have a small ring, or a gate, of their own.
@@ -202,7 +205,8 @@ HAMMER_SECONDS = 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
 
-bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/line $(B)/ring
+bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held \
+		$(B)/line $(B)/ring
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@tests/bench/run
 

@@ -7,137 +7,128 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/child.h"
+#include "src/closing.h"
 #include "src/context.h"
 #include "src/ledger.h"
-#include "src/nesting.h"
+#include "src/notify.h"
 #include "src/options.h"
+#include "src/rehearsal.h"
 #include "src/report.h"
-#include "src/request.h"
+#include "src/run.h"
 
 #define STATUS_UNAVAILABLE 69
-#define STATUS_INTERNAL 125
-
-/* How long the last lines wait for a slow reader. */
-#define LAST_WORDS (100 * NANOS_MS)
 
 /* Of the attempts' environment; the stack may be as small as 128 KiB. */
 #define STACK_MOST 16384
 
-/* All of one invocation. */
-struct run {
-	struct policy policy; /* const once it is filled in */
-	struct outer outer;
-	struct nesting nesting;
-	struct pump pump;
-	struct request request;
-	struct child child;
-	struct history history;
-};
-
-/* What the kernel refused before anything could run. */
-static int
-fail(struct run *run, const char *what)
-{
-	lines_say(&run->pump.lines, LOUDNESS_QUIET,
-	    STRINGS(what, ": ", strerror(errno)));
-	status_close(&run->request.status);
-	return STATUS_INTERNAL;
-}
-
 /*
- * Waits until the instant at. Returns the signal that ended the wait, or 0.
- * Other signals are meant for a command, and there is none now. Looks once
- * even where there is nothing to wait for: a signal may have come already.
+ * Waits until the instant at, and then for --on-retry to be over, but no longer
+ * than to the deadline. Returns the signal that ended the wait, or 0. Other
+ * signals are meant for a command, and there is none now. Looks once even where
+ * there is nothing to wait for: a signal may have come already.
  */
 static int
 sleep_until(struct run *run, nanos at)
 {
-	for (;;) {
-		nanos left = at - context_now(CLOCK_BOOTTIME);
-		struct wakeup wakeup = pump_wait(&run->pump, left);
+	char label[REPORT_ROOM], span[DURATION_ROOM];
+	nanos wait = at - context_now(CLOCK_BOOTTIME);
 
+	report_label(label, &run->policy, run->history.made + 1);
+	if (wait > 0)
+		notify_status(STRINGS("waiting ", duration_format(span, wait),
+		    " before attempt ", label));
+	for (;;) {
+		bool over = hooks_over(&run->hook);
+		nanos now = context_now(CLOCK_BOOTTIME), left = at - now;
+		nanos rest = over ? 0 : run->history.deadline - now;
+		struct wakeup wakeup;
+
+		/* What a hook says must not come behind a countdown. */
+		if (over)
+			progress_show(&run->progress, label, left);
+		wakeup = pump_wait(&run->pump,
+		    progress_nap(&run->progress, left > 0 ? left : rest));
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
-		if (wakeup.signal == SIGCHLD)
+		if (wakeup.signal == SIGCHLD && hooks_over(&run->hook))
 			child_reap_orphans(&run->child);
-		if (wakeup.signal == 0 && left <= 0)
+		if (wakeup.signal == 0 && left <= 0 && rest <= 0)
 			return 0;
 	}
 }
 
-/* Lines that a slow reader has not taken yet have a moment left. */
-static void
-say_last_words(struct run *run)
-{
-	nanos until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
-
-	while (run->pump.lines.length > 0) {
-		nanos left = until - context_now(CLOCK_MONOTONIC);
-
-		if (left <= 0)
-			return;
-		pump_wait(&run->pump, left);
-	}
-}
-
-/* Ends as the step says: with its status, or by its signal. */
+/* The same, with nothing left of the wait when it is over. */
 static int
-finish(struct run *run, const struct step *step)
+sleep_well(struct run *run, nanos at)
 {
-	int lost = streams_error(&run->pump.streams);
-	int status = step->status;
+	int number = sleep_until(run, at), other;
 
-	/* What failed anyway need not have had its say to the end. */
-	if (lost == ETIMEDOUT && step->reason != REASON_SUCCEEDED)
-		lost = 0;
-	if (lost != 0) {
-		lines_say(&run->pump.lines, LOUDNESS_QUIET,
-		    STRINGS(
-			"cannot write to standard output: ", strerror(lost)));
-		status = STATUS_INTERNAL;
-	}
-	report_end(&run->pump.lines, &run->history,
-	    lost != 0 ? REASON_INTERNAL : step->reason,
-	    context_now(CLOCK_BOOTTIME));
-	say_last_words(run);
-	status_close(&run->request.status);
-	if (step->signal != 0 && lost == 0)
-		signals_die(step->signal);
-	return status;
+	progress_clear(&run->progress);
+	other =
+	    hooks_end(&run->hook, number != 0 ? NULL : "ended by the deadline");
+	return number != 0 ? number : other;
 }
 
-/* Ends by a signal that came when there was no command to pass it to. */
-static _Noreturn void
-die(struct run *run, int number)
+static void
+note_attempt(struct run *run, const struct step *step, nanos began, nanos ended)
 {
-	report_end(&run->pump.lines, &run->history, REASON_INTERRUPTED,
-	    context_now(CLOCK_BOOTTIME));
-	status_close(&run->request.status);
-	signals_die(number);
+	const struct outcome *outcome = &run->history.last;
+
+	if (run->journal == NULL)
+		return;
+	*journal_add(run->journal) =
+	    (struct entry){ .attempt = run->history.made,
+		    .began = began - run->history.began,
+		    .elapsed = ended - began,
+		    .end = outcome->end,
+		    .status = verdict_status(outcome),
+		    .signal = outcome->end == END_SIGNALED ? outcome->code : 0,
+		    .http = outcome->http.known ? outcome->http.code : 0,
+		    .rule = run->history.judgement.rule,
+		    .verdict = run->history.judgement.verdict,
+		    .planned = step->again ? step->delay : -1,
+		    .slept = -1 };
+}
+
+/* The command, once. */
+static struct outcome
+execute(struct run *run)
+{
+	char label[REPORT_ROOM];
+	struct outcome outcome;
+
+	nesting_tell(&run->nesting, &run->policy, &run->history, false);
+	report_label(label, &run->policy, run->history.made);
+	notify_status(STRINGS("attempt ", label, " running"));
+	status_empty(&run->request.status, &run->pump.lines);
+	outcome = child_run(
+	    &run->child, run->nesting.env, run->history.deadline, label);
+	outcome.http = status_read(&run->request.status, &run->pump.lines);
+	outcome.consumed = input_consumed(&run->pump.plumbing.input);
+	return outcome;
 }
 
 /* One attempt, and what follows from it. */
 static struct step
 attempt(struct run *run)
 {
-	char label[REPORT_ROOM];
+	nanos began = context_now(CLOCK_BOOTTIME), ended;
 	struct outcome outcome;
 	struct step step;
-	nanos now;
 
+	if (run->journal != NULL)
+		journal_wake(run->journal, began - run->history.began);
 	plan_begin(&run->history);
-	nesting_tell(&run->nesting, &run->policy, &run->history);
-	report_label(label, &run->policy, &run->history);
-	status_empty(&run->request.status, &run->pump.lines);
-	outcome = child_run(
-	    &run->child, run->nesting.env, run->history.deadline, label);
-	outcome.http = status_read(&run->request.status, &run->pump.lines);
-	now = context_now(CLOCK_BOOTTIME);
-	step = plan_next(&run->policy, &run->history, &outcome, now);
-	budget_tell(&run->pump.budget, run->history.reason, &outcome,
-	    !run->outer.retrying, now);
+	outcome = execute(run);
+	ended = context_now(CLOCK_BOOTTIME);
+	step = plan_next(&run->policy, &run->history, &outcome, ended);
+	budget_tell(&run->pump.budget, run->history.judgement.reason, &outcome,
+	    !run->outer.retrying, ended);
+	nesting_tell(&run->nesting, &run->policy, &run->history, true);
+	note_attempt(run, &step, began, ended);
 	report_step(&run->pump.lines, &run->policy, &run->history, &step);
+	if (step.again)
+		hooks_retry(&run->hook, run->nesting.env);
 	return step;
 }
 
@@ -146,18 +137,36 @@ static struct step
 seek_admission(struct run *run)
 {
 	bool first = run->history.patience == 0;
+	bool retry = run->history.made > 0;
 	nanos now = context_now(CLOCK_BOOTTIME);
-	struct admission admission =
-	    budget_admit(&run->pump.budget, run->history.made > 0, now);
+	struct admission admission;
 	struct step step;
 
+	if (retry && input_consumed(&run->pump.plumbing.input))
+		return plan_consumed(&run->history);
+	admission = budget_admit(&run->pump.budget, retry, now);
 	if (admission.denied == REASON_NONE)
 		return attempt(run);
+	if (admission.denied == REASON_BUDGET && run->journal != NULL)
+		journal_latest(run->journal)->budget_exhausted = true;
 	step = plan_denied(&run->policy, &run->history, &admission, now);
 	if (step.again && first)
 		report_step(
 		    &run->pump.lines, &run->policy, &run->history, &step);
 	return step;
+}
+
+/* A journal, where a report is to be made of it. False, with errno. */
+static bool
+open_journal(struct run *run)
+{
+	if (run->policy.report == NULL && run->policy.metrics == NULL)
+		return true;
+	run->journal = malloc(sizeof *run->journal);
+	if (run->journal == NULL)
+		return false;
+	journal_start(run->journal);
+	return true;
 }
 
 /* Opens what all attempts share. Returns NULL, or what the kernel refused. */
@@ -167,7 +176,9 @@ prepare(struct run *run)
 	bool limited =
 	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
 
-	lines_open(&run->pump.lines, run->policy.loudness);
+	lines_open(&run->pump.lines, &run->policy);
+	run->journal = NULL;
+	progress_open(&run->progress, &run->policy, &run->pump.lines);
 	budget_start(&run->pump.budget, &run->policy.share, run->outer.admitted,
 	    &run->pump.lines);
 	run->request.status.path = NULL;
@@ -175,11 +186,64 @@ prepare(struct run *run)
 		return "signalfd";
 	if (!request_open(&run->request, &run->policy, &run->pump.lines))
 		return "status file";
-	if (!streams_open(&run->pump.streams, &run->policy.watches))
-		return "relay";
+	if (!open_journal(run))
+		return "report";
+	if (!hooks_open(&run->hook, &run->policy, &run->pump))
+		return "hooks";
 	if (!child_open(&run->child, &run->policy, &run->pump, limited))
 		return "eventfd";
 	return NULL;
+}
+
+/*
+ * Reads what --replay-stdin is to replay, or what the deadline leaves time for.
+ * Returns NULL, or what is wrong, with errno.
+ */
+static const char *
+take_input(struct run *run)
+{
+	const struct input *input = &run->pump.plumbing.input;
+
+	while (!input_ready(input)) {
+		nanos left =
+		    run->history.deadline - context_now(CLOCK_BOOTTIME);
+		struct wakeup wakeup = pump_wait(&run->pump, left);
+
+		if (signals_end_series(wakeup.signal))
+			closing_die(run, wakeup.signal);
+		if (left <= 0)
+			return NULL;
+	}
+	errno = input->too_long ? EFBIG : input->error;
+	return input->too_long ? "--stdin-max"
+	    : errno != 0       ? "--replay-stdin"
+			       : NULL;
+}
+
+/*
+ * Takes and opens what is not given to everybody. Returns 0, or the status of
+ * an invocation that runs nothing for want of it.
+ */
+static int
+gather(struct run *run)
+{
+	struct plumbing *plumbing = &run->pump.plumbing;
+	const char *refused;
+
+	if (!plumbing_open(plumbing, &run->policy)) {
+		closing_complain(run, "cannot relay or hold output");
+		return CLOSING_INTERNAL;
+	}
+	if (plumbing->terminal)
+		lines_say(&run->pump.lines, LOUDNESS_PLAIN,
+		    STRINGS("--replay-stdin: standard input is a terminal, "
+			    "which cannot be read again"));
+	refused = take_input(run);
+	if (refused != NULL) {
+		closing_complain(run, refused);
+		return CLOSING_INTERNAL;
+	}
+	return budget_ready(&run->pump.budget) ? 0 : STATUS_UNAVAILABLE;
 }
 
 /* Attempt after attempt, up to the step that ends them. */
@@ -190,10 +254,10 @@ series(struct run *run)
 	    &run->policy, &run->history, context_now(CLOCK_BOOTTIME));
 
 	while (step.again) {
-		int number = sleep_until(run, step.at);
+		int number = sleep_well(run, step.at);
 
 		if (number != 0)
-			die(run, number);
+			closing_die(run, number);
 		step = plan_wake(
 		    &run->history, &step, context_now(CLOCK_BOOTTIME));
 		if (step.again)
@@ -216,31 +280,34 @@ main(int argc, char **argv)
 	int status;
 
 	run.policy = options_parse(argc, argv);
-	if (run.policy.action != ACTION_RUN)
-		return ledger_run(&run.policy);
 	run.outer = nesting_outer();
 	nesting_settle(&run.policy, &run.outer);
+	if (run.policy.action == ACTION_REHEARSE)
+		return rehearsal_run(&run.policy);
+	if (run.policy.action != ACTION_RUN)
+		return ledger_run(&run.policy);
 	run.history = plan_start(&run.policy, context_now(CLOCK_BOOTTIME),
 	    run.outer.deadline,
 	    run.policy.seeded ? run.policy.seed : context_seed());
 	refused = prepare(&run);
 	if (refused != NULL)
-		return fail(&run, refused);
-	if (!budget_ready(&run.pump.budget)) {
-		status_close(&run.request.status);
-		return STATUS_UNAVAILABLE;
-	}
+		return closing_fail(&run, refused);
 	/* Nearly always there is room on the stack, which spares a heap. */
 	size = nesting_size(&run.policy, &run.outer);
 	room = size <= STACK_MOST ? alloca(size) : malloc(size);
 	if (room == NULL)
-		return fail(&run, "environment");
+		return closing_fail(&run, "environment");
 	nesting_open(
 	    &run.nesting, room, run.request.variables, &run.policy, &run.outer);
 
-	step = series(&run);
-	status = finish(&run, &step);
+	status = gather(&run);
+	step = status != 0
+	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
+	    : series(&run);
+	status = closing_finish(&run, step);
 	child_close(&run.child);
+	hooks_close(&run.hook);
+	free(run.journal);
 	if (size > STACK_MOST)
 		free(room);
 	return status;

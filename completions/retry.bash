@@ -46,17 +46,19 @@ _retry_where()
 			--reset-after | --splay | --retry-on | --stop-on | \
 			--fail-on | --success-on | --preset | --http-status | \
 			--max-retry-after | --method | --idempotency-key | \
-			--budget | --budget-ratio | --budget-min | \
+			--stdin-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
 			--budget-dir | --breaker | --budget-status | \
-			--budget-reset | --nested)
+			--budget-reset | --nested | --log-format | --report | \
+			--metrics | --on-retry | --on-give-up | --progress | \
+			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
 				option=$word
 			;;
 		--*) ;;
 		-?*)
 			letters=${word#-}
-			while [[ $letters == [qvhV]* ]]; do
+			while [[ $letters == [IOEqvhV]* ]]; do
 				letters=${letters#?}
 			done
 			[[ $letters == [nTtskdbjB]* ]] || continue
@@ -108,6 +110,20 @@ _retry_budgets()
 	for path in "$prefix"*; do
 		key=${path#"$prefix"}
 		[[ $key == *[%~*]* ]] || echo "$key"
+	done
+}
+
+# Names of policies. A file's own name has to have a "/".
+_retry_policies()
+{
+	local directory path
+
+	for directory in "${XDG_CONFIG_HOME-}" "$HOME/.config" /etc; do
+		[[ $directory == /* ]] || continue
+		for path in "$directory"/retry/?*.conf; do
+			path=${path##*/}
+			[[ $path == '?*.conf' ]] || echo "${path%.conf}"
+		done
 	done
 }
 
@@ -186,7 +202,7 @@ _retry()
 			words+=' list'
 		fi
 		;;
-	--http-status)
+	--http-status | --report | --metrics)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -P "$head" -f -- "$cur")
 		return
@@ -214,6 +230,24 @@ _retry()
 	--nested)
 		words='share add once'
 		;;
+	--log-format)
+		words='text json github'
+		;;
+	--progress)
+		words='auto always never'
+		;;
+	--on-retry | --on-give-up)
+		mapfile -t COMPREPLY < <(compgen -P "$head" -c -- "$cur")
+		return
+		;;
+	--policy)
+		if [[ $cur == */* ]]; then
+			compopt -o filenames
+			mapfile -t COMPREPLY < <(compgen -P "$head" -f -- "$cur")
+			return
+		fi
+		words=$(_retry_policies)
+		;;
 	-*)
 		return
 		;;
@@ -224,11 +258,14 @@ _retry()
 			--reset-after --splay --retry-on --stop-on --fail-on
 			--success-on --preset --http --http-status
 			--max-retry-after --method --idempotency-key
-			-B --budget --budget-ratio --budget-min --budget-window
+			-I --replay-stdin --stdin-max -O --hold-stdout
+			-E --hold-stderr -B --budget --budget-ratio --budget-min --budget-window
 			--budget-wait --budget-cooldown --budget-dir
 			--budget-required --breaker --budget-status --json
 			--prom --budget-reset --budget-gc --nested
-			-q --quiet -v --verbose -h --help -V --version'
+			-q --quiet -v --verbose --log-format --report --metrics
+			--on-retry --on-give-up --progress --dry-run --policy
+			-h --help -V --version'
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${cur##*,}")

@@ -10,10 +10,12 @@ function __retry_command
         s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
         fail-on= success-on= preset= http http-status= max-retry-after= \
-        method= idempotency-key= B/budget= budget-ratio= budget-min= \
+        method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
+        E/hold-stderr B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
-        budget-gc nested= q/quiet v/verbose h/help V/version \
+        budget-gc nested= q/quiet v/verbose log-format= report= metrics= \
+        on-retry= on-give-up= progress= dry-run policy= h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
     string join \n -- $argv
@@ -85,6 +87,25 @@ function __retry_budgets
     string replace -- $prefix '' $paths | string match -r '^[^%~]*$'
 end
 
+# Names of policies. A file's own name has to have a "/".
+function __retry_policies
+    set -l word (commandline -ct | string replace -r -- '^--[a-z-]+=' '')
+    if string match -q -- '*/*' "$word"
+        __fish_complete_path "$word"
+        return
+    end
+    for directory in (string match -- '/*' $XDG_CONFIG_HOME $HOME/.config /etc)
+        set -l paths $directory/retry/*.conf
+        string replace -rf -- '.*/(.+)\.conf$' '$1' $paths
+    end
+end
+
+# The command that a line for the shell begins with.
+function __retry_lines
+    set -l word (commandline -ct | string replace -r -- '^--[a-z-]+=' '')
+    complete -C "$word"
+end
+
 complete -c retry -f -a '(__retry_complete)'
 
 function __retry_option
@@ -116,6 +137,10 @@ __retry_option -l http-status -r -F -d 'The same, from a file that the command w
 __retry_option -l max-retry-after -x -d 'Give up if the server asks for more'
 __retry_option -l method -x -a 'GET HEAD OPTIONS PUT DELETE POST PATCH' -d 'Of the request'
 __retry_option -l idempotency-key -x -a auto -d 'The same for each attempt'
+__retry_option -s I -l replay-stdin -d 'Give each attempt the same input'
+__retry_option -l stdin-max -x -d 'Of that input, at most'
+__retry_option -s O -l hold-stdout -d 'Write only the output of the attempt that succeeds'
+__retry_option -s E -l hold-stderr -d 'Write error output only on final failure'
 __retry_option -s B -l budget -x -a '(__retry_budgets)' -d 'Share an allowance of retries'
 __retry_option -l budget-ratio -x -d 'Retries for each success'
 __retry_option -l budget-min -x -d 'Retries in any case'
@@ -133,6 +158,14 @@ __retry_option -l budget-gc -d 'Remove budgets that nobody uses'
 __retry_option -l nested -x -a 'share add once' -d 'What is left of the retries below another retry'
 __retry_option -s q -l quiet -d 'None of its own lines'
 __retry_option -s v -l verbose -d 'More of its own lines'
+__retry_option -l log-format -x -a 'text json github' -d 'Of its own lines'
+__retry_option -l report -r -F -d 'Write what became of each attempt, as JSON'
+__retry_option -l metrics -r -F -d 'Write how it ended, as metrics for Prometheus'
+__retry_option -l on-retry -x -a '(__retry_lines)' -d 'Run this once a retry is decided'
+__retry_option -l on-give-up -x -a '(__retry_lines)' -d 'Run this once it has given up'
+__retry_option -l progress -x -a 'auto always never' -d 'Count down long waits'
+__retry_option -l dry-run -d 'Print the delays and the worst case, run nothing'
+__retry_option -l policy -x -a '(__retry_policies)' -d 'Options from a file'
 __retry_option -s h -l help -d 'Show the options'
 __retry_option -s V -l version -d 'Show the version'
 

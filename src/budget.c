@@ -73,7 +73,12 @@ open_shared(struct budget *budget)
 	return why == NULL;
 }
 
-/* Does work with the segment, whichever it is. */
+/*
+ * Does work with the segment, whichever it is. Should that be taken away, work
+ * may be broken off anywhere and is done anew with another one: so it begins by
+ * setting what it sets of the visit and of the budget, and what it leaves in
+ * the one that is lost does not matter.
+ */
 static void
 use(struct budget *budget,
     void (*work)(struct segment *, const struct header *, void *), void *with)
@@ -274,7 +279,6 @@ ask(struct segment *segment, const struct header *header, void *with)
 	struct budget *budget = visit->budget;
 	nanos age = segment_age(header, visit->now);
 
-	/* It may have begun before, in a segment that is lost. */
 	visit->admission = (struct admission){ .denied = REASON_NONE };
 	budget->lease = 0;
 	if (!enter(visit, segment, header))

@@ -15,14 +15,16 @@
 struct budget {
 	const struct share *share; /* its key NULL: no budget */
 	struct lines *lines;
-	bool alone; /* own is used: the store cannot be */
-	bool warned; /* once is enough */
-	bool counted; /* the first attempt is */
-	bool waits; /* was denied, and asks again */
 	struct store store;
-	struct segment own;
+	struct segment own; /* used instead of the store's, once alone */
+	/* of the whole invocation */
+	bool alone;
+	bool warned; /* once is enough */
+	bool counted; /* its first attempt is */
 	bool minds_gate; /* asks the breaker, and tells it */
-	bool outrun; /* it was the probe, and lost the lease to another */
+	/* of the attempt that is to begin, or has begun */
+	bool waits; /* was denied, and asks again */
+	bool outrun; /* is no longer the probe: another took the lease */
 	uint64_t lease; /* as the probe; 0: it is not */
 	nanos renewal; /* of the lease: when, on CLOCK_BOOTTIME */
 };

@@ -287,8 +287,8 @@ deliver(struct attempt *attempt)
 	nanos until = NANOS_MAX;
 	enum streams_rest rest;
 
-	streams_ended(&pump->streams);
-	while ((rest = streams_rest(&pump->streams)) != STREAMS_OVER) {
+	streams_ended(&pump->plumbing.streams);
+	while ((rest = streams_rest(&pump->plumbing.streams)) != STREAMS_OVER) {
 		struct wakeup wakeup;
 		nanos left = NANOS_MAX;
 
@@ -303,7 +303,7 @@ deliver(struct attempt *attempt)
 		wakeup = pump_wait(pump, left);
 		hear(attempt, &wakeup);
 	}
-	return streams_finish(&pump->streams);
+	return streams_finish(&pump->plumbing.streams);
 }
 
 /* Forks. False, with errno, if there is no process or no pipe to be had. */
@@ -314,19 +314,19 @@ begin(struct attempt *attempt, char **env)
 	struct pump *pump = child->pump;
 
 	attempt->limit.child = -1;
-	if (streams_begin(&pump->streams))
+	if (plumbing_begin(&pump->plumbing))
 		attempt->limit.child =
-		    launch_run(&child->launch, &pump->signals, &pump->streams,
+		    launch_run(&child->launch, &pump->signals, &pump->plumbing,
 			child->policy->command, env);
 	if (attempt->limit.child == -1) {
 		int error = errno;
 
-		streams_forked(&pump->streams);
-		streams_finish(&pump->streams);
+		plumbing_forked(&pump->plumbing);
+		streams_finish(&pump->plumbing.streams);
 		errno = error;
 		return false;
 	}
-	streams_forked(&pump->streams);
+	plumbing_forked(&pump->plumbing);
 	return true;
 }
 
@@ -335,7 +335,8 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 {
 	const struct policy *policy = child->policy;
 	struct attempt attempt = { .child = child,
-		.means = { policy, child->muster, &child->pump->lines, label },
+		.means = { policy->signal, policy->kill_after, child->muster,
+		    &child->pump->lines, "attempt ", label },
 		.began = context_now(CLOCK_MONOTONIC),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };

@@ -7,6 +7,7 @@
 #define HOUR 3600
 #define DAY 86400
 #define YEAR 31556952 /* the mean of 400 years */
+#define LATEST INT64_C(253402300799999) /* of the year 9999, in ms */
 
 struct day {
 	int64_t year, month, day; /* month and day from 1 */
@@ -157,6 +158,22 @@ days_since_1970(const struct day *day)
 	    719468;
 }
 
+/* The other way round. No year is longer than what it is divided by. */
+static struct day
+day_of(int64_t days)
+{
+	struct day day = { .year = 1970 + days / 366, .month = 1, .day = 1 };
+	struct day next = day;
+
+	for (next.year++; days_since_1970(&next) <= days; next.year++)
+		day.year = next.year;
+	day.month = 12;
+	while (days_since_1970(&day) > days)
+		day.month--;
+	day.day += days - days_since_1970(&day);
+	return day;
+}
+
 /* The latest century that is no more than 50 years ahead of now. */
 static void
 add_century(struct day *day, int64_t now)
@@ -186,4 +203,32 @@ date_parse(struct text text, int64_t now, int64_t *moment)
 		return false;
 	*moment = days_since_1970(&day) * DAY + clock;
 	return true;
+}
+
+static char *
+put_digits(char *at, int64_t value, int digits, char after)
+{
+	for (int i = digits - 1; i >= 0; i--) {
+		at[i] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	at[digits] = after;
+	return at + digits + 1;
+}
+
+char *
+date_put(char room[DATE_ROOM], int64_t moment)
+{
+	int64_t ms = moment < 0 ? 0 : moment > LATEST ? LATEST : moment;
+	int64_t seconds = ms / 1000;
+	struct day day = day_of(seconds / DAY);
+	char *at = put_digits(room, day.year, 4, '-');
+
+	at = put_digits(at, day.month, 2, '-');
+	at = put_digits(at, day.day, 2, 'T');
+	at = put_digits(at, seconds % DAY / HOUR, 2, ':');
+	at = put_digits(at, seconds % HOUR / MINUTE, 2, ':');
+	at = put_digits(at, seconds % MINUTE, 2, '.');
+	*put_digits(at, ms % 1000, 3, 'Z') = '\0';
+	return room;
 }

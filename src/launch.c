@@ -93,19 +93,25 @@ find_and_execute(char **command, char **env)
 		    command, env);
 }
 
-/* Between fork and exec: calls that are safe in a signal handler only. */
-static _Noreturn void
-become(const struct launch *launch, const struct signals *signals,
-    const struct streams *streams, pid_t parent, char **command, char **env)
+void
+launch_tie(pid_t parent)
 {
-	uint64_t error;
-
-	/* Should retry be killed, nobody would be left to end the command. A
+	/* Should retry be killed, nobody would be left to end its child. A
 	 * retry that is dead already sends nothing, so look. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
 		_exit(LAUNCH_FAILED);
-	streams_attach(streams);
+}
+
+/* Between fork and exec: calls that are safe in a signal handler only. */
+static _Noreturn void
+become(const struct launch *launch, const struct signals *signals,
+    const struct plumbing *plumbing, pid_t parent, char **command, char **env)
+{
+	uint64_t error;
+
+	launch_tie(parent);
+	plumbing_attach(plumbing);
 	signals_restore(signals);
 	find_and_execute(command, env);
 	error = (uint64_t)errno;
@@ -117,12 +123,12 @@ become(const struct launch *launch, const struct signals *signals,
 
 pid_t
 launch_run(const struct launch *launch, const struct signals *signals,
-    const struct streams *streams, char **command, char **env)
+    const struct plumbing *plumbing, char **command, char **env)
 {
 	pid_t parent = getpid(), child = fork();
 
 	if (child == 0)
-		become(launch, signals, streams, parent, command, env);
+		become(launch, signals, plumbing, parent, command, env);
 	return child;
 }
 

@@ -6,8 +6,8 @@
 #define LAUNCH_H
 
 #include <sys/types.h>
+#include "plumbing.h"
 #include "signals.h"
-#include "streams.h"
 
 /* The exit status of a child that could not execute the command. */
 #define LAUNCH_FAILED 127
@@ -26,7 +26,13 @@ bool launch_open(struct launch *launch);
  * child writes over its own copy of command[-1].
  */
 pid_t launch_run(const struct launch *launch, const struct signals *signals,
-    const struct streams *streams, char **command, char **env);
+    const struct plumbing *plumbing, char **command, char **env);
+
+/*
+ * In the child that parent has just forked: it gets SIGTERM should parent die,
+ * and ends here if it is dead already.
+ */
+void launch_tie(pid_t parent);
 
 /*
  * The errno with which exec failed in the child that has just ended, 0 if it

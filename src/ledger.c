@@ -339,6 +339,7 @@ ledger_run(const struct policy *policy)
 
 	switch (policy->action) {
 	case ACTION_RUN:
+	case ACTION_REHEARSE:
 		break;
 	case ACTION_STATUS:
 		return strcmp(policy->subject, "all") == 0 ? show_all(&ledger)

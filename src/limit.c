@@ -24,7 +24,7 @@ name(struct limit *limit, const struct limit_means *means, pid_t pid)
 		return;
 	limit->named = true;
 	lines_say(means->lines, LOUDNESS_PLAIN,
-	    STRINGS("attempt ", means->label, ": process ",
+	    STRINGS(means->what, means->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
 			: " is still alive 1s after KILL",
@@ -64,14 +64,12 @@ start_kill(struct limit *limit, const struct limit_means *means, nanos now)
 void
 limit_reach(struct limit *limit, const struct limit_means *means, nanos now)
 {
-	const struct policy *policy = means->policy;
-
-	if (policy->signal == SIGKILL || policy->kill_after == 0) {
+	if (means->signal == SIGKILL || means->kill_after == 0) {
 		start_kill(limit, means, now);
 	} else {
 		limit->tree =
-		    tree_sweep(means->muster, limit->child, policy->signal);
-		enter(limit, LIMIT_ASKED, number_add(now, policy->kill_after));
+		    tree_sweep(means->muster, limit->child, means->signal);
+		enter(limit, LIMIT_ASKED, number_add(now, means->kill_after));
 	}
 	/* sudo's, say: there is no use in waiting for what will not come. */
 	if (limit->tree.refused == limit->child)

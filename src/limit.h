@@ -1,13 +1,13 @@
 /*
- * limit: how an attempt ends that does not end by itself: all of its processes
- * get a signal, later KILL, and are watched until they are gone.
+ * limit: how an attempt or a hook ends that does not end by itself: all of its
+ * processes get a signal, later KILL, and are watched until they are gone.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
 
 #include <stdbool.h>
+#include "duration.h"
 #include "lines.h"
-#include "policy.h"
 #include "tree.h"
 
 enum limit_stage {
@@ -29,10 +29,11 @@ struct limit {
 
 /* What a limit needs to know of its surroundings. */
 struct limit_means {
-	const struct policy *policy;
+	int signal; /* to begin with, and how long before KILL */
+	nanos kill_after;
 	struct muster *muster;
 	struct lines *lines;
-	const char *label; /* of the attempt, in messages */
+	const char *what, *label; /* "attempt ", "2/4": whose, in messages */
 };
 
 /* The limit is reached. now: CLOCK_MONOTONIC. */

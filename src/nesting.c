@@ -328,6 +328,8 @@ nesting_open(struct nesting *nesting, void *room, char *const *handed,
 	introduce(nesting, outer);
 	hand_on(
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
+	/* There is a hook that runs although no attempt did. */
+	*nesting->ours = NULL;
 }
 
 /* The deadline does not change: what is written once is told to all. */
@@ -350,7 +352,7 @@ tell_deadline(struct nesting *nesting, nanos deadline)
 
 void
 nesting_tell(struct nesting *nesting, const struct policy *policy,
-    const struct history *history)
+    const struct history *history, bool over)
 {
 	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
 	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
@@ -362,9 +364,15 @@ nesting_tell(struct nesting *nesting, const struct policy *policy,
 	    : assign(nesting->most, NAME_MOST, policy->attempts);
 	if (tell_deadline(nesting, history->deadline))
 		*slot++ = nesting->deadline;
-	if (history->made > 1)
+	if (history->made > 1 || over)
 		*slot++ = assign(nesting->last, NAME_LAST, history->status);
 	if (nesting->retrying || history->made > 1)
 		*slot++ = ancestor;
 	*slot = NULL;
+}
+
+const char *
+nesting_id(const struct nesting *nesting)
+{
+	return nesting->id + strlen(names[NAME_ID]);
 }

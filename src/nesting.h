@@ -65,9 +65,13 @@ void nesting_open(struct nesting *nesting, void *room, char *const *handed,
 /*
  * Tells the attempt that is about to begin: RETRY_ATTEMPT, RETRY_MAX_ATTEMPTS;
  * RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after the first;
- * RETRY_ANCESTOR_RETRY=1 where this or an outer retry is past its first.
+ * RETRY_ANCESTOR_RETRY=1 where this or an outer retry is past its first. Or, to
+ * a hook, the attempt that is over, with RETRY_LAST_STATUS for how it ended.
  */
 void nesting_tell(struct nesting *nesting, const struct policy *policy,
-    const struct history *history);
+    const struct history *history, bool over);
+
+/* The value of RETRY_ID. */
+const char *nesting_id(const struct nesting *nesting);
 
 #endif

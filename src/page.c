@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-#include "lines.h"
+#include "escape.h"
 
 /* Of a quoted text; two of them fit in a line, escaped. */
 #define QUOTE_MOST 400
@@ -69,14 +69,16 @@ void
 page_put_quoted(struct page *page, const char *text, size_t length)
 {
 	bool cut = length > QUOTE_MOST;
+	size_t most = cut ? QUOTE_MOST : length;
 
 	page_put(page, "'");
-	for (size_t i = 0; i < (cut ? QUOTE_MOST : length); i++) {
-		const char byte[] = { text[i], '\0' };
-		char shown[4];
-		char *end = lines_escape(shown, shown + sizeof shown, byte);
+	while (most > 0) {
+		char shown[ESCAPE_ROOM], *end = shown;
+		size_t size = escape_next(ESCAPE_LINE, &end, text, most);
 
 		page_put_bytes(page, shown, (size_t)(end - shown));
+		text += size;
+		most -= size;
 	}
 	page_put(page, cut ? "...'" : "'");
 }

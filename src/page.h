@@ -22,7 +22,7 @@ void page_put(struct page *page, const char *text);
 void page_put_bytes(struct page *page, const char *bytes, size_t length);
 
 /*
- * Within quotes, control bytes escaped as in lines_escape, and cut where it is
+ * Within quotes, control bytes escaped as in a line, and cut where it is
  * so long that two of them would not fit in a line.
  */
 void page_put_quoted(struct page *page, const char *text, size_t length);

@@ -105,12 +105,14 @@ plan_next(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), delay;
 
 	history->last = *outcome;
-	history->reason = judgement.reason;
+	history->judgement = judgement;
 	history->status = verdict_status(outcome);
 	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
 		history->status = STATUS_FAILED;
 	if (judgement.verdict != VERDICT_RETRY)
 		return end(history, judgement.reason);
+	if (outcome->consumed)
+		return end(history, REASON_INPUT_CONSUMED);
 	if (history->made >= policy->attempts)
 		return end(history, REASON_ATTEMPTS);
 	if (outcome->end == END_DEADLINE || left == 0)
@@ -174,6 +176,12 @@ plan_denied(const struct policy *policy, struct history *history,
 	step = again(history, now, nap);
 	step.attempt = 0;
 	return step;
+}
+
+struct step
+plan_consumed(const struct history *history)
+{
+	return end_before(history, REASON_INPUT_CONSUMED);
 }
 
 void

@@ -31,7 +31,7 @@ struct history {
 	nanos deadline; /* NANOS_MAX: none */
 	struct outcome last; /* of attempt number made; none yet while 0 */
 	int status; /* its exit status, 1 where a failure exited with 0 */
-	enum reason reason; /* to end, by what it was; REASON_NONE: none */
+	struct judgement judgement; /* on it */
 	nanos patience; /* until when to wait for admission; 0: not waiting */
 	struct admission admission; /* while waiting: why */
 	struct schedule schedule;
@@ -85,6 +85,12 @@ plan_wake(struct history *history, const struct step *step, nanos now);
  */
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
+
+/*
+ * The end, because what a retry could read was taken meanwhile by what the last
+ * attempt has left behind.
+ */
+struct step plan_consumed(const struct history *history);
 
 /* Counts an attempt that is about to begin. */
 void plan_begin(struct history *history);

@@ -31,6 +31,19 @@ enum action {
 	ACTION_STATUS, /* of budgets */
 	ACTION_RESET,
 	ACTION_GC,
+	ACTION_REHEARSE, /* --dry-run */
+};
+
+enum log_format {
+	LOG_TEXT,
+	LOG_JSON,
+	LOG_GITHUB,
+};
+
+enum showing {
+	SHOWING_AUTO,
+	SHOWING_ALWAYS,
+	SHOWING_NEVER,
 };
 
 enum format {
@@ -94,8 +107,17 @@ struct policy {
 	const char *key; /* for the method, "auto", or NULL */
 	struct share share;
 	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
+	int64_t stdin_max; /* bytes that --replay-stdin may take */
+	const char *report; /* files to write, or NULL; "-": standard error */
+	const char *metrics;
+	const char *on_retry; /* shell lines to run, or NULL */
+	const char *on_give_up;
 	enum loudness loudness;
+	enum log_format log_format;
+	enum showing progress;
 	int presets;
+	bool replay; /* standard input, to every attempt */
+	bool hold_out, hold_err; /* what an attempt writes */
 	bool seeded;
 	bool http; /* a status file of our own */
 };

@@ -17,18 +17,18 @@ until_renewal(const struct pump *pump, nanos nap)
 struct wakeup
 pump_wait(struct pump *pump, nanos nap)
 {
-	struct pollfd fds[2 + STREAMS_POLLED];
+	struct pollfd fds[2 + PLUMBING_POLLED];
 	struct wakeup wakeup;
 	size_t count;
 
 	fds[1] = lines_pollfd(&pump->lines);
-	count = 2 + streams_poll(&pump->streams, fds + 2);
+	count = 2 + plumbing_poll(&pump->plumbing, fds + 2);
 	wakeup =
 	    signals_wait(&pump->signals, fds, count, until_renewal(pump, nap));
 	if (pump->budget.lease != 0)
 		budget_renew(&pump->budget, context_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
 		lines_flush(&pump->lines);
-	streams_serve(&pump->streams, fds + 2);
+	plumbing_serve(&pump->plumbing, fds + 2);
 	return wakeup;
 }

@@ -5,15 +5,15 @@
 #ifndef PUMP_H
 #define PUMP_H
 
-#include "lines.h"
 #include "budget.h"
+#include "lines.h"
+#include "plumbing.h"
 #include "signals.h"
-#include "streams.h"
 
 struct pump {
 	struct signals signals;
 	struct lines lines;
-	struct streams streams;
+	struct plumbing plumbing;
 	struct budget budget;
 };
 

@@ -17,12 +17,12 @@ static const char *const shell_words[] = { "!", ".", ":", "[[", "alias", "bg",
 	"while", "{" };
 
 char *
-report_label(char room[REPORT_ROOM], const struct policy *policy,
-    const struct history *history)
+report_label(
+    char room[REPORT_ROOM], const struct policy *policy, int64_t attempt)
 {
 	char *end;
 
-	number_put(room, history->made);
+	number_put(room, attempt);
 	if (policy->attempts == POLICY_UNLIMITED)
 		return room;
 	end = room + strlen(room);
@@ -58,24 +58,66 @@ is_shell_line(const char *word)
 	return strpbrk(word, " \t\n") != NULL || is_exported_function(word);
 }
 
+/* What is to be said of a step, and how. */
+struct saying {
+	struct lines *lines;
+	const struct policy *policy;
+	const struct history *history;
+	const struct step *step;
+	enum loudness least;
+	struct fact facts[4];
+};
+
+/* What a program may want to know of it. */
 static void
-say_not_executable(struct lines *lines, const struct policy *policy,
-    const struct outcome *outcome)
+find_facts(struct saying *saying)
 {
-	const char *word = policy->command[0];
+	const struct step *step = saying->step;
+	struct fact *fact = saying->facts;
+
+	*fact++ = (struct fact){ "attempt", NULL, saying->history->made };
+	if (saying->history->made > 0)
+		*fact++ =
+		    (struct fact){ "status", NULL, saying->history->status };
+	*fact++ = step->again
+	    ? (struct fact){ "delay_ms", NULL, step->delay / NANOS_MS }
+	    : (struct fact){ "reason", verdict_reason_name(step->reason), 0 };
+	*fact = (struct fact){ NULL, NULL, 0 };
+}
+
+/* The last line, where there was anything the matter. */
+static void
+say(const struct saying *saying, const char *const strings[])
+{
+	bool smooth = saying->step->reason == REASON_SUCCEEDED &&
+	    saying->history->made == 1;
+	struct line line = { .least = saying->least,
+		.last = !saying->step->again && !smooth,
+		.strings = strings,
+		.facts = saying->facts };
+
+	lines_tell(saying->lines, &line);
+}
+
+/* And what may have been meant. */
+static void
+say_not_executable(struct saying *saying)
+{
+	const struct outcome *outcome = &saying->history->last;
+	char **command = saying->policy->command, *word = command[0];
 	int64_t number;
 
-	lines_say(lines, LOUDNESS_QUIET,
+	saying->least = LOUDNESS_QUIET;
+	say(saying,
 	    STRINGS("cannot run '", word, "': ", strerror(outcome->error)));
 	if (verdict_status(outcome) != 127)
 		return;
 	if (number_whole(word, strlen(word), &number))
-		lines_say(lines, LOUDNESS_QUIET,
-		    STRINGS("did you mean -n ", word, "?"));
+		say(saying, STRINGS("did you mean -n ", word, "?"));
 	else if (is_shell_line(word))
-		lines_say(lines, LOUDNESS_QUIET,
+		say(saying,
 		    STRINGS("not a shell line: use sh -c '", word,
-			policy->command[1] == NULL ? "'" : " ...'"));
+			command[1] == NULL ? "'" : " ...'"));
 }
 
 /* How an attempt ended, in words: " failed (exit ", "22", ", HTTP ", ... */
@@ -130,55 +172,72 @@ phrase_outcome(struct phrase *phrase, const struct policy *policy,
 	}
 }
 
+/*
+ * How loud the line on an attempt is. Where a workflow is to be told at its
+ * end, it is told of retries too, although they helped.
+ */
+static enum loudness
+loudness_of(const struct saying *saying)
+{
+	const struct policy *policy = saying->policy;
+
+	if (saying->step->reason == REASON_SUCCEEDED)
+		return policy->log_format == LOG_GITHUB &&
+			saying->history->made > 1
+		    ? LOUDNESS_PLAIN
+		    : LOUDNESS_VERBOSE;
+	/* That retry itself failed is never hidden. */
+	return !saying->step->again &&
+		saying->history->last.end == END_NOT_STARTED
+	    ? LOUDNESS_QUIET
+	    : LOUDNESS_PLAIN;
+}
+
 /* Says "attempt 2/4 failed (exit 7)" and so on, and what follows. */
 static void
-say_attempt(struct lines *lines, const struct policy *policy,
-    const struct history *history, const struct step *step)
+say_attempt(struct saying *saying)
 {
-	const struct outcome *outcome = &history->last;
+	const struct outcome *outcome = &saying->history->last;
+	const struct step *step = saying->step;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
-	enum loudness least = LOUDNESS_PLAIN;
 	char label[REPORT_ROOM], span[DURATION_ROOM];
 	const char *next = ", giving up: ", *detail = "", *close = "";
 	struct phrase phrase = { .strings = { "", "", "", "", "" } };
 
-	phrase_outcome(&phrase, policy, outcome, succeeded);
+	phrase_outcome(&phrase, saying->policy, outcome, succeeded);
 	if (step->again) {
 		next = ", retrying in ";
 		detail = duration_format(span, step->delay);
 	} else if (succeeded) {
 		next = outcome->end == END_EXITED ? "" : ": succeeded";
-		least = LOUDNESS_VERBOSE;
-	} else {
-		detail = verdict_reason_words(step->reason);
-		/* That retry itself failed is never hidden. */
-		if (outcome->end == END_NOT_STARTED)
-			least = LOUDNESS_QUIET;
-	}
-	if (step->reason == REASON_RETRY_AFTER) {
+	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
 		detail = duration_format(span, outcome->http.hint);
 		close = ")";
+	} else {
+		detail = verdict_reason_words(step->reason);
 	}
-	lines_say(lines, least,
-	    STRINGS("attempt ", report_label(label, policy, history),
-		phrase.strings[0], phrase.strings[1], phrase.strings[2],
-		phrase.strings[3], phrase.strings[4], next, detail, close));
+	saying->least = loudness_of(saying);
+	report_label(label, saying->policy, saying->history->made);
+	say(saying,
+	    STRINGS("attempt ", label, phrase.strings[0], phrase.strings[1],
+		phrase.strings[2], phrase.strings[3], phrase.strings[4], next,
+		detail, close));
 }
 
 /* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */
 static void
-say_exhausted(struct lines *lines, const char *key,
-    const struct admission *admission, const char *next, const char *then)
+say_exhausted(const struct saying *saying, const char *next, const char *then)
 {
 	char used[NUMBER_ROOM], limit[NUMBER_ROOM], window[NUMBER_ROOM],
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
+	const struct admission *admission = &saying->history->admission;
 	const struct ring_sums *sums = &admission->sums;
 	const struct ring_limits *limits = &admission->limits;
 	bool paid = admission->next == NANOS_MAX;
 
-	lines_say(lines, LOUDNESS_PLAIN,
-	    STRINGS("budget '", key, "': exhausted, ",
+	say(saying,
+	    STRINGS("budget '", saying->policy->share.key, "': exhausted, ",
 		number_put(used, sums->retries), " of ",
 		number_put(limit, ring_limit(limits, sums->successes)),
 		" retries used in ",
@@ -194,13 +253,13 @@ say_exhausted(struct lines *lines, const char *key,
 }
 
 static void
-say_held(struct lines *lines, const char *key,
-    const struct admission *admission, const char *next, const char *then)
+say_held(const struct saying *saying, const char *next, const char *then)
 {
+	const struct admission *admission = &saying->history->admission;
 	char failures[NUMBER_ROOM];
 
-	lines_say(lines, LOUDNESS_PLAIN,
-	    STRINGS("breaker '", key, "': open after ",
+	say(saying,
+	    STRINGS("breaker '", saying->policy->share.key, "': open after ",
 		number_put(failures, admission->failures),
 		admission->failures == 1 ? " failure" : " consecutive failures",
 		admission->probing ? ", probe under way, ask again in "
@@ -210,61 +269,77 @@ say_held(struct lines *lines, const char *key,
 
 /* Says why the next attempt may not begin now, and what follows from that. */
 static void
-say_denied(struct lines *lines, const struct policy *policy,
-    const struct history *history, const struct step *step)
+say_denied(const struct saying *saying)
 {
-	const struct admission *admission = &history->admission;
-	const char *key = policy->share.key, *then = "; giving up";
+	const struct admission *admission = &saying->history->admission;
+	const char *then = "; giving up";
 	char span[DURATION_ROOM];
 	const char *next = duration_format(span, admission->next);
 
-	if (step->again)
+	if (saying->step->again)
 		then = "; waiting";
-	else if (history->made == 0)
+	else if (saying->history->made == 0)
 		then = "; command not run";
 	if (admission->denied == REASON_BREAKER)
-		say_held(lines, key, admission, next, then);
+		say_held(saying, next, then);
 	else if (!admission->cooling)
-		say_exhausted(lines, key, admission, next, then);
+		say_exhausted(saying, next, then);
 	else
-		lines_say(lines, LOUDNESS_PLAIN,
-		    STRINGS("budget '", key,
+		say(saying,
+		    STRINGS("budget '", saying->policy->share.key,
 			"': no retries after a denial, next in about ", next,
 			then));
+}
+
+static bool
+is_denied(const struct step *step)
+{
+	return step->again
+	    ? step->attempt == 0
+	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
 }
 
 void
 report_step(struct lines *lines, const struct policy *policy,
     const struct history *history, const struct step *step)
 {
+	struct saying saying = { .lines = lines,
+		.policy = policy,
+		.history = history,
+		.step = step,
+		.least = LOUDNESS_PLAIN };
 	char number[NUMBER_ROOM];
 
-	bool denied = step->again
-	    ? step->attempt == 0
-	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
-
-	if (denied)
-		say_denied(lines, policy, history, step);
+	find_facts(&saying);
+	if (is_denied(step))
+		say_denied(&saying);
 	else if (step->attempt == 0)
-		lines_say(lines, LOUDNESS_PLAIN,
+		say(&saying,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",
 			verdict_reason_words(step->reason)));
 	else if (step->reason == REASON_NOT_EXECUTABLE)
-		say_not_executable(lines, policy, &history->last);
+		say_not_executable(&saying);
 	else
-		say_attempt(lines, policy, history, step);
+		say_attempt(&saying);
 }
 
 void
-report_end(struct lines *lines, const struct history *history,
-    enum reason reason, nanos now)
+report_end(struct lines *lines, const struct policy *policy,
+    const struct history *history, enum reason reason, nanos now)
 {
+	bool untold = policy->log_format == LOG_GITHUB && !lines->concluded &&
+	    reason != REASON_SUCCEEDED;
 	char number[NUMBER_ROOM], span[DURATION_ROOM];
-
-	lines_say(lines, LOUDNESS_VERBOSE,
+	const char *const *strings =
 	    STRINGS("ended after ", number_put(number, history->made),
 		history->made == 1 ? " attempt in " : " attempts in ",
 		duration_format(span, now - history->began), ": ",
-		verdict_reason_name(reason)));
+		verdict_reason_name(reason));
+	struct line line = { .least =
+				 untold ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
+		.last = untold,
+		.strings = strings };
+
+	lines_tell(lines, &line);
 }

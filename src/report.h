@@ -10,9 +10,12 @@
 /* Room for an attempt's label and the closing NUL. */
 #define REPORT_ROOM 48
 
-/* Writes "2/4", or "7" where there is no cap, and returns room. */
-char *report_label(char room[REPORT_ROOM], const struct policy *policy,
-    const struct history *history);
+/*
+ * Writes which attempt this is, "2/4", or "7" where there is no cap, and
+ * returns room.
+ */
+char *report_label(
+    char room[REPORT_ROOM], const struct policy *policy, int64_t attempt);
 
 /*
  * Says how the last attempt ended, or that the next may not begin, and what
@@ -21,8 +24,11 @@ char *report_label(char room[REPORT_ROOM], const struct policy *policy,
 void report_step(struct lines *lines, const struct policy *policy,
     const struct history *history, const struct step *step);
 
-/* Says, to those who asked for more, why it all ended. */
-void report_end(struct lines *lines, const struct history *history,
-    enum reason reason, nanos now);
+/*
+ * Says, to those who asked for more, why it all ended; to a workflow too, where
+ * it has not been told.
+ */
+void report_end(struct lines *lines, const struct policy *policy,
+    const struct history *history, enum reason reason, nanos now);
 
 #endif

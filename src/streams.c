@@ -75,6 +75,24 @@ make_pipe(struct stream *stream)
 	return fcntl(ends[0], F_SETFL, O_NONBLOCK) != -1;
 }
 
+void
+streams_hold(struct streams *streams, int fd, int spool)
+{
+	for (size_t i = 0; i < streams->count; i++) {
+		struct stream *stream = &streams->list[i];
+
+		if (stream->fd != fd)
+			continue;
+		stream->outlet = (struct outlet){ OUTLET_PLAIN, spool };
+		stream->held = true;
+		/* Of what an earlier spool had no room for nothing is lost. */
+		stream->error = 0;
+		stream->length = 0;
+		for (size_t j = 0; j < stream->count; j++)
+			stream->sources[j].owed = 0;
+	}
+}
+
 bool
 streams_begin(struct streams *streams)
 {
@@ -155,8 +173,8 @@ match(const struct streams *streams, const struct stream *stream, size_t length)
 /*
  * Writes what can be. Where the reader has gone the command must learn it as
  * it would without us, from a signal or an error of its own write: false. What
- * cannot be written for any other reason is lost; of standard output that is
- * told in the end.
+ * cannot be written for any other reason is lost; streams_error tells, in the
+ * end.
  */
 static bool
 drain(struct stream *stream)
@@ -205,6 +223,8 @@ relay(struct streams *streams, struct stream *stream, struct source *source)
 		size_t got = stream->length;
 
 		source->owed -= got < source->owed ? got : source->owed;
+		if (stream->held && !source->matched)
+			stream->length = 0;
 		open = open && drain(stream);
 		if (source->matched)
 			match(streams, stream, got);
@@ -319,17 +339,27 @@ owes(const struct stream *stream)
 	return stream->length > 0;
 }
 
-int
-streams_error(const struct streams *streams)
+static const struct stream *
+of(const struct streams *streams, int fd)
 {
-	for (size_t i = 0; i < streams->count; i++) {
-		const struct stream *stream = &streams->list[i];
+	for (size_t i = 0; i < streams->count; i++)
+		if (streams->list[i].fd == fd)
+			return &streams->list[i];
+	return NULL;
+}
 
-		if (stream->fd != STDOUT_FILENO || stream->error == EPIPE)
-			continue;
-		if (stream->error == 0 && owes(stream))
-			return ETIMEDOUT;
-		return stream->error;
-	}
-	return 0;
+bool
+streams_relay(const struct streams *streams, int fd)
+{
+	return of(streams, fd) != NULL;
+}
+
+int
+streams_error(const struct streams *streams, int fd)
+{
+	const struct stream *stream = of(streams, fd);
+
+	if (stream == NULL || stream->error == EPIPE)
+		return 0;
+	return stream->error == 0 && owes(stream) ? ETIMEDOUT : stream->error;
 }

@@ -32,6 +32,7 @@ struct source {
 struct stream {
 	int fd; /* the command's: 1 or 2 */
 	struct outlet outlet;
+	bool held; /* outlet is the spool of the latest attempt */
 	int sink; /* what the child gets as fd, or -1 */
 	int error; /* of the write that failed, or 0 */
 	size_t count; /* of sources, the oldest first */
@@ -51,6 +52,12 @@ struct streams {
  * any, does nothing. False, with errno, if the kernel refuses.
  */
 bool streams_open(struct streams *streams, struct watches *watches);
+
+/*
+ * What comes by fd, 1 or 2, from the attempt that is about to begin goes into
+ * its spool; what still comes from earlier ones goes nowhere.
+ */
+void streams_hold(struct streams *streams, int fd, int spool);
 
 /* Makes the pipes of an attempt that is about to begin. False, with errno. */
 bool streams_begin(struct streams *streams);
@@ -86,10 +93,13 @@ enum streams_rest streams_rest(struct streams *streams);
  */
 uint64_t streams_finish(struct streams *streams);
 
+/* Whether what comes by fd, 1 or 2, is relayed. */
+bool streams_relay(const struct streams *streams, int fd);
+
 /*
- * The errno with which standard output, relayed, could not be written; 0 if it
+ * The errno with which what came by fd, relayed, could not be written; 0 if it
  * could, or if only its reader had gone; ETIMEDOUT if it took too long.
  */
-int streams_error(const struct streams *streams);
+int streams_error(const struct streams *streams, int fd);
 
 #endif

@@ -40,6 +40,22 @@ values_span(const struct row *row, const char *text, void *field)
 }
 
 void
+values_size(const struct row *row, const char *text, void *field)
+{
+	static const char units[] = "kMGTK"; /* K is k */
+	size_t length = strlen(text);
+	int64_t *size = field, scale = 1;
+	const char *unit = length == 0 ? NULL : strchr(units, text[length - 1]);
+
+	if (unit != NULL) {
+		scale <<= 10 * ((unit - units) % 4 + 1);
+		length--;
+	}
+	if (!number_decimal(text, length, scale, size) || *size == 0)
+		words_refuse(row, "not a size", text);
+}
+
+void
 values_signal(const struct row *row, const char *text, void *field)
 {
 	int *number = field;
@@ -57,6 +73,46 @@ values_flag(const struct row *row, const char *text, void *field)
 	(void)row;
 	(void)text;
 	*flag = true;
+}
+
+void
+values_log_format(const struct row *row, const char *text, void *field)
+{
+	static const char *const formats[] = {
+		[LOG_TEXT] = "text",
+		[LOG_JSON] = "json",
+		[LOG_GITHUB] = "github",
+		NULL,
+	};
+	enum log_format *format = field;
+
+	*format = (enum log_format)words_choice(
+	    row, "not text, json or github", formats, text);
+}
+
+void
+values_progress(const struct row *row, const char *text, void *field)
+{
+	static const char *const times[] = {
+		[SHOWING_AUTO] = "auto",
+		[SHOWING_ALWAYS] = "always",
+		[SHOWING_NEVER] = "never",
+		NULL,
+	};
+	enum showing *showing = field;
+
+	*showing = (enum showing)words_choice(
+	    row, "not auto, always or never", times, text);
+}
+
+/* An empty one takes back what a policy says. */
+void
+values_line(const struct row *row, const char *text, void *field)
+{
+	const char **line = field;
+
+	(void)row;
+	*line = *text == '\0' ? NULL : text;
 }
 
 void

@@ -23,11 +23,45 @@ static const struct {
 	[REASON_STOP_RULE] = { "stop-rule", "stop rule" },
 	[REASON_NOT_RETRYABLE] = { "not-retryable", "not retryable" },
 	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
+	[REASON_INPUT_CONSUMED] = { "input-consumed",
+	    "somebody has read standard input, see --replay-stdin" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
 	[REASON_DEADLINE] = { "deadline", "deadline" },
 	[REASON_BREAKER] = { "breaker", "breaker open" },
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
+};
+
+enum rule {
+	RULE_SUCCESS_ON,
+	RULE_EXIT_STATUS,
+	RULE_INTERRUPTED,
+	RULE_NOT_EXECUTABLE,
+	RULE_STOP_ON,
+	RULE_PRESET,
+	RULE_DEADLINE,
+	RULE_SIGNAL,
+	RULE_HTTP,
+	RULE_RETRY_ON,
+	RULE_FAIL_ON,
+	RULE_IDEMPOTENCY,
+	RULE_DEFAULT,
+};
+
+static const char *const rule_names[] = {
+	[RULE_SUCCESS_ON] = "success-on",
+	[RULE_EXIT_STATUS] = "exit-status",
+	[RULE_INTERRUPTED] = "interrupted",
+	[RULE_NOT_EXECUTABLE] = "not-executable",
+	[RULE_STOP_ON] = "stop-on",
+	[RULE_PRESET] = "preset",
+	[RULE_DEADLINE] = "deadline",
+	[RULE_SIGNAL] = "signal",
+	[RULE_HTTP] = "http",
+	[RULE_RETRY_ON] = "retry-on",
+	[RULE_FAIL_ON] = "fail-on",
+	[RULE_IDEMPOTENCY] = "idempotency",
+	[RULE_DEFAULT] = "default",
 };
 
 static bool
@@ -90,8 +124,9 @@ verdict_meant(const struct outcome *outcome)
 		outcome->code == SIGPIPE);
 }
 
+/* Whether --success-on names it. */
 static bool
-succeeded(const struct rules *rules, const struct outcome *outcome)
+named_success(const struct rules *rules, const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return false;
@@ -99,47 +134,85 @@ succeeded(const struct rules *rules, const struct outcome *outcome)
 	if (outcome->end == END_TIMED_OUT || outcome->end == END_DEADLINE)
 		return rules->success_on.fail ||
 		    meets_end(&rules->success_on, outcome);
-	if (meets(&rules->success_on, outcome) ||
-	    (rules->success_on.fail && !is_zero(outcome)))
-		return true;
+	return meets(&rules->success_on, outcome) ||
+	    (rules->success_on.fail && !is_zero(outcome));
+}
+
+static bool
+plain_success(const struct rules *rules, const struct outcome *outcome)
+{
 	return is_zero(outcome) && !meets(&rules->fail_on, outcome) &&
 	    (!outcome->http.known || outcome->http.code < 400);
 }
 
-/* What the server's answer means, and what the user has to say of it. */
+static struct judgement
+judge(enum verdict verdict, enum reason reason, enum rule rule)
+{
+	return (struct judgement){ verdict, reason, rule_names[rule] };
+}
+
+/* Of a failure: another attempt, or none. */
+static struct judgement
+judge_again(bool again, enum rule rule)
+{
+	return again ? judge(VERDICT_RETRY, REASON_NONE, rule)
+		     : judge(VERDICT_STOP, REASON_NOT_RETRYABLE, rule);
+}
+
+/* What the server's answer means, and whether that is the user's to say. */
 static enum http_meaning
-answer(const struct rules *rules, const struct outcome *outcome)
+answer(const struct rules *rules, const struct outcome *outcome, bool *asked)
 {
 	const struct http *http = &outcome->http;
 
+	*asked = false;
 	/* gRPC asks for no retry in a response with status 200. */
 	if (http->never)
 		return HTTP_SAYS_STOP;
 	if (!http->known || http->code < 400 ||
 	    !codes_has_http(&rules->retry_on, 0))
 		return http_judge(http);
+	*asked = true;
 	return codes_has_http(&rules->retry_on, http->code) ? HTTP_SAYS_RETRY
 							    : HTTP_SAYS_STOP;
 }
 
-static bool
-retryable(const struct rules *rules, const struct outcome *outcome)
+/* By --retry-on and presets; a list that does not name it has decided too. */
+static struct judgement
+judge_lists(const struct rules *rules, const struct outcome *outcome)
 {
-	enum http_meaning meaning = answer(rules, outcome);
+	bool listed = !codes_empty(&rules->retry_on);
+
+	if (!listed && codes_empty(&rules->transient) &&
+	    codes_empty(&rules->gated))
+		return judge_again(
+		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
+	if (fails_by(&rules->retry_on, outcome))
+		return judge_again(true, RULE_RETRY_ON);
+	if (fails_by(&rules->transient, outcome) ||
+	    (meets_end(&rules->own, outcome) && meets(&rules->gated, outcome)))
+		return judge_again(true, RULE_PRESET);
+	return judge_again(false, listed ? RULE_RETRY_ON : RULE_PRESET);
+}
+
+/* Whether there is anything to be gained by another attempt. */
+static struct judgement
+judge_gain(const struct rules *rules, const struct outcome *outcome)
+{
+	bool asked, named;
+	enum http_meaning meaning = answer(rules, outcome, &asked);
 
 	/* What the deadline ends says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
-		return true;
-	if (verdict_meant(outcome))
-		return codes_names_signal(&rules->retry_on, outcome->code);
+		return judge_again(true, RULE_DEADLINE);
+	if (verdict_meant(outcome)) {
+		named = codes_names_signal(&rules->retry_on, outcome->code);
+		return judge_again(named, named ? RULE_RETRY_ON : RULE_SIGNAL);
+	}
 	if (meaning != HTTP_SAYS_NOTHING)
-		return meaning == HTTP_SAYS_RETRY;
-	if (codes_empty(&rules->retry_on) && codes_empty(&rules->transient) &&
-	    codes_empty(&rules->gated))
-		return true;
-	return fails_by(&rules->retry_on, outcome) ||
-	    fails_by(&rules->transient, outcome) ||
-	    (meets_end(&rules->own, outcome) && meets(&rules->gated, outcome));
+		return judge_again(meaning == HTTP_SAYS_RETRY,
+		    asked ? RULE_RETRY_ON : RULE_HTTP);
+	return judge_lists(rules, outcome);
 }
 
 /* Whether a request that must not be sent twice was not sent at all. */
@@ -153,33 +226,37 @@ never_sent(const struct rules *rules, const struct outcome *outcome)
 	    (!outcome->http.known || outcome->http.code == 0);
 }
 
-static enum reason
-stops(const struct rules *rules, const struct outcome *outcome)
+static struct judgement
+judge_failure(const struct rules *rules, const struct outcome *outcome)
 {
+	struct judgement gain;
+
 	if (outcome->interrupted != 0)
-		return REASON_INTERRUPTED;
+		return judge(
+		    VERDICT_STOP, REASON_INTERRUPTED, RULE_INTERRUPTED);
 	if (not_executable(outcome))
-		return REASON_NOT_EXECUTABLE;
+		return judge(
+		    VERDICT_STOP, REASON_NOT_EXECUTABLE, RULE_NOT_EXECUTABLE);
 	if (fails_by(&rules->stop_on, outcome))
-		return REASON_STOP_RULE;
-	if (fails_by(&rules->fatal, outcome) || !retryable(rules, outcome))
-		return REASON_NOT_RETRYABLE;
-	if (rules->once && !never_sent(rules, outcome))
-		return REASON_NOT_IDEMPOTENT;
-	return REASON_NONE;
+		return judge(VERDICT_STOP, REASON_STOP_RULE, RULE_STOP_ON);
+	if (fails_by(&rules->fatal, outcome))
+		return judge_again(false, RULE_PRESET);
+	gain = judge_gain(rules, outcome);
+	if (gain.verdict == VERDICT_RETRY && rules->once &&
+	    !never_sent(rules, outcome))
+		return judge(
+		    VERDICT_STOP, REASON_NOT_IDEMPOTENT, RULE_IDEMPOTENCY);
+	return gain;
 }
 
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
-	enum reason reason;
-
-	if (succeeded(rules, outcome))
-		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED };
-	reason = stops(rules, outcome);
-	return (struct judgement){
-		reason == REASON_NONE ? VERDICT_RETRY : VERDICT_STOP, reason
-	};
+	if (named_success(rules, outcome))
+		return judge(VERDICT_DONE, REASON_SUCCEEDED, RULE_SUCCESS_ON);
+	if (plain_success(rules, outcome))
+		return judge(VERDICT_DONE, REASON_SUCCEEDED, RULE_EXIT_STATUS);
+	return judge_failure(rules, outcome);
 }
 
 int

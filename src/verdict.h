@@ -24,6 +24,7 @@ struct outcome {
 	int code; /* exit status, or the number of the signal */
 	int error; /* END_NOT_STARTED: errno */
 	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
+	bool consumed; /* of standard input too little is left for another */
 	int interrupted; /* the signal that ended the series meanwhile, or 0 */
 	nanos elapsed; /* without the time retry itself was stopped */
 	uint64_t seen; /* bit n: watch n was */
@@ -48,6 +49,7 @@ enum reason {
 	REASON_STOP_RULE,
 	REASON_NOT_RETRYABLE,
 	REASON_NOT_IDEMPOTENT,
+	REASON_INPUT_CONSUMED,
 	REASON_ATTEMPTS,
 	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
@@ -68,9 +70,28 @@ struct rules {
 	bool several; /* which may consist of several requests */
 };
 
+/*
+ * The rule that decided has one of these names, as manual and reports have
+ * them, in the order in which they are asked.
+ *
+ *	success-on	--success-on names it
+ *	exit-status	exit 0
+ *	interrupted	by a signal that ends the series
+ *	not-executable	found and refused, or not found
+ *	stop-on		--stop-on names it
+ *	preset		says stop, or retry, or does not say retry
+ *	deadline	ended it, which says nothing of the command: retry
+ *	signal		death by INT, QUIT or PIPE that nobody asked to retry
+ *	http		the table of statuses, or the server asks for no retry
+ *	retry-on	names it, or does not
+ *	fail-on		makes it a failure, of which nothing else is said: retry
+ *	idempotency	a retry, but for what must not be sent twice
+ *	default		nothing is said of the failure: retry
+ */
 struct judgement {
 	enum verdict verdict;
 	enum reason reason; /* REASON_NONE for VERDICT_RETRY */
+	const char *rule;
 };
 
 /*

@@ -13,12 +13,17 @@
 /* How the names of all variables of rows begin. */
 #define VARIABLES "RETRY_"
 
+/* Room for a place and the longest name. */
+#define PLACED_ROOM (WORDS_PLACE + 32)
+
 /* Where words_take is. */
 struct reading {
 	const struct words *words;
 	char **next; /* the first word not looked at */
 	void *into;
 	const char **said;
+	const char *place; /* of a line in a file; NULL: a command line */
+	bool seeking; /* files of options, not yet the options */
 };
 
 /* Each line is a write of its own, as all of retry's lines are. */
@@ -37,7 +42,9 @@ end_usage(struct page *page)
 static void
 begin_option(struct page *page, const struct row *row, const char *why)
 {
-	page_put(page, row->letter == '$' ? "retry: $" : "retry: --");
+	page_put(page, "retry: ");
+	if (row->letter != ':')
+		page_put(page, row->letter == '$' ? "$" : "--");
 	page_put(page, row->name);
 	page_put(page, ": ");
 	page_put(page, why);
@@ -122,15 +129,27 @@ meant(const struct words *words, const char *typed, size_t length)
 }
 
 static _Noreturn void
-refuse_long(const struct words *words, const char *typed, size_t length)
+refuse_long(const struct reading *reading, const char *typed, size_t length)
 {
 	struct page page = { .to = STDERR_FILENO };
-	const char *ours = meant(words, typed + 2, length - 2);
+	size_t dashes = reading->place == NULL ? 2 : 0;
+	const char *ours =
+	    meant(reading->words, typed + dashes, length - dashes);
 
-	page_put(&page, "retry: unknown option: ");
+	/* A name of one letter is a letter without its dash. */
+	for (size_t i = 0; i < reading->words->count && length == 1; i++)
+		if (reading->words->rows[i].letter == *typed)
+			ours = reading->words->rows[i].name;
+	page_put(&page, "retry: ");
+	if (reading->place != NULL) {
+		page_put(&page, reading->place);
+		page_put(&page, ": ");
+	}
+	page_put(&page, "unknown option: ");
 	page_put_quoted(&page, typed, length);
 	if (ours != NULL) {
-		page_put(&page, " (did you mean --");
+		page_put(&page, " (did you mean ");
+		page_put(&page, dashes == 0 ? "" : "--");
 		page_put(&page, ours);
 		page_put(&page, "?)");
 	}
@@ -154,19 +173,29 @@ refuse_letter(const char *typed, const char *letter)
 	end_usage(&page);
 }
 
+/* Where there is no text that could be to blame. */
 static _Noreturn void
-refuse_missing(const struct row *row)
+refuse_bare(const struct row *row, const char *why)
 {
 	struct page page = { .to = STDERR_FILENO };
 
-	begin_option(&page, row, "needs an argument");
+	begin_option(&page, row, why);
 	end_usage(&page);
 }
 
+/* Takes text for the row at found, or for row, a copy that says more of it. */
 static void
-store(struct reading *reading, const struct row *row, const char *text)
+store(struct reading *reading, const struct row *found, const struct row *row,
+    const char *text)
 {
-	reading->said[row - reading->words->rows] = text;
+	const struct words *words = reading->words;
+	size_t at = (size_t)(found - words->rows);
+
+	if (reading->seeking && at == words->file)
+		words->follow(words, text, reading->into, reading->said);
+	if (reading->seeking && at < words->last)
+		return;
+	reading->said[at] = text;
 	row->take(row, text, (char *)reading->into + row->field);
 }
 
@@ -174,18 +203,21 @@ static const char *
 next_word(struct reading *reading, const struct row *row)
 {
 	if (*reading->next == NULL)
-		refuse_missing(row);
+		refuse_bare(row, "needs an argument");
 	return *reading->next++;
 }
 
 /* The option that the first length bytes of typed name, dashes included. */
 static const struct row *
-find_long(const struct words *words, const char *typed, size_t length)
+find_long(const struct reading *reading, const char *typed, size_t length)
 {
+	const struct words *words = reading->words;
+	size_t dashes = reading->place == NULL ? 2 : 0;
+
 	for (size_t i = 0; i < words->count; i++)
-		if (same(words->rows[i].name, typed + 2, length - 2))
+		if (same(words->rows[i].name, typed + dashes, length - dashes))
 			return &words->rows[i];
-	refuse_long(words, typed, length);
+	refuse_long(reading, typed, length);
 }
 
 /* The option of one letter within typed. */
@@ -198,20 +230,44 @@ find_letter(const struct words *words, const char *typed, const char *letter)
 	refuse_letter(typed, letter);
 }
 
+/* The row at found, as messages about a line are to have it. */
+static struct row
+placed(const struct reading *reading, const struct row *found,
+    char room[PLACED_ROOM])
+{
+	const struct words *words = reading->words;
+	const char *place = reading->place;
+	size_t length = strlen(place);
+	struct row row = *found;
+
+	memcpy(room, place, length);
+	memcpy(room + length, ": ", 2);
+	memcpy(room + length + 2, found->name, strlen(found->name) + 1);
+	row.name = room;
+	row.letter = ':';
+	for (const size_t *typed = words->typed; *typed < words->count; typed++)
+		if (found == &words->rows[*typed])
+			refuse_bare(&row, "only on a command line");
+	return row;
+}
+
 static void
 take_long(struct reading *reading, const char *typed)
 {
 	size_t length = strcspn(typed, "=");
 	const char *text = typed[length] == '=' ? typed + length + 1 : NULL;
-	const struct row *row = find_long(reading->words, typed, length);
+	const struct row *found = find_long(reading, typed, length);
+	char room[PLACED_ROOM];
+	struct row row =
+	    reading->place == NULL ? *found : placed(reading, found, room);
 
-	if (row->argument == NULL && text != NULL)
-		words_refuse(row, "takes no argument", typed);
-	if (row->argument == NULL)
+	if (row.argument == NULL && text != NULL)
+		words_refuse(&row, "takes no argument", typed);
+	if (row.argument == NULL)
 		text = typed;
 	else if (text == NULL)
-		text = next_word(reading, row);
-	store(reading, row, text);
+		text = next_word(reading, &row);
+	store(reading, found, &row, text);
 }
 
 static void
@@ -222,13 +278,42 @@ take_letters(struct reading *reading, const char *typed)
 		    find_letter(reading->words, typed, letter);
 
 		if (row->argument != NULL) {
-			store(reading, row,
+			store(reading, row, row,
 			    letter[1] != '\0' ? letter + 1
 					      : next_word(reading, row));
 			return;
 		}
-		store(reading, row, typed);
+		store(reading, row, row, typed);
 	}
+}
+
+/* Takes the next word and its argument. False where the options end. */
+static bool
+take_word(struct reading *reading)
+{
+	const char *typed = *reading->next;
+
+	/* A lone dash is an operand, as everywhere. */
+	if (typed == NULL || typed[0] != '-' || typed[1] == '\0')
+		return false;
+	reading->next++;
+	if (strcmp(typed, "--") == 0)
+		return false;
+	if (typed[1] == '-')
+		take_long(reading, typed);
+	else
+		take_letters(reading, typed);
+	return true;
+}
+
+void
+words_take_line(const struct words *words, const char *place, const char *line,
+    void *into, const char *said[])
+{
+	char *none = NULL;
+	struct reading reading = { words, &none, into, said, place, false };
+
+	take_long(&reading, line);
 }
 
 /* Nearly always there is none, and to know that is enough. */
@@ -269,22 +354,13 @@ char **
 words_take(
     const struct words *words, char **argv, void *into, const char *said[])
 {
-	struct reading reading = { words, argv + 1, into, said };
+	struct reading seeking = { words, argv + 1, into, said, NULL, true };
+	struct reading reading = { words, argv + 1, into, said, NULL, false };
 
-	while (*reading.next != NULL) {
-		const char *typed = *reading.next;
-
-		/* A lone dash is an operand, as everywhere. */
-		if (typed[0] != '-' || typed[1] == '\0')
-			break;
-		reading.next++;
-		if (strcmp(typed, "--") == 0)
-			break;
-		if (typed[1] == '-')
-			take_long(&reading, typed);
-		else
-			take_letters(&reading, typed);
-	}
+	while (take_word(&seeking))
+		continue;
+	while (take_word(&reading))
+		continue;
 	take_variables(&reading);
 	return reading.next;
 }

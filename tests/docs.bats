@@ -54,7 +54,8 @@ not()
 @test "the manual has the options of --help, in its order, with the same arguments" {
 	help_options
 	for part in Limits Delays 'What to retry' 'HTTP options' \
-		'Budget options' Messages; do
+		'Stream options' 'Budget options' 'Messages and reports' \
+		'General options'; do
 		section "$part"
 	done | sed -nE '/^\.It Fl /{
 		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
@@ -64,6 +65,7 @@ not()
 		s/ Ar / /
 		s/ Ns Oo , Ns Ar DUR Ns ... Oc/[,DUR...]/
 		s/ Ns Op , Ns NAME/[,NAME]/
+		s/ Ns \| Ns /|/
 		s/ , Ns DUR Ns Op , Ns Ar MAX/,DUR[,MAX]/
 		p
 	}' >described
@@ -114,6 +116,17 @@ not()
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
 		sort -u | diff given -
+}
+
+@test "the variables of others that the program reads are those in the manual" {
+	"$RETRY" --version | grep -q '^retry '
+	{
+		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*.c |
+			grep -v '^RETRY_'
+		echo PATH # execvp's
+	} | sort -u >wanted
+	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep -v '^RETRY_' |
+		sed 's/ , /\n/g' | sort | diff wanted -
 }
 
 @test "the statuses that retry exits with are those in help, manual and README" {
@@ -176,6 +189,9 @@ ends()
 	ends not-retryable 'not retryable' --retry-on 2 false
 	answer 503
 	ends not-idempotent 'not idempotent' --http -- ./curl -d x
+	echo line | ends input-consumed \
+		'somebody has read standard input, see --replay-stdin' -d 0 \
+		-- sh -c 'read -r _; exit 1'
 	ends attempts 'attempts exhausted' -n 1 false
 	answer 503 'Retry-After: 3600'
 	ends retry-after 'Retry-After too long' --http ./curl
@@ -189,8 +205,10 @@ ends()
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
 	sed 1d described | diff seen -
-	sed -nE 's/.*= \{ "([a-z-]+)", "([A-Za-z -]+)" \},/\1: \2/p' \
-		"$top/src/verdict.c" | grep -v '^none: ' | diff described -
+	sed -n '/^} reasons/,/^};/p' "$top/src/verdict.c" | tr -d '\n\t' |
+		grep -oE '"[^"]*", *"[^"]*"' |
+		sed -E 's/"(.*)", *"(.*)"/\1: \2/' | grep -v '^none: ' |
+		diff described -
 }
 
 # Whether the manual's DIAGNOSTICS have this text, as source or as example.
@@ -250,6 +268,27 @@ says()
 	run sh -c '"$RETRY" --stop-on stdout:x echo hello >/dev/full'
 	[ "$output" = \
 		"retry: cannot write to standard output: No space left on device" ]
+	run sh -c '"$RETRY" -O echo hello >/dev/full'
+	[ "$output" = \
+		"retry: cannot write to standard output: No space left on device" ]
+	"$RETRY" -E -n 1 --report report \
+		sh -c 'echo hello >&2; exit 3' 2>/dev/full || [ $? = 125 ]
+	grep -q '"reason": "internal"' report
+	echo hello >input
+	says '--stdin-max: File too large' -I --stdin-max 2 cat < <(cat input)
+	TMPDIR=$PWD/none says '--replay-stdin: No such file or directory' \
+		-I cat < <(cat input)
+	TMPDIR=$PWD/none says \
+		'cannot relay or hold output: No such file or directory' -O true
+	says "cannot write report 'none/a': No such file or directory" \
+		--report none/a true
+	says "cannot write metrics 'none/a': No such file or directory" \
+		--metrics none/a true
+	says '--on-retry failed (exit N)' -n 2 -d 0 --on-retry 'exit 4' false
+	says '--on-retry killed by SIGTERM' -n 2 -d 0 \
+		--on-retry 'kill $$' false
+	says '--on-retry ended by the deadline' -T 0.3 -d 0.1 \
+		--on-retry 'sleep 30' false
 	export RETRY_BUDGET_DIR=.
 	says "budget 'a': exhausted, N of N retries used in Ns (N successes, ratio N, min N), next in about Ns; giving up" \
 		-d 0 -B a --budget-min 1 --budget-window 30 \
@@ -315,10 +354,84 @@ says()
 		'curl has a --retry of its own: attempts multiply' \
 		'curl makes several requests: they share one idempotency key' \
 		"curl's own --dump-header is no file: HTTP tells nothing" \
-		'cannot write to standard output: ' signalfd eventfd \
-		'status file' relay; do
+		'cannot write to standard ' signalfd eventfd 'status file' \
+		'cannot relay or hold output' hooks report \
+		'--replay-stdin: standard input is a terminal, which cannot be read again' \
+		'--replay-stdin' '--stdin-max' 'cannot write ' metrics \
+		' failed (exit ' 'killed by ' 'ended by the deadline' \
+		'ended after 30s' 'not started (' '--on-retry' \
+		'--on-give-up'; do
 		grep -qaF -- "$text" "$RETRY"
 		diagnosed "$text"
+	done
+}
+
+@test "the manual's tables have the fields of the report, of lines in JSON, and the metrics" {
+	"$RETRY" -q -n 2 -d 0 --report report --metrics job.prom false || :
+	section 'The report' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
+	"$PYTHON" -c 'import json
+report = json.load(open("report"))
+print(*report, *report["attempts"][0], sep="\n")' | diff fields -
+	section Metrics | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+		diff <(sed -n 's/{name="job".*//p' job.prom) -
+	"$RETRY" -n 2 -d 0 --log-format json false 2>err || :
+	section Lines | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+		diff <("$PYTHON" -c 'import json
+lines = [json.loads(line) for line in open("err")]
+print(*dict(lines[0], **lines[1]), sep="\n")') -
+}
+
+@test "the values of the report's fields are those that the manual names" {
+	section 'The report' | sed -n '
+		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
+		tr -d ' ' | tr ',' '\n' | sort >described
+	sed -n '/ end_names\[\]/,/^};/p; / verdict_names\[\]/,/^};/p' \
+		"$top/src/record.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
+		diff described -
+	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
+	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/verdict.c" |
+		grep -o '"[^"]*"' | tr -d '"' >names
+	[ "$(lines names)" = 13 ]
+	while read -r name; do
+		grep -qw -- "$name" rules
+	done <names
+	"$RETRY" -q -n 1 --report - false 2>report || :
+	grep -q '"end": "exited".*"verdict": "retry", "rule": "default"' report
+}
+
+@test "the sample of --dry-run in the manual is what the program prints" {
+	section REHEARSAL | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+		sed '1d;$d' >sample
+	command=$(sed -n '1s/^\$ retry //p' sample)
+	# shellcheck disable=SC2086 # words
+	"$RETRY" $command | diff <(sed 1d sample) -
+}
+
+@test "the sample of --budget-status in the manual has the program's columns" {
+	export RETRY_BUDGET_DIR=$PWD
+	"$RETRY" -q -n 3 -d 0 -B api false || :
+	"$RETRY" -B api true
+	section 'Looking at budgets' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+		sed '1d;$d' | diff - <("$RETRY" --budget-status api)
+}
+
+@test "the sample of a policy in the manual is one, and what cannot stand in one is refused" {
+	section POLICIES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+		sed '1d;$d' >nightly.conf
+	"$RETRY" --policy ./nightly.conf --report report true
+	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
+	section POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
+		sed -n 's/^\.Fl Fl \([a-z-]*\).*/\1/p' >refused
+	[ "$(lines refused)" = 9 ]
+	{
+		cat refused
+		echo preset=list
+	} | while read -r line; do
+		[ "$line" != policy ] || line=policy=./nightly.conf
+		echo "$line" >bad
+		run "$RETRY" --policy ./bad true
+		[ "$status" = 125 ]
+		[[ $output == *'only on a command line'* ]]
 	done
 }
 
@@ -360,6 +473,11 @@ for name, value in json.load(sys.stdin).items():
 	[ "$status" = 125 ]
 	section Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
 	diff shown <(echo "$output")
+	printf '%s\n' quiet attempts=0 >nightly.conf
+	run "$RETRY" --policy ./nightly.conf true
+	[ "$status" = 125 ]
+	section Errors | plain |
+		grep -xF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}"
 	run "$RETRY" --stop-on 'stderr:(.)\1' true
 	[ "$status" = 125 ]
 	section Errors | plain | grep -qxF -- "${lines[0]}"
@@ -460,6 +578,10 @@ stage()
 		case $RETRY_ATTEMPT:${0##*/}:$* in
 		1:ssh:*) exit 255 ;;
 		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
+		1:curl:*--fail-with-body*)
+			echo '{"type": "https://example.org/probs/busy"}'
+			exit 22
+			;;
 		1:curl:*) exit 7 ;;
 		1:wget:*) echo HTTP/1.1 503 Busy >log; exit 8 ;;
 		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
@@ -496,7 +618,9 @@ example()
 
 @test "the examples of the manual run" {
 	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
-		migrate sync-users sync-groups build-images service
+		migrate sync-users sync-groups build-images service psql \
+		handle logger
+	gzip -c urls >dump.gz
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
 		inside { print >"example." n }
@@ -516,6 +640,9 @@ example()
 		RETRY_*'*/5 * * * * '*)
 			example sh -aec "$(sed 's/^\*\/5 \* \* \* \* *//' "$file")"
 			;;
+		steps:* | script:*)
+			example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")"
+			;;
 		*:$'\n\t'*)
 			example make -f "$file"
 			;;
@@ -526,17 +653,42 @@ example()
 	done
 	[ "$(cat app)" = data ]
 	[ -e app.tar ]
+	grep -q '"reason": "succeeded"' retry.json
+	grep -q '^retry_success{name="backup"} 1$' backup.prom
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 10 ]
 }
 
+# The n-th block of shell in README.
+readme_block()
+{
+	awk -v number="$1" '/^```/ { inside = 0 } inside && n == number
+		/^```sh$/ { inside = 1; n++ }' "$top/README.md"
+}
+
+@test "six examples of README run as they stand, and print what it says" {
+	export RETRY_BUDGET_DIR=$PWD
+	mkdir bin
+	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
+	chmod +x bin/retry
+	PATH=$PWD/bin:$PATH
+	readme_block 3 | awk -v RS= '{ print >"example." NR }'
+	[ "$(printf '%s\n' example.* | wc -l)" = 6 ]
+	for file in example.*; do
+		sed -n 's/^#   //p' "$file" >promised
+		[ "$(lines promised)" -ge 1 ]
+		bash -e "$file" 2>err >printed
+		diff promised printed
+		not grep '^retry: --\|cannot' err
+	done
+}
+
 @test "the examples of README and of --help run" {
-	stage pg_isready make ssh git apt-get
+	stage pg_isready make ssh git apt-get npm rsync psql
 	cp bin/git migrate
-	awk '/^```/ { inside = 0 } inside && n == 3
-		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
+	readme_block 4 >readme
 	"$RETRY" --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do
-		count=$(grep -c '^ *\(xargs .*\)\?retry ' "$file")
+		count=$(grep -c '^ *\(xargs .*\|.* | \)\?retry ' "$file")
 		[ "$count" -ge 2 ]
 		example sh -e "$file"
 	done

@@ -645,6 +645,109 @@ test_verdicts_by_all_rules(void)
 	check_ruled(sent_once, LENGTH(sent_once));
 }
 
+/* The rule that decides, whatever else may hold. */
+static const struct {
+	const char *name; /* of the rule */
+	struct lists lists;
+	struct outcome outcome;
+	enum verdict verdict;
+} decided[] = {
+	{ "exit-status", NO_RULES, EXITED(0), VERDICT_DONE },
+	{ "exit-status", { .stop = "fail", .retry = "fail" }, EXITED(0),
+	    VERDICT_DONE },
+	{ "exit-status", NO_RULES, ANSWERED(0, 200), VERDICT_DONE },
+	{ "exit-status", NO_RULES, INTERRUPTED(END_EXITED, 0), VERDICT_DONE },
+	{ "success-on", { .success = "1" }, EXITED(1), VERDICT_DONE },
+	{ "success-on", { .success = "0", .fail = "0" }, EXITED(0),
+	    VERDICT_DONE },
+	{ "success-on", { .success = "http:404" }, ANSWERED(22, 404),
+	    VERDICT_DONE },
+	{ "success-on", { .success = "timeout" }, TIMED_OUT(0), VERDICT_DONE },
+	{ "default", NO_RULES, EXITED(1), VERDICT_RETRY },
+	{ "default", NO_RULES, KILLED(SIGSEGV), VERDICT_RETRY },
+	{ "default", NO_RULES, TIMED_OUT(0), VERDICT_RETRY },
+	{ "default", NO_RULES, NO_FORK(EAGAIN), VERDICT_RETRY },
+	{ "default", NO_RULES, NO_EXEC(ETXTBSY), VERDICT_RETRY },
+	{ "default", NO_RULES, ANSWERED(18, 200), VERDICT_RETRY },
+	{ "default", NO_RULES, ANSWERED(7, 0), VERDICT_RETRY },
+	{ "default", { .fail = "7" }, EXITED(7), VERDICT_RETRY },
+	{ "default", { .stop = "8", .success = "9" }, EXITED(7),
+	    VERDICT_RETRY },
+	{ "fail-on", { .fail = "0" }, EXITED(0), VERDICT_RETRY },
+	{ "fail-on", { .fail = "stderr:W:", .seen = { "W:" } }, EXITED(0),
+	    VERDICT_RETRY },
+	{ "fail-on", { .fail = "http:302" }, ANSWERED(0, 302), VERDICT_RETRY },
+	{ "interrupted", NO_RULES, INTERRUPTED(END_EXITED, 7), VERDICT_STOP },
+	{ "interrupted", { .stop = "fail" }, INTERRUPTED(END_EXITED, 7),
+	    VERDICT_STOP },
+	{ "not-executable", NO_RULES, NO_EXEC(ENOENT), VERDICT_STOP },
+	{ "not-executable", { .stop = "127" }, NO_EXEC(ENOENT), VERDICT_STOP },
+	{ "stop-on", { .stop = "7" }, EXITED(7), VERDICT_STOP },
+	{ "stop-on", { .stop = "0", .fail = "0" }, EXITED(0), VERDICT_STOP },
+	{ "stop-on", { .stop = "http:503" }, ANSWERED(22, 503), VERDICT_STOP },
+	{ "stop-on", { .stop = "timeout" }, CUT(0), VERDICT_STOP },
+	{ "preset", { .fatal = "stderr:no", .seen = { "no" } }, EXITED(1),
+	    VERDICT_STOP },
+	{ "preset", { .fatal = "stderr:no", .retry = "fail", .seen = { "no" } },
+	    EXITED(1), VERDICT_STOP },
+	{ "preset", { .transient = "75" }, EXITED(75), VERDICT_RETRY },
+	{ "preset", { .transient = "75" }, EXITED(1), VERDICT_STOP },
+	{ "preset", { .transient = "75", .retry = "9" }, EXITED(75),
+	    VERDICT_RETRY },
+	{ "preset",
+	    { .transient = "75,stderr:W:", .fail = "0", .seen = { "W:" } },
+	    EXITED(0), VERDICT_RETRY },
+	{ "deadline", NO_RULES, CUT(0), VERDICT_RETRY },
+	{ "deadline", { .retry = "7" }, CUT(0), VERDICT_RETRY },
+	{ "signal", NO_RULES, KILLED(SIGINT), VERDICT_STOP },
+	{ "signal", { .retry = "fail" }, KILLED(SIGPIPE), VERDICT_STOP },
+	{ "http", NO_RULES, ANSWERED(22, 503), VERDICT_RETRY },
+	{ "http", NO_RULES, ANSWERED(0, 503), VERDICT_RETRY },
+	{ "http", NO_RULES, ANSWERED(22, 404), VERDICT_STOP },
+	{ "http", { .retry = "22" }, ANSWERED(22, 404), VERDICT_STOP },
+	{ "http", { .transient = "22" }, ANSWERED(22, 503), VERDICT_RETRY },
+	{ "http", { .retry = "http:503" }, NEVER_AGAIN(22, 503), VERDICT_STOP },
+	{ "http", NO_RULES, NEVER_AGAIN(14, 200), VERDICT_STOP },
+	{ "retry-on", { .retry = "http:404" }, ANSWERED(22, 404),
+	    VERDICT_RETRY },
+	{ "retry-on", { .retry = "http:404" }, ANSWERED(22, 503),
+	    VERDICT_STOP },
+	{ "retry-on", { .retry = "http:302" }, ANSWERED(47, 302),
+	    VERDICT_RETRY },
+	{ "retry-on", { .retry = "7" }, EXITED(7), VERDICT_RETRY },
+	{ "retry-on", { .retry = "7" }, EXITED(8), VERDICT_STOP },
+	{ "retry-on", { .retry = "fail" }, EXITED(8), VERDICT_RETRY },
+	{ "retry-on", { .retry = "PIPE" }, KILLED(SIGPIPE), VERDICT_RETRY },
+	{ "retry-on", { .retry = "7", .transient = "7" }, EXITED(7),
+	    VERDICT_RETRY },
+	{ "retry-on", { .retry = "7", .transient = "75" }, EXITED(8),
+	    VERDICT_STOP },
+	{ "retry-on", { .retry = "7", .fail = "0" }, EXITED(0), VERDICT_STOP },
+	{ "idempotency", { .once = true }, EXITED(1), VERDICT_STOP },
+	{ "idempotency", { .once = true, .retry = "22" }, EXITED(22),
+	    VERDICT_STOP },
+	{ "idempotency", { .once = true }, CUT(0), VERDICT_STOP },
+	{ "default", { .once = true }, EXITED(7), VERDICT_RETRY },
+};
+
+static void
+test_which_rule_decided(void)
+{
+	for (size_t i = 0; i < LENGTH(decided); i++) {
+		struct watches watches = { .count = 0 };
+		struct rules rules = rules_of(&decided[i].lists, &watches);
+		struct outcome outcome = decided[i].outcome;
+		struct judgement judgement;
+		char row[NUMBER_ROOM];
+
+		outcome.seen = bit_of(&watches, decided[i].lists.seen[0]);
+		judgement = verdict_of(&rules, &outcome);
+		number_put(row, (int64_t)i);
+		SAME(row, judgement.rule, decided[i].name);
+		EQUAL(row, judgement.verdict, decided[i].verdict);
+	}
+}
+
 /* The table of the manual, and what it gives 403 and 413. */
 static const int retried_statuses[] = { 408, 425, 429 };
 static const int stopped_statuses[] = { 501, 505, 506, 508, 510, 511 };
@@ -777,6 +880,8 @@ test_reasons(void)
 		{ REASON_STOP_RULE, "stop-rule", "stop rule" },
 		{ REASON_NOT_RETRYABLE, "not-retryable", "not retryable" },
 		{ REASON_NOT_IDEMPOTENT, "not-idempotent", "not idempotent" },
+		{ REASON_INPUT_CONSUMED, "input-consumed",
+		    "somebody has read standard input, see --replay-stdin" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
 		{ REASON_RETRY_AFTER, "retry-after", "Retry-After too long" },
 		{ REASON_DEADLINE, "deadline", "deadline" },
@@ -1626,6 +1731,7 @@ test_plans_saturate(void)
 static void (*const tests[])(void) = {
 	test_verdicts,
 	test_verdicts_by_all_rules,
+	test_which_rule_decided,
 	test_verdicts_of_every_http_status,
 	test_verdicts_of_every_status,
 	test_verdicts_of_every_signal,

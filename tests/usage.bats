@@ -140,6 +140,7 @@ loud()
 }
 
 @test "every option is accepted, in both forms" {
+	echo '# nothing' >policy
 	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
 	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m --signal INT \
 	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
@@ -149,7 +150,11 @@ loud()
 	    --budget key --budget-ratio 20% --budget-min 1 --budget-window 1m \
 	    --budget-wait 0 --budget-cooldown 1s --budget-dir "$PWD" \
 	    --budget-required --breaker 20,10s,1m --nested share \
-	    --quiet --verbose echo ok 2>err
+	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
+	    --quiet --verbose --log-format json --report report \
+	    --metrics metrics --on-retry true --on-give-up true \
+	    --progress never --policy ./policy echo ok 2>err
+	prints ok -I -O -E echo ok
 	prints ok --budget-dir . -B key echo ok
 	prints ok --http-status status echo ok
 	"$RETRY" --budget-dir . --budget-status key >table
@@ -157,6 +162,7 @@ loud()
 	"$RETRY" --budget-dir . --budget-status key --prom >table
 	"$RETRY" --budget-dir . --budget-reset key
 	"$RETRY" --budget-dir . --budget-gc
+	"$RETRY" --dry-run >plan
 }
 
 @test "POSIXLY_CORRECT changes nothing" {
@@ -199,10 +205,10 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 88 lines" {
+@test "--help names every option, within 80 columns and 115 lines" {
 	run --keep-empty-lines "$RETRY" --help
 	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 88 ]
+	[ "${#lines[@]}" -le 115 ]
 	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
 	local line name
 	for line in "${lines[@]}"; do
@@ -211,10 +217,12 @@ loud()
 	for name in attempts retries deadline timeout signal kill-after delay \
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on preset http http-status \
-	    max-retry-after method idempotency-key budget budget-ratio \
-	    budget-min budget-window budget-wait budget-cooldown budget-dir \
+	    max-retry-after method idempotency-key replay-stdin stdin-max \
+	    hold-stdout hold-stderr budget budget-ratio budget-min \
+	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
-	    budget-gc nested quiet verbose help version; do
+	    budget-gc nested quiet verbose log-format report metrics on-retry \
+	    on-give-up progress dry-run policy help version; do
 		grep -qE -- "^  (-[a-zA-Z], |    )--$name( |\$)" <<<"$output"
 	done
 }
@@ -222,7 +230,7 @@ loud()
 @test "--help names no option that does not exist" {
 	local name names
 	names=$("$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+).*/\2/p')
-	[ "$(wc -w <<<"$names")" -ge 44 ]
+	[ "$(wc -w <<<"$names")" -ge 56 ]
 	export RETRY_BUDGET_DIR=$PWD
 	for name in $names; do
 		run "$RETRY" "--$name"
@@ -235,6 +243,18 @@ loud()
 	"$RETRY" --help | grep -qF -- '-j none exactly that'
 }
 
+@test "--help has its headings in the order of the manual" {
+	run "$RETRY" --help
+	[ "$(grep -E '^[A-Z].*:$' <<<"$output" | head -n 8)" = "Limits:
+Delays:
+What to retry:
+HTTP:
+Streams:
+Budget:
+Messages and reports:
+General:" ]
+}
+
 @test "-h is --help, and what follows is not looked at" {
 	run "$RETRY" --help
 	[ "$status" -eq 0 ]
@@ -242,9 +262,13 @@ loud()
 	run "$RETRY" -h
 	[ "$status" -eq 0 ]
 	[ "$output" = "$help" ]
-	run "$RETRY" -qh --nonsense
-	[ "$status" -eq 0 ]
-	[ "$output" = "$help" ]
+	local words
+	for words in '-qh --nonsense' '-h --policy ./none' '-hn' '-n x -h'; do
+		# shellcheck disable=SC2086 # words
+		run "$RETRY" $words
+		[ "$status" -eq 0 ]
+		[ "$output" = "$help" ]
+	done
 }
 
 @test "-V and --version print one line" {
@@ -308,6 +332,10 @@ loud()
 	refused "$unknown '--br' (did you mean --breaker?)" --br on touch ran
 	refused "$unknown '--budget-g' (did you mean --budget-gc?)" --budget-g
 	refused "$unknown '--nest' (did you mean --nested?)" --nest=add touch ran
+	refused "$unknown '--dry' (did you mean --dry-run?)" --dry touch ran
+	refused "$unknown '--pol' (did you mean --policy?)" --pol=x touch ran
+	refused "$unknown '--replay' (did you mean --replay-stdin?)" --replay touch ran
+	refused "$unknown '--on-g' (did you mean --on-give-up?)" --on-g true touch ran
 	[ ! -e ran ]
 }
 
@@ -319,6 +347,9 @@ loud()
 	refused "retry: unknown option: '--re'" --re=3 touch ran
 	refused "retry: unknown option: '--ver'" --ver touch ran
 	refused "retry: unknown option: '--budget-r'" --budget-r 1 touch ran
+	refused "retry: unknown option: '--hold'" --hold touch ran
+	refused "retry: unknown option: '--on'" --on true touch ran
+	refused "retry: unknown option: '--pro'" --pro never touch ran
 	[ ! -e ran ]
 }
 
@@ -343,6 +374,9 @@ loud()
 	refused 'retry: --http-status: needs an argument' --http-status
 	refused 'retry: --budget: needs an argument' -B
 	refused 'retry: --budget-status: needs an argument' --budget-status
+	refused 'retry: --stdin-max: needs an argument' -I --stdin-max
+	refused 'retry: --policy: needs an argument' -n 3 --policy
+	refused 'retry: --on-retry: needs an argument' --on-retry
 }
 
 @test "the next word is an argument, whatever it looks like" {
@@ -358,6 +392,11 @@ loud()
 	    --budget-required=1 touch ran
 	refused "retry: --budget-gc: takes no argument: '--budget-gc=k'" --budget-gc=k
 	refused "retry: --json: takes no argument: '--json=1'" --budget-status k --json=1
+	refused "retry: --replay-stdin: takes no argument: '--replay-stdin=1'" \
+	    --replay-stdin=1 touch ran
+	refused "retry: --hold-stdout: takes no argument: '--hold-stdout='" \
+	    --hold-stdout= touch ran
+	refused "retry: --dry-run: takes no argument: '--dry-run=1'" --dry-run=1 touch ran
 	refused "retry: --help: takes no argument: '--help=x'" --help=x touch ran
 	refused "retry: --version: takes no argument: '--version=x'" --version=x touch ran
 	[ ! -e ran ]
@@ -702,6 +741,70 @@ PY
 	done
 }
 
+@test "--stdin-max takes bytes, also with k, M, G or T" {
+	local text
+	for text in '' 0 0k 00 0.0M k M -1 +1 x 1x 1kB 1KiB 1m 1g '1 k' ' 1' 1e3 0x10 \
+	    1,5 inf nan 1kk . .k; do
+		refused_option stdin-max "$text" "not a size: '$text'"
+	done
+	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 0.001 99999999999999999999T \
+	    9223372036854775808; do
+		prints ok --stdin-max "$text" echo ok
+	done
+}
+
+@test "a size is what it says, in powers of 1024" {
+	head -c 1536 /dev/zero >file
+	local text
+	for text in 1.5k 1536 1.5K 1M 1G 1T; do
+		[ "$(cat file | "$RETRY" -I --stdin-max "$text" wc -c)" = 1536 ]
+	done
+	for text in 1535 1.4k 1k; do
+		status=0
+		cat file | "$RETRY" -I --stdin-max "$text" touch ran 2>err || status=$?
+		[ "$status" -eq 125 ]
+	done
+	[ ! -e ran ]
+}
+
+@test "--log-format takes text, json and github" {
+	local text
+	for text in '' xml Text JSON text,json 'json '; do
+		refused_option log-format "$text" "not text, json or github: '$text'"
+	done
+	for text in text json github; do
+		prints ok --log-format "$text" echo ok
+	done
+}
+
+@test "--progress takes auto, always and never" {
+	local text
+	for text in '' yes no Auto 'always,' 1; do
+		refused_option progress "$text" "not auto, always or never: '$text'"
+	done
+	for text in auto always never; do
+		prints ok --progress "$text" echo ok
+	done
+}
+
+@test "--report and --metrics refuse what is no file name" {
+	refused_option report '' "not a file name: ''"
+	refused_option metrics '' "not a file name: ''"
+	prints ok --report - echo ok 2>report
+	prints ok --report ./- --metrics ./-m echo ok
+}
+
+@test "--on-retry and --on-give-up take any line, and an empty one is none" {
+	run "$RETRY" -q -n 2 -d 0 --on-retry 'echo retry >>said' \
+	    --on-give-up 'echo give up >>said' false
+	[ "$status" -eq 1 ]
+	diff said <(printf '%s\n' retry 'give up')
+	run "$RETRY" -q -n 2 -d 0 --on-retry 'echo retry >>said' --on-retry= \
+	    --on-give-up 'echo give up >>said' --on-give-up '' false
+	[ "$status" -eq 1 ]
+	[ "$(lines said)" -eq 2 ]
+}
+
 #
 # What the environment says
 #
@@ -817,6 +920,9 @@ runs()
 	refused "retry: --budget-gc: not with a command: 'touch'" --budget-gc -- touch ran
 	refused "retry: --budget-reset: not with --budget-status: 'b'" \
 	    --budget-status a --budget-reset b
+	refused "retry: --dry-run: not with --budget-status: '--dry-run'" \
+	    --dry-run --budget-status a
+	refused "retry: --dry-run: not with --budget-gc: '--dry-run'" --dry-run --budget-gc
 	[ ! -e ran ]
 }
 

@@ -1,21 +1,26 @@
 /*
- * Any command line, a word a line, after lines that are variables: it is
- * refused in two lines with 125, shown something with 0, or it gives a policy
- * that keeps the promises of its types.
+ * Any command line, a word a line, after lines that are variables and before
+ * "%%" and what is in a file that --policy names: it is refused in two lines
+ * with 125, shown something with 0, or it gives a policy that keeps the
+ * promises of its types.
  * The options exit where something is wrong; here _exit jumps back instead.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "../../src/options.h"
 #include "../../src/pattern.h"
+#include "../../src/script.h"
 #include "../../src/words.h"
 
 enum {
 	WORDS = 128,
-	MOST = 4 * CODES_WATCHES, /* allocations of one command line */
+	MOST = 4 * CODES_WATCHES + WORDS, /* allocations of one command line */
+	POLICY = 100, /* descriptor of the file of options */
 };
 
 /* Linked with --wrap for these four. */
@@ -38,7 +43,7 @@ static struct {
 	size_t writes[3]; /* by descriptor */
 	bool hinted; /* the last line on standard error was the hint */
 	void *allocated[MOST];
-	size_t count;
+	size_t count, patterns; /* of these */
 } reading;
 
 static const char hint[] = "Try 'retry --help' for more information.\n";
@@ -79,7 +84,7 @@ __wrap_write(int fd, const void *bytes, size_t length)
 int
 __wrap_close(int fd)
 {
-	if (!reading.on)
+	if (!reading.on || fd > STDERR_FILENO)
 		return __real_close(fd);
 	if (fd != STDOUT_FILENO)
 		abort();
@@ -92,8 +97,11 @@ __wrap_malloc(size_t size)
 	void *room = __real_malloc(size);
 
 	if (reading.on) {
-		if (size != sizeof(struct pattern) || reading.count == MOST)
+		if ((size != sizeof(struct pattern) &&
+			size != SCRIPT_MOST + 1) ||
+		    reading.count == MOST)
 			abort();
+		reading.patterns += size == sizeof(struct pattern);
 		reading.allocated[reading.count++] = room;
 	}
 	return room;
@@ -154,9 +162,13 @@ check_share(const struct share *share)
 static void
 check_action(const struct policy *policy, char *const argv[], size_t words)
 {
-	if (policy->action == ACTION_RUN
-		? policy->command <= argv || policy->command >= argv + words
-		: policy->command != NULL)
+	bool given = policy->command != NULL;
+
+	if (given &&
+	    (policy->command <= argv || policy->command >= argv + words))
+		abort();
+	if (policy->action != ACTION_REHEARSE &&
+	    given != (policy->action == ACTION_RUN))
 		abort();
 	if (policy->action != ACTION_STATUS && policy->format != FORMAT_TABLE)
 		abort();
@@ -172,9 +184,30 @@ check_budget(const struct policy *policy)
 {
 	const struct share *share = &policy->share;
 
-	if (policy->action == ACTION_RUN && share->key == NULL &&
+	if ((policy->action == ACTION_RUN ||
+		policy->action == ACTION_REHEARSE) &&
+	    share->key == NULL &&
 	    (share->required || share->cooldown > 0 ||
 		share->breaker.failures > 0))
+		abort();
+}
+
+/* What is said, and to whom. */
+static void
+check_talk(const struct policy *policy)
+{
+	const char *const texts[] = { policy->report, policy->metrics,
+		policy->on_retry, policy->on_give_up };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (texts[i] != NULL && *texts[i] == '\0')
+			abort();
+	if (policy->stdin_max < 1 || policy->log_format > LOG_GITHUB ||
+	    policy->progress > SHOWING_NEVER ||
+	    (policy->loudness == LOUDNESS_QUIET &&
+		policy->progress != SHOWING_NEVER &&
+		(policy->action == ACTION_RUN ||
+		    policy->action == ACTION_REHEARSE)))
 		abort();
 }
 
@@ -184,6 +217,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	const struct watches *watches = &policy->watches;
 
 	check_action(policy, argv, words);
+	check_talk(policy);
 	check_share(&policy->share);
 	check_budget(policy);
 	if (policy->attempts < 1 || policy->deadline < 0 ||
@@ -197,7 +231,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	if (codes_has_exit(&policy->rules.retry_on, 0))
 		abort();
 	if (watches->count < 0 || watches->count > CODES_WATCHES ||
-	    (size_t)watches->count != reading.count)
+	    (size_t)watches->count != reading.patterns)
 		abort();
 	for (int i = 0; i < watches->count; i++)
 		if (watches->list[i].pattern == NULL ||
@@ -206,24 +240,67 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_backoff(&policy->backoff);
 }
 
+/* Any other file is out of reach: a bare name is in no directory here. */
+static void
+disarm(char *word)
+{
+	for (; *word != '\0'; word++)
+		if (*word == '/')
+			*word = '_';
+}
+
+/* The file of options: what follows "%%". False where there is none. */
+static bool
+make_file(char *text, size_t size)
+{
+	char *mark = memmem(text, size, "\n%%\n", 4);
+	size_t length;
+
+	if (mark == NULL)
+		return false;
+	length = size - (size_t)(mark + 4 - text);
+	if (fcntl(POLICY, F_GETFD) == -1) {
+		int fd = memfd_create("policy", 0);
+
+		if (fd == -1 || dup2(fd, POLICY) == -1)
+			abort();
+		close(fd);
+	}
+	if (ftruncate(POLICY, 0) == -1 ||
+	    pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length)
+		abort();
+	*mark = '\0';
+	return true;
+}
+
 /*
  * Cuts text into variables and words. Returns how many words there are, argv[0]
  * included.
  */
 static size_t
-split(char *text, char *argv[WORDS], char *env[WORDS])
+split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
 {
-	static char name[] = "retry";
+	static char name[] = "retry", option[] = "--policy",
+		    file[] = "/proc/self/fd/100";
 	size_t count = 1, variables = 0;
 	char *word;
+	bool named = false;
 
 	argv[0] = name;
+	if (make_file(text, size)) {
+		argv[count++] = option;
+		argv[count++] = file;
+	}
 	while (count + variables < WORDS - 1 &&
 	    (word = strsep(&text, "\n")) != NULL)
-		if (count == 1 && strncmp(word, "RETRY_", 6) == 0)
+		if (count <= 3 && strncmp(word, "RETRY_", 6) == 0) {
 			env[variables++] = word;
-		else
+		} else {
+			if (named || strncmp(word, option, 8) == 0)
+				disarm(word);
+			named = strcmp(word, option) == 0;
 			argv[count++] = word;
+		}
 	argv[count] = NULL;
 	env[variables] = NULL;
 	return count;
@@ -242,9 +319,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	words = split(text, argv, env);
+	words = split(text, size, argv, env);
 	memset(reading.writes, 0, sizeof reading.writes);
-	reading.count = 0;
+	reading.count = reading.patterns = 0;
 	environ = env;
 	reading.on = true;
 	if (setjmp(reading.back) == 0) {

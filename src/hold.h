@@ -1,0 +1,58 @@
+/*
+ * hold: output of an attempt that nobody is to see before the attempt is
+ * judged. It goes to a spool, which the command gets for its own descriptor: a
+ * fresh one for each attempt, so that a straggler cannot write into the next
+ * one's. What is not released is never seen.
+ */
+#ifndef HOLD_H
+#define HOLD_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include "outlet.h"
+
+struct hold {
+	int fd; /* 1 or 2; -1: nothing is held */
+	int spool; /* of the latest attempt; -1: none */
+	bool fresh; /* no attempt has had it */
+	bool delivering;
+	struct outlet outlet; /* where it goes in the end */
+	off_t sent, length; /* of what is to be delivered */
+	int error; /* why not all of it could be, or 0 */
+};
+
+/*
+ * Holds fd, unless that is -1 or closed. Makes the first spool, so that what is
+ * wrong is known before anything runs: false, with errno.
+ */
+bool hold_open(struct hold *hold, int fd);
+
+/* A fresh spool for the attempt that is about to begin; false, with errno. */
+bool hold_begin(struct hold *hold);
+
+/* In the child. */
+void hold_attach(const struct hold *hold);
+
+/* In the parent, where the command alone writes to the spool. */
+void hold_forked(struct hold *hold);
+
+/* Whether somebody has the spool of the latest attempt still to write to. */
+bool hold_written(const struct hold *hold);
+
+/*
+ * What the latest attempt has written up to now begins its way out, through the
+ * one wait. Where the spool's disk is full, or the spool as long as a file may
+ * be, some of it may be missing: that is an error, as what could not be relayed
+ * into it is. Standard output gets nothing then.
+ */
+void hold_release(struct hold *hold, int error);
+
+/* What poll should wait for: fd -1 when nothing is under way. */
+struct pollfd hold_pollfd(const struct hold *hold);
+void hold_serve(struct hold *hold, short revents);
+
+/* Whether all is delivered, or cannot be (error). */
+bool hold_done(const struct hold *hold);
+
+#endif

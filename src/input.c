@@ -1,0 +1,419 @@
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "context.h"
+#include "number.h"
+#include "spool.h"
+
+/* How often one call reads on: signals must not wait for long. */
+#define TURNS 16
+
+/* What one system call may take. */
+#define CHUNK 1048576
+
+/* What passes through us at a time, where it has to. */
+#define ROOM 16384
+
+/* Messages are no stream: to read them as one would change them. */
+static bool
+is_stream(void)
+{
+	int type = 0, listens = 0;
+	socklen_t size = sizeof type;
+
+	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) ==
+	    0 &&
+	    type == SOCK_STREAM &&
+	    getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens,
+		&size) == 0 &&
+	    listens == 0;
+}
+
+/*
+ * Whether what is read is what we write: a pipe that a shell has left there,
+ * where it had nothing better to give. It is no input, and would never end.
+ */
+static bool
+is_output(const struct stat *input)
+{
+	struct stat output;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &output) == 0 && output.st_dev == input->st_dev &&
+		    output.st_ino == input->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether there is something to read, and only that. */
+static bool
+is_read(void)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL);
+	struct stat stat;
+
+	if (flags == -1 || (flags & O_ACCMODE) == O_WRONLY ||
+	    fstat(STDIN_FILENO, &stat) == -1)
+		return false;
+	/* A file has two offsets, unless one descriptor does for both. */
+	return (S_ISFIFO(stat.st_mode) || (flags & O_ACCMODE) == O_RDWR)
+	    ? !is_output(&stat)
+	    : true;
+}
+
+static enum input_kind
+classify(struct input *input, bool replay)
+{
+	struct stat stat;
+
+	if (fstat(STDIN_FILENO, &stat) == -1)
+		return INPUT_LEFT;
+	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
+		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		return input->start == -1 ? INPUT_LEFT : INPUT_FILE;
+	}
+	input->socket = S_ISSOCK(stat.st_mode);
+	if (input->socket ? !is_stream()
+			  : !S_ISFIFO(stat.st_mode) || !is_read())
+		return INPUT_LEFT;
+	return replay ? INPUT_SPOOLED : INPUT_GUARDED;
+}
+
+void
+input_open(struct input *input, bool replay, int64_t most, bool *terminal)
+{
+	input->from = input->spool = input->sink = input->watch = -1;
+	input->begun = input->too_long = false;
+	input->guard = GUARD_NONE;
+	input->error = 0;
+	input->kind = classify(input, replay);
+	*terminal =
+	    replay && input->kind == INPUT_LEFT && isatty(STDIN_FILENO) == 1;
+	if (input->kind != INPUT_SPOOLED)
+		return;
+	input->most = most;
+	input->length = 0;
+	input->spool = spool_open();
+	if (input->spool == -1)
+		input->error = errno;
+	else
+		input->from = STDIN_FILENO;
+}
+
+struct pollfd
+input_pollfd(const struct input *input)
+{
+	int fd = -1;
+
+	if (input->kind == INPUT_SPOOLED)
+		fd = input->from;
+	else if (input->kind == INPUT_GUARDED && input->guard == GUARD_UNSEEN)
+		fd = STDIN_FILENO;
+	return (struct pollfd){ .fd = fd, .events = POLLIN };
+}
+
+/* One read that does not block, although what is read may be set to. */
+static ssize_t
+get(const struct input *input, char *bytes, size_t length)
+{
+	struct pollfd some = { .fd = input->from, .events = POLLIN };
+
+	if (input->socket)
+		return recv(input->from, bytes, length, MSG_DONTWAIT);
+	if (poll(&some, 1, 0) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return read(input->from, bytes, length);
+}
+
+/* Bytes that went into the spool by way of us. */
+static ssize_t
+take_through(const struct input *input, size_t room)
+{
+	char bytes[ROOM];
+	ssize_t got = get(input, bytes, room < ROOM ? room : ROOM);
+
+	for (ssize_t done = 0, put; done < got; done += put) {
+		put = pwrite(input->spool, bytes + done, (size_t)(got - done),
+		    input->length + done);
+		if (put == -1)
+			return -1;
+	}
+	return got;
+}
+
+/* Bytes that went into the spool, 0 at the end of the input, -1 with errno. */
+static ssize_t
+take(const struct input *input, size_t room)
+{
+	off_t offset = input->length;
+	ssize_t got;
+
+	if (input->socket)
+		return take_through(input, room);
+	got = splice(input->from, NULL, input->spool, &offset, room,
+	    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (got == -1 && (errno == EINVAL || errno == ENOSYS))
+		return take_through(input, room);
+	return got;
+}
+
+/* Reads on for a while. One byte too many tells that there are too many. */
+static void
+fill(struct input *input)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		int64_t left = input->most - input->length;
+		ssize_t got = take(
+		    input, left < CHUNK ? (size_t)left + 1 : (size_t)CHUNK);
+
+		if (got == -1 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (got == -1)
+			input->error = errno;
+		if (got > 0)
+			input->length += got;
+		input->too_long = input->length > input->most;
+		if (got <= 0 || input->too_long) {
+			input->from = -1;
+			return;
+		}
+	}
+}
+
+/* As peek, of a pipe: what is seen there is a copy in another one. */
+static ssize_t
+peek_pipe(int pipe, char bytes[INPUT_HEAD])
+{
+	int ends[2], error;
+	ssize_t got;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return -1;
+	got = tee(pipe, ends[1], INPUT_HEAD, SPLICE_F_NONBLOCK);
+	if (got > 0)
+		got = read(ends[0], bytes, INPUT_HEAD);
+	error = errno;
+	close(ends[0]);
+	close(ends[1]);
+	errno = error;
+	return got;
+}
+
+/* The bytes that would be read next, and stay; 0 at the end, -1 with errno. */
+static ssize_t
+peek(const struct input *input, char bytes[INPUT_HEAD])
+{
+	if (!input->socket)
+		return peek_pipe(STDIN_FILENO, bytes);
+	return recv(STDIN_FILENO, bytes, INPUT_HEAD, MSG_PEEK | MSG_DONTWAIT);
+}
+
+/* A later look may see more of it. */
+static enum guard
+remember(struct input *input, const char *bytes, ssize_t got)
+{
+	memcpy(input->head, bytes, (size_t)got);
+	input->length_of_head = (size_t)got;
+	return GUARD_HEAD;
+}
+
+/*
+ * What a look that got these bytes, as peek, makes of the guard. Where poll had
+ * promised something that is not there, somebody was faster; but of a socket
+ * it promises the end, too.
+ */
+static enum guard
+next_guard(struct input *input, const char *bytes, ssize_t got, bool promised)
+{
+	/* A copy may fail for want of descriptors: that shows nothing. */
+	bool blind = got == -1 && errno != EAGAIN && !input->socket;
+
+	if (input->guard == GUARD_HEAD) {
+		if (blind)
+			return GUARD_HEAD;
+		if (got < (ssize_t)input->length_of_head ||
+		    memcmp(bytes, input->head, input->length_of_head) != 0)
+			return GUARD_EATEN;
+	}
+	if (got > 0)
+		return remember(input, bytes, got);
+	if (blind)
+		return GUARD_WATCHED;
+	if (promised && (got == -1 || !input->socket))
+		return GUARD_EATEN;
+	if (got == -1 && errno == EAGAIN)
+		return GUARD_UNSEEN;
+	/*
+	 * An input that was at its end before us has nothing to lose. One that
+	 * has ended since may have had something, unless who was to tell of a
+	 * read has told of none.
+	 */
+	return input->guard == GUARD_NONE || input->watch != -1 ? GUARD_WATCHED
+								: GUARD_EATEN;
+}
+
+static void
+look(struct input *input, bool promised)
+{
+	char bytes[INPUT_HEAD];
+	ssize_t got = peek(input, bytes);
+
+	input->guard = next_guard(input, bytes, got, promised);
+}
+
+void
+input_serve(struct input *input, short revents)
+{
+	if (revents == 0 || input_pollfd(input).fd == -1)
+		return;
+	if (input->kind == INPUT_SPOOLED)
+		fill(input);
+	else
+		look(input, (revents & POLLIN) != 0);
+}
+
+bool
+input_ready(const struct input *input)
+{
+	return input->kind != INPUT_SPOOLED || input->from == -1;
+}
+
+static bool
+rewind_file(const struct input *input)
+{
+	off_t now = lseek(STDIN_FILENO, 0, SEEK_CUR);
+
+	/* What is written there must not be overwritten. */
+	if (now == input->start || !is_read())
+		return true;
+	return lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
+}
+
+/* Tells once that a descriptor's file is read; or -1. */
+static int
+watch_open(int fd)
+{
+	static const char directory[] = "/proc/self/fd/";
+	char path[sizeof directory + NUMBER_ROOM];
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (watch == -1)
+		return -1;
+	memcpy(path, directory, sizeof directory);
+	number_put(path + sizeof directory - 1, fd);
+	if (inotify_add_watch(watch, path, IN_ACCESS | IN_ONESHOT) != -1)
+		return watch;
+	close(watch);
+	return -1;
+}
+
+/* Whether the watch has seen anybody read. */
+static bool
+watch_told(int watch)
+{
+	struct inotify_event event;
+	char bytes[256];
+
+	if (watch == -1 ||
+	    read(watch, bytes, sizeof bytes) < (ssize_t)sizeof event)
+		return false;
+	memcpy(&event, bytes, sizeof event);
+	return (event.mask & IN_ACCESS) != 0;
+}
+
+/*
+ * Whether a watch tells of tee(2), as kernels do since they tell of splice(2).
+ * Where none can be had to find out, it is taken to.
+ */
+static bool
+tells_of_tee(void)
+{
+	char bytes[INPUT_HEAD];
+	int ends[2], watch;
+	bool told = true;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return true;
+	watch = watch_open(ends[0]);
+	if (watch != -1 && write(ends[1], "", 1) == 1 &&
+	    peek_pipe(ends[0], bytes) == 1)
+		told = watch_told(watch);
+	if (watch != -1)
+		close(watch);
+	close(ends[0]);
+	close(ends[1]);
+	return told;
+}
+
+/*
+ * The kernel tells of each read(2), of a pipe as of a file. It does not tell of
+ * recv(2), nor did it always of splice(2); and there may be no watch to be had:
+ * an instance of inotify is one of a few that a user may have. There we look,
+ * too. Where it does tell of splice, our own look would be told of.
+ */
+static void
+begin_guard(struct input *input)
+{
+	input->watch = context_move_up(watch_open(STDIN_FILENO));
+	if (input->socket || input->watch == -1 || !tells_of_tee())
+		look(input, false);
+	else
+		input->guard = GUARD_WATCHED;
+}
+
+bool
+input_begin(struct input *input)
+{
+	bool first = !input->begun;
+
+	input->begun = true;
+	switch (input->kind) {
+	case INPUT_LEFT:
+		break;
+	case INPUT_FILE:
+		return first || rewind_file(input);
+	case INPUT_GUARDED:
+		if (first)
+			begin_guard(input);
+		break;
+	case INPUT_SPOOLED:
+		input->sink = spool_again(input->spool, O_RDONLY);
+		return input->sink != -1;
+	}
+	return true;
+}
+
+void
+input_attach(const struct input *input)
+{
+	if (input->sink != -1)
+		dup2(input->sink, STDIN_FILENO);
+}
+
+void
+input_forked(struct input *input)
+{
+	if (input->sink != -1)
+		close(input->sink);
+	input->sink = -1;
+}
+
+bool
+input_consumed(struct input *input)
+{
+	if (input->kind != INPUT_GUARDED)
+		return false;
+	if (watch_told(input->watch))
+		input->guard = GUARD_EATEN;
+	else if (input->guard == GUARD_UNSEEN || input->guard == GUARD_HEAD)
+		look(input, false);
+	return input->guard == GUARD_EATEN;
+}

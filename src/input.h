@@ -1,0 +1,82 @@
+/*
+ * input: the command's standard input, the same for every attempt. Nothing is
+ * ever taken from it that the command would have had, unless --replay-stdin
+ * says so.
+ */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* As much of what first comes is remembered. */
+#define INPUT_HEAD 512
+
+enum input_kind {
+	INPUT_LEFT, /* a terminal, a device, closed: no business of ours */
+	INPUT_FILE, /* what has an offset: goes back to where it stood */
+	INPUT_GUARDED, /* a pipe or socket that an attempt may eat up */
+	INPUT_SPOOLED, /* a pipe or socket, read into a file first */
+};
+
+/* Whether an attempt has read what the next one would need. */
+enum guard {
+	GUARD_NONE, /* no attempt was made yet */
+	GUARD_WATCHED, /* only the watch tells, where there is one */
+	GUARD_UNSEEN, /* nothing has come; what comes is looked at */
+	GUARD_HEAD, /* what comes next is head, until somebody reads */
+	GUARD_EATEN, /* there was something, and somebody has read it */
+};
+
+struct input {
+	enum input_kind kind;
+	bool socket;
+	bool begun; /* there was an attempt */
+	off_t start; /* INPUT_FILE */
+	/* INPUT_SPOOLED */
+	int from; /* what is read, without blocking; -1: all is read */
+	int spool;
+	int64_t most;
+	off_t length;
+	int error; /* why it could not be spooled, or 0 */
+	bool too_long; /* more than --stdin-max */
+	int sink; /* what the child of this attempt gets as 0, or -1 */
+	/* INPUT_GUARDED */
+	int watch; /* tells of whoever reads it, or -1 */
+	enum guard guard;
+	size_t length_of_head;
+	char head[INPUT_HEAD];
+};
+
+/*
+ * What there is; on the way to a plain attempt one system call or two.
+ * *terminal: --replay-stdin was given, and is of no use.
+ */
+void input_open(struct input *input, bool replay, int64_t most, bool *terminal);
+
+/* What poll should wait for: fd -1 when nothing. */
+struct pollfd input_pollfd(const struct input *input);
+
+/* Reads or peeks, as poll says; never blocks. */
+void input_serve(struct input *input, short revents);
+
+/* Whether the first attempt may begin: all is spooled, or went wrong. */
+bool input_ready(const struct input *input);
+
+/*
+ * Before an attempt: rewinds, or makes the child's own descriptor. False, with
+ * errno.
+ */
+bool input_begin(struct input *input);
+
+/* In the child; and in the parent after fork. */
+void input_attach(const struct input *input);
+void input_forked(struct input *input);
+
+/* Before a retry: whether it could only read what an attempt has left. */
+bool input_consumed(struct input *input);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * record: what is written about an invocation when it is over: the report, one
+ * JSON object, and metrics for Prometheus's textfile collector.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include "journal.h"
+#include "policy.h"
+#include "pump.h"
+
+/* What all of it came to. */
+struct ending {
+	enum reason reason;
+	int status; /* retry's own, 128+n for a signal */
+	int signal; /* that retry dies of, or 0 */
+	nanos elapsed;
+	const char *id; /* RETRY_ID's value */
+};
+
+/* Writes what the policy asks for. What goes wrong is a warning. */
+void record_write(const struct policy *policy, const struct journal *journal,
+    const struct ending *ending, struct pump *pump);
+
+#endif

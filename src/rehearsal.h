@@ -1,0 +1,13 @@
+/*
+ * rehearsal: --dry-run: how long a policy would have everybody wait, as a page
+ * for people. Nothing is run.
+ */
+#ifndef REHEARSAL_H
+#define REHEARSAL_H
+
+#include "policy.h"
+
+/* Returns the exit status: WORDS_FAILED where the page cannot be delivered. */
+int rehearsal_run(const struct policy *policy);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * target: a file that the user has named for something to be written to.
+ *
+ * It is written beside its name and gets that when it is complete, so that
+ * nobody sees half of one. Of a symbolic link that is the name it stands for,
+ * and the link stays. What is no regular file (a device, a FIFO) and what
+ * is named by its descriptor ("-", which is standard error, /dev/stdout,
+ * /dev/fd/3) is written to as it is, for as long as its reader takes it.
+ */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include "page.h"
+#include "pump.h"
+
+struct target {
+	const char *file;
+	mode_t mode; /* 0: that of the file before, or as the umask has it */
+	void (*put)(struct page *page, const void *with); /* writes it */
+	const void *with;
+};
+
+/* False, with errno, where it could not be written; then nothing is changed. */
+bool target_write(const struct target *target, struct pump *pump);
+
+#endif

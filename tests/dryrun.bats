@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# --dry-run: what a policy would do, and that it does nothing.
+
+load helper
+
+# plan WORD...: what retry foretells with these options, in ./plan and ./line,
+# where blanks are single.
+plan()
+{
+	"$RETRY" --dry-run "$@" >plan 2>err || return
+	[ ! -s err ] && tr -s ' ' <plan | sed 's/^ //; s/ $//' >line
+}
+
+# tells LINE [WORD]...: with these options one line is this.
+tells()
+{
+	local line=$1
+	shift
+	plan "$@" && grep -qxF -- "$line" line || {
+		echo "no '$line': $*"
+		cat plan
+		return 1
+	}
+}
+
+# delays LEAST MEAN MOST... -- WORD...: with these options the delays and their
+# total are these, three numbers each.
+delays()
+{
+	local want=()
+	while [ "$1" != -- ]; do
+		want+=("$1 $2 $3")
+		shift 3
+	done
+	shift
+	plan "$@" && diff <(printf '%s\n' "${want[@]}") \
+	    <(sed -nE 's/^([0-9]+|splay|total) ([^ ]+ [^ ]+ [^ ]+)$/\2/p' line)
+}
+
+@test "the worst case is all attempts at their timeout, and all delays" {
+	plan -n 4 -t 150ms -d 2 -b constant
+	diff line - <<-END
+		DELAY LEAST MEAN MOST
+		1 0s 1s 2s
+		2 0s 1s 2s
+		3 0s 1s 2s
+		total 0s 3s 6s
+
+		Worst case 6.6s 4 attempts x 150ms + 6s of delays
+		Deadline none
+		Smallest SLO 19.8s 3 x the worst case
+		Not counted kill grace up to 5s an attempt
+	END
+}
+
+@test "columns stand under each other" {
+	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
+	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]
+	[ "$(grep -oE '^(Worst case|Deadline|Smallest SLO|Not counted) +' plan |
+		awk '{ print length }' | sort -u)" = 14 ]
+	[ "$(awk 'length > 80' plan)" = '' ]
+	run grep ' $' plan
+	[ "$status" = 1 ]
+}
+
+@test "nothing is run, written or opened" {
+	mkdir shm
+	plan -B key --budget-dir shm --budget-required --breaker on --report report \
+	    --metrics metrics --on-retry 'touch hook' --on-give-up 'touch hook' \
+	    -O -E --http-status status -- touch ran
+	[ "$(find . -type f | sort | xargs)" = './err ./line ./plan' ]
+	[ -z "$(ls shm)" ]
+	echo input | { plan -I -- cat && [ "$(cat)" = input ]; }
+}
+
+@test "a command may be given, and need not be" {
+	tells 'total 0s 1.75s 3.5s'
+	tells 'total 0s 1.75s 3.5s' ./no-such-command
+	tells 'total 0s 1.75s 3.5s' -- false
+	tells 'total 0s 1.75s 3.5s' --preset auto -- curl x
+	run "$RETRY" --dry-run --preset auto
+	[ "$status" = 125 ]
+	[ "${lines[0]}" = "retry: --preset: auto knows no preset for: ''" ]
+	run "$RETRY" --dry-run --method POST true
+	[ "$status" = 125 ]
+}
+
+@test "-q does not take away what was asked for" {
+	tells 'total 0s 1.75s 3.5s' -q
+}
+
+@test "each kind of backoff has its delays" {
+	delays 1s 1s 1s 2s 2s 2s 4s 4s 4s 7s 7s 7s -- -d 1 -j none
+	delays 1s 1s 1s 3s 3s 3s 9s 9s 9s 13s 13s 13s -- -d 1 -j none --factor 3
+	delays 1s 1s 1s 2s 2s 2s 3s 3s 3s 6s 6s 6s -- -d 1 -j none -b linear
+	delays 1s 1s 1s 1s 1s 1s 1s 1s 1s 3s 3s 3s -- -d 1 -j none -b constant
+	delays 1s 1s 1s 1s 1s 1s 2s 2s 2s 4s 4s 4s -- -d 1 -j none -b fibonacci
+	delays 0s 0s 0s 1s 1s 1s 1s 1s 1s 2s 2s 2s -- -d 0,1 -j none
+	delays 0s 0s 0s 1s 1s 1s 2s 2s 2s 3s 3s 3s -- -d 0,1 -j none -b exponential
+	delays 500ms 500ms 500ms 1s 1s 1s 1s 1s 1s 2.5s 2.5s 2.5s -- \
+	    -j none --max-delay 1s
+	delays 800ms 800ms 800ms 1s 1s 1s 2s 2s 2s 3.8s 3.8s 3.8s -- \
+	    -j none --min-delay 800ms
+}
+
+@test "each kind of jitter has its bounds and its mean" {
+	delays 0s 500ms 1s 0s 1s 2s 0s 1.5s 3s -- -d 1 -n 3
+	delays 1s 1.5s 2s 1s 2.5s 4s 2s 4s 6s -- -d 2 -n 3 --min-delay 1
+	delays 500ms 750ms 1s 1s 1.5s 2s 1.5s 2.25s 3s -- -d 1 -n 3 -j equal
+	delays 3s 3.25s 4s 3s 3.25s 4s -- -d 4 -n 2 -j equal --min-delay 3
+	delays 1s 2s 3s 1s 3.5s 9s 2s 5.5s 12s -- -d 1 -n 3 -j decorrelated
+	delays 1s 2s 3s 1s 2s 3s -- -d 1 -n 2 -j decorrelated
+	# uniform in [1, 3], where all above 2.2 is 2.2
+	delays 1s 1.8s 2.2s 1s 1.8s 2.2s -- -d 1 -n 2 -j decorrelated --max-delay 2.2
+}
+
+@test "a splay is a delay before the first attempt" {
+	delays 0s 1s 2s 1s 1s 1s 1s 2s 3s -- --splay 2 -d 1 -j none -n 2
+	tells 'Worst case 5s 2 attempts x 1s + 3s of delays' \
+	    --splay 2 -d 1 -j none -n 2 -t 1
+}
+
+@test "one attempt has no delays" {
+	tells 'no retries' -n 1 -t 2
+	tells 'Worst case 2s 1 attempt x 2s + 0s of delays' -n 1 -t 2
+	tells 'Smallest SLO 6s 3 x the worst case' -n 1 -t 2
+}
+
+@test "without a limit of attempts ten retries are told, and that there are more" {
+	plan -n inf -t 1
+	[ "$(grep -cE '^[0-9]+ ' line)" = 10 ]
+	grep -qxF 'the first 10 retries; there is no limit' line
+	run grep total line
+	[ "$status" = 1 ]
+	grep -qxF 'Worst case unbounded there is no limit of attempts' line
+	grep -qxF 'Smallest SLO none' line
+	tells 'the first 10 retries; there is no limit' -T 60
+	tells 'Smallest SLO 3m 3 x the deadline' -T 60
+}
+
+@test "of many retries ten are told, and how many there are" {
+	plan -n 101 -d 1 -b constant
+	[ "$(grep -cE '^[0-9]+ ' line)" = 100 ]
+	plan -n 102 -d 1 -b constant -j none -t 1
+	[ "$(grep -cE '^[0-9]+ ' line)" = 10 ]
+	grep -qxF 'the first 10 retries; there are 101' line
+	grep -qxF 'total 1m41s 1m41s 1m41s' line
+	grep -qxF 'Worst case 3m23s 102 attempts x 1s + 1m41s of delays' line
+}
+
+@test "without a timeout the worst case is unbounded" {
+	tells 'Worst case unbounded an attempt may take for ever (no -t)'
+	tells 'Worst case unbounded an attempt may take for ever (no -t)' -t 0
+	tells 'Smallest SLO none'
+	tells 'Smallest SLO 30s 3 x the deadline' -n 3 -T 10
+	tells 'Deadline 10s does not fit: attempt 1 of 3 would be cut off' -n 3 -T 10
+}
+
+@test "whether the worst case fits the deadline is said in one line" {
+	set -- -n 4 -t 150ms -d 2 -b constant -j none
+	tells 'Deadline none' "$@"
+	tells 'Deadline 7s fits' -T 7 "$@"
+	tells 'Deadline 6.6s fits' -T 6.6 "$@"
+	tells 'Deadline 6.599s does not fit: attempt 4 of 4 would be cut off' \
+	    -T 6.599 "$@"
+	tells 'Deadline 6.4s does not fit: attempt 4 of 4 would not begin' -T 6.4 "$@"
+	tells 'Deadline 2.2s does not fit: attempt 2 of 4 would be cut off' -T 2.2 "$@"
+	tells 'Deadline 100ms does not fit: attempt 1 of 4 would be cut off' -T 0.1 "$@"
+	tells 'Smallest SLO 19.8s 3 x the worst case; 3 x the deadline: 18s' -T 6 "$@"
+	tells 'Deadline 10s does not fit: attempt 4 would be cut off' \
+	    -T 10 -t 2 -d 1 -b constant -j none
+	tells 'Deadline 1h does not fit: attempts after 1000000 would be cut off' \
+	    -T 1h -t 1ms -d 0
+	tells 'Deadline 5s does not fit, but delays trimmed to it let all attempts' \
+	    -T 5 -n 4 -t 50ms -d 100ms --factor 10
+}
+
+@test "what is foretold of a deadline comes about" {
+	set -- -n 3 -t 500ms -d 400ms -b constant -j none -k 0
+	tells 'Deadline 2s does not fit: attempt 3 of 3 would be cut off' -T 2 "$@"
+	run "$RETRY" -v -T 2 "$@" sleep 20
+	[ "$status" = 124 ]
+	[[ ${lines[2]} == 'retry: attempt 3/3 ended by the deadline after '* ]]
+	tells 'Deadline 1.6s does not fit: attempt 3 of 3 would not begin' -T 1.6 "$@"
+	run "$RETRY" -v -T 1.6 "$@" sleep 20
+	[ "$status" = 124 ]
+	[[ ${lines[1]} == 'retry: attempt 2/3 '*', giving up: deadline' ]]
+}
+
+@test "what comes on top is named" {
+	tells 'Not counted kill grace up to 2s an attempt' -t 1 -k 2
+	tells 'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
+	tells 'Not counted budget up to 3s a retry' -B key --budget-wait 3
+	tells 'Not counted budget without limit a retry' -B key -n inf
+	plan -t 1 -k 2 --http -B key --budget-wait 3
+	diff <(tail -n 3 line) - <<-END
+		Not counted kill grace up to 2s an attempt
+		Retry-After up to 5m a retry
+		budget up to 3s a retry
+	END
+	plan -t 1 -k 0 -B key
+	run grep 'Not counted' plan
+	[ "$status" = 1 ]
+}
+
+@test "the smallest and the largest numbers are told" {
+	tells 'Worst case unbounded' -n 1000000000000 -t 99999999d -d 99999999d
+	tells 'total 1ms 1ms 1ms' -n 2 -d 0.0001 -j none
+	tells 'total 1s 1s 1s' -n 2 -d 0.9996 -j none
+	tells 'total unbounded unbounded unbounded' -n 3 -d 99999999d -j none
+	tells 'total 0s unbounded unbounded' -n 1000000000000 -j full
+	tells 'total unbounded unbounded unbounded' -n 1000000000000 -d 1d \
+	    -j decorrelated
+}
+
+@test "a plan that cannot be delivered is an error" {
+	status=0
+	"$RETRY" --dry-run >/dev/full 2>err || status=$?
+	[ "$status" -eq 125 ]
+	[ "$(cat err)" = 'retry: cannot write to standard output: No space left on device' ]
+	status=0
+	"$RETRY" --dry-run >&- 2>err || status=$?
+	[ "$status" -eq 125 ]
+}

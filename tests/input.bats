@@ -1,0 +1,686 @@
+#!/usr/bin/env bats
+# The command's standard input: a file is rewound, --replay-stdin spools what
+# cannot be, and without it nothing is taken from a pipe that the command would
+# have had, nor is it retried with what is left of it.
+# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2094 # what is read is not what is written
+# shellcheck disable=SC2154 # run and start set what is read here
+
+load helper
+
+setup()
+{
+	helper_setup
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+}
+
+# Nothing that was spooled has a name, or had one that is left.
+teardown()
+{
+	helper_teardown
+	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
+}
+
+# again N OPTION... -- COMMAND...: N attempts, at once, of which no more is said
+# than what went wrong
+again()
+{
+	local attempts=$1
+	shift
+	"$RETRY" -n "$attempts" -d 0 -j none -q "$@"
+}
+
+# refused STATUS WORDS: that is what it came to: nothing was run, and one line
+# of these words says why
+refused()
+{
+	[ "$status" -eq "$1" ]
+	[ ! -e ran ]
+	[ "$(lines err)" -eq 1 ]
+	grep -qE "^retry: $2" err
+}
+
+# attempts N REASON: so many were made, and that is how it ended (of -v, in err)
+attempts()
+{
+	grep -qE "^retry: ended after $1 attempts? in .*: $2\$" err || {
+		echo "not $1 attempts, $2:"
+		cat err
+		return 1
+	}
+}
+
+# consumed: there was one attempt, after which no input was left for another;
+# it is said what to do about it
+consumed()
+{
+	attempts 1 input-consumed
+	grep -qE '^retry: attempt 1/.* giving up: .*--replay-stdin' err
+}
+
+# A command that reads no input, half of it, all of it, and all once more: what
+# it has read in attempt N is in read.N. Its argument is the size of a half.
+reads='n=$RETRY_ATTEMPT
+case $n in
+1) ;;
+2) head -c "$1" ;;
+*) cat ;;
+esac >read.$n
+[ "$n" = 4 ]'
+
+# big_input: ten megabytes of anything, in ./big
+big_input()
+{
+	head -c 10M /dev/urandom >big
+}
+
+# seen: what $reads has read of ./big is what it should have
+seen()
+{
+	[ ! -s read.1 ]
+	head -c 5M big | cmp - read.2
+	local all
+	all=$(sha256sum <big)
+	[ "$(sha256sum <read.3)" = "$all" ]
+	[ "$(sha256sum <read.4)" = "$all" ]
+}
+
+# socket FILE|- COMMAND...: COMMAND with a socket for its standard input, which
+# says what is in FILE and then ends; -: says nothing, and stays open
+socket()
+{
+	"$PYTHON" -c 'if True:
+		import socket, subprocess, sys, threading
+		ours, theirs = socket.socketpair()
+		def feed():
+		    if sys.argv[1] != "-":
+		        with open(sys.argv[1], "rb") as file:
+		            ours.sendfile(file)
+		        ours.shutdown(socket.SHUT_WR)
+		feeder = threading.Thread(target=feed, daemon=True)
+		feeder.start()
+		sys.exit(subprocess.call(sys.argv[2:], stdin=theirs))' "$@" 3>&-
+}
+
+# unwatched COMMAND...: COMMAND where the kernel tells nobody who reads what
+unwatched()
+{
+	unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances &&
+		exec "$@"' sh "$@"
+}
+
+need_unwatched()
+{
+	unwatched true 2>/dev/null || skip "no user namespaces here"
+}
+
+# silent COMMAND...: COMMAND where the kernel does not tell of all who read
+silent()
+{
+	strace -qq -o trace -e trace=inotify_add_watch \
+	    -e inject=inotify_add_watch:retval=1 "$@"
+}
+
+need_silent()
+{
+	silent true 2>/dev/null || skip "no strace here that works"
+}
+
+# spooling: the retry that start has started is about to spool
+spooling()
+{
+	readlink "/proc/$pid/fd/"* | grep -q "^$TMPDIR.*(deleted)"
+}
+
+#
+# Files
+#
+
+@test "a regular file is rewound before each retry, with -I and without" {
+	printf 'a\nb\n' >in
+	local option
+	for option in --quiet --replay-stdin; do
+		run -1 again 3 "$option" sh -c 'cat; exit 1' <in
+		[ "$output" = $'a\nb\na\nb\na\nb' ]
+	done
+}
+
+@test "a file is rewound to where it stood, not to its beginning" {
+	local option
+	printf 'one\ntwo\nthree\n' >in
+	for option in --quiet --replay-stdin; do
+		exec 7<in
+		read -r line <&7
+		[ "$line" = one ]
+		run -1 again 2 "$option" sh -c 'cat; exit 1' <&7
+		[ "$output" = $'two\nthree\ntwo\nthree' ]
+		exec 7<&-
+	done
+}
+
+@test "a file that is open for reading and writing is rewound" {
+	printf 'a\nb\n' >in
+	run -1 again 2 sh -c 'read -r x; echo "$x"; exit 1' <>in
+	[ "$output" = $'a\na' ]
+}
+
+@test "a file that is written to by that number is not rewound" {
+	run -1 again 2 sh -c 'echo "$RETRY_ATTEMPT" >&0; exit 1' 0>file
+	[ "$(cat file)" = $'1\n2' ]
+}
+
+@test "a file that is both input and output is not rewound" {
+	again 2 sh -c 'echo "$RETRY_ATTEMPT"; exit 1' <>file >&0 || :
+	[ "$(cat file)" = $'1\n2' ]
+}
+
+@test "after the last attempt a file stands where that has left it" {
+	printf '1\n2\n3\n' >in
+	{
+		run -1 again 3 sh -c 'head -c 2 >>heads; exit 1'
+		read -r line
+	} <in
+	[ "$(cat heads)" = $'1\n1\n1' ]
+	[ "$line" = 2 ]
+}
+
+@test "a here-document is the same for every attempt, with -I" {
+	local shell
+	for shell in sh bash; do
+		run -1 "$shell" -c '"$RETRY" -qI -n 2 -d 0 sh -c "cat; exit 1" <<-END
+			some $0
+			lines
+		END'
+		[ "$output" = "some $shell"$'\nlines\n'"some $shell"$'\nlines' ]
+	done
+}
+
+#
+# --replay-stdin
+#
+
+@test "with -I no attempt sees what another has done to a pipe" {
+	big_input
+	cat big | again 4 -I sh -c "$reads" sh 5M
+	seen
+}
+
+@test "with -I no attempt sees what another has done to a socket" {
+	big_input
+	socket big "$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M
+	seen
+}
+
+@test "with -I no attempt sees what another has done to a file" {
+	big_input
+	again 4 -I sh -c "$reads" sh 5M <big
+	seen
+}
+
+@test "with -I the writer never gets SIGPIPE, whatever is not read" {
+	{
+		head -c 1M /dev/zero
+		echo $? >produced
+	} | again 2 -I sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	[ "$(cat produced)" = 0 ]
+}
+
+@test "an empty input stays one with -I" {
+	run -1 again 2 -I sh -c 'cat; wc -c; exit 1' < <(:)
+	[ "$output" = $'0\n0' ]
+}
+
+@test "a straggler cannot move the input of the next attempt" {
+	mkfifo go
+	seq 1000 >in
+	cat in | again 2 -I sh -c '
+		if [ "$RETRY_ATTEMPT" = 1 ]; then
+			exec 7<&0
+			{ read x <&7; cat go <&7; cat <&7 >late.tmp; mv late.tmp late; } &
+			exit 1
+		fi
+		read x
+		echo >go
+		until [ -e late ]; do sleep 0.01; done
+		{ echo "$x"; cat; } >next' 3>&-
+	cmp in next
+	seq 2 1000 | cmp - late
+}
+
+@test "what is replayed cannot be written to" {
+	printf 'a\n' | again 2 -I sh -c '! echo x 2>/dev/null >&0 &&
+		[ "$RETRY_ATTEMPT" = 2 ] && cat >out'
+	[ "$(cat out)" = a ]
+}
+
+@test "a umask that forbids everything does not stop a spool" {
+	touch out
+	printf 'a\n' | {
+		umask 777
+		again 2 -I sh -c 'cat; [ "$RETRY_ATTEMPT" = 2 ]' >>out
+	}
+	[ "$(cat out)" = $'a\na' ]
+}
+
+@test "a spool has no name" {
+	printf 'a\n' | again 2 -I sh -c 'ls -A "$TMPDIR" >>names
+		[ "$RETRY_ATTEMPT" = 2 ]'
+	[ -e names ]
+	[ ! -s names ]
+}
+
+@test "the first attempt begins when all of the input is there" {
+	mkfifo pipe
+	exec 7<>pipe
+	start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" -I sh -c 'cat >all'
+	wait_for spooling
+	echo a >&7
+	sleep 0.1
+	[ ! -e all ]
+	echo b >&7
+	exec 7>&-
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(cat all)" = $'a\nb' ]
+}
+
+@test "while it spools, TERM ends retry by TERM and nothing is run" {
+	mkfifo pipe
+	exec 7<>pipe
+	start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" -I touch ran
+	wait_for spooling
+	kill -TERM "$pid"
+	ended
+	exec 7>&-
+	[ "$status" -eq 143 ]
+	[ ! -e ran ]
+}
+
+@test "a deadline that comes while it spools gives 124 and nothing is run" {
+	mkfifo pipe
+	exec 7<>pipe
+	run -124 "$RETRY" -T 0.1 -I touch ran <pipe
+	[ ! -e ran ]
+	run -124 "$RETRY" -T 0.1 -I touch ran < <(exec yes)
+	[ ! -e ran ]
+	exec 7>&-
+}
+
+@test "more than --stdin-max is refused before anything is run" {
+	local size
+	for size in 1000 65536; do
+		status=0
+		head -c $((size + 1)) /dev/zero |
+			"$RETRY" -I --stdin-max "$size" touch ran 2>err || status=$?
+		refused 125 '--stdin-max: '
+		head -c "$size" /dev/zero |
+			again 1 -I --stdin-max "$size" sh -c 'wc -c >count'
+		[ "$(cat count)" -eq "$size" ]
+	done
+	status=0
+	socket err "$RETRY" -I --stdin-max 3 touch ran 2>late || status=$?
+	mv late err
+	refused 125 '--stdin-max: '
+}
+
+@test "an endless input ends at --stdin-max" {
+	status=0
+	"$RETRY" -I --stdin-max 1M touch ran 2>err < <(exec yes) || status=$?
+	refused 125 '--stdin-max: '
+}
+
+@test "without a directory for it nothing is spooled and nothing run" {
+	status=0
+	echo a | TMPDIR=/nonexistent "$RETRY" -I touch ran 2>err || status=$?
+	refused 125 '--replay-stdin: No such file or directory$'
+	# What needs no spool needs no directory.
+	TMPDIR=/nonexistent "$RETRY" -I sh -c 'read -r x' <err
+	echo a | TMPDIR=/nonexistent "$RETRY" sh -c 'read -r x'
+}
+
+@test "a spool that may not grow any further is told, and nothing run" {
+	status=0
+	head -c 1M /dev/zero | (
+		ulimit -f 16
+		exec "$RETRY" -I touch ran 2>err
+	) || status=$?
+	refused 125 '--replay-stdin: File too large$'
+}
+
+@test "a disk too small for a spool is told, and nothing run" {
+	unshare -Urm mount -t tmpfs none "$TMPDIR" 2>/dev/null ||
+		skip "no mount namespaces here"
+	status=0
+	head -c 1M /dev/zero | unshare -Urm sh -c '
+		mount -t tmpfs -o size=64k none "$TMPDIR"
+		exec "$RETRY" -I touch ran 2>err' || status=$?
+	refused 125 '--replay-stdin: No space left on device$'
+}
+
+@test "where nobody can open a spool once more, it is copied" {
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
+	unshare -Urm mount -t tmpfs none /proc 2>/dev/null ||
+		skip "no mount namespaces here"
+	big_input
+	cat big | unshare -Urm sh -c 'mount -t tmpfs none /proc
+		exec "$RETRY" -q -n 4 -d 0 -I sh -c "$1" sh 5M' sh "$reads"
+	seen
+}
+
+@test "an attempt whose input cannot be made is not run, and tried again" {
+	local limit
+	echo a >in
+	for limit in {4..16}; do
+		cat in | (
+			ulimit -n "$limit"
+			exec 3>&-
+			exec "$RETRY" -v -I -n 2 -d 0 sh -c \
+				'echo x >>ran; cat; exit 1' >out 2>err
+		) && return 1
+		[ -z "$(grep -vx a out)" ]
+		run cat err
+		[[ $output != *'attempt 1/2 not started (Too many open files), retrying'* ]] ||
+			break
+		rm -f ran
+	done
+	[ "$limit" -lt 16 ]
+	[ ! -e ran ]
+}
+
+@test "a terminal is inherited in spite of -I, with a warning" {
+	run -0 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" \
+		see:ready 'type:some^M' -- sh -c \
+		'exec "$RETRY" -I sh -c "test -t 0 && echo ready; read -r x; echo \"<\$x>\"" 2>err' 3>&-
+	[[ $output = *'<some>'* ]]
+	[ "$(lines err)" -eq 1 ]
+	grep -q '^retry: .*terminal' err
+}
+
+@test "a device is inherited in spite of -I, and so is what is closed" {
+	"$RETRY" -I sh -c 'test -c /dev/stdin && ! read -r x' </dev/null
+	"$RETRY" -I sh -c '[ ! -e /proc/self/fd/0 ]' <&-
+	"$RETRY" -n 2 sh -c '[ ! -e /proc/self/fd/0 ]' <&-
+}
+
+#
+# The guard
+#
+
+@test "a pipe that an attempt has read from is not read any further" {
+	status=0
+	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
+		2>err || status=$?
+	[ "$status" -eq 7 ]
+	consumed
+}
+
+@test "a pipe that was read to its end is not read again" {
+	status=0
+	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 3' \
+		>out 2>err || status=$?
+	[ "$status" -eq 3 ]
+	[ "$(cat out)" = $'a\nb' ]
+	consumed
+}
+
+@test "bytes that are all alike do not hide that some are gone" {
+	head -c 1M /dev/zero >in
+	cat in | "$RETRY" -v -n 2 -d 0 sh -c 'head -c 10 >&2; exit 1' \
+		2>err || :
+	consumed
+}
+
+@test "a slow producer is seen too, however fast the command reads" {
+	mkfifo pipe
+	exec 7<>pipe
+	local i
+	for ((i = 0; i < 20; i++)); do
+		rm -f ready err
+		start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" -v -n 2 -d 0 \
+			sh -c 'echo >ready; read x; exit 5'
+		wait_for [ -e ready ]
+		echo line >&7
+		ended
+		[ "$status" -eq 5 ]
+		consumed
+	done
+	exec 7>&-
+}
+
+@test "a straggler that reads during the delay is seen too" {
+	mkfifo go
+	status=0
+	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0.3 -j none sh -c '
+		exec 7<&0
+		{ cat go; read x; } <&7 &
+		sh -c "sleep 0.1; echo >go" &
+		exit 5' 2>err 3>&- || status=$?
+	[ "$status" -eq 5 ]
+	attempts 1 input-consumed
+}
+
+@test "a pipe that nobody has read from goes on to the next attempt" {
+	printf 'a\nb\n' | again 3 sh -c '[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
+	[ "$(cat out)" = $'a\nb' ]
+}
+
+@test "an idle pipe stops nothing" {
+	mkfifo pipe
+	exec 7<>pipe
+	"$RETRY" -v -n 3 -d 0 false <&7 2>err || :
+	exec 7>&-
+	attempts 3 attempts
+}
+
+@test "an empty pipe stops nothing, read or not" {
+	: | "$RETRY" -v -n 3 -d 0 false 2>err || :
+	attempts 3 attempts
+	: | "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
+	attempts 3 attempts
+}
+
+@test "a pipe that ends while nobody reads it stops nothing" {
+	mkfifo pipe
+	start sh -c 'exec "$@" <pipe' sh "$RETRY" -v -n 3 -d 0 sh -c '
+		echo >"ready$RETRY_ATTEMPT"
+		until [ -e closed ]; do sleep 0.01; done
+		cat
+		exit 1'
+	exec 7>pipe
+	wait_for [ -e ready1 ]
+	exec 7>&-
+	touch closed
+	ended
+	attempts 3 attempts
+}
+
+@test "a terminal stops nothing" {
+	run -1 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" \
+		see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
+		'exec "$RETRY" -v -n 2 -d 0 sh -c "test \$RETRY_ATTEMPT = 1 && echo one || echo two; read -r x; exit 1" 2>err' 3>&-
+	attempts 2 attempts
+}
+
+@test "/dev/null and a closed input stop nothing" {
+	"$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 1' </dev/null 2>err || :
+	attempts 2 attempts
+	"$RETRY" -v -n 2 -d 0 false <&- 2>err || :
+	attempts 2 attempts
+}
+
+@test "a pipe that is read for our output is none of our input" {
+	# bash gives the command its own end of the pipe where 0 was closed.
+	cat <<-'END' >script
+		exec <&-
+		out=$("$RETRY" -q -n 3 -d 0 "$@" sh -c '
+			seq 100; sleep 0.05; [ "$RETRY_ATTEMPT" = 3 ]')
+		[ "$(wc -l <<<"$out")" -eq 300 ]
+	END
+	bash script
+	timeout 20 bash script -I
+}
+
+@test "a loop that reads a pipe keeps its lines" {
+	printf '%s\n' 1 2 3 4 | while read -r x; do
+		again 2 sh -c 'echo "$1"; exit 1' sh "$x" || :
+	done >out
+	[ "$(cat out)" = $'1\n1\n2\n2\n3\n3\n4\n4' ]
+}
+
+@test "a script that is piped into a shell keeps its rest" {
+	local shell
+	for shell in sh bash; do
+		printf '%s\n' '"$RETRY" -q -n 2 -d 0 false' 'echo more' \
+			'"$RETRY" -q -n 2 -d 0 sh -c "echo x; exit 1"' 'echo last' |
+			"$shell" >out
+		[ "$(cat out)" = $'more\nx\nx\nlast' ]
+	done
+}
+
+@test "what is left in a pipe is there when retry has ended" {
+	printf 'a\nb\n' | {
+		again 2 sh -c 'read x; exit 1' || :
+		cat
+	} >out
+	[ "$(cat out)" = b ]
+}
+
+@test "a socket that an attempt has read from is not read any further" {
+	printf 'a\nb\n' >in
+	status=0
+	socket in "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' 2>err ||
+		status=$?
+	[ "$status" -eq 7 ]
+	consumed
+}
+
+@test "what recv takes from a socket is seen" {
+	printf 'a\nb\n' >in
+	socket in "$RETRY" -v -n 2 -d 0 "$PYTHON" -c 'if True:
+		import socket, sys
+		socket.socket(fileno=0).recv(2)
+		sys.exit(7)' 2>err || :
+	consumed
+}
+
+@test "a socket that nobody has read from goes on to the next attempt" {
+	printf 'a\nb\n' >in
+	socket in "$RETRY" -q -n 3 -d 0 sh -c \
+		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
+	cmp in out
+}
+
+@test "an idle or empty socket stops nothing" {
+	socket - "$RETRY" -v -n 3 -d 0 false 2>err || :
+	attempts 3 attempts
+	socket /dev/null "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
+	attempts 3 attempts
+}
+
+@test "where nobody tells of reads, what is gone from a pipe is missed" {
+	need_unwatched
+	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
+		2>err || :
+	consumed
+	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 7' \
+		2>err >out || :
+	consumed
+	# So is what comes late, and is not taken in the same instant.
+	mkfifo pipe
+	exec 7<>pipe
+	unwatched "$RETRY" -v -n 2 -d 0 sh -c '
+		{ echo line; sleep 0.2; } >&7
+		read x
+		exit 1' <&7 2>err || :
+	consumed
+	exec 7>&-
+}
+
+@test "where nobody tells of reads, an end in the meantime may hide one" {
+	need_unwatched
+	mkfifo pipe
+	start sh -c 'exec "$@" <pipe' sh unshare -Ur sh -c '
+		echo 0 >/proc/sys/user/max_inotify_instances
+		exec "$@"' sh "$RETRY" -v -n 3 -d 0 sh -c '
+		echo >ready
+		cat
+		exit 1'
+	exec 7>pipe
+	wait_for [ -e ready ]
+	exec 7>&-
+	ended
+	consumed
+}
+
+@test "where nobody tells of reads, nothing else is stopped" {
+	need_unwatched
+	printf 'a\nb\n' | unwatched "$RETRY" -q -n 3 -d 0 sh -c \
+		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
+	[ "$(cat out)" = $'a\nb' ]
+	: | unwatched "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
+	attempts 3 attempts
+	mkfifo pipe
+	exec 7<>pipe
+	unwatched "$RETRY" -v -n 3 -d 0 false <&7 2>err || :
+	exec 7>&-
+	attempts 3 attempts
+	printf '%s\n' 1 2 3 | while read -r x; do
+		unwatched "$RETRY" -q -n 2 -d 0 sh -c 'echo "$1"; exit 1' sh "$x" || :
+	done >out
+	[ "$(cat out)" = $'1\n1\n2\n2\n3\n3' ]
+}
+
+@test "where the kernel does not tell of splice, what is gone is missed" {
+	need_silent
+	printf 'a\nb\n' | silent "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
+		2>err || :
+	consumed
+	printf 'a\nb\n' | silent "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 7' \
+		2>err >out || :
+	consumed
+	mkfifo pipe
+	exec 7<>pipe
+	silent "$RETRY" -v -n 2 -d 0 sh -c '
+		{ echo line; sleep 0.2; } >&7
+		read x
+		exit 1' <&7 2>err || :
+	consumed
+	exec 7>&-
+}
+
+@test "where the kernel does not tell of splice, nothing else is stopped" {
+	need_silent
+	printf 'a\nb\n' | silent "$RETRY" -q -n 3 -d 0 sh -c \
+		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
+	[ "$(cat out)" = $'a\nb' ]
+	: | silent "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
+	attempts 3 attempts
+	# An end without any data, of which nobody has told a read.
+	mkfifo pipe
+	rm err
+	start sh -c 'exec "$@" <pipe' sh strace -qq -o trace \
+		-e trace=inotify_add_watch \
+		-e inject=inotify_add_watch:retval=1 "$RETRY" -v -n 3 -d 0 sh -c '
+		echo >ready
+		cat
+		exit 1'
+	exec 7>pipe
+	wait_for [ -e ready ]
+	exec 7>&-
+	ended
+	attempts 3 attempts
+}
+
+@test "a retry within another does not look like somebody who reads" {
+	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 "$RETRY" -q -n 2 -d 0 false \
+		2>err || :
+	attempts 2 attempts
+}
+
+@test "nothing is opened for an input of which one attempt is made" {
+	printf 'a\n' | again 1 sh -c 'readlink "/proc/$PPID/fd/"*' >one
+	printf 'a\n' | again 2 sh -c 'readlink "/proc/$PPID/fd/"*' >two
+	run ! grep -q inotify one
+	grep -q inotify two
+}

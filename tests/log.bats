@@ -1,0 +1,264 @@
+#!/usr/bin/env bats
+# --log-format: what retry says of itself, for people, programs and workflows.
+# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2154 # run and start set what is read here
+
+load helper
+
+# ends STATUS OPTION... -- COMMAND...: retry, what it writes in ./o and ./e
+ends()
+{
+	local want=$1 got=0
+	shift
+	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want: $*"
+		cat e
+		return 1
+	}
+}
+
+# json CODE: each line of ./e is an object and nothing else; of these objects,
+# the array x, Python's CODE holds.
+json()
+{
+	"$PYTHON" -c '
+import json, re, sys
+def pairs(of):
+    assert len(dict(of)) == len(of), "a name twice"
+    return dict(of)
+text = open("e", "rb").read()
+assert text == b"" or text.endswith(b"\n")
+x = [json.loads(line.decode(), object_pairs_hook=pairs)
+     for line in text.split(b"\n")[:-1]]
+for o in x:
+    assert list(o)[:3] == ["time", "level", "message"], o
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", o["time"])
+    assert o["level"] in ("info", "warning", "error")
+assert eval("(" + sys.argv[1] + ")"), x' "$1"
+}
+
+# warned TEXT: the last line of ./e, and no other, is a command to the workflow:
+# a warning of this text
+warned()
+{
+	[ "$(grep -c '^::' e)" -eq 1 ]
+	[ "$(tail -n 1 e)" = "::warning::$1" ] || {
+		tail -n 1 e
+		return 1
+	}
+}
+
+#
+# Text
+#
+
+@test "text is what there is without asking" {
+	ends 7 -n 2 -- sh -c 'exit 7'
+	mv e asked
+	ends 7 -n 2 --log-format text -- sh -c 'exit 7'
+	diff asked e
+	[ "$(<e)" = 'retry: attempt 1/2 failed (exit 7), retrying in 0s
+retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
+}
+
+@test "the last format wins, and one that is none is refused" {
+	ends 7 -q -n 1 --log-format json --log-format text -- sh -c 'exit 7'
+	for format in '' JSON jso xml 'json '; do
+		run -125 "$RETRY" --log-format "$format" touch ran
+		[ ! -e ran ]
+		[[ ${lines[0]} == 'retry: --log-format: '* ]]
+	done
+}
+
+#
+# JSON
+#
+
+@test "each line is a JSON object with time, level and message" {
+	ends 7 -n 3 --log-format json -- sh -c 'exit 7'
+	json '[o["message"] for o in x] == [
+	    "attempt 1/3 failed (exit 7), retrying in 0s",
+	    "attempt 2/3 failed (exit 7), retrying in 0s",
+	    "attempt 3/3 failed (exit 7), giving up: attempts exhausted"]'
+	json '[o["level"] for o in x] == ["warning", "warning", "error"]'
+	json '[(o["attempt"], o["status"]) for o in x] == [(1, 7), (2, 7), (3, 7)]'
+	json 'x[0]["delay_ms"] == 0 and x[2]["reason"] == "attempts"'
+}
+
+@test "jq reads what is said" {
+	command -v jq >/dev/null || skip 'no jq here'
+	ends 7 -v -n 2 --log-format json -- sh -c 'exit 7'
+	[ "$(jq -r .level e | tr '\n' ' ')" = 'warning error info ' ]
+	[ "$(jq -s length e)" -eq 3 ]
+}
+
+@test "the time is now, in UTC" {
+	local before after
+	before=$(date -u +%FT%T)
+	TZ=Asia/Tokyo ends 7 -n 1 --log-format json -- sh -c 'exit 7'
+	after=$(date -u +%FT%T.999Z)
+	BEFORE=$before AFTER=$after json '__import__("os").environ["BEFORE"] <=
+	    x[0]["time"] <= __import__("os").environ["AFTER"]'
+}
+
+@test "what -v adds is information, what -q leaves an error" {
+	ends 0 -v --log-format json -- true
+	json 'len(x) == 2 and {o["level"] for o in x} == {"info"}'
+	ends 7 -q -n 2 --log-format json -- sh -c 'exit 7'
+	[ ! -s e ]
+	ends 127 -q --log-format json -- nosuch
+	json 'len(x) == 1 and x[0]["level"] == "error" and
+	    x[0]["message"] == "cannot run '"'nosuch'"': No such file or directory"'
+	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>e || :
+	json 'len(x) == 1 and x[0]["level"] == "error" and
+	    x[0]["message"].endswith("No space left on device")'
+}
+
+@test "nothing is said where there is nothing to say" {
+	ends 0 --log-format json -- true
+	[ ! -s e ]
+}
+
+@test "a warning is a line like any other" {
+	ends 0 --log-format json -B api --budget-dir nosuch -- true
+	json 'len(x) == 1 and x[0]["level"] == "warning" and
+	    "budget" in x[0]["message"]'
+}
+
+@test "bytes of any kind make a JSON string" {
+	local word
+	for word in 'quo"te' 'back\slash' $'new\nline' $'tab\t\e[31m\177' ü \
+	    $'\xff\xfe' $'\xc3' $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
+	    $'\u2028' $'\xc2\x9b' '%s' "'"; do
+		ends 127 --log-format json -- "$word"
+		json 'x[0]["message"].startswith("cannot run ")'
+	done
+	ends 127 --log-format json -- $'a"\\\n\xff\u00fc\u20ac'
+	json 'x[0]["message"] == "cannot run '"'"'a\"\\\n\\xff\u00fc\u20ac'"'"': " +
+	    "No such file or directory"'
+}
+
+@test "the longest of words leave a whole object, in one write" {
+	"$PYTHON" - "$RETRY" <<-'END'
+		import json, socket, subprocess, sys
+		def says(*words):
+		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+		    subprocess.run([sys.argv[1], '--log-format', 'json', '-d', '0',
+		                    '-n', '2', *words], stderr=theirs)
+		    ours.setblocking(False)
+		    said = []
+		    while True:
+		        try:
+		            said.append(ours.recv(65536))
+		        except BlockingIOError:
+		            return said
+		for unit in b'x', b'\n', b'\xff', b'"', 'ü'.encode(), '€'.encode():
+		    for count in 10, 180, 500, 999, 1000, 1001, 4000, 90000:
+		        said = says(unit * (count // len(unit)))
+		        assert said, count
+		        for line in said:
+		            assert len(line) <= 4096, len(line)
+		            assert line.endswith(b'}\n') and line.count(b'\n') == 1
+		            assert json.loads(line.decode())['level'] == 'error'
+		assert len(says('sh', '-c', 'exit 7')) == 2
+	END
+}
+
+@test "what a word holds cannot become a name of its own" {
+	ends 127 --log-format json -- 'x","level":"info","message":"fine'
+	json 'x[0]["level"] == "error" and "\"level\":" in x[0]["message"]'
+}
+
+@test "-E lets the last line out as JSON" {
+	ends 7 -n 3 -E --log-format json -- sh -c 'exit 7'
+	json 'len(x) == 1 and x[0]["attempt"] == 3'
+	ends 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
+	[ ! -s e ]
+}
+
+#
+# GitHub
+#
+
+@test "a workflow gets one warning, at the end, and text before it" {
+	ends 7 -n 4 --log-format github -- sh -c 'echo theirs >&2; exit 7'
+	warned 'retry: attempt 4/4 failed (exit 7), giving up: attempts exhausted'
+	[ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e)" -eq 3 ]
+	[ "$(lines e)" -eq 8 ]
+}
+
+@test "a workflow gets one warning however it ended" {
+	ends 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
+	warned 'retry: attempt 1/4 failed (exit 7), giving up: stop rule'
+	ends 124 --log-format github -T 0.1 -k 0 -- sleep 20
+	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	ends 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
+	    -- sh -c 'exit 7'
+	[ "$(grep -c '^::' e)" -eq 1 ]
+	[[ $(tail -n 1 e) == "::warning::retry: budget 'api': exhausted, "* ]]
+}
+
+@test "a workflow hears of a success that took more than one attempt" {
+	ends 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+	warned 'retry: attempt 3/4 succeeded (exit 0)'
+	ends 0 --log-format github -- true
+	[ ! -s e ]
+}
+
+@test "a workflow gets its warning where retry itself fails, too" {
+	echo hello >input
+	ends 125 --log-format github -I --stdin-max 1 -- true < <(cat input)
+	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	ends 69 --log-format github -B api --budget-required \
+	    --budget-dir "$PWD/none" -- true
+	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" -O \
+	    --log-format github echo hello
+	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+}
+
+@test "a workflow gets its warning where a signal ends the wait" {
+	start "$RETRY" --log-format github -d 60 -j none false
+	wait_for grep -q 'retrying in' err
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ "$(grep -c '^::warning::retry: .*: interrupted' err)" -eq 1 ]
+}
+
+@test "a workflow is not warned of a success at once" {
+	ends 0 -v --log-format github -- true
+	run ! grep '^::' e
+	grep -q '^retry: attempt 1/4 succeeded' e
+}
+
+@test "percent signs and newlines are escaped as a workflow wants it" {
+	ends 127 --log-format github -- $'100%\r\n::error::x%0A'
+	[ "$(head -n 1 e)" = \
+	    "::warning::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
+	[ "$(grep -c '^::' e)" -eq 1 ]
+	[[ $(tail -n 1 e) == 'retry: not a shell line: '* ]]
+	ends 127 --log-format github -- 100%
+	warned "retry: cannot run '100%25': No such file or directory"
+}
+
+@test "nothing that is quoted begins a line, so no word is a command" {
+	for format in text github json; do
+		ends 127 --log-format "$format" -- $'x\n::add-mask::y\n'
+		run ! grep -q '^::add-mask' e
+	done
+}
+
+@test "with -q a workflow hears of errors of ours alone" {
+	ends 7 -q -n 2 --log-format github -- sh -c 'exit 7'
+	[ ! -s e ]
+	ends 127 -q --log-format github -- nosuch
+	warned "retry: cannot run 'nosuch': No such file or directory"
+}
+
+@test "-E leaves a workflow its one warning" {
+	ends 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7'
+	[ "$(<e)" = 'theirs
+::warning::retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' ]
+}

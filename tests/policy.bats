@@ -1,0 +1,485 @@
+#!/usr/bin/env bats
+# --policy: options from a file.
+
+# shellcheck disable=SC2016 # the commands' shells expand
+
+load helper
+
+setup()
+{
+	helper_setup
+	unset XDG_CONFIG_HOME
+	export HOME=$PWD/home
+	mkdir home
+}
+
+TRY="Try 'retry --help' for more information."
+
+# refused LINE WORD...: retry refuses these words: status 125, LINE and the
+# advice on standard error, and no command is run.
+refused()
+{
+	local line=$1 status=0
+	shift
+	"$RETRY" "$@" touch ran >out 2>err || status=$?
+	[ "$status" -eq 125 ] || {
+		echo "status $status: $*"
+		return 1
+	}
+	diff <(printf '%s\n' "$line" "$TRY") err && [ ! -s out ] && [ ! -e ran ]
+}
+
+# policy LINE...: writes ./policy with these lines.
+policy()
+{
+	printf '%s\n' "$@" >policy
+}
+
+# most NUMBER WORD...: retry makes so many attempts at most.
+most()
+{
+	local want=$1 got
+	shift
+	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	[ "$got" = "$want" ] || {
+		echo "$got instead of $want: $*"
+		return 1
+	}
+}
+
+# named DIRECTORY NAME LINE...: writes a policy for this name.
+named()
+{
+	mkdir -p "$1"
+	printf '%s\n' "${@:3}" >"$1/$2.conf"
+}
+
+#
+# Where it is found
+#
+
+@test "a file with a / in its name is a path" {
+	policy attempts=7
+	most 7 --policy ./policy
+	most 7 --policy="$PWD/policy"
+	mkdir sub
+	cd sub
+	most 7 --policy ../policy
+}
+
+@test "a bare name is looked up in three directories, in order" {
+	export XDG_CONFIG_HOME=$PWD/xdg
+	refused "retry: --policy: no such policy; a file is named with a '/': 'ci'" \
+	    --policy ci
+	named home/.config/retry ci attempts=6
+	most 6 --policy ci
+	named xdg/retry ci attempts=5
+	most 5 --policy ci
+	rm xdg/retry/ci.conf
+	most 6 --policy ci
+}
+
+@test "a bare name is never looked up in the working directory" {
+	named . ci attempts=7
+	named retry ci attempts=7
+	named .config/retry ci attempts=7
+	cp ci.conf ci
+	local no="retry: --policy: no such policy; a file is named with a '/': 'ci'"
+	refused "$no" --policy ci
+	HOME='' refused "$no" --policy ci
+	HOME=. refused "$no" --policy ci
+	HOME='' XDG_CONFIG_HOME='' refused "$no" --policy ci
+	HOME=. XDG_CONFIG_HOME=. refused "$no" --policy ci
+	(unset HOME && refused "$no" --policy ci)
+	refused "${no/ci/ci.conf}" --policy ci.conf
+}
+
+@test "a bare name may have any bytes but a /" {
+	named home/.config/retry 'a b' attempts=5
+	named home/.config/retry -n attempts=6
+	named home/.config/retry . attempts=7
+	most 5 --policy 'a b'
+	most 6 --policy -n
+	most 7 --policy .
+	refused "retry: --policy: not a policy's name: ''" --policy ''
+	refused "retry: --policy: not a policy's name: ''" --policy=
+}
+
+@test "the system's policies are in /etc/retry" {
+	[ "$EUID" = 0 ] || skip 'not root'
+	unshare -m true 2>unshare || skip 'no mount namespaces here'
+	named etc/retry ci attempts=9
+	named etc/retry own attempts=9
+	named home/.config/retry own attempts=8
+	unshare -m sh -ec '
+		mount --bind etc /etc
+		test "$("$RETRY" --policy ci printenv RETRY_MAX_ATTEMPTS)" = 9
+		test "$("$RETRY" --policy own printenv RETRY_MAX_ATTEMPTS)" = 8'
+}
+
+@test "what cannot be read is refused, by its path" {
+	refused "retry: --policy: No such file or directory: './none'" --policy ./none
+	refused "retry: --policy: Is a directory: './/'" --policy .//
+	policy quiet
+	refused "retry: --policy: Not a directory: './policy/x'" --policy ./policy/x
+	local long
+	long=$(printf '%05000d' 0)
+	refused "retry: --policy: File name too long: '${long::400}...'" --policy "$long"
+	refused "retry: --policy: File name too long: '/${long::399}...'" --policy "/$long"
+}
+
+@test "what may not be read is refused, and nothing else is looked for" {
+	local as=()
+	[ "$EUID" != 0 ] || as=(setpriv --inh-caps -all \
+	    --bounding-set '-dac_override,-dac_read_search')
+	named xdg/retry ci attempts=5
+	named home/.config/retry ci attempts=5
+	chmod 0 xdg/retry/ci.conf
+	"${as[@]}" true || skip 'no setpriv here'
+	if "${as[@]}" cat xdg/retry/ci.conf; then
+		skip 'nothing is out of reach'
+	fi
+	XDG_CONFIG_HOME=$PWD/xdg run "${as[@]}" "$RETRY" --policy ci echo ran
+	[ "$status" -eq 125 ]
+	[ "${lines[0]}" = "retry: --policy: Permission denied: '$PWD/xdg/retry/ci.conf'" ]
+	chmod 0 xdg/retry
+	XDG_CONFIG_HOME=$PWD/xdg run "${as[@]}" "$RETRY" --policy ci echo ran
+	[ "$status" -eq 125 ]
+	[ "${lines[0]}" = "retry: --policy: Permission denied: '$PWD/xdg/retry/ci.conf'" ]
+	chmod 700 xdg/retry
+}
+
+@test "a policy may come through a pipe" {
+	most 7 --policy <(echo attempts=7)
+	echo attempts=7 >policy
+	[ "$("$RETRY" --policy /dev/stdin printenv RETRY_MAX_ATTEMPTS <policy)" = 7 ]
+	{
+		for part in att emp ts= 7; do
+			printf '%s' "$part"
+			sleep 0.01
+		done
+	} | {
+		most 7 --policy /dev/stdin
+	}
+}
+
+@test "a pipe is read to its end, whether its writer is slow or gone" {
+	most 7 --policy <(sleep 0.2; echo attempts=9; sleep 0.2; echo attempts=7)
+	exec 7< <(echo attempts=7)
+	wait "$!"
+	most 7 --policy /dev/fd/7
+	exec 7<&-
+	mkfifo pipe
+	echo attempts=7 >pipe 3>&- &
+	[ "$("$RETRY" --policy /proc/self/fd/0 printenv RETRY_MAX_ATTEMPTS <pipe)" = 7 ]
+}
+
+@test "a FIFO is refused, with a writer and without, and so is a device" {
+	mkfifo pipe
+	run -125 timeout --foreground 20 "$RETRY" --policy ./pipe touch ran
+	[ "${lines[0]}" = "retry: --policy: not a regular file: './pipe'" ]
+	exec 7<>pipe
+	echo attempts=7 >&7
+	refused "retry: --policy: not a regular file: './pipe'" --policy ./pipe
+	exec 7>&-
+	refused "retry: --policy: not a regular file: '/dev/zero'" \
+	    --policy /dev/zero
+	mkdir -p home/.config/retry
+	mv pipe home/.config/retry/ci.conf
+	refused "retry: --policy: not a regular file: '$HOME/.config/retry/ci.conf'" \
+	    --policy ci
+}
+
+@test "a policy may be a link to one" {
+	policy attempts=7
+	ln -s policy link
+	most 7 --policy ./link
+}
+
+#
+# What it says
+#
+
+@test "each long option may stand in a policy, but those that run no command" {
+	local name argument value allowed=0
+	export RETRY_BUDGET_DIR=$PWD
+	"$RETRY" --help |
+		sed -nE 's/^  (-., |    )--([a-z-]+) ?([A-Z]?).*/\2 \3/p' >options
+	[ "$(lines options)" -ge 56 ]
+	while read -r name argument; do
+		case $name in
+		help | version | policy | dry-run | budget-status | \
+			budget-reset | budget-gc | json | prom)
+			policy '' "$name${argument:+=x}"
+			refused "retry: ./policy:2: $name: only on a command line" \
+			    --policy ./policy
+			continue
+			;;
+		deadline | timeout | kill-after | splay | max-delay | delay | \
+			budget-window) value=1s ;;
+		min-delay) value=1ms ;;
+		signal) value=TERM ;;
+		backoff) value=linear ;;
+		jitter) value=none ;;
+		preset) value=curl ;;
+		method) value=GET ;;
+		nested) value=share ;;
+		log-format) value=json ;;
+		progress) value=never ;;
+		breaker) value=on ;;
+		on-retry | on-give-up) value=true ;;
+		report | metrics | http-status) value=./file ;;
+		budget-dir) value=. ;;
+		*) value=${argument:+1} ;;
+		esac
+		policy budget=key "$name${value:+=$value}"
+		[ "$("$RETRY" --policy ./policy echo ok 2>err)" = ok ]
+		((++allowed))
+	done <options
+	[ "$allowed" -ge 47 ]
+}
+
+@test "comments and empty lines say nothing, whatever is in them" {
+	policy '' '# attempts=9' '   ' $'\t' '  # --help' $'\t#attempts=8' \
+	    '#' $'# \xff \e' '  attempts=7' ''
+	most 7 --policy ./policy
+	: >policy
+	most 4 --policy ./policy
+}
+
+@test "the last line need not end" {
+	printf 'quiet\nattempts=7' >policy
+	most 7 --policy ./policy
+	printf '#' >policy
+	most 4 --policy ./policy
+}
+
+@test "lines may end as they do on other systems" {
+	printf 'quiet\r\n\r\n# x\r\nattempts=7\r\nidempotency-key=a b\r\n' >policy
+	most 7 --policy ./policy
+	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = 'a b' ]
+	printf 'attempts=7\r' >policy
+	most 7 --policy ./policy
+}
+
+@test "a value is the rest of the line, as it stands" {
+	policy "idempotency-key=  \"a\" 'b' \\n \$HOME # =c  "
+	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = \
+	    "  \"a\" 'b' \\n \$HOME # =c  " ]
+	policy 'stop-on=stderr:a, b#c'
+	run "$RETRY" -q --policy ./policy -d 0 \
+	    sh -c 'echo >>ran; echo "a, b#c" >&2; exit 1'
+	[ "$status" -eq 1 ]
+	[ "$(lines ran)" -eq 1 ]
+}
+
+@test "a flag needs no value, and none is taken" {
+	policy quiet
+	"$RETRY" --policy ./policy -n 2 -d 0 false 2>err || [ $? = 1 ]
+	[ ! -s err ]
+	policy quiet=
+	refused "retry: ./policy:1: quiet: takes no argument: 'quiet='" --policy ./policy
+	policy verbose=1
+	refused "retry: ./policy:1: verbose: takes no argument: 'verbose=1'" \
+	    --policy ./policy
+}
+
+#
+# What is wrong in it
+#
+
+@test "an unknown option is refused with its place" {
+	policy '# one' attempt=3
+	refused "retry: ./policy:2: unknown option: 'attempt' (did you mean attempts?)" \
+	    --policy ./policy
+	policy tries=3
+	refused "retry: ./policy:1: unknown option: 'tries' (did you mean attempts?)" \
+	    --policy ./policy
+	policy n=3
+	refused "retry: ./policy:1: unknown option: 'n' (did you mean attempts?)" \
+	    --policy ./policy
+	policy x=3
+	refused "retry: ./policy:1: unknown option: 'x'" --policy ./policy
+	policy '' '' nonsense
+	refused "retry: ./policy:3: unknown option: 'nonsense'" --policy ./policy
+	policy Attempts=3
+	refused "retry: ./policy:1: unknown option: 'Attempts'" --policy ./policy
+}
+
+@test "a line that is no option is refused with its place" {
+	local line
+	for line in --attempts=3 -n3 - -- 'attempts 3' 'attempts =3' 'quiet ' =3 = \
+	    'attempts = 3' '--' 'retry -n 3'; do
+		policy quiet "$line"
+		refused "retry: ./policy:2: not option or option=value: '$line'" \
+		    --policy ./policy
+	done
+	policy $'attempts\t=3'
+	refused "retry: ./policy:1: not option or option=value: 'attempts\\t=3'" \
+	    --policy ./policy
+}
+
+@test "a value that is missing or wrong is refused with its place" {
+	policy attempts
+	refused 'retry: ./policy:1: attempts: needs an argument' --policy ./policy
+	policy quiet attempts=
+	refused "retry: ./policy:2: attempts: not a number of attempts: ''" \
+	    --policy ./policy
+	policy attempts=3x
+	refused "retry: ./policy:1: attempts: not a number of attempts: '3x'" \
+	    --policy ./policy
+	policy 'attempts= 3'
+	refused "retry: ./policy:1: attempts: not a number of attempts: ' 3'" \
+	    --policy ./policy
+	policy delay=1,x
+	refused "retry: ./policy:1: delay: not a time: 'x' in '1,x'" --policy ./policy
+	policy 'stop-on=stderr:a)'
+	refused "retry: ./policy:1: stop-on: ) without (: ')' in 'a)'" --policy ./policy
+	policy preset=list
+	refused "retry: ./policy:1: preset: only on a command line: 'list'" \
+	    --policy ./policy
+}
+
+@test "a NUL byte is refused" {
+	printf 'quiet\nattempts=3\0\n' >policy
+	refused "retry: ./policy:2: a NUL byte in: 'attempts=3'" --policy ./policy
+	printf '\0' >policy
+	refused "retry: ./policy:1: a NUL byte in: ''" --policy ./policy
+	printf '# \0\n' >policy
+	refused "retry: ./policy:1: a NUL byte in: '# '" --policy ./policy
+}
+
+@test "a policy of more than 64 KiB is refused, one of so many is taken" {
+	{
+		echo attempts=7
+		head -c 65525 /dev/zero | tr '\0' '#'
+	} >policy
+	[ "$(stat -c %s policy)" = 65536 ]
+	most 7 --policy ./policy
+	echo >>policy
+	refused "retry: --policy: longer than 64 KiB: './policy'" --policy ./policy
+	truncate -s 1M policy
+	refused "retry: --policy: longer than 64 KiB: './policy'" --policy ./policy
+	refused "retry: --policy: longer than 64 KiB: '/dev/stdin'" \
+	    --policy /dev/stdin </dev/zero
+}
+
+@test "names and lines of any bytes do not break the message" {
+	policy x
+	cp policy $'./a\nb\e'
+	refused "retry: ./a\\nb\\x1b:1: unknown option: 'x'" --policy $'./a\nb\e'
+	policy $'a\eb'
+	refused "retry: ./policy:1: unknown option: 'a\\x1bb'" --policy ./policy
+	local long
+	long=$(printf '%0200d' 0)
+	mkdir "$long"
+	cp policy "$long/policy"
+	refused "retry: ...${long:57}/policy:1: unknown option: 'a\\x1bb'" \
+	    --policy "./$long/policy"
+	policy "$long$long$long"
+	refused "retry: ./policy:1: unknown option: '$long$long...'" --policy ./policy
+}
+
+#
+# What wins
+#
+
+@test "the command line wins over a policy, wherever that is named" {
+	policy attempts=7 quiet
+	most 3 --policy ./policy -n 3
+	most 3 -n 3 --policy ./policy
+	most 3 --policy ./policy --retries 2
+	"$RETRY" -v --policy ./policy true 2>err
+	[ "$(lines err)" -eq 2 ]
+	policy deadline=1h
+	most inf --policy ./policy
+	most 3 -n 3 --policy ./policy
+}
+
+@test "a policy wins over the environment, the command line over both" {
+	export RETRY_BUDGET_DIR=$PWD/shm RETRY_BUDGET=outer
+	mkdir shm
+	policy budget=policy
+	"$RETRY" --policy ./policy true
+	[ "$(ls shm)" = "retry-v1.$EUID.policy" ]
+	"$RETRY" --policy ./policy -B line true
+	[ "$(ls shm | wc -l)" = 2 ]
+	policy budget=
+	[ "$("$RETRY" --policy ./policy sh -c 'echo "${RETRY_BUDGET:-none}"')" = none ]
+	[ ! -e "shm/retry-v1.$EUID.outer" ]
+	unset RETRY_BUDGET
+	policy nested=add
+	[ "$(RETRY_NESTED=x "$RETRY" --policy ./policy printenv RETRY_NESTED)" = add ]
+}
+
+@test "what a policy says of a budget is handed on" {
+	export RETRY_BUDGET_DIR=$PWD
+	policy budget=key budget-min=3
+	[ "$("$RETRY" --policy ./policy \
+	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'key 3' ]
+}
+
+@test "lists add up" {
+	policy stop-on=1 stop-on=2
+	run "$RETRY" -q -d 0 -n 3 --policy ./policy --stop-on 3 \
+	    sh -c 'echo >>ran; exit 1'
+	[ "$(lines ran)" -eq 1 ]
+	run "$RETRY" -q -d 0 -n 3 --policy ./policy --stop-on 3 \
+	    sh -c 'echo >>ran; exit 3'
+	[ "$(lines ran)" -eq 2 ]
+}
+
+@test "in a policy the last of two lines counts" {
+	policy attempts=7 attempts=5
+	most 5 --policy ./policy
+}
+
+@test "several policies count in the order that they are given" {
+	policy attempts=7 quiet
+	cp policy first
+	policy attempts=5
+	most 5 --policy ./first --policy ./policy
+	most 7 --policy ./policy --policy ./first
+	most 3 --policy ./policy -n 3 --policy=./first
+	"$RETRY" --policy ./first --policy ./policy -n 2 -d 0 false 2>err || :
+	[ ! -s err ]
+	refused "retry: --policy: No such file or directory: './none'" \
+	    --policy ./first --policy ./none
+}
+
+@test "a word that belongs to the command is no policy" {
+	[ "$("$RETRY" echo --policy ./none)" = '--policy ./none' ]
+	[ "$("$RETRY" -- echo --policy ./none)" = '--policy ./none' ]
+	run "$RETRY" --method --policy ./none
+	[ "${lines[0]}" = "retry: --method: not idempotent, and no --idempotency-key: '--policy'" ]
+}
+
+@test "what goes together is seen across policy and command line" {
+	policy http
+	refused "retry: --http-status: not with --http: 'x'" --policy ./policy \
+	    --http-status x
+	policy breaker=on
+	refused "retry: --breaker: not without --budget: 'on'" --policy ./policy
+	policy min-delay=2s
+	refused "retry: --max-delay: below --min-delay: '1s'" --policy ./policy \
+	    --max-delay 1s
+}
+
+@test "a policy is read for --dry-run and for budgets, and not for --help" {
+	policy attempts=3 delay=2 jitter=none timeout=1s
+	"$RETRY" --policy ./policy --dry-run | grep -q '^Worst case *9s '
+	policy budget-dir=none
+	run "$RETRY" --policy ./policy --budget-status all
+	[ "$output" = 'retry: cannot read none: No such file or directory' ]
+	"$RETRY" --help --policy ./none | grep -q ^Usage
+}
+
+@test "without --policy no file is looked for" {
+	command -v strace >/dev/null || skip 'no strace here'
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers look for files'
+	named home/.config/retry policy attempts=7
+	named home/.config/retry default attempts=7
+	strace -o trace -e trace=file "$RETRY" -n 3 true
+	run grep -E 'home|/etc/retry' trace
+	[ "$status" = 1 ]
+}

@@ -1,0 +1,382 @@
+#!/usr/bin/env bats
+# What retry shows while it waits: a countdown on a terminal, and a status to
+# systemd. tests/pty.py types.
+
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # pty sets what is read
+
+load helper
+load actor
+
+setup()
+{
+	helper_setup
+	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
+	export TERM=xterm
+	unset CI NOTIFY_SOCKET
+}
+
+# pty STATUS STEP... -- COMMAND...: what tests/pty.py does ends with STATUS;
+# what came from the terminal is in ./out, a carriage return as @, and what
+# erases the rest of the line as #.
+pty()
+{
+	local want=$1 got=0
+	shift
+	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" "$@" >raw 2>late 3>&- || got=$?
+	sed -e $'s/\r/@/g' -e $'s/\e\\[K/#/g' raw >out
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want"
+		cat late out
+		return 1
+	} >&2
+}
+
+# shows REGEX...: ./out consists of lines that are all like this.
+shows()
+{
+	local regex=
+	while [ $# -gt 0 ]; do
+		regex+=$1$'\n'
+		shift
+	done
+	[[ $(cat out)$'\n' =~ ^$regex$ ]] || {
+		echo "instead of: $regex"
+		cat -A out
+		return 1
+	} >&2
+}
+
+# No countdown was shown, and nothing else that only a terminal understands.
+plain()
+{
+	grep -q retrying out
+	! grep -q '[@#]' out || {
+		cat -A out
+		return 1
+	} >&2
+}
+
+# A wait that is long enough, and what is to be seen of it.
+long=(-n 2 -d 1.5 -j none)
+counted='(@retry: attempt 2/2 in [12]s#)+@#'
+first='retry: attempt 1/2 failed \(exit 1\), retrying in 1.5s'
+second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
+
+#
+# What is shown
+#
+
+@test "a long wait is counted down on one line, which is cleared" {
+	pty 1 -- "$RETRY" "${long[@]}" -- false
+	shows "$first" "$counted$second"
+	grep -q '@retry: attempt 2/2 in 2s#' out
+}
+
+@test "the countdown goes down and never says 0s" {
+	pty 1 -- "$RETRY" -n 2 -d 2.5 -j none -- false
+	grep -o 'in [0-9.]*s#' out >seconds
+	diff seconds <(sort -r seconds)
+	[ "$(head -n 1 seconds)" = 'in 3s#' ]
+	! grep -q 'in 0' seconds
+}
+
+@test "a wait of a second is not counted down" {
+	pty 1 -- "$RETRY" -n 2 -d 1 -j none -- false
+	plain
+}
+
+@test "each long wait is counted down, with the attempt that it is for" {
+	pty 1 -- "$RETRY" -n 3 -d 1.5 -j none -- false
+	grep -q '@retry: attempt 2/3 in 2s#' out
+	grep -q '@retry: attempt 3/3 in 2s#' out
+	[ "$(grep -o '@#retry' out | wc -l)" -eq 2 ]
+}
+
+@test "without a limit of attempts the countdown has no total" {
+	pty 130 'see:attempt 2 in 3s' 'type:^C' -- \
+	    "$RETRY" -n inf -d 3 -j none -- false
+}
+
+@test "the wait before the first attempt is counted down as well" {
+	pty 0 -- "$RETRY" --seed 2 --splay 5 -- true
+	grep -q '@retry: attempt 1/4 in [1-5]s#' out
+	[[ $(cat out) == *'@#' ]]
+}
+
+@test "a very long wait is counted in minutes" {
+	pty 130 'see:attempt 2/4 in 2h' 'type:^C' -- \
+	    "$RETRY" -d 2h --max-delay 2h -j none -- false
+}
+
+@test "Ctrl-C clears the countdown, with what the terminal has made of the key" {
+	pty 130 'see:in 30s' 'type:^C' -- \
+	    "$RETRY" "${long[@]}" -d 30 -- false
+	[[ $(cat out) == *'^C'*'@#' ]]
+}
+
+@test "TERM clears the countdown" {
+	pty 143 'see:in 29s' -- bash -c '
+		sleep 1.5 && kill -TERM $$ &
+		exec "$RETRY" -n 2 -d 30 -j none -- false'
+	[[ $(cat out) == *'@#' ]]
+}
+
+@test "what a hook says does not come behind a countdown" {
+	pty 1 -- "$RETRY" "${long[@]}" \
+	    -d 2.5 --on-retry 'echo early; sleep 0.5; echo hook' -- false
+	shows "${first/1.5/2.5}" early hook "$counted$second"
+}
+
+@test "a hook that fails is not said behind a countdown" {
+	pty 1 -- "$RETRY" "${long[@]}" -d 2.5 \
+	    --on-retry 'sleep 0.5; exit 3' -- false
+	shows "${first/1.5/2.5}" 'retry: --on-retry failed \(exit 3\)' \
+	    "$counted$second"
+}
+
+#
+# Where it is shown
+#
+
+@test "there is no countdown where standard error is no terminal" {
+	local when
+	for when in auto always; do
+		pty 1 -- sh -c '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' \
+		    sh "${long[@]}" --progress "$when" -- false
+		plain
+	done
+}
+
+@test "there is a countdown where only standard error is a terminal" {
+	pty 1 -- sh -c '"$RETRY" "$@" </dev/null >/dev/null' sh \
+	    "${long[@]}" -- false
+	shows "$first" "$counted$second"
+}
+
+@test "there is no countdown with --progress never" {
+	pty 1 -- "$RETRY" "${long[@]}" --progress never -- false
+	plain
+}
+
+@test "there is none with -q, whatever --progress says" {
+	local when
+	for when in auto always; do
+		pty 7 -- "$RETRY" "${long[@]}" -q --progress "$when" -- \
+		    sh -c 'exit 7'
+		[ ! -s out ]
+	done
+}
+
+@test "there is none among lines that are JSON or for GitHub" {
+	local format
+	for format in json github; do
+		pty 1 -- "$RETRY" "${long[@]}" --progress always \
+		    --log-format "$format" -- false
+		plain
+	done
+}
+
+@test "there is none where standard error is held" {
+	pty 1 -- "$RETRY" "${long[@]}" -E --progress always -- false
+	grep -q 'giving up' out
+	! grep -q '[@#]' out
+}
+
+@test "there is none where the terminal could not clear it" {
+	local TERM
+	for TERM in dumb ''; do
+		pty 1 -- "$RETRY" "${long[@]}" --progress always -- false
+		plain
+	done
+	pty 1 -- env -u TERM "$RETRY" "${long[@]}" -- false
+	plain
+}
+
+@test "where a runner of jobs has a terminal only --progress always shows it" {
+	export CI=true
+	pty 1 -- "$RETRY" "${long[@]}" -- false
+	plain
+	pty 1 -- "$RETRY" "${long[@]}" --progress always -- false
+	shows "$first" "$counted$second"
+}
+
+@test "on a terminal that is not ours only --progress always shows it" {
+	command -v setsid >/dev/null || skip "no setsid here"
+	pty 1 -- setsid -w "$RETRY" "${long[@]}" -- false
+	plain
+	pty 1 -- setsid -w "$RETRY" "${long[@]}" --progress always -- false
+	shows "$first" "$counted$second"
+}
+
+# A shell as it stands before a person.
+person=(bash --norc --noprofile --noediting -i)
+prompt='see:person> '
+export PS1='person> '
+
+@test "a job in the background does not count down what a person types over" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -n 2 -d 1.5 -j none -- false & wait; wait; touch done^M' \
+	    see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
+	plain
+}
+
+@test "a job that goes to the background stops counting, and goes on with fg" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -d 60 -j none -- false^M' \
+	    'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
+	    'type:bg^M' see:false "$prompt" more:2.5 \
+	    'type:echo type\d^M' see:typed "$prompt" \
+	    'type:fg^M' see:false 'see:in 5' 'type:^C' "$prompt" \
+	    'type:exit 5^M' -- "${person[@]}"
+	# From bg to fg there is none.
+	! sed -n '/person> bg/,/^typed/p' out | grep '[@#]'
+}
+
+@test "a countdown that does not fit on one line is not shown" {
+	local stty='stty cols'
+	pty 1 -- sh -c "$stty"' 24; exec "$RETRY" "$@"' sh "${long[@]}" -- false
+	plain
+	pty 1 -- sh -c "$stty"' 25; exec "$RETRY" "$@"' sh "${long[@]}" -- false
+	shows "$first" "$counted$second"
+}
+
+@test "a terminal that is stopped by Ctrl-S stops neither retry nor its lines" {
+	pty 0 'see:in 3s' 'type:^S' exists:second exists:third 'type:^Q' \
+	    'see:retry: attempt 2/4' 'type:^M' -- \
+	    "$RETRY" -v -n 4 -d 3,1.5 -j none -- sh -c '
+		case $RETRY_ATTEMPT in
+		2) touch second; exit 1 ;;
+		3) touch third; read x ;;
+		*) exit 1 ;;
+		esac'
+	grep -q '@retry: attempt 2/4 in 3s#' out
+	# Where a countdown stood nothing else was written over it.
+	run ! grep -E '#[^@r]|[^@#]retry:|[^@]#retry:' out
+	run ! grep -E '[^#]retry: attempt [23]/4 (failed|succeeded)' out
+	[[ $(tail -n 1 out) == 'retry: ended after 3 attempts'* ]]
+}
+
+#
+# systemd
+#
+
+# notified [COMMAND]...: what it sends to NOTIFY_SOCKET is in ./heard, one
+# message a line; $address is where that is.
+notified()
+{
+	"$PYTHON" - "$address" "$@" 2>>err 3>&- <<-'END'
+		import os, socket, subprocess, sys
+		name = sys.argv[1]
+		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		ear.bind(name.replace("@", "\0", 1) if name[0] == "@" else name)
+		ear.settimeout(0)
+		environment = dict(os.environ, NOTIFY_SOCKET=name)
+		child = subprocess.Popen(sys.argv[2:], env=environment,
+		                         stdin=subprocess.DEVNULL)
+		with open("heard", "wb") as heard:
+		    over = False
+		    while True:
+		        over = over or child.poll() is not None
+		        try:
+		            ear.settimeout(0.01)
+		            heard.write(ear.recv(4096).replace(b"\n", b"|") + b"\n")
+		        except (TimeoutError, socket.timeout, BlockingIOError):
+		            if over:
+		                break
+		sys.exit(child.returncode)
+	END
+}
+
+@test "systemd is told what retry is doing" {
+	address=$PWD/socket
+	is 7 notified "$RETRY" -n 2 -d 1.2 -j none -- sh -c 'exit 7'
+	cat heard
+	diff - heard <<-'END'
+		STATUS=attempt 1/2 running
+		STATUS=waiting 1.2s before attempt 2/2
+		STATUS=attempt 2/2 running
+		STATUS=gave up: attempts exhausted
+	END
+}
+
+@test "systemd is told of a success" {
+	address=$PWD/socket
+	is 0 notified "$RETRY" -d 0 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	[ "$(tail -n 1 heard)" = 'STATUS=succeeded' ]
+}
+
+@test "systemd is told with -q as well" {
+	address=$PWD/socket
+	is 1 notified "$RETRY" -q -n 1 -- false
+	[ "$(lines heard)" -eq 2 ]
+}
+
+@test "systemd is told on an abstract socket" {
+	address=@retry-$$-$BATS_TEST_NUMBER
+	is 1 notified "$RETRY" -n 1 -- false
+	[ "$(head -n 1 heard)" = 'STATUS=attempt 1/1 running' ]
+}
+
+@test "the command has NOTIFY_SOCKET as it was, and its own messages arrive" {
+	address=$PWD/socket
+	is 0 notified "$RETRY" -- "$PYTHON" -c '
+import os, socket, sys
+name = os.environ["NOTIFY_SOCKET"]
+ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+ear.sendto(b"READY=1\nSTATUS=own", name)
+sys.exit(name != sys.argv[1])' "$address"
+	grep -qx 'READY=1|STATUS=own' heard
+}
+
+@test "a hook may tell systemd itself" {
+	address=$PWD/socket
+	is 1 notified "$RETRY" -n 1 \
+	    --on-give-up 'echo "at $NOTIFY_SOCKET"' -- false
+	grep -qx "at $address" err
+}
+
+@test "where nobody takes what systemd is told nothing happens" {
+	local NOTIFY_SOCKET
+	export NOTIFY_SOCKET
+	for NOTIFY_SOCKET in "$PWD/missing" @retry-missing-$$ . x '' / @ \
+	    vsock:2:1 "/$(printf %0107d 0)" "/$(printf %0200d 0)"; do
+		rm -f err
+		is 7 "$RETRY" -n 2 -d 0 -- sh -c 'exit 7'
+		[ "$(lines err)" -eq 2 ]
+	done
+}
+
+@test "an address of the greatest length is one" {
+	local room=$((107 - ${#PWD} - 1))
+	((room > 0)) || skip "$PWD is too long"
+	address=$PWD/$(printf "%0${room}d" 0)
+	is 1 notified "$RETRY" -n 1 -- false
+	[ "$(lines heard)" -eq 2 ]
+}
+
+@test "a systemd that does not listen does not hold retry up" {
+	is 0 "$PYTHON" - "$RETRY" <<-'END'
+		import os, socket, subprocess, sys
+		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		ear.bind("socket")
+		environment = dict(os.environ,
+		                   NOTIFY_SOCKET=os.path.abspath("socket"))
+		end = subprocess.run(
+		    [sys.argv[1], "-q", "-n", "600", "-d", "0",
+		     "sh", "-c", "exit 7"],
+		    env=environment, timeout=60)
+		sys.exit(end.returncode != 7)
+	END
+}
+
+@test "without NOTIFY_SOCKET no socket is opened" {
+	inject socket:delay_enter=1
+	is 7 strace -qq -o trace -e trace=socket,sendto "$RETRY" -n 2 -d 0 -- \
+	    sh -c 'exit 7'
+	[ ! -s trace ]
+	NOTIFY_SOCKET=$PWD/none is 7 strace -qq -o trace -e trace=socket \
+	    "$RETRY" -n 1 -- sh -c 'exit 7'
+	[ -s trace ]
+}

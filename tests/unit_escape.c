@@ -1,0 +1,169 @@
+/*
+ * escape: any bytes, in each style; date: a moment, written.
+ */
+#include <time.h>
+#include "unit.h"
+#include "../src/date.h"
+#include "../src/escape.h"
+
+static const char *
+shown(enum escape style, const char *text)
+{
+	static char room[1024];
+
+	*escape_put(style, room, room + sizeof room - 1, text, strlen(text)) =
+	    '\0';
+	return room;
+}
+
+static void
+test_styles(void)
+{
+	static const struct {
+		const char *text, *line, *github, *plain, *json, *prom;
+	} rows[] = {
+		{ "", "", "", "", "", "" },
+		{ "a b", "a b", "a b", "a b", "a b", "a b" },
+		{ "\n", "\\n", "%0A", "\\n", "\\u000a", "\\n" },
+		{ "\r", "\\x0d", "%0D", "\\x0d", "\\u000d", "\\\\x0d" },
+		{ "\t", "\\t", "\\t", "\\t", "\\u0009", "\\\\x09" },
+		{ "\x1b[m", "\\x1b[m", "\\x1b[m", "\\x1b[m", "\\u001b[m",
+		    "\\\\x1b[m" },
+		{ "\x7f", "\\x7f", "\\x7f", "\\x7f", "\\u007f", "\\\\x7f" },
+		{ "\"\\", "\"\\", "\"\\", "\"\\", "\\\"\\\\", "\\\"\\\\" },
+		{ "100%", "100%", "100%25", "100%", "100%", "100%" },
+		{ "%0A", "%0A", "%250A", "%0A", "%0A", "%0A" },
+		{ "::x,:", "::x,:", "::x,:", "::x,:", "::x,:", "::x,:" },
+		{ "\xc3\xa9", "\xc3\xa9", "\xc3\xa9", "\xc3\xa9", "\xc3\xa9",
+		    "\xc3\xa9" },
+		{ "\xe2\x82\xac", "\xe2\x82\xac", "\xe2\x82\xac",
+		    "\xe2\x82\xac", "\xe2\x82\xac", "\xe2\x82\xac" },
+		{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf",
+		    "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf",
+		    "\xf4\x8f\xbf\xbf" },
+		{ "\xc2\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\xc2\\x9b",
+		    "\\u009b", "\\\\xc2\\\\x9b" },
+		{ "\xff", "\xff", "\xff", "\\xff", "\\\\xff", "\\\\xff" },
+		{ "\xc3", "\xc3", "\xc3", "\\xc3", "\\\\xc3", "\\\\xc3" },
+		{ "\xc0\xaf", "\xc0\xaf", "\xc0\xaf", "\\xc0\\xaf",
+		    "\\\\xc0\\\\xaf", "\\\\xc0\\\\xaf" },
+		{ "\xed\xa0\x80", "\xed\xa0\x80", "\xed\xa0\x80",
+		    "\\xed\\xa0\\x80", "\\\\xed\\\\xa0\\\\x80",
+		    "\\\\xed\\\\xa0\\\\x80" },
+		{ "\xc3\n", "\xc3\\n", "\xc3%0A", "\\xc3\\n", "\\\\xc3\\u000a",
+		    "\\\\xc3\\n" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		SAME(rows[i].text, shown(ESCAPE_LINE, rows[i].text),
+		    rows[i].line);
+		SAME(rows[i].text, shown(ESCAPE_GITHUB, rows[i].text),
+		    rows[i].github);
+		SAME(rows[i].text, shown(ESCAPE_PLAIN, rows[i].text),
+		    rows[i].plain);
+		SAME(rows[i].text, shown(ESCAPE_JSON, rows[i].text),
+		    rows[i].json);
+		SAME(rows[i].text, shown(ESCAPE_PROM, rows[i].text),
+		    rows[i].prom);
+	}
+}
+
+static void
+test_what_follows_a_nul(void)
+{
+	char room[64] = "";
+	const char text[] = "a\0b";
+
+	*escape_put(ESCAPE_JSON, room, room + sizeof room - 1, text, 3) = '\0';
+	SAME("nul", room, "a\\u0000b");
+	*escape_put(ESCAPE_LINE, room, room + sizeof room - 1, text, 3) = '\0';
+	SAME("nul", room, "a\\x00b");
+}
+
+/* Whatever the bytes and wherever it is cut, nothing is torn or overrun. */
+static void
+test_limits(void)
+{
+	static const char text[] =
+	    "a\n\xe2\x82\xac\xf4\x8f\xbf\xbf\xc2\x9b\xff%";
+	char room[128];
+
+	for (int style = ESCAPE_LINE; style <= ESCAPE_PROM; style++) {
+		const char *whole = shown((enum escape)style, text);
+
+		for (size_t most = 0; most <= strlen(whole); most++) {
+			char *end;
+
+			memset(room, '#', sizeof room);
+			end = escape_put((enum escape)style, room, room + most,
+			    text, strlen(text));
+			HOLDS("limit", end <= room + most);
+			HOLDS(
+			    "limit", most - (size_t)(end - room) < ESCAPE_ROOM);
+			HOLDS("limit", room[most] == '#');
+			HOLDS("limit",
+			    memcmp(room, whole, (size_t)(end - room)) == 0);
+		}
+	}
+}
+
+static void
+test_moments(void)
+{
+	static const struct {
+		int64_t moment;
+		const char *text;
+	} rows[] = {
+		{ 0, "1970-01-01T00:00:00.000Z" },
+		{ -1, "1970-01-01T00:00:00.000Z" },
+		{ INT64_MIN, "1970-01-01T00:00:00.000Z" },
+		{ 1, "1970-01-01T00:00:00.001Z" },
+		{ 86399999, "1970-01-01T23:59:59.999Z" },
+		{ 86400000, "1970-01-02T00:00:00.000Z" },
+		{ INT64_C(784111777000), "1994-11-06T08:49:37.000Z" },
+		{ INT64_C(951782400000), "2000-02-29T00:00:00.000Z" },
+		{ INT64_C(978307199999), "2000-12-31T23:59:59.999Z" },
+		{ INT64_C(4107542400000), "2100-03-01T00:00:00.000Z" },
+		{ INT64_C(253402300799999), "9999-12-31T23:59:59.999Z" },
+		{ INT64_C(253402300800000), "9999-12-31T23:59:59.999Z" },
+		{ INT64_MAX, "9999-12-31T23:59:59.999Z" },
+	};
+	char room[DATE_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		SAME(
+		    rows[i].text, date_put(room, rows[i].moment), rows[i].text);
+}
+
+/* Each day of 400 years, beside the C library. */
+static void
+test_days(void)
+{
+	char room[DATE_ROOM], want[DATE_ROOM];
+
+	for (time_t day = 0; day < 146097; day++) {
+		time_t moment = day * 86400 + 86399;
+		struct tm parts;
+
+		gmtime_r(&moment, &parts);
+		strftime(want, sizeof want, "%Y-%m-%dT%H:%M:%S.000Z", &parts);
+		date_put(room, (int64_t)moment * 1000);
+		if (strcmp(room, want) != 0)
+			SAME("day", room, want);
+	}
+	HOLDS("days", true);
+}
+
+static void (*const tests[])(void) = {
+	test_styles,
+	test_what_follows_a_nul,
+	test_limits,
+	test_moments,
+	test_days,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
