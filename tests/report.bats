@@ -474,8 +474,11 @@ fails=(sh -c 'exit 7')
 
 @test "a report to a FIFO reaches its reader, and the FIFO stays" {
 	mkfifo pipe
-	cat pipe >got 3>&- &
-	ends 0 --report pipe --metrics pipe true || :
+	timeout 20 cat pipe >got 3>&- &
+	ends 0 --report pipe --metrics pipe true || {
+		kill "$!"
+		return 1
+	}
 	wait
 	head -n 1 got >r.json
 	report 'r["status"] == 0'
