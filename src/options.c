@@ -195,7 +195,5 @@ options_parse(int argc, char **argv)
 	settle_lists(&policy);
 	settle_http(&policy, said);
 	settle_budget(&policy, said);
-	if (policy.loudness == LOUDNESS_QUIET)
-		policy.progress = SHOWING_NEVER;
 	return policy;
 }
