@@ -28,6 +28,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "bench.h"
 
 enum { CHUNK = 65536, WRITES = 1 << 14, ROUNDS = 99 };
 
@@ -65,15 +66,6 @@ write_all(void)
 			at += (size_t)put;
 		}
 	return 0;
-}
-
-static double
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
 static int
@@ -208,21 +200,6 @@ run_to_pipe(struct contender *c, const char *self, const char *retry)
 	await(last, c);
 	close(ends[0]);
 	return now() - began;
-}
-
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values, size_t count)
-{
-	qsort(values, count, sizeof *values, ascending);
-	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 static void

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "bench.h"
 
 enum { CHUNK = 65536, CHUNKS = 64, WRITES = 1 << 14, ROUNDS = 99 };
 
@@ -117,15 +118,6 @@ write_text(bool lines, int fd)
 	return 0;
 }
 
-static double
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
 static void
 make_pipe(int ends[2])
 {
@@ -211,21 +203,6 @@ run(struct contender *c, const char *self, const char *retry)
 	close(outer[0]);
 	close(told[0]);
 	return began;
-}
-
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values, size_t count)
-{
-	qsort(values, count, sizeof *values, ascending);
-	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 static void

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "bench.h"
 
 enum { CHUNK = 65536, WRITES = 1 << 14, ROUNDS = 99 };
 
@@ -85,15 +86,6 @@ read_all(void)
 	if (write(3, &peak, sizeof peak) != sizeof peak)
 		err(2, "peak");
 	return number != NULL && strcmp(number, "1") == 0;
-}
-
-static double
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
 /* The child in which this returns 0 has from as 0, to as 1, told as 3. */
@@ -179,21 +171,6 @@ run(struct contender *c, const char *self, const char *retry)
 	close(told[0]);
 	close(told[1]);
 	return began;
-}
-
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values, size_t count)
-{
-	qsort(values, count, sizeof *values, ascending);
-	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 static void
