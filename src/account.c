@@ -103,7 +103,11 @@ take_gate(struct account *account, const struct gate *gate, nanos age)
 
 	account->gate = view.state;
 	account->failures = view.failures;
-	account->probe = view.state == GATE_CLOSED ? ACCOUNT_NONE : view.next;
+	account->probe = account->rate = ACCOUNT_NONE;
+	if (view.state == GATE_RECOVERING)
+		account->rate = view.rate;
+	else if (view.state != GATE_CLOSED)
+		account->probe = view.next;
 }
 
 bool

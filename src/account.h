@@ -31,7 +31,8 @@ struct account {
 	    amplification; /* attempts a first one, in millionths, or NONE */
 	int64_t gate; /* enum gate_state */
 	int64_t failures; /* in a row */
-	nanos probe; /* struct gate_view's next; NONE where it is closed */
+	nanos probe; /* struct gate_view's next; NONE where none is to come */
+	int64_t rate; /* the same; NONE where it is not recovering */
 };
 
 /*

@@ -8,8 +8,8 @@
 #define BUDGET_H
 
 #include <stdbool.h>
+#include "admission.h"
 #include "lines.h"
-#include "plan.h"
 #include "store.h"
 
 struct budget {
@@ -17,15 +17,9 @@ struct budget {
 	struct lines *lines;
 	struct store store;
 	struct segment own; /* used instead of the store's, once alone */
-	/* of the whole invocation */
+	struct caller caller;
 	bool alone;
 	bool warned; /* once is enough */
-	bool counted; /* its first attempt is */
-	bool minds_gate; /* asks the breaker, and tells it */
-	/* of the attempt that is to begin, or has begun */
-	bool waits; /* was denied, and asks again */
-	bool outrun; /* is no longer the probe: another took the lease */
-	uint64_t lease; /* as the probe; 0: it is not */
 	nanos renewal; /* of the lease: when, on CLOCK_BOOTTIME */
 };
 

@@ -1,6 +1,7 @@
 #include "gate.h"
 
 #include "number.h"
+#include "pace.h"
 
 #define MS_BITS 40
 #define SEQ_BITS 22
@@ -13,13 +14,18 @@
 
 #define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
 
-/* A state that nothing of ours writes is harmless, and ends like any closed. */
 static enum gate_state
 state_of(uint64_t word)
 {
-	uint64_t state = word >> (SEQ_BITS + MS_BITS);
+	return (enum gate_state)(word >> (SEQ_BITS + MS_BITS));
+}
 
-	return state > GATE_HALF_OPEN ? GATE_CLOSED : (enum gate_state)state;
+/* Whether attempts begin that are no probe. */
+static bool
+admits(uint64_t word)
+{
+	return state_of(word) == GATE_CLOSED ||
+	    state_of(word) == GATE_RECOVERING;
 }
 
 static uint64_t
@@ -40,19 +46,42 @@ follow(uint64_t word, enum gate_state state, nanos until)
 	return (uint64_t)state << (SEQ_BITS + MS_BITS) | seq << MS_BITS | ms;
 }
 
+/* The instant in a word. */
+static nanos
+instant_of(uint64_t word)
+{
+	return (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
+}
+
 /*
- * Until it is over, 0 if it is. Longer than any pause is nonsense that must
- * not hold anybody. That goes for a lease too: a shorter bound would make
- * somebody who was stopped with an old now in hand take one that is good.
+ * Whether it is nonsense that must not hold anybody: longer until then than
+ * any pause. That goes for a lease too: a shorter bound would make somebody who
+ * was stopped with an old now in hand take one that is good.
  */
+static bool
+absurd(uint64_t word, nanos now)
+{
+	return instant_of(word) - now > GATE_PAUSE_MOST + NANOS_MINUTE;
+}
+
+/* Until a pause or a lease is over, 0 if it is. */
 static nanos
 remaining(uint64_t word, nanos now)
 {
-	nanos until = (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
+	nanos until = instant_of(word);
 
-	if (state_of(word) == GATE_CLOSED || until <= now)
-		return 0;
-	return until - now > GATE_PAUSE_MOST + NANOS_MINUTE ? 0 : until - now;
+	return until <= now || absurd(word, now) ? 0 : until - now;
+}
+
+/* How far a recovery is. */
+static struct pace
+pace_of(uint64_t word, uint64_t rate, nanos now)
+{
+	struct pace pace = pace_read(rate, instant_of(word), now);
+
+	if (absurd(word, now))
+		pace.over = true;
+	return pace;
 }
 
 /* The commit point of everything: only if word is still what stands there. */
@@ -84,14 +113,14 @@ doublings_of(uint64_t streak)
 }
 
 /*
- * The failures that count under a word. Whatever closes the gate, or ends a
- * streak, changes its word, and the old streak is void by that alone. While
- * the gate is not closed, the streak is the one that opened it.
+ * The failures that count under a word. Whatever lets attempts in again, or
+ * ends a streak, changes the word, and the old streak is void by that alone.
+ * While none are let in, the streak is the one that opened the gate.
  */
 static uint64_t
 failures_of(uint64_t streak, uint64_t word)
 {
-	if (state_of(word) == GATE_CLOSED && streak_seq(streak) != seq_of(word))
+	if (admits(word) && streak_seq(streak) != seq_of(word))
 		return 0;
 	return streak & MOST(FAILURE_BITS);
 }
@@ -114,43 +143,88 @@ pause_of(const struct breaker *breaker, uint64_t doublings)
 }
 
 static struct gate_view
-view_of(const struct gate *gate, uint64_t word, nanos now)
+view_of(const struct gate *gate, uint64_t rate, uint64_t word, nanos now)
 {
 	uint64_t streak = atomic_load(&gate->streak);
+	struct gate_view view = { .state = state_of(word),
+		.failures = (int64_t)failures_of(streak, word) };
+	struct pace pace;
 
-	return (struct gate_view){
-		.state = state_of(word),
-		.failures = (int64_t)failures_of(streak, word),
-		.next = remaining(word, now),
-	};
+	if (!admits(word))
+		view.next = remaining(word, now);
+	if (view.state != GATE_RECOVERING)
+		return view;
+	pace = pace_of(word, rate, now);
+	if (pace.over) {
+		view.state = GATE_CLOSED;
+	} else {
+		view.next = pace_next(&pace, now);
+		if (view.next > 0 && view.next < GATE_PATIENCE)
+			view.next = GATE_PATIENCE;
+		view.rate = pace.rate * (NANOS_SECOND / PACE_STEP);
+	}
+	return view;
 }
 
+/*
+ * Everywhere the rate is read before the word. So it cannot be of a later
+ * recovery than the word is, and who swaps it has lost nothing of one.
+ */
 struct gate_view
 gate_look(const struct gate *gate, nanos now)
 {
-	return view_of(gate, atomic_load(&gate->word), now);
+	uint64_t rate = atomic_load(&gate->rate);
+
+	return view_of(gate, rate, atomic_load(&gate->word), now);
+}
+
+/* Takes the lease of a probe that is due; false: somebody else changed it. */
+static bool
+take_lease(struct gate *gate, uint64_t word, uint64_t *lease, nanos now)
+{
+	nanos until = number_add(now, GATE_LEASE);
+
+	if (!change(gate, word, GATE_HALF_OPEN, until))
+		return false;
+	*lease = follow(word, GATE_HALF_OPEN, until);
+	return true;
+}
+
+/*
+ * One more of those who are let in while it recovers, or the end of that.
+ * False: somebody else changed it.
+ */
+static bool
+take_turn(struct gate *gate, uint64_t word, uint64_t rate, nanos now)
+{
+	struct pace pace = pace_of(word, rate, now);
+
+	if (pace.over)
+		return change(gate, word, GATE_CLOSED, 0);
+	pace_take(&pace);
+	return atomic_compare_exchange_strong(
+	    &gate->rate, &rate, pace_word(&pace));
 }
 
 enum gate_pass
 gate_enter(
     struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view)
 {
-	uint64_t word = atomic_load(&gate->word);
+	uint64_t rate, word;
 
 	*lease = 0;
-	while (state_of(word) != GATE_CLOSED && remaining(word, now) == 0) {
-		uint64_t probe =
-		    follow(word, GATE_HALF_OPEN, number_add(now, GATE_LEASE));
-
-		if (atomic_compare_exchange_strong(&gate->word, &word, probe)) {
-			*lease = word = probe;
-			break;
-		}
-	}
-	*view = view_of(gate, word, now);
-	if (*lease != 0)
-		return GATE_PROBE;
-	return view->state == GATE_CLOSED ? GATE_PASSED : GATE_HELD;
+	do {
+		rate = atomic_load(&gate->rate);
+		word = atomic_load(&gate->word);
+		*view = view_of(gate, rate, word, now);
+		if (state_of(word) == GATE_CLOSED)
+			return GATE_PASSED;
+		if (view->next > 0)
+			return GATE_HELD;
+	} while (state_of(word) == GATE_RECOVERING
+		? !take_turn(gate, word, rate, now)
+		: !take_lease(gate, word, lease, now));
+	return *lease == 0 ? GATE_PASSED : GATE_PROBE;
 }
 
 bool
@@ -167,18 +241,49 @@ gate_renew(struct gate *gate, uint64_t *lease, nanos now)
 }
 
 /*
- * A success. Its only write is to the gate's word: that ends the streak, and
+ * What an attempt's end means for the pace, if the gate recovers. Returns
+ * whether that could not have been slower.
+ */
+static bool
+tell_pace(struct gate *gate, bool succeeded, nanos now)
+{
+	uint64_t rate, word;
+	struct pace pace;
+	bool slowest;
+
+	do {
+		rate = atomic_load(&gate->rate);
+		word = atomic_load(&gate->word);
+		if (state_of(word) != GATE_RECOVERING)
+			return true;
+		pace = pace_of(word, rate, now);
+		if (pace.over)
+			return true;
+		slowest = pace.rate == PACE_LEAST;
+		if (succeeded)
+			pace_succeed(&pace);
+		else
+			pace_fail(&pace);
+	} while (!atomic_compare_exchange_strong(
+	    &gate->rate, &rate, pace_word(&pace)));
+	return slowest;
+}
+
+/*
+ * A success. What ends the streak is a write to the gate's word: that also
  * stops whoever has seen the streak and is about to open. Where there is no
  * streak nothing is written, or successes would fight for the cache line.
  */
 static void
-tell_success(struct gate *gate)
+tell_success(struct gate *gate, nanos now)
 {
-	uint64_t streak = atomic_load(&gate->streak);
-	uint64_t word = atomic_load(&gate->word);
+	uint64_t streak, word;
 
-	if (state_of(word) == GATE_CLOSED && failures_of(streak, word) > 0)
-		change(gate, word, GATE_CLOSED, 0);
+	tell_pace(gate, true, now);
+	streak = atomic_load(&gate->streak);
+	word = atomic_load(&gate->word);
+	if (admits(word) && failures_of(streak, word) > 0)
+		change(gate, word, state_of(word), instant_of(word));
 }
 
 /*
@@ -189,18 +294,20 @@ tell_success(struct gate *gate)
 static void
 tell_failure(struct gate *gate, const struct breaker *breaker, nanos now)
 {
+	bool slowest = tell_pace(gate, false, now);
 	uint64_t streak = atomic_load(&gate->streak);
 	uint64_t word, failures;
 	nanos until = number_add(now, pause_of(breaker, 0));
 
 	do {
 		word = atomic_load(&gate->word);
-		if (state_of(word) != GATE_CLOSED)
+		if (!admits(word))
 			return;
 		failures = one_more(failures_of(streak, word), FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
 	    &gate->streak, &streak, streak_of(seq_of(word), 0, failures)));
-	if (breaker->failures > 0 && (int64_t)failures >= breaker->failures)
+	if (breaker->failures > 0 && (int64_t)failures >= breaker->failures &&
+	    slowest)
 		change(gate, word, GATE_OPEN, until);
 }
 
@@ -211,7 +318,7 @@ gate_tell(struct gate *gate, const struct breaker *breaker, enum gate_news news,
 	if (news == GATE_ILL)
 		tell_failure(gate, breaker, now);
 	else if (news == GATE_WELL && succeeded)
-		tell_success(gate);
+		tell_success(gate, now);
 }
 
 /*
@@ -249,7 +356,7 @@ gate_probed(struct gate *gate, const struct breaker *breaker,
 		return;
 	switch (news) {
 	case GATE_WELL:
-		change(gate, lease, GATE_CLOSED, 0);
+		change(gate, lease, GATE_RECOVERING, now);
 		break;
 	case GATE_ILL:
 		probed_ill(gate, breaker, lease, now);

@@ -34,9 +34,15 @@
  */
 #define GATE_PAUSE_MOST NANOS_DAY
 
+/*
+ * Who is not let in while it recovers asks again after this long, not when the
+ * next turn is: there may be a thousand of them, and only one gets it.
+ */
+#define GATE_PATIENCE (500 * NANOS_MS)
+
 /* All zero is a closed gate and no failure. */
 struct gate {
-	_Atomic uint64_t word, streak;
+	_Atomic uint64_t word, streak, rate;
 };
 
 /* What the user asked for. */
@@ -50,17 +56,20 @@ enum gate_state {
 	GATE_CLOSED,
 	GATE_OPEN,
 	GATE_HALF_OPEN, /* a probe is under way */
+	GATE_RECOVERING, /* it went well: attempts begin at a pace */
 };
 
 /* What one sees of it. */
 struct gate_view {
 	enum gate_state state;
 	int64_t failures; /* in a row */
-	nanos next; /* until a probe is due, or the lease ends; 0: now */
+	nanos next; /* until a probe is due, the lease ends, or it is worth
+		       asking again; 0: now */
+	int64_t rate; /* while it recovers: attempts in a second */
 };
 
 enum gate_pass {
-	GATE_PASSED, /* it is closed */
+	GATE_PASSED, /* it is closed, or recovering, and this one is let in */
 	GATE_PROBE, /* go, as the probe: *lease is set */
 	GATE_HELD, /* not now: *view says why */
 };
@@ -87,13 +96,14 @@ bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
 /*
  * An attempt without a lease has ended. A success (well, and succeeded) ends
  * the streak; an ill one makes it longer, and the one that reaches
- * breaker->failures opens the gate. Other news of it change nothing.
+ * breaker->failures opens the gate: a recovering one only where the pace could
+ * not be slower. Other news of it change nothing.
  */
 void gate_tell(struct gate *gate, const struct breaker *breaker,
     enum gate_news news, bool succeeded, nanos now);
 
 /*
- * A probe has ended. Well: closed. Ill: open again, for twice as long. No
+ * A probe has ended. Well: recovering. Ill: open again, for twice as long. No
  * news: the probe is given back and due at once. Changes nothing where lease
  * is no longer the one that counts.
  */

@@ -7,22 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "admission.h"
 #include "policy.h"
-#include "ring.h"
-
-/* What the budget says of the next attempt. */
-struct admission {
-	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
-	nanos next; /* when denied: until it is worth asking again;
-		       NANOS_MAX: a success would have to come first */
-	bool never; /* it is not, whatever happens */
-	struct ring_sums sums; /* of the budget */
-	struct ring_limits limits;
-	nanos window;
-	int64_t failures; /* in a row, that opened the breaker */
-	bool cooling; /* the pause after a denial */
-	bool probing; /* the breaker's probe is under way */
-};
 
 /* One invocation so far. Times are instants on the clock of the deadline. */
 struct history {

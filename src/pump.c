@@ -8,7 +8,7 @@ until_renewal(const struct pump *pump, nanos nap)
 {
 	nanos left;
 
-	if (pump->budget.lease == 0)
+	if (pump->budget.caller.lease == 0)
 		return nap;
 	left = budget_nap(&pump->budget, context_now(CLOCK_BOOTTIME));
 	return left < nap ? left : nap;
@@ -25,7 +25,7 @@ pump_wait(struct pump *pump, nanos nap)
 	count = 2 + plumbing_poll(&pump->plumbing, fds + 2);
 	wakeup =
 	    signals_wait(&pump->signals, fds, count, until_renewal(pump, nap));
-	if (pump->budget.lease != 0)
+	if (pump->budget.caller.lease != 0)
 		budget_renew(&pump->budget, context_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
 		lines_flush(&pump->lines);

@@ -233,7 +233,7 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
 	const struct admission *admission = &saying->history->admission;
 	const struct ring_sums *sums = &admission->sums;
-	const struct ring_limits *limits = &admission->limits;
+	const struct ring_limits *limits = &admission->footing.limits;
 	bool paid = admission->next == NANOS_MAX;
 
 	say(saying,
@@ -241,7 +241,8 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 		number_put(used, sums->retries), " of ",
 		number_put(limit, ring_limit(limits, sums->successes)),
 		" retries used in ",
-		number_put_decimal(window, admission->window, NANOS_SECOND),
+		number_put_decimal(
+		    window, admission->footing.window, NANOS_SECOND),
 		"s (", number_put(successes, sums->successes),
 		sums->successes == 1 ? " success" : " successes", ", ratio ",
 		number_put_decimal(ratio, limits->ratio, RING_RATIO_ONE),
@@ -255,16 +256,24 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 static void
 say_held(const struct saying *saying, const char *next, const char *then)
 {
-	const struct admission *admission = &saying->history->admission;
-	char failures[NUMBER_ROOM];
+	const struct gate_view *gate = &saying->history->admission.gate;
+	char number[NUMBER_ROOM];
 
-	say(saying,
-	    STRINGS("breaker '", saying->policy->share.key, "': open after ",
-		number_put(failures, admission->failures),
-		admission->failures == 1 ? " failure" : " consecutive failures",
-		admission->probing ? ", probe under way, ask again in "
-				   : ", probe in ",
-		next, then));
+	if (gate->state == GATE_RECOVERING)
+		say(saying,
+		    STRINGS("breaker '", saying->policy->share.key,
+			"': recovering, ", number_put(number, gate->rate),
+			" attempts a second, ask again in ", next, then));
+	else
+		say(saying,
+		    STRINGS("breaker '", saying->policy->share.key,
+			"': open after ", number_put(number, gate->failures),
+			gate->failures == 1 ? " failure"
+					    : " consecutive failures",
+			gate->state == GATE_HALF_OPEN
+			    ? ", probe under way, ask again in "
+			    : ", probe in ",
+			next, then));
 }
 
 /* Says why the next attempt may not begin now, and what follows from that. */

@@ -72,7 +72,6 @@ struct segment {
 	_Atomic uint64_t limits; /* [ratio:32 | min:32], only ever stricter */
 	struct gate gate;
 	_Atomic uint64_t cooldown; /* no retries before: ns since base */
-	_Atomic uint64_t rate; /* for a recovery step by step; not used yet */
 	unsigned char spare[64]; /* zero */
 	/* These decide nothing; they are for people to look at. */
 	_Atomic uint64_t firsts, successes, retries, denied;

@@ -66,12 +66,14 @@ static const struct field fields[] = {
 	{ AT(amplification), KIND_PARTS, "AMPLIFICATION", NULL, "amplification",
 	    "amplification", GAUGE, "Attempts for each first attempt." },
 	{ AT(gate), KIND_GATE, NULL, "gate", "state", "gate_state", GAUGE,
-	    "The breaker: 0 closed, 1 open, 2 half-open." },
+	    "The breaker: 0 closed, 1 open, 2 half-open, 3 recovering." },
 	{ AT(failures), KIND_COUNT, NULL, "gate", "failures", "gate_failures",
 	    GAUGE, "Consecutive failures." },
 	{ AT(probe), KIND_SPAN, NULL, "gate", "next_seconds",
 	    "gate_next_seconds", GAUGE,
-	    "Seconds until a probe may be made; NaN: closed." },
+	    "Seconds until a probe may be made; NaN: none is to come." },
+	{ AT(rate), KIND_COUNT, NULL, "gate", "rate", "gate_rate", GAUGE,
+	    "Attempts a second while it recovers; NaN: it does not." },
 };
 
 #define FIELDS (sizeof fields / sizeof fields[0])
@@ -80,6 +82,7 @@ static const char *const states[] = {
 	[GATE_CLOSED] = "closed",
 	[GATE_OPEN] = "open",
 	[GATE_HALF_OPEN] = "half-open",
+	[GATE_RECOVERING] = "recovering",
 };
 
 /*
@@ -178,18 +181,24 @@ put_gate(struct page *page, const struct account *account)
 	char room[DURATION_ROOM];
 
 	page_put(page, states[account->gate]);
+	if (account->rate > 0) {
+		page_put(page, ", ");
+		page_put(page, number_put(room, account->rate));
+		page_put(page, " a second");
+	}
 	if (account->failures > 0) {
-		page_put(page, account->gate == GATE_CLOSED ? ", " : " after ");
+		page_put(
+		    page, account->probe == ACCOUNT_NONE ? ", " : " after ");
 		page_put(page, number_put(room, account->failures));
 		page_put(
 		    page, account->failures == 1 ? " failure" : " failures");
 	}
 	if (account->gate == GATE_HALF_OPEN && account->probe > 0) {
 		page_put(page, ", probe under way");
-	} else if (account->gate != GATE_CLOSED && account->probe > 0) {
+	} else if (account->probe > 0) {
 		page_put(page, ", probe in ");
 		page_put(page, duration_format(room, account->probe));
-	} else if (account->gate != GATE_CLOSED) {
+	} else if (account->probe == 0) {
 		page_put(page, ", probe due");
 	}
 	if (account->cooldown > 0) {

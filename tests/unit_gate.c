@@ -4,8 +4,9 @@
  */
 #include "unit.h"
 #include "../src/gate.h"
+#include "../src/pace.h"
 
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
+#define SECONDS(n) ((nanos)((n)*NANOS_SECOND + 0.5))
 
 enum what {
 	END,
@@ -28,7 +29,7 @@ enum who {
 	PEOPLE,
 };
 
-/* One deed, and the view after it. Times in seconds. */
+/* One deed, and the view after it. Times in seconds; the pace is slowest. */
 struct deed {
 	enum what what;
 	enum who who;
@@ -47,6 +48,13 @@ struct script {
 #define CLOSED GATE_CLOSED
 #define OPEN GATE_OPEN
 #define HALF GATE_HALF_OPEN
+#define RECOVERING GATE_RECOVERING
+#define LEAST PACE_LEAST
+/* Views have it in a second. */
+#define SLOWEST (LEAST * (NANOS_SECOND / PACE_STEP))
+
+/* No word of a recovery holds longer than its last step. */
+#define LONGEST NANOS_DAY
 
 /* Three failures; 10 s, 20 s, then 35 s. */
 static const struct breaker usual = { 3, SECONDS(10), SECONDS(35) };
@@ -109,8 +117,8 @@ static const struct script scripts[] = {
 		{ ENTER, A, 10, GATE_PROBE, HALF, 3, 3 },
 		{ ILL, B, 10, 0, HALF, 3, 3 },
 		{ SUCCESS, B, 10, 0, HALF, 3, 3 },
-		{ PROBED_WELL, A, 10, 0, CLOSED, 0, 0 },
-		{ ILL, B, 10, 0, CLOSED, 1, 0 },
+		{ PROBED_WELL, A, 10, 0, RECOVERING, 0, 0 },
+		{ ILL, B, 10, 0, RECOVERING, 1, 0 },
 	    } },
 	{ "one probe, when it is due",
 	    {
@@ -121,16 +129,56 @@ static const struct script scripts[] = {
 		{ ENTER, B, 10, GATE_HELD, HALF, 3, 3 },
 		{ ENTER, C, 12, GATE_HELD, HALF, 3, 1 },
 	    } },
-	{ "its success closes",
+	{ "its success lets attempts in",
 	    {
 		OPENED,
 		{ ENTER, A, 11, GATE_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 12, 0, CLOSED, 0, 0 },
-		{ ENTER, B, 12, GATE_PASSED, CLOSED, 0, 0 },
-		{ PROBED_ILL, A, 12, 0, CLOSED, 0, 0 },
-		{ ILL, A, 12, 0, CLOSED, 1, 0 },
-		{ ILL, A, 12, 0, CLOSED, 2, 0 },
+		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ ENTER, B, 12, GATE_PASSED, RECOVERING, 0, 0 },
+		{ PROBED_ILL, A, 12, 0, RECOVERING, 0, 0 },
+		{ ILL, A, 12, 0, RECOVERING, 1, 0 },
+		{ ILL, A, 12, 0, RECOVERING, 2, 0 },
 		{ ILL, A, 12, 0, OPEN, 3, 10 },
+	    } },
+	{ "a success ends the streak of a recovery",
+	    {
+		OPENED,
+		{ ENTER, A, 11, GATE_PROBE, HALF, 3, 3 },
+		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ ILL, B, 12, 0, RECOVERING, 1, 0 },
+		{ ILL, C, 12, 0, RECOVERING, 2, 0 },
+		{ SUCCESS, C, 12, 0, RECOVERING, 0, 0 },
+		{ ANSWER, C, 12, 0, RECOVERING, 0, 0 },
+		{ NO_NEWS, C, 12, 0, RECOVERING, 0, 0 },
+		{ ILL, B, 12, 0, RECOVERING, 1, 0 },
+		{ ILL, C, 12, 0, RECOVERING, 2, 0 },
+		{ ILL, C, 12, 0, OPEN, 3, 10 },
+	    } },
+	{ "where nobody comes it is closed",
+	    {
+		OPENED,
+		{ ENTER, A, 11, GATE_PROBE, HALF, 3, 3 },
+		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ LOOK, B, 20, 0, CLOSED, 0, 0 },
+		{ ILL, B, 20, 0, CLOSED, 1, 0 },
+		{ ILL, B, 20, 0, CLOSED, 2, 0 },
+		{ SUCCESS, B, 20, 0, CLOSED, 0, 0 },
+		{ ILL, B, 20, 0, CLOSED, 1, 0 },
+		/* That ends it for all, and the streak. */
+		{ ENTER, B, 20, GATE_PASSED, CLOSED, 0, 0 },
+		{ LOOK, B, 12, 0, CLOSED, 0, 0 },
+		{ ILL, B, 20, 0, CLOSED, 1, 0 },
+		{ ILL, B, 20, 0, CLOSED, 2, 0 },
+		{ ILL, B, 20, 0, OPEN, 3, 10 },
+	    } },
+	{ "and opens as it would closed",
+	    {
+		OPENED,
+		{ ENTER, A, 11, GATE_PROBE, HALF, 3, 3 },
+		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ ILL, B, 20, 0, CLOSED, 1, 0 },
+		{ ILL, B, 20, 0, CLOSED, 2, 0 },
+		{ ILL, B, 20, 0, OPEN, 3, 10 },
 	    } },
 	{ "its failures double the pause",
 	    {
@@ -143,9 +191,9 @@ static const struct script scripts[] = {
 		{ ENTER, B, 67, GATE_PROBE, HALF, 5, 3 },
 		{ PROBED_ILL, B, 67, 0, OPEN, 6, 35 },
 		{ ENTER, B, 102, GATE_PROBE, HALF, 6, 3 },
-		{ PROBED_WELL, B, 102, 0, CLOSED, 0, 0 },
-		{ ILL, A, 102, 0, CLOSED, 1, 0 },
-		{ ILL, A, 102, 0, CLOSED, 2, 0 },
+		{ PROBED_WELL, B, 102, 0, RECOVERING, 0, 0 },
+		{ ILL, A, 102, 0, RECOVERING, 1, 0 },
+		{ ILL, A, 102, 0, RECOVERING, 2, 0 },
 		{ ILL, A, 102, 0, OPEN, 3, 10 },
 		{ ENTER, A, 112, GATE_PROBE, HALF, 3, 3 },
 		{ PROBED_ILL, A, 112, 0, OPEN, 4, 20 },
@@ -168,7 +216,7 @@ static const struct script scripts[] = {
 		{ RENEW, A, 11, true, HALF, 3, 3 },
 		{ RENEW, A, 13.5, true, HALF, 3, 3 },
 		{ ENTER, B, 16, GATE_HELD, HALF, 3, 0.5 },
-		{ PROBED_WELL, A, 16, 0, CLOSED, 0, 0 },
+		{ PROBED_WELL, A, 16, 0, RECOVERING, 0, 0 },
 	    } },
 	{ "late, but nobody took it",
 	    {
@@ -202,16 +250,17 @@ static const struct script scripts[] = {
 		{ PROBED_ILL, A, 14, 0, OPEN, 4, 20 },
 		{ PROBED_NO_NEWS, A, 14, 0, OPEN, 4, 20 },
 	    } },
-	{ "nor open what another closed",
+	{ "nor open where another lets in",
 	    {
 		OPENED,
 		{ ENTER, A, 10, GATE_PROBE, HALF, 3, 3 },
 		{ ENTER, B, 13, GATE_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, B, 14, 0, CLOSED, 0, 0 },
-		{ PROBED_ILL, A, 14, 0, CLOSED, 0, 0 },
-		{ PROBED_NO_NEWS, A, 14, 0, CLOSED, 0, 0 },
-		{ RENEW, A, 14, false, CLOSED, 0, 0 },
-		{ ILL, A, 14, 0, CLOSED, 1, 0 },
+		{ PROBED_WELL, B, 14, 0, RECOVERING, 0, 0 },
+		{ PROBED_WELL, A, 14, 0, RECOVERING, 0, 0 },
+		{ PROBED_ILL, A, 14, 0, RECOVERING, 0, 0 },
+		{ PROBED_NO_NEWS, A, 14, 0, RECOVERING, 0, 0 },
+		{ RENEW, A, 14, false, RECOVERING, 0, 0 },
+		{ ILL, A, 14, 0, RECOVERING, 1, 0 },
 	    } },
 	{ "given back, it is due at once, for no longer",
 	    {
@@ -241,6 +290,7 @@ check_view(
 	EQUAL(row, view->state, deed->state);
 	EQUAL(row, view->failures, deed->failures);
 	EQUAL(row, view->next, SECONDS(deed->next));
+	EQUAL(row, view->rate, deed->state == RECOVERING ? SLOWEST : 0);
 }
 
 static void
@@ -253,7 +303,8 @@ check_entering(const char *row, struct gate *gate, const struct deed *deed,
 	EQUAL(row, gate_enter(gate, SECONDS(deed->at), &got, &view),
 	    deed->answer);
 	HOLDS(row, (got != 0) == (deed->answer == GATE_PROBE));
-	check_view(row, &view, deed);
+	if (deed->answer == GATE_HELD)
+		check_view(row, &view, deed);
 	if (got != 0)
 		*lease = got;
 }
@@ -319,7 +370,7 @@ test_scripts(void)
 {
 	for (size_t i = 0; i < LENGTH(scripts); i++) {
 		const struct deed *deed = scripts[i].deeds;
-		struct gate gate = { 0, 0 };
+		struct gate gate = { 0 };
 		uint64_t leases[PEOPLE] = { 0 };
 		char row[80];
 
@@ -334,7 +385,7 @@ test_scripts(void)
 static struct gate
 opened(const struct breaker *breaker, nanos now)
 {
-	struct gate gate = { 0, 0 };
+	struct gate gate = { 0 };
 
 	for (int64_t i = 0; i < breaker->failures; i++)
 		gate_tell(&gate, breaker, GATE_ILL, false, now);
@@ -354,7 +405,7 @@ entered(struct gate *gate, nanos now, uint64_t *lease)
 static void
 test_words(void)
 {
-	struct gate gate = { 0, 0 };
+	struct gate gate = { 0 };
 	const uint64_t seq = UINT64_C(1) << 40, streak = UINT64_C(1) << 42;
 	uint64_t lease;
 
@@ -376,19 +427,56 @@ test_words(void)
 	HOLDS("given back", gate.word == (UINT64_C(1) << 62 | 6 * seq));
 	entered(&gate, SECONDS(33), &lease);
 	gate_probed(&gate, &usual, GATE_WELL, lease, SECONDS(34));
-	HOLDS("well", gate.word == 8 * seq);
-	gate_tell(&gate, &usual, GATE_ILL, false, SECONDS(35));
-	HOLDS("again", gate.word == 8 * seq);
-	HOLDS("again", gate.streak == (8 * streak | 1));
-	gate_tell(&gate, &usual, GATE_WELL, true, SECONDS(35));
-	HOLDS("a success", gate.word == 9 * seq);
+	HOLDS("well", gate.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
+	entered(&gate, SECONDS(50), &lease);
+	HOLDS("closed", gate.word == 9 * seq);
+	HOLDS("closed", gate.rate == 0);
+	gate_tell(&gate, &usual, GATE_ILL, false, SECONDS(51));
+	HOLDS("again", gate.word == 9 * seq);
+	HOLDS("again", gate.streak == (9 * streak | 1));
+	gate_tell(&gate, &usual, GATE_WELL, true, SECONDS(51));
+	HOLDS("a success", gate.word == 10 * seq);
+	HOLDS("a success", gate.rate == 0);
+}
+
+/* The rate's own fields are unit_pace's. */
+static void
+test_words_of_a_recovery(void)
+{
+	const nanos began = ((1 << 20) + 7) * NANOS_MS;
+	const uint64_t seq = UINT64_C(1) << 40, streak = UINT64_C(1) << 42;
+	const uint64_t word = UINT64_C(3) << 62 | ((1 << 20) + 7);
+	struct pace pace = pace_read(0, began, began);
+	struct gate gate = { .word = word | seq };
+	uint64_t lease;
+
+	EQUAL("turn", entered(&gate, began, &lease), GATE_PASSED);
+	pace_take(&pace);
+	HOLDS("turn", gate.rate == pace_word(&pace));
+	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	pace_succeed(&pace);
+	HOLDS("success", gate.rate == pace_word(&pace));
+	HOLDS("success", gate.word == (word | seq) && gate.streak == 0);
+	gate_tell(&gate, &usual, GATE_ILL, false, began);
+	pace_fail(&pace);
+	HOLDS("failure", gate.rate == pace_word(&pace));
+	HOLDS("failure", gate.word == (word | seq));
+	HOLDS("failure", gate.streak == (streak | 1));
+	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	pace_succeed(&pace);
+	HOLDS("its end", gate.rate == pace_word(&pace));
+	HOLDS("its end", gate.word == (word | 2 * seq));
+	EQUAL("step", entered(&gate, began + PACE_STEP, &lease), GATE_PASSED);
+	pace = pace_read(pace_word(&pace), began, began + PACE_STEP);
+	pace_take(&pace);
+	HOLDS("step", gate.rate == pace_word(&pace));
 }
 
 /* Reading is cheap for a host full of processes; a write is not. */
 static void
 test_what_is_no_news_writes_nothing(void)
 {
-	struct gate gate = { 0, 0 };
+	struct gate gate = { 0 };
 	uint64_t lease, word, streak;
 
 	gate_tell(&gate, &usual, GATE_WELL, true, 0);
@@ -412,7 +500,7 @@ test_every_process_acts_by_its_own_numbers(void)
 {
 	const struct breaker none = { 0, 0, 0 }, five = { 5, SECONDS(2), 0 };
 	const struct breaker slow = { 9, SECONDS(60), SECONDS(100) };
-	struct gate gate = { 0, 0 };
+	struct gate gate = { 0 };
 	uint64_t lease;
 
 	for (int i = 0; i < 20; i++)
@@ -430,7 +518,7 @@ test_every_process_acts_by_its_own_numbers(void)
 	gate_probed(&gate, &five, GATE_ILL, lease, SECONDS(102));
 	EQUAL("2s", gate_look(&gate, SECONDS(102)).next, SECONDS(2));
 	/* Who has no breaker and succeeds ends the streak for all. */
-	gate = (struct gate){ 0, 0 };
+	gate = (struct gate){ 0 };
 	for (int i = 0; i < 4; i++)
 		gate_tell(&gate, &five, GATE_ILL, false, 0);
 	gate_tell(&gate, &none, GATE_WELL, true, 0);
@@ -518,7 +606,7 @@ test_ends_of_the_numbers(void)
 {
 	const uint64_t seq = ((UINT64_C(1) << 22) - 1) << 40;
 	const uint64_t most = UINT32_MAX;
-	struct gate gate = { seq, seq << 2 | (most - 1) };
+	struct gate gate = { .word = seq, .streak = seq << 2 | (most - 1) };
 	uint64_t lease;
 	const struct breaker none = { 0, 0, 0 };
 	const struct breaker many = { UINT32_MAX, SECONDS(1), SECONDS(9) };
@@ -547,42 +635,214 @@ test_ends_of_the_numbers(void)
 	EQUAL("34 years", entered(&gate, NANOS_MAX, &lease), GATE_PASSED);
 }
 
-/* Of the four states that a word has room for. */
-static void
-test_the_unused_state_is_closed(void)
+/*
+ * Recoveries
+ */
+
+/* A gate that recovers since an instant. */
+static struct gate
+recovering(nanos began)
 {
-	struct gate gate = { UINT64_MAX, 7 };
+	struct gate gate = opened(&usual, began - SECONDS(10));
 	uint64_t lease;
 
-	EQUAL("unused", entered(&gate, 0, &lease), GATE_PASSED);
-	EQUAL("unused", gate_look(&gate, 0).state, GATE_CLOSED);
-	EQUAL("unused", gate_look(&gate, 0).failures, 0);
+	HOLDS("due", entered(&gate, began, &lease) == GATE_PROBE);
+	gate_probed(&gate, &usual, GATE_WELL, lease, began);
+	return gate;
+}
+
+/* So many are let in at an instant, and then no more. */
+static void
+check_turns(const char *row, struct gate *gate, int64_t turns, nanos now)
+{
+	const nanos patience =
+	    PACE_STEP > GATE_PATIENCE ? PACE_STEP : GATE_PATIENCE;
+	struct gate_view view;
+	uint64_t lease;
+
+	for (int64_t i = 0; i < turns; i++) {
+		EQUAL(row, gate_enter(gate, now, &lease, &view), GATE_PASSED);
+		HOLDS(row, lease == 0);
+	}
+	EQUAL(row, gate_enter(gate, now, &lease, &view), GATE_HELD);
+	HOLDS(row, lease == 0);
+	EQUAL(row, view.state, GATE_RECOVERING);
+	HOLDS(row, view.next >= GATE_PATIENCE && view.next <= patience);
+	EQUAL(row, gate_look(gate, now).next, view.next);
+}
+
+/* Successes in a step, all of whose attempts were taken: it grows. */
+static void
+check_step(struct gate *gate, int64_t rate, nanos end)
+{
+	EQUAL("rate", gate_look(gate, end).rate,
+	    rate * (NANOS_SECOND / PACE_STEP));
+	check_turns("step", gate, rate, end);
+	for (int64_t i = 0; i < rate; i++)
+		gate_tell(gate, &usual, GATE_WELL, true, end);
+}
+
+static void
+test_a_recovery_lets_in_at_its_pace(void)
+{
+	const nanos began = SECONDS(20);
+	struct gate gate = recovering(began);
+	nanos end = began;
+
+	check_turns("first", &gate, LEAST, began);
+	check_turns("same step", &gate, 0, began + PACE_STEP - 1);
+	check_turns("second", &gate, LEAST, began + PACE_STEP);
+	gate = recovering(began);
+	for (int64_t rate = LEAST; rate <= 16 * LEAST; rate *= 2) {
+		end += PACE_STEP;
+		check_step(&gate, rate, end - 1);
+	}
+	/* In the next one the first attempts are to be had at once. */
+	gate = recovering(began);
+	check_step(&gate, LEAST, began);
+	check_turns("at once", &gate, LEAST, began + PACE_STEP);
+}
+
+static void
+test_a_recovery_closes_where_turns_are_left(void)
+{
+	const nanos began = SECONDS(20), next = began + PACE_STEP;
+	struct gate gate;
+	uint64_t lease;
+
+	for (int64_t turns = 0; turns <= LEAST; turns++) {
+		bool over = 2 * turns < LEAST;
+
+		gate = recovering(began);
+		for (int64_t i = 0; i < turns; i++)
+			entered(&gate, began, &lease);
+		EQUAL("next", gate_look(&gate, next).state,
+		    over ? GATE_CLOSED : GATE_RECOVERING);
+		EQUAL("next", gate_look(&gate, next).next, 0);
+		EQUAL("next", entered(&gate, next, &lease), GATE_PASSED);
+		HOLDS("next", lease == 0);
+		HOLDS("next", gate.word >> 62 == (over ? 0 : GATE_RECOVERING));
+	}
+	gate = recovering(began);
+	check_turns("the end", &gate, LEAST, began);
+	EQUAL("the end", gate_look(&gate, next + PACE_STEP).state, GATE_CLOSED);
+	for (int i = 0; i < 1000; i++)
+		EQUAL("the end", entered(&gate, next + PACE_STEP, &lease),
+		    GATE_PASSED);
+}
+
+static void
+test_a_recovery_opens_only_at_the_slowest_pace(void)
+{
+	const nanos began = SECONDS(20);
+	struct gate gate = recovering(began);
+	nanos now = began + PACE_STEP - NANOS_MS;
+
+	for (int64_t rate = LEAST; rate <= 4 * LEAST; rate *= 2) {
+		check_step(&gate, rate, now);
+		now += PACE_STEP;
+	}
+	now -= PACE_STEP;
+	for (int64_t i = 1; i <= 2 * usual.failures; i++) {
+		gate_tell(&gate, &usual, GATE_ILL, false, now);
+		EQUAL("fast", gate_look(&gate, now).state, GATE_RECOVERING);
+		EQUAL("fast", gate_look(&gate, now).failures, i);
+	}
+	while (gate_look(&gate, now).rate > SLOWEST) {
+		gate_tell(&gate, &usual, GATE_ILL, false, now);
+		EQUAL("slower", gate_look(&gate, now).state, GATE_RECOVERING);
+		now += PACE_STEP;
+	}
+	gate_tell(&gate, &usual, GATE_ILL, false, now);
+	EQUAL("slow", gate_look(&gate, now).state, GATE_OPEN);
+	EQUAL("slow", gate_look(&gate, now).next, usual.pause);
+}
+
+/* It ends the streak of failures, and that is all. */
+static void
+test_a_success_does_not_disturb_the_pace(void)
+{
+	const nanos began = SECONDS(20), next = began + PACE_STEP;
+	struct gate gate = recovering(began);
+
+	check_turns("first", &gate, LEAST, began);
+	for (int i = 0; i < 10; i++) {
+		gate_tell(&gate, &usual, GATE_ILL, false, began);
+		gate_tell(&gate, &usual, GATE_ILL, false, began);
+		EQUAL("ill", gate_look(&gate, began).failures, 2);
+		gate_tell(&gate, &usual, GATE_WELL, true, began);
+		EQUAL("well", gate_look(&gate, began).failures, 0);
+	}
+	check_turns("same step", &gate, 0, began);
+	/* There were successes, but also a failure. */
+	check_turns("second", &gate, LEAST, next);
+	for (int i = 0; i < LEAST; i++)
+		gate_tell(&gate, &usual, GATE_WELL, true, next);
+	EQUAL("grown", gate_look(&gate, next + PACE_STEP).rate,
+	    (LEAST + 1) * (NANOS_SECOND / PACE_STEP));
+}
+
+/* Only a recovery has a pace, and only its own. */
+static void
+test_the_pace_is_that_of_this_recovery(void)
+{
+	const nanos began = SECONDS(20), again = SECONDS(60);
+	struct gate gate = recovering(began);
+	uint64_t lease, rate;
+
+	check_turns("first", &gate, LEAST, began);
 	for (int i = 0; i < 3; i++)
-		gate_tell(&gate, &usual, GATE_ILL, false, 0);
-	EQUAL("opened", gate_look(&gate, 0).state, GATE_OPEN);
-	EQUAL("opened", gate_look(&gate, 0).next, SECONDS(10));
+		gate_tell(&gate, &usual, GATE_ILL, false, began);
+	EQUAL("open", gate_look(&gate, began).rate, 0);
+	rate = gate.rate;
+	gate_tell(&gate, &usual, GATE_ILL, false, began);
+	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	EQUAL("due", entered(&gate, again, &lease), GATE_PROBE);
+	gate_tell(&gate, &usual, GATE_ILL, false, again);
+	gate_tell(&gate, &usual, GATE_WELL, true, again);
+	HOLDS("others", gate.rate == rate);
+	gate_probed(&gate, &usual, GATE_WELL, lease, again);
+	HOLDS("begins", gate.rate == rate);
+	check_turns("second", &gate, LEAST, again);
+	/* Whose clock was read in the first one finds the second. */
+	EQUAL("late", entered(&gate, began, &lease), GATE_HELD);
+	EQUAL("late", gate_look(&gate, began).next, again + PACE_STEP - began);
+}
+
+/* What comes when nobody does: a gate that holds nobody. */
+static nanos
+check_end(const char *row, struct gate *gate, nanos now)
+{
+	uint64_t lease;
+
+	for (int i = 0; i < 4 && gate->word >> 62 == GATE_RECOVERING; i++) {
+		now += 2 * PACE_STEP + gate_look(gate, now).next;
+		EQUAL(row, entered(gate, now, &lease), GATE_PASSED);
+	}
+	EQUAL(row, (int64_t)(gate->word >> 62), GATE_CLOSED);
+	return now;
 }
 
 /* Of whatever bytes: nobody is held for ever, and soon all is well again. */
 static void
-check_healing(const char *row, uint64_t word, uint64_t streak, nanos now)
+check_healing(const char *row, struct gate gate, nanos now)
 {
 	const nanos most = GATE_PAUSE_MOST + NANOS_MINUTE;
-	struct gate gate = { word, streak };
 	struct gate_view view = gate_look(&gate, now);
+	bool admits = view.state == GATE_CLOSED || view.rate > 0;
 	uint64_t lease;
 	enum gate_pass pass;
 
-	HOLDS(row, view.next >= 0 && view.next <= most);
-	HOLDS(row, view.state <= GATE_HALF_OPEN && view.failures >= 0);
+	HOLDS(row, view.next >= 0 && view.failures >= 0);
+	HOLDS(row, view.next <= (view.rate > 0 ? most + LONGEST : most));
+	HOLDS(row, (view.rate > 0) == (view.state == GATE_RECOVERING));
 	pass = entered(&gate, now, &lease);
 	HOLDS(row, (pass == GATE_HELD) == (view.next > 0));
 	if (pass == GATE_HELD) {
 		now += view.next;
 		pass = entered(&gate, now, &lease);
 	}
-	HOLDS(row,
-	    pass == (view.state == GATE_CLOSED ? GATE_PASSED : GATE_PROBE));
+	HOLDS(row, pass == (admits ? GATE_PASSED : GATE_PROBE));
 	if (pass == GATE_PROBE) {
 		gate_probed(&gate, &usual, GATE_ILL, lease, now);
 		now += gate_look(&gate, now).next;
@@ -590,6 +850,7 @@ check_healing(const char *row, uint64_t word, uint64_t streak, nanos now)
 		gate_probed(&gate, &usual, GATE_WELL, lease, now);
 		EQUAL(row, gate_look(&gate, now).failures, 0);
 	}
+	now = check_end(row, &gate, now);
 	gate_tell(&gate, &usual, GATE_WELL, true, now);
 	for (int i = 0; i < 2; i++)
 		gate_tell(&gate, &usual, GATE_ILL, false, now);
@@ -610,26 +871,60 @@ draw(uint64_t *state)
 }
 
 static void
-test_random_words_heal(void)
+test_corner_words_heal(void)
 {
 	const uint64_t ms[] = { 0, 1, 86399999, 86400000, 86460000, 86460001,
 		86460002, (UINT64_C(1) << 40) - 1 };
 	const uint64_t streaks[] = { 0, 1, UINT32_MAX, UINT64_MAX,
 		UINT64_C(1023) << 32 };
-	uint64_t seed = 1;
-	nanos held = 0;
+	const uint64_t rates[] = { 0, UINT64_MAX, UINT64_MAX >> 20,
+		pace_word(&(struct pace){ .rate = LEAST, .taken = LEAST }) };
 
 	for (uint64_t state = 0; state < 4; state++)
 		for (size_t i = 0; i < LENGTH(ms) * LENGTH(streaks); i++)
-			check_healing("corners",
-			    state << 62 | ms[i % LENGTH(ms)],
-			    streaks[i / LENGTH(ms)], NANOS_MS);
+			for (size_t j = 0; j < LENGTH(rates); j++)
+				check_healing("corners",
+				    (struct gate){
+					state << 62 | ms[i % LENGTH(ms)],
+					streaks[i / LENGTH(ms)],
+					rates[j],
+				    },
+				    NANOS_MS);
+}
+
+/* What the words of a recovery may be, its mark being right. */
+static void
+check_recovery(uint64_t *seed)
+{
+	/* The lowest bits of two of its fields. */
+	const uint64_t mark = pace_word(&(struct pace){ .began = NANOS_MS });
+	const uint64_t step = pace_word(&(struct pace){ .step = 1 });
+	nanos began = (nanos)(draw(seed) % 100000) * NANOS_DAY / 100;
+	nanos now = began + (nanos)(draw(seed) % 4) * PACE_STEP;
+	struct gate gate = { .word = UINT64_C(3) << 62 };
+
+	gate.word |= (uint64_t)(began / NANOS_MS);
+	gate.rate = pace_word(&(struct pace){ .began = began });
+	if (draw(seed) % 2 == 0)
+		gate.rate |= draw(seed) % mark;
+	else /* of a step that is not long ago */
+		gate.rate |= draw(seed) % (4 * step);
+	check_healing("recovery", gate, now);
+}
+
+static void
+test_random_words_heal(void)
+{
+	uint64_t seed = 1;
+	nanos held = 0;
+
 	for (int i = 0; i < 20000; i++) {
-		struct gate gate = { draw(&seed), 0 };
+		struct gate gate = { draw(&seed), draw(&seed), draw(&seed) };
 		nanos now = (nanos)(draw(&seed) % (365 * NANOS_DAY));
 
 		held += gate_look(&gate, now).next > 0;
-		check_healing("random", gate.word, draw(&seed), now);
+		check_healing("random", gate, now);
+		check_recovery(&seed);
 	}
 	/* A day and a minute of 34 years: it hardly ever holds anybody. */
 	HOLDS("random", held < 20);
@@ -638,12 +933,18 @@ test_random_words_heal(void)
 static void (*const tests[])(void) = {
 	test_scripts,
 	test_words,
+	test_words_of_a_recovery,
 	test_what_is_no_news_writes_nothing,
 	test_every_process_acts_by_its_own_numbers,
 	test_instants_are_rounded_up,
 	test_pauses,
 	test_ends_of_the_numbers,
-	test_the_unused_state_is_closed,
+	test_a_recovery_lets_in_at_its_pace,
+	test_a_recovery_closes_where_turns_are_left,
+	test_a_recovery_opens_only_at_the_slowest_pace,
+	test_a_success_does_not_disturb_the_pace,
+	test_the_pace_is_that_of_this_recovery,
+	test_corner_words_heal,
 	test_random_words_heal,
 };
 

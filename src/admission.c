@@ -1,0 +1,231 @@
+#include "admission.h"
+
+#include "number.h"
+
+/* A longer pause after a denial is nonsense, and not observed. */
+#define COOLDOWN_MOST NANOS_DAY
+
+static void
+add_one(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add(counter, 1);
+}
+
+/* Brings our numbers and the segment's together. */
+static struct footing
+agree(const struct caller *caller, struct segment *segment,
+    const struct header *header)
+{
+	struct footing footing = { .window = segment_window(header) };
+
+	footing.limits =
+	    segment_agree(segment, &caller->share->terms, &footing.differs);
+	footing.spoilt = footing.limits.ratio < 0;
+	return footing;
+}
+
+struct footing
+admission_look(const struct caller *caller, struct segment *segment,
+    const struct header *header, nanos now)
+{
+	/* Where no retry is allowed, none is counted. */
+	static const struct ring_limits none = { 0, 0 };
+	struct footing footing = agree(caller, segment, header);
+	struct ring_sums sums;
+
+	if (!footing.spoilt)
+		footing.spoilt =
+		    ring_withdraw(&segment->ring, &none,
+			segment_epoch(header, now), &sums) == RING_SPOILT;
+	return footing;
+}
+
+/* What is left of the pause after a denial. */
+static nanos
+cooldown_left(const struct segment *segment, nanos age)
+{
+	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
+
+	return until > age && until - age <= COOLDOWN_MOST ? until - age : 0;
+}
+
+/* Begins that pause, unless a longer one is on. */
+static void
+cool_down(struct segment *segment, nanos age, nanos span)
+{
+	uint64_t until = (uint64_t)(age + span);
+	uint64_t was = atomic_load(&segment->cooldown);
+
+	while (cooldown_left(segment, age) < span &&
+	    !atomic_compare_exchange_weak(&segment->cooldown, &was, until))
+		;
+}
+
+/* In how many slices the allowance would do; the sums are taken. */
+static int64_t
+slices_left(struct admission *admission, const struct segment *segment,
+    const struct header *header, nanos now)
+{
+	return ring_next(&segment->ring, &admission->footing.limits,
+	    segment_epoch(header, now), &admission->sums);
+}
+
+/* When to ask the ring again: what it says itself, or a longer pause. */
+static void
+deny_retry(struct admission *admission, const struct segment *segment,
+    const struct header *header, nanos now)
+{
+	const struct ring_limits *limits = &admission->footing.limits;
+	nanos age = segment_age(header, now);
+	nanos pause = cooldown_left(segment, age);
+	int64_t epoch = segment_epoch(header, now);
+	int64_t slices = slices_left(admission, segment, header, now);
+
+	admission->denied = REASON_BUDGET;
+	admission->never = limits->ratio == 0 && limits->min == 0;
+	if (slices == RING_NEVER)
+		admission->next = NANOS_MAX;
+	else if (slices > 0)
+		admission->next = header->slice * (epoch + slices) - age;
+	if (pause > admission->next)
+		admission->next = pause;
+}
+
+/* Asks the ring, whose answer is the only one that counts a retry. */
+static void
+ask_ring(const struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header, nanos now)
+{
+	nanos age = segment_age(header, now);
+	nanos cooldown = caller->share->cooldown;
+	enum ring_answer answer = RING_DENIED;
+
+	admission->cooling = cooldown_left(segment, age) > 0;
+	if (!admission->cooling) {
+		answer =
+		    ring_withdraw(&segment->ring, &admission->footing.limits,
+			segment_epoch(header, now), &admission->sums);
+		if (answer == RING_DENIED && cooldown > 0)
+			cool_down(segment, age, cooldown);
+	}
+	if (answer == RING_GRANTED)
+		add_one(&segment->retries);
+	else if (answer == RING_DENIED)
+		deny_retry(admission, segment, header, now);
+	else
+		admission->footing.spoilt = true;
+}
+
+/*
+ * Whether a turn in a recovery would be lost on a retry that has no allowance:
+ * others wait for it.
+ */
+static bool
+wastes_turn(struct admission *admission, const struct segment *segment,
+    const struct header *header, nanos now)
+{
+	nanos age = segment_age(header, now);
+
+	return gate_look(&segment->gate, age).state == GATE_RECOVERING &&
+	    (cooldown_left(segment, age) > 0 ||
+		slices_left(admission, segment, header, now) > 0);
+}
+
+/* Whether the breaker lets the attempt through. */
+static bool
+ask_gate(struct caller *caller, struct admission *admission,
+    struct segment *segment, nanos age)
+{
+	if (gate_enter(&segment->gate, age, &caller->lease, &admission->gate) !=
+	    GATE_HELD)
+		return true;
+	admission->denied = REASON_BREAKER;
+	admission->next = admission->gate.next;
+	return false;
+}
+
+struct admission
+admission_ask(struct caller *caller, struct segment *segment,
+    const struct header *header, bool retry, nanos now)
+{
+	const struct breaker *breaker = &caller->share->breaker;
+	bool gated = caller->minds_gate && breaker->failures > 0;
+	struct admission admission = { .denied = REASON_NONE };
+	nanos age = segment_age(header, now);
+
+	caller->lease = 0;
+	admission.footing = agree(caller, segment, header);
+	if (admission.footing.spoilt)
+		return admission;
+	if ((!gated ||
+		(retry && wastes_turn(&admission, segment, header, now)) ||
+		ask_gate(caller, &admission, segment, age)) &&
+	    retry)
+		ask_ring(caller, &admission, segment, header, now);
+	if (admission.denied == REASON_NONE && !admission.footing.spoilt)
+		return admission;
+	if (!caller->waits && !admission.footing.spoilt)
+		add_one(&segment->denied);
+	if (caller->lease != 0) /* a probe that the ring did not allow */
+		gate_probed(
+		    &segment->gate, breaker, GATE_NO_NEWS, caller->lease, age);
+	caller->lease = 0;
+	return admission;
+}
+
+/*
+ * What an attempt says of the dependency. The deadline that cut it says
+ * something of us, and so does a reader or somebody at a keyboard who ended it.
+ */
+static enum gate_news
+gate_news(enum reason reason, const struct outcome *outcome)
+{
+	if (reason == REASON_SUCCEEDED)
+		return GATE_WELL;
+	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
+	    outcome->interrupted != 0)
+		return GATE_NO_NEWS;
+	if (reason == REASON_STOP_RULE)
+		return GATE_WELL;
+	if (reason == REASON_NOT_RETRYABLE)
+		return verdict_meant(outcome) ? GATE_NO_NEWS : GATE_WELL;
+	return GATE_ILL;
+}
+
+struct news
+admission_news(enum reason reason, const struct outcome *outcome, bool deposits)
+{
+	return (struct news){ .gate = gate_news(reason, outcome),
+		.succeeded = reason == REASON_SUCCEEDED,
+		.deposits = deposits };
+}
+
+struct footing
+admission_tell(const struct caller *caller, struct segment *segment,
+    const struct header *header, const struct news *news, nanos now)
+{
+	const struct breaker *breaker = &caller->share->breaker;
+	struct footing footing = agree(caller, segment, header);
+	nanos age = segment_age(header, now);
+
+	if (footing.spoilt)
+		return footing;
+	/* First, since all of this may have to be done anew. */
+	if (news->succeeded && news->deposits &&
+	    ring_deposit(&segment->ring, segment_epoch(header, now)) ==
+		RING_SPOILT) {
+		footing.spoilt = true;
+		return footing;
+	}
+	if (caller->lease != 0)
+		gate_probed(
+		    &segment->gate, breaker, news->gate, caller->lease, age);
+	else if (caller->minds_gate && !caller->outrun)
+		gate_tell(
+		    &segment->gate, breaker, news->gate, news->succeeded, age);
+	if (!caller->counted)
+		add_one(&segment->firsts);
+	if (news->succeeded)
+		add_one(&segment->successes);
+	return footing;
+}

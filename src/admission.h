@@ -1,0 +1,73 @@
+/*
+ * admission: whether an attempt may begin, and what its end means for those
+ * that come after it: what one invocation asks of a segment, and tells it. The
+ * breaker holds back any attempt, the allowance a retry.
+ */
+#ifndef ADMISSION_H
+#define ADMISSION_H
+
+#include <stdbool.h>
+#include "policy.h"
+
+/* What an invocation and its segment have agreed upon. */
+struct footing {
+	struct ring_limits limits;
+	nanos window;
+	bool differs; /* from what this invocation asked for */
+	bool spoilt; /* there is no sense in the words: nothing was done */
+};
+
+/* What the budget says of the next attempt. */
+struct admission {
+	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
+	nanos next; /* when denied: until it is worth asking again;
+		       NANOS_MAX: a success would have to come first */
+	bool never; /* it is not, whatever happens */
+	bool cooling; /* the pause after a denial */
+	struct footing footing;
+	struct ring_sums sums; /* of the budget */
+	struct gate_view gate; /* what holds it, where that is the breaker */
+};
+
+/* Where one invocation stands. */
+struct caller {
+	const struct share *share;
+	bool minds_gate; /* asks the breaker, and tells it */
+	bool counted; /* its first attempt is */
+	bool waits; /* was denied, and asks again */
+	bool outrun; /* is no longer the probe: another took the lease */
+	uint64_t lease; /* as the probe; 0: it is not */
+};
+
+/* What an attempt's end means to others. */
+struct news {
+	enum gate_news gate;
+	bool succeeded;
+	bool deposits; /* a success pays for retries */
+};
+
+/* Only looks whether there is sense in a segment. */
+struct footing admission_look(const struct caller *caller,
+    struct segment *segment, const struct header *header, nanos now);
+
+/*
+ * Whether the next attempt may begin, a retry (which is counted then) or a
+ * first one (which only the breaker may hold). Sets caller->lease. Counts
+ * nothing where it is denied.
+ */
+struct admission admission_ask(struct caller *caller, struct segment *segment,
+    const struct header *header, bool retry, nanos now);
+
+/*
+ * How an attempt ended, and what it would end the series for: REASON_NONE is a
+ * retry. deposits: a success would pay.
+ */
+struct news admission_news(
+    enum reason reason, const struct outcome *outcome, bool deposits);
+
+/* Tells it. Leaves the lease in place, lest it have to be told again. */
+struct footing
+admission_tell(const struct caller *caller, struct segment *segment,
+    const struct header *header, const struct news *news, nanos now);
+
+#endif

@@ -1,0 +1,150 @@
+#include "pace.h"
+
+#include "number.h"
+
+/* The model check has fewer. */
+#ifndef STEP_BITS
+#define BEGAN_BITS 18
+#define STEP_BITS 17
+#define COUNT_BITS 9
+#endif
+
+#define MOST(bits) ((INT64_C(1) << (bits)) - 1)
+
+/* From the right; began takes what is left. */
+enum {
+	CUT_AT = 0,
+	MET_AT = 1,
+	SERVED_AT = 2,
+	TAKEN_AT = SERVED_AT + COUNT_BITS,
+	RATE_AT = TAKEN_AT + COUNT_BITS,
+	STEP_AT = RATE_AT + COUNT_BITS,
+	BEGAN_AT = STEP_AT + STEP_BITS,
+};
+
+static int64_t
+part(uint64_t word, int at, int bits)
+{
+	return (int64_t)(word >> at) & MOST(bits);
+}
+
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+mark(nanos began)
+{
+	return began / NANOS_MS & MOST(BEGAN_BITS);
+}
+
+/* What the word of this recovery says, or how one begins. */
+static struct pace
+unpack(uint64_t word, nanos began)
+{
+	struct pace pace = {
+		.began = began,
+		.step = part(word, STEP_AT, STEP_BITS),
+		.rate = part(word, RATE_AT, COUNT_BITS),
+		.taken = part(word, TAKEN_AT, COUNT_BITS),
+		.served = part(word, SERVED_AT, COUNT_BITS),
+		.met = part(word, MET_AT, 1) != 0,
+		.cut = part(word, CUT_AT, 1) != 0,
+	};
+
+	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
+	    pace.rate < PACE_LEAST)
+		return (struct pace){ .began = began, .rate = PACE_LEAST };
+	return pace;
+}
+
+/* The rate of the next step. */
+static int64_t
+next_rate(const struct pace *pace)
+{
+	int64_t most = pace->met ? pace->rate + 1 : 2 * pace->rate;
+
+	if (pace->cut)
+		return greater(lesser(pace->rate, pace->served), PACE_LEAST);
+	if (2 * pace->served <= pace->rate)
+		return pace->rate;
+	return lesser(lesser(most, 2 * pace->served), MOST(COUNT_BITS));
+}
+
+static void
+end_step(struct pace *pace)
+{
+	if (2 * pace->taken < pace->rate && !pace->cut)
+		pace->over = true;
+	pace->rate = next_rate(pace);
+	pace->step++;
+	pace->taken = pace->served = 0;
+	pace->cut = false;
+}
+
+struct pace
+pace_read(uint64_t word, nanos began, nanos now)
+{
+	struct pace pace = unpack(word, began);
+	int64_t step = now > began ? (now - began) / PACE_STEP : 0;
+
+	if (step > MOST(STEP_BITS))
+		pace.over = true;
+	/* Of two steps in which nobody comes, the second is the end. */
+	while (pace.step < step && !pace.over)
+		end_step(&pace);
+	return pace;
+}
+
+uint64_t
+pace_word(const struct pace *pace)
+{
+	return (uint64_t)mark(pace->began) << BEGAN_AT |
+	    (uint64_t)pace->step << STEP_AT | (uint64_t)pace->rate << RATE_AT |
+	    (uint64_t)pace->taken << TAKEN_AT |
+	    (uint64_t)pace->served << SERVED_AT |
+	    (uint64_t)pace->met << MET_AT | (uint64_t)pace->cut << CUT_AT;
+}
+
+nanos
+pace_next(const struct pace *pace, nanos now)
+{
+	int64_t waits = pace->taken - (PACE_LEAST - 1);
+	nanos at = pace->began + pace->step * PACE_STEP;
+
+	if (pace->taken >= pace->rate)
+		at += PACE_STEP;
+	else if (waits > 0)
+		at += PACE_STEP * waits / pace->rate;
+	return at > now ? at - now : 0;
+}
+
+void
+pace_take(struct pace *pace)
+{
+	pace->taken = lesser(pace->taken + 1, MOST(COUNT_BITS));
+}
+
+void
+pace_succeed(struct pace *pace)
+{
+	pace->served = lesser(pace->served + 1, MOST(COUNT_BITS));
+}
+
+void
+pace_fail(struct pace *pace)
+{
+	if (pace->cut)
+		return;
+	pace->cut = pace->met = true;
+	pace->rate =
+	    greater(lesser(pace->rate * 3 / 4, pace->taken), PACE_LEAST);
+}

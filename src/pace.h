@@ -1,0 +1,72 @@
+/*
+ * pace: how fast a dependency that has just recovered is given work again. Who
+ * waited for it would come all at once; instead they are let in at a rate,
+ * which grows while all goes well. Slow start, and what follows a loss: RFC
+ * 5681, with the clock in place of acknowledgements.
+ *
+ * Time is counted in steps since the recovery began. In each step there are
+ * rate attempts to be had, the first few at once, the others one by one. So
+ * nothing is held or given back: whoever is killed with what he took was one
+ * attempt, and no more.
+ *
+ *     [began:18 | step:17 | rate:9 | taken:9 | served:9 | met:1 | cut:1]
+ *
+ * began: the low bits of the millisecond in which the recovery began. A word
+ * of another recovery is void, and stands for one that begins.
+ */
+#ifndef PACE_H
+#define PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "duration.h"
+
+/* The model check has a step of its own. */
+#ifndef PACE_STEP
+#define PACE_STEP (200 * NANOS_MS)
+
+/* Attempts in the first step, and in no step fewer. */
+#define PACE_LEAST 4
+#endif
+
+struct pace {
+	nanos began; /* the recovery, to the millisecond */
+	int64_t step;
+	int64_t rate; /* attempts in this step */
+	int64_t taken; /* of them */
+	int64_t served; /* successes in this step */
+	bool met; /* its limit, once: it grows by addition since */
+	bool cut; /* in this step: once is enough */
+	bool over; /* there is nobody left to hold back, or no need to */
+};
+
+/*
+ * Where a recovery that began at the instant began is now, from its word. At
+ * the end of a step
+ *   - the rate doubles, or grows by one where it has met its limit before, but
+ *     to no more than twice the successes of that step: so slow commands are
+ *     waited for;
+ *   - if one failed in it, it does not grow, and becomes what succeeded in it
+ *     where that is less;
+ *   - it is over if less than half of the attempts were taken and none failed,
+ *     or if it takes too long (7 hours).
+ */
+struct pace pace_read(uint64_t word, nanos began, nanos now);
+
+uint64_t pace_word(const struct pace *pace);
+
+/* Until the next attempt is to be had; 0: now. */
+nanos pace_next(const struct pace *pace, nanos now);
+
+/* An attempt begins, or has succeeded. */
+void pace_take(struct pace *pace);
+void pace_succeed(struct pace *pace);
+
+/*
+ * One has failed: the step has no more than PACE_LEAST attempts to give, and
+ * the rate is three quarters of what it was, or what was taken until now, if
+ * that is less.
+ */
+void pace_fail(struct pace *pace);
+
+#endif
