@@ -2,7 +2,7 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make check           everything that must hold; tests/setup gets its tools
-# make lint san fuzz faults hammer bench   more of the same, each for itself
+# make lint san fuzz faults hammer storm bench   more, each for itself
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
@@ -14,9 +14,9 @@ CFLAGS = -O2
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
 PURE = number duration codes bytes needle hint nfa ere pattern \
-	text date escape fields json head http curlarg curl backoff ring gate \
-	segment account verdict rows phrases tools packages preset policy plan \
-	journal forecast
+	text date escape fields json head http curlarg curl backoff ring pace \
+	gate segment account verdict rows phrases tools packages preset policy \
+	admission plan journal forecast
 EDGE = context proc nesting outlet spool input hold lines page quote words \
 	values lists delays allowance script menu options rehearsal notify \
 	progress signals streams plumbing guard place mint store budget pump \
@@ -42,9 +42,9 @@ EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=src/%.c)))
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 # Programs that try the ring and the gate with many at once.
 RINGS = ring_check gate_check hammer
-C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.c)
+C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control house setup faults.sh \
+	$(addprefix tests/,run bats control house setup faults.sh \
 	faults_budget.sh) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 
@@ -53,8 +53,14 @@ all: $(BIN)
 $(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
+$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario)
+# All of retry, where what its fakes name is replaced, main() included.
+$(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
+		$(B)/retry.o $(EDGE_OBJS)
+$(B)/unit_attempt: WRAP = $(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
+		tests/unit_attempt.c tests/attempt/*.c)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
-	$(LINK) -o $@ $^ $(LDLIBS)
+	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
 
 $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held: $(B)/%: $(B)/tests/bench/%.o
 	$(LINK) -o $@ $< $(LDLIBS)
@@ -64,6 +70,12 @@ $(B)/ring_check $(B)/gate_check: $(B)/%: $(B)/tests/%.o $(B)/src/number.o
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 $(B)/line $(B)/ring: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+# The storms in virtual time.
+SIMULATE = simulate agree tune trial model queue tally figure figure_svg scale \
+	scenario capacity
+$(B)/simulate: $(SIMULATE:%=$(B)/tests/storm/%.o) $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 # Programs that try the parsers on anything.
@@ -103,12 +115,15 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# In the manual: the title, the name, and the commands that one may copy.
+RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
+	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /Ql /s/ retry / $(PROGRAM) /; \
+	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\)retry\([ "]\)/\1$(PROGRAM)\2/
 
 install: $(BIN)
 	install -d '$(BINDIR)' '$(MANDIR)' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
 	install -m 755 $(BIN) '$(BINDIR)/$(PROGRAM)'
-	sed 's/^\.Nm retry$$/.Nm $(PROGRAM)/' retry.1 \
-		>'$(MANDIR)/$(PROGRAM).1'
+	sed '$(RENAMED)' retry.1 >'$(MANDIR)/$(PROGRAM).1'
 	sed 's/^\(complete .*\) retry$$/\1 $(PROGRAM)/' completions/retry.bash \
 		>'$(BASHDIR)/$(PROGRAM)'
 	sed '1s/ retry$$/ $(PROGRAM)/' completions/_retry \
@@ -123,27 +138,50 @@ uninstall:
 		'$(BASHDIR)/$(PROGRAM)' '$(ZSHDIR)/_$(PROGRAM)' \
 		'$(FISHDIR)/$(PROGRAM).fish'
 
+# The version is what --version says.
+VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/menu.h)
+
+dist:
+	@packaging/dist '$(VERSION)' '$(B)'
+
+deb:
+	@packaging/deb '$(VERSION)'
+
+# Builds it twice and installs it next to Debian's own retry; a minute or two.
+check-deb:
+	@packaging/check '$(VERSION)'
+
 # The checks, each in a build of its own. What is not installed is left out, but
 # not silently: tests/setup gets it.
 QUIET = $(MAKE) --no-print-directory -s
 IF = has() { command -v $$1 >/dev/null || \
 	{ echo "make $@: no $$1 here, left out"; return 1; }; }; if has
 
-check: $(BIN)
-	@$(QUIET) CC=gcc WERROR=-Werror B=build/gcc BIN=build/gcc/retry \
-		build/gcc/retry $(UNITS:%=build/gcc/%) $(RINGS:%=build/gcc/%)
-	@$(IF) clang; then $(QUIET) CC=clang WERROR=-Werror B=build/clang \
-		BIN=build/clang/retry build/clang/retry \
+# As many jobs as processors, unless somebody has said how many.
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+check:
+	@$(QUIET) $(JOBS) $(BIN)
+	@$(QUIET) $(JOBS) CC=gcc WERROR=-Werror B=build/gcc \
+		BIN=build/gcc/retry build/gcc/retry $(UNITS:%=build/gcc/%) \
+		$(RINGS:%=build/gcc/%)
+	@$(IF) clang; then $(QUIET) $(JOBS) CC=clang WERROR=-Werror \
+		B=build/clang BIN=build/clang/retry build/clang/retry \
 		$(UNITS:%=build/clang/%) $(RINGS:%=build/clang/%); fi
+	@$(QUIET) $(JOBS) -O check-house check-text check-units check-rings
+	@tests/run
+
+check-house:
 	@tests/house build/gcc
+check-text:
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
-	@$(IF) shellcheck; then shellcheck $(SH_FILES) && \
-		shellcheck -s bats -S warning -e SC2154 tests/*.bats; fi
+	@$(IF) shellcheck; then shellcheck $(SH_FILES); fi
+check-units:
 	@for unit in $(UNITS:%=build/gcc/%); do $$unit || exit; done
+check-rings:
 	@build/gcc/ring_check
 	@build/gcc/gate_check
-	@tests/run
-	@tests/control
+.PHONY: check-house check-text check-units check-rings
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
@@ -160,6 +198,8 @@ lint:
 	@echo clang-tidy retry.c src/*.c; # on stderr it only counts
 	@printf '%s\n' retry.c src/*.c | xargs -n 4 -P 2 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>/dev/null' sh
+	shellcheck -s bats -S warning -e SC2154 tests/*.bats
+	@tests/control
 
 # Signals of the hardware's own go where they would without us. A report may
 # land in a test's file: it is also in build/san/log*.
@@ -201,9 +241,33 @@ faults: $(BIN) $(B)/ring_check
 	@tests/faults.sh
 	@tests/faults_budget.sh
 
+# SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.
+SIMULATE_PARTS =
+simulate: $(B)/simulate
+	@mkdir -p build/storm
+	@$(B)/simulate $(SIMULATE_PARTS)
+
 HAMMER_SECONDS = 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
+
+# All storms take some five minutes. STORM=crowd, or 1, is one of them, and
+# VARIANT=full, or 4, one of its runs.
+$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
+		capacity scenario tally figure figure_svg scale)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $(LDLIBS)
+
+$(B)/storm/client: $(B)/tests/storm/client.o
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $< $(LDLIBS)
+
+# It is started tens of thousands of times: with musl, at half the cost.
+STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
+storm: $(BIN) $(B)/storm/driver $(B)/storm/client
+	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
+	@$(B)/storm/driver "$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm \
+		$(STORM) $(if $(VARIANT),'$(VARIANT)')
 
 bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held \
 		$(B)/line $(B)/ring
@@ -214,5 +278,5 @@ clean:
 	rm -rf build retry retry-static
 
 FORCE:
-.PHONY: all static install uninstall check lint san fuzz faults \
-	hammer bench clean FORCE
+.PHONY: all static install uninstall dist deb check-deb check lint san fuzz faults \
+	simulate storm hammer bench clean FORCE

@@ -169,28 +169,35 @@ open_journal(struct run *run)
 	return true;
 }
 
-/* Opens what all attempts share. Returns NULL, or what the kernel refused. */
+/*
+ * Starts the clock and opens what all attempts share. Returns NULL, or what the
+ * kernel refused.
+ */
 static const char *
 prepare(struct run *run)
 {
-	bool limited =
-	    run->policy.timeout != 0 || run->history.deadline != NANOS_MAX;
+	struct policy *policy = &run->policy;
+	bool limited;
 
-	lines_open(&run->pump.lines, &run->policy);
+	run->history =
+	    plan_start(policy, context_now(CLOCK_BOOTTIME), run->outer.deadline,
+		policy->seeded ? policy->seed : context_seed());
+	limited = policy->timeout != 0 || run->history.deadline != NANOS_MAX;
+	lines_open(&run->pump.lines, policy);
 	run->journal = NULL;
-	progress_open(&run->progress, &run->policy, &run->pump.lines);
-	budget_start(&run->pump.budget, &run->policy.share, run->outer.admitted,
+	progress_open(&run->progress, policy, &run->pump.lines);
+	budget_start(&run->pump.budget, &policy->share, run->outer.admitted,
 	    &run->pump.lines);
 	run->request.status.path = NULL;
 	if (!signals_open(&run->pump.signals))
 		return "signalfd";
-	if (!request_open(&run->request, &run->policy, &run->pump.lines))
+	if (!request_open(&run->request, policy, &run->pump.lines))
 		return "status file";
 	if (!open_journal(run))
 		return "report";
-	if (!hooks_open(&run->hook, &run->policy, &run->pump))
+	if (!hooks_open(&run->hook, policy, &run->pump))
 		return "hooks";
-	if (!child_open(&run->child, &run->policy, &run->pump, limited))
+	if (!child_open(&run->child, policy, &run->pump, limited))
 		return "eventfd";
 	return NULL;
 }
@@ -211,6 +218,8 @@ take_input(struct run *run)
 
 		if (signals_end_series(wakeup.signal))
 			closing_die(run, wakeup.signal);
+		if (wakeup.signal == SIGCHLD)
+			child_reap_orphans(&run->child);
 		if (left <= 0)
 			return NULL;
 	}
@@ -286,9 +295,6 @@ main(int argc, char **argv)
 		return rehearsal_run(&run.policy);
 	if (run.policy.action != ACTION_RUN)
 		return ledger_run(&run.policy);
-	run.history = plan_start(&run.policy, context_now(CLOCK_BOOTTIME),
-	    run.outer.deadline,
-	    run.policy.seeded ? run.policy.seed : context_seed());
 	refused = prepare(&run);
 	if (refused != NULL)
 		return closing_fail(&run, refused);

@@ -251,7 +251,10 @@ outcome_of(const struct attempt *attempt)
 		judge_end(attempt, error, &outcome);
 		return outcome;
 	}
-	waitid(P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
+	/* One that was left may die yet: it is signalled up to the end. */
+	if (attempt->limit.dead)
+		waitid(P_PID, (id_t)attempt->limit.child, NULL,
+		    WEXITED | WNOHANG);
 	outcome.end = attempt->reached;
 	if (attempt->limit.stage == LIMIT_LEFT) {
 		outcome.end = END_DEADLINE;

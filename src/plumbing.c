@@ -7,8 +7,7 @@ static void
 open_input(struct plumbing *plumbing, const struct policy *policy)
 {
 	plumbing->terminal = false;
-	plumbing->input.kind = INPUT_LEFT;
-	plumbing->input.sink = -1;
+	plumbing->input = (struct input){ .kind = INPUT_LEFT, .sink = -1 };
 	if (policy->replay || policy->attempts > 1)
 		input_open(&plumbing->input, policy->replay, policy->stdin_max,
 		    &plumbing->terminal);

@@ -1,0 +1,938 @@
+#include "invocation.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "../../src/number.h"
+#include "../../src/options.h"
+#include "../../src/run.h"
+
+/* What time the calls between two waits take. */
+#define SLACK NANOS_MS
+
+#define LONGEST_NAP (30 * NANOS_SECOND)
+#define LONGEST_HOOK (30 * NANOS_SECOND)
+
+/* How long others may hold a pipe once the command has ended. */
+#define STRAGGLERS (100 * NANOS_MS)
+
+#define STACK_SOILED (sizeof(struct run) + 8192)
+#define NONSENSE UINT64_C(0xa5a5a5a5a5a5a5a5)
+
+/* Waits of one run; and so many in so short a time are no waits. */
+#define WAITS_MOST 20000
+#define SPINS_MOST 300
+#define SPIN (5 * NANOS_MS)
+
+FAKE(budget_admit);
+FAKE(child_open);
+FAKE(fork);
+FAKE(hold_done);
+FAKE(hold_written);
+FAKE(hooks_open);
+FAKE(input_consumed);
+FAKE(input_open);
+FAKE(input_ready);
+FAKE(launch_error);
+FAKE(launch_open);
+FAKE(launch_run);
+FAKE(limit_over);
+FAKE(lines_put);
+FAKE(lines_say);
+FAKE(lines_tell);
+FAKE(nesting_open);
+FAKE(nesting_outer);
+FAKE(nesting_tell);
+FAKE(options_parse);
+FAKE(plan_denied);
+FAKE(plan_first);
+FAKE(plan_next);
+FAKE(plumbing_begin);
+FAKE(plumbing_forked);
+FAKE(pump_wait);
+FAKE(signals_die);
+FAKE(signals_open);
+FAKE(streams_ended);
+FAKE(streams_finish);
+FAKE(streams_rest);
+FAKE(tree_sweep);
+REAL(child_open);
+REAL(hooks_open);
+REAL(limit_over);
+REAL(plan_denied);
+REAL(plan_first);
+REAL(plan_next);
+REAL(tree_sweep);
+
+/* That of retry.c; the program's own is wrapped around it. */
+int __real_main(int argc, char **argv);
+
+struct invocation invocation;
+static struct invocation *const now = &invocation;
+
+static nanos
+lesser(nanos a, nanos b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * States
+ */
+
+static enum state
+state_of_hook(enum limit_stage stage)
+{
+	if (now->closing)
+		return stage == LIMIT_ASKED ? GIVE_UP_ASKED : GIVE_UP_KILLED;
+	if (stage == LIMIT_ASKED)
+		return HOOK_ASKED;
+	return stage == LIMIT_KILLED ? HOOK_KILLED : HOOK_STUCK;
+}
+
+static enum state
+state_of_limit(void)
+{
+	bool dead = !kernel_alive(kernel.command);
+
+	if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
+		return state_of_hook(now->limit->stage);
+	switch (now->limit->stage) {
+	case LIMIT_ASKED:
+		return dead ? ASKED_DEAD : ASKED;
+	case LIMIT_KILLED:
+		return dead ? KILLED_DEAD : KILLED;
+	case LIMIT_STUCK:
+		return dead ? STUCK_DEAD : STUCK;
+	case LIMIT_AHEAD:
+	case LIMIT_LEFT:
+		break;
+	}
+	if (dead)
+		return AHEAD_DEAD;
+	return now->ended_by != 0 ? INTERRUPTED : AHEAD;
+}
+
+enum state
+invocation_state(void)
+{
+	if (now->limit != NULL)
+		return state_of_limit();
+	if (now->delivering && now->left)
+		return kernel_alive(kernel.command) ? LEFT : LEFT_DEAD;
+	if (now->delivering)
+		return now->owes ? OWED : STRAGGLING;
+	if (now->closing)
+		return kernel.hook != NULL ? GIVE_UP : DELIVERY;
+	if (!now->ready)
+		return INPUT;
+	if (kernel.hook != NULL)
+		return kernel_boottime() < now->at ? BESIDE : BEHIND;
+	if (now->denied)
+		return now->begun == 0 ? HELD : DENIED;
+	return now->begun == 0 ? SPLAY : DELAY;
+}
+
+/*
+ * Promises
+ */
+
+nanos
+invocation_until_deadline(void)
+{
+	if (now->set.deadline == 0)
+		return NANOS_MAX;
+	return KERNEL_START + KERNEL_ASLEEP + now->set.deadline -
+	    kernel_boottime();
+}
+
+/* The time until something must be done about the command. */
+static nanos
+due_of_command(void)
+{
+	const struct process *command = kernel.command;
+	nanos left = invocation_until_deadline();
+
+	if (command == NULL)
+		kernel_break("waits for a command that is buried");
+	if (command->killed != 0)
+		return NANOS_SECOND;
+	if (command->asked != 0)
+		return now->kill - kernel.now;
+	return now->timeout == NANOS_MAX
+	    ? left
+	    : lesser(now->timeout - kernel.now, left);
+}
+
+/* The same of anything. */
+static nanos
+due(void)
+{
+	enum state state = invocation_state();
+
+	if (state >= AHEAD && state <= STUCK_DEAD)
+		return due_of_command();
+	switch (state) {
+	case SPLAY:
+	case HELD:
+	case DELAY:
+	case DENIED:
+	case BESIDE:
+		return now->at - kernel_boottime();
+	case INPUT:
+	case BEHIND:
+		return invocation_until_deadline();
+	case OWED:
+		return invocation_until_deadline() > STRAGGLERS
+		    ? invocation_until_deadline()
+		    : STRAGGLERS;
+	case LEFT:
+	case LEFT_DEAD:
+	case STRAGGLING:
+		return STRAGGLERS;
+	case DELIVERY:
+		return NANOS_MAX;
+	case GIVE_UP:
+		return now->given_up - kernel.now;
+	default:
+		return NANOS_SECOND;
+	}
+}
+
+/* Signals reach the command once, whatever way they come. */
+static void
+check_passes(void)
+{
+	const struct sent *due_signal = &now->due, *passed = &kernel.passed;
+
+	if (kernel.passes > (now->is_due ? 1 : 0))
+		kernel_break("passes a signal on that is not for the command");
+	if (kernel.passes == 0 && now->is_due && kernel_alive(kernel.command))
+		kernel_break("does not pass a signal on");
+	if (kernel.passes == 1 &&
+	    (passed->number != due_signal->number ||
+		(due_signal->code == SI_QUEUE &&
+		    passed->value != due_signal->value)))
+		kernel_break("passes another signal on");
+	kernel.passes = 0;
+	now->is_due = false;
+}
+
+static void
+check_spin(void)
+{
+	if (++now->waits > WAITS_MOST || kernel.now > NANOS_DAY)
+		kernel_break("never ends");
+	if (kernel.now - now->spinning > SPIN) {
+		now->spinning = kernel.now;
+		now->spins = 0;
+	}
+	if (++now->spins > SPINS_MOST)
+		kernel_break("does not sleep where it could");
+}
+
+static void
+check_wait(nanos nap)
+{
+	nanos left = due();
+
+	kernel_trace("waits for", nap);
+	check_passes();
+	check_spin();
+	if (left != NANOS_MAX && nap > (left > 0 ? left : 0) + SLACK)
+		kernel_break("sleeps past what is due");
+}
+
+/* Whether orphans are retry's to bury. */
+static bool
+adopts(void)
+{
+	return now->set.init || now->set.timeout != 0 || now->set.deadline != 0;
+}
+
+/* An attempt begins, if only in vain. */
+static void
+check_begin(void)
+{
+	check_passes();
+	if (kernel.command != NULL)
+		kernel_break("begins an attempt beside another");
+	if (kernel.hook != NULL)
+		kernel_break("begins an attempt beside a hook");
+	if (now->ended_by != 0)
+		kernel_break("begins an attempt after a signal that ends all");
+	if (now->unheard)
+		kernel_break("begins an attempt without looking for signals");
+	if (kernel_boottime() < now->at)
+		kernel_break("begins an attempt before its delay is over");
+	if (now->begun > now->set.attempts)
+		kernel_break("begins one attempt too many");
+	if (invocation_until_deadline() < -SLACK)
+		kernel_break("begins an attempt past the deadline");
+	if (kernel.last.temper.error != 0)
+		kernel_break("leaves an error of exec for the next attempt");
+	if (kernel.meanwhile == NULL && adopts() && kernel_has_dead())
+		kernel_break("leaves the dead unburied");
+}
+
+static void
+check_hook(void)
+{
+	if (kernel.hook != NULL || (kernel.command != NULL && !now->left))
+		kernel_break("begins a hook beside another process");
+	if (now->ended_by != 0)
+		kernel_break("begins a hook after a signal that ends all");
+}
+
+/* A limit is about to signal the tree of the command. */
+static void
+check_limit(int number)
+{
+	const struct process *command = kernel.command;
+	bool mild = now->set.kill_after > 0 && now->set.signal != SIGKILL;
+
+	if (command->asked == 0) {
+		if (kernel.now + SLACK < now->timeout &&
+		    invocation_until_deadline() > SLACK)
+			kernel_break("ends an attempt before a limit");
+		if (mild && number != now->set.signal)
+			kernel_break("ends an attempt by another signal");
+	} else if (mild && number == SIGKILL &&
+	    kernel.now + SLACK < now->kill) {
+		kernel_break("kills before the time is over");
+	}
+}
+
+/* An attempt is over, or given up. */
+static void
+check_end(void)
+{
+	check_passes();
+	if (kernel.command != NULL && !now->left)
+		kernel_break("ends an attempt whose command is not buried");
+	if (kernel.command == NULL && kernel.last.asked != 0 && !now->stuck &&
+	    kernel.visible && kernel_has_member(&kernel.last, false))
+		kernel_break("leaves members behind after a limit");
+}
+
+/*
+ * Real, but for what is to be seen of it
+ */
+
+bool
+__wrap_child_open(struct child *child, const struct policy *policy,
+    struct pump *pump, bool limited)
+{
+	bool opened = __real_child_open(child, policy, pump, limited);
+
+	now->heap[0] = child->muster;
+	return opened;
+}
+
+bool
+__wrap_hooks_open(
+    struct hook *hook, const struct policy *policy, struct pump *pump)
+{
+	bool opened = __real_hooks_open(hook, policy, pump);
+
+	now->heap[1] = hook->muster;
+	return opened;
+}
+
+/* What is given up is nobody's any more. */
+static void
+note_stage(const struct limit *limit)
+{
+	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
+
+	if (limit->stage >= LIMIT_STUCK && !hook)
+		now->stuck = true;
+	if (limit->stage == LIMIT_LEFT && !hook) {
+		now->left = true;
+		if (now->set.dies_left)
+			kernel_end(kernel.command, 0, SIGKILL);
+	}
+	if (limit->stage == LIMIT_LEFT && hook)
+		kernel.hook = NULL;
+}
+
+bool
+__wrap_limit_over(const struct limit *limit)
+{
+	bool over = __real_limit_over(limit);
+
+	note_stage(limit);
+	now->limit = over ? NULL : limit;
+	return over;
+}
+
+static const struct process *
+top_of(pid_t child)
+{
+	if (kernel.command != NULL && kernel.command->pid == child)
+		return kernel.command;
+	if (kernel.hook == NULL || kernel.hook->pid != child)
+		kernel_break("a limit of a process that is buried");
+	return kernel.hook;
+}
+
+struct tree
+__wrap_tree_sweep(struct muster *muster, pid_t child, int number)
+{
+	const struct process *top = top_of(child);
+	bool asks = number != 0 && top == kernel.command;
+	struct tree tree;
+
+	if (asks)
+		check_limit(number);
+	kernel.swept = top;
+	tree = __real_tree_sweep(muster, child, number);
+	kernel.swept = NULL;
+	if (asks && top->killed == 0)
+		now->kill = number_add(top->asked, now->set.kill_after);
+	/* Whoever is forked while it looks may be missed until KILL. */
+	if (number != 0 && kernel.visible && kernel.meanwhile == NULL &&
+	    kernel_has_member(top, true))
+		kernel_break("a limit misses a member");
+	return tree;
+}
+
+struct step
+__wrap_plan_first(
+    const struct policy *policy, struct history *history, nanos instant)
+{
+	struct step step = __real_plan_first(policy, history, instant);
+
+	now->ready = true;
+	now->at = step.at;
+	return step;
+}
+
+struct step
+__wrap_plan_next(const struct policy *policy, struct history *history,
+    const struct outcome *outcome, nanos instant)
+{
+	struct step step = __real_plan_next(policy, history, outcome, instant);
+
+	now->attempting = false;
+	now->at = step.at;
+	return step;
+}
+
+struct step
+__wrap_plan_denied(const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos instant)
+{
+	struct step step =
+	    __real_plan_denied(policy, history, admission, instant);
+
+	now->denied = step.again;
+	now->at = step.at;
+	return step;
+}
+
+/*
+ * Before the attempts, and between them
+ */
+
+struct policy
+__wrap_options_parse(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return now->policy;
+}
+
+struct outer
+__wrap_nesting_outer(void)
+{
+	return (struct outer){ .deadline = NANOS_MAX };
+}
+
+void
+__wrap_nesting_open(struct nesting *nesting, void *room, char *const *handed,
+    const struct policy *policy, const struct outer *outer)
+{
+	(void)room;
+	(void)handed;
+	(void)policy;
+	(void)outer;
+	nesting->env = NULL;
+}
+
+void
+__wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
+    const struct history *history, bool over)
+{
+	(void)nesting;
+	(void)policy;
+	(void)history;
+	(void)over;
+}
+
+void
+__wrap_lines_tell(struct lines *lines, const struct line *line)
+{
+	(void)lines;
+	(void)line;
+}
+
+void
+__wrap_lines_say(
+    struct lines *lines, enum loudness least, const char *const strings[])
+{
+	(void)lines;
+	(void)least;
+	(void)strings;
+}
+
+void
+__wrap_lines_put(struct lines *lines, const char *const strings[])
+{
+	(void)lines;
+	(void)strings;
+}
+
+bool
+__wrap_signals_open(struct signals *signals)
+{
+	(void)signals;
+	return true;
+}
+
+_Noreturn void
+__wrap_signals_die(int number)
+{
+	kernel_trace("dies itself of", number);
+	now->died = number;
+	longjmp(kernel.back, 1);
+}
+
+/* Without a second attempt it is not opened, and ready at once. */
+void
+__wrap_input_open(
+    struct input *input, bool replay, int64_t most, bool *terminal)
+{
+	(void)replay;
+	(void)most;
+	*input = (struct input){ .kind = INPUT_SPOOLED };
+	*terminal = false;
+	kernel_alarm(now->set.input);
+}
+
+bool
+__wrap_input_ready(const struct input *input)
+{
+	return input->kind != INPUT_SPOOLED ||
+	    kernel.now >= KERNEL_START + now->set.input;
+}
+
+bool
+__wrap_input_consumed(struct input *input)
+{
+	(void)input;
+	return now->eaten;
+}
+
+struct admission
+__wrap_budget_admit(struct budget *budget, bool retry, nanos instant)
+{
+	(void)budget;
+	(void)instant;
+	if (now->denials == 0)
+		return (struct admission){ 0 };
+	now->denials--;
+	return (struct admission){
+		.denied = retry ? REASON_BUDGET : REASON_BREAKER,
+		.next = 300 * NANOS_MS,
+	};
+}
+
+/* A hook's; for the command there is launch_run. */
+pid_t
+__wrap_fork(void)
+{
+	struct process *process = NULL;
+
+	check_hook();
+	kernel_spare();
+	now->given_up = kernel.now + LONGEST_HOOK;
+	if (now->hook_failures == 0)
+		process = kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
+	else
+		now->hook_failures--;
+	errno = EAGAIN;
+	return process == NULL ? -1 : process->pid;
+}
+
+/*
+ * An attempt
+ */
+
+bool
+__wrap_plumbing_begin(struct plumbing *plumbing)
+{
+	(void)plumbing;
+	now->begun++;
+	check_begin();
+	now->denied = now->stuck = false;
+	now->vain = true;
+	if (now->pipe_failures == 0)
+		return true;
+	now->pipe_failures--;
+	now->refusals++;
+	errno = EMFILE;
+	return false;
+}
+
+void
+__wrap_plumbing_forked(struct plumbing *plumbing)
+{
+	(void)plumbing;
+}
+
+bool
+__wrap_launch_open(struct launch *launch)
+{
+	(void)launch;
+	return true;
+}
+
+static void
+note_launch(const struct process *process)
+{
+	if (now->set.has_member)
+		kernel_spawn(
+		    ROLE_MEMBER, kernel_place(process), &now->set.member);
+	if (now->set.interrupted)
+		kernel_post((struct sent){ .number = SIGINT, .code = SI_USER });
+	if (++now->launched == 1)
+		now->denials += now->set.later_denials;
+	now->attempting = true;
+	now->vain = false;
+	now->timeout =
+	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
+}
+
+pid_t
+__wrap_launch_run(const struct launch *launch, const struct signals *signals,
+    const struct plumbing *plumbing, char **command, char **env)
+{
+	int64_t i = lesser(now->launched, COMMANDS - 1);
+	struct process *process;
+
+	(void)launch;
+	(void)signals;
+	(void)plumbing;
+	(void)command;
+	(void)env;
+	kernel_spare();
+	errno = EAGAIN;
+	if (now->fork_failures > 0) {
+		now->fork_failures--;
+		now->refusals++;
+		return -1;
+	}
+	process =
+	    kernel_spawn(ROLE_COMMAND, PARENT_SELF, &now->set.commands[i]);
+	if (process == NULL)
+		kernel_break("leaves more and more processes behind");
+	note_launch(process);
+	return process->pid;
+}
+
+/* Once it was asked for, it is gone. */
+int
+__wrap_launch_error(const struct launch *launch)
+{
+	int error = kernel.last.temper.error;
+
+	(void)launch;
+	kernel.last.temper.error = 0;
+	return error;
+}
+
+void
+__wrap_streams_ended(struct streams *streams)
+{
+	(void)streams;
+	check_end();
+	now->delivering = true;
+	now->owed = kernel.now + now->set.owed;
+	now->straggling = now->owed + now->set.straggling;
+	kernel_alarm(now->set.owed);
+	kernel_alarm(now->set.owed + now->set.straggling);
+}
+
+enum streams_rest
+__wrap_streams_rest(struct streams *streams)
+{
+	(void)streams;
+	now->owes = kernel.now < now->owed;
+	if (now->owes)
+		return STREAMS_OWED;
+	/* What is left has its own pipe. */
+	if (kernel.now < now->straggling ||
+	    (now->set.straggling > 0 && kernel_alive(kernel.command)))
+		return STREAMS_STRAGGLING;
+	return STREAMS_OVER;
+}
+
+uint64_t
+__wrap_streams_finish(struct streams *streams)
+{
+	(void)streams;
+	check_passes();
+	now->delivering = false;
+	return 0;
+}
+
+/*
+ * When all is over. The first question is the first thing that closing does.
+ */
+
+bool
+__wrap_hold_written(const struct hold *hold)
+{
+	(void)hold;
+	if (!now->closing) {
+		now->delivered = kernel.now + now->set.held;
+		kernel_alarm(now->set.held);
+	}
+	now->closing = true;
+	return kernel.now < now->delivered - now->set.held / 2;
+}
+
+bool
+__wrap_hold_done(const struct hold *hold)
+{
+	(void)hold;
+	return kernel.now >= now->delivered;
+}
+
+/*
+ * The wait
+ */
+
+/* What is to be passed on of what is heard now. */
+static void
+expect_pass(const struct sent *sent)
+{
+	now->due = *sent;
+	now->is_due = now->attempting && kernel_alive(kernel.command) &&
+	    sent->number != 0 && sent->number != SIGCHLD &&
+	    sent->number != SIGXFSZ && !sent->shared &&
+	    sent->sender != kernel.self && sent->sender != kernel.command->pid;
+}
+
+/* The time for which retry was stopped does not count. */
+static void
+postpone(nanos stopped)
+{
+	now->timeout = number_add(now->timeout, stopped);
+	now->kill = number_add(now->kill, stopped);
+	now->given_up = number_add(now->given_up, stopped);
+}
+
+static struct sent
+hear(void)
+{
+	struct sent sent = kernel_take();
+
+	kernel_trace("hears", sent.number);
+	if (signals_end_series(sent.number) && sent.sender != kernel.self)
+		now->ended_by |= UINT64_C(1) << sent.number;
+	now->unheard = kernel_pends_end();
+	expect_pass(&sent);
+	return sent;
+}
+
+struct wakeup
+__wrap_pump_wait(struct pump *pump, nanos nap)
+{
+	nanos until;
+	struct sent sent;
+
+	(void)pump;
+	check_wait(nap);
+	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
+	now->stopped = now->late = 0;
+	now->direct(until);
+	kernel_pass(until, false);
+	kernel_pass(kernel.now + now->late, true);
+	sent = hear();
+	postpone(now->stopped);
+	now->disturbed += now->stopped + now->late;
+	return (struct wakeup){ .signal = sent.number,
+		.code = sent.code,
+		.sender = sent.sender,
+		.value = sent.value,
+		.stopped = now->stopped };
+}
+
+/*
+ * One run
+ */
+
+static struct policy
+make_policy(const struct setting *set)
+{
+	static char name[] = "retry", word[] = "command";
+	static char *words[] = { name, word, NULL };
+
+	return (struct policy){ .action = ACTION_RUN,
+		.command = words + 1,
+		.attempts = set->attempts,
+		.deadline = set->deadline,
+		.timeout = set->timeout,
+		.kill_after = set->kill_after,
+		.signal = set->signal,
+		.backoff = { .kind = BACKOFF_CONSTANT,
+		    .jitter = JITTER_NONE,
+		    .factor = BACKOFF_FACTOR_ONE,
+		    .delays = { set->delay },
+		    .count = 1,
+		    .cap = set->delay },
+		.splay = set->splay,
+		.seed = 1,
+		.seeded = true,
+		.share = { .wait = set->patience },
+		.on_retry = set->on_retry ? "true" : NULL,
+		.on_give_up = set->on_give_up ? "true" : NULL,
+		.loudness = LOUDNESS_QUIET,
+		.progress = SHOWING_NEVER };
+}
+
+/* Somebody was there before, and has a child that outlives him. */
+static void
+add_elders(void)
+{
+	static const struct temper parent = { .life = 3 * NANOS_SECOND };
+	static const struct temper child = { .life = NANOS_HOUR };
+
+	kernel_spawn(ROLE_SPARED,
+	    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF, &parent)),
+	    &child);
+}
+
+void
+invocation_start(const struct setting *set, uint64_t seed, bool tracing)
+{
+	pid_t self = set->init ? 1 : 100;
+
+	*now = (struct invocation){
+		.set = *set, .policy = make_policy(set), .denials = set->denials
+	};
+	kernel = (struct kernel){ .now = KERNEL_START,
+		.asleep = KERNEL_ASLEEP,
+		.self = self,
+		.group = set->leader ? self : 90,
+		.session = set->leader ? self : 80,
+		.pidfds = set->pidfds,
+		.visible = set->visible,
+		.latest = KERNEL_PIDS,
+		.random = seed,
+		.tracing = tracing };
+	if (set->has_elder)
+		add_elders();
+}
+
+/* Why it should not have died of that signal, or NULL. */
+static const char *
+find_wrong_death(int number)
+{
+	const struct process *last = &kernel.last;
+
+	if ((now->ended_by & UINT64_C(1) << number) != 0)
+		return NULL;
+	if (last->temper.signal != number || last->asked != 0)
+		return "dies of a signal that nobody sent";
+	return NULL;
+}
+
+/* Why it should not have exited with that status, or NULL. */
+static const char *
+find_wrong_status(int status)
+{
+	const struct process *last = &kernel.last;
+	bool limited = now->left || last->asked != 0;
+	bool well = now->launched > 0 && !now->vain && !limited &&
+	    last->temper.signal == 0 && last->temper.status == 0;
+
+	if (status == 0 && !well)
+		return "exits 0 though nothing has succeeded";
+	if (status != 0 && well)
+		return "fails though the last attempt has succeeded";
+	if (status == 125 && !now->vain)
+		return "blames itself for nothing";
+	if (status == 124 && !limited && invocation_until_deadline() > 0)
+		return "blames a limit that was not reached";
+	return NULL;
+}
+
+/* With a deadline all is over a while after it, whatever is in the way. */
+static bool
+is_late(void)
+{
+	nanos most = now->set.kill_after + now->set.held + now->disturbed +
+	    10 * NANOS_SECOND;
+
+	if (now->set.on_give_up)
+		most += LONGEST_HOOK + 10 * NANOS_SECOND;
+	return invocation_until_deadline() < -most;
+}
+
+/* What has to be true of every end. */
+static const char *
+find_wrong(const struct ending *ending)
+{
+	if (kernel.command != NULL && !now->left)
+		return "leaves the command behind";
+	if (kernel.hook != NULL)
+		return "leaves a hook behind";
+	if (kernel.pidfds_open != 0)
+		return "leaves descriptors open";
+	if (is_late())
+		return "ends long after the deadline";
+	return ending->died ? find_wrong_death(ending->value)
+			    : find_wrong_status(ending->value);
+}
+
+/*
+ * Where main() will have its frame: what nobody sets is nonsense there, and not
+ * by chance what it should be.
+ */
+__attribute__((noinline)) static void
+soil_stack(void)
+{
+	volatile uint64_t words[STACK_SOILED / sizeof(uint64_t)];
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		words[i] = NONSENSE;
+}
+
+struct ending
+invocation_run(void)
+{
+	static char name[] = "retry";
+	static char *argv[] = { name, NULL };
+	static struct ending ending;
+
+	if (setjmp(kernel.back) == 0) {
+		ending = (struct ending){ 0 };
+		soil_stack();
+		ending.value = __real_main(1, argv);
+		kernel_trace("exits itself with", ending.value);
+	} else {
+		free(now->heap[0]);
+		free(now->heap[1]);
+		ending.died = true;
+		ending.value = now->died;
+	}
+	ending.broken = kernel.broken;
+	if (ending.broken == NULL)
+		ending.broken = find_wrong(&ending);
+	ending.launched = now->launched;
+	return ending;
+}

@@ -1,0 +1,826 @@
+#include "kernel.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../src/context.h"
+#include "../../src/proc.h"
+#include "../../src/signals.h"
+
+/* What a call takes. */
+#define TICK 200
+
+/* So many calls without a wait are a loop that never ends. */
+#define CALLS_MOST 200000
+
+/* Descriptors of processes; the first is of strangers. */
+#define PIDFDS 100000
+
+#define FIRST_PID 200
+#define INIT 1
+
+struct kernel kernel;
+
+FAKE(close);
+FAKE(context_now);
+FAKE(getpgid);
+FAKE(getpgrp);
+FAKE(getpid);
+FAKE(getsid);
+FAKE(kill);
+FAKE(prctl);
+FAKE(proc_children);
+FAKE(proc_look);
+FAKE(proc_visible);
+FAKE(sigqueue);
+FAKE(syscall);
+FAKE(waitid);
+REAL(close);
+
+/*
+ * The machine
+ */
+
+uint64_t
+kernel_draw(uint64_t most)
+{
+	uint64_t z = kernel.random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ (z >> 31)) % most;
+}
+
+void
+kernel_trace(const char *what, int64_t number)
+{
+	if (kernel.tracing)
+		printf("%12.6f  %s %lld\n", (double)kernel.now / 1e9, what,
+		    (long long)number);
+}
+
+_Noreturn void
+kernel_break(const char *what)
+{
+	kernel_trace(what, 0);
+	kernel.broken = what;
+	longjmp(kernel.back, 1);
+}
+
+nanos
+kernel_boottime(void)
+{
+	return kernel.now + kernel.asleep;
+}
+
+/* Any call may find that the world went on. */
+static void
+call(void)
+{
+	void (*meanwhile)(void) = kernel.meanwhile;
+
+	if (++kernel.calls > CALLS_MOST)
+		kernel_break("never ends, and never waits");
+	kernel.now += TICK;
+	if (meanwhile == NULL)
+		return;
+	kernel.meanwhile = NULL;
+	meanwhile();
+	kernel.meanwhile = meanwhile;
+}
+
+/*
+ * Processes
+ */
+
+int
+kernel_place(const struct process *process)
+{
+	return (int)(process - kernel.list);
+}
+
+bool
+kernel_alive(const struct process *process)
+{
+	return process != NULL &&
+	    (process->life == LIFE_RUNS || process->life == LIFE_STOPPED);
+}
+
+static struct process *
+of_pid(pid_t pid)
+{
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life != LIFE_NONE &&
+		    kernel.list[i].pid == pid)
+			return &kernel.list[i];
+	return NULL;
+}
+
+static bool
+is_free(pid_t pid)
+{
+	return pid >= FIRST_PID && !kernel.taken[pid] && of_pid(pid) == NULL;
+}
+
+/* The number that was freed last, where no stranger has it. */
+static pid_t
+new_pid(void)
+{
+	if (is_free(kernel.freed))
+		return kernel.freed;
+	for (int i = 0; i < 2 * KERNEL_PIDS; i++) {
+		if (++kernel.latest >= KERNEL_PIDS)
+			kernel.latest = FIRST_PID;
+		if (i == KERNEL_PIDS)
+			for (int j = 0; j < KERNEL_PIDS; j++)
+				kernel.taken[j] = false;
+		if (is_free(kernel.latest))
+			return kernel.latest;
+	}
+	abort();
+}
+
+static nanos
+after(nanos span)
+{
+	return span == NANOS_MAX ? NANOS_MAX : kernel.now + span;
+}
+
+struct process *
+kernel_spawn(enum role role, int parent, const struct temper *temper)
+{
+	struct process *process = kernel.list;
+
+	while (process->life != LIFE_NONE)
+		if (++process == kernel.list + KERNEL_PROCESSES)
+			return NULL;
+	*process = (struct process){ .life = LIFE_RUNS,
+		.role = role,
+		.temper = *temper,
+		.pid = new_pid(),
+		.session =
+		    parent >= 0 ? kernel.list[parent].session : kernel.session,
+		.parent = parent,
+		.start = ++kernel.serial,
+		.order = kernel.serial,
+		.ends = after(temper->life),
+		.free = after(temper->held) };
+	if (kernel_place(process) == kernel.places)
+		kernel.places++;
+	if (temper->apart)
+		process->session = process->pid;
+	if (role == ROLE_COMMAND)
+		kernel.command = process;
+	if (role == ROLE_HOOK)
+		kernel.hook = process;
+	kernel_trace("begins", process->pid);
+	return process;
+}
+
+/* Its number is anybody's now. */
+static void
+bury(struct process *process)
+{
+	kernel_trace("is buried", process->pid);
+	if (process == kernel.command)
+		kernel.command = NULL;
+	if (process == kernel.hook)
+		kernel.hook = NULL;
+	process->life = LIFE_NONE;
+	kernel.freed = process->pid;
+	kernel.taken[process->pid] = kernel_draw(2) == 0;
+}
+
+static void
+post_death(const struct process *process)
+{
+	kernel_post((struct sent){
+	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
+}
+
+/* A parent has died. */
+static void
+reparent(struct process *process)
+{
+	process->order = ++kernel.serial;
+	process->parent =
+	    kernel.subreaper || kernel.self == INIT ? PARENT_SELF : PARENT_INIT;
+	if (process->life != LIFE_DEAD)
+		return;
+	if (process->parent == PARENT_SELF)
+		post_death(process);
+	else
+		bury(process);
+}
+
+/*
+ * Parents that live bury every other child. Where there are no pidfds, nobody
+ * can be sure of a number that others may bury, so they bury none.
+ */
+static bool
+is_neglected(const struct process *process)
+{
+	return process->parent >= 0 &&
+	    (process->start % 2 == 0 || !kernel.pidfds);
+}
+
+void
+kernel_end(struct process *process, int status, int signal)
+{
+	kernel_trace(signal != 0 ? "dies of" : "exits", signal + status);
+	process->life = LIFE_DEAD;
+	process->temper.status = status;
+	process->temper.signal = signal;
+	if (signal != 0)
+		process->temper.error = 0;
+	if (process->role == ROLE_COMMAND)
+		kernel.last = *process;
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life != LIFE_NONE &&
+		    kernel.list[i].parent == kernel_place(process))
+			reparent(&kernel.list[i]);
+	if (process->parent == PARENT_SELF)
+		post_death(process);
+	else if (!is_neglected(process))
+		bury(process);
+}
+
+static void
+end_by_itself(struct process *process)
+{
+	kernel_end(process, process->temper.status, process->temper.signal);
+}
+
+static void
+die(struct process *process, int number)
+{
+	if (kernel.now >= process->free) {
+		kernel_end(process, 0, number);
+		return;
+	}
+	process->temper.signal = number;
+	if (process->ends > process->free)
+		process->ends = process->free;
+}
+
+static bool
+is_harmless(int number)
+{
+	return number == SIGCHLD || number == SIGWINCH || number == SIGCONT;
+}
+
+/* A signal reaches a process. */
+static void
+hear(struct process *process, int number)
+{
+	int waiting = process->waiting;
+
+	if (process->life == LIFE_DEAD || number == 0)
+		return;
+	if (number == SIGKILL) {
+		die(process, number);
+	} else if (number == SIGCONT && process->life == LIFE_STOPPED) {
+		process->life = LIFE_RUNS;
+		process->waiting = 0;
+		hear(process, waiting);
+	} else if (process->temper.deaf || is_harmless(number)) {
+		return;
+	} else if (process->life == LIFE_STOPPED) {
+		process->waiting = number;
+	} else {
+		die(process, number);
+	}
+}
+
+void
+kernel_stop(struct process *process, nanos span)
+{
+	if (process->life != LIFE_RUNS)
+		return;
+	kernel_trace("is stopped", process->pid);
+	process->life = LIFE_STOPPED;
+	process->resumes = kernel.now + span;
+	if (process->parent == PARENT_SELF)
+		post_death(process);
+}
+
+void
+kernel_spare(void)
+{
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel_alive(&kernel.list[i]))
+			kernel.list[i].role = ROLE_SPARED;
+}
+
+/* Who has left both sessions has left the tree, with all of his own. */
+static bool
+has_left(const struct process *process, const struct process *top)
+{
+	return process->session != kernel.session &&
+	    process->session != top->session;
+}
+
+static bool
+is_member(const struct process *process, const struct process *top)
+{
+	while (process->role == ROLE_MEMBER && !has_left(process, top)) {
+		if (process->parent < 0)
+			return process->parent == PARENT_SELF;
+		process = &kernel.list[process->parent];
+		if (process == top)
+			return true;
+	}
+	return false;
+}
+
+bool
+kernel_has_member(const struct process *top, bool unasked)
+{
+	for (int i = 0; i < kernel.places; i++) {
+		const struct process *process = &kernel.list[i];
+
+		if (kernel_alive(process) && is_member(process, top) &&
+		    (!unasked || process->asked == 0))
+			return true;
+	}
+	return false;
+}
+
+bool
+kernel_has_dead(void)
+{
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life == LIFE_DEAD &&
+		    kernel.list[i].parent == PARENT_SELF)
+			return true;
+	return false;
+}
+
+/*
+ * Signals for us
+ */
+
+void
+kernel_post(struct sent sent)
+{
+	for (size_t i = 0; i < kernel.count; i++)
+		if (kernel.pending[i].number == sent.number &&
+		    sent.number < SIGRTMIN)
+			return;
+	if (kernel.count == KERNEL_PENDING)
+		return;
+	kernel_trace("is sent to us", sent.number);
+	kernel.pending[kernel.count++] = sent;
+}
+
+/* Whether what is typed or hung up reaches it. */
+static bool
+at_terminal(const struct process *process)
+{
+	return process->life != LIFE_NONE && !process->temper.apart;
+}
+
+void
+kernel_type(int number)
+{
+	struct sent sent = { .number = number, .code = SI_KERNEL };
+	bool alone = number == SIGTERM ||
+	    (number == SIGHUP && kernel.session == kernel.self);
+
+	sent.shared = !alone && kernel_alive(kernel.command) &&
+	    at_terminal(kernel.command);
+	kernel_post(sent);
+	for (int i = 0; !alone && i < kernel.places; i++)
+		if (at_terminal(&kernel.list[i]))
+			hear(&kernel.list[i], number);
+}
+
+static bool
+is_end(const struct sent *sent)
+{
+	return signals_end_series(sent->number) && sent->sender != kernel.self;
+}
+
+bool
+kernel_pends_end(void)
+{
+	for (size_t i = 0; i < kernel.count; i++)
+		if (is_end(&kernel.pending[i]))
+			return true;
+	return false;
+}
+
+struct sent
+kernel_take(void)
+{
+	struct sent sent;
+	size_t lowest = 0;
+
+	kernel.stirred = false;
+	if (kernel.count == 0)
+		return (struct sent){ 0 };
+	for (size_t i = 1; i < kernel.count; i++)
+		if (kernel.pending[i].number < kernel.pending[lowest].number)
+			lowest = i;
+	sent = kernel.pending[lowest];
+	kernel.count--;
+	for (size_t i = lowest; i < kernel.count; i++)
+		kernel.pending[i] = kernel.pending[i + 1];
+	return sent;
+}
+
+/*
+ * Time
+ */
+
+void
+kernel_alarm(nanos span)
+{
+	for (int i = 0; i < KERNEL_ALARMS; i++) {
+		if (kernel.alarms[i] != 0)
+			continue;
+		kernel.alarms[i] = kernel.now + span;
+		return;
+	}
+}
+
+/* When something happens to a process. */
+static nanos
+next_of(const struct process *process)
+{
+	if (process->life == LIFE_RUNS)
+		return process->ends;
+	return process->life == LIFE_STOPPED ? process->resumes : NANOS_MAX;
+}
+
+static nanos
+next_change(void)
+{
+	nanos next = NANOS_MAX;
+
+	for (int i = 0; i < KERNEL_ALARMS; i++)
+		if (kernel.alarms[i] != 0 && kernel.alarms[i] < next)
+			next = kernel.alarms[i];
+	for (int i = 0; i < kernel.places; i++)
+		if (next_of(&kernel.list[i]) < next)
+			next = next_of(&kernel.list[i]);
+	return next;
+}
+
+static void
+change(void)
+{
+	for (int i = 0; i < KERNEL_ALARMS; i++) {
+		if (kernel.alarms[i] == 0 || kernel.alarms[i] > kernel.now)
+			continue;
+		kernel.alarms[i] = 0;
+		kernel.stirred = true;
+	}
+	for (int i = 0; i < kernel.places; i++) {
+		struct process *process = &kernel.list[i];
+
+		if (next_of(process) > kernel.now)
+			continue;
+		if (process->life == LIFE_STOPPED)
+			hear(process, SIGCONT);
+		else
+			end_by_itself(process);
+	}
+}
+
+void
+kernel_pass(nanos until, bool anyway)
+{
+	kernel.calls = 0;
+	while (anyway || (kernel.count == 0 && !kernel.stirred)) {
+		nanos next = next_change();
+
+		if (next > until) {
+			if (kernel.now < until)
+				kernel.now = until;
+			return;
+		}
+		if (kernel.now < next)
+			kernel.now = next;
+		change();
+	}
+}
+
+/*
+ * Calls
+ */
+
+nanos
+__wrap_context_now(clockid_t clock)
+{
+	call();
+	return clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+}
+
+pid_t
+__wrap_getpid(void)
+{
+	return kernel.self;
+}
+
+pid_t
+__wrap_getpgrp(void)
+{
+	return kernel.group;
+}
+
+/* Whoever may be asked for by number: nobody else can have it. */
+static struct process *
+known(pid_t pid)
+{
+	struct process *process;
+
+	call();
+	process = of_pid(pid);
+	if (process == NULL)
+		kernel_break("means a process that is buried, or never was");
+	return process;
+}
+
+pid_t
+__wrap_getsid(pid_t pid)
+{
+	return pid == 0 ? kernel.session : known(pid)->session;
+}
+
+pid_t
+__wrap_getpgid(pid_t pid)
+{
+	const struct process *process = known(pid);
+
+	return process->temper.apart ? process->pid : kernel.group;
+}
+
+/* What a limit does to a process, if one does. */
+static void
+note_limit(struct process *process, int number)
+{
+	if (kernel.swept == NULL)
+		return;
+	if (process->role == ROLE_MEMBER && has_left(process, kernel.swept))
+		kernel_break("signals a daemon");
+	if (number != SIGCONT && process->asked == 0)
+		process->asked = kernel.now;
+	if (number == SIGKILL && process->killed == 0)
+		process->killed = kernel.now;
+	if (process == kernel.command && process->life == LIFE_DEAD)
+		kernel.last.asked = process->asked;
+}
+
+/* Signals a process that still has its number. */
+static int
+reach(struct process *process, int number)
+{
+	kernel_trace(kernel.swept != NULL ? "  a limit signals process"
+					  : "  we signal process",
+	    process->pid);
+	kernel_trace("    with", number);
+	if (process->role == ROLE_SPARED)
+		kernel_break("signals who was there before");
+	note_limit(process, number);
+	if (process->temper.refuses && process->life != LIFE_DEAD) {
+		errno = EPERM;
+		return -1;
+	}
+	hear(process, number);
+	return 0;
+}
+
+/* What is no limit's is passed on to the command. */
+static void
+pass(pid_t pid, struct sent sent)
+{
+	if (kernel.swept != NULL)
+		return;
+	if (kernel.command == NULL || kernel.command->pid != pid)
+		kernel_break("passes a signal to another than the command");
+	/* What is dead does not hear it. */
+	if (kernel.command->life == LIFE_DEAD)
+		return;
+	kernel.passed = sent;
+	kernel.passes++;
+}
+
+int
+__wrap_kill(pid_t pid, int number)
+{
+	struct process *process = known(pid);
+
+	pass(pid, (struct sent){ .number = number, .code = SI_USER });
+	return reach(process, number);
+}
+
+int
+__wrap_sigqueue(pid_t pid, int number, const union sigval value)
+{
+	struct process *process = known(pid);
+
+	pass(pid,
+	    (struct sent){
+		.number = number, .code = SI_QUEUE, .value = value.sival_int });
+	return reach(process, number);
+}
+
+static bool
+is_child(const struct process *process, idtype_t type, id_t id)
+{
+	return process->life != LIFE_NONE && process->parent == PARENT_SELF &&
+	    (type == P_ALL || process->pid == (pid_t)id);
+}
+
+/* The first of our children that is dead, else any. */
+static struct process *
+find_child(idtype_t type, id_t id)
+{
+	struct process *found = NULL;
+
+	for (int i = 0; i < kernel.places; i++) {
+		struct process *process = &kernel.list[i];
+		bool dead = process->life == LIFE_DEAD;
+
+		if (is_child(process, type, id) &&
+		    (found == NULL ||
+			(dead &&
+			    (found->life != LIFE_DEAD ||
+				process->order < found->order))))
+			found = process;
+	}
+	return found;
+}
+
+int
+__wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	struct process *process;
+
+	call();
+	process = find_child(type, id);
+	if (process == NULL) {
+		errno = ECHILD;
+		return -1;
+	}
+	if (process->life != LIFE_DEAD) {
+		if ((options & WNOHANG) == 0)
+			kernel_break("waits for a process that lives");
+		if (info != NULL)
+			info->si_pid = 0;
+		return 0;
+	}
+	if (info != NULL) {
+		int signal = process->temper.signal;
+
+		info->si_pid = process->pid;
+		info->si_code = signal != 0 ? CLD_KILLED : CLD_EXITED;
+		info->si_status = signal != 0 ? signal : process->temper.status;
+	}
+	if ((options & WNOWAIT) == 0)
+		bury(process);
+	return 0;
+}
+
+int
+__wrap_prctl(int option, ...)
+{
+	if (option == PR_SET_CHILD_SUBREAPER)
+		kernel.subreaper = true;
+	return 0;
+}
+
+static int
+open_pidfd(pid_t pid)
+{
+	const struct process *process = of_pid(pid);
+
+	errno = ENOSYS;
+	if (!kernel.pidfds)
+		return -1;
+	errno = ESRCH;
+	if (process == NULL && !kernel.taken[pid])
+		return -1;
+	kernel.pidfds_open++;
+	return PIDFDS + (process == NULL ? 0 : (int)process->start);
+}
+
+static int
+signal_pidfd(int fd, int number)
+{
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life != LIFE_NONE &&
+		    kernel.list[i].start == fd - PIDFDS)
+			return reach(&kernel.list[i], number);
+	if (fd == PIDFDS)
+		kernel_break("signals a stranger");
+	errno = ESRCH;
+	return -1;
+}
+
+long
+__wrap_syscall(long number, ...)
+{
+	va_list rest;
+	int first, second;
+
+	call();
+	va_start(rest, number);
+	first = va_arg(rest, int);
+	second = va_arg(rest, int);
+	va_end(rest);
+	if (number == SYS_pidfd_open)
+		return open_pidfd(first);
+	if (number == SYS_pidfd_send_signal)
+		return signal_pidfd(first, second);
+	abort();
+}
+
+int
+__wrap_close(int fd)
+{
+	if (fd < PIDFDS)
+		return __real_close(fd);
+	kernel.pidfds_open--;
+	return 0;
+}
+
+/*
+ * /proc
+ */
+
+static pid_t
+pid_of_parent(const struct process *process)
+{
+	if (process->parent >= 0)
+		return kernel.list[process->parent].pid;
+	return process->parent == PARENT_SELF ? kernel.self : INIT;
+}
+
+enum proc_look
+__wrap_proc_look(struct proc *proc, pid_t pid)
+{
+	const struct process *process;
+
+	call();
+	process = of_pid(pid);
+	*proc = (struct proc){
+		.parent = INIT, .session = kernel.session, .start = INT64_MAX
+	};
+	if (process != NULL)
+		*proc = (struct proc){ .parent = pid_of_parent(process),
+			.session = process->session,
+			.start = process->start,
+			.dead = process->life == LIFE_DEAD };
+	else if (pid != kernel.self && !kernel.taken[pid])
+		return PROC_GONE;
+	return kernel.visible ? PROC_SEEN : PROC_HIDDEN;
+}
+
+/* The child of a parent that comes after the one of that order. */
+static const struct process *
+next_child(int parent, int64_t order)
+{
+	const struct process *next = NULL;
+
+	for (int i = 0; i < kernel.places; i++) {
+		const struct process *process = &kernel.list[i];
+
+		if (process->life != LIFE_NONE && process->parent == parent &&
+		    process->order > order &&
+		    (next == NULL || process->order < next->order))
+			next = process;
+	}
+	return next;
+}
+
+bool
+__wrap_proc_children(
+    pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
+{
+	const struct process *process = of_pid(parent), *child;
+	int place = process != NULL ? kernel_place(process) : PARENT_SELF;
+	int64_t order = 0;
+
+	call();
+	if (!kernel.visible || (process == NULL && parent != kernel.self))
+		return false;
+	while ((child = next_child(place, order)) != NULL) {
+		order = child->order;
+		each(to, child->pid, parent);
+	}
+	return true;
+}
+
+bool
+__wrap_proc_visible(void)
+{
+	return kernel.visible;
+}
