@@ -2,7 +2,7 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make check           everything that must hold; tests/setup gets its tools
-# make lint san fuzz faults hammer storm bench   more, each for itself
+# make lint san fuzz faults hammer storm simulate bench   more, one by one
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 

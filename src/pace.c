@@ -66,16 +66,18 @@ unpack(uint64_t word, nanos began)
 	return pace;
 }
 
-/* The rate of the next step. */
+/* The rate of the next step. A cut one is three quarters already. */
 static int64_t
 next_rate(const struct pace *pace)
 {
-	int64_t most = pace->met ? pace->rate + 1 : 2 * pace->rate;
+	int64_t rate = pace->rate;
+	int64_t most = pace->met ? rate + 1 + rate / 16 : 2 * rate;
 
 	if (pace->cut)
-		return greater(lesser(pace->rate, pace->served), PACE_LEAST);
-	if (2 * pace->served <= pace->rate)
-		return pace->rate;
+		return greater(lesser(rate, pace->served),
+		    greater(rate * 2 / 3, PACE_LEAST));
+	if (2 * pace->served <= rate)
+		return rate;
 	return lesser(lesser(most, 2 * pace->served), MOST(COUNT_BITS));
 }
 
@@ -120,7 +122,8 @@ pace_next(const struct pace *pace, nanos now)
 	int64_t waits = pace->taken - (PACE_LEAST - 1);
 	nanos at = pace->began + pace->step * PACE_STEP;
 
-	if (pace->taken >= pace->rate)
+	if (pace->taken >= pace->rate ||
+	    (pace->cut && pace->taken >= PACE_LEAST))
 		at += PACE_STEP;
 	else if (waits > 0)
 		at += PACE_STEP * waits / pace->rate;
@@ -145,6 +148,5 @@ pace_fail(struct pace *pace)
 	if (pace->cut)
 		return;
 	pace->cut = pace->met = true;
-	pace->rate =
-	    greater(lesser(pace->rate * 3 / 4, pace->taken), PACE_LEAST);
+	pace->rate = greater(pace->rate * 3 / 4, PACE_LEAST);
 }

@@ -43,11 +43,11 @@ struct pace {
 /*
  * Where a recovery that began at the instant began is now, from its word. At
  * the end of a step
- *   - the rate doubles, or grows by one where it has met its limit before, but
- *     to no more than twice the successes of that step: so slow commands are
- *     waited for;
- *   - if one failed in it, it does not grow, and becomes what succeeded in it
- *     where that is less;
+ *   - the rate doubles, or grows by a sixteenth and one where it has met its
+ *     limit before, but to no more than twice the successes of that step: so
+ *     slow commands are waited for;
+ *   - if one failed in it, the rate is what succeeded in it, but no more than
+ *     three quarters of what it was, and no less than half;
  *   - it is over if less than half of the attempts were taken and none failed,
  *     or if it takes too long (7 hours).
  */
@@ -62,11 +62,7 @@ nanos pace_next(const struct pace *pace, nanos now);
 void pace_take(struct pace *pace);
 void pace_succeed(struct pace *pace);
 
-/*
- * One has failed: the step has no more than PACE_LEAST attempts to give, and
- * the rate is three quarters of what it was, or what was taken until now, if
- * that is less.
- */
+/* One has failed: the step has no more than PACE_LEAST attempts to give. */
 void pace_fail(struct pace *pace);
 
 #endif

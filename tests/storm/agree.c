@@ -1,0 +1,130 @@
+#include "agree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "scale.h"
+#include "trial.h"
+
+/*
+ * How far wasted requests may be from those of the real run: in percent, or so
+ * many, which is one for every twenty clients. Where little is wasted, one real
+ * run has that much more than the next: attempts that were under way already
+ * when the breaker opened, or that began a moment before an outage of 200 ms.
+ */
+enum { PERCENT = 15, SOME = 50 };
+
+/*
+ * Where others had more percent of the machine, it is not known how much they
+ * were in the way, and so there is no judgement.
+ */
+enum { OTHERS = 10 };
+
+/* The cost of an attempt, of which nothing else is known. */
+static const struct machine guess = {
+	.cores = 2,
+	.start = 600000,
+	.attempt = 1200000,
+};
+
+/* The scenario in which every client makes one attempt. */
+static const char *const calm[] = { "calm", "one attempt" };
+
+/*
+ * What the machine must be like. A client that makes one attempt costs its
+ * start and the attempt; what more there is to the run with the most requests,
+ * is further attempts.
+ */
+static struct machine
+machine_of(FILE *file)
+{
+	struct totals once, many = { .wasted = 0 }, totals;
+	struct machine machine = guess;
+	nanos attempt;
+
+	if (!tally_find(file, calm[0], calm[1], &once) || once.clients == 0 ||
+	    once.cpu == 0)
+		return guess;
+	machine.cores = once.cores;
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		for (size_t i = 0; i < trial_variants(at); i++)
+			if (tally_find(file, at->name, at->variants[i].name,
+				&totals) &&
+			    totals.cpu > 0 && totals.wasted > many.wasted)
+				many = totals;
+	if (many.served + many.wasted <= 2 * many.clients)
+		return machine;
+	attempt = (many.cpu - once.cpu / once.clients * many.clients) /
+	    (many.served + many.wasted - many.clients);
+	machine.attempt = attempt > 0 ? attempt : guess.attempt;
+	machine.start = once.cpu / once.clients - machine.attempt;
+	if (machine.start < 0)
+		machine.start = 0;
+	return machine;
+}
+
+/* What is wasted in the one for each hundred in the other, less a hundred. */
+static double
+difference(const struct totals *simulated, const struct totals *real)
+{
+	if (real->wasted == 0)
+		return simulated->wasted == 0 ? 0 : 100;
+	return 100 * (double)(simulated->wasted - real->wasted) /
+	    (double)real->wasted;
+}
+
+static void
+put(const char *name, const struct totals *totals)
+{
+	char wasted[SCALE_ROOM], p50[SCALE_ROOM], p99[SCALE_ROOM];
+
+	printf("%-36s  %10s  %6s  %6s  %6" PRId64, name,
+	    scale_count(wasted, totals->wasted), scale_time(p50, totals->p50),
+	    scale_time(p99, totals->p99), totals->lost);
+}
+
+static bool
+compare(const struct scenario *scenario, const struct variant *variant,
+    const struct machine *machine, const struct totals *real)
+{
+	struct totals simulated = trial_median(scenario, variant, machine);
+	double percent = difference(&simulated, real);
+	int64_t more = simulated.wasted - real->wasted;
+	bool well = (percent <= PERCENT && percent >= -PERCENT) ||
+	    (more <= SOME && more >= -SOME);
+	char name[64];
+
+	snprintf(name, sizeof name, "%s: %s", scenario->name, variant->name);
+	put(name, real);
+	putchar('\n');
+	put("  simulated", &simulated);
+	printf("  %+6.1f %%", percent);
+	if (real->others > OTHERS)
+		printf("  (others had %" PRId64 " %% of the machine)\n",
+		    real->others);
+	else
+		printf("%s\n", well ? "" : "  DIFFERS");
+	return well || real->others > OTHERS;
+}
+
+bool
+agree_show(FILE *file)
+{
+	struct machine machine = machine_of(file);
+	struct totals real;
+	bool well = true;
+
+	printf("\nbeside the storms with processes; simulated on %" PRId64
+	       " cores, %.2f ms of one to start\na client and %.2f ms for an "
+	       "attempt; the middle one of %d seeds\n\n",
+	    machine.cores, (double)machine.start / 1e6,
+	    (double)machine.attempt / 1e6, TRIAL_SEEDS);
+	printf(
+	    "%-36s  %10s  %6s  %6s  %6s\n", "", "wasted", "p50", "p99", "lost");
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		for (size_t i = 0; i < trial_variants(at); i++)
+			if (tally_find(
+				file, at->name, at->variants[i].name, &real) &&
+			    !compare(at, &at->variants[i], &machine, &real))
+				well = false;
+	return well;
+}

@@ -1,0 +1,18 @@
+/*
+ * agree: whether the simulation comes to what the storms with processes came
+ * to.
+ */
+#ifndef AGREE_H
+#define AGREE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Simulates each variant of which the file has totals (tally_put) on a machine
+ * like the one that they are from, and prints both. False if the wasted
+ * requests of one differ too much.
+ */
+bool agree_show(FILE *file);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * client: one request to the server of a storm.
+ *
+ *     client NAME
+ *
+ * NAME is that of an abstract socket. To connect is to ask. The answer is a
+ * byte: with '+' it exits with 0, with anything else or none with 1, and with 2
+ * where there is no server.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Longer than any server takes to answer, or to refuse. */
+enum { PATIENCE = 10 };
+
+int
+main(int argc, char **argv)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = PATIENCE };
+	size_t length = argc == 2 ? strlen(argv[1]) : 0;
+	int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer = '-';
+
+	if (server == -1 || length == 0 || length >= sizeof to.sun_path)
+		return 2;
+	memcpy(to.sun_path + 1, argv[1], length);
+	/* The sending one is that of connect, too. */
+	if (setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &patience,
+		sizeof patience) == -1 ||
+	    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience,
+		sizeof patience) == -1 ||
+	    connect(server, (const struct sockaddr *)&to,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+		    length)) == -1)
+		return 2;
+	return read(server, &answer, 1) == 1 && answer == '+' ? 0 : 1;
+}

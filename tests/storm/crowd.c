@@ -1,0 +1,316 @@
+#include "crowd.h"
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "clock.h"
+#include "server.h"
+
+/* Who does not end when asked is killed, so much later. */
+#define GRACE (5 * NANOS_SECOND)
+
+/* What a run that did all that it was to do ends with; and one that was none.
+ */
+enum { GAVE_UP = 1, HELD_BACK = 75, NOT_EXECUTED = 126 };
+
+enum { ARGS = SCENARIO_OPTIONS + 6, ROOM = 64 };
+
+struct crowd {
+	const struct scenario *scenario;
+	struct tally *tally;
+	struct cost cost;
+	nanos start; /* when the storm begins */
+	char socket[ROOM], directory[ROOM]; /* of the server, the budget */
+	char variable[2 * ROOM];
+	const char *args[ARGS], *environment[2];
+	pid_t server, *clients; /* 0: not there */
+	int life; /* as long as it is open, the server lives */
+	int64_t begun, ended;
+	sigset_t signals, before; /* that it waits for; blocked by others */
+	struct record *record;
+};
+
+static nanos
+arrival(const struct crowd *crowd, int64_t client)
+{
+	return crowd->start + client * crowd->scenario->apart;
+}
+
+/*
+ * What there is before and after
+ */
+
+static void
+prepare_arguments(struct crowd *crowd, const struct programs *programs,
+    const struct variant *variant)
+{
+	size_t n = 0;
+
+	crowd->args[n++] = programs->retry;
+	crowd->args[n++] = "-q"; /* but for mistakes */
+	for (size_t i = 0; variant->options[i] != NULL; i++)
+		crowd->args[n++] = variant->options[i];
+	crowd->args[n++] = "--";
+	crowd->args[n++] = programs->client;
+	crowd->args[n] = crowd->socket;
+	crowd->environment[0] = crowd->variable;
+}
+
+static void
+prepare(struct crowd *crowd)
+{
+	crowd->clients =
+	    calloc((size_t)crowd->scenario->clients, sizeof(pid_t));
+	crowd->record =
+	    mmap(NULL, sizeof *crowd->record, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (crowd->clients == NULL || crowd->record == MAP_FAILED)
+		err(1, "memory");
+	snprintf(crowd->socket, sizeof crowd->socket, "retry-storm-%d",
+	    (int)getpid());
+	snprintf(crowd->directory, sizeof crowd->directory,
+	    "/dev/shm/retry-storm-%d-XXXXXX", (int)getpid());
+	if (mkdtemp(crowd->directory) == NULL)
+		err(1, "%s", crowd->directory);
+	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
+	    crowd->directory);
+}
+
+static void
+remove_directory(const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+
+	if (directory == NULL)
+		return;
+	while ((entry = readdir(directory)) != NULL)
+		if (entry->d_name[0] != '.')
+			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	closedir(directory);
+	if (rmdir(path) == -1)
+		warn("%s", path);
+}
+
+/* All that is waited for is blocked, before the first child can end. */
+static void
+block_signals(struct crowd *crowd)
+{
+	static const int asked[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
+
+	sigemptyset(&crowd->signals);
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		sigaddset(&crowd->signals, asked[i]);
+	sigprocmask(SIG_BLOCK, &crowd->signals, &crowd->before);
+}
+
+/*
+ * Processes
+ */
+
+/* A child that ends when we do, however we do. */
+static pid_t
+beget(int signal)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == -1)
+		warn("fork");
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, signal);
+	if (getppid() != parent)
+		_exit(1);
+	return 0;
+}
+
+static void
+start_server(struct crowd *crowd)
+{
+	const struct scenario *scenario = crowd->scenario;
+	int listener = server_listen(crowd->socket), ends[2];
+
+	if (listener == -1 || pipe2(ends, O_CLOEXEC) == -1)
+		err(1, "server");
+	crowd->server = beget(SIGKILL);
+	if (crowd->server == 0) {
+		close(ends[1]);
+		server_run(listener, ends[0], &scenario->capacity, crowd->start,
+		    crowd->start + scenario->most + 2 * GRACE, crowd->record);
+		_exit(0);
+	}
+	close(listener);
+	close(ends[0]);
+	crowd->life = ends[1];
+}
+
+static void
+start_client(struct crowd *crowd)
+{
+	pid_t child = beget(SIGTERM);
+
+	if (child == 0) {
+		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
+		execve(crowd->args[0], (char **)(uintptr_t)crowd->args,
+		    (char **)(uintptr_t)crowd->environment);
+		warn("%s", crowd->args[0]);
+		_exit(NOT_EXECUTED);
+	}
+	if (child == -1)
+		crowd->cost.signal = SIGTERM;
+	else
+		crowd->clients[crowd->begun++] = child;
+	crowd->cost.started = clock_now() - crowd->start;
+}
+
+/* When the next client is due; NANOS_MAX: none is. */
+static nanos
+due(const struct crowd *crowd)
+{
+	if (crowd->begun == crowd->scenario->clients || crowd->cost.signal != 0)
+		return NANOS_MAX;
+	return arrival(crowd, crowd->begun);
+}
+
+static void
+count_client(struct crowd *crowd, int64_t client, int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+	crowd->clients[client] = 0;
+	crowd->ended++;
+	if (code == 0) {
+		tally_client(
+		    crowd->tally, clock_now() - arrival(crowd, client));
+		return;
+	}
+	tally_lost(crowd->tally);
+	if (code == GAVE_UP || code == HELD_BACK || crowd->cost.late > 0)
+		return;
+	crowd->cost.odd++;
+	crowd->cost.odd_status = status;
+}
+
+static void
+reap(struct crowd *crowd)
+{
+	int status;
+	pid_t child;
+
+	while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (child == crowd->server) {
+			warnx("the server has ended before its time");
+			crowd->server = 0;
+			crowd->cost.signal = SIGTERM;
+		}
+		for (int64_t i = 0; i < crowd->begun; i++)
+			if (crowd->clients[i] == child) {
+				count_client(crowd, i, status);
+				break;
+			}
+	}
+}
+
+static void
+signal_all(const struct crowd *crowd, int signal)
+{
+	for (int64_t i = 0; i < crowd->begun; i++)
+		if (crowd->clients[i] > 0)
+			kill(crowd->clients[i], signal);
+}
+
+/* Until a child ends, a client is due, or it is time to look again. */
+static void
+nap(struct crowd *crowd, nanos until)
+{
+	nanos now = clock_now(), left = NANOS_SECOND / 4;
+	struct timespec span;
+	int signal;
+
+	if (until > due(crowd))
+		until = due(crowd);
+	if (until - now < left)
+		left = until - now;
+	span = clock_span(left > 0 ? left : 0);
+	signal = sigtimedwait(&crowd->signals, NULL, &span);
+	if (signal > 0 && signal != SIGCHLD)
+		crowd->cost.signal = signal;
+}
+
+/* Waits for those that have begun. */
+static void
+await(struct crowd *crowd, nanos until)
+{
+	while (crowd->ended < crowd->begun && clock_now() < until) {
+		nap(crowd, until);
+		reap(crowd);
+	}
+}
+
+static void
+run(struct crowd *crowd)
+{
+	const struct scenario *scenario = crowd->scenario;
+	nanos until = crowd->start + scenario->most;
+
+	while (crowd->ended < scenario->clients && crowd->cost.signal == 0 &&
+	    clock_now() < until) {
+		if (due(crowd) <= clock_now())
+			start_client(crowd);
+		nap(crowd, until);
+		reap(crowd);
+		usage_look(&crowd->cost.usage);
+	}
+	if (crowd->cost.signal == 0)
+		crowd->cost.late = scenario->clients - crowd->ended;
+	signal_all(crowd, SIGTERM);
+	await(crowd, clock_now() + GRACE);
+	signal_all(crowd, SIGKILL);
+	await(crowd, clock_now() + GRACE);
+}
+
+static void
+count_requests(const struct crowd *crowd)
+{
+	const struct record *record = crowd->record;
+
+	for (size_t i = 0; i < record->count && i < SERVER_MOST; i++)
+		tally_request(crowd->tally, record->requests[i].at,
+		    record->requests[i].served);
+}
+
+struct cost
+crowd_run(const struct programs *programs, const struct scenario *scenario,
+    const struct variant *variant, struct tally *tally)
+{
+	struct crowd crowd = { .scenario = scenario, .tally = tally };
+
+	prepare(&crowd);
+	prepare_arguments(&crowd, programs, variant);
+	block_signals(&crowd);
+	usage_start(&crowd.cost.usage);
+	crowd.start = clock_now();
+	start_server(&crowd);
+	if (crowd.server != -1)
+		run(&crowd);
+	close(crowd.life);
+	if (crowd.server > 0)
+		while (waitpid(crowd.server, NULL, 0) == -1 && errno == EINTR)
+			continue;
+	usage_end(&crowd.cost.usage);
+	count_requests(&crowd);
+	remove_directory(crowd.directory);
+	munmap(crowd.record, sizeof *crowd.record);
+	free(crowd.clients);
+	sigprocmask(SIG_SETMASK, &crowd.before, NULL);
+	return crowd.cost;
+}

@@ -1,0 +1,39 @@
+/*
+ * crowd: one run of a scenario with real processes: a server, and as many
+ * invocations of retry as there are clients, each at its time.
+ *
+ * At once means: started by one process as fast as it can, as a shell or xargs
+ * would, so that a thousand of them come within a second or so. Latency counts
+ * from when they were due.
+ */
+#ifndef CROWD_H
+#define CROWD_H
+
+#include <stdbool.h>
+#include "usage.h"
+#include "scenario.h"
+#include "tally.h"
+
+struct programs {
+	const char *retry, *client;
+};
+
+struct cost {
+	struct usage usage;
+	nanos started; /* after so long the last client was there */
+	int64_t late; /* invocations that had to be ended */
+	int64_t odd; /* invocations that ended neither well nor by giving up */
+	int odd_status; /* how the last of them did, as of wait */
+	int signal; /* that ended it all before its time, or 0 */
+};
+
+/*
+ * Counts requests and clients in the tally, which has been started. Leaves no
+ * process behind and no file, whatever signal asks it to end. What the kernel
+ * refuses ends the program.
+ */
+struct cost
+crowd_run(const struct programs *programs, const struct scenario *scenario,
+    const struct variant *variant, struct tally *tally);
+
+#endif

@@ -1,0 +1,235 @@
+/*
+ * driver: storms with real processes, one after the other.
+ *
+ *     driver RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]
+ *
+ * SCENARIO and VARIANT are names of scenario.c, or numbers: of scenarios from
+ * 0, of variants from 1. The drill is run only where it is named. Prints
+ * histograms and totals, and leaves an SVG file for each scenario in DIRECTORY,
+ * and there in the file "totals" what a simulation can be compared with. Exits
+ * with 1 if a bar of the scenario is missed, or something went wrong.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "clock.h"
+#include "crowd.h"
+#include "figure.h"
+
+enum { PATH = 4096 };
+
+struct driver {
+	struct programs programs;
+	const char *directory;
+	const char *variant; /* NULL: all */
+	FILE *totals;
+	bool failed;
+};
+
+/* The runs of a scenario. */
+struct runs {
+	const struct scenario *scenario;
+	struct tally tallies[SCENARIO_VARIANTS];
+	struct result results[SCENARIO_VARIANTS];
+	struct cost costs[SCENARIO_VARIANTS];
+	size_t count;
+};
+
+/* Whether text means this one; NULL means every one. */
+static bool
+chosen(const char *text, const char *name, long number)
+{
+	char *end;
+	long typed;
+
+	if (text == NULL || strcmp(text, name) == 0)
+		return true;
+	typed = strtol(text, &end, 10);
+	return end != text && *end == '\0' && typed == number;
+}
+
+static double
+seconds(nanos span)
+{
+	return (double)span / (double)NANOS_SECOND;
+}
+
+/* Where no time was left, the processes were what was slow. */
+static void
+print_cost(const struct result *result, const struct cost *cost)
+{
+	const struct usage *usage = &cost->usage;
+	int64_t requests = result->totals.served + result->totals.wasted;
+	double cores = (double)usage_cores();
+
+	printf("%-24s %6.1fs  %6.1fs  %6.1fs  %4.1f ms  %4.0f%%  %6.0f%%\n",
+	    result->variant->name, seconds(usage->elapsed),
+	    seconds(cost->started), seconds(usage->cpu),
+	    requests > 0 ? 1e3 * seconds(usage->cpu) / (double)requests : 0,
+	    100 * seconds(usage->cpu) / seconds(usage->elapsed) / cores,
+	    100 * usage->busiest);
+}
+
+static void
+print_costs(const struct runs *runs)
+{
+	printf("\n%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "", "", "last", "CPU",
+	    "CPU a", "whole", "busiest");
+	printf("%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "the machine", "time",
+	    "started", "time", "request", "run", "second");
+	for (size_t i = 0; i < runs->count; i++)
+		print_cost(&runs->results[i], &runs->costs[i]);
+}
+
+static void
+miss(struct driver *driver, const struct result *result, const char *what,
+    double value, double most)
+{
+	printf("MISSED: %s: %s %.4g, at most %.4g\n", result->variant->name,
+	    what, value, most);
+	driver->failed = true;
+}
+
+static void
+complain(
+    struct driver *driver, const struct result *result, const struct cost *cost)
+{
+	bool exited = WIFEXITED(cost->odd_status);
+
+	printf("WRONG: %s: %" PRId64 " ended with %s %d\n",
+	    result->variant->name, cost->odd, exited ? "status" : "signal",
+	    exited ? WEXITSTATUS(cost->odd_status)
+		   : WTERMSIG(cost->odd_status));
+	driver->failed = true;
+}
+
+/* The bars of a variant, and what must not happen in any. */
+static void
+judge(struct driver *driver, const struct scenario *scenario,
+    const struct result *result, const struct cost *cost)
+{
+	const struct variant *variant = result->variant;
+	const struct totals *totals = &result->totals;
+	nanos most = scenario_limit(scenario) * variant->most_p99 / 100;
+
+	if (variant->most_wasted > 0 && totals->wasted > variant->most_wasted)
+		miss(driver, result, "wasted", (double)totals->wasted,
+		    (double)variant->most_wasted);
+	if (variant->most_p99 > 0 && totals->p99 > most)
+		miss(driver, result, "p99 in seconds", seconds(totals->p99),
+		    seconds(most));
+	if (cost->late > 0)
+		miss(
+		    driver, result, "not ended in time", (double)cost->late, 0);
+	if (cost->odd > 0)
+		complain(driver, result, cost);
+}
+
+static void
+run_variant(
+    struct driver *driver, struct runs *runs, const struct variant *variant)
+{
+	struct tally *tally = &runs->tallies[runs->count];
+	struct result *result = &runs->results[runs->count];
+	struct cost *cost = &runs->costs[runs->count];
+
+	tally_start(tally, runs->scenario->width);
+	*cost = crowd_run(&driver->programs, runs->scenario, variant, tally);
+	if (cost->signal != 0) {
+		raise(cost->signal);
+		errx(1, "%s: cut short", variant->name);
+	}
+	result->variant = variant;
+	result->tally = tally;
+	result->totals = tally_sum(
+	    tally, runs->scenario->capacity.end, scenario_end(runs->scenario));
+	result->totals.cpu = cost->usage.cpu;
+	result->totals.others = cost->usage.others;
+	result->totals.cores = usage_cores();
+	tally_put(driver->totals, runs->scenario->name, variant->name,
+	    &result->totals);
+	runs->count++;
+}
+
+static void
+show(struct driver *driver, const struct runs *runs)
+{
+	char path[PATH];
+
+	puts("");
+	figure_histograms(stdout, runs->scenario, runs->results, runs->count);
+	figure_table(stdout, runs->scenario, runs->results, runs->count);
+	print_costs(runs);
+	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,
+	    runs->scenario->name);
+	if (!figure_svg(path, runs->scenario, runs->results, runs->count))
+		err(1, "%s", path);
+	for (size_t i = 0; i < runs->count; i++)
+		judge(
+		    driver, runs->scenario, &runs->results[i], &runs->costs[i]);
+	fflush(stdout);
+}
+
+static bool
+run_scenario(struct driver *driver, const struct scenario *scenario)
+{
+	static struct runs runs;
+	long number = 0;
+
+	runs.scenario = scenario;
+	runs.count = 0;
+	for (const struct variant *v = scenario->variants; v->name != NULL;
+	     v++) {
+		if (!chosen(driver->variant, v->name, ++number) || v->simulated)
+			continue;
+		fprintf(stderr, "%s: %s\n", scenario->name, v->name);
+		run_variant(driver, &runs, v);
+	}
+	if (runs.count > 0)
+		show(driver, &runs);
+	for (size_t i = 0; i < runs.count; i++)
+		tally_end(&runs.tallies[i]);
+	return runs.count > 0;
+}
+
+/* What is left of an earlier run of all is not added to. */
+static FILE *
+open_totals(const char *directory, bool all)
+{
+	char path[PATH];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/totals", directory);
+	file = fopen(path, all ? "we" : "ae");
+	if (file == NULL)
+		err(1, "%s", path);
+	return file;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct driver driver = { .failed = false };
+	bool any = false;
+
+	if (argc < 4 || argc > 6)
+		errx(1, "RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]");
+	driver.programs = (struct programs){ argv[1], argv[2] };
+	driver.directory = argv[3];
+	driver.variant = argc > 5 ? argv[5] : NULL;
+	driver.totals = open_totals(driver.directory, argc == 4);
+	for (long i = 0; scenarios[i].name != NULL; i++)
+		if (chosen(argc > 4 ? argv[4] : NULL, scenarios[i].name, i))
+			any = run_scenario(&driver, &scenarios[i]) || any;
+	if (argc > 4 && strcmp(argv[4], scenario_drill.name) == 0)
+		any = run_scenario(&driver, &scenario_drill);
+	if (!any)
+		errx(1, "no such storm");
+	return driver.failed;
+}

@@ -1,0 +1,321 @@
+#include "model.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include "../../src/plan.h"
+#include "queue.h"
+
+/* What happens to a client. */
+enum what {
+	WHAT_START,
+	WHAT_WAKE, /* the wait for an attempt is over */
+	WHAT_ARRIVE, /* its request is at the server */
+	WHAT_ANSWER, /* and it has the answer */
+	WHAT_END, /* of the attempt */
+	WHAT_RENEW, /* the lease of a probe */
+};
+
+struct client {
+	struct history history;
+	struct caller caller;
+	bool served; /* its last request was */
+};
+
+struct storm {
+	const struct model *model;
+	struct tally *tally;
+	struct queue queue;
+	struct load load; /* of the server */
+	nanos free[MACHINE_CORES]; /* when each core is */
+	struct client *clients;
+	struct segment *segments; /* one for each host, or NULL */
+	int64_t ended; /* clients that count */
+};
+
+/* One that is not like its neighbours': splitmix64 (Steele, Lea, Flood, 2014).
+ */
+static uint64_t
+seed_of(const struct model *model, uint32_t who)
+{
+	uint64_t z = model->seed + (who + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static nanos
+later(nanos a, nanos b)
+{
+	return a > b ? a : b;
+}
+
+/* When work of that cost is done that comes up now. */
+static nanos
+work(struct storm *storm, nanos now, nanos cost)
+{
+	int64_t cores = storm->model->machine->cores;
+	nanos *core = &storm->free[0];
+
+	if (cores == 0)
+		return now;
+	for (int64_t i = 1; i < cores; i++)
+		if (storm->free[i] < *core)
+			core = &storm->free[i];
+	*core = later(*core, now) + cost;
+	return *core;
+}
+
+static void
+put(struct storm *storm, nanos at, uint32_t who, enum what what)
+{
+	queue_put(&storm->queue, (struct event){ at, who, what });
+}
+
+static struct segment *
+segment_of(const struct storm *storm, uint32_t who)
+{
+	return storm->segments == NULL
+	    ? NULL
+	    : &storm->segments[who / storm->model->host];
+}
+
+/* When a client is due, and its latency begins. */
+static nanos
+due(const struct model *model, uint32_t who)
+{
+	return who < model->scouts
+	    ? 0
+	    : model->lead + (who - model->scouts) * model->scenario->apart;
+}
+
+static void
+follow(struct storm *storm, uint32_t who, const struct step *step, nanos now)
+{
+	if (step->again) {
+		put(storm, step->at, who, WHAT_WAKE);
+		return;
+	}
+	if (who < storm->model->scouts)
+		return;
+	if (step->reason == REASON_SUCCEEDED)
+		tally_client(storm->tally, now - due(storm->model, who));
+	else
+		tally_lost(storm->tally);
+	storm->ended++;
+}
+
+/* The end of an attempt, as in attempt() of retry.c. */
+static void
+finish(struct storm *storm, uint32_t who, nanos now)
+{
+	const struct policy *policy = storm->model->policy;
+	struct client *client = &storm->clients[who];
+	struct segment *segment = segment_of(storm, who);
+	struct outcome outcome = { .end = END_EXITED,
+		.code = client->served ? 0 : 1 };
+	struct step step = plan_next(policy, &client->history, &outcome, now);
+
+	if (segment != NULL) {
+		struct news news = admission_news(
+		    client->history.judgement.reason, &outcome, true);
+
+		admission_tell(
+		    &client->caller, segment, &segment->header, &news, now);
+		client->caller.counted = true;
+		client->caller.lease = 0;
+	}
+	follow(storm, who, &step, now);
+}
+
+/* It knows, and has to tell. */
+static void
+answer(struct storm *storm, uint32_t who, nanos now)
+{
+	nanos end = work(storm, now, storm->model->machine->attempt / 2);
+
+	if (end == now)
+		finish(storm, who, now);
+	else
+		put(storm, end, who, WHAT_END);
+}
+
+/*
+ * The request is at the server. Who shares nothing with others may know at once
+ * what will become of it: that spares an event.
+ */
+static void
+arrive(struct storm *storm, uint32_t who, nanos now)
+{
+	const struct model *model = storm->model;
+	const struct machine *machine = model->machine;
+	struct answer got =
+	    capacity_request(&model->scenario->capacity, &storm->load, now);
+
+	tally_request(storm->tally, now, got.served);
+	storm->clients[who].served = got.served;
+	got.at += machine->latency;
+	if (got.at == now)
+		answer(storm, who, now);
+	else if (machine->cores == 0 && storm->segments == NULL)
+		finish(storm, who, got.at);
+	else
+		put(storm, got.at, who, WHAT_ANSWER);
+}
+
+/* An attempt begins. */
+static void
+begin(struct storm *storm, uint32_t who, nanos now)
+{
+	struct client *client = &storm->clients[who];
+	nanos at = work(storm, now, storm->model->machine->attempt / 2);
+
+	plan_begin(&client->history);
+	if (client->caller.lease != 0)
+		put(storm, now + GATE_RENEWAL, who, WHAT_RENEW);
+	if (at == now)
+		arrive(storm, who, now);
+	else
+		put(storm, at, who, WHAT_ARRIVE);
+}
+
+/* As budget_admit() does. */
+static struct admission
+ask(struct client *client, struct segment *segment, nanos now)
+{
+	bool retry = client->history.made > 0;
+	struct admission admission = { .denied = REASON_NONE };
+
+	client->caller.outrun = false;
+	if (segment == NULL ||
+	    (!retry && client->caller.share->breaker.failures == 0))
+		return admission;
+	admission = admission_ask(
+	    &client->caller, segment, &segment->header, retry, now);
+	client->caller.waits = admission.denied != REASON_NONE;
+	return admission;
+}
+
+/* The next attempt, if the budget admits it; else a wait, or the end. */
+static void
+wake(struct storm *storm, uint32_t who, nanos now)
+{
+	struct client *client = &storm->clients[who];
+	struct admission admission = ask(client, segment_of(storm, who), now);
+	struct step step;
+
+	if (admission.denied == REASON_NONE) {
+		begin(storm, who, now);
+		return;
+	}
+	step = plan_denied(
+	    storm->model->policy, &client->history, &admission, now);
+	follow(storm, who, &step, now);
+}
+
+/* As budget_renew() does. A lease that is over is not there any more. */
+static void
+renew(struct storm *storm, uint32_t who, nanos now)
+{
+	struct caller *caller = &storm->clients[who].caller;
+	struct segment *segment = segment_of(storm, who);
+
+	if (caller->lease == 0)
+		return;
+	gate_renew(
+	    &segment->gate, &caller->lease, segment_age(&segment->header, now));
+	caller->outrun = caller->lease == 0;
+	put(storm, now + GATE_RENEWAL, who, WHAT_RENEW);
+}
+
+static void
+start(struct storm *storm, uint32_t who, nanos now)
+{
+	const struct model *model = storm->model;
+	struct client *client = &storm->clients[who];
+	nanos done = work(storm, now, model->machine->start);
+	struct step step;
+
+	*client = (struct client){
+		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
+		    seed_of(model, who)),
+		.caller = { .share = &model->policy->share,
+		    .minds_gate = true },
+	};
+	step = plan_first(model->policy, &client->history, done);
+	follow(storm, who, &step, done);
+	if (++who < model->scenario->clients)
+		put(storm, later(done, due(model, who)), who, WHAT_START);
+}
+
+static void
+happen(struct storm *storm, const struct event *event)
+{
+	switch ((enum what)event->what) {
+	case WHAT_START:
+		start(storm, event->who, event->at);
+		break;
+	case WHAT_WAKE:
+		wake(storm, event->who, event->at);
+		break;
+	case WHAT_ARRIVE:
+		arrive(storm, event->who, event->at);
+		break;
+	case WHAT_ANSWER:
+		answer(storm, event->who, event->at);
+		break;
+	case WHAT_END:
+		finish(storm, event->who, event->at);
+		break;
+	case WHAT_RENEW:
+		renew(storm, event->who, event->at);
+		break;
+	}
+}
+
+static void *
+room_for(int64_t count, size_t size)
+{
+	void *room = malloc((size_t)count * size);
+
+	if (room == NULL)
+		err(1, "model");
+	return room;
+}
+
+static void
+make_segments(struct storm *storm)
+{
+	const struct model *model = storm->model;
+	const struct share *share = &model->policy->share;
+	int64_t hosts = (model->scenario->clients - 1) / model->host + 1;
+	struct origin origin = { .base = 0 };
+
+	if (share->key == NULL)
+		return;
+	storm->segments = room_for(hosts, sizeof *storm->segments);
+	for (int64_t i = 0; i < hosts; i++)
+		segment_make(
+		    &storm->segments[i], share->key, &share->terms, &origin);
+}
+
+void
+model_run(const struct model *model, struct tally *tally)
+{
+	int64_t clients = model->scenario->clients;
+	struct storm storm = { .model = model, .tally = tally };
+	struct event event;
+
+	storm.clients = room_for(clients, sizeof *storm.clients);
+	make_segments(&storm);
+	queue_start(&storm.queue);
+	put(&storm, 0, 0, WHAT_START);
+	while (queue_take(&storm.queue, &event) &&
+	    event.at < model->scenario->most)
+		happen(&storm, &event);
+	for (; storm.ended < clients - model->scouts; storm.ended++)
+		tally_lost(tally);
+	queue_end(&storm.queue);
+	free(storm.segments);
+	free(storm.clients);
+}

@@ -1,0 +1,42 @@
+/*
+ * model: a storm in virtual time. What a client does is retry's own: plan,
+ * backoff and admission, in memory instead of a segment's file. The server is
+ * the same capacity that the real one asks. Imagined are only the clock, the
+ * processes and the network, and those are simple: see struct machine.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include <stdint.h>
+#include "../../src/policy.h"
+#include "scenario.h"
+#include "tally.h"
+
+/*
+ * What all processes run on. Each piece of work is done by one core at one go,
+ * first come, first served. But clients start one after the other: schedulers
+ * let the children of those who have begun go before those who have not.
+ */
+struct machine {
+	int64_t cores; /* at most MACHINE_CORES; 0: processes cost nothing */
+	nanos start; /* of a core, for a client to start */
+	nanos attempt; /* for an attempt: half of it up to its request */
+	nanos latency; /* of a request, beside what the server takes for it */
+};
+
+#define MACHINE_CORES 64
+
+struct model {
+	const struct scenario *scenario;
+	const struct policy *policy;
+	const struct machine *machine;
+	int64_t host; /* clients of a host: they share a budget */
+	int64_t scouts; /* so many, not counted as clients, come at once, */
+	nanos lead; /* and that much before all others */
+	uint64_t seed;
+};
+
+/* Runs it, and counts in tally, which has been started. */
+void model_run(const struct model *model, struct tally *tally);
+
+#endif

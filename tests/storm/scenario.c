@@ -1,0 +1,250 @@
+#include "scenario.h"
+
+/* Options that several variants share. */
+#define STORM "-n", "inf", "-d", "100ms", "--max-delay", "10s"
+#define SIX "-n", "6", "-d", "100ms"
+#define SLOW "-n", "6", "-d", "1s"
+
+/* The budget's own directory is in RETRY_BUDGET_DIR. */
+#define SHARED "-B", "storm"
+
+const struct scenario scenarios[] = {
+	/* What it takes to start them all, with a server that is never down. */
+	{
+		.name = "calm",
+		.title = "1,000 at once, and nothing is down",
+		.clients = 1000,
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "one attempt",
+				.options = { "-n", "1" },
+			},
+		},
+	},
+	/*
+	 * Published clients begin in one instant, and those without jitter come
+	 * back in one: 200 are served each time. Processes need a second or
+	 * more to start, come back as spread out, and the bucket is filled
+	 * meanwhile: less is wasted, and the last are served sooner.
+	 */
+	{
+		.name = "crowd",
+		.title = "1,000 at once, 200 a second, down for 10 s",
+		.source = "simulated clients, published",
+		.clients = 1000,
+		.capacity = { .rate = 200, .end = 10 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 90 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "constant 1ms",
+				.options = { "-n", "inf", "-d", "1ms", "-b",
+				    "constant", "-j", "none" },
+				.published_wasted = 8000000,
+				.simulated = true,
+			},
+			{
+				.name = "constant 100ms",
+				.options = { "-n", "inf", "-d", "100ms", "-b",
+				    "constant", "-j", "none" },
+			},
+			{
+				.name = "exponential",
+				.options = { STORM, "-j", "none" },
+				.published_wasted = 9000,
+				.published_p99 = 52 * NANOS_SECOND,
+			},
+			{
+				.name = "full",
+				.options = { STORM, "-j", "full" },
+				.published_wasted = 8468,
+				.published_p99 = 19 * NANOS_SECOND,
+			},
+			{
+				.name = "equal",
+				.options = { STORM, "-j", "equal" },
+			},
+			{
+				.name = "decorrelated",
+				.options = { STORM, "-j", "decorrelated" },
+				.published_wasted = 10695,
+				.published_p99 = 21 * NANOS_SECOND,
+			},
+			{
+				/* With -n inf it waits for the budget, too. */
+				.name = "full, budget, breaker",
+				.options = { STORM, "-j", "full", SHARED,
+				    "--breaker", "20,500ms,1s" },
+				.most_wasted = 400,
+				.most_p99 = 120,
+			},
+		},
+	},
+	/*
+	 * As it is told, 1,000 callers at 500 a second and an outage after 2 s,
+	 * the last of them would have come when it begins. Here it begins with
+	 * half of them still to come, and meets a hundred.
+	 */
+	{
+		.name = "article",
+		.title = "1,000 at 500 a second, down for 200 ms amid them",
+		.source = "an article",
+		.clients = 1000,
+		.apart = 2 * NANOS_MS,
+		.capacity = { .begin = NANOS_SECOND, .end = 1200 * NANOS_MS },
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "no retry",
+				.options = { "-n", "1" },
+				.published_peak = 540,
+			},
+			{
+				.name = "no jitter",
+				.options = { SIX, "-j", "none" },
+				.published_peak = 4380,
+			},
+			{
+				.name = "equal",
+				.options = { SIX, "-j", "equal" },
+				.published_peak = 1820,
+			},
+			{
+				.name = "full",
+				.options = { SIX, "-j", "full" },
+				.published_peak = 720,
+			},
+		},
+	},
+	/* What it may have meant: after 2 s all have come, and all fail. */
+	{
+		.name = "herd",
+		.title = "1,000 that hang and fail at once, 200 ms before the end",
+		.clients = 1000,
+		.apart = 2 * NANOS_MS,
+		.capacity = { .begin = 2 * NANOS_SECOND,
+		    .end = 2200 * NANOS_MS, .hangs = true },
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "no jitter",
+				.options = { SIX, "-j", "none" },
+			},
+			{
+				.name = "equal",
+				.options = { SIX, "-j", "equal" },
+			},
+			{
+				.name = "full",
+				.options = { SIX, "-j", "full" },
+			},
+			{
+				.name = "decorrelated",
+				.options = { SIX, "-j", "decorrelated" },
+			},
+		},
+	},
+	/*
+	 * The same, ten times slower: a machine that needs a third of a second
+	 * to start them all cannot tell 100 ms of jitter from none.
+	 */
+	{
+		.name = "slow-herd",
+		.title = "1,000 that hang and fail at once, 2 s before the end",
+		.clients = 1000,
+		.apart = 2 * NANOS_MS,
+		.capacity = { .begin = 2 * NANOS_SECOND,
+		    .end = 4 * NANOS_SECOND, .hangs = true },
+		.width = 50 * NANOS_MS,
+		.most = 60 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "no jitter",
+				.options = { SLOW, "-j", "none" },
+			},
+			{
+				.name = "equal",
+				.options = { SLOW, "-j", "equal" },
+			},
+			{
+				.name = "full",
+				.options = { SLOW, "-j", "full" },
+			},
+			{
+				.name = "decorrelated",
+				.options = { SLOW, "-j", "decorrelated" },
+			},
+		},
+	},
+	{
+		.name = "overload",
+		.title = "90 a second into 100 a second, down for 15 s",
+		.clients = 3600,
+		.apart = NANOS_SECOND / 90,
+		.capacity = { .rate = 100, .begin = 5 * NANOS_SECOND,
+		    .end = 20 * NANOS_SECOND, .patience = NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 70 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "full",
+				.options = { "-n", "4" },
+			},
+			{
+				.name = "full, budget",
+				.options = { "-n", "4", SHARED },
+			},
+		},
+	},
+	{ .name = NULL },
+};
+
+const struct scenario scenario_drill = {
+	.name = "drill",
+	.title = "30 at once, 100 a second, down for 0.5 s",
+	.clients = 30,
+	.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
+	.width = 50 * NANOS_MS,
+	.most = 20 * NANOS_SECOND,
+	.variants = {
+		{
+			.name = "full",
+			.options = { "-n", "inf", "-d", "50ms", "--max-delay",
+			    "100ms" },
+		},
+		{
+			.name = "budget, breaker",
+			.options = { "-n", "inf", "-d", "50ms", "--max-delay",
+			    "100ms", SHARED, "--budget-min", "60", "--breaker",
+			    "5,100ms" },
+		},
+		{
+			.name = "patient", /* until it is cut short */
+			.options = { "-n", "inf", "-d", "1m", "--max-delay",
+			    "1m", "-j", "none" },
+		},
+	},
+};
+
+nanos
+scenario_limit(const struct scenario *scenario)
+{
+	const struct capacity *capacity = &scenario->capacity;
+
+	if (scenario->apart > 0 || capacity->rate == 0)
+		return 0;
+	return capacity->end +
+	    scenario->clients * NANOS_SECOND / capacity->rate;
+}
+
+nanos
+scenario_end(const struct scenario *scenario)
+{
+	if (scenario->apart == 0 || scenario->capacity.rate == 0)
+		return NANOS_MAX;
+	return scenario->clients * scenario->apart;
+}

@@ -1,0 +1,59 @@
+/*
+ * scenario: the storms. Who comes when, what the server can do, and what retry
+ * is told. The driver runs them with processes, the simulation in virtual time.
+ */
+#ifndef SCENARIO_H
+#define SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capacity.h"
+
+enum { SCENARIO_OPTIONS = 24, SCENARIO_VARIANTS = 8 };
+
+/* What one run of a scenario has of its own. */
+struct variant {
+	const char *name;
+	const char *options[SCENARIO_OPTIONS]; /* of retry, then NULL */
+	/* What others have published for it; 0: nothing. */
+	int64_t published_wasted;
+	nanos published_p99;
+	int64_t published_peak; /* served, per second */
+	/* The bars: most that may be wasted; p99 in percent of the limit. */
+	int64_t most_wasted; /* 0: no bar */
+	int64_t most_p99;
+	bool simulated; /* only: more requests than processes can make */
+};
+
+struct scenario {
+	const char *name, *title;
+	const char *source; /* of what is published, or NULL */
+	int64_t clients;
+	nanos apart; /* one client after the other; 0: all at once */
+	struct capacity capacity;
+	nanos width; /* of the bins in which requests are counted */
+	nanos most; /* who has not ended by then is counted as lost */
+	/* The last has no name. */
+	struct variant variants[SCENARIO_VARIANTS + 1];
+};
+
+/* The last has no name. */
+extern const struct scenario scenarios[];
+
+/* Too small to say anything: to see that storms work. Not one of them. */
+extern const struct scenario scenario_drill;
+
+/*
+ * The physical limit: when the last of the clients is served if no request is
+ * wasted after the outage, and no capacity. 0: there is none to speak of.
+ */
+nanos scenario_limit(const struct scenario *scenario);
+
+/*
+ * When it is too late to become stable: as the last client comes, of those that
+ * would go on and on. NANOS_MAX where they all come but once.
+ */
+nanos scenario_end(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * simulate [PART]...: the storms in virtual time. The parts, of which all but
+ * the last are the default:
+ *
+ *	storms	each scenario, where processes and requests cost nothing
+ *	agree	the same on a machine like the one that storms with processes
+ *		were run on, if their totals are at hand; must agree with them
+ *	growth	the crowd with more clients, and as much more capacity
+ *	tune	the breaker's recovery in other circumstances: first where it
+ *		alone counts, then with the allowance of retries that there is
+ *
+ * Exits with 1 where they do not agree.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "agree.h"
+#include "scale.h"
+#include "trial.h"
+#include "tune.h"
+
+/* The scenario that is made larger, so many times. */
+static const char larger[] = "crowd";
+static const int64_t factors[] = { 10, 100, 1000 };
+
+/* The caller's own budgets are not meant. */
+static void
+forget_environment(void)
+{
+	static const char *const names[] = { "RETRY_BUDGET",
+		"RETRY_BUDGET_RATIO", "RETRY_BUDGET_MIN", "RETRY_BUDGET_WINDOW",
+		"RETRY_BUDGET_DIR", "RETRY_NESTED" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		unsetenv(names[i]);
+}
+
+static double
+wall(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static struct totals
+simulate(const struct scenario *scenario, const struct variant *variant,
+    struct tally *tally)
+{
+	struct policy policy = trial_policy(variant);
+	const struct model model = { .scenario = scenario,
+		.policy = &policy,
+		.machine = &trial_ideal,
+		.host = TRIAL_HOST,
+		.seed = 1 };
+
+	return trial_run(&model, tally);
+}
+
+/* Into build/storm, where the driver's are. */
+static void
+draw(
+    const struct scenario *scenario, const struct result *results, size_t count)
+{
+	char path[128];
+
+	snprintf(
+	    path, sizeof path, "build/storm/%s-simulated.svg", scenario->name);
+	if (!figure_svg(path, scenario, results, count))
+		warn("%s", path);
+}
+
+/* All variants of a scenario, as the storms with processes are shown. */
+static void
+show(const struct scenario *scenario)
+{
+	struct tally tallies[SCENARIO_VARIANTS];
+	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
+	size_t count = trial_variants(scenario);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct variant *variant = &scenario->variants[i];
+
+		results[i] = (struct result){ .variant = variant,
+			.tally = &tallies[i],
+			.totals = simulate(scenario, variant, &tallies[i]) };
+	}
+	printf("\n%s: %s\n\n", scenario->name, scenario->title);
+	figure_table(stdout, scenario, results, count);
+	draw(scenario, results, count);
+	for (size_t i = 0; i < count; i++)
+		tally_end(&tallies[i]);
+}
+
+/* So many times the clients and the capacity, and how long that took. */
+static void
+show_larger(const struct scenario *scenario, int64_t factor)
+{
+	struct scenario many = *scenario;
+	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
+	char clients[SCALE_ROOM], rate[SCALE_ROOM];
+	double took[SCENARIO_VARIANTS];
+	size_t count = 0;
+
+	many.clients *= factor;
+	many.capacity.rate *= factor;
+	for (size_t i = 0; i < trial_variants(scenario); i++) {
+		struct variant *variant = &many.variants[i];
+		double began = wall();
+
+		if (variant->simulated)
+			continue;
+		variant->published_wasted = 0; /* by so few */
+		results[count] = (struct result){ .variant = variant,
+			.totals = simulate(&many, variant, NULL) };
+		took[count++] = wall() - began;
+	}
+	printf("\n%s: %s clients, %s a second; %d each share a budget\n\n",
+	    scenario->name, scale_count(clients, many.clients),
+	    scale_count(rate, many.capacity.rate), TRIAL_HOST);
+	figure_table(stdout, &many, results, count);
+	printf("simulated in:");
+	for (size_t i = 0; i < count; i++)
+		printf(" %.1fs%s", took[i], i + 1 < count ? "," : "\n");
+}
+
+static bool
+show_storms(void)
+{
+	printf("retry's own plan, backoff and admission in virtual time\n");
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		show(at);
+	return true;
+}
+
+static bool
+show_growth(void)
+{
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+			if (strcmp(at->name, larger) == 0)
+				show_larger(at, factors[i]);
+	return true;
+}
+
+/* True where there is nothing to compare with. */
+static bool
+show_agreement(void)
+{
+	FILE *file = fopen(TALLY_FILE, "re");
+	bool agrees;
+
+	if (file == NULL) {
+		printf("\nno %s: make storm writes what this could be compared "
+		       "with\n",
+		    TALLY_FILE);
+		return true;
+	}
+	agrees = agree_show(file);
+	fclose(file);
+	return agrees;
+}
+
+/* Of the first scenario that has a variant with a breaker, that variant. */
+static void
+tune(bool paid)
+{
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		for (size_t i = 0; i < trial_variants(at); i++) {
+			struct policy policy = trial_policy(&at->variants[i]);
+
+			if (policy.share.breaker.failures > 0) {
+				tune_show(at, &at->variants[i], paid);
+				return;
+			}
+		}
+}
+
+static bool
+show_tuning(void)
+{
+	tune(true);
+	tune(false);
+	return true;
+}
+
+static const struct part {
+	const char *name;
+	bool asked; /* only if it is named */
+	bool (*show)(void);
+} parts[] = {
+	{ "storms", false, show_storms },
+	{ "agree", false, show_agreement },
+	{ "growth", false, show_growth },
+	{ "tune", true, show_tuning },
+};
+
+/* False, if it does not agree with something. */
+static bool
+show_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strcmp(parts[i].name, name) == 0)
+			return parts[i].show();
+	errx(2, "no such part: '%s'", name);
+}
+
+int
+main(int argc, char **argv)
+{
+	bool well = true;
+
+	forget_environment();
+	for (int i = 1; i < argc; i++)
+		well = show_named(argv[i]) && well;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && argc < 2; i++)
+		if (!parts[i].asked)
+			well = parts[i].show() && well;
+	return well ? 0 : 1;
+}

@@ -1,0 +1,80 @@
+/*
+ * tally: what a storm comes to. Requests are counted in bins of time as they
+ * arrive, clients when they end. Of a request nothing else is kept, however
+ * many there are; of a client that was served, its latency.
+ *
+ * Times are nanoseconds since the storm began.
+ */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "../../src/duration.h"
+
+/* Where the totals of real runs are kept, for whoever compares. */
+#define TALLY_FILE "build/storm/totals"
+
+/* Later requests are counted in the last of so many bins. */
+#define TALLY_BINS (1 << 20)
+
+/* Requests that arrived within one width. */
+struct bin {
+	int64_t served, rejected;
+};
+
+struct tally {
+	nanos width; /* of a bin */
+	struct bin *bins;
+	size_t count, room; /* bins used, and allocated */
+	nanos *latencies; /* of the clients that were served */
+	size_t clients, places; /* such clients, and allocated */
+	int64_t lost; /* clients that gave up */
+};
+
+struct totals {
+	int64_t clients, lost; /* all of them; those never served */
+	int64_t served, wasted; /* requests; wasted: rejected */
+	nanos width; /* of the bins of the peaks */
+	int64_t peak; /* most arrivals in a bin after the outage */
+	int64_t peak_served; /* most served in a bin of all */
+	nanos stable; /* end of the last bin with a reject, 0: none;
+			 NANOS_MAX: still rejecting at the end */
+	nanos p50, p99, max; /* latency of the served; 0 without any */
+	/* Of a run with processes, else 0; not tally's to find out. */
+	int64_t cores; /* that they had */
+	nanos cpu; /* that all of them used */
+	int64_t others; /* percent of the machine that others used meanwhile */
+};
+
+/* Memory that cannot be had ends the program. */
+void tally_start(struct tally *tally, nanos width);
+void tally_end(struct tally *tally);
+
+/* A request has arrived at the server, at >= 0, and was answered like this. */
+void tally_request(struct tally *tally, nanos at, bool served);
+
+/* A client has got what it wanted, so long after it began; or has given up. */
+void tally_client(struct tally *tally, nanos latency);
+void tally_lost(struct tally *tally);
+
+/*
+ * All of it together. recovery: when the outage was over. end: when watching
+ * ended, in a storm that would go on; NANOS_MAX where all clients have ended.
+ * Sorts the latencies.
+ */
+struct totals tally_sum(struct tally *tally, nanos recovery, nanos end);
+
+/*
+ * Totals as a line of text, "scenario/variant key=value ..." with '-' for
+ * blanks in the names, and back: the last such line of a file. Times are in
+ * nanoseconds. False: there is none.
+ */
+void tally_put(FILE *file, const char *scenario, const char *variant,
+    const struct totals *totals);
+bool tally_find(FILE *file, const char *scenario, const char *variant,
+    struct totals *totals);
+
+#endif

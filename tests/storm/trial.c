@@ -1,0 +1,87 @@
+#include "trial.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/options.h"
+
+const struct machine trial_ideal = { .cores = 0 };
+
+static char *
+copy(const char *text)
+{
+	char *own = strdup(text);
+
+	if (own == NULL)
+		err(1, "trial");
+	return own;
+}
+
+struct policy
+trial_policy(const struct variant *variant)
+{
+	char *argv[SCENARIO_OPTIONS + 3];
+	int argc = 0;
+
+	argv[argc++] = copy("retry");
+	for (int i = 0; variant->options[i] != NULL; i++)
+		argv[argc++] = copy(variant->options[i]);
+	argv[argc++] = copy("true");
+	argv[argc] = NULL;
+	return options_parse(argc, argv);
+}
+
+struct totals
+trial_run(const struct model *model, struct tally *tally)
+{
+	const struct scenario *scenario = model->scenario;
+	struct tally own;
+	struct totals totals;
+
+	if (tally == NULL)
+		tally = &own;
+	tally_start(tally, scenario->width);
+	model_run(model, tally);
+	totals =
+	    tally_sum(tally, scenario->capacity.end, scenario_end(scenario));
+	if (tally == &own)
+		tally_end(&own);
+	return totals;
+}
+
+static int
+by_wasted(const void *a, const void *b)
+{
+	const struct totals *x = a, *y = b;
+
+	return (x->wasted > y->wasted) - (x->wasted < y->wasted);
+}
+
+struct totals
+trial_median(const struct scenario *scenario, const struct variant *variant,
+    const struct machine *machine)
+{
+	struct policy policy = trial_policy(variant);
+	struct model model = { .scenario = scenario,
+		.policy = &policy,
+		.machine = machine,
+		.host = TRIAL_HOST };
+	struct totals all[TRIAL_SEEDS];
+
+	for (size_t i = 0; i < TRIAL_SEEDS; i++) {
+		model.seed = i + 1;
+		all[i] = trial_run(&model, NULL);
+	}
+	qsort(all, TRIAL_SEEDS, sizeof *all, by_wasted);
+	return all[TRIAL_SEEDS / 2];
+}
+
+size_t
+trial_variants(const struct scenario *scenario)
+{
+	size_t count = 0;
+
+	while (scenario->variants[count].name != NULL)
+		count++;
+	return count;
+}

@@ -1,0 +1,33 @@
+/*
+ * trial: a variant of a scenario in virtual time, as retry understands its
+ * options.
+ */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include <stddef.h>
+#include "figure.h"
+#include "model.h"
+
+/* A host has that many clients; what is larger is several hosts. */
+#define TRIAL_HOST 1000
+
+/* What is not the same from one trial to the next is tried so often. */
+#define TRIAL_SEEDS 9
+
+/* Processes and requests cost nothing. */
+extern const struct machine trial_ideal;
+
+/* Its words are never given back. A mistake ends the program. */
+struct policy trial_policy(const struct variant *variant);
+
+/* The tally is started; if NULL, only the totals are kept. */
+struct totals trial_run(const struct model *model, struct tally *tally);
+
+/* The run of TRIAL_SEEDS that is in the middle by its wasted requests. */
+struct totals trial_median(const struct scenario *scenario,
+    const struct variant *variant, const struct machine *machine);
+
+size_t trial_variants(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,129 @@
+#include "tune.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include "scale.h"
+#include "trial.h"
+
+/* Enough of them to open the breaker, and when the others come. */
+enum { SCOUTS = 20 };
+#define LEAD(latency) (2 * (latency) + NANOS_SECOND)
+
+#define OUTAGE (10 * NANOS_SECOND)
+
+/* For a crowd so large, one seed is like the other. */
+enum { SEEDS = 5, LARGE = 10000 };
+
+/* Of what a run may take until everybody is served. */
+enum { PATIENCE = 5 };
+
+static const nanos latencies[] = { NANOS_MS, 50 * NANOS_MS, NANOS_SECOND,
+	5 * NANOS_SECOND };
+static const int64_t rates[] = { 20, 200, 2000 };
+static const int64_t crowds[] = { 50, 1000, 10000 };
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* What a cell of the table is about. */
+struct circumstance {
+	struct scenario scenario;
+	struct machine machine;
+	nanos limit; /* of the last client's latency */
+};
+
+static struct circumstance
+make(
+    const struct scenario *scenario, nanos latency, int64_t rate, int64_t crowd)
+{
+	struct circumstance it = { .scenario = *scenario,
+		.machine = { .latency = latency } };
+
+	it.limit = OUTAGE + crowd * NANOS_SECOND / rate + latency;
+	it.scenario.clients = SCOUTS + crowd;
+	it.scenario.apart = 0;
+	it.scenario.width = 10 * NANOS_MS;
+	it.scenario.capacity.rate = rate;
+	it.scenario.capacity.end = LEAD(latency) + OUTAGE;
+	it.scenario.most = LEAD(latency) + PATIENCE * it.limit;
+	return it;
+}
+
+/* Wasted once it was up again. */
+static int64_t
+wasted_after(const struct circumstance *it, const struct tally *tally)
+{
+	int64_t wasted = 0;
+
+	for (size_t i = 0; i < tally->count; i++)
+		if ((nanos)i * tally->width >= it->scenario.capacity.end)
+			wasted += tally->bins[i].rejected;
+	return wasted;
+}
+
+static int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* All seeds: the mean and the worst. */
+static void
+show(const struct circumstance *it, const struct policy *policy)
+{
+	uint64_t seeds = it->scenario.clients > LARGE ? 1 : SEEDS;
+	int64_t sum = 0, most = 0, lost = 0;
+	nanos p99 = 0, last = 0;
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		const struct model model = { .scenario = &it->scenario,
+			.policy = policy,
+			.machine = &it->machine,
+			.host = it->scenario.clients,
+			.scouts = SCOUTS,
+			.lead = LEAD(it->machine.latency),
+			.seed = seed };
+		struct tally tally;
+		struct totals totals = trial_run(&model, &tally);
+		int64_t wasted = wasted_after(it, &tally);
+
+		sum += wasted;
+		most = greater(most, wasted);
+		lost = greater(lost, totals.lost);
+		p99 = greater(p99, totals.p99);
+		last = greater(last, totals.max);
+		tally_end(&tally);
+	}
+	printf("  %7" PRId64 "  %7" PRId64 "  %6.2fx  %6.2fx  %6" PRId64 "\n",
+	    sum / (int64_t)seeds, most, (double)p99 / (double)it->limit,
+	    (double)last / (double)it->limit, lost);
+	fflush(stdout);
+}
+
+void
+tune_show(
+    const struct scenario *scenario, const struct variant *variant, bool paid)
+{
+	struct policy policy = trial_policy(variant);
+	char room[SCALE_ROOM];
+
+	if (paid)
+		policy.share.terms.min = SEGMENT_MIN_MOST;
+	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
+	       "breaker\n\n"
+	       "                              wasted after   over the limit\n"
+	       "request  capacity  clients     mean     most     p99     "
+	       "last    lost\n",
+	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
+	    SEEDS, SCOUTS);
+	for (size_t i = 0; i < COUNT(latencies); i++)
+		for (size_t j = 0; j < COUNT(rates); j++)
+			for (size_t k = 0; k < COUNT(crowds); k++) {
+				struct circumstance it = make(scenario,
+				    latencies[i], rates[j], crowds[k]);
+
+				printf("%7s  %6" PRId64 "/s  %7" PRId64,
+				    scale_time(room, latencies[i]), rates[j],
+				    crowds[k]);
+				show(&it, &policy);
+			}
+}

@@ -1,0 +1,30 @@
+/*
+ * usage: what a storm takes of it. Where no time is left to run the clients,
+ * what is measured is the machine.
+ */
+#ifndef USAGE_H
+#define USAGE_H
+
+#include "../../src/duration.h"
+
+struct usage {
+	nanos elapsed, cpu; /* of all that has been waited for */
+	double busiest; /* part of the machine, its most in a second */
+	/* what was seen last */
+	nanos began, looked, spent;
+	long long busy, all; /* ticks of all processors */
+	long long busy_before, all_before; /* when it began */
+	int64_t others; /* percent of the machine that others used */
+};
+
+void usage_start(struct usage *usage);
+
+/* Now and then, at least every second. */
+void usage_look(struct usage *usage);
+
+void usage_end(struct usage *usage);
+
+/* How many processors there are for us. */
+long usage_cores(void);
+
+#endif
