@@ -1,6 +1,6 @@
 /*
  * gate_check [large]: the real gate and its pace in every state that two
- * processes, or three, can bring them into, however long they go on. Each may
+ * processes can bring them into, or three, however long they go on. Each may
  * begin any operation at any time, be stopped between any two accesses to the
  * gate's words while the clock goes on, and be killed anywhere. What must hold:
  *
@@ -90,6 +90,10 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 /* Of the word in every state; names of the past count down from it. */
 #define SEQ UINT64_C(100)
 
+/* In place of streaks: one that is void, and one that is gone. */
+#define VOID MOST(FAILURE_BITS)
+#define OTHER (UINT64_C(1) << FAILURE_BITS)
+
 #define WORD(state) ((uint64_t)(state) << (SEQ_BITS + MS_BITS))
 
 /* In place of a lease that was taken, or of another word that is gone. */
@@ -146,7 +150,8 @@ struct actor {
 	uint8_t counts; /* its failure must, if it is not killed */
 	uint8_t paced;
 	uint8_t slow; /* the pace was, or there was none, since it began */
-	uint8_t spare[4];
+	uint8_t aims; /* at the rate, with the swap that comes next */
+	uint8_t spare[3];
 };
 
 struct state {
@@ -238,6 +243,13 @@ clock_at(int tick)
 	return tick * TICK + LAST * NANOS_MS;
 }
 
+/* And for a recovery that begins. */
+static nanos
+began_at(int tick)
+{
+	return tick * TICK + PRESENT * NANOS_MS;
+}
+
 static bool
 recovers(uint64_t word)
 {
@@ -257,8 +269,7 @@ rate_name(uint64_t rate)
 	return rate >> BEGAN_AT;
 }
 
-/* Whether what it ends with means something to the pace, and is not told yet.
- */
+/* Whether it has something to tell the pace first, or has just begun. */
 static bool
 minds_pace(const struct actor *actor)
 {
@@ -365,9 +376,9 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 	if ((operation == PROBED_WELL) != (to == GATE_RECOVERING) ||
 	    to == GATE_CLOSED)
 		return "not what the probe found";
-	if (until_of(new) > clock_at(NOW) + (to == GATE_RECOVERING ? 0 : TICK))
-		return "for too long";
-	return NULL;
+	if (to == GATE_RECOVERING)
+		return until_of(new) == began_at(actor->now) ? NULL : "not now";
+	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
 }
 
 /* The same of the rate. What stands there of a past recovery is no loss. */
@@ -464,7 +475,7 @@ start_over(struct actor *actor)
 {
 	memset(actor->seen, 0, sizeof actor->seen);
 	actor->accesses = actor->swapped = actor->failed = 0;
-	actor->streaks = actor->rates = 0;
+	actor->streaks = actor->rates = actor->aims = 0;
 }
 
 /* What it has found of the pace, now that it goes on to the streak. */
@@ -482,7 +493,7 @@ found(const struct actor *actor)
 	return pace.rate == PACE_LEAST ? PACED_SLOW : PACED_FAST;
 }
 
-/* Something of which the same is found. */
+/* In place of what it saw of it: something of which the same is found. */
 static uint64_t
 known(const _Atomic uint64_t *at)
 {
@@ -504,27 +515,68 @@ known(const _Atomic uint64_t *at)
 }
 
 /*
- * Who goes round a loop remembers nothing, and who is done with the pace only
- * what it has found.
+ * Who lost a race for the streak: what it has seen now takes the place of what
+ * it began with, and of what it saw since; what it has done stays. Then, it
+ * must have been about the same streak.
  */
+static bool
+restart(struct actor *actor)
+{
+	int last = actor->accesses - 1, kept = 1;
+
+	while ((actor->swapped >> kept & 1) != 0)
+		kept++;
+	if (kept > 1 &&
+	    streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
+		return false;
+	actor->seen[0] = actor->seen[last];
+	for (int i = kept; i <= last; i++)
+		actor->seen[i] = 0;
+	actor->accesses = (uint8_t)kept;
+	actor->failed = 0;
+	actor->streaks &= (uint8_t)((1U << kept) - 1);
+	return true;
+}
+
+/*
+ * Whether it goes round a loop, having lost a race: what it does next is what
+ * it did after it began. Then it remembers nothing of what it saw before.
+ */
+static bool
+goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
+{
+	bool streak = at == &run.state->gate.streak;
+
+	if ((actor->failed >> (run.access - 1) & 1) == 0)
+		return false;
+	if (actor->operation == ENTER || minds_pace(actor)) {
+		if (swaps || streak)
+			return false;
+		start_over(actor);
+		return true;
+	}
+	return swaps == streak &&
+	    (actor->streaks >> (run.access - 1) & 1) != 0 && restart(actor);
+}
+
+/* Before what it does next, whatever that is. */
 static void
-leave_behind(const _Atomic uint64_t *at)
+leave_behind(const _Atomic uint64_t *at, bool swaps)
 {
 	struct actor *actor = run.actor;
-	const struct gate *gate = &run.state->gate;
+	bool paced = at == &run.state->gate.streak && minds_pace(actor);
 
 	if (run.access == 0 || run.access < actor->accesses)
 		return;
-	if (at == &gate->streak && minds_pace(actor)) {
+	if (paced) {
 		actor->paced = (uint8_t)found(actor);
 		if (actor->operation == TELL_ILL && !actor->slow &&
 		    actor->paced != PACED_FAST)
 			wrong("taken for slow");
-	} else if (at != &gate->rate) {
-		return;
+		start_over(actor);
 	}
-	start_over(actor);
-	longjmp(run.leave, 1);
+	if (paced || goes_round(actor, at, swaps))
+		longjmp(run.leave, 1);
 }
 
 static uint64_t
@@ -534,14 +586,17 @@ access(const _Atomic uint64_t *at)
 	return run.actor->seen[run.access++];
 }
 
-/* What a broken gate makes of the rate, or of the word, that it reads. */
+/* What a broken gate makes of what it reads. */
 static uint64_t
-misread(const struct actor *actor, bool rate, uint64_t value)
+misread(const _Atomic uint64_t *at, uint64_t value)
 {
-	if (run.fault == OPENED_AT_ANY_PACE && !rate &&
+	const struct actor *actor = run.actor;
+
+	if (run.fault == OPENED_AT_ANY_PACE && at == &run.state->gate.word &&
 	    actor->operation == TELL_ILL && actor->paced == NOT_YET)
 		return LOST;
-	if (run.fault == ENDED_TOO_SOON && rate && actor->operation == ENTER)
+	if (run.fault == ENDED_TOO_SOON && at == &run.state->gate.rate &&
+	    actor->operation == ENTER)
 		return value & ~(MOST(COUNT_BITS) << TAKEN_AT);
 	return value;
 }
@@ -560,7 +615,7 @@ load(const _Atomic uint64_t *at)
 		return *at;
 	if (run.known > 0)
 		return known(at);
-	leave_behind(at);
+	leave_behind(at, false);
 	word = &run.state->gate.word;
 	if (run.early && at == word) {
 		run.early = false;
@@ -570,13 +625,15 @@ load(const _Atomic uint64_t *at)
 		run.word = access(word);
 		run.early = true;
 	}
-	return misread(run.actor, at == &run.state->gate.rate, access(at));
+	return misread(at, access(at));
 }
 
 /* Where a broken gate does not compare, at the word or at the rate. */
 static bool
-blind(enum operation operation, bool rate)
+blind(const struct actor *actor, bool rate)
 {
+	enum operation operation = (enum operation)actor->operation;
+
 	switch (run.fault) {
 	case RESULT_WITHOUT_LEASE:
 		return !rate && operation >= PROBED_WELL;
@@ -610,6 +667,9 @@ commit(_Atomic uint64_t *at, uint64_t desired)
 		change_word(state, actor, desired);
 		return;
 	}
+	if (at == &state->gate.streak && actor->lease != 0 &&
+	    (actor->swapped & (actor->swapped - 1)) == 0)
+		wrong("a streak changed without the lease");
 	if (at == &state->gate.rate) {
 		why = judge_rate(state, actor, *at, desired);
 		if (why != NULL)
@@ -623,6 +683,7 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 {
 	struct actor *actor = run.actor;
 	uint64_t wanted = *expected, seen = *at;
+	bool rate, streak;
 	int bit;
 
 	if (run.state == NULL) {
@@ -635,11 +696,13 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 		run.known--;
 		return true;
 	}
+	rate = at == &run.state->gate.rate;
+	streak = at == &run.state->gate.streak;
+	leave_behind(at, true);
+	if (run.access == actor->accesses)
+		actor->aims = rate;
 	if (!replayed(at) &&
-	    (seen == wanted ||
-		(at != &run.state->gate.streak &&
-		    blind((enum operation)actor->operation,
-			at == &run.state->gate.rate)))) {
+	    (seen == wanted || (!streak && blind(actor, rate)))) {
 		actor->swapped |= (uint8_t)(1U << run.access);
 		commit(at, desired);
 	}
@@ -648,27 +711,34 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 		actor->failed |= (uint8_t)(1U << bit);
 	*expected = actor->seen[bit];
 	return (actor->swapped >> bit & 1) != 0 ||
-	    (run.fault == TURN_OF_ANOTHER && actor->operation == ENTER &&
-		at == &run.state->gate.rate);
+	    (run.fault == TURN_OF_ANOTHER && rate && actor->operation == ENTER);
+}
+
+/* Returns the lease. */
+static uint64_t
+enter(struct gate *gate, nanos now)
+{
+	struct gate_view view;
+	uint64_t lease;
+
+	if (run.fault == TIME_STANDS_STILL)
+		now = 0;
+	if (run.fault == NEVER_OVER && recovers(gate->word))
+		now = until_of(gate->word);
+	run.pass = gate_enter(gate, now, &lease, &view);
+	return lease;
 }
 
 /* Does it. Returns the lease that one has then, or 0. */
 static uint64_t
 operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
 {
-	struct gate_view view;
-
 	switch (operation) {
 	case IDLE:
 	case OPERATIONS:
 		break;
 	case ENTER:
-		if (run.fault == TIME_STANDS_STILL)
-			now = 0;
-		if (run.fault == NEVER_OVER && recovers(gate->word))
-			now = until_of(gate->word);
-		run.pass = gate_enter(gate, now, &lease, &view);
-		return lease;
+		return enter(gate, now);
 	case TELL_SUCCESS:
 		if (run.fault != SUCCESS_IS_NOTHING)
 			gate_tell(gate, &breaker, GATE_WELL, true, now);
@@ -687,8 +757,8 @@ operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
 		gate_renew(gate, &lease, now);
 		return lease;
 	case PROBED_WELL:
-		now -= (LAST - PRESENT) * NANOS_MS;
-		gate_probed(gate, &breaker, GATE_WELL, lease, now);
+		gate_probed(gate, &breaker, GATE_WELL, lease,
+		    now - clock_at(0) + began_at(0));
 		break;
 	case PROBED_ILL:
 		gate_probed(gate, &breaker, GATE_ILL, lease, now);
@@ -726,11 +796,11 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 static void
 check_pass(const struct actor *actor)
 {
-	uint64_t word = last_seen(actor, false);
+	bool closed = state_of(last_seen(actor, false)) == GATE_CLOSED;
 
-	if (actor->operation == ENTER && run.pass == GATE_PASSED &&
-	    actor->swapped == 0 && state_of(word) != GATE_CLOSED)
-		wrong("let in without a turn");
+	if (actor->operation == ENTER && run.pass != GATE_HELD &&
+	    actor->swapped == 0 && (!closed || run.pass == GATE_PROBE))
+		wrong("let in without a turn, or a lease");
 }
 
 /*
@@ -740,12 +810,12 @@ check_pass(const struct actor *actor)
 static void
 step(struct state *state, struct actor *actor, int now)
 {
+	static const int known_of[] = { 0, 2, 2, 3, 3 };
+
 	run.state = state;
 	run.actor = actor;
 	run.access = 0;
-	run.known = actor->paced == NOT_YET ? 0
-	    : actor->paced < PACED_SLOW     ? 2
-					    : 3;
+	run.known = known_of[actor->paced];
 	run.stepped = run.early = false;
 	actor->now = (uint8_t)now;
 	if (setjmp(run.leave) == 0) {
@@ -933,80 +1003,60 @@ renamed(const struct names *names, uint64_t value, bool streak)
 	return value - (seq << shift) + ((SEQ - i) << shift);
 }
 
-/*
- * Who lost a race goes round the loop: what it has seen now takes the place of
- * what it began with, and of what it saw since; what it has done stays. Then,
- * it must have been about the same streak.
- */
+/* It has seen those of a recovery. */
 static void
-restart(struct actor *actor)
+saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
 {
-	int last = actor->accesses - 1, kept = 1;
+	for (int i = 0; i < actor->accesses; i++)
+		actor->seen[i] = (actor->rates >> i & 1) != 0 ? rate : word;
+	actor->now = (uint8_t)now;
+}
 
-	if (last < 1 || (actor->failed >> last & 1) == 0 ||
-	    (actor->streaks >> last & 1) != (actor->streaks & 1))
-		return;
-	while ((actor->swapped >> kept & 1) != 0)
-		kept++;
-	if (kept > 1 &&
-	    streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
-		return;
-	actor->seen[0] = actor->seen[last];
-	for (int i = kept; i <= last; i++)
-		actor->seen[i] = 0;
-	actor->accesses = (uint8_t)kept;
-	actor->failed = 0;
-	actor->streaks &= (uint8_t)((1U << kept) - 1);
+/* Who is about to end a recovery: what counts is that it is over. */
+static void
+forget_end(struct actor *actor, uint64_t word)
+{
+	uint64_t seen = last_seen(actor, false);
+	nanos now = clock_at(actor->now);
+
+	if (seen != word && !blind(actor, false))
+		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, NOW);
+	else if (pace_of(seen, last_seen(actor, true), now).over)
+		saw(actor, seen, STALE_OVER, NOW);
 }
 
 /*
- * Who has seen the rate and the word of a recovery either swaps the rate, for
- * which only the name of the recovery counts and how far it was; or the word,
- * for which only counts that it is over.
+ * Who is about to take a turn, or to tell the pace: what counts is of which
+ * recovery, and how far it was.
  */
 static void
-forget_pair(struct actor *actor, const struct gate *gate)
+forget_turn(struct actor *actor, uint64_t rate)
 {
-	uint64_t word = last_seen(actor, false), rate = last_seen(actor, true);
+	uint64_t word = last_seen(actor, false);
 	nanos began = until_of(word), now = clock_at(actor->now);
-	bool over = pace_of(word, misread(actor, true, rate), now).over;
-	bool fails = over ? word != gate->word : rate != gate->rate;
-	uint64_t simple = WORD(GATE_RECOVERING) | name_of(word);
+	nanos step = now > began ? (now - began) / PACE_STEP : 0;
 
-	if (fails && run.fault != TURN_OF_ANOTHER &&
-	    !blind((enum operation)actor->operation, !over)) {
-		start_over(actor);
-		return;
-	}
-	for (int i = 0; i < actor->accesses; i++) {
-		if ((actor->rates >> i & 1) == 0 && !over)
-			actor->seen[i] = simple;
-		if ((actor->rates >> i & 1) != 0 && over &&
-		    run.fault != ENDED_TOO_SOON)
-			actor->seen[i] = STALE_OVER;
-	}
-	actor->now = NOW;
-	if (!over)
-		actor->now = 0;
-	if (!over && now > began)
-		actor->now = (uint8_t)((now - began) / PACE_STEP);
+	if (last_seen(actor, true) != rate && !blind(actor, true))
+		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, 0);
+	else
+		saw(actor, WORD(GATE_RECOVERING) | name_of(word),
+		    last_seen(actor, true), (int)step);
 }
 
-/* Who asks for a turn or tells the pace. */
+/* Who asks for a turn or tells the pace, and is about to swap something. */
 static void
 forget_asking(struct actor *actor, const struct gate *gate)
 {
 	uint64_t word = last_seen(actor, false);
 
-	if (has_pair(actor)) {
-		forget_pair(actor, gate);
-	} else if (actor->accesses == 2) {
-		if (word != gate->word && !blind(ENTER, false))
-			start_over(actor);
-		for (int i = 0; i < actor->accesses; i++)
-			if ((actor->rates >> i & 1) != 0)
-				actor->seen[i] = 0;
-	}
+	if (!recovers(word) && (word == gate->word || blind(actor, false)))
+		saw(actor, word, 0, actor->now);
+	else if (!recovers(word))
+		saw(actor, LOST, 0, 0);
+	else if (actor->aims != 0)
+		forget_turn(actor, gate->rate);
+	else
+		forget_end(actor, gate->word);
 }
 
 /* Who has counted a failure and is about to open; it fails, if word is gone. */
@@ -1034,7 +1084,15 @@ forget_success(struct actor *actor, uint64_t word)
 	    (admits(word) && failures_of(actor->seen[0], word) > 0))
 		actor->seen[0] = streak_of(seq, 0, 1);
 	else
-		actor->seen[0] = 0;
+		actor->seen[0] = VOID;
+}
+
+/* Who will find another streak than it saw, and go round. */
+static void
+forget_race(struct actor *actor)
+{
+	actor->seen[0] = OTHER;
+	actor->seen[1] = 0;
 }
 
 /* Who is done with the pace. */
@@ -1050,7 +1108,7 @@ forget_telling(struct actor *actor, const struct gate *gate)
 	else if (actor->swapped != 0)
 		forget_opening(actor, gone);
 	else if (actor->seen[0] != gate->streak)
-		start_over(actor);
+		forget_race(actor);
 	else if (gone) /* it counts under which word a failure is told */
 		actor->seen[1] &= MOST(SEQ_BITS) << MS_BITS;
 }
@@ -1065,10 +1123,10 @@ forget(struct actor *actor, const struct gate *gate)
 	uint64_t word = gate->word;
 
 	if (actor->operation == ENTER || minds_pace(actor)) {
-		forget_asking(actor, gate);
+		if (actor->accesses == 2)
+			forget_asking(actor, gate);
 		return;
 	}
-	restart(actor);
 	actor->now = 0;
 	if (actor->paced != NOT_YET) {
 		forget_telling(actor, gate);
@@ -1076,8 +1134,9 @@ forget(struct actor *actor, const struct gate *gate)
 	}
 	if (actor->lease != 0 && actor->lease != word)
 		actor->lease = LOST;
-	if (actor->lease == LOST && actor->swapped == 0)
-		memset(actor->seen, 0, sizeof actor->seen);
+	if (actor->lease == LOST && actor->swapped == 0 &&
+	    actor->accesses > 0 && actor->seen[0] != gate->streak)
+		actor->seen[0] = OTHER;
 	for (int i = 0; i < actor->accesses; i++)
 		if ((actor->swapped >> i & 1) != 0 &&
 		    (actor->streaks >> i & 1) == 0 && actor->seen[i] != word)
@@ -1093,7 +1152,7 @@ forget_streak(struct state *state)
 {
 	uint64_t word = state->gate.word, streak = state->gate.streak;
 	uint32_t failures = (uint32_t)(streak & MOST(FAILURE_BITS));
-	uint64_t simple = 0;
+	uint64_t simple = VOID;
 
 	if (run.fault == OPENED_WITHOUT_LOOKING)
 		return;
@@ -1144,8 +1203,7 @@ simplest(uint64_t rate, uint64_t name)
 	pace.began = (nanos)name * NANOS_MS;
 	pace.taken = lesser(pace.taken, pace.rate);
 	pace.served = pace.step == 0 && pace.served > 0;
-	pace.cut = pace.cut && (pace.step == 0 || pace.rate > PACE_LEAST);
-	pace.met = false;
+	pace.met = pace.met && !pace.cut;
 	return pace_word(&pace);
 }
 

@@ -1,0 +1,746 @@
+/*
+ * admission: who may begin and who not, what is counted, and what is told, on
+ * a segment in memory.
+ */
+#include <signal.h>
+#include "unit.h"
+#include "../src/admission.h"
+#include "../src/pace.h"
+
+#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
+
+/* Three failures; 10 s, 20 s, then 35 s. */
+#define BREAKER \
+	{ \
+		3, SECONDS(10), SECONDS(35) \
+	}
+
+static const struct share usual = { .key = "api", .terms = { -1, -1, -1 } };
+static const struct share careful = {
+	.key = "api", .terms = { -1, -1, -1 }, .breaker = BREAKER
+};
+static const struct share cooling = {
+	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
+};
+
+static const struct news succeeded = { GATE_WELL, true, true };
+static const struct news ill = { GATE_ILL, false, true };
+
+/* A segment with slices of a second, made at 0. */
+static struct segment
+make(int64_t ratio, int64_t min)
+{
+	struct terms terms = { ratio, min, SECONDS(60) };
+	struct origin origin = { .base = 0 };
+	struct segment segment;
+
+	segment_make(&segment, "api", &terms, &origin);
+	return segment;
+}
+
+static struct caller
+caller_of(const struct share *share)
+{
+	return (struct caller){ .share = share, .minds_gate = true };
+}
+
+static struct admission
+ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
+{
+	return admission_ask(caller, segment, &segment->header, retry, now);
+}
+
+/* Why a new invocation is denied. */
+static enum reason
+denied(
+    struct segment *segment, const struct share *share, bool retry, nanos now)
+{
+	struct caller caller = caller_of(share);
+
+	return ask(&caller, segment, retry, now).denied;
+}
+
+static struct footing
+tell(const struct caller *caller, struct segment *segment,
+    const struct news *news, nanos now)
+{
+	return admission_tell(caller, segment, &segment->header, news, now);
+}
+
+/* What the counters and the ring have to say. */
+static void
+check_counts(const char *row, struct segment *segment, int64_t retries,
+    int64_t refused, nanos now)
+{
+	struct ring_limits none = { 0, 0 };
+	struct ring_sums sums;
+
+	ring_next(
+	    &segment->ring, &none, segment_epoch(&segment->header, now), &sums);
+	EQUAL(row, sums.retries, retries);
+	EQUAL(row, (int64_t)segment->retries, retries);
+	EQUAL(row, (int64_t)segment->denied, refused);
+	EQUAL(row, (int64_t)segment->firsts, 0);
+	EQUAL(row, (int64_t)segment->successes, 0);
+}
+
+/* Makes the breaker open. */
+static void
+fail_thrice(struct segment *segment, nanos now)
+{
+	struct caller caller = caller_of(&careful);
+
+	caller.counted = true;
+	for (int i = 0; i < 3; i++)
+		tell(&caller, segment, &ill, now);
+	EQUAL("open", gate_look(&segment->gate, now).state, GATE_OPEN);
+}
+
+/* A segment that recovers since 10 s. */
+static struct segment
+recovering(int64_t ratio, int64_t min)
+{
+	struct segment segment = make(ratio, min);
+	struct caller probe = caller_of(&careful);
+
+	probe.counted = true;
+	fail_thrice(&segment, 0);
+	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).denied,
+	    REASON_NONE);
+	tell(&probe, &segment,
+	    &(struct news){ .gate = GATE_WELL, .deposits = true }, SECONDS(10));
+	EQUAL("recovers", gate_look(&segment.gate, SECONDS(10)).state,
+	    GATE_RECOVERING);
+	return segment;
+}
+
+/*
+ * The budget
+ */
+
+static void
+test_a_first_attempt_costs_nothing(void)
+{
+	struct segment segment = make(0, 0);
+
+	for (int i = 0; i < 100; i++)
+		EQUAL("first", denied(&segment, &usual, false, 0), REASON_NONE);
+	check_counts("first", &segment, 0, 0, 0);
+}
+
+static void
+test_retries_within_the_allowance(void)
+{
+	struct segment segment = make(0, 2);
+	struct caller caller = caller_of(&usual);
+	struct admission admission;
+
+	EQUAL("1", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	admission = ask(&caller, &segment, true, SECONDS(1.5));
+	EQUAL("2", admission.denied, REASON_NONE);
+	EQUAL("2", admission.sums.retries, 2);
+	EQUAL("2", admission.footing.limits.min, 2);
+	EQUAL("2", admission.footing.limits.ratio, 0);
+	EQUAL("2", admission.footing.window, SECONDS(60));
+	HOLDS("2", !admission.footing.spoilt && !admission.footing.differs);
+	check_counts("2", &segment, 2, 0, SECONDS(2));
+	admission = ask(&caller, &segment, true, SECONDS(2.25));
+	EQUAL("3", admission.denied, REASON_BUDGET);
+	/* The first one's slice is out of the window, at its longest. */
+	EQUAL("3", admission.next, SECONDS(61 - 2.25));
+	HOLDS("3", !admission.never && !admission.cooling);
+	EQUAL("3", admission.sums.retries, 2);
+	check_counts("3", &segment, 2, 1, SECONDS(2));
+	EQUAL("later", ask(&caller, &segment, true, SECONDS(61)).denied,
+	    REASON_NONE);
+}
+
+/* Whoever asks again and again was denied once. */
+static void
+test_who_waits_is_denied_once(void)
+{
+	struct segment segment = make(0, 0);
+	struct caller caller = caller_of(&usual);
+
+	ask(&caller, &segment, true, 0);
+	caller.waits = true;
+	for (int i = 0; i < 9; i++)
+		ask(&caller, &segment, true, 0);
+	check_counts("waits", &segment, 0, 1, 0);
+	caller.waits = false;
+	ask(&caller, &segment, true, 0);
+	check_counts("anew", &segment, 0, 2, 0);
+}
+
+static void
+test_what_only_a_success_can_pay_for(void)
+{
+	static const struct {
+		const char *row;
+		int64_t ratio;
+		bool never;
+	} rows[] = {
+		{ "nothing pays", 0, true },
+		{ "a success would", RING_RATIO_ONE, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make(rows[i].ratio, 0);
+		struct caller caller = caller_of(&usual);
+		struct admission admission = ask(&caller, &segment, true, 0);
+
+		EQUAL(rows[i].row, admission.denied, REASON_BUDGET);
+		EQUAL(rows[i].row, admission.next, NANOS_MAX);
+		EQUAL(rows[i].row, admission.never, rows[i].never);
+		tell(&caller, &segment, &succeeded, 0);
+		EQUAL(rows[i].row, ask(&caller, &segment, true, 0).denied,
+		    rows[i].never ? REASON_BUDGET : REASON_NONE);
+	}
+}
+
+static void
+test_a_pause_after_a_denial(void)
+{
+	struct segment segment = make(RING_RATIO_ONE, 0);
+	struct caller caller = caller_of(&cooling), other = caller_of(&usual);
+	struct admission admission = ask(&caller, &segment, true, SECONDS(1));
+
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("denied", admission.next, NANOS_MAX);
+	HOLDS("denied", !admission.cooling);
+	tell(&other, &segment, &succeeded, SECONDS(1));
+	/* For everybody, whether there is an allowance or not. */
+	admission = ask(&other, &segment, true, SECONDS(2));
+	EQUAL("cooling", admission.denied, REASON_BUDGET);
+	EQUAL("cooling", admission.next, SECONDS(4));
+	HOLDS("cooling", admission.cooling);
+	EQUAL("cooling", admission.sums.successes, 1);
+	EQUAL("first", ask(&other, &segment, false, SECONDS(2)).denied,
+	    REASON_NONE);
+	/* To be denied in it does not make it longer. */
+	ask(&caller, &segment, true, SECONDS(5));
+	admission = ask(&caller, &segment, true, SECONDS(6));
+	EQUAL("over", admission.denied, REASON_NONE);
+	HOLDS("over", !admission.cooling);
+}
+
+static void
+test_lengths_of_that_pause(void)
+{
+	struct segment segment = make(0, 0);
+	struct share longer = cooling, shorter = cooling;
+	struct caller caller = caller_of(&usual);
+
+	longer.cooldown = SECONDS(20);
+	shorter.cooldown = SECONDS(1);
+	denied(&segment, &longer, true, 0);
+	EQUAL("longer", (int64_t)segment.cooldown, SECONDS(20));
+	denied(&segment, &shorter, true, SECONDS(1));
+	EQUAL("shorter", (int64_t)segment.cooldown, SECONDS(20));
+	denied(&segment, &usual, true, SECONDS(30));
+	EQUAL("none", (int64_t)segment.cooldown, SECONDS(20));
+	/* One of more than a day is nonsense. */
+	segment = make(0, 1);
+	segment.cooldown = (uint64_t)NANOS_DAY + 1;
+	EQUAL("nonsense", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	segment = make(0, 1);
+	segment.cooldown = UINT64_MAX;
+	EQUAL("nonsense", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	segment = make(0, 1);
+	segment.cooldown = (uint64_t)NANOS_DAY;
+	EQUAL("a day", ask(&caller, &segment, true, 0).denied, REASON_BUDGET);
+}
+
+/*
+ * The breaker
+ */
+
+static void
+test_the_breaker_holds_any_attempt(void)
+{
+	for (int retry = 0; retry < 2; retry++) {
+		struct segment segment = make(-1, -1);
+		struct caller caller = caller_of(&careful);
+		struct admission admission;
+
+		fail_thrice(&segment, 0);
+		admission = ask(&caller, &segment, retry, SECONDS(4));
+		EQUAL("held", admission.denied, REASON_BREAKER);
+		EQUAL("held", admission.next, SECONDS(6));
+		EQUAL("held", admission.gate.state, GATE_OPEN);
+		EQUAL("held", admission.gate.failures, 3);
+		EQUAL("held", admission.gate.next, SECONDS(6));
+		HOLDS("held", caller.lease == 0 && !admission.never);
+		check_counts("held", &segment, 0, 1, SECONDS(4));
+	}
+}
+
+/* The allowance is not even asked for, and no pause begins. */
+static void
+test_the_breaker_comes_first(void)
+{
+	struct segment segment = make(0, 0);
+	struct share share = careful;
+
+	share.cooldown = SECONDS(5);
+	fail_thrice(&segment, 0);
+	EQUAL(
+	    "open", denied(&segment, &share, true, SECONDS(1)), REASON_BREAKER);
+	EQUAL("open", (int64_t)segment.cooldown, 0);
+	/* It is the probe's time, but not the probe's money. */
+	EQUAL(
+	    "due", denied(&segment, &share, true, SECONDS(10)), REASON_BUDGET);
+	EQUAL("due", (int64_t)segment.cooldown, SECONDS(15));
+}
+
+static void
+test_who_does_not_ask_the_breaker(void)
+{
+	struct segment segment = make(-1, -1);
+	struct caller inner = caller_of(&careful);
+
+	fail_thrice(&segment, 0);
+	inner.minds_gate = false;
+	EQUAL("inner", ask(&inner, &segment, true, SECONDS(4)).denied,
+	    REASON_NONE);
+	EQUAL("inner", ask(&inner, &segment, false, SECONDS(10)).denied,
+	    REASON_NONE);
+	EQUAL("none", denied(&segment, &usual, true, SECONDS(4)), REASON_NONE);
+	EQUAL("none", denied(&segment, &usual, true, SECONDS(10)), REASON_NONE);
+	HOLDS("no probe", inner.lease == 0);
+	check_counts("both", &segment, 3, 0, SECONDS(10));
+	EQUAL("both", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
+}
+
+static const struct {
+	const char *row;
+	enum gate_news gate;
+	enum gate_state state;
+	nanos next;
+} findings[] = {
+	{ "well", GATE_WELL, GATE_RECOVERING, 0 },
+	{ "ill", GATE_ILL, GATE_OPEN, SECONDS(20) },
+	{ "no news", GATE_NO_NEWS, GATE_OPEN, 0 },
+};
+
+static void
+test_one_probe_and_what_it_finds(void)
+{
+	for (size_t i = 0; i < LENGTH(findings); i++) {
+		struct segment segment = make(-1, -1);
+		struct caller caller = caller_of(&careful), other = caller;
+		struct news news = { .gate = findings[i].gate };
+		struct gate_view view;
+		uint64_t lease;
+
+		fail_thrice(&segment, 0);
+		other.lease = 7; /* an old one is gone */
+		EQUAL(findings[i].row,
+		    ask(&caller, &segment, i % 2 == 0, SECONDS(10)).denied,
+		    REASON_NONE);
+		HOLDS(findings[i].row, caller.lease != 0);
+		EQUAL(findings[i].row,
+		    ask(&other, &segment, false, SECONDS(10)).denied,
+		    REASON_BREAKER);
+		HOLDS(findings[i].row, other.lease == 0);
+		lease = caller.lease;
+		tell(&caller, &segment, &news, SECONDS(10));
+		HOLDS(findings[i].row, caller.lease == lease);
+		view = gate_look(&segment.gate, SECONDS(10));
+		EQUAL(findings[i].row, view.state, findings[i].state);
+		EQUAL(findings[i].row, view.next, findings[i].next);
+		/* Told anew it changes nothing. */
+		tell(&caller, &segment, &news, SECONDS(10));
+		EQUAL(findings[i].row,
+		    gate_look(&segment.gate, SECONDS(10)).state,
+		    findings[i].state);
+	}
+}
+
+/* It is due at once for others, for whom there is an allowance. */
+static void
+test_a_probe_without_allowance_is_given_back(void)
+{
+	struct segment segment = make(0, 0);
+	struct caller caller = caller_of(&careful), other = caller;
+	struct admission admission;
+	struct gate_view view;
+
+	fail_thrice(&segment, 0);
+	admission = ask(&caller, &segment, true, SECONDS(10));
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	HOLDS("denied", caller.lease == 0);
+	check_counts("denied", &segment, 0, 1, SECONDS(10));
+	view = gate_look(&segment.gate, SECONDS(10));
+	EQUAL("due", view.state, GATE_OPEN);
+	EQUAL("due", view.next, 0);
+	EQUAL("due", view.failures, 3);
+	EQUAL("other", ask(&other, &segment, false, SECONDS(10)).denied,
+	    REASON_NONE);
+	HOLDS("other", other.lease != 0);
+}
+
+/*
+ * Recovery
+ */
+
+static void
+test_a_recovery_has_so_many_turns(void)
+{
+	const nanos now = SECONDS(10);
+
+	for (int retry = 0; retry < 2; retry++) {
+		struct segment segment = recovering(0, PACE_LEAST);
+		struct caller caller = caller_of(&careful);
+		struct admission admission;
+
+		for (int i = 0; i < PACE_LEAST; i++)
+			EQUAL("let in", denied(&segment, &careful, retry, now),
+			    REASON_NONE);
+		check_counts(
+		    "let in", &segment, retry ? PACE_LEAST : 0, 0, now);
+		segment.ring = (struct ring){ 0 };
+		segment.retries = 0;
+		admission = ask(&caller, &segment, retry, now);
+		EQUAL("held", admission.denied, REASON_BREAKER);
+		EQUAL("held", admission.gate.state, GATE_RECOVERING);
+		HOLDS("held", admission.gate.rate > 0);
+		HOLDS("held", admission.next >= GATE_PATIENCE);
+		HOLDS("held", caller.lease == 0);
+		check_counts("held", &segment, 0, 1, now);
+	}
+}
+
+/* Others wait for it. */
+static void
+test_a_retry_without_allowance_takes_no_turn(void)
+{
+	const nanos now = SECONDS(10);
+	static const struct {
+		const char *row;
+		int64_t ratio, min;
+		nanos cooldown, next;
+	} rows[] = {
+		{ "none ever", 0, 0, 0, NANOS_MAX },
+		{ "none without a success", RING_RATIO_ONE, 0, 0, NANOS_MAX },
+		{ "a pause", 0, 9, SECONDS(12), SECONDS(2) },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = recovering(rows[i].ratio, rows[i].min);
+		struct caller caller = caller_of(&careful);
+
+		segment.cooldown = (uint64_t)rows[i].cooldown;
+		for (int j = 0; j < 99; j++) {
+			struct admission admission =
+			    ask(&caller, &segment, true, now);
+
+			EQUAL(rows[i].row, admission.denied, REASON_BUDGET);
+			EQUAL(rows[i].row, admission.next, rows[i].next);
+			EQUAL(rows[i].row, admission.cooling,
+			    rows[i].cooldown > 0);
+			caller.waits = true;
+		}
+		check_counts(rows[i].row, &segment, 0, 1, now);
+		for (int j = 0; j < PACE_LEAST; j++)
+			EQUAL(rows[i].row,
+			    denied(&segment, &careful, false, now),
+			    REASON_NONE);
+		EQUAL(rows[i].row, denied(&segment, &careful, false, now),
+		    REASON_BREAKER);
+		EQUAL(rows[i].row, ask(&caller, &segment, true, now).denied,
+		    REASON_BUDGET);
+	}
+}
+
+static void
+test_after_a_recovery_all_is_as_usual(void)
+{
+	struct segment segment = recovering(0, 1);
+
+	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
+	    REASON_NONE);
+	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
+	    REASON_BUDGET);
+	for (int i = 0; i < 100; i++)
+		EQUAL("closed", denied(&segment, &careful, false, SECONDS(30)),
+		    REASON_NONE);
+	EQUAL(
+	    "closed", gate_look(&segment.gate, SECONDS(30)).state, GATE_CLOSED);
+	HOLDS("closed", segment.gate.word >> 62 == GATE_CLOSED);
+	check_counts("closed", &segment, 1, 1, SECONDS(30));
+}
+
+/*
+ * What is told
+ */
+
+static const struct {
+	const char *row;
+	struct caller caller; /* without its share */
+	struct news news;
+	int64_t firsts, successes, paid, failures;
+} tellings[] = {
+	{ "first, well", { .minds_gate = true }, { GATE_WELL, true, true }, 1,
+	    1, 1, 0 },
+	{ "first, pays not", { .minds_gate = true }, { GATE_WELL, true, false },
+	    1, 1, 0, 0 },
+	{ "retry, well", { .minds_gate = true, .counted = true },
+	    { GATE_WELL, true, true }, 0, 1, 1, 0 },
+	{ "first, ill", { .minds_gate = true }, { GATE_ILL, false, true }, 1, 0,
+	    0, 2 },
+	{ "retry, ill", { .minds_gate = true, .counted = true },
+	    { GATE_ILL, false, true }, 0, 0, 0, 2 },
+	{ "an answer", { .minds_gate = true }, { GATE_WELL, false, true }, 1, 0,
+	    0, 1 },
+	{ "no news", { .minds_gate = true }, { GATE_NO_NEWS, false, true }, 1,
+	    0, 0, 1 },
+	{ "within another's", { .minds_gate = false },
+	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
+	{ "within another's, well", { .minds_gate = false },
+	    { GATE_WELL, true, true }, 1, 1, 1, 1 },
+	{ "outrun", { .minds_gate = true, .outrun = true },
+	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
+	{ "outrun, well", { .minds_gate = true, .outrun = true },
+	    { GATE_WELL, true, true }, 1, 1, 1, 1 },
+	{ "a lease that is gone", { .minds_gate = true, .lease = 7 },
+	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
+};
+
+static void
+test_what_is_told(void)
+{
+	for (size_t i = 0; i < LENGTH(tellings); i++) {
+		struct segment segment = make(-1, -1);
+		struct caller one = caller_of(&careful);
+		struct caller caller = tellings[i].caller;
+		struct footing footing;
+		struct ring_sums sums;
+
+		one.counted = true;
+		caller.share = &careful;
+		tell(&one, &segment, &ill, 0);
+		footing =
+		    tell(&caller, &segment, &tellings[i].news, SECONDS(1));
+		HOLDS(tellings[i].row, !footing.spoilt && !footing.differs);
+		EQUAL(tellings[i].row, footing.window, SECONDS(60));
+		EQUAL(tellings[i].row, (int64_t)segment.firsts,
+		    tellings[i].firsts);
+		EQUAL(tellings[i].row, (int64_t)segment.successes,
+		    tellings[i].successes);
+		ring_next(&segment.ring, &footing.limits, 1, &sums);
+		EQUAL(tellings[i].row, sums.successes, tellings[i].paid);
+		EQUAL(tellings[i].row, gate_look(&segment.gate, 0).failures,
+		    tellings[i].failures);
+	}
+}
+
+#define ENDED(how, number) \
+	{ \
+		.end = (how), .code = (number) \
+	}
+
+static const struct {
+	const char *row;
+	enum reason reason;
+	struct outcome outcome;
+	enum gate_news gate;
+} outcomes[] = {
+	{ "success", REASON_SUCCEEDED, ENDED(END_EXITED, 0), GATE_WELL },
+	{ "success, interrupted", REASON_SUCCEEDED,
+	    { .end = END_EXITED, .interrupted = SIGTERM }, GATE_WELL },
+	{ "a retry", REASON_NONE, ENDED(END_EXITED, 1), GATE_ILL },
+	{ "a retry, SEGV", REASON_NONE, ENDED(END_SIGNALED, SIGSEGV),
+	    GATE_ILL },
+	{ "a retry, INT", REASON_NONE, ENDED(END_SIGNALED, SIGINT), GATE_ILL },
+	{ "timed out", REASON_NONE, ENDED(END_TIMED_OUT, 0), GATE_ILL },
+	{ "attempts", REASON_ATTEMPTS, ENDED(END_EXITED, 1), GATE_ILL },
+	{ "no time left", REASON_DEADLINE, ENDED(END_EXITED, 1), GATE_ILL },
+	{ "too long a hint", REASON_RETRY_AFTER, ENDED(END_EXITED, 1),
+	    GATE_ILL },
+	{ "sent once", REASON_NOT_IDEMPOTENT, ENDED(END_EXITED, 1), GATE_ILL },
+	{ "read once", REASON_INPUT_CONSUMED, ENDED(END_EXITED, 1), GATE_ILL },
+	{ "stopped", REASON_STOP_RULE, ENDED(END_EXITED, 64), GATE_WELL },
+	{ "not retryable", REASON_NOT_RETRYABLE, ENDED(END_EXITED, 22),
+	    GATE_WELL },
+	{ "not retryable, SEGV", REASON_NOT_RETRYABLE,
+	    ENDED(END_SIGNALED, SIGSEGV), GATE_WELL },
+	{ "a keyboard", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGINT),
+	    GATE_NO_NEWS },
+	{ "a reader", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGPIPE),
+	    GATE_NO_NEWS },
+	{ "the deadline", REASON_DEADLINE, ENDED(END_DEADLINE, 0),
+	    GATE_NO_NEWS },
+	{ "not found", REASON_NOT_EXECUTABLE,
+	    { .end = END_NOT_STARTED, .forked = true }, GATE_NO_NEWS },
+	{ "no fork", REASON_ATTEMPTS, { .end = END_NOT_STARTED },
+	    GATE_NO_NEWS },
+	{ "interrupted", REASON_INTERRUPTED,
+	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
+	    GATE_NO_NEWS },
+	{ "interrupted, stopped", REASON_STOP_RULE,
+	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
+	    GATE_NO_NEWS },
+};
+
+static void
+test_what_it_says_of_the_dependency(void)
+{
+	for (size_t i = 0; i < LENGTH(outcomes); i++)
+		for (int deposits = 0; deposits < 2; deposits++) {
+			struct news news = admission_news(
+			    outcomes[i].reason, &outcomes[i].outcome, deposits);
+
+			EQUAL(outcomes[i].row, news.gate, outcomes[i].gate);
+			EQUAL(outcomes[i].row, news.succeeded,
+			    outcomes[i].reason == REASON_SUCCEEDED);
+			EQUAL(outcomes[i].row, news.deposits, deposits);
+		}
+}
+
+/*
+ * Words of others
+ */
+
+/* Of no sense: nothing is done, and nothing said but that. */
+static void
+test_spoilt_limits(void)
+{
+	struct segment segment = make(-1, -1);
+	struct caller caller = caller_of(&careful);
+	struct admission admission;
+
+	fail_thrice(&segment, 0);
+	segment.limits = UINT64_MAX;
+	HOLDS("look",
+	    admission_look(&caller, &segment, &segment.header, 0).spoilt);
+	for (int retry = 0; retry < 2; retry++) {
+		admission = ask(&caller, &segment, retry, SECONDS(10));
+		HOLDS("ask", admission.footing.spoilt && caller.lease == 0);
+		EQUAL("ask", admission.denied, REASON_NONE);
+	}
+	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
+	HOLDS("tell", tell(&caller, &segment, &ill, 0).spoilt);
+	check_counts("none", &segment, 0, 0, SECONDS(10));
+	EQUAL("none", gate_look(&segment.gate, SECONDS(10)).failures, 3);
+	EQUAL("none", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
+}
+
+static void
+test_a_spoilt_ring(void)
+{
+	struct segment segment = make(-1, -1);
+	struct caller caller = caller_of(&careful);
+	struct admission admission;
+	struct footing footing;
+
+	fail_thrice(&segment, 0);
+	for (int i = 0; i < RING_WORDS; i++)
+		segment.ring.words[i] = UINT64_MAX;
+	footing = admission_look(&caller, &segment, &segment.header, 0);
+	HOLDS("look", footing.spoilt);
+	EQUAL("look", footing.window, SECONDS(60));
+	/* The probe that it was to be is another's. */
+	admission = ask(&caller, &segment, true, SECONDS(10));
+	HOLDS("ask", admission.footing.spoilt && caller.lease == 0);
+	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
+	EQUAL("ask", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
+	EQUAL("ask", gate_look(&segment.gate, SECONDS(10)).next, 0);
+	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
+	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
+	/* Who does not need it does not mind it. */
+	HOLDS("ill", !tell(&caller, &segment, &ill, 0).spoilt);
+	EQUAL("ill", (int64_t)segment.firsts, 1);
+	admission = ask(&caller, &segment, false, SECONDS(10));
+	HOLDS("first", !admission.footing.spoilt && caller.lease != 0);
+}
+
+static void
+test_a_look_takes_nothing(void)
+{
+	struct segment segment = make(RING_RATIO_ONE, 9);
+	struct caller caller = caller_of(&careful);
+	struct footing footing =
+	    admission_look(&caller, &segment, &segment.header, 0);
+
+	HOLDS("good", !footing.spoilt && !footing.differs);
+	EQUAL("good", footing.limits.ratio, RING_RATIO_ONE);
+	EQUAL("good", footing.limits.min, 9);
+	check_counts("good", &segment, 0, 0, 0);
+}
+
+static const struct {
+	const char *row;
+	struct terms terms;
+	bool differs;
+	int64_t ratio, min;
+} numbers[] = {
+	{ "nothing said", { -1, -1, -1 }, false, 500000, 5 },
+	{ "the same", { 500000, 5, SECONDS(60) }, false, 500000, 5 },
+	{ "a lower ratio", { 400000, -1, -1 }, true, 400000, 5 },
+	{ "a higher ratio", { 600000, -1, -1 }, true, 500000, 5 },
+	{ "fewer", { -1, 4, -1 }, true, 500000, 4 },
+	{ "more", { -1, 6, -1 }, true, 500000, 5 },
+	{ "another window", { -1, -1, SECONDS(30) }, true, 500000, 5 },
+};
+
+/* The stricter of each number holds for all; the window is as it was. */
+static void
+test_other_numbers(void)
+{
+	for (size_t i = 0; i < LENGTH(numbers); i++)
+		for (int how = 0; how < 3; how++) {
+			struct segment segment = make(500000, 5);
+			struct share share = usual;
+			struct caller caller = caller_of(&share);
+			struct footing footing;
+
+			share.terms = numbers[i].terms;
+			if (how == 0)
+				footing =
+				    ask(&caller, &segment, true, 0).footing;
+			else if (how == 1)
+				footing = tell(&caller, &segment, &ill, 0);
+			else
+				footing = admission_look(
+				    &caller, &segment, &segment.header, 0);
+			EQUAL(numbers[i].row, footing.differs,
+			    numbers[i].differs);
+			EQUAL(numbers[i].row, footing.limits.ratio,
+			    numbers[i].ratio);
+			EQUAL(
+			    numbers[i].row, footing.limits.min, numbers[i].min);
+			EQUAL(numbers[i].row, footing.window, SECONDS(60));
+			EQUAL(numbers[i].row, segment_limits(&segment).min,
+			    numbers[i].min);
+		}
+}
+
+static void (*const tests[])(void) = {
+	test_a_first_attempt_costs_nothing,
+	test_retries_within_the_allowance,
+	test_who_waits_is_denied_once,
+	test_what_only_a_success_can_pay_for,
+	test_a_pause_after_a_denial,
+	test_lengths_of_that_pause,
+	test_the_breaker_holds_any_attempt,
+	test_the_breaker_comes_first,
+	test_who_does_not_ask_the_breaker,
+	test_one_probe_and_what_it_finds,
+	test_a_probe_without_allowance_is_given_back,
+	test_a_recovery_has_so_many_turns,
+	test_a_retry_without_allowance_takes_no_turn,
+	test_after_a_recovery_all_is_as_usual,
+	test_what_is_told,
+	test_what_it_says_of_the_dependency,
+	test_spoilt_limits,
+	test_a_spoilt_ring,
+	test_a_look_takes_nothing,
+	test_other_numbers,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}

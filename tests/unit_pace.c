@@ -1,0 +1,601 @@
+/*
+ * pace: which attempts are to be had when, how the rate becomes another, and
+ * what a word says. All in terms of PACE_STEP and PACE_LEAST.
+ */
+#include "unit.h"
+#include "../src/pace.h"
+
+#define STEP PACE_STEP
+#define LEAST PACE_LEAST
+
+/* The fields of a word, as another version of the program has them. */
+#define BEGAN_BITS 18
+#define STEP_BITS 17
+#define COUNT_BITS 9
+#define MOST(bits) ((INT64_C(1) << (bits)) - 1)
+#define FASTEST MOST(COUNT_BITS)
+
+/* The next rate where the limit was met; a rate that is cut, once and twice. */
+#define MORE(rate) ((rate) + 1 + (rate) / 16)
+#define CUT(rate) ((rate)*3 / 4)
+#define CUT_AGAIN(rate) ((rate)*2 / 3)
+
+/* A millisecond whose low bits are neither none nor all. */
+#define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
+
+/* Of the steps of it, counted from 0. */
+#define START(n) (BEGAN + (n)*STEP)
+
+static int64_t
+at_least(int64_t rate)
+{
+	return rate > LEAST ? rate : LEAST;
+}
+
+static void
+check_same(const char *row, const struct pace *got, const struct pace *want)
+{
+	EQUAL(row, got->began, want->began);
+	EQUAL(row, got->step, want->step);
+	EQUAL(row, got->rate, want->rate);
+	EQUAL(row, got->taken, want->taken);
+	EQUAL(row, got->served, want->served);
+	EQUAL(row, got->met, want->met);
+	EQUAL(row, got->cut, want->cut);
+	EQUAL(row, got->over, want->over);
+}
+
+/* What it is in its n-th step, having been written. */
+static struct pace
+in_step(struct pace pace, int64_t n)
+{
+	return pace_read(pace_word(&pace), pace.began, START(n));
+}
+
+static uint64_t
+draw(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* 0 to most. */
+static int64_t
+draw_to(uint64_t *state, int64_t most)
+{
+	return (int64_t)(draw(state) % ((uint64_t)most + 1));
+}
+
+/*
+ * Words
+ */
+
+static const struct {
+	const char *row;
+	struct pace pace;
+	int shift, bits;
+} fields[] = {
+	{ "cut", { .cut = true }, 0, 1 },
+	{ "met", { .met = true }, 1, 1 },
+	{ "served", { .served = FASTEST }, 2, COUNT_BITS },
+	{ "taken", { .taken = FASTEST }, 2 + COUNT_BITS, COUNT_BITS },
+	{ "rate", { .rate = FASTEST }, 2 + 2 * COUNT_BITS, COUNT_BITS },
+	{ "step", { .step = MOST(STEP_BITS) }, 2 + 3 * COUNT_BITS, STEP_BITS },
+	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS },
+	    2 + 3 * COUNT_BITS + STEP_BITS, BEGAN_BITS },
+	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS },
+	    2 + 3 * COUNT_BITS + STEP_BITS, BEGAN_BITS },
+	{ "over is none", { .over = true }, 0, 0 },
+};
+
+static void
+test_fields(void)
+{
+	for (size_t i = 0; i < LENGTH(fields); i++)
+		HOLDS(fields[i].row,
+		    pace_word(&fields[i].pace) ==
+			(uint64_t)MOST(fields[i].bits) << fields[i].shift);
+	EQUAL("all", 2 + 3 * COUNT_BITS + STEP_BITS + BEGAN_BITS, 64);
+}
+
+static void
+test_a_word_is_read_as_it_was_written(void)
+{
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 10000; i++) {
+		struct pace pace = {
+			.began = draw_to(&seed, MOST(40)) * NANOS_MS,
+			.step = draw_to(&seed, MOST(STEP_BITS)),
+			.rate = LEAST + draw_to(&seed, FASTEST - LEAST),
+			.taken = draw_to(&seed, FASTEST),
+			.served = draw_to(&seed, FASTEST),
+			.met = draw_to(&seed, 1) != 0,
+			.cut = draw_to(&seed, 1) != 0,
+		};
+		nanos now = pace.began + pace.step * STEP;
+		struct pace got;
+
+		got = pace_read(pace_word(&pace), pace.began, now);
+		check_same("first", &got, &pace);
+		got = pace_read(pace_word(&pace), pace.began, now + STEP - 1);
+		check_same("last", &got, &pace);
+	}
+}
+
+/* A recovery that has gone on for a while. */
+static const struct pace good = { .began = BEGAN,
+	.step = 3,
+	.rate = 9 * LEAST,
+	.taken = LEAST,
+	.served = LEAST,
+	.met = true,
+	.cut = true };
+
+static void
+check_void(const char *row, uint64_t word)
+{
+	const struct pace begins = { .began = BEGAN, .rate = LEAST };
+	struct pace got = pace_read(word, BEGAN, BEGAN);
+
+	check_same(row, &got, &begins);
+	/* Nobody has come yet: that is its end. */
+	got = pace_read(word, BEGAN, START(1) - 1);
+	check_same(row, &got, &begins);
+	HOLDS(row, pace_read(word, BEGAN, START(1)).over);
+}
+
+/* What is of another recovery, or of none, stands for one that begins. */
+static void
+test_void_words(void)
+{
+	struct pace other = good, got;
+
+	check_void("zero", 0);
+	check_void("ones", UINT64_MAX);
+	other.began = BEGAN - NANOS_MS;
+	check_void("earlier", pace_word(&other));
+	other.began = BEGAN + NANOS_MS;
+	check_void("later", pace_word(&other));
+	other = good;
+	other.rate = LEAST - 1;
+	check_void("too slow", pace_word(&other));
+	other.rate = 0;
+	check_void("no rate", pace_word(&other));
+	got = pace_read(pace_word(&good), BEGAN, START(3));
+	check_same("good", &got, &good);
+	/* It began at an instant of zero: a word of zero is void there too. */
+	EQUAL("at zero", pace_read(0, 0, 0).rate, LEAST);
+}
+
+/*
+ * Turns
+ */
+
+/* Until the next, so many having been taken. */
+static nanos
+next_of(int64_t rate, int64_t taken, nanos now)
+{
+	struct pace pace = {
+		.began = BEGAN, .step = 2, .rate = rate, .taken = taken
+	};
+
+	return pace_next(&pace, now);
+}
+
+static const struct {
+	const char *row;
+	int64_t rate, taken;
+	nanos at, next; /* since the step began */
+} turns[] = {
+	{ "slow, first", LEAST, 0, 0, 0 },
+	{ "slow, last", LEAST, LEAST - 1, 0, 0 },
+	{ "slow, none left", LEAST, LEAST, 0, STEP },
+	{ "slow, a bit later", LEAST, LEAST, 1, STEP - 1 },
+	{ "slow, at the end", LEAST, LEAST, STEP - 1, 1 },
+	{ "fast, first", 8 * LEAST, 0, 0, 0 },
+	{ "fast, at once", 8 * LEAST, LEAST - 1, 0, 0 },
+	{ "fast, spread", 8 * LEAST, LEAST, 0, STEP / (8 * LEAST) },
+	{ "fast, when it is time", 8 * LEAST, LEAST, STEP / (8 * LEAST), 0 },
+	{ "fast, halfway", 8 * LEAST, 4 * LEAST + LEAST - 1, 0, STEP / 2 },
+	{ "fast, too early", 8 * LEAST, 4 * LEAST + LEAST - 1, STEP / 2 - 1,
+	    1 },
+	{ "fast, none left", 8 * LEAST, 8 * LEAST, 0, STEP },
+	{ "more than there are", 8 * LEAST, 9 * LEAST, 0, STEP },
+	{ "all that there can be", FASTEST, FASTEST, 0, STEP },
+	{ "before it begins", LEAST, 0, -7, 7 },
+	{ "after it has ended", LEAST, LEAST, STEP + 9, 0 },
+};
+
+static void
+test_turns(void)
+{
+	for (size_t i = 0; i < LENGTH(turns); i++)
+		EQUAL(turns[i].row,
+		    next_of(
+			turns[i].rate, turns[i].taken, START(2) + turns[i].at),
+		    turns[i].next);
+}
+
+/* The first few at once, the others one by one, all of them in the step. */
+static void
+test_turns_are_spread(void)
+{
+	char row[24];
+
+	for (int64_t rate = LEAST; rate <= FASTEST; rate++) {
+		nanos last = 0;
+
+		snprintf(row, sizeof row, "%" PRId64, rate);
+		for (int64_t taken = 0; taken < rate; taken++) {
+			nanos at = next_of(rate, taken, START(2));
+
+			if (taken < LEAST)
+				EQUAL(row, at, 0);
+			else /* it may be rounded down */
+				HOLDS(row, at - last >= STEP / rate);
+			EQUAL(row, next_of(rate, taken, START(2) + at), 0);
+			last = at;
+		}
+		HOLDS(row, last < STEP);
+		EQUAL(row, next_of(rate, rate, START(2)), STEP);
+	}
+}
+
+static void
+test_taking(void)
+{
+	struct pace pace = { .began = BEGAN, .step = 5, .rate = 3 * LEAST };
+	struct pace want = pace;
+
+	pace_take(&pace);
+	want.taken = 1;
+	check_same("take", &pace, &want);
+	pace_succeed(&pace);
+	pace_succeed(&pace);
+	want.served = 2;
+	check_same("succeed", &pace, &want);
+	pace.taken = pace.served = want.taken = want.served = FASTEST;
+	pace_take(&pace);
+	pace_succeed(&pace);
+	check_same("the most", &pace, &want);
+}
+
+/*
+ * Growth
+ */
+
+static const struct {
+	const char *row;
+	int64_t rate, served;
+	bool met, cut;
+	int64_t next;
+} growths[] = {
+	{ "doubles", 8 * LEAST, 8 * LEAST, false, false, 16 * LEAST },
+	{ "more than all", 8 * LEAST, 20 * LEAST, false, false, 16 * LEAST },
+	{ "twice what succeeded", 8 * LEAST, 7 * LEAST, false, false,
+	    14 * LEAST },
+	{ "just more than half", 8 * LEAST, 4 * LEAST + 1, false, false,
+	    8 * LEAST + 2 },
+	{ "half of it is too slow", 8 * LEAST, 4 * LEAST, false, false,
+	    8 * LEAST },
+	{ "none yet", 8 * LEAST, 0, false, false, 8 * LEAST },
+	{ "few by few", 8 * LEAST, 8 * LEAST, true, false, MORE(8 * LEAST) },
+	{ "few by few, half", 8 * LEAST, 4 * LEAST, true, false, 8 * LEAST },
+	{ "few by few, slowest", LEAST, LEAST, true, false, MORE(LEAST) },
+	{ "a failure, others well", 8 * LEAST, 9 * LEAST, true, true,
+	    8 * LEAST },
+	{ "a failure, nearly all well", 8 * LEAST, 7 * LEAST, true, true,
+	    7 * LEAST },
+	{ "a failure, few well", 8 * LEAST, LEAST, true, true,
+	    CUT_AGAIN(8 * LEAST) },
+	{ "a failure, none well", 8 * LEAST, 0, true, true,
+	    CUT_AGAIN(8 * LEAST) },
+	{ "a failure, slowest", LEAST, 0, true, true, LEAST },
+	{ "the most", FASTEST, FASTEST, false, false, FASTEST },
+	{ "the most, met", FASTEST, FASTEST, true, false, FASTEST },
+	{ "nearly the most", FASTEST - 1, FASTEST, false, false, FASTEST },
+};
+
+static void
+test_next_rates(void)
+{
+	for (size_t i = 0; i < LENGTH(growths); i++) {
+		struct pace pace = { .began = BEGAN,
+			.step = 5,
+			.rate = growths[i].rate,
+			.taken = growths[i].rate,
+			.served = growths[i].served,
+			.met = growths[i].met,
+			.cut = growths[i].cut };
+		struct pace want = { .began = BEGAN,
+			.step = 6,
+			.rate = growths[i].next,
+			.met = growths[i].met };
+		struct pace got = in_step(pace, 6);
+
+		check_same(growths[i].row, &got, &want);
+	}
+}
+
+static const struct {
+	const char *row;
+	int64_t rate, taken;
+} failures[] = {
+	{ "all taken", 8 * LEAST, 8 * LEAST },
+	{ "some taken", 8 * LEAST, 3 * LEAST },
+	{ "few taken", 8 * LEAST, LEAST },
+	{ "fewer", 8 * LEAST, LEAST - 1 },
+	{ "none", 8 * LEAST, 0 },
+	{ "slow", LEAST + 1, LEAST + 1 },
+	{ "slowest", LEAST, LEAST },
+	{ "slowest, none taken", LEAST, 0 },
+	{ "the most", FASTEST, FASTEST },
+};
+
+static void
+test_failures(void)
+{
+	for (size_t i = 0; i < LENGTH(failures); i++) {
+		struct pace pace = { .began = BEGAN,
+			.step = 5,
+			.rate = failures[i].rate,
+			.taken = failures[i].taken };
+		struct pace want = pace;
+
+		want.rate = at_least(CUT(failures[i].rate));
+		want.met = want.cut = true;
+		pace_fail(&pace);
+		check_same(failures[i].row, &pace, &want);
+		/* The first few are to be had nevertheless, and no more. */
+		EQUAL(failures[i].row, pace_next(&pace, START(5)),
+		    failures[i].taken < LEAST ? 0 : STEP);
+		for (int more = 0; more < 3; more++)
+			pace_fail(&pace);
+		check_same(failures[i].row, &pace, &want);
+	}
+}
+
+/* Once in each step, and in the next one again. */
+static void
+test_failures_in_many_steps(void)
+{
+	struct pace pace = { .began = BEGAN, .rate = FASTEST };
+	int64_t rate = FASTEST;
+
+	for (int64_t step = 0; step < 100; step++) {
+		pace = in_step(pace, step);
+		EQUAL("rate", pace.rate, rate);
+		HOLDS("cut", !pace.cut && !pace.over);
+		pace.taken = pace.served = pace.rate;
+		pace_fail(&pace);
+		pace_fail(&pace);
+		HOLDS("met", pace.met);
+		rate = at_least(CUT(rate));
+	}
+	EQUAL("in the end", rate, LEAST);
+}
+
+/*
+ * The end
+ */
+
+static const struct {
+	const char *row;
+	int64_t rate, taken;
+	bool cut;
+	int64_t steps; /* that have gone by */
+	bool over;
+} ends[] = {
+	{ "none taken", 8 * LEAST, 0, false, 1, true },
+	{ "nearly half", 8 * LEAST, 4 * LEAST - 1, false, 1, true },
+	{ "half", 8 * LEAST, 4 * LEAST, false, 1, false },
+	{ "all", 8 * LEAST, 8 * LEAST, false, 1, false },
+	{ "all, and then none", 8 * LEAST, 8 * LEAST, false, 2, true },
+	{ "not at its end yet", 8 * LEAST, 0, false, 0, false },
+	{ "a failure", 8 * LEAST, 0, true, 1, false },
+	{ "a failure, and then none", 8 * LEAST, 0, true, 2, true },
+	{ "long ago", LEAST, LEAST, false, 1000, true },
+	{ "longer ago than steps", LEAST, LEAST, true, MOST(STEP_BITS) + 1,
+	    true },
+};
+
+static void
+test_ends(void)
+{
+	for (size_t i = 0; i < LENGTH(ends); i++) {
+		struct pace pace = { .began = BEGAN,
+			.step = 5,
+			.rate = ends[i].rate,
+			.taken = ends[i].taken,
+			.cut = ends[i].cut };
+
+		EQUAL(ends[i].row, in_step(pace, 5 + ends[i].steps).over,
+		    ends[i].over);
+	}
+}
+
+static void
+test_it_ends_after_the_last_step(void)
+{
+	const int64_t last = MOST(STEP_BITS);
+	struct pace pace = { .began = BEGAN,
+		.step = last,
+		.rate = LEAST,
+		.taken = LEAST,
+		.served = LEAST };
+
+	HOLDS("last", !in_step(pace, last).over);
+	HOLDS("its end",
+	    !pace_read(pace_word(&pace), BEGAN, START(last + 1) - 1).over);
+	HOLDS("after it", in_step(pace, last + 1).over);
+	HOLDS("after it", in_step(pace, INT32_MAX).over);
+	HOLDS("last instant", pace_read(0, 0, NANOS_MAX).over);
+	HOLDS("last instant", pace_read(UINT64_MAX, 0, NANOS_MAX).over);
+}
+
+/*
+ * Clocks
+ */
+
+/* Who is behind sees what there is, and has to wait for it. */
+static void
+test_steps_in_the_future(void)
+{
+	struct pace pace = { .began = BEGAN,
+		.step = 5,
+		.rate = 2 * LEAST,
+		.taken = LEAST,
+		.met = true };
+	struct pace got = in_step(pace, 3);
+
+	check_same("behind", &got, &pace);
+	EQUAL(
+	    "behind", pace_next(&got, START(3)), 2 * STEP + STEP / (2 * LEAST));
+	got.taken = 0;
+	EQUAL("first", pace_next(&got, START(3)), 2 * STEP);
+	got = pace_read(pace_word(&pace), BEGAN, 0);
+	check_same("before it began", &got, &pace);
+	got = pace_read(0, BEGAN, 0);
+	EQUAL("begins", got.step, 0);
+	EQUAL("begins", pace_next(&got, 0), BEGAN);
+}
+
+/*
+ * Anything
+ */
+
+/* It can be written: no field is larger than its room, or the slowest. */
+static void
+check_fields(const char *row, const struct pace *pace)
+{
+	HOLDS(row, pace->step >= 0 && pace->step <= MOST(STEP_BITS));
+	HOLDS(row, pace->rate >= LEAST && pace->rate <= FASTEST);
+	HOLDS(row, pace->taken >= 0 && pace->taken <= FASTEST);
+	HOLDS(row, pace->served >= 0 && pace->served <= FASTEST);
+}
+
+static void
+test_random_words(void)
+{
+	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 100000; i++) {
+		struct pace zero = { .began = BEGAN };
+		uint64_t word = pace_word(&zero) |
+		    draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
+		nanos now = START(draw_to(&seed, MOST(STEP_BITS))) +
+		    draw_to(&seed, STEP);
+		struct pace pace = pace_read(word, BEGAN, now);
+
+		check_fields("read", &pace);
+		if (pace.over)
+			continue;
+		HOLDS("held", pace_next(&pace, now) >= 0);
+		HOLDS("held", pace_next(&pace, BEGAN) <= most);
+		if (START(pace.step) <= now)
+			HOLDS("held", pace_next(&pace, now) <= STEP);
+		/* Whoever waits gets in, or finds that it is over. */
+		now += pace_next(&pace, now);
+		pace = pace_read(word, BEGAN, now);
+		HOLDS("waited", pace.over || pace_next(&pace, now) == 0);
+	}
+}
+
+/* What can happen in a recovery, at random: for so many steps at most. */
+static int64_t
+check_walk(uint64_t *seed)
+{
+	int64_t well = draw_to(seed, 64), asked = draw_to(seed, 64);
+	int64_t taken = 0, step = 0;
+	nanos now = BEGAN;
+	uint64_t word = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		struct pace pace = pace_read(word, BEGAN, now);
+
+		check_fields("walk", &pace);
+		if (pace.over)
+			return step;
+		taken = pace.step == step ? taken : 0;
+		step = pace.step;
+		EQUAL("turns", pace.taken, taken);
+		if (draw_to(seed, 63) < asked && pace_next(&pace, now) == 0) {
+			HOLDS("turns", pace.taken < pace.rate);
+			pace_take(&pace);
+			taken++;
+			if (draw_to(seed, 63) < well)
+				pace_succeed(&pace);
+			else
+				pace_fail(&pace);
+		}
+		word = pace_word(&pace);
+		now += draw_to(seed, STEP / 16);
+	}
+	return step;
+}
+
+static void
+test_random_walks(void)
+{
+	uint64_t seed = 1;
+	int64_t steps = 0;
+
+	for (int i = 0; i < 100; i++)
+		steps += check_walk(&seed);
+	HOLDS("walks", steps > 1000);
+}
+
+/* All who come are served: so they are let in, twice as many in every step. */
+static void
+test_a_recovery_without_failures(void)
+{
+	int64_t rate = LEAST;
+	uint64_t word = 0;
+	struct pace pace;
+
+	for (int64_t step = 0; step < 20; step++) {
+		nanos now = START(step + 1) - 1;
+
+		pace = pace_read(word, BEGAN, now);
+		EQUAL("rate", pace.rate, rate);
+		for (int64_t i = 0; i <= FASTEST; i++) {
+			if (pace_next(&pace, now) > 0)
+				break;
+			pace_take(&pace);
+			pace_succeed(&pace);
+		}
+		EQUAL("taken", pace.taken, rate);
+		word = pace_word(&pace);
+		rate = 2 * rate > FASTEST ? FASTEST : 2 * rate;
+	}
+	EQUAL("rate", rate, FASTEST);
+}
+
+static void (*const tests[])(void) = {
+	test_fields,
+	test_a_word_is_read_as_it_was_written,
+	test_void_words,
+	test_turns,
+	test_turns_are_spread,
+	test_taking,
+	test_next_rates,
+	test_failures,
+	test_failures_in_many_steps,
+	test_ends,
+	test_it_ends_after_the_last_step,
+	test_steps_in_the_future,
+	test_random_words,
+	test_random_walks,
+	test_a_recovery_without_failures,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
