@@ -44,8 +44,8 @@ UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 RINGS = ring_check gate_check hammer
 C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run bats control house setup faults.sh \
-	faults_budget.sh) \
+	$(addprefix tests/,run control house setup) \
+	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 
 all: $(BIN)
@@ -109,6 +109,16 @@ static:
 		echo 'make static: no musl-gcc here (Debian: musl-tools)' >&2; \
 		exit 1; }
 	@$(STATIC) retry-static
+
+# The same tests, through the static program.
+check-static: static
+	@$(STATIC) -s $(UNITS:%=build/static/%)
+	@for unit in $(UNITS:%=build/static/%); do $$unit || exit; done
+	@RETRY='$(CURDIR)/retry-static' tests/run
+
+# Other machines, of 32 bits and of the other order of bytes: TARGETS='a b'.
+portable: $(BIN)
+	@tests/portable $(UNITS) $(filter-out hammer,$(RINGS))
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
@@ -236,10 +246,11 @@ fuzz:
 		sed -n "s/^Done/fuzz: $$name:/p" build/fuzz/$$name.log; \
 	done
 
+# All kinds of them, or some: make faults FAULTS='errnos rlimits'
+FAULTS =
 faults: $(BIN) $(B)/ring_check
-	@$(B)/ring_check large
-	@tests/faults.sh
-	@tests/faults_budget.sh
+	@RETRY='$(abspath $(BIN))' RING_CHECK='$(abspath $(B)/ring_check)' \
+		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.
 SIMULATE_PARTS =
@@ -278,5 +289,5 @@ clean:
 	rm -rf build retry retry-static
 
 FORCE:
-.PHONY: all static install uninstall dist deb check-deb check lint san fuzz faults \
-	simulate storm hammer bench clean FORCE
+.PHONY: all static check-static portable install uninstall dist deb check-deb \
+	check lint san fuzz faults simulate storm hammer bench clean FORCE

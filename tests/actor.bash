@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # For bats files whose command does what a shell cannot: `load actor`, after
-# helper, builds tests/actor.c once a file.
+# helper, builds tests/actor.c, once for all that tests/run runs.
 #
 #     ACTOR             absolute path of the built actor
 #     reached CMD...    polls CMD until it succeeds, fails when what start()
@@ -15,11 +15,13 @@
 #                       system calls of what it runs, but not of its children;
 #                       skips the test when there is none
 
-export ACTOR=$BATS_FILE_TMPDIR/actor
+export ACTOR=${ACTOR:-$BATS_FILE_TMPDIR/actor}
 
 setup_file()
 {
-	${CC:-cc} -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR" \
+	# shellcheck disable=SC2016 # that shell expands
+	flock "$ACTOR.lock" sh -c '[ -x "$ACTOR" ] || exec "$@"' sh \
+	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR" \
 	    "$BATS_TEST_DIRNAME/actor.c"
 }
 

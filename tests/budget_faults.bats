@@ -69,7 +69,7 @@ made()
 # spoil AT COUNT [SEED]: overwrites a part of the segment with random bytes
 spoil()
 {
-	"$PYTHON" - "$(segment)" "$@" <<-'END'
+	"$PYTHON" -IS - "$(segment)" "$@" <<-'END'
 		import random, sys
 		path = sys.argv[1]
 		at, count, seed = [int(n) for n in sys.argv[2:] + ['1']][:3]
@@ -130,7 +130,7 @@ become()
 	mkfifo "$(segment)"
 	unusable 'not a regular file'
 	rm "$(segment)"
-	"$PYTHON" -c 'import os, socket, sys
+	"$PYTHON" -IS -c 'import os, socket, sys
 os.chdir("budgets")
 socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 	unusable 'not a regular file'
@@ -191,7 +191,7 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 @test "the file of another user is not used" {
 	[ "$EUID" -eq 0 ] || skip 'needs root, to give it away'
 	made
-	"$PYTHON" -c 'import os, sys; os.chown(sys.argv[1], 61234, -1)' \
+	"$PYTHON" -IS -c 'import os, sys; os.chown(sys.argv[1], 61234, -1)' \
 		"$(segment)"
 	kept unusable 'owned by somebody else'
 }

@@ -98,7 +98,7 @@ tab()
 	for line; do
 		steps+=("type:$line"$'\t\x14' 'see:>=')
 	done
-	TOP=$top HELPERS=${helpers-} TERM=dumb timeout 120 "$PYTHON" \
+	TOP=$top HELPERS=${helpers-} TERM=dumb timeout 120 "$PYTHON" -IS \
 		"$top/tests/pty.py" "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
 	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<//p'
@@ -153,11 +153,13 @@ all_become()
 		'retry --on-give-up true fooey --poli'
 }
 
+# bats test_tags=slow
 @test "a Tab in bash completes options, values, policies and the command" {
 	start_bash
 	all_become
 }
 
+# bats test_tags=slow
 @test "a Tab in bash does the same with bash-completion" {
 	helpers=/usr/share/bash-completion/bash_completion
 	[ -e "$helpers" ] || skip 'no bash-completion here'
@@ -176,18 +178,21 @@ all_become()
 		'retry --policy=a fooey x' 'retry --policy=a fooey since-2.12-4'
 }
 
+# bats test_tags=slow
 @test "a Tab in zsh completes options, values, policies and the command" {
 	need zsh
 	start_zsh
 	all_become '='
 }
 
+# bats test_tags=slow
 @test "a Tab in fish completes options, values, policies and the command" {
 	need fish
 	start_fish
 	all_become
 }
 
+# bats test_tags=slow
 @test "relative directories are not looked in for policies" {
 	policies
 	XDG_CONFIG_HOME=xdg

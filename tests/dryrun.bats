@@ -175,6 +175,7 @@ delays()
 	    -T 5 -n 4 -t 50ms -d 100ms --factor 10
 }
 
+# bats test_tags=slow
 @test "what is foretold of a deadline comes about" {
 	set -- -n 3 -t 500ms -d 400ms -b constant -j none -k 0
 	tells 'Deadline 2s does not fit: attempt 3 of 3 would be cut off' -T 2 "$@"

@@ -4,8 +4,8 @@
 #
 #     RETRY             absolute path of the program under test
 #     PYTHON            absolute path of the real python3, not of a wrapper
-#     wait_for CMD...   polls CMD every 10 ms until it succeeds; fails after
-#                       20 s, or $PATIENCE seconds
+#     wait_for CMD...   polls CMD, soon every 40 ms, until it succeeds; fails
+#                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
 #     now               prints milliseconds of a clock that never steps
 #     lines FILE        prints how many lines FILE has, 0 if there is none
@@ -30,9 +30,23 @@ done
 helper_setup()
 {
 	started=()
+	look_where_it_fails
 	cd "$BATS_TEST_TMPDIR" || return
 	exec </dev/null # whoever runs the suite keeps his own input
 	export -n RETRY_SAN # of make san: for tests, not for what they run
+}
+
+# bats looks at each command that a test runs, to know where it was when one
+# fails; that takes as long as most tests. Since bash 5.1 it is enough to look
+# when one has failed.
+look_where_it_fails()
+{
+	declare -F bats_debug_trap >/dev/null || return 0
+	((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || return 0
+	trap - DEBUG
+	# shellcheck disable=SC2154 # bats reads it
+	trap 'trap - ERR; bats_debug_trap "${BASH_SOURCE[0]}"
+		BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1' ERR
 }
 
 # Only what start() began, and only while it is still our child.
@@ -57,20 +71,33 @@ teardown()
 
 now()
 {
-	local uptime
-	read -r uptime _ </proc/uptime
-	echo "$((10#${uptime/./}))0" # hundredths to milliseconds
+	local moment
+	look_at_clock
+	echo "$moment"
 }
 
+# Sets $moment to milliseconds: the clock has hundredths.
+look_at_clock()
+{
+	read -r moment _ </proc/uptime
+	moment=$((10#${moment/./}))0
+}
+
+# Nothing ever comes through the pipe, so that it is a sleep without a process.
 wait_for()
 {
-	local until=$(($(now) + ${PATIENCE:-20} * 1000))
+	local never=$BATS_FILE_TMPDIR/never pause=10 moment until
+	[ -p "$never" ] || mkfifo "$never"
+	look_at_clock
+	until=$((moment + ${PATIENCE:-20} * 1000))
 	until "$@" >/dev/null 2>&1; do
-		if (($(now) >= until)); then
+		look_at_clock
+		if ((moment >= until)); then
 			echo "given up waiting for: $*" >&2
 			return 1
 		fi
-		sleep 0.01
+		read -rt "0.0$pause" <>"$never" || :
+		((pause = pause < 40 ? pause + pause / 2 : 40))
 	done
 }
 
@@ -84,11 +111,9 @@ gone()
 
 lines()
 {
-	if [ -e "$1" ]; then
-		grep -c '' "$1" || :
-	else
-		echo 0
-	fi
+	local all=()
+	[ ! -e "$1" ] || mapfile -t all <"$1"
+	echo "${#all[@]}"
 }
 
 # Job control for a moment: without it bash has background commands ignore
@@ -112,5 +137,5 @@ ended()
 
 none_left()
 {
-	! env -u MARK grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+	! MARK='' grep -qszxF "MARK=$1" /proc/[0-9]*/environ
 }

@@ -67,7 +67,7 @@ stuck()
 # As much stands in ./pipe as there is room for.
 choked()
 {
-	"$PYTHON" -c 'import fcntl, os, struct, sys, termios
+	"$PYTHON" -IS -c 'import fcntl, os, struct, sys, termios
 left = struct.unpack("i", fcntl.ioctl(7, termios.FIONREAD, b"0000"))[0]
 sys.exit(left < 60000)'
 }
@@ -378,7 +378,7 @@ retry: did you mean -n 5?" ]
 }
 
 @test "a command that goes back in its output finds it where it was" {
-	ends 0 -O -- "$PYTHON" -c 'import os
+	ends 0 -O -- "$PYTHON" -IS -c 'import os
 os.write(1, b"header?body")
 os.pwrite(1, b"!", 6)
 os.lseek(1, 0, os.SEEK_SET)
@@ -445,7 +445,7 @@ os.write(1, b"HEADER")'
 
 @test "ten megabytes reach a slow reader exactly" {
 	big
-	"$RETRY" -q -d 0 -O sh -c "$copies" | "$PYTHON" -c 'import os, time
+	"$RETRY" -q -d 0 -O sh -c "$copies" | "$PYTHON" -IS -c 'import os, time
 while True:
     some = os.read(0, 262144)
     if not some:
@@ -456,7 +456,7 @@ while True:
 
 @test "ten megabytes reach a socket exactly" {
 	big
-	"$PYTHON" - "$RETRY" "$copies" <<-'END'
+	"$PYTHON" -IS - "$RETRY" "$copies" <<-'END'
 		import hashlib, socket, subprocess, sys, time
 		ours, theirs = socket.socketpair()
 		child = subprocess.Popen(
@@ -477,7 +477,7 @@ while True:
 
 @test "what is held reaches a terminal exactly" {
 	seq 20000 >bytes
-	run -0 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" -- "$RETRY" -q -d 0 -O sh -c "$copies"
+	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" -- "$RETRY" -q -d 0 -O sh -c "$copies"
 	cmp bytes - <<<"$output"
 }
 
@@ -713,7 +713,7 @@ while True:
 	exec 7<pipe
 	wait_for choked
 	wait_for past "$((before + 1000))"
-	"$PYTHON" -c 'import os, time
+	"$PYTHON" -IS -c 'import os, time
 while True:
     some = os.read(0, 65536)
     if not some:

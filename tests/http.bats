@@ -20,7 +20,7 @@ setup()
 serve()
 {
 	command -v curl >/dev/null || skip 'no curl here'
-	start "$PYTHON" "$BATS_TEST_DIRNAME/server.py" ports log
+	start "$PYTHON" -IS "$BATS_TEST_DIRNAME/server.py" ports log
 	wait_for test -s ports
 	{ read -r port && read -r closed; } <ports
 	url=http://127.0.0.1:$port

@@ -90,7 +90,7 @@ seen()
 # says what is in FILE and then ends; -: says nothing, and stays open
 socket()
 {
-	"$PYTHON" -c 'if True:
+	"$PYTHON" -IS -c 'if True:
 		import socket, subprocess, sys, threading
 		ours, theirs = socket.socketpair()
 		def feed():
@@ -389,7 +389,7 @@ spooling()
 }
 
 @test "a terminal is inherited in spite of -I, with a warning" {
-	run -0 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" \
+	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" \
 		see:ready 'type:some^M' -- sh -c \
 		'exec "$RETRY" -I sh -c "test -t 0 && echo ready; read -r x; echo \"<\$x>\"" 2>err' 3>&-
 	[[ $output = *'<some>'* ]]
@@ -451,7 +451,7 @@ spooling()
 @test "a straggler that reads during the delay is seen too" {
 	mkfifo go
 	status=0
-	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0.3 -j none sh -c '
+	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 2 -j none sh -c '
 		exec 7<&0
 		{ cat go; read x; } <&7 &
 		sh -c "sleep 0.1; echo >go" &
@@ -496,7 +496,7 @@ spooling()
 }
 
 @test "a terminal stops nothing" {
-	run -1 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" \
+	run -1 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" \
 		see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
 		'exec "$RETRY" -v -n 2 -d 0 sh -c "test \$RETRY_ATTEMPT = 1 && echo one || echo two; read -r x; exit 1" 2>err' 3>&-
 	attempts 2 attempts
@@ -557,7 +557,7 @@ spooling()
 
 @test "what recv takes from a socket is seen" {
 	printf 'a\nb\n' >in
-	socket in "$RETRY" -v -n 2 -d 0 "$PYTHON" -c 'if True:
+	socket in "$RETRY" -v -n 2 -d 0 "$PYTHON" -IS -c 'if True:
 		import socket, sys
 		socket.socket(fileno=0).recv(2)
 		sys.exit(7)' 2>err || :

@@ -58,6 +58,7 @@ dismiss()
 	said 'done'
 }
 
+# bats test_tags=slow
 @test "a command that exits 0 when it is timed out has failed" {
 	is 124 "$RETRY" -n 2 -t 1.5 -d 0 -- sh -c '
 		trap "echo >>bye; exit 0" TERM
@@ -100,6 +101,7 @@ dismiss()
 	run ! said survived
 }
 
+# bats test_tags=slow
 @test "the signal of a limit is the one that was asked for" {
 	local name
 	for name in HUP QUIT SIGUSR2 10 KILL; do
@@ -171,6 +173,7 @@ in_time()
 	in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
 }
 
+# bats test_tags=slow
 @test "each of many gets the signal once, though its parent dies of it" {
 	is 124 "$RETRY" -n 1 -t 2 -k 20 -- bash -c '
 		for i in {1..20}; do
@@ -185,6 +188,7 @@ in_time()
 # Two grandchildren: one hears the signal, the other does not.
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
 
+# bats test_tags=slow
 @test "limits reach the tree where the kernel has no pidfds for us" {
 	local call error
 	for call in pidfd_open pidfd_send_signal; do
@@ -322,6 +326,7 @@ scarce()
 	none_left "$MARK"
 }
 
+# bats test_tags=slow
 @test "one that lives behind 2500 dead is ended" {
 	local parent
 	for parent in mourned buried; do
@@ -495,6 +500,7 @@ held()
 	[ -e holding ] || skip 'no right to trace here'
 }
 
+# bats test_tags=slow
 @test "a process that KILL does not end is told of, and never doubled" {
 	held
 	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
@@ -507,6 +513,7 @@ held()
 	[ "$(grep -c 'still alive' err)" -eq 1 ]
 }
 
+# bats test_tags=slow
 @test "a process that KILL does not end is left alone past the deadline" {
 	held -T 3
 	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
@@ -548,6 +555,7 @@ foreign()
 	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$command"
 }
 
+# bats test_tags=slow
 @test "what cannot be signalled is told of, waited for, and never doubled" {
 	local process
 	foreign 'exec ./owned own 3'
@@ -563,6 +571,7 @@ foreign()
 	told 'retry: attempt 1/2 timed out after .*, retrying in 0s'
 }
 
+# bats test_tags=slow
 @test "what cannot be signalled is left alone past the deadline" {
 	foreign 'exec ./owned own 3' -T 1
 	reached grep -q ^pid out

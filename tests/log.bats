@@ -22,7 +22,7 @@ ends()
 # the array x, Python's CODE holds.
 json()
 {
-	"$PYTHON" -c '
+	"$PYTHON" -IS -c '
 import json, re, sys
 def pairs(of):
     assert len(dict(of)) == len(of), "a name twice"
@@ -132,15 +132,17 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	    $'\xff\xfe' $'\xc3' $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
 	    $'\u2028' $'\xc2\x9b' '%s' "'"; do
 		ends 127 --log-format json -- "$word"
-		json 'x[0]["message"].startswith("cannot run ")'
+		cat e >>all
 	done
+	mv all e
+	json 'sum(o["message"].startswith("cannot run ") for o in x) == 14'
 	ends 127 --log-format json -- $'a"\\\n\xff\u00fc\u20ac'
 	json 'x[0]["message"] == "cannot run '"'"'a\"\\\n\\xff\u00fc\u20ac'"'"': " +
 	    "No such file or directory"'
 }
 
 @test "the longest of words leave a whole object, in one write" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import json, socket, subprocess, sys
 		def says(*words):
 		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)

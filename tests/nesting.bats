@@ -529,7 +529,7 @@ layers()
 	IFS=: read -r boot space end < <(deadline -T 1000)
 	[ "$boot" = "$(</proc/sys/kernel/random/boot_id)" ]
 	[ "$space" = "$(stat -Lc %i /proc/self/ns/time)" ]
-	"$PYTHON" - "$end" <<-'END'
+	"$PYTHON" -IS - "$end" <<-'END'
 		import sys, time
 		left = int(sys.argv[1]) / 1e9 - time.clock_gettime(time.CLOCK_BOOTTIME)
 		print(left)

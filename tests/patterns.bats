@@ -252,7 +252,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 		        read, write = make()
 		        check(read, write, nonblocking)
 	END
-	timeout 20 "$PYTHON" flags.py "$RETRY"
+	timeout 20 "$PYTHON" -IS flags.py "$RETRY"
 }
 
 #
@@ -303,11 +303,11 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 @test "a match across two writes is found" {
 	written
 	judged attempts --retry-on 'stderr:could not connect' -- \
-	    "$PYTHON" -S written.py 2 'it could n' 'ot connect'
+	    "$PYTHON" -IS written.py 2 'it could n' 'ot connect'
 	judged attempts --retry-on 'stdout:^connection (refused|reset)$' -- \
-	    "$PYTHON" -S written.py 1 c o n n e c t i o n ' ' r e s e t $'\n'
+	    "$PYTHON" -IS written.py 1 c o n n e c t i o n ' ' r e s e t $'\n'
 	judged not-retryable --retry-on 'stderr:could not' -- \
-	    "$PYTHON" -S written.py 2 'it could ' $'\n' 'not'
+	    "$PYTHON" -IS written.py 2 'it could ' $'\n' 'not'
 }
 
 @test "a match on a last line without newline is found" {
@@ -722,7 +722,7 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 }
 
 @test "on a terminal the stream without a pattern stays a terminal" {
-	run -3 "$PYTHON" "$BATS_TEST_DIRNAME/pty.py" -- "$RETRY" -n 2 -d 0 \
+	run -3 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" -- "$RETRY" -n 2 -d 0 \
 	    --retry-on stderr:busy sh -c '[ -t 0 ] && [ -t 1 ] && [ ! -t 2 ] &&
 	    echo "out $RETRY_ATTEMPT" && echo busy >&2; exit 3'
 	[ "$output" = 'out 1

@@ -24,7 +24,7 @@ pty()
 {
 	local want=$1 got=0
 	shift
-	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" "$@" >raw 2>late 3>&- || got=$?
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >raw 2>late 3>&- || got=$?
 	sed -e $'s/\r/@/g' -e $'s/\e\\[K/#/g' raw >out
 	[ "$got" -eq "$want" ] || {
 		echo "status $got instead of $want"
@@ -59,9 +59,9 @@ plain()
 }
 
 # A wait that is long enough, and what is to be seen of it.
-long=(-n 2 -d 1.5 -j none)
+long=(-n 2 -d 1.1 -j none)
 counted='(@retry: attempt 2/2 in [12]s#)+@#'
-first='retry: attempt 1/2 failed \(exit 1\), retrying in 1.5s'
+first='retry: attempt 1/2 failed \(exit 1\), retrying in 1.1s'
 second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 
 #
@@ -74,8 +74,9 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	grep -q '@retry: attempt 2/2 in 2s#' out
 }
 
+# bats test_tags=slow
 @test "the countdown goes down and never says 0s" {
-	pty 1 -- "$RETRY" -n 2 -d 2.5 -j none -- false
+	pty 1 -- "$RETRY" -n 2 -d 2.1 -j none -- false
 	grep -o 'in [0-9.]*s#' out >seconds
 	diff seconds <(sort -r seconds)
 	[ "$(head -n 1 seconds)" = 'in 3s#' ]
@@ -87,8 +88,9 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	plain
 }
 
+# bats test_tags=slow
 @test "each long wait is counted down, with the attempt that it is for" {
-	pty 1 -- "$RETRY" -n 3 -d 1.5 -j none -- false
+	pty 1 -- "$RETRY" -n 3 -d 1.1 -j none -- false
 	grep -q '@retry: attempt 2/3 in 2s#' out
 	grep -q '@retry: attempt 3/3 in 2s#' out
 	[ "$(grep -o '@#retry' out | wc -l)" -eq 2 ]
@@ -99,6 +101,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	    "$RETRY" -n inf -d 3 -j none -- false
 }
 
+# bats test_tags=slow
 @test "the wait before the first attempt is counted down as well" {
 	pty 0 -- "$RETRY" --seed 2 --splay 5 -- true
 	grep -q '@retry: attempt 1/4 in [1-5]s#' out
@@ -123,16 +126,18 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	[[ $(cat out) == *'@#' ]]
 }
 
+# bats test_tags=slow
 @test "what a hook says does not come behind a countdown" {
 	pty 1 -- "$RETRY" "${long[@]}" \
-	    -d 2.5 --on-retry 'echo early; sleep 0.5; echo hook' -- false
-	shows "${first/1.5/2.5}" early hook "$counted$second"
+	    -d 1.6 --on-retry 'echo early; sleep 0.2; echo hook' -- false
+	shows "${first/1.1/1.6}" early hook "$counted$second"
 }
 
+# bats test_tags=slow
 @test "a hook that fails is not said behind a countdown" {
-	pty 1 -- "$RETRY" "${long[@]}" -d 2.5 \
-	    --on-retry 'sleep 0.5; exit 3' -- false
-	shows "${first/1.5/2.5}" 'retry: --on-retry failed \(exit 3\)' \
+	pty 1 -- "$RETRY" "${long[@]}" -d 1.6 \
+	    --on-retry 'sleep 0.2; exit 3' -- false
+	shows "${first/1.1/1.6}" 'retry: --on-retry failed \(exit 3\)' \
 	    "$counted$second"
 }
 
@@ -140,6 +145,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 # Where it is shown
 #
 
+# bats test_tags=slow
 @test "there is no countdown where standard error is no terminal" {
 	local when
 	for when in auto always; do
@@ -160,6 +166,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	plain
 }
 
+# bats test_tags=slow
 @test "there is none with -q, whatever --progress says" {
 	local when
 	for when in auto always; do
@@ -169,6 +176,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	done
 }
 
+# bats test_tags=slow
 @test "there is none among lines that are JSON or for GitHub" {
 	local format
 	for format in json github; do
@@ -184,6 +192,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	! grep -q '[@#]' out
 }
 
+# bats test_tags=slow
 @test "there is none where the terminal could not clear it" {
 	local TERM
 	for TERM in dumb ''; do
@@ -194,6 +203,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	plain
 }
 
+# bats test_tags=slow
 @test "where a runner of jobs has a terminal only --progress always shows it" {
 	export CI=true
 	pty 1 -- "$RETRY" "${long[@]}" -- false
@@ -202,6 +212,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	shows "$first" "$counted$second"
 }
 
+# bats test_tags=slow
 @test "on a terminal that is not ours only --progress always shows it" {
 	command -v setsid >/dev/null || skip "no setsid here"
 	pty 1 -- setsid -w "$RETRY" "${long[@]}" -- false
@@ -217,16 +228,17 @@ export PS1='person> '
 
 @test "a job in the background does not count down what a person types over" {
 	pty 5 "$prompt" \
-	    'type:"$RETRY" -n 2 -d 1.5 -j none -- false & wait; wait; touch done^M' \
+	    'type:"$RETRY" -n 2 -d 1.1 -j none -- false & wait; wait; touch done^M' \
 	    see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
 	plain
 }
 
+# bats test_tags=slow
 @test "a job that goes to the background stops counting, and goes on with fg" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -d 60 -j none -- false^M' \
 	    'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
-	    'type:bg^M' see:false "$prompt" more:2.5 \
+	    'type:bg^M' see:false "$prompt" more:1.5 \
 	    'type:echo type\d^M' see:typed "$prompt" \
 	    'type:fg^M' see:false 'see:in 5' 'type:^C' "$prompt" \
 	    'type:exit 5^M' -- "${person[@]}"
@@ -234,6 +246,7 @@ export PS1='person> '
 	! sed -n '/person> bg/,/^typed/p' out | grep '[@#]'
 }
 
+# bats test_tags=slow
 @test "a countdown that does not fit on one line is not shown" {
 	local stty='stty cols'
 	pty 1 -- sh -c "$stty"' 24; exec "$RETRY" "$@"' sh "${long[@]}" -- false
@@ -242,16 +255,17 @@ export PS1='person> '
 	shows "$first" "$counted$second"
 }
 
+# bats test_tags=slow
 @test "a terminal that is stopped by Ctrl-S stops neither retry nor its lines" {
-	pty 0 'see:in 3s' 'type:^S' exists:second exists:third 'type:^Q' \
+	pty 0 'see:in 2s' 'type:^S' exists:second exists:third 'type:^Q' \
 	    'see:retry: attempt 2/4' 'type:^M' -- \
-	    "$RETRY" -v -n 4 -d 3,1.5 -j none -- sh -c '
+	    "$RETRY" -v -n 4 -d 2,1.1 -j none -- sh -c '
 		case $RETRY_ATTEMPT in
 		2) touch second; exit 1 ;;
 		3) touch third; read x ;;
 		*) exit 1 ;;
 		esac'
-	grep -q '@retry: attempt 2/4 in 3s#' out
+	grep -q '@retry: attempt 2/4 in 2s#' out
 	# Where a countdown stood nothing else was written over it.
 	run ! grep -E '#[^@r]|[^@#]retry:|[^@]#retry:' out
 	run ! grep -E '[^#]retry: attempt [23]/4 (failed|succeeded)' out
@@ -266,7 +280,7 @@ export PS1='person> '
 # message a line; $address is where that is.
 notified()
 {
-	"$PYTHON" - "$address" "$@" 2>>err 3>&- <<-'END'
+	"$PYTHON" -IS - "$address" "$@" 2>>err 3>&- <<-'END'
 		import os, socket, subprocess, sys
 		name = sys.argv[1]
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -321,7 +335,7 @@ notified()
 
 @test "the command has NOTIFY_SOCKET as it was, and its own messages arrive" {
 	address=$PWD/socket
-	is 0 notified "$RETRY" -- "$PYTHON" -c '
+	is 0 notified "$RETRY" -- "$PYTHON" -IS -c '
 import os, socket, sys
 name = os.environ["NOTIFY_SOCKET"]
 ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -357,7 +371,7 @@ sys.exit(name != sys.argv[1])' "$address"
 }
 
 @test "a systemd that does not listen does not hold retry up" {
-	is 0 "$PYTHON" - "$RETRY" <<-'END'
+	is 0 "$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, socket, subprocess, sys
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		ear.bind("socket")

@@ -22,7 +22,6 @@ given up: the line is closed, COMMAND killed, and the status is 99.
 
 import fcntl
 import os
-import re
 import select
 import signal
 import struct
@@ -87,9 +86,12 @@ class Terminal:
         self.see(text, self.last)
 
     def type(self, text):
-        keys = re.sub(
-            r"\^([A-Z\\])", lambda key: chr(ord(key[1]) & 31), text
-        )
+        keys, *rest = text.split("^")
+        for part in rest:
+            if part[:1].isupper() or part[:1] == "\\":
+                keys += chr(ord(part[0]) & 31) + part[1:]
+            else:
+                keys += "^" + part
         # A moment, as a person takes: a shell that takes its terminal back
         # has been seen to lose what was typed ahead.
         self.more(0.05)

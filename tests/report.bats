@@ -25,56 +25,73 @@ ends()
 }
 
 # report CODE [FILE]: Python's CODE holds, r being the object in FILE (default
-# ./r.json), which has to be alone there on one line, and a its attempts.
+# ./r.json), which has to be alone there on one line, and a its attempts. With
+# WHILE, a process, it does so again and again, until that is gone.
 report()
 {
-	"$PYTHON" - "$1" "${2-r.json}" <<-'END'
-		import json, sys
+	"$PYTHON" -IS - "$1" "${2-r.json}" <<-'END'
+		import json, os, sys, time
 		def unique(pairs):
 		    assert len(dict(pairs)) == len(pairs), pairs
 		    return dict(pairs)
 		def never(name):
 		    raise ValueError(name)
-		text = open(sys.argv[2], "rb").read()
-		assert text.count(b"\n") == 1 and text.endswith(b"}\n"), text
-		r = json.loads(text.decode("utf-8", "strict"), parse_constant=never,
-		               object_pairs_hook=unique)
-		a = r["attempts"]
-		assert r["attempt_count"] == len(a) + r["attempts_omitted"], r
-		assert r["elapsed_ms"] >= r["slept_ms"] >= 0, r
-		assert eval("(" + sys.argv[1] + ")"), json.dumps(r, indent=1)
+		def look():
+		    text = open(sys.argv[2], "rb").read()
+		    assert text.count(b"\n") == 1 and text.endswith(b"}\n"), text
+		    r = json.loads(text.decode("utf-8", "strict"),
+		                   parse_constant=never, object_pairs_hook=unique)
+		    a = r["attempts"]
+		    assert r["attempt_count"] == len(a) + r["attempts_omitted"], r
+		    assert r["elapsed_ms"] >= r["slept_ms"] >= 0, r
+		    names = dict(globals(), r=r, a=a)
+		    assert eval("(" + sys.argv[1] + ")", names), json.dumps(r, indent=1)
+		look()
+		while os.path.exists("/proc/" + os.environ.get("WHILE", "none")):
+		    time.sleep(0.001)
+		    look()
 	END
-	! command -v jq >/dev/null || jq -e .reason <"${2-r.json}" >/dev/null
+}
+
+# What Python reads as JSON is some to jq as well, where there is one.
+in_jq()
+{
+	! command -v jq >/dev/null || jq -e .reason <r.json >/dev/null
 }
 
 # metrics CODE [FILE]: Python's CODE holds, m being the metrics of FILE (default
 # ./m.prom) by name, each a pair of its labels and its value.
 metrics()
 {
-	"$PYTHON" - "$1" "${2-m.prom}" <<-'END'
-		import re, sys
-		text = open(sys.argv[2], encoding="utf-8", errors="strict").read()
-		m, about, typed = {}, None, None
-		assert text.endswith("\n")
-		for line in text.split("\n")[:-1]:
-		    head = re.fullmatch(r"# HELP (retry_[a-z_]+) (\S.*)", line)
-		    if head:
-		        about = head[1]
-		        continue
-		    head = re.fullmatch(r"# TYPE (retry_[a-z_]+) gauge", line)
-		    if head:
-		        typed = head[1]
-		        assert about == typed, line
-		        continue
-		    sample = re.fullmatch(
-		        r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\}'
-		        r' (\d+(?:\.\d+)?)', line)
-		    assert sample and sample[1] == typed == about, line
-		    assert sample[1] not in m, line
-		    labels = dict(re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"',
-		                             sample[2]))
-		    m[sample[1]] = labels, float(sample[3])
-		assert eval("(" + sys.argv[1] + ")"), m
+	"$PYTHON" -IS - "$1" "${2-m.prom}" <<-'END'
+		import os, re, sys, time
+		def look():
+		    text = open(sys.argv[2], encoding="utf-8").read()
+		    m, about, typed = {}, None, None
+		    assert text.endswith("\n")
+		    for line in text.split("\n")[:-1]:
+		        head = re.fullmatch(r"# HELP (retry_[a-z_]+) (\S.*)", line)
+		        if head:
+		            about = head[1]
+		            continue
+		        head = re.fullmatch(r"# TYPE (retry_[a-z_]+) gauge", line)
+		        if head:
+		            typed = head[1]
+		            assert about == typed, line
+		            continue
+		        sample = re.fullmatch(
+		            r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\}'
+		            r' (\d+(?:\.\d+)?)', line)
+		        assert sample and sample[1] == typed == about, line
+		        assert sample[1] not in m, line
+		        labels = dict(re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"',
+		                                 sample[2]))
+		        m[sample[1]] = labels, float(sample[3])
+		    assert eval("(" + sys.argv[1] + ")", dict(globals(), m=m)), m
+		look()
+		while os.path.exists("/proc/" + os.environ.get("WHILE", "none")):
+		    time.sleep(0.001)
+		    look()
 	END
 	! command -v promtool >/dev/null || promtool check metrics <"${2-m.prom}"
 }
@@ -125,6 +142,7 @@ fails=(sh -c 'exit 7')
 	    "slept_ms": None, "budget_exhausted": False}'
 	report 'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
 	    r["elapsed_ms"] >= a[0]["started_ms"] >= 0'
+	in_jq
 	[ ! -s err ]
 	only r.json
 }
@@ -309,6 +327,7 @@ fails=(sh -c 'exit 7')
 	    for x, y in zip(a[1:], a))'
 	report 'all(x["delay_ms"] == 0 for x in a[:-1]) and
 	    a[-1]["delay_ms"] is None'
+	in_jq
 }
 
 @test "of 100 attempts the report has all" {
@@ -370,6 +389,7 @@ fails=(sh -c 'exit 7')
 	    r["command"][2:] == ["", "ü€😀", "\\xed\\xa0\\x80", "\"quoted\"",
 	    "\\back", "a\nb\tc", "\x1b[31m"] and
 	    r["budget"] == "k\\xff\"\n\\"'
+	in_jq
 }
 
 @test "a report of many and long words is whole" {
@@ -416,7 +436,7 @@ fails=(sh -c 'exit 7')
 	END
 	timeout -s KILL 60 "$RETRY" --report - -q -d 0 -n 120 "${fails[@]}" x \
 	    "$(printf '%0100000d' 7)" 2>&1 >out 3>&- |
-	    timeout -s KILL 60 "$PYTHON" slow.py >all 3>&- || :
+	    timeout -s KILL 60 "$PYTHON" -IS slow.py >all 3>&- || :
 	report 'len(a) == 100 and r["attempts_omitted"] == 20' all
 }
 
@@ -664,23 +684,29 @@ fails=(sh -c 'exit 7')
 	grep -qE 'rename.*"\.retry-[0-9a-f-]{36}\.tmp".*"m\.prom"' trace
 }
 
-@test "invocations that write one report at once never tear it" {
-	ends 7 --report r.json -n 1 "${fails[@]}"
-	start sh -c 'for i in $(seq 10); do
+# Starts four at a time that write ./r.json and ./m.prom; their status tells
+# how many attempts each of them makes.
+writers()
+{
+	start sh -c 'for i in 1 2 3 4 5; do
 			for j in 1 2 3 4; do
 				"$RETRY" --report r.json --metrics m.prom -q \
-				    -d 0 -n $((1 + 20 * j)) sh -c "exit $j" &
+				    -d 0 -n $((1 + 5 * j)) sh -c "exit $j" &
 			done
 			wait
 		done'
-	while ! gone "$pid"; do
-		report 'r["status"] == 7 or
-		    r["attempt_count"] == 1 + 20 * r["status"] == len(a)'
-		[ ! -e m.prom ] || metrics 'm["retry_attempts"][1] ==
-		    1 + 20 * m["retry_exit_status"][1]'
-	done
+}
+
+@test "invocations that write one report at once never tear it" {
+	ends 1 --report r.json --metrics m.prom -n 6 false
+	writers
+	WHILE=$pid report 'len(a) == 1 + 5 * r["status"]'
 	ended
-	report 'r["attempt_count"] == 1 + 20 * r["status"]'
+	writers
+	WHILE=$pid metrics 'm["retry_attempts"][1] ==
+	    1 + 5 * m["retry_exit_status"][1]'
+	ended
+	report 'len(a) == 1 + 5 * r["status"]'
 	only m.prom r.json
 }
 

@@ -43,6 +43,7 @@ children()
 	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
 }
 
+# bats test_tags=slow
 @test "a signal sent to retry reaches the command, once" {
 	local name
 	for name in HUP INT QUIT TERM USR1 USR2 ALRM WINCH CONT; do
@@ -80,6 +81,7 @@ children()
 	done
 }
 
+# bats test_tags=slow
 @test "USR1, USR2, ALRM, WINCH, CONT and a real-time signal end nothing" {
 	local name
 	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
@@ -290,6 +292,7 @@ children()
 	done
 }
 
+# bats test_tags=slow
 @test "the time for which retry was stopped is not the attempt's" {
 	start "$RETRY" -n 1 -t 2 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
@@ -303,6 +306,7 @@ children()
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "the time for which the whole job was stopped is not the attempt's" {
 	start "$RETRY" -n 1 -t 2 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
@@ -316,6 +320,7 @@ children()
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "signals that come while retry is stopped do not shorten the attempt" {
 	start "$ACTOR" fresh "$RETRY" -n 1 -t 2 -- sh -c '
 		trap "" USR1
@@ -369,6 +374,7 @@ children()
 	[ "$status" -eq 5 ]
 }
 
+# bats test_tags=slow
 @test "the time for which retry was stopped is not the grace's" {
 	start "$RETRY" -n 1 -t 0.5 -k 2 -- sh -c '
 		trap "echo asked; wait_for_go=yes" TERM

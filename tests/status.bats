@@ -4,18 +4,7 @@
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
-
-# fate CMD...: prints how CMD ended as wait(2) has it, "exit 7" or "signal 15",
-# which a shell's $? cannot tell apart. A suite in the background has INT and
-# QUIT ignored; CMD has them as at a keyboard.
-fate()
-{
-	"$PYTHON" -c 'import signal, subprocess, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-code = subprocess.run(sys.argv[1:]).returncode
-print("exit", code) if code >= 0 else print("signal", -code)' "$@"
-}
+load actor
 
 # For a command to trap a signal in: some twenty seconds that leave no orphan.
 linger='for n in $(seq 200); do sleep 0.1; done'
@@ -28,12 +17,15 @@ then_kill()
 		kill -%s $PPID; } >/dev/null & exit 7' "$1"
 }
 
-# fated FATE [OPTION]... COMMAND...: retry ends like this; its lines are in ./err
+# fated FATE [OPTION]... COMMAND...: retry ends like this as wait(2) has it, as
+# "exited 7" or "killed TERM", which a shell's $? cannot tell apart; its lines are
+# in ./err. A suite in the background has INT and QUIT ignored; here they are as
+# at a keyboard.
 fated()
 {
 	local want=$1 got
 	shift
-	got=$(fate "$RETRY" "$@" 2>err)
+	got=$("$ACTOR" how "$ACTOR" fresh "$RETRY" "$@" 2>err)
 	[ "$got" = "$want" ] || {
 		echo "$got instead of $want: $*"
 		return 1
@@ -70,20 +62,20 @@ ran()
 #
 
 @test "a command that succeeds runs once, and retry says nothing" {
-	fated 'exit 0' sh -c 'echo >>ran'
+	fated 'exited 0' sh -c 'echo >>ran'
 	ran 1
 	[ ! -s err ]
 }
 
 @test "a success on a later attempt is a success" {
-	fated 'exit 0' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+	fated 'exited 0' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
 	ran 3
 	said 'retry: attempt 1/4 failed (exit 1), retrying in 0s' \
 	    'retry: attempt 2/4 failed (exit 1), retrying in 0s'
 }
 
 @test "after the last attempt its exit status is retry's" {
-	fated 'exit 13' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
+	fated 'exited 13' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
 	ran 3
 	said 'retry: attempt 1/3 failed (exit 11), retrying in 0s' \
 	    'retry: attempt 2/3 failed (exit 12), retrying in 0s' \
@@ -91,29 +83,29 @@ ran()
 }
 
 @test "four attempts are made unless told otherwise" {
-	fated 'exit 7' -d 0 sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' -d 0 sh -c 'echo >>ran; exit 7'
 	ran 4
 	said_like 'retry: attempt 4/4 failed \(exit 7\), giving up: attempts exhausted'
 }
 
 @test "--retries N is N attempts after the first" {
-	fated 'exit 7' --retries 2 -d 0 sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' --retries 2 -d 0 sh -c 'echo >>ran; exit 7'
 	ran 3
 	rm ran
-	fated 'exit 7' --retries 0 sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' --retries 0 sh -c 'echo >>ran; exit 7'
 	ran 1
 }
 
 @test "of --attempts and --retries the last one counts" {
-	fated 'exit 7' -n 9 --retries 1 -d 0 sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' -n 9 --retries 1 -d 0 sh -c 'echo >>ran; exit 7'
 	ran 2
 	rm ran
-	fated 'exit 7' --retries 9 -n 3 -d 0 sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' --retries 9 -n 3 -d 0 sh -c 'echo >>ran; exit 7'
 	ran 3
 }
 
 @test "a line without a cap has no number after the slash" {
-	fated 'exit 3' -n inf -d 0 --stop-on 3 \
+	fated 'exited 3' -n inf -d 0 --stop-on 3 \
 	    sh -c '[ "$RETRY_ATTEMPT" -lt 7 ] || exit 3; exit 9'
 	said_like 'retry: attempt 1 failed \(exit 9\), retrying in 0s'
 	said_like 'retry: attempt 7 failed \(exit 3\), giving up: stop rule'
@@ -122,7 +114,7 @@ ran()
 @test "a command's 124, 125, 126 and 127 are failures like any other" {
 	for code in 124 125 126 127; do
 		rm -f ran
-		fated "exit $code" -n 2 -d 0 sh -c "echo >>ran; exit $code"
+		fated "exited $code" -n 2 -d 0 sh -c "echo >>ran; exit $code"
 		ran 2
 		said "retry: attempt 1/2 failed (exit $code), retrying in 0s" \
 		    "retry: attempt 2/2 failed (exit $code), giving up: attempts exhausted"
@@ -136,19 +128,19 @@ ran()
 @test "retry dies of the signal that killed the last attempt" {
 	for name in SEGV TERM KILL USR1; do
 		ulimit -c 0
-		fated "signal $(kill -l $name)" -n 2 -d 0 sh -c "kill -$name \$\$"
+		fated "killed $name" -n 2 -d 0 sh -c "kill -$name \$\$"
 		said "retry: attempt 1/2 killed by SIG$name, retrying in 0s" \
 		    "retry: attempt 2/2 killed by SIG$name, giving up: attempts exhausted"
 	done
 }
 
 @test "an exit status above 128 is not turned into a death" {
-	fated 'exit 143' -n 1 sh -c 'exit 143'
+	fated 'exited 143' -n 1 sh -c 'exit 143'
 	said 'retry: attempt 1/1 failed (exit 143), giving up: attempts exhausted'
 }
 
 @test "a signal on an early attempt does not show in the end" {
-	fated 'exit 5' -n 2 -d 0 \
+	fated 'exited 5' -n 2 -d 0 \
 	    sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
 }
 
@@ -156,7 +148,7 @@ ran()
 	ulimit -c 0
 	for name in INT QUIT PIPE; do
 		rm -f ran
-		fated "signal $(kill -l $name)" -d 0 sh -c "echo >>ran; kill -$name \$\$"
+		fated "killed $name" -d 0 sh -c "echo >>ran; kill -$name \$\$"
 		ran 1
 		said "retry: attempt 1/4 killed by SIG$name, giving up: not retryable"
 	done
@@ -167,46 +159,46 @@ ran()
 #
 
 @test "a timeout is 124" {
-	fated 'exit 124' -n 2 -d 0 -t 50ms sh -c 'echo >>ran; exec sleep 20'
+	fated 'exited 124' -n 2 -d 0 -t 50ms sh -c 'echo >>ran; exec sleep 20'
 	ran 2
 	said_like 'retry: attempt 1/2 timed out after [0-9.]+m?s, retrying in 0s'
 	said_like 'retry: attempt 2/2 timed out after [0-9.]+m?s, giving up: attempts exhausted'
 }
 
 @test "a command that ends well when its time is up has still timed out" {
-	fated 'exit 124' -n 1 -t 100ms \
+	fated 'exited 124' -n 1 -t 100ms \
 	    sh -c "trap 'exit 0' TERM; echo >>ran; $linger"
 	ran 1
 	said_like 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
 }
 
 @test "a command that had to be killed at a limit is 124, not a death" {
-	fated 'exit 124' -n 1 -t 50ms -k 50ms \
+	fated 'exited 124' -n 1 -t 50ms -k 50ms \
 	    sh -c "trap '' TERM; $linger"
 	said_like 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
 }
 
 @test "with -k 0 a limit kills at once" {
-	fated 'exit 124' -n 1 -t 50ms -k 0 \
+	fated 'exited 124' -n 1 -t 50ms -k 0 \
 	    sh -c "trap 'echo >>asked' TERM; $linger"
 	[ ! -e asked ]
 }
 
 @test "an attempt that the deadline ended is 124" {
-	fated 'exit 124' -n 4 -T 200ms sh -c 'echo >>ran; exec sleep 20'
+	fated 'exited 124' -n 4 -T 200ms sh -c 'echo >>ran; exec sleep 20'
 	ran 1
 	said_like 'retry: attempt 1/4 ended by the deadline after [0-9.]+m?s, giving up: deadline'
 }
 
 @test "where the next delay would pass the deadline, the status is the command's" {
-	fated 'exit 7' -T 10 -d 10 -j none sh -c 'echo >>ran; exit 7'
+	fated 'exited 7' -T 10 -d 10 -j none sh -c 'echo >>ran; exit 7'
 	ran 1
 	said 'retry: attempt 1 failed (exit 7), giving up: deadline'
 }
 
 @test "a timeout of 0 is none" {
-	fated 'exit 0' -t 0 sleep 0.05
-	fated 'exit 0' -t 0 -v true
+	fated 'exited 0' -t 0 sleep 0.05
+	fated 'exited 0' -t 0 -v true
 	said_like 'retry: attempt 1/4 succeeded \(exit 0\)'
 }
 
@@ -215,7 +207,7 @@ ran()
 #
 
 @test "a command that ends well after TERM has succeeded" {
-	fated 'exit 0' -v \
+	fated 'exited 0' -v \
 	    sh -c "trap 'exit 0' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
 	said_like 'retry: attempt 1/4 succeeded \(exit 0\)'
@@ -224,7 +216,7 @@ ran()
 @test "after HUP, INT, QUIT or TERM no further attempt is made" {
 	for name in HUP INT QUIT TERM; do
 		rm -f ran
-		fated 'exit 5' -d 0 sh -c \
+		fated 'exited 5' -d 0 sh -c \
 		    "trap 'exit 5' $name; echo >>ran; (kill -$name \$PPID); $linger"
 		ran 1
 		said 'retry: attempt 1/4 failed (exit 5), giving up: interrupted'
@@ -232,39 +224,39 @@ ran()
 }
 
 @test "retry dies of TERM where the command does" {
-	fated 'signal 15' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
+	fated 'killed TERM' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 	ran 1
 	said 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
 }
 
 @test "being interrupted comes before a stop rule and the number of attempts" {
-	fated 'exit 5' -n 1 --stop-on 5 \
+	fated 'exited 5' -n 1 --stop-on 5 \
 	    sh -c "trap 'exit 5' TERM; (kill -TERM \$PPID); $linger"
 	said 'retry: attempt 1/1 failed (exit 5), giving up: interrupted'
 }
 
 @test "being interrupted before a limit counts for more than the limit" {
-	fated 'signal 15' -t 300ms -k 100ms \
+	fated 'killed TERM' -t 300ms -k 100ms \
 	    sh -c "trap '' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
 	said 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
 }
 
 @test "being interrupted after a limit leaves the status at 124" {
-	fated 'exit 124' -d 0 -t 200ms \
+	fated 'exited 124' -d 0 -t 200ms \
 	    sh -c "trap '(kill -INT \$PPID); exit 3' TERM; echo >>ran; $linger"
 	ran 1
 	said_like 'retry: attempt 1/4 timed out after .*, giving up: interrupted'
 }
 
 @test "a signal during a delay ends it at once and without a word" {
-	fated 'signal 15' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
+	fated 'killed TERM' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
 	ran 1
 	said 'retry: attempt 1/4 failed (exit 7), retrying in 1m40s'
 }
 
 @test "a signal during a delay is interrupted in the line of -v" {
-	fated 'signal 2' -v -d 100 -j none sh -c "$(then_kill INT)"
+	fated 'killed INT' -v -d 100 -j none sh -c "$(then_kill INT)"
 	[ "$(lines err)" -eq 2 ]
 	said_like 'retry: ended after 1 attempt in [0-9.]+m?s: interrupted'
 }
@@ -274,32 +266,32 @@ ran()
 #
 
 @test "a missing command is not retried and gives 127" {
-	fated 'exit 127' ./nosuch
+	fated 'exited 127' ./nosuch
 	said "retry: cannot run './nosuch': No such file or directory"
-	fated 'exit 127' --retry-on 127,fail no-such-command
+	fated 'exited 127' --retry-on 127,fail no-such-command
 	said "retry: cannot run 'no-such-command': No such file or directory"
-	fated 'exit 127' ''
+	fated 'exited 127' ''
 	said "retry: cannot run '': No such file or directory"
 }
 
 @test "a command that is not executable is not retried and gives 126" {
 	echo >plain
-	fated 'exit 126' ./plain
+	fated 'exited 126' ./plain
 	said "retry: cannot run './plain': Permission denied"
-	fated 'exit 126' --retry-on 126 /
+	fated 'exited 126' --retry-on 126 /
 	said "retry: cannot run '/': Permission denied"
 }
 
 @test "what never ran cannot be a success" {
-	fated 'exit 127' --success-on 127,fail ./nosuch
+	fated 'exited 127' --success-on 127,fail ./nosuch
 	echo >plain
-	fated 'exit 126' --success-on 126,fail ./plain
+	fated 'exited 126' --success-on 126,fail ./plain
 }
 
 @test "a command that vanishes between attempts gives 127" {
 	printf '#!/bin/sh\nrm "$0"\nexit 9\n' >fickle
 	chmod +x fickle
-	fated 'exit 127' -d 0 ./fickle
+	fated 'exited 127' -d 0 ./fickle
 	said 'retry: attempt 1/4 failed (exit 9), retrying in 0s' \
 	    "retry: cannot run './fickle': No such file or directory"
 }
@@ -315,11 +307,11 @@ ran()
 	[ "$(cat told)" = "retry: cannot run './nosuch': No such file or directory" ]
 }
 
-# crowded [OPTION]... COMMAND...: fate, for a user who may not have one process
-# more
+# crowded [OPTION]... COMMAND...: how it ends, for a user who may not
+# have one process more
 crowded()
 {
-	"$PYTHON" - "$RETRY" "$@" <<-'END'
+	"$PYTHON" -IS - "$RETRY" "$@" <<-'END'
 		import os, resource, subprocess, sys
 		program = os.open(sys.argv[1], os.O_RDONLY)
 		def become():
@@ -343,20 +335,20 @@ crowded()
 }
 
 @test "a number as the command gets a hint" {
-	fated 'exit 127' 3 true
+	fated 'exited 127' 3 true
 	said "retry: cannot run '3': No such file or directory" \
 	    'retry: did you mean -n 3?'
 }
 
 @test "a shell line as the command gets a hint" {
-	fated 'exit 127' 'echo a; echo b'
+	fated 'exited 127' 'echo a; echo b'
 	said "retry: cannot run 'echo a; echo b': No such file or directory" \
 	    "retry: not a shell line: use sh -c 'echo a; echo b'"
 }
 
 @test "a word that only a shell knows gets a hint" {
 	for word in cd export source type; do
-		fated 'exit 127' "$word"
+		fated 'exited 127' "$word"
 		said "retry: cannot run '$word': No such file or directory" \
 		    "retry: not a shell line: use sh -c '$word'"
 	done
@@ -366,36 +358,36 @@ crowded()
 	mkdir 'a b'
 	printf '#!/bin/sh\necho "$0" >>ran\n' >'a b/c d'
 	chmod +x 'a b/c d'
-	fated 'exit 0' './a b/c d'
+	fated 'exited 0' './a b/c d'
 	[ "$(cat ran)" = './a b/c d' ]
 }
 
 @test "control bytes in what retry quotes are escaped" {
-	fated 'exit 127' $'no\001such\033[1m\177'
+	fated 'exited 127' $'no\001such\033[1m\177'
 	said "retry: cannot run 'no\\x01such\\x1b[1m\\x7f': No such file or directory"
-	fated 'exit 127' $'a\nb\tc'
+	fated 'exited 127' $'a\nb\tc'
 	[ "$(head -n 1 err)" = "retry: cannot run 'a\\nb\\tc': No such file or directory" ]
 	[ "$(lines err)" -eq 2 ]
-	fated 'exit 127' 'back\slash'
+	fated 'exited 127' 'back\slash'
 	said "retry: cannot run 'back\\slash': No such file or directory"
 }
 
 @test "without a command nothing is run and the status is 125" {
-	fated 'exit 125'
+	fated 'exited 125'
 	said 'retry: no command given' "Try 'retry --help' for more information."
-	fated 'exit 125' -n 3 --
+	fated 'exited 125' -n 3 --
 	said 'retry: no command given' "Try 'retry --help' for more information."
 }
 
 @test "bad usage runs nothing and is 125" {
-	fated 'exit 125' -n 0 sh -c 'echo >>ran'
+	fated 'exited 125' -n 0 sh -c 'echo >>ran'
 	ran 0
 	said "retry: --attempts: not a number of attempts: '0'" \
 	    "Try 'retry --help' for more information."
 }
 
 @test "bad usage that nobody reads of is 125 too" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, subprocess, sys
 		theirs, ours = os.pipe()
 		os.close(theirs)
@@ -411,32 +403,32 @@ crowded()
 #
 
 @test "-q hides every line of ours and none of the command's" {
-	fated 'exit 7' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
+	fated 'exited 7' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
 	said theirs theirs
-	fated 'exit 124' -q -n 2 -d 0 -t 50ms sleep 20
+	fated 'exited 124' -q -n 2 -d 0 -t 50ms sleep 20
 	[ ! -s err ]
-	fated 'exit 124' -q -T 50ms sleep 20
+	fated 'exited 124' -q -T 50ms sleep 20
 	[ ! -s err ]
 }
 
 @test "-q does not hide why retry itself failed" {
-	fated 'exit 127' -q ./nosuch
+	fated 'exited 127' -q ./nosuch
 	said_like "retry: cannot run './nosuch': No such file or directory"
-	fated 'exit 126' -q /
+	fated 'exited 126' -q /
 	said_like "retry: cannot run '/': Permission denied"
-	fated 'exit 125' -q -n x true
+	fated 'exited 125' -q -n x true
 	said_like "retry: --attempts: not a number of attempts: 'x'"
 }
 
 @test "-v tells of success and sums up in its last line" {
-	fated 'exit 0' -v -n 5 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+	fated 'exited 0' -v -n 5 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 	[ "$(lines err)" -eq 4 ]
 	said_like 'retry: attempt 3/5 succeeded \(exit 0\)'
 	tail -n 1 err | grep -qxE 'retry: ended after 3 attempts in [0-9.]+m?s: succeeded'
 }
 
 @test "the last line of -v counts one attempt in the singular" {
-	fated 'exit 0' -v true
+	fated 'exited 0' -v true
 	[ "$(lines err)" -eq 2 ]
 	[ "$(head -n 1 err)" = 'retry: attempt 1/4 succeeded (exit 0)' ]
 	tail -n 1 err | grep -qxE 'retry: ended after 1 attempt in [0-9.]+m?s: succeeded'
@@ -459,9 +451,9 @@ crowded()
 }
 
 @test "of -q and -v the last one counts" {
-	fated 'exit 3' -v -q -n 1 sh -c 'exit 3'
+	fated 'exited 3' -v -q -n 1 sh -c 'exit 3'
 	[ ! -s err ]
-	fated 'exit 3' -q -v -n 1 sh -c 'exit 3'
+	fated 'exited 3' -q -v -n 1 sh -c 'exit 3'
 	[ "$(lines err)" -eq 2 ]
 }
 
@@ -470,22 +462,22 @@ crowded()
 #
 
 @test "a stop rule comes before the number of attempts" {
-	fated 'exit 3' -n 1 --stop-on 3 sh -c 'exit 3'
+	fated 'exited 3' -n 1 --stop-on 3 sh -c 'exit 3'
 	said 'retry: attempt 1/1 failed (exit 3), giving up: stop rule'
 }
 
 @test "a stop rule comes before what is not retryable" {
-	fated 'exit 3' --stop-on 3 --retry-on 4 sh -c 'exit 3'
+	fated 'exited 3' --stop-on 3 --retry-on 4 sh -c 'exit 3'
 	said 'retry: attempt 1/4 failed (exit 3), giving up: stop rule'
 }
 
 @test "what is not retryable comes before the number of attempts" {
-	fated 'exit 3' -n 1 --retry-on 4 sh -c 'exit 3'
+	fated 'exited 3' -n 1 --retry-on 4 sh -c 'exit 3'
 	said 'retry: attempt 1/1 failed (exit 3), giving up: not retryable'
 }
 
 @test "the number of attempts comes before the deadline" {
-	fated 'exit 3' -n 1 -T 1 -d 2 -j none sh -c 'exit 3'
+	fated 'exited 3' -n 1 -T 1 -d 2 -j none sh -c 'exit 3'
 	said 'retry: attempt 1/1 failed (exit 3), giving up: attempts exhausted'
 }
 
@@ -494,7 +486,7 @@ crowded()
 #
 
 @test "each line is one write of its own, on stderr" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import socket, subprocess, sys
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 		end = subprocess.run([sys.argv[1], '-v', '-n', '2', '-d', '0', 'false'],
@@ -513,7 +505,7 @@ crowded()
 }
 
 @test "a line that quotes something long is one write, and has its end" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import socket, subprocess, sys
 		def said(*words):
 		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)

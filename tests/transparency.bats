@@ -102,7 +102,7 @@ script()
 }
 
 @test "a megabyte of arguments passes" {
-	run -3 "$PYTHON" - "$RETRY" <<-'END'
+	run -3 "$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, sys
 		many = ['x' * 100000] * 10
 		os.execv(sys.argv[1], ['retry', '-q', '-n', '2', '-d', '0', 'sh', '-c',
@@ -112,7 +112,7 @@ script()
 }
 
 @test "a small stack holds a large environment as without us" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import resource, subprocess, sys
 		def small():
 		    resource.setrlimit(resource.RLIMIT_STACK, (131072, 131072))
@@ -309,7 +309,7 @@ looked()
 }
 
 @test "a stderr that nobody reads any more changes nothing else" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, subprocess, sys
 		theirs, ours = os.pipe()
 		os.close(theirs)
@@ -326,7 +326,7 @@ looked()
 #
 
 @test "a full socket as stderr keeps nobody from ending retry" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, signal, socket, subprocess, sys, time
 		for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
 		    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
@@ -350,7 +350,7 @@ full()
 {
 	mkfifo full
 	exec 5<>full
-	"$PYTHON" -c 'import os
+	"$PYTHON" -IS -c 'import os
 pipe = os.open("full", os.O_RDWR | os.O_NONBLOCK)
 for size in 65536, 4096, 1:
     try:
@@ -501,7 +501,7 @@ idle()
 	'' | \|* | */*) skip 'a core would not stay in this directory' ;;
 	esac
 	ulimit -c unlimited || skip 'there is a limit on cores'
-	run -0 "$PYTHON" -c 'import os, sys
+	run -0 "$PYTHON" -IS -c 'import os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 end = os.waitpid(pid, 0)[1]
 print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \

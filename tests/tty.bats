@@ -20,7 +20,7 @@ pty()
 {
 	local want=$1 got=0
 	shift
-	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
 	[ "$got" -eq "$want" ] || {
 		echo "status $got instead of $want"
 		cat late out
@@ -139,6 +139,7 @@ export PS1='person> '
 	times 0 'retry: attempt 2/4 .*'
 }
 
+# bats test_tags=slow
 @test "the time that a job was stopped by Ctrl-Z is not the attempt's" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -n 1 -t 2 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
@@ -212,7 +213,7 @@ export PS1='person> '
 }
 
 @test "what is said to the master's side of a terminal comes out at the other" {
-	"$PYTHON" - "$RETRY" <<-'END'
+	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, subprocess, sys
 		master, slave = os.openpty()
 		end = subprocess.run([sys.argv[1], '-n', '2', '-d', '0',
@@ -245,7 +246,7 @@ export PS1='person> '
 hung_up()
 {
 	local status=0
-	"$PYTHON" "$BATS_TEST_DIRNAME/pty.py" exists:ready hangup -- \
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" exists:ready hangup -- \
 	    "$@" >out 2>late 3>&- || status=$?
 	cat late
 	[ "$status" -ne 99 ]

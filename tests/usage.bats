@@ -11,14 +11,19 @@ TRY="Try 'retry --help' for more information."
 # advice on standard error, nothing on standard output.
 refused()
 {
-	local line=$1 status=0
+	local line=$1 status=0 said=
 	shift
 	"$RETRY" "$@" >out 2>err || status=$?
 	[ "$status" -eq 125 ] || {
 		echo "status $status: $*"
 		return 1
 	}
-	diff <(printf '%s\n' "$line" "$TRY") err && [ ! -s out ]
+	IFS= read -rd '' said <err || :
+	[ "$said" = "$line"$'\n'"$TRY"$'\n' ] || {
+		echo "instead of $line: $said"
+		return 1
+	}
+	[ ! -s out ]
 }
 
 # refused_option OPTION TEXT WHY: each way to give OPTION this TEXT is refused,
@@ -206,8 +211,8 @@ loud()
 #
 
 @test "--help names every option, within 80 columns and 115 lines" {
-	run --keep-empty-lines "$RETRY" --help
-	[ "$status" -eq 0 ]
+	"$RETRY" --help >help
+	mapfile -t lines <help
 	[ "${#lines[@]}" -le 115 ]
 	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
 	local line name
@@ -223,7 +228,7 @@ loud()
 	    budget-required breaker budget-status json prom budget-reset \
 	    budget-gc nested quiet verbose log-format report metrics on-retry \
 	    on-give-up progress dry-run policy help version; do
-		grep -qE -- "^  (-[a-zA-Z], |    )--$name( |\$)" <<<"$output"
+		[[ "$(<help)" =~ $'\n  '(-[a-zA-Z], |    )--${name}[$' \n'] ]]
 	done
 }
 
@@ -411,7 +416,7 @@ General:" ]
 
 @test "a command line without even a name for retry is an error" {
 	status=0
-	"$PYTHON" - "$RETRY" 2>err <<'PY' || status=$?
+	"$PYTHON" -IS - "$RETRY" 2>err <<'PY' || status=$?
 import ctypes, sys
 libc = ctypes.CDLL(None)
 none = (ctypes.c_char_p * 1)(None)
