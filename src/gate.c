@@ -12,6 +12,9 @@
 #define DOUBLING_BITS 10
 #endif
 
+/* What holds for longer than this is nonsense. */
+#define LONGEST (GATE_PAUSE_MOST + NANOS_MINUTE)
+
 #define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
 
 static enum gate_state
@@ -61,7 +64,7 @@ instant_of(uint64_t word)
 static bool
 absurd(uint64_t word, nanos now)
 {
-	return instant_of(word) - now > GATE_PAUSE_MOST + NANOS_MINUTE;
+	return instant_of(word) - now > LONGEST;
 }
 
 /* Until a pause or a lease is over, 0 if it is. */
@@ -79,7 +82,7 @@ pace_of(uint64_t word, uint64_t rate, nanos now)
 {
 	struct pace pace = pace_read(rate, instant_of(word), now);
 
-	if (absurd(word, now))
+	if (absurd(word, now) || pace_next(&pace, now) > LONGEST)
 		pace.over = true;
 	return pace;
 }
@@ -161,7 +164,7 @@ view_of(const struct gate *gate, uint64_t rate, uint64_t word, nanos now)
 		view.next = pace_next(&pace, now);
 		if (view.next > 0 && view.next < GATE_PATIENCE)
 			view.next = GATE_PATIENCE;
-		view.rate = pace.rate * (NANOS_SECOND / PACE_STEP);
+		view.rate = pace.rate * NANOS_SECOND / PACE_STEP;
 	}
 	return view;
 }
@@ -356,7 +359,8 @@ gate_probed(struct gate *gate, const struct breaker *breaker,
 		return;
 	switch (news) {
 	case GATE_WELL:
-		change(gate, lease, GATE_RECOVERING, now);
+		/* Not a millisecond later: the first are let in at once. */
+		change(gate, lease, GATE_RECOVERING, now - now % NANOS_MS);
 		break;
 	case GATE_ILL:
 		probed_ill(gate, breaker, lease, now);

@@ -1,17 +1,21 @@
 /*
  * gate: the breaker. After so many failures in a row, of any process, it holds
- * attempts back for a while; then lets one through to see, the probe.
+ * attempts back for a while; then lets one through to see, the probe; and if
+ * that goes well, lets the others in at a pace (see there) until fewer come.
  *
- * It is two words. Every change is one compare-and-swap. The probe is not held
- * like a lock but leased: whoever dies or stops with it loses it by the clock.
+ * It is three words. Every change is one compare-and-swap. The probe is not
+ * held like a lock but leased: whoever dies or stops with it loses it by the
+ * clock.
  *
  *     word    [state:2 | seq:22 | ms:40]
  *     streak  [seq:22 | doublings:10 | failures:32]
+ *     rate    the word of the pace
  *
- * ms is when the next probe is due (open) or when the lease ends (half-open).
- * The word's seq goes up with each of its changes. A streak is of the closed
- * gate whose seq it has, and of the outage that it began; under any other
- * closed gate it is void. doublings: how often the pause was doubled since.
+ * ms is when the next probe is due (open), when the lease ends (half-open), or
+ * when the recovery began. The word's seq goes up with each of its changes. A
+ * streak is of the gate whose seq it has, closed or recovering, and of the
+ * outage that it began; under any other such gate it is void. doublings: how
+ * often the pause was doubled since.
  * Times are nanoseconds since the segment was made, never negative.
  *
  * tests/gate_check.c tries all interleavings of a few processes.

@@ -147,6 +147,9 @@ pace_fail(struct pace *pace)
 {
 	if (pace->cut)
 		return;
-	pace->cut = pace->met = true;
+	pace->cut = true;
+	/* At the slowest it has met nothing yet: one of before may have failed.
+	 */
+	pace->met = pace->met || pace->rate > PACE_LEAST;
 	pace->rate = greater(pace->rate * 3 / 4, PACE_LEAST);
 }

@@ -44,8 +44,8 @@ struct pace {
  * Where a recovery that began at the instant began is now, from its word. At
  * the end of a step
  *   - the rate doubles, or grows by a sixteenth and one where it has met its
- *     limit before, but to no more than twice the successes of that step: so
- *     slow commands are waited for;
+ *     limit before (a failure at more than PACE_LEAST), but to no more than
+ * twice the successes of that step: so slow commands are waited for;
  *   - if one failed in it, the rate is what succeeded in it, but no more than
  *     three quarters of what it was, and no less than half;
  *   - it is over if less than half of the attempts were taken and none failed,

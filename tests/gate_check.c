@@ -1192,8 +1192,10 @@ called(uint64_t name, uint64_t present, uint64_t past)
 }
 
 /*
- * A rate in which stands what makes a difference. It has two steps: how many
- * successes the second has, and whether the first had one or more, does not.
+ * A rate in which stands what makes a difference. There are two steps, of one
+ * attempt and of two at most: so all growth is the same, more than one success
+ * in the first is like one, in the second none counts, and a failure in it only
+ * for the rate.
  */
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
@@ -1203,7 +1205,8 @@ simplest(uint64_t rate, uint64_t name)
 	pace.began = (nanos)name * NANOS_MS;
 	pace.taken = lesser(pace.taken, pace.rate);
 	pace.served = pace.step == 0 && pace.served > 0;
-	pace.met = pace.met && !pace.cut;
+	pace.met = false;
+	pace.cut = pace.cut && (pace.step == 0 || pace.rate > PACE_LEAST);
 	return pace_word(&pace);
 }
 

@@ -51,10 +51,7 @@ struct script {
 #define RECOVERING GATE_RECOVERING
 #define LEAST PACE_LEAST
 /* Views have it in a second. */
-#define SLOWEST (LEAST * (NANOS_SECOND / PACE_STEP))
-
-/* No word of a recovery holds longer than its last step. */
-#define LONGEST NANOS_DAY
+#define SLOWEST (LEAST * NANOS_SECOND / PACE_STEP)
 
 /* Three failures; 10 s, 20 s, then 35 s. */
 static const struct breaker usual = { 3, SECONDS(10), SECONDS(35) };
@@ -270,6 +267,13 @@ static const struct script scripts[] = {
 		{ ENTER, B, 10.0000005, GATE_PROBE, HALF, 3, 3.0009995 },
 		{ PROBED_NO_NEWS, A, 11, 0, HALF, 3, 2.001 },
 		{ PROBED_ILL, B, 11, 0, OPEN, 4, 20 },
+	    } },
+	{ "a recovery begins at once",
+	    {
+		OPENED,
+		{ ENTER, A, 10.0000005, GATE_PROBE, HALF, 3, 3.0009995 },
+		{ PROBED_WELL, A, 10.0000005, 0, RECOVERING, 0, 0 },
+		{ ENTER, B, 10.0000005, GATE_PASSED, RECOVERING, 0, 0 },
 	    } },
 	{ "a clock behind sees the same, later",
 	    {
@@ -774,12 +778,11 @@ test_a_success_does_not_disturb_the_pace(void)
 		EQUAL("well", gate_look(&gate, began).failures, 0);
 	}
 	check_turns("same step", &gate, 0, began);
-	/* There were successes, but also a failure. */
+	/* There were successes, but also a failure, at the slowest pace. */
 	check_turns("second", &gate, LEAST, next);
 	for (int i = 0; i < LEAST; i++)
 		gate_tell(&gate, &usual, GATE_WELL, true, next);
-	EQUAL("grown", gate_look(&gate, next + PACE_STEP).rate,
-	    (LEAST + 1) * (NANOS_SECOND / PACE_STEP));
+	EQUAL("grown", gate_look(&gate, next + PACE_STEP).rate, 2 * SLOWEST);
 }
 
 /* Only a recovery has a pace, and only its own. */
@@ -834,7 +837,7 @@ check_healing(const char *row, struct gate gate, nanos now)
 	enum gate_pass pass;
 
 	HOLDS(row, view.next >= 0 && view.failures >= 0);
-	HOLDS(row, view.next <= (view.rate > 0 ? most + LONGEST : most));
+	HOLDS(row, view.next <= most);
 	HOLDS(row, (view.rate > 0) == (view.state == GATE_RECOVERING));
 	pass = entered(&gate, now, &lease);
 	HOLDS(row, (pass == GATE_HELD) == (view.next > 0));
