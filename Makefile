@@ -44,7 +44,8 @@ UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 RINGS = ring_check gate_check hammer
 C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control house setup) \
+	$(addprefix tests/,run control house portable setup) \
+	$(addprefix packaging/,check deb dist) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 

@@ -76,7 +76,20 @@ installed()
 
 @test "the manual is that of PROGRAM" {
 	build install PROGRAM=again
-	grep -qx '\.Nm again' "$root/usr/local/share/man/man1/again.1"
+	manual=$root/usr/local/share/man/man1/again.1
+	grep -qx '\.Dt AGAIN 1' "$manual"
+	grep -qx '\.Nm again' "$manual"
+}
+
+@test "the commands in the manual are those of PROGRAM" {
+	build install
+	build install PROGRAM=again
+	cd "$root/usr/local/share/man/man1"
+	run grep -cE '(^|[ "])retry"?,? (\\-|")' retry.1
+	[ "$output" -gt 20 ]
+	run grep -E '(^|[ "])retry"?,? (\\-|")|Ql.* retry ' again.1
+	[ -z "$output" ]
+	diff "$BATS_TEST_DIRNAME/../retry.1" retry.1
 }
 
 @test "uninstall takes away all of it and nothing else" {
