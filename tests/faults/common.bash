@@ -1,0 +1,321 @@
+# shellcheck shell=bash
+# What the kinds of faults share. A kind is a script that sources this, defines
+#
+#     plan          prints its cases, one a line, as words
+#     try WORD...   runs one of them: `failed WHY`, `skipped WHY`, or it passes
+#
+# and ends with `faults "$@"`. Run alone it prints what failed or was left out,
+# and its row of the table. A case runs in a directory of its own, where output
+# and error of what it runs are in ./out and ./err.
+#
+#     RETRY             absolute path of the program under test
+#     scenes            the names of all scenes
+#     scene NAME END    a run of some kind with a command that works (at the
+#                       second attempt) or fails (at both): sets what follows
+#     words             the arguments of retry for it
+#     usual             its status if nothing goes wrong
+#     shape             an ERE, what its output is if it is a success
+#     as                what makes another user of us
+#     leaves, mute      the run may leave processes behind, may say nothing
+#     piped             its output and error are pipes if this is pipe., not ''
+#     run CMD...        runs a command line with the scene's input: sets $status
+#                       and $took, in milliseconds
+#     judge             complains of a run of a scene that broke a promise
+#     usually           complains of one that any fault has shown in at all
+#     alone             what run has begun is over within two seconds, or fails
+
+kind=${0##*/}
+: "${RETRY:=$(cd "${0%/*}/../.." && pwd)/retry}"
+export RETRY
+
+# What nothing may last, in milliseconds.
+longest=3000
+
+# Of the case, see below.
+words=() before=() feed=/dev/null usual=0 shape='' holds='' status=0 took=0
+as=() leaves='' mute='' piped=''
+
+now()
+{
+	echo "$((${EPOCHREALTIME/[.,]/} / 1000))"
+}
+
+failed()
+{
+	why+="${why:+; }$*"
+}
+
+skipped()
+{
+	left_out=$*
+}
+
+has()
+{
+	command -v "$1" >/dev/null
+}
+
+none_left()
+{
+	! env -u MARK grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+}
+
+alone()
+{
+	local until=$(($(now) + 2000))
+	until none_left "$PWD"; do
+		if (($(now) > until)); then
+			failed 'a process is left'
+			return
+		fi
+		sleep 0.02
+	done
+}
+
+#
+# Scenes
+#
+
+# shellcheck disable=SC2034 # the kinds use them
+scenes='plain delays limits relay hold held replay guard file http status report
+budget breaker hooks nested'
+
+# What the options of a scene need that is not there yet.
+prepare()
+{
+	case $1 in
+	delays)
+		printf '%s\n' '# a policy' attempts=2 delay=10ms,20ms \
+			jitter=equal splay=5ms >policy
+		;;
+	file) echo 'a line' >input ;;
+	breaker)
+		"${as[@]}" "$RETRY" -B api --breaker '9,1s' --budget-min 5 \
+			true >/dev/null 2>&1 || :
+		;;
+	nested) export RETRY_BUDGET=api ;;
+	report) export NOTIFY_SOCKET=$PWD/nobody ;;
+	esac
+}
+
+# shellcheck disable=SC2016,SC2034 # the command's own variables; kinds read ours
+scene()
+{
+	local does=: end='exit 7'
+	local reads='read -r line; [ "$line" = "a line" ] || exit 9'
+	local answers='code=503; [ "$ending$RETRY_ATTEMPT" != works2 ] ||
+		code=200; printf "HTTP/1.1 %s X\r\n\r\n" $code >'
+	words=(-n 2 -d 0) usual=7
+	if [ "$2" = works ]; then
+		end='[ "$RETRY_ATTEMPT" = 2 ] || exit 7; echo fine'
+		usual=0 shape=fine
+	fi
+	case $1 in
+	delays) words=(--policy ./policy) ;;
+	limits)
+		words+=(-t 0.15 -k 0.1 -T 9)
+		does='[ $RETRY_ATTEMPT = 2 ] || {
+			trap "" TERM; sleep 5 & sleep 5; }'
+		;;
+	relay)
+		words+=(--retry-on stderr:bad --retry-on stdout:bad)
+		does='echo bad; echo bad >&2'
+		shape=$'(bad\n){1,2}fine'
+		;;
+	hold)
+		words+=(-O -E)
+		does='echo $RETRY_ATTEMPT; echo said >&2'
+		shape=$'2\nfine' holds=yes
+		;;
+	held)
+		words+=(-O -E --retry-on stderr:bad --retry-on stdout:bad)
+		does='echo bad; echo said bad >&2'
+		shape=$'bad\nfine' holds=yes
+		;;
+	replay) words+=(-I) does=$reads feed=pipe ;;
+	guard) feed=pipe ;;
+	file) does=$reads feed=input ;;
+	http | status)
+		words+=(--http)
+		does=$answers'"$RETRY_HTTP_STATUS"'
+		;;
+	report) words+=(--report report --metrics metrics.prom) ;;
+	budget) words+=(-B api) ;;
+	breaker) words+=(-B api --breaker '9,1s' --budget-min 5) ;;
+	hooks) words+=(--on-retry 'echo hook' --on-give-up 'echo hook') ;;
+	nested) before=("${as[@]}" "$RETRY" -q -n 1 -T 1m --) ;;
+	esac
+	if [ "$1" = status ]; then
+		words=("${words[@]/%--http/--http-status=answer}")
+	fi
+	words+=(-- /bin/sh -c "ending=$2; echo >>ran; $does; $end")
+}
+
+run()
+{
+	local began
+	case $feed in
+	pipe) exec 5< <(echo 'a line') ;;
+	*) exec 5<"$feed" ;;
+	esac
+	if [ -n "$piped" ]; then
+		rm -f pipe.*
+		mkfifo pipe.out pipe.err
+		cat pipe.out >out &
+		cat pipe.err >err &
+	fi
+	began=$(now)
+	status=0
+	{
+		timeout -s KILL 20 env MARK="$PWD" "$@" <&5 5<&- \
+			>"$piped"out 2>"$piped"err || status=$?
+	} 2>/dev/null # bash names a job that a signal has ended
+	took=$(($(now) - began))
+	exec 5<&-
+	[ -z "$piped" ] || wait
+}
+
+attempts()
+{
+	local count=0
+	[ ! -e ran ] || count=$(grep -c '' ran) || :
+	echo "$count"
+}
+
+# Anything of ours that should have gone, but a segment.
+leftovers()
+{
+	find . -path './.retry-*' -o -path './tmp/*' -o \
+		-path './budgets/*' ! -name 'retry-v1.*.api' | tr '\n' ' '
+}
+
+# A report is there as a whole or not at all.
+is_whole()
+{
+	local text
+	[ -e "$1" ] || return 0
+	text=$(<"$1")
+	[[ $text == *"$2" ]]
+}
+
+judge()
+{
+	local left
+	((took <= longest)) || failed "took $took ms"
+	case $status in
+	0)
+		((usual == 0)) || failed 'success of what has failed'
+		[[ $(<out) =~ ^$shape$ ]] || failed 'success, other output'
+		;;
+	9) failed 'other input' ;;
+	69 | 12[4567]) [ -n "$mute" ] || [ -s err ] || failed 'not a word' ;;
+	# The command's, which dies if it has to; of that we die ourselves.
+	*)
+		[ -n "$mute" ] ||
+			grep -qE "\(exit ${status}[,)]|killed by" err ||
+			failed "status $status, but not of the command"
+		;;
+	esac
+	if [ -n "$holds" ]; then
+		case $status in
+		0 | 125) ;; # a delivery that fails has begun
+		*) [ ! -s out ] || failed 'output of a failure' ;;
+		esac
+		[ "$status" != 0 ] || [ ! -s err ] || failed 'words of a success'
+		[ "$(grep -c said err)" -le 1 ] || failed 'words of both'
+	fi
+	(($(attempts) <= 2)) || failed "$(attempts) attempts"
+	is_whole report '}' || failed 'half a report'
+	is_whole metrics.prom '} 1' || failed 'half the metrics'
+	left=$(leftovers)
+	[ -z "$left" ] || failed "left: $left"
+	[ -n "$leaves" ] || alone
+}
+
+usually()
+{
+	((status == usual)) || failed "status $status instead of $usual"
+	(($(attempts) == 2)) || failed "$(attempts) attempts"
+}
+
+#
+# Cases
+#
+
+# Calls a function in a fresh directory, and with what a case has of its own.
+inside()
+(
+	cd "$(mktemp -d "$dir/XXXXXX")" || exit
+	mkdir tmp budgets
+	export TMPDIR=$PWD/tmp RETRY_BUDGET_DIR=$PWD/budgets
+	"$@"
+	cd "$dir" && rm -rf "$OLDPWD"
+)
+
+one()
+{
+	local why='' left_out='' words
+	read -ra words <<<"$1"
+	trap 'echo "$kind: $1: breaks off"' EXIT
+	try "${words[@]}"
+	trap - EXIT
+	if [ -n "$why" ]; then
+		echo failed >>"$dir/results"
+		echo "$kind: $1: $why"
+		tail -n 20 out err trace 2>/dev/null | sed 's/^/    /' || :
+	elif [ -n "$left_out" ]; then
+		echo skipped >>"$dir/results"
+		echo "$left_out" >>"$dir/skipped"
+	else
+		echo passed >>"$dir/results"
+	fi
+}
+
+count()
+{
+	grep -cx "$1" "$dir/results" || :
+}
+
+# Of the table: CASES PASSED FAILED SKIPPED
+row()
+{
+	printf '%-12s%8d%8d%8d%8d\n' "$kind" "$@"
+}
+
+# What failed is also what broke off.
+totals()
+{
+	local cases passed failed skipped
+	cases=$(grep -c '' "$dir/plan" || :)
+	passed=$(count passed)
+	skipped=$(count skipped)
+	failed=$((cases - passed - skipped))
+	sort "$dir/skipped" | uniq -c | sort -rn |
+		sed "s/^ *\([0-9]*\)/$kind: skipped \1:/"
+	row "$cases" "$passed" "$failed" "$skipped"
+	((failed == 0 && cases > 0))
+}
+
+faults()
+{
+	local name jobs
+	if [ "${1-}" = --case ]; then
+		inside one "$2"
+		return
+	fi
+	ulimit -c 0
+	# a run under a retry of its own
+	for name in "${!RETRY_@}"; do
+		unset "$name"
+	done
+	dir=$(mktemp -d)
+	export dir
+	trap 'rm -rf "$dir"' EXIT
+	touch "$dir/results" "$dir/skipped"
+	jobs=$(($(nproc) < 2 ? 2 : 2 * $(nproc)))
+	plan "$@" >"$dir/plan"
+	# A signal that is ignored here would be ignored by what is tested.
+	xargs -r -d '\n' -n 1 -P "${jobs_most:-$jobs}" \
+		env --default-signal "$0" --case <"$dir/plan" || :
+	totals
+}
