@@ -249,8 +249,9 @@ fuzz:
 
 # All kinds of them, or some: make faults FAULTS='errnos rlimits'
 FAULTS =
-faults: $(BIN) $(B)/ring_check
+faults: $(BIN) $(B)/ring_check $(B)/gate_check
 	@RETRY='$(abspath $(BIN))' RING_CHECK='$(abspath $(B)/ring_check)' \
+		GATE_CHECK='$(abspath $(B)/gate_check)' \
 		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.

@@ -253,8 +253,8 @@ outcome_of(const struct attempt *attempt)
 	}
 	/* One that was left may die yet: it is signalled up to the end. */
 	if (attempt->limit.dead)
-		waitid(P_PID, (id_t)attempt->limit.child, NULL,
-		    WEXITED | WNOHANG);
+		waitid(
+		    P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
 	outcome.end = attempt->reached;
 	if (attempt->limit.stage == LIMIT_LEFT) {
 		outcome.end = END_DEADLINE;

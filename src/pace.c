@@ -4,8 +4,8 @@
 
 /* The model check has fewer. */
 #ifndef STEP_BITS
-#define BEGAN_BITS 18
-#define STEP_BITS 17
+#define BEGAN_BITS 24
+#define STEP_BITS 11
 #define COUNT_BITS 9
 #endif
 
@@ -84,7 +84,7 @@ next_rate(const struct pace *pace)
 static void
 end_step(struct pace *pace)
 {
-	if (2 * pace->taken < pace->rate && !pace->cut)
+	if (2 * pace->taken <= pace->rate && !pace->cut)
 		pace->over = true;
 	pace->rate = next_rate(pace);
 	pace->step++;

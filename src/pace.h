@@ -9,7 +9,7 @@
  * nothing is held or given back: whoever is killed with what he took was one
  * attempt, and no more.
  *
- *     [began:18 | step:17 | rate:9 | taken:9 | served:9 | met:1 | cut:1]
+ *     [began:24 | step:11 | rate:9 | taken:9 | served:9 | met:1 | cut:1]
  *
  * began: the low bits of the millisecond in which the recovery began. A word
  * of another recovery is void, and stands for one that begins.
@@ -48,8 +48,9 @@ struct pace {
  * twice the successes of that step: so slow commands are waited for;
  *   - if one failed in it, the rate is what succeeded in it, but no more than
  *     three quarters of what it was, and no less than half;
- *   - it is over if less than half of the attempts were taken and none failed,
- *     or if it takes too long (7 hours).
+ *   - it is over if no more than half of the attempts were taken and none
+ *     failed, or after seven minutes: who always fails now and then would be
+ *     held back for ever.
  */
 struct pace pace_read(uint64_t word, nanos began, nanos now);
 

@@ -715,7 +715,7 @@ test_a_recovery_closes_where_turns_are_left(void)
 	uint64_t lease;
 
 	for (int64_t turns = 0; turns <= LEAST; turns++) {
-		bool over = 2 * turns < LEAST;
+		bool over = 2 * turns <= LEAST;
 
 		gate = recovering(began);
 		for (int64_t i = 0; i < turns; i++)

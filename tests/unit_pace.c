@@ -9,8 +9,8 @@
 #define LEAST PACE_LEAST
 
 /* The fields of a word, as another version of the program has them. */
-#define BEGAN_BITS 18
-#define STEP_BITS 17
+#define BEGAN_BITS 24
+#define STEP_BITS 11
 #define COUNT_BITS 9
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 #define FASTEST MOST(COUNT_BITS)
@@ -392,8 +392,8 @@ static const struct {
 	bool over;
 } ends[] = {
 	{ "none taken", 8 * LEAST, 0, false, 1, true },
-	{ "nearly half", 8 * LEAST, 4 * LEAST - 1, false, 1, true },
-	{ "half", 8 * LEAST, 4 * LEAST, false, 1, false },
+	{ "half", 8 * LEAST, 4 * LEAST, false, 1, true },
+	{ "more than half", 8 * LEAST, 4 * LEAST + 1, false, 1, false },
 	{ "all", 8 * LEAST, 8 * LEAST, false, 1, false },
 	{ "all, and then none", 8 * LEAST, 8 * LEAST, false, 2, true },
 	{ "not at its end yet", 8 * LEAST, 0, false, 0, false },
