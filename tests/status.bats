@@ -159,7 +159,7 @@ ran()
 #
 
 @test "a timeout is 124" {
-	fated 'exited 124' -n 2 -d 0 -t 50ms sh -c 'echo >>ran; exec sleep 20'
+	fated 'exited 124' -n 2 -d 0 -t 300ms sh -c 'echo >>ran; exec sleep 20'
 	ran 2
 	said_like 'retry: attempt 1/2 timed out after [0-9.]+m?s, retrying in 0s'
 	said_like 'retry: attempt 2/2 timed out after [0-9.]+m?s, giving up: attempts exhausted'
