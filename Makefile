@@ -26,9 +26,11 @@ EDGE = context proc nesting outlet spool input hold lines page quote words \
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wpointer-arith -Wcast-qual \
-	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARNINGS) $(WERROR) \
-	$(CFLAGS)
+	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wno-psabi
+# 64 bits for the sizes of files and the time, on machines of 32 bits too.
+WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) $(CPPFLAGS) \
+	$(WARNINGS) $(WERROR) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Bound at start-up: the same speed here, and a table that nobody rewrites.
 MODE = -Wl,-z,now -Wl,-z,noseparate-code
@@ -58,7 +60,10 @@ $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario)
 # All of retry, where what its fakes name is replaced, main() included.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 		$(B)/retry.o $(EDGE_OBJS)
-$(B)/unit_attempt: WRAP = $(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
+# prctl has the other name where the time has been made to have 64 bits.
+$(B)/unit_attempt: WRAP = \
+	-Wl,--wrap=__prctl_time64,--defsym=__wrap___prctl_time64=__wrap_prctl \
+	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
 		tests/unit_attempt.c tests/attempt/*.c)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)

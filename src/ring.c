@@ -2,9 +2,6 @@
 
 #include "number.h"
 
-_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
-    "a lock hidden in 64-bit atomics would not be shared between processes");
-
 /* The parts of a word. */
 #define RETRY UINT64_C(1)
 #define SUCCESS (UINT64_C(1) << 16)

@@ -11,6 +11,13 @@
 #define KERNEL_MASK_SIZE ((size_t)8)
 #define LONGEST_NAP (30 * NANOS_SECOND)
 
+/* The call that takes times of 64 bits, on machines of 32 bits too. */
+#ifdef SYS_ppoll_time64
+#define PPOLL SYS_ppoll_time64
+#else
+#define PPOLL SYS_ppoll
+#endif
+
 /*
  * What must not wait for us: ABRT and faults, which are meant for us alone and
  * of which the kernel makes death if they are blocked; and what stops us.
@@ -75,13 +82,14 @@ signals_open(struct signals *signals)
 static nanos
 sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
 {
-	struct timespec left = { .tv_sec = nap / NANOS_SECOND,
-		.tv_nsec = nap % NANOS_SECOND };
+	struct {
+		int64_t seconds, nanos;
+	} left = { nap / NANOS_SECOND, nap % NANOS_SECOND };
 
-	if (syscall(SYS_ppoll, fds, count, &left, NULL, (size_t)0) == -1)
+	if (syscall(PPOLL, fds, count, &left, NULL, (size_t)0) == -1)
 		while (count > 0)
 			fds[--count].revents = 0;
-	return nap - (left.tv_sec * NANOS_SECOND + left.tv_nsec);
+	return nap - (left.seconds * NANOS_SECOND + left.nanos);
 }
 
 /*

@@ -152,7 +152,7 @@ open_existing(struct store *store, const struct place *place, const char *key,
 static bool
 lock(int fd, int turn)
 {
-	const struct timespec nap = { .tv_nsec = NAP << turn };
+	const struct timespec nap = { .tv_nsec = (long)(NAP << turn) };
 	int error;
 
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)

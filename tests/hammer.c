@@ -102,7 +102,7 @@ now(void)
 static void
 rest(int64_t time)
 {
-	nanosleep(&(struct timespec){ 0, time }, NULL);
+	nanosleep(&(struct timespec){ 0, (long)time }, NULL);
 }
 
 /* 0 to most. */

@@ -8,6 +8,8 @@
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
 #     now               prints milliseconds of a clock that never steps
+#     why PATH          prints what the program's libc says where PATH cannot be
+#                       run: each has words of its own for some errors
 #     lines FILE        prints how many lines FILE has, 0 if there is none
 #     start CMD...      runs CMD in the background in a process group of its
 #                       own, output appended to ./out and ./err; sets $pid
@@ -107,6 +109,13 @@ gone()
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
 	stat=${stat##*) }
 	[[ ${stat%% *} == [ZX] ]]
+}
+
+why()
+{
+	local said
+	said=$("$RETRY" -- "$1" 2>&1 >/dev/null) || :
+	echo "${said##*: }"
 }
 
 lines()

@@ -380,7 +380,7 @@ spooling()
 		) && return 1
 		[ -z "$(grep -vx a out)" ]
 		run cat err
-		[[ $output != *'attempt 1/2 not started (Too many open files), retrying'* ]] ||
+		[[ $output != *'attempt 1/2 not started ('@(Too many open files|No file descriptors available)'), retrying'* ]] ||
 			break
 		rm -f ran
 	done

@@ -122,10 +122,11 @@ named()
 	refused "retry: --policy: Is a directory: './/'" --policy .//
 	policy quiet
 	refused "retry: --policy: Not a directory: './policy/x'" --policy ./policy/x
-	local long
+	local long why
 	long=$(printf '%05000d' 0)
-	refused "retry: --policy: File name too long: '${long::400}...'" --policy "$long"
-	refused "retry: --policy: File name too long: '/${long::399}...'" --policy "/$long"
+	why=$(why "$long")
+	refused "retry: --policy: $why: '${long::400}...'" --policy "$long"
+	refused "retry: --policy: $why: '/${long::399}...'" --policy "/$long"
 }
 
 @test "what may not be read is refused, and nothing else is looked for" {

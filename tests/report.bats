@@ -494,13 +494,9 @@ fails=(sh -c 'exit 7')
 
 @test "a report to a FIFO reaches its reader, and the FIFO stays" {
 	mkfifo pipe
-	timeout 20 cat pipe >got 3>&- &
-	ends 0 --report pipe --metrics pipe true || {
-		kill "$!"
-		return 1
-	}
-	wait
-	head -n 1 got >r.json
+	exec 9<>pipe # there is a reader from now on
+	ends 0 --report pipe --metrics pipe true
+	head -n 1 <&9 >r.json
 	report 'r["status"] == 0'
 	[ -p pipe ]
 }
@@ -551,11 +547,11 @@ fails=(sh -c 'exit 7')
 		file/r.json Not a directory
 		dir Is a directory
 		dir/ Is a directory
-		$(printf '%0300d' 0) File name too long
+		$(printf '%0300d' 0) $(why "$(printf '%0300d' 0)")
 	END
 	# Such a name is cut in the warning.
 	ends 0 --report "$(printf '%04096d' 0)/r" true
-	grep -qE "^retry: cannot write report '0{999}.*: File name too long$" err
+	grep -qE "^retry: cannot write report '0{999}.*: File ?name too long$" err
 	[ "$(cat file)" = x ]
 	only dir file
 	[ -z "$(ls -A dir)" ]
@@ -620,7 +616,7 @@ fails=(sh -c 'exit 7')
 	ln -s loop loop
 	ln -s nowhere/r.json link
 	ends 0 --report loop --metrics link true
-	says "cannot write report 'loop': Too many levels of symbolic links"
+	says "cannot write report 'loop': $(why ./loop)"
 	says "cannot write metrics 'link': No such file or directory"
 	[ "$(readlink loop) $(readlink link)" = 'loop nowhere/r.json' ]
 	only link loop
