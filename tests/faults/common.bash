@@ -55,6 +55,13 @@ has()
 	command -v "$1" >/dev/null
 }
 
+# Whether there is a strace that may do what is asked of it here.
+can_inject()
+{
+	strace -f -b execve -qq -o /dev/null -e inject=getppid:error=EIO \
+		true 2>/dev/null
+}
+
 none_left()
 {
 	! env -u MARK grep -qszxF "MARK=$1" /proc/[0-9]*/environ
@@ -312,7 +319,7 @@ faults()
 	export dir
 	trap 'rm -rf "$dir"' EXIT
 	touch "$dir/results" "$dir/skipped"
-	jobs=$(($(nproc) < 2 ? 2 : 2 * $(nproc)))
+	jobs=$((3 * $(nproc))) # they mostly wait
 	plan "$@" >"$dir/plan"
 	# A signal that is ignored here would be ignored by what is tested.
 	xargs -r -d '\n' -n 1 -P "${jobs_most:-$jobs}" \
