@@ -224,9 +224,11 @@ take_input(struct run *run)
 			return NULL;
 	}
 	errno = input->too_long ? EFBIG : input->error;
-	return input->too_long ? "--stdin-max"
-	    : errno != 0       ? "--replay-stdin"
-			       : NULL;
+	if (errno == 0)
+		return NULL;
+	if (input->kind != INPUT_SPOOLED)
+		return "standard input";
+	return input->too_long ? "--stdin-max" : "--replay-stdin";
 }
 
 /*

@@ -64,11 +64,10 @@ hold_begin(struct hold *hold)
 	return hold->spool != -1;
 }
 
-void
+bool
 hold_attach(const struct hold *hold)
 {
-	if (hold->fd != -1)
-		dup2(hold->spool, hold->fd);
+	return hold->fd == -1 || dup2(hold->spool, hold->fd) != -1;
 }
 
 /* What we keep must not look like somebody who goes on writing. */

@@ -31,8 +31,8 @@ bool hold_open(struct hold *hold, int fd);
 /* A fresh spool for the attempt that is about to begin; false, with errno. */
 bool hold_begin(struct hold *hold);
 
-/* In the child. */
-void hold_attach(const struct hold *hold);
+/* In the child, before exec. False, with errno. */
+bool hold_attach(const struct hold *hold);
 
 /* In the parent, where the command alone writes to the spool. */
 void hold_forked(struct hold *hold);

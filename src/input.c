@@ -58,9 +58,10 @@ is_read(void)
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
 	struct stat stat;
 
-	if (flags == -1 || (flags & O_ACCMODE) == O_WRONLY ||
-	    fstat(STDIN_FILENO, &stat) == -1)
+	if (flags == -1 || (flags & O_ACCMODE) == O_WRONLY)
 		return false;
+	if (fstat(STDIN_FILENO, &stat) == -1)
+		return (flags & O_ACCMODE) == O_RDONLY;
 	/* A file has two offsets, unless one descriptor does for both. */
 	return (S_ISFIFO(stat.st_mode) || (flags & O_ACCMODE) == O_RDWR)
 	    ? !is_output(&stat)
@@ -72,8 +73,12 @@ classify(struct input *input, bool replay)
 {
 	struct stat stat;
 
-	if (fstat(STDIN_FILENO, &stat) == -1)
+	if (fstat(STDIN_FILENO, &stat) == -1) {
+		/* What is closed has nothing to lose; of what is not, who
+		 * knows. */
+		input->error = errno == EBADF ? 0 : errno;
 		return INPUT_LEFT;
+	}
 	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		return input->start == -1 ? INPUT_LEFT : INPUT_FILE;
@@ -391,11 +396,10 @@ input_begin(struct input *input)
 	return true;
 }
 
-void
+bool
 input_attach(const struct input *input)
 {
-	if (input->sink != -1)
-		dup2(input->sink, STDIN_FILENO);
+	return input->sink == -1 || dup2(input->sink, STDIN_FILENO) != -1;
 }
 
 void

@@ -72,8 +72,8 @@ bool input_ready(const struct input *input);
  */
 bool input_begin(struct input *input);
 
-/* In the child; and in the parent after fork. */
-void input_attach(const struct input *input);
+/* In the child, false with errno; and in the parent after fork. */
+bool input_attach(const struct input *input);
 void input_forked(struct input *input);
 
 /* Before a retry: whether it could only read what an attempt has left. */

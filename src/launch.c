@@ -111,9 +111,11 @@ become(const struct launch *launch, const struct signals *signals,
 	uint64_t error;
 
 	launch_tie(parent);
-	plumbing_attach(plumbing);
-	signals_restore(signals);
-	find_and_execute(command, env);
+	/* With other streams than its own it must not run. */
+	if (plumbing_attach(plumbing)) {
+		signals_restore(signals);
+		find_and_execute(command, env);
+	}
 	error = (uint64_t)errno;
 	/* Should even that fail, it looks like a command that exited so. */
 	if (write(launch->errors, &error, sizeof error) == -1)

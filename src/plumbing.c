@@ -46,13 +46,12 @@ plumbing_begin(struct plumbing *plumbing)
 }
 
 /* A stream that is held and relayed gets the pipe; the relay has the spool. */
-void
+bool
 plumbing_attach(const struct plumbing *plumbing)
 {
-	hold_attach(&plumbing->out);
-	hold_attach(&plumbing->err);
-	streams_attach(&plumbing->streams);
-	input_attach(&plumbing->input);
+	return hold_attach(&plumbing->out) && hold_attach(&plumbing->err) &&
+	    streams_attach(&plumbing->streams) &&
+	    input_attach(&plumbing->input);
 }
 
 void

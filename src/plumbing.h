@@ -29,8 +29,8 @@ bool plumbing_open(struct plumbing *plumbing, struct policy *policy);
 /* Makes what the attempt that is about to begin needs. False, with errno. */
 bool plumbing_begin(struct plumbing *plumbing);
 
-/* In the child, before exec; in the parent, after fork. */
-void plumbing_attach(const struct plumbing *plumbing);
+/* In the child, before exec, false with errno; in the parent, after fork. */
+bool plumbing_attach(const struct plumbing *plumbing);
 void plumbing_forked(struct plumbing *plumbing);
 
 /*

@@ -106,11 +106,13 @@ streams_begin(struct streams *streams)
 	return true;
 }
 
-void
+bool
 streams_attach(const struct streams *streams)
 {
 	for (size_t i = 0; i < streams->count; i++)
-		dup2(streams->list[i].sink, streams->list[i].fd);
+		if (dup2(streams->list[i].sink, streams->list[i].fd) == -1)
+			return false;
+	return true;
 }
 
 void

@@ -62,8 +62,8 @@ void streams_hold(struct streams *streams, int fd, int spool);
 /* Makes the pipes of an attempt that is about to begin. False, with errno. */
 bool streams_begin(struct streams *streams);
 
-/* In the child, before exec. */
-void streams_attach(const struct streams *streams);
+/* In the child, before exec. False, with errno. */
+bool streams_attach(const struct streams *streams);
 
 /* In the parent, after fork. */
 void streams_forked(struct streams *streams);
