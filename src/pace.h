@@ -63,7 +63,10 @@ nanos pace_next(const struct pace *pace, nanos now);
 void pace_take(struct pace *pace);
 void pace_succeed(struct pace *pace);
 
-/* One has failed: the step has no more than PACE_LEAST attempts to give. */
+/*
+ * One has failed: the step has no more than PACE_LEAST attempts to give, and
+ * the rate is three quarters of what it was. Once in a step.
+ */
 void pace_fail(struct pace *pace);
 
 #endif
