@@ -131,11 +131,20 @@ wastes_turn(struct admission *admission, const struct segment *segment,
 		slices_left(admission, segment, header, now) > 0);
 }
 
-/* Whether the breaker lets the attempt through. */
+/*
+ * Whether the breaker lets the attempt through, or need not be asked: the ring
+ * will deny it.
+ */
 static bool
 ask_gate(struct caller *caller, struct admission *admission,
-    struct segment *segment, nanos age)
+    struct segment *segment, const struct header *header, bool retry, nanos now)
 {
+	nanos age = segment_age(header, now);
+
+	if (!caller->minds_gate || caller->share->breaker.failures == 0)
+		return true;
+	if (retry && wastes_turn(admission, segment, header, now))
+		return true;
 	if (gate_enter(&segment->gate, age, &caller->lease, &admission->gate) !=
 	    GATE_HELD)
 		return true;
@@ -144,31 +153,41 @@ ask_gate(struct caller *caller, struct admission *admission,
 	return false;
 }
 
+bool
+admission_concerns(struct caller *caller, bool retry, nanos now)
+{
+	const struct share *share = caller->share;
+
+	caller->began = now;
+	caller->outrun = false;
+	return share->key != NULL && (retry || share->breaker.failures > 0);
+}
+
 struct admission
 admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now)
 {
-	const struct breaker *breaker = &caller->share->breaker;
-	bool gated = caller->minds_gate && breaker->failures > 0;
 	struct admission admission = { .denied = REASON_NONE };
-	nanos age = segment_age(header, now);
+	bool waited = caller->waits;
 
+	caller->began = now;
+	caller->renewal = now + GATE_RENEWAL;
 	caller->lease = 0;
+	caller->outrun = caller->waits = false;
 	admission.footing = agree(caller, segment, header);
 	if (admission.footing.spoilt)
 		return admission;
-	if ((!gated ||
-		(retry && wastes_turn(&admission, segment, header, now)) ||
-		ask_gate(caller, &admission, segment, age)) &&
-	    retry)
+	if (ask_gate(caller, &admission, segment, header, retry, now) && retry)
 		ask_ring(caller, &admission, segment, header, now);
-	if (admission.denied == REASON_NONE && !admission.footing.spoilt)
-		return admission;
-	if (!caller->waits && !admission.footing.spoilt)
+	caller->waits = admission.denied != REASON_NONE;
+	if (caller->waits && !waited)
 		add_one(&segment->denied);
-	if (caller->lease != 0) /* a probe that the ring did not allow */
-		gate_probed(
-		    &segment->gate, breaker, GATE_NO_NEWS, caller->lease, age);
+	if (!caller->waits && !admission.footing.spoilt)
+		return admission;
+	/* A probe that the ring did not allow. */
+	if (caller->lease != 0)
+		gate_probed(&segment->gate, &caller->share->breaker,
+		    GATE_NO_NEWS, caller->lease, segment_age(header, now));
 	caller->lease = 0;
 	return admission;
 }
@@ -200,13 +219,27 @@ admission_news(enum reason reason, const struct outcome *outcome, bool deposits)
 		.deposits = deposits };
 }
 
-struct footing
-admission_tell(const struct caller *caller, struct segment *segment,
+/* To the breaker. Who was the probe until another took the lease is silent. */
+static void
+tell_gate(const struct caller *caller, struct segment *segment,
     const struct header *header, const struct news *news, nanos now)
 {
 	const struct breaker *breaker = &caller->share->breaker;
-	struct footing footing = agree(caller, segment, header);
 	nanos age = segment_age(header, now);
+
+	if (caller->lease != 0)
+		gate_probed(
+		    &segment->gate, breaker, news->gate, caller->lease, age);
+	else if (caller->minds_gate && !caller->outrun)
+		gate_tell(&segment->gate, breaker, news->gate, news->succeeded,
+		    segment_age(header, caller->began), age);
+}
+
+struct footing
+admission_tell(struct caller *caller, struct segment *segment,
+    const struct header *header, const struct news *news, nanos now)
+{
+	struct footing footing = agree(caller, segment, header);
 
 	if (footing.spoilt)
 		return footing;
@@ -217,15 +250,29 @@ admission_tell(const struct caller *caller, struct segment *segment,
 		footing.spoilt = true;
 		return footing;
 	}
-	if (caller->lease != 0)
-		gate_probed(
-		    &segment->gate, breaker, news->gate, caller->lease, age);
-	else if (caller->minds_gate && !caller->outrun)
-		gate_tell(
-		    &segment->gate, breaker, news->gate, news->succeeded, age);
+	tell_gate(caller, segment, header, news, now);
 	if (!caller->counted)
 		add_one(&segment->firsts);
 	if (news->succeeded)
 		add_one(&segment->successes);
+	caller->counted = true;
+	caller->lease = 0;
 	return footing;
+}
+
+nanos
+admission_nap(const struct caller *caller, nanos now)
+{
+	if (caller->lease == 0)
+		return NANOS_MAX;
+	return caller->renewal > now ? caller->renewal - now : 0;
+}
+
+void
+admission_renew(struct caller *caller, struct segment *segment,
+    const struct header *header, nanos now)
+{
+	gate_renew(&segment->gate, &caller->lease, segment_age(header, now));
+	caller->outrun = caller->lease == 0;
+	caller->renewal = now + GATE_RENEWAL;
 }

@@ -29,7 +29,7 @@ struct admission {
 	struct gate_view gate; /* what holds it, where that is the breaker */
 };
 
-/* Where one invocation stands. */
+/* Where one invocation stands. What is here is for admission to change. */
 struct caller {
 	const struct share *share;
 	bool minds_gate; /* asks the breaker, and tells it */
@@ -37,6 +37,8 @@ struct caller {
 	bool waits; /* was denied, and asks again */
 	bool outrun; /* is no longer the probe: another took the lease */
 	uint64_t lease; /* as the probe; 0: it is not */
+	nanos renewal; /* of the lease: when it is due */
+	nanos began; /* the attempt */
 };
 
 /* What an attempt's end means to others. */
@@ -51,9 +53,15 @@ struct footing admission_look(const struct caller *caller,
     struct segment *segment, const struct header *header, nanos now);
 
 /*
+ * Whether there is anything to ask before the next attempt: a first one is
+ * nobody's business but the breaker's. If not, it begins now.
+ */
+bool admission_concerns(struct caller *caller, bool retry, nanos now);
+
+/*
  * Whether the next attempt may begin, a retry (which is counted then) or a
- * first one (which only the breaker may hold). Sets caller->lease. Counts
- * nothing where it is denied.
+ * first one (which only the breaker may hold). Counts nothing where it is
+ * denied.
  */
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
@@ -65,9 +73,14 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
 struct news admission_news(
     enum reason reason, const struct outcome *outcome, bool deposits);
 
-/* Tells it. Leaves the lease in place, lest it have to be told again. */
-struct footing
-admission_tell(const struct caller *caller, struct segment *segment,
+struct footing admission_tell(struct caller *caller, struct segment *segment,
     const struct header *header, const struct news *news, nanos now);
+
+/* Until a probe has to renew its lease; NANOS_MAX: it has none. */
+nanos admission_nap(const struct caller *caller, nanos now);
+
+/* Renews it. Who was outrun meanwhile has no news any more. */
+void admission_renew(struct caller *caller, struct segment *segment,
+    const struct header *header, nanos now);
 
 #endif

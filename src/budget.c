@@ -12,6 +12,7 @@
 struct visit {
 	struct budget *budget;
 	nanos now;
+	struct caller caller; /* as it is after that */
 	struct footing footing;
 	/* to ask */
 	bool retry;
@@ -70,8 +71,8 @@ open_shared(struct budget *budget)
 /*
  * Does work with the segment, whichever it is. Should that be taken away, work
  * may be broken off anywhere and is done anew with another one: so it begins by
- * setting what it sets of the visit and of the budget, and what it leaves in
- * the one that is lost does not matter.
+ * setting what it sets of the visit, leaves the budget alone, and what it
+ * leaves in the one that is lost does not matter.
  */
 static void
 use(struct budget *budget,
@@ -126,6 +127,7 @@ pay(struct visit *visit,
 		go_alone(budget, "no sense in its words", 0);
 		use(budget, work, visit);
 	}
+	budget->caller = visit->caller;
 	if (visit->footing.differs)
 		say_differs(budget, &visit->footing);
 }
@@ -135,8 +137,9 @@ look(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
 
+	visit->caller = visit->budget->caller;
 	visit->footing =
-	    admission_look(&visit->budget->caller, segment, header, visit->now);
+	    admission_look(&visit->caller, segment, header, visit->now);
 }
 
 bool
@@ -156,8 +159,9 @@ ask(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
 
+	visit->caller = visit->budget->caller;
 	visit->admission = admission_ask(
-	    &visit->budget->caller, segment, header, visit->retry, visit->now);
+	    &visit->caller, segment, header, visit->retry, visit->now);
 	visit->footing = visit->admission.footing;
 }
 
@@ -166,14 +170,8 @@ budget_admit(struct budget *budget, bool retry, nanos now)
 {
 	struct visit visit = { .budget = budget, .now = now, .retry = retry };
 
-	budget->caller.outrun = false;
-	/* A first attempt is nobody's business but the breaker's. */
-	if (budget->share->key == NULL ||
-	    (!retry && budget->share->breaker.failures == 0))
-		return visit.admission;
-	pay(&visit, ask);
-	budget->caller.waits = visit.admission.denied != REASON_NONE;
-	budget->renewal = now + GATE_RENEWAL;
+	if (admission_concerns(&budget->caller, retry, now))
+		pay(&visit, ask);
 	return visit.admission;
 }
 
@@ -182,8 +180,9 @@ tell(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
 
+	visit->caller = visit->budget->caller;
 	visit->footing = admission_tell(
-	    &visit->budget->caller, segment, header, &visit->news, visit->now);
+	    &visit->caller, segment, header, &visit->news, visit->now);
 }
 
 void
@@ -194,11 +193,8 @@ budget_tell(struct budget *budget, enum reason reason,
 		.now = now,
 		.news = admission_news(reason, outcome, deposits) };
 
-	if (budget->share->key == NULL)
-		return;
-	pay(&visit, tell);
-	budget->caller.counted = true;
-	budget->caller.lease = 0;
+	if (budget->share->key != NULL)
+		pay(&visit, tell);
 }
 
 static void
@@ -206,16 +202,14 @@ renew(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
 
-	gate_renew(&segment->gate, &visit->budget->caller.lease,
-	    segment_age(header, visit->now));
+	visit->caller = visit->budget->caller;
+	admission_renew(&visit->caller, segment, header, visit->now);
 }
 
 nanos
 budget_nap(const struct budget *budget, nanos now)
 {
-	if (budget->caller.lease == 0)
-		return NANOS_MAX;
-	return budget->renewal > now ? budget->renewal - now : 0;
+	return admission_nap(&budget->caller, now);
 }
 
 void
@@ -226,6 +220,5 @@ budget_renew(struct budget *budget, nanos now)
 	if (budget_nap(budget, now) > 0)
 		return;
 	use(budget, renew, &visit);
-	budget->caller.outrun = budget->caller.lease == 0;
-	budget->renewal = now + GATE_RENEWAL;
+	budget->caller = visit.caller;
 }

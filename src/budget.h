@@ -20,7 +20,6 @@ struct budget {
 	struct caller caller;
 	bool alone;
 	bool warned; /* once is enough */
-	nanos renewal; /* of the lease: when, on CLOCK_BOOTTIME */
 };
 
 /*

@@ -76,6 +76,13 @@ remaining(uint64_t word, nanos now)
 	return until <= now || absurd(word, now) ? 0 : until - now;
 }
 
+/* When the last recovery began. */
+static nanos
+since(uint64_t word, nanos now)
+{
+	return absurd(word, now) ? 0 : instant_of(word);
+}
+
 /* How far a recovery is. */
 static struct pace
 pace_of(uint64_t word, uint64_t rate, nanos now)
@@ -145,9 +152,28 @@ pause_of(const struct breaker *breaker, uint64_t doublings)
 	return pause > GATE_PAUSE_MOST ? GATE_PAUSE_MOST : pause;
 }
 
-static struct gate_view
-view_of(const struct gate *gate, uint64_t rate, uint64_t word, nanos now)
+/* The two words of which most is made. */
+struct reading {
+	uint64_t rate, word;
+};
+
+/*
+ * The rate before the word: so it cannot be of a later recovery than the word
+ * is, and who swaps it has lost nothing of one.
+ */
+static struct reading
+read_gate(const struct gate *gate)
 {
+	struct reading reading = { .rate = atomic_load(&gate->rate) };
+
+	reading.word = atomic_load(&gate->word);
+	return reading;
+}
+
+static struct gate_view
+view_of(const struct gate *gate, struct reading reading, nanos now)
+{
+	uint64_t word = reading.word;
 	uint64_t streak = atomic_load(&gate->streak);
 	struct gate_view view = { .state = state_of(word),
 		.failures = (int64_t)failures_of(streak, word) };
@@ -157,28 +183,20 @@ view_of(const struct gate *gate, uint64_t rate, uint64_t word, nanos now)
 		view.next = remaining(word, now);
 	if (view.state != GATE_RECOVERING)
 		return view;
-	pace = pace_of(word, rate, now);
+	pace = pace_of(word, reading.rate, now);
 	if (pace.over) {
 		view.state = GATE_CLOSED;
 	} else {
 		view.next = pace_next(&pace, now);
-		if (view.next > 0 && view.next < GATE_PATIENCE)
-			view.next = GATE_PATIENCE;
 		view.rate = pace.rate * NANOS_SECOND / PACE_STEP;
 	}
 	return view;
 }
 
-/*
- * Everywhere the rate is read before the word. So it cannot be of a later
- * recovery than the word is, and who swaps it has lost nothing of one.
- */
 struct gate_view
 gate_look(const struct gate *gate, nanos now)
 {
-	uint64_t rate = atomic_load(&gate->rate);
-
-	return view_of(gate, rate, atomic_load(&gate->word), now);
+	return view_of(gate, read_gate(gate), now);
 }
 
 /* Takes the lease of a probe that is due; false: somebody else changed it. */
@@ -198,35 +216,35 @@ take_lease(struct gate *gate, uint64_t word, uint64_t *lease, nanos now)
  * False: somebody else changed it.
  */
 static bool
-take_turn(struct gate *gate, uint64_t word, uint64_t rate, nanos now)
+take_turn(struct gate *gate, struct reading seen, nanos now)
 {
-	struct pace pace = pace_of(word, rate, now);
+	struct pace pace = pace_of(seen.word, seen.rate, now);
 
 	if (pace.over)
-		return change(gate, word, GATE_CLOSED, 0);
+		return change(
+		    gate, seen.word, GATE_CLOSED, since(seen.word, now));
 	pace_take(&pace);
 	return atomic_compare_exchange_strong(
-	    &gate->rate, &rate, pace_word(&pace));
+	    &gate->rate, &seen.rate, pace_word(&pace));
 }
 
 enum gate_pass
 gate_enter(
     struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view)
 {
-	uint64_t rate, word;
+	struct reading seen;
 
 	*lease = 0;
 	do {
-		rate = atomic_load(&gate->rate);
-		word = atomic_load(&gate->word);
-		*view = view_of(gate, rate, word, now);
-		if (state_of(word) == GATE_CLOSED)
+		seen = read_gate(gate);
+		*view = view_of(gate, seen, now);
+		if (state_of(seen.word) == GATE_CLOSED)
 			return GATE_PASSED;
 		if (view->next > 0)
 			return GATE_HELD;
-	} while (state_of(word) == GATE_RECOVERING
-		? !take_turn(gate, word, rate, now)
-		: !take_lease(gate, word, lease, now));
+	} while (state_of(seen.word) == GATE_RECOVERING
+		? !take_turn(gate, seen, now)
+		: !take_lease(gate, seen.word, lease, now));
 	return *lease == 0 ? GATE_PASSED : GATE_PROBE;
 }
 
@@ -243,32 +261,45 @@ gate_renew(struct gate *gate, uint64_t *lease, nanos now)
 	return false;
 }
 
+/* An attempt without a lease, when it has ended. */
+struct ended {
+	bool succeeded;
+	nanos began, now;
+};
+
+/* Whether it began before the last recovery did: then it is no news. */
+static bool
+is_old(uint64_t word, const struct ended *ended)
+{
+	return ended->began < since(word, ended->now);
+}
+
 /*
- * What an attempt's end means for the pace, if the gate recovers. Returns
- * whether that could not have been slower.
+ * What its end means for the pace, if the gate recovers. Returns whether that
+ * could not have been slower.
  */
 static bool
-tell_pace(struct gate *gate, bool succeeded, nanos now)
+tell_pace(struct gate *gate, const struct ended *ended)
 {
-	uint64_t rate, word;
+	struct reading seen;
 	struct pace pace;
 	bool slowest;
 
 	do {
-		rate = atomic_load(&gate->rate);
-		word = atomic_load(&gate->word);
-		if (state_of(word) != GATE_RECOVERING)
+		seen = read_gate(gate);
+		if (state_of(seen.word) != GATE_RECOVERING ||
+		    is_old(seen.word, ended))
 			return true;
-		pace = pace_of(word, rate, now);
+		pace = pace_of(seen.word, seen.rate, ended->now);
 		if (pace.over)
 			return true;
 		slowest = pace.rate == PACE_LEAST;
-		if (succeeded)
+		if (ended->succeeded)
 			pace_succeed(&pace);
 		else
 			pace_fail(&pace);
 	} while (!atomic_compare_exchange_strong(
-	    &gate->rate, &rate, pace_word(&pace)));
+	    &gate->rate, &seen.rate, pace_word(&pace)));
 	return slowest;
 }
 
@@ -278,14 +309,15 @@ tell_pace(struct gate *gate, bool succeeded, nanos now)
  * streak nothing is written, or successes would fight for the cache line.
  */
 static void
-tell_success(struct gate *gate, nanos now)
+tell_success(struct gate *gate, const struct ended *ended)
 {
 	uint64_t streak, word;
 
-	tell_pace(gate, true, now);
+	tell_pace(gate, ended);
 	streak = atomic_load(&gate->streak);
 	word = atomic_load(&gate->word);
-	if (admits(word) && failures_of(streak, word) > 0)
+	if (admits(word) && failures_of(streak, word) > 0 &&
+	    !is_old(word, ended))
 		change(gate, word, state_of(word), instant_of(word));
 }
 
@@ -295,16 +327,17 @@ tell_success(struct gate *gate, nanos now)
  * Whoever dies between the writes leaves a streak that the next one opens with.
  */
 static void
-tell_failure(struct gate *gate, const struct breaker *breaker, nanos now)
+tell_failure(
+    struct gate *gate, const struct breaker *breaker, const struct ended *ended)
 {
-	bool slowest = tell_pace(gate, false, now);
+	bool slowest = tell_pace(gate, ended);
 	uint64_t streak = atomic_load(&gate->streak);
 	uint64_t word, failures;
-	nanos until = number_add(now, pause_of(breaker, 0));
+	nanos until = number_add(ended->now, pause_of(breaker, 0));
 
 	do {
 		word = atomic_load(&gate->word);
-		if (!admits(word))
+		if (!admits(word) || is_old(word, ended))
 			return;
 		failures = one_more(failures_of(streak, word), FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
@@ -316,12 +349,14 @@ tell_failure(struct gate *gate, const struct breaker *breaker, nanos now)
 
 void
 gate_tell(struct gate *gate, const struct breaker *breaker, enum gate_news news,
-    bool succeeded, nanos now)
+    bool succeeded, nanos began, nanos now)
 {
+	const struct ended ended = { succeeded, began, now };
+
 	if (news == GATE_ILL)
-		tell_failure(gate, breaker, now);
+		tell_failure(gate, breaker, &ended);
 	else if (news == GATE_WELL && succeeded)
-		tell_success(gate, now);
+		tell_success(gate, &ended);
 }
 
 /*

@@ -12,10 +12,11 @@
  *     rate    the word of the pace
  *
  * ms is when the next probe is due (open), when the lease ends (half-open), or
- * when the recovery began. The word's seq goes up with each of its changes. A
- * streak is of the gate whose seq it has, closed or recovering, and of the
- * outage that it began; under any other such gate it is void. doublings: how
- * often the pause was doubled since.
+ * when the last recovery began (recovering, closed): how an attempt ended that
+ * began before that is no news. The word's seq goes up with each of its
+ * changes. A streak is of the gate whose seq it has, closed or recovering, and
+ * of the outage that it began; under any other such gate it is void. doublings:
+ * how often the pause was doubled since.
  * Times are nanoseconds since the segment was made, never negative.
  *
  * tests/gate_check.c tries all interleavings of a few processes.
@@ -37,12 +38,6 @@
  * nonsense, and over: whatever stands in the words, it does not hold for ever.
  */
 #define GATE_PAUSE_MOST NANOS_DAY
-
-/*
- * Who is not let in while it recovers asks again after this long, not when the
- * next turn is: there may be a thousand of them, and only one gets it.
- */
-#define GATE_PATIENCE (500 * NANOS_MS)
 
 /* All zero is a closed gate and no failure. */
 struct gate {
@@ -67,8 +62,8 @@ enum gate_state {
 struct gate_view {
 	enum gate_state state;
 	int64_t failures; /* in a row */
-	nanos next; /* until a probe is due, the lease ends, or it is worth
-		       asking again; 0: now */
+	nanos next; /* until a probe is due, the lease ends, or the next turn
+		       of a recovery, which only one gets; 0: now */
 	int64_t rate; /* while it recovers: attempts in a second */
 };
 
@@ -98,13 +93,13 @@ enum gate_pass gate_enter(
 bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
 
 /*
- * An attempt without a lease has ended. A success (well, and succeeded) ends
- * the streak; an ill one makes it longer, and the one that reaches
- * breaker->failures opens the gate: a recovering one only where the pace could
- * not be slower. Other news of it change nothing.
+ * An attempt without a lease, which began at the instant began, has ended. A
+ * success (well, and succeeded) ends the streak; an ill one makes it longer,
+ * and the one that reaches breaker->failures opens the gate: a recovering one
+ * only where the pace could not be slower. Other news of it change nothing.
  */
 void gate_tell(struct gate *gate, const struct breaker *breaker,
-    enum gate_news news, bool succeeded, nanos now);
+    enum gate_news news, bool succeeded, nanos began, nanos now);
 
 /*
  * A probe has ended. Well: recovering. Ill: open again, for twice as long. No

@@ -4,19 +4,24 @@
 
 /* The model check has fewer. */
 #ifndef STEP_BITS
-#define BEGAN_BITS 24
+#define BEGAN_BITS 20
 #define STEP_BITS 11
 #define COUNT_BITS 9
+#define SERVED_BITS 8
+#define FAILED_BITS 6
 #endif
+
+/* More failures than one, and than this part of the rate, are too many. */
+#define SHARE 16
 
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 
 /* From the right; began takes what is left. */
 enum {
-	CUT_AT = 0,
-	MET_AT = 1,
-	SERVED_AT = 2,
-	TAKEN_AT = SERVED_AT + COUNT_BITS,
+	MET_AT = 0,
+	FAILED_AT = 1,
+	SERVED_AT = FAILED_AT + FAILED_BITS,
+	TAKEN_AT = SERVED_AT + SERVED_BITS,
 	RATE_AT = TAKEN_AT + COUNT_BITS,
 	STEP_AT = RATE_AT + COUNT_BITS,
 	BEGAN_AT = STEP_AT + STEP_BITS,
@@ -55,9 +60,9 @@ unpack(uint64_t word, nanos began)
 		.step = part(word, STEP_AT, STEP_BITS),
 		.rate = part(word, RATE_AT, COUNT_BITS),
 		.taken = part(word, TAKEN_AT, COUNT_BITS),
-		.served = part(word, SERVED_AT, COUNT_BITS),
+		.served = part(word, SERVED_AT, SERVED_BITS),
+		.failed = part(word, FAILED_AT, FAILED_BITS),
 		.met = part(word, MET_AT, 1) != 0,
-		.cut = part(word, CUT_AT, 1) != 0,
 	};
 
 	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
@@ -66,16 +71,22 @@ unpack(uint64_t word, nanos began)
 	return pace;
 }
 
-/* The rate of the next step. A cut one is three quarters already. */
+static bool
+is_cut(const struct pace *pace)
+{
+	return pace->failed > 1 + pace->rate / SHARE;
+}
+
+/* The rate of the next step. */
 static int64_t
 next_rate(const struct pace *pace)
 {
 	int64_t rate = pace->rate;
 	int64_t most = pace->met ? rate + 1 + rate / 16 : 2 * rate;
 
-	if (pace->cut)
-		return greater(lesser(rate, pace->served),
-		    greater(rate * 2 / 3, PACE_LEAST));
+	if (is_cut(pace))
+		return greater(PACE_LEAST,
+		    greater(rate / 2, lesser(pace->served, rate * 3 / 4)));
 	if (2 * pace->served <= rate)
 		return rate;
 	return lesser(lesser(most, 2 * pace->served), MOST(COUNT_BITS));
@@ -84,12 +95,17 @@ next_rate(const struct pace *pace)
 static void
 end_step(struct pace *pace)
 {
-	if (2 * pace->taken <= pace->rate && !pace->cut)
+	bool cut = is_cut(pace);
+
+	if (2 * pace->taken <= pace->rate && !cut)
 		pace->over = true;
+	/* At the slowest it has met nothing yet: one of before may have failed.
+	 */
+	if (cut && pace->rate > PACE_LEAST)
+		pace->met = true;
 	pace->rate = next_rate(pace);
 	pace->step++;
-	pace->taken = pace->served = 0;
-	pace->cut = false;
+	pace->taken = pace->served = pace->failed = 0;
 }
 
 struct pace
@@ -113,7 +129,7 @@ pace_word(const struct pace *pace)
 	    (uint64_t)pace->step << STEP_AT | (uint64_t)pace->rate << RATE_AT |
 	    (uint64_t)pace->taken << TAKEN_AT |
 	    (uint64_t)pace->served << SERVED_AT |
-	    (uint64_t)pace->met << MET_AT | (uint64_t)pace->cut << CUT_AT;
+	    (uint64_t)pace->failed << FAILED_AT | (uint64_t)pace->met << MET_AT;
 }
 
 nanos
@@ -123,7 +139,7 @@ pace_next(const struct pace *pace, nanos now)
 	nanos at = pace->began + pace->step * PACE_STEP;
 
 	if (pace->taken >= pace->rate ||
-	    (pace->cut && pace->taken >= PACE_LEAST))
+	    (pace->taken >= PACE_LEAST && is_cut(pace)))
 		at += PACE_STEP;
 	else if (waits > 0)
 		at += PACE_STEP * waits / pace->rate;
@@ -139,17 +155,11 @@ pace_take(struct pace *pace)
 void
 pace_succeed(struct pace *pace)
 {
-	pace->served = lesser(pace->served + 1, MOST(COUNT_BITS));
+	pace->served = lesser(pace->served + 1, MOST(SERVED_BITS));
 }
 
 void
 pace_fail(struct pace *pace)
 {
-	if (pace->cut)
-		return;
-	pace->cut = true;
-	/* At the slowest it has met nothing yet: one of before may have failed.
-	 */
-	pace->met = pace->met || pace->rate > PACE_LEAST;
-	pace->rate = greater(pace->rate * 3 / 4, PACE_LEAST);
+	pace->failed = lesser(pace->failed + 1, MOST(FAILED_BITS));
 }

@@ -9,10 +9,11 @@
  * nothing is held or given back: whoever is killed with what he took was one
  * attempt, and no more.
  *
- *     [began:24 | step:11 | rate:9 | taken:9 | served:9 | met:1 | cut:1]
+ *     [began:20 | step:11 | rate:9 | taken:9 | served:8 | failed:6 | met:1]
  *
- * began: the low bits of the millisecond in which the recovery began. A word
- * of another recovery is void, and stands for one that begins.
+ * began: the low bits of the millisecond in which the recovery began, more than
+ * it can last. A word of another recovery is void, and stands for one that
+ * begins.
  */
 #ifndef PACE_H
 #define PACE_H
@@ -35,38 +36,38 @@ struct pace {
 	int64_t rate; /* attempts in this step */
 	int64_t taken; /* of them */
 	int64_t served; /* successes in this step */
+	int64_t failed; /* failures in it */
 	bool met; /* its limit, once: it grows by addition since */
-	bool cut; /* in this step: once is enough */
 	bool over; /* there is nobody left to hold back, or no need to */
 };
 
 /*
- * Where a recovery that began at the instant began is now, from its word. At
- * the end of a step
+ * Where a recovery that began at the instant began is now, from its word. A
+ * step is cut if more than one attempt failed in it, and more than a sixteenth of
+ * its rate: what fails now and then all the time is not overloaded. At the end
+ * of a step
  *   - the rate doubles, or grows by a sixteenth and one where it has met its
- *     limit before (a failure at more than PACE_LEAST), but to no more than
- * twice the successes of that step: so slow commands are waited for;
- *   - if one failed in it, the rate is what succeeded in it, but no more than
- *     three quarters of what it was, and no less than half;
- *   - it is over if no more than half of the attempts were taken and none
- *     failed, or after seven minutes: who always fails now and then would be
- *     held back for ever.
+ *     limit before (a step that was cut, at more than PACE_LEAST), but to no
+ *     more than twice the successes of that step: so slow commands are waited
+ *     for;
+ *   - if it was cut, the rate is what succeeded in it, but no more than three
+ *     quarters of what it was, and no less than half;
+ *   - it is over if no more than half of the attempts were taken and it was not
+ *     cut, or after seven minutes.
  */
 struct pace pace_read(uint64_t word, nanos began, nanos now);
 
 uint64_t pace_word(const struct pace *pace);
 
-/* Until the next attempt is to be had; 0: now. */
+/*
+ * Until the next attempt is to be had; 0: now. A step that is cut has no more
+ * than PACE_LEAST to give.
+ */
 nanos pace_next(const struct pace *pace, nanos now);
 
-/* An attempt begins, or has succeeded. */
+/* An attempt begins, has succeeded, or has failed. */
 void pace_take(struct pace *pace);
 void pace_succeed(struct pace *pace);
-
-/*
- * One has failed: the step has no more than PACE_LEAST attempts to give, and
- * the rate is three quarters of what it was. Once in a step.
- */
 void pace_fail(struct pace *pace);
 
 #endif

@@ -8,6 +8,13 @@ enum { STATUS_FAILED = 1, STATUS_HELD = 75, STATUS_DEADLINE = 124 };
 #define ASK_LEAST (20 * NANOS_MS)
 #define ASK_MOST NANOS_SECOND
 
+/*
+ * Where a breaker recovers, a thousand may wait for a turn that one of them
+ * gets: so not at each, but after this long, or a part of a shorter wait.
+ */
+#define ASK_RECOVERING (500 * NANOS_MS)
+#define ASK_PARTS 4
+
 #define HTTP_TOO_MANY_REQUESTS 429
 
 /* The end of it all, with what the last attempt left. */
@@ -151,12 +158,25 @@ within(nanos least, nanos span, nanos most)
 	return span < least ? least : span > most ? most : span;
 }
 
+/* How long to wait before asking again, but for the jitter. */
+static nanos
+ask_after(const struct policy *policy, const struct admission *admission)
+{
+	nanos least = ASK_LEAST;
+
+	if (admission->denied == REASON_BREAKER &&
+	    admission->gate.state == GATE_RECOVERING)
+		least = within(
+		    ASK_LEAST, policy->share.wait / ASK_PARTS, ASK_RECOVERING);
+	return within(least, admission->next, ASK_MOST);
+}
+
 struct step
 plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now)
 {
 	nanos left = time_left(history, now);
-	nanos nap = within(ASK_LEAST, admission->next, ASK_MOST);
+	nanos nap = ask_after(policy, admission);
 	struct step step;
 
 	history->admission = *admission;

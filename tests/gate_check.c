@@ -14,6 +14,7 @@
  *   them over before the last success, or the last change to closed or
  *   recovering, began; a recovery moreover only at the slowest pace; and after
  *   so many it does;
+ * - how an attempt ended that began before the last recovery changes nothing;
  * - a recovery ends by itself only when its pace says so;
  * - from every state, once the lease or the pause is over, somebody gets in, a
  *   probe that goes well lets others in, and the gate closes if nobody comes.
@@ -54,6 +55,8 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define BEGAN_BITS 3
 #define STEP_BITS 1
 #define COUNT_BITS 2
+#define SERVED_BITS 2
+#define FAILED_BITS 2
 #define PACE_STEP GATE_LEASE
 #define PACE_LEAST 1
 
@@ -102,7 +105,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 /* In place of a rate that is gone, of a recovery that is gone or is not. */
 #define STALE 1
 #define STALE_OVER \
-	((uint64_t)PRESENT << BEGAN_AT | MOST(COUNT_BITS) << SERVED_AT | \
+	((uint64_t)PRESENT << BEGAN_AT | MOST(SERVED_BITS) << SERVED_AT | \
 	    (uint64_t)PACE_LEAST << RATE_AT)
 #define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | MOST(BEGAN_AT))
 
@@ -199,6 +202,7 @@ enum fault {
 	ENDED_TOO_SOON, /* a recovery, as if nobody had come */
 	BEGUN_ANEW, /* by a success in it */
 	NEVER_OVER,
+	OLD_IS_NEWS,
 	FAULTS,
 };
 
@@ -352,6 +356,8 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	}
 	if (to == GATE_RECOVERING)
 		return "recovers from nothing";
+	if (until_of(new) != until_of(old))
+		return "forgets when it began";
 	pace = pace_of(old, last_seen(actor, true), clock_at(actor->now));
 	return actor->operation == ENTER && pace.over ? NULL : "not over yet";
 }
@@ -400,14 +406,17 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	was = unpack(old, began);
 	is = unpack(new, began);
 	if (is.step > was.step)
-		was.taken = was.served = 0;
+		was.taken = was.served = was.failed = 0;
 	if (is.step < was.step || began + is.step * PACE_STEP > clock_at(NOW))
 		return "not the step that it is";
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
 	was.served += actor->operation == TELL_SUCCESS;
-	if (is.served != lesser(was.served, (int64_t)MOST(COUNT_BITS)))
+	if (is.served != lesser(was.served, (int64_t)MOST(SERVED_BITS)))
 		return "a success is lost, or none";
+	was.failed += actor->operation == TELL_ILL;
+	if (is.failed != lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
+		return "a failure is lost, or none";
 	if (turn && is.taken > is.rate)
 		return "more turns than there are";
 	return NULL;
@@ -432,6 +441,9 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 		wrong(why);
 	if (seq_of(new) != seq_of(old) + 1)
 		wrong("a change that is not counted");
+	/* Nobody is older than that but who is always. */
+	if (state_of(new) == GATE_CLOSED)
+		new &= ~MOST(MS_BITS);
 	state->gate.word = new;
 	for (int i = 0; i < ACTORS; i++)
 		state->actors[i].holds = false;
@@ -729,6 +741,26 @@ enter(struct gate *gate, nanos now)
 	return lease;
 }
 
+/* An attempt has ended that began after all recoveries, or before them. */
+static void
+tell(struct gate *gate, bool succeeded, bool old, nanos now)
+{
+	nanos began = old && run.fault != OLD_IS_NEWS ? -1 : clock_at(NOW);
+
+	gate_tell(gate, &breaker, succeeded ? GATE_WELL : GATE_ILL, succeeded,
+	    began, now);
+}
+
+/* And one that has nothing to say. */
+static void
+tell_other(struct gate *gate, nanos now)
+{
+	gate_tell(gate, &breaker, GATE_WELL, false, clock_at(NOW), now);
+	gate_tell(gate, &breaker, GATE_NO_NEWS, false, clock_at(NOW), now);
+	if (run.fault == EVERYTHING_IS_ILL)
+		tell(gate, false, false, now);
+}
+
 /* Does it. Returns the lease that one has then, or 0. */
 static uint64_t
 operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
@@ -741,17 +773,14 @@ operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
 		return enter(gate, now);
 	case TELL_SUCCESS:
 		if (run.fault != SUCCESS_IS_NOTHING)
-			gate_tell(gate, &breaker, GATE_WELL, true, now);
+			tell(gate, true, false, now);
 		break;
 	case TELL_ILL:
 		if (run.fault != NOTHING_IS_ILL)
-			gate_tell(gate, &breaker, GATE_ILL, false, now);
+			tell(gate, false, false, now);
 		break;
 	case TELL_OTHER:
-		gate_tell(gate, &breaker, GATE_WELL, false, now);
-		gate_tell(gate, &breaker, GATE_NO_NEWS, false, now);
-		if (run.fault == EVERYTHING_IS_ILL)
-			gate_tell(gate, &breaker, GATE_ILL, false, now);
+		tell_other(gate, now);
 		break;
 	case RENEW:
 		gate_renew(gate, &lease, now);
@@ -915,6 +944,20 @@ ask_alone(struct gate gate)
 	return state_of(gate.word) == GATE_CLOSED ? NULL : "never closed";
 }
 
+/* Whatever it looks like in between, what is old finds it old. */
+static const char *
+tell_old(struct gate gate)
+{
+	struct gate was = gate;
+
+	for (int now = 0; now <= NOW; now++) {
+		tell(&gate, false, true, clock_at(now));
+		tell(&gate, true, true, clock_at(now));
+	}
+	return memcmp(&gate, &was, sizeof gate) == 0 ? NULL
+						     : "changed by what is old";
+}
+
 /* What must hold of a state as it is. */
 static void
 examine(const struct state *state)
@@ -930,6 +973,8 @@ examine(const struct state *state)
 		wrong("not opened after enough failures");
 	if (holders > 1)
 		wrong("two have the same lease");
+	if (why == NULL)
+		why = tell_old(state->gate);
 	if (why != NULL)
 		wrong(why);
 }
@@ -1194,8 +1239,8 @@ called(uint64_t name, uint64_t present, uint64_t past)
 /*
  * A rate in which stands what makes a difference. There are two steps, of one
  * attempt and of two at most: so all growth is the same, more than one success
- * in the first is like one, in the second none counts, and a failure in it only
- * for the rate.
+ * in the first is like one, in the second none counts, and of failures in it
+ * only whether they cut a rate of two; two are enough for that.
  */
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
@@ -1206,7 +1251,9 @@ simplest(uint64_t rate, uint64_t name)
 	pace.taken = lesser(pace.taken, pace.rate);
 	pace.served = pace.step == 0 && pace.served > 0;
 	pace.met = false;
-	pace.cut = pace.cut && (pace.step == 0 || pace.rate > PACE_LEAST);
+	pace.failed = pace.step == 0 || pace.rate > PACE_LEAST
+	    ? lesser(pace.failed, 2)
+	    : 0;
 	return pace_word(&pace);
 }
 

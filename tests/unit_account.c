@@ -192,10 +192,12 @@ test_the_gate(void)
 	struct gate_view view;
 	uint64_t lease;
 
-	gate_tell(&segment.gate, &breaker, GATE_ILL, false, SECONDS(1));
+	gate_tell(
+	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
 	EQUAL("one failure", look(&segment, SECONDS(1)).failures, 1);
 	EQUAL("one failure", look(&segment, SECONDS(1)).probe, ACCOUNT_NONE);
-	gate_tell(&segment.gate, &breaker, GATE_ILL, false, SECONDS(1));
+	gate_tell(
+	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
 	EQUAL("two", look(&segment, SECONDS(1)).gate, GATE_OPEN);
 	EQUAL("two", look(&segment, SECONDS(1)).failures, 2);
 	EQUAL("two", look(&segment, SECONDS(4)).probe, SECONDS(7));

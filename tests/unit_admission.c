@@ -61,8 +61,8 @@ denied(
 }
 
 static struct footing
-tell(const struct caller *caller, struct segment *segment,
-    const struct news *news, nanos now)
+tell(struct caller *caller, struct segment *segment, const struct news *news,
+    nanos now)
 {
 	return admission_tell(caller, segment, &segment->header, news, now);
 }
@@ -162,12 +162,10 @@ test_who_waits_is_denied_once(void)
 	struct segment segment = make(0, 0);
 	struct caller caller = caller_of(&usual);
 
-	ask(&caller, &segment, true, 0);
-	caller.waits = true;
 	for (int i = 0; i < 9; i++)
 		ask(&caller, &segment, true, 0);
 	check_counts("waits", &segment, 0, 1, 0);
-	caller.waits = false;
+	EQUAL("first", ask(&caller, &segment, false, 0).denied, REASON_NONE);
 	ask(&caller, &segment, true, 0);
 	check_counts("anew", &segment, 0, 2, 0);
 }
@@ -331,7 +329,6 @@ test_one_probe_and_what_it_finds(void)
 		struct caller caller = caller_of(&careful), other = caller;
 		struct news news = { .gate = findings[i].gate };
 		struct gate_view view;
-		uint64_t lease;
 
 		fail_thrice(&segment, 0);
 		other.lease = 7; /* an old one is gone */
@@ -343,14 +340,14 @@ test_one_probe_and_what_it_finds(void)
 		    ask(&other, &segment, false, SECONDS(10)).denied,
 		    REASON_BREAKER);
 		HOLDS(findings[i].row, other.lease == 0);
-		lease = caller.lease;
+		other = caller;
 		tell(&caller, &segment, &news, SECONDS(10));
-		HOLDS(findings[i].row, caller.lease == lease);
+		HOLDS(findings[i].row, caller.lease == 0 && caller.counted);
 		view = gate_look(&segment.gate, SECONDS(10));
 		EQUAL(findings[i].row, view.state, findings[i].state);
 		EQUAL(findings[i].row, view.next, findings[i].next);
 		/* Told anew it changes nothing. */
-		tell(&caller, &segment, &news, SECONDS(10));
+		tell(&other, &segment, &news, SECONDS(10));
 		EQUAL(findings[i].row,
 		    gate_look(&segment.gate, SECONDS(10)).state,
 		    findings[i].state);
@@ -405,7 +402,7 @@ test_a_recovery_has_so_many_turns(void)
 		EQUAL("held", admission.denied, REASON_BREAKER);
 		EQUAL("held", admission.gate.state, GATE_RECOVERING);
 		HOLDS("held", admission.gate.rate > 0);
-		HOLDS("held", admission.next >= GATE_PATIENCE);
+		EQUAL("held", admission.next, PACE_STEP);
 		HOLDS("held", caller.lease == 0);
 		check_counts("held", &segment, 0, 1, now);
 	}
@@ -439,7 +436,6 @@ test_a_retry_without_allowance_takes_no_turn(void)
 			EQUAL(rows[i].row, admission.next, rows[i].next);
 			EQUAL(rows[i].row, admission.cooling,
 			    rows[i].cooldown > 0);
-			caller.waits = true;
 		}
 		check_counts(rows[i].row, &segment, 0, 1, now);
 		for (int j = 0; j < PACE_LEAST; j++)
@@ -450,6 +446,36 @@ test_a_retry_without_allowance_takes_no_turn(void)
 		    REASON_BREAKER);
 		EQUAL(rows[i].row, ask(&caller, &segment, true, now).denied,
 		    REASON_BUDGET);
+	}
+}
+
+/* Of a retry too, and of one that asked nobody since it has no breaker. */
+static void
+test_what_began_before_a_recovery_is_no_news(void)
+{
+	static const struct share *const shares[] = { &careful, &usual };
+
+	for (int i = 0; i < 4; i++) {
+		struct segment segment = recovering(-1, 100);
+		struct caller late = caller_of(shares[i / 2]), present = late;
+		bool retry = i % 2 != 0;
+
+		if (admission_concerns(&late, retry, SECONDS(9)))
+			late.began = SECONDS(9);
+		if (admission_concerns(&present, retry, SECONDS(10)))
+			EQUAL("present",
+			    ask(&present, &segment, retry, SECONDS(10)).denied,
+			    REASON_NONE);
+		tell(&late, &segment, &ill, SECONDS(10));
+		EQUAL(
+		    "late", gate_look(&segment.gate, SECONDS(10)).failures, 0);
+		tell(&present, &segment, &ill, SECONDS(10));
+		EQUAL("present", gate_look(&segment.gate, SECONDS(10)).failures,
+		    1);
+		tell(&late, &segment, &succeeded, SECONDS(10));
+		EQUAL(
+		    "late", gate_look(&segment.gate, SECONDS(10)).failures, 1);
+		EQUAL("late", (int64_t)segment.successes, 1);
 	}
 }
 
@@ -469,6 +495,71 @@ test_after_a_recovery_all_is_as_usual(void)
 	    "closed", gate_look(&segment.gate, SECONDS(30)).state, GATE_CLOSED);
 	HOLDS("closed", segment.gate.word >> 62 == GATE_CLOSED);
 	check_counts("closed", &segment, 1, 1, SECONDS(30));
+}
+
+/*
+ * The lease of a probe
+ */
+
+static void
+test_a_lease_is_renewed(void)
+{
+	struct segment segment = make(-1, -1);
+	struct caller caller = caller_of(&careful), other = caller;
+	const struct header *header = &segment.header;
+
+	EQUAL("none", admission_nap(&caller, 0), NANOS_MAX);
+	fail_thrice(&segment, 0);
+	ask(&caller, &segment, false, SECONDS(10));
+	EQUAL("new", admission_nap(&caller, SECONDS(10)), GATE_RENEWAL);
+	EQUAL("due", admission_nap(&caller, SECONDS(11)), 0);
+	EQUAL("late", admission_nap(&caller, SECONDS(12)), 0);
+	admission_renew(&caller, &segment, header, SECONDS(12));
+	HOLDS("renewed", caller.lease != 0 && !caller.outrun);
+	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), GATE_RENEWAL);
+	/* Stopped for longer than it lasts, it finds another in its place. */
+	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).denied,
+	    REASON_BREAKER);
+	ask(&other, &segment, false, SECONDS(15));
+	HOLDS("other", other.lease != 0);
+	admission_renew(&caller, &segment, header, SECONDS(15));
+	HOLDS("outrun", caller.lease == 0 && caller.outrun);
+	EQUAL("outrun", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
+	tell(&caller, &segment, &ill, SECONDS(15));
+	EQUAL("outrun", gate_look(&segment.gate, SECONDS(15)).state,
+	    GATE_HALF_OPEN);
+	EQUAL("outrun", gate_look(&segment.gate, SECONDS(15)).failures, 3);
+	/* Its next attempt is like any other. */
+	ask(&caller, &segment, false, SECONDS(15));
+	HOLDS("next", !caller.outrun && caller.waits);
+}
+
+static void
+test_what_is_to_be_asked(void)
+{
+	static const struct share nothing = { .key = NULL };
+	static const struct {
+		const char *row;
+		const struct share *share;
+		bool first, retry;
+	} rows[] = {
+		{ "no budget", &nothing, false, false },
+		{ "budget", &usual, false, true },
+		{ "breaker", &careful, true, true },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct caller caller = caller_of(rows[i].share);
+
+		caller.outrun = true;
+		EQUAL(rows[i].row, admission_concerns(&caller, false, 7),
+		    rows[i].first);
+		EQUAL(rows[i].row, caller.began, 7);
+		HOLDS(rows[i].row, !caller.outrun);
+		EQUAL(rows[i].row, admission_concerns(&caller, true, 8),
+		    rows[i].retry);
+		EQUAL(rows[i].row, caller.began, 8);
+	}
 }
 
 /*
@@ -730,7 +821,10 @@ static void (*const tests[])(void) = {
 	test_a_probe_without_allowance_is_given_back,
 	test_a_recovery_has_so_many_turns,
 	test_a_retry_without_allowance_takes_no_turn,
+	test_what_began_before_a_recovery_is_no_news,
 	test_after_a_recovery_all_is_as_usual,
+	test_a_lease_is_renewed,
+	test_what_is_to_be_asked,
 	test_what_is_told,
 	test_what_it_says_of_the_dependency,
 	test_spoilt_limits,

@@ -16,6 +16,8 @@ enum what {
 	ANSWER, /* a failure that no retry cures */
 	ILL,
 	NO_NEWS,
+	OLD_SUCCESS, /* of one that began when the gate was new */
+	OLD_ILL,
 	PROBED_WELL, /* by whoever holds, or once held, the lease */
 	PROBED_ILL,
 	PROBED_NO_NEWS,
@@ -116,6 +118,24 @@ static const struct script scripts[] = {
 		{ SUCCESS, B, 10, 0, HALF, 3, 3 },
 		{ PROBED_WELL, A, 10, 0, RECOVERING, 0, 0 },
 		{ ILL, B, 10, 0, RECOVERING, 1, 0 },
+	    } },
+	{ "what began before a recovery is no news",
+	    {
+		{ OLD_ILL, B, 0, 0, CLOSED, 1, 0 },
+		{ OLD_SUCCESS, B, 0, 0, CLOSED, 0, 0 },
+		OPENED,
+		{ ENTER, A, 10, GATE_PROBE, HALF, 3, 3 },
+		{ PROBED_WELL, A, 11, 0, RECOVERING, 0, 0 },
+		{ ILL, B, 11, 0, RECOVERING, 1, 0 },
+		{ ILL, B, 11, 0, RECOVERING, 2, 0 },
+		{ OLD_ILL, C, 11, 0, RECOVERING, 2, 0 },
+		{ OLD_SUCCESS, C, 11, 0, RECOVERING, 2, 0 },
+		{ ENTER, A, 20, GATE_PASSED, CLOSED, 0, 0 },
+		{ ILL, B, 20, 0, CLOSED, 1, 0 },
+		{ ILL, B, 20, 0, CLOSED, 2, 0 },
+		{ OLD_ILL, C, 20, 0, CLOSED, 2, 0 },
+		{ OLD_SUCCESS, C, 20, 0, CLOSED, 2, 0 },
+		{ ILL, B, 20, 0, OPEN, 3, 10 },
 	    } },
 	{ "one probe, when it is due",
 	    {
@@ -344,16 +364,22 @@ check_deed(const char *row, struct gate *gate, const struct deed *deed,
 		check_renewing(row, gate, deed, lease);
 		break;
 	case SUCCESS:
-		gate_tell(gate, &usual, GATE_WELL, true, now);
+		gate_tell(gate, &usual, GATE_WELL, true, now, now);
 		break;
 	case ANSWER:
-		gate_tell(gate, &usual, GATE_WELL, false, now);
+		gate_tell(gate, &usual, GATE_WELL, false, now, now);
 		break;
 	case ILL:
-		gate_tell(gate, &usual, GATE_ILL, false, now);
+		gate_tell(gate, &usual, GATE_ILL, false, now, now);
 		break;
 	case NO_NEWS:
-		gate_tell(gate, &usual, GATE_NO_NEWS, false, now);
+		gate_tell(gate, &usual, GATE_NO_NEWS, false, now, now);
+		break;
+	case OLD_SUCCESS:
+		gate_tell(gate, &usual, GATE_WELL, true, 0, now);
+		break;
+	case OLD_ILL:
+		gate_tell(gate, &usual, GATE_ILL, false, 0, now);
 		break;
 	case PROBED_WELL:
 		gate_probed(gate, &usual, GATE_WELL, *lease, now);
@@ -392,7 +418,7 @@ opened(const struct breaker *breaker, nanos now)
 	struct gate gate = { 0 };
 
 	for (int64_t i = 0; i < breaker->failures; i++)
-		gate_tell(&gate, breaker, GATE_ILL, false, now);
+		gate_tell(&gate, breaker, GATE_ILL, false, now, now);
 	EQUAL("opened", gate_look(&gate, now).state, GATE_OPEN);
 	return gate;
 }
@@ -414,7 +440,7 @@ test_words(void)
 	uint64_t lease;
 
 	for (int i = 0; i < 3; i++)
-		gate_tell(&gate, &usual, GATE_ILL, false, 0);
+		gate_tell(&gate, &usual, GATE_ILL, false, 0, 0);
 	HOLDS("open", gate.word == (UINT64_C(1) << 62 | seq | 10000));
 	HOLDS("open", gate.streak == 3);
 	entered(&gate, SECONDS(10), &lease);
@@ -433,13 +459,13 @@ test_words(void)
 	gate_probed(&gate, &usual, GATE_WELL, lease, SECONDS(34));
 	HOLDS("well", gate.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
 	entered(&gate, SECONDS(50), &lease);
-	HOLDS("closed", gate.word == 9 * seq);
+	HOLDS("closed", gate.word == (9 * seq | 34000));
 	HOLDS("closed", gate.rate == 0);
-	gate_tell(&gate, &usual, GATE_ILL, false, SECONDS(51));
-	HOLDS("again", gate.word == 9 * seq);
+	gate_tell(&gate, &usual, GATE_ILL, false, SECONDS(51), SECONDS(51));
+	HOLDS("again", gate.word == (9 * seq | 34000));
 	HOLDS("again", gate.streak == (9 * streak | 1));
-	gate_tell(&gate, &usual, GATE_WELL, true, SECONDS(51));
-	HOLDS("a success", gate.word == 10 * seq);
+	gate_tell(&gate, &usual, GATE_WELL, true, SECONDS(51), SECONDS(51));
+	HOLDS("a success", gate.word == (10 * seq | 34000));
 	HOLDS("a success", gate.rate == 0);
 }
 
@@ -454,19 +480,22 @@ test_words_of_a_recovery(void)
 	struct gate gate = { .word = word | seq };
 	uint64_t lease;
 
-	EQUAL("turn", entered(&gate, began, &lease), GATE_PASSED);
-	pace_take(&pace);
-	HOLDS("turn", gate.rate == pace_word(&pace));
-	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	/* More than half of them, or it would be over. */
+	for (int64_t i = 0; i < LEAST; i++) {
+		EQUAL("turn", entered(&gate, began, &lease), GATE_PASSED);
+		pace_take(&pace);
+		HOLDS("turn", gate.rate == pace_word(&pace));
+	}
+	gate_tell(&gate, &usual, GATE_WELL, true, began, began);
 	pace_succeed(&pace);
 	HOLDS("success", gate.rate == pace_word(&pace));
 	HOLDS("success", gate.word == (word | seq) && gate.streak == 0);
-	gate_tell(&gate, &usual, GATE_ILL, false, began);
+	gate_tell(&gate, &usual, GATE_ILL, false, began, began);
 	pace_fail(&pace);
 	HOLDS("failure", gate.rate == pace_word(&pace));
 	HOLDS("failure", gate.word == (word | seq));
 	HOLDS("failure", gate.streak == (streak | 1));
-	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	gate_tell(&gate, &usual, GATE_WELL, true, began, began);
 	pace_succeed(&pace);
 	HOLDS("its end", gate.rate == pace_word(&pace));
 	HOLDS("its end", gate.word == (word | 2 * seq));
@@ -483,14 +512,14 @@ test_what_is_no_news_writes_nothing(void)
 	struct gate gate = { 0 };
 	uint64_t lease, word, streak;
 
-	gate_tell(&gate, &usual, GATE_WELL, true, 0);
+	gate_tell(&gate, &usual, GATE_WELL, true, 0, 0);
 	entered(&gate, 0, &lease);
 	HOLDS("closed", gate.word == 0 && gate.streak == 0);
 	gate = opened(&usual, 0);
 	word = gate.word;
 	streak = gate.streak;
 	for (int news = GATE_WELL; news <= GATE_NO_NEWS; news++) {
-		gate_tell(&gate, &usual, (enum gate_news)news, true, 1);
+		gate_tell(&gate, &usual, (enum gate_news)news, true, 1, 1);
 		gate_probed(&gate, &usual, (enum gate_news)news, 0, 1);
 		gate_probed(&gate, &usual, (enum gate_news)news, word + 1, 1);
 	}
@@ -508,10 +537,10 @@ test_every_process_acts_by_its_own_numbers(void)
 	uint64_t lease;
 
 	for (int i = 0; i < 20; i++)
-		gate_tell(&gate, &none, GATE_ILL, false, 0);
+		gate_tell(&gate, &none, GATE_ILL, false, 0, 0);
 	EQUAL("none", gate_look(&gate, 0).state, GATE_CLOSED);
 	EQUAL("none", gate_look(&gate, 0).failures, 20);
-	gate_tell(&gate, &five, GATE_ILL, false, 0);
+	gate_tell(&gate, &five, GATE_ILL, false, 0, 0);
 	EQUAL("5", gate_look(&gate, 0).state, GATE_OPEN);
 	EQUAL("5", gate_look(&gate, 0).failures, 21);
 	EQUAL("5", gate_look(&gate, 0).next, SECONDS(2));
@@ -524,9 +553,9 @@ test_every_process_acts_by_its_own_numbers(void)
 	/* Who has no breaker and succeeds ends the streak for all. */
 	gate = (struct gate){ 0 };
 	for (int i = 0; i < 4; i++)
-		gate_tell(&gate, &five, GATE_ILL, false, 0);
-	gate_tell(&gate, &none, GATE_WELL, true, 0);
-	gate_tell(&gate, &five, GATE_ILL, false, 0);
+		gate_tell(&gate, &five, GATE_ILL, false, 0, 0);
+	gate_tell(&gate, &none, GATE_WELL, true, 0, 0);
+	gate_tell(&gate, &five, GATE_ILL, false, 0, 0);
 	EQUAL("ended", gate_look(&gate, 0).state, GATE_CLOSED);
 	EQUAL("ended", gate_look(&gate, 0).failures, 1);
 }
@@ -615,12 +644,12 @@ test_ends_of_the_numbers(void)
 	const struct breaker none = { 0, 0, 0 };
 	const struct breaker many = { UINT32_MAX, SECONDS(1), SECONDS(9) };
 
-	gate_tell(&gate, &none, GATE_ILL, false, 0);
+	gate_tell(&gate, &none, GATE_ILL, false, 0, 0);
 	EQUAL("the most", gate_look(&gate, 0).failures, UINT32_MAX);
-	gate_tell(&gate, &none, GATE_ILL, false, 0);
+	gate_tell(&gate, &none, GATE_ILL, false, 0, 0);
 	EQUAL("the most", gate_look(&gate, 0).failures, UINT32_MAX);
 	HOLDS("the most", gate.word == seq);
-	gate_tell(&gate, &many, GATE_ILL, false, 0);
+	gate_tell(&gate, &many, GATE_ILL, false, 0, 0);
 	HOLDS("seq", gate.word == (UINT64_C(1) << 62 | 1000));
 	gate.streak |= UINT64_C(1023) << 32;
 	HOLDS("doublings", entered(&gate, SECONDS(1), &lease) == GATE_PROBE);
@@ -659,8 +688,6 @@ recovering(nanos began)
 static void
 check_turns(const char *row, struct gate *gate, int64_t turns, nanos now)
 {
-	const nanos patience =
-	    PACE_STEP > GATE_PATIENCE ? PACE_STEP : GATE_PATIENCE;
 	struct gate_view view;
 	uint64_t lease;
 
@@ -671,7 +698,7 @@ check_turns(const char *row, struct gate *gate, int64_t turns, nanos now)
 	EQUAL(row, gate_enter(gate, now, &lease, &view), GATE_HELD);
 	HOLDS(row, lease == 0);
 	EQUAL(row, view.state, GATE_RECOVERING);
-	HOLDS(row, view.next >= GATE_PATIENCE && view.next <= patience);
+	HOLDS(row, view.next > 0 && view.next <= PACE_STEP);
 	EQUAL(row, gate_look(gate, now).next, view.next);
 }
 
@@ -683,7 +710,7 @@ check_step(struct gate *gate, int64_t rate, nanos end)
 	    rate * (NANOS_SECOND / PACE_STEP));
 	check_turns("step", gate, rate, end);
 	for (int64_t i = 0; i < rate; i++)
-		gate_tell(gate, &usual, GATE_WELL, true, end);
+		gate_tell(gate, &usual, GATE_WELL, true, end, end);
 }
 
 static void
@@ -748,16 +775,16 @@ test_a_recovery_opens_only_at_the_slowest_pace(void)
 	}
 	now -= PACE_STEP;
 	for (int64_t i = 1; i <= 2 * usual.failures; i++) {
-		gate_tell(&gate, &usual, GATE_ILL, false, now);
+		gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 		EQUAL("fast", gate_look(&gate, now).state, GATE_RECOVERING);
 		EQUAL("fast", gate_look(&gate, now).failures, i);
 	}
 	while (gate_look(&gate, now).rate > SLOWEST) {
-		gate_tell(&gate, &usual, GATE_ILL, false, now);
+		gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 		EQUAL("slower", gate_look(&gate, now).state, GATE_RECOVERING);
 		now += PACE_STEP;
 	}
-	gate_tell(&gate, &usual, GATE_ILL, false, now);
+	gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 	EQUAL("slow", gate_look(&gate, now).state, GATE_OPEN);
 	EQUAL("slow", gate_look(&gate, now).next, usual.pause);
 }
@@ -771,17 +798,17 @@ test_a_success_does_not_disturb_the_pace(void)
 
 	check_turns("first", &gate, LEAST, began);
 	for (int i = 0; i < 10; i++) {
-		gate_tell(&gate, &usual, GATE_ILL, false, began);
-		gate_tell(&gate, &usual, GATE_ILL, false, began);
+		gate_tell(&gate, &usual, GATE_ILL, false, began, began);
+		gate_tell(&gate, &usual, GATE_ILL, false, began, began);
 		EQUAL("ill", gate_look(&gate, began).failures, 2);
-		gate_tell(&gate, &usual, GATE_WELL, true, began);
+		gate_tell(&gate, &usual, GATE_WELL, true, began, began);
 		EQUAL("well", gate_look(&gate, began).failures, 0);
 	}
 	check_turns("same step", &gate, 0, began);
-	/* There were successes, but also a failure, at the slowest pace. */
+	/* There were successes, but also failures, at the slowest pace. */
 	check_turns("second", &gate, LEAST, next);
 	for (int i = 0; i < LEAST; i++)
-		gate_tell(&gate, &usual, GATE_WELL, true, next);
+		gate_tell(&gate, &usual, GATE_WELL, true, next, next);
 	EQUAL("grown", gate_look(&gate, next + PACE_STEP).rate, 2 * SLOWEST);
 }
 
@@ -795,14 +822,14 @@ test_the_pace_is_that_of_this_recovery(void)
 
 	check_turns("first", &gate, LEAST, began);
 	for (int i = 0; i < 3; i++)
-		gate_tell(&gate, &usual, GATE_ILL, false, began);
+		gate_tell(&gate, &usual, GATE_ILL, false, began, began);
 	EQUAL("open", gate_look(&gate, began).rate, 0);
 	rate = gate.rate;
-	gate_tell(&gate, &usual, GATE_ILL, false, began);
-	gate_tell(&gate, &usual, GATE_WELL, true, began);
+	gate_tell(&gate, &usual, GATE_ILL, false, began, began);
+	gate_tell(&gate, &usual, GATE_WELL, true, began, began);
 	EQUAL("due", entered(&gate, again, &lease), GATE_PROBE);
-	gate_tell(&gate, &usual, GATE_ILL, false, again);
-	gate_tell(&gate, &usual, GATE_WELL, true, again);
+	gate_tell(&gate, &usual, GATE_ILL, false, again, again);
+	gate_tell(&gate, &usual, GATE_WELL, true, again, again);
 	HOLDS("others", gate.rate == rate);
 	gate_probed(&gate, &usual, GATE_WELL, lease, again);
 	HOLDS("begins", gate.rate == rate);
@@ -835,6 +862,7 @@ check_healing(const char *row, struct gate gate, nanos now)
 	bool admits = view.state == GATE_CLOSED || view.rate > 0;
 	uint64_t lease;
 	enum gate_pass pass;
+	nanos began;
 
 	HOLDS(row, view.next >= 0 && view.failures >= 0);
 	HOLDS(row, view.next <= most);
@@ -854,11 +882,15 @@ check_healing(const char *row, struct gate gate, nanos now)
 		EQUAL(row, gate_look(&gate, now).failures, 0);
 	}
 	now = check_end(row, &gate, now);
-	gate_tell(&gate, &usual, GATE_WELL, true, now);
+	/* What begins from here on is news. */
+	began = (nanos)(gate.word % (UINT64_C(1) << 40)) * NANOS_MS;
+	if (now < began)
+		now = began;
+	gate_tell(&gate, &usual, GATE_WELL, true, now, now);
 	for (int i = 0; i < 2; i++)
-		gate_tell(&gate, &usual, GATE_ILL, false, now);
+		gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 	EQUAL(row, entered(&gate, now, &lease), GATE_PASSED);
-	gate_tell(&gate, &usual, GATE_ILL, false, now);
+	gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 	EQUAL(row, gate_look(&gate, now).state, GATE_OPEN);
 	EQUAL(row, gate_look(&gate, now).failures, 3);
 }

@@ -9,28 +9,25 @@
 #define LEAST PACE_LEAST
 
 /* The fields of a word, as another version of the program has them. */
-#define BEGAN_BITS 24
+#define BEGAN_BITS 20
 #define STEP_BITS 11
 #define COUNT_BITS 9
+#define SERVED_BITS 8
+#define FAILED_BITS 6
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 #define FASTEST MOST(COUNT_BITS)
+#define WELL MOST(SERVED_BITS) /* no more are counted */
+#define ILL MOST(FAILED_BITS)
 
-/* The next rate where the limit was met; a rate that is cut, once and twice. */
+/* How many failures a step bears; the next rate where the limit was met. */
+#define BEARS(rate) (1 + (rate) / 16)
 #define MORE(rate) ((rate) + 1 + (rate) / 16)
-#define CUT(rate) ((rate)*3 / 4)
-#define CUT_AGAIN(rate) ((rate)*2 / 3)
 
 /* A millisecond whose low bits are neither none nor all. */
 #define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
 
 /* Of the steps of it, counted from 0. */
 #define START(n) (BEGAN + (n)*STEP)
-
-static int64_t
-at_least(int64_t rate)
-{
-	return rate > LEAST ? rate : LEAST;
-}
 
 static void
 check_same(const char *row, const struct pace *got, const struct pace *want)
@@ -41,7 +38,7 @@ check_same(const char *row, const struct pace *got, const struct pace *want)
 	EQUAL(row, got->taken, want->taken);
 	EQUAL(row, got->served, want->served);
 	EQUAL(row, got->met, want->met);
-	EQUAL(row, got->cut, want->cut);
+	EQUAL(row, got->failed, want->failed);
 	EQUAL(row, got->over, want->over);
 }
 
@@ -73,21 +70,29 @@ draw_to(uint64_t *state, int64_t most)
  * Words
  */
 
+enum {
+	SERVED_AT = 1 + FAILED_BITS,
+	TAKEN_AT = SERVED_AT + SERVED_BITS,
+	RATE_AT = TAKEN_AT + COUNT_BITS,
+	STEP_AT = RATE_AT + COUNT_BITS,
+	BEGAN_AT = STEP_AT + STEP_BITS,
+};
+
 static const struct {
 	const char *row;
 	struct pace pace;
 	int shift, bits;
 } fields[] = {
-	{ "cut", { .cut = true }, 0, 1 },
-	{ "met", { .met = true }, 1, 1 },
-	{ "served", { .served = FASTEST }, 2, COUNT_BITS },
-	{ "taken", { .taken = FASTEST }, 2 + COUNT_BITS, COUNT_BITS },
-	{ "rate", { .rate = FASTEST }, 2 + 2 * COUNT_BITS, COUNT_BITS },
-	{ "step", { .step = MOST(STEP_BITS) }, 2 + 3 * COUNT_BITS, STEP_BITS },
-	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS },
-	    2 + 3 * COUNT_BITS + STEP_BITS, BEGAN_BITS },
+	{ "met", { .met = true }, 0, 1 },
+	{ "failed", { .failed = ILL }, 1, FAILED_BITS },
+	{ "served", { .served = WELL }, SERVED_AT, SERVED_BITS },
+	{ "taken", { .taken = FASTEST }, TAKEN_AT, COUNT_BITS },
+	{ "rate", { .rate = FASTEST }, RATE_AT, COUNT_BITS },
+	{ "step", { .step = MOST(STEP_BITS) }, STEP_AT, STEP_BITS },
+	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS }, BEGAN_AT,
+	    BEGAN_BITS },
 	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS },
-	    2 + 3 * COUNT_BITS + STEP_BITS, BEGAN_BITS },
+	    BEGAN_AT, BEGAN_BITS },
 	{ "over is none", { .over = true }, 0, 0 },
 };
 
@@ -98,7 +103,7 @@ test_fields(void)
 		HOLDS(fields[i].row,
 		    pace_word(&fields[i].pace) ==
 			(uint64_t)MOST(fields[i].bits) << fields[i].shift);
-	EQUAL("all", 2 + 3 * COUNT_BITS + STEP_BITS + BEGAN_BITS, 64);
+	EQUAL("all", BEGAN_AT + BEGAN_BITS, 64);
 }
 
 static void
@@ -112,9 +117,9 @@ test_a_word_is_read_as_it_was_written(void)
 			.step = draw_to(&seed, MOST(STEP_BITS)),
 			.rate = LEAST + draw_to(&seed, FASTEST - LEAST),
 			.taken = draw_to(&seed, FASTEST),
-			.served = draw_to(&seed, FASTEST),
+			.served = draw_to(&seed, WELL),
+			.failed = draw_to(&seed, ILL),
 			.met = draw_to(&seed, 1) != 0,
-			.cut = draw_to(&seed, 1) != 0,
 		};
 		nanos now = pace.began + pace.step * STEP;
 		struct pace got;
@@ -132,8 +137,8 @@ static const struct pace good = { .began = BEGAN,
 	.rate = 9 * LEAST,
 	.taken = LEAST,
 	.served = LEAST,
-	.met = true,
-	.cut = true };
+	.failed = ILL,
+	.met = true };
 
 static void
 check_void(const char *row, uint64_t word)
@@ -258,9 +263,15 @@ test_taking(void)
 	pace_succeed(&pace);
 	want.served = 2;
 	check_same("succeed", &pace, &want);
-	pace.taken = pace.served = want.taken = want.served = FASTEST;
+	pace_fail(&pace);
+	want.failed = 1;
+	check_same("fail", &pace, &want);
+	pace.taken = want.taken = FASTEST;
+	pace.served = want.served = WELL;
+	pace.failed = want.failed = ILL;
 	pace_take(&pace);
 	pace_succeed(&pace);
+	pace_fail(&pace);
 	check_same("the most", &pace, &want);
 }
 
@@ -270,34 +281,35 @@ test_taking(void)
 
 static const struct {
 	const char *row;
-	int64_t rate, served;
-	bool met, cut;
+	int64_t rate, served, failed;
+	bool met;
 	int64_t next;
+	bool meets;
 } growths[] = {
-	{ "doubles", 8 * LEAST, 8 * LEAST, false, false, 16 * LEAST },
-	{ "more than all", 8 * LEAST, 20 * LEAST, false, false, 16 * LEAST },
-	{ "twice what succeeded", 8 * LEAST, 7 * LEAST, false, false,
-	    14 * LEAST },
-	{ "just more than half", 8 * LEAST, 4 * LEAST + 1, false, false,
-	    8 * LEAST + 2 },
-	{ "half of it is too slow", 8 * LEAST, 4 * LEAST, false, false,
-	    8 * LEAST },
-	{ "none yet", 8 * LEAST, 0, false, false, 8 * LEAST },
-	{ "few by few", 8 * LEAST, 8 * LEAST, true, false, MORE(8 * LEAST) },
-	{ "few by few, half", 8 * LEAST, 4 * LEAST, true, false, 8 * LEAST },
-	{ "few by few, slowest", LEAST, LEAST, true, false, MORE(LEAST) },
-	{ "a failure, others well", 8 * LEAST, 9 * LEAST, true, true,
-	    8 * LEAST },
-	{ "a failure, nearly all well", 8 * LEAST, 7 * LEAST, true, true,
-	    7 * LEAST },
-	{ "a failure, few well", 8 * LEAST, LEAST, true, true,
-	    CUT_AGAIN(8 * LEAST) },
-	{ "a failure, none well", 8 * LEAST, 0, true, true,
-	    CUT_AGAIN(8 * LEAST) },
-	{ "a failure, slowest", LEAST, 0, true, true, LEAST },
-	{ "the most", FASTEST, FASTEST, false, false, FASTEST },
-	{ "the most, met", FASTEST, FASTEST, true, false, FASTEST },
-	{ "nearly the most", FASTEST - 1, FASTEST, false, false, FASTEST },
+	{ "doubles", 32, 32, 0, false, 64, false },
+	{ "more than all", 32, 80, 0, false, 64, false },
+	{ "twice what succeeded", 32, 28, 0, false, 56, false },
+	{ "just more than half", 32, 17, 0, false, 34, false },
+	{ "half of it is too slow", 32, 16, 0, false, 32, false },
+	{ "none yet", 32, 0, 0, false, 32, false },
+	{ "few by few", 32, 32, 0, true, 35, true },
+	{ "few by few, half", 32, 16, 0, true, 32, true },
+	{ "few by few, slowest", LEAST, LEAST, 0, true, LEAST + 1, true },
+	{ "a failure now and then", 32, 30, 2, false, 60, false },
+	{ "the most that it bears", 32, 29, 3, false, 58, false },
+	{ "one more, others well", 32, 32, 4, false, 24, true },
+	{ "one more, most well", 32, 20, 4, true, 20, true },
+	{ "few well", 32, 12, 20, true, 16, true },
+	{ "none well", 32, 0, ILL, false, 16, true },
+	{ "one of the slowest", LEAST, 3, 1, false, 6, false },
+	{ "two of the slowest", LEAST, 2, 2, false, LEAST, false },
+	{ "all of the slowest", LEAST, 0, 4, false, LEAST, false },
+	{ "two of nearly the slowest", LEAST + 1, 3, 2, false, LEAST, true },
+	{ "the most", FASTEST, WELL, 0, false, FASTEST, false },
+	{ "the most, met", FASTEST, WELL, 0, true, FASTEST, true },
+	{ "the most that the most bears", FASTEST, WELL, 32, false, FASTEST,
+	    false },
+	{ "too many for the most", FASTEST, WELL, 33, false, WELL, true },
 };
 
 static void
@@ -309,58 +321,43 @@ test_next_rates(void)
 			.rate = growths[i].rate,
 			.taken = growths[i].rate,
 			.served = growths[i].served,
-			.met = growths[i].met,
-			.cut = growths[i].cut };
+			.failed = growths[i].failed,
+			.met = growths[i].met };
 		struct pace want = { .began = BEGAN,
 			.step = 6,
 			.rate = growths[i].next,
-			.met = growths[i].met };
+			.met = growths[i].meets };
 		struct pace got = in_step(pace, 6);
 
 		check_same(growths[i].row, &got, &want);
 	}
 }
 
-static const struct {
-	const char *row;
-	int64_t rate, taken;
-} failures[] = {
-	{ "all taken", 8 * LEAST, 8 * LEAST },
-	{ "some taken", 8 * LEAST, 3 * LEAST },
-	{ "few taken", 8 * LEAST, LEAST },
-	{ "fewer", 8 * LEAST, LEAST - 1 },
-	{ "none", 8 * LEAST, 0 },
-	{ "slow", LEAST + 1, LEAST + 1 },
-	{ "slowest", LEAST, LEAST },
-	{ "slowest, none taken", LEAST, 0 },
-	{ "the most", FASTEST, FASTEST },
-};
-
+/* A step that is cut has the first few to give, and no more. */
 static void
-test_failures(void)
+test_a_cut_step(void)
 {
-	for (size_t i = 0; i < LENGTH(failures); i++) {
-		struct pace pace = { .began = BEGAN,
-			.step = 5,
-			.rate = failures[i].rate,
-			.taken = failures[i].taken };
-		struct pace want = pace;
+	char row[24];
 
-		want.rate = at_least(CUT(failures[i].rate));
-		want.cut = true;
-		want.met = failures[i].rate > LEAST;
-		pace_fail(&pace);
-		check_same(failures[i].row, &pace, &want);
-		/* The first few are to be had nevertheless, and no more. */
-		EQUAL(failures[i].row, pace_next(&pace, START(5)),
-		    failures[i].taken < LEAST ? 0 : STEP);
-		for (int more = 0; more < 3; more++)
+	for (int64_t rate = LEAST; rate <= FASTEST; rate++) {
+		struct pace pace = { .began = BEGAN, .step = 5, .rate = rate };
+		nanos end = START(6) - 1;
+
+		snprintf(row, sizeof row, "%" PRId64, rate);
+		for (int64_t i = 0; i < BEARS(rate); i++)
 			pace_fail(&pace);
-		check_same(failures[i].row, &pace, &want);
+		pace.taken = rate - 1;
+		EQUAL(row, pace_next(&pace, end), 0);
+		pace_fail(&pace);
+		EQUAL(row, pace_next(&pace, end), rate > LEAST);
+		pace.taken = LEAST - 1;
+		EQUAL(row, pace_next(&pace, START(5)), 0);
+		pace.taken = LEAST;
+		EQUAL(row, pace_next(&pace, START(5)), STEP);
 	}
 }
 
-/* Once in each step, and in the next one again. */
+/* In one step after the other, down to the slowest. */
 static void
 test_failures_in_many_steps(void)
 {
@@ -370,13 +367,14 @@ test_failures_in_many_steps(void)
 	for (int64_t step = 0; step < 100; step++) {
 		pace = in_step(pace, step);
 		EQUAL("rate", pace.rate, rate);
-		HOLDS("cut", !pace.cut && !pace.over);
-		pace.taken = pace.served = pace.rate;
-		pace_fail(&pace);
-		pace_fail(&pace);
-		HOLDS("met", pace.met);
-		rate = at_least(CUT(rate));
+		EQUAL("anew", pace.failed, 0);
+		HOLDS("goes on", !pace.over);
+		pace.taken = pace.rate;
+		for (int64_t i = 0; i <= BEARS(rate); i++)
+			pace_fail(&pace);
+		rate = rate / 2 > LEAST ? rate / 2 : LEAST;
 	}
+	HOLDS("met", pace.met);
 	EQUAL("in the end", rate, LEAST);
 }
 
@@ -386,21 +384,21 @@ test_failures_in_many_steps(void)
 
 static const struct {
 	const char *row;
-	int64_t rate, taken;
-	bool cut;
+	int64_t rate, taken, failed;
 	int64_t steps; /* that have gone by */
 	bool over;
 } ends[] = {
-	{ "none taken", 8 * LEAST, 0, false, 1, true },
-	{ "half", 8 * LEAST, 4 * LEAST, false, 1, true },
-	{ "more than half", 8 * LEAST, 4 * LEAST + 1, false, 1, false },
-	{ "all", 8 * LEAST, 8 * LEAST, false, 1, false },
-	{ "all, and then none", 8 * LEAST, 8 * LEAST, false, 2, true },
-	{ "not at its end yet", 8 * LEAST, 0, false, 0, false },
-	{ "a failure", 8 * LEAST, 0, true, 1, false },
-	{ "a failure, and then none", 8 * LEAST, 0, true, 2, true },
-	{ "long ago", LEAST, LEAST, false, 1000, true },
-	{ "longer ago than steps", LEAST, LEAST, true, MOST(STEP_BITS) + 1,
+	{ "none taken", 32, 0, 0, 1, true },
+	{ "half", 32, 16, 0, 1, true },
+	{ "more than half", 32, 17, 0, 1, false },
+	{ "all", 32, 32, 0, 1, false },
+	{ "all, and then none", 32, 32, 0, 2, true },
+	{ "not at its end yet", 32, 0, 0, 0, false },
+	{ "a failure now and then", 32, 0, BEARS(32), 1, true },
+	{ "too many of them", 32, 0, BEARS(32) + 1, 1, false },
+	{ "too many of them, and then none", 32, 0, ILL, 2, true },
+	{ "long ago", LEAST, LEAST, 0, 1000, true },
+	{ "longer ago than steps", LEAST, LEAST, ILL, MOST(STEP_BITS) + 1,
 	    true },
 };
 
@@ -412,7 +410,7 @@ test_ends(void)
 			.step = 5,
 			.rate = ends[i].rate,
 			.taken = ends[i].taken,
-			.cut = ends[i].cut };
+			.failed = ends[i].failed };
 
 		EQUAL(ends[i].row, in_step(pace, 5 + ends[i].steps).over,
 		    ends[i].over);
@@ -476,7 +474,8 @@ check_fields(const char *row, const struct pace *pace)
 	HOLDS(row, pace->step >= 0 && pace->step <= MOST(STEP_BITS));
 	HOLDS(row, pace->rate >= LEAST && pace->rate <= FASTEST);
 	HOLDS(row, pace->taken >= 0 && pace->taken <= FASTEST);
-	HOLDS(row, pace->served >= 0 && pace->served <= FASTEST);
+	HOLDS(row, pace->served >= 0 && pace->served <= WELL);
+	HOLDS(row, pace->failed >= 0 && pace->failed <= ILL);
 }
 
 static void
@@ -572,9 +571,34 @@ test_a_recovery_without_failures(void)
 		}
 		EQUAL("taken", pace.taken, rate);
 		word = pace_word(&pace);
-		rate = 2 * rate > FASTEST ? FASTEST : 2 * rate;
+		rate = rate > WELL ? 2 * WELL : 2 * rate;
 	}
-	EQUAL("rate", rate, FASTEST);
+	EQUAL("rate", rate, 2 * WELL);
+}
+
+/* Who fails now and then is let in by ever more, as if he never did. */
+static void
+test_a_recovery_with_few_failures(void)
+{
+	uint64_t word = 0;
+	struct pace pace = pace_read(word, BEGAN, BEGAN);
+	int64_t count = 0;
+
+	for (int64_t step = 0; step < 20; step++) {
+		nanos now = START(step + 1) - 1;
+
+		pace = pace_read(word, BEGAN, now);
+		while (pace_next(&pace, now) == 0) {
+			pace_take(&pace);
+			if (++count % 20 == 0)
+				pace_fail(&pace);
+			else
+				pace_succeed(&pace);
+		}
+		HOLDS("all", pace.taken == pace.rate && !pace.met);
+		word = pace_word(&pace);
+	}
+	HOLDS("fast", pace.rate > FASTEST / 10 * 9);
 }
 
 static void (*const tests[])(void) = {
@@ -585,7 +609,7 @@ static void (*const tests[])(void) = {
 	test_turns_are_spread,
 	test_taking,
 	test_next_rates,
-	test_failures,
+	test_a_cut_step,
 	test_failures_in_many_steps,
 	test_ends,
 	test_it_ends_after_the_last_step,
@@ -593,6 +617,7 @@ static void (*const tests[])(void) = {
 	test_random_words,
 	test_random_walks,
 	test_a_recovery_without_failures,
+	test_a_recovery_with_few_failures,
 };
 
 int

@@ -1691,22 +1691,42 @@ test_a_deadline_at_a_breaker(void)
 static void
 test_waits_for_admission_are_jittered(void)
 {
-	nanos least = NANOS_MAX, most = 0;
+	static const struct {
+		const char *row;
+		enum gate_state state;
+		double wait, next, nap; /* seconds */
+	} rows[] = {
+		{ "open", GATE_OPEN, 30, 0.4, 0.4 },
+		{ "open, soon", GATE_OPEN, 30, 0.001, 0.02 },
+		{ "open, long", GATE_OPEN, 30, 7, 1 },
+		/* Not for each turn, which only one of them gets. */
+		{ "recovering", GATE_RECOVERING, 30, 0.01, 0.5 },
+		{ "recovering, long", GATE_RECOVERING, 30, 7, 1 },
+		{ "recovering, a short wait", GATE_RECOVERING, 1, 0.01, 0.25 },
+		{ "recovering, no time", GATE_RECOVERING, 0.05, 0.001, 0.02 },
+	};
 
-	for (uint64_t seed = 0; seed < 1000; seed++) {
-		struct policy policy = policy_of(4);
-		struct admission held = denial(REASON_BREAKER, SECONDS(0.4));
-		struct history history;
-		struct step step;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		nanos least = NANOS_MAX, most = 0, nap = SECONDS(rows[i].nap);
 
-		policy.share.wait = SECONDS(30);
-		history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
-		step = plan_denied(&policy, &history, &held, BEGAN);
-		least = step.delay < least ? step.delay : least;
-		most = step.delay > most ? step.delay : most;
+		for (uint64_t seed = 0; seed < 1000; seed++) {
+			struct policy policy = policy_of(4);
+			struct admission held =
+			    denial(REASON_BREAKER, SECONDS(rows[i].next));
+			struct history history;
+			struct step step;
+
+			held.gate.state = rows[i].state;
+			policy.share.wait = SECONDS(rows[i].wait);
+			history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
+			step = plan_denied(&policy, &history, &held, BEGAN);
+			least = step.delay < least ? step.delay : least;
+			most = step.delay > most ? step.delay : most;
+		}
+		HOLDS(rows[i].row, least >= nap / 2 && least < nap / 9 * 5);
+		HOLDS(
+		    rows[i].row, most <= nap + nap / 2 && most > nap / 9 * 13);
 	}
-	HOLDS("least", least >= SECONDS(0.2) && least < SECONDS(0.22));
-	HOLDS("most", most <= SECONDS(0.6) && most > SECONDS(0.58));
 }
 
 /* At the very end of the numbers, too, nothing wraps. */

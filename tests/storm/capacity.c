@@ -57,6 +57,8 @@ capacity_request(const struct capacity *capacity, struct load *load, nanos now)
 		return refused(now);
 	if (now < capacity->begin && capacity->hangs)
 		return refused(capacity->begin);
+	if (capacity->flaky > 0 && ++load->count % capacity->flaky == 0)
+		return refused(now);
 	/* Whatever it had in hand is gone with the outage. */
 	if (now >= capacity->end && load->used < capacity->end)
 		load->used = capacity->end;

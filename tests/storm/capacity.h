@@ -22,11 +22,13 @@ struct capacity {
 	 * a client that is not served within this gives up, while its request
 	 * is worked on all the same. */
 	nanos patience;
+	int64_t flaky; /* one request in so many fails for nothing; 0: none */
 };
 
 /* How far it has got; all zero at first. */
 struct load {
 	nanos used; /* the capacity there was up to this instant is used */
+	int64_t count; /* of requests outside of the outage */
 };
 
 /* What becomes of a request. */

@@ -122,8 +122,6 @@ finish(struct storm *storm, uint32_t who, nanos now)
 
 		admission_tell(
 		    &client->caller, segment, &segment->header, &news, now);
-		client->caller.counted = true;
-		client->caller.lease = 0;
 	}
 	follow(storm, who, &step, now);
 }
@@ -172,28 +170,22 @@ begin(struct storm *storm, uint32_t who, nanos now)
 
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
-		put(storm, now + GATE_RENEWAL, who, WHAT_RENEW);
+		put(storm, client->caller.renewal, who, WHAT_RENEW);
 	if (at == now)
 		arrive(storm, who, now);
 	else
 		put(storm, at, who, WHAT_ARRIVE);
 }
 
-/* As budget_admit() does. */
 static struct admission
 ask(struct client *client, struct segment *segment, nanos now)
 {
 	bool retry = client->history.made > 0;
-	struct admission admission = { .denied = REASON_NONE };
 
-	client->caller.outrun = false;
-	if (segment == NULL ||
-	    (!retry && client->caller.share->breaker.failures == 0))
-		return admission;
-	admission = admission_ask(
+	if (!admission_concerns(&client->caller, retry, now))
+		return (struct admission){ .denied = REASON_NONE };
+	return admission_ask(
 	    &client->caller, segment, &segment->header, retry, now);
-	client->caller.waits = admission.denied != REASON_NONE;
-	return admission;
 }
 
 /* The next attempt, if the budget admits it; else a wait, or the end. */
@@ -213,19 +205,17 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	follow(storm, who, &step, now);
 }
 
-/* As budget_renew() does. A lease that is over is not there any more. */
+/* A lease that is over, or another one, is not due. */
 static void
 renew(struct storm *storm, uint32_t who, nanos now)
 {
 	struct caller *caller = &storm->clients[who].caller;
 	struct segment *segment = segment_of(storm, who);
 
-	if (caller->lease == 0)
+	if (admission_nap(caller, now) > 0)
 		return;
-	gate_renew(
-	    &segment->gate, &caller->lease, segment_age(&segment->header, now));
-	caller->outrun = caller->lease == 0;
-	put(storm, now + GATE_RENEWAL, who, WHAT_RENEW);
+	admission_renew(caller, segment, &segment->header, now);
+	put(storm, caller->renewal, who, WHAT_RENEW);
 }
 
 static void

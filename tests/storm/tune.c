@@ -15,12 +15,16 @@ enum { SCOUTS = 20 };
 enum { SEEDS = 5, LARGE = 10000 };
 
 /* Of what a run may take until everybody is served. */
-enum { PATIENCE = 5 };
+enum { PATIENCE = 20 };
 
 static const nanos latencies[] = { NANOS_MS, 50 * NANOS_MS, NANOS_SECOND,
 	5 * NANOS_SECOND };
 static const int64_t rates[] = { 20, 200, 2000 };
 static const int64_t crowds[] = { 50, 1000, 10000 };
+
+/* Of a dependency that is up, and has no limit to speak of. */
+static const int64_t flaky[] = { 0, 100, 50, 20, 10, 5 };
+enum { AMPLE = 1000000 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -99,22 +103,11 @@ show(const struct circumstance *it, const struct policy *policy)
 	fflush(stdout);
 }
 
-void
-tune_show(
-    const struct scenario *scenario, const struct variant *variant, bool paid)
+static void
+show_overload(const struct scenario *scenario, const struct policy *policy)
 {
-	struct policy policy = trial_policy(variant);
 	char room[SCALE_ROOM];
 
-	if (paid)
-		policy.share.terms.min = SEGMENT_MIN_MOST;
-	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
-	       "breaker\n\n"
-	       "                              wasted after   over the limit\n"
-	       "request  capacity  clients     mean     most     p99     "
-	       "last    lost\n",
-	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
-	    SEEDS, SCOUTS);
 	for (size_t i = 0; i < COUNT(latencies); i++)
 		for (size_t j = 0; j < COUNT(rates); j++)
 			for (size_t k = 0; k < COUNT(crowds); k++) {
@@ -124,6 +117,52 @@ tune_show(
 				printf("%7s  %6" PRId64 "/s  %7" PRId64,
 				    scale_time(room, latencies[i]), rates[j],
 				    crowds[k]);
-				show(&it, &policy);
+				show(&it, policy);
 			}
+}
+
+static void
+show_flaky(const struct scenario *scenario, const struct policy *policy)
+{
+	char room[SCALE_ROOM];
+
+	for (size_t i = 0; i < COUNT(latencies); i++)
+		for (size_t j = 0; j < COUNT(flaky); j++) {
+			struct circumstance it =
+			    make(scenario, latencies[i], AMPLE, LARGE);
+
+			it.scenario.capacity.flaky = flaky[j];
+			printf("%7s  1 in %3" PRId64 "  %7d",
+			    scale_time(room, latencies[i]), flaky[j], LARGE);
+			show(&it, policy);
+		}
+}
+
+static void
+show_heading(const char *second)
+{
+	printf("\n                              wasted after   over the limit\n"
+	       "request  %s  clients     mean     most     p99     "
+	       "last    lost\n",
+	    second);
+}
+
+void
+tune_show(
+    const struct scenario *scenario, const struct variant *variant, bool paid)
+{
+	struct policy policy = trial_policy(variant);
+
+	if (paid)
+		policy.share.terms.min = SEGMENT_MIN_MOST;
+	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
+	       "breaker\n",
+	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
+	    SEEDS, SCOUTS);
+	show_heading("capacity");
+	show_overload(scenario, &policy);
+	if (!paid)
+		return;
+	show_heading("  fails ");
+	show_flaky(scenario, &policy);
 }
