@@ -56,7 +56,7 @@ all: $(BIN)
 $(BIN): $(B)/retry.o $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario)
+$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario capacity)
 # All of retry, where what its fakes name is replaced, main() included.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 		$(B)/retry.o $(EDGE_OBJS)
@@ -134,7 +134,7 @@ FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # In the manual: the title, the name, and the commands that one may copy.
 RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
 	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /Ql /s/ retry / $(PROGRAM) /; \
-	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\)retry\([ "]\)/\1$(PROGRAM)\2/
+	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
 
 install: $(BIN)
 	install -d '$(BINDIR)' '$(MANDIR)' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
@@ -272,7 +272,7 @@ hammer: $(B)/hammer
 # All storms take some five minutes. STORM=crowd, or 1, is one of them, and
 # VARIANT=full, or 4, one of its runs.
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
-		capacity scenario tally figure figure_svg scale)
+		capacity scenario tally figure figure_svg scale) $(B)/src/number.o
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(LDLIBS)
 

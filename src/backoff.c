@@ -34,18 +34,6 @@ uniform(uint64_t *state, nanos low, nanos high)
 	return low + (nanos)(random % range);
 }
 
-static nanos
-lesser(nanos a, nanos b)
-{
-	return a < b ? a : b;
-}
-
-static nanos
-greater(nanos a, nanos b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * base * factor^exponent, by squaring, since pow() would bring in libm. The
  * relative error grows with the exponent, by some 2^-52 each; but a factor
@@ -118,7 +106,8 @@ backoff_envelope(const struct backoff *backoff, int64_t n)
 		delay = grown(backoff, backoff->delays[last - 1], n - last + 1);
 	else
 		delay = backoff->delays[last - 1];
-	return lesser(greater(delay, backoff->floor), backoff->cap);
+	return number_lesser(
+	    number_greater(delay, backoff->floor), backoff->cap);
 }
 
 nanos
@@ -137,7 +126,7 @@ trimmed(nanos most, nanos base, nanos left)
 {
 	nanos room = left - base;
 
-	return room >= base ? lesser(most, room) : most;
+	return room >= base ? number_lesser(most, room) : most;
 }
 
 nanos
@@ -151,7 +140,8 @@ backoff_next(
 	most = backoff_envelope(backoff, schedule->n);
 	switch (backoff->jitter) {
 	case JITTER_FULL:
-		most = greater(trimmed(most, base, left), backoff->floor);
+		most =
+		    number_greater(trimmed(most, base, left), backoff->floor);
 		delay = uniform(random, backoff->floor, most);
 		break;
 	case JITTER_EQUAL:
@@ -162,14 +152,15 @@ backoff_next(
 		if (schedule->n == 1)
 			schedule->previous = base;
 		most = number_multiply(schedule->previous, 3);
-		most = greater(trimmed(most, base, left), base);
-		delay = lesser(uniform(random, base, most), backoff->cap);
+		most = number_greater(trimmed(most, base, left), base);
+		delay =
+		    number_lesser(uniform(random, base, most), backoff->cap);
 		break;
 	case JITTER_NONE:
 		delay = most;
 		break;
 	}
-	schedule->previous = greater(delay, backoff->floor);
+	schedule->previous = number_greater(delay, backoff->floor);
 	return schedule->previous;
 }
 
@@ -177,13 +168,13 @@ nanos
 backoff_after(const struct backoff *backoff, struct schedule *schedule,
     nanos delay, nanos hint, nanos left)
 {
-	nanos least = greater(delay, hint);
-	nanos above = greater(backoff_base(backoff), hint / 10);
+	nanos least = number_greater(delay, hint);
+	nanos above = number_greater(backoff_base(backoff), hint / 10);
 
 	if (backoff->jitter == JITTER_NONE)
 		return least;
 	if (left > least)
-		above = lesser(above, left - least - 1);
+		above = number_lesser(above, left - least - 1);
 	return number_add(least, uniform(&schedule->random, 0, above));
 }
 

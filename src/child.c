@@ -178,12 +178,6 @@ check_limits(struct attempt *attempt)
 }
 
 static nanos
-lesser(nanos a, nanos b)
-{
-	return a < b ? a : b;
-}
-
-static nanos
 nap(const struct attempt *attempt)
 {
 	nanos left = NANOS_MAX, now;
@@ -197,7 +191,8 @@ nap(const struct attempt *attempt)
 		left = attempt->timeout - now;
 	if (attempt->deadline == NANOS_MAX)
 		return left;
-	return lesser(left, attempt->deadline - context_now(CLOCK_BOOTTIME));
+	return number_lesser(
+	    left, attempt->deadline - context_now(CLOCK_BOOTTIME));
 }
 
 /* The time for which we were stopped is nobody's fault. */

@@ -1,12 +1,18 @@
 #include "context.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DESCRIPTOR_BASE 10
+
+/* POSIX.1: the portable filename character set. */
+#define PORTABLE \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 nanos
 context_now(clockid_t clock)
@@ -62,6 +68,7 @@ context_boot(char id[CONTEXT_BOOT])
 
 	if (fd == -1)
 		return false;
+	errno = 0;
 	got = read(fd, id, CONTEXT_BOOT - 1);
 	close(fd);
 	id[CONTEXT_BOOT - 1] = '\0';
@@ -76,6 +83,19 @@ context_space(void)
 	if (stat("/proc/self/ns/time", &clock) == -1)
 		return 0;
 	return clock.st_ino;
+}
+
+const char *
+context_program(void)
+{
+	const char *name = program_invocation_short_name;
+	size_t length = strlen(name);
+
+	/* A login shell's name begins with a dash. */
+	if (length == 0 || length > NAME_MAX || name[0] == '-' ||
+	    strspn(name, PORTABLE) != length)
+		return "retry";
+	return name;
 }
 
 int

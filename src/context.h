@@ -1,6 +1,6 @@
 /*
- * context: what surrounds an invocation: clocks, chance, the numbers of
- * descriptors.
+ * context: what surrounds an invocation: clocks, chance, the program's name,
+ * the numbers of descriptors.
  */
 #ifndef CONTEXT_H
 #define CONTEXT_H
@@ -25,11 +25,18 @@ char *context_uuid(char room[CONTEXT_UUID]);
 
 /*
  * What an instant on CLOCK_BOOTTIME means only together with: the boot (its id
- * as /proc tells it; false without /proc), and the time namespace, which may
- * shift that clock (its inode; 0: the kernel has none, or there is no /proc).
+ * as /proc tells it; false, with errno, without /proc), and the time namespace,
+ * which may shift that clock (its inode; 0: the kernel has none, or there is no
+ * /proc).
  */
 bool context_boot(char id[CONTEXT_BOOT]);
 uint64_t context_space(void);
+
+/*
+ * What the program was called by, as a command that can be typed; "retry" where
+ * that would need quotes or is no name at all.
+ */
+const char *context_program(void);
 
 /*
  * Moves a descriptor to 10 or above, out of the way of those that shell

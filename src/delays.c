@@ -119,9 +119,8 @@ delays_settle(struct backoff *backoff, bool kind_said,
 		words_refuse(
 		    jitter->row, "not with a list of delays", jitter->text);
 	if (cap->text == NULL) {
-		backoff->cap = largest > DEFAULT_CAP ? largest : DEFAULT_CAP;
-		if (backoff->cap < backoff->floor)
-			backoff->cap = backoff->floor;
+		backoff->cap = number_greater(
+		    number_greater(largest, DEFAULT_CAP), backoff->floor);
 	} else if (backoff->cap < backoff->floor) {
 		words_refuse(cap->row, "below --min-delay", cap->text);
 	}

@@ -27,8 +27,8 @@ void delays_seed(const struct row *row, const char *text, void *field);
 
 /*
  * What depends on more than one option: whether the last delay grows, and the
- * default cap, the larger of 30 s and all delays. Refuses decorrelated jitter
- * of a list, and a cap below the floor.
+ * default cap, the largest of 30 s, all delays and the floor. Refuses
+ * decorrelated jitter of a list, and a cap below the floor.
  */
 void delays_settle(struct backoff *backoff, bool kind_said,
     const struct delays_said *jitter, const struct delays_said *cap);

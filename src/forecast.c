@@ -15,18 +15,6 @@
  */
 #define SETTLED 500
 
-static nanos
-lesser(nanos a, nanos b)
-{
-	return a < b ? a : b;
-}
-
-static nanos
-greater(nanos a, nanos b)
-{
-	return a > b ? a : b;
-}
-
 static struct span
 sum(struct span a, struct span b)
 {
@@ -40,8 +28,9 @@ most_decorrelated(const struct backoff *backoff, int64_t n)
 {
 	nanos most = backoff_base(backoff);
 
-	for (int64_t i = 0; i < lesser(n, 64); i++)
-		most = greater(lesser(number_multiply(most, 3), backoff->cap),
+	for (int64_t i = 0; i < number_lesser(n, 64); i++)
+		most = number_greater(
+		    number_lesser(number_multiply(most, 3), backoff->cap),
 		    backoff->floor);
 	return most;
 }
@@ -53,7 +42,8 @@ most_decorrelated(const struct backoff *backoff, int64_t n)
 static struct span
 equal(nanos envelope, nanos floor)
 {
-	nanos half = envelope / 2, least = greater(envelope - half, floor);
+	nanos half = envelope / 2;
+	nanos least = number_greater(envelope - half, floor);
 	double above = (double)(envelope - least);
 
 	if (half == 0)
@@ -76,8 +66,9 @@ delay(const struct backoff *backoff, int64_t n)
 		return equal(envelope, floor);
 	case JITTER_DECORRELATED:
 		return (struct span){
-			greater(
-			    lesser(backoff_base(backoff), backoff->cap), floor),
+			number_greater(
+			    number_lesser(backoff_base(backoff), backoff->cap),
+			    floor),
 			0, most_decorrelated(backoff, n)
 		};
 	case JITTER_NONE:
@@ -105,7 +96,7 @@ total(const struct backoff *backoff, int64_t count)
 	struct span all = { 0, 0, 0 };
 	int64_t rest = count - STEPS, from = STEPS;
 
-	for (int64_t n = 1; n <= lesser(count, STEPS); n++)
+	for (int64_t n = 1; n <= number_lesser(count, STEPS); n++)
 		all = sum(all, delay(backoff, n));
 	for (int64_t i = 1; i <= STEPS && rest > 0; i++) {
 		int64_t to =
@@ -131,8 +122,8 @@ static void
 draw_means(struct forecast *forecast, const struct backoff *backoff)
 {
 	bool endless = forecast->retries == POLICY_UNLIMITED;
-	int64_t steps =
-	    lesser(endless ? forecast->rows : forecast->retries, SETTLED);
+	int64_t steps = number_lesser(
+	    endless ? forecast->rows : forecast->retries, SETTLED);
 	double sums[SETTLED] = { 0 }, all = 0;
 	int64_t series = steps == 0 ? 0 : DRAWS / steps;
 	struct schedule schedule = schedule_start(0);
@@ -163,7 +154,7 @@ trimmed(const struct backoff *backoff, nanos most, nanos left)
 
 	if (backoff->jitter == JITTER_NONE || room < base)
 		return most;
-	return lesser(most, greater(room, backoff->floor));
+	return number_lesser(most, number_greater(room, backoff->floor));
 }
 
 /* Goes through it with everything taking as long as it may. */
@@ -173,7 +164,7 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	nanos left = policy->deadline, wait;
 	int64_t attempt = 1;
 
-	left -= lesser(policy->splay, left / 2);
+	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS && policy->timeout > 0 &&
 	    policy->timeout <= left) {
 		if (attempt == policy->attempts)

@@ -44,7 +44,8 @@ bool hold_written(const struct hold *hold);
  * What the latest attempt has written up to now begins its way out, through the
  * one wait. Where the spool's disk is full, or the spool as long as a file may
  * be, some of it may be missing: that is an error, as what could not be relayed
- * into it is. Standard output gets nothing then.
+ * into it is, for which error is errno, or 0. Standard output gets nothing
+ * then.
  */
 void hold_release(struct hold *hold, int error);
 

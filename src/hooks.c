@@ -53,12 +53,10 @@ attach(void)
 	null = open("/dev/null", O_RDONLY);
 	if (null == STDIN_FILENO)
 		return;
-	if (null == -1) {
+	if (null == -1 || dup2(null, STDIN_FILENO) == -1)
 		close(STDIN_FILENO);
-		return;
-	}
-	dup2(null, STDIN_FILENO);
-	close(null);
+	if (null != -1)
+		close(null);
 }
 
 /*

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
+#include "proc.h"
 #include "spool.h"
 
 /* How often one call reads on: signals must not wait for long. */
@@ -306,15 +306,13 @@ rewind_file(const struct input *input)
 static int
 watch_open(int fd)
 {
-	static const char directory[] = "/proc/self/fd/";
-	char path[sizeof directory + NUMBER_ROOM];
+	char name[PROC_NAME];
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
 	if (watch == -1)
 		return -1;
-	memcpy(path, directory, sizeof directory);
-	number_put(path + sizeof directory - 1, fd);
-	if (inotify_add_watch(watch, path, IN_ACCESS | IN_ONESHOT) != -1)
+	if (inotify_add_watch(
+		watch, proc_name(name, fd), IN_ACCESS | IN_ONESHOT) != -1)
 		return watch;
 	close(watch);
 	return -1;

@@ -41,7 +41,7 @@ struct input {
 	int spool;
 	int64_t most;
 	off_t length;
-	int error; /* why it could not be spooled, or 0 */
+	int error; /* why it could not be, or 0: see input_open */
 	bool too_long; /* more than --stdin-max */
 	int sink; /* what the child of this attempt gets as 0, or -1 */
 	/* INPUT_GUARDED */
@@ -52,8 +52,9 @@ struct input {
 };
 
 /*
- * What there is; on the way to a plain attempt one system call or two.
- * *terminal: --replay-stdin was given, and is of no use.
+ * What there is; on the way to a plain attempt one system call or two. most: of
+ * bytes to be spooled. *terminal: --replay-stdin was given, and is of no use.
+ * Where error is set then, nothing must be run, whatever the kind.
  */
 void input_open(struct input *input, bool replay, int64_t most, bool *terminal);
 

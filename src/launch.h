@@ -13,7 +13,7 @@
 #define LAUNCH_FAILED 127
 
 struct launch {
-	int errors; /* an eventfd that carries exec's errno */
+	int errors; /* an eventfd that carries the errno of launch_error */
 };
 
 /* False, with errno, if the kernel refuses. */
@@ -35,8 +35,8 @@ pid_t launch_run(const struct launch *launch, const struct signals *signals,
 void launch_tie(pid_t parent);
 
 /*
- * The errno with which exec failed in the child that has just ended, 0 if it
- * did not.
+ * The errno with which the child that has just ended failed to get its streams
+ * or to exec, 0 if it did not.
  */
 int launch_error(const struct launch *launch);
 

@@ -21,8 +21,7 @@ struct ledger {
 	const char *directory;
 	struct account *accounts;
 	size_t count, room;
-	bool lost; /* there was no memory for some */
-	bool failed; /* some could not be removed */
+	int status; /* 0 while all could be looked at and done */
 };
 
 /* One look at a segment. */
@@ -63,6 +62,15 @@ say_none(const struct ledger *ledger, enum loudness least)
 		ledger->directory));
 }
 
+/* What the kernel has too little of tells nothing about a budget. */
+static int
+status_of(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM
+	    ? WORDS_FAILED
+	    : LEDGER_NONE;
+}
+
 /* errno: of the kernel, or 0 where why says it all. */
 static int
 fail_budget(const struct ledger *ledger, const char *what, const char *why)
@@ -73,7 +81,7 @@ fail_budget(const struct ledger *ledger, const char *what, const char *why)
 	    STRINGS("budget '", ledger->policy->subject, "': ", what, why,
 		error != 0 ? ": " : "", error != 0 ? strerror(error) : "",
 		", in ", ledger->directory));
-	return LEDGER_NONE;
+	return status_of(error);
 }
 
 static int
@@ -83,7 +91,21 @@ fail_directory(const struct ledger *ledger, const char *what)
 
 	say(ledger, LOUDNESS_QUIET,
 	    STRINGS(what, ledger->directory, ": ", strerror(error)));
-	return LEDGER_NONE;
+	return status_of(error);
+}
+
+/* The same for a file of it: on with the others. */
+static void
+fail_file(struct ledger *ledger, const struct found *found, const char *what,
+    const char *why)
+{
+	int error = errno;
+
+	say(ledger, LOUDNESS_QUIET,
+	    STRINGS("budget file '", found->name, "': ", what, why, ": ",
+		strerror(error)));
+	if (ledger->status != WORDS_FAILED)
+		ledger->status = status_of(error);
 }
 
 static void
@@ -124,11 +146,7 @@ show(const struct ledger *ledger, const struct account *accounts, size_t count,
 		accounts, count, one };
 
 	tables_put(&tables, &page);
-	if (page_close(&page) == 0)
-		return 0;
-	say(ledger, LOUDNESS_QUIET,
-	    STRINGS("cannot write to standard output: ", strerror(page.error)));
-	return WORDS_FAILED;
+	return page_deliver(&page) ? 0 : WORDS_FAILED;
 }
 
 /* The file of the key that is asked for. */
@@ -190,10 +208,16 @@ static const char *const whys[] = {
 	[SEGMENT_STRANGE] = "not as retry makes them",
 };
 
-/* The same as read_account, for a file that the walk has come upon. */
+/*
+ * The same as read_account, for a file that the walk has come upon; errno 0
+ * where it is none of ours.
+ */
 static const char *
 read_found(struct found *found, struct account *account)
 {
+	errno = found->error;
+	if (found->refused != NULL)
+		return found->refused;
 	if (found->state == SEGMENT_GOOD)
 		return read_account(&found->store, account);
 	errno = 0;
@@ -211,7 +235,7 @@ gather(struct found *found, void *with)
 		return;
 	account = extend(ledger);
 	if (account == NULL) {
-		ledger->lost = true;
+		fail_file(ledger, found, "", "not shown");
 		return;
 	}
 	why = read_found(found, account);
@@ -219,13 +243,15 @@ gather(struct found *found, void *with)
 		strncpy(account->file, found->name, sizeof account->file - 1);
 		account->file[sizeof account->file - 1] = '\0';
 		ledger->count++;
-	} else if (errno != ENOENT) {
+	} else if (errno == 0) {
 		/* What an earlier boot left is only waiting to be replaced. */
 		say(ledger,
 		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
 						  : LOUDNESS_PLAIN,
 		    STRINGS(
 			"budget file '", found->name, "': not shown: ", why));
+	} else if (errno != ENOENT) {
+		fail_file(ledger, found, "not shown: ", why);
 	}
 }
 
@@ -236,14 +262,13 @@ show_all(struct ledger *ledger)
 
 	if (!store_walk(ledger->directory, gather, ledger)) {
 		status = fail_directory(ledger, "cannot read ");
-	} else if (ledger->lost) {
-		say(ledger, LOUDNESS_QUIET, STRINGS(strerror(ENOMEM)));
-		status = WORDS_FAILED;
 	} else {
 		if (ledger->count > 0)
 			qsort(ledger->accounts, ledger->count,
 			    sizeof *ledger->accounts, account_compare);
 		status = show(ledger, ledger->accounts, ledger->count, false);
+		if (status == 0)
+			status = ledger->status;
 	}
 	free(ledger->accounts);
 	return status;
@@ -298,10 +323,7 @@ say_fate(struct ledger *ledger, const struct found *found, const char *why)
 		say(ledger, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name, "': kept: ", why));
 	} else if (why != NULL && error != ENOENT) {
-		ledger->failed = true;
-		say(ledger, LOUDNESS_QUIET,
-		    STRINGS("budget file '", found->name, "': ", why, ": ",
-			strerror(error)));
+		fail_file(ledger, found, "", why);
 	}
 }
 
@@ -328,7 +350,7 @@ collect(struct ledger *ledger)
 		return fail_directory(ledger, "cannot write to ");
 	if (!store_walk(ledger->directory, sweep, ledger))
 		return fail_directory(ledger, "cannot read ");
-	return ledger->failed ? LEDGER_NONE : 0;
+	return ledger->status;
 }
 
 int

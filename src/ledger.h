@@ -10,8 +10,9 @@
 
 /*
  * Does what the policy says and returns the exit status: 0; LEDGER_NONE where
- * there is no such budget, or the kernel refuses; 125 if the output could not
- * be delivered. Standard output is closed.
+ * there is no such budget, or the kernel refuses; 125 if it has not the memory
+ * or the descriptors, or the output could not be delivered. Standard output is
+ * closed.
  */
 #define LEDGER_NONE 1
 

@@ -47,7 +47,7 @@ limit_reach(struct limit *limit, const struct limit_means *means, nanos now);
 void limit_press(
     struct limit *limit, const struct limit_means *means, nanos now, bool late);
 
-/* How long to wait for before limit_press is due again. */
+/* How long to wait before limit_press is due again; NANOS_MAX: it is not. */
 nanos limit_nap(const struct limit *limit, nanos now);
 
 /* Whether the attempt is over. */

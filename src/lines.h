@@ -78,7 +78,7 @@ void lines_put(struct lines *lines, const char *const strings[]);
  * What was held begins its way out, or is dropped, and nothing is held any
  * more.
  */
-void lines_release(struct lines *lines, bool drop);
+void lines_release(struct lines *lines, bool drop_held);
 
 /* What poll should wait for: fd -1 when nothing is pending. */
 struct pollfd lines_pollfd(const struct lines *lines);

@@ -3,7 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 #include "allowance.h"
+#include "context.h"
 #include "delays.h"
+#include "lines.h"
 #include "lists.h"
 #include "policy.h"
 #include "script.h"
@@ -55,6 +57,8 @@ take_version(const struct row *row, const char *text, void *field)
 	(void)row;
 	(void)text;
 	(void)field;
+	/* The canonical name, whatever this one is: GNU standards, --version.
+	 */
 	words_show("retry " VERSION "\n");
 }
 
@@ -274,29 +278,34 @@ const struct words menu = {
 static void
 take_help(const struct row *row, const char *text, void *field)
 {
+	const char *program = context_program();
+
 	(void)row;
 	(void)text;
 	(void)field;
 	words_show_rows(&menu,
-	    "Usage: retry [OPTION]... [--] COMMAND [ARG]...\n"
-	    "Run COMMAND until it succeeds, or until one more attempt would do"
-	    " more harm\nthan good.\n",
-	    "\n"
-	    "DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m."
-	    " LIST is, with\ncommas between them, exit statuses (7), ranges"
-	    " (64-78), signals (SEGV), signal\n(any), timeout, fail (any"
-	    " failure), http:503, http:5xx; or a pattern in\n"
-	    "COMMAND's output: stderr:ERE, stdout:ERE, to the end of the"
-	    " argument. SIZE\nis a number of bytes, or with k, M, G or T: 64k, "
-	    "1.5G.\n"
-	    "\n"
-	    "Exit status: COMMAND's; if a signal killed it, retry dies of that"
-	    " too. 1 if it\nexited 0 but failed, 69 if a required budget cannot"
-	    " be used, 75 if the breaker\nheld the first attempt, 124 if a"
-	    " limit of time ended it, 125 if retry itself\nfailed, 126 if"
-	    " COMMAND cannot be executed, 127 if it is not found.\n"
-	    "\n"
-	    "Examples:\n"
-	    "  retry -n 5 -d 1 -- curl -fsS https://example.org/\n"
-	    "  retry -T 1m -- pg_isready -q\n");
+	    STRINGS("Usage: ", program,
+		" [OPTION]... [--] COMMAND [ARG]...\n"
+		"Run COMMAND until it succeeds, or until one more attempt would"
+		" do more harm\nthan good.\n"),
+	    STRINGS(
+		"\n"
+		"DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m."
+		" LIST is, with\ncommas between them, exit statuses (7), ranges"
+		" (64-78), signals (SEGV), signal\n(any), timeout, fail (any"
+		" failure), http:503, http:5xx; or a pattern in\n"
+		"COMMAND's output: stderr:ERE, stdout:ERE, to the end of the"
+		" argument. SIZE\nis a number of bytes, or with k, M, G or T:"
+		" 64k, 1.5G.\n"
+		"\n"
+		"Exit status: COMMAND's; if a signal killed it, retry dies of"
+		" that too. 1 if it\nexited 0 but failed, 69 if a required"
+		" budget cannot be used, 75 if the breaker\nheld the first"
+		" attempt, 124 if a limit of time ended it, 125 if retry itself"
+		"\nfailed, 126 if COMMAND cannot be executed, 127 if it is not"
+		" found.\n"
+		"\n"
+		"Examples:\n  ",
+		program, " -n 5 -d 1 -- curl -fsS https://example.org/\n  ",
+		program, " -T 1m -- pg_isready -q\n"));
 }

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
+#include "proc.h"
 
 /* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
 #define NO_REPLACE 1
@@ -46,14 +46,14 @@ fill(int fd, const struct place *place, const char *key,
 static bool
 give_name(int fd, const char *path)
 {
-	char self[sizeof "/proc/self/fd/" + NUMBER_ROOM] = "/proc/self/fd/";
+	char name[PROC_NAME];
 
 	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
 		return true;
 	if (errno == EEXIST)
 		return false;
-	number_put(self + strlen(self), fd);
-	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+	if (linkat(AT_FDCWD, proc_name(name, fd), AT_FDCWD, path,
+		AT_SYMLINK_FOLLOW) == 0)
 		return true;
 	if (errno != EEXIST)
 		errno = EOPNOTSUPP;

@@ -1,6 +1,5 @@
 #include "nesting.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,6 @@
 #include "proc.h"
 
 #define UUID_LENGTH (CONTEXT_UUID - 1)
-
-/* Fields of /proc/PID/stat, as proc(5) numbers them. */
-#define NAME_FIELD 2
-#define START_FIELD 22
 
 /* What we tell each attempt, and so never pass through. */
 enum name {
@@ -88,34 +83,18 @@ is_alive(const char *identity)
 	    !proc.dead && proc.start == start;
 }
 
-/*
- * Our own "pid.starttime"; false without /proc. As /proc numbers us: in a
- * namespace that was given none of its own, getpid() is another process there.
- */
+/* Our own "pid.starttime"; false without /proc. */
 static bool
 put_identity(char *at)
 {
-	char text[512], digits[NUMBER_ROOM], *from;
-	int64_t pid, start;
-	ssize_t got;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	char digits[NUMBER_ROOM];
+	struct proc self;
+	pid_t pid;
 
-	if (fd == -1)
-		return false;
-	got = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (got <= 0)
-		return false;
-	text[got] = '\0';
-	/* The name, in parentheses, may hold anything; the rest does not. */
-	from = strrchr(text, ')');
-	for (int i = NAME_FIELD; from != NULL && i < START_FIELD; i++)
-		from = strchr(from + 1, ' ');
-	if (from == NULL || !number_whole(text, strcspn(text, " "), &pid) ||
-	    !number_whole(from + 1, strcspn(from + 1, " "), &start))
+	if (!proc_self(&self, &pid))
 		return false;
 	at = append(append(at, number_put(digits, pid)), ".");
-	number_put(at, start);
+	number_put(at, self.start);
 	return true;
 }
 

@@ -81,6 +81,26 @@ number_multiply(int64_t a, int64_t b)
 	return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
 }
 
+int64_t
+number_round(int64_t value, int64_t unit)
+{
+	int64_t units = number_add(value, unit / 2) / unit;
+
+	return units == 0 && value > 0 ? 1 : units;
+}
+
+int64_t
+number_lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+number_greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 char *
 number_put(char room[NUMBER_ROOM], int64_t value)
 {

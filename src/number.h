@@ -32,6 +32,15 @@ int64_t number_add(int64_t a, int64_t b);
 int64_t number_multiply(int64_t a, int64_t b);
 
 /*
+ * How many units value >= 0 is, to the nearest; but what is more than nothing
+ * does not become nothing.
+ */
+int64_t number_round(int64_t value, int64_t unit);
+
+int64_t number_lesser(int64_t a, int64_t b);
+int64_t number_greater(int64_t a, int64_t b);
+
+/*
  * Writes the number in decimal into room, NUL-terminated, and returns room.
  */
 char *number_put(char room[NUMBER_ROOM], int64_t value);

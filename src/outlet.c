@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
+#include "proc.h"
 
 /*
  * O_NONBLOCK belongs to the open file description, which we share with the
@@ -20,7 +20,7 @@
 struct outlet
 outlet_open(int fd)
 {
-	char path[sizeof "/proc/self/fd/" + NUMBER_ROOM] = "/proc/self/fd/";
+	char name[PROC_NAME];
 	struct outlet outlet = { OUTLET_PLAIN, fd };
 	struct stat stat;
 	int flags = fcntl(fd, F_GETFL), own;
@@ -34,8 +34,8 @@ outlet_open(int fd)
 	/* To open a terminal's master is to make a new terminal. */
 	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
 		return outlet;
-	number_put(path + sizeof "/proc/self/fd/" - 1, fd);
-	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	own = open(
+	    proc_name(name, fd), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (own == -1)
 		return outlet;
 	return (struct outlet){ OUTLET_PRIVATE, context_move_up(own) };

@@ -34,18 +34,6 @@ part(uint64_t word, int at, int bits)
 }
 
 static int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
-greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
 mark(nanos began)
 {
 	return began / NANOS_MS & MOST(BEGAN_BITS);
@@ -85,11 +73,13 @@ next_rate(const struct pace *pace)
 	int64_t most = pace->met ? rate + 1 + rate / 16 : 2 * rate;
 
 	if (is_cut(pace))
-		return greater(PACE_LEAST,
-		    greater(rate / 2, lesser(pace->served, rate * 3 / 4)));
+		return number_greater(PACE_LEAST,
+		    number_greater(
+			rate / 2, number_lesser(pace->served, rate * 3 / 4)));
 	if (2 * pace->served <= rate)
 		return rate;
-	return lesser(lesser(most, 2 * pace->served), MOST(COUNT_BITS));
+	return number_lesser(
+	    number_lesser(most, 2 * pace->served), MOST(COUNT_BITS));
 }
 
 static void
@@ -149,17 +139,17 @@ pace_next(const struct pace *pace, nanos now)
 void
 pace_take(struct pace *pace)
 {
-	pace->taken = lesser(pace->taken + 1, MOST(COUNT_BITS));
+	pace->taken = number_lesser(pace->taken + 1, MOST(COUNT_BITS));
 }
 
 void
 pace_succeed(struct pace *pace)
 {
-	pace->served = lesser(pace->served + 1, MOST(SERVED_BITS));
+	pace->served = number_lesser(pace->served + 1, MOST(SERVED_BITS));
 }
 
 void
 pace_fail(struct pace *pace)
 {
-	pace->failed = lesser(pace->failed + 1, MOST(FAILED_BITS));
+	pace->failed = number_lesser(pace->failed + 1, MOST(FAILED_BITS));
 }

@@ -1,10 +1,9 @@
 #include "page.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
-#include "escape.h"
 
 /* Of a quoted text; two of them fit in a line, escaped. */
 #define QUOTE_MOST 400
@@ -34,12 +33,23 @@ page_flush(struct page *page)
 	return page->error;
 }
 
-int
-page_close(struct page *page)
+bool
+page_deliver(struct page *page)
 {
+	struct page line = { .to = STDERR_FILENO };
+
+	/* A disk may say as late as that that it is full. */
 	if (page_flush(page) == 0 && close(page->to) == -1)
 		page->error = errno;
-	return page->error;
+	if (page->error == 0)
+		return true;
+	/* Whether or not anybody reads it, the status is what counts. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+	page_put(&line, "retry: cannot write to standard output: ");
+	page_put(&line, strerror(page->error));
+	page_put(&line, "\n");
+	page_flush(&line);
+	return false;
 }
 
 void
@@ -61,6 +71,20 @@ page_put(struct page *page, const char *text)
 	page_put_bytes(page, text, strlen(text));
 }
 
+void
+page_put_escaped(
+    struct page *page, enum escape style, const char *text, size_t length)
+{
+	while (length > 0) {
+		char shown[ESCAPE_ROOM], *end = shown;
+		size_t size = escape_next(style, &end, text, length);
+
+		page_put_bytes(page, shown, (size_t)(end - shown));
+		text += size;
+		length -= size;
+	}
+}
+
 /*
  * A newline or an escape sequence in a quote would forge lines of ours, and a
  * long one would be more than one write can keep together.
@@ -69,17 +93,9 @@ void
 page_put_quoted(struct page *page, const char *text, size_t length)
 {
 	bool cut = length > QUOTE_MOST;
-	size_t most = cut ? QUOTE_MOST : length;
 
 	page_put(page, "'");
-	while (most > 0) {
-		char shown[ESCAPE_ROOM], *end = shown;
-		size_t size = escape_next(ESCAPE_LINE, &end, text, most);
-
-		page_put_bytes(page, shown, (size_t)(end - shown));
-		text += size;
-		most -= size;
-	}
+	page_put_escaped(page, ESCAPE_LINE, text, cut ? QUOTE_MOST : length);
 	page_put(page, cut ? "...'" : "'");
 }
 

@@ -7,7 +7,9 @@
 #define PAGE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include "escape.h"
 
 /* Begins as { .to = a descriptor }. */
 struct page {
@@ -20,6 +22,10 @@ struct page {
 
 void page_put(struct page *page, const char *text);
 void page_put_bytes(struct page *page, const char *bytes, size_t length);
+
+/* With what the style escapes; text may hold any bytes. */
+void page_put_escaped(
+    struct page *page, enum escape style, const char *text, size_t length);
 
 /*
  * Within quotes, control bytes escaped as in a line, and cut where it is
@@ -37,9 +43,9 @@ void page_put_right(struct page *page, size_t column, const char *text);
 int page_flush(struct page *page);
 
 /*
- * The last flush, and closes the descriptor: a disk may say as late as that
- * that it is full. Returns the first error, or 0.
+ * Writes what is waiting for standard output and closes that. False where not
+ * all of it has arrived, which is told on standard error.
  */
-int page_close(struct page *page);
+bool page_deliver(struct page *page);
 
 #endif

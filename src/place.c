@@ -152,6 +152,8 @@ place_origin(int fd, bool always, struct origin *here)
 	if (context_boot(here->boot))
 		return NULL;
 	memset(here->boot, 0, sizeof here->boot);
-	errno = 0;
+	/* Of a segment ENOENT would say that there is none. */
+	if (in_memory || errno == ENOENT)
+		errno = 0;
 	return in_memory ? NULL : "cannot tell one boot from another";
 }

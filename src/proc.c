@@ -2,14 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "number.h"
 
 #define PATH_ROOM 64
+
+/* Room for a line of /proc/PID/stat as far as it is of interest. */
+#define STAT_ROOM 512
 
 /* One of the kernel's getdents64 records; libc's readdir would allocate. */
 struct entry {
@@ -39,7 +42,7 @@ open_joined(int flags, const char *const strings[])
 #define OPEN(flags, ...) \
 	open_joined(flags, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The n-th field after the name in a line of /proc/PID/stat; 0 if none. */
+/* The n-th of the fields that begin at at; 0 if none. */
 static int64_t
 stat_field(const char *at, int n)
 {
@@ -72,22 +75,41 @@ parse_stat(struct proc *proc, const char *text)
 	return true;
 }
 
+/* Reads what /proc calls so; text is the whole line. */
+static bool
+look(struct proc *proc, const char *name, char text[STAT_ROOM])
+{
+	ssize_t got;
+	int fd = OPEN(0, "/proc/", name, "/stat");
+
+	if (fd == -1)
+		return false;
+	got = read(fd, text, STAT_ROOM - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return parse_stat(proc, text);
+}
+
+bool
+proc_self(struct proc *proc, pid_t *pid)
+{
+	char text[STAT_ROOM];
+
+	if (!look(proc, "self", text))
+		return false;
+	*pid = (pid_t)stat_field(text, 1);
+	return true;
+}
+
 enum proc_look
 proc_look(struct proc *proc, pid_t pid)
 {
-	char digits[NUMBER_ROOM], text[512];
-	ssize_t got = -1;
-	int fd = OPEN(0, "/proc/", number_put(digits, pid), "/stat");
+	char digits[NUMBER_ROOM], text[STAT_ROOM];
 
-	if (fd != -1) {
-		got = read(fd, text, sizeof text - 1);
-		close(fd);
-	}
-	if (got > 0) {
-		text[got] = '\0';
-		if (parse_stat(proc, text))
-			return PROC_SEEN;
-	}
+	if (look(proc, number_put(digits, pid), text))
+		return PROC_SEEN;
 	if (kill(pid, 0) == -1 && errno == ESRCH)
 		return PROC_GONE;
 	*proc = (struct proc){ .session = getsid(pid) };
@@ -168,4 +190,38 @@ proc_visible(void)
 		return false;
 	close(fd);
 	return true;
+}
+
+/* What leads to the descriptors of whoever asks, whichever he is. */
+static const char own[] = "/proc/self/fd/";
+
+char *
+proc_name(char room[PROC_NAME], int fd)
+{
+	memcpy(room, own, sizeof own);
+	number_put(room + sizeof own - 1, fd);
+	return room;
+}
+
+int
+proc_descriptor(const char *path)
+{
+	static const char *const standard[] = { "/dev/stdin", "/dev/stdout",
+		"/dev/stderr" };
+	static const char *const prefixes[] = { "/dev/fd/", own };
+	int64_t number;
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (strcmp(path, standard[fd]) == 0)
+			return fd;
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (strncmp(path, prefixes[i], length) == 0 &&
+		    number_whole(
+			path + length, strlen(path + length), &number) &&
+		    number <= INT_MAX)
+			return (int)number;
+	}
+	return -1;
 }

@@ -1,5 +1,6 @@
 /*
- * proc: what /proc tells of processes, read without allocating.
+ * proc: what /proc tells of processes, read without allocating, and the names
+ * that it has for our descriptors.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "number.h"
 
 struct proc {
 	pid_t parent, session;
@@ -20,8 +22,18 @@ enum proc_look {
 	PROC_SEEN,
 };
 
+/* Room for the name of a descriptor, the closing NUL included. */
+#define PROC_NAME (sizeof "/proc/self/fd/" + NUMBER_ROOM)
+
 /* Looks a process up. Hidden ones have a session and nothing else. */
 enum proc_look proc_look(struct proc *proc, pid_t pid);
+
+/*
+ * Looks ourselves up, by the number that /proc has for us: in a namespace that
+ * was given no /proc of its own getpid() is another process there. False where
+ * /proc shows nothing.
+ */
+bool proc_self(struct proc *proc, pid_t *pid);
 
 /*
  * Calls each for every child of a process, whichever of its threads has it;
@@ -33,5 +45,11 @@ bool proc_children(
 
 /* Whether /proc can tell who our own children are. */
 bool proc_visible(void);
+
+/* The file behind a descriptor of ours, by a name that opens it once more. */
+char *proc_name(char room[PROC_NAME], int fd);
+
+/* The descriptor of ours that a path is such a name of, or -1. */
+int proc_descriptor(const char *path);
 
 #endif

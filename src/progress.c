@@ -117,12 +117,9 @@ progress_show(struct progress *progress, const char *label, nanos left)
 nanos
 progress_nap(const struct progress *progress, nanos nap)
 {
-	nanos left;
-
 	if (progress->next == NANOS_MAX)
 		return nap;
-	left = progress->next - context_now(CLOCK_BOOTTIME);
-	return left < nap ? left : nap;
+	return number_lesser(nap, progress->next - context_now(CLOCK_BOOTTIME));
 }
 
 void

@@ -14,7 +14,8 @@ struct progress {
 	struct lines *lines;
 	enum showing showing; /* NEVER as well where it cannot be */
 	bool shown; /* it stands there */
-	nanos next; /* when it is to be looked at again; NANOS_MAX: never */
+	/* On CLOCK_BOOTTIME: when to look again; NANOS_MAX: never. */
+	nanos next;
 };
 
 /* Looks what is wanted, but not yet at any terminal. */

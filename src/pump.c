@@ -1,17 +1,16 @@
 #include "pump.h"
 
 #include "context.h"
+#include "number.h"
 
 /* The lesser of nap and the time until the probe's lease is to be renewed. */
 static nanos
 until_renewal(const struct pump *pump, nanos nap)
 {
-	nanos left;
-
 	if (pump->budget.caller.lease == 0)
 		return nap;
-	left = budget_nap(&pump->budget, context_now(CLOCK_BOOTTIME));
-	return left < nap ? left : nap;
+	return number_lesser(
+	    nap, budget_nap(&pump->budget, context_now(CLOCK_BOOTTIME)));
 }
 
 struct wakeup

@@ -17,7 +17,7 @@ struct pump {
 	struct budget budget;
 };
 
-/* Waits for a signal or for nap to pass, 30 s at most. */
+/* Waits for a signal or for nap to pass, 30 s at most; with 0 or less looks. */
 struct wakeup pump_wait(struct pump *pump, nanos nap);
 
 #endif

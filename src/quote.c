@@ -14,14 +14,7 @@ quote_put(struct page *page, enum quote style, const char *text, size_t length)
 {
 	if (style != QUOTE_PLAIN)
 		page_put(page, "\"");
-	while (length > 0) {
-		char shown[ESCAPE_ROOM], *end = shown;
-		size_t size = escape_next(styles[style], &end, text, length);
-
-		page_put_bytes(page, shown, (size_t)(end - shown));
-		text += size;
-		length -= size;
-	}
+	page_put_escaped(page, styles[style], text, length);
 	if (style != QUOTE_PLAIN)
 		page_put(page, "\"");
 }

@@ -36,15 +36,6 @@ static const char *const verdict_names[] = {
 	[VERDICT_STOP] = "stop",
 };
 
-/* To the nearest, but what is more than nothing does not become nothing. */
-static int64_t
-milliseconds(nanos span)
-{
-	int64_t ms = number_add(span, NANOS_MS / 2) / NANOS_MS;
-
-	return ms == 0 && span > 0 ? 1 : ms;
-}
-
 /*
  * JSON. before is what precedes a value, its name included.
  */
@@ -81,7 +72,7 @@ put_span(struct page *page, const char *before, nanos span, nanos none)
 	if (span <= none)
 		put_null(page, before);
 	else
-		put_number(page, before, milliseconds(span));
+		put_number(page, before, number_round(span, NANOS_MS));
 }
 
 static void
@@ -223,7 +214,8 @@ put_seconds(struct page *page, const struct record *record, const char *metric,
 
 	put_metric(page, record, metric, help);
 	page_put(page, "} ");
-	page_put(page, number_put_decimal(room, milliseconds(span), 1000));
+	page_put(
+	    page, number_put_decimal(room, number_round(span, NANOS_MS), 1000));
 	page_put(page, "\n");
 }
 

@@ -25,7 +25,7 @@ enum {
 static char *
 put_time(char room[DURATION_ROOM], nanos span)
 {
-	int64_t ms = number_add(span, NANOS_MS / 2) / NANOS_MS;
+	int64_t ms = number_round(span, NANOS_MS);
 	bool seconds = ms >= 1000;
 	const char *unit = seconds ? "s" : "ms";
 	size_t length;
@@ -34,8 +34,6 @@ put_time(char room[DURATION_ROOM], nanos span)
 		return memcpy(room, "unbounded", sizeof "unbounded");
 	if (span == 0 || span >= NANOS_MINUTE)
 		return duration_format(room, span);
-	if (ms == 0)
-		ms = 1;
 	number_put_decimal(room, ms, seconds ? 1000 : 1);
 	length = strlen(room);
 	memcpy(room + length, unit, strlen(unit) + 1);
@@ -239,18 +237,6 @@ put_uncounted(struct page *page, const struct policy *policy)
 		put_beside(page, &any, "budget", share->wait, " a retry");
 }
 
-static int
-fail(const struct page *page)
-{
-	struct page line = { .to = STDERR_FILENO };
-
-	page_put(&line, "retry: cannot write to standard output: ");
-	page_put(&line, strerror(page->error));
-	page_put(&line, "\n");
-	page_flush(&line);
-	return WORDS_FAILED;
-}
-
 int
 rehearsal_run(const struct policy *policy)
 {
@@ -263,5 +249,5 @@ rehearsal_run(const struct policy *policy)
 	put_deadline(&page, policy, &forecast);
 	put_slo(&page, policy, &forecast);
 	put_uncounted(&page, policy);
-	return page_close(&page) == 0 ? 0 : fail(&page);
+	return page_deliver(&page) ? 0 : WORDS_FAILED;
 }

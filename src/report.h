@@ -26,7 +26,7 @@ void report_step(struct lines *lines, const struct policy *policy,
 
 /*
  * Says, to those who asked for more, why it all ended; to a workflow too, where
- * it has not been told.
+ * it has not been told. now: CLOCK_BOOTTIME.
  */
 void report_end(struct lines *lines, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now);

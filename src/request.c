@@ -128,6 +128,16 @@ open_status(struct request *request, struct policy *policy, struct lines *lines)
 	    know_curl(request, policy, lines);
 }
 
+/* A variable for the attempts, if there is a value. False without memory. */
+static bool
+hand(char ***variable, const char *name, const char *value)
+{
+	if (value == NULL)
+		return true;
+	**variable = join(name, value);
+	return *(*variable)++ != NULL;
+}
+
 bool
 request_open(
     struct request *request, struct policy *policy, struct lines *lines)
@@ -140,12 +150,10 @@ request_open(
 	request->key = policy->key;
 	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
 		request->key = context_uuid(request->uuid);
-	if (!open_status(request, policy, lines))
+	if (!open_status(request, policy, lines) ||
+	    !hand(&variable, "RETRY_HTTP_STATUS=", request->status.path) ||
+	    !hand(&variable, "RETRY_IDEMPOTENCY_KEY=", request->key))
 		return false;
-	if (request->status.path != NULL)
-		*variable++ = join("RETRY_HTTP_STATUS=", request->status.path);
-	if (request->key != NULL)
-		*variable++ = join("RETRY_IDEMPOTENCY_KEY=", request->key);
 	*variable = NULL;
 	return true;
 }

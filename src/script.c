@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "escape.h"
 #include "number.h"
+#include "proc.h"
 
 /* As much of a file's name as a place has room for, beside the number. */
 #define NAME_MOST 150
@@ -80,21 +81,10 @@ drain(struct script *script, int fd)
 	}
 }
 
-/* Whether it names a descriptor, which whoever gave it to us can read. */
-static bool
-is_descriptor(const char *path)
-{
-	static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
-
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return strcmp(path, "/dev/stdin") == 0;
-}
-
 /*
  * A FIFO without a writer is not waited for, nor is anything else that may
- * never end. What is read from a descriptor is waited for.
+ * never end. What comes from a descriptor, which whoever gave it to us can
+ * read, is waited for.
  */
 static int
 open_to_read(const struct script *script)
@@ -106,7 +96,7 @@ open_to_read(const struct script *script)
 	if (fd == -1 || fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode) ||
 	    S_ISDIR(stat.st_mode))
 		return fd;
-	if (!is_descriptor(script->path))
+	if (proc_descriptor(script->path) == -1)
 		words_refuse(script->row, "not a regular file", script->path);
 	fcntl(fd, F_SETFL, O_RDONLY);
 	return fd;

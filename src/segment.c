@@ -245,9 +245,8 @@ segment_age(const struct header *header, nanos now)
 int64_t
 segment_epoch(const struct header *header, nanos now)
 {
-	int64_t epoch = segment_age(header, now) / header->slice;
-
-	return epoch < RING_EPOCHS ? epoch : RING_EPOCHS - 1;
+	return number_lesser(
+	    segment_age(header, now) / header->slice, RING_EPOCHS - 1);
 }
 
 /* What holds when one has said this where there was that; -1 is nothing. */

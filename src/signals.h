@@ -38,8 +38,8 @@ bool signals_open(struct signals *signals);
 
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for what fds ask of
- * poll(2), which is answered there; fds[0] is ours to fill in. A signal that
- * was ignored on entry is not heard.
+ * poll(2), which is answered there; fds[0] is ours to fill in. With a nap of 0
+ * or less only looks. A signal that was ignored on entry is not heard.
  */
 struct wakeup signals_wait(
     const struct signals *signals, struct pollfd *fds, size_t count, nanos nap);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
+#include "proc.h"
 
 /* What passes through us at a time, where it has to. */
 #define ROOM 16384
@@ -82,10 +82,9 @@ copy(int fd)
 int
 spool_reopen(int fd, int flags)
 {
-	char path[sizeof "/proc/self/fd/" + NUMBER_ROOM] = "/proc/self/fd/";
+	char name[PROC_NAME];
 
-	number_put(path + sizeof "/proc/self/fd/" - 1, fd);
-	return context_move_up(open(path, flags | O_CLOEXEC));
+	return context_move_up(open(proc_name(name, fd), flags | O_CLOEXEC));
 }
 
 int

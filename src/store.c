@@ -163,13 +163,16 @@ lock(int fd, int turn)
 	return false;
 }
 
+/* Whether a file has its name still. False, with errno: ENOENT, if not. */
 static bool
 is_in_place(int fd, const struct place *place)
 {
 	struct stat ours, there;
 
-	return fstat(fd, &ours) == 0 && lstat(place->path, &there) == 0 &&
-	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+	if (fstat(fd, &ours) == -1 || lstat(place->path, &there) == -1)
+		return false;
+	errno = ENOENT;
+	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 /* Takes a stale file away, unless somebody else does. */
@@ -322,15 +325,20 @@ visit(
 		.leftover = place_is_leftover(place),
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
+	const char *why;
 
 	if (found.leftover) {
 		if (is_left_over(place))
 			each(&found, with);
 		return;
 	}
-	if (open_existing(&found.store, place, NULL, &found.state) != NULL &&
-	    errno == ENOENT)
+	why = open_existing(&found.store, place, NULL, &found.state);
+	if (why != NULL && errno == ENOENT)
 		return;
+	if (why != NULL && errno != 0) {
+		found.refused = why;
+		found.error = errno;
+	}
 	if (found.state == SEGMENT_GOOD &&
 	    !is_at_home(&found.store.header, place)) {
 		found.state = SEGMENT_STRANGE;
@@ -380,12 +388,7 @@ store_claim(struct found *found)
 		return true;
 	for (int turn = 0; turn < TURNS && !locked; turn++)
 		locked = lock(fd, turn);
-	if (!locked)
-		return false;
-	if (is_in_place(fd, found->place))
-		return true;
-	errno = ENOENT;
-	return false;
+	return locked && is_in_place(fd, found->place);
 }
 
 /*

@@ -25,15 +25,17 @@ struct found {
 	const char *name;
 	const struct place *place; /* where it is */
 	bool leftover; /* of somebody who was killed while he made one */
+	const char *refused; /* it could not be opened: in words; or NULL */
+	int error; /* errno of that */
 	enum segment_state state; /* what it is worth otherwise */
 	struct store store; /* to be used where that is GOOD */
 };
 
 /*
  * Opens the segment of a key in a directory. One that is not there, or that is
- * of an earlier boot, is made where make, and else it is ENOENT. Returns NULL,
- * or why it cannot be used, in words, with errno (0 where the words say it
- * all).
+ * of an earlier boot, is made by the terms where make, and else it is ENOENT.
+ * Terms that it has already are left as they are. Returns NULL, or why it
+ * cannot be used, in words, with errno (0 where the words say it all).
  */
 const char *store_open(struct store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
@@ -58,7 +60,9 @@ const char *store_remove(const char *directory, const char *key);
 
 /*
  * Calls each for every file in a directory that is named as a segment of ours,
- * and for the leftovers that may be removed. What is open is closed afterwards.
+ * be it one or not, and for the leftovers that may be removed. Of what the
+ * kernel does not let us look at nothing is known. What is open is closed
+ * afterwards.
  * False, with errno, if the directory cannot be read.
  */
 bool store_walk(const char *directory,

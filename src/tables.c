@@ -98,15 +98,6 @@ number(const struct account *account, const struct field *field)
 	return value;
 }
 
-/* To the nearest, but what is more than nothing does not become nothing. */
-static int64_t
-rounded(int64_t value, int64_t unit)
-{
-	int64_t units = number_add(value, unit / 2) / unit;
-
-	return units == 0 && value > 0 ? 1 : units;
-}
-
 /* As programs read it; none stands for ACCOUNT_NONE. */
 static const char *
 exact(char room[NUMBER_ROOM], const struct account *account,
@@ -124,7 +115,8 @@ exact(char room[NUMBER_ROOM], const struct account *account,
 		return number_put_decimal(room, value, RING_RATIO_ONE);
 	case KIND_SPAN:
 	case KIND_NEXT:
-		return number_put_decimal(room, rounded(value, MICROSECOND),
+		return number_put_decimal(room,
+		    number_round(value, MICROSECOND),
 		    NANOS_SECOND / MICROSECOND);
 	}
 	return number_put(room, value);
@@ -136,7 +128,7 @@ hundredths(char room[NUMBER_ROOM], int64_t value)
 {
 	char *end;
 
-	value = rounded(value, RING_RATIO_ONE / 100);
+	value = number_round(value, RING_RATIO_ONE / 100);
 	end = number_put(room, value / 100) + strlen(room);
 	*end++ = '.';
 	*end++ = (char)('0' + value % 100 / 10);

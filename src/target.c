@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
+#include "proc.h"
 
 /* How long a reader that takes nothing is waited for. */
 #define PATIENCE (2 * NANOS_SECOND)
@@ -170,23 +170,7 @@ deliver(
 static int
 descriptor(const char *file)
 {
-	static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
-	int64_t number;
-
-	if (strcmp(file, "-") == 0 || strcmp(file, "/dev/stderr") == 0)
-		return STDERR_FILENO;
-	if (strcmp(file, "/dev/stdout") == 0)
-		return STDOUT_FILENO;
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-		size_t length = strlen(prefixes[i]);
-
-		if (strncmp(file, prefixes[i], length) == 0 &&
-		    number_whole(
-			file + length, strlen(file + length), &number) &&
-		    number <= INT_MAX)
-			return (int)number;
-	}
-	return -1;
+	return strcmp(file, "-") == 0 ? STDERR_FILENO : proc_descriptor(file);
 }
 
 static bool

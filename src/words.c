@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "context.h"
 #include "page.h"
 
 /* Where the help texts begin: two blanks after the longest option. */
@@ -34,7 +35,9 @@ end_usage(struct page *page)
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	page_put(page, "\n");
 	page_flush(page);
-	page_put(page, "Try 'retry --help' for more information.\n");
+	page_put(page, "Try '");
+	page_put(page, context_program());
+	page_put(page, " --help' for more information.\n");
 	page_flush(page);
 	_exit(WORDS_FAILED);
 }
@@ -369,15 +372,7 @@ words_take(
 static _Noreturn void
 end_shown(struct page *page)
 {
-	struct page line = { .to = STDERR_FILENO };
-
-	if (page_close(page) == 0)
-		_exit(0);
-	page_put(&line, "retry: cannot write to standard output: ");
-	page_put(&line, strerror(page->error));
-	page_put(&line, "\n");
-	page_flush(&line);
-	_exit(WORDS_FAILED);
+	_exit(page_deliver(page) ? 0 : WORDS_FAILED);
 }
 
 static void
@@ -409,13 +404,14 @@ words_show(const char *text)
 }
 
 void
-words_show_rows(
-    const struct words *words, const char *before, const char *after)
+words_show_rows(const struct words *words, const char *const before[],
+    const char *const after[])
 {
 	struct page page = { .to = STDOUT_FILENO };
 	const struct heading *heading = words->headings;
 
-	page_put(&page, before);
+	while (*before != NULL)
+		page_put(&page, *before++);
 	for (size_t i = 0; i < words->count; i++) {
 		if (i == heading->row) {
 			page_put(&page, "\n");
@@ -425,6 +421,7 @@ words_show_rows(
 		}
 		put_row(&page, &words->rows[i]);
 	}
-	page_put(&page, after);
+	while (*after != NULL)
+		page_put(&page, *after++);
 	end_shown(&page);
 }

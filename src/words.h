@@ -112,8 +112,8 @@ _Noreturn void words_refuse_all(const char *why);
  */
 _Noreturn void words_show(const char *text);
 
-/* The same for the rows, between two texts. */
-_Noreturn void words_show_rows(
-    const struct words *words, const char *before, const char *after);
+/* The same for the rows, between two texts in pieces, each up to a NULL. */
+_Noreturn void words_show_rows(const struct words *words,
+    const char *const before[], const char *const after[]);
 
 #endif

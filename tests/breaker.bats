@@ -336,6 +336,7 @@ probe()
 # Probers that never come back
 #
 
+# bats test_tags=slow
 @test "a prober that is killed leaves the next one to find out" {
 	local before
 	fail_once --breaker 1,10s
@@ -352,6 +353,7 @@ probe()
 	ran 1
 }
 
+# bats test_tags=slow
 @test "a prober that is stopped leaves it too, and its late success is none" {
 	local before
 	fail_once --breaker 1,20s
@@ -375,6 +377,7 @@ probe()
 	ran 2
 }
 
+# bats test_tags=slow
 @test "a prober that is stopped cannot open it again" {
 	local before
 	fail_once --breaker 1,20s
@@ -392,6 +395,26 @@ probe()
 	ran 2
 }
 
+@test "how an attempt ends that began before a recovery is no news" {
+	local breaker=(--breaker '2,10s')
+	start "$RETRY" -q -B api -n 1 "${breaker[@]}" sh -c 'echo >>began
+		until [ -e go ]; do sleep 0.02; done; exit 9'
+	reached [ -e began ]
+	fail_once "${breaker[@]}"
+	fail_once "${breaker[@]}"
+	tried 75 "${breaker[@]}"
+	due
+	is 0 "$RETRY" -B api "${breaker[@]}" true
+	touch go
+	ended
+	[ "$status" -eq 9 ]
+	fail_once "${breaker[@]}"
+	fail_once "${breaker[@]}"
+	ran 4
+	tried 75 "${breaker[@]}"
+}
+
+# bats test_tags=slow
 @test "a probe may take longer than its lease" {
 	local before
 	fail_once --breaker 1,10s
@@ -585,14 +608,15 @@ spared()
 	[ "$(($(lines refused) * 20))" -le "$without" ]
 }
 
+# bats test_tags=slow
 @test "in an outage it lets through a twentieth of the attempts" {
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
-		spared 10 10000
+		PATIENCE=240 spared 10 10000 --budget-wait 3m
 		# All 64 fail before any of them knows, and then want a retry:
 		# probes use up the budget, and all wait for a new window.
 		LATENCY=0.1 PATIENCE=240 spared 15 2000 --budget-wait 3m
 	else # whatever else this machine does meanwhile
-		spared 6 500 --budget-min 100
+		spared 10 500 --budget-min 100
 	fi
 }

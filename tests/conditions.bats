@@ -290,7 +290,7 @@ hang='echo >>ran; exec sleep 20'
 			tries 0 125 "--$option" "$list" sh -c "$(exits 3)"
 			diff - err <<-END
 				retry: --$option: $why
-				Try 'retry --help' for more information.
+				Try '${RETRY##*/} --help' for more information.
 			END
 		done
 	done <<-'END'
@@ -324,7 +324,7 @@ hang='echo >>ran; exec sleep 20'
 		tries 0 125 --retry-on "$list" sh -c "$(exits 3)"
 		diff - err <<-END
 			retry: --retry-on: 0 is a success, not a failure (see --fail-on): '$list'
-			Try 'retry --help' for more information.
+			Try '${RETRY##*/} --help' for more information.
 		END
 	done
 }

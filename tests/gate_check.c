@@ -412,10 +412,10 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
 	was.served += actor->operation == TELL_SUCCESS;
-	if (is.served != lesser(was.served, (int64_t)MOST(SERVED_BITS)))
+	if (is.served != number_lesser(was.served, (int64_t)MOST(SERVED_BITS)))
 		return "a success is lost, or none";
 	was.failed += actor->operation == TELL_ILL;
-	if (is.failed != lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
+	if (is.failed != number_lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
 		return "a failure is lost, or none";
 	if (turn && is.taken > is.rate)
 		return "more turns than there are";
@@ -1248,11 +1248,11 @@ simplest(uint64_t rate, uint64_t name)
 	struct pace pace = unpack(rate, (nanos)rate_name(rate) * NANOS_MS);
 
 	pace.began = (nanos)name * NANOS_MS;
-	pace.taken = lesser(pace.taken, pace.rate);
+	pace.taken = number_lesser(pace.taken, pace.rate);
 	pace.served = pace.step == 0 && pace.served > 0;
 	pace.met = false;
 	pace.failed = pace.step == 0 || pace.rate > PACE_LEAST
-	    ? lesser(pace.failed, 2)
+	    ? number_lesser(pace.failed, 2)
 	    : 0;
 	return pace_word(&pace);
 }

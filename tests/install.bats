@@ -87,7 +87,7 @@ installed()
 	cd "$root/usr/local/share/man/man1"
 	run grep -cE '(^|[ "])retry"?,? (\\-|")' retry.1
 	[ "$output" -gt 20 ]
-	run grep -E '(^|[ "])retry"?,? (\\-|")|Ql.* retry ' again.1
+	run grep -E '(^|[ "q])retry"?,? (\\-|")|Ql.* retry ' again.1
 	[ -z "$output" ]
 	diff "$BATS_TEST_DIRNAME/../retry.1" retry.1
 }

@@ -1,5 +1,6 @@
-# The tarball of `make dist`, and what the Debian package says of the program.
-# make check-deb builds the package itself.
+# The tarball of `make dist`, what the Debian package says of the program, and
+# what the program says of itself where it has another name, as there. make
+# check-deb builds the package itself.
 
 load helper
 
@@ -66,6 +67,75 @@ dist()
 	unset SOURCE_DATE_EPOCH
 	dist "$name" two
 	cmp "one/$name.tar.gz" "two/$name.tar.gz"
+}
+
+# Unpacks a tarball of the project as ./$name, which has no git.
+unpack()
+{
+	SOURCE_DATE_EPOCH=1000000000 dist "$here" original
+	tar -xf "original/$name.tar.gz"
+}
+
+# packed FILE: lists what is in a tarball.
+packed()
+{
+	tar -tf "$1" | sed "s,^$name/,,"
+}
+
+@test "without git no tarball holds another, wherever it is made" {
+	unpack
+	dist "$name" "$name/out"
+	touch "$name/out/of-a-build"
+	dist "$name" "$name/out"
+	cmp "original/$name.tar.gz" "$name/out/$name.tar.gz"
+	rm -r "$name/out"
+	dist "$name" "$name"
+	cp "$name/$name.tar.gz" "$name/retry-0.0.tar.gz"
+	dist "$name" "$name"
+	cmp "original/$name.tar.gz" "$name/$name.tar.gz"
+}
+
+@test "what git tracks is packed, but what has been deleted is not" {
+	unpack
+	command -v git >/dev/null || skip "no git here"
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+	git -C "$name" init -q
+	git -C "$name" add .
+	git -C "$name" -c user.name=x -c user.email=x commit -qm x
+	rm -r "$name/README.md" "$name/completions"
+	echo x >"$name/untracked"
+	dist "$name" out
+	diff <(packed "original/$name.tar.gz" | grep -vE "^(README|completions)") \
+		<(packed "out/$name.tar.gz")
+}
+
+# tried PROGRAM NAME: what one is told to ask for help where it was called so
+tried()
+{
+	(exec -a "$2" "$1" --nosuch) 2>err && return 1
+	[ "$(head -n 1 err)" = "retry: unknown option: '--nosuch'" ]
+	sed -n "s/^Try '\(.*\) --help' for more information\.$/\1/p" err
+}
+
+@test "help is that of the program by the name that it was called by" {
+	cp "$RETRY" retry-cmd
+	[ "$(tried ./retry-cmd ./retry-cmd)" = retry-cmd ]
+	[ "$(tried "$RETRY" /opt/x/again_2.0)" = again_2.0 ]
+	run -0 ./retry-cmd --help
+	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
+	grep -q '^  retry-cmd -n 5 ' <<<"$output"
+	run -0 ./retry-cmd --version
+	[ "$output" = "$("$RETRY" --version)" ]
+	run -1 ./retry-cmd -n 1 false
+	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
+}
+
+@test "a name that nobody could type is not repeated" {
+	local called
+	for called in '' / /x/ -retry 'a b' $'a\nb' "a'b" $'\e[1m' '$(id)' \
+	    "$(printf '%0300d' 1)"; do
+		[ "$(tried "$RETRY" "$called")" = retry ]
+	done
 }
 
 @test "the package has the licence that the project has" {

@@ -45,7 +45,7 @@ refused()
 		echo "want: retry: --$2: $1"
 		return 1
 	}
-	[ "$stderr" = "${stderr_lines[0]}"$'\n'"Try 'retry --help' for more information." ]
+	[ "$stderr" = "${stderr_lines[0]}"$'\n'"Try '${RETRY##*/} --help' for more information." ]
 	[ -z "$output" ]
 }
 

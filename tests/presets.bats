@@ -105,7 +105,7 @@ refused()
 	local line=$1
 	shift
 	ran 0 125 "$@"
-	diff <(printf '%s\n' "$line" "Try 'retry --help' for more information.") err
+	diff <(printf '%s\n' "$line" "Try '${RETRY##*/} --help' for more information.") err
 }
 
 #

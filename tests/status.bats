@@ -374,16 +374,16 @@ crowded()
 
 @test "without a command nothing is run and the status is 125" {
 	fated 'exited 125'
-	said 'retry: no command given' "Try 'retry --help' for more information."
+	said 'retry: no command given' "Try '${RETRY##*/} --help' for more information."
 	fated 'exited 125' -n 3 --
-	said 'retry: no command given' "Try 'retry --help' for more information."
+	said 'retry: no command given' "Try '${RETRY##*/} --help' for more information."
 }
 
 @test "bad usage runs nothing and is 125" {
 	fated 'exited 125' -n 0 sh -c 'echo >>ran'
 	ran 0
 	said "retry: --attempts: not a number of attempts: '0'" \
-	    "Try 'retry --help' for more information."
+	    "Try '${RETRY##*/} --help' for more information."
 }
 
 @test "bad usage that nobody reads of is 125 too" {
@@ -506,7 +506,7 @@ crowded()
 
 @test "a line that quotes something long is one write, and has its end" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
-		import socket, subprocess, sys
+		import os, socket, subprocess, sys
 		def said(*words):
 		    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 		    end = subprocess.run(sys.argv[1:] + list(words), stderr=theirs)
@@ -521,7 +521,8 @@ crowded()
 		    assert all(w.index(b'\n') == len(w) - 1 for w in writes)
 		    assert max(map(len, writes)) < 4096
 		    return end.returncode, writes
-		hint = b"Try 'retry --help' for more information.\n"
+		hint = b"Try '%s --help' for more information.\n" % (
+		    os.fsencode(os.path.basename(sys.argv[1])))
 		for long in 'x' * 9000, '\x01' * 9000:
 		    for words in ['-n', long], ['--' + long], ['--quiet=' + long]:
 		        status, writes = said(*words, 'true')

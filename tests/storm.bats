@@ -14,7 +14,8 @@ setup_file()
 	for name in driver crowd server usage capacity scenario tally figure \
 		figure_svg scale; do
 		echo "$here/$name.c"
-	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver"
+	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
+		"$BATS_TEST_DIRNAME/../src/number.c"
 }
 
 setup()

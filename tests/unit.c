@@ -143,6 +143,15 @@ test_sums_saturate(void)
 	EQUAL("sum", number_add(max, 1), max);
 	EQUAL("sum", number_add(1, max), max);
 	EQUAL("sum", number_add(max, max), max);
+	EQUAL("round", number_round(0, 1000), 0);
+	EQUAL("round", number_round(1, 1000), 1);
+	EQUAL("round", number_round(1499, 1000), 1);
+	EQUAL("round", number_round(1500, 1000), 2);
+	EQUAL("round", number_round(max, 2), max / 2);
+	EQUAL("lesser", number_lesser(-1, 2), -1);
+	EQUAL("lesser", number_lesser(max, 2), 2);
+	EQUAL("greater", number_greater(-1, 2), 2);
+	EQUAL("greater", number_greater(max, 2), max);
 	EQUAL("product", number_multiply(0, 0), 0);
 	EQUAL("product", number_multiply(6, 7), 42);
 	EQUAL("product", number_multiply(0, max), 0);

@@ -1,8 +1,9 @@
 /*
  * storm: what the storms are counted and simulated with: the tally, the axes of
- * its figures, and the queue of events.
+ * its figures, the queue of events, and what the server can do.
  */
 #include "unit.h"
+#include "storm/capacity.h"
 #include "storm/figure.h"
 #include "storm/queue.h"
 #include "storm/scale.h"
@@ -275,12 +276,61 @@ test_queue(void)
 	queue_end(&queue);
 }
 
+/* Requests, one after the other, of a server that was new. */
+static const struct {
+	const char *row;
+	struct capacity capacity;
+	struct {
+		nanos at;
+		bool served;
+		nanos known; /* after that */
+	} asked[8];
+} servers[] = {
+	{ "no limit", { 0 }, { { 1, true, 0 }, { 1, true, 0 } } },
+	{ "an outage", { .begin = S, .end = 2 * S },
+	    { { S - 1, true, 0 }, { S, false, 0 }, { 2 * S - 1, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "it hangs before", { .begin = S, .end = 2 * S, .hangs = true },
+	    { { S / 4, false, S / 4 * 3 }, { S, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "two a second, from the end of an outage", { .rate = 2, .end = S },
+	    { { S, false, 0 }, { S / 2 * 3, true, 0 }, { S / 2 * 3, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "of one second and no more", { .rate = 2 },
+	    { { 9 * S, true, 0 }, { 9 * S, true, 0 }, { 9 * S, false, 0 } } },
+	{ "a queue", { .rate = 2, .patience = S },
+	    { { S, true, S / 2 }, { S, false, S }, { S, false, S },
+		{ S, false, S }, { S, false, 0 } } },
+	{ "one in three fails", { .flaky = 3 },
+	    { { 1, true, 0 }, { 1, true, 0 }, { 1, false, 0 }, { 2, true, 0 },
+		{ 2, true, 0 }, { 2, false, 0 } } },
+};
+
+static void
+test_capacity(void)
+{
+	for (size_t i = 0; i < LENGTH(servers); i++) {
+		struct load load = { 0 };
+
+		for (size_t j = 0; servers[i].asked[j].at > 0; j++) {
+			nanos at = servers[i].asked[j].at;
+			struct answer answer =
+			    capacity_request(&servers[i].capacity, &load, at);
+
+			EQUAL(servers[i].row, answer.served,
+			    servers[i].asked[j].served);
+			EQUAL(servers[i].row, answer.at - at,
+			    servers[i].asked[j].known);
+		}
+	}
+}
+
 int
 main(void)
 {
 	static void (*const tests[])(void) = { test_requests,
 		test_late_requests, test_clients, test_text, test_words,
-		test_axes, test_columns, test_queue };
+		test_axes, test_columns, test_queue, test_capacity };
 
 	return unit_run(tests, LENGTH(tests));
 }

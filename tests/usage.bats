@@ -5,7 +5,7 @@
 
 load helper
 
-TRY="Try 'retry --help' for more information."
+TRY="Try '${RETRY##*/} --help' for more information."
 
 # refused LINE [WORD]...: retry refuses these words: status 125, LINE and the
 # advice on standard error, nothing on standard output.
@@ -214,7 +214,7 @@ loud()
 	"$RETRY" --help >help
 	mapfile -t lines <help
 	[ "${#lines[@]}" -le 115 ]
-	[ "${lines[0]}" = 'Usage: retry [OPTION]... [--] COMMAND [ARG]...' ]
+	[ "${lines[0]}" = "Usage: ${RETRY##*/} [OPTION]... [--] COMMAND [ARG]..." ]
 	local line name
 	for line in "${lines[@]}"; do
 		[ "${#line}" -le 80 ]
@@ -1021,7 +1021,8 @@ runs()
 	local status=0
 	./other -n 0 true 2>err || status=$?
 	[ "$status" -eq 125 ]
-	diff <(printf '%s\n' "retry: --attempts: not a number of attempts: '0'" "$TRY") err
+	diff <(printf '%s\n' "retry: --attempts: not a number of attempts: '0'" \
+		"Try 'other --help' for more information.") err
 }
 
 @test "bad usage with standard error closed is 125 all the same" {

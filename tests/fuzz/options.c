@@ -5,6 +5,7 @@
  * promises of its types.
  * The options exit where something is wrong; here _exit jumps back instead.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -203,11 +204,7 @@ check_talk(const struct policy *policy)
 		if (texts[i] != NULL && *texts[i] == '\0')
 			abort();
 	if (policy->stdin_max < 1 || policy->log_format > LOG_GITHUB ||
-	    policy->progress > SHOWING_NEVER ||
-	    (policy->loudness == LOUDNESS_QUIET &&
-		policy->progress != SHOWING_NEVER &&
-		(policy->action == ACTION_RUN ||
-		    policy->action == ACTION_REHEARSE)))
+	    policy->progress > SHOWING_NEVER)
 		abort();
 }
 
@@ -286,7 +283,7 @@ split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
 	char *word;
 	bool named = false;
 
-	argv[0] = name;
+	argv[0] = program_invocation_short_name = name;
 	if (make_file(text, size)) {
 		argv[count++] = option;
 		argv[count++] = file;

@@ -1,16 +1,12 @@
 #include "capacity.h"
 
+#include "../../src/number.h"
+
 /* A queue of this many times the patience is full. */
 enum { QUEUE = 2 };
 
 /* What a full queue adds to the work on a request: one part in so many. */
 enum { SLOWER = 10 };
-
-static nanos
-later(nanos a, nanos b)
-{
-	return a > b ? a : b;
-}
 
 static struct answer
 refused(nanos at)
@@ -24,7 +20,7 @@ take_token(const struct capacity *capacity, struct load *load, nanos now)
 	nanos token = NANOS_SECOND / capacity->rate;
 
 	/* What was not used within a second is lost. */
-	load->used = later(load->used, now - NANOS_SECOND);
+	load->used = number_greater(load->used, now - NANOS_SECOND);
 	if (load->used + token > now)
 		return refused(now);
 	load->used += token;
@@ -36,7 +32,7 @@ queue(const struct capacity *capacity, struct load *load, nanos now)
 {
 	nanos most = QUEUE * capacity->patience, waiting, work;
 
-	load->used = later(load->used, now);
+	load->used = number_greater(load->used, now);
 	waiting = load->used - now;
 	if (waiting >= most)
 		return refused(now);

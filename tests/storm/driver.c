@@ -109,6 +109,20 @@ complain(
 	driver->failed = true;
 }
 
+/* What was published for simulated clients, and for the same settings. */
+static void
+judge_near(struct driver *driver, const struct result *result, const char *what,
+    double value, double published)
+{
+	double most = published * SCENARIO_NEAR / 100;
+
+	if (value >= published - most && value <= published + most)
+		return;
+	printf("MISSED: %s: %s %.4g, published %.4g\n", result->variant->name,
+	    what, value, published);
+	driver->failed = true;
+}
+
 /* The bars of a variant, and what must not happen in any. */
 static void
 judge(struct driver *driver, const struct scenario *scenario,
@@ -124,6 +138,12 @@ judge(struct driver *driver, const struct scenario *scenario,
 	if (variant->most_p99 > 0 && totals->p99 > most)
 		miss(driver, result, "p99 in seconds", seconds(totals->p99),
 		    seconds(most));
+	if (variant->near) {
+		judge_near(driver, result, "wasted", (double)totals->wasted,
+		    (double)variant->published_wasted);
+		judge_near(driver, result, "p99 in seconds",
+		    seconds(totals->p99), seconds(variant->published_p99));
+	}
 	if (cost->late > 0)
 		miss(
 		    driver, result, "not ended in time", (double)cost->late, 0);

@@ -2,6 +2,7 @@
 
 #include <err.h>
 #include <stdlib.h>
+#include "../../src/number.h"
 #include "../../src/plan.h"
 #include "queue.h"
 
@@ -44,12 +45,6 @@ seed_of(const struct model *model, uint32_t who)
 	return z ^ z >> 31;
 }
 
-static nanos
-later(nanos a, nanos b)
-{
-	return a > b ? a : b;
-}
-
 /* When work of that cost is done that comes up now. */
 static nanos
 work(struct storm *storm, nanos now, nanos cost)
@@ -62,7 +57,7 @@ work(struct storm *storm, nanos now, nanos cost)
 	for (int64_t i = 1; i < cores; i++)
 		if (storm->free[i] < *core)
 			core = &storm->free[i];
-	*core = later(*core, now) + cost;
+	*core = number_greater(*core, now) + cost;
 	return *core;
 }
 
@@ -235,7 +230,8 @@ start(struct storm *storm, uint32_t who, nanos now)
 	step = plan_first(model->policy, &client->history, done);
 	follow(storm, who, &step, done);
 	if (++who < model->scenario->clients)
-		put(storm, later(done, due(model, who)), who, WHAT_START);
+		put(storm, number_greater(done, due(model, who)), who,
+		    WHAT_START);
 }
 
 static void

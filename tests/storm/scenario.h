@@ -12,6 +12,9 @@
 
 enum { SCENARIO_OPTIONS = 24, SCENARIO_VARIANTS = 8 };
 
+/* How far in percent a run may be from what is published, and be near it. */
+enum { SCENARIO_NEAR = 25 };
+
 /* What one run of a scenario has of its own. */
 struct variant {
 	const char *name;
@@ -23,6 +26,7 @@ struct variant {
 	/* The bars: most that may be wasted; p99 in percent of the limit. */
 	int64_t most_wasted; /* 0: no bar */
 	int64_t most_p99;
+	bool near; /* what is published, within SCENARIO_NEAR percent */
 	bool simulated; /* only: more requests than processes can make */
 };
 

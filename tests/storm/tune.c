@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include "../../src/number.h"
 #include "scale.h"
 #include "trial.h"
 
@@ -64,12 +65,6 @@ wasted_after(const struct circumstance *it, const struct tally *tally)
 	return wasted;
 }
 
-static int64_t
-greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* All seeds: the mean and the worst. */
 static void
 show(const struct circumstance *it, const struct policy *policy)
@@ -91,10 +86,10 @@ show(const struct circumstance *it, const struct policy *policy)
 		int64_t wasted = wasted_after(it, &tally);
 
 		sum += wasted;
-		most = greater(most, wasted);
-		lost = greater(lost, totals.lost);
-		p99 = greater(p99, totals.p99);
-		last = greater(last, totals.max);
+		most = number_greater(most, wasted);
+		lost = number_greater(lost, totals.lost);
+		p99 = number_greater(p99, totals.p99);
+		last = number_greater(last, totals.max);
 		tally_end(&tally);
 	}
 	printf("  %7" PRId64 "  %7" PRId64 "  %6.2fx  %6.2fx  %6" PRId64 "\n",

@@ -1,0 +1,149 @@
+# What the kernel refuses: nothing is run on streams that are not the command's
+# own, and nothing is said of a budget that could not be looked at.
+
+load helper
+load actor
+
+setup()
+{
+	helper_setup
+	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR/budgets
+	mkdir budgets
+}
+
+# Makes the budgets api and web, of which nothing counts any more.
+two_budgets()
+{
+	local key
+	for key in api web; do
+		"$RETRY" -q -n 1 -B "$key" false || :
+	done
+	api=$(basename budgets/*.api)
+	web=$(basename budgets/*.web)
+}
+
+# lacking COMMAND...: COMMAND with three descriptors and one to spare, which is
+# enough to read a directory and nothing in it
+lacking()
+{
+	(
+		ulimit -n 4
+		exec "$@"
+	)
+}
+
+# refuse FILE WHAT: sets $refusing to a strace that does so to FILE alone.
+refuse()
+{
+	inject getppid:error=EIO # where that works, so does the other
+	refusing=(strace -qq -o /dev/null -P "$1" -e "inject=$2")
+}
+
+# Sets $refusing to a strace under which there is no descriptor for api.
+refuse_api()
+{
+	refuse "budgets/$api" '?open,?openat:error=ENFILE'
+}
+
+#
+# The streams of the command
+#
+
+# unattached OPTION...: no attempt gets a stream that retry has made for it.
+unattached()
+{
+	: >out
+	: >err
+	echo input | is 126 "${inject[@]}" -f "$RETRY" -n 3 -d 0 "$@" -- \
+		sh -c 'echo ran; echo ran >ran'
+	[ ! -s out ]
+	[ ! -e ran ]
+	[ "$(lines err)" = 1 ]
+	told "retry: cannot run 'sh': .*"
+}
+
+@test "a command runs on the streams that were made for it or not at all" {
+	inject '?dup2,?dup3:error=EMFILE'
+	unattached --hold-stdout
+	unattached --hold-stderr
+	unattached --retry-on stdout:x
+	unattached --retry-on stderr:x --hold-stdout
+	unattached --replay-stdin
+}
+
+@test "a hook that cannot be given another standard input has none" {
+	inject '?dup2,?dup3:error=EMFILE'
+	echo input | is 1 "${inject[@]}" -f "$RETRY" -q -n 2 -d 0 \
+		--on-retry 'cat >read 2>/dev/null; echo ran >ran' -- false
+	[ -e ran ]
+	[ ! -s read ]
+}
+
+@test "nothing is run on a standard input that cannot be looked at" {
+	local option
+	echo input >file
+	refuse file '?fstat,?fstat64,?newfstatat,?fstatat64,?statx:error=EIO'
+	for option in -n3 -I; do
+		: >err
+		is 125 "${refusing[@]}" "$RETRY" "$option" \
+			sh -c 'echo ran; cat' <file
+		[ ! -s out ]
+		told 'retry: standard input: .*'
+	done
+}
+
+#
+# Looking at budgets
+#
+
+@test "a budget that cannot be opened is named, and the others are shown" {
+	two_budgets
+	refuse_api
+	is 125 "${refusing[@]}" "$RETRY" --budget-status all
+	grep -q '^web ' out
+	run ! grep -q '^api ' out
+	told "retry: budget file '$api': not shown: cannot open: .*"
+	run ! grep -q "$web" err
+}
+
+@test "a budget that cannot be opened is not taken for none" {
+	two_budgets
+	refuse_api
+	is 125 "${refusing[@]}" "$RETRY" --budget-status api
+	[ ! -s out ]
+	told "retry: budget 'api': cannot be used: cannot open: .*"
+	is 1 "$RETRY" --budget-status none
+}
+
+@test "a boot that cannot be told from another is no reason to say there is none" {
+	[[ $(stat -f -c %T .) != @(tmp|ram)fs ]] || skip 'no disk here'
+	two_budgets
+	refuse /proc/sys/kernel/random/boot_id '?open,?openat:error=ENFILE'
+	is 125 "${refusing[@]}" "$RETRY" --budget-status api
+	told "retry: budget 'api': cannot be used: cannot tell one boot .*"
+	is 125 "${refusing[@]}" "$RETRY" --budget-status all
+	told "retry: budget file '$api': not shown: cannot tell one boot .*"
+}
+
+@test "budgets are not hidden for want of a descriptor" {
+	two_budgets
+	is 125 lacking "$RETRY" -q --budget-status all --json
+	[ "$(cat out)" = '[]' ]
+	told "retry: budget file '$api': not shown: cannot open: .*"
+	told "retry: budget file '$web': not shown: cannot open: .*"
+	is 0 "$RETRY" --budget-status all
+}
+
+@test "a budget that cannot be opened is not removed, and the others are" {
+	two_budgets
+	refuse_api
+	is 125 lacking "$RETRY" -q --budget-gc
+	[ "$(lines err)" = 2 ]
+	[ "$(ls budgets | wc -l)" = 2 ]
+	is 125 "${refusing[@]}" "$RETRY" --budget-gc
+	told "retry: budget file '$api': cannot open: .*"
+	[ -e "budgets/$api" ]
+	[ ! -e "budgets/$web" ]
+	is 0 "$RETRY" --budget-gc
+	[ ! -e "budgets/$api" ]
+}
