@@ -9,9 +9,10 @@
 #define COUNT_BITS 9
 #define SERVED_BITS 8
 #define FAILED_BITS 6
-#endif
 
-/* More failures than one, and than this part of the rate, are too many. */
+/* More failures than this, and a part of the rate, are too many. */
+#define BORNE 1
+#endif
 #define SHARE 16
 
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
@@ -62,7 +63,7 @@ unpack(uint64_t word, nanos began)
 static bool
 is_cut(const struct pace *pace)
 {
-	return pace->failed > 1 + pace->rate / SHARE;
+	return pace->failed > BORNE + pace->rate / SHARE;
 }
 
 /* The rate of the next step. */

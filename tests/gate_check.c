@@ -56,7 +56,8 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define STEP_BITS 1
 #define COUNT_BITS 2
 #define SERVED_BITS 2
-#define FAILED_BITS 2
+#define FAILED_BITS 1
+#define BORNE 0
 #define PACE_STEP GATE_LEASE
 #define PACE_LEAST 1
 
@@ -1239,8 +1240,8 @@ called(uint64_t name, uint64_t present, uint64_t past)
 /*
  * A rate in which stands what makes a difference. There are two steps, of one
  * attempt and of two at most: so all growth is the same, more than one success
- * in the first is like one, in the second none counts, and of failures in it
- * only whether they cut a rate of two; two are enough for that.
+ * in the first is like one, in the second none counts, and a failure in it only
+ * for a rate of two.
  */
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
@@ -1251,9 +1252,8 @@ simplest(uint64_t rate, uint64_t name)
 	pace.taken = number_lesser(pace.taken, pace.rate);
 	pace.served = pace.step == 0 && pace.served > 0;
 	pace.met = false;
-	pace.failed = pace.step == 0 || pace.rate > PACE_LEAST
-	    ? number_lesser(pace.failed, 2)
-	    : 0;
+	if (pace.step > 0 && pace.rate == PACE_LEAST)
+		pace.failed = 0;
 	return pace_word(&pace);
 }
 
