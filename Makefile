@@ -137,6 +137,9 @@ RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
 	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
 
 install: $(BIN)
+	@case '$(PROGRAM)' in ''|-*|*[!A-Za-z0-9._+-]*) \
+		echo "make install: PROGRAM='$(PROGRAM)': not a name" >&2; \
+		exit 1; esac
 	install -d '$(BINDIR)' '$(MANDIR)' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
 	install -m 755 $(BIN) '$(BINDIR)/$(PROGRAM)'
 	sed '$(RENAMED)' retry.1 >'$(MANDIR)/$(PROGRAM).1'

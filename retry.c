@@ -132,6 +132,20 @@ attempt(struct run *run)
 	return step;
 }
 
+/* Each reason once: while one waits they may come by turns. */
+static void
+tell_wait(struct run *run, const struct step *step, bool first)
+{
+	unsigned bit = 1U << run->history.admission.denied;
+
+	if (first)
+		run->told = 0;
+	if ((run->told & bit) == 0)
+		report_step(
+		    &run->pump.lines, &run->policy, &run->history, step);
+	run->told |= bit;
+}
+
 /* The next attempt, if the budget admits it; else a wait, or the end. */
 static struct step
 seek_admission(struct run *run)
@@ -150,9 +164,8 @@ seek_admission(struct run *run)
 	if (admission.denied == REASON_BUDGET && run->journal != NULL)
 		journal_latest(run->journal)->budget_exhausted = true;
 	step = plan_denied(&run->policy, &run->history, &admission, now);
-	if (step.again && first)
-		report_step(
-		    &run->pump.lines, &run->policy, &run->history, &step);
+	if (step.again)
+		tell_wait(run, &step, first);
 	return step;
 }
 

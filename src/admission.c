@@ -91,29 +91,37 @@ deny_retry(struct admission *admission, const struct segment *segment,
 		admission->next = pause;
 }
 
+/* What follows from the ring's answer. */
+static void
+take_answer(const struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header,
+    enum ring_answer answer, nanos now)
+{
+	nanos cooldown = caller->share->cooldown;
+
+	if (answer == RING_GRANTED)
+		add_one(&segment->retries);
+	else if (answer == RING_SPOILT)
+		admission->footing.spoilt = true;
+	else {
+		if (cooldown > 0 && !admission->cooling)
+			cool_down(segment, segment_age(header, now), cooldown);
+		deny_retry(admission, segment, header, now);
+	}
+}
+
 /* Asks the ring, whose answer is the only one that counts a retry. */
 static void
 ask_ring(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	nanos age = segment_age(header, now);
-	nanos cooldown = caller->share->cooldown;
 	enum ring_answer answer = RING_DENIED;
 
-	admission->cooling = cooldown_left(segment, age) > 0;
-	if (!admission->cooling) {
+	if (!admission->cooling)
 		answer =
 		    ring_withdraw(&segment->ring, &admission->footing.limits,
 			segment_epoch(header, now), &admission->sums);
-		if (answer == RING_DENIED && cooldown > 0)
-			cool_down(segment, age, cooldown);
-	}
-	if (answer == RING_GRANTED)
-		add_one(&segment->retries);
-	else if (answer == RING_DENIED)
-		deny_retry(admission, segment, header, now);
-	else
-		admission->footing.spoilt = true;
+	take_answer(caller, admission, segment, header, answer, now);
 }
 
 /*
@@ -127,30 +135,38 @@ wastes_turn(struct admission *admission, const struct segment *segment,
 	nanos age = segment_age(header, now);
 
 	return gate_look(&segment->gate, age).state == GATE_RECOVERING &&
-	    (cooldown_left(segment, age) > 0 ||
+	    (admission->cooling ||
 		slices_left(admission, segment, header, now) > 0);
 }
 
-/*
- * Whether the breaker lets the attempt through, or need not be asked: the ring
- * will deny it.
- */
+/* Whether the breaker lets the attempt through. */
 static bool
 ask_gate(struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, bool retry, nanos now)
+    struct segment *segment, nanos age)
 {
-	nanos age = segment_age(header, now);
-
-	if (!caller->minds_gate || caller->share->breaker.failures == 0)
-		return true;
-	if (retry && wastes_turn(admission, segment, header, now))
-		return true;
 	if (gate_enter(&segment->gate, age, &caller->lease, &admission->gate) !=
 	    GATE_HELD)
 		return true;
 	admission->denied = REASON_BREAKER;
 	admission->next = admission->gate.next;
 	return false;
+}
+
+/* Both of them: the breaker, and for a retry the ring. */
+static void
+ask_both(struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header, bool retry, nanos now)
+{
+	bool gated = caller->minds_gate && caller->share->breaker.failures > 0;
+	nanos age = segment_age(header, now);
+
+	admission->cooling = retry && cooldown_left(segment, age) > 0;
+	/* Without asking: an allowance that comes now would pass the gate. */
+	if (gated && retry && wastes_turn(admission, segment, header, now))
+		take_answer(
+		    caller, admission, segment, header, RING_DENIED, now);
+	else if ((!gated || ask_gate(caller, admission, segment, age)) && retry)
+		ask_ring(caller, admission, segment, header, now);
 }
 
 bool
@@ -177,8 +193,7 @@ admission_ask(struct caller *caller, struct segment *segment,
 	admission.footing = agree(caller, segment, header);
 	if (admission.footing.spoilt)
 		return admission;
-	if (ask_gate(caller, &admission, segment, header, retry, now) && retry)
-		ask_ring(caller, &admission, segment, header, now);
+	ask_both(caller, &admission, segment, header, retry, now);
 	caller->waits = admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);

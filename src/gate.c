@@ -89,7 +89,7 @@ pace_of(uint64_t word, uint64_t rate, nanos now)
 {
 	struct pace pace = pace_read(rate, instant_of(word), now);
 
-	if (absurd(word, now) || pace_next(&pace, now) > LONGEST)
+	if (absurd(word, now))
 		pace.over = true;
 	return pace;
 }
@@ -275,8 +275,8 @@ is_old(uint64_t word, const struct ended *ended)
 }
 
 /*
- * What its end means for the pace, if the gate recovers. Returns whether that
- * could not have been slower.
+ * What its end means for the pace, if the gate recovers. False: that could have
+ * been slower, and so nothing is to be opened.
  */
 static bool
 tell_pace(struct gate *gate, const struct ended *ended)

@@ -11,13 +11,18 @@
  *     streak  [seq:22 | doublings:10 | failures:32]
  *     rate    the word of the pace
  *
- * ms is when the next probe is due (open), when the lease ends (half-open), or
- * when the last recovery began (recovering, closed): how an attempt ended that
- * began before that is no news. The word's seq goes up with each of its
- * changes. A streak is of the gate whose seq it has, closed or recovering, and
- * of the outage that it began; under any other such gate it is void. doublings:
- * how often the pause was doubled since.
- * Times are nanoseconds since the segment was made, never negative.
+ *     state       ms, the instant when      what comes next, by whom
+ *     closed      the last recovery began   open: an attempt that fails
+ *     open        the next probe is due     half-open: who asks
+ *     half-open   the probe's lease ends    recovering, open: the probe
+ *     recovering  it began                  closed: who asks; open: as above
+ *
+ * The word's seq goes up with each of its changes. A streak is of the gate
+ * whose seq it has, closed or recovering, and of the outage that it began;
+ * under any other such gate it is void. doublings: how often the pause was
+ * doubled since. A rate is of the recovery that began at its own mark. How an
+ * attempt ended that began before the last recovery is no news. Times are
+ * nanoseconds since the segment was made, never negative.
  *
  * tests/gate_check.c tries all interleavings of a few processes.
  */

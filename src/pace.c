@@ -107,7 +107,7 @@ pace_read(uint64_t word, nanos began, nanos now)
 
 	if (step > MOST(STEP_BITS))
 		pace.over = true;
-	/* Of two steps in which nobody comes, the second is the end. */
+	/* Twice at most: the end of a step in which nobody came is the end. */
 	while (pace.step < step && !pace.over)
 		end_step(&pace);
 	return pace;

@@ -25,6 +25,7 @@ struct run {
 	struct journal *journal; /* NULL: nobody wants to read it */
 	struct hook hook;
 	struct progress progress;
+	unsigned told; /* a bit for each reason why this wait was said to be */
 };
 
 #endif

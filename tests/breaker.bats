@@ -495,6 +495,16 @@ probe()
 	ran 3
 }
 
+# bats test_tags=slow
+@test "a wait says each of its reasons once" {
+	is 7 "$RETRY" -B api --budget-min 1 --budget-ratio 0 -n 3 -d 0 \
+	    --breaker 1,300ms --budget-wait 2s "${fails[@]}"
+	ran 2
+	[ "$(notes | sed 's/^retry: \([a-z]*\) .*; /\1: /')" = "$(printf '%s\n' \
+	    'breaker: waiting' 'breaker: waiting' 'budget: waiting' \
+	    'budget: giving up')" ]
+}
+
 @test "the deadline that comes while it is held gives 75" {
 	local before
 	fail_once --breaker 1,30s

@@ -21,7 +21,7 @@ setup_file()
 setup()
 {
 	helper_setup
-	driver=("$STORM/driver" "$RETRY" "$STORM/client" . drill)
+	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
 
 # What a run came to, as "name key=value ...".
@@ -47,7 +47,7 @@ nothing_left()
 }
 
 @test "every client of a storm is served in the end, and every request counted" {
-	"${driver[@]}" full >out
+	"${driver[@]}" drill full >out
 	[ "$(total clients)" = 30 ]
 	[ "$(total lost)" = 0 ]
 	[ "$(total served)" = 30 ]
@@ -58,15 +58,15 @@ nothing_left()
 
 @test "a budget with a breaker wastes less of a storm" {
 	local wasted
-	"${driver[@]}" full >out
-	"${driver[@]}" 'budget, breaker' >>out
+	"${driver[@]}" drill full >out
+	"${driver[@]}" drill 'budget, breaker' >>out
 	mapfile -t wasted < <(total wasted)
 	[ "${#wasted[@]}" = 2 ]
 	[ "${wasted[1]}" -lt "${wasted[0]}" ]
 }
 
 @test "a storm that is cut short leaves no process and no file behind" {
-	start "${driver[@]}" patient
+	start "${driver[@]}" endless
 	wait_for clients_there
 	files_there
 	kill -TERM "$pid"

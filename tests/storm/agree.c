@@ -82,28 +82,37 @@ put(const char *name, const struct totals *totals)
 	    scale_time(p99, totals->p99), totals->lost);
 }
 
-static bool
+/* How the runs compare. */
+enum likeness { NEAR, NEAR_BY_FEW, APART, UNKNOWN };
+
+static enum likeness
 compare(const struct scenario *scenario, const struct variant *variant,
     const struct machine *machine, const struct totals *real)
 {
 	struct totals simulated = trial_median(scenario, variant, machine);
 	double percent = difference(&simulated, real);
 	int64_t more = simulated.wasted - real->wasted;
-	bool near = percent <= PERCENT && percent >= -PERCENT;
-	bool well = near || (more <= SOME && more >= -SOME);
+	enum likeness likeness = APART;
 	char name[64];
 
+	if (percent <= PERCENT && percent >= -PERCENT)
+		likeness = NEAR;
+	else if (real->others > OTHERS)
+		likeness = UNKNOWN;
+	else if (more <= SOME && more >= -SOME)
+		likeness = NEAR_BY_FEW;
 	snprintf(name, sizeof name, "%s: %s", scenario->name, variant->name);
 	put(name, real);
 	putchar('\n');
 	put("  simulated", &simulated);
 	printf("  %+6.1f %%", percent);
-	if (real->others > OTHERS)
-		printf("  (others had %" PRId64 " %% of the machine)\n",
+	if (likeness == UNKNOWN)
+		printf("  (others had %" PRId64 " %% of the machine)",
 		    real->others);
-	else
-		printf("%s\n", near ? "" : well ? "  (by few)" : "  DIFFERS");
-	return well || real->others > OTHERS;
+	puts(likeness == APART            ? "  DIFFERS"
+		: likeness == NEAR_BY_FEW ? "  (by few)"
+					  : "");
+	return likeness;
 }
 
 bool
@@ -111,7 +120,7 @@ agree_show(FILE *file)
 {
 	struct machine machine = machine_of(file);
 	struct totals real;
-	bool well = true;
+	int counts[UNKNOWN + 1] = { 0 };
 
 	printf("\nbeside the storms with processes; simulated on %" PRId64
 	       " cores, %.2f ms of one to start\na client and %.2f ms for an "
@@ -123,8 +132,12 @@ agree_show(FILE *file)
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		for (size_t i = 0; i < trial_variants(at); i++)
 			if (tally_find(
-				file, at->name, at->variants[i].name, &real) &&
-			    !compare(at, &at->variants[i], &machine, &real))
-				well = false;
-	return well;
+				file, at->name, at->variants[i].name, &real))
+				counts[compare(
+				    at, &at->variants[i], &machine, &real)]++;
+	printf("\n%d within %d %%, %d by few requests, %d differ, %d not "
+	       "judged since others were busy\n",
+	    counts[NEAR], PERCENT, counts[NEAR_BY_FEW], counts[APART],
+	    counts[UNKNOWN]);
+	return counts[APART] == 0;
 }

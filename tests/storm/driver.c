@@ -4,7 +4,7 @@
  *     driver RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]
  *
  * SCENARIO and VARIANT are names of scenario.c, or numbers: of scenarios from
- * 0, of variants from 1. The drill is run only where it is named. Prints
+ * 0, of variants from 1. Drills are run only where they are named. Prints
  * histograms and totals, and leaves an SVG file for each scenario in DIRECTORY,
  * and there in the file "totals" what a simulation can be compared with. Exits
  * with 1 if a bar of the scenario is missed, or something went wrong.
@@ -247,8 +247,9 @@ main(int argc, char **argv)
 	for (long i = 0; scenarios[i].name != NULL; i++)
 		if (chosen(argc > 4 ? argv[4] : NULL, scenarios[i].name, i))
 			any = run_scenario(&driver, &scenarios[i]) || any;
-	if (argc > 4 && strcmp(argv[4], scenario_drill.name) == 0)
-		any = run_scenario(&driver, &scenario_drill);
+	for (long i = 0; argc > 4 && scenario_drills[i].name != NULL; i++)
+		if (strcmp(argv[4], scenario_drills[i].name) == 0)
+			any = run_scenario(&driver, &scenario_drills[i]);
 	if (!any)
 		errx(1, "no such storm");
 	return driver.failed;

@@ -185,31 +185,45 @@ const struct scenario scenarios[] = {
 	{ .name = NULL },
 };
 
-const struct scenario scenario_drill = {
-	.name = "drill",
-	.title = "30 at once, 100 a second, down for 0.5 s",
-	.clients = 30,
-	.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
-	.width = 50 * NANOS_MS,
-	.most = 20 * NANOS_SECOND,
-	.variants = {
-		{
-			.name = "full",
-			.options = { "-n", "inf", "-d", "50ms", "--max-delay",
-			    "100ms" },
-		},
-		{
-			.name = "budget, breaker",
-			.options = { "-n", "inf", "-d", "50ms", "--max-delay",
-			    "100ms", SHARED, "--budget-min", "60", "--breaker",
-			    "5,100ms" },
-		},
-		{
-			.name = "patient", /* until it is cut short */
-			.options = { "-n", "inf", "-d", "1m", "--max-delay",
-			    "1m", "-j", "none" },
+const struct scenario scenario_drills[] = {
+	{
+		.name = "drill",
+		.title = "30 at once, 100 a second, down for 0.5 s",
+		.clients = 30,
+		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "full",
+				.options = { "-n", "inf", "-d", "50ms",
+				    "--max-delay", "100ms" },
+			},
+			{
+				.name = "budget, breaker",
+				.options = { "-n", "inf", "-d", "50ms",
+				    "--max-delay", "100ms", SHARED,
+				    "--budget-min", "60", "--breaker",
+				    "5,100ms" },
+			},
 		},
 	},
+	{
+		.name = "endless",
+		.title = "30 that wait for a minute",
+		.clients = 30,
+		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "patient",
+				.options = { "-n", "inf", "-d", "1m",
+				    "--max-delay", "1m", "-j", "none" },
+			},
+		},
+	},
+	{ .name = NULL },
 };
 
 nanos

@@ -45,8 +45,11 @@ struct scenario {
 /* The last has no name. */
 extern const struct scenario scenarios[];
 
-/* Too small to say anything: to see that storms work. Not one of them. */
-extern const struct scenario scenario_drill;
+/*
+ * Too small to say anything: to see that storms work, and that one which does
+ * not end can be cut short. Not among the others. The last has no name.
+ */
+extern const struct scenario scenario_drills[];
 
 /*
  * The physical limit: when the last of the clients is served if no request is

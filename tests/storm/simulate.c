@@ -113,7 +113,8 @@ show_larger(const struct scenario *scenario, int64_t factor)
 
 		if (variant->simulated)
 			continue;
-		variant->published_wasted = 0; /* by so few */
+		/* By so few. */
+		variant->published_wasted = variant->published_p99 = 0;
 		results[count] = (struct result){ .variant = variant,
 			.totals = simulate(&many, variant, NULL) };
 		took[count++] = wall() - began;
