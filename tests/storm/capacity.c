@@ -44,8 +44,9 @@ queue(const struct capacity *capacity, struct load *load, nanos now)
 	return (struct answer){ true, load->used };
 }
 
-struct answer
-capacity_request(const struct capacity *capacity, struct load *load, nanos now)
+/* Were it to take no time. */
+static struct answer
+decide(const struct capacity *capacity, struct load *load, nanos now)
 {
 	struct answer answer = { true, now };
 
@@ -65,5 +66,14 @@ capacity_request(const struct capacity *capacity, struct load *load, nanos now)
 	/* So are those who wait for it. */
 	if (now < capacity->begin && answer.at >= capacity->begin)
 		return refused(capacity->begin);
+	return answer;
+}
+
+struct answer
+capacity_request(const struct capacity *capacity, struct load *load, nanos now)
+{
+	struct answer answer = decide(capacity, load, now);
+
+	answer.at += capacity->takes;
 	return answer;
 }

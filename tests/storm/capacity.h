@@ -22,6 +22,7 @@ struct capacity {
 	 * a client that is not served within this gives up, while its request
 	 * is worked on all the same. */
 	nanos patience;
+	nanos takes; /* any request, until the client knows */
 	int64_t flaky; /* one request in so many fails for nothing; 0: none */
 };
 

@@ -99,6 +99,32 @@ const struct scenario scenarios[] = {
 		},
 	},
 	/*
+	 * Where a failure takes time, all are under way before the breaker can
+	 * open, and all want a retry: nobody can spare that. They need an
+	 * allowance for it, and for the probes.
+	 */
+	{
+		.name = "slow-crowd",
+		.title = "the same, and each request takes 3 s",
+		.clients = 1000,
+		.capacity = { .rate = 200, .end = 10 * NANOS_SECOND,
+		    .takes = 3 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 90 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "full",
+				.options = { STORM, "-j", "full" },
+			},
+			{
+				.name = "full, budget of 2,000, breaker",
+				.options = { STORM, "-j", "full", SHARED,
+				    "--budget-min", "2000", "--breaker",
+				    "20,500ms,1s" },
+			},
+		},
+	},
+	/*
 	 * As it is told, 1,000 callers at 500 a second and an outage after 2 s,
 	 * the last of them would have come when it begins. Here it begins with
 	 * half of them still to come, and meets a hundred.
@@ -233,7 +259,7 @@ scenario_limit(const struct scenario *scenario)
 
 	if (scenario->apart > 0 || capacity->rate == 0)
 		return 0;
-	return capacity->end +
+	return capacity->end + capacity->takes +
 	    scenario->clients * NANOS_SECOND / capacity->rate;
 }
 
