@@ -5,8 +5,9 @@
 #     try WORD...   runs one of them: `failed WHY`, `skipped WHY`, or it passes
 #
 # and ends with `faults "$@"`. Run alone it prints what failed or was left out,
-# and its row of the table. A case runs in a directory of its own, where output
-# and error of what it runs are in ./out and ./err.
+# how far it is now and then, and its row of the table. A case runs in a
+# directory of its own, where output and error of what it runs are in ./out and
+# ./err.
 #
 #     RETRY             absolute path of the program under test
 #     scenes            the names of all scenes
@@ -23,6 +24,9 @@
 #     judge             complains of a run of a scene that broke a promise
 #     usually           complains of one that any fault has shown in at all
 #     alone             what run has begun is over within two seconds, or fails
+#     recovers          shell commands for a run's command: now the breaker of
+#                       the budget api recovers, and lets three more in at once
+#     closes            it closes as soon as nobody comes, or fails; sets $took
 
 kind=${0##*/}
 : "${RETRY:=$(cd "${0%/*}/../.." && pwd)/retry}"
@@ -80,12 +84,48 @@ alone()
 }
 
 #
+# A breaker that recovers
+#
+
+# It opens, a probe succeeds, and one of the first four attempts is had. Who has
+# been let in would have neither.
+# shellcheck disable=SC2016,SC2034 # the command's own variable; the kinds use it
+recovers='{
+	unset RETRY_ADMITTED
+	"$RETRY" -B api --breaker 1,1ms -n 1 false
+	"$RETRY" -B api --breaker 1,1ms --budget-wait 1s -n 1 true
+	"$RETRY" -B api --breaker 1,1ms -n 1 true
+	} >/dev/null 2>&1'
+
+gate()
+{
+	local state='"state": "([a-z-]*)"'
+	[[ $("$RETRY" --budget-status api --json) =~ $state ]] || return
+	echo "${BASH_REMATCH[1]}"
+}
+
+closes()
+{
+	local began
+	began=$(now)
+	until [ "$(gate)" = closed ]; do
+		took=$(($(now) - began))
+		if ((took > longest)); then
+			failed "a gate that is $(gate) does not close"
+			return
+		fi
+		sleep 0.02
+	done
+	took=$(($(now) - began))
+}
+
+#
 # Scenes
 #
 
 # shellcheck disable=SC2034 # the kinds use them
 scenes='plain delays limits relay hold held replay guard file http status report
-budget breaker hooks nested'
+budget breaker recovery hooks nested'
 
 # What the options of a scene need that is not there yet.
 prepare()
@@ -149,6 +189,10 @@ scene()
 	report) words+=(--report report --metrics metrics.prom) ;;
 	budget) words+=(-B api) ;;
 	breaker) words+=(-B api --breaker '9,1s' --budget-min 5) ;;
+	recovery)
+		words+=(-B api --breaker '9,1s' --budget-min 5)
+		does="[ \$RETRY_ATTEMPT = 2 ] || { $recovers; }"
+		;;
 	hooks) words+=(--on-retry 'echo hook' --on-give-up 'echo hook') ;;
 	nested) before=("${as[@]}" "$RETRY" -q -n 1 -T 1m --) ;;
 	esac
@@ -263,7 +307,8 @@ one()
 {
 	local why='' left_out='' words
 	read -ra words <<<"$1"
-	trap 'echo "$kind: $1: breaks off"' EXIT
+	# shellcheck disable=SC2064 # now: these arguments are gone then
+	trap "echo '$kind: $1: breaks off'" EXIT
 	try "${words[@]}"
 	trap - EXIT
 	if [ -n "$why" ]; then
@@ -303,13 +348,54 @@ totals()
 	((failed == 0 && cases > 0))
 }
 
+# Prints what the cases say, and every half minute how many are done.
+relay()
+{
+	local line
+	while :; do
+		if IFS= read -r -t 30 line; then
+			echo "$line"
+		elif (($? > 128)); then
+			echo "$kind: $(grep -c '' "$dir/results" || :) of" \
+				"$(grep -c '' "$dir/plan") cases"
+		else
+			return
+		fi
+	done
+}
+
+# Whatever a signal finds under way ends, wherever it is, and nothing is left.
+break_off()
+{
+	local pids
+	trap '' INT TERM HUP
+	while pids=$(env -u dir grep -lszxF "dir=$dir" \
+		/proc/[0-9]*/environ) || [ -n "$pids" ]; do
+		# shellcheck disable=SC2046 # numbers
+		kill -KILL $(cut -d/ -f3 <<<"$pids") || :
+		sleep 0.02
+	done 2>/dev/null
+	wait
+	rm -rf "$dir"
+	trap - EXIT "$1"
+	kill -"$1" "$$"
+}
+
+# A signal that is ignored here, as it is in the background, would be ignored by
+# what is tested; and what we wait for is there, so that one is heeded at once.
 faults()
 {
 	local name jobs
-	if [ "${1-}" = --case ]; then
+	case ${1-} in
+	--case)
 		inside one "$2"
 		return
-	fi
+		;;
+	--plan)
+		plan "${@:2}"
+		return
+		;;
+	esac
 	ulimit -c 0
 	# a run under a retry of its own
 	for name in "${!RETRY_@}"; do
@@ -318,11 +404,16 @@ faults()
 	dir=$(mktemp -d)
 	export dir
 	trap 'rm -rf "$dir"' EXIT
+	for name in INT TERM HUP; do
+		# shellcheck disable=SC2064 # now
+		trap "break_off $name" "$name"
+	done
 	touch "$dir/results" "$dir/skipped"
+	env --default-signal "$0" --plan "$@" >"$dir/plan" &
+	wait "$!"
 	jobs=$((3 * $(nproc))) # they mostly wait
-	plan "$@" >"$dir/plan"
-	# A signal that is ignored here would be ignored by what is tested.
-	xargs -r -d '\n' -n 1 -P "${jobs_most:-$jobs}" \
-		env --default-signal "$0" --case <"$dir/plan" || :
+	env --default-signal xargs -a "$dir/plan" -r -d '\n' -n 1 \
+		-P "${jobs_most:-$jobs}" "$0" --case | relay &
+	wait "$!" || :
 	totals
 }
