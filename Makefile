@@ -30,7 +30,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # 64 bits for the sizes of files and the time, on machines of 32 bits too.
 WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) $(CPPFLAGS) \
-	$(WARNINGS) $(WERROR) $(CFLAGS)
+	$(WARNINGS) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Bound at start-up: the same speed here, and a table that nobody rewrites.
 MODE = -Wl,-z,now -Wl,-z,noseparate-code
@@ -94,9 +94,13 @@ $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<
 
-# Touched only when the flags are others than last time.
+# They are tables: what they cost is to compile them.
+$(UNITS:%=$(B)/tests/%.o): private CFLAGS = -O0
+
+# Touched only when the flags are others than last time. WERROR is not of them:
+# it changes no object.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
@@ -170,8 +174,7 @@ deb:
 check-deb:
 	@packaging/check '$(VERSION)'
 
-# The checks, each in a build of its own. What is not installed is left out, but
-# not silently: tests/setup gets it.
+# What is not installed is left out, but not silently: tests/setup gets it.
 QUIET = $(MAKE) --no-print-directory -s
 IF = has() { command -v $$1 >/dev/null || \
 	{ echo "make $@: no $$1 here, left out"; return 1; }; }; if has
@@ -179,27 +182,23 @@ IF = has() { command -v $$1 >/dev/null || \
 # As many jobs as processors, unless somebody has said how many.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# With the objects that there are: that all of them can be made without a warning,
+# by gcc and by clang, is for lint.
 check:
-	@$(QUIET) $(JOBS) $(BIN)
-	@$(QUIET) $(JOBS) CC=gcc WERROR=-Werror B=build/gcc \
-		BIN=build/gcc/retry build/gcc/retry $(UNITS:%=build/gcc/%) \
-		$(RINGS:%=build/gcc/%)
-	@$(IF) clang; then $(QUIET) $(JOBS) CC=clang WERROR=-Werror \
-		B=build/clang BIN=build/clang/retry build/clang/retry \
-		$(UNITS:%=build/clang/%) $(RINGS:%=build/clang/%); fi
+	@$(QUIET) $(JOBS) WERROR=-Werror $(BIN) $(UNITS:%=$(B)/%) $(RINGS:%=$(B)/%)
 	@$(QUIET) $(JOBS) -O check-house check-text check-units check-rings
-	@tests/run
+	@RETRY='$(abspath $(BIN))' tests/run
 
 check-house:
-	@tests/house build/gcc
+	@tests/house $(B)
 check-text:
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
-	@$(IF) shellcheck; then shellcheck $(SH_FILES); fi
+	@$(IF) shellcheck; then shellcheck $(filter-out tests/faults/%,$(SH_FILES)); fi
 check-units:
-	@for unit in $(UNITS:%=build/gcc/%); do $$unit || exit; done
+	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-rings:
-	@build/gcc/ring_check
-	@build/gcc/gate_check
+	@$(B)/ring_check
+	@$(B)/gate_check
 .PHONY: check-house check-text check-units check-rings
 
 lint:
@@ -207,6 +206,12 @@ lint:
 	@for header in src/*.h; do \
 		$(COMPILE) -Werror -fsyntax-only -include $$header \
 			-x c /dev/null || exit; \
+	done
+	@for compiler in gcc clang; do \
+		$(QUIET) $(JOBS) CC=$$compiler CFLAGS=-O2 WERROR=-Werror \
+			B=build/$$compiler BIN=build/$$compiler/retry \
+			build/$$compiler/retry $(UNITS:%=build/$$compiler/%) \
+			$(RINGS:%=build/$$compiler/%) || exit; \
 	done
 	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
@@ -217,6 +222,7 @@ lint:
 	@echo clang-tidy retry.c src/*.c; # on stderr it only counts
 	@printf '%s\n' retry.c src/*.c | xargs -n 4 -P 2 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>/dev/null' sh
+	shellcheck $(filter tests/faults/%,$(SH_FILES)) # they take seconds
 	shellcheck -s bats -S warning -e SC2154 tests/*.bats
 	@tests/control
 

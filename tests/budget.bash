@@ -7,7 +7,10 @@
 #     works             the same, with 0
 #     ran N             these were run N times in all
 #     segment [KEY]     prints the path of KEY's segment
+#     api               a variable: the path of api's
+#     only [NAME]...    ./budgets has these files, and no others
 #     counter NAME [KEY]  prints one of firsts successes retries denied
+#     counted NAME N...  api's counters of these names are such
 #     deposits [KEY]    prints how many successes pay for retries
 #     older SECONDS [KEY]  makes a segment that much older, as if nobody had
 #                       called for so long
@@ -15,7 +18,8 @@
 #     opened [KEY]      prints how old KEY's segment will be, in seconds, when
 #                       its breaker's probe is due or its lease ends
 #     notes             prints what ./err has about budgets and breakers
-#     note REGEX        notes are a single line, which is all like this
+#     noted N           that is so many lines
+#     note REGEX        it is a single line, which is all like this
 #     quiet             there is none
 #     many N            runs what follows N times, 64 at once, with the number
 #                       as its last argument; output appended to ./out, ./err
@@ -38,6 +42,8 @@ budget_setup()
 	helper_setup
 	mkdir budgets
 	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR/budgets
+	# shellcheck disable=SC2034 # the tests read it
+	api=$RETRY_BUDGET_DIR/retry-v1.$EUID.api
 	# shellcheck disable=SC2034 # the tests read them
 	fails=(sh -c 'echo >>ran; exit 7')
 	# shellcheck disable=SC2034
@@ -51,8 +57,10 @@ setup()
 
 ran()
 {
-	[ "$(lines ran)" -eq "$1" ] || {
-		echo "ran $(lines ran) times instead of $1"
+	local all=()
+	[ ! -e ran ] || mapfile -t all <ran
+	[ "${#all[@]}" -eq "$1" ] || {
+		echo "ran ${#all[@]} times instead of $1"
 		cat err
 		return 1
 	} >&2
@@ -63,29 +71,62 @@ segment()
 	echo "$RETRY_BUDGET_DIR/retry-v1.$EUID.${1-api}"
 }
 
-# words COUNT AT [KEY]: prints 64-bit words of a segment
-words()
+only()
 {
-	od -An -v -t d8 -w8 -j "$2" -N "$((8 * $1))" "$(segment "${3-api}")"
+	local found
+	shopt -s nullglob dotglob
+	found=(budgets/*)
+	shopt -u nullglob dotglob
+	[ "${found[*]#budgets/}" = "$*" ] || {
+		echo "in budgets: ${found[*]#budgets/}"
+		return 1
+	} >&2
 }
+
+# look_at_words [KEY]: sets the array $words to the 64-bit words of a segment;
+# the word at a byte's place is the eighth of that
+look_at_words()
+{
+	mapfile -t words < <(od -An -v -t d8 -w8 \
+		"$RETRY_BUDGET_DIR/retry-v1.$EUID.${1-api}")
+	[ "${#words[@]}" -eq "$((SEGMENT_SIZE / 8))" ]
+}
+
+counters=(firsts successes retries denied)
 
 counter()
 {
-	local names=(firsts successes retries denied) at
-	for at in "${!names[@]}"; do
-		[ "${names[at]}" = "$1" ] || continue
-		at=$(words 1 "$((1224 + 8 * at))" "${2-api}") || return
-		echo "$((at))"
+	local words at
+	look_at_words "${2-api}" || return
+	for at in "${!counters[@]}"; do
+		[ "${counters[at]}" = "$1" ] || continue
+		echo "$((words[1224 / 8 + at]))"
 		return
 	done
 	return 1
 }
 
+counted()
+{
+	local words at text=' '
+	look_at_words || return
+	for at in "${!counters[@]}"; do
+		text+="${counters[at]} $((words[1224 / 8 + at])) "
+	done
+	while [ $# -gt 0 ]; do
+		[[ $text == *" $1 $2 "* ]] || {
+			echo "counted:$text, and not $1 $2"
+			return 1
+		} >&2
+		shift 2
+	done
+}
+
 deposits()
 {
-	local word sum=0 all
-	all=$(words "$RING_WORDS" "$RING_AT" "${1-api}") || return
-	for word in $all; do
+	local words word sum=0
+	look_at_words "${1-api}" || return
+	for word in "${words[@]:RING_AT / 8:RING_WORDS}"; do
 		((sum += word >> 16 & 0xffff, 1))
 	done
 	echo "$sum"
@@ -103,14 +144,22 @@ nanos()
 # put_words AT FILE WORD...: writes 64-bit words to a file
 put_words()
 {
-	local at=$1 file=$2 word byte bytes=
+	local at=$1 file=$2 word byte bytes=()
 	shift 2
 	for word; do
 		for byte in 0 8 16 24 32 40 48 56; do
-			printf -v byte '\\x%02x' "$((word >> byte & 255))"
-			bytes+=$byte
+			bytes+=("$((word >> byte & 255))")
 		done
 	done
+	put_bytes "$at" "$file" "${bytes[@]}"
+}
+
+# put_bytes AT FILE BYTE...: the same, byte by byte
+put_bytes()
+{
+	local at=$1 file=$2 bytes
+	shift 2
+	printf -v bytes '\\x%02x' "$@"
 	# shellcheck disable=SC2059 # a format of bytes
 	printf "$bytes" |
 		dd bs=1 seek="$at" of="$file" conv=notrunc status=none
@@ -119,9 +168,10 @@ put_words()
 # move_back NANOS KEY: moves the instants that a segment counts from
 move_back()
 {
-	local base wall
-	{ read -r base && read -r wall; } < <(words 2 24 "$2") || return
-	put_words 24 "$(segment "$2")" "$((base - $1))" "$((wall - $1))"
+	local words
+	look_at_words "$2" || return
+	put_words 24 "$RETRY_BUDGET_DIR/retry-v1.$EUID.$2" \
+		"$((words[24 / 8] - $1))" "$((words[32 / 8] - $1))"
 }
 
 older()
@@ -131,40 +181,66 @@ older()
 
 aged()
 {
-	local base uptime
-	base=$(words 1 24 "${2-api}") || return
+	local words uptime
+	look_at_words "${2-api}" || return
 	read -r uptime _ </proc/uptime
-	move_back "$((base - $(nanos "$uptime") + $(nanos "$1")))" "${2-api}"
+	move_back "$((words[24 / 8] - $(nanos "$uptime") + $(nanos "$1")))" \
+		"${2-api}"
 }
 
 opened()
 {
-	local word
-	word=$(words 1 1128 "${1-api}") || return
+	local words word
+	look_at_words "${1-api}" || return
+	word=$((words[1128 / 8]))
 	printf '%d.%03d\n' "$(((word & 0xffffffffff) / 1000))" \
 		"$(((word & 0xffffffffff) % 1000))"
 }
 
+# look_at_notes: sets the array $noted to what notes prints
+look_at_notes()
+{
+	local line all=()
+	noted=()
+	[ ! -e err ] || mapfile -t all <err
+	for line in "${all[@]}"; do
+		[[ $line != "retry: "@(budget|breaker)" '"* ]] ||
+			noted+=("$line")
+	done
+}
+
 notes()
 {
-	grep -sE "^retry: (budget|breaker) '" err || :
+	local noted
+	look_at_notes
+	[ "${#noted[@]}" -eq 0 ] || printf '%s\n' "${noted[@]}"
+}
+
+noted()
+{
+	local noted
+	look_at_notes
+	[ "${#noted[@]}" -eq "$1" ] || {
+		echo "instead of so many lines: $1"
+		cat err
+		return 1
+	} >&2
 }
 
 note()
 {
-	[[ $(notes) =~ ^$1$ && $(notes) != *$'\n'* ]] || {
+	local noted
+	look_at_notes
+	if [ "${#noted[@]}" -ne 1 ] || ! [[ ${noted[0]} =~ ^$1$ ]]; then
 		echo "instead of one line like $1:"
 		cat err
 		return 1
-	} >&2
+	fi >&2
 }
 
 quiet()
 {
-	[ -z "$(notes)" ] || {
-		cat err
-		return 1
-	} >&2
+	noted 0
 }
 
 many()

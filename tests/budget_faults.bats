@@ -20,7 +20,8 @@ FRIENDS=61300
 # three [OPTION]...: three attempts that fail; ended if they should hang
 three()
 {
-	rm -f ran err
+	: >ran
+	: >err
 	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 3 -d 0 "$@" \
 	    "${fails[@]}"
 	ran 3
@@ -29,7 +30,8 @@ three()
 # refused [OPTION]...: nothing runs, because the budget is required
 refused()
 {
-	rm -f ran err
+	: >ran
+	: >err
 	is 69 timeout -k 1 30 "${with[@]}" "$RETRY" -B api --budget-required \
 	    -n 3 -d 0 "$@" "${fails[@]}"
 	ran 0
@@ -58,35 +60,43 @@ usable()
 	quiet
 }
 
+# unharmed: nothing is said of it, unless that it is exhausted
+unharmed()
+{
+	local noted
+	look_at_notes
+	[[ "${noted[*]/*exhausted*/}" != *[^\ ]* ]]
+}
+
 # made [OPTION]...: makes the segment, with what a first attempt leaves
 made()
 {
 	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
-	rm -f ran
-	[ -f "$(segment)" ]
+	: >ran
+	[ -f "$api" ]
 }
 
 # spoil AT COUNT [SEED]: overwrites a part of the segment with random bytes
 spoil()
 {
-	"$PYTHON" -IS - "$(segment)" "$@" <<-'END'
-		import random, sys
-		path = sys.argv[1]
-		at, count, seed = [int(n) for n in sys.argv[2:] + ['1']][:3]
-		random.seed(seed)
-		with open(path, 'r+b') as file:
-		    file.seek(at)
-		    file.write(bytes(random.randrange(256) for _ in range(count)))
-	END
+	local count bytes=()
+	RANDOM=${3-1}
+	for ((count = $2; count > 0; count--)); do
+		bytes+=("$((RANDOM & 255))")
+	done
+	put_bytes "$1" "$api" "${bytes[@]}"
 }
 
 # kept CMD...: CMD leaves the segment as it is
 kept()
 {
-	local before
-	before=$(md5sum "$(segment)"; stat -c '%f %u %h %s' "$(segment)")
+	local bytes still stat
+	mapfile -d '' bytes <"$api"
+	stat=$(stat -c '%f %u %h %s' "$api")
 	"$@"
-	[ "$(md5sum "$(segment)"; stat -c '%f %u %h %s' "$(segment)")" = "$before" ]
+	mapfile -d '' still <"$api"
+	[ "${still[*]@Q}" = "${bytes[*]@Q}" ]
+	[ "$(stat -c '%f %u %h %s' "$api")" = "$stat" ]
 }
 
 # become UID GROUP: sets the array as to what runs a command as somebody else,
@@ -109,47 +119,46 @@ become()
 #
 
 @test "a directory in its place is not used" {
-	mkdir "$(segment)"
+	mkdir "$api"
 	unusable 'not a regular file'
-	rmdir "$(segment)"
+	rmdir "$api"
 }
 
 @test "a symbolic link is not followed, wherever it goes" {
 	made
-	mv "$(segment)" budgets/real
-	ln -s real "$(segment)"
+	mv "$api" budgets/real
+	ln -s real "$api"
 	before=$(md5sum budgets/real)
 	unusable 'not a regular file'
 	[ "$(md5sum budgets/real)" = "$before" ]
-	ln -sf "$PWD/nowhere" "$(segment)"
+	ln -sf "$PWD/nowhere" "$api"
 	unusable 'not a regular file'
 	[ ! -e nowhere ]
 }
 
 @test "a pipe, a socket or a device is not waited for" {
-	mkfifo "$(segment)"
+	mkfifo "$api"
 	unusable 'not a regular file'
-	rm "$(segment)"
-	"$PYTHON" -IS -c 'import os, socket, sys
-os.chdir("budgets")
-socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
+	rm "$api"
+	"$PYTHON" -IS -c 'import os, sys; os.mknod(sys.argv[1], 0o140600)' "$api"
+	[ -S "$api" ]
 	unusable 'not a regular file'
-	rm "$(segment)"
-	! mknod "$(segment)" c 1 5 2>/dev/null || unusable 'not a regular file'
+	rm "$api"
+	! mknod "$api" c 1 5 2>/dev/null || unusable 'not a regular file'
 }
 
 @test "a file with another name too is not used" {
 	made
-	ln "$(segment)" budgets/other
+	ln "$api" budgets/other
 	kept unusable 'has other links'
 }
 
 @test "a file that others may read or write is not used" {
 	local mode
 	for mode in 644 604 640 620 602 666 4600 1600; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		made
-		chmod "$mode" "$(segment)"
+		chmod "$mode" "$api"
 		kept unusable 'mode is not 0600'
 	done
 }
@@ -158,9 +167,9 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 	local size
 	for size in 0 1 1119 1120 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) \
 	    4096 4G; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		made
-		truncate -s "$size" "$(segment)"
+		truncate -s "$size" "$api"
 		unusable 'of another size'
 	done
 }
@@ -170,40 +179,39 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 	for change in '0 retry-v2' '0 RETRY-v1' '8 \0\0' '12 \075\0\0\1' \
 	    '16 \0\0\0\0' '24 \0\0\0\0\0\0\0\200' '88 \0\0\0\0' '88 \377' \
 	    '91 \1'; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		made
 		# shellcheck disable=SC2059 # a format of bytes
 		printf "${change#* }" | dd bs=1 seek="${change%% *}" \
-		    of="$(segment)" conv=notrunc status=none
+		    of="$api" conv=notrunc status=none
 		kept unusable 'of another version'
 	done
 }
 
 @test "the file of another key is not used" {
 	made
-	cp -p "$(segment)" "$(segment apI)"
-	mv "$(segment)" "$(segment)~"
+	cp -p "$api" "$(segment apI)"
+	mv "$api" "$api~"
 	is 7 "$RETRY" -q -B other -n 1 "${fails[@]}"
-	mv "$(segment other)" "$(segment)"
+	mv "$(segment other)" "$api"
 	kept unusable 'of another key'
 }
 
 @test "the file of another user is not used" {
 	[ "$EUID" -eq 0 ] || skip 'needs root, to give it away'
 	made
-	"$PYTHON" -IS -c 'import os, sys; os.chown(sys.argv[1], 61234, -1)' \
-		"$(segment)"
+	chown "$ANN" "$api"
 	kept unusable 'owned by somebody else'
 }
 
 @test "random bytes are not used" {
 	local seed
 	for seed in 1 2 3 4; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		made
 		spoil 0 "$SEGMENT_SIZE" "$seed"
 		kept unusable '.*'
-		head -c "$((seed * 1000))" /dev/urandom >"$(segment)"
+		head -c "$((seed * 1000))" /dev/urandom >"$api"
 		kept unusable '.*'
 	done
 }
@@ -217,7 +225,7 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 @test "a ring of random bytes is not believed" {
 	local seed
 	for seed in 1 2 3 4 5; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		made
 		spoil "$RING_AT" "$((8 * RING_WORDS))" "$seed"
 		three
@@ -234,22 +242,23 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 @test "random words do no more harm than words can" {
 	local seed
 	for seed in {1..12}; do
-		rm -f "$(segment)" ran err
+		rm -f "$api" ran err
 		made
 		# what is between the header and the ring
 		spoil "$SEGMENT_HEADER" "$((RING_AT - SEGMENT_HEADER))" "$seed"
 		is 0 timeout 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
 		is 7 timeout 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
-		[ "$(notes | wc -l)" -le 2 ] # one each
+		look_at_notes
+		[ "${#noted[@]}" -le 2 ] # one each
 	done
 }
 
 @test "the private budget has the same numbers" {
-	mkdir "$(segment)"
+	mkdir "$api"
 	is 7 "$RETRY" -B api --budget-min 2 --budget-window 30s -n 9 -d 0 \
 	    "${fails[@]}"
 	ran 3
-	[ "$(notes | wc -l)" -eq 2 ]
+	noted 2
 	told "retry: budget 'api': exhausted, 2 of 2 retries used in 30s .*"
 	is 7 "$RETRY" -B api --breaker 2,10s -n 9 -d 0 "${fails[@]}"
 	ran 5
@@ -257,14 +266,14 @@ socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$(segment)"
 }
 
 @test "-q says nothing of a budget that cannot be used" {
-	mkdir "$(segment)"
+	mkdir "$api"
 	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	ran 3
 	[ "$(lines err)" -eq 0 ]
 }
 
 @test "what says that it cannot be used is one line, with its reason" {
-	mkdir "$(segment)"
+	mkdir "$api"
 	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
 	told "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
 	export RETRY_BUDGET_DIR=/nonexistent/directory
@@ -281,9 +290,9 @@ meanwhile()
 {
 	local action=$1
 	shift
-	rm -f ran err
-	export S
-	S=$(segment)
+	: >ran
+	: >err
+	export S=$api
 	is 7 timeout -k 1 30 "$RETRY" -B api -n 3 -d 0 "$@" sh -c '
 		echo >>ran
 		[ "$RETRY_ATTEMPT" != 2 ] || eval "$1"
@@ -294,10 +303,10 @@ meanwhile()
 @test "truncated while in use, it is given up" {
 	local size
 	for size in 0 1000 1300 1743; do
-		rm -f "$(segment)"
+		rm -f "$api"
 		meanwhile 'truncate -s '"$size"' "$S"'
 		note "retry: budget 'api': cannot be used: of another size, in .*"
-		rm -f "$(segment)"
+		rm -f "$api"
 		meanwhile 'truncate -s '"$size"' "$S"' --budget-required \
 		    --breaker on
 		note "retry: budget 'api': cannot be used: of another size, in .*"
@@ -306,8 +315,7 @@ meanwhile()
 
 @test "truncated between a look and a touch, it is given up too" {
 	local call
-	export S
-	S=$(segment)
+	export S=$api
 	inject getppid:delay_exit=1
 	made
 	# Where the file has been seen to be whole, time goes by.
@@ -330,8 +338,9 @@ meanwhile()
 @test "overwritten while in use, it is given up" {
 	meanwhile 'head -c '"$SEGMENT_SIZE"' /dev/urandom >"$S".x
 		cat "$S".x 1<>"$S" >&0 0>&1'
-	[ "$(notes | wc -l)" -le 1 ]
-	rm -f "$(segment)"
+	look_at_notes
+	[ "${#noted[@]}" -le 1 ]
+	rm -f "$api"
 	meanwhile 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
 		conv=notrunc status=none'
 	note "retry: budget 'api': cannot be used: .*"
@@ -340,10 +349,10 @@ meanwhile()
 @test "removed while in use, it is made again" {
 	meanwhile 'rm "$S"'
 	quiet
-	[ "$(counter retries)" -eq 1 ]
+	counted retries 1
 	meanwhile 'rm "$S"' --budget-required --breaker on
 	quiet
-	[ -f "$(segment)" ]
+	[ -f "$api" ]
 	meanwhile 'mv "$S" "$S".old'
 	quiet
 }
@@ -351,7 +360,7 @@ meanwhile()
 @test "what is put in its place is looked at as at first" {
 	meanwhile 'rm "$S"; mkdir "$S"'
 	note "retry: budget 'api': cannot be used: not a regular file, in .*"
-	rmdir "$(segment)"
+	rmdir "$api"
 	meanwhile 'rm "$S"; ln -s /dev/null "$S"'
 	note "retry: budget 'api': cannot be used: not a regular file, in .*"
 	[ -c /dev/null ]
@@ -364,11 +373,10 @@ meanwhile()
 }
 
 @test "removed all the time, it costs no retry and one line at most" {
-	export S
-	S=$(segment)
+	export S=$api
 	start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
-	for _ in {1..20}; do
-		rm -f err.retry ran
+	for _ in {1..10}; do
+		: >ran
 		"$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
 		[ "$got" -eq 7 ]
 		ran 4
@@ -446,11 +454,11 @@ mounted()
 
 @test "any file system will do, in memory or not" {
 	usable
-	[ "$(counter firsts)" -eq 2 ]
+	counted firsts 2
 	mounted mode=755 :
 	usable --budget-dir mnt
 	usable --budget-dir ./budgets/../budgets/.
-	[ "$(counter firsts)" -eq 4 ]
+	counted firsts 4
 }
 
 @test "where a file has a name from the beginning, it is made with one" {
@@ -460,8 +468,8 @@ mounted()
 	three
 	quiet
 	grep -q 'O_TMPFILE.*INJECTED' trace
-	[ "$(ls budgets)" = "retry-v1.$EUID.api" ]
-	[ "$(stat -c %a "$(segment)")" = 600 ]
+	only "retry-v1.$EUID.api"
+	[ "$(stat -c %a "$api")" = 600 ]
 }
 
 @test "whatever the kernel refuses, the command runs" {
@@ -471,17 +479,17 @@ mounted()
 	for call in '?open,openat' '?fstat,?newfstatat,?statx' fstatfs pread64 mmap \
 	    fchmod write linkat fcntl '?unlinkat,?unlink'; do
 		for fresh in yes no; do
-			rm -f "$(segment)"
+			rm -f "$api"
 			[ "$fresh" = yes ] || made
 			with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
-				-P "$(segment)" -P "$RETRY_BUDGET_DIR/#*"
+				-P "$api" -P "$RETRY_BUDGET_DIR/#*"
 				-e "inject=$call:error=EIO")
 			three
-			[ "$(notes | wc -l)" -le 1 ]
-			grep -q INJECTED trace || continue
+			look_at_notes
+			[ "${#noted[@]}" -le 1 ]
+			[[ $(<trace) == *INJECTED* ]] || continue
 			failed=$((failed + 1))
-			[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ] ||
-				[ -z "$(ls -A budgets)" ]
+			only "retry-v1.$EUID.api" 2>/dev/null || only
 		done
 	done
 	echo "$failed kinds of refusal"
@@ -506,12 +514,12 @@ exhausted()
 	case $(stat -f -c %T budgets) in
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
-	LC_ALL=C sed -i "s/$boot/$other/" "$(segment)"
-	chmod 600 "$(segment)"
+	LC_ALL=C sed -i "s/$boot/$other/" "$api"
+	chmod 600 "$api"
 	usable --budget-min 9
-	[ "$(counter retries)" -eq 4 ]
-	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
-	LC_ALL=C grep -qa "$boot" "$(segment)"
+	counted retries 4
+	only "retry-v1.$EUID.api"
+	LC_ALL=C grep -qa "$boot" "$api"
 }
 
 @test "many who find a segment of an earlier boot make one anew" {
@@ -520,13 +528,13 @@ exhausted()
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
 	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
-		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$(segment)"
-	chmod 600 "$(segment)"
+		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$api"
+	chmod 600 "$api"
 	many 64 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
 	ran 74
-	[ "$(notes | grep -vc exhausted)" -eq 0 ]
-	[ "$(counter firsts)" -eq 64 ]
-	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+	unharmed
+	counted firsts 64
+	only "retry-v1.$EUID.api"
 }
 
 @test "in memory the boot is not asked for" {
@@ -576,7 +584,8 @@ exhausted()
 	made
 	older -1000
 	three
-	[ "$(notes | wc -l)" -le 1 ]
+	look_at_notes
+	[ "${#noted[@]}" -le 1 ]
 	three --budget-required
 }
 
@@ -592,7 +601,7 @@ exhausted()
 	ran 4
 	notes | sed -n 1p | grep -qx "retry: budget 'api': shared with other numbers: ratio 0.5, min 2, window 30s hold"
 	notes | sed -n 2p | grep -q 'exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'
-	[ "$(notes | wc -l)" -eq 2 ]
+	noted 2
 }
 
 @test "who is the stricter one makes it so for all" {
@@ -653,11 +662,11 @@ exhausted()
 		[ "$got" -eq 1 ] || [ "$((number % 3)) $got" = '0 137' ]
 	done <statuses
 	[ "$(grep -c ' 1$' statuses)" -ge 42 ]
-	[ "$(notes | grep -vc exhausted)" -eq 0 ]
-	[ "$(counter retries)" -eq 5 ]
+	unharmed
+	counted retries 5
 	"$RETRY" --budget-gc 3>&-
-	[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
-	[ "$(stat -c '%a %h %s' "$(segment)")" = "600 1 $SEGMENT_SIZE" ]
+	only "retry-v1.$EUID.api"
+	[ "$(stat -c '%a %h %s' "$api")" = "600 1 $SEGMENT_SIZE" ]
 }
 
 # boundaries CMD...: prints NAME NTH of each system call that CMD makes from
@@ -686,11 +695,11 @@ occasions()
 # occasion NAME: sets this stage
 occasion()
 {
-	rm -rf budgets ran err
-	mkdir budgets
+	rm -f budgets/*
 	[ "$1" = fresh ] || made --budget-min 2 --budget-window 1h >&2
 	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}" >&2
-	rm -f ran err
+	: >ran
+	: >err
 }
 
 @test "whenever one is killed, the others have a budget that is right" {
@@ -711,14 +720,14 @@ occasion()
 			is 7 "$RETRY" -B api --budget-required --budget-min 2 \
 			    --budget-window 1h --breaker 9,10s -n 9 -d 0 \
 			    "${fails[@]}"
-			[ "$(notes | grep -vc exhausted)" -eq 0 ]
+			unharmed
 			# A retry is counted before it is made, and not twice.
 			made=$(($(lines ran) - 1))
 			case $occasion in
 			denied) [ "$made" -eq 0 ] ;;
 			*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
 			esac
-			[ "$(ls -A budgets)" = "retry-v1.$EUID.api" ]
+			only "retry-v1.$EUID.api"
 		done <calls
 	done
 	wait_for none_left "$PWD"
@@ -730,7 +739,8 @@ occasion()
 	inject getppid:signal=STOP
 	stopped()
 	{
-		gone "$pid" || grep -q 'stopped by SIGSTOP' trace
+		[[ $(<trace) == *'stopped by SIGSTOP'* ]] ||
+			gone "$pid"
 	}
 	for occasion in $(occasions); do
 		occasion "$occasion"
@@ -740,7 +750,7 @@ occasion()
 			echo "$occasion: STOP at $name $nth"
 			occasion "$occasion"
 			before=$(counter firsts 2>/dev/null || echo 0)
-			rm -f trace
+			: >trace
 			start strace -D -o trace -e "trace=$name" \
 			    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
 			wait_for stopped
@@ -750,8 +760,7 @@ occasion()
 			kill -CONT "$pid" || gone "$pid"
 			ended
 			[ "$status" -eq 1 ]
-			[ "$(counter firsts)" -eq "$((before + 2))" ]
-			[ "$(counter successes)" -eq 1 ]
+			counted firsts "$((before + 2))" successes 1
 			[ "$occasion" = denied ] || [ "$(counter retries)" -eq 1 ]
 		done <calls
 	done
@@ -766,7 +775,7 @@ occasion()
 	chmod 1777 budgets
 	umask 0
 	made
-	[ "$(stat -c '%a %u' "$(segment)")" = '600 0' ]
+	[ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	cd budgets
 	run ! "${as[@]}" cat "retry-v1.0.api"
 	run ! "${as[@]}" sh -c 'echo >>retry-v1.0.api'
@@ -792,7 +801,7 @@ occasion()
 	become "$ANN"
 	chmod 1777 budgets
 	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
-	mv "budgets/retry-v1.$ANN.api" "$(segment)"
+	mv "budgets/retry-v1.$ANN.api" "$api"
 	kept unusable 'owned by somebody else'
 }
 
@@ -880,5 +889,5 @@ occasion()
 	chgrp "$BOB" shared/*
 	chmod o+rw shared/*
 	three
-	[ "$(notes | wc -l)" -eq 1 ]
+	noted 1
 }

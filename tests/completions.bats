@@ -60,7 +60,7 @@ start_zsh()
 	cat >init <<-'END'
 		fpath=($TOP/completions $fpath)
 		autoload -U compinit
-		compinit -D -u
+		compinit -u -d $DUMP
 		_fooey() { _arguments '*:argument:(argument)' }
 		compdef _fooey fooey
 		setopt no_auto_menu no_list_beep
@@ -98,7 +98,7 @@ tab()
 	for line; do
 		steps+=("type:$line"$'\t\x14' 'see:>=')
 	done
-	TOP=$top HELPERS=${helpers-} TERM=dumb timeout 120 "$PYTHON" -IS \
+	TOP=$top HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 "$PYTHON" -IS \
 		"$top/tests/pty.py" "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
 	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<//p'

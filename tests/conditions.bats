@@ -5,15 +5,14 @@
 load helper
 
 # tries TIMES STATUS [OPTION]... COMMAND...: retry, allowed three attempts
-# without delay, makes TIMES of them and exits with STATUS. COMMAND is run with
-# SIGINT and SIGQUIT as at a keyboard, and counted in ./ran.
+# without delay, makes TIMES of them and exits with STATUS. COMMAND is counted in
+# ./ran.
 tries()
 {
 	local times=$1 want=$2 status=0
 	shift 2
-	rm -f ran
-	env --default-signal=INT,QUIT \
-	    "$RETRY" -n 3 -d 0 "$@" 2>err 3>&- || status=$?
+	: >ran
+	"$RETRY" -n 3 -d 0 "$@" 2>err 3>&- || status=$?
 	[ "$status $(lines ran)" = "$want $times" ] || {
 		echo "status $status, $(lines ran) attempts: $*"
 		cat err
@@ -24,7 +23,7 @@ tries()
 # gave_up WORDS: so said the last line.
 gave_up()
 {
-	[[ $(tail -n 1 err) == *", giving up: $1" ]] || {
+	[[ $(<err) == *", giving up: $1" ]] || {
 		cat err
 		return 1
 	}

@@ -17,10 +17,11 @@ announced()
 # read_delays: sets $delays to what ./err announces
 read_delays()
 {
-	mapfile -t delays < <(sed -n 's/.*, retrying in //p' err | awk '
+	mapfile -t delays < <(exec awk '
+		!sub(/.*, retrying in /, "") { next }
 		/^[0-9.]+ms$/ { $0 = 0 + $0 }
 		/^[0-9.]+s$/ { $0 = 1000 * $0 }
-		{ print }')
+		{ print }' err)
 }
 
 # waits 'DELAYS' [OPTION]...: these are the delays before the retries of a
@@ -48,17 +49,17 @@ first_wait()
 # nth_wait N DELAY [OPTION]...: the same of the N-th retry
 nth_wait()
 {
-	local n=$1 want=$2 line
+	local n=$1 want=$2 said
 	shift 2
-	rm -f err
+	: >err
 	start "$RETRY" -n inf "$@" false
 	wait_for said "$n"
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]
-	line=$(sed -n "${n}p" err)
-	[[ $line == "retry: attempt $n failed (exit 1), retrying in $want" ]] || {
-		echo "instead of a wait of $want: $line"
+	mapfile -t -s $((n - 1)) -n 1 said <err
+	[[ ${said[0]} == "retry: attempt $n failed (exit 1), retrying in $want" ]] || {
+		echo "instead of a wait of $want: ${said[0]}"
 		return 1
 	}
 }
@@ -128,9 +129,8 @@ some()
 		rm err
 		start "$RETRY" -n inf --seed $seed false
 		wait_for said 1
-		kill -TERM "$pid"
+		kill -TERM "$pid" # in the delay, or in the attempt after it
 		ended
-		[ "$status" -eq 143 ]
 		read_delays
 		each 'd <= 500' "${delays[0]}"
 	done

@@ -79,9 +79,8 @@ not()
 		grep -Ev 'referenced manual not found|outdated mandoc.db' >faults || :
 	diff /dev/null faults
 	mandoc -Tascii -Owidth=80 "$manual" | sed 's/.\x08//g' >page
-	while read -r _ name _; do
-		grep -qE -- "^     (-., |-. [^ ]+, )?--$name( |$)" page
-	done <options
+	sed -nE 's/^     (-., |-. [^ ]+, )?--([a-z-]+)( .*)?$/\2/p' page | sort >shown
+	cut -d' ' -f2 options | sort | comm -23 - shown | diff /dev/null -
 }
 
 @test "README's table of options has each of them, and no other" {
@@ -214,15 +213,14 @@ ends()
 # Whether a file has all these texts, whatever else is in it.
 holds()
 {
-	local LC_ALL=C text file=$1 all
-	shift
-	all=$(tr '\0' '\n' <"$file")
-	for text; do
-		[[ $all == *"$text"* ]] || {
-			echo "$file does not have: $text" >&2
-			return 1
-		}
-	done
+	"$PYTHON" -IS - "$@" <<-'END'
+		import sys
+		with open(sys.argv[1], "rb") as file:
+		    all = file.read()
+		for text in sys.argv[2:]:
+		    if text.encode() not in all:
+		        sys.exit(sys.argv[1] + " does not have: " + text)
+	END
 }
 
 # Runs retry and expects a line in which N stands for any number or time.
@@ -576,14 +574,13 @@ stage()
 {
 	mkdir bin
 	cat >bin/retry <<-'END'
-		#!/usr/bin/env bash
-		words=()
-		while (($#)); do # what is in -- comes late, but waits briefly
-			[ "$1" = -- ] && words+=(-d 1ms --splay 0)
-			words+=("$1")
+		#!/bin/sh
+		for word; do # what is in -- comes late, but waits briefly
 			shift
+			[ "$word" != -- ] || set -- "$@" -d 1ms --splay 0
+			set -- "$@" "$word"
 		done
-		exec "$RETRY" "${words[@]}"
+		exec "$RETRY" "$@"
 	END
 	cat >bin/curl <<-'END'
 		#!/bin/sh
@@ -709,7 +706,8 @@ readme_block()
 }
 
 # What bash offers for a command line; an empty last word is at the cursor.
-# Without one it is a line for each line of standard input.
+# Without one it is a line for each line of standard input, where '' is such a
+# word.
 in_bash()
 {
 	[ -e complete.bash ] || cat >complete.bash <<-'END'
@@ -736,7 +734,7 @@ in_bash()
 			exit
 		fi
 		while read -ra words; do
-			offer "$1" "${words[@]}"
+			offer "$1" "${words[@]/#\'\'/}" # an empty word
 			echo "${COMPREPLY[*]}"
 		done
 	END
@@ -753,41 +751,54 @@ bash_completion=/usr/share/bash-completion/bash_completion
 	sed -E 's/^- ([^ ]*).*/--\1/; s/^(\w) ([^ ]*).*/-\1\n--\2/' options | sort |
 		diff - <(sort offered)
 	while read -r letter name argument; do
-		printf '%s foo x\n' "--$name" "--$name 1" "-$letter" \
-			"-$letter 1" "-${letter}1"
-	done <options >words
-	in_bash <words >became
-	while read -r letter name argument <&4; do
-		for became in after after_one short short_one short_with; do
-			read -r "${became?}"
-		done
-		foo='foo runs: foo x'
 		if [ "$argument" = - ]; then
-			[ "$after" = "$foo" ]
+			echo "yes --$name"
 			continue
 		fi
-		[ "$after" != "$foo" ]
-		[ "$after_one" = "$foo" ]
-		[ "$letter" != - ] || continue
-		[ "$short" != "$foo" ]
-		[ "$short_one" = "$foo" ]
-		[ "$short_with" = "$foo" ]
-	done <became 4<options
+		printf '%s\n' "no --$name" "yes --$name 1"
+		[ "$letter" = - ] || printf '%s\n' "no -$letter" \
+			"yes -$letter 1" "yes -${letter}1"
+	done <options >wanted
+	sed 's/^[a-z]* //; s/$/ foo x/' wanted | in_bash >became
+	[ "$(lines became)" = "$(lines wanted)" ]
+	while read -r is_command words; do
+		read -r offered <&4
+		if [ "$is_command" = yes ]; then
+			[ "$offered" = 'foo runs: foo x' ]
+		else
+			[ "$offered" != 'foo runs: foo x' ]
+		fi
+	done <wanted 4<became
 }
 
-# Each value that the shell offers after an option is one that retry takes. Of
-# some it offers the beginning.
+# takes OPTION N [FILE]: the values that the shell offers after an option, in
+# ./offered for want of another file, are N at least, and retry takes each of
+# them. Of some it offers the beginning.
 takes()
 {
-	local option=$1 least=$2 value
-	sort -u offered >values
+	local option=$1 least=$2 value words=()
+	sort -u "${3-offered}" >values
 	[ "$(lines values)" -ge "$least" ]
 	[ -e curl ] || ln -s "$(type -P true)" curl # an "auto" knows the name
 	while read -r value; do
 		[ "${value##*[a-z]:}" ] || value+=503
-		"$RETRY" "$option" "$value" ./curl >out
+		words+=("$option" "$value")
+		if [ "$option" = --preset ]; then # too much for one command
+			"$RETRY" "${words[@]}" ./curl >out
+			words=()
+		fi
 	done <values
+	"$RETRY" "${words[@]}" ./curl
 	not "$RETRY" "$option" 'xy zzy' true 2>err
+}
+
+# Lines of standard input, each with what the command COMPLETE... offers for it
+# after a colon: no more and no less.
+completes()
+{
+	cat >wanted
+	sed 's/:[^:]*$//' wanted | "$@" >offered
+	paste -d: <(sed 's/:[^:]*$//' wanted) offered | diff wanted -
 }
 
 # What each preset is called, and the other values of --preset.
@@ -821,27 +832,29 @@ make_budgets()
 	in_bash --preset '' >offered
 	takes --preset 26
 	diff <(sort offered) <(preset_values)
-	[ "$(in_bash --preset net,gi)" = net,git ]
-	[ -z "$(in_bash --preset net,li)" ]
-	[ "$(in_bash --idempotency-key a)" = auto ]
-	: >a-file
-	[ "$(in_bash --http-status a-f)" = a-file ]
-	[ "$(in_bash --http-status = a-f)" = a-file ]
-	[ "$(in_bash --fail-on stdo)" = stdout: ]
-	[ "$(in_bash --attempts i)" = inf ]
-	[ "$(in_bash --jitter = d)" = decorrelated ]
-	[ "$(in_bash --jitter=d)" = --jitter=decorrelated ]
-	[ "$(in_bash -sUSR1)" = -sUSR1 ]
-	[ "$(in_bash --stop-on 7,tim)" = 7,timeout ]
 	in_bash --nested '' >offered
 	takes --nested 3
-	[ "$(in_bash -B api --breaker '')" = on ]
+	: >a-file
 	make_budgets
-	for option in -B --budget --budget-reset; do
-		[ "$(in_bash "$option" a)" = api ]
-	done
+	completes in_bash <<-'END'
+		--preset net,gi:net,git
+		--preset net,li:
+		--idempotency-key a:auto
+		--http-status a-f:a-file
+		--http-status = a-f:a-file
+		--attempts i:inf
+		--jitter = d:decorrelated
+		--jitter=d:--jitter=decorrelated
+		-sUSR1:-sUSR1
+		--stop-on 7,tim:7,timeout
+		-B api --breaker '':on
+		-B a:api
+		--budget a:api
+		--budget-reset a:api
+		--budget-dir sh:shm
+	END
+	[ "$(in_bash --fail-on stdo)" = stdout: ]
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
-	[ "$(in_bash --budget-dir sh)" = shm ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
 	chmod g+s shm
 	: >shm/retry-v1.app
@@ -861,12 +874,12 @@ make_budgets()
 			'--retry-on http:503 foo x' '--fail-on=7,stderr:x foo y' \
 			'-j none -- foo -- x'; do
 			# shellcheck disable=SC2086 # words
-			ran=$("$RETRY" $words 2>err)
+			"$RETRY" $words 2>err >&4
 			apart=${words/=/ = }
-			# shellcheck disable=SC2086
-			[ "$ran" = "$(in_bash ${apart/:/ : } |
-				sed 's/: */: /')" ]
-		done
+			echo "${apart/:/ : }"
+		done >words 4>ran
+		in_bash <words | sed 's/: */: /' | diff ran -
+		[ "$(lines ran)" = 12 ]
 		[ -z "$(in_bash --retry-on http : 5)" ]
 		[ -z "$(in_bash --retry-on http :)" ]
 		in_bash -n 3 -- ech | grep -qx echo
@@ -899,6 +912,16 @@ in_fish()
 	fish_does 'complete -C $argv[1]' "retry $1"
 }
 
+# The same for each line of standard input, on one line, without descriptions.
+lines_in_fish()
+{
+	mapfile -t lines
+	fish_does 'for line in $argv
+		set -l offered (complete -C $line | string replace -r "\t.*" "")
+		echo "$offered"
+	end' "${lines[@]/#/retry }"
+}
+
 @test "fish completes the options of --help, their values, and then the command" {
 	help_options
 	need fish
@@ -909,16 +932,10 @@ in_fish()
 	in_fish - >offered
 	sed -n 's/^-\([^-]\)\t..*/\1/p' offered | sort |
 		diff <(sed -n 's/^\([^-]\) .*/\1/p' options | sort) -
-	[ "$(in_fish --at | cut -f1)" = --attempts ]
 	while read -r _ name argument; do
-		echo "retry --$name foo arg"
-		echo "retry --$name 1 foo arg"
-	done <options >lines
-	mapfile -t lines <lines
-	fish_does 'for line in $argv
-		set -l offered (complete -C $line)
-		echo "$offered"
-	end' "${lines[@]}" >offered
+		echo "--$name foo arg"
+		echo "--$name 1 foo arg"
+	done <options | lines_in_fish >offered
 	while read -r _ name argument <&4; do
 		read -r after
 		read -r after_one
@@ -929,35 +946,38 @@ in_fish()
 			[ "$after_one" = argument ]
 		fi
 	done <offered 4<options
-	in_fish '-b ' | cut -f1 >offered
-	takes -b 4
-	in_fish '-j ' | cut -f1 >offered
-	takes -j 4
-	in_fish '-s ' | cut -f1 >offered
-	takes -s 30
-	in_fish '--retry-on 7,' | cut -f1 >offered
-	takes --retry-on 30
-	in_fish '--method ' | cut -f1 | grep -v '^P[OA]' >offered
+	fish_does 'for option in $argv
+		complete -C "retry$option" | string replace -r "\t.*" "" \
+			>"offered$option"
+	end' ' -b ' ' -j ' ' -s ' ' --retry-on 7,' ' --method ' ' --preset ' \
+		' --nested '
+	takes -b 4 'offered -b '
+	takes -j 4 'offered -j '
+	takes -s 30 'offered -s '
+	takes --retry-on 30 'offered --retry-on 7,'
+	grep -v '^P[OA]' 'offered --method ' >offered
 	takes --method 4
-	diff <(in_fish '--preset ' | cut -f1 | sort) <(preset_values)
-	[ "$(in_fish '--preset=net,gi' | cut -f1)" = --preset=net,git ]
-	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
+	diff <(sort 'offered --preset ') <(preset_values)
+	takes --nested 3 'offered --nested '
 	: >a-file
-	[ "$(in_fish '--http-status a-f')" = a-file ]
-	in_fish '--nested ' | cut -f1 >offered
-	takes --nested 3
-	[ "$(in_fish '--breaker ' | cut -f1)" = on ]
 	make_budgets
-	[ "$(in_fish '-B a' | cut -f1)" = api ]
-	[ "$(in_fish '--budget=a' | cut -f1)" = --budget=api ]
-	[ "$(in_fish '--budget-reset a' | cut -f1)" = api ]
+	completes lines_in_fish <<-'END'
+		--at:--attempts
+		--preset=net,gi:--preset=net,git
+		--http-status a-f:a-file
+		--breaker :on
+		-B a:api
+		--budget=a:--budget=api
+		--budget-reset a:api
+		--budget-dir sh:shm/
+		-qn 3 -- foo arg:argument
+		foo --at:
+	END
+	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
 	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
-	[ "$(in_fish '--budget-dir sh' | cut -f1)" = shm/ ]
 	chmod g+s shm
 	: >shm/retry-v1.app
 	[ "$(in_fish '-B app' | cut -f1)" = app ]
-	[ "$(in_fish '-qn 3 -- foo arg')" = argument ]
-	[ -z "$(in_fish 'foo --at')" ]
 }
 
 # Types lines into zsh, each followed by a tab, and prints what became of them.

@@ -11,6 +11,10 @@
 #     why PATH          prints what the program's libc says where PATH cannot be
 #                       run: each has words of its own for some errors
 #     lines FILE        prints how many lines FILE has, 0 if there is none
+#     has_line LINE FILE
+#                       FILE has this line
+#     holds FILE LINE...
+#                       FILE has these lines and nothing else; shows it if not
 #     start CMD...      runs CMD in the background in a process group of its
 #                       own, output appended to ./out and ./err; sets $pid
 #     ended             waits for $pid, sets $status as `run` does
@@ -123,6 +127,23 @@ lines()
 	local all=()
 	[ ! -e "$1" ] || mapfile -t all <"$1"
 	echo "${#all[@]}"
+}
+
+has_line()
+{
+	[[ $'\n'$(<"$2")$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
+holds()
+{
+	local file=$1 text lines
+	shift
+	printf -v lines '%s\n' "$@"
+	IFS= read -rd '' text <"$file" || :
+	[ "$text" = "$lines" ] || {
+		diff - "$file" <<<"${lines%$'\n'}"
+		return 1
+	}
 }
 
 # Job control for a moment: without it bash has background commands ignore

@@ -13,18 +13,35 @@ setup()
 	helper_setup
 	unset CURL_HOME XDG_CONFIG_HOME {http,https,all}_proxy {HTTPS,ALL}_PROXY
 	export HOME=$PWD TMPDIR=$PWD/tmp no_proxy='*'
-	mkdir tmp
 }
 
-# serve: a server (server.py) at $url; nothing listens at $refused.
+# serve: a server (server.py) at $url, that knows of no request yet and writes
+# ./log; nothing listens at $refused.
 serve()
 {
+	local server=$BATS_FILE_TMPDIR/server port closed connection
 	command -v curl >/dev/null || skip 'no curl here'
-	start "$PYTHON" -IS "$BATS_TEST_DIRNAME/server.py" ports log
-	wait_for test -s ports
-	{ read -r port && read -r closed; } <ports
+	if [ ! -e "$server" ]; then # one for all tests
+		"$PYTHON" -IS "$BATS_TEST_DIRNAME/server.py" "$server" \
+		    >"$server.said" 2>&1 3>&- &
+		wait_for test -e "$server"
+	fi
+	read -r _ port <"$server"
+	exec {connection}<>"/dev/tcp/127.0.0.1/$port"
+	printf 'FRESH %s\n\n' "$PWD/log" >&"$connection"
+	read -r closed <&"$connection"
+	exec {connection}<&-
 	url=http://127.0.0.1:$port
 	refused=http://127.0.0.1:$closed
+}
+
+teardown_file()
+{
+	local pid
+	[ ! -e "$BATS_FILE_TMPDIR/server" ] || {
+		read -r pid _ <"$BATS_FILE_TMPDIR/server"
+		kill "$pid"
+	}
 }
 
 # ends STATUS [OPTION]... COMMAND...: so ends retry, allowed three attempts
@@ -45,7 +62,7 @@ ends()
 # says LINE: ./err has this line of retry's.
 says()
 {
-	grep -qxF -e "retry: $1" err || {
+	has_line "retry: $1" err || {
 		echo "nobody says: $1"
 		cat err
 		return 1
@@ -64,7 +81,7 @@ silent()
 # gave_up WORDS: so ends the last line.
 gave_up()
 {
-	[[ $(tail -n 1 err) == *", giving up: $1" ]] || {
+	[[ $(<err) == *", giving up: $1" ]] || {
 		cat err
 		return 1
 	} >&2
@@ -73,8 +90,10 @@ gave_up()
 # asked TIMES TARGET: so often the server was asked for it.
 asked()
 {
-	local times
-	times=$(cut -f 3 log | grep -cxF -e "$2") || :
+	local times=0 target
+	while IFS=$'\t' read -r _ _ target _; do
+		[ "$target" != "$2" ] || ((++times))
+	done <log
 	[ "$times" -eq "$1" ] || {
 		echo "asked $times times instead of $1: $2"
 		cat log
@@ -116,7 +135,7 @@ ran()
 {
 	local times
 	times=$(lines ran)
-	rm -f ran
+	: >ran
 	[ "$times" -eq "$1" ] || {
 		echo "$times attempts instead of $1"
 		cat err
@@ -142,7 +161,7 @@ fake_curl()
 	ends 0 --http -- curl -sS "$url/503/503/200"
 	asked 3 /503/503/200
 	says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
-	[ "$(tail -n 1 out)" = 'answer 3' ]
+	[ "$(<out)" = $'answer 1\nanswer 2\nanswer 3' ]
 }
 
 @test "curl is understood with -f, -L, -o, all of them and none" {
@@ -554,6 +573,7 @@ fake_curl()
 }
 
 @test "even after SIGKILL there is no file of ours" {
+	mkdir tmp
 	start "$RETRY" --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >path
 		echo 503 >"$RETRY_HTTP_STATUS"; : >written; exec sleep 20'
 	wait_for test -e written
@@ -572,9 +592,11 @@ fake_curl()
 	run ! grep -q memfd out
 }
 
-# bare COMMAND...: COMMAND with an empty directory where /proc was.
+# bare COMMAND...: COMMAND with an empty directory where /proc was, and one for
+# temporary files.
 bare()
 {
+	mkdir tmp
 	isolate -m
 	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
 		skip 'no right to cover /proc here'
@@ -595,6 +617,7 @@ bare()
 
 @test "under a /proc of other processes nobody else's file is taken for ours" {
 	isolate -p -f -m --mount-proc
+	mkdir tmp
 	echo precious >victim
 	# Number 1 of that /proc; retry is number 1 of what is not mounted.
 	start "${isolate[@]}" bash -c 'for n in {10..60}; do

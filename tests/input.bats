@@ -72,18 +72,19 @@ esac >read.$n
 # big_input: ten megabytes of anything, in ./big
 big_input()
 {
-	head -c 10M /dev/urandom >big
+	local any=$BATS_FILE_TMPDIR/any
+	[ -e "$any" ] || head -c 10M /dev/urandom >"$any" # takes a while
+	ln "$any" big
 }
 
 # seen: what $reads has read of ./big is what it should have
 seen()
 {
 	[ ! -s read.1 ]
-	head -c 5M big | cmp - read.2
-	local all
-	all=$(sha256sum <big)
-	[ "$(sha256sum <read.3)" = "$all" ]
-	[ "$(sha256sum <read.4)" = "$all" ]
+	[ "$(stat -c %s read.2)" -eq $((5 << 20)) ]
+	cmp -n $((5 << 20)) big read.2
+	cmp big read.3
+	cmp big read.4
 }
 
 # socket FILE|- COMMAND...: COMMAND with a socket for its standard input, which

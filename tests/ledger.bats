@@ -30,47 +30,65 @@ fails()
 # json KEY CODE: Python's CODE holds, b being the object, or the array of all.
 json()
 {
-	"$RETRY" --budget-status "$1" --json | "$PYTHON" -IS -c '
-import json, sys
-def never(text):
-    raise ValueError(text)
-text = sys.stdin.buffer.read().decode("utf-8")
-b = json.loads(text, parse_constant=never)
-if not eval("(" + sys.argv[1] + ")"):
-    sys.exit(text)' "$2"
+	"$RETRY" --budget-status "$1" --json >json
+	is_json "$2" json
 }
 
-# Reads what Prometheus would read, and is as strict.
+# is_json CODE FILE...: it holds for each of these files.
+is_json()
+{
+	"$PYTHON" -IS - "$@" <<-'END'
+		import json, sys
+		def never(text):
+		    raise ValueError(text)
+		for name in sys.argv[2:]:
+		    text = open(name, "rb").read().decode("utf-8")
+		    b = json.loads(text, parse_constant=never)
+		    if not eval("(" + sys.argv[1] + ")"):
+		        sys.exit(name + ": " + text)
+	END
+}
+
+# prom KEY CODE: the same of what Prometheus reads, by someone as strict, v having
+# the values by name and by key.
 prom()
 {
-	"$RETRY" --budget-status "$1" --prom | "$PYTHON" -IS -c '
-import re, sys
-sample = re.compile(
-    r"(retry_budget_[a-z_]+)\{key=\"((?:[^\\\"\n]|\\[\\\"n])*)\"\} "
-    r"(\d+(?:\.\d+)?|NaN)")
-texts, types, values, last = {}, {}, {}, None
-for line in sys.stdin.buffer.read().decode("utf-8").splitlines(True):
-    assert line.endswith("\n"), line
-    line = line[:-1]
-    if line.startswith("#"):
-        _, what, name, text = line.split(" ", 3)
-        about = {"HELP": texts, "TYPE": types}[what]
-        assert name not in about and name not in values, line
-        about[name] = text
-        continue
-    name, key, value = sample.fullmatch(line).groups()
-    assert name == last or name not in values, "torn apart: " + line
-    key = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], key)
-    assert key not in values.setdefault(name, {}), "twice: " + line
-    values[name][key] = float(value)
-    last = name
-assert texts.keys() == types.keys() >= values.keys()
-for name in types:
-    assert types[name] == "counter" if name.endswith("_total") \
-        else types[name] == "gauge", name
-v = {name[len("retry_budget_"):]: values.get(name, {}) for name in types}
-if not eval("(" + sys.argv[1] + ")"):
-    sys.exit(repr(v))' "$2"
+	"$RETRY" --budget-status "$1" --prom >prom
+	is_prom "$2" prom
+}
+
+is_prom()
+{
+	"$PYTHON" -IS - "$@" <<-'END'
+		import re, sys
+		sample = re.compile(
+		    r"(retry_budget_[a-z_]+)\{key=\"((?:[^\\\"\n]|\\[\\\"n])*)\"\} "
+		    r"(\d+(?:\.\d+)?|NaN)")
+		for file in sys.argv[2:]:
+		    texts, types, values, last = {}, {}, {}, None
+		    for line in open(file, "rb").read().decode("utf-8").splitlines(True):
+		        assert line.endswith("\n"), line
+		        line = line[:-1]
+		        if line.startswith("#"):
+		            _, what, name, text = line.split(" ", 3)
+		            about = {"HELP": texts, "TYPE": types}[what]
+		            assert name not in about and name not in values, line
+		            about[name] = text
+		            continue
+		        name, key, value = sample.fullmatch(line).groups()
+		        assert name == last or name not in values, "torn apart: " + line
+		        key = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], key)
+		        assert key not in values.setdefault(name, {}), "twice: " + line
+		        values[name][key] = float(value)
+		        last = name
+		    assert texts.keys() == types.keys() >= values.keys()
+		    for name in types:
+		        assert types[name] == "counter" if name.endswith("_total") \
+		            else types[name] == "gauge", name
+		    v = {name[len("retry_budget_"):]: values.get(name, {}) for name in types}
+		    if not eval("(" + sys.argv[1] + ")"):
+		        sys.exit(file + ": " + repr(v))
+	END
 }
 
 # refuses LINE WORD...: this and no more on standard error, status 1, no output.
@@ -271,15 +289,21 @@ goes_on()
 }
 
 @test "a key of any bytes is valid in JSON" {
+	local code byte high='' count=0
 	for code in {1..255}; do
-		printf -v byte "\\x$(printf %x "$code")"
-		printf -v high '%s' "$high$byte"
+		printf -v byte '\\x%x' "$code"
+		# shellcheck disable=SC2059 # a format of one byte
+		printf -v byte "$byte"
+		high+=$byte
 	done
 	for key in "$high" $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
 	    $'\xe2\x82' $'\xe2\x82\xac' $'\xf0\x9f\x98\x80' '"\' $'\x01'; do
 		"$RETRY" -q -B "$key" true
-		json "$key" 'len(b["key"]) > 0'
+		count=$((count + 1))
+		"$RETRY" --budget-status "$key" --json >"json.$count"
 	done
+	[ "$count" -eq 9 ]
+	is_json 'len(b["key"]) > 0' json.{1..9}
 	json all '{x["key"] for x in b} >= {"\\xed\\xa0\\x80", "\\xc0\\xaf",
 	    "\\xf4\\x90\\x80\\x80", "\\xe2\\x82", "\u20ac", "\U0001f600",
 	    "\"\\", "\x01"} and len(b) == 9'
@@ -390,22 +414,22 @@ goes_on()
 	"$RETRY" -q -B api true
 	for round in {1..15}; do
 		# between the limits and the ring
-		"$PYTHON" -IS - "budgets/retry-v1.$uid.api" "$round" <<-'END'
-			import random, sys
-			words = int(sys.argv[2])
-			random.seed(words)
-			with open(sys.argv[1], "r+b") as segment:
-			    at = random.choice([1128, 1144, 1224])
-			    segment.seek(at)
-			    segment.write(random.randbytes(1256 - at) if words % 3
-			        else b"\xff" * (1256 - at))
-		END
-		json api 'b["left"] >= 0 and b["limit"] >= b["left"] and
-		    b["gate"]["state"] in ("closed", "open", "half-open", "recovering") and
-		    b["totals"]["attempts"] >= b["totals"]["firsts"] >= 0'
-		prom api 'v["left"]["api"] >= 0'
+		RANDOM=$round
+		starts=(1128 1144 1224)
+		at=${starts[RANDOM % 3]} bytes=
+		for ((i = at; i < 1256; i++)); do
+			printf -v byte '\\x%02x' "$((round % 3 ? RANDOM & 255 : 255))"
+			bytes+=$byte
+		done
+		overwrite api "$at" "$bytes"
+		"$RETRY" --budget-status api --json >"json.$round"
+		"$RETRY" --budget-status api --prom >"prom.$round"
 		"$RETRY" --budget-status api | grep -qE '^api +[0-9]+ '
 	done
+	is_json 'b["left"] >= 0 and b["limit"] >= b["left"] and
+	    b["gate"]["state"] in ("closed", "open", "half-open", "recovering") and
+	    b["totals"]["attempts"] >= b["totals"]["firsts"] >= 0' json.{1..15}
+	is_prom 'v["left"]["api"] >= 0' prom.{1..15}
 }
 
 @test "a budget without sense is not shown, as nobody can use it" {
@@ -423,13 +447,15 @@ goes_on()
 		    --budget-status api
 		refuses "budget 'api': cannot be used: no sense in its words, in $PWD/budgets" \
 		    -q --budget-status api --json
-		json all '[x["key"] for x in b] == ["good"]'
+		"$RETRY" --budget-status all --json >"json.${spoilt%% *}" 2>err
 		run -0 --separate-stderr "$RETRY" --budget-status all --prom
 		[ "$stderr" = "retry: budget file 'retry-v1.$uid.api': not shown: no sense in its words" ]
 		run -0 "$RETRY" -v --budget-gc
 		grep -qxF "retry: budget file 'retry-v1.$uid.api': kept: no sense in its words" <<<"$output"
 		cmp before "budgets/retry-v1.$uid.api"
 	done
+	is_json '[x["key"] for x in b] == ["good"]' \
+	    json.{1256,1260,1120,1123,1127}
 	"$RETRY" --budget-reset api
 	"$RETRY" -q -B api --budget-required true
 }

@@ -213,6 +213,7 @@ scarce()
 	exec "$@"
 )
 
+# bats test_tags=slow
 @test "limits reach the tree where hardly a descriptor is to be had" {
 	local most
 	for most in 7 8 9; do
@@ -331,7 +332,7 @@ scarce()
 	local parent
 	for parent in mourned buried; do
 		rm -f out
-		is 124 "$RETRY" -n 1 -t 2 -k 0.3 -- \
+		is 124 "$RETRY" -n 1 -t 2 -k 0.1 -- \
 		    "$ACTOR" dead 2500 "$parent"
 		said ready
 		none_left "$MARK"
@@ -525,6 +526,7 @@ held()
 	wait_for none_left "$MARK"
 }
 
+# bats test_tags=slow
 @test "TERM gets to a retry that waits for what KILL does not end" {
 	held
 	reached told "retry: attempt 1/2: process .* is still alive 1s after KILL"
@@ -659,6 +661,7 @@ foreign()
 	none_left "$MARK"
 }
 
+# bats test_tags=slow
 @test "TERM within the grace of a timeout: 124, and no second attempt" {
 	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 0.5 -k 1 -- "$ACTOR" listen 9 3
 	reached said TERM
@@ -669,6 +672,7 @@ foreign()
 	told 'retry: attempt 1/3 timed out after .*, giving up: interrupted'
 }
 
+# bats test_tags=slow
 @test "a limit as PID 1 ends the tree" {
 	isolate -p -f --mount-proc
 	is 124 "${isolate[@]}" "$RETRY" -n 2 -d 0 -t 0.5 -k 0.3 -- \

@@ -130,13 +130,13 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	local word
 	for word in 'quo"te' 'back\slash' $'new\nline' $'tab\t\e[31m\177' ü \
 	    $'\xff\xfe' $'\xc3' $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
-	    $'\u2028' $'\xc2\x9b' '%s' "'"; do
+	    $'\xe2\x80\xa8' $'\xc2\x9b' '%s' "'"; do
 		ends 127 --log-format json -- "$word"
 		cat e >>all
 	done
 	mv all e
 	json 'sum(o["message"].startswith("cannot run ") for o in x) == 14'
-	ends 127 --log-format json -- $'a"\\\n\xff\u00fc\u20ac'
+	ends 127 --log-format json -- $'a"\\\n\xff\xc3\xbc\xe2\x82\xac'
 	json 'x[0]["message"] == "cannot run '"'"'a\"\\\n\\xff\u00fc\u20ac'"'"': " +
 	    "No such file or directory"'
 }

@@ -26,7 +26,7 @@ refused()
 		echo "status $status: $*"
 		return 1
 	}
-	diff <(printf '%s\n' "$line" "$TRY") err && [ ! -s out ] && [ ! -e ran ]
+	holds err "$line" "$TRY" && [ ! -s out ] && [ ! -e ran ]
 }
 
 # policy LINE...: writes ./policy with these lines.

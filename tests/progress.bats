@@ -281,25 +281,26 @@ export PS1='person> '
 notified()
 {
 	"$PYTHON" -IS - "$address" "$@" 2>>err 3>&- <<-'END'
-		import os, socket, subprocess, sys
+		import os, socket, sys
 		name = sys.argv[1]
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		ear.bind(name.replace("@", "\0", 1) if name[0] == "@" else name)
-		ear.settimeout(0)
-		environment = dict(os.environ, NOTIFY_SOCKET=name)
-		child = subprocess.Popen(sys.argv[2:], env=environment,
-		                         stdin=subprocess.DEVNULL)
+		ear.settimeout(0.01)
+		# As subprocess does, which takes twice as long to start.
+		child = os.posix_spawnp(sys.argv[2], sys.argv[2:],
+		    dict(os.environ, NOTIFY_SOCKET=name), setsigdef=[13, 25],
+		    file_actions=[(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)])
 		with open("heard", "wb") as heard:
-		    over = False
+		    over = status = 0
 		    while True:
-		        over = over or child.poll() is not None
+		        if not over:
+		            over, status = os.waitpid(child, os.WNOHANG)
 		        try:
-		            ear.settimeout(0.01)
 		            heard.write(ear.recv(4096).replace(b"\n", b"|") + b"\n")
 		        except (TimeoutError, socket.timeout, BlockingIOError):
 		            if over:
 		                break
-		sys.exit(child.returncode)
+		sys.exit(os.waitstatus_to_exitcode(status))
 	END
 }
 
@@ -375,10 +376,17 @@ sys.exit(name != sys.argv[1])' "$address"
 		import os, socket, subprocess, sys
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		ear.bind("socket")
+		mouth = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		mouth.setblocking(False)
+		try: # until it has heard as much as it can
+		    while True:
+		        mouth.sendto(b"x", "socket")
+		except BlockingIOError:
+		    pass
 		environment = dict(os.environ,
 		                   NOTIFY_SOCKET=os.path.abspath("socket"))
 		end = subprocess.run(
-		    [sys.argv[1], "-q", "-n", "600", "-d", "0",
+		    [sys.argv[1], "-q", "-n", "20", "-d", "0",
 		     "sh", "-c", "exit 7"],
 		    env=environment, timeout=60)
 		sys.exit(end.returncode != 7)

@@ -24,28 +24,37 @@ ends()
 	is "$want" timeout --foreground -s KILL 60 "$RETRY" -d 0 "$@"
 }
 
-# report CODE [FILE]: Python's CODE holds, r being the object in FILE (default
-# ./r.json), which has to be alone there on one line, and a its attempts. With
-# WHILE, a process, it does so again and again, until that is gone.
+# report [@FILE|CODE]...: Python's CODE holds, each of them, r being the object
+# in the FILE before it (./r.json for want of one), which has to be alone there
+# on one line, and a its attempts. With WHILE, a process, it does so again and
+# again, until that is gone. Python takes its time to start: ask it once.
 report()
 {
-	"$PYTHON" -IS - "$1" "${2-r.json}" <<-'END'
+	"$PYTHON" -IS - "$@" <<-'END'
 		import json, os, sys, time
 		def unique(pairs):
 		    assert len(dict(pairs)) == len(pairs), pairs
 		    return dict(pairs)
 		def never(name):
 		    raise ValueError(name)
-		def look():
-		    text = open(sys.argv[2], "rb").read()
+		def read(file):
+		    text = open(file, "rb").read()
 		    assert text.count(b"\n") == 1 and text.endswith(b"}\n"), text
 		    r = json.loads(text.decode("utf-8", "strict"),
 		                   parse_constant=never, object_pairs_hook=unique)
 		    a = r["attempts"]
 		    assert r["attempt_count"] == len(a) + r["attempts_omitted"], r
 		    assert r["elapsed_ms"] >= r["slept_ms"] >= 0, r
-		    names = dict(globals(), r=r, a=a)
-		    assert eval("(" + sys.argv[1] + ")", names), json.dumps(r, indent=1)
+		    return dict(globals(), r=r, a=a)
+		def look():
+		    names = None
+		    for word in sys.argv[1:]:
+		        if word[0] == "@":
+		            names = read(word[1:])
+		            continue
+		        names = names or read("r.json")
+		        assert eval("(" + word + ")", names), \
+		            word + "\n" + json.dumps(names["r"], indent=1)
 		look()
 		while os.path.exists("/proc/" + os.environ.get("WHILE", "none")):
 		    time.sleep(0.001)
@@ -59,14 +68,15 @@ in_jq()
 	! command -v jq >/dev/null || jq -e .reason <r.json >/dev/null
 }
 
-# metrics CODE [FILE]: Python's CODE holds, m being the metrics of FILE (default
-# ./m.prom) by name, each a pair of its labels and its value.
+# metrics [@FILE|CODE]...: the same of metrics, in ./m.prom for want of a FILE: m
+# has them by name, each a pair of its labels and its value.
 metrics()
 {
-	"$PYTHON" -IS - "$1" "${2-m.prom}" <<-'END'
+	local file
+	"$PYTHON" -IS - "$@" <<-'END'
 		import os, re, sys, time
-		def look():
-		    text = open(sys.argv[2], encoding="utf-8").read()
+		def read(file):
+		    text = open(file, encoding="utf-8").read()
 		    m, about, typed = {}, None, None
 		    assert text.endswith("\n")
 		    for line in text.split("\n")[:-1]:
@@ -87,13 +97,25 @@ metrics()
 		        labels = dict(re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"',
 		                                 sample[2]))
 		        m[sample[1]] = labels, float(sample[3])
-		    assert eval("(" + sys.argv[1] + ")", dict(globals(), m=m)), m
+		    return m
+		def look():
+		    m = None
+		    for word in sys.argv[1:]:
+		        if word[0] == "@":
+		            m = read(word[1:])
+		            continue
+		        m = m or read("m.prom")
+		        assert eval("(" + word + ")", dict(globals(), m=m)), (word, m)
 		look()
 		while os.path.exists("/proc/" + os.environ.get("WHILE", "none")):
 		    time.sleep(0.001)
 		    look()
 	END
-	! command -v promtool >/dev/null || promtool check metrics <"${2-m.prom}"
+	command -v promtool >/dev/null || return 0
+	[[ ${1-} == @* ]] || set -- @m.prom
+	for file; do
+		[[ $file != @* ]] || promtool check metrics <"${file#@}"
+	done
 }
 
 # says LINE: ./err has this line of retry's.
@@ -127,20 +149,20 @@ fails=(sh -c 'exit 7')
 	report 'list(r) == ["version", "id", "command", "attempts_max",
 	    "timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
-	    "attempts_omitted", "attempts"]'
-	report 'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
+	    "attempts_omitted", "attempts"]' \
+	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
 	    "status", "signal", "http_status", "verdict", "rule", "delay_ms",
-	    "slept_ms", "budget_exhausted"]'
-	report 'r["command"] == ["true"] and r["attempts_max"] == 4 and
+	    "slept_ms", "budget_exhausted"]' \
+	    'r["command"] == ["true"] and r["attempts_max"] == 4 and
 	    r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
 	    r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and
-	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0'
-	report '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
+	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
+	    '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
 	    "attempt": 1, "end": "exited", "signal": None, "http_status": None,
 	    "verdict": "done", "rule": "exit-status", "delay_ms": None,
-	    "slept_ms": None, "budget_exhausted": False}'
-	report 'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
+	    "slept_ms": None, "budget_exhausted": False}' \
+	    'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
 	    r["elapsed_ms"] >= a[0]["started_ms"] >= 0'
 	in_jq
 	[ ! -s err ]
@@ -154,10 +176,10 @@ fails=(sh -c 'exit 7')
 
 @test "the report tells what was asked for, times in milliseconds" {
 	ends 0 --report r.json -n inf -t 1.5 -T 1m -B api true
+	ends 0 --report without.json --retries 0 -T 3d -B '' true
 	report 'r["attempts_max"] is None and r["timeout_ms"] == 1500 and
-	    r["deadline_ms"] == 60000 and r["budget"] == "api"'
-	ends 0 --report r.json --retries 0 -T 3d -B '' true
-	report 'r["attempts_max"] == 1 and r["deadline_ms"] == 259200000 and
+	    r["deadline_ms"] == 60000 and r["budget"] == "api"' \
+	    @without.json 'r["attempts_max"] == 1 and r["deadline_ms"] == 259200000 and
 	    r["budget"] is None'
 }
 
@@ -190,31 +212,30 @@ fails=(sh -c 'exit 7')
 	    [x["status"] for x in a] == [7, 8, 9] and
 	    [x["delay_ms"] for x in a] == [30, 60, None] and
 	    a[0]["slept_ms"] >= 30 and a[1]["slept_ms"] >= 60 and
-	    a[2]["slept_ms"] is None'
-	report 'all(x["elapsed_ms"] >= 20 and x["verdict"] == "retry" and
+	    a[2]["slept_ms"] is None' \
+	    'all(x["elapsed_ms"] >= 20 and x["verdict"] == "retry" and
 	    x["rule"] == "default" for x in a)'
 	# Each rounded, hence the 2.
 	report 'all(abs(a[i]["started_ms"] + a[i]["elapsed_ms"] +
-	    a[i]["slept_ms"] - a[i + 1]["started_ms"]) <= 2 for i in (0, 1))'
-	report 'abs(sum(x["slept_ms"] or 0 for x in a) - r["slept_ms"]) <= 2'
-	report 'r["elapsed_ms"] + 2 >= a[2]["started_ms"] + a[2]["elapsed_ms"]'
+	    a[i]["slept_ms"] - a[i + 1]["started_ms"]) <= 2 for i in (0, 1))' \
+	    'abs(sum(x["slept_ms"] or 0 for x in a) - r["slept_ms"]) <= 2' \
+	    'r["elapsed_ms"] + 2 >= a[2]["started_ms"] + a[2]["elapsed_ms"]'
 }
 
 @test "a delay that is shorter than a millisecond is not none" {
 	ends 7 --report r.json -n 2 -d 0.01ms -j none "${fails[@]}"
-	report 'a[0]["delay_ms"] == 1'
-	ends 7 --report r.json -n 2 "${fails[@]}"
-	report 'a[0]["delay_ms"] == 0'
+	ends 7 --report none.json -n 2 "${fails[@]}"
+	report 'a[0]["delay_ms"] == 1' @none.json 'a[0]["delay_ms"] == 0'
 }
 
 @test "the report names the rule that decided, its verdict and the reason" {
-	local rule verdict reason status options
+	local rule verdict reason status options count=0 reports=()
 	while read -r rule verdict reason status options; do
 		# shellcheck disable=SC2086 # words
-		ends "$status" --report r.json -n 2 $options
-		report "[a[-1]['rule'], a[-1]['verdict'], r['reason'],
-		    r['status']] ==
-		    ['$rule', '$verdict', '$reason', $status]"
+		ends "$status" --report "$((++count)).json" -n 2 $options
+		reports+=("@$count.json" "[a[-1]['rule'], a[-1]['verdict'],
+		    r['reason'], r['status']] ==
+		    ['$rule', '$verdict', '$reason', $status]")
 	done <<-END
 		exit-status done succeeded 0 true
 		success-on done succeeded 1 --success-on 1 false
@@ -227,6 +248,8 @@ fails=(sh -c 'exit 7')
 		not-executable stop not-executable 127 ./none
 		not-executable stop not-executable 126 /
 	END
+	[ "$count" -eq 10 ]
+	report "${reports[@]}"
 }
 
 @test "an attempt that exited 0 and failed has its own status in the report" {
@@ -236,13 +259,13 @@ fails=(sh -c 'exit 7')
 
 @test "the report of a killed command has the signal, and retry's too" {
 	ends 139 --report r.json -n 2 sh -c 'kill -SEGV $$'
+	ends 141 --report pipe.json -n 2 sh -c 'kill -PIPE $$'
 	report 'r["status"] == 139 and r["signal"] == "SIGSEGV" and
 	    r["reason"] == "attempts" and len(a) == 2 and
 	    all(x["end"] == "killed" and x["signal"] == "SIGSEGV" and
-	    x["status"] == 139 and x["rule"] == "default" for x in a)'
-	ends 141 --report r.json -n 2 sh -c 'kill -PIPE $$'
-	report 'r["signal"] == "SIGPIPE" and r["reason"] == "not-retryable" and
-	    a[0]["rule"] == "signal" and a[0]["verdict"] == "stop"'
+	    x["status"] == 139 and x["rule"] == "default" for x in a)' \
+	    @pipe.json 'r["signal"] == "SIGPIPE" and
+	    r["reason"] == "not-retryable" and a[0]["rule"] == "signal" and a[0]["verdict"] == "stop"'
 }
 
 @test "the report of a command that is not there says so" {
@@ -254,12 +277,12 @@ fails=(sh -c 'exit 7')
 
 @test "the report tells a timeout from the deadline" {
 	ends 124 --report r.json -n 2 -t 50ms sleep 60
+	ends 124 --report deadline.json -T 200ms sleep 60
 	report 'r["reason"] == "attempts" and r["status"] == 124 and
 	    r["signal"] is None and
 	    [x["end"] for x in a] == ["timed-out", "timed-out"] and
-	    all(x["status"] == 124 and x["elapsed_ms"] >= 50 for x in a)'
-	ends 124 --report r.json -T 200ms sleep 60
-	report 'r["reason"] == "deadline" and r["status"] == 124 and
+	    all(x["status"] == 124 and x["elapsed_ms"] >= 50 for x in a)' \
+	    @deadline.json 'r["reason"] == "deadline" and r["status"] == 124 and
 	    r["deadline_ms"] == 200 and a[-1]["end"] == "deadline" and
 	    a[-1]["rule"] == "deadline" and r["elapsed_ms"] >= 200'
 }
@@ -276,30 +299,30 @@ fails=(sh -c 'exit 7')
 		[ "$RETRY_ATTEMPT" = 1 ] || { echo 204 >status; exit 0; }
 		echo 503 >status
 		exit 22'
-	report '[x["http_status"] for x in a] == [503, 204] and
-	    [x["rule"] for x in a] == ["http", "exit-status"] and
-	    [x["verdict"] for x in a] == ["retry", "done"]'
-	ends 22 --report r.json --http-status status \
+	ends 22 --report 404.json --http-status status \
 	    sh -c 'echo 404 >status; exit 22'
-	report 'a[0]["http_status"] == 404 and a[0]["rule"] == "http" and
-	    r["reason"] == "not-retryable"'
-	ends 22 --report r.json --http-status status -n 1 \
+	ends 22 --report 000.json --http-status status -n 1 \
 	    sh -c 'echo 000 >status; exit 22'
-	report 'a[0]["http_status"] is None'
-	ends 22 --report r.json --http-status status -T 10 sh -c '
+	ends 22 --report later.json --http-status status -T 10 sh -c '
 		printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status
 		exit 22'
-	report 'r["reason"] == "retry-after" and len(a) == 1'
+	report '[x["http_status"] for x in a] == [503, 204] and
+	    [x["rule"] for x in a] == ["http", "exit-status"] and
+	    [x["verdict"] for x in a] == ["retry", "done"]' \
+	    @404.json 'a[0]["http_status"] == 404 and a[0]["rule"] == "http" and
+	    r["reason"] == "not-retryable"' \
+	    @000.json 'a[0]["http_status"] is None' \
+	    @later.json 'r["reason"] == "retry-after" and len(a) == 1'
 }
 
 @test "the report says where a retry was denied for want of budget" {
 	ends 7 --report r.json -B api --budget-min 1 --budget-ratio 0 \
 	    "${fails[@]}"
+	ends 7 --report without.json -n 2 "${fails[@]}"
 	report 'r["reason"] == "budget" and r["status"] == 7 and
 	    r["budget"] == "api" and
-	    [x["budget_exhausted"] for x in a] == [False, True]'
-	ends 7 --report r.json -n 2 "${fails[@]}"
-	report 'not any(x["budget_exhausted"] for x in a)'
+	    [x["budget_exhausted"] for x in a] == [False, True]' \
+	    @without.json 'not any(x["budget_exhausted"] for x in a)'
 }
 
 @test "an open breaker is reported, although no attempt was made" {
@@ -322,10 +345,10 @@ fails=(sh -c 'exit 7')
 	report '[x["attempt"] for x in a] ==
 	    list(range(1, 11)) + list(range(61, 151)) and
 	    r["attempt_count"] == 150 and r["attempts_omitted"] == 50 and
-	    r["attempts_max"] == 150'
-	report 'all(x["started_ms"] >= y["started_ms"]
-	    for x, y in zip(a[1:], a))'
-	report 'all(x["delay_ms"] == 0 for x in a[:-1]) and
+	    r["attempts_max"] == 150' \
+	    'all(x["started_ms"] >= y["started_ms"]
+	    for x, y in zip(a[1:], a))' \
+	    'all(x["delay_ms"] == 0 for x in a[:-1]) and
 	    a[-1]["delay_ms"] is None'
 	in_jq
 }
@@ -337,23 +360,27 @@ fails=(sh -c 'exit 7')
 }
 
 @test "a signal during a delay is reported, and the report is whole" {
-	local name
+	local name reports=() metrics=()
 	for name in TERM INT HUP; do
-		rm -f r.json err
-		start "$RETRY" --report r.json --metrics m.prom -n inf -d 60 \
+		rm -f err
+		start "$RETRY" --report "$name.json" --metrics "$name.prom" -n inf -d 60 \
 		    -j none "${fails[@]}"
 		reached told '.*retrying in .*'
 		kill -s "$name" "$pid"
 		ended
 		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
-		report 'r["reason"] == "interrupted" and r["status"] == '"$status"' and
+		reports+=("@$name.json"
+		    'r["reason"] == "interrupted" and r["status"] == '"$status"' and
 		    r["signal"] == "SIG'"$name"'" and r["attempts_max"] is None and
 		    len(a) == 1 and a[0]["status"] == 7 and
 		    a[0]["delay_ms"] == 60000 and
-		    (a[0]["slept_ms"] is None or a[0]["slept_ms"] < 60000)'
-		metrics 'm["retry_exit_status"][1] == '"$status"' and
-		    m["retry_reason"][0]["reason"] == "interrupted"'
+		    (a[0]["slept_ms"] is None or a[0]["slept_ms"] < 60000)')
+		metrics+=("@$name.prom"
+		    'm["retry_exit_status"][1] == '"$status"' and
+		    m["retry_reason"][0]["reason"] == "interrupted"')
 	done
+	report "${reports[@]}"
+	metrics "${metrics[@]}"
 }
 
 @test "a signal during an attempt is reported with what the command made of it" {
@@ -364,16 +391,17 @@ fails=(sh -c 'exit 7')
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 3 ]
-	report 'r["reason"] == "interrupted" and r["status"] == 3 and
-	    a[0]["rule"] == "interrupted" and a[0]["status"] == 3'
 	rm out
-	start "$RETRY" --report r.json -- sh -c 'echo ready; exec sleep 60'
+	start "$RETRY" --report killed.json -- sh -c 'echo ready; exec sleep 60'
 	reached said ready
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]
-	report 'r["reason"] == "interrupted" and r["signal"] == "SIGTERM" and
-	    r["status"] == 143 and a[0]["signal"] == "SIGTERM"'
+	report 'r["reason"] == "interrupted" and r["status"] == 3 and
+	    a[0]["rule"] == "interrupted" and a[0]["status"] == 3' \
+	    @killed.json 'r["reason"] == "interrupted" and
+	    r["signal"] == "SIGTERM" and r["status"] == 143 and
+	    a[0]["signal"] == "SIGTERM"'
 }
 
 @test "any byte of a command line or of a key is valid JSON" {
@@ -412,16 +440,17 @@ fails=(sh -c 'exit 7')
 
 @test "a report to - is written under -q too, and alone" {
 	ends 7 --report - -q "${fails[@]}"
-	report 'r["status"] == 7' err
+	report @err 'r["status"] == 7'
 }
 
 @test "a report to - is written under -E too, on success alone" {
 	ends 0 --report - -E sh -c 'echo err >&2; [ "$RETRY_ATTEMPT" = 2 ]'
-	report 'r["status"] == 0 and len(a) == 2' err
+	cp err success.json
 	ends 7 --report - -E sh -c 'echo err >&2; exit 7'
 	[ "$(head -n 1 err)" = err ]
 	grep '^{' err >r.json
-	report 'r["status"] == 7'
+	report @success.json 'r["status"] == 0 and len(a) == 2' \
+	    @r.json 'r["status"] == 7'
 }
 
 @test "a long report to a pipe is whole, however slow the reader" {
@@ -437,7 +466,7 @@ fails=(sh -c 'exit 7')
 	timeout -s KILL 60 "$RETRY" --report - -q -d 0 -n 120 "${fails[@]}" x \
 	    "$(printf '%0100000d' 7)" 2>&1 >out 3>&- |
 	    timeout -s KILL 60 "$PYTHON" -IS slow.py >all 3>&- || :
-	report 'len(a) == 100 and r["attempts_omitted"] == 20' all
+	report @all 'len(a) == 100 and r["attempts_omitted"] == 20'
 }
 
 @test "a report to - that nobody reads does not hold retry up for ever" {
@@ -464,21 +493,22 @@ fails=(sh -c 'exit 7')
 }
 
 @test "a report goes to a descriptor by its name, after the command's output" {
-	local name
+	local name count=0
 	for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
 		ends 7 --report "$name" -n 1 -q sh -c 'echo hello; exit 7'
 		[ "$(head -n 1 out)" = hello ]
-		tail -n 1 out >r.json
-		report 'r["status"] == 7'
+		count=$((count + 1))
+		tail -n 1 out >"$count.json"
 	done
 	is 7 sh -c '"$@" 4>fd4' sh "$RETRY" -q --report /dev/fd/4 -n 1 \
 	    "${fails[@]}"
-	report 'r["status"] == 7' fd4
 	# What follows it in the same file does not overwrite it.
 	sh -c '{ "$@"; echo after; } >both' sh "$RETRY" --report /dev/stdout true
 	[ "$(tail -n 1 both)" = after ]
 	head -n 1 both >r.json
-	report 'r["status"] == 0'
+	report 'r["status"] == 0' @fd4 'r["status"] == 7' \
+	    @1.json 'r["status"] == 7' @2.json 'r["status"] == 7' \
+	    @3.json 'r["status"] == 7'
 }
 
 @test "a descriptor that nobody opened is no place for a report" {
@@ -604,9 +634,9 @@ fails=(sh -c 'exit 7')
 	[ "$(readlink r.json) $(readlink dir/second)" = "$PWD/dir/second r.json" ]
 	[ "$(readlink m.prom)" = dir/m ]
 	[ ! -L dir/r.json ]
-	report 'r["status"] == 0' dir/r.json
+	report @dir/r.json 'r["status"] == 0'
 	[ "$(stat -c %a dir/r.json)" = 600 ]
-	metrics 'm["retry_success"][0]["name"] == "m"' dir/m
+	metrics @dir/m 'm["retry_success"][0]["name"] == "m"'
 	[ "$(cat hard)" = old ]
 	[ "$(ls -A dir)" = $'m\nr.json\nsecond' ]
 	only dir hard m.prom r.json
@@ -645,7 +675,7 @@ fails=(sh -c 'exit 7')
 	echo old >precious
 	ln -s ../precious shared/r.json
 	ends 0 --report shared/r.json true
-	report 'r["status"] == 0' precious
+	report @precious 'r["status"] == 0'
 	chown -h 65534 shared/r.json
 	echo old >precious
 	ends 0 --report shared/r.json true
@@ -666,8 +696,8 @@ fails=(sh -c 'exit 7')
 @test "a report in another directory is written beside its name there" {
 	mkdir dir
 	ends 0 --report dir/r.json --metrics "$PWD/dir/m.prom" true
-	report 'r["status"] == 0' dir/r.json
-	metrics 'm["retry_success"][1] == 1' dir/m.prom
+	report @dir/r.json 'r["status"] == 0'
+	metrics @dir/m.prom 'm["retry_success"][1] == 1'
 	[ "$(ls -A dir)" = $'m.prom\nr.json' ]
 	only dir
 }
@@ -687,22 +717,22 @@ writers()
 	start sh -c 'for i in 1 2 3 4 5; do
 			for j in 1 2 3 4; do
 				"$RETRY" --report r.json --metrics m.prom -q \
-				    -d 0 -n $((1 + 5 * j)) sh -c "exit $j" &
+				    -d 0 -n $((1 + 2 * j)) sh -c "exit $j" &
 			done
 			wait
 		done'
 }
 
 @test "invocations that write one report at once never tear it" {
-	ends 1 --report r.json --metrics m.prom -n 6 false
+	ends 1 --report r.json --metrics m.prom -n 3 false
 	writers
-	WHILE=$pid report 'len(a) == 1 + 5 * r["status"]'
+	WHILE=$pid report 'len(a) == 1 + 2 * r["status"]'
 	ended
 	writers
 	WHILE=$pid metrics 'm["retry_attempts"][1] ==
-	    1 + 5 * m["retry_exit_status"][1]'
+	    1 + 2 * m["retry_exit_status"][1]'
 	ended
-	report 'len(a) == 1 + 5 * r["status"]'
+	report 'len(a) == 1 + 2 * r["status"]'
 	only m.prom r.json
 }
 
@@ -713,15 +743,15 @@ writers()
 	metrics 'list(m) == ["retry_attempts", "retry_success",
 	    "retry_exit_status", "retry_duration_seconds",
 	    "retry_delay_seconds", "retry_last_run_timestamp_seconds",
-	    "retry_reason"]'
-	metrics 'all(m[k][0]["name"] == "m" for k in m) and
-	    all(list(m[k][0]) == ["name"] for k in m if k != "retry_reason")'
-	metrics 'm["retry_attempts"][1] == m["retry_success"][1] == 1 and
+	    "retry_reason"]' \
+	    'all(m[k][0]["name"] == "m" for k in m) and
+	    all(list(m[k][0]) == ["name"] for k in m if k != "retry_reason")' \
+	    'm["retry_attempts"][1] == m["retry_success"][1] == 1 and
 	    m["retry_exit_status"][1] == 0 and
 	    0 < m["retry_duration_seconds"][1] < 60 and
 	    m["retry_delay_seconds"][1] == 0 and
-	    m["retry_reason"] == ({"name": "m", "reason": "succeeded"}, 1)'
-	metrics "$before - 1 <= m['retry_last_run_timestamp_seconds'][1] <=
+	    m["retry_reason"] == ({"name": "m", "reason": "succeeded"}, 1)' \
+	    "$before - 1 <= m['retry_last_run_timestamp_seconds'][1] <=
 	    $(date +%s) + 1"
 	[ ! -s err ]
 	only m.prom
@@ -729,13 +759,13 @@ writers()
 
 @test "the metrics of a failure tell its status, reason and times" {
 	ends 7 --metrics m.prom -n 3 -d 30ms -j none "${fails[@]}"
+	ends 143 --metrics killed.prom -n 1 sh -c 'kill $$'
 	metrics 'm["retry_attempts"][1] == 3 and m["retry_success"][1] == 0 and
 	    m["retry_exit_status"][1] == 7 and
 	    0.09 <= m["retry_delay_seconds"][1] <=
 	    m["retry_duration_seconds"][1] and
-	    m["retry_reason"][0]["reason"] == "attempts"'
-	ends 143 --metrics m.prom -n 1 sh -c 'kill $$'
-	metrics 'm["retry_exit_status"][1] == 143'
+	    m["retry_reason"][0]["reason"] == "attempts"' \
+	    @killed.prom 'm["retry_exit_status"][1] == 143'
 }
 
 @test "the metrics count a success of another status as one" {
@@ -760,11 +790,11 @@ writers()
 }
 
 @test "the label of metrics is the file's name without .prom" {
-	local file label
+	local file label all=()
 	mkdir a.prom
 	while read -r file label; do
 		ends 0 --metrics "$file" true
-		metrics "m['retry_success'][0]['name'] == r'''$label'''" "$file"
+		all+=("@$file" "m['retry_success'][0]['name'] == r'''$label'''")
 	done <<-'END'
 		backup.prom backup
 		backup backup
@@ -776,7 +806,8 @@ writers()
 		ü.prom ü
 	END
 	ends 0 --metrics $'n\nl\xff.prom' true
-	metrics 'm["retry_success"][0]["name"] == r"n\nl\\xff"' $'n\nl\xff.prom'
+	metrics "${all[@]}" \
+	    $'@n\nl\xff.prom' 'm["retry_success"][0]["name"] == r"n\nl\\xff"'
 }
 
 @test "a report and metrics can be had at once, and tell the same" {
@@ -790,12 +821,13 @@ writers()
 	echo hello >input
 	run -125 "$RETRY" -q -I --stdin-max 1 --report r.json \
 	    --metrics m.prom true < <(cat input)
-	report 'r["reason"] == "internal" and r["status"] == 125 and a == []'
 	metrics 'm["retry_success"][1] == 0' ||
 		grep -q '^retry_success{.*} 0$' m.prom
 	run -69 "$RETRY" -q -B api --budget-required --budget-dir "$PWD/none" \
-	    --report r.json true
-	report 'r["reason"] == "internal" and r["status"] == 69 and a == []'
+	    --report unusable.json true
+	report 'r["reason"] == "internal" and r["status"] == 125 and a == []' \
+	    @unusable.json 'r["reason"] == "internal" and r["status"] == 69 and
+	    a == []'
 }
 
 @test "a delay that was broken off is what it became" {

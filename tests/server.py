@@ -1,9 +1,11 @@
-"""A web server for the tests, on the loopback interface, for a minute at most:
+"""A web server for the tests, on the loopback interface, for ten minutes at most:
 
-    python3 server.py PORTS LOG
+    python3 server.py FILE
 
-writes two ports to the file PORTS, one line each: its own, and one that refuses
-connections until somebody asks the first one for /listen.
+writes its process ID and its port to FILE. The line "FRESH LOG", instead of a
+request, has it forget all requests and write the next ones to LOG; it answers
+with a port that refuses connections until somebody asks the first one for
+/listen.
 
 What it answers is written in the path. /503/503/200 is 503 for the first two
 requests and 200 for all that follow; a query, /503/200?b, makes it a script of
@@ -31,7 +33,7 @@ import threading
 import time
 import urllib.parse
 
-LIFETIME = 60
+LIFETIME = 600
 
 DATES = {
     "imf": "%a, %d %b %Y %H:%M:%S GMT",
@@ -78,18 +80,27 @@ def answer(step, number):
     return (head + body).encode()
 
 
+def bound():
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    return listener
+
+
 class Server:
-    def __init__(self, log):
-        self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    def __init__(self):
         self.lock = threading.Lock()
-        self.asked = {}
-        self.main, self.later = socket.socket(), socket.socket()
-        for listener in (self.main, self.later):
-            listener.bind(("127.0.0.1", 0))
+        self.main, self.later = bound(), None
         self.main.listen(64)
 
-    def ports(self):
-        return [s.getsockname()[1] for s in (self.main, self.later)]
+    def fresh(self, log):
+        with self.lock:
+            if self.later:
+                os.close(self.log)
+                self.later.close()
+            self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self.asked = {}
+            self.later = bound()
+            return self.later.getsockname()[1]
 
     def serve(self, listener):
         while True:
@@ -105,6 +116,9 @@ class Server:
             if len(request) < 2:
                 return
             method, target = request[:2]
+            if method == "FRESH":
+                connection.sendall(f"{self.fresh(target)}\n".encode())
+                return
             fields = []
             for line in stream:
                 if not line.strip():
@@ -135,11 +149,11 @@ class Server:
 
 def main():
     signal.alarm(LIFETIME)
-    ports, log = sys.argv[1:]
-    server = Server(log)
-    with open(ports + ".new", "w") as file:
-        file.writelines(f"{port}\n" for port in server.ports())
-    os.rename(ports + ".new", ports)
+    file = sys.argv[1]
+    server = Server()
+    with open(file + ".new", "w") as new:
+        new.write(f"{os.getpid()} {server.main.getsockname()[1]}\n")
+    os.rename(file + ".new", file)
     server.serve(server.main)
 
 

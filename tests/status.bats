@@ -35,17 +35,19 @@ fated()
 # said LINE...: retry's own lines were exactly these.
 said()
 {
-	diff <(printf '%s\n' "$@") err
+	holds err "$@"
 }
 
 # said_like REGEX: one line of retry's own was like this, as a whole.
 said_like()
 {
-	grep -qxE "$1" err || {
-		echo "not said: $1"
-		cat err
-		return 1
-	}
+	local line
+	while read -r line; do
+		[[ ! $line =~ ^($1)$ ]] || return 0
+	done <err
+	echo "not said: $1"
+	cat err
+	return 1
 }
 
 # ran TIMES: the command left this many lines in ./ran

@@ -187,10 +187,15 @@ script()
 # stands and how it was opened.
 look='for fd in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 \
 	24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 50 60 61 62 63; do
-	[ ! -e "/proc/$$/fd/$fd" ] || seen="$seen
-$fd $(readlink "/proc/$$/fd/$fd" 2>&1; cat "/proc/$$/fdinfo/$fd" 2>&1)"
+	[ ! -e "/proc/$$/fd/$fd" ] || {
+		open="$open $fd"
+		links="$links /proc/$$/fd/$fd"
+		infos="$infos /proc/$$/fdinfo/$fd"
+	}
 done
-echo "$seen" >>seen; exit 3'
+[ -z "$open" ] || open="$open
+$(readlink $links 2>&1; cat $infos 2>&1)"
+echo "$open" >>seen; exit 3'
 
 # looked REDIRECTIONS: descriptors are alike for two attempts and without us
 looked()
@@ -417,8 +422,9 @@ idle()
 	full
 	start_full -n 2 -d 0 sh -c 'echo >>ran; exit 7'
 	wait_for test -e ran
-	cat <full >drained 3>&- 5>&- &
-	exec 5>&-
+	exec 6<full # so that there always is somebody who could read
+	cat <&6 >drained 3>&- 5>&- 6<&- &
+	exec 5>&- 6<&-
 	ended
 	wait $!
 	[ "$status" -eq 7 ]
