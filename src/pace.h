@@ -43,9 +43,9 @@ struct pace {
 
 /*
  * Where a recovery that began at the instant began is now, from its word. A
- * step is cut if more than one attempt failed in it, and more than a sixteenth of
- * its rate: what fails now and then all the time is not overloaded. At the end
- * of a step
+ * step is cut if more than one attempt failed in it, and more than a sixteenth
+ * of its rate: what fails now and then all the time is not overloaded. At the
+ * end of a step
  *   - the rate doubles, or grows by a sixteenth and one where it has met its
  *     limit before (a step that was cut, at more than PACE_LEAST), but to no
  *     more than twice the successes of that step: so slow commands are waited
