@@ -128,32 +128,35 @@ open_status(struct request *request, struct policy *policy, struct lines *lines)
 	    know_curl(request, policy, lines);
 }
 
-/* A variable for the attempts, if there is a value. False without memory. */
+/* The variables for the attempts. False without memory. */
 static bool
-hand(char ***variable, const char *name, const char *value)
+fill_variables(struct request *request)
 {
-	if (value == NULL)
-		return true;
-	**variable = join(name, value);
-	return *(*variable)++ != NULL;
+	char **variable = request->variables;
+
+	if (request->status.path != NULL) {
+		*variable = join("RETRY_HTTP_STATUS=", request->status.path);
+		if (*variable++ == NULL)
+			return false;
+	}
+	if (request->key != NULL) {
+		*variable = join("RETRY_IDEMPOTENCY_KEY=", request->key);
+		if (*variable++ == NULL)
+			return false;
+	}
+	*variable = NULL;
+	return true;
 }
 
 bool
 request_open(
     struct request *request, struct policy *policy, struct lines *lines)
 {
-	char **variable = request->variables;
-
 	request->words = NULL;
 	request->header = NULL;
 	request->status.path = NULL;
 	request->key = policy->key;
 	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
 		request->key = context_uuid(request->uuid);
-	if (!open_status(request, policy, lines) ||
-	    !hand(&variable, "RETRY_HTTP_STATUS=", request->status.path) ||
-	    !hand(&variable, "RETRY_IDEMPOTENCY_KEY=", request->key))
-		return false;
-	*variable = NULL;
-	return true;
+	return open_status(request, policy, lines) && fill_variables(request);
 }
