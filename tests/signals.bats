@@ -294,11 +294,11 @@ children()
 
 # bats test_tags=slow
 @test "the time for which retry was stopped is not the attempt's" {
-	start "$RETRY" -n 1 -t 2 -- \
+	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
 	kill -STOP "$pid"
-	sleep 2.5 # more than the limit
+	sleep 5.5 # more than the limit
 	kill -CONT "$pid"
 	sleep 0.1
 	touch go
@@ -308,11 +308,11 @@ children()
 
 # bats test_tags=slow
 @test "the time for which the whole job was stopped is not the attempt's" {
-	start "$RETRY" -n 1 -t 2 -- \
+	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
 	kill -STOP -- "-$pid"
-	sleep 2.5
+	sleep 5.5
 	kill -CONT -- "-$pid"
 	sleep 0.1
 	touch go
@@ -322,14 +322,14 @@ children()
 
 # bats test_tags=slow
 @test "signals that come while retry is stopped do not shorten the attempt" {
-	start "$ACTOR" fresh "$RETRY" -n 1 -t 2 -- sh -c '
+	start "$ACTOR" fresh "$RETRY" -n 1 -t 5 -- sh -c '
 		trap "" USR1
 		touch ready
 		until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
 	kill -STOP "$pid"
 	kill -USR1 "$pid"
-	sleep 2.5
+	sleep 5.5
 	kill -CONT "$pid"
 	sleep 0.1
 	touch go
