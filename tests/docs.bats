@@ -475,12 +475,13 @@ for name, value in json.load(sys.stdin).items():
 }
 
 @test "the usage errors in the manual are those that the program prints" {
-	run "$RETRY" -n 0 true
+	ln -s "$RETRY" retry # the name in the manual
+	run ./retry -n 0 true
 	[ "$status" = 125 ]
 	section Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
 	diff shown <(echo "$output")
 	printf '%s\n' quiet attempts=0 >nightly.conf
-	run "$RETRY" --policy ./nightly.conf true
+	run ./retry --policy ./nightly.conf true
 	[ "$status" = 125 ]
 	section Errors | plain |
 		grep -xF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}"
@@ -697,7 +698,8 @@ readme_block()
 	stage pg_isready make ssh git apt-get npm rsync psql
 	cp bin/git migrate
 	readme_block 4 >readme
-	"$RETRY" --help | sed -n '/^Examples:/,$p' | sed 1d >help
+	ln -s "$RETRY" retry # the name in README
+	./retry --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do
 		count=$(grep -c '^ *\(xargs .*\|.* | \)\?retry ' "$file")
 		[ "$count" -ge 2 ]
