@@ -375,7 +375,7 @@ meanwhile()
 @test "removed all the time, it costs no retry and one line at most" {
 	export S=$api
 	start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
-	for _ in {1..10}; do
+	for _ in {1..20}; do
 		: >ran
 		"$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
 		[ "$got" -eq 7 ]

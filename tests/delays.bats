@@ -127,10 +127,13 @@ some()
 	first_wait 0.5s -j none
 	for seed in 1 2 3; do
 		rm err
-		start "$RETRY" -n inf --seed $seed false
+		# TERM may come in the delay, or in the attempt after it.
+		start "$RETRY" -n inf --seed $seed sh -c \
+		    '[ "$RETRY_ATTEMPT" != 1 ] || exit 1; exec sleep 60'
 		wait_for said 1
-		kill -TERM "$pid" # in the delay, or in the attempt after it
+		kill -TERM "$pid"
 		ended
+		[ "$status" -eq 143 ]
 		read_delays
 		each 'd <= 500' "${delays[0]}"
 	done

@@ -717,22 +717,22 @@ writers()
 	start sh -c 'for i in 1 2 3 4 5; do
 			for j in 1 2 3 4; do
 				"$RETRY" --report r.json --metrics m.prom -q \
-				    -d 0 -n $((1 + 2 * j)) sh -c "exit $j" &
+				    -d 0 -n $((1 + 20 * j)) sh -c "exit $j" &
 			done
 			wait
 		done'
 }
 
 @test "invocations that write one report at once never tear it" {
-	ends 1 --report r.json --metrics m.prom -n 3 false
+	ends 1 --report r.json --metrics m.prom -n 21 false
 	writers
-	WHILE=$pid report 'len(a) == 1 + 2 * r["status"]'
+	WHILE=$pid report 'len(a) == 1 + 20 * r["status"]'
 	ended
 	writers
 	WHILE=$pid metrics 'm["retry_attempts"][1] ==
-	    1 + 2 * m["retry_exit_status"][1]'
+	    1 + 20 * m["retry_exit_status"][1]'
 	ended
-	report 'len(a) == 1 + 2 * r["status"]'
+	report 'len(a) == 1 + 20 * r["status"]'
 	only m.prom r.json
 }
 
