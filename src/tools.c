@@ -63,7 +63,10 @@ static const struct preset tools[] = {
 	    .source = "scp(1), sftp(1); OpenSSH; captures",
 	},
 	{
-	    /* 5 is also a wrong password, 23 and 24 are partly done. */
+	    /*
+	     * 5 is also a wrong password, 23 and 24 are partly done. A daemon
+	     * that greets nobody is one that starts, stops or is full.
+	     */
 	    .name = "rsync",
 	    .programs = "rsync",
 	    .codes = SLOW_TOO ",10,12,30,35",
@@ -71,8 +74,9 @@ static const struct preset tools[] = {
 					"Unknown module|access denied)|"
 					"command not found|" FULL,
 		.transient =
-		    SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections" },
-	    .source = "rsync(1), EXIT VALUES; captures",
+		    SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections|"
+			      "^rsync: did not see server greeting" },
+	    .source = "rsync(1), EXIT VALUES; clientserver.c; captures",
 	},
 	{
 	    .name = "rclone",
@@ -122,7 +126,9 @@ static const struct preset tools[] = {
 			 "[Nn]o such (image|container|volume|network)|"
 			 "name .* is already in use|OCI runtime|x509: |"
 			 "port is already allocated|" FULL,
-		.transient = "^Cannot connect to the Docker daemon|^(docker: )?"
+		.transient = "^(docker: )?Cannot connect to the Docker daemon|"
+			     "^Error: unable to connect to Podman.* no such "
+			     "file or directory|^(docker: )?"
 			     "([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN
 			     "|unexpected (HTTP )?status.*: " AGAIN
 			     "|toomanyrequests: Rate exceeded|"

@@ -18,6 +18,7 @@ aws-usage                             aws          final
 cargo-503                             cargo        retried
 docker-503                            docker       retried
 docker-nodaemon                       docker       retried
+docker-run-nodaemon                   docker       retried
 flock-busy                            flock        retried
 git-git-closed                        git          retried
 git-http-404                          git          final
@@ -33,6 +34,7 @@ npm-refused                           npm          retried
 pg_isready-refused                    pg_isready   retried
 pg_isready-timeout                    pg_isready   retried
 pip-503                               pip          retried
+podman-run-nosocket                   podman       retried
 psql-badauth                          psql         final
 psql-refused                          psql         retried
 psql-toomany                          psql         retried
@@ -40,6 +42,7 @@ redis-loading                         redis-cli    retried
 rsync-contimeout                      rsync        retried
 rsync-daemon-dns                      rsync        retried
 rsync-daemon-reset                    rsync        retried
+rsync-no-greeting                     rsync        retried
 rsync-timeout                         rsync        retried
 sftp-refused                          sftp         retried
 ssh-banner-timeout                    ssh          retried
@@ -283,6 +286,25 @@ printed()
 	gave_up 'not retryable'
 	replay aws-usage aws
 	ran 1 2 --preset aws bin/aws
+	gave_up 'not retryable'
+}
+
+@test "docker run without a daemon is docker's own failure and retried" {
+	replay docker-run-nodaemon docker
+	[ "$recorded" -eq 125 ]
+	ran 2 125 -n 2 --preset docker bin/docker run alpine
+	gave_up 'attempts exhausted'
+	stub docker 125 $'unknown flag: --frob\n'
+	ran 1 125 -n 2 --preset docker bin/docker run --frob alpine
+	gave_up 'not retryable'
+}
+
+@test "an rsync daemon that ends without a greeting is asked again" {
+	replay rsync-no-greeting rsync
+	[ "$recorded" -eq 5 ]
+	ran 2 5 -n 2 --preset rsync bin/rsync
+	stub rsync 5 $'@ERROR: auth failed on module x\n'
+	ran 1 5 -n 2 --preset rsync bin/rsync
 	gave_up 'not retryable'
 }
 

@@ -78,6 +78,8 @@ static const struct {
 	{ "cargo", "cargo-503", 101, RETRY },
 	{ "docker", "docker-503", 1, RETRY },
 	{ "docker", "docker-nodaemon", 1, RETRY },
+	/* docker 28.2 run, podman 4.3 --remote run: nobody listens. */
+	{ "docker", "docker-run-nodaemon", 125, RETRY },
 	{ "flock", "flock-busy", 1, RETRY },
 	{ "git", "git-git-closed", 128, RETRY },
 	{ "git", "git-http-404", 128, STOP },
@@ -93,6 +95,7 @@ static const struct {
 	{ "pg_isready", "pg_isready-refused", 2, RETRY },
 	{ "pg_isready", "pg_isready-timeout", 2, RETRY },
 	{ "pip", "pip-503", 1, RETRY },
+	{ "podman", "podman-run-nosocket", 125, RETRY },
 	{ "psql", "psql-badauth", 2, STOP },
 	{ "psql", "psql-refused", 2, RETRY },
 	{ "psql", "psql-toomany", 2, RETRY },
@@ -100,6 +103,8 @@ static const struct {
 	{ "rsync", "rsync-contimeout", 124, RETRY },
 	{ "rsync", "rsync-daemon-dns", 10, RETRY },
 	{ "rsync", "rsync-daemon-reset", 12, RETRY },
+	/* rsync 3.5: the daemon ends the connection before its greeting. */
+	{ "rsync", "rsync-no-greeting", 5, RETRY },
 	{ "rsync", "rsync-timeout", 30, RETRY },
 	{ "sftp", "sftp-refused", 255, RETRY },
 	{ "ssh", "ssh-banner-timeout", 255, RETRY },
@@ -233,6 +238,14 @@ static const struct {
 	{ "rsync", 5, "@ERROR: auth failed on module x", "", STOP },
 	{ "rsync", 12, "rsync: write failed on x: No space left on device", "",
 	    STOP },
+	/* What rsync 3.5 prints of a server that is none of its kind. */
+	{ "rsync", 5,
+	    "rsync: server sent \"HTTP/1.1 400 Bad Request\" rather than "
+	    "greeting\n"
+	    "rsync error: error starting client-server protocol (code 5) at "
+	    "main.c(1954) [Receiver=3.5.0]",
+	    "", NEITHER },
+	{ "rsync", 5, "", "", NEITHER },
 	{ "rsync", 23, "", "", NEITHER },
 	{ "git", 128,
 	    "fatal: unable to access 'http://x/': The requested URL returned "
@@ -330,6 +343,22 @@ static const struct {
 	{ "docker", 1, "Error response from daemon: No such image: x:latest",
 	    "", STOP },
 	{ "docker", 1, "Error response from daemon: unauthorized", "", STOP },
+	/* docker 28.2: 125 alone may be bad usage just as well. */
+	{ "docker", 125,
+	    "unknown flag: --frob\n\nUsage:  docker run [OPTIONS] IMAGE "
+	    "[COMMAND] [ARG...]",
+	    "", NEITHER },
+	{ "docker", 125,
+	    "docker: permission denied while trying to connect to the Docker "
+	    "daemon socket at unix:///var/run/docker.sock",
+	    "", STOP },
+	{ "podman", 125,
+	    "Cannot connect to Podman. Please verify your connection to the "
+	    "Linux system using `podman system connection list`\n"
+	    "Error: unable to connect to Podman socket: Get "
+	    "\"http://d/v4.3.1/libpod/_ping\": dial unix /run/p.sock: "
+	    "connect: permission denied",
+	    "", NEITHER },
 	{ "docker", 1, "Error response from daemon: that is no volume", "",
 	    NEITHER },
 	{ "docker", 1, "app: dial tcp 10.0.0.1:1: connection refused", "",
