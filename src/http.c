@@ -46,19 +46,57 @@ hint_shaped(struct text text)
 	return memchr("0123456789+-.", text.at[0], 13) != NULL;
 }
 
-/* Cuts the code off a line that has nothing else but, perhaps, a hint. */
+/*
+ * curl's exit statuses that leave a response behind (its manual, "EXIT
+ * CODES"). Up to 7 and with 35 and 60 it is the redirect before: all the
+ * others of those say that there was no transfer at all.
+ */
+static bool
+may_follow(int64_t status, int code)
+{
+	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
+		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
+	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
+
+	if (code >= 300 && code < 400 &&
+	    memchr(redirected, (int)status, sizeof redirected) != NULL)
+		return true;
+	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
+}
+
+/* What %{exitcode} %{errormsg} print behind a code: "22 The requested ...". */
+static bool
+is_error(struct text text, int code)
+{
+	size_t digits = text_digits(text);
+	int64_t status;
+
+	return digits > 0 && digits <= 2 &&
+	    number_whole(text.at, digits, &status) && status != 0 &&
+	    digits < text.length && text_blank(text.at[digits]) &&
+	    may_follow(status, code);
+}
+
+/*
+ * Cuts the code off a line that has nothing else but, perhaps, a hint, or
+ * curl's word on how the transfer ended, which is cut off as well.
+ */
 static bool
 cut_code(struct text *line, int *code)
 {
 	struct text number = { line->at, line->length < 3 ? line->length : 3 };
 	struct text rest = text_after(*line, number.length);
+	bool blank = rest.length > 0 && text_blank(rest.at[0]);
 
-	if (!read_bare_code(number, code))
+	if (!read_bare_code(number, code) || (rest.length > 0 && !blank))
 		return false;
-	if (rest.length > 0 &&
-	    (!text_blank(rest.at[0]) || !hint_shaped(text_trim(rest))))
-		return false;
-	*line = text_trim(rest);
+	rest = text_trim(rest);
+	if (rest.length > 0 && !hint_shaped(rest)) {
+		if (!is_error(rest, *code))
+			return false;
+		rest.length = 0;
+	}
+	*line = rest;
 	return true;
 }
 
@@ -68,17 +106,22 @@ read_codes(struct text rest, struct response *response)
 {
 	struct text line, last = { NULL, 0 }, above = last, hint;
 	int code, code_above;
-	bool found;
+	bool found, blank = false;
 
 	while (text_line(&rest, &line)) {
-		line = text_trim(line);
-		if (line.length == 0)
+		struct text trimmed = text_trim(line);
+
+		if (trimmed.length == 0)
 			continue;
+		blank = text_blank(line.at[line.length - 1]);
 		above = last;
-		last = line;
+		last = trimmed;
 	}
 	hint = last;
 	found = cut_code(&hint, &code);
+	/* %{exitcode} of a success: the message behind it is empty. */
+	if (found && blank && text_is(hint, "0"))
+		hint.length = 0;
 	if ((!found || (code > 0 && code < 200 && hint.length == 0)) &&
 	    read_bare_code(above, &code_above) && code_above >= 200 &&
 	    hint_shaped(last)) {

@@ -14,7 +14,7 @@ enum http_form {
 	HTTP_EMPTY, /* nothing but blanks */
 	HTTP_UNRECOGNISED,
 	HTTP_HEADERS, /* curl -D, -i and -v; wget -S; HTTPie and xh */
-	HTTP_CODE, /* %{http_code}, or that and %header{retry-after} */
+	HTTP_CODE, /* %{http_code}, alone or with what http_parse names */
 	HTTP_KEY_VALUE, /* lines such as http_code=503 and retry_after=5 */
 	HTTP_JSON, /* %{json}, with or without %{header_json} */
 	HTTP_HEADER_JSON /* %{header_json} */
@@ -49,7 +49,9 @@ enum http_meaning {
  * code, never a Retry-After, unless it is 1xx below a line that is a code by
  * itself: no transfer ends with an interim response. What follows a code and a
  * blank is a Retry-After if it is a date, or one word that starts with a
- * digit, a sign or a point. A code may stand beside a JSON form too.
+ * digit, a sign or a point. It is passed over if it is one of curl's exit
+ * statuses and a message (%{exitcode} %{errormsg}), or a 0 and a blank, which
+ * is the same of a success. A code may stand beside a JSON form too.
  */
 struct http http_parse(const char *bytes, size_t length, nanos now);
 

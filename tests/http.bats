@@ -694,6 +694,21 @@ bare()
 	says 'attempt 1/3 failed (exit 22), giving up: Retry-After too long (1h)'
 }
 
+@test "curl's exit status and message behind the code leave the code known" {
+	serve
+	for code in 503 404; do
+		ends 22 --http-status "$F" -- sh -c \
+		    'curl -sSf -w "$0" "$1" >"$F"' \
+		    '%{http_code} %{exitcode} %{errormsg}\n' "$url/$code?f"
+		says "attempt 1/3 failed (exit 22, HTTP $code), $(
+			[ $code = 404 ] && echo giving up: not retryable ||
+			    echo retrying in 0s)"
+	done
+	ends 1 --http-status "$F" -- sh -c 'curl -sS -o body -w "$0" "$1" >"$F"' \
+	    '%{http_code} %{exitcode} %{errormsg}\n' "$url/403"
+	says 'attempt 1/3 failed (exit 0, HTTP 403), giving up: not retryable'
+}
+
 @test "--http-status names the file to the command" {
 	ends 1 --http-status "a b" sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
 	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'

@@ -251,6 +251,29 @@ test_forms(void)
 		{ "226 Transfer complete", "unrecognised", -1, NONE },
 		{ "221 2 files", "unrecognised", -1, NONE },
 
+		/* %{http_code} %{exitcode} %{errormsg}, of curl 7.88. */
+		{ "503 22 The requested URL returned error: 503\n", "code", 503,
+		    NONE },
+		{ "200 18 transfer closed with 93 bytes remaining to read",
+		    "code", 200, NONE },
+		{ "302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
+		  "connect to server",
+		    "code", 302, NONE },
+		{ "000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
+		  "connect to server\n",
+		    "code", 0, NONE },
+		{ "a body\n429 22 The requested URL returned error: 429\n",
+		    "code", 429, NONE },
+		{ "503 22 The requested URL returned error: 503\n200 0 \n",
+		    "code", 200, NONE },
+		{ "403 0 \n", "code", 403, NONE },
+		{ "403 0 \r\n\n", "code", 403, NONE },
+		{ "403 0\n", "code", 403, 0 },
+		{ "503 220 x y\n", "unrecognised", -1, NONE },
+		{ "503 22x y\n", "unrecognised", -1, NONE },
+		{ "503 22 \n", "code", 503, 22 * NANOS_SECOND },
+		{ "226 3 matches total", "unrecognised", -1, NONE },
+
 		/* Lines of key=value. */
 		{ "http_code=503\nretry_after=5\n", "key=value", 503,
 		    5 * NANOS_SECOND },
