@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "pattern.h"
 #include "preset.h"
+#include "wrapper.h"
 
 /* Makes patterns of the texts that were added last, from number first on. */
 static void
@@ -102,12 +103,16 @@ list_presets(void)
 	words_show(text);
 }
 
-/* The preset called name; "auto" is that of the program. */
+/*
+ * The preset called name; "auto" is that of the command, behind what may stand
+ * in front of it.
+ */
 static const struct preset *
 find(const struct row *row, const char *name, size_t length, const char *text,
-    const char *program)
+    char *const *command)
 {
 	const struct preset *preset;
+	const char *program;
 
 	if (length != 4 || strncmp(name, "auto", 4) != 0) {
 		preset = preset_find(name, length);
@@ -116,6 +121,7 @@ find(const struct row *row, const char *name, size_t length, const char *text,
 			    row, "no such preset", name, length, text);
 		return preset;
 	}
+	program = command[wrapper_look(command).command];
 	preset = preset_for_program(program);
 	if (preset == NULL)
 		words_refuse(row, "auto knows no preset for", program);
@@ -132,7 +138,7 @@ lists_settle(struct policy *policy, const struct row *row)
 			size_t length = strcspn(name, ",");
 
 			add_preset(policy, row,
-			    find(row, name, length, text, *policy->command));
+			    find(row, name, length, text, policy->command));
 			name += length;
 			if (*name == '\0')
 				break;

@@ -203,6 +203,25 @@ refused()
 	done
 }
 
+@test "auto looks through timeout, env, nice, nohup, stdbuf and sudo" {
+	local front
+	stub curl 7
+	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' \
+	    >bin/sudo
+	chmod +x bin/sudo
+	for front in 'timeout 9' 'timeout -k 5 -s INT --foreground 9' 'env A=b' \
+	    'env -u X -C . A=b' 'nice -n 5' 'nice -5' nohup 'stdbuf -oL' \
+	    'bin/sudo -u bob -E A=b' 'bin/sudo nice timeout 9'; do
+		# shellcheck disable=SC2086 # several words
+		ran 2 7 -n 2 --preset auto $front bin/curl
+	done
+	stub frob 1
+	refused "retry: --preset: auto knows no preset for: 'bin/frob'" \
+	    --preset auto timeout 9 bin/frob
+	refused "retry: --preset: auto knows no preset for: 'env'" \
+	    --preset auto env -S bin/curl
+}
+
 @test "auto does not look at what the command runs in turn" {
 	stub curl 7
 	refused "retry: --preset: auto knows no preset for: 'sh'" \

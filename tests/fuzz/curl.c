@@ -1,11 +1,13 @@
 /*
  * A curl command line of any words, a line each: it ends, reads no word
- * beyond, and every place it names is one of argv's.
+ * beyond, and every place it names is one of argv's. So does what looks for
+ * one behind other programs.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/curl.h"
+#include "../../src/wrapper.h"
 
 #define WORDS 64
 
@@ -49,12 +51,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *argv[WORDS], *text = malloc(size + 1);
 	struct curl curl;
+	size_t count;
 
 	if (text == NULL)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	check(argv, split(text, argv));
+	count = split(text, argv);
+	check(argv, count);
+	if (wrapper_look(argv).command >= count)
+		abort();
 	curl = curl_read(argv);
 	if (curl.opening == 0 || (curl.next != 0 && !curl.several))
 		abort();
