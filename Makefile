@@ -20,8 +20,8 @@ PURE = number duration codes bytes needle hint nfa ere pattern \
 EDGE = context proc nesting outlet spool input hold lines page quote words \
 	values lists delays allowance script menu options rehearsal notify \
 	progress signals streams plumbing guard place mint store budget pump \
-	status request launch tree limit hooks child report target record run \
-	closing tables ledger
+	handout status request launch tree limit hooks child report target \
+	record run closing tables ledger
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \

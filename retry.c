@@ -104,6 +104,7 @@ execute(struct run *run)
 	outcome = child_run(
 	    &run->child, run->nesting.env, run->history.deadline, label);
 	outcome.http = status_read(&run->request.status, &run->pump.lines);
+	request_miss(&run->request, &run->policy, &outcome, &run->pump.lines);
 	outcome.consumed = input_consumed(&run->pump.plumbing.input);
 	return outcome;
 }
@@ -201,7 +202,7 @@ prepare(struct run *run)
 	progress_open(&run->progress, policy, &run->pump.lines);
 	budget_start(&run->pump.budget, &policy->share, run->outer.admitted,
 	    &run->pump.lines);
-	run->request.status.path = NULL;
+	request_start(&run->request);
 	if (!signals_open(&run->pump.signals))
 		return "signalfd";
 	if (!request_open(&run->request, policy, &run->pump.lines))

@@ -38,7 +38,7 @@ closing_fail(struct run *run, const char *what)
 {
 	closing_complain(run, what);
 	lines_release(&run->pump.lines, false);
-	status_close(&run->request.status);
+	request_close(&run->request);
 	return CLOSING_INTERNAL;
 }
 
@@ -198,7 +198,7 @@ closing_finish(struct run *run, struct step step)
 			step.signal = number;
 	}
 	say_last_words(run);
-	status_close(&run->request.status);
+	request_close(&run->request);
 	if (step.signal != 0)
 		signals_die(step.signal);
 	return step.status;
@@ -213,6 +213,6 @@ closing_die(struct run *run, int number)
 	record(run, &step);
 	lines_release(&run->pump.lines, false);
 	say_last_words(run);
-	status_close(&run->request.status);
+	request_close(&run->request);
 	signals_die(number);
 }

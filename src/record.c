@@ -127,8 +127,8 @@ put_policy(struct page *page, const struct policy *policy)
 	const char *key = policy->share.key;
 
 	page_put(page, ", \"command\": [");
-	for (char **word = policy->command; *word != NULL; word++)
-		put_string(page, word == policy->command ? "" : ", ", *word);
+	for (char **word = policy->typed; *word != NULL; word++)
+		put_string(page, word == policy->typed ? "" : ", ", *word);
 	page_put(page, "]");
 	if (policy->attempts == POLICY_UNLIMITED)
 		put_null(page, ", \"attempts_max\": ");

@@ -104,7 +104,7 @@ static void
 say_not_executable(struct saying *saying)
 {
 	const struct outcome *outcome = &saying->history->last;
-	char **command = saying->policy->command, *word = command[0];
+	char **command = saying->policy->typed, *word = command[0];
 	int64_t number;
 
 	saying->least = LOUDNESS_QUIET;

@@ -4,90 +4,28 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "context.h"
-#include "number.h"
 
 bool
 status_open(struct status *status, const char *path)
 {
 	status->path = path;
 	status->fd = -1;
-	status->temporary = false;
+	status->own.path = NULL;
 	status->bytes = malloc(STATUS_MOST);
 	return status->bytes != NULL;
-}
-
-static char *
-append(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length + 1);
-	return at + length;
-}
-
-/*
- * Whether path leads to the file behind fd, and can be opened. Where /proc
- * shows other processes than ours, our number is somebody else's there: to
- * open what it has could do anything.
- */
-static bool
-leads_to(const char *path, int fd)
-{
-	struct stat there, here;
-	int try;
-
-	if (stat(path, &there) == -1 || fstat(fd, &here) == -1 ||
-	    there.st_dev != here.st_dev || there.st_ino != here.st_ino)
-		return false;
-	try = open(path, O_WRONLY | O_CLOEXEC);
-	if (try == -1)
-		return false;
-	close(try);
-	return true;
-}
-
-/* By our number, for in the command "self" is another. */
-static bool
-make_in_memory(struct status *status)
-{
-	char digits[NUMBER_ROOM], *at = status->own;
-
-	status->fd = context_move_up(memfd_create("retry", MFD_CLOEXEC));
-	if (status->fd == -1)
-		return false;
-	at = append(append(at, "/proc/"), number_put(digits, getpid()));
-	append(append(at, "/fd/"), number_put(digits, status->fd));
-	if (leads_to(status->own, status->fd))
-		return true;
-	close(status->fd);
-	status->fd = -1;
-	return false;
-}
-
-static bool
-make_temporary(struct status *status)
-{
-	const char *directory = getenv("TMPDIR");
-	static const char name[] = "/retry-XXXXXX";
-
-	if (directory == NULL || directory[0] != '/' ||
-	    strlen(directory) + sizeof name > sizeof status->own)
-		directory = "/tmp";
-	append(append(status->own, directory), name);
-	status->fd = context_move_up(mkostemp(status->own, O_CLOEXEC));
-	status->temporary = status->fd != -1;
-	return status->temporary;
 }
 
 bool
 status_make(struct status *status)
 {
-	return status_open(status, status->own) &&
-	    (make_in_memory(status) || make_temporary(status));
+	if (!status_open(status, NULL) || !handout_make(&status->own))
+		return false;
+	status->path = status->own.path;
+	status->fd = status->own.fd;
+	return true;
 }
 
 static void
@@ -202,6 +140,6 @@ status_read(const struct status *status, struct lines *lines)
 void
 status_close(const struct status *status)
 {
-	if (status->path != NULL && status->temporary)
-		unlink(status->path);
+	if (status->path != NULL)
+		handout_close(&status->own);
 }

@@ -9,31 +9,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "handout.h"
 #include "http.h"
 #include "lines.h"
 
 /* Of a longer file the end counts, or if that says nothing the beginning. */
 #define STATUS_MOST 65536
 
-#define STATUS_PATH 96
-
 struct status {
 	const char *path; /* as the command knows it; NULL: there is none */
 	int fd; /* of a file of our own, or -1 */
-	bool temporary; /* path is to be removed in the end */
 	bool stale; /* could not be emptied: what it says is old */
 	char *bytes; /* STATUS_MOST of them */
-	char own[STATUS_PATH];
+	struct handout own; /* path is its, where it has one */
 };
 
 /* Uses the user's file. False, with errno, if there is no memory. */
 bool status_open(struct status *status, const char *path);
 
-/*
- * Makes a file of our own: in memory where the command can reach it through
- * /proc, so that nothing is left behind however we end; else a temporary one,
- * for us alone. False, with errno.
- */
+/* Makes a file of our own (handout.h). False, with errno. */
 bool status_make(struct status *status);
 
 /* Empties it. Problems are told with -v. */

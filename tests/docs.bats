@@ -252,6 +252,17 @@ says()
 		-n 1 --http ./curl --retry 1
 	says "curl's own --dump-header is no file: HTTP tells nothing" \
 		-v -n 1 --http ./curl -D -
+	mkdir mute
+	cp /bin/true mute/curl
+	cp /bin/true mute/sudo
+	says "no HTTP status found: none where curl's own -D goes, use -i instead, or -D \"\$RETRY_HTTP_STATUS\" in sh -c" \
+		--http mute/curl -D -
+	says 'no HTTP status found: have the command write it to $RETRY_HTTP_STATUS, or make curl the command' \
+		--http true
+	says 'no HTTP status found: curl wrote none to $RETRY_HTTP_STATUS' \
+		--http mute/curl
+	says 'no HTTP status found: curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in front of retry' \
+		--http mute/sudo -u bob curl
 	says 'attempt N/N killed by SIGKILL, giving up: attempts exhausted' \
 		-n 1 sh -c 'kill -KILL $$'
 	says 'attempt N/N timed out after Ns, giving up: attempts exhausted' \

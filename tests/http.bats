@@ -143,6 +143,13 @@ ran()
 	} >&2
 }
 
+# missed WORDS: it was said once that no status was found, and this that helps.
+missed()
+{
+	says "no HTTP status found: $1"
+	[ "$(grep -c 'no HTTP status found' err)" -eq 1 ]
+}
+
 uuid='^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
 
 # fake_curl: ./curl shows its words, one a line.
@@ -355,12 +362,23 @@ fake_curl()
 	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
 }
 
-@test "a --dump-header to standard output tells nothing, which -v says" {
+@test "a --dump-header to standard output is left there, and costs one line" {
 	serve
-	ends 0 -v --http -- curl -sS -D - "$url/503"
+	help='none where curl'\''s own -D goes, use -i instead, or -D "$RETRY_HTTP_STATUS" in sh -c'
+	ends 0 --http -- curl -sS -D - "$url/503"
 	asked 1 /503
+	missed "$help"
+	ends 0 -v --http -- curl -sS -D - "$url/503?v"
 	says "curl's own --dump-header is no file: HTTP tells nothing"
-	grep -q '^HTTP/1.1 503 ' out
+	missed "$help"
+	curl -sS -D - "$url/503?alone" | grep -v '^Date: ' >want
+	grep -v '^Date: ' out | cmp - want
+	ends 0 --http -- curl -sS -D /dev/stderr "$url/503"
+	missed "$help"
+	ends 0 -q --http -- curl -sS -D - "$url/503"
+	silent
+	ends 1 --http -- sh -c 'curl -sS -D "$RETRY_HTTP_STATUS" "$0"' "$url/503"
+	run ! grep -q 'status found' err
 }
 
 @test "a curl with a --retry of its own gets one warning" {
@@ -391,6 +409,182 @@ fake_curl()
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
 	ends 0 --http-status "$F" -- ./curl -d x=1 URL
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
+}
+
+#
+# What stands in front of curl
+#
+
+@test "curl behind timeout, env, nice, nohup, stdbuf and each other is curl" {
+	serve
+	local front number=0
+	while read -r front; do
+		((++number))
+		# shellcheck disable=SC2086 # several words
+		ends 0 --http -- $front curl -sS "$url/503/200?$number"
+		asked 2 "/503/200?$number"
+		says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
+	done <<-END
+		timeout 20
+		timeout -k 5 -s INT --foreground 20
+		env -u X A=b
+		env A=b C=d
+		nice
+		nice -n 1
+		nice -1
+		nohup
+		stdbuf -oL
+		nohup nice -1 env A=b stdbuf -o L timeout --kill-after=5 20
+	END
+	[ "$number" -eq 10 ]
+	run ! grep -q 'status found' err
+}
+
+@test "options for curl go behind the word curl, and each operation's first" {
+	fake_curl
+	cat >timeout <<-'SH'
+		#!/bin/sh
+		printf '<%s>\n' "$@" >words
+		shift 3
+		exec "$@"
+	SH
+	chmod +x timeout
+	ends 0 --http -- ./timeout -k 5 10 ./curl -q A --next B
+	[ "$(sed 's,/proc/.*,FILE,' out | tr '\n' ' ')" = \
+	    '-q --dump-header FILE A --next --dump-header FILE B ' ]
+	[ "$(head -n 5 words | tr '\n' ' ')" = '<-k> <5> <10> <./curl> <-q> ' ]
+}
+
+@test "a --dump-header of one's own is looked for where curl runs" {
+	serve
+	mkdir there
+	ends 0 --http -- env -C there curl -sS -D heads "$url/503/200?1"
+	asked 2 '/503/200?1'
+	ends 0 --http -- env -C "$PWD/there" curl -sS -D "$PWD/heads" "$url/503/200?2"
+	asked 2 '/503/200?2'
+	grep -q ' 200 ' there/heads heads
+	run ! grep -q 'status found' err
+}
+
+@test "a POST behind timeout and the like is a POST" {
+	serve
+	ends 22 --http -- timeout 20 nice curl -sSf -d x=1 "$url/503/200"
+	asked 1 /503/200
+	gave_up 'not idempotent'
+	ends 0 --http --idempotency-key k -- timeout 20 nice \
+	    curl -sSf -d x=1 "$url/503/200?key"
+	asked 2 '/503/200?key'
+	[ "$(keys | tail -n 2 | tr '\n' ' ')" = 'k k ' ]
+}
+
+@test "curl that cannot be found is said to have told nothing, once" {
+	serve
+	help='have the command write it to $RETRY_HTTP_STATUS, or make curl the command'
+	ends 0 --http -- sh -c 'curl -sS "$0"; exit' "$url/503"
+	asked 1 /503
+	missed "$help"
+	ends 0 --http -- env -S "curl -sS $url/503"
+	missed "$help"
+	ends 1 --http --fail-on 0 -- true
+	says 'attempt 3/3 failed (exit 0), giving up: attempts exhausted'
+	missed "$help"
+}
+
+@test "nothing is said where a status was found, none was asked for, or it failed" {
+	ends 0 --http -- sh -c 'echo 200 >"$RETRY_HTTP_STATUS"'
+	silent
+	ends 0 --http -- sh -c 'echo 000 >"$RETRY_HTTP_STATUS"'
+	silent
+	ends 0 -q --http true
+	silent
+	ends 0 --http-status "$F" true
+	silent
+	ends 0 true
+	silent
+	ends 3 --http -- sh -c 'exit 3'
+	run ! grep -q 'status found' err
+}
+
+# fake_sudo: ./sudo shows its words, one a line.
+fake_sudo()
+{
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >sudo
+	chmod +x sudo
+}
+
+@test "curl that sudo gives to another user is left as it was typed" {
+	fake_sudo
+	local words
+	for words in '-u bob' '-u bob -E A=b' '-g adm' '-R /'; do
+		# shellcheck disable=SC2086 # several words
+		ends 0 --http --idempotency-key k -- ./sudo $words curl -d x URL
+		[ "$(tr '\n' ' ' <out)" = "$words curl -d x URL " ]
+		missed 'curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in front of retry'
+	done
+}
+
+@test "a POST whose key sudo keeps from curl is sent once" {
+	printf '#!/bin/sh\necho >>ran\nexit 22\n' >sudo
+	chmod +x sudo
+	ends 22 --http --idempotency-key k -- ./sudo -u bob curl -sSf -d x URL
+	ran 1
+	gave_up 'not idempotent'
+	ends 22 --http --method POST --idempotency-key k -- ./sudo -u bob curl URL
+	ran 1
+	gave_up 'not idempotent'
+	ends 22 --http --idempotency-key k -- ./sudo -u bob curl -sSf URL
+	ran 3
+	ends 22 --http -- ./sudo -u bob curl -H Idempotency-Key:k -d x URL
+	ran 3
+}
+
+@test "curl that sudo makes the superuser's is curl" {
+	sudo -n true 2>/dev/null || skip 'no sudo here that asks nothing'
+	serve
+	[ "$(id -u)" -eq 0 ] || skip 'whom sudo lets do what is not ours to know'
+	ends 0 --http --idempotency-key k -- sudo -n A=b \
+	    curl -sS -d x "$url/503/200"
+	asked 2 /503/200
+	[ "$(keys | tr '\n' ' ')" = 'k k ' ]
+	run ! grep -q 'status found' err
+	ends 0 --http -- sudo -n -u nobody curl -sS "$url/503?nobody"
+	asked 1 '/503?nobody'
+	missed 'curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in front of retry'
+}
+
+#
+# The key, and who sees it
+#
+
+@test "the key stands in no command line, file name or message" {
+	serve
+	cat >curl <<-'SH'
+		#!/bin/sh
+		tr '\0' '\n' <"/proc/$$/cmdline" >words
+		exec /usr/bin/env PATH="${PATH#*:}" curl "$@"
+	SH
+	chmod +x curl
+	PATH=$PWD:$PATH ends 0 -v --report r.json --metrics m.prom \
+	    --log-format json --http --idempotency-key 's3 "cr\et' -- \
+	    curl -sSf -d x=1 "$url/503/200"
+	[ "$(keys | sort -u)" = 's3 "cr\et' ]
+	asked 2 /503/200
+	grep -qxF -- -sSf words
+	run ! grep -qF s3 words err r.json m.prom out
+}
+
+@test "without /proc the key is in a temporary file that goes with the other" {
+	fake_curl
+	printf 'stat -c %%a "$4" >mode; cat "$4" >config; ls tmp >files\n' >>curl
+	bare "$RETRY" -n 1 --http --idempotency-key k -- ./curl URL
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(sed "s,$PWD/tmp/.*,FILE," out | tr '\n' ' ')" = \
+	    '--dump-header FILE --config FILE URL ' ]
+	[ "$(<config)" = 'header = "Idempotency-Key: k"' ]
+	[ "$(<mode)" = 600 ]
+	[ "$(lines files)" -eq 2 ]
+	[ -z "$(ls -A tmp)" ]
 }
 
 #

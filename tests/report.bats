@@ -420,6 +420,17 @@ fails=(sh -c 'exit 7')
 	in_jq
 }
 
+@test "the report has the command as it was typed, and no key" {
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >curl
+	chmod +x curl
+	ends 0 --report r.json --http --idempotency-key s3cret -- \
+	    timeout 20 ./curl -q -d x URL --next URL
+	report 'r["command"] == ["timeout", "20", "./curl", "-q", "-d", "x",
+	    "URL", "--next", "URL"]'
+	[ "$(grep -c -- --dump-header out)" -eq 2 ]
+	run ! grep -q s3cret r.json err out
+}
+
 @test "a report of many and long words is whole" {
 	local words
 	mapfile -t words < <(seq 5000)
