@@ -3,23 +3,8 @@
 #include <string.h>
 #include "number.h"
 
-/* What stands before each line of a response's head. */
-enum margin {
-	MARGIN_NONE,
-	MARGIN_ARROW, /* "< ", of curl -v */
-	MARGIN_BLANKS /* of wget -S; a line without them ends the head */
-};
-
-/* Where in the headers form a line is. */
-enum place {
-	PLACE_OUTSIDE, /* in noise, or in an interim response */
-	PLACE_HEAD, /* in the head of a final response */
-	PLACE_AFTER /* in its body or trailers */
-};
-
-/* A status line, "HTTP/1.1 503 Reason" or "HTTP/2 503 ": its code, or -1. */
-static int
-status_code(struct text line)
+int
+head_code(struct text line)
 {
 	struct text rest;
 	size_t version, blanks = 0;
@@ -43,44 +28,8 @@ status_code(struct text line)
 	return code < 100 ? -1 : (int)code;
 }
 
-/* The margin that a line has if it is a status line. */
-static enum margin
-margin_of(struct text line)
-{
-	if (text_starts(line, "< "))
-		return MARGIN_ARROW;
-	return text_starts(line, " ") ? MARGIN_BLANKS : MARGIN_NONE;
-}
-
-/* Takes the margin off a line. False where the line has none. */
-static bool
-take_margin(struct text *line, enum margin margin)
-{
-	struct text trimmed = text_trim(*line);
-
-	switch (margin) {
-	case MARGIN_NONE:
-		return true;
-	case MARGIN_ARROW:
-		if (!text_starts(*line, "<"))
-			return false;
-		*line = text_after(*line, text_starts(*line, "< ") ? 2 : 1);
-		return true;
-	case MARGIN_BLANKS:
-		if (!text_starts(*line, " ") || trimmed.length == 0)
-			return false;
-		*line = trimmed;
-		return true;
-	}
-	return false;
-}
-
-/*
- * Makes a header line as long as its value, which goes on in the lines that
- * start with a blank (obsolete line folding, RFC 9112 section 5.2).
- */
-static void
-unfold(struct text *line, struct text *rest)
+void
+head_unfold(struct text *line, struct text *rest)
 {
 	struct text more;
 
@@ -106,59 +55,47 @@ cut_name(struct text *line)
 	return fields_find(name);
 }
 
-/* A line of a response's head, or below it; where the next one will be. */
-static enum place
-read_line(struct text line, enum place place, struct fields *fields)
+enum head_place
+head_take(struct text line, enum head_place place, struct fields *fields)
 {
 	enum field field;
 
 	if (line.length == 0)
-		return place == PLACE_HEAD ? PLACE_AFTER : place;
+		return place == HEAD_WITHIN ? HEAD_AFTER : place;
 	field = cut_name(&line);
-	if (place == PLACE_HEAD ||
-	    (place == PLACE_AFTER && field == FIELD_PUSHBACK))
+	if (place == HEAD_WITHIN ||
+	    (place == HEAD_AFTER && field == FIELD_PUSHBACK))
 		fields_add(fields, field, line);
 	return place;
 }
 
-/* A response starts anew, unless it is an interim one. */
-static enum place
-start(struct response *response, int code)
+enum head_place
+head_begin(struct response *response, int code)
 {
 	if (code < 200)
-		return PLACE_OUTSIDE;
+		return HEAD_OUTSIDE;
 	*response = (struct response){ .known = true, .code = code };
-	return PLACE_HEAD;
+	return HEAD_WITHIN;
 }
 
 bool
-head_read(struct text rest, struct response *response)
+head_dump(struct text rest, struct response *response)
 {
-	enum place place = PLACE_OUTSIDE;
-	enum margin margin = MARGIN_NONE;
+	enum head_place place = HEAD_OUTSIDE;
 	bool found = false;
 	struct text line;
 
 	while (text_line(&rest, &line)) {
-		bool inside;
-		int code;
+		int code = head_code(line);
 
-		/* The first status line has the margin of all others. */
-		if (!found)
-			margin = margin_of(line);
-		inside = take_margin(&line, margin);
-		code = inside ? status_code(line) : -1;
-		found |= code >= 0;
 		if (code >= 0) {
-			place = start(response, code);
-		} else if (inside) {
-			if (margin == MARGIN_NONE && place != PLACE_OUTSIDE &&
-			    line.length > 0)
-				unfold(&line, &rest);
-			place = read_line(line, place, &response->fields);
-		} else if (margin == MARGIN_BLANKS) {
-			place = PLACE_OUTSIDE;
+			place = head_begin(response, code);
+			found = true;
+			continue;
 		}
+		if (place != HEAD_OUTSIDE && line.length > 0)
+			head_unfold(&line, &rest);
+		place = head_take(line, place, &response->fields);
 	}
 	return found;
 }

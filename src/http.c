@@ -1,12 +1,14 @@
 #include "http.h"
 
 #include <string.h>
+#include "answers.h"
 #include "date.h"
 #include "fields.h"
 #include "head.h"
 #include "json.h"
 #include "number.h"
 #include "text.h"
+#include "trace.h"
 
 /* Reads all of text as a code, 0 to 999. */
 static bool
@@ -322,9 +324,11 @@ read_any(struct text all, struct response *response)
 {
 	enum http_form form = HTTP_UNRECOGNISED;
 
-	if (text_trim(all).length == 0)
-		return HTTP_EMPTY;
-	if (head_read(all, response))
+	/* A page that starts with a status line, and its code behind it. */
+	if (answers_start(all) && !answers_whole(all) &&
+	    read_codes(all, response))
+		return HTTP_CODE;
+	if (answers_read(all, response))
 		return HTTP_HEADERS;
 	if (is_json(all))
 		form = read_json(all, response);
@@ -332,28 +336,58 @@ read_any(struct text all, struct response *response)
 		return form;
 	if (read_codes(all, response))
 		return HTTP_CODE;
+	if (trace_read(all, response))
+		return HTTP_HEADERS;
 	return read_pairs(all, response) ? HTTP_KEY_VALUE : HTTP_UNRECOGNISED;
 }
 
-struct http
-http_parse(const char *bytes, size_t length, nanos now)
+static enum http_form
+read_dump(struct text all, struct response *response)
 {
-	struct response response = { 0 };
-	struct http http = { 0 };
+	return head_dump(all, response) ? HTTP_HEADERS : HTTP_UNRECOGNISED;
+}
+
+/* What is known of a response, as what its client knows. */
+static struct http
+conclude(const struct response *response, enum http_form form, nanos now)
+{
+	struct http http = {
+		.form = form, .known = response->known, .code = response->code
+	};
 	struct asked hint;
 
-	http.form = read_any((struct text){ bytes, length }, &response);
-	http.known = response.known;
-	http.code = response.code;
 	/* The number beside 000 is some other one: nobody has answered. */
 	if (http.known && http.code == 0)
 		return http;
-	hint = fields_hint(&response.fields, now);
+	hint = fields_hint(&response->fields, now);
 	http.hinted = hint.given;
 	http.hint = hint.wait;
 	http.never = hint.never;
 	http.doubtful = hint.doubtful;
 	return http;
+}
+
+struct http
+http_parse(const char *bytes, size_t length, enum http_source source, nanos now)
+{
+	struct text all = { bytes, length };
+	struct response response = { 0 };
+	enum http_form form = HTTP_EMPTY;
+
+	if (text_trim(all).length > 0)
+		form = source == HTTP_FROM_DUMP ? read_dump(all, &response)
+						: read_any(all, &response);
+	return conclude(&response, form, now);
+}
+
+enum http_rest
+http_rest(const char *bytes, size_t length)
+{
+	struct text start = { bytes, length };
+
+	if (!answers_start(start))
+		return HTTP_REST_ANY;
+	return answers_only(start) ? HTTP_REST_HEADS : HTTP_REST_BODY;
 }
 
 /* The table of 4xx and up, as if there were no never. */

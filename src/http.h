@@ -20,6 +20,19 @@ enum http_form {
 	HTTP_HEADER_JSON /* %{header_json} */
 };
 
+/* Who wrote it. */
+enum http_source {
+	HTTP_FROM_ANYBODY,
+	HTTP_FROM_DUMP /* curl -D: heads and nothing else */
+};
+
+/* What follows in a long file, told by how it starts. */
+enum http_rest {
+	HTTP_REST_ANY, /* whatever counts most at the end */
+	HTTP_REST_HEADS, /* more heads */
+	HTTP_REST_BODY /* what a server wrote: the start counts */
+};
+
 struct http {
 	enum http_form form;
 	bool unread; /* there was a file, and it could not be looked into */
@@ -42,8 +55,9 @@ enum http_meaning {
  * time, and matters only where a response without a Date names a moment.
  *
  * Of several responses the last final one counts, with its own fields alone
- * (head.h, fields.h). Without a response (000) there is no hint: a number
- * beside that is some other one.
+ * (head.h, fields.h). A status line in a body is none: bodies may stand in all
+ * files but those that are known to be dumps. Without a response (000) there is
+ * no hint: a number beside that is some other one.
  *
  * A number of three digits from 100 to 599 that ends the last line alone is a
  * code, never a Retry-After, unless it is 1xx below a line that is a code by
@@ -53,7 +67,11 @@ enum http_meaning {
  * statuses and a message (%{exitcode} %{errormsg}), or a 0 and a blank, which
  * is the same of a success. A code may stand beside a JSON form too.
  */
-struct http http_parse(const char *bytes, size_t length, nanos now);
+struct http http_parse(
+    const char *bytes, size_t length, enum http_source source, nanos now);
+
+/* What follows, given the bytes that a file starts with, but not all of it. */
+enum http_rest http_rest(const char *bytes, size_t length);
 
 /*
  * What the response means for another attempt. Retried are 408, 425 and 429

@@ -229,6 +229,7 @@ know_curl(struct request *request, struct policy *policy,
 			return false;
 		path = NULL;
 	}
+	request->status.dump = true;
 	return request->by == REQUEST_BY_SUDO ||
 	    amend(request, policy, wrapper->command, path);
 }

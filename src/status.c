@@ -13,6 +13,7 @@ status_open(struct status *status, const char *path)
 {
 	status->path = path;
 	status->fd = -1;
+	status->dump = false;
 	status->own.path = NULL;
 	status->bytes = malloc(STATUS_MOST);
 	return status->bytes != NULL;
@@ -84,25 +85,36 @@ status_empty(struct status *status, struct lines *lines)
 
 /* What STATUS_MOST bytes of the file say, from an offset on. */
 static struct http
-parse(const struct status *status, int fd, off_t from)
+parse(const struct status *status, int fd, off_t from, enum http_source source)
 {
 	ssize_t got = pread(fd, status->bytes, STATUS_MOST, from);
 
-	return http_parse(status->bytes, got > 0 ? (size_t)got : 0,
+	return http_parse(status->bytes, got > 0 ? (size_t)got : 0, source,
 	    context_now(CLOCK_REALTIME));
 }
 
-/* The last response is at the end, unless its own header is that long. */
+/*
+ * The last response is at the end, unless its own header is that long, or what
+ * is there is the body of one that the file starts with.
+ */
 static struct http
 parse_file(const struct status *status, int fd)
 {
+	enum http_source source =
+	    status->dump ? HTTP_FROM_DUMP : HTTP_FROM_ANYBODY;
+	struct http start = parse(status, fd, 0, source), end;
+	enum http_rest rest;
 	struct stat stat;
-	struct http http;
 
 	if (fstat(fd, &stat) == -1 || stat.st_size <= STATUS_MOST)
-		return parse(status, fd, 0);
-	http = parse(status, fd, stat.st_size - STATUS_MOST);
-	return http.known ? http : parse(status, fd, 0);
+		return start;
+	rest = http_rest(status->bytes, STATUS_MOST);
+	if (source == HTTP_FROM_ANYBODY && rest == HTTP_REST_BODY)
+		return start;
+	if (rest == HTTP_REST_HEADS)
+		source = HTTP_FROM_DUMP;
+	end = parse(status, fd, stat.st_size - STATUS_MOST, source);
+	return end.known ? end : start;
 }
 
 struct http

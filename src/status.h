@@ -13,13 +13,15 @@
 #include "http.h"
 #include "lines.h"
 
-/* Of a longer file the end counts, or if that says nothing the beginning. */
+/* Of a longer file the end counts, or if that says nothing, or is but a part
+ * of a body, the beginning. */
 #define STATUS_MOST 65536
 
 struct status {
 	const char *path; /* as the command knows it; NULL: there is none */
 	int fd; /* of a file of our own, or -1 */
 	bool stale; /* could not be emptied: what it says is old */
+	bool dump; /* curl -D alone writes to it */
 	char *bytes; /* STATUS_MOST of them */
 	struct handout own; /* path is its, where it has one */
 };

@@ -903,6 +903,100 @@ bare()
 	says 'attempt 1/3 failed (exit 0, HTTP 403), giving up: not retryable'
 }
 
+# quotes: bodies that show a response, each %-encoded on a line of its own.
+quotes()
+{
+	cat <<-'END'
+		HTTP%2F1.1%20503%20Service%20Unavailable
+		HTTP%2F1.1%20503%20Service%20Unavailable%0A
+		HTTP%2F1.1%20503%20x%0D%0ARetry-After:%209%0D%0A%0D%0A
+		An%20answer:%0A%0AHTTP%2F1.1%20503%20x%0ARetry-After:%209%0A%0A
+		An%20answer:%0A%0AHTTP%2F1.1%20503%20x%0A%0Aand%20so%20on.%0A
+		Answer:%0AHTTP%2F1.1%20503%20x%0A
+		%0D%0A%0D%0AHTTP%2F1.1%20503%20x%0D%0A
+		awaiting...%0A%20%20HTTP%2F1.1%20503%20x%0A
+		%3C%20HTTP%2F1.1%20503%20x%0A
+		HTTP%2F1.1%20302%20x%0D%0A%0D%0AHTTP%2F1.1%20503%20x%0D%0A%0D%0Ax
+	END
+}
+
+@test "a page that quotes a 503 fails no success" {
+	serve
+	local body way number=0
+	while read -r body; do
+		for way in '' ';chunked' ';open' ';Content-Type=text%2Fplain;open'; do
+			# Where a body is of a length that nobody knows, and all of
+			# it is heads, it cannot be told from heads.
+			case $way:$body in
+			?*:*%209%0D%0A%0D%0A) continue ;;
+			esac
+			target="/200;body=$body$way/503?$((++number))"
+			ends 0 --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' "$url$target"
+			silent
+			asked 1 "$target"
+		done
+	done < <(quotes)
+	[ "$number" -ge 35 ]
+}
+
+@test "a page that quotes a 200 makes no success of a failure" {
+	serve
+	local body number=0
+	while read -r body; do
+		target="/503;body=${body//503/200}?$((++number))"
+		ends 1 --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' "$url$target"
+		asked 3 "$target"
+	done < <(quotes)
+	[ "$number" -eq 10 ]
+}
+
+@test "a page in front of its code may quote what it likes" {
+	serve
+	local body number=0
+	while read -r body; do
+		# A whole head at the start is taken for one that curl -i wrote.
+		[[ $body != HTTP*Retry-After* ]] || continue
+		target="/200;body=$body/503?$((++number))"
+		ends 0 --http-status "$F" -- sh -c \
+		    'curl -sS -w "\n%{http_code}\n" "$0" >"$F"' "$url$target"
+		silent
+		target="/200;body=$body/503?v$number"
+		ends 0 --http-status "$F" -- sh -c 'curl -v "$0" >"$F" 2>&1' \
+		    "$url$target"
+		silent
+	done < <(quotes)
+	[ "$number" -eq 9 ]
+}
+
+@test "a redirect, a password asked for and another URL explain a second head" {
+	serve
+	target='/302;Location=%2F503%2F200;body=HTTP%2F1.1%20204%20x%0A'
+	ends 0 --http-status "$F" -- sh -c 'curl -sSiL "$0" >"$F"' "$url$target"
+	asked 2 /503/200
+	says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
+	ask='401;WWW-Authenticate=Digest%20realm%3D%22r%22%2C%20nonce%3D%22n%22'
+	ends 1 --http-status "$F" -- sh -c \
+	    'curl -sSi --digest -u a:b "$0" >"$F"' "$url/$ask/404"
+	asked 2 "/$ask/404"
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	ends 1 --http-status "$F" -- sh -c 'curl -sSi "$0/200?1" "$0/404?1" >"$F"' "$url"
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	ends 0 --http-status "$F" -- sh -c \
+	    'curl -sSi "$0/503?2" "$0/200;early=103?2" >"$F"' "$url"
+	asked 1 '/503?2'
+}
+
+@test "curl's own dump is heads alone, whatever lengths they tell" {
+	serve
+	# The length of the second head is that of the first one's body.
+	curl -sS -o body -D head "$url/503?long"
+	body=$(head -c "$(stat -c %s head)" /dev/zero | tr '\0' x)
+	ends 1 --http -- curl -sS "$url/200;body=$body" "$url/503?last"
+	asked 3 '/503?last'
+	ends 1 --http -- curl -sS -D heads "$url/200;body=$body" "$url/503?mine"
+	asked 3 '/503?mine'
+}
+
 @test "--http-status names the file to the command" {
 	ends 1 --http-status "a b" sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
 	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
@@ -1017,12 +1111,28 @@ bare()
 
 @test "of a status file of more than 64 KiB the end counts" {
 	ends 22 --http-status "$F" sh -c '{
+			head -c 200000 /dev/zero | tr "\0" x
+			printf "\n404\n"
+		} >"$F"; echo >>ran; exit 22'
+	ran 1
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	ends 22 --http-status "$F" sh -c '{
+			yes "HTTP/1.1 200 x,X: y," | head -n 4000 | tr , "\n"
+			printf "HTTP/1.1 404 x\n\n"
+		} >"$F"; echo >>ran; exit 22'
+	[ "$(stat -c %s "$F")" -gt 65536 ]
+	ran 1
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+}
+
+@test "of a long page behind its head the end does not count" {
+	ends 22 --http-status "$F" sh -c '{
 			printf "HTTP/1.1 503 Answer\r\n\r\n"
 			head -c 200000 /dev/zero | tr "\0" x
 			printf "\r\nHTTP/1.1 404 Answer\r\n\r\n"
 		} >"$F"; echo >>ran; exit 22'
-	ran 1
-	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	ran 3
+	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
 }
 
 @test "a status file full of holes and noise keeps nobody" {

@@ -17,6 +17,8 @@ its own. After the code, and %-encoded where it has to be:
     503;early=103           an interim response comes first
     200;cut                 the connection ends within the body
     200;drop                it ends before any answer
+    200;chunked             the body's length is not told before
+    200;open                it is not told at all: the connection ends
     503;flood=70            so many header lines of a thousand bytes come last
     200;body=some           the body, which else is "answer 2" to request 2
 
@@ -74,10 +76,15 @@ def answer(step, number):
             words.add(name)
     if "drop" in words:
         return b""
-    fields["Content-Length"] = len(body) + (99 if "cut" in words else 0)
+    body = body.encode()
+    if "chunked" in words:
+        fields["Transfer-Encoding"] = "chunked"
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    elif "open" not in words:
+        fields["Content-Length"] = len(body) + (99 if "cut" in words else 0)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     head = f"{before}HTTP/1.1 {code} Answer\r\n{lines}{after}\r\n"
-    return (head + body).encode()
+    return head.encode() + body
 
 
 def bound():

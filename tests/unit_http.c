@@ -20,7 +20,7 @@
 
 /* The bytes in a block of their own size: reading past them is seen. */
 static struct http
-parse(const char *bytes, size_t length, nanos now)
+parse_from(enum http_source source, const char *bytes, size_t length, nanos now)
 {
 	char *copy = malloc(length > 0 ? length : 1);
 	struct http http;
@@ -28,9 +28,15 @@ parse(const char *bytes, size_t length, nanos now)
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = http_parse(copy, length, now);
+	http = http_parse(copy, length, source, now);
 	free(copy);
 	return http;
+}
+
+static struct http
+parse(const char *bytes, size_t length, nanos now)
+{
+	return parse_from(HTTP_FROM_ANYBODY, bytes, length, now);
 }
 
 /* The hint in one number, as the tables below have it. */
@@ -430,7 +436,7 @@ test_heads(void)
 		    5 * NANOS_SECOND },
 		{ "< HTTP/1.1 503 x\nRetry-After: 5\n<\n< Retry-After: 6\n",
 		    503, NONE },
-		{ "a\n  HTTP/1.1 503 x\n  Retry-After: 5\nend\n"
+		{ "awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\nend\n"
 		  "  Retry-After: 6\n",
 		    503, 5 * NANOS_SECOND },
 		{ "  HTTP/1.1 503 x\nRetry-After: 5\n", 503, NONE },
@@ -449,6 +455,173 @@ test_heads(void)
 	}
 }
 
+/* Which status lines are believed: curl -i prints bodies, and they may quote.
+ */
+static void
+test_bodies(void)
+{
+	static const struct {
+		const char *text;
+		int code; /* -2: not the headers form */
+	} rows[] = {
+#define OK "HTTP/1.1 200 OK\r\n"
+#define TYPE "Content-Type: a/b\r\n"
+#define BUSY "HTTP/1.1 503 x\r\n"
+		/* A body of any length, or of one that is told. */
+		{ OK TYPE "\r\n" BUSY, 200 },
+		{ OK TYPE "\r\n" BUSY "text", 200 },
+		{ OK TYPE "\r\ntext\n\n" BUSY "\r\n", 200 },
+		{ OK "\r\n" BUSY, 200 },
+		{ OK "Content-Length: 16\r\n\r\n" BUSY, 200 },
+		{ OK "Content-Length: 18\r\n\r\n" BUSY "\r\n", 200 },
+		{ OK "Content-Length: 19\r\n\r\n\n" BUSY "\r\n", 200 },
+		{ OK "Transfer-Encoding: chunked\r\n\r\n" BUSY "x\r\n\r\n",
+		    200 },
+		{ OK TYPE "\r\nAnswer:\n" BUSY, 200 },
+		{ OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n", 200 },
+		{ BUSY "Content-Length: 17\r\n\r\n" OK, 503 },
+		{ BUSY "\r\n" OK TYPE, 503 },
+
+		/* Another answer behind a body. */
+		{ OK "Content-Length: 4\r\n\r\nbody" BUSY "\r\nbody", 503 },
+		{ OK "Content-Length: 4\r\n\r\nbody\r\n\n" BUSY "\r\nbody",
+		    503 },
+		{ BUSY "Content-Length: 4\r\n\r\nbusy" OK TYPE "\r\n" BUSY,
+		    200 },
+		{ OK "Content-Length: 5\r\n\r\nbody\n" BUSY "\r\n", 503 },
+		{ OK "Content-Length: 3\r\n\r\nbody\n" BUSY "\r\n", 200 },
+		{ OK "Content-Length: 99\r\n\r\nbody\n" BUSY "\r\n", 200 },
+		{ OK "Content-Length: x\r\n\r\nbody\n" BUSY "\r\n", 200 },
+		{ OK "Content-Length: 99999999999999999999\r\n\r\n" BUSY "\r\n",
+		    503 },
+
+		/* Heads without bodies. */
+		{ OK "Content-Length: 4\r\n\r\n" BUSY "\r\n", 503 },
+		{ OK "Content-Length: 4\r\n\r\n" BUSY TYPE "\r\n" OK "\r\n",
+		    200 },
+		{ OK "Content-Length: 0\r\n\r\n" BUSY "\r\nbody", 503 },
+		{ "HTTP/1.1 204 x\r\n\r\n" BUSY "\r\nbody", 503 },
+		{ "HTTP/1.1 304 x\r\nContent-Length: 4\r\n\r\n" BUSY "\r\nbody",
+		    503 },
+		{ "HTTP/1.1 100 x\r\n\r\n" BUSY "\r\n" OK, 503 },
+		{ "HTTP/1.1 100 x\r\n\r\n" OK TYPE "\r\n" BUSY, 200 },
+		{ OK BUSY "\r\n", 503 },
+
+		/* Redirects, passwords, proxies. */
+		{ "HTTP/1.1 302 x\r\nContent-Length: 4\r\n\r\n" BUSY "\r\nbody",
+		    503 },
+		{ "HTTP/1.1 302 x\r\n" TYPE "\r\n" OK TYPE "\r\n" BUSY, 200 },
+		{ "HTTP/1.1 302 x\r\n" TYPE "\r\ntext\n\n" BUSY, 302 },
+		{ "HTTP/1.1 302 x\r\nContent-Length: 4\r\n\r\nbody" BUSY, 503 },
+		{ "HTTP/1.1 401 x\r\nContent-Length: 4\r\n\r\n" BUSY "\r\nbody",
+		    503 },
+		{ "HTTP/1.1 407 x\r\n" TYPE "\r\n" OK "\r\n" BUSY TYPE
+		  "\r\nbody",
+		    503 },
+		{ "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" BUSY
+			TYPE "\r\nbody",
+		    503 },
+		{ "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
+		  "\r\n" BUSY,
+		    200 },
+
+		/* Trailers, if they are declared. */
+		{ OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n", 503 },
+		{ OK "\r\nA: b\r\n" BUSY "\r\n", 200 },
+
+		/* What only quotes. */
+		{ "text\n" BUSY "\r\n", -2 },
+		{ "text\n\n" BUSY "\r\n", -2 },
+		{ "text\n< " BUSY "< \n", -2 },
+		{ "text\n  " BUSY "  X: y\n", -2 },
+		{ BUSY "\n200\n", -2 },
+		{ BUSY "200", -2 },
+		{ BUSY TYPE "\n200\n", 503 },
+		{ OK TYPE "\n503\n", 200 },
+		{ "\n\r\n" BUSY "\r\n", 503 },
+
+		/* What clients tell. */
+		{ "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n",
+		    200 },
+		{ "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY "< \n",
+		    503 },
+		{ "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"
+		  "< " BUSY "< \n",
+		    503 },
+		{ "x, please wait\xe2\x80\xa6 \n  " BUSY "  X: y\nx\n  " OK,
+		    503 },
+		{ "Connecting to h (1.2.3.4:80)\n  " BUSY, 503 },
+		{ "waiting... \n  " OK "  X: y\n  " BUSY "\n", 503 },
+		{ "# got header 9 bytes:\n" BUSY "x\n" OK, 503 },
+		{ "# got 9 bytes:\n" BUSY "x\n" OK, -2 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		struct http http = parse(text, strlen(text), NOW);
+		int code = http.known ? http.code : -1;
+
+		if (http.form != HTTP_HEADERS)
+			code = -2;
+		EQUAL(text, code, rows[i].code);
+	}
+}
+
+/* In what curl -D writes there are no bodies, and no codes but in heads. */
+static void
+test_dumps(void)
+{
+	static const struct {
+		const char *text, *form;
+		int code;
+	} rows[] = {
+		{ OK "Content-Length: 18\r\n\r\n" BUSY "\r\n", "headers", 503 },
+		{ OK "\r\nA: b\r\n" BUSY "\r\n", "headers", 503 },
+		{ OK "\r\n" BUSY, "headers", 503 },
+		{ "220 Welcome\n503\n", "unrecognised", -1 },
+		{ "503\n", "unrecognised", -1 },
+		{ "\r\n", "empty", -1 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		struct http http =
+		    parse_from(HTTP_FROM_DUMP, text, strlen(text), NOW);
+
+		SAME(text, http_form_name(http.form), rows[i].form);
+		EQUAL(text, http.known ? http.code : -1, rows[i].code);
+	}
+}
+
+static void
+test_what_follows_the_start(void)
+{
+	static const struct {
+		const char *text;
+		enum http_rest rest;
+	} rows[] = {
+		{ "", HTTP_REST_ANY },
+		{ "text\n" BUSY "\r\n", HTTP_REST_ANY },
+		{ "< " BUSY "< \n", HTTP_REST_ANY },
+		{ "503\n", HTTP_REST_ANY },
+		{ BUSY "\r\n" OK, HTTP_REST_HEADS },
+		{ "\r\n" BUSY "\r\n" OK TYPE "X", HTTP_REST_HEADS },
+		{ BUSY TYPE "X-Cut-Of", HTTP_REST_HEADS },
+		{ BUSY "\r\nHTT", HTTP_REST_HEADS },
+		{ BUSY "\r\n" BUSY "a b", HTTP_REST_HEADS },
+		{ BUSY "\r\nbody", HTTP_REST_BODY },
+		{ BUSY "\r\nHTTX", HTTP_REST_BODY },
+		{ BUSY "a b\r\n\r\n", HTTP_REST_BODY },
+		{ BUSY "\r\nbody\nb", HTTP_REST_BODY },
+		{ BUSY "\r\n\r\n" OK, HTTP_REST_BODY },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		EQUAL(rows[i].text,
+		    http_rest(rows[i].text, strlen(rows[i].text)),
+		    rows[i].rest);
+}
+
 static void
 test_any_bytes_may_stand_between(void)
 {
@@ -458,7 +631,8 @@ test_any_bytes_may_stand_between(void)
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", hint_of(&http), 5 * NANOS_SECOND);
-	EQUAL("no bytes", http_parse(NULL, 0, NOW).form, HTTP_EMPTY);
+	EQUAL("no bytes", http_parse(NULL, 0, HTTP_FROM_ANYBODY, NOW).form,
+	    HTTP_EMPTY);
 }
 
 /*
@@ -1010,6 +1184,9 @@ static void (*const tests[])(void) = {
 	test_forms,
 	test_json_forms,
 	test_heads,
+	test_bodies,
+	test_dumps,
+	test_what_follows_the_start,
 	test_any_bytes_may_stand_between,
 	test_hints,
 	test_doubt_stays_beside_a_hint,

@@ -38,9 +38,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http http;
 
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
-	http = http_parse(bytes, size, now);
+	http = http_parse(bytes, size, HTTP_FROM_ANYBODY, now);
 	check(&http);
-	http = http_parse(bytes, size, 1787407200 * NANOS_SECOND);
+	http = http_parse(
+	    bytes, size, HTTP_FROM_ANYBODY, 1787407200 * NANOS_SECOND);
 	check(&http);
+	http = http_parse(bytes, size, HTTP_FROM_DUMP, now);
+	check(&http);
+	if (http_rest(bytes, size) == HTTP_REST_HEADS && size > 0 &&
+	    !http.known && http.form != HTTP_HEADERS)
+		abort();
 	return 0;
 }
