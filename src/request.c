@@ -177,22 +177,24 @@ guard(const struct request *request, struct policy *policy,
 
 /* The user's file, in place of ours, as its name is from here. */
 static bool
-use_dump(struct status *status, const struct wrapper *wrapper, const char *dump)
+use_dump(
+    struct request *request, const struct wrapper *wrapper, const char *dump)
 {
 	char *directory;
 
-	status_close(status);
-	status->path = NULL;
+	status_close(&request->status);
+	request->status.path = NULL;
 	if (dump == NULL)
 		return true;
-	if (wrapper->directory != NULL && dump[0] != '/') {
-		directory = join(wrapper->directory, "/");
-		dump = directory == NULL ? NULL : join(directory, dump);
-		free(directory);
-		if (dump == NULL)
-			return false;
-	}
-	return status_open(status, dump);
+	if (wrapper->directory == NULL || dump[0] == '/')
+		return status_open(&request->status, dump);
+	directory = join(wrapper->directory, "/");
+	if (directory == NULL)
+		return false;
+	request->dump = join(directory, dump);
+	free(directory);
+	return request->dump != NULL &&
+	    status_open(&request->status, request->dump);
 }
 
 static bool
@@ -225,7 +227,7 @@ know_curl(struct request *request, struct policy *policy,
 			lines_say(lines, LOUDNESS_VERBOSE,
 			    STRINGS("curl's own --dump-header is no file: HTTP "
 				    "tells nothing"));
-		if (!use_dump(&request->status, wrapper, last.dump))
+		if (!use_dump(request, wrapper, last.dump))
 			return false;
 		path = NULL;
 	}
@@ -274,6 +276,7 @@ void
 request_start(struct request *request)
 {
 	request->words = NULL;
+	request->dump = NULL;
 	request->status.path = NULL;
 	request->config.path = NULL;
 	request->by = REQUEST_BY_OTHERS;

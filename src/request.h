@@ -24,6 +24,7 @@ struct request {
 	struct status status;
 	const char *key; /* the idempotency key, or NULL */
 	char **words; /* the command's, with ours among them, or NULL */
+	char *dump; /* name of the file of curl's own -D, where it needs one */
 	struct handout config; /* hands the key to curl; path NULL: none does */
 	enum request_by by;
 	bool missed; /* it was said that no status is found */
