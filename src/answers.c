@@ -129,17 +129,14 @@ static bool
 starts_whole_head(struct text text)
 {
 	struct text line;
-	int fields = 0;
+	bool fields = false;
 
-	text_line(&text, &line);
-	if (head_code(line) < 0)
+	if (!text_line(&text, &line) || head_code(line) < 0)
 		return false;
-	while (text_line(&text, &line)) {
+	while (text_line(&text, &line) && head_code(line) < 0) {
 		if (line.length == 0)
-			return fields > 0;
-		if (!is_field(line))
-			return false;
-		fields++;
+			return fields;
+		fields |= is_field(line);
 	}
 	return false;
 }

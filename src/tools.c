@@ -126,7 +126,8 @@ static const struct preset tools[] = {
 			 "[Nn]o such (image|container|volume|network)|"
 			 "name .* is already in use|OCI runtime|x509: |"
 			 "port is already allocated|" FULL,
-		.transient = "^(docker: )?Cannot connect to the Docker daemon|"
+		.transient = "^((docker|ERROR): )?Cannot connect to the Docker "
+			     "daemon|"
 			     "^Error: unable to connect to Podman.* no such "
 			     "file or directory|^(docker: )?"
 			     "([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN

@@ -85,14 +85,18 @@ believed(const struct log *log, enum margin margin)
 	return false;
 }
 
-/* The request that curl -v shows: "> GET / HTTP/1.1". */
+/* The request that curl -v shows, "> GET / HTTP/1.1", perhaps behind its
+ * progress meter. */
 static bool
 is_request(struct text line)
 {
-	static const char version[] = " HTTP/";
+	static const char mark[] = "> ", version[] = " HTTP/";
+	const char *start, *end = line.at + line.length;
 
-	return text_starts(line, "> ") &&
-	    memmem(line.at, line.length, version, strlen(version)) != NULL;
+	start = memmem(line.at, line.length, mark, strlen(mark));
+	return start != NULL &&
+	    memmem(start, (size_t)(end - start), version, strlen(version)) !=
+	    NULL;
 }
 
 /* The next line; the first one needs no announcement. */

@@ -538,11 +538,14 @@ test_bodies(void)
 		{ BUSY "200", -2 },
 		{ BUSY TYPE "\n200\n", 503 },
 		{ OK TYPE "\n503\n", 200 },
+		{ OK TYPE "X:\r\n folded\r\n\r\n503\n", 200 },
+		{ OK TYPE "no field\r\n\r\n503\n", 200 },
 		{ "\n\r\n" BUSY "\r\n", 503 },
 
 		/* What clients tell. */
 		{ "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n",
 		    200 },
+		{ "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n", 503 },
 		{ "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY "< \n",
 		    503 },
 		{ "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"

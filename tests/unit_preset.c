@@ -343,6 +343,11 @@ static const struct {
 	{ "docker", 1, "Error response from daemon: No such image: x:latest",
 	    "", STOP },
 	{ "docker", 1, "Error response from daemon: unauthorized", "", STOP },
+	/* docker info 20, and builds. */
+	{ "docker", 1,
+	    "ERROR: Cannot connect to the Docker daemon at "
+	    "unix:///var/run/docker.sock. Is the docker daemon running?",
+	    "", RETRY },
 	/* docker 28.2: 125 alone may be bad usage just as well. */
 	{ "docker", 125,
 	    "unknown flag: --frob\n\nUsage:  docker run [OPTIONS] IMAGE "
