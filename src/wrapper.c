@@ -19,11 +19,11 @@ enum kind {
 struct option {
 	char letter; /* '\0': none */
 	enum kind kind;
-	const char *name;
+	char name[24]; /* in place: the table needs no relocation at start */
 };
 
 struct program {
-	const char *name;
+	char name[8];
 	struct option options[32]; /* up to one without a name */
 	bool number; /* -5 is an option */
 	bool dash; /* "-" behind the options is one */
@@ -123,7 +123,7 @@ find_letter(const struct program *program, char letter)
 {
 	const struct option *option = program->options;
 
-	for (; option->name != NULL; option++) {
+	for (; option->name[0] != '\0'; option++) {
 		if (letter != '\0' && option->letter == letter)
 			return option;
 	}
@@ -137,7 +137,7 @@ find_name(const struct program *program, const char *typed, size_t length)
 	const struct option *option = program->options, *found = NULL;
 	int count = 0;
 
-	for (; option->name != NULL; option++) {
+	for (; option->name[0] != '\0'; option++) {
 		if (strncmp(option->name, typed, length) != 0)
 			continue;
 		if (option->name[length] == '\0')
