@@ -66,7 +66,7 @@ take_version(const struct row *row, const char *text, void *field)
 
 static const struct row rows[OPTIONS] = {
 	[OPT_ATTEMPTS] = { "attempts", 'n', "N", values_attempts, AT(attempts),
-	    "attempts in all, or inf (default 4; with -T, inf)" },
+	    "attempts in all, or inf (default 5; with -T, inf)" },
 	[OPT_RETRIES] = { "retries", '\0', "N", values_retries, AT(attempts),
 	    "the same limit, less the first attempt" },
 	[OPT_DEADLINE] = { "deadline", 'T', "DUR", values_span, AT(deadline),
@@ -79,7 +79,7 @@ static const struct row rows[OPTIONS] = {
 	    AT(kill_after), "then KILL, this much later (default 5s)" },
 
 	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]", delays_list, AT(backoff),
-	    "base delay (default 500ms), or a list of delays,\n"
+	    "base delay (default 1s), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows" },
 	[OPT_BACKOFF] = { "backoff", 'b', "KIND", delays_kind, AT(backoff.kind),
 	    "how delays grow: exponential (default), linear,\n"

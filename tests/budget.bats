@@ -237,7 +237,7 @@ took_since()
 	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0.3 -j none \
 	    "${fails[@]}"
 	took_since "$before" 300
-	sed -n 1p err | grep -qx 'retry: attempt 1/4 failed (exit 7), retrying in 0.3s'
+	sed -n 1p err | grep -qx 'retry: attempt 1/5 failed (exit 7), retrying in 0.3s'
 	sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "
 }
 

@@ -92,6 +92,19 @@ not()
 	sed -n 's/^\([^-]\) .*/\1/p' options | sort | diff - named
 }
 
+@test "help, manual and README have the program's number of attempts and first delay" {
+	local attempts delay
+	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	delay=$("$RETRY" --dry-run -j none | awk '$1 == 1 { print $2 }')
+	[ -n "$attempts" ] && [ -n "$delay" ]
+	"$RETRY" --help | grep -qF "(default $attempts; with -T, inf)"
+	"$RETRY" --help | grep -qF "(default $delay)"
+	section Limits | grep -qx "The default is $attempts;"
+	section Delays | grep -qxF "The default is $delay."
+	grep -qF "\`--attempts\` ($attempts)" "$top/README.md"
+	grep -qF "\`--delay\` ($delay)" "$top/README.md"
+}
+
 @test "README sends newcomers to two commands, of which the first succeeds at the third attempt" {
 	awk '/^```/ { inside = 0 } inside { print n, $0 }
 		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >blocks

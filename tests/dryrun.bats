@@ -73,11 +73,15 @@ delays()
 	echo input | { plan -I -- cat && [ "$(cat)" = input ]; }
 }
 
+@test "the defaults wait for 7.5 s on average, and 15 s at most" {
+	delays 0s 500ms 1s 0s 1s 2s 0s 2s 4s 0s 4s 8s 0s 7.5s 15s --
+}
+
 @test "a command may be given, and need not be" {
-	tells 'total 0s 1.75s 3.5s'
-	tells 'total 0s 1.75s 3.5s' ./no-such-command
-	tells 'total 0s 1.75s 3.5s' -- false
-	tells 'total 0s 1.75s 3.5s' --preset auto -- curl x
+	tells 'total 0s 7.5s 15s'
+	tells 'total 0s 7.5s 15s' ./no-such-command
+	tells 'total 0s 7.5s 15s' -- false
+	tells 'total 0s 7.5s 15s' --preset auto -- curl x
 	run "$RETRY" --dry-run --preset auto
 	[ "$status" = 125 ]
 	[ "${lines[0]}" = "retry: --preset: auto knows no preset for: ''" ]
@@ -86,21 +90,26 @@ delays()
 }
 
 @test "-q does not take away what was asked for" {
-	tells 'total 0s 1.75s 3.5s' -q
+	tells 'total 0s 7.5s 15s' -q
 }
 
 @test "each kind of backoff has its delays" {
-	delays 1s 1s 1s 2s 2s 2s 4s 4s 4s 7s 7s 7s -- -d 1 -j none
-	delays 1s 1s 1s 3s 3s 3s 9s 9s 9s 13s 13s 13s -- -d 1 -j none --factor 3
-	delays 1s 1s 1s 2s 2s 2s 3s 3s 3s 6s 6s 6s -- -d 1 -j none -b linear
-	delays 1s 1s 1s 1s 1s 1s 1s 1s 1s 3s 3s 3s -- -d 1 -j none -b constant
-	delays 1s 1s 1s 1s 1s 1s 2s 2s 2s 4s 4s 4s -- -d 1 -j none -b fibonacci
-	delays 0s 0s 0s 1s 1s 1s 1s 1s 1s 2s 2s 2s -- -d 0,1 -j none
-	delays 0s 0s 0s 1s 1s 1s 2s 2s 2s 3s 3s 3s -- -d 0,1 -j none -b exponential
-	delays 500ms 500ms 500ms 1s 1s 1s 1s 1s 1s 2.5s 2.5s 2.5s -- \
-	    -j none --max-delay 1s
-	delays 800ms 800ms 800ms 1s 1s 1s 2s 2s 2s 3.8s 3.8s 3.8s -- \
-	    -j none --min-delay 800ms
+	delays 1s 1s 1s 2s 2s 2s 4s 4s 4s 8s 8s 8s 15s 15s 15s -- -d 1 -j none
+	delays 1s 1s 1s 3s 3s 3s 9s 9s 9s 27s 27s 27s 40s 40s 40s -- \
+	    -d 1 -j none --factor 3
+	delays 1s 1s 1s 2s 2s 2s 3s 3s 3s 4s 4s 4s 10s 10s 10s -- \
+	    -d 1 -j none -b linear
+	delays 1s 1s 1s 1s 1s 1s 1s 1s 1s 1s 1s 1s 4s 4s 4s -- \
+	    -d 1 -j none -b constant
+	delays 1s 1s 1s 1s 1s 1s 2s 2s 2s 3s 3s 3s 7s 7s 7s -- \
+	    -d 1 -j none -b fibonacci
+	delays 0s 0s 0s 1s 1s 1s 1s 1s 1s 1s 1s 1s 3s 3s 3s -- -d 0,1 -j none
+	delays 0s 0s 0s 1s 1s 1s 2s 2s 2s 4s 4s 4s 7s 7s 7s -- \
+	    -d 0,1 -j none -b exponential
+	delays 1s 1s 1s 2s 2s 2s 3s 3s 3s 3s 3s 3s 9s 9s 9s -- \
+	    -j none --max-delay 3s
+	delays 1.5s 1.5s 1.5s 2s 2s 2s 4s 4s 4s 8s 8s 8s 15.5s 15.5s 15.5s -- \
+	    -j none --min-delay 1.5s
 }
 
 @test "each kind of jitter has its bounds and its mean" {

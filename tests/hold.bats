@@ -188,7 +188,7 @@ mounted()
 	    $'err 3\nretry: attempt 3/3 failed (exit 7), giving up: attempts exhausted'
 	ends 7 -E --stop-on 7 -- "${says[@]}"
 	wrote 'out 1' \
-	    $'err 1\nretry: attempt 1/4 failed (exit 7), giving up: stop rule'
+	    $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: stop rule'
 	ends 124 -E -n 2 -t 0.1 -k 0 -- sh -c 'echo theirs >&2; exec sleep 20'
 	[ "$(<e)" = $'theirs\nretry: attempt 2/2 timed out after 0.1s, giving up: attempts exhausted' ]
 }
@@ -268,7 +268,7 @@ retry: did you mean -n 5?" ]
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]
-	[ "$(<err)" = $'held\nretry: attempt 1/4 killed by SIGTERM, giving up: interrupted' ]
+	[ "$(<err)" = $'held\nretry: attempt 1/5 killed by SIGTERM, giving up: interrupted' ]
 	[ ! -s out ]
 }
 

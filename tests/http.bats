@@ -828,7 +828,7 @@ bare()
 	ended
 	[ "$(<victim)" = precious ]
 	[ "$status" -eq 1 ]
-	says 'attempt 1/4 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/5 failed (exit 0, HTTP 404), giving up: not retryable'
 	[ -z "$(ls -A tmp)" ]
 }
 
@@ -1441,7 +1441,7 @@ quotes()
 		./retry -v --http-status stale -- true 2>err || status=$?
 	[ "$status" -eq 0 ]
 	says "status file 'stale' tells nothing: Permission denied"
-	says 'attempt 1/4 succeeded (exit 0)'
+	says 'attempt 1/5 succeeded (exit 0)'
 }
 
 @test "where the dump is not to be seen, a POST counts as sent" {

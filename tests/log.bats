@@ -192,7 +192,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 
 @test "a workflow gets one warning however it ended" {
 	ends 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
-	warned 'retry: attempt 1/4 failed (exit 7), giving up: stop rule'
+	warned 'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
 	ends 124 --log-format github -T 0.1 -k 0 -- sleep 20
 	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
 	ends 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
@@ -203,7 +203,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 
 @test "a workflow hears of a success that took more than one attempt" {
 	ends 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
-	warned 'retry: attempt 3/4 succeeded (exit 0)'
+	warned 'retry: attempt 3/5 succeeded (exit 0)'
 	ends 0 --log-format github -- true
 	[ ! -s e ]
 }
@@ -232,7 +232,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 @test "a workflow is not warned of a success at once" {
 	ends 0 -v --log-format github -- true
 	run ! grep '^::' e
-	grep -q '^retry: attempt 1/4 succeeded' e
+	grep -q '^retry: attempt 1/5 succeeded' e
 }
 
 @test "percent signs and newlines are escaped as a workflow wants it" {

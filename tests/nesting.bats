@@ -85,7 +85,7 @@ under()
 
 @test "RETRY_MAX_ATTEMPTS is the number of attempts in all" {
 	[ "$(told RETRY_MAX_ATTEMPTS -n 2)" = $'2\n2' ]
-	[ "$(told RETRY_MAX_ATTEMPTS --stop-on 7)" = 4 ]
+	[ "$(told RETRY_MAX_ATTEMPTS --stop-on 7)" = 5 ]
 	[ "$(told RETRY_MAX_ATTEMPTS --retries 5 --stop-on 7)" = 6 ]
 }
 
@@ -576,13 +576,13 @@ layers()
 @test "an inherited deadline keeps a delay that would pass it from beginning" {
 	under '"$RETRY" -d 200 -j none sh -c "exit 7"'
 	[ "$status" -eq 7 ]
-	[ "${stderr_lines[0]}" = 'retry: attempt 1/4 failed (exit 7), giving up: deadline' ]
+	[ "${stderr_lines[0]}" = 'retry: attempt 1/5 failed (exit 7), giving up: deadline' ]
 }
 
 @test "an inherited deadline leaves the number of attempts alone" {
 	under '"$RETRY" sh -c "echo \$RETRY_MAX_ATTEMPTS"'
 	[ "$status" -eq 0 ]
-	[ "$output" = 4 ]
+	[ "$output" = 5 ]
 }
 
 @test "where the inherited deadline is past, nothing runs and it is 124" {

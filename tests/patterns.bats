@@ -301,7 +301,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 @test "--success-on stderr: makes a success of a failure, with its own status" {
 	run -4 --separate-stderr "$RETRY" -v -d 0 --success-on 'stderr:already exists' \
 	    sh -c 'echo "it already exists" >&2; exit 4'
-	[ "${stderr_lines[1]}" = 'retry: attempt 1/4 succeeded (exit 4)' ]
+	[ "${stderr_lines[1]}" = 'retry: attempt 1/5 succeeded (exit 4)' ]
 	judged attempts --success-on 'stderr:already exists' -- sh -c 'echo no >&2; exit 4'
 }
 
@@ -309,7 +309,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 	run -124 --separate-stderr "$RETRY" -t 0.3 -d 0 --stop-on stderr:fatal \
 	    sh -c 'echo fatal >&2; exec sleep 15'
 	[ "${stderr_lines[0]}" = fatal ]
-	[[ ${stderr_lines[1]} == 'retry: attempt 1/4 timed out '*', giving up: stop rule' ]]
+	[[ ${stderr_lines[1]} == 'retry: attempt 1/5 timed out '*', giving up: stop rule' ]]
 }
 
 @test "a match across two writes is found" {

@@ -245,14 +245,14 @@ named()
 	    '#' $'# \xff \e' '  attempts=7' ''
 	most 7 --policy ./policy
 	: >policy
-	most 4 --policy ./policy
+	most 5 --policy ./policy
 }
 
 @test "the last line need not end" {
 	printf 'quiet\nattempts=7' >policy
 	most 7 --policy ./policy
 	printf '#' >policy
-	most 4 --policy ./policy
+	most 5 --policy ./policy
 }
 
 @test "lines may end as they do on other systems" {

@@ -355,7 +355,7 @@ printed()
 @test "a value that speaks of loading is no failure" {
 	stub redis-cli 0 '' $'"a page that says: LOADING Redis is loading"\n'
 	ran 1 0 --preset redis -v bin/redis-cli
-	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
 }
 
 @test "apt-get update on a dead mirror is retried, and ends with 1 though it exits with 0" {
@@ -372,13 +372,13 @@ printed()
 @test "apt-get update without a complaint is a success" {
 	stub apt-get 0 '' $'Reading package lists...\n'
 	ran 1 0 --preset apt -v bin/apt-get update
-	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
 }
 
 @test "--success-on overrules what a preset calls a failure" {
 	replay redis-loading redis-cli
 	ran 1 0 --preset redis --success-on 0 -v bin/redis-cli
-	grep -q '^retry: attempt 1/4 succeeded (exit 0)$' err
+	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
 }
 
 #
@@ -506,7 +506,7 @@ printed()
 	gave_up 'not retryable'
 	stub ssh 255
 	echo 'ssh: connect to host h port 22: Connection refused' >bin/ssh.err
-	ran 4 255 --preset ssh bin/ssh host deploy
+	ran 5 255 --preset ssh bin/ssh host deploy
 	stub kubectl 3
 	printf '%s\n' 'error: Get "https://api/": dial tcp: i/o timeout' \
 		'command terminated with exit code 3' >bin/kubectl.err
@@ -519,5 +519,5 @@ printed()
 		'psql: error: connection to server on socket "/run/s" failed: No such file or directory' \
 		'Is the server running locally and accepting connections on that socket?' \
 		>bin/psql.err
-	ran 4 2 --preset psql bin/psql
+	ran 5 2 --preset psql bin/psql
 }

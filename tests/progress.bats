@@ -104,12 +104,12 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 # bats test_tags=slow
 @test "the wait before the first attempt is counted down as well" {
 	pty 0 -- "$RETRY" --seed 2 --splay 5 -- true
-	grep -q '@retry: attempt 1/4 in [1-5]s#' out
+	grep -q '@retry: attempt 1/5 in [1-5]s#' out
 	[[ $(cat out) == *'@#' ]]
 }
 
 @test "a very long wait is counted in minutes" {
-	pty 130 'see:attempt 2/4 in 2h' 'type:^C' -- \
+	pty 130 'see:attempt 2/5 in 2h' 'type:^C' -- \
 	    "$RETRY" -d 2h --max-delay 2h -j none -- false
 }
 

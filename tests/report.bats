@@ -153,7 +153,7 @@ fails=(sh -c 'exit 7')
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
 	    "status", "signal", "http_status", "verdict", "rule", "delay_ms",
 	    "slept_ms", "budget_exhausted"]' \
-	    'r["command"] == ["true"] and r["attempts_max"] == 4 and
+	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
 	    r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
 	    r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and

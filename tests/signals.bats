@@ -76,7 +76,7 @@ children()
 	for name in HUP INT QUIT TERM; do
 		listening "$name"
 		[ "$status" -eq 3 ]
-		told 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+		told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 		told 'retry: ended after 1 attempt in .*: interrupted'
 	done
 }
@@ -87,7 +87,7 @@ children()
 	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
 		listening "$name"
 		[ "$status" -eq 0 ]
-		told 'retry: attempt 2/4 succeeded \(exit 0\)'
+		told 'retry: attempt 2/5 succeeded \(exit 0\)'
 	done
 }
 
@@ -116,7 +116,7 @@ children()
 	kill -TERM "$(<pid)"
 	ended
 	said 'killed TERM'
-	told 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
+	told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
 @test "a rule to retry a signal does not outvote whoever sent it" {
@@ -265,7 +265,7 @@ children()
 @test "TERM that the command sends to its parent ends the series" {
 	is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
 	said kept
-	told 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 }
 
 @test "SEGV and its like, sent to retry, are not the command's" {

@@ -72,8 +72,8 @@ ran()
 @test "a success on a later attempt is a success" {
 	fated 'exited 0' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
 	ran 3
-	said 'retry: attempt 1/4 failed (exit 1), retrying in 0s' \
-	    'retry: attempt 2/4 failed (exit 1), retrying in 0s'
+	said 'retry: attempt 1/5 failed (exit 1), retrying in 0s' \
+	    'retry: attempt 2/5 failed (exit 1), retrying in 0s'
 }
 
 @test "after the last attempt its exit status is retry's" {
@@ -84,10 +84,10 @@ ran()
 	    'retry: attempt 3/3 failed (exit 13), giving up: attempts exhausted'
 }
 
-@test "four attempts are made unless told otherwise" {
+@test "five attempts are made unless told otherwise" {
 	fated 'exited 7' -d 0 sh -c 'echo >>ran; exit 7'
-	ran 4
-	said_like 'retry: attempt 4/4 failed \(exit 7\), giving up: attempts exhausted'
+	ran 5
+	said_like 'retry: attempt 5/5 failed \(exit 7\), giving up: attempts exhausted'
 }
 
 @test "--retries N is N attempts after the first" {
@@ -152,7 +152,7 @@ ran()
 		rm -f ran
 		fated "killed $name" -d 0 sh -c "echo >>ran; kill -$name \$\$"
 		ran 1
-		said "retry: attempt 1/4 killed by SIG$name, giving up: not retryable"
+		said "retry: attempt 1/5 killed by SIG$name, giving up: not retryable"
 	done
 }
 
@@ -201,7 +201,7 @@ ran()
 @test "a timeout of 0 is none" {
 	fated 'exited 0' -t 0 sleep 0.05
 	fated 'exited 0' -t 0 -v true
-	said_like 'retry: attempt 1/4 succeeded \(exit 0\)'
+	said_like 'retry: attempt 1/5 succeeded \(exit 0\)'
 }
 
 #
@@ -212,7 +212,7 @@ ran()
 	fated 'exited 0' -v \
 	    sh -c "trap 'exit 0' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
-	said_like 'retry: attempt 1/4 succeeded \(exit 0\)'
+	said_like 'retry: attempt 1/5 succeeded \(exit 0\)'
 }
 
 @test "after HUP, INT, QUIT or TERM no further attempt is made" {
@@ -221,14 +221,14 @@ ran()
 		fated 'exited 5' -d 0 sh -c \
 		    "trap 'exit 5' $name; echo >>ran; (kill -$name \$PPID); $linger"
 		ran 1
-		said 'retry: attempt 1/4 failed (exit 5), giving up: interrupted'
+		said 'retry: attempt 1/5 failed (exit 5), giving up: interrupted'
 	done
 }
 
 @test "retry dies of TERM where the command does" {
 	fated 'killed TERM' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 	ran 1
-	said 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
+	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
 @test "being interrupted comes before a stop rule and the number of attempts" {
@@ -241,20 +241,20 @@ ran()
 	fated 'killed TERM' -t 300ms -k 100ms \
 	    sh -c "trap '' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
-	said 'retry: attempt 1/4 killed by SIGTERM, giving up: interrupted'
+	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
 @test "being interrupted after a limit leaves the status at 124" {
 	fated 'exited 124' -d 0 -t 200ms \
 	    sh -c "trap '(kill -INT \$PPID); exit 3' TERM; echo >>ran; $linger"
 	ran 1
-	said_like 'retry: attempt 1/4 timed out after .*, giving up: interrupted'
+	said_like 'retry: attempt 1/5 timed out after .*, giving up: interrupted'
 }
 
 @test "a signal during a delay ends it at once and without a word" {
 	fated 'killed TERM' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
 	ran 1
-	said 'retry: attempt 1/4 failed (exit 7), retrying in 1m40s'
+	said 'retry: attempt 1/5 failed (exit 7), retrying in 1m40s'
 }
 
 @test "a signal during a delay is interrupted in the line of -v" {
@@ -294,7 +294,7 @@ ran()
 	printf '#!/bin/sh\nrm "$0"\nexit 9\n' >fickle
 	chmod +x fickle
 	fated 'exited 127' -d 0 ./fickle
-	said 'retry: attempt 1/4 failed (exit 9), retrying in 0s' \
+	said 'retry: attempt 1/5 failed (exit 9), retrying in 0s' \
 	    "retry: cannot run './fickle': No such file or directory"
 }
 
@@ -432,7 +432,7 @@ crowded()
 @test "the last line of -v counts one attempt in the singular" {
 	fated 'exited 0' -v true
 	[ "$(lines err)" -eq 2 ]
-	[ "$(head -n 1 err)" = 'retry: attempt 1/4 succeeded (exit 0)' ]
+	[ "$(head -n 1 err)" = 'retry: attempt 1/5 succeeded (exit 0)' ]
 	tail -n 1 err | grep -qxE 'retry: ended after 1 attempt in [0-9.]+m?s: succeeded'
 }
 
@@ -470,7 +470,7 @@ crowded()
 
 @test "a stop rule comes before what is not retryable" {
 	fated 'exited 3' --stop-on 3 --retry-on 4 sh -c 'exit 3'
-	said 'retry: attempt 1/4 failed (exit 3), giving up: stop rule'
+	said 'retry: attempt 1/5 failed (exit 3), giving up: stop rule'
 }
 
 @test "what is not retryable comes before the number of attempts" {

@@ -98,7 +98,7 @@ script()
 	    SHELL=/bin/sh PATH=/usr/bin:/bin "$RETRY" -d 0 \
 	    sh -c 'echo "$HOME"; [ "$RETRY_ATTEMPT" -eq 2 ]' <&-
 	[ "$output" = "$PWD"$'\n'"$PWD" ]
-	[ "$stderr" = 'retry: attempt 1/4 failed (exit 1), retrying in 0s' ]
+	[ "$stderr" = 'retry: attempt 1/5 failed (exit 1), retrying in 0s' ]
 }
 
 @test "a megabyte of arguments passes" {
@@ -468,7 +468,7 @@ idle()
 	    'echo rest' >script
 	run -0 --separate-stderr sh < <(cat script)
 	[ "$output" = rest ]
-	[ "$stderr" = 'retry: attempt 1/4 failed (exit 1), retrying in 0s' ]
+	[ "$stderr" = 'retry: attempt 1/5 failed (exit 1), retrying in 0s' ]
 }
 
 @test "what the command leaves unread is left to whoever comes next" {

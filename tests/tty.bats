@@ -49,7 +49,7 @@ export PS1='person> '
 	    "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
 	times 1 INT
 	times 1 ready
-	times 1 'retry: attempt 1/4 failed \(exit 3\), giving up: interrupted'
+	times 1 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 }
 
 @test "one Ctrl-C below a shell gives the command one SIGINT" {
@@ -109,7 +109,7 @@ export PS1='person> '
 	    "$RETRY" -d 0 -- sh -c 'echo ready; exec sleep 20'
 	times 1 'killed QUIT'
 	times 1 ready
-	times 1 'retry: attempt 1/4 killed by SIGQUIT, giving up: interrupted'
+	times 1 'retry: attempt 1/5 killed by SIGQUIT, giving up: interrupted'
 }
 
 @test "one Ctrl-\\ gives the command one SIGQUIT" {
@@ -135,7 +135,7 @@ export PS1='person> '
 	    'type:"$RETRY" -d 1s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?^M' \
 	    next:retrying 'type:^Z' see:Stopped "$prompt" \
 	    'type:fg^M' "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 1 'retry: attempt 1/4 failed .*'
+	times 1 'retry: attempt 1/5 failed .*'
 	times 0 'retry: attempt 2/4 .*'
 }
 

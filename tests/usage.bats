@@ -174,8 +174,8 @@ loud()
 # How many attempts
 #
 
-@test "four attempts is the default, no limit where there is a deadline" {
-	most 4
+@test "five attempts is the default, no limit where there is a deadline" {
+	most 5
 	most inf -T 60
 	most inf -T 60 -d 1
 	most 3 -T 60 -n 3
@@ -184,9 +184,9 @@ loud()
 }
 
 @test "a deadline of 0 is none, and leaves the number of attempts alone" {
-	most 4 -T 0
-	most 4 -T 60 -T 0
-	most 4 -T 0ms
+	most 5 -T 0
+	most 5 -T 60 -T 0
+	most 5 -T 0ms
 }
 
 @test "a number of attempts can be large, or inf" {
