@@ -200,11 +200,11 @@ const struct scenario scenarios[] = {
 		.variants = {
 			{
 				.name = "full",
-				.options = { "-n", "4" },
+				.options = { "-n", "4", "-d", "500ms" },
 			},
 			{
 				.name = "full, budget",
-				.options = { "-n", "4", SHARED },
+				.options = { "-n", "4", "-d", "500ms", SHARED },
 			},
 		},
 	},
