@@ -90,19 +90,26 @@ deliver(struct run *run, struct hold *hold, bool hurried)
 	return number;
 }
 
-/* Lines that a slow reader has not taken yet have a moment left. */
-static void
+/*
+ * Lines that a slow reader has not taken yet have a moment left. Returns the
+ * signal that ended the wait, or 0.
+ */
+static int
 say_last_words(struct run *run)
 {
 	nanos until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
 
 	while (run->pump.lines.length > 0) {
 		nanos left = until - context_now(CLOCK_MONOTONIC);
+		struct wakeup wakeup;
 
 		if (left <= 0)
-			return;
-		pump_wait(&run->pump, left);
+			break;
+		wakeup = pump_wait(&run->pump, left);
+		if (signals_end_series(wakeup.signal))
+			return wakeup.signal;
 	}
+	return 0;
 }
 
 /*
@@ -151,8 +158,19 @@ lose(struct run *run, int error, const char *which)
 		.reason = REASON_INTERNAL };
 }
 
-/* Writes what is to be written about all of it. */
-static void
+/* How it ends where a signal ended one of the last waits. */
+static struct step
+interrupted(int number)
+{
+	return (struct step){ .signal = number, .reason = REASON_INTERRUPTED };
+}
+
+/*
+ * Writes what is to be written about all of it. What is held is let go before:
+ * what cannot be written is said in any case. Returns the signal that ended a
+ * wait for a reader, or 0.
+ */
+static int
 record(struct run *run, const struct step *step)
 {
 	nanos now = context_now(CLOCK_BOOTTIME);
@@ -161,16 +179,20 @@ record(struct run *run, const struct step *step)
 		.signal = step->signal,
 		.elapsed = now - run->history.began,
 		.id = nesting_id(&run->nesting) };
+	int number = 0;
 
 	report_end(
 	    &run->pump.lines, &run->policy, &run->history, step->reason, now);
-	if (run->journal != NULL)
+	lines_release(&run->pump.lines, step->reason == REASON_SUCCEEDED);
+	if (run->journal != NULL) {
 		journal_wake(run->journal, now - run->history.began);
-	if (run->journal != NULL)
-		record_write(&run->policy, run->journal, &ending, &run->pump);
+		number = record_write(
+		    &run->policy, run->journal, &ending, &run->pump);
+	}
 	notify_status(
-	    STRINGS(step->reason == REASON_SUCCEEDED ? "" : "gave up: ",
-		verdict_reason_words(step->reason)));
+	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",
+		verdict_reason_words(ending.reason)));
+	return number;
 }
 
 int
@@ -185,19 +207,17 @@ closing_finish(struct run *run, struct step step)
 	    step.reason == REASON_INTERRUPTED);
 	lost = undelivered(run, &step, &which);
 	if (number != 0)
-		step = (struct step){ .signal = number,
-			.reason = REASON_INTERRUPTED };
+		step = interrupted(number);
 	else if (lost != 0)
 		step = lose(run, lost, which);
-	record(run, &step);
-	lines_release(&run->pump.lines, step.reason == REASON_SUCCEEDED);
-	if (step.reason != REASON_SUCCEEDED &&
-	    step.reason != REASON_INTERRUPTED) {
+	number = record(run, &step);
+	if (number == 0 && step.reason != REASON_SUCCEEDED &&
+	    step.reason != REASON_INTERRUPTED)
 		number = hooks_give_up(&run->hook, run->nesting.env);
-		if (number != 0)
-			step.signal = number;
-	}
-	say_last_words(run);
+	if (number == 0)
+		number = say_last_words(run);
+	if (number != 0)
+		step.signal = number;
 	request_close(&run->request);
 	if (step.signal != 0)
 		signals_die(step.signal);
@@ -207,12 +227,11 @@ closing_finish(struct run *run, struct step step)
 void
 closing_die(struct run *run, int number)
 {
-	struct step step = { .signal = number, .reason = REASON_INTERRUPTED };
+	struct step step = interrupted(number);
+	int other = deliver(run, &run->pump.plumbing.err, true);
 
-	deliver(run, &run->pump.plumbing.err, true);
-	record(run, &step);
-	lines_release(&run->pump.lines, false);
-	say_last_words(run);
+	if (record(run, &step) == 0 && other == 0)
+		say_last_words(run);
 	request_close(&run->request);
 	signals_die(number);
 }

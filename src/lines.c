@@ -116,7 +116,7 @@ level(const struct line *line)
 	case LOUDNESS_QUIET:
 		break;
 	}
-	return "error";
+	return line->warning ? "warning" : "error";
 }
 
 static char *

@@ -46,6 +46,7 @@ struct fact {
 struct line {
 	enum loudness least;
 	bool last; /* the one that tells how it all ended */
+	bool warning; /* though said under -q, it is not of our own failure */
 	const char *const *strings;
 	const struct fact *facts; /* NULL: none */
 };

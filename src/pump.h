@@ -20,4 +20,7 @@ struct pump {
 /* Waits for a signal or for nap to pass, 30 s at most; with 0 or less looks. */
 struct wakeup pump_wait(struct pump *pump, nanos nap);
 
+/* The same, and no longer than until fd has room for something. */
+struct wakeup pump_wait_room(struct pump *pump, int fd, nanos nap);
+
 #endif

@@ -10,6 +10,10 @@
 #include "quote.h"
 #include "target.h"
 
+/* How long a reader that takes nothing is waited for; and if we are to end. */
+#define PATIENCE (2 * NANOS_SECOND)
+#define HURRY (100 * NANOS_MS)
+
 /* All that can be told. */
 struct record {
 	const struct policy *policy;
@@ -244,25 +248,40 @@ put_metrics(struct page *page, const void *with)
 	page_put(page, "} 1\n");
 }
 
+/* Who watches by these files must learn of it: under -q, too. */
 static void
-write_document(const struct target *target, const char *what, struct pump *pump)
+write_document(
+    const struct target *target, const char *what, struct target_wait *wait)
 {
-	if (target->file != NULL && !target_write(target, pump))
-		lines_say(&pump->lines, LOUDNESS_PLAIN,
-		    STRINGS("cannot write ", what, " '", target->file,
-			"': ", strerror(errno)));
+	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
+
+	if (target->file == NULL || target_write(target, wait))
+		return;
+	line.strings = STRINGS(
+	    "cannot write ", what, " '", target->file, "': ", strerror(errno));
+	lines_tell(&wait->pump->lines, &line);
 }
 
-void
+int
 record_write(const struct policy *policy, const struct journal *journal,
-    const struct ending *ending, struct pump *pump)
+    struct ending *ending, struct pump *pump)
 {
 	const struct record record = { policy, journal, ending,
 		context_now(CLOCK_REALTIME) };
 	const struct target report = { policy->report, 0, put_report, &record };
 	const struct target metrics = { policy->metrics, 0644, put_metrics,
 		&record };
+	struct target_wait wait = { .pump = pump,
+		.patience =
+		    ending->reason == REASON_INTERRUPTED ? HURRY : PATIENCE };
 
-	write_document(&report, "report", pump);
-	write_document(&metrics, "metrics", pump);
+	write_document(&report, "report", &wait);
+	if (wait.signal != 0)
+		*ending = (struct ending){ .reason = REASON_INTERRUPTED,
+			.status = 128 + wait.signal,
+			.signal = wait.signal,
+			.elapsed = ending->elapsed,
+			.id = ending->id };
+	write_document(&metrics, "metrics", &wait);
+	return wait.signal;
 }

@@ -18,8 +18,12 @@ struct ending {
 	const char *id; /* RETRY_ID's value */
 };
 
-/* Writes what the policy asks for. What goes wrong is a warning. */
-void record_write(const struct policy *policy, const struct journal *journal,
-    const struct ending *ending, struct pump *pump);
+/*
+ * Writes what the policy asks for. What goes wrong is a warning. Returns the
+ * signal that ended the wait for a reader, or 0; what is written after it
+ * tells of that ending, and is not waited for.
+ */
+int record_write(const struct policy *policy, const struct journal *journal,
+    struct ending *ending, struct pump *pump);
 
 #endif

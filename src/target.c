@@ -3,18 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "context.h"
+#include "number.h"
 #include "proc.h"
-
-/* How long a reader that takes nothing is waited for. */
-#define PATIENCE (2 * NANOS_SECOND)
 
 /* As many links does the kernel follow. */
 #define LINKS_MOST 40
@@ -45,13 +43,82 @@ set_mode(int fd, const struct target *target, const struct stat *old)
 	return old == NULL || fchmod(fd, old->st_mode & 0777) == 0;
 }
 
+/* Up to its last slash. */
+static size_t
+length_of_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash + 1 - path);
+}
+
+/*
+ * Whether the kernel itself would follow this, were it a link: one that
+ * somebody else has left in a directory like /tmp may lead to any file of ours.
+ */
+static bool
+is_trusted(const char *path, const struct stat *file)
+{
+	size_t directory = length_of_directory(path);
+	char parent[PATH_MAX] = ".";
+	struct stat stat_of_parent;
+
+	if (directory > 0) {
+		memcpy(parent, path, directory);
+		parent[directory] = '\0';
+	}
+	if (stat(parent, &stat_of_parent) == -1)
+		return false;
+	return (stat_of_parent.st_mode & S_ISVTX) == 0 ||
+	    (stat_of_parent.st_mode & S_IWOTH) == 0 ||
+	    file->st_uid == geteuid() || file->st_uid == stat_of_parent.st_uid;
+}
+
+/* All that a target is to hold, before any of it is written. */
+struct document {
+	int fd;
+	char *bytes;
+	size_t length;
+};
+
+/* Is to be discarded in any case. */
+static bool
+compose(struct document *document, const struct target *target)
+{
+	off_t length;
+
+	*document = (struct document){ .fd = memfd_create("retry", MFD_CLOEXEC),
+		.bytes = MAP_FAILED };
+	if (document->fd == -1 || !fill(document->fd, target))
+		return false;
+	length = lseek(document->fd, 0, SEEK_CUR);
+	if (length <= 0)
+		return false;
+	document->length = (size_t)length;
+	document->bytes = mmap(
+	    NULL, document->length, PROT_READ, MAP_SHARED, document->fd, 0);
+	return document->bytes != MAP_FAILED;
+}
+
+/* Leaves errno alone. */
+static void
+discard(struct document *document)
+{
+	int error = errno;
+
+	if (document->bytes != MAP_FAILED)
+		munmap(document->bytes, document->length);
+	if (document->fd != -1)
+		close(document->fd);
+	errno = error;
+}
+
 /* A name in the same directory that nobody else has. */
 static bool
 name_beside(char path[PATH_MAX], const char *file)
 {
 	static const char prefix[] = ".retry-", suffix[] = ".tmp";
-	const char *slash = strrchr(file, '/');
-	size_t length = slash == NULL ? 0 : (size_t)(slash + 1 - file);
+	size_t length = length_of_directory(file);
 
 	if (length + sizeof prefix + CONTEXT_UUID + sizeof suffix > PATH_MAX) {
 		errno = ENAMETOOLONG;
@@ -92,39 +159,119 @@ replace(const struct target *target, const char *file, const struct stat *old)
 	return error == 0;
 }
 
+/*
+ * With the first byte the old text is lost, so that there has to be room for
+ * all of the new one before. Should it fail after all, nothing is left that
+ * could be taken for a whole text.
+ */
+static bool
+write_over(int fd, const struct document *document)
+{
+	struct rlimit limit;
+	size_t done = 0;
+	ssize_t put = 0;
+	int error;
+
+	errno = EFBIG;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    document->length > limit.rlim_cur)
+		return false;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)document->length) ==
+		-1 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return false;
+	while (done < document->length) {
+		put =
+		    write(fd, document->bytes + done, document->length - done);
+		if (put == -1)
+			break;
+		done += (size_t)put;
+	}
+	if (put != -1 && ftruncate(fd, (off_t)document->length) == 0)
+		return true;
+	error = errno;
+	if (done > 0 && ftruncate(fd, 0) == -1)
+		error = errno;
+	errno = error;
+	return false;
+}
+
+/* Whether this is why a file cannot be replaced, though perhaps written to. */
+static bool
+is_fixed(int error)
+{
+	return error == EBUSY || error == EACCES || error == EPERM ||
+	    error == EROFS;
+}
+
+/*
+ * Writes to the file that is there, because it cannot be replaced: it is a
+ * mount point, or its directory is not ours to write to.
+ */
+static bool
+overwrite(const struct target *target, const char *file, int why)
+{
+	struct document document;
+	struct stat stat;
+	int fd = -1, error;
+	bool done = compose(&document, target);
+
+	if (done)
+		fd = open(file,
+		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	done = fd != -1 && fstat(fd, &stat) == 0;
+	errno = done ? why : errno;
+	/* What is a mount point has not been left there by just anybody. */
+	done = done && S_ISREG(stat.st_mode) &&
+	    (why == EBUSY || is_trusted(file, &stat)) &&
+	    write_over(fd, &document);
+	error = errno;
+	if (fd != -1 && close(fd) == -1 && done) {
+		error = errno;
+		done = false;
+	}
+	discard(&document);
+	errno = error;
+	return done;
+}
+
+/*
+ * Waits for a reader, up to then. False: he takes too long, or a signal has
+ * ended this wait or one before it.
+ */
+static bool
+await_reader(struct target_wait *wait, int fd, nanos *until)
+{
+	nanos left = *until - context_now(CLOCK_MONOTONIC);
+	struct wakeup wakeup;
+
+	errno = wait->signal != 0 ? EINTR : ETIMEDOUT;
+	if (wait->signal != 0 || left <= 0)
+		return false;
+	wakeup = pump_wait_room(wait->pump, fd, left);
+	*until = number_add(*until, wakeup.stopped);
+	if (signals_end_series(wakeup.signal))
+		wait->signal = wakeup.signal;
+	errno = EINTR;
+	return wait->signal == 0;
+}
+
 /* What was said already comes first. */
 static void
-let_lines_go(struct pump *pump)
+let_lines_go(struct target_wait *wait)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + PATIENCE;
+	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
 
-	while (lines_pollfd(&pump->lines).fd != -1) {
-		nanos left = until - context_now(CLOCK_MONOTONIC);
-		struct wakeup wakeup = pump_wait(pump, left);
-
-		if (left <= 0 || signals_end_series(wakeup.signal))
+	while (lines_pollfd(&wait->pump->lines).fd != -1)
+		if (!await_reader(wait, -1, &until))
 			return;
-	}
-}
-
-/* False: it takes too long, or somebody wants us to end. */
-static bool
-await_room(struct pump *pump, const struct outlet *outlet, nanos until)
-{
-	struct pollfd fds[] = { { .fd = -1 },
-		{ .fd = outlet->fd, .events = POLLOUT } };
-	nanos left = until - context_now(CLOCK_MONOTONIC);
-	struct wakeup wakeup = signals_wait(&pump->signals, fds, 2, left);
-
-	errno = ETIMEDOUT;
-	return left > 0 && !signals_end_series(wakeup.signal);
 }
 
 static bool
-write_out(struct pump *pump, const struct outlet *outlet, const char *bytes,
-    size_t length)
+write_out(struct target_wait *wait, const struct outlet *outlet,
+    const char *bytes, size_t length)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + PATIENCE;
+	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
 
 	while (length > 0) {
 		ssize_t put = outlet_put(outlet, bytes, length);
@@ -132,37 +279,26 @@ write_out(struct pump *pump, const struct outlet *outlet, const char *bytes,
 		if (put > 0) {
 			bytes += put;
 			length -= (size_t)put;
-			until = context_now(CLOCK_MONOTONIC) + PATIENCE;
+			until = context_now(CLOCK_MONOTONIC) + wait->patience;
 			continue;
 		}
 		if (put == 0 || (errno != EAGAIN && errno != EINTR) ||
-		    !await_room(pump, outlet, until))
+		    !await_reader(wait, outlet->fd, &until))
 			return false;
 	}
 	return true;
 }
 
-/* Whole before it is written, so that it goes in as few pieces as can be. */
+/* Goes in as few pieces as can be. */
 static bool
-deliver(
-    const struct target *target, const struct outlet *outlet, struct pump *pump)
+deliver(const struct target *target, const struct outlet *outlet,
+    struct target_wait *wait)
 {
-	int fd = memfd_create("retry", MFD_CLOEXEC), error;
-	bool done = fd != -1 && fill(fd, target);
-	off_t length = done ? lseek(fd, 0, SEEK_CUR) : 0;
-	char *bytes = MAP_FAILED;
+	struct document document;
+	bool done = compose(&document, target) &&
+	    write_out(wait, outlet, document.bytes, document.length);
 
-	if (length > 0)
-		bytes =
-		    mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fd, 0);
-	done = bytes != MAP_FAILED &&
-	    write_out(pump, outlet, bytes, (size_t)length);
-	error = errno;
-	if (bytes != MAP_FAILED)
-		munmap(bytes, (size_t)length);
-	if (fd != -1)
-		close(fd);
-	errno = error;
+	discard(&document);
 	return done;
 }
 
@@ -174,7 +310,8 @@ descriptor(const char *file)
 }
 
 static bool
-write_to_descriptor(const struct target *target, int fd, struct pump *pump)
+write_to_descriptor(
+    const struct target *target, int fd, struct target_wait *wait)
 {
 	int flags = fcntl(fd, F_GETFD);
 	struct outlet outlet;
@@ -184,51 +321,35 @@ write_to_descriptor(const struct target *target, int fd, struct pump *pump)
 		errno = EBADF;
 		return false;
 	}
-	let_lines_go(pump);
+	let_lines_go(wait);
 	outlet = outlet_open(fd);
-	return deliver(target, &outlet, pump);
+	return deliver(target, &outlet, wait);
 }
 
 static bool
-write_to_file(const struct target *target, const char *file, struct pump *pump)
+write_to_file(
+    const struct target *target, const char *file, struct target_wait *wait)
 {
 	struct outlet outlet = { .way = OUTLET_PRIVATE };
 	struct stat old;
 	bool found = stat(file, &old) == 0, done;
 	int error;
 
-	if (!found || S_ISREG(old.st_mode))
-		return replace(target, file, found ? &old : NULL);
+	if (!found || S_ISREG(old.st_mode)) {
+		done = replace(target, file, found ? &old : NULL);
+		return done || !found || !is_fixed(errno)
+		    ? done
+		    : overwrite(target, file, errno);
+	}
 	/* A FIFO without a reader is not waited for. */
 	outlet.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (outlet.fd == -1)
 		return false;
-	done = deliver(target, &outlet, pump);
+	done = deliver(target, &outlet, wait);
 	error = errno;
 	close(outlet.fd);
 	errno = error;
 	return done;
-}
-
-/*
- * Whether the kernel itself would follow this link: one that somebody else has
- * left in a directory like /tmp may lead to any file of ours.
- */
-static bool
-is_trusted(const char *path, size_t directory, const struct stat *link)
-{
-	char parent[PATH_MAX] = ".";
-	struct stat stat_of_parent;
-
-	if (directory > 0) {
-		memcpy(parent, path, directory);
-		parent[directory] = '\0';
-	}
-	if (stat(parent, &stat_of_parent) == -1)
-		return false;
-	return (stat_of_parent.st_mode & S_ISVTX) == 0 ||
-	    (stat_of_parent.st_mode & S_IWOTH) == 0 ||
-	    link->st_uid == geteuid() || link->st_uid == stat_of_parent.st_uid;
 }
 
 /*
@@ -238,14 +359,13 @@ is_trusted(const char *path, size_t directory, const struct stat *link)
 static bool
 follow(char path[PATH_MAX], int fd, const struct stat *link)
 {
-	const char *slash = strrchr(path, '/');
-	size_t directory = slash == NULL ? 0 : (size_t)(slash + 1 - path);
+	size_t directory = length_of_directory(path);
 	char said[PATH_MAX];
 	ssize_t length = readlinkat(fd, "", said, sizeof said - 1);
 
 	if (length == -1)
 		return false;
-	if (!is_trusted(path, directory, link)) {
+	if (!is_trusted(path, link)) {
 		errno = EACCES;
 		return false;
 	}
@@ -308,7 +428,7 @@ resolve(char path[PATH_MAX], const char *file)
 }
 
 bool
-target_write(const struct target *target, struct pump *pump)
+target_write(const struct target *target, struct target_wait *wait)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -316,6 +436,6 @@ target_write(const struct target *target, struct pump *pump)
 	if (!resolve(path, target->file))
 		return false;
 	fd = descriptor(path);
-	return fd != -1 ? write_to_descriptor(target, fd, pump)
-			: write_to_file(target, path, pump);
+	return fd != -1 ? write_to_descriptor(target, fd, wait)
+			: write_to_file(target, path, wait);
 }

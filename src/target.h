@@ -5,7 +5,9 @@
  * nobody sees half of one. Of a symbolic link that is the name it stands for,
  * and the link stays. What is no regular file (a device, a FIFO) and what
  * is named by its descriptor ("-", which is standard error, /dev/stdout,
- * /dev/fd/3) is written to as it is, for as long as its reader takes it.
+ * /dev/fd/3) is written to as it is, for as long as its reader takes it. So is
+ * a file that cannot be replaced, a mount point or one in a directory that is
+ * not ours to write to: in one go, but a reader may see half of it.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -22,7 +24,18 @@ struct target {
 	const void *with;
 };
 
-/* False, with errno, where it could not be written; then nothing is changed. */
-bool target_write(const struct target *target, struct pump *pump);
+/* How readers who take their time are waited for. */
+struct target_wait {
+	struct pump *pump;
+	nanos patience; /* with one who takes nothing */
+	int signal; /* which ended a wait, so that there is no other; or 0 */
+};
+
+/*
+ * False, with errno, where it could not be written: EINTR where wait->signal
+ * is why. What was there before is there still, unless it is one of what is
+ * written to as it is.
+ */
+bool target_write(const struct target *target, struct target_wait *wait);
 
 #endif

@@ -490,17 +490,108 @@ fails=(sh -c 'exit 7')
 	[ "$got" -eq 3 ]
 }
 
-@test "a signal while nobody reads the report does not change the status" {
-	mkfifo pipe
-	exec 5<>pipe
-	start sh -c 'exec 5>&-; exec "$@" 2>pipe' sh "$RETRY" --report - -n 1 \
-	    sh -c 'echo ready; exit 3' x "$(printf '%0100000d' 7)"
-	wait_for said ready
-	wait_for childless
-	kill -TERM "$pid" 2>/dev/null || :
+# choke PIPE: makes a pipe of this name that is full and that nobody reads. It
+# stays open, so that there is somebody who could.
+choke()
+{
+	local open
+	mkfifo "$1"
+	exec {open}<>"$1"
+	: "$open"
+	dd if=/dev/zero bs=4096 count=64 oflag=nonblock of="$1" 2>/dev/null || :
+}
+
+# The attempts are over: ./began says that there was one.
+over()
+{
+	[ -e began ] && childless
+}
+
+# dies_in WAIT READY ERR STATUS [OPTION]...: each signal that ends a series ends
+# retry in a wait that is reached when READY succeeds, and that comes after an
+# attempt with this STATUS; ERR is its standard error. No hook runs then.
+dies_in()
+{
+	local what=$1 ready=$2 err=$3 exit=$4 number=0 out=out held='' name
+	shift 4
+	[[ $what != 'held output' ]] || out=full held='echo out; '
+	[[ $what != 'held errors' ]] || held='echo err >&2; '
+	for name in HUP:129 INT:130 QUIT:131 TERM:143; do
+		rm -f began hooked
+		start sh -c 'out=$1 err=$2; shift 2; exec "$@" >>"$out" 2>"$err"' \
+		    sh "$out" "$err" "$RETRY" "$@" -- \
+		    sh -c "$held"': >began; exit "$1"' sh "$exit"
+		wait_for eval "$ready"
+		kill "-${name%:*}" "$pid"
+		ended
+		[ "$status" -eq "${name#*:}" ] || {
+			echo "$what, ${name%:*}: status $status"
+			return 1
+		}
+		[[ $what == *hook* ]] || [ ! -e gave-up ]
+		((++number))
+	done
+	[ "$number" -eq 4 ]
+}
+
+# bats test_tags=slow
+@test "HUP, INT, QUIT and TERM end retry in each wait at the end" {
+	local gave_up=(--on-give-up 'touch gave-up')
+	choke full
+	dies_in 'a delay' over err 3 "${gave_up[@]}" -d 60 -j none
+	dies_in 'a report' over err 3 "${gave_up[@]}" -n 1 --report full
+	dies_in 'metrics' over err 3 "${gave_up[@]}" -n 1 --metrics full
+	dies_in 'a report of a success' over err 0 "${gave_up[@]}" --report full
+	dies_in 'a report to -' over full 3 "${gave_up[@]}" -n 1 -q --report -
+	dies_in 'lines before a report' over full 3 "${gave_up[@]}" -n 1 \
+	    --report -
+	dies_in 'a report after -E' over full 3 "${gave_up[@]}" -n 1 -E \
+	    --report -
+	dies_in 'a hook' '[ -e hooked ]' err 3 -n 1 \
+	    --on-give-up 'touch hooked; sleep 30; touch gave-up'
+	dies_in 'a deaf hook' '[ -e hooked ]' err 3 -n 1 \
+	    --on-give-up 'trap "" TERM; touch hooked; sleep 30; touch gave-up'
+}
+
+# bats test_tags=slow
+@test "HUP, INT, QUIT and TERM end retry while what it holds is delivered" {
+	choke full
+	dies_in 'held output' over err 0 -q -O --on-give-up 'touch gave-up'
+	dies_in 'held errors' over full 3 -q -n 1 -E --on-give-up 'touch gave-up'
+}
+
+@test "HUP, INT, QUIT and TERM end retry while its last lines wait" {
+	choke full
+	local name
+	# The third look at signals is the wait for whoever reads the lines.
+	for name in HUP:129 INT:130 QUIT:131 TERM:143; do
+		inject "ppoll:signal=${name%:*}:when=3"
+		is "${name#*:}" sh -c 'exec "$@" 2>full' sh "${inject[@]}" \
+		    "$RETRY" -n 1 -- sh -c 'exit 3'
+	done
+}
+
+@test "a signal while nobody reads the report is what the metrics tell" {
+	choke full
+	start "$RETRY" --report full --metrics m.prom -n 1 sh -c ': >began; exit 3'
+	wait_for over
+	kill -TERM "$pid"
 	ended
-	exec 5>&-
+	[ "$status" -eq 143 ]
+	told "retry: cannot write report 'full': Interrupted system call"
+	metrics 'm["retry_reason"][0]["reason"] == "interrupted" and
+	    m["retry_exit_status"][1] == 143 and m["retry_attempts"][1] == 1'
+}
+
+@test "signals that end nothing do not end the wait for a reader" {
+	choke full
+	start "$RETRY" --report full -n 1 sh -c ': >began; exit 3'
+	wait_for over
+	kill -USR1 "$pid"
+	kill -WINCH "$pid"
+	ended
 	[ "$status" -eq 3 ]
+	told "retry: cannot write report 'full': Connection timed out"
 }
 
 @test "a report goes to a descriptor by its name, after the command's output" {
@@ -581,8 +672,12 @@ fails=(sh -c 'exit 7')
 		says "cannot write metrics '$file': $what"
 		ends 0 --report "$file" true
 		says "cannot write report '$file': $what"
-		ends 0 -q --report "$file" true
-		[ ! -s err ]
+		ends 0 -q --report "$file" --metrics "$file" true
+		says "cannot write report '$file': $what"
+		says "cannot write metrics '$file': $what"
+		ends 0 -E --report "$file" sh -c 'echo held >&2'
+		says "cannot write report '$file': $what"
+		[ "$(lines err)" -eq 1 ]
 	done <<-END
 		nowhere/r.json No such file or directory
 		file/r.json Not a directory
@@ -598,15 +693,136 @@ fails=(sh -c 'exit 7')
 	[ -z "$(ls -A dir)" ]
 }
 
-@test "an unwritable directory is a warning, and an old report stays" {
-	[ "$(id -u)" != 0 ] || skip 'nothing is unwritable for root'
-	mkdir dir
-	echo old >dir/r.json
+@test "in JSON it is a warning that a report cannot be written, under -q too" {
+	ends 0 -q --log-format json --report nowhere/r.json true
+	"$PYTHON" -IS -c 'import json, sys
+[line] = sys.stdin
+x = json.loads(line)
+assert x["level"] == "warning", x
+assert x["message"].startswith("cannot write report"), x' <err
+}
+
+# Sets the array as to what runs a command as somebody who may not do anything;
+# ./dir is his, and he has a copy of the program, ./retry.
+powerless()
+{
+	as=(env)
+	mkdir -p dir
+	cp "$RETRY" retry
+	chmod 755 . retry
+	[ "$EUID" = 0 ] || return 0
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	"${as[@]}" true 2>/dev/null || skip 'no setpriv that works here'
+	chown -R 65534:65534 dir
+}
+
+@test "in a directory that is not writable a writable file is written in place" {
+	local inode
+	powerless
+	printf '%0100000d\n' 7 >dir/r.json
+	cp dir/r.json dir/m.prom
+	chmod 646 dir/*
 	chmod 555 dir
-	ends 7 --report dir/r.json -n 1 "${fails[@]}"
+	inode=$(stat -c %i dir/r.json dir/m.prom)
+	is 7 "${as[@]}" ./retry -q --report dir/r.json --metrics dir/m.prom -n 1 \
+	    "${fails[@]}"
+	chmod 755 dir
+	[ ! -s err ]
+	report @dir/r.json 'r["status"] == 7'
+	metrics @dir/m.prom 'm["retry_exit_status"][1] == 7'
+	[ "$(stat -c %i dir/r.json dir/m.prom)" = "$inode" ]
+	[ "$(stat -c %a dir/r.json dir/m.prom)" = $'646\n646' ]
+	[ "$(ls -A dir)" = $'m.prom\nr.json' ]
+}
+
+@test "where neither directory nor file is writable an old report stays" {
+	powerless
+	echo old >dir/r.json
+	chmod 444 dir/r.json
+	chmod 555 dir
+	is 7 "${as[@]}" ./retry -d 0 --report dir/r.json -n 1 "${fails[@]}"
+	is 0 "${as[@]}" ./retry --report dir/new.json true
 	chmod 755 dir
 	says "cannot write report 'dir/r.json': Permission denied"
+	says "cannot write report 'dir/new.json': Permission denied"
 	[ "$(cat dir/r.json)" = old ]
+	[ "$(ls -A dir)" = r.json ]
+}
+
+@test "a file of somebody else's in a shared directory is not written in place" {
+	[ "$EUID" = 0 ] || skip 'not root'
+	powerless
+	chown 0 dir
+	chmod 1777 dir
+	echo old >dir/r.json
+	chmod 666 dir/r.json
+	chown 1234 dir/r.json
+	is 0 "${as[@]}" ./retry --report dir/r.json true
+	says "cannot write report 'dir/r.json': Operation not permitted"
+	[ "$(cat dir/r.json)" = old ]
+}
+
+# mounted COMMAND [RETRY'S WORD]...: retry's status is in ./status, where ./place
+# is what COMMAND, a line for sh, has mounted or made of it
+mounted()
+{
+	isolate -m
+	mkdir -p place
+	echo 99 >status
+	"${isolate[@]}" sh -c "$1"' || exit 77
+		shift; "$@" 2>err; echo "$?" >status
+		cp place/r.json seen; cp place/m.prom seen.prom
+		ls -A place >listing' sh "$@" || skip 'no right to mount here'
+}
+
+@test "a file that is a mount point is written in place" {
+	printf '%0100000d\n' 7 >there
+	cp there there.prom
+	mounted ': >place/r.json && : >place/m.prom &&
+		mount --bind there place/r.json &&
+		mount --bind there.prom place/m.prom' \
+	    "$RETRY" --report place/r.json --metrics place/m.prom -n 1 "${fails[@]}"
+	[ "$(<status)" = 7 ]
+	[ "$(grep -c 'cannot write' err)" -eq 0 ]
+	report @there 'r["status"] == 7'
+	metrics @there.prom 'm["retry_exit_status"][1] == 7'
+	cmp there seen
+	cmp there.prom seen.prom
+	[ "$(<listing)" = $'m.prom\nr.json' ]
+}
+
+@test "a file that is mounted on a read-only system is written in place" {
+	echo old >there
+	mounted 'mount -t tmpfs none place && : >place/r.json &&
+		: >place/m.prom && mount --bind there place/r.json &&
+		mount -o remount,ro place' \
+	    "$RETRY" -q --report place/r.json --metrics place/m.prom true
+	[ "$(<status)" = 0 ]
+	report @there 'r["status"] == 0'
+	says "cannot write metrics 'place/m.prom': Read-only file system"
+	[ "$(lines err)" -eq 1 ]
+}
+
+@test "in place a file without room for the new report keeps the old one" {
+	mkdir -p system
+	mounted 'mount -t tmpfs -o size=64k none system && echo old >system/file &&
+		: >place/r.json && : >place/m.prom &&
+		mount --bind system/file place/r.json &&
+		head -c 58k /dev/zero >system/zeros' \
+	    "$RETRY" -q --report place/r.json true "$(printf '%0100000d' 7)"
+	[ "$(<status)" = 0 ]
+	says "cannot write report 'place/r.json': No space left on device"
+	[ "$(<seen)" = old ]
+}
+
+@test "in place a file that may not grow keeps the old report" {
+	echo old >there
+	mounted ': >place/r.json && : >place/m.prom &&
+		mount --bind there place/r.json' \
+	    sh -c 'exec 3>&2; (ulimit -f 0; exec "$@" 2>&1 >/dev/null) |
+		cat >said' sh "$RETRY" -q --report place/r.json true
+	[ "$(<said)" = "retry: cannot write report 'place/r.json': File too large" ]
+	[ "$(<there)" = old ]
 }
 
 @test "a file that may not grow is a warning, and an old report stays" {
