@@ -13,14 +13,15 @@ CFLAGS = -O2
 
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
-PURE = number duration codes bytes needle hint nfa ere pattern \
+PURE = number duration codes spelling bytes needle hint nfa ere pattern \
 	text date escape fields json head answers trace http curlarg curl \
 	wrapper backoff ring pace gate segment account verdict rows phrases \
 	tools packages preset policy admission plan journal forecast
 EDGE = context proc nesting outlet spool input hold lines page quote words \
-	values lists delays allowance script menu options rehearsal notify \
-	progress signals streams plumbing guard place mint store budget pump \
-	handout status request launch tree limit hooks child report target \
+	help values lists delays allowance script menu options rehearsal \
+	notify progress signals streams plumbing guard place mint store budget \
+	pump handout status request launch tree limit hooks child advice \
+	report target \
 	record run closing tables ledger
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \

@@ -216,11 +216,27 @@ prepare(struct run *run)
 	return NULL;
 }
 
+/* Says why there is no input to replay, or none at all. */
+static void
+complain_input(struct run *run)
+{
+	const struct input *input = &run->pump.plumbing.input;
+
+	errno = input->error;
+	if (input->kind != INPUT_SPOOLED)
+		closing_complain(run, "standard input");
+	else if (input->too_long)
+		closing_complain_size(
+		    run, "--stdin-max", input->most, " on standard input");
+	else
+		closing_complain_file(run, "--replay-stdin");
+}
+
 /*
  * Reads what --replay-stdin is to replay, or what the deadline leaves time for.
- * Returns NULL, or what is wrong, with errno.
+ * False where that went wrong.
  */
-static const char *
+static bool
 take_input(struct run *run)
 {
 	const struct input *input = &run->pump.plumbing.input;
@@ -235,14 +251,22 @@ take_input(struct run *run)
 		if (wakeup.signal == SIGCHLD)
 			child_reap_orphans(&run->child);
 		if (left <= 0)
-			return NULL;
+			return true;
 	}
-	errno = input->too_long ? EFBIG : input->error;
-	if (errno == 0)
-		return NULL;
-	if (input->kind != INPUT_SPOOLED)
-		return "standard input";
-	return input->too_long ? "--stdin-max" : "--replay-stdin";
+	return !input->too_long && input->error == 0;
+}
+
+/* Says why output can be neither relayed nor held. */
+static void
+complain_output(struct run *run)
+{
+	const struct plumbing *plumbing = &run->pump.plumbing;
+
+	if (hold_lacks_file(&plumbing->out) || hold_lacks_file(&plumbing->err))
+		closing_complain_file(
+		    run, "cannot relay or hold output: cannot make a file");
+	else
+		closing_complain(run, "cannot relay or hold output");
 }
 
 /*
@@ -253,19 +277,17 @@ static int
 gather(struct run *run)
 {
 	struct plumbing *plumbing = &run->pump.plumbing;
-	const char *refused;
 
 	if (!plumbing_open(plumbing, &run->policy)) {
-		closing_complain(run, "cannot relay or hold output");
+		complain_output(run);
 		return CLOSING_INTERNAL;
 	}
 	if (plumbing->terminal)
 		lines_say(&run->pump.lines, LOUDNESS_PLAIN,
 		    STRINGS("--replay-stdin: standard input is a terminal, "
 			    "which cannot be read again"));
-	refused = take_input(run);
-	if (refused != NULL) {
-		closing_complain(run, refused);
+	if (!take_input(run)) {
+		complain_input(run);
 		return CLOSING_INTERNAL;
 	}
 	return budget_ready(&run->pump.budget) ? 0 : STATUS_UNAVAILABLE;

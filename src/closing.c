@@ -6,8 +6,10 @@
 #include <unistd.h>
 #include "context.h"
 #include "notify.h"
+#include "number.h"
 #include "record.h"
 #include "report.h"
+#include "spool.h"
 
 /* How long the last lines wait for a slow reader. */
 #define LAST_WORDS (100 * NANOS_MS)
@@ -31,6 +33,28 @@ void
 closing_complain(struct run *run, const char *what)
 {
 	conclude(run, STRINGS(what, ": ", strerror(errno)));
+}
+
+void
+closing_complain_file(struct run *run, const char *what)
+{
+	const char *error = strerror(errno);
+	bool named;
+	const char *directory = spool_directory(&named);
+
+	conclude(run,
+	    STRINGS(what, ": ", error, ", in '", directory,
+		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)"));
+}
+
+void
+closing_complain_size(
+    struct run *run, const char *what, int64_t most, const char *where)
+{
+	char room[NUMBER_SIZE_ROOM];
+
+	conclude(run,
+	    STRINGS(what, ": more than ", number_put_size(room, most), where));
 }
 
 int

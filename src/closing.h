@@ -19,6 +19,13 @@ int closing_fail(struct run *run, const char *what);
 /* Says what is the matter, with errno; the end is to follow. */
 void closing_complain(struct run *run, const char *what);
 
+/* The same where a file of our own could not be had, and where. */
+void closing_complain_file(struct run *run, const char *what);
+
+/* The same, without errno, of more bytes than so many, and where they are. */
+void closing_complain_size(
+    struct run *run, const char *what, int64_t most, const char *where);
+
 /* Ends as the step says: returns its status, or dies of its signal. */
 int closing_finish(struct run *run, struct step step);
 

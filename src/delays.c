@@ -21,7 +21,7 @@ delays_list(const struct row *row, const char *text, void *field)
 		if (!duration_parse(
 			item, length, &backoff->delays[backoff->count++]))
 			words_refuse_item(
-			    row, "not a time", item, length, text);
+			    row, DURATION_REFUSAL, item, length, text);
 		item += length;
 		if (*item == '\0')
 			return;

@@ -18,6 +18,9 @@ typedef int64_t nanos;
 #define NANOS_HOUR (60 * NANOS_MINUTE)
 #define NANOS_DAY (24 * NANOS_HOUR)
 
+/* What is said of a text that is no duration. */
+#define DURATION_REFUSAL "not a time in ms, s, m, h or d"
+
 /* Room for any formatted duration and the closing NUL. */
 #define DURATION_ROOM 32
 

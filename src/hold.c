@@ -51,6 +51,12 @@ hold_open(struct hold *hold, int fd)
 }
 
 bool
+hold_lacks_file(const struct hold *hold)
+{
+	return hold->fd != -1 && hold->spool == -1;
+}
+
+bool
 hold_begin(struct hold *hold)
 {
 	if (hold->fd == -1)

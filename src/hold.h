@@ -28,6 +28,9 @@ struct hold {
  */
 bool hold_open(struct hold *hold, int fd);
 
+/* Whether a file is what it could not have. */
+bool hold_lacks_file(const struct hold *hold);
+
 /* A fresh spool for the attempt that is about to begin; false, with errno. */
 bool hold_begin(struct hold *hold);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "help.h"
 #include "pattern.h"
 #include "preset.h"
 #include "wrapper.h"
@@ -100,7 +101,7 @@ list_presets(void)
 		*at++ = '\n';
 	}
 	*at = '\0';
-	words_show(text);
+	help_text(text);
 }
 
 /*

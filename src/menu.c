@@ -5,6 +5,7 @@
 #include "allowance.h"
 #include "context.h"
 #include "delays.h"
+#include "help.h"
 #include "lines.h"
 #include "lists.h"
 #include "policy.h"
@@ -59,7 +60,7 @@ take_version(const struct row *row, const char *text, void *field)
 	(void)field;
 	/* The canonical name, whatever this one is: GNU standards, --version.
 	 */
-	words_show("retry " VERSION "\n");
+	help_text("retry " VERSION "\n");
 }
 
 #define AT(member) offsetof(struct policy, member)
@@ -283,7 +284,7 @@ take_help(const struct row *row, const char *text, void *field)
 	(void)row;
 	(void)text;
 	(void)field;
-	words_show_rows(&menu,
+	help_rows(&menu,
 	    STRINGS("Usage: ", program,
 		" [OPTION]... [--] COMMAND [ARG]...\n"
 		"Run COMMAND until it succeeds, or until one more attempt would"

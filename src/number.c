@@ -132,3 +132,20 @@ number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale)
 	*at = '\0';
 	return room;
 }
+
+char *
+number_put_size(char room[NUMBER_SIZE_ROOM], int64_t value)
+{
+	static const char units[] = "kMGT";
+	const char *unit = units, *name = value == 1 ? " byte" : " bytes";
+	char letter[2] = "";
+
+	for (; value > 0 && value % 1024 == 0 && *unit != '\0'; unit++) {
+		value /= 1024;
+		letter[0] = *unit;
+		name = letter;
+	}
+	number_put(room, value);
+	memcpy(room + strlen(room), name, strlen(name) + 1);
+	return room;
+}

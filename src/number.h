@@ -12,6 +12,9 @@
 /* Room for any 64-bit number in decimal, its sign and the closing NUL. */
 #define NUMBER_ROOM 24
 
+/* Room for a number of bytes with its unit. */
+#define NUMBER_SIZE_ROOM 32
+
 /*
  * Reads exactly length bytes of text as decimal digits. False if there are
  * none, or anything else among them. Too large a number gives INT64_MAX.
@@ -50,5 +53,11 @@ char *number_put(char room[NUMBER_ROOM], int64_t value);
  * reads it, with no zeros at the end ("0.2"), and returns room.
  */
 char *number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale);
+
+/*
+ * Writes a number of bytes, in the largest of k, M, G and T (powers of 1024)
+ * of which it is a multiple, and returns room: "1G", "1536k", "1000 bytes".
+ */
+char *number_put_size(char room[NUMBER_SIZE_ROOM], int64_t value);
 
 #endif

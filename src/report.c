@@ -1,20 +1,10 @@
 #include "report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "advice.h"
 #include "number.h"
-
-/* Words that a shell would understand and execve cannot: sh(1), bash(1). */
-static const char *const shell_words[] = { "!", ".", ":", "[[", "alias", "bg",
-	"bind", "builtin", "caller", "case", "cd", "command", "compgen",
-	"complete", "declare", "dirs", "disown", "enable", "eval", "exec",
-	"exit", "export", "fc", "fg", "for", "function", "getopts", "hash",
-	"history", "if", "jobs", "let", "local", "logout", "mapfile", "popd",
-	"pushd", "read", "readarray", "readonly", "return", "select", "set",
-	"shift", "shopt", "source", "suspend", "times", "trap", "type",
-	"typeset", "ulimit", "umask", "unalias", "unset", "until", "wait",
-	"while", "{" };
 
 char *
 report_label(
@@ -29,33 +19,6 @@ report_label(
 	*end = '/';
 	number_put(end + 1, policy->attempts);
 	return room;
-}
-
-/* A function that bash has put into the environment: BASH_FUNC_name%%=... */
-static bool
-is_exported_function(const char *word)
-{
-	static const char prefix[] = "BASH_FUNC_";
-	size_t length = strlen(word);
-
-	for (char **at = environ; at != NULL && *at != NULL; at++) {
-		const char *name = *at + sizeof prefix - 1;
-
-		if (strncmp(*at, prefix, sizeof prefix - 1) == 0 &&
-		    strncmp(name, word, length) == 0 &&
-		    strncmp(name + length, "%%=", 3) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_shell_line(const char *word)
-{
-	for (size_t i = 0; i < sizeof shell_words / sizeof *shell_words; i++)
-		if (strcmp(word, shell_words[i]) == 0)
-			return true;
-	return strpbrk(word, " \t\n") != NULL || is_exported_function(word);
 }
 
 /* What is to be said of a step, and how. */
@@ -104,20 +67,18 @@ static void
 say_not_executable(struct saying *saying)
 {
 	const struct outcome *outcome = &saying->history->last;
-	char **command = saying->policy->typed, *word = command[0];
-	int64_t number;
+	char **command = saying->policy->typed;
+	struct advice advice;
 
 	saying->least = LOUDNESS_QUIET;
 	say(saying,
-	    STRINGS("cannot run '", word, "': ", strerror(outcome->error)));
-	if (verdict_status(outcome) != 127)
-		return;
-	if (number_whole(word, strlen(word), &number))
-		say(saying, STRINGS("did you mean -n ", word, "?"));
-	else if (is_shell_line(word))
-		say(saying,
-		    STRINGS("not a shell line: use sh -c '", word,
-			command[1] == NULL ? "'" : " ...'"));
+	    STRINGS(
+		"cannot run '", command[0], "': ", strerror(outcome->error)));
+	/* A line may be longer than a name can be. */
+	if ((verdict_status(outcome) == 127 ||
+		outcome->error == ENAMETOOLONG) &&
+	    advice_find(&advice, command))
+		say(saying, advice.strings);
 }
 
 /* How an attempt ended, in words: " failed (exit ", "22", ", HTTP ", ... */

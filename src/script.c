@@ -137,7 +137,7 @@ take_line(const struct words *words, const char *place, char *line,
     size_t length, void *into, const char *said[])
 {
 	const struct row row = { .name = place, .letter = ':' };
-	size_t name;
+	size_t name, blank;
 
 	if (memchr(line, '\0', length) != NULL)
 		words_refuse(&row, "a NUL byte in", line);
@@ -147,7 +147,11 @@ take_line(const struct words *words, const char *place, char *line,
 	name = strcspn(line, "=");
 	if (*line == '\0' || *line == '#')
 		return;
-	if (name == 0 || *line == '-' || strcspn(line, " \t") < name)
+	blank = strcspn(line, " \t");
+	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
+	    0 < blank && blank < name)
+		words_refuse(&row, "no blanks around =", line);
+	if (name == 0 || *line == '-' || blank < name)
 		words_refuse(&row, "not option or option=value", line);
 	words_take_line(words, place, line, into, said);
 }

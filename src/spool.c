@@ -17,12 +17,21 @@
 /* Of one call: a signal must not wait for more. */
 #define MOST ((size_t)1 << 24)
 
+const char *
+spool_directory(bool *named)
+{
+	const char *name = getenv("TMPDIR");
+
+	*named = name != NULL && name[0] != '\0';
+	return *named ? name : "/tmp";
+}
+
 static const char *
 directory(void)
 {
-	const char *named = getenv("TMPDIR");
+	bool named;
 
-	return named != NULL && named[0] != '\0' ? named : "/tmp";
+	return spool_directory(&named);
 }
 
 /* For file systems that cannot make a file without a name. */

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Where files are made; *named: TMPDIR says so. */
+const char *spool_directory(bool *named);
+
 /*
  * A new file, empty, without a name, for us alone, in TMPDIR or /tmp: its
  * descriptor, 10 or above where there is room and close-on-exec; -1 with errno.

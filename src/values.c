@@ -36,7 +36,7 @@ void
 values_span(const struct row *row, const char *text, void *field)
 {
 	if (!duration_parse(text, strlen(text), field))
-		words_refuse(row, "not a time", text);
+		words_refuse(row, DURATION_REFUSAL, text);
 }
 
 void
@@ -52,7 +52,7 @@ values_size(const struct row *row, const char *text, void *field)
 		length--;
 	}
 	if (!number_decimal(text, length, scale, size) || *size == 0)
-		words_refuse(row, "not a size", text);
+		words_refuse(row, "not a size in bytes, k, M, G or T", text);
 }
 
 void

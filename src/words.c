@@ -7,9 +7,7 @@
 #include <unistd.h>
 #include "context.h"
 #include "page.h"
-
-/* Where the help texts begin: two blanks after the longest option. */
-#define HELP_COLUMN 30
+#include "spelling.h"
 
 /* How the names of all variables of rows begin. */
 #define VARIABLES "RETRY_"
@@ -109,9 +107,30 @@ same(const char *name, const char *typed, size_t length)
 	return strncmp(name, typed, length) == 0 && name[length] == '\0';
 }
 
+/* The option of which this is a slip, where it is of one only, or NULL. */
+static const char *
+nearest(const struct words *words, const char *typed, size_t length)
+{
+	size_t least = SPELLING_FAR;
+	const char *found = NULL;
+
+	for (size_t i = 0; i < words->count; i++) {
+		const char *name = words->rows[i].name;
+		size_t slips = spelling_slips(typed, length, name);
+
+		if (slips < least)
+			found = name;
+		else if (slips == least)
+			found = NULL;
+		least = slips < least ? slips : least;
+	}
+	return found;
+}
+
 /*
  * The option that somebody who typed this had in mind: another tool's name
- * for it, or the only one that begins so. NULL if there is no telling.
+ * for it, the only one that begins so, or the nearest. NULL if there is no
+ * telling.
  */
 static const char *
 meant(const struct words *words, const char *typed, size_t length)
@@ -128,7 +147,20 @@ meant(const struct words *words, const char *typed, size_t length)
 			return NULL;
 		found = words->rows[i].name;
 	}
-	return found;
+	return found != NULL ? found : nearest(words, typed, length);
+}
+
+/* The end of a message about what is unknown, with what was meant, or NULL. */
+static _Noreturn void
+end_unknown(struct page *page, const char *dashes, const char *ours)
+{
+	if (ours != NULL) {
+		page_put(page, "; did you mean '");
+		page_put(page, dashes);
+		page_put(page, ours);
+		page_put(page, "'?");
+	}
+	end_usage(page);
 }
 
 static _Noreturn void
@@ -148,32 +180,38 @@ refuse_long(const struct reading *reading, const char *typed, size_t length)
 		page_put(&page, reading->place);
 		page_put(&page, ": ");
 	}
-	page_put(&page, "unknown option: ");
+	page_put(&page, "unknown option ");
 	page_put_quoted(&page, typed, length);
-	if (ours != NULL) {
-		page_put(&page, " (did you mean ");
-		page_put(&page, dashes == 0 ? "" : "--");
-		page_put(&page, ours);
-		page_put(&page, "?)");
-	}
-	end_usage(&page);
+	end_unknown(&page, dashes == 0 ? "" : "--", ours);
+}
+
+/* The option whose whole name stands behind one dash, or NULL. */
+static const char *
+find_dashed(const struct words *words, const char *typed)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (same(words->rows[i].name, typed + 1,
+			strcspn(typed + 1, "=")))
+			return words->rows[i].name;
+	return NULL;
 }
 
 static _Noreturn void
-refuse_letter(const char *typed, const char *letter)
+refuse_letter(const struct words *words, const char *typed, const char *letter)
 {
 	struct page page = { .to = STDERR_FILENO };
+	const char *ours = find_dashed(words, typed);
 
-	page_put(&page, "retry: unknown option: ");
+	page_put(&page, "retry: unknown option ");
 	/* A byte of a longer character is no text by itself. */
-	if ((*letter & 0x80) == 0 && strlen(typed) > 2) {
+	if (ours == NULL && (*letter & 0x80) == 0 && strlen(typed) > 2) {
 		const char dashed[] = { '-', *letter };
 
 		page_put_quoted(&page, dashed, sizeof dashed);
 		page_put(&page, " in ");
 	}
 	page_put_quoted(&page, typed, strlen(typed));
-	end_usage(&page);
+	end_unknown(&page, "--", ours);
 }
 
 /* Where there is no text that could be to blame. */
@@ -230,7 +268,7 @@ find_letter(const struct words *words, const char *typed, const char *letter)
 	for (size_t i = 0; i < words->count; i++)
 		if (words->rows[i].letter == *letter)
 			return &words->rows[i];
-	refuse_letter(typed, letter);
+	refuse_letter(words, typed, letter);
 }
 
 /* The row at found, as messages about a line are to have it. */
@@ -280,6 +318,9 @@ take_letters(struct reading *reading, const char *typed)
 		const struct row *row =
 		    find_letter(reading->words, typed, letter);
 
+		if (row->argument != NULL && letter == typed + 1 &&
+		    find_dashed(reading->words, typed) != NULL)
+			refuse_letter(reading->words, typed, letter);
 		if (row->argument != NULL) {
 			store(reading, row, row,
 			    letter[1] != '\0' ? letter + 1
@@ -366,62 +407,4 @@ words_take(
 		continue;
 	take_variables(&reading);
 	return reading.next;
-}
-
-/* Only what has arrived counts. */
-static _Noreturn void
-end_shown(struct page *page)
-{
-	_exit(page_deliver(page) ? 0 : WORDS_FAILED);
-}
-
-static void
-put_row(struct page *page, const struct row *row)
-{
-	const char letter[] = { ' ', ' ', '-', row->letter, ',', ' ', '\0' };
-
-	page_put(page, row->letter != '\0' ? letter : "      ");
-	page_put(page, "--");
-	page_put(page, row->name);
-	if (row->argument != NULL) {
-		page_put(page, " ");
-		page_put(page, row->argument);
-	}
-	for (const char *c = row->help; *c != '\0'; c++) {
-		page_pad(page, HELP_COLUMN);
-		page_put_bytes(page, c, 1);
-	}
-	page_put(page, "\n");
-}
-
-void
-words_show(const char *text)
-{
-	struct page page = { .to = STDOUT_FILENO };
-
-	page_put(&page, text);
-	end_shown(&page);
-}
-
-void
-words_show_rows(const struct words *words, const char *const before[],
-    const char *const after[])
-{
-	struct page page = { .to = STDOUT_FILENO };
-	const struct heading *heading = words->headings;
-
-	while (*before != NULL)
-		page_put(&page, *before++);
-	for (size_t i = 0; i < words->count; i++) {
-		if (i == heading->row) {
-			page_put(&page, "\n");
-			page_put(&page, heading->text);
-			page_put(&page, ":\n");
-			heading++;
-		}
-		put_row(&page, &words->rows[i]);
-	}
-	while (*after != NULL)
-		page_put(&page, *after++);
-	end_shown(&page);
 }

@@ -106,14 +106,4 @@ size_t words_choice(const struct row *row, const char *why,
 /* A mistake that no option is to blame for: "retry: why", and exits. */
 _Noreturn void words_refuse_all(const char *why);
 
-/*
- * Writes text to standard output and exits: 0, or WORDS_FAILED with a line on
- * standard error if it could not be delivered.
- */
-_Noreturn void words_show(const char *text);
-
-/* The same for the rows, between two texts in pieces, each up to a NULL. */
-_Noreturn void words_show_rows(const struct words *words,
-    const char *const before[], const char *const after[]);
-
 #endif

@@ -289,6 +289,11 @@ says()
 	says "cannot run './nosuch': No such file or directory" ./nosuch
 	says 'did you mean -n N?' 3
 	says "not a shell line: use sh -c 'echo a; echo b'" 'echo a; echo b'
+	says 'not a command but a variable: use env A=... COMMAND' A=b true
+	deploy() { :; }
+	export -f deploy
+	says "not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy" \
+		deploy
 	run sh -c '"$RETRY" --help >/dev/full'
 	[ "$output" = \
 		"retry: cannot write to standard output: No space left on device" ]
@@ -302,11 +307,13 @@ says()
 		sh -c 'echo hello >&2; exit 3' 2>/dev/full || [ $? = 125 ]
 	grep -q '"reason": "internal"' report
 	echo hello >input
-	says '--stdin-max: File too large' -I --stdin-max 2 cat < <(cat input)
-	TMPDIR=$PWD/none says '--replay-stdin: No such file or directory' \
+	says '--stdin-max: more than N bytes on standard input' -I --stdin-max 2 cat < <(cat input)
+	TMPDIR=none says \
+		"--replay-stdin: No such file or directory, in 'none' (\$TMPDIR)" \
 		-I cat < <(cat input)
-	TMPDIR=$PWD/none says \
-		'cannot relay or hold output: No such file or directory' -O true
+	TMPDIR=none says \
+		"cannot relay or hold output: cannot make a file: No such file or directory, in 'none' (\$TMPDIR)" \
+		-O true
 	says "cannot write report 'none/a': No such file or directory" \
 		--report none/a true
 	says "cannot write metrics 'none/a': No such file or directory" \
@@ -374,7 +381,8 @@ says()
 		'succeeded (exit ' 'ended after ' \
 		'no /proc: limits reach the command itself only' \
 		'cannot run ' 'did you mean -n ' \
-		'not a shell line: use sh -c ' \
+		'not a shell line: use ' 'not a command but a function of bash: use ' \
+		'not a command but a variable: use env ' '($TMPDIR is not set)' \
 		', HTTP ' " tells nothing: " 'not a regular file' \
 		'in no form that is known' 'it is empty' \
 		': a Retry-After was not understood' \

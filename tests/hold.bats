@@ -410,7 +410,7 @@ os.write(1, b"HEADER")'
 		TMPDIR=$PWD/nosuch ends 125 "$hold" -- touch ran
 		[ ! -e ran ]
 		[ "$(lines e)" -eq 1 ]
-		grep -q '^retry: .*: No such file or directory$' e
+		grep -q "^retry: .*: No such file or directory, in '$PWD/nosuch' (\$TMPDIR)\$" e
 	done
 }
 
@@ -562,6 +562,23 @@ while True:
 		echo "${PIPESTATUS[0]}")
 	[ "$status" -eq 125 ]
 	[ "$(<e)" = 'retry: cannot write to standard output: Broken pipe' ]
+}
+
+@test "where no file can be made for what is held, its directory is told" {
+	local files said=
+	mkdir tmp
+	for files in {3..20}; do
+		said=$(ulimit -n "$files"
+			TMPDIR=$PWD/tmp exec "$RETRY" -O touch ran 2>&1) ||
+			[ $? = 125 ] || continue
+		[[ $said != *'cannot make a file'* ]] || break
+	done
+	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '$PWD/tmp' (\$TMPDIR)" ]
+	said=$(ulimit -n "$files"
+		unset TMPDIR
+		exec "$RETRY" -O touch ran 2>&1) || [ $? = 125 ]
+	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '/tmp' (\$TMPDIR is not set)" ]
+	[ ! -e ran ]
 }
 
 @test "that nobody reads its last words changes nothing for a failure" {

@@ -309,12 +309,14 @@ spooling()
 }
 
 @test "more than --stdin-max is refused before anything is run" {
-	local size
+	local size most
 	for size in 1000 65536; do
 		status=0
+		most='1000 bytes'
+		[ "$size" = 1000 ] || most=64k
 		head -c $((size + 1)) /dev/zero |
 			"$RETRY" -I --stdin-max "$size" touch ran 2>err || status=$?
-		refused 125 '--stdin-max: '
+		refused 125 "--stdin-max: more than $most on standard input"
 		head -c "$size" /dev/zero |
 			again 1 -I --stdin-max "$size" sh -c 'wc -c >count'
 		[ "$(cat count)" -eq "$size" ]
@@ -322,19 +324,19 @@ spooling()
 	status=0
 	socket err "$RETRY" -I --stdin-max 3 touch ran 2>late || status=$?
 	mv late err
-	refused 125 '--stdin-max: '
+	refused 125 '--stdin-max: more than 3 bytes on standard input'
 }
 
 @test "an endless input ends at --stdin-max" {
 	status=0
 	"$RETRY" -I --stdin-max 1M touch ran 2>err < <(exec yes) || status=$?
-	refused 125 '--stdin-max: '
+	refused 125 '--stdin-max: more than 1M on standard input'
 }
 
 @test "without a directory for it nothing is spooled and nothing run" {
 	status=0
 	echo a | TMPDIR=/nonexistent "$RETRY" -I touch ran 2>err || status=$?
-	refused 125 '--replay-stdin: No such file or directory$'
+	refused 125 "--replay-stdin: No such file or directory, in '/nonexistent' [(].TMPDIR[)]\$"
 	# What needs no spool needs no directory.
 	TMPDIR=/nonexistent "$RETRY" -I sh -c 'read -r x' <err
 	echo a | TMPDIR=/nonexistent "$RETRY" sh -c 'read -r x'
@@ -346,7 +348,7 @@ spooling()
 		ulimit -f 16
 		exec "$RETRY" -I touch ran 2>err
 	) || status=$?
-	refused 125 '--replay-stdin: File too large$'
+	refused 125 "--replay-stdin: File too large, in '$TMPDIR' [(].TMPDIR[)]\$"
 }
 
 @test "a disk too small for a spool is told, and nothing run" {
@@ -356,7 +358,7 @@ spooling()
 	head -c 1M /dev/zero | unshare -Urm sh -c '
 		mount -t tmpfs -o size=64k none "$TMPDIR"
 		exec "$RETRY" -I touch ran 2>err' || status=$?
-	refused 125 '--replay-stdin: No space left on device$'
+	refused 125 "--replay-stdin: No space left on device, in '$TMPDIR' [(].TMPDIR[)]\$"
 }
 
 @test "where nobody can open a spool once more, it is copied" {

@@ -113,7 +113,7 @@ packed()
 tried()
 {
 	(exec -a "$2" "$1" --nosuch) 2>err && return 1
-	[ "$(head -n 1 err)" = "retry: unknown option: '--nosuch'" ]
+	[ "$(head -n 1 err)" = "retry: unknown option '--nosuch'" ]
 	sed -n "s/^Try '\(.*\) --help' for more information\.$/\1/p" err
 }
 

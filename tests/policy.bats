@@ -291,32 +291,42 @@ named()
 
 @test "an unknown option is refused with its place" {
 	policy '# one' attempt=3
-	refused "retry: ./policy:2: unknown option: 'attempt' (did you mean attempts?)" \
+	refused "retry: ./policy:2: unknown option 'attempt'; did you mean 'attempts'?" \
 	    --policy ./policy
 	policy tries=3
-	refused "retry: ./policy:1: unknown option: 'tries' (did you mean attempts?)" \
+	refused "retry: ./policy:1: unknown option 'tries'; did you mean 'attempts'?" \
 	    --policy ./policy
 	policy n=3
-	refused "retry: ./policy:1: unknown option: 'n' (did you mean attempts?)" \
+	refused "retry: ./policy:1: unknown option 'n'; did you mean 'attempts'?" \
 	    --policy ./policy
 	policy x=3
-	refused "retry: ./policy:1: unknown option: 'x'" --policy ./policy
+	refused "retry: ./policy:1: unknown option 'x'" --policy ./policy
 	policy '' '' nonsense
-	refused "retry: ./policy:3: unknown option: 'nonsense'" --policy ./policy
+	refused "retry: ./policy:3: unknown option 'nonsense'" --policy ./policy
 	policy Attempts=3
-	refused "retry: ./policy:1: unknown option: 'Attempts'" --policy ./policy
+	refused "retry: ./policy:1: unknown option 'Attempts'; did you mean 'attempts'?" \
+	    --policy ./policy
 }
 
 @test "a line that is no option is refused with its place" {
 	local line
-	for line in --attempts=3 -n3 - -- 'attempts 3' 'attempts =3' 'quiet ' =3 = \
-	    'attempts = 3' '--' 'retry -n 3'; do
+	for line in --attempts=3 -n3 - -- 'attempts 3' 'quiet ' =3 = '= 3' \
+	    'attempts 3 = 3' '--' 'retry -n 3'; do
 		policy quiet "$line"
 		refused "retry: ./policy:2: not option or option=value: '$line'" \
 		    --policy ./policy
 	done
-	policy $'attempts\t=3'
-	refused "retry: ./policy:1: not option or option=value: 'attempts\\t=3'" \
+}
+
+@test "blanks before an equals sign are refused with what is wrong" {
+	local line
+	for line in 'attempts =3' 'attempts = 3' 'attempts  =' 'x = y'; do
+		policy quiet "$line"
+		refused "retry: ./policy:2: no blanks around =: '$line'" \
+		    --policy ./policy
+	done
+	policy $'  attempts\t=3'
+	refused "retry: ./policy:1: no blanks around =: 'attempts\\t=3'" \
 	    --policy ./policy
 }
 
@@ -333,7 +343,7 @@ named()
 	refused "retry: ./policy:1: attempts: not a number of attempts: ' 3'" \
 	    --policy ./policy
 	policy delay=1,x
-	refused "retry: ./policy:1: delay: not a time: 'x' in '1,x'" --policy ./policy
+	refused "retry: ./policy:1: delay: not a time in ms, s, m, h or d: 'x' in '1,x'" --policy ./policy
 	policy 'stop-on=stderr:a)'
 	refused "retry: ./policy:1: stop-on: ) without (: ')' in 'a)'" --policy ./policy
 	policy preset=list
@@ -368,17 +378,17 @@ named()
 @test "names and lines of any bytes do not break the message" {
 	policy x
 	cp policy $'./a\nb\e'
-	refused "retry: ./a\\nb\\x1b:1: unknown option: 'x'" --policy $'./a\nb\e'
+	refused "retry: ./a\\nb\\x1b:1: unknown option 'x'" --policy $'./a\nb\e'
 	policy $'a\eb'
-	refused "retry: ./policy:1: unknown option: 'a\\x1bb'" --policy ./policy
+	refused "retry: ./policy:1: unknown option 'a\\x1bb'" --policy ./policy
 	local long
 	long=$(printf '%0200d' 0)
 	mkdir "$long"
 	cp policy "$long/policy"
-	refused "retry: ...${long:57}/policy:1: unknown option: 'a\\x1bb'" \
+	refused "retry: ...${long:57}/policy:1: unknown option 'a\\x1bb'" \
 	    --policy "./$long/policy"
 	policy "$long$long$long"
-	refused "retry: ./policy:1: unknown option: '$long$long...'" --policy ./policy
+	refused "retry: ./policy:1: unknown option '$long$long...'" --policy ./policy
 }
 
 #

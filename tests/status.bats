@@ -346,14 +346,66 @@ crowded()
 	fated 'exited 127' 'echo a; echo b'
 	said "retry: cannot run 'echo a; echo b': No such file or directory" \
 	    "retry: not a shell line: use sh -c 'echo a; echo b'"
+	fated 'exited 127' 'echo a; echo b' c
+	has_line "retry: not a shell line: use sh -c 'echo a; echo b ...'" err
+}
+
+@test "the shell line of a hint is quoted for a shell" {
+	local line hint
+	for line in "echo 'it is'" "printf %s \\' \$HOME \"'\"; ''" "echo it's"; do
+		fated 'exited 127' "$line"
+		hint=$(sed -n 's/^retry: not a shell line: use sh -c //p' err)
+		[ "$(eval "printf %s $hint")" = "$line" ]
+	done
+	fated 'exited 126' "echo $(printf "%0600d" 7)"
+	grep -qx "retry: not a shell line: use sh -c 'echo 0*\.\.\.'" err
 }
 
 @test "a word that only a shell knows gets a hint" {
-	for word in cd export source type; do
+	for word in cd export type; do
 		fated 'exited 127' "$word"
 		said "retry: cannot run '$word': No such file or directory" \
 		    "retry: not a shell line: use sh -c '$word'"
 	done
+	for word in '[[' source shopt; do
+		fated 'exited 127' "$word" x
+		said "retry: cannot run '$word': No such file or directory" \
+		    "retry: not a shell line: use bash -c '$word ...'"
+	done
+}
+
+@test "a function that bash has exported gets the line that runs it" {
+	deploy() { echo "deployed $*"; }
+	export -f deploy
+	fated 'exited 127' deploy
+	said "retry: cannot run 'deploy': No such file or directory" \
+	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy"
+	fated 'exited 127' -q deploy a 'b c'
+	said "retry: cannot run 'deploy': No such file or directory" \
+	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy ..."
+	# It does.
+	eval "set -- $(sed -n 's/.*: use \(.*\) \.\.\.$/\1/p' err)"
+	[ "$("$RETRY" "$@" a 'b c')" = 'deployed a b c' ]
+	# One that is not exported is any word.
+	export -n -f deploy
+	fated 'exited 127' deploy
+	said "retry: cannot run 'deploy': No such file or directory"
+}
+
+@test "a variable before the command gets env as a hint, without its value" {
+	local word
+	for word in TOKEN=s3cret TOKEN= 'TOKEN=two words'; do
+		fated 'exited 127' "$word" true
+		said "retry: cannot run '$word': No such file or directory" \
+		    'retry: not a command but a variable: use env TOKEN=... COMMAND'
+	done
+	for word in 1a=b =b a-b=c; do
+		fated 'exited 127' "$word" true
+		said "retry: cannot run '$word': No such file or directory"
+	done
+	fated 'exited 127' 'A=b true'
+	has_line "retry: not a shell line: use sh -c 'A=b true'" err
+	fated 'exited 0' env TOKEN=s3cret true
 }
 
 @test "a path with white space in it that is there is run" {

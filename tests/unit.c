@@ -1,7 +1,7 @@
 /*
- * number, duration, codes and backoff, row by row. What a table in the code
- * holds is written out here once more, from the manual's side, and each
- * refusal has its row.
+ * number, duration, codes, spelling and backoff, row by row. What a table in
+ * the code holds is written out here once more, from the manual's side, and
+ * each refusal has its row.
  */
 #include <signal.h>
 #include "unit.h"
@@ -9,6 +9,7 @@
 #include "../src/codes.h"
 #include "../src/duration.h"
 #include "../src/number.h"
+#include "../src/spelling.h"
 
 #define DRAWS 100000
 
@@ -219,6 +220,77 @@ test_decimals_are_written_as_they_are_read(void)
 		    number_decimal(room, strlen(room), rows[i].scale, &value));
 		EQUAL(rows[i].text, value, rows[i].value);
 	}
+}
+
+static void
+test_sizes_are_written_with_the_largest_unit(void)
+{
+	static const struct {
+		int64_t value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 bytes" },
+		{ 1, "1 byte" },
+		{ 1000, "1000 bytes" },
+		{ 1024, "1k" },
+		{ 1025, "1025 bytes" },
+		{ 1536, "1536 bytes" },
+		{ 1 << 20, "1M" },
+		{ 3 << 19, "1536k" },
+		{ 1 << 30, "1G" },
+		{ INT64_C(1) << 40, "1T" },
+		{ INT64_C(1) << 50, "1024T" },
+		{ INT64_MAX, "9223372036854775807 bytes" },
+	};
+	char room[NUMBER_SIZE_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		SAME(rows[i].text, number_put_size(room, rows[i].value),
+		    rows[i].text);
+}
+
+/*
+ * spelling
+ */
+
+static void
+test_slips_are_counted_up_to_a_third(void)
+{
+	static const struct {
+		const char *typed, *name;
+		int slips; /* -1: too far */
+	} rows[] = {
+		{ "timeout", "timeout", 0 },
+		{ "timout", "timeout", 1 },
+		{ "timeeout", "timeout", 1 },
+		{ "timezut", "timeout", 1 },
+		{ "tiemout", "timeout", 1 },
+		{ "itmeout", "timeout", 1 },
+		{ "timeotu", "timeout", 1 },
+		{ "itmeotu", "timeout", 2 },
+		{ "imeou", "timeout", -1 },
+		{ "retrys", "retries", 2 },
+		{ "ertyr", "retry", -1 },
+		{ "sed", "seed", 1 },
+		{ "hold", "help", -1 },
+		{ "", "seed", -1 },
+		{ "x", "", 1 },
+		{ "", "", 0 },
+		{ "bugdet-coldon", "budget-cooldown", 3 },
+		{ "bugdet-coldn", "budget-cooldown", -1 },
+		{ "a-word-of-thirty-three-letters-xx", "attempts", -1 },
+		{ "attempts", "a-name-of-thirty-three-letters-xx", -1 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		size_t slips = spelling_slips(
+		    rows[i].typed, strlen(rows[i].typed), rows[i].name);
+
+		EQUAL(rows[i].typed,
+		    slips == SPELLING_FAR ? -1 : (int64_t)slips, rows[i].slips);
+	}
+	EQUAL("no further than told",
+	    (int64_t)spelling_slips("seed=3", 4, "seed"), 0);
 }
 
 /*
@@ -1607,6 +1679,8 @@ static void (*const tests[])(void) = {
 	test_sums_saturate,
 	test_numbers_are_written_in_decimal,
 	test_decimals_are_written_as_they_are_read,
+	test_sizes_are_written_with_the_largest_unit,
+	test_slips_are_counted_up_to_a_third,
 	test_durations,
 	test_durations_at_the_edges,
 	test_what_is_no_duration,

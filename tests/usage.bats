@@ -299,57 +299,90 @@ General:" ]
 #
 
 @test "an unknown option is refused" {
-	refused "retry: unknown option: '--foo'" --foo touch ran
-	refused "retry: unknown option: '--foo'" --foo=bar touch ran
-	refused "retry: unknown option: '-x'" -x touch ran
-	refused "retry: unknown option: '-x' in '-vx'" -vx touch ran
-	refused "retry: unknown option: '-=' in '-q=1'" -q=1 touch ran
-	refused "retry: unknown option: '---attempts'" ---attempts 3 touch ran
-	refused "retry: unknown option: '--Attempts'" --Attempts 3 touch ran
-	refused "retry: unknown option: '--attemptsx'" --attemptsx 3 touch ran
+	refused "retry: unknown option '--foo'" --foo touch ran
+	refused "retry: unknown option '--foo'" --foo=bar touch ran
+	refused "retry: unknown option '-x'" -x touch ran
+	refused "retry: unknown option '-x' in '-vx'" -vx touch ran
+	refused "retry: unknown option '-=' in '-q=1'" -q=1 touch ran
+	refused "retry: unknown option '--nothing-like-it'" --nothing-like-it touch ran
 	[ ! -e ran ]
 }
 
+@test "a slip in an option is refused, and the nearest option is named" {
+	local pair
+	for pair in timout:timeout tiemout:timeout timeuot:timeout jiter:jitter \
+	    dealy:delay sed:seed attempst:attempts -attempts:attempts \
+	    Attempts:attempts attemptsx:attempts atempt:attempts retrys:retries \
+	    max_delay:max-delay maxdelay:max-delay stdinmax:stdin-max \
+	    budget-windows:budget-window buget-coldown:budget-cooldown \
+	    replay-sdtin:replay-stdin hepl:help verison:version; do
+		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
+		    "--${pair%:*}" 3 touch ran
+		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
+		    "--${pair%:*}=3" touch ran
+	done
+	# Too far from any.
+	for pair in hold jsn-x prime wait nosuch backof-kind; do
+		refused "retry: unknown option '--$pair'" "--$pair" 3 touch ran
+	done
+	[ ! -e ran ]
+}
+
+@test "an option with one dash is refused, and the one with two is named" {
+	local name
+	for name in timeout attempts delay deadline quiet verbose retry-on \
+	    budget nested signal jitter; do
+		refused "retry: unknown option '-$name'; did you mean '--$name'?" \
+		    "-$name" 3 touch ran
+	done
+	refused "retry: unknown option '-timeout=5'; did you mean '--timeout'?" \
+	    -timeout=5 touch ran
+	[ ! -e ran ]
+	# What it says otherwise stays what it says.
+	"$RETRY" -help | grep -q '^Usage: '
+	prints ok -vd1 echo ok
+}
+
 @test "a letter of several bytes is quoted whole" {
-	refused "retry: unknown option: '-é'" -é touch ran
-	refused "retry: unknown option: '-vé'" -vé touch ran
-	refused $'retry: unknown option: \'-\xff\'' $'-\xff' touch ran
+	refused "retry: unknown option '-é'" -é touch ran
+	refused "retry: unknown option '-vé'" -vé touch ran
+	refused $'retry: unknown option \'-\xff\'' $'-\xff' touch ran
 	[ ! -e ran ]
 }
 
 @test "an abbreviation is refused, and what it could stand for is named" {
-	local unknown="retry: unknown option:"
-	refused "$unknown '--attempt' (did you mean --attempts?)" --attempt 3 touch ran
-	refused "$unknown '--attempt' (did you mean --attempts?)" --attempt=3 touch ran
-	refused "$unknown '--a' (did you mean --attempts?)" --a 3 touch ran
-	refused "$unknown '--kill' (did you mean --kill-after?)" --kill 3 touch ran
-	refused "$unknown '--max-d' (did you mean --max-delay?)" --max-d 3 touch ran
-	refused "$unknown '--max-r' (did you mean --max-retry-after?)" --max-r=3 touch ran
-	refused "$unknown '--http-' (did you mean --http-status?)" --http- f touch ran
-	refused "$unknown '--pre' (did you mean --preset?)" --pre=curl touch ran
-	refused "$unknown '--retry-o' (did you mean --retry-on?)" --retry-o 3 touch ran
-	refused "$unknown '--verb' (did you mean --verbose?)" --verb touch ran
-	refused "$unknown '--br' (did you mean --breaker?)" --br on touch ran
-	refused "$unknown '--budget-g' (did you mean --budget-gc?)" --budget-g
-	refused "$unknown '--nest' (did you mean --nested?)" --nest=add touch ran
-	refused "$unknown '--dry' (did you mean --dry-run?)" --dry touch ran
-	refused "$unknown '--pol' (did you mean --policy?)" --pol=x touch ran
-	refused "$unknown '--replay' (did you mean --replay-stdin?)" --replay touch ran
-	refused "$unknown '--on-g' (did you mean --on-give-up?)" --on-g true touch ran
+	local unknown="retry: unknown option"
+	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt 3 touch ran
+	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt=3 touch ran
+	refused "$unknown '--a'; did you mean '--attempts'?" --a 3 touch ran
+	refused "$unknown '--kill'; did you mean '--kill-after'?" --kill 3 touch ran
+	refused "$unknown '--max-d'; did you mean '--max-delay'?" --max-d 3 touch ran
+	refused "$unknown '--max-r'; did you mean '--max-retry-after'?" --max-r=3 touch ran
+	refused "$unknown '--http-'; did you mean '--http-status'?" --http- f touch ran
+	refused "$unknown '--pre'; did you mean '--preset'?" --pre=curl touch ran
+	refused "$unknown '--retry-o'; did you mean '--retry-on'?" --retry-o 3 touch ran
+	refused "$unknown '--verb'; did you mean '--verbose'?" --verb touch ran
+	refused "$unknown '--br'; did you mean '--breaker'?" --br on touch ran
+	refused "$unknown '--budget-g'; did you mean '--budget-gc'?" --budget-g
+	refused "$unknown '--nest'; did you mean '--nested'?" --nest=add touch ran
+	refused "$unknown '--dry'; did you mean '--dry-run'?" --dry touch ran
+	refused "$unknown '--pol'; did you mean '--policy'?" --pol=x touch ran
+	refused "$unknown '--replay'; did you mean '--replay-stdin'?" --replay touch ran
+	refused "$unknown '--on-g'; did you mean '--on-give-up'?" --on-g true touch ran
 	[ ! -e ran ]
 }
 
 @test "an abbreviation of several options is refused without a guess" {
-	refused "retry: unknown option: '--s'" --s touch ran
-	refused "retry: unknown option: '--max'" --max 3 touch ran
-	refused "retry: unknown option: '--f'" --f 2 touch ran
-	refused "retry: unknown option: '--htt'" --htt touch ran
-	refused "retry: unknown option: '--re'" --re=3 touch ran
-	refused "retry: unknown option: '--ver'" --ver touch ran
-	refused "retry: unknown option: '--budget-r'" --budget-r 1 touch ran
-	refused "retry: unknown option: '--hold'" --hold touch ran
-	refused "retry: unknown option: '--on'" --on true touch ran
-	refused "retry: unknown option: '--pro'" --pro never touch ran
+	refused "retry: unknown option '--s'" --s touch ran
+	refused "retry: unknown option '--max'" --max 3 touch ran
+	refused "retry: unknown option '--f'" --f 2 touch ran
+	refused "retry: unknown option '--htt'" --htt touch ran
+	refused "retry: unknown option '--re'" --re=3 touch ran
+	refused "retry: unknown option '--ver'" --ver touch ran
+	refused "retry: unknown option '--budget-r'" --budget-r 1 touch ran
+	refused "retry: unknown option '--hold'" --hold touch ran
+	refused "retry: unknown option '--on'" --on true touch ran
+	refused "retry: unknown option '--pro'" --pro never touch ran
 	[ ! -e ran ]
 }
 
@@ -357,9 +390,9 @@ General:" ]
 	local pair
 	for pair in retry:attempts tries:attempts times:attempts max-attempts:attempts \
 	    max-time:deadline total-timeout:deadline sleep:delay interval:delay; do
-		refused "retry: unknown option: '--${pair%:*}' (did you mean --${pair#*:}?)" \
+		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
 		    "--${pair%:*}" 3 touch ran
-		refused "retry: unknown option: '--${pair%:*}' (did you mean --${pair#*:}?)" \
+		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
 		    "--${pair%:*}=3" touch ran
 	done
 	[ ! -e ran ]
@@ -381,7 +414,7 @@ General:" ]
 
 @test "the next word is an argument, whatever it looks like" {
 	refused "retry: --attempts: not a number of attempts: '--'" -n -- 3
-	refused "retry: --delay: not a time: '-v'" --delay -v true
+	refused "retry: --delay: not a time in ms, s, m, h or d: '-v'" --delay -v true
 }
 
 @test "an argument for a flag is refused" {
@@ -448,22 +481,23 @@ PY
 	local option
 	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
 	    splay max-retry-after budget-wait; do
-		refused_option "$option" x "not a time: 'x'"
+		refused_option "$option" x "not a time in ms, s, m, h or d: 'x'"
 		[ "$option" = delay ] ||
-		    refused_option "$option" '' "not a time: ''"
-		refused_option "$option" -1 "not a time: '-1'"
+		    refused_option "$option" '' "not a time in ms, s, m, h or d: ''"
+		refused_option "$option" -1 "not a time in ms, s, m, h or d: '-1'"
 	done
-	refused "retry: --deadline: not a time: 'x'" -T x true
-	refused "retry: --timeout: not a time: 'x'" -t x true
-	refused "retry: --kill-after: not a time: 'x'" -k x true
-	refused "retry: --delay: not a time: 'x'" -d x true
+	refused "retry: --timeout: not a time in ms, s, m, h or d: '5min'" -t 5min true
+	refused "retry: --deadline: not a time in ms, s, m, h or d: 'x'" -T x true
+	refused "retry: --timeout: not a time in ms, s, m, h or d: 'x'" -t x true
+	refused "retry: --kill-after: not a time in ms, s, m, h or d: 'x'" -k x true
+	refused "retry: --delay: not a time in ms, s, m, h or d: 'x'" -d x true
 }
 
 @test "a time is a decimal number with units, and nothing else" {
 	local text
 	for text in nan inf 0x10 1e3 +1 ' 1' '1 ' '1 s' 1,5 1x 1sec 1m1 s . .s 1.2.3 \
 	    1m1h 1us 1S; do
-		refused_option timeout "$text" "not a time: '$text'"
+		refused_option timeout "$text" "not a time in ms, s, m, h or d: '$text'"
 	done
 }
 
@@ -481,8 +515,8 @@ PY
 	refused_option delay ,1 "empty item in ',1'"
 	refused_option delay , "empty item in ','"
 	refused_option delay '' "empty item in ''"
-	refused_option delay 1,x "not a time: 'x' in '1,x'"
-	refused_option delay '1, 2' "not a time: ' 2' in '1, 2'"
+	refused_option delay 1,x "not a time in ms, s, m, h or d: 'x' in '1,x'"
+	refused_option delay '1, 2' "not a time in ms, s, m, h or d: ' 2' in '1, 2'"
 	local list
 	list=$(seq -s , 65)
 	refused_option delay "$list" "more than 64 delays: '$list'"
@@ -745,7 +779,8 @@ PY
 	local text
 	for text in '' 0 0k 00 0.0M k M -1 +1 x 1x 1kB 1KiB 1m 1g '1 k' ' 1' 1e3 0x10 \
 	    1,5 inf nan 1kk . .k; do
-		refused_option stdin-max "$text" "not a size: '$text'"
+		refused_option stdin-max "$text" \
+		    "not a size in bytes, k, M, G or T: '$text'"
 	done
 	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 0.001 99999999999999999999T \
 	    9223372036854775808; do
@@ -972,10 +1007,10 @@ runs()
 #
 
 @test "control bytes in what was typed do not break the line" {
-	refused "retry: --delay: not a time: '1\\n2'" -d $'1\n2' true
-	refused "retry: --delay: not a time: '\\t' in '1,\\t'" -d $'1,\t' true
-	refused "retry: unknown option: '--a\\x1b[31m'" $'--a\e[31m' true
-	refused "retry: unknown option: '-\\x01'" $'-\x01' true
+	refused "retry: --delay: not a time in ms, s, m, h or d: '1\\n2'" -d $'1\n2' true
+	refused "retry: --delay: not a time in ms, s, m, h or d: '\\t' in '1,\\t'" -d $'1,\t' true
+	refused "retry: unknown option '--a\\x1b[31m'" $'--a\e[31m' true
+	refused "retry: unknown option '-\\x01'" $'-\x01' true
 	refused "retry: --quiet: takes no argument: '--quiet=\\x7f'" $'--quiet=\x7f' true
 	refused "retry: --signal: not a signal: 'a\\b'" -s 'a\b' true
 	refused "retry: --signal: not a signal: 'é'" -s é true
@@ -1002,12 +1037,12 @@ runs()
 }
 
 @test "percent signs in what was typed are quoted like anything else" {
-	refused "retry: --delay: not a time: '%s%n'" -d %s%n true
-	refused "retry: unknown option: '--%s%n'" --%s%n true
+	refused "retry: --delay: not a time in ms, s, m, h or d: '%s%n'" -d %s%n true
+	refused "retry: unknown option '--%s%n'" --%s%n true
 }
 
 @test "--quiet does not hide bad usage" {
-	refused "retry: --delay: not a time: 'x'" -q -d x true
+	refused "retry: --delay: not a time in ms, s, m, h or d: 'x'" -q -d x true
 	refused 'retry: no command given' -q
 }
 
