@@ -569,6 +569,18 @@ set_delivery(struct setting *set)
 }
 
 static void
+set_report(struct setting *set)
+{
+	set->report = 500 * ms;
+}
+
+static void
+set_lines(struct setting *set)
+{
+	set->lines = 50 * ms;
+}
+
+static void
 set_give_up(struct setting *set)
 {
 	set->attempts = 1;
@@ -655,6 +667,10 @@ static const struct scene {
 	[STRAGGLING] = { "stragglers", set_straggling, STRAGGLING, 0, 2,
 	    ". ---------- 777-7 .... .---. ...7 .5..77 -." },
 	[DELIVERY] = { "delivery in the end", set_delivery, DELIVERY, 0, 2,
+	    ". ---------- !!!-! .... .---. .... ...... -." },
+	[REPORT] = { "report", set_report, REPORT, 0, 2,
+	    ". ---------- !!!-! .... .---. .... ...... -." },
+	[LINES] = { "last lines", set_lines, LINES, 0, 2,
 	    ". ---------- !!!-! .... .---. .... ...... -." },
 	[GIVE_UP] = { "last hook", set_give_up, GIVE_UP, 7, 1,
 	    ". ---------- !!!-! .... ..... .... ...... .." },
@@ -890,6 +906,8 @@ any_setting(void)
 		.owed = one_of(4) ? any_span() : 0,
 		.straggling = one_of(4) ? any_span() : 0,
 		.held = one_of(8) ? any_span() : 0,
+		.report = one_of(8) ? any_span() : 0,
+		.lines = one_of(8) ? any_span() : 0,
 		.denials = one_of(8) ? 2 : 0,
 		.later_denials = one_of(8) ? 2 : 0,
 		.interrupted = one_of(16),

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "../../src/number.h"
 #include "../../src/options.h"
 #include "../../src/run.h"
+#include "../../src/target.h"
 
 /* What time the calls between two waits take. */
 #define SLACK NANOS_MS
@@ -16,6 +18,9 @@
 
 /* How long others may hold a pipe once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
+
+/* How long a reader who takes nothing of a report is waited for. */
+#define PATIENCE (2 * NANOS_SECOND)
 
 #define STACK_SOILED (sizeof(struct run) + 8192)
 #define NONSENSE UINT64_C(0xa5a5a5a5a5a5a5a5)
@@ -34,35 +39,43 @@ FAKE(hooks_open);
 FAKE(input_consumed);
 FAKE(input_open);
 FAKE(input_ready);
+FAKE(journal_start);
 FAKE(launch_error);
 FAKE(launch_open);
 FAKE(launch_run);
 FAKE(limit_over);
 FAKE(lines_put);
+FAKE(lines_release);
 FAKE(lines_say);
 FAKE(lines_tell);
 FAKE(nesting_open);
 FAKE(nesting_outer);
 FAKE(nesting_tell);
 FAKE(options_parse);
+FAKE(outlet_open);
+FAKE(outlet_put);
 FAKE(plan_denied);
 FAKE(plan_first);
 FAKE(plan_next);
 FAKE(plumbing_begin);
 FAKE(plumbing_forked);
 FAKE(pump_wait);
+FAKE(pump_wait_room);
 FAKE(signals_die);
 FAKE(signals_open);
 FAKE(streams_ended);
 FAKE(streams_finish);
 FAKE(streams_rest);
+FAKE(target_write);
 FAKE(tree_sweep);
 REAL(child_open);
 REAL(hooks_open);
+REAL(journal_start);
 REAL(limit_over);
 REAL(plan_denied);
 REAL(plan_first);
 REAL(plan_next);
+REAL(target_write);
 REAL(tree_sweep);
 
 /* That of retry.c; the program's own is wrapped around it. */
@@ -114,6 +127,16 @@ state_of_limit(void)
 	return now->ended_by != 0 ? INTERRUPTED : AHEAD;
 }
 
+static enum state
+state_of_end(void)
+{
+	if (kernel.hook != NULL)
+		return GIVE_UP;
+	if (now->reporting)
+		return REPORT;
+	return now->lines != NULL && now->lines->length > 0 ? LINES : DELIVERY;
+}
+
 enum state
 invocation_state(void)
 {
@@ -124,7 +147,7 @@ invocation_state(void)
 	if (now->delivering)
 		return now->owes ? OWED : STRAGGLING;
 	if (now->closing)
-		return kernel.hook != NULL ? GIVE_UP : DELIVERY;
+		return state_of_end();
 	if (!now->ready)
 		return INPUT;
 	if (kernel.hook != NULL)
@@ -190,7 +213,10 @@ due(void)
 	case LEFT:
 	case LEFT_DEAD:
 	case STRAGGLING:
+	case LINES:
 		return STRAGGLERS;
+	case REPORT:
+		return PATIENCE;
 	case DELIVERY:
 		return NANOS_MAX;
 	case GIVE_UP:
@@ -459,6 +485,7 @@ __wrap_nesting_open(struct nesting *nesting, void *room, char *const *handed,
 	(void)policy;
 	(void)outer;
 	nesting->env = NULL;
+	memcpy(nesting->id, "RETRY_ID=", sizeof "RETRY_ID=");
 }
 
 void
@@ -711,6 +738,52 @@ __wrap_hold_done(const struct hold *hold)
 	return kernel.now >= now->delivered;
 }
 
+void
+__wrap_lines_release(struct lines *lines, bool drop_held)
+{
+	(void)drop_held;
+	now->said = kernel.now + now->set.lines;
+	lines->length = now->set.lines > 0 ? 1 : 0;
+	lines->outlet.fd = STDERR_FILENO;
+	now->lines = lines;
+	kernel_alarm(now->set.lines);
+}
+
+void
+__wrap_journal_start(struct journal *journal)
+{
+	now->heap[2] = journal;
+	__real_journal_start(journal);
+}
+
+bool
+__wrap_target_write(const struct target *target, struct target_wait *wait)
+{
+	bool written;
+
+	now->reporting = true;
+	now->reported = kernel.now + now->set.report;
+	kernel_alarm(now->set.report);
+	written = __real_target_write(target, wait);
+	now->reporting = false;
+	return written;
+}
+
+struct outlet
+__wrap_outlet_open(int fd)
+{
+	return (struct outlet){ .way = OUTLET_PRIVATE, .fd = fd };
+}
+
+ssize_t
+__wrap_outlet_put(const struct outlet *outlet, const char *bytes, size_t length)
+{
+	(void)outlet;
+	(void)bytes;
+	errno = EAGAIN;
+	return kernel.now < now->reported ? -1 : (ssize_t)length;
+}
+
 /*
  * The wait
  */
@@ -762,6 +835,8 @@ __wrap_pump_wait(struct pump *pump, nanos nap)
 	kernel_pass(until, false);
 	kernel_pass(kernel.now + now->late, true);
 	sent = hear();
+	if (now->lines != NULL && kernel.now >= now->said)
+		now->lines->length = 0;
 	postpone(now->stopped);
 	now->disturbed += now->stopped + now->late;
 	return (struct wakeup){ .signal = sent.number,
@@ -769,6 +844,13 @@ __wrap_pump_wait(struct pump *pump, nanos nap)
 		.sender = sent.sender,
 		.value = sent.value,
 		.stopped = now->stopped };
+}
+
+struct wakeup
+__wrap_pump_wait_room(struct pump *pump, int fd, nanos nap)
+{
+	(void)fd;
+	return __wrap_pump_wait(pump, nap);
 }
 
 /*
@@ -798,6 +880,7 @@ make_policy(const struct setting *set)
 		.seed = 1,
 		.seeded = true,
 		.share = { .wait = set->patience },
+		.report = set->report > 0 ? "-" : NULL,
 		.on_retry = set->on_retry ? "true" : NULL,
 		.on_give_up = set->on_give_up ? "true" : NULL,
 		.loudness = LOUDNESS_QUIET,
@@ -927,6 +1010,7 @@ invocation_run(void)
 	} else {
 		free(now->heap[0]);
 		free(now->heap[1]);
+		free(now->heap[2]);
 		ending.died = true;
 		ending.value = now->died;
 	}

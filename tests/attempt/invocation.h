@@ -22,6 +22,7 @@ struct setting {
 	struct temper member, hook;
 	bool has_member, on_retry, on_give_up, has_elder;
 	nanos input, owed, straggling, held; /* how long these take */
+	nanos report, lines; /* and these at the end, to slow readers */
 	int denials, later_denials; /* before the first attempt; a retry */
 	bool interrupted; /* each attempt is, at once */
 	bool dies_left; /* the command does, in the moment it is given up */
@@ -54,6 +55,8 @@ enum state {
 	OWED, /* the command's output, to a slow reader */
 	STRAGGLING, /* somebody else has its pipes */
 	DELIVERY, /* of what was held; all is over */
+	REPORT, /* to a slow reader */
+	LINES, /* the last ones, to another */
 	GIVE_UP, /* a hook, then */
 	GIVE_UP_ASKED,
 	GIVE_UP_KILLED,
@@ -74,6 +77,9 @@ struct invocation {
 	nanos at; /* when the next may begin, on BOOTTIME */
 	nanos timeout, kill, given_up; /* when these are due */
 	nanos owed, straggling, delivered; /* until when */
+	nanos reported, said; /* the same */
+	bool reporting;
+	struct lines *lines; /* once they may go */
 	/* what it has met */
 	uint64_t ended_by; /* bit n: it has heard n, which ends all */
 	bool unheard; /* there was another, at the latest wait */
@@ -83,7 +89,7 @@ struct invocation {
 	bool is_due;
 	int waits, spins;
 	nanos spinning; /* since when */
-	void *heap[2]; /* what it would free */
+	void *heap[3]; /* what it would free */
 	int died; /* the signal of which it does */
 	/* what it is to meet */
 	nanos stopped, late; /* in this wait */
