@@ -17,8 +17,8 @@ static const char *const shell_words[] = { "!", ".", ":", "alias", "bg", "case",
 static const char *const bash_words[] = { "[[", "bind", "builtin", "caller",
 	"compgen", "complete", "declare", "dirs", "disown", "enable",
 	"function", "history", "let", "local", "logout", "mapfile", "popd",
-	"pushd", "readarray", "select", "shopt", "source", "suspend", "typeset",
-	NULL };
+	"pushd", "readarray", "select", "shopt", "source", "suspend", "time",
+	"typeset", NULL };
 
 static const char letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -51,7 +51,7 @@ find_variable(struct advice *advice, const char *word)
 	return advice->quoted;
 }
 
-/* A function that bash has put into the environment: BASH_FUNC_name%%=... */
+/* A function that bash has exported: BASH_FUNC_name%%=..., or name()= once. */
 static bool
 is_exported_function(const char *word)
 {
@@ -63,7 +63,8 @@ is_exported_function(const char *word)
 
 		if (strncmp(*at, prefix, sizeof prefix - 1) == 0 &&
 		    strncmp(name, word, length) == 0 &&
-		    strncmp(name + length, "%%=", 3) == 0)
+		    (strncmp(name + length, "%%=", 3) == 0 ||
+			strncmp(name + length, "()=", 3) == 0))
 			return true;
 	}
 	return false;

@@ -139,7 +139,12 @@ only()
 # childless: what start() began has no child any more.
 childless()
 {
-	[ -z "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)" ]
+	barren "$pid"
+}
+
+barren()
+{
+	[ -z "$(cat "/proc/$1/task/$1/children" 2>/dev/null)" ]
 }
 
 fails=(sh -c 'exit 7')
@@ -560,14 +565,21 @@ dies_in()
 	dies_in 'held errors' over full 3 -q -n 1 -E --on-give-up 'touch gave-up'
 }
 
+# bats test_tags=slow
 @test "HUP, INT, QUIT and TERM end retry while its last lines wait" {
-	choke full
 	local name
-	# The third look at signals is the wait for whoever reads the lines.
+	choke full
+	# They wait for 100 ms only: each wait but the first begins later.
+	inject ppoll:delay_enter=400000:when=2+
 	for name in HUP:129 INT:130 QUIT:131 TERM:143; do
-		inject "ppoll:signal=${name%:*}:when=3"
-		is "${name#*:}" sh -c 'exec "$@" 2>full' sh "${inject[@]}" \
-		    "$RETRY" -n 1 -- sh -c 'exit 3'
+		rm -f began
+		start sh -c 'exec "$@" 2>full' sh "${inject[@]}" "$RETRY" -n 1 -- \
+		    sh -c 'echo "$PPID" >began; exit 3'
+		wait_for test -s began
+		wait_for barren "$(<began)"
+		kill "-${name%:*}" "$(<began)"
+		ended
+		[ "$status" -eq "${name#*:}" ]
 	done
 }
 
