@@ -101,8 +101,11 @@ progress_show(struct progress *progress, const char *label, nanos left)
 	now = context_now(CLOCK_BOOTTIME);
 	if (progress->next != NANOS_MAX && now < progress->next)
 		return;
+	/* For good: the terminal may have gone while it stood there. */
 	if (!possible(progress->showing)) {
 		progress->showing = SHOWING_NEVER;
+		progress->shown = false;
+		progress->next = NANOS_MAX;
 		return;
 	}
 	/* Up to a whole step, so that it never says 0s. */

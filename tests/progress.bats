@@ -402,3 +402,127 @@ sys.exit(name != sys.argv[1])' "$address"
 	    "$RETRY" -n 1 -- sh -c 'exit 7'
 	[ -s trace ]
 }
+
+#
+# Waits that wait
+#
+
+# vanishing READY COMMAND...: COMMAND with standard error on a terminal that is
+# gone once READY has come from it; nobody is hung up
+vanishing()
+{
+	"$PYTHON" -IS -c 'if True:
+		import os, signal, subprocess, sys
+		signal.signal(signal.SIGHUP, signal.SIG_IGN)
+		line, terminal = os.openpty()
+		child = subprocess.Popen(sys.argv[2:], stderr=terminal)
+		os.close(terminal)
+		came = b""
+		while sys.argv[1].encode() not in came:
+		    came += os.read(line, 4096)
+		os.close(line)
+		status = child.wait()
+		sys.exit(status if status >= 0 else 128 - status)' "$@" 3>&-
+}
+
+# $calm runs a command and writes down each of its waits; calm MOST: there were
+# some, and no more than that. A wait that comes back at once, over and over,
+# makes tens of thousands of them in a second.
+calmly()
+{
+	inject getppid:delay_enter=1 # where that works, so does the other
+	calm=(strace -qq -o waits -e trace=?ppoll,?ppoll_time64)
+}
+calm()
+{
+	[ "$(lines waits)" -gt 0 ] && [ "$(lines waits)" -le "$1" ] || {
+		echo "$(lines waits) waits"
+		tail -n 5 waits
+		return 1
+	}
+}
+
+# bats test_tags=slow
+@test "a terminal that goes away during a countdown leaves a wait that sleeps" {
+	calmly
+	is 1 vanishing 'in 3s' "${calm[@]}" "$RETRY" -n 2 -d 2.5 -j none \
+	    --progress always -- false
+	calm 100
+	is 0 vanishing 'in ' "${calm[@]}" "$RETRY" --seed 2 --splay 5 \
+	    --progress always -- true
+	calm 100
+}
+
+# bats test_tags=slow
+@test "a terminal that goes away at any other time does so, too" {
+	calmly
+	is 0 vanishing hi "${calm[@]}" "$RETRY" --preset net -- \
+	    sh -c 'echo hi >&2; sleep 1.2; exit 0'
+	calm 100
+	is 1 vanishing retrying "${calm[@]}" "$RETRY" -v -n 2 -d 0 -- \
+	    sh -c 'sleep 1.2; exit 1'
+	calm 100
+	is 1 vanishing retrying "${calm[@]}" "$RETRY" -n 2 -d 0 \
+	    --on-give-up 'sleep 1.2' -- false
+	calm 100
+}
+
+# bats test_tags=slow
+@test "no wait comes back at once, over and over, with nothing done" {
+	calmly
+	mkfifo pipe
+	exec 7<>pipe
+	# a delay, a hook, a limit's grace, and nothing of all that
+	is 1 "${calm[@]}" "$RETRY" -n 2 -d 1.2 -j none -- false
+	calm 100
+	is 1 "${calm[@]}" "$RETRY" -n 2 -d 0 --on-retry 'sleep 1.2' \
+	    --on-give-up 'sleep 1.2' -- false
+	calm 100
+	is 124 "${calm[@]}" "$RETRY" -n 1 -t 0.1 -k 1.2 -- \
+	    sh -c 'trap "" TERM; sleep 1.5; sleep 1.5'
+	calm 300 # who is dying is looked at 50 times a second
+	is 0 "${calm[@]}" "$RETRY" -n 2 -T 20 -- sleep 1.2
+	calm 100
+	# input that is guarded, idle and at its end, or replayed
+	is 0 sh -c 'exec "$@" <pipe 7>&-' sh "${calm[@]}" "$RETRY" -- sleep 1.2
+	calm 100
+	: | is 0 "${calm[@]}" "$RETRY" -- sleep 1.2
+	calm 100
+	is 124 sh -c 'exec "$@" <pipe 7>&-' sh "${calm[@]}" "$RETRY" -I -T 1.2 -- true
+	calm 100
+	# output that is relayed or held, and whose reader takes nothing or is gone
+	is 0 "${calm[@]}" "$RETRY" -O -E --preset net -- sleep 1.2
+	calm 300
+	is 125 sh -c 'exec "$@" >pipe' sh "${calm[@]}" "$RETRY" -T 1.2 \
+	    --fail-on stdout:zzz -- head -c 110000 /dev/zero
+	calm 300
+	is 143 "${calm[@]}" sh -c '(sleep 1.2; kill "$$") >/dev/null &
+		exec "$RETRY" -O -n 1 -- head -c 200000 /dev/zero >pipe'
+	calm 300
+	exec 7>&-
+	"${calm[@]}" "$RETRY" --fail-on stdout:zzz -- \
+	    sh -c 'trap "" PIPE; sleep 0.2; echo; sleep 1.2' | true
+	calm 100
+}
+
+# bats test_tags=slow
+@test "lines that nobody takes do not keep a wait awake" {
+	calmly
+	mkfifo pipe
+	exec 7<>pipe
+	head -c 65536 /dev/zero >&7 # it is full
+	is 1 sh -c 'exec "$@" 2>pipe' sh "${calm[@]}" "$RETRY" -n 2 -d 1.2 \
+	    -j none -- false
+	calm 100
+	exec 7>&-
+}
+
+# bats test_tags=slow
+@test "a wait for a budget or a breaker sleeps between its questions" {
+	calmly
+	mkdir budgets
+	export RETRY_BUDGET_DIR=$PWD/budgets
+	is 1 "${calm[@]}" "$RETRY" -q -n 2 -d 0 -B none --budget-min 0 \
+	    --budget-wait 1.2 -- false
+	calm 200
+}
