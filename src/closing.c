@@ -136,6 +136,14 @@ say_last_words(struct run *run)
 	return 0;
 }
 
+/* Why what came by fd did not get where it was to go, or 0. */
+static int
+error_of(const struct plumbing *plumbing, const struct hold *hold, int fd)
+{
+	return hold->fd != -1 ? hold->error
+			      : streams_error(&plumbing->streams, fd);
+}
+
 /*
  * Why the command's output, which is *which, did not get where it was to go, or
  * 0. That nobody reads what a failure had to say is nobody's fault.
@@ -144,19 +152,18 @@ static int
 undelivered(const struct run *run, const struct step *step, const char **which)
 {
 	const struct plumbing *plumbing = &run->pump.plumbing;
-	const struct hold *out = &plumbing->out, *err = &plumbing->err;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
-	int error = out->error;
+	int error = error_of(plumbing, &plumbing->out, STDOUT_FILENO);
 
-	if (out->fd == -1)
-		error = streams_error(&plumbing->streams, STDOUT_FILENO);
 	*which = "output";
 	/* What failed need not have had its say to the end. */
-	if (succeeded || (error != 0 && error != ETIMEDOUT))
+	if (error != 0 && (succeeded || error != ETIMEDOUT))
 		return error;
 	*which = "error";
-	error = err->error;
-	return error == EPIPE || error == ETIMEDOUT ? 0 : error;
+	error = error_of(plumbing, &plumbing->err, STDERR_FILENO);
+	if (error == EPIPE || (error == ETIMEDOUT && !succeeded))
+		return 0;
+	return error;
 }
 
 /* Whether SIGPIPE would have ended the command, had it written itself. */

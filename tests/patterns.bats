@@ -699,11 +699,36 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
 }
 
-@test "stderr that cannot be written is nobody's failure" {
-	run -3 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
+@test "stderr that cannot be written is an error of ours as well: 125" {
+	run -125 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
 	    "$RETRY" -n 2 -d 0 --retry-on stderr:lost \
 	    sh -c 'echo out; echo lost >&2; exit 3'
 	[ "$output" = $'out\nout' ]
+	run -125 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
+	    "$RETRY" --preset net sh -c 'echo out; echo lost >&2'
+	[ "$output" = out ]
+	# What an attempt that failed had to say does not count where it is held.
+	run -0 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
+	    "$RETRY" -E --preset net sh -c 'echo out; echo lost >&2'
+	[ "$output" = out ]
+}
+
+@test "that nobody reads stderr any more changes nothing" {
+	"$RETRY" --preset net sh -c 'trap "" PIPE
+		seq 100000 >&2; echo ended >ended; exit 0' 2>&1 | head -n 1 >first
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+	[ -e ended ]
+	[ "$(<first)" = 1 ]
+}
+
+@test "a success whose error output could not be delivered is none" {
+	mkfifo slow
+	exec 4<>slow
+	status=0
+	"$RETRY" -T 0.5 --fail-on stderr:zzz -- \
+		sh -c 'exec head -c 110000 /dev/zero >&2' 2>slow || status=$?
+	[ "$status" -eq 125 ]
+	exec 4>&-
 }
 
 #
