@@ -17,7 +17,7 @@ PURE = number duration codes spelling bytes needle hint nfa ere pattern \
 	text date escape fields json head answers trace http curlarg curl \
 	wrapper backoff ring pace gate segment account verdict rows phrases \
 	tools packages preset policy admission plan journal forecast
-EDGE = context proc nesting outlet spool input hold lines page quote words \
+EDGE = context proc nesting outlet spool sharing watch input hold lines page quote words \
 	help values lists delays allowance script menu options rehearsal \
 	notify progress signals streams plumbing guard place mint store budget \
 	pump handout status request launch tree limit hooks child advice \

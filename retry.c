@@ -105,7 +105,9 @@ execute(struct run *run)
 	    &run->child, run->nesting.env, run->history.deadline, label);
 	outcome.http = status_read(&run->request.status, &run->pump.lines);
 	request_miss(&run->request, &run->policy, &outcome, &run->pump.lines);
-	outcome.consumed = input_consumed(&run->pump.plumbing.input);
+	/* To find out may take a while: only where it matters. */
+	if (verdict_of(&run->policy.rules, &outcome).verdict == VERDICT_RETRY)
+		outcome.lost = input_lost(&run->pump.plumbing.input);
 	return outcome;
 }
 
@@ -154,11 +156,14 @@ seek_admission(struct run *run)
 	bool first = run->history.patience == 0;
 	bool retry = run->history.made > 0;
 	nanos now = context_now(CLOCK_BOOTTIME);
+	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
 
-	if (retry && input_consumed(&run->pump.plumbing.input))
-		return plan_consumed(&run->history);
+	if (retry)
+		lost = input_lost(&run->pump.plumbing.input);
+	if (lost != REASON_NONE)
+		return plan_lost(&run->history, lost);
 	admission = budget_admit(&run->pump.budget, retry, now);
 	if (admission.denied == REASON_NONE)
 		return attempt(run);

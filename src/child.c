@@ -356,6 +356,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 		if (!attempt.limit.dead || attempt.limit.stage != LIMIT_AHEAD)
 			check_limits(&attempt);
 	}
+	input_ended(&child->pump->plumbing.input);
 	outcome = outcome_of(&attempt);
 	outcome.seen = deliver(&attempt);
 	outcome.interrupted = attempt.interrupted;

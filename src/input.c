@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "context.h"
-#include "proc.h"
+#include "sharing.h"
 #include "spool.h"
+#include "watch.h"
 
 /* How often one call reads on: signals must not wait for long. */
 #define TURNS 16
@@ -81,7 +82,9 @@ classify(struct input *input, bool replay)
 	}
 	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-		return input->start == -1 ? INPUT_LEFT : INPUT_FILE;
+		if (input->start == -1)
+			return INPUT_LEFT;
+		return replay && is_read() ? INPUT_OWN : INPUT_FILE;
 	}
 	input->socket = S_ISSOCK(stat.st_mode);
 	if (input->socket ? !is_stream()
@@ -193,34 +196,6 @@ fill(struct input *input)
 	}
 }
 
-/* As peek, of a pipe: what is seen there is a copy in another one. */
-static ssize_t
-peek_pipe(int pipe, char bytes[INPUT_HEAD])
-{
-	int ends[2], error;
-	ssize_t got;
-
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return -1;
-	got = tee(pipe, ends[1], INPUT_HEAD, SPLICE_F_NONBLOCK);
-	if (got > 0)
-		got = read(ends[0], bytes, INPUT_HEAD);
-	error = errno;
-	close(ends[0]);
-	close(ends[1]);
-	errno = error;
-	return got;
-}
-
-/* The bytes that would be read next, and stay; 0 at the end, -1 with errno. */
-static ssize_t
-peek(const struct input *input, char bytes[INPUT_HEAD])
-{
-	if (!input->socket)
-		return peek_pipe(STDIN_FILENO, bytes);
-	return recv(STDIN_FILENO, bytes, INPUT_HEAD, MSG_PEEK | MSG_DONTWAIT);
-}
-
 /* A later look may see more of it. */
 static enum guard
 remember(struct input *input, const char *bytes, ssize_t got)
@@ -265,13 +240,38 @@ next_guard(struct input *input, const char *bytes, ssize_t got, bool promised)
 								: GUARD_EATEN;
 }
 
-static void
-look(struct input *input, bool promised)
+/* Whether a socket has an error to tell. To peek at it would be to take it. */
+static bool
+has_error(void)
 {
-	char bytes[INPUT_HEAD];
-	ssize_t got = peek(input, bytes);
+	struct pollfd some = { .fd = STDIN_FILENO };
 
-	input->guard = next_guard(input, bytes, got, promised);
+	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
+}
+
+/* Whether that is all there is to read. */
+static bool
+is_reset(const struct input *input, short revents)
+{
+	int waiting = 0;
+
+	return input->socket && ((revents & POLLERR) != 0 || has_error()) &&
+	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
+}
+
+/* With what poll has said of it, or 0. */
+static void
+look(struct input *input, short revents)
+{
+	char bytes[WATCH_PEEK];
+
+	if (is_reset(input, revents))
+		input->guard =
+		    input->guard == GUARD_HEAD ? GUARD_EATEN : GUARD_RESET;
+	else
+		input->guard = next_guard(input, bytes,
+		    watch_peek(STDIN_FILENO, input->socket, bytes),
+		    (revents & POLLIN) != 0);
 }
 
 void
@@ -282,7 +282,7 @@ input_serve(struct input *input, short revents)
 	if (input->kind == INPUT_SPOOLED)
 		fill(input);
 	else
-		look(input, (revents & POLLIN) != 0);
+		look(input, revents);
 }
 
 bool
@@ -291,69 +291,31 @@ input_ready(const struct input *input)
 	return input->kind != INPUT_SPOOLED || input->from == -1;
 }
 
+/* What is written there must not be overwritten: that is left alone. */
 static bool
 rewind_file(const struct input *input)
 {
-	off_t now = lseek(STDIN_FILENO, 0, SEEK_CUR);
-
-	/* What is written there must not be overwritten. */
-	if (now == input->start || !is_read())
+	if (input->ended == input->start || !is_read())
 		return true;
 	return lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 }
 
-/* Tells once that a descriptor's file is read; or -1. */
-static int
-watch_open(int fd)
-{
-	char name[PROC_NAME];
-	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (watch == -1)
-		return -1;
-	if (inotify_add_watch(
-		watch, proc_name(name, fd), IN_ACCESS | IN_ONESHOT) != -1)
-		return watch;
-	close(watch);
-	return -1;
-}
-
-/* Whether the watch has seen anybody read. */
-static bool
-watch_told(int watch)
-{
-	struct inotify_event event;
-	char bytes[256];
-
-	if (watch == -1 ||
-	    read(watch, bytes, sizeof bytes) < (ssize_t)sizeof event)
-		return false;
-	memcpy(&event, bytes, sizeof event);
-	return (event.mask & IN_ACCESS) != 0;
-}
-
 /*
- * Whether a watch tells of tee(2), as kernels do since they tell of splice(2).
- * Where none can be had to find out, it is taken to.
+ * The file with an offset of the attempt's own, so that nobody else's matters.
+ * Where it cannot be opened once more it goes back and forth as without -I.
  */
 static bool
-tells_of_tee(void)
+reopen(struct input *input, bool first)
 {
-	char bytes[INPUT_HEAD];
-	int ends[2], watch;
-	bool told = true;
+	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
 
-	if (pipe2(ends, O_CLOEXEC) == -1)
+	input->sink = spool_reopen(STDIN_FILENO, flags);
+	if (input->sink == -1 && first) {
+		input->kind = INPUT_FILE;
 		return true;
-	watch = watch_open(ends[0]);
-	if (watch != -1 && write(ends[1], "", 1) == 1 &&
-	    peek_pipe(ends[0], bytes) == 1)
-		told = watch_told(watch);
-	if (watch != -1)
-		close(watch);
-	close(ends[0]);
-	close(ends[1]);
-	return told;
+	}
+	return input->sink != -1 &&
+	    lseek(input->sink, input->start, SEEK_SET) != -1;
 }
 
 /*
@@ -366,8 +328,8 @@ static void
 begin_guard(struct input *input)
 {
 	input->watch = context_move_up(watch_open(STDIN_FILENO));
-	if (input->socket || input->watch == -1 || !tells_of_tee())
-		look(input, false);
+	if (input->socket || input->watch == -1 || !watch_tells_of_tee())
+		look(input, 0);
 	else
 		input->guard = GUARD_WATCHED;
 }
@@ -383,6 +345,8 @@ input_begin(struct input *input)
 		break;
 	case INPUT_FILE:
 		return first || rewind_file(input);
+	case INPUT_OWN:
+		return reopen(input, first);
 	case INPUT_GUARDED:
 		if (first)
 			begin_guard(input);
@@ -408,14 +372,60 @@ input_forked(struct input *input)
 	input->sink = -1;
 }
 
-bool
-input_consumed(struct input *input)
+void
+input_ended(struct input *input)
 {
-	if (input->kind != INPUT_GUARDED)
-		return false;
+	if (input->kind == INPUT_FILE)
+		input->ended = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	input->judged = false;
+}
+
+/*
+ * Only what the attempt alone has moved is moved back. What moves after its end
+ * is somebody else's doing: of whoever has the file as well, such as the loop
+ * of a shell that reads it line by line, or of what the attempt has left
+ * behind.
+ */
+static enum reason
+file_lost(struct input *input)
+{
+	if (!is_read())
+		return REASON_NONE;
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) != input->ended)
+		return REASON_INPUT_CONSUMED;
+	if (input->ended == input->start || input->judged)
+		return REASON_NONE;
+	input->judged = true;
+	return sharing_suspects(STDIN_FILENO) ? REASON_INPUT_CONSUMED
+					      : REASON_NONE;
+}
+
+static enum reason
+guarded_lost(struct input *input)
+{
 	if (watch_told(input->watch))
 		input->guard = GUARD_EATEN;
 	else if (input->guard == GUARD_UNSEEN || input->guard == GUARD_HEAD)
-		look(input, false);
-	return input->guard == GUARD_EATEN;
+		look(input, 0);
+	if (input->guard == GUARD_EATEN)
+		return REASON_INPUT_CONSUMED;
+	/* As long as nobody has taken the error, the next one has it, too. */
+	return input->guard == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
+							   : REASON_NONE;
+}
+
+enum reason
+input_lost(struct input *input)
+{
+	switch (input->kind) {
+	case INPUT_FILE:
+		return file_lost(input);
+	case INPUT_GUARDED:
+		return guarded_lost(input);
+	case INPUT_LEFT:
+	case INPUT_OWN:
+	case INPUT_SPOOLED:
+		break;
+	}
+	return REASON_NONE;
 }

@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* As much of what first comes is remembered. */
-#define INPUT_HEAD 512
+#include "verdict.h"
+#include "watch.h"
 
 enum input_kind {
 	INPUT_LEFT, /* a terminal, a device, closed: no business of ours */
 	INPUT_FILE, /* what has an offset: goes back to where it stood */
+	INPUT_OWN, /* the same, opened anew for each attempt */
 	INPUT_GUARDED, /* a pipe or socket that an attempt may eat up */
 	INPUT_SPOOLED, /* a pipe or socket, read into a file first */
 };
@@ -29,13 +29,17 @@ enum guard {
 	GUARD_UNSEEN, /* nothing has come; what comes is looked at */
 	GUARD_HEAD, /* what comes next is head, until somebody reads */
 	GUARD_EATEN, /* there was something, and somebody has read it */
+	GUARD_RESET, /* there was nothing but an error, for who reads first */
 };
 
 struct input {
 	enum input_kind kind;
 	bool socket;
 	bool begun; /* there was an attempt */
-	off_t start; /* INPUT_FILE */
+	/* INPUT_FILE, INPUT_OWN */
+	off_t start;
+	off_t ended; /* where the latest attempt has left it */
+	bool judged; /* that it was the attempt alone that moved it */
 	/* INPUT_SPOOLED */
 	int from; /* what is read, without blocking; -1: all is read */
 	int spool;
@@ -43,12 +47,14 @@ struct input {
 	off_t length;
 	int error; /* why it could not be, or 0: see input_open */
 	bool too_long; /* more than --stdin-max */
-	int sink; /* what the child of this attempt gets as 0, or -1 */
+	/* INPUT_OWN, INPUT_SPOOLED: what the child of this attempt gets, or -1
+	 */
+	int sink;
 	/* INPUT_GUARDED */
 	int watch; /* tells of whoever reads it, or -1 */
 	enum guard guard;
 	size_t length_of_head;
-	char head[INPUT_HEAD];
+	char head[WATCH_PEEK];
 };
 
 /*
@@ -77,7 +83,14 @@ bool input_begin(struct input *input);
 bool input_attach(const struct input *input);
 void input_forked(struct input *input);
 
-/* Before a retry: whether it could only read what an attempt has left. */
-bool input_consumed(struct input *input);
+/* After an attempt, at once: what moves from now on is none of its doing. */
+void input_ended(struct input *input);
+
+/*
+ * Before a retry: why it could not read what the last attempt could,
+ * REASON_NONE if it can. Of a file, that somebody else may have moved what we
+ * would have to move back.
+ */
+enum reason input_lost(struct input *input);
 
 #endif

@@ -118,8 +118,8 @@ plan_next(const struct policy *policy, struct history *history,
 		history->status = STATUS_FAILED;
 	if (judgement.verdict != VERDICT_RETRY)
 		return end(history, judgement.reason);
-	if (outcome->consumed)
-		return end(history, REASON_INPUT_CONSUMED);
+	if (outcome->lost != REASON_NONE)
+		return end(history, outcome->lost);
 	if (history->made >= policy->attempts)
 		return end(history, REASON_ATTEMPTS);
 	if (outcome->end == END_DEADLINE || left == 0)
@@ -199,9 +199,9 @@ plan_denied(const struct policy *policy, struct history *history,
 }
 
 struct step
-plan_consumed(const struct history *history)
+plan_lost(const struct history *history, enum reason lost)
 {
-	return end_before(history, REASON_INPUT_CONSUMED);
+	return end_before(history, lost);
 }
 
 void

@@ -73,10 +73,10 @@ struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
 
 /*
- * The end, because what a retry could read was taken meanwhile by what the last
- * attempt has left behind.
+ * The end, because what a retry could read is lost since the last attempt:
+ * somebody has taken it meanwhile, say.
  */
-struct step plan_consumed(const struct history *history);
+struct step plan_lost(const struct history *history, enum reason lost);
 
 /* Counts an attempt that is about to begin. */
 void plan_begin(struct history *history);

@@ -192,6 +192,66 @@ proc_visible(void)
 	return true;
 }
 
+pid_t
+proc_foreground(void)
+{
+	char text[STAT_ROOM];
+	const char *end;
+	struct proc self;
+
+	if (!look(&self, "self", text))
+		return -1;
+	end = strrchr(text, ')');
+	return end == NULL ? -1 : (pid_t)stat_field(end + 2, 6);
+}
+
+bool
+proc_list(int directory, bool (*each)(void *to, const char *name), void *to)
+{
+	_Alignas(struct entry) char entries[2048];
+	long got;
+
+	while ((got = syscall(
+		    SYS_getdents64, directory, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < got;) {
+			const struct entry *entry =
+			    (const struct entry *)(const void *)(entries + at);
+
+			if (!each(to, entry->name))
+				return false;
+			at += entry->length;
+		}
+	}
+	return got == 0;
+}
+
+int
+proc_open_descriptors(pid_t pid)
+{
+	char digits[NUMBER_ROOM];
+
+	return OPEN(O_DIRECTORY, "/proc/", number_put(digits, pid), "/fd");
+}
+
+bool
+proc_position(char *room, size_t size, pid_t pid, int fd)
+{
+	char process[NUMBER_ROOM], digits[NUMBER_ROOM];
+	ssize_t got;
+	int info = OPEN(0, "/proc/", number_put(process, pid), "/fdinfo/",
+	    number_put(digits, fd));
+
+	if (info == -1)
+		return false;
+	got = read(info, room, size - 1);
+	close(info);
+	if (got <= 0)
+		return false;
+	room[got] = '\0';
+	room[strcspn(room, "\n")] = '\0';
+	return true;
+}
+
 /* What leads to the descriptors of whoever asks, whichever he is. */
 static const char own[] = "/proc/self/fd/";
 

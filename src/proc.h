@@ -6,6 +6,7 @@
 #define PROC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "number.h"
@@ -45,6 +46,28 @@ bool proc_children(
 
 /* Whether /proc can tell who our own children are. */
 bool proc_visible(void);
+
+/*
+ * The process group in the foreground of our terminal; -1 where there is none,
+ * or nothing is known.
+ */
+pid_t proc_foreground(void);
+
+/*
+ * Calls each for the names in a directory, until it returns false. Whether it
+ * never did, and all could be read.
+ */
+bool proc_list(
+    int directory, bool (*each)(void *to, const char *name), void *to);
+
+/* Opens the directory of a process's descriptors, or -1. */
+int proc_open_descriptors(pid_t pid);
+
+/*
+ * Writes where a descriptor of a process stands in its file, as a line of text
+ * to be compared. False where that is not to be known.
+ */
+bool proc_position(char *room, size_t size, pid_t pid, int fd);
 
 /* The file behind a descriptor of ours, by a name that opens it once more. */
 char *proc_name(char room[PROC_NAME], int fd);

@@ -18,25 +18,6 @@ enum end {
 	END_NOT_STARTED, /* fork or exec failed */
 };
 
-/* How one attempt ended. */
-struct outcome {
-	enum end end;
-	int code; /* exit status, or the number of the signal */
-	int error; /* END_NOT_STARTED: errno */
-	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
-	bool consumed; /* of standard input too little is left for another */
-	int interrupted; /* the signal that ended the series meanwhile, or 0 */
-	nanos elapsed; /* without the time retry itself was stopped */
-	uint64_t seen; /* bit n: watch n was */
-	struct http http; /* what the status file says; not known without */
-};
-
-enum verdict {
-	VERDICT_DONE,
-	VERDICT_RETRY,
-	VERDICT_STOP,
-};
-
 /*
  * Why it all ended. In order of precedence: where several hold, the first.
  */
@@ -50,11 +31,32 @@ enum reason {
 	REASON_NOT_RETRYABLE,
 	REASON_NOT_IDEMPOTENT,
 	REASON_INPUT_CONSUMED,
+	REASON_INPUT_RESET,
 	REASON_ATTEMPTS,
 	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
 	REASON_BREAKER,
 	REASON_BUDGET,
+};
+
+/* How one attempt ended. */
+struct outcome {
+	enum end end;
+	int code; /* exit status, or the number of the signal */
+	int error; /* END_NOT_STARTED: errno */
+	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
+	enum reason
+	    lost; /* why another would lack its input; NONE: it would not */
+	int interrupted; /* the signal that ended the series meanwhile, or 0 */
+	nanos elapsed; /* without the time retry itself was stopped */
+	uint64_t seen; /* bit n: watch n was */
+	struct http http; /* what the status file says; not known without */
+};
+
+enum verdict {
+	VERDICT_DONE,
+	VERDICT_RETRY,
+	VERDICT_STOP,
 };
 
 /* What the user said about outcomes. */

@@ -202,8 +202,17 @@ ends()
 	answer 503
 	ends not-idempotent 'not idempotent' --http -- ./curl -d x
 	echo line | ends input-consumed \
-		'somebody has read standard input, see --replay-stdin' -d 0 \
-		-- sh -c 'read -r _; exit 1'
+		'somebody has read standard input: use -I or </dev/null' \
+		-d 0 -- sh -c 'read -r _; exit 1'
+	output=$("$PYTHON" -IS -c 'if True:
+		import os, socket, subprocess
+		ours, theirs = socket.socketpair()
+		theirs.send(b"lost")
+		ours.close()
+		subprocess.call([os.environ["RETRY"], "-v", "--", "cat"],
+		                stdin=theirs)' 2>&1 3>&- | tail -n 2)
+	[[ $output == *', giving up: standard input was reset by its other end'$'\n'*': input-reset' ]]
+	echo 'input-reset: standard input was reset by its other end' >>seen
 	ends attempts 'attempts exhausted' -n 1 false
 	answer 503 'Retry-After: 3600'
 	ends retry-after 'Retry-After too long' --http ./curl

@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
+load actor
 
 setup()
 {
@@ -56,7 +57,7 @@ attempts()
 consumed()
 {
 	attempts 1 input-consumed
-	grep -qE '^retry: attempt 1/.* giving up: .*--replay-stdin' err
+	grep -qE '^retry: attempt 1/.* giving up: .*use -I or </dev/null$' err
 }
 
 # A command that reads no input, half of it, all of it, and all once more: what
@@ -686,4 +687,205 @@ spooling()
 	printf 'a\n' | again 2 sh -c 'readlink "/proc/$PPID/fd/"*' >two
 	run ! grep -q inotify one
 	grep -q inotify two
+}
+
+#
+# Whose offset a file's is
+#
+
+# many N: ./in has that many lines
+many()
+{
+	seq "$1" >in
+}
+
+# bats test_tags=slow
+@test "a loop that starts retries beside it reads each line of its file once" {
+	many 20
+	run -0 --separate-stderr bash -mc 'n=0
+		while read -r line && ((++n < 300)); do
+			echo "$line" >>lines
+			"$RETRY" -qd .2 false &
+			sleep .05
+		done <in
+		echo "$n"
+		wait' 3>&-
+	[ "$output" = 20 ]
+	cmp in lines
+}
+
+# bats test_tags=slow
+@test "a loop that does not wait for an attempt that runs loses no line either" {
+	many 5
+	bash -mc 'while read -r line; do
+			echo "$line" >>lines
+			"$RETRY" -q -n 2 -d 0 sh -c "sleep .2; exit 1" &
+			sleep .05
+		done <in
+		wait' 3>&-
+	cmp in lines
+}
+
+@test "what somebody else has read meanwhile is not read again" {
+	many 9
+	exec 7<in
+	mkfifo go
+	start sh -c 'exec "$@" <&7' sh "$RETRY" -v -n 3 -d 60 -j none sh -c \
+		'echo >>ran; exit 4'
+	wait_for grep -q retrying err
+	read -r line <&7
+	[ "$line" = 1 ]
+	kill -TERM "$pid"
+	ended
+	read -r line <&7
+	[ "$line" = 2 ]
+	exec 7<&-
+}
+
+@test "a file that moves between two attempts ends the series, with the remedies" {
+	many 9
+	exec 7<in
+	start sh -c 'exec "$@" <&7' sh "$RETRY" -v -n 3 -d 1 -j none sh -c \
+		'echo >>ran; exit 4'
+	wait_for grep -q retrying err
+	read -r line <&7
+	ended
+	[ "$status" -eq 4 ]
+	[ "$(lines ran)" -eq 1 ]
+	attempts 1 input-consumed
+	grep -qxF 'retry: giving up before attempt 2: somebody has read standard input: use -I or </dev/null' err
+	read -r line <&7
+	[ "$line" = 2 ]
+	exec 7<&-
+}
+
+@test "what an attempt has left behind and reads on ends the series" {
+	many 100
+	status=0
+	"$RETRY" -v -n 3 -d 0 sh -c 'exec 7<&0; read -r x
+		(exec sleep 20 <&7 7<&- >/dev/null 2>&1) & echo $! >straggler
+		exit 4' <in 2>err 3>&- || status=$?
+	kill "$(cat straggler)"
+	[ "$status" -eq 4 ]
+	attempts 1 input-consumed
+}
+
+@test "a file that only the attempt has is read again, whoever else has it open" {
+	many 3
+	exec 7<in 8<in # descriptions of their own
+	run -1 again 2 sh -c 'cat; exit 1' <in
+	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+	read -r line <&8
+	[ "$line" = 1 ]
+	exec 7<&- 8<&-
+}
+
+@test "a file of a shell that waits is read again by each attempt" {
+	many 3
+	local shell
+	for shell in sh bash; do
+		run -1 "$shell" -c '{ "$RETRY" -q -n 2 -d 0 sh -c "cat; exit 1"; } <in'
+		[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+		run -1 "$shell" -c 'exec <in
+			out=$("$RETRY" -q -n 2 -d 0 sh -c "cat; exit 1")
+			status=$?; echo "$out"; exit $status'
+		[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+		run -0 "$shell" -c 'while read -r x; do
+			"$RETRY" -q -n 2 -d 0 sh -c "exit 1" </dev/null; echo "$x"
+		done <in'
+		[ "$output" = $'1\n2\n3' ]
+	done
+	run -1 "$PYTHON" -IS -c 'import os, subprocess, sys
+with open("in") as file:
+    sys.exit(subprocess.call([os.environ["RETRY"], "-q", "-n", "2", "-d", "0",
+                              "sh", "-c", "cat; exit 1"], stdin=file))'
+	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+}
+
+@test "where nobody may compare open files, the place in the file tells" {
+	inject kcmp:error=EPERM
+	many 3
+	exec 8<in
+	run -1 "${inject[@]}" "$RETRY" -q -n 2 -d 0 sh -c 'cat; exit 1' <in
+	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+	exec 8<&-
+}
+
+@test "with -I a file is nobody else's, and stays where it stood" {
+	many 3
+	{
+		read -r line
+		run -1 again 2 -I sh -c 'head -n 1; exit 1'
+		[ "$output" = $'2\n2' ]
+		read -r line
+	} <in
+	[ "$line" = 2 ]
+	run -0 --separate-stderr bash -mc 'while read -r line; do
+			"$RETRY" -q -I -n 2 -d 0 sh -c "cat >/dev/null; exit 1" &
+			echo "$line"
+		done <in
+		wait'
+	[ "$output" = $'1\n2\n3' ]
+}
+
+@test "with -I a file that cannot be opened once more is rewound" {
+	local less=()
+	if [ "$(id -u)" -eq 0 ]; then # who may read anything, whatever its mode
+		less=(setpriv --bounding-set=-dac_override,-dac_read_search
+		    --inh-caps=-dac_override,-dac_read_search)
+		"${less[@]}" true 2>/dev/null || skip "no setpriv here"
+	fi
+	many 3
+	exec 7<in
+	chmod 0 in
+	run -1 "${less[@]}" "$RETRY" -q -I -n 2 -d 0 sh -c 'cat; exit 1' <&7
+	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+	read -r line <&7 || :
+	[ -z "$line" ] # where the attempts have left it
+	exec 7<&-
+}
+
+#
+# A socket that was reset
+#
+
+# reset STATUS COMMAND...: COMMAND with a socket for standard input whose other
+# end is gone with something unread, once there is a file ./go
+reset()
+{
+	"$PYTHON" -IS -c 'if True:
+		import os, socket, subprocess, sys, time
+		ours, theirs = socket.socketpair()
+		theirs.send(b"nobody reads this")
+		child = subprocess.Popen(sys.argv[1:], stdin=theirs)
+		while not os.path.exists("go"):
+		    time.sleep(0.01)
+		ours.close()
+		open("gone", "w").close()
+		sys.exit(child.wait())' "$@" 3>&-
+}
+
+@test "a reset reaches the command that reads, and ends the series as one" {
+	status=0
+	reset "$RETRY" -v -n 3 -d 0 "$PYTHON" -IS -c 'if True:
+		import os, socket, sys, time
+		open("go", "w").close()
+		while not os.path.exists("gone"):
+		    time.sleep(0.01)
+		time.sleep(0.1)
+		try:
+		    socket.socket(fileno=0).recv(1)
+		except ConnectionResetError:
+		    sys.exit(7)
+		sys.exit(0)' 2>err || status=$?
+	[ "$status" -eq 7 ]
+	attempts 1 input-reset
+	grep -q 'giving up: standard input was reset by its other end$' err
+}
+
+@test "a reset that nobody has met stops nothing" {
+	reset "$RETRY" -v -n 3 -d 0 sh -c 'touch go
+		until [ -e gone ]; do sleep 0.01; done
+		exit 7' 2>err || :
+	attempts 3 attempts
 }

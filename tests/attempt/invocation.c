@@ -36,7 +36,7 @@ FAKE(fork);
 FAKE(hold_done);
 FAKE(hold_written);
 FAKE(hooks_open);
-FAKE(input_consumed);
+FAKE(input_lost);
 FAKE(input_open);
 FAKE(input_ready);
 FAKE(journal_start);
@@ -555,11 +555,11 @@ __wrap_input_ready(const struct input *input)
 	    kernel.now >= KERNEL_START + now->set.input;
 }
 
-bool
-__wrap_input_consumed(struct input *input)
+enum reason
+__wrap_input_lost(struct input *input)
 {
 	(void)input;
-	return now->eaten;
+	return now->eaten ? REASON_INPUT_CONSUMED : REASON_NONE;
 }
 
 struct admission
