@@ -46,7 +46,7 @@ _retry_where()
 			--reset-after | --splay | --retry-on | --stop-on | \
 			--fail-on | --success-on | --preset | --http-status | \
 			--max-retry-after | --method | --idempotency-key | \
-			--stdin-max | --budget | --budget-ratio | --budget-min | \
+			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
 			--budget-dir | --breaker | --budget-status | \
 			--budget-reset | --nested | --log-format | --report | \
@@ -259,7 +259,8 @@ _retry()
 			--success-on --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
-			-E --hold-stderr -B --budget --budget-ratio --budget-min --budget-window
+			-E --hold-stderr --hold-max -B --budget
+			--budget-ratio --budget-min --budget-window
 			--budget-wait --budget-cooldown --budget-dir
 			--budget-required --breaker --budget-status --json
 			--prom --budget-reset --budget-gc --nested

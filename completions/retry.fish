@@ -11,7 +11,7 @@ function __retry_command
         min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
         fail-on= success-on= preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
-        E/hold-stderr B/budget= budget-ratio= budget-min= \
+        E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
         budget-gc nested= q/quiet v/verbose log-format= report= metrics= \
@@ -141,6 +141,7 @@ __retry_option -s I -l replay-stdin -d 'Give each attempt the same input'
 __retry_option -l stdin-max -x -d 'Of that input, at most'
 __retry_option -s O -l hold-stdout -d 'Write only the output of the attempt that succeeds'
 __retry_option -s E -l hold-stderr -d 'Write error output only on final failure'
+__retry_option -l hold-max -x -d 'Of each of these, at most'
 __retry_option -s B -l budget -x -a '(__retry_budgets)' -d 'Share an allowance of retries'
 __retry_option -l budget-ratio -x -d 'Retries for each success'
 __retry_option -l budget-min -x -d 'Retries in any case'

@@ -20,6 +20,7 @@ struct attempt {
 	enum end reached; /* which limit was, once one is */
 	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
+	bool overrun; /* it was ended for what it wrote */
 	bool overtaken; /* the limit came after the interruption */
 	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
@@ -36,10 +37,12 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
 	child->adopts = limited || child->self == 1;
 	child->limited = limited;
 	child->muster = NULL;
-	if (limited) {
+	if (limited || policy->hold_out || policy->hold_err) {
 		child->muster = malloc(sizeof *child->muster);
 		if (child->muster == NULL)
 			return false;
+	}
+	if (limited) {
 		tree_adopt();
 		if (!proc_visible())
 			lines_say(&pump->lines, LOUDNESS_VERBOSE,
@@ -163,6 +166,16 @@ reach(struct attempt *attempt, enum end limit, nanos now)
 	limit_reach(&attempt->limit, &attempt->means, now);
 }
 
+/* More than may be held: it is ended before there is more to be lost. */
+static void
+overrun(struct attempt *attempt, nanos now)
+{
+	attempt->overrun = true;
+	/* What it leaves behind would be out of reach otherwise. */
+	tree_adopt();
+	limit_reach(&attempt->limit, &attempt->means, now);
+}
+
 static void
 check_limits(struct attempt *attempt)
 {
@@ -171,6 +184,8 @@ check_limits(struct attempt *attempt)
 	if (attempt->limit.stage != LIMIT_AHEAD)
 		limit_press(&attempt->limit, &attempt->means, now,
 		    past_deadline(attempt));
+	else if (plumbing_overrun(&attempt->child->pump->plumbing))
+		overrun(attempt, now);
 	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
 		reach(attempt, END_TIMED_OUT, now);
 	else if (past_deadline(attempt))
@@ -180,15 +195,15 @@ check_limits(struct attempt *attempt)
 static nanos
 nap(const struct attempt *attempt)
 {
-	nanos left = NANOS_MAX, now;
+	nanos left = plumbing_nap(&attempt->child->pump->plumbing), now;
 
-	if (!attempt->child->limited)
+	if (attempt->child->muster == NULL)
 		return NANOS_MAX;
 	now = context_now(CLOCK_MONOTONIC);
 	if (attempt->limit.stage != LIMIT_AHEAD)
 		return limit_nap(&attempt->limit, now);
 	if (attempt->timeout != NANOS_MAX)
-		left = attempt->timeout - now;
+		left = number_lesser(left, attempt->timeout - now);
 	if (attempt->deadline == NANOS_MAX)
 		return left;
 	return number_lesser(
@@ -250,6 +265,10 @@ outcome_of(const struct attempt *attempt)
 	if (attempt->limit.dead)
 		waitid(
 		    P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
+	if (attempt->overrun && attempt->limit.dead) {
+		judge_end(attempt, error, &outcome);
+		return outcome;
+	}
 	outcome.end = attempt->reached;
 	if (attempt->limit.stage == LIMIT_LEFT) {
 		outcome.end = END_DEADLINE;
@@ -342,7 +361,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
-	if (child->limited)
+	if (child->muster != NULL)
 		tree_note(&child->muster->spared);
 	if (!begin(&attempt, env))
 		return (
@@ -360,6 +379,8 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 	outcome = outcome_of(&attempt);
 	outcome.seen = deliver(&attempt);
 	outcome.interrupted = attempt.interrupted;
+	outcome.overrun =
+	    attempt.overrun || plumbing_overrun(&child->pump->plumbing);
 	child_reap_orphans(child);
 	return outcome;
 }

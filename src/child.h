@@ -20,7 +20,7 @@ struct child {
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
 	bool adopts; /* orphans come to us */
-	struct muster *muster; /* where limited */
+	struct muster *muster; /* where an attempt may have to be ended */
 };
 
 /*

@@ -239,7 +239,8 @@ closing_finish(struct run *run, struct step step)
 	lost = undelivered(run, &step, &which);
 	if (number != 0)
 		step = interrupted(number);
-	else if (lost != 0)
+	/* What did not get anywhere because it was too much is told. */
+	else if (lost != 0 && !run->history.last.overrun)
 		step = lose(run, lost, which);
 	number = record(run, &step);
 	if (number == 0 && step.reason != REASON_SUCCEEDED &&

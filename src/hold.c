@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "number.h"
 #include "spool.h"
 
 /* What goes out at a time, and how often in a row: signals must not wait. */
@@ -14,6 +15,15 @@
 
 /* What goes through us where it has to. */
 #define ROOM 16384
+
+/*
+ * How often the size of what is held is looked at: where there is room for
+ * long, in which nobody could fill it with this many bytes in a nanosecond,
+ * seldom.
+ */
+#define LOOK_LEAST (50 * NANOS_MS)
+#define LOOK_MOST NANOS_SECOND
+#define FASTEST 2
 
 /*
  * A program that goes back in its output (an archiver, a dump) must find its
@@ -37,12 +47,13 @@ make_spool(int fd)
 }
 
 bool
-hold_open(struct hold *hold, int fd)
+hold_open(struct hold *hold, int fd, off_t most)
 {
 	/* What is closed stays closed. */
 	bool closed = fd == -1 || fcntl(fd, F_GETFD) == -1;
 
-	*hold = (struct hold){ .fd = closed ? -1 : fd, .spool = -1 };
+	*hold =
+	    (struct hold){ .fd = closed ? -1 : fd, .spool = -1, .most = most };
 	if (closed)
 		return true;
 	hold->spool = make_spool(fd);
@@ -91,6 +102,35 @@ hold_forked(struct hold *hold)
 	hold->spool = own;
 }
 
+/* Bytes of the latest attempt; 0 where there is none. */
+static off_t
+length(const struct hold *hold)
+{
+	if (hold->fd == -1 || hold->spool == -1 || hold->fresh)
+		return 0;
+	return spool_size(hold->spool);
+}
+
+bool
+hold_overrun(const struct hold *hold)
+{
+	return length(hold) > hold->most;
+}
+
+/* The time in which what is left could be filled. */
+nanos
+hold_nap(const struct hold *hold)
+{
+	nanos left;
+
+	if (hold->fd == -1)
+		return NANOS_MAX;
+	left = (hold->most - length(hold)) / FASTEST;
+	if (left < LOOK_LEAST)
+		return LOOK_LEAST;
+	return number_lesser(left, LOOK_MOST);
+}
+
 bool
 hold_written(const struct hold *hold)
 {
@@ -122,6 +162,8 @@ too_small(const struct hold *hold)
 
 	if (is_untouched(hold))
 		return 0;
+	if (hold->length > hold->most)
+		return EFBIG;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    (rlim_t)hold->length >= limit.rlim_cur)
 		return EFBIG;

@@ -146,6 +146,8 @@ static const struct row rows[OPTIONS] = {
 	    AT(hold_err),
 	    "write error output, retry's own too, only on final\n"
 	    "failure: the last attempt's, and the last line" },
+	[OPT_HOLD_MAX] = { "hold-max", '\0', "SIZE", values_size, AT(hold_max),
+	    "fail where either is more than this (default 1G)" },
 
 	[OPT_BUDGET] = { "budget", 'B', "KEY", allowance_key, AT(share.key),
 	    "share an allowance of retries with all that name\n"

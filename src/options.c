@@ -18,6 +18,7 @@
 #define DEFAULT_FACTOR (INT64_C(2) * BACKOFF_FACTOR_ONE)
 #define DEFAULT_MAX_RETRY_AFTER (5 * NANOS_MINUTE)
 #define DEFAULT_STDIN_MAX (INT64_C(1) << 30)
+#define DEFAULT_HOLD_MAX (INT64_C(1) << 30)
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -174,6 +175,7 @@ options_parse(int argc, char **argv)
 		},
 		.max_retry_after = DEFAULT_MAX_RETRY_AFTER,
 		.stdin_max = DEFAULT_STDIN_MAX,
+		.hold_max = DEFAULT_HOLD_MAX,
 		.share = {
 			.directory = SEGMENT_DIRECTORY,
 			.terms = { -1, -1, -1 },

@@ -31,7 +31,7 @@ end(const struct history *history, enum reason reason)
 		return step;
 	}
 	step.status = history->status;
-	if (last->end == END_SIGNALED)
+	if (last->end == END_SIGNALED && !last->overrun)
 		step.signal = last->code;
 	/* No process to be had: our failure, however often we tried. */
 	if (last->end == END_NOT_STARTED && !last->forked)

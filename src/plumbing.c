@@ -1,6 +1,7 @@
 #include "plumbing.h"
 
 #include <unistd.h>
+#include "number.h"
 
 /* Without a second attempt nothing can be lacking there. */
 static void
@@ -17,12 +18,13 @@ bool
 plumbing_open(struct plumbing *plumbing, struct policy *policy)
 {
 	/* Whatever fails, what is not open can be waited for. */
-	hold_open(&plumbing->err, -1);
+	hold_open(&plumbing->err, -1, 0);
 	plumbing->streams.count = 0;
 	open_input(plumbing, policy);
-	return hold_open(
-		   &plumbing->out, policy->hold_out ? STDOUT_FILENO : -1) &&
-	    hold_open(&plumbing->err, policy->hold_err ? STDERR_FILENO : -1) &&
+	return hold_open(&plumbing->out, policy->hold_out ? STDOUT_FILENO : -1,
+		   policy->hold_max) &&
+	    hold_open(&plumbing->err, policy->hold_err ? STDERR_FILENO : -1,
+		policy->hold_max) &&
 	    streams_open(&plumbing->streams, &policy->watches);
 }
 
@@ -69,6 +71,19 @@ void
 plumbing_release(struct plumbing *plumbing, struct hold *hold)
 {
 	hold_release(hold, streams_error(&plumbing->streams, hold->fd));
+}
+
+bool
+plumbing_overrun(const struct plumbing *plumbing)
+{
+	return hold_overrun(&plumbing->out) || hold_overrun(&plumbing->err);
+}
+
+nanos
+plumbing_nap(const struct plumbing *plumbing)
+{
+	return number_lesser(
+	    hold_nap(&plumbing->out), hold_nap(&plumbing->err));
 }
 
 /* Input, output, error, then as many as the streams have. */

@@ -33,6 +33,10 @@ bool plumbing_begin(struct plumbing *plumbing);
 bool plumbing_attach(const struct plumbing *plumbing);
 void plumbing_forked(struct plumbing *plumbing);
 
+/* Whether an attempt has written more than may be held; when to ask again. */
+bool plumbing_overrun(const struct plumbing *plumbing);
+nanos plumbing_nap(const struct plumbing *plumbing);
+
 /*
  * What hold has of the latest attempt begins its way out. Where the relay could
  * not write all of it into the spool, that is the hold's error.

@@ -109,6 +109,7 @@ struct policy {
 	struct share share;
 	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
 	int64_t stdin_max; /* bytes that --replay-stdin may take */
+	int64_t hold_max; /* bytes of each stream that may be held */
 	const char *report; /* files to write, or NULL; "-": standard error */
 	const char *metrics;
 	const char *on_retry; /* shell lines to run, or NULL */

@@ -149,7 +149,8 @@ loudness_of(const struct saying *saying)
 		    : LOUDNESS_VERBOSE;
 	/* That retry itself failed is never hidden. */
 	return !saying->step->again &&
-		saying->history->last.end == END_NOT_STARTED
+		(saying->history->last.end == END_NOT_STARTED ||
+		    saying->history->last.overrun)
 	    ? LOUDNESS_QUIET
 	    : LOUDNESS_PLAIN;
 }
@@ -171,6 +172,8 @@ say_attempt(struct saying *saying)
 		detail = duration_format(span, step->delay);
 	} else if (succeeded) {
 		next = outcome->end == END_EXITED ? "" : ": succeeded";
+	} else if (outcome->overrun) {
+		detail = "more output than --hold-max";
 	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
 		detail = duration_format(span, outcome->http.hint);

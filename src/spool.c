@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,14 +56,32 @@ make_named(void)
 	return fd;
 }
 
+/*
+ * A root that is read-only may have no /tmp. Who named a directory wants what
+ * is kept to be there, and nowhere else. Keeps the errno of that.
+ */
+static int
+make_in_memory(void)
+{
+	int error = errno, fd = memfd_create("retry", MFD_CLOEXEC);
+
+	errno = error;
+	return fd;
+}
+
 int
 spool_open(void)
 {
 	int fd = open(directory(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
 	    S_IRUSR | S_IWUSR);
 
+	bool named;
+
 	if (fd == -1)
 		fd = make_named();
+	spool_directory(&named);
+	if (fd == -1 && !named)
+		fd = make_in_memory();
 	/* A umask must not keep us from opening it once more. */
 	if (fd != -1)
 		fchmod(fd, S_IRUSR | S_IWUSR);

@@ -13,7 +13,8 @@
 const char *spool_directory(bool *named);
 
 /*
- * A new file, empty, without a name, for us alone, in TMPDIR or /tmp: its
+ * A new file, empty, without a name, for us alone, in TMPDIR or /tmp, or in
+ * memory where TMPDIR names none and there is no /tmp to write to: its
  * descriptor, 10 or above where there is room and close-on-exec; -1 with errno.
  */
 int spool_open(void);

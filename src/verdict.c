@@ -35,6 +35,7 @@ static const struct {
 };
 
 enum rule {
+	RULE_HOLD_MAX,
 	RULE_SUCCESS_ON,
 	RULE_EXIT_STATUS,
 	RULE_INTERRUPTED,
@@ -51,6 +52,7 @@ enum rule {
 };
 
 static const char *const rule_names[] = {
+	[RULE_HOLD_MAX] = "hold-max",
 	[RULE_SUCCESS_ON] = "success-on",
 	[RULE_EXIT_STATUS] = "exit-status",
 	[RULE_INTERRUPTED] = "interrupted",
@@ -254,6 +256,9 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
+	/* Of a success the output would be lacking. */
+	if (outcome->overrun)
+		return judge(VERDICT_STOP, REASON_INTERNAL, RULE_HOLD_MAX);
 	if (named_success(rules, outcome))
 		return judge(VERDICT_DONE, REASON_SUCCEEDED, RULE_SUCCESS_ON);
 	if (plain_success(rules, outcome))
@@ -264,6 +269,8 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 int
 verdict_status(const struct outcome *outcome)
 {
+	if (outcome->overrun)
+		return STATUS_INTERNAL;
 	switch (outcome->end) {
 	case END_EXITED:
 		return outcome->code;

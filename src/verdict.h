@@ -47,6 +47,7 @@ struct outcome {
 	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
 	enum reason
 	    lost; /* why another would lack its input; NONE: it would not */
+	bool overrun; /* it wrote more than may be held */
 	int interrupted; /* the signal that ended the series meanwhile, or 0 */
 	nanos elapsed; /* without the time retry itself was stopped */
 	uint64_t seen; /* bit n: watch n was */
@@ -76,6 +77,7 @@ struct rules {
  * The rule that decided has one of these names, as manual and reports have
  * them, in the order in which they are asked.
  *
+ *	hold-max	more was written than may be held
  *	success-on	--success-on names it
  *	exit-status	exit 0
  *	interrupted	by a signal that ends the series

@@ -130,6 +130,7 @@ all_become()
 		'retry --dry' 'retry --dry-run' \
 		'retry --replay' 'retry --replay-stdin' \
 		'retry --stdin-m' "retry --stdin-max$after" \
+		'retry --hold-m' "retry --hold-max$after" \
 		'retry --report fi' 'retry --report file' \
 		'retry --metrics=fi' 'retry --metrics=file' \
 		'retry --preset dock' 'retry --preset docker' \

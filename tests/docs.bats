@@ -315,6 +315,8 @@ says()
 	"$RETRY" -E -n 1 --report report \
 		sh -c 'echo hello >&2; exit 3' 2>/dev/full || [ $? = 125 ]
 	grep -q '"reason": "internal"' report
+	says 'attempt N/N killed by SIGTERM, giving up: more output than --hold-max' \
+		-O --hold-max 1k yes
 	echo hello >input
 	says '--stdin-max: more than N bytes on standard input' -I --stdin-max 2 cat < <(cat input)
 	TMPDIR=none says \
@@ -401,7 +403,7 @@ says()
 		'cannot write to standard ' signalfd eventfd 'status file' \
 		'cannot relay or hold output' hooks report \
 		'--replay-stdin: standard input is a terminal, which cannot be read again' \
-		'--replay-stdin' '--stdin-max' 'cannot write ' metrics \
+		'--replay-stdin' '--stdin-max' 'more output than --hold-max' 'cannot write ' metrics \
 		' failed (exit ' 'killed by ' 'ended by the deadline' \
 		'ended after 30s' 'not started (' '--on-retry' \
 		'--on-give-up')
@@ -438,7 +440,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
 	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/verdict.c" |
 		grep -o '"[^"]*"' | tr -d '"' >names
-	[ "$(lines names)" = 13 ]
+	[ "$(lines names)" = 14 ]
 	while read -r name; do
 		grep -qw -- "$name" rules
 	done <names

@@ -419,6 +419,114 @@ os.write(1, b"HEADER")'
 	[ "$(<o)" = ok ]
 }
 
+# rootless: the array $in runs a command where nothing can be made in /tmp, and
+# ./here is the program
+rootless()
+{
+	isolate -m
+	cp "$RETRY" here
+	in=("${isolate[@]}" env -u TMPDIR sh -c
+		'mount -t tmpfs -o ro none /tmp || exit 99; exec "$@"' sh)
+	"${in[@]}" true 2>/dev/null || skip 'no right to mount here'
+}
+
+@test "without a /tmp that can be written to output is held in memory" {
+	rootless
+	is 0 "${in[@]}" ./here -q -d 0 -O -E sh -c 'echo "out $RETRY_ATTEMPT"
+		echo "err $RETRY_ATTEMPT" >&2
+		links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
+		echo "$links" >links
+		[ "$RETRY_ATTEMPT" -eq 2 ]'
+	[ "$(<out)" = 'out 2' ]
+	nothing err
+	[ "$(grep -c '^/memfd:' links)" -eq 2 ]
+	rm out
+	is 7 "${in[@]}" ./here -q -d 0 -n 2 -O -E sh -c 'echo lost
+		echo 1 >&2; echo 2 >>/dev/stderr; exit 7'
+	nothing out
+	[ "$(<err)" = $'1\n2' ]
+	big
+	rm -f out err
+	is 0 "${in[@]}" ./here -q -O --fail-on stdout:nosuch cat bytes
+	cmp bytes out
+}
+
+@test "who names a directory for it has it there or not at all" {
+	rootless
+	is 125 "${in[@]}" env TMPDIR=/tmp ./here -O touch ran
+	[ ! -e ran ]
+}
+
+#
+# How much of it
+#
+
+@test "more than --hold-max is an error of ours, whatever the command does: 125" {
+	for status in 0 7; do
+		ends 125 -O --hold-max 1k -- sh -c \
+		    "head -c 1025 /dev/zero; exit $status"
+		nothing o
+		[ "$(<e)" = "retry: attempt 1/4 failed (exit $status), giving up: more output than --hold-max" ]
+		ends 125 -E --hold-max 1k -- sh -c \
+		    "head -c 1025 /dev/zero >&2; exit $status"
+		[ "$(tail -c +1026 e)" = "retry: attempt 1/4 failed (exit $status), giving up: more output than --hold-max" ]
+	done
+}
+
+@test "what is no more than --hold-max is held" {
+	ends 0 -O --hold-max 1k -- head -c 1024 /dev/zero
+	[ "$(stat -c %s o)" -eq 1024 ]
+	ends 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
+		head -c 1024 /dev/zero >&2'
+	[ "$(stat -c %s o)" -eq 1024 ]
+}
+
+@test "a command that writes on and on is ended at --hold-max" {
+	for option in '' --fail-on=stdout:nosuch; do
+		# shellcheck disable=SC2086 # may be nothing
+		ends 125 -O $option --hold-max 1M -- sh -c 'echo >>ran; exec yes'
+		nothing o
+		[ "$(<e)" = 'retry: attempt 1/4 killed by SIGTERM, giving up: more output than --hold-max' ]
+	done
+	[ "$(lines ran)" -eq 2 ]
+}
+
+@test "one who does not heed that is killed, with what it has begun" {
+	ends 125 -O -k 0.1 --hold-max 1M -- env MARK="$BATS_TEST_TMPDIR" sh -c '
+		trap "" TERM
+		sleep 60 2>/dev/null &
+		while :; do head -c 100000 /dev/zero; done'
+	grep -q 'killed by SIGKILL, giving up: more output than --hold-max' e
+	wait_for none_left "$BATS_TEST_TMPDIR"
+}
+
+@test "what we had before an attempt is not ended with it" {
+	is 125 sh -c 'sleep 60 & echo $! >elder
+		exec "$RETRY" -q -O --hold-max 1k yes'
+	kill "$(<elder)"
+}
+
+@test "errors of more than --hold-max are delivered, and then that is told" {
+	ends 125 -E -n 3 --hold-max 1k -- sh -c \
+	    'seq 1000 >&2; echo >>ran; exit 7'
+	head -n 1000 e | cmp - <(seq 1000)
+	[ "$(tail -n +1001 e)" = 'retry: attempt 1/3 failed (exit 7), giving up: more output than --hold-max' ]
+	[ "$(lines ran)" -eq 1 ]
+}
+
+@test "--hold-max is told under -q, and in the report" {
+	ends 125 -q -O --hold-max 1k --report report -- yes
+	grep -q 'more output than --hold-max' e
+	grep -q '"reason": "internal"' report
+	grep -q '"rule": "hold-max"' report
+}
+
+@test "in memory, too, --hold-max holds" {
+	rootless
+	is 125 "${in[@]}" ./here -O --hold-max 1M yes
+	nothing out
+}
+
 #
 # Delivery, byte for byte
 #

@@ -343,6 +343,23 @@ spooling()
 	echo a | TMPDIR=/nonexistent "$RETRY" sh -c 'read -r x'
 }
 
+@test "without a /tmp that can be written to input is spooled in memory" {
+	isolate -m
+	cp "$RETRY" here
+	local in=("${isolate[@]}" env -u TMPDIR sh -c
+		'mount -t tmpfs -o ro none /tmp || exit 99; exec "$@"' sh)
+	"${in[@]}" true 2>/dev/null || skip 'no right to mount here'
+	seq 100000 >some
+	"${in[@]}" ./here -q -n 4 -d 0 -I sh -c 'cat >"read.$RETRY_ATTEMPT"
+		[ "$RETRY_ATTEMPT" = 3 ]' < <(cat some)
+	cmp some read.1
+	cmp some read.3
+	status=0
+	"${in[@]}" ./here -I --stdin-max 1k touch ran 2>err < <(cat some) ||
+		status=$?
+	refused 125 '--stdin-max: '
+}
+
 @test "a spool that may not grow any further is told, and nothing run" {
 	status=0
 	head -c 1M /dev/zero | (

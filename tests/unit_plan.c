@@ -55,6 +55,10 @@ codes_of(const char *list, struct watches *watches)
 	{ \
 		.end = END_NOT_STARTED, .error = (why), .forked = true \
 	}
+#define OVERRUN(how, what) \
+	{ \
+		.end = (how), .code = (what), .overrun = true \
+	}
 #define INTERRUPTED(how, what) \
 	{ \
 		.end = (how), .code = (what), .interrupted = SIGTERM \
@@ -93,6 +97,7 @@ codes_of(const char *list, struct watches *watches)
 #define NOT_IDEMPOTENT VERDICT_STOP, REASON_NOT_IDEMPOTENT
 #define NOT_EXECUTABLE VERDICT_STOP, REASON_NOT_EXECUTABLE
 #define INTERRUPT VERDICT_STOP, REASON_INTERRUPTED
+#define FAILED_US VERDICT_STOP, REASON_INTERNAL
 
 /* The three lists, then the outcome, then what it means. */
 struct judged {
@@ -236,6 +241,10 @@ static const struct judged succeeded_on[] = {
 	{ NULL, NULL, "126", NO_EXEC(ETXTBSY), RETRIED },
 	{ NULL, NULL, "127", NO_EXEC(ENOENT), NOT_EXECUTABLE },
 	{ NULL, NULL, "fail", NO_EXEC(EACCES), NOT_EXECUTABLE },
+	/* Nor can what wrote more than may be held, and nothing helps it. */
+	{ NULL, NULL, NULL, OVERRUN(END_EXITED, 0), FAILED_US },
+	{ "fail", NULL, "fail", OVERRUN(END_EXITED, 7), FAILED_US },
+	{ "TERM", "TERM", NULL, OVERRUN(END_SIGNALED, SIGTERM), FAILED_US },
 };
 
 static const struct judged when_interrupted[] = {
@@ -859,6 +868,9 @@ test_statuses_of_limits_and_failed_starts(void)
 		{ "exec ETXTBSY", NO_EXEC(ETXTBSY), 126 },
 		{ "exec E2BIG", NO_EXEC(E2BIG), 126 },
 		{ "exec ENOTDIR", NO_EXEC(ENOTDIR), 126 },
+		{ "too much to hold", OVERRUN(END_EXITED, 0), 125 },
+		{ "too much to hold, TERM", OVERRUN(END_SIGNALED, SIGTERM),
+		    125 },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)

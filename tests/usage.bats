@@ -151,7 +151,7 @@ loud()
 	    --budget-wait 0 --budget-cooldown 1s --budget-dir "$PWD" \
 	    --budget-required --breaker 20,10s,1m --nested share \
 	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
-	    --quiet --verbose --log-format json --report report \
+	    --hold-max 1k --quiet --verbose --log-format json --report report \
 	    --metrics metrics --on-retry true --on-give-up true \
 	    --progress never --policy ./policy echo ok 2>err
 	prints ok -I -O -E echo ok
@@ -218,7 +218,7 @@ loud()
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on preset http http-status \
 	    max-retry-after method idempotency-key replay-stdin stdin-max \
-	    hold-stdout hold-stderr budget budget-ratio budget-min \
+	    hold-stdout hold-stderr hold-max budget budget-ratio budget-min \
 	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
 	    budget-gc nested quiet verbose log-format report metrics on-retry \
@@ -775,16 +775,18 @@ PY
 	done
 }
 
-@test "--stdin-max takes bytes, also with k, M, G or T" {
+@test "--stdin-max and --hold-max take bytes, also with k, M, G or T" {
 	local text
 	for text in '' 0 0k 00 0.0M k M -1 +1 x 1x 1kB 1KiB 1m 1g '1 k' ' 1' 1e3 0x10 \
 	    1,5 inf nan 1kk . .k; do
 		refused_option stdin-max "$text" \
 		    "not a size in bytes, k, M, G or T: '$text'"
+		refused_option hold-max "$text" \
+		    "not a size in bytes, k, M, G or T: '$text'"
 	done
 	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 0.001 99999999999999999999T \
 	    9223372036854775808; do
-		prints ok --stdin-max "$text" echo ok
+		prints ok --stdin-max "$text" --hold-max "$text" echo ok
 	done
 }
 

@@ -203,7 +203,8 @@ check_talk(const struct policy *policy)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (texts[i] != NULL && *texts[i] == '\0')
 			abort();
-	if (policy->stdin_max < 1 || policy->log_format > LOG_GITHUB ||
+	if (policy->stdin_max < 1 || policy->hold_max < 1 ||
+	    policy->log_format > LOG_GITHUB ||
 	    policy->progress > SHOWING_NEVER)
 		abort();
 }
