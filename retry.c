@@ -111,6 +111,27 @@ execute(struct run *run)
 	return outcome;
 }
 
+/*
+ * Lets another process finish with the file of the budget. Returns the signal
+ * that ended the wait, or 0.
+ */
+static int
+await_budget(struct run *run)
+{
+	int number = 0;
+	nanos nap;
+
+	while (number == 0 && (nap = budget_settle(&run->pump.budget)) > 0) {
+		struct wakeup wakeup = pump_wait(&run->pump, nap);
+
+		if (signals_end_series(wakeup.signal))
+			number = wakeup.signal;
+		if (wakeup.signal == SIGCHLD)
+			child_reap_orphans(&run->child);
+	}
+	return number;
+}
+
 /* One attempt, and what follows from it. */
 static struct step
 attempt(struct run *run)
@@ -118,6 +139,7 @@ attempt(struct run *run)
 	nanos began = context_now(CLOCK_BOOTTIME), ended;
 	struct outcome outcome;
 	struct step step;
+	int number;
 
 	if (run->journal != NULL)
 		journal_wake(run->journal, began - run->history.began);
@@ -125,11 +147,14 @@ attempt(struct run *run)
 	outcome = execute(run);
 	ended = context_now(CLOCK_BOOTTIME);
 	step = plan_next(&run->policy, &run->history, &outcome, ended);
+	number = await_budget(run);
 	budget_tell(&run->pump.budget, run->history.judgement.reason, &outcome,
 	    !run->outer.retrying, ended);
 	nesting_tell(&run->nesting, &run->policy, &run->history, true);
 	note_attempt(run, &step, began, ended);
 	report_step(&run->pump.lines, &run->policy, &run->history, &step);
+	if (step.again && number != 0)
+		closing_die(run, number);
 	if (step.again)
 		hooks_retry(&run->hook, run->nesting.env);
 	return step;
@@ -159,11 +184,17 @@ seek_admission(struct run *run)
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
+	int number = 0;
 
 	if (retry)
 		lost = input_lost(&run->pump.plumbing.input);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
+	if (budget_concerned(&run->pump.budget, retry, now))
+		number = await_budget(run);
+	if (number != 0)
+		closing_die(run, number);
+	now = context_now(CLOCK_BOOTTIME);
 	admission = budget_admit(&run->pump.budget, retry, now);
 	if (admission.denied == REASON_NONE)
 		return attempt(run);
@@ -282,6 +313,7 @@ static int
 gather(struct run *run)
 {
 	struct plumbing *plumbing = &run->pump.plumbing;
+	int number;
 
 	if (!plumbing_open(plumbing, &run->policy)) {
 		complain_output(run);
@@ -295,6 +327,9 @@ gather(struct run *run)
 		complain_input(run);
 		return CLOSING_INTERNAL;
 	}
+	number = run->policy.share.required ? await_budget(run) : 0;
+	if (number != 0)
+		closing_die(run, number);
 	return budget_ready(&run->pump.budget) ? 0 : STATUS_UNAVAILABLE;
 }
 

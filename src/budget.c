@@ -8,6 +8,13 @@
 /* How often to look for a segment that is removed under us. */
 #define TRIES 3
 
+/*
+ * How often to wait for one who is putting a new segment in its place, and how
+ * long at first; then twice as long each time: a quarter of a second in all.
+ */
+#define TURNS 8
+#define NAP NANOS_MS
+
 /* One look into the segment, and what came of it. */
 struct visit {
 	struct budget *budget;
@@ -31,6 +38,7 @@ budget_start(struct budget *budget, const struct share *share,
 	budget->share = share;
 	budget->lines = lines;
 	budget->alone = budget->warned = false;
+	budget->turns = 0;
 	budget->store.fd = -1;
 }
 
@@ -64,8 +72,32 @@ open_shared(struct budget *budget)
 	    &budget->store, share->directory, share->key, &share->terms, true);
 
 	if (why != NULL)
-		go_alone(budget, why, errno);
+		go_alone(budget, why, errno == EAGAIN ? 0 : errno);
 	return why == NULL;
+}
+
+nanos
+budget_settle(struct budget *budget)
+{
+	const struct share *share = budget->share;
+	const char *why;
+
+	if (share->key == NULL || budget->alone || budget->store.fd != -1)
+		return 0;
+	why = store_open(
+	    &budget->store, share->directory, share->key, &share->terms, true);
+	if (why == NULL)
+		return 0;
+	if (errno == EAGAIN && budget->turns < TURNS)
+		return NAP << budget->turns++;
+	go_alone(budget, why, errno == EAGAIN ? 0 : errno);
+	return 0;
+}
+
+bool
+budget_concerned(struct budget *budget, bool retry, nanos now)
+{
+	return admission_concerns(&budget->caller, retry, now);
 }
 
 /*
@@ -170,7 +202,7 @@ budget_admit(struct budget *budget, bool retry, nanos now)
 {
 	struct visit visit = { .budget = budget, .now = now, .retry = retry };
 
-	if (admission_concerns(&budget->caller, retry, now))
+	if (budget_concerned(budget, retry, now))
 		pay(&visit, ask);
 	return visit.admission;
 }

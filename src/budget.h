@@ -19,6 +19,7 @@ struct budget {
 	struct segment own; /* used instead of the store's, once alone */
 	struct caller caller;
 	bool alone;
+	int turns; /* how often somebody else was waited for */
 	bool warned; /* once is enough */
 };
 
@@ -29,6 +30,16 @@ struct budget {
  */
 void budget_start(struct budget *budget, const struct share *share,
     const char *admitted, struct lines *lines);
+
+/*
+ * To be asked before budget_ready, budget_admit and budget_tell, none of which
+ * waits: 0, or how long to wait and ask again, because another process puts a
+ * new segment in the place of an old one. Opens it.
+ */
+nanos budget_settle(struct budget *budget);
+
+/* Whether budget_admit is going to look at the segment. */
+bool budget_concerned(struct budget *budget, bool retry, nanos now);
 
 /*
  * Opens it now, where it is required: false, and a line said, if it cannot be

@@ -51,7 +51,12 @@ open_regular(const struct status *status, int flags, struct lines *lines)
 		say_useless(status, lines, strerror(errno));
 		return -1;
 	}
-	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+	if (fstat(fd, &stat) == -1) {
+		say_useless(status, lines, strerror(errno));
+		close(fd);
+		return -1;
+	}
+	if (S_ISREG(stat.st_mode))
 		return fd;
 	say_useless(status, lines, "not a regular file");
 	close(fd);
@@ -83,38 +88,68 @@ status_empty(struct status *status, struct lines *lines)
 		close(fd);
 }
 
-/* What STATUS_MOST bytes of the file say, from an offset on. */
-static struct http
-parse(const struct status *status, int fd, off_t from, enum http_source source)
+/*
+ * What STATUS_MOST bytes of the file say, from an offset on. False, with errno,
+ * if they cannot be read.
+ */
+static bool
+parse(struct http *http, const struct status *status, int fd, off_t from,
+    enum http_source source)
 {
-	ssize_t got = pread(fd, status->bytes, STATUS_MOST, from);
+	ssize_t got;
 
-	return http_parse(status->bytes, got > 0 ? (size_t)got : 0, source,
-	    context_now(CLOCK_REALTIME));
+	do
+		got = pread(fd, status->bytes, STATUS_MOST, from);
+	while (got == -1 && errno == EINTR);
+	if (got == -1)
+		return false;
+	*http = http_parse(
+	    status->bytes, (size_t)got, source, context_now(CLOCK_REALTIME));
+	return true;
 }
 
 /*
  * The last response is at the end, unless its own header is that long, or what
- * is there is the body of one that the file starts with.
+ * is there is the body of one that the file starts with. False, with errno.
  */
-static struct http
-parse_file(const struct status *status, int fd)
+static bool
+parse_file(struct http *http, const struct status *status, int fd)
 {
 	enum http_source source =
 	    status->dump ? HTTP_FROM_DUMP : HTTP_FROM_ANYBODY;
-	struct http start = parse(status, fd, 0, source), end;
 	enum http_rest rest;
 	struct stat stat;
+	struct http end;
 
-	if (fstat(fd, &stat) == -1 || stat.st_size <= STATUS_MOST)
-		return start;
+	if (fstat(fd, &stat) == -1 || !parse(http, status, fd, 0, source))
+		return false;
+	if (stat.st_size <= STATUS_MOST)
+		return true;
 	rest = http_rest(status->bytes, STATUS_MOST);
 	if (source == HTTP_FROM_ANYBODY && rest == HTTP_REST_BODY)
-		return start;
+		return true;
 	if (rest == HTTP_REST_HEADS)
 		source = HTTP_FROM_DUMP;
-	end = parse(status, fd, stat.st_size - STATUS_MOST, source);
-	return end.known ? end : start;
+	if (!parse(&end, status, fd, stat.st_size - STATUS_MOST, source))
+		return false;
+	if (end.known)
+		*http = end;
+	return true;
+}
+
+/* Says what a reader would want to know of what was read. */
+static void
+say_doubts(
+    const struct status *status, struct lines *lines, const struct http *http)
+{
+	if (http->form == HTTP_EMPTY)
+		say_useless(status, lines, "it is empty");
+	if (http->form == HTTP_UNRECOGNISED)
+		say_useless(status, lines, "in no form that is known");
+	if (http->doubtful)
+		lines_say(lines, LOUDNESS_VERBOSE,
+		    STRINGS("status file '", status->path,
+			"': a Retry-After was not understood"));
 }
 
 struct http
@@ -135,15 +170,13 @@ status_read(const struct status *status, struct lines *lines)
 	http.unread = fd == -1 && lstat(status->path, &there) == 0;
 	if (fd == -1)
 		return http;
-	http = parse_file(status, fd);
-	if (http.form == HTTP_EMPTY)
-		say_useless(status, lines, "it is empty");
-	if (http.form == HTTP_UNRECOGNISED)
-		say_useless(status, lines, "in no form that is known");
-	if (http.doubtful)
-		lines_say(lines, LOUDNESS_VERBOSE,
-		    STRINGS("status file '", status->path,
-			"': a Retry-After was not understood"));
+	/* What cannot be read may say anything: that is not nothing. */
+	if (parse_file(&http, status, fd)) {
+		say_doubts(status, lines, &http);
+	} else {
+		http = (struct http){ .form = HTTP_EMPTY, .unread = true };
+		say_useless(status, lines, strerror(errno));
+	}
 	if (fd != status->fd)
 		close(fd);
 	return http;

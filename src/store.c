@@ -13,12 +13,8 @@
 #include "guard.h"
 #include "mint.h"
 
-/*
- * How often to look again where others change what is there meanwhile; and how
- * long to wait for them at first, then twice as long: a quarter of a second.
- */
+/* How often to look again where others change what is there meanwhile. */
 #define TURNS 8
-#define NAP NANOS_MS
 
 /* What is no older, somebody may still be at. */
 #define LEFTOVER_AGE NANOS_MINUTE
@@ -150,17 +146,9 @@ open_existing(struct store *store, const struct place *place, const char *key,
  * stopped, the others give up after a while.
  */
 static bool
-lock(int fd, int turn)
+lock(int fd)
 {
-	const struct timespec nap = { .tv_nsec = (long)(NAP << turn) };
-	int error;
-
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return true;
-	error = errno;
-	nanosleep(&nap, NULL);
-	errno = error;
-	return false;
+	return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* Whether a file has its name still. False, with errno: ENOENT, if not. */
@@ -175,11 +163,15 @@ is_in_place(int fd, const struct place *place)
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Takes a stale file away, unless somebody else does. */
+/* Takes a stale file away, unless somebody else does: EAGAIN. */
 static const char *
-take_away(int fd, const struct place *place, int turn)
+take_away(int fd, const struct place *place)
 {
-	if (!lock(fd, turn) || !is_in_place(fd, place))
+	if (!lock(fd)) {
+		errno = EAGAIN;
+		return "being replaced all the time";
+	}
+	if (!is_in_place(fd, place))
 		return NULL;
 	return unlink(place->path) == 0 ? NULL : "cannot remove";
 }
@@ -187,13 +179,13 @@ take_away(int fd, const struct place *place, int turn)
 /* What to do where there is none that is good: NULL, and look again. */
 static const char *
 renew(struct store *store, const struct place *place, const char *key,
-    const struct terms *terms, int turn)
+    const struct terms *terms)
 {
 	const char *why;
 
 	if (store->fd == -1)
 		return mint_file(place, key, terms);
-	why = take_away(store->fd, place, turn);
+	why = take_away(store->fd, place);
 	store_close(store);
 	return why;
 }
@@ -221,7 +213,7 @@ store_open(struct store *store, const char *directory, const char *key,
 			errno = ENOENT;
 			return why;
 		}
-		why = renew(store, &place, key, terms, turn);
+		why = renew(store, &place, key, terms);
 		if (why != NULL)
 			return why;
 	}
@@ -378,6 +370,17 @@ store_walk(const char *directory, void (*each)(struct found *found, void *with),
 	return error == 0;
 }
 
+/* In the command that clears budgets away, which any signal ends. */
+static void
+wait_a_moment(int turn)
+{
+	const struct timespec nap = { .tv_nsec = (long)(NANOS_MS << turn) };
+	int error = errno;
+
+	nanosleep(&nap, NULL);
+	errno = error;
+}
+
 bool
 store_claim(struct found *found)
 {
@@ -386,8 +389,11 @@ store_claim(struct found *found)
 
 	if (fd == -1) /* a leftover, or what is not going to be removed */
 		return true;
-	for (int turn = 0; turn < TURNS && !locked; turn++)
-		locked = lock(fd, turn);
+	for (int turn = 0; turn < TURNS && !locked; turn++) {
+		locked = lock(fd);
+		if (!locked)
+			wait_a_moment(turn);
+	}
 	return locked && is_in_place(fd, found->place);
 }
 

@@ -35,7 +35,9 @@ struct found {
  * Opens the segment of a key in a directory. One that is not there, or that is
  * of an earlier boot, is made by the terms where make, and else it is ENOENT.
  * Terms that it has already are left as they are. Returns NULL, or why it
- * cannot be used, in words, with errno (0 where the words say it all).
+ * cannot be used, in words, with errno (0 where the words say it all; EAGAIN
+ * where somebody else takes an old one away at this moment, which is to be
+ * asked again then). Never waits.
  */
 const char *store_open(struct store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);

@@ -537,6 +537,49 @@ exhausted()
 	only "retry-v1.$EUID.api"
 }
 
+# outdated: makes the budget api, of an earlier boot, and has another process
+# hold its lock, as if it was stopped while it takes the file away
+outdated()
+{
+	exhausted
+	case $(stat -f -c %T budgets) in
+	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
+	esac
+	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
+		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$api"
+	chmod 600 "$api"
+	exec 8<"$api"
+	flock 8
+}
+
+@test "who is stopped while he takes an old one away is not waited for" {
+	outdated
+	inject getppid:delay_enter=1 # where that works, so does the other
+	for option in '' --breaker=1,1s --budget-required; do
+		# shellcheck disable=SC2086 # may be nothing
+		is "$([ "$option" = --budget-required ] && echo 69 || echo 7)" \
+		    strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
+		    "$RETRY" -q -B api $option -n 2 -d 0 "${fails[@]}" 8<&-
+		[ ! -s naps ]
+	done
+	: >err
+	is 7 "$RETRY" -B api -n 1 -d 0 "${fails[@]}" 8<&-
+	note "retry: budget 'api': cannot be used: being replaced all the time, in .*; counting for this command alone"
+	exec 8<&-
+	is 7 "$RETRY" -B api -n 1 -d 0 "${fails[@]}"
+	counted firsts 1
+}
+
+@test "while one waits for that, TERM is heard" {
+	outdated
+	inject ?ppoll,?ppoll_time64:signal=TERM:when=1
+	is 143 "${inject[@]}" "$RETRY" -q -B api --budget-required touch began 8<&-
+	[ ! -e began ]
+	is 143 "${inject[@]}" "$RETRY" -q -B api --breaker 1,1s touch began 8<&-
+	[ ! -e began ]
+	exec 8<&-
+}
+
 @test "in memory the boot is not asked for" {
 	local boot
 	boot=$(</proc/sys/kernel/random/boot_id)

@@ -93,6 +93,44 @@ unattached()
 }
 
 #
+# The status file
+#
+
+@test "a status file that cannot be read is not taken for an empty one" {
+	local call
+	for call in '?pread64' '?fstat,?fstat64,?newfstatat,?fstatat64,?statx'; do
+		: >code
+		: >err
+		refuse "$PWD/code" "$call:error=EIO"
+		is 7 "${refusing[@]}" "$RETRY" -v -n 1 --http-status code -- \
+			sh -c 'echo 503 >code; exit 7'
+		told "retry: status file 'code' tells nothing: Input/output error"
+		run ! grep -q 'it is empty' err
+	done
+}
+
+@test "a request is not sent twice where nobody knows what was answered" {
+	local reads
+	# Exit 7 is curl's, which has not reached anybody; it says so in the
+	# file, which is empty then.
+	printf '%s\n' '#!/bin/sh' 'echo >>ran' 'exit 7' >curl
+	chmod +x curl
+	is 7 "$RETRY" -n 3 -d 0 --http -- ./curl -d x http://a
+	[ "$(lines ran)" = 3 ]
+	rm ran
+	inject getppid:error=EIO
+	is 7 strace -qq -o reads -e trace=?pread64 "$RETRY" -n 1 --http -- \
+		./curl -d x http://a
+	rm ran
+	reads=$(lines reads)
+	inject "?pread64:error=EIO:when=$reads+"
+	is 7 "${inject[@]}" "$RETRY" -v -n 3 -d 0 --http -- ./curl -d x http://a
+	[ "$(lines ran)" = 1 ]
+	told 'retry: .* tells nothing: Input/output error'
+	told 'retry: .*, giving up: not idempotent'
+}
+
+#
 # Looking at budgets
 #
 
