@@ -1,7 +1,6 @@
 #include "sharing.h"
 
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +10,9 @@
 
 /* More generations than that are not followed. */
 #define ANCESTORS 64
+
+/* Of kcmp(2): whether two descriptors are of one open file. */
+#define KCMP_FILE 0
 
 /* Room for the first lines of /proc/PID/fdinfo/N. */
 #define INFO_ROOM 64
@@ -24,6 +26,7 @@ struct search {
 	/* of the process that is looked at */
 	pid_t pid;
 	int directory; /* its descriptors */
+	bool suspect; /* there is one who may have read */
 };
 
 /* Who started us, who started him, and so on. */
@@ -95,7 +98,7 @@ is_ours(const struct search *search, pid_t pid, int fd)
 static bool
 is_harmless(void *with, const char *name)
 {
-	const struct search *search = with;
+	struct search *search = with;
 	struct stat file;
 	int64_t fd;
 
@@ -105,7 +108,9 @@ is_harmless(void *with, const char *name)
 	    file.st_ino != search->file.st_ino ||
 	    !is_ours(search, search->pid, (int)fd))
 		return true;
-	return is_ancestor(search, search->pid) && waits(search->pid);
+	search->suspect =
+	    !is_ancestor(search, search->pid) || !waits(search->pid);
+	return !search->suspect;
 }
 
 /* The same of all that a process has. What we may not see does not count. */
@@ -114,7 +119,6 @@ is_trusted(void *with, const char *name)
 {
 	struct search *search = with;
 	int64_t pid;
-	bool trusted;
 
 	if (!number_whole(name, strlen(name), &pid) || pid == getpid())
 		return true;
@@ -122,9 +126,10 @@ is_trusted(void *with, const char *name)
 	search->directory = proc_open_descriptors(search->pid);
 	if (search->directory == -1)
 		return true;
-	trusted = proc_list(search->directory, is_harmless, search);
+	/* One who ends meanwhile cannot be listed to the end. */
+	proc_list(search->directory, is_harmless, search);
 	close(search->directory);
-	return trusted;
+	return !search->suspect;
 }
 
 bool

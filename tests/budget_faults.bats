@@ -572,7 +572,7 @@ outdated()
 
 @test "while one waits for that, TERM is heard" {
 	outdated
-	inject ?ppoll,?ppoll_time64:signal=TERM:when=1
+	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
 	is 143 "${inject[@]}" "$RETRY" -q -B api --budget-required touch began 8<&-
 	[ ! -e began ]
 	is 143 "${inject[@]}" "$RETRY" -q -B api --breaker 1,1s touch began 8<&-

@@ -722,13 +722,14 @@ many()
 	run -0 --separate-stderr bash -mc 'n=0
 		while read -r line && ((++n < 300)); do
 			echo "$line" >>lines
-			"$RETRY" -qd .2 false &
+			"$RETRY" -qd .2 sh -c "echo >>ran; exit 1" &
 			sleep .05
 		done <in
 		echo "$n"
 		wait' 3>&-
 	[ "$output" = 20 ]
 	cmp in lines
+	[ "$(lines ran)" -ge 20 ]
 }
 
 # bats test_tags=slow
@@ -736,11 +737,12 @@ many()
 	many 5
 	bash -mc 'while read -r line; do
 			echo "$line" >>lines
-			"$RETRY" -q -n 2 -d 0 sh -c "sleep .2; exit 1" &
+			"$RETRY" -q -n 2 -d 0 sh -c "echo >>ran; sleep .2; exit 1" &
 			sleep .05
 		done <in
 		wait' 3>&-
 	cmp in lines
+	[ "$(lines ran)" -ge 5 ]
 }
 
 @test "what somebody else has read meanwhile is not read again" {
@@ -816,6 +818,21 @@ many()
 with open("in") as file:
     sys.exit(subprocess.call([os.environ["RETRY"], "-q", "-n", "2", "-d", "0",
                               "sh", "-c", "cat; exit 1"], stdin=file))'
+	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+}
+
+@test "processes that come and go meanwhile are nobody who reads" {
+	local busy=()
+	many 3
+	for _ in 1 2 3; do
+		while :; do /bin/true; done 3>&- &
+		busy+=($!)
+	done
+	for _ in {1..20}; do
+		run -1 again 2 sh -c 'cat; exit 1' <in
+		[ "$output" = $'1\n2\n3\n1\n2\n3' ] || break
+	done
+	kill "${busy[@]}"
 	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
 }
 

@@ -431,7 +431,7 @@ vanishing()
 calmly()
 {
 	inject getppid:delay_enter=1 # where that works, so does the other
-	calm=(strace -qq -o waits -e trace=?ppoll,?ppoll_time64)
+	calm=(strace -qq -o waits -e 'trace=?ppoll,?ppoll_time64')
 }
 calm()
 {
