@@ -57,8 +57,8 @@ pid_t proc_foreground(void);
  * Calls each for the names in a directory, until it returns false. Whether it
  * never did, and all could be read.
  */
-bool proc_list(
-    int directory, bool (*each)(void *to, const char *name), void *to);
+bool
+proc_list(int directory, bool (*each)(void *to, const char *name), void *to);
 
 /* Opens the directory of a process's descriptors, or -1. */
 int proc_open_descriptors(pid_t pid);

@@ -865,8 +865,8 @@ with open("in") as file:
 @test "with -I a file that cannot be opened once more is rewound" {
 	local less=()
 	if [ "$(id -u)" -eq 0 ]; then # who may read anything, whatever its mode
-		less=(setpriv --bounding-set=-dac_override,-dac_read_search
-		    --inh-caps=-dac_override,-dac_read_search)
+		less=(setpriv "--bounding-set=-dac_override,-dac_read_search"
+		    "--inh-caps=-dac_override,-dac_read_search")
 		"${less[@]}" true 2>/dev/null || skip "no setpriv here"
 	fi
 	many 3

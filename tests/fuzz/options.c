@@ -204,8 +204,7 @@ check_talk(const struct policy *policy)
 		if (texts[i] != NULL && *texts[i] == '\0')
 			abort();
 	if (policy->stdin_max < 1 || policy->hold_max < 1 ||
-	    policy->log_format > LOG_GITHUB ||
-	    policy->progress > SHOWING_NEVER)
+	    policy->log_format > LOG_GITHUB || policy->progress > SHOWING_NEVER)
 		abort();
 }
 
