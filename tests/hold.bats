@@ -466,10 +466,10 @@ rootless()
 		ends 125 -O --hold-max 1k -- sh -c \
 		    "head -c 1025 /dev/zero; exit $status"
 		nothing o
-		[ "$(<e)" = "retry: attempt 1/4 failed (exit $status), giving up: more output than --hold-max" ]
+		[ "$(<e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
 		ends 125 -E --hold-max 1k -- sh -c \
 		    "head -c 1025 /dev/zero >&2; exit $status"
-		[ "$(tail -c +1026 e)" = "retry: attempt 1/4 failed (exit $status), giving up: more output than --hold-max" ]
+		[ "$(tail -c +1026 e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
 	done
 }
 
@@ -486,7 +486,7 @@ rootless()
 		# shellcheck disable=SC2086 # may be nothing
 		ends 125 -O $option --hold-max 1M -- sh -c 'echo >>ran; exec yes'
 		nothing o
-		[ "$(<e)" = 'retry: attempt 1/4 killed by SIGTERM, giving up: more output than --hold-max' ]
+		[ "$(<e)" = 'retry: attempt 1/5 killed by SIGTERM, giving up: more output than --hold-max' ]
 	done
 	[ "$(lines ran)" -eq 2 ]
 }
