@@ -49,7 +49,7 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
 	}
-	return launch_open(&child->launch);
+	return launch_open(&child->launch, policy->signal);
 }
 
 /*

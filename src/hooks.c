@@ -70,7 +70,7 @@ become(
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 
-	launch_tie(parent);
+	launch_tie(parent, SIGTERM);
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);

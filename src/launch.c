@@ -14,8 +14,9 @@
 #define OTHER_NAMESPACE 0
 
 bool
-launch_open(struct launch *launch)
+launch_open(struct launch *launch, int farewell)
 {
+	launch->farewell = farewell;
 	launch->errors =
 	    context_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return launch->errors != -1;
@@ -94,11 +95,11 @@ find_and_execute(char **command, char **env)
 }
 
 void
-launch_tie(pid_t parent)
+launch_tie(pid_t parent, int farewell)
 {
 	/* Should retry be killed, nobody would be left to end its child. A
 	 * retry that is dead already sends nothing, so look. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, farewell);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
 		_exit(LAUNCH_FAILED);
 }
@@ -110,7 +111,7 @@ become(const struct launch *launch, const struct signals *signals,
 {
 	uint64_t error;
 
-	launch_tie(parent);
+	launch_tie(parent, launch->farewell);
 	/* With other streams than its own it must not run. */
 	if (plumbing_attach(plumbing)) {
 		signals_restore(signals);

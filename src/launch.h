@@ -14,25 +14,26 @@
 
 struct launch {
 	int errors; /* an eventfd that carries the errno of launch_error */
+	int farewell; /* the signal that the command gets should we die */
 };
 
 /* False, with errno, if the kernel refuses. */
-bool launch_open(struct launch *launch);
+bool launch_open(struct launch *launch, int farewell);
 
 /*
  * Forks and executes command with env, found along PATH as execvp(3) would
- * find it; a file that is no program goes to /bin/sh. The child gets SIGTERM
- * should we die. Returns its pid, or -1 with errno where fork failed. The
- * child writes over its own copy of command[-1].
+ * find it; a file that is no program goes to /bin/sh. The child gets the signal
+ * of launch_open should we die. Returns its pid, or -1 with errno where fork
+ * failed. The child writes over its own copy of command[-1].
  */
 pid_t launch_run(const struct launch *launch, const struct signals *signals,
     const struct plumbing *plumbing, char **command, char **env);
 
 /*
- * In the child that parent has just forked: it gets SIGTERM should parent die,
- * and ends here if it is dead already.
+ * In the child that parent has just forked: it gets the signal farewell should
+ * parent die, and ends here if that is dead already.
  */
-void launch_tie(pid_t parent);
+void launch_tie(pid_t parent, int farewell);
 
 /*
  * The errno with which the child that has just ended failed to get its streams

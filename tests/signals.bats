@@ -415,6 +415,28 @@ children()
 	wait_for said TERM
 }
 
+@test "KILL of retry alone gives its command the signal of -s" {
+	local name
+	for name in USR1 HUP RTMIN+2; do
+		rm -f out
+		start "$RETRY" -s "$name" -- "$ACTOR" listen 1 0
+		reached said ready
+		kill -KILL "$pid"
+		ended
+		[ "$status" -eq 137 ]
+		wait_for said "$name"
+	done
+}
+
+@test "KILL of retry alone gives its hook TERM, whatever -s says" {
+	start "$RETRY" -s USR1 -d 60 --on-retry 'exec "$ACTOR" listen 1 0 >heard' \
+	    -- false
+	reached grep -qsx ready heard
+	kill -KILL "$pid"
+	ended
+	wait_for grep -qx TERM heard
+}
+
 @test "retry's command is in its process group and session" {
 	start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
 	reached test -s pid
