@@ -50,8 +50,10 @@ sleep_until(struct run *run, nanos at)
 		    progress_nap(&run->progress, left > 0 ? left : rest));
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
-		if (wakeup.signal == SIGCHLD && hooks_over(&run->hook))
-			child_reap_orphans(&run->child);
+		if (wakeup.signal == SIGCHLD) {
+			hooks_over(&run->hook);
+			child_reap_orphans(run->hook.pid);
+		}
 		if (wakeup.signal == 0 && left <= 0 && rest <= 0)
 			return 0;
 	}
@@ -127,7 +129,7 @@ await_budget(struct run *run)
 		if (signals_end_series(wakeup.signal))
 			number = wakeup.signal;
 		if (wakeup.signal == SIGCHLD)
-			child_reap_orphans(&run->child);
+			child_reap_orphans(run->hook.pid);
 	}
 	return number;
 }
@@ -285,7 +287,7 @@ take_input(struct run *run)
 		if (signals_end_series(wakeup.signal))
 			closing_die(run, wakeup.signal);
 		if (wakeup.signal == SIGCHLD)
-			child_reap_orphans(&run->child);
+			child_reap_orphans(0);
 		if (left <= 0)
 			return true;
 	}

@@ -34,7 +34,6 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
 	child->policy = policy;
 	child->pump = pump;
 	child->self = getpid();
-	child->adopts = limited || child->self == 1;
 	child->limited = limited;
 	child->muster = NULL;
 	if (limited || policy->hold_out || policy->hold_err) {
@@ -72,9 +71,8 @@ reap(struct attempt *attempt)
 		    attempt->info.si_pid == attempt->limit.child;
 }
 
-/* Buries the dead, but not the child of an attempt, which is asked for. */
-static void
-reap_others(pid_t child)
+void
+child_reap_orphans(pid_t but)
 {
 	siginfo_t info;
 
@@ -82,17 +80,10 @@ reap_others(pid_t child)
 		info.si_pid = 0;
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ==
 			-1 ||
-		    info.si_pid == 0 || info.si_pid == child)
+		    info.si_pid == 0 || info.si_pid == but)
 			return;
 		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
 	}
-}
-
-void
-child_reap_orphans(const struct child *child)
-{
-	if (child->adopts)
-		reap_others(0);
 }
 
 /* Whether the child got a signal from where we got it: see kill(2), tty(4). */
@@ -138,8 +129,7 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		if (attempt->child->adopts && !attempt->limit.dead)
-			reap_others(attempt->limit.child);
+		child_reap_orphans(attempt->limit.child);
 		return;
 	}
 	/* Our own: PIPE, when nobody reads what we say. */
@@ -381,7 +371,7 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
 	    attempt.overrun || plumbing_overrun(&child->pump->plumbing);
-	child_reap_orphans(child);
+	child_reap_orphans(0);
 	return outcome;
 }
 

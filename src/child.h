@@ -19,7 +19,6 @@ struct child {
 	struct launch launch;
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
-	bool adopts; /* orphans come to us */
 	struct muster *muster; /* where an attempt may have to be ended */
 };
 
@@ -40,10 +39,13 @@ struct outcome
 child_run(struct child *child, char **env, nanos deadline, const char *label);
 
 /*
- * Buries orphans that have died. Those of before the first attempt too: had
- * the command been executed at once they would be its own to bury.
+ * Buries whoever has died as a child of ours, but for one process, which
+ * somebody else asks for (0: for none). They may be orphans of attempts: of
+ * process 1, of a retry with a limit, or of one whose caller has asked for them
+ * by PR_SET_CHILD_SUBREAPER in prctl(2), which outlasts an exec. They may be
+ * the caller's: had the command been executed at once they would be its own.
  */
-void child_reap_orphans(const struct child *child);
+void child_reap_orphans(pid_t but);
 
 /* Gives back what child_open took. */
 void child_close(struct child *child);

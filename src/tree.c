@@ -140,14 +140,38 @@ look_around(struct walk *walk)
 	}
 }
 
-/* As kill(2), through a pidfd if there is one. */
+/* Whether pidfds are of use here: a filter of system calls may say EPERM, too.
+ */
+static bool
+has_pidfds(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	bool works;
+
+	if (fd == -1)
+		return false;
+	works = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
+	close(fd);
+	return works;
+}
+
+/*
+ * As kill(2), through a pidfd if there is one. What may not be signalled is not
+ * tried by its number then: it may be gone, and the number somebody else's.
+ */
 static int
 deliver(int pidfd, pid_t pid, int number)
 {
-	if (pidfd != -1 &&
-	    (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) == 0 ||
-		errno == ESRCH))
-		return 0;
+	if (pidfd != -1) {
+		if (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) ==
+			0 ||
+		    errno == ESRCH)
+			return 0;
+		if (errno == EPERM && has_pidfds()) {
+			errno = EPERM;
+			return -1;
+		}
+	}
 	return kill(pid, number);
 }
 

@@ -7,6 +7,7 @@
  *     fresh CMD...          every signal at its default, none blocked
  *     ignoring SIG CMD...   SIG ignored
  *     blocking CMD...       every signal blocked
+ *     reaper CMD...         orphans of what descends from it come to it
  *     as UID CMD...         as another user, with that group and no other
  * One that runs CMD and says how it ended ("exited 3", "killed TERM"):
  *     how CMD...
@@ -184,6 +185,13 @@ blocking(char **args)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	run(args);
+}
+
+static void
+reaper(char **args)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	run(args);
 }
 
@@ -424,6 +432,7 @@ static const struct {
 	{ "fresh", 1, fresh },
 	{ "ignoring", 2, ignoring },
 	{ "blocking", 1, blocking },
+	{ "reaper", 1, reaper },
 	{ "as", 2, as },
 	{ "how", 1, how },
 	{ "listen", 2, listen },

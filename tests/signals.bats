@@ -489,6 +489,52 @@ tidy()
 	tidy
 }
 
+@test "where orphans come to it from the start, the dead do not pile up" {
+	is 124 "$ACTOR" reaper "$RETRY" "${littering[@]}"
+	tidy
+}
+
+@test "where orphans come to it from the start, it reaps them in an attempt" {
+	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -n 1 -- sh -c '
+		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
+		touch ready
+		exec sleep 20'
+	reached test -e ready
+	one=$pid
+	reached children 1
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+# bats test_tags=slow
+@test "it reaps orphans in a delay, and while a hook runs, too" {
+	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -d 60 -j none \
+	    --on-retry 'touch ready; exec sleep 20' -- sh -c '
+		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
+		false'
+	reached test -e ready
+	one=$pid
+	reached children 1 # the hook
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+}
+
+@test "what a shell had started before is reaped when it dies, not before" {
+	start "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
+		exec "$RETRY" -d 60 -j none -- false'
+	reached told '.*retrying in .*'
+	one=$pid
+	reached children 1
+	run ! gone "$(<elder)"
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	run ! gone "$(<elder)"
+	kill -KILL "$(<elder)"
+}
+
 #
 # As PID 1, where a signal at its default does nothing at all
 #

@@ -16,7 +16,7 @@
 #include "attempt/invocation.h"
 #include "unit.h"
 
-#define RUNS 100000
+#define RUNS 150000
 
 int main(int argc, char **argv);
 FAKE(main);
@@ -915,7 +915,8 @@ any_setting(void)
 		.init = one_of(8),
 		.leader = one_of(4),
 		.pidfds = !one_of(8),
-		.visible = !one_of(16) };
+		.visible = !one_of(16),
+		.adopts = one_of(4) };
 
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i] =

@@ -270,13 +270,6 @@ check_wait(nanos nap)
 		kernel_break("sleeps past what is due");
 }
 
-/* Whether orphans are retry's to bury. */
-static bool
-adopts(void)
-{
-	return now->set.init || now->set.timeout != 0 || now->set.deadline != 0;
-}
-
 /* An attempt begins, if only in vain. */
 static void
 check_begin(void)
@@ -298,7 +291,7 @@ check_begin(void)
 		kernel_break("begins an attempt past the deadline");
 	if (kernel.last.temper.error != 0)
 		kernel_break("leaves an error of exec for the next attempt");
-	if (kernel.meanwhile == NULL && adopts() && kernel_has_dead())
+	if (kernel.meanwhile == NULL && kernel_has_dead())
 		kernel_break("leaves the dead unburied");
 }
 
@@ -914,6 +907,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.self = self,
 		.group = set->leader ? self : 90,
 		.session = set->leader ? self : 80,
+		.subreaper = set->adopts,
 		.pidfds = set->pidfds,
 		.visible = set->visible,
 		.latest = KERNEL_PIDS,

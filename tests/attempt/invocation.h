@@ -27,6 +27,7 @@ struct setting {
 	bool interrupted; /* each attempt is, at once */
 	bool dies_left; /* the command does, in the moment it is given up */
 	bool init, leader, pidfds, visible;
+	bool adopts; /* orphans come to us from the start */
 };
 
 /* What retry is at, when it waits. */

@@ -1,6 +1,7 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,8 +20,9 @@
 /* So many calls without a wait are a loop that never ends. */
 #define CALLS_MOST 200000
 
-/* Descriptors of processes; the first is of strangers. */
+/* Descriptors of processes; the first is of strangers, the last ours. */
 #define PIDFDS 100000
+#define OWN_PIDFD INT_MAX
 
 #define FIRST_PID 200
 #define INIT 1
@@ -705,6 +707,10 @@ open_pidfd(pid_t pid)
 	errno = ENOSYS;
 	if (!kernel.pidfds)
 		return -1;
+	if (pid == kernel.self) {
+		kernel.pidfds_open++;
+		return OWN_PIDFD;
+	}
 	errno = ESRCH;
 	if (process == NULL && !kernel.taken[pid])
 		return -1;
@@ -715,6 +721,8 @@ open_pidfd(pid_t pid)
 static int
 signal_pidfd(int fd, int number)
 {
+	if (fd == OWN_PIDFD && number == 0)
+		return 0;
 	for (int i = 0; i < kernel.places; i++)
 		if (kernel.list[i].life != LIFE_NONE &&
 		    kernel.list[i].start == fd - PIDFDS)
