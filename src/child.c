@@ -334,6 +334,7 @@ begin(struct attempt *attempt, char **env)
 		return false;
 	}
 	plumbing_forked(&pump->plumbing);
+	attempt->interrupted = signals_handed_on(&pump->signals);
 	return true;
 }
 

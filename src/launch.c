@@ -115,6 +115,7 @@ become(const struct launch *launch, const struct signals *signals,
 	/* With other streams than its own it must not run. */
 	if (plumbing_attach(plumbing)) {
 		signals_restore(signals);
+		signals_hand_on(signals);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;

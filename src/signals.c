@@ -25,13 +25,42 @@
 static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 	SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU };
 
+/*
+ * A libc keeps some signals for its own use (32, 33, and musl 34) and refuses
+ * to name them in a set or a call: to the caller and the command they are
+ * signals like any. So where one of these may be meant, the system call itself
+ * is made. A sigset_t begins as the kernel's, and what sigaction(2) takes fits
+ * into so many words, of which the handler is one of the first two; all zeros
+ * are the default.
+ */
+#define WORD_BITS (8 * (int)sizeof(unsigned long))
+#define DISPOSITION_WORDS 32
+#ifdef __mips__
+#define HANDLER 1
+#else
+#define HANDLER 0
+#endif
+
+static void
+leave_out(sigset_t *set, int number)
+{
+	unsigned long *words = (unsigned long *)(void *)set;
+	int bit = number - 1;
+
+	words[bit / WORD_BITS] &= ~(1UL << (bit % WORD_BITS));
+}
+
 static bool
 ignored(int number)
 {
+	unsigned long words[DISPOSITION_WORDS];
 	struct sigaction action;
 
-	return sigaction(number, NULL, &action) == 0 &&
-	    action.sa_handler == SIG_IGN;
+	if (sigaction(number, NULL, &action) == 0)
+		return action.sa_handler == SIG_IGN;
+	return syscall(SYS_rt_sigaction, number, NULL, words,
+		   KERNEL_MASK_SIZE) == 0 &&
+	    words[HANDLER] == (unsigned long)SIG_IGN;
 }
 
 static void
@@ -42,10 +71,17 @@ set_disposition(int number, void (*handler)(int))
 	sigaction(number, &action, NULL);
 }
 
-/*
- * The system call itself: a libc keeps some signals for its own use, and would
- * lose them from the mask that we hand on. Its sigset_t begins as the kernel's.
- */
+static void
+set_default(int number)
+{
+	static const unsigned long words[DISPOSITION_WORDS];
+	struct sigaction action = { .sa_handler = SIG_DFL };
+
+	if (sigaction(number, &action, NULL) == -1)
+		syscall(
+		    SYS_rt_sigaction, number, words, NULL, KERNEL_MASK_SIZE);
+}
+
 static long
 set_mask(const sigset_t *mask, sigset_t *before)
 {
@@ -53,16 +89,37 @@ set_mask(const sigset_t *mask, sigset_t *before)
 	    SYS_rt_sigprocmask, SIG_SETMASK, mask, before, KERNEL_MASK_SIZE);
 }
 
+/*
+ * Takes what is pending: blocked by the caller, and so by the command. What is
+ * too much stays where it is.
+ */
+static void
+take_pending(struct signals *signals)
+{
+	static const struct timespec at_once;
+	static const sigset_t none;
+	sigset_t pending = none;
+
+	signals->count = 0;
+	if (sigpending(&pending) == -1)
+		return;
+	if (memcmp(&pending, &none, KERNEL_MASK_SIZE) == 0)
+		return;
+	while (signals->count < SIGNALS_PENDING &&
+	    sigtimedwait(
+		&pending, &signals->pending[signals->count], &at_once) > 0)
+		signals->count++;
+}
+
 bool
 signals_open(struct signals *signals)
 {
 	sigset_t heard;
 
-	/* All of them: libc's sigfillset leaves out what it keeps for itself.
-	 */
+	take_pending(signals);
 	memset(&heard, 0xff, sizeof heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
-		sigdelset(&heard, unblocked[i]);
+		leave_out(&heard, unblocked[i]);
 	if (set_mask(&heard, &signals->inherited) == -1)
 		return false;
 	/* Where it is ignored children vanish and leave no status. */
@@ -150,6 +207,36 @@ signals_restore(const struct signals *signals)
 	set_mask(&signals->inherited, NULL);
 }
 
+void
+signals_hand_on(const struct signals *signals)
+{
+	pid_t self = getpid();
+
+	for (size_t i = 0; i < signals->count; i++) {
+		const siginfo_t *info = &signals->pending[i];
+
+		/* To oneself one may send it as it came. */
+		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==
+		    -1)
+			kill(self, info->si_signo);
+	}
+}
+
+int
+signals_handed_on(struct signals *signals)
+{
+	int end = 0;
+
+	for (size_t i = 0; i < signals->count; i++) {
+		int number = signals->pending[i].si_signo;
+
+		if (end == 0 && signals_end_series(number) && !ignored(number))
+			end = number;
+	}
+	signals->count = 0;
+	return end;
+}
+
 bool
 signals_end_series(int number)
 {
@@ -160,13 +247,13 @@ signals_end_series(int number)
 _Noreturn void
 signals_die(int number)
 {
-	sigset_t only;
+	sigset_t others;
 
 	prctl(PR_SET_DUMPABLE, 0);
-	set_disposition(number, SIG_DFL);
-	sigemptyset(&only);
-	sigaddset(&only, number);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, &only, NULL);
+	set_default(number);
+	kill(getpid(), number);
+	memset(&others, 0xff, sizeof others);
+	leave_out(&others, number);
+	set_mask(&others, NULL);
 	_exit(128 + number);
 }

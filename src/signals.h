@@ -14,10 +14,15 @@
 #include <sys/types.h>
 #include "duration.h"
 
+/* So many pending signals go to the command; more are heard as if sent now. */
+#define SIGNALS_PENDING 32
+
 struct signals {
 	int fd;
 	sigset_t inherited; /* the mask that the command gets */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
+	size_t count; /* of what was pending on entry: */
+	siginfo_t pending[SIGNALS_PENDING];
 };
 
 /* Why a wait ended. */
@@ -49,6 +54,18 @@ struct wakeup signals_wait(
  * no signal meets a disposition that was never meant for it.
  */
 void signals_restore(const struct signals *signals);
+
+/*
+ * In the first child that is to become the command, after signals_restore: what
+ * was pending when we started, blocked, is pending there.
+ */
+void signals_hand_on(const struct signals *signals);
+
+/*
+ * That child was forked: there is nothing more to hand on. Returns a signal of
+ * these that ends the series, or 0.
+ */
+int signals_handed_on(struct signals *signals);
 
 /* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
 bool signals_end_series(int number);

@@ -7,6 +7,7 @@
  *     fresh CMD...          every signal at its default, none blocked
  *     ignoring SIG CMD...   SIG ignored
  *     blocking CMD...       every signal blocked
+ *     pending SIG CMD...    every signal blocked, and SIG pending
  *     reaper CMD...         orphans of what descends from it come to it
  *     as UID CMD...         as another user, with that group and no other
  * One that runs CMD and says how it ended ("exited 3", "killed TERM"):
@@ -15,7 +16,9 @@
  *     listen N STATUS       name each signal that comes; end after N of them,
  *                           with 300 ms for more
  *     answer SIG            send SIG to the parent and say if it comes back
- *     mask                  name the signals that are ignored and blocked
+ *     mask                  name the signals that are ignored, blocked and
+ *                           pending
+ *     die SIG               die of it
  *     flags                 the status flags of descriptors 0 to 2
  *     stubborn              ignore TERM
  *     hidden                the same, and where /proc is mounted with hidepid
@@ -39,12 +42,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +80,10 @@ static const struct {
 	{ "WINCH", SIGWINCH },
 	{ "SYS", SIGSYS },
 	{ "XFSZ", SIGXFSZ },
+	{ "STOP", SIGSTOP },
+	{ "TSTP", SIGTSTP },
+	{ "TTIN", SIGTTIN },
+	{ "TTOU", SIGTTOU },
 };
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
@@ -119,8 +128,11 @@ static void
 handle(int which, void (*how)(int))
 {
 	struct sigaction action = { .sa_handler = how };
+	/* As the kernel has it, for what libc keeps to itself. */
+	const uintptr_t words[32] = { (uintptr_t)how };
 
-	sigaction(which, &action, NULL);
+	if (sigaction(which, &action, NULL) == -1)
+		syscall(SYS_rt_sigaction, which, words, NULL, 8);
 }
 
 static void
@@ -178,14 +190,32 @@ ignoring(char **args)
 	run(args + 1);
 }
 
+/* All of them, those that libc keeps to itself, too. */
+static void
+block_all(sigset_t *all)
+{
+	memset(all, 0xff, sizeof *all);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, NULL, 8);
+}
+
 static void
 blocking(char **args)
 {
 	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	block_all(&all);
 	run(args);
+}
+
+static void
+pending(char **args)
+{
+	union sigval value = { .sival_int = 4711 };
+	sigset_t all;
+
+	block_all(&all);
+	sigqueue(getpid(), signal_number(args[0]), value);
+	run(args + 1);
 }
 
 static void
@@ -230,8 +260,7 @@ listen(char **args)
 	int left = number(args[0]), which;
 	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	block_all(&all);
 	puts("ready");
 	while ((which = sigtimedwait(&all, NULL, &patience)) > 0) {
 		say_signal("", which);
@@ -260,17 +289,28 @@ static void
 mask(char **unused)
 {
 	struct sigaction action;
-	sigset_t blocked;
+	sigset_t blocked, waiting;
 
 	(void)unused;
-	sigprocmask(SIG_SETMASK, NULL, &blocked);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, 8);
+	sigpending(&waiting);
 	for (int i = 1; i <= SIGRTMAX; i++) {
 		if (sigaction(i, NULL, &action) == 0 &&
 		    action.sa_handler == SIG_IGN)
 			say_signal("ignored ", i);
 		if (sigismember(&blocked, i) == 1)
 			say_signal("blocked ", i);
+		if (sigismember(&waiting, i) == 1)
+			say_signal("pending ", i);
 	}
+}
+
+/* Whatever libc thinks of it. */
+static void
+die(char **args)
+{
+	kill(getpid(), signal_number(args[0]));
+	exit(98);
 }
 
 static void
@@ -432,12 +472,14 @@ static const struct {
 	{ "fresh", 1, fresh },
 	{ "ignoring", 2, ignoring },
 	{ "blocking", 1, blocking },
+	{ "pending", 2, pending },
 	{ "reaper", 1, reaper },
 	{ "as", 2, as },
 	{ "how", 1, how },
 	{ "listen", 2, listen },
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },
+	{ "die", 1, die },
 	{ "flags", 0, flags },
 	{ "stubborn", 0, stubborn },
 	{ "hidden", 0, hidden },

@@ -255,6 +255,83 @@ children()
 	is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
 }
 
+# What libcs keep to themselves are signals like any to the kernel.
+kept='32 33 34'
+
+@test "death by a signal that libcs keep to themselves is passed on" {
+	local number
+	for number in $kept; do
+		is 0 "$ACTOR" how "$RETRY" -d 0 -n 2 -- "$ACTOR" die "$number"
+		is 0 "$ACTOR" how "$ACTOR" die "$number"
+	done
+	[ "$(grep -c ^killed out)" -eq 6 ]
+	[ "$(grep ^killed out | sort -u | wc -l)" -eq 3 ]
+}
+
+@test "a signal that libcs keep to themselves is ignored where it was" {
+	local number
+	for number in $kept; do
+		rm -f out
+		start "$ACTOR" fresh "$ACTOR" ignoring "$number" "$RETRY" -n 1 \
+		    -- "$ACTOR" listen 1 0
+		reached said ready
+		kill -s "$number" "$pid"
+		kill -s USR1 "$pid"
+		ended
+		heard USR1
+	done
+}
+
+@test "a limit can send a signal that libcs keep to themselves" {
+	local number
+	for number in $kept; do
+		is 124 "$RETRY" -n 1 -t 0.5 -k 0.5 -s "$number" -- \
+		    "$ACTOR" listen 1 3
+	done
+	said 32
+	said 33
+	said RTMIN+0
+}
+
+#
+# Pending on entry: blocked, or it would have come before
+#
+
+@test "a signal that is blocked and pending on entry is so in the command" {
+	local name
+	for name in HUP TERM USR1 CHLD TSTP SEGV 32 40; do
+		"$ACTOR" pending "$name" "$ACTOR" mask >direct
+		"$ACTOR" pending "$name" "$RETRY" -d 0 "$ACTOR" mask >through
+		grep -q ^pending direct
+		diff direct through
+	done
+}
+
+@test "TERM that is pending on entry ends the command, and with it the series" {
+	is 143 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
+	    sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
+	[ "$(lines ran)" -eq 1 ]
+	told '.* killed by SIGTERM, giving up: interrupted'
+}
+
+@test "TERM that is pending on entry ends the series where the command fails" {
+	is 3 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
+	    sh -c 'echo >>ran; exit 3'
+	[ "$(lines ran)" -eq 1 ]
+	told '.* failed \(exit 3\), giving up: interrupted'
+	is 0 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- true
+	is 0 "$ACTOR" pending TERM "$ACTOR" ignoring TERM "$RETRY" -q -d 0 -- \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+}
+
+@test "a signal that was pending on entry comes to one attempt only" {
+	"$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 -- "$PYTHON" -IS -c '
+import signal, sys
+print(len(signal.sigpending()))
+sys.exit(7)' >pending 2>/dev/null || :
+	printf '%s\n' 1 0 | diff - pending
+}
+
 @test "a signal that the command sends to its parent does not come back" {
 	is 3 "$RETRY" -n 1 -- "$ACTOR" answer USR1
 	is 3 "$RETRY" -n 1 -- "$ACTOR" answer RTMIN

@@ -916,7 +916,8 @@ any_setting(void)
 		.leader = one_of(4),
 		.pidfds = !one_of(8),
 		.visible = !one_of(16),
-		.adopts = one_of(4) };
+		.adopts = one_of(4),
+		.pends = one_of(16) };
 
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i] =

@@ -517,7 +517,11 @@ __wrap_lines_put(struct lines *lines, const char *const strings[])
 bool
 __wrap_signals_open(struct signals *signals)
 {
-	(void)signals;
+	signals->count = 0;
+	if (!now->set.pends)
+		return true;
+	signals->pending[signals->count++].si_signo = SIGUSR1;
+	signals->pending[signals->count++].si_signo = SIGTERM;
 	return true;
 }
 
@@ -629,8 +633,11 @@ note_launch(const struct process *process)
 		    ROLE_MEMBER, kernel_place(process), &now->set.member);
 	if (now->set.interrupted)
 		kernel_post((struct sent){ .number = SIGINT, .code = SI_USER });
-	if (++now->launched == 1)
+	if (++now->launched == 1) {
 		now->denials += now->set.later_denials;
+		if (now->set.pends)
+			now->ended_by |= UINT64_C(1) << SIGTERM;
+	}
 	now->attempting = true;
 	now->vain = false;
 	now->timeout =

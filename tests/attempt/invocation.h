@@ -28,6 +28,7 @@ struct setting {
 	bool dies_left; /* the command does, in the moment it is given up */
 	bool init, leader, pidfds, visible;
 	bool adopts; /* orphans come to us from the start */
+	bool pends; /* TERM does, blocked, from the start */
 };
 
 /* What retry is at, when it waits. */
