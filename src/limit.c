@@ -64,6 +64,7 @@ start_kill(struct limit *limit, const struct limit_means *means, nanos now)
 void
 limit_reach(struct limit *limit, const struct limit_means *means, nanos now)
 {
+	tree_settle(means->muster, limit->child);
 	if (means->signal == SIGKILL || means->kill_after == 0) {
 		start_kill(limit, means, now);
 	} else {

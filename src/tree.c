@@ -15,7 +15,8 @@
 struct walk {
 	pid_t self, child;
 	pid_t sessions[2]; /* ours and the child's */
-	const struct members *spared;
+	const struct members *spared, *known;
+	bool settled; /* who is of the attempt: whoever is not spared */
 	bool past; /* of our own children, the attempt's have begun */
 	struct tree tree;
 	struct members *found;
@@ -27,6 +28,15 @@ holds(const struct members *members, struct member member)
 	for (size_t i = 0; i < members->count; i++)
 		if (members->list[i].pid == member.pid &&
 		    members->list[i].start == member.start)
+			return true;
+	return false;
+}
+
+static bool
+holds_session(const struct members *members, pid_t session)
+{
+	for (size_t i = 0; i < members->count; i++)
+		if (members->list[i].session == session)
 			return true;
 	return false;
 }
@@ -62,7 +72,15 @@ note(void *to, pid_t pid, pid_t parent)
 
 	(void)parent;
 	if (proc_look(&proc, pid) == PROC_SEEN && !proc.dead)
-		add(to, (struct member){ pid, proc.start });
+		add(to, (struct member){ pid, proc.session, proc.start });
+}
+
+/* Notes what descends from those that come after the first of a list. */
+static void
+note_descendants(struct members *members, size_t first)
+{
+	for (size_t i = first; i < members->count; i++)
+		proc_children(members->list[i].pid, note, members);
 }
 
 void
@@ -70,18 +88,44 @@ tree_note(struct members *spared)
 {
 	spared->count = 0;
 	proc_children(getpid(), note, spared);
-	for (size_t i = 0; i < spared->count; i++)
-		proc_children(spared->list[i].pid, note, spared);
+	note_descendants(spared, 0);
 }
 
-/* Whether a living process is one that a limit has to end. */
+/*
+ * Whether a session is of those who are spared, and does not only have the
+ * number of theirs: another would lead it then.
+ */
 static bool
-belongs(const struct walk *walk, struct member member, pid_t session)
+is_spared(const struct members *spared, pid_t session)
+{
+	struct proc proc;
+
+	if (!holds_session(spared, session))
+		return false;
+	if (proc_look(&proc, session) != PROC_SEEN || proc.dead)
+		return true;
+	return holds(spared, (struct member){ session, session, proc.start });
+}
+
+/*
+ * Whether a living process, whose parent is us or one of the attempt's, is one
+ * that a limit has to end. Once that is settled it is also whoever has turned
+ * up since, unless the session tells that those who are spared have forked it.
+ */
+static bool
+belongs(const struct walk *walk, struct member member, pid_t parent)
 {
 	if (member.pid == walk->child)
 		return true;
-	return (session == walk->sessions[0] || session == walk->sessions[1]) &&
-	    !holds(walk->spared, member);
+	if (holds(walk->spared, member))
+		return false;
+	if (member.session == walk->sessions[0] ||
+	    member.session == walk->sessions[1] || holds(walk->known, member) ||
+	    holds_session(walk->known, member.session))
+		return true;
+	if (!walk->settled)
+		return parent != walk->self;
+	return !is_spared(walk->spared, member.session);
 }
 
 /* Reaps a dead orphan. False if it lives. */
@@ -118,7 +162,8 @@ meet(void *to, pid_t pid, pid_t parent)
 		return;
 	}
 	member.start = proc.start;
-	if (belongs(walk, member, proc.session) && !add(walk->found, member))
+	member.session = proc.session;
+	if (belongs(walk, member, parent) && !add(walk->found, member))
 		walk->tree.unsure = true;
 }
 
@@ -138,6 +183,56 @@ look_around(struct walk *walk)
 		walk->tree.living++;
 		walk->tree.one = walk->found->list[i].pid;
 	}
+}
+
+static struct walk
+start_walk(struct muster *muster, pid_t child)
+{
+	return (struct walk){ .self = getpid(),
+		.child = child,
+		.sessions = { getsid(0), getsid(child) },
+		.spared = &muster->spared,
+		.known = &muster->known,
+		.found = &muster->found };
+}
+
+/* Our own children from the attempt's on. */
+static void
+note_orphan(void *to, pid_t pid, pid_t parent)
+{
+	struct walk *walk = to;
+
+	if (walk->past)
+		note(walk->found, pid, parent);
+	walk->past |= pid == walk->child;
+}
+
+void
+tree_settle(struct muster *muster, pid_t child)
+{
+	struct members *spared = &muster->spared, *orphans = &muster->told;
+	struct members *known = &muster->known, *found = &muster->found;
+	struct walk walk = start_walk(muster, child);
+	size_t before = spared->count;
+	int rounds = 0;
+
+	/* First of all: later it may be by our doing that somebody is one. */
+	orphans->count = 0;
+	walk.found = orphans;
+	proc_children(walk.self, note_orphan, &walk);
+	walk.found = found;
+	found->count = 0;
+	do {
+		*known = *found;
+		look_around(&walk);
+	} while ((walk.tree.unsure || found->count != known->count) &&
+	    ++rounds < ROUNDS);
+	*known = *found;
+	for (size_t i = 0; i < orphans->count; i++)
+		if (!holds(known, orphans->list[i]) &&
+		    !holds(spared, orphans->list[i]))
+			add(spared, orphans->list[i]);
+	note_descendants(spared, before);
 }
 
 /* Whether pidfds are of use here: a filter of system calls may say EPERM, too.
@@ -222,17 +317,11 @@ struct tree
 tree_sweep(struct muster *muster, pid_t child, int number)
 {
 	struct members *found = &muster->found, *told = &muster->told;
-	struct walk walk;
+	struct walk walk = start_walk(muster, child);
 	int rounds = 0;
 
 	told->count = 0;
-	walk.self = getpid();
-	walk.child = child;
-	walk.sessions[0] = getsid(0);
-	walk.sessions[1] = getsid(child);
-	walk.spared = &muster->spared;
-	walk.found = found;
-	walk.tree.refused = 0;
+	walk.settled = true;
 	do {
 		look_around(&walk);
 		for (size_t i = 0; number != 0 && i < found->count; i++) {

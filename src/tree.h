@@ -1,8 +1,9 @@
 /*
- * tree: the processes of an attempt: the child, even in a session of its own,
- * what descends from it, and the orphans that came to us since. Spared are the
- * processes that we had before it, with what descends from them, and whatever
- * has left both our session and the child's: daemons.
+ * tree: the processes of an attempt: the child, what descends from it, in
+ * whatever session, and the orphans that came to us since. Spared are the
+ * processes that we had before it, and daemons, each with what descends from
+ * them. A daemon is an orphan in a session in which nobody is of the attempt
+ * who is no orphan.
  */
 #ifndef TREE_H
 #define TREE_H
@@ -17,7 +18,7 @@
 
 /* One process, whoever has its number later. */
 struct member {
-	pid_t pid;
+	pid_t pid, session;
 	int64_t start; /* see proc.h; 0: not known */
 };
 
@@ -26,9 +27,12 @@ struct members {
 	struct member list[TREE_MOST];
 };
 
-/* Room for whom sweeps find, and have to spare: too much for a stack. */
+/*
+ * Room for whom sweeps have to spare, whom they know to be of the attempt, and
+ * whom they find: too much for a stack.
+ */
 struct muster {
-	struct members spared, found, told;
+	struct members spared, known, found, told;
 };
 
 /* What is left of an attempt, the child not counted. */
@@ -50,6 +54,13 @@ void tree_adopt(void);
  * orphaned meanwhile it comes to us, and looks like the attempt's.
  */
 void tree_note(struct members *spared);
+
+/*
+ * Notes, as a limit is reached and before it has ended anybody, which daemons
+ * there are, to be spared. Who becomes an orphan later does so because a parent
+ * who waited for it was told to end, and is no daemon.
+ */
+void tree_settle(struct muster *muster, pid_t child);
 
 /*
  * Sends a signal, and CONT after it, to each process of the attempt whose

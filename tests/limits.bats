@@ -292,6 +292,39 @@ scarce()
 	none_left "$MARK"
 }
 
+# One who waits for what runs in a session of its own.
+waiting='import subprocess, sys
+subprocess.run(sys.argv[1:], start_new_session=True)'
+
+@test "a child in a session of its own is ended where its parent waits for it" {
+	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- "$PYTHON" -IS -c "$waiting" \
+	    sh -c 'mkdir running 2>/dev/null || echo overlap
+		trap "rmdir running; echo heard; exit" TERM
+		while :; do sleep 0.02; done'
+	[ "$(grep -cx heard out)" -eq 2 ]
+	run ! said overlap
+	none_left "$MARK"
+}
+
+@test "a child of setsid -w that ignores TERM is ended, and its orphan too" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c '
+		setsid -w sh -c "(\"\$ACTOR\" stubborn & :)
+			exec \"\$ACTOR\" stubborn"
+		true'
+	[ "$(grep -cx ready out)" -eq 2 ]
+	none_left "$MARK"
+}
+
+@test "sessions within sessions are ended where each is waited for" {
+	is 124 "$RETRY" -n 1 -t 1 -k 0.3 -- sh -c '
+		setsid -w sh -c "\"\$ACTOR\" stubborn &
+			setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
+			true"
+		true'
+	[ "$(grep -cx ready out)" -eq 2 ]
+	none_left "$MARK"
+}
+
 @test "what the command has become is ended" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
 	    sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
@@ -381,6 +414,27 @@ scarce()
 	told '.* timed out after .*'
 	run ! gone "$(<daemon)"
 	dismiss daemon
+	wait_for none_left "$MARK"
+}
+
+@test "a daemon is spared with its children, those of the grace too" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 1 -- sh -c '
+		(setsid sh -c "echo \$\$ >daemon
+			sleep 20 & echo \$! >child
+			for i in \$(seq 100); do
+				[ ! -e asked ] || break
+				sleep 0.02
+			done
+			(sleep 20 & echo \$! >late)
+			exec sleep 20" & :)
+		trap "touch asked" TERM
+		until [ -s late ]; do sleep 0.02; done
+		exec "$ACTOR" stubborn'
+	said ready
+	run ! gone "$(<daemon)"
+	run ! gone "$(<child)"
+	run ! gone "$(<late)"
+	dismiss daemon child late
 	wait_for none_left "$MARK"
 }
 

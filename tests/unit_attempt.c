@@ -176,14 +176,22 @@ send_to_ourselves(int number)
 }
 
 /* Whoever can fork: the command or a hook. */
-static void
+static struct process *
 fork_member(const struct temper *temper)
 {
 	const struct process *parent =
 	    kernel_alive(kernel.command) ? kernel.command : kernel.hook;
 
-	if (kernel_alive(parent))
-		kernel_spawn(ROLE_MEMBER, kernel_place(parent), temper);
+	if (!kernel_alive(parent))
+		return NULL;
+	return kernel_spawn(ROLE_MEMBER, kernel_place(parent), temper);
+}
+
+/* Who comes to us, where anybody does. */
+static int
+foster_parent(void)
+{
+	return kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT;
 }
 
 static void
@@ -207,14 +215,46 @@ fork_refusing(int number)
 	fork_member(&temper);
 }
 
+/* Whoever has forked it is gone: its like, where there is one. */
 static void
 fork_daemon(int number)
 {
 	static const struct temper temper = { .life = 3 * NANOS_SECOND,
 		.apart = true };
+	static const struct temper heir = { .life = 3 * NANOS_SECOND };
 
 	(void)number;
-	fork_member(&temper);
+	for (int i = 0; i < KERNEL_PROCESSES; i++) {
+		struct process *process = &kernel.list[i];
+
+		if (!kernel_alive(process) || process->bond != BOND_NONE ||
+		    process->role != ROLE_MEMBER)
+			continue;
+		kernel_spawn(ROLE_MEMBER, i, &heir);
+		kernel_end(process, 0, 0);
+		return;
+	}
+	kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
+}
+
+/* With an orphan, who stays in its session. */
+static void
+fork_apart(int number)
+{
+	static const struct temper temper = {
+		.life = 40 * NANOS_SECOND, .apart = true, .deaf = true
+	};
+	const struct process *member = fork_member(&temper);
+	struct process *other;
+
+	(void)number;
+	if (member == NULL)
+		return;
+	other = kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
+	if (other != NULL) {
+		other->session = member->session;
+		other->bond = member->bond;
+	}
 }
 
 /* Its parent may bury it at once, and anybody has its number then. */
@@ -240,9 +280,8 @@ static void
 orphan(int number)
 {
 	static const struct temper temper = { 0 };
-	int parent =
-	    kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT;
-	struct process *process = kernel_spawn(ROLE_MEMBER, parent, &temper);
+	struct process *process =
+	    kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
 
 	(void)number;
 	if (process != NULL)
@@ -387,7 +426,8 @@ static const struct event {
 	{ "an orphan dies", orphan, none, true },
 	{ "two deaf members", fork_deaf, none, true },
 	{ "a member that cannot be signalled", fork_refusing, none, false },
-	{ "a daemon", fork_daemon, none, false },
+	{ "a deaf member apart", fork_apart, none, true },
+	{ "a daemon", fork_daemon, none, true },
 	{ "a member ends", end_member, none, true },
 	/* time */
 	{ "a wake-up 3 s too late", wake_late, none, false },
@@ -621,64 +661,64 @@ static const struct scene {
 	const char *row; /* a column for each event, in groups as above */
 } scenes[STATES] = {
 	[INPUT] = { "reading input", set_input, INPUT, 0, 2,
-	    ". ---------- !!!-! .... .---. ...c .5..h1 -." },
+	    ". ---------- !!!-! .... .----. ...c .5..h1 -." },
 	[SPLAY] = { "splay", set_splay, SPLAY, 0, 2,
-	    ". ---------- !!!-! .... .---. ...c .5..h1 -." },
+	    ". ---------- !!!-! .... .----. ...c .5..h1 -." },
 	[HELD] = { "held by the breaker", set_held, HELD, 0, 2,
-	    ". ---------- !!!-! .... .---. ...h .5..h1 -." },
+	    ". ---------- !!!-! .... .----. ...h .5..h1 -." },
 	[DELAY] = { "delay", set_nothing, DELAY, 0, 2,
-	    ". ---------- !!!-! .... .---. ...7 .5..77 -." },
+	    ". ---------- !!!-! .... .----. ...7 .5..77 -." },
 	[DENIED] = { "denied by the budget", set_denied, DENIED, 0, 2,
-	    ". ---------- !!!-! .... .---. ...7 .5..77 -." },
+	    ". ---------- !!!-! .... .----. ...7 .5..77 -." },
 	[BESIDE] = { "delay and hook", set_beside, BESIDE, 0, 2,
-	    ". ---------- !!!-! .... ..... ...7 .5..77 .." },
+	    ". ---------- !!!-! .... ...... ...7 .5..77 .." },
 	[BEHIND] = { "hook after the delay", set_behind, BEHIND, 0, 2,
-	    ". ---------- !!!-! .... ..... ...7 .5..77 .." },
+	    ". ---------- !!!-! .... ...... ...7 .5..77 .." },
 	[HOOK_ASKED] = { "hook asked", set_hook_asked, HOOK_ASKED, 7, 1,
-	    ". ---------- !!!-! .... ..... .... ...... .." },
+	    ". ---------- !!!-! .... ...... .... ...... .." },
 	[HOOK_KILLED] = { "hook killed", set_hook_killed, HOOK_KILLED, 7, 1,
-	    ". ---------- !!!-! .... ..... .... ...... .." },
+	    ". ---------- !!!-! .... ...... .... ...... .." },
 	[HOOK_STUCK] = { "hook stuck", set_hook_killed, HOOK_STUCK, 7, 1,
-	    ". ---------- !!!-! .... ..... .... ...... .." },
+	    ". ---------- !!!-! .... ...... .... ...... .." },
 	[AHEAD] = { "command alive", set_nothing, AHEAD, 0, 2,
-	    ". 0..!n..... !!!7! .... ..... ...7 .5..77 -." },
+	    ". 0..!n..... !!!7! .... ...... ...7 .5..77 -." },
 	[AHEAD_DEAD] = { "command dead", set_nothing, AHEAD, 0, 2,
-	    ". ---------- 777-7 .... .---. ...7 .5..77 -." },
+	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
 	[INTERRUPTED] = { "interrupted", set_interrupted, INTERRUPTED, 7, 1,
-	    ". 0.s!niiii. ..... .... ..... .... ...... -." },
+	    ". 0.s!niiii. ..... .... ...... .... ...... -." },
 	[ASKED] = { "asked", set_asked, ASKED, 0, 2,
-	    ". .......... ccccc .... ..... ...c .5..cc -." },
+	    ". .......... ccccc .... ...... ...c .5..cc -." },
 	[ASKED_DEAD] = { "asked, command dead", set_asked_dead, ASKED_DEAD, 0,
-	    2, ". ---------- ccc-c .... .---. ...c .5..cc -." },
+	    2, ". ---------- ccc-c .... .----. ...c .5..cc -." },
 	[KILLED] = { "killed", set_killed, KILLED, 0, 2,
-	    ". .......... ccccc .... ..... ...c .5..cc -." },
+	    ". .......... ccccc .... ...... ...c .5..cc -." },
 	[KILLED_DEAD] = { "killed, command dead", set_killed_dead, KILLED_DEAD,
-	    0, 2, ". ---------- ccc-c .... .---. ...c .5..cc -." },
+	    0, 2, ". ---------- ccc-c .... .----. ...c .5..cc -." },
 	[STUCK] = { "stuck", set_stuck, STUCK, 0, 2,
-	    ". .......... ccccc .... ..... ...c .5..cc -." },
+	    ". .......... ccccc .... ...... ...c .5..cc -." },
 	[STUCK_DEAD] = { "stuck, command dead", set_stuck, STUCK, 0, 2,
-	    ". ---------- ccc-c .... .---. ...c .5..cc -." },
+	    ". ---------- ccc-c .... .----. ...c .5..cc -." },
 	[LEFT] = { "left", set_left, LEFT, 124, 1,
-	    ". .......... ..... .... ..... .... ...... -." },
+	    ". .......... ..... .... ...... .... ...... -." },
 	[LEFT_DEAD] = { "left, and dead since", set_left_dead, LEFT_DEAD, 124,
-	    1, ". ---------- ...-. .... .---. .... ...... -." },
+	    1, ". ---------- ...-. .... .----. .... ...... -." },
 	[OWED] = { "slow reader", set_owed, OWED, 0, 2,
-	    ". ---------- 777-7 .... .---. ...7 .5..77 -." },
+	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
 	[STRAGGLING] = { "stragglers", set_straggling, STRAGGLING, 0, 2,
-	    ". ---------- 777-7 .... .---. ...7 .5..77 -." },
+	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
 	[DELIVERY] = { "delivery in the end", set_delivery, DELIVERY, 0, 2,
-	    ". ---------- !!!-! .... .---. .... ...... -." },
+	    ". ---------- !!!-! .... .----. .... ...... -." },
 	[REPORT] = { "report", set_report, REPORT, 0, 2,
-	    ". ---------- !!!-! .... .---. .... ...... -." },
+	    ". ---------- !!!-! .... .----. .... ...... -." },
 	[LINES] = { "last lines", set_lines, LINES, 0, 2,
-	    ". ---------- !!!-! .... .---. .... ...... -." },
+	    ". ---------- !!!-! .... .----. .... ...... -." },
 	[GIVE_UP] = { "last hook", set_give_up, GIVE_UP, 7, 1,
-	    ". ---------- !!!-! .... ..... .... ...... .." },
+	    ". ---------- !!!-! .... ...... .... ...... .." },
 	[GIVE_UP_ASKED] = { "last hook asked", set_give_up_asked, GIVE_UP_ASKED,
-	    7, 1, ". ---------- !!!-! .... ..... .... ...... .." },
+	    7, 1, ". ---------- !!!-! .... ...... .... ...... .." },
 	[GIVE_UP_KILLED] = { "last hook killed", set_give_up_killed,
 	    GIVE_UP_KILLED, 7, 1,
-	    ". ---------- !!!-! .... ..... .... ...... .." },
+	    ". ---------- !!!-! .... ...... .... ...... .." },
 };
 
 static const struct {

@@ -67,6 +67,7 @@ FAKE(streams_ended);
 FAKE(streams_finish);
 FAKE(streams_rest);
 FAKE(target_write);
+FAKE(tree_settle);
 FAKE(tree_sweep);
 REAL(child_open);
 REAL(hooks_open);
@@ -76,6 +77,7 @@ REAL(plan_denied);
 REAL(plan_first);
 REAL(plan_next);
 REAL(target_write);
+REAL(tree_settle);
 REAL(tree_sweep);
 
 /* That of retry.c; the program's own is wrapped around it. */
@@ -394,6 +396,14 @@ top_of(pid_t child)
 	if (kernel.hook == NULL || kernel.hook->pid != child)
 		kernel_break("a limit of a process that is buried");
 	return kernel.hook;
+}
+
+void
+__wrap_tree_settle(struct muster *muster, pid_t child)
+{
+	kernel_settle(top_of(child), false);
+	__real_tree_settle(muster, child);
+	kernel_settle(top_of(child), true);
 }
 
 struct tree

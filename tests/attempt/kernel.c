@@ -124,10 +124,22 @@ of_pid(pid_t pid)
 	return NULL;
 }
 
+/* Nobody gets the number of a session that somebody is in. */
+static bool
+is_session(pid_t pid)
+{
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life != LIFE_NONE &&
+		    kernel.list[i].session == pid)
+			return true;
+	return false;
+}
+
 static bool
 is_free(pid_t pid)
 {
-	return pid >= FIRST_PID && !kernel.taken[pid] && of_pid(pid) == NULL;
+	return pid >= FIRST_PID && !kernel.taken[pid] && of_pid(pid) == NULL &&
+	    !is_session(pid);
 }
 
 /* The number that was freed last, where no stranger has it. */
@@ -169,6 +181,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 		.session =
 		    parent >= 0 ? kernel.list[parent].session : kernel.session,
 		.parent = parent,
+		.bond = parent >= 0 ? kernel.list[parent].bond : BOND_TREE,
 		.start = ++kernel.serial,
 		.order = kernel.serial,
 		.ends = after(temper->life),
@@ -196,7 +209,8 @@ bury(struct process *process)
 		kernel.hook = NULL;
 	process->life = LIFE_NONE;
 	kernel.freed = process->pid;
-	kernel.taken[process->pid] = kernel_draw(2) == 0;
+	kernel.taken[process->pid] =
+	    !is_session(process->pid) && kernel_draw(2) == 0;
 }
 
 static void
@@ -206,13 +220,24 @@ post_death(const struct process *process)
 	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
 }
 
+/* Whether it descends from us, by parents who live. */
+static bool
+is_ours(const struct process *process)
+{
+	while (process->parent >= 0)
+		process = &kernel.list[process->parent];
+	return process->parent == PARENT_SELF;
+}
+
 /* A parent has died. */
 static void
 reparent(struct process *process)
 {
+	bool adopts =
+	    (kernel.subreaper && is_ours(process)) || kernel.self == INIT;
+
 	process->order = ++kernel.serial;
-	process->parent =
-	    kernel.subreaper || kernel.self == INIT ? PARENT_SELF : PARENT_INIT;
+	process->parent = adopts ? PARENT_SELF : PARENT_INIT;
 	if (process->life != LIFE_DEAD)
 		return;
 	if (process->parent == PARENT_SELF)
@@ -320,18 +345,62 @@ kernel_spare(void)
 			kernel.list[i].role = ROLE_SPARED;
 }
 
-/* Who has left both sessions has left the tree, with all of his own. */
+/* Whether one of a tree has this session. */
 static bool
-has_left(const struct process *process, const struct process *top)
+shares(pid_t session, const bool of_tree[KERNEL_PROCESSES])
 {
-	return process->session != kernel.session &&
-	    process->session != top->session;
+	for (int i = 0; i < kernel.places; i++)
+		if (of_tree[i] && kernel.list[i].session == session)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a process is of a tree, as far as it is known: its parent is, or it
+ * is an orphan in a session of the tree's.
+ */
+static bool
+joins(const struct process *process, const struct process *top,
+    const bool of_tree[KERNEL_PROCESSES])
+{
+	if (process == top)
+		return true;
+	if (!kernel_alive(process) || process->role != ROLE_MEMBER)
+		return false;
+	if (process->parent >= 0)
+		return of_tree[process->parent];
+	return process->parent == PARENT_SELF &&
+	    (process->session == kernel.session ||
+		shares(process->session, of_tree));
+}
+
+void
+kernel_settle(const struct process *top, bool over)
+{
+	bool of_tree[KERNEL_PROCESSES] = { false }, grown;
+
+	do {
+		grown = false;
+		for (int i = 0; i < kernel.places; i++) {
+			grown |=
+			    !of_tree[i] && joins(&kernel.list[i], top, of_tree);
+			of_tree[i] |= joins(&kernel.list[i], top, of_tree);
+		}
+	} while (grown);
+	for (int i = 0; i < kernel.places; i++) {
+		struct process *process = &kernel.list[i];
+
+		if (!over)
+			process->bond = of_tree[i] ? BOND_TREE : BOND_NONE;
+		else if (of_tree[i] != (process->bond == BOND_TREE))
+			process->bond = BOND_UNSURE;
+	}
 }
 
 static bool
 is_member(const struct process *process, const struct process *top)
 {
-	while (process->role == ROLE_MEMBER && !has_left(process, top)) {
+	while (process->role == ROLE_MEMBER && process->bond == BOND_TREE) {
 		if (process->parent < 0)
 			return process->parent == PARENT_SELF;
 		process = &kernel.list[process->parent];
@@ -570,7 +639,7 @@ note_limit(struct process *process, int number)
 {
 	if (kernel.swept == NULL)
 		return;
-	if (process->role == ROLE_MEMBER && has_left(process, kernel.swept))
+	if (process->role == ROLE_MEMBER && process->bond == BOND_NONE)
 		kernel_break("signals a daemon");
 	if (number != SIGCONT && process->asked == 0)
 		process->asked = kernel.now;

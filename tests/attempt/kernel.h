@@ -48,6 +48,13 @@ enum life {
 	LIFE_DEAD, /* and not yet buried */
 };
 
+/* Whether a limit has to end a member. */
+enum bond {
+	BOND_TREE,
+	BOND_NONE, /* it was a daemon before the limit: it may not */
+	BOND_UNSURE, /* it became one just then, or was one */
+};
+
 /* What a process is like. */
 struct temper {
 	nanos life; /* after which it ends by itself; NANOS_MAX: never */
@@ -55,13 +62,14 @@ struct temper {
 	int error; /* of exec, which failed */
 	bool deaf; /* to all but KILL */
 	bool refuses; /* to be signalled by us */
-	bool apart; /* in a session of its own: a daemon, where a member */
+	bool apart; /* in a session of its own */
 	nanos held; /* for so long no signal takes effect */
 };
 
 struct process {
 	enum life life;
 	enum role role;
+	enum bond bond;
 	struct temper temper;
 	pid_t pid, session;
 	int parent; /* its place in the list, or PARENT_... */
@@ -129,6 +137,10 @@ bool kernel_alive(const struct process *process);
 void kernel_end(struct process *process, int status, int signal);
 void kernel_stop(struct process *process, nanos span);
 void kernel_spare(void);
+
+/* A limit of a command or hook begins to see who is a daemon, or has done so.
+ */
+void kernel_settle(const struct process *top, bool over);
 
 /*
  * Whether a member is alive in the tree of a command or hook, which may be dead
