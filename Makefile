@@ -20,7 +20,7 @@ PURE = number duration codes spelling bytes needle hint nfa ere pattern \
 EDGE = context proc nesting outlet spool sharing watch input hold lines page quote words \
 	help values lists delays allowance script menu options rehearsal \
 	notify progress signals streams plumbing guard place mint store budget \
-	pump handout status request launch tree limit hooks child advice \
+	pump handout status request launch tree limit hooks job child advice \
 	report target \
 	record run closing tables ledger
 

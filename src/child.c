@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "context.h"
+#include "job.h"
 #include "number.h"
 #include "proc.h"
 #include "tree.h"
@@ -21,6 +22,7 @@ struct attempt {
 	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
 	bool overrun; /* it was ended for what it wrote */
+	bool halted; /* somebody has told us to stop, with the command */
 	bool overtaken; /* the limit came after the interruption */
 	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
@@ -69,6 +71,8 @@ reap(struct attempt *attempt)
 		options) == 0)
 		attempt->limit.dead =
 		    attempt->info.si_pid == attempt->limit.child;
+	if (attempt->limit.dead)
+		attempt->child->pump->signals.accompanied = false;
 }
 
 void
@@ -99,6 +103,9 @@ reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
 		break;
 	case SIGINT:
 	case SIGQUIT:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
 	case SIGWINCH:
 	case SIGCONT:
 		break;
@@ -113,8 +120,9 @@ forward(const struct attempt *attempt, const struct wakeup *wakeup)
 {
 	union sigval value = { .sival_int = wakeup->value };
 
+	/* The time of a processor that we have used is not the command's. */
 	if (wakeup->sender == attempt->limit.child ||
-	    wakeup->signal == SIGABRT || wakeup->signal == SIGXFSZ ||
+	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
 	    reached_both(attempt, wakeup))
 		return;
 	if (wakeup->code == SI_QUEUE)
@@ -139,6 +147,38 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 		attempt->interrupted = wakeup->signal;
 	if (!attempt->limit.dead)
 		forward(attempt, wakeup);
+}
+
+/*
+ * Stops with the command, and returns for how long. The command decides whether
+ * it stops, and when, so we wait until it has. If nobody told us to stop, too,
+ * we do so only where a shell waits for it: anywhere else nobody would continue
+ * us, and no limit would act any more. A command that has left our process
+ * group does not stop by what the terminal sends us: then we stop alone. STOP
+ * would stop us in an orphaned process group as well, and TSTP does not.
+ */
+static nanos
+stop_along(struct attempt *attempt, const struct wakeup *wakeup)
+{
+	const struct signals *signals = &attempt->child->pump->signals;
+	pid_t child = attempt->limit.child;
+	int number = wakeup->signal;
+
+	if (number == SIGCONT)
+		attempt->halted = false;
+	if (signals_stops(number)) {
+		attempt->halted = true;
+		if (attempt->limit.dead ||
+		    (wakeup->code == SI_KERNEL && getpgid(child) != getpgrp()))
+			return signals_stop(signals, number);
+	} else if (number != SIGCHLD || attempt->limit.dead) {
+		return 0;
+	}
+	number = job_stopped(child);
+	if (number == 0 || (!attempt->halted && !job_watched()))
+		return 0;
+	attempt->halted = false;
+	return signals_stop(signals, number == SIGSTOP ? SIGTSTP : number);
 }
 
 static bool
@@ -334,6 +374,7 @@ begin(struct attempt *attempt, char **env)
 		return false;
 	}
 	plumbing_forked(&pump->plumbing);
+	pump->signals.accompanied = true;
 	attempt->interrupted = signals_handed_on(&pump->signals);
 	return true;
 }
@@ -363,10 +404,12 @@ child_run(struct child *child, char **env, nanos deadline, const char *label)
 		postpone(&attempt, wakeup.stopped);
 		reap(&attempt);
 		hear(&attempt, &wakeup);
+		postpone(&attempt, stop_along(&attempt, &wakeup));
 		if (!attempt.limit.dead || attempt.limit.stage != LIMIT_AHEAD)
 			check_limits(&attempt);
 	}
 	input_ended(&child->pump->plumbing.input);
+	child->pump->signals.accompanied = false;
 	outcome = outcome_of(&attempt);
 	outcome.seen = deliver(&attempt);
 	outcome.interrupted = attempt.interrupted;

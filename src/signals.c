@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "context.h"
+#include "number.h"
 
 #define KERNEL_MASK_SIZE ((size_t)8)
 #define LONGEST_NAP (30 * NANOS_SECOND)
@@ -20,10 +21,10 @@
 
 /*
  * What must not wait for us: ABRT and faults, which are meant for us alone and
- * of which the kernel makes death if they are blocked; and what stops us.
+ * of which the kernel makes death if they are blocked.
  */
 static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-	SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU };
+	SIGTRAP, SIGSYS };
 
 /*
  * A libc keeps some signals for its own use (32, 33, and musl 34) and refuses
@@ -114,20 +115,21 @@ take_pending(struct signals *signals)
 bool
 signals_open(struct signals *signals)
 {
-	sigset_t heard;
+	sigset_t *heard = &signals->heard;
 
 	take_pending(signals);
-	memset(&heard, 0xff, sizeof heard);
+	memset(heard, 0xff, sizeof *heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
-		leave_out(&heard, unblocked[i]);
-	if (set_mask(&heard, &signals->inherited) == -1)
+		leave_out(heard, unblocked[i]);
+	if (set_mask(heard, &signals->inherited) == -1)
 		return false;
+	signals->accompanied = false;
 	/* Where it is ignored children vanish and leave no status. */
 	signals->child_ignored = ignored(SIGCHLD);
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_DFL);
 	signals->fd =
-	    context_move_up(signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
+	    context_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
 	return signals->fd != -1;
 }
 
@@ -161,7 +163,36 @@ continued(void)
 	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
-/* The next signal that was sent and not ignored on entry, if there is one. */
+bool
+signals_stops(int number)
+{
+	return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/*
+ * Unblocked, it stops us before the call returns. What continues us meanwhile
+ * takes the stop away again; but if that has come before, the stop would take
+ * it away, and nobody would continue us.
+ */
+nanos
+signals_stop(const struct signals *signals, int number)
+{
+	nanos before = context_now(CLOCK_MONOTONIC);
+	sigset_t others = signals->heard;
+
+	if (continued())
+		return 0;
+	kill(getpid(), number);
+	leave_out(&others, number);
+	set_mask(&others, NULL);
+	set_mask(&signals->heard, NULL);
+	return context_now(CLOCK_MONOTONIC) - before;
+}
+
+/*
+ * The next signal that was sent and not ignored on entry, if there is one.
+ * CONT has an effect even so.
+ */
 static void
 next_signal(const struct signals *signals, struct wakeup *wakeup)
 {
@@ -170,7 +201,7 @@ next_signal(const struct signals *signals, struct wakeup *wakeup)
 	while (read(signals->fd, &info, sizeof info) == sizeof info) {
 		int number = (int)info.ssi_signo;
 
-		if (number != SIGCHLD && ignored(number))
+		if (number != SIGCHLD && number != SIGCONT && ignored(number))
 			continue;
 		wakeup->signal = number;
 		wakeup->code = info.ssi_code;
@@ -196,6 +227,12 @@ signals_wait(
 		wakeup.stopped = late;
 	if (fds[0].revents != 0)
 		next_signal(signals, &wakeup);
+	while (signals_stops(wakeup.signal) && !signals->accompanied) {
+		slept = signals_stop(signals, wakeup.signal);
+		wakeup.stopped = number_add(wakeup.stopped, slept);
+		wakeup.signal = 0;
+		next_signal(signals, &wakeup);
+	}
 	return wakeup;
 }
 

@@ -19,7 +19,10 @@
 
 struct signals {
 	int fd;
+	sigset_t heard; /* what we hear */
 	sigset_t inherited; /* the mask that the command gets */
+	bool accompanied; /* there is a command, and who waits decides on stops
+			   */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
 	size_t count; /* of what was pending on entry: */
 	siginfo_t pending[SIGNALS_PENDING];
@@ -36,15 +39,16 @@ struct wakeup {
 
 /*
  * Blocks and opens. False, with errno, if the kernel refuses. Faults (SIGSEGV
- * and its like) are left alone, and so are the signals of job control, which
- * stop retry as they stop any program.
+ * and its like) are left alone.
  */
 bool signals_open(struct signals *signals);
 
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for what fds ask of
  * poll(2), which is answered there; fds[0] is ours to fill in. With a nap of 0
- * or less only looks. A signal that was ignored on entry is not heard.
+ * or less only looks. A signal that was ignored on entry is not heard. One of
+ * job control stops retry here, as it stops any program; where accompanied, it
+ * is a signal like any.
  */
 struct wakeup signals_wait(
     const struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
@@ -66,6 +70,16 @@ void signals_hand_on(const struct signals *signals);
  * these that ends the series, or 0.
  */
 int signals_handed_on(struct signals *signals);
+
+/* Whether a signal is one of job control that stops: TSTP, TTIN or TTOU. */
+bool signals_stops(int number);
+
+/*
+ * Stops as by this signal, until somebody continues us. Returns for how long
+ * that was: 0 where it stops nobody, as in an orphaned process group or process
+ * 1, and where somebody continues us just now.
+ */
+nanos signals_stop(const struct signals *signals, int number);
 
 /* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
 bool signals_end_series(int number);

@@ -34,6 +34,8 @@
  *     hold PID FILE         keep PID from being gone, KILL or not; then make
  *                           FILE
  *
+ * With NUMBERS in the environment signals are named by number.
+ *
  * No process outlives LIFE seconds, and none of them starts more than MANY.
  */
 #include <errno.h>
@@ -113,6 +115,10 @@ signal_number(const char *name)
 static void
 say_signal(const char *before, int which)
 {
+	if (getenv("NUMBERS") != NULL) {
+		printf("%s%d\n", before, which);
+		return;
+	}
 	for (int i = 0; i < SIGNALS; i++)
 		if (signals[i].number == which) {
 			printf("%s%s\n", before, signals[i].name);

@@ -355,17 +355,117 @@ sys.exit(7)' >pending 2>/dev/null || :
 	done
 }
 
-@test "ABRT and XFSZ, sent to retry, do not reach the command" {
+@test "ABRT, sent to retry, does not reach the command" {
+	start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 1 3
+	reached said ready
+	kill -s ABRT "$pid"
+	ended
+	[ "$status" -eq 134 ]
+	wait_for said TERM # by the kernel: its parent has died
+	heard TERM
+}
+
+# What the manual says of each signal from 1 to 31: it ends the series; it is
+# passed on; it is about a child of ours; or it is about us, or beyond us (?).
+# All others are passed on.
+manual='eee??????p?pppepcp?ppppppppppp?'
+
+@test "each signal from 1 to 64 that is sent to retry does what the manual says" {
+	local number letter
+	[ "$(kill -l 10 16 17 19 31 | tr '\n' ' ')" = 'USR1 STKFLT CHLD STOP SYS ' ]
+	[ "${#manual}" -eq 31 ]
+	start "$ACTOR" fresh env NUMBERS=1 "$RETRY" -n 2 -d 0 -- \
+	    sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 99 3'
+	reached said ready
+	for number in {1..64}; do
+		letter=${manual:number-1:1}
+		case ${letter:-p} in
+		e | '?') continue ;;
+		c)
+			kill -s "$number" "$pid"
+			continue
+			;;
+		esac
+		kill -s "$number" "$pid"
+		reached said "$number"
+		echo "$number" >>want
+	done
+	# It neither ended nor stopped, nor did anything come twice.
+	sed 1d out | diff want -
+	[ "$(wc -l <want)" -eq 50 ]
+	for number in 1 2 3 15; do
+		kill -s "$number" "$pid"
+		reached said "$number"
+	done
+	[ "$(sed 1d out | wc -l)" -eq 54 ]
+	kill -KILL "$(tr -d ' ' <"/proc/$pid/task/$pid/children")"
+	ended
+	told '.*giving up: interrupted'
+}
+
+# stopped PID... : each of them is.
+stopped()
+{
+	local one
+	for one; do
+		grep -q '^State:.*T' "/proc/$one/status" || return
+	done
+}
+
+# bats test_tags=slow
+@test "TSTP, TTIN and TTOU to retry alone stop both, and no limit counts that" {
 	local name
-	for name in ABRT XFSZ; do
-		rm -f out err
-		start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 1 3
-		reached said ready
+	for name in TSTP TTIN TTOU; do
+		rm -f process go
+		start "$ACTOR" fresh "$RETRY" -n 1 -t 2 -- sh -c 'echo $$ >process
+			until [ -e go ]; do sleep 0.02; done; exit 5'
+		reached test -s process
 		kill -s "$name" "$pid"
-		kill -s TERM "$pid" || : # should it be dead: the kernel's
+		wait_for stopped "$pid" "$(<process)"
+		sleep 2.2
+		kill -s CONT "$pid"
+		touch go
 		ended
-		wait_for said TERM
-		heard TERM
+		[ "$status" -eq 5 ]
+	done
+}
+
+@test "TSTP in a delay stops it, CONT goes on with it" {
+	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	reached told '.*retrying in 1s'
+	kill -s TSTP "$pid"
+	wait_for stopped "$pid"
+	kill -s CONT "$pid"
+	ended
+	[ "$status" -eq 0 ]
+}
+
+@test "a command that does not stop at TSTP keeps retry going, and its limit" {
+	start "$ACTOR" fresh "$RETRY" -n 1 -t 1 -- sh -c 'trap "" TSTP
+		touch ready; exec sleep 20'
+	reached test -e ready
+	kill -s TSTP "$pid"
+	ended
+	[ "$status" -eq 124 ]
+}
+
+@test "TSTP stops nobody where nobody could continue: in an orphaned group" {
+	start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 1 -- \
+	    sh -c 'echo "$PPID" >pid; exec sleep 20'
+	reached test -s pid
+	kill -s TSTP "$(<pid)"
+	ended
+	[ "$status" -eq 124 ]
+}
+
+@test "a command that stops itself where no shell waits is ended by its limit" {
+	local name
+	for name in STOP TSTP TTIN TTOU; do
+		is 124 "$ACTOR" fresh "$RETRY" -n 1 -t 0.3 -- \
+		    sh -c "kill -$name \$\$; exec sleep 20"
+		is 124 "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 0.3 -- \
+		    sh -c "kill -$name \$\$; exec sleep 20"
 	done
 }
 
@@ -672,6 +772,18 @@ foretold()
 		kill -s "$name" "$one"
 		ended
 		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+	done
+}
+
+@test "as PID 1 it does not stop, and its limit acts" {
+	local name
+	for name in TSTP TTIN TTOU; do
+		rm -f ready
+		first -n 1 -t 1 -- sh -c 'touch ready; kill -STOP $$; exec sleep 20'
+		reached test -e ready
+		kill -s "$name" "$one"
+		ended
+		[ "$status" -eq 124 ]
 	done
 }
 

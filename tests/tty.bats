@@ -149,6 +149,92 @@ export PS1='person> '
 	times 0 'retry: .*'
 }
 
+# resumed STOP OPTION... : a person's shell runs a command that stops itself by
+# STOP, and gets a prompt; fg goes on with it, and it ends with 4.
+resumed()
+{
+	local stop=$1
+	shift
+	pty 4 "$prompt" \
+	    "type:\"\$RETRY\" $* -- sh -c \"echo read\y; $stop; echo resum\ed; exit 4\"^M" \
+	    next:ready see:Stopped "$prompt" \
+	    'type:fg^M' see:resumed "$prompt" 'type:exit $?^M' -- "${person[@]}"
+}
+
+@test "a command that stops itself gives the shell its prompt, fg goes on" {
+	local name
+	for name in TSTP STOP TTIN TTOU; do
+		resumed "kill -$name \\\$\\\$" -n 1
+		resumed "kill -$name \\\$\\\$" -n 1 -t 30
+	done
+}
+
+@test "a command that is stopped from elsewhere gives the shell its prompt" {
+	pty 4 "$prompt" \
+	    'type:"$RETRY" -n 1 -- sh -c "(sleep .2; kill -STOP \$\$) & wait; echo resum\ed; exit 4"^M' \
+	    next:Stopped "$prompt" \
+	    'type:fg^M' see:resumed "$prompt" 'type:exit $?^M' -- "${person[@]}"
+}
+
+# bats test_tags=slow
+@test "the time for which a command has stopped itself is not the attempt's" {
+	pty 4 "$prompt" \
+	    'type:"$RETRY" -n 1 -t 1 -- sh -c "kill -TSTP \$\$; exit 4"^M' \
+	    next:Stopped "$prompt" more:1.5 \
+	    'type:fg^M' "$prompt" 'type:exit $?^M' -- "${person[@]}"
+	times 0 'retry: .*timed out.*'
+}
+
+@test "CONT for retry alone goes on with a command that has stopped itself" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -n 1 -- sh -c "kill -TSTP \$\$; echo resum\ed; exit 4"^M' \
+	    next:Stopped "$prompt" 'type:kill -CONT $(jobs -p)^M' \
+	    see:resumed see:exhausted 'type:exit 5^M' -- "${person[@]}"
+}
+
+# bats test_tags=slow
+@test "a command that stops itself below a script is ended by its limit" {
+	printf 'all:\n\t@"$$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \\$$\\$$; sleep 20"\n' \
+	    >Makefile
+	pty 5 "$prompt" \
+	    'type:sh -c "\"\$RETRY\" -n 1 -t .5 -- sh -c \"kill -STOP \\\$\\\$; sleep 20\"; echo en\ded"^M' \
+	    see:timed see:ended "$prompt" \
+	    'type:env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make; echo en\ded^M' \
+	    see:timed see:ended "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 0 '.*Stopped.*'
+}
+
+@test "a command that stops itself in the background is ended by its limit" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -n 1 -t .5 -- sh -c "kill -STOP \$\$; sleep 20" & wait^M' \
+	    see:timed "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 0 '.*Stopped.*'
+}
+
+@test "a command that stops itself without any job control is ended by its limit" {
+	pty 124 see:timed -- "$RETRY" -n 1 -t 0.5 -- \
+	    sh -c 'kill -STOP $$; exec sleep 20'
+	pty 124 see:timed -- sh -c '"$RETRY" -n 1 -t 0.5 -- \
+		sh -c "kill -STOP \$\$; sleep 20"; exit "$?"'
+}
+
+@test "Ctrl-Z where the command goes on is no stop, as it would be without" {
+	pty 5 "$prompt" \
+	    'type:"$RETRY" -n 1 -- sh -c "trap \"\" TSTP; echo read\y; read x; echo got:\$x"^M' \
+	    next:ready 'type:^Z' more:0.2 'type:hello^M' see:got:hello \
+	    "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 0 '.*Stopped.*'
+}
+
+@test "Ctrl-Z stops a whole pipeline, bg and fg go on with it" {
+	pty 5 "$prompt" \
+	    'type:echo in | "$RETRY" -t 30 -n 2 -d 0 -- sh -c "echo read\y; until [ -e go ]; do sleep .02; done; echo done" | cat^M' \
+	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
+	    'type:fg^M' see:cat more:0.1 'type:^Z' see:Stopped "$prompt" \
+	    'type:touch go; fg^M' see:cat "$prompt" 'type:exit 5^M' -- "${person[@]}"
+	times 1 'done'
+}
+
 @test "Ctrl-C after Ctrl-Z and fg ends the job" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"^M' \

@@ -389,6 +389,7 @@ static const int none[] = { 0, 0 };
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
 static const int meant[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
 static const int others[] = { SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40, 0 };
+static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU, 0 };
 static const int window[] = { SIGWINCH, 0 };
 static const int pipe_broken[] = { SIGPIPE, 0 };
 static const int crashes[] = { 0, SIGSEGV, 0 };
@@ -422,6 +423,8 @@ static const struct event {
 	{ "another signal, with a value", queue_by_others, others, false },
 	{ "WINCH from the terminal", kernel_type, window, false },
 	{ "our own PIPE", send_to_ourselves, pipe_broken, false },
+	{ "a stop from the terminal", kernel_type, stops, false },
+	{ "a stop from others", send_by_others, stops, true },
 	/* the tree */
 	{ "an orphan dies", orphan, none, true },
 	{ "two deaf members", fork_deaf, none, true },
@@ -661,64 +664,64 @@ static const struct scene {
 	const char *row; /* a column for each event, in groups as above */
 } scenes[STATES] = {
 	[INPUT] = { "reading input", set_input, INPUT, 0, 2,
-	    ". ---------- !!!-! .... .----. ...c .5..h1 -." },
+	    ". ---------- !!!-! ...... .----. ...c .5..h1 -." },
 	[SPLAY] = { "splay", set_splay, SPLAY, 0, 2,
-	    ". ---------- !!!-! .... .----. ...c .5..h1 -." },
+	    ". ---------- !!!-! ...... .----. ...c .5..h1 -." },
 	[HELD] = { "held by the breaker", set_held, HELD, 0, 2,
-	    ". ---------- !!!-! .... .----. ...h .5..h1 -." },
+	    ". ---------- !!!-! ...... .----. ...h .5..h1 -." },
 	[DELAY] = { "delay", set_nothing, DELAY, 0, 2,
-	    ". ---------- !!!-! .... .----. ...7 .5..77 -." },
+	    ". ---------- !!!-! ...... .----. ...7 .5..77 -." },
 	[DENIED] = { "denied by the budget", set_denied, DENIED, 0, 2,
-	    ". ---------- !!!-! .... .----. ...7 .5..77 -." },
+	    ". ---------- !!!-! ...... .----. ...7 .5..77 -." },
 	[BESIDE] = { "delay and hook", set_beside, BESIDE, 0, 2,
-	    ". ---------- !!!-! .... ...... ...7 .5..77 .." },
+	    ". ---------- !!!-! ...... ...... ...7 .5..77 .." },
 	[BEHIND] = { "hook after the delay", set_behind, BEHIND, 0, 2,
-	    ". ---------- !!!-! .... ...... ...7 .5..77 .." },
+	    ". ---------- !!!-! ...... ...... ...7 .5..77 .." },
 	[HOOK_ASKED] = { "hook asked", set_hook_asked, HOOK_ASKED, 7, 1,
-	    ". ---------- !!!-! .... ...... .... ...... .." },
+	    ". ---------- !!!-! ...... ...... .... ...... .." },
 	[HOOK_KILLED] = { "hook killed", set_hook_killed, HOOK_KILLED, 7, 1,
-	    ". ---------- !!!-! .... ...... .... ...... .." },
+	    ". ---------- !!!-! ...... ...... .... ...... .." },
 	[HOOK_STUCK] = { "hook stuck", set_hook_killed, HOOK_STUCK, 7, 1,
-	    ". ---------- !!!-! .... ...... .... ...... .." },
+	    ". ---------- !!!-! ...... ...... .... ...... .." },
 	[AHEAD] = { "command alive", set_nothing, AHEAD, 0, 2,
-	    ". 0..!n..... !!!7! .... ...... ...7 .5..77 -." },
+	    ". 0..!n..... !!!7! ...... ...... ...7 .5..77 -." },
 	[AHEAD_DEAD] = { "command dead", set_nothing, AHEAD, 0, 2,
-	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
+	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
 	[INTERRUPTED] = { "interrupted", set_interrupted, INTERRUPTED, 7, 1,
-	    ". 0.s!niiii. ..... .... ...... .... ...... -." },
+	    ". 0.s!niiii. ..... ...... ...... .... ...... -." },
 	[ASKED] = { "asked", set_asked, ASKED, 0, 2,
-	    ". .......... ccccc .... ...... ...c .5..cc -." },
+	    ". .......... ccccc ...... ...... ...c .5..cc -." },
 	[ASKED_DEAD] = { "asked, command dead", set_asked_dead, ASKED_DEAD, 0,
-	    2, ". ---------- ccc-c .... .----. ...c .5..cc -." },
+	    2, ". ---------- ccc-c ...... .----. ...c .5..cc -." },
 	[KILLED] = { "killed", set_killed, KILLED, 0, 2,
-	    ". .......... ccccc .... ...... ...c .5..cc -." },
+	    ". .......... ccccc ...... ...... ...c .5..cc -." },
 	[KILLED_DEAD] = { "killed, command dead", set_killed_dead, KILLED_DEAD,
-	    0, 2, ". ---------- ccc-c .... .----. ...c .5..cc -." },
+	    0, 2, ". ---------- ccc-c ...... .----. ...c .5..cc -." },
 	[STUCK] = { "stuck", set_stuck, STUCK, 0, 2,
-	    ". .......... ccccc .... ...... ...c .5..cc -." },
+	    ". .......... ccccc ...... ...... ...c .5..cc -." },
 	[STUCK_DEAD] = { "stuck, command dead", set_stuck, STUCK, 0, 2,
-	    ". ---------- ccc-c .... .----. ...c .5..cc -." },
+	    ". ---------- ccc-c ...... .----. ...c .5..cc -." },
 	[LEFT] = { "left", set_left, LEFT, 124, 1,
-	    ". .......... ..... .... ...... .... ...... -." },
+	    ". .......... ..... ...... ...... .... ...... -." },
 	[LEFT_DEAD] = { "left, and dead since", set_left_dead, LEFT_DEAD, 124,
-	    1, ". ---------- ...-. .... .----. .... ...... -." },
+	    1, ". ---------- ...-. ...... .----. .... ...... -." },
 	[OWED] = { "slow reader", set_owed, OWED, 0, 2,
-	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
+	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
 	[STRAGGLING] = { "stragglers", set_straggling, STRAGGLING, 0, 2,
-	    ". ---------- 777-7 .... .----. ...7 .5..77 -." },
+	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
 	[DELIVERY] = { "delivery in the end", set_delivery, DELIVERY, 0, 2,
-	    ". ---------- !!!-! .... .----. .... ...... -." },
+	    ". ---------- !!!-! ...... .----. .... ...... -." },
 	[REPORT] = { "report", set_report, REPORT, 0, 2,
-	    ". ---------- !!!-! .... .----. .... ...... -." },
+	    ". ---------- !!!-! ...... .----. .... ...... -." },
 	[LINES] = { "last lines", set_lines, LINES, 0, 2,
-	    ". ---------- !!!-! .... .----. .... ...... -." },
+	    ". ---------- !!!-! ...... .----. .... ...... -." },
 	[GIVE_UP] = { "last hook", set_give_up, GIVE_UP, 7, 1,
-	    ". ---------- !!!-! .... ...... .... ...... .." },
+	    ". ---------- !!!-! ...... ...... .... ...... .." },
 	[GIVE_UP_ASKED] = { "last hook asked", set_give_up_asked, GIVE_UP_ASKED,
-	    7, 1, ". ---------- !!!-! .... ...... .... ...... .." },
+	    7, 1, ". ---------- !!!-! ...... ...... .... ...... .." },
 	[GIVE_UP_KILLED] = { "last hook killed", set_give_up_killed,
 	    GIVE_UP_KILLED, 7, 1,
-	    ". ---------- !!!-! .... ...... .... ...... .." },
+	    ". ---------- !!!-! ...... ...... .... ...... .." },
 };
 
 static const struct {
@@ -756,7 +759,7 @@ letter_of(int state, int event)
  */
 
 /* The surroundings, bit by bit: PID 1, session leader, pidfds, a session... */
-enum { PLACES = 32 };
+enum { PLACES = 64 };
 
 /* The cell that is tried just now. */
 static struct cell {
@@ -796,6 +799,7 @@ run_cell(const struct cell *which, int place, bool tracing)
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i].apart = (place & 8) != 0;
 	set.has_elder = (place & 16) != 0;
+	set.watched = (place & 32) != 0;
 	cell = *which;
 	invocation_start(&set, (uint64_t)place, tracing);
 	invocation.direct = enter_cell;
@@ -812,6 +816,21 @@ ended_as(char letter, const struct ending *ending)
 			    ending->value == endings[i].value &&
 			    ending->launched == cell.launched;
 	return false;
+}
+
+/*
+ * What a row says, but that a command which stops itself, where a shell waits,
+ * takes its time with it: no limit passes meanwhile.
+ */
+static char
+letter_at(const struct cell *which, int place)
+{
+	bool mirrored = (place & 32) != 0 && (place & 3) == 0 &&
+	    events[which->event].happen == stop;
+
+	if (mirrored && which->state == INTERRUPTED)
+		return '.';
+	return letter_of(which->state, which->event);
 }
 
 static bool
@@ -834,12 +853,12 @@ is_as_said(char letter, const struct ending *ending)
 static void
 check_cell(const struct cell *which)
 {
-	char row[128], letter = letter_of(which->state, which->event);
-
+	char row[128];
 	int failed = unit_failed;
 
 	for (int place = 0; place < PLACES && unit_failed == failed; place++) {
 		struct ending ending = run_cell(which, place, false);
+		char letter = letter_at(which, place);
 
 		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
 		    scenes[which->state].name, events[which->event].name,
@@ -957,7 +976,8 @@ any_setting(void)
 		.pidfds = !one_of(8),
 		.visible = !one_of(16),
 		.adopts = one_of(4),
-		.pends = one_of(16) };
+		.pends = one_of(16),
+		.watched = one_of(4) };
 
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i] =

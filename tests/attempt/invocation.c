@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../../src/job.h"
 #include "../../src/number.h"
 #include "../../src/options.h"
 #include "../../src/run.h"
@@ -40,6 +41,7 @@ FAKE(input_lost);
 FAKE(input_open);
 FAKE(input_ready);
 FAKE(journal_start);
+FAKE(job_watched);
 FAKE(launch_error);
 FAKE(launch_open);
 FAKE(launch_run);
@@ -63,6 +65,7 @@ FAKE(pump_wait);
 FAKE(pump_wait_room);
 FAKE(signals_die);
 FAKE(signals_open);
+FAKE(signals_stop);
 FAKE(streams_ended);
 FAKE(streams_finish);
 FAKE(streams_rest);
@@ -528,6 +531,7 @@ bool
 __wrap_signals_open(struct signals *signals)
 {
 	signals->count = 0;
+	signals->accompanied = false;
 	if (!now->set.pends)
 		return true;
 	signals->pending[signals->count++].si_signo = SIGUSR1;
@@ -649,7 +653,7 @@ note_launch(const struct process *process)
 			now->ended_by |= UINT64_C(1) << SIGTERM;
 	}
 	now->attempting = true;
-	now->vain = false;
+	now->vain = now->halted = false;
 	now->timeout =
 	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
 }
@@ -805,9 +809,12 @@ static void
 expect_pass(const struct sent *sent)
 {
 	now->due = *sent;
+	now->is_due = false;
+	/* Who is left hears of no stop: KILL is on its way. */
+	if (now->left && signals_stops(sent->number))
+		return;
 	now->is_due = now->attempting && kernel_alive(kernel.command) &&
-	    sent->number != 0 && sent->number != SIGCHLD &&
-	    sent->number != SIGXFSZ && !sent->shared &&
+	    sent->number != 0 && sent->number != SIGCHLD && !sent->shared &&
 	    sent->sender != kernel.self && sent->sender != kernel.command->pid;
 }
 
@@ -818,6 +825,61 @@ postpone(nanos stopped)
 	now->timeout = number_add(now->timeout, stopped);
 	now->kill = number_add(now->kill, stopped);
 	now->given_up = number_add(now->given_up, stopped);
+}
+
+/*
+ * Somebody stops all of the job, and continues it later: we sleep, and the
+ * others with us.
+ */
+nanos
+__wrap_signals_stop(const struct signals *signals, int number)
+{
+	static const nanos span = 10 * NANOS_SECOND;
+	const struct process *command = kernel.command;
+
+	(void)signals;
+	kernel_trace("stops itself by", number);
+	now->halted = false;
+	if (!signals_stops(number))
+		kernel_break("stops where nobody could continue it");
+	if (now->attempting && !now->left && command != NULL &&
+	    command->life == LIFE_RUNS && !command->temper.apart)
+		kernel_break("stops though its command goes on");
+	if (kernel_orphaned())
+		return 0;
+	kernel_pass(kernel.now + span, true);
+	kernel_post((struct sent){ .number = SIGCONT, .code = SI_USER });
+	now->disturbed += span;
+	postpone(span);
+	return span;
+}
+
+bool
+__wrap_job_watched(void)
+{
+	return now->set.watched;
+}
+
+/* What has stopped, and is seen to wait for, has stopped us as well. */
+static void
+check_halt(void)
+{
+	const struct process *command = kernel.command;
+
+	if (now->attempting && !now->left && command != NULL &&
+	    kernel.count == 0 && kernel.meanwhile == NULL &&
+	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
+	    (now->halted || now->set.watched))
+		kernel_break("waits though its command has stopped");
+}
+
+static void
+note_halt(const struct wakeup *wakeup)
+{
+	if (signals_stops(wakeup->signal))
+		now->halted = now->attempting;
+	if (wakeup->signal == SIGCONT)
+		now->halted = false;
 }
 
 static struct sent
@@ -836,11 +898,12 @@ hear(void)
 struct wakeup
 __wrap_pump_wait(struct pump *pump, nanos nap)
 {
-	nanos until;
+	nanos until, halted = 0;
 	struct sent sent;
+	struct wakeup wakeup;
 
-	(void)pump;
 	check_wait(nap);
+	check_halt();
 	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
 	now->stopped = now->late = 0;
 	now->direct(until);
@@ -851,11 +914,17 @@ __wrap_pump_wait(struct pump *pump, nanos nap)
 		now->lines->length = 0;
 	postpone(now->stopped);
 	now->disturbed += now->stopped + now->late;
-	return (struct wakeup){ .signal = sent.number,
+	while (signals_stops(sent.number) && !pump->signals.accompanied) {
+		halted += __wrap_signals_stop(&pump->signals, sent.number);
+		sent = hear();
+	}
+	wakeup = (struct wakeup){ .signal = sent.number,
 		.code = sent.code,
 		.sender = sent.sender,
 		.value = sent.value,
-		.stopped = now->stopped };
+		.stopped = now->stopped + halted };
+	note_halt(&wakeup);
+	return wakeup;
 }
 
 struct wakeup

@@ -29,6 +29,7 @@ struct setting {
 	bool init, leader, pidfds, visible;
 	bool adopts; /* orphans come to us from the start */
 	bool pends; /* TERM does, blocked, from the start */
+	bool watched; /* by a shell, which waits for us to stop or end */
 };
 
 /* What retry is at, when it waits. */
@@ -87,6 +88,7 @@ struct invocation {
 	bool unheard; /* there was another, at the latest wait */
 	nanos disturbed; /* for how long it could do nothing, in all */
 	int refusals; /* of a process, or a pipe */
+	bool halted; /* it was told to stop, with the command */
 	struct sent due; /* what it is to pass on, if any */
 	bool is_due;
 	int waits, spins;

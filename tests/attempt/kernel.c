@@ -302,6 +302,12 @@ is_harmless(int number)
 	return number == SIGCHLD || number == SIGWINCH || number == SIGCONT;
 }
 
+bool
+kernel_orphaned(void)
+{
+	return kernel.session == kernel.self || kernel.self == INIT;
+}
+
 /* A signal reaches a process. */
 static void
 hear(struct process *process, int number)
@@ -312,6 +318,11 @@ hear(struct process *process, int number)
 		return;
 	if (number == SIGKILL) {
 		die(process, number);
+	} else if (signals_stops(number)) {
+		/* Then somebody continues it. */
+		if (!process->temper.deaf && !process->temper.apart &&
+		    !kernel_orphaned())
+			kernel_stop(process, 3 * NANOS_SECOND);
 	} else if (number == SIGCONT && process->life == LIFE_STOPPED) {
 		process->life = LIFE_RUNS;
 		process->waiting = 0;
@@ -742,10 +753,19 @@ __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		return -1;
 	}
 	if (process->life != LIFE_DEAD) {
+		bool stopped =
+		    (options & WSTOPPED) != 0 && process->life == LIFE_STOPPED;
+
 		if ((options & WNOHANG) == 0)
 			kernel_break("waits for a process that lives");
 		if (info != NULL)
-			info->si_pid = 0;
+			info->si_pid = stopped ? process->pid : 0;
+		if (info != NULL && stopped)
+			info->si_status = SIGSTOP;
+		return 0;
+	}
+	if ((options & WEXITED) == 0) {
+		info->si_pid = 0;
 		return 0;
 	}
 	if (info != NULL) {

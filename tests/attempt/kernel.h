@@ -138,6 +138,9 @@ void kernel_end(struct process *process, int status, int signal);
 void kernel_stop(struct process *process, nanos span);
 void kernel_spare(void);
 
+/* Whether TSTP stops nobody, for want of who could continue us. */
+bool kernel_orphaned(void);
+
 /* A limit of a command or hook begins to see who is a daemon, or has done so.
  */
 void kernel_settle(const struct process *top, bool over);
