@@ -54,7 +54,7 @@ leave_out(sigset_t *set, int number)
 static bool
 ignored(int number)
 {
-	unsigned long words[DISPOSITION_WORDS];
+	unsigned long words[DISPOSITION_WORDS] = { 0 };
 	struct sigaction action;
 
 	if (sigaction(number, NULL, &action) == 0)
