@@ -94,7 +94,8 @@ child_reap_orphans(pid_t but)
 static bool
 reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
 {
-	if (wakeup->code != SI_KERNEL)
+	if (signals_early(&attempt->child->pump->signals, wakeup->signal) ||
+	    wakeup->code != SI_KERNEL)
 		return false;
 	switch (wakeup->signal) {
 	case SIGHUP:
@@ -361,10 +362,12 @@ begin(struct attempt *attempt, char **env)
 	struct pump *pump = child->pump;
 
 	attempt->limit.child = -1;
-	if (plumbing_begin(&pump->plumbing))
+	if (plumbing_begin(&pump->plumbing)) {
+		signals_note(&pump->signals);
 		attempt->limit.child =
 		    launch_run(&child->launch, &pump->signals, &pump->plumbing,
 			child->policy->command, env);
+	}
 	if (attempt->limit.child == -1) {
 		int error = errno;
 

@@ -245,6 +245,22 @@ signals_restore(const struct signals *signals)
 }
 
 void
+signals_note(struct signals *signals)
+{
+	memset(&signals->early, 0, sizeof signals->early);
+	sigpending(&signals->early);
+}
+
+bool
+signals_early(struct signals *signals, int number)
+{
+	bool early = sigismember(&signals->early, number) == 1;
+
+	leave_out(&signals->early, number);
+	return early;
+}
+
+void
 signals_hand_on(const struct signals *signals)
 {
 	pid_t self = getpid();

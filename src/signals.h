@@ -21,6 +21,7 @@ struct signals {
 	int fd;
 	sigset_t heard; /* what we hear */
 	sigset_t inherited; /* the mask that the command gets */
+	sigset_t early; /* what was sent before the command was there */
 	bool accompanied; /* there is a command, and who waits decides on stops
 			   */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
@@ -58,6 +59,15 @@ struct wakeup signals_wait(
  * no signal meets a disposition that was never meant for it.
  */
 void signals_restore(const struct signals *signals);
+
+/*
+ * Notes, right before a fork, what is pending: whoever has sent it to all of
+ * the process group could not mean the child.
+ */
+void signals_note(struct signals *signals);
+
+/* Whether a signal that is heard was noted so; the next one was not. */
+bool signals_early(struct signals *signals, int number);
 
 /*
  * In the first child that is to become the command, after signals_restore: what

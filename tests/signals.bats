@@ -177,6 +177,20 @@ children()
 	told 'retry: ended after 1 attempt in .*: interrupted'
 }
 
+# strace's are from the kernel, as a terminal's. The second time that we ask what
+# is pending is right before the fork; on a very slow machine the second time is
+# in the wait before that, and then we die of it.
+@test "a Ctrl-C right before the command begins reaches it, once" {
+	local tries=0
+	inject 'rt_sigpending:signal=INT:when=2'
+	until is 3 "$ACTOR" fresh "${inject[@]}" "$RETRY" -n 2 -d 0 -- \
+	    "$ACTOR" listen 1 3; do
+		[ ! -s out ]
+		((++tries < 5))
+	done
+	heard INT
+}
+
 @test "USR1, USR2, ALRM and a real-time signal in a delay are dropped" {
 	local before name
 	before=$(now)

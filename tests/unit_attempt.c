@@ -413,7 +413,7 @@ static const struct event {
 	{ "the command is held by the kernel", sink, none, false },
 	{ "the command cannot be signalled", refuse, none, false },
 	/* a signal that ends all: each of INT, TERM, HUP and QUIT */
-	{ "an end from the terminal", kernel_type, ends, false },
+	{ "an end from the terminal", kernel_type, ends, true },
 	{ "an end from others", send_by_others, ends, true },
 	{ "an end queued by others", queue_by_others, ends, false },
 	{ "an end from the command", send_by_command, ends, false },
@@ -421,9 +421,9 @@ static const struct event {
 	/* other signals */
 	{ "another signal", send_by_others, others, true },
 	{ "another signal, with a value", queue_by_others, others, false },
-	{ "WINCH from the terminal", kernel_type, window, false },
+	{ "WINCH from the terminal", kernel_type, window, true },
 	{ "our own PIPE", send_to_ourselves, pipe_broken, false },
-	{ "a stop from the terminal", kernel_type, stops, false },
+	{ "a stop from the terminal", kernel_type, stops, true },
 	{ "a stop from others", send_by_others, stops, true },
 	/* the tree */
 	{ "an orphan dies", orphan, none, true },

@@ -64,6 +64,8 @@ FAKE(plumbing_forked);
 FAKE(pump_wait);
 FAKE(pump_wait_room);
 FAKE(signals_die);
+FAKE(signals_early);
+FAKE(signals_note);
 FAKE(signals_open);
 FAKE(signals_stop);
 FAKE(streams_ended);
@@ -525,6 +527,26 @@ __wrap_lines_put(struct lines *lines, const char *const strings[])
 {
 	(void)lines;
 	(void)strings;
+}
+
+void
+__wrap_signals_note(struct signals *signals)
+{
+	(void)signals;
+	now->early = 0;
+	for (size_t i = 0; i < kernel.count; i++)
+		now->early |= UINT64_C(1) << (kernel.pending[i].number - 1);
+}
+
+bool
+__wrap_signals_early(struct signals *signals, int number)
+{
+	uint64_t bit = UINT64_C(1) << (number - 1);
+	bool early = (now->early & bit) != 0;
+
+	(void)signals;
+	now->early &= ~bit;
+	return early;
 }
 
 bool

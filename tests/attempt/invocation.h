@@ -88,6 +88,7 @@ struct invocation {
 	bool unheard; /* there was another, at the latest wait */
 	nanos disturbed; /* for how long it could do nothing, in all */
 	int refusals; /* of a process, or a pipe */
+	uint64_t early; /* bit n - 1: n was pending as the command began */
 	bool halted; /* it was told to stop, with the command */
 	struct sent due; /* what it is to pass on, if any */
 	bool is_due;
