@@ -530,6 +530,7 @@ kernel_alarm(nanos span)
 		kernel.alarms[i] = kernel.now + span;
 		return;
 	}
+	kernel_break("needs more alarms than this kernel has");
 }
 
 /* When something happens to a process. */

@@ -28,7 +28,7 @@
 
 #define KERNEL_PROCESSES 24
 #define KERNEL_PIDS 256
-#define KERNEL_ALARMS 8
+#define KERNEL_ALARMS 32
 #define KERNEL_PENDING 16
 
 /* Parents that are not in the list. */
