@@ -65,8 +65,11 @@ assign(char room[NESTING_ROOM], enum name name, int64_t value)
 }
 
 /*
- * Whether the process that "pid.starttime" means is there. The time tells it
- * from a later one of the same number. A zombie tells nobody anything anymore.
+ * Whether the process that "pid.instant" means is there: the instant is one at
+ * which it lived, so that a process that began later only has its number. /proc
+ * rounds beginnings down to a tick, and so does this. An instant that is still
+ * to come, or a process with another clock, is of another time namespace. A
+ * zombie tells nobody anything anymore.
  */
 static bool
 is_alive(const char *identity)
@@ -74,28 +77,31 @@ is_alive(const char *identity)
 	size_t length = strcspn(identity, ".");
 	const char *since = identity + length + 1;
 	struct proc proc;
-	int64_t pid, start;
+	int64_t number, instant;
+	pid_t pid;
 
-	return identity[length] == '.' &&
-	    number_whole(identity, length, &pid) &&
-	    number_whole(since, strlen(since), &start) && pid > 0 &&
-	    pid <= INT_MAX && proc_look(&proc, (pid_t)pid) == PROC_SEEN &&
-	    !proc.dead && proc.start == start;
+	if (identity[length] != '.' ||
+	    !number_whole(identity, length, &number) ||
+	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
+	    number > INT_MAX || instant > context_now(CLOCK_BOOTTIME))
+		return false;
+	pid = proc_number((pid_t)number);
+	return pid > 0 && proc_look(&proc, pid) == PROC_SEEN && !proc.dead &&
+	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK)) &&
+	    proc_same_clock(pid);
 }
 
-/* Our own "pid.starttime"; false without /proc. */
-static bool
+/*
+ * Our own "pid.instant", without asking /proc when we began: that costs more
+ * than all else on the way to the command.
+ */
+static void
 put_identity(char *at)
 {
 	char digits[NUMBER_ROOM];
-	struct proc self;
-	pid_t pid;
 
-	if (!proc_self(&self, &pid))
-		return false;
-	at = append(append(at, number_put(digits, pid)), ".");
-	number_put(at, self.start);
-	return true;
+	at = append(append(at, number_put(digits, getpid())), ".");
+	number_put(at, context_now(CLOCK_BOOTTIME));
 }
 
 /* Writes what an instant on CLOCK_BOOTTIME means only together with. */
@@ -288,8 +294,8 @@ introduce(struct nesting *nesting, const struct outer *outer)
 	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
 	append(append(nesting->id, names[NAME_ID]), id);
 	*nesting->ours++ = nesting->id;
-	if (put_identity(append(nesting->parent, names[NAME_PARENT])))
-		*nesting->ours++ = nesting->parent;
+	put_identity(append(nesting->parent, names[NAME_PARENT]));
+	*nesting->ours++ = nesting->parent;
 }
 
 void

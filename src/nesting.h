@@ -41,9 +41,10 @@ struct nesting {
 };
 
 /*
- * Reads RETRY_PARENT, "pid.starttime", and if that process lives, what else it
- * told. What is malformed, or a deadline of another boot or time namespace,
- * counts as not told.
+ * Reads RETRY_PARENT, "pid.instant", and if that process was there at that
+ * instant of CLOCK_BOOTTIME, in nanoseconds, and still lives, what else it
+ * told. What is malformed, or of another boot or time namespace, counts as not
+ * told.
  */
 struct outer nesting_outer(void);
 

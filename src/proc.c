@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,16 @@
 
 /* Room for a line of /proc/PID/stat as far as it is of interest. */
 #define STAT_ROOM 512
+
+/* The inode of the time namespace that the boot made: PROC_TIME_INIT_INO. */
+#define FIRST_CLOCK 0xeffffffaU
+
+/* The number of a call that is younger than some headers; but for Alpha. */
+#ifdef SYS_pidfd_open
+#define PIDFD_OPEN SYS_pidfd_open
+#else
+#define PIDFD_OPEN 434
+#endif
 
 /* One of the kernel's getdents64 records; libc's readdir would allocate. */
 struct entry {
@@ -23,11 +34,11 @@ struct entry {
 	char name[];
 };
 
-/* Opens the file whose path is the strings, NULL after the last. */
-static int
-open_joined(int flags, const char *const strings[])
+/* The strings, NULL after the last, one behind the other. */
+static void
+join(char path[PATH_ROOM], const char *const strings[])
 {
-	char path[PATH_ROOM], *at = path;
+	char *at = path;
 
 	for (; *strings != NULL; strings++) {
 		size_t length = strlen(*strings);
@@ -36,6 +47,15 @@ open_joined(int flags, const char *const strings[])
 		at += length;
 	}
 	*at = '\0';
+}
+
+/* Opens the file whose path is the strings, NULL after the last. */
+static int
+open_joined(int flags, const char *const strings[])
+{
+	char path[PATH_ROOM];
+
+	join(path, strings);
 	return open(path, flags | O_RDONLY | O_CLOEXEC);
 }
 
@@ -92,15 +112,52 @@ look(struct proc *proc, const char *name, char text[STAT_ROOM])
 	return parse_stat(proc, text);
 }
 
-bool
-proc_self(struct proc *proc, pid_t *pid)
+/* The number of which a line of text is "Pid:" and blanks; 0 if none is. */
+static pid_t
+pid_line(const char *text)
 {
-	char text[STAT_ROOM];
+	static const char name[] = "\nPid:";
+	const char *at = strstr(text, name);
+	int64_t number;
 
-	if (!look(proc, "self", text))
-		return false;
-	*pid = (pid_t)stat_field(text, 1);
-	return true;
+	if (at == NULL)
+		return 0;
+	at += sizeof name - 1;
+	at += strspn(at, "\t ");
+	return number_whole(at, strcspn(at, "\n"), &number) ? (pid_t)number : 0;
+}
+
+/* What /proc says of our descriptor of a process: its own number for that. */
+static pid_t
+translate(pid_t pid)
+{
+	char digits[NUMBER_ROOM], text[STAT_ROOM];
+	int handle = (int)syscall(PIDFD_OPEN, pid, 0), fd;
+	ssize_t got = -1;
+
+	if (handle == -1)
+		return 0;
+	fd = OPEN(0, "/proc/self/fdinfo/", number_put(digits, handle));
+	if (fd != -1) {
+		got = read(fd, text, sizeof text - 1);
+		close(fd);
+	}
+	close(handle);
+	text[got > 0 ? got : 0] = '\0';
+	return pid_line(text);
+}
+
+pid_t
+proc_number(pid_t pid)
+{
+	char digits[NUMBER_ROOM], self[NUMBER_ROOM];
+	ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+
+	if (length <= 0)
+		return 0;
+	self[length] = '\0';
+	return strcmp(self, number_put(digits, getpid())) == 0 ? pid
+							       : translate(pid);
 }
 
 enum proc_look
@@ -114,6 +171,33 @@ proc_look(struct proc *proc, pid_t pid)
 		return PROC_GONE;
 	*proc = (struct proc){ .session = getsid(pid) };
 	return PROC_HIDDEN;
+}
+
+/* The inode of a process's time namespace; 0: the kernel has none. */
+static bool
+clock_of(const char *name, ino_t *clock)
+{
+	char path[PATH_ROOM];
+	struct stat status;
+
+	*clock = 0;
+	join(path, (const char *const[]){ "/proc/", name, "/ns/time", NULL });
+	if (stat(path, &status) == -1)
+		return errno == ENOENT;
+	*clock = status.st_ino;
+	return true;
+}
+
+bool
+proc_same_clock(pid_t pid)
+{
+	char digits[NUMBER_ROOM];
+	ino_t own, other;
+
+	if (!clock_of("self", &own))
+		return false;
+	return clock_of(number_put(digits, pid), &other) ? own == other
+							 : own == FIRST_CLOCK;
 }
 
 static bool

@@ -30,11 +30,18 @@ enum proc_look {
 enum proc_look proc_look(struct proc *proc, pid_t pid);
 
 /*
- * Looks ourselves up, by the number that /proc has for us: in a namespace that
- * was given no /proc of its own getpid() is another process there. False where
- * /proc shows nothing.
+ * The number that /proc has for the process that is pid to us: another one in
+ * a namespace that was given no /proc of its own. 0 where /proc does not show
+ * it, or that cannot be known.
  */
-bool proc_self(struct proc *proc, pid_t *pid);
+pid_t proc_number(pid_t pid);
+
+/*
+ * Whether a process, by its number in /proc, has our CLOCK_BOOTTIME, on which
+ * /proc tells us when it began. One of another user does not say; but out of
+ * the first time namespace the way leads only downwards.
+ */
+bool proc_same_clock(pid_t pid);
 
 /*
  * Calls each for every child of a process, whichever of its threads has it;

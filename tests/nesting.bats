@@ -26,13 +26,36 @@ deadline()
 	told RETRY_DEADLINE -n 1 "$@"
 }
 
-# identity PID: prints that process as RETRY_PARENT tells it
-identity()
+# tick: sets tick to the nanoseconds of the unit in which /proc tells when a
+# process began
+tick()
 {
-	local stat fields
+	tick=$((1000000000 / $(getconf CLK_TCK)))
+}
+
+# began PID: prints when that process began at the earliest, in nanoseconds
+# since the boot
+began()
+{
+	local stat fields tick
 	read -r stat <"/proc/$1/stat"
 	read -ra fields <<<"${stat##*) }" # from the third field on
-	echo "$1.${fields[19]}"
+	tick
+	echo "$((fields[19] * tick))"
+}
+
+# identity PID: prints that process as RETRY_PARENT may tell it
+identity()
+{
+	echo "$1.$(began "$1")"
+}
+
+# uptime: prints the nanoseconds since the boot
+uptime()
+{
+	local now
+	read -r now _ </proc/uptime
+	echo "${now/./}0000000"
 }
 
 # heir [VARIABLE=VALUE]...: what a retry with these in its environment and no
@@ -172,25 +195,38 @@ under()
 # Who told it, and whether he lives
 #
 
-@test "RETRY_PARENT is the process of retry, by number and start" {
+@test "RETRY_PARENT is the process of retry and an instant at which it ran" {
+	tick
 	run -0 "$RETRY" -q -n 2 -d 0 bash -c 'echo "$PPID $RETRY_PARENT"
-		cat "/proc/$PPID/stat"
+		cat "/proc/$PPID/stat" /proc/uptime
 		[ "$RETRY_ATTEMPT" -eq 2 ]'
 	read -r parent told <<<"${lines[0]}"
 	read -ra fields <<<"${lines[1]##*) }"
-	[ "$told" = "$parent.${fields[19]}" ]
-	[ "${lines[2]}" = "${lines[0]}" ]
+	read -r now _ <<<"${lines[2]}"
+	[ "${told%.*}" = "$parent" ]
+	[ "${told#*.}" -ge "$((fields[19] * tick))" ]
+	[ "${told#*.}" -lt "$((${now/./}0000000 + tick))" ]
+	[ "${lines[3]}" = "${lines[0]}" ]
 }
 
-@test "the name of the program does not matter to RETRY_PARENT" {
+@test "the name of the program does not matter to what it has told" {
 	for name in 're) S 1' '1 2 3' ') ('; do
 		cp "$RETRY" "$name"
-		run -0 "./$name" bash -c 'echo "$PPID $RETRY_PARENT"
-			cat "/proc/$PPID/stat"'
-		read -r parent told <<<"${lines[0]}"
-		read -ra fields <<<"${lines[1]##*) }"
-		[ "$told" = "$parent.${fields[19]}" ]
+		run -0 "./$name" sh -c '"$RETRY" sh -c "echo \$RETRY_DEPTH"'
+		[ "$output" = 2 ]
 	done
+}
+
+@test "no file is opened or looked up on the way to the first attempt" {
+	command -v strace >/dev/null || skip 'no strace here'
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers look for files'
+	env -i "$(type -P strace)" -o trace -e trace=file,clone,clone3,fork,vfork \
+	    "$RETRY" "$(type -P true)"
+	grep -qE '^(clone|fork|vfork)' trace
+	# The loader has its own, and a descriptor is a file without a name.
+	sed -nE '/^(clone|fork|vfork)/q; s/^[^"]*"([^"]*)".*/\1/p' trace |
+		grep -vE '^$|^/etc/ld\.so|/lib[^/]*\.so[.0-9]*$' >names
+	[ "$(<names)" = "$RETRY" ]
 }
 
 @test "RETRY_PARENT of an outer retry is replaced" {
@@ -216,8 +252,27 @@ under()
 @test "a later process of the same number is not the one that told" {
 	IFS=. read -r number since <<<"$(identity $$)"
 	disowned "$number.$((since - 1))"
-	disowned "$number.$((since + 1))"
+	disowned "$number.$((since / 10000000))"
 	disowned "$number.0"
+	disowned "$number.1"
+}
+
+@test "the process that told may have begun in the same tick or long before" {
+	IFS=. read -r number since <<<"$(identity $$)"
+	for instant in "$since" "$((since + 1))" "$(uptime)"; do
+		run -0 heir "RETRY_PARENT=$number.$instant" RETRY_DEPTH=5
+		[[ $output = '6 '* ]]
+	done
+	# This one is as old as the machine, and has another clock nowhere.
+	run -0 heir "RETRY_PARENT=1.$(uptime)" RETRY_DEPTH=5
+	[[ $output = '6 '* ]]
+}
+
+@test "what was told at an instant that is still to come counts for nothing" {
+	for instant in "$(($(uptime) + 3600000000000))" 9223372036854775807 \
+	    9223372036854775808; do
+		disowned "$$.$instant"
+	done
 }
 
 @test "a malformed RETRY_PARENT is nobody's" {
@@ -294,7 +349,7 @@ under()
 	[ "$(grep '^RETRY_DEADLINE=' seen)" = "$(grep '^RETRY_DEADLINE=' told)" ]
 }
 
-@test "without /proc nobody is told who told it, and nothing counts" {
+@test "without /proc nothing that was told counts" {
 	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
 	isolate -m
 	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
@@ -304,16 +359,55 @@ under()
 			echo \${RETRY_PARENT-none} \$RETRY_DEPTH
 			\"\$RETRY\" sh -c \"echo \\\$RETRY_DEPTH\"
 			[ \$RETRY_ATTEMPT -eq 2 ]"'
-	[ "$output" = $'none 1\n1\nnone 1\n1' ]
+	[[ $output =~ ^[0-9]+\.[0-9]+\ 1$'\n1\n'[0-9]+\.[0-9]+\ 1$'\n1'$ ]]
 }
 
-@test "under a /proc of other processes retry is not mistaken for another" {
+@test "under a /proc of other processes retry is found by its own number" {
 	isolate -p -f
 	run -0 "${isolate[@]}" "$RETRY" sh -c 'echo "$$ $RETRY_PARENT"
 		"$RETRY" sh -c "echo \$RETRY_DEPTH"'
-	[[ ${lines[0]} =~ ^2\ [0-9]+\.[0-9]+$ ]]
-	[[ ${lines[0]} != '2 1.'* ]]
+	[[ ${lines[0]} =~ ^2\ 1\.[0-9]+$ ]]
 	[ "${lines[1]}" = 2 ]
+}
+
+@test "under a /proc of other processes none of them is taken for a retry" {
+	isolate -p -f
+	# Of each number up to 9 there is a process in that /proc, or has been.
+	run -0 "${isolate[@]}" sh -c '
+		"$RETRY" -T 100 sh -c "echo \$PPID >parent; env -0 >told"
+		exec env -S"$(tr "\0" "\n" <told | grep ^RETRY_ | tr "\n" " ")" \
+			"$RETRY" sh -c "echo \$RETRY_DEPTH"'
+	[ -s parent ]
+	[ "$output" = 1 ]
+}
+
+@test "what was told outside of a time namespace counts for none within" {
+	isolate -T -f
+	run -0 "$RETRY" sh -c '"$RETRY" sh -c "echo \$RETRY_DEPTH"
+		"$@"' sh "${isolate[@]}" "$RETRY" sh -c 'echo "$RETRY_DEPTH"
+		"$RETRY" sh -c "echo \$RETRY_DEPTH"'
+	[ "$output" = $'2\n1\n2' ]
+}
+
+@test "clocks set forward or back between two retries leave none to count" {
+	for offset in -1 1 100000; do
+		isolate -T --boottime "$offset" -f
+		run -0 "$RETRY" "${isolate[@]}" \
+		    "$RETRY" sh -c 'echo "$RETRY_DEPTH"'
+		[ "$output" = 1 ]
+	done
+}
+
+@test "what another user's retry has told counts" {
+	[ "$(id -u)" = 0 ] || skip 'only root can become another user'
+	command -v setpriv >/dev/null || skip 'no setpriv here'
+	cp "$RETRY" /tmp/retry-of-another.$$
+	chmod 755 /tmp/retry-of-another.$$
+	run "$RETRY" -n 1 setpriv --reuid 65534 --clear-groups \
+	    /tmp/retry-of-another.$$ sh -c 'echo "$RETRY_DEPTH"'
+	rm /tmp/retry-of-another.$$
+	[ "$status" -eq 0 ]
+	[ "$output" = 2 ]
 }
 
 #
@@ -435,7 +529,7 @@ layers()
 
 @test "what a dead retry told takes no attempts away" {
 	for kind in add once; do
-		[ "$(RETRY_PARENT=$(identity $$)0 RETRY_ANCESTOR_RETRY=1 \
+		[ "$(RETRY_PARENT=$$.0 RETRY_ANCESTOR_RETRY=1 \
 			told RETRY_MAX_ATTEMPTS -n 2 --nested "$kind")" = $'2\n2' ]
 	done
 }
