@@ -13,7 +13,7 @@ CFLAGS = -O2
 
 # In order: a module includes only what stands to its left. The pure ones take
 # values and return values; the others own the kernel (tests/house checks it).
-PURE = number duration codes spelling bytes needle hint nfa ere pattern \
+PURE = number duration codes spelling bytes needle hint nfa ere states pattern \
 	text date escape fields json head answers trace http curlarg curl \
 	wrapper backoff ring pace gate segment account verdict rows phrases \
 	tools packages preset policy admission plan journal forecast

@@ -32,8 +32,9 @@ struct watches {
 	struct watch {
 		const char *text; /* an ERE */
 		int fd; /* 1 or 2 */
-		struct pattern *pattern; /* once somebody has compiled it */
-		bool seen;
+		struct pattern *pattern; /* once somebody has made it one */
+		uint32_t number; /* of the text, in that pattern */
+		bool preset; /* the text is a preset's */
 	} list[CODES_WATCHES];
 };
 

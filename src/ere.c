@@ -9,7 +9,9 @@ enum { AT_END = -1 };
 struct reading {
 	const unsigned char *text;
 	size_t length, at;
-	struct ere *ere;
+	struct nfa *nfa;
+	struct needle_sum *needles;
+	bool fold;
 	unsigned depth; /* of parentheses */
 	struct pattern_error *error;
 };
@@ -66,7 +68,7 @@ fits(struct reading *reading, bool done)
 static bool
 append(struct reading *reading, enum nfa_op op, uint32_t argument)
 {
-	struct nfa *nfa = &reading->ere->nfa;
+	struct nfa *nfa = reading->nfa;
 
 	return fits(
 	    reading, nfa_insert(nfa, nfa->count, op, (int32_t)argument));
@@ -75,8 +77,8 @@ append(struct reading *reading, enum nfa_op op, uint32_t argument)
 static bool
 append_set(struct reading *reading, const struct bytes *set, struct hint *hint)
 {
-	hint_bytes(hint, set, reading->ere->fold);
-	return fits(reading, nfa_take(&reading->ere->nfa, set));
+	hint_bytes(hint, set, reading->fold);
+	return fits(reading, nfa_take(reading->nfa, set));
 }
 
 static bool
@@ -85,7 +87,7 @@ literal(struct reading *reading, int byte, struct hint *hint)
 	struct bytes set = { { 0 } };
 
 	bytes_add(&set, (unsigned char)byte, (unsigned char)byte);
-	if (reading->ere->fold)
+	if (reading->fold)
 		bytes_fold(&set);
 	return append_set(reading, &set, hint);
 }
@@ -95,9 +97,8 @@ bracket(struct reading *reading, struct hint *hint)
 {
 	struct bytes set;
 
-	return bytes_bracket(&set, reading->ere->fold,
-		   (const char *)reading->text, reading->length, &reading->at,
-		   reading->error) &&
+	return bytes_bracket(&set, reading->fold, (const char *)reading->text,
+		   reading->length, &reading->at, reading->error) &&
 	    append_set(reading, &set, hint);
 }
 
@@ -319,7 +320,7 @@ take_anchor(struct reading *reading)
 static bool
 piece(struct reading *reading, struct hint *hint)
 {
-	struct nfa *nfa = &reading->ere->nfa;
+	struct nfa *nfa = reading->nfa;
 	uint32_t place = nfa->count, sets = nfa->sets, least, most;
 	enum nfa_op anchor = take_anchor(reading);
 	bool any;
@@ -394,11 +395,13 @@ land(struct nfa *nfa, uint32_t last)
 static bool
 choice(struct reading *reading, struct hint *hint)
 {
-	struct nfa *nfa = &reading->ere->nfa;
+	struct nfa *nfa = reading->nfa;
 	uint32_t start = nfa->count, last = 0; /* last: one more than it is */
 
 	if (!branch(reading, hint))
 		return false;
+	if (reading->depth == 0)
+		hint_sum(hint, reading->needles);
 	while (ahead(reading, 0) == '|') {
 		uint32_t length = nfa->count - start;
 		struct hint other;
@@ -414,33 +417,34 @@ choice(struct reading *reading, struct hint *hint)
 		reading->at++;
 		if (!branch(reading, &other))
 			return false;
-		hint_either(hint, &other);
+		if (reading->depth == 0)
+			hint_sum(&other, reading->needles);
+		else
+			hint_either(hint, &other);
 	}
 	land(nfa, last);
 	return true;
 }
 
 bool
-ere_parse(struct ere *ere, const char *text, size_t length,
-    struct pattern_error *error)
+ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
+    size_t length, struct pattern_error *error)
 {
 	struct reading reading = { .text = (const unsigned char *)text,
 		.length = length,
-		.ere = ere,
+		.nfa = nfa,
+		.needles = needles,
+		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
 		.error = error };
 	struct hint hint;
 
-	ere->fold = length >= 4 && memcmp(text, "(?i)", 4) == 0;
-	ere->nfa.count = 0;
-	ere->nfa.sets = 0;
-	if (ere->fold)
+	if (reading.fold)
 		reading.at = 4;
+	needles->fold |= reading.fold;
 	if (reading.at == length)
 		return refuse(&reading, reading.at, "the pattern is empty");
-	if (!choice(&reading, &hint))
+	if (!fits(&reading, nfa_open(nfa)) || !choice(&reading, &hint))
 		return false;
-	nfa_finish(&ere->nfa);
-	hint_finish(&hint);
-	ere->needles = hint.best;
+	nfa_close(nfa);
 	return true;
 }

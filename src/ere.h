@@ -1,5 +1,5 @@
 /*
- * ere: the text of a pattern -> a program for an automaton.
+ * ere: the text of a pattern -> a member of a program for an automaton.
  *
  * POSIX extended regular expressions over bytes, ASCII only, the same in
  * every locale, plus \d \D \w \W \s \S \b \B \< \> \t \r and a leading (?i).
@@ -26,14 +26,12 @@
 #define ERE_NESTING 250
 #define ERE_COUNT 1000 /* in {} */
 
-struct ere {
-	bool fold; /* (?i): the needles are in small letters */
-	struct needles needles; /* every match holds one; none: unknown */
-	struct nfa nfa;
-};
-
-/* False, with error filled, if the text is not a pattern. */
-bool ere_parse(struct ere *ere, const char *text, size_t length,
-    struct pattern_error *error);
+/*
+ * Makes text a member of the program, and adds to needles those of which each
+ * of its matches holds one. False, with error filled and the program
+ * of no more use, if it is no pattern or the program has no room for it.
+ */
+bool ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
+    size_t length, struct pattern_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum {
 	CHOICES = 4, /* more bytes than these in a set are no literal */
-	FAR_COST = 4, /* bits: such needles help from line to line only */
+	FAR_COST = 6, /* bits: such needles help from line to line only */
 };
 
 static uint32_t
@@ -186,4 +186,11 @@ void
 hint_finish(struct hint *hint)
 {
 	keep_better(&hint->best, &hint->run);
+}
+
+void
+hint_sum(struct hint *hint, struct needle_sum *sum)
+{
+	hint_finish(hint);
+	needle_add(sum, &hint->best);
 }

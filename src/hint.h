@@ -38,4 +38,7 @@ void hint_repeat(struct hint *hint, uint32_t least, uint32_t most);
 /* Makes best what is best of all. */
 void hint_finish(struct hint *hint);
 
+/* The same, and adds that to a sum. */
+void hint_sum(struct hint *hint, struct needle_sum *sum);
+
 #endif

@@ -8,6 +8,16 @@
 #include "preset.h"
 #include "wrapper.h"
 
+static struct pattern *
+allocate(const struct row *row, const struct watch *watch)
+{
+	struct pattern *pattern = malloc(sizeof *pattern);
+
+	if (pattern == NULL)
+		words_refuse(row, "no memory for", watch->text);
+	return pattern;
+}
+
 /* Makes patterns of the texts that were added last, from number first on. */
 static void
 compile(struct watches *watches, int first, const struct row *row)
@@ -17,9 +27,7 @@ compile(struct watches *watches, int first, const struct row *row)
 		struct pattern_error error;
 		size_t length = strlen(watch->text);
 
-		watch->pattern = malloc(sizeof *watch->pattern);
-		if (watch->pattern == NULL)
-			words_refuse(row, "no memory for", watch->text);
+		watch->pattern = allocate(row, watch);
 		if (pattern_compile(
 			watch->pattern, watch->text, length, &error))
 			continue;
@@ -27,6 +35,41 @@ compile(struct watches *watches, int first, const struct row *row)
 			words_refuse(row, error.why, watch->text);
 		words_refuse_item(row, error.why, watch->text + error.at,
 		    length - error.at, watch->text);
+	}
+}
+
+/*
+ * Whether the watch could join the latest pattern that is of presets and on its
+ * stream. What the user has typed has been compiled, and stays by itself.
+ */
+static bool
+join(struct watches *watches, struct watch *watch)
+{
+	for (struct watch *other = watch; other-- > watches->list;) {
+		if (other->fd != watch->fd || !other->preset)
+			continue;
+		if (!pattern_add(other->pattern, watch->text))
+			return false;
+		watch->pattern = other->pattern;
+		watch->number = other->number + 1;
+		return true;
+	}
+	return false;
+}
+
+/* The same of texts of presets, which are compiled once there is a need. */
+static void
+gather(struct watches *watches, int first, const struct row *row)
+{
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+
+		watch->preset = true;
+		if (join(watches, watch))
+			continue;
+		watch->pattern = allocate(row, watch);
+		pattern_gather(watch->pattern);
+		pattern_add(watch->pattern, watch->text);
 	}
 }
 
@@ -75,7 +118,7 @@ add_preset(
 		add(policy, &policy->rules.own, row, preset->own);
 	add_lines(policy, row, STDOUT_FILENO, preset, &preset->out);
 	add_lines(policy, row, STDERR_FILENO, preset, &preset->err);
-	compile(&policy->watches, first, row);
+	gather(&policy->watches, first, row);
 }
 
 /* Where the programs stand; no name is as long. */

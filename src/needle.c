@@ -8,6 +8,14 @@ enum {
 	BLOCK = 32, /* places */
 	WHOLE = BLOCK + WINDOW, /* bytes that comparing them reads */
 	FOLD = 0x20, /* the bit between a capital and its small letter */
+	STRIDE = 8, /* places hashed at a time */
+};
+
+/* The needles of a set or of a sum. */
+struct list {
+	size_t count;
+	const uint8_t *length;
+	const unsigned char (*bytes)[NEEDLE_LENGTH];
 };
 
 /*
@@ -36,7 +44,7 @@ needle_rarity(unsigned char byte)
 
 /* How much of each needle can be compared: all are compared alike. */
 static size_t
-window_length(const struct needles *set)
+window_length(const struct list *set)
 {
 	size_t length = set->count > 0 ? WINDOW : 0;
 
@@ -58,7 +66,7 @@ window_rarity(const unsigned char *window, size_t length)
 
 /* The place of the rarest window of needle n. */
 static size_t
-rarest_window(const struct needles *set, size_t n, size_t length)
+rarest_window(const struct list *set, size_t n, size_t length)
 {
 	size_t best = 0;
 	unsigned most = 0;
@@ -74,8 +82,8 @@ rarest_window(const struct needles *set, size_t n, size_t length)
 	return best;
 }
 
-unsigned
-needle_worth(const struct needles *set)
+static unsigned
+worth(const struct list *set)
 {
 	enum { UNIT = 40 };
 	size_t length = window_length(set);
@@ -95,6 +103,35 @@ needle_worth(const struct needles *set)
 	return worth;
 }
 
+unsigned
+needle_worth(const struct needles *set)
+{
+	return worth(&(struct list){ set->count, set->length, set->bytes });
+}
+
+unsigned
+needle_sum_worth(const struct needle_sum *sum)
+{
+	return worth(&(struct list){ sum->count, sum->length, sum->bytes });
+}
+
+void
+needle_add(struct needle_sum *sum, const struct needles *set)
+{
+	if (set->count == 0 || sum->count + set->count > NEEDLE_SUM)
+		sum->blind = true;
+	if (sum->blind) {
+		sum->count = 0;
+		return;
+	}
+	memcpy(sum->length + sum->count, set->length, set->count);
+	memcpy(sum->bytes + sum->count, set->bytes,
+	    set->count * sizeof set->bytes[0]);
+	sum->count += set->count;
+	if (sum->before < set->before)
+		sum->before = set->before;
+}
+
 /* Four bytes as they are compared. */
 static uint32_t
 number_of(const struct needle_search *search, const unsigned char *bytes)
@@ -105,11 +142,24 @@ number_of(const struct needle_search *search, const unsigned char *bytes)
 	return (number | search->fold[0]) & search->mask[0];
 }
 
+/* Multiplied by 2^32 over the golden ratio: all bits have a say. */
+static inline uint32_t
+hash_of(uint32_t number)
+{
+	return number * UINT32_C(0x9e3779b1) >> (32 - NEEDLE_BITS);
+}
+
+static inline uint32_t
+may_be_wanted(const struct needle_search *search, uint32_t number)
+{
+	return search->hashes[hash_of(number)];
+}
+
 static bool
 is_wanted(const struct needle_search *search, uint32_t number)
 {
 	for (size_t n = 0; n < search->count; n++)
-		if (search->wanted[n][0] == number)
+		if (search->wanted[n] == number)
 			return true;
 	return false;
 }
@@ -117,7 +167,7 @@ is_wanted(const struct needle_search *search, uint32_t number)
 /* Where needle n has a window that is searched for anyway; else its rarest. */
 static size_t
 choose_window(
-    const struct needle_search *search, const struct needles *set, size_t n)
+    const struct needle_search *search, const struct list *set, size_t n)
 {
 	unsigned char bytes[NEEDLE_LENGTH + WINDOW] = { 0 };
 
@@ -129,10 +179,11 @@ choose_window(
 }
 
 static void
-add_window(struct needle_search *search, const struct needles *set, size_t n)
+add_window(struct needle_search *search, const struct list *set, size_t n,
+    uint32_t before)
 {
 	size_t at = choose_window(search, set, n);
-	uint32_t before = set->before, number;
+	uint32_t number;
 	unsigned char bytes[NEEDLE_LENGTH + WINDOW] = { 0 };
 
 	memcpy(bytes, set->bytes[n], NEEDLE_LENGTH);
@@ -142,30 +193,42 @@ add_window(struct needle_search *search, const struct needles *set, size_t n)
 		search->before = before;
 	if (is_wanted(search, number))
 		return;
-	for (size_t i = 0; i < LANES; i++)
-		search->wanted[search->count][i] = number;
-	search->count++;
+	for (size_t i = 0; i < LANES && search->count < NEEDLE_FEW; i++)
+		search->lanes[search->count][i] = number;
+	search->wanted[search->count++] = number;
 	memcpy(bytes, &number, sizeof number);
 	for (unsigned b = 0; b < 256; b++)
 		if ((b | (search->fold[0] & 0xff)) == bytes[0])
 			search->begins[b] = 1;
 }
 
-void
-needle_prepare(
-    struct needle_search *search, const struct needles *set, bool fold)
+static void
+fill_table(struct needle_search *search)
 {
+	memset(search->hashes, 0, sizeof search->hashes);
+	for (size_t n = 0; n < search->count; n++)
+		search->hashes[hash_of(search->wanted[n])] = 1;
+}
+
+void
+needle_prepare(struct needle_search *search, const struct needle_sum *sum)
+{
+	const struct list set = { sum->count, sum->length, sum->bytes };
+
 	search->count = 0;
 	search->before = 0;
-	search->length = (uint32_t)window_length(set);
-	search->plain = !fold && search->length == WINDOW;
-	memset(search->fold, fold ? FOLD : 0, sizeof search->fold);
+	search->length = (uint32_t)window_length(&set);
+	search->plain = !sum->fold && search->length == WINDOW;
+	memset(search->fold, sum->fold ? FOLD : 0, sizeof search->fold);
 	memset(search->mask, 0, sizeof search->mask);
 	for (size_t i = 0; i < LANES; i++)
 		memset(&search->mask[i], 0xff, search->length);
 	memset(search->begins, 0, sizeof search->begins);
-	for (size_t n = 0; n < set->count; n++)
-		add_window(search, set, n);
+	for (size_t n = 0; n < set.count; n++)
+		add_window(search, &set, n, sum->before);
+	search->many = search->count > NEEDLE_FEW;
+	if (search->many)
+		fill_table(search);
 }
 
 /* The first hit at one of the places of a block; or NULL. */
@@ -175,6 +238,8 @@ look(const struct needle_search *search, const unsigned char *block,
 {
 	for (size_t i = 0; i < places; i++)
 		if (search->begins[block[i]] != 0 &&
+		    (!search->many ||
+			may_be_wanted(search, number_of(search, block + i))) &&
 		    is_wanted(search, number_of(search, block + i)))
 			return block + i;
 	return NULL;
@@ -234,7 +299,7 @@ has_hit(
 	union lanes hits = { .halves = { 0, 0 } };
 
 	for (size_t n = 0; n < search->count; n++) {
-		union lanes wanted = load(search->wanted[n]);
+		union lanes wanted = load(search->lanes[n]);
 
 		hits.numbers |= compare(&low, wanted).numbers |
 		    compare(&high, wanted).numbers;
@@ -244,7 +309,7 @@ has_hit(
 
 /* The first block that holds a hit or is not a whole one. */
 static const unsigned char *
-skip_blocks(const struct needle_search *search, const unsigned char *at,
+compare_blocks(const struct needle_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	if (search->plain)
@@ -259,7 +324,7 @@ skip_blocks(const struct needle_search *search, const unsigned char *at,
 #else
 
 static const unsigned char *
-skip_blocks(const struct needle_search *search, const unsigned char *at,
+compare_blocks(const struct needle_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	(void)search, (void)end;
@@ -267,6 +332,46 @@ skip_blocks(const struct needle_search *search, const unsigned char *at,
 }
 
 #endif
+
+/* Whether one of the places of a stride may be a hit. */
+static inline bool
+may_have_hit(
+    const struct needle_search *search, const unsigned char *at, bool plain)
+{
+	uint32_t any = 0;
+
+	for (size_t i = 0; i < STRIDE; i++) {
+		uint32_t number;
+
+		memcpy(&number, at + i, sizeof number);
+		if (!plain)
+			number = (number | search->fold[0]) & search->mask[0];
+		any |= may_be_wanted(search, number);
+	}
+	return any != 0;
+}
+
+/* Up to a stride that may hold a hit, or to the last whole block. */
+static const unsigned char *
+hash_blocks(const struct needle_search *search, const unsigned char *at,
+    const unsigned char *end)
+{
+	if (search->plain)
+		while (end - at >= WHOLE && !may_have_hit(search, at, true))
+			at += STRIDE;
+	else
+		while (end - at >= WHOLE && !may_have_hit(search, at, false))
+			at += STRIDE;
+	return at;
+}
+
+static const unsigned char *
+skip_blocks(const struct needle_search *search, const unsigned char *at,
+    const unsigned char *end)
+{
+	return search->many ? hash_blocks(search, at, end)
+			    : compare_blocks(search, at, end);
+}
 
 const unsigned char *
 needle_find(const struct needle_search *search, const unsigned char *at,
@@ -277,10 +382,12 @@ needle_find(const struct needle_search *search, const unsigned char *at,
 	size_t left;
 
 	while ((at = skip_blocks(search, at, end)), end - at >= WHOLE) {
-		hit = look(search, at, BLOCK);
+		size_t places = search->many ? STRIDE : BLOCK;
+
+		hit = look(search, at, places);
 		if (hit != NULL)
 			return hit;
-		at += BLOCK;
+		at += places;
 	}
 	left = (size_t)(end - at);
 	if (left < search->length)

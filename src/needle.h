@@ -2,7 +2,15 @@
  * needle: short strings of which a line must hold one before it is worth a
  * closer look, and a search for them that is far faster than stepping an
  * automaton. Of each needle only its rarest four bytes are searched for, as
- * one number, at 16 places at a time.
+ * one number.
+ *
+ * A few numbers are compared one by one, at 16 places at a time. With many,
+ * as a table of presets has them, the number at each place is hashed and a
+ * table asked: one step, however many there are, which lets through what is
+ * wanted and of all else one in hundreds (Bloom, "Space/Time Trade-offs in Hash
+ * Coding with Allowable Errors", CACM 13:7, 1970). The places do not depend on
+ * each other, so that a processor looks at several at once; a step of an
+ * automaton waits for the one before.
  */
 #ifndef NEEDLE_H
 #define NEEDLE_H
@@ -13,6 +21,9 @@
 
 #define NEEDLE_MOST 32 /* in a set */
 #define NEEDLE_LENGTH 8 /* of the longest */
+#define NEEDLE_SUM 192 /* in several sets */
+#define NEEDLE_FEW 8 /* are sooner compared than hashed */
+#define NEEDLE_BITS 14 /* of a hash */
 
 /* A distance without a bound. */
 #define NEEDLE_FAR UINT32_MAX
@@ -25,6 +36,15 @@ struct needles {
 	unsigned char bytes[NEEDLE_MOST][NEEDLE_LENGTH];
 };
 
+/* Several sets, of which every match holds one of one. */
+struct needle_sum {
+	bool blind; /* nothing is known of some matches */
+	bool fold; /* capitals and small letters are one */
+	uint32_t count, before; /* as above, of all */
+	uint8_t length[NEEDLE_SUM];
+	unsigned char bytes[NEEDLE_SUM][NEEDLE_LENGTH];
+};
+
 /* A set made ready for the search. All but before is private. */
 struct needle_search {
 	uint32_t before; /* of what is found, as in struct needles */
@@ -33,7 +53,10 @@ struct needle_search {
 	bool plain; /* fold and mask change nothing */
 	uint32_t fold[4], mask[4]; /* applied to four bytes before they are */
 	uint8_t begins[256]; /* the first bytes */
-	uint32_t wanted[NEEDLE_MOST][4]; /* each number four times */
+	uint32_t wanted[NEEDLE_SUM];
+	uint32_t lanes[NEEDLE_FEW][4]; /* the first of them, each four times */
+	bool many; /* more than these */
+	uint8_t hashes[1 << NEEDLE_BITS]; /* those of what is wanted: 1 */
 };
 
 /* How rare a byte is in messages of programs: about 1 in 2^rarity. */
@@ -45,13 +68,18 @@ unsigned needle_rarity(unsigned char byte);
  */
 unsigned needle_worth(const struct needles *set);
 
+/* Adds a set to a sum, which begins as zero. */
+void needle_add(struct needle_sum *sum, const struct needles *set);
+
+/* As above, of a sum. */
+unsigned needle_sum_worth(const struct needle_sum *sum);
+
 /*
- * Makes the set, which is worth something, ready; with fold, capitals and
- * small letters are one. A few other pairs of bytes are then one, too, and
+ * Makes the sum, which is worth something or empty, ready; with fold, capitals
+ * and small letters are one. A few other pairs of bytes are then one, too, and
  * needles are shortened: what is found is no proof.
  */
-void needle_prepare(
-    struct needle_search *search, const struct needles *set, bool fold);
+void needle_prepare(struct needle_search *search, const struct needle_sum *sum);
 
 /* The first hit that lies wholly in [at, end); else end. */
 const unsigned char *needle_find(const struct needle_search *search,

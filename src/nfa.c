@@ -12,7 +12,7 @@ make_room(struct nfa *nfa, uint32_t place, uint32_t length)
 {
 	struct nfa_node *nodes = nfa->nodes;
 
-	if (length > NFA_NODES - 1 - nfa->count)
+	if (nfa->count + length > NFA_NODES - 2)
 		return false;
 	memmove(nodes + place + length, nodes + place,
 	    (nfa->count - place) * sizeof nodes[0]);
@@ -45,6 +45,34 @@ append_copy(struct nfa *nfa, uint32_t place, uint32_t length)
 	memcpy(nfa->nodes + end, nfa->nodes + place,
 	    length * sizeof nfa->nodes[0]);
 	return true;
+}
+
+void
+nfa_clear(struct nfa *nfa)
+{
+	nfa->count = 0;
+	nfa->sets = 0;
+	nfa->members = 0;
+}
+
+bool
+nfa_open(struct nfa *nfa)
+{
+	if (nfa->members == NFA_MEMBERS)
+		return false;
+	nfa->begins[nfa->members] = (uint16_t)nfa->count;
+	return append(nfa, NFA_SPLIT, 0);
+}
+
+void
+nfa_close(struct nfa *nfa)
+{
+	uint32_t begin = nfa->begins[nfa->members];
+
+	nfa->nodes[nfa->count++] = (struct nfa_node){ .op = NFA_MATCH,
+		.argument = (int16_t)nfa->members++ };
+	nfa->nodes[begin].argument = (int16_t)(nfa->count - begin);
+	nfa->begins[nfa->members] = (uint16_t)nfa->count;
 }
 
 bool
@@ -117,21 +145,30 @@ has(const struct nfa_set *set, uint32_t node)
 	return set->words[node / 64] >> node % 64 & 1;
 }
 
+static void
+drop(struct nfa_set *set, uint32_t node)
+{
+	set->words[node / 64] &= ~(UINT64_C(1) << node % 64);
+}
+
 void
 nfa_finish(struct nfa *nfa)
 {
-	nfa->nodes[nfa->count++] = (struct nfa_node){ .op = NFA_MATCH };
+	nfa->nodes[nfa->count++] = (struct nfa_node){ .op = NFA_NOWHERE };
 	nfa->width = (nfa->count + 2 + 63) / 64;
 	nfa->words = false;
 	memset(nfa->anchors, 0, sizeof nfa->anchors);
 	memset(nfa->stops, 0, sizeof nfa->stops);
+	memset(nfa->matches, 0, sizeof nfa->matches);
 	for (uint32_t n = 0; n < nfa->count; n++) {
 		uint8_t op = nfa->nodes[n].op;
 
 		if (op >= NFA_LINE_START)
 			nfa->anchors[n / 64] |= UINT64_C(1) << n % 64;
-		if (op != NFA_SPLIT && op != NFA_JUMP)
+		if (op != NFA_SPLIT && op != NFA_JUMP && op != NFA_NOWHERE)
 			nfa->stops[n / 64] |= UINT64_C(1) << n % 64;
+		if (op == NFA_MATCH)
+			nfa->matches[n / 64] |= UINT64_C(1) << n % 64;
 		nfa->words |= op >= NFA_WORD_START;
 	}
 }
@@ -160,6 +197,7 @@ judge(uint8_t op, enum nfa_before before, enum after after)
 	case NFA_SPLIT:
 	case NFA_JUMP:
 	case NFA_MATCH:
+	case NFA_NOWHERE:
 		break;
 	}
 	return YES;
@@ -236,7 +274,11 @@ sealed(const struct nfa *nfa, const struct nfa_set *set)
 static bool
 matched(const struct nfa *nfa, const struct nfa_set *set)
 {
-	return has(set, nfa->count - 1);
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < nfa->width; i++)
+		found |= set->words[i] & nfa->matches[i];
+	return found != 0;
 }
 
 static uint32_t
@@ -316,19 +358,44 @@ bool
 nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte)
 {
 	struct nfa_set from;
+	bool found = settle(nfa, set, after_of(byte));
 
-	if (settle(nfa, set, after_of(byte)))
-		return true;
-	if (byte == '\n')
-		return nfa_start(nfa, set, NFA_LINE);
 	memcpy(from.words, set->words, nfa->width * sizeof from.words[0]);
 	memset(set->words, 0, nfa->width * sizeof set->words[0]);
-	for (uint32_t i = 0; i < nfa->width; i++)
+	for (uint32_t i = 0; i < nfa->width && byte != '\n'; i++)
 		for (uint64_t b = from.words[i]; b != 0; b &= b - 1)
 			take(nfa, set, i * 64 + lowest_bit(b), byte);
 	follow(nfa, set, 0, nfa_before(byte), AFTER_UNKNOWN);
 	seal(nfa, set, nfa_before(byte));
+	for (uint32_t i = 0; i < nfa->width && found; i++)
+		set->words[i] |= from.words[i] & nfa->matches[i];
 	return matched(nfa, set);
+}
+
+uint64_t
+nfa_found(const struct nfa *nfa, const struct nfa_set *set)
+{
+	uint64_t members = 0;
+
+	for (uint32_t m = 0; m < nfa->members; m++)
+		if (has(set, nfa->begins[m + 1] - 1))
+			members |= UINT64_C(1) << m;
+	return members;
+}
+
+void
+nfa_drop(struct nfa *nfa, struct nfa_set *set, uint32_t member)
+{
+	nfa->nodes[nfa->begins[member]].op = NFA_JUMP;
+	for (uint32_t n = nfa->begins[member]; n < nfa->begins[member + 1]; n++)
+		drop(set, n);
+}
+
+void
+nfa_restore(struct nfa *nfa)
+{
+	for (uint32_t m = 0; m < nfa->members; m++)
+		nfa->nodes[nfa->begins[m]].op = NFA_SPLIT;
 }
 
 bool

@@ -3,205 +3,20 @@
 #include <string.h>
 
 enum {
-	UNKNOWN = 0, /* the row that stands for none */
-	FIRST_STATE = 2, /* after the match */
-	CRAWL = 4096, /* bytes without the table, once it fills too fast */
-	LEAST_USE = 16, /* bytes a state must serve, or it fills too fast */
 	LEAST_WORTH = 6, /* of needles: one byte in 64 */
 	CROWDED = 64, /* bytes: needles this near each other are no help */
 	CROWD = 16, /* so many in a row are enough */
 };
 
-static uint32_t
-match_row(const struct pattern *pattern)
-{
-	return pattern->classes;
-}
-
-static uint64_t *
-words_of(struct pattern *pattern, uint32_t row)
-{
-	size_t state = row / pattern->classes;
-
-	return pattern->sets + state * pattern->ere.nfa.width;
-}
-
 /*
- * The table
+ * Ways from one place in the stream to where a match can begin
  */
-
-static bool
-full(const struct pattern *pattern)
-{
-	uint32_t more = pattern->states + 1;
-
-	return more > PATTERN_STATES ||
-	    more * pattern->classes > PATTERN_CELLS ||
-	    more * pattern->ere.nfa.width > PATTERN_WORDS;
-}
-
-/* The slot of a set, or the free one where it would go. */
-static uint16_t *
-find_slot(struct pattern *pattern, const struct nfa_set *set)
-{
-	uint32_t width = pattern->ere.nfa.width;
-	uint64_t hash = 0;
-	size_t slot;
-
-	for (uint32_t i = 0; i < width; i++)
-		hash = (hash ^ set->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	slot = hash >> 40 & (PATTERN_SLOTS - 1);
-	for (;; slot = (slot + 1) & (PATTERN_SLOTS - 1)) {
-		size_t state = pattern->slots[slot];
-
-		if (state == 0 ||
-		    memcmp(pattern->sets + state * width, set->words,
-			width * sizeof set->words[0]) == 0)
-			return &pattern->slots[slot];
-	}
-}
-
-/* The row of a set; UNKNOWN if it has none and the table is full. */
-static uint32_t
-row_of(struct pattern *pattern, const struct nfa_set *set)
-{
-	uint32_t width = pattern->ere.nfa.width, row;
-	uint16_t *slot = find_slot(pattern, set);
-
-	if (*slot != 0)
-		return *slot * pattern->classes;
-	if (full(pattern))
-		return UNKNOWN;
-	*slot = (uint16_t)pattern->states++;
-	row = *slot * pattern->classes;
-	memset(
-	    pattern->next + row, 0, pattern->classes * sizeof pattern->next[0]);
-	memcpy(
-	    words_of(pattern, row), set->words, width * sizeof set->words[0]);
-	return row;
-}
-
-/* Leaves the starts, which get the same rows each time. */
-static void
-empty_table(struct pattern *pattern)
-{
-	pattern->states = FIRST_STATE;
-	pattern->walked = 0;
-	memset(pattern->slots, 0, sizeof pattern->slots);
-	for (int before = NFA_LINE; before <= NFA_WORD; before++) {
-		struct nfa_set set;
-
-		nfa_start(&pattern->ere.nfa, &set, (enum nfa_before)before);
-		pattern->start[before] = row_of(pattern, &set);
-	}
-	pattern->last_start = (pattern->states - 1) * pattern->classes;
-}
-
-/* Empties the full table for the sake of set; UNKNOWN if it fills too fast. */
-static uint32_t
-row_of_more(struct pattern *pattern, const struct nfa_set *set)
-{
-	bool used = pattern->walked >= LEAST_USE * (uint64_t)pattern->states;
-
-	empty_table(pattern);
-	if (used)
-		return row_of(pattern, set);
-	memcpy(pattern->now.words, set->words,
-	    pattern->ere.nfa.width * sizeof set->words[0]);
-	return UNKNOWN;
-}
-
-/* Works out where byte leads to from the state, and keeps it. */
-static uint32_t
-learn(struct pattern *pattern, unsigned char byte)
-{
-	const struct nfa *nfa = &pattern->ere.nfa;
-	uint32_t from = pattern->state, to = match_row(pattern);
-	struct nfa_set set;
-
-	memcpy(set.words, words_of(pattern, from),
-	    nfa->width * sizeof set.words[0]);
-	if (!nfa_step(nfa, &set, byte))
-		to = row_of(pattern, &set);
-	if (to == UNKNOWN)
-		return row_of_more(pattern, &set);
-	pattern->next[from + pattern->class[byte]] = (uint16_t)to;
-	return to;
-}
-
-static uint32_t
-next_row(struct pattern *pattern, unsigned char byte)
-{
-	uint32_t row = pattern->next[pattern->state + pattern->class[byte]];
-
-	return row != UNKNOWN ? row : learn(pattern, byte);
-}
-
-/*
- * Four ways through the stream, from the slowest to the fastest
- */
-
-/* Without the table, to the end of the line or until it is worth a try. */
-static const unsigned char *
-crawl(
-    struct pattern *pattern, const unsigned char *at, const unsigned char *end)
-{
-	while (at < end) {
-		unsigned char byte = *at++;
-
-		if (nfa_step(&pattern->ere.nfa, &pattern->now, byte)) {
-			pattern->state = match_row(pattern);
-			break;
-		}
-		if (byte == '\n' || ++pattern->walked >= CRAWL) {
-			pattern->state = row_of(pattern, &pattern->now);
-			pattern->walked = 0;
-			break;
-		}
-	}
-	return at;
-}
-
-/* As far as the table is known and no row up to floor is met. */
-static const unsigned char *
-dash(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
-    uint32_t floor)
-{
-	const unsigned char *from = at;
-	const uint16_t *next = pattern->next;
-	const uint8_t *class = pattern->class;
-	uint32_t state = pattern->state;
-
-	for (; at < end; at++) {
-		uint32_t to = next[state + class[*at]];
-
-		if (to <= floor)
-			break;
-		state = to;
-	}
-	pattern->state = state;
-	pattern->walked += (size_t)(at - from);
-	return at;
-}
-
-/* With the table, until behind a byte that leads to a row up to floor. */
-static const unsigned char *
-walk(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
-    uint32_t floor)
-{
-	while ((at = dash(pattern, at, end, floor)) < end) {
-		pattern->state = next_row(pattern, *at);
-		at++;
-		if (pattern->state <= floor)
-			break;
-	}
-	return at;
-}
 
 /* Over bytes that lead from a start to a start, and the next one. */
 static const unsigned char *
 skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
+	struct states *states = &pattern->states;
 	const unsigned char *from = at;
 	const uint8_t *idle = pattern->idle;
 
@@ -211,8 +26,9 @@ skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 	while (at < end && idle[*at] != 0)
 		at++;
 	if (at > from)
-		pattern->state = pattern->start[nfa_before(at[-1])];
-	return walk(pattern, at, at < end ? at + 1 : end, match_row(pattern));
+		states->state = states->start[nfa_before(at[-1])];
+	return states_walk(
+	    states, at, at < end ? at + 1 : end, states_match(states));
 }
 
 /*
@@ -241,63 +57,34 @@ static const unsigned char *
 seek(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
     unsigned *crowd)
 {
+	struct states *states = &pattern->states;
 	const unsigned char *hit = needle_find(&pattern->search, at, end);
 	const unsigned char *from = earliest(pattern, at, hit, end);
 
 	*crowd = hit - at < CROWDED ? *crowd + 1 : 0;
 	if (from > at)
-		pattern->state = pattern->start[nfa_before(from[-1])];
-	return walk(
-	    pattern, from, hit < end ? hit + 1 : end, match_row(pattern));
+		states->state = states->start[nfa_before(from[-1])];
+	return states_walk(
+	    states, from, hit < end ? hit + 1 : end, states_match(states));
 }
 
 /*
  * Compiling
  */
 
-/* Numbers the classes anew, those apart that are in set and not in it. */
-static void
-divide(struct pattern *pattern, const struct bytes *set)
-{
-	int number[2][256];
-
-	memset(number, -1, sizeof number);
-	pattern->classes = 0;
-	for (int b = 0; b < 256; b++) {
-		bool in = bytes_has(set, (unsigned char)b);
-		int *known = &number[in][pattern->class[b]];
-
-		if (*known == -1)
-			*known = (int)pattern->classes++;
-		pattern->class[b] = (uint8_t)*known;
-	}
-}
-
-static void
-classify(struct pattern *pattern)
-{
-	const struct nfa *nfa = &pattern->ere.nfa;
-	struct bytes set = { { 0 } };
-
-	memset(pattern->class, 0, sizeof pattern->class);
-	bytes_negate(&set);
-	divide(pattern, &set);
-	for (uint32_t i = 0; i < nfa->sets; i++)
-		divide(pattern, &nfa->set[i]);
-	if (nfa->words) {
-		set = (struct bytes){ { 0 } };
-		bytes_add_class(&set, "word", strlen("word"));
-		divide(pattern, &set);
-	}
-}
-
 /* Whether byte leads from every start to the one that is behind it. */
 static bool
 is_idle(struct pattern *pattern, unsigned char byte)
 {
+	struct states *states = &pattern->states;
+	const struct nfa *nfa = &states->nfa;
+
 	for (int before = NFA_LINE; before <= NFA_WORD; before++) {
-		pattern->state = pattern->start[before];
-		if (next_row(pattern, byte) != pattern->start[nfa_before(byte)])
+		struct nfa_set set;
+
+		nfa_start(nfa, &set, (enum nfa_before)before);
+		if (nfa_step(nfa, &set, byte) ||
+		    states_row(states, &set) != states->start[nfa_before(byte)])
 			return false;
 	}
 	return true;
@@ -320,26 +107,102 @@ find_idle(struct pattern *pattern)
 	pattern->skims = busy <= all / 8;
 }
 
+/* What is made ready once all texts are in the program. */
+static void
+finish(struct pattern *pattern, struct needle_sum *needles)
+{
+	struct nfa *nfa = &pattern->states.nfa;
+	struct nfa_set set;
+
+	nfa_finish(nfa);
+	if (needle_sum_worth(needles) < LEAST_WORTH)
+		needles->count = 0;
+	needle_prepare(&pattern->search, needles);
+	states_prepare(&pattern->states);
+	pattern->at_once = nfa_start(nfa, &set, NFA_LINE);
+	pattern->skims = false;
+	if (needles->count == 0 && !pattern->at_once)
+		find_idle(pattern);
+	pattern->ready = true;
+	pattern_start(pattern);
+}
+
 bool
 pattern_compile(struct pattern *pattern, const char *text, size_t length,
     struct pattern_error *error)
 {
-	struct ere *ere = &pattern->ere;
-	struct nfa_set set;
+	struct needle_sum needles = { .count = 0 };
 
-	if (!ere_parse(ere, text, length, error))
+	pattern->count = 1;
+	nfa_clear(&pattern->states.nfa);
+	if (!ere_add(&pattern->states.nfa, &needles, text, length, error))
 		return false;
-	if (needle_worth(&ere->needles) < LEAST_WORTH)
-		ere->needles.count = 0;
-	needle_prepare(&pattern->search, &ere->needles, ere->fold);
-	classify(pattern);
-	empty_table(pattern);
-	pattern->at_once = nfa_start(&ere->nfa, &set, NFA_LINE);
-	pattern->skims = false;
-	if (ere->needles.count == 0 && !pattern->at_once)
-		find_idle(pattern);
-	pattern_start(pattern);
+	finish(pattern, &needles);
 	return true;
+}
+
+/*
+ * Several texts
+ */
+
+/*
+ * How many nodes a text makes at most: one a byte, two for what branches, and
+ * its own. What is counted is not foreseen.
+ */
+static uint32_t
+count_nodes(const char *text)
+{
+	uint32_t nodes = 2;
+
+	for (; *text != '\0'; text++) {
+		if (*text == '{')
+			return NFA_NODES;
+		if (*text == '\\' && text[1] != '\0') {
+			text++;
+			nodes++;
+		} else if (*text == '|' || *text == '*')
+			nodes += 2;
+		else
+			nodes += *text != '(' && *text != ')';
+	}
+	return nodes;
+}
+
+void
+pattern_gather(struct pattern *pattern)
+{
+	pattern->ready = false;
+	pattern->count = 0;
+	pattern->nodes = 0;
+	pattern_start(pattern);
+}
+
+bool
+pattern_add(struct pattern *pattern, const char *text)
+{
+	uint32_t nodes = count_nodes(text);
+
+	if (pattern->count == PATTERN_TEXTS ||
+	    (pattern->count > 0 && pattern->nodes + nodes > NFA_NODES - 2))
+		return false;
+	pattern->nodes += nodes;
+	pattern->text[pattern->count++] = text;
+	return true;
+}
+
+/* They are known to be patterns that fit. */
+static void
+compile_all(struct pattern *pattern)
+{
+	struct needle_sum needles = { .count = 0 };
+	struct pattern_error error;
+
+	nfa_clear(&pattern->states.nfa);
+	for (uint32_t n = 0; n < pattern->count; n++)
+		if (!ere_add(&pattern->states.nfa, &needles, pattern->text[n],
+			strlen(pattern->text[n]), &error))
+			break;
+	finish(pattern, &needles);
 }
 
 /*
@@ -351,25 +214,39 @@ pattern_start(struct pattern *pattern)
 {
 	pattern->matched = false;
 	pattern->open = false;
-	pattern->state = pattern->start[NFA_LINE];
+	pattern->states.seen = 0;
+	if (pattern->ready)
+		states_start(&pattern->states);
+}
+
+/* At the first byte of a stream: texts that match the empty line. */
+static void
+match_at_once(struct pattern *pattern)
+{
+	struct states *states = &pattern->states;
+	struct nfa_set set;
+
+	if (nfa_start(&states->nfa, &set, NFA_LINE))
+		states->state = states_conclude(states, &set);
 }
 
 static void
 run(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
+	struct states *states = &pattern->states;
 	unsigned crowd = pattern->search.count > 0 ? 0 : CROWD;
 
-	while (at < end && pattern->state != match_row(pattern)) {
-		if (pattern->state == UNKNOWN)
-			at = crawl(pattern, at, end);
-		else if (pattern->state > pattern->last_start)
-			at = walk(pattern, at, end, pattern->last_start);
+	while (at < end && states->state != states_match(states)) {
+		if (states->state == STATES_UNKNOWN)
+			at = states_crawl(states, at, end);
+		else if (states->state > states->last_start)
+			at = states_walk(states, at, end, states->last_start);
 		else if (crowd < CROWD)
 			at = seek(pattern, at, end, &crowd);
 		else if (pattern->skims)
 			at = skim(pattern, at, end);
 		else
-			at = walk(pattern, at, end, match_row(pattern));
+			at = states_walk(states, at, end, states_match(states));
 	}
 }
 
@@ -380,24 +257,27 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 
 	if (pattern->matched || length == 0)
 		return pattern->matched;
+	if (!pattern->ready)
+		compile_all(pattern);
 	pattern->open = at[length - 1] != '\n';
 	if (pattern->at_once)
-		pattern->state = match_row(pattern);
+		match_at_once(pattern);
 	run(pattern, at, at + length);
-	pattern->matched = pattern->state == match_row(pattern);
+	pattern->matched =
+	    pattern->states.state == states_match(&pattern->states);
 	return pattern->matched;
 }
 
 bool
 pattern_end(struct pattern *pattern)
 {
-	const struct nfa *nfa = &pattern->ere.nfa;
-
-	if (pattern->matched || !pattern->open)
-		return pattern->matched;
-	if (pattern->state != UNKNOWN)
-		memcpy(pattern->now.words, words_of(pattern, pattern->state),
-		    nfa->width * sizeof pattern->now.words[0]);
-	pattern->matched = nfa_end(nfa, &pattern->now);
+	if (!pattern->matched && pattern->open)
+		pattern->matched = states_end(&pattern->states);
 	return pattern->matched;
+}
+
+bool
+pattern_seen(const struct pattern *pattern, uint32_t n)
+{
+	return pattern->states.seen >> n & 1;
 }

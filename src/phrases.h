@@ -24,8 +24,8 @@
 /* HTTP codes that stay what they are. */
 #define NEVER "(40[01347]|410)\\b"
 #define NEVER_REASON \
-	"\\b(401[: ]+Unauthorized|403[: ]+Forbidden|404[: ]+Not Found|" \
-	"410[: ]+Gone)"
+	"\\b(401[: ][: ]*Unauthorized|403[: ][: ]*Forbidden|" \
+	"404[: ][: ]*Not Found|410[: ][: ]*Gone)"
 
 /* libcurl's errors, by number, where a tool shows it: see the row of curl. */
 #define CURL_AGAIN "(5|6|7|16|18|28|35|52|55|56|92|95|96)"

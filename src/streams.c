@@ -96,10 +96,9 @@ streams_hold(struct streams *streams, int fd, int spool)
 bool
 streams_begin(struct streams *streams)
 {
-	for (int i = 0; i < streams->watches->count; i++) {
-		streams->watches->list[i].seen = false;
-		pattern_start(streams->watches->list[i].pattern);
-	}
+	for (int i = 0; i < streams->watches->count; i++)
+		if (streams->watches->list[i].number == 0)
+			pattern_start(streams->watches->list[i].pattern);
 	for (size_t i = 0; i < streams->count; i++)
 		if (!make_pipe(&streams->list[i]))
 			return false;
@@ -160,15 +159,15 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 	return used;
 }
 
+/* Several watches may have one pattern. */
 static void
 match(const struct streams *streams, const struct stream *stream, size_t length)
 {
 	for (int i = 0; i < streams->watches->count; i++) {
-		struct watch *watch = &streams->watches->list[i];
+		const struct watch *watch = &streams->watches->list[i];
 
-		if (watch->fd == stream->fd && !watch->seen)
-			watch->seen =
-			    pattern_feed(watch->pattern, stream->bytes, length);
+		if (watch->fd == stream->fd && watch->number == 0)
+			pattern_feed(watch->pattern, stream->bytes, length);
 	}
 }
 
@@ -324,9 +323,11 @@ streams_finish(struct streams *streams)
 			source->matched = false;
 	}
 	for (int i = 0; i < streams->watches->count; i++) {
-		struct watch *watch = &streams->watches->list[i];
+		const struct watch *watch = &streams->watches->list[i];
 
-		if (watch->seen || pattern_end(watch->pattern))
+		if (watch->number == 0)
+			pattern_end(watch->pattern);
+		if (pattern_seen(watch->pattern, watch->number))
 			seen |= UINT64_C(1) << i;
 	}
 	return seen;

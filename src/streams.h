@@ -48,7 +48,7 @@ struct streams {
 };
 
 /*
- * Opens the streams that the watches name, which are compiled already. Without
+ * Opens the streams that the watches name, which have patterns already. Without
  * any, does nothing. False, with errno, if the kernel refuses.
  */
 bool streams_open(struct streams *streams, struct watches *watches);

@@ -868,7 +868,7 @@ test_lists_with_a_pattern(void)
 		EQUAL(list, watches.count, 1);
 		EQUAL(list, watches.list[0].fd, rows[i].fd);
 		SAME(list, watches.list[0].text, text);
-		HOLDS(list, !watches.list[0].seen);
+		EQUAL(list, watches.list[0].number, 0);
 		HOLDS(list, watches.list[0].pattern == NULL);
 	}
 }

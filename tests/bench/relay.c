@@ -29,17 +29,24 @@ enum { CHUNK = 65536, CHUNKS = 64, WRITES = 1 << 14, ROUNDS = 99 };
 #define LITERAL "stderr:unreachable"
 #define WORDS "stderr:(timed out|refused|reset|unreachable|temporarily) [a-z]+"
 
+#define ON(text) .option = "--retry-on", .value = (text)
+#define PRESET(text) .option = "--preset", .value = (text)
+
 static struct contender {
-	const char *name, *text, *pattern; /* no pattern: cat */
+	const char *name, *text, *option, *value; /* no option: cat */
 	double times[ROUNDS];
 	long peak;
 } contenders[] = {
 	{ .name = "cat", .text = "lines" },
-	{ .name = "literal", .text = "lines", .pattern = LITERAL },
-	{ .name = "words", .text = "lines", .pattern = WORDS },
+	{ .name = "literal", .text = "lines", ON(LITERAL) },
+	{ .name = "words", .text = "lines", ON(WORDS) },
+	{ .name = "net", .text = "lines", PRESET("net") },
+	{ .name = "git", .text = "lines", PRESET("git") },
 	{ .name = "cat-one-line", .text = "line" },
-	{ .name = "literal-one-line", .text = "line", .pattern = LITERAL },
-	{ .name = "words-one-line", .text = "line", .pattern = WORDS },
+	{ .name = "literal-one-line", .text = "line", ON(LITERAL) },
+	{ .name = "words-one-line", .text = "line", ON(WORDS) },
+	{ .name = "net-one-line", .text = "line", PRESET("net") },
+	{ .name = "git-one-line", .text = "line", PRESET("git") },
 };
 
 enum { COUNT = sizeof contenders / sizeof contenders[0] };
@@ -159,7 +166,7 @@ start_retry(const struct contender *c, const char *self, const char *retry,
     int to, int told)
 {
 	if (start(-1, STDERR_FILENO, to, told) == 0)
-		execl(retry, retry, "-n", "1", "--retry-on", c->pattern, self,
+		execl(retry, retry, "-n", "1", c->option, c->value, self,
 		    "write", c->text, "2", NULL),
 		    _exit(127);
 }
@@ -186,7 +193,7 @@ run(struct contender *c, const char *self, const char *retry)
 
 	make_pipe(outer);
 	make_pipe(told);
-	if (c->pattern == NULL)
+	if (c->option == NULL)
 		start_cat(c, self, outer[1], told[1]);
 	else
 		start_retry(c, self, retry, outer[1], told[1]);
@@ -215,7 +222,7 @@ print(const struct contender *c, const struct contender *cat, size_t rounds)
 		ratios[i] = c->times[i] / cat->times[i];
 	}
 	printf("%s\t%.0f\t%.3f\t%ld\n", c->name, median(times, rounds),
-	    median(ratios, rounds), c->pattern == NULL ? 0 : c->peak);
+	    median(ratios, rounds), c->option == NULL ? 0 : c->peak);
 }
 
 int
@@ -238,7 +245,7 @@ main(int argc, char **argv)
 			c->times[i] = run(c, self, argv[2]);
 		}
 	for (size_t n = 0; n < COUNT; n++) {
-		if (contenders[n].pattern == NULL)
+		if (contenders[n].option == NULL)
 			cat = &contenders[n];
 		print(&contenders[n], cat, rounds);
 	}

@@ -1,0 +1,331 @@
+/*
+ * Several texts as one pattern against each of them by itself: whatever the
+ * stream, and however it is cut, the same texts are seen. The streams are the
+ * captures, and random ones made of pieces of the texts, so that many lines
+ * match and more come near. Runs where tests/ is.
+ */
+#include <dirent.h>
+#include "unit.h"
+#include "../src/pattern.h"
+#include "../src/preset.h"
+
+#define CAPTURES "tests/fixtures/stderr"
+
+enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 12, SHORT = 300 };
+
+static struct pattern gathered, single; /* too large for the stack */
+static const char *texts[TEXTS];
+static size_t count, seen_in_all;
+
+static char stream[STREAM];
+static size_t length;
+
+/* The same numbers each time: xorshift. */
+static uint32_t state = 2463534242;
+
+static uint32_t
+chance(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % below;
+}
+
+/* Feeds the stream in pieces of up to most bytes. */
+static bool
+feed(struct pattern *pattern, uint32_t most)
+{
+	pattern_start(pattern);
+	for (size_t at = 0; at < length;) {
+		size_t left = length - at, piece = 1 + chance(most);
+
+		if (piece > left)
+			piece = left;
+		pattern_feed(pattern, stream + at, piece);
+		at += piece;
+	}
+	return pattern_end(pattern);
+}
+
+/* Which of the texts a stream matches, each by itself. */
+static uint64_t
+one_by_one(void)
+{
+	struct pattern_error error = { "", 0 };
+	uint64_t seen = 0;
+
+	for (size_t n = 0; n < count; n++) {
+		HOLDS(texts[n],
+		    pattern_compile(
+			&single, texts[n], strlen(texts[n]), &error));
+		if (feed(&single, STREAM))
+			seen |= UINT64_C(1) << n;
+	}
+	return seen;
+}
+
+static void
+check_stream(const char *row)
+{
+	static const uint32_t most[] = { STREAM, STREAM, 1, 7, 100, 1000 };
+	uint64_t want = one_by_one();
+
+	for (size_t i = 0; i < LENGTH(most); i++) {
+		uint64_t got = 0;
+		bool all = feed(&gathered, most[i]);
+
+		for (uint32_t n = 0; n < count; n++)
+			if (pattern_seen(&gathered, n))
+				got |= UINT64_C(1) << n;
+		EQUAL(row, (int64_t)got, (int64_t)want);
+		EQUAL(row, all, got == UINT64_MAX >> (TEXTS - count));
+		for (uint64_t bits = got; bits != 0; bits &= bits - 1)
+			seen_in_all++;
+	}
+}
+
+/*
+ * Streams
+ */
+
+static void
+put(const char *bytes, size_t more)
+{
+	if (more > sizeof stream - length)
+		more = sizeof stream - length;
+	memcpy(stream + length, bytes, more);
+	length += more;
+}
+
+/* One of the ways through an expression, where it is a simple one. */
+static void
+put_way(const char *at)
+{
+	size_t end = strcspn(at, "|");
+
+	for (size_t i = 0; i < end; i++) {
+		char digit = (char)('0' + chance(10));
+
+		if (at[i] == '[' && strcspn(at + i, "]") < end - i) {
+			put(chance(2) ? &digit : at + i + 1, 1);
+			i += strcspn(at + i, "]");
+		} else if (at[i] == '\\')
+			continue;
+		else if (strchr("()^?+*$", at[i]) == NULL)
+			put(at + i, chance(200) ? 1 : 0);
+	}
+}
+
+/* From some place in some text on, as far as one might follow it. */
+static void
+put_piece(void)
+{
+	const char *text = texts[chance((uint32_t)count)];
+	const char *at = text + chance((uint32_t)strlen(text));
+
+	while (at > text && at[-1] != '|' && at[-1] != '(')
+		at--;
+	put_way(at);
+}
+
+static void
+put_filler(void)
+{
+	static const char *const fillers[] = { " ", "\n", "\n", ": ", "\n\n",
+		"404", "503 ", "429\n", "(5", ".", "-", "\xff", "\0", "_",
+		"a line that says nothing of interest to anybody\n",
+		"Connection", "error: ", "^", "\"", "  ", "npm ERR! ",
+		"curl: " };
+	const char *filler = fillers[chance(LENGTH(fillers))];
+
+	put(filler, *filler == '\0' ? 1 : strlen(filler));
+}
+
+static void
+make_stream(size_t most)
+{
+	length = 0;
+	while (length < most)
+		if (chance(2) == 0)
+			put_piece();
+		else
+			put_filler();
+}
+
+/*
+ * Texts
+ */
+
+static void
+add(const char *text)
+{
+	if (text == NULL)
+		return;
+	if (count == 0)
+		pattern_gather(&gathered);
+	if (count < TEXTS && pattern_add(&gathered, text))
+		texts[count++] = text;
+}
+
+static void
+add_preset(const struct preset *preset)
+{
+	add(preset->err.fatal);
+	add(preset->err.transient);
+	add(preset->err.failed);
+	add(preset->out.fatal);
+	add(preset->out.transient);
+	add(preset->out.failed);
+}
+
+static void
+check_streams(const char *row)
+{
+	for (int i = 0; i < TRIALS; i++) {
+		make_stream(i == 0 ? STREAM : 1 + chance(SHORT));
+		check_stream(row);
+	}
+	length = 0;
+	check_stream(row);
+}
+
+static bool
+load(const char *file)
+{
+	char path[512];
+	FILE *capture;
+
+	snprintf(path, sizeof path, CAPTURES "/%s", file);
+	capture = fopen(path, "r");
+	if (capture == NULL)
+		return false;
+	length = fread(stream, 1, sizeof stream, capture);
+	fclose(capture);
+	return true;
+}
+
+/*
+ * Tests
+ */
+
+static void
+test_presets_on_random_streams(void)
+{
+	for (size_t i = 0; i < preset_count(); i++) {
+		count = 0;
+		add_preset(preset_at(i));
+		if (count > 0)
+			check_streams(preset_at(i)->name);
+	}
+	HOLDS("matches", seen_in_all > 1000);
+}
+
+/* As many as find room, which are those of several presets. */
+static void
+test_many_presets(void)
+{
+	for (size_t i = 0; i < preset_count(); i++) {
+		count = 0;
+		for (size_t j = 0; j < preset_count(); j++)
+			add_preset(preset_at((i + j * 5) % preset_count()));
+		HOLDS("several", count > 1);
+		check_streams(preset_at(i)->name);
+	}
+}
+
+/* Each is compiled with the others, and found where it matches. */
+static void
+test_every_text_fits(void)
+{
+	for (size_t i = 0; i < preset_count(); i++) {
+		const char *name = preset_at(i)->name;
+
+		count = 0;
+		add_preset(preset_at(i));
+		if (count == 0)
+			continue;
+		length = 0;
+		put("\n", 1);
+		feed(&gathered, 1);
+		EQUAL(name, gathered.states.nfa.members, (int64_t)count);
+		HOLDS(name, gathered.states.nfa.count <= gathered.nodes + 1);
+	}
+}
+
+static void
+test_captures(void)
+{
+	DIR *directory = opendir(CAPTURES);
+	struct dirent *entry;
+
+	if (directory == NULL)
+		abort();
+	while ((entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] == '.' || !load(entry->d_name))
+			continue;
+		for (size_t i = 0; i < preset_count(); i += 1 + chance(6)) {
+			count = 0;
+			add_preset(preset_at(i));
+			add_preset(preset_at(chance((uint32_t)preset_count())));
+			if (count > 0)
+				check_stream(entry->d_name);
+		}
+	}
+	closedir(directory);
+}
+
+/* What users write, presets do not: anchors, empty matches, capitals. */
+static void
+test_other_texts(void)
+{
+	static const char *const others[] = { "^$", "a$", "\\berror\\b", "x*",
+		"(?i)CONNECTION", "4.*3", "\\Bion", "e\\>", "^curl", "^", "$",
+		"nothing +of", "\\<an|(b|c)d$", "[^a-z ]$", ".", "5$|^5",
+		" $" };
+
+	for (size_t i = 0; i < 40; i++) {
+		count = 0;
+		for (size_t j = 0; j < 1 + i % 9; j++)
+			add(others[chance(LENGTH(others))]);
+		check_streams("others");
+	}
+}
+
+/* There is room for one, however long, and for no more than that. */
+static void
+test_room(void)
+{
+	static char text[NFA_NODES + 1];
+
+	memset(text, 'a', NFA_NODES - 10);
+	pattern_gather(&gathered);
+	HOLDS("long", pattern_add(&gathered, text));
+	HOLDS("no room", !pattern_add(&gathered, "more than ten bytes"));
+	HOLDS("little", pattern_add(&gathered, "ab"));
+	pattern_gather(&gathered);
+	for (int i = 0; i < PATTERN_TEXTS; i++)
+		HOLDS("64", pattern_add(&gathered, "b"));
+	HOLDS("65", !pattern_add(&gathered, "b"));
+	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
+	HOLDS("all", pattern_feed(&gathered, "b", 1));
+	pattern_gather(&gathered);
+	HOLDS("first", pattern_add(&gathered, "a{3}"));
+	HOLDS("counted", !pattern_add(&gathered, "b{3}"));
+	HOLDS("first", pattern_feed(&gathered, "aaa", 3));
+}
+
+static void (*const tests[])(void) = {
+	test_presets_on_random_streams,
+	test_many_presets,
+	test_every_text_fits,
+	test_captures,
+	test_other_texts,
+	test_room,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
