@@ -48,13 +48,15 @@ look_further(int error)
  * own, because musl's has no fallback to sh, and neither takes env.
  */
 static void
-search(const char *search_path, char **command, char **env)
+search(char **command, char **env)
 {
-	const char *name = command[0];
+	const char *search_path = getenv("PATH"), *name = command[0];
 	size_t length = strlen(name);
 	char path[PATH_MAX + NAME_MAX + 2];
 	bool denied = false;
 
+	if (search_path == NULL)
+		search_path = "/bin:/usr/bin";
 	for (const char *at = search_path, *end;; at = end + 1) {
 		size_t directory;
 
@@ -81,8 +83,6 @@ search(const char *search_path, char **command, char **env)
 static void
 find_and_execute(char **command, char **env)
 {
-	const char *search_path = getenv("PATH");
-
 	if (strchr(command[0], '/') != NULL)
 		execute(command[0], command, env);
 	else if (command[0][0] == '\0')
@@ -90,8 +90,7 @@ find_and_execute(char **command, char **env)
 	else if (strlen(command[0]) > NAME_MAX)
 		errno = ENAMETOOLONG;
 	else
-		search(search_path != NULL ? search_path : "/bin:/usr/bin",
-		    command, env);
+		search(command, env);
 }
 
 void

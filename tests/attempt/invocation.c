@@ -31,6 +31,7 @@
 #define SPINS_MOST 300
 #define SPIN (5 * NANOS_MS)
 
+FAKE(_exit);
 FAKE(budget_admit);
 FAKE(child_open);
 FAKE(fork);
@@ -566,6 +567,14 @@ __wrap_signals_die(int number)
 {
 	kernel_trace("dies itself of", number);
 	now->died = number;
+	longjmp(kernel.back, 1);
+}
+
+void
+__wrap__exit(int status)
+{
+	kernel_trace("exits itself with", status);
+	kernel.exited = status;
 	longjmp(kernel.back, 1);
 }
 
@@ -1109,8 +1118,11 @@ invocation_run(void)
 	if (setjmp(kernel.back) == 0) {
 		ending = (struct ending){ 0 };
 		soil_stack();
+		kernel.exited = -1;
 		ending.value = __real_main(1, argv);
 		kernel_trace("exits itself with", ending.value);
+	} else if (kernel.exited != -1) {
+		ending.value = kernel.exited;
 	} else {
 		free(now->heap[0]);
 		free(now->heap[1]);

@@ -111,6 +111,7 @@ struct kernel {
 	void (*meanwhile)(void); /* what happens between two calls, or NULL */
 	bool tracing;
 	const char *broken; /* what must never be, and was */
+	int exited; /* what main() ended with, once it has */
 	jmp_buf back;
 };
 
