@@ -16,7 +16,7 @@
 #include "attempt/invocation.h"
 #include "unit.h"
 
-#define RUNS 200000
+#define RUNS 250000
 
 int main(int argc, char **argv);
 FAKE(main);
