@@ -128,8 +128,11 @@ account_take(struct account *account, const struct segment *segment,
 	account->all_successes = count(&segment->successes);
 	account->all_retries = count(&segment->retries);
 	account->all_denied = count(&segment->denied);
+	account->all_probes = count(&segment->probes);
+	account->all_turns = count(&segment->turns);
 	account->all_attempts =
-	    number_add(account->all_firsts, account->all_retries);
+	    number_add(number_add(account->all_firsts, account->all_retries),
+		number_add(account->all_probes, account->all_turns));
 	account->amplification = account->all_firsts == 0
 	    ? ACCOUNT_NONE
 	    : quotient(account->all_attempts, account->all_firsts);

@@ -25,8 +25,10 @@ struct account {
 	nanos cooldown; /* what is left of it */
 	int64_t ratio, min; /* as in struct ring_limits */
 	/* Since the segment was made. */
-	int64_t all_firsts, all_successes, all_retries, all_denied;
-	int64_t all_attempts; /* firsts and retries */
+	int64_t all_firsts, all_successes, all_denied;
+	int64_t all_retries; /* that the allowance paid for */
+	int64_t all_probes, all_turns; /* retries that the breaker let in */
+	int64_t all_attempts; /* firsts and retries of each kind */
 	int64_t
 	    amplification; /* attempts a first one, in millionths, or NONE */
 	int64_t gate; /* enum gate_state */

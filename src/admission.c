@@ -61,15 +61,6 @@ cool_down(struct segment *segment, nanos age, nanos span)
 		;
 }
 
-/* In how many slices the allowance would do; the sums are taken. */
-static int64_t
-slices_left(struct admission *admission, const struct segment *segment,
-    const struct header *header, nanos now)
-{
-	return ring_next(&segment->ring, &admission->footing.limits,
-	    segment_epoch(header, now), &admission->sums);
-}
-
 /* When to ask the ring again: what it says itself, or a longer pause. */
 static void
 deny_retry(struct admission *admission, const struct segment *segment,
@@ -79,7 +70,8 @@ deny_retry(struct admission *admission, const struct segment *segment,
 	nanos age = segment_age(header, now);
 	nanos pause = cooldown_left(segment, age);
 	int64_t epoch = segment_epoch(header, now);
-	int64_t slices = slices_left(admission, segment, header, now);
+	int64_t slices =
+	    ring_next(&segment->ring, limits, epoch, &admission->sums);
 
 	admission->denied = REASON_BUDGET;
 	admission->never = limits->ratio == 0 && limits->min == 0;
@@ -91,82 +83,76 @@ deny_retry(struct admission *admission, const struct segment *segment,
 		admission->next = pause;
 }
 
-/* What follows from the ring's answer. */
+/* Asks the ring, whose answer is the only one that charges a retry to it. */
 static void
-take_answer(const struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header,
-    enum ring_answer answer, nanos now)
+ask_ring(const struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header, nanos now)
 {
+	enum ring_answer answer = RING_DENIED;
 	nanos cooldown = caller->share->cooldown;
+	nanos age = segment_age(header, now);
 
+	admission->cooling = cooldown_left(segment, age) > 0;
+	if (!admission->cooling)
+		answer =
+		    ring_withdraw(&segment->ring, &admission->footing.limits,
+			segment_epoch(header, now), &admission->sums);
 	if (answer == RING_GRANTED)
 		add_one(&segment->retries);
 	else if (answer == RING_SPOILT)
 		admission->footing.spoilt = true;
 	else {
 		if (cooldown > 0 && !admission->cooling)
-			cool_down(segment, segment_age(header, now), cooldown);
+			cool_down(segment, age, cooldown);
 		deny_retry(admission, segment, header, now);
 	}
 }
 
-/* Asks the ring, whose answer is the only one that counts a retry. */
-static void
-ask_ring(const struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, nanos now)
-{
-	enum ring_answer answer = RING_DENIED;
-
-	if (!admission->cooling)
-		answer =
-		    ring_withdraw(&segment->ring, &admission->footing.limits,
-			segment_epoch(header, now), &admission->sums);
-	take_answer(caller, admission, segment, header, answer, now);
-}
-
-/*
- * Whether a turn in a recovery would be lost on a retry that has no allowance:
- * others wait for it.
- */
-static bool
-wastes_turn(struct admission *admission, const struct segment *segment,
-    const struct header *header, nanos now)
-{
-	nanos age = segment_age(header, now);
-
-	return gate_look(&segment->gate, age).state == GATE_RECOVERING &&
-	    (admission->cooling ||
-		slices_left(admission, segment, header, now) > 0);
-}
-
-/* Whether the breaker lets the attempt through. */
-static bool
+/* How the breaker lets the attempt in, or that it does not. */
+static enum gate_pass
 ask_gate(struct caller *caller, struct admission *admission,
     struct segment *segment, nanos age)
 {
-	if (gate_enter(&segment->gate, age, &caller->lease, &admission->gate) !=
-	    GATE_HELD)
-		return true;
-	admission->denied = REASON_BREAKER;
-	admission->next = admission->gate.next;
-	return false;
+	enum gate_pass pass = GATE_PASSED;
+
+	if (caller->minds_gate && caller->share->breaker.failures > 0)
+		pass = gate_enter(
+		    &segment->gate, age, &caller->lease, &admission->gate);
+	if (pass == GATE_HELD) {
+		admission->denied = REASON_BREAKER;
+		admission->next = admission->gate.next;
+	}
+	return pass;
 }
 
-/* Both of them: the breaker, and for a retry the ring. */
+/*
+ * Both of them: the breaker; and for a retry the ring, unless the breaker has
+ * let it in of its own accord. Only its answer tells that: whatever is looked
+ * at before or after may be another state of it, and what is passed then is
+ * paid by nobody.
+ */
 static void
 ask_both(struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, bool retry, nanos now)
 {
-	bool gated = caller->minds_gate && caller->share->breaker.failures > 0;
-	nanos age = segment_age(header, now);
+	enum gate_pass pass =
+	    ask_gate(caller, admission, segment, segment_age(header, now));
 
-	admission->cooling = retry && cooldown_left(segment, age) > 0;
-	/* Without asking: an allowance that comes now would pass the gate. */
-	if (gated && retry && wastes_turn(admission, segment, header, now))
-		take_answer(
-		    caller, admission, segment, header, RING_DENIED, now);
-	else if ((!gated || ask_gate(caller, admission, segment, age)) && retry)
+	if (!retry)
+		return;
+	switch (pass) {
+	case GATE_PASSED:
 		ask_ring(caller, admission, segment, header, now);
+		break;
+	case GATE_TURN:
+		add_one(&segment->turns);
+		break;
+	case GATE_PROBE:
+		add_one(&segment->probes);
+		break;
+	case GATE_HELD:
+		break;
+	}
 }
 
 bool
@@ -197,13 +183,6 @@ admission_ask(struct caller *caller, struct segment *segment,
 	caller->waits = admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
-	if (!caller->waits && !admission.footing.spoilt)
-		return admission;
-	/* A probe that the ring did not allow. */
-	if (caller->lease != 0)
-		gate_probed(&segment->gate, &caller->share->breaker,
-		    GATE_NO_NEWS, caller->lease, segment_age(header, now));
-	caller->lease = 0;
 	return admission;
 }
 

@@ -2,6 +2,14 @@
  * admission: whether an attempt may begin, and what its end means for those
  * that come after it: what one invocation asks of a segment, and tells it. The
  * breaker holds back any attempt, the allowance a retry.
+ *
+ * What the breaker lets in, the breaker limits: its probe, and whoever has a
+ * turn of a recovery, is not charged to the allowance, and need not have one.
+ * So the retries are, in any window, at most
+ *
+ *   - those that the ring grants: max(min, ratio * successes);
+ *   - probes: one at a time, and at most one in each pause, which doubles;
+ *   - while the gate recovers, what its pace lets in.
  */
 #ifndef ADMISSION_H
 #define ADMISSION_H
@@ -22,7 +30,7 @@ struct admission {
 	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
 	nanos next; /* when denied: until it is worth asking again;
 		       NANOS_MAX: a success would have to come first */
-	bool never; /* it is not, whatever happens */
+	bool never; /* no success makes an allowance */
 	bool cooling; /* the pause after a denial */
 	struct footing footing;
 	struct ring_sums sums; /* of the budget */
@@ -59,9 +67,9 @@ struct footing admission_look(const struct caller *caller,
 bool admission_concerns(struct caller *caller, bool retry, nanos now);
 
 /*
- * Whether the next attempt may begin, a retry (which is counted then) or a
- * first one (which only the breaker may hold). Counts nothing where it is
- * denied.
+ * Whether the next attempt may begin, a retry (which is counted then, by the
+ * ring or as one that the breaker let in) or a first one (which only the
+ * breaker may hold). Counts nothing where it is denied.
  */
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);

@@ -199,33 +199,37 @@ gate_look(const struct gate *gate, nanos now)
 	return view_of(gate, read_gate(gate), now);
 }
 
-/* Takes the lease of a probe that is due; false: somebody else changed it. */
-static bool
+/* The lease of a probe that is due. GATE_HELD: somebody else changed it. */
+static enum gate_pass
 take_lease(struct gate *gate, uint64_t word, uint64_t *lease, nanos now)
 {
 	nanos until = number_add(now, GATE_LEASE);
 
 	if (!change(gate, word, GATE_HALF_OPEN, until))
-		return false;
+		return GATE_HELD;
 	*lease = follow(word, GATE_HALF_OPEN, until);
-	return true;
+	return GATE_PROBE;
 }
 
 /*
- * One more of those who are let in while it recovers, or the end of that.
- * False: somebody else changed it.
+ * One more of those who are let in while it recovers. Where that is over, it
+ * is closed, and passed as a closed one. GATE_HELD: somebody else changed it.
  */
-static bool
+static enum gate_pass
 take_turn(struct gate *gate, struct reading seen, nanos now)
 {
 	struct pace pace = pace_of(seen.word, seen.rate, now);
 
 	if (pace.over)
 		return change(
-		    gate, seen.word, GATE_CLOSED, since(seen.word, now));
+			   gate, seen.word, GATE_CLOSED, since(seen.word, now))
+		    ? GATE_PASSED
+		    : GATE_HELD;
 	pace_take(&pace);
 	return atomic_compare_exchange_strong(
-	    &gate->rate, &seen.rate, pace_word(&pace));
+		   &gate->rate, &seen.rate, pace_word(&pace))
+	    ? GATE_TURN
+	    : GATE_HELD;
 }
 
 enum gate_pass
@@ -233,6 +237,7 @@ gate_enter(
     struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view)
 {
 	struct reading seen;
+	enum gate_pass pass;
 
 	*lease = 0;
 	do {
@@ -242,10 +247,11 @@ gate_enter(
 			return GATE_PASSED;
 		if (view->next > 0)
 			return GATE_HELD;
-	} while (state_of(seen.word) == GATE_RECOVERING
-		? !take_turn(gate, seen, now)
-		: !take_lease(gate, seen.word, lease, now));
-	return *lease == 0 ? GATE_PASSED : GATE_PROBE;
+		pass = state_of(seen.word) == GATE_RECOVERING
+		    ? take_turn(gate, seen, now)
+		    : take_lease(gate, seen.word, lease, now);
+	} while (pass == GATE_HELD);
+	return pass;
 }
 
 bool

@@ -72,8 +72,13 @@ struct gate_view {
 	int64_t rate; /* while it recovers: attempts in a second */
 };
 
+/*
+ * How an attempt was let in. A probe and a turn are few enough by what the gate
+ * itself allows; for what a closed one lets by somebody else has to answer.
+ */
 enum gate_pass {
-	GATE_PASSED, /* it is closed, or recovering, and this one is let in */
+	GATE_PASSED, /* go: it is closed */
+	GATE_TURN, /* go: it recovers, and this is one of those let in */
 	GATE_PROBE, /* go, as the probe: *lease is set */
 	GATE_HELD, /* not now: *view says why */
 };
@@ -87,7 +92,11 @@ enum gate_news {
 
 struct gate_view gate_look(const struct gate *gate, nanos now);
 
-/* Whether an attempt may begin. lease: to be shown when it ends, or 0. */
+/*
+ * Whether an attempt may begin, and as what. That is settled by the change to
+ * the gate which let it in, not by how the gate looked before or looks now.
+ * lease: to be shown when it ends, or 0.
+ */
 enum gate_pass gate_enter(
     struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view);
 

@@ -72,8 +72,13 @@ struct segment {
 	_Atomic uint64_t limits; /* [ratio:32 | min:32], only ever stricter */
 	struct gate gate;
 	_Atomic uint64_t cooldown; /* no retries before: ns since base */
-	unsigned char spare[64]; /* zero */
-	/* These decide nothing; they are for people to look at. */
+	unsigned char spare[48]; /* zero */
+	/*
+	 * These decide nothing; they are for people to look at. Of retries, the
+	 * breaker let in the probes and the turns, and the ring granted the
+	 * others.
+	 */
+	_Atomic uint64_t probes, turns;
 	_Atomic uint64_t firsts, successes, retries, denied;
 	struct ring ring;
 };

@@ -8,6 +8,10 @@
  * - what a probe found counts only while the lease is its own;
  * - who is let in while it recovers has a turn that nobody else has, of a step
  *   that has begun, and no step has more turns than its rate;
+ * - as what somebody is let in, is told by the change that let him in: as the
+ *   probe, for which no allowance pays, with a lease that he took; by a turn,
+ *   for which none pays either, with a turn that he took; and otherwise only
+ *   where it was closed, or he closed it;
  * - a turn, a success or a failure is counted once, and by nothing of an
  *   earlier recovery is one of a later recovery lost;
  * - what lets attempts in becomes open only after so many failures, none of
@@ -204,6 +208,11 @@ enum fault {
 	BEGUN_ANEW, /* by a success in it */
 	NEVER_OVER,
 	OLD_IS_NEWS,
+	TURN_IS_PAID, /* answered as if it had been closed */
+	PROBE_IS_PAID,
+	CLOSED_IS_FREE, /* answered as if it recovered */
+	END_IS_FREE, /* the same, for the one who finds that it is over */
+	TOLD_BY_A_LOOK, /* at what it is afterwards */
 	FAULTS,
 };
 
@@ -727,6 +736,29 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	    (run.fault == TURN_OF_ANOTHER && rate && actor->operation == ENTER);
 }
 
+/* What a broken gate answers to who wants to enter. */
+static enum gate_pass
+mistaken(const struct actor *actor, enum gate_pass pass, uint64_t word)
+{
+	bool ended = pass == GATE_PASSED && actor->swapped != 0;
+
+	switch (run.fault) {
+	case TURN_IS_PAID:
+		return pass == GATE_TURN ? GATE_PASSED : pass;
+	case PROBE_IS_PAID:
+		return pass == GATE_PROBE ? GATE_PASSED : pass;
+	case CLOSED_IS_FREE:
+		return pass == GATE_PASSED && !ended ? GATE_TURN : pass;
+	case END_IS_FREE:
+		return ended ? GATE_TURN : pass;
+	case TOLD_BY_A_LOOK:
+		return pass == GATE_TURN && !recovers(word) ? GATE_PASSED
+							    : pass;
+	default:
+		return pass;
+	}
+}
+
 /* Returns the lease. */
 static uint64_t
 enter(struct gate *gate, nanos now)
@@ -739,6 +771,8 @@ enter(struct gate *gate, nanos now)
 	if (run.fault == NEVER_OVER && recovers(gate->word))
 		now = until_of(gate->word);
 	run.pass = gate_enter(gate, now, &lease, &view);
+	if (run.state != NULL)
+		run.pass = mistaken(run.actor, run.pass, gate->word);
 	return lease;
 }
 
@@ -822,15 +856,39 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 			state->actors[i].later++;
 }
 
-/* Who is let in has found the gate closed, or has changed something. */
+/* How somebody was let in, against what he has found and changed. */
+static const char *
+judge_pass(const struct actor *actor)
+{
+	bool turn = (actor->swapped & actor->rates) != 0;
+	bool changed = (actor->swapped & ~actor->rates) != 0;
+	/* Whoever has changed the word has just done so. */
+	enum gate_state state =
+	    state_of(changed ? run.state->gate.word : last_seen(actor, false));
+
+	switch (run.pass) {
+	case GATE_PASSED:
+		return !turn && state == GATE_CLOSED ? NULL
+						     : "passed where it holds";
+	case GATE_TURN:
+		return turn ? NULL : "let in without a turn";
+	case GATE_PROBE:
+		return changed && state == GATE_HALF_OPEN
+		    ? NULL
+		    : "let in without a lease";
+	case GATE_HELD:
+		return actor->swapped == 0 ? NULL : "held, but changed it";
+	}
+	return "no answer";
+}
+
 static void
 check_pass(const struct actor *actor)
 {
-	bool closed = state_of(last_seen(actor, false)) == GATE_CLOSED;
+	const char *why = actor->operation == ENTER ? judge_pass(actor) : NULL;
 
-	if (actor->operation == ENTER && run.pass != GATE_HELD &&
-	    actor->swapped == 0 && (!closed || run.pass == GATE_PROBE))
-		wrong("let in without a turn, or a lease");
+	if (why != NULL)
+		wrong(why);
 }
 
 /*

@@ -84,6 +84,15 @@ check_counts(const char *row, struct segment *segment, int64_t retries,
 	EQUAL(row, (int64_t)segment->successes, 0);
 }
 
+/* The retries that the breaker let in, which the ring knows nothing of. */
+static void
+check_let_in(const char *row, const struct segment *segment, int64_t probes,
+    int64_t turns)
+{
+	EQUAL(row, (int64_t)segment->probes, probes);
+	EQUAL(row, (int64_t)segment->turns, turns);
+}
+
 /* Makes the breaker open. */
 static void
 fail_thrice(struct segment *segment, nanos now)
@@ -285,10 +294,11 @@ test_the_breaker_comes_first(void)
 	EQUAL(
 	    "open", denied(&segment, &share, true, SECONDS(1)), REASON_BREAKER);
 	EQUAL("open", (int64_t)segment.cooldown, 0);
-	/* It is the probe's time, but not the probe's money. */
-	EQUAL(
-	    "due", denied(&segment, &share, true, SECONDS(10)), REASON_BUDGET);
-	EQUAL("due", (int64_t)segment.cooldown, SECONDS(15));
+	/* Nor for the probe, which costs nothing. */
+	EQUAL("due", denied(&segment, &share, true, SECONDS(10)), REASON_NONE);
+	EQUAL("due", (int64_t)segment.cooldown, 0);
+	check_counts("due", &segment, 0, 1, SECONDS(10));
+	check_let_in("due", &segment, 1, 0);
 }
 
 static void
@@ -354,27 +364,75 @@ test_one_probe_and_what_it_finds(void)
 	}
 }
 
-/* It is due at once for others, for whom there is an allowance. */
+/* Budgets that have nothing left for a retry. */
+static const struct {
+	const char *row;
+	int64_t ratio, min;
+	int64_t used;
+	nanos pause; /* after a denial */
+} empty[] = {
+	{ "none ever", 0, 0, 0, 0 },
+	{ "none without a success", RING_RATIO_ONE, 0, 0, 0 },
+	{ "all used up", 0, 3, 3, 0 },
+	{ "a pause", 0, 9, 0, SECONDS(2) },
+};
+
+/* Uses up what there is, and sees to it that there is no more. */
 static void
-test_a_probe_without_allowance_is_given_back(void)
+use_up(struct segment *segment, size_t i, nanos now)
 {
-	struct segment segment = make(0, 0);
-	struct caller caller = caller_of(&careful), other = caller;
-	struct admission admission;
-	struct gate_view view;
+	for (int64_t j = 0; j < empty[i].used; j++)
+		EQUAL(empty[i].row, denied(segment, &usual, true, now),
+		    REASON_NONE);
+	if (empty[i].pause > 0)
+		segment->cooldown = (uint64_t)(now + empty[i].pause);
+	EQUAL(empty[i].row, denied(segment, &usual, true, now), REASON_BUDGET);
+}
+
+static void
+test_a_probe_needs_no_allowance(void)
+{
+	for (size_t i = 0; i < LENGTH(empty); i++) {
+		const char *row = empty[i].row;
+		struct segment segment = make(empty[i].ratio, empty[i].min);
+		struct caller caller = caller_of(&careful), other = caller;
+		struct admission admission;
+
+		caller.counted = true;
+		fail_thrice(&segment, 0);
+		use_up(&segment, i, SECONDS(10));
+		admission = ask(&caller, &segment, true, SECONDS(10));
+		EQUAL(row, admission.denied, REASON_NONE);
+		HOLDS(row, caller.lease != 0 && !caller.waits);
+		/* One at a time, and the next in twice the time. */
+		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).denied,
+		    REASON_BREAKER);
+		tell(&caller, &segment, &ill, SECONDS(10));
+		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).denied,
+		    REASON_BREAKER);
+		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).denied,
+		    REASON_NONE);
+		HOLDS(row, other.lease != 0);
+		check_counts(row, &segment, empty[i].used, 2, SECONDS(30));
+		check_let_in(row, &segment, 2, 0);
+	}
+}
+
+/* What a first attempt is let in as, is no retry. */
+static void
+test_first_attempts_are_no_retries_let_in(void)
+{
+	struct segment segment = make(-1, -1);
+	struct caller probe = caller_of(&careful);
+	const nanos now = SECONDS(10);
 
 	fail_thrice(&segment, 0);
-	admission = ask(&caller, &segment, true, SECONDS(10));
-	EQUAL("denied", admission.denied, REASON_BUDGET);
-	HOLDS("denied", caller.lease == 0);
-	check_counts("denied", &segment, 0, 1, SECONDS(10));
-	view = gate_look(&segment.gate, SECONDS(10));
-	EQUAL("due", view.state, GATE_OPEN);
-	EQUAL("due", view.next, 0);
-	EQUAL("due", view.failures, 3);
-	EQUAL("other", ask(&other, &segment, false, SECONDS(10)).denied,
-	    REASON_NONE);
-	HOLDS("other", other.lease != 0);
+	EQUAL("probe", ask(&probe, &segment, false, now).denied, REASON_NONE);
+	tell(&probe, &segment, &succeeded, now);
+	for (int i = 0; i < PACE_LEAST; i++)
+		EQUAL("turn", denied(&segment, &careful, false, now),
+		    REASON_NONE);
+	check_let_in("first", &segment, 0, 0);
 }
 
 /*
@@ -394,10 +452,8 @@ test_a_recovery_has_so_many_turns(void)
 		for (int i = 0; i < PACE_LEAST; i++)
 			EQUAL("let in", denied(&segment, &careful, retry, now),
 			    REASON_NONE);
-		check_counts(
-		    "let in", &segment, retry ? PACE_LEAST : 0, 0, now);
-		segment.ring = (struct ring){ 0 };
-		segment.retries = 0;
+		check_counts("let in", &segment, 0, 0, now);
+		check_let_in("let in", &segment, 0, retry ? PACE_LEAST : 0);
 		admission = ask(&caller, &segment, retry, now);
 		EQUAL("held", admission.denied, REASON_BREAKER);
 		EQUAL("held", admission.gate.state, GATE_RECOVERING);
@@ -408,44 +464,54 @@ test_a_recovery_has_so_many_turns(void)
 	}
 }
 
-/* Others wait for it. */
+/* And so it is never lost on one that the allowance denies. */
 static void
-test_a_retry_without_allowance_takes_no_turn(void)
+test_a_turn_needs_no_allowance(void)
 {
 	const nanos now = SECONDS(10);
-	static const struct {
-		const char *row;
-		int64_t ratio, min;
-		nanos cooldown, next;
-	} rows[] = {
-		{ "none ever", 0, 0, 0, NANOS_MAX },
-		{ "none without a success", RING_RATIO_ONE, 0, 0, NANOS_MAX },
-		{ "a pause", 0, 9, SECONDS(12), SECONDS(2) },
-	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct segment segment = recovering(rows[i].ratio, rows[i].min);
+	for (size_t i = 0; i < LENGTH(empty); i++) {
+		const char *row = empty[i].row;
+		struct segment segment =
+		    recovering(empty[i].ratio, empty[i].min);
+		struct caller caller = caller_of(&careful);
+		struct admission admission;
+
+		use_up(&segment, i, now);
+		for (int j = 0; j < PACE_LEAST; j++)
+			EQUAL(row, denied(&segment, &careful, true, now),
+			    REASON_NONE);
+		for (int j = 0; j < 99; j++) {
+			admission = ask(&caller, &segment, true, now);
+			EQUAL(row, admission.denied, REASON_BREAKER);
+			EQUAL(row, admission.next, PACE_STEP);
+		}
+		check_counts(row, &segment, empty[i].used, 2, now);
+		check_let_in(row, &segment, 0, PACE_LEAST);
+	}
+}
+
+/* Whoever finds that the recovery is over, and all after that one. */
+static void
+test_what_a_closed_gate_passes_is_paid_for(void)
+{
+	const nanos now = SECONDS(30);
+
+	for (size_t i = 0; i < LENGTH(empty); i++) {
+		const char *row = empty[i].row;
+		struct segment segment =
+		    recovering(empty[i].ratio, empty[i].min);
 		struct caller caller = caller_of(&careful);
 
-		segment.cooldown = (uint64_t)rows[i].cooldown;
-		for (int j = 0; j < 99; j++) {
-			struct admission admission =
-			    ask(&caller, &segment, true, now);
-
-			EQUAL(rows[i].row, admission.denied, REASON_BUDGET);
-			EQUAL(rows[i].row, admission.next, rows[i].next);
-			EQUAL(rows[i].row, admission.cooling,
-			    rows[i].cooldown > 0);
-		}
-		check_counts(rows[i].row, &segment, 0, 1, now);
-		for (int j = 0; j < PACE_LEAST; j++)
-			EQUAL(rows[i].row,
-			    denied(&segment, &careful, false, now),
-			    REASON_NONE);
-		EQUAL(rows[i].row, denied(&segment, &careful, false, now),
-		    REASON_BREAKER);
-		EQUAL(rows[i].row, ask(&caller, &segment, true, now).denied,
-		    REASON_BUDGET);
+		use_up(&segment, i, now);
+		EQUAL(row, gate_look(&segment.gate, now).state, GATE_CLOSED);
+		HOLDS(row, segment.gate.word >> 62 == GATE_RECOVERING);
+		for (int j = 0; j < 2; j++)
+			EQUAL(row, ask(&caller, &segment, true, now).denied,
+			    REASON_BUDGET);
+		HOLDS(row, segment.gate.word >> 62 == GATE_CLOSED);
+		check_counts(row, &segment, empty[i].used, 2, now);
+		check_let_in(row, &segment, 0, 0);
 	}
 }
 
@@ -495,6 +561,7 @@ test_after_a_recovery_all_is_as_usual(void)
 	    "closed", gate_look(&segment.gate, SECONDS(30)).state, GATE_CLOSED);
 	HOLDS("closed", segment.gate.word >> 62 == GATE_CLOSED);
 	check_counts("closed", &segment, 1, 1, SECONDS(30));
+	check_let_in("closed", &segment, 0, 0);
 }
 
 /*
@@ -721,7 +788,7 @@ static void
 test_a_spoilt_ring(void)
 {
 	struct segment segment = make(-1, -1);
-	struct caller caller = caller_of(&careful);
+	struct caller caller = caller_of(&careful), other = caller_of(&usual);
 	struct admission admission;
 	struct footing footing;
 
@@ -731,19 +798,21 @@ test_a_spoilt_ring(void)
 	footing = admission_look(&caller, &segment, &segment.header, 0);
 	HOLDS("look", footing.spoilt);
 	EQUAL("look", footing.window, SECONDS(60));
-	/* The probe that it was to be is another's. */
-	admission = ask(&caller, &segment, true, SECONDS(10));
-	HOLDS("ask", admission.footing.spoilt && caller.lease == 0);
+	admission = ask(&other, &segment, true, SECONDS(10));
+	HOLDS("ask", admission.footing.spoilt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
-	EQUAL("ask", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
-	EQUAL("ask", gate_look(&segment.gate, SECONDS(10)).next, 0);
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
 	/* Who does not need it does not mind it. */
 	HOLDS("ill", !tell(&caller, &segment, &ill, 0).spoilt);
 	EQUAL("ill", (int64_t)segment.firsts, 1);
-	admission = ask(&caller, &segment, false, SECONDS(10));
-	HOLDS("first", !admission.footing.spoilt && caller.lease != 0);
+	for (int retry = 0; retry < 2; retry++) {
+		admission = ask(&caller, &segment, retry, SECONDS(10));
+		HOLDS("probe", !admission.footing.spoilt && caller.lease != 0);
+		tell(&caller, &segment, &(struct news){ .gate = GATE_NO_NEWS },
+		    0);
+	}
+	check_let_in("probe", &segment, 1, 0);
 }
 
 static void
@@ -818,9 +887,11 @@ static void (*const tests[])(void) = {
 	test_the_breaker_comes_first,
 	test_who_does_not_ask_the_breaker,
 	test_one_probe_and_what_it_finds,
-	test_a_probe_without_allowance_is_given_back,
+	test_a_probe_needs_no_allowance,
+	test_first_attempts_are_no_retries_let_in,
 	test_a_recovery_has_so_many_turns,
-	test_a_retry_without_allowance_takes_no_turn,
+	test_a_turn_needs_no_allowance,
+	test_what_a_closed_gate_passes_is_paid_for,
 	test_what_began_before_a_recovery_is_no_news,
 	test_after_a_recovery_all_is_as_usual,
 	test_a_lease_is_renewed,

@@ -495,7 +495,8 @@ test_spoilt_limits(void)
 
 /*
  * Layout: what other versions and machines find in the file. Whoever changes
- * it changes SEGMENT_PREFIX too.
+ * it changes SEGMENT_PREFIX too; but what is spare may become something whose
+ * beginning is zero, and which others may leave alone.
  */
 
 static const struct {
@@ -516,7 +517,10 @@ static const struct {
 	{ "rate", offsetof(struct segment, gate.rate), 1144 },
 	{ "cooldown", offsetof(struct segment, cooldown), 1152 },
 	{ "spare", offsetof(struct segment, spare), 1160 },
+	{ "probes", offsetof(struct segment, probes), 1208 },
+	{ "turns", offsetof(struct segment, turns), 1216 },
 	{ "firsts", offsetof(struct segment, firsts), 1224 },
+	{ "denied", offsetof(struct segment, denied), 1248 },
 	{ "ring", offsetof(struct segment, ring), 1256 },
 };
 
