@@ -281,15 +281,15 @@ is_old(uint64_t word, const struct ended *ended)
 }
 
 /*
- * What its end means for the pace, if the gate recovers. False: that could have
- * been slower, and so nothing is to be opened.
+ * What its end means for the pace, if the gate recovers. False: that has grown,
+ * and so nothing is to be opened.
  */
 static bool
 tell_pace(struct gate *gate, const struct ended *ended)
 {
 	struct reading seen;
 	struct pace pace;
-	bool slowest;
+	bool slow;
 
 	do {
 		seen = read_gate(gate);
@@ -299,14 +299,14 @@ tell_pace(struct gate *gate, const struct ended *ended)
 		pace = pace_of(seen.word, seen.rate, ended->now);
 		if (pace.over)
 			return true;
-		slowest = pace.rate == PACE_LEAST;
+		slow = pace.rate <= PACE_FIRST;
 		if (ended->succeeded)
 			pace_succeed(&pace);
 		else
 			pace_fail(&pace);
 	} while (!atomic_compare_exchange_strong(
 	    &gate->rate, &seen.rate, pace_word(&pace)));
-	return slowest;
+	return slow;
 }
 
 /*
@@ -336,7 +336,7 @@ static void
 tell_failure(
     struct gate *gate, const struct breaker *breaker, const struct ended *ended)
 {
-	bool slowest = tell_pace(gate, ended);
+	bool slow = tell_pace(gate, ended);
 	uint64_t streak = atomic_load(&gate->streak);
 	uint64_t word, failures;
 	nanos until = number_add(ended->now, pause_of(breaker, 0));
@@ -349,7 +349,7 @@ tell_failure(
 	} while (!atomic_compare_exchange_strong(
 	    &gate->streak, &streak, streak_of(seq_of(word), 0, failures)));
 	if (breaker->failures > 0 && (int64_t)failures >= breaker->failures &&
-	    slowest)
+	    slow)
 		change(gate, word, GATE_OPEN, until);
 }
 

@@ -110,7 +110,7 @@ bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
  * An attempt without a lease, which began at the instant began, has ended. A
  * success (well, and succeeded) ends the streak; an ill one makes it longer,
  * and the one that reaches breaker->failures opens the gate: a recovering one
- * only where the pace could not be slower. Other news of it change nothing.
+ * only where the pace is no faster than it began. Other news change nothing.
  */
 void gate_tell(struct gate *gate, const struct breaker *breaker,
     enum gate_news news, bool succeeded, nanos began, nanos now);

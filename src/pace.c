@@ -4,11 +4,12 @@
 
 /* The model check has fewer. */
 #ifndef STEP_BITS
-#define BEGAN_BITS 20
+#define BEGAN_BITS 18
 #define STEP_BITS 11
 #define COUNT_BITS 9
 #define SERVED_BITS 8
-#define FAILED_BITS 6
+#define FAILED_BITS 5
+#define QUIET_BITS 3
 
 /* More failures than this, and a part of the rate, are too many. */
 #define BORNE 1
@@ -20,7 +21,8 @@
 /* From the right; began takes what is left. */
 enum {
 	MET_AT = 0,
-	FAILED_AT = 1,
+	QUIET_AT = 1,
+	FAILED_AT = QUIET_AT + QUIET_BITS,
 	SERVED_AT = FAILED_AT + FAILED_BITS,
 	TAKEN_AT = SERVED_AT + SERVED_BITS,
 	RATE_AT = TAKEN_AT + COUNT_BITS,
@@ -51,19 +53,29 @@ unpack(uint64_t word, nanos began)
 		.taken = part(word, TAKEN_AT, COUNT_BITS),
 		.served = part(word, SERVED_AT, SERVED_BITS),
 		.failed = part(word, FAILED_AT, FAILED_BITS),
+		.quiet = part(word, QUIET_AT, QUIET_BITS),
 		.met = part(word, MET_AT, 1) != 0,
 	};
 
 	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
 	    pace.rate < PACE_LEAST)
-		return (struct pace){ .began = began, .rate = PACE_LEAST };
+		return (struct pace){ .began = began, .rate = PACE_FIRST };
 	return pace;
 }
 
+/* Of the fastest, as many are borne as can be counted and one more told. */
 static bool
 is_cut(const struct pace *pace)
 {
-	return pace->failed > BORNE + pace->rate / SHARE;
+	int64_t borne = BORNE + pace->rate / SHARE;
+
+	return pace->failed > number_lesser(borne, MOST(FAILED_BITS) - 1);
+}
+
+static bool
+is_quiet(const struct pace *pace)
+{
+	return 2 * pace->taken <= pace->rate && !is_cut(pace);
 }
 
 /* The rate of the next step. */
@@ -77,7 +89,7 @@ next_rate(const struct pace *pace)
 		return number_greater(PACE_LEAST,
 		    number_greater(
 			rate / 2, number_lesser(pace->served, rate * 3 / 4)));
-	if (2 * pace->served <= rate)
+	if (2 * pace->served <= rate || is_quiet(pace))
 		return rate;
 	return number_lesser(
 	    number_lesser(most, 2 * pace->served), MOST(COUNT_BITS));
@@ -86,13 +98,11 @@ next_rate(const struct pace *pace)
 static void
 end_step(struct pace *pace)
 {
-	bool cut = is_cut(pace);
-
-	if (2 * pace->taken <= pace->rate && !cut)
+	pace->quiet = is_quiet(pace) ? pace->quiet + 1 : 0;
+	if (pace->quiet == PACE_QUIET)
 		pace->over = true;
-	/* At the slowest it has met nothing yet: one of before may have failed.
-	 */
-	if (cut && pace->rate > PACE_LEAST)
+	/* No faster than it began it has met nothing yet. */
+	if (is_cut(pace) && pace->rate > PACE_FIRST)
 		pace->met = true;
 	pace->rate = next_rate(pace);
 	pace->step++;
@@ -107,7 +117,7 @@ pace_read(uint64_t word, nanos began, nanos now)
 
 	if (step > MOST(STEP_BITS))
 		pace.over = true;
-	/* Twice at most: the end of a step in which nobody came is the end. */
+	/* Not often: steps in which nobody came are quiet. */
 	while (pace.step < step && !pace.over)
 		end_step(&pace);
 	return pace;
@@ -120,7 +130,8 @@ pace_word(const struct pace *pace)
 	    (uint64_t)pace->step << STEP_AT | (uint64_t)pace->rate << RATE_AT |
 	    (uint64_t)pace->taken << TAKEN_AT |
 	    (uint64_t)pace->served << SERVED_AT |
-	    (uint64_t)pace->failed << FAILED_AT | (uint64_t)pace->met << MET_AT;
+	    (uint64_t)pace->failed << FAILED_AT |
+	    (uint64_t)pace->quiet << QUIET_AT | (uint64_t)pace->met << MET_AT;
 }
 
 nanos

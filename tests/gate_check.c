@@ -61,9 +61,12 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define COUNT_BITS 2
 #define SERVED_BITS 2
 #define FAILED_BITS 1
+#define QUIET_BITS 0
 #define BORNE 0
 #define PACE_STEP GATE_LEASE
+#define PACE_FIRST 1
 #define PACE_LEAST 1
+#define PACE_QUIET 1
 
 #include "../src/pace.c"
 #undef MOST

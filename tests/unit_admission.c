@@ -458,7 +458,7 @@ test_a_recovery_has_so_many_turns(void)
 		EQUAL("held", admission.denied, REASON_BREAKER);
 		EQUAL("held", admission.gate.state, GATE_RECOVERING);
 		HOLDS("held", admission.gate.rate > 0);
-		EQUAL("held", admission.next, PACE_STEP);
+		EQUAL("held", admission.next, PACE_STEP / PACE_FIRST);
 		HOLDS("held", caller.lease == 0);
 		check_counts("held", &segment, 0, 1, now);
 	}
@@ -484,7 +484,7 @@ test_a_turn_needs_no_allowance(void)
 		for (int j = 0; j < 99; j++) {
 			admission = ask(&caller, &segment, true, now);
 			EQUAL(row, admission.denied, REASON_BREAKER);
-			EQUAL(row, admission.next, PACE_STEP);
+			EQUAL(row, admission.next, PACE_STEP / PACE_FIRST);
 		}
 		check_counts(row, &segment, empty[i].used, 2, now);
 		check_let_in(row, &segment, 0, PACE_LEAST);

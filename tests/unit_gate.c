@@ -52,8 +52,10 @@ struct script {
 #define HALF GATE_HALF_OPEN
 #define RECOVERING GATE_RECOVERING
 #define LEAST PACE_LEAST
+#define FIRST PACE_FIRST
+#define QUIET (PACE_QUIET * PACE_STEP) /* and then it is over */
 /* Views have it in a second. */
-#define SLOWEST (LEAST * NANOS_SECOND / PACE_STEP)
+#define SLOW (FIRST * NANOS_SECOND / PACE_STEP)
 
 /* Three failures; 10 s, 20 s, then 35 s. */
 static const struct breaker usual = { 3, SECONDS(10), SECONDS(35) };
@@ -314,7 +316,7 @@ check_view(
 	EQUAL(row, view->state, deed->state);
 	EQUAL(row, view->failures, deed->failures);
 	EQUAL(row, view->next, SECONDS(deed->next));
-	EQUAL(row, view->rate, deed->state == RECOVERING ? SLOWEST : 0);
+	EQUAL(row, view->rate, deed->state == RECOVERING ? SLOW : 0);
 }
 
 static void
@@ -721,32 +723,38 @@ test_a_recovery_lets_in_at_its_pace(void)
 	nanos end = began;
 
 	check_turns("first", &gate, LEAST, began);
-	check_turns("same step", &gate, 0, began + PACE_STEP - 1);
+	check_turns("same step", &gate, FIRST - LEAST, began + PACE_STEP - 1);
 	check_turns("second", &gate, LEAST, began + PACE_STEP);
 	gate = recovering(began);
-	for (int64_t rate = LEAST; rate <= 16 * LEAST; rate *= 2) {
+	for (int64_t rate = FIRST; rate <= 16 * FIRST; rate *= 2) {
 		end += PACE_STEP;
 		check_step(&gate, rate, end - 1);
 	}
 	/* In the next one the first attempts are to be had at once. */
 	gate = recovering(began);
-	check_step(&gate, LEAST, began);
+	check_step(&gate, FIRST, began + PACE_STEP - 1);
 	check_turns("at once", &gate, LEAST, began + PACE_STEP);
 }
 
+/* For as long as anybody may sleep who waits for one. */
 static void
 test_a_recovery_closes_where_turns_are_left(void)
 {
-	const nanos began = SECONDS(20), next = began + PACE_STEP;
+	const nanos began = SECONDS(20), next = began + QUIET;
 	struct gate gate;
 	uint64_t lease;
 
-	for (int64_t turns = 0; turns <= LEAST; turns++) {
-		bool over = 2 * turns <= LEAST;
+	for (int64_t turns = 0; turns <= FIRST; turns++) {
+		bool over = 2 * turns <= FIRST;
 
 		gate = recovering(began);
-		for (int64_t i = 0; i < turns; i++)
-			entered(&gate, began, &lease);
+		for (nanos at = began; at < next; at += PACE_STEP)
+			for (int64_t i = 0; i < turns; i++)
+				EQUAL("turn",
+				    entered(&gate, at + PACE_STEP - 1, &lease),
+				    GATE_TURN);
+		EQUAL(
+		    "last", gate_look(&gate, next - 1).state, GATE_RECOVERING);
 		EQUAL("next", gate_look(&gate, next).state,
 		    over ? GATE_CLOSED : GATE_RECOVERING);
 		EQUAL("next", gate_look(&gate, next).next, 0);
@@ -758,20 +766,19 @@ test_a_recovery_closes_where_turns_are_left(void)
 	}
 	gate = recovering(began);
 	check_turns("the end", &gate, LEAST, began);
-	EQUAL("the end", gate_look(&gate, next + PACE_STEP).state, GATE_CLOSED);
+	EQUAL("the end", gate_look(&gate, next).state, GATE_CLOSED);
 	for (int i = 0; i < 1000; i++)
-		EQUAL("the end", entered(&gate, next + PACE_STEP, &lease),
-		    GATE_PASSED);
+		EQUAL("the end", entered(&gate, next, &lease), GATE_PASSED);
 }
 
 static void
-test_a_recovery_opens_only_at_the_slowest_pace(void)
+test_a_recovery_opens_no_faster_than_it_began(void)
 {
 	const nanos began = SECONDS(20);
 	struct gate gate = recovering(began);
 	nanos now = began + PACE_STEP - NANOS_MS;
 
-	for (int64_t rate = LEAST; rate <= 4 * LEAST; rate *= 2) {
+	for (int64_t rate = FIRST; rate <= 4 * FIRST; rate *= 2) {
 		check_step(&gate, rate, now);
 		now += PACE_STEP;
 	}
@@ -781,8 +788,9 @@ test_a_recovery_opens_only_at_the_slowest_pace(void)
 		EQUAL("fast", gate_look(&gate, now).state, GATE_RECOVERING);
 		EQUAL("fast", gate_look(&gate, now).failures, i);
 	}
-	while (gate_look(&gate, now).rate > SLOWEST) {
-		gate_tell(&gate, &usual, GATE_ILL, false, now, now);
+	while (gate_look(&gate, now).rate > SLOW) {
+		for (int i = 0; i < 8; i++)
+			gate_tell(&gate, &usual, GATE_ILL, false, now, now);
 		EQUAL("slower", gate_look(&gate, now).state, GATE_RECOVERING);
 		now += PACE_STEP;
 	}
@@ -797,6 +805,7 @@ test_a_success_does_not_disturb_the_pace(void)
 {
 	const nanos began = SECONDS(20), next = began + PACE_STEP;
 	struct gate gate = recovering(began);
+	nanos now;
 
 	check_turns("first", &gate, LEAST, began);
 	for (int i = 0; i < 10; i++) {
@@ -808,10 +817,11 @@ test_a_success_does_not_disturb_the_pace(void)
 	}
 	check_turns("same step", &gate, 0, began);
 	/* There were successes, but also failures, at the slowest pace. */
-	check_turns("second", &gate, LEAST, next);
-	for (int i = 0; i < LEAST; i++)
-		gate_tell(&gate, &usual, GATE_WELL, true, next, next);
-	EQUAL("grown", gate_look(&gate, next + PACE_STEP).rate, 2 * SLOWEST);
+	now = next + PACE_STEP - 1;
+	check_turns("second", &gate, FIRST * 3 / 4, now);
+	for (int i = 0; i < FIRST * 3 / 4; i++)
+		gate_tell(&gate, &usual, GATE_WELL, true, now, now);
+	EQUAL("grown", gate_look(&gate, now + 1).rate, 2 * SLOW * 3 / 4);
 }
 
 /* Only a recovery has a pace, and only its own. */
@@ -838,7 +848,8 @@ test_the_pace_is_that_of_this_recovery(void)
 	check_turns("second", &gate, LEAST, again);
 	/* Whose clock was read in the first one finds the second. */
 	EQUAL("late", entered(&gate, began, &lease), GATE_HELD);
-	EQUAL("late", gate_look(&gate, began).next, again + PACE_STEP - began);
+	EQUAL("late", gate_look(&gate, began).next,
+	    again + PACE_STEP / FIRST - began);
 }
 
 /* What comes when nobody does: a gate that holds nobody. */
@@ -848,7 +859,7 @@ check_end(const char *row, struct gate *gate, nanos now)
 	uint64_t lease;
 
 	for (int i = 0; i < 4 && gate->word >> 62 == GATE_RECOVERING; i++) {
-		now += 2 * PACE_STEP + gate_look(gate, now).next;
+		now += QUIET + 2 * PACE_STEP + gate_look(gate, now).next;
 		EQUAL(row, entered(gate, now, &lease), GATE_PASSED);
 	}
 	EQUAL(row, (int64_t)(gate->word >> 62), GATE_CLOSED);
@@ -981,7 +992,7 @@ static void (*const tests[])(void) = {
 	test_ends_of_the_numbers,
 	test_a_recovery_lets_in_at_its_pace,
 	test_a_recovery_closes_where_turns_are_left,
-	test_a_recovery_opens_only_at_the_slowest_pace,
+	test_a_recovery_opens_no_faster_than_it_began,
 	test_a_success_does_not_disturb_the_pace,
 	test_the_pace_is_that_of_this_recovery,
 	test_corner_words_heal,

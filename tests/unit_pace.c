@@ -1,26 +1,29 @@
 /*
  * pace: which attempts are to be had when, how the rate becomes another, and
- * what a word says. All in terms of PACE_STEP and PACE_LEAST.
+ * what a word says. All in terms of PACE_STEP, PACE_FIRST and PACE_LEAST.
  */
 #include "unit.h"
 #include "../src/pace.h"
 
 #define STEP PACE_STEP
+#define FIRST PACE_FIRST
 #define LEAST PACE_LEAST
+#define QUIET PACE_QUIET
 
 /* The fields of a word, as another version of the program has them. */
-#define BEGAN_BITS 20
+#define BEGAN_BITS 18
 #define STEP_BITS 11
 #define COUNT_BITS 9
 #define SERVED_BITS 8
-#define FAILED_BITS 6
+#define FAILED_BITS 5
+#define QUIET_BITS 3
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 #define FASTEST MOST(COUNT_BITS)
 #define WELL MOST(SERVED_BITS) /* no more are counted */
 #define ILL MOST(FAILED_BITS)
 
 /* How many failures a step bears; the next rate where the limit was met. */
-#define BEARS(rate) (1 + (rate) / 16)
+#define BEARS(rate) ((rate) < 480 ? 1 + (rate) / 16 : ILL - 1)
 #define MORE(rate) ((rate) + 1 + (rate) / 16)
 
 /* A millisecond whose low bits are neither none nor all. */
@@ -39,6 +42,7 @@ check_same(const char *row, const struct pace *got, const struct pace *want)
 	EQUAL(row, got->served, want->served);
 	EQUAL(row, got->met, want->met);
 	EQUAL(row, got->failed, want->failed);
+	EQUAL(row, got->quiet, want->quiet);
 	EQUAL(row, got->over, want->over);
 }
 
@@ -71,7 +75,9 @@ draw_to(uint64_t *state, int64_t most)
  */
 
 enum {
-	SERVED_AT = 1 + FAILED_BITS,
+	QUIET_AT = 1,
+	FAILED_AT = QUIET_AT + QUIET_BITS,
+	SERVED_AT = FAILED_AT + FAILED_BITS,
 	TAKEN_AT = SERVED_AT + SERVED_BITS,
 	RATE_AT = TAKEN_AT + COUNT_BITS,
 	STEP_AT = RATE_AT + COUNT_BITS,
@@ -84,7 +90,8 @@ static const struct {
 	int shift, bits;
 } fields[] = {
 	{ "met", { .met = true }, 0, 1 },
-	{ "failed", { .failed = ILL }, 1, FAILED_BITS },
+	{ "quiet", { .quiet = QUIET - 1 }, QUIET_AT, QUIET_BITS },
+	{ "failed", { .failed = ILL }, FAILED_AT, FAILED_BITS },
 	{ "served", { .served = WELL }, SERVED_AT, SERVED_BITS },
 	{ "taken", { .taken = FASTEST }, TAKEN_AT, COUNT_BITS },
 	{ "rate", { .rate = FASTEST }, RATE_AT, COUNT_BITS },
@@ -119,6 +126,7 @@ test_a_word_is_read_as_it_was_written(void)
 			.taken = draw_to(&seed, FASTEST),
 			.served = draw_to(&seed, WELL),
 			.failed = draw_to(&seed, ILL),
+			.quiet = draw_to(&seed, QUIET - 1),
 			.met = draw_to(&seed, 1) != 0,
 		};
 		nanos now = pace.began + pace.step * STEP;
@@ -138,19 +146,21 @@ static const struct pace good = { .began = BEGAN,
 	.taken = LEAST,
 	.served = LEAST,
 	.failed = ILL,
+	.quiet = 1,
 	.met = true };
 
 static void
 check_void(const char *row, uint64_t word)
 {
-	const struct pace begins = { .began = BEGAN, .rate = LEAST };
+	const struct pace begins = { .began = BEGAN, .rate = FIRST };
 	struct pace got = pace_read(word, BEGAN, BEGAN);
 
 	check_same(row, &got, &begins);
-	/* Nobody has come yet: that is its end. */
 	got = pace_read(word, BEGAN, START(1) - 1);
 	check_same(row, &got, &begins);
-	HOLDS(row, pace_read(word, BEGAN, START(1)).over);
+	/* Where nobody comes that is its end. */
+	HOLDS(row, !pace_read(word, BEGAN, START(QUIET) - 1).over);
+	HOLDS(row, pace_read(word, BEGAN, START(QUIET)).over);
 }
 
 /* What is of another recovery, or of none, stands for one that begins. */
@@ -173,7 +183,7 @@ test_void_words(void)
 	got = pace_read(pace_word(&good), BEGAN, START(3));
 	check_same("good", &got, &good);
 	/* It began at an instant of zero: a word of zero is void there too. */
-	EQUAL("at zero", pace_read(0, 0, 0).rate, LEAST);
+	EQUAL("at zero", pace_read(0, 0, 0).rate, FIRST);
 }
 
 /*
@@ -304,12 +314,17 @@ static const struct {
 	{ "one of the slowest", LEAST, 3, 1, false, 6, false },
 	{ "two of the slowest", LEAST, 2, 2, false, LEAST, false },
 	{ "all of the slowest", LEAST, 0, 4, false, LEAST, false },
-	{ "two of nearly the slowest", LEAST + 1, 3, 2, false, LEAST, true },
+	{ "two of nearly the slowest", LEAST + 1, 3, 2, false, LEAST, false },
+	{ "as fast as it began", FIRST, FIRST, 0, false, 2 * FIRST, false },
+	{ "as fast as it began, cut", FIRST, 3, 9, false, FIRST / 2, false },
+	{ "faster than it began, cut", FIRST + 2, 3, 9, false, FIRST / 2 + 1,
+	    true },
 	{ "the most", FASTEST, WELL, 0, false, FASTEST, false },
 	{ "the most, met", FASTEST, WELL, 0, true, FASTEST, true },
-	{ "the most that the most bears", FASTEST, WELL, 32, false, FASTEST,
-	    false },
-	{ "too many for the most", FASTEST, WELL, 33, false, WELL, true },
+	{ "the most that the most bears", FASTEST, WELL, ILL - 1, false,
+	    FASTEST, false },
+	{ "too many for the most", FASTEST, WELL, ILL, false, WELL, true },
+	{ "what a sixteenth is more than", 479, WELL, ILL, false, WELL, true },
 };
 
 static void
@@ -384,22 +399,29 @@ test_failures_in_many_steps(void)
 
 static const struct {
 	const char *row;
-	int64_t rate, taken, failed;
+	int64_t rate, taken, failed, quiet;
 	int64_t steps; /* that have gone by */
 	bool over;
+	int64_t left; /* quiet ones then */
 } ends[] = {
-	{ "none taken", 32, 0, 0, 1, true },
-	{ "half", 32, 16, 0, 1, true },
-	{ "more than half", 32, 17, 0, 1, false },
-	{ "all", 32, 32, 0, 1, false },
-	{ "all, and then none", 32, 32, 0, 2, true },
-	{ "not at its end yet", 32, 0, 0, 0, false },
-	{ "a failure now and then", 32, 0, BEARS(32), 1, true },
-	{ "too many of them", 32, 0, BEARS(32) + 1, 1, false },
-	{ "too many of them, and then none", 32, 0, ILL, 2, true },
-	{ "long ago", LEAST, LEAST, 0, 1000, true },
-	{ "longer ago than steps", LEAST, LEAST, ILL, MOST(STEP_BITS) + 1,
-	    true },
+	{ "none taken", 32, 0, 0, 0, 1, false, 1 },
+	{ "half", 32, 16, 0, 0, 1, false, 1 },
+	{ "more than half", 32, 17, 0, 0, 1, false, 0 },
+	{ "more than half, after quiet", 32, 17, 0, QUIET - 1, 1, false, 0 },
+	{ "one less", 32, 16, 0, QUIET - 2, 1, false, QUIET - 1 },
+	{ "as many as it takes", 32, 16, 0, QUIET - 1, 1, true, 0 },
+	{ "in the last of them", 32, 16, 0, QUIET - 1, 0, false, QUIET - 1 },
+	{ "all", 32, 32, 0, 0, 1, false, 0 },
+	{ "all, and then none", 32, 32, 0, 0, QUIET, false, QUIET - 1 },
+	{ "all, and then none for long", 32, 32, 0, 0, QUIET + 1, true, 0 },
+	{ "none, for long", 32, 0, 0, 0, QUIET, true, 0 },
+	{ "a failure now and then", 32, 0, BEARS(32), QUIET - 1, 1, true, 0 },
+	{ "too many of them", 32, 0, BEARS(32) + 1, QUIET - 1, 1, false, 0 },
+	{ "too many of them, and then none", 32, 0, ILL, 0, QUIET + 1, true,
+	    0 },
+	{ "long ago", LEAST, LEAST, 0, 0, 1000, true, 0 },
+	{ "longer ago than steps", LEAST, LEAST, ILL, 0, MOST(STEP_BITS) + 1,
+	    true, 0 },
 };
 
 static void
@@ -410,11 +432,31 @@ test_ends(void)
 			.step = 5,
 			.rate = ends[i].rate,
 			.taken = ends[i].taken,
-			.failed = ends[i].failed };
+			.failed = ends[i].failed,
+			.quiet = ends[i].quiet };
+		struct pace got = in_step(pace, 5 + ends[i].steps);
 
-		EQUAL(ends[i].row, in_step(pace, 5 + ends[i].steps).over,
-		    ends[i].over);
+		EQUAL(ends[i].row, got.over, ends[i].over);
+		if (!got.over)
+			EQUAL(ends[i].row, got.quiet, ends[i].left);
 	}
+}
+
+/* Few came: more of them would have found room. */
+static void
+test_a_quiet_step_lets_it_not_grow(void)
+{
+	struct pace pace = {
+		.began = BEGAN, .step = 5, .rate = 32, .taken = 16, .served = 32
+	};
+
+	EQUAL("half", in_step(pace, 6).rate, 32);
+	pace.taken = 17;
+	EQUAL("more", in_step(pace, 6).rate, 64);
+	/* A cut is one, whoever came. */
+	pace.taken = 0;
+	pace.failed = BEARS(32) + 1;
+	EQUAL("cut", in_step(pace, 6).rate, 24);
 }
 
 static void
@@ -476,6 +518,8 @@ check_fields(const char *row, const struct pace *pace)
 	HOLDS(row, pace->taken >= 0 && pace->taken <= FASTEST);
 	HOLDS(row, pace->served >= 0 && pace->served <= WELL);
 	HOLDS(row, pace->failed >= 0 && pace->failed <= ILL);
+	HOLDS(row,
+	    pace->quiet >= 0 && pace->quiet < QUIET + (pace->over ? 1 : 0));
 }
 
 static void
@@ -554,7 +598,7 @@ test_random_walks(void)
 static void
 test_a_recovery_without_failures(void)
 {
-	int64_t rate = LEAST;
+	int64_t rate = FIRST;
 	uint64_t word = 0;
 	struct pace pace;
 
@@ -612,6 +656,7 @@ static void (*const tests[])(void) = {
 	test_a_cut_step,
 	test_failures_in_many_steps,
 	test_ends,
+	test_a_quiet_step_lets_it_not_grow,
 	test_it_ends_after_the_last_step,
 	test_steps_in_the_future,
 	test_random_words,
