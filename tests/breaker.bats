@@ -294,16 +294,43 @@ probe()
 	is 0 "$RETRY" -B api --breaker 1,300ms true
 }
 
-@test "a probe that the budget does not allow is left to others" {
-	local breaker=(--breaker '1,300ms' --budget-min 0)
-	start "$RETRY" -B api "${breaker[@]}" --budget-wait 60s -n 2 -d 0 \
-	    "${fails[@]}"
-	reached told '.*; waiting'
-	PATIENCE=10 wait_for "$RETRY" -q -B api "${breaker[@]}" "${works[@]}"
-	ran 2
-	kill -TERM "$pid"
+@test "a retry may be the probe whatever is left of the budget" {
+	local which numbers
+	for which in none paused; do
+		numbers=(--budget-ratio 0 --budget-min 0)
+		[ "$which" = none ] ||
+			numbers=(--budget-min 0 --budget-cooldown 1h)
+		rm -f ran budgets/*
+		is 7 "$RETRY" -q -B api "${numbers[@]}" -n 2 -d 0 "${fails[@]}"
+		is 0 "$RETRY" -q -B api "${numbers[@]}" --breaker 2,300ms \
+		    --budget-wait 60s -n 2 -d 0 sh -c '
+			echo >>ran; [ "$RETRY_ATTEMPT" -eq 2 ]'
+		ran 3
+		counted retries 0 probes 1 turns 0 denied 2 successes 1
+	done
+}
+
+@test "who waits for an open breaker is let in whatever is left of the budget" {
+	seq 20 >items
+	start xargs -a items -P 20 -n 1 "$RETRY" -q -B api --breaker 1,500ms \
+	    --budget-min 0 --budget-wait 60s -n inf -d 0 sh -c '
+		[ -e up ] && echo >>served || { echo >>ran; sleep 0.3; exit 7; }' sh
+	reached [ -e ran ]
+	touch up
 	ended
+	[ "$status" -eq 0 ]
+	[ "$(lines served)" -eq 20 ]
+	counted retries 0 firsts 20 successes 20
+	[ "$(counter probes)" -le 2 ]
+	[ "$(($(counter probes) + $(counter turns)))" -ge "$(lines ran)" ]
+}
+
+@test "what a closed breaker passes the budget pays for" {
+	is 7 "$RETRY" -B api --breaker 9,10s --budget-min 1 --budget-ratio 0 \
+	    -n 5 -d 0 "${fails[@]}"
 	ran 2
+	note "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up"
+	counted retries 1 probes 0 turns 0 denied 1
 }
 
 @test "of many who wait one at a time finds out, and then all go on" {
@@ -497,12 +524,26 @@ probe()
 
 # bats test_tags=slow
 @test "a wait says each of its reasons once" {
-	is 7 "$RETRY" -B api --budget-min 1 --budget-ratio 0 -n 3 -d 0 \
-	    --breaker 1,300ms --budget-wait 2s "${fails[@]}"
+	local breaker=(--breaker '2,100ms')
+	start "$RETRY" -B api --budget-min 0 -n 2 -d 0 "${breaker[@]}" \
+	    --budget-wait 8s "${fails[@]}"
+	reached noted 1
+	fail_once "${breaker[@]}" --breaker 2,3s
+	reached noted 2
+	# Nobody asks until it has recovered.
+	kill -STOP "$pid"
+	PATIENCE=10 wait_for "$RETRY" -q -B api "${breaker[@]}" true
+	closed()
+	{
+		"$RETRY" --budget-status api | grep -q ' closed$'
+	}
+	wait_for closed
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 7 ]
 	ran 2
 	[ "$(notes | sed 's/^retry: \([a-z]*\) .*; /\1: /')" = "$(printf '%s\n' \
-	    'breaker: waiting' 'breaker: waiting' 'budget: waiting' \
-	    'budget: giving up')" ]
+	    'budget: waiting' 'breaker: waiting' 'budget: giving up')" ]
 }
 
 @test "the deadline that comes while it is held gives 75" {
@@ -623,10 +664,66 @@ spared()
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
 		PATIENCE=240 spared 10 10000 --budget-wait 3m
-		# All 64 fail before any of them knows, and then want a retry:
-		# probes use up the budget, and all wait for a new window.
+		# All 64 fail before any of them knows, and then want a retry.
 		LATENCY=0.1 PATIENCE=240 spared 15 2000 --budget-wait 3m
 	else # whatever else this machine does meanwhile
-		spared 10 500 --budget-min 100
+		spared 10 500
 	fi
+}
+
+# all_served COUNT PARALLEL TAKES DOWN OPTION...: COUNT items that take so long,
+# so many at once, with a dependency that is down for so long; all of them are
+# served in time, and the allowance pays for no more than it may
+all_served()
+{
+	local count=$1 parallel=$2 takes=$3 down=$4 retries limit
+	shift 4
+	seq "$count" >items
+	start xargs -a items -P "$parallel" -n 1 "$RETRY" -q -B api "$@" \
+	    sh -c 'sleep '"$takes"'; [ -e up ] && echo "$1" >>served' sh
+	sleep "$down"
+	touch up
+	PATIENCE=150 ended
+	"$RETRY" --budget-status api
+	[ "$status" -eq 0 ]
+	[ "$(sort -un served | wc -l)" -eq "$count" ]
+	[ "$(lines served)" -eq "$count" ]
+	retries=$(counter retries)
+	limit=$(($(counter successes) / 5))
+	[ "$retries" -le "$((limit > 10 ? limit : 10))" ]
+	# All who failed at first had to come in by the breaker.
+	[ "$(($(counter probes) + $(counter turns)))" -ge "$((parallel - 20))" ]
+}
+
+# bats test_tags=slow
+@test "all who are slow to fail are served, with the default numbers" {
+	if [ -n "${LONG-}" ]; then
+		all_served 128 64 2 5 -T 100s --breaker on
+	else
+		all_served 80 40 0.5 1 -T 60s --breaker 20,1s
+	fi
+}
+
+# bats test_tags=slow
+@test "where all fail for ever, there are the allowance and the probes" {
+	local breaker=(--breaker '20,1s,4s') before span pause=1000 probes=0
+	before=$(now)
+	seq 40 >items
+	start xargs -a items -P 40 -n 1 "$RETRY" -q -B api "${breaker[@]}" \
+	    -T 18s -d 100ms -b constant sh -c 'echo >>ran; exit 7' sh
+	PATIENCE=60 ended
+	# One after each pause that fits in.
+	for ((span = $(now) - before - pause; span >= 0; span -= pause)); do
+		((++probes))
+		((pause = pause < 4000 ? 2 * pause : 4000))
+	done
+	"$RETRY" --budget-status api
+	echo "$probes probes at most"
+	counted successes 0 turns 0
+	[ "$(counter firsts)" -le 40 ]
+	[ "$(counter retries)" -le 10 ]
+	[ "$(counter probes)" -le "$probes" ]
+	[ "$(counter probes)" -ge 2 ]
+	[ "$(lines ran)" -eq "$(($(counter firsts) + $(counter retries) +
+	    $(counter probes)))" ]
 }

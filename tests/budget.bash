@@ -9,7 +9,8 @@
 #     segment [KEY]     prints the path of KEY's segment
 #     api               a variable: the path of api's
 #     only [NAME]...    ./budgets has these files, and no others
-#     counter NAME [KEY]  prints one of firsts successes retries denied
+#     counter NAME [KEY]  prints one of probes turns firsts successes retries
+#                       denied
 #     counted NAME N...  api's counters of these names are such
 #     deposits [KEY]    prints how many successes pay for retries
 #     older SECONDS [KEY]  makes a segment that much older, as if nobody had
@@ -92,7 +93,8 @@ look_at_words()
 	[ "${#words[@]}" -eq "$((SEGMENT_SIZE / 8))" ]
 }
 
-counters=(firsts successes retries denied)
+counters=(probes turns firsts successes retries denied)
+COUNTERS_AT=1208
 
 counter()
 {
@@ -100,7 +102,7 @@ counter()
 	look_at_words "${2-api}" || return
 	for at in "${!counters[@]}"; do
 		[ "${counters[at]}" = "$1" ] || continue
-		echo "$((words[1224 / 8 + at]))"
+		echo "$((words[COUNTERS_AT / 8 + at]))"
 		return
 	done
 	return 1
@@ -111,7 +113,7 @@ counted()
 	local words at text=' '
 	look_at_words || return
 	for at in "${!counters[@]}"; do
-		text+="${counters[at]} $((words[1224 / 8 + at])) "
+		text+="${counters[at]} $((words[COUNTERS_AT / 8 + at])) "
 	done
 	while [ $# -gt 0 ]; do
 		[[ $text == *" $1 $2 "* ]] || {

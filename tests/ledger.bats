@@ -163,8 +163,8 @@ goes_on()
 	"$RETRY" --budget-status api >got
 	[ "$(lines got)" -eq 2 ]
 	tr -s ' ' <got | diff - <(
-		echo 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS DENIED AMPLIFICATION GATE'
-		echo 'api 3 10 7 now 2 1m 3 0 2.00 closed, 2 failures')
+		echo 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION GATE'
+		echo 'api 3 10 7 now 2 1m 3 0 0 0 2.00 closed, 2 failures')
 }
 
 @test "columns line up under their titles" {
@@ -177,7 +177,7 @@ goes_on()
 		lines = open("got", encoding="utf-8").read().splitlines()
 		ends = [m.end() for m in re.finditer(r"\S+", lines[0])][1:-1]
 		gate = lines[0].index("GATE")
-		assert len(lines) == 4 and len(ends) == 9, lines
+		assert len(lines) == 4 and len(ends) == 11, lines
 		for line in lines:
 		    for end in ends:
 		        assert line[end - 1] != " " and line[end] == " ", line
@@ -248,6 +248,21 @@ goes_on()
 	wait_for shown ' closed$'
 }
 
+@test "retries that the breaker lets in are counted apart" {
+	local waits=(-q -B api -n 2 -d 0 --budget-wait 60s --budget-min 0)
+	second() { "$RETRY" "${waits[@]}" "$@" sh -c '[ "$RETRY_ATTEMPT" = 2 ]'; }
+	# The first of these is the probe; the second comes while it recovers.
+	second --breaker 1,10ms && second --breaker 9,10ms
+	json api 'b["totals"] == {"firsts": 2, "successes": 2, "retries": 0,
+	    "probes": 1, "turns": 1, "denied": 1, "attempts": 4} and
+	    b["retries"] == b["limit"] == 0 and b["amplification"] == 2'
+	prom api 'v["probes_total"] == v["turns_total"] == {"api": 1} and
+	    v["retries_total"] == v["window_retries"] == {"api": 0} and
+	    v["attempts_total"] == {"api": 4}'
+	"$RETRY" --budget-status api | grep -qE \
+	    '^api +0 +0 +0 +- +2 +1m +2 +1 +1 +1 +2\.00 +recovering, '
+}
+
 @test "the pause after a denial is shown" {
 	fails 2 api --budget-min 0 --budget-cooldown 1h
 	json api '3500 < b["cooldown_seconds"] <= 3600'
@@ -269,8 +284,8 @@ goes_on()
 	    "retries": 1, "limit": 7, "left": 6, "next_seconds": 0,
 	    "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7,
 	    "cooldown_seconds": 0,
-	    "totals": {"firsts": 1, "successes": 1, "retries": 1, "denied": 0,
-	        "attempts": 2},
+	    "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0,
+	        "turns": 0, "denied": 0, "attempts": 2},
 	    "amplification": 2,
 	    "gate": {"state": "closed", "failures": 0, "next_seconds": None,
         "rate": None}}'
@@ -333,6 +348,7 @@ goes_on()
 	    v["left"] == {"api": 8} and v["window_seconds"] == {"api": 60} and
 	    v["firsts_total"] == {"api": 1} and v["attempts_total"] == {"api": 3} and
 	    v["retries_total"] == {"api": 2} and v["denied_total"] == {"api": 0} and
+	    v["probes_total"] == {"api": 0} and v["turns_total"] == {"api": 0} and
 	    v["amplification"] == {"api": 3} and v["ratio"] == {"api": 0.2} and
 	    v["gate_state"] == {"api": 0} and v["next_seconds"] == {"api": 0}'
 }
