@@ -54,9 +54,14 @@ unpack(uint64_t word, nanos began)
 		.served = part(word, SERVED_AT, SERVED_BITS),
 		.failed = part(word, FAILED_AT, FAILED_BITS),
 		.quiet = part(word, QUIET_AT, QUIET_BITS),
+		.news = PACE_HEARD,
 		.met = part(word, MET_AT, 1) != 0,
 	};
 
+	if (pace.rate == 0 && pace.taken + pace.step > 0) {
+		pace.rate = PACE_FIRST;
+		pace.news = PACE_AWAITED;
+	}
 	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
 	    pace.rate < PACE_LEAST)
 		return (struct pace){ .began = began, .rate = PACE_FIRST };
@@ -75,7 +80,8 @@ is_cut(const struct pace *pace)
 static bool
 is_quiet(const struct pace *pace)
 {
-	return 2 * pace->taken <= pace->rate && !is_cut(pace);
+	return 2 * pace->taken <= pace->rate && !is_cut(pace) &&
+	    pace->news != PACE_AWAITED;
 }
 
 /* The rate of the next step. */
@@ -117,7 +123,6 @@ pace_read(uint64_t word, nanos began, nanos now)
 
 	if (step > MOST(STEP_BITS))
 		pace.over = true;
-	/* Not often: steps in which nobody came are quiet. */
 	while (pace.step < step && !pace.over)
 		end_step(&pace);
 	return pace;
@@ -126,8 +131,10 @@ pace_read(uint64_t word, nanos began, nanos now)
 uint64_t
 pace_word(const struct pace *pace)
 {
+	int64_t rate = pace->news == PACE_AWAITED ? 0 : pace->rate;
+
 	return (uint64_t)mark(pace->began) << BEGAN_AT |
-	    (uint64_t)pace->step << STEP_AT | (uint64_t)pace->rate << RATE_AT |
+	    (uint64_t)pace->step << STEP_AT | (uint64_t)rate << RATE_AT |
 	    (uint64_t)pace->taken << TAKEN_AT |
 	    (uint64_t)pace->served << SERVED_AT |
 	    (uint64_t)pace->failed << FAILED_AT |
@@ -152,16 +159,20 @@ void
 pace_take(struct pace *pace)
 {
 	pace->taken = number_lesser(pace->taken + 1, MOST(COUNT_BITS));
+	if (pace->news == PACE_NONE)
+		pace->news = PACE_AWAITED;
 }
 
 void
 pace_succeed(struct pace *pace)
 {
 	pace->served = number_lesser(pace->served + 1, MOST(SERVED_BITS));
+	pace->news = PACE_HEARD;
 }
 
 void
 pace_fail(struct pace *pace)
 {
 	pace->failed = number_lesser(pace->failed + 1, MOST(FAILED_BITS));
+	pace->news = PACE_HEARD;
 }

@@ -14,7 +14,8 @@
  *      quiet:3 | met:1]
  *
  * began: the low bits of the millisecond in which the recovery began. A word of
- * another recovery is void, and stands for one that begins.
+ * another recovery is void, and stands for one that begins. rate: 0 is that of
+ * the beginning, while news is awaited.
  */
 #ifndef PACE_H
 #define PACE_H
@@ -38,6 +39,13 @@
 #define PACE_QUIET 8
 #endif
 
+/* Whether anybody knows how the attempts of a recovery end. */
+enum pace_news {
+	PACE_NONE, /* none has begun */
+	PACE_AWAITED, /* some have, none has ended */
+	PACE_HEARD,
+};
+
 struct pace {
 	nanos began; /* the recovery, to the millisecond */
 	int64_t step;
@@ -46,6 +54,7 @@ struct pace {
 	int64_t served; /* successes in this step */
 	int64_t failed; /* failures in it */
 	int64_t quiet; /* steps before it, one after the other */
+	enum pace_news news;
 	bool met; /* its limit, once: it grows by addition since */
 	bool over; /* there is nobody left to hold back, or no need to */
 };
@@ -54,8 +63,9 @@ struct pace {
  * Where a recovery that began at the instant began is now, from its word. A
  * step is cut if more than one attempt failed in it, and more than a sixteenth
  * of its rate: what fails now and then all the time is not overloaded. It is
- * quiet if no more than half of the attempts were taken and it was not cut. At
- * the end of a step
+ * quiet if no more than half of the attempts were taken, it was not cut, and it
+ * is known how at least one attempt has ended, if any has begun: commands may
+ * be slow to fail. At the end of a step
  *   - the rate doubles, or grows by a sixteenth and one where it has met its
  *     limit before (a step that was cut, at more than PACE_FIRST), but to no
  *     more than twice the successes of that step: so slow commands are waited

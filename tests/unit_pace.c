@@ -43,6 +43,7 @@ check_same(const char *row, const struct pace *got, const struct pace *want)
 	EQUAL(row, got->met, want->met);
 	EQUAL(row, got->failed, want->failed);
 	EQUAL(row, got->quiet, want->quiet);
+	EQUAL(row, got->news, want->news);
 	EQUAL(row, got->over, want->over);
 }
 
@@ -127,6 +128,7 @@ test_a_word_is_read_as_it_was_written(void)
 			.served = draw_to(&seed, WELL),
 			.failed = draw_to(&seed, ILL),
 			.quiet = draw_to(&seed, QUIET - 1),
+			.news = PACE_HEARD,
 			.met = draw_to(&seed, 1) != 0,
 		};
 		nanos now = pace.began + pace.step * STEP;
@@ -147,6 +149,7 @@ static const struct pace good = { .began = BEGAN,
 	.served = LEAST,
 	.failed = ILL,
 	.quiet = 1,
+	.news = PACE_HEARD,
 	.met = true };
 
 static void
@@ -178,12 +181,58 @@ test_void_words(void)
 	other = good;
 	other.rate = LEAST - 1;
 	check_void("too slow", pace_word(&other));
-	other.rate = 0;
+	other = (struct pace){ .began = BEGAN };
 	check_void("no rate", pace_word(&other));
 	got = pace_read(pace_word(&good), BEGAN, START(3));
 	check_same("good", &got, &good);
 	/* It began at an instant of zero: a word of zero is void there too. */
 	EQUAL("at zero", pace_read(0, 0, 0).rate, FIRST);
+}
+
+/* Until it is known how one of its attempts has ended. */
+static void
+test_a_word_while_news_is_awaited(void)
+{
+	struct pace pace = pace_read(0, BEGAN, START(1)), got;
+	const int64_t rate_bits = MOST(COUNT_BITS) << RATE_AT;
+
+	EQUAL("none", pace.news, PACE_NONE);
+	EQUAL("none", pace.quiet, 1);
+	pace_take(&pace);
+	EQUAL("taken", pace.news, PACE_AWAITED);
+	HOLDS("taken", (pace_word(&pace) & (uint64_t)rate_bits) == 0);
+	got = pace_read(pace_word(&pace), BEGAN, START(1));
+	check_same("taken", &got, &pace);
+	/* No step of it is quiet. */
+	got = in_step(pace, 2);
+	EQUAL("next", got.quiet, 0);
+	got = in_step(pace, MOST(STEP_BITS));
+	check_same("last", &got,
+	    &(struct pace){ .began = BEGAN,
+		.step = MOST(STEP_BITS),
+		.rate = FIRST,
+		.news = PACE_AWAITED });
+	HOLDS("after it", in_step(pace, MOST(STEP_BITS) + 1).over);
+	for (int i = 0; i < 2; i++) {
+		struct pace told = in_step(pace, 30);
+
+		if (i == 0)
+			pace_succeed(&told);
+		else
+			pace_fail(&told);
+		EQUAL("told", told.news, PACE_HEARD);
+		EQUAL("told", told.rate, FIRST);
+		pace_take(&told);
+		got = pace_read(pace_word(&told), BEGAN, START(30));
+		check_same("told", &got, &told);
+		HOLDS("told", !in_step(told, 30 + QUIET - 1).over);
+		HOLDS("told", in_step(told, 30 + QUIET).over);
+	}
+	/* Of what is told of others before the first has begun. */
+	pace = pace_read(0, BEGAN, BEGAN);
+	pace_fail(&pace);
+	pace_take(&pace);
+	EQUAL("told before", pace.news, PACE_HEARD);
 }
 
 /*
@@ -264,8 +313,10 @@ static void
 test_taking(void)
 {
 	struct pace pace = { .began = BEGAN, .step = 5, .rate = 3 * LEAST };
-	struct pace want = pace;
+	struct pace want;
 
+	pace.news = PACE_HEARD;
+	want = pace;
 	pace_take(&pace);
 	want.taken = 1;
 	check_same("take", &pace, &want);
@@ -341,6 +392,7 @@ test_next_rates(void)
 		struct pace want = { .began = BEGAN,
 			.step = 6,
 			.rate = growths[i].next,
+			.news = PACE_HEARD,
 			.met = growths[i].meets };
 		struct pace got = in_step(pace, 6);
 
@@ -490,6 +542,7 @@ test_steps_in_the_future(void)
 		.step = 5,
 		.rate = 2 * LEAST,
 		.taken = LEAST,
+		.news = PACE_HEARD,
 		.met = true };
 	struct pace got = in_step(pace, 3);
 
@@ -649,6 +702,7 @@ static void (*const tests[])(void) = {
 	test_fields,
 	test_a_word_is_read_as_it_was_written,
 	test_void_words,
+	test_a_word_while_news_is_awaited,
 	test_turns,
 	test_turns_are_spread,
 	test_taking,
