@@ -89,7 +89,7 @@ static int64_t
 next_rate(const struct pace *pace)
 {
 	int64_t rate = pace->rate;
-	int64_t most = pace->met ? rate + 1 + rate / 16 : 2 * rate;
+	int64_t most = rate + (pace->met ? 1 + rate / 16 : (rate + 1) / 2);
 
 	if (is_cut(pace))
 		return number_greater(PACE_LEAST,

@@ -66,7 +66,7 @@ struct pace {
  * quiet if no more than half of the attempts were taken, it was not cut, and it
  * is known how at least one attempt has ended, if any has begun: commands may
  * be slow to fail. At the end of a step
- *   - the rate doubles, or grows by a sixteenth and one where it has met its
+ *   - the rate grows by half, or by a sixteenth and one where it has met its
  *     limit before (a step that was cut, at more than PACE_FIRST), but to no
  *     more than twice the successes of that step: so slow commands are waited
  *     for; and it does not grow after a quiet step;

@@ -53,6 +53,7 @@ struct script {
 #define RECOVERING GATE_RECOVERING
 #define LEAST PACE_LEAST
 #define FIRST PACE_FIRST
+#define GROWN(rate) ((rate) + ((rate) + 1) / 2)
 #define QUIET (PACE_QUIET * PACE_STEP) /* and then it is over */
 /* Views have it in a second. */
 #define SLOW (FIRST * NANOS_SECOND / PACE_STEP)
@@ -726,7 +727,7 @@ test_a_recovery_lets_in_at_its_pace(void)
 	check_turns("same step", &gate, FIRST - LEAST, began + PACE_STEP - 1);
 	check_turns("second", &gate, LEAST, began + PACE_STEP);
 	gate = recovering(began);
-	for (int64_t rate = FIRST; rate <= 16 * FIRST; rate *= 2) {
+	for (int64_t rate = FIRST; rate <= 16 * FIRST; rate = GROWN(rate)) {
 		end += PACE_STEP;
 		check_step(&gate, rate, end - 1);
 	}
@@ -797,7 +798,7 @@ test_a_recovery_opens_no_faster_than_it_began(void)
 	struct gate gate = recovering(began);
 	nanos now = began + PACE_STEP - NANOS_MS;
 
-	for (int64_t rate = FIRST; rate <= 4 * FIRST; rate *= 2) {
+	for (int64_t rate = FIRST; rate <= 4 * FIRST; rate = GROWN(rate)) {
 		check_step(&gate, rate, now);
 		now += PACE_STEP;
 	}
@@ -840,7 +841,8 @@ test_a_success_does_not_disturb_the_pace(void)
 	check_turns("second", &gate, FIRST * 3 / 4, now);
 	for (int i = 0; i < FIRST * 3 / 4; i++)
 		gate_tell(&gate, &usual, GATE_WELL, true, now, now);
-	EQUAL("grown", gate_look(&gate, now + 1).rate, 2 * SLOW * 3 / 4);
+	EQUAL("grown", gate_look(&gate, now + 1).rate,
+	    GROWN(FIRST * 3 / 4) * NANOS_SECOND / PACE_STEP);
 }
 
 /* Only a recovery has a pace, and only its own. */
