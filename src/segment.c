@@ -5,7 +5,7 @@
 #include "number.h"
 
 /* How a segment begins. */
-#define MAGIC "retry-v1"
+#define MAGIC "retry-v2"
 
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / RING_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / RING_SLICES)

@@ -25,7 +25,7 @@
 #define SEGMENT_DIRECTORY "/dev/shm"
 
 /* A file of this name begins so; what follows is a uid and a key. */
-#define SEGMENT_PREFIX "retry-v1."
+#define SEGMENT_PREFIX "retry-v2."
 
 /* The numbers of a budget; -1 where the user said nothing. */
 struct terms {

@@ -412,12 +412,12 @@ named()
 	mkdir shm
 	policy budget=policy
 	"$RETRY" --policy ./policy true
-	[ "$(ls shm)" = "retry-v1.$EUID.policy" ]
+	[ "$(ls shm)" = "retry-v2.$EUID.policy" ]
 	"$RETRY" --policy ./policy -B line true
 	[ "$(ls shm | wc -l)" = 2 ]
 	policy budget=
 	[ "$("$RETRY" --policy ./policy sh -c 'echo "${RETRY_BUDGET:-none}"')" = none ]
-	[ ! -e "shm/retry-v1.$EUID.outer" ]
+	[ ! -e "shm/retry-v2.$EUID.outer" ]
 	unset RETRY_BUDGET
 	policy nested=add
 	[ "$(RETRY_NESTED=x "$RETRY" --policy ./policy printenv RETRY_NESTED)" = add ]

@@ -23,7 +23,7 @@ static const struct origin origin = {
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
-/* 241 of them are as many as fit after "retry-v1.1000.". */
+/* 241 of them are as many as fit after "retry-v2.1000.". */
 #define LONGEST \
 	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
 /* And 224 before "~" and the hash. */
@@ -33,29 +33,29 @@ static const struct {
 	int64_t uid;
 	const char *key, *name;
 } names[] = {
-	{ 0, "api", "retry-v1.0.api" },
-	{ 4294967294, "api", "retry-v1.4294967294.api" },
-	{ -1, "api", "retry-v1.api" },
-	{ 7, "", "retry-v1.7." },
-	{ -1, "", "retry-v1." },
-	{ 7, "AZaz09_-.", "retry-v1.7.AZaz09_-." },
-	{ 7, ".", "retry-v1.7.." },
-	{ 7, "..", "retry-v1.7..." },
-	{ 7, "/", "retry-v1.7.%2F" },
-	{ 7, "../../etc/passwd", "retry-v1.7...%2F..%2Fetc%2Fpasswd" },
-	{ 7, "a b\n\t", "retry-v1.7.a%20b%0A%09" },
-	{ 7, "%2F", "retry-v1.7.%252F" },
-	{ 7, "~tmp", "retry-v1.7.%7Etmp" },
-	{ 7, "~0123456789ABCDEF", "retry-v1.7.%7E0123456789ABCDEF" },
-	{ 7, "\x01\x7f\x80\xff", "retry-v1.7.%01%7F%80%FF" },
-	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v1.7.gr%C3%BC%C3%9F" },
-	{ 7, "@[`{/:", "retry-v1.7.%40%5B%60%7B%2F%3A" },
-	{ 1000, LONGEST, "retry-v1.1000." LONGEST },
+	{ 0, "api", "retry-v2.0.api" },
+	{ 4294967294, "api", "retry-v2.4294967294.api" },
+	{ -1, "api", "retry-v2.api" },
+	{ 7, "", "retry-v2.7." },
+	{ -1, "", "retry-v2." },
+	{ 7, "AZaz09_-.", "retry-v2.7.AZaz09_-." },
+	{ 7, ".", "retry-v2.7.." },
+	{ 7, "..", "retry-v2.7..." },
+	{ 7, "/", "retry-v2.7.%2F" },
+	{ 7, "../../etc/passwd", "retry-v2.7...%2F..%2Fetc%2Fpasswd" },
+	{ 7, "a b\n\t", "retry-v2.7.a%20b%0A%09" },
+	{ 7, "%2F", "retry-v2.7.%252F" },
+	{ 7, "~tmp", "retry-v2.7.%7Etmp" },
+	{ 7, "~0123456789ABCDEF", "retry-v2.7.%7E0123456789ABCDEF" },
+	{ 7, "\x01\x7f\x80\xff", "retry-v2.7.%01%7F%80%FF" },
+	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v2.7.gr%C3%BC%C3%9F" },
+	{ 7, "@[`{/:", "retry-v2.7.%40%5B%60%7B%2F%3A" },
+	{ 1000, LONGEST, "retry-v2.1000." LONGEST },
 	/* FNV-1a of 242 k, as another implementation has it. */
-	{ 1000, LONGEST "k", "retry-v1.1000." CUT "~015EEDD66CEC6B03" },
+	{ 1000, LONGEST "k", "retry-v2.1000." CUT "~015EEDD66CEC6B03" },
 	/* What is cut is whole. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
-	    "retry-v1.1000." HUNDRED("k") HUNDRED("k") TEN("k")
+	    "retry-v2.1000." HUNDRED("k") HUNDRED("k") TEN("k")
 		TEN("k") "kkk~03FD2ADED6506F2F" },
 };
 
@@ -220,7 +220,7 @@ static const struct {
 	    SEGMENT_STRANGE },
 	{ "a shorter key", NOWHERE, "ke", { MADE, WALL, BOOT, SPACE },
 	    SEGMENT_STRANGE },
-	{ "another version", AT(magic), "retry-v2", "key",
+	{ "another version", AT(magic), "retry-v1", "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },

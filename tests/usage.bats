@@ -886,7 +886,7 @@ uses()
 	shift
 	rm -rf shm
 	mkdir shm
-	"$RETRY" "$@" && [ "$(ls shm)" = "${key:+retry-v1.$EUID.$key}" ]
+	"$RETRY" "$@" && [ "$(ls shm)" = "${key:+retry-v2.$EUID.$key}" ]
 }
 
 @test "the environment names a budget, and the command line another or none" {
