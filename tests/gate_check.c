@@ -16,8 +16,8 @@
  *   earlier recovery is one of a later recovery lost;
  * - what lets attempts in becomes open only after so many failures, none of
  *   them over before the last success, or the last change to closed or
- *   recovering, began; a recovery moreover only at the slowest pace; and after
- *   so many it does;
+ *   recovering, began; a recovery moreover only where it is no faster than it
+ *   began; and after so many it does;
  * - how an attempt ended that began before the last recovery changes nothing;
  * - a recovery ends by itself only when its pace says so;
  * - from every state, once the lease or the pause is over, somebody gets in, a
@@ -515,14 +515,14 @@ found(const struct actor *actor)
 		return PACED_NOT;
 	if (actor->swapped == 0)
 		return PACED_OVER;
-	return pace.rate == PACE_LEAST ? PACED_SLOW : PACED_FAST;
+	return pace.rate <= PACE_FIRST ? PACED_SLOW : PACED_FAST;
 }
 
 /* In place of what it saw of it: something of which the same is found. */
 static uint64_t
 known(const _Atomic uint64_t *at)
 {
-	struct pace pace = { .began = clock_at(NOW), .rate = PACE_LEAST };
+	struct pace pace = { .began = clock_at(NOW), .rate = PACE_FIRST };
 	uint64_t ms = NOW * TICK_MS + LAST;
 
 	pace.rate += run.actor->paced == PACED_FAST;
@@ -1054,10 +1054,10 @@ mark_pace(struct state *state)
 	for (int now = 0; now <= NOW && recovers(word); now++) {
 		struct pace pace =
 		    pace_of(word, state->gate.rate, clock_at(now));
-		bool slowest = pace.over || pace.rate == PACE_LEAST;
+		bool first = pace.over || pace.rate <= PACE_FIRST;
 
-		slow = slow || slowest;
-		fast = fast || !slowest;
+		slow = slow || first;
+		fast = fast || !first;
 	}
 	if (fast)
 		nothing_must(state);

@@ -154,21 +154,29 @@ test_amplification(void)
 {
 	static const struct {
 		const char *row;
-		uint64_t firsts, retries;
+		uint64_t firsts, retries, probes, turns;
 		int64_t attempts, amplification;
 	} rows[] = {
-		{ "none", 0, 0, 0, ACCOUNT_NONE },
-		{ "no first", 0, 5, 5, ACCOUNT_NONE },
-		{ "no retry", 5, 0, 5, 1000000 },
-		{ "one each", 5, 5, 10, 2000000 },
-		{ "a third", 3, 1, 4, 1333333 },
-		{ "two thirds", 3, 2, 5, 1666667 },
-		{ "a billion", 1000000000, 130000000, 1130000000, 1130000 },
-		{ "as many as go", INT64_MAX, 0, INT64_MAX, 1000000 },
-		{ "too many", UINT64_MAX, UINT64_MAX, INT64_MAX, 1000000 },
-		{ "one and too many", 1, UINT64_MAX, INT64_MAX, INT64_MAX },
+		{ "none", 0, 0, 0, 0, 0, ACCOUNT_NONE },
+		{ "no first", 0, 5, 0, 0, 5, ACCOUNT_NONE },
+		{ "no retry", 5, 0, 0, 0, 5, 1000000 },
+		{ "one each", 5, 5, 0, 0, 10, 2000000 },
+		{ "a third", 3, 1, 0, 0, 4, 1333333 },
+		{ "two thirds", 3, 2, 0, 0, 5, 1666667 },
+		{ "probes", 5, 0, 5, 0, 10, 2000000 },
+		{ "turns", 5, 0, 0, 5, 10, 2000000 },
+		{ "of each kind", 5, 1, 2, 3, 11, 2200000 },
+		{ "too many let in", 1, 1, UINT64_MAX, UINT64_MAX, INT64_MAX,
+		    INT64_MAX },
+		{ "a billion", 1000000000, 130000000, 0, 0, 1130000000,
+		    1130000 },
+		{ "as many as go", INT64_MAX, 0, 0, 0, INT64_MAX, 1000000 },
+		{ "too many", UINT64_MAX, UINT64_MAX, 0, 0, INT64_MAX,
+		    1000000 },
+		{ "one and too many", 1, UINT64_MAX, 0, 0, INT64_MAX,
+		    INT64_MAX },
 		{ "just below where it is halved", 9223372036854, 9223372036853,
-		    18446744073707, 2000000 },
+		    0, 0, 18446744073707, 2000000 },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -177,6 +185,8 @@ test_amplification(void)
 
 		atomic_store(&segment.firsts, rows[i].firsts);
 		atomic_store(&segment.retries, rows[i].retries);
+		atomic_store(&segment.probes, rows[i].probes);
+		atomic_store(&segment.turns, rows[i].turns);
 		account = look(&segment, 0);
 		EQUAL(rows[i].row, account.all_attempts, rows[i].attempts);
 		EQUAL(
