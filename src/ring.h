@@ -17,7 +17,8 @@
  *     retries <= max(min, ratio * successes)
  *
  * where a retry belongs to the slice that it was counted in, and the window is
- * taken at its longest for retries and at its shortest for successes.
+ * taken at its longest for retries and at its shortest for successes. A retry
+ * is one that was asked for here; those that the breaker lets in are not.
  * tests/ring_check.c tries all interleavings of small rings.
  */
 #ifndef RING_H
