@@ -8,7 +8,8 @@
  * So the retries are, in any window, at most
  *
  *   - those that the ring grants: max(min, ratio * successes);
- *   - probes: one at a time, and at most one in each pause, which doubles;
+ *   - probes: one at a time, and at most one after each pause, which doubles,
+ *     but for those that follow one that had no news or was killed;
  *   - while the gate recovers, what its pace lets in.
  */
 #ifndef ADMISSION_H
