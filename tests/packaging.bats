@@ -32,7 +32,7 @@ dist()
 	dist "$here" out
 	tar -tf "out/$name.tar.gz" | sed "s,^$name/,," | sort >packed
 	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 .ci/run \
-		src/* completions/* tests/*.bats packaging/debian/rules) |
+		src/*.[ch] src/wings src/*/* completions/* tests/*.bats packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
 	[ -z "$output" ]

@@ -7,7 +7,7 @@ load helper
 setup_file()
 {
 	local here=$BATS_TEST_DIRNAME/storm name
-	local flags=(-std=c11 -D_GNU_SOURCE)
+	local flags=(-std=c11 -D_GNU_SOURCE -iquote "$BATS_TEST_DIRNAME/../src")
 
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
@@ -15,7 +15,7 @@ setup_file()
 		figure_svg scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
-		"$BATS_TEST_DIRNAME/../src/number.c"
+		"$BATS_TEST_DIRNAME/../src/text/number.c"
 }
 
 setup()

@@ -5,11 +5,11 @@
  */
 #include <signal.h>
 #include "unit.h"
-#include "../src/backoff.h"
-#include "../src/codes.h"
-#include "../src/duration.h"
-#include "../src/number.h"
-#include "../src/spelling.h"
+#include "policy/backoff.h"
+#include "policy/conditions.h"
+#include "text/duration.h"
+#include "text/number.h"
+#include "text/spelling.h"
 
 #define DRAWS 100000
 

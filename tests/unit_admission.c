@@ -4,8 +4,8 @@
  */
 #include <signal.h>
 #include "unit.h"
-#include "../src/admission.h"
-#include "../src/pace.h"
+#include "policy/admission.h"
+#include "budget/ramp.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
 

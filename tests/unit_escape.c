@@ -3,8 +3,8 @@
  */
 #include <time.h>
 #include "unit.h"
-#include "../src/date.h"
-#include "../src/escape.h"
+#include "text/date.h"
+#include "text/escape.h"
 
 static const char *
 shown(enum escape style, const char *text)

@@ -3,8 +3,8 @@
  * delays as they are drawn, totals and deadlines those of going through it all.
  */
 #include "unit.h"
-#include "../src/forecast.h"
-#include "../src/number.h"
+#include "policy/forecast.h"
+#include "text/number.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)
 #define SECONDS(n) ((nanos)(n)*NANOS_SECOND)

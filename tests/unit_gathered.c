@@ -6,8 +6,8 @@
  */
 #include <dirent.h>
 #include "unit.h"
-#include "../src/pattern.h"
-#include "../src/preset.h"
+#include "match/pattern.h"
+#include "preset/preset.h"
 
 #define CAPTURES "tests/fixtures/stderr"
 

@@ -3,10 +3,10 @@
  * captured. Runs where tests/ is.
  */
 #include "unit.h"
-#include "../src/curl.h"
-#include "../src/date.h"
-#include "../src/http.h"
-#include "../src/json.h"
+#include "http/curl.h"
+#include "text/date.h"
+#include "http/http_status.h"
+#include "http/json.h"
 
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)

@@ -3,7 +3,7 @@
  * neither the cut of a stream nor a full table changes an answer.
  */
 #include "unit.h"
-#include "../src/pattern.h"
+#include "match/pattern.h"
 
 static struct pattern pattern;
 

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <signal.h>
 #include "unit.h"
-#include "../src/number.h"
-#include "../src/plan.h"
-#include "../src/policy.h"
-#include "../src/verdict.h"
+#include "text/number.h"
+#include "policy/plan.h"
+#include "policy/policy.h"
+#include "policy/verdict.h"
 
 /*
  * verdict

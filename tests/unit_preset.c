@@ -4,9 +4,9 @@
  */
 #include <dirent.h>
 #include "unit.h"
-#include "../src/codes.h"
-#include "../src/pattern.h"
-#include "../src/preset.h"
+#include "policy/conditions.h"
+#include "match/pattern.h"
+#include "preset/preset.h"
 
 #define CAPTURES "tests/fixtures/stderr"
 

@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 #include "unit.h"
-#include "../src/segment.h"
+#include "budget/segment.h"
 
 #define BOOT "0a1b2c3d-0000-4000-8000-000000000001"
 #define OTHER "0a1b2c3d-0000-4000-8000-000000000002"

@@ -17,6 +17,6 @@
 #define pattern_gather tight_gather
 #define pattern_seen tight_seen
 #define pattern_start tight_start
-#include "../src/states.c"
-#include "../src/pattern.c"
+#include "match/dfa.c"
+#include "match/pattern.c"
 #include "unit_gathered.c"

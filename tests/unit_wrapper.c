@@ -2,7 +2,7 @@
  * wrapper, row by row: which word of a command line is the command.
  */
 #include "unit.h"
-#include "../src/wrapper.h"
+#include "preset/wrapper.h"
 
 #define WORDS 32
 

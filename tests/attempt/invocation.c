@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../src/job.h"
-#include "../../src/number.h"
-#include "../../src/options.h"
-#include "../../src/run.h"
-#include "../../src/target.h"
+#include "attempt/job_control.h"
+#include "text/number.h"
+#include "cli/options.h"
+#include "run.h"
+#include "report/atomic_file.h"
 
 /* What time the calls between two waits take. */
 #define SLACK NANOS_MS

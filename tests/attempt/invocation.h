@@ -6,8 +6,8 @@
 #ifndef INVOCATION_H
 #define INVOCATION_H
 
-#include "../../src/limit.h"
-#include "../../src/policy.h"
+#include "attempt/termination.h"
+#include "policy/policy.h"
 #include "kernel.h"
 
 /* Commands of the first attempts; the last is that of all others. */

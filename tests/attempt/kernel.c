@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/context.h"
-#include "../../src/proc.h"
-#include "../../src/signals.h"
+#include "sys/sys.h"
+#include "sys/procfs.h"
+#include "sys/signals.h"
 
 /* What a call takes. */
 #define TICK 200

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 /*
  * Declares what takes the place of a function. The Makefile finds these lines,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "../../src/pattern.h"
+#include "match/pattern.h"
 
 enum { LENGTH = 65536, TIMES = 101 };
 

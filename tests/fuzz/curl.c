@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/curl.h"
-#include "../../src/wrapper.h"
+#include "http/curl.h"
+#include "preset/wrapper.h"
 
 #define WORDS 64
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/duration.h"
-#include "../../src/number.h"
+#include "text/duration.h"
+#include "text/number.h"
 
 #define NEVER 0x1p63L /* nanoseconds: what saturates */
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../src/options.h"
-#include "../../src/pattern.h"
-#include "../../src/script.h"
-#include "../../src/words.h"
+#include "cli/options.h"
+#include "match/pattern.h"
+#include "cli/policy_file.h"
+#include "cli/optparse.h"
 
 enum {
 	WORDS = 128,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/pattern.h"
+#include "match/pattern.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

@@ -1,6 +1,6 @@
 #include "capacity.h"
 
-#include "../../src/number.h"
+#include "text/number.h"
 
 /* A queue of this many times the patience is full. */
 enum { QUEUE = 2 };

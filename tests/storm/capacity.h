@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 /* What a server is like. */
 struct capacity {

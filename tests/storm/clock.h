@@ -5,7 +5,7 @@
 #define CLOCK_H
 
 #include <time.h>
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 static inline nanos
 clock_now(void)

@@ -2,8 +2,8 @@
 
 #include <err.h>
 #include <stdlib.h>
-#include "../../src/number.h"
-#include "../../src/plan.h"
+#include "text/number.h"
+#include "policy/plan.h"
 #include "queue.h"
 
 /* What happens to a client. */

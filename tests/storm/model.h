@@ -8,7 +8,7 @@
 #define MODEL_H
 
 #include <stdint.h>
-#include "../../src/policy.h"
+#include "policy/policy.h"
 #include "scenario.h"
 #include "tally.h"
 

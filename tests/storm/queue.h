@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 struct event {
 	nanos at;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 /* Where the totals of real runs are kept, for whoever compares. */
 #define TALLY_FILE "build/storm/totals"

@@ -3,7 +3,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/options.h"
+#include "cli/options.h"
 
 const struct machine trial_ideal = { .cores = 0 };
 

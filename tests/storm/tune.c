@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "../../src/number.h"
+#include "text/number.h"
 #include "scale.h"
 #include "trial.h"
 

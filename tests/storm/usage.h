@@ -5,7 +5,7 @@
 #ifndef USAGE_H
 #define USAGE_H
 
-#include "../../src/duration.h"
+#include "text/duration.h"
 
 struct usage {
 	nanos elapsed, cpu; /* of all that has been waited for */

@@ -1,0 +1,429 @@
+#include "attempt/attempt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sys/sys.h"
+#include "attempt/job_control.h"
+#include "text/number.h"
+#include "sys/procfs.h"
+#include "attempt/proctree.h"
+
+/* How long others may hold a pipe once the command has ended. */
+#define STRAGGLERS (100 * NANOS_MS)
+
+struct attempt {
+	const struct child *child;
+	struct limit_means means;
+	struct limit limit;
+	enum end reached; /* which limit was, once one is */
+	siginfo_t info; /* how the child ended, once it is dead */
+	int interrupted;
+	bool overrun; /* it was ended for what it wrote */
+	bool halted; /* somebody has told us to stop, with the command */
+	bool overtaken; /* the limit came after the interruption */
+	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
+	nanos deadline; /* CLOCK_BOOTTIME */
+	nanos stopped;
+};
+
+bool
+child_open(struct child *child, const struct policy *policy, struct pump *pump,
+    bool limited)
+{
+	child->policy = policy;
+	child->pump = pump;
+	child->self = getpid();
+	child->limited = limited;
+	child->muster = NULL;
+	if (limited || policy->hold_out || policy->hold_err) {
+		child->muster = malloc(sizeof *child->muster);
+		if (child->muster == NULL)
+			return false;
+	}
+	if (limited) {
+		tree_adopt();
+		if (!proc_visible())
+			lines_say(&pump->lines, LOUDNESS_VERBOSE,
+			    STRINGS("no /proc: limits reach the command "
+				    "itself only"));
+	}
+	return launch_open(&child->launch, policy->signal);
+}
+
+/*
+ * A child that a limit has ended stays unburied until its tree is gone: while
+ * it holds its number and session, they cannot be anybody else's.
+ */
+static void
+reap(struct attempt *attempt)
+{
+	int options = WEXITED | WNOHANG;
+
+	if (attempt->limit.dead)
+		return;
+	if (attempt->limit.stage != LIMIT_AHEAD)
+		options |= WNOWAIT;
+	attempt->info.si_pid = 0;
+	if (waitid(P_PID, (id_t)attempt->limit.child, &attempt->info,
+		options) == 0)
+		attempt->limit.dead =
+		    attempt->info.si_pid == attempt->limit.child;
+	if (attempt->limit.dead)
+		attempt->child->pump->signals.accompanied = false;
+}
+
+void
+child_reap_orphans(pid_t but)
+{
+	siginfo_t info;
+
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ==
+			-1 ||
+		    info.si_pid == 0 || info.si_pid == but)
+			return;
+		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
+	}
+}
+
+/* Whether the child got a signal from where we got it: see kill(2), tty(4). */
+static bool
+reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
+{
+	if (signals_early(&attempt->child->pump->signals, wakeup->signal) ||
+	    wakeup->code != SI_KERNEL)
+		return false;
+	switch (wakeup->signal) {
+	case SIGHUP:
+		if (getsid(0) == attempt->child->self)
+			return false; /* only a session's leader was told */
+		break;
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGWINCH:
+	case SIGCONT:
+		break;
+	default:
+		return false;
+	}
+	return getpgid(attempt->limit.child) == getpgrp();
+}
+
+static void
+forward(const struct attempt *attempt, const struct wakeup *wakeup)
+{
+	union sigval value = { .sival_int = wakeup->value };
+
+	/* The time of a processor that we have used is not the command's. */
+	if (wakeup->sender == attempt->limit.child ||
+	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
+	    reached_both(attempt, wakeup))
+		return;
+	if (wakeup->code == SI_QUEUE)
+		sigqueue(attempt->limit.child, wakeup->signal, value);
+	else
+		kill(attempt->limit.child, wakeup->signal);
+}
+
+static void
+hear(struct attempt *attempt, const struct wakeup *wakeup)
+{
+	if (wakeup->signal == 0)
+		return;
+	if (wakeup->signal == SIGCHLD) {
+		child_reap_orphans(attempt->limit.child);
+		return;
+	}
+	/* Our own: PIPE, when nobody reads what we say. */
+	if (wakeup->sender == attempt->child->self)
+		return;
+	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
+		attempt->interrupted = wakeup->signal;
+	if (!attempt->limit.dead)
+		forward(attempt, wakeup);
+}
+
+/*
+ * Stops with the command, and returns for how long. The command decides whether
+ * it stops, and when, so we wait until it has. If nobody told us to stop, too,
+ * we do so only where a shell waits for it: anywhere else nobody would continue
+ * us, and no limit would act any more. A command that has left our process
+ * group does not stop by what the terminal sends us: then we stop alone. STOP
+ * would stop us in an orphaned process group as well, and TSTP does not.
+ */
+static nanos
+stop_along(struct attempt *attempt, const struct wakeup *wakeup)
+{
+	const struct signals *signals = &attempt->child->pump->signals;
+	pid_t child = attempt->limit.child;
+	int number = wakeup->signal;
+
+	if (number == SIGCONT)
+		attempt->halted = false;
+	if (signals_stops(number)) {
+		attempt->halted = true;
+		if (attempt->limit.dead ||
+		    (wakeup->code == SI_KERNEL && getpgid(child) != getpgrp()))
+			return signals_stop(signals, number);
+	} else if (number != SIGCHLD || attempt->limit.dead) {
+		return 0;
+	}
+	number = job_stopped(child);
+	if (number == 0 || (!attempt->halted && !job_watched()))
+		return 0;
+	attempt->halted = false;
+	return signals_stop(signals, number == SIGSTOP ? SIGTSTP : number);
+}
+
+static bool
+past_deadline(const struct attempt *attempt)
+{
+	return attempt->deadline != NANOS_MAX &&
+	    context_now(CLOCK_BOOTTIME) >= attempt->deadline;
+}
+
+static void
+reach(struct attempt *attempt, enum end limit, nanos now)
+{
+	attempt->reached = limit;
+	attempt->overtaken = attempt->interrupted != 0;
+	limit_reach(&attempt->limit, &attempt->means, now);
+}
+
+/* More than may be held: it is ended before there is more to be lost. */
+static void
+overrun(struct attempt *attempt, nanos now)
+{
+	attempt->overrun = true;
+	/* What it leaves behind would be out of reach otherwise. */
+	tree_adopt();
+	limit_reach(&attempt->limit, &attempt->means, now);
+}
+
+static void
+check_limits(struct attempt *attempt)
+{
+	nanos now = context_now(CLOCK_MONOTONIC);
+
+	if (attempt->limit.stage != LIMIT_AHEAD)
+		limit_press(&attempt->limit, &attempt->means, now,
+		    past_deadline(attempt));
+	else if (plumbing_overrun(&attempt->child->pump->plumbing))
+		overrun(attempt, now);
+	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
+		reach(attempt, END_TIMED_OUT, now);
+	else if (past_deadline(attempt))
+		reach(attempt, END_DEADLINE, now);
+}
+
+static nanos
+nap(const struct attempt *attempt)
+{
+	nanos left = plumbing_nap(&attempt->child->pump->plumbing), now;
+
+	if (attempt->child->muster == NULL)
+		return NANOS_MAX;
+	now = context_now(CLOCK_MONOTONIC);
+	if (attempt->limit.stage != LIMIT_AHEAD)
+		return limit_nap(&attempt->limit, now);
+	if (attempt->timeout != NANOS_MAX)
+		left = number_lesser(left, attempt->timeout - now);
+	if (attempt->deadline == NANOS_MAX)
+		return left;
+	return number_lesser(
+	    left, attempt->deadline - context_now(CLOCK_BOOTTIME));
+}
+
+/* The time for which we were stopped is nobody's fault. */
+static void
+postpone(struct attempt *attempt, nanos stopped)
+{
+	attempt->stopped = number_add(attempt->stopped, stopped);
+	attempt->timeout = number_add(attempt->timeout, stopped);
+	if (attempt->limit.stage == LIMIT_ASKED)
+		attempt->limit.next = number_add(attempt->limit.next, stopped);
+}
+
+/* How an attempt ended that no limit had to end. */
+static void
+judge_end(const struct attempt *attempt, int error, struct outcome *outcome)
+{
+	outcome->code = attempt->info.si_status;
+	if (attempt->info.si_code != CLD_EXITED) {
+		outcome->end = END_SIGNALED;
+	} else if (error != 0) {
+		outcome->end = END_NOT_STARTED;
+		outcome->error = error;
+		outcome->forked = true;
+	} else {
+		outcome->end = END_EXITED;
+	}
+}
+
+/*
+ * Why exec failed, 0 if it did not. It is asked of every attempt that could
+ * have told, or the next one's would be added to it.
+ */
+static int
+exec_error(const struct attempt *attempt)
+{
+	if (attempt->limit.stage == LIMIT_AHEAD &&
+	    attempt->info.si_code == CLD_EXITED &&
+	    attempt->info.si_status != LAUNCH_FAILED)
+		return 0;
+	return launch_error(&attempt->child->launch);
+}
+
+static struct outcome
+outcome_of(const struct attempt *attempt)
+{
+	struct outcome outcome = { .elapsed = context_now(CLOCK_MONOTONIC) -
+		    attempt->began - attempt->stopped };
+	int error = exec_error(attempt);
+
+	if (attempt->limit.stage == LIMIT_AHEAD) {
+		judge_end(attempt, error, &outcome);
+		return outcome;
+	}
+	/* One that was left may die yet: it is signalled up to the end. */
+	if (attempt->limit.dead)
+		waitid(
+		    P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
+	if (attempt->overrun && attempt->limit.dead) {
+		judge_end(attempt, error, &outcome);
+		return outcome;
+	}
+	outcome.end = attempt->reached;
+	if (attempt->limit.stage == LIMIT_LEFT) {
+		outcome.end = END_DEADLINE;
+	} else if (attempt->overtaken) {
+		/* The signal that interrupted us came first and counts. */
+		outcome.end = END_SIGNALED;
+		outcome.code = attempt->interrupted;
+	}
+	return outcome;
+}
+
+/* The time by which what is still in the pipes must be delivered. */
+static nanos
+patience(const struct attempt *attempt, enum streams_rest rest)
+{
+	bool hurried = attempt->limit.stage != LIMIT_AHEAD ||
+	    attempt->interrupted != 0 || past_deadline(attempt);
+
+	return hurried || rest == STREAMS_STRAGGLING
+	    ? context_now(CLOCK_MONOTONIC) + STRAGGLERS
+	    : NANOS_MAX;
+}
+
+/*
+ * Delivers what the command has written, as it would be without us, however
+ * slow the reader; then waits a little for who else holds its pipes. Returns
+ * which watches were seen.
+ */
+static uint64_t
+deliver(struct attempt *attempt)
+{
+	struct pump *pump = attempt->child->pump;
+	nanos until = NANOS_MAX;
+	enum streams_rest rest;
+
+	streams_ended(&pump->plumbing.streams);
+	while ((rest = streams_rest(&pump->plumbing.streams)) != STREAMS_OVER) {
+		struct wakeup wakeup;
+		nanos left = NANOS_MAX;
+
+		if (until == NANOS_MAX)
+			until = patience(attempt, rest);
+		if (until != NANOS_MAX)
+			left = until - context_now(CLOCK_MONOTONIC);
+		else if (attempt->deadline != NANOS_MAX)
+			left = attempt->deadline - context_now(CLOCK_BOOTTIME);
+		if (until != NANOS_MAX && left <= 0)
+			break;
+		wakeup = pump_wait(pump, left);
+		hear(attempt, &wakeup);
+	}
+	return streams_finish(&pump->plumbing.streams);
+}
+
+/* Forks. False, with errno, if there is no process or no pipe to be had. */
+static bool
+begin(struct attempt *attempt, char **env)
+{
+	const struct child *child = attempt->child;
+	struct pump *pump = child->pump;
+
+	attempt->limit.child = -1;
+	if (plumbing_begin(&pump->plumbing)) {
+		signals_note(&pump->signals);
+		attempt->limit.child =
+		    launch_run(&child->launch, &pump->signals, &pump->plumbing,
+			child->policy->command, env);
+	}
+	if (attempt->limit.child == -1) {
+		int error = errno;
+
+		plumbing_forked(&pump->plumbing);
+		streams_finish(&pump->plumbing.streams);
+		errno = error;
+		return false;
+	}
+	plumbing_forked(&pump->plumbing);
+	pump->signals.accompanied = true;
+	attempt->interrupted = signals_handed_on(&pump->signals);
+	return true;
+}
+
+struct outcome
+child_run(struct child *child, char **env, nanos deadline, const char *label)
+{
+	const struct policy *policy = child->policy;
+	struct attempt attempt = { .child = child,
+		.means = { policy->signal, policy->kill_after, child->muster,
+		    &child->pump->lines, "attempt ", label },
+		.began = context_now(CLOCK_MONOTONIC),
+		.timeout = NANOS_MAX,
+		.deadline = deadline };
+	struct outcome outcome;
+
+	if (policy->timeout != 0)
+		attempt.timeout = number_add(attempt.began, policy->timeout);
+	if (child->muster != NULL)
+		tree_note(&child->muster->spared);
+	if (!begin(&attempt, env))
+		return (
+		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
+	while (!limit_over(&attempt.limit)) {
+		struct wakeup wakeup = pump_wait(child->pump, nap(&attempt));
+
+		postpone(&attempt, wakeup.stopped);
+		reap(&attempt);
+		hear(&attempt, &wakeup);
+		postpone(&attempt, stop_along(&attempt, &wakeup));
+		if (!attempt.limit.dead || attempt.limit.stage != LIMIT_AHEAD)
+			check_limits(&attempt);
+	}
+	input_ended(&child->pump->plumbing.input);
+	child->pump->signals.accompanied = false;
+	outcome = outcome_of(&attempt);
+	outcome.seen = deliver(&attempt);
+	outcome.interrupted = attempt.interrupted;
+	outcome.overrun =
+	    attempt.overrun || plumbing_overrun(&child->pump->plumbing);
+	child_reap_orphans(0);
+	return outcome;
+}
+
+void
+child_close(struct child *child)
+{
+	free(child->muster);
+}

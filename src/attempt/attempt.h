@@ -1,0 +1,53 @@
+/*
+ * attempt: one attempt, from fork to outcome. Signals are passed on, limits
+ * reach the whole tree of processes, and no attempt ends while its child
+ * lives.
+ */
+#ifndef ATTEMPT_H
+#define ATTEMPT_H
+
+#include <stdbool.h>
+#include "attempt/spawn.h"
+#include "attempt/termination.h"
+#include "policy/policy.h"
+#include "attempt/event_loop.h"
+
+/* What all attempts share. */
+struct child {
+	const struct policy *policy;
+	struct pump *pump;
+	struct launch launch;
+	pid_t self;
+	bool limited; /* a limit may end an attempt */
+	struct muster *muster; /* where an attempt may have to be ended */
+};
+
+/*
+ * False, with errno, if the kernel refuses. limited: a limit may end an
+ * attempt.
+ */
+bool child_open(struct child *child, const struct policy *policy,
+    struct pump *pump, bool limited);
+
+/*
+ * Runs the command once, with env. It ends by itself, at the policy's
+ * timeout, or at the deadline, an instant on CLOCK_BOOTTIME. A limit sends
+ * the policy's signal and, kill_after later, KILL to all of the attempt's
+ * processes. label names the attempt in messages ("2/4").
+ */
+struct outcome
+child_run(struct child *child, char **env, nanos deadline, const char *label);
+
+/*
+ * Buries whoever has died as a child of ours, but for one process, which
+ * somebody else asks for (0: for none). They may be orphans of attempts: of
+ * process 1, of a retry with a limit, or of one whose caller has asked for them
+ * by PR_SET_CHILD_SUBREAPER in prctl(2), which outlasts an exec. They may be
+ * the caller's: had the command been executed at once they would be its own.
+ */
+void child_reap_orphans(pid_t but);
+
+/* Gives back what child_open took. */
+void child_close(struct child *child);
+
+#endif

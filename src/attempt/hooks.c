@@ -1,0 +1,205 @@
+#include "attempt/hooks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "policy/conditions.h"
+#include "sys/sys.h"
+#include "attempt/spawn.h"
+#include "attempt/termination.h"
+#include "text/number.h"
+
+/* How long --on-give-up may take. */
+#define LONGEST (30 * NANOS_SECOND)
+
+/* How long a hook may go on once it was asked to end. */
+#define GRACE NANOS_SECOND
+
+bool
+hooks_open(struct hook *hook, const struct policy *policy, struct pump *pump)
+{
+	*hook = (struct hook){ .policy = policy, .pump = pump };
+	if (policy->on_retry == NULL && policy->on_give_up == NULL)
+		return true;
+	hook->muster = malloc(sizeof *hook->muster);
+	return hook->muster != NULL;
+}
+
+static void
+warn(const struct hook *hook, const char *what, const char *detail,
+    const char *close)
+{
+	lines_say(&hook->pump->lines, LOUDNESS_PLAIN,
+	    STRINGS(hook->option, " ", what, detail, close));
+}
+
+/*
+ * Nothing of the caller's is read, and nothing gets into what he may be
+ * reading: where standard error is closed, standard output is closed as well.
+ */
+static void
+attach(void)
+{
+	int null;
+
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+		close(STDOUT_FILENO);
+	null = open("/dev/null", O_RDONLY);
+	if (null == STDIN_FILENO)
+		return;
+	if (null == -1 || dup2(null, STDIN_FILENO) == -1)
+		close(STDIN_FILENO);
+	if (null != -1)
+		close(null);
+}
+
+/*
+ * Between fork and exec: calls that are safe in a signal handler only. The line
+ * may begin with a dash, hence "--".
+ */
+static _Noreturn void
+become(
+    const struct signals *signals, pid_t parent, const char *line, char **env)
+{
+	char name[] = "sh", option[] = "-c", end[] = "--";
+	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
+
+	launch_tie(parent, SIGTERM);
+	attach();
+	signals_restore(signals);
+	execve(_PATH_BSHELL, words, env);
+	_exit(LAUNCH_FAILED);
+}
+
+static void
+start(struct hook *hook, const char *option, const char *line, char **env)
+{
+	pid_t parent = getpid(), pid;
+
+	hook->option = option;
+	/* Should it have to be ended, whoever is here now is not its own. */
+	tree_note(&hook->muster->spared);
+	pid = fork();
+	if (pid == 0)
+		become(&hook->pump->signals, parent, line, env);
+	if (pid == -1)
+		warn(hook, "not started (", strerror(errno), ")");
+	else
+		hook->pid = pid;
+}
+
+void
+hooks_retry(struct hook *hook, char **env)
+{
+	if (hook->policy->on_retry != NULL)
+		start(hook, "--on-retry", hook->policy->on_retry, env);
+}
+
+/*
+ * Whether it is dead, and how it died: si_pid is 0 where somebody else has
+ * buried it, because orphans come to us.
+ */
+static bool
+dead(const struct hook *hook, siginfo_t *info, int options)
+{
+	info->si_pid = 0;
+	if (waitid(P_PID, (id_t)hook->pid, info, WEXITED | WNOHANG | options) ==
+	    -1)
+		return true;
+	return info->si_pid == hook->pid;
+}
+
+static void
+judge(const struct hook *hook, const siginfo_t *info)
+{
+	char number[NUMBER_ROOM], name[CODES_SIGNAL_ROOM];
+
+	if (info->si_pid == 0)
+		return;
+	if (info->si_code != CLD_EXITED)
+		warn(hook, "killed by ",
+		    codes_signal_name(name, info->si_status), "");
+	else if (info->si_status != 0)
+		warn(hook, "failed (exit ", number_put(number, info->si_status),
+		    ")");
+}
+
+bool
+hooks_over(struct hook *hook)
+{
+	siginfo_t info;
+
+	if (hook->pid == 0)
+		return true;
+	if (!dead(hook, &info, 0))
+		return false;
+	hook->pid = 0;
+	judge(hook, &info);
+	return true;
+}
+
+int
+hooks_end(struct hook *hook, const char *why)
+{
+	struct limit_means means = { SIGTERM, GRACE, hook->muster,
+		&hook->pump->lines, hook->option, "" };
+	struct limit limit = { .child = hook->pid };
+	siginfo_t info;
+	int heard = 0;
+
+	if (hooks_over(hook))
+		return 0;
+	if (why != NULL)
+		warn(hook, why, "", "");
+	/* What it leaves behind would be out of reach otherwise. */
+	tree_adopt();
+	limit_reach(&limit, &means, context_now(CLOCK_MONOTONIC));
+	while (!limit_over(&limit)) {
+		struct wakeup wakeup = pump_wait(hook->pump,
+		    limit_nap(&limit, context_now(CLOCK_MONOTONIC)));
+
+		if (heard == 0 && signals_end_series(wakeup.signal))
+			heard = wakeup.signal;
+		limit.dead = dead(hook, &info, WNOWAIT);
+		limit_press(&limit, &means, context_now(CLOCK_MONOTONIC), true);
+	}
+	dead(hook, &info, 0);
+	hook->pid = 0;
+	return heard;
+}
+
+int
+hooks_give_up(struct hook *hook, char **env)
+{
+	nanos until = context_now(CLOCK_MONOTONIC) + LONGEST;
+
+	if (hook->policy->on_give_up == NULL)
+		return 0;
+	start(hook, "--on-give-up", hook->policy->on_give_up, env);
+	while (!hooks_over(hook)) {
+		nanos left = until - context_now(CLOCK_MONOTONIC);
+		struct wakeup wakeup;
+
+		if (left <= 0)
+			return hooks_end(hook, "ended after 30s");
+		wakeup = pump_wait(hook->pump, left);
+		until = number_add(until, wakeup.stopped);
+		if (signals_end_series(wakeup.signal)) {
+			hooks_end(hook, NULL);
+			return wakeup.signal;
+		}
+	}
+	return 0;
+}
+
+void
+hooks_close(struct hook *hook)
+{
+	free(hook->muster);
+}

@@ -1,0 +1,327 @@
+#include "attempt/http_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "http/curl.h"
+#include "preset/wrapper.h"
+
+/* capabilities(7); its header is the kernel's and not with every libc. */
+#ifndef CAP_SYS_PTRACE
+#define CAP_SYS_PTRACE 19
+#endif
+
+/* Both as one string, NULL if there is no memory. */
+static char *
+join(const char *first, const char *second)
+{
+	size_t length = strlen(first);
+	char *both = malloc(length + strlen(second) + 1);
+
+	if (both == NULL)
+		return NULL;
+	memcpy(both, first, length);
+	memcpy(both + length, second, strlen(second) + 1);
+	return both;
+}
+
+/* All of it, or false with errno. */
+static bool
+write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t wrote = write(fd, text, length);
+
+		if (wrote == -1 && errno != EINTR)
+			return false;
+		if (wrote > 0) {
+			text += wrote;
+			length -= (size_t)wrote;
+		}
+	}
+	return true;
+}
+
+/*
+ * Makes the file of options that hands the key to curl. Every curl reads one;
+ * a header that stands in a file by itself (-H @FILE) an old one, up to 7.54,
+ * would leave out without a word.
+ */
+static bool
+make_config(struct request *request)
+{
+	static const char start[] = "header = \"Idempotency-Key: ";
+	char *text = malloc(sizeof start + 2 * strlen(request->key) + 2), *at;
+	bool made;
+
+	if (text == NULL)
+		return false;
+	memcpy(text, start, sizeof start - 1);
+	at = text + sizeof start - 1;
+	for (const char *c = request->key; *c != '\0'; c++) {
+		if (*c == '"' || *c == '\\')
+			*at++ = '\\';
+		*at++ = *c;
+	}
+	*at++ = '"';
+	*at++ = '\n';
+	made = handout_make(&request->config) &&
+	    write_all(request->config.fd, text, (size_t)(at - text));
+	free(text);
+	return made;
+}
+
+/* Our words for one operation of curl, at to; returns where they end. */
+static char **
+add_words(char **to, const struct curl *curl, char *config, char *path)
+{
+	static char dump[] = "--dump-header", read[] = "--config";
+
+	if (!curl->dumps && path != NULL) {
+		*to++ = dump;
+		*to++ = path;
+	}
+	if (!curl->keyed && config != NULL) {
+		*to++ = read;
+		*to++ = config;
+	}
+	return to;
+}
+
+static char *
+writable(const char *word)
+{
+	return (char *)(uintptr_t)word;
+}
+
+/*
+ * curl's command line, which is at the word first, with ours in it: before the
+ * options of each operation, so that the user's own come later and win.
+ */
+static bool
+amend(struct request *request, struct policy *policy, size_t first,
+    const char *path)
+{
+	char **from = policy->command, **to;
+	size_t count = 0, at = 1, done = 0;
+
+	while (from[count] != NULL)
+		count++;
+	/* At most one operation a word, each with four words of ours; one
+	 * element before the command belongs to whoever launches it. */
+	request->words = malloc((5 * count + 2) * sizeof *to);
+	if (request->words == NULL)
+		return false;
+	if (request->key != NULL && !make_config(request))
+		return false;
+	to = policy->command = request->words + 1;
+	while (at != 0) {
+		struct curl curl = curl_operation(from + first, at);
+
+		while (done < first + curl.opening)
+			*to++ = from[done++];
+		to = add_words(
+		    to, &curl, writable(request->config.path), writable(path));
+		at = curl.next;
+	}
+	while (done <= count)
+		*to++ = from[done++];
+	return true;
+}
+
+/* The one whose response is the last. */
+static struct curl
+last_operation(char *const *command)
+{
+	struct curl curl = curl_operation(command, 1);
+
+	while (curl.next != 0)
+		curl = curl_operation(command, curl.next);
+	return curl;
+}
+
+/*
+ * Whether what sudo runs can open our file. Another user cannot. The superuser
+ * can what is ours under /proc, if he has the capability for it, which in a
+ * container he may lack; and what is in /tmp not even he, who must not create
+ * there what is somebody else's (proc(5), fs.protected_regular).
+ */
+static bool
+reaches(const struct wrapper *wrapper, const struct status *status)
+{
+	if (wrapper->alien)
+		return false;
+	if (!wrapper->root || geteuid() == 0)
+		return true;
+	return !status->own.temporary &&
+	    prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) == 1;
+}
+
+/* Whether curl sends something twice that it must not, if it is told no key. */
+static void
+guard(const struct request *request, struct policy *policy,
+    const struct curl *curl)
+{
+	const char *method =
+	    policy->method == NULL ? curl->method : policy->method;
+	bool keyed = request->key != NULL && request->by != REQUEST_BY_SUDO;
+
+	if (keyed || curl->keyed ||
+	    (policy->method != NULL && request->key == NULL))
+		return;
+	policy->rules.once = !curl_idempotent(method);
+	policy->rules.several = curl->several;
+}
+
+/* The user's file, in place of ours, as its name is from here. */
+static bool
+use_dump(
+    struct request *request, const struct wrapper *wrapper, const char *dump)
+{
+	char *directory;
+
+	status_close(&request->status);
+	request->status.path = NULL;
+	if (dump == NULL)
+		return true;
+	if (wrapper->directory == NULL || dump[0] == '/')
+		return status_open(&request->status, dump);
+	directory = join(wrapper->directory, "/");
+	if (directory == NULL)
+		return false;
+	request->dump = join(directory, dump);
+	free(directory);
+	return request->dump != NULL &&
+	    status_open(&request->status, request->dump);
+}
+
+static bool
+know_curl(struct request *request, struct policy *policy,
+    const struct wrapper *wrapper, struct lines *lines)
+{
+	char **command = policy->command + wrapper->command;
+	struct curl curl = curl_read(command);
+	struct curl last = last_operation(command);
+	const char *path = request->status.path;
+
+	if (curl.retries)
+		lines_say(lines, LOUDNESS_PLAIN,
+		    STRINGS("curl has a --retry of its own: attempts "
+			    "multiply"));
+	if (request->key != NULL && curl.several)
+		lines_say(lines, LOUDNESS_PLAIN,
+		    STRINGS("curl makes several requests: they share one "
+			    "idempotency key"));
+	request->by = last.dumps ? REQUEST_BY_DUMP : REQUEST_BY_CURL;
+	if (!reaches(wrapper, &request->status) &&
+	    (!last.dumps || request->key != NULL))
+		request->by = REQUEST_BY_SUDO;
+	guard(request, policy, &curl);
+	/* Without its dump nobody knows what curl has sent. */
+	policy->rules.several |=
+	    last.dumps ? last.dump == NULL : request->by == REQUEST_BY_SUDO;
+	if (last.dumps) {
+		if (last.dump == NULL)
+			lines_say(lines, LOUDNESS_VERBOSE,
+			    STRINGS("curl's own --dump-header is no file: HTTP "
+				    "tells nothing"));
+		if (!use_dump(request, wrapper, last.dump))
+			return false;
+		path = NULL;
+	}
+	request->status.dump = true;
+	return request->by == REQUEST_BY_SUDO ||
+	    amend(request, policy, wrapper->command, path);
+}
+
+static bool
+open_status(struct request *request, struct policy *policy, struct lines *lines)
+{
+	struct wrapper wrapper;
+
+	if (policy->http_status != NULL)
+		return status_open(&request->status, policy->http_status);
+	if (!policy->http)
+		return true;
+	if (!status_make(&request->status))
+		return false;
+	wrapper = wrapper_look(policy->command);
+	return !curl_named(policy->command[wrapper.command]) ||
+	    know_curl(request, policy, &wrapper, lines);
+}
+
+/* The variables for the attempts. False without memory. */
+static bool
+fill_variables(struct request *request)
+{
+	char **variable = request->variables;
+
+	if (request->status.path != NULL) {
+		*variable = join("RETRY_HTTP_STATUS=", request->status.path);
+		if (*variable++ == NULL)
+			return false;
+	}
+	if (request->key != NULL) {
+		*variable = join("RETRY_IDEMPOTENCY_KEY=", request->key);
+		if (*variable++ == NULL)
+			return false;
+	}
+	*variable = NULL;
+	return true;
+}
+
+void
+request_start(struct request *request)
+{
+	request->words = NULL;
+	request->dump = NULL;
+	request->status.path = NULL;
+	request->config.path = NULL;
+	request->by = REQUEST_BY_OTHERS;
+	request->missed = false;
+}
+
+bool
+request_open(
+    struct request *request, struct policy *policy, struct lines *lines)
+{
+	policy->typed = policy->command;
+	request->key = policy->key;
+	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
+		request->key = context_uuid(request->uuid);
+	return open_status(request, policy, lines) && fill_variables(request);
+}
+
+void
+request_miss(struct request *request, const struct policy *policy,
+    const struct outcome *outcome, struct lines *lines)
+{
+	static const char *const help[] = {
+		[REQUEST_BY_OTHERS] =
+		    "have the command write it to $RETRY_HTTP_STATUS, or "
+		    "make curl the command",
+		[REQUEST_BY_CURL] = "curl wrote none to $RETRY_HTTP_STATUS",
+		[REQUEST_BY_DUMP] =
+		    "none where curl's own -D goes, use -i instead, "
+		    "or -D \"$RETRY_HTTP_STATUS\" in sh -c",
+		[REQUEST_BY_SUDO] =
+		    "curl under sudo cannot write to $RETRY_HTTP_STATUS, "
+		    "put sudo in front of retry",
+	};
+
+	if (!policy->http || request->missed || outcome->http.known ||
+	    outcome->end != END_EXITED || outcome->code != 0)
+		return;
+	request->missed = true;
+	lines_say(lines, LOUDNESS_PLAIN,
+	    STRINGS("no HTTP status found: ", help[request->by]));
+}
+
+void
+request_close(const struct request *request)
+{
+	status_close(&request->status);
+	handout_close(&request->config);
+}

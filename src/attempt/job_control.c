@@ -1,0 +1,45 @@
+#include "attempt/job_control.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int
+job_stopped(pid_t child)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
+		-1 ||
+	    info.si_pid != child)
+		return 0;
+	return info.si_status;
+}
+
+/* Whether the terminal is our process group's. */
+static bool
+in_foreground(void)
+{
+	pid_t foreground;
+	int fd = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd == -1)
+		return false;
+	foreground = tcgetpgrp(fd);
+	close(fd);
+	return foreground == getpgrp();
+}
+
+/*
+ * Who does job control has put us into a process group that is not its own, in
+ * its session: see "orphaned process group" in POSIX. A script, make or timeout
+ * waits for us from within our group, and would not look after one who stops.
+ */
+bool
+job_watched(void)
+{
+	pid_t parent = getppid();
+
+	return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0) &&
+	    in_foreground();
+}

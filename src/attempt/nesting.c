@@ -1,0 +1,363 @@
+#include "attempt/nesting.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "text/number.h"
+#include "sys/procfs.h"
+
+#define UUID_LENGTH (CONTEXT_UUID - 1)
+
+/* What we tell each attempt, and so never pass through. */
+enum name {
+	NAME_ATTEMPT,
+	NAME_MOST,
+	NAME_DEPTH,
+	NAME_DEADLINE,
+	NAME_LAST,
+	NAME_PARENT,
+	NAME_ID,
+	NAME_ANCESTOR,
+	NAME_ADMITTED,
+	NAMES,
+};
+
+static const char *const names[NAMES] = {
+	[NAME_ATTEMPT] = "RETRY_ATTEMPT=",
+	[NAME_MOST] = "RETRY_MAX_ATTEMPTS=",
+	[NAME_DEPTH] = "RETRY_DEPTH=",
+	[NAME_DEADLINE] = "RETRY_DEADLINE=",
+	[NAME_LAST] = "RETRY_LAST_STATUS=",
+	[NAME_PARENT] = "RETRY_PARENT=",
+	[NAME_ID] = "RETRY_ID=",
+	[NAME_ANCESTOR] = "RETRY_ANCESTOR_RETRY=",
+	[NAME_ADMITTED] = "RETRY_ADMITTED=",
+};
+
+static const char *const told_names[POLICY_TOLD] = {
+	[TOLD_BUDGET] = "RETRY_BUDGET=",
+	[TOLD_RATIO] = "RETRY_BUDGET_RATIO=",
+	[TOLD_MIN] = "RETRY_BUDGET_MIN=",
+	[TOLD_WINDOW] = "RETRY_BUDGET_WINDOW=",
+	[TOLD_DIR] = "RETRY_BUDGET_DIR=",
+	[TOLD_NESTED] = "RETRY_NESTED=",
+};
+
+_Static_assert(NAMES + POLICY_TOLD == NESTING_OURS, "room for each of them");
+
+/* Puts text at the place at, with a NUL, and returns where that stands. */
+static char *
+append(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length + 1);
+	return at + length;
+}
+
+/* Writes "NAME=value". */
+static char *
+assign(char room[NESTING_ROOM], enum name name, int64_t value)
+{
+	number_put(append(room, names[name]), value);
+	return room;
+}
+
+/*
+ * Whether the process that "pid.instant" means is there: the instant is one at
+ * which it lived, so that a process that began later only has its number. /proc
+ * rounds beginnings down to a tick, and so does this. An instant that is still
+ * to come, or a process with another clock, is of another time namespace. A
+ * zombie tells nobody anything anymore.
+ */
+static bool
+is_alive(const char *identity)
+{
+	size_t length = strcspn(identity, ".");
+	const char *since = identity + length + 1;
+	struct proc proc;
+	int64_t number, instant;
+	pid_t pid;
+
+	if (identity[length] != '.' ||
+	    !number_whole(identity, length, &number) ||
+	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
+	    number > INT_MAX || instant > context_now(CLOCK_BOOTTIME))
+		return false;
+	pid = proc_number((pid_t)number);
+	return pid > 0 && proc_look(&proc, pid) == PROC_SEEN && !proc.dead &&
+	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK)) &&
+	    proc_same_clock(pid);
+}
+
+/*
+ * Our own "pid.instant", without asking /proc when we began: that costs more
+ * than all else on the way to the command.
+ */
+static void
+put_identity(char *at)
+{
+	char digits[NUMBER_ROOM];
+
+	at = append(append(at, number_put(digits, getpid())), ".");
+	number_put(at, context_now(CLOCK_BOOTTIME));
+}
+
+/* Writes what an instant on CLOCK_BOOTTIME means only together with. */
+static char *
+put_clock(char *at)
+{
+	char digits[NUMBER_ROOM];
+
+	if (!context_boot(at))
+		return NULL;
+	number_put(digits, (int64_t)context_space());
+	return append(append(append(at + strlen(at), ":"), digits), ":");
+}
+
+/* One of another boot or time namespace says nothing here. */
+static nanos
+read_deadline(const char *told)
+{
+	char here[NESTING_ROOM], *end;
+	size_t length;
+	nanos deadline;
+
+	if (told == NULL || (end = put_clock(here)) == NULL)
+		return NANOS_MAX;
+	length = (size_t)(end - here);
+	if (strncmp(told, here, length) != 0 ||
+	    !number_whole(told + length, strlen(told + length), &deadline))
+		return NANOS_MAX;
+	return deadline;
+}
+
+static int64_t
+read_depth(const char *told)
+{
+	int64_t depth;
+
+	if (told == NULL || !number_whole(told, strlen(told), &depth))
+		return 0;
+	return depth;
+}
+
+/* Only what can be an identity goes on: others write it into their logs. */
+static const char *
+read_id(const char *told)
+{
+	if (told == NULL || strlen(told) != UUID_LENGTH)
+		return NULL;
+	for (size_t i = 0; i < UUID_LENGTH; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (strchr(dash ? "-" : "0123456789abcdefABCDEF", told[i]) ==
+		    NULL)
+			return NULL;
+	}
+	return told;
+}
+
+struct outer
+nesting_outer(void)
+{
+	struct outer outer = { .deadline = NANOS_MAX };
+	const char *parent = getenv("RETRY_PARENT"), *ancestor;
+
+	if (parent == NULL || !is_alive(parent))
+		return outer;
+	ancestor = getenv("RETRY_ANCESTOR_RETRY");
+	outer.alive = true;
+	outer.deadline = read_deadline(getenv("RETRY_DEADLINE"));
+	outer.depth = read_depth(getenv("RETRY_DEPTH"));
+	outer.retrying = ancestor != NULL && strcmp(ancestor, "1") == 0;
+	outer.id = read_id(getenv("RETRY_ID"));
+	outer.admitted = getenv("RETRY_ADMITTED");
+	return outer;
+}
+
+void
+nesting_settle(struct policy *policy, const struct outer *outer)
+{
+	if (outer->alive &&
+	    (policy->nested == NESTED_ONCE ||
+		(policy->nested == NESTED_ADD && outer->retrying)))
+		policy->attempts = 1;
+}
+
+/* Of the environment of an attempt, the closing NULL included. */
+static size_t
+count_elements(void)
+{
+	size_t count = 0;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	return count + NESTING_HANDED + NESTING_OURS + 1;
+}
+
+/* The key of the breaker that lets our attempts through, or NULL. */
+static const char *
+admitted_by(const struct policy *policy, const struct outer *outer)
+{
+	return policy->share.breaker.failures > 0 ? policy->share.key
+						  : outer->admitted;
+}
+
+size_t
+nesting_size(const struct policy *policy, const struct outer *outer)
+{
+	const char *directory = policy->told[TOLD_DIR];
+	const char *admitted = admitted_by(policy, outer);
+	size_t size = count_elements() * sizeof(char *);
+
+	if (admitted != NULL)
+		size += strlen(names[NAME_ADMITTED]) + strlen(admitted) + 1;
+	for (int i = 0; i < POLICY_TOLD; i++)
+		if (policy->told[i] != NULL)
+			size +=
+			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
+	/* For put_place. */
+	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
+							: size;
+}
+
+/* Whether variable has the name that another, or "NAME=", begins with. */
+static bool
+has_name(const char *variable, const char *other)
+{
+	return strncmp(variable, other, strcspn(other, "=") + 1) == 0;
+}
+
+/* Whether a variable of our own environment reaches the attempts. */
+static bool
+passes(const char *variable, char *const *handed, const struct policy *policy)
+{
+	for (; *handed != NULL; handed++)
+		if (has_name(variable, *handed))
+			return false;
+	if (strncmp(variable, "RETRY_", 6) != 0)
+		return true;
+	for (int i = 0; i < NAMES; i++)
+		if (has_name(variable, names[i]))
+			return false;
+	for (int i = 0; i < POLICY_TOLD; i++)
+		if (policy->told[i] != NULL &&
+		    has_name(variable, told_names[i]))
+			return false;
+	return true;
+}
+
+/* The command may go elsewhere: what is relative is meant from here. */
+static char *
+put_place(char *at, const char *path)
+{
+	if (path[0] == '/' || path[0] == '\0' || getcwd(at, PATH_MAX) == NULL)
+		return at;
+	return append(at + strlen(at), "/");
+}
+
+/*
+ * Hands on what the command line told, and the breaker's admission, in text
+ * that begins at at.
+ */
+static void
+hand_on(struct nesting *nesting, const struct policy *policy,
+    const struct outer *outer, char *at)
+{
+	const char *admitted = admitted_by(policy, outer);
+
+	if (admitted != NULL) {
+		*nesting->ours++ = at;
+		at = append(append(at, names[NAME_ADMITTED]), admitted) + 1;
+	}
+	for (int i = 0; i < POLICY_TOLD; i++) {
+		if (policy->told[i] == NULL)
+			continue;
+		*nesting->ours++ = at;
+		at = append(at, told_names[i]);
+		if (i == TOLD_DIR)
+			at = put_place(at, policy->told[i]);
+		at = append(at, policy->told[i]) + 1;
+	}
+}
+
+/* Who we are to a retry within the command: the same for all attempts. */
+static void
+introduce(struct nesting *nesting, const struct outer *outer)
+{
+	char uuid[CONTEXT_UUID];
+	const char *id = outer->id != NULL ? outer->id : context_uuid(uuid);
+
+	*nesting->ours++ =
+	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
+	append(append(nesting->id, names[NAME_ID]), id);
+	*nesting->ours++ = nesting->id;
+	put_identity(append(nesting->parent, names[NAME_PARENT]));
+	*nesting->ours++ = nesting->parent;
+}
+
+void
+nesting_open(struct nesting *nesting, void *room, char *const *handed,
+    const struct policy *policy, const struct outer *outer)
+{
+	nesting->env = nesting->ours = room;
+	nesting->retrying = outer->retrying;
+	nesting->deadline[0] = '\0';
+	for (char **from = environ; from != NULL && *from != NULL; from++)
+		if (passes(*from, handed, policy))
+			*nesting->ours++ = *from;
+	while (*handed != NULL)
+		*nesting->ours++ = *handed++;
+	introduce(nesting, outer);
+	hand_on(
+	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
+	/* There is a hook that runs although no attempt did. */
+	*nesting->ours = NULL;
+}
+
+/* The deadline does not change: what is written once is told to all. */
+static bool
+tell_deadline(struct nesting *nesting, nanos deadline)
+{
+	char *at;
+
+	if (deadline == NANOS_MAX)
+		return false;
+	if (nesting->deadline[0] != '\0')
+		return true;
+	at = put_clock(append(nesting->deadline, names[NAME_DEADLINE]));
+	if (at != NULL)
+		number_put(at, deadline);
+	else
+		nesting->deadline[0] = '\0';
+	return at != NULL;
+}
+
+void
+nesting_tell(struct nesting *nesting, const struct policy *policy,
+    const struct history *history, bool over)
+{
+	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
+	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
+	char **slot = nesting->ours;
+
+	*slot++ = assign(nesting->attempt, NAME_ATTEMPT, history->made);
+	*slot++ = policy->attempts == POLICY_UNLIMITED
+	    ? unlimited
+	    : assign(nesting->most, NAME_MOST, policy->attempts);
+	if (tell_deadline(nesting, history->deadline))
+		*slot++ = nesting->deadline;
+	if (history->made > 1 || over)
+		*slot++ = assign(nesting->last, NAME_LAST, history->status);
+	if (nesting->retrying || history->made > 1)
+		*slot++ = ancestor;
+	*slot = NULL;
+}
+
+const char *
+nesting_id(const struct nesting *nesting)
+{
+	return nesting->id + strlen(names[NAME_ID]);
+}

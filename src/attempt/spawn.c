@@ -1,0 +1,146 @@
+#include "attempt/spawn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <paths.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "sys/sys.h"
+
+/* What getppid(2) says of a parent in a PID namespace above the child's. */
+#define OTHER_NAMESPACE 0
+
+bool
+launch_open(struct launch *launch, int farewell)
+{
+	launch->farewell = farewell;
+	launch->errors =
+	    context_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return launch->errors != -1;
+}
+
+/* Returns only if path cannot be executed, with errno. */
+static void
+execute(const char *path, char **command, char **env)
+{
+	execve(path, command, env);
+	if (errno != ENOEXEC)
+		return;
+	/* A script without #!: the word before it becomes sh's own name. */
+	command[0] = (char *)(uintptr_t)path;
+	command[-1] = (char *)(uintptr_t)_PATH_BSHELL;
+	execve(_PATH_BSHELL, command - 1, env);
+}
+
+/* Whether the search goes on after this failure to execute a file. */
+static bool
+look_further(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES ||
+	    error == ESTALE || error == ENODEV || error == ETIMEDOUT;
+}
+
+/*
+ * As execvp(3) of glibc: EACCES is remembered while the search goes on. Our
+ * own, because musl's has no fallback to sh, and neither takes env.
+ */
+static void
+search(char **command, char **env)
+{
+	const char *search_path = getenv("PATH"), *name = command[0];
+	size_t length = strlen(name);
+	char path[PATH_MAX + NAME_MAX + 2];
+	bool denied = false;
+
+	if (search_path == NULL)
+		search_path = "/bin:/usr/bin";
+	for (const char *at = search_path, *end;; at = end + 1) {
+		size_t directory;
+
+		end = strchr(at, ':');
+		if (end == NULL)
+			end = at + strlen(at);
+		directory = (size_t)(end - at);
+		if (directory < PATH_MAX) {
+			memcpy(path, at, directory);
+			path[directory] = '/';
+			memcpy(path + directory + (directory > 0), name,
+			    length + 1);
+			execute(path, command, env);
+			if (!look_further(errno))
+				return;
+			denied = denied || errno == EACCES;
+		}
+		if (*end == '\0')
+			break;
+	}
+	errno = denied ? EACCES : ENOENT;
+}
+
+static void
+find_and_execute(char **command, char **env)
+{
+	if (strchr(command[0], '/') != NULL)
+		execute(command[0], command, env);
+	else if (command[0][0] == '\0')
+		errno = ENOENT;
+	else if (strlen(command[0]) > NAME_MAX)
+		errno = ENAMETOOLONG;
+	else
+		search(command, env);
+}
+
+void
+launch_tie(pid_t parent, int farewell)
+{
+	/* Should retry be killed, nobody would be left to end its child. A
+	 * retry that is dead already sends nothing, so look. */
+	prctl(PR_SET_PDEATHSIG, farewell);
+	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
+		_exit(LAUNCH_FAILED);
+}
+
+/* Between fork and exec: calls that are safe in a signal handler only. */
+static _Noreturn void
+become(const struct launch *launch, const struct signals *signals,
+    const struct plumbing *plumbing, pid_t parent, char **command, char **env)
+{
+	uint64_t error;
+
+	launch_tie(parent, launch->farewell);
+	/* With other streams than its own it must not run. */
+	if (plumbing_attach(plumbing)) {
+		signals_restore(signals);
+		signals_hand_on(signals);
+		find_and_execute(command, env);
+	}
+	error = (uint64_t)errno;
+	/* Should even that fail, it looks like a command that exited so. */
+	if (write(launch->errors, &error, sizeof error) == -1)
+		error = 0;
+	_exit(LAUNCH_FAILED);
+}
+
+pid_t
+launch_run(const struct launch *launch, const struct signals *signals,
+    const struct plumbing *plumbing, char **command, char **env)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0)
+		become(launch, signals, plumbing, parent, command, env);
+	return child;
+}
+
+int
+launch_error(const struct launch *launch)
+{
+	uint64_t error;
+
+	if (read(launch->errors, &error, sizeof error) != sizeof error)
+		return 0;
+	return (int)error;
+}

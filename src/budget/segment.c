@@ -1,0 +1,302 @@
+#include "budget/segment.h"
+
+#include <assert.h>
+#include <string.h>
+#include "text/number.h"
+
+/* How a segment begins. */
+#define MAGIC "retry-v2"
+
+#define SLICE_LEAST (SEGMENT_WINDOW_LEAST / RING_SLICES)
+#define SLICE_MOST (SEGMENT_WINDOW_MOST / RING_SLICES)
+
+/* Read one after the other, two clocks are this close; a shift is more. */
+#define CLOCKS_APART (10 * NANOS_MS)
+
+/* How far a clock may be behind the one that made a segment, beside slices. */
+#define CLOCK_BEHIND NANOS_MINUTE
+#define SLICES_BEHIND 2
+
+/*
+ * Given up this long before its epochs end, five hours of the shortest slices:
+ * who has it open finds it gone, and does not come to the last one.
+ */
+#define EPOCHS_LEFT (INT64_C(1) << 20)
+
+/* "~" and 64 bits in hexadecimal. */
+#define HASH_LENGTH 17
+
+static const char digits[] = "0123456789ABCDEF";
+
+/* What a library does in their place locks within one process only. */
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+#define LOCK_FREE 1
+#else
+#define LOCK_FREE 0
+#endif
+static_assert(LOCK_FREE, "words of 64 bits have to be changed at once");
+
+/* Programs of 32 and of 64 bits share segments. */
+static_assert(sizeof(struct origin) == 64, "origin");
+static_assert(offsetof(struct header, origin) == 24, "header.origin");
+static_assert(sizeof(struct header) == 1120, "header");
+static_assert(offsetof(struct segment, limits) == 1120, "limits");
+static_assert(offsetof(struct segment, gate) == 1128, "gate");
+static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
+static_assert(offsetof(struct segment, probes) == 1208, "probes");
+static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
+static_assert(offsetof(struct segment, ring) == 1256, "ring");
+static_assert(
+    sizeof(struct segment) == 1256 + 8 * RING_WORDS, "no holes in a segment");
+
+/* FNV-1a. */
+static uint64_t
+hash(const char *text)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text != '\0'; text++)
+		value =
+		    (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return value;
+}
+
+/* The same in every locale. */
+static bool
+stands_for_itself(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+/* Returns where it ends, or NULL if there is no room for all of it. */
+static char *
+put_byte(char *at, const char *limit, char byte)
+{
+	if (limit - at < (stands_for_itself(byte) ? 1 : 3))
+		return NULL;
+	if (stands_for_itself(byte)) {
+		*at++ = byte;
+		return at;
+	}
+	*at++ = '%';
+	*at++ = digits[(unsigned char)byte >> 4];
+	*at++ = digits[(unsigned char)byte & 15];
+	return at;
+}
+
+static void
+put_hash(char *at, const char *key)
+{
+	uint64_t value = hash(key);
+
+	*at++ = '~';
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*at++ = digits[value >> shift & 15];
+	*at = '\0';
+}
+
+char *
+segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
+{
+	const char *const limit = &room[SEGMENT_NAME - 1];
+	char *at = room + strlen(SEGMENT_PREFIX), *cut;
+
+	memcpy(room, SEGMENT_PREFIX, strlen(SEGMENT_PREFIX));
+	if (uid >= 0) {
+		number_put(at, uid);
+		at += strlen(at);
+		*at++ = '.';
+	}
+	cut = at;
+	for (const char *byte = key; *byte != '\0'; byte++) {
+		at = put_byte(at, limit, *byte);
+		if (at == NULL) {
+			put_hash(cut, key);
+			return room;
+		}
+		if (limit - at >= HASH_LENGTH)
+			cut = at;
+	}
+	*at = '\0';
+	return room;
+}
+
+/* Rounded up, so that the slices are never less than the window. */
+static nanos
+slice_of(nanos window)
+{
+	return (window + RING_SLICES - 1) / RING_SLICES;
+}
+
+static uint64_t
+pack(const struct ring_limits *limits)
+{
+	return (uint64_t)limits->ratio << 32 | (uint64_t)limits->min;
+}
+
+static struct ring_limits
+unpack(uint64_t word)
+{
+	struct ring_limits limits = { .ratio = (int64_t)(word >> 32),
+		.min = (int64_t)(word & UINT32_MAX) };
+
+	if (limits.ratio > SEGMENT_RATIO_MOST || limits.min > SEGMENT_MIN_MOST)
+		limits = SEGMENT_NO_LIMITS;
+	return limits;
+}
+
+void
+segment_make(struct segment *segment, const char *key,
+    const struct terms *terms, const struct origin *origin)
+{
+	struct header *header = &segment->header;
+	size_t length = strnlen(key, SEGMENT_KEY);
+	struct ring_limits limits = {
+		.ratio = terms->ratio == -1 ? SEGMENT_RATIO : terms->ratio,
+		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
+	};
+
+	/* All of it is written to a file, and zero words are good words. */
+	memset(segment, 0, sizeof *segment);
+	memcpy(header->magic, MAGIC, sizeof header->magic);
+	header->size = sizeof *segment;
+	header->words = RING_WORDS;
+	header->slice =
+	    slice_of(terms->window == -1 ? SEGMENT_WINDOW : terms->window);
+	header->origin = *origin;
+	header->length = (uint32_t)length;
+	memcpy(header->key, key, length);
+	atomic_init(&segment->limits, pack(&limits));
+}
+
+/* Whether it is a header as segment_make writes it. */
+static bool
+is_whole(const struct header *header)
+{
+	return memcmp(header->magic, MAGIC, sizeof header->magic) == 0 &&
+	    header->size == sizeof(struct segment) &&
+	    header->words == RING_WORDS && header->slice >= SLICE_LEAST &&
+	    header->slice <= SLICE_MOST && header->origin.base >= 0 &&
+	    header->origin.wall >= 0 && header->length > 0 &&
+	    header->length == strnlen(header->key, SEGMENT_KEY);
+}
+
+static bool
+is_of(const struct header *header, const char *key)
+{
+	size_t length = strlen(key);
+
+	return length == header->length &&
+	    memcmp(header->key, key, length) == 0;
+}
+
+bool
+segment_shares_clock(const struct header *header, const struct origin *here)
+{
+	const struct origin *origin = &header->origin;
+	nanos ours, walls;
+
+	if (origin->base < 0 || origin->wall < 0)
+		return false;
+	ours = here->base - origin->base;
+	walls = here->wall - origin->wall;
+	/* Now no difference overflows. */
+	if ((ours < 0) != (walls < 0))
+		return false;
+	return ours - walls <= CLOCKS_APART && walls - ours <= CLOCKS_APART;
+}
+
+enum segment_state
+segment_check(
+    const struct header *header, const char *key, const struct origin *here)
+{
+	const struct origin *origin = &header->origin;
+	bool shared;
+
+	if (!is_whole(header) || (key != NULL && !is_of(header, key)))
+		return SEGMENT_STRANGE;
+	if (here->boot[0] != '\0' &&
+	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
+		return SEGMENT_STALE;
+	shared = segment_shares_clock(header, here);
+	if (!shared && origin->space != 0 && here->space != 0) {
+		if (origin->space != here->space)
+			return SEGMENT_FOREIGN;
+		shared = true; /* somebody has set the other clock */
+	}
+	/*
+	 * Made in the future: the namespace is gone and its number was given
+	 * to another, or else it may be alive and not to be told from ours.
+	 */
+	if (origin->base - here->base >
+	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
+		return shared ? SEGMENT_STALE : SEGMENT_FOREIGN;
+	if (segment_epoch(header, here->base) >= RING_EPOCHS - EPOCHS_LEFT)
+		return SEGMENT_STALE;
+	return SEGMENT_GOOD;
+}
+
+nanos
+segment_age(const struct header *header, nanos now)
+{
+	return now > header->origin.base ? now - header->origin.base : 0;
+}
+
+int64_t
+segment_epoch(const struct header *header, nanos now)
+{
+	return number_lesser(
+	    segment_age(header, now) / header->slice, RING_EPOCHS - 1);
+}
+
+/* What holds when one has said this where there was that; -1 is nothing. */
+static int64_t
+stricter(int64_t said, int64_t there)
+{
+	return said != -1 && said < there ? said : there;
+}
+
+static bool
+is_other(int64_t said, int64_t there)
+{
+	return said != -1 && said != there;
+}
+
+nanos
+segment_window(const struct header *header)
+{
+	nanos all = number_multiply(header->slice, RING_SLICES);
+
+	/* Rounding up made it longer by less than 60 ns. */
+	return all - all % 1000;
+}
+
+struct ring_limits
+segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
+{
+	uint64_t word = atomic_load(&segment->limits), agreed;
+	struct ring_limits there, limits;
+
+	*differs = false;
+	do {
+		there = unpack(word);
+		if (there.ratio < 0)
+			return there;
+		limits.ratio = stricter(terms->ratio, there.ratio);
+		limits.min = stricter(terms->min, there.min);
+		agreed = pack(&limits);
+	} while (agreed != word &&
+	    !atomic_compare_exchange_weak(&segment->limits, &word, agreed));
+	*differs = is_other(terms->ratio, there.ratio) ||
+	    is_other(terms->min, there.min) ||
+	    (terms->window != -1 &&
+		slice_of(terms->window) != segment->header.slice);
+	return limits;
+}
+
+struct ring_limits
+segment_limits(const struct segment *segment)
+{
+	return unpack(atomic_load(&segment->limits));
+}

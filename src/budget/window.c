@@ -1,0 +1,346 @@
+#include "budget/window.h"
+
+#include "text/number.h"
+
+/* The parts of a word. */
+#define RETRY UINT64_C(1)
+#define SUCCESS (UINT64_C(1) << 16)
+#define COUNT_MOST 0xffff
+#define SEALED (UINT64_C(1) << 32)
+#define EPOCH (UINT64_C(1) << 33)
+
+static int64_t
+retries_of(uint64_t word)
+{
+	return (int64_t)(word / RETRY % (COUNT_MOST + 1));
+}
+
+static int64_t
+successes_of(uint64_t word)
+{
+	return (int64_t)(word / SUCCESS % (COUNT_MOST + 1));
+}
+
+static int64_t
+epoch_of(uint64_t word)
+{
+	return (int64_t)(word / EPOCH);
+}
+
+static bool
+sealed(uint64_t word)
+{
+	return (word & SEALED) != 0;
+}
+
+/* What a word is to the epoch that is looked for in its place. */
+enum age {
+	AGE_SAME,
+	AGE_OLDER, /* or never used: nothing happened in that epoch so far */
+	AGE_NEWER,
+	AGE_STRANGE, /* of an epoch that has another place */
+};
+
+static enum age
+age_of(uint64_t word, int64_t epoch)
+{
+	int64_t its = epoch_of(word);
+
+	if (its == epoch)
+		return AGE_SAME;
+	if (word != 0 && its % RING_WORDS != epoch % RING_WORDS)
+		return AGE_STRANGE;
+	return its < epoch ? AGE_OLDER : AGE_NEWER;
+}
+
+/* The word of an epoch, where its place has a word of that age or older. */
+static uint64_t
+word_at(int64_t epoch, uint64_t word)
+{
+	return epoch_of(word) == epoch ? word : (uint64_t)epoch * EPOCH;
+}
+
+static size_t
+place(int64_t epoch)
+{
+	return (uint32_t)epoch % RING_WORDS;
+}
+
+/* The oldest slice in which a retry counts at an epoch. */
+static int64_t
+oldest(int64_t epoch)
+{
+	return epoch < RING_SLICES ? 0 : epoch - RING_SLICES;
+}
+
+/*
+ * Counts a slice. The window that ends now began within the oldest slice: all
+ * its retries may lie in the window, and all its successes before it.
+ */
+static void
+add(struct ring_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
+{
+	sums->retries += retries_of(word);
+	if (slice > epoch - RING_SLICES)
+		sums->successes += successes_of(word);
+}
+
+/* Whether one more retry may be counted in word; sums include it. */
+static bool
+affordable(const struct ring_limits *limits, const struct ring_sums *sums,
+    uint64_t word)
+{
+	return retries_of(word) < COUNT_MOST &&
+	    sums->retries < ring_limit(limits, sums->successes);
+}
+
+int64_t
+ring_limit(const struct ring_limits *limits, int64_t successes)
+{
+	/* The whole product may be too large where the result is not. */
+	int64_t most =
+	    number_multiply(successes / RING_RATIO_ONE, limits->ratio);
+	int64_t part =
+	    number_multiply(successes % RING_RATIO_ONE, limits->ratio);
+	int64_t paid = number_add(most, part / RING_RATIO_ONE);
+
+	return paid > limits->min ? paid : limits->min;
+}
+
+/* The last epoch that a clock may be at when ours is at this one. */
+static int64_t
+latest(int64_t epoch)
+{
+	int64_t last = epoch + RING_WORDS;
+
+	return last < RING_EPOCHS ? last : RING_EPOCHS - 1;
+}
+
+/* Starts over: this epoch is the present. */
+static void
+begin(struct withdrawal *w, int64_t epoch)
+{
+	if (epoch > w->latest) {
+		w->answer = RING_SPOILT;
+		return;
+	}
+	w->epoch = epoch;
+	w->slice = oldest(epoch);
+	w->sums = (struct ring_sums){ 0, 0 };
+	w->read = false;
+}
+
+struct withdrawal
+ring_ask(int64_t epoch)
+{
+	struct withdrawal w = { .latest = latest(epoch) };
+
+	begin(&w, epoch);
+	return w;
+}
+
+/* Whether what was read is the last word on a slice that is over. */
+static inline bool
+settled(const struct withdrawal *w)
+{
+	return w->slice < w->epoch &&
+	    w->word / SEALED == (uint64_t)w->slice * 2 + 1;
+}
+
+/* Counts a slice, and goes on to the next. */
+static inline void
+pass(struct withdrawal *w)
+{
+	add(&w->sums, w->epoch, w->slice, w->word);
+	w->slice++;
+	w->read = false;
+}
+
+/*
+ * What follows from the word that was read: an answer, a fresh start, or that
+ * it has to be changed. A present slice that is sealed is none any more.
+ */
+static void
+judge(const struct ring_limits *limits, struct withdrawal *w)
+{
+	enum age age = age_of(w->word, w->slice);
+	uint64_t word = word_at(w->slice, w->word);
+	struct ring_sums sums = w->sums;
+
+	if (age == AGE_STRANGE) {
+		w->answer = RING_SPOILT;
+	} else if (age == AGE_NEWER) {
+		begin(w, epoch_of(w->word));
+	} else if (w->slice < w->epoch) {
+		return;
+	} else if (sealed(word)) {
+		begin(w, w->epoch + 1);
+	} else {
+		add(&sums, w->epoch, w->slice, word);
+		if (affordable(limits, &sums, word))
+			return;
+		w->sums = sums;
+		w->answer = RING_DENIED;
+	}
+}
+
+/*
+ * Makes of the word what it has to become: one more retry, or a seal on what is
+ * over. False where it was another word meanwhile, which is read now.
+ */
+static bool
+swap(_Atomic uint64_t *at, struct withdrawal *w)
+{
+	uint64_t next = word_at(w->slice, w->word);
+
+	next = w->slice == w->epoch ? next + RETRY : next | SEALED;
+	if (!atomic_compare_exchange_strong(at, &w->word, next))
+		return false;
+	w->word = next;
+	return true;
+}
+
+static inline void
+step(struct ring *ring, const struct ring_limits *limits, struct withdrawal *w)
+{
+	_Atomic uint64_t *at = &ring->words[place(w->slice)];
+
+	if (!w->read) {
+		w->word = atomic_load(at);
+		w->read = true;
+	} else if (swap(at, w) && w->slice == w->epoch) {
+		add(&w->sums, w->epoch, w->slice, w->word);
+		w->answer = RING_GRANTED;
+		return;
+	}
+	if (settled(w))
+		pass(w);
+	else
+		judge(limits, w);
+}
+
+void
+ring_step(struct ring *ring, const struct ring_limits *limits,
+    struct withdrawal *withdrawal)
+{
+	step(ring, limits, withdrawal);
+}
+
+enum ring_answer
+ring_withdraw(struct ring *ring, const struct ring_limits *limits,
+    int64_t epoch, struct ring_sums *sums)
+{
+	struct withdrawal w = ring_ask(epoch);
+
+	while (w.answer == RING_OPEN)
+		step(ring, limits, &w);
+	*sums = w.sums;
+	return w.answer;
+}
+
+/* Starts over: this epoch is the present. */
+static void
+move(struct deposit *d, int64_t epoch)
+{
+	if (epoch > d->latest)
+		d->answer = RING_SPOILT;
+	d->epoch = epoch;
+	d->read = false;
+}
+
+struct deposit
+ring_offer(int64_t epoch)
+{
+	struct deposit d = { .latest = latest(epoch) };
+
+	move(&d, epoch);
+	return d;
+}
+
+static inline void
+deposit_step(struct ring *ring, struct deposit *d)
+{
+	_Atomic uint64_t *at = &ring->words[place(d->epoch)];
+	enum age age;
+
+	if (!d->read) {
+		d->word = atomic_load(at);
+		d->read = true;
+	} else if (atomic_compare_exchange_strong(
+		       at, &d->word, word_at(d->epoch, d->word) + SUCCESS)) {
+		d->answer = RING_GRANTED;
+		return;
+	}
+	age = age_of(d->word, d->epoch);
+	if (age == AGE_STRANGE)
+		d->answer = RING_SPOILT;
+	else if (age == AGE_NEWER)
+		move(d, epoch_of(d->word));
+	else if (age == AGE_SAME && sealed(d->word))
+		move(d, d->epoch + 1);
+	else if (age == AGE_SAME && successes_of(d->word) == COUNT_MOST)
+		d->answer = RING_GRANTED;
+}
+
+void
+ring_deposit_step(struct ring *ring, struct deposit *deposit)
+{
+	deposit_step(ring, deposit);
+}
+
+enum ring_answer
+ring_deposit(struct ring *ring, int64_t epoch)
+{
+	struct deposit d = ring_offer(epoch);
+
+	while (d.answer == RING_OPEN)
+		deposit_step(ring, &d);
+	return d.answer;
+}
+
+/* What is in a window that ends at an epoch. */
+static struct ring_sums
+count(const uint64_t words[RING_WORDS], int64_t epoch)
+{
+	struct ring_sums sums = { 0, 0 };
+
+	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
+		add(&sums, epoch, slice, word_at(slice, words[place(slice)]));
+	return sums;
+}
+
+/* Copies a ring that others change. The present may be later than ours. */
+static int64_t
+copy(const struct ring *ring, int64_t epoch, uint64_t words[RING_WORDS])
+{
+	int64_t most = latest(epoch), present = epoch;
+
+	for (int64_t i = 0; i < RING_WORDS; i++) {
+		uint64_t word = words[i] = atomic_load(&ring->words[i]);
+		int64_t its = epoch_of(word) + (sealed(word) ? 1 : 0);
+
+		if (epoch_of(word) % RING_WORDS == i && its <= most &&
+		    its > present)
+			present = its;
+	}
+	return present;
+}
+
+int64_t
+ring_next(const struct ring *ring, const struct ring_limits *limits,
+    int64_t epoch, struct ring_sums *sums)
+{
+	uint64_t words[RING_WORDS];
+	int64_t present = copy(ring, epoch, words);
+
+	*sums = count(words, present);
+	for (int64_t wait = 0; wait <= RING_WORDS; wait++) {
+		int64_t then = present + wait;
+		struct ring_sums left = count(words, then);
+
+		if (affordable(
+			limits, &left, word_at(then, words[place(then)])))
+			return wait;
+	}
+	return RING_NEVER;
+}

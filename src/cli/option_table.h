@@ -1,0 +1,80 @@
+/*
+ * option_table: the options that there are. Each has a row in menu.c, which parsing and
+ * --help read.
+ */
+#ifndef OPTION_TABLE_H
+#define OPTION_TABLE_H
+
+#include "cli/optparse.h"
+
+/* Of retry itself. */
+#ifndef VERSION
+#define VERSION "0.1.0"
+#endif
+
+/* In the order of --help, the manual and the completions. */
+enum option {
+	OPT_ATTEMPTS,
+	OPT_RETRIES,
+	OPT_DEADLINE,
+	OPT_TIMEOUT,
+	OPT_SIGNAL,
+	OPT_KILL_AFTER,
+	OPT_DELAY,
+	OPT_BACKOFF,
+	OPT_FACTOR,
+	OPT_MAX_DELAY,
+	OPT_MIN_DELAY,
+	OPT_JITTER,
+	OPT_SEED,
+	OPT_RESET_AFTER,
+	OPT_SPLAY,
+	OPT_RETRY_ON,
+	OPT_STOP_ON,
+	OPT_FAIL_ON,
+	OPT_SUCCESS_ON,
+	OPT_PRESET,
+	OPT_HTTP,
+	OPT_HTTP_STATUS,
+	OPT_MAX_RETRY_AFTER,
+	OPT_METHOD,
+	OPT_IDEMPOTENCY_KEY,
+	OPT_REPLAY_STDIN,
+	OPT_STDIN_MAX,
+	OPT_HOLD_STDOUT,
+	OPT_HOLD_STDERR,
+	OPT_HOLD_MAX,
+	OPT_BUDGET,
+	OPT_BUDGET_RATIO,
+	OPT_BUDGET_MIN,
+	OPT_BUDGET_WINDOW,
+	OPT_BUDGET_WAIT,
+	OPT_BUDGET_COOLDOWN,
+	OPT_BUDGET_DIR,
+	OPT_BUDGET_REQUIRED,
+	OPT_BREAKER,
+	OPT_BUDGET_STATUS,
+	OPT_JSON,
+	OPT_PROM,
+	OPT_BUDGET_RESET,
+	OPT_BUDGET_GC,
+	OPT_NESTED,
+	OPT_QUIET,
+	OPT_VERBOSE,
+	OPT_LOG_FORMAT,
+	OPT_REPORT,
+	OPT_METRICS,
+	OPT_ON_RETRY,
+	OPT_ON_GIVE_UP,
+	OPT_PROGRESS,
+	OPT_DRY_RUN,
+	OPT_POLICY,
+	OPT_HELP,
+	OPT_VERSION,
+	OPTIONS,
+};
+
+/* By enum option; fields are those of struct policy. */
+extern const struct words menu;
+
+#endif

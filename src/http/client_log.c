@@ -1,0 +1,151 @@
+#include "http/client_log.h"
+
+#include <string.h>
+#include "http/response_head.h"
+
+/* What stands before each line of a response's head. */
+enum margin {
+	MARGIN_NONE,
+	MARGIN_ARROW, /* "< ", of curl -v */
+	MARGIN_BLANKS /* of wget -S; a line without them ends the head */
+};
+
+/* The margin that a line has if it is a status line. */
+static enum margin
+margin_of(struct text line)
+{
+	if (text_starts(line, "< "))
+		return MARGIN_ARROW;
+	return text_starts(line, " ") ? MARGIN_BLANKS : MARGIN_NONE;
+}
+
+/* Takes the margin off a line. False where the line has none. */
+static bool
+take_margin(struct text *line, enum margin margin)
+{
+	struct text trimmed = text_trim(*line);
+
+	switch (margin) {
+	case MARGIN_NONE:
+		return true;
+	case MARGIN_ARROW:
+		if (!text_starts(*line, "<"))
+			return false;
+		*line = text_after(*line, text_starts(*line, "< ") ? 2 : 1);
+		return true;
+	case MARGIN_BLANKS:
+		if (!text_starts(*line, " ") || trimmed.length == 0)
+			return false;
+		*line = trimmed;
+		return true;
+	}
+	return false;
+}
+
+struct log {
+	enum margin margin;
+	enum head_place place;
+	bool found; /* a head */
+	bool inside; /* no line without the margin since one */
+	bool interim; /* the last one was */
+	bool asked; /* a request has been shown since */
+	struct text before; /* the line before this one */
+};
+
+/* Whether the line before is one that wget ends, or starts, like that. */
+static bool
+awaits(struct text before)
+{
+	static const char *const ends[] = { "...", "\xe2\x80\xa6" };
+	struct text line = text_trim(before);
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		size_t length = strlen(ends[i]);
+
+		if (line.length >= length &&
+		    memcmp(line.at + line.length - length, ends[i], length) ==
+			0)
+			return true;
+	}
+	return text_starts(before, "Connecting to ");
+}
+
+/* Whether a status line with this margin is one, where it stands. */
+static bool
+believed(const struct log *log, enum margin margin)
+{
+	switch (margin) {
+	case MARGIN_NONE:
+		return text_starts(log->before, "# got header "); /* wget2 */
+	case MARGIN_ARROW:
+		return log->asked || log->interim;
+	case MARGIN_BLANKS:
+		return log->inside || awaits(log->before);
+	}
+	return false;
+}
+
+/* The request that curl -v shows, "> GET / HTTP/1.1", perhaps behind its
+ * progress meter. */
+static bool
+is_request(struct text line)
+{
+	static const char mark[] = "> ", version[] = " HTTP/";
+	const char *start, *end = line.at + line.length;
+
+	start = memmem(line.at, line.length, mark, strlen(mark));
+	return start != NULL &&
+	    memmem(start, (size_t)(end - start), version, strlen(version)) !=
+	    NULL;
+}
+
+/* The next line; the first one needs no announcement. */
+static void
+read_log_line(
+    struct log *log, struct text *rest, bool first, struct response *response)
+{
+	struct text raw, line;
+	enum margin margin;
+	bool inside;
+	int code;
+
+	text_line(rest, &raw);
+	line = raw;
+	/* The first status line has the margin of all others. */
+	margin = log->found ? log->margin : margin_of(line);
+	inside = take_margin(&line, margin);
+	code = inside ? head_code(line) : -1;
+	if (code >= 0 && (first || believed(log, margin))) {
+		*log = (struct log){ .margin = margin,
+			.place = head_begin(response, code),
+			.found = true,
+			.inside = true,
+			.interim = code < 200 };
+	} else if (log->found && inside) {
+		if (margin == MARGIN_NONE && log->place != HEAD_OUTSIDE &&
+		    line.length > 0)
+			head_unfold(&line, rest);
+		log->place = head_take(line, log->place, &response->fields);
+	} else {
+		log->inside = false;
+		if (margin == MARGIN_BLANKS)
+			log->place = HEAD_OUTSIDE;
+	}
+	log->asked |= is_request(raw);
+	log->before = raw;
+}
+
+bool
+trace_read(struct text all, struct response *response)
+{
+	struct log log = { .place = HEAD_OUTSIDE };
+	bool first = true;
+
+	while (all.length > 0) {
+		bool blank = all.at[0] == '\r' || all.at[0] == '\n';
+
+		read_log_line(&log, &all, first, response);
+		first &= blank;
+	}
+	return log.found;
+}

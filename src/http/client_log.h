@@ -1,0 +1,21 @@
+/*
+ * client_log: heads of responses in what clients tell of their work: behind "< "
+ * (curl -v), indented (wget -S, BusyBox's too), bare (wget2 -S).
+ */
+#ifndef CLIENT_LOG_H
+#define CLIENT_LOG_H
+
+#include <stdbool.h>
+#include "http/retry_after.h"
+#include "text/strview.h"
+
+/*
+ * Reads the last final response whose head stands at the very start, or where
+ * the client has said that one comes: after a request (curl), after a line
+ * that ends in "..." or starts with "Connecting to " (wget), after "# got
+ * header" (wget2). What stands elsewhere may be a page that quotes one. False,
+ * with the response untouched, where there is none.
+ */
+bool trace_read(struct text all, struct response *response);
+
+#endif

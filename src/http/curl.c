@@ -1,0 +1,240 @@
+#include "http/curl.h"
+
+#include <string.h>
+#include "http/curl_args.h"
+#include "text/strview.h"
+
+/* What one operation's options have said of its method. */
+struct operation {
+	const char *method; /* of -X */
+	bool data, form, get, head, upload, unclear;
+	bool located; /* there is a URL already */
+};
+
+/* IANA, "HTTP Method Registry", column "Idempotent". */
+static const char idempotent[] =
+    "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL "
+    "LINK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF MKWORKSPACE MOVE "
+    "OPTIONS ORDERPATCH PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH "
+    "TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF "
+    "VERSION-CONTROL";
+
+/* "Idempotency-Key: value"; with a ; for the : it is sent without a value. */
+static bool
+is_key(const char *header)
+{
+	size_t name = strcspn(header, ":;");
+	const char *value = header + name;
+
+	return text_is((struct text){ header, name }, "Idempotency-Key") &&
+	    value[0] == ':' && text_trim(text_of(value + 1)).length > 0;
+}
+
+/* A number other than 0. */
+static bool
+is_count(const char *text)
+{
+	return text[strspn(text, "0")] != '\0';
+}
+
+/*
+ * Whether a URL may stand for several: "/[1-9:2]", "/{a,b}". What has no dash
+ * between its brackets is the address of a host: "http://[::1]/".
+ */
+static bool
+is_glob(const char *url)
+{
+	const char *open = url == NULL ? NULL : strpbrk(url, "[{");
+
+	while (open != NULL) {
+		size_t length = strcspn(open, "]");
+
+		if (open[0] == '{' || memchr(open, '-', length) != NULL)
+			return true;
+		open = strpbrk(open + 1, "[{");
+	}
+	return false;
+}
+
+/* What an option says of where the request goes, not of what it is. */
+static void
+apply_argument(const struct curlarg *option, struct curl *curl)
+{
+	const char *argument = option->argument;
+
+	/* curl refuses the command line: nothing will be sent. */
+	if (argument == NULL)
+		return;
+	if (option->role == CURLARG_DUMP) {
+		bool stream =
+		    strcmp(argument, "-") == 0 || strcmp(argument, "%") == 0;
+
+		curl->dumps = true;
+		curl->dump = stream ? NULL : argument;
+	} else if (option->role == CURLARG_RETRY) {
+		curl->retries = is_count(argument);
+	} else if (option->role == CURLARG_HEADER) {
+		curl->keyed |= is_key(argument);
+	}
+}
+
+static void
+apply(
+    const struct curlarg *option, struct curl *curl, struct operation *request)
+{
+	switch (option->role) {
+	case CURLARG_OTHER:
+	case CURLARG_NEXT:
+		break;
+	case CURLARG_DUMP:
+	case CURLARG_RETRY:
+	case CURLARG_HEADER:
+		apply_argument(option, curl);
+		break;
+	case CURLARG_UNKNOWN:
+	case CURLARG_CONFIG:
+		request->unclear = true;
+		break;
+	case CURLARG_REQUEST:
+		request->method = option->argument;
+		break;
+	case CURLARG_DATA:
+		request->data = true;
+		break;
+	case CURLARG_FORM:
+		request->form = true;
+		break;
+	case CURLARG_GET:
+		request->get = !option->off;
+		break;
+	case CURLARG_HEAD:
+		request->head = !option->off;
+		break;
+	case CURLARG_UPLOAD:
+		request->upload = true;
+		break;
+	case CURLARG_URL:
+		curl->several |= request->located || is_glob(option->argument);
+		request->located = true;
+		break;
+	}
+}
+
+/* The method curl takes where -X does not say. -G is for -d, not for -F. */
+static const char *
+implied(const struct operation *request)
+{
+	if (request->form || (request->data && !request->get))
+		return "POST";
+	if (request->head)
+		return "HEAD";
+	return request->upload ? "PUT" : "GET";
+}
+
+static const char *
+method_of(const struct operation *request)
+{
+	const char *method = request->method;
+
+	if (method == NULL || method[0] == '\0')
+		method = implied(request);
+	return request->unclear && curl_idempotent(method) ? NULL : method;
+}
+
+/* Whether curl will not read ~/.curlrc, which its first word decides. */
+static bool
+disables(const char *first)
+{
+	return strncmp(first, "-q", 2) == 0 || strcmp(first, "--disable") == 0;
+}
+
+struct curl
+curl_operation(char *const argv[], size_t from)
+{
+	struct curlarg_place place = { argv, from, 0, false };
+	struct operation request = { 0 };
+	struct curl curl = { .opening = from };
+	struct curlarg option;
+
+	while (curl.next == 0 && curlarg_next(&place, &option)) {
+		apply(&option, &curl, &request);
+		if (option.role == CURLARG_NEXT)
+			curl.next = place.at;
+		/* All of -qo FILE: or its FILE would be what comes behind. */
+		if (curl.opening == 1 && disables(argv[1]))
+			curl.opening = place.at;
+	}
+	curl.method = method_of(&request);
+	return curl;
+}
+
+/* Adds an operation to what is known of those before it. */
+static void
+merge(struct curl *all, const struct curl *one)
+{
+	bool safe = curl_idempotent(one->method);
+	bool all_safe = curl_idempotent(all->method);
+
+	if (!safe && (all_safe || (all->keyed && !one->keyed)))
+		all->method = one->method;
+	else if (all_safe && one->method == NULL)
+		all->method = NULL;
+	/* A key is for the one request that it goes with. */
+	if (safe)
+		all->keyed |= one->keyed && all_safe;
+	else
+		all->keyed = one->keyed && (all_safe || all->keyed);
+	if (one->dumps) {
+		all->dumps = true;
+		all->dump = one->dump;
+	}
+	all->retries |= one->retries;
+}
+
+struct curl
+curl_read(char *const argv[])
+{
+	struct curl all = { .opening = 1, .method = "GET" };
+	size_t from;
+
+	if (argv[0] == NULL || argv[1] == NULL)
+		return all;
+	all = curl_operation(argv, 1);
+	from = all.next;
+	all.several |= from > 0;
+	while (from > 0 && argv[from] != NULL) {
+		struct curl one = curl_operation(argv, from);
+
+		merge(&all, &one);
+		from = one.next;
+	}
+	return all;
+}
+
+bool
+curl_named(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return strcmp(slash == NULL ? program : slash + 1, "curl") == 0;
+}
+
+bool
+curl_idempotent(const char *method)
+{
+	struct text rest = text_of(idempotent), word;
+
+	if (method == NULL)
+		return true;
+	while (text_cut(&rest, ' ', &word)) {
+		if (text_is(word, method))
+			return true;
+	}
+	return false;
+}
+
+bool
+curl_never_sent(int status)
+{
+	return status == 5 || status == 6 || status == 7;
+}

@@ -1,0 +1,441 @@
+#include "http/http_status.h"
+
+#include <string.h>
+#include "http/responses.h"
+#include "text/date.h"
+#include "http/retry_after.h"
+#include "http/response_head.h"
+#include "http/json.h"
+#include "text/number.h"
+#include "text/strview.h"
+#include "http/client_log.h"
+
+/* Reads all of text as a code, 0 to 999. */
+static bool
+read_code(struct text text, int *code)
+{
+	int64_t number;
+
+	if (text.length > 3 || !number_whole(text.at, text.length, &number))
+		return false;
+	*code = (int)number;
+	return true;
+}
+
+/*
+ * A code as %{http_code} prints it: exactly three digits, 000 or 100 to 599.
+ * More than that could be any number.
+ */
+static bool
+read_bare_code(struct text text, int *code)
+{
+	return text.length == 3 && read_code(text, code) &&
+	    (*code == 0 || (*code >= 100 && *code <= 599));
+}
+
+/* Whether text may be meant as a Retry-After, readable or not. */
+static bool
+hint_shaped(struct text text)
+{
+	int64_t moment;
+
+	if (text.length == 0 || date_parse(text, 0, &moment))
+		return text.length > 0;
+	for (size_t i = 0; i < text.length; i++) {
+		if (text_blank(text.at[i]))
+			return false;
+	}
+	return memchr("0123456789+-.", text.at[0], 13) != NULL;
+}
+
+/*
+ * curl's exit statuses that leave a response behind (its manual, "EXIT
+ * CODES"). Up to 7 and with 35 and 60 it is the redirect before: all the
+ * others of those say that there was no transfer at all.
+ */
+static bool
+may_follow(int64_t status, int code)
+{
+	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
+		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
+	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
+
+	if (code >= 300 && code < 400 &&
+	    memchr(redirected, (int)status, sizeof redirected) != NULL)
+		return true;
+	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
+}
+
+/* What %{exitcode} %{errormsg} print behind a code: "22 The requested ...". */
+static bool
+is_error(struct text text, int code)
+{
+	size_t digits = text_digits(text);
+	int64_t status;
+
+	return digits > 0 && digits <= 2 &&
+	    number_whole(text.at, digits, &status) && status != 0 &&
+	    digits < text.length && text_blank(text.at[digits]) &&
+	    may_follow(status, code);
+}
+
+/*
+ * Cuts the code off a line that has nothing else but, perhaps, a hint, or
+ * curl's word on how the transfer ended, which is cut off as well.
+ */
+static bool
+cut_code(struct text *line, int *code)
+{
+	struct text number = { line->at, line->length < 3 ? line->length : 3 };
+	struct text rest = text_after(*line, number.length);
+	bool blank = rest.length > 0 && text_blank(rest.at[0]);
+
+	if (!read_bare_code(number, code) || (rest.length > 0 && !blank))
+		return false;
+	rest = text_trim(rest);
+	if (rest.length > 0 && !hint_shaped(rest)) {
+		if (!is_error(rest, *code))
+			return false;
+		rest.length = 0;
+	}
+	*line = rest;
+	return true;
+}
+
+/* The code form: the last line decides, perhaps with the one above it. */
+static bool
+read_codes(struct text rest, struct response *response)
+{
+	struct text line, last = { NULL, 0 }, above = last, hint;
+	int code, code_above;
+	bool found, blank = false;
+
+	while (text_line(&rest, &line)) {
+		struct text trimmed = text_trim(line);
+
+		if (trimmed.length == 0)
+			continue;
+		blank = text_blank(line.at[line.length - 1]);
+		above = last;
+		last = trimmed;
+	}
+	hint = last;
+	found = cut_code(&hint, &code);
+	/* %{exitcode} of a success: the message behind it is empty. */
+	if (found && blank && text_is(hint, "0"))
+		hint.length = 0;
+	if ((!found || (code > 0 && code < 200 && hint.length == 0)) &&
+	    read_bare_code(above, &code_above) && code_above >= 200 &&
+	    hint_shaped(last)) {
+		hint = last;
+		code = code_above;
+		found = true;
+	}
+	if (!found)
+		return false;
+	*response = (struct response){ .known = true, .code = code };
+	fields_add(&response->fields, FIELD_RETRY_AFTER, hint);
+	return true;
+}
+
+/* Whether name is what a code is called, by curl or by people. */
+static bool
+names_code(struct text name)
+{
+	static const char *const names[] = { "http_code", "response_code",
+		"code", "status", "http_status", "status_code" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (text_is(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* One line of the key=value form. False where it is none. */
+static bool
+read_pair(struct text value, struct response *response)
+{
+	struct text key = { NULL, 0 };
+	enum field field;
+	int code;
+
+	if (!text_cut(&value, '=', &key))
+		return false;
+	field = fields_find(key);
+	value = text_trim(value);
+	if (field != FIELD_COUNT) {
+		/* What repeats belongs to the next transfer. */
+		if (response->fields.values[field].length > 0)
+			*response = (struct response){ 0 };
+		fields_add(&response->fields, field, value);
+		return true;
+	}
+	if (!names_code(key) || !read_bare_code(value, &code))
+		return false;
+	if (response->known)
+		*response = (struct response){ 0 };
+	response->known = true;
+	response->code = code;
+	return true;
+}
+
+static bool
+read_pairs(struct text rest, struct response *response)
+{
+	bool found = false;
+	struct text line;
+
+	while (text_line(&rest, &line))
+		found |= read_pair(line, response);
+	return found;
+}
+
+/* One JSON value at the top: an object, or a code that stands beside it. */
+struct part {
+	bool coded, listed; /* it has a code; it lists header fields */
+	bool named; /* it has one by curl's own name for it */
+	int code;
+	struct fields fields;
+};
+
+static void
+put_code(struct part *part, struct text text, bool named)
+{
+	if (named ? !read_code(text, &part->code)
+		  : !read_bare_code(text, &part->code))
+		return;
+	part->coded = true;
+	part->named |= named;
+}
+
+static void
+put_field(struct part *part, struct text key, struct text value)
+{
+	fields_add(&part->fields, fields_find(key), value);
+	part->listed = true;
+}
+
+/* A line of the code form before, between or after the objects. */
+static bool
+read_line_beside(struct text *rest, struct part *part)
+{
+	struct text after = *rest, line;
+
+	while (after.length > 0 && text_blank(after.at[0]))
+		after = text_after(after, 1);
+	/* Looked at before the line is, or many short parts take long. */
+	if (text_digits(after) != 3 || !text_line(&after, &line))
+		return false;
+	line = text_trim(line);
+	if (!cut_code(&line, &part->code))
+		return false;
+	part->coded = true;
+	if (line.length > 0)
+		put_field(part, text_of("retry-after"), line);
+	*rest = after;
+	return true;
+}
+
+/* Reads the next part. False at the end. */
+static bool
+read_part(struct text *rest, struct part *part)
+{
+	struct text text, key = { NULL, 0 };
+	enum json_token token;
+	bool list = false;
+	size_t depth = 0;
+
+	*part = (struct part){ 0 };
+	if (read_line_beside(rest, part))
+		return true;
+	while ((token = json_next(rest, &text)) != JSON_END) {
+		if (token == JSON_OPEN)
+			depth++;
+		else if (token == JSON_CLOSE && depth > 0)
+			depth--;
+		else if (token == JSON_LIST || token == JSON_LIST_END)
+			list = token == JSON_LIST;
+		else if (token == JSON_KEY)
+			key = text;
+		else if (token == JSON_STRING && list)
+			put_field(part, key, text);
+		else if (token == JSON_WORD && depth == 0)
+			put_code(part, text, false);
+		else if (token == JSON_WORD &&
+		    (text_is(key, "http_code") ||
+			text_is(key, "response_code")))
+			put_code(part, text, true);
+		if (depth == 0)
+			break;
+	}
+	return token != JSON_END || part->coded || part->listed;
+}
+
+/* Whether the bytes are a JSON object, or a code and then one. */
+static bool
+is_json(struct text all)
+{
+	struct text start = text_trim(all);
+	struct text next = text_trim(text_after(start, text_digits(start)));
+
+	return text_starts(next, "{");
+}
+
+/*
+ * The JSON forms. What a part brings is added to the response, unless that
+ * has it already: then the part belongs to the next transfer. A body that is
+ * JSON with a code behind it comes here too: that is the code form.
+ */
+static enum http_form
+read_json(struct text rest, struct response *response)
+{
+	enum http_form form = HTTP_UNRECOGNISED;
+	bool listed = false;
+	struct part part;
+
+	while (read_part(&rest, &part)) {
+		if ((part.coded && response->known) ||
+		    (part.listed && listed)) {
+			*response = (struct response){ 0 };
+			listed = false;
+		}
+		if (part.coded) {
+			response->known = true;
+			response->code = part.code;
+		}
+		if (part.listed) {
+			response->fields = part.fields;
+			listed = true;
+		}
+		if (part.named)
+			form = HTTP_JSON;
+		else if (part.listed && form != HTTP_JSON)
+			form = HTTP_HEADER_JSON;
+		else if (part.coded && form == HTTP_UNRECOGNISED)
+			form = HTTP_CODE;
+	}
+	return form;
+}
+
+/* Reads the response in whatever form it is. */
+static enum http_form
+read_any(struct text all, struct response *response)
+{
+	enum http_form form = HTTP_UNRECOGNISED;
+
+	/* A page that starts with a status line, and its code behind it. */
+	if (answers_start(all) && !answers_whole(all) &&
+	    read_codes(all, response))
+		return HTTP_CODE;
+	if (answers_read(all, response))
+		return HTTP_HEADERS;
+	if (is_json(all))
+		form = read_json(all, response);
+	if (form != HTTP_UNRECOGNISED)
+		return form;
+	if (read_codes(all, response))
+		return HTTP_CODE;
+	if (trace_read(all, response))
+		return HTTP_HEADERS;
+	return read_pairs(all, response) ? HTTP_KEY_VALUE : HTTP_UNRECOGNISED;
+}
+
+static enum http_form
+read_dump(struct text all, struct response *response)
+{
+	return head_dump(all, response) ? HTTP_HEADERS : HTTP_UNRECOGNISED;
+}
+
+/* What is known of a response, as what its client knows. */
+static struct http
+conclude(const struct response *response, enum http_form form, nanos now)
+{
+	struct http http = {
+		.form = form, .known = response->known, .code = response->code
+	};
+	struct asked hint;
+
+	/* The number beside 000 is some other one: nobody has answered. */
+	if (http.known && http.code == 0)
+		return http;
+	hint = fields_hint(&response->fields, now);
+	http.hinted = hint.given;
+	http.hint = hint.wait;
+	http.never = hint.never;
+	http.doubtful = hint.doubtful;
+	return http;
+}
+
+struct http
+http_parse(const char *bytes, size_t length, enum http_source source, nanos now)
+{
+	struct text all = { bytes, length };
+	struct response response = { 0 };
+	enum http_form form = HTTP_EMPTY;
+
+	if (text_trim(all).length > 0)
+		form = source == HTTP_FROM_DUMP ? read_dump(all, &response)
+						: read_any(all, &response);
+	return conclude(&response, form, now);
+}
+
+enum http_rest
+http_rest(const char *bytes, size_t length)
+{
+	struct text start = { bytes, length };
+
+	if (!answers_start(start))
+		return HTTP_REST_ANY;
+	return answers_only(start) ? HTTP_REST_HEADS : HTTP_REST_BODY;
+}
+
+/* The table of 4xx and up, as if there were no never. */
+static bool
+may_pass(const struct http *http)
+{
+	switch (http->code) {
+	case 408:
+	case 425:
+	case 429:
+		return true;
+	case 403:
+	case 413:
+		return http->hinted;
+	case 501:
+	case 505:
+	case 506:
+	case 508:
+	case 510:
+	case 511:
+		return false;
+	default:
+		return http->code >= 500;
+	}
+}
+
+enum http_meaning
+http_judge(const struct http *http)
+{
+	if (!http->known || http->code < 400)
+		return HTTP_SAYS_NOTHING;
+	if (http->never || !may_pass(http))
+		return HTTP_SAYS_STOP;
+	return HTTP_SAYS_RETRY;
+}
+
+const char *
+http_form_name(enum http_form form)
+{
+	static const char *const names[] = {
+		[HTTP_EMPTY] = "empty",
+		[HTTP_UNRECOGNISED] = "unrecognised",
+		[HTTP_HEADERS] = "headers",
+		[HTTP_CODE] = "code",
+		[HTTP_KEY_VALUE] = "key=value",
+		[HTTP_JSON] = "json",
+		[HTTP_HEADER_JSON] = "header_json",
+	};
+
+	return names[form];
+}

@@ -1,0 +1,39 @@
+/*
+ * responses: responses one after the other, their bodies among them (curl -i,
+ * wget --save-headers, HTTPie, xh) or not (curl -D). A body may quote a
+ * response: a status line is one only where a head can be.
+ */
+#ifndef RESPONSES_H
+#define RESPONSES_H
+
+#include <stdbool.h>
+#include "http/retry_after.h"
+#include "text/strview.h"
+
+/*
+ * Reads the last final response of a text that starts with a head, empty lines
+ * aside. Behind a head another one is believed
+ *
+ *	at once, where the first has no body (1xx, 204, 205, 304,
+ *	Content-Length: 0), is a redirect, 401 or 407, or looks like what a
+ *	proxy answers to CONNECT: a 2xx that tells nothing of a body, with a
+ *	whole head behind it;
+ *	behind a body whose length the first one tells, to the byte;
+ *	where all that follows is heads, to the last byte.
+ *
+ * What is behind the last head is trailers if it is fields alone. False, with
+ * the response untouched, where the text starts with something else.
+ */
+bool answers_read(struct text all, struct response *response);
+
+/* Whether a text starts with a head, empty lines aside. */
+bool answers_start(struct text all);
+
+/* Whether that head has a field, and an empty line that ends it. */
+bool answers_whole(struct text all);
+
+/* Whether it is heads and declared trailers alone, as far as it goes: it may
+ * be cut off anywhere. */
+bool answers_only(struct text start);
+
+#endif

@@ -1,0 +1,252 @@
+#include "http/retry_after.h"
+
+#include <string.h>
+#include "text/date.h"
+#include "text/number.h"
+
+/* From these values on a reset is a moment, not a span. */
+#define EPOCH_SECONDS INT64_C(1000000000)
+#define EPOCH_MS INT64_C(1000000000000)
+
+static const char *const names[FIELD_COUNT] = {
+	[FIELD_DATE] = "date",
+	[FIELD_RETRY_AFTER] = "retry-after",
+	[FIELD_RETRY_AFTER_MS] = "retry-after-ms",
+	[FIELD_X_MS_RETRY_AFTER_MS] = "x-ms-retry-after-ms",
+	[FIELD_PUSHBACK] = "grpc-retry-pushback-ms",
+	[FIELD_RATELIMIT] = "ratelimit",
+	[FIELD_REMAINING] = "ratelimit-remaining",
+	[FIELD_RESET] = "ratelimit-reset",
+	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
+	[FIELD_X_RESET] = "x-ratelimit-reset",
+};
+
+/* Whether name is word, with _ for - as in a variable's name. */
+static bool
+named(struct text name, const char *word)
+{
+	if (name.length != strlen(word))
+		return false;
+	for (size_t i = 0; i < name.length; i++) {
+		char c = name.at[i] == '_' ? '-' : text_lower(name.at[i]);
+
+		if (c != word[i])
+			return false;
+	}
+	return true;
+}
+
+enum field
+fields_find(struct text name)
+{
+	int i = 0;
+
+	while (i < FIELD_COUNT && !named(name, names[i]))
+		i++;
+	return (enum field)i;
+}
+
+/* A number, its fraction rounded up to the whole. */
+static bool
+read_number(struct text value, int64_t *number)
+{
+	return value.length > 0 &&
+	    number_decimal(value.at, value.length, 1, number);
+}
+
+static bool
+is_zero(struct text value)
+{
+	int64_t number;
+
+	return read_number(value, &number) && number == 0;
+}
+
+static void
+exhaust(struct fields *fields, struct text seconds)
+{
+	int64_t number;
+	nanos reset;
+
+	if (!read_number(seconds, &number)) {
+		fields->doubtful |= seconds.length > 0;
+		return;
+	}
+	reset = number_multiply(number, NANOS_SECOND);
+	if (!fields->exhausted || reset > fields->reset)
+		fields->reset = reset;
+	fields->exhausted = true;
+}
+
+/* Cuts "key=value" in two; what has no = is a key. */
+static struct text
+cut_key(struct text *value)
+{
+	struct text key = { NULL, 0 };
+
+	text_cut(value, '=', &key);
+	*value = text_trim(*value);
+	return key;
+}
+
+/*
+ * One member of the list. Today's form is complete in itself: "burst";r=0;t=5.
+ * The older one has remaining=0 and reset=5 as two members of one list, which
+ * are left in remaining and reset.
+ */
+static void
+add_member(struct fields *fields, struct text member, struct text *remaining,
+    struct text *reset)
+{
+	struct text parameter, r = { NULL, 0 }, t = { NULL, 0 };
+
+	while (text_cut(&member, ';', &parameter)) {
+		struct text value = parameter, key = cut_key(&value);
+
+		if (text_is(key, "r"))
+			r = value;
+		else if (text_is(key, "t"))
+			t = value;
+		else if (text_is(key, "remaining"))
+			*remaining = value;
+		else if (text_is(key, "reset"))
+			*reset = value;
+	}
+	if (is_zero(r))
+		exhaust(fields, t);
+}
+
+static void
+add_ratelimit(struct fields *fields, struct text list)
+{
+	struct text member, remaining = { NULL, 0 }, reset = { NULL, 0 };
+
+	while (text_cut(&list, ',', &member))
+		add_member(fields, member, &remaining, &reset);
+	if (is_zero(remaining))
+		exhaust(fields, reset);
+}
+
+void
+fields_add(struct fields *fields, enum field field, struct text value)
+{
+	value = text_trim(value);
+	if (field == FIELD_COUNT || value.length == 0)
+		return;
+	if (field == FIELD_RATELIMIT)
+		add_ratelimit(fields, value);
+	else if (fields->values[field].length == 0)
+		fields->values[field] = value;
+}
+
+/* The time from one moment to another in seconds, none if that is past. */
+static nanos
+between(int64_t from, int64_t to)
+{
+	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
+}
+
+/* Seconds, or the moment of a date. */
+static bool
+read_wait(struct text value, int64_t from, nanos *wait)
+{
+	int64_t number;
+
+	if (read_number(value, &number))
+		*wait = number_multiply(number, NANOS_SECOND);
+	else if (date_parse(value, from, &number))
+		*wait = between(from, number);
+	else
+		return false;
+	return true;
+}
+
+static bool
+read_ms(struct text value, int64_t from, nanos *wait)
+{
+	int64_t number;
+
+	(void)from;
+	if (!read_number(value, &number))
+		return false;
+	*wait = number_multiply(number, NANOS_MS);
+	return true;
+}
+
+/* A span in seconds, or a moment in either unit, or a date. */
+static bool
+read_reset(struct text value, int64_t from, nanos *wait)
+{
+	int64_t number;
+
+	if (!read_number(value, &number) || number < EPOCH_SECONDS)
+		return read_wait(value, from, wait);
+	if (number >= EPOCH_MS)
+		number = number / 1000 + (number % 1000 > 0);
+	*wait = between(from, number);
+	return true;
+}
+
+/* Takes a wait into the hint: the longest stays. */
+static void
+weigh(struct asked *hint, struct text value, int64_t from,
+    bool (*read)(struct text value, int64_t from, nanos *wait))
+{
+	nanos wait;
+
+	if (value.length == 0)
+		return;
+	if (!read(value, from, &wait)) {
+		hint->doubtful = true;
+		return;
+	}
+	if (!hint->given || wait > hint->wait)
+		hint->wait = wait;
+	hint->given = true;
+}
+
+/* gRPC A6: a pushback that is negative, or no number, is a refusal. */
+static void
+weigh_pushback(struct asked *hint, struct text value)
+{
+	int64_t number;
+
+	if (value.length > 0 && !read_number(value, &number))
+		hint->never = true;
+	else
+		weigh(hint, value, 0, read_ms);
+}
+
+static void
+weigh_limits(struct asked *hint, const struct fields *fields, int64_t from)
+{
+	const struct text *values = fields->values;
+
+	if (fields->exhausted) {
+		hint->wait = fields->reset;
+		hint->given = true;
+	}
+	hint->doubtful |= fields->doubtful;
+	if (is_zero(values[FIELD_REMAINING]))
+		weigh(hint, values[FIELD_RESET], from, read_reset);
+	if (is_zero(values[FIELD_X_REMAINING]))
+		weigh(hint, values[FIELD_X_RESET], from, read_reset);
+}
+
+struct asked
+fields_hint(const struct fields *fields, nanos now)
+{
+	const struct text *values = fields->values;
+	int64_t second = now / NANOS_SECOND, from;
+	struct asked hint = { 0 };
+
+	if (!date_parse(values[FIELD_DATE], second, &from))
+		from = second;
+	weigh(&hint, values[FIELD_RETRY_AFTER], from, read_wait);
+	weigh(&hint, values[FIELD_RETRY_AFTER_MS], from, read_ms);
+	weigh(&hint, values[FIELD_X_MS_RETRY_AFTER_MS], from, read_ms);
+	weigh_pushback(&hint, values[FIELD_PUSHBACK]);
+	if (!hint.given)
+		weigh_limits(&hint, fields, from);
+	return hint;
+}

@@ -1,0 +1,450 @@
+#include "match/ere.h"
+
+#include <string.h>
+#include "match/literals.h"
+
+enum { AT_END = -1 };
+
+/* Where the parser is. */
+struct reading {
+	const unsigned char *text;
+	size_t length, at;
+	struct nfa *nfa;
+	struct needle_sum *needles;
+	bool fold;
+	unsigned depth; /* of parentheses */
+	struct pattern_error *error;
+};
+
+static const struct {
+	unsigned char letter, op;
+} anchors[] = {
+	{ 'b', NFA_WORD_EDGE },
+	{ 'B', NFA_WORD_INSIDE },
+	{ '<', NFA_WORD_START },
+	{ '>', NFA_WORD_END },
+};
+
+static const struct {
+	unsigned char letter;
+	const char *class;
+} shorthands[] = {
+	{ 'd', "digit" },
+	{ 's', "space" },
+	{ 'w', "word" },
+};
+
+static bool choice(struct reading *reading, struct hint *hint);
+
+static bool
+refuse(struct reading *reading, size_t at, const char *why)
+{
+	*reading->error = (struct pattern_error){ why, at };
+	return false;
+}
+
+/* The byte that is ahead by so many. */
+static int
+ahead(const struct reading *reading, size_t by)
+{
+	size_t left = reading->length - reading->at;
+
+	return by < left ? reading->text[reading->at + by] : AT_END;
+}
+
+static bool
+within(int byte, int first, int last)
+{
+	return byte >= first && byte <= last;
+}
+
+/* What to say where the program has no room for a node. */
+static bool
+fits(struct reading *reading, bool done)
+{
+	return done || refuse(reading, reading->at, "the pattern is too large");
+}
+
+static bool
+append(struct reading *reading, enum nfa_op op, uint32_t argument)
+{
+	struct nfa *nfa = reading->nfa;
+
+	return fits(
+	    reading, nfa_insert(nfa, nfa->count, op, (int32_t)argument));
+}
+
+static bool
+append_set(struct reading *reading, const struct bytes *set, struct hint *hint)
+{
+	hint_bytes(hint, set, reading->fold);
+	return fits(reading, nfa_take(reading->nfa, set));
+}
+
+static bool
+literal(struct reading *reading, int byte, struct hint *hint)
+{
+	struct bytes set = { { 0 } };
+
+	bytes_add(&set, (unsigned char)byte, (unsigned char)byte);
+	if (reading->fold)
+		bytes_fold(&set);
+	return append_set(reading, &set, hint);
+}
+
+static bool
+bracket(struct reading *reading, struct hint *hint)
+{
+	struct bytes set;
+
+	return bytes_bracket(&set, reading->fold, (const char *)reading->text,
+		   reading->length, &reading->at, reading->error) &&
+	    append_set(reading, &set, hint);
+}
+
+/* The class that \d and its like stand for, or NULL. */
+static const char *
+shorthand(int letter)
+{
+	for (size_t i = 0; i < sizeof shorthands / sizeof shorthands[0]; i++)
+		if (shorthands[i].letter == letter)
+			return shorthands[i].class;
+	return NULL;
+}
+
+static bool
+named_set(
+    struct reading *reading, const char *name, bool negated, struct hint *hint)
+{
+	struct bytes set = { { 0 } };
+
+	bytes_add_class(&set, name, strlen(name));
+	if (negated)
+		bytes_negate(&set);
+	return append_set(reading, &set, hint);
+}
+
+/* A backslash and what follows it, which is no anchor. */
+static bool
+escape(struct reading *reading, struct hint *hint)
+{
+	size_t at = reading->at;
+	int c = ahead(reading, 1);
+	const char *name = shorthand(c | 0x20);
+
+	if (c == AT_END)
+		return refuse(reading, at, "a backslash with nothing after it");
+	if (within(c, '1', '9'))
+		return refuse(reading, at, "back-references are not supported");
+	if (c == 'n' || c == '\n')
+		return refuse(reading, at, "a newline never matches");
+	reading->at += 2;
+	if (name != NULL)
+		return named_set(reading, name, within(c, 'A', 'Z'), hint);
+	if (c == 't' || c == 'r')
+		return literal(reading, c == 't' ? '\t' : '\r', hint);
+	/* The two that are no letters are anchors elsewhere. */
+	if (c == '`' || c == '\'' ||
+	    (c != '_' && bytes_is_word((unsigned char)c)))
+		return refuse(reading, at, "unknown escape");
+	return literal(reading, c, hint);
+}
+
+/* The bytes of the character of UTF-8 that is ahead; 1 if it is not one. */
+static size_t
+character_length(const struct reading *reading)
+{
+	int c = ahead(reading, 0);
+	size_t length = 1;
+
+	if (within(c, 0xc2, 0xf4))
+		length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	for (size_t i = 1; i < length; i++)
+		if (!within(ahead(reading, i), 0x80, 0xbf))
+			return 1;
+	return length;
+}
+
+static bool
+character(struct reading *reading, struct hint *hint)
+{
+	size_t length = character_length(reading);
+
+	hint_nothing(hint);
+	for (; length > 0; length--) {
+		struct hint next;
+
+		if (!literal(reading, ahead(reading, 0), &next))
+			return false;
+		hint_join(hint, &next);
+		reading->at++;
+	}
+	return true;
+}
+
+static bool
+any_byte(struct reading *reading, struct hint *hint)
+{
+	struct bytes set = { { 0 } };
+
+	bytes_negate(&set);
+	reading->at++;
+	return append_set(reading, &set, hint);
+}
+
+static bool
+group(struct reading *reading, struct hint *hint)
+{
+	size_t start = reading->at;
+
+	if (ahead(reading, 1) == '?')
+		return refuse(reading, start,
+		    "(? is not supported, but for (?i) at the start");
+	if (reading->depth == ERE_NESTING)
+		return refuse(reading, start, "parentheses nested too deeply");
+	reading->depth++;
+	reading->at++;
+	if (!choice(reading, hint))
+		return false;
+	if (ahead(reading, 0) != ')')
+		return refuse(reading, start, "( without )");
+	reading->depth--;
+	reading->at++;
+	return true;
+}
+
+static bool
+atom(struct reading *reading, struct hint *hint)
+{
+	switch (ahead(reading, 0)) {
+	case '(':
+		return group(reading, hint);
+	case ')':
+		return refuse(reading, reading->at, ") without (");
+	case '[':
+		return bracket(reading, hint);
+	case '.':
+		return any_byte(reading, hint);
+	case '\\':
+		return escape(reading, hint);
+	case '\n':
+		return refuse(reading, reading->at, "a newline never matches");
+	case '*':
+	case '+':
+	case '?':
+	case '{':
+		return refuse(reading, reading->at, "nothing to repeat");
+	}
+	return character(reading, hint);
+}
+
+/* Takes digits, if there are any, into count. */
+static bool
+take_count(struct reading *reading, uint32_t *count)
+{
+	size_t at = reading->at;
+
+	if (within(ahead(reading, 0), '0', '9'))
+		*count = 0;
+	for (; within(ahead(reading, 0), '0', '9'); reading->at++) {
+		*count = *count * 10 + (uint32_t)(ahead(reading, 0) - '0');
+		if (*count > ERE_COUNT)
+			return refuse(reading, at, "a count above 1000");
+	}
+	return true;
+}
+
+/* {n}, {n,}, {n,m} or {,m}, at its brace. */
+static bool
+take_counts(struct reading *reading, uint32_t *least, uint32_t *most)
+{
+	size_t start = reading->at++;
+	bool comma;
+
+	*least = 0;
+	*most = NFA_ENDLESS;
+	if (!take_count(reading, least))
+		return false;
+	comma = ahead(reading, 0) == ',';
+	if (comma) {
+		reading->at++;
+		if (!take_count(reading, most))
+			return false;
+	} else
+		*most = *least;
+	if (ahead(reading, 0) != '}' || reading->at == start + 1)
+		return refuse(
+		    reading, start, "not a count: for a brace write \\{");
+	if (*most < *least)
+		return refuse(reading, start, "counts that run backwards");
+	reading->at++;
+	return true;
+}
+
+/* Takes what says how often, if anything does. */
+static bool
+take_repetition(
+    struct reading *reading, uint32_t *least, uint32_t *most, bool *any)
+{
+	int c = ahead(reading, 0);
+
+	*any = c == '*' || c == '+' || c == '?' || c == '{';
+	if (c == '{')
+		return take_counts(reading, least, most);
+	if (*any)
+		reading->at++;
+	*least = c == '+' ? 1 : 0;
+	*most = c == '?' ? 1 : NFA_ENDLESS;
+	return true;
+}
+
+/* Takes an anchor, if there is one; MATCH: there is none. */
+static enum nfa_op
+take_anchor(struct reading *reading)
+{
+	int c = ahead(reading, 0);
+
+	if (c == '^' || c == '$') {
+		reading->at++;
+		return c == '^' ? NFA_LINE_START : NFA_LINE_END;
+	}
+	for (size_t i = 0; i < sizeof anchors / sizeof anchors[0]; i++)
+		if (c == '\\' && ahead(reading, 1) == anchors[i].letter) {
+			reading->at += 2;
+			return anchors[i].op;
+		}
+	return NFA_MATCH;
+}
+
+/* An anchor, or an atom and its repetitions. */
+static bool
+piece(struct reading *reading, struct hint *hint)
+{
+	struct nfa *nfa = reading->nfa;
+	uint32_t place = nfa->count, sets = nfa->sets, least, most;
+	enum nfa_op anchor = take_anchor(reading);
+	bool any;
+
+	hint_nothing(hint);
+	if (anchor != NFA_MATCH)
+		return append(reading, anchor, 0);
+	if (!atom(reading, hint))
+		return false;
+	for (;;) {
+		if (!take_repetition(reading, &least, &most, &any))
+			return false;
+		if (!any)
+			return true;
+		hint_repeat(hint, least, most);
+		if (most == 0) {
+			nfa->count = place;
+			nfa->sets = sets;
+		} else if (nfa->count > place &&
+		    !fits(reading, nfa_repeat(nfa, place, least, most)))
+			return false;
+	}
+}
+
+/* A match may begin anywhere: a leading .* says nothing, and costs much. */
+static void
+skip_anything(struct reading *reading)
+{
+	while (ahead(reading, 0) == '.' && ahead(reading, 1) == '*') {
+		int next = ahead(reading, 2);
+
+		if (next == '*' || next == '+' || next == '?' || next == '{')
+			return;
+		reading->at += 2;
+	}
+}
+
+static bool
+branch(struct reading *reading, struct hint *hint)
+{
+	hint_nothing(hint);
+	if (reading->depth == 0)
+		skip_anything(reading);
+	for (;;) {
+		int c = ahead(reading, 0);
+		struct hint next;
+
+		if (c == AT_END || c == '|' || (c == ')' && reading->depth > 0))
+			return true;
+		if (!piece(reading, &next))
+			return false;
+		hint_join(hint, &next);
+	}
+}
+
+/*
+ * Has the jumps at the ends of branches, each saying how far back the one
+ * before it is, go to the end.
+ */
+static void
+land(struct nfa *nfa, uint32_t last)
+{
+	while (last != 0) {
+		struct nfa_node *jump = &nfa->nodes[last - 1];
+		uint32_t back = (uint32_t)jump->argument;
+
+		jump->argument = (int16_t)(nfa->count - (last - 1));
+		last = back == 0 ? 0 : last - back;
+	}
+}
+
+static bool
+choice(struct reading *reading, struct hint *hint)
+{
+	struct nfa *nfa = reading->nfa;
+	uint32_t start = nfa->count, last = 0; /* last: one more than it is */
+
+	if (!branch(reading, hint))
+		return false;
+	if (reading->depth == 0)
+		hint_sum(hint, reading->needles);
+	while (ahead(reading, 0) == '|') {
+		uint32_t length = nfa->count - start;
+		struct hint other;
+
+		if (!fits(reading,
+			nfa_insert(
+			    nfa, start, NFA_SPLIT, (int32_t)length + 2)) ||
+		    !append(reading, NFA_JUMP,
+			last == 0 ? 0 : nfa->count + 1 - last))
+			return false;
+		last = nfa->count;
+		start = nfa->count;
+		reading->at++;
+		if (!branch(reading, &other))
+			return false;
+		if (reading->depth == 0)
+			hint_sum(&other, reading->needles);
+		else
+			hint_either(hint, &other);
+	}
+	land(nfa, last);
+	return true;
+}
+
+bool
+ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
+    size_t length, struct pattern_error *error)
+{
+	struct reading reading = { .text = (const unsigned char *)text,
+		.length = length,
+		.nfa = nfa,
+		.needles = needles,
+		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
+		.error = error };
+	struct hint hint;
+
+	if (reading.fold)
+		reading.at = 4;
+	needles->fold |= reading.fold;
+	if (reading.at == length)
+		return refuse(&reading, reading.at, "the pattern is empty");
+	if (!fits(&reading, nfa_open(nfa)) || !choice(&reading, &hint))
+		return false;
+	nfa_close(nfa);
+	return true;
+}

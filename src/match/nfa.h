@@ -1,0 +1,122 @@
+/*
+ * nfa: the program of a pattern, and its run over lines of text as a set of
+ * nodes at a time: Thompson, "Regular Expression Search Algorithm" (CACM
+ * 11:6, 1968), laid out as in Cox, "Regular Expression Matching: the Virtual
+ * Machine Approach" (2009). What follows a node stands behind it and jumps
+ * are relative, so that a piece is repeated by copying it.
+ *
+ * A program has members, each with a match of its own: one behind the other,
+ * each begins with a split that leads past it. A member that has matched is
+ * dropped by making that split a jump.
+ *
+ * An anchor that looks at the next byte stays in the set until that is known:
+ * Cox, "Regular Expression Matching in the Wild" (2010).
+ */
+#ifndef NFA_H
+#define NFA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "match/byteset.h"
+
+/* 2047 for a member alone; its split, its match, and the end are three more. */
+#define NFA_NODES 2050
+#define NFA_MEMBERS 64
+/* A bit for each node, and two for what stood before an anchor. */
+#define NFA_WORDS ((NFA_NODES + 2 + 63) / 64)
+#define NFA_ENDLESS UINT32_MAX
+
+enum nfa_op {
+	NFA_BYTES, /* takes a byte of set number argument */
+	NFA_SPLIT, /* goes on behind it, and argument nodes further */
+	NFA_JUMP, /* goes on argument nodes further */
+	NFA_MATCH, /* of member number argument */
+	NFA_NOWHERE, /* the end of the program */
+	NFA_LINE_START, /* from here on: goes on if it holds */
+	NFA_LINE_END,
+	NFA_WORD_START,
+	NFA_WORD_END,
+	NFA_WORD_EDGE,
+	NFA_WORD_INSIDE,
+};
+
+/* What stands before a place in the text. */
+enum nfa_before { NFA_LINE, NFA_OTHER, NFA_WORD };
+
+struct nfa_node {
+	uint8_t op; /* enum nfa_op */
+	int16_t argument;
+};
+
+struct nfa {
+	uint32_t count; /* of nodes; the last one leads nowhere */
+	uint32_t members;
+	uint32_t sets;
+	uint32_t width; /* the words of a set of nodes that are in use */
+	bool words; /* some anchor looks for words */
+	uint64_t anchors[NFA_WORDS]; /* the nodes that are such */
+	uint64_t stops[NFA_WORDS]; /* those from which a byte leads on */
+	uint64_t matches[NFA_WORDS];
+	uint16_t begins[NFA_MEMBERS + 1]; /* where each member's split is */
+	struct nfa_node nodes[NFA_NODES];
+	struct bytes set[NFA_NODES];
+};
+
+struct nfa_set {
+	uint64_t words[NFA_WORDS];
+};
+
+/* Building. These say false if the program is full. */
+
+/* Makes the program empty. */
+void nfa_clear(struct nfa *nfa);
+
+/* Begins and ends a member. */
+bool nfa_open(struct nfa *nfa);
+void nfa_close(struct nfa *nfa);
+
+/* Puts a node at place; those behind it move up. */
+bool
+nfa_insert(struct nfa *nfa, uint32_t place, enum nfa_op op, int32_t argument);
+
+/* Puts a node that takes one of these bytes at the end. */
+bool nfa_take(struct nfa *nfa, const struct bytes *set);
+
+/*
+ * Repeats what stands from place on least to most times, NFA_ENDLESS for no
+ * limit, most at least 1.
+ */
+bool nfa_repeat(struct nfa *nfa, uint32_t place, uint32_t least, uint32_t most);
+
+/* Ends the program: room for that is always left. */
+void nfa_finish(struct nfa *nfa);
+
+/* Takes a member out of the program, and out of a set of its nodes. */
+void nfa_drop(struct nfa *nfa, struct nfa_set *set, uint32_t member);
+
+/* Brings all members back. */
+void nfa_restore(struct nfa *nfa);
+
+/*
+ * Running: a match may begin anywhere, so each set holds the start as well.
+ * A newline is a byte like others here; the line ends before it, and a new one
+ * begins behind it. These say true if there is a match, which is in the set
+ * then.
+ */
+
+/* Where nothing was read since before. */
+bool
+nfa_start(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before);
+
+bool nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte);
+
+/* The line ends here. */
+bool nfa_end(const struct nfa *nfa, struct nfa_set *set);
+
+/* The members whose match is in the set, as bits. */
+uint64_t nfa_found(const struct nfa *nfa, const struct nfa_set *set);
+
+/* What a byte is to the place behind it. */
+enum nfa_before nfa_before(unsigned char byte);
+
+#endif

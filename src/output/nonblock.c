@@ -1,0 +1,67 @@
+#include "output/nonblock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "sys/sys.h"
+#include "sys/procfs.h"
+
+/*
+ * O_NONBLOCK belongs to the open file description, which we share with the
+ * command and whoever started us. A pipe or a terminal can be opened once more
+ * through /proc; only one that was open for writing is, because the new
+ * description would not care, and would write to what was to be read.
+ */
+struct outlet
+outlet_open(int fd)
+{
+	char name[PROC_NAME];
+	struct outlet outlet = { OUTLET_PLAIN, fd };
+	struct stat stat;
+	int flags = fcntl(fd, F_GETFL), own;
+
+	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY ||
+	    fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode))
+		return outlet;
+	outlet.way = S_ISSOCK(stat.st_mode) ? OUTLET_SOCKET : OUTLET_CAREFUL;
+	if (!S_ISFIFO(stat.st_mode) && !S_ISCHR(stat.st_mode))
+		return outlet;
+	/* To open a terminal's master is to make a new terminal. */
+	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
+		return outlet;
+	own = open(
+	    proc_name(name, fd), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (own == -1)
+		return outlet;
+	return (struct outlet){ OUTLET_PRIVATE, context_move_up(own) };
+}
+
+ssize_t
+outlet_put(const struct outlet *outlet, const char *bytes, size_t length)
+{
+	struct pollfd room = { .fd = outlet->fd, .events = POLLOUT };
+
+	switch (outlet->way) {
+	case OUTLET_SOCKET:
+		return send(
+		    outlet->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	case OUTLET_CAREFUL:
+		if (poll(&room, 1, 0) == 0) {
+			errno = EAGAIN;
+			return -1;
+		}
+		/* More could block although there is some room. */
+		if (length > PIPE_BUF)
+			length = PIPE_BUF;
+		break;
+	case OUTLET_PLAIN:
+	case OUTLET_PRIVATE:
+		break;
+	}
+	return write(outlet->fd, bytes, length);
+}

@@ -1,0 +1,54 @@
+#include "output/sd_notify.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "text/escape.h"
+
+/* It is shown in one line. */
+#define STATUS_ROOM 512
+
+/* A path, or an abstract name after "@". Returns its length, 0: no address. */
+static socklen_t
+find(struct sockaddr_un *address)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+	size_t length = name == NULL ? 0 : strlen(name);
+
+	if (length < 2 || length >= sizeof address->sun_path ||
+	    (name[0] != '/' && name[0] != '@'))
+		return 0;
+	address->sun_family = AF_UNIX;
+	memcpy(address->sun_path, name, length + 1);
+	if (name[0] == '@')
+		address->sun_path[0] = '\0';
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length +
+	    (name[0] == '/'));
+}
+
+void
+notify_status(const char *const strings[])
+{
+	static const char prefix[] = "STATUS=";
+	char status[STATUS_ROOM], *at = status + sizeof prefix - 1;
+	struct sockaddr_un address;
+	socklen_t length = find(&address);
+	int fd;
+
+	if (length == 0)
+		return;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd == -1)
+		return;
+	memcpy(status, prefix, sizeof prefix - 1);
+	for (; *strings != NULL; strings++)
+		at = escape_put(ESCAPE_LINE, at, status + sizeof status,
+		    *strings, strlen(*strings));
+	sendto(fd, status, (size_t)(at - status), MSG_DONTWAIT | MSG_NOSIGNAL,
+	    (const struct sockaddr *)&address, length);
+	close(fd);
+}

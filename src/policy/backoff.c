@@ -1,0 +1,198 @@
+#include "policy/backoff.h"
+
+#include "text/number.h"
+
+/*
+ * The next 64 random bits: SplitMix64 (Steele, Lea, Flood, "Fast Splittable
+ * Pseudorandom Number Generators", OOPSLA 2014), with the constants of
+ * Stafford's variant 13. Any seed is a good one, and its state is one word.
+ */
+static uint64_t
+draw(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/*
+ * Uniform in [low, high], 0 <= low <= high. Draws below 2^64 mod range are
+ * thrown away: what remains is a multiple of range, so no value is likelier.
+ */
+static nanos
+uniform(uint64_t *state, nanos low, nanos high)
+{
+	uint64_t range = (uint64_t)(high - low) + 1;
+	uint64_t excess = (0 - range) % range;
+	uint64_t random;
+
+	do
+		random = draw(state);
+	while (random < excess);
+	return low + (nanos)(random % range);
+}
+
+/*
+ * base * factor^exponent, by squaring, since pow() would bring in libm. The
+ * relative error grows with the exponent, by some 2^-52 each; but a factor
+ * above 1 is at least a millionth above it, and so passes 2^63 before the
+ * 2^26th power. An error that could reorder two neighbours is never reached.
+ */
+static nanos
+exponential(nanos base, int64_t factor, int64_t exponent)
+{
+	double square = (double)factor / BACKOFF_FACTOR_ONE;
+	double result = (double)base;
+	nanos whole;
+
+	/* As it is, for a double would round a large one. 0 never grows. */
+	if (base == 0 || exponent == 0 || factor <= BACKOFF_FACTOR_ONE)
+		return base;
+	for (; exponent > 0; exponent /= 2) {
+		if (exponent % 2 == 1)
+			result *= square;
+		if (result >= 0x1p63)
+			return NANOS_MAX;
+		square *= square;
+	}
+	/* To the nearest; above 2^52 adding a half would itself round. */
+	whole = (nanos)result;
+	return result - (double)whole < 0.5 ? whole : whole + 1;
+}
+
+/* base * fib(n). fib(93) is past 2^63, so that ends it whatever n is. */
+static nanos
+fibonacci(nanos base, int64_t n)
+{
+	nanos sum = base, before = 0;
+
+	for (; n > 1 && before < NANOS_MAX && base > 0; n--) {
+		nanos next = number_add(sum, before);
+
+		before = sum;
+		sum = next;
+	}
+	return sum;
+}
+
+/* The n-th of the delays that grow out of base. */
+static nanos
+grown(const struct backoff *backoff, nanos base, int64_t n)
+{
+	switch (backoff->kind) {
+	case BACKOFF_EXPONENTIAL:
+		return exponential(base, backoff->factor, n - 1);
+	case BACKOFF_LINEAR:
+		return number_multiply(base, n);
+	case BACKOFF_CONSTANT:
+		return base;
+	case BACKOFF_FIBONACCI:
+		return fibonacci(base, n);
+	}
+	return base;
+}
+
+nanos
+backoff_envelope(const struct backoff *backoff, int64_t n)
+{
+	int64_t last = backoff->count;
+	nanos delay;
+
+	if (n < last)
+		delay = backoff->delays[n - 1];
+	else if (backoff->grows || last == 1)
+		delay = grown(backoff, backoff->delays[last - 1], n - last + 1);
+	else
+		delay = backoff->delays[last - 1];
+	return number_lesser(
+	    number_greater(delay, backoff->floor), backoff->cap);
+}
+
+nanos
+backoff_base(const struct backoff *backoff)
+{
+	for (int i = 0; i < backoff->count; i++) {
+		if (backoff->delays[i] > 0)
+			return backoff->delays[i];
+	}
+	return 0;
+}
+
+/* Trims the most that a delay may be, so that it leaves time for an attempt. */
+static nanos
+trimmed(nanos most, nanos base, nanos left)
+{
+	nanos room = left - base;
+
+	return room >= base ? number_lesser(most, room) : most;
+}
+
+nanos
+backoff_next(
+    const struct backoff *backoff, struct schedule *schedule, nanos left)
+{
+	nanos base = backoff_base(backoff), most, delay = 0;
+	uint64_t *random = &schedule->random;
+
+	schedule->n = number_add(schedule->n, 1);
+	most = backoff_envelope(backoff, schedule->n);
+	switch (backoff->jitter) {
+	case JITTER_FULL:
+		most =
+		    number_greater(trimmed(most, base, left), backoff->floor);
+		delay = uniform(random, backoff->floor, most);
+		break;
+	case JITTER_EQUAL:
+		most = trimmed(most, base, left);
+		delay = most - most / 2 + uniform(random, 0, most / 2);
+		break;
+	case JITTER_DECORRELATED:
+		if (schedule->n == 1)
+			schedule->previous = base;
+		most = number_multiply(schedule->previous, 3);
+		most = number_greater(trimmed(most, base, left), base);
+		delay =
+		    number_lesser(uniform(random, base, most), backoff->cap);
+		break;
+	case JITTER_NONE:
+		delay = most;
+		break;
+	}
+	schedule->previous = number_greater(delay, backoff->floor);
+	return schedule->previous;
+}
+
+nanos
+backoff_after(const struct backoff *backoff, struct schedule *schedule,
+    nanos delay, nanos hint, nanos left)
+{
+	nanos least = number_greater(delay, hint);
+	nanos above = number_greater(backoff_base(backoff), hint / 10);
+
+	if (backoff->jitter == JITTER_NONE)
+		return least;
+	if (left > least)
+		above = number_lesser(above, left - least - 1);
+	return number_add(least, uniform(&schedule->random, 0, above));
+}
+
+nanos
+backoff_splay(struct schedule *schedule, nanos most)
+{
+	return uniform(&schedule->random, 0, most);
+}
+
+struct schedule
+schedule_start(uint64_t seed)
+{
+	return (struct schedule){ .random = seed };
+}
+
+void
+schedule_reset(struct schedule *schedule)
+{
+	schedule->n = 0;
+	schedule->previous = 0;
+}

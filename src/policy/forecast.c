@@ -1,0 +1,215 @@
+#include "policy/forecast.h"
+
+#include "text/number.h"
+
+/* So many retries are summed up one by one; of more, so many stretches. */
+#define STEPS 1000
+
+/* How many delays are drawn for a mean. */
+#define DRAWS (INT64_C(1) << 20)
+
+/*
+ * After so many retries the mean of decorrelated jitter stays as it is. Most
+ * series grow by some 1.1 each time, ln 3 - 1 being the mean of its logarithm:
+ * that takes a nanosecond to 292 years, in 450 times.
+ */
+#define SETTLED 500
+
+static struct span
+sum(struct span a, struct span b)
+{
+	return (struct span){ number_add(a.least, b.least),
+		number_add(a.mean, b.mean), number_add(a.most, b.most) };
+}
+
+/* Each three times the one before; what 64 times make is for ever. */
+static nanos
+most_decorrelated(const struct backoff *backoff, int64_t n)
+{
+	nanos most = backoff_base(backoff);
+
+	for (int64_t i = 0; i < number_lesser(n, 64); i++)
+		most = number_greater(
+		    number_lesser(number_multiply(most, 3), backoff->cap),
+		    backoff->floor);
+	return most;
+}
+
+/*
+ * Half the envelope and up to half more, where what is below the floor becomes
+ * the floor: so the mean is that of a uniform time cut off below.
+ */
+static struct span
+equal(nanos envelope, nanos floor)
+{
+	nanos half = envelope / 2;
+	nanos least = number_greater(envelope - half, floor);
+	double above = (double)(envelope - least);
+
+	if (half == 0)
+		return (struct span){ envelope, envelope, envelope };
+	return (struct span){ least,
+		least + (nanos)(above * above / 2 / (double)half), envelope };
+}
+
+/* Before the n-th retry; the mean of decorrelated jitter is left at 0. */
+static struct span
+delay(const struct backoff *backoff, int64_t n)
+{
+	nanos envelope = backoff_envelope(backoff, n), floor = backoff->floor;
+
+	switch (backoff->jitter) {
+	case JITTER_FULL:
+		return (struct span){ floor, floor + (envelope - floor) / 2,
+			envelope };
+	case JITTER_EQUAL:
+		return equal(envelope, floor);
+	case JITTER_DECORRELATED:
+		return (struct span){
+			number_greater(
+			    number_lesser(backoff_base(backoff), backoff->cap),
+			    floor),
+			0, most_decorrelated(backoff, n)
+		};
+	case JITTER_NONE:
+		break;
+	}
+	return (struct span){ envelope, envelope, envelope };
+}
+
+/* Of count retries whose delays grow evenly between those of two. */
+static struct span
+stretch(struct span from, struct span to, int64_t count)
+{
+	return (struct span){
+		number_multiply(
+		    from.least + (to.least - from.least) / 2, count),
+		number_multiply(from.mean + (to.mean - from.mean) / 2, count),
+		number_multiply(from.most + (to.most - from.most) / 2, count),
+	};
+}
+
+/* Of the first count retries; lists end long before the stretches begin. */
+static struct span
+total(const struct backoff *backoff, int64_t count)
+{
+	struct span all = { 0, 0, 0 };
+	int64_t rest = count - STEPS, from = STEPS;
+
+	for (int64_t n = 1; n <= number_lesser(count, STEPS); n++)
+		all = sum(all, delay(backoff, n));
+	for (int64_t i = 1; i <= STEPS && rest > 0; i++) {
+		int64_t to =
+		    STEPS + rest / STEPS * i + rest % STEPS * i / STEPS;
+
+		if (to > from)
+			all = sum(all,
+			    stretch(delay(backoff, from + 1),
+				delay(backoff, to), to - from));
+		from = to;
+	}
+	return all;
+}
+
+static nanos
+whole(double span)
+{
+	return span >= 0x1p63 ? NANOS_MAX : (nanos)span;
+}
+
+/* Of decorrelated jitter: draws series, and takes what they are on average. */
+static void
+draw_means(struct forecast *forecast, const struct backoff *backoff)
+{
+	bool endless = forecast->retries == POLICY_UNLIMITED;
+	int64_t steps = number_lesser(
+	    endless ? forecast->rows : forecast->retries, SETTLED);
+	double sums[SETTLED] = { 0 }, all = 0;
+	int64_t series = steps == 0 ? 0 : DRAWS / steps;
+	struct schedule schedule = schedule_start(0);
+
+	for (int64_t i = 0; i < series; i++) {
+		schedule_reset(&schedule);
+		for (int64_t n = 0; n < steps; n++)
+			sums[n] +=
+			    (double)backoff_next(backoff, &schedule, NANOS_MAX);
+	}
+	for (int64_t n = 0; n < steps; n++) {
+		double mean = sums[n] / (double)series;
+
+		if (n < forecast->rows)
+			forecast->delay[n].mean = whole(mean);
+		all += n + 1 < steps ? mean
+				     : mean * (double)(forecast->retries - n);
+	}
+	forecast->total.mean = whole(all);
+	forecast->drawn = true;
+}
+
+/* What backoff_next makes of it where so much time is left. */
+static nanos
+trimmed(const struct backoff *backoff, nanos most, nanos left)
+{
+	nanos base = backoff_base(backoff), room = left - base;
+
+	if (backoff->jitter == JITTER_NONE || room < base)
+		return most;
+	return number_lesser(most, number_greater(room, backoff->floor));
+}
+
+/* Goes through it with everything taking as long as it may. */
+static void
+find_cut(struct forecast *forecast, const struct policy *policy)
+{
+	nanos left = policy->deadline, wait;
+	int64_t attempt = 1;
+
+	left -= number_lesser(policy->splay, left / 2);
+	while (attempt <= FORECAST_ATTEMPTS && policy->timeout > 0 &&
+	    policy->timeout <= left) {
+		if (attempt == policy->attempts)
+			return;
+		left -= policy->timeout;
+		wait = trimmed(&policy->backoff,
+		    delay(&policy->backoff, attempt).most, left);
+		attempt++;
+		if (wait >= left) {
+			forecast->cut = attempt;
+			return;
+		}
+		left -= wait;
+	}
+	forecast->cut = attempt;
+	forecast->begun = true;
+}
+
+void
+forecast_make(struct forecast *forecast, const struct policy *policy)
+{
+	const struct backoff *backoff = &policy->backoff;
+	bool endless = policy->attempts == POLICY_UNLIMITED;
+
+	*forecast = (struct forecast){
+		.retries = endless ? POLICY_UNLIMITED : policy->attempts - 1,
+		.splay = { 0, policy->splay / 2, policy->splay },
+		.worst = NANOS_MAX,
+	};
+	forecast->rows = forecast->retries > FORECAST_ROWS
+	    ? FORECAST_FIRST
+	    : (int)forecast->retries;
+	for (int i = 0; i < forecast->rows; i++)
+		forecast->delay[i] = delay(backoff, i + 1);
+	if (!endless)
+		forecast->total = total(backoff, forecast->retries);
+	if (backoff->jitter == JITTER_DECORRELATED)
+		draw_means(forecast, backoff);
+	forecast->total = sum(forecast->total, forecast->splay);
+	if (!endless && policy->timeout > 0)
+		forecast->worst = number_add(forecast->total.most,
+		    number_multiply(policy->attempts, policy->timeout));
+	forecast->slo = number_multiply(forecast->worst, 3);
+	forecast->fits =
+	    policy->deadline == 0 || forecast->worst <= policy->deadline;
+	if (!forecast->fits)
+		find_cut(forecast, policy);
+}

@@ -1,0 +1,213 @@
+#include "policy/plan.h"
+
+#include "text/number.h"
+
+enum { STATUS_FAILED = 1, STATUS_HELD = 75, STATUS_DEADLINE = 124 };
+
+/* How often to ask again for admission, at most and at least. */
+#define ASK_LEAST (20 * NANOS_MS)
+#define ASK_MOST NANOS_SECOND
+
+/*
+ * Where a breaker recovers, a thousand may wait for a turn that one of them
+ * gets: so not at each, but after this long, or a part of a shorter wait.
+ */
+#define ASK_RECOVERING (500 * NANOS_MS)
+#define ASK_PARTS 4
+
+#define HTTP_TOO_MANY_REQUESTS 429
+
+/* The end of it all, with what the last attempt left. */
+static struct step
+end(const struct history *history, enum reason reason)
+{
+	const struct outcome *last = &history->last;
+	struct step step = { .reason = reason, .attempt = history->made };
+
+	if (history->made == 0) {
+		step.status = history->admission.denied == REASON_BREAKER
+		    ? STATUS_HELD
+		    : STATUS_DEADLINE;
+		return step;
+	}
+	step.status = history->status;
+	if (last->end == END_SIGNALED && !last->overrun)
+		step.signal = last->code;
+	/* No process to be had: our failure, however often we tried. */
+	if (last->end == END_NOT_STARTED && !last->forked)
+		step.reason = REASON_INTERNAL;
+	return step;
+}
+
+static struct step
+again(const struct history *history, nanos now, nanos delay)
+{
+	return (struct step){ .again = true,
+		.at = number_add(now, delay),
+		.delay = delay,
+		.attempt = history->made };
+}
+
+static nanos
+time_left(const struct history *history, nanos now)
+{
+	if (history->deadline == NANOS_MAX)
+		return NANOS_MAX;
+	return history->deadline > now ? history->deadline - now : 0;
+}
+
+struct history
+plan_start(
+    const struct policy *policy, nanos began, nanos inherited, uint64_t seed)
+{
+	nanos own = policy->deadline == 0 ? NANOS_MAX
+					  : number_add(began, policy->deadline);
+
+	return (struct history){ .began = began,
+		.deadline = own < inherited ? own : inherited,
+		.schedule = schedule_start(seed) };
+}
+
+struct step
+plan_first(const struct policy *policy, struct history *history, nanos now)
+{
+	nanos left = time_left(history, now);
+	nanos most = policy->splay < left / 2 ? policy->splay : left / 2;
+
+	if (left == 0)
+		return end(history, REASON_DEADLINE);
+	return again(history, now, backoff_splay(&history->schedule, most));
+}
+
+/* Whether the server wants to be left alone for longer than we may wait. */
+static bool
+asks_too_much(const struct policy *policy, const struct http *http, nanos left)
+{
+	return http->hinted &&
+	    (http->hint > policy->max_retry_after ||
+		(left != NANOS_MAX && http->hint >= left));
+}
+
+/* RFC 6585 leaves a 429 without Retry-After: a base delay is the least then. */
+static nanos
+next_delay(const struct policy *policy, struct schedule *schedule,
+    const struct http *http, nanos left)
+{
+	nanos delay = backoff_next(&policy->backoff, schedule, left);
+
+	if (http->hinted)
+		return backoff_after(
+		    &policy->backoff, schedule, delay, http->hint, left);
+	if (http->known && http->code == HTTP_TOO_MANY_REQUESTS &&
+	    delay < backoff_base(&policy->backoff))
+		return backoff_base(&policy->backoff);
+	return delay;
+}
+
+struct step
+plan_next(const struct policy *policy, struct history *history,
+    const struct outcome *outcome, nanos now)
+{
+	struct judgement judgement = verdict_of(&policy->rules, outcome);
+	nanos left = time_left(history, now), delay;
+
+	history->last = *outcome;
+	history->judgement = judgement;
+	history->status = verdict_status(outcome);
+	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
+		history->status = STATUS_FAILED;
+	if (judgement.verdict != VERDICT_RETRY)
+		return end(history, judgement.reason);
+	if (outcome->lost != REASON_NONE)
+		return end(history, outcome->lost);
+	if (history->made >= policy->attempts)
+		return end(history, REASON_ATTEMPTS);
+	if (outcome->end == END_DEADLINE || left == 0)
+		return end(history, REASON_DEADLINE);
+	if (policy->reset_after != 0 && outcome->elapsed >= policy->reset_after)
+		schedule_reset(&history->schedule);
+	if (asks_too_much(policy, &outcome->http, left))
+		return end(history, REASON_RETRY_AFTER);
+	delay = next_delay(policy, &history->schedule, &outcome->http, left);
+	if (left != NANOS_MAX && delay >= left)
+		return end(history, REASON_DEADLINE);
+	return again(history, now, delay);
+}
+
+/* The same before an attempt, of which there is nothing to tell then. */
+static struct step
+end_before(const struct history *history, enum reason reason)
+{
+	struct step step = end(history, reason);
+
+	step.attempt = 0;
+	return step;
+}
+
+struct step
+plan_wake(struct history *history, const struct step *step, nanos now)
+{
+	return time_left(history, now) > 0
+	    ? *step
+	    : end_before(history, REASON_DEADLINE);
+}
+
+static nanos
+within(nanos least, nanos span, nanos most)
+{
+	return span < least ? least : span > most ? most : span;
+}
+
+/* How long to wait before asking again, but for the jitter. */
+static nanos
+ask_after(const struct policy *policy, const struct admission *admission)
+{
+	nanos least = ASK_LEAST;
+
+	if (admission->denied == REASON_BREAKER &&
+	    admission->gate.state == GATE_RECOVERING)
+		least = within(
+		    ASK_LEAST, policy->share.wait / ASK_PARTS, ASK_RECOVERING);
+	return within(least, admission->next, ASK_MOST);
+}
+
+struct step
+plan_denied(const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos now)
+{
+	nanos left = time_left(history, now);
+	nanos nap = ask_after(policy, admission);
+	struct step step;
+
+	history->admission = *admission;
+	if (history->patience == 0)
+		history->patience = number_add(now, policy->share.wait);
+	if (now >= history->patience || admission->never)
+		return end_before(history, admission->denied);
+	/* Around the nap, not after it: half of those who wait come early. */
+	nap = nap / 2 + backoff_splay(&history->schedule, nap);
+	if (nap > history->patience - now)
+		nap = history->patience - now;
+	if (nap >= left) {
+		if (left <= ASK_LEAST)
+			return end_before(history, REASON_DEADLINE);
+		nap = left / 2;
+	}
+	step = again(history, now, nap);
+	step.attempt = 0;
+	return step;
+}
+
+struct step
+plan_lost(const struct history *history, enum reason lost)
+{
+	return end_before(history, lost);
+}
+
+void
+plan_begin(struct history *history)
+{
+	history->made++;
+	history->patience = 0;
+	history->admission.denied = REASON_NONE;
+}

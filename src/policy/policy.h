@@ -1,0 +1,127 @@
+/*
+ * policy: what the user asked for. Types only; filled once by options, const
+ * from then on.
+ */
+#ifndef POLICY_H
+#define POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "policy/backoff.h"
+#include "text/duration.h"
+#include "budget/breaker.h"
+#include "budget/segment.h"
+#include "policy/verdict.h"
+
+/* --attempts inf. */
+#define POLICY_UNLIMITED INT64_MAX
+
+/* How often --preset may be given. */
+#define POLICY_PRESETS 8
+
+enum loudness {
+	LOUDNESS_QUIET,
+	LOUDNESS_PLAIN,
+	LOUDNESS_VERBOSE,
+};
+
+/* What retry is there for: to run a command, nearly always. */
+enum action {
+	ACTION_RUN,
+	ACTION_STATUS, /* of budgets */
+	ACTION_RESET,
+	ACTION_GC,
+	ACTION_REHEARSE, /* --dry-run */
+};
+
+enum log_format {
+	LOG_TEXT,
+	LOG_JSON,
+	LOG_GITHUB,
+};
+
+enum showing {
+	SHOWING_AUTO,
+	SHOWING_ALWAYS,
+	SHOWING_NEVER,
+};
+
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_PROM,
+};
+
+/* What an outer retry leaves of our retries. */
+enum nested {
+	NESTED_SHARE, /* all */
+	NESTED_ADD, /* none while it is on a retry itself */
+	NESTED_ONCE, /* none */
+};
+
+/* What is handed on to a retry within the command, as it was typed. */
+enum told {
+	TOLD_BUDGET,
+	TOLD_RATIO,
+	TOLD_MIN,
+	TOLD_WINDOW,
+	TOLD_DIR,
+	TOLD_NESTED,
+	POLICY_TOLD,
+};
+
+/* The budget that an invocation shares with others. */
+struct share {
+	const char *key; /* NULL: no budget */
+	const char *directory;
+	struct terms terms;
+	nanos wait; /* for allowance, when denied; NANOS_MAX: no limit */
+	nanos cooldown; /* after a denial; 0: none */
+	struct breaker breaker;
+	bool required; /* do not run without it */
+};
+
+struct policy {
+	enum action action;
+	enum format format; /* of a status of budgets */
+	const char *subject; /* of the action: a key, or "all" for status */
+	/* NULL unless it runs one. NULL-terminated, at least one word;
+	 * command[-1] is an element too (argv's), free to be overwritten. */
+	char **command;
+	char **typed; /* the same, without words of ours (request.h) */
+	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
+	nanos deadline; /* for everything; 0: none */
+	nanos timeout; /* for one attempt; 0: none */
+	nanos kill_after; /* after which KILL follows */
+	int signal; /* what ends an attempt at a limit */
+	enum nested nested;
+	struct backoff backoff;
+	nanos reset_after; /* 0: never */
+	nanos splay;
+	uint64_t seed;
+	struct rules rules;
+	const char *preset[POLICY_PRESETS]; /* names, as they were given */
+	struct watches watches; /* what the rules look for */
+	const char *http_status; /* the user's, or NULL */
+	nanos max_retry_after; /* longer hints give up */
+	const char *method; /* as declared, or NULL */
+	const char *key; /* for the method, "auto", or NULL */
+	struct share share;
+	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
+	int64_t stdin_max; /* bytes that --replay-stdin may take */
+	int64_t hold_max; /* bytes of each stream that may be held */
+	const char *report; /* files to write, or NULL; "-": standard error */
+	const char *metrics;
+	const char *on_retry; /* shell lines to run, or NULL */
+	const char *on_give_up;
+	enum loudness loudness;
+	enum log_format log_format;
+	enum showing progress;
+	int presets;
+	bool replay; /* standard input, to every attempt */
+	bool hold_out, hold_err; /* what an attempt writes */
+	bool seeded;
+	bool http; /* a status file of our own */
+};
+
+#endif

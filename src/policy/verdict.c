@@ -1,0 +1,301 @@
+#include "policy/verdict.h"
+
+#include <errno.h>
+#include <signal.h>
+#include "http/curl.h"
+
+enum {
+	STATUS_TIMEOUT = 124,
+	STATUS_INTERNAL = 125,
+	STATUS_NOT_EXECUTABLE = 126,
+	STATUS_NOT_FOUND = 127,
+	STATUS_SIGNAL = 128, /* and the signal's number */
+};
+
+static const struct {
+	const char *name, *words;
+} reasons[] = {
+	[REASON_NONE] = { "none", "none" },
+	[REASON_INTERNAL] = { "internal", "internal error" },
+	[REASON_INTERRUPTED] = { "interrupted", "interrupted" },
+	[REASON_NOT_EXECUTABLE] = { "not-executable", "not executable" },
+	[REASON_SUCCEEDED] = { "succeeded", "succeeded" },
+	[REASON_STOP_RULE] = { "stop-rule", "stop rule" },
+	[REASON_NOT_RETRYABLE] = { "not-retryable", "not retryable" },
+	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
+	[REASON_INPUT_CONSUMED] = { "input-consumed",
+	    "somebody has read standard input: use -I or </dev/null" },
+	[REASON_INPUT_RESET] = { "input-reset",
+	    "standard input was reset by its other end" },
+	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
+	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
+	[REASON_DEADLINE] = { "deadline", "deadline" },
+	[REASON_BREAKER] = { "breaker", "breaker open" },
+	[REASON_BUDGET] = { "budget", "budget exhausted" },
+};
+
+enum rule {
+	RULE_HOLD_MAX,
+	RULE_SUCCESS_ON,
+	RULE_EXIT_STATUS,
+	RULE_INTERRUPTED,
+	RULE_NOT_EXECUTABLE,
+	RULE_STOP_ON,
+	RULE_PRESET,
+	RULE_DEADLINE,
+	RULE_SIGNAL,
+	RULE_HTTP,
+	RULE_RETRY_ON,
+	RULE_FAIL_ON,
+	RULE_IDEMPOTENCY,
+	RULE_DEFAULT,
+};
+
+static const char *const rule_names[] = {
+	[RULE_HOLD_MAX] = "hold-max",
+	[RULE_SUCCESS_ON] = "success-on",
+	[RULE_EXIT_STATUS] = "exit-status",
+	[RULE_INTERRUPTED] = "interrupted",
+	[RULE_NOT_EXECUTABLE] = "not-executable",
+	[RULE_STOP_ON] = "stop-on",
+	[RULE_PRESET] = "preset",
+	[RULE_DEADLINE] = "deadline",
+	[RULE_SIGNAL] = "signal",
+	[RULE_HTTP] = "http",
+	[RULE_RETRY_ON] = "retry-on",
+	[RULE_FAIL_ON] = "fail-on",
+	[RULE_IDEMPOTENCY] = "idempotency",
+	[RULE_DEFAULT] = "default",
+};
+
+static bool
+is_zero(const struct outcome *outcome)
+{
+	return outcome->end == END_EXITED && outcome->code == 0;
+}
+
+/* Whether an outcome meets one of the conditions on how it ended. */
+static bool
+meets_end(const struct codes *set, const struct outcome *outcome)
+{
+	switch (outcome->end) {
+	case END_EXITED:
+	case END_NOT_STARTED:
+		return codes_has_exit(set, verdict_status(outcome));
+	case END_SIGNALED:
+		return set->any_signal ||
+		    codes_names_signal(set, outcome->code);
+	case END_TIMED_OUT:
+	case END_DEADLINE:
+		return set->timeout || codes_has_exit(set, STATUS_TIMEOUT);
+	}
+	return false;
+}
+
+/* Whether it meets any, "fail" aside. */
+static bool
+meets(const struct codes *set, const struct outcome *outcome)
+{
+	return (set->watches & outcome->seen) != 0 ||
+	    (outcome->http.known && outcome->http.code != 0 &&
+		codes_has_http(set, outcome->http.code)) ||
+	    meets_end(set, outcome);
+}
+
+/* The same of an outcome that was judged a failure. */
+static bool
+fails_by(const struct codes *set, const struct outcome *outcome)
+{
+	return set->fail || meets(set, outcome);
+}
+
+/*
+ * What another attempt cannot cure. A program that is being written (ETXTBSY)
+ * and a fork that found no room can both be different in a moment.
+ */
+static bool
+not_executable(const struct outcome *outcome)
+{
+	return outcome->end == END_NOT_STARTED && outcome->forked &&
+	    outcome->error != ETXTBSY;
+}
+
+bool
+verdict_meant(const struct outcome *outcome)
+{
+	return outcome->end == END_SIGNALED &&
+	    (outcome->code == SIGINT || outcome->code == SIGQUIT ||
+		outcome->code == SIGPIPE);
+}
+
+/* Whether --success-on names it. */
+static bool
+named_success(const struct rules *rules, const struct outcome *outcome)
+{
+	if (outcome->end == END_NOT_STARTED)
+		return false;
+	/* A timeout is a failure, whatever was printed or answered before. */
+	if (outcome->end == END_TIMED_OUT || outcome->end == END_DEADLINE)
+		return rules->success_on.fail ||
+		    meets_end(&rules->success_on, outcome);
+	return meets(&rules->success_on, outcome) ||
+	    (rules->success_on.fail && !is_zero(outcome));
+}
+
+static bool
+plain_success(const struct rules *rules, const struct outcome *outcome)
+{
+	return is_zero(outcome) && !meets(&rules->fail_on, outcome) &&
+	    (!outcome->http.known || outcome->http.code < 400);
+}
+
+static struct judgement
+judge(enum verdict verdict, enum reason reason, enum rule rule)
+{
+	return (struct judgement){ verdict, reason, rule_names[rule] };
+}
+
+/* Of a failure: another attempt, or none. */
+static struct judgement
+judge_again(bool again, enum rule rule)
+{
+	return again ? judge(VERDICT_RETRY, REASON_NONE, rule)
+		     : judge(VERDICT_STOP, REASON_NOT_RETRYABLE, rule);
+}
+
+/* What the server's answer means, and whether that is the user's to say. */
+static enum http_meaning
+answer(const struct rules *rules, const struct outcome *outcome, bool *asked)
+{
+	const struct http *http = &outcome->http;
+
+	*asked = false;
+	/* gRPC asks for no retry in a response with status 200. */
+	if (http->never)
+		return HTTP_SAYS_STOP;
+	if (!http->known || http->code < 400 ||
+	    !codes_has_http(&rules->retry_on, 0))
+		return http_judge(http);
+	*asked = true;
+	return codes_has_http(&rules->retry_on, http->code) ? HTTP_SAYS_RETRY
+							    : HTTP_SAYS_STOP;
+}
+
+/* By --retry-on and presets; a list that does not name it has decided too. */
+static struct judgement
+judge_lists(const struct rules *rules, const struct outcome *outcome)
+{
+	bool listed = !codes_empty(&rules->retry_on);
+
+	if (!listed && codes_empty(&rules->transient) &&
+	    codes_empty(&rules->gated))
+		return judge_again(
+		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
+	if (fails_by(&rules->retry_on, outcome))
+		return judge_again(true, RULE_RETRY_ON);
+	if (fails_by(&rules->transient, outcome) ||
+	    (meets_end(&rules->own, outcome) && meets(&rules->gated, outcome)))
+		return judge_again(true, RULE_PRESET);
+	return judge_again(false, listed ? RULE_RETRY_ON : RULE_PRESET);
+}
+
+/* Whether there is anything to be gained by another attempt. */
+static struct judgement
+judge_gain(const struct rules *rules, const struct outcome *outcome)
+{
+	bool asked, named;
+	enum http_meaning meaning = answer(rules, outcome, &asked);
+
+	/* What the deadline ends says nothing about the command. */
+	if (outcome->end == END_DEADLINE)
+		return judge_again(true, RULE_DEADLINE);
+	if (verdict_meant(outcome)) {
+		named = codes_names_signal(&rules->retry_on, outcome->code);
+		return judge_again(named, named ? RULE_RETRY_ON : RULE_SIGNAL);
+	}
+	if (meaning != HTTP_SAYS_NOTHING)
+		return judge_again(meaning == HTTP_SAYS_RETRY,
+		    asked ? RULE_RETRY_ON : RULE_HTTP);
+	return judge_lists(rules, outcome);
+}
+
+/* Whether a request that must not be sent twice was not sent at all. */
+static bool
+never_sent(const struct rules *rules, const struct outcome *outcome)
+{
+	if (outcome->end == END_NOT_STARTED)
+		return true;
+	return outcome->end == END_EXITED && !rules->several &&
+	    curl_never_sent(outcome->code) && !outcome->http.unread &&
+	    (!outcome->http.known || outcome->http.code == 0);
+}
+
+static struct judgement
+judge_failure(const struct rules *rules, const struct outcome *outcome)
+{
+	struct judgement gain;
+
+	if (outcome->interrupted != 0)
+		return judge(
+		    VERDICT_STOP, REASON_INTERRUPTED, RULE_INTERRUPTED);
+	if (not_executable(outcome))
+		return judge(
+		    VERDICT_STOP, REASON_NOT_EXECUTABLE, RULE_NOT_EXECUTABLE);
+	if (fails_by(&rules->stop_on, outcome))
+		return judge(VERDICT_STOP, REASON_STOP_RULE, RULE_STOP_ON);
+	if (fails_by(&rules->fatal, outcome))
+		return judge_again(false, RULE_PRESET);
+	gain = judge_gain(rules, outcome);
+	if (gain.verdict == VERDICT_RETRY && rules->once &&
+	    !never_sent(rules, outcome))
+		return judge(
+		    VERDICT_STOP, REASON_NOT_IDEMPOTENT, RULE_IDEMPOTENCY);
+	return gain;
+}
+
+struct judgement
+verdict_of(const struct rules *rules, const struct outcome *outcome)
+{
+	/* Of a success the output would be lacking. */
+	if (outcome->overrun)
+		return judge(VERDICT_STOP, REASON_INTERNAL, RULE_HOLD_MAX);
+	if (named_success(rules, outcome))
+		return judge(VERDICT_DONE, REASON_SUCCEEDED, RULE_SUCCESS_ON);
+	if (plain_success(rules, outcome))
+		return judge(VERDICT_DONE, REASON_SUCCEEDED, RULE_EXIT_STATUS);
+	return judge_failure(rules, outcome);
+}
+
+int
+verdict_status(const struct outcome *outcome)
+{
+	if (outcome->overrun)
+		return STATUS_INTERNAL;
+	switch (outcome->end) {
+	case END_EXITED:
+		return outcome->code;
+	case END_SIGNALED:
+		return STATUS_SIGNAL + outcome->code;
+	case END_TIMED_OUT:
+	case END_DEADLINE:
+		return STATUS_TIMEOUT;
+	case END_NOT_STARTED:
+		if (!outcome->forked)
+			return STATUS_INTERNAL;
+		return outcome->error == ENOENT ? STATUS_NOT_FOUND
+						: STATUS_NOT_EXECUTABLE;
+	}
+	return STATUS_INTERNAL;
+}
+
+const char *
+verdict_reason_name(enum reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *
+verdict_reason_words(enum reason reason)
+{
+	return reasons[reason].words;
+}

@@ -1,0 +1,187 @@
+#include "preset/packages.h"
+
+#include "preset/phrases.h"
+
+#define NPM "^npm (ERR!|error) "
+
+static const struct preset packages[] = {
+	{
+	    /* Where only the lists fail, update says W: and exits 0. */
+	    .name = "apt",
+	    .programs = "apt apt-get",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "  " NEVER "  |Unable to locate package|"
+			      "no installation candidate|are you root|"
+			      "NO_PUBKEY|is not signed|unmet dependencies|"
+			      "dpkg was interrupted|enough free space|" FULL,
+		.transient = "Could not get lock |is another process using it|"
+			     "locked by another process|" UNREACHED
+			     "|(Could not|Unable to) connect to |"
+			     "Could not resolve '|Temporary failure resolving|"
+			     "Connection (failed|timeout)|socket timed out|"
+			     "Error reading from server|Hash Sum mismatch|"
+			     "File has unexpected size|  " AGAIN "  ",
+		.failed = "^W: (Failed to fetch |Some index files failed)" },
+	    .source = "apt-get(8); apt's methods/; captures",
+	},
+	{
+	    .name = "dnf",
+	    .programs = "dnf yum microdnf",
+	    .codes = SLOW_TOO ",200",
+	    .err = { .fatal = "No match for argument|Unable to find a match|"
+			      "superuser privileges|GPG check FAILED|" FULL,
+		.transient = "Curl error \\(" CURL_AGAIN "\\)|"
+			     "Status code: " AGAIN "|"
+			     "\\[Errno 12\\] Timeout|HTTPS? Error " AGAIN },
+	    .source = "dnf(8), EXIT CODES; librepo",
+	},
+	{
+	    .name = "zypper",
+	    .programs = "zypper",
+	    .codes = SLOW_TOO ",7",
+	    .err = { .fatal = NET_NEVER, .transient = NET_AGAIN },
+	    .source = "zypper(8), EXIT CODES: ZYPP_LOCKED",
+	},
+	{
+	    .name = "apk",
+	    .programs = "apk",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = NET_NEVER "|\\(no such package\\)",
+		.transient = "\\(try again later\\)|"
+			     "Unable to lock database: (Resource temp|Try)|"
+			     "network error \\(check " },
+	    .source = "apk-tools, print.c",
+	},
+	{
+	    /*
+	     * An index that is down, one that refuses and a name that is
+	     * wrong all end in "from versions: none": pip tells no more.
+	     */
+	    .name = "pip",
+	    .programs = "pip pipx",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "\\(from versions: [0-9]|"
+			      "HTTP error " NEVER "|" NEVER " Client Error|"
+			      "ResolutionImpossible|MATCH THE HASHES|"
+			      "externally-managed|Permission denied|"
+			      "CERTIFICATE_VERIFY_FAILED|" FULL,
+		.transient = "\\(from versions: none\\)|"
+			     "HTTP error " AGAIN "|" AGAIN " (Client|Server) "
+			     "Error|^pip\\._vendor\\.(urllib3|requests)\\."
+			     "exceptions\\.([A-Za-z]*Timeout(Error)?|"
+			     "MaxRetryError|ProtocolError|IncompleteRead|"
+			     "ConnectionError|ChunkedEncodingError)\\b|"
+			     "HTTPS?ConnectionPool\\(.*Max retries exceeded" },
+	    .source = "pip's index/collector.py, network/; captures",
+	},
+	{
+	    .name = "npm",
+	    .programs = "npm npx",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = NPM "code E(401|403|404|ACCES|PERM|NOSPC|OTP|"
+				  "RESOLVE|USAGE|TARGET|NEEDAUTH|INTEGRITY|"
+				  "LIFECYCLE)\\b",
+		.transient = NPM "(network |code (E(CONNREFUSED|CONNRESET|"
+				 "TIMEDOUT|AI_AGAIN|NOTFOUND|IDLETIMEOUT|"
+				 "HOSTUNREACH|NETUNREACH|" AGAIN ")|"
+				 "ERR_SOCKET_TIMEOUT))" },
+	    .source = "npm's error-message.js; captures",
+	},
+	{
+	    /* It reports on stdout. */
+	    .name = "pnpm",
+	    .programs = "pnpm pnpx",
+	    .codes = SLOW_TOO,
+	    .out = { .fatal = "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
+			      "OUTDATED_LOCKFILE)",
+		.transient = "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN ")" },
+	    .source = "pnpm documentation, Error Codes; pnpm 9 on loopback",
+	},
+	{
+	    .name = "yarn",
+	    .programs = "yarn yarnpkg",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "^error Couldn't find package|"
+			      "^ResponseError: Request failed \"" NEVER,
+		.transient = "^ResponseError: Request failed \"" AGAIN
+			     "|^error (Error|An unexpected error occurred): "
+			     ".*(ECONN(REFUSED|RESET)|E(SOCKET)?TIMEDOUT|"
+			     "EAI_AGAIN|ENOTFOUND|socket hang up)" },
+	    .source = "yarn 1.22 on loopback",
+	},
+	{
+	    .name = "composer",
+	    .programs = "composer",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "requirements could not be resolved|"
+			      "HTTP/[0-9.]+ " NEVER "|" FULL,
+		.transient = "curl error " CURL_AGAIN " while downloading|"
+			     "\\(HTTP/[0-9.]+ " AGAIN },
+	    .source = "Composer's Util/Http/CurlDownloader.php",
+	},
+	{
+	    .name = "bundle",
+	    .programs = "bundle bundler gem",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "bad response (Not Found|Forbidden|"
+			      "Unauthorized)|" NET_NEVER,
+		.transient = "Network error while fetching |"
+			     "Could not reach host |"
+			     "Gem::RemoteFetcher::(FetchError|UnknownHost)|"
+			     "Net::(Open|Read)Timeout" },
+	    .source = "Bundler's fetcher, RubyGems' remote_fetcher.rb",
+	},
+	{
+	    .name = "mvn",
+	    .programs = "mvn mvnw mvnd",
+	    .codes = SLOW_TOO,
+	    .out = { .fatal = "status( code)?: " NEVER "|COMPILATION ERROR|"
+			      "There are test failures",
+		.transient = "Could not transfer .*(status( code)?: " AGAIN
+			     "|[Cc]onnection (refused|reset|timed out)|"
+			     "timed out|[Uu]nknown host|Premature end|"
+			     "Remote host terminated|" UNRESOLVED ")" },
+	    .source = "Maven Resolver; Maven 3.8 on loopback",
+	},
+	{
+	    .name = "gradle",
+	    .programs = "gradle gradlew",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "status code " NEVER "|Compilation failed|"
+			      "There were failing tests|" FULL,
+		.transient = "Received status code " AGAIN
+			     "|^ *> .*(Connection (refused|reset|timed out)|"
+			     "[Rr]ead timed out|[Cc]onnect timed out|"
+			     "Remote host terminated|" UNRESOLVED ")" },
+	    .source = "Gradle's HTTP resource transport",
+	},
+	{
+	    .name = "cargo",
+	    .programs = "cargo",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = "^error: (could not compile|test failed|"
+			      "no matching package)|^  .*, got " NEVER "|" FULL,
+		.transient = "^  (failed to get successful .*, got " AGAIN
+			     "|\\[" CURL_AGAIN "\\] |"
+			     "network failure seems to have happened)" },
+	    .source = "cargo's util/network/; captures",
+	},
+	{
+	    .name = "go",
+	    .programs = "go",
+	    .codes = SLOW_TOO,
+	    .err = { .fatal = NEVER_REASON "|checksum mismatch|SECURITY ERROR|"
+					   "unknown revision|x509: |"
+					   "no matching versions|" FULL,
+		.transient = "reading https?://.*: " AGAIN "|" GO_AGAIN
+			     "|unable to access '.*Could not resolve host" },
+	    .source = "go help module-private, net/http; captures",
+	},
+};
+
+const struct preset *
+packages_rows(size_t *count)
+{
+	*count = sizeof packages / sizeof packages[0];
+	return packages;
+}

@@ -1,0 +1,441 @@
+#include "report/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "sys/sys.h"
+#include "text/number.h"
+#include "sys/procfs.h"
+
+/* As many links does the kernel follow. */
+#define LINKS_MOST 40
+
+/* The type of the file system proc, see statfs(2). */
+#define PROC_MAGIC 0x9fa0
+
+/*
+ * Functions that return a bool leave errno where it is false.
+ */
+
+static bool
+fill(int fd, const struct target *target)
+{
+	struct page page = { .to = fd };
+
+	target->put(&page, target->with);
+	errno = page_flush(&page);
+	return errno == 0;
+}
+
+/* Who may read a file that was there already is the user's choice. */
+static bool
+set_mode(int fd, const struct target *target, const struct stat *old)
+{
+	if (target->mode != 0)
+		return fchmod(fd, target->mode) == 0;
+	return old == NULL || fchmod(fd, old->st_mode & 0777) == 0;
+}
+
+/* Up to its last slash. */
+static size_t
+length_of_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash + 1 - path);
+}
+
+/*
+ * Whether the kernel itself would follow this, were it a link: one that
+ * somebody else has left in a directory like /tmp may lead to any file of ours.
+ */
+static bool
+is_trusted(const char *path, const struct stat *file)
+{
+	size_t directory = length_of_directory(path);
+	char parent[PATH_MAX] = ".";
+	struct stat stat_of_parent;
+
+	if (directory > 0) {
+		memcpy(parent, path, directory);
+		parent[directory] = '\0';
+	}
+	if (stat(parent, &stat_of_parent) == -1)
+		return false;
+	return (stat_of_parent.st_mode & S_ISVTX) == 0 ||
+	    (stat_of_parent.st_mode & S_IWOTH) == 0 ||
+	    file->st_uid == geteuid() || file->st_uid == stat_of_parent.st_uid;
+}
+
+/* All that a target is to hold, before any of it is written. */
+struct document {
+	int fd;
+	char *bytes;
+	size_t length;
+};
+
+/* Is to be discarded in any case. */
+static bool
+compose(struct document *document, const struct target *target)
+{
+	off_t length;
+
+	*document = (struct document){ .fd = memfd_create("retry", MFD_CLOEXEC),
+		.bytes = MAP_FAILED };
+	if (document->fd == -1 || !fill(document->fd, target))
+		return false;
+	length = lseek(document->fd, 0, SEEK_CUR);
+	if (length <= 0)
+		return false;
+	document->length = (size_t)length;
+	document->bytes = mmap(
+	    NULL, document->length, PROT_READ, MAP_SHARED, document->fd, 0);
+	return document->bytes != MAP_FAILED;
+}
+
+/* Leaves errno alone. */
+static void
+discard(struct document *document)
+{
+	int error = errno;
+
+	if (document->bytes != MAP_FAILED)
+		munmap(document->bytes, document->length);
+	if (document->fd != -1)
+		close(document->fd);
+	errno = error;
+}
+
+/* A name in the same directory that nobody else has. */
+static bool
+name_beside(char path[PATH_MAX], const char *file)
+{
+	static const char prefix[] = ".retry-", suffix[] = ".tmp";
+	size_t length = length_of_directory(file);
+
+	if (length + sizeof prefix + CONTEXT_UUID + sizeof suffix > PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(path, file, length);
+	memcpy(path + length, prefix, sizeof prefix);
+	length += sizeof prefix - 1;
+	context_uuid(path + length);
+	length += CONTEXT_UUID - 1;
+	memcpy(path + length, suffix, sizeof suffix);
+	return true;
+}
+
+/* old is the regular file of that name, which is no link, or NULL. */
+static bool
+replace(const struct target *target, const char *file, const struct stat *old)
+{
+	char path[PATH_MAX];
+	int fd, error = 0;
+
+	if (!name_beside(path, file))
+		return false;
+	fd = open(
+	    path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd == -1)
+		return false;
+	if (!set_mode(fd, target, old) || !fill(fd, target))
+		error = errno;
+	/* A disk may say as late as that that it is full. */
+	if (close(fd) == -1 && error == 0)
+		error = errno;
+	if (error == 0 && rename(path, file) == -1)
+		error = errno;
+	if (error != 0)
+		unlink(path);
+	errno = error;
+	return error == 0;
+}
+
+/*
+ * With the first byte the old text is lost, so that there has to be room for
+ * all of the new one before. Should it fail after all, nothing is left that
+ * could be taken for a whole text.
+ */
+static bool
+write_over(int fd, const struct document *document)
+{
+	struct rlimit limit;
+	size_t done = 0;
+	ssize_t put = 0;
+	int error;
+
+	errno = EFBIG;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    document->length > limit.rlim_cur)
+		return false;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)document->length) ==
+		-1 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return false;
+	while (done < document->length) {
+		put =
+		    write(fd, document->bytes + done, document->length - done);
+		if (put == -1)
+			break;
+		done += (size_t)put;
+	}
+	if (put != -1 && ftruncate(fd, (off_t)document->length) == 0)
+		return true;
+	error = errno;
+	if (done > 0 && ftruncate(fd, 0) == -1)
+		error = errno;
+	errno = error;
+	return false;
+}
+
+/* Whether this is why a file cannot be replaced, though perhaps written to. */
+static bool
+is_fixed(int error)
+{
+	return error == EBUSY || error == EACCES || error == EPERM ||
+	    error == EROFS;
+}
+
+/*
+ * Writes to the file that is there, because it cannot be replaced: it is a
+ * mount point, or its directory is not ours to write to.
+ */
+static bool
+overwrite(const struct target *target, const char *file, int why)
+{
+	struct document document;
+	struct stat stat;
+	int fd = -1, error;
+	bool done = compose(&document, target);
+
+	if (done)
+		fd = open(file,
+		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	done = fd != -1 && fstat(fd, &stat) == 0;
+	errno = done ? why : errno;
+	/* What is a mount point has not been left there by just anybody. */
+	done = done && S_ISREG(stat.st_mode) &&
+	    (why == EBUSY || is_trusted(file, &stat)) &&
+	    write_over(fd, &document);
+	error = errno;
+	if (fd != -1 && close(fd) == -1 && done) {
+		error = errno;
+		done = false;
+	}
+	discard(&document);
+	errno = error;
+	return done;
+}
+
+/*
+ * Waits for a reader, up to then. False: he takes too long, or a signal has
+ * ended this wait or one before it.
+ */
+static bool
+await_reader(struct target_wait *wait, int fd, nanos *until)
+{
+	nanos left = *until - context_now(CLOCK_MONOTONIC);
+	struct wakeup wakeup;
+
+	errno = wait->signal != 0 ? EINTR : ETIMEDOUT;
+	if (wait->signal != 0 || left <= 0)
+		return false;
+	wakeup = pump_wait_room(wait->pump, fd, left);
+	*until = number_add(*until, wakeup.stopped);
+	if (signals_end_series(wakeup.signal))
+		wait->signal = wakeup.signal;
+	errno = EINTR;
+	return wait->signal == 0;
+}
+
+/* What was said already comes first. */
+static void
+let_lines_go(struct target_wait *wait)
+{
+	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
+
+	while (lines_pollfd(&wait->pump->lines).fd != -1)
+		if (!await_reader(wait, -1, &until))
+			return;
+}
+
+static bool
+write_out(struct target_wait *wait, const struct outlet *outlet,
+    const char *bytes, size_t length)
+{
+	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
+
+	while (length > 0) {
+		ssize_t put = outlet_put(outlet, bytes, length);
+
+		if (put > 0) {
+			bytes += put;
+			length -= (size_t)put;
+			until = context_now(CLOCK_MONOTONIC) + wait->patience;
+			continue;
+		}
+		if (put == 0 || (errno != EAGAIN && errno != EINTR) ||
+		    !await_reader(wait, outlet->fd, &until))
+			return false;
+	}
+	return true;
+}
+
+/* Goes in as few pieces as can be. */
+static bool
+deliver(const struct target *target, const struct outlet *outlet,
+    struct target_wait *wait)
+{
+	struct document document;
+	bool done = compose(&document, target) &&
+	    write_out(wait, outlet, document.bytes, document.length);
+
+	discard(&document);
+	return done;
+}
+
+/* The descriptor that a file is another name of, or -1. */
+static int
+descriptor(const char *file)
+{
+	return strcmp(file, "-") == 0 ? STDERR_FILENO : proc_descriptor(file);
+}
+
+static bool
+write_to_descriptor(
+    const struct target *target, int fd, struct target_wait *wait)
+{
+	int flags = fcntl(fd, F_GETFD);
+	struct outlet outlet;
+
+	/* Nobody gave us what is closed for the command: it is our own. */
+	if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
+		errno = EBADF;
+		return false;
+	}
+	let_lines_go(wait);
+	outlet = outlet_open(fd);
+	return deliver(target, &outlet, wait);
+}
+
+static bool
+write_to_file(
+    const struct target *target, const char *file, struct target_wait *wait)
+{
+	struct outlet outlet = { .way = OUTLET_PRIVATE };
+	struct stat old;
+	bool found = stat(file, &old) == 0, done;
+	int error;
+
+	if (!found || S_ISREG(old.st_mode)) {
+		done = replace(target, file, found ? &old : NULL);
+		return done || !found || !is_fixed(errno)
+		    ? done
+		    : overwrite(target, file, errno);
+	}
+	/* A FIFO without a reader is not waited for. */
+	outlet.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (outlet.fd == -1)
+		return false;
+	done = deliver(target, &outlet, wait);
+	error = errno;
+	close(outlet.fd);
+	errno = error;
+	return done;
+}
+
+/*
+ * Puts what a link says, which is looked at by fd, in the place of its name.
+ * False, with errno.
+ */
+static bool
+follow(char path[PATH_MAX], int fd, const struct stat *link)
+{
+	size_t directory = length_of_directory(path);
+	char said[PATH_MAX];
+	ssize_t length = readlinkat(fd, "", said, sizeof said - 1);
+
+	if (length == -1)
+		return false;
+	if (!is_trusted(path, link)) {
+		errno = EACCES;
+		return false;
+	}
+	said[length] = '\0';
+	if (*said == '/')
+		directory = 0;
+	if (directory + (size_t)length >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(path + directory, said, (size_t)length + 1);
+	return true;
+}
+
+/* The kernel's own links there lead elsewhere than to what they say. */
+static bool
+is_in_proc(int fd)
+{
+	struct statfs statfs;
+
+	return fstatfs(fd, &statfs) == 0 && statfs.f_type == PROC_MAGIC;
+}
+
+/*
+ * The name that no link stands for any more, whether or not there is such a
+ * file; or that of a descriptor. False, with errno.
+ */
+static bool
+resolve(char path[PATH_MAX], const char *file)
+{
+	size_t length = strlen(file);
+	struct stat stat;
+
+	errno = ENAMETOOLONG;
+	if (length >= PATH_MAX)
+		return false;
+	memcpy(path, file, length + 1);
+	for (int links = 0; links < LINKS_MOST; links++) {
+		int fd, error;
+		bool done;
+
+		if (descriptor(path) != -1)
+			return true;
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		/* What is wrong with it is found when it is written. */
+		if (fd == -1)
+			return true;
+		done = fstat(fd, &stat) == -1 || !S_ISLNK(stat.st_mode) ||
+		    is_in_proc(fd);
+		if (done || !follow(path, fd, &stat)) {
+			error = errno;
+			close(fd);
+			errno = error;
+			return done;
+		}
+		close(fd);
+	}
+	errno = ELOOP;
+	return false;
+}
+
+bool
+target_write(const struct target *target, struct target_wait *wait)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!resolve(path, target->file))
+		return false;
+	fd = descriptor(path);
+	return fd != -1 ? write_to_descriptor(target, fd, wait)
+			: write_to_file(target, path, wait);
+}

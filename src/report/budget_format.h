@@ -1,0 +1,27 @@
+/*
+ * budget_format: accounts of budgets, for people (a table) and for programs (JSON,
+ * the text format of Prometheus).
+ *
+ * A key is any bytes, but what is written here is text in UTF-8 without
+ * control bytes. Those, and bytes that are not UTF-8, are shown as \xff, as
+ * retry's lines do; in JSON only the latter.
+ */
+#ifndef BUDGET_FORMAT_H
+#define BUDGET_FORMAT_H
+
+#include "budget/snapshot.h"
+#include "output/writer.h"
+#include "policy/policy.h"
+
+struct tables {
+	enum format format;
+	const char *directory; /* of all the accounts */
+	const struct account *accounts;
+	size_t count;
+	bool one; /* one was asked for: in JSON no array */
+};
+
+/* Writes them to page, which the caller closes. */
+void tables_put(const struct tables *tables, struct page *page);
+
+#endif

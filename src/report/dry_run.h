@@ -1,0 +1,13 @@
+/*
+ * dry_run: --dry-run: how long a policy would have everybody wait, as a page
+ * for people. Nothing is run.
+ */
+#ifndef DRY_RUN_H
+#define DRY_RUN_H
+
+#include "policy/policy.h"
+
+/* Returns the exit status: WORDS_FAILED where the page cannot be delivered. */
+int rehearsal_run(const struct policy *policy);
+
+#endif

@@ -1,0 +1,431 @@
+#include "streams/stdin_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "sys/sys.h"
+#include "streams/sharing.h"
+#include "streams/tempfile.h"
+#include "streams/read_watch.h"
+
+/* How often one call reads on: signals must not wait for long. */
+#define TURNS 16
+
+/* What one system call may take. */
+#define CHUNK 1048576
+
+/* What passes through us at a time, where it has to. */
+#define ROOM 16384
+
+/* Messages are no stream: to read them as one would change them. */
+static bool
+is_stream(void)
+{
+	int type = 0, listens = 0;
+	socklen_t size = sizeof type;
+
+	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) ==
+	    0 &&
+	    type == SOCK_STREAM &&
+	    getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens,
+		&size) == 0 &&
+	    listens == 0;
+}
+
+/*
+ * Whether what is read is what we write: a pipe that a shell has left there,
+ * where it had nothing better to give. It is no input, and would never end.
+ */
+static bool
+is_output(const struct stat *input)
+{
+	struct stat output;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &output) == 0 && output.st_dev == input->st_dev &&
+		    output.st_ino == input->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether there is something to read, and only that. */
+static bool
+is_read(void)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL);
+	struct stat stat;
+
+	if (flags == -1 || (flags & O_ACCMODE) == O_WRONLY)
+		return false;
+	if (fstat(STDIN_FILENO, &stat) == -1)
+		return (flags & O_ACCMODE) == O_RDONLY;
+	/* A file has two offsets, unless one descriptor does for both. */
+	return (S_ISFIFO(stat.st_mode) || (flags & O_ACCMODE) == O_RDWR)
+	    ? !is_output(&stat)
+	    : true;
+}
+
+static enum input_kind
+classify(struct input *input, bool replay)
+{
+	struct stat stat;
+
+	if (fstat(STDIN_FILENO, &stat) == -1) {
+		/* What is closed has nothing to lose; of what is not, who
+		 * knows. */
+		input->error = errno == EBADF ? 0 : errno;
+		return INPUT_LEFT;
+	}
+	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
+		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		if (input->start == -1)
+			return INPUT_LEFT;
+		return replay && is_read() ? INPUT_OWN : INPUT_FILE;
+	}
+	input->socket = S_ISSOCK(stat.st_mode);
+	if (input->socket ? !is_stream()
+			  : !S_ISFIFO(stat.st_mode) || !is_read())
+		return INPUT_LEFT;
+	return replay ? INPUT_SPOOLED : INPUT_GUARDED;
+}
+
+void
+input_open(struct input *input, bool replay, int64_t most, bool *terminal)
+{
+	input->from = input->spool = input->sink = input->watch = -1;
+	input->begun = input->too_long = false;
+	input->guard = GUARD_NONE;
+	input->error = 0;
+	input->kind = classify(input, replay);
+	*terminal =
+	    replay && input->kind == INPUT_LEFT && isatty(STDIN_FILENO) == 1;
+	if (input->kind != INPUT_SPOOLED)
+		return;
+	input->most = most;
+	input->length = 0;
+	input->spool = spool_open();
+	if (input->spool == -1)
+		input->error = errno;
+	else
+		input->from = STDIN_FILENO;
+}
+
+struct pollfd
+input_pollfd(const struct input *input)
+{
+	int fd = -1;
+
+	if (input->kind == INPUT_SPOOLED)
+		fd = input->from;
+	else if (input->kind == INPUT_GUARDED && input->guard == GUARD_UNSEEN)
+		fd = STDIN_FILENO;
+	return (struct pollfd){ .fd = fd, .events = POLLIN };
+}
+
+/* One read that does not block, although what is read may be set to. */
+static ssize_t
+get(const struct input *input, char *bytes, size_t length)
+{
+	struct pollfd some = { .fd = input->from, .events = POLLIN };
+
+	if (input->socket)
+		return recv(input->from, bytes, length, MSG_DONTWAIT);
+	if (poll(&some, 1, 0) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return read(input->from, bytes, length);
+}
+
+/* Bytes that went into the spool by way of us. */
+static ssize_t
+take_through(const struct input *input, size_t room)
+{
+	char bytes[ROOM];
+	ssize_t got = get(input, bytes, room < ROOM ? room : ROOM);
+
+	for (ssize_t done = 0, put; done < got; done += put) {
+		put = pwrite(input->spool, bytes + done, (size_t)(got - done),
+		    input->length + done);
+		if (put == -1)
+			return -1;
+	}
+	return got;
+}
+
+/* Bytes that went into the spool, 0 at the end of the input, -1 with errno. */
+static ssize_t
+take(const struct input *input, size_t room)
+{
+	off_t offset = input->length;
+	ssize_t got;
+
+	if (input->socket)
+		return take_through(input, room);
+	got = splice(input->from, NULL, input->spool, &offset, room,
+	    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (got == -1 && (errno == EINVAL || errno == ENOSYS))
+		return take_through(input, room);
+	return got;
+}
+
+/* Reads on for a while. One byte too many tells that there are too many. */
+static void
+fill(struct input *input)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		int64_t left = input->most - input->length;
+		ssize_t got = take(
+		    input, left < CHUNK ? (size_t)left + 1 : (size_t)CHUNK);
+
+		if (got == -1 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (got == -1)
+			input->error = errno;
+		if (got > 0)
+			input->length += got;
+		input->too_long = input->length > input->most;
+		if (got <= 0 || input->too_long) {
+			input->from = -1;
+			return;
+		}
+	}
+}
+
+/* A later look may see more of it. */
+static enum guard
+remember(struct input *input, const char *bytes, ssize_t got)
+{
+	memcpy(input->head, bytes, (size_t)got);
+	input->length_of_head = (size_t)got;
+	return GUARD_HEAD;
+}
+
+/*
+ * What a look that got these bytes, as peek, makes of the guard. Where poll had
+ * promised something that is not there, somebody was faster; but of a socket
+ * it promises the end, too.
+ */
+static enum guard
+next_guard(struct input *input, const char *bytes, ssize_t got, bool promised)
+{
+	/* A copy may fail for want of descriptors: that shows nothing. */
+	bool blind = got == -1 && errno != EAGAIN && !input->socket;
+
+	if (input->guard == GUARD_HEAD) {
+		if (blind)
+			return GUARD_HEAD;
+		if (got < (ssize_t)input->length_of_head ||
+		    memcmp(bytes, input->head, input->length_of_head) != 0)
+			return GUARD_EATEN;
+	}
+	if (got > 0)
+		return remember(input, bytes, got);
+	if (blind)
+		return GUARD_WATCHED;
+	if (promised && (got == -1 || !input->socket))
+		return GUARD_EATEN;
+	if (got == -1 && errno == EAGAIN)
+		return GUARD_UNSEEN;
+	/*
+	 * An input that was at its end before us has nothing to lose. One that
+	 * has ended since may have had something, unless who was to tell of a
+	 * read has told of none.
+	 */
+	return input->guard == GUARD_NONE || input->watch != -1 ? GUARD_WATCHED
+								: GUARD_EATEN;
+}
+
+/* Whether a socket has an error to tell. To peek at it would be to take it. */
+static bool
+has_error(void)
+{
+	struct pollfd some = { .fd = STDIN_FILENO };
+
+	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
+}
+
+/* Whether that is all there is to read. */
+static bool
+is_reset(const struct input *input, short revents)
+{
+	int waiting = 0;
+
+	return input->socket && ((revents & POLLERR) != 0 || has_error()) &&
+	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
+}
+
+/* With what poll has said of it, or 0. */
+static void
+look(struct input *input, short revents)
+{
+	char bytes[WATCH_PEEK];
+
+	if (is_reset(input, revents))
+		input->guard =
+		    input->guard == GUARD_HEAD ? GUARD_EATEN : GUARD_RESET;
+	else
+		input->guard = next_guard(input, bytes,
+		    watch_peek(STDIN_FILENO, input->socket, bytes),
+		    (revents & POLLIN) != 0);
+}
+
+void
+input_serve(struct input *input, short revents)
+{
+	if (revents == 0 || input_pollfd(input).fd == -1)
+		return;
+	if (input->kind == INPUT_SPOOLED)
+		fill(input);
+	else
+		look(input, revents);
+}
+
+bool
+input_ready(const struct input *input)
+{
+	return input->kind != INPUT_SPOOLED || input->from == -1;
+}
+
+/* What is written there must not be overwritten: that is left alone. */
+static bool
+rewind_file(const struct input *input)
+{
+	if (input->ended == input->start || !is_read())
+		return true;
+	return lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
+}
+
+/*
+ * The file with an offset of the attempt's own, so that nobody else's matters.
+ * Where it cannot be opened once more it goes back and forth as without -I.
+ */
+static bool
+reopen(struct input *input, bool first)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
+
+	input->sink = spool_reopen(STDIN_FILENO, flags);
+	if (input->sink == -1 && first) {
+		input->kind = INPUT_FILE;
+		return true;
+	}
+	return input->sink != -1 &&
+	    lseek(input->sink, input->start, SEEK_SET) != -1;
+}
+
+/*
+ * The kernel tells of each read(2), of a pipe as of a file. It does not tell of
+ * recv(2), nor did it always of splice(2); and there may be no watch to be had:
+ * an instance of inotify is one of a few that a user may have. There we look,
+ * too. Where it does tell of splice, our own look would be told of.
+ */
+static void
+begin_guard(struct input *input)
+{
+	input->watch = context_move_up(watch_open(STDIN_FILENO));
+	if (input->socket || input->watch == -1 || !watch_tells_of_tee())
+		look(input, 0);
+	else
+		input->guard = GUARD_WATCHED;
+}
+
+bool
+input_begin(struct input *input)
+{
+	bool first = !input->begun;
+
+	input->begun = true;
+	switch (input->kind) {
+	case INPUT_LEFT:
+		break;
+	case INPUT_FILE:
+		return first || rewind_file(input);
+	case INPUT_OWN:
+		return reopen(input, first);
+	case INPUT_GUARDED:
+		if (first)
+			begin_guard(input);
+		break;
+	case INPUT_SPOOLED:
+		input->sink = spool_again(input->spool, O_RDONLY);
+		return input->sink != -1;
+	}
+	return true;
+}
+
+bool
+input_attach(const struct input *input)
+{
+	return input->sink == -1 || dup2(input->sink, STDIN_FILENO) != -1;
+}
+
+void
+input_forked(struct input *input)
+{
+	if (input->sink != -1)
+		close(input->sink);
+	input->sink = -1;
+}
+
+void
+input_ended(struct input *input)
+{
+	if (input->kind == INPUT_FILE)
+		input->ended = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	input->judged = false;
+}
+
+/*
+ * Only what the attempt alone has moved is moved back. What moves after its end
+ * is somebody else's doing: of whoever has the file as well, such as the loop
+ * of a shell that reads it line by line, or of what the attempt has left
+ * behind.
+ */
+static enum reason
+file_lost(struct input *input)
+{
+	if (!is_read())
+		return REASON_NONE;
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) != input->ended)
+		return REASON_INPUT_CONSUMED;
+	if (input->ended == input->start || input->judged)
+		return REASON_NONE;
+	input->judged = true;
+	return sharing_suspects(STDIN_FILENO) ? REASON_INPUT_CONSUMED
+					      : REASON_NONE;
+}
+
+static enum reason
+guarded_lost(struct input *input)
+{
+	if (watch_told(input->watch))
+		input->guard = GUARD_EATEN;
+	else if (input->guard == GUARD_UNSEEN || input->guard == GUARD_HEAD)
+		look(input, 0);
+	if (input->guard == GUARD_EATEN)
+		return REASON_INPUT_CONSUMED;
+	/* As long as nobody has taken the error, the next one has it, too. */
+	return input->guard == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
+							   : REASON_NONE;
+}
+
+enum reason
+input_lost(struct input *input)
+{
+	switch (input->kind) {
+	case INPUT_FILE:
+		return file_lost(input);
+	case INPUT_GUARDED:
+		return guarded_lost(input);
+	case INPUT_LEFT:
+	case INPUT_OWN:
+	case INPUT_SPOOLED:
+		break;
+	}
+	return REASON_NONE;
+}

@@ -1,0 +1,96 @@
+/*
+ * stdin_source: the command's standard input, the same for every attempt. Nothing is
+ * ever taken from it that the command would have had, unless --replay-stdin
+ * says so.
+ */
+#ifndef STDIN_SOURCE_H
+#define STDIN_SOURCE_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "policy/verdict.h"
+#include "streams/read_watch.h"
+
+enum input_kind {
+	INPUT_LEFT, /* a terminal, a device, closed: no business of ours */
+	INPUT_FILE, /* what has an offset: goes back to where it stood */
+	INPUT_OWN, /* the same, opened anew for each attempt */
+	INPUT_GUARDED, /* a pipe or socket that an attempt may eat up */
+	INPUT_SPOOLED, /* a pipe or socket, read into a file first */
+};
+
+/* Whether an attempt has read what the next one would need. */
+enum guard {
+	GUARD_NONE, /* no attempt was made yet */
+	GUARD_WATCHED, /* only the watch tells, where there is one */
+	GUARD_UNSEEN, /* nothing has come; what comes is looked at */
+	GUARD_HEAD, /* what comes next is head, until somebody reads */
+	GUARD_EATEN, /* there was something, and somebody has read it */
+	GUARD_RESET, /* there was nothing but an error, for who reads first */
+};
+
+struct input {
+	enum input_kind kind;
+	bool socket;
+	bool begun; /* there was an attempt */
+	/* INPUT_FILE, INPUT_OWN */
+	off_t start;
+	off_t ended; /* where the latest attempt has left it */
+	bool judged; /* that it was the attempt alone that moved it */
+	/* INPUT_SPOOLED */
+	int from; /* what is read, without blocking; -1: all is read */
+	int spool;
+	int64_t most;
+	off_t length;
+	int error; /* why it could not be, or 0: see input_open */
+	bool too_long; /* more than --stdin-max */
+	/* INPUT_OWN, INPUT_SPOOLED: what the child of this attempt gets, or -1
+	 */
+	int sink;
+	/* INPUT_GUARDED */
+	int watch; /* tells of whoever reads it, or -1 */
+	enum guard guard;
+	size_t length_of_head;
+	char head[WATCH_PEEK];
+};
+
+/*
+ * What there is; on the way to a plain attempt one system call or two. most: of
+ * bytes to be spooled. *terminal: --replay-stdin was given, and is of no use.
+ * Where error is set then, nothing must be run, whatever the kind.
+ */
+void input_open(struct input *input, bool replay, int64_t most, bool *terminal);
+
+/* What poll should wait for: fd -1 when nothing. */
+struct pollfd input_pollfd(const struct input *input);
+
+/* Reads or peeks, as poll says; never blocks. */
+void input_serve(struct input *input, short revents);
+
+/* Whether the first attempt may begin: all is spooled, or went wrong. */
+bool input_ready(const struct input *input);
+
+/*
+ * Before an attempt: rewinds, or makes the child's own descriptor. False, with
+ * errno.
+ */
+bool input_begin(struct input *input);
+
+/* In the child, false with errno; and in the parent after fork. */
+bool input_attach(const struct input *input);
+void input_forked(struct input *input);
+
+/* After an attempt, at once: what moves from now on is none of its doing. */
+void input_ended(struct input *input);
+
+/*
+ * Before a retry: why it could not read what the last attempt could,
+ * REASON_NONE if it can. Of a file, that somebody else may have moved what we
+ * would have to move back.
+ */
+enum reason input_lost(struct input *input);
+
+#endif

@@ -1,0 +1,312 @@
+#include "sys/signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "sys/sys.h"
+#include "text/number.h"
+
+#define KERNEL_MASK_SIZE ((size_t)8)
+#define LONGEST_NAP (30 * NANOS_SECOND)
+
+/* The call that takes times of 64 bits, on machines of 32 bits too. */
+#ifdef SYS_ppoll_time64
+#define PPOLL SYS_ppoll_time64
+#else
+#define PPOLL SYS_ppoll
+#endif
+
+/*
+ * What must not wait for us: ABRT and faults, which are meant for us alone and
+ * of which the kernel makes death if they are blocked.
+ */
+static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+	SIGTRAP, SIGSYS };
+
+/*
+ * A libc keeps some signals for its own use (32, 33, and musl 34) and refuses
+ * to name them in a set or a call: to the caller and the command they are
+ * signals like any. So where one of these may be meant, the system call itself
+ * is made. A sigset_t begins as the kernel's, and what sigaction(2) takes fits
+ * into so many words, of which the handler is one of the first two; all zeros
+ * are the default.
+ */
+#define WORD_BITS (8 * (int)sizeof(unsigned long))
+#define DISPOSITION_WORDS 32
+#ifdef __mips__
+#define HANDLER 1
+#else
+#define HANDLER 0
+#endif
+
+static void
+leave_out(sigset_t *set, int number)
+{
+	unsigned long *words = (unsigned long *)(void *)set;
+	int bit = number - 1;
+
+	words[bit / WORD_BITS] &= ~(1UL << (bit % WORD_BITS));
+}
+
+static bool
+ignored(int number)
+{
+	unsigned long words[DISPOSITION_WORDS] = { 0 };
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0)
+		return action.sa_handler == SIG_IGN;
+	return syscall(SYS_rt_sigaction, number, NULL, words,
+		   KERNEL_MASK_SIZE) == 0 &&
+	    words[HANDLER] == (unsigned long)SIG_IGN;
+}
+
+static void
+set_disposition(int number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+
+	sigaction(number, &action, NULL);
+}
+
+static void
+set_default(int number)
+{
+	static const unsigned long words[DISPOSITION_WORDS];
+	struct sigaction action = { .sa_handler = SIG_DFL };
+
+	if (sigaction(number, &action, NULL) == -1)
+		syscall(
+		    SYS_rt_sigaction, number, words, NULL, KERNEL_MASK_SIZE);
+}
+
+static long
+set_mask(const sigset_t *mask, sigset_t *before)
+{
+	return syscall(
+	    SYS_rt_sigprocmask, SIG_SETMASK, mask, before, KERNEL_MASK_SIZE);
+}
+
+/*
+ * Takes what is pending: blocked by the caller, and so by the command. What is
+ * too much stays where it is.
+ */
+static void
+take_pending(struct signals *signals)
+{
+	static const struct timespec at_once;
+	static const sigset_t none;
+	sigset_t pending = none;
+
+	signals->count = 0;
+	if (sigpending(&pending) == -1)
+		return;
+	if (memcmp(&pending, &none, KERNEL_MASK_SIZE) == 0)
+		return;
+	while (signals->count < SIGNALS_PENDING &&
+	    sigtimedwait(
+		&pending, &signals->pending[signals->count], &at_once) > 0)
+		signals->count++;
+}
+
+bool
+signals_open(struct signals *signals)
+{
+	sigset_t *heard = &signals->heard;
+
+	take_pending(signals);
+	memset(heard, 0xff, sizeof *heard);
+	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
+		leave_out(heard, unblocked[i]);
+	if (set_mask(heard, &signals->inherited) == -1)
+		return false;
+	signals->accompanied = false;
+	/* Where it is ignored children vanish and leave no status. */
+	signals->child_ignored = ignored(SIGCHLD);
+	if (signals->child_ignored)
+		set_disposition(SIGCHLD, SIG_DFL);
+	signals->fd =
+	    context_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
+	return signals->fd != -1;
+}
+
+/*
+ * The system call itself, because it writes back what was left of the time
+ * when a stop interrupted it, and goes on with that; libc's hides it. Returns
+ * how long we slept, stops not included.
+ */
+static nanos
+sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
+{
+	struct {
+		int64_t seconds, nanos;
+	} left = { nap / NANOS_SECOND, nap % NANOS_SECOND };
+
+	if (syscall(PPOLL, fds, count, &left, NULL, (size_t)0) == -1)
+		while (count > 0)
+			fds[--count].revents = 0;
+	return nap - (left.seconds * NANOS_SECOND + left.nanos);
+}
+
+/*
+ * Whether somebody has let us go on. Otherwise a late wake-up only means that
+ * the machine is busy.
+ */
+static bool
+continued(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
+bool
+signals_stops(int number)
+{
+	return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/*
+ * Unblocked, it stops us before the call returns. What continues us meanwhile
+ * takes the stop away again; but if that has come before, the stop would take
+ * it away, and nobody would continue us.
+ */
+nanos
+signals_stop(const struct signals *signals, int number)
+{
+	nanos before = context_now(CLOCK_MONOTONIC);
+	sigset_t others = signals->heard;
+
+	if (continued())
+		return 0;
+	kill(getpid(), number);
+	leave_out(&others, number);
+	set_mask(&others, NULL);
+	set_mask(&signals->heard, NULL);
+	return context_now(CLOCK_MONOTONIC) - before;
+}
+
+/*
+ * The next signal that was sent and not ignored on entry, if there is one.
+ * CONT has an effect even so.
+ */
+static void
+next_signal(const struct signals *signals, struct wakeup *wakeup)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals->fd, &info, sizeof info) == sizeof info) {
+		int number = (int)info.ssi_signo;
+
+		if (number != SIGCHLD && number != SIGCONT && ignored(number))
+			continue;
+		wakeup->signal = number;
+		wakeup->code = info.ssi_code;
+		wakeup->sender = (pid_t)info.ssi_pid;
+		wakeup->value = info.ssi_int;
+		return;
+	}
+}
+
+struct wakeup
+signals_wait(
+    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
+{
+	struct wakeup wakeup = { 0 };
+	nanos before = context_now(CLOCK_MONOTONIC), slept, late;
+
+	if (nap > LONGEST_NAP)
+		nap = LONGEST_NAP;
+	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
+	slept = sleep_in_poll(fds, count, nap > 0 ? nap : 0);
+	late = context_now(CLOCK_MONOTONIC) - before - slept;
+	if (late > NANOS_MS && continued())
+		wakeup.stopped = late;
+	if (fds[0].revents != 0)
+		next_signal(signals, &wakeup);
+	while (signals_stops(wakeup.signal) && !signals->accompanied) {
+		slept = signals_stop(signals, wakeup.signal);
+		wakeup.stopped = number_add(wakeup.stopped, slept);
+		wakeup.signal = 0;
+		next_signal(signals, &wakeup);
+	}
+	return wakeup;
+}
+
+void
+signals_restore(const struct signals *signals)
+{
+	if (signals->child_ignored)
+		set_disposition(SIGCHLD, SIG_IGN);
+	set_mask(&signals->inherited, NULL);
+}
+
+void
+signals_note(struct signals *signals)
+{
+	memset(&signals->early, 0, sizeof signals->early);
+	sigpending(&signals->early);
+}
+
+bool
+signals_early(struct signals *signals, int number)
+{
+	bool early = sigismember(&signals->early, number) == 1;
+
+	leave_out(&signals->early, number);
+	return early;
+}
+
+void
+signals_hand_on(const struct signals *signals)
+{
+	pid_t self = getpid();
+
+	for (size_t i = 0; i < signals->count; i++) {
+		const siginfo_t *info = &signals->pending[i];
+
+		/* To oneself one may send it as it came. */
+		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==
+		    -1)
+			kill(self, info->si_signo);
+	}
+}
+
+int
+signals_handed_on(struct signals *signals)
+{
+	int end = 0;
+
+	for (size_t i = 0; i < signals->count; i++) {
+		int number = signals->pending[i].si_signo;
+
+		if (end == 0 && signals_end_series(number) && !ignored(number))
+			end = number;
+	}
+	signals->count = 0;
+	return end;
+}
+
+bool
+signals_end_series(int number)
+{
+	return number == SIGHUP || number == SIGINT || number == SIGQUIT ||
+	    number == SIGTERM;
+}
+
+_Noreturn void
+signals_die(int number)
+{
+	sigset_t others;
+
+	prctl(PR_SET_DUMPABLE, 0);
+	set_default(number);
+	kill(getpid(), number);
+	memset(&others, 0xff, sizeof others);
+	leave_out(&others, number);
+	set_mask(&others, NULL);
+	_exit(128 + number);
+}

@@ -1,0 +1,151 @@
+#include "text/number.h"
+
+#include <string.h>
+
+/* By hand: isdigit() is a table that belongs to the locale. */
+static bool
+digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+all_digits(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (!digit(text[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+number_whole(const char *text, size_t length, int64_t *value)
+{
+	int64_t sum = 0;
+
+	if (length == 0 || !all_digits(text, length))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		sum = number_add(number_multiply(sum, 10), text[i] - '0');
+	*value = sum;
+	return true;
+}
+
+/*
+ * The digits after the point in units of 1/scale, rounded up. From the last to
+ * the first, because there rounding up at each division by ten comes to the
+ * same as once at the end: the result is exact however many digits there are.
+ */
+static int64_t
+fraction(const char *digits, size_t length, int64_t scale)
+{
+	int64_t sum = 0;
+
+	for (size_t i = length; i-- > 0;) {
+		int64_t tenths = number_multiply(digits[i] - '0', scale);
+
+		sum = number_add(tenths, number_add(sum, 9)) / 10;
+	}
+	return sum;
+}
+
+bool
+number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
+{
+	const char *point = memchr(text, '.', length);
+	size_t whole = point == NULL ? length : (size_t)(point - text);
+	size_t after = point == NULL ? length : whole + 1;
+	int64_t units = 0;
+
+	if (whole + (length - after) == 0)
+		return false;
+	if (whole > 0 && !number_whole(text, whole, &units))
+		return false;
+	if (!all_digits(text + after, length - after))
+		return false;
+	*value = number_add(number_multiply(units, scale),
+	    fraction(text + after, length - after, scale));
+	return true;
+}
+
+int64_t
+number_add(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+int64_t
+number_multiply(int64_t a, int64_t b)
+{
+	return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+int64_t
+number_round(int64_t value, int64_t unit)
+{
+	int64_t units = number_add(value, unit / 2) / unit;
+
+	return units == 0 && value > 0 ? 1 : units;
+}
+
+int64_t
+number_lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+number_greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+char *
+number_put(char room[NUMBER_ROOM], int64_t value)
+{
+	size_t at = NUMBER_ROOM - 1;
+	/* Unsigned, since -INT64_MIN does not exist. */
+	uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	room[at] = '\0';
+	do {
+		room[--at] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (value < 0)
+		room[--at] = '-';
+	memmove(room, room + at, NUMBER_ROOM - at);
+	return room;
+}
+
+char *
+number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale)
+{
+	int64_t rest = value % scale;
+	char *at = room + strlen(number_put(room, value / scale));
+
+	if (rest > 0)
+		*at++ = '.';
+	for (; rest > 0; rest = rest * 10 % scale)
+		*at++ = (char)('0' + rest * 10 / scale);
+	*at = '\0';
+	return room;
+}
+
+char *
+number_put_size(char room[NUMBER_SIZE_ROOM], int64_t value)
+{
+	static const char units[] = "kMGT";
+	const char *unit = units, *name = value == 1 ? " byte" : " bytes";
+	char letter[2] = "";
+
+	for (; value > 0 && value % 1024 == 0 && *unit != '\0'; unit++) {
+		value /= 1024;
+		letter[0] = *unit;
+		name = letter;
+	}
+	number_put(room, value);
+	memcpy(room + strlen(room), name, strlen(name) + 1);
+	return room;
+}

@@ -1,0 +1,1658 @@
+/*
+ * breaker_check [large]: the real gate and its pace in every state that two
+ * processes can bring them into, or three, however long they go on. Each may
+ * begin any operation at any time, be stopped between any two accesses to the
+ * gate's words while the clock goes on, and be killed anywhere. What must hold:
+ *
+ * - a lease that is good is taken by nobody: only its holder changes the word;
+ * - what a probe found counts only while the lease is its own;
+ * - who is let in while it recovers has a turn that nobody else has, of a step
+ *   that has begun, and no step has more turns than its rate;
+ * - as what somebody is let in, is told by the change that let him in: as the
+ *   probe, for which no allowance pays, with a lease that he took; by a turn,
+ *   for which none pays either, with a turn that he took; and otherwise only
+ *   where it was closed, or he closed it;
+ * - a turn, a success or a failure is counted once, and by nothing of an
+ *   earlier recovery is one of a later recovery lost;
+ * - what lets attempts in becomes open only after so many failures, none of
+ *   them over before the last success, or the last change to closed or
+ *   recovering, began; a recovery moreover only where it is no faster than it
+ *   began; and after so many it does;
+ * - how an attempt ended that began before the last recovery changes nothing;
+ * - a recovery ends by itself only when its pace says so;
+ * - from every state, once the lease or the pause is over, somebody gets in, a
+ *   probe that goes well lets others in, and the gate closes if nobody comes.
+ *
+ * A process is put back to where it was by running its operation again from
+ * the start, with the values that it has seen. States are told apart by what
+ * the gate can tell apart: its seq is a name, times count from now, and of a
+ * recovery only counts whether it is the present one.
+ *
+ * Then gates that are broken on purpose are tried: each must be caught.
+ */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "budget/breaker.h"
+
+/* What gate.c gets in place of the atomic accesses; it has no others. */
+#undef atomic_load
+#undef atomic_store
+#undef atomic_exchange
+#undef atomic_compare_exchange_strong
+#undef atomic_compare_exchange_weak
+#undef atomic_fetch_add
+#undef atomic_fetch_sub
+#undef atomic_fetch_or
+#undef atomic_fetch_and
+
+static uint64_t load(const _Atomic uint64_t *at);
+static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+#define atomic_load(at) load(at)
+#define atomic_compare_exchange_strong(at, expected, desired) \
+	swap(at, expected, desired)
+
+/* So that counts come to an end, and a recovery has two steps. */
+#define FAILURE_BITS 2
+#define DOUBLING_BITS 1
+#define BEGAN_BITS 3
+#define STEP_BITS 1
+#define COUNT_BITS 2
+#define SERVED_BITS 2
+#define FAILED_BITS 1
+#define QUIET_BITS 0
+#define BORNE 0
+#define PACE_STEP GATE_LEASE
+#define PACE_FIRST 1
+#define PACE_LEAST 1
+#define PACE_QUIET 1
+
+#include "budget/ramp.c"
+#undef MOST
+#include "budget/breaker.c"
+
+#define ACTORS 3
+
+/* Of one operation, as far as it is not merely on its way round a loop. */
+#define ACCESSES 4
+
+/* A lease, a pause and a step last for one. */
+#define TICK GATE_LEASE
+#define TICK_MS ((uint64_t)(TICK / NANOS_MS))
+
+/*
+ * What the clock says in every state: the past moves back instead. Who looked
+ * at it at 0 has been stopped for two ticks or longer. A recovery that began
+ * then is over.
+ */
+#define NOW 2
+
+/*
+ * When in a tick one began, in milliseconds, is the name of a recovery: a tick
+ * is a multiple of NAMES. Everything else happens last.
+ */
+#define NAMES (UINT64_C(1) << BEGAN_BITS)
+#define PRESENT 1 /* the one that is under way */
+#define PAST 2 /* another, which the rate is of */
+#define GONE 3 /* any other */
+#define LAST 7
+
+/* Of the word in every state; names of the past count down from it. */
+#define SEQ UINT64_C(100)
+
+/* In place of streaks: one that is void, and one that is gone. */
+#define VOID MOST(FAILURE_BITS)
+#define OTHER (UINT64_C(1) << FAILURE_BITS)
+
+#define WORD(state) ((uint64_t)(state) << (SEQ_BITS + MS_BITS))
+
+/* In place of a lease that was taken, or of another word that is gone. */
+#define LOST WORD(GATE_HALF_OPEN)
+
+/* In place of a rate that is gone, of a recovery that is gone or is not. */
+#define STALE 1
+#define STALE_OVER \
+	((uint64_t)PRESENT << BEGAN_AT | MOST(SERVED_BITS) << SERVED_AT | \
+	    (uint64_t)PACE_LEAST << RATE_AT)
+#define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | MOST(BEGAN_AT))
+
+static const struct breaker breaker = { 2, TICK, TICK };
+
+enum operation {
+	IDLE,
+	ENTER,
+	TELL_SUCCESS,
+	TELL_ILL,
+	TELL_OTHER, /* what must not change anything */
+	RENEW, /* from here on with a lease */
+	PROBED_WELL,
+	PROBED_ILL,
+	PROBED_NO_NEWS,
+	OPERATIONS,
+};
+
+static const char *const names_of[OPERATIONS] = { "nothing", "enter",
+	"tell success", "tell ill", "tell other news", "renew", "probed well",
+	"probed ill", "probed no news" };
+
+/* What somebody who tells how an attempt ended has found of the pace. */
+enum paced {
+	NOT_YET,
+	PACED_NOT, /* it does not recover */
+	PACED_OVER,
+	PACED_SLOW,
+	PACED_FAST,
+};
+
+/* States are compared as bytes: nothing in them is padding. */
+struct actor {
+	uint64_t lease;
+	uint64_t seen[ACCESSES]; /* what its accesses so far found */
+	uint8_t operation;
+	uint8_t now; /* of one who depends on it, when that began */
+	uint8_t accesses;
+	uint8_t swapped; /* a bit for each: it was a swap that succeeded */
+	uint8_t streaks; /* a bit for each: it was to the streak */
+	uint8_t rates; /* a bit for each: it was to the rate */
+	uint8_t holds; /* the word is a lease that it made */
+	uint8_t later; /* failures that ended since its success began */
+	uint8_t failed; /* a bit for each: it was a swap that did not succeed */
+	uint8_t counts; /* its failure must, if it is not killed */
+	uint8_t paced;
+	uint8_t slow; /* the pace was, or there was none, since it began */
+	uint8_t aims; /* at the rate, with the swap that comes next */
+	uint8_t spare[3];
+};
+
+struct state {
+	struct gate gate;
+	struct actor actors[ACTORS];
+	uint32_t may; /* failures that may count towards opening */
+	uint32_t must; /* and those that have to */
+};
+
+/* How a state came about. */
+struct origin {
+	uint32_t from;
+	int8_t what; /* a kind of event, or an operation to begin */
+	int8_t operation; /* that is under way */
+};
+
+/* Of the table in which states are looked up. */
+struct entry {
+	uint32_t state; /* plus one; 0: free */
+	uint32_t hash; /* half of it, to look at few others */
+};
+
+enum {
+	CLOCK = -3,
+	KILL,
+	STEP,
+};
+
+/* Gates that are not as they should be. */
+enum fault {
+	SOUND,
+	RESULT_WITHOUT_LEASE, /* a probe's result is taken from anybody */
+	RENEWED_WITHOUT_LEASE,
+	TAKEN_WITHOUT_LOOKING, /* in between, at what others made of it */
+	OPENED_WITHOUT_LOOKING,
+	SUCCESS_IS_NOTHING, /* it does not end the streak */
+	EVERYTHING_IS_ILL,
+	NOTHING_IS_ILL,
+	TIME_STANDS_STILL, /* for those who ask to enter */
+	TURN_WITHOUT_LOOKING,
+	TURN_OF_ANOTHER, /* who did not get one goes on as if it had */
+	TOLD_WITHOUT_LOOKING, /* to the pace */
+	WORD_BEFORE_RATE, /* is how they are read */
+	OPENED_AT_ANY_PACE,
+	ENDED_TOO_SOON, /* a recovery, as if nobody had come */
+	BEGUN_ANEW, /* by a success in it */
+	NEVER_OVER,
+	OLD_IS_NEWS,
+	TURN_IS_PAID, /* answered as if it had been closed */
+	PROBE_IS_PAID,
+	CLOSED_IS_FREE, /* answered as if it recovered */
+	END_IS_FREE, /* the same, for the one who finds that it is over */
+	TOLD_BY_A_LOOK, /* at what it is afterwards */
+	FAULTS,
+};
+
+/* The exploration of one gate; and in it, one step of one actor. */
+static struct {
+	enum fault fault;
+	const char *wrong;
+	struct origin last; /* what happened just now */
+	struct state *states; /* all, in the order in which they were found */
+	struct origin *origins;
+	uint32_t count, room;
+	struct entry *table; /* 2 * room of them */
+	struct state *state; /* NULL: accesses are just done */
+	struct actor *actor;
+	int access; /* that comes next */
+	int known; /* accesses of which only the result counts */
+	uint64_t word; /* read already, where it is read too early */
+	bool early;
+	bool stepped;
+	enum gate_pass pass;
+	int actors; /* how many there are */
+	jmp_buf leave;
+} run;
+
+static void
+wrong(const char *why)
+{
+	if (run.wrong == NULL)
+		run.wrong = why;
+}
+
+static nanos
+until_of(uint64_t word)
+{
+	return (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
+}
+
+/* What a clock says that was looked at in a tick. */
+static nanos
+clock_at(int tick)
+{
+	return tick * TICK + LAST * NANOS_MS;
+}
+
+/* And for a recovery that begins. */
+static nanos
+began_at(int tick)
+{
+	return tick * TICK + PRESENT * NANOS_MS;
+}
+
+static bool
+recovers(uint64_t word)
+{
+	return state_of(word) == GATE_RECOVERING;
+}
+
+/* Of the recovery that a word begins, or that a rate is of. */
+static uint64_t
+name_of(uint64_t word)
+{
+	return word & (NAMES - 1);
+}
+
+static uint64_t
+rate_name(uint64_t rate)
+{
+	return rate >> BEGAN_AT;
+}
+
+/* Whether it has something to tell the pace first, or has just begun. */
+static bool
+minds_pace(const struct actor *actor)
+{
+	return actor->operation >= TELL_SUCCESS &&
+	    actor->operation <= TELL_OTHER && actor->paced == NOT_YET;
+}
+
+/* What an actor has seen last of the word, or of the rate. */
+static uint64_t
+last_seen(const struct actor *actor, bool rate)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < actor->accesses; i++)
+		if ((actor->streaks >> i & 1) == 0 &&
+		    (actor->rates >> i & 1) == rate &&
+		    (actor->swapped >> i & 1) == 0)
+			value = actor->seen[i];
+	return value;
+}
+
+/* Whether it has seen the rate and the word of a recovery. */
+static bool
+has_pair(const struct actor *actor)
+{
+	return (actor->operation == ENTER || minds_pace(actor)) &&
+	    actor->accesses == 2 && recovers(last_seen(actor, false));
+}
+
+static uint32_t
+least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Failures under way. */
+static uint32_t
+active(const struct state *state)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < ACTORS; i++)
+		if (state->actors[i].operation == TELL_ILL)
+			count++;
+	return count;
+}
+
+/*
+ * The gate, access by access
+ */
+
+static const char *
+judge_opening(const struct state *state, const struct actor *actor)
+{
+	if (actor->operation != TELL_ILL)
+		return "opened by what is not ill";
+	if (state->may < breaker.failures)
+		return "opened after too few failures";
+	if (actor->paced == PACED_FAST)
+		return "opened at a faster pace";
+	return NULL;
+}
+
+/* While attempts are let in. */
+static const char *
+judge_admitting(const struct state *state, const struct actor *actor,
+    uint64_t old, uint64_t new)
+{
+	enum gate_state to = state_of(new);
+	struct pace pace;
+
+	if (to == GATE_OPEN)
+		return judge_opening(state, actor);
+	if (to == GATE_HALF_OPEN)
+		return "a probe while others are let in";
+	if (to == state_of(old)) {
+		if (actor->operation != TELL_SUCCESS)
+			return "no success";
+		return until_of(new) == until_of(old) ? NULL : "begun anew";
+	}
+	if (to == GATE_RECOVERING)
+		return "recovers from nothing";
+	if (until_of(new) != until_of(old))
+		return "forgets when it began";
+	pace = pace_of(old, last_seen(actor, true), clock_at(actor->now));
+	return actor->operation == ENTER && pace.over ? NULL : "not over yet";
+}
+
+/* NULL if the actor may make that of the word. */
+static const char *
+judge(const struct state *state, const struct actor *actor, uint64_t old,
+    uint64_t new)
+{
+	enum operation operation = actor->operation;
+	enum gate_state to = state_of(new);
+
+	if (admits(old))
+		return judge_admitting(state, actor, old, new);
+	if (operation == ENTER && until_of(old) > clock_at(NOW))
+		return "a good lease, or a pause, is cut short";
+	if (operation != ENTER && !actor->holds)
+		return "the lease is not its own";
+	if ((operation == ENTER || operation == RENEW) !=
+	    (to == GATE_HALF_OPEN))
+		return "not the change that it should make";
+	if ((operation == PROBED_WELL) != (to == GATE_RECOVERING) ||
+	    to == GATE_CLOSED)
+		return "not what the probe found";
+	if (to == GATE_RECOVERING)
+		return until_of(new) == began_at(actor->now) ? NULL : "not now";
+	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
+}
+
+/* The same of the rate. What stands there of a past recovery is no loss. */
+static const char *
+judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
+    uint64_t new)
+{
+	uint64_t word = state->gate.word;
+	nanos began = until_of(word);
+	struct pace was, is;
+	bool turn = actor->operation == ENTER;
+
+	if (!recovers(word))
+		return NULL;
+	if (rate_name(new) != name_of(word))
+		return rate_name(old) == name_of(word) && old != 0
+		    ? "written over by an earlier recovery"
+		    : NULL;
+	was = unpack(old, began);
+	is = unpack(new, began);
+	if (is.step > was.step)
+		was.taken = was.served = was.failed = 0;
+	if (is.step < was.step || began + is.step * PACE_STEP > clock_at(NOW))
+		return "not the step that it is";
+	if (is.taken != was.taken + turn)
+		return "a turn is taken twice, or not at all";
+	was.served += actor->operation == TELL_SUCCESS;
+	if (is.served != number_lesser(was.served, (int64_t)MOST(SERVED_BITS)))
+		return "a success is lost, or none";
+	was.failed += actor->operation == TELL_ILL;
+	if (is.failed != number_lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
+		return "a failure is lost, or none";
+	if (turn && is.taken > is.rate)
+		return "more turns than there are";
+	return NULL;
+}
+
+/* What ended a streak may have made that of failures too that go on. */
+static void
+nothing_must(struct state *state)
+{
+	state->must = 0;
+	for (int i = 0; i < ACTORS; i++)
+		state->actors[i].counts = false;
+}
+
+static void
+change_word(struct state *state, struct actor *actor, uint64_t new)
+{
+	uint64_t old = state->gate.word;
+	const char *why = judge(state, actor, old, new);
+
+	if (why != NULL)
+		wrong(why);
+	if (seq_of(new) != seq_of(old) + 1)
+		wrong("a change that is not counted");
+	/* Nobody is older than that but who is always. */
+	if (state_of(new) == GATE_CLOSED)
+		new &= ~MOST(MS_BITS);
+	state->gate.word = new;
+	for (int i = 0; i < ACTORS; i++)
+		state->actors[i].holds = false;
+	actor->holds = state_of(new) == GATE_HALF_OPEN;
+	if (admits(new) && state_of(new) != state_of(old)) {
+		state->may = active(state);
+		nothing_must(state);
+	}
+}
+
+/*
+ * True if the next access was done in an earlier step; else it is done now, or
+ * left for a later one.
+ */
+static bool
+replayed(const _Atomic uint64_t *at)
+{
+	struct actor *actor = run.actor;
+
+	if (run.access < actor->accesses)
+		return true;
+	if (run.stepped)
+		longjmp(run.leave, 1);
+	if (run.access == ACCESSES) {
+		fputs("breaker_check: ACCESSES is too small\n", stderr);
+		exit(2);
+	}
+	run.stepped = true;
+	actor->accesses++;
+	if (at == &run.state->gate.streak)
+		actor->streaks |= (uint8_t)(1U << run.access);
+	if (at == &run.state->gate.rate)
+		actor->rates |= (uint8_t)(1U << run.access);
+	actor->seen[run.access] = *at;
+	return false;
+}
+
+/* It goes on as if it had just begun: with what it has found of the pace. */
+static void
+start_over(struct actor *actor)
+{
+	memset(actor->seen, 0, sizeof actor->seen);
+	actor->accesses = actor->swapped = actor->failed = 0;
+	actor->streaks = actor->rates = actor->aims = 0;
+}
+
+/* What it has found of the pace, now that it goes on to the streak. */
+static enum paced
+found(const struct actor *actor)
+{
+	uint64_t word = last_seen(actor, false);
+	struct pace pace =
+	    pace_of(word, last_seen(actor, true), clock_at(actor->now));
+
+	if (actor->operation == TELL_SUCCESS || !recovers(word))
+		return PACED_NOT;
+	if (actor->swapped == 0)
+		return PACED_OVER;
+	return pace.rate <= PACE_FIRST ? PACED_SLOW : PACED_FAST;
+}
+
+/* In place of what it saw of it: something of which the same is found. */
+static uint64_t
+known(const _Atomic uint64_t *at)
+{
+	struct pace pace = { .began = clock_at(NOW), .rate = PACE_FIRST };
+	uint64_t ms = NOW * TICK_MS + LAST;
+
+	pace.rate += run.actor->paced == PACED_FAST;
+	run.known--;
+	if (at == &run.state->gate.rate)
+		return pace_word(&pace);
+	switch (run.actor->paced) {
+	case PACED_NOT:
+		return LOST;
+	case PACED_OVER:
+		return WORD(GATE_RECOVERING) | MOST(MS_BITS);
+	default:
+		return WORD(GATE_RECOVERING) | ms;
+	}
+}
+
+/*
+ * Who lost a race for the streak: what it has seen now takes the place of what
+ * it began with, and of what it saw since; what it has done stays. Then, it
+ * must have been about the same streak.
+ */
+static bool
+restart(struct actor *actor)
+{
+	int last = actor->accesses - 1, kept = 1;
+
+	while ((actor->swapped >> kept & 1) != 0)
+		kept++;
+	if (kept > 1 &&
+	    streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
+		return false;
+	actor->seen[0] = actor->seen[last];
+	for (int i = kept; i <= last; i++)
+		actor->seen[i] = 0;
+	actor->accesses = (uint8_t)kept;
+	actor->failed = 0;
+	actor->streaks &= (uint8_t)((1U << kept) - 1);
+	return true;
+}
+
+/*
+ * Whether it goes round a loop, having lost a race: what it does next is what
+ * it did after it began. Then it remembers nothing of what it saw before.
+ */
+static bool
+goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
+{
+	bool streak = at == &run.state->gate.streak;
+
+	if ((actor->failed >> (run.access - 1) & 1) == 0)
+		return false;
+	if (actor->operation == ENTER || minds_pace(actor)) {
+		if (swaps || streak)
+			return false;
+		start_over(actor);
+		return true;
+	}
+	return swaps == streak &&
+	    (actor->streaks >> (run.access - 1) & 1) != 0 && restart(actor);
+}
+
+/* Before what it does next, whatever that is. */
+static void
+leave_behind(const _Atomic uint64_t *at, bool swaps)
+{
+	struct actor *actor = run.actor;
+	bool paced = at == &run.state->gate.streak && minds_pace(actor);
+
+	if (run.access == 0 || run.access < actor->accesses)
+		return;
+	if (paced) {
+		actor->paced = (uint8_t)found(actor);
+		if (actor->operation == TELL_ILL && !actor->slow &&
+		    actor->paced != PACED_FAST)
+			wrong("taken for slow");
+		start_over(actor);
+	}
+	if (paced || goes_round(actor, at, swaps))
+		longjmp(run.leave, 1);
+}
+
+static uint64_t
+access(const _Atomic uint64_t *at)
+{
+	replayed(at);
+	return run.actor->seen[run.access++];
+}
+
+/* What a broken gate makes of what it reads. */
+static uint64_t
+misread(const _Atomic uint64_t *at, uint64_t value)
+{
+	const struct actor *actor = run.actor;
+
+	if (run.fault == OPENED_AT_ANY_PACE && at == &run.state->gate.word &&
+	    actor->operation == TELL_ILL && actor->paced == NOT_YET)
+		return LOST;
+	if (run.fault == ENDED_TOO_SOON && at == &run.state->gate.rate &&
+	    actor->operation == ENTER)
+		return value & ~(MOST(COUNT_BITS) << TAKEN_AT);
+	return value;
+}
+
+/*
+ * Whoever enters looks at the streak for the view only: nothing depends on
+ * when that is.
+ */
+static uint64_t
+load(const _Atomic uint64_t *at)
+{
+	const _Atomic uint64_t *word;
+
+	if (run.state == NULL ||
+	    (run.actor->operation == ENTER && at == &run.state->gate.streak))
+		return *at;
+	if (run.known > 0)
+		return known(at);
+	leave_behind(at, false);
+	word = &run.state->gate.word;
+	if (run.early && at == word) {
+		run.early = false;
+		return run.word;
+	}
+	if (run.fault == WORD_BEFORE_RATE && at == &run.state->gate.rate) {
+		run.word = access(word);
+		run.early = true;
+	}
+	return misread(at, access(at));
+}
+
+/* Where a broken gate does not compare, at the word or at the rate. */
+static bool
+blind(const struct actor *actor, bool rate)
+{
+	enum operation operation = (enum operation)actor->operation;
+
+	switch (run.fault) {
+	case RESULT_WITHOUT_LEASE:
+		return !rate && operation >= PROBED_WELL;
+	case RENEWED_WITHOUT_LEASE:
+		return !rate && operation == RENEW;
+	case TAKEN_WITHOUT_LOOKING:
+		return !rate && operation == ENTER;
+	case OPENED_WITHOUT_LOOKING:
+		return !rate && operation == TELL_ILL;
+	case TURN_WITHOUT_LOOKING:
+		return rate && operation == ENTER;
+	case TOLD_WITHOUT_LOOKING:
+		return rate && operation != ENTER;
+	default:
+		return false;
+	}
+}
+
+/* It writes, and is judged by that. */
+static void
+commit(_Atomic uint64_t *at, uint64_t desired)
+{
+	struct state *state = run.state;
+	struct actor *actor = run.actor;
+	const char *why;
+
+	if (at == &state->gate.word) {
+		if (run.fault == BEGUN_ANEW && recovers(desired) &&
+		    actor->operation == TELL_SUCCESS)
+			desired += TICK_MS;
+		change_word(state, actor, desired);
+		return;
+	}
+	if (at == &state->gate.streak && actor->lease != 0 &&
+	    (actor->swapped & (actor->swapped - 1)) == 0)
+		wrong("a streak changed without the lease");
+	if (at == &state->gate.rate) {
+		why = judge_rate(state, actor, *at, desired);
+		if (why != NULL)
+			wrong(why);
+	}
+	*at = desired;
+}
+
+static bool
+swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
+{
+	struct actor *actor = run.actor;
+	uint64_t wanted = *expected, seen = *at;
+	bool rate, streak;
+	int bit;
+
+	if (run.state == NULL) {
+		*expected = seen;
+		if (seen == wanted)
+			*at = desired;
+		return seen == wanted;
+	}
+	if (run.known > 0) {
+		run.known--;
+		return true;
+	}
+	rate = at == &run.state->gate.rate;
+	streak = at == &run.state->gate.streak;
+	leave_behind(at, true);
+	if (run.access == actor->accesses)
+		actor->aims = rate;
+	if (!replayed(at) &&
+	    (seen == wanted || (!streak && blind(actor, rate)))) {
+		actor->swapped |= (uint8_t)(1U << run.access);
+		commit(at, desired);
+	}
+	bit = run.access++;
+	if ((actor->swapped >> bit & 1) == 0)
+		actor->failed |= (uint8_t)(1U << bit);
+	*expected = actor->seen[bit];
+	return (actor->swapped >> bit & 1) != 0 ||
+	    (run.fault == TURN_OF_ANOTHER && rate && actor->operation == ENTER);
+}
+
+/* What a broken gate answers to who wants to enter. */
+static enum gate_pass
+mistaken(const struct actor *actor, enum gate_pass pass, uint64_t word)
+{
+	bool ended = pass == GATE_PASSED && actor->swapped != 0;
+
+	switch (run.fault) {
+	case TURN_IS_PAID:
+		return pass == GATE_TURN ? GATE_PASSED : pass;
+	case PROBE_IS_PAID:
+		return pass == GATE_PROBE ? GATE_PASSED : pass;
+	case CLOSED_IS_FREE:
+		return pass == GATE_PASSED && !ended ? GATE_TURN : pass;
+	case END_IS_FREE:
+		return ended ? GATE_TURN : pass;
+	case TOLD_BY_A_LOOK:
+		return pass == GATE_TURN && !recovers(word) ? GATE_PASSED
+							    : pass;
+	default:
+		return pass;
+	}
+}
+
+/* Returns the lease. */
+static uint64_t
+enter(struct gate *gate, nanos now)
+{
+	struct gate_view view;
+	uint64_t lease;
+
+	if (run.fault == TIME_STANDS_STILL)
+		now = 0;
+	if (run.fault == NEVER_OVER && recovers(gate->word))
+		now = until_of(gate->word);
+	run.pass = gate_enter(gate, now, &lease, &view);
+	if (run.state != NULL)
+		run.pass = mistaken(run.actor, run.pass, gate->word);
+	return lease;
+}
+
+/* An attempt has ended that began after all recoveries, or before them. */
+static void
+tell(struct gate *gate, bool succeeded, bool old, nanos now)
+{
+	nanos began = old && run.fault != OLD_IS_NEWS ? -1 : clock_at(NOW);
+
+	gate_tell(gate, &breaker, succeeded ? GATE_WELL : GATE_ILL, succeeded,
+	    began, now);
+}
+
+/* And one that has nothing to say. */
+static void
+tell_other(struct gate *gate, nanos now)
+{
+	gate_tell(gate, &breaker, GATE_WELL, false, clock_at(NOW), now);
+	gate_tell(gate, &breaker, GATE_NO_NEWS, false, clock_at(NOW), now);
+	if (run.fault == EVERYTHING_IS_ILL)
+		tell(gate, false, false, now);
+}
+
+/* Does it. Returns the lease that one has then, or 0. */
+static uint64_t
+operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
+{
+	switch (operation) {
+	case IDLE:
+	case OPERATIONS:
+		break;
+	case ENTER:
+		return enter(gate, now);
+	case TELL_SUCCESS:
+		if (run.fault != SUCCESS_IS_NOTHING)
+			tell(gate, true, false, now);
+		break;
+	case TELL_ILL:
+		if (run.fault != NOTHING_IS_ILL)
+			tell(gate, false, false, now);
+		break;
+	case TELL_OTHER:
+		tell_other(gate, now);
+		break;
+	case RENEW:
+		gate_renew(gate, &lease, now);
+		return lease;
+	case PROBED_WELL:
+		gate_probed(gate, &breaker, GATE_WELL, lease,
+		    now - clock_at(0) + began_at(0));
+		break;
+	case PROBED_ILL:
+		gate_probed(gate, &breaker, GATE_ILL, lease, now);
+		break;
+	case PROBED_NO_NEWS:
+		gate_probed(gate, &breaker, GATE_NO_NEWS, lease, now);
+		break;
+	}
+	return 0;
+}
+
+/*
+ * What can happen
+ */
+
+/* An operation is over, or its process was killed in it. */
+static void
+settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
+{
+	struct actor was = *actor;
+
+	memset(actor, 0, sizeof *actor);
+	actor->lease = lease;
+	actor->holds = was.holds && !killed;
+	if (was.operation == TELL_SUCCESS && !killed)
+		state->may = least(state->may, was.later + active(state));
+	if (was.counts && !killed)
+		state->must++;
+	for (int i = 0; i < ACTORS && was.operation == TELL_ILL; i++)
+		if (state->actors[i].operation == TELL_SUCCESS)
+			state->actors[i].later++;
+}
+
+/* How somebody was let in, against what he has found and changed. */
+static const char *
+judge_pass(const struct actor *actor)
+{
+	bool turn = (actor->swapped & actor->rates) != 0;
+	bool changed = (actor->swapped & ~actor->rates) != 0;
+	/* Whoever has changed the word has just done so. */
+	enum gate_state state =
+	    state_of(changed ? run.state->gate.word : last_seen(actor, false));
+
+	switch (run.pass) {
+	case GATE_PASSED:
+		return !turn && state == GATE_CLOSED ? NULL
+						     : "passed where it holds";
+	case GATE_TURN:
+		return turn ? NULL : "let in without a turn";
+	case GATE_PROBE:
+		return changed && state == GATE_HALF_OPEN
+		    ? NULL
+		    : "let in without a lease";
+	case GATE_HELD:
+		return actor->swapped == 0 ? NULL : "held, but changed it";
+	}
+	return "no answer";
+}
+
+static void
+check_pass(const struct actor *actor)
+{
+	const char *why = actor->operation == ENTER ? judge_pass(actor) : NULL;
+
+	if (why != NULL)
+		wrong(why);
+}
+
+/*
+ * The next access of an operation that looked at the clock at the instant now,
+ * and what is left to do after its last.
+ */
+static void
+step(struct state *state, struct actor *actor, int now)
+{
+	static const int known_of[] = { 0, 2, 2, 3, 3 };
+
+	run.state = state;
+	run.actor = actor;
+	run.access = 0;
+	run.known = known_of[actor->paced];
+	run.stepped = run.early = false;
+	actor->now = (uint8_t)now;
+	if (setjmp(run.leave) == 0) {
+		uint64_t lease = operate(&state->gate, actor->operation,
+		    actor->lease, clock_at(now));
+
+		check_pass(run.actor);
+		settle(run.state, run.actor, lease, false);
+	}
+	run.state = NULL;
+}
+
+static void
+begin(
+    struct state *state, struct actor *actor, enum operation operation, int now)
+{
+	if (operation == TELL_SUCCESS)
+		nothing_must(state);
+	if (operation == TELL_ILL) {
+		state->may++;
+		actor->counts = true;
+		for (int i = 0; i < ACTORS; i++)
+			if (state->actors[i].operation == TELL_SUCCESS)
+				actor->counts = false;
+	}
+	actor->operation = (uint8_t)operation;
+	step(state, actor, now);
+}
+
+static uint64_t
+earlier(uint64_t word)
+{
+	uint64_t ms = word & MOST(MS_BITS);
+
+	if (ms >= TICK_MS)
+		return word - TICK_MS;
+	return recovers(word) ? word : word - ms;
+}
+
+/*
+ * Who is about to swap the rate has done with the clock. Who is about to end a
+ * recovery has too, but not with the word.
+ */
+static void
+tick_pair(struct actor *actor)
+{
+	for (int i = 0; i < actor->accesses; i++)
+		if ((actor->rates >> i & 1) == 0 && seq_of(actor->seen[i]) != 0)
+			actor->seen[i] = earlier(actor->seen[i]);
+}
+
+/* Another tick: all that was is longer ago. */
+static void
+tick(struct state *state)
+{
+	state->gate.word = earlier(state->gate.word);
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		if (has_pair(actor)) {
+			tick_pair(actor);
+			continue;
+		}
+		actor->lease = earlier(actor->lease);
+		for (int j = 0; j < actor->accesses; j++)
+			if (((actor->streaks | actor->rates) >> j & 1) == 0)
+				actor->seen[j] = earlier(actor->seen[j]);
+		if (actor->now > 0)
+			actor->now--;
+	}
+}
+
+/*
+ * Somebody asks again and again, and says that all is well: until it is
+ * closed, since nobody else comes.
+ */
+static const char *
+ask_alone(struct gate gate)
+{
+	nanos now = clock_at(NOW);
+
+	for (int i = 0; i < 4 && state_of(gate.word) != GATE_CLOSED; i++) {
+		struct gate_view view = gate_look(&gate, now);
+		uint64_t lease;
+
+		if (view.next > TICK)
+			return "held for too long";
+		now += view.next;
+		lease = operate(&gate, ENTER, 0, now);
+		if (run.pass == GATE_HELD)
+			return "stuck";
+		if (lease != 0)
+			operate(&gate, PROBED_WELL, lease, now);
+		else
+			now += 2 * PACE_STEP;
+	}
+	return state_of(gate.word) == GATE_CLOSED ? NULL : "never closed";
+}
+
+/* Whatever it looks like in between, what is old finds it old. */
+static const char *
+tell_old(struct gate gate)
+{
+	struct gate was = gate;
+
+	for (int now = 0; now <= NOW; now++) {
+		tell(&gate, false, true, clock_at(now));
+		tell(&gate, true, true, clock_at(now));
+	}
+	return memcmp(&gate, &was, sizeof gate) == 0 ? NULL
+						     : "changed by what is old";
+}
+
+/* What must hold of a state as it is. */
+static void
+examine(const struct state *state)
+{
+	uint64_t word = state->gate.word;
+	const char *why = ask_alone(state->gate);
+	int holders = 0;
+
+	for (int i = 0; i < ACTORS; i++)
+		holders += state->actors[i].lease != 0 &&
+		    state->actors[i].lease == word;
+	if (state->must >= breaker.failures && admits(word))
+		wrong("not opened after enough failures");
+	if (holders > 1)
+		wrong("two have the same lease");
+	if (why == NULL)
+		why = tell_old(state->gate);
+	if (why != NULL)
+		wrong(why);
+}
+
+/*
+ * What the pace may be for anybody, whenever that looked at the clock: slow
+ * for one, so that a failure may open; not for another, so that none must.
+ */
+static void
+mark_pace(struct state *state)
+{
+	uint64_t word = state->gate.word;
+	bool slow = !recovers(word), fast = false;
+
+	for (int now = 0; now <= NOW && recovers(word); now++) {
+		struct pace pace =
+		    pace_of(word, state->gate.rate, clock_at(now));
+		bool first = pace.over || pace.rate <= PACE_FIRST;
+
+		slow = slow || first;
+		fast = fast || !first;
+	}
+	if (fast)
+		nothing_must(state);
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		if (actor->operation == TELL_ILL && minds_pace(actor))
+			actor->slow = actor->slow || slow;
+		else
+			actor->slow = false;
+	}
+}
+
+/*
+ * States that are the same
+ */
+
+/* Names that occur in a state, the latest first. */
+struct names {
+	uint64_t seq[2 + ACTORS * (1 + ACCESSES)];
+	int count;
+};
+
+static void
+collect(struct names *names, uint64_t seq)
+{
+	int at = names->count;
+
+	if (seq == seq_of(LOST))
+		return;
+	for (int i = 0; i < names->count; i++)
+		if (names->seq[i] == seq)
+			return;
+	for (; at > 0 && names->seq[at - 1] < seq; at--)
+		names->seq[at] = names->seq[at - 1];
+	names->seq[at] = seq;
+	names->count++;
+}
+
+static uint64_t
+renamed(const struct names *names, uint64_t value, bool streak)
+{
+	int shift = streak ? DOUBLING_BITS + FAILURE_BITS : MS_BITS;
+	uint64_t seq = value >> shift & MOST(SEQ_BITS), i = 0;
+
+	if (seq == seq_of(LOST))
+		return value;
+	while (names->seq[i] != seq)
+		i++;
+	return value - (seq << shift) + ((SEQ - i) << shift);
+}
+
+/* It has seen those of a recovery. */
+static void
+saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
+{
+	for (int i = 0; i < actor->accesses; i++)
+		actor->seen[i] = (actor->rates >> i & 1) != 0 ? rate : word;
+	actor->now = (uint8_t)now;
+}
+
+/* Who is about to end a recovery: what counts is that it is over. */
+static void
+forget_end(struct actor *actor, uint64_t word)
+{
+	uint64_t seen = last_seen(actor, false);
+	nanos now = clock_at(actor->now);
+
+	if (seen != word && !blind(actor, false))
+		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, NOW);
+	else if (pace_of(seen, last_seen(actor, true), now).over)
+		saw(actor, seen, STALE_OVER, NOW);
+}
+
+/*
+ * Who is about to take a turn, or to tell the pace: what counts is of which
+ * recovery, and how far it was.
+ */
+static void
+forget_turn(struct actor *actor, uint64_t rate)
+{
+	uint64_t word = last_seen(actor, false);
+	nanos began = until_of(word), now = clock_at(actor->now);
+	nanos step = now > began ? (now - began) / PACE_STEP : 0;
+
+	if (last_seen(actor, true) != rate && !blind(actor, true))
+		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, 0);
+	else
+		saw(actor, WORD(GATE_RECOVERING) | name_of(word),
+		    last_seen(actor, true), (int)step);
+}
+
+/* Who asks for a turn or tells the pace, and is about to swap something. */
+static void
+forget_asking(struct actor *actor, const struct gate *gate)
+{
+	uint64_t word = last_seen(actor, false);
+
+	if (!recovers(word) && (word == gate->word || blind(actor, false)))
+		saw(actor, word, 0, actor->now);
+	else if (!recovers(word))
+		saw(actor, LOST, 0, 0);
+	else if (actor->aims != 0)
+		forget_turn(actor, gate->rate);
+	else
+		forget_end(actor, gate->word);
+}
+
+/* Who has counted a failure and is about to open; it fails, if word is gone. */
+static void
+forget_opening(struct actor *actor, bool gone)
+{
+	uint64_t seq = gone ? 0 : seq_of(actor->seen[1]);
+
+	if (gone)
+		actor->seen[1] = 0;
+	actor->seen[0] = streak_of(seq, 0, MOST(FAILURE_BITS));
+	actor->seen[2] = actor->seen[0];
+}
+
+/* Who is to end a streak, if there is one. */
+static void
+forget_success(struct actor *actor, uint64_t word)
+{
+	bool gone = actor->accesses == 2 && actor->seen[1] != word;
+	uint64_t seq = gone ? 0 : seq_of(word);
+
+	if (gone)
+		actor->seen[1] = 0;
+	if (actor->accesses == 2 ||
+	    (admits(word) && failures_of(actor->seen[0], word) > 0))
+		actor->seen[0] = streak_of(seq, 0, 1);
+	else
+		actor->seen[0] = VOID;
+}
+
+/* Who will find another streak than it saw, and go round. */
+static void
+forget_race(struct actor *actor)
+{
+	actor->seen[0] = OTHER;
+	actor->seen[1] = 0;
+}
+
+/* Who is done with the pace. */
+static void
+forget_telling(struct actor *actor, const struct gate *gate)
+{
+	bool gone = actor->accesses > 1 && actor->seen[1] != gate->word;
+
+	if (actor->accesses == 0 || run.fault == OPENED_WITHOUT_LOOKING)
+		return;
+	if (actor->operation == TELL_SUCCESS)
+		forget_success(actor, gate->word);
+	else if (actor->swapped != 0)
+		forget_opening(actor, gone);
+	else if (actor->seen[0] != gate->streak)
+		forget_race(actor);
+	else if (gone) /* it counts under which word a failure is told */
+		actor->seen[1] &= MOST(SEQ_BITS) << MS_BITS;
+}
+
+/*
+ * What makes no difference any more. A word that is gone never comes back, and
+ * whoever has a lease that is gone fails, whatever else it has seen.
+ */
+static void
+forget(struct actor *actor, const struct gate *gate)
+{
+	uint64_t word = gate->word;
+
+	if (actor->operation == ENTER || minds_pace(actor)) {
+		if (actor->accesses == 2)
+			forget_asking(actor, gate);
+		return;
+	}
+	actor->now = 0;
+	if (actor->paced != NOT_YET) {
+		forget_telling(actor, gate);
+		return;
+	}
+	if (actor->lease != 0 && actor->lease != word)
+		actor->lease = LOST;
+	if (actor->lease == LOST && actor->swapped == 0 &&
+	    actor->accesses > 0 && actor->seen[0] != gate->streak)
+		actor->seen[0] = OTHER;
+	for (int i = 0; i < actor->accesses; i++)
+		if ((actor->swapped >> i & 1) != 0 &&
+		    (actor->streaks >> i & 1) == 0 && actor->seen[i] != word)
+			actor->seen[i] = LOST;
+}
+
+/*
+ * A streak that is void is like any other; of a good one counts whether it is
+ * long enough. All pauses are the same here, however often they were doubled.
+ */
+static void
+forget_streak(struct state *state)
+{
+	uint64_t word = state->gate.word, streak = state->gate.streak;
+	uint32_t failures = (uint32_t)(streak & MOST(FAILURE_BITS));
+	uint64_t simple = VOID;
+
+	if (run.fault == OPENED_WITHOUT_LOOKING)
+		return;
+	if (!admits(word) || streak_seq(streak) == seq_of(word))
+		simple = streak_of(streak_seq(streak), 0,
+		    least(failures, (uint32_t)breaker.failures));
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		for (int j = 0; j < actor->accesses; j++)
+			if ((actor->streaks >> j & 1) != 0 &&
+			    actor->seen[j] == streak)
+				actor->seen[j] = simple;
+	}
+	state->gate.streak = simple;
+}
+
+/* Whether somebody will ask whether the rate is of that recovery. */
+static bool
+in_use(const struct state *state, uint64_t name)
+{
+	for (int i = 0; i < ACTORS; i++) {
+		const struct actor *actor = &state->actors[i];
+		uint64_t word = last_seen(actor, false);
+
+		if ((actor->operation == ENTER || minds_pace(actor)) &&
+		    recovers(word) && name_of(word) == name)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t
+called(uint64_t name, uint64_t present, uint64_t past)
+{
+	return name == present ? PRESENT : name == past ? PAST : GONE;
+}
+
+/*
+ * A rate in which stands what makes a difference. There are two steps, of one
+ * attempt and of two at most: so all growth is the same, more than one success
+ * in the first is like one, in the second none counts, and a failure in it only
+ * for a rate of two.
+ */
+static uint64_t
+simplest(uint64_t rate, uint64_t name)
+{
+	struct pace pace = unpack(rate, (nanos)rate_name(rate) * NANOS_MS);
+
+	pace.began = (nanos)name * NANOS_MS;
+	pace.taken = number_lesser(pace.taken, pace.rate);
+	pace.served = pace.step == 0 && pace.served > 0;
+	pace.met = false;
+	if (pace.step > 0 && pace.rate == PACE_LEAST)
+		pace.failed = 0;
+	return pace_word(&pace);
+}
+
+/* What an actor has seen of the rate, which is another by now. */
+static uint64_t
+stale(const struct state *state, uint64_t rate, int now)
+{
+	uint64_t word = state->gate.word;
+
+	if (rate <= STALE || !recovers(word) ||
+	    rate_name(rate) != name_of(word))
+		return STALE;
+	return pace_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
+}
+
+/* Names recoveries anew. */
+static void
+rename_recoveries(struct state *state)
+{
+	uint64_t word = state->gate.word, rate = state->gate.rate, simple = 0;
+	uint64_t present = recovers(word) ? name_of(word) : NAMES;
+	uint64_t past =
+	    in_use(state, rate_name(rate)) ? rate_name(rate) : NAMES;
+
+	if (rate != 0 && called(rate_name(rate), present, past) != GONE)
+		simple = simplest(rate, called(rate_name(rate), present, past));
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		for (int j = 0; j < actor->accesses; j++) {
+			uint64_t *seen = &actor->seen[j];
+
+			if ((actor->rates >> j & 1) != 0)
+				*seen = *seen == rate
+				    ? simple
+				    : stale(state, *seen, actor->now);
+			else if ((actor->streaks >> j & 1) == 0 &&
+			    recovers(*seen))
+				*seen += called(name_of(*seen), present, past) -
+				    name_of(*seen);
+		}
+	}
+	state->gate.rate = simple;
+	if (recovers(word))
+		state->gate.word += PRESENT - present;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct actor));
+}
+
+static void
+collect_all(struct names *names, const struct state *state)
+{
+	names->count = 0;
+	collect(names, seq_of(state->gate.word));
+	collect(names, streak_seq(state->gate.streak));
+	for (int i = 0; i < ACTORS; i++) {
+		const struct actor *actor = &state->actors[i];
+
+		for (int j = 0; j < actor->accesses; j++)
+			if ((actor->rates >> j & 1) == 0)
+				collect(names,
+				    (actor->streaks >> j & 1) != 0
+					? streak_seq(actor->seen[j])
+					: seq_of(actor->seen[j]));
+	}
+}
+
+/*
+ * One state of all that differ only in numbers that stand for the same, in
+ * what makes no difference, or in which actor is which.
+ */
+static void
+normalise(struct state *state)
+{
+	uint32_t most = (uint32_t)breaker.failures;
+	struct names names;
+
+	state->may = least(state->may, most);
+	state->must = least(state->must, most);
+	/* Letting attempts in will set them. */
+	if (!admits(state->gate.word)) {
+		state->may = 0;
+		nothing_must(state);
+	}
+	mark_pace(state);
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		forget(actor, &state->gate);
+		/* It is no news any more. */
+		if (actor->operation == TELL_SUCCESS &&
+		    actor->later + active(state) >= state->may)
+			actor->later = (uint8_t)most;
+	}
+	forget_streak(state);
+	rename_recoveries(state);
+	collect_all(&names, state);
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
+
+		actor->lease = renamed(&names, actor->lease, false);
+		for (int j = 0; j < actor->accesses; j++)
+			if ((actor->rates >> j & 1) == 0)
+				actor->seen[j] = renamed(&names, actor->seen[j],
+				    (actor->streaks >> j & 1) != 0);
+	}
+	state->gate.word = renamed(&names, state->gate.word, false);
+	state->gate.streak = renamed(&names, state->gate.streak, true);
+	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
+}
+
+static uint64_t
+hash_of(const struct state *state)
+{
+	uint64_t words[sizeof *state / sizeof(uint64_t)], hash = 0;
+
+	memcpy(words, state, sizeof words);
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		hash = (hash ^ words[i]) * UINT64_C(0xbf58476d1ce4e5b9);
+		hash ^= hash >> 31;
+	}
+	return hash;
+}
+
+/* Where a state stands in the table, or would; there its hash is set. */
+static struct entry *
+place(const struct state *state)
+{
+	uint64_t hash = hash_of(state), mask = 2 * (uint64_t)run.room - 1;
+	uint32_t half = (uint32_t)(hash >> 32);
+	struct entry *entry;
+
+	for (;; hash++) {
+		entry = &run.table[hash & mask];
+		if (entry->state == 0)
+			break;
+		if (entry->hash == half &&
+		    memcmp(&run.states[entry->state - 1], state,
+			sizeof *state) == 0)
+			break;
+	}
+	entry->hash = half;
+	return entry;
+}
+
+static void *
+resized(void *old, size_t size)
+{
+	void *new = realloc(old, size);
+
+	if (new == NULL) {
+		perror("breaker_check");
+		exit(2);
+	}
+	return new;
+}
+
+static void
+grow(void)
+{
+	uint32_t room = run.room == 0 ? 1 << 16 : 2 * run.room;
+	size_t size = 2 * (size_t)room * sizeof *run.table;
+
+	run.room = room;
+	run.states = resized(run.states, room * sizeof *run.states);
+	run.origins = resized(run.origins, room * sizeof *run.origins);
+	run.table = resized(run.table, size);
+	memset(run.table, 0, size);
+	for (uint32_t i = 0; i < run.count; i++)
+		place(&run.states[i])->state = i + 1;
+}
+
+static void
+add(struct state *state)
+{
+	struct entry *entry;
+
+	normalise(state);
+	if (run.count == run.room)
+		grow();
+	entry = place(state);
+	if (entry->state != 0)
+		return;
+	run.states[run.count] = *state;
+	run.origins[run.count] = run.last;
+	entry->state = ++run.count;
+	if (run.wrong == NULL)
+		examine(state);
+}
+
+/*
+ * All of them
+ */
+
+/* May that happen to an actor? */
+static bool
+possible(const struct actor *actor, int what)
+{
+	bool idle = actor->operation == IDLE;
+
+	switch (what) {
+	case KILL:
+		return !idle || actor->lease != 0;
+	case STEP:
+		return !idle;
+	case IDLE:
+		return false;
+	default:
+		return idle && (actor->lease != 0) == (what >= RENEW);
+	}
+}
+
+/*
+ * Whether it matters when somebody looked at the clock. Who asks for a turn or
+ * tells the pace has to keep to one now; others use it for one thing only, and
+ * may be given any.
+ */
+static bool
+timed(enum operation operation)
+{
+	return operation != IDLE && operation != PROBED_NO_NEWS;
+}
+
+static void
+happen(uint32_t from, int which, int what)
+{
+	struct actor was = run.states[from].actors[which];
+	enum operation operation =
+	    what < IDLE ? was.operation : (enum operation)what;
+	int now = what != KILL && timed(operation) ? 0 : NOW, last = NOW;
+
+	if (what == STEP && (operation == ENTER || minds_pace(&was)))
+		now = last = was.now;
+	if (run.wrong != NULL)
+		return;
+	run.last = (struct origin){ from, (int8_t)what, (int8_t)operation };
+	for (; now <= last && run.wrong == NULL; now++) {
+		struct state next = run.states[from];
+		struct actor *actor = &next.actors[which];
+
+		if (what == KILL)
+			settle(&next, actor, 0, true);
+		else if (what == STEP)
+			step(&next, actor, now);
+		else
+			begin(&next, actor, operation, now);
+		add(&next);
+	}
+}
+
+static void
+follow_up(uint32_t from)
+{
+	struct state next = run.states[from];
+
+	run.last = (struct origin){ from, CLOCK, IDLE };
+	tick(&next);
+	add(&next);
+	/* Those that are not there do nothing, and so come first. */
+	for (int i = ACTORS - run.actors; i < ACTORS; i++)
+		for (int what = KILL; what < OPERATIONS; what++)
+			if (possible(&run.states[from].actors[i], what))
+				happen(from, i, what);
+}
+
+static void
+print_event(const struct origin *origin)
+{
+	if (origin->what == CLOCK)
+		puts("\tthe clock goes on");
+	else
+		printf("\t%s: %s\n", names_of[origin->operation],
+		    origin->what == KILL       ? "killed"
+			: origin->what == STEP ? "next access"
+					       : "begins");
+}
+
+/* What happened until then, the last first. */
+static void
+print_path(void)
+{
+	struct origin origin = run.last;
+
+	printf("breaker_check: %s; backwards:\n", run.wrong);
+	for (;; origin = run.origins[origin.from]) {
+		print_event(&origin);
+		if (origin.from == 0)
+			break;
+	}
+}
+
+/* Explores a gate; true if nothing is wrong with it. */
+static bool
+sound(enum fault fault)
+{
+	struct state first;
+
+	run.fault = fault;
+	run.wrong = NULL;
+	run.count = 0;
+	if (run.room > 0)
+		memset(run.table, 0, 2 * (size_t)run.room * sizeof *run.table);
+	memset(&first, 0, sizeof first);
+	/* Where a recovery is broken, it is sooner found out from one. */
+	first.gate.word = SEQ << MS_BITS;
+	if (fault > TIME_STANDS_STILL)
+		first.gate.word |=
+		    WORD(GATE_RECOVERING) | (NOW * TICK_MS + PRESENT);
+	add(&first);
+	for (uint32_t i = 0; i < run.count && run.wrong == NULL; i++)
+		follow_up(i);
+	return run.wrong == NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint32_t states;
+	int caught = 0;
+
+	run.actors = argc > 1 && strcmp(argv[1], "large") == 0 ? ACTORS : 2;
+	if (!sound(SOUND)) {
+		print_path();
+		return EXIT_FAILURE;
+	}
+	states = run.count;
+	for (int fault = SOUND + 1; fault < FAULTS; fault++) {
+		if (sound((enum fault)fault))
+			printf("breaker_check: fault %d is not seen\n", fault);
+		else
+			caught++;
+	}
+	printf("breaker_check: %u states, 0 violations; %d of %d broken gates "
+	       "caught\n",
+	    states, caught, FAULTS - 1);
+	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,121 @@
+/*
+ * Any text as a LIST of conditions: a refusal changes nothing and quotes the
+ * list; item by item it says the same as all at once, and twice as once.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "policy/conditions.h"
+
+struct state {
+	struct codes set;
+	struct watches watches;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+start(struct state *state)
+{
+	memset(state, 0, sizeof *state); /* padding too: it is compared */
+}
+
+static bool
+same(const struct state *a, const struct state *b)
+{
+	return memcmp(&a->set, &b->set, sizeof a->set) == 0 &&
+	    a->watches.count == b->watches.count;
+}
+
+static bool
+parse(struct state *state, const char *list)
+{
+	struct state before = *state;
+	struct codes_error error;
+
+	if (codes_parse(&state->set, &state->watches, list, &error)) {
+		if (codes_empty(&state->set))
+			abort();
+		return true;
+	}
+	if (memcmp(state, &before, sizeof before) != 0)
+		abort();
+	if (error.why == NULL || error.item < list ||
+	    error.length > strlen(list) ||
+	    error.item + error.length > list + strlen(list))
+		abort();
+	return false;
+}
+
+static bool
+is_pattern(const char *item)
+{
+	return strncmp(item, "stderr:", 7) == 0 ||
+	    strncmp(item, "stdout:", 7) == 0;
+}
+
+static bool
+parse_items(struct state *state, char *list)
+{
+	for (;;) {
+		char *comma = is_pattern(list) ? NULL : strchr(list, ',');
+
+		if (comma != NULL)
+			*comma = '\0';
+		if (!parse(state, list))
+			return false;
+		if (comma == NULL)
+			return true;
+		list = comma + 1;
+	}
+}
+
+static void
+check_names(const struct codes *set)
+{
+	char room[CODES_SIGNAL_ROOM];
+
+	for (int number = 1; number <= 64; number++) {
+		int named;
+
+		codes_signal_name(room, number);
+		named = codes_signal(room, strlen(room));
+		if (named != 0 && named != number)
+			abort();
+		if ((set->signals >> (number - 1) & 1) != 0 &&
+		    !codes_names_signal(set, number))
+			abort();
+	}
+	for (int code = 0; code <= 255; code++)
+		if (codes_has_exit(set, code) !=
+		    ((set->exits[code / 64] >> code % 64 & 1) != 0))
+			abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *list = malloc(size + 1), *items = malloc(size + 1);
+	struct state whole, parts, twice;
+	bool accepted;
+
+	if (list == NULL || items == NULL)
+		abort();
+	memcpy(list, data, size);
+	list[size] = '\0';
+	memcpy(items, list, size + 1);
+	start(&whole);
+	start(&parts);
+	accepted = parse(&whole, list);
+	if (parse_items(&parts, items) != accepted)
+		abort();
+	if (accepted && !same(&whole, &parts))
+		abort();
+	twice = whole;
+	if (accepted && (!parse(&twice, list) || !same(&whole, &twice)))
+		abort();
+	check_names(&whole.set);
+	free(list);
+	free(items);
+	return 0;
+}

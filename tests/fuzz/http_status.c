@@ -1,0 +1,52 @@
+/*
+ * A status file of any bytes: it ends, reads no byte beyond, and what it says
+ * is within what the header promises. The first eight bytes also serve as the
+ * time, so that every time occurs.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "http/http_status.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(const struct http *http)
+{
+	if (http->known && (http->code < 0 || http->code > 999))
+		abort();
+	if (http->hint < 0 || (!http->hinted && http->hint != 0))
+		abort();
+	if (http->known && http->code == 0 && (http->hinted || http->never))
+		abort();
+	if (http->form <= HTTP_UNRECOGNISED &&
+	    (http->known || http->hinted || http->never))
+		abort();
+	if (!http->known && http_judge(http) != HTTP_SAYS_NOTHING)
+		abort();
+	if (http->never && http_judge(http) == HTTP_SAYS_RETRY)
+		abort();
+	if (strlen(http_form_name(http->form)) == 0)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *bytes = (const char *)data;
+	nanos now = 0;
+	struct http http;
+
+	memcpy(&now, data, size < sizeof now ? size : sizeof now);
+	http = http_parse(bytes, size, HTTP_FROM_ANYBODY, now);
+	check(&http);
+	http = http_parse(
+	    bytes, size, HTTP_FROM_ANYBODY, 1787407200 * NANOS_SECOND);
+	check(&http);
+	http = http_parse(bytes, size, HTTP_FROM_DUMP, now);
+	check(&http);
+	if (http_rest(bytes, size) == HTTP_REST_HEADS && size > 0 &&
+	    !http.known && http.form != HTTP_HEADERS)
+		abort();
+	return 0;
+}

@@ -1,0 +1,389 @@
+/*
+ * account: what a budget has come to, whatever its words hold.
+ */
+#include "unit.h"
+#include "budget/snapshot.h"
+
+#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
+
+/* When the segments here were made. */
+#define MADE SECONDS(1000)
+
+static struct segment
+make(const char *key, int64_t ratio, int64_t min, nanos window)
+{
+	struct terms terms = { ratio, min, window };
+	struct origin origin = { .base = MADE };
+	struct segment segment;
+
+	segment_make(&segment, key, &terms, &origin);
+	return segment;
+}
+
+static struct account
+look(const struct segment *segment, nanos age)
+{
+	struct account account;
+
+	HOLDS("sound",
+	    account_take(&account, segment, &segment->header, MADE + age));
+	return account;
+}
+
+static void
+retries(struct segment *segment, int count, nanos age)
+{
+	struct ring_limits limits = segment_limits(segment);
+	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+	struct ring_sums sums;
+
+	for (int i = 0; i < count; i++)
+		EQUAL("retry",
+		    ring_withdraw(&segment->ring, &limits, epoch, &sums),
+		    RING_GRANTED);
+}
+
+static void
+successes(struct segment *segment, int count, nanos age)
+{
+	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+
+	for (int i = 0; i < count; i++)
+		EQUAL("success", ring_deposit(&segment->ring, epoch),
+		    RING_GRANTED);
+}
+
+static void
+test_a_new_budget(void)
+{
+	struct segment segment = make("api", -1, -1, -1);
+	struct account account = look(&segment, 0);
+
+	EQUAL("new", (int64_t)account.length, 3);
+	HOLDS("new", memcmp(account.key, "api", 3) == 0);
+	EQUAL("new", account.retries, 0);
+	EQUAL("new", account.limit, 10);
+	EQUAL("new", account.left, 10);
+	EQUAL("new", account.next, 0);
+	EQUAL("new", account.window, SECONDS(60));
+	EQUAL("new", account.ratio, 200000);
+	EQUAL("new", account.amplification, ACCOUNT_NONE);
+	EQUAL("new", account.gate, GATE_CLOSED);
+	EQUAL("new", account.probe, ACCOUNT_NONE);
+	HOLDS("new", account.idle);
+	/* A clock behind the one that made it. */
+	EQUAL("behind", look(&segment, -SECONDS(100)).left, 10);
+}
+
+static void
+test_what_is_used_and_what_is_left(void)
+{
+	struct segment segment = make("api", 500000, 2, SECONDS(60));
+
+	successes(&segment, 6, SECONDS(10));
+	retries(&segment, 2, SECONDS(10));
+	EQUAL("two of three", look(&segment, SECONDS(10)).limit, 3);
+	EQUAL("two of three", look(&segment, SECONDS(10)).left, 1);
+	retries(&segment, 1, SECONDS(15));
+	EQUAL("all", look(&segment, SECONDS(15)).left, 0);
+	/* The slice of second 10 is out of the sums, which are of 61, at 71. */
+	EQUAL("next", look(&segment, SECONDS(20)).next, SECONDS(51));
+	EQUAL("within a slice", look(&segment, SECONDS(20) + 1).next,
+	    SECONDS(51) - 1);
+	EQUAL("to look is not to take", look(&segment, SECONDS(20)).retries, 3);
+	EQUAL("the next", look(&segment, SECONDS(71)).next, 0);
+	EQUAL("the next", look(&segment, SECONDS(71)).left, 1);
+}
+
+static void
+test_a_limit_that_went_down(void)
+{
+	struct segment segment = make("api", -1, 5, -1);
+	struct terms terms = { -1, 1, -1 };
+	bool differs;
+
+	retries(&segment, 5, 0);
+	segment_agree(&segment, &terms, &differs);
+	EQUAL("below what was used", look(&segment, 0).limit, 1);
+	EQUAL("below what was used", look(&segment, 0).left, 0);
+}
+
+static void
+test_what_never_comes(void)
+{
+	struct segment segment = make("api", 0, 0, -1);
+
+	EQUAL("no retries at all", look(&segment, 0).left, 0);
+	EQUAL("no retries at all", look(&segment, 0).next, ACCOUNT_NONE);
+	atomic_store(&segment.cooldown, (uint64_t)SECONDS(5));
+	EQUAL("nor later", look(&segment, 0).next, ACCOUNT_NONE);
+}
+
+static void
+test_cooldowns(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t word;
+		nanos age, left;
+	} rows[] = {
+		{ "none", 0, 0, 0 },
+		{ "begun", 5000000000, 0, SECONDS(5) },
+		{ "half", 5000000000, SECONDS(2), SECONDS(3) },
+		{ "over", 5000000000, SECONDS(5), 0 },
+		{ "long over", 5000000000, SECONDS(500), 0 },
+		{ "the longest", 86400000000000, 0, NANOS_DAY },
+		{ "nonsense", 86400000000001, 0, 0 },
+		{ "any bits", UINT64_MAX, 0, 0 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, -1);
+		struct account account;
+
+		atomic_store(&segment.cooldown, rows[i].word);
+		account = look(&segment, rows[i].age);
+		EQUAL(rows[i].row, account.cooldown, rows[i].left);
+		EQUAL(rows[i].row, account.next, rows[i].left);
+		EQUAL(rows[i].row, account.idle, rows[i].left == 0);
+	}
+}
+
+static void
+test_amplification(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t firsts, retries, probes, turns;
+		int64_t attempts, amplification;
+	} rows[] = {
+		{ "none", 0, 0, 0, 0, 0, ACCOUNT_NONE },
+		{ "no first", 0, 5, 0, 0, 5, ACCOUNT_NONE },
+		{ "no retry", 5, 0, 0, 0, 5, 1000000 },
+		{ "one each", 5, 5, 0, 0, 10, 2000000 },
+		{ "a third", 3, 1, 0, 0, 4, 1333333 },
+		{ "two thirds", 3, 2, 0, 0, 5, 1666667 },
+		{ "probes", 5, 0, 5, 0, 10, 2000000 },
+		{ "turns", 5, 0, 0, 5, 10, 2000000 },
+		{ "of each kind", 5, 1, 2, 3, 11, 2200000 },
+		{ "too many let in", 1, 1, UINT64_MAX, UINT64_MAX, INT64_MAX,
+		    INT64_MAX },
+		{ "a billion", 1000000000, 130000000, 0, 0, 1130000000,
+		    1130000 },
+		{ "as many as go", INT64_MAX, 0, 0, 0, INT64_MAX, 1000000 },
+		{ "too many", UINT64_MAX, UINT64_MAX, 0, 0, INT64_MAX,
+		    1000000 },
+		{ "one and too many", 1, UINT64_MAX, 0, 0, INT64_MAX,
+		    INT64_MAX },
+		{ "just below where it is halved", 9223372036854, 9223372036853,
+		    0, 0, 18446744073707, 2000000 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, -1);
+		struct account account;
+
+		atomic_store(&segment.firsts, rows[i].firsts);
+		atomic_store(&segment.retries, rows[i].retries);
+		atomic_store(&segment.probes, rows[i].probes);
+		atomic_store(&segment.turns, rows[i].turns);
+		account = look(&segment, 0);
+		EQUAL(rows[i].row, account.all_attempts, rows[i].attempts);
+		EQUAL(
+		    rows[i].row, account.amplification, rows[i].amplification);
+	}
+}
+
+static void
+test_the_gate(void)
+{
+	const struct breaker breaker = { 2, SECONDS(10), SECONDS(60) };
+	struct segment segment = make("api", -1, -1, -1);
+	struct gate_view view;
+	uint64_t lease;
+
+	gate_tell(
+	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
+	EQUAL("one failure", look(&segment, SECONDS(1)).failures, 1);
+	EQUAL("one failure", look(&segment, SECONDS(1)).probe, ACCOUNT_NONE);
+	gate_tell(
+	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
+	EQUAL("two", look(&segment, SECONDS(1)).gate, GATE_OPEN);
+	EQUAL("two", look(&segment, SECONDS(1)).failures, 2);
+	EQUAL("two", look(&segment, SECONDS(4)).probe, SECONDS(7));
+	HOLDS("two", !look(&segment, SECONDS(4)).idle);
+	EQUAL("due", look(&segment, SECONDS(50)).probe, 0);
+	HOLDS("due", !look(&segment, SECONDS(50)).idle);
+	HOLDS(
+	    "nearly a day", !look(&segment, SECONDS(11) + NANOS_DAY - 1).idle);
+	HOLDS("a day", look(&segment, SECONDS(11) + NANOS_DAY).idle);
+	EQUAL("due", gate_enter(&segment.gate, SECONDS(50), &lease, &view),
+	    GATE_PROBE);
+	EQUAL("probe", look(&segment, SECONDS(50)).gate, GATE_HALF_OPEN);
+	EQUAL("probe", look(&segment, SECONDS(50)).probe, GATE_LEASE);
+	HOLDS("probe", !look(&segment, SECONDS(50)).idle);
+}
+
+static void
+test_who_is_idle(void)
+{
+	struct segment segment = make("api", -1, -1, SECONDS(60));
+
+	retries(&segment, 1, SECONDS(5));
+	HOLDS("retry", !look(&segment, SECONDS(5)).idle);
+	HOLDS("retry", !look(&segment, SECONDS(65)).idle);
+	HOLDS("after the window", look(&segment, SECONDS(66)).idle);
+	successes(&segment, 1, SECONDS(100));
+	HOLDS("success", !look(&segment, SECONDS(159)).idle);
+	HOLDS("success", look(&segment, SECONDS(160)).idle);
+	atomic_store(&segment.firsts, 5);
+	HOLDS("counters decide nothing", look(&segment, SECONDS(160)).idle);
+}
+
+/* Random words, or zeros and ones, or words with only a few bits. */
+static uint64_t
+garbage(uint64_t *state, int kind)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	switch (kind) {
+	case 0:
+		return *state;
+	case 1:
+		return *state & 1 ? UINT64_MAX : 0;
+	default:
+		return *state & *state >> 9 & *state << 5;
+	}
+}
+
+static void
+test_garbage(void)
+{
+	uint64_t state = 88172645463325252;
+
+	for (int round = 0; round < 30000; round++) {
+		struct segment segment = make("api", -1, -1, -1);
+		const bool all = round % 5 == 0;
+		const size_t from = all ? offsetof(struct segment, limits)
+					: offsetof(struct segment, gate);
+		const size_t to =
+		    all ? sizeof segment : offsetof(struct segment, ring);
+		nanos age = (nanos)(garbage(&state, round % 2) >> 2);
+		struct account a;
+		bool sound;
+
+		for (size_t at = from; at < to; at += 8) {
+			uint64_t word = garbage(&state, round % 3);
+
+			memcpy((char *)&segment + at, &word, sizeof word);
+		}
+		sound = account_take(&a, &segment, &segment.header, MADE + age);
+		HOLDS("only limits and ring count", sound || all);
+		if (!sound)
+			continue;
+		HOLDS("sums", a.retries >= 0 && a.successes >= 0);
+		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
+		HOLDS("next", a.next >= ACCOUNT_NONE);
+		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
+		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY);
+		HOLDS("totals",
+		    a.all_firsts >= 0 && a.all_retries >= 0 &&
+			a.all_denied >= 0 && a.all_successes >= 0);
+		HOLDS("attempts", a.all_attempts >= a.all_firsts);
+		HOLDS("amplification",
+		    a.amplification >= 1000000 ||
+			(a.all_firsts == 0 && a.amplification == ACCOUNT_NONE));
+		HOLDS("gate",
+		    a.gate >= GATE_CLOSED && a.gate <= GATE_HALF_OPEN &&
+			a.failures >= 0 && a.probe >= ACCOUNT_NONE);
+	}
+}
+
+static void
+test_what_makes_no_sense(void)
+{
+	static const struct {
+		const char *row;
+		bool limits; /* or one of the ring */
+		size_t at;
+		uint64_t word;
+		bool sound;
+	} rows[] = {
+		{ "the largest limits", true, 0,
+		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
+		    true },
+		{ "the least", true, 0, 0, true },
+		{ "a larger ratio", true, 0,
+		    (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
+		{ "a larger minimum", true, 0, SEGMENT_MIN_MOST + 1, false },
+		{ "any limits", true, 0, UINT64_MAX, false },
+		{ "never used", false, 10, 0, true },
+		{ "now", false, 39, (uint64_t)100 << 33 | 1, true },
+		{ "sealed", false, 39, (uint64_t)201 << 32, true },
+		{ "full", false, 39, (uint64_t)100 << 33 | 0xffffffff, true },
+		{ "a clock ahead", false, 39, (uint64_t)161 << 33, true },
+		{ "a clock far ahead", false, 39, (uint64_t)222 << 33, false },
+		{ "another place", false, 11, (uint64_t)10 << 33, false },
+		{ "no epoch", false, 11, 1, false },
+		{ "any word", false, 60, UINT64_MAX, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, SECONDS(60));
+		struct account account;
+		struct segment before;
+
+		atomic_store(rows[i].limits ? &segment.limits
+					    : &segment.ring.words[rows[i].at],
+		    rows[i].word);
+		memcpy(&before, &segment, sizeof before);
+		HOLDS(rows[i].row,
+		    account_take(&account, &segment, &segment.header,
+			MADE + SECONDS(100)) == rows[i].sound);
+		HOLDS(
+		    rows[i].row, memcmp(&before, &segment, sizeof before) == 0);
+	}
+}
+
+static void
+test_their_order(void)
+{
+	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b",
+		"\xff" };
+	struct account accounts[LENGTH(keys)];
+
+	for (size_t i = 0; i < LENGTH(keys); i++) {
+		struct segment segment = make(keys[i], -1, -1, -1);
+
+		accounts[i] = look(&segment, 0);
+		memcpy(accounts[i].file, "file", 5);
+	}
+	for (size_t i = 0; i < LENGTH(keys); i++)
+		for (size_t j = 0; j < LENGTH(keys); j++) {
+			int order = account_compare(&accounts[i], &accounts[j]);
+
+			EQUAL(keys[i], (order > 0) - (order < 0),
+			    (i > j) - (i < j));
+		}
+}
+
+static void (*const tests[])(void) = {
+	test_a_new_budget,
+	test_what_is_used_and_what_is_left,
+	test_a_limit_that_went_down,
+	test_what_never_comes,
+	test_cooldowns,
+	test_amplification,
+	test_the_gate,
+	test_who_is_idle,
+	test_garbage,
+	test_what_makes_no_sense,
+	test_their_order,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
