@@ -31,29 +31,29 @@
 static int
 sleep_until(struct run *run, nanos at)
 {
-	char label[REPORT_ROOM], span[DURATION_ROOM];
-	nanos wait = at - context_now(CLOCK_BOOTTIME);
+	char label[MESSAGES_ROOM], span[DURATION_ROOM];
+	nanos wait = at - sys_now(CLOCK_BOOTTIME);
 
-	report_label(label, &run->policy, run->history.made + 1);
+	messages_label(label, &run->policy, run->history.made + 1);
 	if (wait > 0)
-		notify_status(STRINGS("waiting ", duration_format(span, wait),
-		    " before attempt ", label));
+		sd_notify_status(STRINGS("waiting ",
+		    duration_format(span, wait), " before attempt ", label));
 	for (;;) {
 		bool over = hooks_over(&run->hook);
-		nanos now = context_now(CLOCK_BOOTTIME), left = at - now;
+		nanos now = sys_now(CLOCK_BOOTTIME), left = at - now;
 		nanos rest = over ? 0 : run->history.deadline - now;
 		struct wakeup wakeup;
 
 		/* What a hook says must not come behind a countdown. */
 		if (over)
-			progress_show(&run->progress, label, left);
-		wakeup = pump_wait(&run->pump,
-		    progress_nap(&run->progress, left > 0 ? left : rest));
+			countdown_show(&run->countdown, label, left);
+		wakeup = event_loop_wait(&run->loop,
+		    countdown_nap(&run->countdown, left > 0 ? left : rest));
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
 		if (wakeup.signal == SIGCHLD) {
 			hooks_over(&run->hook);
-			child_reap_orphans(run->hook.pid);
+			attempt_reap_orphans(run->hook.pid);
 		}
 		if (wakeup.signal == 0 && left <= 0 && rest <= 0)
 			return 0;
@@ -66,7 +66,7 @@ sleep_well(struct run *run, nanos at)
 {
 	int number = sleep_until(run, at), other;
 
-	progress_clear(&run->progress);
+	countdown_clear(&run->countdown);
 	other =
 	    hooks_end(&run->hook, number != 0 ? NULL : "ended by the deadline");
 	return number != 0 ? number : other;
@@ -77,9 +77,9 @@ note_attempt(struct run *run, const struct step *step, nanos began, nanos ended)
 {
 	const struct outcome *outcome = &run->history.last;
 
-	if (run->journal == NULL)
+	if (run->attempt_log == NULL)
 		return;
-	*journal_add(run->journal) =
+	*attempt_log_add(run->attempt_log) =
 	    (struct entry){ .attempt = run->history.made,
 		    .began = began - run->history.began,
 		    .elapsed = ended - began,
@@ -97,20 +97,21 @@ note_attempt(struct run *run, const struct step *step, nanos began, nanos ended)
 static struct outcome
 execute(struct run *run)
 {
-	char label[REPORT_ROOM];
+	char label[MESSAGES_ROOM];
 	struct outcome outcome;
 
 	nesting_tell(&run->nesting, &run->policy, &run->history, false);
-	report_label(label, &run->policy, run->history.made);
-	notify_status(STRINGS("attempt ", label, " running"));
-	status_empty(&run->request.status, &run->pump.lines);
-	outcome = child_run(
+	messages_label(label, &run->policy, run->history.made);
+	sd_notify_status(STRINGS("attempt ", label, " running"));
+	status_file_empty(&run->request.status, &run->loop.log);
+	outcome = attempt_run(
 	    &run->child, run->nesting.env, run->history.deadline, label);
-	outcome.http = status_read(&run->request.status, &run->pump.lines);
-	request_miss(&run->request, &run->policy, &outcome, &run->pump.lines);
+	outcome.http = status_file_read(&run->request.status, &run->loop.log);
+	http_request_miss(
+	    &run->request, &run->policy, &outcome, &run->loop.log);
 	/* To find out may take a while: only where it matters. */
 	if (verdict_of(&run->policy.rules, &outcome).verdict == VERDICT_RETRY)
-		outcome.lost = input_lost(&run->pump.plumbing.input);
+		outcome.lost = stdin_source_lost(&run->loop.streams.input);
 	return outcome;
 }
 
@@ -124,13 +125,14 @@ await_budget(struct run *run)
 	int number = 0;
 	nanos nap;
 
-	while (number == 0 && (nap = budget_settle(&run->pump.budget)) > 0) {
-		struct wakeup wakeup = pump_wait(&run->pump, nap);
+	while (number == 0 &&
+	    (nap = budget_client_settle(&run->loop.budget)) > 0) {
+		struct wakeup wakeup = event_loop_wait(&run->loop, nap);
 
 		if (signals_end_series(wakeup.signal))
 			number = wakeup.signal;
 		if (wakeup.signal == SIGCHLD)
-			child_reap_orphans(run->hook.pid);
+			attempt_reap_orphans(run->hook.pid);
 	}
 	return number;
 }
@@ -139,25 +141,25 @@ await_budget(struct run *run)
 static struct step
 attempt(struct run *run)
 {
-	nanos began = context_now(CLOCK_BOOTTIME), ended;
+	nanos began = sys_now(CLOCK_BOOTTIME), ended;
 	struct outcome outcome;
 	struct step step;
 	int number;
 
-	if (run->journal != NULL)
-		journal_wake(run->journal, began - run->history.began);
+	if (run->attempt_log != NULL)
+		attempt_log_wake(run->attempt_log, began - run->history.began);
 	plan_begin(&run->history);
 	outcome = execute(run);
-	ended = context_now(CLOCK_BOOTTIME);
+	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(&run->policy, &run->history, &outcome, ended);
 	number = await_budget(run);
-	budget_tell(&run->pump.budget, run->history.judgement.reason, &outcome,
-	    !run->outer.retrying, ended);
+	budget_client_tell(&run->loop.budget, run->history.judgement.reason,
+	    &outcome, !run->outer.retrying, ended);
 	nesting_tell(&run->nesting, &run->policy, &run->history, true);
 	note_attempt(run, &step, began, ended);
-	report_step(&run->pump.lines, &run->policy, &run->history, &step);
+	messages_step(&run->loop.log, &run->policy, &run->history, &step);
 	if (step.again && number != 0)
-		closing_die(run, number);
+		finish_by_signal(run, number);
 	if (step.again)
 		hooks_retry(&run->hook, run->nesting.env);
 	return step;
@@ -172,8 +174,8 @@ tell_wait(struct run *run, const struct step *step, bool first)
 	if (first)
 		run->told = 0;
 	if ((run->told & bit) == 0)
-		report_step(
-		    &run->pump.lines, &run->policy, &run->history, step);
+		messages_step(
+		    &run->loop.log, &run->policy, &run->history, step);
 	run->told |= bit;
 }
 
@@ -183,26 +185,26 @@ seek_admission(struct run *run)
 {
 	bool first = run->history.patience == 0;
 	bool retry = run->history.made > 0;
-	nanos now = context_now(CLOCK_BOOTTIME);
+	nanos now = sys_now(CLOCK_BOOTTIME);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
 	int number = 0;
 
 	if (retry)
-		lost = input_lost(&run->pump.plumbing.input);
+		lost = stdin_source_lost(&run->loop.streams.input);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
-	if (budget_concerned(&run->pump.budget, retry, now))
+	if (budget_client_concerned(&run->loop.budget, retry, now))
 		number = await_budget(run);
 	if (number != 0)
-		closing_die(run, number);
-	now = context_now(CLOCK_BOOTTIME);
-	admission = budget_admit(&run->pump.budget, retry, now);
+		finish_by_signal(run, number);
+	now = sys_now(CLOCK_BOOTTIME);
+	admission = budget_client_admit(&run->loop.budget, retry, now);
 	if (admission.denied == REASON_NONE)
 		return attempt(run);
-	if (admission.denied == REASON_BUDGET && run->journal != NULL)
-		journal_latest(run->journal)->budget_exhausted = true;
+	if (admission.denied == REASON_BUDGET && run->attempt_log != NULL)
+		attempt_log_latest(run->attempt_log)->budget_exhausted = true;
 	step = plan_denied(&run->policy, &run->history, &admission, now);
 	if (step.again)
 		tell_wait(run, &step, first);
@@ -215,10 +217,10 @@ open_journal(struct run *run)
 {
 	if (run->policy.report == NULL && run->policy.metrics == NULL)
 		return true;
-	run->journal = malloc(sizeof *run->journal);
-	if (run->journal == NULL)
+	run->attempt_log = malloc(sizeof *run->attempt_log);
+	if (run->attempt_log == NULL)
 		return false;
-	journal_start(run->journal);
+	attempt_log_start(run->attempt_log);
 	return true;
 }
 
@@ -232,25 +234,24 @@ prepare(struct run *run)
 	struct policy *policy = &run->policy;
 	bool limited;
 
-	run->history =
-	    plan_start(policy, context_now(CLOCK_BOOTTIME), run->outer.deadline,
-		policy->seeded ? policy->seed : context_seed());
+	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
+	    run->outer.deadline, policy->seeded ? policy->seed : sys_seed());
 	limited = policy->timeout != 0 || run->history.deadline != NANOS_MAX;
-	lines_open(&run->pump.lines, policy);
-	run->journal = NULL;
-	progress_open(&run->progress, policy, &run->pump.lines);
-	budget_start(&run->pump.budget, &policy->share, run->outer.admitted,
-	    &run->pump.lines);
-	request_start(&run->request);
-	if (!signals_open(&run->pump.signals))
+	log_open(&run->loop.log, policy);
+	run->attempt_log = NULL;
+	countdown_open(&run->countdown, policy, &run->loop.log);
+	budget_client_start(&run->loop.budget, &policy->share,
+	    run->outer.admitted, &run->loop.log);
+	http_request_start(&run->request);
+	if (!signals_open(&run->loop.signals))
 		return "signalfd";
-	if (!request_open(&run->request, policy, &run->pump.lines))
+	if (!http_request_open(&run->request, policy, &run->loop.log))
 		return "status file";
 	if (!open_journal(run))
 		return "report";
-	if (!hooks_open(&run->hook, policy, &run->pump))
+	if (!hooks_open(&run->hook, policy, &run->loop))
 		return "hooks";
-	if (!child_open(&run->child, policy, &run->pump, limited))
+	if (!attempt_open(&run->child, policy, &run->loop, limited))
 		return "eventfd";
 	return NULL;
 }
@@ -259,16 +260,16 @@ prepare(struct run *run)
 static void
 complain_input(struct run *run)
 {
-	const struct input *input = &run->pump.plumbing.input;
+	const struct stdin_source *input = &run->loop.streams.input;
 
 	errno = input->error;
-	if (input->kind != INPUT_SPOOLED)
-		closing_complain(run, "standard input");
+	if (input->kind != STDIN_SOURCE_SPOOLED)
+		finish_complain(run, "standard input");
 	else if (input->too_long)
-		closing_complain_size(
+		finish_complain_size(
 		    run, "--stdin-max", input->most, " on standard input");
 	else
-		closing_complain_file(run, "--replay-stdin");
+		finish_complain_file(run, "--replay-stdin");
 }
 
 /*
@@ -278,17 +279,16 @@ complain_input(struct run *run)
 static bool
 take_input(struct run *run)
 {
-	const struct input *input = &run->pump.plumbing.input;
+	const struct stdin_source *input = &run->loop.streams.input;
 
-	while (!input_ready(input)) {
-		nanos left =
-		    run->history.deadline - context_now(CLOCK_BOOTTIME);
-		struct wakeup wakeup = pump_wait(&run->pump, left);
+	while (!stdin_source_ready(input)) {
+		nanos left = run->history.deadline - sys_now(CLOCK_BOOTTIME);
+		struct wakeup wakeup = event_loop_wait(&run->loop, left);
 
 		if (signals_end_series(wakeup.signal))
-			closing_die(run, wakeup.signal);
+			finish_by_signal(run, wakeup.signal);
 		if (wakeup.signal == SIGCHLD)
-			child_reap_orphans(0);
+			attempt_reap_orphans(0);
 		if (left <= 0)
 			return true;
 	}
@@ -299,13 +299,14 @@ take_input(struct run *run)
 static void
 complain_output(struct run *run)
 {
-	const struct plumbing *plumbing = &run->pump.plumbing;
+	const struct streams *streams = &run->loop.streams;
 
-	if (hold_lacks_file(&plumbing->out) || hold_lacks_file(&plumbing->err))
-		closing_complain_file(
+	if (capture_lacks_file(&streams->out) ||
+	    capture_lacks_file(&streams->err))
+		finish_complain_file(
 		    run, "cannot relay or hold output: cannot make a file");
 	else
-		closing_complain(run, "cannot relay or hold output");
+		finish_complain(run, "cannot relay or hold output");
 }
 
 /*
@@ -315,47 +316,46 @@ complain_output(struct run *run)
 static int
 gather(struct run *run)
 {
-	struct plumbing *plumbing = &run->pump.plumbing;
+	struct streams *streams = &run->loop.streams;
 	int number;
 
-	if (!plumbing_open(plumbing, &run->policy)) {
+	if (!streams_open(streams, &run->policy)) {
 		complain_output(run);
-		return CLOSING_INTERNAL;
+		return FINISH_INTERNAL;
 	}
-	if (plumbing->terminal)
-		lines_say(&run->pump.lines, LOUDNESS_PLAIN,
+	if (streams->terminal)
+		log_say(&run->loop.log, LOUDNESS_PLAIN,
 		    STRINGS("--replay-stdin: standard input is a terminal, "
 			    "which cannot be read again"));
 	if (!take_input(run)) {
 		complain_input(run);
-		return CLOSING_INTERNAL;
+		return FINISH_INTERNAL;
 	}
 	number = run->policy.share.required ? await_budget(run) : 0;
 	if (number != 0)
-		closing_die(run, number);
-	return budget_ready(&run->pump.budget) ? 0 : STATUS_UNAVAILABLE;
+		finish_by_signal(run, number);
+	return budget_client_ready(&run->loop.budget) ? 0 : STATUS_UNAVAILABLE;
 }
 
 /* Attempt after attempt, up to the step that ends them. */
 static struct step
 series(struct run *run)
 {
-	struct step step = plan_first(
-	    &run->policy, &run->history, context_now(CLOCK_BOOTTIME));
+	struct step step =
+	    plan_first(&run->policy, &run->history, sys_now(CLOCK_BOOTTIME));
 
 	while (step.again) {
 		int number = sleep_well(run, step.at);
 
 		if (number != 0)
-			closing_die(run, number);
-		step = plan_wake(
-		    &run->history, &step, context_now(CLOCK_BOOTTIME));
+			finish_by_signal(run, number);
+		step = plan_wake(&run->history, &step, sys_now(CLOCK_BOOTTIME));
 		if (step.again)
 			step = seek_admission(run);
 	}
 	if (step.attempt == 0)
-		report_step(
-		    &run->pump.lines, &run->policy, &run->history, &step);
+		messages_step(
+		    &run->loop.log, &run->policy, &run->history, &step);
 	return step;
 }
 
@@ -373,17 +373,17 @@ main(int argc, char **argv)
 	run.outer = nesting_outer();
 	nesting_settle(&run.policy, &run.outer);
 	if (run.policy.action == ACTION_REHEARSE)
-		return rehearsal_run(&run.policy);
+		return dry_run_show(&run.policy);
 	if (run.policy.action != ACTION_RUN)
-		return ledger_run(&run.policy);
+		return budget_command_run(&run.policy);
 	refused = prepare(&run);
 	if (refused != NULL)
-		return closing_fail(&run, refused);
+		return finish_fail(&run, refused);
 	/* Nearly always there is room on the stack, which spares a heap. */
 	size = nesting_size(&run.policy, &run.outer);
 	room = size <= STACK_MOST ? alloca(size) : malloc(size);
 	if (room == NULL)
-		return closing_fail(&run, "environment");
+		return finish_fail(&run, "environment");
 	nesting_open(
 	    &run.nesting, room, run.request.variables, &run.policy, &run.outer);
 
@@ -391,10 +391,10 @@ main(int argc, char **argv)
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
 	    : series(&run);
-	status = closing_finish(&run, step);
-	child_close(&run.child);
+	status = finish_run(&run, step);
+	attempt_close(&run.child);
 	hooks_close(&run.hook);
-	free(run.journal);
+	free(run.attempt_log);
 	if (size > STACK_MOST)
 		free(room);
 	/* What libc would do at the end is for those who used its files. */

@@ -26,21 +26,21 @@ conclude(struct run *run, const char *const strings[])
 		.least = LOUDNESS_QUIET, .last = true, .strings = strings
 	};
 
-	lines_tell(&run->pump.lines, &line);
+	log_tell(&run->loop.log, &line);
 }
 
 void
-closing_complain(struct run *run, const char *what)
+finish_complain(struct run *run, const char *what)
 {
 	conclude(run, STRINGS(what, ": ", strerror(errno)));
 }
 
 void
-closing_complain_file(struct run *run, const char *what)
+finish_complain_file(struct run *run, const char *what)
 {
 	const char *error = strerror(errno);
 	bool named;
-	const char *directory = spool_directory(&named);
+	const char *directory = tempfile_directory(&named);
 
 	conclude(run,
 	    STRINGS(what, ": ", error, ", in '", directory,
@@ -48,7 +48,7 @@ closing_complain_file(struct run *run, const char *what)
 }
 
 void
-closing_complain_size(
+finish_complain_size(
     struct run *run, const char *what, int64_t most, const char *where)
 {
 	char room[NUMBER_SIZE_ROOM];
@@ -58,12 +58,12 @@ closing_complain_size(
 }
 
 int
-closing_fail(struct run *run, const char *what)
+finish_fail(struct run *run, const char *what)
 {
-	closing_complain(run, what);
-	lines_release(&run->pump.lines, false);
-	request_close(&run->request);
-	return CLOSING_INTERNAL;
+	finish_complain(run, what);
+	log_release(&run->loop.log, false);
+	http_request_close(&run->request);
+	return FINISH_INTERNAL;
 }
 
 /*
@@ -71,14 +71,14 @@ closing_fail(struct run *run, const char *what)
  * ends after its shell. Returns the signal that ended the wait, or 0.
  */
 static int
-await_stragglers(struct run *run, const struct hold *hold)
+await_stragglers(struct run *run, const struct capture *capture)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + STRAGGLERS;
+	nanos until = sys_now(CLOCK_MONOTONIC) + STRAGGLERS;
 	int number = 0;
 
-	while (number == 0 && hold_written(hold) &&
-	    context_now(CLOCK_MONOTONIC) < until) {
-		struct wakeup wakeup = pump_wait(&run->pump, GLANCES);
+	while (number == 0 && capture_written(capture) &&
+	    sys_now(CLOCK_MONOTONIC) < until) {
+		struct wakeup wakeup = event_loop_wait(&run->loop, GLANCES);
 
 		if (signals_end_series(wakeup.signal))
 			number = wakeup.signal;
@@ -92,22 +92,23 @@ await_stragglers(struct run *run, const struct hold *hold)
  * or 0.
  */
 static int
-deliver(struct run *run, struct hold *hold, bool hurried)
+deliver(struct run *run, struct capture *capture, bool hurried)
 {
-	int number = await_stragglers(run, hold);
-	nanos until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
+	int number = await_stragglers(run, capture);
+	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
 
-	plumbing_release(&run->pump.plumbing, hold);
-	while (number == 0 && !hold_done(hold)) {
-		nanos left = until - context_now(CLOCK_MONOTONIC);
-		off_t sent = hold->sent;
+	streams_release(&run->loop.streams, capture);
+	while (number == 0 && !capture_done(capture)) {
+		nanos left = until - sys_now(CLOCK_MONOTONIC);
+		off_t sent = capture->sent;
 		struct wakeup wakeup;
 
 		if (hurried && left <= 0)
 			return 0;
-		wakeup = pump_wait(&run->pump, hurried ? left : NANOS_MAX);
-		if (hold->sent > sent)
-			until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
+		wakeup =
+		    event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
+		if (capture->sent > sent)
+			until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
 		if (signals_end_series(wakeup.signal))
 			number = wakeup.signal;
 	}
@@ -121,15 +122,15 @@ deliver(struct run *run, struct hold *hold, bool hurried)
 static int
 say_last_words(struct run *run)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + LAST_WORDS;
+	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
 
-	while (run->pump.lines.length > 0) {
-		nanos left = until - context_now(CLOCK_MONOTONIC);
+	while (run->loop.log.length > 0) {
+		nanos left = until - sys_now(CLOCK_MONOTONIC);
 		struct wakeup wakeup;
 
 		if (left <= 0)
 			break;
-		wakeup = pump_wait(&run->pump, left);
+		wakeup = event_loop_wait(&run->loop, left);
 		if (signals_end_series(wakeup.signal))
 			return wakeup.signal;
 	}
@@ -138,10 +139,10 @@ say_last_words(struct run *run)
 
 /* Why what came by fd did not get where it was to go, or 0. */
 static int
-error_of(const struct plumbing *plumbing, const struct hold *hold, int fd)
+error_of(const struct streams *streams, const struct capture *capture, int fd)
 {
-	return hold->fd != -1 ? hold->error
-			      : streams_error(&plumbing->streams, fd);
+	return capture->fd != -1 ? capture->error
+				 : relay_error(&streams->streams, fd);
 }
 
 /*
@@ -151,16 +152,16 @@ error_of(const struct plumbing *plumbing, const struct hold *hold, int fd)
 static int
 undelivered(const struct run *run, const struct step *step, const char **which)
 {
-	const struct plumbing *plumbing = &run->pump.plumbing;
+	const struct streams *streams = &run->loop.streams;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
-	int error = error_of(plumbing, &plumbing->out, STDOUT_FILENO);
+	int error = error_of(streams, &streams->out, STDOUT_FILENO);
 
 	*which = "output";
 	/* What failed need not have had its say to the end. */
 	if (error != 0 && (succeeded || error != ETIMEDOUT))
 		return error;
 	*which = "error";
-	error = error_of(plumbing, &plumbing->err, STDERR_FILENO);
+	error = error_of(streams, &streams->err, STDERR_FILENO);
 	if (error == EPIPE || (error == ETIMEDOUT && !succeeded))
 		return 0;
 	return error;
@@ -185,7 +186,7 @@ lose(struct run *run, int error, const char *which)
 			.reason = REASON_INTERNAL };
 	conclude(run,
 	    STRINGS("cannot write to standard ", which, ": ", strerror(error)));
-	return (struct step){ .status = CLOSING_INTERNAL,
+	return (struct step){ .status = FINISH_INTERNAL,
 		.reason = REASON_INTERNAL };
 }
 
@@ -204,7 +205,7 @@ interrupted(int number)
 static int
 record(struct run *run, const struct step *step)
 {
-	nanos now = context_now(CLOCK_BOOTTIME);
+	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct ending ending = { .reason = step->reason,
 		.status = step->signal != 0 ? 128 + step->signal : step->status,
 		.signal = step->signal,
@@ -212,29 +213,29 @@ record(struct run *run, const struct step *step)
 		.id = nesting_id(&run->nesting) };
 	int number = 0;
 
-	report_end(
-	    &run->pump.lines, &run->policy, &run->history, step->reason, now);
-	lines_release(&run->pump.lines, step->reason == REASON_SUCCEEDED);
-	if (run->journal != NULL) {
-		journal_wake(run->journal, now - run->history.began);
-		number = record_write(
-		    &run->policy, run->journal, &ending, &run->pump);
+	messages_end(
+	    &run->loop.log, &run->policy, &run->history, step->reason, now);
+	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
+	if (run->attempt_log != NULL) {
+		attempt_log_wake(run->attempt_log, now - run->history.began);
+		number = report_file_write(
+		    &run->policy, run->attempt_log, &ending, &run->loop);
 	}
-	notify_status(
+	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",
 		verdict_reason_words(ending.reason)));
 	return number;
 }
 
 int
-closing_finish(struct run *run, struct step step)
+finish_run(struct run *run, struct step step)
 {
-	struct plumbing *plumbing = &run->pump.plumbing;
+	struct streams *streams = &run->loop.streams;
 	bool succeeded = step.reason == REASON_SUCCEEDED;
 	const char *which;
 	int number, lost;
 
-	number = deliver(run, succeeded ? &plumbing->out : &plumbing->err,
+	number = deliver(run, succeeded ? &streams->out : &streams->err,
 	    step.reason == REASON_INTERRUPTED);
 	lost = undelivered(run, &step, &which);
 	if (number != 0)
@@ -250,20 +251,20 @@ closing_finish(struct run *run, struct step step)
 		number = say_last_words(run);
 	if (number != 0)
 		step.signal = number;
-	request_close(&run->request);
+	http_request_close(&run->request);
 	if (step.signal != 0)
 		signals_die(step.signal);
 	return step.status;
 }
 
 void
-closing_die(struct run *run, int number)
+finish_by_signal(struct run *run, int number)
 {
 	struct step step = interrupted(number);
-	int other = deliver(run, &run->pump.plumbing.err, true);
+	int other = deliver(run, &run->loop.streams.err, true);
 
 	if (record(run, &step) == 0 && other == 0)
 		say_last_words(run);
-	request_close(&run->request);
+	http_request_close(&run->request);
 	signals_die(number);
 }

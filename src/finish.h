@@ -8,28 +8,28 @@
 #include "run.h"
 
 /* retry's own failure: what it could not do, or deliver. */
-#define CLOSING_INTERNAL 125
+#define FINISH_INTERNAL 125
 
 /*
  * What the kernel refused, with errno, and nothing can be without: says so and
- * returns CLOSING_INTERNAL.
+ * returns FINISH_INTERNAL.
  */
-int closing_fail(struct run *run, const char *what);
+int finish_fail(struct run *run, const char *what);
 
 /* Says what is the matter, with errno; the end is to follow. */
-void closing_complain(struct run *run, const char *what);
+void finish_complain(struct run *run, const char *what);
 
 /* The same where a file of our own could not be had, and where. */
-void closing_complain_file(struct run *run, const char *what);
+void finish_complain_file(struct run *run, const char *what);
 
 /* The same, without errno, of more bytes than so many, and where they are. */
-void closing_complain_size(
+void finish_complain_size(
     struct run *run, const char *what, int64_t most, const char *where);
 
 /* Ends as the step says: returns its status, or dies of its signal. */
-int closing_finish(struct run *run, struct step step);
+int finish_run(struct run *run, struct step step);
 
 /* Ends by a signal that came when there was no command to pass it to. */
-_Noreturn void closing_die(struct run *run, int number);
+_Noreturn void finish_by_signal(struct run *run, int number);
 
 #endif

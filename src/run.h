@@ -18,13 +18,13 @@ struct run {
 	struct policy policy; /* const once it is filled in */
 	struct outer outer;
 	struct nesting nesting;
-	struct pump pump;
-	struct request request;
-	struct child child;
+	struct event_loop loop;
+	struct http_request request;
+	struct attempt child;
 	struct history history;
-	struct journal *journal; /* NULL: nobody wants to read it */
+	struct attempt_log *attempt_log; /* NULL: nobody wants to read it */
 	struct hook hook;
-	struct progress progress;
+	struct countdown countdown;
 	unsigned told; /* a bit for each reason why this wait was said to be */
 };
 

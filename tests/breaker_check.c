@@ -63,10 +63,10 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define FAILED_BITS 1
 #define QUIET_BITS 0
 #define BORNE 0
-#define PACE_STEP GATE_LEASE
-#define PACE_FIRST 1
-#define PACE_LEAST 1
-#define PACE_QUIET 1
+#define RAMP_STEP BREAKER_LEASE
+#define RAMP_FIRST 1
+#define RAMP_LEAST 1
+#define RAMP_QUIET 1
 
 #include "budget/ramp.c"
 #undef MOST
@@ -78,7 +78,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define ACCESSES 4
 
 /* A lease, a pause and a step last for one. */
-#define TICK GATE_LEASE
+#define TICK BREAKER_LEASE
 #define TICK_MS ((uint64_t)(TICK / NANOS_MS))
 
 /*
@@ -108,16 +108,16 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define WORD(state) ((uint64_t)(state) << (SEQ_BITS + MS_BITS))
 
 /* In place of a lease that was taken, or of another word that is gone. */
-#define LOST WORD(GATE_HALF_OPEN)
+#define LOST WORD(BREAKER_HALF_OPEN)
 
 /* In place of a rate that is gone, of a recovery that is gone or is not. */
 #define STALE 1
 #define STALE_OVER \
 	((uint64_t)PRESENT << BEGAN_AT | MOST(SERVED_BITS) << SERVED_AT | \
-	    (uint64_t)PACE_LEAST << RATE_AT)
+	    (uint64_t)RAMP_LEAST << RATE_AT)
 #define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | MOST(BEGAN_AT))
 
-static const struct breaker breaker = { 2, TICK, TICK };
+static const struct breaker_config config = { 2, TICK, TICK };
 
 enum operation {
 	IDLE,
@@ -166,7 +166,7 @@ struct actor {
 };
 
 struct state {
-	struct gate gate;
+	struct breaker breaker;
 	struct actor actors[ACTORS];
 	uint32_t may; /* failures that may count towards opening */
 	uint32_t must; /* and those that have to */
@@ -235,7 +235,7 @@ static struct {
 	uint64_t word; /* read already, where it is read too early */
 	bool early;
 	bool stepped;
-	enum gate_pass pass;
+	enum breaker_pass pass;
 	int actors; /* how many there are */
 	jmp_buf leave;
 } run;
@@ -270,7 +270,7 @@ began_at(int tick)
 static bool
 recovers(uint64_t word)
 {
-	return state_of(word) == GATE_RECOVERING;
+	return state_of(word) == BREAKER_RECOVERING;
 }
 
 /* Of the recovery that a word begins, or that a rate is of. */
@@ -343,7 +343,7 @@ judge_opening(const struct state *state, const struct actor *actor)
 {
 	if (actor->operation != TELL_ILL)
 		return "opened by what is not ill";
-	if (state->may < breaker.failures)
+	if (state->may < config.failures)
 		return "opened after too few failures";
 	if (actor->paced == PACED_FAST)
 		return "opened at a faster pace";
@@ -355,24 +355,24 @@ static const char *
 judge_admitting(const struct state *state, const struct actor *actor,
     uint64_t old, uint64_t new)
 {
-	enum gate_state to = state_of(new);
-	struct pace pace;
+	enum breaker_state to = state_of(new);
+	struct ramp ramp;
 
-	if (to == GATE_OPEN)
+	if (to == BREAKER_OPEN)
 		return judge_opening(state, actor);
-	if (to == GATE_HALF_OPEN)
+	if (to == BREAKER_HALF_OPEN)
 		return "a probe while others are let in";
 	if (to == state_of(old)) {
 		if (actor->operation != TELL_SUCCESS)
 			return "no success";
 		return until_of(new) == until_of(old) ? NULL : "begun anew";
 	}
-	if (to == GATE_RECOVERING)
+	if (to == BREAKER_RECOVERING)
 		return "recovers from nothing";
 	if (until_of(new) != until_of(old))
 		return "forgets when it began";
-	pace = pace_of(old, last_seen(actor, true), clock_at(actor->now));
-	return actor->operation == ENTER && pace.over ? NULL : "not over yet";
+	ramp = pace_of(old, last_seen(actor, true), clock_at(actor->now));
+	return actor->operation == ENTER && ramp.over ? NULL : "not over yet";
 }
 
 /* NULL if the actor may make that of the word. */
@@ -381,7 +381,7 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
     uint64_t new)
 {
 	enum operation operation = actor->operation;
-	enum gate_state to = state_of(new);
+	enum breaker_state to = state_of(new);
 
 	if (admits(old))
 		return judge_admitting(state, actor, old, new);
@@ -390,12 +390,12 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 	if (operation != ENTER && !actor->holds)
 		return "the lease is not its own";
 	if ((operation == ENTER || operation == RENEW) !=
-	    (to == GATE_HALF_OPEN))
+	    (to == BREAKER_HALF_OPEN))
 		return "not the change that it should make";
-	if ((operation == PROBED_WELL) != (to == GATE_RECOVERING) ||
-	    to == GATE_CLOSED)
+	if ((operation == PROBED_WELL) != (to == BREAKER_RECOVERING) ||
+	    to == BREAKER_CLOSED)
 		return "not what the probe found";
-	if (to == GATE_RECOVERING)
+	if (to == BREAKER_RECOVERING)
 		return until_of(new) == began_at(actor->now) ? NULL : "not now";
 	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
 }
@@ -405,9 +405,9 @@ static const char *
 judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
     uint64_t new)
 {
-	uint64_t word = state->gate.word;
+	uint64_t word = state->breaker.word;
 	nanos began = until_of(word);
-	struct pace was, is;
+	struct ramp was, is;
 	bool turn = actor->operation == ENTER;
 
 	if (!recovers(word))
@@ -420,7 +420,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	is = unpack(new, began);
 	if (is.step > was.step)
 		was.taken = was.served = was.failed = 0;
-	if (is.step < was.step || began + is.step * PACE_STEP > clock_at(NOW))
+	if (is.step < was.step || began + is.step * RAMP_STEP > clock_at(NOW))
 		return "not the step that it is";
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
@@ -447,7 +447,7 @@ nothing_must(struct state *state)
 static void
 change_word(struct state *state, struct actor *actor, uint64_t new)
 {
-	uint64_t old = state->gate.word;
+	uint64_t old = state->breaker.word;
 	const char *why = judge(state, actor, old, new);
 
 	if (why != NULL)
@@ -455,12 +455,12 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 	if (seq_of(new) != seq_of(old) + 1)
 		wrong("a change that is not counted");
 	/* Nobody is older than that but who is always. */
-	if (state_of(new) == GATE_CLOSED)
+	if (state_of(new) == BREAKER_CLOSED)
 		new &= ~MOST(MS_BITS);
-	state->gate.word = new;
+	state->breaker.word = new;
 	for (int i = 0; i < ACTORS; i++)
 		state->actors[i].holds = false;
-	actor->holds = state_of(new) == GATE_HALF_OPEN;
+	actor->holds = state_of(new) == BREAKER_HALF_OPEN;
 	if (admits(new) && state_of(new) != state_of(old)) {
 		state->may = active(state);
 		nothing_must(state);
@@ -486,9 +486,9 @@ replayed(const _Atomic uint64_t *at)
 	}
 	run.stepped = true;
 	actor->accesses++;
-	if (at == &run.state->gate.streak)
+	if (at == &run.state->breaker.streak)
 		actor->streaks |= (uint8_t)(1U << run.access);
-	if (at == &run.state->gate.rate)
+	if (at == &run.state->breaker.rate)
 		actor->rates |= (uint8_t)(1U << run.access);
 	actor->seen[run.access] = *at;
 	return false;
@@ -508,34 +508,34 @@ static enum paced
 found(const struct actor *actor)
 {
 	uint64_t word = last_seen(actor, false);
-	struct pace pace =
+	struct ramp ramp =
 	    pace_of(word, last_seen(actor, true), clock_at(actor->now));
 
 	if (actor->operation == TELL_SUCCESS || !recovers(word))
 		return PACED_NOT;
 	if (actor->swapped == 0)
 		return PACED_OVER;
-	return pace.rate <= PACE_FIRST ? PACED_SLOW : PACED_FAST;
+	return ramp.rate <= RAMP_FIRST ? PACED_SLOW : PACED_FAST;
 }
 
 /* In place of what it saw of it: something of which the same is found. */
 static uint64_t
 known(const _Atomic uint64_t *at)
 {
-	struct pace pace = { .began = clock_at(NOW), .rate = PACE_FIRST };
+	struct ramp ramp = { .began = clock_at(NOW), .rate = RAMP_FIRST };
 	uint64_t ms = NOW * TICK_MS + LAST;
 
-	pace.rate += run.actor->paced == PACED_FAST;
+	ramp.rate += run.actor->paced == PACED_FAST;
 	run.known--;
-	if (at == &run.state->gate.rate)
-		return pace_word(&pace);
+	if (at == &run.state->breaker.rate)
+		return ramp_word(&ramp);
 	switch (run.actor->paced) {
 	case PACED_NOT:
 		return LOST;
 	case PACED_OVER:
-		return WORD(GATE_RECOVERING) | MOST(MS_BITS);
+		return WORD(BREAKER_RECOVERING) | MOST(MS_BITS);
 	default:
-		return WORD(GATE_RECOVERING) | ms;
+		return WORD(BREAKER_RECOVERING) | ms;
 	}
 }
 
@@ -570,7 +570,7 @@ restart(struct actor *actor)
 static bool
 goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
 {
-	bool streak = at == &run.state->gate.streak;
+	bool streak = at == &run.state->breaker.streak;
 
 	if ((actor->failed >> (run.access - 1) & 1) == 0)
 		return false;
@@ -589,7 +589,7 @@ static void
 leave_behind(const _Atomic uint64_t *at, bool swaps)
 {
 	struct actor *actor = run.actor;
-	bool paced = at == &run.state->gate.streak && minds_pace(actor);
+	bool paced = at == &run.state->breaker.streak && minds_pace(actor);
 
 	if (run.access == 0 || run.access < actor->accesses)
 		return;
@@ -617,10 +617,10 @@ misread(const _Atomic uint64_t *at, uint64_t value)
 {
 	const struct actor *actor = run.actor;
 
-	if (run.fault == OPENED_AT_ANY_PACE && at == &run.state->gate.word &&
+	if (run.fault == OPENED_AT_ANY_PACE && at == &run.state->breaker.word &&
 	    actor->operation == TELL_ILL && actor->paced == NOT_YET)
 		return LOST;
-	if (run.fault == ENDED_TOO_SOON && at == &run.state->gate.rate &&
+	if (run.fault == ENDED_TOO_SOON && at == &run.state->breaker.rate &&
 	    actor->operation == ENTER)
 		return value & ~(MOST(COUNT_BITS) << TAKEN_AT);
 	return value;
@@ -636,17 +636,17 @@ load(const _Atomic uint64_t *at)
 	const _Atomic uint64_t *word;
 
 	if (run.state == NULL ||
-	    (run.actor->operation == ENTER && at == &run.state->gate.streak))
+	    (run.actor->operation == ENTER && at == &run.state->breaker.streak))
 		return *at;
 	if (run.known > 0)
 		return known(at);
 	leave_behind(at, false);
-	word = &run.state->gate.word;
+	word = &run.state->breaker.word;
 	if (run.early && at == word) {
 		run.early = false;
 		return run.word;
 	}
-	if (run.fault == WORD_BEFORE_RATE && at == &run.state->gate.rate) {
+	if (run.fault == WORD_BEFORE_RATE && at == &run.state->breaker.rate) {
 		run.word = access(word);
 		run.early = true;
 	}
@@ -685,17 +685,17 @@ commit(_Atomic uint64_t *at, uint64_t desired)
 	struct actor *actor = run.actor;
 	const char *why;
 
-	if (at == &state->gate.word) {
+	if (at == &state->breaker.word) {
 		if (run.fault == BEGUN_ANEW && recovers(desired) &&
 		    actor->operation == TELL_SUCCESS)
 			desired += TICK_MS;
 		change_word(state, actor, desired);
 		return;
 	}
-	if (at == &state->gate.streak && actor->lease != 0 &&
+	if (at == &state->breaker.streak && actor->lease != 0 &&
 	    (actor->swapped & (actor->swapped - 1)) == 0)
 		wrong("a streak changed without the lease");
-	if (at == &state->gate.rate) {
+	if (at == &state->breaker.rate) {
 		why = judge_rate(state, actor, *at, desired);
 		if (why != NULL)
 			wrong(why);
@@ -721,8 +721,8 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 		run.known--;
 		return true;
 	}
-	rate = at == &run.state->gate.rate;
-	streak = at == &run.state->gate.streak;
+	rate = at == &run.state->breaker.rate;
+	streak = at == &run.state->breaker.streak;
 	leave_behind(at, true);
 	if (run.access == actor->accesses)
 		actor->aims = rate;
@@ -740,23 +740,23 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 }
 
 /* What a broken gate answers to who wants to enter. */
-static enum gate_pass
-mistaken(const struct actor *actor, enum gate_pass pass, uint64_t word)
+static enum breaker_pass
+mistaken(const struct actor *actor, enum breaker_pass pass, uint64_t word)
 {
-	bool ended = pass == GATE_PASSED && actor->swapped != 0;
+	bool ended = pass == BREAKER_PASSED && actor->swapped != 0;
 
 	switch (run.fault) {
 	case TURN_IS_PAID:
-		return pass == GATE_TURN ? GATE_PASSED : pass;
+		return pass == BREAKER_TURN ? BREAKER_PASSED : pass;
 	case PROBE_IS_PAID:
-		return pass == GATE_PROBE ? GATE_PASSED : pass;
+		return pass == BREAKER_PROBE ? BREAKER_PASSED : pass;
 	case CLOSED_IS_FREE:
-		return pass == GATE_PASSED && !ended ? GATE_TURN : pass;
+		return pass == BREAKER_PASSED && !ended ? BREAKER_TURN : pass;
 	case END_IS_FREE:
-		return ended ? GATE_TURN : pass;
+		return ended ? BREAKER_TURN : pass;
 	case TOLD_BY_A_LOOK:
-		return pass == GATE_TURN && !recovers(word) ? GATE_PASSED
-							    : pass;
+		return pass == BREAKER_TURN && !recovers(word) ? BREAKER_PASSED
+							       : pass;
 	default:
 		return pass;
 	}
@@ -764,74 +764,77 @@ mistaken(const struct actor *actor, enum gate_pass pass, uint64_t word)
 
 /* Returns the lease. */
 static uint64_t
-enter(struct gate *gate, nanos now)
+enter(struct breaker *breaker, nanos now)
 {
-	struct gate_view view;
+	struct breaker_view view;
 	uint64_t lease;
 
 	if (run.fault == TIME_STANDS_STILL)
 		now = 0;
-	if (run.fault == NEVER_OVER && recovers(gate->word))
-		now = until_of(gate->word);
-	run.pass = gate_enter(gate, now, &lease, &view);
+	if (run.fault == NEVER_OVER && recovers(breaker->word))
+		now = until_of(breaker->word);
+	run.pass = breaker_enter(breaker, now, &lease, &view);
 	if (run.state != NULL)
-		run.pass = mistaken(run.actor, run.pass, gate->word);
+		run.pass = mistaken(run.actor, run.pass, breaker->word);
 	return lease;
 }
 
 /* An attempt has ended that began after all recoveries, or before them. */
 static void
-tell(struct gate *gate, bool succeeded, bool old, nanos now)
+tell(struct breaker *breaker, bool succeeded, bool old, nanos now)
 {
 	nanos began = old && run.fault != OLD_IS_NEWS ? -1 : clock_at(NOW);
 
-	gate_tell(gate, &breaker, succeeded ? GATE_WELL : GATE_ILL, succeeded,
-	    began, now);
+	breaker_tell(breaker, &config,
+	    succeeded ? RESULT_HEALTHY : RESULT_FAILURE, succeeded, began, now);
 }
 
 /* And one that has nothing to say. */
 static void
-tell_other(struct gate *gate, nanos now)
+tell_other(struct breaker *breaker, nanos now)
 {
-	gate_tell(gate, &breaker, GATE_WELL, false, clock_at(NOW), now);
-	gate_tell(gate, &breaker, GATE_NO_NEWS, false, clock_at(NOW), now);
+	breaker_tell(
+	    breaker, &config, RESULT_HEALTHY, false, clock_at(NOW), now);
+	breaker_tell(
+	    breaker, &config, RESULT_IGNORED, false, clock_at(NOW), now);
 	if (run.fault == EVERYTHING_IS_ILL)
-		tell(gate, false, false, now);
+		tell(breaker, false, false, now);
 }
 
 /* Does it. Returns the lease that one has then, or 0. */
 static uint64_t
-operate(struct gate *gate, enum operation operation, uint64_t lease, nanos now)
+operate(struct breaker *breaker, enum operation operation, uint64_t lease,
+    nanos now)
 {
 	switch (operation) {
 	case IDLE:
 	case OPERATIONS:
 		break;
 	case ENTER:
-		return enter(gate, now);
+		return enter(breaker, now);
 	case TELL_SUCCESS:
 		if (run.fault != SUCCESS_IS_NOTHING)
-			tell(gate, true, false, now);
+			tell(breaker, true, false, now);
 		break;
 	case TELL_ILL:
 		if (run.fault != NOTHING_IS_ILL)
-			tell(gate, false, false, now);
+			tell(breaker, false, false, now);
 		break;
 	case TELL_OTHER:
-		tell_other(gate, now);
+		tell_other(breaker, now);
 		break;
 	case RENEW:
-		gate_renew(gate, &lease, now);
+		breaker_renew(breaker, &lease, now);
 		return lease;
 	case PROBED_WELL:
-		gate_probed(gate, &breaker, GATE_WELL, lease,
+		breaker_probed(breaker, &config, RESULT_HEALTHY, lease,
 		    now - clock_at(0) + began_at(0));
 		break;
 	case PROBED_ILL:
-		gate_probed(gate, &breaker, GATE_ILL, lease, now);
+		breaker_probed(breaker, &config, RESULT_FAILURE, lease, now);
 		break;
 	case PROBED_NO_NEWS:
-		gate_probed(gate, &breaker, GATE_NO_NEWS, lease, now);
+		breaker_probed(breaker, &config, RESULT_IGNORED, lease, now);
 		break;
 	}
 	return 0;
@@ -866,20 +869,21 @@ judge_pass(const struct actor *actor)
 	bool turn = (actor->swapped & actor->rates) != 0;
 	bool changed = (actor->swapped & ~actor->rates) != 0;
 	/* Whoever has changed the word has just done so. */
-	enum gate_state state =
-	    state_of(changed ? run.state->gate.word : last_seen(actor, false));
+	enum breaker_state state = state_of(
+	    changed ? run.state->breaker.word : last_seen(actor, false));
 
 	switch (run.pass) {
-	case GATE_PASSED:
-		return !turn && state == GATE_CLOSED ? NULL
-						     : "passed where it holds";
-	case GATE_TURN:
+	case BREAKER_PASSED:
+		return !turn && state == BREAKER_CLOSED
+		    ? NULL
+		    : "passed where it holds";
+	case BREAKER_TURN:
 		return turn ? NULL : "let in without a turn";
-	case GATE_PROBE:
-		return changed && state == GATE_HALF_OPEN
+	case BREAKER_PROBE:
+		return changed && state == BREAKER_HALF_OPEN
 		    ? NULL
 		    : "let in without a lease";
-	case GATE_HELD:
+	case BREAKER_HELD:
 		return actor->swapped == 0 ? NULL : "held, but changed it";
 	}
 	return "no answer";
@@ -910,7 +914,7 @@ step(struct state *state, struct actor *actor, int now)
 	run.stepped = run.early = false;
 	actor->now = (uint8_t)now;
 	if (setjmp(run.leave) == 0) {
-		uint64_t lease = operate(&state->gate, actor->operation,
+		uint64_t lease = operate(&state->breaker, actor->operation,
 		    actor->lease, clock_at(now));
 
 		check_pass(run.actor);
@@ -962,7 +966,7 @@ tick_pair(struct actor *actor)
 static void
 tick(struct state *state)
 {
-	state->gate.word = earlier(state->gate.word);
+	state->breaker.word = earlier(state->breaker.word);
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
 
@@ -984,59 +988,61 @@ tick(struct state *state)
  * closed, since nobody else comes.
  */
 static const char *
-ask_alone(struct gate gate)
+ask_alone(struct breaker breaker)
 {
 	nanos now = clock_at(NOW);
 
-	for (int i = 0; i < 4 && state_of(gate.word) != GATE_CLOSED; i++) {
-		struct gate_view view = gate_look(&gate, now);
+	for (int i = 0; i < 4 && state_of(breaker.word) != BREAKER_CLOSED;
+	     i++) {
+		struct breaker_view view = breaker_look(&breaker, now);
 		uint64_t lease;
 
 		if (view.next > TICK)
 			return "held for too long";
 		now += view.next;
-		lease = operate(&gate, ENTER, 0, now);
-		if (run.pass == GATE_HELD)
+		lease = operate(&breaker, ENTER, 0, now);
+		if (run.pass == BREAKER_HELD)
 			return "stuck";
 		if (lease != 0)
-			operate(&gate, PROBED_WELL, lease, now);
+			operate(&breaker, PROBED_WELL, lease, now);
 		else
-			now += 2 * PACE_STEP;
+			now += 2 * RAMP_STEP;
 	}
-	return state_of(gate.word) == GATE_CLOSED ? NULL : "never closed";
+	return state_of(breaker.word) == BREAKER_CLOSED ? NULL : "never closed";
 }
 
 /* Whatever it looks like in between, what is old finds it old. */
 static const char *
-tell_old(struct gate gate)
+tell_old(struct breaker breaker)
 {
-	struct gate was = gate;
+	struct breaker was = breaker;
 
 	for (int now = 0; now <= NOW; now++) {
-		tell(&gate, false, true, clock_at(now));
-		tell(&gate, true, true, clock_at(now));
+		tell(&breaker, false, true, clock_at(now));
+		tell(&breaker, true, true, clock_at(now));
 	}
-	return memcmp(&gate, &was, sizeof gate) == 0 ? NULL
-						     : "changed by what is old";
+	return memcmp(&breaker, &was, sizeof breaker) == 0
+	    ? NULL
+	    : "changed by what is old";
 }
 
 /* What must hold of a state as it is. */
 static void
 examine(const struct state *state)
 {
-	uint64_t word = state->gate.word;
-	const char *why = ask_alone(state->gate);
+	uint64_t word = state->breaker.word;
+	const char *why = ask_alone(state->breaker);
 	int holders = 0;
 
 	for (int i = 0; i < ACTORS; i++)
 		holders += state->actors[i].lease != 0 &&
 		    state->actors[i].lease == word;
-	if (state->must >= breaker.failures && admits(word))
+	if (state->must >= config.failures && admits(word))
 		wrong("not opened after enough failures");
 	if (holders > 1)
 		wrong("two have the same lease");
 	if (why == NULL)
-		why = tell_old(state->gate);
+		why = tell_old(state->breaker);
 	if (why != NULL)
 		wrong(why);
 }
@@ -1048,13 +1054,13 @@ examine(const struct state *state)
 static void
 mark_pace(struct state *state)
 {
-	uint64_t word = state->gate.word;
+	uint64_t word = state->breaker.word;
 	bool slow = !recovers(word), fast = false;
 
 	for (int now = 0; now <= NOW && recovers(word); now++) {
-		struct pace pace =
-		    pace_of(word, state->gate.rate, clock_at(now));
-		bool first = pace.over || pace.rate <= PACE_FIRST;
+		struct ramp ramp =
+		    pace_of(word, state->breaker.rate, clock_at(now));
+		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
 
 		slow = slow || first;
 		fast = fast || !first;
@@ -1127,7 +1133,7 @@ forget_end(struct actor *actor, uint64_t word)
 	nanos now = clock_at(actor->now);
 
 	if (seen != word && !blind(actor, false))
-		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, NOW);
+		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
 	else if (pace_of(seen, last_seen(actor, true), now).over)
 		saw(actor, seen, STALE_OVER, NOW);
 }
@@ -1141,29 +1147,29 @@ forget_turn(struct actor *actor, uint64_t rate)
 {
 	uint64_t word = last_seen(actor, false);
 	nanos began = until_of(word), now = clock_at(actor->now);
-	nanos step = now > began ? (now - began) / PACE_STEP : 0;
+	nanos step = now > began ? (now - began) / RAMP_STEP : 0;
 
 	if (last_seen(actor, true) != rate && !blind(actor, true))
-		saw(actor, WORD(GATE_RECOVERING) | GONE, STALE, 0);
+		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
 	else
-		saw(actor, WORD(GATE_RECOVERING) | name_of(word),
+		saw(actor, WORD(BREAKER_RECOVERING) | name_of(word),
 		    last_seen(actor, true), (int)step);
 }
 
 /* Who asks for a turn or tells the pace, and is about to swap something. */
 static void
-forget_asking(struct actor *actor, const struct gate *gate)
+forget_asking(struct actor *actor, const struct breaker *breaker)
 {
 	uint64_t word = last_seen(actor, false);
 
-	if (!recovers(word) && (word == gate->word || blind(actor, false)))
+	if (!recovers(word) && (word == breaker->word || blind(actor, false)))
 		saw(actor, word, 0, actor->now);
 	else if (!recovers(word))
 		saw(actor, LOST, 0, 0);
 	else if (actor->aims != 0)
-		forget_turn(actor, gate->rate);
+		forget_turn(actor, breaker->rate);
 	else
-		forget_end(actor, gate->word);
+		forget_end(actor, breaker->word);
 }
 
 /* Who has counted a failure and is about to open; it fails, if word is gone. */
@@ -1204,17 +1210,17 @@ forget_race(struct actor *actor)
 
 /* Who is done with the pace. */
 static void
-forget_telling(struct actor *actor, const struct gate *gate)
+forget_telling(struct actor *actor, const struct breaker *breaker)
 {
-	bool gone = actor->accesses > 1 && actor->seen[1] != gate->word;
+	bool gone = actor->accesses > 1 && actor->seen[1] != breaker->word;
 
 	if (actor->accesses == 0 || run.fault == OPENED_WITHOUT_LOOKING)
 		return;
 	if (actor->operation == TELL_SUCCESS)
-		forget_success(actor, gate->word);
+		forget_success(actor, breaker->word);
 	else if (actor->swapped != 0)
 		forget_opening(actor, gone);
-	else if (actor->seen[0] != gate->streak)
+	else if (actor->seen[0] != breaker->streak)
 		forget_race(actor);
 	else if (gone) /* it counts under which word a failure is told */
 		actor->seen[1] &= MOST(SEQ_BITS) << MS_BITS;
@@ -1225,24 +1231,24 @@ forget_telling(struct actor *actor, const struct gate *gate)
  * whoever has a lease that is gone fails, whatever else it has seen.
  */
 static void
-forget(struct actor *actor, const struct gate *gate)
+forget(struct actor *actor, const struct breaker *breaker)
 {
-	uint64_t word = gate->word;
+	uint64_t word = breaker->word;
 
 	if (actor->operation == ENTER || minds_pace(actor)) {
 		if (actor->accesses == 2)
-			forget_asking(actor, gate);
+			forget_asking(actor, breaker);
 		return;
 	}
 	actor->now = 0;
 	if (actor->paced != NOT_YET) {
-		forget_telling(actor, gate);
+		forget_telling(actor, breaker);
 		return;
 	}
 	if (actor->lease != 0 && actor->lease != word)
 		actor->lease = LOST;
 	if (actor->lease == LOST && actor->swapped == 0 &&
-	    actor->accesses > 0 && actor->seen[0] != gate->streak)
+	    actor->accesses > 0 && actor->seen[0] != breaker->streak)
 		actor->seen[0] = OTHER;
 	for (int i = 0; i < actor->accesses; i++)
 		if ((actor->swapped >> i & 1) != 0 &&
@@ -1257,7 +1263,7 @@ forget(struct actor *actor, const struct gate *gate)
 static void
 forget_streak(struct state *state)
 {
-	uint64_t word = state->gate.word, streak = state->gate.streak;
+	uint64_t word = state->breaker.word, streak = state->breaker.streak;
 	uint32_t failures = (uint32_t)(streak & MOST(FAILURE_BITS));
 	uint64_t simple = VOID;
 
@@ -1265,7 +1271,7 @@ forget_streak(struct state *state)
 		return;
 	if (!admits(word) || streak_seq(streak) == seq_of(word))
 		simple = streak_of(streak_seq(streak), 0,
-		    least(failures, (uint32_t)breaker.failures));
+		    least(failures, (uint32_t)config.failures));
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
 
@@ -1274,7 +1280,7 @@ forget_streak(struct state *state)
 			    actor->seen[j] == streak)
 				actor->seen[j] = simple;
 	}
-	state->gate.streak = simple;
+	state->breaker.streak = simple;
 }
 
 /* Whether somebody will ask whether the rate is of that recovery. */
@@ -1307,22 +1313,22 @@ called(uint64_t name, uint64_t present, uint64_t past)
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
 {
-	struct pace pace = unpack(rate, (nanos)rate_name(rate) * NANOS_MS);
+	struct ramp ramp = unpack(rate, (nanos)rate_name(rate) * NANOS_MS);
 
-	pace.began = (nanos)name * NANOS_MS;
-	pace.taken = number_lesser(pace.taken, pace.rate);
-	pace.served = pace.step == 0 && pace.served > 0;
-	pace.met = false;
-	if (pace.step > 0 && pace.rate == PACE_LEAST)
-		pace.failed = 0;
-	return pace_word(&pace);
+	ramp.began = (nanos)name * NANOS_MS;
+	ramp.taken = number_lesser(ramp.taken, ramp.rate);
+	ramp.served = ramp.step == 0 && ramp.served > 0;
+	ramp.met = false;
+	if (ramp.step > 0 && ramp.rate == RAMP_LEAST)
+		ramp.failed = 0;
+	return ramp_word(&ramp);
 }
 
 /* What an actor has seen of the rate, which is another by now. */
 static uint64_t
 stale(const struct state *state, uint64_t rate, int now)
 {
-	uint64_t word = state->gate.word;
+	uint64_t word = state->breaker.word;
 
 	if (rate <= STALE || !recovers(word) ||
 	    rate_name(rate) != name_of(word))
@@ -1334,7 +1340,8 @@ stale(const struct state *state, uint64_t rate, int now)
 static void
 rename_recoveries(struct state *state)
 {
-	uint64_t word = state->gate.word, rate = state->gate.rate, simple = 0;
+	uint64_t word = state->breaker.word, rate = state->breaker.rate,
+		 simple = 0;
 	uint64_t present = recovers(word) ? name_of(word) : NAMES;
 	uint64_t past =
 	    in_use(state, rate_name(rate)) ? rate_name(rate) : NAMES;
@@ -1357,9 +1364,9 @@ rename_recoveries(struct state *state)
 				    name_of(*seen);
 		}
 	}
-	state->gate.rate = simple;
+	state->breaker.rate = simple;
 	if (recovers(word))
-		state->gate.word += PRESENT - present;
+		state->breaker.word += PRESENT - present;
 }
 
 static int
@@ -1372,8 +1379,8 @@ static void
 collect_all(struct names *names, const struct state *state)
 {
 	names->count = 0;
-	collect(names, seq_of(state->gate.word));
-	collect(names, streak_seq(state->gate.streak));
+	collect(names, seq_of(state->breaker.word));
+	collect(names, streak_seq(state->breaker.streak));
 	for (int i = 0; i < ACTORS; i++) {
 		const struct actor *actor = &state->actors[i];
 
@@ -1393,13 +1400,13 @@ collect_all(struct names *names, const struct state *state)
 static void
 normalise(struct state *state)
 {
-	uint32_t most = (uint32_t)breaker.failures;
+	uint32_t most = (uint32_t)config.failures;
 	struct names names;
 
 	state->may = least(state->may, most);
 	state->must = least(state->must, most);
 	/* Letting attempts in will set them. */
-	if (!admits(state->gate.word)) {
+	if (!admits(state->breaker.word)) {
 		state->may = 0;
 		nothing_must(state);
 	}
@@ -1407,7 +1414,7 @@ normalise(struct state *state)
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
 
-		forget(actor, &state->gate);
+		forget(actor, &state->breaker);
 		/* It is no news any more. */
 		if (actor->operation == TELL_SUCCESS &&
 		    actor->later + active(state) >= state->may)
@@ -1425,8 +1432,8 @@ normalise(struct state *state)
 				actor->seen[j] = renamed(&names, actor->seen[j],
 				    (actor->streaks >> j & 1) != 0);
 	}
-	state->gate.word = renamed(&names, state->gate.word, false);
-	state->gate.streak = renamed(&names, state->gate.streak, true);
+	state->breaker.word = renamed(&names, state->breaker.word, false);
+	state->breaker.streak = renamed(&names, state->breaker.streak, true);
 	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
 }
 
@@ -1623,10 +1630,10 @@ sound(enum fault fault)
 		memset(run.table, 0, 2 * (size_t)run.room * sizeof *run.table);
 	memset(&first, 0, sizeof first);
 	/* Where a recovery is broken, it is sooner found out from one. */
-	first.gate.word = SEQ << MS_BITS;
+	first.breaker.word = SEQ << MS_BITS;
 	if (fault > TIME_STANDS_STILL)
-		first.gate.word |=
-		    WORD(GATE_RECOVERING) | (NOW * TICK_MS + PRESENT);
+		first.breaker.word |=
+		    WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + PRESENT);
 	add(&first);
 	for (uint32_t i = 0; i < run.count && run.wrong == NULL; i++)
 		follow_up(i);

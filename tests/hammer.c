@@ -51,7 +51,7 @@ enum {
 #define SLICE INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-static const struct ring_limits limits = { RING_RATIO_ONE / 5, 10 };
+static const struct window_limits limits = { WINDOW_RATIO_ONE / 5, 10 };
 
 struct count {
 	_Atomic uint32_t begun, done;
@@ -63,7 +63,7 @@ struct entry {
 };
 
 struct shared {
-	struct ring ring;
+	struct window window;
 	_Atomic uint64_t questions;
 	struct entry ledger[];
 };
@@ -135,9 +135,9 @@ entry_of(const struct run *run, int64_t epoch)
 
 /* Around the step that may count; it did if the answer is that. */
 static void
-settle(struct count *count, enum ring_answer answer)
+settle(struct count *count, enum window_answer answer)
 {
-	if (answer == RING_GRANTED)
+	if (answer == WINDOW_GRANTED)
 		atomic_fetch_add(&count->done, 1);
 	else
 		atomic_fetch_sub(&count->begun, 1);
@@ -156,17 +156,17 @@ give_way(struct run *run, bool counts)
 static void
 withdraw(struct run *run, int64_t epoch)
 {
-	struct ring *ring = &run->shared->ring;
-	struct withdrawal w = ring_ask(epoch);
+	struct window *window = &run->shared->window;
+	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == RING_OPEN) {
+	while (w.answer == WINDOW_OPEN) {
 		struct count *count = &entry_of(run, w.epoch)->retries;
 		bool counts = broken_commits(&w);
 
 		if (counts)
 			atomic_fetch_add(&count->begun, 1);
 		give_way(run, counts);
-		broken_step(ring, &limits, &w, run->breed);
+		broken_step(window, &limits, &w, run->breed);
 		if (counts)
 			settle(count, w.answer);
 	}
@@ -175,17 +175,17 @@ withdraw(struct run *run, int64_t epoch)
 static void
 deposit(struct run *run, int64_t epoch)
 {
-	struct ring *ring = &run->shared->ring;
-	struct deposit d = ring_offer(epoch);
+	struct window *window = &run->shared->window;
+	struct deposit d = window_offer(epoch);
 
-	while (d.answer == RING_OPEN) {
+	while (d.answer == WINDOW_OPEN) {
 		struct count *count = &entry_of(run, d.epoch)->successes;
 		bool counts = d.read;
 
 		if (counts)
 			atomic_fetch_add(&count->begun, 1);
 		give_way(run, counts);
-		ring_deposit_step(ring, &d);
+		window_deposit_step(window, &d);
 		if (counts)
 			settle(count, d.answer);
 	}
@@ -196,7 +196,7 @@ static bool
 is_success(struct run *run, int64_t epoch)
 {
 	static const uint32_t one_in[] = { 16, 512, 0 };
-	uint32_t most = one_in[epoch / (2 * RING_SLICES) % 3];
+	uint32_t most = one_in[epoch / (2 * WINDOW_SLICES) % 3];
 
 	return most > 0 && draw(&run->seed, most - 1) == 0;
 }
@@ -283,8 +283,8 @@ disturb(struct run *run)
 static void
 sample(struct run *run)
 {
-	for (int i = 0; i < RING_WORDS; i++) {
-		uint64_t word = atomic_load(&run->shared->ring.words[i]);
+	for (int i = 0; i < WINDOW_WORDS; i++) {
+		uint64_t word = atomic_load(&run->shared->window.words[i]);
 		uint64_t *seen;
 
 		if (WORD_EPOCH(word) >= run->slices)
@@ -331,9 +331,9 @@ check_word(struct run *run, int64_t slice)
 }
 
 static bool
-allowed(const struct ring_sums *sums)
+allowed(const struct window_sums *sums)
 {
-	return sums->retries <= ring_limit(&limits, sums->successes);
+	return sums->retries <= window_limit(&limits, sums->successes);
 }
 
 /* The window that ends at a slice, as the ledger has it. */
@@ -341,11 +341,11 @@ static bool
 ledger_holds(const struct run *run, int64_t end)
 {
 	const struct entry *ledger = run->shared->ledger;
-	struct ring_sums sums = { 0, 0 };
+	struct window_sums sums = { 0, 0 };
 
-	for (int64_t i = end; i >= 0 && i >= end - RING_SLICES; i--) {
+	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
 		sums.retries += ledger[i].retries.done;
-		if (i > end - RING_SLICES)
+		if (i > end - WINDOW_SLICES)
 			sums.successes += ledger[i].successes.begun;
 	}
 	return allowed(&sums);
@@ -355,15 +355,15 @@ ledger_holds(const struct run *run, int64_t end)
 static bool
 words_hold(const struct run *run, int64_t end, int *seen)
 {
-	struct ring_sums sums = { 0, 0 };
+	struct window_sums sums = { 0, 0 };
 
-	for (int64_t i = end; i >= 0 && i >= end - RING_SLICES; i--) {
+	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
 		uint64_t word = run->sealed[i];
 
 		if (word == 0)
 			return true;
 		sums.retries += WORD_RETRIES(word);
-		if (i > end - RING_SLICES)
+		if (i > end - WINDOW_SLICES)
 			sums.successes += WORD_SUCCESSES(word);
 	}
 	++*seen;

@@ -556,22 +556,22 @@ static const struct {
 	{ "RTMAX", 64, true },
 };
 
-static struct codes
+static struct conditions
 codes_of(const char *list)
 {
-	struct codes set = { .fail = false };
+	struct conditions set = { .fail = false };
 	struct watches watches = { .count = 0 };
-	struct codes_error error = { "", "", 0 };
+	struct conditions_error error = { "", "", 0 };
 
 	if (list != NULL) {
-		HOLDS(list, codes_parse(&set, &watches, list, &error));
+		HOLDS(list, conditions_parse(&set, &watches, list, &error));
 		SAME(list, error.why, "");
 	}
 	return set;
 }
 
 static bool
-codes_equal(const struct codes *a, const struct codes *b)
+codes_equal(const struct conditions *a, const struct conditions *b)
 {
 	return memcmp(a->exits, b->exits, sizeof a->exits) == 0 &&
 	    memcmp(a->http, b->http, sizeof a->http) == 0 &&
@@ -584,14 +584,14 @@ codes_equal(const struct codes *a, const struct codes *b)
 static void
 check_spelling(const char *spelling, int number)
 {
-	struct codes set = codes_of(spelling), want = { .fail = false };
+	struct conditions set = codes_of(spelling), want = { .fail = false };
 
 	want.signals = UINT64_C(1) << (number - 1);
-	EQUAL(spelling, codes_signal(spelling, strlen(spelling)), number);
+	EQUAL(spelling, conditions_signal(spelling, strlen(spelling)), number);
 	HOLDS(spelling, codes_equal(&set, &want));
 	for (int other = 1; other <= 64; other++)
-		EQUAL(
-		    spelling, codes_names_signal(&set, other), other == number);
+		EQUAL(spelling, conditions_names_signal(&set, other),
+		    other == number);
 }
 
 /* Alternately as it is and in small letters: "SeGv". */
@@ -623,36 +623,40 @@ test_signals_by_every_name_in_every_spelling(void)
 static void
 test_signals_are_shown_by_name(void)
 {
-	char room[CODES_SIGNAL_ROOM], want[32];
+	char room[CONDITIONS_SIGNAL_ROOM], want[32];
 
 	for (size_t i = 0; i < LENGTH(signals); i++) {
 		snprintf(want, sizeof want, "SIG%s", signals[i].name);
 		if (signals[i].shown)
-			SAME(want, codes_signal_name(room, signals[i].number),
+			SAME(want,
+			    conditions_signal_name(room, signals[i].number),
 			    want);
 	}
-	HOLDS("room", codes_signal_name(room, SIGTERM) == room);
-	SAME("0", codes_signal_name(room, 0), "signal 0");
-	SAME("32", codes_signal_name(room, 32), "signal 32");
-	SAME("33", codes_signal_name(room, 33), "signal 33");
-	SAME("65", codes_signal_name(room, 65), "signal 65");
-	SAME("99", codes_signal_name(room, 99), "signal 99");
+	HOLDS("room", conditions_signal_name(room, SIGTERM) == room);
+	SAME("0", conditions_signal_name(room, 0), "signal 0");
+	SAME("32", conditions_signal_name(room, 32), "signal 32");
+	SAME("33", conditions_signal_name(room, 33), "signal 33");
+	SAME("65", conditions_signal_name(room, 65), "signal 65");
+	SAME("99", conditions_signal_name(room, 99), "signal 99");
 	/* Cut, but never written past the room. */
-	SAME("INT_MIN", codes_signal_name(room, INT32_MIN), "signal -2147483");
+	SAME("INT_MIN", conditions_signal_name(room, INT32_MIN),
+	    "signal -2147483");
 }
 
-/* What a name says, codes_signal() understands: all 64 of them. */
+/* What a name says, conditions_signal() understands: all 64 of them. */
 static void
 test_signal_names_read_back(void)
 {
 	for (int number = 1; number <= 64; number++) {
-		char room[CODES_SIGNAL_ROOM], digits[NUMBER_ROOM];
-		const char *name = codes_signal_name(room, number);
+		char room[CONDITIONS_SIGNAL_ROOM], digits[NUMBER_ROOM];
+		const char *name = conditions_signal_name(room, number);
 
 		number_put(digits, number);
-		EQUAL(digits, codes_signal(digits, strlen(digits)), number);
+		EQUAL(
+		    digits, conditions_signal(digits, strlen(digits)), number);
 		if (number != 32 && number != 33)
-			EQUAL(name, codes_signal(name, strlen(name)), number);
+			EQUAL(name, conditions_signal(name, strlen(name)),
+			    number);
 	}
 }
 
@@ -667,9 +671,9 @@ test_what_is_no_signal(void)
 		"RTMAX-99999999999999999999", "SIGRT", "EXIT", "signal" };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i], codes_signal(rows[i], strlen(rows[i])), 0);
-	EQUAL("TERM of TERMS", codes_signal("TERMS", 4), SIGTERM);
-	EQUAL("1 of 15", codes_signal("15", 1), SIGHUP);
+		EQUAL(rows[i], conditions_signal(rows[i], strlen(rows[i])), 0);
+	EQUAL("TERM of TERMS", conditions_signal("TERMS", 4), SIGTERM);
+	EQUAL("1 of 15", conditions_signal("15", 1), SIGHUP);
 }
 
 /* Each status alone: it and only it, and the signal that it stands for. */
@@ -678,18 +682,19 @@ test_every_exit_status(void)
 {
 	for (int code = 0; code <= 255; code++) {
 		char list[NUMBER_ROOM];
-		struct codes set = codes_of(number_put(list, code));
+		struct conditions set = codes_of(number_put(list, code));
 		int others = 0, signals_named = 0;
 
 		for (int other = -1; other <= 256; other++)
-			others += codes_has_exit(&set, other);
+			others += conditions_has_exit(&set, other);
 		for (int number = -1; number <= 200; number++)
-			signals_named += codes_names_signal(&set, number);
-		HOLDS(list, codes_has_exit(&set, code));
+			signals_named += conditions_names_signal(&set, number);
+		HOLDS(list, conditions_has_exit(&set, code));
 		EQUAL(list, others, 1);
 		EQUAL(list, signals_named, code > 128);
-		EQUAL(list, codes_names_signal(&set, code - 128), code > 128);
-		HOLDS(list, !codes_empty(&set));
+		EQUAL(list, conditions_names_signal(&set, code - 128),
+		    code > 128);
+		HOLDS(list, !conditions_empty(&set));
 	}
 }
 
@@ -715,13 +720,14 @@ test_lists_of_statuses(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct codes set = codes_of(rows[i].list);
+		struct conditions set = codes_of(rows[i].list);
 		int count = 0;
 
 		for (int code = 0; code <= 255; code++)
-			count += codes_has_exit(&set, code);
-		HOLDS(rows[i].list, codes_has_exit(&set, rows[i].inside));
-		HOLDS(rows[i].list, !codes_has_exit(&set, rows[i].outside));
+			count += conditions_has_exit(&set, code);
+		HOLDS(rows[i].list, conditions_has_exit(&set, rows[i].inside));
+		HOLDS(
+		    rows[i].list, !conditions_has_exit(&set, rows[i].outside));
 		EQUAL(rows[i].list, count, rows[i].count);
 	}
 }
@@ -731,7 +737,7 @@ test_conditions_with_names(void)
 {
 	static const struct {
 		const char *list;
-		struct codes set;
+		struct conditions set;
 	} rows[] = {
 		{ "signal", { .any_signal = true } },
 		{ "timeout", { .timeout = true } },
@@ -746,10 +752,10 @@ test_conditions_with_names(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct codes set = codes_of(rows[i].list);
+		struct conditions set = codes_of(rows[i].list);
 
 		HOLDS(rows[i].list, codes_equal(&set, &rows[i].set));
-		HOLDS(rows[i].list, !codes_empty(&set));
+		HOLDS(rows[i].list, !conditions_empty(&set));
 	}
 }
 
@@ -757,29 +763,29 @@ test_conditions_with_names(void)
 static void
 test_naming_a_signal(void)
 {
-	struct codes loose = codes_of("signal,timeout,fail,13,1-128");
-	struct codes name = codes_of("PIPE"), status = codes_of("141");
+	struct conditions loose = codes_of("signal,timeout,fail,13,1-128");
+	struct conditions name = codes_of("PIPE"), status = codes_of("141");
 
 	for (int number = 0; number <= 128; number++)
-		HOLDS("loose", !codes_names_signal(&loose, number));
-	HOLDS("PIPE", codes_names_signal(&name, SIGPIPE));
-	HOLDS("PIPE", !codes_names_signal(&name, SIGINT));
-	HOLDS("PIPE", !codes_has_exit(&name, 141));
-	HOLDS("141", codes_names_signal(&status, SIGPIPE));
-	HOLDS("141", !codes_names_signal(&status, SIGINT));
+		HOLDS("loose", !conditions_names_signal(&loose, number));
+	HOLDS("PIPE", conditions_names_signal(&name, SIGPIPE));
+	HOLDS("PIPE", !conditions_names_signal(&name, SIGINT));
+	HOLDS("PIPE", !conditions_has_exit(&name, 141));
+	HOLDS("141", conditions_names_signal(&status, SIGPIPE));
+	HOLDS("141", !conditions_names_signal(&status, SIGINT));
 }
 
 static void
 test_lists_add_up(void)
 {
-	struct codes set = codes_of(NULL), want;
+	struct conditions set = codes_of(NULL), want;
 	struct watches watches = { .count = 0 };
-	struct codes_error error;
+	struct conditions_error error;
 
-	HOLDS("none", codes_empty(&set));
-	HOLDS("7", codes_parse(&set, &watches, "7", &error));
-	HOLDS("TERM", codes_parse(&set, &watches, "TERM", &error));
-	HOLDS("fail", codes_parse(&set, &watches, "fail", &error));
+	HOLDS("none", conditions_empty(&set));
+	HOLDS("7", conditions_parse(&set, &watches, "7", &error));
+	HOLDS("TERM", conditions_parse(&set, &watches, "TERM", &error));
+	HOLDS("fail", conditions_parse(&set, &watches, "fail", &error));
 	want = codes_of("fail,TERM,7");
 	HOLDS("all", codes_equal(&set, &want));
 }
@@ -806,14 +812,14 @@ test_lists_of_http_statuses(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct codes set = codes_of(rows[i].list);
+		struct conditions set = codes_of(rows[i].list);
 
 		for (int code = 1; code <= 1000; code++)
-			EQUAL(rows[i].list, codes_has_http(&set, code),
+			EQUAL(rows[i].list, conditions_has_http(&set, code),
 			    code >= rows[i].first && code <= rows[i].last);
-		HOLDS(rows[i].list, codes_has_http(&set, 0));
-		HOLDS(rows[i].list, !codes_has_http(&set, -1));
-		HOLDS(rows[i].list, !codes_empty(&set));
+		HOLDS(rows[i].list, conditions_has_http(&set, 0));
+		HOLDS(rows[i].list, !conditions_has_http(&set, -1));
+		HOLDS(rows[i].list, !conditions_empty(&set));
 	}
 }
 
@@ -821,13 +827,13 @@ test_lists_of_http_statuses(void)
 static void
 test_http_statuses_are_no_exit_statuses(void)
 {
-	struct codes http = codes_of("http:200,http:141"), exits;
+	struct conditions http = codes_of("http:200,http:141"), exits;
 
 	exits = codes_of("200,141,signal,timeout,fail");
-	HOLDS("http:200", !codes_has_exit(&http, 200));
-	HOLDS("http:141", !codes_names_signal(&http, SIGPIPE));
-	HOLDS("200", !codes_has_http(&exits, 200));
-	HOLDS("200", !codes_has_http(&exits, 0));
+	HOLDS("http:200", !conditions_has_exit(&http, 200));
+	HOLDS("http:141", !conditions_names_signal(&http, SIGPIPE));
+	HOLDS("200", !conditions_has_http(&exits, 200));
+	HOLDS("200", !conditions_has_http(&exits, 0));
 }
 
 /* A pattern takes the rest of its LIST, whatever that looks like. */
@@ -838,7 +844,7 @@ test_lists_with_a_pattern(void)
 		const char *list;
 		int fd;
 		const char *text;
-		struct codes set;
+		struct conditions set;
 	} rows[] = {
 		{ "stderr:lock", 2, "lock", { .watches = 1 } },
 		{ "stdout:lock", 1, "lock", { .watches = 1 } },
@@ -858,13 +864,13 @@ test_lists_with_a_pattern(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *list = rows[i].list, *text = rows[i].text;
-		struct codes set = codes_of(NULL);
+		struct conditions set = codes_of(NULL);
 		struct watches watches = { .count = 0 };
-		struct codes_error error;
+		struct conditions_error error;
 
-		HOLDS(list, codes_parse(&set, &watches, list, &error));
+		HOLDS(list, conditions_parse(&set, &watches, list, &error));
 		HOLDS(list, codes_equal(&set, &rows[i].set));
-		HOLDS(list, !codes_empty(&set));
+		HOLDS(list, !conditions_empty(&set));
 		EQUAL(list, watches.count, 1);
 		EQUAL(list, watches.list[0].fd, rows[i].fd);
 		SAME(list, watches.list[0].text, text);
@@ -877,18 +883,19 @@ test_lists_with_a_pattern(void)
 static void
 test_a_pattern_is_watched_for_once(void)
 {
-	struct codes retry = codes_of(NULL), stop = retry;
+	struct conditions retry = codes_of(NULL), stop = retry;
 	struct watches watches = { .count = 0 };
-	struct codes_error error;
+	struct conditions_error error;
 
-	HOLDS("1st", codes_parse(&retry, &watches, "stderr:a", &error));
-	HOLDS("2nd", codes_parse(&retry, &watches, "stdout:a", &error));
-	HOLDS("3rd", codes_parse(&retry, &watches, "stderr:ab", &error));
+	HOLDS("1st", conditions_parse(&retry, &watches, "stderr:a", &error));
+	HOLDS("2nd", conditions_parse(&retry, &watches, "stdout:a", &error));
+	HOLDS("3rd", conditions_parse(&retry, &watches, "stderr:ab", &error));
 	HOLDS("retry", retry.watches == 7);
 	EQUAL("all", watches.count, 3);
-	HOLDS("again", codes_parse(&retry, &watches, "7,stderr:a", &error));
-	HOLDS("again", codes_parse(&stop, &watches, "stdout:a", &error));
-	HOLDS("again", codes_watch(&stop, &watches, 2, "ab"));
+	HOLDS(
+	    "again", conditions_parse(&retry, &watches, "7,stderr:a", &error));
+	HOLDS("again", conditions_parse(&stop, &watches, "stdout:a", &error));
+	HOLDS("again", conditions_watch(&stop, &watches, 2, "ab"));
 	HOLDS("again", retry.watches == 7);
 	HOLDS("again", stop.watches == 6);
 	EQUAL("again", watches.count, 3);
@@ -897,28 +904,29 @@ test_a_pattern_is_watched_for_once(void)
 static void
 test_the_most_patterns(void)
 {
-	struct codes set = codes_of(NULL), before;
+	struct conditions set = codes_of(NULL), before;
 	struct watches watches = { .count = 0 };
-	struct codes_error error = { "", "", 0 };
-	char lists[CODES_WATCHES + 1][16];
+	struct conditions_error error = { "", "", 0 };
+	char lists[CONDITIONS_WATCHES + 1][16];
 
-	for (int i = 0; i <= CODES_WATCHES; i++)
+	for (int i = 0; i <= CONDITIONS_WATCHES; i++)
 		snprintf(lists[i], sizeof lists[i], "7,stderr:%d", i);
-	for (int i = 0; i < CODES_WATCHES; i++)
-		HOLDS(lists[i], codes_parse(&set, &watches, lists[i], &error));
-	EQUAL("64", watches.count, CODES_WATCHES);
+	for (int i = 0; i < CONDITIONS_WATCHES; i++)
+		HOLDS(lists[i],
+		    conditions_parse(&set, &watches, lists[i], &error));
+	EQUAL("64", watches.count, CONDITIONS_WATCHES);
 	HOLDS("64", set.watches == UINT64_MAX);
 	before = set;
-	HOLDS("65", !codes_parse(&set, &watches, lists[64], &error));
+	HOLDS("65", !conditions_parse(&set, &watches, lists[64], &error));
 	SAME("65", error.why, "more than 64 patterns");
 	SAME("65", error.item, "stderr:64");
 	HOLDS("65", error.length == strlen("stderr:64"));
-	HOLDS("65", !codes_watch(&set, &watches, 1, "0"));
+	HOLDS("65", !conditions_watch(&set, &watches, 1, "0"));
 	HOLDS("65", codes_equal(&set, &before));
-	EQUAL("65", watches.count, CODES_WATCHES);
+	EQUAL("65", watches.count, CONDITIONS_WATCHES);
 	/* One that is there already needs no room. */
 	set = codes_of(NULL);
-	HOLDS("64th", codes_parse(&set, &watches, lists[63], &error));
+	HOLDS("64th", conditions_parse(&set, &watches, lists[63], &error));
 	HOLDS("64th", set.watches == UINT64_C(1) << 63);
 }
 
@@ -1019,12 +1027,12 @@ test_lists_that_are_refused(void)
 {
 	for (size_t i = 0; i < LENGTH(refusals); i++) {
 		const char *row = refusals[i].list;
-		struct codes set = codes_of("3,HUP"), before = set;
+		struct conditions set = codes_of("3,HUP"), before = set;
 		struct watches watches = { .count = 0 };
-		struct codes_error error = { "", "", 0 };
+		struct conditions_error error = { "", "", 0 };
 		char item[32];
 
-		HOLDS(row, !codes_parse(&set, &watches, row, &error));
+		HOLDS(row, !conditions_parse(&set, &watches, row, &error));
 		SAME(row, error.why, refusals[i].why);
 		snprintf(
 		    item, sizeof item, "%.*s", (int)error.length, error.item);

@@ -23,8 +23,8 @@ static const struct share cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
-static const struct news succeeded = { GATE_WELL, true, true };
-static const struct news ill = { GATE_ILL, false, true };
+static const struct attempt_news succeeded = { RESULT_HEALTHY, true, true };
+static const struct attempt_news ill = { RESULT_FAILURE, false, true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -41,7 +41,7 @@ make(int64_t ratio, int64_t min)
 static struct caller
 caller_of(const struct share *share)
 {
-	return (struct caller){ .share = share, .minds_gate = true };
+	return (struct caller){ .share = share, .uses_breaker = true };
 }
 
 static struct admission
@@ -60,9 +60,9 @@ denied(
 	return ask(&caller, segment, retry, now).denied;
 }
 
-static struct footing
-tell(struct caller *caller, struct segment *segment, const struct news *news,
-    nanos now)
+static struct effective_limits
+tell(struct caller *caller, struct segment *segment,
+    const struct attempt_news *news, nanos now)
 {
 	return admission_tell(caller, segment, &segment->header, news, now);
 }
@@ -72,11 +72,11 @@ static void
 check_counts(const char *row, struct segment *segment, int64_t retries,
     int64_t refused, nanos now)
 {
-	struct ring_limits none = { 0, 0 };
-	struct ring_sums sums;
+	struct window_limits none = { 0, 0 };
+	struct window_sums sums;
 
-	ring_next(
-	    &segment->ring, &none, segment_epoch(&segment->header, now), &sums);
+	window_next(&segment->window, &none,
+	    segment_epoch(&segment->header, now), &sums);
 	EQUAL(row, sums.retries, retries);
 	EQUAL(row, (int64_t)segment->retries, retries);
 	EQUAL(row, (int64_t)segment->denied, refused);
@@ -102,7 +102,7 @@ fail_thrice(struct segment *segment, nanos now)
 	caller.counted = true;
 	for (int i = 0; i < 3; i++)
 		tell(&caller, segment, &ill, now);
-	EQUAL("open", gate_look(&segment->gate, now).state, GATE_OPEN);
+	EQUAL("open", breaker_look(&segment->breaker, now).state, BREAKER_OPEN);
 }
 
 /* A segment that recovers since 10 s. */
@@ -117,9 +117,11 @@ recovering(int64_t ratio, int64_t min)
 	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).denied,
 	    REASON_NONE);
 	tell(&probe, &segment,
-	    &(struct news){ .gate = GATE_WELL, .deposits = true }, SECONDS(10));
-	EQUAL("recovers", gate_look(&segment.gate, SECONDS(10)).state,
-	    GATE_RECOVERING);
+	    &(struct attempt_news){
+		.breaker = RESULT_HEALTHY, .deposits = true },
+	    SECONDS(10));
+	EQUAL("recovers", breaker_look(&segment.breaker, SECONDS(10)).state,
+	    BREAKER_RECOVERING);
 	return segment;
 }
 
@@ -148,10 +150,11 @@ test_retries_within_the_allowance(void)
 	admission = ask(&caller, &segment, true, SECONDS(1.5));
 	EQUAL("2", admission.denied, REASON_NONE);
 	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.footing.limits.min, 2);
-	EQUAL("2", admission.footing.limits.ratio, 0);
-	EQUAL("2", admission.footing.window, SECONDS(60));
-	HOLDS("2", !admission.footing.spoilt && !admission.footing.differs);
+	EQUAL("2", admission.limits_now.limits.min, 2);
+	EQUAL("2", admission.limits_now.limits.ratio, 0);
+	EQUAL("2", admission.limits_now.window, SECONDS(60));
+	HOLDS(
+	    "2", !admission.limits_now.spoilt && !admission.limits_now.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
 	admission = ask(&caller, &segment, true, SECONDS(2.25));
 	EQUAL("3", admission.denied, REASON_BUDGET);
@@ -188,7 +191,7 @@ test_what_only_a_success_can_pay_for(void)
 		bool never;
 	} rows[] = {
 		{ "nothing pays", 0, true },
-		{ "a success would", RING_RATIO_ONE, false },
+		{ "a success would", WINDOW_RATIO_ONE, false },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -208,7 +211,7 @@ test_what_only_a_success_can_pay_for(void)
 static void
 test_a_pause_after_a_denial(void)
 {
-	struct segment segment = make(RING_RATIO_ONE, 0);
+	struct segment segment = make(WINDOW_RATIO_ONE, 0);
 	struct caller caller = caller_of(&cooling), other = caller_of(&usual);
 	struct admission admission = ask(&caller, &segment, true, SECONDS(1));
 
@@ -274,9 +277,9 @@ test_the_breaker_holds_any_attempt(void)
 		admission = ask(&caller, &segment, retry, SECONDS(4));
 		EQUAL("held", admission.denied, REASON_BREAKER);
 		EQUAL("held", admission.next, SECONDS(6));
-		EQUAL("held", admission.gate.state, GATE_OPEN);
-		EQUAL("held", admission.gate.failures, 3);
-		EQUAL("held", admission.gate.next, SECONDS(6));
+		EQUAL("held", admission.breaker.state, BREAKER_OPEN);
+		EQUAL("held", admission.breaker.failures, 3);
+		EQUAL("held", admission.breaker.next, SECONDS(6));
 		HOLDS("held", caller.lease == 0 && !admission.never);
 		check_counts("held", &segment, 0, 1, SECONDS(4));
 	}
@@ -308,7 +311,7 @@ test_who_does_not_ask_the_breaker(void)
 	struct caller inner = caller_of(&careful);
 
 	fail_thrice(&segment, 0);
-	inner.minds_gate = false;
+	inner.uses_breaker = false;
 	EQUAL("inner", ask(&inner, &segment, true, SECONDS(4)).denied,
 	    REASON_NONE);
 	EQUAL("inner", ask(&inner, &segment, false, SECONDS(10)).denied,
@@ -317,18 +320,19 @@ test_who_does_not_ask_the_breaker(void)
 	EQUAL("none", denied(&segment, &usual, true, SECONDS(10)), REASON_NONE);
 	HOLDS("no probe", inner.lease == 0);
 	check_counts("both", &segment, 3, 0, SECONDS(10));
-	EQUAL("both", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
+	EQUAL("both", breaker_look(&segment.breaker, SECONDS(10)).state,
+	    BREAKER_OPEN);
 }
 
 static const struct {
 	const char *row;
-	enum gate_news gate;
-	enum gate_state state;
+	enum attempt_result breaker;
+	enum breaker_state state;
 	nanos next;
 } findings[] = {
-	{ "well", GATE_WELL, GATE_RECOVERING, 0 },
-	{ "ill", GATE_ILL, GATE_OPEN, SECONDS(20) },
-	{ "no news", GATE_NO_NEWS, GATE_OPEN, 0 },
+	{ "well", RESULT_HEALTHY, BREAKER_RECOVERING, 0 },
+	{ "ill", RESULT_FAILURE, BREAKER_OPEN, SECONDS(20) },
+	{ "no news", RESULT_IGNORED, BREAKER_OPEN, 0 },
 };
 
 static void
@@ -337,8 +341,8 @@ test_one_probe_and_what_it_finds(void)
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
 		struct caller caller = caller_of(&careful), other = caller;
-		struct news news = { .gate = findings[i].gate };
-		struct gate_view view;
+		struct attempt_news news = { .breaker = findings[i].breaker };
+		struct breaker_view view;
 
 		fail_thrice(&segment, 0);
 		other.lease = 7; /* an old one is gone */
@@ -353,13 +357,13 @@ test_one_probe_and_what_it_finds(void)
 		other = caller;
 		tell(&caller, &segment, &news, SECONDS(10));
 		HOLDS(findings[i].row, caller.lease == 0 && caller.counted);
-		view = gate_look(&segment.gate, SECONDS(10));
+		view = breaker_look(&segment.breaker, SECONDS(10));
 		EQUAL(findings[i].row, view.state, findings[i].state);
 		EQUAL(findings[i].row, view.next, findings[i].next);
 		/* Told anew it changes nothing. */
 		tell(&other, &segment, &news, SECONDS(10));
 		EQUAL(findings[i].row,
-		    gate_look(&segment.gate, SECONDS(10)).state,
+		    breaker_look(&segment.breaker, SECONDS(10)).state,
 		    findings[i].state);
 	}
 }
@@ -372,7 +376,7 @@ static const struct {
 	nanos pause; /* after a denial */
 } empty[] = {
 	{ "none ever", 0, 0, 0, 0 },
-	{ "none without a success", RING_RATIO_ONE, 0, 0, 0 },
+	{ "none without a success", WINDOW_RATIO_ONE, 0, 0, 0 },
 	{ "all used up", 0, 3, 3, 0 },
 	{ "a pause", 0, 9, 0, SECONDS(2) },
 };
@@ -429,7 +433,7 @@ test_first_attempts_are_no_retries_let_in(void)
 	fail_thrice(&segment, 0);
 	EQUAL("probe", ask(&probe, &segment, false, now).denied, REASON_NONE);
 	tell(&probe, &segment, &succeeded, now);
-	for (int i = 0; i < PACE_LEAST; i++)
+	for (int i = 0; i < RAMP_LEAST; i++)
 		EQUAL("turn", denied(&segment, &careful, false, now),
 		    REASON_NONE);
 	check_let_in("first", &segment, 0, 0);
@@ -445,20 +449,20 @@ test_a_recovery_has_so_many_turns(void)
 	const nanos now = SECONDS(10);
 
 	for (int retry = 0; retry < 2; retry++) {
-		struct segment segment = recovering(0, PACE_LEAST);
+		struct segment segment = recovering(0, RAMP_LEAST);
 		struct caller caller = caller_of(&careful);
 		struct admission admission;
 
-		for (int i = 0; i < PACE_LEAST; i++)
+		for (int i = 0; i < RAMP_LEAST; i++)
 			EQUAL("let in", denied(&segment, &careful, retry, now),
 			    REASON_NONE);
 		check_counts("let in", &segment, 0, 0, now);
-		check_let_in("let in", &segment, 0, retry ? PACE_LEAST : 0);
+		check_let_in("let in", &segment, 0, retry ? RAMP_LEAST : 0);
 		admission = ask(&caller, &segment, retry, now);
 		EQUAL("held", admission.denied, REASON_BREAKER);
-		EQUAL("held", admission.gate.state, GATE_RECOVERING);
-		HOLDS("held", admission.gate.rate > 0);
-		EQUAL("held", admission.next, PACE_STEP / PACE_FIRST);
+		EQUAL("held", admission.breaker.state, BREAKER_RECOVERING);
+		HOLDS("held", admission.breaker.rate > 0);
+		EQUAL("held", admission.next, RAMP_STEP / RAMP_FIRST);
 		HOLDS("held", caller.lease == 0);
 		check_counts("held", &segment, 0, 1, now);
 	}
@@ -478,16 +482,16 @@ test_a_turn_needs_no_allowance(void)
 		struct admission admission;
 
 		use_up(&segment, i, now);
-		for (int j = 0; j < PACE_LEAST; j++)
+		for (int j = 0; j < RAMP_LEAST; j++)
 			EQUAL(row, denied(&segment, &careful, true, now),
 			    REASON_NONE);
 		for (int j = 0; j < 99; j++) {
 			admission = ask(&caller, &segment, true, now);
 			EQUAL(row, admission.denied, REASON_BREAKER);
-			EQUAL(row, admission.next, PACE_STEP / PACE_FIRST);
+			EQUAL(row, admission.next, RAMP_STEP / RAMP_FIRST);
 		}
 		check_counts(row, &segment, empty[i].used, 2, now);
-		check_let_in(row, &segment, 0, PACE_LEAST);
+		check_let_in(row, &segment, 0, RAMP_LEAST);
 	}
 }
 
@@ -504,12 +508,13 @@ test_what_a_closed_gate_passes_is_paid_for(void)
 		struct caller caller = caller_of(&careful);
 
 		use_up(&segment, i, now);
-		EQUAL(row, gate_look(&segment.gate, now).state, GATE_CLOSED);
-		HOLDS(row, segment.gate.word >> 62 == GATE_RECOVERING);
+		EQUAL(row, breaker_look(&segment.breaker, now).state,
+		    BREAKER_CLOSED);
+		HOLDS(row, segment.breaker.word >> 62 == BREAKER_RECOVERING);
 		for (int j = 0; j < 2; j++)
 			EQUAL(row, ask(&caller, &segment, true, now).denied,
 			    REASON_BUDGET);
-		HOLDS(row, segment.gate.word >> 62 == GATE_CLOSED);
+		HOLDS(row, segment.breaker.word >> 62 == BREAKER_CLOSED);
 		check_counts(row, &segment, empty[i].used, 2, now);
 		check_let_in(row, &segment, 0, 0);
 	}
@@ -533,14 +538,14 @@ test_what_began_before_a_recovery_is_no_news(void)
 			    ask(&present, &segment, retry, SECONDS(10)).denied,
 			    REASON_NONE);
 		tell(&late, &segment, &ill, SECONDS(10));
-		EQUAL(
-		    "late", gate_look(&segment.gate, SECONDS(10)).failures, 0);
+		EQUAL("late",
+		    breaker_look(&segment.breaker, SECONDS(10)).failures, 0);
 		tell(&present, &segment, &ill, SECONDS(10));
-		EQUAL("present", gate_look(&segment.gate, SECONDS(10)).failures,
-		    1);
+		EQUAL("present",
+		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
 		tell(&late, &segment, &succeeded, SECONDS(10));
-		EQUAL(
-		    "late", gate_look(&segment.gate, SECONDS(10)).failures, 1);
+		EQUAL("late",
+		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
 		EQUAL("late", (int64_t)segment.successes, 1);
 	}
 }
@@ -557,9 +562,9 @@ test_after_a_recovery_all_is_as_usual(void)
 	for (int i = 0; i < 100; i++)
 		EQUAL("closed", denied(&segment, &careful, false, SECONDS(30)),
 		    REASON_NONE);
-	EQUAL(
-	    "closed", gate_look(&segment.gate, SECONDS(30)).state, GATE_CLOSED);
-	HOLDS("closed", segment.gate.word >> 62 == GATE_CLOSED);
+	EQUAL("closed", breaker_look(&segment.breaker, SECONDS(30)).state,
+	    BREAKER_CLOSED);
+	HOLDS("closed", segment.breaker.word >> 62 == BREAKER_CLOSED);
 	check_counts("closed", &segment, 1, 1, SECONDS(30));
 	check_let_in("closed", &segment, 0, 0);
 }
@@ -578,12 +583,12 @@ test_a_lease_is_renewed(void)
 	EQUAL("none", admission_nap(&caller, 0), NANOS_MAX);
 	fail_thrice(&segment, 0);
 	ask(&caller, &segment, false, SECONDS(10));
-	EQUAL("new", admission_nap(&caller, SECONDS(10)), GATE_RENEWAL);
+	EQUAL("new", admission_nap(&caller, SECONDS(10)), BREAKER_RENEWAL);
 	EQUAL("due", admission_nap(&caller, SECONDS(11)), 0);
 	EQUAL("late", admission_nap(&caller, SECONDS(12)), 0);
 	admission_renew(&caller, &segment, header, SECONDS(12));
 	HOLDS("renewed", caller.lease != 0 && !caller.outrun);
-	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), GATE_RENEWAL);
+	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), BREAKER_RENEWAL);
 	/* Stopped for longer than it lasts, it finds another in its place. */
 	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).denied,
 	    REASON_BREAKER);
@@ -593,9 +598,10 @@ test_a_lease_is_renewed(void)
 	HOLDS("outrun", caller.lease == 0 && caller.outrun);
 	EQUAL("outrun", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
 	tell(&caller, &segment, &ill, SECONDS(15));
-	EQUAL("outrun", gate_look(&segment.gate, SECONDS(15)).state,
-	    GATE_HALF_OPEN);
-	EQUAL("outrun", gate_look(&segment.gate, SECONDS(15)).failures, 3);
+	EQUAL("outrun", breaker_look(&segment.breaker, SECONDS(15)).state,
+	    BREAKER_HALF_OPEN);
+	EQUAL(
+	    "outrun", breaker_look(&segment.breaker, SECONDS(15)).failures, 3);
 	/* Its next attempt is like any other. */
 	ask(&caller, &segment, false, SECONDS(15));
 	HOLDS("next", !caller.outrun && caller.waits);
@@ -636,33 +642,33 @@ test_what_is_to_be_asked(void)
 static const struct {
 	const char *row;
 	struct caller caller; /* without its share */
-	struct news news;
+	struct attempt_news news;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
-	{ "first, well", { .minds_gate = true }, { GATE_WELL, true, true }, 1,
-	    1, 1, 0 },
-	{ "first, pays not", { .minds_gate = true }, { GATE_WELL, true, false },
-	    1, 1, 0, 0 },
-	{ "retry, well", { .minds_gate = true, .counted = true },
-	    { GATE_WELL, true, true }, 0, 1, 1, 0 },
-	{ "first, ill", { .minds_gate = true }, { GATE_ILL, false, true }, 1, 0,
-	    0, 2 },
-	{ "retry, ill", { .minds_gate = true, .counted = true },
-	    { GATE_ILL, false, true }, 0, 0, 0, 2 },
-	{ "an answer", { .minds_gate = true }, { GATE_WELL, false, true }, 1, 0,
-	    0, 1 },
-	{ "no news", { .minds_gate = true }, { GATE_NO_NEWS, false, true }, 1,
-	    0, 0, 1 },
-	{ "within another's", { .minds_gate = false },
-	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
-	{ "within another's, well", { .minds_gate = false },
-	    { GATE_WELL, true, true }, 1, 1, 1, 1 },
-	{ "outrun", { .minds_gate = true, .outrun = true },
-	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
-	{ "outrun, well", { .minds_gate = true, .outrun = true },
-	    { GATE_WELL, true, true }, 1, 1, 1, 1 },
-	{ "a lease that is gone", { .minds_gate = true, .lease = 7 },
-	    { GATE_ILL, false, true }, 1, 0, 0, 1 },
+	{ "first, well", { .uses_breaker = true },
+	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 0 },
+	{ "first, pays not", { .uses_breaker = true },
+	    { RESULT_HEALTHY, true, false }, 1, 1, 0, 0 },
+	{ "retry, well", { .uses_breaker = true, .counted = true },
+	    { RESULT_HEALTHY, true, true }, 0, 1, 1, 0 },
+	{ "first, ill", { .uses_breaker = true },
+	    { RESULT_FAILURE, false, true }, 1, 0, 0, 2 },
+	{ "retry, ill", { .uses_breaker = true, .counted = true },
+	    { RESULT_FAILURE, false, true }, 0, 0, 0, 2 },
+	{ "an answer", { .uses_breaker = true },
+	    { RESULT_HEALTHY, false, true }, 1, 0, 0, 1 },
+	{ "no news", { .uses_breaker = true }, { RESULT_IGNORED, false, true },
+	    1, 0, 0, 1 },
+	{ "within another's", { .uses_breaker = false },
+	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
+	{ "within another's, well", { .uses_breaker = false },
+	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
+	{ "outrun", { .uses_breaker = true, .outrun = true },
+	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
+	{ "outrun, well", { .uses_breaker = true, .outrun = true },
+	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
+	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
+	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
 };
 
 static void
@@ -672,23 +678,25 @@ test_what_is_told(void)
 		struct segment segment = make(-1, -1);
 		struct caller one = caller_of(&careful);
 		struct caller caller = tellings[i].caller;
-		struct footing footing;
-		struct ring_sums sums;
+		struct effective_limits limits_now;
+		struct window_sums sums;
 
 		one.counted = true;
 		caller.share = &careful;
 		tell(&one, &segment, &ill, 0);
-		footing =
+		limits_now =
 		    tell(&caller, &segment, &tellings[i].news, SECONDS(1));
-		HOLDS(tellings[i].row, !footing.spoilt && !footing.differs);
-		EQUAL(tellings[i].row, footing.window, SECONDS(60));
+		HOLDS(
+		    tellings[i].row, !limits_now.spoilt && !limits_now.differs);
+		EQUAL(tellings[i].row, limits_now.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
 		    tellings[i].successes);
-		ring_next(&segment.ring, &footing.limits, 1, &sums);
+		window_next(&segment.window, &limits_now.limits, 1, &sums);
 		EQUAL(tellings[i].row, sums.successes, tellings[i].paid);
-		EQUAL(tellings[i].row, gate_look(&segment.gate, 0).failures,
+		EQUAL(tellings[i].row,
+		    breaker_look(&segment.breaker, 0).failures,
 		    tellings[i].failures);
 	}
 }
@@ -702,43 +710,47 @@ static const struct {
 	const char *row;
 	enum reason reason;
 	struct outcome outcome;
-	enum gate_news gate;
+	enum attempt_result breaker;
 } outcomes[] = {
-	{ "success", REASON_SUCCEEDED, ENDED(END_EXITED, 0), GATE_WELL },
+	{ "success", REASON_SUCCEEDED, ENDED(END_EXITED, 0), RESULT_HEALTHY },
 	{ "success, interrupted", REASON_SUCCEEDED,
-	    { .end = END_EXITED, .interrupted = SIGTERM }, GATE_WELL },
-	{ "a retry", REASON_NONE, ENDED(END_EXITED, 1), GATE_ILL },
+	    { .end = END_EXITED, .interrupted = SIGTERM }, RESULT_HEALTHY },
+	{ "a retry", REASON_NONE, ENDED(END_EXITED, 1), RESULT_FAILURE },
 	{ "a retry, SEGV", REASON_NONE, ENDED(END_SIGNALED, SIGSEGV),
-	    GATE_ILL },
-	{ "a retry, INT", REASON_NONE, ENDED(END_SIGNALED, SIGINT), GATE_ILL },
-	{ "timed out", REASON_NONE, ENDED(END_TIMED_OUT, 0), GATE_ILL },
-	{ "attempts", REASON_ATTEMPTS, ENDED(END_EXITED, 1), GATE_ILL },
-	{ "no time left", REASON_DEADLINE, ENDED(END_EXITED, 1), GATE_ILL },
+	    RESULT_FAILURE },
+	{ "a retry, INT", REASON_NONE, ENDED(END_SIGNALED, SIGINT),
+	    RESULT_FAILURE },
+	{ "timed out", REASON_NONE, ENDED(END_TIMED_OUT, 0), RESULT_FAILURE },
+	{ "attempts", REASON_ATTEMPTS, ENDED(END_EXITED, 1), RESULT_FAILURE },
+	{ "no time left", REASON_DEADLINE, ENDED(END_EXITED, 1),
+	    RESULT_FAILURE },
 	{ "too long a hint", REASON_RETRY_AFTER, ENDED(END_EXITED, 1),
-	    GATE_ILL },
-	{ "sent once", REASON_NOT_IDEMPOTENT, ENDED(END_EXITED, 1), GATE_ILL },
-	{ "read once", REASON_INPUT_CONSUMED, ENDED(END_EXITED, 1), GATE_ILL },
-	{ "stopped", REASON_STOP_RULE, ENDED(END_EXITED, 64), GATE_WELL },
+	    RESULT_FAILURE },
+	{ "sent once", REASON_NOT_IDEMPOTENT, ENDED(END_EXITED, 1),
+	    RESULT_FAILURE },
+	{ "read once", REASON_INPUT_CONSUMED, ENDED(END_EXITED, 1),
+	    RESULT_FAILURE },
+	{ "stopped", REASON_STOP_RULE, ENDED(END_EXITED, 64), RESULT_HEALTHY },
 	{ "not retryable", REASON_NOT_RETRYABLE, ENDED(END_EXITED, 22),
-	    GATE_WELL },
+	    RESULT_HEALTHY },
 	{ "not retryable, SEGV", REASON_NOT_RETRYABLE,
-	    ENDED(END_SIGNALED, SIGSEGV), GATE_WELL },
+	    ENDED(END_SIGNALED, SIGSEGV), RESULT_HEALTHY },
 	{ "a keyboard", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGINT),
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 	{ "a reader", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGPIPE),
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 	{ "the deadline", REASON_DEADLINE, ENDED(END_DEADLINE, 0),
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 	{ "not found", REASON_NOT_EXECUTABLE,
-	    { .end = END_NOT_STARTED, .forked = true }, GATE_NO_NEWS },
+	    { .end = END_NOT_STARTED, .forked = true }, RESULT_IGNORED },
 	{ "no fork", REASON_ATTEMPTS, { .end = END_NOT_STARTED },
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 	{ "interrupted", REASON_INTERRUPTED,
 	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 	{ "interrupted, stopped", REASON_STOP_RULE,
 	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    GATE_NO_NEWS },
+	    RESULT_IGNORED },
 };
 
 static void
@@ -746,10 +758,11 @@ test_what_it_says_of_the_dependency(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
-			struct news news = admission_news(
+			struct attempt_news news = admission_result(
 			    outcomes[i].reason, &outcomes[i].outcome, deposits);
 
-			EQUAL(outcomes[i].row, news.gate, outcomes[i].gate);
+			EQUAL(
+			    outcomes[i].row, news.breaker, outcomes[i].breaker);
 			EQUAL(outcomes[i].row, news.succeeded,
 			    outcomes[i].reason == REASON_SUCCEEDED);
 			EQUAL(outcomes[i].row, news.deposits, deposits);
@@ -774,14 +787,15 @@ test_spoilt_limits(void)
 	    admission_look(&caller, &segment, &segment.header, 0).spoilt);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("ask", admission.footing.spoilt && caller.lease == 0);
+		HOLDS("ask", admission.limits_now.spoilt && caller.lease == 0);
 		EQUAL("ask", admission.denied, REASON_NONE);
 	}
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
 	HOLDS("tell", tell(&caller, &segment, &ill, 0).spoilt);
 	check_counts("none", &segment, 0, 0, SECONDS(10));
-	EQUAL("none", gate_look(&segment.gate, SECONDS(10)).failures, 3);
-	EQUAL("none", gate_look(&segment.gate, SECONDS(10)).state, GATE_OPEN);
+	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
+	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
+	    BREAKER_OPEN);
 }
 
 static void
@@ -790,16 +804,16 @@ test_a_spoilt_ring(void)
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful), other = caller_of(&usual);
 	struct admission admission;
-	struct footing footing;
+	struct effective_limits limits_now;
 
 	fail_thrice(&segment, 0);
-	for (int i = 0; i < RING_WORDS; i++)
-		segment.ring.words[i] = UINT64_MAX;
-	footing = admission_look(&caller, &segment, &segment.header, 0);
-	HOLDS("look", footing.spoilt);
-	EQUAL("look", footing.window, SECONDS(60));
+	for (int i = 0; i < WINDOW_WORDS; i++)
+		segment.window.words[i] = UINT64_MAX;
+	limits_now = admission_look(&caller, &segment, &segment.header, 0);
+	HOLDS("look", limits_now.spoilt);
+	EQUAL("look", limits_now.window, SECONDS(60));
 	admission = ask(&other, &segment, true, SECONDS(10));
-	HOLDS("ask", admission.footing.spoilt && other.lease == 0);
+	HOLDS("ask", admission.limits_now.spoilt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
@@ -808,9 +822,10 @@ test_a_spoilt_ring(void)
 	EQUAL("ill", (int64_t)segment.firsts, 1);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("probe", !admission.footing.spoilt && caller.lease != 0);
-		tell(&caller, &segment, &(struct news){ .gate = GATE_NO_NEWS },
-		    0);
+		HOLDS(
+		    "probe", !admission.limits_now.spoilt && caller.lease != 0);
+		tell(&caller, &segment,
+		    &(struct attempt_news){ .breaker = RESULT_IGNORED }, 0);
 	}
 	check_let_in("probe", &segment, 1, 0);
 }
@@ -818,14 +833,14 @@ test_a_spoilt_ring(void)
 static void
 test_a_look_takes_nothing(void)
 {
-	struct segment segment = make(RING_RATIO_ONE, 9);
+	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
-	struct footing footing =
+	struct effective_limits limits_now =
 	    admission_look(&caller, &segment, &segment.header, 0);
 
-	HOLDS("good", !footing.spoilt && !footing.differs);
-	EQUAL("good", footing.limits.ratio, RING_RATIO_ONE);
-	EQUAL("good", footing.limits.min, 9);
+	HOLDS("good", !limits_now.spoilt && !limits_now.differs);
+	EQUAL("good", limits_now.limits.ratio, WINDOW_RATIO_ONE);
+	EQUAL("good", limits_now.limits.min, 9);
 	check_counts("good", &segment, 0, 0, 0);
 }
 
@@ -853,24 +868,24 @@ test_other_numbers(void)
 			struct segment segment = make(500000, 5);
 			struct share share = usual;
 			struct caller caller = caller_of(&share);
-			struct footing footing;
+			struct effective_limits limits_now;
 
 			share.terms = numbers[i].terms;
 			if (how == 0)
-				footing =
-				    ask(&caller, &segment, true, 0).footing;
+				limits_now =
+				    ask(&caller, &segment, true, 0).limits_now;
 			else if (how == 1)
-				footing = tell(&caller, &segment, &ill, 0);
+				limits_now = tell(&caller, &segment, &ill, 0);
 			else
-				footing = admission_look(
+				limits_now = admission_look(
 				    &caller, &segment, &segment.header, 0);
-			EQUAL(numbers[i].row, footing.differs,
+			EQUAL(numbers[i].row, limits_now.differs,
 			    numbers[i].differs);
-			EQUAL(numbers[i].row, footing.limits.ratio,
+			EQUAL(numbers[i].row, limits_now.limits.ratio,
 			    numbers[i].ratio);
-			EQUAL(
-			    numbers[i].row, footing.limits.min, numbers[i].min);
-			EQUAL(numbers[i].row, footing.window, SECONDS(60));
+			EQUAL(numbers[i].row, limits_now.limits.min,
+			    numbers[i].min);
+			EQUAL(numbers[i].row, limits_now.window, SECONDS(60));
 			EQUAL(numbers[i].row, segment_limits(&segment).min,
 			    numbers[i].min);
 		}

@@ -620,7 +620,7 @@ set_report(struct setting *set)
 static void
 set_lines(struct setting *set)
 {
-	set->lines = 50 * ms;
+	set->log = 50 * ms;
 }
 
 static void
@@ -966,7 +966,7 @@ any_setting(void)
 		.straggling = one_of(4) ? any_span() : 0,
 		.held = one_of(8) ? any_span() : 0,
 		.report = one_of(8) ? any_span() : 0,
-		.lines = one_of(8) ? any_span() : 0,
+		.log = one_of(8) ? any_span() : 0,
 		.denials = one_of(8) ? 2 : 0,
 		.later_denials = one_of(8) ? 2 : 0,
 		.interrupted = one_of(16),

@@ -19,29 +19,30 @@
 #define CAPTURES "tests/fixtures/http"
 
 /* The bytes in a block of their own size: reading past them is seen. */
-static struct http
-parse_from(enum http_source source, const char *bytes, size_t length, nanos now)
+static struct http_status
+parse_from(
+    enum http_status_source source, const char *bytes, size_t length, nanos now)
 {
 	char *copy = malloc(length > 0 ? length : 1);
-	struct http http;
+	struct http_status http;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = http_parse(copy, length, source, now);
+	http = http_status_parse(copy, length, source, now);
 	free(copy);
 	return http;
 }
 
-static struct http
+static struct http_status
 parse(const char *bytes, size_t length, nanos now)
 {
-	return parse_from(HTTP_FROM_ANYBODY, bytes, length, now);
+	return parse_from(HTTP_STATUS_FROM_ANYBODY, bytes, length, now);
 }
 
 /* The hint in one number, as the tables below have it. */
 static int64_t
-hint_of(const struct http *http)
+hint_of(const struct http_status *http)
 {
 	if (http->never)
 		return NEVER;
@@ -172,9 +173,9 @@ test_captures(void)
 	for (size_t i = 0; i < LENGTH(captures); i++) {
 		const struct capture *row = &captures[i];
 		size_t length = load(row->file, room, sizeof room - 1);
-		struct http http = parse(room, length, NOW);
+		struct http_status http = parse(room, length, NOW);
 
-		SAME(row->file, http_form_name(http.form), row->form);
+		SAME(row->file, http_status_form_name(http.form), row->form);
 		EQUAL(row->file, http.known ? http.code : -1, row->code);
 		EQUAL(row->file, hint_of(&http), row->hint);
 	}
@@ -257,7 +258,7 @@ test_forms(void)
 		{ "226 Transfer complete", "unrecognised", -1, NONE },
 		{ "221 2 files", "unrecognised", -1, NONE },
 
-		/* %{http_code} %{exitcode} %{errormsg}, of curl 7.88. */
+		/* %{http_status_code} %{exitcode} %{errormsg}, of curl 7.88. */
 		{ "503 22 The requested URL returned error: 503\n", "code", 503,
 		    NONE },
 		{ "200 18 transfer closed with 93 bytes remaining to read",
@@ -299,9 +300,9 @@ test_forms(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http http = parse(text, strlen(text), NOW);
+		struct http_status http = parse(text, strlen(text), NOW);
 
-		SAME(text, http_form_name(http.form), rows[i].form);
+		SAME(text, http_status_form_name(http.form), rows[i].form);
 		EQUAL(text, http.known ? http.code : -1, rows[i].code);
 		EQUAL(text, hint_of(&http), rows[i].hint);
 	}
@@ -369,9 +370,9 @@ test_json_forms(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http http = parse(text, strlen(text), NOW);
+		struct http_status http = parse(text, strlen(text), NOW);
 
-		SAME(text, http_form_name(http.form), rows[i].form);
+		SAME(text, http_status_form_name(http.form), rows[i].form);
 		EQUAL(text, http.known ? http.code : -1, rows[i].code);
 		EQUAL(text, hint_of(&http), rows[i].hint);
 	}
@@ -445,10 +446,10 @@ test_heads(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http http = parse(text, strlen(text), NOW);
+		struct http_status http = parse(text, strlen(text), NOW);
 		int code = http.known ? http.code : -1;
 
-		if (http.form != HTTP_HEADERS)
+		if (http.form != HTTP_STATUS_HEADERS)
 			code = -2;
 		EQUAL(text, code, rows[i].code);
 		EQUAL(text, hint_of(&http), rows[i].hint);
@@ -561,10 +562,10 @@ test_bodies(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http http = parse(text, strlen(text), NOW);
+		struct http_status http = parse(text, strlen(text), NOW);
 		int code = http.known ? http.code : -1;
 
-		if (http.form != HTTP_HEADERS)
+		if (http.form != HTTP_STATUS_HEADERS)
 			code = -2;
 		EQUAL(text, code, rows[i].code);
 	}
@@ -588,10 +589,10 @@ test_dumps(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http http =
-		    parse_from(HTTP_FROM_DUMP, text, strlen(text), NOW);
+		struct http_status http =
+		    parse_from(HTTP_STATUS_FROM_DUMP, text, strlen(text), NOW);
 
-		SAME(text, http_form_name(http.form), rows[i].form);
+		SAME(text, http_status_form_name(http.form), rows[i].form);
 		EQUAL(text, http.known ? http.code : -1, rows[i].code);
 	}
 }
@@ -601,27 +602,27 @@ test_what_follows_the_start(void)
 {
 	static const struct {
 		const char *text;
-		enum http_rest rest;
+		enum http_status_rest rest;
 	} rows[] = {
-		{ "", HTTP_REST_ANY },
-		{ "text\n" BUSY "\r\n", HTTP_REST_ANY },
-		{ "< " BUSY "< \n", HTTP_REST_ANY },
-		{ "503\n", HTTP_REST_ANY },
-		{ BUSY "\r\n" OK, HTTP_REST_HEADS },
-		{ "\r\n" BUSY "\r\n" OK TYPE "X", HTTP_REST_HEADS },
-		{ BUSY TYPE "X-Cut-Of", HTTP_REST_HEADS },
-		{ BUSY "\r\nHTT", HTTP_REST_HEADS },
-		{ BUSY "\r\n" BUSY "a b", HTTP_REST_HEADS },
-		{ BUSY "\r\nbody", HTTP_REST_BODY },
-		{ BUSY "\r\nHTTX", HTTP_REST_BODY },
-		{ BUSY "a b\r\n\r\n", HTTP_REST_BODY },
-		{ BUSY "\r\nbody\nb", HTTP_REST_BODY },
-		{ BUSY "\r\n\r\n" OK, HTTP_REST_BODY },
+		{ "", HTTP_STATUS_REST_ANY },
+		{ "text\n" BUSY "\r\n", HTTP_STATUS_REST_ANY },
+		{ "< " BUSY "< \n", HTTP_STATUS_REST_ANY },
+		{ "503\n", HTTP_STATUS_REST_ANY },
+		{ BUSY "\r\n" OK, HTTP_STATUS_REST_HEADS },
+		{ "\r\n" BUSY "\r\n" OK TYPE "X", HTTP_STATUS_REST_HEADS },
+		{ BUSY TYPE "X-Cut-Of", HTTP_STATUS_REST_HEADS },
+		{ BUSY "\r\nHTT", HTTP_STATUS_REST_HEADS },
+		{ BUSY "\r\n" BUSY "a b", HTTP_STATUS_REST_HEADS },
+		{ BUSY "\r\nbody", HTTP_STATUS_REST_BODY },
+		{ BUSY "\r\nHTTX", HTTP_STATUS_REST_BODY },
+		{ BUSY "a b\r\n\r\n", HTTP_STATUS_REST_BODY },
+		{ BUSY "\r\nbody\nb", HTTP_STATUS_REST_BODY },
+		{ BUSY "\r\n\r\n" OK, HTTP_STATUS_REST_BODY },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		EQUAL(rows[i].text,
-		    http_rest(rows[i].text, strlen(rows[i].text)),
+		    http_status_rest(rows[i].text, strlen(rows[i].text)),
 		    rows[i].rest);
 }
 
@@ -630,12 +631,13 @@ test_any_bytes_may_stand_between(void)
 {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
-	struct http http = parse(text, sizeof text - 1, NOW);
+	struct http_status http = parse(text, sizeof text - 1, NOW);
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", hint_of(&http), 5 * NANOS_SECOND);
-	EQUAL("no bytes", http_parse(NULL, 0, HTTP_FROM_ANYBODY, NOW).form,
-	    HTTP_EMPTY);
+	EQUAL("no bytes",
+	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_ANYBODY, NOW).form,
+	    HTTP_STATUS_EMPTY);
 }
 
 /*
@@ -758,7 +760,7 @@ test_hints(void)
 		const char *fields = rows[i].fields;
 		int length = snprintf(
 		    text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
-		struct http http = parse(text, (size_t)length, NOW);
+		struct http_status http = parse(text, (size_t)length, NOW);
 
 		EQUAL(fields, hint_of(&http), rows[i].hint);
 	}
@@ -770,7 +772,7 @@ test_doubt_stays_beside_a_hint(void)
 {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
-	struct http http = parse(text, sizeof text - 1, NOW);
+	struct http_status http = parse(text, sizeof text - 1, NOW);
 
 	HOLDS(text, http.hinted && http.doubtful && !http.never);
 }
@@ -804,7 +806,7 @@ test_dates(void)
 
 		HOLDS(rows[i].text,
 		    date_parse(
-			text_of(rows[i].text), NOW / NANOS_SECOND, &moment));
+			strview_of(rows[i].text), NOW / NANOS_SECOND, &moment));
 		EQUAL(rows[i].text, moment, rows[i].moment);
 	}
 }
@@ -835,7 +837,8 @@ test_what_is_no_date(void)
 		int64_t moment = -99;
 
 		HOLDS(rows[i],
-		    !date_parse(text_of(rows[i]), NOW / NANOS_SECOND, &moment));
+		    !date_parse(
+			strview_of(rows[i]), NOW / NANOS_SECOND, &moment));
 		EQUAL(rows[i], moment, -99);
 	}
 }
@@ -852,30 +855,34 @@ test_judgement(void)
 	static const short hinted[] = { 403, 413 };
 
 	for (int code = 0; code < 1000; code++) {
-		enum http_meaning plain = HTTP_SAYS_NOTHING, hint;
-		struct http http = { .known = true, .code = code };
+		enum http_status_meaning plain = HTTP_STATUS_SAYS_NOTHING, hint;
+		struct http_status http = { .known = true, .code = code };
 		char row[16];
 
 		snprintf(row, sizeof row, "%d", code);
 		if (code >= 400)
-			plain = HTTP_SAYS_STOP;
+			plain = HTTP_STATUS_SAYS_STOP;
 		if (code >= 500)
-			plain = HTTP_SAYS_RETRY;
+			plain = HTTP_STATUS_SAYS_RETRY;
 		for (size_t i = 0; i < LENGTH(retried); i++)
-			plain = code == retried[i] ? HTTP_SAYS_RETRY : plain;
+			plain =
+			    code == retried[i] ? HTTP_STATUS_SAYS_RETRY : plain;
 		for (size_t i = 0; i < LENGTH(stopped); i++)
-			plain = code == stopped[i] ? HTTP_SAYS_STOP : plain;
+			plain =
+			    code == stopped[i] ? HTTP_STATUS_SAYS_STOP : plain;
 		hint = plain;
 		for (size_t i = 0; i < LENGTH(hinted); i++)
-			hint = code == hinted[i] ? HTTP_SAYS_RETRY : hint;
-		EQUAL(row, http_judge(&http), plain);
+			hint =
+			    code == hinted[i] ? HTTP_STATUS_SAYS_RETRY : hint;
+		EQUAL(row, http_status_judge(&http), plain);
 		http.hinted = true;
-		EQUAL(row, http_judge(&http), hint);
+		EQUAL(row, http_status_judge(&http), hint);
 		http.never = true;
-		EQUAL(row, http_judge(&http),
-		    code < 400 ? HTTP_SAYS_NOTHING : HTTP_SAYS_STOP);
+		EQUAL(row, http_status_judge(&http),
+		    code < 400 ? HTTP_STATUS_SAYS_NOTHING
+			       : HTTP_STATUS_SAYS_STOP);
 		http.known = false;
-		EQUAL(row, http_judge(&http), HTTP_SAYS_NOTHING);
+		EQUAL(row, http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
 	}
 }
 

@@ -18,14 +18,14 @@
 #define DRAWS 20000
 
 /* The conditions of a LIST; NULL: none. */
-static struct codes
+static struct conditions
 codes_of(const char *list, struct watches *watches)
 {
-	struct codes set = { .fail = false };
-	struct codes_error error = { "", "", 0 };
+	struct conditions set = { .fail = false };
+	struct conditions_error error = { "", "", 0 };
 
 	if (list != NULL) {
-		HOLDS(list, codes_parse(&set, watches, list, &error));
+		HOLDS(list, conditions_parse(&set, watches, list, &error));
 		SAME(list, error.why, "");
 	}
 	return set;
@@ -1707,17 +1707,19 @@ test_waits_for_admission_are_jittered(void)
 {
 	static const struct {
 		const char *row;
-		enum gate_state state;
+		enum breaker_state state;
 		double wait, next, nap; /* seconds */
 	} rows[] = {
-		{ "open", GATE_OPEN, 30, 0.4, 0.4 },
-		{ "open, soon", GATE_OPEN, 30, 0.001, 0.02 },
-		{ "open, long", GATE_OPEN, 30, 7, 1 },
+		{ "open", BREAKER_OPEN, 30, 0.4, 0.4 },
+		{ "open, soon", BREAKER_OPEN, 30, 0.001, 0.02 },
+		{ "open, long", BREAKER_OPEN, 30, 7, 1 },
 		/* Not for each turn, which only one of them gets. */
-		{ "recovering", GATE_RECOVERING, 30, 0.01, 0.5 },
-		{ "recovering, long", GATE_RECOVERING, 30, 7, 1 },
-		{ "recovering, a short wait", GATE_RECOVERING, 1, 0.01, 0.25 },
-		{ "recovering, no time", GATE_RECOVERING, 0.05, 0.001, 0.02 },
+		{ "recovering", BREAKER_RECOVERING, 30, 0.01, 0.5 },
+		{ "recovering, long", BREAKER_RECOVERING, 30, 7, 1 },
+		{ "recovering, a short wait", BREAKER_RECOVERING, 1, 0.01,
+		    0.25 },
+		{ "recovering, no time", BREAKER_RECOVERING, 0.05, 0.001,
+		    0.02 },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -1730,7 +1732,7 @@ test_waits_for_admission_are_jittered(void)
 			struct history history;
 			struct step step;
 
-			held.gate.state = rows[i].state;
+			held.breaker.state = rows[i].state;
 			policy.share.wait = SECONDS(rows[i].wait);
 			history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
 			step = plan_denied(&policy, &history, &held, BEGAN);

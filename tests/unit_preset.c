@@ -42,17 +42,17 @@ either(const char *err, const char *out, const char *on_err, const char *on_out)
 static enum means
 judge(const struct preset *p, int status, const char *err, const char *out)
 {
-	struct codes codes = { 0 };
+	struct conditions codes = { 0 };
 	struct watches watches = { 0 }; /* codes of presets are plain */
-	struct codes_error error;
+	struct conditions_error error;
 
 	if (status == 0 && !either(p->err.failed, p->out.failed, err, out))
 		return SUCCESS;
 	if (either(p->err.fatal, p->out.fatal, err, out))
 		return STOP;
-	if (!codes_parse(&codes, &watches, p->codes, &error))
+	if (!conditions_parse(&codes, &watches, p->codes, &error))
 		return STOP;
-	if (codes_has_exit(&codes, status) ||
+	if (conditions_has_exit(&codes, status) ||
 	    either(p->err.transient, p->out.transient, err, out))
 		return RETRY;
 	return NEITHER;
@@ -541,15 +541,16 @@ test_rows_are_whole(void)
 {
 	for (size_t i = 0; i < preset_count(); i++) {
 		const struct preset *p = preset_at(i);
-		struct codes codes = { 0 };
+		struct conditions codes = { 0 };
 		struct watches watches = { 0 };
-		struct codes_error error = { "", "", 0 };
+		struct conditions_error error = { "", "", 0 };
 
-		HOLDS(p->name, codes_parse(&codes, &watches, p->codes, &error));
+		HOLDS(p->name,
+		    conditions_parse(&codes, &watches, p->codes, &error));
 		SAME(p->name, error.why, "");
 		HOLDS(p->name, codes.timeout);
 		HOLDS(p->name, !codes.fail);
-		HOLDS(p->name, !codes_has_exit(&codes, 0));
+		HOLDS(p->name, !conditions_has_exit(&codes, 0));
 		EQUAL(p->name, watches.count, 0);
 		HOLDS(p->name, *p->source != '\0');
 		HOLDS(p->name, preset_find(p->name, strlen(p->name)) == p);

@@ -1,14 +1,14 @@
 /*
  * pace: which attempts are to be had when, how the rate becomes another, and
- * what a word says. All in terms of PACE_STEP, PACE_FIRST and PACE_LEAST.
+ * what a word says. All in terms of RAMP_STEP, RAMP_FIRST and RAMP_LEAST.
  */
 #include "unit.h"
 #include "budget/ramp.h"
 
-#define STEP PACE_STEP
-#define FIRST PACE_FIRST
-#define LEAST PACE_LEAST
-#define QUIET PACE_QUIET
+#define STEP RAMP_STEP
+#define FIRST RAMP_FIRST
+#define LEAST RAMP_LEAST
+#define QUIET RAMP_QUIET
 
 /* The fields of a word, as another version of the program has them. */
 #define BEGAN_BITS 18
@@ -34,7 +34,7 @@
 #define START(n) (BEGAN + (n)*STEP)
 
 static void
-check_same(const char *row, const struct pace *got, const struct pace *want)
+check_same(const char *row, const struct ramp *got, const struct ramp *want)
 {
 	EQUAL(row, got->began, want->began);
 	EQUAL(row, got->step, want->step);
@@ -49,10 +49,10 @@ check_same(const char *row, const struct pace *got, const struct pace *want)
 }
 
 /* What it is in its n-th step, having been written. */
-static struct pace
-in_step(struct pace pace, int64_t n)
+static struct ramp
+in_step(struct ramp ramp, int64_t n)
 {
-	return pace_read(pace_word(&pace), pace.began, START(n));
+	return ramp_read(ramp_word(&ramp), ramp.began, START(n));
 }
 
 static uint64_t
@@ -88,7 +88,7 @@ enum {
 
 static const struct {
 	const char *row;
-	struct pace pace;
+	struct ramp ramp;
 	int shift, bits;
 } fields[] = {
 	{ "met", { .met = true }, 0, 1 },
@@ -110,7 +110,7 @@ test_fields(void)
 {
 	for (size_t i = 0; i < LENGTH(fields); i++)
 		HOLDS(fields[i].row,
-		    pace_word(&fields[i].pace) ==
+		    ramp_word(&fields[i].ramp) ==
 			(uint64_t)MOST(fields[i].bits) << fields[i].shift);
 	EQUAL("all", BEGAN_AT + BEGAN_BITS, 64);
 }
@@ -121,7 +121,7 @@ test_a_word_is_read_as_it_was_written(void)
 	uint64_t seed = 1;
 
 	for (int i = 0; i < 10000; i++) {
-		struct pace pace = {
+		struct ramp ramp = {
 			.began = draw_to(&seed, MOST(40)) * NANOS_MS,
 			.step = draw_to(&seed, MOST(STEP_BITS)),
 			.rate = LEAST + draw_to(&seed, FASTEST - LEAST),
@@ -129,111 +129,111 @@ test_a_word_is_read_as_it_was_written(void)
 			.served = draw_to(&seed, WELL),
 			.failed = draw_to(&seed, ILL),
 			.quiet = draw_to(&seed, QUIET - 1),
-			.news = PACE_HEARD,
+			.news = RAMP_HEARD,
 			.met = draw_to(&seed, 1) != 0,
 		};
-		nanos now = pace.began + pace.step * STEP;
-		struct pace got;
+		nanos now = ramp.began + ramp.step * STEP;
+		struct ramp got;
 
-		got = pace_read(pace_word(&pace), pace.began, now);
-		check_same("first", &got, &pace);
-		got = pace_read(pace_word(&pace), pace.began, now + STEP - 1);
-		check_same("last", &got, &pace);
+		got = ramp_read(ramp_word(&ramp), ramp.began, now);
+		check_same("first", &got, &ramp);
+		got = ramp_read(ramp_word(&ramp), ramp.began, now + STEP - 1);
+		check_same("last", &got, &ramp);
 	}
 }
 
 /* A recovery that has gone on for a while. */
-static const struct pace good = { .began = BEGAN,
+static const struct ramp good = { .began = BEGAN,
 	.step = 3,
 	.rate = 9 * LEAST,
 	.taken = LEAST,
 	.served = LEAST,
 	.failed = ILL,
 	.quiet = 1,
-	.news = PACE_HEARD,
+	.news = RAMP_HEARD,
 	.met = true };
 
 static void
 check_void(const char *row, uint64_t word)
 {
-	const struct pace begins = { .began = BEGAN, .rate = FIRST };
-	struct pace got = pace_read(word, BEGAN, BEGAN);
+	const struct ramp begins = { .began = BEGAN, .rate = FIRST };
+	struct ramp got = ramp_read(word, BEGAN, BEGAN);
 
 	check_same(row, &got, &begins);
-	got = pace_read(word, BEGAN, START(1) - 1);
+	got = ramp_read(word, BEGAN, START(1) - 1);
 	check_same(row, &got, &begins);
 	/* Where nobody comes that is its end. */
-	HOLDS(row, !pace_read(word, BEGAN, START(QUIET) - 1).over);
-	HOLDS(row, pace_read(word, BEGAN, START(QUIET)).over);
+	HOLDS(row, !ramp_read(word, BEGAN, START(QUIET) - 1).over);
+	HOLDS(row, ramp_read(word, BEGAN, START(QUIET)).over);
 }
 
 /* What is of another recovery, or of none, stands for one that begins. */
 static void
 test_void_words(void)
 {
-	struct pace other = good, got;
+	struct ramp other = good, got;
 
 	check_void("zero", 0);
 	check_void("ones", UINT64_MAX);
 	other.began = BEGAN - NANOS_MS;
-	check_void("earlier", pace_word(&other));
+	check_void("earlier", ramp_word(&other));
 	other.began = BEGAN + NANOS_MS;
-	check_void("later", pace_word(&other));
+	check_void("later", ramp_word(&other));
 	other = good;
 	other.rate = LEAST - 1;
-	check_void("too slow", pace_word(&other));
-	other = (struct pace){ .began = BEGAN };
-	check_void("no rate", pace_word(&other));
-	got = pace_read(pace_word(&good), BEGAN, START(3));
+	check_void("too slow", ramp_word(&other));
+	other = (struct ramp){ .began = BEGAN };
+	check_void("no rate", ramp_word(&other));
+	got = ramp_read(ramp_word(&good), BEGAN, START(3));
 	check_same("good", &got, &good);
 	/* It began at an instant of zero: a word of zero is void there too. */
-	EQUAL("at zero", pace_read(0, 0, 0).rate, FIRST);
+	EQUAL("at zero", ramp_read(0, 0, 0).rate, FIRST);
 }
 
 /* Until it is known how one of its attempts has ended. */
 static void
 test_a_word_while_news_is_awaited(void)
 {
-	struct pace pace = pace_read(0, BEGAN, START(1)), got;
+	struct ramp ramp = ramp_read(0, BEGAN, START(1)), got;
 	const int64_t rate_bits = MOST(COUNT_BITS) << RATE_AT;
 
-	EQUAL("none", pace.news, PACE_NONE);
-	EQUAL("none", pace.quiet, 1);
-	pace_take(&pace);
-	EQUAL("taken", pace.news, PACE_AWAITED);
-	HOLDS("taken", (pace_word(&pace) & (uint64_t)rate_bits) == 0);
-	got = pace_read(pace_word(&pace), BEGAN, START(1));
-	check_same("taken", &got, &pace);
+	EQUAL("none", ramp.news, RAMP_NONE);
+	EQUAL("none", ramp.quiet, 1);
+	ramp_take(&ramp);
+	EQUAL("taken", ramp.news, RAMP_AWAITED);
+	HOLDS("taken", (ramp_word(&ramp) & (uint64_t)rate_bits) == 0);
+	got = ramp_read(ramp_word(&ramp), BEGAN, START(1));
+	check_same("taken", &got, &ramp);
 	/* No step of it is quiet. */
-	got = in_step(pace, 2);
+	got = in_step(ramp, 2);
 	EQUAL("next", got.quiet, 0);
-	got = in_step(pace, MOST(STEP_BITS));
+	got = in_step(ramp, MOST(STEP_BITS));
 	check_same("last", &got,
-	    &(struct pace){ .began = BEGAN,
+	    &(struct ramp){ .began = BEGAN,
 		.step = MOST(STEP_BITS),
 		.rate = FIRST,
-		.news = PACE_AWAITED });
-	HOLDS("after it", in_step(pace, MOST(STEP_BITS) + 1).over);
+		.news = RAMP_AWAITED });
+	HOLDS("after it", in_step(ramp, MOST(STEP_BITS) + 1).over);
 	for (int i = 0; i < 2; i++) {
-		struct pace told = in_step(pace, 30);
+		struct ramp told = in_step(ramp, 30);
 
 		if (i == 0)
-			pace_succeed(&told);
+			ramp_succeed(&told);
 		else
-			pace_fail(&told);
-		EQUAL("told", told.news, PACE_HEARD);
+			ramp_fail(&told);
+		EQUAL("told", told.news, RAMP_HEARD);
 		EQUAL("told", told.rate, FIRST);
-		pace_take(&told);
-		got = pace_read(pace_word(&told), BEGAN, START(30));
+		ramp_take(&told);
+		got = ramp_read(ramp_word(&told), BEGAN, START(30));
 		check_same("told", &got, &told);
 		HOLDS("told", !in_step(told, 30 + QUIET - 1).over);
 		HOLDS("told", in_step(told, 30 + QUIET).over);
 	}
 	/* Of what is told of others before the first has begun. */
-	pace = pace_read(0, BEGAN, BEGAN);
-	pace_fail(&pace);
-	pace_take(&pace);
-	EQUAL("told before", pace.news, PACE_HEARD);
+	ramp = ramp_read(0, BEGAN, BEGAN);
+	ramp_fail(&ramp);
+	ramp_take(&ramp);
+	EQUAL("told before", ramp.news, RAMP_HEARD);
 }
 
 /*
@@ -244,11 +244,11 @@ test_a_word_while_news_is_awaited(void)
 static nanos
 next_of(int64_t rate, int64_t taken, nanos now)
 {
-	struct pace pace = {
+	struct ramp ramp = {
 		.began = BEGAN, .step = 2, .rate = rate, .taken = taken
 	};
 
-	return pace_next(&pace, now);
+	return ramp_next(&ramp, now);
 }
 
 static const struct {
@@ -313,28 +313,28 @@ test_turns_are_spread(void)
 static void
 test_taking(void)
 {
-	struct pace pace = { .began = BEGAN, .step = 5, .rate = 3 * LEAST };
-	struct pace want;
+	struct ramp ramp = { .began = BEGAN, .step = 5, .rate = 3 * LEAST };
+	struct ramp want;
 
-	pace.news = PACE_HEARD;
-	want = pace;
-	pace_take(&pace);
+	ramp.news = RAMP_HEARD;
+	want = ramp;
+	ramp_take(&ramp);
 	want.taken = 1;
-	check_same("take", &pace, &want);
-	pace_succeed(&pace);
-	pace_succeed(&pace);
+	check_same("take", &ramp, &want);
+	ramp_succeed(&ramp);
+	ramp_succeed(&ramp);
 	want.served = 2;
-	check_same("succeed", &pace, &want);
-	pace_fail(&pace);
+	check_same("succeed", &ramp, &want);
+	ramp_fail(&ramp);
 	want.failed = 1;
-	check_same("fail", &pace, &want);
-	pace.taken = want.taken = FASTEST;
-	pace.served = want.served = WELL;
-	pace.failed = want.failed = ILL;
-	pace_take(&pace);
-	pace_succeed(&pace);
-	pace_fail(&pace);
-	check_same("the most", &pace, &want);
+	check_same("fail", &ramp, &want);
+	ramp.taken = want.taken = FASTEST;
+	ramp.served = want.served = WELL;
+	ramp.failed = want.failed = ILL;
+	ramp_take(&ramp);
+	ramp_succeed(&ramp);
+	ramp_fail(&ramp);
+	check_same("the most", &ramp, &want);
 }
 
 /*
@@ -384,19 +384,19 @@ static void
 test_next_rates(void)
 {
 	for (size_t i = 0; i < LENGTH(growths); i++) {
-		struct pace pace = { .began = BEGAN,
+		struct ramp ramp = { .began = BEGAN,
 			.step = 5,
 			.rate = growths[i].rate,
 			.taken = growths[i].rate,
 			.served = growths[i].served,
 			.failed = growths[i].failed,
 			.met = growths[i].met };
-		struct pace want = { .began = BEGAN,
+		struct ramp want = { .began = BEGAN,
 			.step = 6,
 			.rate = growths[i].next,
-			.news = PACE_HEARD,
+			.news = RAMP_HEARD,
 			.met = growths[i].meets };
-		struct pace got = in_step(pace, 6);
+		struct ramp got = in_step(ramp, 6);
 
 		check_same(growths[i].row, &got, &want);
 	}
@@ -409,20 +409,20 @@ test_a_cut_step(void)
 	char row[24];
 
 	for (int64_t rate = LEAST; rate <= FASTEST; rate++) {
-		struct pace pace = { .began = BEGAN, .step = 5, .rate = rate };
+		struct ramp ramp = { .began = BEGAN, .step = 5, .rate = rate };
 		nanos end = START(6) - 1;
 
 		snprintf(row, sizeof row, "%" PRId64, rate);
 		for (int64_t i = 0; i < BEARS(rate); i++)
-			pace_fail(&pace);
-		pace.taken = rate - 1;
-		EQUAL(row, pace_next(&pace, end), 0);
-		pace_fail(&pace);
-		EQUAL(row, pace_next(&pace, end), rate > LEAST);
-		pace.taken = LEAST - 1;
-		EQUAL(row, pace_next(&pace, START(5)), 0);
-		pace.taken = LEAST;
-		EQUAL(row, pace_next(&pace, START(5)), STEP);
+			ramp_fail(&ramp);
+		ramp.taken = rate - 1;
+		EQUAL(row, ramp_next(&ramp, end), 0);
+		ramp_fail(&ramp);
+		EQUAL(row, ramp_next(&ramp, end), rate > LEAST);
+		ramp.taken = LEAST - 1;
+		EQUAL(row, ramp_next(&ramp, START(5)), 0);
+		ramp.taken = LEAST;
+		EQUAL(row, ramp_next(&ramp, START(5)), STEP);
 	}
 }
 
@@ -430,20 +430,20 @@ test_a_cut_step(void)
 static void
 test_failures_in_many_steps(void)
 {
-	struct pace pace = { .began = BEGAN, .rate = FASTEST };
+	struct ramp ramp = { .began = BEGAN, .rate = FASTEST };
 	int64_t rate = FASTEST;
 
 	for (int64_t step = 0; step < 100; step++) {
-		pace = in_step(pace, step);
-		EQUAL("rate", pace.rate, rate);
-		EQUAL("anew", pace.failed, 0);
-		HOLDS("goes on", !pace.over);
-		pace.taken = pace.rate;
+		ramp = in_step(ramp, step);
+		EQUAL("rate", ramp.rate, rate);
+		EQUAL("anew", ramp.failed, 0);
+		HOLDS("goes on", !ramp.over);
+		ramp.taken = ramp.rate;
 		for (int64_t i = 0; i <= BEARS(rate); i++)
-			pace_fail(&pace);
+			ramp_fail(&ramp);
 		rate = rate / 2 > LEAST ? rate / 2 : LEAST;
 	}
-	HOLDS("met", pace.met);
+	HOLDS("met", ramp.met);
 	EQUAL("in the end", rate, LEAST);
 }
 
@@ -482,13 +482,13 @@ static void
 test_ends(void)
 {
 	for (size_t i = 0; i < LENGTH(ends); i++) {
-		struct pace pace = { .began = BEGAN,
+		struct ramp ramp = { .began = BEGAN,
 			.step = 5,
 			.rate = ends[i].rate,
 			.taken = ends[i].taken,
 			.failed = ends[i].failed,
 			.quiet = ends[i].quiet };
-		struct pace got = in_step(pace, 5 + ends[i].steps);
+		struct ramp got = in_step(ramp, 5 + ends[i].steps);
 
 		EQUAL(ends[i].row, got.over, ends[i].over);
 		if (!got.over)
@@ -500,36 +500,36 @@ test_ends(void)
 static void
 test_a_quiet_step_lets_it_not_grow(void)
 {
-	struct pace pace = {
+	struct ramp ramp = {
 		.began = BEGAN, .step = 5, .rate = 32, .taken = 16, .served = 32
 	};
 
-	EQUAL("half", in_step(pace, 6).rate, 32);
-	pace.taken = 17;
-	EQUAL("more", in_step(pace, 6).rate, 48);
+	EQUAL("half", in_step(ramp, 6).rate, 32);
+	ramp.taken = 17;
+	EQUAL("more", in_step(ramp, 6).rate, 48);
 	/* A cut is one, whoever came. */
-	pace.taken = 0;
-	pace.failed = BEARS(32) + 1;
-	EQUAL("cut", in_step(pace, 6).rate, 24);
+	ramp.taken = 0;
+	ramp.failed = BEARS(32) + 1;
+	EQUAL("cut", in_step(ramp, 6).rate, 24);
 }
 
 static void
 test_it_ends_after_the_last_step(void)
 {
 	const int64_t last = MOST(STEP_BITS);
-	struct pace pace = { .began = BEGAN,
+	struct ramp ramp = { .began = BEGAN,
 		.step = last,
 		.rate = LEAST,
 		.taken = LEAST,
 		.served = LEAST };
 
-	HOLDS("last", !in_step(pace, last).over);
+	HOLDS("last", !in_step(ramp, last).over);
 	HOLDS("its end",
-	    !pace_read(pace_word(&pace), BEGAN, START(last + 1) - 1).over);
-	HOLDS("after it", in_step(pace, last + 1).over);
-	HOLDS("after it", in_step(pace, INT32_MAX).over);
-	HOLDS("last instant", pace_read(0, 0, NANOS_MAX).over);
-	HOLDS("last instant", pace_read(UINT64_MAX, 0, NANOS_MAX).over);
+	    !ramp_read(ramp_word(&ramp), BEGAN, START(last + 1) - 1).over);
+	HOLDS("after it", in_step(ramp, last + 1).over);
+	HOLDS("after it", in_step(ramp, INT32_MAX).over);
+	HOLDS("last instant", ramp_read(0, 0, NANOS_MAX).over);
+	HOLDS("last instant", ramp_read(UINT64_MAX, 0, NANOS_MAX).over);
 }
 
 /*
@@ -540,24 +540,24 @@ test_it_ends_after_the_last_step(void)
 static void
 test_steps_in_the_future(void)
 {
-	struct pace pace = { .began = BEGAN,
+	struct ramp ramp = { .began = BEGAN,
 		.step = 5,
 		.rate = 2 * LEAST,
 		.taken = LEAST,
-		.news = PACE_HEARD,
+		.news = RAMP_HEARD,
 		.met = true };
-	struct pace got = in_step(pace, 3);
+	struct ramp got = in_step(ramp, 3);
 
-	check_same("behind", &got, &pace);
+	check_same("behind", &got, &ramp);
 	EQUAL(
-	    "behind", pace_next(&got, START(3)), 2 * STEP + STEP / (2 * LEAST));
+	    "behind", ramp_next(&got, START(3)), 2 * STEP + STEP / (2 * LEAST));
 	got.taken = 0;
-	EQUAL("first", pace_next(&got, START(3)), 2 * STEP);
-	got = pace_read(pace_word(&pace), BEGAN, 0);
-	check_same("before it began", &got, &pace);
-	got = pace_read(0, BEGAN, 0);
+	EQUAL("first", ramp_next(&got, START(3)), 2 * STEP);
+	got = ramp_read(ramp_word(&ramp), BEGAN, 0);
+	check_same("before it began", &got, &ramp);
+	got = ramp_read(0, BEGAN, 0);
 	EQUAL("begins", got.step, 0);
-	EQUAL("begins", pace_next(&got, 0), BEGAN);
+	EQUAL("begins", ramp_next(&got, 0), BEGAN);
 }
 
 /*
@@ -566,15 +566,15 @@ test_steps_in_the_future(void)
 
 /* It can be written: no field is larger than its room, or the slowest. */
 static void
-check_fields(const char *row, const struct pace *pace)
+check_fields(const char *row, const struct ramp *ramp)
 {
-	HOLDS(row, pace->step >= 0 && pace->step <= MOST(STEP_BITS));
-	HOLDS(row, pace->rate >= LEAST && pace->rate <= FASTEST);
-	HOLDS(row, pace->taken >= 0 && pace->taken <= FASTEST);
-	HOLDS(row, pace->served >= 0 && pace->served <= WELL);
-	HOLDS(row, pace->failed >= 0 && pace->failed <= ILL);
+	HOLDS(row, ramp->step >= 0 && ramp->step <= MOST(STEP_BITS));
+	HOLDS(row, ramp->rate >= LEAST && ramp->rate <= FASTEST);
+	HOLDS(row, ramp->taken >= 0 && ramp->taken <= FASTEST);
+	HOLDS(row, ramp->served >= 0 && ramp->served <= WELL);
+	HOLDS(row, ramp->failed >= 0 && ramp->failed <= ILL);
 	HOLDS(row,
-	    pace->quiet >= 0 && pace->quiet < QUIET + (pace->over ? 1 : 0));
+	    ramp->quiet >= 0 && ramp->quiet < QUIET + (ramp->over ? 1 : 0));
 }
 
 static void
@@ -584,24 +584,24 @@ test_random_words(void)
 	uint64_t seed = 1;
 
 	for (int i = 0; i < 100000; i++) {
-		struct pace zero = { .began = BEGAN };
-		uint64_t word = pace_word(&zero) |
+		struct ramp zero = { .began = BEGAN };
+		uint64_t word = ramp_word(&zero) |
 		    draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
 		nanos now = START(draw_to(&seed, MOST(STEP_BITS))) +
 		    draw_to(&seed, STEP);
-		struct pace pace = pace_read(word, BEGAN, now);
+		struct ramp ramp = ramp_read(word, BEGAN, now);
 
-		check_fields("read", &pace);
-		if (pace.over)
+		check_fields("read", &ramp);
+		if (ramp.over)
 			continue;
-		HOLDS("held", pace_next(&pace, now) >= 0);
-		HOLDS("held", pace_next(&pace, BEGAN) <= most);
-		if (START(pace.step) <= now)
-			HOLDS("held", pace_next(&pace, now) <= STEP);
+		HOLDS("held", ramp_next(&ramp, now) >= 0);
+		HOLDS("held", ramp_next(&ramp, BEGAN) <= most);
+		if (START(ramp.step) <= now)
+			HOLDS("held", ramp_next(&ramp, now) <= STEP);
 		/* Whoever waits gets in, or finds that it is over. */
-		now += pace_next(&pace, now);
-		pace = pace_read(word, BEGAN, now);
-		HOLDS("waited", pace.over || pace_next(&pace, now) == 0);
+		now += ramp_next(&ramp, now);
+		ramp = ramp_read(word, BEGAN, now);
+		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
 	}
 }
 
@@ -615,24 +615,24 @@ check_walk(uint64_t *seed)
 	uint64_t word = 0;
 
 	for (int i = 0; i < 2000; i++) {
-		struct pace pace = pace_read(word, BEGAN, now);
+		struct ramp ramp = ramp_read(word, BEGAN, now);
 
-		check_fields("walk", &pace);
-		if (pace.over)
+		check_fields("walk", &ramp);
+		if (ramp.over)
 			return step;
-		taken = pace.step == step ? taken : 0;
-		step = pace.step;
-		EQUAL("turns", pace.taken, taken);
-		if (draw_to(seed, 63) < asked && pace_next(&pace, now) == 0) {
-			HOLDS("turns", pace.taken < pace.rate);
-			pace_take(&pace);
+		taken = ramp.step == step ? taken : 0;
+		step = ramp.step;
+		EQUAL("turns", ramp.taken, taken);
+		if (draw_to(seed, 63) < asked && ramp_next(&ramp, now) == 0) {
+			HOLDS("turns", ramp.taken < ramp.rate);
+			ramp_take(&ramp);
 			taken++;
 			if (draw_to(seed, 63) < well)
-				pace_succeed(&pace);
+				ramp_succeed(&ramp);
 			else
-				pace_fail(&pace);
+				ramp_fail(&ramp);
 		}
-		word = pace_word(&pace);
+		word = ramp_word(&ramp);
 		now += draw_to(seed, STEP / 16);
 	}
 	return step;
@@ -655,21 +655,21 @@ test_a_recovery_without_failures(void)
 {
 	int64_t rate = FIRST;
 	uint64_t word = 0;
-	struct pace pace;
+	struct ramp ramp;
 
 	for (int64_t step = 0; step < 20; step++) {
 		nanos now = START(step + 1) - 1;
 
-		pace = pace_read(word, BEGAN, now);
-		EQUAL("rate", pace.rate, rate);
+		ramp = ramp_read(word, BEGAN, now);
+		EQUAL("rate", ramp.rate, rate);
 		for (int64_t i = 0; i <= FASTEST; i++) {
-			if (pace_next(&pace, now) > 0)
+			if (ramp_next(&ramp, now) > 0)
 				break;
-			pace_take(&pace);
-			pace_succeed(&pace);
+			ramp_take(&ramp);
+			ramp_succeed(&ramp);
 		}
-		EQUAL("taken", pace.taken, rate);
-		word = pace_word(&pace);
+		EQUAL("taken", ramp.taken, rate);
+		word = ramp_word(&ramp);
 		rate = GROWN(rate) < 2 * WELL ? GROWN(rate) : 2 * WELL;
 	}
 	EQUAL("rate", rate, 2 * WELL);
@@ -680,24 +680,24 @@ static void
 test_a_recovery_with_few_failures(void)
 {
 	uint64_t word = 0;
-	struct pace pace = pace_read(word, BEGAN, BEGAN);
+	struct ramp ramp = ramp_read(word, BEGAN, BEGAN);
 	int64_t count = 0;
 
 	for (int64_t step = 0; step < 20; step++) {
 		nanos now = START(step + 1) - 1;
 
-		pace = pace_read(word, BEGAN, now);
-		while (pace_next(&pace, now) == 0) {
-			pace_take(&pace);
+		ramp = ramp_read(word, BEGAN, now);
+		while (ramp_next(&ramp, now) == 0) {
+			ramp_take(&ramp);
 			if (++count % 20 == 0)
-				pace_fail(&pace);
+				ramp_fail(&ramp);
 			else
-				pace_succeed(&pace);
+				ramp_succeed(&ramp);
 		}
-		HOLDS("all", pace.taken == pace.rate && !pace.met);
-		word = pace_word(&pace);
+		HOLDS("all", ramp.taken == ramp.rate && !ramp.met);
+		word = ramp_word(&ramp);
 	}
-	HOLDS("fast", pace.rate > FASTEST / 10 * 9);
+	HOLDS("fast", ramp.rate > FASTEST / 10 * 9);
 }
 
 static void (*const tests[])(void) = {

@@ -144,7 +144,7 @@ test_made(void)
 {
 	for (size_t i = 0; i < LENGTH(made); i++) {
 		struct segment new;
-		struct ring_limits limits;
+		struct window_limits limits;
 		bool differs;
 		char row[8];
 
@@ -160,8 +160,8 @@ test_made(void)
 		segment_agree(&new, &made[i].terms, &differs);
 		HOLDS(row, !differs);
 		HOLDS(row,
-		    is_zero(&new.gate,
-			sizeof new - offsetof(struct segment, gate)));
+		    is_zero(&new.breaker,
+			sizeof new - offsetof(struct segment, breaker)));
 		HOLDS(row, is_zero(new.header.key + 3, SEGMENT_KEY - 3));
 		EQUAL(row, new.header.zero, 0);
 	}
@@ -224,7 +224,7 @@ static const struct {
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
-	{ "another ring", AT(words), WORD(RING_WORDS + 1), "key",
+	{ "another ring", AT(words), WORD(WINDOW_WORDS + 1), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "no slice", AT(slice), INT(0), "key", { MADE, WALL, BOOT, SPACE },
 	    SEGMENT_STRANGE },
@@ -262,12 +262,14 @@ static const struct {
 	    (const char[SEGMENT_BOOT]){ "" }, "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STALE },
 	{ "epochs nearly used up", NOWHERE, "key",
-	    { MADE + (RING_EPOCHS - (1 << 21)) * NANOS_SECOND,
-		WALL + (RING_EPOCHS - (1 << 21)) * NANOS_SECOND, BOOT, SPACE },
+	    { MADE + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND,
+		WALL + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND, BOOT,
+		SPACE },
 	    SEGMENT_GOOD },
 	{ "epochs used up", NOWHERE, "key",
-	    { MADE + (RING_EPOCHS - (1 << 20)) * NANOS_SECOND,
-		WALL + (RING_EPOCHS - (1 << 20)) * NANOS_SECOND, BOOT, SPACE },
+	    { MADE + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND,
+		WALL + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND, BOOT,
+		SPACE },
 	    SEGMENT_STALE },
 	{ "at the end of time", NOWHERE, "key",
 	    { INT64_MAX, INT64_MAX, BOOT, SPACE }, SEGMENT_STALE },
@@ -345,7 +347,7 @@ test_single_bits(void)
 		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD;
 		HOLDS("epoch",
 		    new.header.slice <= 0 || new.header.origin.base < 0 ||
-			segment_epoch(&new.header, INT64_MAX) < RING_EPOCHS);
+			segment_epoch(&new.header, INT64_MAX) < WINDOW_EPOCHS);
 		bytes[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	/* In the base, the walls, the slice, and behind the end of the key. */
@@ -369,11 +371,11 @@ static const struct {
 	{ MADE + 61 * NANOS_SECOND, 61 * NANOS_SECOND, 61 },
 	{ MADE - 1, 0, 0 },
 	{ 0, 0, 0 },
-	{ MADE + (RING_EPOCHS - 1) * NANOS_SECOND,
-	    (RING_EPOCHS - 1) * NANOS_SECOND, RING_EPOCHS - 1 },
-	{ MADE + RING_EPOCHS * NANOS_SECOND, RING_EPOCHS *NANOS_SECOND,
-	    RING_EPOCHS - 1 },
-	{ INT64_MAX, INT64_MAX - MADE, RING_EPOCHS - 1 },
+	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND,
+	    (WINDOW_EPOCHS - 1) * NANOS_SECOND, WINDOW_EPOCHS - 1 },
+	{ MADE + WINDOW_EPOCHS * NANOS_SECOND, WINDOW_EPOCHS *NANOS_SECOND,
+	    WINDOW_EPOCHS - 1 },
+	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 },
 };
 
 static void
@@ -420,7 +422,7 @@ test_agreements(void)
 	for (size_t i = 0; i < LENGTH(agreements); i++) {
 		const char *row = agreements[i].row;
 		struct segment new;
-		struct ring_limits limits;
+		struct window_limits limits;
 		bool differs;
 
 		segment_make(&new, "key", &unsaid, &origin);
@@ -444,7 +446,7 @@ static void
 test_agreements_add_up(void)
 {
 	struct segment new;
-	struct ring_limits limits;
+	struct window_limits limits;
 	bool differs;
 
 	segment_make(&new, "key", &unsaid, &origin);
@@ -478,7 +480,7 @@ test_spoilt_limits(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct segment new;
-		struct ring_limits limits;
+		struct window_limits limits;
 		bool differs = true;
 
 		segment_make(&new, "key", &unsaid, &origin);
@@ -513,15 +515,15 @@ static const struct {
 	{ "length", offsetof(struct header, length), 88 },
 	{ "key", offsetof(struct header, key), 92 },
 	{ "limits", offsetof(struct segment, limits), 1120 },
-	{ "gate", offsetof(struct segment, gate), 1128 },
-	{ "rate", offsetof(struct segment, gate.rate), 1144 },
+	{ "gate", offsetof(struct segment, breaker), 1128 },
+	{ "rate", offsetof(struct segment, breaker.rate), 1144 },
 	{ "cooldown", offsetof(struct segment, cooldown), 1152 },
 	{ "spare", offsetof(struct segment, spare), 1160 },
 	{ "probes", offsetof(struct segment, probes), 1208 },
 	{ "turns", offsetof(struct segment, turns), 1216 },
 	{ "firsts", offsetof(struct segment, firsts), 1224 },
 	{ "denied", offsetof(struct segment, denied), 1248 },
-	{ "ring", offsetof(struct segment, ring), 1256 },
+	{ "ring", offsetof(struct segment, window), 1256 },
 };
 
 static void

@@ -20,27 +20,27 @@ make(const char *key, int64_t ratio, int64_t min, nanos window)
 	return segment;
 }
 
-static struct account
+static struct snapshot
 look(const struct segment *segment, nanos age)
 {
-	struct account account;
+	struct snapshot snapshot;
 
 	HOLDS("sound",
-	    account_take(&account, segment, &segment->header, MADE + age));
-	return account;
+	    snapshot_take(&snapshot, segment, &segment->header, MADE + age));
+	return snapshot;
 }
 
 static void
 retries(struct segment *segment, int count, nanos age)
 {
-	struct ring_limits limits = segment_limits(segment);
+	struct window_limits limits = segment_limits(segment);
 	int64_t epoch = segment_epoch(&segment->header, MADE + age);
-	struct ring_sums sums;
+	struct window_sums sums;
 
 	for (int i = 0; i < count; i++)
 		EQUAL("retry",
-		    ring_withdraw(&segment->ring, &limits, epoch, &sums),
-		    RING_GRANTED);
+		    window_withdraw(&segment->window, &limits, epoch, &sums),
+		    WINDOW_GRANTED);
 }
 
 static void
@@ -49,28 +49,28 @@ successes(struct segment *segment, int count, nanos age)
 	int64_t epoch = segment_epoch(&segment->header, MADE + age);
 
 	for (int i = 0; i < count; i++)
-		EQUAL("success", ring_deposit(&segment->ring, epoch),
-		    RING_GRANTED);
+		EQUAL("success", window_deposit(&segment->window, epoch),
+		    WINDOW_GRANTED);
 }
 
 static void
 test_a_new_budget(void)
 {
 	struct segment segment = make("api", -1, -1, -1);
-	struct account account = look(&segment, 0);
+	struct snapshot snapshot = look(&segment, 0);
 
-	EQUAL("new", (int64_t)account.length, 3);
-	HOLDS("new", memcmp(account.key, "api", 3) == 0);
-	EQUAL("new", account.retries, 0);
-	EQUAL("new", account.limit, 10);
-	EQUAL("new", account.left, 10);
-	EQUAL("new", account.next, 0);
-	EQUAL("new", account.window, SECONDS(60));
-	EQUAL("new", account.ratio, 200000);
-	EQUAL("new", account.amplification, ACCOUNT_NONE);
-	EQUAL("new", account.gate, GATE_CLOSED);
-	EQUAL("new", account.probe, ACCOUNT_NONE);
-	HOLDS("new", account.idle);
+	EQUAL("new", (int64_t)snapshot.length, 3);
+	HOLDS("new", memcmp(snapshot.key, "api", 3) == 0);
+	EQUAL("new", snapshot.retries, 0);
+	EQUAL("new", snapshot.limit, 10);
+	EQUAL("new", snapshot.left, 10);
+	EQUAL("new", snapshot.next, 0);
+	EQUAL("new", snapshot.window, SECONDS(60));
+	EQUAL("new", snapshot.ratio, 200000);
+	EQUAL("new", snapshot.amplification, SNAPSHOT_NONE);
+	EQUAL("new", snapshot.breaker, BREAKER_CLOSED);
+	EQUAL("new", snapshot.probe, SNAPSHOT_NONE);
+	HOLDS("new", snapshot.idle);
 	/* A clock behind the one that made it. */
 	EQUAL("behind", look(&segment, -SECONDS(100)).left, 10);
 }
@@ -114,9 +114,9 @@ test_what_never_comes(void)
 	struct segment segment = make("api", 0, 0, -1);
 
 	EQUAL("no retries at all", look(&segment, 0).left, 0);
-	EQUAL("no retries at all", look(&segment, 0).next, ACCOUNT_NONE);
+	EQUAL("no retries at all", look(&segment, 0).next, SNAPSHOT_NONE);
 	atomic_store(&segment.cooldown, (uint64_t)SECONDS(5));
-	EQUAL("nor later", look(&segment, 0).next, ACCOUNT_NONE);
+	EQUAL("nor later", look(&segment, 0).next, SNAPSHOT_NONE);
 }
 
 static void
@@ -139,13 +139,13 @@ test_cooldowns(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct segment segment = make("api", -1, -1, -1);
-		struct account account;
+		struct snapshot snapshot;
 
 		atomic_store(&segment.cooldown, rows[i].word);
-		account = look(&segment, rows[i].age);
-		EQUAL(rows[i].row, account.cooldown, rows[i].left);
-		EQUAL(rows[i].row, account.next, rows[i].left);
-		EQUAL(rows[i].row, account.idle, rows[i].left == 0);
+		snapshot = look(&segment, rows[i].age);
+		EQUAL(rows[i].row, snapshot.cooldown, rows[i].left);
+		EQUAL(rows[i].row, snapshot.next, rows[i].left);
+		EQUAL(rows[i].row, snapshot.idle, rows[i].left == 0);
 	}
 }
 
@@ -157,8 +157,8 @@ test_amplification(void)
 		uint64_t firsts, retries, probes, turns;
 		int64_t attempts, amplification;
 	} rows[] = {
-		{ "none", 0, 0, 0, 0, 0, ACCOUNT_NONE },
-		{ "no first", 0, 5, 0, 0, 5, ACCOUNT_NONE },
+		{ "none", 0, 0, 0, 0, 0, SNAPSHOT_NONE },
+		{ "no first", 0, 5, 0, 0, 5, SNAPSHOT_NONE },
 		{ "no retry", 5, 0, 0, 0, 5, 1000000 },
 		{ "one each", 5, 5, 0, 0, 10, 2000000 },
 		{ "a third", 3, 1, 0, 0, 4, 1333333 },
@@ -181,34 +181,34 @@ test_amplification(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct segment segment = make("api", -1, -1, -1);
-		struct account account;
+		struct snapshot snapshot;
 
 		atomic_store(&segment.firsts, rows[i].firsts);
 		atomic_store(&segment.retries, rows[i].retries);
 		atomic_store(&segment.probes, rows[i].probes);
 		atomic_store(&segment.turns, rows[i].turns);
-		account = look(&segment, 0);
-		EQUAL(rows[i].row, account.all_attempts, rows[i].attempts);
+		snapshot = look(&segment, 0);
+		EQUAL(rows[i].row, snapshot.all_attempts, rows[i].attempts);
 		EQUAL(
-		    rows[i].row, account.amplification, rows[i].amplification);
+		    rows[i].row, snapshot.amplification, rows[i].amplification);
 	}
 }
 
 static void
 test_the_gate(void)
 {
-	const struct breaker breaker = { 2, SECONDS(10), SECONDS(60) };
+	const struct breaker_config breaker = { 2, SECONDS(10), SECONDS(60) };
 	struct segment segment = make("api", -1, -1, -1);
-	struct gate_view view;
+	struct breaker_view view;
 	uint64_t lease;
 
-	gate_tell(
-	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
+	breaker_tell(&segment.breaker, &breaker, RESULT_FAILURE, false,
+	    SECONDS(1), SECONDS(1));
 	EQUAL("one failure", look(&segment, SECONDS(1)).failures, 1);
-	EQUAL("one failure", look(&segment, SECONDS(1)).probe, ACCOUNT_NONE);
-	gate_tell(
-	    &segment.gate, &breaker, GATE_ILL, false, SECONDS(1), SECONDS(1));
-	EQUAL("two", look(&segment, SECONDS(1)).gate, GATE_OPEN);
+	EQUAL("one failure", look(&segment, SECONDS(1)).probe, SNAPSHOT_NONE);
+	breaker_tell(&segment.breaker, &breaker, RESULT_FAILURE, false,
+	    SECONDS(1), SECONDS(1));
+	EQUAL("two", look(&segment, SECONDS(1)).breaker, BREAKER_OPEN);
 	EQUAL("two", look(&segment, SECONDS(1)).failures, 2);
 	EQUAL("two", look(&segment, SECONDS(4)).probe, SECONDS(7));
 	HOLDS("two", !look(&segment, SECONDS(4)).idle);
@@ -217,10 +217,11 @@ test_the_gate(void)
 	HOLDS(
 	    "nearly a day", !look(&segment, SECONDS(11) + NANOS_DAY - 1).idle);
 	HOLDS("a day", look(&segment, SECONDS(11) + NANOS_DAY).idle);
-	EQUAL("due", gate_enter(&segment.gate, SECONDS(50), &lease, &view),
-	    GATE_PROBE);
-	EQUAL("probe", look(&segment, SECONDS(50)).gate, GATE_HALF_OPEN);
-	EQUAL("probe", look(&segment, SECONDS(50)).probe, GATE_LEASE);
+	EQUAL("due",
+	    breaker_enter(&segment.breaker, SECONDS(50), &lease, &view),
+	    BREAKER_PROBE);
+	EQUAL("probe", look(&segment, SECONDS(50)).breaker, BREAKER_HALF_OPEN);
+	EQUAL("probe", look(&segment, SECONDS(50)).probe, BREAKER_LEASE);
 	HOLDS("probe", !look(&segment, SECONDS(50)).idle);
 }
 
@@ -266,11 +267,11 @@ test_garbage(void)
 		struct segment segment = make("api", -1, -1, -1);
 		const bool all = round % 5 == 0;
 		const size_t from = all ? offsetof(struct segment, limits)
-					: offsetof(struct segment, gate);
+					: offsetof(struct segment, breaker);
 		const size_t to =
-		    all ? sizeof segment : offsetof(struct segment, ring);
+		    all ? sizeof segment : offsetof(struct segment, window);
 		nanos age = (nanos)(garbage(&state, round % 2) >> 2);
-		struct account a;
+		struct snapshot a;
 		bool sound;
 
 		for (size_t at = from; at < to; at += 8) {
@@ -278,13 +279,14 @@ test_garbage(void)
 
 			memcpy((char *)&segment + at, &word, sizeof word);
 		}
-		sound = account_take(&a, &segment, &segment.header, MADE + age);
+		sound =
+		    snapshot_take(&a, &segment, &segment.header, MADE + age);
 		HOLDS("only limits and ring count", sound || all);
 		if (!sound)
 			continue;
 		HOLDS("sums", a.retries >= 0 && a.successes >= 0);
 		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
-		HOLDS("next", a.next >= ACCOUNT_NONE);
+		HOLDS("next", a.next >= SNAPSHOT_NONE);
 		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
 		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY);
 		HOLDS("totals",
@@ -293,10 +295,12 @@ test_garbage(void)
 		HOLDS("attempts", a.all_attempts >= a.all_firsts);
 		HOLDS("amplification",
 		    a.amplification >= 1000000 ||
-			(a.all_firsts == 0 && a.amplification == ACCOUNT_NONE));
+			(a.all_firsts == 0 &&
+			    a.amplification == SNAPSHOT_NONE));
 		HOLDS("gate",
-		    a.gate >= GATE_CLOSED && a.gate <= GATE_HALF_OPEN &&
-			a.failures >= 0 && a.probe >= ACCOUNT_NONE);
+		    a.breaker >= BREAKER_CLOSED &&
+			a.breaker <= BREAKER_HALF_OPEN && a.failures >= 0 &&
+			a.probe >= SNAPSHOT_NONE);
 	}
 }
 
@@ -331,15 +335,15 @@ test_what_makes_no_sense(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct segment segment = make("api", -1, -1, SECONDS(60));
-		struct account account;
+		struct snapshot snapshot;
 		struct segment before;
 
 		atomic_store(rows[i].limits ? &segment.limits
-					    : &segment.ring.words[rows[i].at],
+					    : &segment.window.words[rows[i].at],
 		    rows[i].word);
 		memcpy(&before, &segment, sizeof before);
 		HOLDS(rows[i].row,
-		    account_take(&account, &segment, &segment.header,
+		    snapshot_take(&snapshot, &segment, &segment.header,
 			MADE + SECONDS(100)) == rows[i].sound);
 		HOLDS(
 		    rows[i].row, memcmp(&before, &segment, sizeof before) == 0);
@@ -351,17 +355,18 @@ test_their_order(void)
 {
 	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b",
 		"\xff" };
-	struct account accounts[LENGTH(keys)];
+	struct snapshot snapshots[LENGTH(keys)];
 
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		struct segment segment = make(keys[i], -1, -1, -1);
 
-		accounts[i] = look(&segment, 0);
-		memcpy(accounts[i].file, "file", 5);
+		snapshots[i] = look(&segment, 0);
+		memcpy(snapshots[i].file, "file", 5);
 	}
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		for (size_t j = 0; j < LENGTH(keys); j++) {
-			int order = account_compare(&accounts[i], &accounts[j]);
+			int order =
+			    snapshot_compare(&snapshots[i], &snapshots[j]);
 
 			EQUAL(keys[i], (order > 0) - (order < 0),
 			    (i > j) - (i < j));

@@ -2,14 +2,14 @@
  * The same with a table of few states, which is full all the time: emptied, or
  * done without.
  */
-#define STATES_MOST 9
-#define states_conclude tight_conclude
-#define states_crawl tight_crawl
-#define states_end tight_states_end
-#define states_prepare tight_prepare
-#define states_row tight_row
-#define states_start tight_states_start
-#define states_walk tight_walk
+#define DFA_MOST 9
+#define dfa_conclude tight_conclude
+#define dfa_crawl tight_crawl
+#define dfa_end tight_states_end
+#define dfa_prepare tight_prepare
+#define dfa_row tight_row
+#define dfa_start tight_states_start
+#define dfa_walk tight_walk
 #define pattern_add tight_add
 #define pattern_compile tight_compile
 #define pattern_end tight_end

@@ -23,12 +23,12 @@ enum breed {
 static inline bool
 broken_commits(const struct withdrawal *w)
 {
-	return w->answer == RING_OPEN && w->read && w->slice == w->epoch;
+	return w->answer == WINDOW_OPEN && w->read && w->slice == w->epoch;
 }
 
-/* ring_step, by one of them. */
+/* window_step, by one of them. */
 static inline void
-broken_step(struct ring *ring, const struct ring_limits *limits,
+broken_step(struct window *window, const struct window_limits *limits,
     struct withdrawal *w, enum breed breed)
 {
 	bool same = WORD_EPOCH(w->word) == w->slice;
@@ -36,17 +36,17 @@ broken_step(struct ring *ring, const struct ring_limits *limits,
 	if (breed == BREED_UNSEALED && w->read && w->slice < w->epoch) {
 		if (same) {
 			w->sums.retries += WORD_RETRIES(w->word);
-			w->sums.successes += w->slice > w->epoch - RING_SLICES
+			w->sums.successes += w->slice > w->epoch - WINDOW_SLICES
 			    ? WORD_SUCCESSES(w->word)
 			    : 0;
 		}
 		w->slice++;
 		w->read = false;
 	} else if (breed == BREED_ADDING && broken_commits(w) && same) {
-		atomic_fetch_add(&ring->words[w->slice % RING_WORDS], 1);
-		w->answer = RING_GRANTED;
+		atomic_fetch_add(&window->words[w->slice % WINDOW_WORDS], 1);
+		w->answer = WINDOW_GRANTED;
 	} else {
-		ring_step(ring, limits, w);
+		window_step(window, limits, w);
 	}
 }
 

@@ -18,8 +18,8 @@
  * No state can come again after itself, so that everybody has an answer after
  * finitely many steps. Withdrawals that are broken must be found out.
  */
-#ifndef RING_SLICES
-#define RING_SLICES 2
+#ifndef WINDOW_SLICES
+#define WINDOW_SLICES 2
 #endif
 #include "budget/window.c"
 
@@ -50,7 +50,7 @@ struct truth {
 };
 
 struct state {
-	struct ring ring;
+	struct window window;
 	struct withdrawer withdrawers[ACTORS];
 	struct depositor depositors[ACTORS];
 	int64_t clock;
@@ -61,11 +61,11 @@ struct state {
 struct trial {
 	int withdrawals[ACTORS], deposits[ACTORS];
 	int64_t last;
-	struct ring_limits limits;
+	struct window_limits limits;
 };
 
-#define HALF (RING_RATIO_ONE / 2)
-#define ONE RING_RATIO_ONE
+#define HALF (WINDOW_RATIO_ONE / 2)
+#define ONE WINDOW_RATIO_ONE
 
 static const struct trial small[] = {
 	{ { 1, 1 }, { 1, 1 }, 5, { ONE, 1 } },
@@ -187,8 +187,8 @@ key_of(const struct state *s)
 {
 	struct packer p = { .at = 0 };
 
-	for (int i = 0; i < RING_WORDS; i++)
-		put(&p, short_word(s->ring.words[i]), 10);
+	for (int i = 0; i < WINDOW_WORDS; i++)
+		put(&p, short_word(s->window.words[i]), 10);
 	put_two(&p, withdrawer_key(&s->withdrawers[0]),
 	    withdrawer_key(&s->withdrawers[1]), 30);
 	put_two(&p, depositor_key(&s->depositors[0]),
@@ -229,17 +229,17 @@ find(const struct search *search, const struct key *key)
  */
 
 static bool
-windows_hold(const struct state *s, const struct ring_limits *limits)
+windows_hold(const struct state *s, const struct window_limits *limits)
 {
 	for (int end = 0; end < EPOCHS; end++) {
 		int retries = 0, successes = 0, least;
 
-		for (int i = end; i >= 0 && i >= end - RING_SLICES; i--) {
+		for (int i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
 			retries += s->truth[i].retries;
-			if (i > end - RING_SLICES)
+			if (i > end - WINDOW_SLICES)
 				successes += s->truth[i].successes;
 		}
-		least = (int)(successes * limits->ratio / RING_RATIO_ONE);
+		least = (int)(successes * limits->ratio / WINDOW_RATIO_ONE);
 		if (s->truth[end].retries > 0 && retries > least &&
 		    retries > limits->min)
 			return false;
@@ -272,8 +272,9 @@ words_wrong(const struct state *before, const struct state *s)
 {
 	const char *wrong = NULL;
 
-	for (int i = 0; i < RING_WORDS && wrong == NULL; i++)
-		wrong = word_wrong(s, before->ring.words[i], s->ring.words[i]);
+	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
+		wrong =
+		    word_wrong(s, before->window.words[i], s->window.words[i]);
 	return wrong;
 }
 
@@ -284,11 +285,12 @@ print_path(const struct search *search)
 		const struct state *s = &search->path[i];
 
 		printf("%3d clock %d words", i, (int)s->clock);
-		for (int j = 0; j < RING_WORDS; j++)
-			printf(" %d%s:%d/%d", (int)WORD_EPOCH(s->ring.words[j]),
-			    WORD_SEALED(s->ring.words[j]) ? "s" : "",
-			    (int)WORD_RETRIES(s->ring.words[j]),
-			    (int)WORD_SUCCESSES(s->ring.words[j]));
+		for (int j = 0; j < WINDOW_WORDS; j++)
+			printf(" %d%s:%d/%d",
+			    (int)WORD_EPOCH(s->window.words[j]),
+			    WORD_SEALED(s->window.words[j]) ? "s" : "",
+			    (int)WORD_RETRIES(s->window.words[j]),
+			    (int)WORD_SUCCESSES(s->window.words[j]));
 		for (int j = 0; j < ACTORS; j++)
 			if (s->withdrawers[j].busy)
 				printf(" W%d at %d in %d%s", j,
@@ -328,13 +330,13 @@ found(struct search *search, const char *what)
 static void
 withdraw(struct search *search, struct state *s, struct withdrawer *one)
 {
-	const struct ring_limits *limits = &search->trial->limits;
+	const struct window_limits *limits = &search->trial->limits;
 
-	broken_step(&s->ring, limits, &one->w, search->breed);
-	one->busy = one->w.answer == RING_OPEN;
-	if (one->w.answer == RING_SPOILT && s->clock <= one->w.latest)
+	broken_step(&s->window, limits, &one->w, search->breed);
+	one->busy = one->w.answer == WINDOW_OPEN;
+	if (one->w.answer == WINDOW_SPOILT && s->clock <= one->w.latest)
 		found(search, spoilt);
-	if (one->w.answer == RING_GRANTED) {
+	if (one->w.answer == WINDOW_GRANTED) {
 		s->truth[one->w.epoch].retries++;
 		if (!windows_hold(s, limits))
 			found(search, too_many);
@@ -344,11 +346,11 @@ withdraw(struct search *search, struct state *s, struct withdrawer *one)
 static void
 deposit(struct search *search, struct state *s, struct depositor *one)
 {
-	ring_deposit_step(&s->ring, &one->d);
-	one->busy = one->d.answer == RING_OPEN;
-	if (one->d.answer == RING_SPOILT && s->clock <= one->d.latest)
+	window_deposit_step(&s->window, &one->d);
+	one->busy = one->d.answer == WINDOW_OPEN;
+	if (one->d.answer == WINDOW_SPOILT && s->clock <= one->d.latest)
 		found(search, spoilt);
-	if (one->d.answer == RING_GRANTED)
+	if (one->d.answer == WINDOW_GRANTED)
 		s->truth[one->d.epoch].successes++;
 }
 
@@ -386,7 +388,7 @@ withdrawer_acts(struct search *search, int i, int64_t epoch)
 
 	if (!one->busy) {
 		one->left--;
-		one->w = ring_ask(epoch);
+		one->w = window_ask(epoch);
 	}
 	withdraw(search, next, one);
 	try(search);
@@ -400,7 +402,7 @@ depositor_acts(struct search *search, int i, int64_t epoch)
 
 	if (!one->busy) {
 		one->left--;
-		one->d = ring_offer(epoch);
+		one->d = window_offer(epoch);
 	}
 	deposit(search, next, one);
 	try(search);

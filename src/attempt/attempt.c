@@ -14,10 +14,10 @@
 /* How long others may hold a pipe once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
-struct attempt {
-	const struct child *child;
-	struct limit_means means;
-	struct limit limit;
+struct running {
+	const struct attempt *child;
+	struct termination_means means;
+	struct termination limit;
 	enum end reached; /* which limit was, once one is */
 	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
@@ -30,27 +30,27 @@ struct attempt {
 };
 
 bool
-child_open(struct child *child, const struct policy *policy, struct pump *pump,
-    bool limited)
+attempt_open(struct attempt *child, const struct policy *policy,
+    struct event_loop *loop, bool limited)
 {
 	child->policy = policy;
-	child->pump = pump;
+	child->loop = loop;
 	child->self = getpid();
 	child->limited = limited;
-	child->muster = NULL;
+	child->sweep = NULL;
 	if (limited || policy->hold_out || policy->hold_err) {
-		child->muster = malloc(sizeof *child->muster);
-		if (child->muster == NULL)
+		child->sweep = malloc(sizeof *child->sweep);
+		if (child->sweep == NULL)
 			return false;
 	}
 	if (limited) {
-		tree_adopt();
-		if (!proc_visible())
-			lines_say(&pump->lines, LOUDNESS_VERBOSE,
+		proctree_adopt();
+		if (!procfs_visible())
+			log_say(&loop->log, LOUDNESS_VERBOSE,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
 	}
-	return launch_open(&child->launch, policy->signal);
+	return spawn_open(&child->spawn, policy->signal);
 }
 
 /*
@@ -58,13 +58,13 @@ child_open(struct child *child, const struct policy *policy, struct pump *pump,
  * it holds its number and session, they cannot be anybody else's.
  */
 static void
-reap(struct attempt *attempt)
+reap(struct running *attempt)
 {
 	int options = WEXITED | WNOHANG;
 
 	if (attempt->limit.dead)
 		return;
-	if (attempt->limit.stage != LIMIT_AHEAD)
+	if (attempt->limit.stage != TERMINATION_AHEAD)
 		options |= WNOWAIT;
 	attempt->info.si_pid = 0;
 	if (waitid(P_PID, (id_t)attempt->limit.child, &attempt->info,
@@ -72,11 +72,11 @@ reap(struct attempt *attempt)
 		attempt->limit.dead =
 		    attempt->info.si_pid == attempt->limit.child;
 	if (attempt->limit.dead)
-		attempt->child->pump->signals.accompanied = false;
+		attempt->child->loop->signals.accompanied = false;
 }
 
 void
-child_reap_orphans(pid_t but)
+attempt_reap_orphans(pid_t but)
 {
 	siginfo_t info;
 
@@ -92,9 +92,9 @@ child_reap_orphans(pid_t but)
 
 /* Whether the child got a signal from where we got it: see kill(2), tty(4). */
 static bool
-reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
+reached_both(const struct running *attempt, const struct wakeup *wakeup)
 {
-	if (signals_early(&attempt->child->pump->signals, wakeup->signal) ||
+	if (signals_early(&attempt->child->loop->signals, wakeup->signal) ||
 	    wakeup->code != SI_KERNEL)
 		return false;
 	switch (wakeup->signal) {
@@ -117,7 +117,7 @@ reached_both(const struct attempt *attempt, const struct wakeup *wakeup)
 }
 
 static void
-forward(const struct attempt *attempt, const struct wakeup *wakeup)
+forward(const struct running *attempt, const struct wakeup *wakeup)
 {
 	union sigval value = { .sival_int = wakeup->value };
 
@@ -133,12 +133,12 @@ forward(const struct attempt *attempt, const struct wakeup *wakeup)
 }
 
 static void
-hear(struct attempt *attempt, const struct wakeup *wakeup)
+hear(struct running *attempt, const struct wakeup *wakeup)
 {
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		child_reap_orphans(attempt->limit.child);
+		attempt_reap_orphans(attempt->limit.child);
 		return;
 	}
 	/* Our own: PIPE, when nobody reads what we say. */
@@ -159,9 +159,9 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
  * would stop us in an orphaned process group as well, and TSTP does not.
  */
 static nanos
-stop_along(struct attempt *attempt, const struct wakeup *wakeup)
+stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	const struct signals *signals = &attempt->child->pump->signals;
+	const struct signals *signals = &attempt->child->loop->signals;
 	pid_t child = attempt->limit.child;
 	int number = wakeup->signal;
 
@@ -175,47 +175,47 @@ stop_along(struct attempt *attempt, const struct wakeup *wakeup)
 	} else if (number != SIGCHLD || attempt->limit.dead) {
 		return 0;
 	}
-	number = job_stopped(child);
-	if (number == 0 || (!attempt->halted && !job_watched()))
+	number = job_control_stopped(child);
+	if (number == 0 || (!attempt->halted && !job_control_watched()))
 		return 0;
 	attempt->halted = false;
 	return signals_stop(signals, number == SIGSTOP ? SIGTSTP : number);
 }
 
 static bool
-past_deadline(const struct attempt *attempt)
+past_deadline(const struct running *attempt)
 {
 	return attempt->deadline != NANOS_MAX &&
-	    context_now(CLOCK_BOOTTIME) >= attempt->deadline;
+	    sys_now(CLOCK_BOOTTIME) >= attempt->deadline;
 }
 
 static void
-reach(struct attempt *attempt, enum end limit, nanos now)
+reach(struct running *attempt, enum end limit, nanos now)
 {
 	attempt->reached = limit;
 	attempt->overtaken = attempt->interrupted != 0;
-	limit_reach(&attempt->limit, &attempt->means, now);
+	termination_reach(&attempt->limit, &attempt->means, now);
 }
 
 /* More than may be held: it is ended before there is more to be lost. */
 static void
-overrun(struct attempt *attempt, nanos now)
+overrun(struct running *attempt, nanos now)
 {
 	attempt->overrun = true;
 	/* What it leaves behind would be out of reach otherwise. */
-	tree_adopt();
-	limit_reach(&attempt->limit, &attempt->means, now);
+	proctree_adopt();
+	termination_reach(&attempt->limit, &attempt->means, now);
 }
 
 static void
-check_limits(struct attempt *attempt)
+check_limits(struct running *attempt)
 {
-	nanos now = context_now(CLOCK_MONOTONIC);
+	nanos now = sys_now(CLOCK_MONOTONIC);
 
-	if (attempt->limit.stage != LIMIT_AHEAD)
-		limit_press(&attempt->limit, &attempt->means, now,
+	if (attempt->limit.stage != TERMINATION_AHEAD)
+		termination_press(&attempt->limit, &attempt->means, now,
 		    past_deadline(attempt));
-	else if (plumbing_overrun(&attempt->child->pump->plumbing))
+	else if (streams_overrun(&attempt->child->loop->streams))
 		overrun(attempt, now);
 	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
 		reach(attempt, END_TIMED_OUT, now);
@@ -224,36 +224,35 @@ check_limits(struct attempt *attempt)
 }
 
 static nanos
-nap(const struct attempt *attempt)
+nap(const struct running *attempt)
 {
-	nanos left = plumbing_nap(&attempt->child->pump->plumbing), now;
+	nanos left = streams_nap(&attempt->child->loop->streams), now;
 
-	if (attempt->child->muster == NULL)
+	if (attempt->child->sweep == NULL)
 		return NANOS_MAX;
-	now = context_now(CLOCK_MONOTONIC);
-	if (attempt->limit.stage != LIMIT_AHEAD)
-		return limit_nap(&attempt->limit, now);
+	now = sys_now(CLOCK_MONOTONIC);
+	if (attempt->limit.stage != TERMINATION_AHEAD)
+		return termination_nap(&attempt->limit, now);
 	if (attempt->timeout != NANOS_MAX)
 		left = number_lesser(left, attempt->timeout - now);
 	if (attempt->deadline == NANOS_MAX)
 		return left;
-	return number_lesser(
-	    left, attempt->deadline - context_now(CLOCK_BOOTTIME));
+	return number_lesser(left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
 }
 
 /* The time for which we were stopped is nobody's fault. */
 static void
-postpone(struct attempt *attempt, nanos stopped)
+postpone(struct running *attempt, nanos stopped)
 {
 	attempt->stopped = number_add(attempt->stopped, stopped);
 	attempt->timeout = number_add(attempt->timeout, stopped);
-	if (attempt->limit.stage == LIMIT_ASKED)
+	if (attempt->limit.stage == TERMINATION_ASKED)
 		attempt->limit.next = number_add(attempt->limit.next, stopped);
 }
 
 /* How an attempt ended that no limit had to end. */
 static void
-judge_end(const struct attempt *attempt, int error, struct outcome *outcome)
+judge_end(const struct running *attempt, int error, struct outcome *outcome)
 {
 	outcome->code = attempt->info.si_status;
 	if (attempt->info.si_code != CLD_EXITED) {
@@ -272,23 +271,23 @@ judge_end(const struct attempt *attempt, int error, struct outcome *outcome)
  * have told, or the next one's would be added to it.
  */
 static int
-exec_error(const struct attempt *attempt)
+exec_error(const struct running *attempt)
 {
-	if (attempt->limit.stage == LIMIT_AHEAD &&
+	if (attempt->limit.stage == TERMINATION_AHEAD &&
 	    attempt->info.si_code == CLD_EXITED &&
-	    attempt->info.si_status != LAUNCH_FAILED)
+	    attempt->info.si_status != SPAWN_FAILED)
 		return 0;
-	return launch_error(&attempt->child->launch);
+	return spawn_error(&attempt->child->spawn);
 }
 
 static struct outcome
-outcome_of(const struct attempt *attempt)
+outcome_of(const struct running *attempt)
 {
-	struct outcome outcome = { .elapsed = context_now(CLOCK_MONOTONIC) -
+	struct outcome outcome = { .elapsed = sys_now(CLOCK_MONOTONIC) -
 		    attempt->began - attempt->stopped };
 	int error = exec_error(attempt);
 
-	if (attempt->limit.stage == LIMIT_AHEAD) {
+	if (attempt->limit.stage == TERMINATION_AHEAD) {
 		judge_end(attempt, error, &outcome);
 		return outcome;
 	}
@@ -301,7 +300,7 @@ outcome_of(const struct attempt *attempt)
 		return outcome;
 	}
 	outcome.end = attempt->reached;
-	if (attempt->limit.stage == LIMIT_LEFT) {
+	if (attempt->limit.stage == TERMINATION_LEFT) {
 		outcome.end = END_DEADLINE;
 	} else if (attempt->overtaken) {
 		/* The signal that interrupted us came first and counts. */
@@ -313,13 +312,13 @@ outcome_of(const struct attempt *attempt)
 
 /* The time by which what is still in the pipes must be delivered. */
 static nanos
-patience(const struct attempt *attempt, enum streams_rest rest)
+patience(const struct running *attempt, enum relay_rest rest)
 {
-	bool hurried = attempt->limit.stage != LIMIT_AHEAD ||
+	bool hurried = attempt->limit.stage != TERMINATION_AHEAD ||
 	    attempt->interrupted != 0 || past_deadline(attempt);
 
-	return hurried || rest == STREAMS_STRAGGLING
-	    ? context_now(CLOCK_MONOTONIC) + STRAGGLERS
+	return hurried || rest == RELAY_STRAGGLING
+	    ? sys_now(CLOCK_MONOTONIC) + STRAGGLERS
 	    : NANOS_MAX;
 }
 
@@ -329,101 +328,103 @@ patience(const struct attempt *attempt, enum streams_rest rest)
  * which watches were seen.
  */
 static uint64_t
-deliver(struct attempt *attempt)
+deliver(struct running *attempt)
 {
-	struct pump *pump = attempt->child->pump;
+	struct event_loop *loop = attempt->child->loop;
 	nanos until = NANOS_MAX;
-	enum streams_rest rest;
+	enum relay_rest rest;
 
-	streams_ended(&pump->plumbing.streams);
-	while ((rest = streams_rest(&pump->plumbing.streams)) != STREAMS_OVER) {
+	relay_ended(&loop->streams.streams);
+	while ((rest = relay_rest(&loop->streams.streams)) != RELAY_OVER) {
 		struct wakeup wakeup;
 		nanos left = NANOS_MAX;
 
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
 		if (until != NANOS_MAX)
-			left = until - context_now(CLOCK_MONOTONIC);
+			left = until - sys_now(CLOCK_MONOTONIC);
 		else if (attempt->deadline != NANOS_MAX)
-			left = attempt->deadline - context_now(CLOCK_BOOTTIME);
+			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
 		if (until != NANOS_MAX && left <= 0)
 			break;
-		wakeup = pump_wait(pump, left);
+		wakeup = event_loop_wait(loop, left);
 		hear(attempt, &wakeup);
 	}
-	return streams_finish(&pump->plumbing.streams);
+	return relay_finish(&loop->streams.streams);
 }
 
 /* Forks. False, with errno, if there is no process or no pipe to be had. */
 static bool
-begin(struct attempt *attempt, char **env)
+begin(struct running *attempt, char **env)
 {
-	const struct child *child = attempt->child;
-	struct pump *pump = child->pump;
+	const struct attempt *child = attempt->child;
+	struct event_loop *loop = child->loop;
 
 	attempt->limit.child = -1;
-	if (plumbing_begin(&pump->plumbing)) {
-		signals_note(&pump->signals);
-		attempt->limit.child =
-		    launch_run(&child->launch, &pump->signals, &pump->plumbing,
-			child->policy->command, env);
+	if (streams_begin(&loop->streams)) {
+		signals_note(&loop->signals);
+		attempt->limit.child = spawn_run(&child->spawn, &loop->signals,
+		    &loop->streams, child->policy->command, env);
 	}
 	if (attempt->limit.child == -1) {
 		int error = errno;
 
-		plumbing_forked(&pump->plumbing);
-		streams_finish(&pump->plumbing.streams);
+		streams_forked(&loop->streams);
+		relay_finish(&loop->streams.streams);
 		errno = error;
 		return false;
 	}
-	plumbing_forked(&pump->plumbing);
-	pump->signals.accompanied = true;
-	attempt->interrupted = signals_handed_on(&pump->signals);
+	streams_forked(&loop->streams);
+	loop->signals.accompanied = true;
+	attempt->interrupted = signals_handed_on(&loop->signals);
 	return true;
 }
 
 struct outcome
-child_run(struct child *child, char **env, nanos deadline, const char *label)
+attempt_run(
+    struct attempt *child, char **env, nanos deadline, const char *label)
 {
 	const struct policy *policy = child->policy;
-	struct attempt attempt = { .child = child,
-		.means = { policy->signal, policy->kill_after, child->muster,
-		    &child->pump->lines, "attempt ", label },
-		.began = context_now(CLOCK_MONOTONIC),
+	struct running attempt = { .child = child,
+		.means = { policy->signal, policy->kill_after, child->sweep,
+		    &child->loop->log, "attempt ", label },
+		.began = sys_now(CLOCK_MONOTONIC),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
 	struct outcome outcome;
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
-	if (child->muster != NULL)
-		tree_note(&child->muster->spared);
+	if (child->sweep != NULL)
+		proctree_note(&child->sweep->spared);
 	if (!begin(&attempt, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
-	while (!limit_over(&attempt.limit)) {
-		struct wakeup wakeup = pump_wait(child->pump, nap(&attempt));
+	while (!termination_over(&attempt.limit)) {
+		struct wakeup wakeup =
+		    event_loop_wait(child->loop, nap(&attempt));
 
 		postpone(&attempt, wakeup.stopped);
 		reap(&attempt);
 		hear(&attempt, &wakeup);
 		postpone(&attempt, stop_along(&attempt, &wakeup));
-		if (!attempt.limit.dead || attempt.limit.stage != LIMIT_AHEAD)
+		if (!attempt.limit.dead ||
+		    attempt.limit.stage != TERMINATION_AHEAD)
 			check_limits(&attempt);
 	}
-	input_ended(&child->pump->plumbing.input);
-	child->pump->signals.accompanied = false;
+	stdin_source_ended(&child->loop->streams.input);
+	child->loop->signals.accompanied = false;
 	outcome = outcome_of(&attempt);
 	outcome.seen = deliver(&attempt);
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
-	    attempt.overrun || plumbing_overrun(&child->pump->plumbing);
-	child_reap_orphans(0);
+	    attempt.overrun || streams_overrun(&child->loop->streams);
+	attempt_reap_orphans(0);
 	return outcome;
 }
 
 void
-child_close(struct child *child)
+attempt_close(struct attempt *child)
 {
-	free(child->muster);
+	free(child->sweep);
 }

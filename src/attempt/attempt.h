@@ -13,21 +13,21 @@
 #include "attempt/event_loop.h"
 
 /* What all attempts share. */
-struct child {
+struct attempt {
 	const struct policy *policy;
-	struct pump *pump;
-	struct launch launch;
+	struct event_loop *loop;
+	struct spawn spawn;
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
-	struct muster *muster; /* where an attempt may have to be ended */
+	struct sweep *sweep; /* where an attempt may have to be ended */
 };
 
 /*
  * False, with errno, if the kernel refuses. limited: a limit may end an
  * attempt.
  */
-bool child_open(struct child *child, const struct policy *policy,
-    struct pump *pump, bool limited);
+bool attempt_open(struct attempt *child, const struct policy *policy,
+    struct event_loop *loop, bool limited);
 
 /*
  * Runs the command once, with env. It ends by itself, at the policy's
@@ -35,8 +35,8 @@ bool child_open(struct child *child, const struct policy *policy,
  * the policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome
-child_run(struct child *child, char **env, nanos deadline, const char *label);
+struct outcome attempt_run(
+    struct attempt *child, char **env, nanos deadline, const char *label);
 
 /*
  * Buries whoever has died as a child of ours, but for one process, which
@@ -45,9 +45,9 @@ child_run(struct child *child, char **env, nanos deadline, const char *label);
  * by PR_SET_CHILD_SUBREAPER in prctl(2), which outlasts an exec. They may be
  * the caller's: had the command been executed at once they would be its own.
  */
-void child_reap_orphans(pid_t but);
+void attempt_reap_orphans(pid_t but);
 
-/* Gives back what child_open took. */
-void child_close(struct child *child);
+/* Gives back what attempt_open took. */
+void attempt_close(struct attempt *child);
 
 #endif

@@ -5,36 +5,36 @@
 
 /* The lesser of nap and the time until the probe's lease is to be renewed. */
 static nanos
-until_renewal(const struct pump *pump, nanos nap)
+until_renewal(const struct event_loop *loop, nanos nap)
 {
-	if (pump->budget.caller.lease == 0)
+	if (loop->budget.caller.lease == 0)
 		return nap;
 	return number_lesser(
-	    nap, budget_nap(&pump->budget, context_now(CLOCK_BOOTTIME)));
+	    nap, budget_client_nap(&loop->budget, sys_now(CLOCK_BOOTTIME)));
 }
 
 struct wakeup
-pump_wait_room(struct pump *pump, int fd, nanos nap)
+event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 {
-	struct pollfd fds[3 + PLUMBING_POLLED];
+	struct pollfd fds[3 + STREAMS_POLLED];
 	struct wakeup wakeup;
 	size_t count;
 
-	fds[1] = lines_pollfd(&pump->lines);
+	fds[1] = log_pollfd(&loop->log);
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
-	count = 3 + plumbing_poll(&pump->plumbing, fds + 3);
+	count = 3 + streams_poll(&loop->streams, fds + 3);
 	wakeup =
-	    signals_wait(&pump->signals, fds, count, until_renewal(pump, nap));
-	if (pump->budget.caller.lease != 0)
-		budget_renew(&pump->budget, context_now(CLOCK_BOOTTIME));
+	    signals_wait(&loop->signals, fds, count, until_renewal(loop, nap));
+	if (loop->budget.caller.lease != 0)
+		budget_client_renew(&loop->budget, sys_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
-		lines_flush(&pump->lines);
-	plumbing_serve(&pump->plumbing, fds + 3);
+		log_flush(&loop->log);
+	streams_serve(&loop->streams, fds + 3);
 	return wakeup;
 }
 
 struct wakeup
-pump_wait(struct pump *pump, nanos nap)
+event_loop_wait(struct event_loop *loop, nanos nap)
 {
-	return pump_wait_room(pump, -1, nap);
+	return event_loop_wait_room(loop, -1, nap);
 }

@@ -1,6 +1,6 @@
 /*
- * event_loop: the one wait of retry. Whatever it waits for, signals are heard, and
- * what is to be read or written without blocking flows.
+ * event_loop: the one wait of retry. Whatever it waits for, signals are heard,
+ * and what is to be read or written without blocking flows.
  */
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
@@ -10,17 +10,17 @@
 #include "streams/streams.h"
 #include "sys/signals.h"
 
-struct pump {
+struct event_loop {
 	struct signals signals;
-	struct lines lines;
-	struct plumbing plumbing;
-	struct budget budget;
+	struct log log;
+	struct streams streams;
+	struct budget_client budget;
 };
 
 /* Waits for a signal or for nap to pass, 30 s at most; with 0 or less looks. */
-struct wakeup pump_wait(struct pump *pump, nanos nap);
+struct wakeup event_loop_wait(struct event_loop *loop, nanos nap);
 
 /* The same, and no longer than until fd has room for something. */
-struct wakeup pump_wait_room(struct pump *pump, int fd, nanos nap);
+struct wakeup event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
 
 #endif

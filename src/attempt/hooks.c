@@ -22,20 +22,21 @@
 #define GRACE NANOS_SECOND
 
 bool
-hooks_open(struct hook *hook, const struct policy *policy, struct pump *pump)
+hooks_open(
+    struct hook *hook, const struct policy *policy, struct event_loop *loop)
 {
-	*hook = (struct hook){ .policy = policy, .pump = pump };
+	*hook = (struct hook){ .policy = policy, .loop = loop };
 	if (policy->on_retry == NULL && policy->on_give_up == NULL)
 		return true;
-	hook->muster = malloc(sizeof *hook->muster);
-	return hook->muster != NULL;
+	hook->sweep = malloc(sizeof *hook->sweep);
+	return hook->sweep != NULL;
 }
 
 static void
 warn(const struct hook *hook, const char *what, const char *detail,
     const char *close)
 {
-	lines_say(&hook->pump->lines, LOUDNESS_PLAIN,
+	log_say(&hook->loop->log, LOUDNESS_PLAIN,
 	    STRINGS(hook->option, " ", what, detail, close));
 }
 
@@ -70,11 +71,11 @@ become(
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 
-	launch_tie(parent, SIGTERM);
+	spawn_tie(parent, SIGTERM);
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);
-	_exit(LAUNCH_FAILED);
+	_exit(SPAWN_FAILED);
 }
 
 static void
@@ -84,10 +85,10 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 
 	hook->option = option;
 	/* Should it have to be ended, whoever is here now is not its own. */
-	tree_note(&hook->muster->spared);
+	proctree_note(&hook->sweep->spared);
 	pid = fork();
 	if (pid == 0)
-		become(&hook->pump->signals, parent, line, env);
+		become(&hook->loop->signals, parent, line, env);
 	if (pid == -1)
 		warn(hook, "not started (", strerror(errno), ")");
 	else
@@ -118,13 +119,13 @@ dead(const struct hook *hook, siginfo_t *info, int options)
 static void
 judge(const struct hook *hook, const siginfo_t *info)
 {
-	char number[NUMBER_ROOM], name[CODES_SIGNAL_ROOM];
+	char number[NUMBER_ROOM], name[CONDITIONS_SIGNAL_ROOM];
 
 	if (info->si_pid == 0)
 		return;
 	if (info->si_code != CLD_EXITED)
 		warn(hook, "killed by ",
-		    codes_signal_name(name, info->si_status), "");
+		    conditions_signal_name(name, info->si_status), "");
 	else if (info->si_status != 0)
 		warn(hook, "failed (exit ", number_put(number, info->si_status),
 		    ")");
@@ -147,9 +148,9 @@ hooks_over(struct hook *hook)
 int
 hooks_end(struct hook *hook, const char *why)
 {
-	struct limit_means means = { SIGTERM, GRACE, hook->muster,
-		&hook->pump->lines, hook->option, "" };
-	struct limit limit = { .child = hook->pid };
+	struct termination_means means = { SIGTERM, GRACE, hook->sweep,
+		&hook->loop->log, hook->option, "" };
+	struct termination limit = { .child = hook->pid };
 	siginfo_t info;
 	int heard = 0;
 
@@ -158,16 +159,17 @@ hooks_end(struct hook *hook, const char *why)
 	if (why != NULL)
 		warn(hook, why, "", "");
 	/* What it leaves behind would be out of reach otherwise. */
-	tree_adopt();
-	limit_reach(&limit, &means, context_now(CLOCK_MONOTONIC));
-	while (!limit_over(&limit)) {
-		struct wakeup wakeup = pump_wait(hook->pump,
-		    limit_nap(&limit, context_now(CLOCK_MONOTONIC)));
+	proctree_adopt();
+	termination_reach(&limit, &means, sys_now(CLOCK_MONOTONIC));
+	while (!termination_over(&limit)) {
+		struct wakeup wakeup = event_loop_wait(hook->loop,
+		    termination_nap(&limit, sys_now(CLOCK_MONOTONIC)));
 
 		if (heard == 0 && signals_end_series(wakeup.signal))
 			heard = wakeup.signal;
 		limit.dead = dead(hook, &info, WNOWAIT);
-		limit_press(&limit, &means, context_now(CLOCK_MONOTONIC), true);
+		termination_press(
+		    &limit, &means, sys_now(CLOCK_MONOTONIC), true);
 	}
 	dead(hook, &info, 0);
 	hook->pid = 0;
@@ -177,18 +179,18 @@ hooks_end(struct hook *hook, const char *why)
 int
 hooks_give_up(struct hook *hook, char **env)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + LONGEST;
+	nanos until = sys_now(CLOCK_MONOTONIC) + LONGEST;
 
 	if (hook->policy->on_give_up == NULL)
 		return 0;
 	start(hook, "--on-give-up", hook->policy->on_give_up, env);
 	while (!hooks_over(hook)) {
-		nanos left = until - context_now(CLOCK_MONOTONIC);
+		nanos left = until - sys_now(CLOCK_MONOTONIC);
 		struct wakeup wakeup;
 
 		if (left <= 0)
 			return hooks_end(hook, "ended after 30s");
-		wakeup = pump_wait(hook->pump, left);
+		wakeup = event_loop_wait(hook->loop, left);
 		until = number_add(until, wakeup.stopped);
 		if (signals_end_series(wakeup.signal)) {
 			hooks_end(hook, NULL);
@@ -201,5 +203,5 @@ hooks_give_up(struct hook *hook, char **env)
 void
 hooks_close(struct hook *hook)
 {
-	free(hook->muster);
+	free(hook->sweep);
 }

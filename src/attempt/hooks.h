@@ -15,15 +15,15 @@
 /* The hook that runs; there is one at a time. */
 struct hook {
 	const struct policy *policy;
-	struct pump *pump;
-	struct muster *muster; /* NULL: there is no hook at all */
+	struct event_loop *loop;
+	struct sweep *sweep; /* NULL: there is no hook at all */
 	const char *option; /* whose it is */
 	pid_t pid; /* 0: none is running */
 };
 
 /* False, with errno, where there is no memory. */
-bool
-hooks_open(struct hook *hook, const struct policy *policy, struct pump *pump);
+bool hooks_open(
+    struct hook *hook, const struct policy *policy, struct event_loop *loop);
 
 /*
  * Starts --on-retry, if there is one, with env: standard input is /dev/null,

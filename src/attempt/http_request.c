@@ -50,7 +50,7 @@ write_all(int fd, const char *text, size_t length)
  * would leave out without a word.
  */
 static bool
-make_config(struct request *request)
+make_config(struct http_request *request)
 {
 	static const char start[] = "header = \"Idempotency-Key: ";
 	char *text = malloc(sizeof start + 2 * strlen(request->key) + 2), *at;
@@ -67,7 +67,7 @@ make_config(struct request *request)
 	}
 	*at++ = '"';
 	*at++ = '\n';
-	made = handout_make(&request->config) &&
+	made = private_file_make(&request->config) &&
 	    write_all(request->config.fd, text, (size_t)(at - text));
 	free(text);
 	return made;
@@ -101,7 +101,7 @@ writable(const char *word)
  * options of each operation, so that the user's own come later and win.
  */
 static bool
-amend(struct request *request, struct policy *policy, size_t first,
+amend(struct http_request *request, struct policy *policy, size_t first,
     const char *path)
 {
 	char **from = policy->command, **to;
@@ -149,7 +149,7 @@ last_operation(char *const *command)
  * there what is somebody else's (proc(5), fs.protected_regular).
  */
 static bool
-reaches(const struct wrapper *wrapper, const struct status *status)
+reaches(const struct wrapper *wrapper, const struct status_file *status)
 {
 	if (wrapper->alien)
 		return false;
@@ -161,12 +161,13 @@ reaches(const struct wrapper *wrapper, const struct status *status)
 
 /* Whether curl sends something twice that it must not, if it is told no key. */
 static void
-guard(const struct request *request, struct policy *policy,
+guard(const struct http_request *request, struct policy *policy,
     const struct curl *curl)
 {
 	const char *method =
 	    policy->method == NULL ? curl->method : policy->method;
-	bool keyed = request->key != NULL && request->by != REQUEST_BY_SUDO;
+	bool keyed =
+	    request->key != NULL && request->by != HTTP_REQUEST_BY_SUDO;
 
 	if (keyed || curl->keyed ||
 	    (policy->method != NULL && request->key == NULL))
@@ -177,29 +178,29 @@ guard(const struct request *request, struct policy *policy,
 
 /* The user's file, in place of ours, as its name is from here. */
 static bool
-use_dump(
-    struct request *request, const struct wrapper *wrapper, const char *dump)
+use_dump(struct http_request *request, const struct wrapper *wrapper,
+    const char *dump)
 {
 	char *directory;
 
-	status_close(&request->status);
+	status_file_close(&request->status);
 	request->status.path = NULL;
 	if (dump == NULL)
 		return true;
 	if (wrapper->directory == NULL || dump[0] == '/')
-		return status_open(&request->status, dump);
+		return status_file_open(&request->status, dump);
 	directory = join(wrapper->directory, "/");
 	if (directory == NULL)
 		return false;
 	request->dump = join(directory, dump);
 	free(directory);
 	return request->dump != NULL &&
-	    status_open(&request->status, request->dump);
+	    status_file_open(&request->status, request->dump);
 }
 
 static bool
-know_curl(struct request *request, struct policy *policy,
-    const struct wrapper *wrapper, struct lines *lines)
+know_curl(struct http_request *request, struct policy *policy,
+    const struct wrapper *wrapper, struct log *log)
 {
 	char **command = policy->command + wrapper->command;
 	struct curl curl = curl_read(command);
@@ -207,24 +208,25 @@ know_curl(struct request *request, struct policy *policy,
 	const char *path = request->status.path;
 
 	if (curl.retries)
-		lines_say(lines, LOUDNESS_PLAIN,
+		log_say(log, LOUDNESS_PLAIN,
 		    STRINGS("curl has a --retry of its own: attempts "
 			    "multiply"));
 	if (request->key != NULL && curl.several)
-		lines_say(lines, LOUDNESS_PLAIN,
+		log_say(log, LOUDNESS_PLAIN,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
-	request->by = last.dumps ? REQUEST_BY_DUMP : REQUEST_BY_CURL;
+	request->by = last.dumps ? HTTP_REQUEST_BY_DUMP : HTTP_REQUEST_BY_CURL;
 	if (!reaches(wrapper, &request->status) &&
 	    (!last.dumps || request->key != NULL))
-		request->by = REQUEST_BY_SUDO;
+		request->by = HTTP_REQUEST_BY_SUDO;
 	guard(request, policy, &curl);
 	/* Without its dump nobody knows what curl has sent. */
-	policy->rules.several |=
-	    last.dumps ? last.dump == NULL : request->by == REQUEST_BY_SUDO;
+	policy->rules.several |= last.dumps
+	    ? last.dump == NULL
+	    : request->by == HTTP_REQUEST_BY_SUDO;
 	if (last.dumps) {
 		if (last.dump == NULL)
-			lines_say(lines, LOUDNESS_VERBOSE,
+			log_say(log, LOUDNESS_VERBOSE,
 			    STRINGS("curl's own --dump-header is no file: HTTP "
 				    "tells nothing"));
 		if (!use_dump(request, wrapper, last.dump))
@@ -232,29 +234,30 @@ know_curl(struct request *request, struct policy *policy,
 		path = NULL;
 	}
 	request->status.dump = true;
-	return request->by == REQUEST_BY_SUDO ||
+	return request->by == HTTP_REQUEST_BY_SUDO ||
 	    amend(request, policy, wrapper->command, path);
 }
 
 static bool
-open_status(struct request *request, struct policy *policy, struct lines *lines)
+open_status(
+    struct http_request *request, struct policy *policy, struct log *log)
 {
 	struct wrapper wrapper;
 
 	if (policy->http_status != NULL)
-		return status_open(&request->status, policy->http_status);
+		return status_file_open(&request->status, policy->http_status);
 	if (!policy->http)
 		return true;
-	if (!status_make(&request->status))
+	if (!status_file_make(&request->status))
 		return false;
 	wrapper = wrapper_look(policy->command);
 	return !curl_named(policy->command[wrapper.command]) ||
-	    know_curl(request, policy, &wrapper, lines);
+	    know_curl(request, policy, &wrapper, log);
 }
 
 /* The variables for the attempts. False without memory. */
 static bool
-fill_variables(struct request *request)
+fill_variables(struct http_request *request)
 {
 	char **variable = request->variables;
 
@@ -273,40 +276,41 @@ fill_variables(struct request *request)
 }
 
 void
-request_start(struct request *request)
+http_request_start(struct http_request *request)
 {
 	request->words = NULL;
 	request->dump = NULL;
 	request->status.path = NULL;
 	request->config.path = NULL;
-	request->by = REQUEST_BY_OTHERS;
+	request->by = HTTP_REQUEST_BY_OTHERS;
 	request->missed = false;
 }
 
 bool
-request_open(
-    struct request *request, struct policy *policy, struct lines *lines)
+http_request_open(
+    struct http_request *request, struct policy *policy, struct log *log)
 {
 	policy->typed = policy->command;
 	request->key = policy->key;
 	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
-		request->key = context_uuid(request->uuid);
-	return open_status(request, policy, lines) && fill_variables(request);
+		request->key = sys_uuid(request->uuid);
+	return open_status(request, policy, log) && fill_variables(request);
 }
 
 void
-request_miss(struct request *request, const struct policy *policy,
-    const struct outcome *outcome, struct lines *lines)
+http_request_miss(struct http_request *request, const struct policy *policy,
+    const struct outcome *outcome, struct log *log)
 {
 	static const char *const help[] = {
-		[REQUEST_BY_OTHERS] =
+		[HTTP_REQUEST_BY_OTHERS] =
 		    "have the command write it to $RETRY_HTTP_STATUS, or "
 		    "make curl the command",
-		[REQUEST_BY_CURL] = "curl wrote none to $RETRY_HTTP_STATUS",
-		[REQUEST_BY_DUMP] =
+		[HTTP_REQUEST_BY_CURL] =
+		    "curl wrote none to $RETRY_HTTP_STATUS",
+		[HTTP_REQUEST_BY_DUMP] =
 		    "none where curl's own -D goes, use -i instead, "
 		    "or -D \"$RETRY_HTTP_STATUS\" in sh -c",
-		[REQUEST_BY_SUDO] =
+		[HTTP_REQUEST_BY_SUDO] =
 		    "curl under sudo cannot write to $RETRY_HTTP_STATUS, "
 		    "put sudo in front of retry",
 	};
@@ -315,13 +319,13 @@ request_miss(struct request *request, const struct policy *policy,
 	    outcome->end != END_EXITED || outcome->code != 0)
 		return;
 	request->missed = true;
-	lines_say(lines, LOUDNESS_PLAIN,
+	log_say(log, LOUDNESS_PLAIN,
 	    STRINGS("no HTTP status found: ", help[request->by]));
 }
 
 void
-request_close(const struct request *request)
+http_request_close(const struct http_request *request)
 {
-	status_close(&request->status);
-	handout_close(&request->config);
+	status_file_close(&request->status);
+	private_file_close(&request->config);
 }

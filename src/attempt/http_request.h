@@ -1,7 +1,7 @@
 /*
- * http_request: what has to be known of the HTTP request that the command makes,
- * and what the command has to know of us: where its answer goes, and the key
- * by which a server tells a repetition from a new request.
+ * http_request: what has to be known of the HTTP request that the command
+ * makes, and what the command has to know of us: where its answer goes, and the
+ * key by which a server tells a repetition from a new request.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -13,27 +13,28 @@
 #include "attempt/status_file.h"
 
 /* Whom --http leaves its file to, and so why there may be no status in it. */
-enum request_by {
-	REQUEST_BY_OTHERS, /* a command that is not curl */
-	REQUEST_BY_CURL,
-	REQUEST_BY_DUMP, /* a curl with a --dump-header of its own */
-	REQUEST_BY_SUDO /* a curl that cannot open what is ours */
+enum http_request_by {
+	HTTP_REQUEST_BY_OTHERS, /* a command that is not curl */
+	HTTP_REQUEST_BY_CURL,
+	HTTP_REQUEST_BY_DUMP, /* a curl with a --dump-header of its own */
+	HTTP_REQUEST_BY_SUDO /* a curl that cannot open what is ours */
 };
 
-struct request {
-	struct status status;
+struct http_request {
+	struct status_file status;
 	const char *key; /* the idempotency key, or NULL */
 	char **words; /* the command's, with ours among them, or NULL */
 	char *dump; /* name of the file of curl's own -D, where it needs one */
-	struct handout config; /* hands the key to curl; path NULL: none does */
-	enum request_by by;
+	struct private_file
+	    config; /* hands the key to curl; path NULL: none does */
+	enum http_request_by by;
 	bool missed; /* it was said that no status is found */
-	char uuid[CONTEXT_UUID];
+	char uuid[SYS_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
 
-/* One that has nothing open yet: request_close does nothing. */
-void request_start(struct request *request);
+/* One that has nothing open yet: http_request_close does nothing. */
+void http_request_start(struct http_request *request);
 
 /*
  * Opens the status file that the policy asks for, finds the key, and where the
@@ -43,17 +44,18 @@ void request_start(struct request *request);
  * in a file that curl reads, and in no word of a command line. False, with
  * errno, if the kernel refuses.
  */
-bool request_open(
-    struct request *request, struct policy *policy, struct lines *lines);
+bool http_request_open(
+    struct http_request *request, struct policy *policy, struct log *log);
 
 /*
  * Says once, of an attempt that --http should have known more of, that no
  * status was found, and what helps.
  */
-void request_miss(struct request *request, const struct policy *policy,
-    const struct outcome *outcome, struct lines *lines);
+void
+http_request_miss(struct http_request *request, const struct policy *policy,
+    const struct outcome *outcome, struct log *log);
 
 /* Removes what was made. */
-void request_close(const struct request *request);
+void http_request_close(const struct http_request *request);
 
 #endif

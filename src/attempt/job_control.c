@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 int
-job_stopped(pid_t child)
+job_control_stopped(pid_t child)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -36,7 +36,7 @@ in_foreground(void)
  * waits for us from within our group, and would not look after one who stops.
  */
 bool
-job_watched(void)
+job_control_watched(void)
 {
 	pid_t parent = getppid();
 

@@ -7,7 +7,7 @@
 #include "text/number.h"
 #include "sys/procfs.h"
 
-#define UUID_LENGTH (CONTEXT_UUID - 1)
+#define UUID_LENGTH (SYS_UUID - 1)
 
 /* What we tell each attempt, and so never pass through. */
 enum name {
@@ -76,19 +76,20 @@ is_alive(const char *identity)
 {
 	size_t length = strcspn(identity, ".");
 	const char *since = identity + length + 1;
-	struct proc proc;
+	struct procfs proc;
 	int64_t number, instant;
 	pid_t pid;
 
 	if (identity[length] != '.' ||
 	    !number_whole(identity, length, &number) ||
 	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
-	    number > INT_MAX || instant > context_now(CLOCK_BOOTTIME))
+	    number > INT_MAX || instant > sys_now(CLOCK_BOOTTIME))
 		return false;
-	pid = proc_number((pid_t)number);
-	return pid > 0 && proc_look(&proc, pid) == PROC_SEEN && !proc.dead &&
+	pid = procfs_number((pid_t)number);
+	return pid > 0 && procfs_look(&proc, pid) == PROCFS_SEEN &&
+	    !proc.dead &&
 	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK)) &&
-	    proc_same_clock(pid);
+	    procfs_same_clock(pid);
 }
 
 /*
@@ -101,7 +102,7 @@ put_identity(char *at)
 	char digits[NUMBER_ROOM];
 
 	at = append(append(at, number_put(digits, getpid())), ".");
-	number_put(at, context_now(CLOCK_BOOTTIME));
+	number_put(at, sys_now(CLOCK_BOOTTIME));
 }
 
 /* Writes what an instant on CLOCK_BOOTTIME means only together with. */
@@ -110,9 +111,9 @@ put_clock(char *at)
 {
 	char digits[NUMBER_ROOM];
 
-	if (!context_boot(at))
+	if (!sys_boot(at))
 		return NULL;
-	number_put(digits, (int64_t)context_space());
+	number_put(digits, (int64_t)sys_space());
 	return append(append(append(at + strlen(at), ":"), digits), ":");
 }
 
@@ -287,8 +288,8 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 static void
 introduce(struct nesting *nesting, const struct outer *outer)
 {
-	char uuid[CONTEXT_UUID];
-	const char *id = outer->id != NULL ? outer->id : context_uuid(uuid);
+	char uuid[SYS_UUID];
+	const char *id = outer->id != NULL ? outer->id : sys_uuid(uuid);
 
 	*nesting->ours++ =
 	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));

@@ -41,11 +41,11 @@ leads_to(const char *path, int fd)
 
 /* By our number, for in the command "self" is another. */
 static bool
-make_in_memory(struct handout *handout)
+make_in_memory(struct private_file *handout)
 {
 	char digits[NUMBER_ROOM], *at = handout->own;
 
-	handout->fd = context_move_up(memfd_create("retry", MFD_CLOEXEC));
+	handout->fd = sys_move_up(memfd_create("retry", MFD_CLOEXEC));
 	if (handout->fd == -1)
 		return false;
 	at = append(append(at, "/proc/"), number_put(digits, getpid()));
@@ -58,7 +58,7 @@ make_in_memory(struct handout *handout)
 }
 
 static bool
-make_temporary(struct handout *handout)
+make_temporary(struct private_file *handout)
 {
 	const char *directory = getenv("TMPDIR");
 	static const char name[] = "/retry-XXXXXX";
@@ -67,13 +67,13 @@ make_temporary(struct handout *handout)
 	    strlen(directory) + sizeof name > sizeof handout->own)
 		directory = "/tmp";
 	append(append(handout->own, directory), name);
-	handout->fd = context_move_up(mkostemp(handout->own, O_CLOEXEC));
+	handout->fd = sys_move_up(mkostemp(handout->own, O_CLOEXEC));
 	handout->temporary = handout->fd != -1;
 	return handout->temporary;
 }
 
 bool
-handout_make(struct handout *handout)
+private_file_make(struct private_file *handout)
 {
 	handout->temporary = false;
 	handout->path = NULL;
@@ -84,7 +84,7 @@ handout_make(struct handout *handout)
 }
 
 void
-handout_close(const struct handout *handout)
+private_file_close(const struct private_file *handout)
 {
 	if (handout->path != NULL && handout->temporary)
 		unlink(handout->path);

@@ -8,19 +8,19 @@
 
 #include <stdbool.h>
 
-#define HANDOUT_PATH 96
+#define PRIVATE_FILE_PATH 96
 
-struct handout {
+struct private_file {
 	const char *path; /* in own; NULL: there is none */
 	int fd;
 	bool temporary; /* path is to be removed in the end */
-	char own[HANDOUT_PATH];
+	char own[PRIVATE_FILE_PATH];
 };
 
 /* Makes an empty one. False, with errno. */
-bool handout_make(struct handout *handout);
+bool private_file_make(struct private_file *handout);
 
 /* Removes what was made. */
-void handout_close(const struct handout *handout);
+void private_file_close(const struct private_file *handout);
 
 #endif

@@ -18,7 +18,7 @@ struct walk {
 	const struct members *spared, *known;
 	bool settled; /* who is of the attempt: whoever is not spared */
 	bool past; /* of our own children, the attempt's have begun */
-	struct tree tree;
+	struct proctree proctree;
 	struct members *found;
 };
 
@@ -53,14 +53,14 @@ holds_pid(const struct members *members, pid_t pid)
 static bool
 add(struct members *members, struct member member)
 {
-	if (members->count == TREE_MOST)
+	if (members->count == PROCTREE_MOST)
 		return false;
 	members->list[members->count++] = member;
 	return true;
 }
 
 void
-tree_adopt(void)
+proctree_adopt(void)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -68,10 +68,10 @@ tree_adopt(void)
 static void
 note(void *to, pid_t pid, pid_t parent)
 {
-	struct proc proc;
+	struct procfs proc;
 
 	(void)parent;
-	if (proc_look(&proc, pid) == PROC_SEEN && !proc.dead)
+	if (procfs_look(&proc, pid) == PROCFS_SEEN && !proc.dead)
 		add(to, (struct member){ pid, proc.session, proc.start });
 }
 
@@ -80,14 +80,14 @@ static void
 note_descendants(struct members *members, size_t first)
 {
 	for (size_t i = first; i < members->count; i++)
-		proc_children(members->list[i].pid, note, members);
+		procfs_children(members->list[i].pid, note, members);
 }
 
 void
-tree_note(struct members *spared)
+proctree_note(struct members *spared)
 {
 	spared->count = 0;
-	proc_children(getpid(), note, spared);
+	procfs_children(getpid(), note, spared);
 	note_descendants(spared, 0);
 }
 
@@ -98,11 +98,11 @@ tree_note(struct members *spared)
 static bool
 is_spared(const struct members *spared, pid_t session)
 {
-	struct proc proc;
+	struct procfs proc;
 
 	if (!holds_session(spared, session))
 		return false;
-	if (proc_look(&proc, session) != PROC_SEEN || proc.dead)
+	if (procfs_look(&proc, session) != PROCFS_SEEN || proc.dead)
 		return true;
 	return holds(spared, (struct member){ session, session, proc.start });
 }
@@ -144,27 +144,27 @@ meet(void *to, pid_t pid, pid_t parent)
 {
 	struct walk *walk = to;
 	struct member member = { .pid = pid };
-	enum proc_look look;
-	struct proc proc;
+	enum procfs_look look;
+	struct procfs proc;
 
 	if (pid == walk->child)
 		walk->past = true;
 	/* Ours are in order of birth or adoption: those were here before. */
 	if (parent == walk->self && !walk->past)
 		return;
-	look = proc_look(&proc, pid);
+	look = procfs_look(&proc, pid);
 	if (parent == walk->self && pid != walk->child && bury(pid))
-		look = PROC_GONE;
-	if (look == PROC_GONE ||
-	    (look == PROC_SEEN && (proc.dead || proc.parent != parent))) {
+		look = PROCFS_GONE;
+	if (look == PROCFS_GONE ||
+	    (look == PROCFS_SEEN && (proc.dead || proc.parent != parent))) {
 		/* What it had may be ours now, in a list that we have read. */
-		walk->tree.unsure |= pid != walk->child;
+		walk->proctree.unsure |= pid != walk->child;
 		return;
 	}
 	member.start = proc.start;
 	member.session = proc.session;
 	if (belongs(walk, member, parent) && !add(walk->found, member))
-		walk->tree.unsure = true;
+		walk->proctree.unsure = true;
 }
 
 /* Finds all that there is, before any of it is disturbed. */
@@ -173,27 +173,27 @@ look_around(struct walk *walk)
 {
 	walk->found->count = 0;
 	walk->past = false;
-	walk->tree = (struct tree){ .refused = walk->tree.refused };
-	proc_children(walk->self, meet, walk);
+	walk->proctree = (struct proctree){ .refused = walk->proctree.refused };
+	procfs_children(walk->self, meet, walk);
 	for (size_t i = 0; i < walk->found->count; i++)
-		proc_children(walk->found->list[i].pid, meet, walk);
+		procfs_children(walk->found->list[i].pid, meet, walk);
 	for (size_t i = 0; i < walk->found->count; i++) {
 		if (walk->found->list[i].pid == walk->child)
 			continue;
-		walk->tree.living++;
-		walk->tree.one = walk->found->list[i].pid;
+		walk->proctree.living++;
+		walk->proctree.one = walk->found->list[i].pid;
 	}
 }
 
 static struct walk
-start_walk(struct muster *muster, pid_t child)
+start_walk(struct sweep *sweep, pid_t child)
 {
 	return (struct walk){ .self = getpid(),
 		.child = child,
 		.sessions = { getsid(0), getsid(child) },
-		.spared = &muster->spared,
-		.known = &muster->known,
-		.found = &muster->found };
+		.spared = &sweep->spared,
+		.known = &sweep->known,
+		.found = &sweep->found };
 }
 
 /* Our own children from the attempt's on. */
@@ -208,24 +208,24 @@ note_orphan(void *to, pid_t pid, pid_t parent)
 }
 
 void
-tree_settle(struct muster *muster, pid_t child)
+proctree_settle(struct sweep *sweep, pid_t child)
 {
-	struct members *spared = &muster->spared, *orphans = &muster->told;
-	struct members *known = &muster->known, *found = &muster->found;
-	struct walk walk = start_walk(muster, child);
+	struct members *spared = &sweep->spared, *orphans = &sweep->told;
+	struct members *known = &sweep->known, *found = &sweep->found;
+	struct walk walk = start_walk(sweep, child);
 	size_t before = spared->count;
 	int rounds = 0;
 
 	/* First of all: later it may be by our doing that somebody is one. */
 	orphans->count = 0;
 	walk.found = orphans;
-	proc_children(walk.self, note_orphan, &walk);
+	procfs_children(walk.self, note_orphan, &walk);
 	walk.found = found;
 	found->count = 0;
 	do {
 		*known = *found;
 		look_around(&walk);
-	} while ((walk.tree.unsure || found->count != known->count) &&
+	} while ((walk.proctree.unsure || found->count != known->count) &&
 	    ++rounds < ROUNDS);
 	*known = *found;
 	for (size_t i = 0; i < orphans->count; i++)
@@ -274,17 +274,17 @@ deliver(int pidfd, pid_t pid, int number)
 static bool
 replaced(const struct walk *walk, struct member member)
 {
-	struct proc proc;
+	struct procfs proc;
 
 	/* Not reaped, the child cannot be anybody else. */
 	if (member.pid == walk->child)
 		return false;
-	switch (proc_look(&proc, member.pid)) {
-	case PROC_GONE:
+	switch (procfs_look(&proc, member.pid)) {
+	case PROCFS_GONE:
 		return true;
-	case PROC_HIDDEN:
+	case PROCFS_HIDDEN:
 		return false;
-	case PROC_SEEN:
+	case PROCFS_SEEN:
 		break;
 	}
 	return member.start != 0 && proc.start != member.start;
@@ -301,10 +301,10 @@ tell(struct walk *walk, struct member member, int number)
 	int fd = (int)syscall(SYS_pidfd_open, member.pid, 0);
 
 	if (replaced(walk, member)) {
-		walk->tree.unsure = true;
+		walk->proctree.unsure = true;
 	} else {
 		if (deliver(fd, member.pid, number) == -1 && errno == EPERM)
-			walk->tree.refused = member.pid;
+			walk->proctree.refused = member.pid;
 		/* What is stopped would not hear anything but KILL. */
 		if (number != SIGKILL)
 			deliver(fd, member.pid, SIGCONT);
@@ -313,11 +313,11 @@ tell(struct walk *walk, struct member member, int number)
 		close(fd);
 }
 
-struct tree
-tree_sweep(struct muster *muster, pid_t child, int number)
+struct proctree
+proctree_sweep(struct sweep *sweep, pid_t child, int number)
 {
-	struct members *found = &muster->found, *told = &muster->told;
-	struct walk walk = start_walk(muster, child);
+	struct members *found = &sweep->found, *told = &sweep->told;
+	struct walk walk = start_walk(sweep, child);
 	int rounds = 0;
 
 	told->count = 0;
@@ -330,9 +330,9 @@ tree_sweep(struct muster *muster, pid_t child, int number)
 			tell(&walk, found->list[i], number);
 			add(told, found->list[i]);
 		}
-	} while (walk.tree.unsure && ++rounds < ROUNDS);
+	} while (walk.proctree.unsure && ++rounds < ROUNDS);
 	/* Whatever /proc shows. */
 	if (number != 0 && !holds_pid(told, child))
 		tell(&walk, (struct member){ .pid = child }, number);
-	return walk.tree;
+	return walk.proctree;
 }

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 /* The most processes that one look takes in. */
-#define TREE_MOST 1024
+#define PROCTREE_MOST 1024
 
 /* One process, whoever has its number later. */
 struct member {
@@ -24,19 +24,19 @@ struct member {
 
 struct members {
 	size_t count;
-	struct member list[TREE_MOST];
+	struct member list[PROCTREE_MOST];
 };
 
 /*
  * Room for whom sweeps have to spare, whom they know to be of the attempt, and
  * whom they find: too much for a stack.
  */
-struct muster {
+struct sweep {
 	struct members spared, known, found, told;
 };
 
 /* What is left of an attempt, the child not counted. */
-struct tree {
+struct proctree {
 	int living;
 	bool unsure; /* somebody came or went while we looked: look again */
 	pid_t one; /* of the living, or 0 */
@@ -47,20 +47,20 @@ struct tree {
  * Makes orphans of our descendants our own children from now on, so that they
  * can be found. PR_SET_CHILD_SUBREAPER in prctl(2).
  */
-void tree_adopt(void);
+void proctree_adopt(void);
 
 /*
  * Notes, before an attempt begins, whom it has to spare: should one of them be
  * orphaned meanwhile it comes to us, and looks like the attempt's.
  */
-void tree_note(struct members *spared);
+void proctree_note(struct members *spared);
 
 /*
  * Notes, as a limit is reached and before it has ended anybody, which daemons
  * there are, to be spared. Who becomes an orphan later does so because a parent
  * who waited for it was told to end, and is no daemon.
  */
-void tree_settle(struct muster *muster, pid_t child);
+void proctree_settle(struct sweep *sweep, pid_t child);
 
 /*
  * Sends a signal, and CONT after it, to each process of the attempt whose
@@ -68,6 +68,6 @@ void tree_settle(struct muster *muster, pid_t child);
  * Dead orphans are reaped. Where /proc shows nothing, only the child is
  * signalled.
  */
-struct tree tree_sweep(struct muster *muster, pid_t child, int number);
+struct proctree proctree_sweep(struct sweep *sweep, pid_t child, int number);
 
 #endif

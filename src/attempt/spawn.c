@@ -14,12 +14,11 @@
 #define OTHER_NAMESPACE 0
 
 bool
-launch_open(struct launch *launch, int farewell)
+spawn_open(struct spawn *spawn, int farewell)
 {
-	launch->farewell = farewell;
-	launch->errors =
-	    context_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	return launch->errors != -1;
+	spawn->farewell = farewell;
+	spawn->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return spawn->errors != -1;
 }
 
 /* Returns only if path cannot be executed, with errno. */
@@ -94,53 +93,53 @@ find_and_execute(char **command, char **env)
 }
 
 void
-launch_tie(pid_t parent, int farewell)
+spawn_tie(pid_t parent, int farewell)
 {
 	/* Should retry be killed, nobody would be left to end its child. A
 	 * retry that is dead already sends nothing, so look. */
 	prctl(PR_SET_PDEATHSIG, farewell);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
-		_exit(LAUNCH_FAILED);
+		_exit(SPAWN_FAILED);
 }
 
 /* Between fork and exec: calls that are safe in a signal handler only. */
 static _Noreturn void
-become(const struct launch *launch, const struct signals *signals,
-    const struct plumbing *plumbing, pid_t parent, char **command, char **env)
+become(const struct spawn *spawn, const struct signals *signals,
+    const struct streams *streams, pid_t parent, char **command, char **env)
 {
 	uint64_t error;
 
-	launch_tie(parent, launch->farewell);
+	spawn_tie(parent, spawn->farewell);
 	/* With other streams than its own it must not run. */
-	if (plumbing_attach(plumbing)) {
+	if (streams_attach(streams)) {
 		signals_restore(signals);
 		signals_hand_on(signals);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;
 	/* Should even that fail, it looks like a command that exited so. */
-	if (write(launch->errors, &error, sizeof error) == -1)
+	if (write(spawn->errors, &error, sizeof error) == -1)
 		error = 0;
-	_exit(LAUNCH_FAILED);
+	_exit(SPAWN_FAILED);
 }
 
 pid_t
-launch_run(const struct launch *launch, const struct signals *signals,
-    const struct plumbing *plumbing, char **command, char **env)
+spawn_run(const struct spawn *spawn, const struct signals *signals,
+    const struct streams *streams, char **command, char **env)
 {
 	pid_t parent = getpid(), child = fork();
 
 	if (child == 0)
-		become(launch, signals, plumbing, parent, command, env);
+		become(spawn, signals, streams, parent, command, env);
 	return child;
 }
 
 int
-launch_error(const struct launch *launch)
+spawn_error(const struct spawn *spawn)
 {
 	uint64_t error;
 
-	if (read(launch->errors, &error, sizeof error) != sizeof error)
+	if (read(spawn->errors, &error, sizeof error) != sizeof error)
 		return 0;
 	return (int)error;
 }

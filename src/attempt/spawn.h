@@ -10,35 +10,35 @@
 #include "sys/signals.h"
 
 /* The exit status of a child that could not execute the command. */
-#define LAUNCH_FAILED 127
+#define SPAWN_FAILED 127
 
-struct launch {
-	int errors; /* an eventfd that carries the errno of launch_error */
+struct spawn {
+	int errors; /* an eventfd that carries the errno of spawn_error */
 	int farewell; /* the signal that the command gets should we die */
 };
 
 /* False, with errno, if the kernel refuses. */
-bool launch_open(struct launch *launch, int farewell);
+bool spawn_open(struct spawn *spawn, int farewell);
 
 /*
  * Forks and executes command with env, found along PATH as execvp(3) would
  * find it; a file that is no program goes to /bin/sh. The child gets the signal
- * of launch_open should we die. Returns its pid, or -1 with errno where fork
+ * of spawn_open should we die. Returns its pid, or -1 with errno where fork
  * failed. The child writes over its own copy of command[-1].
  */
-pid_t launch_run(const struct launch *launch, const struct signals *signals,
-    const struct plumbing *plumbing, char **command, char **env);
+pid_t spawn_run(const struct spawn *spawn, const struct signals *signals,
+    const struct streams *streams, char **command, char **env);
 
 /*
  * In the child that parent has just forked: it gets the signal farewell should
  * parent die, and ends here if that is dead already.
  */
-void launch_tie(pid_t parent, int farewell);
+void spawn_tie(pid_t parent, int farewell);
 
 /*
  * The errno with which the child that has just ended failed to get its streams
  * or to exec, 0 if it did not.
  */
-int launch_error(const struct launch *launch);
+int spawn_error(const struct spawn *spawn);
 
 #endif

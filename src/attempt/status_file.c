@@ -9,20 +9,20 @@
 #include "sys/sys.h"
 
 bool
-status_open(struct status *status, const char *path)
+status_file_open(struct status_file *status, const char *path)
 {
 	status->path = path;
 	status->fd = -1;
 	status->dump = false;
 	status->own.path = NULL;
-	status->bytes = malloc(STATUS_MOST);
+	status->bytes = malloc(STATUS_FILE_MOST);
 	return status->bytes != NULL;
 }
 
 bool
-status_make(struct status *status)
+status_file_make(struct status_file *status)
 {
-	if (!status_open(status, NULL) || !handout_make(&status->own))
+	if (!status_file_open(status, NULL) || !private_file_make(&status->own))
 		return false;
 	status->path = status->own.path;
 	status->fd = status->own.fd;
@@ -30,9 +30,9 @@ status_make(struct status *status)
 }
 
 static void
-say_useless(const struct status *status, struct lines *lines, const char *why)
+say_useless(const struct status_file *status, struct log *log, const char *why)
 {
-	lines_say(lines, LOUDNESS_VERBOSE,
+	log_say(log, LOUDNESS_VERBOSE,
 	    STRINGS("status file '", status->path, "' tells nothing: ", why));
 }
 
@@ -41,30 +41,30 @@ say_useless(const struct status *status, struct lines *lines, const char *why)
  * would keep us; without O_NOFOLLOW a link would choose what is emptied.
  */
 static int
-open_regular(const struct status *status, int flags, struct lines *lines)
+open_regular(const struct status_file *status, int flags, struct log *log)
 {
 	struct stat stat;
 	int fd = open(status->path,
 	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 
 	if (fd == -1) {
-		say_useless(status, lines, strerror(errno));
+		say_useless(status, log, strerror(errno));
 		return -1;
 	}
 	if (fstat(fd, &stat) == -1) {
-		say_useless(status, lines, strerror(errno));
+		say_useless(status, log, strerror(errno));
 		close(fd);
 		return -1;
 	}
 	if (S_ISREG(stat.st_mode))
 		return fd;
-	say_useless(status, lines, "not a regular file");
+	say_useless(status, log, "not a regular file");
 	close(fd);
 	return -1;
 }
 
 void
-status_empty(struct status *status, struct lines *lines)
+status_file_empty(struct status_file *status, struct log *log)
 {
 	struct stat stat;
 	int fd = status->fd;
@@ -78,33 +78,33 @@ status_empty(struct status *status, struct lines *lines)
 	    (lstat(status->path, &stat) == -1 || !S_ISREG(stat.st_mode)))
 		return;
 	if (fd == -1)
-		fd = open_regular(status, O_WRONLY, lines);
+		fd = open_regular(status, O_WRONLY, log);
 	status->stale = fd == -1;
 	if (fd != -1 && ftruncate(fd, 0) == -1) {
 		status->stale = true;
-		say_useless(status, lines, strerror(errno));
+		say_useless(status, log, strerror(errno));
 	}
 	if (fd != -1 && fd != status->fd)
 		close(fd);
 }
 
 /*
- * What STATUS_MOST bytes of the file say, from an offset on. False, with errno,
- * if they cannot be read.
+ * What STATUS_FILE_MOST bytes of the file say, from an offset on. False, with
+ * errno, if they cannot be read.
  */
 static bool
-parse(struct http *http, const struct status *status, int fd, off_t from,
-    enum http_source source)
+parse(struct http_status *http, const struct status_file *status, int fd,
+    off_t from, enum http_status_source source)
 {
 	ssize_t got;
 
 	do
-		got = pread(fd, status->bytes, STATUS_MOST, from);
+		got = pread(fd, status->bytes, STATUS_FILE_MOST, from);
 	while (got == -1 && errno == EINTR);
 	if (got == -1)
 		return false;
-	*http = http_parse(
-	    status->bytes, (size_t)got, source, context_now(CLOCK_REALTIME));
+	*http = http_status_parse(
+	    status->bytes, (size_t)got, source, sys_now(CLOCK_REALTIME));
 	return true;
 }
 
@@ -113,24 +113,24 @@ parse(struct http *http, const struct status *status, int fd, off_t from,
  * is there is the body of one that the file starts with. False, with errno.
  */
 static bool
-parse_file(struct http *http, const struct status *status, int fd)
+parse_file(struct http_status *http, const struct status_file *status, int fd)
 {
-	enum http_source source =
-	    status->dump ? HTTP_FROM_DUMP : HTTP_FROM_ANYBODY;
-	enum http_rest rest;
+	enum http_status_source source =
+	    status->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_ANYBODY;
+	enum http_status_rest rest;
 	struct stat stat;
-	struct http end;
+	struct http_status end;
 
 	if (fstat(fd, &stat) == -1 || !parse(http, status, fd, 0, source))
 		return false;
-	if (stat.st_size <= STATUS_MOST)
+	if (stat.st_size <= STATUS_FILE_MOST)
 		return true;
-	rest = http_rest(status->bytes, STATUS_MOST);
-	if (source == HTTP_FROM_ANYBODY && rest == HTTP_REST_BODY)
+	rest = http_status_rest(status->bytes, STATUS_FILE_MOST);
+	if (source == HTTP_STATUS_FROM_ANYBODY && rest == HTTP_STATUS_REST_BODY)
 		return true;
-	if (rest == HTTP_REST_HEADS)
-		source = HTTP_FROM_DUMP;
-	if (!parse(&end, status, fd, stat.st_size - STATUS_MOST, source))
+	if (rest == HTTP_STATUS_REST_HEADS)
+		source = HTTP_STATUS_FROM_DUMP;
+	if (!parse(&end, status, fd, stat.st_size - STATUS_FILE_MOST, source))
 		return false;
 	if (end.known)
 		*http = end;
@@ -139,23 +139,23 @@ parse_file(struct http *http, const struct status *status, int fd)
 
 /* Says what a reader would want to know of what was read. */
 static void
-say_doubts(
-    const struct status *status, struct lines *lines, const struct http *http)
+say_doubts(const struct status_file *status, struct log *log,
+    const struct http_status *http)
 {
-	if (http->form == HTTP_EMPTY)
-		say_useless(status, lines, "it is empty");
-	if (http->form == HTTP_UNRECOGNISED)
-		say_useless(status, lines, "in no form that is known");
+	if (http->form == HTTP_STATUS_EMPTY)
+		say_useless(status, log, "it is empty");
+	if (http->form == HTTP_STATUS_UNRECOGNISED)
+		say_useless(status, log, "in no form that is known");
 	if (http->doubtful)
-		lines_say(lines, LOUDNESS_VERBOSE,
+		log_say(log, LOUDNESS_VERBOSE,
 		    STRINGS("status file '", status->path,
 			"': a Retry-After was not understood"));
 }
 
-struct http
-status_read(const struct status *status, struct lines *lines)
+struct http_status
+status_file_read(const struct status_file *status, struct log *log)
 {
-	struct http http = { .form = HTTP_EMPTY };
+	struct http_status http = { .form = HTTP_STATUS_EMPTY };
 	struct stat there;
 	int fd = status->fd;
 
@@ -165,17 +165,18 @@ status_read(const struct status *status, struct lines *lines)
 	if (status->stale)
 		return http;
 	if (fd == -1)
-		fd = open_regular(status, O_RDONLY, lines);
+		fd = open_regular(status, O_RDONLY, log);
 	/* That there is none says that nobody has answered. */
 	http.unread = fd == -1 && lstat(status->path, &there) == 0;
 	if (fd == -1)
 		return http;
 	/* What cannot be read may say anything: that is not nothing. */
 	if (parse_file(&http, status, fd)) {
-		say_doubts(status, lines, &http);
+		say_doubts(status, log, &http);
 	} else {
-		http = (struct http){ .form = HTTP_EMPTY, .unread = true };
-		say_useless(status, lines, strerror(errno));
+		http = (struct http_status){ .form = HTTP_STATUS_EMPTY,
+			.unread = true };
+		say_useless(status, log, strerror(errno));
 	}
 	if (fd != status->fd)
 		close(fd);
@@ -183,8 +184,8 @@ status_read(const struct status *status, struct lines *lines)
 }
 
 void
-status_close(const struct status *status)
+status_file_close(const struct status_file *status)
 {
 	if (status->path != NULL)
-		handout_close(&status->own);
+		private_file_close(&status->own);
 }

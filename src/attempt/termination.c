@@ -15,15 +15,16 @@
 #define ROUNDS 8
 
 static void
-name(struct limit *limit, const struct limit_means *means, pid_t pid)
+name(
+    struct termination *limit, const struct termination_means *means, pid_t pid)
 {
-	bool refused = pid == limit->tree.refused;
+	bool refused = pid == limit->proctree.refused;
 	char digits[NUMBER_ROOM];
 
 	if (limit->named || pid == 0)
 		return;
 	limit->named = true;
-	lines_say(means->lines, LOUDNESS_PLAIN,
+	log_say(means->log, LOUDNESS_PLAIN,
 	    STRINGS(means->what, means->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
@@ -32,98 +33,102 @@ name(struct limit *limit, const struct limit_means *means, pid_t pid)
 }
 
 static bool
-emptied(const struct limit *limit)
+emptied(const struct termination *limit)
 {
-	return limit->tree.living == 0 && !limit->tree.unsure;
+	return limit->proctree.living == 0 && !limit->proctree.unsure;
 }
 
 static void
-send_kill(struct limit *limit, const struct limit_means *means)
+send_kill(struct termination *limit, const struct termination_means *means)
 {
 	int rounds = 0;
 
 	do
-		limit->tree = tree_sweep(means->muster, limit->child, SIGKILL);
+		limit->proctree =
+		    proctree_sweep(means->sweep, limit->child, SIGKILL);
 	while (!emptied(limit) && ++rounds < ROUNDS);
 }
 
 static void
-enter(struct limit *limit, enum limit_stage stage, nanos end)
+enter(struct termination *limit, enum termination_stage stage, nanos end)
 {
 	limit->stage = stage;
 	limit->next = end;
 }
 
 static void
-start_kill(struct limit *limit, const struct limit_means *means, nanos now)
+start_kill(
+    struct termination *limit, const struct termination_means *means, nanos now)
 {
 	send_kill(limit, means);
-	enter(limit, LIMIT_KILLED, number_add(now, STUCK_AFTER));
+	enter(limit, TERMINATION_KILLED, number_add(now, STUCK_AFTER));
 }
 
 void
-limit_reach(struct limit *limit, const struct limit_means *means, nanos now)
+termination_reach(
+    struct termination *limit, const struct termination_means *means, nanos now)
 {
-	tree_settle(means->muster, limit->child);
+	proctree_settle(means->sweep, limit->child);
 	if (means->signal == SIGKILL || means->kill_after == 0) {
 		start_kill(limit, means, now);
 	} else {
-		limit->tree =
-		    tree_sweep(means->muster, limit->child, means->signal);
-		enter(limit, LIMIT_ASKED, number_add(now, means->kill_after));
+		limit->proctree =
+		    proctree_sweep(means->sweep, limit->child, means->signal);
+		enter(limit, TERMINATION_ASKED,
+		    number_add(now, means->kill_after));
 	}
 	/* sudo's, say: there is no use in waiting for what will not come. */
-	if (limit->tree.refused == limit->child)
+	if (limit->proctree.refused == limit->child)
 		name(limit, means, limit->child);
 }
 
 void
-limit_press(
-    struct limit *limit, const struct limit_means *means, nanos now, bool late)
+termination_press(struct termination *limit,
+    const struct termination_means *means, nanos now, bool late)
 {
 	switch (limit->stage) {
-	case LIMIT_ASKED:
+	case TERMINATION_ASKED:
 		if (now >= limit->next)
 			start_kill(limit, means, now);
 		else
-			limit->tree =
-			    tree_sweep(means->muster, limit->child, 0);
+			limit->proctree =
+			    proctree_sweep(means->sweep, limit->child, 0);
 		break;
-	case LIMIT_KILLED:
+	case TERMINATION_KILLED:
 		send_kill(limit, means);
-		if (now < limit->next || limit_over(limit))
+		if (now < limit->next || termination_over(limit))
 			break;
-		enter(limit, LIMIT_STUCK, now);
+		enter(limit, TERMINATION_STUCK, now);
 		if (!limit->dead)
 			name(limit, means, limit->child);
-		else if (limit->tree.refused != 0)
-			name(limit, means, limit->tree.refused);
+		else if (limit->proctree.refused != 0)
+			name(limit, means, limit->proctree.refused);
 		else
-			name(limit, means, limit->tree.one);
+			name(limit, means, limit->proctree.one);
 		break;
-	case LIMIT_STUCK:
+	case TERMINATION_STUCK:
 		send_kill(limit, means);
 		if (!limit->dead && late)
-			limit->stage = LIMIT_LEFT;
+			limit->stage = TERMINATION_LEFT;
 		break;
-	case LIMIT_AHEAD:
-	case LIMIT_LEFT:
+	case TERMINATION_AHEAD:
+	case TERMINATION_LEFT:
 		break;
 	}
 }
 
 nanos
-limit_nap(const struct limit *limit, nanos now)
+termination_nap(const struct termination *limit, nanos now)
 {
 	switch (limit->stage) {
-	case LIMIT_ASKED:
+	case TERMINATION_ASKED:
 		return limit->next - now;
-	case LIMIT_KILLED:
+	case TERMINATION_KILLED:
 		return WATCH;
-	case LIMIT_STUCK:
+	case TERMINATION_STUCK:
 		return STUCK_AFTER;
-	case LIMIT_AHEAD:
-	case LIMIT_LEFT:
+	case TERMINATION_AHEAD:
+	case TERMINATION_LEFT:
 		break;
 	}
 	return NANOS_MAX;
@@ -135,16 +140,16 @@ limit_nap(const struct limit *limit, nanos now)
  * child itself is waited for without end.
  */
 bool
-limit_over(const struct limit *limit)
+termination_over(const struct termination *limit)
 {
 	switch (limit->stage) {
-	case LIMIT_ASKED:
-	case LIMIT_KILLED:
+	case TERMINATION_ASKED:
+	case TERMINATION_KILLED:
 		return limit->dead && emptied(limit);
-	case LIMIT_AHEAD:
-	case LIMIT_STUCK:
+	case TERMINATION_AHEAD:
+	case TERMINATION_STUCK:
 		return limit->dead;
-	case LIMIT_LEFT:
+	case TERMINATION_LEFT:
 		break;
 	}
 	return true;

@@ -13,22 +13,22 @@
 #endif
 
 /* What holds for longer than this is nonsense. */
-#define LONGEST (GATE_PAUSE_MOST + NANOS_MINUTE)
+#define LONGEST (BREAKER_PAUSE_MOST + NANOS_MINUTE)
 
 #define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
 
-static enum gate_state
+static enum breaker_state
 state_of(uint64_t word)
 {
-	return (enum gate_state)(word >> (SEQ_BITS + MS_BITS));
+	return (enum breaker_state)(word >> (SEQ_BITS + MS_BITS));
 }
 
 /* Whether attempts begin that are no probe. */
 static bool
 admits(uint64_t word)
 {
-	return state_of(word) == GATE_CLOSED ||
-	    state_of(word) == GATE_RECOVERING;
+	return state_of(word) == BREAKER_CLOSED ||
+	    state_of(word) == BREAKER_RECOVERING;
 }
 
 static uint64_t
@@ -39,7 +39,7 @@ seq_of(uint64_t word)
 
 /* What comes after a word; until, rounded up, is what ms says. */
 static uint64_t
-follow(uint64_t word, enum gate_state state, nanos until)
+follow(uint64_t word, enum breaker_state state, nanos until)
 {
 	uint64_t seq = (seq_of(word) + 1) & MOST(SEQ_BITS);
 	uint64_t ms = (uint64_t)(until / NANOS_MS + (until % NANOS_MS > 0));
@@ -84,23 +84,24 @@ since(uint64_t word, nanos now)
 }
 
 /* How far a recovery is. */
-static struct pace
+static struct ramp
 pace_of(uint64_t word, uint64_t rate, nanos now)
 {
-	struct pace pace = pace_read(rate, instant_of(word), now);
+	struct ramp ramp = ramp_read(rate, instant_of(word), now);
 
 	if (absurd(word, now))
-		pace.over = true;
-	return pace;
+		ramp.over = true;
+	return ramp;
 }
 
 /* The commit point of everything: only if word is still what stands there. */
 static bool
-change(struct gate *gate, uint64_t word, enum gate_state state, nanos until)
+change(struct breaker *breaker, uint64_t word, enum breaker_state state,
+    nanos until)
 {
 	uint64_t next = follow(word, state, until);
 
-	return atomic_compare_exchange_strong(&gate->word, &word, next);
+	return atomic_compare_exchange_strong(&breaker->word, &word, next);
 }
 
 static uint64_t
@@ -143,13 +144,13 @@ one_more(uint64_t count, int bits)
 
 /* For how long it opens, having been doubled so often. */
 static nanos
-pause_of(const struct breaker *breaker, uint64_t doublings)
+pause_of(const struct breaker_config *config, uint64_t doublings)
 {
-	nanos pause = breaker->pause;
+	nanos pause = config->pause;
 
-	for (; doublings > 0 && pause < breaker->most; doublings--)
-		pause = pause > breaker->most / 2 ? breaker->most : 2 * pause;
-	return pause > GATE_PAUSE_MOST ? GATE_PAUSE_MOST : pause;
+	for (; doublings > 0 && pause < config->most; doublings--)
+		pause = pause > config->most / 2 ? config->most : 2 * pause;
+	return pause > BREAKER_PAUSE_MOST ? BREAKER_PAUSE_MOST : pause;
 }
 
 /* The two words of which most is made. */
@@ -162,105 +163,106 @@ struct reading {
  * is, and who swaps it has lost nothing of one.
  */
 static struct reading
-read_gate(const struct gate *gate)
+read_gate(const struct breaker *breaker)
 {
-	struct reading reading = { .rate = atomic_load(&gate->rate) };
+	struct reading reading = { .rate = atomic_load(&breaker->rate) };
 
-	reading.word = atomic_load(&gate->word);
+	reading.word = atomic_load(&breaker->word);
 	return reading;
 }
 
-static struct gate_view
-view_of(const struct gate *gate, struct reading reading, nanos now)
+static struct breaker_view
+view_of(const struct breaker *breaker, struct reading reading, nanos now)
 {
 	uint64_t word = reading.word;
-	uint64_t streak = atomic_load(&gate->streak);
-	struct gate_view view = { .state = state_of(word),
+	uint64_t streak = atomic_load(&breaker->streak);
+	struct breaker_view view = { .state = state_of(word),
 		.failures = (int64_t)failures_of(streak, word) };
-	struct pace pace;
+	struct ramp ramp;
 
 	if (!admits(word))
 		view.next = remaining(word, now);
-	if (view.state != GATE_RECOVERING)
+	if (view.state != BREAKER_RECOVERING)
 		return view;
-	pace = pace_of(word, reading.rate, now);
-	if (pace.over) {
-		view.state = GATE_CLOSED;
+	ramp = pace_of(word, reading.rate, now);
+	if (ramp.over) {
+		view.state = BREAKER_CLOSED;
 	} else {
-		view.next = pace_next(&pace, now);
-		view.rate = pace.rate * NANOS_SECOND / PACE_STEP;
+		view.next = ramp_next(&ramp, now);
+		view.rate = ramp.rate * NANOS_SECOND / RAMP_STEP;
 	}
 	return view;
 }
 
-struct gate_view
-gate_look(const struct gate *gate, nanos now)
+struct breaker_view
+breaker_look(const struct breaker *breaker, nanos now)
 {
-	return view_of(gate, read_gate(gate), now);
+	return view_of(breaker, read_gate(breaker), now);
 }
 
-/* The lease of a probe that is due. GATE_HELD: somebody else changed it. */
-static enum gate_pass
-take_lease(struct gate *gate, uint64_t word, uint64_t *lease, nanos now)
+/* The lease of a probe that is due. BREAKER_HELD: somebody else changed it. */
+static enum breaker_pass
+take_lease(struct breaker *breaker, uint64_t word, uint64_t *lease, nanos now)
 {
-	nanos until = number_add(now, GATE_LEASE);
+	nanos until = number_add(now, BREAKER_LEASE);
 
-	if (!change(gate, word, GATE_HALF_OPEN, until))
-		return GATE_HELD;
-	*lease = follow(word, GATE_HALF_OPEN, until);
-	return GATE_PROBE;
+	if (!change(breaker, word, BREAKER_HALF_OPEN, until))
+		return BREAKER_HELD;
+	*lease = follow(word, BREAKER_HALF_OPEN, until);
+	return BREAKER_PROBE;
 }
 
 /*
  * One more of those who are let in while it recovers. Where that is over, it
- * is closed, and passed as a closed one. GATE_HELD: somebody else changed it.
+ * is closed, and passed as a closed one. BREAKER_HELD: somebody else changed
+ * it.
  */
-static enum gate_pass
-take_turn(struct gate *gate, struct reading seen, nanos now)
+static enum breaker_pass
+take_turn(struct breaker *breaker, struct reading seen, nanos now)
 {
-	struct pace pace = pace_of(seen.word, seen.rate, now);
+	struct ramp ramp = pace_of(seen.word, seen.rate, now);
 
-	if (pace.over)
-		return change(
-			   gate, seen.word, GATE_CLOSED, since(seen.word, now))
-		    ? GATE_PASSED
-		    : GATE_HELD;
-	pace_take(&pace);
+	if (ramp.over)
+		return change(breaker, seen.word, BREAKER_CLOSED,
+			   since(seen.word, now))
+		    ? BREAKER_PASSED
+		    : BREAKER_HELD;
+	ramp_take(&ramp);
 	return atomic_compare_exchange_strong(
-		   &gate->rate, &seen.rate, pace_word(&pace))
-	    ? GATE_TURN
-	    : GATE_HELD;
+		   &breaker->rate, &seen.rate, ramp_word(&ramp))
+	    ? BREAKER_TURN
+	    : BREAKER_HELD;
 }
 
-enum gate_pass
-gate_enter(
-    struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view)
+enum breaker_pass
+breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
+    struct breaker_view *view)
 {
 	struct reading seen;
-	enum gate_pass pass;
+	enum breaker_pass pass;
 
 	*lease = 0;
 	do {
-		seen = read_gate(gate);
-		*view = view_of(gate, seen, now);
-		if (state_of(seen.word) == GATE_CLOSED)
-			return GATE_PASSED;
+		seen = read_gate(breaker);
+		*view = view_of(breaker, seen, now);
+		if (state_of(seen.word) == BREAKER_CLOSED)
+			return BREAKER_PASSED;
 		if (view->next > 0)
-			return GATE_HELD;
-		pass = state_of(seen.word) == GATE_RECOVERING
-		    ? take_turn(gate, seen, now)
-		    : take_lease(gate, seen.word, lease, now);
-	} while (pass == GATE_HELD);
+			return BREAKER_HELD;
+		pass = state_of(seen.word) == BREAKER_RECOVERING
+		    ? take_turn(breaker, seen, now)
+		    : take_lease(breaker, seen.word, lease, now);
+	} while (pass == BREAKER_HELD);
 	return pass;
 }
 
 bool
-gate_renew(struct gate *gate, uint64_t *lease, nanos now)
+breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 {
-	nanos until = number_add(now, GATE_LEASE);
+	nanos until = number_add(now, BREAKER_LEASE);
 
-	if (*lease != 0 && change(gate, *lease, GATE_HALF_OPEN, until)) {
-		*lease = follow(*lease, GATE_HALF_OPEN, until);
+	if (*lease != 0 && change(breaker, *lease, BREAKER_HALF_OPEN, until)) {
+		*lease = follow(*lease, BREAKER_HALF_OPEN, until);
 		return true;
 	}
 	*lease = 0;
@@ -285,27 +287,27 @@ is_old(uint64_t word, const struct ended *ended)
  * and so nothing is to be opened.
  */
 static bool
-tell_pace(struct gate *gate, const struct ended *ended)
+tell_pace(struct breaker *breaker, const struct ended *ended)
 {
 	struct reading seen;
-	struct pace pace;
+	struct ramp ramp;
 	bool slow;
 
 	do {
-		seen = read_gate(gate);
-		if (state_of(seen.word) != GATE_RECOVERING ||
+		seen = read_gate(breaker);
+		if (state_of(seen.word) != BREAKER_RECOVERING ||
 		    is_old(seen.word, ended))
 			return true;
-		pace = pace_of(seen.word, seen.rate, ended->now);
-		if (pace.over)
+		ramp = pace_of(seen.word, seen.rate, ended->now);
+		if (ramp.over)
 			return true;
-		slow = pace.rate <= PACE_FIRST;
+		slow = ramp.rate <= RAMP_FIRST;
 		if (ended->succeeded)
-			pace_succeed(&pace);
+			ramp_succeed(&ramp);
 		else
-			pace_fail(&pace);
+			ramp_fail(&ramp);
 	} while (!atomic_compare_exchange_strong(
-	    &gate->rate, &seen.rate, pace_word(&pace)));
+	    &breaker->rate, &seen.rate, ramp_word(&ramp)));
 	return slow;
 }
 
@@ -315,16 +317,16 @@ tell_pace(struct gate *gate, const struct ended *ended)
  * streak nothing is written, or successes would fight for the cache line.
  */
 static void
-tell_success(struct gate *gate, const struct ended *ended)
+tell_success(struct breaker *breaker, const struct ended *ended)
 {
 	uint64_t streak, word;
 
-	tell_pace(gate, ended);
-	streak = atomic_load(&gate->streak);
-	word = atomic_load(&gate->word);
+	tell_pace(breaker, ended);
+	streak = atomic_load(&breaker->streak);
+	word = atomic_load(&breaker->word);
 	if (admits(word) && failures_of(streak, word) > 0 &&
 	    !is_old(word, ended))
-		change(gate, word, state_of(word), instant_of(word));
+		change(breaker, word, state_of(word), instant_of(word));
 }
 
 /*
@@ -333,36 +335,36 @@ tell_success(struct gate *gate, const struct ended *ended)
  * Whoever dies between the writes leaves a streak that the next one opens with.
  */
 static void
-tell_failure(
-    struct gate *gate, const struct breaker *breaker, const struct ended *ended)
+tell_failure(struct breaker *breaker, const struct breaker_config *config,
+    const struct ended *ended)
 {
-	bool slow = tell_pace(gate, ended);
-	uint64_t streak = atomic_load(&gate->streak);
+	bool slow = tell_pace(breaker, ended);
+	uint64_t streak = atomic_load(&breaker->streak);
 	uint64_t word, failures;
-	nanos until = number_add(ended->now, pause_of(breaker, 0));
+	nanos until = number_add(ended->now, pause_of(config, 0));
 
 	do {
-		word = atomic_load(&gate->word);
+		word = atomic_load(&breaker->word);
 		if (!admits(word) || is_old(word, ended))
 			return;
 		failures = one_more(failures_of(streak, word), FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
-	    &gate->streak, &streak, streak_of(seq_of(word), 0, failures)));
-	if (breaker->failures > 0 && (int64_t)failures >= breaker->failures &&
+	    &breaker->streak, &streak, streak_of(seq_of(word), 0, failures)));
+	if (config->failures > 0 && (int64_t)failures >= config->failures &&
 	    slow)
-		change(gate, word, GATE_OPEN, until);
+		change(breaker, word, BREAKER_OPEN, until);
 }
 
 void
-gate_tell(struct gate *gate, const struct breaker *breaker, enum gate_news news,
-    bool succeeded, nanos began, nanos now)
+breaker_tell(struct breaker *breaker, const struct breaker_config *config,
+    enum attempt_result news, bool succeeded, nanos began, nanos now)
 {
 	const struct ended ended = { succeeded, began, now };
 
-	if (news == GATE_ILL)
-		tell_failure(gate, breaker, &ended);
-	else if (news == GATE_WELL && succeeded)
-		tell_success(gate, &ended);
+	if (news == RESULT_FAILURE)
+		tell_failure(breaker, config, &ended);
+	else if (news == RESULT_HEALTHY && succeeded)
+		tell_success(breaker, &ended);
 }
 
 /*
@@ -371,15 +373,16 @@ gate_tell(struct gate *gate, const struct breaker *breaker, enum gate_news news,
  * pause as long as this one.
  */
 static void
-probed_ill(
-    struct gate *gate, const struct breaker *breaker, uint64_t lease, nanos now)
+probed_ill(struct breaker *breaker, const struct breaker_config *config,
+    uint64_t lease, nanos now)
 {
-	uint64_t streak = atomic_load(&gate->streak), seq = streak_seq(streak);
+	uint64_t streak = atomic_load(&breaker->streak),
+		 seq = streak_seq(streak);
 	uint64_t doublings = one_more(doublings_of(streak), DOUBLING_BITS);
 	uint64_t failures, next;
-	nanos until = number_add(now, pause_of(breaker, doublings));
+	nanos until = number_add(now, pause_of(config, doublings));
 
-	if (!change(gate, lease, GATE_OPEN, until))
+	if (!change(breaker, lease, BREAKER_OPEN, until))
 		return;
 	/* Until then, late failures of the same streak may come between. */
 	do {
@@ -388,26 +391,27 @@ probed_ill(
 		next =
 		    streak_of(seq, doublings, one_more(failures, FAILURE_BITS));
 	} while (
-	    !atomic_compare_exchange_strong(&gate->streak, &streak, next) &&
+	    !atomic_compare_exchange_strong(&breaker->streak, &streak, next) &&
 	    streak_seq(streak) == seq);
 }
 
 void
-gate_probed(struct gate *gate, const struct breaker *breaker,
-    enum gate_news news, uint64_t lease, nanos now)
+breaker_probed(struct breaker *breaker, const struct breaker_config *config,
+    enum attempt_result news, uint64_t lease, nanos now)
 {
 	if (lease == 0)
 		return;
 	switch (news) {
-	case GATE_WELL:
+	case RESULT_HEALTHY:
 		/* Not a millisecond later: the first are let in at once. */
-		change(gate, lease, GATE_RECOVERING, now - now % NANOS_MS);
+		change(
+		    breaker, lease, BREAKER_RECOVERING, now - now % NANOS_MS);
 		break;
-	case GATE_ILL:
-		probed_ill(gate, breaker, lease, now);
+	case RESULT_FAILURE:
+		probed_ill(breaker, config, lease, now);
 		break;
-	case GATE_NO_NEWS:
-		change(gate, lease, GATE_OPEN, 0);
+	case RESULT_IGNORED:
+		change(breaker, lease, BREAKER_OPEN, 0);
 		break;
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * breaker: the breaker. After so many failures in a row, of any process, it holds
- * attempts back for a while; then lets one through to see, the probe; and if
- * that goes well, lets the others in at a pace (see there) until fewer come.
+ * breaker: the breaker. After so many failures in a row, of any process, it
+ * holds attempts back for a while; then lets one through to see, the probe; and
+ * if that goes well, lets the others in at a pace (see there) until fewer come.
  *
  * It is three words. Every change is one compare-and-swap. The probe is not
  * held like a lock but leased: whoever dies or stops with it loses it by the
@@ -35,37 +35,37 @@
 #include "text/duration.h"
 
 /* A probe is leased for this long, and renewed this often. */
-#define GATE_LEASE (3 * NANOS_SECOND)
-#define GATE_RENEWAL NANOS_SECOND
+#define BREAKER_LEASE (3 * NANOS_SECOND)
+#define BREAKER_RENEWAL NANOS_SECOND
 
 /*
  * The longest pause. What lasts a minute longer than that, a lease included, is
  * nonsense, and over: whatever stands in the words, it does not hold for ever.
  */
-#define GATE_PAUSE_MOST NANOS_DAY
+#define BREAKER_PAUSE_MOST NANOS_DAY
 
 /* All zero is a closed gate and no failure. */
-struct gate {
+struct breaker {
 	_Atomic uint64_t word, streak, rate;
 };
 
 /* What the user asked for. */
-struct breaker {
+struct breaker_config {
 	int64_t failures; /* in a row, to open; 0: no breaker */
 	nanos pause; /* for how long at first; doubles, up to */
-	nanos most; /* what is more than GATE_PAUSE_MOST is cut to it */
+	nanos most; /* what is more than BREAKER_PAUSE_MOST is cut to it */
 };
 
-enum gate_state {
-	GATE_CLOSED,
-	GATE_OPEN,
-	GATE_HALF_OPEN, /* a probe is under way */
-	GATE_RECOVERING, /* it went well: attempts begin at a pace */
+enum breaker_state {
+	BREAKER_CLOSED,
+	BREAKER_OPEN,
+	BREAKER_HALF_OPEN, /* a probe is under way */
+	BREAKER_RECOVERING, /* it went well: attempts begin at a pace */
 };
 
 /* What one sees of it. */
-struct gate_view {
-	enum gate_state state;
+struct breaker_view {
+	enum breaker_state state;
 	int64_t failures; /* in a row */
 	nanos next; /* until a probe is due, the lease ends, or the next turn
 		       of a recovery, which only one gets; 0: now */
@@ -76,35 +76,35 @@ struct gate_view {
  * How an attempt was let in. A probe and a turn are few enough by what the gate
  * itself allows; for what a closed one lets by somebody else has to answer.
  */
-enum gate_pass {
-	GATE_PASSED, /* go: it is closed */
-	GATE_TURN, /* go: it recovers, and this is one of those let in */
-	GATE_PROBE, /* go, as the probe: *lease is set */
-	GATE_HELD, /* not now: *view says why */
+enum breaker_pass {
+	BREAKER_PASSED, /* go: it is closed */
+	BREAKER_TURN, /* go: it recovers, and this is one of those let in */
+	BREAKER_PROBE, /* go, as the probe: *lease is set */
+	BREAKER_HELD, /* not now: *view says why */
 };
 
 /* What an attempt has to say of the dependency. */
-enum gate_news {
-	GATE_WELL, /* it answers, whatever it answers */
-	GATE_ILL, /* a failure that a retry might cure */
-	GATE_NO_NEWS, /* interrupted, never executed, never started */
+enum attempt_result {
+	RESULT_HEALTHY, /* it answers, whatever it answers */
+	RESULT_FAILURE, /* a failure that a retry might cure */
+	RESULT_IGNORED, /* interrupted, never executed, never started */
 };
 
-struct gate_view gate_look(const struct gate *gate, nanos now);
+struct breaker_view breaker_look(const struct breaker *breaker, nanos now);
 
 /*
  * Whether an attempt may begin, and as what. That is settled by the change to
  * the gate which let it in, not by how the gate looked before or looks now.
  * lease: to be shown when it ends, or 0.
  */
-enum gate_pass gate_enter(
-    struct gate *gate, nanos now, uint64_t *lease, struct gate_view *view);
+enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
+    uint64_t *lease, struct breaker_view *view);
 
 /*
  * Extends a probe's lease. False if it was taken: what the probe finds does no
  * longer count, and *lease is 0.
  */
-bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
+bool breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
 
 /*
  * An attempt without a lease, which began at the instant began, has ended. A
@@ -112,15 +112,16 @@ bool gate_renew(struct gate *gate, uint64_t *lease, nanos now);
  * and the one that reaches breaker->failures opens the gate: a recovering one
  * only where the pace is no faster than it began. Other news change nothing.
  */
-void gate_tell(struct gate *gate, const struct breaker *breaker,
-    enum gate_news news, bool succeeded, nanos began, nanos now);
+void breaker_tell(struct breaker *breaker, const struct breaker_config *config,
+    enum attempt_result news, bool succeeded, nanos began, nanos now);
 
 /*
  * A probe has ended. Well: recovering. Ill: open again, for twice as long. No
  * news: the probe is given back and due at once. Changes nothing where lease
  * is no longer the one that counts.
  */
-void gate_probed(struct gate *gate, const struct breaker *breaker,
-    enum gate_news news, uint64_t lease, nanos now);
+void
+breaker_probed(struct breaker *breaker, const struct breaker_config *config,
+    enum attempt_result news, uint64_t lease, nanos now);
 
 #endif

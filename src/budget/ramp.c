@@ -43,10 +43,10 @@ mark(nanos began)
 }
 
 /* What the word of this recovery says, or how one begins. */
-static struct pace
+static struct ramp
 unpack(uint64_t word, nanos began)
 {
-	struct pace pace = {
+	struct ramp ramp = {
 		.began = began,
 		.step = part(word, STEP_AT, STEP_BITS),
 		.rate = part(word, RATE_AT, COUNT_BITS),
@@ -54,125 +54,125 @@ unpack(uint64_t word, nanos began)
 		.served = part(word, SERVED_AT, SERVED_BITS),
 		.failed = part(word, FAILED_AT, FAILED_BITS),
 		.quiet = part(word, QUIET_AT, QUIET_BITS),
-		.news = PACE_HEARD,
+		.news = RAMP_HEARD,
 		.met = part(word, MET_AT, 1) != 0,
 	};
 
-	if (pace.rate == 0 && pace.taken + pace.step > 0) {
-		pace.rate = PACE_FIRST;
-		pace.news = PACE_AWAITED;
+	if (ramp.rate == 0 && ramp.taken + ramp.step > 0) {
+		ramp.rate = RAMP_FIRST;
+		ramp.news = RAMP_AWAITED;
 	}
 	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
-	    pace.rate < PACE_LEAST)
-		return (struct pace){ .began = began, .rate = PACE_FIRST };
-	return pace;
+	    ramp.rate < RAMP_LEAST)
+		return (struct ramp){ .began = began, .rate = RAMP_FIRST };
+	return ramp;
 }
 
 /* Of the fastest, as many are borne as can be counted and one more told. */
 static bool
-is_cut(const struct pace *pace)
+is_cut(const struct ramp *ramp)
 {
-	int64_t borne = BORNE + pace->rate / SHARE;
+	int64_t borne = BORNE + ramp->rate / SHARE;
 
-	return pace->failed > number_lesser(borne, MOST(FAILED_BITS) - 1);
+	return ramp->failed > number_lesser(borne, MOST(FAILED_BITS) - 1);
 }
 
 static bool
-is_quiet(const struct pace *pace)
+is_quiet(const struct ramp *ramp)
 {
-	return 2 * pace->taken <= pace->rate && !is_cut(pace) &&
-	    pace->news != PACE_AWAITED;
+	return 2 * ramp->taken <= ramp->rate && !is_cut(ramp) &&
+	    ramp->news != RAMP_AWAITED;
 }
 
 /* The rate of the next step. */
 static int64_t
-next_rate(const struct pace *pace)
+next_rate(const struct ramp *ramp)
 {
-	int64_t rate = pace->rate;
-	int64_t most = rate + (pace->met ? 1 + rate / 16 : (rate + 1) / 2);
+	int64_t rate = ramp->rate;
+	int64_t most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
 
-	if (is_cut(pace))
-		return number_greater(PACE_LEAST,
+	if (is_cut(ramp))
+		return number_greater(RAMP_LEAST,
 		    number_greater(
-			rate / 2, number_lesser(pace->served, rate * 3 / 4)));
-	if (2 * pace->served <= rate || is_quiet(pace))
+			rate / 2, number_lesser(ramp->served, rate * 3 / 4)));
+	if (2 * ramp->served <= rate || is_quiet(ramp))
 		return rate;
 	return number_lesser(
-	    number_lesser(most, 2 * pace->served), MOST(COUNT_BITS));
+	    number_lesser(most, 2 * ramp->served), MOST(COUNT_BITS));
 }
 
 static void
-end_step(struct pace *pace)
+end_step(struct ramp *ramp)
 {
-	pace->quiet = is_quiet(pace) ? pace->quiet + 1 : 0;
-	if (pace->quiet == PACE_QUIET)
-		pace->over = true;
+	ramp->quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
+	if (ramp->quiet == RAMP_QUIET)
+		ramp->over = true;
 	/* No faster than it began it has met nothing yet. */
-	if (is_cut(pace) && pace->rate > PACE_FIRST)
-		pace->met = true;
-	pace->rate = next_rate(pace);
-	pace->step++;
-	pace->taken = pace->served = pace->failed = 0;
+	if (is_cut(ramp) && ramp->rate > RAMP_FIRST)
+		ramp->met = true;
+	ramp->rate = next_rate(ramp);
+	ramp->step++;
+	ramp->taken = ramp->served = ramp->failed = 0;
 }
 
-struct pace
-pace_read(uint64_t word, nanos began, nanos now)
+struct ramp
+ramp_read(uint64_t word, nanos began, nanos now)
 {
-	struct pace pace = unpack(word, began);
-	int64_t step = now > began ? (now - began) / PACE_STEP : 0;
+	struct ramp ramp = unpack(word, began);
+	int64_t step = now > began ? (now - began) / RAMP_STEP : 0;
 
 	if (step > MOST(STEP_BITS))
-		pace.over = true;
-	while (pace.step < step && !pace.over)
-		end_step(&pace);
-	return pace;
+		ramp.over = true;
+	while (ramp.step < step && !ramp.over)
+		end_step(&ramp);
+	return ramp;
 }
 
 uint64_t
-pace_word(const struct pace *pace)
+ramp_word(const struct ramp *ramp)
 {
-	int64_t rate = pace->news == PACE_AWAITED ? 0 : pace->rate;
+	int64_t rate = ramp->news == RAMP_AWAITED ? 0 : ramp->rate;
 
-	return (uint64_t)mark(pace->began) << BEGAN_AT |
-	    (uint64_t)pace->step << STEP_AT | (uint64_t)rate << RATE_AT |
-	    (uint64_t)pace->taken << TAKEN_AT |
-	    (uint64_t)pace->served << SERVED_AT |
-	    (uint64_t)pace->failed << FAILED_AT |
-	    (uint64_t)pace->quiet << QUIET_AT | (uint64_t)pace->met << MET_AT;
+	return (uint64_t)mark(ramp->began) << BEGAN_AT |
+	    (uint64_t)ramp->step << STEP_AT | (uint64_t)rate << RATE_AT |
+	    (uint64_t)ramp->taken << TAKEN_AT |
+	    (uint64_t)ramp->served << SERVED_AT |
+	    (uint64_t)ramp->failed << FAILED_AT |
+	    (uint64_t)ramp->quiet << QUIET_AT | (uint64_t)ramp->met << MET_AT;
 }
 
 nanos
-pace_next(const struct pace *pace, nanos now)
+ramp_next(const struct ramp *ramp, nanos now)
 {
-	int64_t waits = pace->taken - (PACE_LEAST - 1);
-	nanos at = pace->began + pace->step * PACE_STEP;
+	int64_t waits = ramp->taken - (RAMP_LEAST - 1);
+	nanos at = ramp->began + ramp->step * RAMP_STEP;
 
-	if (pace->taken >= pace->rate ||
-	    (pace->taken >= PACE_LEAST && is_cut(pace)))
-		at += PACE_STEP;
+	if (ramp->taken >= ramp->rate ||
+	    (ramp->taken >= RAMP_LEAST && is_cut(ramp)))
+		at += RAMP_STEP;
 	else if (waits > 0)
-		at += PACE_STEP * waits / pace->rate;
+		at += RAMP_STEP * waits / ramp->rate;
 	return at > now ? at - now : 0;
 }
 
 void
-pace_take(struct pace *pace)
+ramp_take(struct ramp *ramp)
 {
-	pace->taken = number_lesser(pace->taken + 1, MOST(COUNT_BITS));
-	if (pace->news == PACE_NONE)
-		pace->news = PACE_AWAITED;
+	ramp->taken = number_lesser(ramp->taken + 1, MOST(COUNT_BITS));
+	if (ramp->news == RAMP_NONE)
+		ramp->news = RAMP_AWAITED;
 }
 
 void
-pace_succeed(struct pace *pace)
+ramp_succeed(struct ramp *ramp)
 {
-	pace->served = number_lesser(pace->served + 1, MOST(SERVED_BITS));
-	pace->news = PACE_HEARD;
+	ramp->served = number_lesser(ramp->served + 1, MOST(SERVED_BITS));
+	ramp->news = RAMP_HEARD;
 }
 
 void
-pace_fail(struct pace *pace)
+ramp_fail(struct ramp *ramp)
 {
-	pace->failed = number_lesser(pace->failed + 1, MOST(FAILED_BITS));
-	pace->news = PACE_HEARD;
+	ramp->failed = number_lesser(ramp->failed + 1, MOST(FAILED_BITS));
+	ramp->news = RAMP_HEARD;
 }

@@ -25,28 +25,28 @@
 #include "text/duration.h"
 
 /* The model check has a step of its own. */
-#ifndef PACE_STEP
-#define PACE_STEP (200 * NANOS_MS)
+#ifndef RAMP_STEP
+#define RAMP_STEP (200 * NANOS_MS)
 
 /* Attempts in the first step; in any step at least, and at once. */
-#define PACE_FIRST 12
-#define PACE_LEAST 4
+#define RAMP_FIRST 12
+#define RAMP_LEAST 4
 
 /*
  * So many steps in a row have to be quiet: longer than anybody who waits for an
  * open gate sleeps before he asks again. So nobody is left behind who waited.
  */
-#define PACE_QUIET 8
+#define RAMP_QUIET 8
 #endif
 
 /* Whether anybody knows how the attempts of a recovery end. */
-enum pace_news {
-	PACE_NONE, /* none has begun */
-	PACE_AWAITED, /* some have, none has ended */
-	PACE_HEARD,
+enum ramp_news {
+	RAMP_NONE, /* none has begun */
+	RAMP_AWAITED, /* some have, none has ended */
+	RAMP_HEARD,
 };
 
-struct pace {
+struct ramp {
 	nanos began; /* the recovery, to the millisecond */
 	int64_t step;
 	int64_t rate; /* attempts in this step */
@@ -54,7 +54,7 @@ struct pace {
 	int64_t served; /* successes in this step */
 	int64_t failed; /* failures in it */
 	int64_t quiet; /* steps before it, one after the other */
-	enum pace_news news;
+	enum ramp_news news;
 	bool met; /* its limit, once: it grows by addition since */
 	bool over; /* there is nobody left to hold back, or no need to */
 };
@@ -67,27 +67,27 @@ struct pace {
  * is known how at least one attempt has ended, if any has begun: commands may
  * be slow to fail. At the end of a step
  *   - the rate grows by half, or by a sixteenth and one where it has met its
- *     limit before (a step that was cut, at more than PACE_FIRST), but to no
+ *     limit before (a step that was cut, at more than RAMP_FIRST), but to no
  *     more than twice the successes of that step: so slow commands are waited
  *     for; and it does not grow after a quiet step;
  *   - if it was cut, the rate is what succeeded in it, but no more than three
  *     quarters of what it was, and no less than half;
- *   - it is over if it was quiet, and so were PACE_QUIET - 1 before it; or
+ *   - it is over if it was quiet, and so were RAMP_QUIET - 1 before it; or
  *     after seven minutes.
  */
-struct pace pace_read(uint64_t word, nanos began, nanos now);
+struct ramp ramp_read(uint64_t word, nanos began, nanos now);
 
-uint64_t pace_word(const struct pace *pace);
+uint64_t ramp_word(const struct ramp *ramp);
 
 /*
  * Until the next attempt is to be had; 0: now. A step that is cut has no more
- * than PACE_LEAST to give.
+ * than RAMP_LEAST to give.
  */
-nanos pace_next(const struct pace *pace, nanos now);
+nanos ramp_next(const struct ramp *ramp, nanos now);
 
 /* An attempt begins, has succeeded, or has failed. */
-void pace_take(struct pace *pace);
-void pace_succeed(struct pace *pace);
-void pace_fail(struct pace *pace);
+void ramp_take(struct ramp *ramp);
+void ramp_succeed(struct ramp *ramp);
+void ramp_fail(struct ramp *ramp);
 
 #endif

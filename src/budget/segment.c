@@ -7,8 +7,8 @@
 /* How a segment begins. */
 #define MAGIC "retry-v2"
 
-#define SLICE_LEAST (SEGMENT_WINDOW_LEAST / RING_SLICES)
-#define SLICE_MOST (SEGMENT_WINDOW_MOST / RING_SLICES)
+#define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
+#define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
 
 /* Read one after the other, two clocks are this close; a shift is more. */
 #define CLOCKS_APART (10 * NANOS_MS)
@@ -41,13 +41,13 @@ static_assert(sizeof(struct origin) == 64, "origin");
 static_assert(offsetof(struct header, origin) == 24, "header.origin");
 static_assert(sizeof(struct header) == 1120, "header");
 static_assert(offsetof(struct segment, limits) == 1120, "limits");
-static_assert(offsetof(struct segment, gate) == 1128, "gate");
+static_assert(offsetof(struct segment, breaker) == 1128, "gate");
 static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
 static_assert(offsetof(struct segment, probes) == 1208, "probes");
 static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
-static_assert(offsetof(struct segment, ring) == 1256, "ring");
+static_assert(offsetof(struct segment, window) == 1256, "ring");
 static_assert(
-    sizeof(struct segment) == 1256 + 8 * RING_WORDS, "no holes in a segment");
+    sizeof(struct segment) == 1256 + 8 * WINDOW_WORDS, "no holes in a segment");
 
 /* FNV-1a. */
 static uint64_t
@@ -126,19 +126,19 @@ segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
 static nanos
 slice_of(nanos window)
 {
-	return (window + RING_SLICES - 1) / RING_SLICES;
+	return (window + WINDOW_SLICES - 1) / WINDOW_SLICES;
 }
 
 static uint64_t
-pack(const struct ring_limits *limits)
+pack(const struct window_limits *limits)
 {
 	return (uint64_t)limits->ratio << 32 | (uint64_t)limits->min;
 }
 
-static struct ring_limits
+static struct window_limits
 unpack(uint64_t word)
 {
-	struct ring_limits limits = { .ratio = (int64_t)(word >> 32),
+	struct window_limits limits = { .ratio = (int64_t)(word >> 32),
 		.min = (int64_t)(word & UINT32_MAX) };
 
 	if (limits.ratio > SEGMENT_RATIO_MOST || limits.min > SEGMENT_MIN_MOST)
@@ -152,7 +152,7 @@ segment_make(struct segment *segment, const char *key,
 {
 	struct header *header = &segment->header;
 	size_t length = strnlen(key, SEGMENT_KEY);
-	struct ring_limits limits = {
+	struct window_limits limits = {
 		.ratio = terms->ratio == -1 ? SEGMENT_RATIO : terms->ratio,
 		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
 	};
@@ -161,7 +161,7 @@ segment_make(struct segment *segment, const char *key,
 	memset(segment, 0, sizeof *segment);
 	memcpy(header->magic, MAGIC, sizeof header->magic);
 	header->size = sizeof *segment;
-	header->words = RING_WORDS;
+	header->words = WINDOW_WORDS;
 	header->slice =
 	    slice_of(terms->window == -1 ? SEGMENT_WINDOW : terms->window);
 	header->origin = *origin;
@@ -176,7 +176,7 @@ is_whole(const struct header *header)
 {
 	return memcmp(header->magic, MAGIC, sizeof header->magic) == 0 &&
 	    header->size == sizeof(struct segment) &&
-	    header->words == RING_WORDS && header->slice >= SLICE_LEAST &&
+	    header->words == WINDOW_WORDS && header->slice >= SLICE_LEAST &&
 	    header->slice <= SLICE_MOST && header->origin.base >= 0 &&
 	    header->origin.wall >= 0 && header->length > 0 &&
 	    header->length == strnlen(header->key, SEGMENT_KEY);
@@ -232,7 +232,7 @@ segment_check(
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
 		return shared ? SEGMENT_STALE : SEGMENT_FOREIGN;
-	if (segment_epoch(header, here->base) >= RING_EPOCHS - EPOCHS_LEFT)
+	if (segment_epoch(header, here->base) >= WINDOW_EPOCHS - EPOCHS_LEFT)
 		return SEGMENT_STALE;
 	return SEGMENT_GOOD;
 }
@@ -247,7 +247,7 @@ int64_t
 segment_epoch(const struct header *header, nanos now)
 {
 	return number_lesser(
-	    segment_age(header, now) / header->slice, RING_EPOCHS - 1);
+	    segment_age(header, now) / header->slice, WINDOW_EPOCHS - 1);
 }
 
 /* What holds when one has said this where there was that; -1 is nothing. */
@@ -266,17 +266,17 @@ is_other(int64_t said, int64_t there)
 nanos
 segment_window(const struct header *header)
 {
-	nanos all = number_multiply(header->slice, RING_SLICES);
+	nanos all = number_multiply(header->slice, WINDOW_SLICES);
 
 	/* Rounding up made it longer by less than 60 ns. */
 	return all - all % 1000;
 }
 
-struct ring_limits
+struct window_limits
 segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
 {
 	uint64_t word = atomic_load(&segment->limits), agreed;
-	struct ring_limits there, limits;
+	struct window_limits there, limits;
 
 	*differs = false;
 	do {
@@ -295,7 +295,7 @@ segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
 	return limits;
 }
 
-struct ring_limits
+struct window_limits
 segment_limits(const struct segment *segment)
 {
 	return unpack(atomic_load(&segment->limits));

@@ -40,7 +40,7 @@ struct terms {
 #define SEGMENT_WINDOW_MOST NANOS_DAY
 
 /* What stands for a number that nobody said. */
-#define SEGMENT_RATIO (RING_RATIO_ONE / 5)
+#define SEGMENT_RATIO (WINDOW_RATIO_ONE / 5)
 #define SEGMENT_MIN 10
 #define SEGMENT_WINDOW (60 * NANOS_SECOND)
 
@@ -60,7 +60,7 @@ struct header {
 	char magic[8];
 	uint32_t size; /* of a segment */
 	uint32_t words; /* of its ring */
-	nanos slice; /* window / RING_SLICES */
+	nanos slice; /* window / WINDOW_SLICES */
 	struct origin origin;
 	uint32_t length; /* of the key */
 	char key[SEGMENT_KEY]; /* NUL-padded */
@@ -70,7 +70,7 @@ struct header {
 struct segment {
 	struct header header;
 	_Atomic uint64_t limits; /* [ratio:32 | min:32], only ever stricter */
-	struct gate gate;
+	struct breaker breaker;
 	_Atomic uint64_t cooldown; /* no retries before: ns since base */
 	unsigned char spare[48]; /* zero */
 	/*
@@ -80,7 +80,7 @@ struct segment {
 	 */
 	_Atomic uint64_t probes, turns;
 	_Atomic uint64_t firsts, successes, retries, denied;
-	struct ring ring;
+	struct window window;
 };
 
 enum segment_state {
@@ -124,7 +124,7 @@ enum segment_state segment_check(
 
 /*
  * Since the segment was made, 0 where our clock is behind; and in slices, less
- * than RING_EPOCHS.
+ * than WINDOW_EPOCHS.
  */
 nanos segment_age(const struct header *header, nanos now);
 int64_t segment_epoch(const struct header *header, nanos now);
@@ -133,7 +133,7 @@ int64_t segment_epoch(const struct header *header, nanos now);
 nanos segment_window(const struct header *header);
 
 /* No segment of ours holds these. */
-#define SEGMENT_NO_LIMITS ((struct ring_limits){ -1, -1 })
+#define SEGMENT_NO_LIMITS ((struct window_limits){ -1, -1 })
 
 /*
  * Brings together what the segment has and what the user said: the stricter of
@@ -141,10 +141,10 @@ nanos segment_window(const struct header *header);
  * hold, SEGMENT_NO_LIMITS if there is no sense in those of the segment.
  * *differs: the user said something else than what was there.
  */
-struct ring_limits segment_agree(
+struct window_limits segment_agree(
     struct segment *segment, const struct terms *terms, bool *differs);
 
 /* The numbers that hold, or SEGMENT_NO_LIMITS. */
-struct ring_limits segment_limits(const struct segment *segment);
+struct window_limits segment_limits(const struct segment *segment);
 
 #endif

@@ -17,12 +17,12 @@ static int64_t
 quotient(int64_t a, int64_t b)
 {
 	/* Smaller numbers have the same quotient, near enough. */
-	while (b > INT64_MAX / RING_RATIO_ONE) {
+	while (b > INT64_MAX / WINDOW_RATIO_ONE) {
 		a /= 2;
 		b /= 2;
 	}
-	return number_add(number_multiply(a / b, RING_RATIO_ONE),
-	    number_add(a % b * RING_RATIO_ONE, b / 2) / b);
+	return number_add(number_multiply(a / b, WINDOW_RATIO_ONE),
+	    number_add(a % b * WINDOW_RATIO_ONE, b / 2) / b);
 }
 
 /* What is left of a pause; one longer than can be asked for is nonsense. */
@@ -39,110 +39,112 @@ rest(uint64_t word, nanos age)
  * made it are gone.
  */
 static bool
-abandoned(const struct gate *gate, nanos age)
+abandoned(const struct breaker *breaker, nanos age)
 {
-	return gate_look(gate, age).next == 0 && age >= GATE_PAUSE_MOST &&
-	    gate_look(gate, age - GATE_PAUSE_MOST).next == 0;
+	return breaker_look(breaker, age).next == 0 &&
+	    age >= BREAKER_PAUSE_MOST &&
+	    breaker_look(breaker, age - BREAKER_PAUSE_MOST).next == 0;
 }
 
 /* A ring that nobody else changes. */
 static void
-copy(struct ring *own, const struct ring *ring)
+copy(struct window *own, const struct window *window)
 {
-	for (size_t i = 0; i < RING_WORDS; i++)
-		atomic_init(&own->words[i], atomic_load(&ring->words[i]));
+	for (size_t i = 0; i < WINDOW_WORDS; i++)
+		atomic_init(&own->words[i], atomic_load(&window->words[i]));
 }
 
 /* Whether a ring would answer; asking changes it. */
 static bool
-answers(struct ring *ring, int64_t epoch)
+answers(struct window *window, int64_t epoch)
 {
-	static const struct ring_limits none = { 0, 0 };
-	struct ring_sums sums;
+	static const struct window_limits none = { 0, 0 };
+	struct window_sums sums;
 
-	return ring_withdraw(ring, &none, epoch, &sums) != RING_SPOILT;
+	return window_withdraw(window, &none, epoch, &sums) != WINDOW_SPOILT;
 }
 
 static bool
-take_window(struct account *account, const struct segment *segment,
+take_window(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	struct ring_limits limits = segment_limits(segment);
+	struct window_limits limits = segment_limits(segment);
 	int64_t epoch = segment_epoch(header, now), slices;
-	struct ring_sums sums;
-	struct ring ring;
+	struct window_sums sums;
+	struct window window;
 	nanos age = segment_age(header, now);
 
-	copy(&ring, &segment->ring);
+	copy(&window, &segment->window);
 	if (limits.ratio < 0)
 		return false;
-	slices = ring_next(&ring, &limits, epoch, &sums);
-	account->ratio = limits.ratio;
-	account->min = limits.min;
-	account->retries = sums.retries;
-	account->successes = sums.successes;
-	account->limit = ring_limit(&limits, sums.successes);
-	account->left =
-	    account->limit > sums.retries ? account->limit - sums.retries : 0;
-	account->window = segment_window(header);
-	account->cooldown = rest(atomic_load(&segment->cooldown), age);
-	account->next = 0;
-	if (slices == RING_NEVER)
-		account->next = ACCOUNT_NONE;
+	slices = window_next(&window, &limits, epoch, &sums);
+	snapshot->ratio = limits.ratio;
+	snapshot->min = limits.min;
+	snapshot->retries = sums.retries;
+	snapshot->successes = sums.successes;
+	snapshot->limit = window_limit(&limits, sums.successes);
+	snapshot->left =
+	    snapshot->limit > sums.retries ? snapshot->limit - sums.retries : 0;
+	snapshot->window = segment_window(header);
+	snapshot->cooldown = rest(atomic_load(&segment->cooldown), age);
+	snapshot->next = 0;
+	if (slices == WINDOW_NEVER)
+		snapshot->next = SNAPSHOT_NONE;
 	else if (slices > 0)
-		account->next = slices * header->slice - age % header->slice;
-	if (slices != RING_NEVER && account->next < account->cooldown)
-		account->next = account->cooldown;
-	return answers(&ring, epoch);
+		snapshot->next = slices * header->slice - age % header->slice;
+	if (slices != WINDOW_NEVER && snapshot->next < snapshot->cooldown)
+		snapshot->next = snapshot->cooldown;
+	return answers(&window, epoch);
 }
 
 static void
-take_gate(struct account *account, const struct gate *gate, nanos age)
+take_gate(struct snapshot *snapshot, const struct breaker *breaker, nanos age)
 {
-	struct gate_view view = gate_look(gate, age);
+	struct breaker_view view = breaker_look(breaker, age);
 
-	account->gate = view.state;
-	account->failures = view.failures;
-	account->probe = account->rate = ACCOUNT_NONE;
-	if (view.state == GATE_RECOVERING)
-		account->rate = view.rate;
-	else if (view.state != GATE_CLOSED)
-		account->probe = view.next;
+	snapshot->breaker = view.state;
+	snapshot->failures = view.failures;
+	snapshot->probe = snapshot->rate = SNAPSHOT_NONE;
+	if (view.state == BREAKER_RECOVERING)
+		snapshot->rate = view.rate;
+	else if (view.state != BREAKER_CLOSED)
+		snapshot->probe = view.next;
 }
 
 bool
-account_take(struct account *account, const struct segment *segment,
+snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
 	nanos age = segment_age(header, now);
 
-	account->length = header->length;
-	memcpy(account->key, header->key, sizeof account->key);
-	if (!take_window(account, segment, header, now))
+	snapshot->length = header->length;
+	memcpy(snapshot->key, header->key, sizeof snapshot->key);
+	if (!take_window(snapshot, segment, header, now))
 		return false;
-	take_gate(account, &segment->gate, age);
-	account->idle = account->retries == 0 && account->successes == 0 &&
-	    account->cooldown == 0 &&
-	    (account->gate == GATE_CLOSED || abandoned(&segment->gate, age));
-	account->all_firsts = count(&segment->firsts);
-	account->all_successes = count(&segment->successes);
-	account->all_retries = count(&segment->retries);
-	account->all_denied = count(&segment->denied);
-	account->all_probes = count(&segment->probes);
-	account->all_turns = count(&segment->turns);
-	account->all_attempts =
-	    number_add(number_add(account->all_firsts, account->all_retries),
-		number_add(account->all_probes, account->all_turns));
-	account->amplification = account->all_firsts == 0
-	    ? ACCOUNT_NONE
-	    : quotient(account->all_attempts, account->all_firsts);
+	take_gate(snapshot, &segment->breaker, age);
+	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
+	    snapshot->cooldown == 0 &&
+	    (snapshot->breaker == BREAKER_CLOSED ||
+		abandoned(&segment->breaker, age));
+	snapshot->all_firsts = count(&segment->firsts);
+	snapshot->all_successes = count(&segment->successes);
+	snapshot->all_retries = count(&segment->retries);
+	snapshot->all_denied = count(&segment->denied);
+	snapshot->all_probes = count(&segment->probes);
+	snapshot->all_turns = count(&segment->turns);
+	snapshot->all_attempts =
+	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
+		number_add(snapshot->all_probes, snapshot->all_turns));
+	snapshot->amplification = snapshot->all_firsts == 0
+	    ? SNAPSHOT_NONE
+	    : quotient(snapshot->all_attempts, snapshot->all_firsts);
 	return true;
 }
 
 int
-account_compare(const void *a, const void *b)
+snapshot_compare(const void *a, const void *b)
 {
-	const struct account *left = a, *right = b;
+	const struct snapshot *left = a, *right = b;
 	size_t both =
 	    left->length < right->length ? left->length : right->length;
 	int order = memcmp(left->key, right->key, both);

@@ -48,7 +48,7 @@ age_of(uint64_t word, int64_t epoch)
 
 	if (its == epoch)
 		return AGE_SAME;
-	if (word != 0 && its % RING_WORDS != epoch % RING_WORDS)
+	if (word != 0 && its % WINDOW_WORDS != epoch % WINDOW_WORDS)
 		return AGE_STRANGE;
 	return its < epoch ? AGE_OLDER : AGE_NEWER;
 }
@@ -63,14 +63,14 @@ word_at(int64_t epoch, uint64_t word)
 static size_t
 place(int64_t epoch)
 {
-	return (uint32_t)epoch % RING_WORDS;
+	return (uint32_t)epoch % WINDOW_WORDS;
 }
 
 /* The oldest slice in which a retry counts at an epoch. */
 static int64_t
 oldest(int64_t epoch)
 {
-	return epoch < RING_SLICES ? 0 : epoch - RING_SLICES;
+	return epoch < WINDOW_SLICES ? 0 : epoch - WINDOW_SLICES;
 }
 
 /*
@@ -78,31 +78,31 @@ oldest(int64_t epoch)
  * its retries may lie in the window, and all its successes before it.
  */
 static void
-add(struct ring_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
+add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
 {
 	sums->retries += retries_of(word);
-	if (slice > epoch - RING_SLICES)
+	if (slice > epoch - WINDOW_SLICES)
 		sums->successes += successes_of(word);
 }
 
 /* Whether one more retry may be counted in word; sums include it. */
 static bool
-affordable(const struct ring_limits *limits, const struct ring_sums *sums,
+affordable(const struct window_limits *limits, const struct window_sums *sums,
     uint64_t word)
 {
 	return retries_of(word) < COUNT_MOST &&
-	    sums->retries < ring_limit(limits, sums->successes);
+	    sums->retries < window_limit(limits, sums->successes);
 }
 
 int64_t
-ring_limit(const struct ring_limits *limits, int64_t successes)
+window_limit(const struct window_limits *limits, int64_t successes)
 {
 	/* The whole product may be too large where the result is not. */
 	int64_t most =
-	    number_multiply(successes / RING_RATIO_ONE, limits->ratio);
+	    number_multiply(successes / WINDOW_RATIO_ONE, limits->ratio);
 	int64_t part =
-	    number_multiply(successes % RING_RATIO_ONE, limits->ratio);
-	int64_t paid = number_add(most, part / RING_RATIO_ONE);
+	    number_multiply(successes % WINDOW_RATIO_ONE, limits->ratio);
+	int64_t paid = number_add(most, part / WINDOW_RATIO_ONE);
 
 	return paid > limits->min ? paid : limits->min;
 }
@@ -111,9 +111,9 @@ ring_limit(const struct ring_limits *limits, int64_t successes)
 static int64_t
 latest(int64_t epoch)
 {
-	int64_t last = epoch + RING_WORDS;
+	int64_t last = epoch + WINDOW_WORDS;
 
-	return last < RING_EPOCHS ? last : RING_EPOCHS - 1;
+	return last < WINDOW_EPOCHS ? last : WINDOW_EPOCHS - 1;
 }
 
 /* Starts over: this epoch is the present. */
@@ -121,17 +121,17 @@ static void
 begin(struct withdrawal *w, int64_t epoch)
 {
 	if (epoch > w->latest) {
-		w->answer = RING_SPOILT;
+		w->answer = WINDOW_SPOILT;
 		return;
 	}
 	w->epoch = epoch;
 	w->slice = oldest(epoch);
-	w->sums = (struct ring_sums){ 0, 0 };
+	w->sums = (struct window_sums){ 0, 0 };
 	w->read = false;
 }
 
 struct withdrawal
-ring_ask(int64_t epoch)
+window_ask(int64_t epoch)
 {
 	struct withdrawal w = { .latest = latest(epoch) };
 
@@ -161,14 +161,14 @@ pass(struct withdrawal *w)
  * it has to be changed. A present slice that is sealed is none any more.
  */
 static void
-judge(const struct ring_limits *limits, struct withdrawal *w)
+judge(const struct window_limits *limits, struct withdrawal *w)
 {
 	enum age age = age_of(w->word, w->slice);
 	uint64_t word = word_at(w->slice, w->word);
-	struct ring_sums sums = w->sums;
+	struct window_sums sums = w->sums;
 
 	if (age == AGE_STRANGE) {
-		w->answer = RING_SPOILT;
+		w->answer = WINDOW_SPOILT;
 	} else if (age == AGE_NEWER) {
 		begin(w, epoch_of(w->word));
 	} else if (w->slice < w->epoch) {
@@ -180,7 +180,7 @@ judge(const struct ring_limits *limits, struct withdrawal *w)
 		if (affordable(limits, &sums, word))
 			return;
 		w->sums = sums;
-		w->answer = RING_DENIED;
+		w->answer = WINDOW_DENIED;
 	}
 }
 
@@ -201,16 +201,17 @@ swap(_Atomic uint64_t *at, struct withdrawal *w)
 }
 
 static inline void
-step(struct ring *ring, const struct ring_limits *limits, struct withdrawal *w)
+step(struct window *window, const struct window_limits *limits,
+    struct withdrawal *w)
 {
-	_Atomic uint64_t *at = &ring->words[place(w->slice)];
+	_Atomic uint64_t *at = &window->words[place(w->slice)];
 
 	if (!w->read) {
 		w->word = atomic_load(at);
 		w->read = true;
 	} else if (swap(at, w) && w->slice == w->epoch) {
 		add(&w->sums, w->epoch, w->slice, w->word);
-		w->answer = RING_GRANTED;
+		w->answer = WINDOW_GRANTED;
 		return;
 	}
 	if (settled(w))
@@ -220,20 +221,20 @@ step(struct ring *ring, const struct ring_limits *limits, struct withdrawal *w)
 }
 
 void
-ring_step(struct ring *ring, const struct ring_limits *limits,
+window_step(struct window *window, const struct window_limits *limits,
     struct withdrawal *withdrawal)
 {
-	step(ring, limits, withdrawal);
+	step(window, limits, withdrawal);
 }
 
-enum ring_answer
-ring_withdraw(struct ring *ring, const struct ring_limits *limits,
-    int64_t epoch, struct ring_sums *sums)
+enum window_answer
+window_withdraw(struct window *window, const struct window_limits *limits,
+    int64_t epoch, struct window_sums *sums)
 {
-	struct withdrawal w = ring_ask(epoch);
+	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == RING_OPEN)
-		step(ring, limits, &w);
+	while (w.answer == WINDOW_OPEN)
+		step(window, limits, &w);
 	*sums = w.sums;
 	return w.answer;
 }
@@ -243,13 +244,13 @@ static void
 move(struct deposit *d, int64_t epoch)
 {
 	if (epoch > d->latest)
-		d->answer = RING_SPOILT;
+		d->answer = WINDOW_SPOILT;
 	d->epoch = epoch;
 	d->read = false;
 }
 
 struct deposit
-ring_offer(int64_t epoch)
+window_offer(int64_t epoch)
 {
 	struct deposit d = { .latest = latest(epoch) };
 
@@ -258,9 +259,9 @@ ring_offer(int64_t epoch)
 }
 
 static inline void
-deposit_step(struct ring *ring, struct deposit *d)
+deposit_step(struct window *window, struct deposit *d)
 {
-	_Atomic uint64_t *at = &ring->words[place(d->epoch)];
+	_Atomic uint64_t *at = &window->words[place(d->epoch)];
 	enum age age;
 
 	if (!d->read) {
@@ -268,41 +269,41 @@ deposit_step(struct ring *ring, struct deposit *d)
 		d->read = true;
 	} else if (atomic_compare_exchange_strong(
 		       at, &d->word, word_at(d->epoch, d->word) + SUCCESS)) {
-		d->answer = RING_GRANTED;
+		d->answer = WINDOW_GRANTED;
 		return;
 	}
 	age = age_of(d->word, d->epoch);
 	if (age == AGE_STRANGE)
-		d->answer = RING_SPOILT;
+		d->answer = WINDOW_SPOILT;
 	else if (age == AGE_NEWER)
 		move(d, epoch_of(d->word));
 	else if (age == AGE_SAME && sealed(d->word))
 		move(d, d->epoch + 1);
 	else if (age == AGE_SAME && successes_of(d->word) == COUNT_MOST)
-		d->answer = RING_GRANTED;
+		d->answer = WINDOW_GRANTED;
 }
 
 void
-ring_deposit_step(struct ring *ring, struct deposit *deposit)
+window_deposit_step(struct window *window, struct deposit *deposit)
 {
-	deposit_step(ring, deposit);
+	deposit_step(window, deposit);
 }
 
-enum ring_answer
-ring_deposit(struct ring *ring, int64_t epoch)
+enum window_answer
+window_deposit(struct window *window, int64_t epoch)
 {
-	struct deposit d = ring_offer(epoch);
+	struct deposit d = window_offer(epoch);
 
-	while (d.answer == RING_OPEN)
-		deposit_step(ring, &d);
+	while (d.answer == WINDOW_OPEN)
+		deposit_step(window, &d);
 	return d.answer;
 }
 
 /* What is in a window that ends at an epoch. */
-static struct ring_sums
-count(const uint64_t words[RING_WORDS], int64_t epoch)
+static struct window_sums
+count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 {
-	struct ring_sums sums = { 0, 0 };
+	struct window_sums sums = { 0, 0 };
 
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
 		add(&sums, epoch, slice, word_at(slice, words[place(slice)]));
@@ -311,15 +312,15 @@ count(const uint64_t words[RING_WORDS], int64_t epoch)
 
 /* Copies a ring that others change. The present may be later than ours. */
 static int64_t
-copy(const struct ring *ring, int64_t epoch, uint64_t words[RING_WORDS])
+copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])
 {
 	int64_t most = latest(epoch), present = epoch;
 
-	for (int64_t i = 0; i < RING_WORDS; i++) {
-		uint64_t word = words[i] = atomic_load(&ring->words[i]);
+	for (int64_t i = 0; i < WINDOW_WORDS; i++) {
+		uint64_t word = words[i] = atomic_load(&window->words[i]);
 		int64_t its = epoch_of(word) + (sealed(word) ? 1 : 0);
 
-		if (epoch_of(word) % RING_WORDS == i && its <= most &&
+		if (epoch_of(word) % WINDOW_WORDS == i && its <= most &&
 		    its > present)
 			present = its;
 	}
@@ -327,20 +328,20 @@ copy(const struct ring *ring, int64_t epoch, uint64_t words[RING_WORDS])
 }
 
 int64_t
-ring_next(const struct ring *ring, const struct ring_limits *limits,
-    int64_t epoch, struct ring_sums *sums)
+window_next(const struct window *window, const struct window_limits *limits,
+    int64_t epoch, struct window_sums *sums)
 {
-	uint64_t words[RING_WORDS];
-	int64_t present = copy(ring, epoch, words);
+	uint64_t words[WINDOW_WORDS];
+	int64_t present = copy(window, epoch, words);
 
 	*sums = count(words, present);
-	for (int64_t wait = 0; wait <= RING_WORDS; wait++) {
+	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
 		int64_t then = present + wait;
-		struct ring_sums left = count(words, then);
+		struct window_sums left = count(words, then);
 
 		if (affordable(
 			limits, &left, word_at(then, words[place(then)])))
 			return wait;
 	}
-	return RING_NEVER;
+	return WINDOW_NEVER;
 }

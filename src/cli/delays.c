@@ -6,7 +6,7 @@
 #define DEFAULT_CAP (30 * NANOS_SECOND)
 
 void
-delays_list(const struct row *row, const char *text, void *field)
+option_values_delays(const struct row *row, const char *text, void *field)
 {
 	struct backoff *backoff = field;
 	const char *item = text;
@@ -15,12 +15,12 @@ delays_list(const struct row *row, const char *text, void *field)
 		size_t length = strcspn(item, ",");
 
 		if (backoff->count == BACKOFF_DELAYS)
-			words_refuse(row, "more than 64 delays", text);
+			optparse_refuse(row, "more than 64 delays", text);
 		if (length == 0)
-			words_refuse_item(row, "empty item", item, 0, text);
+			optparse_refuse_item(row, "empty item", item, 0, text);
 		if (!duration_parse(
 			item, length, &backoff->delays[backoff->count++]))
-			words_refuse_item(
+			optparse_refuse_item(
 			    row, DURATION_REFUSAL, item, length, text);
 		item += length;
 		if (*item == '\0')
@@ -29,7 +29,7 @@ delays_list(const struct row *row, const char *text, void *field)
 }
 
 void
-delays_kind(const struct row *row, const char *text, void *field)
+option_values_backoff(const struct row *row, const char *text, void *field)
 {
 	static const char *const kinds[] = {
 		[BACKOFF_EXPONENTIAL] = "exponential",
@@ -40,12 +40,12 @@ delays_kind(const struct row *row, const char *text, void *field)
 	};
 	enum backoff_kind *kind = field;
 
-	*kind = (enum backoff_kind)words_choice(
+	*kind = (enum backoff_kind)optparse_choice(
 	    row, "not exponential, linear, constant or fibonacci", kinds, text);
 }
 
 void
-delays_jitter(const struct row *row, const char *text, void *field)
+option_values_jitter(const struct row *row, const char *text, void *field)
 {
 	static const char *const kinds[] = {
 		[JITTER_FULL] = "full",
@@ -56,18 +56,18 @@ delays_jitter(const struct row *row, const char *text, void *field)
 	};
 	enum jitter *jitter = field;
 
-	*jitter = (enum jitter)words_choice(
+	*jitter = (enum jitter)optparse_choice(
 	    row, "not full, equal, decorrelated or none", kinds, text);
 }
 
 void
-delays_factor(const struct row *row, const char *text, void *field)
+option_values_factor(const struct row *row, const char *text, void *field)
 {
 	int64_t *factor = field;
 
 	if (!number_decimal(text, strlen(text), BACKOFF_FACTOR_ONE, factor) ||
 	    *factor < BACKOFF_FACTOR_ONE)
-		words_refuse(row, "not a number of 1 or more", text);
+		optparse_refuse(row, "not a number of 1 or more", text);
 }
 
 /* Not number_whole, which saturates: two large seeds are not one seed. */
@@ -87,12 +87,12 @@ seed_parse(const char *text, uint64_t *seed)
 }
 
 void
-delays_seed(const struct row *row, const char *text, void *field)
+option_values_seed(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 
 	if (!seed_parse(text, &policy->seed))
-		words_refuse(row, "not a whole number below 2^64", text);
+		optparse_refuse(row, "not a whole number below 2^64", text);
 	policy->seeded = true;
 }
 
@@ -108,20 +108,20 @@ largest_delay(const struct backoff *backoff)
 }
 
 void
-delays_settle(struct backoff *backoff, bool kind_said,
-    const struct delays_said *jitter, const struct delays_said *cap)
+option_values_settle_delays(struct backoff *backoff, bool kind_said,
+    const struct delays_given *jitter, const struct delays_given *cap)
 {
 	bool list = backoff->count > 1;
 	nanos largest = largest_delay(backoff);
 
 	backoff->grows = !list || kind_said;
 	if (backoff->jitter == JITTER_DECORRELATED && list)
-		words_refuse(
+		optparse_refuse(
 		    jitter->row, "not with a list of delays", jitter->text);
 	if (cap->text == NULL) {
 		backoff->cap = number_greater(
 		    number_greater(largest, DEFAULT_CAP), backoff->floor);
 	} else if (backoff->cap < backoff->floor) {
-		words_refuse(cap->row, "below --min-delay", cap->text);
+		optparse_refuse(cap->row, "below --min-delay", cap->text);
 	}
 }

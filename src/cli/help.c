@@ -8,58 +8,58 @@
 
 /* Only what has arrived counts. */
 static _Noreturn void
-end_shown(struct page *page)
+end_shown(struct writer *writer)
 {
-	_exit(page_deliver(page) ? 0 : WORDS_FAILED);
+	_exit(writer_deliver(writer) ? 0 : EXIT_STATUS_FAILED);
 }
 
 static void
-put_row(struct page *page, const struct row *row)
+put_row(struct writer *writer, const struct row *row)
 {
 	const char letter[] = { ' ', ' ', '-', row->letter, ',', ' ', '\0' };
 
-	page_put(page, row->letter != '\0' ? letter : "      ");
-	page_put(page, "--");
-	page_put(page, row->name);
+	writer_put(writer, row->letter != '\0' ? letter : "      ");
+	writer_put(writer, "--");
+	writer_put(writer, row->name);
 	if (row->argument != NULL) {
-		page_put(page, " ");
-		page_put(page, row->argument);
+		writer_put(writer, " ");
+		writer_put(writer, row->argument);
 	}
 	for (const char *c = row->help; *c != '\0'; c++) {
-		page_pad(page, HELP_COLUMN);
-		page_put_bytes(page, c, 1);
+		writer_pad(writer, HELP_COLUMN);
+		writer_put_bytes(writer, c, 1);
 	}
-	page_put(page, "\n");
+	writer_put(writer, "\n");
 }
 
 void
 help_text(const char *text)
 {
-	struct page page = { .to = STDOUT_FILENO };
+	struct writer writer = { .to = STDOUT_FILENO };
 
-	page_put(&page, text);
-	end_shown(&page);
+	writer_put(&writer, text);
+	end_shown(&writer);
 }
 
 void
-help_rows(const struct words *words, const char *const before[],
+help_rows(const struct optparse *optparse, const char *const before[],
     const char *const after[])
 {
-	struct page page = { .to = STDOUT_FILENO };
-	const struct heading *heading = words->headings;
+	struct writer writer = { .to = STDOUT_FILENO };
+	const struct heading *heading = optparse->headings;
 
 	while (*before != NULL)
-		page_put(&page, *before++);
-	for (size_t i = 0; i < words->count; i++) {
+		writer_put(&writer, *before++);
+	for (size_t i = 0; i < optparse->count; i++) {
 		if (i == heading->row) {
-			page_put(&page, "\n");
-			page_put(&page, heading->text);
-			page_put(&page, ":\n");
+			writer_put(&writer, "\n");
+			writer_put(&writer, heading->text);
+			writer_put(&writer, ":\n");
 			heading++;
 		}
-		put_row(&page, &words->rows[i]);
+		put_row(&writer, &optparse->rows[i]);
 	}
 	while (*after != NULL)
-		page_put(&page, *after++);
-	end_shown(&page);
+		writer_put(&writer, *after++);
+	end_shown(&writer);
 }

@@ -8,13 +8,13 @@
 #include "cli/optparse.h"
 
 /*
- * Writes text to standard output and exits: 0, or WORDS_FAILED with a line on
- * standard error if it could not be delivered.
+ * Writes text to standard output and exits: 0, or EXIT_STATUS_FAILED with a
+ * line on standard error if it could not be delivered.
  */
 _Noreturn void help_text(const char *text);
 
 /* The same for the rows, between two texts in pieces, each up to a NULL. */
-_Noreturn void help_rows(const struct words *words, const char *const before[],
-    const char *const after[]);
+_Noreturn void help_rows(const struct optparse *optparse,
+    const char *const before[], const char *const after[]);
 
 #endif

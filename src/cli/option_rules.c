@@ -14,7 +14,7 @@ allocate(const struct row *row, const struct watch *watch)
 	struct pattern *pattern = malloc(sizeof *pattern);
 
 	if (pattern == NULL)
-		words_refuse(row, "no memory for", watch->text);
+		optparse_refuse(row, "no memory for", watch->text);
 	return pattern;
 }
 
@@ -32,8 +32,8 @@ compile(struct watches *watches, int first, const struct row *row)
 			watch->pattern, watch->text, length, &error))
 			continue;
 		if (error.at == length)
-			words_refuse(row, error.why, watch->text);
-		words_refuse_item(row, error.why, watch->text + error.at,
+			optparse_refuse(row, error.why, watch->text);
+		optparse_refuse_item(row, error.why, watch->text + error.at,
 		    length - error.at, watch->text);
 	}
 }
@@ -74,24 +74,24 @@ gather(struct watches *watches, int first, const struct row *row)
 }
 
 static void
-add(struct policy *policy, struct codes *set, const struct row *row,
+add(struct policy *policy, struct conditions *set, const struct row *row,
     const char *text)
 {
-	struct codes_error error;
+	struct conditions_error error;
 	int first = policy->watches.count;
 
-	if (!codes_parse(set, &policy->watches, text, &error))
-		words_refuse_item(
+	if (!conditions_parse(set, &policy->watches, text, &error))
+		optparse_refuse_item(
 		    row, error.why, error.item, error.length, text);
 	compile(&policy->watches, first, row);
 }
 
 static void
-watch(struct policy *policy, struct codes *set, const struct row *row, int fd,
-    const char *text)
+watch(struct policy *policy, struct conditions *set, const struct row *row,
+    int fd, const char *text)
 {
-	if (text != NULL && !codes_watch(set, &policy->watches, fd, text))
-		words_refuse(row, "more than 64 patterns", text);
+	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
+		optparse_refuse(row, "more than 64 patterns", text);
 }
 
 static void
@@ -99,7 +99,7 @@ add_lines(struct policy *policy, const struct row *row, int fd,
     const struct preset *preset, const struct preset_lines *lines)
 {
 	struct rules *rules = &policy->rules;
-	struct codes *transient =
+	struct conditions *transient =
 	    preset->own == NULL ? &rules->transient : &rules->gated;
 
 	watch(policy, &rules->fatal, row, fd, lines->fatal);
@@ -161,19 +161,19 @@ find(const struct row *row, const char *name, size_t length, const char *text,
 	if (length != 4 || strncmp(name, "auto", 4) != 0) {
 		preset = preset_find(name, length);
 		if (preset == NULL)
-			words_refuse_item(
+			optparse_refuse_item(
 			    row, "no such preset", name, length, text);
 		return preset;
 	}
 	program = command[wrapper_look(command).command];
 	preset = preset_for_program(program);
 	if (preset == NULL)
-		words_refuse(row, "auto knows no preset for", program);
+		optparse_refuse(row, "auto knows no preset for", program);
 	return preset;
 }
 
 void
-lists_settle(struct policy *policy, const struct row *row)
+option_rules_settle(struct policy *policy, const struct row *row)
 {
 	for (int i = 0; i < policy->presets; i++) {
 		const char *text = policy->preset[i], *name = text;
@@ -191,30 +191,30 @@ lists_settle(struct policy *policy, const struct row *row)
 }
 
 void
-lists_preset(const struct row *row, const char *text, void *field)
+option_rules_preset(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 
 	if (strcmp(text, "list") == 0)
 		list_presets();
 	if (policy->presets == POLICY_PRESETS)
-		words_refuse(row, "given more than 8 times", text);
+		optparse_refuse(row, "given more than 8 times", text);
 	policy->preset[policy->presets++] = text;
 }
 
 void
-lists_retry_on(const struct row *row, const char *text, void *field)
+option_rules_retry_on(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 
 	add(policy, &policy->rules.retry_on, row, text);
-	if (codes_has_exit(&policy->rules.retry_on, 0))
-		words_refuse(
+	if (conditions_has_exit(&policy->rules.retry_on, 0))
+		optparse_refuse(
 		    row, "0 is a success, not a failure (see --fail-on)", text);
 }
 
 void
-lists_stop_on(const struct row *row, const char *text, void *field)
+option_rules_stop_on(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 
@@ -222,7 +222,7 @@ lists_stop_on(const struct row *row, const char *text, void *field)
 }
 
 void
-lists_fail_on(const struct row *row, const char *text, void *field)
+option_rules_fail_on(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 
@@ -230,7 +230,7 @@ lists_fail_on(const struct row *row, const char *text, void *field)
 }
 
 void
-lists_success_on(const struct row *row, const char *text, void *field)
+option_rules_success_on(const struct row *row, const char *text, void *field)
 {
 	struct policy *policy = field;
 

@@ -1,6 +1,6 @@
 /*
- * option_rules: what the command line says about outcomes, LISTs and presets, as
- * rules and as patterns that are ready to match.
+ * option_rules: what the command line says about outcomes, LISTs and presets,
+ * as rules and as patterns that are ready to match.
  */
 #ifndef OPTION_RULES_H
 #define OPTION_RULES_H
@@ -12,15 +12,17 @@
  * For the table of options; field is the struct policy. A LIST, or a pattern
  * in it, that is malformed is refused.
  */
-void lists_retry_on(const struct row *row, const char *text, void *field);
-void lists_stop_on(const struct row *row, const char *text, void *field);
-void lists_fail_on(const struct row *row, const char *text, void *field);
-void lists_success_on(const struct row *row, const char *text, void *field);
+void
+option_rules_retry_on(const struct row *row, const char *text, void *field);
+void option_rules_stop_on(const struct row *row, const char *text, void *field);
+void option_rules_fail_on(const struct row *row, const char *text, void *field);
+void
+option_rules_success_on(const struct row *row, const char *text, void *field);
 
 /* Names of presets, with commas between them. "list" prints all and exits. */
-void lists_preset(const struct row *row, const char *text, void *field);
+void option_rules_preset(const struct row *row, const char *text, void *field);
 
 /* Turns the names into rules, once the command is known, which "auto" needs. */
-void lists_settle(struct policy *policy, const struct row *row);
+void option_rules_settle(struct policy *policy, const struct row *row);
 
 #endif

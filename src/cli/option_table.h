@@ -1,5 +1,6 @@
 /*
- * option_table: the options that there are. Each has a row in menu.c, which parsing and
+ * option_table: the options that there are. Each has a row in menu.c, which
+ * parsing and
  * --help read.
  */
 #ifndef OPTION_TABLE_H
@@ -75,6 +76,6 @@ enum option {
 };
 
 /* By enum option; fields are those of struct policy. */
-extern const struct words menu;
+extern const struct optparse option_table;
 
 #endif

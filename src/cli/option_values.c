@@ -9,18 +9,18 @@
 #include "policy/policy.h"
 
 void
-values_attempts(const struct row *row, const char *text, void *field)
+option_values_attempts(const struct row *row, const char *text, void *field)
 {
 	int64_t *attempts = field;
 
 	if (strcmp(text, "inf") == 0)
 		*attempts = POLICY_UNLIMITED;
 	else if (!number_whole(text, strlen(text), attempts) || *attempts == 0)
-		words_refuse(row, "not a number of attempts", text);
+		optparse_refuse(row, "not a number of attempts", text);
 }
 
 void
-values_retries(const struct row *row, const char *text, void *field)
+option_values_retries(const struct row *row, const char *text, void *field)
 {
 	int64_t *attempts = field;
 
@@ -29,18 +29,18 @@ values_retries(const struct row *row, const char *text, void *field)
 	else if (number_whole(text, strlen(text), attempts))
 		*attempts = number_add(*attempts, 1);
 	else
-		words_refuse(row, "not a number of retries", text);
+		optparse_refuse(row, "not a number of retries", text);
 }
 
 void
-values_span(const struct row *row, const char *text, void *field)
+option_values_span(const struct row *row, const char *text, void *field)
 {
 	if (!duration_parse(text, strlen(text), field))
-		words_refuse(row, DURATION_REFUSAL, text);
+		optparse_refuse(row, DURATION_REFUSAL, text);
 }
 
 void
-values_size(const struct row *row, const char *text, void *field)
+option_values_size(const struct row *row, const char *text, void *field)
 {
 	static const char units[] = "kMGTK"; /* K is k */
 	size_t length = strlen(text);
@@ -52,21 +52,21 @@ values_size(const struct row *row, const char *text, void *field)
 		length--;
 	}
 	if (!number_decimal(text, length, scale, size) || *size == 0)
-		words_refuse(row, "not a size in bytes, k, M, G or T", text);
+		optparse_refuse(row, "not a size in bytes, k, M, G or T", text);
 }
 
 void
-values_signal(const struct row *row, const char *text, void *field)
+option_values_signal(const struct row *row, const char *text, void *field)
 {
 	int *number = field;
 
-	*number = codes_signal(text, strlen(text));
+	*number = conditions_signal(text, strlen(text));
 	if (*number == 0)
-		words_refuse(row, "not a signal", text);
+		optparse_refuse(row, "not a signal", text);
 }
 
 void
-values_flag(const struct row *row, const char *text, void *field)
+option_values_flag(const struct row *row, const char *text, void *field)
 {
 	bool *flag = field;
 
@@ -76,7 +76,7 @@ values_flag(const struct row *row, const char *text, void *field)
 }
 
 void
-values_log_format(const struct row *row, const char *text, void *field)
+option_values_log_format(const struct row *row, const char *text, void *field)
 {
 	static const char *const formats[] = {
 		[LOG_TEXT] = "text",
@@ -86,12 +86,12 @@ values_log_format(const struct row *row, const char *text, void *field)
 	};
 	enum log_format *format = field;
 
-	*format = (enum log_format)words_choice(
+	*format = (enum log_format)optparse_choice(
 	    row, "not text, json or github", formats, text);
 }
 
 void
-values_progress(const struct row *row, const char *text, void *field)
+option_values_progress(const struct row *row, const char *text, void *field)
 {
 	static const char *const times[] = {
 		[SHOWING_AUTO] = "auto",
@@ -101,13 +101,13 @@ values_progress(const struct row *row, const char *text, void *field)
 	};
 	enum showing *showing = field;
 
-	*showing = (enum showing)words_choice(
+	*showing = (enum showing)optparse_choice(
 	    row, "not auto, always or never", times, text);
 }
 
 /* An empty one takes back what a policy says. */
 void
-values_line(const struct row *row, const char *text, void *field)
+option_values_line(const struct row *row, const char *text, void *field)
 {
 	const char **line = field;
 
@@ -116,18 +116,18 @@ values_line(const struct row *row, const char *text, void *field)
 }
 
 void
-values_path(const struct row *row, const char *text, void *field)
+option_values_path(const struct row *row, const char *text, void *field)
 {
 	const char **path = field;
 
 	if (*text == '\0')
-		words_refuse(row, "not a file name", text);
+		optparse_refuse(row, "not a file name", text);
 	*path = text;
 }
 
 /* RFC 9110, section 5.6.2. */
 void
-values_method(const struct row *row, const char *text, void *field)
+option_values_method(const struct row *row, const char *text, void *field)
 {
 	const char **method = field;
 	size_t length = strspn(text,
@@ -135,21 +135,21 @@ values_method(const struct row *row, const char *text, void *field)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	if (length == 0 || text[length] != '\0')
-		words_refuse(row, "not an HTTP method", text);
+		optparse_refuse(row, "not an HTTP method", text);
 	*method = text;
 }
 
 /* It becomes a line of a header, and no more than one. */
 void
-values_header(const struct row *row, const char *text, void *field)
+option_values_header(const struct row *row, const char *text, void *field)
 {
 	const char **key = field;
 
 	for (const char *c = text; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			words_refuse(row, "a control character in", text);
+			optparse_refuse(row, "a control character in", text);
 	/* curl would not send a header that holds nothing. */
 	if (text[strspn(text, " ")] == '\0')
-		words_refuse(row, "empty", text);
+		optparse_refuse(row, "empty", text);
 	*key = text;
 }

@@ -25,7 +25,7 @@
 static const struct row *
 row(enum option option)
 {
-	return &menu.rows[option];
+	return &option_table.rows[option];
 }
 
 /* -T 0 is no limit, and must not lift the other one. */
@@ -46,7 +46,7 @@ settle_lists(struct policy *policy)
 
 	if (command == NULL)
 		policy->command = none;
-	lists_settle(policy, row(OPT_PRESET));
+	option_rules_settle(policy, row(OPT_PRESET));
 	policy->command = command;
 }
 
@@ -55,10 +55,10 @@ static void
 settle_http(const struct policy *policy, const char *const said[])
 {
 	if (policy->http && policy->http_status != NULL)
-		words_refuse(row(OPT_HTTP_STATUS), "not with --http",
+		optparse_refuse(row(OPT_HTTP_STATUS), "not with --http",
 		    said[OPT_HTTP_STATUS]);
 	if (policy->key == NULL && !curl_idempotent(policy->method))
-		words_refuse(row(OPT_METHOD),
+		optparse_refuse(row(OPT_METHOD),
 		    "not idempotent, and no --idempotency-key", policy->method);
 }
 
@@ -92,7 +92,7 @@ choose(const struct choice *choices, size_t count, const char *const said[])
 		if (said[option] == NULL)
 			continue;
 		if (found != 0)
-			words_refuse(
+			optparse_refuse(
 			    row(option), choices[found].refusal, said[option]);
 		found = i;
 	}
@@ -110,17 +110,17 @@ settle_action(struct policy *policy, const char *const said[])
 	policy->action = (enum action)action;
 	policy->format = (enum format)format;
 	if (format != FORMAT_TABLE && action != ACTION_STATUS)
-		words_refuse(row(formats[format].option),
+		optparse_refuse(row(formats[format].option),
 		    "only with --budget-status", said[formats[format].option]);
 	if (action == ACTION_RUN && !given)
-		words_refuse_all("no command given");
+		optparse_refuse_all("no command given");
 	if (!given)
 		policy->command = NULL;
 	if (action == ACTION_RUN || action == ACTION_REHEARSE)
 		return false;
 	if (given)
-		words_refuse(row(actions[action].option), "not with a command",
-		    *policy->command);
+		optparse_refuse(row(actions[action].option),
+		    "not with a command", *policy->command);
 	return true;
 }
 
@@ -145,7 +145,7 @@ settle_budget(struct policy *policy, const char *const said[])
 
 	for (size_t i = 0; i < COUNT(needing); i++)
 		if (policy->share.key == NULL && said[needing[i]] != NULL)
-			words_refuse(row(needing[i]), "not without --budget",
+			optparse_refuse(row(needing[i]), "not without --budget",
 			    said[needing[i]]);
 	for (size_t i = 0; i < POLICY_TOLD; i++)
 		policy->told[i] = said[told[i]];
@@ -187,13 +187,14 @@ options_parse(int argc, char **argv)
 
 	/* execve allows a caller to leave out even argv[0]. */
 	if (argc > 0)
-		policy.command = words_take(&menu, argv, &policy, said);
+		policy.command =
+		    optparse_take(&option_table, argv, &policy, said);
 	if (settle_action(&policy, said))
 		return policy;
 	settle_attempts(&policy, said);
-	delays_settle(&policy.backoff, said[OPT_BACKOFF] != NULL,
-	    &(struct delays_said){ row(OPT_JITTER), said[OPT_JITTER] },
-	    &(struct delays_said){ row(OPT_MAX_DELAY), said[OPT_MAX_DELAY] });
+	option_values_settle_delays(&policy.backoff, said[OPT_BACKOFF] != NULL,
+	    &(struct delays_given){ row(OPT_JITTER), said[OPT_JITTER] },
+	    &(struct delays_given){ row(OPT_MAX_DELAY), said[OPT_MAX_DELAY] });
 	settle_lists(&policy);
 	settle_http(&policy, said);
 	settle_budget(&policy, said);

@@ -13,11 +13,11 @@
 #define VARIABLES "RETRY_"
 
 /* Room for a place and the longest name. */
-#define PLACED_ROOM (WORDS_PLACE + 32)
+#define PLACED_ROOM (OPTPARSE_PLACE + 32)
 
-/* Where words_take is. */
+/* Where optparse_take is. */
 struct reading {
-	const struct words *words;
+	const struct optparse *optparse;
 	char **next; /* the first word not looked at */
 	void *into;
 	const char **said;
@@ -27,78 +27,78 @@ struct reading {
 
 /* Each line is a write of its own, as all of retry's lines are. */
 static _Noreturn void
-end_usage(struct page *page)
+end_usage(struct writer *writer)
 {
 	/* Whether or not anybody reads it, the status is what counts. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	page_put(page, "\n");
-	page_flush(page);
-	page_put(page, "Try '");
-	page_put(page, context_program());
-	page_put(page, " --help' for more information.\n");
-	page_flush(page);
-	_exit(WORDS_FAILED);
+	writer_put(writer, "\n");
+	writer_flush(writer);
+	writer_put(writer, "Try '");
+	writer_put(writer, sys_program());
+	writer_put(writer, " --help' for more information.\n");
+	writer_flush(writer);
+	_exit(EXIT_STATUS_FAILED);
 }
 
 static void
-begin_option(struct page *page, const struct row *row, const char *why)
+begin_option(struct writer *writer, const struct row *row, const char *why)
 {
-	page_put(page, "retry: ");
+	writer_put(writer, "retry: ");
 	if (row->letter != ':')
-		page_put(page, row->letter == '$' ? "$" : "--");
-	page_put(page, row->name);
-	page_put(page, ": ");
-	page_put(page, why);
+		writer_put(writer, row->letter == '$' ? "$" : "--");
+	writer_put(writer, row->name);
+	writer_put(writer, ": ");
+	writer_put(writer, why);
 }
 
 void
-words_refuse(const struct row *row, const char *why, const char *text)
+optparse_refuse(const struct row *row, const char *why, const char *text)
 {
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 
-	begin_option(&page, row, why);
-	page_put(&page, ": ");
-	page_put_quoted(&page, text, strlen(text));
-	end_usage(&page);
+	begin_option(&writer, row, why);
+	writer_put(&writer, ": ");
+	writer_put_quoted(&writer, text, strlen(text));
+	end_usage(&writer);
 }
 
 void
-words_refuse_item(const struct row *row, const char *why, const char *item,
+optparse_refuse_item(const struct row *row, const char *why, const char *item,
     size_t length, const char *text)
 {
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 	size_t whole = strlen(text);
 
 	if (length == whole && whole > 0)
-		words_refuse(row, why, text);
-	begin_option(&page, row, why);
+		optparse_refuse(row, why, text);
+	begin_option(&writer, row, why);
 	if (length > 0) {
-		page_put(&page, ": ");
-		page_put_quoted(&page, item, length);
+		writer_put(&writer, ": ");
+		writer_put_quoted(&writer, item, length);
 	}
-	page_put(&page, " in ");
-	page_put_quoted(&page, text, whole);
-	end_usage(&page);
+	writer_put(&writer, " in ");
+	writer_put_quoted(&writer, text, whole);
+	end_usage(&writer);
 }
 
 void
-words_refuse_all(const char *why)
+optparse_refuse_all(const char *why)
 {
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 
-	page_put(&page, "retry: ");
-	page_put(&page, why);
-	end_usage(&page);
+	writer_put(&writer, "retry: ");
+	writer_put(&writer, why);
+	end_usage(&writer);
 }
 
 size_t
-words_choice(const struct row *row, const char *why, const char *const *names,
-    const char *text)
+optparse_choice(const struct row *row, const char *why,
+    const char *const *names, const char *text)
 {
 	for (size_t i = 0; names[i] != NULL; i++)
 		if (strcmp(names[i], text) == 0)
 			return i;
-	words_refuse(row, why, text);
+	optparse_refuse(row, why, text);
 }
 
 static bool
@@ -109,13 +109,13 @@ same(const char *name, const char *typed, size_t length)
 
 /* The option of which this is a slip, where it is of one only, or NULL. */
 static const char *
-nearest(const struct words *words, const char *typed, size_t length)
+nearest(const struct optparse *optparse, const char *typed, size_t length)
 {
 	size_t least = SPELLING_FAR;
 	const char *found = NULL;
 
-	for (size_t i = 0; i < words->count; i++) {
-		const char *name = words->rows[i].name;
+	for (size_t i = 0; i < optparse->count; i++) {
+		const char *name = optparse->rows[i].name;
 		size_t slips = spelling_slips(typed, length, name);
 
 		if (slips < least)
@@ -133,95 +133,96 @@ nearest(const struct words *words, const char *typed, size_t length)
  * telling.
  */
 static const char *
-meant(const struct words *words, const char *typed, size_t length)
+meant(const struct optparse *optparse, const char *typed, size_t length)
 {
 	const char *found = NULL;
 
-	for (const struct alias *a = words->aliases; a->name != NULL; a++)
+	for (const struct alias *a = optparse->aliases; a->name != NULL; a++)
 		if (same(a->name, typed, length))
 			return a->ours;
-	for (size_t i = 0; i < words->count; i++) {
-		if (strncmp(words->rows[i].name, typed, length) != 0)
+	for (size_t i = 0; i < optparse->count; i++) {
+		if (strncmp(optparse->rows[i].name, typed, length) != 0)
 			continue;
 		if (found != NULL)
 			return NULL;
-		found = words->rows[i].name;
+		found = optparse->rows[i].name;
 	}
-	return found != NULL ? found : nearest(words, typed, length);
+	return found != NULL ? found : nearest(optparse, typed, length);
 }
 
 /* The end of a message about what is unknown, with what was meant, or NULL. */
 static _Noreturn void
-end_unknown(struct page *page, const char *dashes, const char *ours)
+end_unknown(struct writer *writer, const char *dashes, const char *ours)
 {
 	if (ours != NULL) {
-		page_put(page, "; did you mean '");
-		page_put(page, dashes);
-		page_put(page, ours);
-		page_put(page, "'?");
+		writer_put(writer, "; did you mean '");
+		writer_put(writer, dashes);
+		writer_put(writer, ours);
+		writer_put(writer, "'?");
 	}
-	end_usage(page);
+	end_usage(writer);
 }
 
 static _Noreturn void
 refuse_long(const struct reading *reading, const char *typed, size_t length)
 {
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 	size_t dashes = reading->place == NULL ? 2 : 0;
 	const char *ours =
-	    meant(reading->words, typed + dashes, length - dashes);
+	    meant(reading->optparse, typed + dashes, length - dashes);
 
 	/* A name of one letter is a letter without its dash. */
-	for (size_t i = 0; i < reading->words->count && length == 1; i++)
-		if (reading->words->rows[i].letter == *typed)
-			ours = reading->words->rows[i].name;
-	page_put(&page, "retry: ");
+	for (size_t i = 0; i < reading->optparse->count && length == 1; i++)
+		if (reading->optparse->rows[i].letter == *typed)
+			ours = reading->optparse->rows[i].name;
+	writer_put(&writer, "retry: ");
 	if (reading->place != NULL) {
-		page_put(&page, reading->place);
-		page_put(&page, ": ");
+		writer_put(&writer, reading->place);
+		writer_put(&writer, ": ");
 	}
-	page_put(&page, "unknown option ");
-	page_put_quoted(&page, typed, length);
-	end_unknown(&page, dashes == 0 ? "" : "--", ours);
+	writer_put(&writer, "unknown option ");
+	writer_put_quoted(&writer, typed, length);
+	end_unknown(&writer, dashes == 0 ? "" : "--", ours);
 }
 
 /* The option whose whole name stands behind one dash, or NULL. */
 static const char *
-find_dashed(const struct words *words, const char *typed)
+find_dashed(const struct optparse *optparse, const char *typed)
 {
-	for (size_t i = 0; i < words->count; i++)
-		if (same(words->rows[i].name, typed + 1,
+	for (size_t i = 0; i < optparse->count; i++)
+		if (same(optparse->rows[i].name, typed + 1,
 			strcspn(typed + 1, "=")))
-			return words->rows[i].name;
+			return optparse->rows[i].name;
 	return NULL;
 }
 
 static _Noreturn void
-refuse_letter(const struct words *words, const char *typed, const char *letter)
+refuse_letter(
+    const struct optparse *optparse, const char *typed, const char *letter)
 {
-	struct page page = { .to = STDERR_FILENO };
-	const char *ours = find_dashed(words, typed);
+	struct writer writer = { .to = STDERR_FILENO };
+	const char *ours = find_dashed(optparse, typed);
 
-	page_put(&page, "retry: unknown option ");
+	writer_put(&writer, "retry: unknown option ");
 	/* A byte of a longer character is no text by itself. */
 	if (ours == NULL && (*letter & 0x80) == 0 && strlen(typed) > 2) {
 		const char dashed[] = { '-', *letter };
 
-		page_put_quoted(&page, dashed, sizeof dashed);
-		page_put(&page, " in ");
+		writer_put_quoted(&writer, dashed, sizeof dashed);
+		writer_put(&writer, " in ");
 	}
-	page_put_quoted(&page, typed, strlen(typed));
-	end_unknown(&page, "--", ours);
+	writer_put_quoted(&writer, typed, strlen(typed));
+	end_unknown(&writer, "--", ours);
 }
 
 /* Where there is no text that could be to blame. */
 static _Noreturn void
 refuse_bare(const struct row *row, const char *why)
 {
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 
-	begin_option(&page, row, why);
-	end_usage(&page);
+	begin_option(&writer, row, why);
+	end_usage(&writer);
 }
 
 /* Takes text for the row at found, or for row, a copy that says more of it. */
@@ -229,12 +230,12 @@ static void
 store(struct reading *reading, const struct row *found, const struct row *row,
     const char *text)
 {
-	const struct words *words = reading->words;
-	size_t at = (size_t)(found - words->rows);
+	const struct optparse *optparse = reading->optparse;
+	size_t at = (size_t)(found - optparse->rows);
 
-	if (reading->seeking && at == words->file)
-		words->follow(words, text, reading->into, reading->said);
-	if (reading->seeking && at < words->last)
+	if (reading->seeking && at == optparse->file)
+		optparse->follow(optparse, text, reading->into, reading->said);
+	if (reading->seeking && at < optparse->last)
 		return;
 	reading->said[at] = text;
 	row->take(row, text, (char *)reading->into + row->field);
@@ -252,23 +253,25 @@ next_word(struct reading *reading, const struct row *row)
 static const struct row *
 find_long(const struct reading *reading, const char *typed, size_t length)
 {
-	const struct words *words = reading->words;
+	const struct optparse *optparse = reading->optparse;
 	size_t dashes = reading->place == NULL ? 2 : 0;
 
-	for (size_t i = 0; i < words->count; i++)
-		if (same(words->rows[i].name, typed + dashes, length - dashes))
-			return &words->rows[i];
+	for (size_t i = 0; i < optparse->count; i++)
+		if (same(optparse->rows[i].name, typed + dashes,
+			length - dashes))
+			return &optparse->rows[i];
 	refuse_long(reading, typed, length);
 }
 
 /* The option of one letter within typed. */
 static const struct row *
-find_letter(const struct words *words, const char *typed, const char *letter)
+find_letter(
+    const struct optparse *optparse, const char *typed, const char *letter)
 {
-	for (size_t i = 0; i < words->count; i++)
-		if (words->rows[i].letter == *letter)
-			return &words->rows[i];
-	refuse_letter(words, typed, letter);
+	for (size_t i = 0; i < optparse->count; i++)
+		if (optparse->rows[i].letter == *letter)
+			return &optparse->rows[i];
+	refuse_letter(optparse, typed, letter);
 }
 
 /* The row at found, as messages about a line are to have it. */
@@ -276,7 +279,7 @@ static struct row
 placed(const struct reading *reading, const struct row *found,
     char room[PLACED_ROOM])
 {
-	const struct words *words = reading->words;
+	const struct optparse *optparse = reading->optparse;
 	const char *place = reading->place;
 	size_t length = strlen(place);
 	struct row row = *found;
@@ -286,8 +289,9 @@ placed(const struct reading *reading, const struct row *found,
 	memcpy(room + length + 2, found->name, strlen(found->name) + 1);
 	row.name = room;
 	row.letter = ':';
-	for (const size_t *typed = words->typed; *typed < words->count; typed++)
-		if (found == &words->rows[*typed])
+	for (const size_t *typed = optparse->typed; *typed < optparse->count;
+	     typed++)
+		if (found == &optparse->rows[*typed])
 			refuse_bare(&row, "only on a command line");
 	return row;
 }
@@ -303,7 +307,7 @@ take_long(struct reading *reading, const char *typed)
 	    reading->place == NULL ? *found : placed(reading, found, room);
 
 	if (row.argument == NULL && text != NULL)
-		words_refuse(&row, "takes no argument", typed);
+		optparse_refuse(&row, "takes no argument", typed);
 	if (row.argument == NULL)
 		text = typed;
 	else if (text == NULL)
@@ -316,11 +320,11 @@ take_letters(struct reading *reading, const char *typed)
 {
 	for (const char *letter = typed + 1; *letter != '\0'; letter++) {
 		const struct row *row =
-		    find_letter(reading->words, typed, letter);
+		    find_letter(reading->optparse, typed, letter);
 
 		if (row->argument != NULL && letter == typed + 1 &&
-		    find_dashed(reading->words, typed) != NULL)
-			refuse_letter(reading->words, typed, letter);
+		    find_dashed(reading->optparse, typed) != NULL)
+			refuse_letter(reading->optparse, typed, letter);
 		if (row->argument != NULL) {
 			store(reading, row, row,
 			    letter[1] != '\0' ? letter + 1
@@ -351,11 +355,11 @@ take_word(struct reading *reading)
 }
 
 void
-words_take_line(const struct words *words, const char *place, const char *line,
-    void *into, const char *said[])
+optparse_take_line(const struct optparse *optparse, const char *place,
+    const char *line, void *into, const char *said[])
 {
 	char *none = NULL;
-	struct reading reading = { words, &none, into, said, place, false };
+	struct reading reading = { optparse, &none, into, said, place, false };
 
 	take_long(&reading, line);
 }
@@ -374,7 +378,7 @@ static void
 take_variable(const struct reading *reading, const struct variable *variable)
 {
 	const char *text = getenv(variable->name);
-	struct row row = reading->words->rows[variable->row];
+	struct row row = reading->optparse->rows[variable->row];
 
 	row.name = variable->name;
 	row.letter = '$';
@@ -385,7 +389,7 @@ take_variable(const struct reading *reading, const struct variable *variable)
 static void
 take_variables(const struct reading *reading)
 {
-	const struct variable *variable = reading->words->variables;
+	const struct variable *variable = reading->optparse->variables;
 
 	if (!any_variable())
 		return;
@@ -395,11 +399,12 @@ take_variables(const struct reading *reading)
 }
 
 char **
-words_take(
-    const struct words *words, char **argv, void *into, const char *said[])
+optparse_take(const struct optparse *optparse, char **argv, void *into,
+    const char *said[])
 {
-	struct reading seeking = { words, argv + 1, into, said, NULL, true };
-	struct reading reading = { words, argv + 1, into, said, NULL, false };
+	struct reading seeking = { optparse, argv + 1, into, said, NULL, true };
+	struct reading reading = { optparse, argv + 1, into, said, NULL,
+		false };
 
 	while (take_word(&seeking))
 		continue;

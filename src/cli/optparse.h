@@ -13,16 +13,16 @@
 #include <stddef.h>
 
 /* The status of an invocation that failed by itself: usage, output. */
-#define WORDS_FAILED 125
+#define EXIT_STATUS_FAILED 125
 
 /* Room for a place, the closing NUL included. */
-#define WORDS_PLACE 256
+#define OPTPARSE_PLACE 256
 
 /* All that is known of one option. */
 struct row {
 	const char *name; /* without the dashes */
 	/* Of the short form, or '\0'. To take, '$': see struct variable; ':':
-	 * see words_take_line. */
+	 * see optparse_take_line. */
 	char letter;
 	const char *argument; /* as --help shows it; NULL: a flag */
 	/* Stores text (a flag: the word as typed), or refuses it. */
@@ -52,7 +52,7 @@ struct alias {
 	const char *name, *ours;
 };
 
-struct words {
+struct optparse {
 	const struct row *rows;
 	size_t count;
 	const struct heading *headings; /* in order; the last one's is count */
@@ -62,8 +62,8 @@ struct words {
 	size_t last; /* the first of the rows whose take does not return */
 	size_t file; /* the row that names a file of options... */
 	/* ...and what takes the lines of one. */
-	void (*follow)(const struct words *words, const char *name, void *into,
-	    const char *said[]);
+	void (*follow)(const struct optparse *optparse, const char *name,
+	    void *into, const char *said[]);
 };
 
 /*
@@ -74,15 +74,15 @@ struct words {
  * not. Exits where an option is unknown, lacks its argument or has one too
  * many.
  */
-char **words_take(
-    const struct words *words, char **argv, void *into, const char *said[]);
+char **optparse_take(const struct optparse *optparse, char **argv, void *into,
+    const char *said[]);
 
 /*
  * Takes a line of a file, "name" or "name=text", that stands at the place
  * "FILE:LINE": messages begin with that. The row that take gets has the
  * letter ':', and its name begins with the place too.
  */
-void words_take_line(const struct words *words, const char *place,
+void optparse_take_line(const struct optparse *optparse, const char *place,
     const char *line, void *into, const char *said[]);
 
 /*
@@ -90,20 +90,20 @@ void words_take_line(const struct words *words, const char *place,
  * variable is "retry: $VARIABLE: ...", of a line "retry: FILE:LINE: name: ...".
  */
 _Noreturn void
-words_refuse(const struct row *row, const char *why, const char *text);
+optparse_refuse(const struct row *row, const char *why, const char *text);
 
 /*
  * The same for length bytes at item within text: "why: 'item' in 'text'", or
  * "why in 'text'" where nothing is there.
  */
-_Noreturn void words_refuse_item(const struct row *row, const char *why,
+_Noreturn void optparse_refuse_item(const struct row *row, const char *why,
     const char *item, size_t length, const char *text);
 
 /* The index of text among names, up to a NULL; refuses it if it is none. */
-size_t words_choice(const struct row *row, const char *why,
+size_t optparse_choice(const struct row *row, const char *why,
     const char *const *names, const char *text);
 
 /* A mistake that no option is to blame for: "retry: why", and exits. */
-_Noreturn void words_refuse_all(const char *why);
+_Noreturn void optparse_refuse_all(const char *why);
 
 #endif

@@ -52,15 +52,15 @@ find(struct script *script, const char *name)
 	size_t length = strlen(name);
 
 	if (length == 0)
-		words_refuse(script->row, "not a policy's name", name);
+		optparse_refuse(script->row, "not a policy's name", name);
 	if (length >= sizeof script->path)
-		words_refuse(script->row, strerror(ENAMETOOLONG), name);
+		optparse_refuse(script->row, strerror(ENAMETOOLONG), name);
 	if (strchr(name, '/') != NULL)
 		memcpy(script->path, name, length + 1);
 	else if (!look_in(script, getenv("XDG_CONFIG_HOME"), "", name) &&
 	    !look_in(script, getenv("HOME"), "/.config", name) &&
 	    !look_in(script, "/etc", "", name))
-		words_refuse(script->row,
+		optparse_refuse(script->row,
 		    "no such policy; a file is named with a '/'", name);
 }
 
@@ -70,13 +70,13 @@ drain(struct script *script, int fd)
 {
 	for (;;) {
 		ssize_t n = read(fd, script->text + script->length,
-		    SCRIPT_MOST + 1 - script->length);
+		    POLICY_FILE_MOST + 1 - script->length);
 
 		if (n <= 0)
 			return n == 0;
 		script->length += (size_t)n;
-		if (script->length > SCRIPT_MOST)
-			words_refuse(
+		if (script->length > POLICY_FILE_MOST)
+			optparse_refuse(
 			    script->row, "longer than 64 KiB", script->path);
 	}
 }
@@ -96,8 +96,9 @@ open_to_read(const struct script *script)
 	if (fd == -1 || fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode) ||
 	    S_ISDIR(stat.st_mode))
 		return fd;
-	if (proc_descriptor(script->path) == -1)
-		words_refuse(script->row, "not a regular file", script->path);
+	if (procfs_descriptor(script->path) == -1)
+		optparse_refuse(
+		    script->row, "not a regular file", script->path);
 	fcntl(fd, F_SETFL, O_RDONLY);
 	return fd;
 }
@@ -108,18 +109,18 @@ load(struct script *script)
 	int fd;
 
 	script->length = 0;
-	script->text = malloc(SCRIPT_MOST + 1);
+	script->text = malloc(POLICY_FILE_MOST + 1);
 	fd = open_to_read(script);
 	if (fd == -1 || script->text == NULL || !drain(script, fd))
-		words_refuse(script->row, strerror(errno), script->path);
+		optparse_refuse(script->row, strerror(errno), script->path);
 	close(fd);
 }
 
 /* "FILE:NUMBER", of a long name only the end. */
 static void
-put_place(char place[WORDS_PLACE], const char *path, int64_t number)
+put_place(char place[OPTPARSE_PLACE], const char *path, int64_t number)
 {
-	const char *limit = place + (WORDS_PLACE - NUMBER_ROOM - 1);
+	const char *limit = place + (OPTPARSE_PLACE - NUMBER_ROOM - 1);
 	size_t length = strlen(path);
 	char *at = place;
 
@@ -133,14 +134,14 @@ put_place(char place[WORDS_PLACE], const char *path, int64_t number)
 }
 
 static void
-take_line(const struct words *words, const char *place, char *line,
+take_line(const struct optparse *optparse, const char *place, char *line,
     size_t length, void *into, const char *said[])
 {
 	const struct row row = { .name = place, .letter = ':' };
 	size_t name, blank;
 
 	if (memchr(line, '\0', length) != NULL)
-		words_refuse(&row, "a NUL byte in", line);
+		optparse_refuse(&row, "a NUL byte in", line);
 	if (length > 0 && line[length - 1] == '\r')
 		line[length - 1] = '\0';
 	line += strspn(line, " \t");
@@ -150,18 +151,18 @@ take_line(const struct words *words, const char *place, char *line,
 	blank = strcspn(line, " \t");
 	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
 	    0 < blank && blank < name)
-		words_refuse(&row, "no blanks around =", line);
+		optparse_refuse(&row, "no blanks around =", line);
 	if (name == 0 || *line == '-' || blank < name)
-		words_refuse(&row, "not option or option=value", line);
-	words_take_line(words, place, line, into, said);
+		optparse_refuse(&row, "not option or option=value", line);
+	optparse_take_line(optparse, place, line, into, said);
 }
 
 void
-script_follow(
-    const struct words *words, const char *name, void *into, const char *said[])
+policy_file_follow(const struct optparse *optparse, const char *name,
+    void *into, const char *said[])
 {
-	struct script script = { .row = &words->rows[words->file] };
-	char place[WORDS_PLACE], *limit, *end;
+	struct script script = { .row = &optparse->rows[optparse->file] };
+	char place[OPTPARSE_PLACE], *limit, *end;
 	int64_t number = 0;
 
 	find(&script, name);
@@ -174,6 +175,7 @@ script_follow(
 			end = limit;
 		*end = '\0';
 		put_place(place, script.path, ++number);
-		take_line(words, place, line, (size_t)(end - line), into, said);
+		take_line(
+		    optparse, place, line, (size_t)(end - line), into, said);
 	}
 }

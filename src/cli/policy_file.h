@@ -1,7 +1,7 @@
 /*
- * policy_file: a file of options, a policy to share: one long option a line, without
- * dashes, "name" or "name=text", where the text is the rest of the line as it
- * stands. Empty lines and those that begin with "#" say nothing.
+ * policy_file: a file of options, a policy to share: one long option a line,
+ * without dashes, "name" or "name=text", where the text is the rest of the line
+ * as it stands. Empty lines and those that begin with "#" say nothing.
  */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H
@@ -9,17 +9,17 @@
 #include "cli/optparse.h"
 
 /* Of a file of options, in bytes. */
-#define SCRIPT_MOST 65536
+#define POLICY_FILE_MOST 65536
 
 /*
- * Takes the lines of a file, as words_take_line does: of the file called name
- * if there is a '/' in it, else of name.conf in $XDG_CONFIG_HOME/retry,
+ * Takes the lines of a file, as optparse_take_line does: of the file called
+ * name if there is a '/' in it, else of name.conf in $XDG_CONFIG_HOME/retry,
  * ~/.config/retry or /etc/retry, the first that there is. What they say is kept
  * in memory that is allocated here and never freed. Exits where it cannot be
  * found or read, is no regular file (unless it is named as a descriptor, such
  * as /dev/stdin or /dev/fd/3), is too long, or has a line that is no option.
  */
-void script_follow(const struct words *words, const char *name, void *into,
-    const char *said[]);
+void policy_file_follow(const struct optparse *optparse, const char *name,
+    void *into, const char *said[]);
 
 #endif

@@ -12,29 +12,30 @@ enum margin {
 
 /* The margin that a line has if it is a status line. */
 static enum margin
-margin_of(struct text line)
+margin_of(struct strview line)
 {
-	if (text_starts(line, "< "))
+	if (strview_starts(line, "< "))
 		return MARGIN_ARROW;
-	return text_starts(line, " ") ? MARGIN_BLANKS : MARGIN_NONE;
+	return strview_starts(line, " ") ? MARGIN_BLANKS : MARGIN_NONE;
 }
 
 /* Takes the margin off a line. False where the line has none. */
 static bool
-take_margin(struct text *line, enum margin margin)
+take_margin(struct strview *line, enum margin margin)
 {
-	struct text trimmed = text_trim(*line);
+	struct strview trimmed = strview_trim(*line);
 
 	switch (margin) {
 	case MARGIN_NONE:
 		return true;
 	case MARGIN_ARROW:
-		if (!text_starts(*line, "<"))
+		if (!strview_starts(*line, "<"))
 			return false;
-		*line = text_after(*line, text_starts(*line, "< ") ? 2 : 1);
+		*line =
+		    strview_after(*line, strview_starts(*line, "< ") ? 2 : 1);
 		return true;
 	case MARGIN_BLANKS:
-		if (!text_starts(*line, " ") || trimmed.length == 0)
+		if (!strview_starts(*line, " ") || trimmed.length == 0)
 			return false;
 		*line = trimmed;
 		return true;
@@ -44,20 +45,20 @@ take_margin(struct text *line, enum margin margin)
 
 struct log {
 	enum margin margin;
-	enum head_place place;
+	enum response_head_place place;
 	bool found; /* a head */
 	bool inside; /* no line without the margin since one */
 	bool interim; /* the last one was */
 	bool asked; /* a request has been shown since */
-	struct text before; /* the line before this one */
+	struct strview before; /* the line before this one */
 };
 
 /* Whether the line before is one that wget ends, or starts, like that. */
 static bool
-awaits(struct text before)
+awaits(struct strview before)
 {
 	static const char *const ends[] = { "...", "\xe2\x80\xa6" };
-	struct text line = text_trim(before);
+	struct strview line = strview_trim(before);
 
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
 		size_t length = strlen(ends[i]);
@@ -67,7 +68,7 @@ awaits(struct text before)
 			0)
 			return true;
 	}
-	return text_starts(before, "Connecting to ");
+	return strview_starts(before, "Connecting to ");
 }
 
 /* Whether a status line with this margin is one, where it stands. */
@@ -76,7 +77,7 @@ believed(const struct log *log, enum margin margin)
 {
 	switch (margin) {
 	case MARGIN_NONE:
-		return text_starts(log->before, "# got header "); /* wget2 */
+		return strview_starts(log->before, "# got header "); /* wget2 */
 	case MARGIN_ARROW:
 		return log->asked || log->interim;
 	case MARGIN_BLANKS:
@@ -88,7 +89,7 @@ believed(const struct log *log, enum margin margin)
 /* The request that curl -v shows, "> GET / HTTP/1.1", perhaps behind its
  * progress meter. */
 static bool
-is_request(struct text line)
+is_request(struct strview line)
 {
 	static const char mark[] = "> ", version[] = " HTTP/";
 	const char *start, *end = line.at + line.length;
@@ -101,44 +102,45 @@ is_request(struct text line)
 
 /* The next line; the first one needs no announcement. */
 static void
-read_log_line(
-    struct log *log, struct text *rest, bool first, struct response *response)
+read_log_line(struct log *log, struct strview *rest, bool first,
+    struct response *response)
 {
-	struct text raw, line;
+	struct strview raw, line;
 	enum margin margin;
 	bool inside;
 	int code;
 
-	text_line(rest, &raw);
+	strview_line(rest, &raw);
 	line = raw;
 	/* The first status line has the margin of all others. */
 	margin = log->found ? log->margin : margin_of(line);
 	inside = take_margin(&line, margin);
-	code = inside ? head_code(line) : -1;
+	code = inside ? response_head_code(line) : -1;
 	if (code >= 0 && (first || believed(log, margin))) {
 		*log = (struct log){ .margin = margin,
-			.place = head_begin(response, code),
+			.place = response_head_begin(response, code),
 			.found = true,
 			.inside = true,
 			.interim = code < 200 };
 	} else if (log->found && inside) {
-		if (margin == MARGIN_NONE && log->place != HEAD_OUTSIDE &&
-		    line.length > 0)
-			head_unfold(&line, rest);
-		log->place = head_take(line, log->place, &response->fields);
+		if (margin == MARGIN_NONE &&
+		    log->place != RESPONSE_HEAD_OUTSIDE && line.length > 0)
+			response_head_unfold(&line, rest);
+		log->place =
+		    response_head_take(line, log->place, &response->fields);
 	} else {
 		log->inside = false;
 		if (margin == MARGIN_BLANKS)
-			log->place = HEAD_OUTSIDE;
+			log->place = RESPONSE_HEAD_OUTSIDE;
 	}
 	log->asked |= is_request(raw);
 	log->before = raw;
 }
 
 bool
-trace_read(struct text all, struct response *response)
+client_log_read(struct strview all, struct response *response)
 {
-	struct log log = { .place = HEAD_OUTSIDE };
+	struct log log = { .place = RESPONSE_HEAD_OUTSIDE };
 	bool first = true;
 
 	while (all.length > 0) {

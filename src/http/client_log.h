@@ -1,6 +1,6 @@
 /*
- * client_log: heads of responses in what clients tell of their work: behind "< "
- * (curl -v), indented (wget -S, BusyBox's too), bare (wget2 -S).
+ * client_log: heads of responses in what clients tell of their work: behind "<
+ * " (curl -v), indented (wget -S, BusyBox's too), bare (wget2 -S).
  */
 #ifndef CLIENT_LOG_H
 #define CLIENT_LOG_H
@@ -16,6 +16,6 @@
  * header" (wget2). What stands elsewhere may be a page that quotes one. False,
  * with the response untouched, where there is none.
  */
-bool trace_read(struct text all, struct response *response);
+bool client_log_read(struct strview all, struct response *response);
 
 #endif

@@ -26,8 +26,9 @@ is_key(const char *header)
 	size_t name = strcspn(header, ":;");
 	const char *value = header + name;
 
-	return text_is((struct text){ header, name }, "Idempotency-Key") &&
-	    value[0] == ':' && text_trim(text_of(value + 1)).length > 0;
+	return strview_is(
+		   (struct strview){ header, name }, "Idempotency-Key") &&
+	    value[0] == ':' && strview_trim(strview_of(value + 1)).length > 0;
 }
 
 /* A number other than 0. */
@@ -58,62 +59,62 @@ is_glob(const char *url)
 
 /* What an option says of where the request goes, not of what it is. */
 static void
-apply_argument(const struct curlarg *option, struct curl *curl)
+apply_argument(const struct curl_args *option, struct curl *curl)
 {
 	const char *argument = option->argument;
 
 	/* curl refuses the command line: nothing will be sent. */
 	if (argument == NULL)
 		return;
-	if (option->role == CURLARG_DUMP) {
+	if (option->role == CURL_ARGS_DUMP) {
 		bool stream =
 		    strcmp(argument, "-") == 0 || strcmp(argument, "%") == 0;
 
 		curl->dumps = true;
 		curl->dump = stream ? NULL : argument;
-	} else if (option->role == CURLARG_RETRY) {
+	} else if (option->role == CURL_ARGS_RETRY) {
 		curl->retries = is_count(argument);
-	} else if (option->role == CURLARG_HEADER) {
+	} else if (option->role == CURL_ARGS_HEADER) {
 		curl->keyed |= is_key(argument);
 	}
 }
 
 static void
-apply(
-    const struct curlarg *option, struct curl *curl, struct operation *request)
+apply(const struct curl_args *option, struct curl *curl,
+    struct operation *request)
 {
 	switch (option->role) {
-	case CURLARG_OTHER:
-	case CURLARG_NEXT:
+	case CURL_ARGS_OTHER:
+	case CURL_ARGS_NEXT:
 		break;
-	case CURLARG_DUMP:
-	case CURLARG_RETRY:
-	case CURLARG_HEADER:
+	case CURL_ARGS_DUMP:
+	case CURL_ARGS_RETRY:
+	case CURL_ARGS_HEADER:
 		apply_argument(option, curl);
 		break;
-	case CURLARG_UNKNOWN:
-	case CURLARG_CONFIG:
+	case CURL_ARGS_UNKNOWN:
+	case CURL_ARGS_CONFIG:
 		request->unclear = true;
 		break;
-	case CURLARG_REQUEST:
+	case CURL_ARGS_REQUEST:
 		request->method = option->argument;
 		break;
-	case CURLARG_DATA:
+	case CURL_ARGS_DATA:
 		request->data = true;
 		break;
-	case CURLARG_FORM:
+	case CURL_ARGS_FORM:
 		request->form = true;
 		break;
-	case CURLARG_GET:
+	case CURL_ARGS_GET:
 		request->get = !option->off;
 		break;
-	case CURLARG_HEAD:
+	case CURL_ARGS_HEAD:
 		request->head = !option->off;
 		break;
-	case CURLARG_UPLOAD:
+	case CURL_ARGS_UPLOAD:
 		request->upload = true;
 		break;
-	case CURLARG_URL:
+	case CURL_ARGS_URL:
 		curl->several |= request->located || is_glob(option->argument);
 		request->located = true;
 		break;
@@ -151,14 +152,14 @@ disables(const char *first)
 struct curl
 curl_operation(char *const argv[], size_t from)
 {
-	struct curlarg_place place = { argv, from, 0, false };
+	struct curl_args_place place = { argv, from, 0, false };
 	struct operation request = { 0 };
 	struct curl curl = { .opening = from };
-	struct curlarg option;
+	struct curl_args option;
 
-	while (curl.next == 0 && curlarg_next(&place, &option)) {
+	while (curl.next == 0 && curl_args_next(&place, &option)) {
 		apply(&option, &curl, &request);
-		if (option.role == CURLARG_NEXT)
+		if (option.role == CURL_ARGS_NEXT)
 			curl.next = place.at;
 		/* All of -qo FILE: or its FILE would be what comes behind. */
 		if (curl.opening == 1 && disables(argv[1]))
@@ -222,12 +223,12 @@ curl_named(const char *program)
 bool
 curl_idempotent(const char *method)
 {
-	struct text rest = text_of(idempotent), word;
+	struct strview rest = strview_of(idempotent), word;
 
 	if (method == NULL)
 		return true;
-	while (text_cut(&rest, ' ', &word)) {
-		if (text_is(word, method))
+	while (strview_cut(&rest, ' ', &word)) {
+		if (strview_is(word, method))
 			return true;
 	}
 	return false;

@@ -75,36 +75,36 @@ static const char new_flags[] =
 
 static const struct {
 	const char *name;
-	enum curlarg_role role;
+	enum curl_args_role role;
 	char letter;
 } roles[] = {
-	{ "next", CURLARG_NEXT, ':' },
-	{ "dump-header", CURLARG_DUMP, 'D' },
-	{ "retry", CURLARG_RETRY, '\0' },
-	{ "header", CURLARG_HEADER, 'H' },
-	{ "config", CURLARG_CONFIG, 'K' },
-	{ "request", CURLARG_REQUEST, 'X' },
-	{ "data", CURLARG_DATA, 'd' },
-	{ "data-ascii", CURLARG_DATA, '\0' },
-	{ "data-binary", CURLARG_DATA, '\0' },
-	{ "data-raw", CURLARG_DATA, '\0' },
-	{ "data-urlencode", CURLARG_DATA, '\0' },
-	{ "json", CURLARG_DATA, '\0' },
-	{ "form", CURLARG_FORM, 'F' },
-	{ "form-string", CURLARG_FORM, '\0' },
-	{ "get", CURLARG_GET, 'G' },
-	{ "head", CURLARG_HEAD, 'I' },
-	{ "upload-file", CURLARG_UPLOAD, 'T' },
-	{ "url", CURLARG_URL, '\0' },
+	{ "next", CURL_ARGS_NEXT, ':' },
+	{ "dump-header", CURL_ARGS_DUMP, 'D' },
+	{ "retry", CURL_ARGS_RETRY, '\0' },
+	{ "header", CURL_ARGS_HEADER, 'H' },
+	{ "config", CURL_ARGS_CONFIG, 'K' },
+	{ "request", CURL_ARGS_REQUEST, 'X' },
+	{ "data", CURL_ARGS_DATA, 'd' },
+	{ "data-ascii", CURL_ARGS_DATA, '\0' },
+	{ "data-binary", CURL_ARGS_DATA, '\0' },
+	{ "data-raw", CURL_ARGS_DATA, '\0' },
+	{ "data-urlencode", CURL_ARGS_DATA, '\0' },
+	{ "json", CURL_ARGS_DATA, '\0' },
+	{ "form", CURL_ARGS_FORM, 'F' },
+	{ "form-string", CURL_ARGS_FORM, '\0' },
+	{ "get", CURL_ARGS_GET, 'G' },
+	{ "head", CURL_ARGS_HEAD, 'I' },
+	{ "upload-file", CURL_ARGS_UPLOAD, 'T' },
+	{ "url", CURL_ARGS_URL, '\0' },
 };
 
 static bool
-lists(const char *list, struct text name)
+lists(const char *list, struct strview name)
 {
-	struct text rest = text_of(list), word;
+	struct strview rest = strview_of(list), word;
 
-	while (text_cut(&rest, ' ', &word)) {
-		if (word.length == name.length && text_begins(word, name))
+	while (strview_cut(&rest, ' ', &word)) {
+		if (word.length == name.length && strview_begins(word, name))
 			return true;
 	}
 	return false;
@@ -112,13 +112,13 @@ lists(const char *list, struct text name)
 
 /* Counts the words that start with name, and leaves the last in whole. */
 static int
-count_starts(const char *list, struct text name, struct text *whole)
+count_starts(const char *list, struct strview name, struct strview *whole)
 {
-	struct text rest = text_of(list), word;
+	struct strview rest = strview_of(list), word;
 	int count = 0;
 
-	while (text_cut(&rest, ' ', &word)) {
-		if (text_begins(word, name)) {
+	while (strview_cut(&rest, ' ', &word)) {
+		if (strview_begins(word, name)) {
 			*whole = word;
 			count++;
 		}
@@ -128,9 +128,9 @@ count_starts(const char *list, struct text name, struct text *whole)
 
 /* The option's whole name, and whether it takes an argument. */
 static bool
-find_name(struct text typed, struct text *name, bool *valued)
+find_name(struct strview typed, struct strview *name, bool *valued)
 {
-	struct text flag = { NULL, 0 }, other = { NULL, 0 };
+	struct strview flag = { NULL, 0 }, other = { NULL, 0 };
 	int flags, others;
 
 	*name = typed;
@@ -144,17 +144,17 @@ find_name(struct text typed, struct text *name, bool *valued)
 	return typed.length > 0 && flags + others == 1;
 }
 
-static enum curlarg_role
-role_of_name(struct text name)
+static enum curl_args_role
+role_of_name(struct strview name)
 {
 	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-		if (text_is(name, roles[i].name))
+		if (strview_is(name, roles[i].name))
 			return roles[i].role;
 	}
-	return CURLARG_OTHER;
+	return CURL_ARGS_OTHER;
 }
 
-static enum curlarg_role
+static enum curl_args_role
 role_of_letter(char letter)
 {
 	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
@@ -163,8 +163,8 @@ role_of_letter(char letter)
 	}
 	if (strchr(valued_letters, letter) == NULL &&
 	    strchr(flag_letters, letter) == NULL)
-		return CURLARG_UNKNOWN;
-	return CURLARG_OTHER;
+		return CURL_ARGS_UNKNOWN;
+	return CURL_ARGS_OTHER;
 }
 
 /*
@@ -172,21 +172,21 @@ role_of_letter(char letter)
  * how many words the option is.
  */
 static size_t
-read_long(const char *word, const char *next, struct curlarg *option)
+read_long(const char *word, const char *next, struct curl_args *option)
 {
-	struct text typed = text_of(word + strlen("--")), name;
+	struct strview typed = strview_of(word + strlen("--")), name;
 	const char *equals = strchr(word, '=');
 	bool valued;
 
-	option->off = text_starts(typed, "no-");
+	option->off = strview_starts(typed, "no-");
 	if (option->off)
-		typed = text_after(typed, strlen("no-"));
-	else if (text_starts(typed, "expand-"))
-		typed = text_after(typed, strlen("expand-"));
+		typed = strview_after(typed, strlen("no-"));
+	else if (strview_starts(typed, "expand-"))
+		typed = strview_after(typed, strlen("expand-"));
 	if (equals != NULL)
 		typed.length = (size_t)(equals - typed.at);
 	if (!find_name(typed, &name, &valued)) {
-		option->role = CURLARG_UNKNOWN;
+		option->role = CURL_ARGS_UNKNOWN;
 		return 1;
 	}
 	option->role = role_of_name(name);
@@ -202,13 +202,13 @@ read_long(const char *word, const char *next, struct curlarg *option)
  * follow that are options too.
  */
 static size_t
-read_letter(const char *letters, const char *next, struct curlarg *option)
+read_letter(const char *letters, const char *next, struct curl_args *option)
 {
 	const char *rest = letters + 1;
 
 	option->role = role_of_letter(letters[0]);
 	/* curl reads no further in this word. */
-	if (option->role == CURLARG_NEXT)
+	if (option->role == CURL_ARGS_NEXT)
 		return 1;
 	if (strchr(valued_letters, letters[0]) == NULL)
 		return rest[0] == '\0' ? 1 : 0;
@@ -221,23 +221,23 @@ read_letter(const char *letters, const char *next, struct curlarg *option)
  * goes on.
  */
 static size_t
-read_word(const struct curlarg_place *place, struct curlarg *option)
+read_word(const struct curl_args_place *place, struct curl_args *option)
 {
 	const char *word = place->argv[place->at];
 	const char *next = place->argv[place->at + 1];
 
 	if (place->ended || word[0] != '-' || word[1] == '\0') {
-		*option = (struct curlarg){ CURLARG_URL, false, word };
+		*option = (struct curl_args){ CURL_ARGS_URL, false, word };
 		return 1;
 	}
-	*option = (struct curlarg){ CURLARG_OTHER, false, NULL };
+	*option = (struct curl_args){ CURL_ARGS_OTHER, false, NULL };
 	if (word[1] == '-')
 		return read_long(word, next, option);
 	return read_letter(word + 1 + place->letter, next, option);
 }
 
 bool
-curlarg_next(struct curlarg_place *place, struct curlarg *option)
+curl_args_next(struct curl_args_place *place, struct curl_args *option)
 {
 	const char *word = place->argv[place->at];
 	size_t words;

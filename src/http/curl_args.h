@@ -9,31 +9,31 @@
 #include <stddef.h>
 
 /* What an option does, as far as retry has to know. */
-enum curlarg_role {
-	CURLARG_OTHER,
-	CURLARG_UNKNOWN, /* to every curl that is known here */
-	CURLARG_NEXT,
-	CURLARG_DUMP,
-	CURLARG_RETRY,
-	CURLARG_HEADER,
-	CURLARG_CONFIG,
-	CURLARG_REQUEST,
-	CURLARG_DATA,
-	CURLARG_FORM,
-	CURLARG_GET,
-	CURLARG_HEAD,
-	CURLARG_UPLOAD,
-	CURLARG_URL /* a URL, with --url before it or without */
+enum curl_args_role {
+	CURL_ARGS_OTHER,
+	CURL_ARGS_UNKNOWN, /* to every curl that is known here */
+	CURL_ARGS_NEXT,
+	CURL_ARGS_DUMP,
+	CURL_ARGS_RETRY,
+	CURL_ARGS_HEADER,
+	CURL_ARGS_CONFIG,
+	CURL_ARGS_REQUEST,
+	CURL_ARGS_DATA,
+	CURL_ARGS_FORM,
+	CURL_ARGS_GET,
+	CURL_ARGS_HEAD,
+	CURL_ARGS_UPLOAD,
+	CURL_ARGS_URL /* a URL, with --url before it or without */
 };
 
-struct curlarg {
-	enum curlarg_role role;
+struct curl_args {
+	enum curl_args_role role;
 	bool off; /* typed as --no-name */
 	const char *argument; /* NULL: takes none, or lacks it */
 };
 
 /* Where the next option is looked for. */
-struct curlarg_place {
+struct curl_args_place {
 	char *const *argv; /* ends in NULL */
 	size_t at; /* the word */
 	size_t letter; /* within a word of several letters, else 0 */
@@ -49,6 +49,6 @@ struct curlarg_place {
  * long name is in any case of letters and may be cut short to where it is the
  * only one of that curl's names that starts so.
  */
-bool curlarg_next(struct curlarg_place *place, struct curlarg *option);
+bool curl_args_next(struct curl_args_place *place, struct curl_args *option);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Reads all of text as a code, 0 to 999. */
 static bool
-read_code(struct text text, int *code)
+read_code(struct strview text, int *code)
 {
 	int64_t number;
 
@@ -23,11 +23,11 @@ read_code(struct text text, int *code)
 }
 
 /*
- * A code as %{http_code} prints it: exactly three digits, 000 or 100 to 599.
- * More than that could be any number.
+ * A code as %{http_status_code} prints it: exactly three digits, 000 or 100 to
+ * 599. More than that could be any number.
  */
 static bool
-read_bare_code(struct text text, int *code)
+read_bare_code(struct strview text, int *code)
 {
 	return text.length == 3 && read_code(text, code) &&
 	    (*code == 0 || (*code >= 100 && *code <= 599));
@@ -35,14 +35,14 @@ read_bare_code(struct text text, int *code)
 
 /* Whether text may be meant as a Retry-After, readable or not. */
 static bool
-hint_shaped(struct text text)
+hint_shaped(struct strview text)
 {
 	int64_t moment;
 
 	if (text.length == 0 || date_parse(text, 0, &moment))
 		return text.length > 0;
 	for (size_t i = 0; i < text.length; i++) {
-		if (text_blank(text.at[i]))
+		if (strview_blank(text.at[i]))
 			return false;
 	}
 	return memchr("0123456789+-.", text.at[0], 13) != NULL;
@@ -68,14 +68,14 @@ may_follow(int64_t status, int code)
 
 /* What %{exitcode} %{errormsg} print behind a code: "22 The requested ...". */
 static bool
-is_error(struct text text, int code)
+is_error(struct strview text, int code)
 {
-	size_t digits = text_digits(text);
+	size_t digits = strview_digits(text);
 	int64_t status;
 
 	return digits > 0 && digits <= 2 &&
 	    number_whole(text.at, digits, &status) && status != 0 &&
-	    digits < text.length && text_blank(text.at[digits]) &&
+	    digits < text.length && strview_blank(text.at[digits]) &&
 	    may_follow(status, code);
 }
 
@@ -84,15 +84,16 @@ is_error(struct text text, int code)
  * curl's word on how the transfer ended, which is cut off as well.
  */
 static bool
-cut_code(struct text *line, int *code)
+cut_code(struct strview *line, int *code)
 {
-	struct text number = { line->at, line->length < 3 ? line->length : 3 };
-	struct text rest = text_after(*line, number.length);
-	bool blank = rest.length > 0 && text_blank(rest.at[0]);
+	struct strview number = { line->at,
+		line->length < 3 ? line->length : 3 };
+	struct strview rest = strview_after(*line, number.length);
+	bool blank = rest.length > 0 && strview_blank(rest.at[0]);
 
 	if (!read_bare_code(number, code) || (rest.length > 0 && !blank))
 		return false;
-	rest = text_trim(rest);
+	rest = strview_trim(rest);
 	if (rest.length > 0 && !hint_shaped(rest)) {
 		if (!is_error(rest, *code))
 			return false;
@@ -104,25 +105,25 @@ cut_code(struct text *line, int *code)
 
 /* The code form: the last line decides, perhaps with the one above it. */
 static bool
-read_codes(struct text rest, struct response *response)
+read_codes(struct strview rest, struct response *response)
 {
-	struct text line, last = { NULL, 0 }, above = last, hint;
+	struct strview line, last = { NULL, 0 }, above = last, hint;
 	int code, code_above;
 	bool found, blank = false;
 
-	while (text_line(&rest, &line)) {
-		struct text trimmed = text_trim(line);
+	while (strview_line(&rest, &line)) {
+		struct strview trimmed = strview_trim(line);
 
 		if (trimmed.length == 0)
 			continue;
-		blank = text_blank(line.at[line.length - 1]);
+		blank = strview_blank(line.at[line.length - 1]);
 		above = last;
 		last = trimmed;
 	}
 	hint = last;
 	found = cut_code(&hint, &code);
 	/* %{exitcode} of a success: the message behind it is empty. */
-	if (found && blank && text_is(hint, "0"))
+	if (found && blank && strview_is(hint, "0"))
 		hint.length = 0;
 	if ((!found || (code > 0 && code < 200 && hint.length == 0)) &&
 	    read_bare_code(above, &code_above) && code_above >= 200 &&
@@ -134,19 +135,19 @@ read_codes(struct text rest, struct response *response)
 	if (!found)
 		return false;
 	*response = (struct response){ .known = true, .code = code };
-	fields_add(&response->fields, FIELD_RETRY_AFTER, hint);
+	retry_after_add(&response->fields, FIELD_RETRY_AFTER, hint);
 	return true;
 }
 
 /* Whether name is what a code is called, by curl or by people. */
 static bool
-names_code(struct text name)
+names_code(struct strview name)
 {
 	static const char *const names[] = { "http_code", "response_code",
 		"code", "status", "http_status", "status_code" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		if (text_is(name, names[i]))
+		if (strview_is(name, names[i]))
 			return true;
 	}
 	return false;
@@ -154,21 +155,21 @@ names_code(struct text name)
 
 /* One line of the key=value form. False where it is none. */
 static bool
-read_pair(struct text value, struct response *response)
+read_pair(struct strview value, struct response *response)
 {
-	struct text key = { NULL, 0 };
+	struct strview key = { NULL, 0 };
 	enum field field;
 	int code;
 
-	if (!text_cut(&value, '=', &key))
+	if (!strview_cut(&value, '=', &key))
 		return false;
-	field = fields_find(key);
-	value = text_trim(value);
+	field = retry_after_find(key);
+	value = strview_trim(value);
 	if (field != FIELD_COUNT) {
 		/* What repeats belongs to the next transfer. */
 		if (response->fields.values[field].length > 0)
 			*response = (struct response){ 0 };
-		fields_add(&response->fields, field, value);
+		retry_after_add(&response->fields, field, value);
 		return true;
 	}
 	if (!names_code(key) || !read_bare_code(value, &code))
@@ -181,12 +182,12 @@ read_pair(struct text value, struct response *response)
 }
 
 static bool
-read_pairs(struct text rest, struct response *response)
+read_pairs(struct strview rest, struct response *response)
 {
 	bool found = false;
-	struct text line;
+	struct strview line;
 
-	while (text_line(&rest, &line))
+	while (strview_line(&rest, &line))
 		found |= read_pair(line, response);
 	return found;
 }
@@ -196,11 +197,11 @@ struct part {
 	bool coded, listed; /* it has a code; it lists header fields */
 	bool named; /* it has one by curl's own name for it */
 	int code;
-	struct fields fields;
+	struct retry_after fields;
 };
 
 static void
-put_code(struct part *part, struct text text, bool named)
+put_code(struct part *part, struct strview text, bool named)
 {
 	if (named ? !read_code(text, &part->code)
 		  : !read_bare_code(text, &part->code))
@@ -210,38 +211,38 @@ put_code(struct part *part, struct text text, bool named)
 }
 
 static void
-put_field(struct part *part, struct text key, struct text value)
+put_field(struct part *part, struct strview key, struct strview value)
 {
-	fields_add(&part->fields, fields_find(key), value);
+	retry_after_add(&part->fields, retry_after_find(key), value);
 	part->listed = true;
 }
 
 /* A line of the code form before, between or after the objects. */
 static bool
-read_line_beside(struct text *rest, struct part *part)
+read_line_beside(struct strview *rest, struct part *part)
 {
-	struct text after = *rest, line;
+	struct strview after = *rest, line;
 
-	while (after.length > 0 && text_blank(after.at[0]))
-		after = text_after(after, 1);
+	while (after.length > 0 && strview_blank(after.at[0]))
+		after = strview_after(after, 1);
 	/* Looked at before the line is, or many short parts take long. */
-	if (text_digits(after) != 3 || !text_line(&after, &line))
+	if (strview_digits(after) != 3 || !strview_line(&after, &line))
 		return false;
-	line = text_trim(line);
+	line = strview_trim(line);
 	if (!cut_code(&line, &part->code))
 		return false;
 	part->coded = true;
 	if (line.length > 0)
-		put_field(part, text_of("retry-after"), line);
+		put_field(part, strview_of("retry-after"), line);
 	*rest = after;
 	return true;
 }
 
 /* Reads the next part. False at the end. */
 static bool
-read_part(struct text *rest, struct part *part)
+read_part(struct strview *rest, struct part *part)
 {
-	struct text text, key = { NULL, 0 };
+	struct strview text, key = { NULL, 0 };
 	enum json_token token;
 	bool list = false;
 	size_t depth = 0;
@@ -263,8 +264,8 @@ read_part(struct text *rest, struct part *part)
 		else if (token == JSON_WORD && depth == 0)
 			put_code(part, text, false);
 		else if (token == JSON_WORD &&
-		    (text_is(key, "http_code") ||
-			text_is(key, "response_code")))
+		    (strview_is(key, "http_code") ||
+			strview_is(key, "response_code")))
 			put_code(part, text, true);
 		if (depth == 0)
 			break;
@@ -274,12 +275,13 @@ read_part(struct text *rest, struct part *part)
 
 /* Whether the bytes are a JSON object, or a code and then one. */
 static bool
-is_json(struct text all)
+is_json(struct strview all)
 {
-	struct text start = text_trim(all);
-	struct text next = text_trim(text_after(start, text_digits(start)));
+	struct strview start = strview_trim(all);
+	struct strview next =
+	    strview_trim(strview_after(start, strview_digits(start)));
 
-	return text_starts(next, "{");
+	return strview_starts(next, "{");
 }
 
 /*
@@ -287,10 +289,10 @@ is_json(struct text all)
  * has it already: then the part belongs to the next transfer. A body that is
  * JSON with a code behind it comes here too: that is the code form.
  */
-static enum http_form
-read_json(struct text rest, struct response *response)
+static enum http_status_form
+read_json(struct strview rest, struct response *response)
 {
-	enum http_form form = HTTP_UNRECOGNISED;
+	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
 	bool listed = false;
 	struct part part;
 
@@ -309,49 +311,51 @@ read_json(struct text rest, struct response *response)
 			listed = true;
 		}
 		if (part.named)
-			form = HTTP_JSON;
-		else if (part.listed && form != HTTP_JSON)
-			form = HTTP_HEADER_JSON;
-		else if (part.coded && form == HTTP_UNRECOGNISED)
-			form = HTTP_CODE;
+			form = HTTP_STATUS_JSON;
+		else if (part.listed && form != HTTP_STATUS_JSON)
+			form = HTTP_STATUS_HEADER_JSON;
+		else if (part.coded && form == HTTP_STATUS_UNRECOGNISED)
+			form = HTTP_STATUS_CODE;
 	}
 	return form;
 }
 
 /* Reads the response in whatever form it is. */
-static enum http_form
-read_any(struct text all, struct response *response)
+static enum http_status_form
+read_any(struct strview all, struct response *response)
 {
-	enum http_form form = HTTP_UNRECOGNISED;
+	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
 
 	/* A page that starts with a status line, and its code behind it. */
-	if (answers_start(all) && !answers_whole(all) &&
+	if (responses_start(all) && !responses_whole(all) &&
 	    read_codes(all, response))
-		return HTTP_CODE;
-	if (answers_read(all, response))
-		return HTTP_HEADERS;
+		return HTTP_STATUS_CODE;
+	if (responses_read(all, response))
+		return HTTP_STATUS_HEADERS;
 	if (is_json(all))
 		form = read_json(all, response);
-	if (form != HTTP_UNRECOGNISED)
+	if (form != HTTP_STATUS_UNRECOGNISED)
 		return form;
 	if (read_codes(all, response))
-		return HTTP_CODE;
-	if (trace_read(all, response))
-		return HTTP_HEADERS;
-	return read_pairs(all, response) ? HTTP_KEY_VALUE : HTTP_UNRECOGNISED;
+		return HTTP_STATUS_CODE;
+	if (client_log_read(all, response))
+		return HTTP_STATUS_HEADERS;
+	return read_pairs(all, response) ? HTTP_STATUS_KEY_VALUE
+					 : HTTP_STATUS_UNRECOGNISED;
 }
 
-static enum http_form
-read_dump(struct text all, struct response *response)
+static enum http_status_form
+read_dump(struct strview all, struct response *response)
 {
-	return head_dump(all, response) ? HTTP_HEADERS : HTTP_UNRECOGNISED;
+	return response_head_dump(all, response) ? HTTP_STATUS_HEADERS
+						 : HTTP_STATUS_UNRECOGNISED;
 }
 
 /* What is known of a response, as what its client knows. */
-static struct http
-conclude(const struct response *response, enum http_form form, nanos now)
+static struct http_status
+conclude(const struct response *response, enum http_status_form form, nanos now)
 {
-	struct http http = {
+	struct http_status http = {
 		.form = form, .known = response->known, .code = response->code
 	};
 	struct asked hint;
@@ -359,7 +363,7 @@ conclude(const struct response *response, enum http_form form, nanos now)
 	/* The number beside 000 is some other one: nobody has answered. */
 	if (http.known && http.code == 0)
 		return http;
-	hint = fields_hint(&response->fields, now);
+	hint = retry_after_hint(&response->fields, now);
 	http.hinted = hint.given;
 	http.hint = hint.wait;
 	http.never = hint.never;
@@ -367,32 +371,35 @@ conclude(const struct response *response, enum http_form form, nanos now)
 	return http;
 }
 
-struct http
-http_parse(const char *bytes, size_t length, enum http_source source, nanos now)
+struct http_status
+http_status_parse(
+    const char *bytes, size_t length, enum http_status_source source, nanos now)
 {
-	struct text all = { bytes, length };
+	struct strview all = { bytes, length };
 	struct response response = { 0 };
-	enum http_form form = HTTP_EMPTY;
+	enum http_status_form form = HTTP_STATUS_EMPTY;
 
-	if (text_trim(all).length > 0)
-		form = source == HTTP_FROM_DUMP ? read_dump(all, &response)
-						: read_any(all, &response);
+	if (strview_trim(all).length > 0)
+		form = source == HTTP_STATUS_FROM_DUMP
+		    ? read_dump(all, &response)
+		    : read_any(all, &response);
 	return conclude(&response, form, now);
 }
 
-enum http_rest
-http_rest(const char *bytes, size_t length)
+enum http_status_rest
+http_status_rest(const char *bytes, size_t length)
 {
-	struct text start = { bytes, length };
+	struct strview start = { bytes, length };
 
-	if (!answers_start(start))
-		return HTTP_REST_ANY;
-	return answers_only(start) ? HTTP_REST_HEADS : HTTP_REST_BODY;
+	if (!responses_start(start))
+		return HTTP_STATUS_REST_ANY;
+	return responses_only(start) ? HTTP_STATUS_REST_HEADS
+				     : HTTP_STATUS_REST_BODY;
 }
 
 /* The table of 4xx and up, as if there were no never. */
 static bool
-may_pass(const struct http *http)
+may_pass(const struct http_status *http)
 {
 	switch (http->code) {
 	case 408:
@@ -414,27 +421,27 @@ may_pass(const struct http *http)
 	}
 }
 
-enum http_meaning
-http_judge(const struct http *http)
+enum http_status_meaning
+http_status_judge(const struct http_status *http)
 {
 	if (!http->known || http->code < 400)
-		return HTTP_SAYS_NOTHING;
+		return HTTP_STATUS_SAYS_NOTHING;
 	if (http->never || !may_pass(http))
-		return HTTP_SAYS_STOP;
-	return HTTP_SAYS_RETRY;
+		return HTTP_STATUS_SAYS_STOP;
+	return HTTP_STATUS_SAYS_RETRY;
 }
 
 const char *
-http_form_name(enum http_form form)
+http_status_form_name(enum http_status_form form)
 {
 	static const char *const names[] = {
-		[HTTP_EMPTY] = "empty",
-		[HTTP_UNRECOGNISED] = "unrecognised",
-		[HTTP_HEADERS] = "headers",
-		[HTTP_CODE] = "code",
-		[HTTP_KEY_VALUE] = "key=value",
-		[HTTP_JSON] = "json",
-		[HTTP_HEADER_JSON] = "header_json",
+		[HTTP_STATUS_EMPTY] = "empty",
+		[HTTP_STATUS_UNRECOGNISED] = "unrecognised",
+		[HTTP_STATUS_HEADERS] = "headers",
+		[HTTP_STATUS_CODE] = "code",
+		[HTTP_STATUS_KEY_VALUE] = "key=value",
+		[HTTP_STATUS_JSON] = "json",
+		[HTTP_STATUS_HEADER_JSON] = "header_json",
 	};
 
 	return names[form];

@@ -1,6 +1,6 @@
 /*
- * http_status: what a status file says, that curl or another client wrote: how the
- * server answered, and when to come back. Any bytes may be in it.
+ * http_status: what a status file says, that curl or another client wrote: how
+ * the server answered, and when to come back. Any bytes may be in it.
  */
 #ifndef HTTP_STATUS_H
 #define HTTP_STATUS_H
@@ -10,31 +10,33 @@
 #include "text/duration.h"
 
 /* What the file holds, told by its content alone. */
-enum http_form {
-	HTTP_EMPTY, /* nothing but blanks */
-	HTTP_UNRECOGNISED,
-	HTTP_HEADERS, /* curl -D, -i and -v; wget -S; HTTPie and xh */
-	HTTP_CODE, /* %{http_code}, alone or with what http_parse names */
-	HTTP_KEY_VALUE, /* lines such as http_code=503 and retry_after=5 */
-	HTTP_JSON, /* %{json}, with or without %{header_json} */
-	HTTP_HEADER_JSON /* %{header_json} */
+enum http_status_form {
+	HTTP_STATUS_EMPTY, /* nothing but blanks */
+	HTTP_STATUS_UNRECOGNISED,
+	HTTP_STATUS_HEADERS, /* curl -D, -i and -v; wget -S; HTTPie and xh */
+	HTTP_STATUS_CODE, /* %{http_status_code}, alone or with what
+			     http_status_parse names */
+	HTTP_STATUS_KEY_VALUE, /* lines such as http_status_code=503 and
+				  retry_after=5 */
+	HTTP_STATUS_JSON, /* %{json}, with or without %{header_json} */
+	HTTP_STATUS_HEADER_JSON /* %{header_json} */
 };
 
 /* Who wrote it. */
-enum http_source {
-	HTTP_FROM_ANYBODY,
-	HTTP_FROM_DUMP /* curl -D: heads and nothing else */
+enum http_status_source {
+	HTTP_STATUS_FROM_ANYBODY,
+	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
 };
 
 /* What follows in a long file, told by how it starts. */
-enum http_rest {
-	HTTP_REST_ANY, /* whatever counts most at the end */
-	HTTP_REST_HEADS, /* more heads */
-	HTTP_REST_BODY /* what a server wrote: the start counts */
+enum http_status_rest {
+	HTTP_STATUS_REST_ANY, /* whatever counts most at the end */
+	HTTP_STATUS_REST_HEADS, /* more heads */
+	HTTP_STATUS_REST_BODY /* what a server wrote: the start counts */
 };
 
-struct http {
-	enum http_form form;
+struct http_status {
+	enum http_status_form form;
 	bool unread; /* there was a file, and it could not be looked into */
 	bool known; /* code is; without, only the exit status can judge */
 	int code; /* of the last response; 0 is curl's 000: there was none */
@@ -44,10 +46,10 @@ struct http {
 	bool doubtful; /* a wait that could not be understood was ignored */
 };
 
-enum http_meaning {
-	HTTP_SAYS_NOTHING, /* the exit status stands */
-	HTTP_SAYS_RETRY,
-	HTTP_SAYS_STOP
+enum http_status_meaning {
+	HTTP_STATUS_SAYS_NOTHING, /* the exit status stands */
+	HTTP_STATUS_SAYS_RETRY,
+	HTTP_STATUS_SAYS_STOP
 };
 
 /*
@@ -67,11 +69,11 @@ enum http_meaning {
  * statuses and a message (%{exitcode} %{errormsg}), or a 0 and a blank, which
  * is the same of a success. A code may stand beside a JSON form too.
  */
-struct http http_parse(
-    const char *bytes, size_t length, enum http_source source, nanos now);
+struct http_status http_status_parse(const char *bytes, size_t length,
+    enum http_status_source source, nanos now);
 
 /* What follows, given the bytes that a file starts with, but not all of it. */
-enum http_rest http_rest(const char *bytes, size_t length);
+enum http_status_rest http_status_rest(const char *bytes, size_t length);
 
 /*
  * What the response means for another attempt. Retried are 408, 425 and 429
@@ -83,10 +85,10 @@ enum http_rest http_rest(const char *bytes, size_t length);
  * what says nothing still does, and a caller that finds a failure by other
  * means, as with gRPC's 200, has to ask for never itself.
  */
-enum http_meaning http_judge(const struct http *http);
+enum http_status_meaning http_status_judge(const struct http_status *http);
 
 /* The form's name: "empty", "unrecognised", "headers", "code", "key=value",
  * "json" or "header_json". */
-const char *http_form_name(enum http_form form);
+const char *http_status_form_name(enum http_status_form form);
 
 #endif

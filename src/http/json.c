@@ -6,19 +6,19 @@ static const char marks[] = "{}[]";
 
 /* Blanks, and the commas and colons that say nothing of their own. */
 static void
-skip_gap(struct text *rest)
+skip_gap(struct strview *rest)
 {
 	while (rest->length > 0 &&
-	    (text_blank(rest->at[0]) || rest->at[0] == ',' ||
+	    (strview_blank(rest->at[0]) || rest->at[0] == ',' ||
 		rest->at[0] == ':'))
-		*rest = text_after(*rest, 1);
+		*rest = strview_after(*rest, 1);
 }
 
 /* Cuts off a string, whose opening quote is already gone. */
-static struct text
-cut_string(struct text *rest)
+static struct strview
+cut_string(struct strview *rest)
 {
-	struct text string = *rest;
+	struct strview string = *rest;
 	size_t end = 0;
 
 	while (end < rest->length && rest->at[end] != '"') {
@@ -28,43 +28,43 @@ cut_string(struct text *rest)
 		end++;
 	}
 	string.length = end;
-	*rest = text_after(*rest, end < rest->length ? end + 1 : end);
+	*rest = strview_after(*rest, end < rest->length ? end + 1 : end);
 	return string;
 }
 
-static struct text
-cut_word(struct text *rest)
+static struct strview
+cut_word(struct strview *rest)
 {
-	struct text word = *rest;
+	struct strview word = *rest;
 	size_t end = 0;
 
-	while (end < rest->length && !text_blank(rest->at[end]) &&
+	while (end < rest->length && !strview_blank(rest->at[end]) &&
 	    memchr("{}[],:\"", rest->at[end], 7) == NULL)
 		end++;
 	word.length = end;
-	*rest = text_after(*rest, end);
+	*rest = strview_after(*rest, end);
 	return word;
 }
 
 static bool
-colon_follows(struct text rest)
+colon_follows(struct strview rest)
 {
-	while (rest.length > 0 && text_blank(rest.at[0]))
-		rest = text_after(rest, 1);
+	while (rest.length > 0 && strview_blank(rest.at[0]))
+		rest = strview_after(rest, 1);
 	return rest.length > 0 && rest.at[0] == ':';
 }
 
 enum json_token
-json_next(struct text *rest, struct text *text)
+json_next(struct strview *rest, struct strview *text)
 {
 	const char *mark;
 
 	skip_gap(rest);
-	*text = (struct text){ rest->at, 0 };
+	*text = (struct strview){ rest->at, 0 };
 	if (rest->length == 0)
 		return JSON_END;
 	if (rest->at[0] == '"') {
-		*rest = text_after(*rest, 1);
+		*rest = strview_after(*rest, 1);
 		*text = cut_string(rest);
 		return colon_follows(*rest) ? JSON_KEY : JSON_STRING;
 	}
@@ -73,6 +73,6 @@ json_next(struct text *rest, struct text *text)
 		*text = cut_word(rest);
 		return JSON_WORD;
 	}
-	*rest = text_after(*rest, 1);
+	*rest = strview_after(*rest, 1);
 	return (enum json_token)(JSON_OPEN + (mark - marks));
 }

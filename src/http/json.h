@@ -24,6 +24,6 @@ enum json_token {
  * Cuts the next token off rest; text is its bytes, those of a key or string
  * without the quotes and with escapes as they stand.
  */
-enum json_token json_next(struct text *rest, struct text *text);
+enum json_token json_next(struct strview *rest, struct strview *text);
 
 #endif

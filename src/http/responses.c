@@ -16,12 +16,12 @@ struct behind {
 
 /* Whether a line is "Name: value" and no sentence with a colon in it. */
 static bool
-is_field(struct text line)
+is_field(struct strview line)
 {
 	size_t name = 0;
 
 	while (name < line.length && line.at[name] != ':') {
-		if (text_blank(line.at[name]))
+		if (strview_blank(line.at[name]))
 			return false;
 		name++;
 	}
@@ -29,18 +29,19 @@ is_field(struct text line)
 }
 
 static bool
-is_trailer_field(struct text line)
+is_trailer_field(struct strview line)
 {
-	return text_starts(line, "Trailer:");
+	return strview_starts(line, "Trailer:");
 }
 
 /* Whether a line that is cut off may be, or become, a status line. */
 static bool
-may_be_status(struct text line)
+may_be_status(struct strview line)
 {
 	static const char start[] = "HTTP/";
 
-	return text_starts(line, start) || text_begins(text_of(start), line);
+	return strview_starts(line, start) ||
+	    strview_begins(strview_of(start), line);
 }
 
 /*
@@ -48,17 +49,17 @@ may_be_status(struct text line)
  * The last one is whole, unless the text is known to be cut off.
  */
 static bool
-only_heads(struct text rest, bool cut)
+only_heads(struct strview rest, bool cut)
 {
 	bool inside = false, trails = false;
-	struct text line;
+	struct strview line;
 
-	while (text_line(&rest, &line)) {
+	while (strview_line(&rest, &line)) {
 		bool last = rest.length == 0;
 		bool folded =
-		    line.length > 0 && text_blank(line.at[0]) && inside;
+		    line.length > 0 && strview_blank(line.at[0]) && inside;
 
-		if (head_code(line) >= 0) {
+		if (response_head_code(line) >= 0) {
 			inside = true;
 			trails = false;
 		} else if (inside && line.length == 0) {
@@ -73,67 +74,67 @@ only_heads(struct text rest, bool cut)
 
 /* A field that says what is behind the head. */
 static void
-note(struct behind *behind, struct text line)
+note(struct behind *behind, struct strview line)
 {
 	static const char length[] = "Content-Length:";
-	struct text value;
+	struct strview value;
 
-	behind->coded |= text_starts(line, "Transfer-Encoding:");
-	behind->typed |= text_starts(line, "Content-Type:");
+	behind->coded |= strview_starts(line, "Transfer-Encoding:");
+	behind->typed |= strview_starts(line, "Content-Type:");
 	behind->trails |= is_trailer_field(line);
-	if (!text_starts(line, length))
+	if (!strview_starts(line, length))
 		return;
-	value = text_trim(text_after(line, strlen(length)));
+	value = strview_trim(strview_after(line, strlen(length)));
 	if (!number_whole(value.at, value.length, &behind->length))
 		behind->length = -1;
 }
 
 /* Cuts the head that rest starts with off it. */
 static struct behind
-read_head(struct text *rest, struct response *response)
+read_head(struct strview *rest, struct response *response)
 {
 	struct behind behind = { .code = 0, .length = -1 };
-	enum head_place place;
-	struct text line;
+	enum response_head_place place;
+	struct strview line;
 
-	text_line(rest, &line);
-	behind.code = head_code(line);
-	place = head_begin(response, behind.code);
+	strview_line(rest, &line);
+	behind.code = response_head_code(line);
+	place = response_head_begin(response, behind.code);
 	while (rest->length > 0) {
-		struct text next = *rest;
+		struct strview next = *rest;
 
-		text_line(&next, &line);
-		behind.cut = head_code(line) >= 0;
+		strview_line(&next, &line);
+		behind.cut = response_head_code(line) >= 0;
 		if (behind.cut)
 			break;
 		*rest = next;
 		if (line.length == 0)
 			break;
-		head_unfold(&line, rest);
+		response_head_unfold(&line, rest);
 		note(&behind, line);
-		head_take(line, place, &response->fields);
+		response_head_take(line, place, &response->fields);
 	}
 	return behind;
 }
 
 static bool
-starts_head(struct text text)
+starts_head(struct strview text)
 {
-	struct text line;
+	struct strview line;
 
-	return text_line(&text, &line) && head_code(line) >= 0;
+	return strview_line(&text, &line) && response_head_code(line) >= 0;
 }
 
 /* Whether it starts with a head that has a field and an empty line. */
 static bool
-starts_whole_head(struct text text)
+starts_whole_head(struct strview text)
 {
-	struct text line;
+	struct strview line;
 	bool fields = false;
 
-	if (!text_line(&text, &line) || head_code(line) < 0)
+	if (!strview_line(&text, &line) || response_head_code(line) < 0)
 		return false;
-	while (text_line(&text, &line) && head_code(line) < 0) {
+	while (strview_line(&text, &line) && response_head_code(line) < 0) {
 		if (line.length == 0)
 			return fields;
 		fields |= is_field(line);
@@ -148,7 +149,7 @@ starts_whole_head(struct text text)
  * body, or it may be how a proxy answers CONNECT (section 9.3.6).
  */
 static bool
-explains(const struct behind *behind, struct text rest)
+explains(const struct behind *behind, struct strview rest)
 {
 	int code = behind->code;
 
@@ -165,15 +166,15 @@ explains(const struct behind *behind, struct text rest)
  * where it is there: it ends with the text, or where a head starts.
  */
 static bool
-pass_body(struct text *rest, const struct behind *behind)
+pass_body(struct strview *rest, const struct behind *behind)
 {
-	struct text after;
+	struct strview after;
 
 	if (behind->length <= 0 || (uint64_t)behind->length > rest->length)
 		return false;
-	after = text_after(*rest, (size_t)behind->length);
+	after = strview_after(*rest, (size_t)behind->length);
 	while (after.length > 0 && (after.at[0] == '\r' || after.at[0] == '\n'))
-		after = text_after(after, 1);
+		after = strview_after(after, 1);
 	if (after.length > 0 && !starts_head(after))
 		return false;
 	*rest = after;
@@ -181,11 +182,12 @@ pass_body(struct text *rest, const struct behind *behind)
 }
 
 static void
-pass_trailers(struct text *rest)
+pass_trailers(struct strview *rest)
 {
-	struct text next = *rest, line;
+	struct strview next = *rest, line;
 
-	while (text_line(&next, &line) && head_code(line) < 0 && is_field(line))
+	while (strview_line(&next, &line) && response_head_code(line) < 0 &&
+	    is_field(line))
 		*rest = next;
 }
 
@@ -194,9 +196,9 @@ pass_trailers(struct text *rest)
  * follows is a body, of which nobody knows where it ends, or nothing.
  */
 static bool
-find_next(struct text *rest, const struct behind *behind, bool *only)
+find_next(struct strview *rest, const struct behind *behind, bool *only)
 {
-	struct text after = *rest;
+	struct strview after = *rest;
 
 	if (behind->cut)
 		return true;
@@ -218,51 +220,52 @@ find_next(struct text *rest, const struct behind *behind, bool *only)
 
 /* What is behind the last head: trailers, if it is nothing but fields. */
 static void
-read_trailers(struct text rest, struct response *response)
+read_trailers(struct strview rest, struct response *response)
 {
-	struct text look = rest, line;
+	struct strview look = rest, line;
 
-	while (text_line(&look, &line)) {
+	while (strview_line(&look, &line)) {
 		if (!is_field(line))
 			return;
 	}
-	while (text_line(&rest, &line))
-		head_take(line, HEAD_AFTER, &response->fields);
+	while (strview_line(&rest, &line))
+		response_head_take(
+		    line, RESPONSE_HEAD_AFTER, &response->fields);
 }
 
 /* Without the empty lines that it starts with. */
-static struct text
-skip_empty(struct text rest)
+static struct strview
+skip_empty(struct strview rest)
 {
-	struct text next = rest, line;
+	struct strview next = rest, line;
 
-	while (text_line(&next, &line) && line.length == 0)
+	while (strview_line(&next, &line) && line.length == 0)
 		rest = next;
 	return rest;
 }
 
 bool
-answers_start(struct text all)
+responses_start(struct strview all)
 {
 	return starts_head(skip_empty(all));
 }
 
 bool
-answers_only(struct text start)
+responses_only(struct strview start)
 {
 	return only_heads(skip_empty(start), true);
 }
 
 bool
-answers_whole(struct text all)
+responses_whole(struct strview all)
 {
 	return starts_whole_head(skip_empty(all));
 }
 
 bool
-answers_read(struct text all, struct response *response)
+responses_read(struct strview all, struct response *response)
 {
-	struct text rest = skip_empty(all);
+	struct strview rest = skip_empty(all);
 	struct behind behind;
 	bool only = false;
 

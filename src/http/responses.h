@@ -24,16 +24,16 @@
  * What is behind the last head is trailers if it is fields alone. False, with
  * the response untouched, where the text starts with something else.
  */
-bool answers_read(struct text all, struct response *response);
+bool responses_read(struct strview all, struct response *response);
 
 /* Whether a text starts with a head, empty lines aside. */
-bool answers_start(struct text all);
+bool responses_start(struct strview all);
 
 /* Whether that head has a field, and an empty line that ends it. */
-bool answers_whole(struct text all);
+bool responses_whole(struct strview all);
 
 /* Whether it is heads and declared trailers alone, as far as it goes: it may
  * be cut off anywhere. */
-bool answers_only(struct text start);
+bool responses_only(struct strview start);
 
 #endif

@@ -23,12 +23,12 @@ static const char *const names[FIELD_COUNT] = {
 
 /* Whether name is word, with _ for - as in a variable's name. */
 static bool
-named(struct text name, const char *word)
+named(struct strview name, const char *word)
 {
 	if (name.length != strlen(word))
 		return false;
 	for (size_t i = 0; i < name.length; i++) {
-		char c = name.at[i] == '_' ? '-' : text_lower(name.at[i]);
+		char c = name.at[i] == '_' ? '-' : strview_lower(name.at[i]);
 
 		if (c != word[i])
 			return false;
@@ -37,7 +37,7 @@ named(struct text name, const char *word)
 }
 
 enum field
-fields_find(struct text name)
+retry_after_find(struct strview name)
 {
 	int i = 0;
 
@@ -48,14 +48,14 @@ fields_find(struct text name)
 
 /* A number, its fraction rounded up to the whole. */
 static bool
-read_number(struct text value, int64_t *number)
+read_number(struct strview value, int64_t *number)
 {
 	return value.length > 0 &&
 	    number_decimal(value.at, value.length, 1, number);
 }
 
 static bool
-is_zero(struct text value)
+is_zero(struct strview value)
 {
 	int64_t number;
 
@@ -63,7 +63,7 @@ is_zero(struct text value)
 }
 
 static void
-exhaust(struct fields *fields, struct text seconds)
+exhaust(struct retry_after *fields, struct strview seconds)
 {
 	int64_t number;
 	nanos reset;
@@ -79,13 +79,13 @@ exhaust(struct fields *fields, struct text seconds)
 }
 
 /* Cuts "key=value" in two; what has no = is a key. */
-static struct text
-cut_key(struct text *value)
+static struct strview
+cut_key(struct strview *value)
 {
-	struct text key = { NULL, 0 };
+	struct strview key = { NULL, 0 };
 
-	text_cut(value, '=', &key);
-	*value = text_trim(*value);
+	strview_cut(value, '=', &key);
+	*value = strview_trim(*value);
 	return key;
 }
 
@@ -95,21 +95,21 @@ cut_key(struct text *value)
  * are left in remaining and reset.
  */
 static void
-add_member(struct fields *fields, struct text member, struct text *remaining,
-    struct text *reset)
+add_member(struct retry_after *fields, struct strview member,
+    struct strview *remaining, struct strview *reset)
 {
-	struct text parameter, r = { NULL, 0 }, t = { NULL, 0 };
+	struct strview parameter, r = { NULL, 0 }, t = { NULL, 0 };
 
-	while (text_cut(&member, ';', &parameter)) {
-		struct text value = parameter, key = cut_key(&value);
+	while (strview_cut(&member, ';', &parameter)) {
+		struct strview value = parameter, key = cut_key(&value);
 
-		if (text_is(key, "r"))
+		if (strview_is(key, "r"))
 			r = value;
-		else if (text_is(key, "t"))
+		else if (strview_is(key, "t"))
 			t = value;
-		else if (text_is(key, "remaining"))
+		else if (strview_is(key, "remaining"))
 			*remaining = value;
-		else if (text_is(key, "reset"))
+		else if (strview_is(key, "reset"))
 			*reset = value;
 	}
 	if (is_zero(r))
@@ -117,20 +117,21 @@ add_member(struct fields *fields, struct text member, struct text *remaining,
 }
 
 static void
-add_ratelimit(struct fields *fields, struct text list)
+add_ratelimit(struct retry_after *fields, struct strview list)
 {
-	struct text member, remaining = { NULL, 0 }, reset = { NULL, 0 };
+	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
 
-	while (text_cut(&list, ',', &member))
+	while (strview_cut(&list, ',', &member))
 		add_member(fields, member, &remaining, &reset);
 	if (is_zero(remaining))
 		exhaust(fields, reset);
 }
 
 void
-fields_add(struct fields *fields, enum field field, struct text value)
+retry_after_add(
+    struct retry_after *fields, enum field field, struct strview value)
 {
-	value = text_trim(value);
+	value = strview_trim(value);
 	if (field == FIELD_COUNT || value.length == 0)
 		return;
 	if (field == FIELD_RATELIMIT)
@@ -148,7 +149,7 @@ between(int64_t from, int64_t to)
 
 /* Seconds, or the moment of a date. */
 static bool
-read_wait(struct text value, int64_t from, nanos *wait)
+read_wait(struct strview value, int64_t from, nanos *wait)
 {
 	int64_t number;
 
@@ -162,7 +163,7 @@ read_wait(struct text value, int64_t from, nanos *wait)
 }
 
 static bool
-read_ms(struct text value, int64_t from, nanos *wait)
+read_ms(struct strview value, int64_t from, nanos *wait)
 {
 	int64_t number;
 
@@ -175,7 +176,7 @@ read_ms(struct text value, int64_t from, nanos *wait)
 
 /* A span in seconds, or a moment in either unit, or a date. */
 static bool
-read_reset(struct text value, int64_t from, nanos *wait)
+read_reset(struct strview value, int64_t from, nanos *wait)
 {
 	int64_t number;
 
@@ -189,8 +190,8 @@ read_reset(struct text value, int64_t from, nanos *wait)
 
 /* Takes a wait into the hint: the longest stays. */
 static void
-weigh(struct asked *hint, struct text value, int64_t from,
-    bool (*read)(struct text value, int64_t from, nanos *wait))
+weigh(struct asked *hint, struct strview value, int64_t from,
+    bool (*read)(struct strview value, int64_t from, nanos *wait))
 {
 	nanos wait;
 
@@ -207,7 +208,7 @@ weigh(struct asked *hint, struct text value, int64_t from,
 
 /* gRPC A6: a pushback that is negative, or no number, is a refusal. */
 static void
-weigh_pushback(struct asked *hint, struct text value)
+weigh_pushback(struct asked *hint, struct strview value)
 {
 	int64_t number;
 
@@ -218,9 +219,9 @@ weigh_pushback(struct asked *hint, struct text value)
 }
 
 static void
-weigh_limits(struct asked *hint, const struct fields *fields, int64_t from)
+weigh_limits(struct asked *hint, const struct retry_after *fields, int64_t from)
 {
-	const struct text *values = fields->values;
+	const struct strview *values = fields->values;
 
 	if (fields->exhausted) {
 		hint->wait = fields->reset;
@@ -234,9 +235,9 @@ weigh_limits(struct asked *hint, const struct fields *fields, int64_t from)
 }
 
 struct asked
-fields_hint(const struct fields *fields, nanos now)
+retry_after_hint(const struct retry_after *fields, nanos now)
 {
-	const struct text *values = fields->values;
+	const struct strview *values = fields->values;
 	int64_t second = now / NANOS_SECOND, from;
 	struct asked hint = { 0 };
 

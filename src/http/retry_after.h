@@ -33,8 +33,8 @@ enum field {
 };
 
 /* All zero: a response without any of them. Values point to what was read. */
-struct fields {
-	struct text values[FIELD_COUNT];
+struct retry_after {
+	struct strview values[FIELD_COUNT];
 	bool exhausted; /* a RateLimit says that nothing is left... */
 	nanos reset; /* ...for so long: the longest of them */
 	bool doubtful; /* a RateLimit could not be understood */
@@ -44,7 +44,7 @@ struct fields {
 struct response {
 	bool known; /* code is */
 	int code; /* 0: there was none */
-	struct fields fields;
+	struct retry_after fields;
 };
 
 struct asked {
@@ -58,14 +58,15 @@ struct asked {
  * The field called name, in either case and with - or _; FIELD_COUNT if it is
  * none of them.
  */
-enum field fields_find(struct text name);
+enum field retry_after_find(struct strview name);
 
 /*
  * Adds a field of the response. A value without bytes counts as no field. Of
  * a field that is repeated the first counts, as in curl's %header{}, but of
  * RateLimit, which is a list, every one.
  */
-void fields_add(struct fields *fields, enum field field, struct text value);
+void retry_after_add(
+    struct retry_after *fields, enum field field, struct strview value);
 
 /*
  * What the fields say. Of several fields that name a wait the longest counts,
@@ -79,6 +80,6 @@ void fields_add(struct fields *fields, enum field field, struct text value);
  * milliseconds. What is negative or cannot be read is ignored and makes the
  * hint doubtful, but for the pushback: A6 has it mean "never".
  */
-struct asked fields_hint(const struct fields *fields, nanos now);
+struct asked retry_after_hint(const struct retry_after *fields, nanos now);
 
 #endif

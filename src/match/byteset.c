@@ -34,13 +34,13 @@ static const struct {
 };
 
 bool
-bytes_has(const struct bytes *set, unsigned char byte)
+byteset_has(const struct byteset *set, unsigned char byte)
 {
 	return set->bits[byte / 8] >> byte % 8 & 1;
 }
 
 void
-bytes_add(struct bytes *set, unsigned char first, unsigned char last)
+byteset_add(struct byteset *set, unsigned char first, unsigned char last)
 {
 	for (unsigned byte = first; byte <= last; byte++)
 		if (byte != '\n')
@@ -48,7 +48,7 @@ bytes_add(struct bytes *set, unsigned char first, unsigned char last)
 }
 
 bool
-bytes_add_class(struct bytes *set, const char *name, size_t length)
+byteset_add_class(struct byteset *set, const char *name, size_t length)
 {
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
 		const char *class = classes[i].name;
@@ -56,35 +56,35 @@ bytes_add_class(struct bytes *set, const char *name, size_t length)
 		if (strlen(class) != length || memcmp(class, name, length) != 0)
 			continue;
 		for (const char *r = classes[i].ranges; *r != '\0'; r += 2)
-			bytes_add(
+			byteset_add(
 			    set, (unsigned char)r[0], (unsigned char)r[1]);
 		if (strcmp(class, "cntrl") == 0)
-			bytes_add(set, 0, 0);
+			byteset_add(set, 0, 0);
 		return true;
 	}
 	return false;
 }
 
 void
-bytes_fold(struct bytes *set)
+byteset_fold(struct byteset *set)
 {
 	for (unsigned letter = 'a'; letter <= 'z'; letter++) {
 		unsigned char small = (unsigned char)letter;
 		unsigned char capital = small & (unsigned char)~FOLD;
 
-		if (bytes_has(set, small) || bytes_has(set, capital)) {
-			bytes_add(set, small, small);
-			bytes_add(set, capital, capital);
+		if (byteset_has(set, small) || byteset_has(set, capital)) {
+			byteset_add(set, small, small);
+			byteset_add(set, capital, capital);
 		}
 	}
 }
 
 void
-bytes_negate(struct bytes *set)
+byteset_negate(struct byteset *set)
 {
-	struct bytes all = { { 0 } };
+	struct byteset all = { { 0 } };
 
-	bytes_add(&all, 0, 255);
+	byteset_add(&all, 0, 255);
 	for (size_t i = 0; i < sizeof set->bits; i++)
 		set->bits[i] = all.bits[i] & (uint8_t)~set->bits[i];
 }
@@ -124,7 +124,7 @@ class_length(const struct reading *reading)
 
 /* [:name:], at its bracket. */
 static bool
-take_class(struct reading *reading, struct bytes *set)
+take_class(struct reading *reading, struct byteset *set)
 {
 	const char *name = reading->text + reading->at + 2;
 	size_t length = class_length(reading);
@@ -132,7 +132,7 @@ take_class(struct reading *reading, struct bytes *set)
 	if (ahead(reading, 1) != ':')
 		return refuse(reading, reading->at,
 		    "collating symbols are not supported");
-	if (length == 0 || !bytes_add_class(set, name, length - 2))
+	if (length == 0 || !byteset_add_class(set, name, length - 2))
 		return refuse(reading, reading->at, "no such class");
 	reading->at += length + 2;
 	return true;
@@ -168,7 +168,7 @@ take_byte(struct reading *reading, unsigned char *byte)
 
 /* One byte, range or class. */
 static bool
-take_item(struct reading *reading, struct bytes *set, bool initial)
+take_item(struct reading *reading, struct byteset *set, bool initial)
 {
 	size_t at = reading->at;
 	unsigned char first, last;
@@ -191,19 +191,19 @@ take_item(struct reading *reading, struct bytes *set, bool initial)
 	}
 	if (first > last)
 		return refuse(reading, at, "a range that runs backwards");
-	bytes_add(set, first, last);
+	byteset_add(set, first, last);
 	return true;
 }
 
 bool
-bytes_bracket(struct bytes *set, bool fold, const char *text, size_t length,
+byteset_bracket(struct byteset *set, bool fold, const char *text, size_t length,
     size_t *at, struct pattern_error *error)
 {
 	struct reading reading = { text, length, *at, error };
 	bool negated = ahead(&reading, 1) == '^';
 	size_t first = *at + (negated ? 2 : 1);
 
-	*set = (struct bytes){ { 0 } };
+	*set = (struct byteset){ { 0 } };
 	if (class_length(&reading) > 0)
 		return refuse(&reading, *at, "[:class:] belongs inside of []");
 	reading.at = first;
@@ -215,14 +215,14 @@ bytes_bracket(struct bytes *set, bool fold, const char *text, size_t length,
 	}
 	*at = reading.at + 1;
 	if (fold)
-		bytes_fold(set);
+		byteset_fold(set);
 	if (negated)
-		bytes_negate(set);
+		byteset_negate(set);
 	return true;
 }
 
 bool
-bytes_is_word(unsigned char byte)
+byteset_is_word(unsigned char byte)
 {
 	unsigned char small = byte | FOLD;
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bytes {
+struct byteset {
 	uint8_t bits[32]; /* bit b % 8 of bits[b / 8] for each byte b in it */
 };
 
@@ -20,31 +20,31 @@ struct pattern_error {
 	size_t at;
 };
 
-bool bytes_has(const struct bytes *set, unsigned char byte);
+bool byteset_has(const struct byteset *set, unsigned char byte);
 
 /* Adds first to last, but for the newline. */
-void bytes_add(struct bytes *set, unsigned char first, unsigned char last);
+void byteset_add(struct byteset *set, unsigned char first, unsigned char last);
 
 /*
  * Adds the class of that name as POSIX has them, "alpha", or "word": letters,
  * digits and _. False if there is none.
  */
-bool bytes_add_class(struct bytes *set, const char *name, size_t length);
+bool byteset_add_class(struct byteset *set, const char *name, size_t length);
 
 /* Adds the capital to each small letter and the other way round. */
-void bytes_fold(struct bytes *set);
+void byteset_fold(struct byteset *set);
 
 /* Makes the set all that was not in it. */
-void bytes_negate(struct bytes *set);
+void byteset_negate(struct byteset *set);
 
 /*
  * Takes the bracket expression that begins at text[*at] and leaves *at behind
  * it; folded before it is negated. False, with error filled, if it is none.
  */
-bool bytes_bracket(struct bytes *set, bool fold, const char *text,
+bool byteset_bracket(struct byteset *set, bool fold, const char *text,
     size_t length, size_t *at, struct pattern_error *error);
 
 /* Whether byte is a letter, a digit or _. */
-bool bytes_is_word(unsigned char byte);
+bool byteset_is_word(unsigned char byte);
 
 #endif

@@ -10,13 +10,13 @@ enum {
 
 /* Of the members, all that can be found. */
 static uint64_t
-all_members(const struct states *states)
+all_members(const struct dfa *states)
 {
 	return UINT64_MAX >> (NFA_MEMBERS - states->nfa.members);
 }
 
 static uint64_t *
-words_of(struct states *states, uint32_t row)
+words_of(struct dfa *states, uint32_t row)
 {
 	size_t state = row / states->classes;
 
@@ -24,17 +24,17 @@ words_of(struct states *states, uint32_t row)
 }
 
 static bool
-full(const struct states *states)
+full(const struct dfa *states)
 {
 	uint32_t more = states->used + 1;
 
-	return more > STATES_MOST || more * states->classes > STATES_CELLS ||
-	    more * states->nfa.width > STATES_WORDS;
+	return more > DFA_MOST || more * states->classes > DFA_CELLS ||
+	    more * states->nfa.width > DFA_WORDS;
 }
 
 /* The slot of a set, or the free one where it would go. */
 static uint16_t *
-find_slot(struct states *states, const struct nfa_set *set)
+find_slot(struct dfa *states, const struct nfa_set *set)
 {
 	uint32_t width = states->nfa.width;
 	uint64_t hash = 0;
@@ -42,8 +42,8 @@ find_slot(struct states *states, const struct nfa_set *set)
 
 	for (uint32_t i = 0; i < width; i++)
 		hash = (hash ^ set->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	slot = hash >> 40 & (STATES_SLOTS - 1);
-	for (;; slot = (slot + 1) & (STATES_SLOTS - 1)) {
+	slot = hash >> 40 & (DFA_SLOTS - 1);
+	for (;; slot = (slot + 1) & (DFA_SLOTS - 1)) {
 		size_t state = states->slots[slot];
 
 		if (state == 0 ||
@@ -53,9 +53,9 @@ find_slot(struct states *states, const struct nfa_set *set)
 	}
 }
 
-/* The row of a set; STATES_UNKNOWN if it has none and the table is full. */
+/* The row of a set; DFA_UNKNOWN if it has none and the table is full. */
 uint32_t
-states_row(struct states *states, const struct nfa_set *set)
+dfa_row(struct dfa *states, const struct nfa_set *set)
 {
 	uint32_t width = states->nfa.width, row;
 	uint16_t *slot = find_slot(states, set);
@@ -63,7 +63,7 @@ states_row(struct states *states, const struct nfa_set *set)
 	if (*slot != 0)
 		return *slot * states->classes;
 	if (full(states))
-		return STATES_UNKNOWN;
+		return DFA_UNKNOWN;
 	*slot = (uint16_t)states->used++;
 	row = *slot * states->classes;
 	memset(states->next + row, 0, states->classes * sizeof states->next[0]);
@@ -73,7 +73,7 @@ states_row(struct states *states, const struct nfa_set *set)
 
 /* Leaves the starts, which get the same rows each time. */
 static void
-empty(struct states *states)
+empty(struct dfa *states)
 {
 	states->used = FIRST_STATE;
 	states->walked = 0;
@@ -82,29 +82,29 @@ empty(struct states *states)
 		struct nfa_set set;
 
 		nfa_start(&states->nfa, &set, (enum nfa_before)before);
-		states->start[before] = states_row(states, &set);
+		states->start[before] = dfa_row(states, &set);
 	}
 	states->last_start = (states->used - 1) * states->classes;
 }
 
 /* Goes on without the table. */
 static uint32_t
-without_row(struct states *states, const struct nfa_set *set)
+without_row(struct dfa *states, const struct nfa_set *set)
 {
 	memcpy(states->now.words, set->words,
 	    states->nfa.width * sizeof set->words[0]);
-	return STATES_UNKNOWN;
+	return DFA_UNKNOWN;
 }
 
-/* Empties the full table for the sake of set; STATES_UNKNOWN if it fills too
+/* Empties the full table for the sake of set; DFA_UNKNOWN if it fills too
  * fast. */
 static uint32_t
-row_of_more(struct states *states, const struct nfa_set *set)
+row_of_more(struct dfa *states, const struct nfa_set *set)
 {
 	bool used = states->walked >= LEAST_USE * (uint64_t)states->used;
 
 	empty(states);
-	return used ? states_row(states, set) : without_row(states, set);
+	return used ? dfa_row(states, set) : without_row(states, set);
 }
 
 /*
@@ -112,7 +112,7 @@ row_of_more(struct states *states, const struct nfa_set *set)
  * these are dropped, which changes what every row means.
  */
 uint32_t
-states_conclude(struct states *states, struct nfa_set *set)
+dfa_conclude(struct dfa *states, struct nfa_set *set)
 {
 	struct nfa *nfa = &states->nfa;
 	uint64_t found = nfa_found(nfa, set);
@@ -120,19 +120,19 @@ states_conclude(struct states *states, struct nfa_set *set)
 
 	states->seen |= found;
 	if (states->seen == all_members(states))
-		return states_match(states);
+		return dfa_match(states);
 	for (uint32_t n = 0; n < nfa->members; n++)
 		if (found >> n & 1)
 			nfa_drop(nfa, set, n);
 	states->dropped = true;
 	empty(states);
-	row = states_row(states, set);
-	return row != STATES_UNKNOWN ? row : without_row(states, set);
+	row = dfa_row(states, set);
+	return row != DFA_UNKNOWN ? row : without_row(states, set);
 }
 
 /* Works out where byte leads to from the state, and keeps it. */
 static uint32_t
-learn(struct states *states, unsigned char byte)
+learn(struct dfa *states, unsigned char byte)
 {
 	const struct nfa *nfa = &states->nfa;
 	uint32_t from = states->state, to;
@@ -141,32 +141,32 @@ learn(struct states *states, unsigned char byte)
 	memcpy(set.words, words_of(states, from),
 	    nfa->width * sizeof set.words[0]);
 	if (nfa_step(nfa, &set, byte))
-		return states_conclude(states, &set);
-	to = states_row(states, &set);
-	if (to == STATES_UNKNOWN)
+		return dfa_conclude(states, &set);
+	to = dfa_row(states, &set);
+	if (to == DFA_UNKNOWN)
 		return row_of_more(states, &set);
 	states->next[from + states->class[byte]] = (uint16_t)to;
 	return to;
 }
 
 static uint32_t
-next_row(struct states *states, unsigned char byte)
+next_row(struct dfa *states, unsigned char byte)
 {
 	uint32_t row = states->next[states->state + states->class[byte]];
 
-	return row != STATES_UNKNOWN ? row : learn(states, byte);
+	return row != DFA_UNKNOWN ? row : learn(states, byte);
 }
 
 /* Numbers the classes anew, those apart that are in set and not in it. */
 static void
-divide(struct states *states, const struct bytes *set)
+divide(struct dfa *states, const struct byteset *set)
 {
 	int number[2][256];
 
 	memset(number, -1, sizeof number);
 	states->classes = 0;
 	for (int b = 0; b < 256; b++) {
-		bool in = bytes_has(set, (unsigned char)b);
+		bool in = byteset_has(set, (unsigned char)b);
 		int *known = &number[in][states->class[b]];
 
 		if (*known == -1)
@@ -176,19 +176,19 @@ divide(struct states *states, const struct bytes *set)
 }
 
 static void
-classify(struct states *states)
+classify(struct dfa *states)
 {
 	const struct nfa *nfa = &states->nfa;
-	struct bytes set = { { 0 } };
+	struct byteset set = { { 0 } };
 
 	memset(states->class, 0, sizeof states->class);
-	bytes_negate(&set);
+	byteset_negate(&set);
 	divide(states, &set);
 	for (uint32_t i = 0; i < nfa->sets; i++)
 		divide(states, &nfa->set[i]);
 	if (nfa->words) {
-		set = (struct bytes){ { 0 } };
-		bytes_add_class(&set, "word", strlen("word"));
+		set = (struct byteset){ { 0 } };
+		byteset_add_class(&set, "word", strlen("word"));
 		divide(states, &set);
 	}
 }
@@ -199,18 +199,17 @@ classify(struct states *states)
 
 /* Without the table, to the end of the line or until it is worth a try. */
 const unsigned char *
-states_crawl(
-    struct states *states, const unsigned char *at, const unsigned char *end)
+dfa_crawl(struct dfa *states, const unsigned char *at, const unsigned char *end)
 {
 	while (at < end) {
 		unsigned char byte = *at++;
 
 		if (nfa_step(&states->nfa, &states->now, byte)) {
-			states->state = states_conclude(states, &states->now);
+			states->state = dfa_conclude(states, &states->now);
 			break;
 		}
 		if (byte == '\n' || ++states->walked >= CRAWL) {
-			states->state = states_row(states, &states->now);
+			states->state = dfa_row(states, &states->now);
 			states->walked = 0;
 			break;
 		}
@@ -220,7 +219,7 @@ states_crawl(
 
 /* As far as the table is known and no row up to floor is met. */
 static const unsigned char *
-dash(struct states *states, const unsigned char *at, const unsigned char *end,
+dash(struct dfa *states, const unsigned char *at, const unsigned char *end,
     uint32_t floor)
 {
 	const unsigned char *from = at;
@@ -244,8 +243,8 @@ dash(struct states *states, const unsigned char *at, const unsigned char *end,
 
 /* With the table, until behind a byte that leads to a row up to floor. */
 const unsigned char *
-states_walk(struct states *states, const unsigned char *at,
-    const unsigned char *end, uint32_t floor)
+dfa_walk(struct dfa *states, const unsigned char *at, const unsigned char *end,
+    uint32_t floor)
 {
 	while ((at = dash(states, at, end, floor)) < end) {
 		states->state = next_row(states, *at);
@@ -257,16 +256,16 @@ states_walk(struct states *states, const unsigned char *at,
 }
 
 void
-states_prepare(struct states *states)
+dfa_prepare(struct dfa *states)
 {
 	classify(states);
 	empty(states);
 	states->dropped = false;
-	states_start(states);
+	dfa_start(states);
 }
 
 void
-states_start(struct states *states)
+dfa_start(struct dfa *states)
 {
 	states->seen = 0;
 	if (states->dropped) {
@@ -278,13 +277,13 @@ states_start(struct states *states)
 }
 
 bool
-states_end(struct states *states)
+dfa_end(struct dfa *states)
 {
 	const struct nfa *nfa = &states->nfa;
 
-	if (states->state == states_match(states))
+	if (states->state == dfa_match(states))
 		return true;
-	if (states->state != STATES_UNKNOWN)
+	if (states->state != DFA_UNKNOWN)
 		memcpy(states->now.words, words_of(states, states->state),
 		    nfa->width * sizeof states->now.words[0]);
 	if (nfa_end(nfa, &states->now))

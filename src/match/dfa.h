@@ -16,16 +16,16 @@
 #include <stdint.h>
 #include "match/nfa.h"
 
-#define STATES_CELLS 65536
-#ifndef STATES_MOST /* a test may want to see the table full */
-#define STATES_MOST 1024
+#define DFA_CELLS 65536
+#ifndef DFA_MOST /* a test may want to see the table full */
+#define DFA_MOST 1024
 #endif
-#define STATES_SLOTS 2048 /* a power of two, twice the states */
-#define STATES_WORDS 4096
+#define DFA_SLOTS 2048 /* a power of two, twice the states */
+#define DFA_WORDS 4096
 
-#define STATES_UNKNOWN 0 /* the row that stands for none */
+#define DFA_UNKNOWN 0 /* the row that stands for none */
 
-struct states {
+struct dfa {
 	uint32_t state; /* where its row begins; 0: the set is in now */
 	uint64_t walked; /* bytes since the table was emptied or given up */
 	uint64_t seen; /* bit n: member n has matched */
@@ -39,46 +39,46 @@ struct states {
 	/* The table: row 0 is unknown, row 1 a match, then the starts. */
 	uint32_t used;
 	uint32_t start[3]; /* by enum nfa_before */
-	uint16_t slots[STATES_SLOTS]; /* states by their sets; 0: free */
-	uint16_t next[STATES_CELLS];
-	uint64_t sets[STATES_WORDS];
+	uint16_t slots[DFA_SLOTS]; /* states by their sets; 0: free */
+	uint16_t next[DFA_CELLS];
+	uint64_t sets[DFA_WORDS];
 	struct nfa nfa;
 };
 
 /* The row of a match of all members. */
 static inline uint32_t
-states_match(const struct states *states)
+dfa_match(const struct dfa *states)
 {
 	return states->classes;
 }
 
 /* Makes the table for the program, which is finished, and starts. */
-void states_prepare(struct states *states);
+void dfa_prepare(struct dfa *states);
 
 /* Begins a new stream. */
-void states_start(struct states *states);
+void dfa_start(struct dfa *states);
 
 /* The row of a set; unknown if it has none and the table is full. */
-uint32_t states_row(struct states *states, const struct nfa_set *set);
+uint32_t dfa_row(struct dfa *states, const struct nfa_set *set);
 
 /*
  * The row to go on from where some members have matched in the set: that of a
  * match if these were the last, and else one without them.
  */
-uint32_t states_conclude(struct states *states, struct nfa_set *set);
+uint32_t dfa_conclude(struct dfa *states, struct nfa_set *set);
 
 /*
  * Without the table, from an unknown row to the end of the line or until the
  * table is worth a try. These two return where they stopped.
  */
-const unsigned char *states_crawl(
-    struct states *states, const unsigned char *at, const unsigned char *end);
+const unsigned char *dfa_crawl(
+    struct dfa *states, const unsigned char *at, const unsigned char *end);
 
 /* With the table, until behind a byte that leads to a row up to floor. */
-const unsigned char *states_walk(struct states *states, const unsigned char *at,
+const unsigned char *dfa_walk(struct dfa *states, const unsigned char *at,
     const unsigned char *end, uint32_t floor);
 
 /* The last line ends here: true if all members have matched. */
-bool states_end(struct states *states);
+bool dfa_end(struct dfa *states);
 
 #endif

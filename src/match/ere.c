@@ -10,7 +10,7 @@ struct reading {
 	const unsigned char *text;
 	size_t length, at;
 	struct nfa *nfa;
-	struct needle_sum *needles;
+	struct search_sum *needles;
 	bool fold;
 	unsigned depth; /* of parentheses */
 	struct pattern_error *error;
@@ -34,7 +34,7 @@ static const struct {
 	{ 'w', "word" },
 };
 
-static bool choice(struct reading *reading, struct hint *hint);
+static bool choice(struct reading *reading, struct literals *literals);
 
 static bool
 refuse(struct reading *reading, size_t at, const char *why)
@@ -75,31 +75,32 @@ append(struct reading *reading, enum nfa_op op, uint32_t argument)
 }
 
 static bool
-append_set(struct reading *reading, const struct bytes *set, struct hint *hint)
+append_set(struct reading *reading, const struct byteset *set,
+    struct literals *literals)
 {
-	hint_bytes(hint, set, reading->fold);
+	literals_bytes(literals, set, reading->fold);
 	return fits(reading, nfa_take(reading->nfa, set));
 }
 
 static bool
-literal(struct reading *reading, int byte, struct hint *hint)
+literal(struct reading *reading, int byte, struct literals *literals)
 {
-	struct bytes set = { { 0 } };
+	struct byteset set = { { 0 } };
 
-	bytes_add(&set, (unsigned char)byte, (unsigned char)byte);
+	byteset_add(&set, (unsigned char)byte, (unsigned char)byte);
 	if (reading->fold)
-		bytes_fold(&set);
-	return append_set(reading, &set, hint);
+		byteset_fold(&set);
+	return append_set(reading, &set, literals);
 }
 
 static bool
-bracket(struct reading *reading, struct hint *hint)
+bracket(struct reading *reading, struct literals *literals)
 {
-	struct bytes set;
+	struct byteset set;
 
-	return bytes_bracket(&set, reading->fold, (const char *)reading->text,
+	return byteset_bracket(&set, reading->fold, (const char *)reading->text,
 		   reading->length, &reading->at, reading->error) &&
-	    append_set(reading, &set, hint);
+	    append_set(reading, &set, literals);
 }
 
 /* The class that \d and its like stand for, or NULL. */
@@ -113,20 +114,20 @@ shorthand(int letter)
 }
 
 static bool
-named_set(
-    struct reading *reading, const char *name, bool negated, struct hint *hint)
+named_set(struct reading *reading, const char *name, bool negated,
+    struct literals *literals)
 {
-	struct bytes set = { { 0 } };
+	struct byteset set = { { 0 } };
 
-	bytes_add_class(&set, name, strlen(name));
+	byteset_add_class(&set, name, strlen(name));
 	if (negated)
-		bytes_negate(&set);
-	return append_set(reading, &set, hint);
+		byteset_negate(&set);
+	return append_set(reading, &set, literals);
 }
 
 /* A backslash and what follows it, which is no anchor. */
 static bool
-escape(struct reading *reading, struct hint *hint)
+escape(struct reading *reading, struct literals *literals)
 {
 	size_t at = reading->at;
 	int c = ahead(reading, 1);
@@ -140,14 +141,14 @@ escape(struct reading *reading, struct hint *hint)
 		return refuse(reading, at, "a newline never matches");
 	reading->at += 2;
 	if (name != NULL)
-		return named_set(reading, name, within(c, 'A', 'Z'), hint);
+		return named_set(reading, name, within(c, 'A', 'Z'), literals);
 	if (c == 't' || c == 'r')
-		return literal(reading, c == 't' ? '\t' : '\r', hint);
+		return literal(reading, c == 't' ? '\t' : '\r', literals);
 	/* The two that are no letters are anchors elsewhere. */
 	if (c == '`' || c == '\'' ||
-	    (c != '_' && bytes_is_word((unsigned char)c)))
+	    (c != '_' && byteset_is_word((unsigned char)c)))
 		return refuse(reading, at, "unknown escape");
-	return literal(reading, c, hint);
+	return literal(reading, c, literals);
 }
 
 /* The bytes of the character of UTF-8 that is ahead; 1 if it is not one. */
@@ -166,34 +167,34 @@ character_length(const struct reading *reading)
 }
 
 static bool
-character(struct reading *reading, struct hint *hint)
+character(struct reading *reading, struct literals *literals)
 {
 	size_t length = character_length(reading);
 
-	hint_nothing(hint);
+	literals_nothing(literals);
 	for (; length > 0; length--) {
-		struct hint next;
+		struct literals next;
 
 		if (!literal(reading, ahead(reading, 0), &next))
 			return false;
-		hint_join(hint, &next);
+		literals_join(literals, &next);
 		reading->at++;
 	}
 	return true;
 }
 
 static bool
-any_byte(struct reading *reading, struct hint *hint)
+any_byte(struct reading *reading, struct literals *literals)
 {
-	struct bytes set = { { 0 } };
+	struct byteset set = { { 0 } };
 
-	bytes_negate(&set);
+	byteset_negate(&set);
 	reading->at++;
-	return append_set(reading, &set, hint);
+	return append_set(reading, &set, literals);
 }
 
 static bool
-group(struct reading *reading, struct hint *hint)
+group(struct reading *reading, struct literals *literals)
 {
 	size_t start = reading->at;
 
@@ -204,7 +205,7 @@ group(struct reading *reading, struct hint *hint)
 		return refuse(reading, start, "parentheses nested too deeply");
 	reading->depth++;
 	reading->at++;
-	if (!choice(reading, hint))
+	if (!choice(reading, literals))
 		return false;
 	if (ahead(reading, 0) != ')')
 		return refuse(reading, start, "( without )");
@@ -214,19 +215,19 @@ group(struct reading *reading, struct hint *hint)
 }
 
 static bool
-atom(struct reading *reading, struct hint *hint)
+atom(struct reading *reading, struct literals *literals)
 {
 	switch (ahead(reading, 0)) {
 	case '(':
-		return group(reading, hint);
+		return group(reading, literals);
 	case ')':
 		return refuse(reading, reading->at, ") without (");
 	case '[':
-		return bracket(reading, hint);
+		return bracket(reading, literals);
 	case '.':
-		return any_byte(reading, hint);
+		return any_byte(reading, literals);
 	case '\\':
-		return escape(reading, hint);
+		return escape(reading, literals);
 	case '\n':
 		return refuse(reading, reading->at, "a newline never matches");
 	case '*':
@@ -235,7 +236,7 @@ atom(struct reading *reading, struct hint *hint)
 	case '{':
 		return refuse(reading, reading->at, "nothing to repeat");
 	}
-	return character(reading, hint);
+	return character(reading, literals);
 }
 
 /* Takes digits, if there are any, into count. */
@@ -318,24 +319,24 @@ take_anchor(struct reading *reading)
 
 /* An anchor, or an atom and its repetitions. */
 static bool
-piece(struct reading *reading, struct hint *hint)
+piece(struct reading *reading, struct literals *literals)
 {
 	struct nfa *nfa = reading->nfa;
 	uint32_t place = nfa->count, sets = nfa->sets, least, most;
 	enum nfa_op anchor = take_anchor(reading);
 	bool any;
 
-	hint_nothing(hint);
+	literals_nothing(literals);
 	if (anchor != NFA_MATCH)
 		return append(reading, anchor, 0);
-	if (!atom(reading, hint))
+	if (!atom(reading, literals))
 		return false;
 	for (;;) {
 		if (!take_repetition(reading, &least, &most, &any))
 			return false;
 		if (!any)
 			return true;
-		hint_repeat(hint, least, most);
+		literals_repeat(literals, least, most);
 		if (most == 0) {
 			nfa->count = place;
 			nfa->sets = sets;
@@ -359,20 +360,20 @@ skip_anything(struct reading *reading)
 }
 
 static bool
-branch(struct reading *reading, struct hint *hint)
+branch(struct reading *reading, struct literals *literals)
 {
-	hint_nothing(hint);
+	literals_nothing(literals);
 	if (reading->depth == 0)
 		skip_anything(reading);
 	for (;;) {
 		int c = ahead(reading, 0);
-		struct hint next;
+		struct literals next;
 
 		if (c == AT_END || c == '|' || (c == ')' && reading->depth > 0))
 			return true;
 		if (!piece(reading, &next))
 			return false;
-		hint_join(hint, &next);
+		literals_join(literals, &next);
 	}
 }
 
@@ -393,18 +394,18 @@ land(struct nfa *nfa, uint32_t last)
 }
 
 static bool
-choice(struct reading *reading, struct hint *hint)
+choice(struct reading *reading, struct literals *literals)
 {
 	struct nfa *nfa = reading->nfa;
 	uint32_t start = nfa->count, last = 0; /* last: one more than it is */
 
-	if (!branch(reading, hint))
+	if (!branch(reading, literals))
 		return false;
 	if (reading->depth == 0)
-		hint_sum(hint, reading->needles);
+		literals_sum(literals, reading->needles);
 	while (ahead(reading, 0) == '|') {
 		uint32_t length = nfa->count - start;
-		struct hint other;
+		struct literals other;
 
 		if (!fits(reading,
 			nfa_insert(
@@ -418,16 +419,16 @@ choice(struct reading *reading, struct hint *hint)
 		if (!branch(reading, &other))
 			return false;
 		if (reading->depth == 0)
-			hint_sum(&other, reading->needles);
+			literals_sum(&other, reading->needles);
 		else
-			hint_either(hint, &other);
+			literals_either(literals, &other);
 	}
 	land(nfa, last);
 	return true;
 }
 
 bool
-ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
+ere_add(struct nfa *nfa, struct search_sum *needles, const char *text,
     size_t length, struct pattern_error *error)
 {
 	struct reading reading = { .text = (const unsigned char *)text,
@@ -436,14 +437,14 @@ ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
 		.needles = needles,
 		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
 		.error = error };
-	struct hint hint;
+	struct literals literals;
 
 	if (reading.fold)
 		reading.at = 4;
 	needles->fold |= reading.fold;
 	if (reading.at == length)
 		return refuse(&reading, reading.at, "the pattern is empty");
-	if (!fits(&reading, nfa_open(nfa)) || !choice(&reading, &hint))
+	if (!fits(&reading, nfa_open(nfa)) || !choice(&reading, &literals))
 		return false;
 	nfa_close(nfa);
 	return true;

@@ -31,7 +31,7 @@
  * of its matches holds one. False, with error filled and the program
  * of no more use, if it is no pattern or the program has no room for it.
  */
-bool ere_add(struct nfa *nfa, struct needle_sum *needles, const char *text,
+bool ere_add(struct nfa *nfa, struct search_sum *needles, const char *text,
     size_t length, struct pattern_error *error);
 
 #endif

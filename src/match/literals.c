@@ -10,7 +10,7 @@ enum {
 static uint32_t
 add(uint32_t a, uint32_t b)
 {
-	return a < NEEDLE_FAR - b ? a + b : NEEDLE_FAR;
+	return a < SEARCH_FAR - b ? a + b : SEARCH_FAR;
 }
 
 static uint32_t
@@ -18,9 +18,9 @@ multiply(uint32_t a, uint32_t b)
 {
 	uint64_t product = (uint64_t)a * b;
 
-	if (a != 0 && b == NEEDLE_FAR)
-		return NEEDLE_FAR;
-	return product < NEEDLE_FAR ? (uint32_t)product : NEEDLE_FAR;
+	if (a != 0 && b == SEARCH_FAR)
+		return SEARCH_FAR;
+	return product < SEARCH_FAR ? (uint32_t)product : SEARCH_FAR;
 }
 
 static uint32_t
@@ -32,9 +32,9 @@ larger(uint32_t a, uint32_t b)
 static unsigned
 worth(const struct needles *set)
 {
-	unsigned bits = needle_worth(set);
+	unsigned bits = search_worth(set);
 
-	if (set->before != NEEDLE_FAR)
+	if (set->before != SEARCH_FAR)
 		return bits;
 	return bits > FAR_COST ? bits - FAR_COST : 0;
 }
@@ -64,7 +64,7 @@ multiply_sets(struct needles *set, const struct needles *next)
 			size_t head = set->length[i], tail = next->length[j];
 			size_t n = product.count++;
 
-			if (n == NEEDLE_MOST || head + tail > NEEDLE_LENGTH)
+			if (n == SEARCH_MOST || head + tail > SEARCH_LENGTH)
 				return false;
 			memcpy(product.bytes[n], set->bytes[i], head);
 			memcpy(product.bytes[n] + head, next->bytes[j], tail);
@@ -77,7 +77,7 @@ multiply_sets(struct needles *set, const struct needles *next)
 static bool
 unite_sets(struct needles *set, const struct needles *other)
 {
-	if (set->count + other->count > NEEDLE_MOST)
+	if (set->count + other->count > SEARCH_MOST)
 		return false;
 	memcpy(set->length + set->count, other->length, other->count);
 	memcpy(set->bytes + set->count, other->bytes,
@@ -88,109 +88,110 @@ unite_sets(struct needles *set, const struct needles *other)
 }
 
 void
-hint_nothing(struct hint *hint)
+literals_nothing(struct literals *literals)
 {
-	hint->whole = true;
-	hint->longest = 0;
-	hint->best.count = 0;
-	hint->best.before = 0;
-	make_empty(&hint->run, 0);
+	literals->whole = true;
+	literals->longest = 0;
+	literals->best.count = 0;
+	literals->best.before = 0;
+	make_empty(&literals->run, 0);
 }
 
 void
-hint_bytes(struct hint *hint, const struct bytes *set, bool fold)
+literals_bytes(struct literals *literals, const struct byteset *set, bool fold)
 {
-	struct needles *run = &hint->run;
+	struct needles *run = &literals->run;
 
-	hint_nothing(hint);
-	hint->longest = 1;
+	literals_nothing(literals);
+	literals->longest = 1;
 	run->count = 0;
 	for (unsigned b = 0; b < 256 && run->count <= CHOICES; b++)
 		if (set->bits[b / 8] == 0)
 			b += 7;
-		else if (bytes_has(set, (unsigned char)b) &&
+		else if (byteset_has(set, (unsigned char)b) &&
 		    !(fold && b >= 'A' && b <= 'Z')) {
 			run->length[run->count] = 1;
 			run->bytes[run->count++][0] = (unsigned char)b;
 		}
 	if (run->count == 0 || run->count > CHOICES) {
-		hint->whole = false;
+		literals->whole = false;
 		make_empty(run, 1);
 	}
 }
 
 void
-hint_join(struct hint *hint, const struct hint *next)
+literals_join(struct literals *literals, const struct literals *next)
 {
-	if (!next->whole || !multiply_sets(&hint->run, &next->run)) {
+	if (!next->whole || !multiply_sets(&literals->run, &next->run)) {
 		struct needles best = next->best;
 
-		best.before = add(best.before, hint->longest);
-		keep_better(&hint->best, &hint->run);
-		keep_better(&hint->best, &best);
-		hint->run = next->run;
-		hint->run.before = add(next->run.before, hint->longest);
-		hint->whole = false;
+		best.before = add(best.before, literals->longest);
+		keep_better(&literals->best, &literals->run);
+		keep_better(&literals->best, &best);
+		literals->run = next->run;
+		literals->run.before = add(next->run.before, literals->longest);
+		literals->whole = false;
 	}
-	hint->longest = add(hint->longest, next->longest);
+	literals->longest = add(literals->longest, next->longest);
 }
 
 void
-hint_either(struct hint *hint, const struct hint *other)
+literals_either(struct literals *literals, const struct literals *other)
 {
-	struct hint second = *other;
+	struct literals second = *other;
 
-	hint->longest = larger(hint->longest, other->longest);
-	if (hint->whole && other->whole && unite_sets(&hint->run, &other->run))
+	literals->longest = larger(literals->longest, other->longest);
+	if (literals->whole && other->whole &&
+	    unite_sets(&literals->run, &other->run))
 		return;
-	hint_finish(hint);
-	hint_finish(&second);
-	if (hint->best.count == 0 || second.best.count == 0 ||
-	    !unite_sets(&hint->best, &second.best))
-		hint->best.count = 0;
-	hint->whole = false;
-	make_empty(&hint->run, hint->longest);
+	literals_finish(literals);
+	literals_finish(&second);
+	if (literals->best.count == 0 || second.best.count == 0 ||
+	    !unite_sets(&literals->best, &second.best))
+		literals->best.count = 0;
+	literals->whole = false;
+	make_empty(&literals->run, literals->longest);
 }
 
 /* Nothing remains known but how long it can be. */
 static void
-blur(struct hint *hint, uint32_t times)
+blur(struct literals *literals, uint32_t times)
 {
-	uint32_t longest = multiply(hint->longest, times);
+	uint32_t longest = multiply(literals->longest, times);
 
-	hint_nothing(hint);
-	hint->whole = false;
-	hint->longest = longest;
-	hint->run.before = longest;
+	literals_nothing(literals);
+	literals->whole = false;
+	literals->longest = longest;
+	literals->run.before = longest;
 }
 
 void
-hint_repeat(struct hint *hint, uint32_t least, uint32_t most)
+literals_repeat(struct literals *literals, uint32_t least, uint32_t most)
 {
-	struct hint once = *hint;
+	struct literals once = *literals;
 	uint32_t times = 0;
 
-	hint_nothing(hint);
+	literals_nothing(literals);
 	/* Beyond that many the needles are full anyway. */
-	for (; times < least && times < NEEDLE_LENGTH; times++)
-		hint_join(hint, &once);
+	for (; times < least && times < SEARCH_LENGTH; times++)
+		literals_join(literals, &once);
 	if (least == 0 && most == 1)
-		hint_either(hint, &once);
+		literals_either(literals, &once);
 	else if (most > times) {
-		blur(&once, most == NEEDLE_FAR ? most : most - times);
-		hint_join(hint, &once);
+		blur(&once, most == SEARCH_FAR ? most : most - times);
+		literals_join(literals, &once);
 	}
 }
 
 void
-hint_finish(struct hint *hint)
+literals_finish(struct literals *literals)
 {
-	keep_better(&hint->best, &hint->run);
+	keep_better(&literals->best, &literals->run);
 }
 
 void
-hint_sum(struct hint *hint, struct needle_sum *sum)
+literals_sum(struct literals *literals, struct search_sum *sum)
 {
-	hint_finish(hint);
-	needle_add(sum, &hint->best);
+	literals_finish(literals);
+	search_add(sum, &literals->best);
 }

@@ -13,32 +13,33 @@
 #include "match/byteset.h"
 #include "match/search.h"
 
-struct hint {
+struct literals {
 	bool whole; /* run is all that the piece can match */
-	uint32_t longest; /* of its matches, or NEEDLE_FAR */
+	uint32_t longest; /* of its matches, or SEARCH_FAR */
 	struct needles run; /* every match ends with one, "" perhaps */
 	struct needles best; /* every match holds one; none: unknown */
 };
 
 /* Of the empty piece. */
-void hint_nothing(struct hint *hint);
+void literals_nothing(struct literals *literals);
 
 /* Of one byte of a set; with fold, capitals go without saying. */
-void hint_bytes(struct hint *hint, const struct bytes *set, bool fold);
+void
+literals_bytes(struct literals *literals, const struct byteset *set, bool fold);
 
 /* The hint, and then next. */
-void hint_join(struct hint *hint, const struct hint *next);
+void literals_join(struct literals *literals, const struct literals *next);
 
 /* The hint, or other. */
-void hint_either(struct hint *hint, const struct hint *other);
+void literals_either(struct literals *literals, const struct literals *other);
 
-/* The hint least times, up to most, or NEEDLE_FAR for no limit. */
-void hint_repeat(struct hint *hint, uint32_t least, uint32_t most);
+/* The hint least times, up to most, or SEARCH_FAR for no limit. */
+void literals_repeat(struct literals *literals, uint32_t least, uint32_t most);
 
 /* Makes best what is best of all. */
-void hint_finish(struct hint *hint);
+void literals_finish(struct literals *literals);
 
 /* The same, and adds that to a sum. */
-void hint_sum(struct hint *hint, struct needle_sum *sum);
+void literals_sum(struct literals *literals, struct search_sum *sum);
 
 #endif

@@ -76,7 +76,7 @@ nfa_close(struct nfa *nfa)
 }
 
 bool
-nfa_take(struct nfa *nfa, const struct bytes *set)
+nfa_take(struct nfa *nfa, const struct byteset *set)
 {
 	uint32_t number = 0;
 
@@ -320,7 +320,7 @@ nfa_before(unsigned char byte)
 {
 	if (byte == '\n')
 		return NFA_LINE;
-	return bytes_is_word(byte) ? NFA_WORD : NFA_OTHER;
+	return byteset_is_word(byte) ? NFA_WORD : NFA_OTHER;
 }
 
 static enum after
@@ -328,7 +328,7 @@ after_of(unsigned char byte)
 {
 	if (byte == '\n')
 		return AFTER_LINE;
-	return bytes_is_word(byte) ? AFTER_WORD : AFTER_OTHER;
+	return byteset_is_word(byte) ? AFTER_WORD : AFTER_OTHER;
 }
 
 bool
@@ -350,7 +350,7 @@ take(const struct nfa *nfa, struct nfa_set *to, uint32_t node,
 	if (node >= nfa->count)
 		return;
 	here = nfa->nodes[node];
-	if (here.op == NFA_BYTES && bytes_has(&nfa->set[here.argument], byte))
+	if (here.op == NFA_BYTES && byteset_has(&nfa->set[here.argument], byte))
 		follow(nfa, to, node + 1, nfa_before(byte), AFTER_UNKNOWN);
 }
 

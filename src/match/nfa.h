@@ -59,7 +59,7 @@ struct nfa {
 	uint64_t matches[NFA_WORDS];
 	uint16_t begins[NFA_MEMBERS + 1]; /* where each member's split is */
 	struct nfa_node nodes[NFA_NODES];
-	struct bytes set[NFA_NODES];
+	struct byteset set[NFA_NODES];
 };
 
 struct nfa_set {
@@ -80,7 +80,7 @@ bool
 nfa_insert(struct nfa *nfa, uint32_t place, enum nfa_op op, int32_t argument);
 
 /* Puts a node that takes one of these bytes at the end. */
-bool nfa_take(struct nfa *nfa, const struct bytes *set);
+bool nfa_take(struct nfa *nfa, const struct byteset *set);
 
 /*
  * Repeats what stands from place on least to most times, NFA_ENDLESS for no

@@ -16,7 +16,7 @@ enum {
 static const unsigned char *
 skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
-	struct states *states = &pattern->states;
+	struct dfa *states = &pattern->states;
 	const unsigned char *from = at;
 	const uint8_t *idle = pattern->idle;
 
@@ -27,8 +27,7 @@ skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 		at++;
 	if (at > from)
 		states->state = states->start[nfa_before(at[-1])];
-	return states_walk(
-	    states, at, at < end ? at + 1 : end, states_match(states));
+	return dfa_walk(states, at, at < end ? at + 1 : end, dfa_match(states));
 }
 
 /*
@@ -42,7 +41,7 @@ earliest(const struct pattern *pattern, const unsigned char *at,
 	size_t length = (size_t)(hit - at);
 	uint64_t back = pattern->search.before;
 
-	if (pattern->search.before == NEEDLE_FAR) {
+	if (pattern->search.before == SEARCH_FAR) {
 		const unsigned char *newline = memrchr(at, '\n', length);
 
 		return newline != NULL ? newline + 1 : at;
@@ -57,15 +56,15 @@ static const unsigned char *
 seek(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
     unsigned *crowd)
 {
-	struct states *states = &pattern->states;
-	const unsigned char *hit = needle_find(&pattern->search, at, end);
+	struct dfa *states = &pattern->states;
+	const unsigned char *hit = search_find(&pattern->search, at, end);
 	const unsigned char *from = earliest(pattern, at, hit, end);
 
 	*crowd = hit - at < CROWDED ? *crowd + 1 : 0;
 	if (from > at)
 		states->state = states->start[nfa_before(from[-1])];
-	return states_walk(
-	    states, from, hit < end ? hit + 1 : end, states_match(states));
+	return dfa_walk(
+	    states, from, hit < end ? hit + 1 : end, dfa_match(states));
 }
 
 /*
@@ -76,7 +75,7 @@ seek(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
 static bool
 is_idle(struct pattern *pattern, unsigned char byte)
 {
-	struct states *states = &pattern->states;
+	struct dfa *states = &pattern->states;
 	const struct nfa *nfa = &states->nfa;
 
 	for (int before = NFA_LINE; before <= NFA_WORD; before++) {
@@ -84,7 +83,7 @@ is_idle(struct pattern *pattern, unsigned char byte)
 
 		nfa_start(nfa, &set, (enum nfa_before)before);
 		if (nfa_step(nfa, &set, byte) ||
-		    states_row(states, &set) != states->start[nfa_before(byte)])
+		    dfa_row(states, &set) != states->start[nfa_before(byte)])
 			return false;
 	}
 	return true;
@@ -102,23 +101,23 @@ find_idle(struct pattern *pattern)
 
 		pattern->idle[b] = is_idle(pattern, byte);
 		if (!pattern->idle[b])
-			busy += all >> needle_rarity(byte);
+			busy += all >> search_rarity(byte);
 	}
 	pattern->skims = busy <= all / 8;
 }
 
 /* What is made ready once all texts are in the program. */
 static void
-finish(struct pattern *pattern, struct needle_sum *needles)
+finish(struct pattern *pattern, struct search_sum *needles)
 {
 	struct nfa *nfa = &pattern->states.nfa;
 	struct nfa_set set;
 
 	nfa_finish(nfa);
-	if (needle_sum_worth(needles) < LEAST_WORTH)
+	if (search_sum_worth(needles) < LEAST_WORTH)
 		needles->count = 0;
-	needle_prepare(&pattern->search, needles);
-	states_prepare(&pattern->states);
+	search_prepare(&pattern->search, needles);
+	dfa_prepare(&pattern->states);
 	pattern->at_once = nfa_start(nfa, &set, NFA_LINE);
 	pattern->skims = false;
 	if (needles->count == 0 && !pattern->at_once)
@@ -131,7 +130,7 @@ bool
 pattern_compile(struct pattern *pattern, const char *text, size_t length,
     struct pattern_error *error)
 {
-	struct needle_sum needles = { .count = 0 };
+	struct search_sum needles = { .count = 0 };
 
 	pattern->count = 1;
 	nfa_clear(&pattern->states.nfa);
@@ -194,7 +193,7 @@ pattern_add(struct pattern *pattern, const char *text)
 static void
 compile_all(struct pattern *pattern)
 {
-	struct needle_sum needles = { .count = 0 };
+	struct search_sum needles = { .count = 0 };
 	struct pattern_error error;
 
 	nfa_clear(&pattern->states.nfa);
@@ -216,37 +215,37 @@ pattern_start(struct pattern *pattern)
 	pattern->open = false;
 	pattern->states.seen = 0;
 	if (pattern->ready)
-		states_start(&pattern->states);
+		dfa_start(&pattern->states);
 }
 
 /* At the first byte of a stream: texts that match the empty line. */
 static void
 match_at_once(struct pattern *pattern)
 {
-	struct states *states = &pattern->states;
+	struct dfa *states = &pattern->states;
 	struct nfa_set set;
 
 	if (nfa_start(&states->nfa, &set, NFA_LINE))
-		states->state = states_conclude(states, &set);
+		states->state = dfa_conclude(states, &set);
 }
 
 static void
 run(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
-	struct states *states = &pattern->states;
+	struct dfa *states = &pattern->states;
 	unsigned crowd = pattern->search.count > 0 ? 0 : CROWD;
 
-	while (at < end && states->state != states_match(states)) {
-		if (states->state == STATES_UNKNOWN)
-			at = states_crawl(states, at, end);
+	while (at < end && states->state != dfa_match(states)) {
+		if (states->state == DFA_UNKNOWN)
+			at = dfa_crawl(states, at, end);
 		else if (states->state > states->last_start)
-			at = states_walk(states, at, end, states->last_start);
+			at = dfa_walk(states, at, end, states->last_start);
 		else if (crowd < CROWD)
 			at = seek(pattern, at, end, &crowd);
 		else if (pattern->skims)
 			at = skim(pattern, at, end);
 		else
-			at = states_walk(states, at, end, states_match(states));
+			at = dfa_walk(states, at, end, dfa_match(states));
 	}
 }
 
@@ -263,8 +262,7 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 	if (pattern->at_once)
 		match_at_once(pattern);
 	run(pattern, at, at + length);
-	pattern->matched =
-	    pattern->states.state == states_match(&pattern->states);
+	pattern->matched = pattern->states.state == dfa_match(&pattern->states);
 	return pattern->matched;
 }
 
@@ -272,7 +270,7 @@ bool
 pattern_end(struct pattern *pattern)
 {
 	if (!pattern->matched && pattern->open)
-		pattern->matched = states_end(&pattern->states);
+		pattern->matched = dfa_end(&pattern->states);
 	return pattern->matched;
 }
 

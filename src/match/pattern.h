@@ -38,8 +38,8 @@ struct pattern {
 	uint32_t count, nodes; /* of texts; of the automaton, at most */
 	const char *text[PATTERN_TEXTS]; /* where there are several */
 	uint8_t idle[256]; /* bytes that lead from start to start */
-	struct needle_search search;
-	struct states states;
+	struct search_search search;
+	struct dfa states;
 };
 
 /*

@@ -15,7 +15,7 @@ enum {
 struct list {
 	size_t count;
 	const uint8_t *length;
-	const unsigned char (*bytes)[NEEDLE_LENGTH];
+	const unsigned char (*bytes)[SEARCH_LENGTH];
 };
 
 /*
@@ -30,7 +30,7 @@ static const struct {
 } ranks[] = { { 3, 1 }, { 4, 9 }, { 5, 19 }, { 6, 38 } };
 
 unsigned
-needle_rarity(unsigned char byte)
+search_rarity(unsigned char byte)
 {
 	const char *found = memchr(common, byte, sizeof common - 1);
 
@@ -60,7 +60,7 @@ window_rarity(const unsigned char *window, size_t length)
 	unsigned rarity = 0;
 
 	for (size_t i = 0; i < length; i++)
-		rarity += needle_rarity(window[i]);
+		rarity += search_rarity(window[i]);
 	return rarity;
 }
 
@@ -104,21 +104,21 @@ worth(const struct list *set)
 }
 
 unsigned
-needle_worth(const struct needles *set)
+search_worth(const struct needles *set)
 {
 	return worth(&(struct list){ set->count, set->length, set->bytes });
 }
 
 unsigned
-needle_sum_worth(const struct needle_sum *sum)
+search_sum_worth(const struct search_sum *sum)
 {
 	return worth(&(struct list){ sum->count, sum->length, sum->bytes });
 }
 
 void
-needle_add(struct needle_sum *sum, const struct needles *set)
+search_add(struct search_sum *sum, const struct needles *set)
 {
-	if (set->count == 0 || sum->count + set->count > NEEDLE_SUM)
+	if (set->count == 0 || sum->count + set->count > SEARCH_SUM)
 		sum->blind = true;
 	if (sum->blind) {
 		sum->count = 0;
@@ -134,7 +134,7 @@ needle_add(struct needle_sum *sum, const struct needles *set)
 
 /* Four bytes as they are compared. */
 static uint32_t
-number_of(const struct needle_search *search, const unsigned char *bytes)
+number_of(const struct search_search *search, const unsigned char *bytes)
 {
 	uint32_t number;
 
@@ -146,17 +146,17 @@ number_of(const struct needle_search *search, const unsigned char *bytes)
 static inline uint32_t
 hash_of(uint32_t number)
 {
-	return number * UINT32_C(0x9e3779b1) >> (32 - NEEDLE_BITS);
+	return number * UINT32_C(0x9e3779b1) >> (32 - SEARCH_BITS);
 }
 
 static inline uint32_t
-may_be_wanted(const struct needle_search *search, uint32_t number)
+may_be_wanted(const struct search_search *search, uint32_t number)
 {
 	return search->hashes[hash_of(number)];
 }
 
 static bool
-is_wanted(const struct needle_search *search, uint32_t number)
+is_wanted(const struct search_search *search, uint32_t number)
 {
 	for (size_t n = 0; n < search->count; n++)
 		if (search->wanted[n] == number)
@@ -167,11 +167,11 @@ is_wanted(const struct needle_search *search, uint32_t number)
 /* Where needle n has a window that is searched for anyway; else its rarest. */
 static size_t
 choose_window(
-    const struct needle_search *search, const struct list *set, size_t n)
+    const struct search_search *search, const struct list *set, size_t n)
 {
-	unsigned char bytes[NEEDLE_LENGTH + WINDOW] = { 0 };
+	unsigned char bytes[SEARCH_LENGTH + WINDOW] = { 0 };
 
-	memcpy(bytes, set->bytes[n], NEEDLE_LENGTH);
+	memcpy(bytes, set->bytes[n], SEARCH_LENGTH);
 	for (size_t i = 0; i + search->length <= set->length[n]; i++)
 		if (is_wanted(search, number_of(search, bytes + i)))
 			return i;
@@ -179,21 +179,21 @@ choose_window(
 }
 
 static void
-add_window(struct needle_search *search, const struct list *set, size_t n,
+add_window(struct search_search *search, const struct list *set, size_t n,
     uint32_t before)
 {
 	size_t at = choose_window(search, set, n);
 	uint32_t number;
-	unsigned char bytes[NEEDLE_LENGTH + WINDOW] = { 0 };
+	unsigned char bytes[SEARCH_LENGTH + WINDOW] = { 0 };
 
-	memcpy(bytes, set->bytes[n], NEEDLE_LENGTH);
+	memcpy(bytes, set->bytes[n], SEARCH_LENGTH);
 	number = number_of(search, bytes + at);
-	before = before < NEEDLE_FAR - at ? before + (uint32_t)at : NEEDLE_FAR;
+	before = before < SEARCH_FAR - at ? before + (uint32_t)at : SEARCH_FAR;
 	if (search->before < before)
 		search->before = before;
 	if (is_wanted(search, number))
 		return;
-	for (size_t i = 0; i < LANES && search->count < NEEDLE_FEW; i++)
+	for (size_t i = 0; i < LANES && search->count < SEARCH_FEW; i++)
 		search->lanes[search->count][i] = number;
 	search->wanted[search->count++] = number;
 	memcpy(bytes, &number, sizeof number);
@@ -203,7 +203,7 @@ add_window(struct needle_search *search, const struct list *set, size_t n,
 }
 
 static void
-fill_table(struct needle_search *search)
+fill_table(struct search_search *search)
 {
 	memset(search->hashes, 0, sizeof search->hashes);
 	for (size_t n = 0; n < search->count; n++)
@@ -211,7 +211,7 @@ fill_table(struct needle_search *search)
 }
 
 void
-needle_prepare(struct needle_search *search, const struct needle_sum *sum)
+search_prepare(struct search_search *search, const struct search_sum *sum)
 {
 	const struct list set = { sum->count, sum->length, sum->bytes };
 
@@ -226,14 +226,14 @@ needle_prepare(struct needle_search *search, const struct needle_sum *sum)
 	memset(search->begins, 0, sizeof search->begins);
 	for (size_t n = 0; n < set.count; n++)
 		add_window(search, &set, n, sum->before);
-	search->many = search->count > NEEDLE_FEW;
+	search->many = search->count > SEARCH_FEW;
 	if (search->many)
 		fill_table(search);
 }
 
 /* The first hit at one of the places of a block; or NULL. */
 static const unsigned char *
-look(const struct needle_search *search, const unsigned char *block,
+look(const struct search_search *search, const unsigned char *block,
     size_t places)
 {
 	for (size_t i = 0; i < places; i++)
@@ -268,7 +268,7 @@ load(const void *bytes)
 
 static inline struct quad
 load_quad(
-    const struct needle_search *search, const unsigned char *bytes, bool plain)
+    const struct search_search *search, const unsigned char *bytes, bool plain)
 {
 	struct quad quad = { { load(bytes), load(bytes + 1), load(bytes + 2),
 	    load(bytes + 3) } };
@@ -292,7 +292,7 @@ compare(const struct quad *quad, union lanes wanted)
 /* Whether there is a hit in a block. */
 static inline bool
 has_hit(
-    const struct needle_search *search, const unsigned char *block, bool plain)
+    const struct search_search *search, const unsigned char *block, bool plain)
 {
 	struct quad low = load_quad(search, block, plain);
 	struct quad high = load_quad(search, block + BLOCK / 2, plain);
@@ -309,7 +309,7 @@ has_hit(
 
 /* The first block that holds a hit or is not a whole one. */
 static const unsigned char *
-compare_blocks(const struct needle_search *search, const unsigned char *at,
+compare_blocks(const struct search_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	if (search->plain)
@@ -324,7 +324,7 @@ compare_blocks(const struct needle_search *search, const unsigned char *at,
 #else
 
 static const unsigned char *
-compare_blocks(const struct needle_search *search, const unsigned char *at,
+compare_blocks(const struct search_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	(void)search, (void)end;
@@ -336,7 +336,7 @@ compare_blocks(const struct needle_search *search, const unsigned char *at,
 /* Whether one of the places of a stride may be a hit. */
 static inline bool
 may_have_hit(
-    const struct needle_search *search, const unsigned char *at, bool plain)
+    const struct search_search *search, const unsigned char *at, bool plain)
 {
 	uint32_t any = 0;
 
@@ -353,7 +353,7 @@ may_have_hit(
 
 /* Up to a stride that may hold a hit, or to the last whole block. */
 static const unsigned char *
-hash_blocks(const struct needle_search *search, const unsigned char *at,
+hash_blocks(const struct search_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	if (search->plain)
@@ -366,7 +366,7 @@ hash_blocks(const struct needle_search *search, const unsigned char *at,
 }
 
 static const unsigned char *
-skip_blocks(const struct needle_search *search, const unsigned char *at,
+skip_blocks(const struct search_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	return search->many ? hash_blocks(search, at, end)
@@ -374,7 +374,7 @@ skip_blocks(const struct needle_search *search, const unsigned char *at,
 }
 
 const unsigned char *
-needle_find(const struct needle_search *search, const unsigned char *at,
+search_find(const struct search_search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	unsigned char rest[WHOLE + WINDOW] = { 0 };

@@ -15,16 +15,16 @@
 #define ERASE "\033[K"
 
 void
-progress_open(
-    struct progress *progress, const struct policy *policy, struct lines *lines)
+countdown_open(
+    struct countdown *countdown, const struct policy *policy, struct log *log)
 {
 	bool bare = policy->loudness != LOUDNESS_QUIET && !policy->hold_err &&
 	    policy->log_format == LOG_TEXT;
 
-	progress->lines = lines;
-	progress->showing = bare ? policy->progress : SHOWING_NEVER;
-	progress->shown = false;
-	progress->next = NANOS_MAX;
+	countdown->log = log;
+	countdown->showing = bare ? policy->progress : SHOWING_NEVER;
+	countdown->shown = false;
+	countdown->next = NANOS_MAX;
 }
 
 /* Whether there is a terminal that is meant for us and can erase. */
@@ -42,9 +42,9 @@ possible(enum showing showing)
 
 /* A job in the background stays out of what a person types meanwhile. */
 static bool
-in_front(const struct progress *progress)
+in_front(const struct countdown *countdown)
 {
-	return progress->showing == SHOWING_ALWAYS ||
+	return countdown->showing == SHOWING_ALWAYS ||
 	    tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
@@ -73,63 +73,63 @@ fits(const char *const strings[])
 /* Puts it over what is there; but not behind what the terminal does not take.
  */
 static void
-draw(struct progress *progress, const char *label, nanos left)
+draw(struct countdown *countdown, const char *label, nanos left)
 {
 	char room[DURATION_ROOM];
 	const char *span = duration_format(room, left);
 
-	if (progress->lines->length > 0 ||
+	if (countdown->log->length > 0 ||
 	    !fits(STRINGS("retry: attempt ", label, " in ", span)))
 		return;
-	lines_put(progress->lines,
+	log_put(countdown->log,
 	    STRINGS(RETURN, "retry: attempt ", label, " in ", span, ERASE));
-	progress->shown = true;
+	countdown->shown = true;
 }
 
 void
-progress_show(struct progress *progress, const char *label, nanos left)
+countdown_show(struct countdown *countdown, const char *label, nanos left)
 {
 	nanos now, step = grain(left), rest;
 
-	if (progress->showing == SHOWING_NEVER ||
-	    (left <= NANOS_SECOND && progress->next == NANOS_MAX))
+	if (countdown->showing == SHOWING_NEVER ||
+	    (left <= NANOS_SECOND && countdown->next == NANOS_MAX))
 		return;
 	if (left <= 0) {
-		progress_clear(progress);
+		countdown_clear(countdown);
 		return;
 	}
-	now = context_now(CLOCK_BOOTTIME);
-	if (progress->next != NANOS_MAX && now < progress->next)
+	now = sys_now(CLOCK_BOOTTIME);
+	if (countdown->next != NANOS_MAX && now < countdown->next)
 		return;
 	/* For good: the terminal may have gone while it stood there. */
-	if (!possible(progress->showing)) {
-		progress->showing = SHOWING_NEVER;
-		progress->shown = false;
-		progress->next = NANOS_MAX;
+	if (!possible(countdown->showing)) {
+		countdown->showing = SHOWING_NEVER;
+		countdown->shown = false;
+		countdown->next = NANOS_MAX;
 		return;
 	}
 	/* Up to a whole step, so that it never says 0s. */
 	rest = left % step == 0 ? step : left % step;
-	progress->next = number_add(now, rest);
-	if (in_front(progress))
-		draw(progress, label, number_add(left - rest, step));
+	countdown->next = number_add(now, rest);
+	if (in_front(countdown))
+		draw(countdown, label, number_add(left - rest, step));
 	else
-		progress->shown = false;
+		countdown->shown = false;
 }
 
 nanos
-progress_nap(const struct progress *progress, nanos nap)
+countdown_nap(const struct countdown *countdown, nanos nap)
 {
-	if (progress->next == NANOS_MAX)
+	if (countdown->next == NANOS_MAX)
 		return nap;
-	return number_lesser(nap, progress->next - context_now(CLOCK_BOOTTIME));
+	return number_lesser(nap, countdown->next - sys_now(CLOCK_BOOTTIME));
 }
 
 void
-progress_clear(struct progress *progress)
+countdown_clear(struct countdown *countdown)
 {
-	if (progress->shown && in_front(progress))
-		lines_put(progress->lines, STRINGS(RETURN, ERASE));
-	progress->shown = false;
-	progress->next = NANOS_MAX;
+	if (countdown->shown && in_front(countdown))
+		log_put(countdown->log, STRINGS(RETURN, ERASE));
+	countdown->shown = false;
+	countdown->next = NANOS_MAX;
 }

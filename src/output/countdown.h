@@ -10,8 +10,8 @@
 #include "output/log.h"
 #include "policy/policy.h"
 
-struct progress {
-	struct lines *lines;
+struct countdown {
+	struct log *log;
 	enum showing showing; /* NEVER as well where it cannot be */
 	bool shown; /* it stands there */
 	/* On CLOCK_BOOTTIME: when to look again; NANOS_MAX: never. */
@@ -19,19 +19,19 @@ struct progress {
 };
 
 /* Looks what is wanted, but not yet at any terminal. */
-void progress_open(struct progress *progress, const struct policy *policy,
-    struct lines *lines);
+void countdown_open(
+    struct countdown *countdown, const struct policy *policy, struct log *log);
 
 /*
  * Shows that the attempt with this label ("2/4") begins in left, where that is
  * over a second to begin with.
  */
-void progress_show(struct progress *progress, const char *label, nanos left);
+void countdown_show(struct countdown *countdown, const char *label, nanos left);
 
-/* The lesser of nap and the time until progress_show has something to do. */
-nanos progress_nap(const struct progress *progress, nanos nap);
+/* The lesser of nap and the time until countdown_show has something to do. */
+nanos countdown_nap(const struct countdown *countdown, nanos nap);
 
 /* Clears what is shown. To be called before any line is said. */
-void progress_clear(struct progress *progress);
+void countdown_clear(struct countdown *countdown);
 
 #endif

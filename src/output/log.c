@@ -15,42 +15,41 @@
 #define FACTS_ROOM 1000
 
 void
-lines_open(struct lines *lines, const struct policy *policy)
+log_open(struct log *log, const struct policy *policy)
 {
-	lines->loudness = policy->loudness;
-	lines->format = policy->log_format;
-	lines->open = false;
-	lines->holding = policy->hold_err;
-	lines->concluded = false;
-	lines->length = 0;
-	lines->held = 0;
-	lines->kept = 0;
+	log->loudness = policy->loudness;
+	log->format = policy->log_format;
+	log->open = false;
+	log->holding = policy->hold_err;
+	log->concluded = false;
+	log->length = 0;
+	log->held = 0;
+	log->kept = 0;
 }
 
 /* Takes the first bytes of what is pending away. */
 static void
-drop(struct lines *lines, size_t count)
+drop(struct log *log, size_t count)
 {
-	lines->length -= count;
-	memmove(lines->pending, lines->pending + count,
-	    lines->length + lines->held);
+	log->length -= count;
+	memmove(log->pending, log->pending + count, log->length + log->held);
 }
 
 void
-lines_flush(struct lines *lines)
+log_flush(struct log *log)
 {
-	while (lines->length > 0) {
-		char *end = memchr(lines->pending, '\n', lines->length);
-		size_t line = end == NULL ? lines->length
-					  : (size_t)(end + 1 - lines->pending);
-		ssize_t put = outlet_put(&lines->outlet, lines->pending, line);
+	while (log->length > 0) {
+		char *end = memchr(log->pending, '\n', log->length);
+		size_t line = end == NULL ? log->length
+					  : (size_t)(end + 1 - log->pending);
+		ssize_t put = nonblock_put(&log->nonblock, log->pending, line);
 
 		if (put == -1 && errno == EINTR)
 			continue;
 		if (put == -1 && errno == EAGAIN)
 			return;
 		/* Nobody is there to read it: not our failure. */
-		drop(lines, put > 0 ? (size_t)put : lines->length);
+		drop(log, put > 0 ? (size_t)put : log->length);
 	}
 }
 
@@ -125,7 +124,7 @@ put_json(char *at, const char *limit, const struct line *line)
 	const struct fact *fact = line->facts;
 	char time[DATE_ROOM];
 
-	date_put(time, context_now(CLOCK_REALTIME) / NANOS_MS);
+	date_put(time, sys_now(CLOCK_REALTIME) / NANOS_MS);
 	at = put_own(put_own(at, "{\"time\":\""), time);
 	at = put_own(put_own(at, "\",\"level\":\""), level(line));
 	at = put_own(at, "\",\"message\":\"");
@@ -139,14 +138,14 @@ put_json(char *at, const char *limit, const struct line *line)
 
 /* The line as the format has it, without its newline. */
 static char *
-put_line(const struct lines *lines, char *at, const char *limit,
-    const struct line *line)
+put_line(
+    const struct log *log, char *at, const char *limit, const struct line *line)
 {
 	enum escape style = ESCAPE_LINE;
 
-	if (lines->format == LOG_JSON)
+	if (log->format == LOG_JSON)
 		return put_json(at, limit, line);
-	if (lines->format == LOG_GITHUB && line->last && !lines->concluded) {
+	if (log->format == LOG_GITHUB && line->last && !log->concluded) {
 		at = put_own(at, "::warning::");
 		style = ESCAPE_GITHUB;
 	}
@@ -154,76 +153,76 @@ put_line(const struct lines *lines, char *at, const char *limit,
 }
 
 static void
-open_outlet(struct lines *lines)
+open_outlet(struct log *log)
 {
-	if (!lines->open)
-		lines->outlet = outlet_open(STDERR_FILENO);
-	lines->open = true;
+	if (!log->open)
+		log->nonblock = nonblock_open(STDERR_FILENO);
+	log->open = true;
 }
 
 void
-lines_tell(struct lines *lines, const struct line *line)
+log_tell(struct log *log, const struct line *line)
 {
 	/* Of what is held, the line takes the place of the one before it. */
-	char *start = lines->pending + lines->length + lines->kept;
+	char *start = log->pending + log->length + log->kept;
 	/* A line of more than PIPE_BUF bytes could be torn by another's. */
 	char *limit = start + PIPE_BUF - 1, *end;
 	bool stays = line->last || line->least == LOUDNESS_QUIET;
 
-	if (lines->loudness < line->least)
+	if (log->loudness < line->least)
 		return;
-	open_outlet(lines);
-	if (limit > lines->pending + sizeof lines->pending - 1)
+	open_outlet(log);
+	if (limit > log->pending + sizeof log->pending - 1)
 		return;
-	end = put_line(lines, start, limit, line);
+	end = put_line(log, start, limit, line);
 	*end++ = '\n';
-	lines->concluded = lines->concluded || line->last;
-	if (lines->holding) {
-		lines->held = lines->kept + (size_t)(end - start);
+	log->concluded = log->concluded || line->last;
+	if (log->holding) {
+		log->held = log->kept + (size_t)(end - start);
 		if (stays)
-			lines->kept = lines->held;
+			log->kept = log->held;
 		return;
 	}
-	lines->length += (size_t)(end - start);
-	lines_flush(lines);
+	log->length += (size_t)(end - start);
+	log_flush(log);
 }
 
 void
-lines_say(struct lines *lines, enum loudness least, const char *const strings[])
+log_say(struct log *log, enum loudness least, const char *const strings[])
 {
-	lines_tell(lines, &(struct line){ .least = least, .strings = strings });
+	log_tell(log, &(struct line){ .least = least, .strings = strings });
 }
 
 void
-lines_put(struct lines *lines, const char *const strings[])
+log_put(struct log *log, const char *const strings[])
 {
-	char *at = lines->pending + lines->length;
-	const char *limit = lines->pending + sizeof lines->pending;
+	char *at = log->pending + log->length;
+	const char *limit = log->pending + sizeof log->pending;
 
-	if (lines->holding)
+	if (log->holding)
 		return;
-	open_outlet(lines);
+	open_outlet(log);
 	for (; *strings != NULL; strings++)
 		if ((size_t)(limit - at) >= strlen(*strings))
 			at = put_own(at, *strings);
-	lines->length = (size_t)(at - lines->pending);
-	lines_flush(lines);
+	log->length = (size_t)(at - log->pending);
+	log_flush(log);
 }
 
 void
-lines_release(struct lines *lines, bool drop_held)
+log_release(struct log *log, bool drop_held)
 {
 	if (!drop_held)
-		lines->length += lines->held;
-	lines->held = 0;
-	lines->kept = 0;
-	lines->holding = false;
-	lines_flush(lines);
+		log->length += log->held;
+	log->held = 0;
+	log->kept = 0;
+	log->holding = false;
+	log_flush(log);
 }
 
 struct pollfd
-lines_pollfd(const struct lines *lines)
+log_pollfd(const struct log *log)
 {
-	return (struct pollfd){ .fd = lines->length > 0 ? lines->outlet.fd : -1,
+	return (struct pollfd){ .fd = log->length > 0 ? log->nonblock.fd : -1,
 		.events = POLLOUT };
 }

@@ -17,40 +17,41 @@
  * through /proc; only one that was open for writing is, because the new
  * description would not care, and would write to what was to be read.
  */
-struct outlet
-outlet_open(int fd)
+struct nonblock
+nonblock_open(int fd)
 {
-	char name[PROC_NAME];
-	struct outlet outlet = { OUTLET_PLAIN, fd };
+	char name[PROCFS_NAME];
+	struct nonblock nonblock = { NONBLOCK_PLAIN, fd };
 	struct stat stat;
 	int flags = fcntl(fd, F_GETFL), own;
 
 	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY ||
 	    fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode))
-		return outlet;
-	outlet.way = S_ISSOCK(stat.st_mode) ? OUTLET_SOCKET : OUTLET_CAREFUL;
+		return nonblock;
+	nonblock.way =
+	    S_ISSOCK(stat.st_mode) ? NONBLOCK_SOCKET : NONBLOCK_CAREFUL;
 	if (!S_ISFIFO(stat.st_mode) && !S_ISCHR(stat.st_mode))
-		return outlet;
+		return nonblock;
 	/* To open a terminal's master is to make a new terminal. */
 	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
-		return outlet;
-	own = open(
-	    proc_name(name, fd), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		return nonblock;
+	own = open(procfs_name(name, fd),
+	    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (own == -1)
-		return outlet;
-	return (struct outlet){ OUTLET_PRIVATE, context_move_up(own) };
+		return nonblock;
+	return (struct nonblock){ NONBLOCK_PRIVATE, sys_move_up(own) };
 }
 
 ssize_t
-outlet_put(const struct outlet *outlet, const char *bytes, size_t length)
+nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 {
-	struct pollfd room = { .fd = outlet->fd, .events = POLLOUT };
+	struct pollfd room = { .fd = nonblock->fd, .events = POLLOUT };
 
-	switch (outlet->way) {
-	case OUTLET_SOCKET:
+	switch (nonblock->way) {
+	case NONBLOCK_SOCKET:
 		return send(
-		    outlet->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-	case OUTLET_CAREFUL:
+		    nonblock->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	case NONBLOCK_CAREFUL:
 		if (poll(&room, 1, 0) == 0) {
 			errno = EAGAIN;
 			return -1;
@@ -59,9 +60,9 @@ outlet_put(const struct outlet *outlet, const char *bytes, size_t length)
 		if (length > PIPE_BUF)
 			length = PIPE_BUF;
 		break;
-	case OUTLET_PLAIN:
-	case OUTLET_PRIVATE:
+	case NONBLOCK_PLAIN:
+	case NONBLOCK_PRIVATE:
 		break;
 	}
-	return write(outlet->fd, bytes, length);
+	return write(nonblock->fd, bytes, length);
 }

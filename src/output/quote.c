@@ -10,17 +10,18 @@ static const enum escape styles[] = {
 };
 
 void
-quote_put(struct page *page, enum quote style, const char *text, size_t length)
+quote_put(
+    struct writer *page, enum quote style, const char *text, size_t length)
 {
 	if (style != QUOTE_PLAIN)
-		page_put(page, "\"");
-	page_put_escaped(page, styles[style], text, length);
+		writer_put(page, "\"");
+	writer_put_escaped(page, styles[style], text, length);
 	if (style != QUOTE_PLAIN)
-		page_put(page, "\"");
+		writer_put(page, "\"");
 }
 
 void
-quote_string(struct page *page, enum quote style, const char *string)
+quote_string(struct writer *page, enum quote style, const char *string)
 {
 	quote_put(page, style, string, strlen(string));
 }

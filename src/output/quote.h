@@ -19,10 +19,10 @@ enum quote {
 };
 
 /* Between double quotes, unless it is plain. */
-void
-quote_put(struct page *page, enum quote style, const char *text, size_t length);
+void quote_put(
+    struct writer *page, enum quote style, const char *text, size_t length);
 
 /* The same for a string. */
-void quote_string(struct page *page, enum quote style, const char *string);
+void quote_string(struct writer *page, enum quote style, const char *string);
 
 #endif

@@ -31,7 +31,7 @@ find(struct sockaddr_un *address)
 }
 
 void
-notify_status(const char *const strings[])
+sd_notify_status(const char *const strings[])
 {
 	static const char prefix[] = "STATUS=";
 	char status[STATUS_ROOM], *at = status + sizeof prefix - 1;

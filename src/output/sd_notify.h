@@ -1,6 +1,7 @@
 /*
- * sd_notify: tells systemd, where it listens (NOTIFY_SOCKET), in a STATUS= line
- * what retry is doing: sd_notify(3). The variable is left to the command too.
+ * sd_notify: tells systemd, where it listens (SD_NOTIFY_SOCKET), in a STATUS=
+ * line what retry is doing: sd_notify(3). The variable is left to the command
+ * too.
  */
 #ifndef SD_NOTIFY_H
 #define SD_NOTIFY_H
@@ -10,6 +11,6 @@
  * escaped. It never blocks, and it is no failure if nobody takes it. Does
  * nothing at all without the variable.
  */
-void notify_status(const char *const strings[]);
+void sd_notify_status(const char *const strings[]);
 
 #endif

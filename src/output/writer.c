@@ -16,70 +16,70 @@ begins(char byte)
 }
 
 int
-page_flush(struct page *page)
+writer_flush(struct writer *writer)
 {
 	size_t done = 0;
 
-	while (done < page->used && page->error == 0) {
-		ssize_t n =
-		    write(page->to, page->bytes + done, page->used - done);
+	while (done < writer->used && writer->error == 0) {
+		ssize_t n = write(
+		    writer->to, writer->bytes + done, writer->used - done);
 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
-			page->error = errno;
+			writer->error = errno;
 	}
-	page->used = 0;
-	return page->error;
+	writer->used = 0;
+	return writer->error;
 }
 
 bool
-page_deliver(struct page *page)
+writer_deliver(struct writer *writer)
 {
-	struct page line = { .to = STDERR_FILENO };
+	struct writer line = { .to = STDERR_FILENO };
 
 	/* A disk may say as late as that that it is full. */
-	if (page_flush(page) == 0 && close(page->to) == -1)
-		page->error = errno;
-	if (page->error == 0)
+	if (writer_flush(writer) == 0 && close(writer->to) == -1)
+		writer->error = errno;
+	if (writer->error == 0)
 		return true;
 	/* Whether or not anybody reads it, the status is what counts. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	page_put(&line, "retry: cannot write to standard output: ");
-	page_put(&line, strerror(page->error));
-	page_put(&line, "\n");
-	page_flush(&line);
+	writer_put(&line, "retry: cannot write to standard output: ");
+	writer_put(&line, strerror(writer->error));
+	writer_put(&line, "\n");
+	writer_flush(&line);
 	return false;
 }
 
 void
-page_put_bytes(struct page *page, const char *bytes, size_t length)
+writer_put_bytes(struct writer *writer, const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
-		if (page->used == sizeof page->bytes)
-			page_flush(page);
-		page->bytes[page->used++] = bytes[i];
-		page->column += begins(bytes[i]);
+		if (writer->used == sizeof writer->bytes)
+			writer_flush(writer);
+		writer->bytes[writer->used++] = bytes[i];
+		writer->column += begins(bytes[i]);
 		if (bytes[i] == '\n')
-			page->column = 0;
+			writer->column = 0;
 	}
 }
 
 void
-page_put(struct page *page, const char *text)
+writer_put(struct writer *writer, const char *text)
 {
-	page_put_bytes(page, text, strlen(text));
+	writer_put_bytes(writer, text, strlen(text));
 }
 
 void
-page_put_escaped(
-    struct page *page, enum escape style, const char *text, size_t length)
+writer_put_escaped(
+    struct writer *writer, enum escape style, const char *text, size_t length)
 {
 	while (length > 0) {
 		char shown[ESCAPE_ROOM], *end = shown;
 		size_t size = escape_next(style, &end, text, length);
 
-		page_put_bytes(page, shown, (size_t)(end - shown));
+		writer_put_bytes(writer, shown, (size_t)(end - shown));
 		text += size;
 		length -= size;
 	}
@@ -90,30 +90,31 @@ page_put_escaped(
  * long one would be more than one write can keep together.
  */
 void
-page_put_quoted(struct page *page, const char *text, size_t length)
+writer_put_quoted(struct writer *writer, const char *text, size_t length)
 {
 	bool cut = length > QUOTE_MOST;
 
-	page_put(page, "'");
-	page_put_escaped(page, ESCAPE_LINE, text, cut ? QUOTE_MOST : length);
-	page_put(page, cut ? "...'" : "'");
+	writer_put(writer, "'");
+	writer_put_escaped(
+	    writer, ESCAPE_LINE, text, cut ? QUOTE_MOST : length);
+	writer_put(writer, cut ? "...'" : "'");
 }
 
 void
-page_pad(struct page *page, size_t column)
+writer_pad(struct writer *writer, size_t column)
 {
-	while (page->column < column)
-		page_put(page, " ");
+	while (writer->column < column)
+		writer_put(writer, " ");
 }
 
 void
-page_put_right(struct page *page, size_t column, const char *text)
+writer_put_right(struct writer *writer, size_t column, const char *text)
 {
 	size_t width = 0;
 
 	for (const char *c = text; *c != '\0'; c++)
 		width += begins(*c);
 	if (width < column)
-		page_pad(page, column - width);
-	page_put(page, text);
+		writer_pad(writer, column - width);
+	writer_put(writer, text);
 }

@@ -12,32 +12,33 @@ add_one(_Atomic uint64_t *counter)
 }
 
 /* Brings our numbers and the segment's together. */
-static struct footing
+static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
 {
-	struct footing footing = { .window = segment_window(header) };
+	struct effective_limits limits_now = { .window =
+						   segment_window(header) };
 
-	footing.limits =
-	    segment_agree(segment, &caller->share->terms, &footing.differs);
-	footing.spoilt = footing.limits.ratio < 0;
-	return footing;
+	limits_now.limits =
+	    segment_agree(segment, &caller->share->terms, &limits_now.differs);
+	limits_now.spoilt = limits_now.limits.ratio < 0;
+	return limits_now;
 }
 
-struct footing
+struct effective_limits
 admission_look(const struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
 	/* Where no retry is allowed, none is counted. */
-	static const struct ring_limits none = { 0, 0 };
-	struct footing footing = agree(caller, segment, header);
-	struct ring_sums sums;
+	static const struct window_limits none = { 0, 0 };
+	struct effective_limits limits_now = agree(caller, segment, header);
+	struct window_sums sums;
 
-	if (!footing.spoilt)
-		footing.spoilt =
-		    ring_withdraw(&segment->ring, &none,
-			segment_epoch(header, now), &sums) == RING_SPOILT;
-	return footing;
+	if (!limits_now.spoilt)
+		limits_now.spoilt =
+		    window_withdraw(&segment->window, &none,
+			segment_epoch(header, now), &sums) == WINDOW_SPOILT;
+	return limits_now;
 }
 
 /* What is left of the pause after a denial. */
@@ -66,16 +67,16 @@ static void
 deny_retry(struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	const struct ring_limits *limits = &admission->footing.limits;
+	const struct window_limits *limits = &admission->limits_now.limits;
 	nanos age = segment_age(header, now);
 	nanos pause = cooldown_left(segment, age);
 	int64_t epoch = segment_epoch(header, now);
 	int64_t slices =
-	    ring_next(&segment->ring, limits, epoch, &admission->sums);
+	    window_next(&segment->window, limits, epoch, &admission->sums);
 
 	admission->denied = REASON_BUDGET;
 	admission->never = limits->ratio == 0 && limits->min == 0;
-	if (slices == RING_NEVER)
+	if (slices == WINDOW_NEVER)
 		admission->next = NANOS_MAX;
 	else if (slices > 0)
 		admission->next = header->slice * (epoch + slices) - age;
@@ -85,22 +86,22 @@ deny_retry(struct admission *admission, const struct segment *segment,
 
 /* Asks the ring, whose answer is the only one that charges a retry to it. */
 static void
-ask_ring(const struct caller *caller, struct admission *admission,
+ask_window(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	enum ring_answer answer = RING_DENIED;
+	enum window_answer answer = WINDOW_DENIED;
 	nanos cooldown = caller->share->cooldown;
 	nanos age = segment_age(header, now);
 
 	admission->cooling = cooldown_left(segment, age) > 0;
 	if (!admission->cooling)
-		answer =
-		    ring_withdraw(&segment->ring, &admission->footing.limits,
-			segment_epoch(header, now), &admission->sums);
-	if (answer == RING_GRANTED)
+		answer = window_withdraw(&segment->window,
+		    &admission->limits_now.limits, segment_epoch(header, now),
+		    &admission->sums);
+	if (answer == WINDOW_GRANTED)
 		add_one(&segment->retries);
-	else if (answer == RING_SPOILT)
-		admission->footing.spoilt = true;
+	else if (answer == WINDOW_SPOILT)
+		admission->limits_now.spoilt = true;
 	else {
 		if (cooldown > 0 && !admission->cooling)
 			cool_down(segment, age, cooldown);
@@ -109,18 +110,18 @@ ask_ring(const struct caller *caller, struct admission *admission,
 }
 
 /* How the breaker lets the attempt in, or that it does not. */
-static enum gate_pass
-ask_gate(struct caller *caller, struct admission *admission,
+static enum breaker_pass
+ask_breaker(struct caller *caller, struct admission *admission,
     struct segment *segment, nanos age)
 {
-	enum gate_pass pass = GATE_PASSED;
+	enum breaker_pass pass = BREAKER_PASSED;
 
-	if (caller->minds_gate && caller->share->breaker.failures > 0)
-		pass = gate_enter(
-		    &segment->gate, age, &caller->lease, &admission->gate);
-	if (pass == GATE_HELD) {
+	if (caller->uses_breaker && caller->share->breaker.failures > 0)
+		pass = breaker_enter(&segment->breaker, age, &caller->lease,
+		    &admission->breaker);
+	if (pass == BREAKER_HELD) {
 		admission->denied = REASON_BREAKER;
-		admission->next = admission->gate.next;
+		admission->next = admission->breaker.next;
 	}
 	return pass;
 }
@@ -135,22 +136,22 @@ static void
 ask_both(struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, bool retry, nanos now)
 {
-	enum gate_pass pass =
-	    ask_gate(caller, admission, segment, segment_age(header, now));
+	enum breaker_pass pass =
+	    ask_breaker(caller, admission, segment, segment_age(header, now));
 
 	if (!retry)
 		return;
 	switch (pass) {
-	case GATE_PASSED:
-		ask_ring(caller, admission, segment, header, now);
+	case BREAKER_PASSED:
+		ask_window(caller, admission, segment, header, now);
 		break;
-	case GATE_TURN:
+	case BREAKER_TURN:
 		add_one(&segment->turns);
 		break;
-	case GATE_PROBE:
+	case BREAKER_PROBE:
 		add_one(&segment->probes);
 		break;
-	case GATE_HELD:
+	case BREAKER_HELD:
 		break;
 	}
 }
@@ -173,11 +174,11 @@ admission_ask(struct caller *caller, struct segment *segment,
 	bool waited = caller->waits;
 
 	caller->began = now;
-	caller->renewal = now + GATE_RENEWAL;
+	caller->renewal = now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->outrun = caller->waits = false;
-	admission.footing = agree(caller, segment, header);
-	if (admission.footing.spoilt)
+	admission.limits_now = agree(caller, segment, header);
+	if (admission.limits_now.spoilt)
 		return admission;
 	ask_both(caller, &admission, segment, header, retry, now);
 	caller->waits = admission.denied != REASON_NONE;
@@ -190,68 +191,70 @@ admission_ask(struct caller *caller, struct segment *segment,
  * What an attempt says of the dependency. The deadline that cut it says
  * something of us, and so does a reader or somebody at a keyboard who ended it.
  */
-static enum gate_news
-gate_news(enum reason reason, const struct outcome *outcome)
+static enum attempt_result
+attempt_result(enum reason reason, const struct outcome *outcome)
 {
 	if (reason == REASON_SUCCEEDED)
-		return GATE_WELL;
+		return RESULT_HEALTHY;
 	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
 	    outcome->interrupted != 0)
-		return GATE_NO_NEWS;
+		return RESULT_IGNORED;
 	if (reason == REASON_STOP_RULE)
-		return GATE_WELL;
+		return RESULT_HEALTHY;
 	if (reason == REASON_NOT_RETRYABLE)
-		return verdict_meant(outcome) ? GATE_NO_NEWS : GATE_WELL;
-	return GATE_ILL;
+		return verdict_meant(outcome) ? RESULT_IGNORED : RESULT_HEALTHY;
+	return RESULT_FAILURE;
 }
 
-struct news
-admission_news(enum reason reason, const struct outcome *outcome, bool deposits)
+struct attempt_news
+admission_result(
+    enum reason reason, const struct outcome *outcome, bool deposits)
 {
-	return (struct news){ .gate = gate_news(reason, outcome),
+	return (
+	    struct attempt_news){ .breaker = attempt_result(reason, outcome),
 		.succeeded = reason == REASON_SUCCEEDED,
 		.deposits = deposits };
 }
 
 /* To the breaker. Who was the probe until another took the lease is silent. */
 static void
-tell_gate(const struct caller *caller, struct segment *segment,
-    const struct header *header, const struct news *news, nanos now)
+tell_breaker(const struct caller *caller, struct segment *segment,
+    const struct header *header, const struct attempt_news *news, nanos now)
 {
-	const struct breaker *breaker = &caller->share->breaker;
+	const struct breaker_config *breaker = &caller->share->breaker;
 	nanos age = segment_age(header, now);
 
 	if (caller->lease != 0)
-		gate_probed(
-		    &segment->gate, breaker, news->gate, caller->lease, age);
-	else if (caller->minds_gate && !caller->outrun)
-		gate_tell(&segment->gate, breaker, news->gate, news->succeeded,
-		    segment_age(header, caller->began), age);
+		breaker_probed(&segment->breaker, breaker, news->breaker,
+		    caller->lease, age);
+	else if (caller->uses_breaker && !caller->outrun)
+		breaker_tell(&segment->breaker, breaker, news->breaker,
+		    news->succeeded, segment_age(header, caller->began), age);
 }
 
-struct footing
+struct effective_limits
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct news *news, nanos now)
+    const struct header *header, const struct attempt_news *news, nanos now)
 {
-	struct footing footing = agree(caller, segment, header);
+	struct effective_limits limits_now = agree(caller, segment, header);
 
-	if (footing.spoilt)
-		return footing;
+	if (limits_now.spoilt)
+		return limits_now;
 	/* First, since all of this may have to be done anew. */
 	if (news->succeeded && news->deposits &&
-	    ring_deposit(&segment->ring, segment_epoch(header, now)) ==
-		RING_SPOILT) {
-		footing.spoilt = true;
-		return footing;
+	    window_deposit(&segment->window, segment_epoch(header, now)) ==
+		WINDOW_SPOILT) {
+		limits_now.spoilt = true;
+		return limits_now;
 	}
-	tell_gate(caller, segment, header, news, now);
+	tell_breaker(caller, segment, header, news, now);
 	if (!caller->counted)
 		add_one(&segment->firsts);
 	if (news->succeeded)
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
-	return footing;
+	return limits_now;
 }
 
 nanos
@@ -266,7 +269,8 @@ void
 admission_renew(struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
-	gate_renew(&segment->gate, &caller->lease, segment_age(header, now));
+	breaker_renew(
+	    &segment->breaker, &caller->lease, segment_age(header, now));
 	caller->outrun = caller->lease == 0;
-	caller->renewal = now + GATE_RENEWAL;
+	caller->renewal = now + BREAKER_RENEWAL;
 }

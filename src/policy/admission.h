@@ -19,8 +19,8 @@
 #include "policy/policy.h"
 
 /* What an invocation and its segment have agreed upon. */
-struct footing {
-	struct ring_limits limits;
+struct effective_limits {
+	struct window_limits limits;
 	nanos window;
 	bool differs; /* from what this invocation asked for */
 	bool spoilt; /* there is no sense in the words: nothing was done */
@@ -33,15 +33,16 @@ struct admission {
 		       NANOS_MAX: a success would have to come first */
 	bool never; /* no success makes an allowance */
 	bool cooling; /* the pause after a denial */
-	struct footing footing;
-	struct ring_sums sums; /* of the budget */
-	struct gate_view gate; /* what holds it, where that is the breaker */
+	struct effective_limits limits_now;
+	struct window_sums sums; /* of the budget */
+	struct breaker_view
+	    breaker; /* what holds it, where that is the breaker */
 };
 
 /* Where one invocation stands. What is here is for admission to change. */
 struct caller {
 	const struct share *share;
-	bool minds_gate; /* asks the breaker, and tells it */
+	bool uses_breaker; /* asks the breaker, and tells it */
 	bool counted; /* its first attempt is */
 	bool waits; /* was denied, and asks again */
 	bool outrun; /* is no longer the probe: another took the lease */
@@ -51,14 +52,14 @@ struct caller {
 };
 
 /* What an attempt's end means to others. */
-struct news {
-	enum gate_news gate;
+struct attempt_news {
+	enum attempt_result breaker;
 	bool succeeded;
 	bool deposits; /* a success pays for retries */
 };
 
 /* Only looks whether there is sense in a segment. */
-struct footing admission_look(const struct caller *caller,
+struct effective_limits admission_look(const struct caller *caller,
     struct segment *segment, const struct header *header, nanos now);
 
 /*
@@ -79,11 +80,12 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
  * How an attempt ended, and what it would end the series for: REASON_NONE is a
  * retry. deposits: a success would pay.
  */
-struct news admission_news(
+struct attempt_news admission_result(
     enum reason reason, const struct outcome *outcome, bool deposits);
 
-struct footing admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct news *news, nanos now);
+struct effective_limits
+admission_tell(struct caller *caller, struct segment *segment,
+    const struct header *header, const struct attempt_news *news, nanos now);
 
 /* Until a probe has to renew its lease; NANOS_MAX: it has none. */
 nanos admission_nap(const struct caller *caller, nanos now);

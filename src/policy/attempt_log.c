@@ -3,76 +3,77 @@
 #include <stddef.h>
 #include "text/number.h"
 
-#define KEPT (JOURNAL_FIRST + JOURNAL_LAST)
+#define KEPT (ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST)
 
 /* Where the entry of the attempt after n others is, or was. */
 static int
 place(int64_t n)
 {
-	return n < JOURNAL_FIRST
-	    ? (int)n
-	    : JOURNAL_FIRST + (int)((n - JOURNAL_FIRST) % JOURNAL_LAST);
+	return n < ATTEMPT_LOG_FIRST ? (int)n
+				     : ATTEMPT_LOG_FIRST +
+		(int)((n - ATTEMPT_LOG_FIRST) % ATTEMPT_LOG_LAST);
 }
 
 void
-journal_start(struct journal *journal)
+attempt_log_start(struct attempt_log *attempt_log)
 {
 	/* The entries stay untouched: most invocations need one of them. */
-	journal->count = 0;
-	journal->slept = 0;
+	attempt_log->count = 0;
+	attempt_log->slept = 0;
 }
 
 struct entry *
-journal_add(struct journal *journal)
+attempt_log_add(struct attempt_log *attempt_log)
 {
 	struct entry *entry;
 
-	journal->slept = journal_slept(journal);
-	entry = &journal->entries[place(journal->count++)];
+	attempt_log->slept = attempt_log_slept(attempt_log);
+	entry = &attempt_log->entries[place(attempt_log->count++)];
 	*entry = (struct entry){
-		.attempt = journal->count, .planned = -1, .slept = -1
+		.attempt = attempt_log->count, .planned = -1, .slept = -1
 	};
 	return entry;
 }
 
 struct entry *
-journal_latest(struct journal *journal)
+attempt_log_latest(struct attempt_log *attempt_log)
 {
-	return journal->count == 0
+	return attempt_log->count == 0
 	    ? NULL
-	    : &journal->entries[place(journal->count - 1)];
+	    : &attempt_log->entries[place(attempt_log->count - 1)];
 }
 
 int
-journal_kept(const struct journal *journal)
+attempt_log_kept(const struct attempt_log *attempt_log)
 {
-	return journal->count < KEPT ? (int)journal->count : KEPT;
+	return attempt_log->count < KEPT ? (int)attempt_log->count : KEPT;
 }
 
 const struct entry *
-journal_at(const struct journal *journal, int i)
+attempt_log_at(const struct attempt_log *attempt_log, int i)
 {
-	int64_t lost = journal->count - journal_kept(journal);
+	int64_t lost = attempt_log->count - attempt_log_kept(attempt_log);
 
-	return &journal->entries[place(i < JOURNAL_FIRST ? i : lost + i)];
+	return &attempt_log
+		    ->entries[place(i < ATTEMPT_LOG_FIRST ? i : lost + i)];
 }
 
 nanos
-journal_slept(const struct journal *journal)
+attempt_log_slept(const struct attempt_log *attempt_log)
 {
 	const struct entry *latest;
 
-	if (journal->count == 0)
+	if (attempt_log->count == 0)
 		return 0;
-	latest = &journal->entries[place(journal->count - 1)];
+	latest = &attempt_log->entries[place(attempt_log->count - 1)];
 	return number_add(
-	    journal->slept, latest->slept > 0 ? latest->slept : 0);
+	    attempt_log->slept, latest->slept > 0 ? latest->slept : 0);
 }
 
 void
-journal_wake(struct journal *journal, nanos now)
+attempt_log_wake(struct attempt_log *attempt_log, nanos now)
 {
-	struct entry *entry = journal_latest(journal);
+	struct entry *entry = attempt_log_latest(attempt_log);
 
 	if (entry != NULL && entry->planned >= 0 && entry->slept < 0)
 		entry->slept = now - entry->began - entry->elapsed;

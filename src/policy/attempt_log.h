@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include "policy/plan.h"
 
-#define JOURNAL_FIRST 10
-#define JOURNAL_LAST 90
+#define ATTEMPT_LOG_FIRST 10
+#define ATTEMPT_LOG_LAST 90
 
 /* One attempt. Times are nanoseconds since retry began. */
 struct entry {
@@ -27,34 +27,35 @@ struct entry {
 	bool budget_exhausted; /* the next was denied for want of budget */
 };
 
-struct journal {
+struct attempt_log {
 	int64_t count; /* of all attempts */
 	nanos slept; /* after all of them but the latest */
-	struct entry entries[JOURNAL_FIRST + JOURNAL_LAST];
+	struct entry entries[ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST];
 };
 
-void journal_start(struct journal *journal);
+void attempt_log_start(struct attempt_log *attempt_log);
 
 /*
  * A new entry, the latest; to be filled in. What was there of the one before
  * is counted now, and should not change any more.
  */
-struct entry *journal_add(struct journal *journal);
+struct entry *attempt_log_add(struct attempt_log *attempt_log);
 
 /* The latest; NULL before the first. */
-struct entry *journal_latest(struct journal *journal);
+struct entry *attempt_log_latest(struct attempt_log *attempt_log);
 
 /*
  * The delay after the latest is over, after so long since retry began: whatever
  * was planned, this is what it became.
  */
-void journal_wake(struct journal *journal, nanos now);
+void attempt_log_wake(struct attempt_log *attempt_log, nanos now);
 
 /* How many are kept, and the i-th of them, 0 the oldest. */
-int journal_kept(const struct journal *journal);
-const struct entry *journal_at(const struct journal *journal, int i);
+int attempt_log_kept(const struct attempt_log *attempt_log);
+const struct entry *
+attempt_log_at(const struct attempt_log *attempt_log, int i);
 
 /* How long was slept after all attempts, those that are not kept included. */
-nanos journal_slept(const struct journal *journal);
+nanos attempt_log_slept(const struct attempt_log *attempt_log);
 
 #endif

@@ -15,7 +15,7 @@
 /* The length of "stderr:" and of "stdout:". */
 #define WATCH_PREFIX 7
 
-/* In words for struct codes_error. */
+/* In words for struct conditions_error. */
 #define MALFORMED "not an exit status, signal or condition"
 
 /* Of several names for one number the first is the one that is shown. */
@@ -128,7 +128,7 @@ named(const char *text, size_t length)
 }
 
 int
-codes_signal(const char *text, size_t length)
+conditions_signal(const char *text, size_t length)
 {
 	int64_t number;
 
@@ -138,20 +138,20 @@ codes_signal(const char *text, size_t length)
 }
 
 static void
-add_signal(struct codes *set, int number)
+add_signal(struct conditions *set, int number)
 {
 	set->signals |= UINT64_C(1) << (number - 1);
 }
 
 static void
-add_exit(struct codes *set, unsigned code)
+add_exit(struct conditions *set, unsigned code)
 {
 	set->exits[code / 64] |= UINT64_C(1) << (code % 64);
 }
 
 /* Adds a condition that has a name; returns what is wrong with it, or NULL. */
 static const char *
-add_word(struct codes *set, const char *item, size_t length)
+add_word(struct conditions *set, const char *item, size_t length)
 {
 	int number = named(item, length);
 
@@ -170,7 +170,7 @@ add_word(struct codes *set, const char *item, size_t length)
 
 /* Adds "7" or "64-78"; returns what is wrong with it, or NULL. */
 static const char *
-add_range(struct codes *set, const char *item, size_t length)
+add_range(struct conditions *set, const char *item, size_t length)
 {
 	const char *dash = memchr(item, '-', length);
 	size_t split = dash == NULL ? length : (size_t)(dash - item);
@@ -201,8 +201,8 @@ http_class(const char *item, size_t length)
 static bool
 http_status(const char *item, size_t length, int64_t *code)
 {
-	return number_whole(item, length, code) && *code >= CODES_HTTP_FIRST &&
-	    *code <= CODES_HTTP_LAST;
+	return number_whole(item, length, code) &&
+	    *code >= CONDITIONS_HTTP_FIRST && *code <= CONDITIONS_HTTP_LAST;
 }
 
 /* "503", "500-504" or "5xx" as a range of statuses. */
@@ -215,7 +215,8 @@ http_range(const char *item, size_t length, int64_t *low, int64_t *high)
 	if (http_class(item, length)) {
 		*low = INT64_C(100) * (item[0] - '0');
 		*high = *low + 99;
-		return *low >= CODES_HTTP_FIRST && *high <= CODES_HTTP_LAST;
+		return *low >= CONDITIONS_HTTP_FIRST &&
+		    *high <= CONDITIONS_HTTP_LAST;
 	}
 	if (!http_status(item, split, low))
 		return false;
@@ -225,7 +226,7 @@ http_range(const char *item, size_t length, int64_t *low, int64_t *high)
 
 /* Adds what follows "http:"; returns what is wrong with it, or NULL. */
 static const char *
-add_http(struct codes *set, const char *item, size_t length)
+add_http(struct conditions *set, const char *item, size_t length)
 {
 	int64_t low, high;
 
@@ -233,13 +234,14 @@ add_http(struct codes *set, const char *item, size_t length)
 		return "not an HTTP status";
 	if (low > high)
 		return "a range that runs backwards";
-	for (low -= CODES_HTTP_FIRST; low <= high - CODES_HTTP_FIRST; low++)
+	for (low -= CONDITIONS_HTTP_FIRST; low <= high - CONDITIONS_HTTP_FIRST;
+	     low++)
 		set->http[low / 64] |= UINT64_C(1) << (low % 64);
 	return NULL;
 }
 
 static const char *
-add_item(struct codes *set, const char *item, size_t length)
+add_item(struct conditions *set, const char *item, size_t length)
 {
 	if (length == 0)
 		return "empty item";
@@ -251,8 +253,8 @@ add_item(struct codes *set, const char *item, size_t length)
 }
 
 bool
-codes_watch(
-    struct codes *set, struct watches *watches, int fd, const char *text)
+conditions_watch(
+    struct conditions *set, struct watches *watches, int fd, const char *text)
 {
 	int i = 0;
 
@@ -260,7 +262,7 @@ codes_watch(
 	    (watches->list[i].fd != fd ||
 		strcmp(watches->list[i].text, text) != 0))
 		i++;
-	if (i == CODES_WATCHES)
+	if (i == CONDITIONS_WATCHES)
 		return false;
 	if (i == watches->count)
 		watches->list[watches->count++] =
@@ -279,10 +281,10 @@ watched(const char *item)
 }
 
 bool
-codes_parse(struct codes *set, struct watches *watches, const char *list,
-    struct codes_error *error)
+conditions_parse(struct conditions *set, struct watches *watches,
+    const char *list, struct conditions_error *error)
 {
-	struct codes sum = *set;
+	struct conditions sum = *set;
 
 	for (;; list++) {
 		size_t length = strcspn(list, ",");
@@ -291,15 +293,15 @@ codes_parse(struct codes *set, struct watches *watches, const char *list,
 
 		if (fd != 0) {
 			length = strlen(list);
-			why =
-			    codes_watch(&sum, watches, fd, list + WATCH_PREFIX)
+			why = conditions_watch(
+				  &sum, watches, fd, list + WATCH_PREFIX)
 			    ? NULL
 			    : "more than 64 patterns";
 		} else {
 			why = add_item(&sum, list, length);
 		}
 		if (why != NULL) {
-			*error = (struct codes_error){ why, list, length };
+			*error = (struct conditions_error){ why, list, length };
 			return false;
 		}
 		list += length;
@@ -311,18 +313,18 @@ codes_parse(struct codes *set, struct watches *watches, const char *list,
 }
 
 bool
-codes_empty(const struct codes *set)
+conditions_empty(const struct conditions *set)
 {
 	uint64_t any = set->signals | set->watches;
 
 	for (size_t i = 0; i < sizeof set->exits / sizeof set->exits[0]; i++)
 		any |= set->exits[i];
-	return any == 0 && !codes_has_http(set, 0) && !set->any_signal &&
+	return any == 0 && !conditions_has_http(set, 0) && !set->any_signal &&
 	    !set->timeout && !set->fail;
 }
 
 bool
-codes_has_exit(const struct codes *set, int code)
+conditions_has_exit(const struct conditions *set, int code)
 {
 	if (code < 0 || code > 255)
 		return false;
@@ -330,7 +332,7 @@ codes_has_exit(const struct codes *set, int code)
 }
 
 bool
-codes_has_http(const struct codes *set, int code)
+conditions_has_http(const struct conditions *set, int code)
 {
 	uint64_t any = 0;
 
@@ -338,19 +340,20 @@ codes_has_http(const struct codes *set, int code)
 		any |= set->http[i];
 	if (code == 0)
 		return any != 0;
-	code -= CODES_HTTP_FIRST;
-	return code >= 0 && code <= CODES_HTTP_LAST - CODES_HTTP_FIRST &&
+	code -= CONDITIONS_HTTP_FIRST;
+	return code >= 0 &&
+	    code <= CONDITIONS_HTTP_LAST - CONDITIONS_HTTP_FIRST &&
 	    (set->http[code / 64] >> (code % 64) & 1) != 0;
 }
 
 bool
-codes_names_signal(const struct codes *set, int number)
+conditions_names_signal(const struct conditions *set, int number)
 {
 	if (number < 1 || number > 127)
 		return false;
 	if (number <= RTMAX && (set->signals >> (number - 1) & 1) != 0)
 		return true;
-	return codes_has_exit(set, 128 + number);
+	return conditions_has_exit(set, 128 + number);
 }
 
 /* The name without SIG of a signal that is not real-time, or NULL. */
@@ -366,12 +369,12 @@ plain_name(int number)
 
 /* Writes word and rest, cut where the room ends; returns room. */
 static char *
-join(char room[CODES_SIGNAL_ROOM], const char *word, const char *rest)
+join(char room[CONDITIONS_SIGNAL_ROOM], const char *word, const char *rest)
 {
 	size_t length = strlen(word), more = strlen(rest);
 
-	if (more > CODES_SIGNAL_ROOM - length - 1)
-		more = CODES_SIGNAL_ROOM - length - 1;
+	if (more > CONDITIONS_SIGNAL_ROOM - length - 1)
+		more = CONDITIONS_SIGNAL_ROOM - length - 1;
 	memcpy(room, word, length);
 	memcpy(room + length, rest, more);
 	room[length + more] = '\0';
@@ -379,7 +382,7 @@ join(char room[CODES_SIGNAL_ROOM], const char *word, const char *rest)
 }
 
 char *
-codes_signal_name(char room[CODES_SIGNAL_ROOM], int number)
+conditions_signal_name(char room[CONDITIONS_SIGNAL_ROOM], int number)
 {
 	const char *name = plain_name(number);
 	char digits[NUMBER_ROOM];

@@ -9,20 +9,20 @@
 #include <stdint.h>
 
 /* HTTP statuses that a LIST can name. */
-#define CODES_HTTP_FIRST 100
-#define CODES_HTTP_LAST 599
+#define CONDITIONS_HTTP_FIRST 100
+#define CONDITIONS_HTTP_LAST 599
 
 /* A set of conditions; all zero is the empty set. */
-struct codes {
+struct conditions {
 	uint64_t exits[4]; /* bit n: exit status n */
 	uint64_t signals; /* bit n - 1: death by signal n */
-	uint64_t http[8]; /* bit n: HTTP status CODES_HTTP_FIRST + n */
+	uint64_t http[8]; /* bit n: HTTP status CONDITIONS_HTTP_FIRST + n */
 	uint64_t watches; /* bit n: watch n was seen */
 	bool any_signal, timeout, fail;
 };
 
 /* The most patterns of one invocation. */
-#define CODES_WATCHES 64
+#define CONDITIONS_WATCHES 64
 
 struct pattern;
 
@@ -35,19 +35,19 @@ struct watches {
 		struct pattern *pattern; /* once somebody has made it one */
 		uint32_t number; /* of the text, in that pattern */
 		bool preset; /* the text is a preset's */
-	} list[CODES_WATCHES];
+	} list[CONDITIONS_WATCHES];
 };
 
 /* What is wrong with a LIST: why, and the item (not NUL-terminated) at fault.
  */
-struct codes_error {
+struct conditions_error {
 	const char *why;
 	const char *item;
 	size_t length;
 };
 
 /* Room for any signal's name ("SIGRTMIN+15") and the closing NUL. */
-#define CODES_SIGNAL_ROOM 16
+#define CONDITIONS_SIGNAL_ROOM 16
 
 /*
  * Adds the comma-separated items of list to the set: exit statuses "7",
@@ -59,38 +59,38 @@ struct codes_error {
  * range, or a range runs backwards; error->why is a phrase such as "not an
  * exit status, signal or condition", without the item.
  */
-bool codes_parse(struct codes *set, struct watches *watches, const char *list,
-    struct codes_error *error);
+bool conditions_parse(struct conditions *set, struct watches *watches,
+    const char *list, struct conditions_error *error);
 
 /* Adds one pattern for descriptor fd. False if there is no room for it. */
-bool codes_watch(
-    struct codes *set, struct watches *watches, int fd, const char *text);
+bool conditions_watch(
+    struct conditions *set, struct watches *watches, int fd, const char *text);
 
 /* Whether no condition is in the set. */
-bool codes_empty(const struct codes *set);
+bool conditions_empty(const struct conditions *set);
 
 /* Whether the set names exit status code, 0..255, by number or range. */
-bool codes_has_exit(const struct codes *set, int code);
+bool conditions_has_exit(const struct conditions *set, int code);
 
 /* Whether the set names HTTP status code; with 0, whether it names any. */
-bool codes_has_http(const struct codes *set, int code);
+bool conditions_has_http(const struct conditions *set, int code);
 
 /*
  * Whether the set names this one signal, by its name or as 128+n; "signal",
  * which is any of them, is not naming it.
  */
-bool codes_names_signal(const struct codes *set, int number);
+bool conditions_names_signal(const struct conditions *set, int number);
 
 /*
  * The number of a signal written as "TERM", "SIGTERM", "15", "RTMIN+3" or
  * "RTMAX-1", in either case; 0 if there is no such signal.
  */
-int codes_signal(const char *text, size_t length);
+int conditions_signal(const char *text, size_t length);
 
 /*
  * Writes the name of signal number ("SIGTERM", "SIGRTMIN+3", "signal 99")
  * and returns room.
  */
-char *codes_signal_name(char room[CODES_SIGNAL_ROOM], int number);
+char *conditions_signal_name(char room[CONDITIONS_SIGNAL_ROOM], int number);
 
 #endif

@@ -81,7 +81,8 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 
 /* Whether the server wants to be left alone for longer than we may wait. */
 static bool
-asks_too_much(const struct policy *policy, const struct http *http, nanos left)
+asks_too_much(
+    const struct policy *policy, const struct http_status *http, nanos left)
 {
 	return http->hinted &&
 	    (http->hint > policy->max_retry_after ||
@@ -91,7 +92,7 @@ asks_too_much(const struct policy *policy, const struct http *http, nanos left)
 /* RFC 6585 leaves a 429 without Retry-After: a base delay is the least then. */
 static nanos
 next_delay(const struct policy *policy, struct schedule *schedule,
-    const struct http *http, nanos left)
+    const struct http_status *http, nanos left)
 {
 	nanos delay = backoff_next(&policy->backoff, schedule, left);
 
@@ -165,7 +166,7 @@ ask_after(const struct policy *policy, const struct admission *admission)
 	nanos least = ASK_LEAST;
 
 	if (admission->denied == REASON_BREAKER &&
-	    admission->gate.state == GATE_RECOVERING)
+	    admission->breaker.state == BREAKER_RECOVERING)
 		least = within(
 		    ASK_LEAST, policy->share.wait / ASK_PARTS, ASK_RECOVERING);
 	return within(least, admission->next, ASK_MOST);

@@ -77,7 +77,7 @@ struct share {
 	struct terms terms;
 	nanos wait; /* for allowance, when denied; NANOS_MAX: no limit */
 	nanos cooldown; /* after a denial; 0: none */
-	struct breaker breaker;
+	struct breaker_config breaker;
 	bool required; /* do not run without it */
 };
 

@@ -76,35 +76,35 @@ is_zero(const struct outcome *outcome)
 
 /* Whether an outcome meets one of the conditions on how it ended. */
 static bool
-meets_end(const struct codes *set, const struct outcome *outcome)
+meets_end(const struct conditions *set, const struct outcome *outcome)
 {
 	switch (outcome->end) {
 	case END_EXITED:
 	case END_NOT_STARTED:
-		return codes_has_exit(set, verdict_status(outcome));
+		return conditions_has_exit(set, verdict_status(outcome));
 	case END_SIGNALED:
 		return set->any_signal ||
-		    codes_names_signal(set, outcome->code);
+		    conditions_names_signal(set, outcome->code);
 	case END_TIMED_OUT:
 	case END_DEADLINE:
-		return set->timeout || codes_has_exit(set, STATUS_TIMEOUT);
+		return set->timeout || conditions_has_exit(set, STATUS_TIMEOUT);
 	}
 	return false;
 }
 
 /* Whether it meets any, "fail" aside. */
 static bool
-meets(const struct codes *set, const struct outcome *outcome)
+meets(const struct conditions *set, const struct outcome *outcome)
 {
 	return (set->watches & outcome->seen) != 0 ||
 	    (outcome->http.known && outcome->http.code != 0 &&
-		codes_has_http(set, outcome->http.code)) ||
+		conditions_has_http(set, outcome->http.code)) ||
 	    meets_end(set, outcome);
 }
 
 /* The same of an outcome that was judged a failure. */
 static bool
-fails_by(const struct codes *set, const struct outcome *outcome)
+fails_by(const struct conditions *set, const struct outcome *outcome)
 {
 	return set->fail || meets(set, outcome);
 }
@@ -164,31 +164,32 @@ judge_again(bool again, enum rule rule)
 }
 
 /* What the server's answer means, and whether that is the user's to say. */
-static enum http_meaning
+static enum http_status_meaning
 answer(const struct rules *rules, const struct outcome *outcome, bool *asked)
 {
-	const struct http *http = &outcome->http;
+	const struct http_status *http = &outcome->http;
 
 	*asked = false;
 	/* gRPC asks for no retry in a response with status 200. */
 	if (http->never)
-		return HTTP_SAYS_STOP;
+		return HTTP_STATUS_SAYS_STOP;
 	if (!http->known || http->code < 400 ||
-	    !codes_has_http(&rules->retry_on, 0))
-		return http_judge(http);
+	    !conditions_has_http(&rules->retry_on, 0))
+		return http_status_judge(http);
 	*asked = true;
-	return codes_has_http(&rules->retry_on, http->code) ? HTTP_SAYS_RETRY
-							    : HTTP_SAYS_STOP;
+	return conditions_has_http(&rules->retry_on, http->code)
+	    ? HTTP_STATUS_SAYS_RETRY
+	    : HTTP_STATUS_SAYS_STOP;
 }
 
 /* By --retry-on and presets; a list that does not name it has decided too. */
 static struct judgement
 judge_lists(const struct rules *rules, const struct outcome *outcome)
 {
-	bool listed = !codes_empty(&rules->retry_on);
+	bool listed = !conditions_empty(&rules->retry_on);
 
-	if (!listed && codes_empty(&rules->transient) &&
-	    codes_empty(&rules->gated))
+	if (!listed && conditions_empty(&rules->transient) &&
+	    conditions_empty(&rules->gated))
 		return judge_again(
 		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
 	if (fails_by(&rules->retry_on, outcome))
@@ -204,17 +205,18 @@ static struct judgement
 judge_gain(const struct rules *rules, const struct outcome *outcome)
 {
 	bool asked, named;
-	enum http_meaning meaning = answer(rules, outcome, &asked);
+	enum http_status_meaning meaning = answer(rules, outcome, &asked);
 
 	/* What the deadline ends says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return judge_again(true, RULE_DEADLINE);
 	if (verdict_meant(outcome)) {
-		named = codes_names_signal(&rules->retry_on, outcome->code);
+		named =
+		    conditions_names_signal(&rules->retry_on, outcome->code);
 		return judge_again(named, named ? RULE_RETRY_ON : RULE_SIGNAL);
 	}
-	if (meaning != HTTP_SAYS_NOTHING)
-		return judge_again(meaning == HTTP_SAYS_RETRY,
+	if (meaning != HTTP_STATUS_SAYS_NOTHING)
+		return judge_again(meaning == HTTP_STATUS_SAYS_RETRY,
 		    asked ? RULE_RETRY_ON : RULE_HTTP);
 	return judge_lists(rules, outcome);
 }

@@ -51,7 +51,8 @@ struct outcome {
 	int interrupted; /* the signal that ended the series meanwhile, or 0 */
 	nanos elapsed; /* without the time retry itself was stopped */
 	uint64_t seen; /* bit n: watch n was */
-	struct http http; /* what the status file says; not known without */
+	struct http_status
+	    http; /* what the status file says; not known without */
 };
 
 enum verdict {
@@ -62,13 +63,13 @@ enum verdict {
 
 /* What the user said about outcomes. */
 struct rules {
-	struct codes retry_on; /* with transient empty: every failure */
-	struct codes stop_on;
-	struct codes fail_on; /* those of presets included */
-	struct codes success_on;
-	struct codes transient, fatal; /* of presets */
-	struct codes gated; /* transient too, but only with */
-	struct codes own; /* one of these statuses */
+	struct conditions retry_on; /* with transient empty: every failure */
+	struct conditions stop_on;
+	struct conditions fail_on; /* those of presets included */
+	struct conditions success_on;
+	struct conditions transient, fatal; /* of presets */
+	struct conditions gated; /* transient too, but only with */
+	struct conditions own; /* one of these statuses */
 	bool once; /* a request that must not be sent twice */
 	bool several; /* which may consist of several requests */
 };

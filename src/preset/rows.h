@@ -19,7 +19,8 @@ struct preset {
 	const char *name;
 	const char
 	    *programs; /* commands of "auto", separated by blanks, or "" */
-	const char *codes; /* a LIST of codes_parse: transient by themselves */
+	const char
+	    *codes; /* a LIST of conditions_parse: transient by themselves */
 	const char *own; /* a LIST of statuses: others are not the tool's,
 			    and no transient line counts; NULL: all are */
 	struct preset_lines err, out; /* on stderr and on stdout */

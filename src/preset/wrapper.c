@@ -96,7 +96,7 @@ static const struct program programs[] = {
 };
 
 /* Where one of them is read, and what it has said so far. */
-struct place {
+struct segment_dir {
 	const struct program *program;
 	char *const *argv;
 	size_t at; /* the word */
@@ -149,7 +149,7 @@ find_name(const struct program *program, const char *typed, size_t length)
 }
 
 static void
-apply(struct place *place, enum kind kind, const char *argument)
+apply(struct segment_dir *place, enum kind kind, const char *argument)
 {
 	if (kind == USER)
 		place->user = argument;
@@ -162,7 +162,7 @@ apply(struct place *place, enum kind kind, const char *argument)
 
 /* The argument of an option whose word ends here; NULL if there is none. */
 static const char *
-take_argument(struct place *place)
+take_argument(struct segment_dir *place)
 {
 	const char *argument = place->argv[place->at];
 
@@ -172,7 +172,7 @@ take_argument(struct place *place)
 }
 
 static bool
-pass_name(struct place *place, const char *typed)
+pass_name(struct segment_dir *place, const char *typed)
 {
 	size_t length = strcspn(typed, "=");
 	const char *value = typed[length] == '=' ? typed + length + 1 : NULL;
@@ -189,7 +189,7 @@ pass_name(struct place *place, const char *typed)
 }
 
 static bool
-pass_letters(struct place *place, const char *letters)
+pass_letters(struct segment_dir *place, const char *letters)
 {
 	for (; *letters != '\0'; letters++) {
 		const struct option *option =
@@ -218,7 +218,7 @@ is_number(const char *word)
 
 /* Passes over options. False if there is one that nobody can look through. */
 static bool
-pass_options(struct place *place)
+pass_options(struct segment_dir *place)
 {
 	const char *word;
 
@@ -250,7 +250,7 @@ is_assignment(const struct program *program, const char *word)
  * be done, or nothing is behind it.
  */
 static bool
-pass(struct place *place)
+pass(struct segment_dir *place)
 {
 	const struct program *program = place->program;
 
@@ -282,7 +282,7 @@ is_root(const char *user)
 
 /* Adds what one of them has said. False where that is beyond us. */
 static bool
-add(struct wrapper *all, const struct place *place)
+add(struct wrapper *all, const struct segment_dir *place)
 {
 	const char *directory = place->directory;
 	bool sudo = place->program->mixed, root;
@@ -305,10 +305,10 @@ struct wrapper
 wrapper_look(char *const argv[])
 {
 	struct wrapper all = { 0 }, next;
-	struct place place = { .argv = argv };
+	struct segment_dir place = { .argv = argv };
 
 	while ((place.program = find_program(argv[all.command])) != NULL) {
-		place = (struct place){ .program = place.program,
+		place = (struct segment_dir){ .program = place.program,
 			.argv = argv,
 			.at = all.command };
 		next = all;

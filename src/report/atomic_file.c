@@ -25,18 +25,18 @@
  */
 
 static bool
-fill(int fd, const struct target *target)
+fill(int fd, const struct atomic_file *target)
 {
-	struct page page = { .to = fd };
+	struct writer writer = { .to = fd };
 
-	target->put(&page, target->with);
-	errno = page_flush(&page);
+	target->put(&writer, target->with);
+	errno = writer_flush(&writer);
 	return errno == 0;
 }
 
 /* Who may read a file that was there already is the user's choice. */
 static bool
-set_mode(int fd, const struct target *target, const struct stat *old)
+set_mode(int fd, const struct atomic_file *target, const struct stat *old)
 {
 	if (target->mode != 0)
 		return fchmod(fd, target->mode) == 0;
@@ -83,7 +83,7 @@ struct document {
 
 /* Is to be discarded in any case. */
 static bool
-compose(struct document *document, const struct target *target)
+compose(struct document *document, const struct atomic_file *target)
 {
 	off_t length;
 
@@ -120,22 +120,23 @@ name_beside(char path[PATH_MAX], const char *file)
 	static const char prefix[] = ".retry-", suffix[] = ".tmp";
 	size_t length = length_of_directory(file);
 
-	if (length + sizeof prefix + CONTEXT_UUID + sizeof suffix > PATH_MAX) {
+	if (length + sizeof prefix + SYS_UUID + sizeof suffix > PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
 	memcpy(path, file, length);
 	memcpy(path + length, prefix, sizeof prefix);
 	length += sizeof prefix - 1;
-	context_uuid(path + length);
-	length += CONTEXT_UUID - 1;
+	sys_uuid(path + length);
+	length += SYS_UUID - 1;
 	memcpy(path + length, suffix, sizeof suffix);
 	return true;
 }
 
 /* old is the regular file of that name, which is no link, or NULL. */
 static bool
-replace(const struct target *target, const char *file, const struct stat *old)
+replace(
+    const struct atomic_file *target, const char *file, const struct stat *old)
 {
 	char path[PATH_MAX];
 	int fd, error = 0;
@@ -209,7 +210,7 @@ is_fixed(int error)
  * mount point, or its directory is not ours to write to.
  */
 static bool
-overwrite(const struct target *target, const char *file, int why)
+overwrite(const struct atomic_file *target, const char *file, int why)
 {
 	struct document document;
 	struct stat stat;
@@ -240,15 +241,15 @@ overwrite(const struct target *target, const char *file, int why)
  * ended this wait or one before it.
  */
 static bool
-await_reader(struct target_wait *wait, int fd, nanos *until)
+await_reader(struct atomic_file_wait *wait, int fd, nanos *until)
 {
-	nanos left = *until - context_now(CLOCK_MONOTONIC);
+	nanos left = *until - sys_now(CLOCK_MONOTONIC);
 	struct wakeup wakeup;
 
 	errno = wait->signal != 0 ? EINTR : ETIMEDOUT;
 	if (wait->signal != 0 || left <= 0)
 		return false;
-	wakeup = pump_wait_room(wait->pump, fd, left);
+	wakeup = event_loop_wait_room(wait->loop, fd, left);
 	*until = number_add(*until, wakeup.stopped);
 	if (signals_end_series(wakeup.signal))
 		wait->signal = wakeup.signal;
@@ -258,32 +259,32 @@ await_reader(struct target_wait *wait, int fd, nanos *until)
 
 /* What was said already comes first. */
 static void
-let_lines_go(struct target_wait *wait)
+let_lines_go(struct atomic_file_wait *wait)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
+	nanos until = sys_now(CLOCK_MONOTONIC) + wait->patience;
 
-	while (lines_pollfd(&wait->pump->lines).fd != -1)
+	while (log_pollfd(&wait->loop->log).fd != -1)
 		if (!await_reader(wait, -1, &until))
 			return;
 }
 
 static bool
-write_out(struct target_wait *wait, const struct outlet *outlet,
+write_out(struct atomic_file_wait *wait, const struct nonblock *nonblock,
     const char *bytes, size_t length)
 {
-	nanos until = context_now(CLOCK_MONOTONIC) + wait->patience;
+	nanos until = sys_now(CLOCK_MONOTONIC) + wait->patience;
 
 	while (length > 0) {
-		ssize_t put = outlet_put(outlet, bytes, length);
+		ssize_t put = nonblock_put(nonblock, bytes, length);
 
 		if (put > 0) {
 			bytes += put;
 			length -= (size_t)put;
-			until = context_now(CLOCK_MONOTONIC) + wait->patience;
+			until = sys_now(CLOCK_MONOTONIC) + wait->patience;
 			continue;
 		}
 		if (put == 0 || (errno != EAGAIN && errno != EINTR) ||
-		    !await_reader(wait, outlet->fd, &until))
+		    !await_reader(wait, nonblock->fd, &until))
 			return false;
 	}
 	return true;
@@ -291,12 +292,12 @@ write_out(struct target_wait *wait, const struct outlet *outlet,
 
 /* Goes in as few pieces as can be. */
 static bool
-deliver(const struct target *target, const struct outlet *outlet,
-    struct target_wait *wait)
+deliver(const struct atomic_file *target, const struct nonblock *nonblock,
+    struct atomic_file_wait *wait)
 {
 	struct document document;
 	bool done = compose(&document, target) &&
-	    write_out(wait, outlet, document.bytes, document.length);
+	    write_out(wait, nonblock, document.bytes, document.length);
 
 	discard(&document);
 	return done;
@@ -306,15 +307,15 @@ deliver(const struct target *target, const struct outlet *outlet,
 static int
 descriptor(const char *file)
 {
-	return strcmp(file, "-") == 0 ? STDERR_FILENO : proc_descriptor(file);
+	return strcmp(file, "-") == 0 ? STDERR_FILENO : procfs_descriptor(file);
 }
 
 static bool
 write_to_descriptor(
-    const struct target *target, int fd, struct target_wait *wait)
+    const struct atomic_file *target, int fd, struct atomic_file_wait *wait)
 {
 	int flags = fcntl(fd, F_GETFD);
-	struct outlet outlet;
+	struct nonblock nonblock;
 
 	/* Nobody gave us what is closed for the command: it is our own. */
 	if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
@@ -322,15 +323,15 @@ write_to_descriptor(
 		return false;
 	}
 	let_lines_go(wait);
-	outlet = outlet_open(fd);
-	return deliver(target, &outlet, wait);
+	nonblock = nonblock_open(fd);
+	return deliver(target, &nonblock, wait);
 }
 
 static bool
-write_to_file(
-    const struct target *target, const char *file, struct target_wait *wait)
+write_to_file(const struct atomic_file *target, const char *file,
+    struct atomic_file_wait *wait)
 {
-	struct outlet outlet = { .way = OUTLET_PRIVATE };
+	struct nonblock nonblock = { .way = NONBLOCK_PRIVATE };
 	struct stat old;
 	bool found = stat(file, &old) == 0, done;
 	int error;
@@ -342,12 +343,12 @@ write_to_file(
 		    : overwrite(target, file, errno);
 	}
 	/* A FIFO without a reader is not waited for. */
-	outlet.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (outlet.fd == -1)
+	nonblock.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (nonblock.fd == -1)
 		return false;
-	done = deliver(target, &outlet, wait);
+	done = deliver(target, &nonblock, wait);
 	error = errno;
-	close(outlet.fd);
+	close(nonblock.fd);
 	errno = error;
 	return done;
 }
@@ -428,7 +429,8 @@ resolve(char path[PATH_MAX], const char *file)
 }
 
 bool
-target_write(const struct target *target, struct target_wait *wait)
+atomic_file_write(
+    const struct atomic_file *target, struct atomic_file_wait *wait)
 {
 	char path[PATH_MAX];
 	int fd;

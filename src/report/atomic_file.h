@@ -17,16 +17,16 @@
 #include "output/writer.h"
 #include "attempt/event_loop.h"
 
-struct target {
+struct atomic_file {
 	const char *file;
 	mode_t mode; /* 0: that of the file before, or as the umask has it */
-	void (*put)(struct page *page, const void *with); /* writes it */
+	void (*put)(struct writer *writer, const void *with); /* writes it */
 	const void *with;
 };
 
 /* How readers who take their time are waited for. */
-struct target_wait {
-	struct pump *pump;
+struct atomic_file_wait {
+	struct event_loop *loop;
 	nanos patience; /* with one who takes nothing */
 	int signal; /* which ended a wait, so that there is no other; or 0 */
 };
@@ -36,6 +36,7 @@ struct target_wait {
  * is why. What was there before is there still, unless it is one of what is
  * written to as it is.
  */
-bool target_write(const struct target *target, struct target_wait *wait);
+bool atomic_file_write(
+    const struct atomic_file *target, struct atomic_file_wait *wait);
 
 #endif

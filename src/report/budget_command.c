@@ -19,14 +19,14 @@
 struct ledger {
 	const struct policy *policy;
 	const char *directory;
-	struct account *accounts;
+	struct snapshot *snapshots;
 	size_t count, room;
 	int status; /* 0 while all could be looked at and done */
 };
 
 /* One look at a segment. */
 struct look {
-	struct account *account;
+	struct snapshot *snapshot;
 	nanos now;
 	bool sound;
 };
@@ -40,17 +40,17 @@ say(const struct ledger *ledger, enum loudness least,
     const char *const strings[])
 {
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
-	struct page page = { .to = STDERR_FILENO };
+	struct writer writer = { .to = STDERR_FILENO };
 	struct sigaction was;
 
 	if (ledger->policy->loudness < least)
 		return;
 	sigaction(SIGPIPE, &ignored, &was);
-	page_put(&page, "retry: ");
+	writer_put(&writer, "retry: ");
 	for (; *strings != NULL; strings++)
-		quote_string(&page, QUOTE_PLAIN, *strings);
-	page_put(&page, "\n");
-	page_flush(&page);
+		quote_string(&writer, QUOTE_PLAIN, *strings);
+	writer_put(&writer, "\n");
+	writer_flush(&writer);
 	sigaction(SIGPIPE, &was, NULL);
 }
 
@@ -67,8 +67,8 @@ static int
 status_of(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM
-	    ? WORDS_FAILED
-	    : LEDGER_NONE;
+	    ? EXIT_STATUS_FAILED
+	    : BUDGET_COMMAND_NONE;
 }
 
 /* errno: of the kernel, or 0 where why says it all. */
@@ -104,7 +104,7 @@ fail_file(struct ledger *ledger, const struct found *found, const char *what,
 	say(ledger, LOUDNESS_QUIET,
 	    STRINGS("budget file '", found->name, "': ", what, why, ": ",
 		strerror(error)));
-	if (ledger->status != WORDS_FAILED)
+	if (ledger->status != EXIT_STATUS_FAILED)
 		ledger->status = status_of(error);
 }
 
@@ -113,18 +113,18 @@ take(struct segment *segment, const struct header *header, void *with)
 {
 	struct look *look = with;
 
-	look->sound = account_take(look->account, segment, header, look->now);
+	look->sound = snapshot_take(look->snapshot, segment, header, look->now);
 }
 
 /* NULL, or why there is none, with errno: ENOENT where it is gone by now. */
 static const char *
-read_account(struct store *store, struct account *account)
+read_account(struct segment_store *store, struct snapshot *snapshot)
 {
-	struct look look = { .account = account };
+	struct look look = { .snapshot = snapshot };
 
 	for (int i = 0; i < LOOKS && !look.sound; i++) {
-		look.now = context_now(CLOCK_BOOTTIME);
-		if (!store_use(store, take, &look)) {
+		look.now = sys_now(CLOCK_BOOTTIME);
+		if (!segment_store_use(store, take, &look)) {
 			errno = ENOENT;
 			return "has just been removed";
 		}
@@ -138,28 +138,28 @@ read_account(struct store *store, struct account *account)
  */
 
 static int
-show(const struct ledger *ledger, const struct account *accounts, size_t count,
-    bool one)
+show(const struct ledger *ledger, const struct snapshot *snapshots,
+    size_t count, bool one)
 {
-	struct page page = { .to = STDOUT_FILENO };
-	struct tables tables = { ledger->policy->format, ledger->directory,
-		accounts, count, one };
+	struct writer writer = { .to = STDOUT_FILENO };
+	struct budget_format tables = { ledger->policy->format,
+		ledger->directory, snapshots, count, one };
 
-	tables_put(&tables, &page);
-	return page_deliver(&page) ? 0 : WORDS_FAILED;
+	budget_format_put(&tables, &writer);
+	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }
 
 /* The file of the key that is asked for. */
 static void
-name_file(const struct ledger *ledger, struct account *account)
+name_file(const struct ledger *ledger, struct snapshot *snapshot)
 {
-	struct place place;
+	struct segment_dir place;
 
-	account->file[0] = '\0';
-	if (place_find(&place, ledger->directory) != NULL)
+	snapshot->file[0] = '\0';
+	if (segment_file_find(&place, ledger->directory) != NULL)
 		return;
-	place_name(&place, ledger->policy->subject);
-	memcpy(account->file, place.path + place.stem,
+	segment_file_name(&place, ledger->policy->subject);
+	memcpy(snapshot->file, place.path + place.stem,
 	    strlen(place.path + place.stem) + 1);
 }
 
@@ -167,37 +167,37 @@ static int
 show_one(const struct ledger *ledger)
 {
 	const struct terms terms = { -1, -1, -1 };
-	struct account account;
-	struct store store;
-	const char *why = store_open(
+	struct snapshot snapshot;
+	struct segment_store store;
+	const char *why = segment_store_open(
 	    &store, ledger->directory, ledger->policy->subject, &terms, false);
 
 	if (why == NULL)
-		why = read_account(&store, &account);
-	store_close(&store);
+		why = read_account(&store, &snapshot);
+	segment_store_close(&store);
 	if (why == NULL) {
-		name_file(ledger, &account);
-		return show(ledger, &account, 1, true);
+		name_file(ledger, &snapshot);
+		return show(ledger, &snapshot, 1, true);
 	}
 	if (errno != ENOENT)
 		return fail_budget(ledger, "cannot be used: ", why);
 	say_none(ledger, LOUDNESS_PLAIN);
-	return LEDGER_NONE;
+	return BUDGET_COMMAND_NONE;
 }
 
 /* A place for one more account, or NULL. */
-static struct account *
+static struct snapshot *
 extend(struct ledger *ledger)
 {
 	size_t room = ledger->room == 0 ? 16 : 2 * ledger->room;
-	struct account *more;
+	struct snapshot *more;
 
 	if (ledger->count < ledger->room)
-		return &ledger->accounts[ledger->count];
-	more = realloc(ledger->accounts, room * sizeof *more);
+		return &ledger->snapshots[ledger->count];
+	more = realloc(ledger->snapshots, room * sizeof *more);
 	if (more == NULL)
 		return NULL;
-	ledger->accounts = more;
+	ledger->snapshots = more;
 	ledger->room = room;
 	return &more[ledger->count];
 }
@@ -213,13 +213,13 @@ static const char *const whys[] = {
  * where it is none of ours.
  */
 static const char *
-read_found(struct found *found, struct account *account)
+read_found(struct found *found, struct snapshot *snapshot)
 {
 	errno = found->error;
 	if (found->refused != NULL)
 		return found->refused;
 	if (found->state == SEGMENT_GOOD)
-		return read_account(&found->store, account);
+		return read_account(&found->store, snapshot);
 	errno = 0;
 	return whys[found->state];
 }
@@ -228,20 +228,20 @@ static void
 gather(struct found *found, void *with)
 {
 	struct ledger *ledger = with;
-	struct account *account;
+	struct snapshot *snapshot;
 	const char *why;
 
 	if (found->leftover)
 		return;
-	account = extend(ledger);
-	if (account == NULL) {
+	snapshot = extend(ledger);
+	if (snapshot == NULL) {
 		fail_file(ledger, found, "", "not shown");
 		return;
 	}
-	why = read_found(found, account);
+	why = read_found(found, snapshot);
 	if (why == NULL) {
-		strncpy(account->file, found->name, sizeof account->file - 1);
-		account->file[sizeof account->file - 1] = '\0';
+		strncpy(snapshot->file, found->name, sizeof snapshot->file - 1);
+		snapshot->file[sizeof snapshot->file - 1] = '\0';
 		ledger->count++;
 	} else if (errno == 0) {
 		/* What an earlier boot left is only waiting to be replaced. */
@@ -260,17 +260,17 @@ show_all(struct ledger *ledger)
 {
 	int status;
 
-	if (!store_walk(ledger->directory, gather, ledger)) {
+	if (!segment_store_walk(ledger->directory, gather, ledger)) {
 		status = fail_directory(ledger, "cannot read ");
 	} else {
 		if (ledger->count > 0)
-			qsort(ledger->accounts, ledger->count,
-			    sizeof *ledger->accounts, account_compare);
-		status = show(ledger, ledger->accounts, ledger->count, false);
+			qsort(ledger->snapshots, ledger->count,
+			    sizeof *ledger->snapshots, snapshot_compare);
+		status = show(ledger, ledger->snapshots, ledger->count, false);
 		if (status == 0)
 			status = ledger->status;
 	}
-	free(ledger->accounts);
+	free(ledger->snapshots);
 	return status;
 }
 
@@ -283,7 +283,7 @@ static int
 reset(const struct ledger *ledger)
 {
 	const char *key = ledger->policy->subject;
-	const char *why = store_remove(ledger->directory, key);
+	const char *why = segment_store_remove(ledger->directory, key);
 
 	if (why != NULL && errno != ENOENT)
 		return fail_budget(ledger, "cannot be reset: ", why);
@@ -299,13 +299,13 @@ reset(const struct ledger *ledger)
 static const char *
 why_kept(struct found *found)
 {
-	struct account account = { .idle = false };
+	struct snapshot snapshot = { .idle = false };
 	const char *why;
 
 	if (found->leftover || found->state == SEGMENT_STALE)
 		return NULL;
-	why = read_found(found, &account);
-	return why != NULL || account.idle ? why : "in use";
+	why = read_found(found, &snapshot);
+	return why != NULL || snapshot.idle ? why : "in use";
 }
 
 /* What became of a file. why: it is there still, for this reason. */
@@ -333,12 +333,12 @@ sweep(struct found *found, void *with)
 {
 	const char *why = "cannot lock";
 
-	if (store_claim(found)) {
+	if (segment_store_claim(found)) {
 		why = why_kept(found);
-		if (why == NULL && !store_unlink(found))
+		if (why == NULL && !segment_store_unlink(found))
 			why = "cannot remove";
 	}
-	store_close(&found->store);
+	segment_store_close(&found->store);
 	say_fate(with, found, why);
 }
 
@@ -348,13 +348,13 @@ collect(struct ledger *ledger)
 	/* Once, and not for each file. */
 	if (faccessat(AT_FDCWD, ledger->directory, W_OK, AT_EACCESS) == -1)
 		return fail_directory(ledger, "cannot write to ");
-	if (!store_walk(ledger->directory, sweep, ledger))
+	if (!segment_store_walk(ledger->directory, sweep, ledger))
 		return fail_directory(ledger, "cannot read ");
 	return ledger->status;
 }
 
 int
-ledger_run(const struct policy *policy)
+budget_command_run(const struct policy *policy)
 {
 	struct ledger ledger = { .policy = policy,
 		.directory = policy->share.directory };

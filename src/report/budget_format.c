@@ -15,7 +15,7 @@ enum kind {
 	KIND_PARTS, /* millionths */
 	KIND_SPAN, /* nanoseconds */
 	KIND_NEXT, /* the same, where 0 is "now" */
-	KIND_GATE, /* enum gate_state */
+	KIND_GATE, /* enum breaker_state */
 };
 
 /* A number of an account, and what it is called. NULL: not shown there. */
@@ -28,7 +28,7 @@ struct field {
 	const char *metric, *type, *help; /* in Prometheus */
 };
 
-#define AT(member) offsetof(struct account, member)
+#define AT(member) offsetof(struct snapshot, member)
 #define GAUGE "gauge"
 #define COUNTER "counter"
 
@@ -71,7 +71,7 @@ static const struct field fields[] = {
 	    "First attempts, and retries of each kind." },
 	{ AT(amplification), KIND_PARTS, "AMPLIFICATION", NULL, "amplification",
 	    "amplification", GAUGE, "Attempts for each first attempt." },
-	{ AT(gate), KIND_GATE, NULL, "gate", "state", "gate_state", GAUGE,
+	{ AT(breaker), KIND_GATE, NULL, "gate", "state", "gate_state", GAUGE,
 	    "The breaker: 0 closed, 1 open, 2 half-open, 3 recovering." },
 	{ AT(failures), KIND_COUNT, NULL, "gate", "failures", "gate_failures",
 	    GAUGE, "Consecutive failures." },
@@ -85,10 +85,10 @@ static const struct field fields[] = {
 #define FIELDS (sizeof fields / sizeof fields[0])
 
 static const char *const states[] = {
-	[GATE_CLOSED] = "closed",
-	[GATE_OPEN] = "open",
-	[GATE_HALF_OPEN] = "half-open",
-	[GATE_RECOVERING] = "recovering",
+	[BREAKER_CLOSED] = "closed",
+	[BREAKER_OPEN] = "open",
+	[BREAKER_HALF_OPEN] = "half-open",
+	[BREAKER_RECOVERING] = "recovering",
 };
 
 /*
@@ -96,29 +96,29 @@ static const char *const states[] = {
  */
 
 static int64_t
-number(const struct account *account, const struct field *field)
+number(const struct snapshot *snapshot, const struct field *field)
 {
 	int64_t value;
 
-	memcpy(&value, (const char *)account + field->at, sizeof value);
+	memcpy(&value, (const char *)snapshot + field->at, sizeof value);
 	return value;
 }
 
-/* As programs read it; none stands for ACCOUNT_NONE. */
+/* As programs read it; none stands for SNAPSHOT_NONE. */
 static const char *
-exact(char room[NUMBER_ROOM], const struct account *account,
+exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
     const struct field *field, const char *none)
 {
-	int64_t value = number(account, field);
+	int64_t value = number(snapshot, field);
 
-	if (value == ACCOUNT_NONE)
+	if (value == SNAPSHOT_NONE)
 		return none;
 	switch (field->kind) {
 	case KIND_COUNT:
 	case KIND_GATE:
 		break;
 	case KIND_PARTS:
-		return number_put_decimal(room, value, RING_RATIO_ONE);
+		return number_put_decimal(room, value, WINDOW_RATIO_ONE);
 	case KIND_SPAN:
 	case KIND_NEXT:
 		return number_put_decimal(room,
@@ -134,7 +134,7 @@ hundredths(char room[NUMBER_ROOM], int64_t value)
 {
 	char *end;
 
-	value = number_round(value, RING_RATIO_ONE / 100);
+	value = number_round(value, WINDOW_RATIO_ONE / 100);
 	end = number_put(room, value / 100) + strlen(room);
 	*end++ = '.';
 	*end++ = (char)('0' + value % 100 / 10);
@@ -145,12 +145,12 @@ hundredths(char room[NUMBER_ROOM], int64_t value)
 
 /* As people read it. */
 static const char *
-shown(char room[DURATION_ROOM], const struct account *account,
+shown(char room[DURATION_ROOM], const struct snapshot *snapshot,
     const struct field *field)
 {
-	int64_t value = number(account, field);
+	int64_t value = number(snapshot, field);
 
-	if (value == ACCOUNT_NONE)
+	if (value == SNAPSHOT_NONE)
 		return "-";
 	switch (field->kind) {
 	case KIND_COUNT:
@@ -174,49 +174,50 @@ shown(char room[DURATION_ROOM], const struct account *account,
 
 /* The breaker, in words, and the pause after a denial. */
 static void
-put_gate(struct page *page, const struct account *account)
+put_gate(struct writer *writer, const struct snapshot *snapshot)
 {
 	char room[DURATION_ROOM];
 
-	page_put(page, states[account->gate]);
-	if (account->rate > 0) {
-		page_put(page, ", ");
-		page_put(page, number_put(room, account->rate));
-		page_put(page, " a second");
+	writer_put(writer, states[snapshot->breaker]);
+	if (snapshot->rate > 0) {
+		writer_put(writer, ", ");
+		writer_put(writer, number_put(room, snapshot->rate));
+		writer_put(writer, " a second");
 	}
-	if (account->failures > 0) {
-		page_put(
-		    page, account->probe == ACCOUNT_NONE ? ", " : " after ");
-		page_put(page, number_put(room, account->failures));
-		page_put(
-		    page, account->failures == 1 ? " failure" : " failures");
+	if (snapshot->failures > 0) {
+		writer_put(writer,
+		    snapshot->probe == SNAPSHOT_NONE ? ", " : " after ");
+		writer_put(writer, number_put(room, snapshot->failures));
+		writer_put(
+		    writer, snapshot->failures == 1 ? " failure" : " failures");
 	}
-	if (account->gate == GATE_HALF_OPEN && account->probe > 0) {
-		page_put(page, ", probe under way");
-	} else if (account->probe > 0) {
-		page_put(page, ", probe in ");
-		page_put(page, duration_format(room, account->probe));
-	} else if (account->probe == 0) {
-		page_put(page, ", probe due");
+	if (snapshot->breaker == BREAKER_HALF_OPEN && snapshot->probe > 0) {
+		writer_put(writer, ", probe under way");
+	} else if (snapshot->probe > 0) {
+		writer_put(writer, ", probe in ");
+		writer_put(writer, duration_format(room, snapshot->probe));
+	} else if (snapshot->probe == 0) {
+		writer_put(writer, ", probe due");
 	}
-	if (account->cooldown > 0) {
-		page_put(page, "; cooldown ");
-		page_put(page, duration_format(room, account->cooldown));
+	if (snapshot->cooldown > 0) {
+		writer_put(writer, "; cooldown ");
+		writer_put(writer, duration_format(room, snapshot->cooldown));
 	}
 }
 
 /* How many columns the keys take, up to KEY_COLUMN_MOST. */
 static size_t
-key_column(const struct tables *tables)
+key_column(const struct budget_format *tables)
 {
 	size_t most = strlen("KEY");
 
 	for (size_t i = 0; i < tables->count; i++) {
-		const struct account *account = &tables->accounts[i];
-		struct page scratch = { .to = -1 };
+		const struct snapshot *snapshot = &tables->snapshots[i];
+		struct writer scratch = { .to = -1 };
 
 		/* A key has room in a page, so that nothing is written. */
-		quote_put(&scratch, QUOTE_PLAIN, account->key, account->length);
+		quote_put(
+		    &scratch, QUOTE_PLAIN, snapshot->key, snapshot->length);
 		if (scratch.column > most && scratch.column <= KEY_COLUMN_MOST)
 			most = scratch.column;
 	}
@@ -224,13 +225,14 @@ key_column(const struct tables *tables)
 }
 
 static size_t
-field_column(const struct tables *tables, const struct field *field)
+field_column(const struct budget_format *tables, const struct field *field)
 {
 	size_t most = strlen(field->title);
 
 	for (size_t i = 0; i < tables->count; i++) {
 		char room[DURATION_ROOM];
-		size_t width = strlen(shown(room, &tables->accounts[i], field));
+		size_t width =
+		    strlen(shown(room, &tables->snapshots[i], field));
 
 		if (width > most)
 			most = width;
@@ -240,46 +242,46 @@ field_column(const struct tables *tables, const struct field *field)
 
 /* One line of it; the header where there is no account. */
 static void
-put_line(struct page *page, const struct account *account, size_t end,
+put_line(struct writer *writer, const struct snapshot *snapshot, size_t end,
     const size_t widths[FIELDS])
 {
 	char room[DURATION_ROOM];
 
-	if (account == NULL)
-		page_put(page, "KEY");
+	if (snapshot == NULL)
+		writer_put(writer, "KEY");
 	else
-		quote_put(page, QUOTE_PLAIN, account->key, account->length);
-	page_pad(page, end);
+		quote_put(writer, QUOTE_PLAIN, snapshot->key, snapshot->length);
+	writer_pad(writer, end);
 	/* Where the key was longer, the columns follow it. */
-	end = page->column;
+	end = writer->column;
 	for (size_t i = 0; i < FIELDS; i++) {
 		if (fields[i].title == NULL)
 			continue;
-		page_put(page, "  ");
+		writer_put(writer, "  ");
 		end += 2 + widths[i];
-		page_put_right(page, end,
-		    account == NULL ? fields[i].title
-				    : shown(room, account, &fields[i]));
+		writer_put_right(writer, end,
+		    snapshot == NULL ? fields[i].title
+				     : shown(room, snapshot, &fields[i]));
 	}
-	page_put(page, "  ");
-	if (account == NULL)
-		page_put(page, "GATE");
+	writer_put(writer, "  ");
+	if (snapshot == NULL)
+		writer_put(writer, "GATE");
 	else
-		put_gate(page, account);
-	page_put(page, "\n");
+		put_gate(writer, snapshot);
+	writer_put(writer, "\n");
 }
 
 static void
-put_table(const struct tables *tables, struct page *page)
+put_table(const struct budget_format *tables, struct writer *writer)
 {
 	size_t widths[FIELDS] = { 0 }, key = key_column(tables);
 
 	for (size_t i = 0; i < FIELDS; i++)
 		if (fields[i].title != NULL)
 			widths[i] = field_column(tables, &fields[i]);
-	put_line(page, NULL, key, widths);
+	put_line(writer, NULL, key, widths);
 	for (size_t i = 0; i < tables->count; i++)
-		put_line(page, &tables->accounts[i], key, widths);
+		put_line(writer, &tables->snapshots[i], key, widths);
 }
 
 /*
@@ -287,10 +289,10 @@ put_table(const struct tables *tables, struct page *page)
  */
 
 static void
-put_name(struct page *page, const char *name)
+put_name(struct writer *writer, const char *name)
 {
-	quote_string(page, QUOTE_JSON, name);
-	page_put(page, ": ");
+	quote_string(writer, QUOTE_JSON, name);
+	writer_put(writer, ": ");
 }
 
 /* Whether two fields are members of one object. */
@@ -302,64 +304,64 @@ together(const struct field *a, const struct field *b)
 }
 
 static void
-put_member(
-    struct page *page, const struct account *account, const struct field *field)
+put_member(struct writer *writer, const struct snapshot *snapshot,
+    const struct field *field)
 {
 	char room[DURATION_ROOM];
 
-	put_name(page, field->name);
+	put_name(writer, field->name);
 	if (field->kind == KIND_GATE)
-		quote_string(page, QUOTE_JSON, states[account->gate]);
+		quote_string(writer, QUOTE_JSON, states[snapshot->breaker]);
 	else
-		page_put(page, exact(room, account, field, "null"));
+		writer_put(writer, exact(room, snapshot, field, "null"));
 }
 
 static void
-put_object(const struct tables *tables, const struct account *account,
-    struct page *page)
+put_object(const struct budget_format *tables, const struct snapshot *snapshot,
+    struct writer *writer)
 {
-	page_put(page, "{");
-	put_name(page, "key");
-	quote_put(page, QUOTE_JSON, account->key, account->length);
-	page_put(page, ", ");
-	put_name(page, "directory");
-	quote_string(page, QUOTE_JSON, tables->directory);
-	page_put(page, ", ");
-	put_name(page, "file");
-	if (account->file[0] == '\0')
-		page_put(page, "null");
+	writer_put(writer, "{");
+	put_name(writer, "key");
+	quote_put(writer, QUOTE_JSON, snapshot->key, snapshot->length);
+	writer_put(writer, ", ");
+	put_name(writer, "directory");
+	quote_string(writer, QUOTE_JSON, tables->directory);
+	writer_put(writer, ", ");
+	put_name(writer, "file");
+	if (snapshot->file[0] == '\0')
+		writer_put(writer, "null");
 	else
-		quote_string(page, QUOTE_JSON, account->file);
+		quote_string(writer, QUOTE_JSON, snapshot->file);
 	for (size_t i = 0; i < FIELDS; i++) {
 		const struct field *field = &fields[i];
 
-		page_put(page, ", ");
+		writer_put(writer, ", ");
 		if (field->object != NULL && !together(field - 1, field)) {
-			put_name(page, field->object);
-			page_put(page, "{");
+			put_name(writer, field->object);
+			writer_put(writer, "{");
 		}
-		put_member(page, account, field);
+		put_member(writer, snapshot, field);
 		if (field->object != NULL &&
 		    (i + 1 == FIELDS || !together(field, field + 1)))
-			page_put(page, "}");
+			writer_put(writer, "}");
 	}
-	page_put(page, "}");
+	writer_put(writer, "}");
 }
 
 /* An object a line, so that a tool for lines can be used too. */
 static void
-put_json(const struct tables *tables, struct page *page)
+put_json(const struct budget_format *tables, struct writer *writer)
 {
 	if (!tables->one)
-		page_put(page, "[");
+		writer_put(writer, "[");
 	for (size_t i = 0; i < tables->count; i++) {
 		if (!tables->one)
-			page_put(page, i == 0 ? "\n" : ",\n");
-		put_object(tables, &tables->accounts[i], page);
+			writer_put(writer, i == 0 ? "\n" : ",\n");
+		put_object(tables, &tables->snapshots[i], writer);
 	}
 	if (!tables->one)
-		page_put(page, tables->count == 0 ? "]" : "\n]");
-	page_put(page, "\n");
+		writer_put(writer, tables->count == 0 ? "]" : "\n]");
+	writer_put(writer, "\n");
 }
 
 /*
@@ -367,53 +369,53 @@ put_json(const struct tables *tables, struct page *page)
  */
 
 static void
-put_about(struct page *page, const struct field *field, const char *what,
+put_about(struct writer *writer, const struct field *field, const char *what,
     const char *text)
 {
-	page_put(page, "# ");
-	page_put(page, what);
-	page_put(page, " retry_budget_");
-	page_put(page, field->metric);
-	page_put(page, " ");
-	page_put(page, text);
-	page_put(page, "\n");
+	writer_put(writer, "# ");
+	writer_put(writer, what);
+	writer_put(writer, " retry_budget_");
+	writer_put(writer, field->metric);
+	writer_put(writer, " ");
+	writer_put(writer, text);
+	writer_put(writer, "\n");
 }
 
 /* All samples of a metric have to stand together. */
 static void
-put_metric(
-    const struct tables *tables, struct page *page, const struct field *field)
+put_metric(const struct budget_format *tables, struct writer *writer,
+    const struct field *field)
 {
 	char room[DURATION_ROOM];
 
-	put_about(page, field, "HELP", field->help);
-	put_about(page, field, "TYPE", field->type);
+	put_about(writer, field, "HELP", field->help);
+	put_about(writer, field, "TYPE", field->type);
 	for (size_t i = 0; i < tables->count; i++) {
-		const struct account *account = &tables->accounts[i];
+		const struct snapshot *snapshot = &tables->snapshots[i];
 
-		page_put(page, "retry_budget_");
-		page_put(page, field->metric);
-		page_put(page, "{key=");
-		quote_put(page, QUOTE_PROM, account->key, account->length);
-		page_put(page, "} ");
-		page_put(page, exact(room, account, field, "NaN"));
-		page_put(page, "\n");
+		writer_put(writer, "retry_budget_");
+		writer_put(writer, field->metric);
+		writer_put(writer, "{key=");
+		quote_put(writer, QUOTE_PROM, snapshot->key, snapshot->length);
+		writer_put(writer, "} ");
+		writer_put(writer, exact(room, snapshot, field, "NaN"));
+		writer_put(writer, "\n");
 	}
 }
 
 void
-tables_put(const struct tables *tables, struct page *page)
+budget_format_put(const struct budget_format *tables, struct writer *writer)
 {
 	switch (tables->format) {
 	case FORMAT_TABLE:
-		put_table(tables, page);
+		put_table(tables, writer);
 		return;
 	case FORMAT_JSON:
-		put_json(tables, page);
+		put_json(tables, writer);
 		return;
 	case FORMAT_PROM:
 		for (size_t i = 0; i < FIELDS; i++)
-			put_metric(tables, page, &fields[i]);
+			put_metric(tables, writer, &fields[i]);
 		return;
 	}
 }

@@ -41,147 +41,148 @@ put_time(char room[DURATION_ROOM], nanos span)
 }
 
 static void
-put_span(
-    struct page *page, const char *label, const struct span *span, bool drawn)
+put_span(struct writer *writer, const char *label, const struct span *span,
+    bool drawn)
 {
 	char room[DURATION_ROOM];
 
-	page_put(page, label);
-	page_put_right(page, LEAST, put_time(room, span->least));
-	page_put_right(page, MEAN,
+	writer_put(writer, label);
+	writer_put_right(writer, LEAST, put_time(room, span->least));
+	writer_put_right(writer, MEAN,
 	    drawn && span->mean < NANOS_MAX ? duration_format(room, span->mean)
 					    : put_time(room, span->mean));
-	page_put_right(page, MOST, put_time(room, span->most));
-	page_put(page, "\n");
+	writer_put_right(writer, MOST, put_time(room, span->most));
+	writer_put(writer, "\n");
 }
 
 /* What is not in the table. */
 static void
-put_rest(struct page *page, const struct forecast *forecast)
+put_rest(struct writer *writer, const struct forecast *forecast)
 {
 	char number[NUMBER_ROOM];
 
 	if (forecast->retries == forecast->rows)
 		return;
-	page_put(page, "the first ");
-	page_put(page, number_put(number, forecast->rows));
-	page_put(page, " retries; ");
+	writer_put(writer, "the first ");
+	writer_put(writer, number_put(number, forecast->rows));
+	writer_put(writer, " retries; ");
 	if (forecast->retries == POLICY_UNLIMITED) {
-		page_put(page, "there is no limit\n");
+		writer_put(writer, "there is no limit\n");
 		return;
 	}
-	page_put(page, "there are ");
-	page_put(page, number_put(number, forecast->retries));
-	page_put(page, "\n");
+	writer_put(writer, "there are ");
+	writer_put(writer, number_put(number, forecast->retries));
+	writer_put(writer, "\n");
 }
 
 static void
-put_table(struct page *page, const struct forecast *forecast)
+put_table(struct writer *writer, const struct forecast *forecast)
 {
 	char number[NUMBER_ROOM];
 	bool drawn = forecast->drawn;
 
 	if (forecast->retries == 0 && forecast->splay.most == 0) {
-		page_put(page, "no retries\n\n");
+		writer_put(writer, "no retries\n\n");
 		return;
 	}
-	page_put(page, "DELAY");
-	page_put_right(page, LEAST, "LEAST");
-	page_put_right(page, MEAN, "MEAN");
-	page_put_right(page, MOST, "MOST");
-	page_put(page, "\n");
+	writer_put(writer, "DELAY");
+	writer_put_right(writer, LEAST, "LEAST");
+	writer_put_right(writer, MEAN, "MEAN");
+	writer_put_right(writer, MOST, "MOST");
+	writer_put(writer, "\n");
 	if (forecast->splay.most > 0)
-		put_span(page, "splay", &forecast->splay, false);
+		put_span(writer, "splay", &forecast->splay, false);
 	for (int i = 0; i < forecast->rows; i++)
-		put_span(page, number_put(number, i + 1), &forecast->delay[i],
+		put_span(writer, number_put(number, i + 1), &forecast->delay[i],
 		    drawn);
-	put_rest(page, forecast);
+	put_rest(writer, forecast);
 	if (forecast->retries != POLICY_UNLIMITED)
-		put_span(page, "total", &forecast->total, drawn);
-	page_put(page, "\n");
+		put_span(writer, "total", &forecast->total, drawn);
+	writer_put(writer, "\n");
 }
 
 static void
-begin_line(struct page *page, const char *label, const char *value)
+begin_line(struct writer *writer, const char *label, const char *value)
 {
-	page_put(page, label);
-	page_pad(page, VALUE);
-	page_put(page, value);
+	writer_put(writer, label);
+	writer_pad(writer, VALUE);
+	writer_put(writer, value);
 }
 
 static void
-remark(struct page *page, const char *text)
+remark(struct writer *writer, const char *text)
 {
-	page_pad(page, REMARK);
-	page_put(page, text);
+	writer_pad(writer, REMARK);
+	writer_put(writer, text);
 }
 
 static void
-put_worst(struct page *page, const struct policy *policy,
+put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM], number[NUMBER_ROOM];
 	bool endless = policy->attempts == POLICY_UNLIMITED;
 
-	begin_line(page, "Worst case", put_time(room, forecast->worst));
+	begin_line(writer, "Worst case", put_time(room, forecast->worst));
 	if (endless) {
-		remark(page, "there is no limit of attempts");
+		remark(writer, "there is no limit of attempts");
 	} else if (policy->timeout == 0) {
-		remark(page, "an attempt may take for ever (no -t)");
+		remark(writer, "an attempt may take for ever (no -t)");
 	} else if (forecast->worst < NANOS_MAX) {
-		remark(page, number_put(number, policy->attempts));
-		page_put(
-		    page, policy->attempts == 1 ? " attempt" : " attempts");
-		page_put(page, " x ");
-		page_put(page, put_time(room, policy->timeout));
-		page_put(page, " + ");
-		page_put(page, put_time(room, forecast->total.most));
-		page_put(page, " of delays");
+		remark(writer, number_put(number, policy->attempts));
+		writer_put(
+		    writer, policy->attempts == 1 ? " attempt" : " attempts");
+		writer_put(writer, " x ");
+		writer_put(writer, put_time(room, policy->timeout));
+		writer_put(writer, " + ");
+		writer_put(writer, put_time(room, forecast->total.most));
+		writer_put(writer, " of delays");
 	}
-	page_put(page, "\n");
+	writer_put(writer, "\n");
 }
 
 static void
-put_cut(struct page *page, const struct policy *policy,
+put_cut(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char number[NUMBER_ROOM];
 	bool late = forecast->cut > FORECAST_ATTEMPTS;
 
-	remark(page, "does not fit");
+	remark(writer, "does not fit");
 	if (forecast->cut == 0) {
-		page_put(page, ", but delays trimmed to it let all attempts");
+		writer_put(
+		    writer, ", but delays trimmed to it let all attempts");
 		return;
 	}
-	page_put(page, late ? ": attempts after " : ": attempt ");
-	page_put(
-	    page, number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut));
+	writer_put(writer, late ? ": attempts after " : ": attempt ");
+	writer_put(writer,
+	    number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut));
 	if (policy->attempts != POLICY_UNLIMITED) {
-		page_put(page, " of ");
-		page_put(page, number_put(number, policy->attempts));
+		writer_put(writer, " of ");
+		writer_put(writer, number_put(number, policy->attempts));
 	}
-	page_put(
-	    page, forecast->begun ? " would be cut off" : " would not begin");
+	writer_put(
+	    writer, forecast->begun ? " would be cut off" : " would not begin");
 }
 
 static void
-put_deadline(struct page *page, const struct policy *policy,
+put_deadline(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM];
 
-	begin_line(page, "Deadline",
+	begin_line(writer, "Deadline",
 	    policy->deadline == 0 ? "none" : put_time(room, policy->deadline));
 	if (policy->deadline != 0 && forecast->fits)
-		remark(page, "fits");
+		remark(writer, "fits");
 	else if (policy->deadline != 0)
-		put_cut(page, policy, forecast);
-	page_put(page, "\n");
+		put_cut(writer, policy, forecast);
+	writer_put(writer, "\n");
 }
 
 /* A deadline bounds what the worst case does not. */
 static void
-put_slo(struct page *page, const struct policy *policy,
+put_slo(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM];
@@ -189,65 +190,66 @@ put_slo(struct page *page, const struct policy *policy,
 	bool unbounded = forecast->worst == NANOS_MAX;
 
 	if (unbounded && bounded == 0) {
-		begin_line(page, "Smallest SLO", "none");
+		begin_line(writer, "Smallest SLO", "none");
 	} else if (unbounded) {
-		begin_line(page, "Smallest SLO", put_time(room, bounded));
-		remark(page, "3 x the deadline");
+		begin_line(writer, "Smallest SLO", put_time(room, bounded));
+		remark(writer, "3 x the deadline");
 	} else {
-		begin_line(page, "Smallest SLO", put_time(room, forecast->slo));
-		remark(page, "3 x the worst case");
+		begin_line(
+		    writer, "Smallest SLO", put_time(room, forecast->slo));
+		remark(writer, "3 x the worst case");
 		if (!forecast->fits) {
-			page_put(page, "; 3 x the deadline: ");
-			page_put(page, put_time(room, bounded));
+			writer_put(writer, "; 3 x the deadline: ");
+			writer_put(writer, put_time(room, bounded));
 		}
 	}
-	page_put(page, "\n");
+	writer_put(writer, "\n");
 }
 
 /* Something that may take so long, of which there may be several. */
 static void
-put_beside(struct page *page, bool *any, const char *what, nanos most,
+put_beside(struct writer *writer, bool *any, const char *what, nanos most,
     const char *each)
 {
 	char room[DURATION_ROOM];
 
-	begin_line(page, *any ? "" : "Not counted", what);
-	remark(page, most == NANOS_MAX ? "without limit" : "up to ");
+	begin_line(writer, *any ? "" : "Not counted", what);
+	remark(writer, most == NANOS_MAX ? "without limit" : "up to ");
 	if (most != NANOS_MAX)
-		page_put(page, put_time(room, most));
-	page_put(page, each);
-	page_put(page, "\n");
+		writer_put(writer, put_time(room, most));
+	writer_put(writer, each);
+	writer_put(writer, "\n");
 	*any = true;
 }
 
 /* What can make it longer than the forecast says. */
 static void
-put_uncounted(struct page *page, const struct policy *policy)
+put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct share *share = &policy->share;
 	bool any = false;
 
 	if (policy->timeout > 0 && policy->kill_after > 0)
-		put_beside(page, &any, "kill grace", policy->kill_after,
+		put_beside(writer, &any, "kill grace", policy->kill_after,
 		    " an attempt");
 	if (policy->http || policy->http_status != NULL)
-		put_beside(page, &any, "Retry-After", policy->max_retry_after,
+		put_beside(writer, &any, "Retry-After", policy->max_retry_after,
 		    " a retry");
 	if (share->key != NULL && share->wait > 0)
-		put_beside(page, &any, "budget", share->wait, " a retry");
+		put_beside(writer, &any, "budget", share->wait, " a retry");
 }
 
 int
-rehearsal_run(const struct policy *policy)
+dry_run_show(const struct policy *policy)
 {
-	struct page page = { .to = STDOUT_FILENO };
+	struct writer writer = { .to = STDOUT_FILENO };
 	struct forecast forecast;
 
 	forecast_make(&forecast, policy);
-	put_table(&page, &forecast);
-	put_worst(&page, policy, &forecast);
-	put_deadline(&page, policy, &forecast);
-	put_slo(&page, policy, &forecast);
-	put_uncounted(&page, policy);
-	return page_deliver(&page) ? 0 : WORDS_FAILED;
+	put_table(&writer, &forecast);
+	put_worst(&writer, policy, &forecast);
+	put_deadline(&writer, policy, &forecast);
+	put_slo(&writer, policy, &forecast);
+	put_uncounted(&writer, policy);
+	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

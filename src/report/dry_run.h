@@ -7,7 +7,8 @@
 
 #include "policy/policy.h"
 
-/* Returns the exit status: WORDS_FAILED where the page cannot be delivered. */
-int rehearsal_run(const struct policy *policy);
+/* Returns the exit status: EXIT_STATUS_FAILED where the page cannot be
+ * delivered. */
+int dry_run_show(const struct policy *policy);
 
 #endif

@@ -7,8 +7,8 @@
 #include "text/number.h"
 
 char *
-report_label(
-    char room[REPORT_ROOM], const struct policy *policy, int64_t attempt)
+messages_label(
+    char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
 {
 	char *end;
 
@@ -23,7 +23,7 @@ report_label(
 
 /* What is to be said of a step, and how. */
 struct saying {
-	struct lines *lines;
+	struct log *log;
 	const struct policy *policy;
 	const struct history *history;
 	const struct step *step;
@@ -59,7 +59,7 @@ say(const struct saying *saying, const char *const strings[])
 		.strings = strings,
 		.facts = saying->facts };
 
-	lines_tell(saying->lines, &line);
+	log_tell(saying->log, &line);
 }
 
 /* And what may have been meant. */
@@ -85,7 +85,7 @@ say_not_executable(struct saying *saying)
 struct phrase {
 	const char *strings[5];
 	char number[NUMBER_ROOM], http[NUMBER_ROOM];
-	char name[CODES_SIGNAL_ROOM], span[DURATION_ROOM];
+	char name[CONDITIONS_SIGNAL_ROOM], span[DURATION_ROOM];
 };
 
 static void
@@ -115,7 +115,8 @@ phrase_outcome(struct phrase *phrase, const struct policy *policy,
 		break;
 	case END_SIGNALED:
 		strings[0] = " killed by ";
-		strings[1] = codes_signal_name(phrase->name, outcome->code);
+		strings[1] =
+		    conditions_signal_name(phrase->name, outcome->code);
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";
@@ -162,7 +163,7 @@ say_attempt(struct saying *saying)
 	const struct outcome *outcome = &saying->history->last;
 	const struct step *step = saying->step;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
-	char label[REPORT_ROOM], span[DURATION_ROOM];
+	char label[MESSAGES_ROOM], span[DURATION_ROOM];
 	const char *next = ", giving up: ", *detail = "", *close = "";
 	struct phrase phrase = { .strings = { "", "", "", "", "" } };
 
@@ -182,7 +183,7 @@ say_attempt(struct saying *saying)
 		detail = verdict_reason_words(step->reason);
 	}
 	saying->least = loudness_of(saying);
-	report_label(label, saying->policy, saying->history->made);
+	messages_label(label, saying->policy, saying->history->made);
 	say(saying,
 	    STRINGS("attempt ", label, phrase.strings[0], phrase.strings[1],
 		phrase.strings[2], phrase.strings[3], phrase.strings[4], next,
@@ -196,20 +197,20 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 	char used[NUMBER_ROOM], limit[NUMBER_ROOM], window[NUMBER_ROOM],
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
 	const struct admission *admission = &saying->history->admission;
-	const struct ring_sums *sums = &admission->sums;
-	const struct ring_limits *limits = &admission->footing.limits;
+	const struct window_sums *sums = &admission->sums;
+	const struct window_limits *limits = &admission->limits_now.limits;
 	bool paid = admission->next == NANOS_MAX;
 
 	say(saying,
 	    STRINGS("budget '", saying->policy->share.key, "': exhausted, ",
 		number_put(used, sums->retries), " of ",
-		number_put(limit, ring_limit(limits, sums->successes)),
+		number_put(limit, window_limit(limits, sums->successes)),
 		" retries used in ",
 		number_put_decimal(
-		    window, admission->footing.window, NANOS_SECOND),
+		    window, admission->limits_now.window, NANOS_SECOND),
 		"s (", number_put(successes, sums->successes),
 		sums->successes == 1 ? " success" : " successes", ", ratio ",
-		number_put_decimal(ratio, limits->ratio, RING_RATIO_ONE),
+		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
 		", min ", number_put(min, limits->min), "), next ",
 		admission->never ? "never"
 		    : paid       ? "after a success"
@@ -220,21 +221,22 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 static void
 say_held(const struct saying *saying, const char *next, const char *then)
 {
-	const struct gate_view *gate = &saying->history->admission.gate;
+	const struct breaker_view *breaker =
+	    &saying->history->admission.breaker;
 	char number[NUMBER_ROOM];
 
-	if (gate->state == GATE_RECOVERING)
+	if (breaker->state == BREAKER_RECOVERING)
 		say(saying,
 		    STRINGS("breaker '", saying->policy->share.key,
-			"': recovering, ", number_put(number, gate->rate),
+			"': recovering, ", number_put(number, breaker->rate),
 			" attempts a second, ask again in ", next, then));
 	else
 		say(saying,
 		    STRINGS("breaker '", saying->policy->share.key,
-			"': open after ", number_put(number, gate->failures),
-			gate->failures == 1 ? " failure"
-					    : " consecutive failures",
-			gate->state == GATE_HALF_OPEN
+			"': open after ", number_put(number, breaker->failures),
+			breaker->failures == 1 ? " failure"
+					       : " consecutive failures",
+			breaker->state == BREAKER_HALF_OPEN
 			    ? ", probe under way, ask again in "
 			    : ", probe in ",
 			next, then));
@@ -273,10 +275,10 @@ is_denied(const struct step *step)
 }
 
 void
-report_step(struct lines *lines, const struct policy *policy,
+messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step)
 {
-	struct saying saying = { .lines = lines,
+	struct saying saying = { .log = log,
 		.policy = policy,
 		.history = history,
 		.step = step,
@@ -298,10 +300,10 @@ report_step(struct lines *lines, const struct policy *policy,
 }
 
 void
-report_end(struct lines *lines, const struct policy *policy,
+messages_end(struct log *log, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now)
 {
-	bool untold = policy->log_format == LOG_GITHUB && !lines->concluded &&
+	bool untold = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
 	char number[NUMBER_ROOM], span[DURATION_ROOM];
 	const char *const *strings =
@@ -314,5 +316,5 @@ report_end(struct lines *lines, const struct policy *policy,
 		.last = untold,
 		.strings = strings };
 
-	lines_tell(lines, &line);
+	log_tell(log, &line);
 }

@@ -17,7 +17,7 @@
 /* All that can be told. */
 struct record {
 	const struct policy *policy;
-	const struct journal *journal;
+	const struct attempt_log *attempt_log;
 	const struct ending *ending;
 	nanos now; /* Unix time */
 };
@@ -45,125 +45,128 @@ static const char *const verdict_names[] = {
  */
 
 static void
-put_number(struct page *page, const char *before, int64_t value)
+put_number(struct writer *writer, const char *before, int64_t value)
 {
 	char room[NUMBER_ROOM];
 
-	page_put(page, before);
-	page_put(page, number_put(room, value));
+	writer_put(writer, before);
+	writer_put(writer, number_put(room, value));
 }
 
 static void
-put_string(struct page *page, const char *before, const char *string)
+put_string(struct writer *writer, const char *before, const char *string)
 {
-	page_put(page, before);
+	writer_put(writer, before);
 	if (string == NULL)
-		page_put(page, "null");
+		writer_put(writer, "null");
 	else
-		quote_string(page, QUOTE_JSON, string);
+		quote_string(writer, QUOTE_JSON, string);
 }
 
 static void
-put_null(struct page *page, const char *before)
+put_null(struct writer *writer, const char *before)
 {
-	put_string(page, before, NULL);
+	put_string(writer, before, NULL);
 }
 
 /* Less than none: there is none. */
 static void
-put_span(struct page *page, const char *before, nanos span, nanos none)
+put_span(struct writer *writer, const char *before, nanos span, nanos none)
 {
 	if (span <= none)
-		put_null(page, before);
+		put_null(writer, before);
 	else
-		put_number(page, before, number_round(span, NANOS_MS));
+		put_number(writer, before, number_round(span, NANOS_MS));
 }
 
 static void
-put_signal(struct page *page, const char *before, int number)
+put_signal(struct writer *writer, const char *before, int number)
 {
-	char room[CODES_SIGNAL_ROOM];
+	char room[CONDITIONS_SIGNAL_ROOM];
 
-	put_string(
-	    page, before, number == 0 ? NULL : codes_signal_name(room, number));
+	put_string(writer, before,
+	    number == 0 ? NULL : conditions_signal_name(room, number));
 }
 
 static void
-put_attempt(struct page *page, const struct entry *entry)
+put_attempt(struct writer *writer, const struct entry *entry)
 {
-	put_number(page, "{\"attempt\": ", entry->attempt);
-	put_span(page, ", \"started_ms\": ", entry->began, -1);
-	put_span(page, ", \"elapsed_ms\": ", entry->elapsed, -1);
-	put_string(page, ", \"end\": ", end_names[entry->end]);
-	put_number(page, ", \"status\": ", entry->status);
-	put_signal(page, ", \"signal\": ", entry->signal);
+	put_number(writer, "{\"attempt\": ", entry->attempt);
+	put_span(writer, ", \"started_ms\": ", entry->began, -1);
+	put_span(writer, ", \"elapsed_ms\": ", entry->elapsed, -1);
+	put_string(writer, ", \"end\": ", end_names[entry->end]);
+	put_number(writer, ", \"status\": ", entry->status);
+	put_signal(writer, ", \"signal\": ", entry->signal);
 	if (entry->http == 0)
-		put_null(page, ", \"http_status\": ");
+		put_null(writer, ", \"http_status\": ");
 	else
-		put_number(page, ", \"http_status\": ", entry->http);
-	put_string(page, ", \"verdict\": ", verdict_names[entry->verdict]);
-	put_string(page, ", \"rule\": ", entry->rule);
-	put_span(page, ", \"delay_ms\": ", entry->planned, -1);
-	put_span(page, ", \"slept_ms\": ", entry->slept, -1);
-	page_put(page, ", \"budget_exhausted\": ");
-	page_put(page, entry->budget_exhausted ? "true" : "false");
-	page_put(page, "}");
+		put_number(writer, ", \"http_status\": ", entry->http);
+	put_string(writer, ", \"verdict\": ", verdict_names[entry->verdict]);
+	put_string(writer, ", \"rule\": ", entry->rule);
+	put_span(writer, ", \"delay_ms\": ", entry->planned, -1);
+	put_span(writer, ", \"slept_ms\": ", entry->slept, -1);
+	writer_put(writer, ", \"budget_exhausted\": ");
+	writer_put(writer, entry->budget_exhausted ? "true" : "false");
+	writer_put(writer, "}");
 }
 
 static void
-put_attempts(struct page *page, const struct journal *journal)
+put_attempts(struct writer *writer, const struct attempt_log *attempt_log)
 {
-	int kept = journal_kept(journal);
+	int kept = attempt_log_kept(attempt_log);
 
-	put_number(page, ", \"attempt_count\": ", journal->count);
-	put_number(page, ", \"attempts_omitted\": ", journal->count - kept);
-	page_put(page, ", \"attempts\": [");
+	put_number(writer, ", \"attempt_count\": ", attempt_log->count);
+	put_number(
+	    writer, ", \"attempts_omitted\": ", attempt_log->count - kept);
+	writer_put(writer, ", \"attempts\": [");
 	for (int i = 0; i < kept; i++) {
-		page_put(page, i == 0 ? "" : ", ");
-		put_attempt(page, journal_at(journal, i));
+		writer_put(writer, i == 0 ? "" : ", ");
+		put_attempt(writer, attempt_log_at(attempt_log, i));
 	}
-	page_put(page, "]");
+	writer_put(writer, "]");
 }
 
 static void
-put_policy(struct page *page, const struct policy *policy)
+put_policy(struct writer *writer, const struct policy *policy)
 {
 	const char *key = policy->share.key;
 
-	page_put(page, ", \"command\": [");
+	writer_put(writer, ", \"command\": [");
 	for (char **word = policy->typed; *word != NULL; word++)
-		put_string(page, word == policy->typed ? "" : ", ", *word);
-	page_put(page, "]");
+		put_string(writer, word == policy->typed ? "" : ", ", *word);
+	writer_put(writer, "]");
 	if (policy->attempts == POLICY_UNLIMITED)
-		put_null(page, ", \"attempts_max\": ");
+		put_null(writer, ", \"attempts_max\": ");
 	else
-		put_number(page, ", \"attempts_max\": ", policy->attempts);
-	put_span(page, ", \"timeout_ms\": ", policy->timeout, 0);
-	put_span(page, ", \"deadline_ms\": ", policy->deadline, 0);
+		put_number(writer, ", \"attempts_max\": ", policy->attempts);
+	put_span(writer, ", \"timeout_ms\": ", policy->timeout, 0);
+	put_span(writer, ", \"deadline_ms\": ", policy->deadline, 0);
 	put_string(
-	    page, ", \"budget\": ", key == NULL || *key == '\0' ? NULL : key);
+	    writer, ", \"budget\": ", key == NULL || *key == '\0' ? NULL : key);
 }
 
 /* On one line, so that it can be found among others. */
 static void
-put_report(struct page *page, const void *with)
+put_report(struct writer *writer, const void *with)
 {
 	const struct record *record = with;
 	const struct ending *ending = record->ending;
 	char room[DATE_ROOM];
 
-	put_string(page, "{\"version\": ", VERSION);
-	put_string(page, ", \"id\": ", ending->id);
-	put_policy(page, record->policy);
-	put_string(page, ", \"reason\": ", verdict_reason_name(ending->reason));
-	put_number(page, ", \"status\": ", ending->status);
-	put_signal(page, ", \"signal\": ", ending->signal);
-	put_string(page, ", \"started_at\": ",
+	put_string(writer, "{\"version\": ", VERSION);
+	put_string(writer, ", \"id\": ", ending->id);
+	put_policy(writer, record->policy);
+	put_string(
+	    writer, ", \"reason\": ", verdict_reason_name(ending->reason));
+	put_number(writer, ", \"status\": ", ending->status);
+	put_signal(writer, ", \"signal\": ", ending->signal);
+	put_string(writer, ", \"started_at\": ",
 	    date_put(room, (record->now - ending->elapsed) / NANOS_MS));
-	put_span(page, ", \"elapsed_ms\": ", ending->elapsed, -1);
-	put_span(page, ", \"slept_ms\": ", journal_slept(record->journal), -1);
-	put_attempts(page, record->journal);
-	page_put(page, "}\n");
+	put_span(writer, ", \"elapsed_ms\": ", ending->elapsed, -1);
+	put_span(writer,
+	    ", \"slept_ms\": ", attempt_log_slept(record->attempt_log), -1);
+	put_attempts(writer, record->attempt_log);
+	writer_put(writer, "}\n");
 }
 
 /*
@@ -172,7 +175,7 @@ put_report(struct page *page, const void *with)
 
 /* The file's last component, without ".prom". */
 static void
-put_label(struct page *page, const char *file)
+put_label(struct writer *writer, const char *file)
 {
 	static const char suffix[] = ".prom";
 	const char *slash = strrchr(file, '/');
@@ -181,97 +184,99 @@ put_label(struct page *page, const char *file)
 
 	if (length > tail && strcmp(name + length - tail, suffix) == 0)
 		length -= tail;
-	page_put(page, "{name=");
-	quote_put(page, QUOTE_PROM, name, length);
+	writer_put(writer, "{name=");
+	quote_put(writer, QUOTE_PROM, name, length);
 }
 
 /* A sample up to its value, and what is to be known of its metric. */
 static void
-put_metric(struct page *page, const struct record *record, const char *metric,
-    const char *help)
+put_metric(struct writer *writer, const struct record *record,
+    const char *metric, const char *help)
 {
-	page_put(page, "# HELP ");
-	page_put(page, metric);
-	page_put(page, " ");
-	page_put(page, help);
-	page_put(page, "\n# TYPE ");
-	page_put(page, metric);
-	page_put(page, " gauge\n");
-	page_put(page, metric);
-	put_label(page, record->policy->metrics);
+	writer_put(writer, "# HELP ");
+	writer_put(writer, metric);
+	writer_put(writer, " ");
+	writer_put(writer, help);
+	writer_put(writer, "\n# TYPE ");
+	writer_put(writer, metric);
+	writer_put(writer, " gauge\n");
+	writer_put(writer, metric);
+	put_label(writer, record->policy->metrics);
 }
 
 static void
-put_count(struct page *page, const struct record *record, const char *metric,
-    const char *help, int64_t value)
+put_count(struct writer *writer, const struct record *record,
+    const char *metric, const char *help, int64_t value)
 {
-	put_metric(page, record, metric, help);
-	put_number(page, "} ", value);
-	page_put(page, "\n");
+	put_metric(writer, record, metric, help);
+	put_number(writer, "} ", value);
+	writer_put(writer, "\n");
 }
 
 static void
-put_seconds(struct page *page, const struct record *record, const char *metric,
-    const char *help, nanos span)
+put_seconds(struct writer *writer, const struct record *record,
+    const char *metric, const char *help, nanos span)
 {
 	char room[NUMBER_ROOM];
 
-	put_metric(page, record, metric, help);
-	page_put(page, "} ");
-	page_put(
-	    page, number_put_decimal(room, number_round(span, NANOS_MS), 1000));
-	page_put(page, "\n");
+	put_metric(writer, record, metric, help);
+	writer_put(writer, "} ");
+	writer_put(writer,
+	    number_put_decimal(room, number_round(span, NANOS_MS), 1000));
+	writer_put(writer, "\n");
 }
 
 static void
-put_metrics(struct page *page, const void *with)
+put_metrics(struct writer *writer, const void *with)
 {
 	const struct record *record = with;
 	const struct ending *ending = record->ending;
 
-	put_count(page, record, "retry_attempts", "Attempts made.",
-	    record->journal->count);
-	put_count(page, record, "retry_success",
+	put_count(writer, record, "retry_attempts", "Attempts made.",
+	    record->attempt_log->count);
+	put_count(writer, record, "retry_success",
 	    "Whether the last attempt was a success.",
 	    ending->reason == REASON_SUCCEEDED);
-	put_count(page, record, "retry_exit_status",
+	put_count(writer, record, "retry_exit_status",
 	    "Exit status, 128 and more for a signal.", ending->status);
-	put_seconds(page, record, "retry_duration_seconds",
+	put_seconds(writer, record, "retry_duration_seconds",
 	    "Time from start to end.", ending->elapsed);
-	put_seconds(page, record, "retry_delay_seconds",
-	    "Time between attempts.", journal_slept(record->journal));
-	put_seconds(page, record, "retry_last_run_timestamp_seconds",
+	put_seconds(writer, record, "retry_delay_seconds",
+	    "Time between attempts.", attempt_log_slept(record->attempt_log));
+	put_seconds(writer, record, "retry_last_run_timestamp_seconds",
 	    "When it ended.", record->now);
-	put_metric(page, record, "retry_reason", "Why it ended.");
-	page_put(page, ",reason=");
-	quote_string(page, QUOTE_PROM, verdict_reason_name(ending->reason));
-	page_put(page, "} 1\n");
+	put_metric(writer, record, "retry_reason", "Why it ended.");
+	writer_put(writer, ",reason=");
+	quote_string(writer, QUOTE_PROM, verdict_reason_name(ending->reason));
+	writer_put(writer, "} 1\n");
 }
 
 /* Who watches by these files must learn of it: under -q, too. */
 static void
-write_document(
-    const struct target *target, const char *what, struct target_wait *wait)
+write_document(const struct atomic_file *target, const char *what,
+    struct atomic_file_wait *wait)
 {
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
 
-	if (target->file == NULL || target_write(target, wait))
+	if (target->file == NULL || atomic_file_write(target, wait))
 		return;
 	line.strings = STRINGS(
 	    "cannot write ", what, " '", target->file, "': ", strerror(errno));
-	lines_tell(&wait->pump->lines, &line);
+	log_tell(&wait->loop->log, &line);
 }
 
 int
-record_write(const struct policy *policy, const struct journal *journal,
-    struct ending *ending, struct pump *pump)
+report_file_write(const struct policy *policy,
+    const struct attempt_log *attempt_log, struct ending *ending,
+    struct event_loop *loop)
 {
-	const struct record record = { policy, journal, ending,
-		context_now(CLOCK_REALTIME) };
-	const struct target report = { policy->report, 0, put_report, &record };
-	const struct target metrics = { policy->metrics, 0644, put_metrics,
+	const struct record record = { policy, attempt_log, ending,
+		sys_now(CLOCK_REALTIME) };
+	const struct atomic_file report = { policy->report, 0, put_report,
 		&record };
-	struct target_wait wait = { .pump = pump,
+	const struct atomic_file metrics = { policy->metrics, 0644, put_metrics,
+		&record };
+	struct atomic_file_wait wait = { .loop = loop,
 		.patience =
 		    ending->reason == REASON_INTERRUPTED ? HURRY : PATIENCE };
 

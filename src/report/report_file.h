@@ -1,6 +1,6 @@
 /*
- * report_file: what is written about an invocation when it is over: the report, one
- * JSON object, and metrics for Prometheus's textfile collector.
+ * report_file: what is written about an invocation when it is over: the report,
+ * one JSON object, and metrics for Prometheus's textfile collector.
  */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
@@ -23,7 +23,8 @@ struct ending {
  * signal that ended the wait for a reader, or 0; what is written after it
  * tells of that ending, and is not waited for.
  */
-int record_write(const struct policy *policy, const struct journal *journal,
-    struct ending *ending, struct pump *pump);
+int report_file_write(const struct policy *policy,
+    const struct attempt_log *attempt_log, struct ending *ending,
+    struct event_loop *loop);
 
 #endif

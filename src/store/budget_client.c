@@ -17,26 +17,26 @@
 
 /* One look into the segment, and what came of it. */
 struct visit {
-	struct budget *budget;
+	struct budget_client *budget;
 	nanos now;
 	struct caller caller; /* as it is after that */
-	struct footing footing;
+	struct effective_limits limits_now;
 	/* to ask */
 	bool retry;
 	struct admission admission;
 	/* to tell */
-	struct news news;
+	struct attempt_news news;
 };
 
 void
-budget_start(struct budget *budget, const struct share *share,
-    const char *admitted, struct lines *lines)
+budget_client_start(struct budget_client *budget, const struct share *share,
+    const char *admitted, struct log *log)
 {
 	budget->caller = (struct caller){ .share = share };
-	budget->caller.minds_gate = admitted == NULL || share->key == NULL ||
+	budget->caller.uses_breaker = admitted == NULL || share->key == NULL ||
 	    strcmp(admitted, share->key) != 0;
 	budget->share = share;
-	budget->lines = lines;
+	budget->log = log;
 	budget->alone = budget->warned = false;
 	budget->turns = 0;
 	budget->store.fd = -1;
@@ -44,20 +44,19 @@ budget_start(struct budget *budget, const struct share *share,
 
 /* Goes on with a segment that nobody else sees, and says why. */
 static void
-go_alone(struct budget *budget, const char *why, int error)
+go_alone(struct budget_client *budget, const char *why, int error)
 {
 	const struct share *share = budget->share;
-	struct origin origin = { .base = context_now(CLOCK_BOOTTIME) };
+	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool reasoned = error != 0;
 
-	store_close(&budget->store);
+	segment_store_close(&budget->store);
 	budget->alone = true;
 	segment_make(&budget->own, share->key, &share->terms, &origin);
 	if (budget->warned)
 		return;
 	budget->warned = true;
-	lines_say(budget->lines,
-	    share->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
+	log_say(budget->log, share->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
 	    STRINGS("budget '", share->key, "': cannot be used: ", why,
 		reasoned ? ": " : "", reasoned ? strerror(error) : "", ", in ",
 		share->directory,
@@ -65,10 +64,10 @@ go_alone(struct budget *budget, const char *why, int error)
 }
 
 static bool
-open_shared(struct budget *budget)
+open_shared(struct budget_client *budget)
 {
 	const struct share *share = budget->share;
-	const char *why = store_open(
+	const char *why = segment_store_open(
 	    &budget->store, share->directory, share->key, &share->terms, true);
 
 	if (why != NULL)
@@ -77,14 +76,14 @@ open_shared(struct budget *budget)
 }
 
 nanos
-budget_settle(struct budget *budget)
+budget_client_settle(struct budget_client *budget)
 {
 	const struct share *share = budget->share;
 	const char *why;
 
 	if (share->key == NULL || budget->alone || budget->store.fd != -1)
 		return 0;
-	why = store_open(
+	why = segment_store_open(
 	    &budget->store, share->directory, share->key, &share->terms, true);
 	if (why == NULL)
 		return 0;
@@ -95,7 +94,7 @@ budget_settle(struct budget *budget)
 }
 
 bool
-budget_concerned(struct budget *budget, bool retry, nanos now)
+budget_client_concerned(struct budget_client *budget, bool retry, nanos now)
 {
 	return admission_concerns(&budget->caller, retry, now);
 }
@@ -107,13 +106,13 @@ budget_concerned(struct budget *budget, bool retry, nanos now)
  * leaves in the one that is lost does not matter.
  */
 static void
-use(struct budget *budget,
+use(struct budget_client *budget,
     void (*work)(struct segment *, const struct header *, void *), void *with)
 {
 	for (int i = 0; i < TRIES && !budget->alone; i++) {
 		if (budget->store.fd == -1 && !open_shared(budget))
 			break;
-		if (store_use(&budget->store, work, with))
+		if (segment_store_use(&budget->store, work, with))
 			return;
 	}
 	if (!budget->alone)
@@ -123,20 +122,21 @@ use(struct budget *budget,
 
 /* Says that the numbers are not those that this invocation asked for. */
 static void
-say_differs(struct budget *budget, const struct footing *footing)
+say_differs(
+    struct budget_client *budget, const struct effective_limits *limits_now)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
 
 	if (budget->warned)
 		return;
 	budget->warned = true;
-	lines_say(budget->lines, LOUDNESS_PLAIN,
+	log_say(budget->log, LOUDNESS_PLAIN,
 	    STRINGS("budget '", budget->share->key,
 		"': shared with other numbers: ratio ",
 		number_put_decimal(
-		    ratio, footing->limits.ratio, RING_RATIO_ONE),
-		", min ", number_put(min, footing->limits.min), ", window ",
-		number_put_decimal(window, footing->window, NANOS_SECOND),
+		    ratio, limits_now->limits.ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, limits_now->limits.min), ", window ",
+		number_put_decimal(window, limits_now->window, NANOS_SECOND),
 		"s hold"));
 }
 
@@ -148,20 +148,20 @@ static void
 pay(struct visit *visit,
     void (*work)(struct segment *, const struct header *, void *))
 {
-	struct budget *budget = visit->budget;
+	struct budget_client *budget = visit->budget;
 
 	use(budget, work, visit);
-	if (visit->footing.spoilt) {
-		visit->now = context_now(CLOCK_BOOTTIME);
+	if (visit->limits_now.spoilt) {
+		visit->now = sys_now(CLOCK_BOOTTIME);
 		use(budget, work, visit);
 	}
-	if (visit->footing.spoilt && !budget->alone) {
+	if (visit->limits_now.spoilt && !budget->alone) {
 		go_alone(budget, "no sense in its words", 0);
 		use(budget, work, visit);
 	}
 	budget->caller = visit->caller;
-	if (visit->footing.differs)
-		say_differs(budget, &visit->footing);
+	if (visit->limits_now.differs)
+		say_differs(budget, &visit->limits_now);
 }
 
 static void
@@ -170,15 +170,15 @@ look(struct segment *segment, const struct header *header, void *with)
 	struct visit *visit = with;
 
 	visit->caller = visit->budget->caller;
-	visit->footing =
+	visit->limits_now =
 	    admission_look(&visit->caller, segment, header, visit->now);
 }
 
 bool
-budget_ready(struct budget *budget)
+budget_client_ready(struct budget_client *budget)
 {
 	struct visit visit = { .budget = budget,
-		.now = context_now(CLOCK_BOOTTIME) };
+		.now = sys_now(CLOCK_BOOTTIME) };
 
 	if (!budget->share->required)
 		return true;
@@ -194,15 +194,15 @@ ask(struct segment *segment, const struct header *header, void *with)
 	visit->caller = visit->budget->caller;
 	visit->admission = admission_ask(
 	    &visit->caller, segment, header, visit->retry, visit->now);
-	visit->footing = visit->admission.footing;
+	visit->limits_now = visit->admission.limits_now;
 }
 
 struct admission
-budget_admit(struct budget *budget, bool retry, nanos now)
+budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
 	struct visit visit = { .budget = budget, .now = now, .retry = retry };
 
-	if (budget_concerned(budget, retry, now))
+	if (budget_client_concerned(budget, retry, now))
 		pay(&visit, ask);
 	return visit.admission;
 }
@@ -213,17 +213,17 @@ tell(struct segment *segment, const struct header *header, void *with)
 	struct visit *visit = with;
 
 	visit->caller = visit->budget->caller;
-	visit->footing = admission_tell(
+	visit->limits_now = admission_tell(
 	    &visit->caller, segment, header, &visit->news, visit->now);
 }
 
 void
-budget_tell(struct budget *budget, enum reason reason,
+budget_client_tell(struct budget_client *budget, enum reason reason,
     const struct outcome *outcome, bool deposits, nanos now)
 {
 	struct visit visit = { .budget = budget,
 		.now = now,
-		.news = admission_news(reason, outcome, deposits) };
+		.news = admission_result(reason, outcome, deposits) };
 
 	if (budget->share->key != NULL)
 		pay(&visit, tell);
@@ -239,17 +239,17 @@ renew(struct segment *segment, const struct header *header, void *with)
 }
 
 nanos
-budget_nap(const struct budget *budget, nanos now)
+budget_client_nap(const struct budget_client *budget, nanos now)
 {
 	return admission_nap(&budget->caller, now);
 }
 
 void
-budget_renew(struct budget *budget, nanos now)
+budget_client_renew(struct budget_client *budget, nanos now)
 {
 	struct visit visit = { .budget = budget, .now = now };
 
-	if (budget_nap(budget, now) > 0)
+	if (budget_client_nap(budget, now) > 0)
 		return;
 	use(budget, renew, &visit);
 	budget->caller = visit.caller;

@@ -40,7 +40,7 @@ call(struct guard *guard, void (*work)(void *with), void *with)
 }
 
 bool
-guard_call(
+segment_file_guard(
     const void *memory, size_t size, void (*work)(void *with), void *with)
 {
 	struct guard guard = { .memory = memory, .size = size };

@@ -13,7 +13,7 @@
  * was broken off, anywhere, by SIGBUS for some byte of that memory. Any other
  * SIGBUS meets what it would have met without us. Not to be called by work.
  */
-bool guard_call(
+bool segment_file_guard(
     const void *memory, size_t size, void (*work)(void *with), void *with);
 
 #endif

@@ -14,11 +14,11 @@
 
 /* Makes an empty file into a segment; what is not written now never faults. */
 static const char *
-fill(int fd, const struct place *place, const char *key,
+fill(int fd, const struct segment_dir *place, const char *key,
     const struct terms *terms)
 {
 	struct origin origin;
-	const char *why = place_origin(fd, true, &origin);
+	const char *why = segment_file_origin(fd, true, &origin);
 	struct segment segment;
 	struct stat file;
 	ssize_t wrote;
@@ -32,7 +32,7 @@ fill(int fd, const struct place *place, const char *key,
 		return "cannot set the group";
 	if (fchmod(fd, place->mode) == -1)
 		return "cannot set the mode";
-	origin.space = context_space();
+	origin.space = sys_space();
 	segment_make(&segment, key, terms, &origin);
 	wrote = write(fd, &segment, sizeof segment);
 	if (wrote == sizeof segment)
@@ -46,13 +46,13 @@ fill(int fd, const struct place *place, const char *key,
 static bool
 give_name(int fd, const char *path)
 {
-	char name[PROC_NAME];
+	char name[PROCFS_NAME];
 
 	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
 		return true;
 	if (errno == EEXIST)
 		return false;
-	if (linkat(AT_FDCWD, proc_name(name, fd), AT_FDCWD, path,
+	if (linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, path,
 		AT_SYMLINK_FOLLOW) == 0)
 		return true;
 	if (errno != EEXIST)
@@ -63,7 +63,7 @@ give_name(int fd, const char *path)
 /* EOPNOTSUPP, EISDIR, ENOENT: it may go otherwise. */
 static const char *
 make_nameless(
-    const struct place *place, const char *key, const struct terms *terms)
+    const struct segment_dir *place, const char *key, const struct terms *terms)
 {
 	int fd = open(place->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	const char *why;
@@ -83,13 +83,13 @@ make_nameless(
 /* For file systems on which a file has a name from the beginning. */
 static const char *
 make_named(
-    const struct place *place, const char *key, const struct terms *terms)
+    const struct segment_dir *place, const char *key, const struct terms *terms)
 {
-	struct place beside = *place;
+	struct segment_dir beside = *place;
 	const char *why;
 	int fd, error;
 
-	place_leftover(&beside);
+	segment_file_leftover(&beside);
 	fd = open(beside.path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
@@ -108,7 +108,8 @@ make_named(
 }
 
 const char *
-mint_file(const struct place *place, const char *key, const struct terms *terms)
+segment_file_make(
+    const struct segment_dir *place, const char *key, const struct terms *terms)
 {
 	const char *why = make_nameless(place, key, terms);
 

@@ -11,7 +11,7 @@
  * Makes it where place says. NULL, or why it cannot be made, with errno as
  * place.h has it. That there is one of somebody else's by now is as good.
  */
-const char *mint_file(
-    const struct place *place, const char *key, const struct terms *terms);
+const char *segment_file_make(const struct segment_dir *place, const char *key,
+    const struct terms *terms);
 
 #endif

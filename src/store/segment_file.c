@@ -26,7 +26,7 @@ static const uint32_t of_many_hosts[] = {
 };
 
 const char *
-place_find(struct place *place, const char *directory)
+segment_file_find(struct segment_dir *place, const char *directory)
 {
 	struct stat at;
 	size_t length = strlen(directory);
@@ -57,7 +57,7 @@ place_find(struct place *place, const char *directory)
 }
 
 void
-place_name(struct place *place, const char *key)
+segment_file_name(struct segment_dir *place, const char *key)
 {
 	segment_name(place->path + place->stem,
 	    place->shared ? -1 : (int64_t)place->user, key);
@@ -65,7 +65,7 @@ place_name(struct place *place, const char *key)
 
 /* Where a leftover's name differs from that of any key. */
 static size_t
-length_of_all(const struct place *place)
+length_of_all(const struct segment_dir *place)
 {
 	char name[SEGMENT_NAME];
 
@@ -74,24 +74,24 @@ length_of_all(const struct place *place)
 }
 
 void
-place_leftover(struct place *place)
+segment_file_leftover(struct segment_dir *place)
 {
 	char *at = place->path + place->stem + length_of_all(place);
 
-	place_name(place, "");
+	segment_file_name(place, "");
 	memcpy(at, LEFTOVER, strlen(LEFTOVER));
-	number_put(at + strlen(LEFTOVER), (int64_t)(context_seed() >> 1));
+	number_put(at + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
 }
 
 bool
-place_is_leftover(const struct place *place)
+segment_file_is_leftover(const struct segment_dir *place)
 {
 	return strncmp(place->path + place->stem + length_of_all(place),
 		   LEFTOVER, strlen(LEFTOVER)) == 0;
 }
 
 const char *
-place_judge(const struct place *place, const struct stat *file)
+segment_file_judge(const struct segment_dir *place, const struct stat *file)
 {
 	errno = file->st_nlink == 0 ? ENOENT : 0;
 	if (file->st_nlink == 0)
@@ -112,12 +112,13 @@ place_judge(const struct place *place, const struct stat *file)
 }
 
 const char *
-place_judge_removal(const struct place *place, const struct stat *file)
+segment_file_judge_removal(
+    const struct segment_dir *place, const struct stat *file)
 {
 	if (S_ISREG(file->st_mode) && file->st_uid == place->user &&
 	    file->st_nlink == 1)
 		return NULL;
-	return place_judge(place, file);
+	return segment_file_judge(place, file);
 }
 
 static bool
@@ -131,15 +132,15 @@ is_of_many_hosts(uint32_t type)
 }
 
 const char *
-place_origin(int fd, bool always, struct origin *here)
+segment_file_origin(int fd, bool always, struct origin *here)
 {
 	struct statfs system;
 	uint32_t type;
 	bool in_memory;
 
 	/* One right after the other: they are compared. */
-	*here = (struct origin){ .base = context_now(CLOCK_BOOTTIME) };
-	here->wall = context_now(CLOCK_REALTIME);
+	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
+	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
 		return "cannot tell the file system";
 	errno = 0;
@@ -149,7 +150,7 @@ place_origin(int fd, bool always, struct origin *here)
 	in_memory = type == TMPFS || type == RAMFS;
 	if (in_memory && !always)
 		return NULL;
-	if (context_boot(here->boot))
+	if (sys_boot(here->boot))
 		return NULL;
 	memset(here->boot, 0, sizeof here->boot);
 	/* Of a segment ENOENT would say that there is none. */

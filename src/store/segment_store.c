@@ -19,9 +19,9 @@
 /* What is no older, somebody may still be at. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
-/* store_use, as guard_call hands it on. */
+/* segment_store_use, as segment_file_guard hands it on. */
 struct use {
-	struct store *store;
+	struct segment_store *store;
 	void (*work)(struct segment *, const struct header *, void *);
 	void *with;
 	bool whole;
@@ -39,14 +39,14 @@ shut(int fd)
 
 /* Some of what is wrong shows in that it cannot be opened. */
 static const char *
-cannot_open(const struct place *place)
+cannot_open(const struct segment_dir *place)
 {
 	int error = errno;
 	struct stat file;
 	const char *why = NULL;
 
 	if (error != ENOENT && lstat(place->path, &file) == 0)
-		why = place_judge(place, &file);
+		why = segment_file_judge(place, &file);
 	if (why != NULL)
 		return why;
 	errno = error;
@@ -55,11 +55,12 @@ cannot_open(const struct place *place)
 
 /* Copies the header, and says what it is worth. */
 static const char *
-check_header(struct store *store, const char *key, enum segment_state *state)
+check_header(
+    struct segment_store *store, const char *key, enum segment_state *state)
 {
 	const struct header *header = &store->header;
 	struct origin here;
-	const char *why = place_origin(store->fd, false, &here);
+	const char *why = segment_file_origin(store->fd, false, &here);
 	ssize_t got;
 
 	if (why != NULL)
@@ -68,7 +69,7 @@ check_header(struct store *store, const char *key, enum segment_state *state)
 	if (got == -1)
 		return "cannot read";
 	if (!segment_shares_clock(header, &here))
-		here.space = context_space();
+		here.space = sys_space();
 	errno = 0;
 	if ((size_t)got != sizeof *header)
 		return "of another size";
@@ -85,20 +86,20 @@ check_header(struct store *store, const char *key, enum segment_state *state)
 }
 
 static const char *
-check_file(struct store *store, const struct place *place, const char *key,
-    enum segment_state *state)
+check_file(struct segment_store *store, const struct segment_dir *place,
+    const char *key, enum segment_state *state)
 {
 	struct stat file;
 	const char *why;
 
 	if (fstat(store->fd, &file) == -1)
 		return "cannot open";
-	why = place_judge(place, &file);
+	why = segment_file_judge(place, &file);
 	return why != NULL ? why : check_header(store, key, state);
 }
 
 static const char *
-map(struct store *store)
+map(struct segment_store *store)
 {
 	void *at = mmap(NULL, sizeof *store->segment, PROT_READ | PROT_WRITE,
 	    MAP_SHARED, store->fd, 0);
@@ -106,7 +107,7 @@ map(struct store *store)
 	if (at == MAP_FAILED)
 		return "cannot map";
 	store->segment = at;
-	store->fd = context_move_up(store->fd);
+	store->fd = sys_move_up(store->fd);
 	return NULL;
 }
 
@@ -117,12 +118,12 @@ map(struct store *store)
  * there. The descriptor of a stale one is open too.
  */
 static const char *
-open_existing(struct store *store, const struct place *place, const char *key,
-    enum segment_state *state)
+open_existing(struct segment_store *store, const struct segment_dir *place,
+    const char *key, enum segment_state *state)
 {
 	const char *why;
 
-	*store = (struct store){ .fd = -1 };
+	*store = (struct segment_store){ .fd = -1 };
 	*state = SEGMENT_STRANGE;
 	store->fd = open(place->path,
 	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -134,7 +135,7 @@ open_existing(struct store *store, const struct place *place, const char *key,
 	if (why == NULL || *state == SEGMENT_STALE)
 		return why;
 	*state = *state == SEGMENT_GOOD ? SEGMENT_STRANGE : *state;
-	store_close(store);
+	segment_store_close(store);
 	return why;
 }
 
@@ -153,7 +154,7 @@ lock(int fd)
 
 /* Whether a file has its name still. False, with errno: ENOENT, if not. */
 static bool
-is_in_place(int fd, const struct place *place)
+is_in_place(int fd, const struct segment_dir *place)
 {
 	struct stat ours, there;
 
@@ -165,7 +166,7 @@ is_in_place(int fd, const struct place *place)
 
 /* Takes a stale file away, unless somebody else does: EAGAIN. */
 static const char *
-take_away(int fd, const struct place *place)
+take_away(int fd, const struct segment_dir *place)
 {
 	if (!lock(fd)) {
 		errno = EAGAIN;
@@ -178,30 +179,30 @@ take_away(int fd, const struct place *place)
 
 /* What to do where there is none that is good: NULL, and look again. */
 static const char *
-renew(struct store *store, const struct place *place, const char *key,
-    const struct terms *terms)
+renew(struct segment_store *store, const struct segment_dir *place,
+    const char *key, const struct terms *terms)
 {
 	const char *why;
 
 	if (store->fd == -1)
-		return mint_file(place, key, terms);
+		return segment_file_make(place, key, terms);
 	why = take_away(store->fd, place);
-	store_close(store);
+	segment_store_close(store);
 	return why;
 }
 
 const char *
-store_open(struct store *store, const char *directory, const char *key,
-    const struct terms *terms, bool make)
+segment_store_open(struct segment_store *store, const char *directory,
+    const char *key, const struct terms *terms, bool make)
 {
-	struct place place;
+	struct segment_dir place;
 	enum segment_state state;
-	const char *why = place_find(&place, directory);
+	const char *why = segment_file_find(&place, directory);
 
-	*store = (struct store){ .fd = -1 };
+	*store = (struct segment_store){ .fd = -1 };
 	if (why != NULL)
 		return why;
-	place_name(&place, key);
+	segment_file_name(&place, key);
 	for (int turn = 0; turn < TURNS; turn++) {
 		why = open_existing(store, &place, key, &state);
 		if (why == NULL)
@@ -209,7 +210,7 @@ store_open(struct store *store, const char *directory, const char *key,
 		if (state != SEGMENT_STALE && errno != ENOENT)
 			return why;
 		if (!make) {
-			store_close(store);
+			segment_store_close(store);
 			errno = ENOENT;
 			return why;
 		}
@@ -226,7 +227,7 @@ static void
 use(void *with)
 {
 	struct use *use = with;
-	struct store *store = use->store;
+	struct segment_store *store = use->store;
 
 	if (memcmp(&store->segment->header, &store->header,
 		sizeof store->header) != 0)
@@ -236,7 +237,7 @@ use(void *with)
 }
 
 bool
-store_use(struct store *store,
+segment_store_use(struct segment_store *store,
     void (*work)(
 	struct segment *segment, const struct header *header, void *with),
     void *with)
@@ -248,15 +249,16 @@ store_use(struct store *store,
 		return false;
 	if (fstat(store->fd, &file) == 0 && file.st_nlink > 0 &&
 	    file.st_size == sizeof(struct segment) &&
-	    guard_call(store->segment, sizeof *store->segment, use, &call) &&
+	    segment_file_guard(
+		store->segment, sizeof *store->segment, use, &call) &&
 	    call.whole)
 		return true;
-	store_close(store);
+	segment_store_close(store);
 	return false;
 }
 
 void
-store_close(struct store *store)
+segment_store_close(struct segment_store *store)
 {
 	if (store->segment != NULL)
 		munmap(store->segment, sizeof *store->segment);
@@ -267,18 +269,18 @@ store_close(struct store *store)
 }
 
 const char *
-store_remove(const char *directory, const char *key)
+segment_store_remove(const char *directory, const char *key)
 {
-	struct place place;
+	struct segment_dir place;
 	struct stat file;
-	const char *why = place_find(&place, directory);
+	const char *why = segment_file_find(&place, directory);
 
 	if (why != NULL)
 		return why;
-	place_name(&place, key);
+	segment_file_name(&place, key);
 	if (lstat(place.path, &file) == -1)
 		return "cannot remove";
-	why = place_judge_removal(&place, &file);
+	why = segment_file_judge_removal(&place, &file);
 	if (why != NULL)
 		return why;
 	return unlink(place.path) == 0 ? NULL : "cannot remove";
@@ -286,35 +288,35 @@ store_remove(const char *directory, const char *key)
 
 /* What somebody may still be making is left alone. */
 static bool
-is_left_over(const struct place *place)
+is_left_over(const struct segment_dir *place)
 {
 	struct stat file;
 
 	return lstat(place->path, &file) == 0 &&
-	    place_judge_removal(place, &file) == NULL &&
-	    context_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND >
+	    segment_file_judge_removal(place, &file) == NULL &&
+	    sys_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND >
 	    LEFTOVER_AGE;
 }
 
 /* Whether a segment has the name that its key gives it. */
 static bool
-is_at_home(const struct header *header, const struct place *place)
+is_at_home(const struct header *header, const struct segment_dir *place)
 {
-	struct place home = *place;
+	struct segment_dir home = *place;
 	char key[SEGMENT_KEY + 1] = { 0 };
 
 	memcpy(key, header->key, sizeof header->key);
-	place_name(&home, key);
+	segment_file_name(&home, key);
 	return strcmp(home.path, place->path) == 0;
 }
 
 static void
-visit(
-    const struct place *place, void (*each)(struct found *, void *), void *with)
+visit(const struct segment_dir *place, void (*each)(struct found *, void *),
+    void *with)
 {
 	struct found found = { .name = place->path + place->stem,
 		.place = place,
-		.leftover = place_is_leftover(place),
+		.leftover = segment_file_is_leftover(place),
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
 	const char *why;
@@ -334,28 +336,28 @@ visit(
 	if (found.state == SEGMENT_GOOD &&
 	    !is_at_home(&found.store.header, place)) {
 		found.state = SEGMENT_STRANGE;
-		store_close(&found.store);
+		segment_store_close(&found.store);
 	}
 	each(&found, with);
-	store_close(&found.store);
+	segment_store_close(&found.store);
 }
 
 bool
-store_walk(const char *directory, void (*each)(struct found *found, void *with),
-    void *with)
+segment_store_walk(const char *directory,
+    void (*each)(struct found *found, void *with), void *with)
 {
-	struct place place;
+	struct segment_dir place;
 	const struct dirent *entry;
 	char all[SEGMENT_NAME];
 	DIR *stream;
 	int error;
 
-	if (place_find(&place, directory) != NULL)
+	if (segment_file_find(&place, directory) != NULL)
 		return false;
 	stream = opendir(directory);
 	if (stream == NULL)
 		return false;
-	place_name(&place, "");
+	segment_file_name(&place, "");
 	memcpy(all, place.path + place.stem, sizeof all);
 	while (errno = 0, (entry = readdir(stream)) != NULL) {
 		if (strncmp(entry->d_name, all, strlen(all)) != 0)
@@ -382,7 +384,7 @@ wait_a_moment(int turn)
 }
 
 bool
-store_claim(struct found *found)
+segment_store_claim(struct found *found)
 {
 	int fd = found->store.fd;
 	bool locked = false;
@@ -405,7 +407,7 @@ store_claim(struct found *found)
  * it looks the next time, and so loses one grant at most.
  */
 bool
-store_unlink(const struct found *found)
+segment_store_unlink(const struct found *found)
 {
 	return unlink(found->place->path) == 0;
 }

@@ -1,6 +1,7 @@
 /*
- * segment_store: where segments live. A directory, in memory as a rule, with a file a
- * segment: of this user alone, or of a group where the directory says so.
+ * segment_store: where segments live. A directory, in memory as a rule, with a
+ * file a segment: of this user alone, or of a group where the directory says
+ * so.
  *
  * A file is never half made: it gets its name when it is complete. Whatever
  * is not exactly what we would have made is not used.
@@ -14,21 +15,22 @@
 #include "budget/segment.h"
 
 /* One segment, mapped. */
-struct store {
+struct segment_store {
 	int fd; /* -1: none is open */
-	struct segment *segment; /* only to be touched within store_use */
+	struct segment
+	    *segment; /* only to be touched within segment_store_use */
 	struct header header; /* a copy that was checked */
 };
 
-/* A file that store_walk has come upon. */
+/* A file that segment_store_walk has come upon. */
 struct found {
 	const char *name;
-	const struct place *place; /* where it is */
+	const struct segment_dir *place; /* where it is */
 	bool leftover; /* of somebody who was killed while he made one */
 	const char *refused; /* it could not be opened: in words; or NULL */
 	int error; /* errno of that */
 	enum segment_state state; /* what it is worth otherwise */
-	struct store store; /* to be used where that is GOOD */
+	struct segment_store store; /* to be used where that is GOOD */
 };
 
 /*
@@ -39,7 +41,8 @@ struct found {
  * where somebody else takes an old one away at this moment, which is to be
  * asked again then). Never waits.
  */
-const char *store_open(struct store *store, const char *directory,
+const char *
+segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
 
 /*
@@ -47,18 +50,18 @@ const char *store_open(struct store *store, const char *directory,
  * overwritten, before or meanwhile: then work may have been broken off
  * anywhere, or was not called, and the store is closed.
  */
-bool store_use(struct store *store,
+bool segment_store_use(struct segment_store *store,
     void (*work)(
 	struct segment *segment, const struct header *header, void *with),
     void *with);
 
-void store_close(struct store *store);
+void segment_store_close(struct segment_store *store);
 
 /*
  * Removes the segment of a key, or what the user has in its place, as
- * place_judge_removal allows. Words as from store_open.
+ * segment_file_judge_removal allows. Words as from segment_store_open.
  */
-const char *store_remove(const char *directory, const char *key);
+const char *segment_store_remove(const char *directory, const char *key);
 
 /*
  * Calls each for every file in a directory that is named as a segment of ours,
@@ -67,7 +70,7 @@ const char *store_remove(const char *directory, const char *key);
  * afterwards.
  * False, with errno, if the directory cannot be read.
  */
-bool store_walk(const char *directory,
+bool segment_store_walk(const char *directory,
     void (*each)(struct found *found, void *with), void *with);
 
 /*
@@ -75,13 +78,13 @@ bool store_walk(const char *directory,
  * others from removing it until it is closed. False, with errno, ENOENT where
  * it has been removed already.
  */
-bool store_claim(struct found *found);
+bool segment_store_claim(struct found *found);
 
 /*
  * Removes a file that is claimed. Whoever uses it finds that out the next time:
  * what he was granted meanwhile is forgotten, and that is one retry at most.
  * False, with errno, if it is still there.
  */
-bool store_unlink(const struct found *found);
+bool segment_store_unlink(const struct found *found);
 
 #endif

@@ -34,7 +34,7 @@ static int
 make_spool(int fd)
 {
 	static const struct timespec never[2];
-	int spool = spool_open();
+	int spool = tempfile_open();
 
 	if (spool == -1)
 		return -1;
@@ -47,105 +47,106 @@ make_spool(int fd)
 }
 
 bool
-hold_open(struct hold *hold, int fd, off_t most)
+capture_open(struct capture *capture, int fd, off_t most)
 {
 	/* What is closed stays closed. */
 	bool closed = fd == -1 || fcntl(fd, F_GETFD) == -1;
 
-	*hold =
-	    (struct hold){ .fd = closed ? -1 : fd, .spool = -1, .most = most };
+	*capture = (struct capture){
+		.fd = closed ? -1 : fd, .spool = -1, .most = most
+	};
 	if (closed)
 		return true;
-	hold->spool = make_spool(fd);
-	hold->fresh = hold->spool != -1;
-	return hold->fresh;
+	capture->spool = make_spool(fd);
+	capture->fresh = capture->spool != -1;
+	return capture->fresh;
 }
 
 bool
-hold_lacks_file(const struct hold *hold)
+capture_lacks_file(const struct capture *capture)
 {
-	return hold->fd != -1 && hold->spool == -1;
+	return capture->fd != -1 && capture->spool == -1;
 }
 
 bool
-hold_begin(struct hold *hold)
+capture_begin(struct capture *capture)
 {
-	if (hold->fd == -1)
+	if (capture->fd == -1)
 		return true;
-	if (!hold->fresh) {
-		if (hold->spool != -1)
-			close(hold->spool);
-		hold->spool = make_spool(hold->fd);
+	if (!capture->fresh) {
+		if (capture->spool != -1)
+			close(capture->spool);
+		capture->spool = make_spool(capture->fd);
 	}
-	hold->fresh = false;
-	return hold->spool != -1;
+	capture->fresh = false;
+	return capture->spool != -1;
 }
 
 bool
-hold_attach(const struct hold *hold)
+capture_attach(const struct capture *capture)
 {
-	return hold->fd == -1 || dup2(hold->spool, hold->fd) != -1;
+	return capture->fd == -1 || dup2(capture->spool, capture->fd) != -1;
 }
 
 /* What we keep must not look like somebody who goes on writing. */
 void
-hold_forked(struct hold *hold)
+capture_forked(struct capture *capture)
 {
 	int own;
 
-	if (hold->fd == -1 || hold->spool == -1 || hold->fresh)
+	if (capture->fd == -1 || capture->spool == -1 || capture->fresh)
 		return;
-	own = spool_reopen(hold->spool, O_RDONLY);
+	own = tempfile_reopen(capture->spool, O_RDONLY);
 	if (own == -1)
 		return;
-	close(hold->spool);
-	hold->spool = own;
+	close(capture->spool);
+	capture->spool = own;
 }
 
 /* Bytes of the latest attempt; 0 where there is none. */
 static off_t
-length(const struct hold *hold)
+length(const struct capture *capture)
 {
-	if (hold->fd == -1 || hold->spool == -1 || hold->fresh)
+	if (capture->fd == -1 || capture->spool == -1 || capture->fresh)
 		return 0;
-	return spool_size(hold->spool);
+	return tempfile_size(capture->spool);
 }
 
 bool
-hold_overrun(const struct hold *hold)
+capture_overrun(const struct capture *capture)
 {
-	return length(hold) > hold->most;
+	return length(capture) > capture->most;
 }
 
 /* The time in which what is left could be filled. */
 nanos
-hold_nap(const struct hold *hold)
+capture_nap(const struct capture *capture)
 {
 	nanos left;
 
-	if (hold->fd == -1)
+	if (capture->fd == -1)
 		return NANOS_MAX;
-	left = (hold->most - length(hold)) / FASTEST;
+	left = (capture->most - length(capture)) / FASTEST;
 	if (left < LOOK_LEAST)
 		return LOOK_LEAST;
 	return number_lesser(left, LOOK_MOST);
 }
 
 bool
-hold_written(const struct hold *hold)
+capture_written(const struct capture *capture)
 {
-	return hold->fd != -1 && hold->spool != -1 && !hold->fresh &&
-	    (fcntl(hold->spool, F_GETFL) & O_ACCMODE) == O_RDONLY &&
-	    spool_written(hold->spool);
+	return capture->fd != -1 && capture->spool != -1 && !capture->fresh &&
+	    (fcntl(capture->spool, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+	    tempfile_written(capture->spool);
 }
 
 /* Even a write that fails for want of room is one to the file's clock. */
 static bool
-is_untouched(const struct hold *hold)
+is_untouched(const struct capture *capture)
 {
 	struct stat stat;
 
-	return fstat(hold->spool, &stat) == 0 && stat.st_size == 0 &&
+	return fstat(capture->spool, &stat) == 0 && stat.st_size == 0 &&
 	    stat.st_mtim.tv_sec == 0;
 }
 
@@ -155,21 +156,21 @@ is_untouched(const struct hold *hold)
  * room behind it, and there always is unless it ends where a block does.
  */
 static int
-too_small(const struct hold *hold)
+too_small(const struct capture *capture)
 {
 	struct rlimit limit;
 	int own, error = 0;
 
-	if (is_untouched(hold))
+	if (is_untouched(capture))
 		return 0;
-	if (hold->length > hold->most)
+	if (capture->length > capture->most)
 		return EFBIG;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (rlim_t)hold->length >= limit.rlim_cur)
+	    (rlim_t)capture->length >= limit.rlim_cur)
 		return EFBIG;
-	own = spool_reopen(hold->spool, O_WRONLY);
-	if (fallocate(own == -1 ? hold->spool : own, FALLOC_FL_KEEP_SIZE,
-		hold->length, 1) == -1)
+	own = tempfile_reopen(capture->spool, O_WRONLY);
+	if (fallocate(own == -1 ? capture->spool : own, FALLOC_FL_KEEP_SIZE,
+		capture->length, 1) == -1)
 		error = errno;
 	if (own != -1)
 		close(own);
@@ -177,104 +178,106 @@ too_small(const struct hold *hold)
 }
 
 static void
-end(struct hold *hold, int error)
+end(struct capture *capture, int error)
 {
-	hold->delivering = false;
-	if (hold->error == 0)
-		hold->error = error;
+	capture->delivering = false;
+	if (capture->error == 0)
+		capture->error = error;
 }
 
 /* Some file systems say as late as at close(2) that they are full. */
 static void
-end_well(struct hold *hold)
+end_well(struct capture *capture)
 {
-	int again = hold->outlet.way == OUTLET_PLAIN
-	    ? fcntl(hold->fd, F_DUPFD_CLOEXEC, 0)
+	int again = capture->nonblock.way == NONBLOCK_PLAIN
+	    ? fcntl(capture->fd, F_DUPFD_CLOEXEC, 0)
 	    : -1;
 
-	end(hold, again != -1 && close(again) == -1 ? errno : 0);
+	end(capture, again != -1 && close(again) == -1 ? errno : 0);
 }
 
 void
-hold_release(struct hold *hold, int error)
+capture_release(struct capture *capture, int error)
 {
-	if (hold->fd == -1 || hold->spool == -1 || hold->fresh)
+	if (capture->fd == -1 || capture->spool == -1 || capture->fresh)
 		return;
-	hold->length = spool_size(hold->spool);
-	hold->error = error;
-	if (hold->length == -1)
-		hold->error = errno;
+	capture->length = tempfile_size(capture->spool);
+	capture->error = error;
+	if (capture->length == -1)
+		capture->error = errno;
 	else if (error == 0)
-		hold->error = too_small(hold);
-	if (hold->length <= 0 ||
-	    (hold->error != 0 && hold->fd == STDOUT_FILENO))
+		capture->error = too_small(capture);
+	if (capture->length <= 0 ||
+	    (capture->error != 0 && capture->fd == STDOUT_FILENO))
 		return;
-	hold->outlet = outlet_open(hold->fd);
-	hold->delivering = true;
-	hold_serve(hold, POLLOUT);
+	capture->nonblock = nonblock_open(capture->fd);
+	capture->delivering = true;
+	capture_serve(capture, POLLOUT);
 }
 
 struct pollfd
-hold_pollfd(const struct hold *hold)
+capture_pollfd(const struct capture *capture)
 {
-	return (struct pollfd){ .fd = hold->delivering ? hold->outlet.fd : -1,
+	return (struct pollfd){ .fd = capture->delivering ? capture->nonblock.fd
+							  : -1,
 		.events = POLLOUT };
 }
 
 /* Sends through us what no short cut of the kernel's may be used for. */
 static ssize_t
-send_through(struct hold *hold, size_t most)
+send_through(struct capture *capture, size_t most)
 {
 	char bytes[ROOM];
-	ssize_t got =
-	    pread(hold->spool, bytes, most < ROOM ? most : ROOM, hold->sent);
+	ssize_t got = pread(
+	    capture->spool, bytes, most < ROOM ? most : ROOM, capture->sent);
 	ssize_t put;
 
 	if (got <= 0)
 		return got;
-	put = outlet_put(&hold->outlet, bytes, (size_t)got);
+	put = nonblock_put(&capture->nonblock, bytes, (size_t)got);
 	if (put > 0)
-		hold->sent += put;
+		capture->sent += put;
 	return put;
 }
 
 static ssize_t
-send_some(struct hold *hold)
+send_some(struct capture *capture)
 {
-	off_t left = hold->length - hold->sent;
+	off_t left = capture->length - capture->sent;
 	size_t most = left < MOST ? (size_t)left : MOST;
 
-	switch (hold->outlet.way) {
-	case OUTLET_SOCKET:
-	case OUTLET_CAREFUL:
-		return send_through(hold, most);
-	case OUTLET_PLAIN:
-	case OUTLET_PRIVATE:
+	switch (capture->nonblock.way) {
+	case NONBLOCK_SOCKET:
+	case NONBLOCK_CAREFUL:
+		return send_through(capture, most);
+	case NONBLOCK_PLAIN:
+	case NONBLOCK_PRIVATE:
 		break;
 	}
-	return spool_send(hold->spool, &hold->sent, hold->outlet.fd, most);
+	return tempfile_send(
+	    capture->spool, &capture->sent, capture->nonblock.fd, most);
 }
 
 void
-hold_serve(struct hold *hold, short revents)
+capture_serve(struct capture *capture, short revents)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
 		ssize_t sent;
 
-		if (!hold->delivering || revents == 0)
+		if (!capture->delivering || revents == 0)
 			return;
-		sent = send_some(hold);
+		sent = send_some(capture);
 		if (sent == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (sent == -1)
-			end(hold, errno);
-		else if (sent == 0 || hold->sent == hold->length)
-			end_well(hold);
+			end(capture, errno);
+		else if (sent == 0 || capture->sent == capture->length)
+			end_well(capture);
 	}
 }
 
 bool
-hold_done(const struct hold *hold)
+capture_done(const struct capture *capture)
 {
-	return !hold->delivering;
+	return !capture->delivering;
 }

@@ -13,13 +13,13 @@
 #include "text/duration.h"
 #include "output/nonblock.h"
 
-struct hold {
+struct capture {
 	int fd; /* 1 or 2; -1: nothing is held */
 	int spool; /* of the latest attempt; -1: none */
 	off_t most; /* bytes that it may have */
 	bool fresh; /* no attempt has had it */
 	bool delivering;
-	struct outlet outlet; /* where it goes in the end */
+	struct nonblock nonblock; /* where it goes in the end */
 	off_t sent, length; /* of what is to be delivered */
 	int error; /* why not all of it could be, or 0 */
 };
@@ -28,30 +28,30 @@ struct hold {
  * Holds most bytes of fd, unless that is -1 or closed. Makes the first spool,
  * so that what is wrong is known before anything runs: false, with errno.
  */
-bool hold_open(struct hold *hold, int fd, off_t most);
+bool capture_open(struct capture *capture, int fd, off_t most);
 
 /* Whether a file is what it could not have. */
-bool hold_lacks_file(const struct hold *hold);
+bool capture_lacks_file(const struct capture *capture);
 
 /* A fresh spool for the attempt that is about to begin; false, with errno. */
-bool hold_begin(struct hold *hold);
+bool capture_begin(struct capture *capture);
 
 /* In the child, before exec. False, with errno. */
-bool hold_attach(const struct hold *hold);
+bool capture_attach(const struct capture *capture);
 
 /* In the parent, where the command alone writes to the spool. */
-void hold_forked(struct hold *hold);
+void capture_forked(struct capture *capture);
 
 /*
  * Whether the latest attempt has written more than may be held: the command
  * writes the spool itself, so this is to be asked again and again; and after
  * what time, NANOS_MAX where there is no need.
  */
-bool hold_overrun(const struct hold *hold);
-nanos hold_nap(const struct hold *hold);
+bool capture_overrun(const struct capture *capture);
+nanos capture_nap(const struct capture *capture);
 
 /* Whether somebody has the spool of the latest attempt still to write to. */
-bool hold_written(const struct hold *hold);
+bool capture_written(const struct capture *capture);
 
 /*
  * What the latest attempt has written up to now begins its way out, through the
@@ -60,13 +60,13 @@ bool hold_written(const struct hold *hold);
  * could not be relayed into it is, for which error is errno, or 0. Standard
  * output gets nothing then.
  */
-void hold_release(struct hold *hold, int error);
+void capture_release(struct capture *capture, int error);
 
 /* What poll should wait for: fd -1 when nothing is under way. */
-struct pollfd hold_pollfd(const struct hold *hold);
-void hold_serve(struct hold *hold, short revents);
+struct pollfd capture_pollfd(const struct capture *capture);
+void capture_serve(struct capture *capture, short revents);
 
 /* Whether all is delivered, or cannot be (error). */
-bool hold_done(const struct hold *hold);
+bool capture_done(const struct capture *capture);
 
 #endif

@@ -9,22 +9,22 @@
 #include "sys/procfs.h"
 
 int
-watch_open(int fd)
+read_watch_open(int fd)
 {
-	char name[PROC_NAME];
+	char name[PROCFS_NAME];
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
 	if (watch == -1)
 		return -1;
 	if (inotify_add_watch(
-		watch, proc_name(name, fd), IN_ACCESS | IN_ONESHOT) != -1)
+		watch, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) != -1)
 		return watch;
 	close(watch);
 	return -1;
 }
 
 bool
-watch_told(int watch)
+read_watch_told(int watch)
 {
 	struct inotify_event event;
 	char bytes[256];
@@ -38,16 +38,16 @@ watch_told(int watch)
 
 /* The same, of a pipe: what is seen there is a copy in another one. */
 static ssize_t
-peek_pipe(int pipe, char bytes[WATCH_PEEK])
+peek_pipe(int pipe, char bytes[READ_WATCH_PEEK])
 {
 	int ends[2], error;
 	ssize_t got;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return -1;
-	got = tee(pipe, ends[1], WATCH_PEEK, SPLICE_F_NONBLOCK);
+	got = tee(pipe, ends[1], READ_WATCH_PEEK, SPLICE_F_NONBLOCK);
 	if (got > 0)
-		got = read(ends[0], bytes, WATCH_PEEK);
+		got = read(ends[0], bytes, READ_WATCH_PEEK);
 	error = errno;
 	close(ends[0]);
 	close(ends[1]);
@@ -56,26 +56,26 @@ peek_pipe(int pipe, char bytes[WATCH_PEEK])
 }
 
 ssize_t
-watch_peek(int fd, bool socket, char bytes[WATCH_PEEK])
+read_watch_peek(int fd, bool socket, char bytes[READ_WATCH_PEEK])
 {
 	if (!socket)
 		return peek_pipe(fd, bytes);
-	return recv(fd, bytes, WATCH_PEEK, MSG_PEEK | MSG_DONTWAIT);
+	return recv(fd, bytes, READ_WATCH_PEEK, MSG_PEEK | MSG_DONTWAIT);
 }
 
 bool
-watch_tells_of_tee(void)
+read_watch_tells_of_tee(void)
 {
-	char bytes[WATCH_PEEK];
+	char bytes[READ_WATCH_PEEK];
 	int ends[2], watch;
 	bool told = true;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return true;
-	watch = watch_open(ends[0]);
+	watch = read_watch_open(ends[0]);
 	if (watch != -1 && write(ends[1], "", 1) == 1 &&
 	    peek_pipe(ends[0], bytes) == 1)
-		told = watch_told(watch);
+		told = read_watch_told(watch);
 	if (watch != -1)
 		close(watch);
 	close(ends[0]);

@@ -25,23 +25,23 @@ watched(const struct watches *watches, int fd)
 }
 
 bool
-streams_open(struct streams *streams, struct watches *watches)
+relay_open(struct relay *relay, struct watches *watches)
 {
-	streams->watches = watches;
-	streams->count = 0;
+	relay->watches = watches;
+	relay->count = 0;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		struct stream *stream = &streams->list[streams->count];
+		struct stream *stream = &relay->list[relay->count];
 
 		/* What is closed stays closed, and has nothing to match. */
 		if (!watched(watches, fd) || fcntl(fd, F_GETFD) == -1)
 			continue;
 		*stream = (struct stream){ .fd = fd,
-			.outlet = outlet_open(fd),
+			.nonblock = nonblock_open(fd),
 			.sink = -1,
 			.bytes = malloc(ROOM) };
 		if (stream->bytes == NULL)
 			return false;
-		streams->count++;
+		relay->count++;
 	}
 	return true;
 }
@@ -64,10 +64,10 @@ make_pipe(struct stream *stream)
 		return false;
 	/* Somebody has to make room, and the oldest is the likeliest to have
 	 * said all that it had to. */
-	if (stream->count == STREAMS_SOURCES)
+	if (stream->count == RELAY_SOURCES)
 		end_source(stream, 0);
-	ends[0] = context_move_up(ends[0]);
-	stream->sink = context_move_up(ends[1]);
+	ends[0] = sys_move_up(ends[0]);
+	stream->sink = sys_move_up(ends[1]);
 	stream->sources[stream->count++] =
 	    (struct source){ .fd = ends[0], .matched = true };
 	/* This end's description is ours alone: the command's stays as it is.
@@ -76,14 +76,14 @@ make_pipe(struct stream *stream)
 }
 
 void
-streams_hold(struct streams *streams, int fd, int spool)
+relay_hold(struct relay *relay, int fd, int spool)
 {
-	for (size_t i = 0; i < streams->count; i++) {
-		struct stream *stream = &streams->list[i];
+	for (size_t i = 0; i < relay->count; i++) {
+		struct stream *stream = &relay->list[i];
 
 		if (stream->fd != fd)
 			continue;
-		stream->outlet = (struct outlet){ OUTLET_PLAIN, spool };
+		stream->nonblock = (struct nonblock){ NONBLOCK_PLAIN, spool };
 		stream->held = true;
 		/* Of what an earlier spool had no room for nothing is lost. */
 		stream->error = 0;
@@ -94,33 +94,33 @@ streams_hold(struct streams *streams, int fd, int spool)
 }
 
 bool
-streams_begin(struct streams *streams)
+relay_begin(struct relay *relay)
 {
-	for (int i = 0; i < streams->watches->count; i++)
-		if (streams->watches->list[i].number == 0)
-			pattern_start(streams->watches->list[i].pattern);
-	for (size_t i = 0; i < streams->count; i++)
-		if (!make_pipe(&streams->list[i]))
+	for (int i = 0; i < relay->watches->count; i++)
+		if (relay->watches->list[i].number == 0)
+			pattern_start(relay->watches->list[i].pattern);
+	for (size_t i = 0; i < relay->count; i++)
+		if (!make_pipe(&relay->list[i]))
 			return false;
 	return true;
 }
 
 bool
-streams_attach(const struct streams *streams)
+relay_attach(const struct relay *relay)
 {
-	for (size_t i = 0; i < streams->count; i++)
-		if (dup2(streams->list[i].sink, streams->list[i].fd) == -1)
+	for (size_t i = 0; i < relay->count; i++)
+		if (dup2(relay->list[i].sink, relay->list[i].fd) == -1)
 			return false;
 	return true;
 }
 
 void
-streams_forked(struct streams *streams)
+relay_forked(struct relay *relay)
 {
-	for (size_t i = 0; i < streams->count; i++) {
-		if (streams->list[i].sink != -1)
-			close(streams->list[i].sink);
-		streams->list[i].sink = -1;
+	for (size_t i = 0; i < relay->count; i++) {
+		if (relay->list[i].sink != -1)
+			close(relay->list[i].sink);
+		relay->list[i].sink = -1;
 	}
 }
 
@@ -139,12 +139,12 @@ has_turn(const struct stream *stream, size_t index)
 
 /* The sources, then the outlet. */
 size_t
-streams_poll(const struct streams *streams, struct pollfd *fds)
+relay_poll(const struct relay *relay, struct pollfd *fds)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < streams->count; i++) {
-		const struct stream *stream = &streams->list[i];
+	for (size_t i = 0; i < relay->count; i++) {
+		const struct stream *stream = &relay->list[i];
 
 		for (size_t j = 0; j < stream->count; j++)
 			fds[used++] = (struct pollfd){ .fd = has_turn(stream, j)
@@ -152,7 +152,7 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 				    : -1,
 				.events = POLLIN };
 		fds[used++] = (struct pollfd){
-			.fd = stream->length == 0 ? -1 : stream->outlet.fd,
+			.fd = stream->length == 0 ? -1 : stream->nonblock.fd,
 			.events = POLLOUT
 		};
 	}
@@ -161,10 +161,10 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 
 /* Several watches may have one pattern. */
 static void
-match(const struct streams *streams, const struct stream *stream, size_t length)
+match(const struct relay *relay, const struct stream *stream, size_t length)
 {
-	for (int i = 0; i < streams->watches->count; i++) {
-		const struct watch *watch = &streams->watches->list[i];
+	for (int i = 0; i < relay->watches->count; i++) {
+		const struct watch *watch = &relay->watches->list[i];
 
 		if (watch->fd == stream->fd && watch->number == 0)
 			pattern_feed(watch->pattern, stream->bytes, length);
@@ -174,14 +174,14 @@ match(const struct streams *streams, const struct stream *stream, size_t length)
 /*
  * Writes what can be. Where the reader has gone the command must learn it as
  * it would without us, from a signal or an error of its own write: false. What
- * cannot be written for any other reason is lost; streams_error tells, in the
+ * cannot be written for any other reason is lost; relay_error tells, in the
  * end.
  */
 static bool
 drain(struct stream *stream)
 {
 	while (stream->length > 0) {
-		ssize_t put = outlet_put(&stream->outlet,
+		ssize_t put = nonblock_put(&stream->nonblock,
 		    stream->bytes + stream->start, stream->length);
 
 		if (put == -1 && errno == EINTR)
@@ -217,7 +217,7 @@ fill(struct stream *stream, int source)
  * source is at its end, or nobody reads what it has.
  */
 static bool
-relay(struct streams *streams, struct stream *stream, struct source *source)
+relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 {
 	for (int turn = 0; turn < TURNS && stream->length == 0; turn++) {
 		bool open = fill(stream, source->fd);
@@ -228,7 +228,7 @@ relay(struct streams *streams, struct stream *stream, struct source *source)
 			stream->length = 0;
 		open = open && drain(stream);
 		if (source->matched)
-			match(streams, stream, got);
+			match(relay, stream, got);
 		if (!open)
 			return false;
 		/* Less than there was room for: the pipe is empty. */
@@ -240,7 +240,7 @@ relay(struct streams *streams, struct stream *stream, struct source *source)
 
 /* Serves one stream, with what poll said of its sources and its outlet. */
 static void
-serve(struct streams *streams, struct stream *stream, const struct pollfd *fds)
+serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
 {
 	size_t polled = stream->count, index = 0;
 
@@ -251,7 +251,7 @@ serve(struct streams *streams, struct stream *stream, const struct pollfd *fds)
 	}
 	for (size_t i = 0; i < polled; i++) {
 		if (fds[i].revents != 0 && has_turn(stream, index) &&
-		    !relay(streams, stream, &stream->sources[index]))
+		    !relay_chunk(relay, stream, &stream->sources[index]))
 			end_source(stream, index);
 		else
 			index++;
@@ -259,12 +259,12 @@ serve(struct streams *streams, struct stream *stream, const struct pollfd *fds)
 }
 
 void
-streams_serve(struct streams *streams, const struct pollfd *fds)
+relay_serve(struct relay *relay, const struct pollfd *fds)
 {
-	for (size_t i = 0; i < streams->count; i++) {
-		size_t polled = streams->list[i].count + 1;
+	for (size_t i = 0; i < relay->count; i++) {
+		size_t polled = relay->list[i].count + 1;
 
-		serve(streams, &streams->list[i], fds);
+		serve(relay, &relay->list[i], fds);
 		fds += polled;
 	}
 }
@@ -282,10 +282,10 @@ latest(struct stream *stream)
 }
 
 void
-streams_ended(struct streams *streams)
+relay_ended(struct relay *relay)
 {
-	for (size_t i = 0; i < streams->count; i++) {
-		struct source *source = latest(&streams->list[i]);
+	for (size_t i = 0; i < relay->count; i++) {
+		struct source *source = latest(&relay->list[i]);
 		int waiting = 0;
 
 		if (source != NULL &&
@@ -294,36 +294,36 @@ streams_ended(struct streams *streams)
 	}
 }
 
-enum streams_rest
-streams_rest(struct streams *streams)
+enum relay_rest
+relay_rest(struct relay *relay)
 {
-	enum streams_rest rest = STREAMS_OVER;
+	enum relay_rest rest = RELAY_OVER;
 
-	for (size_t i = 0; i < streams->count; i++) {
-		struct stream *stream = &streams->list[i];
+	for (size_t i = 0; i < relay->count; i++) {
+		struct stream *stream = &relay->list[i];
 		const struct source *source = latest(stream);
 
 		if (stream->length > 0 || (source != NULL && source->owed > 0))
-			return STREAMS_OWED;
+			return RELAY_OWED;
 		if (source != NULL)
-			rest = STREAMS_STRAGGLING;
+			rest = RELAY_STRAGGLING;
 	}
 	return rest;
 }
 
 uint64_t
-streams_finish(struct streams *streams)
+relay_finish(struct relay *relay)
 {
 	uint64_t seen = 0;
 
-	for (size_t i = 0; i < streams->count; i++) {
-		struct source *source = latest(&streams->list[i]);
+	for (size_t i = 0; i < relay->count; i++) {
+		struct source *source = latest(&relay->list[i]);
 
 		if (source != NULL)
 			source->matched = false;
 	}
-	for (int i = 0; i < streams->watches->count; i++) {
-		const struct watch *watch = &streams->watches->list[i];
+	for (int i = 0; i < relay->watches->count; i++) {
+		const struct watch *watch = &relay->watches->list[i];
 
 		if (watch->number == 0)
 			pattern_end(watch->pattern);
@@ -343,24 +343,24 @@ owes(const struct stream *stream)
 }
 
 static const struct stream *
-of(const struct streams *streams, int fd)
+of(const struct relay *relay, int fd)
 {
-	for (size_t i = 0; i < streams->count; i++)
-		if (streams->list[i].fd == fd)
-			return &streams->list[i];
+	for (size_t i = 0; i < relay->count; i++)
+		if (relay->list[i].fd == fd)
+			return &relay->list[i];
 	return NULL;
 }
 
 bool
-streams_relay(const struct streams *streams, int fd)
+relay_relay(const struct relay *relay, int fd)
 {
-	return of(streams, fd) != NULL;
+	return of(relay, fd) != NULL;
 }
 
 int
-streams_error(const struct streams *streams, int fd)
+relay_error(const struct relay *relay, int fd)
 {
-	const struct stream *stream = of(streams, fd);
+	const struct stream *stream = of(relay, fd);
 
 	if (stream == NULL || stream->error == EPIPE)
 		return 0;

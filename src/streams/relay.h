@@ -17,10 +17,10 @@
  * Attempts whose pipes are relayed: the latest, and earlier ones to which a
  * background process may still write.
  */
-#define STREAMS_SOURCES 64
+#define RELAY_SOURCES 64
 
 /* Of standard output and standard error: what comes, and where it goes. */
-#define STREAMS_POLLED (2 * (STREAMS_SOURCES + 1))
+#define RELAY_POLLED (2 * (RELAY_SOURCES + 1))
 
 /* Our end of the pipe that the command of an attempt was given. */
 struct source {
@@ -31,17 +31,17 @@ struct source {
 
 struct stream {
 	int fd; /* the command's: 1 or 2 */
-	struct outlet outlet;
+	struct nonblock nonblock;
 	bool held; /* outlet is the spool of the latest attempt */
 	int sink; /* what the child gets as fd, or -1 */
 	int error; /* of the write that failed, or 0 */
 	size_t count; /* of sources, the oldest first */
-	struct source sources[STREAMS_SOURCES];
+	struct source sources[RELAY_SOURCES];
 	char *bytes; /* what is read and not yet written: */
 	size_t start, length;
 };
 
-struct streams {
+struct relay {
 	struct watches *watches;
 	struct stream list[2];
 	size_t count;
@@ -51,55 +51,55 @@ struct streams {
  * Opens the streams that the watches name, which have patterns already. Without
  * any, does nothing. False, with errno, if the kernel refuses.
  */
-bool streams_open(struct streams *streams, struct watches *watches);
+bool relay_open(struct relay *relay, struct watches *watches);
 
 /*
  * What comes by fd, 1 or 2, from the attempt that is about to begin goes into
  * its spool; what still comes from earlier ones goes nowhere.
  */
-void streams_hold(struct streams *streams, int fd, int spool);
+void relay_hold(struct relay *relay, int fd, int spool);
 
 /* Makes the pipes of an attempt that is about to begin. False, with errno. */
-bool streams_begin(struct streams *streams);
+bool relay_begin(struct relay *relay);
 
 /* In the child, before exec. False, with errno. */
-bool streams_attach(const struct streams *streams);
+bool relay_attach(const struct relay *relay);
 
 /* In the parent, after fork. */
-void streams_forked(struct streams *streams);
+void relay_forked(struct relay *relay);
 
-/* Fills fds, which has STREAMS_POLLED elements, and returns how many. */
-size_t streams_poll(const struct streams *streams, struct pollfd *fds);
+/* Fills fds, which has RELAY_POLLED elements, and returns how many. */
+size_t relay_poll(const struct relay *relay, struct pollfd *fds);
 
-/* Relays what poll found possible; fds as streams_poll has filled it. */
-void streams_serve(struct streams *streams, const struct pollfd *fds);
+/* Relays what poll found possible; fds as relay_poll has filled it. */
+void relay_serve(struct relay *relay, const struct pollfd *fds);
 
 /* The child has ended: what stands in its pipes now will be relayed. */
-void streams_ended(struct streams *streams);
+void relay_ended(struct relay *relay);
 
 /* How much of an ended attempt's output may still come. */
-enum streams_rest {
-	STREAMS_OWED, /* what it wrote is not all delivered */
-	STREAMS_STRAGGLING, /* somebody else holds its pipe open */
-	STREAMS_OVER,
+enum relay_rest {
+	RELAY_OWED, /* what it wrote is not all delivered */
+	RELAY_STRAGGLING, /* somebody else holds its pipe open */
+	RELAY_OVER,
 };
 
-enum streams_rest streams_rest(struct streams *streams);
+enum relay_rest relay_rest(struct relay *relay);
 
 /*
  * The attempt is over. Its pipes are relayed on, unmatched: whoever still
  * writes to one must not die of it while we live. Returns the bits of the
  * watches that were seen.
  */
-uint64_t streams_finish(struct streams *streams);
+uint64_t relay_finish(struct relay *relay);
 
 /* Whether what comes by fd, 1 or 2, is relayed. */
-bool streams_relay(const struct streams *streams, int fd);
+bool relay_relay(const struct relay *relay, int fd);
 
 /*
  * The errno with which what came by fd, relayed, could not be written; 0 if it
  * could, or if only its reader had gone; ETIMEDOUT if it took too long.
  */
-int streams_error(const struct streams *streams, int fd);
+int relay_error(const struct relay *relay, int fd);
 
 #endif

@@ -20,7 +20,7 @@
 struct search {
 	int fd; /* ours, of which file is the file */
 	struct stat file;
-	char info[INFO_ROOM]; /* where it stands: see proc_position */
+	char info[INFO_ROOM]; /* where it stands: see procfs_position */
 	int count;
 	pid_t ancestors[ANCESTORS];
 	/* of the process that is looked at */
@@ -33,13 +33,13 @@ struct search {
 static void
 find_ancestors(struct search *search)
 {
-	struct proc proc;
+	struct procfs proc;
 	pid_t pid = getppid();
 
 	search->count = 0;
 	while (pid > 0 && search->count < ANCESTORS) {
 		search->ancestors[search->count++] = pid;
-		if (proc_look(&proc, pid) != PROC_SEEN)
+		if (procfs_look(&proc, pid) != PROCFS_SEEN)
 			return;
 		pid = proc.parent;
 	}
@@ -73,7 +73,8 @@ waits(pid_t ancestor)
 {
 	if (ignored(SIGINT) && ignored(SIGQUIT))
 		return false;
-	return getpgid(ancestor) == getpgrp() || proc_foreground() == getpgrp();
+	return getpgid(ancestor) == getpgrp() ||
+	    procfs_foreground() == getpgrp();
 }
 
 /*
@@ -90,7 +91,7 @@ is_ours(const struct search *search, pid_t pid, int fd)
 
 	if (order != -1)
 		return order == 0;
-	return proc_position(info, sizeof info, pid, fd) &&
+	return procfs_position(info, sizeof info, pid, fd) &&
 	    strcmp(info, search->info) == 0;
 }
 
@@ -123,11 +124,11 @@ is_trusted(void *with, const char *name)
 	if (!number_whole(name, strlen(name), &pid) || pid == getpid())
 		return true;
 	search->pid = (pid_t)pid;
-	search->directory = proc_open_descriptors(search->pid);
+	search->directory = procfs_open_descriptors(search->pid);
 	if (search->directory == -1)
 		return true;
 	/* One who ends meanwhile cannot be listed to the end. */
-	proc_list(search->directory, is_harmless, search);
+	procfs_list(search->directory, is_harmless, search);
 	close(search->directory);
 	return !search->suspect;
 }
@@ -139,14 +140,14 @@ sharing_suspects(int fd)
 	int all;
 	bool trusted;
 
-	if (!proc_visible() || fstat(fd, &search.file) == -1 ||
-	    !proc_position(search.info, sizeof search.info, getpid(), fd))
+	if (!procfs_visible() || fstat(fd, &search.file) == -1 ||
+	    !procfs_position(search.info, sizeof search.info, getpid(), fd))
 		return true;
 	all = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (all == -1)
 		return true;
 	find_ancestors(&search);
-	trusted = proc_list(all, is_trusted, &search);
+	trusted = procfs_list(all, is_trusted, &search);
 	close(all);
 	return !trusted;
 }

@@ -69,8 +69,8 @@ is_read(void)
 	    : true;
 }
 
-static enum input_kind
-classify(struct input *input, bool replay)
+static enum stdin_source_kind
+classify(struct stdin_source *input, bool replay)
 {
 	struct stat stat;
 
@@ -78,36 +78,38 @@ classify(struct input *input, bool replay)
 		/* What is closed has nothing to lose; of what is not, who
 		 * knows. */
 		input->error = errno == EBADF ? 0 : errno;
-		return INPUT_LEFT;
+		return STDIN_SOURCE_LEFT;
 	}
 	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		if (input->start == -1)
-			return INPUT_LEFT;
-		return replay && is_read() ? INPUT_OWN : INPUT_FILE;
+			return STDIN_SOURCE_LEFT;
+		return replay && is_read() ? STDIN_SOURCE_OWN
+					   : STDIN_SOURCE_FILE;
 	}
 	input->socket = S_ISSOCK(stat.st_mode);
 	if (input->socket ? !is_stream()
 			  : !S_ISFIFO(stat.st_mode) || !is_read())
-		return INPUT_LEFT;
-	return replay ? INPUT_SPOOLED : INPUT_GUARDED;
+		return STDIN_SOURCE_LEFT;
+	return replay ? STDIN_SOURCE_SPOOLED : STDIN_SOURCE_GUARDED;
 }
 
 void
-input_open(struct input *input, bool replay, int64_t most, bool *terminal)
+stdin_source_open(
+    struct stdin_source *input, bool replay, int64_t most, bool *terminal)
 {
 	input->from = input->spool = input->sink = input->watch = -1;
 	input->begun = input->too_long = false;
 	input->guard = GUARD_NONE;
 	input->error = 0;
 	input->kind = classify(input, replay);
-	*terminal =
-	    replay && input->kind == INPUT_LEFT && isatty(STDIN_FILENO) == 1;
-	if (input->kind != INPUT_SPOOLED)
+	*terminal = replay && input->kind == STDIN_SOURCE_LEFT &&
+	    isatty(STDIN_FILENO) == 1;
+	if (input->kind != STDIN_SOURCE_SPOOLED)
 		return;
 	input->most = most;
 	input->length = 0;
-	input->spool = spool_open();
+	input->spool = tempfile_open();
 	if (input->spool == -1)
 		input->error = errno;
 	else
@@ -115,20 +117,21 @@ input_open(struct input *input, bool replay, int64_t most, bool *terminal)
 }
 
 struct pollfd
-input_pollfd(const struct input *input)
+stdin_source_pollfd(const struct stdin_source *input)
 {
 	int fd = -1;
 
-	if (input->kind == INPUT_SPOOLED)
+	if (input->kind == STDIN_SOURCE_SPOOLED)
 		fd = input->from;
-	else if (input->kind == INPUT_GUARDED && input->guard == GUARD_UNSEEN)
+	else if (input->kind == STDIN_SOURCE_GUARDED &&
+	    input->guard == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
 /* One read that does not block, although what is read may be set to. */
 static ssize_t
-get(const struct input *input, char *bytes, size_t length)
+get(const struct stdin_source *input, char *bytes, size_t length)
 {
 	struct pollfd some = { .fd = input->from, .events = POLLIN };
 
@@ -143,7 +146,7 @@ get(const struct input *input, char *bytes, size_t length)
 
 /* Bytes that went into the spool by way of us. */
 static ssize_t
-take_through(const struct input *input, size_t room)
+take_through(const struct stdin_source *input, size_t room)
 {
 	char bytes[ROOM];
 	ssize_t got = get(input, bytes, room < ROOM ? room : ROOM);
@@ -159,7 +162,7 @@ take_through(const struct input *input, size_t room)
 
 /* Bytes that went into the spool, 0 at the end of the input, -1 with errno. */
 static ssize_t
-take(const struct input *input, size_t room)
+take(const struct stdin_source *input, size_t room)
 {
 	off_t offset = input->length;
 	ssize_t got;
@@ -175,7 +178,7 @@ take(const struct input *input, size_t room)
 
 /* Reads on for a while. One byte too many tells that there are too many. */
 static void
-fill(struct input *input)
+fill(struct stdin_source *input)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
 		int64_t left = input->most - input->length;
@@ -198,7 +201,7 @@ fill(struct input *input)
 
 /* A later look may see more of it. */
 static enum guard
-remember(struct input *input, const char *bytes, ssize_t got)
+remember(struct stdin_source *input, const char *bytes, ssize_t got)
 {
 	memcpy(input->head, bytes, (size_t)got);
 	input->length_of_head = (size_t)got;
@@ -211,7 +214,8 @@ remember(struct input *input, const char *bytes, ssize_t got)
  * it promises the end, too.
  */
 static enum guard
-next_guard(struct input *input, const char *bytes, ssize_t got, bool promised)
+next_guard(
+    struct stdin_source *input, const char *bytes, ssize_t got, bool promised)
 {
 	/* A copy may fail for want of descriptors: that shows nothing. */
 	bool blind = got == -1 && errno != EAGAIN && !input->socket;
@@ -251,7 +255,7 @@ has_error(void)
 
 /* Whether that is all there is to read. */
 static bool
-is_reset(const struct input *input, short revents)
+is_reset(const struct stdin_source *input, short revents)
 {
 	int waiting = 0;
 
@@ -261,39 +265,39 @@ is_reset(const struct input *input, short revents)
 
 /* With what poll has said of it, or 0. */
 static void
-look(struct input *input, short revents)
+look(struct stdin_source *input, short revents)
 {
-	char bytes[WATCH_PEEK];
+	char bytes[READ_WATCH_PEEK];
 
 	if (is_reset(input, revents))
 		input->guard =
 		    input->guard == GUARD_HEAD ? GUARD_EATEN : GUARD_RESET;
 	else
 		input->guard = next_guard(input, bytes,
-		    watch_peek(STDIN_FILENO, input->socket, bytes),
+		    read_watch_peek(STDIN_FILENO, input->socket, bytes),
 		    (revents & POLLIN) != 0);
 }
 
 void
-input_serve(struct input *input, short revents)
+stdin_source_serve(struct stdin_source *input, short revents)
 {
-	if (revents == 0 || input_pollfd(input).fd == -1)
+	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
 		return;
-	if (input->kind == INPUT_SPOOLED)
+	if (input->kind == STDIN_SOURCE_SPOOLED)
 		fill(input);
 	else
 		look(input, revents);
 }
 
 bool
-input_ready(const struct input *input)
+stdin_source_ready(const struct stdin_source *input)
 {
-	return input->kind != INPUT_SPOOLED || input->from == -1;
+	return input->kind != STDIN_SOURCE_SPOOLED || input->from == -1;
 }
 
 /* What is written there must not be overwritten: that is left alone. */
 static bool
-rewind_file(const struct input *input)
+rewind_file(const struct stdin_source *input)
 {
 	if (input->ended == input->start || !is_read())
 		return true;
@@ -305,13 +309,13 @@ rewind_file(const struct input *input)
  * Where it cannot be opened once more it goes back and forth as without -I.
  */
 static bool
-reopen(struct input *input, bool first)
+reopen(struct stdin_source *input, bool first)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
 
-	input->sink = spool_reopen(STDIN_FILENO, flags);
+	input->sink = tempfile_reopen(STDIN_FILENO, flags);
 	if (input->sink == -1 && first) {
-		input->kind = INPUT_FILE;
+		input->kind = STDIN_SOURCE_FILE;
 		return true;
 	}
 	return input->sink != -1 &&
@@ -325,47 +329,47 @@ reopen(struct input *input, bool first)
  * too. Where it does tell of splice, our own look would be told of.
  */
 static void
-begin_guard(struct input *input)
+begin_guard(struct stdin_source *input)
 {
-	input->watch = context_move_up(watch_open(STDIN_FILENO));
-	if (input->socket || input->watch == -1 || !watch_tells_of_tee())
+	input->watch = sys_move_up(read_watch_open(STDIN_FILENO));
+	if (input->socket || input->watch == -1 || !read_watch_tells_of_tee())
 		look(input, 0);
 	else
 		input->guard = GUARD_WATCHED;
 }
 
 bool
-input_begin(struct input *input)
+stdin_source_begin(struct stdin_source *input)
 {
 	bool first = !input->begun;
 
 	input->begun = true;
 	switch (input->kind) {
-	case INPUT_LEFT:
+	case STDIN_SOURCE_LEFT:
 		break;
-	case INPUT_FILE:
+	case STDIN_SOURCE_FILE:
 		return first || rewind_file(input);
-	case INPUT_OWN:
+	case STDIN_SOURCE_OWN:
 		return reopen(input, first);
-	case INPUT_GUARDED:
+	case STDIN_SOURCE_GUARDED:
 		if (first)
 			begin_guard(input);
 		break;
-	case INPUT_SPOOLED:
-		input->sink = spool_again(input->spool, O_RDONLY);
+	case STDIN_SOURCE_SPOOLED:
+		input->sink = tempfile_again(input->spool, O_RDONLY);
 		return input->sink != -1;
 	}
 	return true;
 }
 
 bool
-input_attach(const struct input *input)
+stdin_source_attach(const struct stdin_source *input)
 {
 	return input->sink == -1 || dup2(input->sink, STDIN_FILENO) != -1;
 }
 
 void
-input_forked(struct input *input)
+stdin_source_forked(struct stdin_source *input)
 {
 	if (input->sink != -1)
 		close(input->sink);
@@ -373,9 +377,9 @@ input_forked(struct input *input)
 }
 
 void
-input_ended(struct input *input)
+stdin_source_ended(struct stdin_source *input)
 {
-	if (input->kind == INPUT_FILE)
+	if (input->kind == STDIN_SOURCE_FILE)
 		input->ended = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	input->judged = false;
 }
@@ -387,7 +391,7 @@ input_ended(struct input *input)
  * behind.
  */
 static enum reason
-file_lost(struct input *input)
+file_lost(struct stdin_source *input)
 {
 	if (!is_read())
 		return REASON_NONE;
@@ -401,9 +405,9 @@ file_lost(struct input *input)
 }
 
 static enum reason
-guarded_lost(struct input *input)
+guarded_lost(struct stdin_source *input)
 {
-	if (watch_told(input->watch))
+	if (read_watch_told(input->watch))
 		input->guard = GUARD_EATEN;
 	else if (input->guard == GUARD_UNSEEN || input->guard == GUARD_HEAD)
 		look(input, 0);
@@ -415,16 +419,16 @@ guarded_lost(struct input *input)
 }
 
 enum reason
-input_lost(struct input *input)
+stdin_source_lost(struct stdin_source *input)
 {
 	switch (input->kind) {
-	case INPUT_FILE:
+	case STDIN_SOURCE_FILE:
 		return file_lost(input);
-	case INPUT_GUARDED:
+	case STDIN_SOURCE_GUARDED:
 		return guarded_lost(input);
-	case INPUT_LEFT:
-	case INPUT_OWN:
-	case INPUT_SPOOLED:
+	case STDIN_SOURCE_LEFT:
+	case STDIN_SOURCE_OWN:
+	case STDIN_SOURCE_SPOOLED:
 		break;
 	}
 	return REASON_NONE;

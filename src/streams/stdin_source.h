@@ -1,7 +1,7 @@
 /*
- * stdin_source: the command's standard input, the same for every attempt. Nothing is
- * ever taken from it that the command would have had, unless --replay-stdin
- * says so.
+ * stdin_source: the command's standard input, the same for every attempt.
+ * Nothing is ever taken from it that the command would have had, unless
+ * --replay-stdin says so.
  */
 #ifndef STDIN_SOURCE_H
 #define STDIN_SOURCE_H
@@ -14,12 +14,13 @@
 #include "policy/verdict.h"
 #include "streams/read_watch.h"
 
-enum input_kind {
-	INPUT_LEFT, /* a terminal, a device, closed: no business of ours */
-	INPUT_FILE, /* what has an offset: goes back to where it stood */
-	INPUT_OWN, /* the same, opened anew for each attempt */
-	INPUT_GUARDED, /* a pipe or socket that an attempt may eat up */
-	INPUT_SPOOLED, /* a pipe or socket, read into a file first */
+enum stdin_source_kind {
+	STDIN_SOURCE_LEFT, /* a terminal, a device, closed: no business of ours
+			    */
+	STDIN_SOURCE_FILE, /* what has an offset: goes back to where it stood */
+	STDIN_SOURCE_OWN, /* the same, opened anew for each attempt */
+	STDIN_SOURCE_GUARDED, /* a pipe or socket that an attempt may eat up */
+	STDIN_SOURCE_SPOOLED, /* a pipe or socket, read into a file first */
 };
 
 /* Whether an attempt has read what the next one would need. */
@@ -32,29 +33,30 @@ enum guard {
 	GUARD_RESET, /* there was nothing but an error, for who reads first */
 };
 
-struct input {
-	enum input_kind kind;
+struct stdin_source {
+	enum stdin_source_kind kind;
 	bool socket;
 	bool begun; /* there was an attempt */
-	/* INPUT_FILE, INPUT_OWN */
+	/* STDIN_SOURCE_FILE, STDIN_SOURCE_OWN */
 	off_t start;
 	off_t ended; /* where the latest attempt has left it */
 	bool judged; /* that it was the attempt alone that moved it */
-	/* INPUT_SPOOLED */
+	/* STDIN_SOURCE_SPOOLED */
 	int from; /* what is read, without blocking; -1: all is read */
 	int spool;
 	int64_t most;
 	off_t length;
-	int error; /* why it could not be, or 0: see input_open */
+	int error; /* why it could not be, or 0: see stdin_source_open */
 	bool too_long; /* more than --stdin-max */
-	/* INPUT_OWN, INPUT_SPOOLED: what the child of this attempt gets, or -1
+	/* STDIN_SOURCE_OWN, STDIN_SOURCE_SPOOLED: what the child of this
+	 * attempt gets, or -1
 	 */
 	int sink;
-	/* INPUT_GUARDED */
+	/* STDIN_SOURCE_GUARDED */
 	int watch; /* tells of whoever reads it, or -1 */
 	enum guard guard;
 	size_t length_of_head;
-	char head[WATCH_PEEK];
+	char head[READ_WATCH_PEEK];
 };
 
 /*
@@ -62,35 +64,36 @@ struct input {
  * bytes to be spooled. *terminal: --replay-stdin was given, and is of no use.
  * Where error is set then, nothing must be run, whatever the kind.
  */
-void input_open(struct input *input, bool replay, int64_t most, bool *terminal);
+void stdin_source_open(
+    struct stdin_source *input, bool replay, int64_t most, bool *terminal);
 
 /* What poll should wait for: fd -1 when nothing. */
-struct pollfd input_pollfd(const struct input *input);
+struct pollfd stdin_source_pollfd(const struct stdin_source *input);
 
 /* Reads or peeks, as poll says; never blocks. */
-void input_serve(struct input *input, short revents);
+void stdin_source_serve(struct stdin_source *input, short revents);
 
 /* Whether the first attempt may begin: all is spooled, or went wrong. */
-bool input_ready(const struct input *input);
+bool stdin_source_ready(const struct stdin_source *input);
 
 /*
  * Before an attempt: rewinds, or makes the child's own descriptor. False, with
  * errno.
  */
-bool input_begin(struct input *input);
+bool stdin_source_begin(struct stdin_source *input);
 
 /* In the child, false with errno; and in the parent after fork. */
-bool input_attach(const struct input *input);
-void input_forked(struct input *input);
+bool stdin_source_attach(const struct stdin_source *input);
+void stdin_source_forked(struct stdin_source *input);
 
 /* After an attempt, at once: what moves from now on is none of its doing. */
-void input_ended(struct input *input);
+void stdin_source_ended(struct stdin_source *input);
 
 /*
  * Before a retry: why it could not read what the last attempt could,
  * REASON_NONE if it can. Of a file, that somebody else may have moved what we
  * would have to move back.
  */
-enum reason input_lost(struct input *input);
+enum reason stdin_source_lost(struct stdin_source *input);
 
 #endif

@@ -5,102 +5,104 @@
 
 /* Without a second attempt nothing can be lacking there. */
 static void
-open_input(struct plumbing *plumbing, const struct policy *policy)
+open_input(struct streams *streams, const struct policy *policy)
 {
-	plumbing->terminal = false;
-	plumbing->input = (struct input){ .kind = INPUT_LEFT, .sink = -1 };
+	streams->terminal = false;
+	streams->input =
+	    (struct stdin_source){ .kind = STDIN_SOURCE_LEFT, .sink = -1 };
 	if (policy->replay || policy->attempts > 1)
-		input_open(&plumbing->input, policy->replay, policy->stdin_max,
-		    &plumbing->terminal);
+		stdin_source_open(&streams->input, policy->replay,
+		    policy->stdin_max, &streams->terminal);
 }
 
 bool
-plumbing_open(struct plumbing *plumbing, struct policy *policy)
+streams_open(struct streams *streams, struct policy *policy)
 {
 	/* Whatever fails, what is not open can be waited for. */
-	hold_open(&plumbing->err, -1, 0);
-	plumbing->streams.count = 0;
-	open_input(plumbing, policy);
-	return hold_open(&plumbing->out, policy->hold_out ? STDOUT_FILENO : -1,
-		   policy->hold_max) &&
-	    hold_open(&plumbing->err, policy->hold_err ? STDERR_FILENO : -1,
+	capture_open(&streams->err, -1, 0);
+	streams->streams.count = 0;
+	open_input(streams, policy);
+	return capture_open(&streams->out,
+		   policy->hold_out ? STDOUT_FILENO : -1, policy->hold_max) &&
+	    capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
 		policy->hold_max) &&
-	    streams_open(&plumbing->streams, &policy->watches);
+	    relay_open(&streams->streams, &policy->watches);
 }
 
 static bool
-begin_hold(struct plumbing *plumbing, struct hold *hold)
+begin_hold(struct streams *streams, struct capture *capture)
 {
-	if (hold->fd == -1)
+	if (capture->fd == -1)
 		return true;
-	if (!hold_begin(hold))
+	if (!capture_begin(capture))
 		return false;
-	streams_hold(&plumbing->streams, hold->fd, hold->spool);
+	relay_hold(&streams->streams, capture->fd, capture->spool);
 	return true;
 }
 
 bool
-plumbing_begin(struct plumbing *plumbing)
+streams_begin(struct streams *streams)
 {
-	return begin_hold(plumbing, &plumbing->out) &&
-	    begin_hold(plumbing, &plumbing->err) &&
-	    input_begin(&plumbing->input) && streams_begin(&plumbing->streams);
+	return begin_hold(streams, &streams->out) &&
+	    begin_hold(streams, &streams->err) &&
+	    stdin_source_begin(&streams->input) &&
+	    relay_begin(&streams->streams);
 }
 
 /* A stream that is held and relayed gets the pipe; the relay has the spool. */
 bool
-plumbing_attach(const struct plumbing *plumbing)
+streams_attach(const struct streams *streams)
 {
-	return hold_attach(&plumbing->out) && hold_attach(&plumbing->err) &&
-	    streams_attach(&plumbing->streams) &&
-	    input_attach(&plumbing->input);
+	return capture_attach(&streams->out) && capture_attach(&streams->err) &&
+	    relay_attach(&streams->streams) &&
+	    stdin_source_attach(&streams->input);
 }
 
 void
-plumbing_forked(struct plumbing *plumbing)
+streams_forked(struct streams *streams)
 {
-	if (!streams_relay(&plumbing->streams, STDOUT_FILENO))
-		hold_forked(&plumbing->out);
-	if (!streams_relay(&plumbing->streams, STDERR_FILENO))
-		hold_forked(&plumbing->err);
-	streams_forked(&plumbing->streams);
-	input_forked(&plumbing->input);
+	if (!relay_relay(&streams->streams, STDOUT_FILENO))
+		capture_forked(&streams->out);
+	if (!relay_relay(&streams->streams, STDERR_FILENO))
+		capture_forked(&streams->err);
+	relay_forked(&streams->streams);
+	stdin_source_forked(&streams->input);
 }
 
 void
-plumbing_release(struct plumbing *plumbing, struct hold *hold)
+streams_release(struct streams *streams, struct capture *capture)
 {
-	hold_release(hold, streams_error(&plumbing->streams, hold->fd));
+	capture_release(capture, relay_error(&streams->streams, capture->fd));
 }
 
 bool
-plumbing_overrun(const struct plumbing *plumbing)
+streams_overrun(const struct streams *streams)
 {
-	return hold_overrun(&plumbing->out) || hold_overrun(&plumbing->err);
+	return capture_overrun(&streams->out) || capture_overrun(&streams->err);
 }
 
 nanos
-plumbing_nap(const struct plumbing *plumbing)
+streams_nap(const struct streams *streams)
 {
 	return number_lesser(
-	    hold_nap(&plumbing->out), hold_nap(&plumbing->err));
+	    capture_nap(&streams->out), capture_nap(&streams->err));
 }
 
 /* Input, output, error, then as many as the streams have. */
 size_t
-plumbing_poll(const struct plumbing *plumbing, struct pollfd *fds)
+streams_poll(const struct streams *streams, struct pollfd *fds)
 {
-	fds[0] = input_pollfd(&plumbing->input);
-	fds[1] = hold_pollfd(&plumbing->out);
-	fds[2] = hold_pollfd(&plumbing->err);
-	return 3 + streams_poll(&plumbing->streams, fds + 3);
+	fds[0] = stdin_source_pollfd(&streams->input);
+	fds[1] = capture_pollfd(&streams->out);
+	fds[2] = capture_pollfd(&streams->err);
+	return 3 + relay_poll(&streams->streams, fds + 3);
 }
 
 void
-plumbing_serve(struct plumbing *plumbing, const struct pollfd *fds)
+streams_serve(struct streams *streams, const struct pollfd *fds)
 {
-	input_serve(&plumbing->input, fds[0].revents);
-	hold_serve(&plumbing->out, fds[1].revents);
-	hold_serve(&plumbing->err, fds[2].revents);
-	streams_serve(&plumbing->streams, fds + 3);
+	stdin_source_serve(&streams->input, fds[0].revents);
+	capture_serve(&streams->out, fds[1].revents);
+	capture_serve(&streams->err, fds[2].revents);
+	relay_serve(&streams->streams, fds + 3);
 }

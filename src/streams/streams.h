@@ -14,39 +14,39 @@
 #include "policy/policy.h"
 #include "streams/relay.h"
 
-#define PLUMBING_POLLED (STREAMS_POLLED + 3)
+#define STREAMS_POLLED (RELAY_POLLED + 3)
 
-struct plumbing {
-	struct input input;
-	struct hold out, err;
-	struct streams streams;
+struct streams {
+	struct stdin_source input;
+	struct capture out, err;
+	struct relay streams;
 	bool terminal; /* --replay-stdin was given, and is of no use */
 };
 
 /* Opens what the policy asks for. False, with errno. */
-bool plumbing_open(struct plumbing *plumbing, struct policy *policy);
+bool streams_open(struct streams *streams, struct policy *policy);
 
 /* Makes what the attempt that is about to begin needs. False, with errno. */
-bool plumbing_begin(struct plumbing *plumbing);
+bool streams_begin(struct streams *streams);
 
 /* In the child, before exec, false with errno; in the parent, after fork. */
-bool plumbing_attach(const struct plumbing *plumbing);
-void plumbing_forked(struct plumbing *plumbing);
+bool streams_attach(const struct streams *streams);
+void streams_forked(struct streams *streams);
 
 /* Whether an attempt has written more than may be held; when to ask again. */
-bool plumbing_overrun(const struct plumbing *plumbing);
-nanos plumbing_nap(const struct plumbing *plumbing);
+bool streams_overrun(const struct streams *streams);
+nanos streams_nap(const struct streams *streams);
 
 /*
  * What hold has of the latest attempt begins its way out. Where the relay could
  * not write all of it into the spool, that is the hold's error.
  */
-void plumbing_release(struct plumbing *plumbing, struct hold *hold);
+void streams_release(struct streams *streams, struct capture *capture);
 
-/* Fills fds, of PLUMBING_POLLED elements, and returns how many. */
-size_t plumbing_poll(const struct plumbing *plumbing, struct pollfd *fds);
+/* Fills fds, of STREAMS_POLLED elements, and returns how many. */
+size_t streams_poll(const struct streams *streams, struct pollfd *fds);
 
-/* Does what poll found possible; fds as plumbing_poll has filled it. */
-void plumbing_serve(struct plumbing *plumbing, const struct pollfd *fds);
+/* Does what poll found possible; fds as streams_poll has filled it. */
+void streams_serve(struct streams *streams, const struct pollfd *fds);
 
 #endif

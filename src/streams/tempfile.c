@@ -19,7 +19,7 @@
 #define MOST ((size_t)1 << 24)
 
 const char *
-spool_directory(bool *named)
+tempfile_directory(bool *named)
 {
 	const char *name = getenv("TMPDIR");
 
@@ -32,7 +32,7 @@ directory(void)
 {
 	bool named;
 
-	return spool_directory(&named);
+	return tempfile_directory(&named);
 }
 
 /* For file systems that cannot make a file without a name. */
@@ -70,7 +70,7 @@ make_in_memory(void)
 }
 
 int
-spool_open(void)
+tempfile_open(void)
 {
 	int fd = open(directory(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
 	    S_IRUSR | S_IWUSR);
@@ -79,27 +79,27 @@ spool_open(void)
 
 	if (fd == -1)
 		fd = make_named();
-	spool_directory(&named);
+	tempfile_directory(&named);
 	if (fd == -1 && !named)
 		fd = make_in_memory();
 	/* A umask must not keep us from opening it once more. */
 	if (fd != -1)
 		fchmod(fd, S_IRUSR | S_IWUSR);
-	return context_move_up(fd);
+	return sys_move_up(fd);
 }
 
 /* Where nothing shows our descriptors: a file of the same content. */
 static int
 copy(int fd)
 {
-	int other = spool_open();
+	int other = tempfile_open();
 	off_t offset = 0;
 	ssize_t sent;
 
 	if (other == -1)
 		return -1;
 	do
-		sent = spool_send(fd, &offset, other, MOST);
+		sent = tempfile_send(fd, &offset, other, MOST);
 	while (sent > 0);
 	if (sent == 0 && lseek(other, 0, SEEK_SET) == 0)
 		return other;
@@ -108,17 +108,17 @@ copy(int fd)
 }
 
 int
-spool_reopen(int fd, int flags)
+tempfile_reopen(int fd, int flags)
 {
-	char name[PROC_NAME];
+	char name[PROCFS_NAME];
 
-	return context_move_up(open(proc_name(name, fd), flags | O_CLOEXEC));
+	return sys_move_up(open(procfs_name(name, fd), flags | O_CLOEXEC));
 }
 
 int
-spool_again(int fd, int flags)
+tempfile_again(int fd, int flags)
 {
-	int own = spool_reopen(fd, flags);
+	int own = tempfile_reopen(fd, flags);
 
 	if (own == -1 && (flags & O_ACCMODE) == O_RDONLY &&
 	    (errno == ENOENT || errno == EACCES))
@@ -128,7 +128,7 @@ spool_again(int fd, int flags)
 
 /* The kernel grants a lease for reading only where nobody can write. */
 bool
-spool_written(int fd)
+tempfile_written(int fd)
 {
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == -1)
 		return errno == EAGAIN;
@@ -137,7 +137,7 @@ spool_written(int fd)
 }
 
 off_t
-spool_size(int fd)
+tempfile_size(int fd)
 {
 	struct stat stat;
 
@@ -173,7 +173,7 @@ send_through(int fd, off_t *offset, int to, size_t most)
  * its own, and only reading tells the end.
  */
 ssize_t
-spool_send(int fd, off_t *offset, int to, size_t most)
+tempfile_send(int fd, off_t *offset, int to, size_t most)
 {
 	ssize_t sent;
 

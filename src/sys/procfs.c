@@ -80,7 +80,7 @@ stat_field(const char *at, int n)
 
 /* Reads a line as proc(5) describes it. */
 static bool
-parse_stat(struct proc *proc, const char *text)
+parse_stat(struct procfs *proc, const char *text)
 {
 	/* The name, in parentheses, may hold anything; the rest does not. */
 	const char *end = strrchr(text, ')');
@@ -97,7 +97,7 @@ parse_stat(struct proc *proc, const char *text)
 
 /* Reads what /proc calls so; text is the whole line. */
 static bool
-look(struct proc *proc, const char *name, char text[STAT_ROOM])
+look(struct procfs *proc, const char *name, char text[STAT_ROOM])
 {
 	ssize_t got;
 	int fd = OPEN(0, "/proc/", name, "/stat");
@@ -148,7 +148,7 @@ translate(pid_t pid)
 }
 
 pid_t
-proc_number(pid_t pid)
+procfs_number(pid_t pid)
 {
 	char digits[NUMBER_ROOM], self[NUMBER_ROOM];
 	ssize_t length = readlink("/proc/self", self, sizeof self - 1);
@@ -160,17 +160,17 @@ proc_number(pid_t pid)
 							       : translate(pid);
 }
 
-enum proc_look
-proc_look(struct proc *proc, pid_t pid)
+enum procfs_look
+procfs_look(struct procfs *proc, pid_t pid)
 {
 	char digits[NUMBER_ROOM], text[STAT_ROOM];
 
 	if (look(proc, number_put(digits, pid), text))
-		return PROC_SEEN;
+		return PROCFS_SEEN;
 	if (kill(pid, 0) == -1 && errno == ESRCH)
-		return PROC_GONE;
-	*proc = (struct proc){ .session = getsid(pid) };
-	return PROC_HIDDEN;
+		return PROCFS_GONE;
+	*proc = (struct procfs){ .session = getsid(pid) };
+	return PROCFS_HIDDEN;
 }
 
 /* The inode of a process's time namespace; 0: the kernel has none. */
@@ -189,7 +189,7 @@ clock_of(const char *name, ino_t *clock)
 }
 
 bool
-proc_same_clock(pid_t pid)
+procfs_same_clock(pid_t pid)
 {
 	char digits[NUMBER_ROOM];
 	ino_t own, other;
@@ -227,7 +227,7 @@ thread_children(pid_t parent, const char *thread,
 }
 
 bool
-proc_children(
+procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
 	char digits[NUMBER_ROOM];
@@ -260,13 +260,14 @@ proc_children(
  * of its own the numbers there mean other processes.
  */
 bool
-proc_visible(void)
+procfs_visible(void)
 {
 	char digits[NUMBER_ROOM];
-	struct proc self;
+	struct procfs self;
 	int fd;
 
-	if (proc_look(&self, getpid()) != PROC_SEEN || self.parent != getppid())
+	if (procfs_look(&self, getpid()) != PROCFS_SEEN ||
+	    self.parent != getppid())
 		return false;
 	number_put(digits, getpid());
 	fd = OPEN(0, "/proc/", digits, "/task/", digits, "/children");
@@ -277,11 +278,11 @@ proc_visible(void)
 }
 
 pid_t
-proc_foreground(void)
+procfs_foreground(void)
 {
 	char text[STAT_ROOM];
 	const char *end;
-	struct proc self;
+	struct procfs self;
 
 	if (!look(&self, "self", text))
 		return -1;
@@ -290,7 +291,7 @@ proc_foreground(void)
 }
 
 bool
-proc_list(int directory, bool (*each)(void *to, const char *name), void *to)
+procfs_list(int directory, bool (*each)(void *to, const char *name), void *to)
 {
 	_Alignas(struct entry) char entries[2048];
 	long got;
@@ -310,7 +311,7 @@ proc_list(int directory, bool (*each)(void *to, const char *name), void *to)
 }
 
 int
-proc_open_descriptors(pid_t pid)
+procfs_open_descriptors(pid_t pid)
 {
 	char digits[NUMBER_ROOM];
 
@@ -318,7 +319,7 @@ proc_open_descriptors(pid_t pid)
 }
 
 bool
-proc_position(char *room, size_t size, pid_t pid, int fd)
+procfs_position(char *room, size_t size, pid_t pid, int fd)
 {
 	char process[NUMBER_ROOM], digits[NUMBER_ROOM];
 	ssize_t got;
@@ -340,7 +341,7 @@ proc_position(char *room, size_t size, pid_t pid, int fd)
 static const char own[] = "/proc/self/fd/";
 
 char *
-proc_name(char room[PROC_NAME], int fd)
+procfs_name(char room[PROCFS_NAME], int fd)
 {
 	memcpy(room, own, sizeof own);
 	number_put(room + sizeof own - 1, fd);
@@ -348,7 +349,7 @@ proc_name(char room[PROC_NAME], int fd)
 }
 
 int
-proc_descriptor(const char *path)
+procfs_descriptor(const char *path)
 {
 	static const char *const standard[] = { "/dev/stdin", "/dev/stdout",
 		"/dev/stderr" };

@@ -129,7 +129,7 @@ signals_open(struct signals *signals)
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_DFL);
 	signals->fd =
-	    context_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
+	    sys_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
 	return signals->fd != -1;
 }
 
@@ -177,7 +177,7 @@ signals_stops(int number)
 nanos
 signals_stop(const struct signals *signals, int number)
 {
-	nanos before = context_now(CLOCK_MONOTONIC);
+	nanos before = sys_now(CLOCK_MONOTONIC);
 	sigset_t others = signals->heard;
 
 	if (continued())
@@ -186,7 +186,7 @@ signals_stop(const struct signals *signals, int number)
 	leave_out(&others, number);
 	set_mask(&others, NULL);
 	set_mask(&signals->heard, NULL);
-	return context_now(CLOCK_MONOTONIC) - before;
+	return sys_now(CLOCK_MONOTONIC) - before;
 }
 
 /*
@@ -216,13 +216,13 @@ signals_wait(
     const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	struct wakeup wakeup = { 0 };
-	nanos before = context_now(CLOCK_MONOTONIC), slept, late;
+	nanos before = sys_now(CLOCK_MONOTONIC), slept, late;
 
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
 	slept = sleep_in_poll(fds, count, nap > 0 ? nap : 0);
-	late = context_now(CLOCK_MONOTONIC) - before - slept;
+	late = sys_now(CLOCK_MONOTONIC) - before - slept;
 	if (late > NANOS_MS && continued())
 		wakeup.stopped = late;
 	if (fds[0].revents != 0)

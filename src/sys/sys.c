@@ -15,7 +15,7 @@
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 nanos
-context_now(clockid_t clock)
+sys_now(clockid_t clock)
 {
 	struct timespec now;
 
@@ -25,26 +25,26 @@ context_now(clockid_t clock)
 }
 
 uint64_t
-context_seed(void)
+sys_seed(void)
 {
 	uint64_t seed;
 
 	/* Early at boot there may be no entropy yet: never wait for it. */
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-		seed = (uint64_t)context_now(CLOCK_MONOTONIC) ^
+		seed = (uint64_t)sys_now(CLOCK_MONOTONIC) ^
 		    (uint64_t)getpid() << 32;
 	return seed;
 }
 
 char *
-context_uuid(char room[CONTEXT_UUID])
+sys_uuid(char room[SYS_UUID])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char bytes[16];
 	char *at = room;
 
 	if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != sizeof bytes) {
-		uint64_t seeds[2] = { context_seed(), context_seed() };
+		uint64_t seeds[2] = { sys_seed(), sys_seed() };
 
 		memcpy(bytes, seeds, sizeof bytes);
 	}
@@ -61,7 +61,7 @@ context_uuid(char room[CONTEXT_UUID])
 }
 
 bool
-context_boot(char id[CONTEXT_BOOT])
+sys_boot(char id[SYS_BOOT])
 {
 	ssize_t got;
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -69,14 +69,14 @@ context_boot(char id[CONTEXT_BOOT])
 	if (fd == -1)
 		return false;
 	errno = 0;
-	got = read(fd, id, CONTEXT_BOOT - 1);
+	got = read(fd, id, SYS_BOOT - 1);
 	close(fd);
-	id[CONTEXT_BOOT - 1] = '\0';
-	return got == CONTEXT_BOOT - 1;
+	id[SYS_BOOT - 1] = '\0';
+	return got == SYS_BOOT - 1;
 }
 
 uint64_t
-context_space(void)
+sys_space(void)
 {
 	struct stat clock;
 
@@ -86,7 +86,7 @@ context_space(void)
 }
 
 const char *
-context_program(void)
+sys_program(void)
 {
 	const char *name = program_invocation_short_name;
 	size_t length = strlen(name);
@@ -99,7 +99,7 @@ context_program(void)
 }
 
 int
-context_move_up(int fd)
+sys_move_up(int fd)
 {
 	int moved;
 

@@ -11,17 +11,17 @@
 #include "text/duration.h"
 
 /* Room for a UUID and for the id of a boot, with the closing NUL. */
-#define CONTEXT_UUID 37
-#define CONTEXT_BOOT 37
+#define SYS_UUID 37
+#define SYS_BOOT 37
 
 /* The time on a clock, in nanoseconds. */
-nanos context_now(clockid_t clock);
+nanos sys_now(clockid_t clock);
 
 /* A number that nobody can guess, from the kernel. */
-uint64_t context_seed(void);
+uint64_t sys_seed(void);
 
 /* A random UUID: RFC 9562, section 5.4. Returns room. */
-char *context_uuid(char room[CONTEXT_UUID]);
+char *sys_uuid(char room[SYS_UUID]);
 
 /*
  * What an instant on CLOCK_BOOTTIME means only together with: the boot (its id
@@ -29,14 +29,14 @@ char *context_uuid(char room[CONTEXT_UUID]);
  * which may shift that clock (its inode; 0: the kernel has none, or there is no
  * /proc).
  */
-bool context_boot(char id[CONTEXT_BOOT]);
-uint64_t context_space(void);
+bool sys_boot(char id[SYS_BOOT]);
+uint64_t sys_space(void);
 
 /*
  * What the program was called by, as a command that can be typed; "retry" where
  * that would need quotes or is no name at all.
  */
-const char *context_program(void);
+const char *sys_program(void);
 
 /*
  * Moves a descriptor to 10 or above, out of the way of those that shell
@@ -44,6 +44,6 @@ const char *context_program(void);
  * files leaves no such room, it goes at least above 2, if it can. It stays
  * close-on-exec.
  */
-int context_move_up(int fd);
+int sys_move_up(int fd);
 
 #endif

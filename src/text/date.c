@@ -21,24 +21,24 @@ static const char *const months[] = { "jan", "feb", "mar", "apr", "may", "jun",
 	"jul", "aug", "sep", "oct", "nov", "dec", NULL };
 
 static void
-skip_blanks(struct text *rest)
+skip_blanks(struct strview *rest)
 {
-	while (rest->length > 0 && text_blank(rest->at[0]))
-		*rest = text_after(*rest, 1);
+	while (rest->length > 0 && strview_blank(rest->at[0]))
+		*rest = strview_after(*rest, 1);
 }
 
 static bool
-skip(struct text *rest, char c)
+skip(struct strview *rest, char c)
 {
 	if (rest->length == 0 || rest->at[0] != c)
 		return false;
-	*rest = text_after(*rest, 1);
+	*rest = strview_after(*rest, 1);
 	return true;
 }
 
 /* Takes the blanks, or the one dash, that stand between parts of a day. */
 static bool
-skip_gap(struct text *rest)
+skip_gap(struct strview *rest)
 {
 	size_t before = rest->length;
 
@@ -49,54 +49,54 @@ skip_gap(struct text *rest)
 
 /* Takes a number of least to most digits. */
 static bool
-take_number(struct text *rest, size_t least, size_t most, int64_t *value)
+take_number(struct strview *rest, size_t least, size_t most, int64_t *value)
 {
-	size_t digits = text_digits(*rest);
+	size_t digits = strview_digits(*rest);
 
 	if (digits < least || digits > most ||
 	    !number_whole(rest->at, digits, value))
 		return false;
-	*rest = text_after(*rest, digits);
+	*rest = strview_after(*rest, digits);
 	return true;
 }
 
 /* Takes a name, whole or as its first three letters; its number, or -1. */
 static int
-take_name(struct text *rest, const char *const names[])
+take_name(struct strview *rest, const char *const names[])
 {
 	for (int i = 0; names[i] != NULL; i++) {
 		size_t length = strlen("sun");
 		char start[sizeof "sun"] = "";
 
 		memcpy(start, names[i], length);
-		if (!text_starts(*rest, start))
+		if (!strview_starts(*rest, start))
 			continue;
-		if (text_starts(*rest, names[i]))
+		if (strview_starts(*rest, names[i]))
 			length = strlen(names[i]);
-		*rest = text_after(*rest, length);
+		*rest = strview_after(*rest, length);
 		return i;
 	}
 	return -1;
 }
 
 static bool
-take_month(struct text *rest, struct day *day)
+take_month(struct strview *rest, struct day *day)
 {
 	day->month = take_name(rest, months) + 1;
 	return day->month > 0;
 }
 
 static bool
-take_year(struct text *rest, struct day *day)
+take_year(struct strview *rest, struct day *day)
 {
-	day->short_year = text_digits(*rest) == 2;
+	day->short_year = strview_digits(*rest) == 2;
 	return take_number(rest, 2, 4, &day->year) &&
 	    (day->short_year || day->year >= 1000);
 }
 
 /* Takes "08:49:37", as seconds since midnight. */
 static bool
-take_clock(struct text *rest, int64_t *seconds)
+take_clock(struct strview *rest, int64_t *seconds)
 {
 	int64_t h, m, s;
 
@@ -110,7 +110,7 @@ take_clock(struct text *rest, int64_t *seconds)
 
 /* What follows the comma: IMF-fixdate and rfc850-date. */
 static bool
-take_comma_form(struct text *rest, struct day *day, int64_t *clock)
+take_comma_form(struct strview *rest, struct day *day, int64_t *clock)
 {
 	skip_blanks(rest);
 	if (!take_number(rest, 1, 2, &day->day) || !skip_gap(rest) ||
@@ -118,12 +118,12 @@ take_comma_form(struct text *rest, struct day *day, int64_t *clock)
 	    !take_year(rest, day) || !skip_gap(rest) ||
 	    !take_clock(rest, clock) || !skip_gap(rest))
 		return false;
-	return text_is(*rest, "GMT") || text_is(*rest, "UTC");
+	return strview_is(*rest, "GMT") || strview_is(*rest, "UTC");
 }
 
 /* What follows the day of the week in an asctime-date. */
 static bool
-take_asctime(struct text *rest, struct day *day, int64_t *clock)
+take_asctime(struct strview *rest, struct day *day, int64_t *clock)
 {
 	return skip_gap(rest) && take_month(rest, day) && skip_gap(rest) &&
 	    take_number(rest, 1, 2, &day->day) && skip_gap(rest) &&
@@ -186,9 +186,9 @@ add_century(struct day *day, int64_t now)
 }
 
 bool
-date_parse(struct text text, int64_t now, int64_t *moment)
+date_parse(struct strview text, int64_t now, int64_t *moment)
 {
-	struct text rest = text_trim(text);
+	struct strview rest = strview_trim(text);
 	struct day day = { 0 };
 	int64_t clock = 0;
 

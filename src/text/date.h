@@ -26,7 +26,7 @@
  * month does not have, and for any zone but GMT and UTC. Names in either case,
  * a day of one digit, a leap second and any number of blanks pass.
  */
-bool date_parse(struct text text, int64_t now, int64_t *moment);
+bool date_parse(struct strview text, int64_t now, int64_t *moment);
 
 /*
  * Writes a moment, in milliseconds of Unix time, of the years 1970 to 9999

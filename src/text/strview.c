@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-struct text
-text_of(const char *string)
+struct strview
+strview_of(const char *string)
 {
-	return (struct text){ string, strlen(string) };
+	return (struct strview){ string, strlen(string) };
 }
 
-struct text
-text_after(struct text text, size_t count)
+struct strview
+strview_after(struct strview text, size_t count)
 {
 	/* NULL + 0 has no meaning in C, and an empty text may be at NULL. */
 	if (count > 0) {
@@ -20,58 +20,58 @@ text_after(struct text text, size_t count)
 }
 
 bool
-text_blank(char c)
+strview_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-struct text
-text_trim(struct text text)
+struct strview
+strview_trim(struct strview text)
 {
 	size_t blanks = 0;
 
-	while (blanks < text.length && text_blank(text.at[blanks]))
+	while (blanks < text.length && strview_blank(text.at[blanks]))
 		blanks++;
-	text = text_after(text, blanks);
-	while (text.length > 0 && text_blank(text.at[text.length - 1]))
+	text = strview_after(text, blanks);
+	while (text.length > 0 && strview_blank(text.at[text.length - 1]))
 		text.length--;
 	return text;
 }
 
 /* By hand: tolower() and strncasecmp() depend on the locale. */
 char
-text_lower(char c)
+strview_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 bool
-text_begins(struct text text, struct text start)
+strview_begins(struct strview text, struct strview start)
 {
 	size_t i = 0;
 
 	if (text.length < start.length)
 		return false;
 	while (i < start.length &&
-	    text_lower(text.at[i]) == text_lower(start.at[i]))
+	    strview_lower(text.at[i]) == strview_lower(start.at[i]))
 		i++;
 	return i == start.length;
 }
 
 bool
-text_starts(struct text text, const char *word)
+strview_starts(struct strview text, const char *word)
 {
-	return text_begins(text, text_of(word));
+	return strview_begins(text, strview_of(word));
 }
 
 bool
-text_is(struct text text, const char *word)
+strview_is(struct strview text, const char *word)
 {
-	return text.length == strlen(word) && text_starts(text, word);
+	return text.length == strlen(word) && strview_starts(text, word);
 }
 
 bool
-text_cut(struct text *rest, char separator, struct text *piece)
+strview_cut(struct strview *rest, char separator, struct strview *piece)
 {
 	bool quoted = false;
 	size_t end = 0;
@@ -83,13 +83,13 @@ text_cut(struct text *rest, char separator, struct text *piece)
 			quoted = !quoted;
 		end++;
 	}
-	*piece = text_trim((struct text){ rest->at, end });
-	*rest = text_after(*rest, end < rest->length ? end + 1 : end);
+	*piece = strview_trim((struct strview){ rest->at, end });
+	*rest = strview_after(*rest, end < rest->length ? end + 1 : end);
 	return true;
 }
 
 bool
-text_line(struct text *rest, struct text *line)
+strview_line(struct strview *rest, struct strview *line)
 {
 	const char *end;
 
@@ -99,14 +99,14 @@ text_line(struct text *rest, struct text *line)
 	end = memchr(rest->at, '\n', rest->length);
 	if (end != NULL)
 		line->length = (size_t)(end - rest->at);
-	*rest = text_after(*rest, line->length + (end != NULL));
+	*rest = strview_after(*rest, line->length + (end != NULL));
 	if (line->length > 0 && line->at[line->length - 1] == '\r')
 		line->length--;
 	return true;
 }
 
 size_t
-text_digits(struct text text)
+strview_digits(struct strview text)
 {
 	size_t n = 0;
 

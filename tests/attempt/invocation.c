@@ -32,59 +32,59 @@
 #define SPIN (5 * NANOS_MS)
 
 FAKE(_exit);
-FAKE(budget_admit);
-FAKE(child_open);
+FAKE(budget_client_admit);
+FAKE(attempt_open);
 FAKE(fork);
-FAKE(hold_done);
-FAKE(hold_written);
+FAKE(capture_done);
+FAKE(capture_written);
 FAKE(hooks_open);
-FAKE(input_lost);
-FAKE(input_open);
-FAKE(input_ready);
-FAKE(journal_start);
-FAKE(job_watched);
-FAKE(launch_error);
-FAKE(launch_open);
-FAKE(launch_run);
-FAKE(limit_over);
-FAKE(lines_put);
-FAKE(lines_release);
-FAKE(lines_say);
-FAKE(lines_tell);
+FAKE(stdin_source_lost);
+FAKE(stdin_source_open);
+FAKE(stdin_source_ready);
+FAKE(attempt_log_start);
+FAKE(job_control_watched);
+FAKE(spawn_error);
+FAKE(spawn_open);
+FAKE(spawn_run);
+FAKE(termination_over);
+FAKE(log_put);
+FAKE(log_release);
+FAKE(log_say);
+FAKE(log_tell);
 FAKE(nesting_open);
 FAKE(nesting_outer);
 FAKE(nesting_tell);
 FAKE(options_parse);
-FAKE(outlet_open);
-FAKE(outlet_put);
+FAKE(nonblock_open);
+FAKE(nonblock_put);
 FAKE(plan_denied);
 FAKE(plan_first);
 FAKE(plan_next);
-FAKE(plumbing_begin);
-FAKE(plumbing_forked);
-FAKE(pump_wait);
-FAKE(pump_wait_room);
+FAKE(streams_begin);
+FAKE(streams_forked);
+FAKE(event_loop_wait);
+FAKE(event_loop_wait_room);
 FAKE(signals_die);
 FAKE(signals_early);
 FAKE(signals_note);
 FAKE(signals_open);
 FAKE(signals_stop);
-FAKE(streams_ended);
-FAKE(streams_finish);
-FAKE(streams_rest);
-FAKE(target_write);
-FAKE(tree_settle);
-FAKE(tree_sweep);
-REAL(child_open);
+FAKE(relay_ended);
+FAKE(relay_finish);
+FAKE(relay_rest);
+FAKE(atomic_file_write);
+FAKE(proctree_settle);
+FAKE(proctree_sweep);
+REAL(attempt_open);
 REAL(hooks_open);
-REAL(journal_start);
-REAL(limit_over);
+REAL(attempt_log_start);
+REAL(termination_over);
 REAL(plan_denied);
 REAL(plan_first);
 REAL(plan_next);
-REAL(target_write);
-REAL(tree_settle);
-REAL(tree_sweep);
+REAL(atomic_file_write);
+REAL(proctree_settle);
+REAL(proctree_sweep);
 
 /* That of retry.c; the program's own is wrapped around it. */
 int __real_main(int argc, char **argv);
@@ -103,13 +103,14 @@ lesser(nanos a, nanos b)
  */
 
 static enum state
-state_of_hook(enum limit_stage stage)
+state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
-		return stage == LIMIT_ASKED ? GIVE_UP_ASKED : GIVE_UP_KILLED;
-	if (stage == LIMIT_ASKED)
+		return stage == TERMINATION_ASKED ? GIVE_UP_ASKED
+						  : GIVE_UP_KILLED;
+	if (stage == TERMINATION_ASKED)
 		return HOOK_ASKED;
-	return stage == LIMIT_KILLED ? HOOK_KILLED : HOOK_STUCK;
+	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_STUCK;
 }
 
 static enum state
@@ -120,14 +121,14 @@ state_of_limit(void)
 	if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
 		return state_of_hook(now->limit->stage);
 	switch (now->limit->stage) {
-	case LIMIT_ASKED:
+	case TERMINATION_ASKED:
 		return dead ? ASKED_DEAD : ASKED;
-	case LIMIT_KILLED:
+	case TERMINATION_KILLED:
 		return dead ? KILLED_DEAD : KILLED;
-	case LIMIT_STUCK:
+	case TERMINATION_STUCK:
 		return dead ? STUCK_DEAD : STUCK;
-	case LIMIT_AHEAD:
-	case LIMIT_LEFT:
+	case TERMINATION_AHEAD:
+	case TERMINATION_LEFT:
 		break;
 	}
 	if (dead)
@@ -142,7 +143,7 @@ state_of_end(void)
 		return GIVE_UP;
 	if (now->reporting)
 		return REPORT;
-	return now->lines != NULL && now->lines->length > 0 ? LINES : DELIVERY;
+	return now->log != NULL && now->log->length > 0 ? LINES : DELIVERY;
 }
 
 enum state
@@ -348,46 +349,46 @@ check_end(void)
  */
 
 bool
-__wrap_child_open(struct child *child, const struct policy *policy,
-    struct pump *pump, bool limited)
+__wrap_attempt_open(struct attempt *child, const struct policy *policy,
+    struct event_loop *loop, bool limited)
 {
-	bool opened = __real_child_open(child, policy, pump, limited);
+	bool opened = __real_attempt_open(child, policy, loop, limited);
 
-	now->heap[0] = child->muster;
+	now->heap[0] = child->sweep;
 	return opened;
 }
 
 bool
 __wrap_hooks_open(
-    struct hook *hook, const struct policy *policy, struct pump *pump)
+    struct hook *hook, const struct policy *policy, struct event_loop *loop)
 {
-	bool opened = __real_hooks_open(hook, policy, pump);
+	bool opened = __real_hooks_open(hook, policy, loop);
 
-	now->heap[1] = hook->muster;
+	now->heap[1] = hook->sweep;
 	return opened;
 }
 
 /* What is given up is nobody's any more. */
 static void
-note_stage(const struct limit *limit)
+note_stage(const struct termination *limit)
 {
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
-	if (limit->stage >= LIMIT_STUCK && !hook)
+	if (limit->stage >= TERMINATION_STUCK && !hook)
 		now->stuck = true;
-	if (limit->stage == LIMIT_LEFT && !hook) {
+	if (limit->stage == TERMINATION_LEFT && !hook) {
 		now->left = true;
 		if (now->set.dies_left)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
-	if (limit->stage == LIMIT_LEFT && hook)
+	if (limit->stage == TERMINATION_LEFT && hook)
 		kernel.hook = NULL;
 }
 
 bool
-__wrap_limit_over(const struct limit *limit)
+__wrap_termination_over(const struct termination *limit)
 {
-	bool over = __real_limit_over(limit);
+	bool over = __real_termination_over(limit);
 
 	note_stage(limit);
 	now->limit = over ? NULL : limit;
@@ -405,24 +406,24 @@ top_of(pid_t child)
 }
 
 void
-__wrap_tree_settle(struct muster *muster, pid_t child)
+__wrap_proctree_settle(struct sweep *sweep, pid_t child)
 {
 	kernel_settle(top_of(child), false);
-	__real_tree_settle(muster, child);
+	__real_proctree_settle(sweep, child);
 	kernel_settle(top_of(child), true);
 }
 
-struct tree
-__wrap_tree_sweep(struct muster *muster, pid_t child, int number)
+struct proctree
+__wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
 {
 	const struct process *top = top_of(child);
 	bool asks = number != 0 && top == kernel.command;
-	struct tree tree;
+	struct proctree proctree;
 
 	if (asks)
 		check_limit(number);
 	kernel.swept = top;
-	tree = __real_tree_sweep(muster, child, number);
+	proctree = __real_proctree_sweep(sweep, child, number);
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
@@ -430,7 +431,7 @@ __wrap_tree_sweep(struct muster *muster, pid_t child, int number)
 	if (number != 0 && kernel.visible && kernel.meanwhile == NULL &&
 	    kernel_has_member(top, true))
 		kernel_break("a limit misses a member");
-	return tree;
+	return proctree;
 }
 
 struct step
@@ -508,25 +509,25 @@ __wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
 }
 
 void
-__wrap_lines_tell(struct lines *lines, const struct line *line)
+__wrap_log_tell(struct log *log, const struct line *line)
 {
-	(void)lines;
+	(void)log;
 	(void)line;
 }
 
 void
-__wrap_lines_say(
-    struct lines *lines, enum loudness least, const char *const strings[])
+__wrap_log_say(
+    struct log *log, enum loudness least, const char *const strings[])
 {
-	(void)lines;
+	(void)log;
 	(void)least;
 	(void)strings;
 }
 
 void
-__wrap_lines_put(struct lines *lines, const char *const strings[])
+__wrap_log_put(struct log *log, const char *const strings[])
 {
-	(void)lines;
+	(void)log;
 	(void)strings;
 }
 
@@ -580,32 +581,33 @@ __wrap__exit(int status)
 
 /* Without a second attempt it is not opened, and ready at once. */
 void
-__wrap_input_open(
-    struct input *input, bool replay, int64_t most, bool *terminal)
+__wrap_stdin_source_open(
+    struct stdin_source *input, bool replay, int64_t most, bool *terminal)
 {
 	(void)replay;
 	(void)most;
-	*input = (struct input){ .kind = INPUT_SPOOLED };
+	*input = (struct stdin_source){ .kind = STDIN_SOURCE_SPOOLED };
 	*terminal = false;
 	kernel_alarm(now->set.input);
 }
 
 bool
-__wrap_input_ready(const struct input *input)
+__wrap_stdin_source_ready(const struct stdin_source *input)
 {
-	return input->kind != INPUT_SPOOLED ||
+	return input->kind != STDIN_SOURCE_SPOOLED ||
 	    kernel.now >= KERNEL_START + now->set.input;
 }
 
 enum reason
-__wrap_input_lost(struct input *input)
+__wrap_stdin_source_lost(struct stdin_source *input)
 {
 	(void)input;
 	return now->eaten ? REASON_INPUT_CONSUMED : REASON_NONE;
 }
 
 struct admission
-__wrap_budget_admit(struct budget *budget, bool retry, nanos instant)
+__wrap_budget_client_admit(
+    struct budget_client *budget, bool retry, nanos instant)
 {
 	(void)budget;
 	(void)instant;
@@ -618,7 +620,7 @@ __wrap_budget_admit(struct budget *budget, bool retry, nanos instant)
 	};
 }
 
-/* A hook's; for the command there is launch_run. */
+/* A hook's; for the command there is spawn_run. */
 pid_t
 __wrap_fork(void)
 {
@@ -640,9 +642,9 @@ __wrap_fork(void)
  */
 
 bool
-__wrap_plumbing_begin(struct plumbing *plumbing)
+__wrap_streams_begin(struct streams *streams)
 {
-	(void)plumbing;
+	(void)streams;
 	now->begun++;
 	check_begin();
 	now->denied = now->stuck = false;
@@ -656,15 +658,15 @@ __wrap_plumbing_begin(struct plumbing *plumbing)
 }
 
 void
-__wrap_plumbing_forked(struct plumbing *plumbing)
+__wrap_streams_forked(struct streams *streams)
 {
-	(void)plumbing;
+	(void)streams;
 }
 
 bool
-__wrap_launch_open(struct launch *launch, int farewell)
+__wrap_spawn_open(struct spawn *spawn, int farewell)
 {
-	(void)launch;
+	(void)spawn;
 	if (farewell != now->set.signal)
 		kernel_break("would have the command die of another signal");
 	return true;
@@ -690,15 +692,15 @@ note_launch(const struct process *process)
 }
 
 pid_t
-__wrap_launch_run(const struct launch *launch, const struct signals *signals,
-    const struct plumbing *plumbing, char **command, char **env)
+__wrap_spawn_run(const struct spawn *spawn, const struct signals *signals,
+    const struct streams *streams, char **command, char **env)
 {
 	int64_t i = lesser(now->launched, COMMANDS - 1);
 	struct process *process;
 
-	(void)launch;
+	(void)spawn;
 	(void)signals;
-	(void)plumbing;
+	(void)streams;
 	(void)command;
 	(void)env;
 	kernel_spare();
@@ -718,19 +720,19 @@ __wrap_launch_run(const struct launch *launch, const struct signals *signals,
 
 /* Once it was asked for, it is gone. */
 int
-__wrap_launch_error(const struct launch *launch)
+__wrap_spawn_error(const struct spawn *spawn)
 {
 	int error = kernel.last.temper.error;
 
-	(void)launch;
+	(void)spawn;
 	kernel.last.temper.error = 0;
 	return error;
 }
 
 void
-__wrap_streams_ended(struct streams *streams)
+__wrap_relay_ended(struct relay *relay)
 {
-	(void)streams;
+	(void)relay;
 	check_end();
 	now->delivering = true;
 	now->owed = kernel.now + now->set.owed;
@@ -739,24 +741,24 @@ __wrap_streams_ended(struct streams *streams)
 	kernel_alarm(now->set.owed + now->set.straggling);
 }
 
-enum streams_rest
-__wrap_streams_rest(struct streams *streams)
+enum relay_rest
+__wrap_relay_rest(struct relay *relay)
 {
-	(void)streams;
+	(void)relay;
 	now->owes = kernel.now < now->owed;
 	if (now->owes)
-		return STREAMS_OWED;
+		return RELAY_OWED;
 	/* What is left has its own pipe. */
 	if (kernel.now < now->straggling ||
 	    (now->set.straggling > 0 && kernel_alive(kernel.command)))
-		return STREAMS_STRAGGLING;
-	return STREAMS_OVER;
+		return RELAY_STRAGGLING;
+	return RELAY_OVER;
 }
 
 uint64_t
-__wrap_streams_finish(struct streams *streams)
+__wrap_relay_finish(struct relay *relay)
 {
-	(void)streams;
+	(void)relay;
 	check_passes();
 	now->delivering = false;
 	return 0;
@@ -767,7 +769,7 @@ __wrap_streams_finish(struct streams *streams)
  */
 
 bool
-__wrap_hold_written(const struct hold *hold)
+__wrap_capture_written(const struct capture *hold)
 {
 	(void)hold;
 	if (!now->closing) {
@@ -779,53 +781,55 @@ __wrap_hold_written(const struct hold *hold)
 }
 
 bool
-__wrap_hold_done(const struct hold *hold)
+__wrap_capture_done(const struct capture *hold)
 {
 	(void)hold;
 	return kernel.now >= now->delivered;
 }
 
 void
-__wrap_lines_release(struct lines *lines, bool drop_held)
+__wrap_log_release(struct log *log, bool drop_held)
 {
 	(void)drop_held;
-	now->said = kernel.now + now->set.lines;
-	lines->length = now->set.lines > 0 ? 1 : 0;
-	lines->outlet.fd = STDERR_FILENO;
-	now->lines = lines;
-	kernel_alarm(now->set.lines);
+	now->said = kernel.now + now->set.log;
+	log->length = now->set.log > 0 ? 1 : 0;
+	log->nonblock.fd = STDERR_FILENO;
+	now->log = log;
+	kernel_alarm(now->set.log);
 }
 
 void
-__wrap_journal_start(struct journal *journal)
+__wrap_attempt_log_start(struct attempt_log *attempt_log)
 {
-	now->heap[2] = journal;
-	__real_journal_start(journal);
+	now->heap[2] = attempt_log;
+	__real_attempt_log_start(attempt_log);
 }
 
 bool
-__wrap_target_write(const struct target *target, struct target_wait *wait)
+__wrap_atomic_file_write(
+    const struct atomic_file *target, struct atomic_file_wait *wait)
 {
 	bool written;
 
 	now->reporting = true;
 	now->reported = kernel.now + now->set.report;
 	kernel_alarm(now->set.report);
-	written = __real_target_write(target, wait);
+	written = __real_atomic_file_write(target, wait);
 	now->reporting = false;
 	return written;
 }
 
-struct outlet
-__wrap_outlet_open(int fd)
+struct nonblock
+__wrap_nonblock_open(int fd)
 {
-	return (struct outlet){ .way = OUTLET_PRIVATE, .fd = fd };
+	return (struct nonblock){ .way = NONBLOCK_PRIVATE, .fd = fd };
 }
 
 ssize_t
-__wrap_outlet_put(const struct outlet *outlet, const char *bytes, size_t length)
+__wrap_nonblock_put(
+    const struct nonblock *nonblock, const char *bytes, size_t length)
 {
-	(void)outlet;
+	(void)nonblock;
 	(void)bytes;
 	errno = EAGAIN;
 	return kernel.now < now->reported ? -1 : (ssize_t)length;
@@ -886,7 +890,7 @@ __wrap_signals_stop(const struct signals *signals, int number)
 }
 
 bool
-__wrap_job_watched(void)
+__wrap_job_control_watched(void)
 {
 	return now->set.watched;
 }
@@ -927,7 +931,7 @@ hear(void)
 }
 
 struct wakeup
-__wrap_pump_wait(struct pump *pump, nanos nap)
+__wrap_event_loop_wait(struct event_loop *loop, nanos nap)
 {
 	nanos until, halted = 0;
 	struct sent sent;
@@ -941,12 +945,12 @@ __wrap_pump_wait(struct pump *pump, nanos nap)
 	kernel_pass(until, false);
 	kernel_pass(kernel.now + now->late, true);
 	sent = hear();
-	if (now->lines != NULL && kernel.now >= now->said)
-		now->lines->length = 0;
+	if (now->log != NULL && kernel.now >= now->said)
+		now->log->length = 0;
 	postpone(now->stopped);
 	now->disturbed += now->stopped + now->late;
-	while (signals_stops(sent.number) && !pump->signals.accompanied) {
-		halted += __wrap_signals_stop(&pump->signals, sent.number);
+	while (signals_stops(sent.number) && !loop->signals.accompanied) {
+		halted += __wrap_signals_stop(&loop->signals, sent.number);
 		sent = hear();
 	}
 	wakeup = (struct wakeup){ .signal = sent.number,
@@ -959,10 +963,10 @@ __wrap_pump_wait(struct pump *pump, nanos nap)
 }
 
 struct wakeup
-__wrap_pump_wait_room(struct pump *pump, int fd, nanos nap)
+__wrap_event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 {
 	(void)fd;
-	return __wrap_pump_wait(pump, nap);
+	return __wrap_event_loop_wait(loop, nap);
 }
 
 /*

@@ -22,7 +22,7 @@ struct setting {
 	struct temper member, hook;
 	bool has_member, on_retry, on_give_up, has_elder;
 	nanos input, owed, straggling, held; /* how long these take */
-	nanos report, lines; /* and these at the end, to slow readers */
+	nanos report, log; /* and these at the end, to slow readers */
 	int denials, later_denials; /* before the first attempt; a retry */
 	bool interrupted; /* each attempt is, at once */
 	bool dies_left; /* the command does, in the moment it is given up */
@@ -71,7 +71,7 @@ struct invocation {
 	struct policy policy;
 	void (*direct)(nanos until); /* what happens in a wait up to then */
 	/* what it is at */
-	const struct limit *limit; /* while there is one to look at */
+	const struct termination *limit; /* while there is one to look at */
 	bool ready, denied, attempting, delivering, closing;
 	bool left, stuck; /* the command, once */
 	bool owes; /* it was said that output is owed */
@@ -82,7 +82,7 @@ struct invocation {
 	nanos owed, straggling, delivered; /* until when */
 	nanos reported, said; /* the same */
 	bool reporting;
-	struct lines *lines; /* once they may go */
+	struct log *log; /* once they may go */
 	/* what it has met */
 	uint64_t ended_by; /* bit n: it has heard n, which ends all */
 	bool unheard; /* there was another, at the latest wait */

@@ -30,16 +30,16 @@
 struct kernel kernel;
 
 FAKE(close);
-FAKE(context_now);
+FAKE(sys_now);
 FAKE(getpgid);
 FAKE(getpgrp);
 FAKE(getpid);
 FAKE(getsid);
 FAKE(kill);
 FAKE(prctl);
-FAKE(proc_children);
-FAKE(proc_look);
-FAKE(proc_visible);
+FAKE(procfs_children);
+FAKE(procfs_look);
+FAKE(procfs_visible);
 FAKE(sigqueue);
 FAKE(syscall);
 FAKE(waitid);
@@ -600,7 +600,7 @@ kernel_pass(nanos until, bool anyway)
  */
 
 nanos
-__wrap_context_now(clockid_t clock)
+__wrap_sys_now(clockid_t clock)
 {
 	call();
 	return clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
@@ -862,24 +862,24 @@ pid_of_parent(const struct process *process)
 	return process->parent == PARENT_SELF ? kernel.self : INIT;
 }
 
-enum proc_look
-__wrap_proc_look(struct proc *proc, pid_t pid)
+enum procfs_look
+__wrap_procfs_look(struct procfs *proc, pid_t pid)
 {
 	const struct process *process;
 
 	call();
 	process = of_pid(pid);
-	*proc = (struct proc){
+	*proc = (struct procfs){
 		.parent = INIT, .session = kernel.session, .start = INT64_MAX
 	};
 	if (process != NULL)
-		*proc = (struct proc){ .parent = pid_of_parent(process),
+		*proc = (struct procfs){ .parent = pid_of_parent(process),
 			.session = process->session,
 			.start = process->start,
 			.dead = process->life == LIFE_DEAD };
 	else if (pid != kernel.self && !kernel.taken[pid])
-		return PROC_GONE;
-	return kernel.visible ? PROC_SEEN : PROC_HIDDEN;
+		return PROCFS_GONE;
+	return kernel.visible ? PROCFS_SEEN : PROCFS_HIDDEN;
 }
 
 /* The child of a parent that comes after the one of that order. */
@@ -900,7 +900,7 @@ next_child(int parent, int64_t order)
 }
 
 bool
-__wrap_proc_children(
+__wrap_procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
 	const struct process *process = of_pid(parent), *child;
@@ -918,7 +918,7 @@ __wrap_proc_children(
 }
 
 bool
-__wrap_proc_visible(void)
+__wrap_procfs_visible(void)
 {
 	return kernel.visible;
 }

@@ -24,7 +24,7 @@ enum { MOST = 1000 };
 #define TIME (250 * SLICE)
 
 /* As many as a word can hold. */
-static const struct ring_limits limits = { 0, INT64_MAX };
+static const struct window_limits limits = { 0, INT64_MAX };
 
 /* The counters of a slice, for who holds the lock. */
 struct slice {
@@ -32,8 +32,8 @@ struct slice {
 };
 
 struct shared {
-	struct ring ring;
-	struct slice slices[RING_WORDS];
+	struct window window;
+	struct slice slices[WINDOW_WORDS];
 	_Atomic int64_t epoch;
 	struct {
 		_Alignas(64) _Atomic int64_t done;
@@ -57,15 +57,15 @@ now(void)
 static void
 withdraw(struct bench *bench, int64_t epoch)
 {
-	struct ring_sums sums;
+	struct window_sums sums;
 
-	ring_withdraw(&bench->shared->ring, &limits, epoch, &sums);
+	window_withdraw(&bench->shared->window, &limits, epoch, &sums);
 }
 
 static void
 deposit(struct bench *bench, int64_t epoch)
 {
-	ring_deposit(&bench->shared->ring, epoch);
+	window_deposit(&bench->shared->window, epoch);
 }
 
 static void
@@ -81,7 +81,7 @@ lock(struct bench *bench, short type)
 static struct slice *
 slice_of(struct bench *bench, int64_t epoch)
 {
-	struct slice *slice = &bench->shared->slices[epoch % RING_WORDS];
+	struct slice *slice = &bench->shared->slices[epoch % WINDOW_WORDS];
 
 	if (slice->epoch != epoch)
 		*slice = (struct slice){ .epoch = epoch };
@@ -91,17 +91,17 @@ slice_of(struct bench *bench, int64_t epoch)
 static void
 locked_withdraw(struct bench *bench, int64_t epoch)
 {
-	struct ring_sums sums = { 0, 0 };
+	struct window_sums sums = { 0, 0 };
 
 	lock(bench, F_WRLCK);
-	for (int64_t e = epoch - RING_SLICES; e <= epoch; e++) {
+	for (int64_t e = epoch - WINDOW_SLICES; e <= epoch; e++) {
 		struct slice *slice = slice_of(bench, e);
 
 		sums.retries += slice->retries;
-		if (e > epoch - RING_SLICES)
+		if (e > epoch - WINDOW_SLICES)
 			sums.successes += slice->successes;
 	}
-	if (sums.retries < ring_limit(&limits, sums.successes))
+	if (sums.retries < window_limit(&limits, sums.successes))
 		slice_of(bench, epoch)->retries++;
 	lock(bench, F_UNLCK);
 }
@@ -161,7 +161,7 @@ measure(void (*act)(struct bench *, int64_t), int workers)
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (bench.fd == -1 || bench.shared == MAP_FAILED || pipe(begin) == -1)
 		err(1, "memory");
-	bench.shared->epoch = RING_WORDS;
+	bench.shared->epoch = WINDOW_WORDS;
 	for (int i = 0; i < workers; i++) {
 		pids[i] = fork();
 		if (pids[i] == -1)

@@ -8,7 +8,7 @@
 #include "policy/conditions.h"
 
 struct state {
-	struct codes set;
+	struct conditions set;
 	struct watches watches;
 };
 
@@ -31,10 +31,10 @@ static bool
 parse(struct state *state, const char *list)
 {
 	struct state before = *state;
-	struct codes_error error;
+	struct conditions_error error;
 
-	if (codes_parse(&state->set, &state->watches, list, &error)) {
-		if (codes_empty(&state->set))
+	if (conditions_parse(&state->set, &state->watches, list, &error)) {
+		if (conditions_empty(&state->set))
 			abort();
 		return true;
 	}
@@ -71,23 +71,23 @@ parse_items(struct state *state, char *list)
 }
 
 static void
-check_names(const struct codes *set)
+check_names(const struct conditions *set)
 {
-	char room[CODES_SIGNAL_ROOM];
+	char room[CONDITIONS_SIGNAL_ROOM];
 
 	for (int number = 1; number <= 64; number++) {
 		int named;
 
-		codes_signal_name(room, number);
-		named = codes_signal(room, strlen(room));
+		conditions_signal_name(room, number);
+		named = conditions_signal(room, strlen(room));
 		if (named != 0 && named != number)
 			abort();
 		if ((set->signals >> (number - 1) & 1) != 0 &&
-		    !codes_names_signal(set, number))
+		    !conditions_names_signal(set, number))
 			abort();
 	}
 	for (int code = 0; code <= 255; code++)
-		if (codes_has_exit(set, code) !=
+		if (conditions_has_exit(set, code) !=
 		    ((set->exits[code / 64] >> code % 64 & 1) != 0))
 			abort();
 }

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-check(const struct http *http)
+check(const struct http_status *http)
 {
 	if (http->known && (http->code < 0 || http->code > 999))
 		abort();
@@ -19,14 +19,14 @@ check(const struct http *http)
 		abort();
 	if (http->known && http->code == 0 && (http->hinted || http->never))
 		abort();
-	if (http->form <= HTTP_UNRECOGNISED &&
+	if (http->form <= HTTP_STATUS_UNRECOGNISED &&
 	    (http->known || http->hinted || http->never))
 		abort();
-	if (!http->known && http_judge(http) != HTTP_SAYS_NOTHING)
+	if (!http->known && http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
 		abort();
-	if (http->never && http_judge(http) == HTTP_SAYS_RETRY)
+	if (http->never && http_status_judge(http) == HTTP_STATUS_SAYS_RETRY)
 		abort();
-	if (strlen(http_form_name(http->form)) == 0)
+	if (strlen(http_status_form_name(http->form)) == 0)
 		abort();
 }
 
@@ -35,18 +35,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *bytes = (const char *)data;
 	nanos now = 0;
-	struct http http;
+	struct http_status http;
 
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
-	http = http_parse(bytes, size, HTTP_FROM_ANYBODY, now);
+	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_ANYBODY, now);
 	check(&http);
-	http = http_parse(
-	    bytes, size, HTTP_FROM_ANYBODY, 1787407200 * NANOS_SECOND);
+	http = http_status_parse(
+	    bytes, size, HTTP_STATUS_FROM_ANYBODY, 1787407200 * NANOS_SECOND);
 	check(&http);
-	http = http_parse(bytes, size, HTTP_FROM_DUMP, now);
+	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_DUMP, now);
 	check(&http);
-	if (http_rest(bytes, size) == HTTP_REST_HEADS && size > 0 &&
-	    !http.known && http.form != HTTP_HEADERS)
+	if (http_status_rest(bytes, size) == HTTP_STATUS_REST_HEADS &&
+	    size > 0 && !http.known && http.form != HTTP_STATUS_HEADERS)
 		abort();
 	return 0;
 }

@@ -20,7 +20,8 @@
 
 enum {
 	WORDS = 128,
-	MOST = 4 * CODES_WATCHES + WORDS, /* allocations of one command line */
+	MOST = 4 * CONDITIONS_WATCHES +
+	    WORDS, /* allocations of one command line */
 	POLICY = 100, /* descriptor of the file of options */
 };
 
@@ -99,7 +100,7 @@ __wrap_malloc(size_t size)
 
 	if (reading.on) {
 		if ((size != sizeof(struct pattern) &&
-			size != SCRIPT_MOST + 1) ||
+			size != POLICY_FILE_MOST + 1) ||
 		    reading.count == MOST)
 			abort();
 		reading.patterns += size == sizeof(struct pattern);
@@ -116,7 +117,7 @@ check_refused(void)
 		if (reading.writes[1] == 0 || reading.writes[2] != 0)
 			abort();
 		break;
-	case WORDS_FAILED:
+	case EXIT_STATUS_FAILED:
 		if (reading.writes[1] != 0 || reading.writes[2] != 2 ||
 		    !reading.hinted)
 			abort();
@@ -141,7 +142,7 @@ static void
 check_share(const struct share *share)
 {
 	const struct terms *terms = &share->terms;
-	const struct breaker *breaker = &share->breaker;
+	const struct breaker_config *breaker = &share->breaker;
 
 	if (share->key != NULL &&
 	    (*share->key == '\0' || strlen(share->key) > SEGMENT_KEY))
@@ -154,7 +155,8 @@ check_share(const struct share *share)
 	    share->cooldown < 0 || share->cooldown > NANOS_DAY)
 		abort();
 	if (breaker->failures < 0 || breaker->failures > 1000000 ||
-	    breaker->most < breaker->pause || breaker->most > GATE_PAUSE_MOST ||
+	    breaker->most < breaker->pause ||
+	    breaker->most > BREAKER_PAUSE_MOST ||
 	    (breaker->failures > 0) != (breaker->pause > 0))
 		abort();
 }
@@ -225,9 +227,9 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 		abort();
 	if (reading.writes[1] + reading.writes[2] != 0)
 		abort();
-	if (codes_has_exit(&policy->rules.retry_on, 0))
+	if (conditions_has_exit(&policy->rules.retry_on, 0))
 		abort();
-	if (watches->count < 0 || watches->count > CODES_WATCHES ||
+	if (watches->count < 0 || watches->count > CONDITIONS_WATCHES ||
 	    (size_t)watches->count != reading.patterns)
 		abort();
 	for (int i = 0; i < watches->count; i++)

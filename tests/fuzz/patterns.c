@@ -100,14 +100,14 @@ static const struct {
 
 static const char alphabet[] = "abcabc_ 1-AB.\t\n\nxerro()/:*\\\xc3\xa9";
 
-struct input {
+struct stdin_source {
 	const uint8_t *at, *end;
 };
 
 static struct pattern pattern;
 
 static unsigned
-take(struct input *input)
+take(struct stdin_source *input)
 {
 	return input->at < input->end ? *input->at++ : 0;
 }
@@ -127,7 +127,7 @@ fail(const char *what, const char *text, const char *stream, size_t length)
 
 static bool
 matches(struct pattern *compiled, const char *stream, size_t length,
-    struct input *cuts)
+    struct stdin_source *cuts)
 {
 	size_t at = 0;
 
@@ -167,11 +167,11 @@ glibc_matches(const regex_t *regex, const char *stream, size_t length)
 
 /* All ways to cut a stream, and a stream that lies within others. */
 static void
-check_cuts(
-    const char *text, const char *stream, size_t length, struct input cuts)
+check_cuts(const char *text, const char *stream, size_t length,
+    struct stdin_source cuts)
 {
 	static const uint8_t ones[LONG];
-	struct input single = { ones, ones + sizeof ones };
+	struct stdin_source single = { ones, ones + sizeof ones };
 	bool whole = matches(&pattern, stream, length, NULL);
 
 	if (matches(&pattern, stream, length, &cuts) != whole)
@@ -186,8 +186,8 @@ check_cuts(
 
 /* The stream once more behind a line or a run of filler. */
 static void
-check_long(
-    const char *text, const char *stream, size_t length, struct input *input)
+check_long(const char *text, const char *stream, size_t length,
+    struct stdin_source *input)
 {
 	static const char *const fillers[] = { "x", "a", "\n", " -\n", "erro_A",
 		"ab\n", ".", "the quick brown fox\n" };
@@ -251,7 +251,7 @@ check_glibc(const char *text, const char *theirs, bool fold, bool accepted,
 }
 
 static void
-make_text(struct input *input, char *text, char *theirs, bool fold)
+make_text(struct stdin_source *input, char *text, char *theirs, bool fold)
 {
 	unsigned count = take(input) % PATTERN;
 
@@ -276,7 +276,7 @@ make_text(struct input *input, char *text, char *theirs, bool fold)
 }
 
 static void
-check_pieces(struct input *input, bool fold)
+check_pieces(struct stdin_source *input, bool fold)
 {
 	char text[PATTERN * 16], theirs[PATTERN * 16], stream[TEXT + 1];
 	struct pattern_error error;
@@ -300,7 +300,7 @@ check_pieces(struct input *input, bool fold)
 }
 
 static void
-check_bytes(struct input *input)
+check_bytes(struct stdin_source *input)
 {
 	char text[256] = "";
 	struct pattern_error error;
@@ -328,7 +328,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input input = { data, data + size };
+	struct stdin_source input = { data, data + size };
 	unsigned how = take(&input);
 
 	if (how % 4 == 3)

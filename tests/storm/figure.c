@@ -332,7 +332,7 @@ static const struct column {
 };
 
 static const char *
-text_of(char room[CELL], const struct column *column,
+strview_of(char room[CELL], const struct column *column,
     const struct scenario *scenario, const struct result *result)
 {
 	room[0] = '\0';
@@ -356,7 +356,7 @@ width_of(const struct column *column, const struct scenario *scenario,
 
 	for (size_t i = 0; i < count; i++)
 		width = greater(width,
-		    strlen(text_of(room, column, scenario, &results[i])));
+		    strlen(strview_of(room, column, scenario, &results[i])));
 	if (width == 0)
 		return 0;
 	width = greater(width, strlen(column->upper));
@@ -406,7 +406,8 @@ figure_table(FILE *out, const struct scenario *scenario,
 	for (size_t row = 0; row < count; row++) {
 		for (size_t i = 0; i < COUNT(columns); i++)
 			put_cell(out,
-			    text_of(room, &columns[i], scenario, &results[row]),
+			    strview_of(
+				room, &columns[i], scenario, &results[row]),
 			    i, widths[i]);
 		fputc('\n', out);
 	}

@@ -112,7 +112,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct step step = plan_next(policy, &client->history, &outcome, now);
 
 	if (segment != NULL) {
-		struct news news = admission_news(
+		struct attempt_news news = admission_result(
 		    client->history.judgement.reason, &outcome, true);
 
 		admission_tell(
@@ -225,7 +225,7 @@ start(struct storm *storm, uint32_t who, nanos now)
 		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
 		    seed_of(model, who)),
 		.caller = { .share = &model->policy->share,
-		    .minds_gate = true },
+		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, done);
 	follow(storm, who, &step, done);

@@ -89,7 +89,7 @@ take(struct server *server, int client)
 	struct record *record = server->record;
 
 	record->requests[record->count++] =
-	    (struct request){ now, answer.served };
+	    (struct http_request){ now, answer.served };
 	if (answer.at <= now)
 		reply(client, answer.served);
 	else if (server->next - server->first < WAITING)

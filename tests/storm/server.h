@@ -16,7 +16,7 @@
 /* Requests that it takes; then it ends. */
 #define SERVER_MOST (1 << 18)
 
-struct request {
+struct http_request {
 	nanos at; /* since the storm began */
 	bool served;
 };
@@ -24,7 +24,7 @@ struct request {
 /* What it has seen, in memory that it shares with who started it. */
 struct record {
 	size_t count;
-	struct request requests[SERVER_MOST];
+	struct http_request requests[SERVER_MOST];
 };
 
 /* A listening socket; -1 with errno. */
