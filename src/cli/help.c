@@ -3,29 +3,29 @@
 #include <unistd.h>
 #include "output/writer.h"
 
-/* Where the help texts begin: two blanks after the longest option. */
+/* The column of the help texts: two blanks after the longest option. */
 #define HELP_COLUMN 30
 
-/* Only what has arrived counts. */
+/* Fails unless all of the text has reached standard output. */
 static _Noreturn void
-end_shown(struct writer *writer)
+finish(struct writer *writer)
 {
 	_exit(writer_deliver(writer) ? 0 : EXIT_STATUS_FAILED);
 }
 
 static void
-put_row(struct writer *writer, const struct row *row)
+put_option(struct writer *writer, const struct option *option)
 {
-	const char letter[] = { ' ', ' ', '-', row->letter, ',', ' ', '\0' };
+	const char letter[] = { ' ', ' ', '-', option->letter, ',', ' ', '\0' };
 
-	writer_put(writer, row->letter != '\0' ? letter : "      ");
+	writer_put(writer, option->letter != '\0' ? letter : "      ");
 	writer_put(writer, "--");
-	writer_put(writer, row->name);
-	if (row->argument != NULL) {
+	writer_put(writer, option->name);
+	if (option->argument != NULL) {
 		writer_put(writer, " ");
-		writer_put(writer, row->argument);
+		writer_put(writer, option->argument);
 	}
-	for (const char *c = row->help; *c != '\0'; c++) {
+	for (const char *c = option->help; *c != '\0'; c++) {
 		writer_pad(writer, HELP_COLUMN);
 		writer_put_bytes(writer, c, 1);
 	}
@@ -38,11 +38,11 @@ help_text(const char *text)
 	struct writer writer = { .to = STDOUT_FILENO };
 
 	writer_put(&writer, text);
-	end_shown(&writer);
+	finish(&writer);
 }
 
 void
-help_rows(const struct optparse *optparse, const char *const before[],
+help_options(const struct optparse *optparse, const char *const before[],
     const char *const after[])
 {
 	struct writer writer = { .to = STDOUT_FILENO };
@@ -51,15 +51,15 @@ help_rows(const struct optparse *optparse, const char *const before[],
 	while (*before != NULL)
 		writer_put(&writer, *before++);
 	for (size_t i = 0; i < optparse->count; i++) {
-		if (i == heading->row) {
+		if (i == heading->option) {
 			writer_put(&writer, "\n");
 			writer_put(&writer, heading->text);
 			writer_put(&writer, ":\n");
 			heading++;
 		}
-		put_row(&writer, &optparse->rows[i]);
+		put_option(&writer, &optparse->options[i]);
 	}
 	while (*after != NULL)
 		writer_put(&writer, *after++);
-	end_shown(&writer);
+	finish(&writer);
 }

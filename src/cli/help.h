@@ -1,6 +1,5 @@
 /*
- * help: what was asked for instead of a run, on standard output: a table of
- * options, or a text.
+ * help: prints the table of options, or a text, instead of running a command.
  */
 #ifndef HELP_H
 #define HELP_H
@@ -8,13 +7,16 @@
 #include "cli/optparse.h"
 
 /*
- * Writes text to standard output and exits: 0, or EXIT_STATUS_FAILED with a
- * line on standard error if it could not be delivered.
+ * Writes text to standard output and exits: with 0, or with EXIT_STATUS_FAILED
+ * and a message where it could not be written.
  */
 _Noreturn void help_text(const char *text);
 
-/* The same for the rows, between two texts in pieces, each up to a NULL. */
-_Noreturn void help_rows(const struct optparse *optparse,
+/*
+ * The same for the options, between two texts; each text is in pieces, up to a
+ * NULL.
+ */
+_Noreturn void help_options(const struct optparse *optparse,
     const char *const before[], const char *const after[]);
 
 #endif

@@ -9,31 +9,31 @@
 #include "preset/wrapper.h"
 
 static struct pattern *
-allocate(const struct row *row, const struct watch *watch)
+allocate(const struct option *option, const struct watch *watch)
 {
 	struct pattern *pattern = malloc(sizeof *pattern);
 
 	if (pattern == NULL)
-		optparse_refuse(row, "no memory for", watch->text);
+		optparse_refuse(option, "no memory for", watch->text);
 	return pattern;
 }
 
 /* Makes patterns of the texts that were added last, from number first on. */
 static void
-compile(struct watches *watches, int first, const struct row *row)
+compile(struct watches *watches, int first, const struct option *option)
 {
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 		struct pattern_error error;
 		size_t length = strlen(watch->text);
 
-		watch->pattern = allocate(row, watch);
+		watch->pattern = allocate(option, watch);
 		if (pattern_compile(
 			watch->pattern, watch->text, length, &error))
 			continue;
 		if (error.at == length)
-			optparse_refuse(row, error.why, watch->text);
-		optparse_refuse_item(row, error.why, watch->text + error.at,
+			optparse_refuse(option, error.why, watch->text);
+		optparse_refuse_item(option, error.why, watch->text + error.at,
 		    length - error.at, watch->text);
 	}
 }
@@ -59,7 +59,7 @@ join(struct watches *watches, struct watch *watch)
 
 /* The same of texts of presets, which are compiled once there is a need. */
 static void
-gather(struct watches *watches, int first, const struct row *row)
+gather(struct watches *watches, int first, const struct option *option)
 {
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
@@ -67,14 +67,14 @@ gather(struct watches *watches, int first, const struct row *row)
 		watch->preset = true;
 		if (join(watches, watch))
 			continue;
-		watch->pattern = allocate(row, watch);
+		watch->pattern = allocate(option, watch);
 		pattern_gather(watch->pattern);
 		pattern_add(watch->pattern, watch->text);
 	}
 }
 
 static void
-add(struct policy *policy, struct conditions *set, const struct row *row,
+add(struct policy *policy, struct conditions *set, const struct option *option,
     const char *text)
 {
 	struct conditions_error error;
@@ -82,43 +82,43 @@ add(struct policy *policy, struct conditions *set, const struct row *row,
 
 	if (!conditions_parse(set, &policy->watches, text, &error))
 		optparse_refuse_item(
-		    row, error.why, error.item, error.length, text);
-	compile(&policy->watches, first, row);
+		    option, error.why, error.item, error.length, text);
+	compile(&policy->watches, first, option);
 }
 
 static void
-watch(struct policy *policy, struct conditions *set, const struct row *row,
-    int fd, const char *text)
+watch(struct policy *policy, struct conditions *set,
+    const struct option *option, int fd, const char *text)
 {
 	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
-		optparse_refuse(row, "more than 64 patterns", text);
+		optparse_refuse(option, "more than 64 patterns", text);
 }
 
 static void
-add_lines(struct policy *policy, const struct row *row, int fd,
+add_lines(struct policy *policy, const struct option *option, int fd,
     const struct preset *preset, const struct preset_lines *lines)
 {
 	struct rules *rules = &policy->rules;
 	struct conditions *transient =
 	    preset->own == NULL ? &rules->transient : &rules->gated;
 
-	watch(policy, &rules->fatal, row, fd, lines->fatal);
-	watch(policy, transient, row, fd, lines->transient);
-	watch(policy, &rules->fail_on, row, fd, lines->failed);
+	watch(policy, &rules->fatal, option, fd, lines->fatal);
+	watch(policy, transient, option, fd, lines->transient);
+	watch(policy, &rules->fail_on, option, fd, lines->failed);
 }
 
 static void
-add_preset(
-    struct policy *policy, const struct row *row, const struct preset *preset)
+add_preset(struct policy *policy, const struct option *option,
+    const struct preset *preset)
 {
 	int first = policy->watches.count;
 
-	add(policy, &policy->rules.transient, row, preset->codes);
+	add(policy, &policy->rules.transient, option, preset->codes);
 	if (preset->own != NULL)
-		add(policy, &policy->rules.own, row, preset->own);
-	add_lines(policy, row, STDOUT_FILENO, preset, &preset->out);
-	add_lines(policy, row, STDERR_FILENO, preset, &preset->err);
-	gather(&policy->watches, first, row);
+		add(policy, &policy->rules.own, option, preset->own);
+	add_lines(policy, option, STDOUT_FILENO, preset, &preset->out);
+	add_lines(policy, option, STDERR_FILENO, preset, &preset->err);
+	gather(&policy->watches, first, option);
 }
 
 /* Where the programs stand; no name is as long. */
@@ -152,8 +152,8 @@ list_presets(void)
  * in front of it.
  */
 static const struct preset *
-find(const struct row *row, const char *name, size_t length, const char *text,
-    char *const *command)
+find(const struct option *option, const char *name, size_t length,
+    const char *text, char *const *command)
 {
 	const struct preset *preset;
 	const char *program;
@@ -162,18 +162,18 @@ find(const struct row *row, const char *name, size_t length, const char *text,
 		preset = preset_find(name, length);
 		if (preset == NULL)
 			optparse_refuse_item(
-			    row, "no such preset", name, length, text);
+			    option, "no such preset", name, length, text);
 		return preset;
 	}
 	program = command[wrapper_look(command).command];
 	preset = preset_for_program(program);
 	if (preset == NULL)
-		optparse_refuse(row, "auto knows no preset for", program);
+		optparse_refuse(option, "auto knows no preset for", program);
 	return preset;
 }
 
 void
-option_rules_settle(struct policy *policy, const struct row *row)
+option_rules_settle(struct policy *policy, const struct option *option)
 {
 	for (int i = 0; i < policy->presets; i++) {
 		const char *text = policy->preset[i], *name = text;
@@ -181,8 +181,8 @@ option_rules_settle(struct policy *policy, const struct row *row)
 		for (;; name++) {
 			size_t length = strcspn(name, ",");
 
-			add_preset(policy, row,
-			    find(row, name, length, text, policy->command));
+			add_preset(policy, option,
+			    find(option, name, length, text, policy->command));
 			name += length;
 			if (*name == '\0')
 				break;
@@ -191,48 +191,26 @@ option_rules_settle(struct policy *policy, const struct row *row)
 }
 
 void
-option_rules_preset(const struct row *row, const char *text, void *field)
+option_rules_preset(const struct option *option, const char *text, void *into)
 {
-	struct policy *policy = field;
+	struct policy *policy = into;
 
 	if (strcmp(text, "list") == 0)
 		list_presets();
 	if (policy->presets == POLICY_PRESETS)
-		optparse_refuse(row, "given more than 8 times", text);
+		optparse_refuse(option, "given more than 8 times", text);
 	policy->preset[policy->presets++] = text;
 }
 
 void
-option_rules_retry_on(const struct row *row, const char *text, void *field)
+option_rules_list(const struct option *option, const char *text, void *into)
 {
-	struct policy *policy = field;
+	struct policy *policy = into;
+	struct conditions *set =
+	    (struct conditions *)((char *)into + option->field);
 
-	add(policy, &policy->rules.retry_on, row, text);
-	if (conditions_has_exit(&policy->rules.retry_on, 0))
-		optparse_refuse(
-		    row, "0 is a success, not a failure (see --fail-on)", text);
-}
-
-void
-option_rules_stop_on(const struct row *row, const char *text, void *field)
-{
-	struct policy *policy = field;
-
-	add(policy, &policy->rules.stop_on, row, text);
-}
-
-void
-option_rules_fail_on(const struct row *row, const char *text, void *field)
-{
-	struct policy *policy = field;
-
-	add(policy, &policy->rules.fail_on, row, text);
-}
-
-void
-option_rules_success_on(const struct row *row, const char *text, void *field)
-{
-	struct policy *policy = field;
-
-	add(policy, &policy->rules.success_on, row, text);
+	add(policy, set, option, text);
+	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
+		optparse_refuse(option,
+		    "0 is a success, not a failure (see --fail-on)", text);
 }

@@ -9,20 +9,18 @@
 #include "cli/optparse.h"
 
 /*
- * For the table of options; field is the struct policy. A LIST, or a pattern
- * in it, that is malformed is refused.
+ * For the table of options; policy is the struct policy. A LIST, for the set of
+ * conditions at option->field; it is refused if it is malformed, or a pattern
+ * in it.
  */
 void
-option_rules_retry_on(const struct row *row, const char *text, void *field);
-void option_rules_stop_on(const struct row *row, const char *text, void *field);
-void option_rules_fail_on(const struct row *row, const char *text, void *field);
-void
-option_rules_success_on(const struct row *row, const char *text, void *field);
+option_rules_list(const struct option *option, const char *text, void *policy);
 
 /* Names of presets, with commas between them. "list" prints all and exits. */
-void option_rules_preset(const struct row *row, const char *text, void *field);
+void option_rules_preset(
+    const struct option *option, const char *text, void *policy);
 
 /* Turns the names into rules, once the command is known, which "auto" needs. */
-void option_rules_settle(struct policy *policy, const struct row *row);
+void option_rules_settle(struct policy *policy, const struct option *option);
 
 #endif

@@ -2,9 +2,7 @@
 
 #include <stddef.h>
 #include <string.h>
-#include "cli/allowance.h"
 #include "sys/sys.h"
-#include "cli/delays.h"
 #include "cli/help.h"
 #include "output/log.h"
 #include "cli/option_rules.h"
@@ -12,217 +10,274 @@
 #include "cli/policy_file.h"
 #include "cli/option_values.h"
 
-/* Of which all that counts is that it was said. */
-static void
-take_nothing(const struct row *row, const char *text, void *field)
-{
-	(void)row;
-	(void)text;
-	(void)field;
-}
-
-static void
-take_quiet(const struct row *row, const char *text, void *field)
-{
-	enum loudness *loudness = field;
-
-	(void)row;
-	(void)text;
-	*loudness = LOUDNESS_QUIET;
-}
-
-static void
-take_verbose(const struct row *row, const char *text, void *field)
-{
-	enum loudness *loudness = field;
-
-	(void)row;
-	(void)text;
-	*loudness = LOUDNESS_VERBOSE;
-}
-
 /* A file that asks for a list would keep its command from ever being run. */
 static void
-take_preset(const struct row *row, const char *text, void *field)
+take_preset(const struct option *option, const char *text, void *policy)
 {
-	if (row->letter == ':' && strcmp(text, "list") == 0)
-		optparse_refuse(row, "only on a command line", text);
-	option_rules_preset(row, text, field);
+	if (option->location != NULL && strcmp(text, "list") == 0)
+		optparse_refuse(option, "only on a command line", text);
+	option_rules_preset(option, text, policy);
 }
 
-static void take_help(const struct row *row, const char *text, void *field);
+static void
+take_help(const struct option *option, const char *text, void *policy);
 
 static void
-take_version(const struct row *row, const char *text, void *field)
+take_version(const struct option *option, const char *text, void *policy)
 {
-	(void)row;
+	(void)option;
 	(void)text;
-	(void)field;
-	/* The canonical name, whatever this one is: GNU standards, --version.
-	 */
+	(void)policy;
+	/* Always "retry", by whatever name it was called: GNU Coding
+	 * Standards, "--version". */
 	help_text("retry " VERSION "\n");
 }
 
-#define AT(member) offsetof(struct policy, member)
+static const char *const backoff_kinds[] = {
+	[BACKOFF_EXPONENTIAL] = "exponential",
+	[BACKOFF_LINEAR] = "linear",
+	[BACKOFF_CONSTANT] = "constant",
+	[BACKOFF_FIBONACCI] = "fibonacci",
+	NULL,
+};
 
-static const struct row rows[OPTIONS] = {
-	[OPT_ATTEMPTS] = { "attempts", 'n', "N", option_values_attempts,
-	    AT(attempts), "attempts in all, or inf (default 5; with -T, inf)" },
-	[OPT_RETRIES] = { "retries", '\0', "N", option_values_retries,
-	    AT(attempts), "the same limit, less the first attempt" },
-	[OPT_DEADLINE] = { "deadline", 'T', "DUR", option_values_span,
-	    AT(deadline), "time for everything, delays too (default: none)" },
-	[OPT_TIMEOUT] = { "timeout", 't', "DUR", option_values_span,
-	    AT(timeout), "time for one attempt (default: none)" },
-	[OPT_SIGNAL] = { "signal", 's', "SIG", option_values_signal, AT(signal),
-	    "what ends an attempt at a limit (default TERM)" },
-	[OPT_KILL_AFTER] = { "kill-after", 'k', "DUR", option_values_span,
-	    AT(kill_after), "then KILL, this much later (default 5s)" },
+static const char *const jitters[] = {
+	[JITTER_FULL] = "full",
+	[JITTER_EQUAL] = "equal",
+	[JITTER_DECORRELATED] = "decorrelated",
+	[JITTER_NONE] = "none",
+	NULL,
+};
 
-	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]", option_values_delays,
-	    AT(backoff),
+static const char *const nested_kinds[] = {
+	[NESTED_SHARE] = "share",
+	[NESTED_ADD] = "add",
+	[NESTED_ONCE] = "once",
+	NULL,
+};
+
+static const char *const log_formats[] = {
+	[LOG_TEXT] = "text",
+	[LOG_JSON] = "json",
+	[LOG_GITHUB] = "github",
+	NULL,
+};
+
+static const char *const progress_times[] = {
+	[SHOWING_AUTO] = "auto",
+	[SHOWING_ALWAYS] = "always",
+	[SHOWING_NEVER] = "never",
+	NULL,
+};
+
+/* What a row says of its argument. The field is a member of struct policy. */
+#define AT(member) .field = offsetof(struct policy, member)
+#define FLAG(member) .type = OPTION_FLAG, AT(member)
+#define CHOICE(member, names, why) \
+	.type = OPTION_CHOICE, AT(member), .choices = (names), .refusal = (why)
+#define SPAN(member) \
+	.type = OPTION_SPAN, AT(member), .refusal = DURATION_REFUSAL
+#define SIZE(member) \
+	.type = OPTION_SIZE, AT(member), .least = 1, \
+	.refusal = "not a size in bytes, k, M, G or T"
+#define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = (why)
+#define FILE_NAME(member) TEXT(member, "not a file name")
+#define KEY(member, why) TEXT(member, why), .most = SEGMENT_KEY
+#define SPECIAL(function, member) \
+	.type = OPTION_SPECIAL, AT(member), .take = (function)
+
+static const struct option options[OPTIONS] = {
+	[OPT_ATTEMPTS] = { "attempts", 'n', "N",
+	    "attempts in all, or inf (default 5; with -T, inf)",
+	    .type = OPTION_LIMIT, AT(attempts), .least = 1,
+	    .refusal = "not a number of attempts" },
+	[OPT_RETRIES] = { "retries", '\0', "N",
+	    "the same limit, less the first attempt", .type = OPTION_LIMIT,
+	    AT(attempts), .least = 0, .refusal = "not a number of retries" },
+	[OPT_DEADLINE] = { "deadline", 'T', "DUR",
+	    "time for everything, delays too (default: none)", SPAN(deadline) },
+	[OPT_TIMEOUT] = { "timeout", 't', "DUR",
+	    "time for one attempt (default: none)", SPAN(timeout) },
+	[OPT_SIGNAL] = { "signal", 's', "SIG",
+	    "what ends an attempt at a limit (default TERM)",
+	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
+	[OPT_KILL_AFTER] = { "kill-after", 'k', "DUR",
+	    "then KILL, this much later (default 5s)", SPAN(kill_after) },
+
+	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
-	    "whose last repeats or, with -b, grows" },
-	[OPT_BACKOFF] = { "backoff", 'b', "KIND", option_values_backoff,
-	    AT(backoff.kind),
+	    "whose last repeats or, with -b, grows",
+	    SPECIAL(option_values_delays, backoff) },
+	[OPT_BACKOFF] = { "backoff", 'b', "KIND",
 	    "how delays grow: exponential (default), linear,\n"
-	    "constant, fibonacci" },
-	[OPT_FACTOR] = { "factor", '\0', "X", option_values_factor,
-	    AT(backoff.factor),
-	    "of exponential backoff, 1 or more (default 2)" },
-	[OPT_MAX_DELAY] = { "max-delay", '\0', "DUR", option_values_span,
-	    AT(backoff.cap), "cap (default 30s, or the largest -d if more)" },
-	[OPT_MIN_DELAY] = { "min-delay", '\0', "DUR", option_values_span,
-	    AT(backoff.floor), "floor (default 0)" },
-	[OPT_JITTER] = { "jitter", 'j', "KIND", option_values_jitter,
-	    AT(backoff.jitter),
+	    "constant, fibonacci",
+	    CHOICE(backoff.kind, backoff_kinds,
+		"not exponential, linear, constant or fibonacci") },
+	[OPT_FACTOR] = { "factor", '\0', "X",
+	    "of exponential backoff, 1 or more (default 2)",
+	    .type = OPTION_DECIMAL, AT(backoff.factor),
+	    .least = BACKOFF_FACTOR_ONE,
+	    .refusal = "not a number of 1 or more" },
+	[OPT_MAX_DELAY] = { "max-delay", '\0', "DUR",
+	    "cap (default 30s, or the largest -d if more)", SPAN(backoff.cap) },
+	[OPT_MIN_DELAY] = { "min-delay", '\0', "DUR", "floor (default 0)",
+	    SPAN(backoff.floor) },
+	[OPT_JITTER] = { "jitter", 'j', "KIND",
 	    "full (default), equal, decorrelated, none: -d 10\n"
 	    "alone waits a random time in [0, 10s] before the\n"
-	    "first retry, with -j none exactly that" },
-	[OPT_SEED] = { "seed", '\0', "N", option_values_seed, 0,
-	    "make the delays repeatable (default: random)" },
-	[OPT_RESET_AFTER] = { "reset-after", '\0', "DUR", option_values_span,
-	    AT(reset_after),
+	    "first retry, with -j none exactly that",
+	    CHOICE(backoff.jitter, jitters,
+		"not full, equal, decorrelated or none") },
+	[OPT_SEED] = { "seed", '\0', "N",
+	    "make the delays repeatable (default: random)",
+	    SPECIAL(option_values_seed, seed) },
+	[OPT_RESET_AFTER] = { "reset-after", '\0', "DUR",
 	    "start the delays anew after an attempt that ran\n"
-	    "this long (default: never)" },
-	[OPT_SPLAY] = { "splay", '\0', "DUR", option_values_span, AT(splay),
+	    "this long (default: never)",
+	    SPAN(reset_after) },
+	[OPT_SPLAY] = { "splay", '\0', "DUR",
 	    "wait a random time in [0, DUR] before the first\n"
-	    "attempt (default 0)" },
+	    "attempt (default 0)",
+	    SPAN(splay) },
 
-	[OPT_RETRY_ON] = { "retry-on", '\0', "LIST", option_rules_retry_on, 0,
-	    "retry only these failures (default: any)" },
-	[OPT_STOP_ON] = { "stop-on", '\0', "LIST", option_rules_stop_on, 0,
-	    "never retry these; wins over all other rules" },
-	[OPT_FAIL_ON] = { "fail-on", '\0', "LIST", option_rules_fail_on, 0,
-	    "failures although COMMAND exited 0" },
+	[OPT_RETRY_ON] = { "retry-on", '\0', "LIST",
+	    "retry only these failures (default: any)",
+	    SPECIAL(option_rules_list, rules.retry_on) },
+	[OPT_STOP_ON] = { "stop-on", '\0', "LIST",
+	    "never retry these; wins over all other rules",
+	    SPECIAL(option_rules_list, rules.stop_on) },
+	[OPT_FAIL_ON] = { "fail-on", '\0', "LIST",
+	    "failures although COMMAND exited 0",
+	    SPECIAL(option_rules_list, rules.fail_on) },
 	[OPT_SUCCESS_ON] = { "success-on", '\0', "LIST",
-	    option_rules_success_on, 0,
-	    "successes too; COMMAND's exit status is kept" },
-	[OPT_PRESET] = { "preset", '\0', "NAME[,NAME]", take_preset, 0,
+	    "successes too; COMMAND's exit status is kept",
+	    SPECIAL(option_rules_list, rules.success_on) },
+	[OPT_PRESET] = { "preset", '\0', "NAME[,NAME]",
 	    "what is known of a tool: curl, ssh, git, apt...;\n"
-	    "auto: of COMMAND; list: print them" },
+	    "auto: of COMMAND; list: print them",
+	    SPECIAL(take_preset, preset) },
 
-	[OPT_HTTP] = { "http", '\0', NULL, option_values_flag, AT(http),
+	[OPT_HTTP] = { "http", '\0', NULL,
 	    "judge by the HTTP status: curl is told where to\n"
-	    "leave it, other commands by $RETRY_HTTP_STATUS" },
-	[OPT_HTTP_STATUS] = { "http-status", '\0', "FILE", option_values_path,
-	    AT(http_status), "the same, from a file that COMMAND writes" },
+	    "leave it, other commands by $RETRY_HTTP_STATUS",
+	    FLAG(http) },
+	[OPT_HTTP_STATUS] = { "http-status", '\0', "FILE",
+	    "the same, from a file that COMMAND writes",
+	    FILE_NAME(http_status) },
 	[OPT_MAX_RETRY_AFTER] = { "max-retry-after", '\0', "DUR",
-	    option_values_span, AT(max_retry_after),
-	    "give up if the server asks for more (default 5m)" },
-	[OPT_METHOD] = { "method", '\0', "M", option_values_method, AT(method),
+	    "give up if the server asks for more (default 5m)",
+	    SPAN(max_retry_after) },
+	[OPT_METHOD] = { "method", '\0', "M",
 	    "the request's method; POST and its like are\n"
-	    "refused without a key" },
+	    "refused without a key",
+	    SPECIAL(option_values_method, method) },
 	[OPT_IDEMPOTENCY_KEY] = { "idempotency-key", '\0', "KEY",
-	    option_values_header, AT(key),
-	    "the same for each attempt; auto: a new one" },
+	    "the same for each attempt; auto: a new one",
+	    SPECIAL(option_values_header, key) },
 
-	[OPT_REPLAY_STDIN] = { "replay-stdin", 'I', NULL, option_values_flag,
-	    AT(replay),
+	[OPT_REPLAY_STDIN] = { "replay-stdin", 'I', NULL,
 	    "give each attempt the same input, read before the\n"
-	    "first; a regular file is rewound in any case" },
-	[OPT_STDIN_MAX] = { "stdin-max", '\0', "SIZE", option_values_size,
-	    AT(stdin_max), "...if it is no more than this (default 1G)" },
-	[OPT_HOLD_STDOUT] = { "hold-stdout", 'O', NULL, option_values_flag,
-	    AT(hold_out),
+	    "first; a regular file is rewound in any case",
+	    FLAG(replay) },
+	[OPT_STDIN_MAX] = { "stdin-max", '\0', "SIZE",
+	    "...if it is no more than this (default 1G)", SIZE(stdin_max) },
+	[OPT_HOLD_STDOUT] = { "hold-stdout", 'O', NULL,
 	    "write the output of the attempt that succeeds, and\n"
-	    "of no other" },
-	[OPT_HOLD_STDERR] = { "hold-stderr", 'E', NULL, option_values_flag,
-	    AT(hold_err),
+	    "of no other",
+	    FLAG(hold_out) },
+	[OPT_HOLD_STDERR] = { "hold-stderr", 'E', NULL,
 	    "write error output, retry's own too, only on final\n"
-	    "failure: the last attempt's, and the last line" },
-	[OPT_HOLD_MAX] = { "hold-max", '\0', "SIZE", option_values_size,
-	    AT(hold_max), "fail where either is more than this (default 1G)" },
+	    "failure: the last attempt's, and the last line",
+	    FLAG(hold_err) },
+	[OPT_HOLD_MAX] = { "hold-max", '\0', "SIZE",
+	    "fail where either is more than this (default 1G)",
+	    SIZE(hold_max) },
 
-	[OPT_BUDGET] = { "budget", 'B', "KEY", option_values_key, AT(share.key),
+	[OPT_BUDGET] = { "budget", 'B', "KEY",
 	    "share an allowance of retries with all that name\n"
-	    "KEY; '': none (default: $RETRY_BUDGET)" },
-	[OPT_BUDGET_RATIO] = { "budget-ratio", '\0', "R", option_values_ratio,
-	    AT(share.terms.ratio), "retries for each success (default 0.2)" },
-	[OPT_BUDGET_MIN] = { "budget-min", '\0', "N", option_values_min,
-	    AT(share.terms.min), "retries in any case (default 10)..." },
+	    "KEY; '': none (default: $RETRY_BUDGET)",
+	    KEY(share.key, NULL) },
+	[OPT_BUDGET_RATIO] = { "budget-ratio", '\0', "R",
+	    "retries for each success (default 0.2)", .type = OPTION_RATIO,
+	    AT(share.terms.ratio), .most = SEGMENT_RATIO_MOST,
+	    .refusal = "not a ratio from 0 to 1000" },
+	[OPT_BUDGET_MIN] = { "budget-min", '\0', "N",
+	    "retries in any case (default 10)...", .type = OPTION_WHOLE,
+	    AT(share.terms.min), .most = SEGMENT_MIN_MOST,
+	    .refusal = "not a whole number up to 1000000" },
 	[OPT_BUDGET_WINDOW] = { "budget-window", '\0', "DUR",
-	    option_values_window, AT(share.terms.window),
-	    "...in this time, 1s to 24h (default 60s)" },
-	[OPT_BUDGET_WAIT] = { "budget-wait", '\0', "DUR", option_values_span,
-	    AT(share.wait),
+	    "...in this time, 1s to 24h (default 60s)", .type = OPTION_SPAN,
+	    AT(share.terms.window), .least = SEGMENT_WINDOW_LEAST,
+	    .most = SEGMENT_WINDOW_MOST,
+	    .refusal = "not a time from 1s to 24h" },
+	[OPT_BUDGET_WAIT] = { "budget-wait", '\0', "DUR",
 	    "wait for allowance (default 0; without a limit\n"
-	    "of attempts, until the deadline)" },
+	    "of attempts, until the deadline)",
+	    SPAN(share.wait) },
 	[OPT_BUDGET_COOLDOWN] = { "budget-cooldown", '\0', "DUR",
-	    option_values_cooldown, AT(share.cooldown),
-	    "no retries for this long once one was denied" },
-	[OPT_BUDGET_DIR] = { "budget-dir", '\0', "DIR", option_values_path,
-	    AT(share.directory), "where budgets live (default /dev/shm)" },
+	    "no retries for this long once one was denied", .type = OPTION_SPAN,
+	    AT(share.cooldown), .most = NANOS_DAY,
+	    .refusal = "not a time up to 24h" },
+	[OPT_BUDGET_DIR] = { "budget-dir", '\0', "DIR",
+	    "where budgets live (default /dev/shm)",
+	    FILE_NAME(share.directory) },
 	[OPT_BUDGET_REQUIRED] = { "budget-required", '\0', NULL,
-	    option_values_flag, AT(share.required),
-	    "do not run if the budget cannot be used" },
-	[OPT_BREAKER] = { "breaker", '\0', "N,DUR[,MAX]", option_values_breaker,
-	    AT(share.breaker),
+	    "do not run if the budget cannot be used", FLAG(share.required) },
+	[OPT_BREAKER] = { "breaker", '\0', "N,DUR[,MAX]",
 	    "after N failures in a row hold all attempts for\n"
-	    "DUR (doubling, up to MAX); on: 20,10s,60s" },
+	    "DUR (doubling, up to MAX); on: 20,10s,60s",
+	    SPECIAL(option_values_breaker, share.breaker) },
 	[OPT_BUDGET_STATUS] = { "budget-status", '\0', "KEY",
-	    option_values_subject, AT(subject), "show a budget, or all" },
-	[OPT_JSON] = { "json", '\0', NULL, take_nothing, 0, "...as JSON" },
-	[OPT_PROM] = { "prom", '\0', NULL, take_nothing, 0,
-	    "...as metrics for Prometheus" },
+	    "show a budget, or all", KEY(subject, "no key") },
+	[OPT_JSON] = { "json", '\0', NULL, "...as JSON", .type = OPTION_GIVEN },
+	[OPT_PROM] = { "prom", '\0', NULL, "...as metrics for Prometheus",
+	    .type = OPTION_GIVEN },
 	[OPT_BUDGET_RESET] = { "budget-reset", '\0', "KEY",
-	    option_values_subject, AT(subject), "forget all that it counted" },
-	[OPT_BUDGET_GC] = { "budget-gc", '\0', NULL, take_nothing, 0,
-	    "remove budgets that nobody uses" },
-	[OPT_NESTED] = { "nested", '\0', "KIND", option_values_nested,
-	    AT(nested),
+	    "forget all that it counted", KEY(subject, "no key") },
+	[OPT_BUDGET_GC] = { "budget-gc", '\0', NULL,
+	    "remove budgets that nobody uses", .type = OPTION_GIVEN },
+	[OPT_NESTED] = { "nested", '\0', "KIND",
 	    "below another retry: share its budget (default);\n"
-	    "add: no retries while it is on one; once: none" },
+	    "add: no retries while it is on one; once: none",
+	    CHOICE(nested, nested_kinds, "not share, add or once") },
 
-	[OPT_QUIET] = { "quiet", 'q', NULL, take_quiet, AT(loudness),
-	    "say nothing, unless retry itself fails" },
-	[OPT_VERBOSE] = { "verbose", 'v', NULL, take_verbose, AT(loudness),
-	    "say more: also successes, and how it ended" },
+	[OPT_QUIET] = { "quiet", 'q', NULL,
+	    "say nothing, unless retry itself fails", .type = OPTION_CONSTANT,
+	    AT(loudness), .least = LOUDNESS_QUIET },
+	[OPT_VERBOSE] = { "verbose", 'v', NULL,
+	    "say more: also successes, and how it ended",
+	    .type = OPTION_CONSTANT, AT(loudness), .least = LOUDNESS_VERBOSE },
 	[OPT_LOG_FORMAT] = { "log-format", '\0', "FORMAT",
-	    option_values_log_format, AT(log_format),
-	    "of its own lines: text (default), json, github" },
-	[OPT_REPORT] = { "report", '\0', "FILE", option_values_path, AT(report),
+	    "of its own lines: text (default), json, github",
+	    CHOICE(log_format, log_formats, "not text, json or github") },
+	[OPT_REPORT] = { "report", '\0', "FILE",
 	    "write what became of each attempt, as JSON;\n"
-	    "-: on standard error" },
-	[OPT_METRICS] = { "metrics", '\0', "FILE", option_values_path,
-	    AT(metrics), "write how it ended, as metrics for Prometheus" },
-	[OPT_ON_RETRY] = { "on-retry", '\0', "CMD", option_values_line,
-	    AT(on_retry), "have sh run this once a retry is decided" },
-	[OPT_ON_GIVE_UP] = { "on-give-up", '\0', "CMD", option_values_line,
-	    AT(on_give_up), "have sh run this once retry has given up" },
-	[OPT_PROGRESS] = { "progress", '\0', "WHEN", option_values_progress,
-	    AT(progress),
+	    "-: on standard error",
+	    FILE_NAME(report) },
+	[OPT_METRICS] = { "metrics", '\0', "FILE",
+	    "write how it ended, as metrics for Prometheus",
+	    FILE_NAME(metrics) },
+	[OPT_ON_RETRY] = { "on-retry", '\0', "CMD",
+	    "have sh run this once a retry is decided", TEXT(on_retry, NULL) },
+	[OPT_ON_GIVE_UP] = { "on-give-up", '\0', "CMD",
+	    "have sh run this once retry has given up",
+	    TEXT(on_give_up, NULL) },
+	[OPT_PROGRESS] = { "progress", '\0', "WHEN",
 	    "count down waits of over a second: auto (default;\n"
-	    "on a terminal), always, never" },
+	    "on a terminal), always, never",
+	    CHOICE(progress, progress_times, "not auto, always or never") },
 
-	[OPT_DRY_RUN] = { "dry-run", '\0', NULL, take_nothing, 0,
-	    "print the delays and the worst case; run nothing" },
-	[OPT_POLICY] = { "policy", '\0', "NAME|FILE", take_nothing, 0,
+	[OPT_DRY_RUN] = { "dry-run", '\0', NULL,
+	    "print the delays and the worst case; run nothing",
+	    .type = OPTION_GIVEN },
+	[OPT_POLICY] = { "policy", '\0', "NAME|FILE",
 	    "options from a file, one a line without dashes;\n"
-	    "those on the command line win" },
-	[OPT_HELP] = { "help", 'h', NULL, take_help, 0, "print this and exit" },
-	[OPT_VERSION] = { "version", 'V', NULL, take_version, 0,
-	    "print the version and exit" },
+	    "those on the command line win",
+	    .type = OPTION_GIVEN },
+	[OPT_HELP] = { "help", 'h', NULL, "print this and exit",
+	    .type = OPTION_SPECIAL, .take = take_help },
+	[OPT_VERSION] = { "version", 'V', NULL, "print the version and exit",
+	    .type = OPTION_SPECIAL, .take = take_version },
 };
 
 static const struct heading headings[] = {
@@ -237,7 +292,7 @@ static const struct heading headings[] = {
 	{ OPTIONS, NULL },
 };
 
-/* Other tools' names, for those who come from there. */
+/* Names that these options have in other tools. */
 static const struct alias aliases[] = {
 	{ "retry", "attempts" },
 	{ "tries", "attempts" },
@@ -260,8 +315,11 @@ static const struct variable variables[] = {
 	{ 0, NULL },
 };
 
-/* What a file of options would do to whoever only named it. */
-static const size_t typed[] = {
+/*
+ * Options that a file must not have: they run no command, which nobody expects
+ * who only names the file.
+ */
+static const size_t command_line_only[] = {
 	OPT_BUDGET_STATUS,
 	OPT_JSON,
 	OPT_PROM,
@@ -275,26 +333,27 @@ static const size_t typed[] = {
 };
 
 const struct optparse option_table = {
-	.rows = rows,
+	.options = options,
 	.count = OPTIONS,
 	.headings = headings,
 	.aliases = aliases,
 	.variables = variables,
-	.typed = typed,
-	.last = OPT_HELP,
+	.command_line_only = command_line_only,
+	.first_exit = OPT_HELP,
 	.file = OPT_POLICY,
-	.follow = policy_file_follow,
+	.read_file = policy_file_read,
+	.store = option_values_store,
 };
 
 static void
-take_help(const struct row *row, const char *text, void *field)
+take_help(const struct option *option, const char *text, void *policy)
 {
 	const char *program = sys_program();
 
-	(void)row;
+	(void)option;
 	(void)text;
-	(void)field;
-	help_rows(&option_table,
+	(void)policy;
+	help_options(&option_table,
 	    STRINGS("Usage: ", program,
 		" [OPTION]... [--] COMMAND [ARG]...\n"
 		"Run COMMAND until it succeeds, or until one more attempt would"

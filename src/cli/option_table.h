@@ -1,20 +1,18 @@
 /*
- * option_table: the options that there are. Each has a row in menu.c, which
- * parsing and
- * --help read.
+ * option_table: the table of all options, which parsing and --help read.
  */
 #ifndef OPTION_TABLE_H
 #define OPTION_TABLE_H
 
 #include "cli/optparse.h"
 
-/* Of retry itself. */
+/* The version of retry. */
 #ifndef VERSION
 #define VERSION "0.1.0"
 #endif
 
 /* In the order of --help, the manual and the completions. */
-enum option {
+enum option_id {
 	OPT_ATTEMPTS,
 	OPT_RETRIES,
 	OPT_DEADLINE,
@@ -75,7 +73,7 @@ enum option {
 	OPTIONS,
 };
 
-/* By enum option; fields are those of struct policy. */
+/* By enum option_id; fields are those of struct policy. */
 extern const struct optparse option_table;
 
 #endif

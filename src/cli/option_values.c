@@ -8,148 +8,293 @@
 #include "text/number.h"
 #include "policy/policy.h"
 
-void
-option_values_attempts(const struct row *row, const char *text, void *field)
-{
-	int64_t *attempts = field;
+/* --breaker on. */
+#define BREAKER_FAILURES 20
+#define BREAKER_PAUSE (10 * NANOS_SECOND)
+#define BREAKER_MOST (60 * NANOS_SECOND)
 
-	if (strcmp(text, "inf") == 0)
+#define BREAKER_FAILURES_MOST 1000000
+
+#define MILLION INT64_C(1000000)
+_Static_assert(BACKOFF_FACTOR_ONE == MILLION, "a factor is in millionths");
+_Static_assert(WINDOW_RATIO_ONE == MILLION, "a ratio is in millionths");
+
+/* The policy's enums are stored by memcpy from an int. */
+_Static_assert(sizeof(enum loudness) == sizeof(int), "an enum is an int");
+
+static void *
+field_of(const struct option *option, void *policy)
+{
+	return (char *)policy + option->field;
+}
+
+static void
+store_enum(const struct option *option, int value, void *policy)
+{
+	memcpy(field_of(option, policy), &value, sizeof value);
+}
+
+static void
+store_choice(const struct option *option, const char *text, void *policy)
+{
+	int i = 0;
+
+	while (
+	    option->choices[i] != NULL && strcmp(option->choices[i], text) != 0)
+		i++;
+	if (option->choices[i] == NULL)
+		optparse_refuse(option, option->refusal, text);
+	store_enum(option, i, policy);
+}
+
+/* False if text is not a number of attempts, or of retries. */
+static bool
+parse_limit(const struct option *option, const char *text, int64_t *attempts)
+{
+	if (strcmp(text, "inf") == 0) {
 		*attempts = POLICY_UNLIMITED;
-	else if (!number_whole(text, strlen(text), attempts) || *attempts == 0)
-		optparse_refuse(row, "not a number of attempts", text);
+		return true;
+	}
+	if (!number_whole(text, strlen(text), attempts) ||
+	    *attempts < option->least)
+		return false;
+	*attempts = number_add(*attempts, 1 - option->least);
+	return true;
 }
 
-void
-option_values_retries(const struct row *row, const char *text, void *field)
+/* False if text is not a number, or a percentage. */
+static bool
+parse_ratio(const char *text, int64_t *ratio)
 {
-	int64_t *attempts = field;
+	size_t length = strlen(text);
 
-	if (strcmp(text, "inf") == 0)
-		*attempts = POLICY_UNLIMITED;
-	else if (number_whole(text, strlen(text), attempts))
-		*attempts = number_add(*attempts, 1);
-	else
-		optparse_refuse(row, "not a number of retries", text);
+	if (length > 0 && text[length - 1] == '%')
+		return number_decimal(text, length - 1, MILLION / 100, ratio);
+	return number_decimal(text, length, MILLION, ratio);
 }
 
-void
-option_values_span(const struct row *row, const char *text, void *field)
-{
-	if (!duration_parse(text, strlen(text), field))
-		optparse_refuse(row, DURATION_REFUSAL, text);
-}
-
-void
-option_values_size(const struct row *row, const char *text, void *field)
+/* False if text is not a number of bytes, perhaps with a unit. */
+static bool
+parse_size(const char *text, int64_t *size)
 {
 	static const char units[] = "kMGTK"; /* K is k */
 	size_t length = strlen(text);
-	int64_t *size = field, scale = 1;
+	int64_t scale = 1;
 	const char *unit = length == 0 ? NULL : strchr(units, text[length - 1]);
 
 	if (unit != NULL) {
 		scale <<= 10 * ((unit - units) % 4 + 1);
 		length--;
 	}
-	if (!number_decimal(text, length, scale, size) || *size == 0)
-		optparse_refuse(row, "not a size in bytes, k, M, G or T", text);
+	return number_decimal(text, length, scale, size);
+}
+
+/* Stores a number: an int64_t, within the option's bounds. */
+static void
+store_number(const struct option *option, const char *text, void *policy)
+{
+	size_t length = strlen(text);
+	int64_t number = 0;
+	bool valid = false;
+
+	if (option->type == OPTION_WHOLE)
+		valid = number_whole(text, length, &number);
+	else if (option->type == OPTION_DECIMAL)
+		valid = number_decimal(text, length, MILLION, &number);
+	else if (option->type == OPTION_LIMIT)
+		valid = parse_limit(option, text, &number);
+	else if (option->type == OPTION_RATIO)
+		valid = parse_ratio(text, &number);
+	else if (option->type == OPTION_SPAN)
+		valid = duration_parse(text, length, &number);
+	else if (option->type == OPTION_SIZE)
+		valid = parse_size(text, &number);
+	if (!valid || number < option->least ||
+	    (option->most != 0 && number > option->most))
+		optparse_refuse(option, option->refusal, text);
+	memcpy(field_of(option, policy), &number, sizeof number);
+}
+
+static void
+store_signal(const struct option *option, const char *text, void *policy)
+{
+	int number = conditions_signal(text, strlen(text));
+
+	if (number == 0)
+		optparse_refuse(option, option->refusal, text);
+	memcpy(field_of(option, policy), &number, sizeof number);
+}
+
+/* An empty text takes back what a policy file says. */
+static void
+store_text(const struct option *option, const char *text, void *policy)
+{
+	const char **field = field_of(option, policy);
+
+	if (option->most != 0 && strlen(text) > (size_t)option->most)
+		optparse_refuse(option, "a key of more than 1024 bytes", text);
+	if (*text == '\0' && option->refusal != NULL)
+		optparse_refuse(option, option->refusal, text);
+	*field = *text == '\0' ? NULL : text;
 }
 
 void
-option_values_signal(const struct row *row, const char *text, void *field)
+option_values_store(const struct option *option, const char *text, void *policy)
 {
-	int *number = field;
-
-	*number = conditions_signal(text, strlen(text));
-	if (*number == 0)
-		optparse_refuse(row, "not a signal", text);
+	switch (option->type) {
+	case OPTION_GIVEN:
+		return;
+	case OPTION_FLAG:
+		*(bool *)field_of(option, policy) = true;
+		return;
+	case OPTION_CONSTANT:
+		store_enum(option, (int)option->least, policy);
+		return;
+	case OPTION_CHOICE:
+		store_choice(option, text, policy);
+		return;
+	case OPTION_WHOLE:
+	case OPTION_LIMIT:
+	case OPTION_DECIMAL:
+	case OPTION_RATIO:
+	case OPTION_SPAN:
+	case OPTION_SIZE:
+		store_number(option, text, policy);
+		return;
+	case OPTION_SIGNAL:
+		store_signal(option, text, policy);
+		return;
+	case OPTION_TEXT:
+		store_text(option, text, policy);
+		return;
+	case OPTION_SPECIAL:
+		option->take(option, text, policy);
+		return;
+	}
 }
 
 void
-option_values_flag(const struct row *row, const char *text, void *field)
+option_values_delays(
+    const struct option *option, const char *text, void *policy)
 {
-	bool *flag = field;
+	struct backoff *backoff = field_of(option, policy);
+	const char *item = text;
 
-	(void)row;
-	(void)text;
-	*flag = true;
+	for (backoff->count = 0;; item++) {
+		size_t length = strcspn(item, ",");
+
+		if (backoff->count == BACKOFF_DELAYS)
+			optparse_refuse(option, "more than 64 delays", text);
+		if (length == 0)
+			optparse_refuse_item(
+			    option, "empty item", item, 0, text);
+		if (!duration_parse(
+			item, length, &backoff->delays[backoff->count++]))
+			optparse_refuse_item(
+			    option, DURATION_REFUSAL, item, length, text);
+		item += length;
+		if (*item == '\0')
+			return;
+	}
 }
 
+/* number_whole saturates, and would make two large seeds the same one. */
 void
-option_values_log_format(const struct row *row, const char *text, void *field)
+option_values_seed(const struct option *option, const char *text, void *policy)
 {
-	static const char *const formats[] = {
-		[LOG_TEXT] = "text",
-		[LOG_JSON] = "json",
-		[LOG_GITHUB] = "github",
-		NULL,
-	};
-	enum log_format *format = field;
+	struct policy *seeded = policy;
+	uint64_t seed = 0;
+	const char *c = text;
 
-	*format = (enum log_format)optparse_choice(
-	    row, "not text, json or github", formats, text);
+	for (; *c >= '0' && *c <= '9'; c++) {
+		uint64_t digit = (uint64_t)(*c - '0');
+
+		if (seed > (UINT64_MAX - digit) / 10)
+			break;
+		seed = seed * 10 + digit;
+	}
+	if (c == text || *c != '\0')
+		optparse_refuse(option, "not a whole number below 2^64", text);
+	seeded->seed = seed;
+	seeded->seeded = true;
 }
 
+/* A token: RFC 9110, section 5.6.2. */
 void
-option_values_progress(const struct row *row, const char *text, void *field)
+option_values_method(
+    const struct option *option, const char *text, void *policy)
 {
-	static const char *const times[] = {
-		[SHOWING_AUTO] = "auto",
-		[SHOWING_ALWAYS] = "always",
-		[SHOWING_NEVER] = "never",
-		NULL,
-	};
-	enum showing *showing = field;
-
-	*showing = (enum showing)optparse_choice(
-	    row, "not auto, always or never", times, text);
-}
-
-/* An empty one takes back what a policy says. */
-void
-option_values_line(const struct row *row, const char *text, void *field)
-{
-	const char **line = field;
-
-	(void)row;
-	*line = *text == '\0' ? NULL : text;
-}
-
-void
-option_values_path(const struct row *row, const char *text, void *field)
-{
-	const char **path = field;
-
-	if (*text == '\0')
-		optparse_refuse(row, "not a file name", text);
-	*path = text;
-}
-
-/* RFC 9110, section 5.6.2. */
-void
-option_values_method(const struct row *row, const char *text, void *field)
-{
-	const char **method = field;
+	const char **method = field_of(option, policy);
 	size_t length = strspn(text,
 	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	if (length == 0 || text[length] != '\0')
-		optparse_refuse(row, "not an HTTP method", text);
+		optparse_refuse(option, "not an HTTP method", text);
 	*method = text;
 }
 
-/* It becomes a line of a header, and no more than one. */
+/* A control character, such as a newline, could begin another header. */
 void
-option_values_header(const struct row *row, const char *text, void *field)
+option_values_header(
+    const struct option *option, const char *text, void *policy)
 {
-	const char **key = field;
+	const char **key = field_of(option, policy);
 
 	for (const char *c = text; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			optparse_refuse(row, "a control character in", text);
-	/* curl would not send a header that holds nothing. */
+			optparse_refuse(option, "a control character in", text);
+	/* curl does not send a header whose value is empty. */
 	if (text[strspn(text, " ")] == '\0')
-		optparse_refuse(row, "empty", text);
+		optparse_refuse(option, "empty", text);
 	*key = text;
+}
+
+/* Reads one of the breaker's pauses, at item within text. Returns its end. */
+static const char *
+parse_pause(const struct option *option, const char *item, const char *text,
+    nanos least, nanos *pause)
+{
+	size_t length = strcspn(item, ",");
+
+	if (length == 0)
+		optparse_refuse_item(option, "empty item", item, 0, text);
+	if (!duration_parse(item, length, pause) || *pause <= 0 ||
+	    *pause > BREAKER_PAUSE_MOST)
+		optparse_refuse_item(option, "not a time above 0, up to 24h",
+		    item, length, text);
+	if (*pause < least)
+		optparse_refuse_item(
+		    option, "less than the time before it", item, length, text);
+	return item + length;
+}
+
+void
+option_values_breaker(
+    const struct option *option, const char *text, void *policy)
+{
+	struct breaker_config *breaker = field_of(option, policy);
+	size_t length = strcspn(text, ",");
+	const char *item;
+
+	*breaker = (struct breaker_config){ BREAKER_FAILURES, BREAKER_PAUSE,
+		BREAKER_MOST };
+	if (strcmp(text, "on") == 0)
+		return;
+	if (text[length] == '\0')
+		optparse_refuse(option, "not on, nor N,DUR[,MAX]", text);
+	if (length == 0)
+		optparse_refuse_item(option, "empty item", text, 0, text);
+	if (!number_whole(text, length, &breaker->failures) ||
+	    breaker->failures < 1 || breaker->failures > BREAKER_FAILURES_MOST)
+		optparse_refuse_item(option, "not a number from 1 to 1000000",
+		    text, length, text);
+	item = parse_pause(option, text + length + 1, text, 0, &breaker->pause);
+	if (breaker->pause > BREAKER_MOST)
+		breaker->most = breaker->pause;
+	if (*item != '\0')
+		item = parse_pause(
+		    option, item + 1, text, breaker->pause, &breaker->most);
+	if (*item != '\0')
+		optparse_refuse(option, "more than N,DUR,MAX", text);
 }

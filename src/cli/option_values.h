@@ -1,6 +1,5 @@
 /*
- * option_values: what options are given that stands for itself: a number, a
- * time, a signal, a name.
+ * option_values: turns the argument of an option into the value of a field.
  */
 #ifndef OPTION_VALUES_H
 #define OPTION_VALUES_H
@@ -8,39 +7,29 @@
 #include "cli/optparse.h"
 
 /*
- * For the table of options; field is what the value is stored in. A number of
- * attempts, int64_t, "inf" being POLICY_UNLIMITED; or of retries...
+ * Stores text, as the option's type has it, in the field at option->field from
+ * policy, a struct policy; refuses it if it is not of that type or not within
+ * its bounds.
  */
+void option_values_store(
+    const struct option *option, const char *text, void *policy);
+
+/* For options of the type OPTION_SPECIAL: the list of delays... */
+void option_values_delays(
+    const struct option *option, const char *text, void *policy);
+
+/* ...the seed, a number below 2^64, and that there is one... */
 void
-option_values_attempts(const struct row *row, const char *text, void *field);
-void
-option_values_retries(const struct row *row, const char *text, void *field);
+option_values_seed(const struct option *option, const char *text, void *policy);
 
-/* ...a time, nanos... */
-void option_values_span(const struct row *row, const char *text, void *field);
+/* ...a method of HTTP, or the value of one of its headers... */
+void option_values_method(
+    const struct option *option, const char *text, void *policy);
+void option_values_header(
+    const struct option *option, const char *text, void *policy);
 
-/* ...a size in bytes, int64_t, 1 or more, with k, M, G or T for 2^10... */
-void option_values_size(const struct row *row, const char *text, void *field);
-
-/* ...a signal's number, int... */
-void option_values_signal(const struct row *row, const char *text, void *field);
-
-/* ...bool: it was given... */
-void option_values_flag(const struct row *row, const char *text, void *field);
-
-/* ...one of some words, enum log_format or enum showing... */
-void
-option_values_log_format(const struct row *row, const char *text, void *field);
-void
-option_values_progress(const struct row *row, const char *text, void *field);
-
-/*
- * ...or a text: a line for the shell, which becomes NULL where it is empty; the
- * name of a file; a method of HTTP; the value of a header.
- */
-void option_values_line(const struct row *row, const char *text, void *field);
-void option_values_path(const struct row *row, const char *text, void *field);
-void option_values_method(const struct row *row, const char *text, void *field);
-void option_values_header(const struct row *row, const char *text, void *field);
+/* ...and "on" or N,DUR[,MAX], as a struct breaker_config. */
+void option_values_breaker(
+    const struct option *option, const char *text, void *policy);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "policy/backoff.h"
 #include "http/curl.h"
-#include "cli/delays.h"
+#include "text/number.h"
 #include "text/duration.h"
 #include "cli/option_rules.h"
 #include "cli/option_table.h"
@@ -15,6 +15,7 @@
 #define DEFAULT_ATTEMPTS 5
 #define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
 #define DEFAULT_DELAY NANOS_SECOND
+#define DEFAULT_CAP (30 * NANOS_SECOND)
 #define DEFAULT_FACTOR (INT64_C(2) * BACKOFF_FACTOR_ONE)
 #define DEFAULT_MAX_RETRY_AFTER (5 * NANOS_MINUTE)
 #define DEFAULT_STDIN_MAX (INT64_C(1) << 30)
@@ -22,50 +23,73 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const struct row *
-row(enum option option)
+/* Refuses the text that an option was given on the command line or in a file.
+ */
+static _Noreturn void
+refuse(enum option_id id, const char *why, const char *const given[])
 {
-	return &option_table.rows[option];
+	optparse_refuse(&option_table.options[id], why, given[id]);
 }
 
-/* -T 0 is no limit, and must not lift the other one. */
+/* -T 0 means no deadline, so that the limit of attempts must stay. */
 static void
-settle_attempts(struct policy *policy, const char *const said[])
+settle_attempts(struct policy *policy, const char *const given[])
 {
-	if (policy->deadline > 0 && said[OPT_ATTEMPTS] == NULL &&
-	    said[OPT_RETRIES] == NULL)
+	if (policy->deadline > 0 && given[OPT_ATTEMPTS] == NULL &&
+	    given[OPT_RETRIES] == NULL)
 		policy->attempts = POLICY_UNLIMITED;
 }
 
-/* A rehearsal may lack the command that a preset is looked up for. */
+/*
+ * Whether the last delay grows, and the default cap: the largest of 30 s, all
+ * delays and the floor.
+ */
 static void
-settle_lists(struct policy *policy)
+settle_delays(struct backoff *backoff, const char *const given[])
+{
+	bool list = backoff->count > 1;
+
+	backoff->grows = !list || given[OPT_BACKOFF] != NULL;
+	if (backoff->jitter == JITTER_DECORRELATED && list)
+		refuse(OPT_JITTER, "not with a list of delays", given);
+	if (given[OPT_MAX_DELAY] != NULL) {
+		if (backoff->cap < backoff->floor)
+			refuse(OPT_MAX_DELAY, "below --min-delay", given);
+		return;
+	}
+	backoff->cap = number_greater(DEFAULT_CAP, backoff->floor);
+	for (int i = 0; i < backoff->count; i++)
+		backoff->cap = number_greater(backoff->cap, backoff->delays[i]);
+}
+
+/* With --dry-run there may be no command for "--preset auto" to look at. */
+static void
+settle_rules(struct policy *policy)
 {
 	char nothing[] = "", *none[] = { nothing, NULL };
 	char **command = policy->command;
 
 	if (command == NULL)
 		policy->command = none;
-	option_rules_settle(policy, row(OPT_PRESET));
+	option_rules_settle(policy, &option_table.options[OPT_PRESET]);
 	policy->command = command;
 }
 
-/* A request that is not idempotent is not sent twice unmarked. */
+/* A request that is not idempotent must not be sent twice without a key. */
 static void
-settle_http(const struct policy *policy, const char *const said[])
+settle_http(const struct policy *policy, const char *const given[])
 {
 	if (policy->http && policy->http_status != NULL)
-		optparse_refuse(row(OPT_HTTP_STATUS), "not with --http",
-		    said[OPT_HTTP_STATUS]);
+		refuse(OPT_HTTP_STATUS, "not with --http", given);
 	if (policy->key == NULL && !curl_idempotent(policy->method))
-		optparse_refuse(row(OPT_METHOD),
-		    "not idempotent, and no --idempotency-key", policy->method);
+		refuse(OPT_METHOD, "not idempotent, and no --idempotency-key",
+		    given);
 }
 
-/* Options of which one may be said, each for one value of an enum. */
+/* Options that exclude each other, one for each value of an enum but 0. */
 struct choice {
-	enum option option;
-	const char *refusal; /* of another beside it */
+	enum option_id id;
+	const char *refusal; /* of another one of them */
 };
 
 static const struct choice actions[] = {
@@ -80,20 +104,17 @@ static const struct choice formats[] = {
 	[FORMAT_PROM] = { OPT_PROM, "not with --prom" },
 };
 
-/* The value that was said, 0 if none was. */
+/* The value whose option was given; 0: none was. */
 static size_t
-choose(const struct choice *choices, size_t count, const char *const said[])
+choose(const struct choice *choices, size_t count, const char *const given[])
 {
 	size_t found = 0;
 
 	for (size_t i = 1; i < count; i++) {
-		enum option option = choices[i].option;
-
-		if (said[option] == NULL)
+		if (given[choices[i].id] == NULL)
 			continue;
 		if (found != 0)
-			optparse_refuse(
-			    row(option), choices[found].refusal, said[option]);
+			refuse(choices[i].id, choices[found].refusal, given);
 		found = i;
 	}
 	return found;
@@ -101,40 +122,39 @@ choose(const struct choice *choices, size_t count, const char *const said[])
 
 /* Whether there is something to do instead of running a command. */
 static bool
-settle_action(struct policy *policy, const char *const said[])
+settle_action(struct policy *policy, const char *const given[])
 {
-	size_t action = choose(actions, COUNT(actions), said);
-	size_t format = choose(formats, COUNT(formats), said);
-	bool given = policy->command != NULL && *policy->command != NULL;
+	size_t action = choose(actions, COUNT(actions), given);
+	size_t format = choose(formats, COUNT(formats), given);
+	bool command = policy->command != NULL && *policy->command != NULL;
 
 	policy->action = (enum action)action;
 	policy->format = (enum format)format;
 	if (format != FORMAT_TABLE && action != ACTION_STATUS)
-		optparse_refuse(row(formats[format].option),
-		    "only with --budget-status", said[formats[format].option]);
-	if (action == ACTION_RUN && !given)
+		refuse(formats[format].id, "only with --budget-status", given);
+	if (action == ACTION_RUN && !command)
 		optparse_refuse_all("no command given");
-	if (!given)
+	if (!command)
 		policy->command = NULL;
 	if (action == ACTION_RUN || action == ACTION_REHEARSE)
 		return false;
-	if (given)
-		optparse_refuse(row(actions[action].option),
+	if (command)
+		optparse_refuse(&option_table.options[actions[action].id],
 		    "not with a command", *policy->command);
 	return true;
 }
 
-/* What only a budget gives a meaning, and what is handed on. */
+/* Refuses what needs a budget, and notes what the command's retry inherits. */
 static void
-settle_budget(struct policy *policy, const char *const said[])
+settle_budget(struct policy *policy, const char *const given[])
 {
-	static const enum option needing[] = {
+	static const enum option_id needing[] = {
 		OPT_BUDGET_WAIT,
 		OPT_BUDGET_COOLDOWN,
 		OPT_BUDGET_REQUIRED,
 		OPT_BREAKER,
 	};
-	static const enum option told[POLICY_TOLD] = {
+	static const enum option_id told[POLICY_TOLD] = {
 		[TOLD_BUDGET] = OPT_BUDGET,
 		[TOLD_RATIO] = OPT_BUDGET_RATIO,
 		[TOLD_MIN] = OPT_BUDGET_MIN,
@@ -144,24 +164,24 @@ settle_budget(struct policy *policy, const char *const said[])
 	};
 
 	for (size_t i = 0; i < COUNT(needing); i++)
-		if (policy->share.key == NULL && said[needing[i]] != NULL)
-			optparse_refuse(row(needing[i]), "not without --budget",
-			    said[needing[i]]);
+		if (policy->share.key == NULL && given[needing[i]] != NULL)
+			refuse(needing[i], "not without --budget", given);
 	for (size_t i = 0; i < POLICY_TOLD; i++)
-		policy->told[i] = said[told[i]];
-	/* From the environment too: the command may go elsewhere. */
+		policy->told[i] = given[told[i]];
+	/* A relative one is handed on even if it comes from the environment:
+	 * the command may change the working directory. */
 	if (policy->share.directory[0] != '/')
 		policy->told[TOLD_DIR] = policy->share.directory;
-	/* Who has no limit but time waits as long as it takes. */
+	/* Where only time limits the attempts, it limits the waiting too. */
 	if (policy->attempts == POLICY_UNLIMITED &&
-	    said[OPT_BUDGET_WAIT] == NULL)
+	    given[OPT_BUDGET_WAIT] == NULL)
 		policy->share.wait = NANOS_MAX;
 }
 
 struct policy
 options_parse(int argc, char **argv)
 {
-	const char *said[OPTIONS] = { NULL };
+	const char *given[OPTIONS] = { NULL };
 	struct policy policy = {
 		.attempts = DEFAULT_ATTEMPTS,
 		.signal = SIGTERM,
@@ -185,18 +205,16 @@ options_parse(int argc, char **argv)
 		.progress = SHOWING_AUTO,
 	};
 
-	/* execve allows a caller to leave out even argv[0]. */
+	/* execve(2) allows an empty argv, without even argv[0]. */
 	if (argc > 0)
 		policy.command =
-		    optparse_take(&option_table, argv, &policy, said);
-	if (settle_action(&policy, said))
+		    optparse_parse(&option_table, argv, &policy, given);
+	if (settle_action(&policy, given))
 		return policy;
-	settle_attempts(&policy, said);
-	option_values_settle_delays(&policy.backoff, said[OPT_BACKOFF] != NULL,
-	    &(struct delays_given){ row(OPT_JITTER), said[OPT_JITTER] },
-	    &(struct delays_given){ row(OPT_MAX_DELAY), said[OPT_MAX_DELAY] });
-	settle_lists(&policy);
-	settle_http(&policy, said);
-	settle_budget(&policy, said);
+	settle_attempts(&policy, given);
+	settle_delays(&policy.backoff, given);
+	settle_rules(&policy);
+	settle_http(&policy, given);
+	settle_budget(&policy, given);
 	return policy;
 }

@@ -1,6 +1,6 @@
 /*
- * options: the command line to a policy. What there is to choose from is in
- * menu.h; here is what it comes to: defaults, and what options mean together.
+ * options: turns the command line into a policy: defaults, and options
+ * together.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -9,9 +9,10 @@
 #include "policy/policy.h"
 
 /*
- * What the command line asks for, defaults filled in. Does not return from
- * --help, --version (0) or a mistake (125, two lines on standard error).
- * Opens no file but those of --policy.
+ * The policy of the command line, of --policy's files and of the environment,
+ * with defaults where they are silent. Exits with 0 after --help and --version,
+ * with 125 after a mistake, which two lines on standard error explain. Opens no
+ * file but those of --policy.
  */
 struct policy options_parse(int argc, char **argv);
 

@@ -9,27 +9,24 @@
 #include "output/writer.h"
 #include "text/spelling.h"
 
-/* How the names of all variables of rows begin. */
+/* How the names of all variables begin. */
 #define VARIABLES "RETRY_"
 
-/* Room for a place and the longest name. */
-#define PLACED_ROOM (OPTPARSE_PLACE + 32)
-
-/* Where optparse_take is. */
-struct reading {
+/* How far optparse_parse has come. */
+struct parser {
 	const struct optparse *optparse;
-	char **next; /* the first word not looked at */
+	char **next; /* the next word of the command line */
 	void *into;
-	const char **said;
-	const char *place; /* of a line in a file; NULL: a command line */
-	bool seeking; /* files of options, not yet the options */
+	const char **given;
+	const char *location; /* of a line in a file; NULL: a command line */
+	bool files_only; /* the first pass: files of options, --help */
 };
 
-/* Each line is a write of its own, as all of retry's lines are. */
+/* Ends the message and adds the line of advice: one write(2) for each line. */
 static _Noreturn void
 end_usage(struct writer *writer)
 {
-	/* Whether or not anybody reads it, the status is what counts. */
+	/* The exit status must be right even if nobody reads the message. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	writer_put(writer, "\n");
 	writer_flush(writer);
@@ -41,37 +38,45 @@ end_usage(struct writer *writer)
 }
 
 static void
-begin_option(struct writer *writer, const struct row *row, const char *why)
+begin_option(
+    struct writer *writer, const struct option *option, const char *why)
 {
 	writer_put(writer, "retry: ");
-	if (row->letter != ':')
-		writer_put(writer, row->letter == '$' ? "$" : "--");
-	writer_put(writer, row->name);
+	if (option->location != NULL) {
+		writer_put(writer, option->location);
+		writer_put(writer, option->name != NULL ? ": " : "");
+	} else {
+		writer_put(writer, option->variable != NULL ? "$" : "--");
+	}
+	if (option->variable != NULL)
+		writer_put(writer, option->variable);
+	else if (option->name != NULL)
+		writer_put(writer, option->name);
 	writer_put(writer, ": ");
 	writer_put(writer, why);
 }
 
 void
-optparse_refuse(const struct row *row, const char *why, const char *text)
+optparse_refuse(const struct option *option, const char *why, const char *text)
 {
 	struct writer writer = { .to = STDERR_FILENO };
 
-	begin_option(&writer, row, why);
+	begin_option(&writer, option, why);
 	writer_put(&writer, ": ");
 	writer_put_quoted(&writer, text, strlen(text));
 	end_usage(&writer);
 }
 
 void
-optparse_refuse_item(const struct row *row, const char *why, const char *item,
-    size_t length, const char *text)
+optparse_refuse_item(const struct option *option, const char *why,
+    const char *item, size_t length, const char *text)
 {
 	struct writer writer = { .to = STDERR_FILENO };
 	size_t whole = strlen(text);
 
 	if (length == whole && whole > 0)
-		optparse_refuse(row, why, text);
-	begin_option(&writer, row, why);
+		optparse_refuse(option, why, text);
+	begin_option(&writer, option, why);
 	if (length > 0) {
 		writer_put(&writer, ": ");
 		writer_put_quoted(&writer, item, length);
@@ -91,23 +96,14 @@ optparse_refuse_all(const char *why)
 	end_usage(&writer);
 }
 
-size_t
-optparse_choice(const struct row *row, const char *why,
-    const char *const *names, const char *text)
-{
-	for (size_t i = 0; names[i] != NULL; i++)
-		if (strcmp(names[i], text) == 0)
-			return i;
-	optparse_refuse(row, why, text);
-}
-
+/* Whether name is what the first length bytes of typed say. */
 static bool
 same(const char *name, const char *typed, size_t length)
 {
 	return strncmp(name, typed, length) == 0 && name[length] == '\0';
 }
 
-/* The option of which this is a slip, where it is of one only, or NULL. */
+/* The one option of which this may be a misspelling; NULL: none or several. */
 static const char *
 nearest(const struct optparse *optparse, const char *typed, size_t length)
 {
@@ -115,7 +111,7 @@ nearest(const struct optparse *optparse, const char *typed, size_t length)
 	const char *found = NULL;
 
 	for (size_t i = 0; i < optparse->count; i++) {
-		const char *name = optparse->rows[i].name;
+		const char *name = optparse->options[i].name;
 		size_t slips = spelling_slips(typed, length, name);
 
 		if (slips < least)
@@ -128,12 +124,11 @@ nearest(const struct optparse *optparse, const char *typed, size_t length)
 }
 
 /*
- * The option that somebody who typed this had in mind: another tool's name
- * for it, the only one that begins so, or the nearest. NULL if there is no
- * telling.
+ * The option to suggest for an unknown name: the one that another tool calls
+ * so, the only one that begins so, or the nearest in spelling. NULL: none.
  */
 static const char *
-meant(const struct optparse *optparse, const char *typed, size_t length)
+suggest(const struct optparse *optparse, const char *typed, size_t length)
 {
 	const char *found = NULL;
 
@@ -141,16 +136,16 @@ meant(const struct optparse *optparse, const char *typed, size_t length)
 		if (same(a->name, typed, length))
 			return a->ours;
 	for (size_t i = 0; i < optparse->count; i++) {
-		if (strncmp(optparse->rows[i].name, typed, length) != 0)
+		if (strncmp(optparse->options[i].name, typed, length) != 0)
 			continue;
 		if (found != NULL)
 			return NULL;
-		found = optparse->rows[i].name;
+		found = optparse->options[i].name;
 	}
 	return found != NULL ? found : nearest(optparse, typed, length);
 }
 
-/* The end of a message about what is unknown, with what was meant, or NULL. */
+/* Ends a message about an unknown option with a suggestion, unless NULL. */
 static _Noreturn void
 end_unknown(struct writer *writer, const char *dashes, const char *ours)
 {
@@ -164,20 +159,20 @@ end_unknown(struct writer *writer, const char *dashes, const char *ours)
 }
 
 static _Noreturn void
-refuse_long(const struct reading *reading, const char *typed, size_t length)
+refuse_long(const struct parser *parser, const char *typed, size_t length)
 {
 	struct writer writer = { .to = STDERR_FILENO };
-	size_t dashes = reading->place == NULL ? 2 : 0;
+	size_t dashes = parser->location == NULL ? 2 : 0;
 	const char *ours =
-	    meant(reading->optparse, typed + dashes, length - dashes);
+	    suggest(parser->optparse, typed + dashes, length - dashes);
 
-	/* A name of one letter is a letter without its dash. */
-	for (size_t i = 0; i < reading->optparse->count && length == 1; i++)
-		if (reading->optparse->rows[i].letter == *typed)
-			ours = reading->optparse->rows[i].name;
+	/* In a file, n is -n without its dash. */
+	for (size_t i = 0; i < parser->optparse->count && length == 1; i++)
+		if (parser->optparse->options[i].letter == *typed)
+			ours = parser->optparse->options[i].name;
 	writer_put(&writer, "retry: ");
-	if (reading->place != NULL) {
-		writer_put(&writer, reading->place);
+	if (parser->location != NULL) {
+		writer_put(&writer, parser->location);
 		writer_put(&writer, ": ");
 	}
 	writer_put(&writer, "unknown option ");
@@ -185,14 +180,14 @@ refuse_long(const struct reading *reading, const char *typed, size_t length)
 	end_unknown(&writer, dashes == 0 ? "" : "--", ours);
 }
 
-/* The option whose whole name stands behind one dash, or NULL. */
+/* The option whose whole name was typed with only one dash, or NULL. */
 static const char *
 find_dashed(const struct optparse *optparse, const char *typed)
 {
 	for (size_t i = 0; i < optparse->count; i++)
-		if (same(optparse->rows[i].name, typed + 1,
+		if (same(optparse->options[i].name, typed + 1,
 			strcspn(typed + 1, "=")))
-			return optparse->rows[i].name;
+			return optparse->options[i].name;
 	return NULL;
 }
 
@@ -204,7 +199,7 @@ refuse_letter(
 	const char *ours = find_dashed(optparse, typed);
 
 	writer_put(&writer, "retry: unknown option ");
-	/* A byte of a longer character is no text by itself. */
+	/* One byte of a longer UTF-8 character must not be shown alone. */
 	if (ours == NULL && (*letter & 0x80) == 0 && strlen(typed) > 2) {
 		const char dashed[] = { '-', *letter };
 
@@ -215,156 +210,153 @@ refuse_letter(
 	end_unknown(&writer, "--", ours);
 }
 
-/* Where there is no text that could be to blame. */
+/* Refuses an option that has no text to show. */
 static _Noreturn void
-refuse_bare(const struct row *row, const char *why)
+refuse_option(const struct option *option, const char *why)
 {
 	struct writer writer = { .to = STDERR_FILENO };
 
-	begin_option(&writer, row, why);
+	begin_option(&writer, option, why);
 	end_usage(&writer);
 }
 
-/* Takes text for the row at found, or for row, a copy that says more of it. */
+/*
+ * Stores text for the option with this index. In the first pass only files of
+ * options are read, so that the command line overrides them; --help and
+ * --version work there too, before an argument is found to be bad.
+ */
 static void
-store(struct reading *reading, const struct row *found, const struct row *row,
+store(struct parser *parser, size_t index, const struct option *option,
     const char *text)
 {
-	const struct optparse *optparse = reading->optparse;
-	size_t at = (size_t)(found - optparse->rows);
+	const struct optparse *optparse = parser->optparse;
 
-	if (reading->seeking && at == optparse->file)
-		optparse->follow(optparse, text, reading->into, reading->said);
-	if (reading->seeking && at < optparse->last)
+	if (parser->files_only && index == optparse->file)
+		optparse->read_file(
+		    optparse, text, parser->into, parser->given);
+	if (parser->files_only && index < optparse->first_exit)
 		return;
-	reading->said[at] = text;
-	row->take(row, text, (char *)reading->into + row->field);
+	parser->given[index] = text;
+	optparse->store(option, text, parser->into);
 }
 
 static const char *
-next_word(struct reading *reading, const struct row *row)
+next_word(struct parser *parser, const struct option *option)
 {
-	if (*reading->next == NULL)
-		refuse_bare(row, "needs an argument");
-	return *reading->next++;
+	if (*parser->next == NULL)
+		refuse_option(option, "needs an argument");
+	return *parser->next++;
 }
 
-/* The option that the first length bytes of typed name, dashes included. */
-static const struct row *
-find_long(const struct reading *reading, const char *typed, size_t length)
+/* The index of the option that was typed, dashes included. */
+static size_t
+find_long(const struct parser *parser, const char *typed, size_t length)
 {
-	const struct optparse *optparse = reading->optparse;
-	size_t dashes = reading->place == NULL ? 2 : 0;
+	const struct optparse *optparse = parser->optparse;
+	size_t dashes = parser->location == NULL ? 2 : 0;
 
 	for (size_t i = 0; i < optparse->count; i++)
-		if (same(optparse->rows[i].name, typed + dashes,
+		if (same(optparse->options[i].name, typed + dashes,
 			length - dashes))
-			return &optparse->rows[i];
-	refuse_long(reading, typed, length);
+			return i;
+	refuse_long(parser, typed, length);
 }
 
-/* The option of one letter within typed. */
-static const struct row *
+/* The index of the option of one letter within typed. */
+static size_t
 find_letter(
     const struct optparse *optparse, const char *typed, const char *letter)
 {
 	for (size_t i = 0; i < optparse->count; i++)
-		if (optparse->rows[i].letter == *letter)
-			return &optparse->rows[i];
+		if (optparse->options[i].letter == *letter)
+			return i;
 	refuse_letter(optparse, typed, letter);
 }
 
-/* The row at found, as messages about a line are to have it. */
-static struct row
-placed(const struct reading *reading, const struct row *found,
-    char room[PLACED_ROOM])
+/* A file must not have this option. */
+static void
+refuse_in_file(
+    const struct optparse *optparse, const struct option *option, size_t index)
 {
-	const struct optparse *optparse = reading->optparse;
-	const char *place = reading->place;
-	size_t length = strlen(place);
-	struct row row = *found;
+	const size_t *only = optparse->command_line_only;
 
-	memcpy(room, place, length);
-	memcpy(room + length, ": ", 2);
-	memcpy(room + length + 2, found->name, strlen(found->name) + 1);
-	row.name = room;
-	row.letter = ':';
-	for (const size_t *typed = optparse->typed; *typed < optparse->count;
-	     typed++)
-		if (found == &optparse->rows[*typed])
-			refuse_bare(&row, "only on a command line");
-	return row;
+	for (; *only < optparse->count; only++)
+		if (index == *only)
+			refuse_option(option, "only on a command line");
 }
 
 static void
-take_long(struct reading *reading, const char *typed)
+parse_long(struct parser *parser, const char *typed)
 {
 	size_t length = strcspn(typed, "=");
 	const char *text = typed[length] == '=' ? typed + length + 1 : NULL;
-	const struct row *found = find_long(reading, typed, length);
-	char room[PLACED_ROOM];
-	struct row row =
-	    reading->place == NULL ? *found : placed(reading, found, room);
+	size_t index = find_long(parser, typed, length);
+	struct option option = parser->optparse->options[index];
 
-	if (row.argument == NULL && text != NULL)
-		optparse_refuse(&row, "takes no argument", typed);
-	if (row.argument == NULL)
+	option.location = parser->location;
+	if (parser->location != NULL)
+		refuse_in_file(parser->optparse, &option, index);
+	if (option.argument == NULL && text != NULL)
+		optparse_refuse(&option, "takes no argument", typed);
+	if (option.argument == NULL)
 		text = typed;
 	else if (text == NULL)
-		text = next_word(reading, &row);
-	store(reading, found, &row, text);
+		text = next_word(parser, &option);
+	store(parser, index, &option, text);
 }
 
 static void
-take_letters(struct reading *reading, const char *typed)
+parse_letters(struct parser *parser, const char *typed)
 {
-	for (const char *letter = typed + 1; *letter != '\0'; letter++) {
-		const struct row *row =
-		    find_letter(reading->optparse, typed, letter);
+	const struct optparse *optparse = parser->optparse;
 
-		if (row->argument != NULL && letter == typed + 1 &&
-		    find_dashed(reading->optparse, typed) != NULL)
-			refuse_letter(reading->optparse, typed, letter);
-		if (row->argument != NULL) {
-			store(reading, row, row,
-			    letter[1] != '\0' ? letter + 1
-					      : next_word(reading, row));
-			return;
+	for (const char *letter = typed + 1; *letter != '\0'; letter++) {
+		size_t index = find_letter(optparse, typed, letter);
+		const struct option *option = &optparse->options[index];
+
+		if (option->argument == NULL) {
+			store(parser, index, option, typed);
+			continue;
 		}
-		store(reading, row, row, typed);
+		if (letter == typed + 1 && find_dashed(optparse, typed) != NULL)
+			refuse_letter(optparse, typed, letter);
+		store(parser, index, option,
+		    letter[1] != '\0' ? letter + 1 : next_word(parser, option));
+		return;
 	}
 }
 
-/* Takes the next word and its argument. False where the options end. */
+/* Parses the next word and its argument. False where the options end. */
 static bool
-take_word(struct reading *reading)
+parse_word(struct parser *parser)
 {
-	const char *typed = *reading->next;
+	const char *typed = *parser->next;
 
-	/* A lone dash is an operand, as everywhere. */
+	/* A single dash is an operand: POSIX, Utility Syntax Guideline 13. */
 	if (typed == NULL || typed[0] != '-' || typed[1] == '\0')
 		return false;
-	reading->next++;
+	parser->next++;
 	if (strcmp(typed, "--") == 0)
 		return false;
 	if (typed[1] == '-')
-		take_long(reading, typed);
+		parse_long(parser, typed);
 	else
-		take_letters(reading, typed);
+		parse_letters(parser, typed);
 	return true;
 }
 
 void
-optparse_take_line(const struct optparse *optparse, const char *place,
-    const char *line, void *into, const char *said[])
+optparse_parse_line(const struct optparse *optparse, const char *location,
+    const char *line, void *into, const char *given[])
 {
 	char *none = NULL;
-	struct reading reading = { optparse, &none, into, said, place, false };
+	struct parser parser = { optparse, &none, into, given, location,
+		false };
 
-	take_long(&reading, line);
+	parse_long(&parser, line);
 }
 
-/* Nearly always there is none, and to know that is enough. */
+/* One look at the environment is enough in most invocations. */
 static bool
 any_variable(void)
 {
@@ -375,41 +367,35 @@ any_variable(void)
 }
 
 static void
-take_variable(const struct reading *reading, const struct variable *variable)
+parse_variables(const struct parser *parser)
 {
-	const char *text = getenv(variable->name);
-	struct row row = reading->optparse->rows[variable->row];
-
-	row.name = variable->name;
-	row.letter = '$';
-	if (text != NULL && *text != '\0')
-		row.take(&row, text, (char *)reading->into + row.field);
-}
-
-static void
-take_variables(const struct reading *reading)
-{
-	const struct variable *variable = reading->optparse->variables;
+	const struct optparse *optparse = parser->optparse;
+	const struct variable *variable = optparse->variables;
 
 	if (!any_variable())
 		return;
-	for (; variable->name != NULL; variable++)
-		if (reading->said[variable->row] == NULL)
-			take_variable(reading, variable);
+	for (; variable->name != NULL; variable++) {
+		const char *text = getenv(variable->name);
+		struct option option = optparse->options[variable->option];
+
+		option.variable = variable->name;
+		if (parser->given[variable->option] == NULL && text != NULL &&
+		    *text != '\0')
+			optparse->store(&option, text, parser->into);
+	}
 }
 
 char **
-optparse_take(const struct optparse *optparse, char **argv, void *into,
-    const char *said[])
+optparse_parse(const struct optparse *optparse, char **argv, void *into,
+    const char *given[])
 {
-	struct reading seeking = { optparse, argv + 1, into, said, NULL, true };
-	struct reading reading = { optparse, argv + 1, into, said, NULL,
-		false };
+	struct parser files = { optparse, argv + 1, into, given, NULL, true };
+	struct parser parser = { optparse, argv + 1, into, given, NULL, false };
 
-	while (take_word(&seeking))
+	while (parse_word(&files))
 		continue;
-	while (take_word(&reading))
+	while (parse_word(&parser))
 		continue;
-	take_variables(&reading);
-	return reading.next;
+	parse_variables(&parser);
+	return parser.next;
 }

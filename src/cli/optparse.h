@@ -1,7 +1,9 @@
 /*
- * optparse: takes a command line apart over a table of options. getopt_long is
- * no help here: it takes --retry for --retry-on, and one day's abbreviation
- * is the next day's ambiguity. Here a name is typed whole or is an error.
+ * optparse: parses a command line by a table of options.
+ *
+ * getopt_long is not used: it accepts abbreviations, --retry for --retry-on,
+ * and a script that uses one breaks when a new option makes it ambiguous. Here
+ * a name is typed whole or is an error.
  *
  * Options end at the first operand or after "--". "--name=text", "--name
  * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3"; no option has an
@@ -11,39 +13,65 @@
 #define OPTPARSE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The status of an invocation that failed by itself: usage, output. */
 #define EXIT_STATUS_FAILED 125
 
-/* Room for a place, the closing NUL included. */
-#define OPTPARSE_PLACE 256
+/* Room for a location, the closing NUL included. */
+#define OPTPARSE_LOCATION 256
+
+/* What an option's argument is, and the type of the field that it sets. */
+enum option_type {
+	OPTION_GIVEN, /* no field: only whether the option is given counts */
+	OPTION_FLAG, /* bool: becomes true */
+	OPTION_CONSTANT, /* an enum: becomes least */
+	OPTION_CHOICE, /* an enum: the argument's index in choices */
+	OPTION_WHOLE, /* int64_t: a whole number, least to most */
+	/* int64_t: attempts (least is 1), or retries (least is 0), to which the
+	 * first attempt is added; "inf" becomes INT64_MAX. */
+	OPTION_LIMIT,
+	OPTION_DECIMAL, /* int64_t: a decimal number, in millionths */
+	OPTION_RATIO, /* the same; it may be a percentage */
+	OPTION_SPAN, /* nanos: a time, least to most */
+	OPTION_SIZE, /* int64_t: bytes, least to most, with k, M, G or T */
+	OPTION_SIGNAL, /* int: a signal's number */
+	/* const char *: a text, NULL where it is empty; but if there is a
+	 * refusal, an empty text is refused. most is for keys of budgets. */
+	OPTION_TEXT,
+	OPTION_SPECIAL, /* whatever the function take makes of it */
+};
 
 /* All that is known of one option. */
-struct row {
+struct option {
 	const char *name; /* without the dashes */
-	/* Of the short form, or '\0'. To take, '$': see struct variable; ':':
-	 * see optparse_take_line. */
-	char letter;
-	const char *argument; /* as --help shows it; NULL: a flag */
-	/* Stores text (a flag: the word as typed), or refuses it. */
-	void (*take)(const struct row *row, const char *text, void *field);
-	size_t field; /* offset of what take fills */
+	char letter; /* of the short form, or '\0' */
+	const char *argument; /* as --help shows it; NULL: it takes none */
 	const char *help; /* its lines after the first are indented too */
+	enum option_type type;
+	size_t field; /* offset of what the option sets */
+	int64_t least, most; /* of a number; most 0: no upper bound */
+	const char *const *choices; /* up to a NULL, by value of the enum */
+	const char *refusal; /* what is wrong with a bad argument */
+	/* Stores text (of a flag: the word as typed) or refuses it. */
+	void (*take)(const struct option *option, const char *text, void *into);
+	/* Not in the table but in the copy that comes with a text that is not
+	 * from the command line: "FILE:LINE", or the variable's name. */
+	const char *location, *variable;
 };
 
 /*
- * What the environment says for a row where the command line says nothing. An
- * empty variable says nothing either. The row that take gets has the name of
- * the variable and the letter '$'.
+ * A variable of the environment that is read where the option is not given. An
+ * empty variable counts as unset.
  */
 struct variable {
-	size_t row;
+	size_t option;
 	const char *name; /* begins with RETRY_ */
 };
 
-/* What stands above a row in --help. */
+/* A line above an option in --help. */
 struct heading {
-	size_t row;
+	size_t option;
 	const char *text;
 };
 
@@ -53,57 +81,58 @@ struct alias {
 };
 
 struct optparse {
-	const struct row *rows;
+	const struct option *options;
 	size_t count;
 	const struct heading *headings; /* in order; the last one's is count */
 	const struct alias *aliases; /* the last one has no name */
-	const struct variable *variables; /* nor has the last of these */
-	const size_t *typed; /* rows that no file may have; the last is count */
-	size_t last; /* the first of the rows whose take does not return */
-	size_t file; /* the row that names a file of options... */
-	/* ...and what takes the lines of one. */
-	void (*follow)(const struct optparse *optparse, const char *name,
-	    void *into, const char *said[]);
+	const struct variable *variables; /* the last one has no name */
+	/* The options that no file may have, up to count. */
+	const size_t *command_line_only;
+	size_t first_exit; /* from here on, options that print and exit */
+	size_t file; /* the option that names a file of options */
+	/* Parses the lines of that file. */
+	void (*read_file)(const struct optparse *optparse, const char *name,
+	    void *into, const char *given[]);
+	/* Stores a text in the field of into that the option has, or refuses
+	 * the text. */
+	void (*store)(
+	    const struct option *option, const char *text, void *into);
 };
 
 /*
- * Takes the lines of all files that are named, then the options after argv[0],
- * both in order, then the variables of rows that were not among them; fields
- * count from into. Returns where the operands begin. said has an element for
- * each row: the text that the option was given last, untouched where it was
- * not. Exits where an option is unknown, lacks its argument or has one too
- * many.
+ * Parses the lines of all files that are named, then the options after argv[0],
+ * both in order, then the variables of options that were not among them; fields
+ * count from into. Returns where the operands begin. given has an element for
+ * each option: the last text that it was given, unchanged where the option was
+ * not given. Exits where an option is unknown, lacks its argument or has one
+ * too many.
  */
-char **optparse_take(const struct optparse *optparse, char **argv, void *into,
-    const char *said[]);
+char **optparse_parse(const struct optparse *optparse, char **argv, void *into,
+    const char *given[]);
 
 /*
- * Takes a line of a file, "name" or "name=text", that stands at the place
- * "FILE:LINE": messages begin with that. The row that take gets has the
- * letter ':', and its name begins with the place too.
+ * Parses a line of a file, "name" or "name=text". Messages name its location,
+ * "FILE:LINE".
  */
-void optparse_take_line(const struct optparse *optparse, const char *place,
-    const char *line, void *into, const char *said[]);
+void optparse_parse_line(const struct optparse *optparse, const char *location,
+    const char *line, void *into, const char *given[]);
 
 /*
- * The bad text of an option: "retry: --name: why: 'text'", and exits. That of a
- * variable is "retry: $VARIABLE: ...", of a line "retry: FILE:LINE: name: ...".
+ * Refuses the text of an option: "retry: --name: why: 'text'", and exits. For a
+ * variable it is "retry: $VARIABLE: ...", for a line "retry: FILE:LINE: name:
+ * ...".
  */
 _Noreturn void
-optparse_refuse(const struct row *row, const char *why, const char *text);
+optparse_refuse(const struct option *option, const char *why, const char *text);
 
 /*
  * The same for length bytes at item within text: "why: 'item' in 'text'", or
- * "why in 'text'" where nothing is there.
+ * "why in 'text'" where length is 0.
  */
-_Noreturn void optparse_refuse_item(const struct row *row, const char *why,
-    const char *item, size_t length, const char *text);
+_Noreturn void optparse_refuse_item(const struct option *option,
+    const char *why, const char *item, size_t length, const char *text);
 
-/* The index of text among names, up to a NULL; refuses it if it is none. */
-size_t optparse_choice(const struct row *row, const char *why,
-    const char *const *names, const char *text);
-
-/* A mistake that no option is to blame for: "retry: why", and exits. */
+/* Refuses a command line for no single option: "retry: why", and exits. */
 _Noreturn void optparse_refuse_all(const char *why);
 
 #endif

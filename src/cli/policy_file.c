@@ -12,12 +12,12 @@
 #include "text/number.h"
 #include "sys/procfs.h"
 
-/* As much of a file's name as a place has room for, beside the number. */
+/* As much of a file's name as a location has room for, beside the number. */
 #define NAME_MOST 150
 
 /* One file of options. */
 struct script {
-	const struct row *row; /* that named it */
+	const struct option *option; /* that named it */
 	char path[PATH_MAX];
 	char *text;
 	size_t length;
@@ -52,15 +52,15 @@ find(struct script *script, const char *name)
 	size_t length = strlen(name);
 
 	if (length == 0)
-		optparse_refuse(script->row, "not a policy's name", name);
+		optparse_refuse(script->option, "not a policy's name", name);
 	if (length >= sizeof script->path)
-		optparse_refuse(script->row, strerror(ENAMETOOLONG), name);
+		optparse_refuse(script->option, strerror(ENAMETOOLONG), name);
 	if (strchr(name, '/') != NULL)
 		memcpy(script->path, name, length + 1);
 	else if (!look_in(script, getenv("XDG_CONFIG_HOME"), "", name) &&
 	    !look_in(script, getenv("HOME"), "/.config", name) &&
 	    !look_in(script, "/etc", "", name))
-		optparse_refuse(script->row,
+		optparse_refuse(script->option,
 		    "no such policy; a file is named with a '/'", name);
 }
 
@@ -77,7 +77,7 @@ drain(struct script *script, int fd)
 		script->length += (size_t)n;
 		if (script->length > POLICY_FILE_MOST)
 			optparse_refuse(
-			    script->row, "longer than 64 KiB", script->path);
+			    script->option, "longer than 64 KiB", script->path);
 	}
 }
 
@@ -98,7 +98,7 @@ open_to_read(const struct script *script)
 		return fd;
 	if (procfs_descriptor(script->path) == -1)
 		optparse_refuse(
-		    script->row, "not a regular file", script->path);
+		    script->option, "not a regular file", script->path);
 	fcntl(fd, F_SETFL, O_RDONLY);
 	return fd;
 }
@@ -112,17 +112,17 @@ load(struct script *script)
 	script->text = malloc(POLICY_FILE_MOST + 1);
 	fd = open_to_read(script);
 	if (fd == -1 || script->text == NULL || !drain(script, fd))
-		optparse_refuse(script->row, strerror(errno), script->path);
+		optparse_refuse(script->option, strerror(errno), script->path);
 	close(fd);
 }
 
 /* "FILE:NUMBER", of a long name only the end. */
 static void
-put_place(char place[OPTPARSE_PLACE], const char *path, int64_t number)
+put_location(char location[OPTPARSE_LOCATION], const char *path, int64_t number)
 {
-	const char *limit = place + (OPTPARSE_PLACE - NUMBER_ROOM - 1);
+	const char *limit = location + (OPTPARSE_LOCATION - NUMBER_ROOM - 1);
 	size_t length = strlen(path);
-	char *at = place;
+	char *at = location;
 
 	if (length > NAME_MOST) {
 		at = escape_put(ESCAPE_LINE, at, limit, "...", 3);
@@ -134,14 +134,14 @@ put_place(char place[OPTPARSE_PLACE], const char *path, int64_t number)
 }
 
 static void
-take_line(const struct optparse *optparse, const char *place, char *line,
-    size_t length, void *into, const char *said[])
+take_line(const struct optparse *optparse, const char *location, char *line,
+    size_t length, void *into, const char *given[])
 {
-	const struct row row = { .name = place, .letter = ':' };
+	const struct option option = { .location = location };
 	size_t name, blank;
 
 	if (memchr(line, '\0', length) != NULL)
-		optparse_refuse(&row, "a NUL byte in", line);
+		optparse_refuse(&option, "a NUL byte in", line);
 	if (length > 0 && line[length - 1] == '\r')
 		line[length - 1] = '\0';
 	line += strspn(line, " \t");
@@ -151,18 +151,18 @@ take_line(const struct optparse *optparse, const char *place, char *line,
 	blank = strcspn(line, " \t");
 	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
 	    0 < blank && blank < name)
-		optparse_refuse(&row, "no blanks around =", line);
+		optparse_refuse(&option, "no blanks around =", line);
 	if (name == 0 || *line == '-' || blank < name)
-		optparse_refuse(&row, "not option or option=value", line);
-	optparse_take_line(optparse, place, line, into, said);
+		optparse_refuse(&option, "not option or option=value", line);
+	optparse_parse_line(optparse, location, line, into, given);
 }
 
 void
-policy_file_follow(const struct optparse *optparse, const char *name,
-    void *into, const char *said[])
+policy_file_read(const struct optparse *optparse, const char *name, void *into,
+    const char *given[])
 {
-	struct script script = { .row = &optparse->rows[optparse->file] };
-	char place[OPTPARSE_PLACE], *limit, *end;
+	struct script script = { .option = &optparse->options[optparse->file] };
+	char location[OPTPARSE_LOCATION], *limit, *end;
 	int64_t number = 0;
 
 	find(&script, name);
@@ -174,8 +174,8 @@ policy_file_follow(const struct optparse *optparse, const char *name,
 		if (end == NULL)
 			end = limit;
 		*end = '\0';
-		put_place(place, script.path, ++number);
-		take_line(
-		    optparse, place, line, (size_t)(end - line), into, said);
+		put_location(location, script.path, ++number);
+		take_line(optparse, location, line, (size_t)(end - line), into,
+		    given);
 	}
 }

@@ -12,14 +12,14 @@
 #define POLICY_FILE_MOST 65536
 
 /*
- * Takes the lines of a file, as optparse_take_line does: of the file called
+ * Takes the lines of a file, as optparse_parse_line does: of the file called
  * name if there is a '/' in it, else of name.conf in $XDG_CONFIG_HOME/retry,
  * ~/.config/retry or /etc/retry, the first that there is. What they say is kept
  * in memory that is allocated here and never freed. Exits where it cannot be
  * found or read, is no regular file (unless it is named as a descriptor, such
  * as /dev/stdin or /dev/fd/3), is too long, or has a line that is no option.
  */
-void policy_file_follow(const struct optparse *optparse, const char *name,
-    void *into, const char *said[]);
+void policy_file_read(const struct optparse *optparse, const char *name,
+    void *into, const char *given[]);
 
 #endif
