@@ -4,14 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 #include "sys/sys.h"
+#include "output/writer.h"
 #include "text/date.h"
-#include "text/escape.h"
 #include "text/number.h"
 
-/* Of a string: a long one must not push the rest of the line out of it. */
+/* Bytes of one string: a longer one would leave no room for the rest. */
 #define STRING_MOST 1000
 
-/* For what follows the message in JSON. */
+/* Bytes that are kept free for what follows the message in JSON. */
 #define FACTS_ROOM 1000
 
 void
@@ -27,7 +27,7 @@ log_open(struct log *log, const struct policy *policy)
 	log->kept = 0;
 }
 
-/* Takes the first bytes of what is pending away. */
+/* Removes the first bytes of what is pending. */
 static void
 drop(struct log *log, size_t count)
 {
@@ -48,62 +48,54 @@ log_flush(struct log *log)
 			continue;
 		if (put == -1 && errno == EAGAIN)
 			return;
-		/* Nobody is there to read it: not our failure. */
+		/* Without a reader the line is dropped: no failure of ours. */
 		drop(log, put > 0 ? (size_t)put : log->length);
 	}
 }
 
-static char *
-put_string(enum escape style, char *at, const char *limit, const char *text)
+/* Puts a string, as much as fits; of a long one only the beginning. */
+static void
+put_string(struct writer *writer, enum escape style, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), most = writer->most;
 	bool cut = length > STRING_MOST;
-	const char *most = limit;
 
-	if (cut && limit - at > STRING_MOST)
-		most = at + STRING_MOST;
-	at = escape_put(style, at, most, text, length);
-	return cut ? escape_put(style, at, limit, "...", 3) : at;
+	if (cut && writer->used + STRING_MOST < most)
+		writer->most = writer->used + STRING_MOST;
+	writer_put_escaped(writer, style, text, length);
+	writer->most = most;
+	if (cut)
+		writer_put_escaped(writer, style, "...", 3);
 }
 
-static char *
+static void
 put_strings(
-    enum escape style, char *at, const char *limit, const char *const strings[])
+    struct writer *writer, enum escape style, const char *const strings[])
 {
 	while (*strings != NULL)
-		at = put_string(style, at, limit, *strings++);
-	return at;
+		put_string(writer, style, *strings++);
 }
 
-/* Text that is ours, and for which there is room. */
-static char *
-put_own(char *at, const char *text)
+/* A text may be cut; a fact for which there is no room at all is left out. */
+static void
+put_fact(struct writer *writer, const struct fact *fact)
 {
-	size_t length = strlen(text);
-
-	memcpy(at, text, length);
-	return at + length;
-}
-
-/* The value may be cut; a fact with no room for any is left out. */
-static char *
-put_fact(char *at, const char *limit, const struct fact *fact)
-{
-	char digits[NUMBER_ROOM];
 	size_t least = sizeof ",\"\":\"\"" + strlen(fact->name) + NUMBER_ROOM;
 
-	if ((size_t)(limit - at) < least)
-		return at;
-	at = put_own(put_own(put_own(at, ",\""), fact->name), "\":");
-	if (fact->text == NULL)
-		return put_own(at, number_put(digits, fact->number));
-	*at++ = '"';
-	at = put_string(ESCAPE_JSON, at, limit - 1, fact->text);
-	*at++ = '"';
-	return at;
+	if (writer->used + least > writer->most)
+		return;
+	if (fact->text == NULL) {
+		writer_json_number(writer, fact->name, fact->number);
+		return;
+	}
+	writer_json_raw(writer, fact->name, "\"");
+	writer->most--;
+	put_string(writer, ESCAPE_JSON, fact->text);
+	writer->most++;
+	writer_put(writer, "\"");
 }
 
-/* A failure is one of the command's until there is no more hope for it. */
+/* A failed attempt is a warning; the end without a success is an error. */
 static const char *
 level(const struct line *line)
 {
@@ -118,42 +110,49 @@ level(const struct line *line)
 	return line->warning ? "warning" : "error";
 }
 
-static char *
-put_json(char *at, const char *limit, const struct line *line)
+static void
+put_json(struct writer *writer, const struct line *line)
 {
 	const struct fact *fact = line->facts;
 	char time[DATE_ROOM];
 
+	writer->compact = true;
+	writer_json_begin(writer, NULL, '{');
 	date_put(time, sys_now(CLOCK_REALTIME) / NANOS_MS);
-	at = put_own(put_own(at, "{\"time\":\""), time);
-	at = put_own(put_own(at, "\",\"level\":\""), level(line));
-	at = put_own(at, "\",\"message\":\"");
-	at = put_strings(ESCAPE_JSON, at, limit - FACTS_ROOM, line->strings);
-	*at++ = '"';
+	writer_json_string(writer, "time", time);
+	writer_json_string(writer, "level", level(line));
+	writer_json_raw(writer, "message", "\"");
+	writer->most -= FACTS_ROOM;
+	put_strings(writer, ESCAPE_JSON, line->strings);
+	writer->most += FACTS_ROOM;
+	writer_put(writer, "\"");
+	writer->most--;
 	for (; fact != NULL && fact->name != NULL; fact++)
-		at = put_fact(at, limit - 1, fact);
-	*at++ = '}';
-	return at;
+		put_fact(writer, fact);
+	writer->most++;
+	writer_json_end(writer, '}');
 }
 
-/* The line as the format has it, without its newline. */
-static char *
-put_line(
-    const struct log *log, char *at, const char *limit, const struct line *line)
+/* Puts the line in the format that was asked for, without its newline. */
+static void
+put_line(const struct log *log, struct writer *writer, const struct line *line)
 {
 	enum escape style = ESCAPE_LINE;
 
-	if (log->format == LOG_JSON)
-		return put_json(at, limit, line);
+	if (log->format == LOG_JSON) {
+		put_json(writer, line);
+		return;
+	}
 	if (log->format == LOG_GITHUB && line->last && !log->concluded) {
-		at = put_own(at, "::warning::");
+		writer_put(writer, "::warning::");
 		style = ESCAPE_GITHUB;
 	}
-	return put_strings(style, put_own(at, "retry: "), limit, line->strings);
+	writer_put(writer, "retry: ");
+	put_strings(writer, style, line->strings);
 }
 
 static void
-open_outlet(struct log *log)
+open_stderr(struct log *log)
 {
 	if (!log->open)
 		log->nonblock = nonblock_open(STDERR_FILENO);
@@ -163,27 +162,28 @@ open_outlet(struct log *log)
 void
 log_tell(struct log *log, const struct line *line)
 {
-	/* Of what is held, the line takes the place of the one before it. */
+	/* The next held line overwrites this one, unless this one is kept. */
 	char *start = log->pending + log->length + log->kept;
-	/* A line of more than PIPE_BUF bytes could be torn by another's. */
-	char *limit = start + PIPE_BUF - 1, *end;
+	/* Another process's line could tear one of more than PIPE_BUF bytes. */
+	struct writer writer = { .to = -1, .most = PIPE_BUF - 1 };
 	bool stays = line->last || line->least == LOUDNESS_QUIET;
 
 	if (log->loudness < line->least)
 		return;
-	open_outlet(log);
-	if (limit > log->pending + sizeof log->pending - 1)
+	open_stderr(log);
+	if (start + PIPE_BUF > log->pending + sizeof log->pending)
 		return;
-	end = put_line(log, start, limit, line);
-	*end++ = '\n';
+	put_line(log, &writer, line);
+	writer.bytes[writer.used++] = '\n';
+	memcpy(start, writer.bytes, writer.used);
 	log->concluded = log->concluded || line->last;
 	if (log->holding) {
-		log->held = log->kept + (size_t)(end - start);
+		log->held = log->kept + writer.used;
 		if (stays)
 			log->kept = log->held;
 		return;
 	}
-	log->length += (size_t)(end - start);
+	log->length += writer.used;
 	log_flush(log);
 }
 
@@ -196,16 +196,17 @@ log_say(struct log *log, enum loudness least, const char *const strings[])
 void
 log_put(struct log *log, const char *const strings[])
 {
-	char *at = log->pending + log->length;
-	const char *limit = log->pending + sizeof log->pending;
-
 	if (log->holding)
 		return;
-	open_outlet(log);
-	for (; *strings != NULL; strings++)
-		if ((size_t)(limit - at) >= strlen(*strings))
-			at = put_own(at, *strings);
-	log->length = (size_t)(at - log->pending);
+	open_stderr(log);
+	for (; *strings != NULL; strings++) {
+		size_t length = strlen(*strings);
+
+		if (length > sizeof log->pending - log->length)
+			continue;
+		memcpy(log->pending + log->length, *strings, length);
+		log->length += length;
+	}
 	log_flush(log);
 }
 

@@ -4,11 +4,12 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+#include "text/number.h"
 
-/* Of a quoted text; two of them fit in a line, escaped. */
+/* Bytes of a quoted text; two such texts fit into a line, even if escaped. */
 #define QUOTE_MOST 400
 
-/* Of UTF-8 only the first byte of a character counts. */
+/* Whether a byte begins a character: UTF-8, RFC 3629. */
 static bool
 begins(char byte)
 {
@@ -38,12 +39,12 @@ writer_deliver(struct writer *writer)
 {
 	struct writer line = { .to = STDERR_FILENO };
 
-	/* A disk may say as late as that that it is full. */
+	/* Some file systems report a full disk or quota only on close(2). */
 	if (writer_flush(writer) == 0 && close(writer->to) == -1)
 		writer->error = errno;
 	if (writer->error == 0)
 		return true;
-	/* Whether or not anybody reads it, the status is what counts. */
+	/* The exit status must be right even if nobody reads the message. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	writer_put(&line, "retry: cannot write to standard output: ");
 	writer_put(&line, strerror(writer->error));
@@ -52,10 +53,19 @@ writer_deliver(struct writer *writer)
 	return false;
 }
 
+/* Whether length more bytes may be put. */
+static bool
+fits(const struct writer *writer, size_t length)
+{
+	return writer->most == 0 ||
+	    (writer->used <= writer->most &&
+		length <= writer->most - writer->used);
+}
+
 void
 writer_put_bytes(struct writer *writer, const char *bytes, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
+	for (size_t i = 0; i < length && fits(writer, 1); i++) {
 		if (writer->used == sizeof writer->bytes)
 			writer_flush(writer);
 		writer->bytes[writer->used++] = bytes[i];
@@ -72,6 +82,14 @@ writer_put(struct writer *writer, const char *text)
 }
 
 void
+writer_put_number(struct writer *writer, int64_t number)
+{
+	char room[NUMBER_ROOM];
+
+	writer_put(writer, number_put(room, number));
+}
+
+void
 writer_put_escaped(
     struct writer *writer, enum escape style, const char *text, size_t length)
 {
@@ -79,15 +97,27 @@ writer_put_escaped(
 		char shown[ESCAPE_ROOM], *end = shown;
 		size_t size = escape_next(style, &end, text, length);
 
+		/* A character is put whole or not at all. */
+		if (!fits(writer, (size_t)(end - shown)))
+			return;
 		writer_put_bytes(writer, shown, (size_t)(end - shown));
 		text += size;
 		length -= size;
 	}
 }
 
+void
+writer_put_string(
+    struct writer *writer, enum escape style, const char *text, size_t length)
+{
+	writer_put(writer, "\"");
+	writer_put_escaped(writer, style, text, length);
+	writer_put(writer, "\"");
+}
+
 /*
- * A newline or an escape sequence in a quote would forge lines of ours, and a
- * long one would be more than one write can keep together.
+ * A newline or an escape sequence in a quoted text could pass for a line of
+ * retry's, and a long text could make the line too long for one atomic write.
  */
 void
 writer_put_quoted(struct writer *writer, const char *text, size_t length)
@@ -117,4 +147,57 @@ writer_put_right(struct writer *writer, size_t column, const char *text)
 	if (width < column)
 		writer_pad(writer, column - width);
 	writer_put(writer, text);
+}
+
+/* Puts the comma and the name before a value. */
+static void
+begin_value(struct writer *writer, const char *name)
+{
+	if (writer->comma != NULL)
+		writer_put(writer, writer->comma);
+	writer->comma = writer->compact ? "," : ", ";
+	if (name == NULL)
+		return;
+	writer_put(writer, "\"");
+	writer_put(writer, name);
+	writer_put(writer, writer->compact ? "\":" : "\": ");
+}
+
+void
+writer_json_begin(struct writer *writer, const char *name, char bracket)
+{
+	begin_value(writer, name);
+	writer_put_bytes(writer, &bracket, 1);
+	writer->comma = NULL;
+}
+
+void
+writer_json_end(struct writer *writer, char bracket)
+{
+	writer_put_bytes(writer, &bracket, 1);
+	writer->comma = writer->compact ? "," : ", ";
+}
+
+void
+writer_json_string(struct writer *writer, const char *name, const char *string)
+{
+	begin_value(writer, name);
+	if (string == NULL)
+		writer_put(writer, "null");
+	else
+		writer_put_string(writer, ESCAPE_JSON, string, strlen(string));
+}
+
+void
+writer_json_number(struct writer *writer, const char *name, int64_t number)
+{
+	begin_value(writer, name);
+	writer_put_number(writer, number);
+}
+
+void
+writer_json_raw(struct writer *writer, const char *name, const char *json)
+{
+	begin_value(writer, name);
+	writer_put(writer, json);
 }

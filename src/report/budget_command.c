@@ -11,7 +11,6 @@
 #include "output/log.h"
 #include "output/writer.h"
 #include "store/segment_file.h"
-#include "output/quote.h"
 #include "store/segment_store.h"
 #include "report/budget_format.h"
 #include "cli/optparse.h"
@@ -48,7 +47,8 @@ say(const struct ledger *ledger, enum loudness least,
 	sigaction(SIGPIPE, &ignored, &was);
 	writer_put(&writer, "retry: ");
 	for (; *strings != NULL; strings++)
-		quote_string(&writer, QUOTE_PLAIN, *strings);
+		writer_put_escaped(
+		    &writer, ESCAPE_PLAIN, *strings, strlen(*strings));
 	writer_put(&writer, "\n");
 	writer_flush(&writer);
 	sigaction(SIGPIPE, &was, NULL);

@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include "text/number.h"
-#include "output/quote.h"
 
 /* A longer key does not push the columns of the others to the right. */
 #define KEY_COLUMN_MOST 40
@@ -216,8 +215,8 @@ key_column(const struct budget_format *tables)
 		struct writer scratch = { .to = -1 };
 
 		/* A key has room in a page, so that nothing is written. */
-		quote_put(
-		    &scratch, QUOTE_PLAIN, snapshot->key, snapshot->length);
+		writer_put_escaped(
+		    &scratch, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 		if (scratch.column > most && scratch.column <= KEY_COLUMN_MOST)
 			most = scratch.column;
 	}
@@ -250,7 +249,8 @@ put_line(struct writer *writer, const struct snapshot *snapshot, size_t end,
 	if (snapshot == NULL)
 		writer_put(writer, "KEY");
 	else
-		quote_put(writer, QUOTE_PLAIN, snapshot->key, snapshot->length);
+		writer_put_escaped(
+		    writer, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 	writer_pad(writer, end);
 	/* Where the key was longer, the columns follow it. */
 	end = writer->column;
@@ -288,13 +288,6 @@ put_table(const struct budget_format *tables, struct writer *writer)
  * JSON
  */
 
-static void
-put_name(struct writer *writer, const char *name)
-{
-	quote_string(writer, QUOTE_JSON, name);
-	writer_put(writer, ": ");
-}
-
 /* Whether two fields are members of one object. */
 static bool
 together(const struct field *a, const struct field *b)
@@ -309,58 +302,54 @@ put_member(struct writer *writer, const struct snapshot *snapshot,
 {
 	char room[DURATION_ROOM];
 
-	put_name(writer, field->name);
 	if (field->kind == KIND_GATE)
-		quote_string(writer, QUOTE_JSON, states[snapshot->breaker]);
+		writer_json_string(
+		    writer, field->name, states[snapshot->breaker]);
 	else
-		writer_put(writer, exact(room, snapshot, field, "null"));
+		writer_json_raw(
+		    writer, field->name, exact(room, snapshot, field, "null"));
 }
 
 static void
 put_object(const struct budget_format *tables, const struct snapshot *snapshot,
     struct writer *writer)
 {
-	writer_put(writer, "{");
-	put_name(writer, "key");
-	quote_put(writer, QUOTE_JSON, snapshot->key, snapshot->length);
-	writer_put(writer, ", ");
-	put_name(writer, "directory");
-	quote_string(writer, QUOTE_JSON, tables->directory);
-	writer_put(writer, ", ");
-	put_name(writer, "file");
-	if (snapshot->file[0] == '\0')
-		writer_put(writer, "null");
-	else
-		quote_string(writer, QUOTE_JSON, snapshot->file);
+	writer_json_begin(writer, NULL, '{');
+	/* A key is not NUL-terminated. */
+	writer_json_raw(writer, "key", "");
+	writer_put_string(writer, ESCAPE_JSON, snapshot->key, snapshot->length);
+	writer_json_string(writer, "directory", tables->directory);
+	writer_json_string(
+	    writer, "file", snapshot->file[0] == '\0' ? NULL : snapshot->file);
 	for (size_t i = 0; i < FIELDS; i++) {
 		const struct field *field = &fields[i];
 
-		writer_put(writer, ", ");
-		if (field->object != NULL && !together(field - 1, field)) {
-			put_name(writer, field->object);
-			writer_put(writer, "{");
-		}
+		if (field->object != NULL && !together(field - 1, field))
+			writer_json_begin(writer, field->object, '{');
 		put_member(writer, snapshot, field);
 		if (field->object != NULL &&
 		    (i + 1 == FIELDS || !together(field, field + 1)))
-			writer_put(writer, "}");
+			writer_json_end(writer, '}');
 	}
-	writer_put(writer, "}");
+	writer_json_end(writer, '}');
 }
 
-/* An object a line, so that a tool for lines can be used too. */
+/* One object a line, so that tools for lines can read it too. */
 static void
 put_json(const struct budget_format *tables, struct writer *writer)
 {
-	if (!tables->one)
-		writer_put(writer, "[");
+	if (tables->one) {
+		put_object(tables, tables->snapshots, writer);
+		writer_put(writer, "\n");
+		return;
+	}
+	writer_json_begin(writer, NULL, '[');
 	for (size_t i = 0; i < tables->count; i++) {
-		if (!tables->one)
-			writer_put(writer, i == 0 ? "\n" : ",\n");
+		writer->comma = i == 0 ? "\n" : ",\n";
 		put_object(tables, &tables->snapshots[i], writer);
 	}
-	if (!tables->one)
-		writer_put(writer, tables->count == 0 ? "]" : "\n]");
+	writer_put(writer, tables->count == 0 ? "" : "\n");
+	writer_json_end(writer, ']');
 	writer_put(writer, "\n");
 }
 
@@ -396,7 +385,8 @@ put_metric(const struct budget_format *tables, struct writer *writer,
 		writer_put(writer, "retry_budget_");
 		writer_put(writer, field->metric);
 		writer_put(writer, "{key=");
-		quote_put(writer, QUOTE_PROM, snapshot->key, snapshot->length);
+		writer_put_string(
+		    writer, ESCAPE_PROM, snapshot->key, snapshot->length);
 		writer_put(writer, "} ");
 		writer_put(writer, exact(room, snapshot, field, "NaN"));
 		writer_put(writer, "\n");

@@ -7,7 +7,6 @@
 #include "text/number.h"
 #include "cli/options.h"
 #include "output/writer.h"
-#include "output/quote.h"
 #include "report/atomic_file.h"
 
 /* How long a reader that takes nothing is waited for; and if we are to end. */
@@ -41,73 +40,57 @@ static const char *const verdict_names[] = {
 };
 
 /*
- * JSON. before is what precedes a value, its name included.
+ * JSON
  */
 
+/* In milliseconds; null where it is none or less. */
 static void
-put_number(struct writer *writer, const char *before, int64_t value)
-{
-	char room[NUMBER_ROOM];
-
-	writer_put(writer, before);
-	writer_put(writer, number_put(room, value));
-}
-
-static void
-put_string(struct writer *writer, const char *before, const char *string)
-{
-	writer_put(writer, before);
-	if (string == NULL)
-		writer_put(writer, "null");
-	else
-		quote_string(writer, QUOTE_JSON, string);
-}
-
-static void
-put_null(struct writer *writer, const char *before)
-{
-	put_string(writer, before, NULL);
-}
-
-/* Less than none: there is none. */
-static void
-put_span(struct writer *writer, const char *before, nanos span, nanos none)
+put_span(struct writer *writer, const char *name, nanos span, nanos none)
 {
 	if (span <= none)
-		put_null(writer, before);
+		writer_json_string(writer, name, NULL);
 	else
-		put_number(writer, before, number_round(span, NANOS_MS));
+		writer_json_number(writer, name, number_round(span, NANOS_MS));
 }
 
 static void
-put_signal(struct writer *writer, const char *before, int number)
+put_signal(struct writer *writer, const char *name, int number)
 {
 	char room[CONDITIONS_SIGNAL_ROOM];
 
-	put_string(writer, before,
+	writer_json_string(writer, name,
 	    number == 0 ? NULL : conditions_signal_name(room, number));
+}
+
+/* null where the number says that there is none. */
+static void
+put_number(
+    struct writer *writer, const char *name, int64_t number, int64_t none)
+{
+	if (number == none)
+		writer_json_string(writer, name, NULL);
+	else
+		writer_json_number(writer, name, number);
 }
 
 static void
 put_attempt(struct writer *writer, const struct entry *entry)
 {
-	put_number(writer, "{\"attempt\": ", entry->attempt);
-	put_span(writer, ", \"started_ms\": ", entry->began, -1);
-	put_span(writer, ", \"elapsed_ms\": ", entry->elapsed, -1);
-	put_string(writer, ", \"end\": ", end_names[entry->end]);
-	put_number(writer, ", \"status\": ", entry->status);
-	put_signal(writer, ", \"signal\": ", entry->signal);
-	if (entry->http == 0)
-		put_null(writer, ", \"http_status\": ");
-	else
-		put_number(writer, ", \"http_status\": ", entry->http);
-	put_string(writer, ", \"verdict\": ", verdict_names[entry->verdict]);
-	put_string(writer, ", \"rule\": ", entry->rule);
-	put_span(writer, ", \"delay_ms\": ", entry->planned, -1);
-	put_span(writer, ", \"slept_ms\": ", entry->slept, -1);
-	writer_put(writer, ", \"budget_exhausted\": ");
-	writer_put(writer, entry->budget_exhausted ? "true" : "false");
-	writer_put(writer, "}");
+	writer_json_begin(writer, NULL, '{');
+	writer_json_number(writer, "attempt", entry->attempt);
+	put_span(writer, "started_ms", entry->began, -1);
+	put_span(writer, "elapsed_ms", entry->elapsed, -1);
+	writer_json_string(writer, "end", end_names[entry->end]);
+	writer_json_number(writer, "status", entry->status);
+	put_signal(writer, "signal", entry->signal);
+	put_number(writer, "http_status", entry->http, 0);
+	writer_json_string(writer, "verdict", verdict_names[entry->verdict]);
+	writer_json_string(writer, "rule", entry->rule);
+	put_span(writer, "delay_ms", entry->planned, -1);
+	put_span(writer, "slept_ms", entry->slept, -1);
+	writer_json_raw(writer, "budget_exhausted",
+	    entry->budget_exhausted ? "true" : "false");
+	writer_json_end(writer, '}');
 }
 
 static void
@@ -115,15 +98,13 @@ put_attempts(struct writer *writer, const struct attempt_log *attempt_log)
 {
 	int kept = attempt_log_kept(attempt_log);
 
-	put_number(writer, ", \"attempt_count\": ", attempt_log->count);
-	put_number(
-	    writer, ", \"attempts_omitted\": ", attempt_log->count - kept);
-	writer_put(writer, ", \"attempts\": [");
-	for (int i = 0; i < kept; i++) {
-		writer_put(writer, i == 0 ? "" : ", ");
+	writer_json_number(writer, "attempt_count", attempt_log->count);
+	writer_json_number(
+	    writer, "attempts_omitted", attempt_log->count - kept);
+	writer_json_begin(writer, "attempts", '[');
+	for (int i = 0; i < kept; i++)
 		put_attempt(writer, attempt_log_at(attempt_log, i));
-	}
-	writer_put(writer, "]");
+	writer_json_end(writer, ']');
 }
 
 static void
@@ -131,21 +112,18 @@ put_policy(struct writer *writer, const struct policy *policy)
 {
 	const char *key = policy->share.key;
 
-	writer_put(writer, ", \"command\": [");
+	writer_json_begin(writer, "command", '[');
 	for (char **word = policy->typed; *word != NULL; word++)
-		put_string(writer, word == policy->typed ? "" : ", ", *word);
-	writer_put(writer, "]");
-	if (policy->attempts == POLICY_UNLIMITED)
-		put_null(writer, ", \"attempts_max\": ");
-	else
-		put_number(writer, ", \"attempts_max\": ", policy->attempts);
-	put_span(writer, ", \"timeout_ms\": ", policy->timeout, 0);
-	put_span(writer, ", \"deadline_ms\": ", policy->deadline, 0);
-	put_string(
-	    writer, ", \"budget\": ", key == NULL || *key == '\0' ? NULL : key);
+		writer_json_string(writer, NULL, *word);
+	writer_json_end(writer, ']');
+	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
+	put_span(writer, "timeout_ms", policy->timeout, 0);
+	put_span(writer, "deadline_ms", policy->deadline, 0);
+	writer_json_string(
+	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);
 }
 
-/* On one line, so that it can be found among others. */
+/* On one line, so that tools for lines find it among other output. */
 static void
 put_report(struct writer *writer, const void *with)
 {
@@ -153,20 +131,22 @@ put_report(struct writer *writer, const void *with)
 	const struct ending *ending = record->ending;
 	char room[DATE_ROOM];
 
-	put_string(writer, "{\"version\": ", VERSION);
-	put_string(writer, ", \"id\": ", ending->id);
+	writer_json_begin(writer, NULL, '{');
+	writer_json_string(writer, "version", VERSION);
+	writer_json_string(writer, "id", ending->id);
 	put_policy(writer, record->policy);
-	put_string(
-	    writer, ", \"reason\": ", verdict_reason_name(ending->reason));
-	put_number(writer, ", \"status\": ", ending->status);
-	put_signal(writer, ", \"signal\": ", ending->signal);
-	put_string(writer, ", \"started_at\": ",
+	writer_json_string(
+	    writer, "reason", verdict_reason_name(ending->reason));
+	writer_json_number(writer, "status", ending->status);
+	put_signal(writer, "signal", ending->signal);
+	writer_json_string(writer, "started_at",
 	    date_put(room, (record->now - ending->elapsed) / NANOS_MS));
-	put_span(writer, ", \"elapsed_ms\": ", ending->elapsed, -1);
-	put_span(writer,
-	    ", \"slept_ms\": ", attempt_log_slept(record->attempt_log), -1);
+	put_span(writer, "elapsed_ms", ending->elapsed, -1);
+	put_span(
+	    writer, "slept_ms", attempt_log_slept(record->attempt_log), -1);
 	put_attempts(writer, record->attempt_log);
-	writer_put(writer, "}\n");
+	writer_json_end(writer, '}');
+	writer_put(writer, "\n");
 }
 
 /*
@@ -185,7 +165,7 @@ put_label(struct writer *writer, const char *file)
 	if (length > tail && strcmp(name + length - tail, suffix) == 0)
 		length -= tail;
 	writer_put(writer, "{name=");
-	quote_put(writer, QUOTE_PROM, name, length);
+	writer_put_string(writer, ESCAPE_PROM, name, length);
 }
 
 /* A sample up to its value, and what is to be known of its metric. */
@@ -209,7 +189,8 @@ put_count(struct writer *writer, const struct record *record,
     const char *metric, const char *help, int64_t value)
 {
 	put_metric(writer, record, metric, help);
-	put_number(writer, "} ", value);
+	writer_put(writer, "} ");
+	writer_put_number(writer, value);
 	writer_put(writer, "\n");
 }
 
@@ -246,9 +227,9 @@ put_metrics(struct writer *writer, const void *with)
 	put_seconds(writer, record, "retry_last_run_timestamp_seconds",
 	    "When it ended.", record->now);
 	put_metric(writer, record, "retry_reason", "Why it ended.");
-	writer_put(writer, ",reason=");
-	quote_string(writer, QUOTE_PROM, verdict_reason_name(ending->reason));
-	writer_put(writer, "} 1\n");
+	writer_put(writer, ",reason=\"");
+	writer_put(writer, verdict_reason_name(ending->reason));
+	writer_put(writer, "\"} 1\n");
 }
 
 /* Who watches by these files must learn of it: under -q, too. */
