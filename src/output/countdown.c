@@ -7,10 +7,10 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-/* Of a terminal that does not say how wide it is. */
+/* The width that is assumed where the terminal does not report one. */
 #define COLUMNS 80
 
-/* To the first column; the rest of the line away. ECMA-48: CR, EL. */
+/* To the first column; erase the rest of the line: ECMA-48, CR and EL. */
 #define RETURN "\r"
 #define ERASE "\033[K"
 
@@ -18,39 +18,42 @@ void
 countdown_open(
     struct countdown *countdown, const struct policy *policy, struct log *log)
 {
-	bool bare = policy->loudness != LOUDNESS_QUIET && !policy->hold_err &&
-	    policy->log_format == LOG_TEXT;
+	bool allowed = policy->loudness != LOUDNESS_QUIET &&
+	    !policy->hold_err && policy->log_format == LOG_TEXT;
 
 	countdown->log = log;
-	countdown->showing = bare ? policy->progress : SHOWING_NEVER;
+	countdown->showing = allowed ? policy->progress : SHOWING_NEVER;
 	countdown->shown = false;
 	countdown->next = NANOS_MAX;
 }
 
-/* Whether there is a terminal that is meant for us and can erase. */
+/* Whether standard error is a terminal that can erase a line. */
 static bool
-possible(enum showing showing)
+is_possible(enum showing showing)
 {
 	const char *kind = getenv("TERM");
 
 	if (!isatty(STDERR_FILENO) || kind == NULL || kind[0] == '\0' ||
 	    strcmp(kind, "dumb") == 0)
 		return false;
-	/* Runners of jobs have terminals, too, and write down what comes. */
+	/* A CI runner may give the job a terminal, but it logs each write. */
 	return showing == SHOWING_ALWAYS || getenv("CI") == NULL;
 }
 
-/* A job in the background stays out of what a person types meanwhile. */
+/*
+ * Whether we are in the foreground: a background job must not write over what
+ * the user types meanwhile.
+ */
 static bool
-in_front(const struct countdown *countdown)
+is_foreground(const struct countdown *countdown)
 {
 	return countdown->showing == SHOWING_ALWAYS ||
 	    tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-/* How finely a time is shown. */
+/* How long the time that is shown stays the same. */
 static nanos
-grain(nanos left)
+step_of(nanos left)
 {
 	if (left > NANOS_DAY)
 		return NANOS_HOUR;
@@ -70,8 +73,7 @@ fits(const char *const strings[])
 	return length < columns;
 }
 
-/* Puts it over what is there; but not behind what the terminal does not take.
- */
+/* Draws over the last one, unless lines of the log are still waiting. */
 static void
 draw(struct countdown *countdown, const char *label, nanos left)
 {
@@ -89,7 +91,7 @@ draw(struct countdown *countdown, const char *label, nanos left)
 void
 countdown_show(struct countdown *countdown, const char *label, nanos left)
 {
-	nanos now, step = grain(left), rest;
+	nanos now, step = step_of(left), rest;
 
 	if (countdown->showing == SHOWING_NEVER ||
 	    (left <= NANOS_SECOND && countdown->next == NANOS_MAX))
@@ -101,17 +103,17 @@ countdown_show(struct countdown *countdown, const char *label, nanos left)
 	now = sys_now(CLOCK_BOOTTIME);
 	if (countdown->next != NANOS_MAX && now < countdown->next)
 		return;
-	/* For good: the terminal may have gone while it stood there. */
-	if (!possible(countdown->showing)) {
+	/* For the rest of the invocation: the terminal may be gone. */
+	if (!is_possible(countdown->showing)) {
 		countdown->showing = SHOWING_NEVER;
 		countdown->shown = false;
 		countdown->next = NANOS_MAX;
 		return;
 	}
-	/* Up to a whole step, so that it never says 0s. */
+	/* Rounded up to a whole step, so that "0s" is never shown. */
 	rest = left % step == 0 ? step : left % step;
 	countdown->next = number_add(now, rest);
-	if (in_front(countdown))
+	if (is_foreground(countdown))
 		draw(countdown, label, number_add(left - rest, step));
 	else
 		countdown->shown = false;
@@ -128,7 +130,7 @@ countdown_nap(const struct countdown *countdown, nanos nap)
 void
 countdown_clear(struct countdown *countdown)
 {
-	if (countdown->shown && in_front(countdown))
+	if (countdown->shown && is_foreground(countdown))
 		log_put(countdown->log, STRINGS(RETURN, ERASE));
 	countdown->shown = false;
 	countdown->next = NANOS_MAX;

@@ -1,6 +1,8 @@
 /*
- * countdown: on a terminal, and only there, what is left of a long wait, on one
- * line that is gone when the wait is over.
+ * countdown: shows on a terminal how long a wait still takes.
+ *
+ * It is one line, which is erased when the wait is over. Elsewhere than on a
+ * terminal nothing is shown.
  */
 #ifndef COUNTDOWN_H
 #define COUNTDOWN_H
@@ -12,26 +14,26 @@
 
 struct countdown {
 	struct log *log;
-	enum showing showing; /* NEVER as well where it cannot be */
-	bool shown; /* it stands there */
-	/* On CLOCK_BOOTTIME: when to look again; NANOS_MAX: never. */
+	enum showing showing; /* SHOWING_NEVER too where it is not possible */
+	bool shown; /* the line is on the terminal */
+	/* When the line changes, on CLOCK_BOOTTIME; NANOS_MAX: no wait. */
 	nanos next;
 };
 
-/* Looks what is wanted, but not yet at any terminal. */
+/* Sets up what the policy asks for. The terminal is not examined yet. */
 void countdown_open(
     struct countdown *countdown, const struct policy *policy, struct log *log);
 
 /*
- * Shows that the attempt with this label ("2/4") begins in left, where that is
- * over a second to begin with.
+ * Shows that the attempt with this label ("2/4") begins in left. A wait that
+ * was never longer than a second is not shown.
  */
 void countdown_show(struct countdown *countdown, const char *label, nanos left);
 
-/* The lesser of nap and the time until countdown_show has something to do. */
+/* The lesser of nap and the time until countdown_show has to be called. */
 nanos countdown_nap(const struct countdown *countdown, nanos nap);
 
-/* Clears what is shown. To be called before any line is said. */
+/* Erases the line. Call this before any line of the log. */
 void countdown_clear(struct countdown *countdown);
 
 #endif

@@ -162,7 +162,7 @@ open_stderr(struct log *log)
 void
 log_tell(struct log *log, const struct line *line)
 {
-	/* The next held line overwrites this one, unless this one is kept. */
+	/* A held line overwrites the one before it, unless that is kept. */
 	char *start = log->pending + log->length + log->kept;
 	/* Another process's line could tear one of more than PIPE_BUF bytes. */
 	struct writer writer = { .to = -1, .most = PIPE_BUF - 1 };

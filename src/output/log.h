@@ -1,11 +1,13 @@
 /*
- * log: what retry itself has to say, on standard error. A line is one
- * write(2), with control bytes escaped, and never blocks: what a slow reader
- * does not take at once waits here until the one wait of retry finds room.
+ * log: retry's own messages, on standard error.
  *
- * Under --hold-stderr nothing is written before log_release. A line takes the
- * place of the one before it then, unless that one tells how it all ended or
- * why retry itself failed: those stay.
+ * A line is one write(2), with control bytes escaped, and never blocks: what a
+ * slow reader does not take at once stays in a buffer until poll(2) reports
+ * room.
+ *
+ * Under --hold-stderr nothing is written before log_release. Until then a line
+ * replaces the one before it, except a line that says how the invocation ended
+ * or why retry itself failed.
  */
 #ifndef LOG_H
 #define LOG_H
@@ -21,69 +23,66 @@
 struct log {
 	enum loudness loudness;
 	enum log_format format;
-	bool open; /* once something was said */
+	bool open; /* nonblock is set */
 	bool holding;
-	bool concluded; /* the last line was said */
+	bool concluded; /* the line with the end has been written */
 	struct nonblock nonblock;
-	size_t length; /* of what is still to be written */
-	size_t held, kept; /* what follows it; of that, what stays */
+	size_t length; /* bytes of pending that are still to be written */
+	size_t held; /* bytes after them, of lines that are held */
+	size_t kept; /* of these, bytes that no later line replaces */
 	char pending[2 * PIPE_BUF];
 };
 
-/* The strings of one line. */
+/* The strings of a line, which are put one after the other. */
 #define STRINGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Something that a program may want to know of a line: only JSON has it. */
+/* A field of a line for programs: only --log-format json shows it. */
 struct fact {
 	const char *name; /* lower case; NULL after the last */
-	const char *text; /* NULL: it is a number */
+	const char *text; /* NULL: the value is number */
 	int64_t number;
 };
 
-/* The facts of one line. */
+/* The facts of a line. */
 #define FACTS(...) ((const struct fact[]){ __VA_ARGS__, { 0 } })
 
 struct line {
 	enum loudness least;
-	bool last; /* the one that tells how it all ended */
-	bool warning; /* though said under -q, it is not of our own failure */
+	bool last; /* it says how the invocation ended */
+	bool warning; /* not a failure of retry, although -q shows it */
 	const char *const *strings;
 	const struct fact *facts; /* NULL: none */
 };
 
-/* As the policy says. Opens nothing before the first line. */
+/* Sets the log up as the policy has it; opens nothing. */
 void log_open(struct log *log, const struct policy *policy);
 
 /*
- * Says "retry: ", the strings, and a newline, if retry is at least this loud:
- * QUIET is for why it failed itself. In JSON these are the levels error,
- * warning and info. Where more waits than there is room for, the line is lost.
+ * Writes "retry: ", the strings, and a newline, if retry is at least this loud:
+ * LOUDNESS_QUIET is for failures of retry itself. In JSON the levels are error,
+ * warning and info. If the buffer has no room for a whole line, it is lost.
  */
 void log_say(struct log *log, enum loudness least, const char *const strings[]);
 
 /*
- * The same for a line with more to it. The first that is the last one is what
- * --log-format github makes an annotation.
+ * The same for any line. The first one that says how the invocation ended
+ * becomes an annotation with --log-format github.
  */
 void log_tell(struct log *log, const struct line *line);
 
 /*
- * Puts the strings as they are, with no newline, behind what is pending. For
- * what is to stand on a terminal only for a while: nothing is put while lines
- * are held, nor where there is no room.
+ * Writes the strings as they are, without a newline: for the countdown. Nothing
+ * is written while lines are held, nor where the buffer has no room.
  */
 void log_put(struct log *log, const char *const strings[]);
 
-/*
- * What was held begins its way out, or is dropped, and nothing is held any
- * more.
- */
+/* Writes or drops the lines that are held; later lines are not held. */
 void log_release(struct log *log, bool drop_held);
 
-/* What poll should wait for: fd -1 when nothing is pending. */
+/* For poll(2): fd is -1 where nothing waits to be written. */
 struct pollfd log_pollfd(const struct log *log);
 
-/* Writes of what is pending as much as goes without blocking. */
+/* Writes as much of what is pending as is possible without blocking. */
 void log_flush(struct log *log);
 
 #endif

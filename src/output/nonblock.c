@@ -13,9 +13,9 @@
 
 /*
  * O_NONBLOCK belongs to the open file description, which we share with the
- * command and whoever started us. A pipe or a terminal can be opened once more
- * through /proc; only one that was open for writing is, because the new
- * description would not care, and would write to what was to be read.
+ * command and with the process that started us. A pipe or a terminal can be
+ * opened again through /proc, for a description of our own. This must not be
+ * done for a descriptor that is open for reading only: the new one could write.
  */
 struct nonblock
 nonblock_open(int fd)
@@ -23,7 +23,7 @@ nonblock_open(int fd)
 	char name[PROCFS_NAME];
 	struct nonblock nonblock = { NONBLOCK_PLAIN, fd };
 	struct stat stat;
-	int flags = fcntl(fd, F_GETFL), own;
+	int flags = fcntl(fd, F_GETFL), reopened;
 
 	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY ||
 	    fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode))
@@ -32,14 +32,14 @@ nonblock_open(int fd)
 	    S_ISSOCK(stat.st_mode) ? NONBLOCK_SOCKET : NONBLOCK_CAREFUL;
 	if (!S_ISFIFO(stat.st_mode) && !S_ISCHR(stat.st_mode))
 		return nonblock;
-	/* To open a terminal's master is to make a new terminal. */
+	/* Opening /dev/ptmx would create a new terminal. */
 	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
 		return nonblock;
-	own = open(procfs_name(name, fd),
+	reopened = open(procfs_name(name, fd),
 	    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (own == -1)
+	if (reopened == -1)
 		return nonblock;
-	return (struct nonblock){ NONBLOCK_PRIVATE, sys_move_up(own) };
+	return (struct nonblock){ NONBLOCK_PRIVATE, sys_move_up(reopened) };
 }
 
 ssize_t
@@ -56,7 +56,7 @@ nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 			errno = EAGAIN;
 			return -1;
 		}
-		/* More could block although there is some room. */
+		/* A pipe with room takes PIPE_BUF bytes, but may not more. */
 		if (length > PIPE_BUF)
 			length = PIPE_BUF;
 		break;

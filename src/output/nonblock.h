@@ -1,6 +1,8 @@
 /*
- * nonblock: a descriptor that was given to us for output, and how to write to
- * it without ever blocking and without changing what others see of it.
+ * nonblock: writes to an inherited descriptor without ever blocking.
+ *
+ * O_NONBLOCK is not set on it, because the processes that share it would be
+ * affected.
  */
 #ifndef NONBLOCK_H
 #define NONBLOCK_H
@@ -9,23 +11,23 @@
 #include <sys/types.h>
 
 enum nonblock_way {
-	NONBLOCK_PLAIN, /* it never blocks: a regular file, or closed */
-	NONBLOCK_PRIVATE, /* through a description of our own */
-	NONBLOCK_SOCKET,
-	NONBLOCK_CAREFUL, /* once poll says that there is room */
+	NONBLOCK_PLAIN, /* write: a regular file never blocks */
+	NONBLOCK_PRIVATE, /* write: fd is non-blocking, and only ours */
+	NONBLOCK_SOCKET, /* send with MSG_DONTWAIT */
+	NONBLOCK_CAREFUL, /* write after poll has reported room */
 };
 
 struct nonblock {
 	enum nonblock_way way;
-	int fd; /* to write to, and to poll for POLLOUT */
+	int fd; /* to write to and to poll */
 };
 
-/* Finds the way for descriptor fd. */
+/* Finds out how to write to descriptor fd. */
 struct nonblock nonblock_open(int fd);
 
 /*
- * One write(2) that does not block: the number of bytes that went, or -1 with
- * errno, EAGAIN where there is no room now. SIGPIPE must be blocked.
+ * Writes once without blocking. Returns the number of bytes written, or -1 with
+ * errno, which is EAGAIN where there is no room now. SIGPIPE must be blocked.
  */
 ssize_t
 nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length);

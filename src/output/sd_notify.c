@@ -9,12 +9,15 @@
 #include <unistd.h>
 #include "text/escape.h"
 
-/* It is shown in one line. */
+/* systemctl shows the status on one line: longer ones are cut. */
 #define STATUS_ROOM 512
 
-/* A path, or an abstract name after "@". Returns its length, 0: no address. */
+/*
+ * The socket's address: a path, or an abstract name after "@". Returns its
+ * length; 0: there is none.
+ */
 static socklen_t
-find(struct sockaddr_un *address)
+find_address(struct sockaddr_un *address)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
 	size_t length = name == NULL ? 0 : strlen(name);
@@ -36,7 +39,7 @@ sd_notify_status(const char *const strings[])
 	static const char prefix[] = "STATUS=";
 	char status[STATUS_ROOM], *at = status + sizeof prefix - 1;
 	struct sockaddr_un address;
-	socklen_t length = find(&address);
+	socklen_t length = find_address(&address);
 	int fd;
 
 	if (length == 0)

@@ -1,15 +1,16 @@
 /*
- * sd_notify: tells systemd, where it listens (SD_NOTIFY_SOCKET), in a STATUS=
- * line what retry is doing: sd_notify(3). The variable is left to the command
+ * sd_notify: tells systemd what retry is doing, as sd_notify(3) does.
+ *
+ * The socket is named by the variable NOTIFY_SOCKET, which the command inherits
  * too.
  */
 #ifndef SD_NOTIFY_H
 #define SD_NOTIFY_H
 
 /*
- * Sends the strings, ended by NULL, as one datagram; control bytes in them are
- * escaped. It never blocks, and it is no failure if nobody takes it. Does
- * nothing at all without the variable.
+ * Sends "STATUS=" and the strings, up to a NULL, as one datagram; control bytes
+ * in them are escaped. It never blocks, and errors are ignored. Without the
+ * variable it does nothing.
  */
 void sd_notify_status(const char *const strings[]);
 
