@@ -180,7 +180,7 @@ delays()
 	    -T 10 -t 2 -d 1 -b constant -j none
 	tells 'Deadline 1h does not fit: attempts after 1000000 would be cut off' \
 	    -T 1h -t 1ms -d 0
-	tells 'Deadline 5s does not fit, but delays trimmed to it let all attempts' \
+	tells 'Deadline 5s does not fit, but all attempts do with shorter delays' \
 	    -T 5 -n 4 -t 50ms -d 100ms --factor 10
 }
 

@@ -18,13 +18,10 @@ put_option(struct writer *writer, const struct option *option)
 {
 	const char letter[] = { ' ', ' ', '-', option->letter, ',', ' ', '\0' };
 
-	writer_put(writer, option->letter != '\0' ? letter : "      ");
-	writer_put(writer, "--");
-	writer_put(writer, option->name);
-	if (option->argument != NULL) {
-		writer_put(writer, " ");
-		writer_put(writer, option->argument);
-	}
+	writer_put_all(writer,
+	    STRINGS(option->letter != '\0' ? letter : "      ", "--",
+		option->name, option->argument != NULL ? " " : "",
+		option->argument != NULL ? option->argument : ""));
 	for (const char *c = option->help; *c != '\0'; c++) {
 		writer_pad(writer, HELP_COLUMN);
 		writer_put_bytes(writer, c, 1);
@@ -48,18 +45,15 @@ help_options(const struct optparse *optparse, const char *const before[],
 	struct writer writer = { .to = STDOUT_FILENO };
 	const struct heading *heading = optparse->headings;
 
-	while (*before != NULL)
-		writer_put(&writer, *before++);
+	writer_put_all(&writer, before);
 	for (size_t i = 0; i < optparse->count; i++) {
 		if (i == heading->option) {
-			writer_put(&writer, "\n");
-			writer_put(&writer, heading->text);
-			writer_put(&writer, ":\n");
+			writer_put_all(
+			    &writer, STRINGS("\n", heading->text, ":\n"));
 			heading++;
 		}
 		put_option(&writer, &optparse->options[i]);
 	}
-	while (*after != NULL)
-		writer_put(&writer, *after++);
+	writer_put_all(&writer, after);
 	finish(&writer);
 }

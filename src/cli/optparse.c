@@ -30,9 +30,9 @@ end_usage(struct writer *writer)
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	writer_put(writer, "\n");
 	writer_flush(writer);
-	writer_put(writer, "Try '");
-	writer_put(writer, sys_program());
-	writer_put(writer, " --help' for more information.\n");
+	writer_put_all(writer,
+	    STRINGS(
+		"Try '", sys_program(), " --help' for more information.\n"));
 	writer_flush(writer);
 	_exit(EXIT_STATUS_FAILED);
 }
@@ -52,8 +52,7 @@ begin_option(
 		writer_put(writer, option->variable);
 	else if (option->name != NULL)
 		writer_put(writer, option->name);
-	writer_put(writer, ": ");
-	writer_put(writer, why);
+	writer_put_all(writer, STRINGS(": ", why));
 }
 
 void
@@ -91,8 +90,7 @@ optparse_refuse_all(const char *why)
 {
 	struct writer writer = { .to = STDERR_FILENO };
 
-	writer_put(&writer, "retry: ");
-	writer_put(&writer, why);
+	writer_put_all(&writer, STRINGS("retry: ", why));
 	end_usage(&writer);
 }
 
@@ -149,12 +147,9 @@ suggest(const struct optparse *optparse, const char *typed, size_t length)
 static _Noreturn void
 end_unknown(struct writer *writer, const char *dashes, const char *ours)
 {
-	if (ours != NULL) {
-		writer_put(writer, "; did you mean '");
-		writer_put(writer, dashes);
-		writer_put(writer, ours);
-		writer_put(writer, "'?");
-	}
+	if (ours != NULL)
+		writer_put_all(
+		    writer, STRINGS("; did you mean '", dashes, ours, "'?"));
 	end_usage(writer);
 }
 
@@ -171,10 +166,8 @@ refuse_long(const struct parser *parser, const char *typed, size_t length)
 		if (parser->optparse->options[i].letter == *typed)
 			ours = parser->optparse->options[i].name;
 	writer_put(&writer, "retry: ");
-	if (parser->location != NULL) {
-		writer_put(&writer, parser->location);
-		writer_put(&writer, ": ");
-	}
+	if (parser->location != NULL)
+		writer_put_all(&writer, STRINGS(parser->location, ": "));
 	writer_put(&writer, "unknown option ");
 	writer_put_quoted(&writer, typed, length);
 	end_unknown(&writer, dashes == 0 ? "" : "--", ours);

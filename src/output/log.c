@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "sys/sys.h"
-#include "output/writer.h"
 #include "text/date.h"
 #include "text/number.h"
 

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "output/nonblock.h"
+#include "output/writer.h"
 #include "policy/policy.h"
 
 struct log {
@@ -32,9 +33,6 @@ struct log {
 	size_t kept; /* of these, bytes that no later line replaces */
 	char pending[2 * PIPE_BUF];
 };
-
-/* The strings of a line, which are put one after the other. */
-#define STRINGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 /* A field of a line for programs: only --log-format json shows it. */
 struct fact {

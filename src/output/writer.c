@@ -46,9 +46,9 @@ writer_deliver(struct writer *writer)
 		return true;
 	/* The exit status must be right even if nobody reads the message. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	writer_put(&line, "retry: cannot write to standard output: ");
-	writer_put(&line, strerror(writer->error));
-	writer_put(&line, "\n");
+	writer_put_all(&line,
+	    STRINGS("retry: cannot write to standard output: ",
+		strerror(writer->error), "\n"));
 	writer_flush(&line);
 	return false;
 }
@@ -82,11 +82,10 @@ writer_put(struct writer *writer, const char *text)
 }
 
 void
-writer_put_number(struct writer *writer, int64_t number)
+writer_put_all(struct writer *writer, const char *const strings[])
 {
-	char room[NUMBER_ROOM];
-
-	writer_put(writer, number_put(room, number));
+	while (*strings != NULL)
+		writer_put(writer, *strings++);
 }
 
 void
@@ -158,9 +157,8 @@ begin_value(struct writer *writer, const char *name)
 	writer->comma = writer->compact ? "," : ", ";
 	if (name == NULL)
 		return;
-	writer_put(writer, "\"");
-	writer_put(writer, name);
-	writer_put(writer, writer->compact ? "\":" : "\": ");
+	writer_put_all(
+	    writer, STRINGS("\"", name, writer->compact ? "\":" : "\": "));
 }
 
 void
@@ -191,8 +189,9 @@ writer_json_string(struct writer *writer, const char *name, const char *string)
 void
 writer_json_number(struct writer *writer, const char *name, int64_t number)
 {
-	begin_value(writer, name);
-	writer_put_number(writer, number);
+	char room[NUMBER_ROOM];
+
+	writer_json_raw(writer, name, number_put(room, number));
 }
 
 void

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include "text/escape.h"
 
+/* Strings that are put one after the other, up to a NULL. */
+#define STRINGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
 /*
  * Begins as { .to = a descriptor }, which is written to whenever the buffer is
  * full; or as { .to = -1, .most = a number of bytes }, at most that of the
@@ -30,8 +33,8 @@ struct writer {
 };
 
 void writer_put(struct writer *writer, const char *text);
+void writer_put_all(struct writer *writer, const char *const strings[]);
 void writer_put_bytes(struct writer *writer, const char *bytes, size_t length);
-void writer_put_number(struct writer *writer, int64_t number);
 
 /* Escapes text as the style has it; text may hold any bytes. */
 void writer_put_escaped(

@@ -142,10 +142,10 @@ show(const struct ledger *ledger, const struct snapshot *snapshots,
     size_t count, bool one)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
-	struct budget_format tables = { ledger->policy->format,
-		ledger->directory, snapshots, count, one };
+	struct budget_list list = { ledger->policy->format, ledger->directory,
+		snapshots, count, one };
 
-	budget_format_put(&tables, &writer);
+	budget_format_put(&list, &writer);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }
 

@@ -3,26 +3,26 @@
 #include <string.h>
 #include "text/number.h"
 
-/* A longer key does not push the columns of the others to the right. */
+/* The columns of the table are not moved for keys longer than this. */
 #define KEY_COLUMN_MOST 40
 
-/* What programs get: a nanosecond is never of interest. */
+/* Programs get times to the microsecond. */
 #define MICROSECOND (NANOS_MS / 1000)
 
 enum kind {
 	KIND_COUNT,
 	KIND_PARTS, /* millionths */
 	KIND_SPAN, /* nanoseconds */
-	KIND_NEXT, /* the same, where 0 is "now" */
-	KIND_GATE, /* enum breaker_state */
+	KIND_NEXT, /* nanoseconds; 0 is shown as "now" */
+	KIND_STATE, /* enum breaker_state */
 };
 
-/* A number of an account, and what it is called. NULL: not shown there. */
+/* A field of a snapshot and its names. NULL: it is not shown there. */
 struct field {
 	size_t at;
 	enum kind kind;
 	const char *title; /* in the table */
-	const char *object; /* in JSON: within which, NULL: none */
+	const char *object; /* in JSON, the member that has it; NULL: none */
 	const char *name; /* in JSON */
 	const char *metric, *type, *help; /* in Prometheus */
 };
@@ -70,7 +70,7 @@ static const struct field fields[] = {
 	    "First attempts, and retries of each kind." },
 	{ AT(amplification), KIND_PARTS, "AMPLIFICATION", NULL, "amplification",
 	    "amplification", GAUGE, "Attempts for each first attempt." },
-	{ AT(breaker), KIND_GATE, NULL, "gate", "state", "gate_state", GAUGE,
+	{ AT(breaker), KIND_STATE, NULL, "gate", "state", "gate_state", GAUGE,
 	    "The breaker: 0 closed, 1 open, 2 half-open, 3 recovering." },
 	{ AT(failures), KIND_COUNT, NULL, "gate", "failures", "gate_failures",
 	    GAUGE, "Consecutive failures." },
@@ -94,6 +94,7 @@ static const char *const states[] = {
  * Numbers
  */
 
+/* The value of a field, whatever its name. */
 static int64_t
 number(const struct snapshot *snapshot, const struct field *field)
 {
@@ -103,9 +104,9 @@ number(const struct snapshot *snapshot, const struct field *field)
 	return value;
 }
 
-/* As programs read it; none stands for SNAPSHOT_NONE. */
+/* A value for programs; none stands for SNAPSHOT_NONE. */
 static const char *
-exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
+put_exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
     const struct field *field, const char *none)
 {
 	int64_t value = number(snapshot, field);
@@ -114,7 +115,7 @@ exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
 		return none;
 	switch (field->kind) {
 	case KIND_COUNT:
-	case KIND_GATE:
+	case KIND_STATE:
 		break;
 	case KIND_PARTS:
 		return number_put_decimal(room, value, WINDOW_RATIO_ONE);
@@ -127,9 +128,9 @@ exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
 	return number_put(room, value);
 }
 
-/* Millionths with two digits, so that they stand in a column. */
+/* Millionths as a number with two decimals, which align in a column. */
 static const char *
-hundredths(char room[NUMBER_ROOM], int64_t value)
+put_hundredths(char room[NUMBER_ROOM], int64_t value)
 {
 	char *end;
 
@@ -142,9 +143,9 @@ hundredths(char room[NUMBER_ROOM], int64_t value)
 	return room;
 }
 
-/* As people read it. */
+/* A value for people. */
 static const char *
-shown(char room[DURATION_ROOM], const struct snapshot *snapshot,
+put_rounded(char room[DURATION_ROOM], const struct snapshot *snapshot,
     const struct field *field)
 {
 	int64_t value = number(snapshot, field);
@@ -153,10 +154,10 @@ shown(char room[DURATION_ROOM], const struct snapshot *snapshot,
 		return "-";
 	switch (field->kind) {
 	case KIND_COUNT:
-	case KIND_GATE:
+	case KIND_STATE:
 		break;
 	case KIND_PARTS:
-		return hundredths(room, value);
+		return put_hundredths(room, value);
 	case KIND_NEXT:
 		if (value == 0)
 			return "now";
@@ -171,50 +172,47 @@ shown(char room[DURATION_ROOM], const struct snapshot *snapshot,
  * The table
  */
 
-/* The breaker, in words, and the pause after a denial. */
+/* The breaker's state, and the cooldown after a denial. */
 static void
-put_gate(struct writer *writer, const struct snapshot *snapshot)
+put_state(struct writer *writer, const struct snapshot *snapshot)
 {
 	char room[DURATION_ROOM];
 
 	writer_put(writer, states[snapshot->breaker]);
-	if (snapshot->rate > 0) {
-		writer_put(writer, ", ");
-		writer_put(writer, number_put(room, snapshot->rate));
-		writer_put(writer, " a second");
-	}
-	if (snapshot->failures > 0) {
-		writer_put(writer,
-		    snapshot->probe == SNAPSHOT_NONE ? ", " : " after ");
-		writer_put(writer, number_put(room, snapshot->failures));
-		writer_put(
-		    writer, snapshot->failures == 1 ? " failure" : " failures");
-	}
-	if (snapshot->breaker == BREAKER_HALF_OPEN && snapshot->probe > 0) {
+	if (snapshot->rate > 0)
+		writer_put_all(writer,
+		    STRINGS(
+			", ", number_put(room, snapshot->rate), " a second"));
+	if (snapshot->failures > 0)
+		writer_put_all(writer,
+		    STRINGS(snapshot->probe == SNAPSHOT_NONE ? ", " : " after ",
+			number_put(room, snapshot->failures),
+			snapshot->failures == 1 ? " failure" : " failures"));
+	if (snapshot->breaker == BREAKER_HALF_OPEN && snapshot->probe > 0)
 		writer_put(writer, ", probe under way");
-	} else if (snapshot->probe > 0) {
-		writer_put(writer, ", probe in ");
-		writer_put(writer, duration_format(room, snapshot->probe));
-	} else if (snapshot->probe == 0) {
+	else if (snapshot->probe > 0)
+		writer_put_all(writer,
+		    STRINGS(
+			", probe in ", duration_format(room, snapshot->probe)));
+	else if (snapshot->probe == 0)
 		writer_put(writer, ", probe due");
-	}
-	if (snapshot->cooldown > 0) {
-		writer_put(writer, "; cooldown ");
-		writer_put(writer, duration_format(room, snapshot->cooldown));
-	}
+	if (snapshot->cooldown > 0)
+		writer_put_all(writer,
+		    STRINGS("; cooldown ",
+			duration_format(room, snapshot->cooldown)));
 }
 
 /* How many columns the keys take, up to KEY_COLUMN_MOST. */
 static size_t
-key_column(const struct budget_format *tables)
+key_column(const struct budget_list *list)
 {
 	size_t most = strlen("KEY");
 
-	for (size_t i = 0; i < tables->count; i++) {
-		const struct snapshot *snapshot = &tables->snapshots[i];
+	for (size_t i = 0; i < list->count; i++) {
+		const struct snapshot *snapshot = &list->snapshots[i];
 		struct writer scratch = { .to = -1 };
 
-		/* A key has room in a page, so that nothing is written. */
+		/* The buffer has room for any key: nothing is written. */
 		writer_put_escaped(
 		    &scratch, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 		if (scratch.column > most && scratch.column <= KEY_COLUMN_MOST)
@@ -224,14 +222,14 @@ key_column(const struct budget_format *tables)
 }
 
 static size_t
-field_column(const struct budget_format *tables, const struct field *field)
+field_column(const struct budget_list *list, const struct field *field)
 {
 	size_t most = strlen(field->title);
 
-	for (size_t i = 0; i < tables->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		char room[DURATION_ROOM];
 		size_t width =
-		    strlen(shown(room, &tables->snapshots[i], field));
+		    strlen(put_rounded(room, &list->snapshots[i], field));
 
 		if (width > most)
 			most = width;
@@ -239,7 +237,7 @@ field_column(const struct budget_format *tables, const struct field *field)
 	return most;
 }
 
-/* One line of it; the header where there is no account. */
+/* One line of the table; the header where snapshot is NULL. */
 static void
 put_line(struct writer *writer, const struct snapshot *snapshot, size_t end,
     const size_t widths[FIELDS])
@@ -261,27 +259,27 @@ put_line(struct writer *writer, const struct snapshot *snapshot, size_t end,
 		end += 2 + widths[i];
 		writer_put_right(writer, end,
 		    snapshot == NULL ? fields[i].title
-				     : shown(room, snapshot, &fields[i]));
+				     : put_rounded(room, snapshot, &fields[i]));
 	}
 	writer_put(writer, "  ");
 	if (snapshot == NULL)
 		writer_put(writer, "GATE");
 	else
-		put_gate(writer, snapshot);
+		put_state(writer, snapshot);
 	writer_put(writer, "\n");
 }
 
 static void
-put_table(const struct budget_format *tables, struct writer *writer)
+put_table(const struct budget_list *list, struct writer *writer)
 {
-	size_t widths[FIELDS] = { 0 }, key = key_column(tables);
+	size_t widths[FIELDS] = { 0 }, key = key_column(list);
 
 	for (size_t i = 0; i < FIELDS; i++)
 		if (fields[i].title != NULL)
-			widths[i] = field_column(tables, &fields[i]);
+			widths[i] = field_column(list, &fields[i]);
 	put_line(writer, NULL, key, widths);
-	for (size_t i = 0; i < tables->count; i++)
-		put_line(writer, &tables->snapshots[i], key, widths);
+	for (size_t i = 0; i < list->count; i++)
+		put_line(writer, &list->snapshots[i], key, widths);
 }
 
 /*
@@ -302,23 +300,23 @@ put_member(struct writer *writer, const struct snapshot *snapshot,
 {
 	char room[DURATION_ROOM];
 
-	if (field->kind == KIND_GATE)
+	if (field->kind == KIND_STATE)
 		writer_json_string(
 		    writer, field->name, states[snapshot->breaker]);
 	else
-		writer_json_raw(
-		    writer, field->name, exact(room, snapshot, field, "null"));
+		writer_json_raw(writer, field->name,
+		    put_exact(room, snapshot, field, "null"));
 }
 
 static void
-put_object(const struct budget_format *tables, const struct snapshot *snapshot,
+put_object(const struct budget_list *list, const struct snapshot *snapshot,
     struct writer *writer)
 {
 	writer_json_begin(writer, NULL, '{');
 	/* A key is not NUL-terminated. */
 	writer_json_raw(writer, "key", "");
 	writer_put_string(writer, ESCAPE_JSON, snapshot->key, snapshot->length);
-	writer_json_string(writer, "directory", tables->directory);
+	writer_json_string(writer, "directory", list->directory);
 	writer_json_string(
 	    writer, "file", snapshot->file[0] == '\0' ? NULL : snapshot->file);
 	for (size_t i = 0; i < FIELDS; i++) {
@@ -336,19 +334,19 @@ put_object(const struct budget_format *tables, const struct snapshot *snapshot,
 
 /* One object a line, so that tools for lines can read it too. */
 static void
-put_json(const struct budget_format *tables, struct writer *writer)
+put_json(const struct budget_list *list, struct writer *writer)
 {
-	if (tables->one) {
-		put_object(tables, tables->snapshots, writer);
+	if (list->one) {
+		put_object(list, list->snapshots, writer);
 		writer_put(writer, "\n");
 		return;
 	}
 	writer_json_begin(writer, NULL, '[');
-	for (size_t i = 0; i < tables->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		writer->comma = i == 0 ? "\n" : ",\n";
-		put_object(tables, &tables->snapshots[i], writer);
+		put_object(list, &list->snapshots[i], writer);
 	}
-	writer_put(writer, tables->count == 0 ? "" : "\n");
+	writer_put(writer, list->count == 0 ? "" : "\n");
 	writer_json_end(writer, ']');
 	writer_put(writer, "\n");
 }
@@ -357,55 +355,43 @@ put_json(const struct budget_format *tables, struct writer *writer)
  * Prometheus
  */
 
+/* Prometheus wants all samples of a metric together. */
 static void
-put_about(struct writer *writer, const struct field *field, const char *what,
-    const char *text)
-{
-	writer_put(writer, "# ");
-	writer_put(writer, what);
-	writer_put(writer, " retry_budget_");
-	writer_put(writer, field->metric);
-	writer_put(writer, " ");
-	writer_put(writer, text);
-	writer_put(writer, "\n");
-}
-
-/* All samples of a metric have to stand together. */
-static void
-put_metric(const struct budget_format *tables, struct writer *writer,
+put_metric(const struct budget_list *list, struct writer *writer,
     const struct field *field)
 {
 	char room[DURATION_ROOM];
 
-	put_about(writer, field, "HELP", field->help);
-	put_about(writer, field, "TYPE", field->type);
-	for (size_t i = 0; i < tables->count; i++) {
-		const struct snapshot *snapshot = &tables->snapshots[i];
+	writer_put_all(writer,
+	    STRINGS("# HELP retry_budget_", field->metric, " ", field->help,
+		"\n# TYPE retry_budget_", field->metric, " ", field->type,
+		"\n"));
+	for (size_t i = 0; i < list->count; i++) {
+		const struct snapshot *snapshot = &list->snapshots[i];
 
-		writer_put(writer, "retry_budget_");
-		writer_put(writer, field->metric);
-		writer_put(writer, "{key=");
+		writer_put_all(
+		    writer, STRINGS("retry_budget_", field->metric, "{key="));
 		writer_put_string(
 		    writer, ESCAPE_PROM, snapshot->key, snapshot->length);
-		writer_put(writer, "} ");
-		writer_put(writer, exact(room, snapshot, field, "NaN"));
-		writer_put(writer, "\n");
+		writer_put_all(writer,
+		    STRINGS(
+			"} ", put_exact(room, snapshot, field, "NaN"), "\n"));
 	}
 }
 
 void
-budget_format_put(const struct budget_format *tables, struct writer *writer)
+budget_format_put(const struct budget_list *list, struct writer *writer)
 {
-	switch (tables->format) {
+	switch (list->format) {
 	case FORMAT_TABLE:
-		put_table(tables, writer);
+		put_table(list, writer);
 		return;
 	case FORMAT_JSON:
-		put_json(tables, writer);
+		put_json(list, writer);
 		return;
 	case FORMAT_PROM:
 		for (size_t i = 0; i < FIELDS; i++)
-			put_metric(tables, writer, &fields[i]);
+			put_metric(list, writer, &fields[i]);
 		return;
 	}
 }

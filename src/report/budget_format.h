@@ -1,10 +1,10 @@
 /*
- * budget_format: accounts of budgets, for people (a table) and for programs
- * (JSON, the text format of Prometheus).
+ * budget_format: writes budgets as a table, as JSON or as metrics.
  *
- * A key is any bytes, but what is written here is text in UTF-8 without
- * control bytes. Those, and bytes that are not UTF-8, are shown as \xff, as
- * retry's lines do; in JSON only the latter.
+ * The table is for people; JSON and the text format of Prometheus are for
+ * programs. A key may hold any bytes, but the output is UTF-8 without control
+ * bytes: bytes that are not UTF-8, and outside of JSON control bytes too, are
+ * shown as \xff.
  */
 #ifndef BUDGET_FORMAT_H
 #define BUDGET_FORMAT_H
@@ -13,16 +13,15 @@
 #include "output/writer.h"
 #include "policy/policy.h"
 
-struct budget_format {
+struct budget_list {
 	enum format format;
-	const char *directory; /* of all the accounts */
+	const char *directory; /* of all these budgets */
 	const struct snapshot *snapshots;
 	size_t count;
-	bool one; /* one was asked for: in JSON no array */
+	bool one; /* one key was asked for: JSON is an object, no array */
 };
 
-/* Writes them to page, which the caller closes. */
-void
-budget_format_put(const struct budget_format *tables, struct writer *writer);
+/* Writes the list; the caller flushes the writer. */
+void budget_format_put(const struct budget_list *list, struct writer *writer);
 
 #endif

@@ -8,20 +8,20 @@
 #include "output/writer.h"
 #include "cli/optparse.h"
 
-/* Where the columns of the table end... */
+/* The columns at which those of the table end... */
 enum {
 	LEAST = 17,
 	MEAN = 28,
 	MOST = 39,
 };
 
-/* ...and where those of what follows begin. */
+/* ...and at which those of the lines after it begin. */
 enum {
 	VALUE = 14,
 	REMARK = 26,
 };
 
-/* Exact to the millisecond below a minute, as SLOs are. */
+/* Below a minute to the millisecond, as people state objectives (SLOs). */
 static char *
 put_time(char room[DURATION_ROOM], nanos span)
 {
@@ -55,7 +55,7 @@ put_span(struct writer *writer, const char *label, const struct span *span,
 	writer_put(writer, "\n");
 }
 
-/* What is not in the table. */
+/* How many retries there are, if the table does not have all of them. */
 static void
 put_rest(struct writer *writer, const struct forecast *forecast)
 {
@@ -63,16 +63,15 @@ put_rest(struct writer *writer, const struct forecast *forecast)
 
 	if (forecast->retries == forecast->rows)
 		return;
-	writer_put(writer, "the first ");
-	writer_put(writer, number_put(number, forecast->rows));
-	writer_put(writer, " retries; ");
-	if (forecast->retries == POLICY_UNLIMITED) {
+	writer_put_all(writer,
+	    STRINGS("the first ", number_put(number, forecast->rows),
+		" retries; "));
+	if (forecast->retries == POLICY_UNLIMITED)
 		writer_put(writer, "there is no limit\n");
-		return;
-	}
-	writer_put(writer, "there are ");
-	writer_put(writer, number_put(number, forecast->retries));
-	writer_put(writer, "\n");
+	else
+		writer_put_all(writer,
+		    STRINGS("there are ", number_put(number, forecast->retries),
+			"\n"));
 }
 
 static void
@@ -120,7 +119,7 @@ static void
 put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
-	char room[DURATION_ROOM], number[NUMBER_ROOM];
+	char room[DURATION_ROOM], delays[DURATION_ROOM], number[NUMBER_ROOM];
 	bool endless = policy->attempts == POLICY_UNLIMITED;
 
 	begin_line(writer, "Worst case", put_time(room, forecast->worst));
@@ -130,13 +129,10 @@ put_worst(struct writer *writer, const struct policy *policy,
 		remark(writer, "an attempt may take for ever (no -t)");
 	} else if (forecast->worst < NANOS_MAX) {
 		remark(writer, number_put(number, policy->attempts));
-		writer_put(
-		    writer, policy->attempts == 1 ? " attempt" : " attempts");
-		writer_put(writer, " x ");
-		writer_put(writer, put_time(room, policy->timeout));
-		writer_put(writer, " + ");
-		writer_put(writer, put_time(room, forecast->total.most));
-		writer_put(writer, " of delays");
+		writer_put_all(writer,
+		    STRINGS(policy->attempts == 1 ? " attempt" : " attempts",
+			" x ", put_time(room, policy->timeout), " + ",
+			put_time(delays, forecast->total.most), " of delays"));
 	}
 	writer_put(writer, "\n");
 }
@@ -150,13 +146,12 @@ put_cut(struct writer *writer, const struct policy *policy,
 
 	remark(writer, "does not fit");
 	if (forecast->cut == 0) {
-		writer_put(
-		    writer, ", but delays trimmed to it let all attempts");
+		writer_put(writer, ", but all attempts do with shorter delays");
 		return;
 	}
-	writer_put(writer, late ? ": attempts after " : ": attempt ");
-	writer_put(writer,
-	    number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut));
+	writer_put_all(writer,
+	    STRINGS(late ? ": attempts after " : ": attempt ",
+		number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut)));
 	if (policy->attempts != POLICY_UNLIMITED) {
 		writer_put(writer, " of ");
 		writer_put(writer, number_put(number, policy->attempts));
@@ -180,7 +175,7 @@ put_deadline(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
-/* A deadline bounds what the worst case does not. */
+/* Where the worst case is unbounded, the deadline bounds it. */
 static void
 put_slo(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
@@ -206,7 +201,7 @@ put_slo(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
-/* Something that may take so long, of which there may be several. */
+/* A line about what may take more time. any: whether it is not the first. */
 static void
 put_beside(struct writer *writer, bool *any, const char *what, nanos most,
     const char *each)
@@ -222,7 +217,7 @@ put_beside(struct writer *writer, bool *any, const char *what, nanos most,
 	*any = true;
 }
 
-/* What can make it longer than the forecast says. */
+/* What may take time that the forecast does not count. */
 static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {

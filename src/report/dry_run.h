@@ -1,14 +1,15 @@
 /*
- * dry_run: --dry-run: how long a policy would have everybody wait, as a page
- * for people. Nothing is run.
+ * dry_run: prints the delays and the worst case of a policy, for --dry-run.
  */
 #ifndef DRY_RUN_H
 #define DRY_RUN_H
 
 #include "policy/policy.h"
 
-/* Returns the exit status: EXIT_STATUS_FAILED where the page cannot be
- * delivered. */
+/*
+ * Prints them and returns the exit status: 0, or EXIT_STATUS_FAILED where
+ * standard output cannot be written to.
+ */
 int dry_run_show(const struct policy *policy);
 
 #endif

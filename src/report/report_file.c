@@ -9,12 +9,12 @@
 #include "output/writer.h"
 #include "report/atomic_file.h"
 
-/* How long a reader that takes nothing is waited for; and if we are to end. */
+/* How long to wait for a slow reader; the same after a signal ended us. */
 #define PATIENCE (2 * NANOS_SECOND)
 #define HURRY (100 * NANOS_MS)
 
-/* All that can be told. */
-struct record {
+/* The invocation that is reported. */
+struct invocation {
 	const struct policy *policy;
 	const struct attempt_log *attempt_log;
 	const struct ending *ending;
@@ -43,7 +43,7 @@ static const char *const verdict_names[] = {
  * JSON
  */
 
-/* In milliseconds; null where it is none or less. */
+/* A time in milliseconds; null where it is at most none. */
 static void
 put_span(struct writer *writer, const char *name, nanos span, nanos none)
 {
@@ -62,7 +62,7 @@ put_signal(struct writer *writer, const char *name, int number)
 	    number == 0 ? NULL : conditions_signal_name(room, number));
 }
 
-/* null where the number says that there is none. */
+/* A number; null where it is none. */
 static void
 put_number(
     struct writer *writer, const char *name, int64_t number, int64_t none)
@@ -127,24 +127,24 @@ put_policy(struct writer *writer, const struct policy *policy)
 static void
 put_report(struct writer *writer, const void *with)
 {
-	const struct record *record = with;
-	const struct ending *ending = record->ending;
+	const struct invocation *invocation = with;
+	const struct ending *ending = invocation->ending;
 	char room[DATE_ROOM];
 
 	writer_json_begin(writer, NULL, '{');
 	writer_json_string(writer, "version", VERSION);
 	writer_json_string(writer, "id", ending->id);
-	put_policy(writer, record->policy);
+	put_policy(writer, invocation->policy);
 	writer_json_string(
 	    writer, "reason", verdict_reason_name(ending->reason));
 	writer_json_number(writer, "status", ending->status);
 	put_signal(writer, "signal", ending->signal);
 	writer_json_string(writer, "started_at",
-	    date_put(room, (record->now - ending->elapsed) / NANOS_MS));
+	    date_put(room, (invocation->now - ending->elapsed) / NANOS_MS));
 	put_span(writer, "elapsed_ms", ending->elapsed, -1);
 	put_span(
-	    writer, "slept_ms", attempt_log_slept(record->attempt_log), -1);
-	put_attempts(writer, record->attempt_log);
+	    writer, "slept_ms", attempt_log_slept(invocation->attempt_log), -1);
+	put_attempts(writer, invocation->attempt_log);
 	writer_json_end(writer, '}');
 	writer_put(writer, "\n");
 }
@@ -153,7 +153,7 @@ put_report(struct writer *writer, const void *with)
  * Prometheus
  */
 
-/* The file's last component, without ".prom". */
+/* The label is the last component of the file's name, without ".prom". */
 static void
 put_label(struct writer *writer, const char *file)
 {
@@ -168,73 +168,68 @@ put_label(struct writer *writer, const char *file)
 	writer_put_string(writer, ESCAPE_PROM, name, length);
 }
 
-/* A sample up to its value, and what is to be known of its metric. */
+/* The HELP and TYPE of a metric, and its sample up to the value. */
 static void
-put_metric(struct writer *writer, const struct record *record,
+put_metric(struct writer *writer, const struct invocation *invocation,
     const char *metric, const char *help)
 {
-	writer_put(writer, "# HELP ");
-	writer_put(writer, metric);
-	writer_put(writer, " ");
-	writer_put(writer, help);
-	writer_put(writer, "\n# TYPE ");
-	writer_put(writer, metric);
-	writer_put(writer, " gauge\n");
-	writer_put(writer, metric);
-	put_label(writer, record->policy->metrics);
+	writer_put_all(writer,
+	    STRINGS("# HELP ", metric, " ", help, "\n# TYPE ", metric,
+		" gauge\n", metric));
+	put_label(writer, invocation->policy->metrics);
 }
 
 static void
-put_count(struct writer *writer, const struct record *record,
+put_count(struct writer *writer, const struct invocation *invocation,
     const char *metric, const char *help, int64_t value)
-{
-	put_metric(writer, record, metric, help);
-	writer_put(writer, "} ");
-	writer_put_number(writer, value);
-	writer_put(writer, "\n");
-}
-
-static void
-put_seconds(struct writer *writer, const struct record *record,
-    const char *metric, const char *help, nanos span)
 {
 	char room[NUMBER_ROOM];
 
-	put_metric(writer, record, metric, help);
-	writer_put(writer, "} ");
-	writer_put(writer,
-	    number_put_decimal(room, number_round(span, NANOS_MS), 1000));
-	writer_put(writer, "\n");
+	put_metric(writer, invocation, metric, help);
+	writer_put_all(writer, STRINGS("} ", number_put(room, value), "\n"));
+}
+
+static void
+put_seconds(struct writer *writer, const struct invocation *invocation,
+    const char *metric, const char *help, nanos span)
+{
+	char room[NUMBER_ROOM];
+	int64_t ms = number_round(span, NANOS_MS);
+
+	put_metric(writer, invocation, metric, help);
+	writer_put_all(
+	    writer, STRINGS("} ", number_put_decimal(room, ms, 1000), "\n"));
 }
 
 static void
 put_metrics(struct writer *writer, const void *with)
 {
-	const struct record *record = with;
-	const struct ending *ending = record->ending;
+	const struct invocation *invocation = with;
+	const struct ending *ending = invocation->ending;
 
-	put_count(writer, record, "retry_attempts", "Attempts made.",
-	    record->attempt_log->count);
-	put_count(writer, record, "retry_success",
+	put_count(writer, invocation, "retry_attempts", "Attempts made.",
+	    invocation->attempt_log->count);
+	put_count(writer, invocation, "retry_success",
 	    "Whether the last attempt was a success.",
 	    ending->reason == REASON_SUCCEEDED);
-	put_count(writer, record, "retry_exit_status",
+	put_count(writer, invocation, "retry_exit_status",
 	    "Exit status, 128 and more for a signal.", ending->status);
-	put_seconds(writer, record, "retry_duration_seconds",
+	put_seconds(writer, invocation, "retry_duration_seconds",
 	    "Time from start to end.", ending->elapsed);
-	put_seconds(writer, record, "retry_delay_seconds",
-	    "Time between attempts.", attempt_log_slept(record->attempt_log));
-	put_seconds(writer, record, "retry_last_run_timestamp_seconds",
-	    "When it ended.", record->now);
-	put_metric(writer, record, "retry_reason", "Why it ended.");
-	writer_put(writer, ",reason=\"");
-	writer_put(writer, verdict_reason_name(ending->reason));
-	writer_put(writer, "\"} 1\n");
+	put_seconds(writer, invocation, "retry_delay_seconds",
+	    "Time between attempts.",
+	    attempt_log_slept(invocation->attempt_log));
+	put_seconds(writer, invocation, "retry_last_run_timestamp_seconds",
+	    "When it ended.", invocation->now);
+	put_metric(writer, invocation, "retry_reason", "Why it ended.");
+	writer_put_all(writer,
+	    STRINGS(
+		",reason=\"", verdict_reason_name(ending->reason), "\"} 1\n"));
 }
 
-/* Who watches by these files must learn of it: under -q, too. */
+/* A failure is shown even with -q, because others watch these files. */
 static void
-write_document(const struct atomic_file *target, const char *what,
+write_file(const struct atomic_file *target, const char *what,
     struct atomic_file_wait *wait)
 {
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
@@ -251,23 +246,23 @@ report_file_write(const struct policy *policy,
     const struct attempt_log *attempt_log, struct ending *ending,
     struct event_loop *loop)
 {
-	const struct record record = { policy, attempt_log, ending,
+	const struct invocation invocation = { policy, attempt_log, ending,
 		sys_now(CLOCK_REALTIME) };
 	const struct atomic_file report = { policy->report, 0, put_report,
-		&record };
+		&invocation };
 	const struct atomic_file metrics = { policy->metrics, 0644, put_metrics,
-		&record };
+		&invocation };
 	struct atomic_file_wait wait = { .loop = loop,
 		.patience =
 		    ending->reason == REASON_INTERRUPTED ? HURRY : PATIENCE };
 
-	write_document(&report, "report", &wait);
+	write_file(&report, "report", &wait);
 	if (wait.signal != 0)
 		*ending = (struct ending){ .reason = REASON_INTERRUPTED,
 			.status = 128 + wait.signal,
 			.signal = wait.signal,
 			.elapsed = ending->elapsed,
 			.id = ending->id };
-	write_document(&metrics, "metrics", &wait);
+	write_file(&metrics, "metrics", &wait);
 	return wait.signal;
 }

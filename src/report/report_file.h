@@ -1,6 +1,8 @@
 /*
- * report_file: what is written about an invocation when it is over: the report,
- * one JSON object, and metrics for Prometheus's textfile collector.
+ * report_file: writes the files of --report and --metrics.
+ *
+ * The report is one JSON object; the metrics are for Prometheus's textfile
+ * collector. Both are written when the invocation is over.
  */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
@@ -9,7 +11,7 @@
 #include "policy/policy.h"
 #include "attempt/event_loop.h"
 
-/* What all of it came to. */
+/* How the invocation ended. */
 struct ending {
 	enum reason reason;
 	int status; /* retry's own, 128+n for a signal */
@@ -19,9 +21,9 @@ struct ending {
 };
 
 /*
- * Writes what the policy asks for. What goes wrong is a warning. Returns the
- * signal that ended the wait for a reader, or 0; what is written after it
- * tells of that ending, and is not waited for.
+ * Writes the files that the policy asks for; an error is a warning. Returns the
+ * signal that ended the wait for a reader, or 0. After such a signal ending is
+ * changed to it, and no reader is waited for any more.
  */
 int report_file_write(const struct policy *policy,
     const struct attempt_log *attempt_log, struct ending *ending,
