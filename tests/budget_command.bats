@@ -370,9 +370,9 @@ goes_on()
 }
 
 @test "a budget that does not exist is none: 1" {
-	refuses "budget 'api': none in $PWD/budgets" --budget-status api
-	refuses "budget 'a\\nb': none in $PWD/budgets" --budget-status $'a\nb' --json
-	refuses "budget 'api': none in nowhere" --budget-dir nowhere --budget-status api
+	refuses "budget 'api': no such budget in $PWD/budgets" --budget-status api
+	refuses "budget 'a\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
+	refuses "budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
 	[ -z "$(ls -A budgets)" ] && [ ! -e nowhere ]
 	run -1 "$RETRY" -q --budget-status api
 	[ -z "$output" ]
@@ -536,7 +536,7 @@ goes_on()
 
 @test "a reset of nothing is no error" {
 	run -0 "$RETRY" -v --budget-reset api
-	[ "$output" = "retry: budget 'api': none in $PWD/budgets" ]
+	[ "$output" = "retry: budget 'api': no such budget in $PWD/budgets" ]
 	run -0 "$RETRY" --budget-reset api
 	[ -z "$output" ]
 }
@@ -623,7 +623,7 @@ goes_on()
 	    --budget-reset api
 	[ "$(ls -A group)" = retry-v2.api ]
 	run -0 --separate-stderr "$RETRY" -v --budget-gc
-	[ "$stderr" = "retry: budget file 'retry-v2.api': kept: not as retry makes them" ]
+	[ "$stderr" = "retry: budget file 'retry-v2.api': kept: not made by retry" ]
 	[ "$(ls -A group)" = retry-v2.api ]
 }
 
@@ -658,7 +658,7 @@ goes_on()
 	[ -z "$output" ]
 	diff <(sort <<<"$stderr") - <<-END
 		retry: budget file 'retry-v2.$uid.idle': removed: idle
-		retry: budget file 'retry-v2.$uid.junk': kept: not as retry makes them
+		retry: budget file 'retry-v2.$uid.junk': kept: not made by retry
 		retry: budget file 'retry-v2.$uid.open': kept: in use
 		retry: budget file 'retry-v2.$uid.paused': kept: in use
 		retry: budget file 'retry-v2.$uid.retried': kept: in use
@@ -771,7 +771,7 @@ goes_on()
 		    segment.seek(at)
 		    segment.write(b"0" * len(boot))
 	END
-	refuses "budget 'old': none in $PWD/budgets" --budget-status old
+	refuses "budget 'old': no such budget in $PWD/budgets" --budget-status old
 	json all '[x["key"] for x in b] == ["new"]'
 	run -0 --separate-stderr "$RETRY" -v --budget-status all
 	[ "$stderr" = "retry: budget file 'retry-v2.$uid.old': not shown: of an earlier boot" ]

@@ -297,7 +297,7 @@ says()
 		-- sh -c 'exit $((3 - RETRY_ATTEMPT))'
 	says "cannot run './nosuch': No such file or directory" ./nosuch
 	says 'did you mean -n N?' 3
-	says "not a shell line: use sh -c 'echo a; echo b'" 'echo a; echo b'
+	says "this needs a shell: use sh -c 'echo a; echo b'" 'echo a; echo b'
 	says 'not a command but a variable: use env A=... COMMAND' A=b true
 	deploy() { :; }
 	export -f deploy
@@ -354,7 +354,7 @@ says()
 		-B c --budget-dir none true
 	says "budget 'c': cannot be used: cannot use the directory: No such file or directory, in none" \
 		-B c --budget-dir none --budget-required true
-	says "budget 'c': none in ." --budget-status c
+	says "budget 'c': no such budget in ." --budget-status c
 	says "cannot read none: No such file or directory" --budget-status all \
 		--budget-dir none
 	says "cannot write to none: No such file or directory" --budget-gc \
@@ -363,7 +363,7 @@ says()
 	says "budget 'd': cannot be used: of another size, in ." \
 		--budget-status d
 	"$RETRY" --budget-status all 2>&1 >out | grep -qxF \
-		"retry: budget file 'retry-v2.$EUID.d': not shown: not as retry makes them"
+		"retry: budget file 'retry-v2.$EUID.d': not shown: not made by retry"
 	says "budget 'a': reset" -v --budget-reset a
 	local texts=("': exhausted, " ' retries used in ' '), next ' \
 		'after a success' \
@@ -380,10 +380,10 @@ says()
 		'on a file system of several hosts' \
 		'cannot tell one boot from another' \
 		'removed again and again' 'being replaced all the time' \
-		"': none in " 'cannot remove' 'cannot read ' \
+		"': no such budget in " 'cannot remove' 'cannot read ' \
 		'cannot write to ' "budget file '" \
 		"': not shown: " 'of another time namespace' \
-		'not as retry makes them' reset kept removed \
+		'not made by retry' reset kept removed \
 		idle 'in use' 'of an earlier boot' environment \
 		'failed (exit' 'killed by' 'timed out after' \
 		'ended by the deadline after' 'not started (' \
@@ -392,7 +392,7 @@ says()
 		'succeeded (exit ' 'ended after ' \
 		'no /proc: limits reach the command itself only' \
 		'cannot run ' 'did you mean -n ' \
-		'not a shell line: use ' 'not a command but a function of bash: use ' \
+		'this needs a shell: use ' 'not a command but a function of bash: use ' \
 		'not a command but a variable: use env ' '($TMPDIR is not set)' \
 		', HTTP ' " tells nothing: " 'not a regular file' \
 		'in no form that is known' 'it is empty' \
@@ -480,7 +480,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 		echo "$line" >bad
 		run "$RETRY" --policy ./bad true
 		[ "$status" = 125 ]
-		[[ $output == *'only on a command line'* ]]
+		[[ $output == *'only allowed on the command line'* ]]
 	done
 }
 

@@ -84,7 +84,7 @@ delays()
 	tells 'total 0s 7.5s 15s' --preset auto -- curl x
 	run "$RETRY" --dry-run --preset auto
 	[ "$status" = 125 ]
-	[ "${lines[0]}" = "retry: --preset: auto knows no preset for: ''" ]
+	[ "${lines[0]}" = "retry: --preset: auto found no preset for: ''" ]
 	run "$RETRY" --dry-run --method POST true
 	[ "$status" = 125 ]
 }

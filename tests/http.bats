@@ -1408,7 +1408,7 @@ quotes()
 @test "a key of blanks is no key" {
 	ends 125 --method POST --idempotency-key ' ' touch ran
 	[ ! -e ran ]
-	says "--idempotency-key: empty: ' '"
+	says "--idempotency-key: must not be empty: ' '"
 }
 
 @test "a key that several requests share is warned of" {

@@ -240,7 +240,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	[ "$(head -n 1 e)" = \
 	    "::warning::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
 	[ "$(grep -c '^::' e)" -eq 1 ]
-	[[ $(tail -n 1 e) == 'retry: not a shell line: '* ]]
+	[[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
 	ends 127 --log-format github -- 100%
 	warned "retry: cannot run '100%25': No such file or directory"
 }

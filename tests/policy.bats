@@ -69,7 +69,7 @@ named()
 
 @test "a bare name is looked up in three directories, in order" {
 	export XDG_CONFIG_HOME=$PWD/xdg
-	refused "retry: --policy: no such policy; a file is named with a '/': 'ci'" \
+	refused "retry: --policy: no such policy; a path must contain a '/': 'ci'" \
 	    --policy ci
 	named home/.config/retry ci attempts=6
 	most 6 --policy ci
@@ -84,7 +84,7 @@ named()
 	named retry ci attempts=7
 	named .config/retry ci attempts=7
 	cp ci.conf ci
-	local no="retry: --policy: no such policy; a file is named with a '/': 'ci'"
+	local no="retry: --policy: no such policy; a path must contain a '/': 'ci'"
 	refused "$no" --policy ci
 	HOME='' refused "$no" --policy ci
 	HOME=. refused "$no" --policy ci
@@ -212,7 +212,7 @@ named()
 		help | version | policy | dry-run | budget-status | \
 			budget-reset | budget-gc | json | prom)
 			policy '' "$name${argument:+=x}"
-			refused "retry: ./policy:2: $name: only on a command line" \
+			refused "retry: ./policy:2: $name: only allowed on the command line" \
 			    --policy ./policy
 			continue
 			;;
@@ -313,7 +313,7 @@ named()
 	for line in --attempts=3 -n3 - -- 'attempts 3' 'quiet ' =3 = '= 3' \
 	    'attempts 3 = 3' '--' 'retry -n 3'; do
 		policy quiet "$line"
-		refused "retry: ./policy:2: not option or option=value: '$line'" \
+		refused "retry: ./policy:2: neither option nor option=value: '$line'" \
 		    --policy ./policy
 	done
 }
@@ -322,11 +322,11 @@ named()
 	local line
 	for line in 'attempts =3' 'attempts = 3' 'attempts  =' 'x = y'; do
 		policy quiet "$line"
-		refused "retry: ./policy:2: no blanks around =: '$line'" \
+		refused "retry: ./policy:2: blanks around = are not allowed: '$line'" \
 		    --policy ./policy
 	done
 	policy $'  attempts\t=3'
-	refused "retry: ./policy:1: no blanks around =: 'attempts\\t=3'" \
+	refused "retry: ./policy:1: blanks around = are not allowed: 'attempts\\t=3'" \
 	    --policy ./policy
 }
 
@@ -347,17 +347,17 @@ named()
 	policy 'stop-on=stderr:a)'
 	refused "retry: ./policy:1: stop-on: ) without (: ')' in 'a)'" --policy ./policy
 	policy preset=list
-	refused "retry: ./policy:1: preset: only on a command line: 'list'" \
+	refused "retry: ./policy:1: preset: only allowed on the command line: 'list'" \
 	    --policy ./policy
 }
 
 @test "a NUL byte is refused" {
 	printf 'quiet\nattempts=3\0\n' >policy
-	refused "retry: ./policy:2: a NUL byte in: 'attempts=3'" --policy ./policy
+	refused "retry: ./policy:2: contains a NUL byte: 'attempts=3'" --policy ./policy
 	printf '\0' >policy
-	refused "retry: ./policy:1: a NUL byte in: ''" --policy ./policy
+	refused "retry: ./policy:1: contains a NUL byte: ''" --policy ./policy
 	printf '# \0\n' >policy
-	refused "retry: ./policy:1: a NUL byte in: '# '" --policy ./policy
+	refused "retry: ./policy:1: contains a NUL byte: '# '" --policy ./policy
 }
 
 @test "a policy of more than 64 KiB is refused, one of so many is taken" {
@@ -470,7 +470,7 @@ named()
 	refused "retry: --http-status: not with --http: 'x'" --policy ./policy \
 	    --http-status x
 	policy breaker=on
-	refused "retry: --breaker: not without --budget: 'on'" --policy ./policy
+	refused "retry: --breaker: only with --budget: 'on'" --policy ./policy
 	policy min-delay=2s
 	refused "retry: --max-delay: below --min-delay: '1s'" --policy ./policy \
 	    --max-delay 1s

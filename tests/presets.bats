@@ -216,25 +216,25 @@ refused()
 		ran 2 7 -n 2 --preset auto $front bin/curl
 	done
 	stub frob 1
-	refused "retry: --preset: auto knows no preset for: 'bin/frob'" \
+	refused "retry: --preset: auto found no preset for: 'bin/frob'" \
 	    --preset auto timeout 9 bin/frob
-	refused "retry: --preset: auto knows no preset for: 'env'" \
+	refused "retry: --preset: auto found no preset for: 'env'" \
 	    --preset auto env -S bin/curl
 }
 
 @test "auto does not look at what the command runs in turn" {
 	stub curl 7
-	refused "retry: --preset: auto knows no preset for: 'sh'" \
+	refused "retry: --preset: auto found no preset for: 'sh'" \
 	    --preset auto sh -c bin/curl
 	ran 2 7 -n 2 --preset curl sh -c bin/curl
 }
 
 @test "a command that auto does not know is refused" {
 	stub frob 1
-	refused "retry: --preset: auto knows no preset for: 'bin/frob'" \
+	refused "retry: --preset: auto found no preset for: 'bin/frob'" \
 	    --preset auto bin/frob
 	stub curlx 7
-	refused "retry: --preset: auto knows no preset for: 'bin/curlx'" \
+	refused "retry: --preset: auto found no preset for: 'bin/curlx'" \
 	    --preset auto bin/curlx
 }
 

@@ -345,32 +345,32 @@ crowded()
 @test "a shell line as the command gets a hint" {
 	fated 'exited 127' 'echo a; echo b'
 	said "retry: cannot run 'echo a; echo b': No such file or directory" \
-	    "retry: not a shell line: use sh -c 'echo a; echo b'"
+	    "retry: this needs a shell: use sh -c 'echo a; echo b'"
 	fated 'exited 127' 'echo a; echo b' c
-	has_line "retry: not a shell line: use sh -c 'echo a; echo b ...'" err
+	has_line "retry: this needs a shell: use sh -c 'echo a; echo b ...'" err
 }
 
 @test "the shell line of a hint is quoted for a shell" {
 	local line hint
 	for line in "echo 'it is'" "printf %s \\' \$HOME \"'\"; ''" "echo it's"; do
 		fated 'exited 127' "$line"
-		hint=$(sed -n 's/^retry: not a shell line: use sh -c //p' err)
+		hint=$(sed -n 's/^retry: this needs a shell: use sh -c //p' err)
 		[ "$(eval "printf %s $hint")" = "$line" ]
 	done
 	fated 'exited 126' "echo $(printf "%0600d" 7)"
-	grep -qx "retry: not a shell line: use sh -c 'echo 0*\.\.\.'" err
+	grep -qx "retry: this needs a shell: use sh -c 'echo 0*\.\.\.'" err
 }
 
 @test "a word that only a shell knows gets a hint" {
 	for word in cd export type; do
 		fated 'exited 127' "$word"
 		said "retry: cannot run '$word': No such file or directory" \
-		    "retry: not a shell line: use sh -c '$word'"
+		    "retry: this needs a shell: use sh -c '$word'"
 	done
 	for word in '[[' source shopt; do
 		fated 'exited 127' "$word" x
 		said "retry: cannot run '$word': No such file or directory" \
-		    "retry: not a shell line: use bash -c '$word ...'"
+		    "retry: this needs a shell: use bash -c '$word ...'"
 	done
 }
 
@@ -404,7 +404,7 @@ crowded()
 		said "retry: cannot run '$word': No such file or directory"
 	done
 	fated 'exited 127' 'A=b true'
-	has_line "retry: not a shell line: use sh -c 'A=b true'" err
+	has_line "retry: this needs a shell: use sh -c 'A=b true'" err
 	fated 'exited 0' env TOKEN=s3cret true
 }
 

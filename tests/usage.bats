@@ -687,9 +687,9 @@ PY
 }
 
 @test "--idempotency-key refuses what is no line of a header" {
-	refused_option idempotency-key '' "empty: ''"
-	refused_option idempotency-key $'a\nX: b' "a control character in: 'a\\nX: b'"
-	refused_option idempotency-key $'a\x7f' "a control character in: 'a\\x7f'"
+	refused_option idempotency-key '' "must not be empty: ''"
+	refused_option idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
+	refused_option idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
 	prints ok --idempotency-key 'a "b" é' echo ok
 }
 
@@ -700,8 +700,8 @@ PY
 	prints ok -B "$long" echo ok
 	prints ok -B $'a/b\n\xff%é' echo ok
 	prints ok -Bkey echo ok
-	refused_option budget "${long}x" "a key of more than 1024 bytes: '${long::400}...'"
-	refused "retry: --budget-reset: a key of more than 1024 bytes: '${long::400}...'" \
+	refused_option budget "${long}x" "longer than 1024 bytes: '${long::400}...'"
+	refused "retry: --budget-reset: longer than 1024 bytes: '${long::400}...'" \
 	    --budget-reset "${long}x"
 }
 
@@ -742,7 +742,7 @@ PY
 @test "--breaker refuses what is neither on nor numbers in their ranges" {
 	local text number='not a number from 1 to 1000000' time='not a time above 0, up to 24h'
 	for text in '' off On 5 'on '; do
-		refused_option breaker "$text" "not on, nor N,DUR[,MAX]: '$text'"
+		refused_option breaker "$text" "neither on nor N,DUR[,MAX]: '$text'"
 	done
 	for text in 0 x -1 1.5 1000001 on; do
 		refused_option breaker "$text,1s" "$number: '$text' in '$text,1s'"
@@ -754,8 +754,8 @@ PY
 	for text in ',1s' '5,' '5,,2s' '5,1s,'; do
 		refused_option breaker "$text" "empty item in '$text'"
 	done
-	refused_option breaker 5,2s,1s "less than the time before it: '1s' in '5,2s,1s'"
-	refused_option breaker 5,1s,2s,3s "more than N,DUR,MAX: '5,1s,2s,3s'"
+	refused_option breaker 5,2s,1s "shorter than the time before it: '1s' in '5,2s,1s'"
+	refused_option breaker 5,1s,2s,3s "more items than N,DUR,MAX: '5,1s,2s,3s'"
 }
 
 @test "--breaker takes on, and two or three numbers" {
@@ -860,7 +860,7 @@ PY
 	local long
 	long=$(printf '%01024d' 7)
 	RETRY_BUDGET=${long}x refused \
-	    "retry: \$RETRY_BUDGET: a key of more than 1024 bytes: '${long::400}...'" touch ran
+	    "retry: \$RETRY_BUDGET: longer than 1024 bytes: '${long::400}...'" touch ran
 	[ ! -e ran ]
 }
 
@@ -873,7 +873,7 @@ PY
 @test "an empty variable says nothing, and no budget" {
 	RETRY_BUDGET='' RETRY_BUDGET_RATIO='' RETRY_BUDGET_MIN='' RETRY_BUDGET_WINDOW='' \
 	    RETRY_BUDGET_DIR='' RETRY_NESTED='' prints ok echo ok
-	RETRY_BUDGET='' refused "retry: --breaker: not without --budget: 'on'" \
+	RETRY_BUDGET='' refused "retry: --breaker: only with --budget: 'on'" \
 	    --breaker on touch ran
 	[ ! -e ran ]
 }
@@ -928,7 +928,7 @@ runs()
 #
 
 @test "what only a budget gives a meaning is refused without one" {
-	local none='not without --budget'
+	local none='only with --budget'
 	refused "retry: --breaker: $none: 'on'" --breaker on touch ran
 	refused "retry: --breaker: $none: 'on'" -B '' --breaker on touch ran
 	refused "retry: --breaker: $none: 'on'" -B key --breaker on -B '' touch ran
@@ -948,7 +948,7 @@ runs()
 	for option in status reset; do
 		refused "retry: --budget-$option: not with a command: 'touch'" \
 		    --budget-$option key touch ran
-		refused "retry: --budget-$option: no key: ''" --budget-$option ''
+		refused "retry: --budget-$option: must not be empty: ''" --budget-$option ''
 		refused "retry: --budget-gc: not with --budget-$option: '--budget-gc'" \
 		    --budget-$option key --budget-gc
 		refused "retry: --budget-gc: not with --budget-$option: '--budget-gc'" \

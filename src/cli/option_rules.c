@@ -168,7 +168,7 @@ find(const struct option *option, const char *name, size_t length,
 	program = command[wrapper_look(command).command];
 	preset = preset_for_program(program);
 	if (preset == NULL)
-		optparse_refuse(option, "auto knows no preset for", program);
+		optparse_refuse(option, "auto found no preset for", program);
 	return preset;
 }
 

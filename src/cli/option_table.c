@@ -15,7 +15,8 @@ static void
 take_preset(const struct option *option, const char *text, void *policy)
 {
 	if (option->location != NULL && strcmp(text, "list") == 0)
-		optparse_refuse(option, "only on a command line", text);
+		optparse_refuse(
+		    option, "only allowed on the command line", text);
 	option_rules_preset(option, text, policy);
 }
 
@@ -228,12 +229,12 @@ static const struct option options[OPTIONS] = {
 	    "DUR (doubling, up to MAX); on: 20,10s,60s",
 	    SPECIAL(option_values_breaker, share.breaker) },
 	[OPT_BUDGET_STATUS] = { "budget-status", '\0', "KEY",
-	    "show a budget, or all", KEY(subject, "no key") },
+	    "show a budget, or all", KEY(subject, "must not be empty") },
 	[OPT_JSON] = { "json", '\0', NULL, "...as JSON", .type = OPTION_GIVEN },
 	[OPT_PROM] = { "prom", '\0', NULL, "...as metrics for Prometheus",
 	    .type = OPTION_GIVEN },
 	[OPT_BUDGET_RESET] = { "budget-reset", '\0', "KEY",
-	    "forget all that it counted", KEY(subject, "no key") },
+	    "forget all that it counted", KEY(subject, "must not be empty") },
 	[OPT_BUDGET_GC] = { "budget-gc", '\0', NULL,
 	    "remove budgets that nobody uses", .type = OPTION_GIVEN },
 	[OPT_NESTED] = { "nested", '\0', "KIND",

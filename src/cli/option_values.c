@@ -132,7 +132,7 @@ store_text(const struct option *option, const char *text, void *policy)
 	const char **field = field_of(option, policy);
 
 	if (option->most != 0 && strlen(text) > (size_t)option->most)
-		optparse_refuse(option, "a key of more than 1024 bytes", text);
+		optparse_refuse(option, "longer than 1024 bytes", text);
 	if (*text == '\0' && option->refusal != NULL)
 		optparse_refuse(option, option->refusal, text);
 	*field = *text == '\0' ? NULL : text;
@@ -243,10 +243,11 @@ option_values_header(
 
 	for (const char *c = text; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			optparse_refuse(option, "a control character in", text);
+			optparse_refuse(
+			    option, "contains a control character", text);
 	/* curl does not send a header whose value is empty. */
 	if (text[strspn(text, " ")] == '\0')
-		optparse_refuse(option, "empty", text);
+		optparse_refuse(option, "must not be empty", text);
 	*key = text;
 }
 
@@ -264,8 +265,8 @@ parse_pause(const struct option *option, const char *item, const char *text,
 		optparse_refuse_item(option, "not a time above 0, up to 24h",
 		    item, length, text);
 	if (*pause < least)
-		optparse_refuse_item(
-		    option, "less than the time before it", item, length, text);
+		optparse_refuse_item(option, "shorter than the time before it",
+		    item, length, text);
 	return item + length;
 }
 
@@ -282,7 +283,7 @@ option_values_breaker(
 	if (strcmp(text, "on") == 0)
 		return;
 	if (text[length] == '\0')
-		optparse_refuse(option, "not on, nor N,DUR[,MAX]", text);
+		optparse_refuse(option, "neither on nor N,DUR[,MAX]", text);
 	if (length == 0)
 		optparse_refuse_item(option, "empty item", text, 0, text);
 	if (!number_whole(text, length, &breaker->failures) ||
@@ -296,5 +297,5 @@ option_values_breaker(
 		item = parse_pause(
 		    option, item + 1, text, breaker->pause, &breaker->most);
 	if (*item != '\0')
-		optparse_refuse(option, "more than N,DUR,MAX", text);
+		optparse_refuse(option, "more items than N,DUR,MAX", text);
 }

@@ -165,7 +165,7 @@ settle_budget(struct policy *policy, const char *const given[])
 
 	for (size_t i = 0; i < COUNT(needing); i++)
 		if (policy->share.key == NULL && given[needing[i]] != NULL)
-			refuse(needing[i], "not without --budget", given);
+			refuse(needing[i], "only with --budget", given);
 	for (size_t i = 0; i < POLICY_TOLD; i++)
 		policy->told[i] = given[told[i]];
 	/* A relative one is handed on even if it comes from the environment:

@@ -275,7 +275,8 @@ refuse_in_file(
 
 	for (; *only < optparse->count; only++)
 		if (index == *only)
-			refuse_option(option, "only on a command line");
+			refuse_option(
+			    option, "only allowed on the command line");
 }
 
 static void

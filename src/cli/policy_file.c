@@ -61,7 +61,7 @@ find(struct script *script, const char *name)
 	    !look_in(script, getenv("HOME"), "/.config", name) &&
 	    !look_in(script, "/etc", "", name))
 		optparse_refuse(script->option,
-		    "no such policy; a file is named with a '/'", name);
+		    "no such policy; a path must contain a '/'", name);
 }
 
 /* Reads until nothing comes any more. False, with errno. */
@@ -141,7 +141,7 @@ take_line(const struct optparse *optparse, const char *location, char *line,
 	size_t name, blank;
 
 	if (memchr(line, '\0', length) != NULL)
-		optparse_refuse(&option, "a NUL byte in", line);
+		optparse_refuse(&option, "contains a NUL byte", line);
 	if (length > 0 && line[length - 1] == '\r')
 		line[length - 1] = '\0';
 	line += strspn(line, " \t");
@@ -151,9 +151,11 @@ take_line(const struct optparse *optparse, const char *location, char *line,
 	blank = strcspn(line, " \t");
 	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
 	    0 < blank && blank < name)
-		optparse_refuse(&option, "no blanks around =", line);
+		optparse_refuse(
+		    &option, "blanks around = are not allowed", line);
 	if (name == 0 || *line == '-' || blank < name)
-		optparse_refuse(&option, "not option or option=value", line);
+		optparse_refuse(
+		    &option, "neither option nor option=value", line);
 	optparse_parse_line(optparse, location, line, into, given);
 }
 

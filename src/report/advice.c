@@ -138,6 +138,6 @@ advice_find(struct advice *advice, char **command)
 		    variable, "=... COMMAND");
 	if (!blanks && !bash && !is_among(word, shell_words))
 		return false;
-	return ADVISE("not a shell line: use ", bash ? "bash" : "sh", " -c '",
+	return ADVISE("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
 	    quote(advice, word), alone ? "'" : " ...'");
 }

@@ -58,7 +58,7 @@ static void
 say_none(const struct ledger *ledger, enum loudness least)
 {
 	say(ledger, least,
-	    STRINGS("budget '", ledger->policy->subject, "': none in ",
+	    STRINGS("budget '", ledger->policy->subject, "': no such budget in ",
 		ledger->directory));
 }
 
@@ -205,7 +205,7 @@ extend(struct ledger *ledger)
 static const char *const whys[] = {
 	[SEGMENT_STALE] = "of an earlier boot",
 	[SEGMENT_FOREIGN] = "of another time namespace",
-	[SEGMENT_STRANGE] = "not as retry makes them",
+	[SEGMENT_STRANGE] = "not made by retry",
 };
 
 /*
