@@ -18,7 +18,7 @@ allocate(const struct option *option, const struct watch *watch)
 	return pattern;
 }
 
-/* Makes patterns of the texts that were added last, from number first on. */
+/* Compiles the patterns of a LIST: the watches from index first on. */
 static void
 compile(struct watches *watches, int first, const struct option *option)
 {
@@ -39,8 +39,8 @@ compile(struct watches *watches, int first, const struct option *option)
 }
 
 /*
- * Whether the watch could join the latest pattern that is of presets and on its
- * stream. What the user has typed has been compiled, and stays by itself.
+ * Adds the text of a preset to the last pattern of presets on its stream. False
+ * where there is none, or it is full. Patterns of the user are not joined.
  */
 static bool
 join(struct watches *watches, struct watch *watch)
@@ -57,7 +57,7 @@ join(struct watches *watches, struct watch *watch)
 	return false;
 }
 
-/* The same of texts of presets, which are compiled once there is a need. */
+/* Joins the patterns of a preset, which are compiled only when needed. */
 static void
 gather(struct watches *watches, int first, const struct option *option)
 {
@@ -121,7 +121,7 @@ add_preset(struct policy *policy, const struct option *option,
 	gather(&policy->watches, first, option);
 }
 
-/* Where the programs stand; no name is as long. */
+/* The column of the programs; every name of a preset is shorter. */
 #define LIST_COLUMN ((size_t)14)
 
 static _Noreturn void
@@ -148,11 +148,11 @@ list_presets(void)
 }
 
 /*
- * The preset called name; "auto" is that of the command, behind what may stand
- * in front of it.
+ * The preset with this name. "auto" is the one for the command, behind wrappers
+ * such as env or sudo.
  */
 static const struct preset *
-find(const struct option *option, const char *name, size_t length,
+find_preset(const struct option *option, const char *name, size_t length,
     const char *text, char *const *command)
 {
 	const struct preset *preset;
@@ -182,7 +182,8 @@ option_rules_settle(struct policy *policy, const struct option *option)
 			size_t length = strcspn(name, ",");
 
 			add_preset(policy, option,
-			    find(option, name, length, text, policy->command));
+			    find_preset(
+				option, name, length, text, policy->command));
 			name += length;
 			if (*name == '\0')
 				break;

@@ -1,6 +1,5 @@
 /*
- * option_rules: what the command line says about outcomes, LISTs and presets,
- * as rules and as patterns that are ready to match.
+ * option_rules: turns LISTs and presets into rules and compiled patterns.
  */
 #ifndef OPTION_RULES_H
 #define OPTION_RULES_H
@@ -16,11 +15,14 @@
 void
 option_rules_list(const struct option *option, const char *text, void *policy);
 
-/* Names of presets, with commas between them. "list" prints all and exits. */
+/* Names of presets, separated by commas. "list" prints all names and exits. */
 void option_rules_preset(
     const struct option *option, const char *text, void *policy);
 
-/* Turns the names into rules, once the command is known, which "auto" needs. */
+/*
+ * Turns the names of presets into rules. It needs policy->command, where "auto"
+ * looks for a known tool.
+ */
 void option_rules_settle(struct policy *policy, const struct option *option);
 
 #endif

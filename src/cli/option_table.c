@@ -10,7 +10,7 @@
 #include "cli/policy_file.h"
 #include "cli/option_values.h"
 
-/* A file that asks for a list would keep its command from ever being run. */
+/* With "preset=list" in a file its users could never run a command. */
 static void
 take_preset(const struct option *option, const char *text, void *policy)
 {
@@ -71,7 +71,7 @@ static const char *const progress_times[] = {
 	NULL,
 };
 
-/* What a row says of its argument. The field is a member of struct policy. */
+/* Types of arguments; the field is a member of struct policy. */
 #define AT(member) .field = offsetof(struct policy, member)
 #define FLAG(member) .type = OPTION_FLAG, AT(member)
 #define CHOICE(member, names, why) \
@@ -89,21 +89,22 @@ static const char *const progress_times[] = {
 
 static const struct option options[OPTIONS] = {
 	[OPT_ATTEMPTS] = { "attempts", 'n', "N",
-	    "attempts in all, or inf (default 5; with -T, inf)",
+	    "most attempts, or inf (default 5; with -T, inf)",
 	    .type = OPTION_LIMIT, AT(attempts), .least = 1,
 	    .refusal = "not a number of attempts" },
 	[OPT_RETRIES] = { "retries", '\0', "N",
-	    "the same limit, less the first attempt", .type = OPTION_LIMIT,
+	    "the same limit, without the first attempt", .type = OPTION_LIMIT,
 	    AT(attempts), .least = 0, .refusal = "not a number of retries" },
 	[OPT_DEADLINE] = { "deadline", 'T', "DUR",
-	    "time for everything, delays too (default: none)", SPAN(deadline) },
+	    "time for all attempts and delays (default: none)",
+	    SPAN(deadline) },
 	[OPT_TIMEOUT] = { "timeout", 't', "DUR",
 	    "time for one attempt (default: none)", SPAN(timeout) },
 	[OPT_SIGNAL] = { "signal", 's', "SIG",
-	    "what ends an attempt at a limit (default TERM)",
+	    "signal that ends a late attempt (default TERM)",
 	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
 	[OPT_KILL_AFTER] = { "kill-after", 'k', "DUR",
-	    "then KILL, this much later (default 5s)", SPAN(kill_after) },
+	    "send KILL this long after it (default 5s)", SPAN(kill_after) },
 
 	[OPT_DELAY] = { "delay", 'd', "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
@@ -115,26 +116,25 @@ static const struct option options[OPTIONS] = {
 	    CHOICE(backoff.kind, backoff_kinds,
 		"not exponential, linear, constant or fibonacci") },
 	[OPT_FACTOR] = { "factor", '\0', "X",
-	    "of exponential backoff, 1 or more (default 2)",
+	    "growth of exponential, 1 or more (default 2)",
 	    .type = OPTION_DECIMAL, AT(backoff.factor),
 	    .least = BACKOFF_FACTOR_ONE,
 	    .refusal = "not a number of 1 or more" },
 	[OPT_MAX_DELAY] = { "max-delay", '\0', "DUR",
-	    "cap (default 30s, or the largest -d if more)", SPAN(backoff.cap) },
-	[OPT_MIN_DELAY] = { "min-delay", '\0', "DUR", "floor (default 0)",
-	    SPAN(backoff.floor) },
+	    "longest delay (default 30s, or a larger -d)", SPAN(backoff.cap) },
+	[OPT_MIN_DELAY] = { "min-delay", '\0', "DUR",
+	    "shortest delay (default 0)", SPAN(backoff.floor) },
 	[OPT_JITTER] = { "jitter", 'j', "KIND",
 	    "full (default), equal, decorrelated, none: -d 10\n"
 	    "alone waits a random time in [0, 10s] before the\n"
 	    "first retry, with -j none exactly that",
 	    CHOICE(backoff.jitter, jitters,
 		"not full, equal, decorrelated or none") },
-	[OPT_SEED] = { "seed", '\0', "N",
-	    "make the delays repeatable (default: random)",
+	[OPT_SEED] = { "seed", '\0', "N", "draw the same delays for the same N",
 	    SPECIAL(option_values_seed, seed) },
 	[OPT_RESET_AFTER] = { "reset-after", '\0', "DUR",
-	    "start the delays anew after an attempt that ran\n"
-	    "this long (default: never)",
+	    "begin with the first delay again after an attempt\n"
+	    "that ran this long (default: never)",
 	    SPAN(reset_after) },
 	[OPT_SPLAY] = { "splay", '\0', "DUR",
 	    "wait a random time in [0, DUR] before the first\n"
@@ -148,32 +148,32 @@ static const struct option options[OPTIONS] = {
 	    "never retry these; wins over all other rules",
 	    SPECIAL(option_rules_list, rules.stop_on) },
 	[OPT_FAIL_ON] = { "fail-on", '\0', "LIST",
-	    "failures although COMMAND exited 0",
+	    "count these as failures although COMMAND exited 0",
 	    SPECIAL(option_rules_list, rules.fail_on) },
 	[OPT_SUCCESS_ON] = { "success-on", '\0', "LIST",
-	    "successes too; COMMAND's exit status is kept",
+	    "count these as successes; the exit status is kept",
 	    SPECIAL(option_rules_list, rules.success_on) },
 	[OPT_PRESET] = { "preset", '\0', "NAME[,NAME]",
-	    "what is known of a tool: curl, ssh, git, apt...;\n"
-	    "auto: of COMMAND; list: print them",
+	    "rules for a tool: curl, ssh, git, apt...;\n"
+	    "auto: for COMMAND; list: print all names",
 	    SPECIAL(take_preset, preset) },
 
 	[OPT_HTTP] = { "http", '\0', NULL,
-	    "judge by the HTTP status: curl is told where to\n"
-	    "leave it, other commands by $RETRY_HTTP_STATUS",
+	    "judge by the HTTP status: curl is made to write it\n"
+	    "to a file, others write it to $RETRY_HTTP_STATUS",
 	    FLAG(http) },
 	[OPT_HTTP_STATUS] = { "http-status", '\0', "FILE",
-	    "the same, from a file that COMMAND writes",
+	    "the same, from this file, which COMMAND writes",
 	    FILE_NAME(http_status) },
 	[OPT_MAX_RETRY_AFTER] = { "max-retry-after", '\0', "DUR",
 	    "give up if the server asks for more (default 5m)",
 	    SPAN(max_retry_after) },
 	[OPT_METHOD] = { "method", '\0', "M",
-	    "the request's method; POST and its like are\n"
-	    "refused without a key",
+	    "the method of the request; one that is not\n"
+	    "idempotent, such as POST, needs a key",
 	    SPECIAL(option_values_method, method) },
 	[OPT_IDEMPOTENCY_KEY] = { "idempotency-key", '\0', "KEY",
-	    "the same for each attempt; auto: a new one",
+	    "send KEY with each attempt; auto: make one up",
 	    SPECIAL(option_values_header, key) },
 
 	[OPT_REPLAY_STDIN] = { "replay-stdin", 'I', NULL,
@@ -181,29 +181,29 @@ static const struct option options[OPTIONS] = {
 	    "first; a regular file is rewound in any case",
 	    FLAG(replay) },
 	[OPT_STDIN_MAX] = { "stdin-max", '\0', "SIZE",
-	    "...if it is no more than this (default 1G)", SIZE(stdin_max) },
+	    "...and fail if it is more than this (default 1G)",
+	    SIZE(stdin_max) },
 	[OPT_HOLD_STDOUT] = { "hold-stdout", 'O', NULL,
-	    "write the output of the attempt that succeeds, and\n"
-	    "of no other",
+	    "write the output only of the attempt that succeeds",
 	    FLAG(hold_out) },
 	[OPT_HOLD_STDERR] = { "hold-stderr", 'E', NULL,
-	    "write error output, retry's own too, only on final\n"
-	    "failure: the last attempt's, and the last line",
+	    "write error output only after the final failure:\n"
+	    "the last attempt's, and retry's last message",
 	    FLAG(hold_err) },
 	[OPT_HOLD_MAX] = { "hold-max", '\0', "SIZE",
-	    "fail where either is more than this (default 1G)",
-	    SIZE(hold_max) },
+	    "fail if either output is larger (default 1G)", SIZE(hold_max) },
 
 	[OPT_BUDGET] = { "budget", 'B', "KEY",
-	    "share an allowance of retries with all that name\n"
-	    "KEY; '': none (default: $RETRY_BUDGET)",
+	    "share a budget of retries with all commands that\n"
+	    "give this KEY; '': none (default: $RETRY_BUDGET)",
 	    KEY(share.key, NULL) },
 	[OPT_BUDGET_RATIO] = { "budget-ratio", '\0', "R",
-	    "retries for each success (default 0.2)", .type = OPTION_RATIO,
-	    AT(share.terms.ratio), .most = SEGMENT_RATIO_MOST,
+	    "allow R retries for each success (default 0.2)",
+	    .type = OPTION_RATIO, AT(share.terms.ratio),
+	    .most = SEGMENT_RATIO_MOST,
 	    .refusal = "not a ratio from 0 to 1000" },
 	[OPT_BUDGET_MIN] = { "budget-min", '\0', "N",
-	    "retries in any case (default 10)...", .type = OPTION_WHOLE,
+	    "allow N retries in any case (default 10)...", .type = OPTION_WHOLE,
 	    AT(share.terms.min), .most = SEGMENT_MIN_MOST,
 	    .refusal = "not a whole number up to 1000000" },
 	[OPT_BUDGET_WINDOW] = { "budget-window", '\0', "DUR",
@@ -212,68 +212,69 @@ static const struct option options[OPTIONS] = {
 	    .most = SEGMENT_WINDOW_MOST,
 	    .refusal = "not a time from 1s to 24h" },
 	[OPT_BUDGET_WAIT] = { "budget-wait", '\0', "DUR",
-	    "wait for allowance (default 0; without a limit\n"
-	    "of attempts, until the deadline)",
+	    "wait this long for the budget (default 0; without\n"
+	    "a limit of attempts, until the deadline)",
 	    SPAN(share.wait) },
 	[OPT_BUDGET_COOLDOWN] = { "budget-cooldown", '\0', "DUR",
-	    "no retries for this long once one was denied", .type = OPTION_SPAN,
+	    "after a denial allow no retry for this long", .type = OPTION_SPAN,
 	    AT(share.cooldown), .most = NANOS_DAY,
 	    .refusal = "not a time up to 24h" },
 	[OPT_BUDGET_DIR] = { "budget-dir", '\0', "DIR",
-	    "where budgets live (default /dev/shm)",
+	    "directory of budgets (default /dev/shm)",
 	    FILE_NAME(share.directory) },
 	[OPT_BUDGET_REQUIRED] = { "budget-required", '\0', NULL,
 	    "do not run if the budget cannot be used", FLAG(share.required) },
 	[OPT_BREAKER] = { "breaker", '\0', "N,DUR[,MAX]",
-	    "after N failures in a row hold all attempts for\n"
-	    "DUR (doubling, up to MAX); on: 20,10s,60s",
+	    "after N failures in a row allow no attempt for DUR\n"
+	    "(doubled each time up to MAX); on: 20,10s,60s",
 	    SPECIAL(option_values_breaker, share.breaker) },
 	[OPT_BUDGET_STATUS] = { "budget-status", '\0', "KEY",
-	    "show a budget, or all", KEY(subject, "must not be empty") },
+	    "show a budget, or all of them",
+	    KEY(subject, "must not be empty") },
 	[OPT_JSON] = { "json", '\0', NULL, "...as JSON", .type = OPTION_GIVEN },
 	[OPT_PROM] = { "prom", '\0', NULL, "...as metrics for Prometheus",
 	    .type = OPTION_GIVEN },
 	[OPT_BUDGET_RESET] = { "budget-reset", '\0', "KEY",
-	    "forget all that it counted", KEY(subject, "must not be empty") },
+	    "forget what a budget has counted",
+	    KEY(subject, "must not be empty") },
 	[OPT_BUDGET_GC] = { "budget-gc", '\0', NULL,
 	    "remove budgets that nobody uses", .type = OPTION_GIVEN },
 	[OPT_NESTED] = { "nested", '\0', "KIND",
-	    "below another retry: share its budget (default);\n"
-	    "add: no retries while it is on one; once: none",
+	    "within another retry: share its budget (default);\n"
+	    "add: no retries during a retry of it; once: none",
 	    CHOICE(nested, nested_kinds, "not share, add or once") },
 
 	[OPT_QUIET] = { "quiet", 'q', NULL,
-	    "say nothing, unless retry itself fails", .type = OPTION_CONSTANT,
+	    "no messages, unless retry itself fails", .type = OPTION_CONSTANT,
 	    AT(loudness), .least = LOUDNESS_QUIET },
 	[OPT_VERBOSE] = { "verbose", 'v', NULL,
-	    "say more: also successes, and how it ended",
+	    "more messages: successes, and how it ended",
 	    .type = OPTION_CONSTANT, AT(loudness), .least = LOUDNESS_VERBOSE },
 	[OPT_LOG_FORMAT] = { "log-format", '\0', "FORMAT",
-	    "of its own lines: text (default), json, github",
+	    "format of messages: text (default), json, github",
 	    CHOICE(log_format, log_formats, "not text, json or github") },
 	[OPT_REPORT] = { "report", '\0', "FILE",
-	    "write what became of each attempt, as JSON;\n"
-	    "-: on standard error",
+	    "write how each attempt ended, as JSON;\n"
+	    "-: to standard error",
 	    FILE_NAME(report) },
 	[OPT_METRICS] = { "metrics", '\0', "FILE",
 	    "write how it ended, as metrics for Prometheus",
 	    FILE_NAME(metrics) },
 	[OPT_ON_RETRY] = { "on-retry", '\0', "CMD",
-	    "have sh run this once a retry is decided", TEXT(on_retry, NULL) },
+	    "run this with sh before each retry", TEXT(on_retry, NULL) },
 	[OPT_ON_GIVE_UP] = { "on-give-up", '\0', "CMD",
-	    "have sh run this once retry has given up",
-	    TEXT(on_give_up, NULL) },
+	    "run this with sh after giving up", TEXT(on_give_up, NULL) },
 	[OPT_PROGRESS] = { "progress", '\0', "WHEN",
-	    "count down waits of over a second: auto (default;\n"
-	    "on a terminal), always, never",
+	    "show how long a wait still takes: auto (default;\n"
+	    "in the foreground of a terminal), always, never",
 	    CHOICE(progress, progress_times, "not auto, always or never") },
 
 	[OPT_DRY_RUN] = { "dry-run", '\0', NULL,
 	    "print the delays and the worst case; run nothing",
 	    .type = OPTION_GIVEN },
 	[OPT_POLICY] = { "policy", '\0', "NAME|FILE",
-	    "options from a file, one a line without dashes;\n"
-	    "those on the command line win",
+	    "read options from a file, one a line, no dashes;\n"
+	    "the command line overrides them",
 	    .type = OPTION_GIVEN },
 	[OPT_HELP] = { "help", 'h', NULL, "print this and exit",
 	    .type = OPTION_SPECIAL, .take = take_help },
@@ -316,10 +317,7 @@ static const struct variable variables[] = {
 	{ 0, NULL },
 };
 
-/*
- * Options that a file must not have: they run no command, which nobody expects
- * who only names the file.
- */
+/* Options that a file must not have: with these retry runs no command. */
 static const size_t command_line_only[] = {
 	OPT_BUDGET_STATUS,
 	OPT_JSON,
@@ -359,24 +357,29 @@ take_help(const struct option *option, const char *text, void *policy)
 		" [OPTION]... [--] COMMAND [ARG]...\n"
 		"Run COMMAND until it succeeds, or until one more attempt would"
 		" do more harm\nthan good.\n"),
-	    STRINGS(
-		"\n"
-		"DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m."
-		" LIST is, with\ncommas between them, exit statuses (7), ranges"
-		" (64-78), signals (SEGV), signal\n(any), timeout, fail (any"
-		" failure), http:503, http:5xx; or a pattern in\n"
-		"COMMAND's output: stderr:ERE, stdout:ERE, to the end of the"
-		" argument. SIZE\nis a number of bytes, or with k, M, G or T:"
-		" 64k, 1.5G.\n"
-		"\n"
-		"Exit status: COMMAND's; if a signal killed it, retry dies of"
-		" that too. 1 if it\nexited 0 but failed, 69 if a required"
-		" budget cannot be used, 75 if the breaker\nheld the first"
-		" attempt, 124 if a limit of time ended it, 125 if retry itself"
-		"\nfailed, 126 if COMMAND cannot be executed, 127 if it is not"
-		" found.\n"
-		"\n"
-		"Examples:\n  ",
+	    STRINGS("\n"
+		    "DUR is a time in seconds or with units: 2, 0.5, 500ms, "
+		    "1h30m. SIZE is a number\n"
+		    "of bytes, or with k, M, G or T: 64k, 1.5G.\n"
+		    "\n"
+		    "LIST has, separated by commas, exit statuses (7), ranges "
+		    "(64-78), signals\n"
+		    "(SEGV), signal (any signal), timeout, fail (any failure), "
+		    "http:503, http:5xx;\n"
+		    "it may end with a pattern in COMMAND's output: stderr:ERE "
+		    "or stdout:ERE.\n"
+		    "\n"
+		    "The exit status is COMMAND's; if a signal killed it, "
+		    "retry dies of that too. It\n"
+		    "is 1 if COMMAND exited 0 but failed, 69 if a required "
+		    "budget cannot be used, 75\n"
+		    "if the breaker held back the first attempt, 124 if a time "
+		    "limit ended COMMAND,\n"
+		    "125 if retry itself failed, 126 if COMMAND cannot be "
+		    "executed, 127 if it is not\n"
+		    "found.\n"
+		    "\n"
+		    "Examples:\n  ",
 		program, " -n 5 -d 1 -- curl -fsS https://example.org/\n  ",
 		program, " -T 1m -- pg_isready -q\n"));
 }

@@ -12,111 +12,107 @@
 #include "text/number.h"
 #include "sys/procfs.h"
 
-/* As much of a file's name as a location has room for, beside the number. */
+/* The most bytes of a path in a location, which has the line's number too. */
 #define NAME_MOST 150
 
-/* One file of options. */
-struct script {
-	const struct option *option; /* that named it */
+struct policy_file {
+	const struct option *option; /* --policy */
 	char path[PATH_MAX];
 	char *text;
 	size_t length;
 };
 
-/* The path of a file in one of the directories. False where there is none. */
+/* Looks for name.conf in a directory. False where there is no such file. */
 static bool
-look_in(struct script *script, const char *directory, const char *below,
+look_in(struct policy_file *file, const char *directory, const char *below,
     const char *name)
 {
 	const char *const parts[] = { directory, below, "/retry/", name,
 		".conf" };
 	size_t used = 0;
 
-	/* A relative one would be looked up in the working directory. */
+	/* A relative path would depend on the working directory. */
 	if (directory == NULL || *directory != '/')
 		return false;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		size_t length = strlen(parts[i]);
 
-		if (used + length >= sizeof script->path)
+		if (used + length >= sizeof file->path)
 			return false;
-		memcpy(script->path + used, parts[i], length + 1);
+		memcpy(file->path + used, parts[i], length + 1);
 		used += length;
 	}
-	return access(script->path, F_OK) == 0 || errno == EACCES;
+	return access(file->path, F_OK) == 0 || errno == EACCES;
 }
 
 static void
-find(struct script *script, const char *name)
+find(struct policy_file *file, const char *name)
 {
 	size_t length = strlen(name);
 
 	if (length == 0)
-		optparse_refuse(script->option, "not a policy's name", name);
-	if (length >= sizeof script->path)
-		optparse_refuse(script->option, strerror(ENAMETOOLONG), name);
+		optparse_refuse(file->option, "not a policy's name", name);
+	if (length >= sizeof file->path)
+		optparse_refuse(file->option, strerror(ENAMETOOLONG), name);
 	if (strchr(name, '/') != NULL)
-		memcpy(script->path, name, length + 1);
-	else if (!look_in(script, getenv("XDG_CONFIG_HOME"), "", name) &&
-	    !look_in(script, getenv("HOME"), "/.config", name) &&
-	    !look_in(script, "/etc", "", name))
-		optparse_refuse(script->option,
+		memcpy(file->path, name, length + 1);
+	else if (!look_in(file, getenv("XDG_CONFIG_HOME"), "", name) &&
+	    !look_in(file, getenv("HOME"), "/.config", name) &&
+	    !look_in(file, "/etc", "", name))
+		optparse_refuse(file->option,
 		    "no such policy; a path must contain a '/'", name);
 }
 
-/* Reads until nothing comes any more. False, with errno. */
+/* Reads up to the end of the file. False, with errno. */
 static bool
-drain(struct script *script, int fd)
+read_all(struct policy_file *file, int fd)
 {
 	for (;;) {
-		ssize_t n = read(fd, script->text + script->length,
-		    POLICY_FILE_MOST + 1 - script->length);
+		ssize_t n = read(fd, file->text + file->length,
+		    POLICY_FILE_MOST + 1 - file->length);
 
 		if (n <= 0)
 			return n == 0;
-		script->length += (size_t)n;
-		if (script->length > POLICY_FILE_MOST)
+		file->length += (size_t)n;
+		if (file->length > POLICY_FILE_MOST)
 			optparse_refuse(
-			    script->option, "longer than 64 KiB", script->path);
+			    file->option, "longer than 64 KiB", file->path);
 	}
 }
 
 /*
- * A FIFO without a writer is not waited for, nor is anything else that may
- * never end. What comes from a descriptor, which whoever gave it to us can
- * read, is waited for.
+ * A FIFO or a device is refused, because reading could block for ever. But a
+ * descriptor, such as that of a shell's <(...), may be a pipe.
  */
 static int
-open_to_read(const struct script *script)
+open_to_read(const struct policy_file *file)
 {
-	int fd =
-	    open(script->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat stat;
 
 	if (fd == -1 || fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode) ||
 	    S_ISDIR(stat.st_mode))
 		return fd;
-	if (procfs_descriptor(script->path) == -1)
-		optparse_refuse(
-		    script->option, "not a regular file", script->path);
+	if (procfs_descriptor(file->path) == -1)
+		optparse_refuse(file->option, "not a regular file", file->path);
 	fcntl(fd, F_SETFL, O_RDONLY);
 	return fd;
 }
 
 static void
-load(struct script *script)
+load(struct policy_file *file)
 {
 	int fd;
 
-	script->length = 0;
-	script->text = malloc(POLICY_FILE_MOST + 1);
-	fd = open_to_read(script);
-	if (fd == -1 || script->text == NULL || !drain(script, fd))
-		optparse_refuse(script->option, strerror(errno), script->path);
+	file->length = 0;
+	file->text = malloc(POLICY_FILE_MOST + 1);
+	fd = open_to_read(file);
+	if (fd == -1 || file->text == NULL || !read_all(file, fd))
+		optparse_refuse(file->option, strerror(errno), file->path);
 	close(fd);
 }
 
-/* "FILE:NUMBER", of a long name only the end. */
+/* "FILE:NUMBER"; of a long path only the end. */
 static void
 put_location(char location[OPTPARSE_LOCATION], const char *path, int64_t number)
 {
@@ -163,20 +159,21 @@ void
 policy_file_read(const struct optparse *optparse, const char *name, void *into,
     const char *given[])
 {
-	struct script script = { .option = &optparse->options[optparse->file] };
+	struct policy_file file = { .option =
+					&optparse->options[optparse->file] };
 	char location[OPTPARSE_LOCATION], *limit, *end;
 	int64_t number = 0;
 
-	find(&script, name);
-	load(&script);
-	limit = script.text + script.length;
+	find(&file, name);
+	load(&file);
+	limit = file.text + file.length;
 	*limit = '\0';
-	for (char *line = script.text; line < limit; line = end + 1) {
+	for (char *line = file.text; line < limit; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(limit - line));
 		if (end == NULL)
 			end = limit;
 		*end = '\0';
-		put_location(location, script.path, ++number);
+		put_location(location, file.path, ++number);
 		take_line(optparse, location, line, (size_t)(end - line), into,
 		    given);
 	}

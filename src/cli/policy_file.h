@@ -1,23 +1,25 @@
 /*
- * policy_file: a file of options, a policy to share: one long option a line,
- * without dashes, "name" or "name=text", where the text is the rest of the line
- * as it stands. Empty lines and those that begin with "#" say nothing.
+ * policy_file: reads options from a file, for --policy.
+ *
+ * Each line is a long option without its dashes, "name" or "name=text", where
+ * the text is the rest of the line, without quoting. Empty lines and lines that
+ * begin with "#" are skipped.
  */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H
 
 #include "cli/optparse.h"
 
-/* Of a file of options, in bytes. */
+/* Bytes that a file may have. */
 #define POLICY_FILE_MOST 65536
 
 /*
- * Takes the lines of a file, as optparse_parse_line does: of the file called
- * name if there is a '/' in it, else of name.conf in $XDG_CONFIG_HOME/retry,
- * ~/.config/retry or /etc/retry, the first that there is. What they say is kept
- * in memory that is allocated here and never freed. Exits where it cannot be
- * found or read, is no regular file (unless it is named as a descriptor, such
- * as /dev/stdin or /dev/fd/3), is too long, or has a line that is no option.
+ * Parses the lines of a file with optparse_parse_line. A name with a '/' is a
+ * path; for any other, name.conf is looked for in $XDG_CONFIG_HOME/retry,
+ * ~/.config/retry and /etc/retry, in this order. The text is kept in memory
+ * that is never freed. Exits if the file cannot be found or read, is too long,
+ * has a line that is no option, or is not a regular file (only a descriptor,
+ * such as /dev/stdin or /dev/fd/3, need not be one).
  */
 void policy_file_read(const struct optparse *optparse, const char *name,
     void *into, const char *given[]);
