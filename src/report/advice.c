@@ -6,14 +6,14 @@
 #include <unistd.h>
 #include "text/number.h"
 
-/* Words that a shell would understand and execve cannot: sh(1). */
+/* Words of sh(1) that are not programs. */
 static const char *const shell_words[] = { "!", ".", ":", "alias", "bg", "case",
 	"cd", "command", "eval", "exec", "exit", "export", "fc", "fg", "for",
 	"getopts", "hash", "if", "jobs", "read", "readonly", "return", "set",
 	"shift", "times", "trap", "type", "ulimit", "umask", "unalias", "unset",
 	"until", "wait", "while", "{", NULL };
 
-/* And those that not every sh has: bash(1). */
+/* Words of bash(1) that are not programs and not in every sh. */
 static const char *const bash_words[] = { "[[", "bind", "builtin", "caller",
 	"compgen", "complete", "declare", "dirs", "disown", "enable",
 	"function", "history", "let", "local", "logout", "mapfile", "popd",
@@ -33,7 +33,7 @@ is_among(const char *word, const char *const words[])
 	return false;
 }
 
-/* The name of a variable that is set like this, or NULL. */
+/* The name, if word is an assignment to a variable, or NULL. */
 static const char *
 find_variable(struct advice *advice, const char *word)
 {
@@ -51,7 +51,10 @@ find_variable(struct advice *advice, const char *word)
 	return advice->quoted;
 }
 
-/* A function that bash has exported: BASH_FUNC_name%%=..., or name()= once. */
+/*
+ * Whether word is a function that bash has exported, as BASH_FUNC_name%%=... or
+ * in older versions BASH_FUNC_name()=....
+ */
 static bool
 is_exported_function(const char *word)
 {
@@ -70,7 +73,7 @@ is_exported_function(const char *word)
 	return false;
 }
 
-/* Whether no shell takes any of it for something else than a letter. */
+/* Whether word means itself in every shell, without quotes. */
 static bool
 is_plain(const char *word)
 {
@@ -82,7 +85,7 @@ is_plain(const char *word)
 	return true;
 }
 
-/* For between single quotes; of what is too long only the beginning. */
+/* Text to stand between single quotes; if it is too long, its beginning. */
 static const char *
 quote(struct advice *advice, const char *text)
 {
@@ -131,7 +134,7 @@ advice_find(struct advice *advice, char **command)
 		return ADVISE(
 		    "not a command but a function of bash: use bash -c '", word,
 		    " \"$@\"' ", word, alone ? "" : " ...");
-	/* The value may be long, or a secret. */
+	/* The value is not shown: it may be long, or a secret. */
 	variable = blanks && alone ? NULL : find_variable(advice, word);
 	if (variable != NULL)
 		return ADVISE("not a command but a variable: use env ",

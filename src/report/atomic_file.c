@@ -14,14 +14,14 @@
 #include "text/number.h"
 #include "sys/procfs.h"
 
-/* As many links does the kernel follow. */
+/* The number of symbolic links that the kernel follows in a path. */
 #define LINKS_MOST 40
 
-/* The type of the file system proc, see statfs(2). */
+/* The type of the file system proc: statfs(2). */
 #define PROC_MAGIC 0x9fa0
 
 /*
- * Functions that return a bool leave errno where it is false.
+ * Functions that return false set errno.
  */
 
 static bool
@@ -34,7 +34,7 @@ fill(int fd, const struct atomic_file *target)
 	return errno == 0;
 }
 
-/* Who may read a file that was there already is the user's choice. */
+/* A file that is replaced keeps its mode, which the user has chosen. */
 static bool
 set_mode(int fd, const struct atomic_file *target, const struct stat *old)
 {
@@ -43,7 +43,7 @@ set_mode(int fd, const struct atomic_file *target, const struct stat *old)
 	return old == NULL || fchmod(fd, old->st_mode & 0777) == 0;
 }
 
-/* Up to its last slash. */
+/* The length of a path up to and with its last slash. */
 static size_t
 length_of_directory(const char *path)
 {
@@ -53,8 +53,9 @@ length_of_directory(const char *path)
 }
 
 /*
- * Whether the kernel itself would follow this, were it a link: one that
- * somebody else has left in a directory like /tmp may lead to any file of ours.
+ * Whether a link or file may be followed or written to: not one of another user
+ * in a directory like /tmp, where it may lead to any file of ours. The rule is
+ * that of protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_trusted(const char *path, const struct stat *file)
@@ -74,14 +75,14 @@ is_trusted(const char *path, const struct stat *file)
 	    file->st_uid == geteuid() || file->st_uid == stat_of_parent.st_uid;
 }
 
-/* All that a target is to hold, before any of it is written. */
+/* The whole text of a file, in memory, before any of it is written. */
 struct document {
 	int fd;
 	char *bytes;
 	size_t length;
 };
 
-/* Is to be discarded in any case. */
+/* The document has to be discarded even if this fails. */
 static bool
 compose(struct document *document, const struct atomic_file *target)
 {
@@ -100,7 +101,7 @@ compose(struct document *document, const struct atomic_file *target)
 	return document->bytes != MAP_FAILED;
 }
 
-/* Leaves errno alone. */
+/* Keeps errno. */
 static void
 discard(struct document *document)
 {
@@ -113,7 +114,7 @@ discard(struct document *document)
 	errno = error;
 }
 
-/* A name in the same directory that nobody else has. */
+/* A new name in the same directory, for a temporary file. */
 static bool
 name_beside(char path[PATH_MAX], const char *file)
 {
@@ -133,7 +134,10 @@ name_beside(char path[PATH_MAX], const char *file)
 	return true;
 }
 
-/* old is the regular file of that name, which is no link, or NULL. */
+/*
+ * Writes a temporary file and renames it to file. old is the regular file that
+ * has this name, or NULL.
+ */
 static bool
 replace(
     const struct atomic_file *target, const char *file, const struct stat *old)
@@ -149,7 +153,7 @@ replace(
 		return false;
 	if (!set_mode(fd, target, old) || !fill(fd, target))
 		error = errno;
-	/* A disk may say as late as that that it is full. */
+	/* Some file systems report a full disk or quota only on close(2). */
 	if (close(fd) == -1 && error == 0)
 		error = errno;
 	if (error == 0 && rename(path, file) == -1)
@@ -161,9 +165,9 @@ replace(
 }
 
 /*
- * With the first byte the old text is lost, so that there has to be room for
- * all of the new one before. Should it fail after all, nothing is left that
- * could be taken for a whole text.
+ * The first byte destroys the old text, so room for all of the new text is
+ * reserved before. If writing fails nevertheless, the file is made empty: half
+ * a text could be mistaken for a whole one.
  */
 static bool
 write_over(int fd, const struct document *document)
@@ -197,7 +201,7 @@ write_over(int fd, const struct document *document)
 	return false;
 }
 
-/* Whether this is why a file cannot be replaced, though perhaps written to. */
+/* Whether a file that rename(2) refused so may be written to in place. */
 static bool
 is_fixed(int error)
 {
@@ -206,8 +210,8 @@ is_fixed(int error)
 }
 
 /*
- * Writes to the file that is there, because it cannot be replaced: it is a
- * mount point, or its directory is not ours to write to.
+ * Writes to the file itself, because replacing it failed with the error why: it
+ * is a mount point, or its directory is not writable.
  */
 static bool
 overwrite(const struct atomic_file *target, const char *file, int why)
@@ -222,7 +226,7 @@ overwrite(const struct atomic_file *target, const char *file, int why)
 		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	done = fd != -1 && fstat(fd, &stat) == 0;
 	errno = done ? why : errno;
-	/* What is a mount point has not been left there by just anybody. */
+	/* Only a privileged user can have made a mount point. */
 	done = done && S_ISREG(stat.st_mode) &&
 	    (why == EBUSY || is_trusted(file, &stat)) &&
 	    write_over(fd, &document);
@@ -290,7 +294,7 @@ write_out(struct atomic_file_wait *wait, const struct nonblock *nonblock,
 	return true;
 }
 
-/* Goes in as few pieces as can be. */
+/* Writes the whole text with as few calls as possible. */
 static bool
 deliver(const struct atomic_file *target, const struct nonblock *nonblock,
     struct atomic_file_wait *wait)
@@ -303,7 +307,7 @@ deliver(const struct atomic_file *target, const struct nonblock *nonblock,
 	return done;
 }
 
-/* The descriptor that a file is another name of, or -1. */
+/* The descriptor that a path such as /dev/fd/3 names, or -1. */
 static int
 descriptor(const char *file)
 {
@@ -317,7 +321,7 @@ write_to_descriptor(
 	int flags = fcntl(fd, F_GETFD);
 	struct nonblock nonblock;
 
-	/* Nobody gave us what is closed for the command: it is our own. */
+	/* A close-on-exec descriptor is retry's own, not an inherited one. */
 	if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
 		errno = EBADF;
 		return false;
@@ -342,7 +346,7 @@ write_to_file(const struct atomic_file *target, const char *file,
 		    ? done
 		    : overwrite(target, file, errno);
 	}
-	/* A FIFO without a reader is not waited for. */
+	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
 	nonblock.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (nonblock.fd == -1)
 		return false;
@@ -354,15 +358,15 @@ write_to_file(const struct atomic_file *target, const char *file,
 }
 
 /*
- * Puts what a link says, which is looked at by fd, in the place of its name.
- * False, with errno.
+ * Replaces the path of a symbolic link, open as fd, by the path that it leads
+ * to.
  */
 static bool
 follow(char path[PATH_MAX], int fd, const struct stat *link)
 {
 	size_t directory = length_of_directory(path);
-	char said[PATH_MAX];
-	ssize_t length = readlinkat(fd, "", said, sizeof said - 1);
+	char text[PATH_MAX];
+	ssize_t length = readlinkat(fd, "", text, sizeof text - 1);
 
 	if (length == -1)
 		return false;
@@ -370,18 +374,18 @@ follow(char path[PATH_MAX], int fd, const struct stat *link)
 		errno = EACCES;
 		return false;
 	}
-	said[length] = '\0';
-	if (*said == '/')
+	text[length] = '\0';
+	if (*text == '/')
 		directory = 0;
 	if (directory + (size_t)length >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	memcpy(path + directory, said, (size_t)length + 1);
+	memcpy(path + directory, text, (size_t)length + 1);
 	return true;
 }
 
-/* The kernel's own links there lead elsewhere than to what they say. */
+/* The text of a link in /proc is not always the path that it leads to. */
 static bool
 is_in_proc(int fd)
 {
@@ -391,8 +395,8 @@ is_in_proc(int fd)
 }
 
 /*
- * The name that no link stands for any more, whether or not there is such a
- * file; or that of a descriptor. False, with errno.
+ * Follows symbolic links up to a path that is none, whether or not a file has
+ * it, or up to one that names a descriptor.
  */
 static bool
 resolve(char path[PATH_MAX], const char *file)
@@ -411,7 +415,7 @@ resolve(char path[PATH_MAX], const char *file)
 		if (descriptor(path) != -1)
 			return true;
 		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		/* What is wrong with it is found when it is written. */
+		/* If that is an error, writing will fail with it. */
 		if (fd == -1)
 			return true;
 		done = fstat(fd, &stat) == -1 || !S_ISLNK(stat.st_mode) ||

@@ -1,13 +1,12 @@
 /*
- * atomic_file: a file that the user has named for something to be written to.
+ * atomic_file: replaces a file that the user has named, atomically if possible.
  *
- * It is written beside its name and gets that when it is complete, so that
- * nobody sees half of one. Of a symbolic link that is the name it stands for,
- * and the link stays. What is no regular file (a device, a FIFO) and what
- * is named by its descriptor ("-", which is standard error, /dev/stdout,
- * /dev/fd/3) is written to as it is, for as long as its reader takes it. So is
- * a file that cannot be replaced, a mount point or one in a directory that is
- * not ours to write to: in one go, but a reader may see half of it.
+ * The text is written to a temporary file in the same directory, which is then
+ * renamed, so that no reader sees half of it. A symbolic link is followed and
+ * stays. A device, a FIFO and a descriptor ("-", which is standard error,
+ * /dev/stdout, /dev/fd/3) are written to directly, for as long as the reader
+ * takes the text. So is a file that cannot be replaced, because it is a mount
+ * point or its directory is not writable: there a reader may see half of it.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -19,22 +18,22 @@
 
 struct atomic_file {
 	const char *file;
-	mode_t mode; /* 0: that of the file before, or as the umask has it */
-	void (*put)(struct writer *writer, const void *with); /* writes it */
+	mode_t mode; /* 0: that of the old file, or what the umask allows */
+	void (*put)(struct writer *writer, const void *with); /* the text */
 	const void *with;
 };
 
-/* How readers who take their time are waited for. */
+/* How a slow reader is waited for. */
 struct atomic_file_wait {
 	struct event_loop *loop;
-	nanos patience; /* with one who takes nothing */
-	int signal; /* which ended a wait, so that there is no other; or 0 */
+	nanos patience; /* how long one may take nothing */
+	int signal; /* that ended a wait, after which there is none; or 0 */
 };
 
 /*
- * False, with errno, where it could not be written: EINTR where wait->signal
- * is why. What was there before is there still, unless it is one of what is
- * written to as it is.
+ * Writes the file. False, with errno, if that failed; EINTR if wait->signal is
+ * the reason. The old file is still there then, unless it was written to
+ * directly.
  */
 bool atomic_file_write(
     const struct atomic_file *target, struct atomic_file_wait *wait);

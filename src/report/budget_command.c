@@ -58,8 +58,8 @@ static void
 say_none(const struct ledger *ledger, enum loudness least)
 {
 	say(ledger, least,
-	    STRINGS("budget '", ledger->policy->subject, "': no such budget in ",
-		ledger->directory));
+	    STRINGS("budget '", ledger->policy->subject,
+		"': no such budget in ", ledger->directory));
 }
 
 /* What the kernel has too little of tells nothing about a budget. */

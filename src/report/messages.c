@@ -21,8 +21,8 @@ messages_label(
 	return room;
 }
 
-/* What is to be said of a step, and how. */
-struct saying {
+/* A message about a step, and what it is made of. */
+struct message {
 	struct log *log;
 	const struct policy *policy;
 	const struct history *history;
@@ -31,100 +31,101 @@ struct saying {
 	struct fact facts[4];
 };
 
-/* What a program may want to know of it. */
+/* The fields of the message in JSON. */
 static void
-find_facts(struct saying *saying)
+find_facts(struct message *message)
 {
-	const struct step *step = saying->step;
-	struct fact *fact = saying->facts;
+	const struct step *step = message->step;
+	struct fact *fact = message->facts;
 
-	*fact++ = (struct fact){ "attempt", NULL, saying->history->made };
-	if (saying->history->made > 0)
+	*fact++ = (struct fact){ "attempt", NULL, message->history->made };
+	if (message->history->made > 0)
 		*fact++ =
-		    (struct fact){ "status", NULL, saying->history->status };
+		    (struct fact){ "status", NULL, message->history->status };
 	*fact++ = step->again
 	    ? (struct fact){ "delay_ms", NULL, step->delay / NANOS_MS }
 	    : (struct fact){ "reason", verdict_reason_name(step->reason), 0 };
 	*fact = (struct fact){ NULL, NULL, 0 };
 }
 
-/* The last line, where there was anything the matter. */
+/*
+ * Writes the message. It is the one about the end of the invocation, unless
+ * another attempt follows or the first attempt was a success.
+ */
 static void
-say(const struct saying *saying, const char *const strings[])
+say(const struct message *message, const char *const strings[])
 {
-	bool smooth = saying->step->reason == REASON_SUCCEEDED &&
-	    saying->history->made == 1;
-	struct line line = { .least = saying->least,
-		.last = !saying->step->again && !smooth,
+	bool first_succeeded = message->step->reason == REASON_SUCCEEDED &&
+	    message->history->made == 1;
+	struct line line = { .least = message->least,
+		.last = !message->step->again && !first_succeeded,
 		.strings = strings,
-		.facts = saying->facts };
+		.facts = message->facts };
 
-	log_tell(saying->log, &line);
+	log_tell(message->log, &line);
 }
 
-/* And what may have been meant. */
+/* Says why the command did not start, with advice where there is any. */
 static void
-say_not_executable(struct saying *saying)
+say_not_executable(struct message *message)
 {
-	const struct outcome *outcome = &saying->history->last;
-	char **command = saying->policy->typed;
+	const struct outcome *outcome = &message->history->last;
+	char **command = message->policy->typed;
 	struct advice advice;
 
-	saying->least = LOUDNESS_QUIET;
-	say(saying,
+	message->least = LOUDNESS_QUIET;
+	say(message,
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome->error)));
-	/* A line may be longer than a name can be. */
+	/* A whole shell line given as the name may be too long for a name. */
 	if ((verdict_status(outcome) == 127 ||
 		outcome->error == ENAMETOOLONG) &&
 	    advice_find(&advice, command))
-		say(saying, advice.strings);
+		say(message, advice.strings);
 }
 
-/* How an attempt ended, in words: " failed (exit ", "22", ", HTTP ", ... */
-struct phrase {
+/* How an attempt ended: " failed (exit ", "22", ", HTTP ", "503", ")". */
+struct end_text {
 	const char *strings[5];
 	char number[NUMBER_ROOM], http[NUMBER_ROOM];
 	char name[CONDITIONS_SIGNAL_ROOM], span[DURATION_ROOM];
 };
 
 static void
-phrase_exit(
-    struct phrase *phrase, const struct outcome *outcome, bool succeeded)
+put_exit(struct end_text *text, const struct outcome *outcome, bool succeeded)
 {
-	const char **strings = phrase->strings;
+	const char **strings = text->strings;
 
 	*strings++ = succeeded ? " succeeded (exit " : " failed (exit ";
-	*strings++ = number_put(phrase->number, outcome->code);
+	*strings++ = number_put(text->number, outcome->code);
 	if (outcome->http.known && outcome->http.code != 0) {
 		*strings++ = ", HTTP ";
-		*strings++ = number_put(phrase->http, outcome->http.code);
+		*strings++ = number_put(text->http, outcome->http.code);
 	}
 	*strings = ")";
 }
 
 static void
-phrase_outcome(struct phrase *phrase, const struct policy *policy,
+put_outcome(struct end_text *text, const struct policy *policy,
     const struct outcome *outcome, bool succeeded)
 {
-	const char **strings = phrase->strings;
+	const char **strings = text->strings;
 
 	switch (outcome->end) {
 	case END_EXITED:
-		phrase_exit(phrase, outcome, succeeded);
+		put_exit(text, outcome, succeeded);
 		break;
 	case END_SIGNALED:
 		strings[0] = " killed by ";
-		strings[1] =
-		    conditions_signal_name(phrase->name, outcome->code);
+		strings[1] = conditions_signal_name(text->name, outcome->code);
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";
-		strings[1] = duration_format(phrase->span, policy->timeout);
+		strings[1] = duration_format(text->span, policy->timeout);
 		break;
 	case END_DEADLINE:
 		strings[0] = " ended by the deadline after ";
-		strings[1] = duration_format(phrase->span, outcome->elapsed);
+		strings[1] = duration_format(text->span, outcome->elapsed);
 		break;
 	case END_NOT_STARTED:
 		strings[0] = " not started (";
@@ -135,39 +136,39 @@ phrase_outcome(struct phrase *phrase, const struct policy *policy,
 }
 
 /*
- * How loud the line on an attempt is. Where a workflow is to be told at its
- * end, it is told of retries too, although they helped.
+ * How loud the message about an attempt is. With --log-format github a success
+ * after retries is shown without -v too, as the annotation.
  */
 static enum loudness
-loudness_of(const struct saying *saying)
+loudness_of(const struct message *message)
 {
-	const struct policy *policy = saying->policy;
+	const struct policy *policy = message->policy;
 
-	if (saying->step->reason == REASON_SUCCEEDED)
+	if (message->step->reason == REASON_SUCCEEDED)
 		return policy->log_format == LOG_GITHUB &&
-			saying->history->made > 1
+			message->history->made > 1
 		    ? LOUDNESS_PLAIN
 		    : LOUDNESS_VERBOSE;
-	/* That retry itself failed is never hidden. */
-	return !saying->step->again &&
-		(saying->history->last.end == END_NOT_STARTED ||
-		    saying->history->last.overrun)
+	/* A failure of retry itself is shown with -q too. */
+	return !message->step->again &&
+		(message->history->last.end == END_NOT_STARTED ||
+		    message->history->last.overrun)
 	    ? LOUDNESS_QUIET
 	    : LOUDNESS_PLAIN;
 }
 
-/* Says "attempt 2/4 failed (exit 7)" and so on, and what follows. */
+/* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
-say_attempt(struct saying *saying)
+say_attempt(struct message *message)
 {
-	const struct outcome *outcome = &saying->history->last;
-	const struct step *step = saying->step;
+	const struct outcome *outcome = &message->history->last;
+	const struct step *step = message->step;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
 	char label[MESSAGES_ROOM], span[DURATION_ROOM];
 	const char *next = ", giving up: ", *detail = "", *close = "";
-	struct phrase phrase = { .strings = { "", "", "", "", "" } };
+	struct end_text text = { .strings = { "", "", "", "", "" } };
 
-	phrase_outcome(&phrase, saying->policy, outcome, succeeded);
+	put_outcome(&text, message->policy, outcome, succeeded);
 	if (step->again) {
 		next = ", retrying in ";
 		detail = duration_format(span, step->delay);
@@ -182,27 +183,27 @@ say_attempt(struct saying *saying)
 	} else {
 		detail = verdict_reason_words(step->reason);
 	}
-	saying->least = loudness_of(saying);
-	messages_label(label, saying->policy, saying->history->made);
-	say(saying,
-	    STRINGS("attempt ", label, phrase.strings[0], phrase.strings[1],
-		phrase.strings[2], phrase.strings[3], phrase.strings[4], next,
-		detail, close));
+	message->least = loudness_of(message);
+	messages_label(label, message->policy, message->history->made);
+	say(message,
+	    STRINGS("attempt ", label, text.strings[0], text.strings[1],
+		text.strings[2], text.strings[3], text.strings[4], next, detail,
+		close));
 }
 
 /* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */
 static void
-say_exhausted(const struct saying *saying, const char *next, const char *then)
+say_budget(const struct message *message, const char *next, const char *then)
 {
 	char used[NUMBER_ROOM], limit[NUMBER_ROOM], window[NUMBER_ROOM],
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
-	const struct admission *admission = &saying->history->admission;
+	const struct admission *admission = &message->history->admission;
 	const struct window_sums *sums = &admission->sums;
 	const struct window_limits *limits = &admission->limits_now.limits;
 	bool paid = admission->next == NANOS_MAX;
 
-	say(saying,
-	    STRINGS("budget '", saying->policy->share.key, "': exhausted, ",
+	say(message,
+	    STRINGS("budget '", message->policy->share.key, "': exhausted, ",
 		number_put(used, sums->retries), " of ",
 		number_put(limit, window_limit(limits, sums->successes)),
 		" retries used in ",
@@ -219,20 +220,20 @@ say_exhausted(const struct saying *saying, const char *next, const char *then)
 }
 
 static void
-say_held(const struct saying *saying, const char *next, const char *then)
+say_breaker(const struct message *message, const char *next, const char *then)
 {
 	const struct breaker_view *breaker =
-	    &saying->history->admission.breaker;
+	    &message->history->admission.breaker;
 	char number[NUMBER_ROOM];
 
 	if (breaker->state == BREAKER_RECOVERING)
-		say(saying,
-		    STRINGS("breaker '", saying->policy->share.key,
+		say(message,
+		    STRINGS("breaker '", message->policy->share.key,
 			"': recovering, ", number_put(number, breaker->rate),
 			" attempts a second, ask again in ", next, then));
 	else
-		say(saying,
-		    STRINGS("breaker '", saying->policy->share.key,
+		say(message,
+		    STRINGS("breaker '", message->policy->share.key,
 			"': open after ", number_put(number, breaker->failures),
 			breaker->failures == 1 ? " failure"
 					       : " consecutive failures",
@@ -242,26 +243,26 @@ say_held(const struct saying *saying, const char *next, const char *then)
 			next, then));
 }
 
-/* Says why the next attempt may not begin now, and what follows from that. */
+/* Says what holds the next attempt back, and what retry does about it. */
 static void
-say_denied(const struct saying *saying)
+say_denied(const struct message *message)
 {
-	const struct admission *admission = &saying->history->admission;
+	const struct admission *admission = &message->history->admission;
 	const char *then = "; giving up";
 	char span[DURATION_ROOM];
 	const char *next = duration_format(span, admission->next);
 
-	if (saying->step->again)
+	if (message->step->again)
 		then = "; waiting";
-	else if (saying->history->made == 0)
+	else if (message->history->made == 0)
 		then = "; command not run";
 	if (admission->denied == REASON_BREAKER)
-		say_held(saying, next, then);
+		say_breaker(message, next, then);
 	else if (!admission->cooling)
-		say_exhausted(saying, next, then);
+		say_budget(message, next, then);
 	else
-		say(saying,
-		    STRINGS("budget '", saying->policy->share.key,
+		say(message,
+		    STRINGS("budget '", message->policy->share.key,
 			"': no retries after a denial, next in about ", next,
 			then));
 }
@@ -278,32 +279,32 @@ void
 messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step)
 {
-	struct saying saying = { .log = log,
+	struct message message = { .log = log,
 		.policy = policy,
 		.history = history,
 		.step = step,
 		.least = LOUDNESS_PLAIN };
 	char number[NUMBER_ROOM];
 
-	find_facts(&saying);
+	find_facts(&message);
 	if (is_denied(step))
-		say_denied(&saying);
+		say_denied(&message);
 	else if (step->attempt == 0)
-		say(&saying,
+		say(&message,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",
 			verdict_reason_words(step->reason)));
 	else if (step->reason == REASON_NOT_EXECUTABLE)
-		say_not_executable(&saying);
+		say_not_executable(&message);
 	else
-		say_attempt(&saying);
+		say_attempt(&message);
 }
 
 void
 messages_end(struct log *log, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now)
 {
-	bool untold = policy->log_format == LOG_GITHUB && !log->concluded &&
+	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
 	char number[NUMBER_ROOM], span[DURATION_ROOM];
 	const char *const *strings =
@@ -311,9 +312,8 @@ messages_end(struct log *log, const struct policy *policy,
 		history->made == 1 ? " attempt in " : " attempts in ",
 		duration_format(span, now - history->began), ": ",
 		verdict_reason_name(reason));
-	struct line line = { .least =
-				 untold ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
-		.last = untold,
+	struct line line = { .least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
+		.last = last,
 		.strings = strings };
 
 	log_tell(log, &line);

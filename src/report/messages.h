@@ -1,5 +1,5 @@
 /*
- * messages: tells people what happened to an attempt and what comes next.
+ * messages: says how an attempt ended and what retry does next.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -7,26 +7,26 @@
 #include "output/log.h"
 #include "policy/plan.h"
 
-/* Room for an attempt's label and the closing NUL. */
+/* Room for the label of an attempt and the closing NUL. */
 #define MESSAGES_ROOM 48
 
 /*
- * Writes which attempt this is, "2/4", or "7" where there is no cap, and
- * returns room.
+ * Writes the label of an attempt, "2/4", or "7" where the number of attempts
+ * has no limit, and returns room.
  */
 char *messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt);
 
 /*
- * Says how the last attempt ended, or that the next may not begin, and what
- * step follows from that.
+ * Says how the last attempt ended, or that the next one may not begin, and
+ * which step follows.
  */
 void messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step);
 
 /*
- * Says, to those who asked for more, why it all ended; to a workflow too, where
- * it has not been told. now: CLOCK_BOOTTIME.
+ * Says why the invocation ended: with -v, and with --log-format github if no
+ * message has said so yet. now is on CLOCK_BOOTTIME.
  */
 void messages_end(struct log *log, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now);
