@@ -23,8 +23,8 @@ static const struct share cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
-static const struct attempt_news succeeded = { RESULT_HEALTHY, true, true };
-static const struct attempt_news ill = { RESULT_FAILURE, false, true };
+static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true };
+static const struct attempt_effect ill = { RESULT_FAILURE, false, true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -62,7 +62,7 @@ denied(
 
 static struct effective_limits
 tell(struct caller *caller, struct segment *segment,
-    const struct attempt_news *news, nanos now)
+    const struct attempt_effect *news, nanos now)
 {
 	return admission_tell(caller, segment, &segment->header, news, now);
 }
@@ -117,7 +117,7 @@ recovering(int64_t ratio, int64_t min)
 	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).denied,
 	    REASON_NONE);
 	tell(&probe, &segment,
-	    &(struct attempt_news){
+	    &(struct attempt_effect){
 		.breaker = RESULT_HEALTHY, .deposits = true },
 	    SECONDS(10));
 	EQUAL("recovers", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -150,11 +150,10 @@ test_retries_within_the_allowance(void)
 	admission = ask(&caller, &segment, true, SECONDS(1.5));
 	EQUAL("2", admission.denied, REASON_NONE);
 	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.limits_now.limits.min, 2);
-	EQUAL("2", admission.limits_now.limits.ratio, 0);
-	EQUAL("2", admission.limits_now.window, SECONDS(60));
-	HOLDS(
-	    "2", !admission.limits_now.spoilt && !admission.limits_now.differs);
+	EQUAL("2", admission.effective.limits.min, 2);
+	EQUAL("2", admission.effective.limits.ratio, 0);
+	EQUAL("2", admission.effective.window, SECONDS(60));
+	HOLDS("2", !admission.effective.spoilt && !admission.effective.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
 	admission = ask(&caller, &segment, true, SECONDS(2.25));
 	EQUAL("3", admission.denied, REASON_BUDGET);
@@ -341,7 +340,7 @@ test_one_probe_and_what_it_finds(void)
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
 		struct caller caller = caller_of(&careful), other = caller;
-		struct attempt_news news = { .breaker = findings[i].breaker };
+		struct attempt_effect news = { .breaker = findings[i].breaker };
 		struct breaker_view view;
 
 		fail_thrice(&segment, 0);
@@ -642,7 +641,7 @@ test_what_is_to_be_asked(void)
 static const struct {
 	const char *row;
 	struct caller caller; /* without its share */
-	struct attempt_news news;
+	struct attempt_effect news;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
 	{ "first, well", { .uses_breaker = true },
@@ -678,22 +677,21 @@ test_what_is_told(void)
 		struct segment segment = make(-1, -1);
 		struct caller one = caller_of(&careful);
 		struct caller caller = tellings[i].caller;
-		struct effective_limits limits_now;
+		struct effective_limits effective;
 		struct window_sums sums;
 
 		one.counted = true;
 		caller.share = &careful;
 		tell(&one, &segment, &ill, 0);
-		limits_now =
+		effective =
 		    tell(&caller, &segment, &tellings[i].news, SECONDS(1));
-		HOLDS(
-		    tellings[i].row, !limits_now.spoilt && !limits_now.differs);
-		EQUAL(tellings[i].row, limits_now.window, SECONDS(60));
+		HOLDS(tellings[i].row, !effective.spoilt && !effective.differs);
+		EQUAL(tellings[i].row, effective.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
 		    tellings[i].successes);
-		window_next(&segment.window, &limits_now.limits, 1, &sums);
+		window_next(&segment.window, &effective.limits, 1, &sums);
 		EQUAL(tellings[i].row, sums.successes, tellings[i].paid);
 		EQUAL(tellings[i].row,
 		    breaker_look(&segment.breaker, 0).failures,
@@ -758,7 +756,7 @@ test_what_it_says_of_the_dependency(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
-			struct attempt_news news = admission_result(
+			struct attempt_effect news = admission_effect(
 			    outcomes[i].reason, &outcomes[i].outcome, deposits);
 
 			EQUAL(
@@ -787,7 +785,7 @@ test_spoilt_limits(void)
 	    admission_look(&caller, &segment, &segment.header, 0).spoilt);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("ask", admission.limits_now.spoilt && caller.lease == 0);
+		HOLDS("ask", admission.effective.spoilt && caller.lease == 0);
 		EQUAL("ask", admission.denied, REASON_NONE);
 	}
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
@@ -804,16 +802,16 @@ test_a_spoilt_ring(void)
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful), other = caller_of(&usual);
 	struct admission admission;
-	struct effective_limits limits_now;
+	struct effective_limits effective;
 
 	fail_thrice(&segment, 0);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		segment.window.words[i] = UINT64_MAX;
-	limits_now = admission_look(&caller, &segment, &segment.header, 0);
-	HOLDS("look", limits_now.spoilt);
-	EQUAL("look", limits_now.window, SECONDS(60));
+	effective = admission_look(&caller, &segment, &segment.header, 0);
+	HOLDS("look", effective.spoilt);
+	EQUAL("look", effective.window, SECONDS(60));
 	admission = ask(&other, &segment, true, SECONDS(10));
-	HOLDS("ask", admission.limits_now.spoilt && other.lease == 0);
+	HOLDS("ask", admission.effective.spoilt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
@@ -823,9 +821,9 @@ test_a_spoilt_ring(void)
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
 		HOLDS(
-		    "probe", !admission.limits_now.spoilt && caller.lease != 0);
+		    "probe", !admission.effective.spoilt && caller.lease != 0);
 		tell(&caller, &segment,
-		    &(struct attempt_news){ .breaker = RESULT_IGNORED }, 0);
+		    &(struct attempt_effect){ .breaker = RESULT_IGNORED }, 0);
 	}
 	check_let_in("probe", &segment, 1, 0);
 }
@@ -835,12 +833,12 @@ test_a_look_takes_nothing(void)
 {
 	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
-	struct effective_limits limits_now =
+	struct effective_limits effective =
 	    admission_look(&caller, &segment, &segment.header, 0);
 
-	HOLDS("good", !limits_now.spoilt && !limits_now.differs);
-	EQUAL("good", limits_now.limits.ratio, WINDOW_RATIO_ONE);
-	EQUAL("good", limits_now.limits.min, 9);
+	HOLDS("good", !effective.spoilt && !effective.differs);
+	EQUAL("good", effective.limits.ratio, WINDOW_RATIO_ONE);
+	EQUAL("good", effective.limits.min, 9);
 	check_counts("good", &segment, 0, 0, 0);
 }
 
@@ -868,24 +866,24 @@ test_other_numbers(void)
 			struct segment segment = make(500000, 5);
 			struct share share = usual;
 			struct caller caller = caller_of(&share);
-			struct effective_limits limits_now;
+			struct effective_limits effective;
 
 			share.terms = numbers[i].terms;
 			if (how == 0)
-				limits_now =
-				    ask(&caller, &segment, true, 0).limits_now;
+				effective =
+				    ask(&caller, &segment, true, 0).effective;
 			else if (how == 1)
-				limits_now = tell(&caller, &segment, &ill, 0);
+				effective = tell(&caller, &segment, &ill, 0);
 			else
-				limits_now = admission_look(
+				effective = admission_look(
 				    &caller, &segment, &segment.header, 0);
-			EQUAL(numbers[i].row, limits_now.differs,
+			EQUAL(numbers[i].row, effective.differs,
 			    numbers[i].differs);
-			EQUAL(numbers[i].row, limits_now.limits.ratio,
+			EQUAL(numbers[i].row, effective.limits.ratio,
 			    numbers[i].ratio);
-			EQUAL(numbers[i].row, limits_now.limits.min,
+			EQUAL(numbers[i].row, effective.limits.min,
 			    numbers[i].min);
-			EQUAL(numbers[i].row, limits_now.window, SECONDS(60));
+			EQUAL(numbers[i].row, effective.window, SECONDS(60));
 			EQUAL(numbers[i].row, segment_limits(&segment).min,
 			    numbers[i].min);
 		}

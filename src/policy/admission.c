@@ -16,13 +16,13 @@ static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
 {
-	struct effective_limits limits_now = { .window =
-						   segment_window(header) };
+	struct effective_limits effective = { .window =
+						  segment_window(header) };
 
-	limits_now.limits =
-	    segment_agree(segment, &caller->share->terms, &limits_now.differs);
-	limits_now.spoilt = limits_now.limits.ratio < 0;
-	return limits_now;
+	effective.limits =
+	    segment_agree(segment, &caller->share->terms, &effective.differs);
+	effective.spoilt = effective.limits.ratio < 0;
+	return effective;
 }
 
 struct effective_limits
@@ -31,14 +31,14 @@ admission_look(const struct caller *caller, struct segment *segment,
 {
 	/* Where no retry is allowed, none is counted. */
 	static const struct window_limits none = { 0, 0 };
-	struct effective_limits limits_now = agree(caller, segment, header);
+	struct effective_limits effective = agree(caller, segment, header);
 	struct window_sums sums;
 
-	if (!limits_now.spoilt)
-		limits_now.spoilt =
+	if (!effective.spoilt)
+		effective.spoilt =
 		    window_withdraw(&segment->window, &none,
 			segment_epoch(header, now), &sums) == WINDOW_SPOILT;
-	return limits_now;
+	return effective;
 }
 
 /* What is left of the pause after a denial. */
@@ -67,7 +67,7 @@ static void
 deny_retry(struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	const struct window_limits *limits = &admission->limits_now.limits;
+	const struct window_limits *limits = &admission->effective.limits;
 	nanos age = segment_age(header, now);
 	nanos pause = cooldown_left(segment, age);
 	int64_t epoch = segment_epoch(header, now);
@@ -96,12 +96,12 @@ ask_window(const struct caller *caller, struct admission *admission,
 	admission->cooling = cooldown_left(segment, age) > 0;
 	if (!admission->cooling)
 		answer = window_withdraw(&segment->window,
-		    &admission->limits_now.limits, segment_epoch(header, now),
+		    &admission->effective.limits, segment_epoch(header, now),
 		    &admission->sums);
 	if (answer == WINDOW_GRANTED)
 		add_one(&segment->retries);
 	else if (answer == WINDOW_SPOILT)
-		admission->limits_now.spoilt = true;
+		admission->effective.spoilt = true;
 	else {
 		if (cooldown > 0 && !admission->cooling)
 			cool_down(segment, age, cooldown);
@@ -126,36 +126,6 @@ ask_breaker(struct caller *caller, struct admission *admission,
 	return pass;
 }
 
-/*
- * Both of them: the breaker; and for a retry the ring, unless the breaker has
- * let it in of its own accord. Only its answer tells that: whatever is looked
- * at before or after may be another state of it, and what is passed then is
- * paid by nobody.
- */
-static void
-ask_both(struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, bool retry, nanos now)
-{
-	enum breaker_pass pass =
-	    ask_breaker(caller, admission, segment, segment_age(header, now));
-
-	if (!retry)
-		return;
-	switch (pass) {
-	case BREAKER_PASSED:
-		ask_window(caller, admission, segment, header, now);
-		break;
-	case BREAKER_TURN:
-		add_one(&segment->turns);
-		break;
-	case BREAKER_PROBE:
-		add_one(&segment->probes);
-		break;
-	case BREAKER_HELD:
-		break;
-	}
-}
-
 bool
 admission_concerns(struct caller *caller, bool retry, nanos now)
 {
@@ -172,15 +142,27 @@ admission_ask(struct caller *caller, struct segment *segment,
 {
 	struct admission admission = { .denied = REASON_NONE };
 	bool waited = caller->waits;
+	enum breaker_pass pass;
 
 	caller->began = now;
 	caller->renewal = now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->outrun = caller->waits = false;
-	admission.limits_now = agree(caller, segment, header);
-	if (admission.limits_now.spoilt)
+	admission.effective = agree(caller, segment, header);
+	if (admission.effective.spoilt)
 		return admission;
-	ask_both(caller, &admission, segment, header, retry, now);
+	pass =
+	    ask_breaker(caller, &admission, segment, segment_age(header, now));
+	/*
+	 * Only this answer tells who limits the retry: the breaker may have
+	 * been in another state a moment before, and may be in another one now.
+	 */
+	if (retry && pass == BREAKER_PASSED)
+		ask_window(caller, &admission, segment, header, now);
+	else if (retry && pass == BREAKER_TURN)
+		add_one(&segment->turns);
+	else if (retry && pass == BREAKER_PROBE)
+		add_one(&segment->probes);
 	caller->waits = admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
@@ -206,12 +188,12 @@ attempt_result(enum reason reason, const struct outcome *outcome)
 	return RESULT_FAILURE;
 }
 
-struct attempt_news
-admission_result(
+struct attempt_effect
+admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits)
 {
 	return (
-	    struct attempt_news){ .breaker = attempt_result(reason, outcome),
+	    struct attempt_effect){ .breaker = attempt_result(reason, outcome),
 		.succeeded = reason == REASON_SUCCEEDED,
 		.deposits = deposits };
 }
@@ -219,7 +201,7 @@ admission_result(
 /* To the breaker. Who was the probe until another took the lease is silent. */
 static void
 tell_breaker(const struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now)
+    const struct header *header, const struct attempt_effect *news, nanos now)
 {
 	const struct breaker_config *breaker = &caller->share->breaker;
 	nanos age = segment_age(header, now);
@@ -234,18 +216,18 @@ tell_breaker(const struct caller *caller, struct segment *segment,
 
 struct effective_limits
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now)
+    const struct header *header, const struct attempt_effect *news, nanos now)
 {
-	struct effective_limits limits_now = agree(caller, segment, header);
+	struct effective_limits effective = agree(caller, segment, header);
 
-	if (limits_now.spoilt)
-		return limits_now;
+	if (effective.spoilt)
+		return effective;
 	/* First, since all of this may have to be done anew. */
 	if (news->succeeded && news->deposits &&
 	    window_deposit(&segment->window, segment_epoch(header, now)) ==
 		WINDOW_SPOILT) {
-		limits_now.spoilt = true;
-		return limits_now;
+		effective.spoilt = true;
+		return effective;
 	}
 	tell_breaker(caller, segment, header, news, now);
 	if (!caller->counted)
@@ -254,7 +236,7 @@ admission_tell(struct caller *caller, struct segment *segment,
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
-	return limits_now;
+	return effective;
 }
 
 nanos

@@ -33,7 +33,7 @@ struct admission {
 		       NANOS_MAX: a success would have to come first */
 	bool never; /* no success makes an allowance */
 	bool cooling; /* the pause after a denial */
-	struct effective_limits limits_now;
+	struct effective_limits effective;
 	struct window_sums sums; /* of the budget */
 	struct breaker_view
 	    breaker; /* what holds it, where that is the breaker */
@@ -52,7 +52,7 @@ struct caller {
 };
 
 /* What an attempt's end means to others. */
-struct attempt_news {
+struct attempt_effect {
 	enum attempt_result breaker;
 	bool succeeded;
 	bool deposits; /* a success pays for retries */
@@ -80,12 +80,12 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
  * How an attempt ended, and what it would end the series for: REASON_NONE is a
  * retry. deposits: a success would pay.
  */
-struct attempt_news admission_result(
+struct attempt_effect admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits);
 
 struct effective_limits
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now);
+    const struct header *header, const struct attempt_effect *news, nanos now);
 
 /* Until a probe has to renew its lease; NANOS_MAX: it has none. */
 nanos admission_nap(const struct caller *caller, nanos now);
