@@ -272,6 +272,29 @@ segment_window(const struct header *header)
 	return all - all % 1000;
 }
 
+nanos
+segment_cooldown(const struct segment *segment, nanos age)
+{
+	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
+
+	return until > age && until - age <= NANOS_DAY ? until - age : 0;
+}
+
+nanos
+segment_next(const struct window *window, const struct header *header,
+    const struct window_limits *limits, nanos now, struct window_sums *sums)
+{
+	int64_t epoch = segment_epoch(header, now);
+	int64_t slices = window_next(window, limits, epoch, sums);
+
+	if (slices == WINDOW_NEVER)
+		return NANOS_MAX;
+	if (slices == 0)
+		return 0;
+	return slices * header->slice -
+	    segment_age(header, now) % header->slice;
+}
+
 struct window_limits
 segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
 {

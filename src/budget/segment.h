@@ -132,6 +132,18 @@ int64_t segment_epoch(const struct header *header, nanos now);
 /* The window, as it was asked for, to the microsecond. */
 nanos segment_window(const struct header *header);
 
+/* What is left of the pause after a denied retry, or 0; it never exceeds a day.
+ */
+nanos segment_cooldown(const struct segment *segment, nanos age);
+
+/*
+ * How long until a window's retries are few enough for one more, if nothing
+ * else happens: NANOS_MAX if only a success can make that so. sums: what counts
+ * now. Does not regard the cooldown.
+ */
+nanos segment_next(const struct window *window, const struct header *header,
+    const struct window_limits *limits, nanos now, struct window_sums *sums);
+
 /* No segment of ours holds these. */
 #define SEGMENT_NO_LIMITS ((struct window_limits){ -1, -1 })
 

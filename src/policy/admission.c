@@ -2,9 +2,6 @@
 
 #include "text/number.h"
 
-/* A longer pause after a denial is nonsense, and not observed. */
-#define COOLDOWN_MOST NANOS_DAY
-
 static void
 add_one(_Atomic uint64_t *counter)
 {
@@ -41,15 +38,6 @@ admission_look(const struct caller *caller, struct segment *segment,
 	return effective;
 }
 
-/* What is left of the pause after a denial. */
-static nanos
-cooldown_left(const struct segment *segment, nanos age)
-{
-	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
-
-	return until > age && until - age <= COOLDOWN_MOST ? until - age : 0;
-}
-
 /* Begins that pause, unless a longer one is on. */
 static void
 cool_down(struct segment *segment, nanos age, nanos span)
@@ -57,7 +45,7 @@ cool_down(struct segment *segment, nanos age, nanos span)
 	uint64_t until = (uint64_t)(age + span);
 	uint64_t was = atomic_load(&segment->cooldown);
 
-	while (cooldown_left(segment, age) < span &&
+	while (segment_cooldown(segment, age) < span &&
 	    !atomic_compare_exchange_weak(&segment->cooldown, &was, until))
 		;
 }
@@ -68,18 +56,12 @@ deny_retry(struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
 {
 	const struct window_limits *limits = &admission->effective.limits;
-	nanos age = segment_age(header, now);
-	nanos pause = cooldown_left(segment, age);
-	int64_t epoch = segment_epoch(header, now);
-	int64_t slices =
-	    window_next(&segment->window, limits, epoch, &admission->sums);
+	nanos pause = segment_cooldown(segment, segment_age(header, now));
 
 	admission->denied = REASON_BUDGET;
 	admission->never = limits->ratio == 0 && limits->min == 0;
-	if (slices == WINDOW_NEVER)
-		admission->next = NANOS_MAX;
-	else if (slices > 0)
-		admission->next = header->slice * (epoch + slices) - age;
+	admission->next = segment_next(
+	    &segment->window, header, limits, now, &admission->sums);
 	if (pause > admission->next)
 		admission->next = pause;
 }
@@ -93,7 +75,7 @@ ask_window(const struct caller *caller, struct admission *admission,
 	nanos cooldown = caller->share->cooldown;
 	nanos age = segment_age(header, now);
 
-	admission->cooling = cooldown_left(segment, age) > 0;
+	admission->cooling = segment_cooldown(segment, age) > 0;
 	if (!admission->cooling)
 		answer = window_withdraw(&segment->window,
 		    &admission->effective.limits, segment_epoch(header, now),

@@ -112,8 +112,7 @@ read_account(struct segment_store *store, struct snapshot *snapshot)
 			return (
 			    struct failure){ "has just been removed", ENOENT };
 	}
-	return visit.sound ? NO_FAILURE
-			   : (struct failure){ "segment is corrupt", 0 };
+	return visit.sound ? NO_FAILURE : REFUSED("segment is corrupt");
 }
 
 /*
@@ -199,7 +198,7 @@ read_found(struct found *found, struct snapshot *snapshot)
 		return found->refused;
 	if (found->state == SEGMENT_GOOD)
 		return read_account(&found->store, snapshot);
-	return (struct failure){ whys[found->state], 0 };
+	return REFUSED(whys[found->state]);
 }
 
 static void
@@ -213,8 +212,7 @@ gather(struct found *found, void *with)
 		return;
 	snapshot = extend(ledger);
 	if (snapshot == NULL) {
-		fail_file(
-		    ledger, found, "", (struct failure){ "not shown", errno });
+		fail_file(ledger, found, "", FAILED("not shown"));
 		return;
 	}
 	failure = read_found(found, snapshot);
@@ -284,9 +282,8 @@ why_kept(struct found *found)
 	if (found->leftover || found->state == SEGMENT_STALE)
 		return NO_FAILURE;
 	failure = read_found(found, &snapshot);
-	return failure.why != NULL || snapshot.idle
-	    ? failure
-	    : (struct failure){ "in use", 0 };
+	return failure.why != NULL || snapshot.idle ? failure
+						    : REFUSED("in use");
 }
 
 /* What became of a file. failure: why it was not removed. */
@@ -315,11 +312,11 @@ sweep(struct found *found, void *with)
 	struct failure failure;
 
 	if (!segment_store_claim(found)) {
-		failure = (struct failure){ "cannot lock", errno };
+		failure = FAILED("cannot lock");
 	} else {
 		failure = why_kept(found);
 		if (failure.why == NULL && !segment_store_unlink(found))
-			failure = (struct failure){ "cannot remove", errno };
+			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);
 	say_fate(with, found, failure);

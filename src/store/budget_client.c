@@ -118,9 +118,8 @@ run(struct budget_client *budget, struct visit *visit)
 		visit->caller = budget->caller;
 		if (!segment_store_run(&budget->store, visit)) {
 			if (++removed == TRIES)
-				go_alone(budget,
-				    (struct failure){
-					"removed again and again", 0 });
+				go_alone(
+				    budget, REFUSED("removed again and again"));
 			continue;
 		}
 		if (!visit->effective.spoilt || budget->alone)
@@ -130,8 +129,7 @@ run(struct budget_client *budget, struct visit *visit)
 		 * clock, so that the segment seems to be from the future.
 		 */
 		if (corrupt)
-			go_alone(budget,
-			    (struct failure){ "segment is corrupt", 0 });
+			go_alone(budget, REFUSED("segment is corrupt"));
 		else
 			visit->now = sys_now(CLOCK_BOOTTIME);
 		corrupt = true;

@@ -35,18 +35,6 @@ static const uint32_t network_types[] = {
 	0x0bd00bd0, /* Lustre */
 };
 
-static struct failure
-refuse(const char *why)
-{
-	return (struct failure){ why, 0 };
-}
-
-static struct failure
-fail(const char *why)
-{
-	return (struct failure){ why, errno };
-}
-
 struct failure
 segment_file_find(struct segment_dir *dir, const char *directory)
 {
@@ -60,7 +48,7 @@ segment_file_find(struct segment_dir *dir, const char *directory)
 	dir->stem = length + 1;
 	if (dir->stem + SEGMENT_NAME > sizeof dir->path) {
 		errno = ENAMETOOLONG;
-		return fail("cannot use the directory");
+		return FAILED("cannot use the directory");
 	}
 	memcpy(dir->path, directory, length);
 	dir->path[length] = '/';
@@ -68,7 +56,7 @@ segment_file_find(struct segment_dir *dir, const char *directory)
 	if (strcmp(directory, SEGMENT_DIRECTORY) == 0)
 		return NO_FAILURE;
 	if (stat(directory, &status) == -1)
-		return fail("cannot use the directory");
+		return FAILED("cannot use the directory");
 	if ((status.st_uid == 0 || status.st_uid == dir->user) &&
 	    (status.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID) {
 		dir->shared = true;
@@ -107,18 +95,18 @@ segment_file_judge(const struct segment_dir *dir, const struct stat *file)
 	if (file->st_nlink == 0)
 		return (struct failure){ "has just been removed", ENOENT };
 	if (!S_ISREG(file->st_mode))
-		return refuse("not a regular file");
+		return REFUSED("not a regular file");
 	if (file->st_uid != dir->user && (!dir->shared || dir->user == 0))
-		return refuse("owned by another user");
+		return REFUSED("owned by another user");
 	if (file->st_nlink > 1)
-		return refuse("has other links");
+		return REFUSED("has other links");
 	if (dir->shared && file->st_gid != dir->group)
-		return refuse("of another group");
+		return REFUSED("of another group");
 	if ((file->st_mode & 07777 & ~dir->mode) != 0)
-		return refuse(
+		return REFUSED(
 		    dir->shared ? "mode is not 0660" : "mode is not 0600");
 	if (file->st_size != sizeof(struct segment))
-		return refuse("of another size");
+		return REFUSED("of another size");
 	return NO_FAILURE;
 }
 
@@ -153,10 +141,10 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
 	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
-		return fail("cannot tell the file system");
+		return FAILED("cannot tell the file system");
 	type = (uint32_t)system.f_type;
 	if (is_network(type))
-		return refuse("on a network file system");
+		return REFUSED("on a network file system");
 	in_memory = type == TMPFS || type == RAMFS;
 	if ((in_memory && !always) || sys_boot(here->boot))
 		return NO_FAILURE;
@@ -164,8 +152,8 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	if (in_memory)
 		return NO_FAILURE;
 	/* To a caller, ENOENT would mean that there is no segment. */
-	return errno == ENOENT ? refuse("cannot tell one boot from another")
-			       : fail("cannot tell one boot from another");
+	return errno == ENOENT ? REFUSED("cannot tell one boot from another")
+			       : FAILED("cannot tell one boot from another");
 }
 
 /* Writes a whole segment to an empty file: its pages exist from then on. */
@@ -185,9 +173,9 @@ fill(int fd, const struct segment_dir *dir, const char *key,
 	    (fstat(fd, &file) == -1 ||
 		(file.st_gid != dir->group &&
 		    fchown(fd, (uid_t)-1, dir->group) == -1)))
-		return fail("cannot set the group");
+		return FAILED("cannot set the group");
 	if (fchmod(fd, dir->mode) == -1)
-		return fail("cannot set the mode");
+		return FAILED("cannot set the mode");
 	origin.space = sys_space();
 	segment_make(&segment, key, terms, &origin);
 	wrote = write(fd, &segment, sizeof segment);
@@ -195,7 +183,7 @@ fill(int fd, const struct segment_dir *dir, const char *key,
 		return NO_FAILURE;
 	if (wrote != -1)
 		errno = ENOSPC;
-	return fail("cannot write");
+	return FAILED("cannot write");
 }
 
 /* The first call needs a capability, the second needs /proc. */
@@ -225,10 +213,10 @@ make_nameless(
 	struct failure failure;
 
 	if (fd == -1)
-		return fail("cannot make");
+		return FAILED("cannot make");
 	failure = fill(fd, dir, key, terms);
 	if (failure.why == NULL && !give_name(fd, dir->path))
-		failure = fail("cannot name");
+		failure = FAILED("cannot name");
 	close(fd);
 	return failure;
 }
@@ -249,12 +237,12 @@ make_named(
 	fd = open(temporary.path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return fail("cannot make");
+		return FAILED("cannot make");
 	failure = fill(fd, dir, key, terms);
 	if (failure.why == NULL &&
 	    syscall(SYS_renameat2, AT_FDCWD, temporary.path, AT_FDCWD,
 		dir->path, NO_REPLACE) == -1)
-		failure = fail("cannot name");
+		failure = FAILED("cannot name");
 	close(fd);
 	if (failure.why != NULL)
 		unlink(temporary.path);

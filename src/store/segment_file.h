@@ -9,6 +9,7 @@
 #ifndef SEGMENT_FILE_H
 #define SEGMENT_FILE_H
 
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -24,6 +25,8 @@ struct failure {
 };
 
 #define NO_FAILURE ((struct failure){ NULL, 0 })
+#define REFUSED(why) ((struct failure){ (why), 0 })
+#define FAILED(why) ((struct failure){ (why), errno })
 
 struct segment_dir {
 	const char *directory;

@@ -17,23 +17,11 @@
 /* The maker of a younger leftover may still be at work. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
-static struct failure
-refuse(const char *why)
-{
-	return (struct failure){ why, 0 };
-}
-
-static struct failure
-fail(const char *why)
-{
-	return (struct failure){ why, errno };
-}
-
 /* Explains a failed open(2): better than errno does, where lstat allows it. */
 static struct failure
 cannot_open(const struct segment_dir *dir)
 {
-	struct failure failure = fail("cannot open"), judged;
+	struct failure failure = FAILED("cannot open"), judged;
 	struct stat file;
 
 	if (failure.error == ENOENT || lstat(dir->path, &file) == -1)
@@ -56,23 +44,23 @@ check_header(
 		return failure;
 	got = pread(store->fd, &store->header, sizeof *header, 0);
 	if (got == -1)
-		return fail("cannot read");
+		return FAILED("cannot read");
 	if (!segment_shares_clock(header, &here))
 		here.space = sys_space();
 	if ((size_t)got != sizeof *header)
-		return refuse("of another size");
+		return REFUSED("of another size");
 	*state = segment_check(header, key, &here);
 	switch (*state) {
 	case SEGMENT_GOOD:
 		return NO_FAILURE;
 	case SEGMENT_STALE:
-		return refuse("out of date");
+		return REFUSED("out of date");
 	case SEGMENT_FOREIGN:
-		return refuse("made in another time namespace");
+		return REFUSED("made in another time namespace");
 	case SEGMENT_STRANGE:
 		break;
 	}
-	return refuse(segment_check(header, NULL, &here) == SEGMENT_STRANGE
+	return REFUSED(segment_check(header, NULL, &here) == SEGMENT_STRANGE
 		? "of another version"
 		: "of another key");
 }
@@ -84,7 +72,7 @@ map(struct segment_store *store)
 	    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
 
 	if (memory == MAP_FAILED)
-		return fail("cannot map");
+		return FAILED("cannot map");
 	store->segment = memory;
 	store->fd = sys_move_up(store->fd);
 	return NO_FAILURE;
@@ -109,7 +97,7 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 	if (store->fd == -1)
 		return cannot_open(dir);
 	failure = fstat(store->fd, &file) == -1
-	    ? fail("cannot open")
+	    ? FAILED("cannot open")
 	    : segment_file_judge(dir, &file);
 	if (failure.why == NULL)
 		failure = check_header(store, key, state);
@@ -159,7 +147,7 @@ remove_stale(int fd, const struct segment_dir *dir)
 		    struct failure){ "being replaced all the time", EAGAIN };
 	if (!is_in_place(fd, dir) || unlink(dir->path) == 0)
 		return NO_FAILURE;
-	return fail("cannot remove");
+	return FAILED("cannot remove");
 }
 
 struct failure
@@ -190,7 +178,7 @@ segment_store_open(struct segment_store *store, const char *directory,
 		if (failure.why != NULL)
 			return failure;
 	}
-	return refuse("being replaced all the time");
+	return REFUSED("being replaced all the time");
 }
 
 void
@@ -283,11 +271,11 @@ segment_store_remove(const char *directory, const char *key)
 		return failure;
 	segment_file_name(&dir, key);
 	if (lstat(dir.path, &file) == -1)
-		return fail("cannot remove");
+		return FAILED("cannot remove");
 	failure = segment_file_judge_removal(&dir, &file);
 	if (failure.why != NULL || unlink(dir.path) == 0)
 		return failure;
-	return fail("cannot remove");
+	return FAILED("cannot remove");
 }
 
 static bool
