@@ -63,7 +63,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define SERVED_BITS 2
 #define FAILED_BITS 1
 #define QUIET_BITS 0
-#define BORNE 0
+#define TOLERATED 0
 #define RAMP_STEP BREAKER_LEASE
 #define RAMP_FIRST 1
 #define RAMP_LEAST 1
@@ -356,7 +356,7 @@ judge_admitting(const struct state *state, const struct actor *actor,
 		return "recovers from nothing";
 	if (until_of(new) != until_of(old))
 		return "forgets when it began";
-	ramp = pace_of(old, last_seen(actor, true), clock_at(actor->now));
+	ramp = ramp_of(old, last_seen(actor, true), clock_at(actor->now));
 	return actor->operation == ENTER && ramp.over ? NULL : "not over yet";
 }
 
@@ -494,7 +494,7 @@ found(const struct actor *actor)
 {
 	uint64_t word = last_seen(actor, false);
 	struct ramp ramp =
-	    pace_of(word, last_seen(actor, true), clock_at(actor->now));
+	    ramp_of(word, last_seen(actor, true), clock_at(actor->now));
 
 	if (actor->operation == TELL_SUCCESS || !recovers(word))
 		return PACED_NOT;
@@ -1044,7 +1044,7 @@ mark_pace(struct state *state)
 
 	for (int now = 0; now <= NOW && recovers(word); now++) {
 		struct ramp ramp =
-		    pace_of(word, state->breaker.rate, clock_at(now));
+		    ramp_of(word, state->breaker.rate, clock_at(now));
 		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
 
 		slow = slow || first;
@@ -1119,7 +1119,7 @@ forget_end(struct actor *actor, uint64_t word)
 
 	if (seen != word && !blind(actor, false))
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
-	else if (pace_of(seen, last_seen(actor, true), now).over)
+	else if (ramp_of(seen, last_seen(actor, true), now).over)
 		saw(actor, seen, STALE_OVER, NOW);
 }
 
@@ -1318,7 +1318,7 @@ stale(const struct state *state, uint64_t rate, int now)
 	if (rate <= STALE || !recovers(word) ||
 	    rate_name(rate) != name_of(word))
 		return STALE;
-	return pace_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
+	return ramp_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
 }
 
 /* Names recoveries anew. */

@@ -159,7 +159,7 @@ withdraw(struct run *run, int64_t epoch)
 	struct window *window = &run->shared->window;
 	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == WINDOW_OPEN) {
+	while (w.answer == WINDOW_PENDING) {
 		struct count *count = &entry_of(run, w.epoch)->retries;
 		bool counts = broken_commits(&w);
 
@@ -178,7 +178,7 @@ deposit(struct run *run, int64_t epoch)
 	struct window *window = &run->shared->window;
 	struct deposit d = window_offer(epoch);
 
-	while (d.answer == WINDOW_OPEN) {
+	while (d.answer == WINDOW_PENDING) {
 		struct count *count = &entry_of(run, d.epoch)->successes;
 		bool counts = d.read;
 

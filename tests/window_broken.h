@@ -23,7 +23,7 @@ enum breed {
 static inline bool
 broken_commits(const struct withdrawal *w)
 {
-	return w->answer == WINDOW_OPEN && w->read && w->slice == w->epoch;
+	return w->answer == WINDOW_PENDING && w->read && w->slice == w->epoch;
 }
 
 /* window_step, by one of them. */

@@ -253,7 +253,7 @@ words_wrong(const struct state *before, const struct state *s)
 }
 
 static const char too_many[] = "a window with too many retries";
-static const char spoilt[] = "a sound window is taken for corrupt";
+static const char corrupt[] = "a sound window is taken for corrupt";
 
 /* A broken variant has to be caught by too many retries, and only by them. */
 static void
@@ -292,9 +292,9 @@ withdraw(struct state *s, struct withdrawer *one)
 	const struct window_limits *limits = &run.trial->limits;
 
 	broken_step(&s->window, limits, &one->w, run.breed);
-	one->busy = one->w.answer == WINDOW_OPEN;
-	if (one->w.answer == WINDOW_SPOILT && s->clock <= one->w.latest)
-		violated(spoilt);
+	one->busy = one->w.answer == WINDOW_PENDING;
+	if (one->w.answer == WINDOW_CORRUPT && s->clock <= one->w.latest)
+		violated(corrupt);
 	if (one->w.answer == WINDOW_GRANTED) {
 		s->truth[one->w.epoch].retries++;
 		if (!windows_hold(s, limits))
@@ -306,9 +306,9 @@ static void
 deposit(struct state *s, struct depositor *one)
 {
 	window_deposit_step(&s->window, &one->d);
-	one->busy = one->d.answer == WINDOW_OPEN;
-	if (one->d.answer == WINDOW_SPOILT && s->clock <= one->d.latest)
-		violated(spoilt);
+	one->busy = one->d.answer == WINDOW_PENDING;
+	if (one->d.answer == WINDOW_CORRUPT && s->clock <= one->d.latest)
+		violated(corrupt);
 	if (one->d.answer == WINDOW_GRANTED)
 		s->truth[one->d.epoch].successes++;
 }

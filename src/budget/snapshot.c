@@ -3,7 +3,7 @@
 #include <string.h>
 #include "text/number.h"
 
-/* The counters decide nothing, and so nobody has checked them. */
+/* The counters have not been checked, because nothing depends on them. */
 static int64_t
 count(const _Atomic uint64_t *counter)
 {
@@ -16,7 +16,7 @@ count(const _Atomic uint64_t *counter)
 static int64_t
 quotient(int64_t a, int64_t b)
 {
-	/* Smaller numbers have the same quotient, near enough. */
+	/* Halved, both have nearly the same quotient. */
 	while (b > INT64_MAX / WINDOW_RATIO_ONE) {
 		a /= 2;
 		b /= 2;
@@ -26,11 +26,11 @@ quotient(int64_t a, int64_t b)
 }
 
 /*
- * A probe that has been due for longer than any pause: those who would have
- * made it are gone.
+ * Whether a probe has been due for longer than any pause: then no process is
+ * left that would make it.
  */
 static bool
-abandoned(const struct breaker *breaker, nanos age)
+is_abandoned(const struct breaker *breaker, nanos age)
 {
 	return breaker_look(breaker, age).next == 0 &&
 	    age >= BREAKER_PAUSE_MOST &&
@@ -44,7 +44,7 @@ is_sound(struct window *window, int64_t epoch)
 	static const struct window_limits none = { 0, 0 };
 	struct window_sums sums;
 
-	return window_withdraw(window, &none, epoch, &sums) != WINDOW_SPOILT;
+	return window_withdraw(window, &none, epoch, &sums) != WINDOW_CORRUPT;
 }
 
 static bool
@@ -108,7 +108,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
 	    snapshot->cooldown == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED ||
-		abandoned(&segment->breaker, age));
+		is_abandoned(&segment->breaker, age));
 	snapshot->all_firsts = count(&segment->firsts);
 	snapshot->all_successes = count(&segment->successes);
 	snapshot->all_retries = count(&segment->retries);

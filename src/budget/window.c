@@ -122,7 +122,7 @@ static void
 begin(struct withdrawal *w, int64_t epoch)
 {
 	if (epoch > w->latest) {
-		w->answer = WINDOW_SPOILT;
+		w->answer = WINDOW_CORRUPT;
 		return;
 	}
 	w->epoch = epoch;
@@ -170,7 +170,7 @@ judge(const struct window_limits *limits, struct withdrawal *w)
 	struct window_sums sums = w->sums;
 
 	if (age == AGE_STRANGE) {
-		w->answer = WINDOW_SPOILT;
+		w->answer = WINDOW_CORRUPT;
 	} else if (age == AGE_NEWER) {
 		begin(w, epoch_of(w->word));
 	} else if (w->slice < w->epoch) {
@@ -236,7 +236,7 @@ window_withdraw(struct window *window, const struct window_limits *limits,
 {
 	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == WINDOW_OPEN)
+	while (w.answer == WINDOW_PENDING)
 		step(window, limits, &w);
 	*sums = w.sums;
 	return w.answer;
@@ -247,7 +247,7 @@ static void
 move(struct deposit *d, int64_t epoch)
 {
 	if (epoch > d->latest)
-		d->answer = WINDOW_SPOILT;
+		d->answer = WINDOW_CORRUPT;
 	d->epoch = epoch;
 	d->read = false;
 }
@@ -277,7 +277,7 @@ deposit_step(struct window *window, struct deposit *d)
 	}
 	age = age_of(d->word, d->epoch);
 	if (age == AGE_STRANGE)
-		d->answer = WINDOW_SPOILT;
+		d->answer = WINDOW_CORRUPT;
 	else if (age == AGE_NEWER)
 		move(d, epoch_of(d->word));
 	else if (age == AGE_SAME && sealed(d->word))
@@ -297,7 +297,7 @@ window_deposit(struct window *window, int64_t epoch)
 {
 	struct deposit d = window_offer(epoch);
 
-	while (d.answer == WINDOW_OPEN)
+	while (d.answer == WINDOW_PENDING)
 		deposit_step(window, &d);
 	return d.answer;
 }

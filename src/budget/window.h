@@ -72,10 +72,10 @@ struct window_sums {
 };
 
 enum window_answer {
-	WINDOW_OPEN, /* not yet answered */
+	WINDOW_PENDING, /* not yet answered */
 	WINDOW_GRANTED, /* and the retry is counted */
 	WINDOW_DENIED,
-	WINDOW_SPOILT, /* corrupt: an epoch far in the future, or in a word
+	WINDOW_CORRUPT, /* corrupt: an epoch far in the future, or in a word
 			  that is not its own */
 };
 
@@ -117,7 +117,7 @@ void window_step(struct window *window, const struct window_limits *limits,
  * for the present. sums: what the answer is based on, with the retry if it was
  * granted.
  *
- * At the first WINDOW_SPOILT, read the clock and ask again: a process that was
+ * At the first WINDOW_CORRUPT, read the clock and ask again: a process that was
  * stopped for a whole window since it read the clock sees the future too.
  */
 enum window_answer
@@ -129,8 +129,8 @@ struct deposit window_offer(int64_t epoch);
 void window_deposit_step(struct window *window, struct deposit *deposit);
 
 /*
- * Counts a success: WINDOW_GRANTED, or WINDOW_SPOILT (as above). A success that
- * a word has no room for is not counted, so that fewer retries are granted.
+ * Counts a success: WINDOW_GRANTED, or WINDOW_CORRUPT (as above). A success
+ * that a word has no room for is not counted, so fewer retries are granted.
  */
 enum window_answer window_deposit(struct window *window, int64_t epoch);
 

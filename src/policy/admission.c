@@ -8,7 +8,7 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-/* Brings our numbers and the segment's together. */
+/* The limits in force from now on. */
 static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
@@ -18,7 +18,7 @@ agree(const struct caller *caller, struct segment *segment,
 
 	effective.limits =
 	    segment_agree(segment, &caller->share->terms, &effective.differs);
-	effective.spoilt = effective.limits.ratio < 0;
+	effective.corrupt = effective.limits.ratio < 0;
 	return effective;
 }
 
@@ -26,19 +26,19 @@ struct effective_limits
 admission_look(const struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
-	/* Where no retry is allowed, none is counted. */
+	/* A withdrawal that is always denied, and so counts nothing. */
 	static const struct window_limits none = { 0, 0 };
 	struct effective_limits effective = agree(caller, segment, header);
 	struct window_sums sums;
 
-	if (!effective.spoilt)
-		effective.spoilt =
+	if (!effective.corrupt)
+		effective.corrupt =
 		    window_withdraw(&segment->window, &none,
-			segment_epoch(header, now), &sums) == WINDOW_SPOILT;
+			segment_epoch(header, now), &sums) == WINDOW_CORRUPT;
 	return effective;
 }
 
-/* Begins that pause, unless a longer one is on. */
+/* Begins the pause after a denial, unless a longer one has begun. */
 static void
 cool_down(struct segment *segment, nanos age, nanos span)
 {
@@ -50,7 +50,7 @@ cool_down(struct segment *segment, nanos age, nanos span)
 		;
 }
 
-/* When to ask the ring again: what it says itself, or a longer pause. */
+/* A retry is denied until the window grants it and the pause is over. */
 static void
 deny_retry(struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
@@ -66,7 +66,7 @@ deny_retry(struct admission *admission, const struct segment *segment,
 		admission->next = pause;
 }
 
-/* Asks the ring, whose answer is the only one that charges a retry to it. */
+/* Asks the window, which counts the retry if it grants it. */
 static void
 ask_window(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
@@ -82,8 +82,8 @@ ask_window(const struct caller *caller, struct admission *admission,
 		    &admission->sums);
 	if (answer == WINDOW_GRANTED)
 		add_one(&segment->retries);
-	else if (answer == WINDOW_SPOILT)
-		admission->effective.spoilt = true;
+	else if (answer == WINDOW_CORRUPT)
+		admission->effective.corrupt = true;
 	else {
 		if (cooldown > 0 && !admission->cooling)
 			cool_down(segment, age, cooldown);
@@ -91,7 +91,7 @@ ask_window(const struct caller *caller, struct admission *admission,
 	}
 }
 
-/* How the breaker lets the attempt in, or that it does not. */
+/* Asks the breaker, if there is one. */
 static enum breaker_pass
 ask_breaker(struct caller *caller, struct admission *admission,
     struct segment *segment, nanos age)
@@ -114,7 +114,7 @@ admission_concerns(struct caller *caller, bool retry, nanos now)
 	const struct share *share = caller->share;
 
 	caller->began = now;
-	caller->outrun = false;
+	caller->lost_lease = false;
 	return share->key != NULL && (retry || share->breaker.failures > 0);
 }
 
@@ -129,15 +129,16 @@ admission_ask(struct caller *caller, struct segment *segment,
 	caller->began = now;
 	caller->renewal = now + BREAKER_RENEWAL;
 	caller->lease = 0;
-	caller->outrun = caller->waits = false;
+	caller->lost_lease = caller->waits = false;
 	admission.effective = agree(caller, segment, header);
-	if (admission.effective.spoilt)
+	if (admission.effective.corrupt)
 		return admission;
 	pass =
 	    ask_breaker(caller, &admission, segment, segment_age(header, now));
 	/*
-	 * Only this answer tells who limits the retry: the breaker may have
-	 * been in another state a moment before, and may be in another one now.
+	 * Only this answer tells whether the window has to limit the retry. The
+	 * breaker's state may have been another one a moment before, and may
+	 * have changed since.
 	 */
 	if (retry && pass == BREAKER_PASSED)
 		ask_window(caller, &admission, segment, header, now);
@@ -152,8 +153,8 @@ admission_ask(struct caller *caller, struct segment *segment,
 }
 
 /*
- * What an attempt says of the dependency. The deadline that cut it says
- * something of us, and so does a reader or somebody at a keyboard who ended it.
+ * What an attempt says about the dependency. An attempt that our deadline, a
+ * signal or a closed pipe ended says nothing about it.
  */
 static enum attempt_result
 attempt_result(enum reason reason, const struct outcome *outcome)
@@ -175,46 +176,46 @@ admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits)
 {
 	return (
-	    struct attempt_effect){ .breaker = attempt_result(reason, outcome),
+	    struct attempt_effect){ .result = attempt_result(reason, outcome),
 		.succeeded = reason == REASON_SUCCEEDED,
 		.deposits = deposits };
 }
 
-/* To the breaker. Who was the probe until another took the lease is silent. */
+/* A probe that lost its lease tells nothing. */
 static void
 tell_breaker(const struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_effect *news, nanos now)
+    const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	const struct breaker_config *breaker = &caller->share->breaker;
 	nanos age = segment_age(header, now);
 
 	if (caller->lease != 0)
-		breaker_probed(&segment->breaker, breaker, news->breaker,
+		breaker_probed(&segment->breaker, breaker, effect->result,
 		    caller->lease, age);
-	else if (caller->uses_breaker && !caller->outrun)
-		breaker_tell(&segment->breaker, breaker, news->breaker,
-		    news->succeeded, segment_age(header, caller->began), age);
+	else if (caller->uses_breaker && !caller->lost_lease)
+		breaker_tell(&segment->breaker, breaker, effect->result,
+		    effect->succeeded, segment_age(header, caller->began), age);
 }
 
 struct effective_limits
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_effect *news, nanos now)
+    const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	struct effective_limits effective = agree(caller, segment, header);
 
-	if (effective.spoilt)
+	if (effective.corrupt)
 		return effective;
-	/* First, since all of this may have to be done anew. */
-	if (news->succeeded && news->deposits &&
+	/* First: if this fails, all of it is done once more. */
+	if (effect->succeeded && effect->deposits &&
 	    window_deposit(&segment->window, segment_epoch(header, now)) ==
-		WINDOW_SPOILT) {
-		effective.spoilt = true;
+		WINDOW_CORRUPT) {
+		effective.corrupt = true;
 		return effective;
 	}
-	tell_breaker(caller, segment, header, news, now);
+	tell_breaker(caller, segment, header, effect, now);
 	if (!caller->counted)
 		add_one(&segment->firsts);
-	if (news->succeeded)
+	if (effect->succeeded)
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
@@ -235,6 +236,6 @@ admission_renew(struct caller *caller, struct segment *segment,
 {
 	breaker_renew(
 	    &segment->breaker, &caller->lease, segment_age(header, now));
-	caller->outrun = caller->lease == 0;
+	caller->lost_lease = caller->lease == 0;
 	caller->renewal = now + BREAKER_RENEWAL;
 }

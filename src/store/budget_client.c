@@ -108,7 +108,7 @@ run(struct budget_client *budget, struct visit *visit)
 {
 	struct failure failure = NO_FAILURE;
 	int removed = 0;
-	bool corrupt = false;
+	bool reread = false; /* the clock */
 
 	for (;;) {
 		if (!budget->alone && budget->store.fd == -1)
@@ -122,17 +122,17 @@ run(struct budget_client *budget, struct visit *visit)
 				    budget, REFUSED("removed again and again"));
 			continue;
 		}
-		if (!visit->effective.spoilt || budget->alone)
+		if (!visit->effective.corrupt || budget->alone)
 			break;
 		/*
 		 * At first, the process may have been stopped since it read the
 		 * clock, so that the segment seems to be from the future.
 		 */
-		if (corrupt)
+		if (reread)
 			go_alone(budget, REFUSED("segment is corrupt"));
 		else
 			visit->now = sys_now(CLOCK_BOOTTIME);
-		corrupt = true;
+		reread = true;
 	}
 	budget->caller = visit->caller;
 	if (visit->effective.differs)
