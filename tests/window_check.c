@@ -95,7 +95,7 @@ enum step_kind { STEP_CLOCK, STEP_WITHDRAWER, STEP_DEPOSITOR };
 static struct {
 	struct explorer explorer;
 	const struct trial *trial;
-	enum breed breed;
+	enum variant variant;
 	bool printed; /* the path to the violation */
 	size_t states; /* of all trials with the sound withdrawal */
 } run = { .explorer = { .name = "window_check", .size = sizeof(struct key) } };
@@ -229,7 +229,7 @@ word_wrong(const struct state *s, uint64_t before, uint64_t word)
 	if (word == 0)
 		return NULL;
 	if (WORD_EPOCH(word) > s->clock)
-		return "a word of a slice that has not come";
+		return "a word of a future slice";
 	if (WORD_EPOCH(word) < WORD_EPOCH(before))
 		return "a word that goes back in time";
 	if (WORD_EPOCH(word) == WORD_EPOCH(before) && WORD_SEALED(before) &&
@@ -237,7 +237,7 @@ word_wrong(const struct state *s, uint64_t before, uint64_t word)
 		return "a sealed word that changes";
 	if (WORD_RETRIES(word) != truth->retries ||
 	    WORD_SUCCESSES(word) != truth->successes)
-		return "a word that says what was not counted";
+		return "a word that differs from the count";
 	return NULL;
 }
 
@@ -259,7 +259,7 @@ static const char corrupt[] = "a sound window is taken for corrupt";
 static void
 violated(const char *what)
 {
-	if (run.breed == BREED_SOUND || what == too_many)
+	if (run.variant == VARIANT_SOUND || what == too_many)
 		explore_violated(&run.explorer, what);
 }
 
@@ -291,7 +291,7 @@ withdraw(struct state *s, struct withdrawer *one)
 {
 	const struct window_limits *limits = &run.trial->limits;
 
-	broken_step(&s->window, limits, &one->w, run.breed);
+	broken_step(&s->window, limits, &one->w, run.variant);
 	one->busy = one->w.answer == WINDOW_PENDING;
 	if (one->w.answer == WINDOW_CORRUPT && s->clock <= one->w.latest)
 		violated(corrupt);
@@ -336,7 +336,7 @@ follow(
 	}
 	if (run.explorer.wrong != NULL && !run.printed) {
 		run.printed = true;
-		if (run.breed == BREED_SOUND)
+		if (run.variant == VARIANT_SOUND)
 			explore_print(&run.explorer, step, print_step);
 	}
 }
@@ -406,14 +406,14 @@ explore(const struct state *s, uint32_t number)
 
 /* Tries all that can happen in a trial: true if nothing is violated. */
 static bool
-holds(const struct trial *trial, enum breed breed)
+holds(const struct trial *trial, enum variant variant)
 {
 	struct state first = { .clock = 0 };
 	struct key key;
 	uint32_t number;
 
 	run.trial = trial;
-	run.breed = breed;
+	run.variant = variant;
 	run.printed = false;
 	explore_start(&run.explorer, 1 << 20);
 	for (int i = 0; i < ACTORS; i++) {
@@ -423,7 +423,7 @@ holds(const struct trial *trial, enum breed breed)
 	key = key_of(&first);
 	explore_add(&run.explorer, &key, (struct step_from){ 0 }, &number);
 	explore(&first, number);
-	if (breed == BREED_SOUND)
+	if (variant == VARIANT_SOUND)
 		run.states += run.explorer.count;
 	return run.explorer.wrong == NULL;
 }
@@ -439,9 +439,9 @@ main(int argc, char **argv)
 	int violations = 0;
 
 	for (size_t i = 0; i < count; i++)
-		violations += !holds(&trials[i], BREED_SOUND);
-	unsealed = holds(&small[0], BREED_UNSEALED);
-	adding = holds(&small[0], BREED_ADDING);
+		violations += !holds(&trials[i], VARIANT_SOUND);
+	unsealed = holds(&small[0], VARIANT_UNSEALED);
+	adding = holds(&small[0], VARIANT_ADDING);
 	printf("window_check: %zu states, %d violations; without sealing: %s; "
 	       "check-then-add: %s\n",
 	    run.states, violations, unsealed ? "not noticed" : "violated",
