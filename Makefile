@@ -39,7 +39,7 @@ PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 # Programs that test the pure modules.
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
-# Programs that try the ring and the gate with many at once.
+# Programs that try the window and the breaker with many processes.
 RINGS = window_check breaker_check hammer
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
@@ -69,8 +69,9 @@ $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held: $(B)/%: $(B)/tests/bench/%.o
 	$(LINK) -o $@ $< $(LDLIBS)
 
-# They have a small ring, or a gate, of their own.
-$(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o $(B)/src/text/number.o
+# Each includes the source that it checks, with smaller numbers.
+$(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o \
+		$(B)/tests/explore.o $(B)/src/text/number.o
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 $(B)/line $(B)/window: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)

@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "budget/breaker.h"
+#include "explore.h"
 
 /* What gate.c gets in place of the atomic accesses; it has no others. */
 #undef atomic_load
@@ -62,7 +63,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define SERVED_BITS 2
 #define FAILED_BITS 1
 #define QUIET_BITS 0
-#define BORNE 0
+#define TOLERATED 0
 #define RAMP_STEP BREAKER_LEASE
 #define RAMP_FIRST 1
 #define RAMP_LEAST 1
@@ -172,19 +173,7 @@ struct state {
 	uint32_t must; /* and those that have to */
 };
 
-/* How a state came about. */
-struct origin {
-	uint32_t from;
-	int8_t what; /* a kind of event, or an operation to begin */
-	int8_t operation; /* that is under way */
-};
-
-/* Of the table in which states are looked up. */
-struct entry {
-	uint32_t state; /* plus one; 0: free */
-	uint32_t hash; /* half of it, to look at few others */
-};
-
+/* Kinds of steps beside the operations that begin. */
 enum {
 	CLOCK = -3,
 	KILL,
@@ -221,13 +210,9 @@ enum fault {
 
 /* The exploration of one gate; and in it, one step of one actor. */
 static struct {
+	struct explorer explorer;
 	enum fault fault;
-	const char *wrong;
-	struct origin last; /* what happened just now */
-	struct state *states; /* all, in the order in which they were found */
-	struct origin *origins;
-	uint32_t count, room;
-	struct entry *table; /* 2 * room of them */
+	struct step_from last; /* what happened just now */
 	struct state *state; /* NULL: accesses are just done */
 	struct actor *actor;
 	int access; /* that comes next */
@@ -238,13 +223,13 @@ static struct {
 	enum breaker_pass pass;
 	int actors; /* how many there are */
 	jmp_buf leave;
-} run;
+} run = { .explorer = {
+	      .name = "breaker_check", .size = sizeof(struct state) } };
 
 static void
 wrong(const char *why)
 {
-	if (run.wrong == NULL)
-		run.wrong = why;
+	explore_violated(&run.explorer, why);
 }
 
 static nanos
@@ -371,7 +356,7 @@ judge_admitting(const struct state *state, const struct actor *actor,
 		return "recovers from nothing";
 	if (until_of(new) != until_of(old))
 		return "forgets when it began";
-	ramp = pace_of(old, last_seen(actor, true), clock_at(actor->now));
+	ramp = ramp_of(old, last_seen(actor, true), clock_at(actor->now));
 	return actor->operation == ENTER && ramp.over ? NULL : "not over yet";
 }
 
@@ -509,7 +494,7 @@ found(const struct actor *actor)
 {
 	uint64_t word = last_seen(actor, false);
 	struct ramp ramp =
-	    pace_of(word, last_seen(actor, true), clock_at(actor->now));
+	    ramp_of(word, last_seen(actor, true), clock_at(actor->now));
 
 	if (actor->operation == TELL_SUCCESS || !recovers(word))
 		return PACED_NOT;
@@ -1059,7 +1044,7 @@ mark_pace(struct state *state)
 
 	for (int now = 0; now <= NOW && recovers(word); now++) {
 		struct ramp ramp =
-		    pace_of(word, state->breaker.rate, clock_at(now));
+		    ramp_of(word, state->breaker.rate, clock_at(now));
 		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
 
 		slow = slow || first;
@@ -1134,7 +1119,7 @@ forget_end(struct actor *actor, uint64_t word)
 
 	if (seen != word && !blind(actor, false))
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
-	else if (pace_of(seen, last_seen(actor, true), now).over)
+	else if (ramp_of(seen, last_seen(actor, true), now).over)
 		saw(actor, seen, STALE_OVER, NOW);
 }
 
@@ -1333,7 +1318,7 @@ stale(const struct state *state, uint64_t rate, int now)
 	if (rate <= STALE || !recovers(word) ||
 	    rate_name(rate) != name_of(word))
 		return STALE;
-	return pace_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
+	return ramp_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
 }
 
 /* Names recoveries anew. */
@@ -1437,82 +1422,14 @@ normalise(struct state *state)
 	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
 }
 
-static uint64_t
-hash_of(const struct state *state)
-{
-	uint64_t words[sizeof *state / sizeof(uint64_t)], hash = 0;
-
-	memcpy(words, state, sizeof words);
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		hash = (hash ^ words[i]) * UINT64_C(0xbf58476d1ce4e5b9);
-		hash ^= hash >> 31;
-	}
-	return hash;
-}
-
-/* Where a state stands in the table, or would; there its hash is set. */
-static struct entry *
-place(const struct state *state)
-{
-	uint64_t hash = hash_of(state), mask = 2 * (uint64_t)run.room - 1;
-	uint32_t half = (uint32_t)(hash >> 32);
-	struct entry *entry;
-
-	for (;; hash++) {
-		entry = &run.table[hash & mask];
-		if (entry->state == 0)
-			break;
-		if (entry->hash == half &&
-		    memcmp(&run.states[entry->state - 1], state,
-			sizeof *state) == 0)
-			break;
-	}
-	entry->hash = half;
-	return entry;
-}
-
-static void *
-resized(void *old, size_t size)
-{
-	void *new = realloc(old, size);
-
-	if (new == NULL) {
-		perror("breaker_check");
-		exit(2);
-	}
-	return new;
-}
-
-static void
-grow(void)
-{
-	uint32_t room = run.room == 0 ? 1 << 16 : 2 * run.room;
-	size_t size = 2 * (size_t)room * sizeof *run.table;
-
-	run.room = room;
-	run.states = resized(run.states, room * sizeof *run.states);
-	run.origins = resized(run.origins, room * sizeof *run.origins);
-	run.table = resized(run.table, size);
-	memset(run.table, 0, size);
-	for (uint32_t i = 0; i < run.count; i++)
-		place(&run.states[i])->state = i + 1;
-}
-
 static void
 add(struct state *state)
 {
-	struct entry *entry;
+	uint32_t number;
 
 	normalise(state);
-	if (run.count == run.room)
-		grow();
-	entry = place(state);
-	if (entry->state != 0)
-		return;
-	run.states[run.count] = *state;
-	run.origins[run.count] = run.last;
-	entry->state = ++run.count;
-	if (run.wrong == NULL)
+	if (explore_add(&run.explorer, state, run.last, &number) &&
+	    run.explorer.wrong == NULL)
 		examine(state);
 }
 
@@ -1549,21 +1466,31 @@ timed(enum operation operation)
 	return operation != IDLE && operation != PROBED_NO_NEWS;
 }
 
+/* A copy: when a state is added, the others may move. */
+static struct state
+state_at(uint32_t number)
+{
+	const struct state *state = explore_state(&run.explorer, number);
+
+	return *state;
+}
+
 static void
 happen(uint32_t from, int which, int what)
 {
-	struct actor was = run.states[from].actors[which];
+	struct actor was = state_at(from).actors[which];
 	enum operation operation =
 	    what < IDLE ? was.operation : (enum operation)what;
 	int now = what != KILL && timed(operation) ? 0 : NOW, last = NOW;
 
 	if (what == STEP && (operation == ENTER || minds_pace(&was)))
 		now = last = was.now;
-	if (run.wrong != NULL)
+	if (run.explorer.wrong != NULL)
 		return;
-	run.last = (struct origin){ from, (int8_t)what, (int8_t)operation };
-	for (; now <= last && run.wrong == NULL; now++) {
-		struct state next = run.states[from];
+	run.last =
+	    (struct step_from){ from, (int8_t)what, (int8_t)operation, false };
+	for (; now <= last && run.explorer.wrong == NULL; now++) {
+		struct state next = state_at(from);
 		struct actor *actor = &next.actors[which];
 
 		if (what == KILL)
@@ -1579,42 +1506,30 @@ happen(uint32_t from, int which, int what)
 static void
 follow_up(uint32_t from)
 {
-	struct state next = run.states[from];
+	const struct state state = state_at(from);
+	struct state next = state;
 
-	run.last = (struct origin){ from, CLOCK, IDLE };
+	run.last = (struct step_from){ from, CLOCK, IDLE, false };
 	tick(&next);
 	add(&next);
 	/* Those that are not there do nothing, and so come first. */
 	for (int i = ACTORS - run.actors; i < ACTORS; i++)
 		for (int what = KILL; what < OPERATIONS; what++)
-			if (possible(&run.states[from].actors[i], what))
+			if (possible(&state.actors[i], what))
 				happen(from, i, what);
 }
 
 static void
-print_event(const struct origin *origin)
+print_step(const struct step_from *step, const void *state)
 {
-	if (origin->what == CLOCK)
+	(void)state;
+	if (step->what == CLOCK)
 		puts("\tthe clock goes on");
 	else
-		printf("\t%s: %s\n", names_of[origin->operation],
-		    origin->what == KILL       ? "killed"
-			: origin->what == STEP ? "next access"
-					       : "begins");
-}
-
-/* What happened until then, the last first. */
-static void
-print_path(void)
-{
-	struct origin origin = run.last;
-
-	printf("breaker_check: %s; backwards:\n", run.wrong);
-	for (;; origin = run.origins[origin.from]) {
-		print_event(&origin);
-		if (origin.from == 0)
-			break;
-	}
+		printf("\t%s: %s\n", names_of[step->who],
+		    step->what == KILL       ? "killed"
+			: step->what == STEP ? "next access"
+					     : "begins");
 }
 
 /* Explores a gate; true if nothing is wrong with it. */
@@ -1624,10 +1539,7 @@ sound(enum fault fault)
 	struct state first;
 
 	run.fault = fault;
-	run.wrong = NULL;
-	run.count = 0;
-	if (run.room > 0)
-		memset(run.table, 0, 2 * (size_t)run.room * sizeof *run.table);
+	explore_start(&run.explorer, 1 << 16);
 	memset(&first, 0, sizeof first);
 	/* Where a recovery is broken, it is sooner found out from one. */
 	first.breaker.word = SEQ << MS_BITS;
@@ -1635,9 +1547,10 @@ sound(enum fault fault)
 		first.breaker.word |=
 		    WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + PRESENT);
 	add(&first);
-	for (uint32_t i = 0; i < run.count && run.wrong == NULL; i++)
+	for (uint32_t i = 0;
+	     i < run.explorer.count && run.explorer.wrong == NULL; i++)
 		follow_up(i);
-	return run.wrong == NULL;
+	return run.explorer.wrong == NULL;
 }
 
 int
@@ -1648,10 +1561,10 @@ main(int argc, char **argv)
 
 	run.actors = argc > 1 && strcmp(argv[1], "large") == 0 ? ACTORS : 2;
 	if (!sound(SOUND)) {
-		print_path();
+		explore_print(&run.explorer, run.last, print_step);
 		return EXIT_FAILURE;
 	}
-	states = run.count;
+	states = run.explorer.count;
 	for (int fault = SOUND + 1; fault < FAULTS; fault++) {
 		if (sound((enum fault)fault))
 			printf("breaker_check: fault %d is not seen\n", fault);

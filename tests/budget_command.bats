@@ -457,17 +457,17 @@ goes_on()
 		# shellcheck disable=SC2086 # words
 		overwrite api $spoilt
 		"$RETRY" -B api -n 2 -d 0 false 2>err && false
-		grep -q "^retry: budget 'api': cannot be used: no sense in its words" err
+		grep -q "^retry: budget 'api': cannot be used: segment is corrupt" err
 		cp "budgets/retry-v2.$uid.api" before
-		refuses "budget 'api': cannot be used: no sense in its words, in $PWD/budgets" \
+		refuses "budget 'api': cannot be used: segment is corrupt, in $PWD/budgets" \
 		    --budget-status api
-		refuses "budget 'api': cannot be used: no sense in its words, in $PWD/budgets" \
+		refuses "budget 'api': cannot be used: segment is corrupt, in $PWD/budgets" \
 		    -q --budget-status api --json
 		"$RETRY" --budget-status all --json >"json.${spoilt%% *}" 2>err
 		run -0 --separate-stderr "$RETRY" --budget-status all --prom
-		[ "$stderr" = "retry: budget file 'retry-v2.$uid.api': not shown: no sense in its words" ]
+		[ "$stderr" = "retry: budget file 'retry-v2.$uid.api': not shown: segment is corrupt" ]
 		run -0 "$RETRY" -v --budget-gc
-		grep -qxF "retry: budget file 'retry-v2.$uid.api': kept: no sense in its words" <<<"$output"
+		grep -qxF "retry: budget file 'retry-v2.$uid.api': kept: segment is corrupt" <<<"$output"
 		cmp before "budgets/retry-v2.$uid.api"
 	done
 	is_json '[x["key"] for x in b] == ["good"]' \
@@ -583,7 +583,7 @@ goes_on()
 	refused
 	[ -f other ]
 	[ "$EUID" -eq 0 ] || return 0
-	why='owned by somebody else'
+	why='owned by another user'
 	"$RETRY" -q -B api true
 	chown "$ANN" "$file"
 	refused
@@ -619,7 +619,7 @@ goes_on()
 @test "root resets no user's budget" {
 	become "$ANN"
 	"${as[@]}" ./retry -q -B api true
-	refuses "budget 'api': cannot be reset: owned by somebody else, in group" \
+	refuses "budget 'api': cannot be reset: owned by another user, in group" \
 	    --budget-reset api
 	[ "$(ls -A group)" = retry-v2.api ]
 	run -0 --separate-stderr "$RETRY" -v --budget-gc

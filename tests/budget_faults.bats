@@ -201,7 +201,7 @@ become()
 	[ "$EUID" -eq 0 ] || skip 'needs root, to give it away'
 	made
 	chown "$ANN" "$api"
-	kept unusable 'owned by somebody else'
+	kept unusable 'owned by another user'
 }
 
 @test "random bytes are not used" {
@@ -229,7 +229,7 @@ become()
 		made
 		spoil "$RING_AT" "$((8 * RING_WORDS))" "$seed"
 		three
-		note "retry: budget 'api': cannot be used: no sense in its words, in .*"
+		note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
 	done
 }
 
@@ -620,7 +620,7 @@ outdated()
 	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	aged 1
 	three
-	note "retry: budget 'api': cannot be used: no sense in its words, in .*"
+	note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
 }
 
 @test "a segment from the future is not used as it is" {
@@ -642,7 +642,7 @@ outdated()
 	is 7 "$RETRY" -B api --budget-ratio 0.7 --budget-min 5 \
 	    --budget-window 60s -n 9 -d 0 "${fails[@]}"
 	ran 4
-	notes | sed -n 1p | grep -qx "retry: budget 'api': shared with other numbers: ratio 0.5, min 2, window 30s hold"
+	notes | sed -n 1p | grep -qx "retry: budget 'api': already in use with other limits; using ratio 0.5, min 2, window 30s"
 	notes | sed -n 2p | grep -q 'exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'
 	noted 2
 }
@@ -653,7 +653,7 @@ outdated()
 	ran 3
 	is 7 "$RETRY" -B api --budget-min 9 -n 9 -d 0 "${fails[@]}"
 	ran 4
-	[ "$(notes | grep -c 'shared with other numbers: ratio 0.2, min 1,')" -eq 1 ]
+	[ "$(notes | grep -c 'already in use with other limits; using ratio 0.2, min 1,')" -eq 1 ]
 }
 
 @test "who says no numbers has nothing to say against any" {
@@ -845,7 +845,7 @@ occasion()
 	chmod 1777 budgets
 	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
 	mv "budgets/retry-v2.$ANN.api" "$api"
-	kept unusable 'owned by somebody else'
+	kept unusable 'owned by another user'
 }
 
 @test "a directory with the setgid bit is shared by its group" {
@@ -881,7 +881,7 @@ occasion()
 	export RETRY_BUDGET_DIR=shared
 	is 0 "${as[@]}" ./retry -B api true
 	before=$(md5sum shared/retry-v2.api)
-	unusable 'owned by somebody else'
+	unusable 'owned by another user'
 	[ "$(md5sum shared/retry-v2.api)" = "$before" ]
 	rm -f shared/* err ran
 	become "$ANN" "$FRIENDS"

@@ -340,7 +340,7 @@ says()
 		--budget-cooldown 25 false
 	says "budget 'z': exhausted, N of N retries used in Ns (N successes, ratio N, min N), next after a success; giving up" \
 		-d 0 -B z --budget-min 0 false
-	says "budget 'a': shared with other numbers: ratio N, min N, window Ns hold" \
+	says "budget 'a': already in use with other limits; using ratio N, min N, window Ns" \
 		-B a --budget-min 3 true
 	says "budget 'a': no retries after a denial, next in about Ns; waiting" \
 		-T 0.1 -d 0 -B a false
@@ -370,14 +370,14 @@ says()
 		"': no retries after a denial, next in about " \
 		"': open after " ' consecutive failures' ', probe in ' \
 		', probe under way, ask again in ' 'never' '; giving up' '; waiting' \
-		'; command not run' "': shared with other numbers: ratio " \
+		'; command not run' "': already in use with other limits; using ratio " \
 		"': cannot be used: " '; counting for this command alone' \
-		'not a regular file' 'owned by somebody else' \
+		'not a regular file' 'owned by another user' \
 		'of another group' 'mode is not 0600' 'mode is not 0660' \
 		'has other links' 'of another size' 'of another version' \
-		'of another key' 'no sense in its words' \
+		'of another key' 'segment is corrupt' \
 		'made in another time namespace' \
-		'on a file system of several hosts' \
+		'on a network file system' \
 		'cannot tell one boot from another' \
 		'removed again and again' 'being replaced all the time' \
 		"': no such budget in " 'cannot remove' 'cannot read ' \

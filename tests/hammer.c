@@ -1,29 +1,28 @@
 /*
- * hammer [SECONDS]: 64 processes at one ring with slices of a millisecond. Some
- * have clocks two slices behind; all give way to others between any two steps;
- * they are killed, stopped and continued at random. Then for a few seconds
- * each the same with withdrawals that are broken, which must be found out.
+ * hammer [SECONDS]: 64 processes use one window with slices of a millisecond.
+ * Some have clocks that are two slices behind; all pause between any two steps,
+ * and are killed, stopped and continued at random. Then broken variants of a
+ * withdrawal run for a few seconds each, and must be caught.
  *
- * What is checked, and why a violation is one:
+ * There are two checks.
  *
- * The ledger, in memory that all share, has four counts for each slice there
- * ever is. A process adds to "begun" before the step that may count a retry (or
- * a success) in that slice, takes that back if it did not, and adds to "done"
- * if it did. Who is killed in between leaves one begun that is not done. So
- * whatever happens
+ * The tally, in shared memory, has four counts for each slice. A process adds
+ * to "begun" before a step that may count a retry (or a success) in that slice.
+ * After the step it adds to "done" if the step did, and else takes one from
+ * "begun". A process that is killed in between leaves one begun but not done.
+ * So it always holds that
  *
  *     done <= what was counted in that slice <= begun
  *
- * and a window has too many retries for sure if those done are more than the
- * successes begun allow. When all have ended, every window that ends at a slice
- * with a retry is checked like this. None is missed, and it misses an overshoot
- * only where that many processes were killed between two instructions.
+ * and a window certainly has too many retries if those done are more than the
+ * successes begun allow. At the end every window that ends with a retry is
+ * checked so. The check misses an excess only if as many processes were killed
+ * just between such a step and the change of the tally.
  *
- * The sampler does not ask those who count. It copies the words again and
- * again. A sealed word may never change; its counts must lie between done and
- * begun; and where all words of a window that ends at a retry were seen sealed,
- * that window too must have no more retries than its successes allow. It sees
- * no window of a breed that does not seal.
+ * The sampler copies the words again and again. A sealed word may never change.
+ * Its counts must lie between done and begun. And if all words of a window that
+ * ends with a retry were seen sealed, then the retries of that window must be
+ * within its limit. The sampler sees no window of a variant that does not seal.
  */
 #include <err.h>
 #include <errno.h>
@@ -41,8 +40,8 @@
 
 enum {
 	WORKERS = 64,
-	BEHIND = 2, /* slices, the clocks of some */
-	PAUSE = 300000, /* ns, of the parent between two looks */
+	BEHIND = 2, /* slices, of some clocks */
+	PAUSE = 300000, /* ns, between two samples */
 	STOP_MOST = 150, /* slices */
 	BROKEN_SECONDS = 5,
 	SLACK = 10000, /* slices that a run may last longer */
@@ -57,7 +56,7 @@ struct count {
 	_Atomic uint32_t begun, done;
 };
 
-/* What the processes say that they did in a slice. */
+/* What the processes have counted in a slice. */
 struct entry {
 	struct count retries, successes;
 };
@@ -65,7 +64,7 @@ struct entry {
 struct shared {
 	struct window window;
 	_Atomic uint64_t questions;
-	struct entry ledger[];
+	struct entry tally[];
 };
 
 struct worker {
@@ -79,15 +78,15 @@ struct totals {
 };
 
 struct run {
-	enum breed breed;
+	enum variant variant;
 	int64_t base; /* when epoch 0 began */
-	int64_t slices; /* in the ledger */
+	int64_t slices; /* in the tally */
 	uint32_t seed;
 	struct shared *shared;
 	struct worker workers[WORKERS];
-	uint64_t *sealed; /* of each slice, as it was seen; 0: never */
+	uint64_t *sealed; /* the sealed word of each slice; 0: never seen */
 	struct totals totals;
-	const char *wrong; /* anything but a window, or NULL */
+	const char *wrong; /* a violation other than of a window, or NULL */
 };
 
 static int64_t
@@ -130,10 +129,10 @@ entry_of(const struct run *run, int64_t epoch)
 {
 	if (epoch >= run->slices)
 		_exit(EXIT_FAILURE);
-	return &run->shared->ledger[epoch];
+	return &run->shared->tally[epoch];
 }
 
-/* Around the step that may count; it did if the answer is that. */
+/* After a step that may have counted. */
 static void
 settle(struct count *count, enum window_answer answer)
 {
@@ -143,7 +142,7 @@ settle(struct count *count, enum window_answer answer)
 		atomic_fetch_sub(&count->begun, 1);
 }
 
-/* Most of all between a look at the ring and what comes of it. */
+/* Pauses, above all between the read of a word and its change. */
 static void
 give_way(struct run *run, bool counts)
 {
@@ -159,14 +158,14 @@ withdraw(struct run *run, int64_t epoch)
 	struct window *window = &run->shared->window;
 	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == WINDOW_OPEN) {
+	while (w.answer == WINDOW_PENDING) {
 		struct count *count = &entry_of(run, w.epoch)->retries;
 		bool counts = broken_commits(&w);
 
 		if (counts)
 			atomic_fetch_add(&count->begun, 1);
 		give_way(run, counts);
-		broken_step(window, &limits, &w, run->breed);
+		broken_step(window, &limits, &w, run->variant);
 		if (counts)
 			settle(count, w.answer);
 	}
@@ -178,7 +177,7 @@ deposit(struct run *run, int64_t epoch)
 	struct window *window = &run->shared->window;
 	struct deposit d = window_offer(epoch);
 
-	while (d.answer == WINDOW_OPEN) {
+	while (d.answer == WINDOW_PENDING) {
 		struct count *count = &entry_of(run, d.epoch)->successes;
 		bool counts = d.read;
 
@@ -242,7 +241,7 @@ start(struct run *run, int who)
 	run->workers[who] = (struct worker){ .pid = pid };
 }
 
-/* Whoever has ended is replaced. Nobody ends but by our hand. */
+/* Replaces processes that have been killed; none may end otherwise. */
 static void
 reap(struct run *run)
 {
@@ -288,7 +287,7 @@ sample(struct run *run)
 		uint64_t *seen;
 
 		if (WORD_EPOCH(word) >= run->slices)
-			run->wrong = "a word of a slice that has not come";
+			run->wrong = "a word of a future slice";
 		if (!WORD_SEALED(word) || run->wrong != NULL)
 			continue;
 		seen = &run->sealed[WORD_EPOCH(word)];
@@ -317,17 +316,17 @@ between(const struct count *count, int64_t counted)
 	return count->done <= counted && counted <= count->begun;
 }
 
-/* A sealed word against what they say who counted. */
+/* Compares a sealed word with the tally. */
 static void
 check_word(struct run *run, int64_t slice)
 {
-	const struct entry *entry = &run->shared->ledger[slice];
+	const struct entry *entry = &run->shared->tally[slice];
 	uint64_t word = run->sealed[slice];
 
 	if (word != 0 &&
 	    (!between(&entry->retries, WORD_RETRIES(word)) ||
 		!between(&entry->successes, WORD_SUCCESSES(word))))
-		run->wrong = "a word that says what was not counted";
+		run->wrong = "a word that differs from the tally";
 }
 
 static bool
@@ -336,22 +335,22 @@ allowed(const struct window_sums *sums)
 	return sums->retries <= window_limit(&limits, sums->successes);
 }
 
-/* The window that ends at a slice, as the ledger has it. */
+/* Whether the window that ends at a slice is within its limit by the tally. */
 static bool
-ledger_holds(const struct run *run, int64_t end)
+tally_holds(const struct run *run, int64_t end)
 {
-	const struct entry *ledger = run->shared->ledger;
+	const struct entry *tally = run->shared->tally;
 	struct window_sums sums = { 0, 0 };
 
 	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
-		sums.retries += ledger[i].retries.done;
+		sums.retries += tally[i].retries.done;
 		if (i > end - WINDOW_SLICES)
-			sums.successes += ledger[i].successes.begun;
+			sums.successes += tally[i].successes.begun;
 	}
 	return allowed(&sums);
 }
 
-/* The same by the words, if they were all seen. */
+/* The same by the sealed words, if all were seen. */
 static bool
 words_hold(const struct run *run, int64_t end, int *seen)
 {
@@ -376,7 +375,7 @@ check(struct run *run)
 	struct totals *totals = &run->totals;
 
 	for (int64_t end = 0; end < run->slices; end++) {
-		const struct entry *entry = &run->shared->ledger[end];
+		const struct entry *entry = &run->shared->tally[end];
 
 		check_word(run, end);
 		totals->retries += entry->retries.done;
@@ -384,18 +383,18 @@ check(struct run *run)
 		if (entry->retries.done == 0)
 			continue;
 		totals->windows++;
-		if (!ledger_holds(run, end) ||
+		if (!tally_holds(run, end) ||
 		    !words_hold(run, end, &totals->seen))
 			totals->violated++;
 	}
 	totals->questions = run->shared->questions;
 }
 
-/* Once it is wrong it is; but of a broken one that was to be expected. */
+/* A violation ends the run, unless it is expected. */
 static bool
 ended(const struct run *run)
 {
-	return run->breed == BREED_SOUND && run->wrong != NULL;
+	return run->variant == VARIANT_SOUND && run->wrong != NULL;
 }
 
 static void *
@@ -410,14 +409,14 @@ memory(size_t size)
 }
 
 static struct run
-hammer(enum breed breed, int64_t seconds)
+hammer(enum variant variant, int64_t seconds)
 {
-	struct run run = { .breed = breed, .seed = 1 + (uint32_t)getpid() };
+	struct run run = { .variant = variant, .seed = 1 + (uint32_t)getpid() };
 	size_t size, sealed;
 
 	run.slices = seconds * (SECOND / SLICE) + SLACK;
 	size = sizeof *run.shared +
-	    (size_t)run.slices * sizeof run.shared->ledger[0];
+	    (size_t)run.slices * sizeof run.shared->tally[0];
 	sealed = (size_t)run.slices * sizeof *run.sealed;
 	run.shared = memory(size);
 	run.sealed = memory(sealed);
@@ -446,9 +445,9 @@ main(int argc, char **argv)
 
 	if (seconds < 1 || seconds > 86400)
 		errx(2, "usage: hammer [SECONDS]");
-	sound = hammer(BREED_SOUND, seconds);
-	unsealed = hammer(BREED_UNSEALED, BROKEN_SECONDS);
-	adding = hammer(BREED_ADDING, BROKEN_SECONDS);
+	sound = hammer(VARIANT_SOUND, seconds);
+	unsealed = hammer(VARIANT_UNSEALED, BROKEN_SECONDS);
+	adding = hammer(VARIANT_ADDING, BROKEN_SECONDS);
 	if (sound.wrong != NULL)
 		printf("hammer: %s\n", sound.wrong);
 	printf("hammer: %d processes, %d kills, %d stops, %llu questions, "

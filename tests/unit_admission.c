@@ -23,8 +23,8 @@ static const struct share cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
-static const struct attempt_news succeeded = { RESULT_HEALTHY, true, true };
-static const struct attempt_news ill = { RESULT_FAILURE, false, true };
+static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true };
+static const struct attempt_effect ill = { RESULT_FAILURE, false, true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -62,9 +62,9 @@ denied(
 
 static struct effective_limits
 tell(struct caller *caller, struct segment *segment,
-    const struct attempt_news *news, nanos now)
+    const struct attempt_effect *effect, nanos now)
 {
-	return admission_tell(caller, segment, &segment->header, news, now);
+	return admission_tell(caller, segment, &segment->header, effect, now);
 }
 
 /* What the counters and the ring have to say. */
@@ -117,8 +117,8 @@ recovering(int64_t ratio, int64_t min)
 	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).denied,
 	    REASON_NONE);
 	tell(&probe, &segment,
-	    &(struct attempt_news){
-		.breaker = RESULT_HEALTHY, .deposits = true },
+	    &(struct attempt_effect){
+		.result = RESULT_HEALTHY, .deposits = true },
 	    SECONDS(10));
 	EQUAL("recovers", breaker_look(&segment.breaker, SECONDS(10)).state,
 	    BREAKER_RECOVERING);
@@ -150,11 +150,11 @@ test_retries_within_the_allowance(void)
 	admission = ask(&caller, &segment, true, SECONDS(1.5));
 	EQUAL("2", admission.denied, REASON_NONE);
 	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.limits_now.limits.min, 2);
-	EQUAL("2", admission.limits_now.limits.ratio, 0);
-	EQUAL("2", admission.limits_now.window, SECONDS(60));
+	EQUAL("2", admission.effective.limits.min, 2);
+	EQUAL("2", admission.effective.limits.ratio, 0);
+	EQUAL("2", admission.effective.window, SECONDS(60));
 	HOLDS(
-	    "2", !admission.limits_now.spoilt && !admission.limits_now.differs);
+	    "2", !admission.effective.corrupt && !admission.effective.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
 	admission = ask(&caller, &segment, true, SECONDS(2.25));
 	EQUAL("3", admission.denied, REASON_BUDGET);
@@ -330,9 +330,9 @@ static const struct {
 	enum breaker_state state;
 	nanos next;
 } findings[] = {
-	{ "well", RESULT_HEALTHY, BREAKER_RECOVERING, 0 },
-	{ "ill", RESULT_FAILURE, BREAKER_OPEN, SECONDS(20) },
-	{ "no news", RESULT_IGNORED, BREAKER_OPEN, 0 },
+	{ "healthy", RESULT_HEALTHY, BREAKER_RECOVERING, 0 },
+	{ "failure", RESULT_FAILURE, BREAKER_OPEN, SECONDS(20) },
+	{ "ignored", RESULT_IGNORED, BREAKER_OPEN, 0 },
 };
 
 static void
@@ -341,7 +341,8 @@ test_one_probe_and_what_it_finds(void)
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
 		struct caller caller = caller_of(&careful), other = caller;
-		struct attempt_news news = { .breaker = findings[i].breaker };
+		struct attempt_effect effect = { .result =
+						     findings[i].breaker };
 		struct breaker_view view;
 
 		fail_thrice(&segment, 0);
@@ -355,13 +356,13 @@ test_one_probe_and_what_it_finds(void)
 		    REASON_BREAKER);
 		HOLDS(findings[i].row, other.lease == 0);
 		other = caller;
-		tell(&caller, &segment, &news, SECONDS(10));
+		tell(&caller, &segment, &effect, SECONDS(10));
 		HOLDS(findings[i].row, caller.lease == 0 && caller.counted);
 		view = breaker_look(&segment.breaker, SECONDS(10));
 		EQUAL(findings[i].row, view.state, findings[i].state);
 		EQUAL(findings[i].row, view.next, findings[i].next);
 		/* Told anew it changes nothing. */
-		tell(&other, &segment, &news, SECONDS(10));
+		tell(&other, &segment, &effect, SECONDS(10));
 		EQUAL(findings[i].row,
 		    breaker_look(&segment.breaker, SECONDS(10)).state,
 		    findings[i].state);
@@ -587,7 +588,7 @@ test_a_lease_is_renewed(void)
 	EQUAL("due", admission_nap(&caller, SECONDS(11)), 0);
 	EQUAL("late", admission_nap(&caller, SECONDS(12)), 0);
 	admission_renew(&caller, &segment, header, SECONDS(12));
-	HOLDS("renewed", caller.lease != 0 && !caller.outrun);
+	HOLDS("renewed", caller.lease != 0 && !caller.lost_lease);
 	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), BREAKER_RENEWAL);
 	/* Stopped for longer than it lasts, it finds another in its place. */
 	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).denied,
@@ -595,16 +596,16 @@ test_a_lease_is_renewed(void)
 	ask(&other, &segment, false, SECONDS(15));
 	HOLDS("other", other.lease != 0);
 	admission_renew(&caller, &segment, header, SECONDS(15));
-	HOLDS("outrun", caller.lease == 0 && caller.outrun);
-	EQUAL("outrun", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
+	HOLDS("lost_lease", caller.lease == 0 && caller.lost_lease);
+	EQUAL("lost_lease", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
 	tell(&caller, &segment, &ill, SECONDS(15));
-	EQUAL("outrun", breaker_look(&segment.breaker, SECONDS(15)).state,
+	EQUAL("lost_lease", breaker_look(&segment.breaker, SECONDS(15)).state,
 	    BREAKER_HALF_OPEN);
-	EQUAL(
-	    "outrun", breaker_look(&segment.breaker, SECONDS(15)).failures, 3);
+	EQUAL("lost_lease",
+	    breaker_look(&segment.breaker, SECONDS(15)).failures, 3);
 	/* Its next attempt is like any other. */
 	ask(&caller, &segment, false, SECONDS(15));
-	HOLDS("next", !caller.outrun && caller.waits);
+	HOLDS("next", !caller.lost_lease && caller.waits);
 }
 
 static void
@@ -624,11 +625,11 @@ test_what_is_to_be_asked(void)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct caller caller = caller_of(rows[i].share);
 
-		caller.outrun = true;
+		caller.lost_lease = true;
 		EQUAL(rows[i].row, admission_concerns(&caller, false, 7),
 		    rows[i].first);
 		EQUAL(rows[i].row, caller.began, 7);
-		HOLDS(rows[i].row, !caller.outrun);
+		HOLDS(rows[i].row, !caller.lost_lease);
 		EQUAL(rows[i].row, admission_concerns(&caller, true, 8),
 		    rows[i].retry);
 		EQUAL(rows[i].row, caller.began, 8);
@@ -642,7 +643,7 @@ test_what_is_to_be_asked(void)
 static const struct {
 	const char *row;
 	struct caller caller; /* without its share */
-	struct attempt_news news;
+	struct attempt_effect effect;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
 	{ "first, well", { .uses_breaker = true },
@@ -657,15 +658,15 @@ static const struct {
 	    { RESULT_FAILURE, false, true }, 0, 0, 0, 2 },
 	{ "an answer", { .uses_breaker = true },
 	    { RESULT_HEALTHY, false, true }, 1, 0, 0, 1 },
-	{ "no news", { .uses_breaker = true }, { RESULT_IGNORED, false, true },
+	{ "ignored", { .uses_breaker = true }, { RESULT_IGNORED, false, true },
 	    1, 0, 0, 1 },
 	{ "within another's", { .uses_breaker = false },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
 	{ "within another's, well", { .uses_breaker = false },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
-	{ "outrun", { .uses_breaker = true, .outrun = true },
+	{ "lost_lease", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
-	{ "outrun, well", { .uses_breaker = true, .outrun = true },
+	{ "lost_lease, well", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
 	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
@@ -678,22 +679,22 @@ test_what_is_told(void)
 		struct segment segment = make(-1, -1);
 		struct caller one = caller_of(&careful);
 		struct caller caller = tellings[i].caller;
-		struct effective_limits limits_now;
+		struct effective_limits effective;
 		struct window_sums sums;
 
 		one.counted = true;
 		caller.share = &careful;
 		tell(&one, &segment, &ill, 0);
-		limits_now =
-		    tell(&caller, &segment, &tellings[i].news, SECONDS(1));
+		effective =
+		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
 		HOLDS(
-		    tellings[i].row, !limits_now.spoilt && !limits_now.differs);
-		EQUAL(tellings[i].row, limits_now.window, SECONDS(60));
+		    tellings[i].row, !effective.corrupt && !effective.differs);
+		EQUAL(tellings[i].row, effective.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
 		    tellings[i].successes);
-		window_next(&segment.window, &limits_now.limits, 1, &sums);
+		window_next(&segment.window, &effective.limits, 1, &sums);
 		EQUAL(tellings[i].row, sums.successes, tellings[i].paid);
 		EQUAL(tellings[i].row,
 		    breaker_look(&segment.breaker, 0).failures,
@@ -758,14 +759,14 @@ test_what_it_says_of_the_dependency(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
-			struct attempt_news news = admission_result(
+			struct attempt_effect effect = admission_effect(
 			    outcomes[i].reason, &outcomes[i].outcome, deposits);
 
-			EQUAL(
-			    outcomes[i].row, news.breaker, outcomes[i].breaker);
-			EQUAL(outcomes[i].row, news.succeeded,
+			EQUAL(outcomes[i].row, effect.result,
+			    outcomes[i].breaker);
+			EQUAL(outcomes[i].row, effect.succeeded,
 			    outcomes[i].reason == REASON_SUCCEEDED);
-			EQUAL(outcomes[i].row, news.deposits, deposits);
+			EQUAL(outcomes[i].row, effect.deposits, deposits);
 		}
 }
 
@@ -784,14 +785,14 @@ test_spoilt_limits(void)
 	fail_thrice(&segment, 0);
 	segment.limits = UINT64_MAX;
 	HOLDS("look",
-	    admission_look(&caller, &segment, &segment.header, 0).spoilt);
+	    admission_look(&caller, &segment, &segment.header, 0).corrupt);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("ask", admission.limits_now.spoilt && caller.lease == 0);
+		HOLDS("ask", admission.effective.corrupt && caller.lease == 0);
 		EQUAL("ask", admission.denied, REASON_NONE);
 	}
-	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
-	HOLDS("tell", tell(&caller, &segment, &ill, 0).spoilt);
+	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
+	HOLDS("tell", tell(&caller, &segment, &ill, 0).corrupt);
 	check_counts("none", &segment, 0, 0, SECONDS(10));
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -804,28 +805,28 @@ test_a_spoilt_ring(void)
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful), other = caller_of(&usual);
 	struct admission admission;
-	struct effective_limits limits_now;
+	struct effective_limits effective;
 
 	fail_thrice(&segment, 0);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		segment.window.words[i] = UINT64_MAX;
-	limits_now = admission_look(&caller, &segment, &segment.header, 0);
-	HOLDS("look", limits_now.spoilt);
-	EQUAL("look", limits_now.window, SECONDS(60));
+	effective = admission_look(&caller, &segment, &segment.header, 0);
+	HOLDS("look", effective.corrupt);
+	EQUAL("look", effective.window, SECONDS(60));
 	admission = ask(&other, &segment, true, SECONDS(10));
-	HOLDS("ask", admission.limits_now.spoilt && other.lease == 0);
+	HOLDS("ask", admission.effective.corrupt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
-	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).spoilt);
+	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
 	/* Who does not need it does not mind it. */
-	HOLDS("ill", !tell(&caller, &segment, &ill, 0).spoilt);
+	HOLDS("ill", !tell(&caller, &segment, &ill, 0).corrupt);
 	EQUAL("ill", (int64_t)segment.firsts, 1);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
 		HOLDS(
-		    "probe", !admission.limits_now.spoilt && caller.lease != 0);
+		    "probe", !admission.effective.corrupt && caller.lease != 0);
 		tell(&caller, &segment,
-		    &(struct attempt_news){ .breaker = RESULT_IGNORED }, 0);
+		    &(struct attempt_effect){ .result = RESULT_IGNORED }, 0);
 	}
 	check_let_in("probe", &segment, 1, 0);
 }
@@ -835,12 +836,12 @@ test_a_look_takes_nothing(void)
 {
 	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
-	struct effective_limits limits_now =
+	struct effective_limits effective =
 	    admission_look(&caller, &segment, &segment.header, 0);
 
-	HOLDS("good", !limits_now.spoilt && !limits_now.differs);
-	EQUAL("good", limits_now.limits.ratio, WINDOW_RATIO_ONE);
-	EQUAL("good", limits_now.limits.min, 9);
+	HOLDS("good", !effective.corrupt && !effective.differs);
+	EQUAL("good", effective.limits.ratio, WINDOW_RATIO_ONE);
+	EQUAL("good", effective.limits.min, 9);
 	check_counts("good", &segment, 0, 0, 0);
 }
 
@@ -868,24 +869,24 @@ test_other_numbers(void)
 			struct segment segment = make(500000, 5);
 			struct share share = usual;
 			struct caller caller = caller_of(&share);
-			struct effective_limits limits_now;
+			struct effective_limits effective;
 
 			share.terms = numbers[i].terms;
 			if (how == 0)
-				limits_now =
-				    ask(&caller, &segment, true, 0).limits_now;
+				effective =
+				    ask(&caller, &segment, true, 0).effective;
 			else if (how == 1)
-				limits_now = tell(&caller, &segment, &ill, 0);
+				effective = tell(&caller, &segment, &ill, 0);
 			else
-				limits_now = admission_look(
+				effective = admission_look(
 				    &caller, &segment, &segment.header, 0);
-			EQUAL(numbers[i].row, limits_now.differs,
+			EQUAL(numbers[i].row, effective.differs,
 			    numbers[i].differs);
-			EQUAL(numbers[i].row, limits_now.limits.ratio,
+			EQUAL(numbers[i].row, effective.limits.ratio,
 			    numbers[i].ratio);
-			EQUAL(numbers[i].row, limits_now.limits.min,
+			EQUAL(numbers[i].row, effective.limits.min,
 			    numbers[i].min);
-			EQUAL(numbers[i].row, limits_now.window, SECONDS(60));
+			EQUAL(numbers[i].row, effective.window, SECONDS(60));
 			EQUAL(numbers[i].row, segment_limits(&segment).min,
 			    numbers[i].min);
 		}

@@ -525,13 +525,13 @@ test_what_is_no_news_writes_nothing(void)
 	breaker = opened(&usual, 0);
 	word = breaker.word;
 	streak = breaker.streak;
-	for (int news = RESULT_HEALTHY; news <= RESULT_IGNORED; news++) {
+	for (int result = RESULT_HEALTHY; result <= RESULT_IGNORED; result++) {
 		breaker_tell(
-		    &breaker, &usual, (enum attempt_result)news, true, 1, 1);
+		    &breaker, &usual, (enum attempt_result)result, true, 1, 1);
 		breaker_probed(
-		    &breaker, &usual, (enum attempt_result)news, 0, 1);
+		    &breaker, &usual, (enum attempt_result)result, 0, 1);
 		breaker_probed(
-		    &breaker, &usual, (enum attempt_result)news, word + 1, 1);
+		    &breaker, &usual, (enum attempt_result)result, word + 1, 1);
 	}
 	HOLDS("held", entered(&breaker, 1, &lease) == BREAKER_HELD);
 	HOLDS("open", breaker.word == word && breaker.streak == streak);

@@ -44,7 +44,7 @@ check_same(const char *row, const struct ramp *got, const struct ramp *want)
 	EQUAL(row, got->met, want->met);
 	EQUAL(row, got->failed, want->failed);
 	EQUAL(row, got->quiet, want->quiet);
-	EQUAL(row, got->news, want->news);
+	EQUAL(row, got->outcomes, want->outcomes);
 	EQUAL(row, got->over, want->over);
 }
 
@@ -129,7 +129,7 @@ test_a_word_is_read_as_it_was_written(void)
 			.served = draw_to(&seed, WELL),
 			.failed = draw_to(&seed, ILL),
 			.quiet = draw_to(&seed, QUIET - 1),
-			.news = RAMP_HEARD,
+			.outcomes = RAMP_KNOWN,
 			.met = draw_to(&seed, 1) != 0,
 		};
 		nanos now = ramp.began + ramp.step * STEP;
@@ -150,7 +150,7 @@ static const struct ramp good = { .began = BEGAN,
 	.served = LEAST,
 	.failed = ILL,
 	.quiet = 1,
-	.news = RAMP_HEARD,
+	.outcomes = RAMP_KNOWN,
 	.met = true };
 
 static void
@@ -197,10 +197,10 @@ test_a_word_while_news_is_awaited(void)
 	struct ramp ramp = ramp_read(0, BEGAN, START(1)), got;
 	const int64_t rate_bits = MOST(COUNT_BITS) << RATE_AT;
 
-	EQUAL("none", ramp.news, RAMP_NONE);
+	EQUAL("none", ramp.outcomes, RAMP_NONE);
 	EQUAL("none", ramp.quiet, 1);
 	ramp_take(&ramp);
-	EQUAL("taken", ramp.news, RAMP_AWAITED);
+	EQUAL("taken", ramp.outcomes, RAMP_AWAITED);
 	HOLDS("taken", (ramp_word(&ramp) & (uint64_t)rate_bits) == 0);
 	got = ramp_read(ramp_word(&ramp), BEGAN, START(1));
 	check_same("taken", &got, &ramp);
@@ -212,7 +212,7 @@ test_a_word_while_news_is_awaited(void)
 	    &(struct ramp){ .began = BEGAN,
 		.step = MOST(STEP_BITS),
 		.rate = FIRST,
-		.news = RAMP_AWAITED });
+		.outcomes = RAMP_AWAITED });
 	HOLDS("after it", in_step(ramp, MOST(STEP_BITS) + 1).over);
 	for (int i = 0; i < 2; i++) {
 		struct ramp told = in_step(ramp, 30);
@@ -221,7 +221,7 @@ test_a_word_while_news_is_awaited(void)
 			ramp_succeed(&told);
 		else
 			ramp_fail(&told);
-		EQUAL("told", told.news, RAMP_HEARD);
+		EQUAL("told", told.outcomes, RAMP_KNOWN);
 		EQUAL("told", told.rate, FIRST);
 		ramp_take(&told);
 		got = ramp_read(ramp_word(&told), BEGAN, START(30));
@@ -233,7 +233,7 @@ test_a_word_while_news_is_awaited(void)
 	ramp = ramp_read(0, BEGAN, BEGAN);
 	ramp_fail(&ramp);
 	ramp_take(&ramp);
-	EQUAL("told before", ramp.news, RAMP_HEARD);
+	EQUAL("told before", ramp.outcomes, RAMP_KNOWN);
 }
 
 /*
@@ -316,7 +316,7 @@ test_taking(void)
 	struct ramp ramp = { .began = BEGAN, .step = 5, .rate = 3 * LEAST };
 	struct ramp want;
 
-	ramp.news = RAMP_HEARD;
+	ramp.outcomes = RAMP_KNOWN;
 	want = ramp;
 	ramp_take(&ramp);
 	want.taken = 1;
@@ -394,7 +394,7 @@ test_next_rates(void)
 		struct ramp want = { .began = BEGAN,
 			.step = 6,
 			.rate = growths[i].next,
-			.news = RAMP_HEARD,
+			.outcomes = RAMP_KNOWN,
 			.met = growths[i].meets };
 		struct ramp got = in_step(ramp, 6);
 
@@ -544,7 +544,7 @@ test_steps_in_the_future(void)
 		.step = 5,
 		.rate = 2 * LEAST,
 		.taken = LEAST,
-		.news = RAMP_HEARD,
+		.outcomes = RAMP_KNOWN,
 		.met = true };
 	struct ramp got = in_step(ramp, 3);
 

@@ -1,6 +1,6 @@
 /*
  * ring, by one process alone: limits, windows, clocks that disagree, words that
- * are spoilt or full. What several do at once is in tests/window_check.c.
+ * are corrupt or full. What several do at once is in tests/window_check.c.
  */
 #include "unit.h"
 #include "budget/window.h"
@@ -281,7 +281,7 @@ test_a_step_changes_one_word_at_most(void)
 	struct withdrawal w = window_ask(300);
 	int steps = 0;
 
-	while (w.answer == WINDOW_OPEN && steps < 1000) {
+	while (w.answer == WINDOW_PENDING && steps < 1000) {
 		int changed = 0;
 
 		before = window;
@@ -294,7 +294,7 @@ test_a_step_changes_one_word_at_most(void)
 	EQUAL("a new ring", w.answer, WINDOW_GRANTED);
 	EQUAL("each word is read and swapped", steps, 2 * WINDOW_WORDS);
 	w = window_ask(300);
-	for (steps = 0; w.answer == WINDOW_OPEN; steps++)
+	for (steps = 0; w.answer == WINDOW_PENDING; steps++)
 		window_step(&window, &one, &w);
 	EQUAL("denied", w.answer, WINDOW_DENIED);
 	EQUAL("each word is read", steps, WINDOW_WORDS);
@@ -320,23 +320,23 @@ static const struct word_row words[] = {
 	{ "one round ahead", 20, WORD(569, 0, 0, 0), 508, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
 	{ "one round ahead and sealed", 20, WORD(569, 1, 0, 0), 508,
-	    WINDOW_SPOILT, WINDOW_SPOILT },
+	    WINDOW_CORRUPT, WINDOW_CORRUPT },
 	{ "one round ahead, older place", 20, WORD(569, 1, 0, 0), 509,
 	    WINDOW_GRANTED, WINDOW_GRANTED },
-	{ "two rounds ahead", 20, WORD(630, 0, 0, 0), 508, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
+	{ "two rounds ahead", 20, WORD(630, 0, 0, 0), 508, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
 	{ "two rounds ahead of an older slice", 20, WORD(630, 0, 0, 0), 520,
-	    WINDOW_SPOILT, WINDOW_GRANTED },
-	{ "in a wrong place", 20, WORD(509, 0, 0, 0), 508, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
-	{ "in a wrong place, older", 20, WORD(5, 0, 0, 0), 508, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
-	{ "a count without an epoch", 20, WORD(0, 0, 0, 1), 508, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
-	{ "sealed without an epoch", 20, WORD(0, 1, 0, 0), 508, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
-	{ "all ones", 20, UINT64_MAX, 508, WINDOW_SPOILT, WINDOW_SPOILT },
-	{ "all ones, another slice", 20, UINT64_MAX, 509, WINDOW_SPOILT,
+	    WINDOW_CORRUPT, WINDOW_GRANTED },
+	{ "in a wrong place", 20, WORD(509, 0, 0, 0), 508, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
+	{ "in a wrong place, older", 20, WORD(5, 0, 0, 0), 508, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
+	{ "a count without an epoch", 20, WORD(0, 0, 0, 1), 508, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
+	{ "sealed without an epoch", 20, WORD(0, 1, 0, 0), 508, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
+	{ "all ones", 20, UINT64_MAX, 508, WINDOW_CORRUPT, WINDOW_CORRUPT },
+	{ "all ones, another slice", 20, UINT64_MAX, 509, WINDOW_CORRUPT,
 	    WINDOW_GRANTED },
 	{ "the first slice", 0, WORD(0, 0, 7, 0), 0, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
@@ -349,14 +349,14 @@ static const struct word_row words[] = {
 	    WINDOW_GRANTED },
 	{ "before the first slice, later", 60, UINT64_MAX, 59, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
-	{ "the 60th slice", 60, UINT64_MAX, 60, WINDOW_SPOILT, WINDOW_SPOILT },
+	{ "the 60th slice", 60, UINT64_MAX, 60, WINDOW_CORRUPT, WINDOW_CORRUPT },
 	{ "the last epoch", (WINDOW_EPOCHS - 1) % WINDOW_WORDS, 0,
 	    WINDOW_EPOCHS - 1, WINDOW_GRANTED, WINDOW_GRANTED },
 	{ "the last epoch, sealed", (WINDOW_EPOCHS - 1) % WINDOW_WORDS,
-	    WORD(WINDOW_EPOCHS - 1, 1, 0, 0), WINDOW_EPOCHS - 1, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
-	{ "no epoch any more", 0, 0, WINDOW_EPOCHS, WINDOW_SPOILT,
-	    WINDOW_SPOILT },
+	    WORD(WINDOW_EPOCHS - 1, 1, 0, 0), WINDOW_EPOCHS - 1, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
+	{ "no epoch any more", 0, 0, WINDOW_EPOCHS, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
 	{ "nearly the last epoch, sealed", (WINDOW_EPOCHS - 2) % WINDOW_WORDS,
 	    WORD(WINDOW_EPOCHS - 2, 1, 0, 0), WINDOW_EPOCHS - 2, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
@@ -389,12 +389,12 @@ test_who_slept_through_a_window(void)
 
 	for (int64_t epoch = 100; epoch < 300; epoch += 10)
 		(void)withdraw(&window, &one, epoch);
-	while (early.answer == WINDOW_OPEN)
+	while (early.answer == WINDOW_PENDING)
 		window_step(&window, &one, &early);
-	while (offer.answer == WINDOW_OPEN)
+	while (offer.answer == WINDOW_PENDING)
 		window_deposit_step(&window, &offer);
-	EQUAL("withdraw", early.answer, WINDOW_SPOILT);
-	EQUAL("deposit", offer.answer, WINDOW_SPOILT);
+	EQUAL("withdraw", early.answer, WINDOW_CORRUPT);
+	EQUAL("deposit", offer.answer, WINDOW_CORRUPT);
 	EQUAL("again", withdraw(&window, &one, 400), WINDOW_GRANTED);
 	EQUAL("again", window_deposit(&window, 400), WINDOW_GRANTED);
 }
@@ -470,7 +470,7 @@ test_next(void)
 	EQUAL("used", granted(&window, &none, 161), 1);
 	EQUAL("never", window_next(&window, &none, 161, &sums), WINDOW_NEVER);
 	memset(&window, 0xff, sizeof window);
-	EQUAL("spoilt", window_next(&window, &one, 100, &sums), 0);
+	EQUAL("corrupt", window_next(&window, &one, 100, &sums), 0);
 }
 
 /*

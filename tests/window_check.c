@@ -1,22 +1,24 @@
 /*
- * window_check [large]: every interleaving of small rings, with the code of
- * src/ring.c itself. Two that ask for retries and two that count successes take
- * their steps in any order, each step one access to the ring. Time passes at
- * any moment, and whoever begins may have read the clock at any time before, or
- * have one that is behind. Who is killed or stopped is one who takes no more
- * steps, so that is among it too.
+ * window_check [large]: tries every interleaving of a few processes that use a
+ * small window, with the code of src/budget/window.c itself.
  *
- * After each step, of what was really counted, slice by slice:
+ * Two actors withdraw and two deposit. They take their steps in any order; each
+ * step is one access to the window. The clock moves at any moment, and an actor
+ * may begin with any time up to the present: because it was stopped after it
+ * had read the clock, or because its clock is behind. An actor that takes no
+ * more steps stands for a process that was killed or stopped.
  *
- *     for every slice with a retry, the window that ends there has no more
- *     retries than its successes allow;
- *     each word of the ring says exactly what was counted in its slice, and
- *     what is sealed does not change;
- *     no word is of a slice that has not come, or of an earlier one than
- * before.
+ * The check keeps its own count of each slice, and verifies after each step:
  *
- * No state can come again after itself, so that everybody has an answer after
- * finitely many steps. Withdrawals that are broken must be found out.
+ * - for every slice with a retry, the window that ends with it has no more
+ *   retries than its successes allow;
+ * - each word of the window agrees with the count of its slice, and a sealed
+ *   word does not change;
+ * - no word is of a slice in the future, or goes back to an earlier slice;
+ * - no state comes again after itself, so that each question is answered after
+ *   finitely many steps.
+ *
+ * Broken variants of a withdrawal are tried too, and must be caught.
  */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 2
@@ -27,13 +29,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "explore.h"
 #include "window_broken.h"
 
-enum { ACTORS = 2, EPOCHS = 7, DEPTH = 1024 };
+enum { ACTORS = 2, EPOCHS = 7 };
 
-/* One who asks for retries; or who counts successes. */
 struct withdrawer {
-	int left; /* questions, after this one */
+	int left; /* withdrawals after this one */
 	bool busy;
 	struct withdrawal w;
 };
@@ -44,7 +46,7 @@ struct depositor {
 	struct deposit d;
 };
 
-/* What was counted in a slice. */
+/* The check's own count of a slice. */
 struct truth {
 	int retries, successes;
 };
@@ -57,7 +59,7 @@ struct state {
 	struct truth truth[EPOCHS];
 };
 
-/* What is tried: how often each acts, and the last slice. */
+/* How often each actor acts, and the last slice. */
 struct trial {
 	int withdrawals[ACTORS], deposits[ACTORS];
 	int64_t last;
@@ -81,27 +83,22 @@ static const struct trial large[] = {
 	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1 } },
 };
 
-/* A state without what no step looks at, and two marks in the last bits. */
+/* A state without what no step depends on: equal keys have equal futures. */
 enum { KEY_WORDS = 3 };
-
-#define KEY_USED (UINT64_C(1) << 63)
-#define KEY_OPEN (UINT64_C(1) << 62) /* what follows is being tried */
 
 struct key {
 	uint64_t bits[KEY_WORDS];
 };
 
-/* One search. */
-struct search {
+enum step_kind { STEP_CLOCK, STEP_WITHDRAWER, STEP_DEPOSITOR };
+
+static struct {
+	struct explorer explorer;
 	const struct trial *trial;
-	enum breed breed;
-	struct key *table;
-	size_t size; /* of the table: a power of two */
-	size_t states, all; /* in this trial, and in all */
-	const char *wrong; /* what was found, or NULL */
-	struct state path[DEPTH];
-	int depth;
-};
+	enum variant variant;
+	bool printed; /* the path to the violation */
+	size_t states; /* of all trials with the sound withdrawal */
+} run = { .explorer = { .name = "window_check", .size = sizeof(struct key) } };
 
 /*
  * Keys
@@ -117,7 +114,7 @@ put(struct packer *p, uint64_t value, unsigned bits)
 {
 	unsigned word = p->at / 64, shift = p->at % 64;
 
-	if (value >> bits != 0 || p->at + bits > 64 * KEY_WORDS - 2)
+	if (value >> bits != 0 || p->at + bits > 64 * KEY_WORDS)
 		errx(2, "%llu does not fit into a key",
 		    (unsigned long long)value);
 	p->key.bits[word] |= value << shift;
@@ -126,19 +123,19 @@ put(struct packer *p, uint64_t value, unsigned bits)
 	p->at += bits;
 }
 
-/* A word of the ring in ten bits. */
+/* A word of the window in ten bits. */
 static uint64_t
 short_word(uint64_t word)
 {
 	if (WORD_EPOCH(word) >= EPOCHS || WORD_SUCCESSES(word) > 7 ||
 	    WORD_RETRIES(word) > 7)
-		errx(2, "not a word of a small ring");
+		errx(2, "not a word of a small window");
 	return (uint64_t)WORD_EPOCH(word) << 7 |
 	    (uint64_t)WORD_SEALED(word) << 6 |
 	    (uint64_t)WORD_SUCCESSES(word) << 3 | (uint64_t)WORD_RETRIES(word);
 }
 
-/* One who is not busy has nothing that counts but what is left to do. */
+/* Of an idle actor, only what is left to do matters. */
 static uint64_t
 withdrawer_key(const struct withdrawer *one)
 {
@@ -174,7 +171,7 @@ depositor_key(const struct depositor *one)
 	return p.key.bits[0];
 }
 
-/* Who is who makes no difference: the greater key comes first. */
+/* The order of two actors does not matter: the greater key comes first. */
 static void
 put_two(struct packer *p, uint64_t a, uint64_t b, unsigned bits)
 {
@@ -198,34 +195,11 @@ key_of(const struct state *s)
 		put(&p, (uint64_t)s->truth[i].retries, 3);
 		put(&p, (uint64_t)s->truth[i].successes, 3);
 	}
-	p.key.bits[KEY_WORDS - 1] |= KEY_USED;
 	return p.key;
 }
 
-/* Where a key is, or has to be put. */
-static struct key *
-find(const struct search *search, const struct key *key)
-{
-	uint64_t hash = 0, last = key->bits[KEY_WORDS - 1];
-	struct key *at;
-
-	for (int i = 0; i < KEY_WORDS; i++) {
-		hash = (hash ^ key->bits[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29;
-	}
-	at = search->table + (hash & (search->size - 1));
-	while (at->bits[KEY_WORDS - 1] != 0) {
-		if ((at->bits[KEY_WORDS - 1] & ~KEY_OPEN) == last &&
-		    memcmp(at, key, sizeof *at - sizeof last) == 0)
-			break;
-		if (++at == search->table + search->size)
-			at = search->table;
-	}
-	return at;
-}
-
 /*
- * What must hold
+ * Invariants
  */
 
 static bool
@@ -255,7 +229,7 @@ word_wrong(const struct state *s, uint64_t before, uint64_t word)
 	if (word == 0)
 		return NULL;
 	if (WORD_EPOCH(word) > s->clock)
-		return "a word of a slice that has not come";
+		return "a word of a future slice";
 	if (WORD_EPOCH(word) < WORD_EPOCH(before))
 		return "a word that goes back in time";
 	if (WORD_EPOCH(word) == WORD_EPOCH(before) && WORD_SEALED(before) &&
@@ -263,7 +237,7 @@ word_wrong(const struct state *s, uint64_t before, uint64_t word)
 		return "a sealed word that changes";
 	if (WORD_RETRIES(word) != truth->retries ||
 	    WORD_SUCCESSES(word) != truth->successes)
-		return "a word that says what was not counted";
+		return "a word that differs from the count";
 	return NULL;
 }
 
@@ -278,203 +252,185 @@ words_wrong(const struct state *before, const struct state *s)
 	return wrong;
 }
 
-static void
-print_path(const struct search *search)
-{
-	for (int i = 0; i <= search->depth; i++) {
-		const struct state *s = &search->path[i];
+static const char too_many[] = "a window with too many retries";
+static const char corrupt[] = "a sound window is taken for corrupt";
 
-		printf("%3d clock %d words", i, (int)s->clock);
-		for (int j = 0; j < WINDOW_WORDS; j++)
-			printf(" %d%s:%d/%d",
-			    (int)WORD_EPOCH(s->window.words[j]),
-			    WORD_SEALED(s->window.words[j]) ? "s" : "",
-			    (int)WORD_RETRIES(s->window.words[j]),
-			    (int)WORD_SUCCESSES(s->window.words[j]));
-		for (int j = 0; j < ACTORS; j++)
-			if (s->withdrawers[j].busy)
-				printf(" W%d at %d in %d%s", j,
-				    (int)s->withdrawers[j].w.epoch,
-				    (int)s->withdrawers[j].w.slice,
-				    s->withdrawers[j].w.read ? "!" : "");
-		for (int j = 0; j < ACTORS; j++)
-			if (s->depositors[j].busy)
-				printf(" D%d at %d%s", j,
-				    (int)s->depositors[j].d.epoch,
-				    s->depositors[j].d.read ? "!" : "");
-		putchar('\n');
-	}
+/* A broken variant has to be caught by too many retries, and only by them. */
+static void
+violated(const char *what)
+{
+	if (run.variant == VARIANT_SOUND || what == too_many)
+		explore_violated(&run.explorer, what);
 }
 
-static const char too_many[] = "a window with too many retries";
-static const char spoilt[] = "a ring that is said to be spoilt";
-
-/* Of who is broken one thing is expected, and of it no more than that. */
+/* The words are the first bits of a key: epoch, sealed, successes, retries. */
 static void
-found(struct search *search, const char *what)
+print_step(const struct step_from *step, const void *state)
 {
-	if (search->breed != BREED_SOUND && what != too_many)
-		return;
-	search->wrong = what;
-	if (search->breed != BREED_SOUND)
-		return;
-	printf("window_check: %s:\n", what);
-	print_path(search);
+	static const char *const kinds[] = { "clock", "withdrawer",
+		"depositor" };
+	const struct key *key = state;
+
+	printf("\t%s %d", kinds[step->what], step->who);
+	for (int i = 0; i < WINDOW_WORDS && key != NULL; i++) {
+		unsigned word = (unsigned)(key->bits[0] >> 10 * i) & 1023;
+
+		printf("  %u%s:%u/%u", word >> 7, word >> 6 & 1 ? "s" : "",
+		    word & 7, word >> 3 & 7);
+	}
+	putchar('\n');
 }
 
 /*
  * Steps
  */
 
-/* That the ring is spoilt may seem so only to who is a window behind. */
+/* Only an actor whose clock is a window behind may take it for corrupt. */
 static void
-withdraw(struct search *search, struct state *s, struct withdrawer *one)
+withdraw(struct state *s, struct withdrawer *one)
 {
-	const struct window_limits *limits = &search->trial->limits;
+	const struct window_limits *limits = &run.trial->limits;
 
-	broken_step(&s->window, limits, &one->w, search->breed);
-	one->busy = one->w.answer == WINDOW_OPEN;
-	if (one->w.answer == WINDOW_SPOILT && s->clock <= one->w.latest)
-		found(search, spoilt);
+	broken_step(&s->window, limits, &one->w, run.variant);
+	one->busy = one->w.answer == WINDOW_PENDING;
+	if (one->w.answer == WINDOW_CORRUPT && s->clock <= one->w.latest)
+		violated(corrupt);
 	if (one->w.answer == WINDOW_GRANTED) {
 		s->truth[one->w.epoch].retries++;
 		if (!windows_hold(s, limits))
-			found(search, too_many);
+			violated(too_many);
 	}
 }
 
 static void
-deposit(struct search *search, struct state *s, struct depositor *one)
+deposit(struct state *s, struct depositor *one)
 {
 	window_deposit_step(&s->window, &one->d);
-	one->busy = one->d.answer == WINDOW_OPEN;
-	if (one->d.answer == WINDOW_SPOILT && s->clock <= one->d.latest)
-		found(search, spoilt);
+	one->busy = one->d.answer == WINDOW_PENDING;
+	if (one->d.answer == WINDOW_CORRUPT && s->clock <= one->d.latest)
+		violated(corrupt);
 	if (one->d.answer == WINDOW_GRANTED)
 		s->truth[one->d.epoch].successes++;
 }
 
-static void explore(struct search *search);
+static void explore(const struct state *s, uint32_t number);
 
-/* The state after this one, to be changed by a step and then tried. */
-static struct state *
-ahead(struct search *search)
+/* A step has led from one state to the next. */
+static void
+follow(
+    const struct state *before, const struct state *next, struct step_from step)
 {
-	if (search->depth + 1 == DEPTH)
-		errx(2, "a path of more than %d steps", DEPTH);
-	search->path[search->depth + 1] = search->path[search->depth];
-	return &search->path[++search->depth];
+	const char *wrong = words_wrong(before, next);
+	struct key key = key_of(next);
+	uint32_t number;
+
+	if (wrong != NULL)
+		violated(wrong);
+	if (run.explorer.wrong == NULL) {
+		if (explore_add(&run.explorer, &key, step, &number)) {
+			explore(next, number);
+			return;
+		}
+		if (explore_step(&run.explorer, number)->open)
+			violated("a state that comes again after itself");
+	}
+	if (run.explorer.wrong != NULL && !run.printed) {
+		run.printed = true;
+		if (run.variant == VARIANT_SOUND)
+			explore_print(&run.explorer, step, print_step);
+	}
 }
 
+/* The next step of an actor; if it is idle, the first one, begun at epoch. */
 static void
-try(struct search *search)
+withdrawer_acts(const struct state *s, uint32_t number, int i, int64_t epoch)
 {
-	const struct state *s = &search->path[search->depth];
-	const char *wrong = words_wrong(s - 1, s);
-
-	if (search->wrong == NULL && wrong != NULL)
-		found(search, wrong);
-	if (search->wrong == NULL)
-		explore(search);
-	search->depth--;
-}
-
-/* The next step of one, which is the first of a question at epoch if idle. */
-static void
-withdrawer_acts(struct search *search, int i, int64_t epoch)
-{
-	struct state *next = ahead(search);
-	struct withdrawer *one = &next->withdrawers[i];
+	struct state next = *s;
+	struct withdrawer *one = &next.withdrawers[i];
 
 	if (!one->busy) {
 		one->left--;
 		one->w = window_ask(epoch);
 	}
-	withdraw(search, next, one);
-	try(search);
+	withdraw(&next, one);
+	follow(s, &next,
+	    (struct step_from){ number, STEP_WITHDRAWER, (int8_t)i, false });
 }
 
 static void
-depositor_acts(struct search *search, int i, int64_t epoch)
+depositor_acts(const struct state *s, uint32_t number, int i, int64_t epoch)
 {
-	struct state *next = ahead(search);
-	struct depositor *one = &next->depositors[i];
+	struct state next = *s;
+	struct depositor *one = &next.depositors[i];
 
 	if (!one->busy) {
 		one->left--;
 		one->d = window_offer(epoch);
 	}
-	deposit(search, next, one);
-	try(search);
+	deposit(&next, one);
+	follow(s, &next,
+	    (struct step_from){ number, STEP_DEPOSITOR, (int8_t)i, false });
 }
 
-/* Everything that the i-th of each kind can do next. */
+/* Everything that the i-th actor of each kind can do next. */
 static void
-explore_actors(struct search *search, int i)
+explore_actors(const struct state *s, uint32_t number, int i)
 {
-	const struct state *s = &search->path[search->depth];
 	const struct withdrawer *w = &s->withdrawers[i];
 	const struct depositor *d = &s->depositors[i];
 
 	for (int64_t epoch = 0; epoch <= s->clock; epoch++) {
 		if (w->busy ? epoch == 0 : w->left > 0)
-			withdrawer_acts(search, i, epoch);
+			withdrawer_acts(s, number, i, epoch);
 		if (d->busy ? epoch == 0 : d->left > 0)
-			depositor_acts(search, i, epoch);
+			depositor_acts(s, number, i, epoch);
 	}
 }
 
-/* Everything that can come after the state at the end of the path. */
+/* Everything that can come after a state, which has this number. */
 static void
-explore(struct search *search)
+explore(const struct state *s, uint32_t number)
 {
-	struct key key = key_of(&search->path[search->depth]);
-	struct key *at = find(search, &key);
+	explore_step(&run.explorer, number)->open = true;
+	if (s->clock < run.trial->last) {
+		struct state next = *s;
 
-	if ((at->bits[KEY_WORDS - 1] & KEY_OPEN) != 0)
-		found(search, "a state that comes again after itself");
-	if (at->bits[KEY_WORDS - 1] != 0)
-		return;
-	*at = key;
-	at->bits[KEY_WORDS - 1] |= KEY_OPEN;
-	if (++search->states > search->size / 4 * 3)
-		errx(2, "more states than expected");
-	if (search->path[search->depth].clock < search->trial->last) {
-		ahead(search)->clock++;
-		try(search);
+		next.clock++;
+		follow(s, &next,
+		    (struct step_from){ number, STEP_CLOCK, 0, false });
 	}
-	for (int i = 0; i < ACTORS && search->wrong == NULL; i++)
-		explore_actors(search, i);
-	at->bits[KEY_WORDS - 1] &= ~KEY_OPEN;
+	for (int i = 0; i < ACTORS && run.explorer.wrong == NULL; i++)
+		explore_actors(s, number, i);
+	explore_step(&run.explorer, number)->open = false;
 }
 
-/* All that can happen in a trial: true if everything holds. */
+/* Tries all that can happen in a trial: true if nothing is violated. */
 static bool
-holds(struct search *search, const struct trial *trial, enum breed breed)
+holds(const struct trial *trial, enum variant variant)
 {
-	struct state *s = &search->path[0];
+	struct state first = { .clock = 0 };
+	struct key key;
+	uint32_t number;
 
-	search->trial = trial;
-	search->breed = breed;
-	search->wrong = NULL;
-	search->states = 0;
-	search->depth = 0;
-	memset(search->table, 0, search->size * sizeof *search->table);
-	memset(s, 0, sizeof *s);
+	run.trial = trial;
+	run.variant = variant;
+	run.printed = false;
+	explore_start(&run.explorer, 1 << 20);
 	for (int i = 0; i < ACTORS; i++) {
-		s->withdrawers[i].left = trial->withdrawals[i];
-		s->depositors[i].left = trial->deposits[i];
+		first.withdrawers[i].left = trial->withdrawals[i];
+		first.depositors[i].left = trial->deposits[i];
 	}
-	explore(search);
-	if (breed == BREED_SOUND)
-		search->all += search->states;
-	return search->wrong == NULL;
+	key = key_of(&first);
+	explore_add(&run.explorer, &key, (struct step_from){ 0 }, &number);
+	explore(&first, number);
+	if (variant == VARIANT_SOUND)
+		run.states += run.explorer.count;
+	return run.explorer.wrong == NULL;
 }
 
 int
 main(int argc, char **argv)
 {
-	static struct search search;
 	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
 	const struct trial *trials = more ? large : small;
 	size_t count =
@@ -482,18 +438,14 @@ main(int argc, char **argv)
 	bool unsealed, adding;
 	int violations = 0;
 
-	search.size = (size_t)1 << (more ? 24 : 21);
-	search.table = calloc(search.size, sizeof *search.table);
-	if (search.table == NULL)
-		err(2, "calloc");
 	for (size_t i = 0; i < count; i++)
-		violations += !holds(&search, &trials[i], BREED_SOUND);
-	unsealed = holds(&search, &small[0], BREED_UNSEALED);
-	adding = holds(&search, &small[0], BREED_ADDING);
+		violations += !holds(&trials[i], VARIANT_SOUND);
+	unsealed = holds(&small[0], VARIANT_UNSEALED);
+	adding = holds(&small[0], VARIANT_ADDING);
 	printf("window_check: %zu states, %d violations; without sealing: %s; "
 	       "check-then-add: %s\n",
-	    search.all, violations, unsealed ? "not noticed" : "violated",
+	    run.states, violations, unsealed ? "not noticed" : "violated",
 	    adding ? "not noticed" : "violated");
-	free(search.table);
+	explore_end(&run.explorer);
 	return violations > 0 || unsealed || adding;
 }

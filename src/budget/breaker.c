@@ -12,7 +12,7 @@
 #define DOUBLING_BITS 10
 #endif
 
-/* What holds for longer than this is nonsense. */
+/* A pause or a lease that is longer than this is corrupt. */
 #define LONGEST (BREAKER_PAUSE_MOST + NANOS_MINUTE)
 
 #define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
@@ -23,7 +23,7 @@ state_of(uint64_t word)
 	return (enum breaker_state)(word >> (SEQ_BITS + MS_BITS));
 }
 
-/* Whether attempts begin that are no probe. */
+/* Whether attempts are admitted that are not the probe. */
 static bool
 admits(uint64_t word)
 {
@@ -37,7 +37,7 @@ seq_of(uint64_t word)
 	return word >> MS_BITS & MOST(SEQ_BITS);
 }
 
-/* What comes after a word; until, rounded up, is what ms says. */
+/* The word that follows word. Its ms is until, rounded up. */
 static uint64_t
 follow(uint64_t word, enum breaker_state state, nanos until)
 {
@@ -57,44 +57,44 @@ instant_of(uint64_t word)
 }
 
 /*
- * Whether it is nonsense that must not hold anybody: longer until then than
- * any pause. That goes for a lease too: a shorter bound would make somebody who
- * was stopped with an old now in hand take one that is good.
+ * Whether the instant is corrupt, because it is further away than any pause is
+ * long. The bound for a lease is the same: with a shorter one, a process that
+ * was stopped after it had read the clock would take a valid lease away.
  */
 static bool
-absurd(uint64_t word, nanos now)
+is_corrupt(uint64_t word, nanos now)
 {
 	return instant_of(word) - now > LONGEST;
 }
 
-/* Until a pause or a lease is over, 0 if it is. */
+/* How long a pause or a lease still lasts; 0 if it is over. */
 static nanos
 remaining(uint64_t word, nanos now)
 {
 	nanos until = instant_of(word);
 
-	return until <= now || absurd(word, now) ? 0 : until - now;
+	return until <= now || is_corrupt(word, now) ? 0 : until - now;
 }
 
 /* When the last recovery began. */
 static nanos
-since(uint64_t word, nanos now)
+recovery_of(uint64_t word, nanos now)
 {
-	return absurd(word, now) ? 0 : instant_of(word);
+	return is_corrupt(word, now) ? 0 : instant_of(word);
 }
 
-/* How far a recovery is. */
+/* The present step of a recovery. */
 static struct ramp
-pace_of(uint64_t word, uint64_t rate, nanos now)
+ramp_of(uint64_t word, uint64_t rate, nanos now)
 {
 	struct ramp ramp = ramp_read(rate, instant_of(word), now);
 
-	if (absurd(word, now))
+	if (is_corrupt(word, now))
 		ramp.over = true;
 	return ramp;
 }
 
-/* The commit point of everything: only if word is still what stands there. */
+/* Changes the word, unless another process has changed it since it was read. */
 static bool
 change(struct breaker *breaker, uint64_t word, enum breaker_state state,
     nanos until)
@@ -124,9 +124,10 @@ doublings_of(uint64_t streak)
 }
 
 /*
- * The failures that count under a word. Whatever lets attempts in again, or
- * ends a streak, changes the word, and the old streak is void by that alone.
- * While none are let in, the streak is the one that opened the gate.
+ * The failures in a row, given the word. Each change that admits attempts again
+ * or ends a streak also changes the word's seq, which makes the old streak
+ * invalid. While no attempts are admitted, the streak is the one that opened
+ * the breaker.
  */
 static uint64_t
 failures_of(uint64_t streak, uint64_t word)
@@ -142,7 +143,7 @@ one_more(uint64_t count, int bits)
 	return count < MOST(bits) ? count + 1 : count;
 }
 
-/* For how long it opens, having been doubled so often. */
+/* The length of a pause that was doubled so often. */
 static nanos
 pause_of(const struct breaker_config *config, uint64_t doublings)
 {
@@ -153,17 +154,18 @@ pause_of(const struct breaker_config *config, uint64_t doublings)
 	return pause > BREAKER_PAUSE_MOST ? BREAKER_PAUSE_MOST : pause;
 }
 
-/* The two words of which most is made. */
+/* The two words that decide together. */
 struct reading {
 	uint64_t rate, word;
 };
 
 /*
- * The rate before the word: so it cannot be of a later recovery than the word
- * is, and who swaps it has lost nothing of one.
+ * Reads the rate before the word: so the rate cannot be of a later recovery
+ * than the word, and a compare-and-swap of it cannot overwrite a later
+ * recovery.
  */
 static struct reading
-read_gate(const struct breaker *breaker)
+read_words(const struct breaker *breaker)
 {
 	struct reading reading = { .rate = atomic_load(&breaker->rate) };
 
@@ -184,7 +186,7 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 		view.next = remaining(word, now);
 	if (view.state != BREAKER_RECOVERING)
 		return view;
-	ramp = pace_of(word, reading.rate, now);
+	ramp = ramp_of(word, reading.rate, now);
 	if (ramp.over) {
 		view.state = BREAKER_CLOSED;
 	} else {
@@ -197,10 +199,10 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 struct breaker_view
 breaker_look(const struct breaker *breaker, nanos now)
 {
-	return view_of(breaker, read_gate(breaker), now);
+	return view_of(breaker, read_words(breaker), now);
 }
 
-/* The lease of a probe that is due. BREAKER_HELD: somebody else changed it. */
+/* Takes the lease of a probe. BREAKER_HELD: another process was faster. */
 static enum breaker_pass
 take_lease(struct breaker *breaker, uint64_t word, uint64_t *lease, nanos now)
 {
@@ -213,18 +215,17 @@ take_lease(struct breaker *breaker, uint64_t word, uint64_t *lease, nanos now)
 }
 
 /*
- * One more of those who are let in while it recovers. Where that is over, it
- * is closed, and passed as a closed one. BREAKER_HELD: somebody else changed
- * it.
+ * Takes a turn of a recovery, or closes the breaker if the recovery is over.
+ * BREAKER_HELD: another process was faster.
  */
 static enum breaker_pass
 take_turn(struct breaker *breaker, struct reading seen, nanos now)
 {
-	struct ramp ramp = pace_of(seen.word, seen.rate, now);
+	struct ramp ramp = ramp_of(seen.word, seen.rate, now);
 
 	if (ramp.over)
 		return change(breaker, seen.word, BREAKER_CLOSED,
-			   since(seen.word, now))
+			   recovery_of(seen.word, now))
 		    ? BREAKER_PASSED
 		    : BREAKER_HELD;
 	ramp_take(&ramp);
@@ -243,7 +244,7 @@ breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
 
 	*lease = 0;
 	do {
-		seen = read_gate(breaker);
+		seen = read_words(breaker);
 		*view = view_of(breaker, seen, now);
 		if (state_of(seen.word) == BREAKER_CLOSED)
 			return BREAKER_PASSED;
@@ -275,30 +276,30 @@ struct ended {
 	nanos began, now;
 };
 
-/* Whether it began before the last recovery did: then it is no news. */
+/* Whether it began before the last recovery, and so is ignored. */
 static bool
 is_old(uint64_t word, const struct ended *ended)
 {
-	return ended->began < since(word, ended->now);
+	return ended->began < recovery_of(word, ended->now);
 }
 
 /*
- * What its end means for the pace, if the gate recovers. False: that has grown,
- * and so nothing is to be opened.
+ * Counts the result in the ramp if the breaker recovers. False if the rate is
+ * above the first one: then the breaker must not open.
  */
 static bool
-tell_pace(struct breaker *breaker, const struct ended *ended)
+tell_ramp(struct breaker *breaker, const struct ended *ended)
 {
 	struct reading seen;
 	struct ramp ramp;
 	bool slow;
 
 	do {
-		seen = read_gate(breaker);
+		seen = read_words(breaker);
 		if (state_of(seen.word) != BREAKER_RECOVERING ||
 		    is_old(seen.word, ended))
 			return true;
-		ramp = pace_of(seen.word, seen.rate, ended->now);
+		ramp = ramp_of(seen.word, seen.rate, ended->now);
 		if (ramp.over)
 			return true;
 		slow = ramp.rate <= RAMP_FIRST;
@@ -312,16 +313,17 @@ tell_pace(struct breaker *breaker, const struct ended *ended)
 }
 
 /*
- * A success. What ends the streak is a write to the gate's word: that also
- * stops whoever has seen the streak and is about to open. Where there is no
- * streak nothing is written, or successes would fight for the cache line.
+ * A success ends the streak by a change of the word, whose seq goes up. That
+ * also defeats a process which has read the streak and is about to open the
+ * breaker. Without a streak nothing is written, or successes would contend for
+ * the cache line.
  */
 static void
 tell_success(struct breaker *breaker, const struct ended *ended)
 {
 	uint64_t streak, word;
 
-	tell_pace(breaker, ended);
+	tell_ramp(breaker, ended);
 	streak = atomic_load(&breaker->streak);
 	word = atomic_load(&breaker->word);
 	if (admits(word) && failures_of(streak, word) > 0 &&
@@ -330,15 +332,15 @@ tell_success(struct breaker *breaker, const struct ended *ended)
 }
 
 /*
- * One more failure. The streak is read before the word: so it cannot be of a
- * later time than the word, and what is written over it is never news.
- * Whoever dies between the writes leaves a streak that the next one opens with.
+ * Counts a failure. The streak is read before the word: so it cannot be newer
+ * than the word, and a newer streak is never overwritten. If the process dies
+ * between the two writes, then the next failure opens the breaker.
  */
 static void
 tell_failure(struct breaker *breaker, const struct breaker_config *config,
     const struct ended *ended)
 {
-	bool slow = tell_pace(breaker, ended);
+	bool slow = tell_ramp(breaker, ended);
 	uint64_t streak = atomic_load(&breaker->streak);
 	uint64_t word, failures;
 	nanos until = number_add(ended->now, pause_of(config, 0));
@@ -357,23 +359,23 @@ tell_failure(struct breaker *breaker, const struct breaker_config *config,
 
 void
 breaker_tell(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result news, bool succeeded, nanos began, nanos now)
+    enum attempt_result result, bool succeeded, nanos began, nanos now)
 {
 	const struct ended ended = { succeeded, began, now };
 
-	if (news == RESULT_FAILURE)
+	if (result == RESULT_FAILURE)
 		tell_failure(breaker, config, &ended);
-	else if (news == RESULT_HEALTHY && succeeded)
+	else if (result == RESULT_HEALTHY && succeeded)
 		tell_success(breaker, &ended);
 }
 
 /*
- * A probe's failure. The word comes first, so that nothing at all happens
- * without the lease; whoever dies before the streak has it makes the next
- * pause as long as this one.
+ * A failed probe opens the breaker again. The word is changed before the
+ * streak, so that nothing happens without the lease. If the process dies
+ * between the two, then the next pause is as long as this one.
  */
 static void
-probed_ill(struct breaker *breaker, const struct breaker_config *config,
+probe_failed(struct breaker *breaker, const struct breaker_config *config,
     uint64_t lease, nanos now)
 {
 	uint64_t streak = atomic_load(&breaker->streak),
@@ -384,7 +386,7 @@ probed_ill(struct breaker *breaker, const struct breaker_config *config,
 
 	if (!change(breaker, lease, BREAKER_OPEN, until))
 		return;
-	/* Until then, late failures of the same streak may come between. */
+	/* Late failures of the same streak may have changed it meanwhile. */
 	do {
 		doublings = one_more(doublings_of(streak), DOUBLING_BITS);
 		failures = streak & MOST(FAILURE_BITS);
@@ -397,18 +399,18 @@ probed_ill(struct breaker *breaker, const struct breaker_config *config,
 
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result news, uint64_t lease, nanos now)
+    enum attempt_result result, uint64_t lease, nanos now)
 {
 	if (lease == 0)
 		return;
-	switch (news) {
+	switch (result) {
 	case RESULT_HEALTHY:
-		/* Not a millisecond later: the first are let in at once. */
+		/* Rounded down: the first turns are available at once. */
 		change(
 		    breaker, lease, BREAKER_RECOVERING, now - now % NANOS_MS);
 		break;
 	case RESULT_FAILURE:
-		probed_ill(breaker, config, lease, now);
+		probe_failed(breaker, config, lease, now);
 		break;
 	case RESULT_IGNORED:
 		change(breaker, lease, BREAKER_OPEN, 0);

@@ -1,29 +1,42 @@
 /*
- * breaker: the breaker. After so many failures in a row, of any process, it
- * holds attempts back for a while; then lets one through to see, the probe; and
- * if that goes well, lets the others in at a pace (see there) until fewer come.
+ * breaker: a circuit breaker that any number of processes share.
  *
- * It is three words. Every change is one compare-and-swap. The probe is not
- * held like a lock but leased: whoever dies or stops with it loses it by the
- * clock.
+ *   closed      Attempts begin freely. After so many failures in a row, of any
+ *               process, the breaker opens.
+ *   open        No attempt begins until a pause is over.
+ *   half-open   The pause is over, and one attempt has been admitted: the
+ *               probe. If it fails, then the breaker opens again, with a pause
+ *               twice as long, up to a limit.
+ *   recovering  The probe succeeded. Attempts are admitted at a limited rate,
+ *               which grows (ramp.h); an attempt that is admitted so is called
+ *               a turn. The breaker closes when few attempts come. It opens
+ *               after failures as above, if the rate is not above the first.
+ *
+ * The probe has a lease and renews it. If its process dies or is stopped, then
+ * the lease ends by the clock, and the next attempt becomes the probe. So
+ * nothing is locked, and a process may be killed or stopped at any instruction.
+ *
+ * The breaker is three words. Every change is one compare-and-swap.
  *
  *     word    [state:2 | seq:22 | ms:40]
  *     streak  [seq:22 | doublings:10 | failures:32]
- *     rate    the word of the pace
+ *     rate    the word of the ramp
  *
- *     state       ms, the instant when      what comes next, by whom
- *     closed      the last recovery began   open: an attempt that fails
- *     open        the next probe is due     half-open: who asks
- *     half-open   the probe's lease ends    recovering, open: the probe
- *     recovering  it began                  closed: who asks; open: as above
+ *     state       ms: the instant when          changed by
+ *     closed      the last recovery began       a failure (to open)
+ *     open        the next probe is due         an attempt that asks
+ * (half-open) half-open   the lease of the probe ends   the probe (recovering,
+ * open), or the next probe recovering  the recovery began            a failure
+ * (open), or an attempt that asks (closed)
  *
- * The word's seq goes up with each of its changes. A streak is of the gate
- * whose seq it has, closed or recovering, and of the outage that it began;
- * under any other such gate it is void. doublings: how often the pause was
- * doubled since. A rate is of the recovery that began at its own mark. How an
- * attempt ended that began before the last recovery is no news. Times are
- * nanoseconds since the segment was made, never negative.
+ * seq goes up with each change of the word. A streak counts failures in a row
+ * and how often the pause was doubled. While attempts are admitted, it is valid
+ * only if its seq is that of the word; while they are not, it is the streak
+ * that opened the breaker. A rate is valid only for the recovery that began at
+ * its mark. Outcomes of attempts that began before the last recovery are
+ * ignored.
  *
+ * Times are nanoseconds since the segment was made, never negative.
  * tests/breaker_check.c tries all interleavings of a few processes.
  */
 #ifndef BREAKER_H
@@ -34,17 +47,17 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* A probe is leased for this long, and renewed this often. */
+/* How long the lease of a probe lasts, and how often it is renewed. */
 #define BREAKER_LEASE (3 * NANOS_SECOND)
 #define BREAKER_RENEWAL NANOS_SECOND
 
 /*
- * The longest pause. What lasts a minute longer than that, a lease included, is
- * nonsense, and over: whatever stands in the words, it does not hold for ever.
+ * The longest pause. A pause or a lease that ends more than a minute later than
+ * this is corrupt and counts as over, so that no attempt waits for ever.
  */
 #define BREAKER_PAUSE_MOST NANOS_DAY
 
-/* All zero is a closed gate and no failure. */
+/* All zero: closed, without failures. */
 struct breaker {
 	_Atomic uint64_t word, streak, rate;
 };
@@ -52,76 +65,77 @@ struct breaker {
 /* What the user asked for. */
 struct breaker_config {
 	int64_t failures; /* in a row, to open; 0: no breaker */
-	nanos pause; /* for how long at first; doubles, up to */
-	nanos most; /* what is more than BREAKER_PAUSE_MOST is cut to it */
+	nanos pause; /* the first one; each following one is twice as long */
+	nanos most; /* the longest one, up to BREAKER_PAUSE_MOST */
 };
 
 enum breaker_state {
 	BREAKER_CLOSED,
 	BREAKER_OPEN,
 	BREAKER_HALF_OPEN, /* a probe is under way */
-	BREAKER_RECOVERING, /* it went well: attempts begin at a pace */
+	BREAKER_RECOVERING, /* the probe succeeded: attempts begin at a rate */
 };
 
-/* What one sees of it. */
+/* The breaker at one moment. */
 struct breaker_view {
 	enum breaker_state state;
 	int64_t failures; /* in a row */
-	nanos next; /* until a probe is due, the lease ends, or the next turn
-		       of a recovery, which only one gets; 0: now */
-	int64_t rate; /* while it recovers: attempts in a second */
+	nanos next; /* until the probe is due, its lease ends, or the next turn
+		       is available; each admits one attempt; 0: now */
+	int64_t rate; /* while it recovers: attempts per second */
 };
 
 /*
- * How an attempt was let in. A probe and a turn are few enough by what the gate
- * itself allows; for what a closed one lets by somebody else has to answer.
+ * How an attempt was admitted. The breaker itself limits probes and turns;
+ * while it is closed, the window has to limit the retries.
  */
 enum breaker_pass {
-	BREAKER_PASSED, /* go: it is closed */
-	BREAKER_TURN, /* go: it recovers, and this is one of those let in */
-	BREAKER_PROBE, /* go, as the probe: *lease is set */
-	BREAKER_HELD, /* not now: *view says why */
+	BREAKER_PASSED, /* admitted: the breaker is closed */
+	BREAKER_TURN, /* admitted, while the breaker recovers */
+	BREAKER_PROBE, /* admitted as the probe: *lease is set */
+	BREAKER_HELD, /* not admitted: *view says why */
 };
 
-/* What an attempt has to say of the dependency. */
+/* What the outcome of an attempt says about the dependency. */
 enum attempt_result {
-	RESULT_HEALTHY, /* it answers, whatever it answers */
-	RESULT_FAILURE, /* a failure that a retry might cure */
-	RESULT_IGNORED, /* interrupted, never executed, never started */
+	RESULT_HEALTHY, /* it responds, with a success or an error */
+	RESULT_FAILURE, /* a failure for which a retry is made */
+	RESULT_IGNORED, /* nothing: interrupted, or not started */
 };
 
 struct breaker_view breaker_look(const struct breaker *breaker, nanos now);
 
 /*
- * Whether an attempt may begin, and as what. That is settled by the change to
- * the gate which let it in, not by how the gate looked before or looks now.
- * lease: to be shown when it ends, or 0.
+ * Whether an attempt may begin, and how it was admitted. That is decided by the
+ * compare-and-swap which admitted it, not by the state before or after it.
+ * *lease: for breaker_renew and breaker_probed; 0 if it is not the probe.
  */
 enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
     uint64_t *lease, struct breaker_view *view);
 
 /*
- * Extends a probe's lease. False if it was taken: what the probe finds does no
- * longer count, and *lease is 0.
+ * Extends a probe's lease. False, and *lease is 0, if the lease had ended and
+ * another attempt is the probe now: the result of this one does not count.
  */
 bool breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
 
 /*
- * An attempt without a lease, which began at the instant began, has ended. A
- * success (well, and succeeded) ends the streak; an ill one makes it longer,
- * and the one that reaches breaker->failures opens the gate: a recovering one
- * only where the pace is no faster than it began. Other news change nothing.
+ * Tells how an attempt without a lease ended, which began at the instant began.
+ * A success (RESULT_HEALTHY and succeeded) ends the streak. A failure makes it
+ * longer, and the failure that reaches config->failures opens the breaker; but
+ * during a recovery only if the rate is not above the first one. Other results
+ * change nothing.
  */
 void breaker_tell(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result news, bool succeeded, nanos began, nanos now);
+    enum attempt_result result, bool succeeded, nanos began, nanos now);
 
 /*
- * A probe has ended. Well: recovering. Ill: open again, for twice as long. No
- * news: the probe is given back and due at once. Changes nothing where lease
- * is no longer the one that counts.
+ * Tells how a probe ended. RESULT_HEALTHY: the breaker recovers.
+ * RESULT_FAILURE: it opens again, for twice as long. RESULT_IGNORED: the next
+ * probe is due at once. Changes nothing if the lease was lost.
  */
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result news, uint64_t lease, nanos now);
+    enum attempt_result result, uint64_t lease, nanos now);
 
 #endif

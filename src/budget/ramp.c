@@ -11,14 +11,14 @@
 #define FAILED_BITS 5
 #define QUIET_BITS 3
 
-/* More failures than this, and a part of the rate, are too many. */
-#define BORNE 1
+/* A step is cut by more failures than this and a share of its rate. */
+#define TOLERATED 1
 #endif
 #define SHARE 16
 
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 
-/* From the right; began takes what is left. */
+/* Where the fields begin, from the right. */
 enum {
 	MET_AT = 0,
 	QUIET_AT = 1,
@@ -42,7 +42,7 @@ mark(nanos began)
 	return began / NANOS_MS & MOST(BEGAN_BITS);
 }
 
-/* What the word of this recovery says, or how one begins. */
+/* The fields of a word; or a new recovery, if the word is of another one. */
 static struct ramp
 unpack(uint64_t word, nanos began)
 {
@@ -54,13 +54,13 @@ unpack(uint64_t word, nanos began)
 		.served = part(word, SERVED_AT, SERVED_BITS),
 		.failed = part(word, FAILED_AT, FAILED_BITS),
 		.quiet = part(word, QUIET_AT, QUIET_BITS),
-		.news = RAMP_HEARD,
+		.outcomes = RAMP_KNOWN,
 		.met = part(word, MET_AT, 1) != 0,
 	};
 
 	if (ramp.rate == 0 && ramp.taken + ramp.step > 0) {
 		ramp.rate = RAMP_FIRST;
-		ramp.news = RAMP_AWAITED;
+		ramp.outcomes = RAMP_AWAITED;
 	}
 	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
 	    ramp.rate < RAMP_LEAST)
@@ -68,20 +68,20 @@ unpack(uint64_t word, nanos began)
 	return ramp;
 }
 
-/* Of the fastest, as many are borne as can be counted and one more told. */
+/* No more is tolerated than the field can count, with one failure beyond. */
 static bool
 is_cut(const struct ramp *ramp)
 {
-	int64_t borne = BORNE + ramp->rate / SHARE;
+	int64_t tolerated = TOLERATED + ramp->rate / SHARE;
 
-	return ramp->failed > number_lesser(borne, MOST(FAILED_BITS) - 1);
+	return ramp->failed > number_lesser(tolerated, MOST(FAILED_BITS) - 1);
 }
 
 static bool
 is_quiet(const struct ramp *ramp)
 {
 	return 2 * ramp->taken <= ramp->rate && !is_cut(ramp) &&
-	    ramp->news != RAMP_AWAITED;
+	    ramp->outcomes != RAMP_AWAITED;
 }
 
 /* The rate of the next step. */
@@ -107,7 +107,7 @@ end_step(struct ramp *ramp)
 	ramp->quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
 	if (ramp->quiet == RAMP_QUIET)
 		ramp->over = true;
-	/* No faster than it began it has met nothing yet. */
+	/* Failures at the first rate do not show a limit. */
 	if (is_cut(ramp) && ramp->rate > RAMP_FIRST)
 		ramp->met = true;
 	ramp->rate = next_rate(ramp);
@@ -131,7 +131,7 @@ ramp_read(uint64_t word, nanos began, nanos now)
 uint64_t
 ramp_word(const struct ramp *ramp)
 {
-	int64_t rate = ramp->news == RAMP_AWAITED ? 0 : ramp->rate;
+	int64_t rate = ramp->outcomes == RAMP_AWAITED ? 0 : ramp->rate;
 
 	return (uint64_t)mark(ramp->began) << BEGAN_AT |
 	    (uint64_t)ramp->step << STEP_AT | (uint64_t)rate << RATE_AT |
@@ -159,20 +159,20 @@ void
 ramp_take(struct ramp *ramp)
 {
 	ramp->taken = number_lesser(ramp->taken + 1, MOST(COUNT_BITS));
-	if (ramp->news == RAMP_NONE)
-		ramp->news = RAMP_AWAITED;
+	if (ramp->outcomes == RAMP_NONE)
+		ramp->outcomes = RAMP_AWAITED;
 }
 
 void
 ramp_succeed(struct ramp *ramp)
 {
 	ramp->served = number_lesser(ramp->served + 1, MOST(SERVED_BITS));
-	ramp->news = RAMP_HEARD;
+	ramp->outcomes = RAMP_KNOWN;
 }
 
 void
 ramp_fail(struct ramp *ramp)
 {
 	ramp->failed = number_lesser(ramp->failed + 1, MOST(FAILED_BITS));
-	ramp->news = RAMP_HEARD;
+	ramp->outcomes = RAMP_KNOWN;
 }

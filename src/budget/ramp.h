@@ -1,21 +1,42 @@
 /*
- * ramp: how fast a dependency that has just recovered is given work again. Who
- * waited for it would come all at once; instead they are let in at a rate,
- * which grows while all goes well. Slow start, and what follows a loss: RFC
- * 5681, with the clock in place of acknowledgements; and it grows only where it
+ * ramp: at which rate a recovering breaker admits attempts.
+ *
+ * When a dependency works again, all processes that waited for it would come at
+ * once and overload it. Instead they are admitted at a rate that grows while
+ * attempts succeed and falls when attempts fail. This is TCP's congestion
+ * control, with slow start and with additive growth after a loss (RFC 5681),
+ * but by the clock in place of acknowledgements; and the rate grows only if it
  * is used, as in RFC 7661.
  *
- * Time is counted in steps since the recovery began. In each step there are
- * rate attempts to be had, the first few at once, the others one by one. So
- * nothing is held or given back: whoever is killed with what he took was one
- * attempt, and no more.
+ * Time is counted in steps of RAMP_STEP since the recovery began. The rate is
+ * the number of attempts in one step: the first RAMP_LEAST of them may begin at
+ * once, the others are spread evenly over the step.
+ *
+ * At the end of each step:
+ *
+ *   - A step is cut if more than one attempt failed in it, and more than a
+ *     sixteenth of its rate: a dependency that fails now and then anyway is not
+ *     overloaded. Then the next rate is the number of successes in the step,
+ *     but at least half of the old rate and at most three quarters of it.
+ *   - A step is quiet if at most half of its attempts were taken, it was not
+ *     cut, and the outcome of at least one attempt of the recovery is known,
+ *     if any attempt has begun: commands may take long to fail. After
+ *     RAMP_QUIET quiet steps in a row the recovery is over. It is over after
+ *     seven minutes in any case.
+ *   - Otherwise the rate grows by half. If it has met its limit, by a cut step
+ *     with a rate above RAMP_FIRST, then it grows by a sixteenth and one from
+ *     then on. It does not grow beyond twice the successes of the step, so that
+ *     it waits for slow commands; nor does it grow after a quiet step.
+ *
+ * All of it is one word. Nothing is given back: a process that is killed has
+ * used up one attempt, and no more.
  *
  *     [began:18 | step:11 | rate:9 | taken:9 | served:8 | failed:5 |
  *      quiet:3 | met:1]
  *
- * began: the low bits of the millisecond in which the recovery began. A word of
- * another recovery is void, and stands for one that begins. rate: 0 is that of
- * the beginning, while news is awaited.
+ * began: the low bits of the millisecond in which the recovery began. The word
+ * of another recovery is invalid, and stands for one that just begins. rate 0
+ * is RAMP_FIRST, while no outcome is known.
  */
 #ifndef RAMP_H
 #define RAMP_H
@@ -24,68 +45,56 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* The model check has a step of its own. */
+/* The model check has other numbers. */
 #ifndef RAMP_STEP
 #define RAMP_STEP (200 * NANOS_MS)
 
-/* Attempts in the first step; in any step at least, and at once. */
-#define RAMP_FIRST 12
-#define RAMP_LEAST 4
+#define RAMP_FIRST 12 /* the rate of the first step */
+#define RAMP_LEAST 4 /* the least rate, and how many may begin at once */
 
 /*
- * So many steps in a row have to be quiet: longer than anybody who waits for an
- * open gate sleeps before he asks again. So nobody is left behind who waited.
+ * In steps, longer than any process that waits for the breaker sleeps before it
+ * asks again: so all of them have asked when the recovery is over.
  */
 #define RAMP_QUIET 8
 #endif
 
-/* Whether anybody knows how the attempts of a recovery end. */
-enum ramp_news {
-	RAMP_NONE, /* none has begun */
-	RAMP_AWAITED, /* some have, none has ended */
-	RAMP_HEARD,
+/* What is known of the attempts of a recovery. */
+enum ramp_outcomes {
+	RAMP_NONE, /* no attempt has begun */
+	RAMP_AWAITED, /* some attempts have begun, none has ended */
+	RAMP_KNOWN, /* at least one has ended */
 };
 
 struct ramp {
-	nanos began; /* the recovery, to the millisecond */
+	nanos began; /* when the recovery began, to the millisecond */
 	int64_t step;
-	int64_t rate; /* attempts in this step */
-	int64_t taken; /* of them */
+	int64_t rate; /* attempts available in this step */
+	int64_t taken; /* attempts begun in this step */
 	int64_t served; /* successes in this step */
-	int64_t failed; /* failures in it */
-	int64_t quiet; /* steps before it, one after the other */
-	enum ramp_news news;
-	bool met; /* its limit, once: it grows by addition since */
-	bool over; /* there is nobody left to hold back, or no need to */
+	int64_t failed; /* failures in this step */
+	int64_t quiet; /* quiet steps in a row, just before this step */
+	enum ramp_outcomes outcomes;
+	bool met; /* the rate has met its limit before */
+	bool over; /* the recovery is over */
 };
 
 /*
- * Where a recovery that began at the instant began is now, from its word. A
- * step is cut if more than one attempt failed in it, and more than a sixteenth
- * of its rate: what fails now and then all the time is not overloaded. It is
- * quiet if no more than half of the attempts were taken, it was not cut, and it
- * is known how at least one attempt has ended, if any has begun: commands may
- * be slow to fail. At the end of a step
- *   - the rate grows by half, or by a sixteenth and one where it has met its
- *     limit before (a step that was cut, at more than RAMP_FIRST), but to no
- *     more than twice the successes of that step: so slow commands are waited
- *     for; and it does not grow after a quiet step;
- *   - if it was cut, the rate is what succeeded in it, but no more than three
- *     quarters of what it was, and no less than half;
- *   - it is over if it was quiet, and so were RAMP_QUIET - 1 before it; or
- *     after seven minutes.
+ * The present step of a recovery that began at the instant began, from its
+ * word. Steps that ended since the word was written are accounted for.
  */
 struct ramp ramp_read(uint64_t word, nanos began, nanos now);
 
+/* The word of it. */
 uint64_t ramp_word(const struct ramp *ramp);
 
 /*
- * Until the next attempt is to be had; 0: now. A step that is cut has no more
- * than RAMP_LEAST to give.
+ * How long until the next attempt may begin; 0: now. At most RAMP_LEAST
+ * attempts begin in a step that is cut.
  */
 nanos ramp_next(const struct ramp *ramp, nanos now);
 
-/* An attempt begins, has succeeded, or has failed. */
+/* Counts an attempt that begins, has succeeded, or has failed. */
 void ramp_take(struct ramp *ramp);
 void ramp_succeed(struct ramp *ramp);
 void ramp_fail(struct ramp *ramp);

@@ -4,22 +4,23 @@
 #include <string.h>
 #include "text/number.h"
 
-/* How a segment begins. */
+/* The first bytes of a segment. */
 #define MAGIC "retry-v2"
 
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
 
-/* Read one after the other, two clocks are this close; a shift is more. */
+/* Two clocks that are read one right after the other differ by less. */
 #define CLOCKS_APART (10 * NANOS_MS)
 
-/* How far a clock may be behind the one that made a segment, beside slices. */
+/* How far a clock may be behind that of the maker: this, and some slices. */
 #define CLOCK_BEHIND NANOS_MINUTE
 #define SLICES_BEHIND 2
 
 /*
- * Given up this long before its epochs end, five hours of the shortest slices:
- * who has it open finds it gone, and does not come to the last one.
+ * A segment is replaced so many slices before its last epoch, which is five
+ * hours at least: a process that still has it open finds it removed before the
+ * epochs end.
  */
 #define EPOCHS_LEFT (INT64_C(1) << 20)
 
@@ -28,24 +29,24 @@
 
 static const char digits[] = "0123456789ABCDEF";
 
-/* What a library does in their place locks within one process only. */
+/* The library functions that replace them lock within one process only. */
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
 #define LOCK_FREE 1
 #else
 #define LOCK_FREE 0
 #endif
-static_assert(LOCK_FREE, "words of 64 bits have to be changed at once");
+static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. */
 static_assert(sizeof(struct origin) == 64, "origin");
 static_assert(offsetof(struct header, origin) == 24, "header.origin");
 static_assert(sizeof(struct header) == 1120, "header");
 static_assert(offsetof(struct segment, limits) == 1120, "limits");
-static_assert(offsetof(struct segment, breaker) == 1128, "gate");
+static_assert(offsetof(struct segment, breaker) == 1128, "breaker");
 static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
 static_assert(offsetof(struct segment, probes) == 1208, "probes");
 static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
-static_assert(offsetof(struct segment, window) == 1256, "ring");
+static_assert(offsetof(struct segment, window) == 1256, "window");
 static_assert(
     sizeof(struct segment) == 1256 + 8 * WINDOW_WORDS, "no holes in a segment");
 
@@ -61,21 +62,21 @@ hash(const char *text)
 	return value;
 }
 
-/* The same in every locale. */
+/* isalnum would depend on the locale. */
 static bool
-stands_for_itself(char c)
+is_plain(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
 	    (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/* Returns where it ends, or NULL if there is no room for all of it. */
+/* Returns the end of what it writes, or NULL without room for all of it. */
 static char *
 put_byte(char *at, const char *limit, char byte)
 {
-	if (limit - at < (stands_for_itself(byte) ? 1 : 3))
+	if (limit - at < (is_plain(byte) ? 1 : 3))
 		return NULL;
-	if (stands_for_itself(byte)) {
+	if (is_plain(byte)) {
 		*at++ = byte;
 		return at;
 	}
@@ -122,7 +123,7 @@ segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
 	return room;
 }
 
-/* Rounded up, so that the slices are never less than the window. */
+/* Rounded up, so that the slices together are no shorter than the window. */
 static nanos
 slice_of(nanos window)
 {
@@ -157,7 +158,7 @@ segment_make(struct segment *segment, const char *key,
 		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
 	};
 
-	/* All of it is written to a file, and zero words are good words. */
+	/* All of it is written to a file; and zero is the initial state. */
 	memset(segment, 0, sizeof *segment);
 	memcpy(header->magic, MAGIC, sizeof header->magic);
 	header->size = sizeof *segment;
@@ -201,7 +202,7 @@ segment_shares_clock(const struct header *header, const struct origin *here)
 		return false;
 	ours = here->base - origin->base;
 	walls = here->wall - origin->wall;
-	/* Now no difference overflows. */
+	/* With the same sign, the difference cannot overflow. */
 	if ((ours < 0) != (walls < 0))
 		return false;
 	return ours - walls <= CLOCKS_APART && walls - ours <= CLOCKS_APART;
@@ -223,11 +224,12 @@ segment_check(
 	if (!shared && origin->space != 0 && here->space != 0) {
 		if (origin->space != here->space)
 			return SEGMENT_FOREIGN;
-		shared = true; /* somebody has set the other clock */
+		shared = true; /* CLOCK_REALTIME was set meanwhile */
 	}
 	/*
-	 * Made in the future: the namespace is gone and its number was given
-	 * to another, or else it may be alive and not to be told from ours.
+	 * Made in the future. If the clock is shared, the maker's namespace has
+	 * ended, and ours has got the same inode. If not, the maker's namespace
+	 * may still exist.
 	 */
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
@@ -250,7 +252,7 @@ segment_epoch(const struct header *header, nanos now)
 	    segment_age(header, now) / header->slice, WINDOW_EPOCHS - 1);
 }
 
-/* What holds when one has said this where there was that; -1 is nothing. */
+/* The limit in force if a user asks for said; -1: nothing. */
 static int64_t
 stricter(int64_t said, int64_t there)
 {
@@ -270,6 +272,29 @@ segment_window(const struct header *header)
 
 	/* Rounding up made it longer by less than 60 ns. */
 	return all - all % 1000;
+}
+
+nanos
+segment_cooldown(const struct segment *segment, nanos age)
+{
+	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
+
+	return until > age && until - age <= NANOS_DAY ? until - age : 0;
+}
+
+nanos
+segment_next(const struct window *window, const struct header *header,
+    const struct window_limits *limits, nanos now, struct window_sums *sums)
+{
+	int64_t epoch = segment_epoch(header, now);
+	int64_t slices = window_next(window, limits, epoch, sums);
+
+	if (slices == WINDOW_NEVER)
+		return NANOS_MAX;
+	if (slices == 0)
+		return 0;
+	return slices * header->slice -
+	    segment_age(header, now) % header->slice;
 }
 
 struct window_limits

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "text/number.h"
 
-/* The counters decide nothing, and so nobody has checked them. */
+/* The counters have not been checked, because nothing depends on them. */
 static int64_t
 count(const _Atomic uint64_t *counter)
 {
@@ -16,7 +16,7 @@ count(const _Atomic uint64_t *counter)
 static int64_t
 quotient(int64_t a, int64_t b)
 {
-	/* Smaller numbers have the same quotient, near enough. */
+	/* Halved, both have nearly the same quotient. */
 	while (b > INT64_MAX / WINDOW_RATIO_ONE) {
 		a /= 2;
 		b /= 2;
@@ -25,43 +25,26 @@ quotient(int64_t a, int64_t b)
 	    number_add(a % b * WINDOW_RATIO_ONE, b / 2) / b);
 }
 
-/* What is left of a pause; one longer than can be asked for is nonsense. */
-static nanos
-rest(uint64_t word, nanos age)
-{
-	nanos until = (nanos)(word & INT64_MAX);
-
-	return until > age && until - age <= NANOS_DAY ? until - age : 0;
-}
-
 /*
- * A probe that has been due for longer than any pause: those who would have
- * made it are gone.
+ * Whether a probe has been due for longer than any pause: then no process is
+ * left that would make it.
  */
 static bool
-abandoned(const struct breaker *breaker, nanos age)
+is_abandoned(const struct breaker *breaker, nanos age)
 {
 	return breaker_look(breaker, age).next == 0 &&
 	    age >= BREAKER_PAUSE_MOST &&
 	    breaker_look(breaker, age - BREAKER_PAUSE_MOST).next == 0;
 }
 
-/* A ring that nobody else changes. */
-static void
-copy(struct window *own, const struct window *window)
-{
-	for (size_t i = 0; i < WINDOW_WORDS; i++)
-		atomic_init(&own->words[i], atomic_load(&window->words[i]));
-}
-
-/* Whether a ring would answer; asking changes it. */
+/* Whether a window is not corrupt; this changes it. */
 static bool
-answers(struct window *window, int64_t epoch)
+is_sound(struct window *window, int64_t epoch)
 {
 	static const struct window_limits none = { 0, 0 };
 	struct window_sums sums;
 
-	return window_withdraw(window, &none, epoch, &sums) != WINDOW_SPOILT;
+	return window_withdraw(window, &none, epoch, &sums) != WINDOW_CORRUPT;
 }
 
 static bool
@@ -69,15 +52,16 @@ take_window(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
 	struct window_limits limits = segment_limits(segment);
-	int64_t epoch = segment_epoch(header, now), slices;
 	struct window_sums sums;
 	struct window window;
-	nanos age = segment_age(header, now);
 
-	copy(&window, &segment->window);
+	/* Nothing changes the copy while it is read. */
+	for (size_t i = 0; i < WINDOW_WORDS; i++)
+		atomic_init(
+		    &window.words[i], atomic_load(&segment->window.words[i]));
 	if (limits.ratio < 0)
 		return false;
-	slices = window_next(&window, &limits, epoch, &sums);
+	snapshot->next = segment_next(&window, header, &limits, now, &sums);
 	snapshot->ratio = limits.ratio;
 	snapshot->min = limits.min;
 	snapshot->retries = sums.retries;
@@ -86,19 +70,18 @@ take_window(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->left =
 	    snapshot->limit > sums.retries ? snapshot->limit - sums.retries : 0;
 	snapshot->window = segment_window(header);
-	snapshot->cooldown = rest(atomic_load(&segment->cooldown), age);
-	snapshot->next = 0;
-	if (slices == WINDOW_NEVER)
+	snapshot->cooldown =
+	    segment_cooldown(segment, segment_age(header, now));
+	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;
-	else if (slices > 0)
-		snapshot->next = slices * header->slice - age % header->slice;
-	if (slices != WINDOW_NEVER && snapshot->next < snapshot->cooldown)
+	else if (snapshot->next < snapshot->cooldown)
 		snapshot->next = snapshot->cooldown;
-	return answers(&window, epoch);
+	return is_sound(&window, segment_epoch(header, now));
 }
 
 static void
-take_gate(struct snapshot *snapshot, const struct breaker *breaker, nanos age)
+take_breaker(
+    struct snapshot *snapshot, const struct breaker *breaker, nanos age)
 {
 	struct breaker_view view = breaker_look(breaker, age);
 
@@ -121,11 +104,11 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	memcpy(snapshot->key, header->key, sizeof snapshot->key);
 	if (!take_window(snapshot, segment, header, now))
 		return false;
-	take_gate(snapshot, &segment->breaker, age);
+	take_breaker(snapshot, &segment->breaker, age);
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
 	    snapshot->cooldown == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED ||
-		abandoned(&segment->breaker, age));
+		is_abandoned(&segment->breaker, age));
 	snapshot->all_firsts = count(&segment->firsts);
 	snapshot->all_successes = count(&segment->successes);
 	snapshot->all_retries = count(&segment->retries);

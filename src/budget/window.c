@@ -33,27 +33,27 @@ sealed(uint64_t word)
 	return (word & SEALED) != 0;
 }
 
-/* What a word is to the epoch that is looked for in its place. */
+/* How a word relates to the epoch that is expected in it. */
 enum age {
 	AGE_SAME,
-	AGE_OLDER, /* or never used: nothing happened in that epoch so far */
+	AGE_OLDER, /* or unused: nothing has happened in the epoch so far */
 	AGE_NEWER,
-	AGE_STRANGE, /* of an epoch that has another place */
+	AGE_STRANGE, /* of an epoch that belongs into another word */
 };
 
 static enum age
 age_of(uint64_t word, int64_t epoch)
 {
-	int64_t its = epoch_of(word);
+	int64_t found = epoch_of(word);
 
-	if (its == epoch)
+	if (found == epoch)
 		return AGE_SAME;
-	if (word != 0 && its % WINDOW_WORDS != epoch % WINDOW_WORDS)
+	if (word != 0 && found % WINDOW_WORDS != epoch % WINDOW_WORDS)
 		return AGE_STRANGE;
-	return its < epoch ? AGE_OLDER : AGE_NEWER;
+	return found < epoch ? AGE_OLDER : AGE_NEWER;
 }
 
-/* The word of an epoch, where its place has a word of that age or older. */
+/* The word of an epoch; empty if an older epoch is still there. */
 static uint64_t
 word_at(int64_t epoch, uint64_t word)
 {
@@ -61,12 +61,12 @@ word_at(int64_t epoch, uint64_t word)
 }
 
 static size_t
-place(int64_t epoch)
+index_of(int64_t epoch)
 {
 	return (uint32_t)epoch % WINDOW_WORDS;
 }
 
-/* The oldest slice in which a retry counts at an epoch. */
+/* The oldest slice of which retries count at an epoch. */
 static int64_t
 oldest(int64_t epoch)
 {
@@ -74,8 +74,9 @@ oldest(int64_t epoch)
 }
 
 /*
- * Counts a slice. The window that ends now began within the oldest slice: all
- * its retries may lie in the window, and all its successes before it.
+ * Adds a slice to the sums. The window that ends now began within the oldest
+ * slice: the worst case is that all retries of this slice are in the window,
+ * and that all its successes came before the window.
  */
 static void
 add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
@@ -85,7 +86,7 @@ add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
 		sums->successes += successes_of(word);
 }
 
-/* Whether one more retry may be counted in word; sums include it. */
+/* Whether one more retry may be counted in word, which sums include. */
 static bool
 affordable(const struct window_limits *limits, const struct window_sums *sums,
     uint64_t word)
@@ -97,17 +98,17 @@ affordable(const struct window_limits *limits, const struct window_sums *sums,
 int64_t
 window_limit(const struct window_limits *limits, int64_t successes)
 {
-	/* The whole product may be too large where the result is not. */
-	int64_t most =
+	/* In two parts: the whole product may be too large for 64 bits. */
+	int64_t whole =
 	    number_multiply(successes / WINDOW_RATIO_ONE, limits->ratio);
-	int64_t part =
+	int64_t rest =
 	    number_multiply(successes % WINDOW_RATIO_ONE, limits->ratio);
-	int64_t paid = number_add(most, part / WINDOW_RATIO_ONE);
+	int64_t paid = number_add(whole, rest / WINDOW_RATIO_ONE);
 
 	return paid > limits->min ? paid : limits->min;
 }
 
-/* The last epoch that a clock may be at when ours is at this one. */
+/* The last epoch that another clock may have reached, if ours is here. */
 static int64_t
 latest(int64_t epoch)
 {
@@ -116,12 +117,12 @@ latest(int64_t epoch)
 	return last < WINDOW_EPOCHS ? last : WINDOW_EPOCHS - 1;
 }
 
-/* Starts over: this epoch is the present. */
+/* Starts again, with this epoch as the present. */
 static void
 begin(struct withdrawal *w, int64_t epoch)
 {
 	if (epoch > w->latest) {
-		w->answer = WINDOW_SPOILT;
+		w->answer = WINDOW_CORRUPT;
 		return;
 	}
 	w->epoch = epoch;
@@ -139,7 +140,7 @@ window_ask(int64_t epoch)
 	return w;
 }
 
-/* Whether what was read is the last word on a slice that is over. */
+/* Whether the word that was read is of a past slice, and sealed. */
 static inline bool
 settled(const struct withdrawal *w)
 {
@@ -147,7 +148,7 @@ settled(const struct withdrawal *w)
 	    w->word / SEALED == (uint64_t)w->slice * 2 + 1;
 }
 
-/* Counts a slice, and goes on to the next. */
+/* Adds the slice, and goes on to the next one. */
 static inline void
 pass(struct withdrawal *w)
 {
@@ -157,8 +158,9 @@ pass(struct withdrawal *w)
 }
 
 /*
- * What follows from the word that was read: an answer, a fresh start, or that
- * it has to be changed. A present slice that is sealed is none any more.
+ * Decides what follows from the word that was read: an answer, a new start, or
+ * else a change of the word in the next step. If the present slice is sealed,
+ * then another process has already seen the next one.
  */
 static void
 judge(const struct window_limits *limits, struct withdrawal *w)
@@ -168,7 +170,7 @@ judge(const struct window_limits *limits, struct withdrawal *w)
 	struct window_sums sums = w->sums;
 
 	if (age == AGE_STRANGE) {
-		w->answer = WINDOW_SPOILT;
+		w->answer = WINDOW_CORRUPT;
 	} else if (age == AGE_NEWER) {
 		begin(w, epoch_of(w->word));
 	} else if (w->slice < w->epoch) {
@@ -185,8 +187,9 @@ judge(const struct window_limits *limits, struct withdrawal *w)
 }
 
 /*
- * Makes of the word what it has to become: one more retry, or a seal on what is
- * over. False where it was another word meanwhile, which is read now.
+ * Changes the word: counts a retry in the present slice, or seals a past one.
+ * False if another process has changed the word since it was read; w->word is
+ * the new one then.
  */
 static bool
 swap(_Atomic uint64_t *at, struct withdrawal *w)
@@ -204,7 +207,7 @@ static inline void
 step(struct window *window, const struct window_limits *limits,
     struct withdrawal *w)
 {
-	_Atomic uint64_t *at = &window->words[place(w->slice)];
+	_Atomic uint64_t *at = &window->words[index_of(w->slice)];
 
 	if (!w->read) {
 		w->word = atomic_load(at);
@@ -233,18 +236,18 @@ window_withdraw(struct window *window, const struct window_limits *limits,
 {
 	struct withdrawal w = window_ask(epoch);
 
-	while (w.answer == WINDOW_OPEN)
+	while (w.answer == WINDOW_PENDING)
 		step(window, limits, &w);
 	*sums = w.sums;
 	return w.answer;
 }
 
-/* Starts over: this epoch is the present. */
+/* Starts again, with this epoch as the present. */
 static void
 move(struct deposit *d, int64_t epoch)
 {
 	if (epoch > d->latest)
-		d->answer = WINDOW_SPOILT;
+		d->answer = WINDOW_CORRUPT;
 	d->epoch = epoch;
 	d->read = false;
 }
@@ -261,7 +264,7 @@ window_offer(int64_t epoch)
 static inline void
 deposit_step(struct window *window, struct deposit *d)
 {
-	_Atomic uint64_t *at = &window->words[place(d->epoch)];
+	_Atomic uint64_t *at = &window->words[index_of(d->epoch)];
 	enum age age;
 
 	if (!d->read) {
@@ -274,7 +277,7 @@ deposit_step(struct window *window, struct deposit *d)
 	}
 	age = age_of(d->word, d->epoch);
 	if (age == AGE_STRANGE)
-		d->answer = WINDOW_SPOILT;
+		d->answer = WINDOW_CORRUPT;
 	else if (age == AGE_NEWER)
 		move(d, epoch_of(d->word));
 	else if (age == AGE_SAME && sealed(d->word))
@@ -294,23 +297,27 @@ window_deposit(struct window *window, int64_t epoch)
 {
 	struct deposit d = window_offer(epoch);
 
-	while (d.answer == WINDOW_OPEN)
+	while (d.answer == WINDOW_PENDING)
 		deposit_step(window, &d);
 	return d.answer;
 }
 
-/* What is in a window that ends at an epoch. */
+/* The sums of a window that ends at an epoch. */
 static struct window_sums
 count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 {
 	struct window_sums sums = { 0, 0 };
 
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
-		add(&sums, epoch, slice, word_at(slice, words[place(slice)]));
+		add(&sums, epoch, slice,
+		    word_at(slice, words[index_of(slice)]));
 	return sums;
 }
 
-/* Copies a ring that others change. The present may be later than ours. */
+/*
+ * Copies the words while others may change them. Returns the present, which is
+ * later than epoch if another clock is ahead.
+ */
 static int64_t
 copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])
 {
@@ -318,11 +325,11 @@ copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])
 
 	for (int64_t i = 0; i < WINDOW_WORDS; i++) {
 		uint64_t word = words[i] = atomic_load(&window->words[i]);
-		int64_t its = epoch_of(word) + (sealed(word) ? 1 : 0);
+		int64_t reached = epoch_of(word) + (sealed(word) ? 1 : 0);
 
-		if (epoch_of(word) % WINDOW_WORDS == i && its <= most &&
-		    its > present)
-			present = its;
+		if (epoch_of(word) % WINDOW_WORDS == i && reached <= most &&
+		    reached > present)
+			present = reached;
 	}
 	return present;
 }
@@ -340,7 +347,7 @@ window_next(const struct window *window, const struct window_limits *limits,
 		struct window_sums left = count(words, then);
 
 		if (affordable(
-			limits, &left, word_at(then, words[place(then)])))
+			limits, &left, word_at(then, words[index_of(then)])))
 			return wait;
 	}
 	return WINDOW_NEVER;

@@ -1,25 +1,38 @@
 /*
- * window: how many retries were made lately and how many successes there were
- * to pay for them, in words that any number of processes change at once.
+ * window: a sliding window that limits retries to a share of recent successes.
  *
- * Time is counted in slices; epoch e is the e-th since the segment was made. A
- * word holds what happened in one slice:
+ * The window is divided into slices of equal length. Slice e, where e is its
+ * epoch, is the e-th since the segment was made. For each slice one 64-bit word
+ * counts the retries and the successes in it:
  *
  *     [epoch:31 | sealed:1 | successes:16 | retries:16]
  *
- * Epoch e lives in word e mod WINDOW_WORDS, one word more than a window has
- * slices. A sealed word never changes again, until a later epoch claims it.
- * Every change is one compare-and-swap, and nothing is ever locked, held or
- * given back: a process may be killed or stopped anywhere.
+ * The words form a ring: the word of epoch e is number e mod WINDOW_WORDS,
+ * which is one word more than a window has slices. When a new epoch needs a
+ * word, it overwrites the counts of the old one, so that nothing has to be
+ * cleared in time.
  *
- * Promise, under any interleaving, for every window that ends at a grant:
+ * A withdrawal asks for one retry. It adds up the words from the oldest slice
+ * to the present one, and then counts the retry in the present word, if the
+ * limit allows it. So that nothing is added behind its back, it first seals
+ * each word of the past: a sealed word never changes again, until a later epoch
+ * overwrites it. A deposit counts one success in the present word. A process
+ * that finds the present word sealed has a clock that is behind, and goes on to
+ * the next epoch.
+ *
+ * Any number of processes change the words at once. Every change is one
+ * compare-and-swap, and nothing is ever locked or given back: a process may be
+ * killed or stopped at any instruction.
+ *
+ * Guarantee, under any interleaving, for every window that ends with a granted
+ * retry:
  *
  *     retries <= max(min, ratio * successes)
  *
- * where a retry belongs to the slice that it was counted in, and the window is
- * taken at its longest for retries and at its shortest for successes. A retry
- * is one that was asked for here; those that the breaker lets in are not.
- * tests/window_check.c tries all interleavings of small rings.
+ * A retry belongs to the slice that it was counted in. The window is taken at
+ * its longest for retries and at its shortest for successes. Retries that the
+ * breaker admits are not counted here (admission.h). tests/window_check.c tries
+ * all interleavings of small windows.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -28,22 +41,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How finely a window is divided. The model check has fewer. */
+/* Slices of a window. The model check has fewer. */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 60
 #endif
 #define WINDOW_WORDS (WINDOW_SLICES + 1)
 
-/* Parts of one in struct window_limits's ratio. */
+/* A ratio of one in struct window_limits. */
 #define WINDOW_RATIO_ONE 1000000
 
-/* Epochs end before this one: a segment so old has to be made anew. */
+/* Epochs are less than this: an older segment is made anew. */
 #define WINDOW_EPOCHS (INT64_C(1) << 31)
 
-/* More slices than it ever takes for all retries to be forgotten. */
+/* More slices than it ever takes until no retry counts any more. */
 #define WINDOW_NEVER (WINDOW_WORDS + 1)
 
-/* All zero is a ring in which nothing has happened yet. */
+/* All zero: nothing has happened yet. */
 struct window {
 	_Atomic uint64_t words[WINDOW_WORDS];
 };
@@ -59,28 +72,28 @@ struct window_sums {
 };
 
 enum window_answer {
-	WINDOW_OPEN, /* not yet answered */
+	WINDOW_PENDING, /* not yet answered */
 	WINDOW_GRANTED, /* and the retry is counted */
 	WINDOW_DENIED,
-	WINDOW_SPOILT, /* no ring of ours: an epoch far in the future, or wrong
-			*/
+	WINDOW_CORRUPT, /* corrupt: an epoch far in the future, or in a word
+			  that is not its own */
 };
 
 /*
- * One question for a retry, step by step: each step is at most one access to
- * the ring, so that a test can put any other step in between.
+ * A withdrawal, step by step. Each step is at most one access to the window, so
+ * that a test can put steps of others in between.
  */
 struct withdrawal {
-	int64_t epoch; /* now, as far as is known */
-	int64_t latest; /* a later epoch would be nonsense */
-	int64_t slice; /* the epoch whose word is looked at */
-	bool read; /* word holds what was there */
+	int64_t epoch; /* the present, as far as is known */
+	int64_t latest; /* a later epoch means that it is corrupt */
+	int64_t slice; /* the epoch whose word is read next */
+	bool read; /* word is what was read */
 	uint64_t word;
-	struct window_sums sums; /* of the slices done; answered: of all */
+	struct window_sums sums; /* of the slices so far, in the end of all */
 	enum window_answer answer;
 };
 
-/* The same for counting a success. */
+/* A deposit, step by step. */
 struct deposit {
 	int64_t epoch, latest;
 	bool read;
@@ -88,42 +101,43 @@ struct deposit {
 	enum window_answer answer; /* WINDOW_GRANTED: it is counted */
 };
 
-/* What may be retried in a window with so many successes; saturates. */
+/* How many retries a window with so many successes may have; saturates. */
 int64_t window_limit(const struct window_limits *limits, int64_t successes);
 
-/* A question asked at an epoch in [0, WINDOW_EPOCHS). */
+/* Begins a withdrawal at an epoch in [0, WINDOW_EPOCHS). */
 struct withdrawal window_ask(int64_t epoch);
 
-/* One step towards withdrawal->answer. */
+/* Takes one step towards withdrawal->answer. */
 void window_step(struct window *window, const struct window_limits *limits,
     struct withdrawal *withdrawal);
 
 /*
- * Asks for a retry, and counts it if it is granted. Seals the slices before
- * the present one, so that what was counted there is final. A word from a later
- * epoch proves that somebody's clock is ahead of ours: then that epoch is the
- * present. sums: what the answer is based on, the retry granted included.
+ * Asks for a retry, and counts it if it is granted. If a word is of a later
+ * epoch than ours, then another clock is ahead of ours, and that epoch is taken
+ * for the present. sums: what the answer is based on, with the retry if it was
+ * granted.
  *
- * WINDOW_SPOILT is to be believed only the second time, with a new look at the
- * clock: whoever was stopped for a whole window meanwhile sees the future too.
+ * At the first WINDOW_CORRUPT, read the clock and ask again: a process that was
+ * stopped for a whole window since it read the clock sees the future too.
  */
 enum window_answer
 window_withdraw(struct window *window, const struct window_limits *limits,
     int64_t epoch, struct window_sums *sums);
 
+/* Begins a deposit, and takes one step towards deposit->answer. */
 struct deposit window_offer(int64_t epoch);
 void window_deposit_step(struct window *window, struct deposit *deposit);
 
 /*
- * Counts a success: WINDOW_GRANTED, or WINDOW_SPOILT (as above). One too many
- * for a word is not counted, which is the safe side.
+ * Counts a success: WINDOW_GRANTED, or WINDOW_CORRUPT (as above). A success
+ * that a word has no room for is not counted, so fewer retries are granted.
  */
 enum window_answer window_deposit(struct window *window, int64_t epoch);
 
 /*
- * In how many slices, 1 to WINDOW_WORDS, a retry would be allowed if nothing
- * else happened; sums gets what counts now. 0: now. WINDOW_NEVER: not without a
- * success. Changes nothing, and makes what it can of a spoilt ring.
+ * In how many slices, 1 to WINDOW_WORDS, a retry would be granted if nothing
+ * else happened; 0: now; WINDOW_NEVER: only after a success. sums: what counts
+ * now. Changes nothing. Words that make no sense count as empty.
  */
 int64_t
 window_next(const struct window *window, const struct window_limits *limits,

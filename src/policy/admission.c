@@ -2,89 +2,71 @@
 
 #include "text/number.h"
 
-/* A longer pause after a denial is nonsense, and not observed. */
-#define COOLDOWN_MOST NANOS_DAY
-
 static void
 add_one(_Atomic uint64_t *counter)
 {
 	atomic_fetch_add(counter, 1);
 }
 
-/* Brings our numbers and the segment's together. */
+/* The limits in force from now on. */
 static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
 {
-	struct effective_limits limits_now = { .window =
-						   segment_window(header) };
+	struct effective_limits effective = { .window =
+						  segment_window(header) };
 
-	limits_now.limits =
-	    segment_agree(segment, &caller->share->terms, &limits_now.differs);
-	limits_now.spoilt = limits_now.limits.ratio < 0;
-	return limits_now;
+	effective.limits =
+	    segment_agree(segment, &caller->share->terms, &effective.differs);
+	effective.corrupt = effective.limits.ratio < 0;
+	return effective;
 }
 
 struct effective_limits
 admission_look(const struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
-	/* Where no retry is allowed, none is counted. */
+	/* A withdrawal that is always denied, and so counts nothing. */
 	static const struct window_limits none = { 0, 0 };
-	struct effective_limits limits_now = agree(caller, segment, header);
+	struct effective_limits effective = agree(caller, segment, header);
 	struct window_sums sums;
 
-	if (!limits_now.spoilt)
-		limits_now.spoilt =
+	if (!effective.corrupt)
+		effective.corrupt =
 		    window_withdraw(&segment->window, &none,
-			segment_epoch(header, now), &sums) == WINDOW_SPOILT;
-	return limits_now;
+			segment_epoch(header, now), &sums) == WINDOW_CORRUPT;
+	return effective;
 }
 
-/* What is left of the pause after a denial. */
-static nanos
-cooldown_left(const struct segment *segment, nanos age)
-{
-	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
-
-	return until > age && until - age <= COOLDOWN_MOST ? until - age : 0;
-}
-
-/* Begins that pause, unless a longer one is on. */
+/* Begins the pause after a denial, unless a longer one has begun. */
 static void
 cool_down(struct segment *segment, nanos age, nanos span)
 {
 	uint64_t until = (uint64_t)(age + span);
 	uint64_t was = atomic_load(&segment->cooldown);
 
-	while (cooldown_left(segment, age) < span &&
+	while (segment_cooldown(segment, age) < span &&
 	    !atomic_compare_exchange_weak(&segment->cooldown, &was, until))
 		;
 }
 
-/* When to ask the ring again: what it says itself, or a longer pause. */
+/* A retry is denied until the window grants it and the pause is over. */
 static void
 deny_retry(struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	const struct window_limits *limits = &admission->limits_now.limits;
-	nanos age = segment_age(header, now);
-	nanos pause = cooldown_left(segment, age);
-	int64_t epoch = segment_epoch(header, now);
-	int64_t slices =
-	    window_next(&segment->window, limits, epoch, &admission->sums);
+	const struct window_limits *limits = &admission->effective.limits;
+	nanos pause = segment_cooldown(segment, segment_age(header, now));
 
 	admission->denied = REASON_BUDGET;
 	admission->never = limits->ratio == 0 && limits->min == 0;
-	if (slices == WINDOW_NEVER)
-		admission->next = NANOS_MAX;
-	else if (slices > 0)
-		admission->next = header->slice * (epoch + slices) - age;
+	admission->next = segment_next(
+	    &segment->window, header, limits, now, &admission->sums);
 	if (pause > admission->next)
 		admission->next = pause;
 }
 
-/* Asks the ring, whose answer is the only one that charges a retry to it. */
+/* Asks the window, which counts the retry if it grants it. */
 static void
 ask_window(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
@@ -93,15 +75,15 @@ ask_window(const struct caller *caller, struct admission *admission,
 	nanos cooldown = caller->share->cooldown;
 	nanos age = segment_age(header, now);
 
-	admission->cooling = cooldown_left(segment, age) > 0;
+	admission->cooling = segment_cooldown(segment, age) > 0;
 	if (!admission->cooling)
 		answer = window_withdraw(&segment->window,
-		    &admission->limits_now.limits, segment_epoch(header, now),
+		    &admission->effective.limits, segment_epoch(header, now),
 		    &admission->sums);
 	if (answer == WINDOW_GRANTED)
 		add_one(&segment->retries);
-	else if (answer == WINDOW_SPOILT)
-		admission->limits_now.spoilt = true;
+	else if (answer == WINDOW_CORRUPT)
+		admission->effective.corrupt = true;
 	else {
 		if (cooldown > 0 && !admission->cooling)
 			cool_down(segment, age, cooldown);
@@ -109,7 +91,7 @@ ask_window(const struct caller *caller, struct admission *admission,
 	}
 }
 
-/* How the breaker lets the attempt in, or that it does not. */
+/* Asks the breaker, if there is one. */
 static enum breaker_pass
 ask_breaker(struct caller *caller, struct admission *admission,
     struct segment *segment, nanos age)
@@ -126,43 +108,13 @@ ask_breaker(struct caller *caller, struct admission *admission,
 	return pass;
 }
 
-/*
- * Both of them: the breaker; and for a retry the ring, unless the breaker has
- * let it in of its own accord. Only its answer tells that: whatever is looked
- * at before or after may be another state of it, and what is passed then is
- * paid by nobody.
- */
-static void
-ask_both(struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, bool retry, nanos now)
-{
-	enum breaker_pass pass =
-	    ask_breaker(caller, admission, segment, segment_age(header, now));
-
-	if (!retry)
-		return;
-	switch (pass) {
-	case BREAKER_PASSED:
-		ask_window(caller, admission, segment, header, now);
-		break;
-	case BREAKER_TURN:
-		add_one(&segment->turns);
-		break;
-	case BREAKER_PROBE:
-		add_one(&segment->probes);
-		break;
-	case BREAKER_HELD:
-		break;
-	}
-}
-
 bool
 admission_concerns(struct caller *caller, bool retry, nanos now)
 {
 	const struct share *share = caller->share;
 
 	caller->began = now;
-	caller->outrun = false;
+	caller->lost_lease = false;
 	return share->key != NULL && (retry || share->breaker.failures > 0);
 }
 
@@ -172,15 +124,28 @@ admission_ask(struct caller *caller, struct segment *segment,
 {
 	struct admission admission = { .denied = REASON_NONE };
 	bool waited = caller->waits;
+	enum breaker_pass pass;
 
 	caller->began = now;
 	caller->renewal = now + BREAKER_RENEWAL;
 	caller->lease = 0;
-	caller->outrun = caller->waits = false;
-	admission.limits_now = agree(caller, segment, header);
-	if (admission.limits_now.spoilt)
+	caller->lost_lease = caller->waits = false;
+	admission.effective = agree(caller, segment, header);
+	if (admission.effective.corrupt)
 		return admission;
-	ask_both(caller, &admission, segment, header, retry, now);
+	pass =
+	    ask_breaker(caller, &admission, segment, segment_age(header, now));
+	/*
+	 * Only this answer tells whether the window has to limit the retry. The
+	 * breaker's state may have been another one a moment before, and may
+	 * have changed since.
+	 */
+	if (retry && pass == BREAKER_PASSED)
+		ask_window(caller, &admission, segment, header, now);
+	else if (retry && pass == BREAKER_TURN)
+		add_one(&segment->turns);
+	else if (retry && pass == BREAKER_PROBE)
+		add_one(&segment->probes);
 	caller->waits = admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
@@ -188,8 +153,8 @@ admission_ask(struct caller *caller, struct segment *segment,
 }
 
 /*
- * What an attempt says of the dependency. The deadline that cut it says
- * something of us, and so does a reader or somebody at a keyboard who ended it.
+ * What an attempt says about the dependency. An attempt that our deadline, a
+ * signal or a closed pipe ended says nothing about it.
  */
 static enum attempt_result
 attempt_result(enum reason reason, const struct outcome *outcome)
@@ -206,55 +171,55 @@ attempt_result(enum reason reason, const struct outcome *outcome)
 	return RESULT_FAILURE;
 }
 
-struct attempt_news
-admission_result(
+struct attempt_effect
+admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits)
 {
 	return (
-	    struct attempt_news){ .breaker = attempt_result(reason, outcome),
+	    struct attempt_effect){ .result = attempt_result(reason, outcome),
 		.succeeded = reason == REASON_SUCCEEDED,
 		.deposits = deposits };
 }
 
-/* To the breaker. Who was the probe until another took the lease is silent. */
+/* A probe that lost its lease tells nothing. */
 static void
 tell_breaker(const struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now)
+    const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	const struct breaker_config *breaker = &caller->share->breaker;
 	nanos age = segment_age(header, now);
 
 	if (caller->lease != 0)
-		breaker_probed(&segment->breaker, breaker, news->breaker,
+		breaker_probed(&segment->breaker, breaker, effect->result,
 		    caller->lease, age);
-	else if (caller->uses_breaker && !caller->outrun)
-		breaker_tell(&segment->breaker, breaker, news->breaker,
-		    news->succeeded, segment_age(header, caller->began), age);
+	else if (caller->uses_breaker && !caller->lost_lease)
+		breaker_tell(&segment->breaker, breaker, effect->result,
+		    effect->succeeded, segment_age(header, caller->began), age);
 }
 
 struct effective_limits
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now)
+    const struct header *header, const struct attempt_effect *effect, nanos now)
 {
-	struct effective_limits limits_now = agree(caller, segment, header);
+	struct effective_limits effective = agree(caller, segment, header);
 
-	if (limits_now.spoilt)
-		return limits_now;
-	/* First, since all of this may have to be done anew. */
-	if (news->succeeded && news->deposits &&
+	if (effective.corrupt)
+		return effective;
+	/* First: if this fails, all of it is done once more. */
+	if (effect->succeeded && effect->deposits &&
 	    window_deposit(&segment->window, segment_epoch(header, now)) ==
-		WINDOW_SPOILT) {
-		limits_now.spoilt = true;
-		return limits_now;
+		WINDOW_CORRUPT) {
+		effective.corrupt = true;
+		return effective;
 	}
-	tell_breaker(caller, segment, header, news, now);
+	tell_breaker(caller, segment, header, effect, now);
 	if (!caller->counted)
 		add_one(&segment->firsts);
-	if (news->succeeded)
+	if (effect->succeeded)
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
-	return limits_now;
+	return effective;
 }
 
 nanos
@@ -271,6 +236,6 @@ admission_renew(struct caller *caller, struct segment *segment,
 {
 	breaker_renew(
 	    &segment->breaker, &caller->lease, segment_age(header, now));
-	caller->outrun = caller->lease == 0;
+	caller->lost_lease = caller->lease == 0;
 	caller->renewal = now + BREAKER_RENEWAL;
 }

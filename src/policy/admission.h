@@ -1,16 +1,18 @@
 /*
- * admission: whether an attempt may begin, and what its end means for those
- * that come after it: what one invocation asks of a segment, and tells it. The
- * breaker holds back any attempt, the allowance a retry.
+ * admission: whether an attempt may begin, and what its end means for later
+ * ones.
  *
- * What the breaker lets in, the breaker limits: its probe, and whoever has a
- * turn of a recovery, is not charged to the allowance, and need not have one.
- * So the retries are, in any window, at most
+ * An invocation asks its budget before an attempt, and tells it how the attempt
+ * ended. The breaker can deny any attempt, the window only a retry.
  *
- *   - those that the ring grants: max(min, ratio * successes);
- *   - probes: one at a time, and at most one after each pause, which doubles,
- *     but for those that follow one that had no news or was killed;
- *   - while the gate recovers, what its pace lets in.
+ * A retry that the breaker itself limits, as its probe or as a turn of its
+ * recovery, is not counted in the window and does not need its permission. So
+ * in any window the retries of all processes are at most the sum of
+ *
+ *   - those that the window grants: max(min, ratio * successes);
+ *   - probes: one at a time, and at most one after each pause, which doubles;
+ *     and one more for each probe that was ignored or killed;
+ *   - turns: what the ramp admits while the breaker recovers.
  */
 #ifndef ADMISSION_H
 #define ADMISSION_H
@@ -18,79 +20,80 @@
 #include <stdbool.h>
 #include "policy/policy.h"
 
-/* What an invocation and its segment have agreed upon. */
+/* The limits in force: the stricter of the segment's and the invocation's. */
 struct effective_limits {
 	struct window_limits limits;
 	nanos window;
-	bool differs; /* from what this invocation asked for */
-	bool spoilt; /* there is no sense in the words: nothing was done */
+	bool
+	    differs; /* the segment had others than this invocation asked for */
+	bool corrupt; /* the segment is, and so nothing was done */
 };
 
-/* What the budget says of the next attempt. */
+/* What the budget says about the next attempt. */
 struct admission {
-	enum reason denied; /* REASON_NONE: go; REASON_BREAKER, REASON_BUDGET */
-	nanos next; /* when denied: until it is worth asking again;
-		       NANOS_MAX: a success would have to come first */
-	bool never; /* no success makes an allowance */
-	bool cooling; /* the pause after a denial */
-	struct effective_limits limits_now;
-	struct window_sums sums; /* of the budget */
-	struct breaker_view
-	    breaker; /* what holds it, where that is the breaker */
+	enum reason denied; /* REASON_NONE (it may begin), _BREAKER, _BUDGET */
+	nanos next; /* if denied: how long until it may be admitted;
+		       NANOS_MAX: only after a success */
+	bool never; /* the limits never allow a retry */
+	bool cooling; /* the pause after a denial is not over */
+	struct effective_limits effective;
+	struct window_sums sums;
+	struct breaker_view breaker; /* its state, if it denied the attempt */
 };
 
-/* Where one invocation stands. What is here is for admission to change. */
+/* An invocation, as its budget sees it. Only admission changes it. */
 struct caller {
 	const struct share *share;
-	bool uses_breaker; /* asks the breaker, and tells it */
-	bool counted; /* its first attempt is */
-	bool waits; /* was denied, and asks again */
-	bool outrun; /* is no longer the probe: another took the lease */
-	uint64_t lease; /* as the probe; 0: it is not */
-	nanos renewal; /* of the lease: when it is due */
-	nanos began; /* the attempt */
+	bool uses_breaker; /* asks the breaker, and tells it results */
+	bool counted; /* its first attempt has been counted */
+	bool waits; /* its last question was denied */
+	bool lost_lease; /* was the probe until another attempt became it */
+	uint64_t lease; /* of the probe; 0: it is not the probe */
+	nanos renewal; /* when to renew the lease */
+	nanos began; /* when its attempt began */
 };
 
-/* What an attempt's end means to others. */
-struct attempt_news {
-	enum attempt_result breaker;
+/* What the end of an attempt means for the budget. */
+struct attempt_effect {
+	enum attempt_result result; /* for the breaker */
 	bool succeeded;
-	bool deposits; /* a success pays for retries */
+	bool deposits; /* a success is counted in the window */
 };
 
-/* Only looks whether there is sense in a segment. */
+/* Only finds out whether a segment is corrupt. */
 struct effective_limits admission_look(const struct caller *caller,
     struct segment *segment, const struct header *header, nanos now);
 
 /*
- * Whether there is anything to ask before the next attempt: a first one is
- * nobody's business but the breaker's. If not, it begins now.
+ * Whether the next attempt has to be admitted: every retry, and a first attempt
+ * if there is a breaker. If not, it begins now.
  */
 bool admission_concerns(struct caller *caller, bool retry, nanos now);
 
 /*
- * Whether the next attempt may begin, a retry (which is counted then, by the
- * ring or as one that the breaker let in) or a first one (which only the
- * breaker may hold). Counts nothing where it is denied.
+ * Whether the next attempt may begin. If it is a retry, it is counted: in the
+ * window, or as a probe or a turn. Only the breaker can deny a first attempt. A
+ * denial counts no retry.
  */
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
 
 /*
- * How an attempt ended, and what it would end the series for: REASON_NONE is a
- * retry. deposits: a success would pay.
+ * What the outcome of an attempt means for the budget. reason: why the series
+ * ends with it, or REASON_NONE before a retry.
  */
-struct attempt_news admission_result(
+struct attempt_effect admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits);
 
-struct effective_limits
-admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_news *news, nanos now);
+/* Counts the end of an attempt. */
+struct effective_limits admission_tell(struct caller *caller,
+    struct segment *segment, const struct header *header,
+    const struct attempt_effect *effect, nanos now);
 
-/* Until a probe has to renew its lease; NANOS_MAX: it has none. */
+/* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);
 
-/* Renews it. Who was outrun meanwhile has no news any more. */
+/* Renews the lease. If it is lost, the attempt's result will be ignored. */
 void admission_renew(struct caller *caller, struct segment *segment,
     const struct header *header, nanos now);
 

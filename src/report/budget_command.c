@@ -23,13 +23,6 @@ struct ledger {
 	int status; /* 0 while all could be looked at and done */
 };
 
-/* One look at a segment. */
-struct look {
-	struct snapshot *snapshot;
-	nanos now;
-	bool sound;
-};
-
 /* How often to look at one that makes no sense. */
 #define LOOKS 2
 
@@ -71,16 +64,16 @@ status_of(int error)
 	    : BUDGET_COMMAND_NONE;
 }
 
-/* errno: of the kernel, or 0 where why says it all. */
 static int
-fail_budget(const struct ledger *ledger, const char *what, const char *why)
+fail_budget(
+    const struct ledger *ledger, const char *what, struct failure failure)
 {
-	int error = errno;
+	int error = failure.error;
 
 	say(ledger, LOUDNESS_QUIET,
-	    STRINGS("budget '", ledger->policy->subject, "': ", what, why,
-		error != 0 ? ": " : "", error != 0 ? strerror(error) : "",
-		", in ", ledger->directory));
+	    STRINGS("budget '", ledger->policy->subject, "': ", what,
+		failure.why, error != 0 ? ": " : "",
+		error != 0 ? strerror(error) : "", ", in ", ledger->directory));
 	return status_of(error);
 }
 
@@ -97,40 +90,29 @@ fail_directory(const struct ledger *ledger, const char *what)
 /* The same for a file of it: on with the others. */
 static void
 fail_file(struct ledger *ledger, const struct found *found, const char *what,
-    const char *why)
+    struct failure failure)
 {
-	int error = errno;
-
 	say(ledger, LOUDNESS_QUIET,
-	    STRINGS("budget file '", found->name, "': ", what, why, ": ",
-		strerror(error)));
+	    STRINGS("budget file '", found->name, "': ", what, failure.why,
+		": ", strerror(failure.error)));
 	if (ledger->status != EXIT_STATUS_FAILED)
-		ledger->status = status_of(error);
+		ledger->status = status_of(failure.error);
 }
 
-static void
-take(struct segment *segment, const struct header *header, void *with)
-{
-	struct look *look = with;
-
-	look->sound = snapshot_take(look->snapshot, segment, header, look->now);
-}
-
-/* NULL, or why there is none, with errno: ENOENT where it is gone by now. */
-static const char *
+/* ENOENT if the segment has been removed meanwhile. */
+static struct failure
 read_account(struct segment_store *store, struct snapshot *snapshot)
 {
-	struct look look = { .snapshot = snapshot };
+	struct visit visit = { .operation = SEGMENT_SNAPSHOT,
+		.snapshot = snapshot };
 
-	for (int i = 0; i < LOOKS && !look.sound; i++) {
-		look.now = sys_now(CLOCK_BOOTTIME);
-		if (!segment_store_use(store, take, &look)) {
-			errno = ENOENT;
-			return "has just been removed";
-		}
+	for (int i = 0; i < LOOKS && !visit.sound; i++) {
+		visit.now = sys_now(CLOCK_BOOTTIME);
+		if (!segment_store_run(store, &visit))
+			return (
+			    struct failure){ "has just been removed", ENOENT };
 	}
-	errno = 0;
-	return look.sound ? NULL : "no sense in its words";
+	return visit.sound ? NO_FAILURE : REFUSED("segment is corrupt");
 }
 
 /*
@@ -156,7 +138,7 @@ name_file(const struct ledger *ledger, struct snapshot *snapshot)
 	struct segment_dir place;
 
 	snapshot->file[0] = '\0';
-	if (segment_file_find(&place, ledger->directory) != NULL)
+	if (segment_file_find(&place, ledger->directory).why != NULL)
 		return;
 	segment_file_name(&place, ledger->policy->subject);
 	memcpy(snapshot->file, place.path + place.stem,
@@ -169,18 +151,18 @@ show_one(const struct ledger *ledger)
 	const struct terms terms = { -1, -1, -1 };
 	struct snapshot snapshot;
 	struct segment_store store;
-	const char *why = segment_store_open(
+	struct failure failure = segment_store_open(
 	    &store, ledger->directory, ledger->policy->subject, &terms, false);
 
-	if (why == NULL)
-		why = read_account(&store, &snapshot);
+	if (failure.why == NULL)
+		failure = read_account(&store, &snapshot);
 	segment_store_close(&store);
-	if (why == NULL) {
+	if (failure.why == NULL) {
 		name_file(ledger, &snapshot);
 		return show(ledger, &snapshot, 1, true);
 	}
-	if (errno != ENOENT)
-		return fail_budget(ledger, "cannot be used: ", why);
+	if (failure.error != ENOENT)
+		return fail_budget(ledger, "cannot be used: ", failure);
 	say_none(ledger, LOUDNESS_PLAIN);
 	return BUDGET_COMMAND_NONE;
 }
@@ -208,20 +190,15 @@ static const char *const whys[] = {
 	[SEGMENT_STRANGE] = "not made by retry",
 };
 
-/*
- * The same as read_account, for a file that the walk has come upon; errno 0
- * where it is none of ours.
- */
-static const char *
+/* The same for a file that segment_store_walk has found. */
+static struct failure
 read_found(struct found *found, struct snapshot *snapshot)
 {
-	errno = found->error;
-	if (found->refused != NULL)
+	if (found->refused.why != NULL)
 		return found->refused;
 	if (found->state == SEGMENT_GOOD)
 		return read_account(&found->store, snapshot);
-	errno = 0;
-	return whys[found->state];
+	return REFUSED(whys[found->state]);
 }
 
 static void
@@ -229,29 +206,29 @@ gather(struct found *found, void *with)
 {
 	struct ledger *ledger = with;
 	struct snapshot *snapshot;
-	const char *why;
+	struct failure failure;
 
 	if (found->leftover)
 		return;
 	snapshot = extend(ledger);
 	if (snapshot == NULL) {
-		fail_file(ledger, found, "", "not shown");
+		fail_file(ledger, found, "", FAILED("not shown"));
 		return;
 	}
-	why = read_found(found, snapshot);
-	if (why == NULL) {
+	failure = read_found(found, snapshot);
+	if (failure.why == NULL) {
 		strncpy(snapshot->file, found->name, sizeof snapshot->file - 1);
 		snapshot->file[sizeof snapshot->file - 1] = '\0';
 		ledger->count++;
-	} else if (errno == 0) {
+	} else if (failure.error == 0) {
 		/* What an earlier boot left is only waiting to be replaced. */
 		say(ledger,
 		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
 						  : LOUDNESS_PLAIN,
-		    STRINGS(
-			"budget file '", found->name, "': not shown: ", why));
-	} else if (errno != ENOENT) {
-		fail_file(ledger, found, "not shown: ", why);
+		    STRINGS("budget file '", found->name,
+			"': not shown: ", failure.why));
+	} else if (failure.error != ENOENT) {
+		fail_file(ledger, found, "not shown: ", failure);
 	}
 }
 
@@ -283,11 +260,11 @@ static int
 reset(const struct ledger *ledger)
 {
 	const char *key = ledger->policy->subject;
-	const char *why = segment_store_remove(ledger->directory, key);
+	struct failure failure = segment_store_remove(ledger->directory, key);
 
-	if (why != NULL && errno != ENOENT)
-		return fail_budget(ledger, "cannot be reset: ", why);
-	if (why != NULL)
+	if (failure.why != NULL && failure.error != ENOENT)
+		return fail_budget(ledger, "cannot be reset: ", failure);
+	if (failure.why != NULL)
 		say_none(ledger, LOUDNESS_VERBOSE);
 	else
 		say(ledger, LOUDNESS_VERBOSE,
@@ -295,35 +272,36 @@ reset(const struct ledger *ledger)
 	return 0;
 }
 
-/* NULL: it is not kept. */
-static const char *
+/* NO_FAILURE: it is not kept. */
+static struct failure
 why_kept(struct found *found)
 {
 	struct snapshot snapshot = { .idle = false };
-	const char *why;
+	struct failure failure;
 
 	if (found->leftover || found->state == SEGMENT_STALE)
-		return NULL;
-	why = read_found(found, &snapshot);
-	return why != NULL || snapshot.idle ? why : "in use";
+		return NO_FAILURE;
+	failure = read_found(found, &snapshot);
+	return failure.why != NULL || snapshot.idle ? failure
+						    : REFUSED("in use");
 }
 
-/* What became of a file. why: it is there still, for this reason. */
+/* What became of a file. failure: why it was not removed. */
 static void
-say_fate(struct ledger *ledger, const struct found *found, const char *why)
+say_fate(
+    struct ledger *ledger, const struct found *found, struct failure failure)
 {
-	int error = errno;
-
-	if (why == NULL && !found->leftover) {
+	if (failure.why == NULL && !found->leftover) {
 		say(ledger, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name, "': removed: ",
 			found->state == SEGMENT_STALE ? whys[SEGMENT_STALE]
 						      : "idle"));
-	} else if (why != NULL && error == 0) {
+	} else if (failure.why != NULL && failure.error == 0) {
 		say(ledger, LOUDNESS_VERBOSE,
-		    STRINGS("budget file '", found->name, "': kept: ", why));
-	} else if (why != NULL && error != ENOENT) {
-		fail_file(ledger, found, "", why);
+		    STRINGS("budget file '", found->name,
+			"': kept: ", failure.why));
+	} else if (failure.why != NULL && failure.error != ENOENT) {
+		fail_file(ledger, found, "", failure);
 	}
 }
 
@@ -331,15 +309,17 @@ say_fate(struct ledger *ledger, const struct found *found, const char *why)
 static void
 sweep(struct found *found, void *with)
 {
-	const char *why = "cannot lock";
+	struct failure failure;
 
-	if (segment_store_claim(found)) {
-		why = why_kept(found);
-		if (why == NULL && !segment_store_unlink(found))
-			why = "cannot remove";
+	if (!segment_store_claim(found)) {
+		failure = FAILED("cannot lock");
+	} else {
+		failure = why_kept(found);
+		if (failure.why == NULL && !segment_store_unlink(found))
+			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);
-	say_fate(with, found, why);
+	say_fate(with, found, failure);
 }
 
 static int

@@ -199,7 +199,7 @@ say_budget(const struct message *message, const char *next, const char *then)
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
 	const struct admission *admission = &message->history->admission;
 	const struct window_sums *sums = &admission->sums;
-	const struct window_limits *limits = &admission->limits_now.limits;
+	const struct window_limits *limits = &admission->effective.limits;
 	bool paid = admission->next == NANOS_MAX;
 
 	say(message,
@@ -208,7 +208,7 @@ say_budget(const struct message *message, const char *next, const char *then)
 		number_put(limit, window_limit(limits, sums->successes)),
 		" retries used in ",
 		number_put_decimal(
-		    window, admission->limits_now.window, NANOS_SECOND),
+		    window, admission->effective.window, NANOS_SECOND),
 		"s (", number_put(successes, sums->successes),
 		sums->successes == 1 ? " success" : " successes", ", ratio ",
 		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),

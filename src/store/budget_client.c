@@ -5,28 +5,15 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-/* How often to look for a segment that is removed under us. */
+/* How often to open the segment anew when it is removed while it is used. */
 #define TRIES 3
 
 /*
- * How often to wait for one who is putting a new segment in its place, and how
- * long at first; then twice as long each time: a quarter of a second in all.
+ * How often to wait for a process that is replacing the segment, and how long
+ * at first; each wait is twice as long: a quarter of a second in all.
  */
-#define TURNS 8
-#define NAP NANOS_MS
-
-/* One look into the segment, and what came of it. */
-struct visit {
-	struct budget_client *budget;
-	nanos now;
-	struct caller caller; /* as it is after that */
-	struct effective_limits limits_now;
-	/* to ask */
-	bool retry;
-	struct admission admission;
-	/* to tell */
-	struct attempt_news news;
-};
+#define WAITS 8
+#define FIRST_WAIT NANOS_MS
 
 void
 budget_client_start(struct budget_client *budget, const struct share *share,
@@ -38,58 +25,54 @@ budget_client_start(struct budget_client *budget, const struct share *share,
 	budget->share = share;
 	budget->log = log;
 	budget->alone = budget->warned = false;
-	budget->turns = 0;
-	budget->store.fd = -1;
+	budget->waits = 0;
+	budget->store = (struct segment_store){ .fd = -1 };
 }
 
-/* Goes on with a segment that nobody else sees, and says why. */
+/* Continues with a segment of this process alone, and says why once. */
 static void
-go_alone(struct budget_client *budget, const char *why, int error)
+go_alone(struct budget_client *budget, struct failure failure)
 {
 	const struct share *share = budget->share;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
-	bool reasoned = error != 0;
+	bool explained = failure.error == 0 || failure.error == EAGAIN;
 
 	segment_store_close(&budget->store);
 	budget->alone = true;
 	segment_make(&budget->own, share->key, &share->terms, &origin);
+	segment_store_open_private(&budget->store, &budget->own);
 	if (budget->warned)
 		return;
 	budget->warned = true;
 	log_say(budget->log, share->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
-	    STRINGS("budget '", share->key, "': cannot be used: ", why,
-		reasoned ? ": " : "", reasoned ? strerror(error) : "", ", in ",
-		share->directory,
+	    STRINGS("budget '", share->key, "': cannot be used: ", failure.why,
+		explained ? "" : ": ", explained ? "" : strerror(failure.error),
+		", in ", share->directory,
 		share->required ? "" : "; counting for this command alone"));
 }
 
-static bool
+static struct failure
 open_shared(struct budget_client *budget)
 {
 	const struct share *share = budget->share;
-	const char *why = segment_store_open(
-	    &budget->store, share->directory, share->key, &share->terms, true);
 
-	if (why != NULL)
-		go_alone(budget, why, errno == EAGAIN ? 0 : errno);
-	return why == NULL;
+	return segment_store_open(
+	    &budget->store, share->directory, share->key, &share->terms, true);
 }
 
 nanos
 budget_client_settle(struct budget_client *budget)
 {
-	const struct share *share = budget->share;
-	const char *why;
+	struct failure failure;
 
-	if (share->key == NULL || budget->alone || budget->store.fd != -1)
+	if (budget->share->key == NULL || budget->alone ||
+	    budget->store.fd != -1)
 		return 0;
-	why = segment_store_open(
-	    &budget->store, share->directory, share->key, &share->terms, true);
-	if (why == NULL)
-		return 0;
-	if (errno == EAGAIN && budget->turns < TURNS)
-		return NAP << budget->turns++;
-	go_alone(budget, why, errno == EAGAIN ? 0 : errno);
+	failure = open_shared(budget);
+	if (failure.error == EAGAIN && budget->waits < WAITS)
+		return FIRST_WAIT << budget->waits++;
+	if (failure.why != NULL)
+		go_alone(budget, failure);
 	return 0;
 }
 
@@ -99,31 +82,8 @@ budget_client_concerned(struct budget_client *budget, bool retry, nanos now)
 	return admission_concerns(&budget->caller, retry, now);
 }
 
-/*
- * Does work with the segment, whichever it is. Should that be taken away, work
- * may be broken off anywhere and is done anew with another one: so it begins by
- * setting what it sets of the visit, leaves the budget alone, and what it
- * leaves in the one that is lost does not matter.
- */
 static void
-use(struct budget_client *budget,
-    void (*work)(struct segment *, const struct header *, void *), void *with)
-{
-	for (int i = 0; i < TRIES && !budget->alone; i++) {
-		if (budget->store.fd == -1 && !open_shared(budget))
-			break;
-		if (segment_store_use(&budget->store, work, with))
-			return;
-	}
-	if (!budget->alone)
-		go_alone(budget, "removed again and again", 0);
-	work(&budget->own, &budget->own.header, with);
-}
-
-/* Says that the numbers are not those that this invocation asked for. */
-static void
-say_differs(
-    struct budget_client *budget, const struct effective_limits *limits_now)
+warn_differs(struct budget_client *budget, const struct effective_limits *now)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
 
@@ -132,110 +92,87 @@ say_differs(
 	budget->warned = true;
 	log_say(budget->log, LOUDNESS_PLAIN,
 	    STRINGS("budget '", budget->share->key,
-		"': shared with other numbers: ratio ",
-		number_put_decimal(
-		    ratio, limits_now->limits.ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, limits_now->limits.min), ", window ",
-		number_put_decimal(window, limits_now->window, NANOS_SECOND),
-		"s hold"));
+		"': already in use with other limits; using ratio ",
+		number_put_decimal(ratio, now->limits.ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, now->limits.min), ", window ",
+		number_put_decimal(window, now->window, NANOS_SECOND), "s"));
 }
 
 /*
- * The same, for a visit. Words that make no sense may only be from long after
- * our clock was read, because we were stopped meanwhile: once more, then.
+ * Carries out a visit. If the segment is removed meanwhile, the visit is
+ * carried out anew with another segment, and its effect on the removed one is
+ * lost.
  */
 static void
-pay(struct visit *visit,
-    void (*work)(struct segment *, const struct header *, void *))
+run(struct budget_client *budget, struct visit *visit)
 {
-	struct budget_client *budget = visit->budget;
+	struct failure failure = NO_FAILURE;
+	int removed = 0;
+	bool reread = false; /* the clock */
 
-	use(budget, work, visit);
-	if (visit->limits_now.spoilt) {
-		visit->now = sys_now(CLOCK_BOOTTIME);
-		use(budget, work, visit);
-	}
-	if (visit->limits_now.spoilt && !budget->alone) {
-		go_alone(budget, "no sense in its words", 0);
-		use(budget, work, visit);
+	for (;;) {
+		if (!budget->alone && budget->store.fd == -1)
+			failure = open_shared(budget);
+		if (!budget->alone && failure.why != NULL)
+			go_alone(budget, failure);
+		visit->caller = budget->caller;
+		if (!segment_store_run(&budget->store, visit)) {
+			if (++removed == TRIES)
+				go_alone(
+				    budget, REFUSED("removed again and again"));
+			continue;
+		}
+		if (!visit->effective.corrupt || budget->alone)
+			break;
+		/*
+		 * At first, the process may have been stopped since it read the
+		 * clock, so that the segment seems to be from the future.
+		 */
+		if (reread)
+			go_alone(budget, REFUSED("segment is corrupt"));
+		else
+			visit->now = sys_now(CLOCK_BOOTTIME);
+		reread = true;
 	}
 	budget->caller = visit->caller;
-	if (visit->limits_now.differs)
-		say_differs(budget, &visit->limits_now);
-}
-
-static void
-look(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	visit->caller = visit->budget->caller;
-	visit->limits_now =
-	    admission_look(&visit->caller, segment, header, visit->now);
+	if (visit->effective.differs)
+		warn_differs(budget, &visit->effective);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	struct visit visit = { .budget = budget,
+	struct visit visit = { .operation = SEGMENT_LOOK,
 		.now = sys_now(CLOCK_BOOTTIME) };
 
 	if (!budget->share->required)
 		return true;
-	pay(&visit, look);
+	run(budget, &visit);
 	return !budget->alone;
-}
-
-static void
-ask(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	visit->caller = visit->budget->caller;
-	visit->admission = admission_ask(
-	    &visit->caller, segment, header, visit->retry, visit->now);
-	visit->limits_now = visit->admission.limits_now;
 }
 
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
-	struct visit visit = { .budget = budget, .now = now, .retry = retry };
+	struct visit visit = {
+		.operation = SEGMENT_ASK, .now = now, .retry = retry
+	};
 
 	if (budget_client_concerned(budget, retry, now))
-		pay(&visit, ask);
+		run(budget, &visit);
 	return visit.admission;
-}
-
-static void
-tell(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	visit->caller = visit->budget->caller;
-	visit->limits_now = admission_tell(
-	    &visit->caller, segment, header, &visit->news, visit->now);
 }
 
 void
 budget_client_tell(struct budget_client *budget, enum reason reason,
     const struct outcome *outcome, bool deposits, nanos now)
 {
-	struct visit visit = { .budget = budget,
+	struct visit visit = { .operation = SEGMENT_TELL,
 		.now = now,
-		.news = admission_result(reason, outcome, deposits) };
+		.effect = admission_effect(reason, outcome, deposits) };
 
 	if (budget->share->key != NULL)
-		pay(&visit, tell);
-}
-
-static void
-renew(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	visit->caller = visit->budget->caller;
-	admission_renew(&visit->caller, segment, header, visit->now);
+		run(budget, &visit);
 }
 
 nanos
@@ -247,10 +184,8 @@ budget_client_nap(const struct budget_client *budget, nanos now)
 void
 budget_client_renew(struct budget_client *budget, nanos now)
 {
-	struct visit visit = { .budget = budget, .now = now };
+	struct visit visit = { .operation = SEGMENT_RENEW, .now = now };
 
-	if (budget_client_nap(budget, now) > 0)
-		return;
-	use(budget, renew, &visit);
-	budget->caller = visit.caller;
+	if (budget_client_nap(budget, now) == 0)
+		run(budget, &visit);
 }

@@ -1,8 +1,10 @@
 /*
- * budget_client: an invocation's part in a budget: asks before a retry,
- * tells how attempts ended, and keeps the lease while it is the breaker's
- * probe. Where the segment cannot be used, it goes on with one of its own, in
- * its own memory, and says so once.
+ * budget_client: asks a budget before attempts, tells it how they end, renews a
+ * lease.
+ *
+ * The lease is that of the breaker's probe, while this invocation makes it. If
+ * the segment cannot be used, the client prints a warning once and continues
+ * with a segment in the memory of this process.
  */
 #ifndef BUDGET_CLIENT_H
 #define BUDGET_CLIENT_H
@@ -16,58 +18,58 @@ struct budget_client {
 	const struct share *share; /* its key NULL: no budget */
 	struct log *log;
 	struct segment_store store;
-	struct segment own; /* used instead of the store's, once alone */
+	struct segment own; /* the store's segment if alone */
 	struct caller caller;
-	bool alone;
-	int turns; /* how often somebody else was waited for */
-	bool warned; /* once is enough */
+	bool alone; /* no other process uses the segment */
+	int waits; /* how often this process has waited for another one */
+	bool warned;
 };
 
 /*
- * Opens nothing before it is needed. admitted: the key of the breaker that has
- * let an outer retry's attempt through, or NULL. What happens within it is that
- * attempt's, and is not held by its own probe.
+ * Opens no segment yet. admitted: the key of the breaker that admitted the
+ * attempt of an outer retry of which this invocation is a part, or NULL. With
+ * the same key the breaker is not asked again: or the outer retry's own probe
+ * would hold the attempts back that it consists of.
  */
 void budget_client_start(struct budget_client *budget,
     const struct share *share, const char *admitted, struct log *log);
 
 /*
- * To be asked before budget_client_ready, budget_client_admit and
- * budget_client_tell, none of which waits: 0, or how long to wait and ask
- * again, because another process puts a new segment in the place of an old one.
- * Opens it.
+ * Opens the segment. Returns 0, or how long to wait before the next call,
+ * because another process is just replacing the file. To be called until it
+ * returns 0, before budget_client_ready, budget_client_admit and
+ * budget_client_tell, which do not wait.
  */
 nanos budget_client_settle(struct budget_client *budget);
 
-/* Whether budget_client_admit is going to look at the segment. */
+/* Whether budget_client_admit is going to use the segment. */
 bool
 budget_client_concerned(struct budget_client *budget, bool retry, nanos now);
 
 /*
- * Opens it now, where it is required: false, and a line said, if it cannot be
- * used.
+ * Whether the segment can be used, or need not be: false, after a message, if
+ * --budget-required was given and it cannot.
  */
 bool budget_client_ready(struct budget_client *budget);
 
 /*
- * Whether the next attempt may begin, a retry (which is counted then) or a
- * first one (which only the breaker may hold). Counts nothing where it is
- * denied.
+ * Whether the next attempt may begin. A retry that may is counted. Only the
+ * breaker can deny a first attempt.
  */
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now);
 
 /*
- * How an attempt ended, and what it would end the series for: REASON_NONE is a
- * retry. deposits: a success pays for retries.
+ * Tells the segment how an attempt ended. reason: why the series ends with it,
+ * or REASON_NONE before a retry. deposits: a success pays for retries.
  */
 void budget_client_tell(struct budget_client *budget, enum reason reason,
     const struct outcome *outcome, bool deposits, nanos now);
 
-/* How long the lease may be left alone; NANOS_MAX where there is none. */
+/* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos budget_client_nap(const struct budget_client *budget, nanos now);
 
-/* Renews the lease if it is time. */
+/* Renews the lease if that is due. */
 void budget_client_renew(struct budget_client *budget, nanos now);
 
 #endif

@@ -1,20 +1,30 @@
 #include "store/segment_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
+/* After the prefix of all keys; no key is encoded with a "~" at its start. */
 #define LEFTOVER "~tmp"
 
 /* Types of file systems: linux/magic.h, which not every libc comes with. */
 #define TMPFS 0x01021994
 #define RAMFS 0x858458f6
 
-/* On these, each host would take the others' for those of an earlier boot. */
-static const uint32_t of_many_hosts[] = {
+/* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
+#define NO_REPLACE 1
+
+/*
+ * Network file systems: each host would take the segments of the others for
+ * segments of an earlier boot.
+ */
+static const uint32_t network_types[] = {
 	0x6969, /* NFS */
 	0x517b, /* SMB */
 	0xff534d42, /* CIFS */
@@ -25,136 +35,280 @@ static const uint32_t of_many_hosts[] = {
 	0x0bd00bd0, /* Lustre */
 };
 
-const char *
-segment_file_find(struct segment_dir *place, const char *directory)
+struct failure
+segment_file_find(struct segment_dir *dir, const char *directory)
 {
-	struct stat at;
+	struct stat status;
 	size_t length = strlen(directory);
 
-	place->directory = directory;
-	place->shared = false;
-	place->user = geteuid();
-	place->mode = 0600;
-	place->stem = length + 1;
-	if (place->stem + SEGMENT_NAME > sizeof place->path) {
+	dir->directory = directory;
+	dir->shared = false;
+	dir->user = geteuid();
+	dir->mode = 0600;
+	dir->stem = length + 1;
+	if (dir->stem + SEGMENT_NAME > sizeof dir->path) {
 		errno = ENAMETOOLONG;
-		return "cannot use the directory";
+		return FAILED("cannot use the directory");
 	}
-	memcpy(place->path, directory, length);
-	place->path[length] = '/';
-	/* Taken to be what it should be, a directory for all. */
+	memcpy(dir->path, directory, length);
+	dir->path[length] = '/';
+	/* Not looked at, to save the call: it is a directory for all users. */
 	if (strcmp(directory, SEGMENT_DIRECTORY) == 0)
-		return NULL;
-	if (stat(directory, &at) == -1)
-		return "cannot use the directory";
-	if ((at.st_uid == 0 || at.st_uid == place->user) &&
-	    (at.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID) {
-		place->shared = true;
-		place->group = at.st_gid;
-		place->mode = 0660;
+		return NO_FAILURE;
+	if (stat(directory, &status) == -1)
+		return FAILED("cannot use the directory");
+	if ((status.st_uid == 0 || status.st_uid == dir->user) &&
+	    (status.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID) {
+		dir->shared = true;
+		dir->group = status.st_gid;
+		dir->mode = 0660;
 	}
-	return NULL;
+	return NO_FAILURE;
 }
 
 void
-segment_file_name(struct segment_dir *place, const char *key)
+segment_file_name(struct segment_dir *dir, const char *key)
 {
-	segment_name(place->path + place->stem,
-	    place->shared ? -1 : (int64_t)place->user, key);
+	segment_name(
+	    dir->path + dir->stem, dir->shared ? -1 : (int64_t)dir->user, key);
 }
 
-/* Where a leftover's name differs from that of any key. */
 static size_t
-length_of_all(const struct segment_dir *place)
+prefix_length(const struct segment_dir *dir)
 {
 	char name[SEGMENT_NAME];
 
 	return strlen(
-	    segment_name(name, place->shared ? -1 : (int64_t)place->user, ""));
-}
-
-void
-segment_file_leftover(struct segment_dir *place)
-{
-	char *at = place->path + place->stem + length_of_all(place);
-
-	segment_file_name(place, "");
-	memcpy(at, LEFTOVER, strlen(LEFTOVER));
-	number_put(at + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
+	    segment_name(name, dir->shared ? -1 : (int64_t)dir->user, ""));
 }
 
 bool
-segment_file_is_leftover(const struct segment_dir *place)
+segment_file_is_leftover(const struct segment_dir *dir)
 {
-	return strncmp(place->path + place->stem + length_of_all(place),
-		   LEFTOVER, strlen(LEFTOVER)) == 0;
+	return strncmp(dir->path + dir->stem + prefix_length(dir), LEFTOVER,
+		   strlen(LEFTOVER)) == 0;
 }
 
-const char *
-segment_file_judge(const struct segment_dir *place, const struct stat *file)
+struct failure
+segment_file_judge(const struct segment_dir *dir, const struct stat *file)
 {
-	errno = file->st_nlink == 0 ? ENOENT : 0;
 	if (file->st_nlink == 0)
-		return "has just been removed";
+		return (struct failure){ "has just been removed", ENOENT };
 	if (!S_ISREG(file->st_mode))
-		return "not a regular file";
-	if (file->st_uid != place->user && (!place->shared || place->user == 0))
-		return "owned by somebody else";
+		return REFUSED("not a regular file");
+	if (file->st_uid != dir->user && (!dir->shared || dir->user == 0))
+		return REFUSED("owned by another user");
 	if (file->st_nlink > 1)
-		return "has other links";
-	if (place->shared && file->st_gid != place->group)
-		return "of another group";
-	if ((file->st_mode & 07777 & ~place->mode) != 0)
-		return place->shared ? "mode is not 0660" : "mode is not 0600";
+		return REFUSED("has other links");
+	if (dir->shared && file->st_gid != dir->group)
+		return REFUSED("of another group");
+	if ((file->st_mode & 07777 & ~dir->mode) != 0)
+		return REFUSED(
+		    dir->shared ? "mode is not 0660" : "mode is not 0600");
 	if (file->st_size != sizeof(struct segment))
-		return "of another size";
-	return NULL;
+		return REFUSED("of another size");
+	return NO_FAILURE;
 }
 
-const char *
+struct failure
 segment_file_judge_removal(
-    const struct segment_dir *place, const struct stat *file)
+    const struct segment_dir *dir, const struct stat *file)
 {
-	if (S_ISREG(file->st_mode) && file->st_uid == place->user &&
+	if (S_ISREG(file->st_mode) && file->st_uid == dir->user &&
 	    file->st_nlink == 1)
-		return NULL;
-	return segment_file_judge(place, file);
+		return NO_FAILURE;
+	return segment_file_judge(dir, file);
 }
 
 static bool
-is_of_many_hosts(uint32_t type)
+is_network(uint32_t type)
 {
-	for (size_t i = 0; i < sizeof of_many_hosts / sizeof *of_many_hosts;
+	for (size_t i = 0; i < sizeof network_types / sizeof *network_types;
 	     i++)
-		if (type == of_many_hosts[i])
+		if (type == network_types[i])
 			return true;
 	return false;
 }
 
-const char *
+struct failure
 segment_file_origin(int fd, bool always, struct origin *here)
 {
 	struct statfs system;
 	uint32_t type;
 	bool in_memory;
 
-	/* One right after the other: they are compared. */
+	/* Nothing between the two: segment_shares_clock compares them. */
 	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
 	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
-		return "cannot tell the file system";
-	errno = 0;
+		return FAILED("cannot tell the file system");
 	type = (uint32_t)system.f_type;
-	if (is_of_many_hosts(type))
-		return "on a file system of several hosts";
+	if (is_network(type))
+		return REFUSED("on a network file system");
 	in_memory = type == TMPFS || type == RAMFS;
-	if (in_memory && !always)
-		return NULL;
-	if (sys_boot(here->boot))
-		return NULL;
+	if ((in_memory && !always) || sys_boot(here->boot))
+		return NO_FAILURE;
 	memset(here->boot, 0, sizeof here->boot);
-	/* Of a segment ENOENT would say that there is none. */
-	if (in_memory || errno == ENOENT)
-		errno = 0;
-	return in_memory ? NULL : "cannot tell one boot from another";
+	if (in_memory)
+		return NO_FAILURE;
+	/* To a caller, ENOENT would mean that there is no segment. */
+	return errno == ENOENT ? REFUSED("cannot tell one boot from another")
+			       : FAILED("cannot tell one boot from another");
+}
+
+/* Writes a whole segment to an empty file: its pages exist from then on. */
+static struct failure
+fill(int fd, const struct segment_dir *dir, const char *key,
+    const struct terms *terms)
+{
+	struct origin origin;
+	struct failure failure = segment_file_origin(fd, true, &origin);
+	struct segment segment;
+	struct stat file;
+	ssize_t wrote;
+
+	if (failure.why != NULL)
+		return failure;
+	if (dir->shared &&
+	    (fstat(fd, &file) == -1 ||
+		(file.st_gid != dir->group &&
+		    fchown(fd, (uid_t)-1, dir->group) == -1)))
+		return FAILED("cannot set the group");
+	if (fchmod(fd, dir->mode) == -1)
+		return FAILED("cannot set the mode");
+	origin.space = sys_space();
+	segment_make(&segment, key, terms, &origin);
+	wrote = write(fd, &segment, sizeof segment);
+	if (wrote == sizeof segment)
+		return NO_FAILURE;
+	if (wrote != -1)
+		errno = ENOSPC;
+	return FAILED("cannot write");
+}
+
+/* The first call needs a capability, the second needs /proc. */
+static bool
+give_name(int fd, const char *path)
+{
+	char name[PROCFS_NAME];
+
+	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
+		return true;
+	if (errno == EEXIST)
+		return false;
+	if (linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, path,
+		AT_SYMLINK_FOLLOW) == 0)
+		return true;
+	if (errno != EEXIST)
+		errno = EOPNOTSUPP;
+	return false;
+}
+
+/* EOPNOTSUPP, EISDIR or ENOENT: make_named may succeed. */
+static struct failure
+make_nameless(
+    const struct segment_dir *dir, const char *key, const struct terms *terms)
+{
+	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct failure failure;
+
+	if (fd == -1)
+		return FAILED("cannot make");
+	failure = fill(fd, dir, key, terms);
+	if (failure.why == NULL && !give_name(fd, dir->path))
+		failure = FAILED("cannot name");
+	close(fd);
+	return failure;
+}
+
+/* For file systems without O_TMPFILE: under a name that no key has at first. */
+static struct failure
+make_named(
+    const struct segment_dir *dir, const char *key, const struct terms *terms)
+{
+	struct segment_dir temporary = *dir;
+	char *end = temporary.path + dir->stem + prefix_length(dir);
+	struct failure failure;
+	int fd;
+
+	segment_file_name(&temporary, "");
+	memcpy(end, LEFTOVER, strlen(LEFTOVER));
+	number_put(end + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
+	fd = open(temporary.path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return FAILED("cannot make");
+	failure = fill(fd, dir, key, terms);
+	if (failure.why == NULL &&
+	    syscall(SYS_renameat2, AT_FDCWD, temporary.path, AT_FDCWD,
+		dir->path, NO_REPLACE) == -1)
+		failure = FAILED("cannot name");
+	close(fd);
+	if (failure.why != NULL)
+		unlink(temporary.path);
+	return failure;
+}
+
+struct failure
+segment_file_make(
+    const struct segment_dir *dir, const char *key, const struct terms *terms)
+{
+	struct failure failure = make_nameless(dir, key, terms);
+
+	if (failure.error == EOPNOTSUPP || failure.error == EISDIR ||
+	    failure.error == ENOENT)
+		failure = make_named(dir, key, terms);
+	return failure.error == EEXIST ? NO_FAILURE : failure;
+}
+
+/* A signal handler gets no argument of ours. */
+static struct bus_guard *volatile current;
+
+static void
+on_bus_error(int number, siginfo_t *info, void *context)
+{
+	struct bus_guard *guard = current;
+	const char *address = info->si_addr;
+
+	(void)context;
+	if (info->si_code <= 0)
+		guard->sent = 1;
+	else if (address >= guard->memory &&
+	    address < guard->memory + guard->size)
+		siglongjmp(guard->out, 1);
+	else /* the instruction is run again, and faults again */
+		sigaction(number, &guard->before, NULL);
+}
+
+void
+segment_file_guard(struct bus_guard *guard, const void *memory, size_t size)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error,
+		.sa_flags = SA_SIGINFO | SA_NODEFER };
+	sigset_t bus;
+
+	guard->memory = memory;
+	guard->size = size;
+	guard->sent = 0;
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	current = guard;
+	sigaction(SIGBUS, &action, &guard->before);
+	/* While SIGBUS is blocked, a fault kills the process. */
+	sigprocmask(SIG_UNBLOCK, &bus, &guard->mask);
+}
+
+void
+segment_file_unguard(struct bus_guard *guard)
+{
+	sigset_t bus;
+
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	if (sigismember(&guard->mask, SIGBUS) == 1)
+		sigprocmask(SIG_BLOCK, &bus, NULL);
+	sigaction(SIGBUS, &guard->before, NULL);
+	current = NULL;
+	if (guard->sent != 0)
+		raise(SIGBUS);
 }

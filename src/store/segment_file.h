@@ -1,62 +1,110 @@
 /*
- * segment_file: where segments live, whose they are there, and what has to hold
- * of their files. A segment is a user's alone, but in a directory that is owned
- * by root or by us, has the setgid bit and is not for the world to write: there
- * it is its group's.
+ * segment_file: the file of a segment: its path, its owner, its making, its use
+ * in memory.
  *
- * Functions that say why something is not so return NULL where it is, and
- * errno besides: 0 where the words say it all.
+ * A segment belongs to one user, except in a directory that has the setgid bit,
+ * is owned by root or by the user, and is not writable by all: there it belongs
+ * to the directory's group.
  */
 #ifndef SEGMENT_FILE_H
 #define SEGMENT_FILE_H
 
+#include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include "budget/segment.h"
 
+/* Why something failed; why is NULL where it succeeded. */
+struct failure {
+	const char *why;
+	int error; /* an errno, or 0 where why explains all of it */
+};
+
+#define NO_FAILURE ((struct failure){ NULL, 0 })
+#define REFUSED(why) ((struct failure){ (why), 0 })
+#define FAILED(why) ((struct failure){ (why), errno })
+
 struct segment_dir {
 	const char *directory;
-	bool shared; /* among the directory's group */
-	uid_t user; /* whom we act for */
-	gid_t group; /* of the files, where shared */
-	mode_t mode; /* of the files, or less */
-	size_t stem; /* where the name begins in path */
+	bool shared; /* the segments belong to the directory's group */
+	uid_t user; /* the effective user of this process */
+	gid_t group; /* of the files, if shared */
+	mode_t mode; /* the most that a file may permit */
+	size_t stem; /* where the file name begins in path */
 	char path[PATH_MAX];
 };
 
-/* Looks at a directory. */
-const char *segment_file_find(struct segment_dir *place, const char *directory);
+/* Looks at a directory, and sets all of dir but the file name in path. */
+struct failure
+segment_file_find(struct segment_dir *dir, const char *directory);
 
-/* Sets path to where the segment of a key is; key "": how all of them begin. */
-void segment_file_name(struct segment_dir *place, const char *key);
+/* Sets path to the file of a key; key "": to the prefix of all such files. */
+void segment_file_name(struct segment_dir *dir, const char *key);
 
-/*
- * Sets path to a new file that no key can have, for what is to be a segment
- * but is not yet whole; and whether path is one.
- */
-void segment_file_leftover(struct segment_dir *place);
-bool segment_file_is_leftover(const struct segment_dir *place);
+/* Whether path names a file that segment_file_make had not completed. */
+bool segment_file_is_leftover(const struct segment_dir *dir);
 
 /*
- * Whether this may be the file of a segment. Root trusts nobody but itself.
- * ENOENT where it was removed since it was opened.
+ * Whether a file may be used as a segment: it must be as segment_file_make
+ * makes it. Root uses only its own files. ENOENT if the file was removed after
+ * it had been opened.
  */
-const char *
-segment_file_judge(const struct segment_dir *place, const struct stat *file);
+struct failure
+segment_file_judge(const struct segment_dir *dir, const struct stat *file);
 
 /*
- * Whether this, not followed where it is a link, may be removed, whatever it
- * holds: a file of the user's own that has no other name, or one of a segment.
+ * Whether a file may be removed, whatever it contains: it is a regular file of
+ * this user with a single name, or segment_file_judge accepts it. file must
+ * come from lstat, so that no symbolic link is followed.
  */
-const char *segment_file_judge_removal(
-    const struct segment_dir *place, const struct stat *file);
+struct failure segment_file_judge_removal(
+    const struct segment_dir *dir, const struct stat *file);
 
 /*
- * What time and which boot it is, for a file that is open there. boot stays ""
- * where the file cannot outlive one, unless always, and space is not asked for.
+ * Sets *here to the time and the boot, for the file that is open as fd. boot
+ * stays "" if the file cannot survive a reboot, unless always; space is not
+ * set.
  */
-const char *segment_file_origin(int fd, bool always, struct origin *here);
+struct failure segment_file_origin(int fd, bool always, struct origin *here);
+
+/*
+ * Makes the file of a key at path. It gets its name when it is complete, so
+ * that a process which is killed here leaves no partial segment. Succeeds as
+ * well if another process made that file first.
+ */
+struct failure segment_file_make(
+    const struct segment_dir *dir, const char *key, const struct terms *terms);
+
+/*
+ * Access to mapped memory whose file may be truncated meanwhile, which makes
+ * the kernel send SIGBUS:
+ *
+ *     segment_file_guard(&guard, memory, size);
+ *     if (sigsetjmp(guard.out, 0) == 0)
+ *             access the memory
+ *     else
+ *             the file was truncated
+ *     segment_file_unguard(&guard);
+ *
+ * The access may be left at any instruction: so it must open and allocate
+ * nothing. A SIGBUS for other memory, or from another process, has the effect
+ * that it would have had without the guard. Guards do not nest.
+ */
+struct bus_guard {
+	sigjmp_buf out;
+	const char *memory;
+	size_t size;
+	struct sigaction before;
+	sigset_t mask;
+	volatile sig_atomic_t sent; /* a process has sent SIGBUS */
+};
+
+void
+segment_file_guard(struct bus_guard *guard, const void *memory, size_t size);
+void segment_file_unguard(struct bus_guard *guard);
 
 #endif

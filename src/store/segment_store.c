@@ -10,141 +10,114 @@
 #include <time.h>
 #include <unistd.h>
 #include "sys/sys.h"
-#include "store/guard.h"
-#include "store/mint.h"
 
-/* How often to look again where others change what is there meanwhile. */
-#define TURNS 8
+/* How often to look again while other processes replace the file. */
+#define TRIES 8
 
-/* What is no older, somebody may still be at. */
+/* The maker of a younger leftover may still be at work. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
-/* segment_store_use, as segment_file_guard hands it on. */
-struct use {
-	struct segment_store *store;
-	void (*work)(struct segment *, const struct header *, void *);
-	void *with;
-	bool whole;
-};
-
-/* Keeps errno, which says why. */
-static void
-shut(int fd)
+/* Explains a failed open(2): better than errno does, where lstat allows it. */
+static struct failure
+cannot_open(const struct segment_dir *dir)
 {
-	int error = errno;
-
-	close(fd);
-	errno = error;
-}
-
-/* Some of what is wrong shows in that it cannot be opened. */
-static const char *
-cannot_open(const struct segment_dir *place)
-{
-	int error = errno;
+	struct failure failure = FAILED("cannot open"), judged;
 	struct stat file;
-	const char *why = NULL;
 
-	if (error != ENOENT && lstat(place->path, &file) == 0)
-		why = segment_file_judge(place, &file);
-	if (why != NULL)
-		return why;
-	errno = error;
-	return "cannot open";
+	if (failure.error == ENOENT || lstat(dir->path, &file) == -1)
+		return failure;
+	judged = segment_file_judge(dir, &file);
+	return judged.why != NULL ? judged : failure;
 }
 
-/* Copies the header, and says what it is worth. */
-static const char *
+/* Copies and checks the header, and sets *state. */
+static struct failure
 check_header(
     struct segment_store *store, const char *key, enum segment_state *state)
 {
 	const struct header *header = &store->header;
 	struct origin here;
-	const char *why = segment_file_origin(store->fd, false, &here);
+	struct failure failure = segment_file_origin(store->fd, false, &here);
 	ssize_t got;
 
-	if (why != NULL)
-		return why;
+	if (failure.why != NULL)
+		return failure;
 	got = pread(store->fd, &store->header, sizeof *header, 0);
 	if (got == -1)
-		return "cannot read";
+		return FAILED("cannot read");
 	if (!segment_shares_clock(header, &here))
 		here.space = sys_space();
-	errno = 0;
 	if ((size_t)got != sizeof *header)
-		return "of another size";
+		return REFUSED("of another size");
 	*state = segment_check(header, key, &here);
-	if (*state == SEGMENT_STALE)
-		return "out of date";
-	if (*state == SEGMENT_FOREIGN)
-		return "made in another time namespace";
-	if (*state == SEGMENT_GOOD)
-		return NULL;
-	return segment_check(header, NULL, &here) == SEGMENT_STRANGE
-	    ? "of another version"
-	    : "of another key";
+	switch (*state) {
+	case SEGMENT_GOOD:
+		return NO_FAILURE;
+	case SEGMENT_STALE:
+		return REFUSED("out of date");
+	case SEGMENT_FOREIGN:
+		return REFUSED("made in another time namespace");
+	case SEGMENT_STRANGE:
+		break;
+	}
+	return REFUSED(segment_check(header, NULL, &here) == SEGMENT_STRANGE
+		? "of another version"
+		: "of another key");
 }
 
-static const char *
-check_file(struct segment_store *store, const struct segment_dir *place,
-    const char *key, enum segment_state *state)
-{
-	struct stat file;
-	const char *why;
-
-	if (fstat(store->fd, &file) == -1)
-		return "cannot open";
-	why = segment_file_judge(place, &file);
-	return why != NULL ? why : check_header(store, key, state);
-}
-
-static const char *
+static struct failure
 map(struct segment_store *store)
 {
-	void *at = mmap(NULL, sizeof *store->segment, PROT_READ | PROT_WRITE,
-	    MAP_SHARED, store->fd, 0);
+	void *memory = mmap(NULL, sizeof *store->segment,
+	    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
 
-	if (at == MAP_FAILED)
-		return "cannot map";
-	store->segment = at;
+	if (memory == MAP_FAILED)
+		return FAILED("cannot map");
+	store->segment = memory;
 	store->fd = sys_move_up(store->fd);
-	return NULL;
+	return NO_FAILURE;
 }
 
 /*
- * Opens what is there: NULL, or why it is not SEGMENT_GOOD. Of the answers,
- * the words are for people, with errno as it belongs to them; ENOENT says that
- * there is nothing, and only then; and *state, what may be done about what is
- * there. The descriptor of a stale one is open too.
+ * Opens the file at dir->path. Fails unless it is SEGMENT_GOOD, with ENOENT
+ * only if there is no file. The store of a SEGMENT_STALE one stays open, so
+ * that it can be locked; that of any other is closed.
  */
-static const char *
-open_existing(struct segment_store *store, const struct segment_dir *place,
+static struct failure
+open_existing(struct segment_store *store, const struct segment_dir *dir,
     const char *key, enum segment_state *state)
 {
-	const char *why;
+	struct failure failure;
+	struct stat file;
 
 	*store = (struct segment_store){ .fd = -1 };
 	*state = SEGMENT_STRANGE;
-	store->fd = open(place->path,
-	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	store->fd = open(
+	    dir->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (store->fd == -1)
-		return cannot_open(place);
-	why = check_file(store, place, key, state);
+		return cannot_open(dir);
+	failure = fstat(store->fd, &file) == -1
+	    ? FAILED("cannot open")
+	    : segment_file_judge(dir, &file);
+	if (failure.why == NULL)
+		failure = check_header(store, key, state);
 	if (*state == SEGMENT_GOOD)
-		why = map(store);
-	if (why == NULL || *state == SEGMENT_STALE)
-		return why;
-	*state = *state == SEGMENT_GOOD ? SEGMENT_STRANGE : *state;
+		failure = map(store);
+	if (failure.why == NULL || *state == SEGMENT_STALE)
+		return failure;
+	if (*state == SEGMENT_GOOD)
+		*state = SEGMENT_STRANGE;
 	segment_store_close(store);
-	return why;
+	return failure;
 }
 
 /*
- * The lock of a file that is to be removed. Of all who find it, only he who has
- * its lock may remove it, and while he sees it in its place nobody can have put
- * a new one there: so a new one is never hit, but where a user removes files
- * himself. Who uses one takes no lock. A lock dies with its holder; where he is
- * stopped, the others give up after a while.
+ * Locks a file that is to be removed. Only the process that has the lock may
+ * remove the file, and while the file has its name no other process can put a
+ * new one there: so a new file is never removed by mistake, unless a user
+ * removes files by hand. The use of a segment needs no lock. The kernel drops
+ * the lock when its holder dies; if the holder is stopped, the others give up
+ * after a while.
  */
 static bool
 lock(int fd)
@@ -152,189 +125,205 @@ lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Whether a file has its name still. False, with errno: ENOENT, if not. */
+/* Whether an open file still has its name. False, with errno: ENOENT, if not.
+ */
 static bool
-is_in_place(int fd, const struct segment_dir *place)
+is_in_place(int fd, const struct segment_dir *dir)
 {
 	struct stat ours, there;
 
-	if (fstat(fd, &ours) == -1 || lstat(place->path, &there) == -1)
+	if (fstat(fd, &ours) == -1 || lstat(dir->path, &there) == -1)
 		return false;
 	errno = ENOENT;
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Takes a stale file away, unless somebody else does: EAGAIN. */
-static const char *
-take_away(int fd, const struct segment_dir *place)
+/* Removes a stale file, unless another process is doing so: EAGAIN. */
+static struct failure
+remove_stale(int fd, const struct segment_dir *dir)
 {
-	if (!lock(fd)) {
-		errno = EAGAIN;
-		return "being replaced all the time";
-	}
-	if (!is_in_place(fd, place))
-		return NULL;
-	return unlink(place->path) == 0 ? NULL : "cannot remove";
+	if (!lock(fd))
+		return (
+		    struct failure){ "being replaced all the time", EAGAIN };
+	if (!is_in_place(fd, dir) || unlink(dir->path) == 0)
+		return NO_FAILURE;
+	return FAILED("cannot remove");
 }
 
-/* What to do where there is none that is good: NULL, and look again. */
-static const char *
-renew(struct segment_store *store, const struct segment_dir *place,
-    const char *key, const struct terms *terms)
-{
-	const char *why;
-
-	if (store->fd == -1)
-		return segment_file_make(place, key, terms);
-	why = take_away(store->fd, place);
-	segment_store_close(store);
-	return why;
-}
-
-const char *
+struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make)
 {
-	struct segment_dir place;
+	struct segment_dir dir;
 	enum segment_state state;
-	const char *why = segment_file_find(&place, directory);
+	struct failure failure = segment_file_find(&dir, directory);
 
 	*store = (struct segment_store){ .fd = -1 };
-	if (why != NULL)
-		return why;
-	segment_file_name(&place, key);
-	for (int turn = 0; turn < TURNS; turn++) {
-		why = open_existing(store, &place, key, &state);
-		if (why == NULL)
-			return NULL;
-		if (state != SEGMENT_STALE && errno != ENOENT)
-			return why;
+	if (failure.why != NULL)
+		return failure;
+	segment_file_name(&dir, key);
+	for (int i = 0; i < TRIES; i++) {
+		failure = open_existing(store, &dir, key, &state);
+		if (failure.why == NULL ||
+		    (state != SEGMENT_STALE && failure.error != ENOENT))
+			return failure;
 		if (!make) {
 			segment_store_close(store);
-			errno = ENOENT;
-			return why;
+			failure.error = ENOENT;
+			return failure;
 		}
-		why = renew(store, &place, key, terms);
-		if (why != NULL)
-			return why;
+		failure = store->fd == -1 ? segment_file_make(&dir, key, terms)
+					  : remove_stale(store->fd, &dir);
+		segment_store_close(store);
+		if (failure.why != NULL)
+			return failure;
 	}
-	errno = 0;
-	return "being replaced all the time";
+	return REFUSED("being replaced all the time");
 }
 
-/* The header never changes: where it has, so may have all. */
-static void
-use(void *with)
+void
+segment_store_open_private(struct segment_store *store, struct segment *own)
 {
-	struct use *use = with;
-	struct segment_store *store = use->store;
-
-	if (memcmp(&store->segment->header, &store->header,
-		sizeof store->header) != 0)
-		return;
-	use->work(store->segment, &store->header, use->with);
-	use->whole = true;
+	store->fd = -1;
+	store->segment = own;
+	store->header = own->header;
 }
 
-bool
-segment_store_use(struct segment_store *store,
-    void (*work)(
-	struct segment *segment, const struct header *header, void *with),
-    void *with)
+/* Whether there is a segment, of which the file has still a name and its size.
+ */
+static bool
+is_usable(const struct segment_store *store)
 {
-	struct use call = { .store = store, .work = work, .with = with };
 	struct stat file;
 
-	if (store->fd == -1)
+	return store->fd == -1 ? store->segment != NULL
+			       : fstat(store->fd, &file) == 0 &&
+		file.st_nlink > 0 && file.st_size == sizeof(struct segment);
+}
+
+/* The operations are called from here, so that a withdrawal is a short way. */
+bool
+segment_store_run(struct segment_store *store, struct visit *visit)
+{
+	struct segment *segment = store->segment;
+	const struct header *header = &store->header;
+	volatile bool done = false;
+	struct bus_guard guard;
+
+	if (!is_usable(store)) {
+		segment_store_close(store);
 		return false;
-	if (fstat(store->fd, &file) == 0 && file.st_nlink > 0 &&
-	    file.st_size == sizeof(struct segment) &&
-	    segment_file_guard(
-		store->segment, sizeof *store->segment, use, &call) &&
-	    call.whole)
-		return true;
-	segment_store_close(store);
-	return false;
+	}
+	segment_file_guard(&guard, segment, sizeof *segment);
+	/* Nothing changes the header, unless it overwrites the file. */
+	if (sigsetjmp(guard.out, 0) == 0 &&
+	    memcmp(&segment->header, header, sizeof *header) == 0) {
+		switch (visit->operation) {
+		case SEGMENT_LOOK:
+			visit->effective = admission_look(
+			    &visit->caller, segment, header, visit->now);
+			break;
+		case SEGMENT_ASK:
+			visit->admission = admission_ask(&visit->caller,
+			    segment, header, visit->retry, visit->now);
+			visit->effective = visit->admission.effective;
+			break;
+		case SEGMENT_TELL:
+			visit->effective = admission_tell(&visit->caller,
+			    segment, header, &visit->effect, visit->now);
+			break;
+		case SEGMENT_RENEW:
+			admission_renew(
+			    &visit->caller, segment, header, visit->now);
+			break;
+		case SEGMENT_SNAPSHOT:
+			visit->sound = snapshot_take(
+			    visit->snapshot, segment, header, visit->now);
+			break;
+		}
+		done = true;
+	}
+	segment_file_unguard(&guard);
+	if (!done)
+		segment_store_close(store);
+	return done;
 }
 
 void
 segment_store_close(struct segment_store *store)
 {
-	if (store->segment != NULL)
+	if (store->fd != -1 && store->segment != NULL)
 		munmap(store->segment, sizeof *store->segment);
 	if (store->fd != -1)
-		shut(store->fd);
+		close(store->fd);
 	store->segment = NULL;
 	store->fd = -1;
 }
 
-const char *
+struct failure
 segment_store_remove(const char *directory, const char *key)
 {
-	struct segment_dir place;
+	struct segment_dir dir;
 	struct stat file;
-	const char *why = segment_file_find(&place, directory);
+	struct failure failure = segment_file_find(&dir, directory);
 
-	if (why != NULL)
-		return why;
-	segment_file_name(&place, key);
-	if (lstat(place.path, &file) == -1)
-		return "cannot remove";
-	why = segment_file_judge_removal(&place, &file);
-	if (why != NULL)
-		return why;
-	return unlink(place.path) == 0 ? NULL : "cannot remove";
+	if (failure.why != NULL)
+		return failure;
+	segment_file_name(&dir, key);
+	if (lstat(dir.path, &file) == -1)
+		return FAILED("cannot remove");
+	failure = segment_file_judge_removal(&dir, &file);
+	if (failure.why != NULL || unlink(dir.path) == 0)
+		return failure;
+	return FAILED("cannot remove");
 }
 
-/* What somebody may still be making is left alone. */
 static bool
-is_left_over(const struct segment_dir *place)
+is_old_leftover(const struct segment_dir *dir)
 {
 	struct stat file;
 
-	return lstat(place->path, &file) == 0 &&
-	    segment_file_judge_removal(place, &file) == NULL &&
+	return lstat(dir->path, &file) == 0 &&
+	    segment_file_judge_removal(dir, &file).why == NULL &&
 	    sys_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND >
 	    LEFTOVER_AGE;
 }
 
-/* Whether a segment has the name that its key gives it. */
 static bool
-is_at_home(const struct header *header, const struct segment_dir *place)
+name_matches_key(const struct header *header, const struct segment_dir *dir)
 {
-	struct segment_dir home = *place;
+	struct segment_dir expected = *dir;
 	char key[SEGMENT_KEY + 1] = { 0 };
 
 	memcpy(key, header->key, sizeof header->key);
-	segment_file_name(&home, key);
-	return strcmp(home.path, place->path) == 0;
+	segment_file_name(&expected, key);
+	return strcmp(expected.path, dir->path) == 0;
 }
 
+/* Opens the file at dir->path, and calls each for it. */
 static void
-visit(const struct segment_dir *place, void (*each)(struct found *, void *),
+visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
     void *with)
 {
-	struct found found = { .name = place->path + place->stem,
-		.place = place,
-		.leftover = segment_file_is_leftover(place),
+	struct found found = { .name = dir->path + dir->stem,
+		.dir = dir,
+		.leftover = segment_file_is_leftover(dir),
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
-	const char *why;
+	struct failure failure;
 
 	if (found.leftover) {
-		if (is_left_over(place))
+		if (is_old_leftover(dir))
 			each(&found, with);
 		return;
 	}
-	why = open_existing(&found.store, place, NULL, &found.state);
-	if (why != NULL && errno == ENOENT)
+	failure = open_existing(&found.store, dir, NULL, &found.state);
+	if (failure.error == ENOENT)
 		return;
-	if (why != NULL && errno != 0) {
-		found.refused = why;
-		found.error = errno;
-	}
+	if (failure.error != 0)
+		found.refused = failure;
 	if (found.state == SEGMENT_GOOD &&
-	    !is_at_home(&found.store.header, place)) {
+	    !name_matches_key(&found.store.header, dir)) {
 		found.state = SEGMENT_STRANGE;
 		segment_store_close(&found.store);
 	}
@@ -346,25 +335,25 @@ bool
 segment_store_walk(const char *directory,
     void (*each)(struct found *found, void *with), void *with)
 {
-	struct segment_dir place;
+	struct segment_dir dir;
 	const struct dirent *entry;
-	char all[SEGMENT_NAME];
+	char prefix[SEGMENT_NAME];
 	DIR *stream;
 	int error;
 
-	if (segment_file_find(&place, directory) != NULL)
+	if (segment_file_find(&dir, directory).why != NULL)
 		return false;
 	stream = opendir(directory);
 	if (stream == NULL)
 		return false;
-	segment_file_name(&place, "");
-	memcpy(all, place.path + place.stem, sizeof all);
+	segment_file_name(&dir, "");
+	memcpy(prefix, dir.path + dir.stem, sizeof prefix);
 	while (errno = 0, (entry = readdir(stream)) != NULL) {
-		if (strncmp(entry->d_name, all, strlen(all)) != 0)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
 			continue;
-		memcpy(place.path + place.stem, entry->d_name,
+		memcpy(dir.path + dir.stem, entry->d_name,
 		    strlen(entry->d_name) + 1);
-		visit(&place, each, with);
+		visit_file(&dir, each, with);
 	}
 	error = errno;
 	closedir(stream);
@@ -372,42 +361,30 @@ segment_store_walk(const char *directory,
 	return error == 0;
 }
 
-/* In the command that clears budgets away, which any signal ends. */
-static void
-wait_a_moment(int turn)
-{
-	const struct timespec nap = { .tv_nsec = (long)(NANOS_MS << turn) };
-	int error = errno;
-
-	nanosleep(&nap, NULL);
-	errno = error;
-}
-
+/* Only --budget-gc waits so: a signal simply ends it. */
 bool
 segment_store_claim(struct found *found)
 {
 	int fd = found->store.fd;
-	bool locked = false;
 
-	if (fd == -1) /* a leftover, or what is not going to be removed */
+	if (fd == -1) /* a leftover, or a file that is going to be kept */
 		return true;
-	for (int turn = 0; turn < TURNS && !locked; turn++) {
-		locked = lock(fd);
-		if (!locked)
-			wait_a_moment(turn);
+	for (int i = 0; !lock(fd); i++) {
+		if (i == TRIES)
+			return false;
+		nanosleep(&(struct timespec){ 0, (long)NANOS_MS << i }, NULL);
 	}
-	return locked && is_in_place(fd, found->place);
+	return is_in_place(fd, found->dir);
 }
 
 /*
- * After the last look somebody may still begin to use it. To rule that out,
- * whoever uses a segment would have to take a lock too, and would wait for one
- * who is stopped with it; so this instant is left. It costs little: what is
- * counted in a file without a name is lost, but each process sees nlink 0 when
- * it looks the next time, and so loses one grant at most.
+ * A process may begin to use the segment between the last look at it and this
+ * call. A lock for each use would prevent that, but then every process would
+ * wait for one that is stopped while it holds the lock. The cost is small: a
+ * process sees st_nlink 0 at its next use, and so loses one retry's count.
  */
 bool
 segment_store_unlink(const struct found *found)
 {
-	return unlink(found->place->path) == 0;
+	return unlink(found->dir->path) == 0;
 }

@@ -1,89 +1,110 @@
 /*
- * segment_store: where segments live. A directory, in memory as a rule, with a
- * file a segment: of this user alone, or of a group where the directory says
- * so.
+ * segment_store: opens, uses, lists and removes the segments in a directory.
  *
- * A file is never half made: it gets its name when it is complete. Whatever
- * is not exactly what we would have made is not used.
+ * The directory is in memory as a rule, with one file for each segment, which
+ * segment_file makes. A file that is not exactly as this user's retry would
+ * have made it is not used.
  */
 #ifndef SEGMENT_STORE_H
 #define SEGMENT_STORE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
-#include "store/segment_file.h"
 #include "budget/segment.h"
+#include "budget/snapshot.h"
+#include "policy/admission.h"
+#include "store/segment_file.h"
 
-/* One segment, mapped. */
+/* One segment: of a mapped file, or of this process alone. */
 struct segment_store {
-	int fd; /* -1: none is open */
-	struct segment
-	    *segment; /* only to be touched within segment_store_use */
-	struct header header; /* a copy that was checked */
+	int fd; /* -1: no file is open */
+	struct segment *segment; /* only segment_store_run may touch it */
+	struct header header; /* a checked copy */
 };
 
-/* A file that segment_store_walk has come upon. */
-struct found {
-	const char *name;
-	const struct segment_dir *place; /* where it is */
-	bool leftover; /* of somebody who was killed while he made one */
-	const char *refused; /* it could not be opened: in words; or NULL */
-	int error; /* errno of that */
-	enum segment_state state; /* what it is worth otherwise */
-	struct segment_store store; /* to be used where that is GOOD */
+enum segment_operation {
+	SEGMENT_LOOK, /* admission_look */
+	SEGMENT_ASK, /* admission_ask */
+	SEGMENT_TELL, /* admission_tell */
+	SEGMENT_RENEW, /* admission_renew */
+	SEGMENT_SNAPSHOT, /* snapshot_take */
+};
+
+/* An operation on a segment, with its arguments and its results. */
+struct visit {
+	enum segment_operation operation;
+	nanos now; /* CLOCK_BOOTTIME */
+	struct caller caller; /* LOOK, ASK, TELL and RENEW: it is changed */
+	bool retry; /* ASK: the attempt would be a retry */
+	struct attempt_effect effect; /* TELL */
+	struct admission admission; /* result of ASK */
+	struct effective_limits effective; /* result of LOOK, ASK and TELL */
+	struct snapshot *snapshot; /* SNAPSHOT: to be filled in */
+	bool sound; /* result of SNAPSHOT: the segment is not corrupt */
 };
 
 /*
- * Opens the segment of a key in a directory. One that is not there, or that is
- * of an earlier boot, is made by the terms where make, and else it is ENOENT.
- * Terms that it has already are left as they are. Returns NULL, or why it
- * cannot be used, in words, with errno (0 where the words say it all; EAGAIN
- * where somebody else takes an old one away at this moment, which is to be
- * asked again then). Never waits.
+ * A file that segment_store_walk has found. store is open if state is
+ * SEGMENT_GOOD or SEGMENT_STALE.
  */
-const char *
+struct found {
+	const char *name;
+	const struct segment_dir *dir;
+	bool leftover; /* a segment that its maker did not complete */
+	struct failure refused; /* why the file cannot be opened */
+	enum segment_state state; /* if it can, and it is not a leftover */
+	struct segment_store store;
+};
+
+/*
+ * Opens the segment of a key in a directory; an existing segment keeps its own
+ * terms. If there is none, or one of an earlier boot, then it makes one by
+ * these terms if make, and fails with ENOENT if not. EAGAIN: another process
+ * is just replacing an old segment; try again later. Never waits.
+ */
+struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
 
+/* Uses a segment in the memory of this process, which must stay there. */
+void
+segment_store_open_private(struct segment_store *store, struct segment *own);
+
 /*
- * Calls work with the segment. False if the file was removed, truncated or
- * overwritten, before or meanwhile: then work may have been broken off
- * anywhere, or was not called, and the store is closed.
+ * Carries out a visit. False if the file was removed, truncated or overwritten
+ * before or meanwhile: then the store is closed, and the visit's caller and
+ * results are undefined. An operation may be left at any instruction if the
+ * file is truncated: so none of them opens or allocates anything.
  */
-bool segment_store_use(struct segment_store *store,
-    void (*work)(
-	struct segment *segment, const struct header *header, void *with),
-    void *with);
+bool segment_store_run(struct segment_store *store, struct visit *visit);
 
 void segment_store_close(struct segment_store *store);
 
 /*
- * Removes the segment of a key, or what the user has in its place, as
- * segment_file_judge_removal allows. Words as from segment_store_open.
+ * Removes the file that has the name of a key's segment, if
+ * segment_file_judge_removal allows it. ENOENT if there is none.
  */
-const char *segment_store_remove(const char *directory, const char *key);
+struct failure segment_store_remove(const char *directory, const char *key);
 
 /*
- * Calls each for every file in a directory that is named as a segment of ours,
- * be it one or not, and for the leftovers that may be removed. Of what the
- * kernel does not let us look at nothing is known. What is open is closed
- * afterwards.
- * False, with errno, if the directory cannot be read.
+ * Calls each for every file in a directory that has the name of a segment of
+ * this user's, valid or not, and for leftovers that are old enough to be
+ * removed. Closes found->store afterwards. False, with errno, if the directory
+ * cannot be read.
  */
 bool segment_store_walk(const char *directory,
     void (*each)(struct found *found, void *with), void *with);
 
 /*
- * Before a file is removed: sees that its name still leads to it, and keeps
- * others from removing it until it is closed. False, with errno, ENOENT where
- * it has been removed already.
+ * Locks a file before its removal, so that no other process removes it until
+ * found->store is closed. False, with errno, if that fails; ENOENT if the file
+ * was removed already, or replaced.
  */
 bool segment_store_claim(struct found *found);
 
 /*
- * Removes a file that is claimed. Whoever uses it finds that out the next time:
- * what he was granted meanwhile is forgotten, and that is one retry at most.
- * False, with errno, if it is still there.
+ * Removes a claimed file. A process that uses the segment notices when it uses
+ * it the next time, and so loses the count of at most one retry. False, with
+ * errno, if the file is still there.
  */
 bool segment_store_unlink(const struct found *found);
 

@@ -1,9 +1,10 @@
 /*
- * ring: what a withdrawal and a deposit cost where 1, 64 or 1,000 processes do
- * nothing else, beside the same counters behind a lock of fcntl. Prints for
- * each: name, nanoseconds per operation (of all processes together, so what one
- * costs the host), and that divided by the lock's. All are granted, and slices
- * last a millisecond, so that sealing is part of it.
+ * window: the cost of a withdrawal and of a deposit while 1, 64 or 1,000
+ * processes do nothing else, compared with the same counters under an fcntl
+ * lock. Prints for each: a name; nanoseconds per operation, of all processes
+ * together, so the cost to the host; and that divided by the lock's. All
+ * withdrawals are granted. Slices last a millisecond, so that sealing is part
+ * of the cost.
  */
 #include <err.h>
 #include <errno.h>
@@ -23,10 +24,10 @@ enum { MOST = 1000 };
 #define SLICE 1000000 /* ns */
 #define TIME (250 * SLICE)
 
-/* As many as a word can hold. */
+/* Granted as long as the word can count them. */
 static const struct window_limits limits = { 0, INT64_MAX };
 
-/* The counters of a slice, for who holds the lock. */
+/* The counters of a slice, protected by the lock. */
 struct slice {
 	int64_t epoch, retries, successes;
 };
@@ -42,7 +43,7 @@ struct shared {
 
 struct bench {
 	struct shared *shared;
-	int fd; /* to be locked */
+	int fd; /* of the lock */
 };
 
 static double
@@ -114,7 +115,7 @@ locked_deposit(struct bench *bench, int64_t epoch)
 	lock(bench, F_UNLCK);
 }
 
-/* Begins when the pipe is closed, and ends by a signal. */
+/* A worker: begins when the pipe is closed, and is ended by a signal. */
 static void
 work(struct bench *bench, void (*act)(struct bench *, int64_t), int who,
     int begin, pid_t parent)
@@ -122,7 +123,7 @@ work(struct bench *bench, void (*act)(struct bench *, int64_t), int who,
 	_Atomic int64_t *done = &bench->shared->workers[who].done;
 	char byte;
 
-	nice(10); /* or who ends them would have to stand in line */
+	nice(10); /* so that the parent can end the workers in time */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || read(begin, &byte, 1) != 0)
 		_exit(EXIT_FAILURE);
@@ -152,7 +153,7 @@ rest(void)
 static double
 measure(void (*act)(struct bench *, int64_t), int workers)
 {
-	struct bench bench = { .fd = memfd_create("ring", MFD_CLOEXEC) };
+	struct bench bench = { .fd = memfd_create("window", MFD_CLOEXEC) };
 	pid_t parent = getpid(), pids[MOST];
 	int begin[2];
 	double began, ns;

@@ -112,7 +112,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct step step = plan_next(policy, &client->history, &outcome, now);
 
 	if (segment != NULL) {
-		struct attempt_news news = admission_result(
+		struct attempt_effect news = admission_effect(
 		    client->history.judgement.reason, &outcome, true);
 
 		admission_tell(
