@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include "policy/conditions.h"
 #include "text/duration.h"
 #include "text/number.h"
+#include "text/signame.h"
 #include "policy/policy.h"
 
 void
@@ -60,7 +60,7 @@ option_values_signal(const struct row *row, const char *text, void *field)
 {
 	int *number = field;
 
-	*number = conditions_signal(text, strlen(text));
+	*number = signame_number(text, strlen(text));
 	if (*number == 0)
 		optparse_refuse(row, "not a signal", text);
 }

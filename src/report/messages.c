@@ -5,6 +5,7 @@
 #include <string.h>
 #include "report/advice.h"
 #include "text/number.h"
+#include "text/signame.h"
 
 char *
 messages_label(
@@ -85,7 +86,7 @@ say_not_executable(struct saying *saying)
 struct phrase {
 	const char *strings[5];
 	char number[NUMBER_ROOM], http[NUMBER_ROOM];
-	char name[CONDITIONS_SIGNAL_ROOM], span[DURATION_ROOM];
+	char name[SIGNAME_ROOM], span[DURATION_ROOM];
 };
 
 static void
@@ -115,8 +116,7 @@ phrase_outcome(struct phrase *phrase, const struct policy *policy,
 		break;
 	case END_SIGNALED:
 		strings[0] = " killed by ";
-		strings[1] =
-		    conditions_signal_name(phrase->name, outcome->code);
+		strings[1] = signame_put(phrase->name, outcome->code);
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";

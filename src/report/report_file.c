@@ -5,6 +5,7 @@
 #include "sys/sys.h"
 #include "text/date.h"
 #include "text/number.h"
+#include "text/signame.h"
 #include "cli/options.h"
 #include "output/writer.h"
 #include "output/quote.h"
@@ -82,10 +83,10 @@ put_span(struct writer *writer, const char *before, nanos span, nanos none)
 static void
 put_signal(struct writer *writer, const char *before, int number)
 {
-	char room[CONDITIONS_SIGNAL_ROOM];
+	char room[SIGNAME_ROOM];
 
-	put_string(writer, before,
-	    number == 0 ? NULL : conditions_signal_name(room, number));
+	put_string(
+	    writer, before, number == 0 ? NULL : signame_put(room, number));
 }
 
 static void
