@@ -67,6 +67,14 @@ nanos backoff_base(const struct backoff *backoff);
 nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 
 /*
+ * The most that a delay may be instead of most, so that a series uses the time
+ * to its deadline: left, the nanoseconds to the deadline (NANOS_MAX: none),
+ * less one base delay, but not below floor. Just most if that leaves less than
+ * the base delay, or if there is no jitter.
+ */
+nanos backoff_trim(const struct backoff *backoff, nanos most, nanos left);
+
+/*
  * The delay before the next retry, and the schedule moves on. Full, equal and
  * decorrelated jitter: Brooker, "Exponential Backoff and Jitter" (AWS, 2015).
  *   full          uniform in [floor, e]

@@ -14,9 +14,6 @@
 #define MOST (1 << 20)
 #define TURNS 16
 
-/* The buffer, where the kernel must not move the bytes by itself. */
-#define ROOM 16384
-
 /*
  * How long the file's size is not looked at: as long as a command that writes
  * FASTEST bytes a nanosecond would need to pass the limit, within these bounds.
@@ -225,50 +222,17 @@ capture_pollfd(const struct capture *capture)
 		.events = POLLOUT };
 }
 
-/* For outputs that must only be written to by nonblock_put(). */
-static ssize_t
-send_by_buffer(struct capture *capture, size_t most)
-{
-	char bytes[ROOM];
-	ssize_t got = pread(
-	    capture->file, bytes, most < ROOM ? most : ROOM, capture->sent);
-	ssize_t put;
-
-	if (got <= 0)
-		return got;
-	put = nonblock_put(&capture->output, bytes, (size_t)got);
-	if (put > 0)
-		capture->sent += put;
-	return put;
-}
-
-static ssize_t
-send_some(struct capture *capture)
-{
-	off_t left = capture->length - capture->sent;
-	size_t most = left < MOST ? (size_t)left : MOST;
-
-	switch (capture->output.way) {
-	case NONBLOCK_SOCKET:
-	case NONBLOCK_CAREFUL:
-		return send_by_buffer(capture, most);
-	case NONBLOCK_PLAIN:
-	case NONBLOCK_PRIVATE:
-		break;
-	}
-	return tempfile_send(
-	    capture->file, &capture->sent, capture->output.fd, most);
-}
-
 void
 capture_serve(struct capture *capture, short revents)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
+		off_t left = capture->length - capture->sent;
 		ssize_t sent;
 
 		if (!capture->delivering || revents == 0)
 			return;
-		sent = send_some(capture);
+		sent = tempfile_send(capture->file, &capture->sent,
+		    &capture->output, left < MOST ? (size_t)left : MOST);
 		if (sent == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (sent == -1)

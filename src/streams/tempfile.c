@@ -84,7 +84,8 @@ copy(int fd)
 	if (other == -1)
 		return -1;
 	do
-		sent = tempfile_send(fd, &offset, other, MOST);
+		sent = tempfile_send(fd, &offset,
+		    &(struct nonblock){ NONBLOCK_PLAIN, other }, MOST);
 	while (sent > 0);
 	if (sent == 0 && lseek(other, 0, SEEK_SET) == 0)
 		return other;
@@ -138,37 +139,39 @@ unsupported(void)
 	    errno == ETXTBSY || errno == EISDIR || errno == EOVERFLOW;
 }
 
+/* Returns what was sent, or 0 if only a buffer can be used. */
 static ssize_t
-send_by_buffer(int fd, off_t *offset, int to, size_t most)
+send_by_kernel(int fd, off_t *offset, int to, size_t most)
 {
-	char bytes[ROOM];
-	ssize_t got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
-	ssize_t put;
+	ssize_t sent = copy_file_range(fd, offset, to, NULL, most, 0);
 
-	if (got <= 0)
-		return got;
-	put = write(to, bytes, (size_t)got);
-	if (put > 0)
-		*offset += put;
-	return put;
-}
-
-/*
- * Where a faster way moves 0 bytes, the next one is tried: the kernel has other
- * reasons for 0 than the end of the file, which only a read can tell for sure.
- */
-ssize_t
-tempfile_send(int fd, off_t *offset, int to, size_t most)
-{
-	ssize_t sent;
-
-	if (most > MOST)
-		most = MOST;
-	sent = copy_file_range(fd, offset, to, NULL, most, 0);
 	if (sent > 0 || (sent == -1 && !unsupported()))
 		return sent;
 	sent = sendfile(to, fd, offset, most);
-	if (sent > 0 || (sent == -1 && !unsupported()))
+	return sent == -1 && unsupported() ? 0 : sent;
+}
+
+ssize_t
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
+{
+	bool direct = to->way == NONBLOCK_PLAIN || to->way == NONBLOCK_PRIVATE;
+	char bytes[ROOM];
+	ssize_t got, sent = 0;
+
+	if (direct)
+		sent = send_by_kernel(
+		    fd, offset, to->fd, most < MOST ? most : MOST);
+	/*
+	 * 0 need not be the end: the kernel has other reasons for it, and only
+	 * a read can tell.
+	 */
+	if (sent != 0)
 		return sent;
-	return send_by_buffer(fd, offset, to, most);
+	got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
+	if (got <= 0)
+		return got;
+	sent = nonblock_put(to, bytes, (size_t)got);
+	if (sent > 0)
+		*offset += sent;
+	return sent;
 }

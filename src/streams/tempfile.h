@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "output/nonblock.h"
 
 /* The length of the name that tempfile_create() adds, with the closing NUL. */
 #define TEMPFILE_NAME 14
@@ -53,11 +54,12 @@ bool tempfile_written(int fd);
 off_t tempfile_size(int fd);
 
 /*
- * Moves up to most bytes at *offset to the descriptor to, in the fastest way
- * that works (copy_file_range, sendfile, write), and adds their number to
- * *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: to cannot
- * take any now).
+ * Moves up to most bytes at *offset to an output, in the fastest way that works
+ * there (copy_file_range, sendfile, nonblock_put), and adds their number to
+ * *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the output
+ * cannot take any now).
  */
-ssize_t tempfile_send(int fd, off_t *offset, int to, size_t most);
+ssize_t
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most);
 
 #endif
