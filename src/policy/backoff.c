@@ -165,10 +165,10 @@ backoff_next(
 
 nanos
 backoff_after(const struct backoff *backoff, struct schedule *schedule,
-    nanos delay, nanos hint, nanos left)
+    nanos delay, nanos wait, nanos left)
 {
-	nanos least = number_greater(delay, hint);
-	nanos above = number_greater(backoff_base(backoff), hint / 10);
+	nanos least = number_greater(delay, wait);
+	nanos above = number_greater(backoff_base(backoff), wait / 10);
 
 	if (backoff->jitter == JITTER_NONE)
 		return least;

@@ -91,13 +91,13 @@ nanos backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left);
 
 /*
- * The delay where the server asked for one: the greater of delay and hint, and
- * a random time in [0, max(base, hint / 10)] above it, unless the jitter is
+ * The delay where the server asked for one: the greater of delay and wait, and
+ * a random time in [0, max(base, wait / 10)] above it, unless the jitter is
  * none. That much less than left, if it need be and can be, but never less
- * than hint.
+ * than wait.
  */
 nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
-    nanos delay, nanos hint, nanos left);
+    nanos delay, nanos wait, nanos left);
 
 /* A wait uniform in [0, most]; most >= 0. */
 nanos backoff_splay(struct schedule *schedule, nanos most);

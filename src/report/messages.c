@@ -177,7 +177,7 @@ say_attempt(struct saying *saying)
 		detail = "more output than --hold-max";
 	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
-		detail = duration_format(span, outcome->http.hint);
+		detail = duration_format(span, outcome->http.wait);
 		close = ")";
 	} else {
 		detail = verdict_reason_words(step->reason);
