@@ -263,7 +263,7 @@ complain_input(struct run *run)
 	const struct stdin_source *input = &run->loop.streams.input;
 
 	errno = input->error;
-	if (input->kind != STDIN_SOURCE_SPOOLED)
+	if (input->kind != STDIN_SOURCE_COPIED)
 		finish_complain(run, "standard input");
 	else if (input->too_long)
 		finish_complain_size(

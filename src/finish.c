@@ -142,7 +142,7 @@ static int
 error_of(const struct streams *streams, const struct capture *capture, int fd)
 {
 	return capture->fd != -1 ? capture->error
-				 : relay_error(&streams->streams, fd);
+				 : relay_error(&streams->relay, fd);
 }
 
 /*

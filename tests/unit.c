@@ -9,6 +9,7 @@
 #include "policy/conditions.h"
 #include "text/duration.h"
 #include "text/number.h"
+#include "text/signame.h"
 #include "text/spelling.h"
 
 #define DRAWS 100000
@@ -587,7 +588,7 @@ check_spelling(const char *spelling, int number)
 	struct conditions set = codes_of(spelling), want = { .fail = false };
 
 	want.signals = UINT64_C(1) << (number - 1);
-	EQUAL(spelling, conditions_signal(spelling, strlen(spelling)), number);
+	EQUAL(spelling, signame_number(spelling, strlen(spelling)), number);
 	HOLDS(spelling, codes_equal(&set, &want));
 	for (int other = 1; other <= 64; other++)
 		EQUAL(spelling, conditions_names_signal(&set, other),
@@ -623,40 +624,35 @@ test_signals_by_every_name_in_every_spelling(void)
 static void
 test_signals_are_shown_by_name(void)
 {
-	char room[CONDITIONS_SIGNAL_ROOM], want[32];
+	char room[SIGNAME_ROOM], want[32];
 
 	for (size_t i = 0; i < LENGTH(signals); i++) {
 		snprintf(want, sizeof want, "SIG%s", signals[i].name);
 		if (signals[i].shown)
-			SAME(want,
-			    conditions_signal_name(room, signals[i].number),
-			    want);
+			SAME(want, signame_put(room, signals[i].number), want);
 	}
-	HOLDS("room", conditions_signal_name(room, SIGTERM) == room);
-	SAME("0", conditions_signal_name(room, 0), "signal 0");
-	SAME("32", conditions_signal_name(room, 32), "signal 32");
-	SAME("33", conditions_signal_name(room, 33), "signal 33");
-	SAME("65", conditions_signal_name(room, 65), "signal 65");
-	SAME("99", conditions_signal_name(room, 99), "signal 99");
+	HOLDS("room", signame_put(room, SIGTERM) == room);
+	SAME("0", signame_put(room, 0), "signal 0");
+	SAME("32", signame_put(room, 32), "signal 32");
+	SAME("33", signame_put(room, 33), "signal 33");
+	SAME("65", signame_put(room, 65), "signal 65");
+	SAME("99", signame_put(room, 99), "signal 99");
 	/* Cut, but never written past the room. */
-	SAME("INT_MIN", conditions_signal_name(room, INT32_MIN),
-	    "signal -2147483");
+	SAME("INT_MIN", signame_put(room, INT32_MIN), "signal -2147483");
 }
 
-/* What a name says, conditions_signal() understands: all 64 of them. */
+/* What a name says, signame_number() understands: all 64 of them. */
 static void
 test_signal_names_read_back(void)
 {
 	for (int number = 1; number <= 64; number++) {
-		char room[CONDITIONS_SIGNAL_ROOM], digits[NUMBER_ROOM];
-		const char *name = conditions_signal_name(room, number);
+		char room[SIGNAME_ROOM], digits[NUMBER_ROOM];
+		const char *name = signame_put(room, number);
 
 		number_put(digits, number);
-		EQUAL(
-		    digits, conditions_signal(digits, strlen(digits)), number);
+		EQUAL(digits, signame_number(digits, strlen(digits)), number);
 		if (number != 32 && number != 33)
-			EQUAL(name, conditions_signal(name, strlen(name)),
-			    number);
+			EQUAL(name, signame_number(name, strlen(name)), number);
 	}
 }
 
@@ -671,9 +667,9 @@ test_what_is_no_signal(void)
 		"RTMAX-99999999999999999999", "SIGRT", "EXIT", "signal" };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i], conditions_signal(rows[i], strlen(rows[i])), 0);
-	EQUAL("TERM of TERMS", conditions_signal("TERMS", 4), SIGTERM);
-	EQUAL("1 of 15", conditions_signal("15", 1), SIGHUP);
+		EQUAL(rows[i], signame_number(rows[i], strlen(rows[i])), 0);
+	EQUAL("TERM of TERMS", signame_number("TERMS", 4), SIGTERM);
+	EQUAL("1 of 15", signame_number("15", 1), SIGHUP);
 }
 
 /* Each status alone: it and only it, and the signal that it stands for. */

@@ -248,8 +248,8 @@ test_every_text_fits(void)
 		length = 0;
 		put("\n", 1);
 		feed(&gathered, 1);
-		EQUAL(name, gathered.states.nfa.members, (int64_t)count);
-		HOLDS(name, gathered.states.nfa.count <= gathered.nodes + 1);
+		EQUAL(name, gathered.dfa.nfa.members, (int64_t)count);
+		HOLDS(name, gathered.dfa.nfa.count <= gathered.nodes + 1);
 	}
 }
 

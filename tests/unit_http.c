@@ -46,8 +46,8 @@ hint_of(const struct http_status *http)
 {
 	if (http->never)
 		return NEVER;
-	if (http->hinted)
-		return http->hint;
+	if (http->has_wait)
+		return http->wait;
 	return http->doubtful ? DOUBTFUL : NONE;
 }
 
@@ -774,7 +774,7 @@ test_doubt_stays_beside_a_hint(void)
 				   "Retry-After-Ms: 5\n\n";
 	struct http_status http = parse(text, sizeof text - 1, NOW);
 
-	HOLDS(text, http.hinted && http.doubtful && !http.never);
+	HOLDS(text, http.has_wait && http.doubtful && !http.never);
 }
 
 static void
@@ -875,7 +875,7 @@ test_judgement(void)
 			hint =
 			    code == hinted[i] ? HTTP_STATUS_SAYS_RETRY : hint;
 		EQUAL(row, http_status_judge(&http), plain);
-		http.hinted = true;
+		http.has_wait = true;
 		EQUAL(row, http_status_judge(&http), hint);
 		http.never = true;
 		EQUAL(row, http_status_judge(&http),

@@ -85,8 +85,8 @@ codes_of(const char *list, struct watches *watches)
 		.end = END_EXITED, .code = 22, .http = { \
 			.known = true, \
 			.code = (answer), \
-			.hinted = true, \
-			.hint = SECONDS(seconds) \
+			.has_wait = true, \
+			.wait = SECONDS(seconds) \
 		} \
 	}
 
@@ -800,7 +800,7 @@ test_verdicts_of_every_http_status(void)
 		    again && code >= 400 ? VERDICT_RETRY : VERDICT_STOP);
 		EQUAL(row, verdict_with("22", outcome),
 		    again ? VERDICT_RETRY : VERDICT_STOP);
-		outcome.http.hinted = true;
+		outcome.http.has_wait = true;
 		EQUAL(row, verdict_with(NULL, outcome),
 		    later ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.code = 0;
@@ -1141,7 +1141,7 @@ static const struct played hinted[] = {
 	{ "429, no hint", { .attempts = 4 }, { { ANSWERED(22, 429), 0 } },
 	    .want = { 4, 7, 22, 0, REASON_ATTEMPTS } },
 	{ "a number that is no hint", { .attempts = 2 },
-	    { { { .end = END_EXITED, .code = 1, .http = { .hint = NANOS_DAY } },
+	    { { { .end = END_EXITED, .code = 1, .http = { .wait = NANOS_DAY } },
 		0 } },
 	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
 	{ "more than the cap", { .attempts = 2 }, { { ASKED(503, 90), 0 } },
@@ -1189,8 +1189,8 @@ static const struct played hinted[] = {
 	    { { { .end = END_TIMED_OUT,
 		    .http = { .known = true,
 			.code = 503,
-			.hinted = true,
-			.hint = SECONDS(7) } },
+			.has_wait = true,
+			.wait = SECONDS(7) } },
 		1 } },
 	    .want = { 2, 9, 124, 0, REASON_ATTEMPTS } },
 };
@@ -1205,8 +1205,8 @@ static const struct played exiting_with_0[] = {
 	    { { { .end = END_EXITED,
 		    .http = { .known = true,
 			.code = 503,
-			.hinted = true,
-			.hint = NANOS_HOUR } },
+			.has_wait = true,
+			.wait = NANOS_HOUR } },
 		0 } },
 	    .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
 	{ "--fail-on", { .attempts = 2, .lists = { .fail = "0" } },

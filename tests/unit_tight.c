@@ -3,13 +3,13 @@
  * done without.
  */
 #define DFA_MOST 9
-#define dfa_conclude tight_conclude
-#define dfa_crawl tight_crawl
+#define dfa_accept tight_accept
+#define dfa_run_nfa tight_run_nfa
 #define dfa_end tight_states_end
 #define dfa_prepare tight_prepare
 #define dfa_row tight_row
 #define dfa_start tight_states_start
-#define dfa_walk tight_walk
+#define dfa_run tight_run
 #define pattern_add tight_add
 #define pattern_compile tight_compile
 #define pattern_end tight_end

@@ -334,8 +334,8 @@ deliver(struct running *attempt)
 	nanos until = NANOS_MAX;
 	enum relay_rest rest;
 
-	relay_ended(&loop->streams.streams);
-	while ((rest = relay_rest(&loop->streams.streams)) != RELAY_OVER) {
+	relay_ended(&loop->streams.relay);
+	while ((rest = relay_rest(&loop->streams.relay)) != RELAY_OVER) {
 		struct wakeup wakeup;
 		nanos left = NANOS_MAX;
 
@@ -350,7 +350,7 @@ deliver(struct running *attempt)
 		wakeup = event_loop_wait(loop, left);
 		hear(attempt, &wakeup);
 	}
-	return relay_finish(&loop->streams.streams);
+	return relay_finish(&loop->streams.relay);
 }
 
 /* Forks. False, with errno, if there is no process or no pipe to be had. */
@@ -370,7 +370,7 @@ begin(struct running *attempt, char **env)
 		int error = errno;
 
 		streams_forked(&loop->streams);
-		relay_finish(&loop->streams.streams);
+		relay_finish(&loop->streams.relay);
 		errno = error;
 		return false;
 	}

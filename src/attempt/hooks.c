@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "policy/conditions.h"
 #include "sys/sys.h"
 #include "attempt/spawn.h"
 #include "attempt/termination.h"
 #include "text/number.h"
+#include "text/signame.h"
 
 /* How long --on-give-up may take. */
 #define LONGEST (30 * NANOS_SECOND)
@@ -119,13 +119,13 @@ dead(const struct hook *hook, siginfo_t *info, int options)
 static void
 judge(const struct hook *hook, const siginfo_t *info)
 {
-	char number[NUMBER_ROOM], name[CONDITIONS_SIGNAL_ROOM];
+	char number[NUMBER_ROOM], name[SIGNAME_ROOM];
 
 	if (info->si_pid == 0)
 		return;
 	if (info->si_code != CLD_EXITED)
-		warn(hook, "killed by ",
-		    conditions_signal_name(name, info->si_status), "");
+		warn(
+		    hook, "killed by ", signame_put(name, info->si_status), "");
 	else if (info->si_status != 0)
 		warn(hook, "failed (exit ", number_put(number, info->si_status),
 		    ")");

@@ -1,11 +1,11 @@
 #include "attempt/private_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "streams/tempfile.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
@@ -60,14 +60,14 @@ make_in_memory(struct private_file *handout)
 static bool
 make_temporary(struct private_file *handout)
 {
-	const char *directory = getenv("TMPDIR");
-	static const char name[] = "/retry-XXXXXX";
+	bool chosen;
+	const char *directory = tempfile_directory(&chosen);
 
-	if (directory == NULL || directory[0] != '/' ||
-	    strlen(directory) + sizeof name > sizeof handout->own)
+	if (directory[0] != '/' ||
+	    strlen(directory) + TEMPFILE_NAME > sizeof handout->own)
 		directory = "/tmp";
-	append(append(handout->own, directory), name);
-	handout->fd = sys_move_up(mkostemp(handout->own, O_CLOEXEC));
+	handout->fd =
+	    tempfile_create(directory, handout->own, sizeof handout->own);
 	handout->temporary = handout->fd != -1;
 	return handout->temporary;
 }

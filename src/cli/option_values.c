@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include "policy/conditions.h"
+#include "text/signame.h"
 #include "text/duration.h"
 #include "text/number.h"
 #include "policy/policy.h"
@@ -118,7 +118,7 @@ store_number(const struct option *option, const char *text, void *policy)
 static void
 store_signal(const struct option *option, const char *text, void *policy)
 {
-	int number = conditions_signal(text, strlen(text));
+	int number = signame_number(text, strlen(text));
 
 	if (number == 0)
 		optparse_refuse(option, option->refusal, text);

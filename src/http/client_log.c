@@ -3,14 +3,14 @@
 #include <string.h>
 #include "http/response_head.h"
 
-/* What stands before each line of a response's head. */
+/* How each line of a response's head begins. */
 enum margin {
 	MARGIN_NONE,
 	MARGIN_ARROW, /* "< ", of curl -v */
 	MARGIN_BLANKS /* of wget -S; a line without them ends the head */
 };
 
-/* The margin that a line has if it is a status line. */
+/* The margin of a line, if it is a status line. */
 static enum margin
 margin_of(struct strview line)
 {
@@ -19,7 +19,7 @@ margin_of(struct strview line)
 	return strview_starts(line, " ") ? MARGIN_BLANKS : MARGIN_NONE;
 }
 
-/* Takes the margin off a line. False where the line has none. */
+/* Cuts the margin off a line. False if the line has none. */
 static bool
 take_margin(struct strview *line, enum margin margin)
 {
@@ -47,13 +47,13 @@ struct log {
 	enum margin margin;
 	enum response_head_place place;
 	bool found; /* a head */
-	bool inside; /* no line without the margin since one */
-	bool interim; /* the last one was */
-	bool asked; /* a request has been shown since */
+	bool inside; /* every line since that head had the margin */
+	bool interim; /* the last head was an interim response's */
+	bool asked; /* a request has been shown since that head */
 	struct strview before; /* the line before this one */
 };
 
-/* Whether the line before is one that wget ends, or starts, like that. */
+/* Whether wget prints a head after this line. */
 static bool
 awaits(struct strview before)
 {
@@ -71,7 +71,7 @@ awaits(struct strview before)
 	return strview_starts(before, "Connecting to ");
 }
 
-/* Whether a status line with this margin is one, where it stands. */
+/* Whether what looks like a status line is one, and not part of a body. */
 static bool
 believed(const struct log *log, enum margin margin)
 {
@@ -86,8 +86,8 @@ believed(const struct log *log, enum margin margin)
 	return false;
 }
 
-/* The request that curl -v shows, "> GET / HTTP/1.1", perhaps behind its
- * progress meter. */
+/* Whether curl -v shows a request in this line, "> GET / HTTP/1.1", perhaps
+ * after its progress meter. */
 static bool
 is_request(struct strview line)
 {
@@ -100,7 +100,7 @@ is_request(struct strview line)
 	    NULL;
 }
 
-/* The next line; the first one needs no announcement. */
+/* Reads the next line. first: a head here need not be announced. */
 static void
 read_log_line(struct log *log, struct strview *rest, bool first,
     struct response *response)
@@ -112,7 +112,7 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 
 	strview_line(rest, &raw);
 	line = raw;
-	/* The first status line has the margin of all others. */
+	/* All heads have the margin of the first. */
 	margin = log->found ? log->margin : margin_of(line);
 	inside = take_margin(&line, margin);
 	code = inside ? response_head_code(line) : -1;

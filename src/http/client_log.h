@@ -1,6 +1,8 @@
 /*
- * client_log: heads of responses in what clients tell of their work: behind "<
- * " (curl -v), indented (wget -S, BusyBox's too), bare (wget2 -S).
+ * client_log: finds heads of responses in a client's verbose output.
+ *
+ * Their lines begin with "< " (curl -v), are indented (wget -S, BusyBox's,
+ * too), or are as they came (wget2 -S).
  */
 #ifndef CLIENT_LOG_H
 #define CLIENT_LOG_H
@@ -10,11 +12,11 @@
 #include "text/strview.h"
 
 /*
- * Reads the last final response whose head stands at the very start, or where
- * the client has said that one comes: after a request (curl), after a line
- * that ends in "..." or starts with "Connecting to " (wget), after "# got
- * header" (wget2). What stands elsewhere may be a page that quotes one. False,
- * with the response untouched, where there is none.
+ * Reads the last final response whose head is at the very start, or where the
+ * client has announced one: after a request (curl), after a line that ends in
+ * "..." or starts with "Connecting to " (wget), after "# got header" (wget2).
+ * Elsewhere it may be a page that quotes a head. False, with the response
+ * untouched, if there is none.
  */
 bool client_log_read(struct strview all, struct response *response);
 

@@ -4,7 +4,7 @@
 #include "http/curl_args.h"
 #include "text/strview.h"
 
-/* What one operation's options have said of its method. */
+/* What one operation's options say about its method. */
 struct operation {
 	const char *method; /* of -X */
 	bool data, form, get, head, upload, unclear;
@@ -39,8 +39,8 @@ is_count(const char *text)
 }
 
 /*
- * Whether a URL may stand for several: "/[1-9:2]", "/{a,b}". What has no dash
- * between its brackets is the address of a host: "http://[::1]/".
+ * Whether a URL may stand for several: "/[1-9:2]", "/{a,b}". Brackets without a
+ * dash are the address of a host: "http://[::1]/".
  */
 static bool
 is_glob(const char *url)
@@ -57,7 +57,7 @@ is_glob(const char *url)
 	return false;
 }
 
-/* What an option says of where the request goes, not of what it is. */
+/* Applies an option that does not change the method. */
 static void
 apply_argument(const struct curl_args *option, struct curl *curl)
 {
@@ -121,7 +121,7 @@ apply(const struct curl_args *option, struct curl *curl,
 	}
 }
 
-/* The method curl takes where -X does not say. -G is for -d, not for -F. */
+/* The method without -X. -G turns -d into GET, but not -F. */
 static const char *
 implied(const struct operation *request)
 {
@@ -142,7 +142,7 @@ method_of(const struct operation *request)
 	return request->unclear && curl_idempotent(method) ? NULL : method;
 }
 
-/* Whether curl will not read ~/.curlrc, which its first word decides. */
+/* Whether the first word tells curl not to read ~/.curlrc. */
 static bool
 disables(const char *first)
 {
@@ -161,7 +161,7 @@ curl_operation(char *const argv[], size_t from)
 		apply(&option, &curl, &request);
 		if (option.role == CURL_ARGS_NEXT)
 			curl.next = place.at;
-		/* All of -qo FILE: or its FILE would be what comes behind. */
+		/* Behind all of "-qo FILE", and not before its FILE. */
 		if (curl.opening == 1 && disables(argv[1]))
 			curl.opening = place.at;
 	}
@@ -169,7 +169,7 @@ curl_operation(char *const argv[], size_t from)
 	return curl;
 }
 
-/* Adds an operation to what is known of those before it. */
+/* Adds an operation to those before it. */
 static void
 merge(struct curl *all, const struct curl *one)
 {
@@ -180,7 +180,7 @@ merge(struct curl *all, const struct curl *one)
 		all->method = one->method;
 	else if (all_safe && one->method == NULL)
 		all->method = NULL;
-	/* A key is for the one request that it goes with. */
+	/* A key is for the request of its own operation. */
 	if (safe)
 		all->keyed |= one->keyed && all_safe;
 	else

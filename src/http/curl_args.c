@@ -8,9 +8,10 @@ static const char valued_letters[] = "AbcCdDeEFHKmoPQrtTuUwxXyYz";
 static const char flag_letters[] = "012346:#aBfgGhiIjJklLMnNOpqRsSvVZ";
 
 /*
- * The long names, with an argument and without: those of curl 7.88, which may
- * be cut short, and those that have come since. Where a later curl that still
- * takes short forms has a second name that starts so, it refuses the command.
+ * The long names, with an argument and without: old ones of curl 7.88, which
+ * may be abbreviated, and newer ones. If a later version still takes
+ * abbreviations and one fits a newer name as well, that version refuses the
+ * command.
  */
 static const char old_valued[] =
     "abstract-unix-socket alt-svc aws-sigv4 cacert capath cert "
@@ -110,7 +111,7 @@ lists(const char *list, struct strview name)
 	return false;
 }
 
-/* Counts the words that start with name, and leaves the last in whole. */
+/* Counts the words that start with name; *whole is the last of them. */
 static int
 count_starts(const char *list, struct strview name, struct strview *whole)
 {
@@ -198,8 +199,8 @@ read_long(const char *word, const char *next, struct curl_args *option)
 
 /*
  * Reads the first of letters, what is left of a word with one dash; next is
- * the word after it. Returns how many words end here, or 0 if more letters
- * follow that are options too.
+ * the word after it. Returns how many words of argv it ends, or 0 if more
+ * options follow in the same word.
  */
 static size_t
 read_letter(const char *letters, const char *next, struct curl_args *option)
@@ -217,8 +218,8 @@ read_letter(const char *letters, const char *next, struct curl_args *option)
 }
 
 /*
- * Reads what is at place. Returns how many words end there, or 0 if the word
- * goes on.
+ * Reads the option or URL at place. Returns how many words of argv it ends, or
+ * 0 if more options follow in the same word.
  */
 static size_t
 read_word(const struct curl_args_place *place, struct curl_args *option)

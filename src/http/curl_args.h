@@ -1,6 +1,7 @@
 /*
- * curl_args: walks over the options of a curl command line as curl itself does
- * (tool_getparam.c of 7.88, 8.14 and 8.21; curl's manual, "OPTIONS").
+ * curl_args: splits a curl command line into options, as curl itself does.
+ *
+ * Sources: tool_getparam.c of 7.88, 8.14 and 8.21; curl's manual, "OPTIONS".
  */
 #ifndef CURL_ARGS_H
 #define CURL_ARGS_H
@@ -8,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What an option does, as far as retry has to know. */
+/* What an option does, as far as it matters to retry. */
 enum curl_args_role {
 	CURL_ARGS_OTHER,
-	CURL_ARGS_UNKNOWN, /* to every curl that is known here */
+	CURL_ARGS_UNKNOWN, /* in none of these versions */
 	CURL_ARGS_NEXT,
 	CURL_ARGS_DUMP,
 	CURL_ARGS_RETRY,
@@ -29,25 +30,25 @@ enum curl_args_role {
 struct curl_args {
 	enum curl_args_role role;
 	bool off; /* typed as --no-name */
-	const char *argument; /* NULL: takes none, or lacks it */
+	const char *argument; /* NULL: it takes none, or none is there */
 };
 
-/* Where the next option is looked for. */
+/* Where the next option begins. */
 struct curl_args_place {
 	char *const *argv; /* ends in NULL */
 	size_t at; /* the word */
 	size_t letter; /* within a word of several letters, else 0 */
-	bool ended; /* "--" is past: what follows are URLs */
+	bool ended; /* "--" has come: only URLs follow */
 };
 
 /*
- * Takes the next option, and its argument, from place on; or the next URL,
- * which may stand between options. False at the end of argv.
+ * Reads the next option and its argument, or the next URL, which may stand
+ * between options, and moves place behind it. False at the end of argv.
  *
- * "-X PUT", "-XPUT", "-sSX PUT", "--request PUT", "--request=PUT" (since curl
- * 8.16), "--expand-request" (since 8.3). In older curls, 7.88 among them, a
- * long name is in any case of letters and may be cut short to where it is the
- * only one of that curl's names that starts so.
+ * All these forms are read: "-X PUT", "-XPUT", "-sSX PUT", "--request PUT",
+ * "--request=PUT" (since curl 8.16), "--expand-request" (since 8.3). Older
+ * curls, such as 7.88, ignore the case of long names, and take the start of a
+ * name if no other name has it.
  */
 bool curl_args_next(struct curl_args_place *place, struct curl_args *option);
 

@@ -33,9 +33,9 @@ read_bare_code(struct strview text, int *code)
 	    (*code == 0 || (*code >= 100 && *code <= 599));
 }
 
-/* Whether text may be meant as a Retry-After, readable or not. */
+/* Whether text may be meant as a Retry-After, valid or not. */
 static bool
-hint_shaped(struct strview text)
+may_be_retry_after(struct strview text)
 {
 	int64_t moment;
 
@@ -49,9 +49,9 @@ hint_shaped(struct strview text)
 }
 
 /*
- * curl's exit statuses that leave a response behind (its manual, "EXIT
- * CODES"). Up to 7 and with 35 and 60 it is the redirect before: all the
- * others of those say that there was no transfer at all.
+ * Whether curl can exit with status after a response with this code (its
+ * manual, "EXIT CODES"). The statuses in redirected mean that the last transfer
+ * got no response: then the code is that of the redirect before it.
  */
 static bool
 may_follow(int64_t status, int code)
@@ -66,7 +66,7 @@ may_follow(int64_t status, int code)
 	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
 }
 
-/* What %{exitcode} %{errormsg} print behind a code: "22 The requested ...". */
+/* Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...". */
 static bool
 is_error(struct strview text, int code)
 {
@@ -80,8 +80,9 @@ is_error(struct strview text, int code)
 }
 
 /*
- * Cuts the code off a line that has nothing else but, perhaps, a hint, or
- * curl's word on how the transfer ended, which is cut off as well.
+ * Cuts the code off a line, and leaves in it what may be a Retry-After. A curl
+ * exit status and message behind the code are cut off as well. False if the
+ * line is or has anything else.
  */
 static bool
 cut_code(struct strview *line, int *code)
@@ -94,7 +95,7 @@ cut_code(struct strview *line, int *code)
 	if (!read_bare_code(number, code) || (rest.length > 0 && !blank))
 		return false;
 	rest = strview_trim(rest);
-	if (rest.length > 0 && !hint_shaped(rest)) {
+	if (rest.length > 0 && !may_be_retry_after(rest)) {
 		if (!is_error(rest, *code))
 			return false;
 		rest.length = 0;
@@ -103,11 +104,11 @@ cut_code(struct strview *line, int *code)
 	return true;
 }
 
-/* The code form: the last line decides, perhaps with the one above it. */
+/* The code form: only the last line counts, and sometimes the one above it. */
 static bool
 read_codes(struct strview rest, struct response *response)
 {
-	struct strview line, last = { NULL, 0 }, above = last, hint;
+	struct strview line, last = { NULL, 0 }, above = last, wait;
 	int code, code_above;
 	bool found, blank = false;
 
@@ -120,26 +121,26 @@ read_codes(struct strview rest, struct response *response)
 		above = last;
 		last = trimmed;
 	}
-	hint = last;
-	found = cut_code(&hint, &code);
-	/* %{exitcode} of a success: the message behind it is empty. */
-	if (found && blank && strview_is(hint, "0"))
-		hint.length = 0;
-	if ((!found || (code > 0 && code < 200 && hint.length == 0)) &&
+	wait = last;
+	found = cut_code(&wait, &code);
+	/* "0 " is %{exitcode} %{errormsg} of a success. */
+	if (found && blank && strview_is(wait, "0"))
+		wait.length = 0;
+	if ((!found || (code > 0 && code < 200 && wait.length == 0)) &&
 	    read_bare_code(above, &code_above) && code_above >= 200 &&
-	    hint_shaped(last)) {
-		hint = last;
+	    may_be_retry_after(last)) {
+		wait = last;
 		code = code_above;
 		found = true;
 	}
 	if (!found)
 		return false;
 	*response = (struct response){ .known = true, .code = code };
-	retry_after_add(&response->fields, FIELD_RETRY_AFTER, hint);
+	retry_after_add(&response->fields, FIELD_RETRY_AFTER, wait);
 	return true;
 }
 
-/* Whether name is what a code is called, by curl or by people. */
+/* Whether name is one by which curl or people call a code. */
 static bool
 names_code(struct strview name)
 {
@@ -166,7 +167,7 @@ read_pair(struct strview value, struct response *response)
 	field = retry_after_find(key);
 	value = strview_trim(value);
 	if (field != FIELD_COUNT) {
-		/* What repeats belongs to the next transfer. */
+		/* A field that comes again is the next transfer's. */
 		if (response->fields.values[field].length > 0)
 			*response = (struct response){ 0 };
 		retry_after_add(&response->fields, field, value);
@@ -194,10 +195,11 @@ read_pairs(struct strview rest, struct response *response)
 
 /* One JSON value at the top: an object, or a code that stands beside it. */
 struct part {
-	bool coded, listed; /* it has a code; it lists header fields */
-	bool named; /* it has one by curl's own name for it */
+	bool coded; /* it has a code */
+	bool named; /* the code has curl's own name for it */
+	bool listed; /* it lists header fields */
 	int code;
-	struct retry_after fields;
+	struct retry_after_fields fields;
 };
 
 static void
@@ -225,7 +227,7 @@ read_line_beside(struct strview *rest, struct part *part)
 
 	while (after.length > 0 && strview_blank(after.at[0]))
 		after = strview_after(after, 1);
-	/* Looked at before the line is, or many short parts take long. */
+	/* First, because to find the end of each line is quadratic in all. */
 	if (strview_digits(after) != 3 || !strview_line(&after, &line))
 		return false;
 	line = strview_trim(line);
@@ -285,9 +287,9 @@ is_json(struct strview all)
 }
 
 /*
- * The JSON forms. What a part brings is added to the response, unless that
- * has it already: then the part belongs to the next transfer. A body that is
- * JSON with a code behind it comes here too: that is the code form.
+ * The JSON forms. A part's code and fields are added to the response. If that
+ * has them already, the part belongs to the next transfer. A JSON body with a
+ * code behind it gets here, too: that is the code form.
  */
 static enum http_status_form
 read_json(struct strview rest, struct response *response)
@@ -326,7 +328,8 @@ read_any(struct strview all, struct response *response)
 {
 	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
 
-	/* A page that starts with a status line, and its code behind it. */
+	/* A page that begins with a status line, and the code after the page.
+	 */
 	if (responses_start(all) && !responses_whole(all) &&
 	    read_codes(all, response))
 		return HTTP_STATUS_CODE;
@@ -351,23 +354,22 @@ read_dump(struct strview all, struct response *response)
 						 : HTTP_STATUS_UNRECOGNISED;
 }
 
-/* What is known of a response, as what its client knows. */
 static struct http_status
 conclude(const struct response *response, enum http_status_form form, nanos now)
 {
 	struct http_status http = {
 		.form = form, .known = response->known, .code = response->code
 	};
-	struct asked hint;
+	struct retry_after retry_after;
 
-	/* The number beside 000 is some other one: nobody has answered. */
+	/* No server has answered: a number beside 000 means something else. */
 	if (http.known && http.code == 0)
 		return http;
-	hint = retry_after_hint(&response->fields, now);
-	http.hinted = hint.given;
-	http.hint = hint.wait;
-	http.never = hint.never;
-	http.doubtful = hint.doubtful;
+	retry_after = retry_after_read(&response->fields, now);
+	http.has_wait = retry_after.given;
+	http.wait = retry_after.wait;
+	http.never = retry_after.never;
+	http.doubtful = retry_after.doubtful;
 	return http;
 }
 
@@ -397,7 +399,7 @@ http_status_rest(const char *bytes, size_t length)
 				     : HTTP_STATUS_REST_BODY;
 }
 
-/* The table of 4xx and up, as if there were no never. */
+/* Whether a code, 400 or above, may change by itself. */
 static bool
 may_pass(const struct http_status *http)
 {
@@ -408,7 +410,7 @@ may_pass(const struct http_status *http)
 		return true;
 	case 403:
 	case 413:
-		return http->hinted;
+		return http->has_wait;
 	case 501:
 	case 505:
 	case 506:

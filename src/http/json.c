@@ -4,7 +4,7 @@
 
 static const char marks[] = "{}[]";
 
-/* Blanks, and the commas and colons that say nothing of their own. */
+/* Skips blanks, commas and colons. */
 static void
 skip_gap(struct strview *rest)
 {
@@ -14,7 +14,7 @@ skip_gap(struct strview *rest)
 		*rest = strview_after(*rest, 1);
 }
 
-/* Cuts off a string, whose opening quote is already gone. */
+/* Cuts off a string behind its opening quote. */
 static struct strview
 cut_string(struct strview *rest)
 {
@@ -22,7 +22,7 @@ cut_string(struct strview *rest)
 	size_t end = 0;
 
 	while (end < rest->length && rest->at[end] != '"') {
-		/* What a backslash escapes may be a quote. */
+		/* The byte after a backslash may be a quote. */
 		if (rest->at[end] == '\\' && end + 1 < rest->length)
 			end++;
 		end++;

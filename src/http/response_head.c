@@ -58,7 +58,7 @@ cut_name(struct strview *line)
 
 enum response_head_place
 response_head_take(struct strview line, enum response_head_place place,
-    struct retry_after *fields)
+    struct retry_after_fields *fields)
 {
 	enum field field;
 

@@ -5,16 +5,16 @@
 #include "http/response_head.h"
 #include "text/number.h"
 
-/* What a head says of what is behind it. */
-struct behind {
+/* What a head says of the body behind it. */
+struct framing {
 	int code;
-	int64_t length; /* of the body; less than 0: not told */
+	int64_t length; /* of the body; below 0: unknown */
 	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
 	bool trails; /* there is a Trailer */
-	bool cut; /* no empty line ends it, but the next head */
+	bool cut; /* the next head ends it, not an empty line */
 };
 
-/* Whether a line is "Name: value" and no sentence with a colon in it. */
+/* Whether a line is "Name: value", without a blank before the colon. */
 static bool
 is_field(struct strview line)
 {
@@ -34,7 +34,7 @@ is_trailer_field(struct strview line)
 	return strview_starts(line, "Trailer:");
 }
 
-/* Whether a line that is cut off may be, or become, a status line. */
+/* Whether a line that is cut off may be the start of a status line. */
 static bool
 may_be_status(struct strview line)
 {
@@ -45,8 +45,8 @@ may_be_status(struct strview line)
 }
 
 /*
- * Whether it is heads, and trailers where they were declared, and nothing else.
- * The last one is whole, unless the text is known to be cut off.
+ * Whether a text is only heads, and trailers where a head declares them. The
+ * last head must be whole, unless the text is known to be cut off.
  */
 static bool
 only_heads(struct strview rest, bool cut)
@@ -72,49 +72,49 @@ only_heads(struct strview rest, bool cut)
 	return cut || !inside;
 }
 
-/* A field that says what is behind the head. */
+/* Notes a field that says something of the body. */
 static void
-note(struct behind *behind, struct strview line)
+note(struct framing *framing, struct strview line)
 {
 	static const char length[] = "Content-Length:";
 	struct strview value;
 
-	behind->coded |= strview_starts(line, "Transfer-Encoding:");
-	behind->typed |= strview_starts(line, "Content-Type:");
-	behind->trails |= is_trailer_field(line);
+	framing->coded |= strview_starts(line, "Transfer-Encoding:");
+	framing->typed |= strview_starts(line, "Content-Type:");
+	framing->trails |= is_trailer_field(line);
 	if (!strview_starts(line, length))
 		return;
 	value = strview_trim(strview_after(line, strlen(length)));
-	if (!number_whole(value.at, value.length, &behind->length))
-		behind->length = -1;
+	if (!number_whole(value.at, value.length, &framing->length))
+		framing->length = -1;
 }
 
-/* Cuts the head that rest starts with off it. */
-static struct behind
+/* Cuts off the head with which rest starts. */
+static struct framing
 read_head(struct strview *rest, struct response *response)
 {
-	struct behind behind = { .code = 0, .length = -1 };
+	struct framing framing = { .code = 0, .length = -1 };
 	enum response_head_place place;
 	struct strview line;
 
 	strview_line(rest, &line);
-	behind.code = response_head_code(line);
-	place = response_head_begin(response, behind.code);
+	framing.code = response_head_code(line);
+	place = response_head_begin(response, framing.code);
 	while (rest->length > 0) {
 		struct strview next = *rest;
 
 		strview_line(&next, &line);
-		behind.cut = response_head_code(line) >= 0;
-		if (behind.cut)
+		framing.cut = response_head_code(line) >= 0;
+		if (framing.cut)
 			break;
 		*rest = next;
 		if (line.length == 0)
 			break;
 		response_head_unfold(&line, rest);
-		note(&behind, line);
+		note(&framing, line);
 		response_head_take(line, place, &response->fields);
 	}
-	return behind;
+	return framing;
 }
 
 static bool
@@ -125,7 +125,7 @@ starts_head(struct strview text)
 	return strview_line(&text, &line) && response_head_code(line) >= 0;
 }
 
-/* Whether it starts with a head that has a field and an empty line. */
+/* Whether a text starts with a head that has a field and an empty line. */
 static bool
 starts_whole_head(struct strview text)
 {
@@ -143,36 +143,36 @@ starts_whole_head(struct strview text)
 }
 
 /*
- * Whether another head may follow one at once, although a body may come in the
- * end: it has no body (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5), it is
- * a redirect or asks for a password, and the client goes on without showing its
- * body, or it may be how a proxy answers CONNECT (section 9.3.6).
+ * Whether the next head may follow this one at once: the response has no body
+ * (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5); or it is a redirect or asks
+ * for a password, and clients go on without showing its body; or it may be a
+ * proxy's answer to CONNECT (section 9.3.6).
  */
 static bool
-explains(const struct behind *behind, struct strview rest)
+may_precede_head(const struct framing *framing, struct strview rest)
 {
-	int code = behind->code;
+	int code = framing->code;
 
-	if (code < 200 || (code >= 300 && code < 400) || behind->length == 0)
+	if (code < 200 || (code >= 300 && code < 400) || framing->length == 0)
 		return true;
 	if (code == 204 || code == 205 || code == 401 || code == 407)
 		return true;
-	return code < 300 && behind->length < 0 && !behind->coded &&
-	    !behind->typed && starts_whole_head(rest);
+	return code < 300 && framing->length < 0 && !framing->coded &&
+	    !framing->typed && starts_whole_head(rest);
 }
 
 /*
- * Passes over a body whose length is told, and empty lines behind it. True
- * where it is there: it ends with the text, or where a head starts.
+ * Skips a body whose length is known, and empty lines behind it. False if the
+ * text is shorter, or if what follows is not a head.
  */
 static bool
-pass_body(struct strview *rest, const struct behind *behind)
+skip_body(struct strview *rest, const struct framing *framing)
 {
 	struct strview after;
 
-	if (behind->length <= 0 || (uint64_t)behind->length > rest->length)
+	if (framing->length <= 0 || (uint64_t)framing->length > rest->length)
 		return false;
-	after = strview_after(*rest, (size_t)behind->length);
+	after = strview_after(*rest, (size_t)framing->length);
 	while (after.length > 0 && (after.at[0] == '\r' || after.at[0] == '\n'))
 		after = strview_after(after, 1);
 	if (after.length > 0 && !starts_head(after))
@@ -182,7 +182,7 @@ pass_body(struct strview *rest, const struct behind *behind)
 }
 
 static void
-pass_trailers(struct strview *rest)
+skip_trailers(struct strview *rest)
 {
 	struct strview next = *rest, line;
 
@@ -192,25 +192,25 @@ pass_trailers(struct strview *rest)
 }
 
 /*
- * Finds the head behind another, at the start of rest then. False where what
- * follows is a body, of which nobody knows where it ends, or nothing.
+ * Moves rest to the next head. False if nothing follows, or a body whose end
+ * cannot be known.
  */
 static bool
-find_next(struct strview *rest, const struct behind *behind, bool *only)
+find_next(struct strview *rest, const struct framing *framing, bool *only)
 {
 	struct strview after = *rest;
 
-	if (behind->cut)
+	if (framing->cut)
 		return true;
-	if (starts_head(after) && explains(behind, after))
+	if (starts_head(after) && may_precede_head(framing, after))
 		return true;
-	if (pass_body(&after, behind)) {
+	if (skip_body(&after, framing)) {
 		*rest = after;
 		return after.length > 0;
 	}
-	if (behind->trails)
-		pass_trailers(&after);
-	/* Looked for once: what holds of all holds of each part. */
+	if (framing->trails)
+		skip_trailers(&after);
+	/* Checked once: if all of rest is heads, each later part of it is. */
 	if (!starts_head(after) || !(*only || only_heads(after, false)))
 		return false;
 	*only = true;
@@ -218,7 +218,7 @@ find_next(struct strview *rest, const struct behind *behind, bool *only)
 	return true;
 }
 
-/* What is behind the last head: trailers, if it is nothing but fields. */
+/* Reads what is behind the last head, if that is only fields. */
 static void
 read_trailers(struct strview rest, struct response *response)
 {
@@ -233,7 +233,6 @@ read_trailers(struct strview rest, struct response *response)
 		    line, RESPONSE_HEAD_AFTER, &response->fields);
 }
 
-/* Without the empty lines that it starts with. */
 static struct strview
 skip_empty(struct strview rest)
 {
@@ -266,15 +265,15 @@ bool
 responses_read(struct strview all, struct response *response)
 {
 	struct strview rest = skip_empty(all);
-	struct behind behind;
+	struct framing framing;
 	bool only = false;
 
 	if (!starts_head(rest))
 		return false;
 	do {
-		behind = read_head(&rest, response);
-	} while (find_next(&rest, &behind, &only));
-	if (behind.code >= 200)
+		framing = read_head(&rest, response);
+	} while (find_next(&rest, &framing, &only));
+	if (framing.code >= 200)
 		read_trailers(rest, response);
 	return true;
 }

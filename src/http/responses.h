@@ -1,7 +1,9 @@
 /*
- * responses: responses one after the other, their bodies among them (curl -i,
- * wget --save-headers, HTTPie, xh) or not (curl -D). A body may quote a
- * response: a status line is one only where a head can be.
+ * responses: finds the last of several responses in a text, bodies included.
+ *
+ * curl -i, wget --save-headers, HTTPie and xh write bodies, too, curl -D does
+ * not. A body may quote a response, so a status line counts only where a head
+ * can follow.
  */
 #ifndef RESPONSES_H
 #define RESPONSES_H
@@ -11,29 +13,29 @@
 #include "text/strview.h"
 
 /*
- * Reads the last final response of a text that starts with a head, empty lines
- * aside. Behind a head another one is believed
+ * Reads the last final response of a text that starts with a head, after empty
+ * lines perhaps. After a head another one counts
  *
- *	at once, where the first has no body (1xx, 204, 205, 304,
- *	Content-Length: 0), is a redirect, 401 or 407, or looks like what a
- *	proxy answers to CONNECT: a 2xx that tells nothing of a body, with a
- *	whole head behind it;
- *	behind a body whose length the first one tells, to the byte;
- *	where all that follows is heads, to the last byte.
+ *	at once, if the first has no body (1xx, 204, 205, 304,
+ *	Content-Length: 0), is a redirect, 401 or 407, or may be a proxy's
+ *	answer to CONNECT: a 2xx that says nothing of a body, with a whole
+ *	head behind it;
+ *	exactly behind a body whose length the first one gives;
+ *	anywhere, if all that follows, to the last byte, is heads.
  *
- * What is behind the last head is trailers if it is fields alone. False, with
- * the response untouched, where the text starts with something else.
+ * Behind the last head there are trailers if there are only fields. False, with
+ * the response untouched, if the text starts with something else.
  */
 bool responses_read(struct strview all, struct response *response);
 
-/* Whether a text starts with a head, empty lines aside. */
+/* Whether a text starts with a head, after empty lines perhaps. */
 bool responses_start(struct strview all);
 
 /* Whether that head has a field, and an empty line that ends it. */
 bool responses_whole(struct strview all);
 
-/* Whether it is heads and declared trailers alone, as far as it goes: it may
- * be cut off anywhere. */
+/* Whether a text, which may be cut off anywhere, is only heads and the trailers
+ * that they declare. */
 bool responses_only(struct strview start);
 
 #endif

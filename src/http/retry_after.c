@@ -4,7 +4,7 @@
 #include "text/date.h"
 #include "text/number.h"
 
-/* From these values on a reset is a moment, not a span. */
+/* From these values on a reset is a moment, not a length of time. */
 #define EPOCH_SECONDS INT64_C(1000000000)
 #define EPOCH_MS INT64_C(1000000000000)
 
@@ -21,7 +21,7 @@ static const char *const names[FIELD_COUNT] = {
 	[FIELD_X_RESET] = "x-ratelimit-reset",
 };
 
-/* Whether name is word, with _ for - as in a variable's name. */
+/* Whether name is word; _ counts as -, for names of variables. */
 static bool
 named(struct strview name, const char *word)
 {
@@ -63,7 +63,7 @@ is_zero(struct strview value)
 }
 
 static void
-exhaust(struct retry_after *fields, struct strview seconds)
+add_reset(struct retry_after_fields *fields, struct strview seconds)
 {
 	int64_t number;
 	nanos reset;
@@ -78,7 +78,7 @@ exhaust(struct retry_after *fields, struct strview seconds)
 	fields->exhausted = true;
 }
 
-/* Cuts "key=value" in two; what has no = is a key. */
+/* Cuts the key off "key=value"; without a = all of it is the key. */
 static struct strview
 cut_key(struct strview *value)
 {
@@ -90,12 +90,12 @@ cut_key(struct strview *value)
 }
 
 /*
- * One member of the list. Today's form is complete in itself: "burst";r=0;t=5.
- * The older one has remaining=0 and reset=5 as two members of one list, which
- * are left in remaining and reset.
+ * Reads one member of the list. Today's form is complete in one member,
+ * "burst";r=0;t=5. The older form has two members, remaining=0 and reset=5,
+ * which are kept in remaining and reset.
  */
 static void
-add_member(struct retry_after *fields, struct strview member,
+add_member(struct retry_after_fields *fields, struct strview member,
     struct strview *remaining, struct strview *reset)
 {
 	struct strview parameter, r = { NULL, 0 }, t = { NULL, 0 };
@@ -113,23 +113,23 @@ add_member(struct retry_after *fields, struct strview member,
 			*reset = value;
 	}
 	if (is_zero(r))
-		exhaust(fields, t);
+		add_reset(fields, t);
 }
 
 static void
-add_ratelimit(struct retry_after *fields, struct strview list)
+add_ratelimit(struct retry_after_fields *fields, struct strview list)
 {
 	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
 
 	while (strview_cut(&list, ',', &member))
 		add_member(fields, member, &remaining, &reset);
 	if (is_zero(remaining))
-		exhaust(fields, reset);
+		add_reset(fields, reset);
 }
 
 void
 retry_after_add(
-    struct retry_after *fields, enum field field, struct strview value)
+    struct retry_after_fields *fields, enum field field, struct strview value)
 {
 	value = strview_trim(value);
 	if (field == FIELD_COUNT || value.length == 0)
@@ -140,14 +140,14 @@ retry_after_add(
 		fields->values[field] = value;
 }
 
-/* The time from one moment to another in seconds, none if that is past. */
+/* The time from one second to another; 0 if that is past. */
 static nanos
-between(int64_t from, int64_t to)
+time_until(int64_t from, int64_t to)
 {
 	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
 }
 
-/* Seconds, or the moment of a date. */
+/* A number of seconds, or a date. */
 static bool
 read_wait(struct strview value, int64_t from, nanos *wait)
 {
@@ -156,7 +156,7 @@ read_wait(struct strview value, int64_t from, nanos *wait)
 	if (read_number(value, &number))
 		*wait = number_multiply(number, NANOS_SECOND);
 	else if (date_parse(value, from, &number))
-		*wait = between(from, number);
+		*wait = time_until(from, number);
 	else
 		return false;
 	return true;
@@ -174,7 +174,7 @@ read_ms(struct strview value, int64_t from, nanos *wait)
 	return true;
 }
 
-/* A span in seconds, or a moment in either unit, or a date. */
+/* A number of seconds, a moment in either unit, or a date. */
 static bool
 read_reset(struct strview value, int64_t from, nanos *wait)
 {
@@ -184,13 +184,13 @@ read_reset(struct strview value, int64_t from, nanos *wait)
 		return read_wait(value, from, wait);
 	if (number >= EPOCH_MS)
 		number = number / 1000 + (number % 1000 > 0);
-	*wait = between(from, number);
+	*wait = time_until(from, number);
 	return true;
 }
 
-/* Takes a wait into the hint: the longest stays. */
+/* Adds a wait to the result: the longest counts. */
 static void
-weigh(struct asked *hint, struct strview value, int64_t from,
+add_wait(struct retry_after *result, struct strview value, int64_t from,
     bool (*read)(struct strview value, int64_t from, nanos *wait))
 {
 	nanos wait;
@@ -198,56 +198,57 @@ weigh(struct asked *hint, struct strview value, int64_t from,
 	if (value.length == 0)
 		return;
 	if (!read(value, from, &wait)) {
-		hint->doubtful = true;
+		result->doubtful = true;
 		return;
 	}
-	if (!hint->given || wait > hint->wait)
-		hint->wait = wait;
-	hint->given = true;
+	if (!result->given || wait > result->wait)
+		result->wait = wait;
+	result->given = true;
 }
 
 /* gRPC A6: a pushback that is negative, or no number, is a refusal. */
 static void
-weigh_pushback(struct asked *hint, struct strview value)
+add_pushback(struct retry_after *result, struct strview value)
 {
 	int64_t number;
 
 	if (value.length > 0 && !read_number(value, &number))
-		hint->never = true;
+		result->never = true;
 	else
-		weigh(hint, value, 0, read_ms);
+		add_wait(result, value, 0, read_ms);
 }
 
 static void
-weigh_limits(struct asked *hint, const struct retry_after *fields, int64_t from)
+add_limits(struct retry_after *result, const struct retry_after_fields *fields,
+    int64_t from)
 {
 	const struct strview *values = fields->values;
 
 	if (fields->exhausted) {
-		hint->wait = fields->reset;
-		hint->given = true;
+		result->wait = fields->reset;
+		result->given = true;
 	}
-	hint->doubtful |= fields->doubtful;
+	result->doubtful |= fields->doubtful;
 	if (is_zero(values[FIELD_REMAINING]))
-		weigh(hint, values[FIELD_RESET], from, read_reset);
+		add_wait(result, values[FIELD_RESET], from, read_reset);
 	if (is_zero(values[FIELD_X_REMAINING]))
-		weigh(hint, values[FIELD_X_RESET], from, read_reset);
+		add_wait(result, values[FIELD_X_RESET], from, read_reset);
 }
 
-struct asked
-retry_after_hint(const struct retry_after *fields, nanos now)
+struct retry_after
+retry_after_read(const struct retry_after_fields *fields, nanos now)
 {
 	const struct strview *values = fields->values;
 	int64_t second = now / NANOS_SECOND, from;
-	struct asked hint = { 0 };
+	struct retry_after result = { 0 };
 
 	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;
-	weigh(&hint, values[FIELD_RETRY_AFTER], from, read_wait);
-	weigh(&hint, values[FIELD_RETRY_AFTER_MS], from, read_ms);
-	weigh(&hint, values[FIELD_X_MS_RETRY_AFTER_MS], from, read_ms);
-	weigh_pushback(&hint, values[FIELD_PUSHBACK]);
-	if (!hint.given)
-		weigh_limits(&hint, fields, from);
-	return hint;
+	add_wait(&result, values[FIELD_RETRY_AFTER], from, read_wait);
+	add_wait(&result, values[FIELD_RETRY_AFTER_MS], from, read_ms);
+	add_wait(&result, values[FIELD_X_MS_RETRY_AFTER_MS], from, read_ms);
+	add_pushback(&result, values[FIELD_PUSHBACK]);
+	if (!result.given)
+		add_limits(&result, fields, from);
+	return result;
 }

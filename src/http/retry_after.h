@@ -1,6 +1,7 @@
 /*
- * retry_after: the fields of one response that say when to come back, and what
- * they say together. Their sources:
+ * retry_after: reads from a response's header fields how long to wait.
+ *
+ * The fields, and their sources:
  *
  *	retry-after		RFC 9110 section 10.2.3
  *	retry-after-ms		the same in milliseconds, as API gateways send
@@ -9,7 +10,7 @@
  *	ratelimit		draft-ietf-httpapi-ratelimit-headers
  *	ratelimit-reset		its drafts up to 06, with ratelimit-remaining
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
- *	date			RFC 9110 section 6.6.1: what dates count from
+ *	date			RFC 9110 section 6.6.1: dates are relative to it
  */
 #ifndef RETRY_AFTER_H
 #define RETRY_AFTER_H
@@ -32,54 +33,56 @@ enum field {
 	FIELD_COUNT
 };
 
-/* All zero: a response without any of them. Values point to what was read. */
-struct retry_after {
+/* Their values in one response, which point into the text that was read. */
+struct retry_after_fields {
 	struct strview values[FIELD_COUNT];
-	bool exhausted; /* a RateLimit says that nothing is left... */
-	nanos reset; /* ...for so long: the longest of them */
-	bool doubtful; /* a RateLimit could not be understood */
+	bool exhausted; /* a RateLimit says that nothing is left */
+	nanos reset; /* for how long: the longest of all RateLimits */
+	bool doubtful; /* a RateLimit is malformed */
 };
 
 /* What is known of one response. */
 struct response {
 	bool known; /* code is */
 	int code; /* 0: there was none */
-	struct retry_after fields;
+	struct retry_after_fields fields;
 };
 
-struct asked {
-	bool given; /* the response says how long to wait */
-	bool never; /* it says not to try again at all */
-	bool doubtful; /* something in it was not understood, and ignored */
+/* What the fields of a response say together. */
+struct retry_after {
+	bool given; /* wait is */
+	bool never; /* the server wants no other attempt at all */
+	bool doubtful; /* some field is malformed, and was ignored */
 	nanos wait; /* from the moment of the response, >= 0 */
 };
 
 /*
- * The field called name, in either case and with - or _; FIELD_COUNT if it is
- * none of them.
+ * The field of that name, in upper or lower case, with - or _; FIELD_COUNT if
+ * it is none of them.
  */
 enum field retry_after_find(struct strview name);
 
 /*
- * Adds a field of the response. A value without bytes counts as no field. Of
- * a field that is repeated the first counts, as in curl's %header{}, but of
- * RateLimit, which is a list, every one.
+ * Adds a field of the response. An empty value counts as no field. If a field
+ * is repeated the first one counts, as in curl's %header{}; but RateLimit is a
+ * list, and every one counts.
  */
 void retry_after_add(
-    struct retry_after *fields, enum field field, struct strview value);
+    struct retry_after_fields *fields, enum field field, struct strview value);
 
 /*
- * What the fields say. Of several fields that name a wait the longest counts,
- * but RateLimit and the resets only where none of the four others gives one:
- * the draft has Retry-After take precedence. now is in nanoseconds of Unix
- * time, and is what dates count from where there is no valid Date.
+ * What the fields say together. Of several fields that name a wait the longest
+ * counts; but RateLimit and the resets count only if none of the four others
+ * names one, because in the draft Retry-After takes precedence. now is in
+ * nanoseconds of Unix time; dates are relative to it if there is no valid Date.
  *
- * Seconds and milliseconds with a fraction are rounded up; a date that is
- * past is 0; too long saturates at NANOS_MAX. A reset counts where remaining
- * is 0; from 1e9 it is a moment in seconds of Unix time, from 1e12 in
- * milliseconds. What is negative or cannot be read is ignored and makes the
- * hint doubtful, but for the pushback: A6 has it mean "never".
+ * Fractions of seconds and milliseconds are rounded up; a date in the past is
+ * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
+ * remaining is 0; from 1e9 on it is a moment in seconds of Unix time, from 1e12
+ * on one in milliseconds. A negative or malformed value is ignored and sets
+ * doubtful; but a negative or malformed pushback means never (A6).
  */
-struct asked retry_after_hint(const struct retry_after *fields, nanos now);
+struct retry_after
+retry_after_read(const struct retry_after_fields *fields, nanos now);
 
 #endif

@@ -7,7 +7,7 @@ enum {
 	FOLD = 0x20, /* the bit between a capital and its small letter */
 };
 
-/* What is left of the pattern. */
+/* The pattern, and how far it is parsed. */
 struct reading {
 	const char *text;
 	size_t length, at;
@@ -96,7 +96,7 @@ refuse(struct reading *reading, size_t at, const char *why)
 	return false;
 }
 
-/* The byte that is ahead by so many. */
+/* The byte at this distance from the current one, or AT_END. */
 static int
 ahead(const struct reading *reading, size_t by)
 {
@@ -105,7 +105,7 @@ ahead(const struct reading *reading, size_t by)
 	return (unsigned char)reading->text[reading->at + by];
 }
 
-/* The length of :name: ahead by one, as between brackets; else 0. */
+/* The length of ":name:" behind the current [, if "]" follows; else 0. */
 static size_t
 class_length(const struct reading *reading)
 {
@@ -122,7 +122,7 @@ class_length(const struct reading *reading)
 	return length + 1;
 }
 
-/* [:name:], at its bracket. */
+/* Parses [:name:]. */
 static bool
 take_class(struct reading *reading, struct byteset *set)
 {
@@ -147,7 +147,7 @@ is_class(const struct reading *reading)
 	    (next == ':' || next == '.' || next == '=');
 }
 
-/* Takes a byte that stands for itself, alone or as the end of a range. */
+/* Parses a byte that stands for itself or for an end of a range. */
 static bool
 take_byte(struct reading *reading, unsigned char *byte)
 {
@@ -157,7 +157,7 @@ take_byte(struct reading *reading, unsigned char *byte)
 		return refuse(reading, reading->at, "a newline never matches");
 	if (c >= 0x80)
 		return refuse(reading, reading->at, "only ASCII in []");
-	/* Most languages have escapes here, POSIX has not. */
+	/* Most languages have escapes here, POSIX does not: refuse both. */
 	if (c == '\\' && ahead(reading, 1) != '\\')
 		return refuse(reading, reading->at,
 		    "in [] a backslash is \\\\, and there are no escapes");
@@ -166,7 +166,7 @@ take_byte(struct reading *reading, unsigned char *byte)
 	return true;
 }
 
-/* One byte, range or class. */
+/* Parses one byte, range or class. */
 static bool
 take_item(struct reading *reading, struct byteset *set, bool initial)
 {

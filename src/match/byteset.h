@@ -1,7 +1,8 @@
 /*
- * byteset: sets of bytes, by range, by class or as [] of a pattern has them.
- * ASCII only and the same in every locale. No set holds the newline: it ends
- * the line, and nothing matches across it.
+ * byteset: a set of bytes, built from ranges, classes or a pattern's [].
+ *
+ * It is the same in every locale, and classes are ASCII only. No set contains
+ * the newline: it ends the line, and nothing matches across it.
  */
 #ifndef BYTESET_H
 #define BYTESET_H
@@ -14,7 +15,7 @@ struct byteset {
 	uint8_t bits[32]; /* bit b % 8 of bits[b / 8] for each byte b in it */
 };
 
-/* Why a pattern is refused, as a phrase, and the offset of what is wrong. */
+/* Why a pattern is refused, as a phrase, and the offset of the fault. */
 struct pattern_error {
 	const char *why;
 	size_t at;
@@ -22,11 +23,11 @@ struct pattern_error {
 
 bool byteset_has(const struct byteset *set, unsigned char byte);
 
-/* Adds first to last, but for the newline. */
+/* Adds first to last, except the newline. */
 void byteset_add(struct byteset *set, unsigned char first, unsigned char last);
 
 /*
- * Adds the class of that name as POSIX has them, "alpha", or "word": letters,
+ * Adds the class of that name: one of POSIX ("alpha"), or "word" for letters,
  * digits and _. False if there is none.
  */
 bool byteset_add_class(struct byteset *set, const char *name, size_t length);
@@ -34,12 +35,13 @@ bool byteset_add_class(struct byteset *set, const char *name, size_t length);
 /* Adds the capital to each small letter and the other way round. */
 void byteset_fold(struct byteset *set);
 
-/* Makes the set all that was not in it. */
+/* Makes it the set of all bytes that were not in it. */
 void byteset_negate(struct byteset *set);
 
 /*
- * Takes the bracket expression that begins at text[*at] and leaves *at behind
- * it; folded before it is negated. False, with error filled, if it is none.
+ * Parses the bracket expression that begins at text[*at] and moves *at behind
+ * it. With fold, upper and lower case are the same. False, with error filled,
+ * if it is malformed.
  */
 bool byteset_bracket(struct byteset *set, bool fold, const char *text,
     size_t length, size_t *at, struct pattern_error *error);

@@ -4,39 +4,39 @@
 
 enum {
 	FIRST_STATE = 2, /* after the match */
-	CRAWL = 4096, /* bytes without the table, once it fills too fast */
-	LEAST_USE = 16, /* bytes a state must serve, or it fills too fast */
+	WITHOUT = 4096, /* bytes without the table after it filled too fast */
+	LEAST_USE = 16, /* bytes for each new state, or it fills too fast */
 };
 
-/* Of the members, all that can be found. */
+/* The bits of all members. */
 static uint64_t
-all_members(const struct dfa *states)
+all_members(const struct dfa *dfa)
 {
-	return UINT64_MAX >> (NFA_MEMBERS - states->nfa.members);
+	return UINT64_MAX >> (NFA_MEMBERS - dfa->nfa.members);
 }
 
 static uint64_t *
-words_of(struct dfa *states, uint32_t row)
+words_of(struct dfa *dfa, uint32_t row)
 {
-	size_t state = row / states->classes;
+	size_t state = row / dfa->classes;
 
-	return states->sets + state * states->nfa.width;
+	return dfa->sets + state * dfa->nfa.width;
 }
 
 static bool
-full(const struct dfa *states)
+full(const struct dfa *dfa)
 {
-	uint32_t more = states->used + 1;
+	uint32_t more = dfa->used + 1;
 
-	return more > DFA_MOST || more * states->classes > DFA_CELLS ||
-	    more * states->nfa.width > DFA_WORDS;
+	return more > DFA_MOST || more * dfa->classes > DFA_CELLS ||
+	    more * dfa->nfa.width > DFA_WORDS;
 }
 
 /* The slot of a set, or the free one where it would go. */
 static uint16_t *
-find_slot(struct dfa *states, const struct nfa_set *set)
+find_slot(struct dfa *dfa, const struct nfa_set *set)
 {
-	uint32_t width = states->nfa.width;
+	uint32_t width = dfa->nfa.width;
 	uint64_t hash = 0;
 	size_t slot;
 
@@ -44,191 +44,181 @@ find_slot(struct dfa *states, const struct nfa_set *set)
 		hash = (hash ^ set->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	slot = hash >> 40 & (DFA_SLOTS - 1);
 	for (;; slot = (slot + 1) & (DFA_SLOTS - 1)) {
-		size_t state = states->slots[slot];
+		size_t state = dfa->slots[slot];
 
 		if (state == 0 ||
-		    memcmp(states->sets + state * width, set->words,
+		    memcmp(dfa->sets + state * width, set->words,
 			width * sizeof set->words[0]) == 0)
-			return &states->slots[slot];
+			return &dfa->slots[slot];
 	}
 }
 
-/* The row of a set; DFA_UNKNOWN if it has none and the table is full. */
 uint32_t
-dfa_row(struct dfa *states, const struct nfa_set *set)
+dfa_row(struct dfa *dfa, const struct nfa_set *set)
 {
-	uint32_t width = states->nfa.width, row;
-	uint16_t *slot = find_slot(states, set);
+	uint32_t width = dfa->nfa.width, row;
+	uint16_t *slot = find_slot(dfa, set);
 
 	if (*slot != 0)
-		return *slot * states->classes;
-	if (full(states))
+		return *slot * dfa->classes;
+	if (full(dfa))
 		return DFA_UNKNOWN;
-	*slot = (uint16_t)states->used++;
-	row = *slot * states->classes;
-	memset(states->next + row, 0, states->classes * sizeof states->next[0]);
-	memcpy(words_of(states, row), set->words, width * sizeof set->words[0]);
+	*slot = (uint16_t)dfa->used++;
+	row = *slot * dfa->classes;
+	memset(dfa->next + row, 0, dfa->classes * sizeof dfa->next[0]);
+	memcpy(words_of(dfa, row), set->words, width * sizeof set->words[0]);
 	return row;
 }
 
-/* Leaves the starts, which get the same rows each time. */
+/* Empties the table, except for the starts, which get the same rows again. */
 static void
-empty(struct dfa *states)
+empty(struct dfa *dfa)
 {
-	states->used = FIRST_STATE;
-	states->walked = 0;
-	memset(states->slots, 0, sizeof states->slots);
+	dfa->used = FIRST_STATE;
+	dfa->walked = 0;
+	memset(dfa->slots, 0, sizeof dfa->slots);
 	for (int before = NFA_LINE; before <= NFA_WORD; before++) {
 		struct nfa_set set;
 
-		nfa_start(&states->nfa, &set, (enum nfa_before)before);
-		states->start[before] = dfa_row(states, &set);
+		nfa_start(&dfa->nfa, &set, (enum nfa_before)before);
+		dfa->start[before] = dfa_row(dfa, &set);
 	}
-	states->last_start = (states->used - 1) * states->classes;
+	dfa->last_start = (dfa->used - 1) * dfa->classes;
 }
 
-/* Goes on without the table. */
+/* Goes on from set without the table. */
 static uint32_t
-without_row(struct dfa *states, const struct nfa_set *set)
+without_row(struct dfa *dfa, const struct nfa_set *set)
 {
-	memcpy(states->now.words, set->words,
-	    states->nfa.width * sizeof set->words[0]);
+	memcpy(
+	    dfa->now.words, set->words, dfa->nfa.width * sizeof set->words[0]);
 	return DFA_UNKNOWN;
 }
 
-/* Empties the full table for the sake of set; DFA_UNKNOWN if it fills too
- * fast. */
+/* Empties the full table, and makes a row for set unless it fills too fast. */
 static uint32_t
-row_of_more(struct dfa *states, const struct nfa_set *set)
+row_of_more(struct dfa *dfa, const struct nfa_set *set)
 {
-	bool used = states->walked >= LEAST_USE * (uint64_t)states->used;
+	bool used = dfa->walked >= LEAST_USE * (uint64_t)dfa->used;
 
-	empty(states);
-	return used ? dfa_row(states, set) : without_row(states, set);
+	empty(dfa);
+	return used ? dfa_row(dfa, set) : without_row(dfa, set);
 }
 
-/*
- * The row of a set in which some texts have matched. Unless they all have now
- * these are dropped, which changes what every row means.
- */
 uint32_t
-dfa_conclude(struct dfa *states, struct nfa_set *set)
+dfa_accept(struct dfa *dfa, struct nfa_set *set)
 {
-	struct nfa *nfa = &states->nfa;
+	struct nfa *nfa = &dfa->nfa;
 	uint64_t found = nfa_found(nfa, set);
 	uint32_t row;
 
-	states->seen |= found;
-	if (states->seen == all_members(states))
-		return dfa_match(states);
+	dfa->seen |= found;
+	if (dfa->seen == all_members(dfa))
+		return dfa_match(dfa);
 	for (uint32_t n = 0; n < nfa->members; n++)
 		if (found >> n & 1)
 			nfa_drop(nfa, set, n);
-	states->dropped = true;
-	empty(states);
-	row = dfa_row(states, set);
-	return row != DFA_UNKNOWN ? row : without_row(states, set);
+	/* A row now means another set of nodes. */
+	dfa->dropped = true;
+	empty(dfa);
+	row = dfa_row(dfa, set);
+	return row != DFA_UNKNOWN ? row : without_row(dfa, set);
 }
 
-/* Works out where byte leads to from the state, and keeps it. */
+/* Works out where byte leads to from the current state, and keeps it. */
 static uint32_t
-learn(struct dfa *states, unsigned char byte)
+learn(struct dfa *dfa, unsigned char byte)
 {
-	const struct nfa *nfa = &states->nfa;
-	uint32_t from = states->state, to;
+	const struct nfa *nfa = &dfa->nfa;
+	uint32_t from = dfa->state, to;
 	struct nfa_set set;
 
-	memcpy(set.words, words_of(states, from),
-	    nfa->width * sizeof set.words[0]);
+	memcpy(
+	    set.words, words_of(dfa, from), nfa->width * sizeof set.words[0]);
 	if (nfa_step(nfa, &set, byte))
-		return dfa_conclude(states, &set);
-	to = dfa_row(states, &set);
+		return dfa_accept(dfa, &set);
+	to = dfa_row(dfa, &set);
 	if (to == DFA_UNKNOWN)
-		return row_of_more(states, &set);
-	states->next[from + states->class[byte]] = (uint16_t)to;
+		return row_of_more(dfa, &set);
+	dfa->next[from + dfa->class[byte]] = (uint16_t)to;
 	return to;
 }
 
 static uint32_t
-next_row(struct dfa *states, unsigned char byte)
+next_row(struct dfa *dfa, unsigned char byte)
 {
-	uint32_t row = states->next[states->state + states->class[byte]];
+	uint32_t row = dfa->next[dfa->state + dfa->class[byte]];
 
-	return row != DFA_UNKNOWN ? row : learn(states, byte);
+	return row != DFA_UNKNOWN ? row : learn(dfa, byte);
 }
 
-/* Numbers the classes anew, those apart that are in set and not in it. */
+/* Divides each class into its bytes in set and those not in it. */
 static void
-divide(struct dfa *states, const struct byteset *set)
+divide(struct dfa *dfa, const struct byteset *set)
 {
 	int number[2][256];
 
 	memset(number, -1, sizeof number);
-	states->classes = 0;
+	dfa->classes = 0;
 	for (int b = 0; b < 256; b++) {
 		bool in = byteset_has(set, (unsigned char)b);
-		int *known = &number[in][states->class[b]];
+		int *known = &number[in][dfa->class[b]];
 
 		if (*known == -1)
-			*known = (int)states->classes++;
-		states->class[b] = (uint8_t)*known;
+			*known = (int)dfa->classes++;
+		dfa->class[b] = (uint8_t)*known;
 	}
 }
 
 static void
-classify(struct dfa *states)
+classify(struct dfa *dfa)
 {
-	const struct nfa *nfa = &states->nfa;
+	const struct nfa *nfa = &dfa->nfa;
 	struct byteset set = { { 0 } };
 
-	memset(states->class, 0, sizeof states->class);
+	memset(dfa->class, 0, sizeof dfa->class);
 	byteset_negate(&set);
-	divide(states, &set);
+	divide(dfa, &set);
 	for (uint32_t i = 0; i < nfa->sets; i++)
-		divide(states, &nfa->set[i]);
+		divide(dfa, &nfa->set[i]);
 	if (nfa->words) {
 		set = (struct byteset){ { 0 } };
 		byteset_add_class(&set, "word", strlen("word"));
-		divide(states, &set);
+		divide(dfa, &set);
 	}
 }
 
-/*
- * Two ways through a stream, the slower one first
- */
-
-/* Without the table, to the end of the line or until it is worth a try. */
 const unsigned char *
-dfa_crawl(struct dfa *states, const unsigned char *at, const unsigned char *end)
+dfa_run_nfa(struct dfa *dfa, const unsigned char *at, const unsigned char *end)
 {
 	while (at < end) {
 		unsigned char byte = *at++;
 
-		if (nfa_step(&states->nfa, &states->now, byte)) {
-			states->state = dfa_conclude(states, &states->now);
+		if (nfa_step(&dfa->nfa, &dfa->now, byte)) {
+			dfa->state = dfa_accept(dfa, &dfa->now);
 			break;
 		}
-		if (byte == '\n' || ++states->walked >= CRAWL) {
-			states->state = dfa_row(states, &states->now);
-			states->walked = 0;
+		if (byte == '\n' || ++dfa->walked >= WITHOUT) {
+			dfa->state = dfa_row(dfa, &dfa->now);
+			dfa->walked = 0;
 			break;
 		}
 	}
 	return at;
 }
 
-/* As far as the table is known and no row up to floor is met. */
+/* Up to a byte that leads to a row up to floor, DFA_UNKNOWN included. */
 static const unsigned char *
-dash(struct dfa *states, const unsigned char *at, const unsigned char *end,
+run_table(struct dfa *dfa, const unsigned char *at, const unsigned char *end,
     uint32_t floor)
 {
 	const unsigned char *from = at;
-	const uint16_t *next = states->next;
-	const uint8_t *class = states->class;
-	uint32_t state = states->state;
+	const uint16_t *next = dfa->next;
+	const uint8_t *class = dfa->class;
+	uint32_t state = dfa->state;
 
 	for (; at < end; at++) {
-		/* The column first, which does not wait for the state. */
+		/* In this order, as the column does not depend on the state. */
 		const uint16_t *column = next + class[*at];
 		uint32_t to = column[state];
 
@@ -236,57 +226,56 @@ dash(struct dfa *states, const unsigned char *at, const unsigned char *end,
 			break;
 		state = to;
 	}
-	states->state = state;
-	states->walked += (size_t)(at - from);
+	dfa->state = state;
+	dfa->walked += (size_t)(at - from);
 	return at;
 }
 
-/* With the table, until behind a byte that leads to a row up to floor. */
 const unsigned char *
-dfa_walk(struct dfa *states, const unsigned char *at, const unsigned char *end,
+dfa_run(struct dfa *dfa, const unsigned char *at, const unsigned char *end,
     uint32_t floor)
 {
-	while ((at = dash(states, at, end, floor)) < end) {
-		states->state = next_row(states, *at);
+	while ((at = run_table(dfa, at, end, floor)) < end) {
+		dfa->state = next_row(dfa, *at);
 		at++;
-		if (states->state <= floor)
+		if (dfa->state <= floor)
 			break;
 	}
 	return at;
 }
 
 void
-dfa_prepare(struct dfa *states)
+dfa_prepare(struct dfa *dfa)
 {
-	classify(states);
-	empty(states);
-	states->dropped = false;
-	dfa_start(states);
+	classify(dfa);
+	empty(dfa);
+	dfa->dropped = false;
+	dfa_start(dfa);
 }
 
 void
-dfa_start(struct dfa *states)
+dfa_start(struct dfa *dfa)
 {
-	states->seen = 0;
-	if (states->dropped) {
-		nfa_restore(&states->nfa);
-		empty(states);
+	dfa->seen = 0;
+	if (dfa->dropped) {
+		nfa_restore(&dfa->nfa);
+		empty(dfa);
 	}
-	states->dropped = false;
-	states->state = states->start[NFA_LINE];
+	dfa->dropped = false;
+	dfa->state = dfa->start[NFA_LINE];
 }
 
 bool
-dfa_end(struct dfa *states)
+dfa_end(struct dfa *dfa)
 {
-	const struct nfa *nfa = &states->nfa;
+	const struct nfa *nfa = &dfa->nfa;
 
-	if (states->state == dfa_match(states))
+	if (dfa->state == dfa_match(dfa))
 		return true;
-	if (states->state != DFA_UNKNOWN)
-		memcpy(states->now.words, words_of(states, states->state),
-		    nfa->width * sizeof states->now.words[0]);
-	if (nfa_end(nfa, &states->now))
-		states->seen |= nfa_found(nfa, &states->now);
-	return states->seen == all_members(states);
+	if (dfa->state != DFA_UNKNOWN)
+		memcpy(dfa->now.words, words_of(dfa, dfa->state),
+		    nfa->width * sizeof dfa->now.words[0]);
+	if (nfa_end(nfa, &dfa->now))
+		dfa->seen |= nfa_found(nfa, &dfa->now);
+	return dfa->seen == all_members(dfa);
 }

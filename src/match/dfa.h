@@ -1,12 +1,21 @@
 /*
- * dfa: the automaton of nfa.h made deterministic as it goes (Thompson's
- * cache in the QED of CTSS; Cox, "Regular Expression Matching Can Be Simple And
- * Fast", 2007): a state is a row of a table, and one that was not needed yet is
- * worked out when it is. A full table is emptied; where it fills too fast the
- * automaton is run without one for a while.
+ * dfa: runs a pattern's automaton with a table that is filled as it goes.
  *
- * A member that has matched is dropped, and the table begins anew: that is once
- * for each member.
+ * nfa.h keeps, after each byte, the set of nodes that the pattern can be in. To
+ * work out the next set takes long, but the same few sets come again and again.
+ * So each set becomes a state of a deterministic automaton: a row of a table,
+ * with the next state for every byte. An entry that is not known yet is worked
+ * out when it is needed, and kept ("lazy DFA": Thompson's cache in the QED of
+ * CTSS; Cox, "Regular Expression Matching Can Be Simple And Fast", 2007). Then
+ * a byte costs one look into the table.
+ *
+ * A table that is full is emptied. If it fills up too fast to be of use, the
+ * nodes are followed without it for a while. So memory is fixed and time is
+ * linear, whatever the pattern and the text.
+ *
+ * Bytes that no part of the pattern tells apart are one class and share a
+ * column of the table. When a member of the program (see nfa.h) has matched, it
+ * is dropped and the table begins anew: at most once for each member.
  */
 #ifndef DFA_H
 #define DFA_H
@@ -17,68 +26,69 @@
 #include "match/nfa.h"
 
 #define DFA_CELLS 65536
-#ifndef DFA_MOST /* a test may want to see the table full */
+#ifndef DFA_MOST /* a test makes the table small, so that it gets full */
 #define DFA_MOST 1024
 #endif
 #define DFA_SLOTS 2048 /* a power of two, twice the states */
 #define DFA_WORDS 4096
 
-#define DFA_UNKNOWN 0 /* the row that stands for none */
+#define DFA_UNKNOWN 0 /* this row stands for an entry that is not known */
 
 struct dfa {
-	uint32_t state; /* where its row begins; 0: the set is in now */
-	uint64_t walked; /* bytes since the table was emptied or given up */
+	uint32_t state; /* where its row begins; DFA_UNKNOWN: the set is now */
+	uint64_t walked; /* bytes since the table was emptied or not used */
 	uint64_t seen; /* bit n: member n has matched */
-	bool dropped; /* some member has */
+	bool dropped; /* some member is */
 	struct nfa_set now;
 
-	uint32_t classes; /* of bytes that no set tells apart; a row's length */
-	uint32_t last_start; /* rows up to this one are where matches start */
+	uint32_t classes; /* of bytes; the length of a row */
+	uint32_t last_start; /* rows up to this one: no match has begun */
 	uint8_t class[256];
 
 	/* The table: row 0 is unknown, row 1 a match, then the starts. */
 	uint32_t used;
 	uint32_t start[3]; /* by enum nfa_before */
-	uint16_t slots[DFA_SLOTS]; /* states by their sets; 0: free */
+	uint16_t slots[DFA_SLOTS]; /* hash table: a set's state; 0: free */
 	uint16_t next[DFA_CELLS];
 	uint64_t sets[DFA_WORDS];
 	struct nfa nfa;
 };
 
-/* The row of a match of all members. */
+/* The row to which the last match of all members leads. */
 static inline uint32_t
-dfa_match(const struct dfa *states)
+dfa_match(const struct dfa *dfa)
 {
-	return states->classes;
+	return dfa->classes;
 }
 
 /* Makes the table for the program, which is finished, and starts. */
-void dfa_prepare(struct dfa *states);
+void dfa_prepare(struct dfa *dfa);
 
 /* Begins a new stream. */
-void dfa_start(struct dfa *states);
+void dfa_start(struct dfa *dfa);
 
-/* The row of a set; unknown if it has none and the table is full. */
-uint32_t dfa_row(struct dfa *states, const struct nfa_set *set);
-
-/*
- * The row to go on from where some members have matched in the set: that of a
- * match if these were the last, and else one without them.
- */
-uint32_t dfa_conclude(struct dfa *states, struct nfa_set *set);
+/* The row of a set; DFA_UNKNOWN if it has none and the table is full. */
+uint32_t dfa_row(struct dfa *dfa, const struct nfa_set *set);
 
 /*
- * Without the table, from an unknown row to the end of the line or until the
- * table is worth a try. These two return where they stopped.
+ * Notes the members that match in this set, and drops them from the program and
+ * the set. Returns the row to go on from: dfa_match() if all members have
+ * matched by now.
  */
-const unsigned char *dfa_crawl(
-    struct dfa *states, const unsigned char *at, const unsigned char *end);
+uint32_t dfa_accept(struct dfa *dfa, struct nfa_set *set);
 
-/* With the table, until behind a byte that leads to a row up to floor. */
-const unsigned char *dfa_walk(struct dfa *states, const unsigned char *at,
+/*
+ * Two ways through the bytes from at to end; both return where they stopped.
+ * dfa_run() uses the table, and stops after a byte that leads to a row up to
+ * floor. dfa_run_nfa() does not use it: it goes on from DFA_UNKNOWN to the end
+ * of the line, or until the table is worth another try.
+ */
+const unsigned char *dfa_run(struct dfa *dfa, const unsigned char *at,
     const unsigned char *end, uint32_t floor);
+const unsigned char *
+dfa_run_nfa(struct dfa *dfa, const unsigned char *at, const unsigned char *end);
 
 /* The last line ends here: true if all members have matched. */
-bool dfa_end(struct dfa *states);
+bool dfa_end(struct dfa *dfa);
 
 #endif

@@ -5,12 +5,12 @@
 
 enum { AT_END = -1 };
 
-/* Where the parser is. */
+/* The pattern, how far it is parsed, and what it has become. */
 struct reading {
 	const unsigned char *text;
 	size_t length, at;
 	struct nfa *nfa;
-	struct search_sum *needles;
+	struct search_union *strings;
 	bool fold;
 	unsigned depth; /* of parentheses */
 	struct pattern_error *error;
@@ -34,7 +34,7 @@ static const struct {
 	{ 'w', "word" },
 };
 
-static bool choice(struct reading *reading, struct literals *literals);
+static bool alternatives(struct reading *reading, struct literals *literals);
 
 static bool
 refuse(struct reading *reading, size_t at, const char *why)
@@ -43,7 +43,7 @@ refuse(struct reading *reading, size_t at, const char *why)
 	return false;
 }
 
-/* The byte that is ahead by so many. */
+/* The byte at this distance from the current one, or AT_END. */
 static int
 ahead(const struct reading *reading, size_t by)
 {
@@ -58,7 +58,7 @@ within(int byte, int first, int last)
 	return byte >= first && byte <= last;
 }
 
-/* What to say where the program has no room for a node. */
+/* Refuses the pattern if the program had no room for a node. */
 static bool
 fits(struct reading *reading, bool done)
 {
@@ -125,7 +125,7 @@ named_set(struct reading *reading, const char *name, bool negated,
 	return append_set(reading, &set, literals);
 }
 
-/* A backslash and what follows it, which is no anchor. */
+/* Parses a backslash and the byte after it, which make no anchor. */
 static bool
 escape(struct reading *reading, struct literals *literals)
 {
@@ -144,14 +144,14 @@ escape(struct reading *reading, struct literals *literals)
 		return named_set(reading, name, within(c, 'A', 'Z'), literals);
 	if (c == 't' || c == 'r')
 		return literal(reading, c == 't' ? '\t' : '\r', literals);
-	/* The two that are no letters are anchors elsewhere. */
+	/* \` and \' are anchors in other programs. */
 	if (c == '`' || c == '\'' ||
 	    (c != '_' && byteset_is_word((unsigned char)c)))
 		return refuse(reading, at, "unknown escape");
 	return literal(reading, c, literals);
 }
 
-/* The bytes of the character of UTF-8 that is ahead; 1 if it is not one. */
+/* The length of the UTF-8 character that follows; 1 if it is malformed. */
 static size_t
 character_length(const struct reading *reading)
 {
@@ -205,7 +205,7 @@ group(struct reading *reading, struct literals *literals)
 		return refuse(reading, start, "parentheses nested too deeply");
 	reading->depth++;
 	reading->at++;
-	if (!choice(reading, literals))
+	if (!alternatives(reading, literals))
 		return false;
 	if (ahead(reading, 0) != ')')
 		return refuse(reading, start, "( without )");
@@ -239,7 +239,7 @@ atom(struct reading *reading, struct literals *literals)
 	return character(reading, literals);
 }
 
-/* Takes digits, if there are any, into count. */
+/* Parses digits, if there are any, into count. */
 static bool
 take_count(struct reading *reading, uint32_t *count)
 {
@@ -255,7 +255,7 @@ take_count(struct reading *reading, uint32_t *count)
 	return true;
 }
 
-/* {n}, {n,}, {n,m} or {,m}, at its brace. */
+/* Parses {n}, {n,}, {n,m} or {,m}. */
 static bool
 take_counts(struct reading *reading, uint32_t *least, uint32_t *most)
 {
@@ -282,7 +282,7 @@ take_counts(struct reading *reading, uint32_t *least, uint32_t *most)
 	return true;
 }
 
-/* Takes what says how often, if anything does. */
+/* Parses * + ? or {}, if there is one of them. */
 static bool
 take_repetition(
     struct reading *reading, uint32_t *least, uint32_t *most, bool *any)
@@ -299,7 +299,7 @@ take_repetition(
 	return true;
 }
 
-/* Takes an anchor, if there is one; MATCH: there is none. */
+/* Parses an anchor; NFA_MATCH: there is none. */
 static enum nfa_op
 take_anchor(struct reading *reading)
 {
@@ -317,7 +317,7 @@ take_anchor(struct reading *reading)
 	return NFA_MATCH;
 }
 
-/* An anchor, or an atom and its repetitions. */
+/* Parses an anchor, or an atom and its repetitions. */
 static bool
 piece(struct reading *reading, struct literals *literals)
 {
@@ -346,7 +346,7 @@ piece(struct reading *reading, struct literals *literals)
 	}
 }
 
-/* A match may begin anywhere: a leading .* says nothing, and costs much. */
+/* A match may begin anywhere: a leading .* changes nothing, and costs time. */
 static void
 skip_anything(struct reading *reading)
 {
@@ -378,11 +378,11 @@ branch(struct reading *reading, struct literals *literals)
 }
 
 /*
- * Has the jumps at the ends of branches, each saying how far back the one
- * before it is, go to the end.
+ * Makes the jumps at the ends of branches go to the end. Up to now the argument
+ * of each is the distance back to the jump before it, 0 for the first.
  */
 static void
-land(struct nfa *nfa, uint32_t last)
+resolve_jumps(struct nfa *nfa, uint32_t last)
 {
 	while (last != 0) {
 		struct nfa_node *jump = &nfa->nodes[last - 1];
@@ -394,15 +394,15 @@ land(struct nfa *nfa, uint32_t last)
 }
 
 static bool
-choice(struct reading *reading, struct literals *literals)
+alternatives(struct reading *reading, struct literals *literals)
 {
 	struct nfa *nfa = reading->nfa;
-	uint32_t start = nfa->count, last = 0; /* last: one more than it is */
+	uint32_t start = nfa->count, last = 0; /* jump, plus 1 */
 
 	if (!branch(reading, literals))
 		return false;
 	if (reading->depth == 0)
-		literals_sum(literals, reading->needles);
+		literals_collect(literals, reading->strings);
 	while (ahead(reading, 0) == '|') {
 		uint32_t length = nfa->count - start;
 		struct literals other;
@@ -419,32 +419,33 @@ choice(struct reading *reading, struct literals *literals)
 		if (!branch(reading, &other))
 			return false;
 		if (reading->depth == 0)
-			literals_sum(&other, reading->needles);
+			literals_collect(&other, reading->strings);
 		else
 			literals_either(literals, &other);
 	}
-	land(nfa, last);
+	resolve_jumps(nfa, last);
 	return true;
 }
 
 bool
-ere_add(struct nfa *nfa, struct search_sum *needles, const char *text,
+ere_add(struct nfa *nfa, struct search_union *strings, const char *text,
     size_t length, struct pattern_error *error)
 {
 	struct reading reading = { .text = (const unsigned char *)text,
 		.length = length,
 		.nfa = nfa,
-		.needles = needles,
+		.strings = strings,
 		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
 		.error = error };
 	struct literals literals;
 
 	if (reading.fold)
 		reading.at = 4;
-	needles->fold |= reading.fold;
+	strings->fold |= reading.fold;
 	if (reading.at == length)
 		return refuse(&reading, reading.at, "the pattern is empty");
-	if (!fits(&reading, nfa_open(nfa)) || !choice(&reading, &literals))
+	if (!fits(&reading, nfa_open(nfa)) ||
+	    !alternatives(&reading, &literals))
 		return false;
 	nfa_close(nfa);
 	return true;

@@ -1,15 +1,15 @@
 /*
- * ere: the text of a pattern -> a member of a program for an automaton.
+ * ere: parses the text of a pattern into nodes of an automaton (nfa.h).
  *
- * POSIX extended regular expressions over bytes, ASCII only, the same in
- * every locale, plus \d \D \w \W \s \S \b \B \< \> \t \r and a leading (?i).
- * Lines end at \n, ^ and $ are the ends of a line, and nothing matches \n. A
- * character of UTF-8 outside of [] counts as one for * + ? {}; a dot is a
- * byte. An escaped byte that is neither a letter nor a digit stands for
- * itself. Where POSIX leaves a meaning open, glibc's is taken: an empty
+ * The syntax is that of POSIX extended regular expressions over bytes, ASCII
+ * only, the same in every locale, plus \d \D \w \W \s \S \b \B \< \> \t \r and
+ * a leading (?i). Lines end at \n, ^ and $ are the ends of a line, and nothing
+ * matches \n. A character of UTF-8 outside of [] counts as one for * + ? {}; a
+ * dot is a byte. An escaped byte that is neither a letter nor a digit stands
+ * for itself. Where POSIX leaves a meaning open, it is glibc's: an empty
  * alternative matches the empty string, a** is (a*)*, {,3} is {0,3}.
  *
- * Refused, since readers of patterns disagree on it: back-references, (?:,
+ * Refused, because programs disagree on the meaning: back-references, (?:,
  * an unmatched ) or {, a repetition of nothing or of an anchor, other escaped
  * letters, a single backslash in [] (there \\ is one), bytes outside of ASCII
  * in [], [.x.], [=x=].
@@ -27,11 +27,12 @@
 #define ERE_COUNT 1000 /* in {} */
 
 /*
- * Makes text a member of the program, and adds to needles those of which each
- * of its matches holds one. False, with error filled and the program
- * of no more use, if it is no pattern or the program has no room for it.
+ * Makes text a member of the program, and adds to strings those of which each
+ * of its matches contains one (literals.h). False, with error filled, if text
+ * is malformed or the program has no room for it; the program is of no more
+ * use.
  */
-bool ere_add(struct nfa *nfa, struct search_sum *needles, const char *text,
+bool ere_add(struct nfa *nfa, struct search_union *strings, const char *text,
     size_t length, struct pattern_error *error);
 
 #endif

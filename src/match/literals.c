@@ -3,8 +3,9 @@
 #include <string.h>
 
 enum {
-	CHOICES = 4, /* more bytes than these in a set are no literal */
-	FAR_COST = 6, /* bits: such needles help from line to line only */
+	CHOICES = 4, /* a set of more bytes than these is no literal */
+	FAR_COST = 6, /* rarity that a hit loses if the match may begin far
+			 before it */
 };
 
 static uint32_t
@@ -30,9 +31,9 @@ larger(uint32_t a, uint32_t b)
 }
 
 static unsigned
-worth(const struct needles *set)
+rarity_of(const struct search_set *set)
 {
-	unsigned bits = search_worth(set);
+	unsigned bits = search_set_rarity(set);
 
 	if (set->before != SEARCH_FAR)
 		return bits;
@@ -40,24 +41,24 @@ worth(const struct needles *set)
 }
 
 static void
-keep_better(struct needles *best, const struct needles *other)
+keep_better(struct search_set *best, const struct search_set *other)
 {
-	if (worth(other) > worth(best))
+	if (rarity_of(other) > rarity_of(best))
 		*best = *other;
 }
 
-/* The set of the empty string alone. */
+/* The set that holds only the empty string. */
 static void
-make_empty(struct needles *set, uint32_t before)
+make_empty(struct search_set *set, uint32_t before)
 {
-	*set = (struct needles){ .count = 1, .before = before };
+	*set = (struct search_set){ .count = 1, .before = before };
 }
 
-/* Each needle of set followed by each of next; false if that is too much. */
+/* Each string of set followed by each of next; false if there is no room. */
 static bool
-multiply_sets(struct needles *set, const struct needles *next)
+multiply_sets(struct search_set *set, const struct search_set *next)
 {
-	struct needles product = { .before = set->before };
+	struct search_set product = { .before = set->before };
 
 	for (size_t i = 0; i < set->count; i++)
 		for (size_t j = 0; j < next->count; j++) {
@@ -75,7 +76,7 @@ multiply_sets(struct needles *set, const struct needles *next)
 }
 
 static bool
-unite_sets(struct needles *set, const struct needles *other)
+unite_sets(struct search_set *set, const struct search_set *other)
 {
 	if (set->count + other->count > SEARCH_MOST)
 		return false;
@@ -90,47 +91,50 @@ unite_sets(struct needles *set, const struct needles *other)
 void
 literals_nothing(struct literals *literals)
 {
-	literals->whole = true;
+	literals->exact = true;
 	literals->longest = 0;
 	literals->best.count = 0;
 	literals->best.before = 0;
-	make_empty(&literals->run, 0);
+	make_empty(&literals->suffixes, 0);
 }
 
 void
 literals_bytes(struct literals *literals, const struct byteset *set, bool fold)
 {
-	struct needles *run = &literals->run;
+	struct search_set *suffixes = &literals->suffixes;
 
 	literals_nothing(literals);
 	literals->longest = 1;
-	run->count = 0;
-	for (unsigned b = 0; b < 256 && run->count <= CHOICES; b++)
+	suffixes->count = 0;
+	for (unsigned b = 0; b < 256 && suffixes->count <= CHOICES; b++)
 		if (set->bits[b / 8] == 0)
 			b += 7;
 		else if (byteset_has(set, (unsigned char)b) &&
 		    !(fold && b >= 'A' && b <= 'Z')) {
-			run->length[run->count] = 1;
-			run->bytes[run->count++][0] = (unsigned char)b;
+			suffixes->length[suffixes->count] = 1;
+			suffixes->bytes[suffixes->count++][0] =
+			    (unsigned char)b;
 		}
-	if (run->count == 0 || run->count > CHOICES) {
-		literals->whole = false;
-		make_empty(run, 1);
+	if (suffixes->count == 0 || suffixes->count > CHOICES) {
+		literals->exact = false;
+		make_empty(suffixes, 1);
 	}
 }
 
 void
 literals_join(struct literals *literals, const struct literals *next)
 {
-	if (!next->whole || !multiply_sets(&literals->run, &next->run)) {
-		struct needles best = next->best;
+	if (!next->exact ||
+	    !multiply_sets(&literals->suffixes, &next->suffixes)) {
+		struct search_set best = next->best;
 
 		best.before = add(best.before, literals->longest);
-		keep_better(&literals->best, &literals->run);
+		keep_better(&literals->best, &literals->suffixes);
 		keep_better(&literals->best, &best);
-		literals->run = next->run;
-		literals->run.before = add(next->run.before, literals->longest);
-		literals->whole = false;
+		literals->suffixes = next->suffixes;
+		literals->suffixes.before =
+		    add(next->suffixes.before, literals->longest);
+		literals->exact = false;
 	}
 	literals->longest = add(literals->longest, next->longest);
 }
@@ -141,28 +145,28 @@ literals_either(struct literals *literals, const struct literals *other)
 	struct literals second = *other;
 
 	literals->longest = larger(literals->longest, other->longest);
-	if (literals->whole && other->whole &&
-	    unite_sets(&literals->run, &other->run))
+	if (literals->exact && other->exact &&
+	    unite_sets(&literals->suffixes, &other->suffixes))
 		return;
 	literals_finish(literals);
 	literals_finish(&second);
 	if (literals->best.count == 0 || second.best.count == 0 ||
 	    !unite_sets(&literals->best, &second.best))
 		literals->best.count = 0;
-	literals->whole = false;
-	make_empty(&literals->run, literals->longest);
+	literals->exact = false;
+	make_empty(&literals->suffixes, literals->longest);
 }
 
-/* Nothing remains known but how long it can be. */
+/* Forgets everything but the length of the longest match. */
 static void
 blur(struct literals *literals, uint32_t times)
 {
 	uint32_t longest = multiply(literals->longest, times);
 
 	literals_nothing(literals);
-	literals->whole = false;
+	literals->exact = false;
 	literals->longest = longest;
-	literals->run.before = longest;
+	literals->suffixes.before = longest;
 }
 
 void
@@ -172,7 +176,7 @@ literals_repeat(struct literals *literals, uint32_t least, uint32_t most)
 	uint32_t times = 0;
 
 	literals_nothing(literals);
-	/* Beyond that many the needles are full anyway. */
+	/* After so many, no string can grow any more. */
 	for (; times < least && times < SEARCH_LENGTH; times++)
 		literals_join(literals, &once);
 	if (least == 0 && most == 1)
@@ -186,12 +190,12 @@ literals_repeat(struct literals *literals, uint32_t least, uint32_t most)
 void
 literals_finish(struct literals *literals)
 {
-	keep_better(&literals->best, &literals->run);
+	keep_better(&literals->best, &literals->suffixes);
 }
 
 void
-literals_sum(struct literals *literals, struct search_sum *sum)
+literals_collect(struct literals *literals, struct search_union *strings)
 {
 	literals_finish(literals);
-	search_add(sum, &literals->best);
+	search_add(strings, &literals->best);
 }

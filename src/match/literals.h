@@ -1,9 +1,15 @@
 /*
- * literals: what must stand in the text wherever a piece of a pattern matches.
- * The parser joins the hints of pieces as it joins the pieces; in the end
- * there is a set of needles to look for before any automaton is stepped. The
- * idea is that of GNU grep's "must" (Haertel, 1989) and of Cox, "Regular
- * Expression Matching with a Trigram Index" (2012).
+ * literals: finds short strings of which each match of a pattern contains one.
+ *
+ * "connection (refused|reset)" cannot match a line without "refused" or
+ * "reset". While the parser puts a pattern together from its pieces, this
+ * module does the same with what is known of each piece's matches: all of them,
+ * if they are few; else strings with which they end, and the best (rarest) set
+ * of strings so far of which each match contains one. Strings at the end of a
+ * piece grow when the next piece follows. The best set in the end is what
+ * search.h looks for before any automaton is run. The idea is that of GNU
+ * grep's "must" (Haertel, 1989) and of Cox, "Regular Expression Matching with a
+ * Trigram Index" (2012).
  */
 #ifndef LITERALS_H
 #define LITERALS_H
@@ -13,33 +19,37 @@
 #include "match/byteset.h"
 #include "match/search.h"
 
+/* What is known of the matches of one piece of a pattern. */
 struct literals {
-	bool whole; /* run is all that the piece can match */
-	uint32_t longest; /* of its matches, or SEARCH_FAR */
-	struct needles run; /* every match ends with one, "" perhaps */
-	struct needles best; /* every match holds one; none: unknown */
+	bool exact; /* suffixes are all its matches */
+	uint32_t longest; /* length of a match, at most, or SEARCH_FAR */
+	struct search_set suffixes; /* each match ends with one; maybe "" */
+	struct search_set best; /* each match contains one; empty: unknown */
 };
 
-/* Of the empty piece. */
+/* The piece that matches only the empty string. */
 void literals_nothing(struct literals *literals);
 
-/* Of one byte of a set; with fold, capitals go without saying. */
+/*
+ * The piece that matches one byte of a set; with fold, only the lower case of
+ * a letter is kept.
+ */
 void
 literals_bytes(struct literals *literals, const struct byteset *set, bool fold);
 
-/* The hint, and then next. */
+/* The piece, and then next. */
 void literals_join(struct literals *literals, const struct literals *next);
 
-/* The hint, or other. */
+/* The piece, or other. */
 void literals_either(struct literals *literals, const struct literals *other);
 
-/* The hint least times, up to most, or SEARCH_FAR for no limit. */
+/* The piece least to most times; most is SEARCH_FAR if there is no limit. */
 void literals_repeat(struct literals *literals, uint32_t least, uint32_t most);
 
-/* Makes best what is best of all. */
+/* The piece is complete: makes best the better one of best and suffixes. */
 void literals_finish(struct literals *literals);
 
-/* The same, and adds that to a sum. */
-void literals_sum(struct literals *literals, struct search_sum *sum);
+/* The same, and adds best to the union. */
+void literals_collect(struct literals *literals, struct search_union *strings);
 
 #endif

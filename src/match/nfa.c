@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What comes after a place in the text. */
+/* The byte after a place in the text. */
 enum after { AFTER_UNKNOWN, AFTER_OTHER, AFTER_WORD, AFTER_LINE };
 
 enum answer { NO, YES, LATER };
@@ -91,7 +91,7 @@ nfa_take(struct nfa *nfa, const struct byteset *set)
 	return append(nfa, NFA_BYTES, (int32_t)number);
 }
 
-/* Appends a piece so many times, each time a chance to leave out the rest. */
+/* Appends a piece so many times, each behind a split that skips the rest. */
 static bool
 append_optional(
     struct nfa *nfa, uint32_t place, uint32_t length, uint32_t times)
@@ -118,7 +118,7 @@ nfa_repeat(struct nfa *nfa, uint32_t place, uint32_t least, uint32_t most)
 		return nfa_insert(nfa, place, NFA_SPLIT, (int32_t)length + 2) &&
 		    append(nfa, NFA_JUMP, -(int32_t)length - 1);
 	if (least == 0) {
-		/* What is there becomes the first that can be left out. */
+		/* The nodes at place become the first that can be skipped. */
 		if (length + 1 > NFA_NODES / most ||
 		    !nfa_insert(
 			nfa, place, NFA_SPLIT, (int32_t)(most * (length + 1))))
@@ -173,7 +173,7 @@ nfa_finish(struct nfa *nfa)
 	}
 }
 
-/* Whether an anchor holds. */
+/* Whether an anchor holds, as far as before and after show. */
 static enum answer
 judge(uint8_t op, enum nfa_before before, enum after after)
 {
@@ -203,7 +203,7 @@ judge(uint8_t op, enum nfa_before before, enum after after)
 	return YES;
 }
 
-/* Adds a node; whether one goes on from there without a byte. */
+/* Adds a node; returns whether it is left without taking a byte. */
 static bool
 enter(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
     enum nfa_before before, enum after after)
@@ -222,7 +222,7 @@ enter(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
 	return answer == YES;
 }
 
-/* Adds node and all that can be reached from it without a byte. */
+/* Adds node, and all that can be reached from it without taking a byte. */
 static void
 follow(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
     enum nfa_before before, enum after after)
@@ -247,11 +247,12 @@ follow(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
 }
 
 /*
- * Leaves of a set the nodes that wait for a byte, and what stood before those
- * that are anchors: sets that behave alike are then equal.
+ * Removes the nodes that do not wait for a byte, and if there are anchors adds
+ * the bit that says what stands before them. Two sets are then equal if they
+ * would behave alike.
  */
 static void
-seal(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before)
+reduce(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before)
 {
 	uint64_t anchors = 0;
 
@@ -264,7 +265,7 @@ seal(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before)
 }
 
 static enum nfa_before
-sealed(const struct nfa *nfa, const struct nfa_set *set)
+before_of(const struct nfa *nfa, const struct nfa_set *set)
 {
 	if (has(set, nfa->count))
 		return NFA_LINE;
@@ -295,11 +296,11 @@ lowest_bit(uint64_t bits)
 #endif
 }
 
-/* Goes on from the anchors of a set, now that it is known what follows. */
+/* Goes on from the anchors of a set, now that the next byte is known. */
 static bool
 settle(const struct nfa *nfa, struct nfa_set *set, enum after after)
 {
-	enum nfa_before before = sealed(nfa, set);
+	enum nfa_before before = before_of(nfa, set);
 
 	for (uint32_t i = 0; i < nfa->width; i++) {
 		uint64_t bits = set->words[i] & nfa->anchors[i];
@@ -336,7 +337,7 @@ nfa_start(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before)
 {
 	memset(set->words, 0, nfa->width * sizeof set->words[0]);
 	follow(nfa, set, 0, before, AFTER_UNKNOWN);
-	seal(nfa, set, before);
+	reduce(nfa, set, before);
 	return matched(nfa, set);
 }
 
@@ -366,7 +367,7 @@ nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte)
 		for (uint64_t b = from.words[i]; b != 0; b &= b - 1)
 			take(nfa, set, i * 64 + lowest_bit(b), byte);
 	follow(nfa, set, 0, nfa_before(byte), AFTER_UNKNOWN);
-	seal(nfa, set, nfa_before(byte));
+	reduce(nfa, set, nfa_before(byte));
 	for (uint32_t i = 0; i < nfa->width && found; i++)
 		set->words[i] |= from.words[i] & nfa->matches[i];
 	return matched(nfa, set);

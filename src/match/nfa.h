@@ -1,16 +1,23 @@
 /*
- * nfa: the program of a pattern, and its run over lines of text as a set of
- * nodes at a time: Thompson, "Regular Expression Search Algorithm" (CACM
- * 11:6, 1968), laid out as in Cox, "Regular Expression Matching: the Virtual
- * Machine Approach" (2009). What follows a node stands behind it and jumps
- * are relative, so that a piece is repeated by copying it.
+ * nfa: a pattern as a small program, run over text as a set of its nodes.
  *
- * A program has members, each with a match of its own: one behind the other,
- * each begins with a split that leads past it. A member that has matched is
- * dropped by making that split a jump.
+ * A node takes one byte of a set, goes on at two places (for | * + ?), jumps,
+ * checks an anchor (^ $ \b ...), or is a match. Instead of trying one way after
+ * the other, which takes exponential time for some patterns, all ways are
+ * followed at once: after each byte there is a set of the nodes where a match
+ * could stand, and the next byte leads to the next set. Thompson, "Regular
+ * Expression Search Algorithm" (CACM 11:6, 1968), laid out as in Cox, "Regular
+ * Expression Matching: the Virtual Machine Approach" (2009).
  *
- * An anchor that looks at the next byte stays in the set until that is known:
- * Cox, "Regular Expression Matching in the Wild" (2010).
+ * What follows a node is the next one in the array, and jumps are relative, so
+ * that a piece is repeated by copying its nodes.
+ *
+ * A program may hold several texts, its members, each with a match of its own.
+ * They stand one after the other, and each begins with a split that also leads
+ * to the next one. To drop a member that has matched, its split becomes a jump.
+ *
+ * An anchor that depends on the next byte stays in the set until that byte is
+ * known: Cox, "Regular Expression Matching in the Wild" (2010).
  */
 #ifndef NFA_H
 #define NFA_H
@@ -19,20 +26,20 @@
 #include <stdint.h>
 #include "match/byteset.h"
 
-/* 2047 for a member alone; its split, its match, and the end are three more. */
+/* 2047 for a member alone; its split, its match and the end are three more. */
 #define NFA_NODES 2050
 #define NFA_MEMBERS 64
-/* A bit for each node, and two for what stood before an anchor. */
+/* A bit for each node, and two for what stands before an anchor. */
 #define NFA_WORDS ((NFA_NODES + 2 + 63) / 64)
 #define NFA_ENDLESS UINT32_MAX
 
 enum nfa_op {
 	NFA_BYTES, /* takes a byte of set number argument */
-	NFA_SPLIT, /* goes on behind it, and argument nodes further */
+	NFA_SPLIT, /* goes on at the next node, and argument nodes further */
 	NFA_JUMP, /* goes on argument nodes further */
 	NFA_MATCH, /* of member number argument */
 	NFA_NOWHERE, /* the end of the program */
-	NFA_LINE_START, /* from here on: goes on if it holds */
+	NFA_LINE_START, /* this and those below go on if the anchor holds */
 	NFA_LINE_END,
 	NFA_WORD_START,
 	NFA_WORD_END,
@@ -40,7 +47,7 @@ enum nfa_op {
 	NFA_WORD_INSIDE,
 };
 
-/* What stands before a place in the text. */
+/* The byte before a place in the text: a newline or none, a word's, other. */
 enum nfa_before { NFA_LINE, NFA_OTHER, NFA_WORD };
 
 struct nfa_node {
@@ -52,21 +59,22 @@ struct nfa {
 	uint32_t count; /* of nodes; the last one leads nowhere */
 	uint32_t members;
 	uint32_t sets;
-	uint32_t width; /* the words of a set of nodes that are in use */
-	bool words; /* some anchor looks for words */
-	uint64_t anchors[NFA_WORDS]; /* the nodes that are such */
-	uint64_t stops[NFA_WORDS]; /* those from which a byte leads on */
+	uint32_t width; /* how many words of a struct nfa_set are in use */
+	bool words; /* some anchor is about words */
+	uint64_t anchors[NFA_WORDS]; /* which nodes are anchors */
+	uint64_t stops[NFA_WORDS]; /* which are not left without a byte */
 	uint64_t matches[NFA_WORDS];
 	uint16_t begins[NFA_MEMBERS + 1]; /* where each member's split is */
 	struct nfa_node nodes[NFA_NODES];
 	struct byteset set[NFA_NODES];
 };
 
+/* A set of nodes. */
 struct nfa_set {
 	uint64_t words[NFA_WORDS];
 };
 
-/* Building. These say false if the program is full. */
+/* Building. These return false if the program is full. */
 
 /* Makes the program empty. */
 void nfa_clear(struct nfa *nfa);
@@ -83,8 +91,8 @@ nfa_insert(struct nfa *nfa, uint32_t place, enum nfa_op op, int32_t argument);
 bool nfa_take(struct nfa *nfa, const struct byteset *set);
 
 /*
- * Repeats what stands from place on least to most times, NFA_ENDLESS for no
- * limit, most at least 1.
+ * Repeats the nodes from place to the end least to most times; most is at least
+ * 1, NFA_ENDLESS for no limit.
  */
 bool nfa_repeat(struct nfa *nfa, uint32_t place, uint32_t least, uint32_t most);
 
@@ -98,13 +106,12 @@ void nfa_drop(struct nfa *nfa, struct nfa_set *set, uint32_t member);
 void nfa_restore(struct nfa *nfa);
 
 /*
- * Running: a match may begin anywhere, so each set holds the start as well.
- * A newline is a byte like others here; the line ends before it, and a new one
- * begins behind it. These say true if there is a match, which is in the set
- * then.
+ * Running. A match may begin anywhere, so each set also contains the start. A
+ * newline is passed in like any byte: the line ends before it, and a new one
+ * begins behind it. These return whether the set contains a match.
  */
 
-/* Where nothing was read since before. */
+/* The set at a place before which there is such a byte. */
 bool
 nfa_start(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before);
 

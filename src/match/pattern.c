@@ -3,20 +3,16 @@
 #include <string.h>
 
 enum {
-	LEAST_WORTH = 6, /* of needles: one byte in 64 */
-	CROWDED = 64, /* bytes: needles this near each other are no help */
-	CROWD = 16, /* so many in a row are enough */
+	LEAST_RARITY = 6, /* of hits, or there is no search: 1 byte in 64 */
+	NEAR = 64, /* bytes; hits this near each other are of no use */
+	MOST_NEAR = 16, /* after so many in a row, no search in this chunk */
 };
 
-/*
- * Ways from one place in the stream to where a match can begin
- */
-
-/* Over bytes that lead from a start to a start, and the next one. */
+/* Skips idle bytes, and takes the byte behind them. */
 static const unsigned char *
 skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
-	struct dfa *states = &pattern->states;
+	struct dfa *dfa = &pattern->dfa;
 	const unsigned char *from = at;
 	const uint8_t *idle = pattern->idle;
 
@@ -26,13 +22,13 @@ skim(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 	while (at < end && idle[*at] != 0)
 		at++;
 	if (at > from)
-		states->state = states->start[nfa_before(at[-1])];
-	return dfa_walk(states, at, at < end ? at + 1 : end, dfa_match(states));
+		dfa->state = dfa->start[nfa_before(at[-1])];
+	return dfa_run(dfa, at, at < end ? at + 1 : end, dfa_match(dfa));
 }
 
 /*
- * Where a match can begin at the earliest that has its needle at hit or, where
- * hit is the end, from the last bytes on into the next chunk.
+ * The earliest place where a match can begin that contains the string at hit,
+ * or, if hit is the end, a string that goes on in the next chunk.
  */
 static const unsigned char *
 earliest(const struct pattern *pattern, const unsigned char *at,
@@ -51,49 +47,45 @@ earliest(const struct pattern *pattern, const unsigned char *at,
 	return back < length ? hit - back : at;
 }
 
-/* From a start to the next needle, and past its first byte. */
+/* Searches for the next hit, and runs the table from where its match may begin.
+ */
 static const unsigned char *
 seek(struct pattern *pattern, const unsigned char *at, const unsigned char *end,
-    unsigned *crowd)
+    unsigned *near)
 {
-	struct dfa *states = &pattern->states;
+	struct dfa *dfa = &pattern->dfa;
 	const unsigned char *hit = search_find(&pattern->search, at, end);
 	const unsigned char *from = earliest(pattern, at, hit, end);
 
-	*crowd = hit - at < CROWDED ? *crowd + 1 : 0;
+	*near = hit - at < NEAR ? *near + 1 : 0;
 	if (from > at)
-		states->state = states->start[nfa_before(from[-1])];
-	return dfa_walk(
-	    states, from, hit < end ? hit + 1 : end, dfa_match(states));
+		dfa->state = dfa->start[nfa_before(from[-1])];
+	return dfa_run(dfa, from, hit < end ? hit + 1 : end, dfa_match(dfa));
 }
 
-/*
- * Compiling
- */
-
-/* Whether byte leads from every start to the one that is behind it. */
+/* Whether byte leads from every start to the start for the place behind it. */
 static bool
 is_idle(struct pattern *pattern, unsigned char byte)
 {
-	struct dfa *states = &pattern->states;
-	const struct nfa *nfa = &states->nfa;
+	struct dfa *dfa = &pattern->dfa;
+	const struct nfa *nfa = &dfa->nfa;
 
 	for (int before = NFA_LINE; before <= NFA_WORD; before++) {
 		struct nfa_set set;
 
 		nfa_start(nfa, &set, (enum nfa_before)before);
 		if (nfa_step(nfa, &set, byte) ||
-		    dfa_row(states, &set) != states->start[nfa_before(byte)])
+		    dfa_row(dfa, &set) != dfa->start[nfa_before(byte)])
 			return false;
 	}
 	return true;
 }
 
-/* Finds the bytes that can be skipped, and whether they are common enough. */
+/* Finds the idle bytes, and whether they are common enough. */
 static void
 find_idle(struct pattern *pattern)
 {
-	const unsigned all = 1 << 9; /* bytes: as many of 2^rarity */
+	const unsigned all = 1 << 9; /* a byte of rarity r: 2^(9 - r) of it */
 	unsigned busy = 0;
 
 	for (int b = 0; b < 256; b++) {
@@ -101,26 +93,26 @@ find_idle(struct pattern *pattern)
 
 		pattern->idle[b] = is_idle(pattern, byte);
 		if (!pattern->idle[b])
-			busy += all >> search_rarity(byte);
+			busy += all >> search_byte_rarity(byte);
 	}
 	pattern->skims = busy <= all / 8;
 }
 
-/* What is made ready once all texts are in the program. */
+/* All texts are in the program now. */
 static void
-finish(struct pattern *pattern, struct search_sum *needles)
+finish(struct pattern *pattern, struct search_union *strings)
 {
-	struct nfa *nfa = &pattern->states.nfa;
+	struct nfa *nfa = &pattern->dfa.nfa;
 	struct nfa_set set;
 
 	nfa_finish(nfa);
-	if (search_sum_worth(needles) < LEAST_WORTH)
-		needles->count = 0;
-	search_prepare(&pattern->search, needles);
-	dfa_prepare(&pattern->states);
+	if (search_union_rarity(strings) < LEAST_RARITY)
+		strings->count = 0;
+	search_prepare(&pattern->search, strings);
+	dfa_prepare(&pattern->dfa);
 	pattern->at_once = nfa_start(nfa, &set, NFA_LINE);
 	pattern->skims = false;
-	if (needles->count == 0 && !pattern->at_once)
+	if (strings->count == 0 && !pattern->at_once)
 		find_idle(pattern);
 	pattern->ready = true;
 	pattern_start(pattern);
@@ -130,23 +122,19 @@ bool
 pattern_compile(struct pattern *pattern, const char *text, size_t length,
     struct pattern_error *error)
 {
-	struct search_sum needles = { .count = 0 };
+	struct search_union strings = { .count = 0 };
 
 	pattern->count = 1;
-	nfa_clear(&pattern->states.nfa);
-	if (!ere_add(&pattern->states.nfa, &needles, text, length, error))
+	nfa_clear(&pattern->dfa.nfa);
+	if (!ere_add(&pattern->dfa.nfa, &strings, text, length, error))
 		return false;
-	finish(pattern, &needles);
+	finish(pattern, &strings);
 	return true;
 }
 
 /*
- * Several texts
- */
-
-/*
- * How many nodes a text makes at most: one a byte, two for what branches, and
- * its own. What is counted is not foreseen.
+ * How many nodes a text needs at most: one for a byte, two for a branch, and
+ * two of its own. A text with counts in {} may need all there are.
  */
 static uint32_t
 count_nodes(const char *text)
@@ -189,63 +177,59 @@ pattern_add(struct pattern *pattern, const char *text)
 	return true;
 }
 
-/* They are known to be patterns that fit. */
+/* pattern_add() took only texts that are valid and fit. */
 static void
 compile_all(struct pattern *pattern)
 {
-	struct search_sum needles = { .count = 0 };
+	struct search_union strings = { .count = 0 };
 	struct pattern_error error;
 
-	nfa_clear(&pattern->states.nfa);
+	nfa_clear(&pattern->dfa.nfa);
 	for (uint32_t n = 0; n < pattern->count; n++)
-		if (!ere_add(&pattern->states.nfa, &needles, pattern->text[n],
+		if (!ere_add(&pattern->dfa.nfa, &strings, pattern->text[n],
 			strlen(pattern->text[n]), &error))
 			break;
-	finish(pattern, &needles);
+	finish(pattern, &strings);
 }
-
-/*
- * The stream
- */
 
 void
 pattern_start(struct pattern *pattern)
 {
 	pattern->matched = false;
 	pattern->open = false;
-	pattern->states.seen = 0;
+	pattern->dfa.seen = 0;
 	if (pattern->ready)
-		dfa_start(&pattern->states);
+		dfa_start(&pattern->dfa);
 }
 
-/* At the first byte of a stream: texts that match the empty line. */
+/* Before the first byte of a chunk: some texts match even an empty line. */
 static void
 match_at_once(struct pattern *pattern)
 {
-	struct dfa *states = &pattern->states;
+	struct dfa *dfa = &pattern->dfa;
 	struct nfa_set set;
 
-	if (nfa_start(&states->nfa, &set, NFA_LINE))
-		states->state = dfa_conclude(states, &set);
+	if (nfa_start(&dfa->nfa, &set, NFA_LINE))
+		dfa->state = dfa_accept(dfa, &set);
 }
 
 static void
 run(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
-	struct dfa *states = &pattern->states;
-	unsigned crowd = pattern->search.count > 0 ? 0 : CROWD;
+	struct dfa *dfa = &pattern->dfa;
+	unsigned near = pattern->search.count > 0 ? 0 : MOST_NEAR;
 
-	while (at < end && states->state != dfa_match(states)) {
-		if (states->state == DFA_UNKNOWN)
-			at = dfa_crawl(states, at, end);
-		else if (states->state > states->last_start)
-			at = dfa_walk(states, at, end, states->last_start);
-		else if (crowd < CROWD)
-			at = seek(pattern, at, end, &crowd);
+	while (at < end && dfa->state != dfa_match(dfa)) {
+		if (dfa->state == DFA_UNKNOWN)
+			at = dfa_run_nfa(dfa, at, end);
+		else if (dfa->state > dfa->last_start)
+			at = dfa_run(dfa, at, end, dfa->last_start);
+		else if (near < MOST_NEAR)
+			at = seek(pattern, at, end, &near);
 		else if (pattern->skims)
 			at = skim(pattern, at, end);
 		else
-			at = dfa_walk(states, at, end, dfa_match(states));
+			at = dfa_run(dfa, at, end, dfa_match(dfa));
 	}
 }
 
@@ -262,7 +246,7 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 	if (pattern->at_once)
 		match_at_once(pattern);
 	run(pattern, at, at + length);
-	pattern->matched = pattern->states.state == dfa_match(&pattern->states);
+	pattern->matched = pattern->dfa.state == dfa_match(&pattern->dfa);
 	return pattern->matched;
 }
 
@@ -270,12 +254,12 @@ bool
 pattern_end(struct pattern *pattern)
 {
 	if (!pattern->matched && pattern->open)
-		pattern->matched = dfa_end(&pattern->states);
+		pattern->matched = dfa_end(&pattern->dfa);
 	return pattern->matched;
 }
 
 bool
 pattern_seen(const struct pattern *pattern, uint32_t n)
 {
-	return pattern->states.seen >> n & 1;
+	return pattern->dfa.seen >> n & 1;
 }

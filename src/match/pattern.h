@@ -1,17 +1,17 @@
 /*
- * pattern: whether any line of a stream matches, told chunk by chunk. Time is
- * linear in the stream and memory is this one struct, whatever the pattern
- * and whatever the text; NUL and bytes that are no UTF-8 are bytes like
- * others. What a pattern can be says ere.h.
+ * pattern: tells whether any line of a stream matches, chunk by chunk.
  *
- * Where a match must hold one of a few strings, those are searched for, and
- * only what is near one is matched. The matcher is the automaton of states.h.
+ * Time is linear in the length of the stream, and memory is this one struct,
+ * whatever the pattern and the text. NUL and bytes that are not UTF-8 are bytes
+ * like any other. The syntax is in ere.h.
  *
- * Several texts can be one pattern, which tells each that has matched, and
- * costs hardly more than one text: there is one search and one automaton. What
- * has matched is dropped from the automaton. These texts are known to be
- * patterns, so that they need not be parsed before there is a byte to look at:
- * most commands say nothing.
+ * If every match must contain one of a few strings, these are searched for
+ * (search.h), and only the bytes near a hit go through the automaton (dfa.h).
+ *
+ * Several texts can be gathered in one pattern, which knows of each whether it
+ * has matched, and takes hardly more time than one text: there is one search
+ * and one automaton. Gathered texts must be valid, and are compiled only when
+ * the first byte comes, because most commands print nothing.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -26,35 +26,36 @@
 #define PATTERN_TEXTS NFA_MEMBERS
 
 /*
- * To be mapped rather than allocated: of some 256 kB a pattern of ordinary
- * size touches less than 64, and nothing need be zero. All of it is private.
+ * Large, some 256 kB: allocate it so that untouched pages cost nothing (a
+ * pattern of ordinary size touches less than 64 kB). It need not be zeroed. All
+ * of it is private.
  */
 struct pattern {
 	bool ready; /* the texts have been compiled */
-	bool matched; /* all of them */
+	bool matched; /* all texts have */
 	bool open; /* the last byte was no newline */
-	bool at_once; /* every line matches some text */
-	bool skims; /* the bytes of idle are worth skipping */
+	bool at_once; /* some text matches every line */
+	bool skims; /* enough bytes are idle to be worth skipping */
 	uint32_t count, nodes; /* of texts; of the automaton, at most */
-	const char *text[PATTERN_TEXTS]; /* where there are several */
-	uint8_t idle[256]; /* bytes that lead from start to start */
-	struct search_search search;
-	struct dfa states;
+	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
+	uint8_t idle[256]; /* 1: from a start the byte leads to a start */
+	struct search search;
+	struct dfa dfa;
 };
 
 /*
- * Makes text a pattern, at the start of a stream. False, with error filled, if
- * it is none.
+ * Compiles text, to be matched from the start of a stream. False, with error
+ * filled, if it is malformed or too large.
  */
 bool pattern_compile(struct pattern *pattern, const char *text, size_t length,
     struct pattern_error *error);
 
-/* Makes the pattern one of several texts, of none so far. */
+/* Makes it a pattern of several texts, none so far. */
 void pattern_gather(struct pattern *pattern);
 
 /*
- * Adds a text that is known to be a pattern, and lives as long as this one:
- * text number count - 1. False if there is no room; for the first there is.
+ * Adds a valid text, which must live as long as the pattern, as text number
+ * count - 1. False if there is no room; for the first text there always is.
  */
 bool pattern_add(struct pattern *pattern, const char *text);
 
@@ -62,20 +63,19 @@ bool pattern_add(struct pattern *pattern, const char *text);
 void pattern_start(struct pattern *pattern);
 
 /*
- * The next bytes of the stream: true once a line has matched, or one for each
- * of several texts, which is cheap
- * to be told again. A match is seen at its last byte; where an anchor looks
- * further, as $ does, at the next one.
+ * The next bytes of the stream. Returns true once every text has matched some
+ * line; further calls then cost nothing. A match is found at its last byte, or
+ * at the next one if an anchor such as $ depends on that.
  */
 bool pattern_feed(struct pattern *pattern, const void *bytes, size_t length);
 
 /*
- * The stream ends here: true if a line has matched, or one for each, a last one
- * without a newline included. A stream without a byte has no lines.
+ * The stream ends here, and with it a last line without a newline: true if
+ * every text has matched some line. A stream without a byte has no lines.
  */
 bool pattern_end(struct pattern *pattern);
 
-/* Whether a line has matched text number n. */
+/* Whether text number n has matched some line. */
 bool pattern_seen(const struct pattern *pattern, uint32_t n);
 
 #endif

@@ -3,24 +3,24 @@
 #include <string.h>
 
 enum {
-	WINDOW = 4, /* bytes compared at a time */
+	WINDOW = 4, /* bytes of a string that are compared */
 	LANES = 16 / WINDOW,
-	BLOCK = 32, /* places */
-	WHOLE = BLOCK + WINDOW, /* bytes that comparing them reads */
-	FOLD = 0x20, /* the bit between a capital and its small letter */
-	STRIDE = 8, /* places hashed at a time */
+	BLOCK = 32, /* offsets that are looked at together */
+	WHOLE = BLOCK + WINDOW, /* bytes that are read for that */
+	FOLD = 0x20, /* the bit that differs between upper and lower case */
+	STRIDE = 8, /* offsets that are hashed together */
 };
 
-/* The needles of a set or of a sum. */
-struct list {
+/* The strings of a set or of a union. */
+struct strings {
 	size_t count;
 	const uint8_t *length;
 	const unsigned char (*bytes)[SEARCH_LENGTH];
 };
 
 /*
- * Bytes from the most to the least common in messages of programs, and how
- * many of them are at least so common.
+ * Bytes from the most to the least common in messages of programs. ranks: the
+ * rarity of the first so many of them.
  */
 static const char common[] = " etaoinrslcdumph012gfbywvk3456789.:-/="
 			     "ABCDEFGHILMNOPRSTUW,\"'_()[]";
@@ -30,7 +30,7 @@ static const struct {
 } ranks[] = { { 3, 1 }, { 4, 9 }, { 5, 19 }, { 6, 38 } };
 
 unsigned
-search_rarity(unsigned char byte)
+search_byte_rarity(unsigned char byte)
 {
 	const char *found = memchr(common, byte, sizeof common - 1);
 
@@ -42,9 +42,9 @@ search_rarity(unsigned char byte)
 	return 8;
 }
 
-/* How much of each needle can be compared: all are compared alike. */
+/* How many bytes are compared: of all strings as many as of the shortest. */
 static size_t
-window_length(const struct list *set)
+window_length(const struct strings *set)
 {
 	size_t length = set->count > 0 ? WINDOW : 0;
 
@@ -60,13 +60,13 @@ window_rarity(const unsigned char *window, size_t length)
 	unsigned rarity = 0;
 
 	for (size_t i = 0; i < length; i++)
-		rarity += search_rarity(window[i]);
+		rarity += search_byte_rarity(window[i]);
 	return rarity;
 }
 
-/* The place of the rarest window of needle n. */
+/* Where the rarest window of string n begins. */
 static size_t
-rarest_window(const struct list *set, size_t n, size_t length)
+rarest_window(const struct strings *set, size_t n, size_t length)
 {
 	size_t best = 0;
 	unsigned most = 0;
@@ -83,12 +83,12 @@ rarest_window(const struct list *set, size_t n, size_t length)
 }
 
 static unsigned
-worth(const struct list *set)
+rarity_of(const struct strings *set)
 {
 	enum { UNIT = 40 };
 	size_t length = window_length(set);
 	uint64_t often = 0; /* in 1/2^UNIT */
-	unsigned worth = UNIT;
+	unsigned rarity = UNIT;
 
 	if (length == 0)
 		return 0;
@@ -98,43 +98,45 @@ worth(const struct list *set)
 		often += UINT64_C(1)
 		    << (UNIT - window_rarity(set->bytes[n] + at, length));
 	}
-	for (; often > 1 && worth > 0; often /= 2)
-		worth--;
-	return worth;
+	for (; often > 1 && rarity > 0; often /= 2)
+		rarity--;
+	return rarity;
 }
 
 unsigned
-search_worth(const struct needles *set)
+search_set_rarity(const struct search_set *set)
 {
-	return worth(&(struct list){ set->count, set->length, set->bytes });
+	return rarity_of(
+	    &(struct strings){ set->count, set->length, set->bytes });
 }
 
 unsigned
-search_sum_worth(const struct search_sum *sum)
+search_union_rarity(const struct search_union *strings)
 {
-	return worth(&(struct list){ sum->count, sum->length, sum->bytes });
+	return rarity_of(&(struct strings){
+	    strings->count, strings->length, strings->bytes });
 }
 
 void
-search_add(struct search_sum *sum, const struct needles *set)
+search_add(struct search_union *strings, const struct search_set *set)
 {
-	if (set->count == 0 || sum->count + set->count > SEARCH_SUM)
-		sum->blind = true;
-	if (sum->blind) {
-		sum->count = 0;
+	if (set->count == 0 || strings->count + set->count > SEARCH_UNION)
+		strings->blind = true;
+	if (strings->blind) {
+		strings->count = 0;
 		return;
 	}
-	memcpy(sum->length + sum->count, set->length, set->count);
-	memcpy(sum->bytes + sum->count, set->bytes,
+	memcpy(strings->length + strings->count, set->length, set->count);
+	memcpy(strings->bytes + strings->count, set->bytes,
 	    set->count * sizeof set->bytes[0]);
-	sum->count += set->count;
-	if (sum->before < set->before)
-		sum->before = set->before;
+	strings->count += set->count;
+	if (strings->before < set->before)
+		strings->before = set->before;
 }
 
-/* Four bytes as they are compared. */
+/* Four bytes as a number, as it is compared. */
 static uint32_t
-number_of(const struct search_search *search, const unsigned char *bytes)
+number_of(const struct search *search, const unsigned char *bytes)
 {
 	uint32_t number;
 
@@ -142,7 +144,10 @@ number_of(const struct search_search *search, const unsigned char *bytes)
 	return (number | search->fold[0]) & search->mask[0];
 }
 
-/* Multiplied by 2^32 over the golden ratio: all bits have a say. */
+/*
+ * Multiplicative hashing (Knuth, TAOCP 3, 6.4): by 2^32 over the golden ratio,
+ * after which every bit of number has changed the upper bits.
+ */
 static inline uint32_t
 hash_of(uint32_t number)
 {
@@ -150,13 +155,13 @@ hash_of(uint32_t number)
 }
 
 static inline uint32_t
-may_be_wanted(const struct search_search *search, uint32_t number)
+may_be_wanted(const struct search *search, uint32_t number)
 {
 	return search->hashes[hash_of(number)];
 }
 
 static bool
-is_wanted(const struct search_search *search, uint32_t number)
+is_wanted(const struct search *search, uint32_t number)
 {
 	for (size_t n = 0; n < search->count; n++)
 		if (search->wanted[n] == number)
@@ -164,10 +169,9 @@ is_wanted(const struct search_search *search, uint32_t number)
 	return false;
 }
 
-/* Where needle n has a window that is searched for anyway; else its rarest. */
+/* A window of string n that is already searched for; else its rarest one. */
 static size_t
-choose_window(
-    const struct search_search *search, const struct list *set, size_t n)
+choose_window(const struct search *search, const struct strings *set, size_t n)
 {
 	unsigned char bytes[SEARCH_LENGTH + WINDOW] = { 0 };
 
@@ -179,8 +183,8 @@ choose_window(
 }
 
 static void
-add_window(struct search_search *search, const struct list *set, size_t n,
-    uint32_t before)
+add_window(
+    struct search *search, const struct strings *set, size_t n, uint32_t before)
 {
 	size_t at = choose_window(search, set, n);
 	uint32_t number;
@@ -199,11 +203,11 @@ add_window(struct search_search *search, const struct list *set, size_t n,
 	memcpy(bytes, &number, sizeof number);
 	for (unsigned b = 0; b < 256; b++)
 		if ((b | (search->fold[0] & 0xff)) == bytes[0])
-			search->begins[b] = 1;
+			search->first_bytes[b] = 1;
 }
 
 static void
-fill_table(struct search_search *search)
+fill_table(struct search *search)
 {
 	memset(search->hashes, 0, sizeof search->hashes);
 	for (size_t n = 0; n < search->count; n++)
@@ -211,48 +215,48 @@ fill_table(struct search_search *search)
 }
 
 void
-search_prepare(struct search_search *search, const struct search_sum *sum)
+search_prepare(struct search *search, const struct search_union *strings)
 {
-	const struct list set = { sum->count, sum->length, sum->bytes };
+	const struct strings set = { strings->count, strings->length,
+		strings->bytes };
 
 	search->count = 0;
 	search->before = 0;
 	search->length = (uint32_t)window_length(&set);
-	search->plain = !sum->fold && search->length == WINDOW;
-	memset(search->fold, sum->fold ? FOLD : 0, sizeof search->fold);
+	search->plain = !strings->fold && search->length == WINDOW;
+	memset(search->fold, strings->fold ? FOLD : 0, sizeof search->fold);
 	memset(search->mask, 0, sizeof search->mask);
 	for (size_t i = 0; i < LANES; i++)
 		memset(&search->mask[i], 0xff, search->length);
-	memset(search->begins, 0, sizeof search->begins);
+	memset(search->first_bytes, 0, sizeof search->first_bytes);
 	for (size_t n = 0; n < set.count; n++)
-		add_window(search, &set, n, sum->before);
-	search->many = search->count > SEARCH_FEW;
-	if (search->many)
+		add_window(search, &set, n, strings->before);
+	search->hashed = search->count > SEARCH_FEW;
+	if (search->hashed)
 		fill_table(search);
 }
 
-/* The first hit at one of the places of a block; or NULL. */
+/* The first hit at one of these offsets from block; or NULL. */
 static const unsigned char *
-look(const struct search_search *search, const unsigned char *block,
-    size_t places)
+look(const struct search *search, const unsigned char *block, size_t places)
 {
 	for (size_t i = 0; i < places; i++)
-		if (search->begins[block[i]] != 0 &&
-		    (!search->many ||
+		if (search->first_bytes[block[i]] != 0 &&
+		    (!search->hashed ||
 			may_be_wanted(search, number_of(search, block + i))) &&
 		    is_wanted(search, number_of(search, block + i)))
 			return block + i;
 	return NULL;
 }
 
-#ifdef __GNUC__ /* on any machine: the compiler does it without, if need be */
+#ifdef __GNUC__ /* vectors on any machine: the compiler emulates them */
 
 union lanes {
 	int32_t numbers __attribute__((vector_size(16)));
 	uint64_t halves[2];
 };
 
-/* Four vectors, a byte apart: all the numbers that begin in 16 bytes. */
+/* Four vectors, a byte apart: all the numbers that begin within 16 bytes. */
 struct quad {
 	union lanes at[WINDOW];
 };
@@ -267,8 +271,7 @@ load(const void *bytes)
 }
 
 static inline struct quad
-load_quad(
-    const struct search_search *search, const unsigned char *bytes, bool plain)
+load_quad(const struct search *search, const unsigned char *bytes, bool plain)
 {
 	struct quad quad = { { load(bytes), load(bytes + 1), load(bytes + 2),
 	    load(bytes + 3) } };
@@ -291,8 +294,7 @@ compare(const struct quad *quad, union lanes wanted)
 
 /* Whether there is a hit in a block. */
 static inline bool
-has_hit(
-    const struct search_search *search, const unsigned char *block, bool plain)
+has_hit(const struct search *search, const unsigned char *block, bool plain)
 {
 	struct quad low = load_quad(search, block, plain);
 	struct quad high = load_quad(search, block + BLOCK / 2, plain);
@@ -307,9 +309,9 @@ has_hit(
 	return (hits.halves[0] | hits.halves[1]) != 0;
 }
 
-/* The first block that holds a hit or is not a whole one. */
+/* The first block that holds a hit, or where less than WHOLE is left. */
 static const unsigned char *
-compare_blocks(const struct search_search *search, const unsigned char *at,
+compare_blocks(const struct search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	if (search->plain)
@@ -324,7 +326,7 @@ compare_blocks(const struct search_search *search, const unsigned char *at,
 #else
 
 static const unsigned char *
-compare_blocks(const struct search_search *search, const unsigned char *at,
+compare_blocks(const struct search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	(void)search, (void)end;
@@ -333,10 +335,9 @@ compare_blocks(const struct search_search *search, const unsigned char *at,
 
 #endif
 
-/* Whether one of the places of a stride may be a hit. */
+/* Whether there may be a hit at one of STRIDE offsets. */
 static inline bool
-may_have_hit(
-    const struct search_search *search, const unsigned char *at, bool plain)
+may_have_hit(const struct search *search, const unsigned char *at, bool plain)
 {
 	uint32_t any = 0;
 
@@ -351,9 +352,9 @@ may_have_hit(
 	return any != 0;
 }
 
-/* Up to a stride that may hold a hit, or to the last whole block. */
+/* The first stride that may hold a hit, or where less than WHOLE is left. */
 static const unsigned char *
-hash_blocks(const struct search_search *search, const unsigned char *at,
+hash_blocks(const struct search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	if (search->plain)
@@ -366,15 +367,15 @@ hash_blocks(const struct search_search *search, const unsigned char *at,
 }
 
 static const unsigned char *
-skip_blocks(const struct search_search *search, const unsigned char *at,
+skip_blocks(const struct search *search, const unsigned char *at,
     const unsigned char *end)
 {
-	return search->many ? hash_blocks(search, at, end)
-			    : compare_blocks(search, at, end);
+	return search->hashed ? hash_blocks(search, at, end)
+			      : compare_blocks(search, at, end);
 }
 
 const unsigned char *
-search_find(const struct search_search *search, const unsigned char *at,
+search_find(const struct search *search, const unsigned char *at,
     const unsigned char *end)
 {
 	unsigned char rest[WHOLE + WINDOW] = { 0 };
@@ -382,7 +383,7 @@ search_find(const struct search_search *search, const unsigned char *at,
 	size_t left;
 
 	while ((at = skip_blocks(search, at, end)), end - at >= WHOLE) {
-		size_t places = search->many ? STRIDE : BLOCK;
+		size_t places = search->hashed ? STRIDE : BLOCK;
 
 		hit = look(search, at, places);
 		if (hit != NULL)

@@ -120,13 +120,14 @@ backoff_base(const struct backoff *backoff)
 	return 0;
 }
 
-/* Trims the most that a delay may be, so that it leaves time for an attempt. */
-static nanos
-trimmed(nanos most, nanos base, nanos left)
+nanos
+backoff_trim(const struct backoff *backoff, nanos most, nanos left)
 {
-	nanos room = left - base;
+	nanos base = backoff_base(backoff), room = left - base;
 
-	return room >= base ? number_lesser(most, room) : most;
+	if (backoff->jitter == JITTER_NONE || room < base)
+		return most;
+	return number_lesser(most, number_greater(room, backoff->floor));
 }
 
 nanos
@@ -137,24 +138,22 @@ backoff_next(
 	uint64_t *random = &schedule->random;
 
 	schedule->n = number_add(schedule->n, 1);
-	most = backoff_envelope(backoff, schedule->n);
+	if (backoff->jitter == JITTER_DECORRELATED)
+		most = number_multiply(
+		    schedule->n == 1 ? base : schedule->previous, 3);
+	else
+		most = backoff_envelope(backoff, schedule->n);
+	most = backoff_trim(backoff, most, left);
 	switch (backoff->jitter) {
 	case JITTER_FULL:
-		most =
-		    number_greater(trimmed(most, base, left), backoff->floor);
 		delay = uniform(random, backoff->floor, most);
 		break;
 	case JITTER_EQUAL:
-		most = trimmed(most, base, left);
 		delay = most - most / 2 + uniform(random, 0, most / 2);
 		break;
 	case JITTER_DECORRELATED:
-		if (schedule->n == 1)
-			schedule->previous = base;
-		most = number_multiply(schedule->previous, 3);
-		most = number_greater(trimmed(most, base, left), base);
-		delay =
-		    number_lesser(uniform(random, base, most), backoff->cap);
+		delay = uniform(random, base, number_greater(most, base));
+		delay = number_lesser(delay, backoff->cap);
 		break;
 	case JITTER_NONE:
 		delay = most;
@@ -166,10 +165,10 @@ backoff_next(
 
 nanos
 backoff_after(const struct backoff *backoff, struct schedule *schedule,
-    nanos delay, nanos hint, nanos left)
+    nanos delay, nanos wait, nanos left)
 {
-	nanos least = number_greater(delay, hint);
-	nanos above = number_greater(backoff_base(backoff), hint / 10);
+	nanos least = number_greater(delay, wait);
+	nanos above = number_greater(backoff_base(backoff), wait / 10);
 
 	if (backoff->jitter == JITTER_NONE)
 		return least;

@@ -67,6 +67,14 @@ nanos backoff_base(const struct backoff *backoff);
 nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 
 /*
+ * The most that a delay may be instead of most, so that a series uses the time
+ * to its deadline: left, the nanoseconds to the deadline (NANOS_MAX: none),
+ * less one base delay, but not below floor. Just most if that leaves less than
+ * the base delay, or if there is no jitter.
+ */
+nanos backoff_trim(const struct backoff *backoff, nanos most, nanos left);
+
+/*
  * The delay before the next retry, and the schedule moves on. Full, equal and
  * decorrelated jitter: Brooker, "Exponential Backoff and Jitter" (AWS, 2015).
  *   full          uniform in [floor, e]
@@ -83,13 +91,13 @@ nanos backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left);
 
 /*
- * The delay where the server asked for one: the greater of delay and hint, and
- * a random time in [0, max(base, hint / 10)] above it, unless the jitter is
+ * The delay where the server asked for one: the greater of delay and wait, and
+ * a random time in [0, max(base, wait / 10)] above it, unless the jitter is
  * none. That much less than left, if it need be and can be, but never less
- * than hint.
+ * than wait.
  */
 nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
-    nanos delay, nanos hint, nanos left);
+    nanos delay, nanos wait, nanos left);
 
 /* A wait uniform in [0, most]; most >= 0. */
 nanos backoff_splay(struct schedule *schedule, nanos most);

@@ -1,16 +1,8 @@
 #include "policy/conditions.h"
 
-#include <signal.h>
 #include <string.h>
 #include "text/number.h"
-
-/*
- * The real-time signals as glibc, and so nearly every shell and kill(1),
- * counts them. SIGRTMIN is a call into libc, and musl's answer is 35: one
- * program would have two names for one signal, by how it was linked.
- */
-#define RTMIN 34
-#define RTMAX 64
+#include "text/signame.h"
 
 /* The length of "stderr:" and of "stdout:". */
 #define WATCH_PREFIX 7
@@ -18,129 +10,17 @@
 /* In words for struct conditions_error. */
 #define MALFORMED "not an exit status, signal or condition"
 
-/* Of several names for one number the first is the one that is shown. */
-static const struct {
-	char name[7];
-	unsigned char number;
-} signals[] = {
-	{ "HUP", SIGHUP },
-	{ "INT", SIGINT },
-	{ "QUIT", SIGQUIT },
-	{ "ILL", SIGILL },
-	{ "TRAP", SIGTRAP },
-	{ "ABRT", SIGABRT },
-	{ "IOT", SIGIOT },
-	{ "BUS", SIGBUS },
-	{ "FPE", SIGFPE },
-	{ "KILL", SIGKILL },
-	{ "USR1", SIGUSR1 },
-	{ "SEGV", SIGSEGV },
-	{ "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE },
-	{ "ALRM", SIGALRM },
-	{ "TERM", SIGTERM },
-#ifdef SIGSTKFLT
-	{ "STKFLT", SIGSTKFLT },
-#endif
-	{ "CHLD", SIGCHLD },
-	{ "CLD", SIGCHLD },
-	{ "CONT", SIGCONT },
-	{ "STOP", SIGSTOP },
-	{ "TSTP", SIGTSTP },
-	{ "TTIN", SIGTTIN },
-	{ "TTOU", SIGTTOU },
-	{ "URG", SIGURG },
-	{ "XCPU", SIGXCPU },
-	{ "XFSZ", SIGXFSZ },
-	{ "VTALRM", SIGVTALRM },
-	{ "PROF", SIGPROF },
-	{ "WINCH", SIGWINCH },
-	{ "IO", SIGIO },
-	{ "POLL", SIGPOLL },
-	{ "PWR", SIGPWR },
-	{ "SYS", SIGSYS },
-};
-
-/* By hand: isdigit() and tolower() depend on the locale. */
+/* By hand: isdigit() depends on the locale. */
 static bool
 digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static char
-upper(char c)
-{
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-/* Whether text starts with prefix (in capitals), in either case. */
-static bool
-starts(const char *text, size_t length, const char *prefix)
-{
-	size_t i = 0;
-
-	while (i < length && prefix[i] != '\0' && upper(text[i]) == prefix[i])
-		i++;
-	return prefix[i] == '\0';
-}
-
 static bool
 same(const char *text, size_t length, const char *word)
 {
 	return length == strlen(word) && strncmp(text, word, length) == 0;
-}
-
-/* The number of base and what is written behind it, "" or sign and digits. */
-static int
-realtime(const char *text, size_t length, int base, char sign)
-{
-	int64_t offset = 0;
-
-	if (length > 0 &&
-	    (text[0] != sign || !number_whole(text + 1, length - 1, &offset)))
-		return 0;
-	if (offset > RTMAX - RTMIN)
-		return 0;
-	return sign == '+' ? base + (int)offset : base - (int)offset;
-}
-
-/* The number of a signal by its name, "SIGSEGV" or "SEGV"; 0 for none. */
-static int
-named(const char *text, size_t length)
-{
-	const size_t prefix = strlen("RTMIN");
-
-	if (starts(text, length, "SIG")) {
-		text += strlen("SIG");
-		length -= strlen("SIG");
-	}
-	if (starts(text, length, "RTMIN"))
-		return realtime(text + prefix, length - prefix, RTMIN, '+');
-	if (starts(text, length, "RTMAX"))
-		return realtime(text + prefix, length - prefix, RTMAX, '-');
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-		if (length == strlen(signals[i].name) &&
-		    starts(text, length, signals[i].name))
-			return signals[i].number;
-	}
-	return 0;
-}
-
-int
-conditions_signal(const char *text, size_t length)
-{
-	int64_t number;
-
-	if (number_whole(text, length, &number))
-		return number <= RTMAX ? (int)number : 0;
-	return named(text, length);
-}
-
-static void
-add_signal(struct conditions *set, int number)
-{
-	set->signals |= UINT64_C(1) << (number - 1);
 }
 
 static void
@@ -153,7 +33,7 @@ add_exit(struct conditions *set, unsigned code)
 static const char *
 add_word(struct conditions *set, const char *item, size_t length)
 {
-	int number = named(item, length);
+	int number = signame_number(item, length);
 
 	if (same(item, length, "signal"))
 		set->any_signal = true;
@@ -162,7 +42,7 @@ add_word(struct conditions *set, const char *item, size_t length)
 	else if (same(item, length, "fail"))
 		set->fail = true;
 	else if (number > 0)
-		add_signal(set, number);
+		set->signals |= UINT64_C(1) << (number - 1);
 	else
 		return MALFORMED;
 	return NULL;
@@ -351,54 +231,7 @@ conditions_names_signal(const struct conditions *set, int number)
 {
 	if (number < 1 || number > 127)
 		return false;
-	if (number <= RTMAX && (set->signals >> (number - 1) & 1) != 0)
+	if (number <= SIGNAME_LAST && (set->signals >> (number - 1) & 1) != 0)
 		return true;
 	return conditions_has_exit(set, 128 + number);
-}
-
-/* The name without SIG of a signal that is not real-time, or NULL. */
-static const char *
-plain_name(int number)
-{
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-		if (signals[i].number == number)
-			return signals[i].name;
-	}
-	return NULL;
-}
-
-/* Writes word and rest, cut where the room ends; returns room. */
-static char *
-join(char room[CONDITIONS_SIGNAL_ROOM], const char *word, const char *rest)
-{
-	size_t length = strlen(word), more = strlen(rest);
-
-	if (more > CONDITIONS_SIGNAL_ROOM - length - 1)
-		more = CONDITIONS_SIGNAL_ROOM - length - 1;
-	memcpy(room, word, length);
-	memcpy(room + length, rest, more);
-	room[length + more] = '\0';
-	return room;
-}
-
-char *
-conditions_signal_name(char room[CONDITIONS_SIGNAL_ROOM], int number)
-{
-	const char *name = plain_name(number);
-	char digits[NUMBER_ROOM];
-
-	if (name != NULL)
-		return join(room, "SIG", name);
-	if (number == RTMIN)
-		return join(room, "SIG", "RTMIN");
-	if (number == RTMAX)
-		return join(room, "SIG", "RTMAX");
-	/* From the nearer end, as kill -l of the shells has it. */
-	if (number > RTMIN && number <= RTMIN + (RTMAX - RTMIN) / 2)
-		return join(
-		    room, "SIGRTMIN+", number_put(digits, number - RTMIN));
-	if (number > RTMIN && number < RTMAX)
-		return join(
-		    room, "SIGRTMAX-", number_put(digits, RTMAX - number));
-	return join(room, "signal ", number_put(digits, number));
 }

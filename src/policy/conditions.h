@@ -46,9 +46,6 @@ struct conditions_error {
 	size_t length;
 };
 
-/* Room for any signal's name ("SIGRTMIN+15") and the closing NUL. */
-#define CONDITIONS_SIGNAL_ROOM 16
-
 /*
  * Adds the comma-separated items of list to the set: exit statuses "7",
  * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
@@ -80,17 +77,5 @@ bool conditions_has_http(const struct conditions *set, int code);
  * which is any of them, is not naming it.
  */
 bool conditions_names_signal(const struct conditions *set, int number);
-
-/*
- * The number of a signal written as "TERM", "SIGTERM", "15", "RTMIN+3" or
- * "RTMAX-1", in either case; 0 if there is no such signal.
- */
-int conditions_signal(const char *text, size_t length);
-
-/*
- * Writes the name of signal number ("SIGTERM", "SIGRTMIN+3", "signal 99")
- * and returns room.
- */
-char *conditions_signal_name(char room[CONDITIONS_SIGNAL_ROOM], int number);
 
 #endif

@@ -146,17 +146,6 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 	forecast->drawn = true;
 }
 
-/* What backoff_next makes of it where so much time is left. */
-static nanos
-trimmed(const struct backoff *backoff, nanos most, nanos left)
-{
-	nanos base = backoff_base(backoff), room = left - base;
-
-	if (backoff->jitter == JITTER_NONE || room < base)
-		return most;
-	return number_lesser(most, number_greater(room, backoff->floor));
-}
-
 /* Goes through it with everything taking as long as it may. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
@@ -170,7 +159,7 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 		if (attempt == policy->attempts)
 			return;
 		left -= policy->timeout;
-		wait = trimmed(&policy->backoff,
+		wait = backoff_trim(&policy->backoff,
 		    delay(&policy->backoff, attempt).most, left);
 		attempt++;
 		if (wait >= left) {

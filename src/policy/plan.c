@@ -84,9 +84,9 @@ static bool
 asks_too_much(
     const struct policy *policy, const struct http_status *http, nanos left)
 {
-	return http->hinted &&
-	    (http->hint > policy->max_retry_after ||
-		(left != NANOS_MAX && http->hint >= left));
+	return http->has_wait &&
+	    (http->wait > policy->max_retry_after ||
+		(left != NANOS_MAX && http->wait >= left));
 }
 
 /* RFC 6585 leaves a 429 without Retry-After: a base delay is the least then. */
@@ -96,9 +96,9 @@ next_delay(const struct policy *policy, struct schedule *schedule,
 {
 	nanos delay = backoff_next(&policy->backoff, schedule, left);
 
-	if (http->hinted)
+	if (http->has_wait)
 		return backoff_after(
-		    &policy->backoff, schedule, delay, http->hint, left);
+		    &policy->backoff, schedule, delay, http->wait, left);
 	if (http->known && http->code == HTTP_TOO_MANY_REQUESTS &&
 	    delay < backoff_base(&policy->backoff))
 		return backoff_base(&policy->backoff);

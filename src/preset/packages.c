@@ -1,4 +1,4 @@
-#include "preset/packages.h"
+#include "preset/preset.h"
 
 #include "preset/phrases.h"
 
@@ -180,7 +180,7 @@ static const struct preset packages[] = {
 };
 
 const struct preset *
-packages_rows(size_t *count)
+preset_packages(size_t *count)
 {
 	*count = sizeof packages / sizeof packages[0];
 	return packages;

@@ -13,8 +13,6 @@
 #ifndef PHRASES_H
 #define PHRASES_H
 
-#include "preset/rows.h" /* which they are for */
-
 /* HTTP codes to be asked again, as in the manual's table. */
 #define AGAIN "(408|425|429|5(0[023479]|1[2-9]|[2-9][0-9]))\\b"
 #define AGAIN_REASON \

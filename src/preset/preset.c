@@ -2,8 +2,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include "preset/packages.h"
-#include "preset/tools.h"
 
 /* Whether text is the word, and after it at most a version. */
 static bool
@@ -45,8 +43,8 @@ preset_count(void)
 {
 	size_t tools, packages;
 
-	tools_rows(&tools);
-	packages_rows(&packages);
+	preset_tools(&tools);
+	preset_packages(&packages);
 	return tools + packages;
 }
 
@@ -54,8 +52,8 @@ const struct preset *
 preset_at(size_t index)
 {
 	size_t tools, packages;
-	const struct preset *first = tools_rows(&tools);
-	const struct preset *second = packages_rows(&packages);
+	const struct preset *first = preset_tools(&tools);
+	const struct preset *second = preset_packages(&packages);
 
 	return index < tools ? &first[index] : &second[index - tools];
 }

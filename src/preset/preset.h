@@ -1,21 +1,58 @@
 /*
- * preset: the table of known tools. Of the rows that were chosen:
+ * preset: the table of known tools, and which of their failures are transient.
  *
- *   on exit 0, a line that matches failed makes it a failure;
- *   of a failure, a line that matches fatal of any row: stop;
- *   else codes, or a line that matches transient, of any row: retry;
- *   else it is not retryable.
+ * Of all presets that the user chose, together:
  *
- * codes holds "timeout" in every row: an attempt that had to be ended tells no
- * more than that it was slow.
+ *   exit status 0, and a line matches failed: the attempt has failed;
+ *   it failed, and a line matches fatal: stop;
+ *   it failed, and its status is in codes or a line matches transient: retry;
+ *   it failed otherwise: stop.
+ *
+ * Each row's codes contain "timeout": an attempt that retry had to end shows
+ * only that the command was slow.
  */
 #ifndef PRESET_H
 #define PRESET_H
 
 #include <stddef.h>
-#include "preset/rows.h"
 
-/* How many rows there are. */
+/*
+ * What the lines of one stream mean, as patterns in the syntax of ere.h, each
+ * of which matches within a line. None begins with (?i), so that several can be
+ * joined with "|". All NULL: retry does not look at the stream.
+ */
+struct preset_lines {
+	const char *fatal;
+	const char *transient;
+	const char *failed; /* a failure although the command exited with 0 */
+};
+
+struct preset {
+	const char *name;
+	/* Commands that --preset auto knows, separated by blanks, or "". */
+	const char *programs;
+	/* A LIST for conditions_parse(): these are transient by themselves. */
+	const char *codes;
+	/*
+	 * A LIST of the exit statuses that come from the tool itself: with any
+	 * other, transient lines do not count. NULL: all come from the tool.
+	 */
+	const char *own;
+	struct preset_lines err, out; /* on stderr and on stdout */
+	/*
+	 * Where these facts come from. Captures: in tests/fixtures/stderr; on
+	 * loopback: seen by running the tool against a server of our own.
+	 */
+	const char *source;
+};
+
+/* The tools that connect, transfer, command and ask; *count of them. */
+const struct preset *preset_tools(size_t *count);
+
+/* The tools that fetch and install packages; *count of them. */
+const struct preset *preset_packages(size_t *count);
+
+/* How many rows both tables have. */
 size_t preset_count(void);
 
 /* The row at index, less than preset_count(), in the order of "list". */

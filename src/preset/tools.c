@@ -1,4 +1,4 @@
-#include "preset/tools.h"
+#include "preset/preset.h"
 
 #include "preset/phrases.h"
 
@@ -335,7 +335,7 @@ static const struct preset tools[] = {
 };
 
 const struct preset *
-tools_rows(size_t *count)
+preset_tools(size_t *count)
 {
 	*count = sizeof tools / sizeof tools[0];
 	return tools;

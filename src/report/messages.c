@@ -5,6 +5,7 @@
 #include <string.h>
 #include "report/advice.h"
 #include "text/number.h"
+#include "text/signame.h"
 
 char *
 messages_label(
@@ -88,7 +89,7 @@ say_not_executable(struct message *message)
 struct end_text {
 	const char *strings[5];
 	char number[NUMBER_ROOM], http[NUMBER_ROOM];
-	char name[CONDITIONS_SIGNAL_ROOM], span[DURATION_ROOM];
+	char name[SIGNAME_ROOM], span[DURATION_ROOM];
 };
 
 static void
@@ -117,7 +118,7 @@ put_outcome(struct end_text *text, const struct policy *policy,
 		break;
 	case END_SIGNALED:
 		strings[0] = " killed by ";
-		strings[1] = conditions_signal_name(text->name, outcome->code);
+		strings[1] = signame_put(text->name, outcome->code);
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";
@@ -178,7 +179,7 @@ say_attempt(struct message *message)
 		detail = "more output than --hold-max";
 	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
-		detail = duration_format(span, outcome->http.hint);
+		detail = duration_format(span, outcome->http.wait);
 		close = ")";
 	} else {
 		detail = verdict_reason_words(step->reason);

@@ -5,6 +5,7 @@
 #include "sys/sys.h"
 #include "text/date.h"
 #include "text/number.h"
+#include "text/signame.h"
 #include "cli/options.h"
 #include "output/writer.h"
 #include "report/atomic_file.h"
@@ -56,10 +57,10 @@ put_span(struct writer *writer, const char *name, nanos span, nanos none)
 static void
 put_signal(struct writer *writer, const char *name, int number)
 {
-	char room[CONDITIONS_SIGNAL_ROOM];
+	char room[SIGNAME_ROOM];
 
-	writer_json_string(writer, name,
-	    number == 0 ? NULL : conditions_signal_name(room, number));
+	writer_json_string(
+	    writer, name, number == 0 ? NULL : signame_put(room, number));
 }
 
 /* A number; null where it is none. */

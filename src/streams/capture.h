@@ -1,8 +1,10 @@
 /*
- * capture: output of an attempt that nobody is to see before the attempt is
- * judged. It goes to a spool, which the command gets for its own descriptor: a
- * fresh one for each attempt, so that a straggler cannot write into the next
- * one's. What is not released is never seen.
+ * capture: keeps an attempt's output in a file until the attempt is judged.
+ *
+ * The command gets a temporary file as its standard output or error and writes
+ * to it directly: a new file for each attempt, so that a process that an
+ * attempt left behind cannot write into the next one's. If the output is
+ * wanted, it is copied to the real descriptor in the end; else nobody sees it.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -14,59 +16,59 @@
 #include "output/nonblock.h"
 
 struct capture {
-	int fd; /* 1 or 2; -1: nothing is held */
-	int spool; /* of the latest attempt; -1: none */
-	off_t most; /* bytes that it may have */
-	bool fresh; /* no attempt has had it */
+	int fd; /* 1 or 2; -1: nothing is captured */
+	int file; /* of the latest attempt; -1: none */
+	off_t most; /* the most bytes that the file may have */
+	bool fresh; /* no attempt has had the file yet */
 	bool delivering;
-	struct nonblock nonblock; /* where it goes in the end */
-	off_t sent, length; /* of what is to be delivered */
-	int error; /* why not all of it could be, or 0 */
+	struct nonblock output; /* where the file's bytes go in the end */
+	off_t sent, length; /* of the bytes that are delivered */
+	int error; /* errno, if not all could be delivered, or 0 */
 };
 
 /*
- * Holds most bytes of fd, unless that is -1 or closed. Makes the first spool,
- * so that what is wrong is known before anything runs: false, with errno.
+ * Captures up to most bytes of fd; nothing if fd is -1 or closed. Makes the
+ * first file, so that an error shows before anything runs: false, with errno.
  */
 bool capture_open(struct capture *capture, int fd, off_t most);
 
-/* Whether a file is what it could not have. */
+/* Whether it should have a file, but none could be made. */
 bool capture_lacks_file(const struct capture *capture);
 
-/* A fresh spool for the attempt that is about to begin; false, with errno. */
+/* Makes the file for the attempt that is about to begin. False, with errno. */
 bool capture_begin(struct capture *capture);
 
 /* In the child, before exec. False, with errno. */
 bool capture_attach(const struct capture *capture);
 
-/* In the parent, where the command alone writes to the spool. */
+/* In the parent after fork, if the command itself writes to the file. */
 void capture_forked(struct capture *capture);
 
 /*
- * Whether the latest attempt has written more than may be held: the command
- * writes the spool itself, so this is to be asked again and again; and after
- * what time, NANOS_MAX where there is no need.
+ * Whether the latest attempt has written more than most bytes. The command
+ * writes to the file without us, so this has to be asked again and again;
+ * capture_nap() says after what time, NANOS_MAX if never.
  */
 bool capture_overrun(const struct capture *capture);
 nanos capture_nap(const struct capture *capture);
 
-/* Whether somebody has the spool of the latest attempt still to write to. */
+/* Whether a process still has the latest attempt's file open for writing. */
 bool capture_written(const struct capture *capture);
 
 /*
- * What the latest attempt has written up to now begins its way out, through the
- * one wait. Where that is too much, the spool's disk is full, or the spool as
- * long as a file may be, some of it may be missing: that is an error, as what
- * could not be relayed into it is, for which error is errno, or 0. Standard
- * output gets nothing then.
+ * Begins to deliver what the latest attempt has written up to now; the event
+ * loop does the rest. Some of it may be missing if it was too much, if the disk
+ * is full, or if the file is as long as a file may be: that is an error. error
+ * is the relay's, if the relay could not write all of it into the file, or 0.
+ * After an error standard output gets nothing, standard error what there is.
  */
 void capture_release(struct capture *capture, int error);
 
-/* What poll should wait for: fd -1 when nothing is under way. */
+/* What poll should wait for: fd is -1 if nothing is being delivered. */
 struct pollfd capture_pollfd(const struct capture *capture);
 void capture_serve(struct capture *capture, short revents);
 
-/* Whether all is delivered, or cannot be (error). */
+/* Whether all is delivered, or cannot be (see error). */
 bool capture_done(const struct capture *capture);
 
 #endif

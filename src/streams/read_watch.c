@@ -36,7 +36,7 @@ read_watch_told(int watch)
 	return (event.mask & IN_ACCESS) != 0;
 }
 
-/* The same, of a pipe: what is seen there is a copy in another one. */
+/* A pipe has no MSG_PEEK: tee(2) copies its bytes into a second pipe. */
 static ssize_t
 peek_pipe(int pipe, char bytes[READ_WATCH_PEEK])
 {

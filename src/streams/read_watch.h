@@ -1,6 +1,6 @@
 /*
- * read_watch: whether somebody reads a pipe or a socket, and what he would
- * read: told without taking anything.
+ * read_watch: notices when a process reads a pipe or a socket, and peeks at it.
+ * Neither takes anything out of it.
  */
 #ifndef READ_WATCH_H
 #define READ_WATCH_H
@@ -8,22 +8,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What a peek takes in. */
+/* The most bytes of a peek. */
 #define READ_WATCH_PEEK 512
 
-/* Tells once that a descriptor's file is read; or -1. */
+/* A watch (inotify) that reports the next read of fd's file, or -1. */
 int read_watch_open(int fd);
 
-/* Whether the watch has seen anybody read. */
+/* Whether the watch has reported a read. False if watch is -1. */
 bool read_watch_told(int watch);
 
 /*
- * Whether a watch tells of tee(2), as kernels do since they tell of splice(2).
- * Where none can be had to find out, it is taken to.
+ * Whether a watch reports tee(2), with which a pipe is peeked at, too: kernels
+ * that report splice(2) do. True if there is no watch to find out with.
  */
 bool read_watch_tells_of_tee(void);
 
-/* The bytes that would be read next, and stay; 0 at the end, -1 with errno. */
+/* Copies the bytes that the next read would get; 0 at the end, -1 with errno.
+ */
 ssize_t read_watch_peek(int fd, bool socket, char bytes[READ_WATCH_PEEK]);
 
 #endif

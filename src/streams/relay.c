@@ -9,10 +9,10 @@
 #include "sys/sys.h"
 #include "match/pattern.h"
 
-/* As much as a pipe holds: more would only be read later. */
+/* What a pipe holds: one read rarely gets more. */
 #define ROOM 65536
 
-/* How often one call fills the buffer anew: signals must not wait for long. */
+/* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
 
 static bool
@@ -25,18 +25,18 @@ watched(const struct watches *watches, int fd)
 }
 
 bool
-relay_open(struct relay *relay, struct watches *watches)
+relay_open(struct relay *relay, const struct watches *watches)
 {
 	relay->watches = watches;
 	relay->count = 0;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		struct stream *stream = &relay->list[relay->count];
 
-		/* What is closed stays closed, and has nothing to match. */
+		/* A descriptor that is closed stays closed. */
 		if (!watched(watches, fd) || fcntl(fd, F_GETFD) == -1)
 			continue;
 		*stream = (struct stream){ .fd = fd,
-			.nonblock = nonblock_open(fd),
+			.output = nonblock_open(fd),
 			.sink = -1,
 			.bytes = malloc(ROOM) };
 		if (stream->bytes == NULL)
@@ -62,30 +62,29 @@ make_pipe(struct stream *stream)
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return false;
-	/* Somebody has to make room, and the oldest is the likeliest to have
-	 * said all that it had to. */
+	/* The oldest is the least likely to write anything more. */
 	if (stream->count == RELAY_SOURCES)
 		end_source(stream, 0);
 	ends[0] = sys_move_up(ends[0]);
 	stream->sink = sys_move_up(ends[1]);
 	stream->sources[stream->count++] =
 	    (struct source){ .fd = ends[0], .matched = true };
-	/* This end's description is ours alone: the command's stays as it is.
-	 */
+	/* The two ends of a pipe have flags of their own: the command's end
+	 * still blocks. */
 	return fcntl(ends[0], F_SETFL, O_NONBLOCK) != -1;
 }
 
 void
-relay_hold(struct relay *relay, int fd, int spool)
+relay_redirect(struct relay *relay, int fd, int file)
 {
 	for (size_t i = 0; i < relay->count; i++) {
 		struct stream *stream = &relay->list[i];
 
 		if (stream->fd != fd)
 			continue;
-		stream->nonblock = (struct nonblock){ NONBLOCK_PLAIN, spool };
-		stream->held = true;
-		/* Of what an earlier spool had no room for nothing is lost. */
+		stream->output = (struct nonblock){ NONBLOCK_PLAIN, file };
+		stream->captured = true;
+		/* An earlier attempt's output is not wanted any more. */
 		stream->error = 0;
 		stream->length = 0;
 		for (size_t j = 0; j < stream->count; j++)
@@ -125,11 +124,11 @@ relay_forked(struct relay *relay)
 }
 
 /*
- * Whether a source may be read now. While an earlier one has something that
- * its attempt has written, the later ones wait for their turn.
+ * Whether a source may be read now: nothing waits to be written, and no earlier
+ * source still has what its attempt wrote before it ended.
  */
 static bool
-has_turn(const struct stream *stream, size_t index)
+may_read(const struct stream *stream, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (stream->sources[i].owed > 0)
@@ -137,7 +136,7 @@ has_turn(const struct stream *stream, size_t index)
 	return stream->length == 0;
 }
 
-/* The sources, then the outlet. */
+/* Of each stream the sources, then its output. */
 size_t
 relay_poll(const struct relay *relay, struct pollfd *fds)
 {
@@ -147,19 +146,19 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 		const struct stream *stream = &relay->list[i];
 
 		for (size_t j = 0; j < stream->count; j++)
-			fds[used++] = (struct pollfd){ .fd = has_turn(stream, j)
+			fds[used++] = (struct pollfd){ .fd = may_read(stream, j)
 				    ? stream->sources[j].fd
 				    : -1,
 				.events = POLLIN };
 		fds[used++] = (struct pollfd){
-			.fd = stream->length == 0 ? -1 : stream->nonblock.fd,
+			.fd = stream->length == 0 ? -1 : stream->output.fd,
 			.events = POLLOUT
 		};
 	}
 	return used;
 }
 
-/* Several watches may have one pattern. */
+/* Watches that share a pattern feed it once, as its text number 0. */
 static void
 match(const struct relay *relay, const struct stream *stream, size_t length)
 {
@@ -172,16 +171,16 @@ match(const struct relay *relay, const struct stream *stream, size_t length)
 }
 
 /*
- * Writes what can be. Where the reader has gone the command must learn it as
- * it would without us, from a signal or an error of its own write: false. What
- * cannot be written for any other reason is lost; relay_error tells, in the
- * end.
+ * Writes as much as the output takes. False if its reader is gone: the caller
+ * then closes the pipe, so that the command gets SIGPIPE or EPIPE as it would
+ * without us. After any other error the bytes are lost, and relay_error()
+ * returns that error in the end.
  */
 static bool
 drain(struct stream *stream)
 {
 	while (stream->length > 0) {
-		ssize_t put = nonblock_put(&stream->nonblock,
+		ssize_t put = nonblock_put(&stream->output,
 		    stream->bytes + stream->start, stream->length);
 
 		if (put == -1 && errno == EINTR)
@@ -200,7 +199,7 @@ drain(struct stream *stream)
 	return true;
 }
 
-/* Fills the empty buffer. False when nothing will come any more. */
+/* Fills the empty buffer. False at the end of the source. */
 static bool
 fill(struct stream *stream, int source)
 {
@@ -212,9 +211,9 @@ fill(struct stream *stream, int source)
 }
 
 /*
- * Relays from a source for as long as it goes without a wait. What is read
- * goes on first and is matched then: it is still in the buffer. False when the
- * source is at its end, or nobody reads what it has.
+ * Relays from a source until it would block. Bytes are written first, so that
+ * matching does not delay them, and are still in the buffer to be matched then.
+ * False at the end of the source, or if the output's reader is gone.
  */
 static bool
 relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
@@ -224,21 +223,21 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 		size_t got = stream->length;
 
 		source->owed -= got < source->owed ? got : source->owed;
-		if (stream->held && !source->matched)
+		if (stream->captured && !source->matched)
 			stream->length = 0;
 		open = open && drain(stream);
 		if (source->matched)
 			match(relay, stream, got);
 		if (!open)
 			return false;
-		/* Less than there was room for: the pipe is empty. */
+		/* A short read: the pipe is empty. */
 		if (got < ROOM)
 			return true;
 	}
 	return true;
 }
 
-/* Serves one stream, with what poll said of its sources and its outlet. */
+/* fds are those of this stream: its sources, then its output. */
 static void
 serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
 {
@@ -250,7 +249,7 @@ serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
 		return;
 	}
 	for (size_t i = 0; i < polled; i++) {
-		if (fds[i].revents != 0 && has_turn(stream, index) &&
+		if (fds[i].revents != 0 && may_read(stream, index) &&
 		    !relay_chunk(relay, stream, &stream->sources[index]))
 			end_source(stream, index);
 		else
@@ -269,7 +268,7 @@ relay_serve(struct relay *relay, const struct pollfd *fds)
 	}
 }
 
-/* The source of the attempt that is being judged, or NULL. */
+/* The pipe of the attempt that will be judged next, or NULL. */
 static struct source *
 latest(struct stream *stream)
 {
@@ -352,7 +351,7 @@ of(const struct relay *relay, int fd)
 }
 
 bool
-relay_relay(const struct relay *relay, int fd)
+relay_has(const struct relay *relay, int fd)
 {
 	return of(relay, fd) != NULL;
 }

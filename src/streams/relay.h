@@ -1,8 +1,14 @@
 /*
- * relay: the command's output, where a pattern wants to see it. Such a
- * stream goes through a pipe: it is read while our side can take it, matched,
- * and written on at once, byte for byte. A stream without a pattern stays the
- * command's own, and costs nothing.
+ * relay: passes the command's output on through a pipe, and matches it.
+ *
+ * A stream that a pattern looks at becomes a pipe for the command. What is read
+ * from it is written on at once, byte for byte, and then matched. While our own
+ * reader takes nothing the pipe is not read either, so the command blocks as it
+ * would without us. A stream without a pattern stays the command's own.
+ *
+ * Each attempt gets its own pipe. A background process of an earlier attempt
+ * may still write to that one's pipe: its bytes are written on, unmatched.
+ * What an attempt wrote before it ended goes out before what later ones write.
  */
 #ifndef RELAY_H
 #define RELAY_H
@@ -13,51 +19,49 @@
 #include "policy/conditions.h"
 #include "output/nonblock.h"
 
-/*
- * Attempts whose pipes are relayed: the latest, and earlier ones to which a
- * background process may still write.
- */
+/* The most pipes of one stream: the latest attempt's and earlier ones'. */
 #define RELAY_SOURCES 64
 
-/* Of standard output and standard error: what comes, and where it goes. */
+/* For poll: the pipes of standard output and error, and where each goes. */
 #define RELAY_POLLED (2 * (RELAY_SOURCES + 1))
 
-/* Our end of the pipe that the command of an attempt was given. */
+/* The end that we read of the pipe that one attempt was given. */
 struct source {
 	int fd;
-	bool matched; /* it is the attempt's that is being judged */
-	size_t owed; /* of what stood in the pipe when the command ended */
+	bool matched; /* it belongs to the attempt that will be judged next */
+	size_t owed; /* of what was in the pipe when the command ended */
 };
 
 struct stream {
 	int fd; /* the command's: 1 or 2 */
-	struct nonblock nonblock;
-	bool held; /* outlet is the spool of the latest attempt */
-	int sink; /* what the child gets as fd, or -1 */
-	int error; /* of the write that failed, or 0 */
+	struct nonblock output;
+	bool captured; /* output is the file of the latest attempt's capture */
+	int sink; /* the end that the child gets as fd, or -1 */
+	int error; /* errno of the write that failed, or 0 */
 	size_t count; /* of sources, the oldest first */
 	struct source sources[RELAY_SOURCES];
-	char *bytes; /* what is read and not yet written: */
+	char *bytes; /* what was read, and from start on not yet written */
 	size_t start, length;
 };
 
 struct relay {
-	struct watches *watches;
+	const struct watches *watches;
 	struct stream list[2];
 	size_t count;
 };
 
 /*
- * Opens the streams that the watches name, which have patterns already. Without
- * any, does nothing. False, with errno, if the kernel refuses.
+ * Opens the streams that watches name. Each watch has its pattern already; from
+ * now on only the relay uses and changes the patterns. Does nothing if there
+ * are no watches. False, with errno, if the kernel refuses.
  */
-bool relay_open(struct relay *relay, struct watches *watches);
+bool relay_open(struct relay *relay, const struct watches *watches);
 
 /*
- * What comes by fd, 1 or 2, from the attempt that is about to begin goes into
- * its spool; what still comes from earlier ones goes nowhere.
+ * What the attempt that is about to begin writes to fd, 1 or 2, goes into file
+ * (see capture.h). What still comes from earlier attempts is dropped.
  */
-void relay_hold(struct relay *relay, int fd, int spool);
+void relay_redirect(struct relay *relay, int fd, int file);
 
 /* Makes the pipes of an attempt that is about to begin. False, with errno. */
 bool relay_begin(struct relay *relay);
@@ -68,37 +72,37 @@ bool relay_attach(const struct relay *relay);
 /* In the parent, after fork. */
 void relay_forked(struct relay *relay);
 
-/* Fills fds, which has RELAY_POLLED elements, and returns how many. */
+/* Fills fds, which has RELAY_POLLED elements, and returns how many it used. */
 size_t relay_poll(const struct relay *relay, struct pollfd *fds);
 
-/* Relays what poll found possible; fds as relay_poll has filled it. */
+/* Reads and writes what poll found possible in fds, as relay_poll filled it. */
 void relay_serve(struct relay *relay, const struct pollfd *fds);
 
-/* The child has ended: what stands in its pipes now will be relayed. */
+/* The command has ended: what is in its pipes now will be written on. */
 void relay_ended(struct relay *relay);
 
 /* How much of an ended attempt's output may still come. */
 enum relay_rest {
-	RELAY_OWED, /* what it wrote is not all delivered */
-	RELAY_STRAGGLING, /* somebody else holds its pipe open */
+	RELAY_OWED, /* not all that the command wrote is written on */
+	RELAY_STRAGGLING, /* all is, but another process has the pipe open */
 	RELAY_OVER,
 };
 
 enum relay_rest relay_rest(struct relay *relay);
 
 /*
- * The attempt is over. Its pipes are relayed on, unmatched: whoever still
- * writes to one must not die of it while we live. Returns the bits of the
- * watches that were seen.
+ * The attempt is over. Its pipes stay open and are relayed without matching:
+ * a process that still writes to one must not die of SIGPIPE while we live.
+ * Returns the bits of the watches that matched.
  */
 uint64_t relay_finish(struct relay *relay);
 
-/* Whether what comes by fd, 1 or 2, is relayed. */
-bool relay_relay(const struct relay *relay, int fd);
+/* Whether what the command writes to fd, 1 or 2, is relayed. */
+bool relay_has(const struct relay *relay, int fd);
 
 /*
- * The errno with which what came by fd, relayed, could not be written; 0 if it
- * could, or if only its reader had gone; ETIMEDOUT if it took too long.
+ * The errno with which a relayed stream could not be written; 0 if it could, or
+ * if only its reader was gone; ETIMEDOUT if it took too long.
  */
 int relay_error(const struct relay *relay, int fd);
 

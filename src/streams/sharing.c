@@ -8,37 +8,35 @@
 #include <unistd.h>
 #include "sys/procfs.h"
 
-/* More generations than that are not followed. */
+/* The most generations of ancestors that are followed. */
 #define ANCESTORS 64
 
-/* Of kcmp(2): whether two descriptors are of one open file. */
+/* Of kcmp(2): compares open file descriptions. */
 #define KCMP_FILE 0
 
 /* Room for the first lines of /proc/PID/fdinfo/N. */
 #define INFO_ROOM 64
 
-struct search {
-	int fd; /* ours, of which file is the file */
-	struct stat file;
-	char info[INFO_ROOM]; /* where it stands: see procfs_position */
+struct scan {
+	int fd; /* our descriptor */
+	struct stat file; /* of fd */
+	char info[INFO_ROOM]; /* of fd, by procfs_position() */
 	int count;
 	pid_t ancestors[ANCESTORS];
-	/* of the process that is looked at */
-	pid_t pid;
-	int directory; /* its descriptors */
-	bool suspect; /* there is one who may have read */
+	pid_t pid; /* the process that is examined */
+	int directory; /* of its descriptors, in /proc */
+	bool suspect; /* it may have moved the offset */
 };
 
-/* Who started us, who started him, and so on. */
 static void
-find_ancestors(struct search *search)
+find_ancestors(struct scan *scan)
 {
 	struct procfs proc;
 	pid_t pid = getppid();
 
-	search->count = 0;
-	while (pid > 0 && search->count < ANCESTORS) {
-		search->ancestors[search->count++] = pid;
+	scan->count = 0;
+	while (pid > 0 && scan->count < ANCESTORS) {
+		scan->ancestors[scan->count++] = pid;
 		if (procfs_look(&proc, pid) != PROCFS_SEEN)
 			return;
 		pid = proc.parent;
@@ -46,10 +44,10 @@ find_ancestors(struct search *search)
 }
 
 static bool
-is_ancestor(const struct search *search, pid_t pid)
+is_ancestor(const struct scan *scan, pid_t pid)
 {
-	for (int i = 0; i < search->count; i++)
-		if (search->ancestors[i] == pid)
+	for (int i = 0; i < scan->count; i++)
+		if (scan->ancestors[i] == pid)
 			return true;
 	return false;
 }
@@ -64,9 +62,10 @@ ignored(int number)
 }
 
 /*
- * Whether he who started us waits for us, as far as one can see: a shell that
- * does not wait has put us into a group of our own, which is not the one in the
- * foreground; or has us ignore both of these signals (POSIX, 2.11).
+ * Whether this ancestor waits for us, as far as we can see. A shell that does
+ * not wait (for "retry ... &") gives us a process group of our own, which is
+ * not in the foreground; or, without job control, makes us ignore SIGINT and
+ * SIGQUIT (POSIX, XCU 2.11).
  */
 static bool
 waits(pid_t ancestor)
@@ -78,76 +77,74 @@ waits(pid_t ancestor)
 }
 
 /*
- * Whether a descriptor of another process is our open file. Where nobody may
- * compare them, as in many containers, what stands at the same place in the
- * same file is taken for it.
+ * Whether a descriptor of another process is our open file. Where kcmp(2) is
+ * forbidden, as in many containers, one of the same file at the same offset is
+ * taken for it.
  */
 static bool
-is_ours(const struct search *search, pid_t pid, int fd)
+is_ours(const struct scan *scan, pid_t pid, int fd)
 {
 	char info[INFO_ROOM];
-	long order =
-	    syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, search->fd, fd);
+	long order = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, scan->fd, fd);
 
 	if (order != -1)
 		return order == 0;
 	return procfs_position(info, sizeof info, pid, fd) &&
-	    strcmp(info, search->info) == 0;
+	    strcmp(info, scan->info) == 0;
 }
 
-/* Whether this descriptor is no reason to look on. */
+/* False, which ends the listing, if this descriptor makes pid a suspect. */
 static bool
 is_harmless(void *with, const char *name)
 {
-	struct search *search = with;
+	struct scan *scan = with;
 	struct stat file;
 	int64_t fd;
 
 	if (!number_whole(name, strlen(name), &fd) ||
-	    fstatat(search->directory, name, &file, 0) == -1 ||
-	    file.st_dev != search->file.st_dev ||
-	    file.st_ino != search->file.st_ino ||
-	    !is_ours(search, search->pid, (int)fd))
+	    fstatat(scan->directory, name, &file, 0) == -1 ||
+	    file.st_dev != scan->file.st_dev ||
+	    file.st_ino != scan->file.st_ino ||
+	    !is_ours(scan, scan->pid, (int)fd))
 		return true;
-	search->suspect =
-	    !is_ancestor(search, search->pid) || !waits(search->pid);
-	return !search->suspect;
+	scan->suspect = !is_ancestor(scan, scan->pid) || !waits(scan->pid);
+	return !scan->suspect;
 }
 
-/* The same of all that a process has. What we may not see does not count. */
+/* The same of a process. One whose descriptors we may not see is trusted. */
 static bool
 is_trusted(void *with, const char *name)
 {
-	struct search *search = with;
+	struct scan *scan = with;
 	int64_t pid;
 
 	if (!number_whole(name, strlen(name), &pid) || pid == getpid())
 		return true;
-	search->pid = (pid_t)pid;
-	search->directory = procfs_open_descriptors(search->pid);
-	if (search->directory == -1)
+	scan->pid = (pid_t)pid;
+	scan->directory = procfs_open_descriptors(scan->pid);
+	if (scan->directory == -1)
 		return true;
-	/* One who ends meanwhile cannot be listed to the end. */
-	procfs_list(search->directory, is_harmless, search);
-	close(search->directory);
-	return !search->suspect;
+	/* The listing may also fail, if the process ends meanwhile. */
+	procfs_list(scan->directory, is_harmless, scan);
+	close(scan->directory);
+	return !scan->suspect;
 }
 
 bool
 sharing_suspects(int fd)
 {
-	struct search search = { .fd = fd };
+	struct scan scan = { .fd = fd };
 	int all;
 	bool trusted;
 
-	if (!procfs_visible() || fstat(fd, &search.file) == -1 ||
-	    !procfs_position(search.info, sizeof search.info, getpid(), fd))
+	if (!procfs_visible() || fstat(fd, &scan.file) == -1 ||
+	    !procfs_position(scan.info, sizeof scan.info, getpid(), fd))
 		return true;
 	all = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (all == -1)
 		return true;
-	find_ancestors(&search);
-	trusted = procfs_list(all, is_trusted, &search);
+	find_ancestors(&scan);
+	trusted = procfs_list(all, is_trusted, &scan);
 	close(all);
 	return !trusted;
 }

@@ -1,6 +1,8 @@
 /*
- * sharing: who else has an open file description of ours, and may move its
- * offset: whoever forked us, and whom they forked. Told by /proc, which takes a
+ * sharing: which other processes may move the offset of a file that is open.
+ *
+ * Processes that inherited a descriptor, from a common ancestor, share one open
+ * file description, and so one offset. They are found in /proc, which takes a
  * while: never before the first attempt.
  */
 #ifndef SHARING_H
@@ -9,11 +11,11 @@
 #include <stdbool.h>
 
 /*
- * Whether somebody else may have moved the offset of a descriptor while an
- * attempt ran, now that the attempt is over: anybody who has it too, but for
- * those who started us and wait for us, as a shell does for what runs in the
- * foreground. Who is of another user is not seen, and taken to have nothing to
- * do with it; where there is no /proc, nothing is known: true.
+ * Whether another process may have moved the offset of fd during an attempt,
+ * which is over now: true if any other process has the same open file, except
+ * our ancestors that wait for us, as a shell does for a foreground command.
+ * Processes of other users cannot be seen, and are taken not to have it. True
+ * if there is no /proc.
  */
 bool sharing_suspects(int fd);
 

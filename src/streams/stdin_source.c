@@ -12,16 +12,16 @@
 #include "streams/tempfile.h"
 #include "streams/read_watch.h"
 
-/* How often one call reads on: signals must not wait for long. */
+/* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
 
-/* What one system call may take. */
+/* The most bytes that one system call takes. */
 #define CHUNK 1048576
 
-/* What passes through us at a time, where it has to. */
+/* The buffer, where the kernel cannot move the bytes by itself. */
 #define ROOM 16384
 
-/* Messages are no stream: to read them as one would change them. */
+/* Datagrams cannot be copied: a file would not keep where each one ends. */
 static bool
 is_stream(void)
 {
@@ -37,8 +37,9 @@ is_stream(void)
 }
 
 /*
- * Whether what is read is what we write: a pipe that a shell has left there,
- * where it had nothing better to give. It is no input, and would never end.
+ * Whether standard input is the same file as standard output or error, such as
+ * one pipe that a caller gave us for all three. To read it would be to read our
+ * own output, without end.
  */
 static bool
 is_output(const struct stat *input)
@@ -52,7 +53,7 @@ is_output(const struct stat *input)
 	return false;
 }
 
-/* Whether there is something to read, and only that. */
+/* Whether it can be read, and is not also where the output goes. */
 static bool
 is_read(void)
 {
@@ -63,7 +64,7 @@ is_read(void)
 		return false;
 	if (fstat(STDIN_FILENO, &stat) == -1)
 		return (flags & O_ACCMODE) == O_RDONLY;
-	/* A file has two offsets, unless one descriptor does for both. */
+	/* A file that is opened twice has two offsets: reading it is safe. */
 	return (S_ISFIFO(stat.st_mode) || (flags & O_ACCMODE) == O_RDWR)
 	    ? !is_output(&stat)
 	    : true;
@@ -75,42 +76,42 @@ classify(struct stdin_source *input, bool replay)
 	struct stat stat;
 
 	if (fstat(STDIN_FILENO, &stat) == -1) {
-		/* What is closed has nothing to lose; of what is not, who
-		 * knows. */
+		/* A closed descriptor has no bytes to lose. After another
+		 * error it may have. */
 		input->error = errno == EBADF ? 0 : errno;
-		return STDIN_SOURCE_LEFT;
+		return STDIN_SOURCE_UNTOUCHED;
 	}
 	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		if (input->start == -1)
-			return STDIN_SOURCE_LEFT;
-		return replay && is_read() ? STDIN_SOURCE_OWN
+			return STDIN_SOURCE_UNTOUCHED;
+		return replay && is_read() ? STDIN_SOURCE_REOPENED
 					   : STDIN_SOURCE_FILE;
 	}
 	input->socket = S_ISSOCK(stat.st_mode);
 	if (input->socket ? !is_stream()
 			  : !S_ISFIFO(stat.st_mode) || !is_read())
-		return STDIN_SOURCE_LEFT;
-	return replay ? STDIN_SOURCE_SPOOLED : STDIN_SOURCE_GUARDED;
+		return STDIN_SOURCE_UNTOUCHED;
+	return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_WATCHED;
 }
 
 void
 stdin_source_open(
     struct stdin_source *input, bool replay, int64_t most, bool *terminal)
 {
-	input->from = input->spool = input->sink = input->watch = -1;
+	input->from = input->file = input->sink = input->watch = -1;
 	input->begun = input->too_long = false;
 	input->guard = GUARD_NONE;
 	input->error = 0;
 	input->kind = classify(input, replay);
-	*terminal = replay && input->kind == STDIN_SOURCE_LEFT &&
+	*terminal = replay && input->kind == STDIN_SOURCE_UNTOUCHED &&
 	    isatty(STDIN_FILENO) == 1;
-	if (input->kind != STDIN_SOURCE_SPOOLED)
+	if (input->kind != STDIN_SOURCE_COPIED)
 		return;
 	input->most = most;
 	input->length = 0;
-	input->spool = tempfile_open();
-	if (input->spool == -1)
+	input->file = tempfile_open();
+	if (input->file == -1)
 		input->error = errno;
 	else
 		input->from = STDIN_FILENO;
@@ -121,15 +122,15 @@ stdin_source_pollfd(const struct stdin_source *input)
 {
 	int fd = -1;
 
-	if (input->kind == STDIN_SOURCE_SPOOLED)
+	if (input->kind == STDIN_SOURCE_COPIED)
 		fd = input->from;
-	else if (input->kind == STDIN_SOURCE_GUARDED &&
+	else if (input->kind == STDIN_SOURCE_WATCHED &&
 	    input->guard == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-/* One read that does not block, although what is read may be set to. */
+/* One read that does not block, even if the descriptor is set to block. */
 static ssize_t
 get(const struct stdin_source *input, char *bytes, size_t length)
 {
@@ -144,15 +145,14 @@ get(const struct stdin_source *input, char *bytes, size_t length)
 	return read(input->from, bytes, length);
 }
 
-/* Bytes that went into the spool by way of us. */
 static ssize_t
-take_through(const struct stdin_source *input, size_t room)
+take_by_buffer(const struct stdin_source *input, size_t room)
 {
 	char bytes[ROOM];
 	ssize_t got = get(input, bytes, room < ROOM ? room : ROOM);
 
 	for (ssize_t done = 0, put; done < got; done += put) {
-		put = pwrite(input->spool, bytes + done, (size_t)(got - done),
+		put = pwrite(input->file, bytes + done, (size_t)(got - done),
 		    input->length + done);
 		if (put == -1)
 			return -1;
@@ -160,7 +160,7 @@ take_through(const struct stdin_source *input, size_t room)
 	return got;
 }
 
-/* Bytes that went into the spool, 0 at the end of the input, -1 with errno. */
+/* Copies; returns the bytes, 0 at the end of the input, -1 with errno. */
 static ssize_t
 take(const struct stdin_source *input, size_t room)
 {
@@ -168,15 +168,15 @@ take(const struct stdin_source *input, size_t room)
 	ssize_t got;
 
 	if (input->socket)
-		return take_through(input, room);
-	got = splice(input->from, NULL, input->spool, &offset, room,
+		return take_by_buffer(input, room);
+	got = splice(input->from, NULL, input->file, &offset, room,
 	    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (got == -1 && (errno == EINVAL || errno == ENOSYS))
-		return take_through(input, room);
+		return take_by_buffer(input, room);
 	return got;
 }
 
-/* Reads on for a while. One byte too many tells that there are too many. */
+/* Takes one byte more than may be copied, to see whether there are more. */
 static void
 fill(struct stdin_source *input)
 {
@@ -199,7 +199,7 @@ fill(struct stdin_source *input)
 	}
 }
 
-/* A later look may see more of it. */
+/* A later look may see more bytes. */
 static enum guard
 remember(struct stdin_source *input, const char *bytes, ssize_t got)
 {
@@ -209,15 +209,15 @@ remember(struct stdin_source *input, const char *bytes, ssize_t got)
 }
 
 /*
- * What a look that got these bytes, as peek, makes of the guard. Where poll had
- * promised something that is not there, somebody was faster; but of a socket
- * it promises the end, too.
+ * The guard after a look: bytes and got are what read_watch_peek() returned. If
+ * poll promised bytes that are not there now, somebody has read them; but for a
+ * socket poll promises the end of the stream in the same way.
  */
 static enum guard
 next_guard(
     struct stdin_source *input, const char *bytes, ssize_t got, bool promised)
 {
-	/* A copy may fail for want of descriptors: that shows nothing. */
+	/* Without a free descriptor, peeking at a pipe shows nothing. */
 	bool blind = got == -1 && errno != EAGAIN && !input->socket;
 
 	if (input->guard == GUARD_HEAD) {
@@ -236,15 +236,15 @@ next_guard(
 	if (got == -1 && errno == EAGAIN)
 		return GUARD_UNSEEN;
 	/*
-	 * An input that was at its end before us has nothing to lose. One that
-	 * has ended since may have had something, unless who was to tell of a
-	 * read has told of none.
+	 * It is at its end. If it was before the first attempt, it has no bytes
+	 * to lose. If it has ended since, bytes may have come and been read,
+	 * unless a watch would have reported that.
 	 */
 	return input->guard == GUARD_NONE || input->watch != -1 ? GUARD_WATCHED
 								: GUARD_EATEN;
 }
 
-/* Whether a socket has an error to tell. To peek at it would be to take it. */
+/* Whether a socket has a pending error. Peeking would take the error away. */
 static bool
 has_error(void)
 {
@@ -253,7 +253,7 @@ has_error(void)
 	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
 }
 
-/* Whether that is all there is to read. */
+/* Whether a pending error is all that a reader of the socket would get. */
 static bool
 is_reset(const struct stdin_source *input, short revents)
 {
@@ -263,7 +263,7 @@ is_reset(const struct stdin_source *input, short revents)
 	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
-/* With what poll has said of it, or 0. */
+/* revents is what poll has returned for it, or 0. */
 static void
 look(struct stdin_source *input, short revents)
 {
@@ -283,7 +283,7 @@ stdin_source_serve(struct stdin_source *input, short revents)
 {
 	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
 		return;
-	if (input->kind == STDIN_SOURCE_SPOOLED)
+	if (input->kind == STDIN_SOURCE_COPIED)
 		fill(input);
 	else
 		look(input, revents);
@@ -292,10 +292,10 @@ stdin_source_serve(struct stdin_source *input, short revents)
 bool
 stdin_source_ready(const struct stdin_source *input)
 {
-	return input->kind != STDIN_SOURCE_SPOOLED || input->from == -1;
+	return input->kind != STDIN_SOURCE_COPIED || input->from == -1;
 }
 
-/* What is written there must not be overwritten: that is left alone. */
+/* Where the output goes to the same file, going back would overwrite it. */
 static bool
 rewind_file(const struct stdin_source *input)
 {
@@ -305,8 +305,8 @@ rewind_file(const struct stdin_source *input)
 }
 
 /*
- * The file with an offset of the attempt's own, so that nobody else's matters.
- * Where it cannot be opened once more it goes back and forth as without -I.
+ * Opens the file with an offset for this attempt alone, which no other process
+ * can move. If it cannot be opened again, it is moved back as without -I.
  */
 static bool
 reopen(struct stdin_source *input, bool first)
@@ -323,10 +323,11 @@ reopen(struct stdin_source *input, bool first)
 }
 
 /*
- * The kernel tells of each read(2), of a pipe as of a file. It does not tell of
- * recv(2), nor did it always of splice(2); and there may be no watch to be had:
- * an instance of inotify is one of a few that a user may have. There we look,
- * too. Where it does tell of splice, our own look would be told of.
+ * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
+ * splice(2) only since newer kernels. And there may be no watch, because the
+ * number of a user's inotify instances is limited. In these cases we peek as
+ * well. Where splice is reported, the watch alone is enough, and a peek by
+ * tee(2) would be reported as a read.
  */
 static void
 begin_guard(struct stdin_source *input)
@@ -345,18 +346,18 @@ stdin_source_begin(struct stdin_source *input)
 
 	input->begun = true;
 	switch (input->kind) {
-	case STDIN_SOURCE_LEFT:
+	case STDIN_SOURCE_UNTOUCHED:
 		break;
 	case STDIN_SOURCE_FILE:
 		return first || rewind_file(input);
-	case STDIN_SOURCE_OWN:
+	case STDIN_SOURCE_REOPENED:
 		return reopen(input, first);
-	case STDIN_SOURCE_GUARDED:
+	case STDIN_SOURCE_WATCHED:
 		if (first)
 			begin_guard(input);
 		break;
-	case STDIN_SOURCE_SPOOLED:
-		input->sink = tempfile_again(input->spool, O_RDONLY);
+	case STDIN_SOURCE_COPIED:
+		input->sink = tempfile_again(input->file, O_RDONLY);
 		return input->sink != -1;
 	}
 	return true;
@@ -385,10 +386,9 @@ stdin_source_ended(struct stdin_source *input)
 }
 
 /*
- * Only what the attempt alone has moved is moved back. What moves after its end
- * is somebody else's doing: of whoever has the file as well, such as the loop
- * of a shell that reads it line by line, or of what the attempt has left
- * behind.
+ * The offset is moved back only if the attempt alone has moved it. If it moves
+ * after the attempt's end, another process reads the file: a shell's loop that
+ * reads it line by line, or a process that the attempt has left behind.
  */
 static enum reason
 file_lost(struct stdin_source *input)
@@ -413,7 +413,7 @@ guarded_lost(struct stdin_source *input)
 		look(input, 0);
 	if (input->guard == GUARD_EATEN)
 		return REASON_INPUT_CONSUMED;
-	/* As long as nobody has taken the error, the next one has it, too. */
+	/* If no reader has taken the error, the next attempt gets it, too. */
 	return input->guard == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
 							   : REASON_NONE;
 }
@@ -424,11 +424,11 @@ stdin_source_lost(struct stdin_source *input)
 	switch (input->kind) {
 	case STDIN_SOURCE_FILE:
 		return file_lost(input);
-	case STDIN_SOURCE_GUARDED:
+	case STDIN_SOURCE_WATCHED:
 		return guarded_lost(input);
-	case STDIN_SOURCE_LEFT:
-	case STDIN_SOURCE_OWN:
-	case STDIN_SOURCE_SPOOLED:
+	case STDIN_SOURCE_UNTOUCHED:
+	case STDIN_SOURCE_REOPENED:
+	case STDIN_SOURCE_COPIED:
 		break;
 	}
 	return REASON_NONE;

@@ -1,7 +1,8 @@
 /*
- * streams: the command's standard input, output and error, whatever is done
- * to them: read again, held back, looked at. What nothing is done to stays the
- * caller's own.
+ * streams: the command's standard input, output and error, all three together.
+ *
+ * Each may be read again (stdin_source.h), captured (capture.h) or searched
+ * (relay.h). A stream with which nothing is done stays the caller's own.
  */
 #ifndef STREAMS_H
 #define STREAMS_H
@@ -19,12 +20,12 @@
 struct streams {
 	struct stdin_source input;
 	struct capture out, err;
-	struct relay streams;
-	bool terminal; /* --replay-stdin was given, and is of no use */
+	struct relay relay;
+	bool terminal; /* --replay-stdin was given, but stdin is a terminal */
 };
 
 /* Opens what the policy asks for. False, with errno. */
-bool streams_open(struct streams *streams, struct policy *policy);
+bool streams_open(struct streams *streams, const struct policy *policy);
 
 /* Makes what the attempt that is about to begin needs. False, with errno. */
 bool streams_begin(struct streams *streams);
@@ -33,20 +34,23 @@ bool streams_begin(struct streams *streams);
 bool streams_attach(const struct streams *streams);
 void streams_forked(struct streams *streams);
 
-/* Whether an attempt has written more than may be held; when to ask again. */
+/*
+ * Whether an attempt has written more than may be captured; after what time to
+ * ask again.
+ */
 bool streams_overrun(const struct streams *streams);
 nanos streams_nap(const struct streams *streams);
 
 /*
- * What hold has of the latest attempt begins its way out. Where the relay could
- * not write all of it into the spool, that is the hold's error.
+ * Begins to deliver what a capture has of the latest attempt. If the relay
+ * could not write all of it into the capture's file, that is an error.
  */
 void streams_release(struct streams *streams, struct capture *capture);
 
-/* Fills fds, of STREAMS_POLLED elements, and returns how many. */
+/* Fills fds, of STREAMS_POLLED elements, and returns how many it used. */
 size_t streams_poll(const struct streams *streams, struct pollfd *fds);
 
-/* Does what poll found possible; fds as streams_poll has filled it. */
+/* Does what poll found possible in fds, as streams_poll has filled it. */
 void streams_serve(struct streams *streams, const struct pollfd *fds);
 
 #endif

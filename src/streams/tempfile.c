@@ -12,83 +12,68 @@
 #include "sys/sys.h"
 #include "sys/procfs.h"
 
-/* What passes through us at a time, where it has to. */
+/* The buffer, where the kernel cannot move the bytes by itself. */
 #define ROOM 16384
 
-/* Of one call: a signal must not wait for more. */
+/* The most bytes that one call moves: meanwhile no signal is handled. */
 #define MOST ((size_t)1 << 24)
 
 const char *
-tempfile_directory(bool *named)
+tempfile_directory(bool *chosen)
 {
 	const char *name = getenv("TMPDIR");
 
-	*named = name != NULL && name[0] != '\0';
-	return *named ? name : "/tmp";
+	*chosen = name != NULL && name[0] != '\0';
+	return *chosen ? name : "/tmp";
 }
 
-static const char *
-directory(void)
+int
+tempfile_create(const char *directory, char *path, size_t size)
 {
-	bool named;
+	static const char name[TEMPFILE_NAME] = "/retry-XXXXXX";
+	size_t length = strlen(directory);
 
-	return tempfile_directory(&named);
-}
-
-/* For file systems that cannot make a file without a name. */
-static int
-make_named(void)
-{
-	static const char name[] = "/retry-XXXXXX";
-	char path[PATH_MAX];
-	size_t length = strlen(directory());
-	int fd;
-
-	if (length + sizeof name > sizeof path) {
+	if (length + sizeof name > size) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(path, directory(), length);
+	memcpy(path, directory, length);
 	memcpy(path + length, name, sizeof name);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd != -1)
-		unlink(path);
-	return fd;
-}
-
-/*
- * A root that is read-only may have no /tmp. Who named a directory wants what
- * is kept to be there, and nowhere else. Keeps the errno of that.
- */
-static int
-make_in_memory(void)
-{
-	int error = errno, fd = memfd_create("retry", MFD_CLOEXEC);
-
-	errno = error;
-	return fd;
+	return sys_move_up(mkostemp(path, O_CLOEXEC));
 }
 
 int
 tempfile_open(void)
 {
-	int fd = open(directory(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
+	char path[PATH_MAX];
+	bool chosen;
+	const char *directory = tempfile_directory(&chosen);
+	int fd = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
 	    S_IRUSR | S_IWUSR);
+	int error;
 
-	bool named;
-
-	if (fd == -1)
-		fd = make_named();
-	tempfile_directory(&named);
-	if (fd == -1 && !named)
-		fd = make_in_memory();
-	/* A umask must not keep us from opening it once more. */
+	/* Not every file system can make a file without a name. */
+	if (fd == -1) {
+		fd = tempfile_create(directory, path, sizeof path);
+		if (fd != -1)
+			unlink(path);
+	}
+	/*
+	 * A read-only root may have no /tmp. A user who chose a directory wants
+	 * the bytes there and nowhere else. Of two errors the first is told.
+	 */
+	if (fd == -1 && !chosen) {
+		error = errno;
+		fd = memfd_create("retry", MFD_CLOEXEC);
+		errno = error;
+	}
+	/* Whatever the umask is, tempfile_reopen() must be able to open it. */
 	if (fd != -1)
 		fchmod(fd, S_IRUSR | S_IWUSR);
 	return sys_move_up(fd);
 }
 
-/* Where nothing shows our descriptors: a file of the same content. */
+/* A new file with the same content, for a system without /proc. */
 static int
 copy(int fd)
 {
@@ -99,7 +84,8 @@ copy(int fd)
 	if (other == -1)
 		return -1;
 	do
-		sent = tempfile_send(fd, &offset, other, MOST);
+		sent = tempfile_send(fd, &offset,
+		    &(struct nonblock){ NONBLOCK_PLAIN, other }, MOST);
 	while (sent > 0);
 	if (sent == 0 && lseek(other, 0, SEEK_SET) == 0)
 		return other;
@@ -126,7 +112,7 @@ tempfile_again(int fd, int flags)
 	return own;
 }
 
-/* The kernel grants a lease for reading only where nobody can write. */
+/* The kernel grants a read lease only if nobody has the file open to write. */
 bool
 tempfile_written(int fd)
 {
@@ -144,46 +130,48 @@ tempfile_size(int fd)
 	return fstat(fd, &stat) == -1 ? -1 : stat.st_size;
 }
 
-/* Whether this way to move bytes is none between these two descriptors. */
+/* Whether the kernel cannot move bytes in this way between these files. */
 static bool
-no_way(void)
+unsupported(void)
 {
 	return errno == EINVAL || errno == EXDEV || errno == EBADF ||
 	    errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM ||
 	    errno == ETXTBSY || errno == EISDIR || errno == EOVERFLOW;
 }
 
+/* Returns what was sent, or 0 if only a buffer can be used. */
 static ssize_t
-send_through(int fd, off_t *offset, int to, size_t most)
+send_by_kernel(int fd, off_t *offset, int to, size_t most)
 {
-	char bytes[ROOM];
-	ssize_t got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
-	ssize_t put;
+	ssize_t sent = copy_file_range(fd, offset, to, NULL, most, 0);
 
-	if (got <= 0)
-		return got;
-	put = write(to, bytes, (size_t)got);
-	if (put > 0)
-		*offset += put;
-	return put;
-}
-
-/*
- * What moves nothing is asked no more: a kernel's short cut may have reasons of
- * its own, and only reading tells the end.
- */
-ssize_t
-tempfile_send(int fd, off_t *offset, int to, size_t most)
-{
-	ssize_t sent;
-
-	if (most > MOST)
-		most = MOST;
-	sent = copy_file_range(fd, offset, to, NULL, most, 0);
-	if (sent > 0 || (sent == -1 && !no_way()))
+	if (sent > 0 || (sent == -1 && !unsupported()))
 		return sent;
 	sent = sendfile(to, fd, offset, most);
-	if (sent > 0 || (sent == -1 && !no_way()))
+	return sent == -1 && unsupported() ? 0 : sent;
+}
+
+ssize_t
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
+{
+	bool direct = to->way == NONBLOCK_PLAIN || to->way == NONBLOCK_PRIVATE;
+	char bytes[ROOM];
+	ssize_t got, sent = 0;
+
+	if (direct)
+		sent = send_by_kernel(
+		    fd, offset, to->fd, most < MOST ? most : MOST);
+	/*
+	 * 0 need not be the end: the kernel has other reasons for it, and only
+	 * a read can tell.
+	 */
+	if (sent != 0)
 		return sent;
-	return send_through(fd, offset, to, most);
+	got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
+	if (got <= 0)
+		return got;
+	sent = nonblock_put(to, bytes, (size_t)got);
+	if (sent > 0)
+		*offset += sent;
+	return sent;
 }

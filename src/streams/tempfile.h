@@ -1,49 +1,65 @@
 /*
- * tempfile: bytes that wait in an unlinked temporary file: what an attempt
- * wrote and nobody has seen yet, what every attempt is to read again. The file
- * is handed to the command itself, so nothing passes through us.
+ * tempfile: temporary files, and how their bytes get to another descriptor.
+ *
+ * Most have no name. They keep what an attempt wrote until it is judged, or
+ * what every attempt reads again. The command gets the file itself as its
+ * descriptor, so its bytes do not pass through this process.
  */
 #ifndef TEMPFILE_H
 #define TEMPFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+#include "output/nonblock.h"
 
-/* Where files are made; *named: TMPDIR says so. */
-const char *tempfile_directory(bool *named);
+/* The length of the name that tempfile_create() adds, with the closing NUL. */
+#define TEMPFILE_NAME 14
+
+/* The directory for all of them: TMPDIR's (*chosen is true), or /tmp. */
+const char *tempfile_directory(bool *chosen);
 
 /*
- * A new file, empty, without a name, for us alone, in TMPDIR or /tmp, or in
- * memory where TMPDIR names none and there is no /tmp to write to: its
- * descriptor, 10 or above where there is room and close-on-exec; -1 with errno.
+ * Makes an empty file with a new name in directory, for this user only, and
+ * writes its path to path, of size bytes. Returns its descriptor, close-on-exec
+ * and 10 or above where there is room; -1 with errno.
+ */
+int tempfile_create(const char *directory, char *path, size_t size);
+
+/*
+ * Makes an empty file without a name, for this user only: in
+ * tempfile_directory(), or in memory if TMPDIR is not set and /tmp cannot be
+ * written to. Returns its descriptor, as tempfile_create() does.
  */
 int tempfile_open(void);
 
 /*
- * The same file with an offset and flags of its own (0 for reading): a
- * straggler that moves the other cannot move this one. -1 with errno.
+ * Opens the same file with an offset of its own, and with flags (O_RDONLY, say)
+ * of its own: a process that an attempt left behind, and that moves the offset
+ * of fd, cannot move this one. Without /proc, where only reading is asked for,
+ * it is a copy. -1 with errno.
  */
 int tempfile_again(int fd, int flags);
 
-/* As tempfile_again, but never a copy: -1 where nothing shows our descriptors.
- */
+/* The same, but never a copy: without /proc it fails. */
 int tempfile_reopen(int fd, int flags);
 
 /*
- * Whether somebody has it open for writing, as far as the kernel tells; fd must
- * not be.
+ * Whether a process has the file open for writing, as far as the kernel tells.
+ * fd itself must be open for reading only.
  */
 bool tempfile_written(int fd);
 
-/* Bytes in it, -1 with errno. */
+/* The file's size in bytes, -1 with errno. */
 off_t tempfile_size(int fd);
 
 /*
- * Moves up to most bytes at *offset of a spool to a descriptor, by the fastest
- * way that works (copy_file_range, sendfile, write), *offset counting on.
- * Returns the bytes that went, 0 at the end, -1 with errno (EAGAIN: the
- * descriptor takes none now).
+ * Moves up to most bytes at *offset to an output, in the fastest way that works
+ * there (copy_file_range, sendfile, nonblock_put), and adds their number to
+ * *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the output
+ * cannot take any now).
  */
-ssize_t tempfile_send(int fd, off_t *offset, int to, size_t most);
+ssize_t
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most);
 
 #endif

@@ -36,7 +36,7 @@ skip(struct strview *rest, char c)
 	return true;
 }
 
-/* Takes the blanks, or the one dash, that stand between parts of a day. */
+/* Reads the blanks, or the one dash, between parts of a date. */
 static bool
 skip_gap(struct strview *rest)
 {
@@ -47,7 +47,7 @@ skip_gap(struct strview *rest)
 	return rest->length < before;
 }
 
-/* Takes a number of least to most digits. */
+/* Reads a number of least to most digits. */
 static bool
 take_number(struct strview *rest, size_t least, size_t most, int64_t *value)
 {
@@ -60,7 +60,7 @@ take_number(struct strview *rest, size_t least, size_t most, int64_t *value)
 	return true;
 }
 
-/* Takes a name, whole or as its first three letters; its number, or -1. */
+/* Reads a name, or its first three letters; returns its index, or -1. */
 static int
 take_name(struct strview *rest, const char *const names[])
 {
@@ -94,7 +94,7 @@ take_year(struct strview *rest, struct day *day)
 	    (day->short_year || day->year >= 1000);
 }
 
-/* Takes "08:49:37", as seconds since midnight. */
+/* Reads "08:49:37" as seconds since midnight. */
 static bool
 take_clock(struct strview *rest, int64_t *seconds)
 {
@@ -108,7 +108,7 @@ take_clock(struct strview *rest, int64_t *seconds)
 	return h < 24 && m < 60 && s <= 60;
 }
 
-/* What follows the comma: IMF-fixdate and rfc850-date. */
+/* Reads what follows the comma in an IMF-fixdate or rfc850-date. */
 static bool
 take_comma_form(struct strview *rest, struct day *day, int64_t *clock)
 {
@@ -121,7 +121,7 @@ take_comma_form(struct strview *rest, struct day *day, int64_t *clock)
 	return strview_is(*rest, "GMT") || strview_is(*rest, "UTC");
 }
 
-/* What follows the day of the week in an asctime-date. */
+/* Reads what follows the day of the week in an asctime-date. */
 static bool
 take_asctime(struct strview *rest, struct day *day, int64_t *clock)
 {
@@ -144,8 +144,8 @@ exists(const struct day *day)
 }
 
 /*
- * Days since 1970. Years are counted from March, so that the leap day is the
- * last of its year; 153 days are five months in a row from there.
+ * Years are counted from March, so that the leap day is the last day of a year;
+ * any five months in a row from there have 153 days.
  */
 static int64_t
 days_since_1970(const struct day *day)
@@ -158,7 +158,7 @@ days_since_1970(const struct day *day)
 	    719468;
 }
 
-/* The other way round. No year is longer than what it is divided by. */
+/* The inverse. The division by 366 gives a year that is not too late. */
 static struct day
 day_of(int64_t days)
 {
@@ -174,7 +174,7 @@ day_of(int64_t days)
 	return day;
 }
 
-/* The latest century that is no more than 50 years ahead of now. */
+/* Chooses the latest century in which day is at most 50 years after now. */
 static void
 add_century(struct day *day, int64_t now)
 {

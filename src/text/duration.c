@@ -8,7 +8,7 @@ struct unit {
 	nanos size;
 };
 
-/* From the largest, which is the order they have in a compound. */
+/* From the largest to the smallest, as in "1h30m". */
 static const struct unit units[] = {
 	{ "d", NANOS_DAY },
 	{ "h", NANOS_HOUR },
@@ -17,7 +17,7 @@ static const struct unit units[] = {
 	{ "ms", NANOS_MS },
 };
 
-/* How precisely a span below so much is shown. */
+/* With what precision a duration below each bound is written. */
 static const struct {
 	nanos below, precision;
 } steps[] = {
@@ -40,7 +40,7 @@ unit_size(const char *name, size_t length)
 	return 0;
 }
 
-/* The length of the number that text starts with, valid or not. */
+/* The length of the number, valid or not, with which text starts. */
 static size_t
 number_length(const char *text, size_t length)
 {
@@ -89,7 +89,7 @@ rounded(nanos span, nanos step)
 	return rest < step - rest ? span - rest : number_add(span, step - rest);
 }
 
-/* Writes count and the name of its unit at to; returns the end of it. */
+/* Writes count and the name of its unit at to; returns their end. */
 static char *
 put(char *to, int64_t count, const char *name)
 {
@@ -101,7 +101,7 @@ put(char *to, int64_t count, const char *name)
 	return to + length + strlen(name);
 }
 
-/* Seconds with one decimal, which is left out where it is 0. */
+/* Seconds with one decimal, unless that is 0. */
 static void
 put_tenths(char *to, nanos span)
 {
@@ -114,7 +114,7 @@ put_tenths(char *to, nanos span)
 	memcpy(to, "s", sizeof "s");
 }
 
-/* As many as there are of the largest unit, then of the next smaller one. */
+/* How many of the largest unit that fits, and of the next smaller one. */
 static void
 put_pair(char *to, nanos span)
 {
@@ -135,7 +135,7 @@ duration_format(char room[DURATION_ROOM], nanos span)
 	size_t last = sizeof steps / sizeof steps[0] - 1, i = 0;
 	nanos shown;
 
-	/* 0s would say that there is no wait at all. */
+	/* "0s" would mean that there is no wait at all. */
 	if (span > 0 && span < NANOS_MS)
 		span = NANOS_MS;
 	/* Rounded before it is compared: 99.7 ms is 0.1s, not 100ms. */

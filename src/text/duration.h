@@ -1,6 +1,8 @@
 /*
- * duration: spans of time, as people write them and as retry counts them: in
- * 64-bit nanoseconds that saturate. About 292 years stand for ever.
+ * duration: lengths of time, in nanoseconds, and how people write them.
+ *
+ * They are 64-bit numbers that saturate at NANOS_MAX, about 292 years, which
+ * stands for "for ever".
  */
 #ifndef DURATION_H
 #define DURATION_H
@@ -18,7 +20,7 @@ typedef int64_t nanos;
 #define NANOS_HOUR (60 * NANOS_MINUTE)
 #define NANOS_DAY (24 * NANOS_HOUR)
 
-/* What is said of a text that is no duration. */
+/* Why a text is refused as a duration. */
 #define DURATION_REFUSAL "not a time in ms, s, m, h or d"
 
 /* Room for any formatted duration and the closing NUL. */
@@ -29,14 +31,14 @@ typedef int64_t nanos;
  * optional unit (ms, s, m, h, d; none: seconds), or several with units, each
  * smaller than the one before it ("1h30m"). False for anything else: a sign,
  * an exponent, hexadecimal, blanks, "inf", "nan", nothing at all. Too large
- * saturates at NANOS_MAX; a positive one too small rounds up to 1 ns.
+ * a duration becomes NANOS_MAX; a positive one below 1 ns becomes 1 ns.
  */
 bool duration_parse(const char *text, size_t length, nanos *span);
 
 /*
  * Writes a duration for people to read, and returns room: "0s", "12ms",
- * "0.8s", "1.2s", "5s", "1m30s", "2h5m", "3d4h"; rounded to the nearest of
- * what is shown, but never a positive one to "0s".
+ * "0.8s", "1.2s", "5s", "1m30s", "2h5m", "3d4h"; rounded to
+ * the nearest of these, but a positive one is never "0s".
  */
 char *duration_format(char room[DURATION_ROOM], nanos span);
 

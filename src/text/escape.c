@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The length of the character in UTF-8 that starts at text; 0: it is none. */
+/* The length of the UTF-8 character at the start of text; 0: it is none. */
 static size_t
 character(const char *text, size_t length)
 {
@@ -18,7 +18,7 @@ character(const char *text, size_t length)
 
 	if (size > length)
 		return 0;
-	/* Neither longer than need be, nor a surrogate, nor past the end. */
+	/* Not overlong, not a surrogate, not above U+10FFFF. */
 	if (at[0] == 0xe0)
 		least = 0xa0;
 	else if (at[0] == 0xf0)
@@ -66,7 +66,7 @@ put_code(char *at, const char *before, char byte)
 	return at;
 }
 
-/* Within quotes a backslash has to be told from one that begins an escape. */
+/* Within quotes, a single backslash would begin one of the format's escapes. */
 static char *
 put_byte(enum escape style, char *at, char byte)
 {
@@ -78,7 +78,7 @@ put_byte(enum escape style, char *at, char byte)
 static char *
 put_control(enum escape style, char *at, const char *text, size_t size)
 {
-	/* The last byte is the number, of one byte as of two. */
+	/* U+0080 to U+009F are two bytes, of which the second is the number. */
 	if (style == ESCAPE_JSON)
 		return put_code(at, "\\u00", text[size - 1]);
 	if (style == ESCAPE_GITHUB && (*text == '\n' || *text == '\r'))
@@ -92,7 +92,7 @@ put_control(enum escape style, char *at, const char *text, size_t size)
 	return at;
 }
 
-/* What else means something to the reader; NULL: nothing. */
+/* The escape of a byte that is special in this format, or NULL. */
 static const char *
 special(enum escape style, char byte)
 {

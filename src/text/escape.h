@@ -1,34 +1,37 @@
 /*
- * escape: bytes of any kind as text for whoever reads it: one character after
- * the other, so that a cut never falls into the middle of one.
+ * escape: makes arbitrary bytes safe to show, in each format that retry writes.
+ *
+ * It takes one character after the other, so that text is never cut in the
+ * middle of a character or of an escape.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
 
 #include <stddef.h>
 
-/* What escape_next puts at most. */
+/* The most bytes that escape_next() writes. */
 #define ESCAPE_ROOM 16
 
-/* A byte that is not UTF-8 is shown as \xff, but for the first two. */
+/* A byte that is not UTF-8 becomes \xff, except in the first two. */
 enum escape {
-	ESCAPE_LINE, /* control characters only: \n, \t, \x1b */
-	ESCAPE_GITHUB, /* the same, and %25 %0D %0A: workflow commands */
+	ESCAPE_LINE, /* only control characters change: \n, \t, \x1b */
+	ESCAPE_GITHUB, /* the same, with %25 %0D %0A: workflow commands */
 	ESCAPE_PLAIN, /* for people */
 	ESCAPE_JSON, /* RFC 8259, section 7; between quotes */
 	ESCAPE_PROM, /* Prometheus, "Exposition formats"; between quotes */
 };
 
 /*
- * Puts the first character of text, or the first byte where that begins none,
- * at *at, which moves on. Returns how many bytes of text that was, 1 or more.
+ * Writes the first character of text, or its first byte if that is not UTF-8,
+ * at *at, and moves *at behind it. Returns how many bytes of text it has taken,
+ * at least 1.
  */
 size_t
 escape_next(enum escape style, char **at, const char *text, size_t length);
 
 /*
- * Puts as much of text, up to limit, as can be put whole, and returns where it
- * ends.
+ * Writes as many whole characters of text as fit before limit, and returns
+ * where they end.
  */
 char *escape_put(enum escape style, char *at, const char *limit,
     const char *text, size_t length);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* By hand: isdigit() is a table that belongs to the locale. */
+/* By hand: isdigit() depends on the locale. */
 static bool
 digit(char c)
 {
@@ -33,9 +33,10 @@ number_whole(const char *text, size_t length, int64_t *value)
 }
 
 /*
- * The digits after the point in units of 1/scale, rounded up. From the last to
- * the first, because there rounding up at each division by ten comes to the
- * same as once at the end: the result is exact however many digits there are.
+ * The digits after the point in units of 1/scale, rounded up. They are taken
+ * from the last to the first: then rounding up at each division by ten gives
+ * the same as rounding up once at the end, exactly, however many digits there
+ * are.
  */
 static int64_t
 fraction(const char *digits, size_t length, int64_t scale)

@@ -1,6 +1,7 @@
 /*
- * number: whole and decimal numbers as people write them, and sums that
- * saturate instead of wrapping. The locale never matters.
+ * number: reads and writes numbers, and does arithmetic that saturates.
+ *
+ * It is the same in every locale.
  */
 #ifndef NUMBER_H
 #define NUMBER_H
@@ -16,15 +17,15 @@
 #define NUMBER_SIZE_ROOM 32
 
 /*
- * Reads exactly length bytes of text as decimal digits. False if there are
- * none, or anything else among them. Too large a number gives INT64_MAX.
+ * Reads exactly length bytes of text, all of which must be decimal digits, at
+ * least one; else false. Too large a number becomes INT64_MAX.
  */
 bool number_whole(const char *text, size_t length, int64_t *value);
 
 /*
  * Reads exactly length bytes of text as a decimal number, "2", "1.5", ".5" or
  * "2.", in units of 1/scale, scale at most INT64_MAX/10. Digits beyond the
- * scale round up, so that no positive number becomes 0. False where there is no
+ * scale round up, so that no positive number becomes 0. False if there is no
  * digit, or anything but digits and one point. Saturates at INT64_MAX.
  */
 bool
@@ -34,29 +35,24 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value);
 int64_t number_add(int64_t a, int64_t b);
 int64_t number_multiply(int64_t a, int64_t b);
 
-/*
- * How many units value >= 0 is, to the nearest; but what is more than nothing
- * does not become nothing.
- */
+/* value >= 0 in units, to the nearest; but only 0 becomes 0. */
 int64_t number_round(int64_t value, int64_t unit);
 
 int64_t number_lesser(int64_t a, int64_t b);
 int64_t number_greater(int64_t a, int64_t b);
 
-/*
- * Writes the number in decimal into room, NUL-terminated, and returns room.
- */
+/* Writes the number in decimal into room, NUL-terminated, and returns room. */
 char *number_put(char room[NUMBER_ROOM], int64_t value);
 
 /*
- * Writes value >= 0, in units of 1/scale (a power of ten), as number_decimal
- * reads it, with no zeros at the end ("0.2"), and returns room.
+ * Writes value >= 0, in units of 1/scale (a power of ten), as number_decimal()
+ * reads it, without zeros at the end ("0.2"), and returns room.
  */
 char *number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale);
 
 /*
- * Writes a number of bytes, in the largest of k, M, G and T (powers of 1024)
- * of which it is a multiple, and returns room: "1G", "1536k", "1000 bytes".
+ * Writes a number of bytes in the largest of the units k, M, G and T (powers of
+ * 1024) that divides it, and returns room: "1G", "1536k", "1000 bytes".
  */
 char *number_put_size(char room[NUMBER_SIZE_ROOM], int64_t value);
 

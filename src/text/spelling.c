@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* No name of ours is as long. */
+/* Longer than any name of ours. */
 #define ROOM 32
 
 #define SLIPS_MOST 3
@@ -21,8 +21,9 @@ most(size_t length)
 }
 
 /*
- * The optimal string alignment: a row for each letter that was typed, of which
- * the last three are kept; in it, the slips up to each letter of the name.
+ * The optimal string alignment distance: a row for each letter that was typed,
+ * of which the last three are kept. Element j of a row is the number of
+ * mistakes between the letters up to there and the first j letters of name.
  */
 size_t
 spelling_slips(const char *typed, size_t length, const char *name)

@@ -1,6 +1,8 @@
 /*
- * strview: a stretch of bytes that does not end in NUL, as it stands in what
- * somebody else wrote: any byte may occur. The locale never matters.
+ * strview: a part of a text, as a pointer and a length.
+ *
+ * It does not end in NUL, and may contain any byte. All of this is the same in
+ * every locale.
  */
 #ifndef STRVIEW_H
 #define STRVIEW_H
@@ -9,46 +11,46 @@
 #include <stddef.h>
 
 struct strview {
-	const char *at; /* may be NULL where length is 0 */
+	const char *at; /* may be NULL if length is 0 */
 	size_t length;
 };
 
 /* The bytes of a string, without its NUL. */
 struct strview strview_of(const char *string);
 
-/* What is left of text without count bytes at its start. */
+/* The text without its first count bytes. */
 struct strview strview_after(struct strview text, size_t count);
 
 /*
- * Without the blanks at both ends: space, tab, CR and LF, since a folded
- * header field holds all four.
+ * The text without the blanks at both ends: space, tab, CR and LF, because a
+ * folded header field may contain all four.
  */
 struct strview strview_trim(struct strview text);
 
-/* The letter c, if it is one of A to Z, as a small one. */
+/* c in lower case, if it is one of A to Z; else c. */
 char strview_lower(char c);
 
-/* Whether text is word, or starts with it, in either case of A to Z. */
+/* Whether text is word, or starts with it; the case of A to Z is ignored. */
 bool strview_is(struct strview text, const char *word);
 bool strview_starts(struct strview text, const char *word);
 bool strview_begins(struct strview text, struct strview start);
 
 /*
- * Cuts the first piece off rest, at the next separator that is not between
- * double quotes, and puts it, trimmed, into piece. False where rest is empty.
+ * Cuts off the part of rest up to the next separator that is not between double
+ * quotes; *piece is that part, trimmed. False if rest is empty.
  */
 bool strview_cut(struct strview *rest, char separator, struct strview *piece);
 
 /*
- * Cuts the first line off rest and puts it, without its LF or CR LF, into
- * line. False where rest is empty.
+ * Cuts off the first line of rest; *line is that line without its LF or CR LF.
+ * False if rest is empty.
  */
 bool strview_line(struct strview *rest, struct strview *line);
 
-/* How many of the bytes that text starts with are decimal digits. */
+/* How many decimal digits text starts with. */
 size_t strview_digits(struct strview text);
 
-/* Whether c is one of the blanks that strview_trim() takes away. */
+/* Whether c is one of the blanks that strview_trim() cuts off. */
 bool strview_blank(char c);
 
 #endif

@@ -586,7 +586,7 @@ __wrap_stdin_source_open(
 {
 	(void)replay;
 	(void)most;
-	*input = (struct stdin_source){ .kind = STDIN_SOURCE_SPOOLED };
+	*input = (struct stdin_source){ .kind = STDIN_SOURCE_COPIED };
 	*terminal = false;
 	kernel_alarm(now->set.input);
 }
@@ -594,7 +594,7 @@ __wrap_stdin_source_open(
 bool
 __wrap_stdin_source_ready(const struct stdin_source *input)
 {
-	return input->kind != STDIN_SOURCE_SPOOLED ||
+	return input->kind != STDIN_SOURCE_COPIED ||
 	    kernel.now >= KERNEL_START + now->set.input;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "policy/conditions.h"
+#include "text/signame.h"
 
 struct state {
 	struct conditions set;
@@ -73,13 +74,13 @@ parse_items(struct state *state, char *list)
 static void
 check_names(const struct conditions *set)
 {
-	char room[CONDITIONS_SIGNAL_ROOM];
+	char room[SIGNAME_ROOM];
 
 	for (int number = 1; number <= 64; number++) {
 		int named;
 
-		conditions_signal_name(room, number);
-		named = conditions_signal(room, strlen(room));
+		signame_put(room, number);
+		named = signame_number(room, strlen(room));
 		if (named != 0 && named != number)
 			abort();
 		if ((set->signals >> (number - 1) & 1) != 0 &&

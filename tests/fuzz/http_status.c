@@ -15,12 +15,12 @@ check(const struct http_status *http)
 {
 	if (http->known && (http->code < 0 || http->code > 999))
 		abort();
-	if (http->hint < 0 || (!http->hinted && http->hint != 0))
+	if (http->wait < 0 || (!http->has_wait && http->wait != 0))
 		abort();
-	if (http->known && http->code == 0 && (http->hinted || http->never))
+	if (http->known && http->code == 0 && (http->has_wait || http->never))
 		abort();
 	if (http->form <= HTTP_STATUS_UNRECOGNISED &&
-	    (http->known || http->hinted || http->never))
+	    (http->known || http->has_wait || http->never))
 		abort();
 	if (!http->known && http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
 		abort();
