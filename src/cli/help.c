@@ -1,6 +1,7 @@
 #include "cli/help.h"
 
 #include <unistd.h>
+#include "exit_status.h"
 #include "output/writer.h"
 
 /* The column of the help texts: two blanks after the longest option. */

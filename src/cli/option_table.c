@@ -5,6 +5,7 @@
 #include "sys/sys.h"
 #include "cli/help.h"
 #include "output/log.h"
+#include "version.h"
 #include "cli/option_rules.h"
 #include "policy/policy.h"
 #include "cli/policy_file.h"

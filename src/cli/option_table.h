@@ -6,11 +6,6 @@
 
 #include "cli/optparse.h"
 
-/* The version of retry. */
-#ifndef VERSION
-#define VERSION "0.1.0"
-#endif
-
 /* In the order of --help, the manual and the completions. */
 enum option_id {
 	OPT_ATTEMPTS,

@@ -15,9 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The status of an invocation that failed by itself: usage, output. */
-#define EXIT_STATUS_FAILED 125
-
 /* Room for a location, the closing NUL included. */
 #define OPTPARSE_LOCATION 256
 

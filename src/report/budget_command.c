@@ -13,7 +13,7 @@
 #include "store/segment_file.h"
 #include "store/segment_store.h"
 #include "report/budget_format.h"
-#include "cli/optparse.h"
+#include "exit_status.h"
 
 struct ledger {
 	const struct policy *policy;

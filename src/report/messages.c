@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "exit_status.h"
 #include "report/advice.h"
 #include "text/number.h"
 #include "text/signame.h"
@@ -79,7 +80,7 @@ say_not_executable(struct message *message)
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome->error)));
 	/* A whole shell line given as the name may be too long for a name. */
-	if ((verdict_status(outcome) == 127 ||
+	if ((verdict_status(outcome) == EXIT_STATUS_NOT_FOUND ||
 		outcome->error == ENAMETOOLONG) &&
 	    advice_find(&advice, command))
 		say(message, advice.strings);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "cli/options.h"
 #include "match/pattern.h"
 #include "cli/policy_file.h"
