@@ -15,27 +15,28 @@
 #include "report/budget_format.h"
 #include "exit_status.h"
 
-struct ledger {
+/* What --budget-status, --budget-reset or --budget-gc works with. */
+struct command {
 	const struct policy *policy;
 	const char *directory;
 	struct snapshot *snapshots;
 	size_t count, room;
-	int status; /* 0 while all could be looked at and done */
+	int status; /* the exit status: 0 until something fails */
 };
 
-/* How often to look at one that makes no sense. */
-#define LOOKS 2
+/* How often to read a segment that seems corrupt: it may be changing. */
+#define TRIES 2
 
-/* Whoever reads what retry has to say, or does not, changes nothing. */
+/* Writes a message; without a reader it is lost, but SIGPIPE is ignored. */
 static void
-say(const struct ledger *ledger, enum loudness least,
+say(const struct command *command, enum loudness least,
     const char *const strings[])
 {
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 	struct writer writer = { .to = STDERR_FILENO };
 	struct sigaction was;
 
-	if (ledger->policy->loudness < least)
+	if (command->policy->loudness < least)
 		return;
 	sigaction(SIGPIPE, &ignored, &was);
 	writer_put(&writer, "retry: ");
@@ -48,14 +49,14 @@ say(const struct ledger *ledger, enum loudness least,
 }
 
 static void
-say_none(const struct ledger *ledger, enum loudness least)
+say_none(const struct command *command, enum loudness least)
 {
-	say(ledger, least,
-	    STRINGS("budget '", ledger->policy->subject,
-		"': no such budget in ", ledger->directory));
+	say(command, least,
+	    STRINGS("budget '", command->policy->subject,
+		"': no such budget in ", command->directory));
 }
 
-/* What the kernel has too little of tells nothing about a budget. */
+/* A lack of memory or descriptors is a failure of ours, not of the budget. */
 static int
 status_of(int error)
 {
@@ -66,47 +67,48 @@ status_of(int error)
 
 static int
 fail_budget(
-    const struct ledger *ledger, const char *what, struct failure failure)
+    const struct command *command, const char *what, struct failure failure)
 {
 	int error = failure.error;
 
-	say(ledger, LOUDNESS_QUIET,
-	    STRINGS("budget '", ledger->policy->subject, "': ", what,
+	say(command, LOUDNESS_QUIET,
+	    STRINGS("budget '", command->policy->subject, "': ", what,
 		failure.why, error != 0 ? ": " : "",
-		error != 0 ? strerror(error) : "", ", in ", ledger->directory));
+		error != 0 ? strerror(error) : "", ", in ",
+		command->directory));
 	return status_of(error);
 }
 
 static int
-fail_directory(const struct ledger *ledger, const char *what)
+fail_directory(const struct command *command, const char *what)
 {
 	int error = errno;
 
-	say(ledger, LOUDNESS_QUIET,
-	    STRINGS(what, ledger->directory, ": ", strerror(error)));
+	say(command, LOUDNESS_QUIET,
+	    STRINGS(what, command->directory, ": ", strerror(error)));
 	return status_of(error);
 }
 
-/* The same for a file of it: on with the others. */
+/* Says that a file failed. The command goes on with the other files. */
 static void
-fail_file(struct ledger *ledger, const struct found *found, const char *what,
+fail_file(struct command *command, const struct found *found, const char *what,
     struct failure failure)
 {
-	say(ledger, LOUDNESS_QUIET,
+	say(command, LOUDNESS_QUIET,
 	    STRINGS("budget file '", found->name, "': ", what, failure.why,
 		": ", strerror(failure.error)));
-	if (ledger->status != EXIT_STATUS_FAILED)
-		ledger->status = status_of(failure.error);
+	if (command->status != EXIT_STATUS_FAILED)
+		command->status = status_of(failure.error);
 }
 
 /* ENOENT if the segment has been removed meanwhile. */
 static struct failure
-read_account(struct segment_store *store, struct snapshot *snapshot)
+take_snapshot(struct segment_store *store, struct snapshot *snapshot)
 {
 	struct visit visit = { .operation = SEGMENT_SNAPSHOT,
 		.snapshot = snapshot };
 
-	for (int i = 0; i < LOOKS && !visit.sound; i++) {
+	for (int i = 0; i < TRIES && !visit.sound; i++) {
 		visit.now = sys_now(CLOCK_BOOTTIME);
 		if (!segment_store_run(store, &visit))
 			return (
@@ -120,71 +122,71 @@ read_account(struct segment_store *store, struct snapshot *snapshot)
  */
 
 static int
-show(const struct ledger *ledger, const struct snapshot *snapshots,
+show(const struct command *command, const struct snapshot *snapshots,
     size_t count, bool one)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
-	struct budget_list list = { ledger->policy->format, ledger->directory,
+	struct budget_list list = { command->policy->format, command->directory,
 		snapshots, count, one };
 
 	budget_format_put(&list, &writer);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }
 
-/* The file of the key that is asked for. */
+/* Fills in the file name of the key. */
 static void
-name_file(const struct ledger *ledger, struct snapshot *snapshot)
+name_file(const struct command *command, struct snapshot *snapshot)
 {
-	struct segment_dir place;
+	struct segment_dir dir;
 
 	snapshot->file[0] = '\0';
-	if (segment_file_find(&place, ledger->directory).why != NULL)
+	if (segment_file_find(&dir, command->directory).why != NULL)
 		return;
-	segment_file_name(&place, ledger->policy->subject);
-	memcpy(snapshot->file, place.path + place.stem,
-	    strlen(place.path + place.stem) + 1);
+	segment_file_name(&dir, command->policy->subject);
+	memcpy(snapshot->file, dir.path + dir.stem,
+	    strlen(dir.path + dir.stem) + 1);
 }
 
 static int
-show_one(const struct ledger *ledger)
+show_one(const struct command *command)
 {
 	const struct terms terms = { -1, -1, -1 };
 	struct snapshot snapshot;
 	struct segment_store store;
-	struct failure failure = segment_store_open(
-	    &store, ledger->directory, ledger->policy->subject, &terms, false);
+	struct failure failure = segment_store_open(&store, command->directory,
+	    command->policy->subject, &terms, false);
 
 	if (failure.why == NULL)
-		failure = read_account(&store, &snapshot);
+		failure = take_snapshot(&store, &snapshot);
 	segment_store_close(&store);
 	if (failure.why == NULL) {
-		name_file(ledger, &snapshot);
-		return show(ledger, &snapshot, 1, true);
+		name_file(command, &snapshot);
+		return show(command, &snapshot, 1, true);
 	}
 	if (failure.error != ENOENT)
-		return fail_budget(ledger, "cannot be used: ", failure);
-	say_none(ledger, LOUDNESS_PLAIN);
+		return fail_budget(command, "cannot be used: ", failure);
+	say_none(command, LOUDNESS_PLAIN);
 	return BUDGET_COMMAND_NONE;
 }
 
-/* A place for one more account, or NULL. */
+/* Room for one more snapshot, or NULL. */
 static struct snapshot *
-extend(struct ledger *ledger)
+extend(struct command *command)
 {
-	size_t room = ledger->room == 0 ? 16 : 2 * ledger->room;
+	size_t room = command->room == 0 ? 16 : 2 * command->room;
 	struct snapshot *more;
 
-	if (ledger->count < ledger->room)
-		return &ledger->snapshots[ledger->count];
-	more = realloc(ledger->snapshots, room * sizeof *more);
+	if (command->count < command->room)
+		return &command->snapshots[command->count];
+	more = realloc(command->snapshots, room * sizeof *more);
 	if (more == NULL)
 		return NULL;
-	ledger->snapshots = more;
-	ledger->room = room;
-	return &more[ledger->count];
+	command->snapshots = more;
+	command->room = room;
+	return &more[command->count];
 }
 
-static const char *const whys[] = {
+static const char *const state_reasons[] = {
 	[SEGMENT_STALE] = "of an earlier boot",
 	[SEGMENT_FOREIGN] = "of another time namespace",
 	[SEGMENT_STRANGE] = "not made by retry",
@@ -197,82 +199,83 @@ read_found(struct found *found, struct snapshot *snapshot)
 	if (found->refused.why != NULL)
 		return found->refused;
 	if (found->state == SEGMENT_GOOD)
-		return read_account(&found->store, snapshot);
-	return REFUSED(whys[found->state]);
+		return take_snapshot(&found->store, snapshot);
+	return REFUSED(state_reasons[found->state]);
 }
 
 static void
 gather(struct found *found, void *with)
 {
-	struct ledger *ledger = with;
+	struct command *command = with;
 	struct snapshot *snapshot;
 	struct failure failure;
 
 	if (found->leftover)
 		return;
-	snapshot = extend(ledger);
+	snapshot = extend(command);
 	if (snapshot == NULL) {
-		fail_file(ledger, found, "", FAILED("not shown"));
+		fail_file(command, found, "", FAILED("not shown"));
 		return;
 	}
 	failure = read_found(found, snapshot);
 	if (failure.why == NULL) {
 		strncpy(snapshot->file, found->name, sizeof snapshot->file - 1);
 		snapshot->file[sizeof snapshot->file - 1] = '\0';
-		ledger->count++;
+		command->count++;
 	} else if (failure.error == 0) {
-		/* What an earlier boot left is only waiting to be replaced. */
-		say(ledger,
+		/* A segment of an earlier boot is replaced when it is used. */
+		say(command,
 		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
 						  : LOUDNESS_PLAIN,
 		    STRINGS("budget file '", found->name,
 			"': not shown: ", failure.why));
 	} else if (failure.error != ENOENT) {
-		fail_file(ledger, found, "not shown: ", failure);
+		fail_file(command, found, "not shown: ", failure);
 	}
 }
 
 static int
-show_all(struct ledger *ledger)
+show_all(struct command *command)
 {
 	int status;
 
-	if (!segment_store_walk(ledger->directory, gather, ledger)) {
-		status = fail_directory(ledger, "cannot read ");
+	if (!segment_store_walk(command->directory, gather, command)) {
+		status = fail_directory(command, "cannot read ");
 	} else {
-		if (ledger->count > 0)
-			qsort(ledger->snapshots, ledger->count,
-			    sizeof *ledger->snapshots, snapshot_compare);
-		status = show(ledger, ledger->snapshots, ledger->count, false);
+		if (command->count > 0)
+			qsort(command->snapshots, command->count,
+			    sizeof *command->snapshots, snapshot_compare);
+		status =
+		    show(command, command->snapshots, command->count, false);
 		if (status == 0)
-			status = ledger->status;
+			status = command->status;
 	}
-	free(ledger->snapshots);
+	free(command->snapshots);
 	return status;
 }
 
 /*
- * What removes
+ * Removal
  */
 
-/* Nothing left to remove is what was asked for. */
+/* A budget that is gone already is a success. */
 static int
-reset(const struct ledger *ledger)
+reset(const struct command *command)
 {
-	const char *key = ledger->policy->subject;
-	struct failure failure = segment_store_remove(ledger->directory, key);
+	const char *key = command->policy->subject;
+	struct failure failure = segment_store_remove(command->directory, key);
 
 	if (failure.why != NULL && failure.error != ENOENT)
-		return fail_budget(ledger, "cannot be reset: ", failure);
+		return fail_budget(command, "cannot be reset: ", failure);
 	if (failure.why != NULL)
-		say_none(ledger, LOUDNESS_VERBOSE);
+		say_none(command, LOUDNESS_VERBOSE);
 	else
-		say(ledger, LOUDNESS_VERBOSE,
+		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget '", key, "': reset"));
 	return 0;
 }
 
-/* NO_FAILURE: it is not kept. */
+/* Why a file must be kept; NO_FAILURE: it may be removed. */
 static struct failure
 why_kept(struct found *found)
 {
@@ -286,26 +289,27 @@ why_kept(struct found *found)
 						    : REFUSED("in use");
 }
 
-/* What became of a file. failure: why it was not removed. */
+/* Says whether a file was removed. failure: why it was not. */
 static void
-say_fate(
-    struct ledger *ledger, const struct found *found, struct failure failure)
+say_result(
+    struct command *command, const struct found *found, struct failure failure)
 {
 	if (failure.why == NULL && !found->leftover) {
-		say(ledger, LOUDNESS_VERBOSE,
+		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name, "': removed: ",
-			found->state == SEGMENT_STALE ? whys[SEGMENT_STALE]
-						      : "idle"));
+			found->state == SEGMENT_STALE
+			    ? state_reasons[SEGMENT_STALE]
+			    : "idle"));
 	} else if (failure.why != NULL && failure.error == 0) {
-		say(ledger, LOUDNESS_VERBOSE,
+		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name,
 			"': kept: ", failure.why));
 	} else if (failure.why != NULL && failure.error != ENOENT) {
-		fail_file(ledger, found, "", failure);
+		fail_file(command, found, "", failure);
 	}
 }
 
-/* Nothing that may take its time comes between the look and the removal. */
+/* Nothing slow may come between the check and the removal. */
 static void
 sweep(struct found *found, void *with)
 {
@@ -319,24 +323,24 @@ sweep(struct found *found, void *with)
 			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);
-	say_fate(with, found, failure);
+	say_result(with, found, failure);
 }
 
 static int
-collect(struct ledger *ledger)
+collect(struct command *command)
 {
-	/* Once, and not for each file. */
-	if (faccessat(AT_FDCWD, ledger->directory, W_OK, AT_EACCESS) == -1)
-		return fail_directory(ledger, "cannot write to ");
-	if (!segment_store_walk(ledger->directory, sweep, ledger))
-		return fail_directory(ledger, "cannot read ");
-	return ledger->status;
+	/* One message for the directory is better than one for each file. */
+	if (faccessat(AT_FDCWD, command->directory, W_OK, AT_EACCESS) == -1)
+		return fail_directory(command, "cannot write to ");
+	if (!segment_store_walk(command->directory, sweep, command))
+		return fail_directory(command, "cannot read ");
+	return command->status;
 }
 
 int
 budget_command_run(const struct policy *policy)
 {
-	struct ledger ledger = { .policy = policy,
+	struct command command = { .policy = policy,
 		.directory = policy->share.directory };
 
 	switch (policy->action) {
@@ -344,12 +348,12 @@ budget_command_run(const struct policy *policy)
 	case ACTION_REHEARSE:
 		break;
 	case ACTION_STATUS:
-		return strcmp(policy->subject, "all") == 0 ? show_all(&ledger)
-							   : show_one(&ledger);
+		return strcmp(policy->subject, "all") == 0 ? show_all(&command)
+							   : show_one(&command);
 	case ACTION_RESET:
-		return reset(&ledger);
+		return reset(&command);
 	case ACTION_GC:
-		return collect(&ledger);
+		return collect(&command);
 	}
 	return 0;
 }

@@ -1,7 +1,9 @@
 /*
- * budget_command: what is done with budgets instead of running a command: they
- * are shown, one is reset, or those that nobody uses are removed. To show them
- * changes nothing: whoever is using one does not notice.
+ * budget_command: shows, resets or removes budgets instead of running a
+ * command.
+ *
+ * Showing them changes nothing, and does not disturb the processes that use
+ * them.
  */
 #ifndef BUDGET_COMMAND_H
 #define BUDGET_COMMAND_H
@@ -9,10 +11,10 @@
 #include "policy/policy.h"
 
 /*
- * Does what the policy says and returns the exit status: 0; BUDGET_COMMAND_NONE
- * where there is no such budget, or the kernel refuses; 125 if it has not the
- * memory or the descriptors, or the output could not be delivered. Standard
- * output is closed.
+ * Does what policy->action asks for and returns the exit status: 0;
+ * BUDGET_COMMAND_NONE if there is no such budget or a file cannot be used;
+ * EXIT_STATUS_FAILED if memory or descriptors ran out, or the output could not
+ * be written. Closes standard output.
  */
 #define BUDGET_COMMAND_NONE 1
 
