@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Budgets shown, reset and collected.
+# --budget-status, --budget-reset and --budget-gc.
 
 # shellcheck disable=SC2016 # the commands' shells expand
 
@@ -204,14 +204,14 @@ goes_on()
 	! LC_ALL=C grep -q $'[\e\x7f\xff\x9b\t]' got
 }
 
-@test "what is exhausted says when there is more" {
+@test "an exhausted budget shows when the next retry is allowed" {
 	fails 4 api --budget-min 2
 	json api 'b["retries"] == b["limit"] == 2 and b["left"] == 0 and
 	    50 < b["next_seconds"] <= 61 and b["totals"]["denied"] == 1'
 	"$RETRY" --budget-status api | grep -qE '^api +2 +2 +0 +(1m(1s)?|5[0-9](\.[0-9])?s) +0 '
 }
 
-@test "what only a success can bring says so" {
+@test "a budget that only a success can refill shows that" {
 	fails 2 none --budget-min 0 --budget-ratio 0
 	json none 'b["limit"] == b["left"] == 0 and b["next_seconds"] is None'
 	"$RETRY" --budget-status none | grep -qE '^none +0 +0 +0 +- '
@@ -234,7 +234,7 @@ goes_on()
 	prom api 'v["gate_state"]["api"] == 1 and v["gate_failures"]["api"] == 2'
 }
 
-@test "a probe that is due is shown, and one under way" {
+@test "a probe is shown when it is due, and when it is under way" {
 	fails 1 api --breaker 1,10ms
 	shown() { "$RETRY" --budget-status api | grep -q "$1"; }
 	wait_for shown ' open after 1 failure, probe due$'
@@ -326,7 +326,7 @@ goes_on()
 	    "".join("\\x%x" % c for c in range(128, 256))]'
 }
 
-@test "what a file is called tells the key exactly" {
+@test "the name of a file has exactly the key" {
 	fails 1 $'\xff/'
 	json $'\xff/' 'b["key"] == "\\xff/" and b["file"].endswith(".%FF%2F")'
 	json all 'b[0]["file"].endswith(".%FF%2F")'
@@ -337,7 +337,7 @@ goes_on()
 # Prometheus
 #
 
-@test "what Prometheus gets is in its format" {
+@test "metrics are in the format of Prometheus" {
 	"$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	fails 1 'quo"te\back'
 	fails 1 $'new\nline\x01\xff\t'
@@ -357,7 +357,7 @@ goes_on()
 # Nothing to show, and what cannot be shown
 #
 
-@test "to look changes nothing" {
+@test "showing budgets changes nothing" {
 	fails 3 api --breaker 2,1ms --budget-min 1
 	cp budgets/retry-v2."$uid".api before
 	for format in --json --prom -v; do
@@ -369,7 +369,7 @@ goes_on()
 	[ "$(ls -A budgets)" = "retry-v2.$uid.api" ]
 }
 
-@test "a budget that does not exist is none: 1" {
+@test "a budget that does not exist is an error: 1" {
 	refuses "budget 'api': no such budget in $PWD/budgets" --budget-status api
 	refuses "budget 'a\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
 	refuses "budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
@@ -378,7 +378,7 @@ goes_on()
 	[ -z "$output" ]
 }
 
-@test "all of none is a header, an empty array, no samples" {
+@test "all, without any budget, is a header, an empty array, no samples" {
 	run -0 "$RETRY" --budget-status all
 	[[ $output = KEY*GATE ]]
 	json all 'b == []'
@@ -426,7 +426,7 @@ goes_on()
 	done
 }
 
-@test "words that decide nothing are shown as what they are worth" {
+@test "values out of range in a segment are shown within their range" {
 	"$RETRY" -q -B api true
 	for round in {1..15}; do
 		# between the limits and the ring
@@ -448,7 +448,7 @@ goes_on()
 	is_prom 'v["left"]["api"] >= 0' prom.{1..15}
 }
 
-@test "a budget without sense is not shown, as nobody can use it" {
+@test "a corrupt segment is not shown, and nobody can use it" {
 	"$RETRY" -q -B good true
 	for spoilt in "1256 \\377 488" "1260 \\377 4" "1120 \\377 8" \
 	    "1123 \\1" "1127 \\377"; do
@@ -507,7 +507,7 @@ goes_on()
 	[ ! -e group/retry-v2.api ]
 }
 
-@test "budgets are kept in /dev/shm unless there is a word on it" {
+@test "budgets are kept in /dev/shm by default" {
 	[ -w /dev/shm ] || skip 'no /dev/shm'
 	unset RETRY_BUDGET_DIR
 	local key=ledger-test-$$
@@ -597,7 +597,7 @@ goes_on()
 	[ -e "budgets/retry-v2.$uid.api" ]
 }
 
-@test "of a group's budgets a member resets any that he could use" {
+@test "a member of a group can reset any of its budgets that he can use" {
 	become "$ANN"
 	"${as[@]}" ./retry -q -B api true
 	become "$BOB"
@@ -627,7 +627,7 @@ goes_on()
 	[ "$(ls -A group)" = retry-v2.api ]
 }
 
-@test "whoever runs notices a reset, and counts anew" {
+@test "a running retry notices a reset, and counts from 0" {
 	fails 5 api
 	start "$RETRY" -B api -n 2 -d 0 \
 	    sh -c 'touch ran.$RETRY_ATTEMPT; until [ -e go.$RETRY_ATTEMPT ]; do sleep 0.02; done
@@ -644,10 +644,10 @@ goes_on()
 }
 
 #
-# Garbage
+# Removal of unused budgets
 #
 
-@test "what nobody used within its window is removed, and nothing else" {
+@test "a budget that nobody used within its window is removed, and nothing else" {
 	fails 1 idle
 	fails 2 retried
 	"$RETRY" -q -B succeeded true
@@ -669,7 +669,7 @@ goes_on()
 	json all 'len(b) == 4'
 }
 
-@test "what is used becomes idle when its window is over" {
+@test "a budget becomes idle when its window is over" {
 	"$RETRY" -q -B api --budget-window 1s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	collected()
 	{
@@ -680,7 +680,7 @@ goes_on()
 	json api 'b["totals"]["successes"] == 1'
 }
 
-@test "a collection says nothing, and finds nothing wrong with nothing" {
+@test "--budget-gc is silent, and an empty directory is no error" {
 	fails 1 api
 	run -0 "$RETRY" --budget-gc
 	[ -z "$output" ]
@@ -689,7 +689,7 @@ goes_on()
 	[ -z "$output" ]
 }
 
-@test "what cannot be removed is not said to be, and is an error: 1" {
+@test "a file that cannot be removed is an error: 1" {
 	inject '?unlink,?unlinkat:error=EPERM:when=1'
 	fails 1 one
 	fails 1 two
@@ -718,7 +718,7 @@ goes_on()
 	[ -z "$(ls -A group)" ]
 }
 
-@test "what comes into use while it is looked at is kept" {
+@test "a budget that is used during the check is kept" {
 	fails 1 api
 	collecting
 	"$RETRY" -q -B api true
@@ -727,7 +727,7 @@ goes_on()
 	json api 'b["successes"] == 1 and b["totals"]["firsts"] == 2'
 }
 
-@test "what is made anew while the old one is looked at is kept" {
+@test "a budget that is created again during the check is kept" {
 	fails 1 api
 	collecting
 	"$RETRY" --budget-reset api
@@ -738,7 +738,7 @@ goes_on()
 	[ "$(stat -c %i "budgets/retry-v2.$uid.api")" = "$made" ]
 }
 
-@test "two collections at once do not hit each other" {
+@test "two --budget-gc at once do not disturb each other" {
 	fails 1 api
 	collecting
 	run -1 "$RETRY" --budget-gc
@@ -756,7 +756,7 @@ goes_on()
 	done
 }
 
-@test "what an earlier boot left is not shown, and is removed" {
+@test "a segment of an earlier boot is not shown, and is removed" {
 	case $(stat -f -c %T budgets) in
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
-# --dry-run: what a policy would do, and that it does nothing.
+# --dry-run: prints what a policy would do, and does nothing else.
 
 load helper
 
-# plan WORD...: what retry foretells with these options, in ./plan and ./line,
-# where blanks are single.
+# plan WORD...: writes the output of --dry-run to ./plan, and to ./line with
+# single blanks.
 plan()
 {
 	"$RETRY" --dry-run "$@" >plan 2>err || return
 	[ ! -s err ] && tr -s ' ' <plan | sed 's/^ //; s/ $//' >line
 }
 
-# tells LINE [WORD]...: with these options one line is this.
+# tells LINE [WORD]...: with these options one line of the output is LINE.
 tells()
 {
 	local line=$1
@@ -23,8 +23,8 @@ tells()
 	}
 }
 
-# delays LEAST MEAN MOST... -- WORD...: with these options the delays and their
-# total are these, three numbers each.
+# delays LEAST MEAN MOST... -- WORD...: with these options the table has these
+# delays, and their total last, with three numbers each.
 delays()
 {
 	local want=()
@@ -53,7 +53,7 @@ delays()
 	END
 }
 
-@test "columns stand under each other" {
+@test "columns line up" {
 	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
 	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]
 	[ "$(grep -oE '^(Worst case|Deadline|Smallest SLO|Not counted) +' plan |
@@ -77,7 +77,7 @@ delays()
 	delays 0s 500ms 1s 0s 1s 2s 0s 2s 4s 0s 4s 8s 0s 7.5s 15s --
 }
 
-@test "a command may be given, and need not be" {
+@test "a command is optional" {
 	tells 'total 0s 7.5s 15s'
 	tells 'total 0s 7.5s 15s' ./no-such-command
 	tells 'total 0s 7.5s 15s' -- false
@@ -89,7 +89,7 @@ delays()
 	[ "$status" = 125 ]
 }
 
-@test "-q does not take away what was asked for" {
+@test "-q does not suppress the output" {
 	tells 'total 0s 7.5s 15s' -q
 }
 
@@ -135,7 +135,7 @@ delays()
 	tells 'Smallest SLO 6s 3 x the worst case' -n 1 -t 2
 }
 
-@test "without a limit of attempts ten retries are told, and that there are more" {
+@test "without a limit of attempts ten retries are shown, and that there are more" {
 	plan -n inf -t 1
 	[ "$(grep -cE '^[0-9]+ ' line)" = 10 ]
 	grep -qxF 'the first 10 retries; there is no limit' line
@@ -147,7 +147,7 @@ delays()
 	tells 'Smallest SLO 3m 3 x the deadline' -T 60
 }
 
-@test "of many retries ten are told, and how many there are" {
+@test "of many retries ten are shown, and how many there are" {
 	plan -n 101 -d 1 -b constant
 	[ "$(grep -cE '^[0-9]+ ' line)" = 100 ]
 	plan -n 102 -d 1 -b constant -j none -t 1
@@ -185,7 +185,7 @@ delays()
 }
 
 # bats test_tags=slow
-@test "what is foretold of a deadline comes about" {
+@test "attempts end as the forecast for a deadline says" {
 	set -- -n 3 -t 500ms -d 400ms -b constant -j none -k 0
 	tells 'Deadline 2s does not fit: attempt 3 of 3 would be cut off' -T 2 "$@"
 	run "$RETRY" -v -T 2 "$@" sleep 20
@@ -197,7 +197,7 @@ delays()
 	[[ ${lines[1]} == 'retry: attempt 2/3 '*', giving up: deadline' ]]
 }
 
-@test "what comes on top is named" {
+@test "times that the worst case does not count are named" {
 	tells 'Not counted kill grace up to 2s an attempt' -t 1 -k 2
 	tells 'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 	tells 'Not counted budget up to 3s a retry' -B key --budget-wait 3
@@ -213,7 +213,7 @@ delays()
 	[ "$status" = 1 ]
 }
 
-@test "the smallest and the largest numbers are told" {
+@test "the smallest and the largest numbers are shown" {
 	tells 'Worst case unbounded' -n 1000000000000 -t 99999999d -d 99999999d
 	tells 'total 1ms 1ms 1ms' -n 2 -d 0.0001 -j none
 	tells 'total 1s 1s 1s' -n 2 -d 0.9996 -j none
@@ -223,7 +223,7 @@ delays()
 	    -j decorrelated
 }
 
-@test "a plan that cannot be delivered is an error" {
+@test "output that cannot be written is an error" {
 	status=0
 	"$RETRY" --dry-run >/dev/full 2>err || status=$?
 	[ "$status" -eq 125 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --log-format: what retry says of itself, for people, programs and workflows.
+# --log-format: messages for people, for programs and for GitHub workflows.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
@@ -38,8 +38,8 @@ for o in x:
 assert eval("(" + sys.argv[1] + ")"), x' "$1"
 }
 
-# warned TEXT: the last line of ./e, and no other, is a command to the workflow:
-# a warning of this text
+# warned TEXT: the last line of ./e, and no other, is a workflow command: a
+# warning with this text
 warned()
 {
 	[ "$(grep -c '^::' e)" -eq 1 ]
@@ -53,7 +53,7 @@ warned()
 # Text
 #
 
-@test "text is what there is without asking" {
+@test "text is the default" {
 	ends 7 -n 2 -- sh -c 'exit 7'
 	mv e asked
 	ends 7 -n 2 --log-format text -- sh -c 'exit 7'
@@ -62,7 +62,7 @@ warned()
 retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
-@test "the last format wins, and one that is none is refused" {
+@test "the last format counts, and an unknown one is refused" {
 	ends 7 -q -n 1 --log-format json --log-format text -- sh -c 'exit 7'
 	for format in '' JSON jso xml 'json '; do
 		run -125 "$RETRY" --log-format "$format" touch ran
@@ -86,14 +86,14 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	json 'x[0]["delay_ms"] == 0 and x[2]["reason"] == "attempts"'
 }
 
-@test "jq reads what is said" {
+@test "jq reads the lines" {
 	command -v jq >/dev/null || skip 'no jq here'
 	ends 7 -v -n 2 --log-format json -- sh -c 'exit 7'
 	[ "$(jq -r .level e | tr '\n' ' ')" = 'warning error info ' ]
 	[ "$(jq -s length e)" -eq 3 ]
 }
 
-@test "the time is now, in UTC" {
+@test "the time of a line is the current one, in UTC" {
 	local before after
 	before=$(date -u +%FT%T)
 	TZ=Asia/Tokyo ends 7 -n 1 --log-format json -- sh -c 'exit 7'
@@ -102,7 +102,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	    x[0]["time"] <= __import__("os").environ["AFTER"]'
 }
 
-@test "what -v adds is information, what -q leaves an error" {
+@test "lines that -v adds have the level info, lines that -q leaves error" {
 	ends 0 -v --log-format json -- true
 	json 'len(x) == 2 and {o["level"] for o in x} == {"info"}'
 	ends 7 -q -n 2 --log-format json -- sh -c 'exit 7'
@@ -115,7 +115,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	    x[0]["message"].endswith("No space left on device")'
 }
 
-@test "nothing is said where there is nothing to say" {
+@test "a success at once has no line" {
 	ends 0 --log-format json -- true
 	[ ! -s e ]
 }
@@ -141,7 +141,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	    "No such file or directory"'
 }
 
-@test "the longest of words leave a whole object, in one write" {
+@test "even with the longest arguments a line is one object and one write" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import json, socket, subprocess, sys
 		def says(*words):
@@ -167,12 +167,12 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	END
 }
 
-@test "what a word holds cannot become a name of its own" {
+@test "an argument cannot become a field of the object" {
 	ends 127 --log-format json -- 'x","level":"info","message":"fine'
 	json 'x[0]["level"] == "error" and "\"level\":" in x[0]["message"]'
 }
 
-@test "-E lets the last line out as JSON" {
+@test "with -E the last line is JSON, too" {
 	ends 7 -n 3 -E --log-format json -- sh -c 'exit 7'
 	json 'len(x) == 1 and x[0]["attempt"] == 3'
 	ends 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
@@ -201,7 +201,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	[[ $(tail -n 1 e) == "::warning::retry: budget 'api': exhausted, "* ]]
 }
 
-@test "a workflow hears of a success that took more than one attempt" {
+@test "a workflow gets a warning about a success after retries" {
 	ends 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 	warned 'retry: attempt 3/5 succeeded (exit 0)'
 	ends 0 --log-format github -- true
@@ -245,21 +245,21 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	warned "retry: cannot run '100%25': No such file or directory"
 }
 
-@test "nothing that is quoted begins a line, so no word is a command" {
+@test "no argument begins a line, where it could be a workflow command" {
 	for format in text github json; do
 		ends 127 --log-format "$format" -- $'x\n::add-mask::y\n'
 		run ! grep -q '^::add-mask' e
 	done
 }
 
-@test "with -q a workflow hears of errors of ours alone" {
+@test "with -q a workflow gets only failures of retry itself" {
 	ends 7 -q -n 2 --log-format github -- sh -c 'exit 7'
 	[ ! -s e ]
 	ends 127 -q --log-format github -- nosuch
 	warned "retry: cannot run 'nosuch': No such file or directory"
 }
 
-@test "-E leaves a workflow its one warning" {
+@test "with -E a workflow still gets its one warning" {
 	ends 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7'
 	[ "$(<e)" = 'theirs
 ::warning::retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' ]

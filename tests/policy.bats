@@ -55,7 +55,7 @@ named()
 }
 
 #
-# Where it is found
+# Finding the file
 #
 
 @test "a file with a / in its name is a path" {
@@ -117,7 +117,7 @@ named()
 		test "$("$RETRY" --policy own printenv RETRY_MAX_ATTEMPTS)" = 8'
 }
 
-@test "what cannot be read is refused, by its path" {
+@test "a file that cannot be read is refused, with its path" {
 	refused "retry: --policy: No such file or directory: './none'" --policy ./none
 	refused "retry: --policy: Is a directory: './/'" --policy .//
 	policy quiet
@@ -129,7 +129,7 @@ named()
 	refused "retry: --policy: $why: '/${long::399}...'" --policy "/$long"
 }
 
-@test "what may not be read is refused, and nothing else is looked for" {
+@test "a file without permission is refused, and no other one is looked for" {
 	local as=()
 	[ "$EUID" != 0 ] || as=(setpriv --inh-caps -all \
 	    --bounding-set '-dac_override,-dac_read_search')
@@ -198,10 +198,10 @@ named()
 }
 
 #
-# What it says
+# Contents
 #
 
-@test "each long option may stand in a policy, but those that run no command" {
+@test "a policy may have each long option but those that run no command" {
 	local name argument value allowed=0
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" --help |
@@ -240,7 +240,7 @@ named()
 	[ "$allowed" -ge 47 ]
 }
 
-@test "comments and empty lines say nothing, whatever is in them" {
+@test "comments and empty lines are skipped, whatever bytes they have" {
 	policy '' '# attempts=9' '   ' $'\t' '  # --help' $'\t#attempts=8' \
 	    '#' $'# \xff \e' '  attempts=7' ''
 	most 7 --policy ./policy
@@ -248,14 +248,14 @@ named()
 	most 5 --policy ./policy
 }
 
-@test "the last line need not end" {
+@test "the last line may lack its newline" {
 	printf 'quiet\nattempts=7' >policy
 	most 7 --policy ./policy
 	printf '#' >policy
 	most 5 --policy ./policy
 }
 
-@test "lines may end as they do on other systems" {
+@test "lines may end in CR LF" {
 	printf 'quiet\r\n\r\n# x\r\nattempts=7\r\nidempotency-key=a b\r\n' >policy
 	most 7 --policy ./policy
 	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = 'a b' ]
@@ -263,7 +263,7 @@ named()
 	most 7 --policy ./policy
 }
 
-@test "a value is the rest of the line, as it stands" {
+@test "a value is the rest of the line, without quoting" {
 	policy "idempotency-key=  \"a\" 'b' \\n \$HOME # =c  "
 	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = \
 	    "  \"a\" 'b' \\n \$HOME # =c  " ]
@@ -274,7 +274,7 @@ named()
 	[ "$(lines ran)" -eq 1 ]
 }
 
-@test "a flag needs no value, and none is taken" {
+@test "a flag has no value, and refuses one" {
 	policy quiet
 	"$RETRY" --policy ./policy -n 2 -d 0 false 2>err || [ $? = 1 ]
 	[ ! -s err ]
@@ -286,10 +286,10 @@ named()
 }
 
 #
-# What is wrong in it
+# Errors
 #
 
-@test "an unknown option is refused with its place" {
+@test "an unknown option is refused with its file and line" {
 	policy '# one' attempt=3
 	refused "retry: ./policy:2: unknown option 'attempt'; did you mean 'attempts'?" \
 	    --policy ./policy
@@ -308,7 +308,7 @@ named()
 	    --policy ./policy
 }
 
-@test "a line that is no option is refused with its place" {
+@test "a malformed line is refused with its file and line" {
 	local line
 	for line in --attempts=3 -n3 - -- 'attempts 3' 'quiet ' =3 = '= 3' \
 	    'attempts 3 = 3' '--' 'retry -n 3'; do
@@ -318,7 +318,7 @@ named()
 	done
 }
 
-@test "blanks before an equals sign are refused with what is wrong" {
+@test "blanks before an equals sign are refused" {
 	local line
 	for line in 'attempts =3' 'attempts = 3' 'attempts  =' 'x = y'; do
 		policy quiet "$line"
@@ -330,7 +330,7 @@ named()
 	    --policy ./policy
 }
 
-@test "a value that is missing or wrong is refused with its place" {
+@test "a missing or wrong value is refused with its file and line" {
 	policy attempts
 	refused 'retry: ./policy:1: attempts: needs an argument' --policy ./policy
 	policy quiet attempts=
@@ -392,10 +392,10 @@ named()
 }
 
 #
-# What wins
+# Precedence
 #
 
-@test "the command line wins over a policy, wherever that is named" {
+@test "the command line overrides a policy, wherever --policy stands" {
 	policy attempts=7 quiet
 	most 3 --policy ./policy -n 3
 	most 3 -n 3 --policy ./policy
@@ -407,7 +407,7 @@ named()
 	most 3 -n 3 --policy ./policy
 }
 
-@test "a policy wins over the environment, the command line over both" {
+@test "a policy overrides the environment, the command line overrides both" {
 	export RETRY_BUDGET_DIR=$PWD/shm RETRY_BUDGET=outer
 	mkdir shm
 	policy budget=policy
@@ -423,7 +423,7 @@ named()
 	[ "$(RETRY_NESTED=x "$RETRY" --policy ./policy printenv RETRY_NESTED)" = add ]
 }
 
-@test "what a policy says of a budget is handed on" {
+@test "the budget options of a policy are handed on to the command" {
 	export RETRY_BUDGET_DIR=$PWD
 	policy budget=key budget-min=3
 	[ "$("$RETRY" --policy ./policy \
@@ -458,14 +458,14 @@ named()
 	    --policy ./first --policy ./none
 }
 
-@test "a word that belongs to the command is no policy" {
+@test "--policy in the command's arguments is not read" {
 	[ "$("$RETRY" echo --policy ./none)" = '--policy ./none' ]
 	[ "$("$RETRY" -- echo --policy ./none)" = '--policy ./none' ]
 	run "$RETRY" --method --policy ./none
 	[ "${lines[0]}" = "retry: --method: not idempotent, and no --idempotency-key: '--policy'" ]
 }
 
-@test "what goes together is seen across policy and command line" {
+@test "options of a policy and of the command line are checked together" {
 	policy http
 	refused "retry: --http-status: not with --http: 'x'" --policy ./policy \
 	    --http-status x

@@ -127,14 +127,14 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 }
 
 # bats test_tags=slow
-@test "what a hook says does not come behind a countdown" {
+@test "output of a hook does not follow a countdown on its line" {
 	pty 1 -- "$RETRY" "${long[@]}" \
 	    -d 1.6 --on-retry 'echo early; sleep 0.2; echo hook' -- false
 	shows "${first/1.1/1.6}" early hook "$counted$second"
 }
 
 # bats test_tags=slow
-@test "a hook that fails is not said behind a countdown" {
+@test "the message about a failed hook does not follow a countdown on its line" {
 	pty 1 -- "$RETRY" "${long[@]}" -d 1.6 \
 	    --on-retry 'sleep 0.2; exit 3' -- false
 	shows "${first/1.1/1.6}" 'retry: --on-retry failed \(exit 3\)' \
@@ -204,7 +204,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 }
 
 # bats test_tags=slow
-@test "where a runner of jobs has a terminal only --progress always shows it" {
+@test "in a CI job with a terminal only --progress always shows it" {
 	export CI=true
 	pty 1 -- "$RETRY" "${long[@]}" -- false
 	plain
@@ -226,7 +226,7 @@ person=(bash --norc --noprofile --noediting -i)
 prompt='see:person> '
 export PS1='person> '
 
-@test "a job in the background does not count down what a person types over" {
+@test "a background job does not draw a countdown over what a person types" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -n 2 -d 1.1 -j none -- false & wait; wait; touch done^M' \
 	    see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
@@ -352,7 +352,7 @@ sys.exit(name != sys.argv[1])' "$address"
 	grep -qx "at $address" err
 }
 
-@test "where nobody takes what systemd is told nothing happens" {
+@test "messages to systemd that nobody receives change nothing" {
 	local NOTIFY_SOCKET
 	export NOTIFY_SOCKET
 	for NOTIFY_SOCKET in "$PWD/missing" @retry-missing-$$ . x '' / @ \
@@ -363,7 +363,7 @@ sys.exit(name != sys.argv[1])' "$address"
 	done
 }
 
-@test "an address of the greatest length is one" {
+@test "an address of the greatest length is used" {
 	local room=$((107 - ${#PWD} - 1))
 	((room > 0)) || skip "$PWD is too long"
 	address=$PWD/$(printf "%0${room}d" 0)
@@ -371,7 +371,7 @@ sys.exit(name != sys.argv[1])' "$address"
 	[ "$(lines heard)" -eq 2 ]
 }
 
-@test "a systemd that does not listen does not hold retry up" {
+@test "retry does not wait for a systemd that does not read" {
 	is 0 "$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, socket, subprocess, sys
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -404,7 +404,7 @@ sys.exit(name != sys.argv[1])' "$address"
 }
 
 #
-# Waits that wait
+# Waits do not spin
 #
 
 # vanishing READY COMMAND...: COMMAND with standard error on a terminal that is
@@ -443,7 +443,7 @@ calm()
 }
 
 # bats test_tags=slow
-@test "a terminal that goes away during a countdown leaves a wait that sleeps" {
+@test "after a terminal goes away during a countdown the wait still sleeps" {
 	calmly
 	is 1 vanishing 'in 3s' "${calm[@]}" "$RETRY" -n 2 -d 2.5 -j none \
 	    --progress always -- false
@@ -454,7 +454,7 @@ calm()
 }
 
 # bats test_tags=slow
-@test "a terminal that goes away at any other time does so, too" {
+@test "after a terminal goes away at any other time the waits still sleep" {
 	calmly
 	is 0 vanishing hi "${calm[@]}" "$RETRY" --preset net -- \
 	    sh -c 'echo hi >&2; sleep 1.2; exit 0'
@@ -468,7 +468,7 @@ calm()
 }
 
 # bats test_tags=slow
-@test "no wait comes back at once, over and over, with nothing done" {
+@test "no wait returns at once, over and over, with nothing done" {
 	calmly
 	mkfifo pipe
 	exec 7<>pipe
@@ -506,7 +506,7 @@ calm()
 }
 
 # bats test_tags=slow
-@test "lines that nobody takes do not keep a wait awake" {
+@test "lines that nobody reads do not keep a wait awake" {
 	calmly
 	mkfifo pipe
 	exec 7<>pipe

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# What is written when all is over: --report for programs, --metrics for
-# Prometheus.
+# --report and --metrics, which are written at the end of an invocation.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # start sets pid, ended sets status
 
@@ -179,7 +178,7 @@ fails=(sh -c 'exit 7')
 	report '"retry " + r["version"] == "'"$("$RETRY" --version)"'"'
 }
 
-@test "the report tells what was asked for, times in milliseconds" {
+@test "the report has the options, with times in milliseconds" {
 	ends 0 --report r.json -n inf -t 1.5 -T 1m -B api true
 	ends 0 --report without.json --retries 0 -T 3d -B '' true
 	report 'r["attempts_max"] is None and r["timeout_ms"] == 1500 and
@@ -198,7 +197,7 @@ fails=(sh -c 'exit 7')
 	report 'r["id"] == json.load(open("inner.json"))["id"]'
 }
 
-@test "the report says when it all began, in UTC" {
+@test "the report has the time of the start, in UTC" {
 	local before after
 	before=$(date -u +%s)
 	ends 0 --report r.json true
@@ -485,7 +484,7 @@ fails=(sh -c 'exit 7')
 	report @all 'len(a) == 100 and r["attempts_omitted"] == 20'
 }
 
-@test "a report to - that nobody reads does not hold retry up for ever" {
+@test "retry does not wait for ever for a reader of a report to -" {
 	mkfifo pipe
 	exec 5<>pipe
 	local got=0
@@ -583,7 +582,7 @@ dies_in()
 	done
 }
 
-@test "a signal while nobody reads the report is what the metrics tell" {
+@test "a signal while nobody reads the report is in the metrics" {
 	choke full
 	start "$RETRY" --report full --metrics m.prom -n 1 sh -c ': >began; exit 3'
 	wait_for over
@@ -625,7 +624,7 @@ dies_in()
 	    @3.json 'r["status"] == 7'
 }
 
-@test "a descriptor that nobody opened is no place for a report" {
+@test "a report to a closed descriptor is refused" {
 	ends 0 --report /dev/fd/8 true
 	says "cannot write report '/dev/fd/8': Bad file descriptor"
 	# Those that retry has for itself are none either.
@@ -645,7 +644,7 @@ dies_in()
 	[ -p pipe ]
 }
 
-@test "a FIFO without a reader is a warning, and holds nobody up" {
+@test "a FIFO without a reader is a warning, without a wait" {
 	mkfifo pipe
 	ends 0 --report pipe --metrics pipe true
 	says "cannot write report 'pipe': No such device or address"
@@ -850,7 +849,7 @@ mounted()
 	only m.prom r.json said
 }
 
-@test "a report takes the place of an old one at once, whole" {
+@test "a report replaces an old one atomically" {
 	echo old >r.json
 	ln r.json link
 	ends 0 --report r.json true
@@ -941,7 +940,7 @@ mounted()
 	only dir
 }
 
-@test "what is not yet whole has a name that no collector reads" {
+@test "a temporary file has a name that no collector reads" {
 	strace -o trace true 2>/dev/null || skip 'no strace here that works'
 	is 0 strace -o trace -e trace=rename,renameat,renameat2 "$RETRY" \
 	    --report r.json --metrics m.prom true
@@ -1020,7 +1019,7 @@ writers()
 	[ "$(stat -c %a m.prom)" = 644 ]
 }
 
-@test "metrics take the place of old ones at once" {
+@test "metrics replace old ones atomically" {
 	echo old >m.prom
 	ln m.prom link
 	ends 0 --metrics m.prom true
@@ -1049,14 +1048,14 @@ writers()
 	    $'@n\nl\xff.prom' 'm["retry_success"][0]["name"] == r"n\nl\\xff"'
 }
 
-@test "a report and metrics can be had at once, and tell the same" {
+@test "a report and metrics can be written together, and agree" {
 	ends 7 --report r.json --metrics m.prom -n 2 "${fails[@]}"
 	report 'r["attempt_count"] == 2'
 	metrics 'm["retry_attempts"][1] == 2'
 	only m.prom r.json
 }
 
-@test "what could not even begin is reported" {
+@test "a command that could not be run is reported" {
 	echo hello >input
 	run -125 "$RETRY" -q -I --stdin-max 1 --report r.json \
 	    --metrics m.prom true < <(cat input)
@@ -1069,7 +1068,7 @@ writers()
 	    a == []'
 }
 
-@test "a delay that was broken off is what it became" {
+@test "a delay that was interrupted is reported with its real length" {
 	run -1 "$RETRY" -q -n 2 -T 1 -d 200ms -j none --on-retry 'sleep 30' \
 	    --report r.json false
 	report 'r["reason"] == "deadline" and a[0]["slept_ms"] >= 900'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# How the command line is taken apart, and what bad usage gets.
+# How the command line is parsed, and which mistakes in it are refused.
 
 # shellcheck disable=SC2016 # the commands' shells expand
 
@@ -7,8 +7,8 @@ load helper
 
 TRY="Try '${RETRY##*/} --help' for more information."
 
-# refused LINE [WORD]...: retry refuses these words: status 125, LINE and the
-# advice on standard error, nothing on standard output.
+# refused LINE [WORD]...: retry refuses this command line: status 125, LINE and
+# the advice on standard error, nothing on standard output.
 refused()
 {
 	local line=$1 status=0
@@ -21,8 +21,8 @@ refused()
 	holds err "$line" "$TRY" && [ ! -s out ]
 }
 
-# refused_option OPTION TEXT WHY: each way to give OPTION this TEXT is refused,
-# without a run of the command that follows. WHY quotes what it got.
+# refused_option OPTION TEXT WHY: OPTION refuses TEXT in each form of the command
+# line, and the command is not run. WHY is the message after the option.
 refused_option()
 {
 	local line="retry: --$1: $3"
@@ -30,7 +30,7 @@ refused_option()
 	    [ ! -e ran ]
 }
 
-# most NUMBER [OPTION]...: these options ask for so many attempts.
+# most NUMBER [OPTION]...: with these options NUMBER is the limit of attempts.
 most()
 {
 	local want=$1 got
@@ -42,7 +42,7 @@ most()
 	}
 }
 
-# prints LINE WORD...: retry runs these words, and the command prints LINE.
+# prints LINE WORD...: retry with these words runs a command that prints LINE.
 prints()
 {
 	local want=$1 got
@@ -54,7 +54,7 @@ prints()
 	}
 }
 
-# loud LINES WORD...: retry says so many lines of its own around a success.
+# loud LINES WORD...: retry writes this many messages about a success.
 loud()
 {
 	local want=$1
@@ -105,14 +105,14 @@ loud()
 	PATH=$PWD/bin:$PATH prints dashed -- -n
 }
 
-@test "a lone dash is a command" {
+@test "a single dash is a command" {
 	mkdir bin
 	printf '#!/bin/sh\necho lone\n' >bin/-
 	chmod +x bin/-
 	PATH=$PWD/bin:$PATH prints lone -n 2 -
 }
 
-@test "an option given twice: the last one counts" {
+@test "of an option given twice the last one counts" {
 	most 3 -n 7 -n 3
 	most 3 --retries 6 --attempts 3
 	most 4 --attempts 6 --retries 3
@@ -120,7 +120,7 @@ loud()
 	loud 2 --quiet --verbose
 }
 
-@test "a schedule given twice: the last one counts" {
+@test "of a list of delays given twice the last one counts" {
 	prints ok -d 1,2 -d 3 -j decorrelated echo ok
 	refused "retry: --jitter: not with a list of delays: 'decorrelated'" \
 	    -d 3 -d 1,2 -j decorrelated true
@@ -183,7 +183,7 @@ loud()
 	most 3 --retries 2 -T 60
 }
 
-@test "a deadline of 0 is none, and leaves the number of attempts alone" {
+@test "a deadline of 0 is no deadline, and the limit of attempts stays" {
 	most 5 -T 0
 	most 5 -T 60 -T 0
 	most 5 -T 0ms
@@ -255,7 +255,7 @@ Messages and reports:
 General:" ]
 }
 
-@test "-h is --help, and what follows is not looked at" {
+@test "-h is --help, and the words after it are not parsed" {
 	run "$RETRY" --help
 	[ "$status" -eq 0 ]
 	local help=$output
@@ -280,7 +280,7 @@ General:" ]
 	done
 }
 
-@test "help that cannot be delivered is an error" {
+@test "help that cannot be written is an error" {
 	local word
 	for word in -h --help -V --version; do
 		status=0
@@ -295,7 +295,7 @@ General:" ]
 }
 
 #
-# What is no option
+# Unknown options
 #
 
 @test "an unknown option is refused" {
@@ -308,7 +308,7 @@ General:" ]
 	[ ! -e ran ]
 }
 
-@test "a slip in an option is refused, and the nearest option is named" {
+@test "a misspelled option is refused, and the nearest option is suggested" {
 	local pair
 	for pair in timout:timeout tiemout:timeout timeuot:timeout jiter:jitter \
 	    dealy:delay sed:seed attempst:attempts -attempts:attempts \
@@ -321,14 +321,14 @@ General:" ]
 		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
 		    "--${pair%:*}=3" touch ran
 	done
-	# Too far from any.
+	# Nothing is near enough to be suggested.
 	for pair in hold jsn-x prime wait nosuch backof-kind; do
 		refused "retry: unknown option '--$pair'" "--$pair" 3 touch ran
 	done
 	[ ! -e ran ]
 }
 
-@test "an option with one dash is refused, and the one with two is named" {
+@test "a long option with one dash is refused, and two dashes are suggested" {
 	local name
 	for name in timeout attempts delay deadline quiet verbose retry-on \
 	    budget nested signal jitter; do
@@ -338,19 +338,19 @@ General:" ]
 	refused "retry: unknown option '-timeout=5'; did you mean '--timeout'?" \
 	    -timeout=5 touch ran
 	[ ! -e ran ]
-	# What it says otherwise stays what it says.
+	# Other words with one dash keep their meaning.
 	"$RETRY" -help | grep -q '^Usage: '
 	prints ok -vd1 echo ok
 }
 
-@test "a letter of several bytes is quoted whole" {
+@test "a letter of several bytes is quoted as a whole" {
 	refused "retry: unknown option '-é'" -é touch ran
 	refused "retry: unknown option '-vé'" -vé touch ran
 	refused $'retry: unknown option \'-\xff\'' $'-\xff' touch ran
 	[ ! -e ran ]
 }
 
-@test "an abbreviation is refused, and what it could stand for is named" {
+@test "an abbreviation is refused, and the whole name is suggested" {
 	local unknown="retry: unknown option"
 	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt 3 touch ran
 	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt=3 touch ran
@@ -372,7 +372,7 @@ General:" ]
 	[ ! -e ran ]
 }
 
-@test "an abbreviation of several options is refused without a guess" {
+@test "an abbreviation of several options is refused without a suggestion" {
 	refused "retry: unknown option '--s'" --s touch ran
 	refused "retry: unknown option '--max'" --max 3 touch ran
 	refused "retry: unknown option '--f'" --f 2 touch ran
@@ -386,7 +386,7 @@ General:" ]
 	[ ! -e ran ]
 }
 
-@test "other tools' names are refused, and ours are named" {
+@test "names of other tools are refused, and ours are suggested" {
 	local pair
 	for pair in retry:attempts tries:attempts times:attempts max-attempts:attempts \
 	    max-time:deadline total-timeout:deadline sleep:delay interval:delay; do
@@ -398,7 +398,7 @@ General:" ]
 	[ ! -e ran ]
 }
 
-@test "an option that lacks its argument is refused by its long name" {
+@test "an option without its argument is refused by its long name" {
 	refused 'retry: --delay: needs an argument' --delay
 	refused 'retry: --delay: needs an argument' -d
 	refused 'retry: --attempts: needs an argument' -qn
@@ -442,7 +442,7 @@ General:" ]
 	refused 'retry: no command given' -n 3 -q --
 }
 
-@test "a command line without even a name for retry is an error" {
+@test "an empty argv is an error" {
 	status=0
 	"$PYTHON" -IS - "$RETRY" 2>err <<'PY' || status=$?
 import ctypes, sys
@@ -456,10 +456,10 @@ PY
 }
 
 #
-# What the options refuse
+# Arguments that are refused
 #
 
-@test "--attempts refuses what is no number of attempts" {
+@test "--attempts refuses anything but a number of attempts" {
 	local text
 	for text in 0 00 '' -1 +1 1.5 3x x 0x3 1e3 ' 3' INF infinity 1,2; do
 		refused_option attempts "$text" "not a number of attempts: '$text'"
@@ -470,14 +470,14 @@ PY
 	[ ! -e ran ]
 }
 
-@test "--retries refuses what is no number of retries" {
+@test "--retries refuses anything but a number of retries" {
 	local text
 	for text in '' -1 1.5 x '3 '; do
 		refused_option retries "$text" "not a number of retries: '$text'"
 	done
 }
 
-@test "every option that takes a time refuses what is none" {
+@test "every option that takes a time refuses anything else" {
 	local option
 	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
 	    splay max-retry-after budget-wait; do
@@ -509,7 +509,7 @@ PY
 	done
 }
 
-@test "--delay refuses lists with something missing, wrong or too much" {
+@test "--delay refuses lists with empty, malformed or too many items" {
 	refused_option delay 1,,2 "empty item in '1,,2'"
 	refused_option delay 1, "empty item in '1,'"
 	refused_option delay ,1 "empty item in ',1'"
@@ -523,7 +523,7 @@ PY
 	prints ok --delay "${list%,*}" echo ok
 }
 
-@test "--signal refuses what is no signal" {
+@test "--signal refuses anything but a signal" {
 	local text
 	for text in NOPE SIG '' 0 -1 999 SIGSIGTERM 'TERM '; do
 		refused_option signal "$text" "not a signal: '$text'"
@@ -552,7 +552,7 @@ PY
 	refused "retry: --jitter: not full, equal, decorrelated or none: 'x'" -j x true
 }
 
-@test "--factor refuses what is no number, or less than 1" {
+@test "--factor refuses anything but a number of 1 or more" {
 	local text
 	for text in 0.5 0 0.999 -2 x '' 1e3 nan inf 2,5 1.2.3 .; do
 		refused_option factor "$text" "not a number of 1 or more: '$text'"
@@ -560,7 +560,7 @@ PY
 	prints ok --factor 1 --factor 1.000001 --factor 3. echo ok
 }
 
-@test "--seed takes what fits 64 bits" {
+@test "--seed takes any number of 64 bits" {
 	local text
 	for text in 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'; do
 		refused_option seed "$text" "not a whole number below 2^64: '$text'"
@@ -581,7 +581,7 @@ PY
 	done
 }
 
-@test "lists of conditions refuse what is no condition" {
+@test "lists of conditions refuse unknown conditions" {
 	local option what='not an exit status, signal or condition'
 	for option in retry-on stop-on fail-on success-on; do
 		refused_option "$option" x "$what: 'x'"
@@ -609,7 +609,7 @@ PY
 	done
 }
 
-@test "--retry-on refuses 0, which is no failure" {
+@test "--retry-on refuses 0, which is a success" {
 	local zero='0 is a success, not a failure (see --fail-on)'
 	refused_option retry-on 0 "$zero: '0'"
 	refused_option retry-on 1,0 "$zero: '1,0'"
@@ -617,7 +617,7 @@ PY
 	prints ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
 }
 
-@test "lists of conditions refuse what is no HTTP status" {
+@test "lists of conditions refuse malformed HTTP statuses" {
 	local option item
 	for item in http:99 http:600 http:0 http:x http:+503 http:50x http:5x http:5XX \
 	    http:6xx http:503- http:-503 http:503-600 'http: 503'; do
@@ -632,7 +632,7 @@ PY
 	done
 }
 
-@test "lists of conditions refuse what is no pattern, from where it is none" {
+@test "lists of conditions refuse a malformed pattern, and quote it from the error on" {
 	local option
 	for option in retry-on stop-on fail-on success-on; do
 		refused_option "$option" 'stderr:(a' "( without ): '(a'"
@@ -667,11 +667,11 @@ PY
 	[ ! -e ran ]
 }
 
-@test "--http-status refuses what is no file name" {
+@test "--http-status refuses an empty file name" {
 	refused_option http-status '' "not a file name: ''"
 }
 
-@test "--method refuses what is none, and what must not be sent twice" {
+@test "--method refuses malformed methods, and those that are not idempotent" {
 	local text
 	for text in '' 'GET /' 'P@ST' POST: ; do
 		refused_option method "$text" "not an HTTP method: '$text'"
@@ -686,7 +686,7 @@ PY
 	done
 }
 
-@test "--idempotency-key refuses what is no line of a header" {
+@test "--idempotency-key refuses anything that is not one line of a header" {
 	refused_option idempotency-key '' "must not be empty: ''"
 	refused_option idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
 	refused_option idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
@@ -735,7 +735,7 @@ PY
 	prints ok --budget-dir . -B key --budget-cooldown 0 --budget-cooldown 1d echo ok
 }
 
-@test "--budget-dir refuses what is no file name" {
+@test "--budget-dir refuses an empty name" {
 	refused_option budget-dir '' "not a file name: ''"
 }
 
@@ -790,7 +790,7 @@ PY
 	done
 }
 
-@test "a size is what it says, in powers of 1024" {
+@test "units of a size are powers of 1024" {
 	head -c 1536 /dev/zero >file
 	local text
 	for text in 1.5k 1536 1.5K 1M 1G 1T; do
@@ -824,14 +824,14 @@ PY
 	done
 }
 
-@test "--report and --metrics refuse what is no file name" {
+@test "--report and --metrics refuse an empty file name" {
 	refused_option report '' "not a file name: ''"
 	refused_option metrics '' "not a file name: ''"
 	prints ok --report - echo ok 2>report
 	prints ok --report ./- --metrics ./-m echo ok
 }
 
-@test "--on-retry and --on-give-up take any line, and an empty one is none" {
+@test "--on-retry and --on-give-up take any line; an empty one means no hook" {
 	run "$RETRY" -q -n 2 -d 0 --on-retry 'echo retry >>said' \
 	    --on-give-up 'echo give up >>said' false
 	[ "$status" -eq 1 ]
@@ -843,7 +843,7 @@ PY
 }
 
 #
-# What the environment says
+# Variables of the environment
 #
 
 @test "a variable that is malformed is refused by its name" {
@@ -864,13 +864,13 @@ PY
 	[ ! -e ran ]
 }
 
-@test "--help and --version do not look at variables" {
+@test "--help and --version do not read variables" {
 	export RETRY_BUDGET_RATIO=x RETRY_NESTED=x
 	"$RETRY" --help | grep -q '^Usage'
 	"$RETRY" --version | grep -q '^retry'
 }
 
-@test "an empty variable says nothing, and no budget" {
+@test "an empty variable counts as unset" {
 	RETRY_BUDGET='' RETRY_BUDGET_RATIO='' RETRY_BUDGET_MIN='' RETRY_BUDGET_WINDOW='' \
 	    RETRY_BUDGET_DIR='' RETRY_NESTED='' prints ok echo ok
 	RETRY_BUDGET='' refused "retry: --breaker: only with --budget: 'on'" \
@@ -878,8 +878,8 @@ PY
 	[ ! -e ran ]
 }
 
-# uses KEY WORD...: with these words retry opens this budget in ./shm, and no
-# other. KEY '': none.
+# uses KEY WORD...: with these words retry uses this budget in ./shm and no
+# other. KEY '': it uses no budget.
 uses()
 {
 	local key=$1
@@ -900,7 +900,7 @@ uses()
 	RETRY_BUDGET_DIR=/nonexistent uses inner --budget-dir shm -B inner true
 }
 
-# runs NUMBER WORD...: with these words a failing command is run so often.
+# runs NUMBER WORD...: with these words a failing command is run NUMBER times.
 runs()
 {
 	local want=$1
@@ -924,10 +924,10 @@ runs()
 }
 
 #
-# What goes together
+# Options that depend on each other
 #
 
-@test "what only a budget gives a meaning is refused without one" {
+@test "options that need a budget are refused without one" {
 	local none='only with --budget'
 	refused "retry: --breaker: $none: 'on'" --breaker on touch ran
 	refused "retry: --breaker: $none: 'on'" -B '' --breaker on touch ran
@@ -943,7 +943,7 @@ runs()
 	prints ok --budget-ratio 1 --budget-min 1 --budget-window 1m --budget-dir . echo ok
 }
 
-@test "what is done to budgets is done alone, and without a command" {
+@test "actions on budgets exclude each other and a command" {
 	local option
 	for option in status reset; do
 		refused "retry: --budget-$option: not with a command: 'touch'" \
@@ -963,7 +963,7 @@ runs()
 	[ ! -e ran ]
 }
 
-@test "--json and --prom are for --budget-status, one of them" {
+@test "--json and --prom need --budget-status and exclude each other" {
 	local option
 	for option in json prom; do
 		refused "retry: --$option: only with --budget-status: '--$option'" --$option
@@ -976,7 +976,7 @@ runs()
 	[ ! -e ran ]
 }
 
-@test "what is about running a command is accepted beside --budget-gc" {
+@test "options about running a command are accepted beside --budget-gc" {
 	"$RETRY" --budget-gc --budget-dir . -n 3 -T 1m --preset auto --breaker on -q --
 }
 
@@ -988,7 +988,7 @@ runs()
 	prints ok --min-delay 2s --max-delay 2s echo ok
 }
 
-@test "a --min-delay above the cap of 30s is no error where that is the default" {
+@test "a --min-delay above 30s is no error where --max-delay is not given" {
 	prints ok --min-delay 10m echo ok
 }
 
@@ -1005,10 +1005,10 @@ runs()
 }
 
 #
-# How it is said
+# Messages
 #
 
-@test "control bytes in what was typed do not break the line" {
+@test "control bytes in an argument do not break the line" {
 	refused "retry: --delay: not a time in ms, s, m, h or d: '1\\n2'" -d $'1\n2' true
 	refused "retry: --delay: not a time in ms, s, m, h or d: '\\t' in '1,\\t'" -d $'1,\t' true
 	refused "retry: unknown option '--a\\x1b[31m'" $'--a\e[31m' true
@@ -1027,7 +1027,7 @@ runs()
 	refused "retry: --seed: not a whole number below 2^64: '${long::400}...'" --seed "$long" true
 }
 
-@test "bad usage that nobody reads is 125 all the same" {
+@test "bad usage is 125 even if nobody reads the message" {
 	mkfifo pipe
 	exec 9<>pipe
 	exec 8>pipe 9<&-
@@ -1038,7 +1038,7 @@ runs()
 	[ ! -e ran ]
 }
 
-@test "percent signs in what was typed are quoted like anything else" {
+@test "percent signs in an argument are quoted like anything else" {
 	refused "retry: --delay: not a time in ms, s, m, h or d: '%s%n'" -d %s%n true
 	refused "retry: unknown option '--%s%n'" --%s%n true
 }
@@ -1057,7 +1057,7 @@ runs()
 	    "Try 'other --help' for more information."
 }
 
-@test "bad usage with standard error closed is 125 all the same" {
+@test "bad usage is 125 even if standard error is closed" {
 	local status=0
 	"$RETRY" -n 0 touch ran 2>&- || status=$?
 	[ "$status" -eq 125 ]

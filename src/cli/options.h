@@ -1,6 +1,6 @@
 /*
- * options: turns the command line into a policy: defaults, and options
- * together.
+ * options: turns the command line into a policy, and checks how options
+ * combine.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H

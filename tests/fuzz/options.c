@@ -1,9 +1,9 @@
 /*
- * Any command line, a word a line, after lines that are variables and before
- * "%%" and what is in a file that --policy names: it is refused in two lines
- * with 125, shown something with 0, or it gives a policy that keeps the
- * promises of its types.
- * The options exit where something is wrong; here _exit jumps back instead.
+ * Parses any command line: first lines with variables of the environment, then
+ * one word a line, then perhaps "%%" and the text of a file for --policy. The
+ * parser must refuse it with two lines and 125, print something and exit with
+ * 0, or return a policy whose fields are within their bounds. _exit is replaced
+ * by a longjmp.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@ enum {
 	WORDS = 128,
 	MOST = 4 * CONDITIONS_WATCHES +
 	    WORDS, /* allocations of one command line */
-	POLICY = 100, /* descriptor of the file of options */
+	POLICY = 100, /* descriptor of the policy file */
 };
 
-/* Linked with --wrap for these four. */
+/* The program is linked with --wrap for these four functions. */
 _Noreturn void __real__exit(int status);
 ssize_t __real_write(int fd, const void *bytes, size_t length);
 int __real_close(int fd);
@@ -38,18 +38,18 @@ void *__wrap_malloc(size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What goes on while the options are read, and only then. */
+/* What the functions see while options_parse runs. */
 static struct {
 	bool on;
 	jmp_buf back;
 	int status;
 	size_t writes[3]; /* by descriptor */
-	bool hinted; /* the last line on standard error was the hint */
+	bool advised; /* the last line on standard error was the advice */
 	void *allocated[MOST];
 	size_t count, patterns; /* of these */
 } reading;
 
-static const char hint[] = "Try 'retry --help' for more information.\n";
+static const char advice[] = "Try 'retry --help' for more information.\n";
 
 _Noreturn void
 __wrap__exit(int status)
@@ -72,14 +72,14 @@ __wrap_write(int fd, const void *bytes, size_t length)
 	reading.writes[fd]++;
 	if (fd == STDOUT_FILENO)
 		return (ssize_t)length;
-	/* One line, all of it printable, begun as all of ours are. */
+	/* One line without control characters, which begins with "retry: ". */
 	for (size_t i = 0; i + 1 < length; i++)
 		if ((text[i] & 0xe0) == 0 || text[i] == 0x7f)
 			abort();
-	reading.hinted =
-	    length == sizeof hint - 1 && memcmp(text, hint, length) == 0;
+	reading.advised =
+	    length == sizeof advice - 1 && memcmp(text, advice, length) == 0;
 	if (text[length - 1] != '\n' || length > 4096 ||
-	    (!reading.hinted && strncmp(text, "retry: ", 7) != 0))
+	    (!reading.advised && strncmp(text, "retry: ", 7) != 0))
 		abort();
 	return (ssize_t)length;
 }
@@ -120,7 +120,7 @@ check_refused(void)
 		break;
 	case EXIT_STATUS_FAILED:
 		if (reading.writes[1] != 0 || reading.writes[2] != 2 ||
-		    !reading.hinted)
+		    !reading.advised)
 			abort();
 		break;
 	default:
@@ -162,7 +162,7 @@ check_share(const struct share *share)
 		abort();
 }
 
-/* What is done instead of running a command has what it needs for that. */
+/* An action other than running a command has its key, and no command. */
 static void
 check_action(const struct policy *policy, char *const argv[], size_t words)
 {
@@ -182,7 +182,7 @@ check_action(const struct policy *policy, char *const argv[], size_t words)
 		abort();
 }
 
-/* What needs a budget has one. */
+/* Options that need a budget have one. */
 static void
 check_budget(const struct policy *policy)
 {
@@ -196,9 +196,9 @@ check_budget(const struct policy *policy)
 		abort();
 }
 
-/* What is said, and to whom. */
+/* Messages, reports and hooks. */
 static void
-check_talk(const struct policy *policy)
+check_output(const struct policy *policy)
 {
 	const char *const texts[] = { policy->report, policy->metrics,
 		policy->on_retry, policy->on_give_up };
@@ -217,7 +217,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	const struct watches *watches = &policy->watches;
 
 	check_action(policy, argv, words);
-	check_talk(policy);
+	check_output(policy);
 	check_share(&policy->share);
 	check_budget(policy);
 	if (policy->attempts < 1 || policy->deadline < 0 ||
@@ -240,7 +240,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_backoff(&policy->backoff);
 }
 
-/* Any other file is out of reach: a bare name is in no directory here. */
+/* Makes a path a bare name, which is in no directory: no file is opened. */
 static void
 disarm(char *word)
 {
@@ -249,7 +249,7 @@ disarm(char *word)
 			*word = '_';
 }
 
-/* The file of options: what follows "%%". False where there is none. */
+/* Writes what follows "%%" to the policy file. False if there is none. */
 static bool
 make_file(char *text, size_t size)
 {
@@ -274,7 +274,7 @@ make_file(char *text, size_t size)
 }
 
 /*
- * Cuts text into variables and words. Returns how many words there are, argv[0]
+ * Splits text into variables and words. Returns the number of words, argv[0]
  * included.
  */
 static size_t
