@@ -893,7 +893,7 @@ test_reasons(void)
 		{ REASON_NOT_RETRYABLE, "not-retryable", "not retryable" },
 		{ REASON_NOT_IDEMPOTENT, "not-idempotent", "not idempotent" },
 		{ REASON_INPUT_CONSUMED, "input-consumed",
-		    "somebody has read standard input: use -I or </dev/null" },
+		    "standard input was already consumed: use -I or </dev/null" },
 		{ REASON_INPUT_RESET, "input-reset",
 		    "standard input was reset by its other end" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
