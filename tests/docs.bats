@@ -202,7 +202,7 @@ ends()
 	answer 503
 	ends not-idempotent 'not idempotent' --http -- ./curl -d x
 	echo line | ends input-consumed \
-		'somebody has read standard input: use -I or </dev/null' \
+		'standard input was already consumed: use -I or </dev/null' \
 		-d 0 -- sh -c 'read -r _; exit 1'
 	output=$("$PYTHON" -IS -c 'if True:
 		import os, socket, subprocess

@@ -772,7 +772,7 @@ many()
 	[ "$status" -eq 4 ]
 	[ "$(lines ran)" -eq 1 ]
 	attempts 1 input-consumed
-	grep -qxF 'retry: giving up before attempt 2: somebody has read standard input: use -I or </dev/null' err
+	grep -qxF 'retry: giving up before attempt 2: standard input was already consumed: use -I or </dev/null' err
 	read -r line <&7
 	[ "$line" = 2 ]
 	exec 7<&-

@@ -1,6 +1,6 @@
 /*
- * number, duration, codes, spelling and backoff, row by row. What a table in
- * the code holds is written out here once more, from the manual's side, and
+ * number, duration, signame, conditions, spelling and backoff, row by row.
+ * Tables of the code are written out here a second time, from the manual, and
  * each refusal has its row.
  */
 #include <signal.h>
@@ -359,7 +359,7 @@ test_durations_at_the_edges(void)
 		{ "0.0000000001ms", 1 },
 		{ "0.0000000000001m", 1 },
 		{ "0.000000000000001d", 1 },
-		/* Exact in the unit it is written in. */
+		/* Exact in the unit in which it is written. */
 		{ "0.0000000001m", 6 },
 		{ "0.00000000001d", 864 },
 		/* Too large. */
@@ -481,7 +481,7 @@ test_durations_are_shown_rounded(void)
 	}
 }
 
-/* What is shown can be typed: at every scale it reads back about the same. */
+/* What is written can be read again: at every scale about the same. */
 static void
 test_shown_durations_read_back(void)
 {
@@ -498,10 +498,10 @@ test_shown_durations_read_back(void)
 }
 
 /*
- * codes
+ * conditions
  */
 
-/* Every signal that has a name, and whether that name is the one shown. */
+/* Every name of a signal, and whether that name is the one written. */
 static const struct {
 	const char *name;
 	int number;
@@ -637,11 +637,11 @@ test_signals_are_shown_by_name(void)
 	SAME("33", signame_put(room, 33), "signal 33");
 	SAME("65", signame_put(room, 65), "signal 65");
 	SAME("99", signame_put(room, 99), "signal 99");
-	/* Cut, but never written past the room. */
+	/* Cut off, but never written past room. */
 	SAME("INT_MIN", signame_put(room, INT32_MIN), "signal -2147483");
 }
 
-/* What a name says, signame_number() understands: all 64 of them. */
+/* signame_number() reads what signame_put() writes, for all 64 signals. */
 static void
 test_signal_names_read_back(void)
 {
@@ -672,7 +672,9 @@ test_what_is_no_signal(void)
 	EQUAL("1 of 15", signame_number("15", 1), SIGHUP);
 }
 
-/* Each status alone: it and only it, and the signal that it stands for. */
+/*
+ * Each status alone names itself, the signal that it stands for, and no other.
+ */
 static void
 test_every_exit_status(void)
 {
@@ -755,7 +757,7 @@ test_conditions_with_names(void)
 	}
 }
 
-/* Any of them, 124, and a failure of some kind are not that signal's name. */
+/* "signal", 124 and "fail" do not name a signal. */
 static void
 test_naming_a_signal(void)
 {
@@ -786,7 +788,7 @@ test_lists_add_up(void)
 	HOLDS("all", codes_equal(&set, &want));
 }
 
-/* Each HTTP status that a LIST can name, and none beside it. */
+/* Each HTTP status that a LIST can name names itself and no other. */
 static void
 test_lists_of_http_statuses(void)
 {
@@ -819,7 +821,7 @@ test_lists_of_http_statuses(void)
 	}
 }
 
-/* 200 is one thing as an exit status and another one as an HTTP status. */
+/* 200 as an exit status is not 200 as an HTTP status. */
 static void
 test_http_statuses_are_no_exit_statuses(void)
 {
@@ -832,7 +834,7 @@ test_http_statuses_are_no_exit_statuses(void)
 	HOLDS("200", !conditions_has_http(&exits, 0));
 }
 
-/* A pattern takes the rest of its LIST, whatever that looks like. */
+/* A pattern extends to the end of its LIST, commas included. */
 static void
 test_lists_with_a_pattern(void)
 {
@@ -875,7 +877,7 @@ test_lists_with_a_pattern(void)
 	}
 }
 
-/* One pattern is one watch, in however many lists: it is matched once. */
+/* A pattern that is in several lists is one watch: it is matched once. */
 static void
 test_a_pattern_is_watched_for_once(void)
 {
@@ -920,7 +922,7 @@ test_the_most_patterns(void)
 	HOLDS("65", !conditions_watch(&set, &watches, 1, "0"));
 	HOLDS("65", codes_equal(&set, &before));
 	EQUAL("65", watches.count, CONDITIONS_WATCHES);
-	/* One that is there already needs no room. */
+	/* A pattern that is already there needs no room. */
 	set = codes_of(NULL);
 	HOLDS("64th", conditions_parse(&set, &watches, lists[63], &error));
 	HOLDS("64th", set.watches == UINT64_C(1) << 63);
@@ -1114,7 +1116,7 @@ test_envelopes(void)
 	}
 }
 
-/* Envelopes from the n-th retry on, written as they come. */
+/* Envelopes from the n-th retry on, in a row of text. */
 static void
 check_series(const char *row, const struct backoff *backoff,
     const nanos *series, size_t length)
@@ -1132,7 +1134,7 @@ test_lists_of_delays(void)
 		.factor = 3 * BACKOFF_FACTOR_ONE,
 		.cap = NANOS_MAX };
 
-	/* Without -b the last repeats, whatever kind says. */
+	/* Without -b the last element repeats, whatever kind says. */
 	check_series("repeats", &list, (const nanos[]){ 0, 30, 10, 10, 10 }, 5);
 	EQUAL("repeats", backoff_envelope(&list, INT64_MAX), 10);
 	list.grows = true;
@@ -1171,7 +1173,7 @@ test_floor_and_cap(void)
 {
 	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, 10);
 
-	/* One delay grows, -b or not. */
+	/* A single delay grows, with -b or without. */
 	backoff.grows = false;
 	check_series("as it is", &backoff, (const nanos[]){ 10, 20, 40 }, 3);
 	backoff.floor = 25;
@@ -1196,7 +1198,9 @@ static const nanos bases[] = { 0, 1, 2, 999, NANOS_MS, 500 * NANOS_MS,
 	NANOS_SECOND, 30 * NANOS_SECOND, NANOS_DAY, (1LL << 53) - 1,
 	(1LL << 53) + 1, NANOS_MAX / 2, NANOS_MAX - 1, NANOS_MAX };
 
-/* Over every n up to 200, then over neighbours that lie ever further apart. */
+/*
+ * For every n up to 200, then for pairs n, n + 1 that are ever further apart.
+ */
 static bool
 never_falls(const struct backoff *backoff)
 {
@@ -1254,7 +1258,7 @@ test_late_envelopes_are_the_cap(void)
 	}
 }
 
-/* What many draws of one delay came to. */
+/* The bounds and the mean of many draws of one delay. */
 struct draws {
 	nanos least, most;
 	double mean;
@@ -1331,13 +1335,13 @@ static const struct {
 	    { 0 } },
 	{ "decorrelated, floor", JITTER_DECORRELATED, 2, 30, 0, 1,
 	    { 2, 3, 2.25 }, { 0 } },
-	/* The mean of the next is half of base + 3 times the mean before. */
+	/* The next mean is half of base + 3 times the mean before it. */
 	{ "decorrelated, second", JITTER_DECORRELATED, 0, 30, 0, 2,
 	    { 1, 9, 3.5 }, { 0 } },
 	{ "none", JITTER_NONE, 0, 30, 0, 4, { 8, 8, 8 }, { 0 } },
 	{ "none, floor", JITTER_NONE, 9, 30, 0, 4, { 9, 9, 9 }, { 0 } },
 	{ "none, cap", JITTER_NONE, 0, 6, 0, 4, { 6, 6, 6 }, { 0 } },
-	/* Trimmed to what is left less 1, where that is at least 1. */
+	/* Trimmed to what is left minus 1, if that is at least 1. */
 	{ "full, 5 left", JITTER_FULL, 0, 30, 5, 4, { 0, 4, 2 }, { 0 } },
 	{ "full, 9 left", JITTER_FULL, 0, 30, 9, 4, { 0, 8, 4 }, { 0 } },
 	{ "full, 100 left", JITTER_FULL, 0, 30, 100, 4, { 0, 8, 4 }, { 0 } },
@@ -1393,7 +1397,7 @@ test_draws_of_each_jitter(void)
 	}
 }
 
-/* In single nanoseconds, where both ends of an interval are surely drawn. */
+/* In single nanoseconds, so that both ends of an interval are drawn. */
 static void
 test_both_ends_of_an_interval_belong_to_it(void)
 {
@@ -1426,7 +1430,9 @@ test_both_ends_of_an_interval_belong_to_it(void)
 	}
 }
 
-/* Each delay from the one before it, and both halves of [base, cap]. */
+/*
+ * Each delay depends on the one before; both halves of [base, cap] are drawn.
+ */
 static void
 test_decorrelated_series(void)
 {
@@ -1452,7 +1458,7 @@ test_decorrelated_series(void)
 	EQUAL("retries", schedule.n, DRAWS);
 }
 
-/* Whatever is asked for: in [floor, cap], on and on, with or without a list. */
+/* Every policy draws within [floor, cap] for ever, with or without a list. */
 static void
 test_all_delays_are_within_floor_and_cap(void)
 {
@@ -1479,7 +1485,7 @@ test_all_delays_are_within_floor_and_cap(void)
 			}
 }
 
-/* The series of one seed, as one number. */
+/* The delays of one seed, combined to one number. */
 static int64_t
 digest(const struct backoff *backoff, uint64_t seed)
 {
@@ -1514,7 +1520,9 @@ test_seeds(void)
 		}
 }
 
-/* What the reference implementation gives for this seed, less the top bit. */
+/*
+ * What the reference implementation gives for this seed, without the top bit.
+ */
 static void
 test_the_generator_is_splitmix64(void)
 {
@@ -1531,7 +1539,10 @@ test_the_generator_is_splitmix64(void)
 static void
 test_splays_are_uniform(void)
 {
-	/* 2^64 is no multiple of 3 * 2^61: there, a remainder is biased. */
+	/*
+	 * 2^64 is not a multiple of 3 * 2^61: a plain remainder would be
+	 * biased.
+	 */
 	static const nanos mosts[] = { 0, 1, 9, 999, NANOS_SECOND, NANOS_DAY,
 		((nanos)3 << 61) - 1, NANOS_MAX };
 
@@ -1584,12 +1595,12 @@ test_the_base_is_the_first_delay_above_0(void)
 	EQUAL("0", backoff_base(&backoff), 0);
 }
 
-/* In single nanoseconds: the delay is drawn from [low, high], both reached. */
+/* In single nanoseconds: delays are in [low, high], and reach both ends. */
 static const struct {
 	const char *row;
 	enum jitter jitter;
-	nanos base, delay, hint, left, low, high;
-} hints[] = {
+	nanos base, delay, wait, left, low, high;
+} waits[] = {
 	{ "base", JITTER_FULL, 8, 3, 40, NANOS_MAX, 40, 48 },
 	{ "a tenth", JITTER_FULL, 8, 3, 100, NANOS_MAX, 100, 110 },
 	{ "they are one", JITTER_FULL, 10, 3, 100, NANOS_MAX, 100, 110 },
@@ -1604,14 +1615,14 @@ static const struct {
 	{ "none", JITTER_NONE, 8, 3, 100, NANOS_MAX, 100, 100 },
 	{ "none, the backoff", JITTER_NONE, 8, 120, 100, NANOS_MAX, 120, 120 },
 	{ "none, little left", JITTER_NONE, 8, 3, 100, 101, 100, 100 },
-	/* Less than what is left, but never less than was asked for. */
+	/* Less than what is left, but never less than the server asked for. */
 	{ "enough left", JITTER_FULL, 8, 3, 100, 111, 100, 110 },
 	{ "1 less", JITTER_FULL, 8, 3, 100, 110, 100, 109 },
 	{ "a little left", JITTER_FULL, 8, 3, 100, 102, 100, 101 },
 	{ "just that left", JITTER_FULL, 8, 3, 100, 101, 100, 100 },
 	{ "not even that", JITTER_FULL, 8, 3, 100, 100, 100, 110 },
 	{ "backoff, left", JITTER_FULL, 8, 104, 100, 108, 104, 107 },
-	/* To the end of the numbers. */
+	/* Up to NANOS_MAX. */
 	{ "for ever", JITTER_FULL, 8, 3, NANOS_MAX, NANOS_MAX, NANOS_MAX,
 	    NANOS_MAX },
 	{ "nearly", JITTER_FULL, 8, 3, NANOS_MAX - 3, NANOS_MAX, NANOS_MAX - 3,
@@ -1621,23 +1632,23 @@ static const struct {
 static void
 test_delays_that_a_server_asked_for(void)
 {
-	for (size_t i = 0; i < LENGTH(hints); i++) {
+	for (size_t i = 0; i < LENGTH(waits); i++) {
 		struct backoff backoff =
-		    GROWING(BACKOFF_EXPONENTIAL, hints[i].base);
+		    GROWING(BACKOFF_EXPONENTIAL, waits[i].base);
 		struct schedule schedule = schedule_start(i);
 		nanos least = NANOS_MAX, most = 0;
 
-		backoff.jitter = hints[i].jitter;
+		backoff.jitter = waits[i].jitter;
 		for (int n = 0; n < 1000; n++) {
 			nanos delay = backoff_after(&backoff, &schedule,
-			    hints[i].delay, hints[i].hint, hints[i].left);
+			    waits[i].delay, waits[i].wait, waits[i].left);
 
 			least = delay < least ? delay : least;
 			most = delay > most ? delay : most;
 		}
-		EQUAL(hints[i].row, least, hints[i].low);
-		EQUAL(hints[i].row, most, hints[i].high);
-		EQUAL(hints[i].row, schedule.n, 0);
+		EQUAL(waits[i].row, least, waits[i].low);
+		EQUAL(waits[i].row, most, waits[i].high);
+		EQUAL(waits[i].row, schedule.n, 0);
 	}
 }
 
@@ -1658,7 +1669,7 @@ test_reset_starts_the_schedule_anew(void)
 	EQUAL("2nd", backoff_next(&backoff, &schedule, NANOS_MAX), 20);
 }
 
-/* Nor does a count of retries wrap. */
+/* The number of retries does not wrap either. */
 static void
 test_schedules_saturate(void)
 {

@@ -2,10 +2,10 @@
  * What the unit programs share: checks that count, and say what failed.
  *
  *     HOLDS(row, value)       value is true
- *     EQUAL(row, got, want)   two whole numbers are one
- *     SAME(row, got, want)    two strings are, or both are NULL
+ *     EQUAL(row, got, want)   two whole numbers are equal
+ *     SAME(row, got, want)    two strings are equal, or both NULL
  *
- * row says which row of a table it is about.
+ * row says to which row of a table the check belongs.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -21,7 +21,7 @@
 
 static int unit_passed, unit_failed;
 
-/* Where a check stands, and what it is about. */
+/* Where a check is in the source, and its row. */
 struct unit_place {
 	const char *file;
 	int line;

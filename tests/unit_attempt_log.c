@@ -1,5 +1,5 @@
 /*
- * journal: which attempts are kept, however many there were.
+ * attempt_log: which attempts are kept, however many there were.
  */
 #include "unit.h"
 #include "policy/attempt_log.h"
@@ -8,7 +8,7 @@
 #define FIRST ATTEMPT_LOG_FIRST
 #define KEPT (ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST)
 
-/* A journal of count attempts, where attempt n ended with status n % 256. */
+/* A log of count attempts, of which attempt n ended with status n % 256. */
 static void
 fill(struct attempt_log *attempt_log, int64_t count)
 {
@@ -23,7 +23,7 @@ fill(struct attempt_log *attempt_log, int64_t count)
 }
 
 static void
-test_an_empty_journal(void)
+test_an_empty_log(void)
 {
 	struct attempt_log attempt_log;
 
@@ -105,7 +105,7 @@ int
 main(void)
 {
 	static void (*const tests[])(void) = {
-		test_an_empty_journal,
+		test_an_empty_log,
 		test_a_new_entry_has_nothing_of_an_old_one,
 		test_the_first_and_the_last_are_kept,
 		test_what_was_slept_saturates,

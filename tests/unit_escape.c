@@ -1,5 +1,5 @@
 /*
- * escape: any bytes, in each style; date: a moment, written.
+ * escape: any bytes, in each style; date: writing a moment.
  */
 #include <time.h>
 #include "unit.h"
@@ -80,7 +80,7 @@ test_what_follows_a_nul(void)
 	SAME("nul", room, "a\\x00b");
 }
 
-/* Whatever the bytes and wherever it is cut, nothing is torn or overrun. */
+/* For any bytes and any limit, no character is cut and no byte is past it. */
 static void
 test_limits(void)
 {
@@ -135,7 +135,7 @@ test_moments(void)
 		    rows[i].text, date_put(room, rows[i].moment), rows[i].text);
 }
 
-/* Each day of 400 years, beside the C library. */
+/* Each day of 400 years, compared with the C library. */
 static void
 test_days(void)
 {

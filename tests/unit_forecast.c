@@ -1,6 +1,6 @@
 /*
- * forecast: what is foretold is what comes about: bounds and means are those of
- * delays as they are drawn, totals and deadlines those of going through it all.
+ * forecast: bounds and means must be those of delays that are really drawn,
+ * totals and deadlines those of playing the whole policy.
  */
 #include "unit.h"
 #include "policy/forecast.h"
@@ -9,7 +9,7 @@
 #define MS(n) ((nanos)(n)*NANOS_MS)
 #define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
 
-/* Of each delay; a mean is then right to some hundredths. */
+/* Draws of each delay; a mean is then right to a few hundredths. */
 #define SERIES 20000
 
 #define RETRIES 12
@@ -34,7 +34,7 @@ single(enum backoff_kind kind, enum jitter jitter, nanos delay)
 		.cap = SECONDS(30) };
 }
 
-/* Two times that differ by no more than a share of the larger one. */
+/* Two times that differ by at most this share of the larger one. */
 static bool
 near(nanos a, nanos b, double share)
 {
@@ -103,7 +103,7 @@ static const struct drawn {
 		SECONDS(30) } },
 };
 
-/* What came about: the least, the mean and the most of each delay. */
+/* The least, the mean and the most that were drawn of each delay. */
 static void
 draw(const struct backoff *backoff, struct span seen[RETRIES])
 {
@@ -149,7 +149,9 @@ test_delays_are_as_they_are_drawn(void)
 			HOLDS(row->name, seen[n].least >= span->least);
 			HOLDS(row->name, seen[n].most <= span->most);
 			HOLDS(row->name, near(seen[n].mean, span->mean, 0.03));
-			/* The most of decorrelated jitter is hardly ever. */
+			/*
+			 * The most of decorrelated jitter is hardly ever drawn.
+			 */
 			if (n == 0 ||
 			    row->backoff.jitter != JITTER_DECORRELATED) {
 				HOLDS(row->name,
@@ -385,7 +387,7 @@ test_deadlines(void)
 	}
 }
 
-/* Delays that a deadline trims leave time that they would not have left. */
+/* Delays that are trimmed to the deadline leave time for an attempt. */
 static void
 test_trimmed_delays(void)
 {
@@ -406,7 +408,7 @@ test_trimmed_delays(void)
 	forecast_make(&forecast, &policy);
 	EQUAL("none", forecast.cut, 4);
 	HOLDS("none", !forecast.begun);
-	/* Where two base delays are left, one of them is waited. */
+	/* If two base delays are left, the delay is one of them. */
 	policy.backoff.jitter = JITTER_FULL;
 	policy.attempts = 3;
 	policy.deadline = MS(400);
@@ -430,7 +432,7 @@ test_trimmed_delays(void)
 	HOLDS("longer than the base", forecast.begun);
 }
 
-/* Whatever is drawn, no attempt before the one foretold meets the deadline. */
+/* Whatever is drawn, the deadline is not met before the attempt in cut. */
 static void
 test_no_series_is_cut_off_earlier(void)
 {

@@ -1,8 +1,8 @@
 /*
- * Several texts as one pattern against each of them by itself: whatever the
- * stream, and however it is cut, the same texts are seen. The streams are the
- * captures, and random ones made of pieces of the texts, so that many lines
- * match and more come near. Runs where tests/ is.
+ * Several texts gathered in one pattern match the same lines as each text by
+ * itself, whatever the stream is and however it is cut into chunks. The streams
+ * are the captures, and random ones made of pieces of the texts, so that many
+ * lines match and more nearly match. Runs where tests/ is.
  */
 #include <dirent.h>
 #include "unit.h"
@@ -98,7 +98,7 @@ put(const char *bytes, size_t more)
 	length += more;
 }
 
-/* One of the ways through an expression, where it is a simple one. */
+/* A text that a simple expression matches. */
 static void
 put_way(const char *at)
 {
@@ -117,7 +117,7 @@ put_way(const char *at)
 	}
 }
 
-/* From some place in some text on, as far as one might follow it. */
+/* A piece of a text, from a random place on. */
 static void
 put_piece(void)
 {
@@ -221,7 +221,7 @@ test_presets_on_random_streams(void)
 	HOLDS("matches", seen_in_all > 1000);
 }
 
-/* As many as find room, which are those of several presets. */
+/* As many texts as fit, which are those of several presets. */
 static void
 test_many_presets(void)
 {
@@ -234,7 +234,7 @@ test_many_presets(void)
 	}
 }
 
-/* Each is compiled with the others, and found where it matches. */
+/* All are compiled together, and each one is found where it matches. */
 static void
 test_every_text_fits(void)
 {
@@ -275,7 +275,7 @@ test_captures(void)
 	closedir(directory);
 }
 
-/* What users write, presets do not: anchors, empty matches, capitals. */
+/* What only users write: anchors, empty matches, upper case. */
 static void
 test_other_texts(void)
 {
@@ -292,7 +292,7 @@ test_other_texts(void)
 	}
 }
 
-/* There is room for one, however long, and for no more than that. */
+/* There is room for one text of any length, and then for no other. */
 static void
 test_room(void)
 {

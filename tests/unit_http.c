@@ -11,14 +11,14 @@
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)
 
-/* In place of a hint: there is none; and something was not understood. */
+/* Instead of a wait: there is none; something was malformed. */
 #define NONE (-1)
 #define DOUBTFUL (-2)
 #define NEVER (-3)
 
 #define CAPTURES "tests/fixtures/http"
 
-/* The bytes in a block of their own size: reading past them is seen. */
+/* The bytes in a block of exactly their size, so that a read past it shows. */
 static struct http_status
 parse_from(
     enum http_status_source source, const char *bytes, size_t length, nanos now)
@@ -40,9 +40,9 @@ parse(const char *bytes, size_t length, nanos now)
 	return parse_from(HTTP_STATUS_FROM_ANYBODY, bytes, length, now);
 }
 
-/* The hint in one number, as the tables below have it. */
+/* The wait in one number, as the tables below have it. */
 static int64_t
-hint_of(const struct http_status *http)
+wait_of(const struct http_status *http)
 {
 	if (http->never)
 		return NEVER;
@@ -58,7 +58,7 @@ hint_of(const struct http_status *http)
 static const struct capture {
 	const char *file, *form;
 	int code; /* -1: not known */
-	int64_t hint;
+	int64_t wait;
 } captures[] = {
 	{ "D-100-continue-curl8.hdr", "headers", 503, 12 * NANOS_SECOND },
 	{ "D-103-curl8.hdr", "headers", 503, 11 * NANOS_SECOND },
@@ -177,11 +177,11 @@ test_captures(void)
 
 		SAME(row->file, http_status_form_name(http.form), row->form);
 		EQUAL(row->file, http.known ? http.code : -1, row->code);
-		EQUAL(row->file, hint_of(&http), row->hint);
+		EQUAL(row->file, wait_of(&http), row->wait);
 	}
 }
 
-/* The list of the captures and the table above are of one mind. */
+/* The list of the captures and the table above have the same rows. */
 static void
 test_every_capture_has_its_row(void)
 {
@@ -221,7 +221,7 @@ test_forms(void)
 	static const struct {
 		const char *text, *form;
 		int code;
-		int64_t hint;
+		int64_t wait;
 	} rows[] = {
 		{ "", "empty", -1, NONE },
 		{ " \r\n\t\n", "empty", -1, NONE },
@@ -304,7 +304,7 @@ test_forms(void)
 
 		SAME(text, http_status_form_name(http.form), rows[i].form);
 		EQUAL(text, http.known ? http.code : -1, rows[i].code);
-		EQUAL(text, hint_of(&http), rows[i].hint);
+		EQUAL(text, wait_of(&http), rows[i].wait);
 	}
 }
 
@@ -314,7 +314,7 @@ test_json_forms(void)
 	static const struct {
 		const char *text, *form;
 		int code;
-		int64_t hint;
+		int64_t wait;
 	} rows[] = {
 		{ "{\n}\n", "unrecognised", -1, NONE },
 		{ "{\"http_code\":503}", "json", 503, NONE },
@@ -329,7 +329,7 @@ test_json_forms(void)
 		{ "{\"x\":[\"a\\\"],\"],\"retry-after\":[\"5\"]}",
 		    "header_json", -1, 5 * NANOS_SECOND },
 
-		/* Joined in any way. */
+		/* Joined in every order. */
 		{ "{\"http_code\":503}{\"retry-after\":[\"5\"]}", "json", 503,
 		    5 * NANOS_SECOND },
 		{ "{\"retry-after\":[\"5\"]}\n{\"http_code\":503}\n", "json",
@@ -374,7 +374,7 @@ test_json_forms(void)
 
 		SAME(text, http_status_form_name(http.form), rows[i].form);
 		EQUAL(text, http.known ? http.code : -1, rows[i].code);
-		EQUAL(text, hint_of(&http), rows[i].hint);
+		EQUAL(text, wait_of(&http), rows[i].wait);
 	}
 }
 
@@ -384,7 +384,7 @@ test_heads(void)
 	static const struct {
 		const char *text;
 		int code; /* -2: not the headers form */
-		int64_t hint;
+		int64_t wait;
 	} rows[] = {
 		{ "HTTP/1.0 503 x\r\n\r\n", 503, NONE },
 		{ "HTTP/3 429\n\n", 429, NONE },
@@ -401,12 +401,12 @@ test_heads(void)
 		{ "HTTP/1.", -2, NONE },
 		{ "HTTP error 503\n", -2, NONE },
 
-		/* An interim response is no answer. */
+		/* An interim response does not count. */
 		{ "HTTP/1.1 100 Continue\nRetry-After: 5\n\n", -1, NONE },
 		{ "HTTP/1.1 503 x\nRetry-After: 5\n\n"
 		  "HTTP/1.1 100 Continue\nRetry-After: 9\n\n",
 		    503, 5 * NANOS_SECOND },
-		/* Nor do the fields of the one before count. */
+		/* The fields of the response before do not count either. */
 		{ "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n", 503,
 		    NONE },
 		{ "HTTP/1.1 503 x\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n", 200,
@@ -452,12 +452,11 @@ test_heads(void)
 		if (http.form != HTTP_STATUS_HEADERS)
 			code = -2;
 		EQUAL(text, code, rows[i].code);
-		EQUAL(text, hint_of(&http), rows[i].hint);
+		EQUAL(text, wait_of(&http), rows[i].wait);
 	}
 }
 
-/* Which status lines are believed: curl -i prints bodies, and they may quote.
- */
+/* Which status lines count: curl -i prints bodies, which may quote some. */
 static void
 test_bodies(void)
 {
@@ -468,7 +467,7 @@ test_bodies(void)
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TYPE "Content-Type: a/b\r\n"
 #define BUSY "HTTP/1.1 503 x\r\n"
-		/* A body of any length, or of one that is told. */
+		/* A body of unknown and of known length. */
 		{ OK TYPE "\r\n" BUSY, 200 },
 		{ OK TYPE "\r\n" BUSY "text", 200 },
 		{ OK TYPE "\r\ntext\n\n" BUSY "\r\n", 200 },
@@ -483,7 +482,7 @@ test_bodies(void)
 		{ BUSY "Content-Length: 17\r\n\r\n" OK, 503 },
 		{ BUSY "\r\n" OK TYPE, 503 },
 
-		/* Another answer behind a body. */
+		/* Another response behind a body. */
 		{ OK "Content-Length: 4\r\n\r\nbody" BUSY "\r\nbody", 503 },
 		{ OK "Content-Length: 4\r\n\r\nbody\r\n\n" BUSY "\r\nbody",
 		    503 },
@@ -530,7 +529,7 @@ test_bodies(void)
 		{ OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n", 503 },
 		{ OK "\r\nA: b\r\n" BUSY "\r\n", 200 },
 
-		/* What only quotes. */
+		/* Bodies that quote a response. */
 		{ "text\n" BUSY "\r\n", -2 },
 		{ "text\n\n" BUSY "\r\n", -2 },
 		{ "text\n< " BUSY "< \n", -2 },
@@ -543,7 +542,7 @@ test_bodies(void)
 		{ OK TYPE "no field\r\n\r\n503\n", 200 },
 		{ "\n\r\n" BUSY "\r\n", 503 },
 
-		/* What clients tell. */
+		/* What clients print. */
 		{ "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n",
 		    200 },
 		{ "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n", 503 },
@@ -571,7 +570,7 @@ test_bodies(void)
 	}
 }
 
-/* In what curl -D writes there are no bodies, and no codes but in heads. */
+/* A file of curl -D has no bodies, and codes only in heads. */
 static void
 test_dumps(void)
 {
@@ -634,22 +633,22 @@ test_any_bytes_may_stand_between(void)
 	struct http_status http = parse(text, sizeof text - 1, NOW);
 
 	EQUAL("bytes", http.code, 503);
-	EQUAL("bytes", hint_of(&http), 5 * NANOS_SECOND);
+	EQUAL("bytes", wait_of(&http), 5 * NANOS_SECOND);
 	EQUAL("no bytes",
 	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_ANYBODY, NOW).form,
 	    HTTP_STATUS_EMPTY);
 }
 
 /*
- * hints
+ * waits
  */
 
 static void
-test_hints(void)
+test_waits(void)
 {
 	static const struct {
 		const char *fields;
-		int64_t hint;
+		int64_t wait;
 	} rows[] = {
 		{ "", NONE },
 		{ "Retry-After: 0", 0 },
@@ -762,13 +761,13 @@ test_hints(void)
 		    text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
 		struct http_status http = parse(text, (size_t)length, NOW);
 
-		EQUAL(fields, hint_of(&http), rows[i].hint);
+		EQUAL(fields, wait_of(&http), rows[i].wait);
 	}
 }
 
-/* One that is ignored is told of, though another one is taken. */
+/* A field that is ignored sets doubtful, even if another one counts. */
 static void
-test_doubt_stays_beside_a_hint(void)
+test_a_malformed_field_sets_doubtful(void)
 {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
@@ -852,10 +851,10 @@ test_judgement(void)
 {
 	static const short retried[] = { 408, 425, 429 };
 	static const short stopped[] = { 501, 505, 506, 508, 510, 511 };
-	static const short hinted[] = { 403, 413 };
+	static const short with_wait[] = { 403, 413 };
 
 	for (int code = 0; code < 1000; code++) {
-		enum http_status_meaning plain = HTTP_STATUS_SAYS_NOTHING, hint;
+		enum http_status_meaning plain = HTTP_STATUS_SAYS_NOTHING, want;
 		struct http_status http = { .known = true, .code = code };
 		char row[16];
 
@@ -870,13 +869,13 @@ test_judgement(void)
 		for (size_t i = 0; i < LENGTH(stopped); i++)
 			plain =
 			    code == stopped[i] ? HTTP_STATUS_SAYS_STOP : plain;
-		hint = plain;
-		for (size_t i = 0; i < LENGTH(hinted); i++)
-			hint =
-			    code == hinted[i] ? HTTP_STATUS_SAYS_RETRY : hint;
+		want = plain;
+		for (size_t i = 0; i < LENGTH(with_wait); i++)
+			want = code == with_wait[i] ? HTTP_STATUS_SAYS_RETRY
+						    : want;
 		EQUAL(row, http_status_judge(&http), plain);
 		http.has_wait = true;
-		EQUAL(row, http_status_judge(&http), hint);
+		EQUAL(row, http_status_judge(&http), want);
 		http.never = true;
 		EQUAL(row, http_status_judge(&http),
 		    code < 400 ? HTTP_STATUS_SAYS_NOTHING
@@ -976,7 +975,7 @@ test_methods(void)
 		{ "-- -d x", "GET" },
 		{ "-d x -- URL", "POST" },
 
-		/* Names cut short. */
+		/* Abbreviated names. */
 		{ "--js {} URL", "POST" },
 		{ "--upl f URL", "PUT" },
 		{ "--request-t / URL", "GET" },
@@ -1198,8 +1197,8 @@ static void (*const tests[])(void) = {
 	test_dumps,
 	test_what_follows_the_start,
 	test_any_bytes_may_stand_between,
-	test_hints,
-	test_doubt_stays_beside_a_hint,
+	test_waits,
+	test_a_malformed_field_sets_doubtful,
 	test_dates,
 	test_what_is_no_date,
 	test_judgement,

@@ -1,6 +1,6 @@
 /*
- * pattern, row by row: what matches, what does not, what is refused, and that
- * neither the cut of a stream nor a full table changes an answer.
+ * pattern, row by row: what matches, what does not, what is refused. Neither
+ * where a stream is cut into chunks nor a full table changes an answer.
  */
 #include "unit.h"
 #include "match/pattern.h"
@@ -154,7 +154,7 @@ static const struct row found[] = {
 	{ "(?i)[[:upper:]]", "a" },
 	{ "(?i)a|b", "B" },
 	{ "(?i)@", "@" },
-	/* A character of UTF-8 is repeated as one; a dot is a byte. */
+	/* A UTF-8 character is repeated as a whole; a dot is one byte. */
 	{ "^\303\251+$", "\303\251\303\251" },
 	{ "^\303\251?$", "\n" },
 	{ "^..$", "\303\251" },
@@ -193,7 +193,10 @@ static const struct row missed[] = {
 	{ "a$", "ab" },
 	{ "a^b", "ab" },
 	{ "a$b", "ab" },
-	/* No lines, so no empty one; nor is there one behind the last. */
+	/*
+	 * An empty stream has no lines; there is no line behind the last
+	 * newline.
+	 */
 	{ "^$", "" },
 	{ "x*", "" },
 	{ "^$", "a\n" },
@@ -218,11 +221,11 @@ static const struct row missed[] = {
 	{ "(?i)@", "`" },
 	{ "(?i)[[]", "{" },
 	{ "^\303\251+$", "\303\251\251" },
-	/* glibc forgets that the anchor is in each copy. */
+	/* glibc forgets the anchor in the copies of a repeated group. */
 	{ "(^a){2,}", "aa" },
 	{ "(\\<[^abc]){2}", "*c.ae*1 :" },
 	{ "\\(^a{0,2}\\*", "(a*" },
-	/* Where a loop after ^ has the same nodes as the start of a line. */
+	/* A loop after ^ has the same nodes as the start of a line. */
 	{ "^.*a", "eeb" },
 	{ "(timeout|refused|reset) [a-z]+", "connection reset: 7" },
 	{ "[a-z]+: error", "GCC: error" },
@@ -368,7 +371,7 @@ test_a_nul_is_a_byte_like_others(void)
 	HOLDS("cntrl", matches("x\0", 2, 2));
 }
 
-/* A match that hangs on no later byte is told with its last one. */
+/* A match is known at its last byte, if no anchor depends on the next one. */
 static void
 test_when_a_match_is_seen(void)
 {
@@ -392,9 +395,9 @@ test_when_a_match_is_seen(void)
 	HOLDS("nothing", !pattern_end(&pattern));
 }
 
-/* Needles of all kinds, at each place of a block and across each cut. */
+/* Strings of all kinds, at each offset in a block and across each cut. */
 static void
-test_where_a_needle_lies(void)
+test_where_a_string_is_found(void)
 {
 	static const struct row rows[] = {
 		{ "needle", "needle" },
@@ -426,7 +429,7 @@ test_where_a_needle_lies(void)
 	}
 }
 
-/* More states than the table holds, and as many again in a moment. */
+/* More states than the table holds, again and again. */
 static void
 test_a_table_that_is_full(void)
 {
@@ -440,7 +443,7 @@ test_a_table_that_is_full(void)
 	}
 	stream[9000] = '\n';
 	compile("a[ab]{12}Z");
-	pattern.search.count = 0; /* or it would not look at the rest */
+	pattern.search.count = 0; /* or the rest would not be looked at */
 	HOLDS("none", !matches(stream, length, 4000));
 	stream[length - 14] = 'a';
 	stream[length - 1] = 'Z';
@@ -451,7 +454,7 @@ test_a_table_that_is_full(void)
 	HOLDS("none", !matches(stream, length, 1));
 }
 
-/* The line that costs glibc's regexec 6 s; here it is steps, not time. */
+/* glibc's regexec takes 6 s for this line; time here is linear. */
 static void
 test_a_long_line_of_letters(void)
 {
@@ -465,7 +468,7 @@ test_a_long_line_of_letters(void)
 	HOLDS("error", matches(stream, sizeof stream, 65535));
 }
 
-/* Of a small pattern only little is touched: it comes from mmap. */
+/* A small pattern touches only few pages of its struct. */
 static void
 test_the_size(void)
 {
@@ -480,7 +483,7 @@ static void (*const tests[])(void) = {
 	test_the_greatest_patterns,
 	test_a_nul_is_a_byte_like_others,
 	test_when_a_match_is_seen,
-	test_where_a_needle_lies,
+	test_where_a_string_is_found,
 	test_a_table_that_is_full,
 	test_a_long_line_of_letters,
 	test_the_size,

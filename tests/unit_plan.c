@@ -1,6 +1,6 @@
 /*
- * verdict and plan, row by row: outcomes and instants in, what happens next
- * out. Nothing forks, nothing waits.
+ * verdict and plan, row by row: from outcomes and instants to what happens
+ * next. Nothing forks, nothing waits.
  */
 #include <errno.h>
 #include <signal.h>
@@ -158,7 +158,7 @@ static const struct judged retried_on[] = {
 	{ "signal", NULL, NULL, KILLED(SIGSEGV), RETRIED },
 	{ "signal", NULL, NULL, EXITED(139), NOT_RETRYABLE },
 	{ "signal", NULL, NULL, TIMED_OUT(0), NOT_RETRYABLE },
-	/* These want to be named. */
+	/* These are retried only if a list names them. */
 	{ "signal", NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
 	{ "signal", NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
 	{ "signal", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
@@ -187,7 +187,7 @@ static const struct judged retried_on[] = {
 	{ "7", NULL, NULL, NO_FORK(EAGAIN), NOT_RETRYABLE },
 	{ "125", NULL, NULL, NO_FORK(EAGAIN), RETRIED },
 	{ "126", NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	/* No list makes these worth another attempt. */
+	/* No list makes these retryable. */
 	{ "fail", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
 	{ "127", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
 	{ "126", NULL, NULL, NO_EXEC(EACCES), NOT_EXECUTABLE },
@@ -208,7 +208,7 @@ static const struct judged stopped_on[] = {
 	{ NULL, "TERM", NULL, KILLED(SIGTERM), STOPPED },
 	{ NULL, "143", NULL, KILLED(SIGTERM), STOPPED },
 	{ NULL, "TERM", NULL, EXITED(143), RETRIED },
-	/* It wins over the other rules, but not over what was no run. */
+	/* It precedes the other rules, but not a command that did not run. */
 	{ "7", "7", NULL, EXITED(7), STOPPED },
 	{ "fail", "1-10", NULL, EXITED(7), STOPPED },
 	{ "1-10", "fail", NULL, EXITED(7), STOPPED },
@@ -235,13 +235,16 @@ static const struct judged succeeded_on[] = {
 	{ NULL, "1", "1", EXITED(1), SUCCESS },
 	{ "7", NULL, "1", EXITED(2), NOT_RETRYABLE },
 	{ NULL, "2", "1", EXITED(2), STOPPED },
-	/* What never ran cannot be one. */
+	/* A command that did not run cannot be a success. */
 	{ NULL, NULL, "fail", NO_FORK(EAGAIN), RETRIED },
 	{ NULL, NULL, "125", NO_FORK(EAGAIN), RETRIED },
 	{ NULL, NULL, "126", NO_EXEC(ETXTBSY), RETRIED },
 	{ NULL, NULL, "127", NO_EXEC(ENOENT), NOT_EXECUTABLE },
 	{ NULL, NULL, "fail", NO_EXEC(EACCES), NOT_EXECUTABLE },
-	/* Nor can what wrote more than may be held, and nothing helps it. */
+	/*
+	 * Nor can one that wrote more than may be captured, whatever the lists
+	 * say.
+	 */
 	{ NULL, NULL, NULL, OVERRUN(END_EXITED, 0), FAILED_US },
 	{ "fail", NULL, "fail", OVERRUN(END_EXITED, 7), FAILED_US },
 	{ "TERM", "TERM", NULL, OVERRUN(END_SIGNALED, SIGTERM), FAILED_US },
@@ -256,7 +259,7 @@ static const struct judged when_interrupted[] = {
 	{ NULL, NULL, NULL, INTERRUPTED(END_TIMED_OUT, 0), INTERRUPT },
 	{ NULL, NULL, NULL, INTERRUPTED(END_DEADLINE, 0), INTERRUPT },
 	{ NULL, NULL, NULL, INTERRUPTED(END_NOT_STARTED, 0), INTERRUPT },
-	/* No rule about failures comes before it. */
+	/* No rule about failures precedes it. */
 	{ "7", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
 	{ "8", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
 	{ NULL, "7", NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
@@ -304,8 +307,8 @@ test_verdicts(void)
 }
 
 /*
- * All that the user can say of outcomes, what was seen of its patterns, and
- * what it comes to.
+ * All lists of the user and of presets, the patterns that matched, and the
+ * verdict.
  */
 struct lists {
 	const char *retry, *stop, *fail, *success;
@@ -378,7 +381,7 @@ static const struct ruled failing[] = {
 	{ "0 fails, 7 too", { .fail = "0" }, EXITED(7), RETRIED },
 	{ "7 fails as ever", { .fail = "7" }, EXITED(7), RETRIED },
 	{ "but not 0", { .fail = "7" }, EXITED(0), SUCCESS },
-	/* A failure is a failure: that says nothing of exit 0. */
+	/* "fail" does not make exit status 0 a failure. */
 	{ "fail", { .fail = "fail" }, EXITED(0), SUCCESS },
 	{ "signal", { .fail = "signal,timeout" }, EXITED(0), SUCCESS },
 	{ "success first", { .fail = "0", .success = "0" }, EXITED(0),
@@ -526,7 +529,7 @@ static const struct ruled answered[] = {
 	{ "slow after 404", NO_RULES,
 	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 404 } },
 	    NOT_RETRYABLE },
-	/* No verdict on the command: plan has its own end for it. */
+	/* This is not about the command: plan ends it. */
 	{ "deadline after 404", NO_RULES,
 	    { .end = END_DEADLINE, .http = { .known = true, .code = 404 } },
 	    RETRIED },
@@ -542,7 +545,7 @@ static const struct ruled answered[] = {
 	    NEVER_AGAIN(22, 503), NOT_RETRYABLE },
 };
 
-/* What the user says of HTTP statuses, and what else he says beside them. */
+/* Lists with HTTP statuses, and with other conditions beside them. */
 static const struct ruled answered_asked[] = {
 	{ "404 too", { .retry = "http:404" }, ANSWERED(22, 404), RETRIED },
 	{ "404, exit 0", { .retry = "http:404" }, ANSWERED(0, 404), RETRIED },
@@ -569,7 +572,7 @@ static const struct ruled answered_asked[] = {
 	    SUCCESS },
 	{ "302 of a failure", { .retry = "http:302" }, ANSWERED(47, 302),
 	    RETRIED },
-	/* Without http: the table stands, whatever else is listed. */
+	/* Without http: in a list the table counts, whatever else is listed. */
 	{ "503 beside a list", { .retry = "7" }, ANSWERED(22, 503), RETRIED },
 	{ "404 beside a list", { .retry = "22" }, ANSWERED(22, 404),
 	    NOT_RETRYABLE },
@@ -623,12 +626,12 @@ static const struct ruled sent_once[] = {
 	{ "crashed", { .once = true }, KILLED(SIGSEGV), NOT_IDEMPOTENT },
 	{ "SIGBUS is 7", { .once = true }, KILLED(7), NOT_IDEMPOTENT },
 	{ "deadline", { .once = true }, CUT(0), NOT_IDEMPOTENT },
-	/* What never ran has sent nothing. */
+	/* A command that did not run has sent nothing. */
 	{ "no room to fork", { .once = true }, NO_FORK(EAGAIN), RETRIED },
 	{ "being written", { .once = true }, NO_EXEC(ETXTBSY), RETRIED },
 	{ "no room, several", { .once = true, .several = true },
 	    NO_FORK(EAGAIN), RETRIED },
-	/* All other reasons come before it. */
+	/* All other reasons precede it. */
 	{ "404", { .once = true }, ANSWERED(22, 404), NOT_RETRYABLE },
 	{ "Ctrl-C", { .once = true }, KILLED(SIGINT), NOT_RETRYABLE },
 	{ "not listed", { .once = true, .retry = "6" }, EXITED(7),
@@ -757,7 +760,7 @@ test_which_rule_decided(void)
 	}
 }
 
-/* The table of the manual, and what it gives 403 and 413. */
+/* The manual's table, 403 and 413 included. */
 static const int retried_statuses[] = { 408, 425, 429 };
 static const int stopped_statuses[] = { 501, 505, 506, 508, 510, 511 };
 
@@ -791,7 +794,7 @@ test_verdicts_of_every_http_status(void)
 		char row[NUMBER_ROOM];
 
 		number_put(row, code);
-		/* Below 400 the exit status and its list have the say. */
+		/* Below 400 the exit status and the lists decide. */
 		again |= code < 400;
 		later |= code < 400;
 		EQUAL(row, verdict_with(NULL, outcome),
@@ -810,7 +813,7 @@ test_verdicts_of_every_http_status(void)
 	}
 }
 
-/* Nothing but 0 is a success unasked. */
+/* Only 0 is a success without a list. */
 static void
 test_verdicts_of_every_status(void)
 {
@@ -860,7 +863,7 @@ test_statuses_of_limits_and_failed_starts(void)
 		{ "deadline, exit 7", CUT(7), 124 },
 		{ "fork EAGAIN", NO_FORK(EAGAIN), 125 },
 		{ "fork ENOMEM", NO_FORK(ENOMEM), 125 },
-		/* errno of a fork is no answer about the command. */
+		/* errno of a fork says nothing about the command. */
 		{ "fork ENOENT", NO_FORK(ENOENT), 125 },
 		{ "exec ENOENT", NO_EXEC(ENOENT), 127 },
 		{ "exec EACCES", NO_EXEC(EACCES), 126 },
@@ -893,7 +896,8 @@ test_reasons(void)
 		{ REASON_NOT_RETRYABLE, "not-retryable", "not retryable" },
 		{ REASON_NOT_IDEMPOTENT, "not-idempotent", "not idempotent" },
 		{ REASON_INPUT_CONSUMED, "input-consumed",
-		    "somebody has read standard input: use -I or </dev/null" },
+		    "standard input was already consumed: use -I or "
+		    "</dev/null" },
 		{ REASON_INPUT_RESET, "input-reset",
 		    "standard input was reset by its other end" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
@@ -919,7 +923,7 @@ test_reasons(void)
  * plan
  */
 
-/* Instants are counted from some boot, not from the start of retry. */
+/* Instants are counted from the boot, not from the start of retry. */
 #define BEGAN SECONDS(1000)
 
 /* Delays of 1s, 2s, 4s and so on up to 30s; no deadline. */
@@ -938,7 +942,7 @@ policy_of(int64_t attempts)
 	return policy;
 }
 
-/* One invocation: what was asked for, how attempts end, what comes of it. */
+/* One invocation: the policy, how attempts end, and what happens. */
 struct played {
 	const char *row;
 	struct {
@@ -951,7 +955,7 @@ struct played {
 		struct outcome outcome;
 		double took;
 	} attempts[8];
-	int last; /* of attempts; all after it end like it */
+	int last; /* of attempts; all later ones end like the last */
 	struct {
 		int64_t made;
 		double ended; /* after so many seconds */
@@ -1065,7 +1069,7 @@ static const struct played stopping[] = {
 	{ "interrupted, killed", { .attempts = 4 },
 	    { { INTERRUPTED(END_SIGNALED, SIGTERM), 1 } },
 	    .want = { 1, 1, 143, SIGTERM, REASON_INTERRUPTED } },
-	/* It died of something else: that is how it ended, and so do we. */
+	/* The command died of another signal: retry ends in the same way. */
 	{ "interrupted, crashed", { .attempts = 4 },
 	    { { INTERRUPTED(END_SIGNALED, SIGSEGV), 1 } },
 	    .want = { 1, 1, 139, SIGSEGV, REASON_INTERRUPTED } },
@@ -1123,7 +1127,7 @@ static const struct played resetting[] = {
 };
 
 /* The server names a wait; the backoff would be 1s, 2s, 4s... */
-static const struct played hinted[] = {
+static const struct played waits_named[] = {
 	{ "7s", { .attempts = 2 }, { { ASKED(503, 7), 0 } },
 	    .want = { 2, 7, 22, 0, REASON_ATTEMPTS } },
 	{ "each time", { .attempts = 4 }, { { ASKED(503, 7), 0 } },
@@ -1138,9 +1142,9 @@ static const struct played hinted[] = {
 	{ "then done", { .attempts = 4 },
 	    { { ASKED(429, 60), 0 }, { ANSWERED(0, 200), 0 } }, .last = 1,
 	    .want = { 2, 60, 0, 0, REASON_SUCCEEDED } },
-	{ "429, no hint", { .attempts = 4 }, { { ANSWERED(22, 429), 0 } },
+	{ "429, no wait", { .attempts = 4 }, { { ANSWERED(22, 429), 0 } },
 	    .want = { 4, 7, 22, 0, REASON_ATTEMPTS } },
-	{ "a number that is no hint", { .attempts = 2 },
+	{ "a wait without has_wait", { .attempts = 2 },
 	    { { { .end = END_EXITED, .code = 1, .http = { .wait = NANOS_DAY } },
 		0 } },
 	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
@@ -1181,7 +1185,10 @@ static const struct played hinted[] = {
 	{ "past is past", { .attempts = 9, .deadline = 10 },
 	    { { ASKED(503, 60), 11 } },
 	    .want = { 1, 11, 22, 0, REASON_DEADLINE } },
-	/* It is the backoff that has no time here, not the server. */
+	/*
+	 * The backoff does not fit before the deadline; the server's wait
+	 * would.
+	 */
 	{ "the backoff is more", { .attempts = 9, .deadline = 3 },
 	    { { ASKED(503, 0.5), 0 } },
 	    .want = { 2, 1, 22, 0, REASON_DEADLINE } },
@@ -1195,7 +1202,7 @@ static const struct played hinted[] = {
 	    .want = { 2, 9, 124, 0, REASON_ATTEMPTS } },
 };
 
-/* Never 0 unless an attempt was judged a success. */
+/* The status is 0 only if an attempt was judged a success. */
 static const struct played exiting_with_0[] = {
 	{ "503", { .attempts = 2 }, { { ANSWERED(0, 503), 0 } },
 	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
@@ -1244,7 +1251,7 @@ asked(const struct played *row)
 	return policy;
 }
 
-/* Plays an invocation as the loop would, on a clock of its own. */
+/* Plays an invocation as the main loop would, with a clock of its own. */
 static void
 check_played(const struct played *row)
 {
@@ -1291,13 +1298,13 @@ test_plans(void)
 		check_played(&in_time[i]);
 	for (size_t i = 0; i < LENGTH(resetting); i++)
 		check_played(&resetting[i]);
-	for (size_t i = 0; i < LENGTH(hinted); i++)
-		check_played(&hinted[i]);
+	for (size_t i = 0; i < LENGTH(waits_named); i++)
+		check_played(&waits_named[i]);
 	for (size_t i = 0; i < LENGTH(exiting_with_0); i++)
 		check_played(&exiting_with_0[i]);
 }
 
-/* The delay after one attempt; -1 where there is none. */
+/* The delay after one attempt; -1 if there is none. */
 static nanos
 delay_after(const struct policy *policy, struct outcome outcome, uint64_t seed)
 {
@@ -1309,13 +1316,13 @@ delay_after(const struct policy *policy, struct outcome outcome, uint64_t seed)
 	return step.again ? step.delay : -1;
 }
 
-/* Never earlier than asked, and spread upward from there. */
+/* Never earlier than the server asked for; the jitter comes on top. */
 static void
-test_jitter_goes_upward_from_a_hint(void)
+test_jitter_goes_upward_from_a_named_wait(void)
 {
 	static const struct {
 		const char *row;
-		double hint, deadline, low, high;
+		double wait, deadline, low, high;
 	} rows[] = {
 		{ "base", 5, 0, 5, 6 },
 		{ "a tenth", 60, 0, 60, 66 },
@@ -1334,7 +1341,7 @@ test_jitter_goes_upward_from_a_hint(void)
 			policy.deadline = SECONDS(rows[i].deadline);
 			for (uint64_t seed = 0; seed < 1000; seed++) {
 				struct outcome asked_for =
-				    ASKED(503, rows[i].hint);
+				    ASKED(503, rows[i].wait);
 				nanos delay =
 				    delay_after(&policy, asked_for, seed);
 
@@ -1350,7 +1357,7 @@ test_jitter_goes_upward_from_a_hint(void)
 		}
 }
 
-/* RFC 6585: it wants to be left alone, if only for the base delay. */
+/* RFC 6585: after a 429 at least the base delay. */
 static void
 test_the_least_delay_after_429(void)
 {
@@ -1364,7 +1371,7 @@ test_the_least_delay_after_429(void)
 		below += delay_after(&policy, down, seed) < SECONDS(1);
 	}
 	HOLDS("503", below > 900);
-	/* -d 0,2s: at once, but not here. */
+	/* -d 0,2s: the first retry is at once, but not after a 429. */
 	policy.backoff.delays[0] = 0;
 	policy.backoff.delays[1] = SECONDS(2);
 	policy.backoff.count = 2;
@@ -1434,7 +1441,7 @@ test_a_deadline_before_the_first_attempt(void)
 	check_nothing_ran("at it", &history, &step);
 	step = plan_first(&policy, &history, BEGAN + 11);
 	check_nothing_ran("past it", &history, &step);
-	/* The splay was in time when it began; then the machine slept. */
+	/* The splay fitted when it began; then the machine slept. */
 	policy.splay = 4;
 	step = plan_first(&policy, &history, BEGAN);
 	HOLDS("slept", step.again);
@@ -1517,7 +1524,7 @@ test_splays_take_half_the_time_at_most(void)
 	}
 }
 
-/* Whatever the jitter: an attempt begins before the deadline or not at all. */
+/* With any jitter, an attempt begins before the deadline or not at all. */
 static void
 test_every_attempt_begins_before_the_deadline(void)
 {
@@ -1553,7 +1560,7 @@ denial(enum reason reason, nanos next)
 	return (struct admission){ .denied = reason, .next = next };
 }
 
-/* Nobody is kept waiting who did not ask for it. */
+/* Without --budget-wait retry does not wait. */
 static void
 test_denials_end_it_at_once(void)
 {
@@ -1662,7 +1669,7 @@ test_waits_for_admission_end(void)
 		EQUAL(rows[i].row, step.status, rows[i].status);
 		HOLDS(rows[i].row, now <= BEGAN + SECONDS(rows[i].ends));
 		HOLDS(rows[i].row, now > BEGAN + SECONDS(rows[i].ends - 1));
-		/* Once a second or so; near the end a few times more. */
+		/* About once a second; near the end a few times more. */
 		HOLDS(rows[i].row,
 		    asked < 20 + (rows[i].next > 0 ? 2 : 60) * rows[i].ends);
 		EQUAL(rows[i].row, history.made, 1);
@@ -1696,12 +1703,15 @@ test_a_deadline_at_a_breaker(void)
 	step = plan_wake(&history, &step, BEGAN + SECONDS(6));
 	EQUAL("slept", step.reason, REASON_DEADLINE);
 	EQUAL("slept", step.status, 75);
-	/* Admitted in the end, and then too late: nothing holds it now. */
+	/*
+	 * Admitted in the end, but past the deadline: the breaker is not the
+	 * reason.
+	 */
 	plan_begin(&history);
 	EQUAL("admitted", history.admission.denied, REASON_NONE);
 }
 
-/* Those who wait for the same must not come back at the same time. */
+/* Invocations that wait for the same budget must not ask at the same time. */
 static void
 test_waits_for_admission_are_jittered(void)
 {
@@ -1713,7 +1723,7 @@ test_waits_for_admission_are_jittered(void)
 		{ "open", BREAKER_OPEN, 30, 0.4, 0.4 },
 		{ "open, soon", BREAKER_OPEN, 30, 0.001, 0.02 },
 		{ "open, long", BREAKER_OPEN, 30, 7, 1 },
-		/* Not for each turn, which only one of them gets. */
+		/* Not each time that the breaker lets one in. */
 		{ "recovering", BREAKER_RECOVERING, 30, 0.01, 0.5 },
 		{ "recovering, long", BREAKER_RECOVERING, 30, 7, 1 },
 		{ "recovering, a short wait", BREAKER_RECOVERING, 1, 0.01,
@@ -1745,7 +1755,7 @@ test_waits_for_admission_are_jittered(void)
 	}
 }
 
-/* At the very end of the numbers, too, nothing wraps. */
+/* Near NANOS_MAX nothing wraps either. */
 static void
 test_plans_saturate(void)
 {
@@ -1774,7 +1784,7 @@ static void (*const tests[])(void) = {
 	test_statuses_of_limits_and_failed_starts,
 	test_reasons,
 	test_plans,
-	test_jitter_goes_upward_from_a_hint,
+	test_jitter_goes_upward_from_a_named_wait,
 	test_the_least_delay_after_429,
 	test_the_lesser_deadline_counts,
 	test_a_deadline_before_the_first_attempt,

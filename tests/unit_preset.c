@@ -12,7 +12,7 @@
 
 static struct pattern pattern; /* too large for the stack */
 
-/* What a verdict makes of a preset alone. */
+/* How a failure is judged by a preset alone. */
 enum means { SUCCESS, STOP, RETRY, NEITHER };
 
 static const char *const words[] = { "success", "fatal", "transient",
@@ -78,7 +78,7 @@ static const struct {
 	{ "cargo", "cargo-503", 101, RETRY },
 	{ "docker", "docker-503", 1, RETRY },
 	{ "docker", "docker-nodaemon", 1, RETRY },
-	/* docker 28.2 run, podman 4.3 --remote run: nobody listens. */
+	/* docker 28.2 run, podman 4.3 --remote run: no daemon listens. */
 	{ "docker", "docker-run-nodaemon", 125, RETRY },
 	{ "flock", "flock-busy", 1, RETRY },
 	{ "git", "git-git-closed", 128, RETRY },
@@ -111,11 +111,11 @@ static const struct {
 	{ "ssh", "ssh-dns", 255, RETRY },
 	{ "ssh", "ssh-refused", 255, RETRY },
 	{ "terraform", "terraform-backend-503", 1, RETRY },
-	/* Only its stdout was kept, which does not say what failed. */
+	/* Only stdout was captured, which does not say what failed. */
 	{ "terraform", "terraform-init-503", 1, NEITHER },
 };
 
-/* A file's text, "" where there is none; to be freed. */
+/* A file's text, "" if there is no file; to be freed. */
 static char *
 slurp(const char *file, const char *suffix)
 {
@@ -168,7 +168,7 @@ test_captures(void)
 }
 
 /*
- * Lines: seen on loopback, or as the sources of the tools have them
+ * Lines that were seen on loopback, or are in the tools' sources
  */
 
 #define NAMELESS "dial tcp: lookup x on 10.0.0.1:53: no such host"
@@ -238,7 +238,7 @@ static const struct {
 	{ "rsync", 5, "@ERROR: auth failed on module x", "", STOP },
 	{ "rsync", 12, "rsync: write failed on x: No space left on device", "",
 	    STOP },
-	/* What rsync 3.5 prints of a server that is none of its kind. */
+	/* What rsync 3.5 prints if the server is not an rsync daemon. */
 	{ "rsync", 5,
 	    "rsync: server sent \"HTTP/1.1 400 Bad Request\" rather than "
 	    "greeting\n"
@@ -348,7 +348,7 @@ static const struct {
 	    "ERROR: Cannot connect to the Docker daemon at "
 	    "unix:///var/run/docker.sock. Is the docker daemon running?",
 	    "", RETRY },
-	/* docker 28.2: 125 alone may be bad usage just as well. */
+	/* docker 28.2: 125 may also mean bad usage. */
 	{ "docker", 125,
 	    "unknown flag: --frob\n\nUsage:  docker run [OPTIONS] IMAGE "
 	    "[COMMAND] [ARG...]",
@@ -626,7 +626,7 @@ test_programs(void)
 	HOLDS("auto", preset_find("auto", 4) == NULL);
 }
 
-/* No capture without a row: each is there to be judged. */
+/* Each capture has a row. */
 static void
 test_every_capture_has_its_row(void)
 {

@@ -1,6 +1,6 @@
 /*
- * The same with a table of few states, which is full all the time: emptied, or
- * done without.
+ * The tests of unit_gathered with a table of few states, which is always full:
+ * it is emptied, or not used.
  */
 #define DFA_MOST 9
 #define dfa_accept tight_accept

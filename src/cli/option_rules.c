@@ -100,7 +100,7 @@ add_lines(struct policy *policy, const struct option *option, int fd,
 {
 	struct rules *rules = &policy->rules;
 	struct conditions *transient =
-	    preset->own == NULL ? &rules->transient : &rules->gated;
+	    preset->own == NULL ? &rules->transient : &rules->own_transient;
 
 	watch(policy, &rules->fatal, option, fd, lines->fatal);
 	watch(policy, transient, option, fd, lines->transient);

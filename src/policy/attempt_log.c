@@ -5,9 +5,9 @@
 
 #define KEPT (ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST)
 
-/* Where the entry of the attempt after n others is, or was. */
+/* The index of the entry of the attempt that came after n others. */
 static int
-place(int64_t n)
+index_of(int64_t n)
 {
 	return n < ATTEMPT_LOG_FIRST ? (int)n
 				     : ATTEMPT_LOG_FIRST +
@@ -15,65 +15,60 @@ place(int64_t n)
 }
 
 void
-attempt_log_start(struct attempt_log *attempt_log)
+attempt_log_start(struct attempt_log *log)
 {
-	/* The entries stay untouched: most invocations need one of them. */
-	attempt_log->count = 0;
-	attempt_log->slept = 0;
+	/* Not all of it: most invocations touch a single entry. */
+	log->count = 0;
+	log->slept = 0;
 }
 
 struct entry *
-attempt_log_add(struct attempt_log *attempt_log)
+attempt_log_add(struct attempt_log *log)
 {
 	struct entry *entry;
 
-	attempt_log->slept = attempt_log_slept(attempt_log);
-	entry = &attempt_log->entries[place(attempt_log->count++)];
-	*entry = (struct entry){
-		.attempt = attempt_log->count, .planned = -1, .slept = -1
-	};
+	log->slept = attempt_log_slept(log);
+	entry = &log->entries[index_of(log->count++)];
+	*entry =
+	    (struct entry){ .attempt = log->count, .planned = -1, .slept = -1 };
 	return entry;
 }
 
 struct entry *
-attempt_log_latest(struct attempt_log *attempt_log)
+attempt_log_latest(struct attempt_log *log)
 {
-	return attempt_log->count == 0
-	    ? NULL
-	    : &attempt_log->entries[place(attempt_log->count - 1)];
+	return log->count == 0 ? NULL : &log->entries[index_of(log->count - 1)];
 }
 
 int
-attempt_log_kept(const struct attempt_log *attempt_log)
+attempt_log_kept(const struct attempt_log *log)
 {
-	return attempt_log->count < KEPT ? (int)attempt_log->count : KEPT;
+	return log->count < KEPT ? (int)log->count : KEPT;
 }
 
 const struct entry *
-attempt_log_at(const struct attempt_log *attempt_log, int i)
+attempt_log_at(const struct attempt_log *log, int i)
 {
-	int64_t lost = attempt_log->count - attempt_log_kept(attempt_log);
+	int64_t lost = log->count - attempt_log_kept(log);
 
-	return &attempt_log
-		    ->entries[place(i < ATTEMPT_LOG_FIRST ? i : lost + i)];
+	return &log->entries[index_of(i < ATTEMPT_LOG_FIRST ? i : lost + i)];
 }
 
 nanos
-attempt_log_slept(const struct attempt_log *attempt_log)
+attempt_log_slept(const struct attempt_log *log)
 {
 	const struct entry *latest;
 
-	if (attempt_log->count == 0)
+	if (log->count == 0)
 		return 0;
-	latest = &attempt_log->entries[place(attempt_log->count - 1)];
-	return number_add(
-	    attempt_log->slept, latest->slept > 0 ? latest->slept : 0);
+	latest = &log->entries[index_of(log->count - 1)];
+	return number_add(log->slept, latest->slept > 0 ? latest->slept : 0);
 }
 
 void
-attempt_log_wake(struct attempt_log *attempt_log, nanos now)
+attempt_log_wake(struct attempt_log *log, nanos now)
 {
-	struct entry *entry = attempt_log_latest(attempt_log);
+	struct entry *entry = attempt_log_latest(log);
 
 	if (entry != NULL && entry->planned >= 0 && entry->slept < 0)
 		entry->slept = now - entry->began - entry->elapsed;

@@ -1,6 +1,8 @@
 /*
- * attempt_log: what became of each attempt, for reports: the first few and the
- * last many, in a fixed amount of memory however many there were.
+ * attempt_log: keeps how each attempt ended, for reports.
+ *
+ * Of many attempts it keeps the first ten and the last ninety, so memory is
+ * fixed.
  */
 #ifndef ATTEMPT_LOG_H
 #define ATTEMPT_LOG_H
@@ -17,45 +19,45 @@ struct entry {
 	int64_t attempt; /* from 1 */
 	nanos began, elapsed;
 	enum end end;
-	int status; /* as verdict_status has it */
+	int status; /* by verdict_status() */
 	int signal; /* that killed it, or 0 */
 	int http; /* 0: none known */
-	const char *rule; /* which decided, as verdict_of names it */
+	const char *rule; /* by which verdict_of() decided */
 	enum verdict verdict;
-	nanos planned; /* the delay before the next; -1: none follows */
-	nanos slept; /* what it became, admission included; -1: none */
-	bool budget_exhausted; /* the next was denied for want of budget */
+	nanos
+	    planned; /* the delay before the next attempt; -1: there is none */
+	nanos slept; /* how long it was, with admission; -1: not over */
+	bool budget_exhausted; /* the budget denied the next attempt */
 };
 
 struct attempt_log {
 	int64_t count; /* of all attempts */
-	nanos slept; /* after all of them but the latest */
+	nanos slept; /* in all, without the delay after the latest */
 	struct entry entries[ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST];
 };
 
-void attempt_log_start(struct attempt_log *attempt_log);
+void attempt_log_start(struct attempt_log *log);
 
 /*
- * A new entry, the latest; to be filled in. What was there of the one before
- * is counted now, and should not change any more.
+ * Adds an entry, which the caller fills in. The entry before it is counted now,
+ * and must not change any more.
  */
-struct entry *attempt_log_add(struct attempt_log *attempt_log);
+struct entry *attempt_log_add(struct attempt_log *log);
 
 /* The latest; NULL before the first. */
-struct entry *attempt_log_latest(struct attempt_log *attempt_log);
+struct entry *attempt_log_latest(struct attempt_log *log);
 
 /*
- * The delay after the latest is over, after so long since retry began: whatever
- * was planned, this is what it became.
+ * The delay after the latest attempt is over now, which is the time since retry
+ * began: notes how long it really was.
  */
-void attempt_log_wake(struct attempt_log *attempt_log, nanos now);
+void attempt_log_wake(struct attempt_log *log, nanos now);
 
-/* How many are kept, and the i-th of them, 0 the oldest. */
-int attempt_log_kept(const struct attempt_log *attempt_log);
-const struct entry *
-attempt_log_at(const struct attempt_log *attempt_log, int i);
+/* How many entries are kept; the i-th of them, from 0, the oldest. */
+int attempt_log_kept(const struct attempt_log *log);
+const struct entry *attempt_log_at(const struct attempt_log *log, int i);
 
-/* How long was slept after all attempts, those that are not kept included. */
-nanos attempt_log_slept(const struct attempt_log *attempt_log);
+/* The sum of all delays, those of entries that are not kept included. */
+nanos attempt_log_slept(const struct attempt_log *log);
 
 #endif

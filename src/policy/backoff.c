@@ -19,7 +19,8 @@ draw(uint64_t *state)
 
 /*
  * Uniform in [low, high], 0 <= low <= high. Draws below 2^64 mod range are
- * thrown away: what remains is a multiple of range, so no value is likelier.
+ * thrown away: the number of those left is a multiple of range, so no value is
+ * more likely than another.
  */
 static nanos
 uniform(uint64_t *state, nanos low, nanos high)
@@ -35,10 +36,11 @@ uniform(uint64_t *state, nanos low, nanos high)
 }
 
 /*
- * base * factor^exponent, by squaring, since pow() would bring in libm. The
- * relative error grows with the exponent, by some 2^-52 each; but a factor
- * above 1 is at least a millionth above it, and so passes 2^63 before the
- * 2^26th power. An error that could reorder two neighbours is never reached.
+ * base * factor^exponent by squaring, because pow() would need libm. The
+ * relative error grows with the exponent, by some 2^-52 each time. But a factor
+ * above 1 is at least a millionth above it, and so its power passes 2^63 before
+ * the exponent is 2^26: the error never gets so large that a later delay could
+ * be shorter than an earlier one.
  */
 static nanos
 exponential(nanos base, int64_t factor, int64_t exponent)
@@ -47,7 +49,7 @@ exponential(nanos base, int64_t factor, int64_t exponent)
 	double result = (double)base;
 	nanos whole;
 
-	/* As it is, for a double would round a large one. 0 never grows. */
+	/* Not as a double, which would round a large base. 0 never grows. */
 	if (base == 0 || exponent == 0 || factor <= BACKOFF_FACTOR_ONE)
 		return base;
 	for (; exponent > 0; exponent /= 2) {
@@ -57,12 +59,12 @@ exponential(nanos base, int64_t factor, int64_t exponent)
 			return NANOS_MAX;
 		square *= square;
 	}
-	/* To the nearest; above 2^52 adding a half would itself round. */
+	/* Rounds to the nearest. To add 0.5 would itself round above 2^52. */
 	whole = (nanos)result;
 	return result - (double)whole < 0.5 ? whole : whole + 1;
 }
 
-/* base * fib(n). fib(93) is past 2^63, so that ends it whatever n is. */
+/* base * fib(n). fib(93) is above 2^63, so the loop ends for every n. */
 static nanos
 fibonacci(nanos base, int64_t n)
 {
@@ -77,7 +79,7 @@ fibonacci(nanos base, int64_t n)
 	return sum;
 }
 
-/* The n-th of the delays that grow out of base. */
+/* The n-th of the delays that grow from base. */
 static nanos
 grown(const struct backoff *backoff, nanos base, int64_t n)
 {

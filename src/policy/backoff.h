@@ -1,7 +1,9 @@
 /*
- * backoff: how long to wait before each retry. A schedule of delays (the
- * envelope) grows, is capped, and is then randomised (the jitter), so that
- * clients that failed together do not come back together.
+ * backoff: how long to wait before each retry.
+ *
+ * A delay grows from retry to retry up to a cap: the envelope. The delay itself
+ * is random within the envelope (jitter), so that clients that failed together
+ * do not come back together.
  */
 #ifndef BACKOFF_H
 #define BACKOFF_H
@@ -10,7 +12,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* The most elements of an explicit schedule. */
+/* The most elements in a list of delays. */
 #define BACKOFF_DELAYS 64
 
 /* Parts of one in struct backoff's factor. */
@@ -33,8 +35,8 @@ enum jitter {
 /* What the user asked for. */
 struct backoff {
 	enum backoff_kind kind;
-	bool grows; /* the last element is n = 1 of kind; else it repeats (one
-		alone always grows) */
+	bool grows; /* after the last of several delays they grow from it;
+		       if not, it repeats. A single delay always grows */
 	enum jitter jitter;
 	int64_t factor; /* in millionths, at least BACKOFF_FACTOR_ONE */
 	nanos delays[BACKOFF_DELAYS];
@@ -42,27 +44,28 @@ struct backoff {
 	nanos floor, cap; /* floor <= cap */
 };
 
-/* Where one series of retries stands. */
+/* How far one series of retries has got. */
 struct schedule {
 	uint64_t random; /* state of the generator */
 	int64_t n; /* retries so far since the start or the last reset */
 	nanos previous; /* the last delay, for decorrelated jitter */
 };
 
-/* The start of a series whose delays are a function of seed. */
+/* A new series; its random numbers depend on seed alone. */
 struct schedule schedule_start(uint64_t seed);
 
-/* The first delay is the next one again; the generator goes on. */
+/* The next delay is the first one again; the random numbers go on. */
 void schedule_reset(struct schedule *schedule);
 
-/* The base delay: the first that is not 0, or 0. */
+/* The base delay: the first one that is not 0; 0 if all are. */
 nanos backoff_base(const struct backoff *backoff);
 
 /*
- * The envelope before the n-th retry, n >= 1, in [floor, cap]: with one delay
- * or a list that grows, base * factor^(n-1), base * n, base or base * fib(n)
- * (fib(1) = fib(2) = 1), where the last element is n = 1; else the n-th
- * element or the last. Saturates: no n gives less than a smaller one.
+ * The envelope before the n-th retry, n >= 1, in [floor, cap]: the n-th element
+ * of delays. Behind the last element it is that element again, or it grows from
+ * there: base * factor^(n-1), base * n, base, or base * fib(n) (fib(1) = fib(2)
+ * = 1), where base is the last element and n = 1 its own place. Saturates: it
+ * never gets smaller as n grows.
  */
 nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 
@@ -75,26 +78,24 @@ nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 nanos backoff_trim(const struct backoff *backoff, nanos most, nanos left);
 
 /*
- * The delay before the next retry, and the schedule moves on. Full, equal and
+ * The delay before the next retry; the schedule moves on. Full, equal and
  * decorrelated jitter: Brooker, "Exponential Backoff and Jitter" (AWS, 2015).
+ *
  *   full          uniform in [floor, e]
  *   equal         e/2 + uniform in [0, e/2], but not below floor
  *   decorrelated  min(cap, uniform in [base, 3 * previous]), previous = base
  *                 at first, but not below floor
  *   none          e
- * A jittered envelope e is first trimmed to left less one base delay where
- * that is at least the base (the first delay that is not 0), so that a series
- * uses the time to its deadline; left is the time to the deadline in
- * nanoseconds, NANOS_MAX for none.
+ *
+ * e is the envelope, after backoff_trim(); so is 3 * previous.
  */
 nanos backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left);
 
 /*
- * The delay where the server asked for one: the greater of delay and wait, and
- * a random time in [0, max(base, wait / 10)] above it, unless the jitter is
- * none. That much less than left, if it need be and can be, but never less
- * than wait.
+ * The delay if the server asked for a wait: the greater of delay and wait, and
+ * a random time in [0, max(base, wait / 10)] on top, unless there is no jitter.
+ * That random time is cut so that the sum stays below left, if possible.
  */
 nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
     nanos delay, nanos wait, nanos left);

@@ -7,7 +7,6 @@
 /* The length of "stderr:" and of "stdout:". */
 #define WATCH_PREFIX 7
 
-/* In words for struct conditions_error. */
 #define MALFORMED "not an exit status, signal or condition"
 
 /* By hand: isdigit() depends on the locale. */
@@ -29,7 +28,7 @@ add_exit(struct conditions *set, unsigned code)
 	set->exits[code / 64] |= UINT64_C(1) << (code % 64);
 }
 
-/* Adds a condition that has a name; returns what is wrong with it, or NULL. */
+/* Adds a condition that has a name; returns why it is refused, or NULL. */
 static const char *
 add_word(struct conditions *set, const char *item, size_t length)
 {
@@ -48,7 +47,7 @@ add_word(struct conditions *set, const char *item, size_t length)
 	return NULL;
 }
 
-/* Adds "7" or "64-78"; returns what is wrong with it, or NULL. */
+/* Adds "7" or "64-78"; returns why it is refused, or NULL. */
 static const char *
 add_range(struct conditions *set, const char *item, size_t length)
 {
@@ -70,7 +69,7 @@ add_range(struct conditions *set, const char *item, size_t length)
 	return NULL;
 }
 
-/* Whether item is three digits, the last two of which may be xx. */
+/* Whether item is of the form "5xx". */
 static bool
 http_class(const char *item, size_t length)
 {
@@ -85,7 +84,7 @@ http_status(const char *item, size_t length, int64_t *code)
 	    *code >= CONDITIONS_HTTP_FIRST && *code <= CONDITIONS_HTTP_LAST;
 }
 
-/* "503", "500-504" or "5xx" as a range of statuses. */
+/* Parses "503", "500-504" or "5xx" as a range of statuses. */
 static bool
 http_range(const char *item, size_t length, int64_t *low, int64_t *high)
 {
@@ -104,7 +103,7 @@ http_range(const char *item, size_t length, int64_t *low, int64_t *high)
 	return dash == NULL || http_status(dash + 1, length - split - 1, high);
 }
 
-/* Adds what follows "http:"; returns what is wrong with it, or NULL. */
+/* Adds what follows "http:"; returns why it is refused, or NULL. */
 static const char *
 add_http(struct conditions *set, const char *item, size_t length)
 {
@@ -151,7 +150,7 @@ conditions_watch(
 	return true;
 }
 
-/* The descriptor whose pattern starts here, 0 if none does. */
+/* The descriptor, if item begins with "stdout:" or "stderr:"; else 0. */
 static int
 watched(const char *item)
 {

@@ -1,5 +1,5 @@
 /*
- * conditions: the LIST of --retry-on and its sisters, as a set of conditions.
+ * conditions: parses a LIST of outcomes, as --retry-on takes it, into a set.
  */
 #ifndef CONDITIONS_H
 #define CONDITIONS_H
@@ -17,7 +17,7 @@ struct conditions {
 	uint64_t exits[4]; /* bit n: exit status n */
 	uint64_t signals; /* bit n - 1: death by signal n */
 	uint64_t http[8]; /* bit n: HTTP status CONDITIONS_HTTP_FIRST + n */
-	uint64_t watches; /* bit n: watch n was seen */
+	uint64_t watches; /* bit n: watch n has matched */
 	bool any_signal, timeout, fail;
 };
 
@@ -26,20 +26,19 @@ struct conditions {
 
 struct pattern;
 
-/* What to look for in the command's output, of all lists together. */
+/* The patterns of all lists, to be looked for in the command's output. */
 struct watches {
 	int count;
 	struct watch {
 		const char *text; /* an ERE */
 		int fd; /* 1 or 2 */
-		struct pattern *pattern; /* once somebody has made it one */
-		uint32_t number; /* of the text, in that pattern */
-		bool preset; /* the text is a preset's */
+		struct pattern *pattern; /* NULL until text is compiled */
+		uint32_t number; /* of text among the texts of pattern */
+		bool preset; /* text is a preset's */
 	} list[CONDITIONS_WATCHES];
 };
 
-/* What is wrong with a LIST: why, and the item (not NUL-terminated) at fault.
- */
+/* Why a LIST is refused, and which item (not NUL-terminated) is at fault. */
 struct conditions_error {
 	const char *why;
 	const char *item;
@@ -50,20 +49,20 @@ struct conditions_error {
  * Adds the comma-separated items of list to the set: exit statuses "7",
  * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
  * "timeout", "fail" (any failure), "http:503", "http:5xx", "http:500-504",
- * "stderr:ERE" and "stdout:ERE". A pattern runs to the end of the list, which
- * must live as long as watches, where it is added if it is new. False, with
- * error filled and both unchanged, if any item is empty, unknown, out of
- * range, or a range runs backwards; error->why is a phrase such as "not an
- * exit status, signal or condition", without the item.
+ * "stderr:ERE" and "stdout:ERE". A pattern extends to the end of the list. It
+ * is added to watches if it is new, and points into list, which must live as
+ * long. False, with error filled and both unchanged, if an item is empty,
+ * unknown or out of range, or a range runs backwards. error->why is a phrase,
+ * such as "not an exit status, signal or condition".
  */
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);
 
-/* Adds one pattern for descriptor fd. False if there is no room for it. */
+/* Adds one pattern for descriptor fd. False if there is no room. */
 bool conditions_watch(
     struct conditions *set, struct watches *watches, int fd, const char *text);
 
-/* Whether no condition is in the set. */
+/* Whether the set is empty. */
 bool conditions_empty(const struct conditions *set);
 
 /* Whether the set names exit status code, 0..255, by number or range. */
@@ -73,8 +72,8 @@ bool conditions_has_exit(const struct conditions *set, int code);
 bool conditions_has_http(const struct conditions *set, int code);
 
 /*
- * Whether the set names this one signal, by its name or as 128+n; "signal",
- * which is any of them, is not naming it.
+ * Whether the set names this one signal, by its name or as 128+n. The condition
+ * "signal", which means any signal, does not name it.
  */
 bool conditions_names_signal(const struct conditions *set, int number);
 

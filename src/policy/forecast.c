@@ -2,16 +2,16 @@
 
 #include "text/number.h"
 
-/* So many retries are summed up one by one; of more, so many stretches. */
+/* The retries that are summed up one by one; the others in so many parts. */
 #define STEPS 1000
 
-/* How many delays are drawn for a mean. */
+/* How many delays are drawn for the means. */
 #define DRAWS (INT64_C(1) << 20)
 
 /*
- * After so many retries the mean of decorrelated jitter stays as it is. Most
- * series grow by some 1.1 each time, ln 3 - 1 being the mean of its logarithm:
- * that takes a nanosecond to 292 years, in 450 times.
+ * After so many retries the mean of decorrelated jitter does not change any
+ * more. Most series grow by a factor of 1.1 each time (the mean of its
+ * logarithm is ln 3 - 1), which makes 292 years of a nanosecond in 450 times.
  */
 #define SETTLED 500
 
@@ -22,7 +22,7 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
-/* Each three times the one before; what 64 times make is for ever. */
+/* Each is three times the one before; after 64 times the most is reached. */
 static nanos
 most_decorrelated(const struct backoff *backoff, int64_t n)
 {
@@ -36,8 +36,8 @@ most_decorrelated(const struct backoff *backoff, int64_t n)
 }
 
 /*
- * Half the envelope and up to half more, where what is below the floor becomes
- * the floor: so the mean is that of a uniform time cut off below.
+ * Uniform between half the envelope and the envelope, but what is below the
+ * floor becomes the floor; the mean takes that into account.
  */
 static struct span
 equal(nanos envelope, nanos floor)
@@ -52,7 +52,7 @@ equal(nanos envelope, nanos floor)
 		least + (nanos)(above * above / 2 / (double)half), envelope };
 }
 
-/* Before the n-th retry; the mean of decorrelated jitter is left at 0. */
+/* The n-th delay; for decorrelated jitter its mean is left at 0. */
 static struct span
 delay(const struct backoff *backoff, int64_t n)
 {
@@ -77,7 +77,7 @@ delay(const struct backoff *backoff, int64_t n)
 	return (struct span){ envelope, envelope, envelope };
 }
 
-/* Of count retries whose delays grow evenly between those of two. */
+/* The sum of count delays that grow evenly from one to the other. */
 static struct span
 stretch(struct span from, struct span to, int64_t count)
 {
@@ -89,7 +89,7 @@ stretch(struct span from, struct span to, int64_t count)
 	};
 }
 
-/* Of the first count retries; lists end long before the stretches begin. */
+/* The sum of the first count delays. Lists of delays are shorter than STEPS. */
 static struct span
 total(const struct backoff *backoff, int64_t count)
 {
@@ -117,7 +117,7 @@ whole(double span)
 	return span >= 0x1p63 ? NANOS_MAX : (nanos)span;
 }
 
-/* Of decorrelated jitter: draws series, and takes what they are on average. */
+/* The means of decorrelated jitter, from many series that are drawn. */
 static void
 draw_means(struct forecast *forecast, const struct backoff *backoff)
 {
@@ -146,7 +146,7 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 	forecast->drawn = true;
 }
 
-/* Goes through it with everything taking as long as it may. */
+/* Goes through the worst case, attempt by attempt, up to the deadline. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
 {

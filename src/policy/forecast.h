@@ -1,6 +1,6 @@
 /*
- * forecast: how long a policy would have everybody wait, at worst and on
- * average, without doing it.
+ * forecast: how long a policy would take at worst and on average, for
+ * --dry-run.
  */
 #ifndef FORECAST_H
 #define FORECAST_H
@@ -9,48 +9,47 @@
 #include <stdint.h>
 #include "policy/policy.h"
 
-/* Of so many retries each delay is told; of more, of the first ten. */
+/* Up to ROWS retries each has its row; of more only the first ten. */
 #define FORECAST_ROWS 100
 #define FORECAST_FIRST 10
 
-/* As far as the deadline is looked for, in attempts. */
+/* The most attempts for which cut is worked out. */
 #define FORECAST_ATTEMPTS 1000000
 
-/* Between what bounds a time is drawn, and what it is on average. */
+/* The bounds of a random time, and its average. */
 struct span {
 	nanos least, mean, most;
 };
 
 /*
- * What comes on top is left out: waits for a budget, for a server that asks to
- * be left alone, for an attempt that does not end when it is told to. Times
- * saturate.
+ * Not included are waits for a budget, waits that a server asks for, and the
+ * time of an attempt that goes on after SIGTERM. Times saturate.
  */
 struct forecast {
-	int64_t retries; /* POLICY_UNLIMITED: no cap */
-	int rows; /* elements of delay: the first retries' */
+	int64_t retries; /* or POLICY_UNLIMITED */
+	int rows; /* elements of delay, for the first retries */
 	struct span delay[FORECAST_ROWS];
 	struct span splay;
-	struct span total; /* of splay and delays, unless retries has no cap */
-	bool drawn; /* means of delays are right to a hundredth or so */
-	nanos worst; /* all attempts at their timeout, all waits at most;
+	struct span total; /* splay and delays, unless retries are unlimited */
+	bool drawn; /* means are sampled: right to about 1 % */
+	nanos worst; /* every attempt takes its timeout, every wait its most;
 			NANOS_MAX: unbounded */
-	nanos slo; /* three times that */
-	bool fits; /* worst is within the deadline, or there is none */
+	nanos slo; /* three times worst */
+	bool fits; /* there is no deadline, or worst is within it */
 	/*
-	 * Where it does not fit: the first attempt that the deadline would end
-	 * (begun) or prevent, if all took as long as it may. 0: none, since
-	 * delays are trimmed to the deadline. Above FORECAST_ATTEMPTS: any of
-	 * those.
+	 * If worst does not fit: the first attempt that the deadline would end
+	 * (begun) or prevent in the worst case. 0: none, because delays are
+	 * trimmed to the deadline. Above FORECAST_ATTEMPTS: a later one.
 	 */
 	int64_t cut;
 	bool begun;
 };
 
 /*
- * Delays as backoff_next draws them far from a deadline. All of it is exact,
- * but the mean of decorrelated jitter is that of many series drawn here, and of
- * more than a thousand retries totals are right to a thousandth or so.
+ * Delays are those of backoff_next() far from a deadline. All numbers are
+ * exact, except that the mean of decorrelated jitter is taken from many series
+ * that are drawn here, and that totals of more than a thousand retries are
+ * right to about 0.1 %.
  */
 void forecast_make(struct forecast *forecast, const struct policy *policy);
 

@@ -4,20 +4,20 @@
 
 enum { STATUS_FAILED = 1, STATUS_HELD = 75, STATUS_DEADLINE = 124 };
 
-/* How often to ask again for admission, at most and at least. */
+/* The least and the most time before admission is asked for again. */
 #define ASK_LEAST (20 * NANOS_MS)
 #define ASK_MOST NANOS_SECOND
 
 /*
- * Where a breaker recovers, a thousand may wait for a turn that one of them
- * gets: so not at each, but after this long, or a part of a shorter wait.
+ * While a breaker recovers it lets one in at a time, and a thousand may wait
+ * for that. So they do not ask each time, but after this time or, if the user
+ * waits for less, a part of that.
  */
 #define ASK_RECOVERING (500 * NANOS_MS)
 #define ASK_PARTS 4
 
 #define HTTP_TOO_MANY_REQUESTS 429
 
-/* The end of it all, with what the last attempt left. */
 static struct step
 end(const struct history *history, enum reason reason)
 {
@@ -33,7 +33,7 @@ end(const struct history *history, enum reason reason)
 	step.status = history->status;
 	if (last->end == END_SIGNALED && !last->overrun)
 		step.signal = last->code;
-	/* No process to be had: our failure, however often we tried. */
+	/* There was no process to be had: that is a failure of retry itself. */
 	if (last->end == END_NOT_STARTED && !last->forked)
 		step.reason = REASON_INTERNAL;
 	return step;
@@ -79,7 +79,7 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 	return again(history, now, backoff_splay(&history->schedule, most));
 }
 
-/* Whether the server wants to be left alone for longer than we may wait. */
+/* Whether the server asks for a longer wait than the user allows. */
 static bool
 asks_too_much(
     const struct policy *policy, const struct http_status *http, nanos left)
@@ -89,7 +89,7 @@ asks_too_much(
 		(left != NANOS_MAX && http->wait >= left));
 }
 
-/* RFC 6585 leaves a 429 without Retry-After: a base delay is the least then. */
+/* After a 429, which need not have a Retry-After (RFC 6585), at least base. */
 static nanos
 next_delay(const struct policy *policy, struct schedule *schedule,
     const struct http_status *http, nanos left)
@@ -135,7 +135,7 @@ plan_next(const struct policy *policy, struct history *history,
 	return again(history, now, delay);
 }
 
-/* The same before an attempt, of which there is nothing to tell then. */
+/* The end before an attempt: no attempt was judged just now. */
 static struct step
 end_before(const struct history *history, enum reason reason)
 {
@@ -159,7 +159,7 @@ within(nanos least, nanos span, nanos most)
 	return span < least ? least : span > most ? most : span;
 }
 
-/* How long to wait before asking again, but for the jitter. */
+/* How long to wait before asking again, without jitter. */
 static nanos
 ask_after(const struct policy *policy, const struct admission *admission)
 {
@@ -185,7 +185,7 @@ plan_denied(const struct policy *policy, struct history *history,
 		history->patience = number_add(now, policy->share.wait);
 	if (now >= history->patience || admission->never)
 		return end_before(history, admission->denied);
-	/* Around the nap, not after it: half of those who wait come early. */
+	/* From half to one and a half times: on average it stays as it is. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);
 	if (nap > history->patience - now)
 		nap = history->patience - now;

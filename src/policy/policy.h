@@ -1,6 +1,5 @@
 /*
- * policy: what the user asked for. Types only; filled once by options, const
- * from then on.
+ * policy: what the user asked for; filled once by options, const from then on.
  */
 #ifndef POLICY_H
 #define POLICY_H
@@ -16,7 +15,7 @@
 /* --attempts inf. */
 #define POLICY_UNLIMITED INT64_MAX
 
-/* How often --preset may be given. */
+/* The most times that --preset may be given. */
 #define POLICY_PRESETS 8
 
 enum loudness {
@@ -25,7 +24,7 @@ enum loudness {
 	LOUDNESS_VERBOSE,
 };
 
-/* What retry is there for: to run a command, nearly always. */
+/* What this invocation does: nearly always, it runs a command. */
 enum action {
 	ACTION_RUN,
 	ACTION_STATUS, /* of budgets */
@@ -52,14 +51,14 @@ enum format {
 	FORMAT_PROM,
 };
 
-/* What an outer retry leaves of our retries. */
+/* Which of our retries we make under an outer retry (--nested). */
 enum nested {
 	NESTED_SHARE, /* all */
-	NESTED_ADD, /* none while it is on a retry itself */
+	NESTED_ADD, /* none while the outer one is on a retry itself */
 	NESTED_ONCE, /* none */
 };
 
-/* What is handed on to a retry within the command, as it was typed. */
+/* Options that are passed on to a retry within the command, as typed. */
 enum told {
 	TOLD_BUDGET,
 	TOLD_RATIO,
@@ -75,7 +74,7 @@ struct share {
 	const char *key; /* NULL: no budget */
 	const char *directory;
 	struct terms terms;
-	nanos wait; /* for allowance, when denied; NANOS_MAX: no limit */
+	nanos wait; /* for admission, if denied; NANOS_MAX: no limit */
 	nanos cooldown; /* after a denial; 0: none */
 	struct breaker_config breaker;
 	bool required; /* do not run without it */
@@ -83,16 +82,16 @@ struct share {
 
 struct policy {
 	enum action action;
-	enum format format; /* of a status of budgets */
+	enum format format; /* of the status of budgets */
 	const char *subject; /* of the action: a key, or "all" for status */
-	/* NULL unless it runs one. NULL-terminated, at least one word;
-	 * command[-1] is an element too (argv's), free to be overwritten. */
+	/* NULL unless one is run. NULL-terminated, at least one word. It points
+	 * into argv: command[-1] exists, too, and may be overwritten. */
 	char **command;
-	char **typed; /* the same, without words of ours (request.h) */
+	char **typed; /* the same, without what http_request.h adds */
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */
-	nanos kill_after; /* after which KILL follows */
+	nanos kill_after; /* from signal to SIGKILL */
 	int signal; /* what ends an attempt at a limit */
 	enum nested nested;
 	struct backoff backoff;
@@ -102,14 +101,14 @@ struct policy {
 	struct rules rules;
 	const char *preset[POLICY_PRESETS]; /* names, as they were given */
 	struct watches watches; /* what the rules look for */
-	const char *http_status; /* the user's, or NULL */
-	nanos max_retry_after; /* longer hints give up */
-	const char *method; /* as declared, or NULL */
-	const char *key; /* for the method, "auto", or NULL */
+	const char *http_status; /* the user's status file, or NULL */
+	nanos max_retry_after; /* if a server asks for more, retry gives up */
+	const char *method; /* of the HTTP request, or NULL */
+	const char *key; /* Idempotency-Key, "auto", or NULL */
 	struct share share;
 	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
 	int64_t stdin_max; /* bytes that --replay-stdin may take */
-	int64_t hold_max; /* bytes of each stream that may be held */
+	int64_t hold_max; /* bytes of each stream that may be captured */
 	const char *report; /* files to write, or NULL; "-": standard error */
 	const char *metrics;
 	const char *on_retry; /* shell lines to run, or NULL */
@@ -119,9 +118,9 @@ struct policy {
 	enum showing progress;
 	int presets;
 	bool replay; /* standard input, to every attempt */
-	bool hold_out, hold_err; /* what an attempt writes */
+	bool hold_out, hold_err; /* output is captured until judged */
 	bool seeded;
-	bool http; /* a status file of our own */
+	bool http; /* retry makes a status file (--http) */
 };
 
 #endif

@@ -24,7 +24,7 @@ static const struct {
 	[REASON_NOT_RETRYABLE] = { "not-retryable", "not retryable" },
 	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
 	[REASON_INPUT_CONSUMED] = { "input-consumed",
-	    "somebody has read standard input: use -I or </dev/null" },
+	    "standard input was already consumed: use -I or </dev/null" },
 	[REASON_INPUT_RESET] = { "input-reset",
 	    "standard input was reset by its other end" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
@@ -74,7 +74,7 @@ is_zero(const struct outcome *outcome)
 	return outcome->end == END_EXITED && outcome->code == 0;
 }
 
-/* Whether an outcome meets one of the conditions on how it ended. */
+/* Whether an outcome meets a condition on how the command ended. */
 static bool
 meets_end(const struct conditions *set, const struct outcome *outcome)
 {
@@ -92,7 +92,7 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 	return false;
 }
 
-/* Whether it meets any, "fail" aside. */
+/* Whether an outcome meets any condition, "fail" excluded. */
 static bool
 meets(const struct conditions *set, const struct outcome *outcome)
 {
@@ -102,7 +102,7 @@ meets(const struct conditions *set, const struct outcome *outcome)
 	    meets_end(set, outcome);
 }
 
-/* The same of an outcome that was judged a failure. */
+/* Whether a failure meets any condition. */
 static bool
 fails_by(const struct conditions *set, const struct outcome *outcome)
 {
@@ -110,8 +110,8 @@ fails_by(const struct conditions *set, const struct outcome *outcome)
 }
 
 /*
- * What another attempt cannot cure. A program that is being written (ETXTBSY)
- * and a fork that found no room can both be different in a moment.
+ * ETXTBSY, because the program is just being written, and a fork that failed
+ * may both be over in a moment: another attempt makes sense.
  */
 static bool
 not_executable(const struct outcome *outcome)
@@ -128,13 +128,13 @@ verdict_meant(const struct outcome *outcome)
 		outcome->code == SIGPIPE);
 }
 
-/* Whether --success-on names it. */
 static bool
 named_success(const struct rules *rules, const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return false;
-	/* A timeout is a failure, whatever was printed or answered before. */
+	/* After a timeout, what was printed or answered before does not count.
+	 */
 	if (outcome->end == END_TIMED_OUT || outcome->end == END_DEADLINE)
 		return rules->success_on.fail ||
 		    meets_end(&rules->success_on, outcome);
@@ -155,7 +155,6 @@ judge(enum verdict verdict, enum reason reason, enum rule rule)
 	return (struct judgement){ verdict, reason, rule_names[rule] };
 }
 
-/* Of a failure: another attempt, or none. */
 static struct judgement
 judge_again(bool again, enum rule rule)
 {
@@ -163,51 +162,52 @@ judge_again(bool again, enum rule rule)
 		     : judge(VERDICT_STOP, REASON_NOT_RETRYABLE, rule);
 }
 
-/* What the server's answer means, and whether that is the user's to say. */
+/* What the server's answer means; *by_user: as --retry-on says. */
 static enum http_status_meaning
-answer(const struct rules *rules, const struct outcome *outcome, bool *asked)
+answer(const struct rules *rules, const struct outcome *outcome, bool *by_user)
 {
 	const struct http_status *http = &outcome->http;
 
-	*asked = false;
-	/* gRPC asks for no retry in a response with status 200. */
+	*by_user = false;
+	/* gRPC refuses a retry in a response with status 200. */
 	if (http->never)
 		return HTTP_STATUS_SAYS_STOP;
 	if (!http->known || http->code < 400 ||
 	    !conditions_has_http(&rules->retry_on, 0))
 		return http_status_judge(http);
-	*asked = true;
+	*by_user = true;
 	return conditions_has_http(&rules->retry_on, http->code)
 	    ? HTTP_STATUS_SAYS_RETRY
 	    : HTTP_STATUS_SAYS_STOP;
 }
 
-/* By --retry-on and presets; a list that does not name it has decided too. */
+/* By --retry-on and presets: if there are any, and none names it, stop. */
 static struct judgement
 judge_lists(const struct rules *rules, const struct outcome *outcome)
 {
 	bool listed = !conditions_empty(&rules->retry_on);
 
 	if (!listed && conditions_empty(&rules->transient) &&
-	    conditions_empty(&rules->gated))
+	    conditions_empty(&rules->own_transient))
 		return judge_again(
 		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
 	if (fails_by(&rules->retry_on, outcome))
 		return judge_again(true, RULE_RETRY_ON);
 	if (fails_by(&rules->transient, outcome) ||
-	    (meets_end(&rules->own, outcome) && meets(&rules->gated, outcome)))
+	    (meets_end(&rules->own, outcome) &&
+		meets(&rules->own_transient, outcome)))
 		return judge_again(true, RULE_PRESET);
 	return judge_again(false, listed ? RULE_RETRY_ON : RULE_PRESET);
 }
 
-/* Whether there is anything to be gained by another attempt. */
+/* By what has caused the failure. */
 static struct judgement
-judge_gain(const struct rules *rules, const struct outcome *outcome)
+judge_cause(const struct rules *rules, const struct outcome *outcome)
 {
-	bool asked, named;
-	enum http_status_meaning meaning = answer(rules, outcome, &asked);
+	bool by_user, named;
+	enum http_status_meaning meaning = answer(rules, outcome, &by_user);
 
-	/* What the deadline ends says nothing about the command. */
+	/* That the deadline ended it says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return judge_again(true, RULE_DEADLINE);
 	if (verdict_meant(outcome)) {
@@ -217,11 +217,11 @@ judge_gain(const struct rules *rules, const struct outcome *outcome)
 	}
 	if (meaning != HTTP_STATUS_SAYS_NOTHING)
 		return judge_again(meaning == HTTP_STATUS_SAYS_RETRY,
-		    asked ? RULE_RETRY_ON : RULE_HTTP);
+		    by_user ? RULE_RETRY_ON : RULE_HTTP);
 	return judge_lists(rules, outcome);
 }
 
-/* Whether a request that must not be sent twice was not sent at all. */
+/* Whether the request was not sent at all. */
 static bool
 never_sent(const struct rules *rules, const struct outcome *outcome)
 {
@@ -235,7 +235,7 @@ never_sent(const struct rules *rules, const struct outcome *outcome)
 static struct judgement
 judge_failure(const struct rules *rules, const struct outcome *outcome)
 {
-	struct judgement gain;
+	struct judgement judgement;
 
 	if (outcome->interrupted != 0)
 		return judge(
@@ -247,18 +247,18 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 		return judge(VERDICT_STOP, REASON_STOP_RULE, RULE_STOP_ON);
 	if (fails_by(&rules->fatal, outcome))
 		return judge_again(false, RULE_PRESET);
-	gain = judge_gain(rules, outcome);
-	if (gain.verdict == VERDICT_RETRY && rules->once &&
+	judgement = judge_cause(rules, outcome);
+	if (judgement.verdict == VERDICT_RETRY && rules->once &&
 	    !never_sent(rules, outcome))
 		return judge(
 		    VERDICT_STOP, REASON_NOT_IDEMPOTENT, RULE_IDEMPOTENCY);
-	return gain;
+	return judgement;
 }
 
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
-	/* Of a success the output would be lacking. */
+	/* Even after a success, some of its output would be missing. */
 	if (outcome->overrun)
 		return judge(VERDICT_STOP, REASON_INTERNAL, RULE_HOLD_MAX);
 	if (named_success(rules, outcome))

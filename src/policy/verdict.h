@@ -1,6 +1,6 @@
 /*
- * verdict: what the outcome of an attempt means: done, retry or stop, and by
- * which rule.
+ * verdict: judges the outcome of an attempt: done, retry or stop, by which
+ * rule.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -13,14 +13,12 @@
 enum end {
 	END_EXITED,
 	END_SIGNALED,
-	END_TIMED_OUT, /* --timeout ended it, whatever it then exited with */
+	END_TIMED_OUT, /* --timeout ended it, whatever its exit status */
 	END_DEADLINE, /* the deadline ended it */
 	END_NOT_STARTED, /* fork or exec failed */
 };
 
-/*
- * Why it all ended. In order of precedence: where several hold, the first.
- */
+/* Why retry ended. If several reasons hold, the first one counts. */
 enum reason {
 	REASON_NONE,
 	REASON_INTERNAL,
@@ -44,15 +42,14 @@ struct outcome {
 	enum end end;
 	int code; /* exit status, or the number of the signal */
 	int error; /* END_NOT_STARTED: errno */
-	bool forked; /* END_NOT_STARTED: it was exec that failed, not fork */
-	enum reason
-	    lost; /* why another would lack its input; NONE: it would not */
-	bool overrun; /* it wrote more than may be held */
-	int interrupted; /* the signal that ended the series meanwhile, or 0 */
-	nanos elapsed; /* without the time retry itself was stopped */
-	uint64_t seen; /* bit n: watch n was */
+	bool forked; /* END_NOT_STARTED: exec failed, not fork */
+	enum reason lost; /* why another attempt would lack input, or NONE */
+	bool overrun; /* it wrote more than may be captured */
+	int interrupted; /* the signal that ended retry meanwhile, or 0 */
+	nanos elapsed; /* without the time that retry was stopped */
+	uint64_t seen; /* bit n: watch n has matched */
 	struct http_status
-	    http; /* what the status file says; not known without */
+	    http; /* what the status file says, if there is one */
 };
 
 enum verdict {
@@ -61,37 +58,37 @@ enum verdict {
 	VERDICT_STOP,
 };
 
-/* What the user said about outcomes. */
+/* What the user said about outcomes, in options and by presets. */
 struct rules {
-	struct conditions retry_on; /* with transient empty: every failure */
+	struct conditions retry_on; /* this and transient empty: any failure */
 	struct conditions stop_on;
-	struct conditions fail_on; /* those of presets included */
+	struct conditions fail_on; /* includes those of presets */
 	struct conditions success_on;
 	struct conditions transient, fatal; /* of presets */
-	struct conditions gated; /* transient too, but only with */
-	struct conditions own; /* one of these statuses */
-	bool once; /* a request that must not be sent twice */
-	bool several; /* which may consist of several requests */
+	struct conditions own_transient; /* transient with a status in own */
+	struct conditions own;
+	bool once; /* the request must not be sent twice */
+	bool several; /* it may be several requests */
 };
 
 /*
- * The rule that decided has one of these names, as manual and reports have
- * them, in the order in which they are asked.
+ * The rule that decided has one of these names, as the manual and reports have
+ * them. They are checked in this order.
  *
- *	hold-max	more was written than may be held
- *	success-on	--success-on names it
- *	exit-status	exit 0
- *	interrupted	by a signal that ends the series
- *	not-executable	found and refused, or not found
- *	stop-on		--stop-on names it
- *	preset		says stop, or retry, or does not say retry
- *	deadline	ended it, which says nothing of the command: retry
- *	signal		death by INT, QUIT or PIPE that nobody asked to retry
- *	http		the table of statuses, or the server asks for no retry
- *	retry-on	names it, or does not
- *	fail-on		makes it a failure, of which nothing else is said: retry
- *	idempotency	a retry, but for what must not be sent twice
- *	default		nothing is said of the failure: retry
+ *	hold-max	more was written than may be captured: stop
+ *	success-on	--success-on names the outcome: done
+ *	exit-status	exit status 0: done
+ *	interrupted	a signal ended retry: stop
+ *	not-executable	the command was not found, or could not be run: stop
+ *	stop-on		--stop-on names the outcome: stop
+ *	preset		a preset says stop or retry, or none says retry: stop
+ *	deadline	it ended the attempt: retry (plan then stops)
+ *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
+ *	http		by the table of statuses, or as the server asks
+ *	retry-on	names the outcome: retry; or does not: stop
+ *	fail-on		makes it a failure, and no list says more: retry
+ *	idempotency	the request must not be sent twice: stop
+ *	default		a failure, and no list says more: retry
  */
 struct judgement {
 	enum verdict verdict;
@@ -100,33 +97,31 @@ struct judgement {
 };
 
 /*
- * Judges an outcome, in this order. Success: --success-on, --fail-on, an HTTP
- * status, exit 0. A failure: interrupted; not executable; --stop-on; fatal to
- * a preset; what nobody should retry unasked (death by INT, QUIT or PIPE); the
- * HTTP table, in which --retry-on http:... takes the place of what is retried;
- * --retry-on and what is transient to a preset, if there is any of them; what
- * must not be sent twice. Limits of time and number are plan's.
+ * Judges an outcome. Whether it is a success is decided by --success-on,
+ * --fail-on, the HTTP status and exit status 0, in this order; what a failure
+ * means by the rules above. --retry-on http:... replaces the statuses that the
+ * HTTP table retries. Limits of time and number are up to plan.h.
  */
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome);
 
 /*
- * Whether the command died because somebody at a keyboard or a reader that has
- * seen enough wanted it to: of INT, QUIT or PIPE.
+ * Whether the command died because a user at a keyboard, or a reader that has
+ * seen enough, ended it: by INT, QUIT or PIPE.
  */
 bool verdict_meant(const struct outcome *outcome);
 
 /*
- * The exit status that stands for an outcome: the command's own, 128+n for a
- * signal, 124 for a limit, 127 and 126 for not found and not executable, 125
- * for what retry itself could not do.
+ * The exit status for an outcome: the command's own, 128+n for a signal, 124
+ * for a time limit, 127 for not found, 126 for not executable, 125 if retry
+ * itself failed.
  */
 int verdict_status(const struct outcome *outcome);
 
-/* A reason's name ("stop-rule"), as manual and reports have it. */
+/* A reason's name ("stop-rule"), as the manual and reports have it. */
 const char *verdict_reason_name(enum reason reason);
 
-/* A reason in the words of "giving up: ..." ("attempts exhausted"). */
+/* A reason as it follows "giving up: " ("attempts exhausted"). */
 const char *verdict_reason_words(enum reason reason);
 
 #endif

@@ -6,7 +6,7 @@
 
 static const struct preset packages[] = {
 	{
-	    /* Where only the lists fail, update says W: and exits 0. */
+	    /* If only lists fail, apt-get update prints W: and exits with 0. */
 	    .name = "apt",
 	    .programs = "apt apt-get",
 	    .codes = SLOW_TOO,
@@ -54,8 +54,8 @@ static const struct preset packages[] = {
 	},
 	{
 	    /*
-	     * An index that is down, one that refuses and a name that is
-	     * wrong all end in "from versions: none": pip tells no more.
+	     * "from versions: none" is printed if the index is down, if it
+	     * refuses, and if the name is wrong: pip does not say which.
 	     */
 	    .name = "pip",
 	    .programs = "pip pipx",
@@ -88,7 +88,7 @@ static const struct preset packages[] = {
 	    .source = "npm's error-message.js; captures",
 	},
 	{
-	    /* It reports on stdout. */
+	    /* pnpm prints errors on stdout. */
 	    .name = "pnpm",
 	    .programs = "pnpm pnpx",
 	    .codes = SLOW_TOO,

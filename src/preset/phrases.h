@@ -1,34 +1,35 @@
 /*
- * phrases: what several tools say in the same words, as pieces of patterns
- * for the table of presets. Each piece is one group, or alternatives that
- * another "|" may follow.
+ * phrases: patterns for messages that several tools print in the same words.
  *
- * The rule for all of them: what a retry can cure, and no more. A name that
- * cannot be resolved counts as curable: resolvers that are not up yet answer
- * like that, and neither musl nor Go nor curl's exit status tells it from a
- * name that is wrong. "Broken pipe" is not here: most often it is a reader
- * that has seen enough. Nor is a bare "timed out": tools say it of waiting
- * for a condition, which is an answer.
+ * They are pieces for the table of presets. Each is one group, or alternatives
+ * that another "|" may follow.
+ *
+ * A phrase counts as transient only if the failure can be over at a later
+ * attempt. A name that cannot be resolved counts as transient: resolvers that
+ * are still starting answer like that, and neither musl nor Go nor curl's exit
+ * status tells it from a name that is wrong. "Broken pipe" is not transient:
+ * most often a reader has seen enough. Nor is a bare "timed out": tools say
+ * that when they waited for a condition, and that is a result.
  */
 #ifndef PHRASES_H
 #define PHRASES_H
 
-/* HTTP codes to be asked again, as in the manual's table. */
+/* HTTP statuses that are retried, as in the manual's table. */
 #define AGAIN "(408|425|429|5(0[023479]|1[2-9]|[2-9][0-9]))\\b"
 #define AGAIN_REASON \
 	"Too Many Requests|Internal Server Error|Bad Gateway|" \
 	"Service (Temporarily )?Unavailable|Gateway Time-?out"
 
-/* HTTP codes that stay what they are. */
+/* HTTP statuses that will not change. */
 #define NEVER "(40[01347]|410)\\b"
 #define NEVER_REASON \
 	"\\b(401[: ][: ]*Unauthorized|403[: ][: ]*Forbidden|" \
 	"404[: ][: ]*Not Found|410[: ][: ]*Gone)"
 
-/* libcurl's errors, by number, where a tool shows it: see the row of curl. */
+/* Numbers of libcurl's errors that tools print: see the row of curl. */
 #define CURL_AGAIN "(5|6|7|16|18|28|35|52|55|56|92|95|96)"
 
-/* strerror(3) and gai_strerror(3), of glibc, musl and BSD. */
+/* From strerror(3) and gai_strerror(3), of glibc, musl and BSD. */
 #define UNREACHED \
 	"[Cc]onnection (refused|reset|timed out)|" \
 	"[Nn]etwork is unreachable|[Nn]o route to host"
@@ -37,8 +38,8 @@
 	"Name does not resolve|nodename nor servname"
 
 /*
- * The network at large: the above, curl's, Java's, Python's, Node's (its
- * names are those of errno(3)), TLS libraries', HTTP's.
+ * Network errors of any tool: the above, curl's, Java's, Python's, Node's (by
+ * their names in errno(3)), those of TLS libraries and of HTTP.
  */
 #define NET_AGAIN \
 	UNREACHED \
@@ -59,10 +60,10 @@
 	"Disk quota exceeded|certificate (verify failed|has expired)|" \
 	"CERTIFICATE_VERIFY_FAILED|x509: "
 
-/* The disk, which no tool can do without. */
+/* No tool works with a full disk. */
 #define FULL "[Nn]o space left on device|Disk quota exceeded"
 
-/* Go's net and net/http, as every tool written in Go passes them on. */
+/* From Go's net and net/http, in every tool written in Go. */
 #define GO_AGAIN \
 	"(dial (tcp|udp|unix)|read tcp|http2?:|" \
 	"(Get|Head|Post|Put|Patch|Delete) [\"\\\\]*https?:).*" \
@@ -72,7 +73,7 @@
 	"headers|network is unreachable|no route to host|\\bEOF\\b|GOAWAY)"
 
 /*
- * ssh(1) before the remote command was started. sshconnect.c, packet.c and
+ * From ssh(1) before it starts the remote command: sshconnect.c, packet.c and
  * kex.c of OpenSSH.
  */
 #define SSH_AGAIN \
@@ -84,7 +85,7 @@
 	"^Connection timed out during banner exchange|" \
 	"^Connection to .* port [0-9]+ timed out"
 
-/* And after it: for what may be run twice. clientloop.c. */
+/* After that (clientloop.c): only for commands that may run twice. */
 #define SSH_DROPPED \
 	"^client_loop: send disconnect: |^Timeout, server .* not responding|" \
 	"^Connection to .* closed by remote host"
@@ -95,8 +96,8 @@
 	"Too many authentication failures|no matching .* found\\. Their offer"
 
 /*
- * An attempt that retry ended, or timeout(1) in its name. Where the status is
- * that of any other command, only the former.
+ * An attempt that retry ended; SLOW_TOO: or timeout(1) within it. SLOW is for
+ * tools that pass on the exit status of another command.
  */
 #define SLOW "timeout"
 #define SLOW_TOO "timeout,124"

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether text is the word, and after it at most a version. */
+/* Whether text is the word, or the word and a version. */
 static bool
 is_program(const char *text, size_t length, const char *word, size_t end)
 {
@@ -15,7 +15,7 @@ is_program(const char *text, size_t length, const char *word, size_t end)
 	return true;
 }
 
-/* Whether one of these programs, separated by blanks, is meant. */
+/* Whether text is one of these programs, which blanks separate. */
 static bool
 among(const char *programs, const char *text, size_t length)
 {

@@ -2,7 +2,7 @@
 
 #include "preset/phrases.h"
 
-/* Both clients of a server that answers, but cannot serve yet. */
+/* The server, Redis or Valkey, answers, but cannot serve yet. */
 #define REDIS_AGAIN \
 	"^(\\(error\\) )?(LOADING (Redis|Valkey) is loading |" \
 	"BUSY (Redis|Valkey) is busy |MASTERDOWN Link with MASTER|" \
@@ -17,14 +17,15 @@ static const struct preset tools[] = {
 	    .source = "errno(3), gai_strerror(3), RFC 9110; captures",
 	},
 	{
-	    /* 75 invites to retry; 69 is "a catchall" by its own words. */
+	    /* 75 invites a retry; of 69 the header says that it is a catchall.
+	     */
 	    .name = "sysexits",
 	    .programs = "",
 	    .codes = SLOW ",75",
 	    .source = "sysexits.h: EX_TEMPFAIL",
 	},
 	{
-	    /* 35 and 56 also have causes that stay. */
+	    /* 35 and 56 have permanent causes, too. */
 	    .name = "curl",
 	    .programs = "curl",
 	    .codes = SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96",
@@ -46,7 +47,7 @@ static const struct preset tools[] = {
 	    .source = "wget(1), EXIT STATUS; BusyBox networking/wget.c",
 	},
 	{
-	    /* Not once the remote command may have run: think of reboot. */
+	    /* Not after the remote command may have run: it may be reboot. */
 	    .name = "ssh",
 	    .programs = "ssh",
 	    .codes = SLOW,
@@ -64,8 +65,8 @@ static const struct preset tools[] = {
 	},
 	{
 	    /*
-	     * 5 is also a wrong password, 23 and 24 are partly done. A daemon
-	     * that greets nobody is one that starts, stops or is full.
+	     * 5 may be a wrong password; after 23 and 24 a part is done. A
+	     * daemon that sends no greeting is starting, stopping or full.
 	     */
 	    .name = "rsync",
 	    .programs = "rsync",
@@ -110,8 +111,8 @@ static const struct preset tools[] = {
 	},
 	{
 	    /*
-	     * What stands between client and daemon answers in a word, the
-	     * daemon never does; but a 404 from there reads like a 503.
+	     * A proxy between client and daemon answers with a status phrase,
+	     * which the daemon never does; but its 404 reads like a 503.
 	     * Docker Hub's pull limit lasts for hours.
 	     */
 	    .name = "docker",
@@ -157,7 +158,7 @@ static const struct preset tools[] = {
 	    .source = "Kubernetes API conventions, HTTP status; captures",
 	},
 	{
-	    /* A release "in progress" may be one that was killed: not here. */
+	    /* Not a release "in progress": it may be one that was killed. */
 	    .name = "helm",
 	    .programs = "helm",
 	    .codes = SLOW_TOO,
@@ -171,7 +172,7 @@ static const struct preset tools[] = {
 	    .source = "Helm's getter and kube packages, net/http",
 	},
 	{
-	    /* It breaks lines at 78 columns: short pieces only. */
+	    /* Terraform breaks lines at 78 columns: short phrases only. */
 	    .name = "terraform",
 	    .programs = "terraform tofu",
 	    .codes = SLOW_TOO,
@@ -188,7 +189,8 @@ static const struct preset tools[] = {
 		"Terraform CLI, State Locking; go-retryablehttp; captures",
 	},
 	{
-	    /* LimitExceededException is a quota more often than a rate. */
+	    /* LimitExceededException is more often a quota than a rate limit.
+	     */
 	    .name = "aws",
 	    .programs = "aws",
 	    .codes = SLOW_TOO,
@@ -225,7 +227,7 @@ static const struct preset tools[] = {
 	    .source = "google.rpc.Code; Cloud APIs, Errors",
 	},
 	{
-	    /* The primary rate limit is an hour's, the secondary is short. */
+	    /* The primary rate limit lasts an hour, the secondary is short. */
 	    .name = "gh",
 	    .programs = "gh",
 	    .codes = SLOW_TOO,
@@ -236,7 +238,7 @@ static const struct preset tools[] = {
 	    .source = "gh help exit-codes; GitHub REST API, Rate limits",
 	},
 	{
-	    /* 4 is a host that was not reached, and also one that said no. */
+	    /* 4 is a host that was not reached, but also one that refused. */
 	    .name = "ansible",
 	    .programs = "ansible ansible-playbook ansible-pull",
 	    .codes = SLOW_TOO ",4",
@@ -305,7 +307,7 @@ static const struct preset tools[] = {
 	    .source = "sqlite.org/rescode: SQLITE_BUSY; sqlite3 3.40",
 	},
 	{
-	    /* Its command's 1 is 1 as well: -E tells them apart. */
+	    /* 1 may also be the command's own status, unless -E changes it. */
 	    .name = "flock",
 	    .programs = "flock",
 	    .codes = SLOW ",1",

@@ -3,33 +3,32 @@
 #include <string.h>
 #include "text/strview.h"
 
-/* What an option is, as far as it matters here. Those from ARGUMENT on have an
- * argument. */
+/* What an option does. Those from ARGUMENT on have an argument. */
 enum kind {
 	PLAIN,
 	PERHAPS, /* --name or --name=ARGUMENT; its letter has none */
-	OTHER, /* cannot be looked through */
+	OTHER, /* the wrapper cannot be skipped */
 	ARGUMENT,
 	CHDIR,
 	USER,
 	GROUP,
-	AWAY, /* to where our files are not */
+	AWAY, /* the command may not be able to open our files */
 };
 
 struct option {
 	char letter; /* '\0': none */
 	enum kind kind;
-	char name[24]; /* in place: the table needs no relocation at start */
+	char name[24]; /* not a pointer, which would need a relocation */
 };
 
 struct program {
 	char name[8];
-	struct option options[32]; /* up to one without a name */
+	struct option options[32]; /* ends with one without a name */
 	bool number; /* -5 is an option */
-	bool dash; /* "-" behind the options is one */
-	bool assigns; /* NAME=VALUE may stand behind them... */
-	bool mixed; /* ...and between them, but not behind "--" */
-	int operands; /* of its own, before the command */
+	bool dash; /* "-" behind the options is one, too */
+	bool assigns; /* NAME=VALUE may follow the options */
+	bool mixed; /* and stand between them, but not behind "--" */
+	int operands; /* before the command */
 };
 
 static const struct program programs[] = {
@@ -95,12 +94,12 @@ static const struct program programs[] = {
 	},
 };
 
-/* Where one of them is read, and what it has said so far. */
-struct segment_dir {
+/* One wrapper, how far it is read, and what its options said so far. */
+struct reading {
 	const struct program *program;
 	char *const *argv;
-	size_t at; /* the word */
-	bool ended; /* "--" is past */
+	size_t at; /* the next word */
+	bool ended; /* "--" has come */
 	const char *user, *group, *directory;
 	bool away;
 };
@@ -130,7 +129,7 @@ find_letter(const struct program *program, char letter)
 	return NULL;
 }
 
-/* The whole name, or as much of it as no other name begins with. */
+/* The option of that name, or of the only name that begins so. */
 static const struct option *
 find_name(const struct program *program, const char *typed, size_t length)
 {
@@ -149,51 +148,52 @@ find_name(const struct program *program, const char *typed, size_t length)
 }
 
 static void
-apply(struct segment_dir *place, enum kind kind, const char *argument)
+apply(struct reading *reading, enum kind kind, const char *argument)
 {
 	if (kind == USER)
-		place->user = argument;
+		reading->user = argument;
 	else if (kind == GROUP)
-		place->group = argument;
+		reading->group = argument;
 	else if (kind == CHDIR)
-		place->directory = argument;
-	place->away |= kind == AWAY;
+		reading->directory = argument;
+	reading->away |= kind == AWAY;
 }
 
-/* The argument of an option whose word ends here; NULL if there is none. */
+/* The next word, as an option's argument; NULL if there is none. */
 static const char *
-take_argument(struct segment_dir *place)
+take_argument(struct reading *reading)
 {
-	const char *argument = place->argv[place->at];
+	const char *argument = reading->argv[reading->at];
 
 	if (argument != NULL)
-		place->at++;
+		reading->at++;
 	return argument;
 }
 
 static bool
-pass_name(struct segment_dir *place, const char *typed)
+skip_name(struct reading *reading, const char *typed)
 {
 	size_t length = strcspn(typed, "=");
 	const char *value = typed[length] == '=' ? typed + length + 1 : NULL;
-	const struct option *option = find_name(place->program, typed, length);
+	const struct option *option =
+	    find_name(reading->program, typed, length);
 
 	if (option == NULL || option->kind == OTHER)
 		return false;
 	if (option->kind < ARGUMENT)
 		return value == NULL || option->kind == PERHAPS;
 	if (value == NULL)
-		value = take_argument(place);
-	apply(place, option->kind, value);
+		value = take_argument(reading);
+	apply(reading, option->kind, value);
 	return value != NULL;
 }
 
 static bool
-pass_letters(struct segment_dir *place, const char *letters)
+skip_letters(struct reading *reading, const char *letters)
 {
 	for (; *letters != '\0'; letters++) {
 		const struct option *option =
-		    find_letter(place->program, *letters);
+		    find_letter(reading->program, *letters);
 		const char *value = letters + 1;
 
 		if (option == NULL || option->kind == OTHER)
@@ -201,8 +201,8 @@ pass_letters(struct segment_dir *place, const char *letters)
 		if (option->kind < ARGUMENT)
 			continue;
 		if (*value == '\0')
-			value = take_argument(place);
-		apply(place, option->kind, value);
+			value = take_argument(reading);
+		apply(reading, option->kind, value);
 		return value != NULL;
 	}
 	return true;
@@ -216,27 +216,27 @@ is_number(const char *word)
 	return *word >= '0' && *word <= '9';
 }
 
-/* Passes over options. False if there is one that nobody can look through. */
+/* Skips options. False at one because of which nothing can be skipped. */
 static bool
-pass_options(struct segment_dir *place)
+skip_options(struct reading *reading)
 {
 	const char *word;
 
-	while (!place->ended && (word = place->argv[place->at]) != NULL &&
+	while (!reading->ended && (word = reading->argv[reading->at]) != NULL &&
 	    word[0] == '-' && word[1] != '\0') {
-		place->at++;
+		reading->at++;
 		if (strcmp(word, "--") == 0)
-			place->ended = true;
-		else if (place->program->number && is_number(word))
+			reading->ended = true;
+		else if (reading->program->number && is_number(word))
 			continue;
-		else if (word[1] == '-' ? !pass_name(place, word + 2)
-					: !pass_letters(place, word + 1))
+		else if (word[1] == '-' ? !skip_name(reading, word + 2)
+					: !skip_letters(reading, word + 1))
 			return false;
 	}
 	return true;
 }
 
-/* env(1) takes any word with a = for one, sudo(8) none that starts oddly. */
+/* To env(1) any word with = is one; to sudo(8) not if it starts with / or =. */
 static bool
 is_assignment(const struct program *program, const char *word)
 {
@@ -246,31 +246,31 @@ is_assignment(const struct program *program, const char *word)
 }
 
 /*
- * Passes over one program, its options and its operands. False if that cannot
- * be done, or nothing is behind it.
+ * Skips one wrapper, its options and its operands. False if that cannot be
+ * done, or if nothing is behind it.
  */
 static bool
-pass(struct segment_dir *place)
+skip_wrapper(struct reading *reading)
 {
-	const struct program *program = place->program;
+	const struct program *program = reading->program;
 
-	place->at++;
-	if (!pass_options(place))
+	reading->at++;
+	if (!skip_options(reading))
 		return false;
-	if (program->dash && place->argv[place->at] != NULL &&
-	    strcmp(place->argv[place->at], "-") == 0)
-		place->at++;
-	while (program->assigns && !(program->mixed && place->ended) &&
-	    is_assignment(program, place->argv[place->at])) {
-		place->at++;
-		if (program->mixed && !pass_options(place))
+	if (program->dash && reading->argv[reading->at] != NULL &&
+	    strcmp(reading->argv[reading->at], "-") == 0)
+		reading->at++;
+	while (program->assigns && !(program->mixed && reading->ended) &&
+	    is_assignment(program, reading->argv[reading->at])) {
+		reading->at++;
+		if (program->mixed && !skip_options(reading))
 			return false;
 	}
 	for (int i = 0; i < program->operands; i++) {
-		if (place->argv[place->at++] == NULL)
+		if (reading->argv[reading->at++] == NULL)
 			return false;
 	}
-	return place->argv[place->at] != NULL;
+	return reading->argv[reading->at] != NULL;
 }
 
 /* The superuser, by the names that sudo(8) has for it. */
@@ -280,24 +280,24 @@ is_root(const char *user)
 	return strcmp(user, "root") == 0 || strcmp(user, "#0") == 0;
 }
 
-/* Adds what one of them has said. False where that is beyond us. */
+/* Adds what one wrapper does. False if the directory cannot be named. */
 static bool
-add(struct wrapper *all, const struct segment_dir *place)
+add(struct wrapper *all, const struct reading *reading)
 {
-	const char *directory = place->directory;
-	bool sudo = place->program->mixed, root;
+	const char *directory = reading->directory;
+	bool sudo = reading->program->mixed, root;
 
 	if (directory != NULL) {
-		/* One below the other has no name among these words. */
+		/* It is relative to the directory before: no word names it. */
 		if (all->directory != NULL && directory[0] != '/')
 			return false;
 		all->directory = directory;
 	}
-	/* With a group alone it stays who it is, but in that group. */
-	root =
-	    place->user == NULL ? place->group == NULL : is_root(place->user);
+	/* With a group alone the user stays the same. */
+	root = reading->user == NULL ? reading->group == NULL
+				     : is_root(reading->user);
 	all->root |= sudo && root;
-	all->alien |= sudo && (!root || place->away);
+	all->alien |= sudo && (!root || reading->away);
 	return true;
 }
 
@@ -305,17 +305,17 @@ struct wrapper
 wrapper_look(char *const argv[])
 {
 	struct wrapper all = { 0 }, next;
-	struct segment_dir place = { .argv = argv };
+	struct reading reading = { .argv = argv };
 
-	while ((place.program = find_program(argv[all.command])) != NULL) {
-		place = (struct segment_dir){ .program = place.program,
+	while ((reading.program = find_program(argv[all.command])) != NULL) {
+		reading = (struct reading){ .program = reading.program,
 			.argv = argv,
 			.at = all.command };
 		next = all;
-		if (!pass(&place) || !add(&next, &place))
+		if (!skip_wrapper(&reading) || !add(&next, &reading))
 			break;
 		all = next;
-		all.command = place.at;
+		all.command = reading.at;
 	}
 	return all;
 }

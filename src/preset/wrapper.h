@@ -1,7 +1,9 @@
 /*
- * wrapper: programs that become the command behind them, or run it and end as
- * it ends: timeout, env, nice, nohup and stdbuf (GNU coreutils up to 9.7 and
- * BusyBox) and sudo (sudo(8) of 1.9), in front of each other too. A command
+ * wrapper: finds the command behind programs such as sudo, env and timeout.
+ *
+ * They replace themselves by the command behind them, or run it and end as it
+ * ends: timeout, env, nice, nohup and stdbuf (GNU coreutils up to 9.7 and
+ * BusyBox) and sudo (sudo(8) of 1.9), also in front of each other. A command
  * that runs through a shell is not found.
  */
 #ifndef WRAPPER_H
@@ -11,19 +13,18 @@
 #include <stddef.h>
 
 struct wrapper {
-	size_t command; /* argv index of what is behind all of them */
+	size_t command; /* argv index of the command behind all wrappers */
 	const char *directory; /* in which it will run; NULL: in ours */
-	bool root; /* sudo makes it the superuser's... */
-	bool alien; /* ...or somebody else's, who cannot open what is ours */
+	bool root; /* sudo runs it as the superuser */
+	bool alien; /* it runs as a user who cannot open our files */
 };
 
 /*
- * Looks through what stands in front of the command in argv, which ends in
- * NULL and has one word at least. The word that is found may be a wrapper that
- * cannot be looked through: one with an option that is unknown here, that has
- * it run no command (--help), a shell (sudo -i) or one in the background, or
- * that holds the command within one word (env -S); or one with nothing behind
- * it. Words are neither changed nor copied.
+ * Skips the wrappers at the start of argv, which ends in NULL and has at least
+ * one word. A wrapper is not skipped, and counts as the command, if nothing is
+ * behind it, or if one of its options is unknown, makes it run no command
+ * (--help), a shell (sudo -i) or a command in the background, or has the
+ * command in its argument (env -S).
  */
 struct wrapper wrapper_look(char *const argv[]);
 

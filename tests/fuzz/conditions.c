@@ -1,6 +1,7 @@
 /*
- * Any text as a LIST of conditions: a refusal changes nothing and quotes the
- * list; item by item it says the same as all at once, and twice as once.
+ * Any text as a LIST of conditions: a refusal changes nothing and points into
+ * the list; the items one by one give the same set as all at once, and twice as
+ * once.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * A curl command line of any words, a line each: it ends, reads no word
- * beyond, and every place it names is one of argv's. So does what looks for
- * one behind other programs.
+ * A curl command line of any words, one in a line: reading it ends, reads no
+ * word behind the last, and returns only indexes of argv. The same for wrapper,
+ * which looks for a command behind other programs.
  */
 #include <stdint.h>
 #include <stdlib.h>

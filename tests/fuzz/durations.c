@@ -1,6 +1,6 @@
 /*
- * Any text as a duration and as a decimal number: against the same sum in
- * long double, and what is shown is read again.
+ * Any text as a duration and as a decimal number: compared with the same sum in
+ * long double; what is written must be read again.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ take_unit(const char **at)
 	return 1e9L;
 }
 
-/* What an accepted text says; digits, one point and units are all it has. */
+/* The value of a valid text, which has only digits, one point and units. */
 static long double
 reference(const char *at)
 {
@@ -80,7 +80,10 @@ check_shown(nanos span)
 		abort();
 	if (span > 0 && strcmp(room, "0s") == 0)
 		abort();
-	/* Half of the last digit: of tenths of a second, or of one in ten. */
+	/*
+	 * Half of the last digit: of a tenth of a second, or of a tenth of it
+	 * all.
+	 */
 	if (!near((long double)again, (long double)span, 0.05L, 50 * NANOS_MS))
 		abort();
 }
@@ -123,7 +126,7 @@ check_number(const char *text, size_t length)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Of its very length: reading past it is seen. */
+	/* Of exactly its length, so that a read past it shows. */
 	char *exact = malloc(size), *closed = malloc(size + 1);
 	nanos one, other;
 

@@ -1,6 +1,6 @@
 /*
- * A status file of any bytes: it ends, reads no byte beyond, and what it says
- * is within what the header promises. The first eight bytes also serve as the
+ * A status file of any bytes: parsing it ends, reads no byte behind the last,
+ * and returns only what the header promises. The first eight bytes are also the
  * time, so that every time occurs.
  */
 #include <stdint.h>

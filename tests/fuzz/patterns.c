@@ -1,8 +1,8 @@
 /*
- * pattern against glibc's regexec, line by line, and against itself: however
- * a stream is cut into chunks, the answer is the same. The first byte of the
- * input says how to read the rest; a pattern is made of pieces that both
- * engines read alike, or else of bytes as they come, with no oracle.
+ * pattern is compared with glibc's regexec, line by line, and with itself:
+ * however a stream is cut into chunks, the answer is the same. The first byte
+ * of the input says how to read the rest: a pattern is made of pieces that mean
+ * the same to both, or of any bytes, which glibc does not judge.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ matches(struct pattern *compiled, const char *stream, size_t length,
 
 		if (chunk > left)
 			chunk = left;
-		/* A copy of its own, so that reading past it is seen. */
+		/* A copy, so that a read past its end shows. */
 		char *copy = malloc(chunk);
 
 		memcpy(copy, stream + at, chunk);
@@ -149,7 +149,7 @@ matches(struct pattern *compiled, const char *stream, size_t length,
 	return pattern_end(compiled);
 }
 
-/* Lines as ours has them: none behind the last newline. */
+/* Lines as in pattern: there is none behind the last newline. */
 static bool
 glibc_matches(const regex_t *regex, const char *stream, size_t length)
 {
@@ -262,10 +262,11 @@ make_text(struct stdin_source *input, char *text, char *theirs, bool fold)
 		const char *ours = pieces[piece].ours;
 		const char *glibc = pieces[piece].glibc;
 
-		/* Ranges that it folds have their own order in glibc. */
+		/* glibc orders the ranges that it folds in its own way. */
 		if (fold && strcmp(ours, "[a") == 0)
 			continue;
-		/* What a backslash does to it is not what it does to glibc's.
+		/*
+		 * A backslash before this byte means something else to glibc.
 		 */
 		if (glibc != NULL && *theirs != '\0' &&
 		    theirs[strlen(theirs) - 1] == '\\')
