@@ -170,7 +170,7 @@ test_retries_within_the_allowance(void)
 
 /* An attempt that asks again and again is counted once as denied. */
 static void
-test_who_waits_is_denied_once(void)
+test_a_waiting_attempt_is_denied_once(void)
 {
 	struct segment segment = make(0, 0);
 	struct caller caller = caller_of(&usual);
@@ -184,7 +184,7 @@ test_who_waits_is_denied_once(void)
 }
 
 static void
-test_what_only_a_success_can_pay_for(void)
+test_a_retry_that_only_a_success_allows(void)
 {
 	static const struct {
 		const char *row;
@@ -236,7 +236,7 @@ test_a_pause_after_a_denial(void)
 }
 
 static void
-test_lengths_of_that_pause(void)
+test_lengths_of_the_pause(void)
 {
 	struct segment segment = make(0, 0);
 	struct share longer = cooling, shorter = cooling;
@@ -306,7 +306,7 @@ test_the_breaker_comes_first(void)
 }
 
 static void
-test_who_does_not_ask_the_breaker(void)
+test_an_attempt_that_does_not_ask_the_breaker(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller inner = caller_of(&careful);
@@ -337,7 +337,7 @@ static const struct {
 };
 
 static void
-test_one_probe_and_what_it_finds(void)
+test_a_probe_and_its_result(void)
 {
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
@@ -446,7 +446,7 @@ test_admitted_first_attempts_are_not_counted(void)
  */
 
 static void
-test_a_recovery_has_so_many_turns(void)
+test_the_turns_of_a_recovery(void)
 {
 	const nanos now = SECONDS(10);
 
@@ -610,7 +610,7 @@ test_a_lease_is_renewed(void)
 }
 
 static void
-test_what_is_to_be_asked(void)
+test_which_attempts_have_to_ask(void)
 {
 	static const struct share nothing = { .key = NULL };
 	static const struct {
@@ -674,7 +674,7 @@ static const struct {
 };
 
 static void
-test_what_is_told(void)
+test_results_of_attempts(void)
 {
 	for (size_t i = 0; i < LENGTH(tellings); i++) {
 		struct segment segment = make(-1, -1);
@@ -756,7 +756,7 @@ static const struct {
 };
 
 static void
-test_what_it_says_of_the_dependency(void)
+test_results_of_outcomes(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
@@ -833,7 +833,7 @@ test_a_corrupt_window(void)
 }
 
 static void
-test_a_look_takes_nothing(void)
+test_a_look_changes_nothing(void)
 {
 	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
@@ -863,7 +863,7 @@ static const struct {
 
 /* The stricter of each limit is in force for all; the window stays. */
 static void
-test_other_numbers(void)
+test_other_limits(void)
 {
 	for (size_t i = 0; i < LENGTH(numbers); i++)
 		for (int how = 0; how < 3; how++) {
@@ -896,29 +896,29 @@ test_other_numbers(void)
 static void (*const tests[])(void) = {
 	test_a_first_attempt_costs_nothing,
 	test_retries_within_the_allowance,
-	test_who_waits_is_denied_once,
-	test_what_only_a_success_can_pay_for,
+	test_a_waiting_attempt_is_denied_once,
+	test_a_retry_that_only_a_success_allows,
 	test_a_pause_after_a_denial,
-	test_lengths_of_that_pause,
+	test_lengths_of_the_pause,
 	test_the_breaker_denies_any_attempt,
 	test_the_breaker_comes_first,
-	test_who_does_not_ask_the_breaker,
-	test_one_probe_and_what_it_finds,
+	test_an_attempt_that_does_not_ask_the_breaker,
+	test_a_probe_and_its_result,
 	test_a_probe_needs_no_allowance,
 	test_admitted_first_attempts_are_not_counted,
-	test_a_recovery_has_so_many_turns,
+	test_the_turns_of_a_recovery,
 	test_a_turn_needs_no_allowance,
 	test_the_window_counts_what_a_closed_breaker_passes,
 	test_results_from_before_a_recovery_are_ignored,
 	test_after_a_recovery_all_is_as_usual,
 	test_a_lease_is_renewed,
-	test_what_is_to_be_asked,
-	test_what_is_told,
-	test_what_it_says_of_the_dependency,
+	test_which_attempts_have_to_ask,
+	test_results_of_attempts,
+	test_results_of_outcomes,
 	test_corrupt_limits,
 	test_a_corrupt_window,
-	test_a_look_takes_nothing,
-	test_other_numbers,
+	test_a_look_changes_nothing,
+	test_other_limits,
 };
 
 int

@@ -755,7 +755,7 @@ test_a_recovery_admits_at_its_rate(void)
 
 /* For longer than a waiting process may sleep. */
 static void
-test_a_recovery_closes_where_turns_are_left(void)
+test_a_recovery_closes_if_turns_are_left(void)
 {
 	const nanos began = SECONDS(20), next = began + QUIET;
 	struct breaker breaker;
@@ -1051,7 +1051,7 @@ static void (*const tests[])(void) = {
 	test_pauses,
 	test_ends_of_the_numbers,
 	test_a_recovery_admits_at_its_rate,
-	test_a_recovery_closes_where_turns_are_left,
+	test_a_recovery_closes_if_turns_are_left,
 	test_a_recovery_waits_for_the_first_result,
 	test_a_recovery_opens_only_at_the_first_rate,
 	test_a_success_does_not_disturb_the_rate,

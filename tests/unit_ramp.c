@@ -167,9 +167,9 @@ check_void(const char *row, uint64_t word)
 	HOLDS(row, ramp_read(word, BEGAN, START(QUIET)).over);
 }
 
-/* What is of another recovery, or of none, stands for one that begins. */
+/* A word of another recovery, or of none, stands for one that just begins. */
 static void
-test_void_words(void)
+test_invalid_words(void)
 {
 	struct ramp other = good, got;
 
@@ -186,11 +186,12 @@ test_void_words(void)
 	check_void("no rate", ramp_word(&other));
 	got = ramp_read(ramp_word(&good), BEGAN, START(3));
 	check_same("good", &got, &good);
-	/* It began at an instant of zero: a word of zero is void there too. */
+	/* A word of 0 is invalid also for a recovery that began at instant 0.
+	 */
 	EQUAL("at zero", ramp_read(0, 0, 0).rate, FIRST);
 }
 
-/* Until it is known how one of its attempts has ended. */
+/* Until the outcome of one of its attempts is known. */
 static void
 test_a_word_while_no_outcome_is_known(void)
 {
@@ -204,7 +205,7 @@ test_a_word_while_no_outcome_is_known(void)
 	HOLDS("taken", (ramp_word(&ramp) & (uint64_t)rate_bits) == 0);
 	got = ramp_read(ramp_word(&ramp), BEGAN, START(1));
 	check_same("taken", &got, &ramp);
-	/* No step of it is quiet. */
+	/* No step is quiet until then. */
 	got = in_step(ramp, 2);
 	EQUAL("next", got.quiet, 0);
 	got = in_step(ramp, MOST(STEP_BITS));
@@ -229,7 +230,7 @@ test_a_word_while_no_outcome_is_known(void)
 		HOLDS("told", !in_step(told, 30 + QUIET - 1).over);
 		HOLDS("told", in_step(told, 30 + QUIET).over);
 	}
-	/* Of what is told of others before the first has begun. */
+	/* Outcomes of other attempts, told before the first one has begun. */
 	ramp = ramp_read(0, BEGAN, BEGAN);
 	ramp_fail(&ramp);
 	ramp_take(&ramp);
@@ -240,7 +241,7 @@ test_a_word_while_no_outcome_is_known(void)
  * Turns
  */
 
-/* Until the next, so many having been taken. */
+/* How long until the next turn, after so many have been taken. */
 static nanos
 next_of(int64_t rate, int64_t taken, nanos now)
 {
@@ -404,7 +405,7 @@ test_next_rates(void)
 	}
 }
 
-/* A step that is cut has the first few to give, and no more. */
+/* A step that is cut has RAMP_LEAST turns and no more. */
 static void
 test_a_cut_step(void)
 {
@@ -428,7 +429,7 @@ test_a_cut_step(void)
 	}
 }
 
-/* In one step after the other, down to the slowest. */
+/* In one step after the other, down to the least rate. */
 static void
 test_failures_in_many_steps(void)
 {
@@ -456,9 +457,9 @@ test_failures_in_many_steps(void)
 static const struct {
 	const char *row;
 	int64_t rate, taken, failed, quiet;
-	int64_t steps; /* that have gone by */
+	int64_t steps; /* that have passed */
 	bool over;
-	int64_t left; /* quiet ones then */
+	int64_t left; /* quiet steps in a row then */
 } ends[] = {
 	{ "none taken", 32, 0, 0, 0, 1, false, 1 },
 	{ "half", 32, 16, 0, 0, 1, false, 1 },
@@ -500,9 +501,9 @@ test_ends(void)
 	}
 }
 
-/* Few came: more of them would have found room. */
+/* Few attempts came, so that a higher rate would not be used. */
 static void
-test_a_quiet_step_lets_it_not_grow(void)
+test_the_rate_does_not_grow_after_a_quiet_step(void)
 {
 	struct ramp ramp = {
 		.began = BEGAN, .step = 5, .rate = 32, .taken = 16, .served = 32
@@ -568,7 +569,7 @@ test_steps_in_the_future(void)
  * Anything
  */
 
-/* It can be written: no field is larger than its room, or the slowest. */
+/* Each field fits into its bits, and the rate is at least RAMP_LEAST. */
 static void
 check_fields(const char *row, const struct ramp *ramp)
 {
@@ -609,7 +610,7 @@ test_random_words(void)
 	}
 }
 
-/* What can happen in a recovery, at random: for so many steps at most. */
+/* Random attempts and outcomes of a recovery, for at most so many steps. */
 static int64_t
 check_walk(uint64_t *seed)
 {
@@ -653,7 +654,7 @@ test_random_walks(void)
 	HOLDS("walks", steps > 1000);
 }
 
-/* All who come are served: so they are let in, more of them in every step. */
+/* All attempts succeed: the rate grows in every step. */
 static void
 test_a_recovery_without_failures(void)
 {
@@ -708,7 +709,7 @@ test_a_recovery_with_few_failures(void)
 static void (*const tests[])(void) = {
 	test_fields,
 	test_a_word_is_read_as_it_was_written,
-	test_void_words,
+	test_invalid_words,
 	test_a_word_while_no_outcome_is_known,
 	test_turns,
 	test_turns_are_spread,
@@ -717,7 +718,7 @@ static void (*const tests[])(void) = {
 	test_a_cut_step,
 	test_failures_in_many_steps,
 	test_ends,
-	test_a_quiet_step_lets_it_not_grow,
+	test_the_rate_does_not_grow_after_a_quiet_step,
 	test_it_ends_after_the_last_step,
 	test_steps_in_the_future,
 	test_random_words,

@@ -23,10 +23,10 @@ static const struct origin origin = {
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
-/* 241 of them are as many as fit after "retry-v2.1000.". */
+/* As many bytes as fit after "retry-v2.1000." */
 #define LONGEST \
 	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
-/* And 224 before "~" and the hash. */
+/* As many as fit before "~" and the hash. */
 #define CUT HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkkk"
 
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 	{ 1000, LONGEST, "retry-v2.1000." LONGEST },
 	/* FNV-1a of 242 k, as another implementation has it. */
 	{ 1000, LONGEST "k", "retry-v2.1000." CUT "~015EEDD66CEC6B03" },
-	/* What is cut is whole. */
+	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
 	    "retry-v2.1000." HUNDRED("k") HUNDRED("k") TEN("k")
 		TEN("k") "kkk~03FD2ADED6506F2F" },

@@ -86,7 +86,7 @@ test_what_is_used_and_what_is_left(void)
 	EQUAL("two of three", look(&segment, SECONDS(10)).left, 1);
 	retries(&segment, 1, SECONDS(15));
 	EQUAL("all", look(&segment, SECONDS(15)).left, 0);
-	/* The slice of second 10 is out of the sums, which are of 61, at 71. */
+	/* At 71, the sums are of 61 slices, without that of second 10. */
 	EQUAL("next", look(&segment, SECONDS(20)).next, SECONDS(51));
 	EQUAL("within a slice", look(&segment, SECONDS(20) + 1).next,
 	    SECONDS(51) - 1);
@@ -109,7 +109,7 @@ test_a_limit_that_went_down(void)
 }
 
 static void
-test_what_never_comes(void)
+test_no_next_retry_without_a_success(void)
 {
 	struct segment segment = make("api", 0, 0, -1);
 
@@ -377,7 +377,7 @@ static void (*const tests[])(void) = {
 	test_a_new_budget,
 	test_what_is_used_and_what_is_left,
 	test_a_limit_that_went_down,
-	test_what_never_comes,
+	test_no_next_retry_without_a_success,
 	test_cooldowns,
 	test_amplification,
 	test_the_breaker,
