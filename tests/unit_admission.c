@@ -24,7 +24,7 @@ static const struct share cooling = {
 };
 
 static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true };
-static const struct attempt_effect ill = { RESULT_FAILURE, false, true };
+static const struct attempt_effect failure = { RESULT_FAILURE, false, true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -102,7 +102,7 @@ fail_thrice(struct segment *segment, nanos now)
 
 	caller.counted = true;
 	for (int i = 0; i < 3; i++)
-		tell(&caller, segment, &ill, now);
+		tell(&caller, segment, &failure, now);
 	EQUAL("open", breaker_look(&segment->breaker, now).state, BREAKER_OPEN);
 }
 
@@ -413,7 +413,7 @@ test_a_probe_needs_no_allowance(void)
 		/* One probe at a time; the next pause is twice as long. */
 		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).denied,
 		    REASON_BREAKER);
-		tell(&caller, &segment, &ill, SECONDS(10));
+		tell(&caller, &segment, &failure, SECONDS(10));
 		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).denied,
 		    REASON_BREAKER);
 		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).denied,
@@ -539,10 +539,10 @@ test_results_from_before_a_recovery_are_ignored(void)
 			EQUAL("present",
 			    ask(&present, &segment, retry, SECONDS(10)).denied,
 			    REASON_NONE);
-		tell(&late, &segment, &ill, SECONDS(10));
+		tell(&late, &segment, &failure, SECONDS(10));
 		EQUAL("late",
 		    breaker_look(&segment.breaker, SECONDS(10)).failures, 0);
-		tell(&present, &segment, &ill, SECONDS(10));
+		tell(&present, &segment, &failure, SECONDS(10));
 		EQUAL("present",
 		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
 		tell(&late, &segment, &succeeded, SECONDS(10));
@@ -599,7 +599,7 @@ test_a_lease_is_renewed(void)
 	admission_renew(&caller, &segment, header, SECONDS(15));
 	HOLDS("lost lease", caller.lease == 0 && caller.lost_lease);
 	EQUAL("lost lease", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
-	tell(&caller, &segment, &ill, SECONDS(15));
+	tell(&caller, &segment, &failure, SECONDS(15));
 	EQUAL("lost lease", breaker_look(&segment.breaker, SECONDS(15)).state,
 	    BREAKER_HALF_OPEN);
 	EQUAL("lost lease",
@@ -663,11 +663,11 @@ static const struct {
 	    1, 0, 0, 1 },
 	{ "within another's", { .uses_breaker = false },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
-	{ "within another's, well", { .uses_breaker = false },
+	{ "within another's, success", { .uses_breaker = false },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
 	{ "lost lease", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
-	{ "lost lease, well", { .uses_breaker = true, .lost_lease = true },
+	{ "lost lease, success", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
 	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
@@ -685,7 +685,7 @@ test_results_of_attempts(void)
 
 		one.counted = true;
 		caller.share = &careful;
-		tell(&one, &segment, &ill, 0);
+		tell(&one, &segment, &failure, 0);
 		effective =
 		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
 		HOLDS(
@@ -793,7 +793,7 @@ test_corrupt_limits(void)
 		EQUAL("ask", admission.denied, REASON_NONE);
 	}
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
-	HOLDS("tell", tell(&caller, &segment, &ill, 0).corrupt);
+	HOLDS("tell", tell(&caller, &segment, &failure, 0).corrupt);
 	check_counts("none", &segment, 0, 0, SECONDS(10));
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -820,8 +820,8 @@ test_a_corrupt_window(void)
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
 	/* An attempt that does not use the window is not affected. */
-	HOLDS("ill", !tell(&caller, &segment, &ill, 0).corrupt);
-	EQUAL("ill", (int64_t)segment.firsts, 1);
+	HOLDS("failure", !tell(&caller, &segment, &failure, 0).corrupt);
+	EQUAL("failure", (int64_t)segment.firsts, 1);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
 		HOLDS(
@@ -877,7 +877,8 @@ test_other_limits(void)
 				effective =
 				    ask(&caller, &segment, true, 0).effective;
 			else if (how == 1)
-				effective = tell(&caller, &segment, &ill, 0);
+				effective =
+				    tell(&caller, &segment, &failure, 0);
 			else
 				effective = admission_look(
 				    &caller, &segment, &segment.header, 0);

@@ -456,14 +456,14 @@ test_words(void)
 	HOLDS("renewed", breaker.word == (UINT64_C(2) << 62 | 3 * seq | 14000));
 	HOLDS("renewed", lease == breaker.word);
 	breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, SECONDS(12));
-	HOLDS("ill", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
-	HOLDS("ill", breaker.streak == (UINT64_C(1) << 32 | 4));
+	HOLDS("failure", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
+	HOLDS("failure", breaker.streak == (UINT64_C(1) << 32 | 4));
 	entered(&breaker, SECONDS(32), &lease);
 	breaker_probed(&breaker, &usual, RESULT_IGNORED, lease, SECONDS(33));
 	HOLDS("given back", breaker.word == (UINT64_C(1) << 62 | 6 * seq));
 	entered(&breaker, SECONDS(33), &lease);
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, SECONDS(34));
-	HOLDS("well", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
+	HOLDS("healthy", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
 	entered(&breaker, SECONDS(50), &lease);
 	HOLDS("closed", breaker.word == (9 * seq | 34000));
 	HOLDS("closed", breaker.rate == 0);
@@ -860,10 +860,10 @@ test_a_success_does_not_disturb_the_rate(void)
 		    &breaker, &usual, RESULT_FAILURE, false, began, began);
 		breaker_tell(
 		    &breaker, &usual, RESULT_FAILURE, false, began, began);
-		EQUAL("ill", breaker_look(&breaker, began).failures, 2);
+		EQUAL("failure", breaker_look(&breaker, began).failures, 2);
 		breaker_tell(
 		    &breaker, &usual, RESULT_HEALTHY, true, began, began);
-		EQUAL("well", breaker_look(&breaker, began).failures, 0);
+		EQUAL("healthy", breaker_look(&breaker, began).failures, 0);
 	}
 	check_turns("same step", &breaker, 0, began);
 	/* The first rate, with successes and too many failures. */

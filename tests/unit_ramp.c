@@ -361,9 +361,9 @@ static const struct {
 	{ "few by few, slowest", LEAST, LEAST, 0, true, LEAST + 1, true },
 	{ "a failure now and then", 32, 30, 2, false, 48, false },
 	{ "the most that it bears", 32, 29, 3, false, 48, false },
-	{ "one more, others well", 32, 32, 4, false, 24, true },
-	{ "one more, most well", 32, 20, 4, true, 20, true },
-	{ "few well", 32, 12, 20, true, 16, true },
+	{ "one more, others succeed", 32, 32, 4, false, 24, true },
+	{ "one more, most succeed", 32, 20, 4, true, 20, true },
+	{ "few succeed", 32, 12, 20, true, 16, true },
 	{ "no success", 32, 0, MOST_FAILED, false, 16, true },
 	{ "one of the slowest", LEAST, 3, 1, false, 6, false },
 	{ "two of the slowest", LEAST, 2, 2, false, LEAST, false },
@@ -614,7 +614,7 @@ test_random_words(void)
 static int64_t
 check_walk(uint64_t *seed)
 {
-	int64_t well = draw_to(seed, 64), asked = draw_to(seed, 64);
+	int64_t succeed = draw_to(seed, 64), asked = draw_to(seed, 64);
 	int64_t taken = 0, step = 0;
 	nanos now = BEGAN;
 	uint64_t word = 0;
@@ -632,7 +632,7 @@ check_walk(uint64_t *seed)
 			HOLDS("turns", ramp.taken < ramp.rate);
 			ramp_take(&ramp);
 			taken++;
-			if (draw_to(seed, 63) < well)
+			if (draw_to(seed, 63) < succeed)
 				ramp_succeed(&ramp);
 			else
 				ramp_fail(&ramp);
