@@ -1,34 +1,40 @@
 /*
- * breaker_check [large]: the real gate and its pace in every state that two
- * processes can bring them into, or three, however long they go on. Each may
- * begin any operation at any time, be stopped between any two accesses to the
- * gate's words while the clock goes on, and be killed anywhere. What must hold:
+ * breaker_check [large]: tries every state that two processes, or three, can
+ * bring the real breaker and its ramp into, however long they go on.
  *
- * - a lease that is good is taken by nobody: only its holder changes the word;
- * - what a probe found counts only while the lease is its own;
- * - who is let in while it recovers has a turn that nobody else has, of a step
- *   that has begun, and no step has more turns than its rate;
- * - as what somebody is let in, is told by the change that let him in: as the
- *   probe, for which no allowance pays, with a lease that he took; by a turn,
- *   for which none pays either, with a turn that he took; and otherwise only
- *   where it was closed, or he closed it;
- * - a turn, a success or a failure is counted once, and by nothing of an
- *   earlier recovery is one of a later recovery lost;
- * - what lets attempts in becomes open only after so many failures, none of
- *   them over before the last success, or the last change to closed or
- *   recovering, began; a recovery moreover only where it is no faster than it
- *   began; and after so many it does;
- * - how an attempt ended that began before the last recovery changes nothing;
- * - a recovery ends by itself only when its pace says so;
- * - from every state, once the lease or the pause is over, somebody gets in, a
- *   probe that goes well lets others in, and the gate closes if nobody comes.
+ * Each process may begin any operation at any time, may be stopped between any
+ * two accesses to the breaker's words while the clock goes on, and may be
+ * killed anywhere. The check verifies:
  *
- * A process is put back to where it was by running its operation again from
- * the start, with the values that it has seen. States are told apart by what
- * the gate can tell apart: its seq is a name, times count from now, and of a
- * recovery only counts whether it is the present one.
+ * - a valid lease is not taken away: only its holder changes the word;
+ * - the result of a probe counts only while the probe has the lease;
+ * - an attempt that is admitted during a recovery has a turn that no other
+ *   attempt has, of a step that has begun, and no step has more turns than its
+ *   rate;
+ * - breaker_enter returns how the attempt was admitted, as decided by the
+ * change that admitted it: as the probe only with a lease, as a turn only with
+ * a turn taken, and as passed only if the breaker was closed or this call
+ *   closed it;
+ * - a turn, a success or a failure is counted once, and no process that has
+ *   seen an earlier recovery overwrites a count of a later one;
+ * - the breaker opens only after so many failures, none of which had ended
+ *   before the last success began, or before the last change to closed or
+ *   recovering; during a recovery only if the rate is not above the first one;
+ *   and after so many failures it does open;
+ * - the result of an attempt that began before the last recovery changes
+ *   nothing;
+ * - a recovery ends by itself only when the ramp says so;
+ * - from every state, after the lease or the pause is over, an attempt is
+ *   admitted, a successful probe admits others, and the breaker closes if no
+ *   attempt comes.
  *
- * Then gates that are broken on purpose are tried: each must be caught.
+ * A process has no saved registers: to continue an operation, the check runs it
+ * again from its beginning, and gives it the values that it has read before. To
+ * keep the number of states finite, states that the breaker cannot tell apart
+ * are made equal: seq is renamed, times count from now, and of a recovery only
+ * matters whether it is the present one.
+ *
+ * Then broken variants of the breaker are tried; each must be caught.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -37,7 +43,7 @@
 #include "budget/breaker.h"
 #include "explore.h"
 
-/* What gate.c gets in place of the atomic accesses; it has no others. */
+/* The breaker gets these in place of the atomic accesses; it has no others. */
 #undef atomic_load
 #undef atomic_store
 #undef atomic_exchange
@@ -54,7 +60,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define atomic_compare_exchange_strong(at, expected, desired) \
 	swap(at, expected, desired)
 
-/* So that counts come to an end, and a recovery has two steps. */
+/* Small fields, so that there are few states; a recovery has two steps. */
 #define FAILURE_BITS 2
 #define DOUBLING_BITS 1
 #define BEGAN_BITS 3
@@ -75,43 +81,47 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 
 #define ACTORS 3
 
-/* Of one operation, as far as it is not merely on its way round a loop. */
+/* The most accesses of one operation, each loop passed once. */
 #define ACCESSES 4
 
-/* A lease, a pause and a step last for one. */
+/* The length of a lease, of a pause and of a step. */
 #define TICK BREAKER_LEASE
 #define TICK_MS ((uint64_t)(TICK / NANOS_MS))
 
 /*
- * What the clock says in every state: the past moves back instead. Who looked
- * at it at 0 has been stopped for two ticks or longer. A recovery that began
- * then is over.
+ * The present tick, in every state: instead of the clock going on, the past
+ * moves back. A process that read the clock at tick 0 has been stopped for two
+ * ticks or longer. A recovery that began at tick 0 is over.
  */
 #define NOW 2
 
 /*
- * When in a tick one began, in milliseconds, is the name of a recovery: a tick
- * is a multiple of NAMES. Everything else happens last.
+ * The millisecond of a tick in which a recovery began is the name of the
+ * recovery: a tick is a multiple of NAMES. All else happens at millisecond
+ * LAST.
  */
 #define NAMES (UINT64_C(1) << BEGAN_BITS)
-#define PRESENT 1 /* the one that is under way */
-#define PAST 2 /* another, which the rate is of */
-#define GONE 3 /* any other */
+#define PRESENT 1 /* the recovery that the word is of */
+#define PAST 2 /* an earlier one that the rate is of */
+#define GONE 3 /* any other recovery */
 #define LAST 7
 
-/* Of the word in every state; names of the past count down from it. */
+/* The seq of the word in every state; earlier ones count down from it. */
 #define SEQ UINT64_C(100)
 
-/* In place of streaks: one that is void, and one that is gone. */
+/* In place of a streak that is invalid, or that was overwritten. */
 #define VOID MOST(FAILURE_BITS)
 #define OTHER (UINT64_C(1) << FAILURE_BITS)
 
 #define WORD(state) ((uint64_t)(state) << (SEQ_BITS + MS_BITS))
 
-/* In place of a lease that was taken, or of another word that is gone. */
+/* In place of a lease that was lost, or of a word that was overwritten. */
 #define LOST WORD(BREAKER_HALF_OPEN)
 
-/* In place of a rate that is gone, of a recovery that is gone or is not. */
+/*
+ * In place of a rate that was overwritten: of an earlier recovery, of the
+ * present one if it is over, and if it is not.
+ */
 #define STALE 1
 #define STALE_OVER \
 	((uint64_t)PRESENT << BEGAN_AT | MOST(SERVED_BITS) << SERVED_AT | \
@@ -124,53 +134,53 @@ enum operation {
 	IDLE,
 	ENTER,
 	TELL_SUCCESS,
-	TELL_ILL,
-	TELL_OTHER, /* what must not change anything */
-	RENEW, /* from here on with a lease */
-	PROBED_WELL,
-	PROBED_ILL,
-	PROBED_NO_NEWS,
+	TELL_FAILURE,
+	TELL_OTHER, /* results that must not change anything */
+	RENEW, /* this and the following need a lease */
+	PROBE_HEALTHY,
+	PROBE_FAILED,
+	PROBE_IGNORED,
 	OPERATIONS,
 };
 
 static const char *const names_of[OPERATIONS] = { "nothing", "enter",
-	"tell success", "tell ill", "tell other news", "renew", "probed well",
-	"probed ill", "probed no news" };
+	"tell success", "tell failure", "tell other result", "renew",
+	"probe healthy", "probe failed", "probe ignored" };
 
-/* What somebody who tells how an attempt ended has found of the pace. */
-enum paced {
-	NOT_YET,
-	PACED_NOT, /* it does not recover */
-	PACED_OVER,
-	PACED_SLOW,
-	PACED_FAST,
+/* What an actor that tells a result has found of the ramp. */
+enum ramp_seen {
+	RAMP_UNREAD,
+	RAMP_ABSENT, /* the breaker does not recover */
+	RAMP_ENDED,
+	RAMP_SLOW,
+	RAMP_FAST,
 };
 
-/* States are compared as bytes: nothing in them is padding. */
+/* States are compared as bytes, so there must be no padding. */
 struct actor {
 	uint64_t lease;
-	uint64_t seen[ACCESSES]; /* what its accesses so far found */
+	uint64_t seen[ACCESSES]; /* the results of its accesses so far */
 	uint8_t operation;
-	uint8_t now; /* of one who depends on it, when that began */
+	uint8_t now; /* when it read the clock, if that matters */
 	uint8_t accesses;
-	uint8_t swapped; /* a bit for each: it was a swap that succeeded */
-	uint8_t streaks; /* a bit for each: it was to the streak */
-	uint8_t rates; /* a bit for each: it was to the rate */
-	uint8_t holds; /* the word is a lease that it made */
+	uint8_t swapped; /* a bit for each: a swap that succeeded */
+	uint8_t streaks; /* a bit for each: an access to the streak */
+	uint8_t rates; /* a bit for each: an access to the rate */
+	uint8_t holds; /* the word is its lease */
 	uint8_t later; /* failures that ended since its success began */
-	uint8_t failed; /* a bit for each: it was a swap that did not succeed */
-	uint8_t counts; /* its failure must, if it is not killed */
-	uint8_t paced;
-	uint8_t slow; /* the pace was, or there was none, since it began */
-	uint8_t aims; /* at the rate, with the swap that comes next */
+	uint8_t failed; /* a bit for each: a swap that failed */
+	uint8_t counts; /* its failure must count, unless it is killed */
+	uint8_t ramp_seen;
+	uint8_t slow; /* since it began, the rate was once the first, or none */
+	uint8_t aims; /* its next swap is of the rate */
 	uint8_t spare[3];
 };
 
 struct state {
 	struct breaker breaker;
 	struct actor actors[ACTORS];
-	uint32_t may; /* failures that may count towards opening */
-	uint32_t must; /* and those that have to */
+	uint32_t may; /* how many failures may count at most */
+	uint32_t must; /* how many failures have to count */
 };
 
 /* Kinds of steps beside the operations that begin. */
@@ -180,48 +190,48 @@ enum {
 	STEP,
 };
 
-/* Gates that are not as they should be. */
+/* The broken variants. */
 enum fault {
 	SOUND,
-	RESULT_WITHOUT_LEASE, /* a probe's result is taken from anybody */
+	RESULT_WITHOUT_LEASE, /* a probe's result counts after its lease */
 	RENEWED_WITHOUT_LEASE,
-	TAKEN_WITHOUT_LOOKING, /* in between, at what others made of it */
-	OPENED_WITHOUT_LOOKING,
-	SUCCESS_IS_NOTHING, /* it does not end the streak */
-	EVERYTHING_IS_ILL,
-	NOTHING_IS_ILL,
-	TIME_STANDS_STILL, /* for those who ask to enter */
-	TURN_WITHOUT_LOOKING,
-	TURN_OF_ANOTHER, /* who did not get one goes on as if it had */
-	TOLD_WITHOUT_LOOKING, /* to the pace */
-	WORD_BEFORE_RATE, /* is how they are read */
-	OPENED_AT_ANY_PACE,
-	ENDED_TOO_SOON, /* a recovery, as if nobody had come */
-	BEGUN_ANEW, /* by a success in it */
+	TAKEN_BLINDLY, /* the word is not compared */
+	OPENED_BLINDLY,
+	NO_SUCCESS_COUNTS,
+	ALL_ARE_FAILURES,
+	NO_FAILURE_COUNTS,
+	TIME_STANDS_STILL, /* in breaker_enter */
+	TURN_BLINDLY,
+	TURN_NOT_TAKEN, /* a failed swap counts as a turn */
+	TOLD_BLINDLY, /* the rate is not compared */
+	WORD_BEFORE_RATE, /* they are read in this order */
+	OPENED_AT_ANY_RATE,
+	ENDED_TOO_SOON, /* a recovery ends as if no turn was taken */
+	BEGUN_ANEW, /* a success moves the beginning of a recovery */
 	NEVER_OVER,
-	OLD_IS_NEWS,
-	TURN_IS_PAID, /* answered as if it had been closed */
-	PROBE_IS_PAID,
-	CLOSED_IS_FREE, /* answered as if it recovered */
-	END_IS_FREE, /* the same, for the one who finds that it is over */
-	TOLD_BY_A_LOOK, /* at what it is afterwards */
+	OLD_RESULTS_COUNT,
+	TURN_AS_PASSED, /* these return another answer */
+	PROBE_AS_PASSED,
+	PASSED_AS_TURN,
+	CLOSING_AS_TURN,
+	ANSWERED_AFTERWARDS, /* the answer is the state after the change */
 	FAULTS,
 };
 
-/* The exploration of one gate; and in it, one step of one actor. */
+/* The exploration of one variant; and in it, one step of one actor. */
 static struct {
 	struct explorer explorer;
 	enum fault fault;
-	struct step_from last; /* what happened just now */
-	struct state *state; /* NULL: accesses are just done */
+	struct step_from last; /* the present step */
+	struct state *state; /* NULL: accesses are made without the check */
 	struct actor *actor;
-	int access; /* that comes next */
-	int known; /* accesses of which only the result counts */
-	uint64_t word; /* read already, where it is read too early */
+	int access; /* the number of the next one */
+	int known; /* accesses of which the result is known */
+	uint64_t word; /* that was read too early */
 	bool early;
 	bool stepped;
 	enum breaker_pass pass;
-	int actors; /* how many there are */
+	int actors; /* their number */
 	jmp_buf leave;
 } run = { .explorer = {
 	      .name = "breaker_check", .size = sizeof(struct state) } };
@@ -238,14 +248,14 @@ until_of(uint64_t word)
 	return (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
 }
 
-/* What a clock says that was looked at in a tick. */
+/* What the clock says in a tick. */
 static nanos
 clock_at(int tick)
 {
 	return tick * TICK + LAST * NANOS_MS;
 }
 
-/* And for a recovery that begins. */
+/* When a recovery begins in a tick. */
 static nanos
 began_at(int tick)
 {
@@ -258,7 +268,7 @@ recovers(uint64_t word)
 	return state_of(word) == BREAKER_RECOVERING;
 }
 
-/* Of the recovery that a word begins, or that a rate is of. */
+/* The name of the recovery of a word. */
 static uint64_t
 name_of(uint64_t word)
 {
@@ -271,15 +281,15 @@ rate_name(uint64_t rate)
 	return rate >> BEGAN_AT;
 }
 
-/* Whether it has something to tell the pace first, or has just begun. */
+/* Whether it tells a result, and has not yet finished with the ramp. */
 static bool
-minds_pace(const struct actor *actor)
+reads_ramp(const struct actor *actor)
 {
 	return actor->operation >= TELL_SUCCESS &&
-	    actor->operation <= TELL_OTHER && actor->paced == NOT_YET;
+	    actor->operation <= TELL_OTHER && actor->ramp_seen == RAMP_UNREAD;
 }
 
-/* What an actor has seen last of the word, or of the rate. */
+/* The last value that an actor has read of the word, or of the rate. */
 static uint64_t
 last_seen(const struct actor *actor, bool rate)
 {
@@ -293,11 +303,11 @@ last_seen(const struct actor *actor, bool rate)
 	return value;
 }
 
-/* Whether it has seen the rate and the word of a recovery. */
+/* Whether it has read both the rate and the word of a recovery. */
 static bool
 has_pair(const struct actor *actor)
 {
-	return (actor->operation == ENTER || minds_pace(actor)) &&
+	return (actor->operation == ENTER || reads_ramp(actor)) &&
 	    actor->accesses == 2 && recovers(last_seen(actor, false));
 }
 
@@ -307,35 +317,35 @@ least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Failures under way. */
+/* How many failures are being told. */
 static uint32_t
 active(const struct state *state)
 {
 	uint32_t count = 0;
 
 	for (int i = 0; i < ACTORS; i++)
-		if (state->actors[i].operation == TELL_ILL)
+		if (state->actors[i].operation == TELL_FAILURE)
 			count++;
 	return count;
 }
 
 /*
- * The gate, access by access
+ * The breaker, access by access
  */
 
 static const char *
 judge_opening(const struct state *state, const struct actor *actor)
 {
-	if (actor->operation != TELL_ILL)
-		return "opened by what is not ill";
+	if (actor->operation != TELL_FAILURE)
+		return "opened by something else than a failure";
 	if (state->may < config.failures)
 		return "opened after too few failures";
-	if (actor->paced == PACED_FAST)
-		return "opened at a faster pace";
+	if (actor->ramp_seen == RAMP_FAST)
+		return "opened at a higher rate";
 	return NULL;
 }
 
-/* While attempts are let in. */
+/* A change of the word while attempts are admitted. */
 static const char *
 judge_admitting(const struct state *state, const struct actor *actor,
     uint64_t old, uint64_t new)
@@ -346,10 +356,10 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	if (to == BREAKER_OPEN)
 		return judge_opening(state, actor);
 	if (to == BREAKER_HALF_OPEN)
-		return "a probe while others are let in";
+		return "a probe while others are admitted";
 	if (to == state_of(old)) {
 		if (actor->operation != TELL_SUCCESS)
-			return "no success";
+			return "changed by something else than a success";
 		return until_of(new) == until_of(old) ? NULL : "begun anew";
 	}
 	if (to == BREAKER_RECOVERING)
@@ -360,7 +370,7 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	return actor->operation == ENTER && ramp.over ? NULL : "not over yet";
 }
 
-/* NULL if the actor may make that of the word. */
+/* NULL if the actor may change the word so. */
 static const char *
 judge(const struct state *state, const struct actor *actor, uint64_t old,
     uint64_t new)
@@ -377,7 +387,7 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 	if ((operation == ENTER || operation == RENEW) !=
 	    (to == BREAKER_HALF_OPEN))
 		return "not the change that it should make";
-	if ((operation == PROBED_WELL) != (to == BREAKER_RECOVERING) ||
+	if ((operation == PROBE_HEALTHY) != (to == BREAKER_RECOVERING) ||
 	    to == BREAKER_CLOSED)
 		return "not what the probe found";
 	if (to == BREAKER_RECOVERING)
@@ -385,7 +395,7 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
 }
 
-/* The same of the rate. What stands there of a past recovery is no loss. */
+/* The same for the rate. The rate of an earlier recovery may be overwritten. */
 static const char *
 judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
     uint64_t new)
@@ -399,7 +409,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 		return NULL;
 	if (rate_name(new) != name_of(word))
 		return rate_name(old) == name_of(word) && old != 0
-		    ? "written over by an earlier recovery"
+		    ? "overwritten by an earlier recovery"
 		    : NULL;
 	was = unpack(old, began);
 	is = unpack(new, began);
@@ -412,7 +422,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	was.served += actor->operation == TELL_SUCCESS;
 	if (is.served != number_lesser(was.served, (int64_t)MOST(SERVED_BITS)))
 		return "a success is lost, or none";
-	was.failed += actor->operation == TELL_ILL;
+	was.failed += actor->operation == TELL_FAILURE;
 	if (is.failed != number_lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
 		return "a failure is lost, or none";
 	if (turn && is.taken > is.rate)
@@ -420,7 +430,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	return NULL;
 }
 
-/* What ended a streak may have made that of failures too that go on. */
+/* A streak has ended: failures that are being told may belong to it. */
 static void
 nothing_must(struct state *state)
 {
@@ -439,7 +449,7 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 		wrong(why);
 	if (seq_of(new) != seq_of(old) + 1)
 		wrong("a change that is not counted");
-	/* Nobody is older than that but who is always. */
+	/* All attempts are as if they had begun after that recovery. */
 	if (state_of(new) == BREAKER_CLOSED)
 		new &= ~MOST(MS_BITS);
 	state->breaker.word = new;
@@ -453,8 +463,8 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 }
 
 /*
- * True if the next access was done in an earlier step; else it is done now, or
- * left for a later one.
+ * True if the next access was made in an earlier step. If not, it is made now,
+ * or left for a later step.
  */
 static bool
 replayed(const _Atomic uint64_t *at)
@@ -479,7 +489,7 @@ replayed(const _Atomic uint64_t *at)
 	return false;
 }
 
-/* It goes on as if it had just begun: with what it has found of the pace. */
+/* Forgets its accesses, but not what it has found of the ramp. */
 static void
 start_over(struct actor *actor)
 {
@@ -488,8 +498,8 @@ start_over(struct actor *actor)
 	actor->streaks = actor->rates = actor->aims = 0;
 }
 
-/* What it has found of the pace, now that it goes on to the streak. */
-static enum paced
+/* What it has found of the ramp, now that it goes on to the streak. */
+static enum ramp_seen
 found(const struct actor *actor)
 {
 	uint64_t word = last_seen(actor, false);
@@ -497,27 +507,27 @@ found(const struct actor *actor)
 	    ramp_of(word, last_seen(actor, true), clock_at(actor->now));
 
 	if (actor->operation == TELL_SUCCESS || !recovers(word))
-		return PACED_NOT;
+		return RAMP_ABSENT;
 	if (actor->swapped == 0)
-		return PACED_OVER;
-	return ramp.rate <= RAMP_FIRST ? PACED_SLOW : PACED_FAST;
+		return RAMP_ENDED;
+	return ramp.rate <= RAMP_FIRST ? RAMP_SLOW : RAMP_FAST;
 }
 
-/* In place of what it saw of it: something of which the same is found. */
+/* A value with which it finds the same of the ramp again. */
 static uint64_t
 known(const _Atomic uint64_t *at)
 {
 	struct ramp ramp = { .began = clock_at(NOW), .rate = RAMP_FIRST };
 	uint64_t ms = NOW * TICK_MS + LAST;
 
-	ramp.rate += run.actor->paced == PACED_FAST;
+	ramp.rate += run.actor->ramp_seen == RAMP_FAST;
 	run.known--;
 	if (at == &run.state->breaker.rate)
 		return ramp_word(&ramp);
-	switch (run.actor->paced) {
-	case PACED_NOT:
+	switch (run.actor->ramp_seen) {
+	case RAMP_ABSENT:
 		return LOST;
-	case PACED_OVER:
+	case RAMP_ENDED:
 		return WORD(BREAKER_RECOVERING) | MOST(MS_BITS);
 	default:
 		return WORD(BREAKER_RECOVERING) | ms;
@@ -525,9 +535,9 @@ known(const _Atomic uint64_t *at)
 }
 
 /*
- * Who lost a race for the streak: what it has seen now takes the place of what
- * it began with, and of what it saw since; what it has done stays. Then, it
- * must have been about the same streak.
+ * An actor has lost a race for the streak: the value that it has read now
+ * replaces the first one and those read since; its own successful swaps stay,
+ * if there are any, and then both values must have the same seq.
  */
 static bool
 restart(struct actor *actor)
@@ -549,8 +559,8 @@ restart(struct actor *actor)
 }
 
 /*
- * Whether it goes round a loop, having lost a race: what it does next is what
- * it did after it began. Then it remembers nothing of what it saw before.
+ * Whether it repeats a loop after a lost race: its next access is the one that
+ * it made first. Then it forgets the accesses of the previous pass.
  */
 static bool
 goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
@@ -559,7 +569,7 @@ goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
 
 	if ((actor->failed >> (run.access - 1) & 1) == 0)
 		return false;
-	if (actor->operation == ENTER || minds_pace(actor)) {
+	if (actor->operation == ENTER || reads_ramp(actor)) {
 		if (swaps || streak)
 			return false;
 		start_over(actor);
@@ -569,23 +579,23 @@ goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
 	    (actor->streaks >> (run.access - 1) & 1) != 0 && restart(actor);
 }
 
-/* Before what it does next, whatever that is. */
+/* Before its next access: forgets what can no longer matter. */
 static void
 leave_behind(const _Atomic uint64_t *at, bool swaps)
 {
 	struct actor *actor = run.actor;
-	bool paced = at == &run.state->breaker.streak && minds_pace(actor);
+	bool passes = at == &run.state->breaker.streak && reads_ramp(actor);
 
 	if (run.access == 0 || run.access < actor->accesses)
 		return;
-	if (paced) {
-		actor->paced = (uint8_t)found(actor);
-		if (actor->operation == TELL_ILL && !actor->slow &&
-		    actor->paced != PACED_FAST)
-			wrong("taken for slow");
+	if (passes) {
+		actor->ramp_seen = (uint8_t)found(actor);
+		if (actor->operation == TELL_FAILURE && !actor->slow &&
+		    actor->ramp_seen != RAMP_FAST)
+			wrong("a fast rate taken for the first one");
 		start_over(actor);
 	}
-	if (paced || goes_round(actor, at, swaps))
+	if (passes || goes_round(actor, at, swaps))
 		longjmp(run.leave, 1);
 }
 
@@ -596,14 +606,14 @@ access(const _Atomic uint64_t *at)
 	return run.actor->seen[run.access++];
 }
 
-/* What a broken gate makes of what it reads. */
+/* The value that a broken variant reads. */
 static uint64_t
 misread(const _Atomic uint64_t *at, uint64_t value)
 {
 	const struct actor *actor = run.actor;
 
-	if (run.fault == OPENED_AT_ANY_PACE && at == &run.state->breaker.word &&
-	    actor->operation == TELL_ILL && actor->paced == NOT_YET)
+	if (run.fault == OPENED_AT_ANY_RATE && at == &run.state->breaker.word &&
+	    actor->operation == TELL_FAILURE && actor->ramp_seen == RAMP_UNREAD)
 		return LOST;
 	if (run.fault == ENDED_TOO_SOON && at == &run.state->breaker.rate &&
 	    actor->operation == ENTER)
@@ -612,8 +622,8 @@ misread(const _Atomic uint64_t *at, uint64_t value)
 }
 
 /*
- * Whoever enters looks at the streak for the view only: nothing depends on
- * when that is.
+ * breaker_enter reads the streak only for the view: nothing depends on when it
+ * does, so this is no access of its own.
  */
 static uint64_t
 load(const _Atomic uint64_t *at)
@@ -638,7 +648,7 @@ load(const _Atomic uint64_t *at)
 	return misread(at, access(at));
 }
 
-/* Where a broken gate does not compare, at the word or at the rate. */
+/* Whether a broken variant swaps without comparing: the rate, or the word. */
 static bool
 blind(const struct actor *actor, bool rate)
 {
@@ -646,23 +656,23 @@ blind(const struct actor *actor, bool rate)
 
 	switch (run.fault) {
 	case RESULT_WITHOUT_LEASE:
-		return !rate && operation >= PROBED_WELL;
+		return !rate && operation >= PROBE_HEALTHY;
 	case RENEWED_WITHOUT_LEASE:
 		return !rate && operation == RENEW;
-	case TAKEN_WITHOUT_LOOKING:
+	case TAKEN_BLINDLY:
 		return !rate && operation == ENTER;
-	case OPENED_WITHOUT_LOOKING:
-		return !rate && operation == TELL_ILL;
-	case TURN_WITHOUT_LOOKING:
+	case OPENED_BLINDLY:
+		return !rate && operation == TELL_FAILURE;
+	case TURN_BLINDLY:
 		return rate && operation == ENTER;
-	case TOLD_WITHOUT_LOOKING:
+	case TOLD_BLINDLY:
 		return rate && operation != ENTER;
 	default:
 		return false;
 	}
 }
 
-/* It writes, and is judged by that. */
+/* Makes a change, and judges it. */
 static void
 commit(_Atomic uint64_t *at, uint64_t desired)
 {
@@ -721,25 +731,25 @@ swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 		actor->failed |= (uint8_t)(1U << bit);
 	*expected = actor->seen[bit];
 	return (actor->swapped >> bit & 1) != 0 ||
-	    (run.fault == TURN_OF_ANOTHER && rate && actor->operation == ENTER);
+	    (run.fault == TURN_NOT_TAKEN && rate && actor->operation == ENTER);
 }
 
-/* What a broken gate answers to who wants to enter. */
+/* What a broken variant of breaker_enter returns. */
 static enum breaker_pass
 mistaken(const struct actor *actor, enum breaker_pass pass, uint64_t word)
 {
 	bool ended = pass == BREAKER_PASSED && actor->swapped != 0;
 
 	switch (run.fault) {
-	case TURN_IS_PAID:
+	case TURN_AS_PASSED:
 		return pass == BREAKER_TURN ? BREAKER_PASSED : pass;
-	case PROBE_IS_PAID:
+	case PROBE_AS_PASSED:
 		return pass == BREAKER_PROBE ? BREAKER_PASSED : pass;
-	case CLOSED_IS_FREE:
+	case PASSED_AS_TURN:
 		return pass == BREAKER_PASSED && !ended ? BREAKER_TURN : pass;
-	case END_IS_FREE:
+	case CLOSING_AS_TURN:
 		return ended ? BREAKER_TURN : pass;
-	case TOLD_BY_A_LOOK:
+	case ANSWERED_AFTERWARDS:
 		return pass == BREAKER_TURN && !recovers(word) ? BREAKER_PASSED
 							       : pass;
 	default:
@@ -747,7 +757,7 @@ mistaken(const struct actor *actor, enum breaker_pass pass, uint64_t word)
 	}
 }
 
-/* Returns the lease. */
+/* Returns the lease, or 0. */
 static uint64_t
 enter(struct breaker *breaker, nanos now)
 {
@@ -764,17 +774,18 @@ enter(struct breaker *breaker, nanos now)
 	return lease;
 }
 
-/* An attempt has ended that began after all recoveries, or before them. */
+/* Tells the result of an attempt that began after all recoveries, or before. */
 static void
 tell(struct breaker *breaker, bool succeeded, bool old, nanos now)
 {
-	nanos began = old && run.fault != OLD_IS_NEWS ? -1 : clock_at(NOW);
+	nanos began =
+	    old && run.fault != OLD_RESULTS_COUNT ? -1 : clock_at(NOW);
 
 	breaker_tell(breaker, &config,
 	    succeeded ? RESULT_HEALTHY : RESULT_FAILURE, succeeded, began, now);
 }
 
-/* And one that has nothing to say. */
+/* Tells results that must change nothing. */
 static void
 tell_other(struct breaker *breaker, nanos now)
 {
@@ -782,11 +793,11 @@ tell_other(struct breaker *breaker, nanos now)
 	    breaker, &config, RESULT_HEALTHY, false, clock_at(NOW), now);
 	breaker_tell(
 	    breaker, &config, RESULT_IGNORED, false, clock_at(NOW), now);
-	if (run.fault == EVERYTHING_IS_ILL)
+	if (run.fault == ALL_ARE_FAILURES)
 		tell(breaker, false, false, now);
 }
 
-/* Does it. Returns the lease that one has then, or 0. */
+/* Runs an operation. Returns the lease that the actor has then, or 0. */
 static uint64_t
 operate(struct breaker *breaker, enum operation operation, uint64_t lease,
     nanos now)
@@ -798,11 +809,11 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 	case ENTER:
 		return enter(breaker, now);
 	case TELL_SUCCESS:
-		if (run.fault != SUCCESS_IS_NOTHING)
+		if (run.fault != NO_SUCCESS_COUNTS)
 			tell(breaker, true, false, now);
 		break;
-	case TELL_ILL:
-		if (run.fault != NOTHING_IS_ILL)
+	case TELL_FAILURE:
+		if (run.fault != NO_FAILURE_COUNTS)
 			tell(breaker, false, false, now);
 		break;
 	case TELL_OTHER:
@@ -811,14 +822,14 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 	case RENEW:
 		breaker_renew(breaker, &lease, now);
 		return lease;
-	case PROBED_WELL:
+	case PROBE_HEALTHY:
 		breaker_probed(breaker, &config, RESULT_HEALTHY, lease,
 		    now - clock_at(0) + began_at(0));
 		break;
-	case PROBED_ILL:
+	case PROBE_FAILED:
 		breaker_probed(breaker, &config, RESULT_FAILURE, lease, now);
 		break;
-	case PROBED_NO_NEWS:
+	case PROBE_IGNORED:
 		breaker_probed(breaker, &config, RESULT_IGNORED, lease, now);
 		break;
 	}
@@ -826,10 +837,10 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 }
 
 /*
- * What can happen
+ * Steps
  */
 
-/* An operation is over, or its process was killed in it. */
+/* Ends an operation, or its process if killed. */
 static void
 settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 {
@@ -842,18 +853,18 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 		state->may = least(state->may, was.later + active(state));
 	if (was.counts && !killed)
 		state->must++;
-	for (int i = 0; i < ACTORS && was.operation == TELL_ILL; i++)
+	for (int i = 0; i < ACTORS && was.operation == TELL_FAILURE; i++)
 		if (state->actors[i].operation == TELL_SUCCESS)
 			state->actors[i].later++;
 }
 
-/* How somebody was let in, against what he has found and changed. */
+/* Compares the answer of breaker_enter with what it has read and changed. */
 static const char *
 judge_pass(const struct actor *actor)
 {
 	bool turn = (actor->swapped & actor->rates) != 0;
 	bool changed = (actor->swapped & ~actor->rates) != 0;
-	/* Whoever has changed the word has just done so. */
+	/* A change of the word is always the last access. */
 	enum breaker_state state = state_of(
 	    changed ? run.state->breaker.word : last_seen(actor, false));
 
@@ -861,15 +872,16 @@ judge_pass(const struct actor *actor)
 	case BREAKER_PASSED:
 		return !turn && state == BREAKER_CLOSED
 		    ? NULL
-		    : "passed where it holds";
+		    : "passed, but it is not closed";
 	case BREAKER_TURN:
-		return turn ? NULL : "let in without a turn";
+		return turn ? NULL : "admitted without a turn";
 	case BREAKER_PROBE:
 		return changed && state == BREAKER_HALF_OPEN
 		    ? NULL
-		    : "let in without a lease";
+		    : "admitted without a lease";
 	case BREAKER_HELD:
-		return actor->swapped == 0 ? NULL : "held, but changed it";
+		return actor->swapped == 0 ? NULL
+					   : "held, but something was changed";
 	}
 	return "no answer";
 }
@@ -884,8 +896,8 @@ check_pass(const struct actor *actor)
 }
 
 /*
- * The next access of an operation that looked at the clock at the instant now,
- * and what is left to do after its last.
+ * Makes the next access of an operation that read the clock at tick now. After
+ * its last access, ends the operation.
  */
 static void
 step(struct state *state, struct actor *actor, int now)
@@ -895,7 +907,7 @@ step(struct state *state, struct actor *actor, int now)
 	run.state = state;
 	run.actor = actor;
 	run.access = 0;
-	run.known = known_of[actor->paced];
+	run.known = known_of[actor->ramp_seen];
 	run.stepped = run.early = false;
 	actor->now = (uint8_t)now;
 	if (setjmp(run.leave) == 0) {
@@ -914,7 +926,7 @@ begin(
 {
 	if (operation == TELL_SUCCESS)
 		nothing_must(state);
-	if (operation == TELL_ILL) {
+	if (operation == TELL_FAILURE) {
 		state->may++;
 		actor->counts = true;
 		for (int i = 0; i < ACTORS; i++)
@@ -936,8 +948,8 @@ earlier(uint64_t word)
 }
 
 /*
- * Who is about to swap the rate has done with the clock. Who is about to end a
- * recovery has too, but not with the word.
+ * An actor that is about to swap the rate, or to end a recovery, no longer
+ * needs its own time; but the word that it has read gets older.
  */
 static void
 tick_pair(struct actor *actor)
@@ -947,7 +959,7 @@ tick_pair(struct actor *actor)
 			actor->seen[i] = earlier(actor->seen[i]);
 }
 
-/* Another tick: all that was is longer ago. */
+/* The clock goes on: all instants move back by a tick. */
 static void
 tick(struct state *state)
 {
@@ -969,8 +981,8 @@ tick(struct state *state)
 }
 
 /*
- * Somebody asks again and again, and says that all is well: until it is
- * closed, since nobody else comes.
+ * A single process asks again and again, and its probe succeeds: the breaker
+ * must close, since no other process comes.
  */
 static const char *
 ask_alone(struct breaker breaker)
@@ -989,14 +1001,14 @@ ask_alone(struct breaker breaker)
 		if (run.pass == BREAKER_HELD)
 			return "stuck";
 		if (lease != 0)
-			operate(&breaker, PROBED_WELL, lease, now);
+			operate(&breaker, PROBE_HEALTHY, lease, now);
 		else
 			now += 2 * RAMP_STEP;
 	}
 	return state_of(breaker.word) == BREAKER_CLOSED ? NULL : "never closed";
 }
 
-/* Whatever it looks like in between, what is old finds it old. */
+/* Results of attempts that began before the last recovery change nothing. */
 static const char *
 tell_old(struct breaker breaker)
 {
@@ -1008,10 +1020,10 @@ tell_old(struct breaker breaker)
 	}
 	return memcmp(&breaker, &was, sizeof breaker) == 0
 	    ? NULL
-	    : "changed by what is old";
+	    : "changed by an old result";
 }
 
-/* What must hold of a state as it is. */
+/* Verifies what must hold in each state. */
 static void
 examine(const struct state *state)
 {
@@ -1033,11 +1045,12 @@ examine(const struct state *state)
 }
 
 /*
- * What the pace may be for anybody, whenever that looked at the clock: slow
- * for one, so that a failure may open; not for another, so that none must.
+ * Whether the rate may be the first one or a higher one, depending on when an
+ * actor read the clock: with the first, a failure may open the breaker; with a
+ * higher one, no failure has to.
  */
 static void
-mark_pace(struct state *state)
+mark_rate(struct state *state)
 {
 	uint64_t word = state->breaker.word;
 	bool slow = !recovers(word), fast = false;
@@ -1055,7 +1068,7 @@ mark_pace(struct state *state)
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
 
-		if (actor->operation == TELL_ILL && minds_pace(actor))
+		if (actor->operation == TELL_FAILURE && reads_ramp(actor))
 			actor->slow = actor->slow || slow;
 		else
 			actor->slow = false;
@@ -1063,10 +1076,10 @@ mark_pace(struct state *state)
 }
 
 /*
- * States that are the same
+ * Equal states
  */
 
-/* Names that occur in a state, the latest first. */
+/* The seqs that occur in a state, the latest first. */
 struct names {
 	uint64_t seq[2 + ACTORS * (1 + ACCESSES)];
 	int count;
@@ -1101,7 +1114,7 @@ renamed(const struct names *names, uint64_t value, bool streak)
 	return value - (seq << shift) + ((SEQ - i) << shift);
 }
 
-/* It has seen those of a recovery. */
+/* Sets what it has read of the word and of the rate, and when. */
 static void
 saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
 {
@@ -1110,7 +1123,7 @@ saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
 	actor->now = (uint8_t)now;
 }
 
-/* Who is about to end a recovery: what counts is that it is over. */
+/* It is about to end a recovery: all that matters is whether it is over. */
 static void
 forget_end(struct actor *actor, uint64_t word)
 {
@@ -1124,8 +1137,8 @@ forget_end(struct actor *actor, uint64_t word)
 }
 
 /*
- * Who is about to take a turn, or to tell the pace: what counts is of which
- * recovery, and how far it was.
+ * It is about to take a turn, or to tell the ramp a result: all that matters is
+ * which recovery that was, and the step.
  */
 static void
 forget_turn(struct actor *actor, uint64_t rate)
@@ -1141,7 +1154,7 @@ forget_turn(struct actor *actor, uint64_t rate)
 		    last_seen(actor, true), (int)step);
 }
 
-/* Who asks for a turn or tells the pace, and is about to swap something. */
+/* It asks for admission or tells the ramp, and is about to swap something. */
 static void
 forget_asking(struct actor *actor, const struct breaker *breaker)
 {
@@ -1157,7 +1170,7 @@ forget_asking(struct actor *actor, const struct breaker *breaker)
 		forget_end(actor, breaker->word);
 }
 
-/* Who has counted a failure and is about to open; it fails, if word is gone. */
+/* It has counted a failure and is about to open; gone: its swap will fail. */
 static void
 forget_opening(struct actor *actor, bool gone)
 {
@@ -1169,7 +1182,7 @@ forget_opening(struct actor *actor, bool gone)
 	actor->seen[2] = actor->seen[0];
 }
 
-/* Who is to end a streak, if there is one. */
+/* It is about to end a streak, if there is one. */
 static void
 forget_success(struct actor *actor, uint64_t word)
 {
@@ -1185,7 +1198,7 @@ forget_success(struct actor *actor, uint64_t word)
 		actor->seen[0] = VOID;
 }
 
-/* Who will find another streak than it saw, and go round. */
+/* Its swap of the streak will fail, and it will repeat the loop. */
 static void
 forget_race(struct actor *actor)
 {
@@ -1193,13 +1206,13 @@ forget_race(struct actor *actor)
 	actor->seen[1] = 0;
 }
 
-/* Who is done with the pace. */
+/* It tells a result, and has finished with the ramp. */
 static void
 forget_telling(struct actor *actor, const struct breaker *breaker)
 {
 	bool gone = actor->accesses > 1 && actor->seen[1] != breaker->word;
 
-	if (actor->accesses == 0 || run.fault == OPENED_WITHOUT_LOOKING)
+	if (actor->accesses == 0 || run.fault == OPENED_BLINDLY)
 		return;
 	if (actor->operation == TELL_SUCCESS)
 		forget_success(actor, breaker->word);
@@ -1207,26 +1220,26 @@ forget_telling(struct actor *actor, const struct breaker *breaker)
 		forget_opening(actor, gone);
 	else if (actor->seen[0] != breaker->streak)
 		forget_race(actor);
-	else if (gone) /* it counts under which word a failure is told */
+	else if (gone) /* only the seq of the failure matters */
 		actor->seen[1] &= MOST(SEQ_BITS) << MS_BITS;
 }
 
 /*
- * What makes no difference any more. A word that is gone never comes back, and
- * whoever has a lease that is gone fails, whatever else it has seen.
+ * Forgets what makes no difference any more. A word that was overwritten never
+ * comes back, and an actor with a lost lease fails, whatever else it has read.
  */
 static void
 forget(struct actor *actor, const struct breaker *breaker)
 {
 	uint64_t word = breaker->word;
 
-	if (actor->operation == ENTER || minds_pace(actor)) {
+	if (actor->operation == ENTER || reads_ramp(actor)) {
 		if (actor->accesses == 2)
 			forget_asking(actor, breaker);
 		return;
 	}
 	actor->now = 0;
-	if (actor->paced != NOT_YET) {
+	if (actor->ramp_seen != RAMP_UNREAD) {
 		forget_telling(actor, breaker);
 		return;
 	}
@@ -1242,8 +1255,8 @@ forget(struct actor *actor, const struct breaker *breaker)
 }
 
 /*
- * A streak that is void is like any other; of a good one counts whether it is
- * long enough. All pauses are the same here, however often they were doubled.
+ * All invalid streaks are equal. Of a valid streak only matters whether it is
+ * long enough. All pauses are equal here, however often they were doubled.
  */
 static void
 forget_streak(struct state *state)
@@ -1252,7 +1265,7 @@ forget_streak(struct state *state)
 	uint32_t failures = (uint32_t)(streak & MOST(FAILURE_BITS));
 	uint64_t simple = VOID;
 
-	if (run.fault == OPENED_WITHOUT_LOOKING)
+	if (run.fault == OPENED_BLINDLY)
 		return;
 	if (!admits(word) || streak_seq(streak) == seq_of(word))
 		simple = streak_of(streak_seq(streak), 0,
@@ -1268,7 +1281,7 @@ forget_streak(struct state *state)
 	state->breaker.streak = simple;
 }
 
-/* Whether somebody will ask whether the rate is of that recovery. */
+/* Whether an actor will compare the rate's recovery with this one. */
 static bool
 in_use(const struct state *state, uint64_t name)
 {
@@ -1276,7 +1289,7 @@ in_use(const struct state *state, uint64_t name)
 		const struct actor *actor = &state->actors[i];
 		uint64_t word = last_seen(actor, false);
 
-		if ((actor->operation == ENTER || minds_pace(actor)) &&
+		if ((actor->operation == ENTER || reads_ramp(actor)) &&
 		    recovers(word) && name_of(word) == name)
 			return true;
 	}
@@ -1290,10 +1303,10 @@ called(uint64_t name, uint64_t present, uint64_t past)
 }
 
 /*
- * A rate in which stands what makes a difference. There are two steps, of one
- * attempt and of two at most: so all growth is the same, more than one success
- * in the first is like one, in the second none counts, and a failure in it only
- * for a rate of two.
+ * A rate with only what makes a difference. There are two steps, of one attempt
+ * and of at most two: so all growth is equal, several successes in the first
+ * step are like one, successes in the second do not matter, and failures in it
+ * matter only with a rate of two.
  */
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
@@ -1309,7 +1322,7 @@ simplest(uint64_t rate, uint64_t name)
 	return ramp_word(&ramp);
 }
 
-/* What an actor has seen of the rate, which is another by now. */
+/* In place of a rate that an actor has read and that was overwritten. */
 static uint64_t
 stale(const struct state *state, uint64_t rate, int now)
 {
@@ -1321,7 +1334,7 @@ stale(const struct state *state, uint64_t rate, int now)
 	return ramp_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
 }
 
-/* Names recoveries anew. */
+/* Renames the recoveries. */
 static void
 rename_recoveries(struct state *state)
 {
@@ -1379,8 +1392,8 @@ collect_all(struct names *names, const struct state *state)
 }
 
 /*
- * One state of all that differ only in numbers that stand for the same, in
- * what makes no difference, or in which actor is which.
+ * Makes states equal that differ only in names, in what makes no difference, or
+ * in the order of the actors.
  */
 static void
 normalise(struct state *state)
@@ -1390,17 +1403,17 @@ normalise(struct state *state)
 
 	state->may = least(state->may, most);
 	state->must = least(state->must, most);
-	/* Letting attempts in will set them. */
+	/* They are set when attempts are admitted again. */
 	if (!admits(state->breaker.word)) {
 		state->may = 0;
 		nothing_must(state);
 	}
-	mark_pace(state);
+	mark_rate(state);
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
 
 		forget(actor, &state->breaker);
-		/* It is no news any more. */
+		/* It can no longer lower may. */
 		if (actor->operation == TELL_SUCCESS &&
 		    actor->later + active(state) >= state->may)
 			actor->later = (uint8_t)most;
@@ -1434,10 +1447,10 @@ add(struct state *state)
 }
 
 /*
- * All of them
+ * The exploration
  */
 
-/* May that happen to an actor? */
+/* Whether an actor may take that step. */
 static bool
 possible(const struct actor *actor, int what)
 {
@@ -1456,14 +1469,14 @@ possible(const struct actor *actor, int what)
 }
 
 /*
- * Whether it matters when somebody looked at the clock. Who asks for a turn or
- * tells the pace has to keep to one now; others use it for one thing only, and
- * may be given any.
+ * Whether it matters when an actor read the clock. An actor that asks for a
+ * turn or tells the ramp keeps the same time for the whole operation. The
+ * others use the time only once, and so every time is tried there.
  */
 static bool
 timed(enum operation operation)
 {
-	return operation != IDLE && operation != PROBED_NO_NEWS;
+	return operation != IDLE && operation != PROBE_IGNORED;
 }
 
 /* A copy: when a state is added, the others may move. */
@@ -1483,7 +1496,7 @@ happen(uint32_t from, int which, int what)
 	    what < IDLE ? was.operation : (enum operation)what;
 	int now = what != KILL && timed(operation) ? 0 : NOW, last = NOW;
 
-	if (what == STEP && (operation == ENTER || minds_pace(&was)))
+	if (what == STEP && (operation == ENTER || reads_ramp(&was)))
 		now = last = was.now;
 	if (run.explorer.wrong != NULL)
 		return;
@@ -1512,7 +1525,7 @@ follow_up(uint32_t from)
 	run.last = (struct step_from){ from, CLOCK, IDLE, false };
 	tick(&next);
 	add(&next);
-	/* Those that are not there do nothing, and so come first. */
+	/* Absent actors are idle for ever, and so sorted to the front. */
 	for (int i = ACTORS - run.actors; i < ACTORS; i++)
 		for (int what = KILL; what < OPERATIONS; what++)
 			if (possible(&state.actors[i], what))
@@ -1532,7 +1545,7 @@ print_step(const struct step_from *step, const void *state)
 					     : "begins");
 }
 
-/* Explores a gate; true if nothing is wrong with it. */
+/* Explores a variant; true if nothing is wrong with it. */
 static bool
 sound(enum fault fault)
 {
@@ -1541,7 +1554,7 @@ sound(enum fault fault)
 	run.fault = fault;
 	explore_start(&run.explorer, 1 << 16);
 	memset(&first, 0, sizeof first);
-	/* Where a recovery is broken, it is sooner found out from one. */
+	/* The later variants are caught sooner from a recovery. */
 	first.breaker.word = SEQ << MS_BITS;
 	if (fault > TIME_STANDS_STILL)
 		first.breaker.word |=
@@ -1571,8 +1584,9 @@ main(int argc, char **argv)
 		else
 			caught++;
 	}
-	printf("breaker_check: %u states, 0 violations; %d of %d broken gates "
-	       "caught\n",
+	printf(
+	    "breaker_check: %u states, 0 violations; %d of %d broken breakers "
+	    "caught\n",
 	    states, caught, FAULTS - 1);
 	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

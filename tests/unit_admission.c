@@ -1,6 +1,6 @@
 /*
- * admission: who may begin and who not, what is counted, and what is told, on
- * a segment in memory.
+ * admission: which attempts may begin, what is counted, and what results
+ * change, with a segment in memory.
  */
 #include <signal.h>
 #include "unit.h"
@@ -9,7 +9,7 @@
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
 
-/* Three failures; 10 s, 20 s, then 35 s. */
+/* Opens after three failures, for 10 s, 20 s, and then 35 s. */
 #define BREAKER \
 	{ \
 		3, SECONDS(10), SECONDS(35) \
@@ -24,7 +24,7 @@ static const struct share cooling = {
 };
 
 static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true };
-static const struct attempt_effect ill = { RESULT_FAILURE, false, true };
+static const struct attempt_effect failure = { RESULT_FAILURE, false, true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -67,7 +67,7 @@ tell(struct caller *caller, struct segment *segment,
 	return admission_tell(caller, segment, &segment->header, effect, now);
 }
 
-/* What the counters and the ring have to say. */
+/* Checks the counters and the window. */
 static void
 check_counts(const char *row, struct segment *segment, int64_t retries,
     int64_t refused, nanos now)
@@ -84,7 +84,8 @@ check_counts(const char *row, struct segment *segment, int64_t retries,
 	EQUAL(row, (int64_t)segment->successes, 0);
 }
 
-/* The retries that the breaker let in, which the ring knows nothing of. */
+/* Checks the retries admitted by the breaker, which the window does not count.
+ */
 static void
 check_let_in(const char *row, const struct segment *segment, int64_t probes,
     int64_t turns)
@@ -101,11 +102,11 @@ fail_thrice(struct segment *segment, nanos now)
 
 	caller.counted = true;
 	for (int i = 0; i < 3; i++)
-		tell(&caller, segment, &ill, now);
+		tell(&caller, segment, &failure, now);
 	EQUAL("open", breaker_look(&segment->breaker, now).state, BREAKER_OPEN);
 }
 
-/* A segment that recovers since 10 s. */
+/* A segment whose breaker has been recovering since 10 s. */
 static struct segment
 recovering(int64_t ratio, int64_t min)
 {
@@ -167,9 +168,9 @@ test_retries_within_the_allowance(void)
 	    REASON_NONE);
 }
 
-/* Whoever asks again and again was denied once. */
+/* An attempt that asks again and again is counted once as denied. */
 static void
-test_who_waits_is_denied_once(void)
+test_a_waiting_attempt_is_denied_once(void)
 {
 	struct segment segment = make(0, 0);
 	struct caller caller = caller_of(&usual);
@@ -183,7 +184,7 @@ test_who_waits_is_denied_once(void)
 }
 
 static void
-test_what_only_a_success_can_pay_for(void)
+test_a_retry_that_only_a_success_allows(void)
 {
 	static const struct {
 		const char *row;
@@ -219,7 +220,7 @@ test_a_pause_after_a_denial(void)
 	EQUAL("denied", admission.next, NANOS_MAX);
 	HOLDS("denied", !admission.cooling);
 	tell(&other, &segment, &succeeded, SECONDS(1));
-	/* For everybody, whether there is an allowance or not. */
+	/* For all processes, whatever the window would grant. */
 	admission = ask(&other, &segment, true, SECONDS(2));
 	EQUAL("cooling", admission.denied, REASON_BUDGET);
 	EQUAL("cooling", admission.next, SECONDS(4));
@@ -227,7 +228,7 @@ test_a_pause_after_a_denial(void)
 	EQUAL("cooling", admission.sums.successes, 1);
 	EQUAL("first", ask(&other, &segment, false, SECONDS(2)).denied,
 	    REASON_NONE);
-	/* To be denied in it does not make it longer. */
+	/* A denial during the pause does not prolong it. */
 	ask(&caller, &segment, true, SECONDS(5));
 	admission = ask(&caller, &segment, true, SECONDS(6));
 	EQUAL("over", admission.denied, REASON_NONE);
@@ -235,7 +236,7 @@ test_a_pause_after_a_denial(void)
 }
 
 static void
-test_lengths_of_that_pause(void)
+test_lengths_of_the_pause(void)
 {
 	struct segment segment = make(0, 0);
 	struct share longer = cooling, shorter = cooling;
@@ -249,7 +250,7 @@ test_lengths_of_that_pause(void)
 	EQUAL("shorter", (int64_t)segment.cooldown, SECONDS(20));
 	denied(&segment, &usual, true, SECONDS(30));
 	EQUAL("none", (int64_t)segment.cooldown, SECONDS(20));
-	/* One of more than a day is nonsense. */
+	/* A pause of more than a day is corrupt. */
 	segment = make(0, 1);
 	segment.cooldown = (uint64_t)NANOS_DAY + 1;
 	EQUAL("nonsense", ask(&caller, &segment, true, 0).denied, REASON_NONE);
@@ -266,7 +267,7 @@ test_lengths_of_that_pause(void)
  */
 
 static void
-test_the_breaker_holds_any_attempt(void)
+test_the_breaker_denies_any_attempt(void)
 {
 	for (int retry = 0; retry < 2; retry++) {
 		struct segment segment = make(-1, -1);
@@ -285,7 +286,7 @@ test_the_breaker_holds_any_attempt(void)
 	}
 }
 
-/* The allowance is not even asked for, and no pause begins. */
+/* Then the window is not asked, and no pause begins. */
 static void
 test_the_breaker_comes_first(void)
 {
@@ -297,7 +298,7 @@ test_the_breaker_comes_first(void)
 	EQUAL(
 	    "open", denied(&segment, &share, true, SECONDS(1)), REASON_BREAKER);
 	EQUAL("open", (int64_t)segment.cooldown, 0);
-	/* Nor for the probe, which costs nothing. */
+	/* Nor is it asked for the probe. */
 	EQUAL("due", denied(&segment, &share, true, SECONDS(10)), REASON_NONE);
 	EQUAL("due", (int64_t)segment.cooldown, 0);
 	check_counts("due", &segment, 0, 1, SECONDS(10));
@@ -305,7 +306,7 @@ test_the_breaker_comes_first(void)
 }
 
 static void
-test_who_does_not_ask_the_breaker(void)
+test_an_attempt_that_does_not_ask_the_breaker(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller inner = caller_of(&careful);
@@ -336,7 +337,7 @@ static const struct {
 };
 
 static void
-test_one_probe_and_what_it_finds(void)
+test_a_probe_and_its_result(void)
 {
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
@@ -346,7 +347,7 @@ test_one_probe_and_what_it_finds(void)
 		struct breaker_view view;
 
 		fail_thrice(&segment, 0);
-		other.lease = 7; /* an old one is gone */
+		other.lease = 7; /* is overwritten */
 		EQUAL(findings[i].row,
 		    ask(&caller, &segment, i % 2 == 0, SECONDS(10)).denied,
 		    REASON_NONE);
@@ -361,7 +362,7 @@ test_one_probe_and_what_it_finds(void)
 		view = breaker_look(&segment.breaker, SECONDS(10));
 		EQUAL(findings[i].row, view.state, findings[i].state);
 		EQUAL(findings[i].row, view.next, findings[i].next);
-		/* Told anew it changes nothing. */
+		/* The same result again changes nothing. */
 		tell(&other, &segment, &effect, SECONDS(10));
 		EQUAL(findings[i].row,
 		    breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -369,7 +370,7 @@ test_one_probe_and_what_it_finds(void)
 	}
 }
 
-/* Budgets that have nothing left for a retry. */
+/* Budgets that grant no retry. */
 static const struct {
 	const char *row;
 	int64_t ratio, min;
@@ -382,7 +383,7 @@ static const struct {
 	{ "a pause", 0, 9, 0, SECONDS(2) },
 };
 
-/* Uses up what there is, and sees to it that there is no more. */
+/* Uses up all retries that the window grants. */
 static void
 use_up(struct segment *segment, size_t i, nanos now)
 {
@@ -409,10 +410,10 @@ test_a_probe_needs_no_allowance(void)
 		admission = ask(&caller, &segment, true, SECONDS(10));
 		EQUAL(row, admission.denied, REASON_NONE);
 		HOLDS(row, caller.lease != 0 && !caller.waits);
-		/* One at a time, and the next in twice the time. */
+		/* One probe at a time; the next pause is twice as long. */
 		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).denied,
 		    REASON_BREAKER);
-		tell(&caller, &segment, &ill, SECONDS(10));
+		tell(&caller, &segment, &failure, SECONDS(10));
 		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).denied,
 		    REASON_BREAKER);
 		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).denied,
@@ -423,9 +424,9 @@ test_a_probe_needs_no_allowance(void)
 	}
 }
 
-/* What a first attempt is let in as, is no retry. */
+/* A first attempt that is a probe or a turn is not a retry. */
 static void
-test_first_attempts_are_no_retries_let_in(void)
+test_admitted_first_attempts_are_not_counted(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller probe = caller_of(&careful);
@@ -445,7 +446,7 @@ test_first_attempts_are_no_retries_let_in(void)
  */
 
 static void
-test_a_recovery_has_so_many_turns(void)
+test_the_turns_of_a_recovery(void)
 {
 	const nanos now = SECONDS(10);
 
@@ -469,7 +470,7 @@ test_a_recovery_has_so_many_turns(void)
 	}
 }
 
-/* And so it is never lost on one that the allowance denies. */
+/* So no turn is taken in vain by a retry that the window denies. */
 static void
 test_a_turn_needs_no_allowance(void)
 {
@@ -496,9 +497,9 @@ test_a_turn_needs_no_allowance(void)
 	}
 }
 
-/* Whoever finds that the recovery is over, and all after that one. */
+/* The retry that finds the recovery over, and all later ones. */
 static void
-test_what_a_closed_gate_passes_is_paid_for(void)
+test_the_window_counts_what_a_closed_breaker_passes(void)
 {
 	const nanos now = SECONDS(30);
 
@@ -521,9 +522,9 @@ test_what_a_closed_gate_passes_is_paid_for(void)
 	}
 }
 
-/* Of a retry too, and of one that asked nobody since it has no breaker. */
+/* Also those of a retry, and of an attempt that did not ask the breaker. */
 static void
-test_what_began_before_a_recovery_is_no_news(void)
+test_results_from_before_a_recovery_are_ignored(void)
 {
 	static const struct share *const shares[] = { &careful, &usual };
 
@@ -538,10 +539,10 @@ test_what_began_before_a_recovery_is_no_news(void)
 			EQUAL("present",
 			    ask(&present, &segment, retry, SECONDS(10)).denied,
 			    REASON_NONE);
-		tell(&late, &segment, &ill, SECONDS(10));
+		tell(&late, &segment, &failure, SECONDS(10));
 		EQUAL("late",
 		    breaker_look(&segment.breaker, SECONDS(10)).failures, 0);
-		tell(&present, &segment, &ill, SECONDS(10));
+		tell(&present, &segment, &failure, SECONDS(10));
 		EQUAL("present",
 		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
 		tell(&late, &segment, &succeeded, SECONDS(10));
@@ -590,26 +591,26 @@ test_a_lease_is_renewed(void)
 	admission_renew(&caller, &segment, header, SECONDS(12));
 	HOLDS("renewed", caller.lease != 0 && !caller.lost_lease);
 	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), BREAKER_RENEWAL);
-	/* Stopped for longer than it lasts, it finds another in its place. */
+	/* Stopped for longer than the lease, it finds another probe. */
 	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).denied,
 	    REASON_BREAKER);
 	ask(&other, &segment, false, SECONDS(15));
 	HOLDS("other", other.lease != 0);
 	admission_renew(&caller, &segment, header, SECONDS(15));
-	HOLDS("lost_lease", caller.lease == 0 && caller.lost_lease);
-	EQUAL("lost_lease", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
-	tell(&caller, &segment, &ill, SECONDS(15));
-	EQUAL("lost_lease", breaker_look(&segment.breaker, SECONDS(15)).state,
+	HOLDS("lost lease", caller.lease == 0 && caller.lost_lease);
+	EQUAL("lost lease", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
+	tell(&caller, &segment, &failure, SECONDS(15));
+	EQUAL("lost lease", breaker_look(&segment.breaker, SECONDS(15)).state,
 	    BREAKER_HALF_OPEN);
-	EQUAL("lost_lease",
+	EQUAL("lost lease",
 	    breaker_look(&segment.breaker, SECONDS(15)).failures, 3);
-	/* Its next attempt is like any other. */
+	/* Its next attempt counts again. */
 	ask(&caller, &segment, false, SECONDS(15));
 	HOLDS("next", !caller.lost_lease && caller.waits);
 }
 
 static void
-test_what_is_to_be_asked(void)
+test_which_attempts_have_to_ask(void)
 {
 	static const struct share nothing = { .key = NULL };
 	static const struct {
@@ -646,15 +647,15 @@ static const struct {
 	struct attempt_effect effect;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
-	{ "first, well", { .uses_breaker = true },
+	{ "first, healthy", { .uses_breaker = true },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 0 },
-	{ "first, pays not", { .uses_breaker = true },
+	{ "first, no deposit", { .uses_breaker = true },
 	    { RESULT_HEALTHY, true, false }, 1, 1, 0, 0 },
-	{ "retry, well", { .uses_breaker = true, .counted = true },
+	{ "retry, healthy", { .uses_breaker = true, .counted = true },
 	    { RESULT_HEALTHY, true, true }, 0, 1, 1, 0 },
-	{ "first, ill", { .uses_breaker = true },
+	{ "first, failure", { .uses_breaker = true },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 2 },
-	{ "retry, ill", { .uses_breaker = true, .counted = true },
+	{ "retry, failure", { .uses_breaker = true, .counted = true },
 	    { RESULT_FAILURE, false, true }, 0, 0, 0, 2 },
 	{ "an answer", { .uses_breaker = true },
 	    { RESULT_HEALTHY, false, true }, 1, 0, 0, 1 },
@@ -662,18 +663,18 @@ static const struct {
 	    1, 0, 0, 1 },
 	{ "within another's", { .uses_breaker = false },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
-	{ "within another's, well", { .uses_breaker = false },
+	{ "within another's, success", { .uses_breaker = false },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
-	{ "lost_lease", { .uses_breaker = true, .lost_lease = true },
+	{ "lost lease", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
-	{ "lost_lease, well", { .uses_breaker = true, .lost_lease = true },
+	{ "lost lease, success", { .uses_breaker = true, .lost_lease = true },
 	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
 	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
 	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
 };
 
 static void
-test_what_is_told(void)
+test_results_of_attempts(void)
 {
 	for (size_t i = 0; i < LENGTH(tellings); i++) {
 		struct segment segment = make(-1, -1);
@@ -684,7 +685,7 @@ test_what_is_told(void)
 
 		one.counted = true;
 		caller.share = &careful;
-		tell(&one, &segment, &ill, 0);
+		tell(&one, &segment, &failure, 0);
 		effective =
 		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
 		HOLDS(
@@ -725,7 +726,7 @@ static const struct {
 	{ "attempts", REASON_ATTEMPTS, ENDED(END_EXITED, 1), RESULT_FAILURE },
 	{ "no time left", REASON_DEADLINE, ENDED(END_EXITED, 1),
 	    RESULT_FAILURE },
-	{ "too long a hint", REASON_RETRY_AFTER, ENDED(END_EXITED, 1),
+	{ "too long a Retry-After", REASON_RETRY_AFTER, ENDED(END_EXITED, 1),
 	    RESULT_FAILURE },
 	{ "sent once", REASON_NOT_IDEMPOTENT, ENDED(END_EXITED, 1),
 	    RESULT_FAILURE },
@@ -755,7 +756,7 @@ static const struct {
 };
 
 static void
-test_what_it_says_of_the_dependency(void)
+test_results_of_outcomes(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
@@ -771,12 +772,12 @@ test_what_it_says_of_the_dependency(void)
 }
 
 /*
- * Words of others
+ * Corrupt segments, and limits of others
  */
 
-/* Of no sense: nothing is done, and nothing said but that. */
+/* Nothing is done with a corrupt segment, but that is reported. */
 static void
-test_spoilt_limits(void)
+test_corrupt_limits(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful);
@@ -792,7 +793,7 @@ test_spoilt_limits(void)
 		EQUAL("ask", admission.denied, REASON_NONE);
 	}
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
-	HOLDS("tell", tell(&caller, &segment, &ill, 0).corrupt);
+	HOLDS("tell", tell(&caller, &segment, &failure, 0).corrupt);
 	check_counts("none", &segment, 0, 0, SECONDS(10));
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -800,7 +801,7 @@ test_spoilt_limits(void)
 }
 
 static void
-test_a_spoilt_ring(void)
+test_a_corrupt_window(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful), other = caller_of(&usual);
@@ -818,9 +819,9 @@ test_a_spoilt_ring(void)
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
 	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
-	/* Who does not need it does not mind it. */
-	HOLDS("ill", !tell(&caller, &segment, &ill, 0).corrupt);
-	EQUAL("ill", (int64_t)segment.firsts, 1);
+	/* An attempt that does not use the window is not affected. */
+	HOLDS("failure", !tell(&caller, &segment, &failure, 0).corrupt);
+	EQUAL("failure", (int64_t)segment.firsts, 1);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
 		HOLDS(
@@ -832,7 +833,7 @@ test_a_spoilt_ring(void)
 }
 
 static void
-test_a_look_takes_nothing(void)
+test_a_look_changes_nothing(void)
 {
 	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
@@ -851,7 +852,7 @@ static const struct {
 	bool differs;
 	int64_t ratio, min;
 } numbers[] = {
-	{ "nothing said", { -1, -1, -1 }, false, 500000, 5 },
+	{ "nothing given", { -1, -1, -1 }, false, 500000, 5 },
 	{ "the same", { 500000, 5, SECONDS(60) }, false, 500000, 5 },
 	{ "a lower ratio", { 400000, -1, -1 }, true, 400000, 5 },
 	{ "a higher ratio", { 600000, -1, -1 }, true, 500000, 5 },
@@ -860,9 +861,9 @@ static const struct {
 	{ "another window", { -1, -1, SECONDS(30) }, true, 500000, 5 },
 };
 
-/* The stricter of each number holds for all; the window is as it was. */
+/* The stricter of each limit is in force for all; the window stays. */
 static void
-test_other_numbers(void)
+test_other_limits(void)
 {
 	for (size_t i = 0; i < LENGTH(numbers); i++)
 		for (int how = 0; how < 3; how++) {
@@ -876,7 +877,8 @@ test_other_numbers(void)
 				effective =
 				    ask(&caller, &segment, true, 0).effective;
 			else if (how == 1)
-				effective = tell(&caller, &segment, &ill, 0);
+				effective =
+				    tell(&caller, &segment, &failure, 0);
 			else
 				effective = admission_look(
 				    &caller, &segment, &segment.header, 0);
@@ -895,29 +897,29 @@ test_other_numbers(void)
 static void (*const tests[])(void) = {
 	test_a_first_attempt_costs_nothing,
 	test_retries_within_the_allowance,
-	test_who_waits_is_denied_once,
-	test_what_only_a_success_can_pay_for,
+	test_a_waiting_attempt_is_denied_once,
+	test_a_retry_that_only_a_success_allows,
 	test_a_pause_after_a_denial,
-	test_lengths_of_that_pause,
-	test_the_breaker_holds_any_attempt,
+	test_lengths_of_the_pause,
+	test_the_breaker_denies_any_attempt,
 	test_the_breaker_comes_first,
-	test_who_does_not_ask_the_breaker,
-	test_one_probe_and_what_it_finds,
+	test_an_attempt_that_does_not_ask_the_breaker,
+	test_a_probe_and_its_result,
 	test_a_probe_needs_no_allowance,
-	test_first_attempts_are_no_retries_let_in,
-	test_a_recovery_has_so_many_turns,
+	test_admitted_first_attempts_are_not_counted,
+	test_the_turns_of_a_recovery,
 	test_a_turn_needs_no_allowance,
-	test_what_a_closed_gate_passes_is_paid_for,
-	test_what_began_before_a_recovery_is_no_news,
+	test_the_window_counts_what_a_closed_breaker_passes,
+	test_results_from_before_a_recovery_are_ignored,
 	test_after_a_recovery_all_is_as_usual,
 	test_a_lease_is_renewed,
-	test_what_is_to_be_asked,
-	test_what_is_told,
-	test_what_it_says_of_the_dependency,
-	test_spoilt_limits,
-	test_a_spoilt_ring,
-	test_a_look_takes_nothing,
-	test_other_numbers,
+	test_which_attempts_have_to_ask,
+	test_results_of_attempts,
+	test_results_of_outcomes,
+	test_corrupt_limits,
+	test_a_corrupt_window,
+	test_a_look_changes_nothing,
+	test_other_limits,
 };
 
 int

@@ -1,6 +1,6 @@
 /*
- * gate, deed by deed: who does what when, and how it looks then. What can
- * happen in between two accesses is for breaker_check.
+ * breaker: actions of several processes, one after the other, and what the
+ * breaker looks like after each. Actions at the same time are breaker_check's.
  */
 #include "unit.h"
 #include "budget/breaker.h"
@@ -10,17 +10,17 @@
 
 enum what {
 	END,
-	ENTER, /* answer: may it? */
-	RENEW, /* answer: is the lease still good? */
+	ENTER, /* answer: how it was admitted */
+	RENEW, /* answer: whether it still has the lease */
 	SUCCESS, /* of an attempt without a lease */
-	ANSWER, /* a failure that no retry cures */
-	ILL,
-	NO_NEWS,
-	OLD_SUCCESS, /* of one that began when the gate was new */
-	OLD_ILL,
-	PROBED_WELL, /* by whoever holds, or once held, the lease */
-	PROBED_ILL,
-	PROBED_NO_NEWS,
+	ANSWER, /* a failure that is not retried */
+	FAILURE,
+	IGNORED,
+	OLD_SUCCESS, /* of an attempt that began at 0 */
+	OLD_FAILURE,
+	PROBE_HEALTHY, /* with the lease that it has, or had */
+	PROBE_FAILED,
+	PROBE_IGNORED,
 	LOOK,
 };
 
@@ -31,8 +31,9 @@ enum who {
 	PEOPLE,
 };
 
-/* One deed, and the view after it. Times in seconds; the pace is slowest. */
-struct deed {
+/* An action, and the view after it. Times in seconds. The rate is RAMP_FIRST.
+ */
+struct action {
 	enum what what;
 	enum who who;
 	double at;
@@ -44,7 +45,7 @@ struct deed {
 
 struct script {
 	const char *row;
-	struct deed deeds[24];
+	struct action actions[24];
 };
 
 #define CLOSED BREAKER_CLOSED
@@ -54,18 +55,19 @@ struct script {
 #define LEAST RAMP_LEAST
 #define FIRST RAMP_FIRST
 #define GROWN(rate) ((rate) + ((rate) + 1) / 2)
-#define QUIET (RAMP_QUIET * RAMP_STEP) /* and then it is over */
-/* Views have it in a second. */
+#define QUIET (RAMP_QUIET * RAMP_STEP) /* then the recovery is over */
+/* RAMP_FIRST as attempts per second. */
 #define SLOW (FIRST * NANOS_SECOND / RAMP_STEP)
 
-/* Three failures; 10 s, 20 s, then 35 s. */
+/* Opens after three failures, for 10 s, 20 s, and then 35 s. */
 static const struct breaker_config usual = { 3, SECONDS(10), SECONDS(35) };
 
-/* Open at 0, by A: all that is about an open gate begins so. */
+/* A opens the breaker at 0. */
 #define OPENED \
-	{ ILL, A, 0, 0, CLOSED, 1, 0 }, { ILL, A, 0, 0, CLOSED, 2, 0 }, \
+	{ FAILURE, A, 0, 0, CLOSED, 1, 0 }, \
+	    { FAILURE, A, 0, 0, CLOSED, 2, 0 }, \
 	{ \
-		ILL, A, 0, 0, OPEN, 3, 10 \
+		FAILURE, A, 0, 0, OPEN, 3, 10 \
 	}
 
 static const struct script scripts[] = {
@@ -75,70 +77,70 @@ static const struct script scripts[] = {
 		{ ENTER, A, 0, BREAKER_PASSED, CLOSED, 0, 0 },
 		{ SUCCESS, A, 1, 0, CLOSED, 0, 0 },
 		{ RENEW, A, 1, false, CLOSED, 0, 0 },
-		{ PROBED_ILL, A, 1, 0, CLOSED, 0, 0 },
-		{ PROBED_NO_NEWS, A, 1, 0, CLOSED, 0, 0 },
-		{ PROBED_WELL, A, 1, 0, CLOSED, 0, 0 },
+		{ PROBE_FAILED, A, 1, 0, CLOSED, 0, 0 },
+		{ PROBE_IGNORED, A, 1, 0, CLOSED, 0, 0 },
+		{ PROBE_HEALTHY, A, 1, 0, CLOSED, 0, 0 },
 	    } },
-	{ "opens at exactly so many",
+	{ "the configured number of failures opens it",
 	    {
-		{ ILL, A, 1, 0, CLOSED, 1, 0 },
-		{ ILL, B, 2, 0, CLOSED, 2, 0 },
+		{ FAILURE, A, 1, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 2, 0, CLOSED, 2, 0 },
 		{ ENTER, A, 2, BREAKER_PASSED, CLOSED, 2, 0 },
-		{ ILL, C, 3, 0, OPEN, 3, 10 },
+		{ FAILURE, C, 3, 0, OPEN, 3, 10 },
 		{ ENTER, A, 4, BREAKER_HELD, OPEN, 3, 9 },
 	    } },
 	{ "a success ends the streak",
 	    {
-		{ ILL, A, 0, 0, CLOSED, 1, 0 },
-		{ ILL, B, 0, 0, CLOSED, 2, 0 },
+		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
 		{ SUCCESS, C, 0, 0, CLOSED, 0, 0 },
 		{ SUCCESS, C, 0, 0, CLOSED, 0, 0 },
-		{ ILL, A, 0, 0, CLOSED, 1, 0 },
-		{ ILL, B, 0, 0, CLOSED, 2, 0 },
-		{ ILL, A, 0, 0, OPEN, 3, 10 },
+		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
+		{ FAILURE, A, 0, 0, OPEN, 3, 10 },
 	    } },
-	{ "what no retry cures neither opens nor ends it",
+	{ "a failure that is not retried changes nothing",
 	    {
 		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
 		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
 		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
 		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
-		{ ILL, A, 0, 0, CLOSED, 1, 0 },
-		{ ILL, B, 0, 0, CLOSED, 2, 0 },
+		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
 		{ ANSWER, A, 0, 0, CLOSED, 2, 0 },
-		{ NO_NEWS, A, 0, 0, CLOSED, 2, 0 },
-		{ ILL, C, 0, 0, OPEN, 3, 10 },
+		{ IGNORED, A, 0, 0, CLOSED, 2, 0 },
+		{ FAILURE, C, 0, 0, OPEN, 3, 10 },
 	    } },
-	{ "what comes late finds it open",
+	{ "a late result finds it open",
 	    {
 		OPENED,
-		{ ILL, B, 1, 0, OPEN, 3, 9 },
+		{ FAILURE, B, 1, 0, OPEN, 3, 9 },
 		{ SUCCESS, B, 2, 0, OPEN, 3, 8 },
 		{ ANSWER, B, 3, 0, OPEN, 3, 7 },
-		{ NO_NEWS, B, 4, 0, OPEN, 3, 6 },
+		{ IGNORED, B, 4, 0, OPEN, 3, 6 },
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ILL, B, 10, 0, HALF, 3, 3 },
+		{ FAILURE, B, 10, 0, HALF, 3, 3 },
 		{ SUCCESS, B, 10, 0, HALF, 3, 3 },
-		{ PROBED_WELL, A, 10, 0, RECOVERING, 0, 0 },
-		{ ILL, B, 10, 0, RECOVERING, 1, 0 },
+		{ PROBE_HEALTHY, A, 10, 0, RECOVERING, 0, 0 },
+		{ FAILURE, B, 10, 0, RECOVERING, 1, 0 },
 	    } },
-	{ "what began before a recovery is no news",
+	{ "results from before a recovery are ignored",
 	    {
-		{ OLD_ILL, B, 0, 0, CLOSED, 1, 0 },
+		{ OLD_FAILURE, B, 0, 0, CLOSED, 1, 0 },
 		{ OLD_SUCCESS, B, 0, 0, CLOSED, 0, 0 },
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 11, 0, RECOVERING, 0, 0 },
-		{ ILL, B, 11, 0, RECOVERING, 1, 0 },
-		{ ILL, B, 11, 0, RECOVERING, 2, 0 },
-		{ OLD_ILL, C, 11, 0, RECOVERING, 2, 0 },
+		{ PROBE_HEALTHY, A, 11, 0, RECOVERING, 0, 0 },
+		{ FAILURE, B, 11, 0, RECOVERING, 1, 0 },
+		{ FAILURE, B, 11, 0, RECOVERING, 2, 0 },
+		{ OLD_FAILURE, C, 11, 0, RECOVERING, 2, 0 },
 		{ OLD_SUCCESS, C, 11, 0, RECOVERING, 2, 0 },
 		{ ENTER, A, 20, BREAKER_PASSED, CLOSED, 0, 0 },
-		{ ILL, B, 20, 0, CLOSED, 1, 0 },
-		{ ILL, B, 20, 0, CLOSED, 2, 0 },
-		{ OLD_ILL, C, 20, 0, CLOSED, 2, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
+		{ OLD_FAILURE, C, 20, 0, CLOSED, 2, 0 },
 		{ OLD_SUCCESS, C, 20, 0, CLOSED, 2, 0 },
-		{ ILL, B, 20, 0, OPEN, 3, 10 },
+		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
 	    } },
 	{ "one probe, when it is due",
 	    {
@@ -149,74 +151,74 @@ static const struct script scripts[] = {
 		{ ENTER, B, 10, BREAKER_HELD, HALF, 3, 3 },
 		{ ENTER, C, 12, BREAKER_HELD, HALF, 3, 1 },
 	    } },
-	{ "its success lets attempts in",
+	{ "a successful probe begins a recovery",
 	    {
 		OPENED,
 		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
 		{ ENTER, B, 12, BREAKER_TURN, RECOVERING, 0, 0 },
-		{ PROBED_ILL, A, 12, 0, RECOVERING, 0, 0 },
-		{ ILL, A, 12, 0, RECOVERING, 1, 0 },
-		{ ILL, A, 12, 0, RECOVERING, 2, 0 },
-		{ ILL, A, 12, 0, OPEN, 3, 10 },
+		{ PROBE_FAILED, A, 12, 0, RECOVERING, 0, 0 },
+		{ FAILURE, A, 12, 0, RECOVERING, 1, 0 },
+		{ FAILURE, A, 12, 0, RECOVERING, 2, 0 },
+		{ FAILURE, A, 12, 0, OPEN, 3, 10 },
 	    } },
 	{ "a success ends the streak of a recovery",
 	    {
 		OPENED,
 		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
-		{ ILL, B, 12, 0, RECOVERING, 1, 0 },
-		{ ILL, C, 12, 0, RECOVERING, 2, 0 },
+		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
+		{ FAILURE, B, 12, 0, RECOVERING, 1, 0 },
+		{ FAILURE, C, 12, 0, RECOVERING, 2, 0 },
 		{ SUCCESS, C, 12, 0, RECOVERING, 0, 0 },
 		{ ANSWER, C, 12, 0, RECOVERING, 0, 0 },
-		{ NO_NEWS, C, 12, 0, RECOVERING, 0, 0 },
-		{ ILL, B, 12, 0, RECOVERING, 1, 0 },
-		{ ILL, C, 12, 0, RECOVERING, 2, 0 },
-		{ ILL, C, 12, 0, OPEN, 3, 10 },
+		{ IGNORED, C, 12, 0, RECOVERING, 0, 0 },
+		{ FAILURE, B, 12, 0, RECOVERING, 1, 0 },
+		{ FAILURE, C, 12, 0, RECOVERING, 2, 0 },
+		{ FAILURE, C, 12, 0, OPEN, 3, 10 },
 	    } },
-	{ "where nobody comes it is closed",
+	{ "a recovery without attempts ends closed",
 	    {
 		OPENED,
 		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
 		{ LOOK, B, 20, 0, CLOSED, 0, 0 },
-		{ ILL, B, 20, 0, CLOSED, 1, 0 },
-		{ ILL, B, 20, 0, CLOSED, 2, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
 		{ SUCCESS, B, 20, 0, CLOSED, 0, 0 },
-		{ ILL, B, 20, 0, CLOSED, 1, 0 },
-		/* That ends it for all, and the streak. */
+		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
+		/* This closes it, and so ends the streak. */
 		{ ENTER, B, 20, BREAKER_PASSED, CLOSED, 0, 0 },
 		{ LOOK, B, 12, 0, CLOSED, 0, 0 },
-		{ ILL, B, 20, 0, CLOSED, 1, 0 },
-		{ ILL, B, 20, 0, CLOSED, 2, 0 },
-		{ ILL, B, 20, 0, OPEN, 3, 10 },
+		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
+		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
 	    } },
-	{ "and opens as it would closed",
+	{ "after the recovery it opens as usual",
 	    {
 		OPENED,
 		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 12, 0, RECOVERING, 0, 0 },
-		{ ILL, B, 20, 0, CLOSED, 1, 0 },
-		{ ILL, B, 20, 0, CLOSED, 2, 0 },
-		{ ILL, B, 20, 0, OPEN, 3, 10 },
+		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
+		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
+		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
 	    } },
-	{ "its failures double the pause",
+	{ "each failed probe doubles the pause",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_ILL, A, 12, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, A, 12, 0, OPEN, 4, 20 },
 		{ ENTER, A, 31.5, BREAKER_HELD, OPEN, 4, 0.5 },
 		{ ENTER, B, 32, BREAKER_PROBE, HALF, 4, 3 },
-		{ PROBED_ILL, B, 32, 0, OPEN, 5, 35 },
+		{ PROBE_FAILED, B, 32, 0, OPEN, 5, 35 },
 		{ ENTER, B, 67, BREAKER_PROBE, HALF, 5, 3 },
-		{ PROBED_ILL, B, 67, 0, OPEN, 6, 35 },
+		{ PROBE_FAILED, B, 67, 0, OPEN, 6, 35 },
 		{ ENTER, B, 102, BREAKER_PROBE, HALF, 6, 3 },
-		{ PROBED_WELL, B, 102, 0, RECOVERING, 0, 0 },
-		{ ILL, A, 102, 0, RECOVERING, 1, 0 },
-		{ ILL, A, 102, 0, RECOVERING, 2, 0 },
-		{ ILL, A, 102, 0, OPEN, 3, 10 },
+		{ PROBE_HEALTHY, B, 102, 0, RECOVERING, 0, 0 },
+		{ FAILURE, A, 102, 0, RECOVERING, 1, 0 },
+		{ FAILURE, A, 102, 0, RECOVERING, 2, 0 },
+		{ FAILURE, A, 102, 0, OPEN, 3, 10 },
 		{ ENTER, A, 112, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_ILL, A, 112, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, A, 112, 0, OPEN, 4, 20 },
 	    } },
 	{ "a lease ends by the clock",
 	    {
@@ -228,7 +230,7 @@ static const struct script scripts[] = {
 		{ ENTER, C, 13, BREAKER_HELD, HALF, 3, 3 },
 		{ ENTER, C, 100, BREAKER_PROBE, HALF, 3, 3 },
 	    } },
-	{ "renewed in time",
+	{ "a lease that is renewed in time stays",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
@@ -236,136 +238,136 @@ static const struct script scripts[] = {
 		{ RENEW, A, 11, true, HALF, 3, 3 },
 		{ RENEW, A, 13.5, true, HALF, 3, 3 },
 		{ ENTER, B, 16, BREAKER_HELD, HALF, 3, 0.5 },
-		{ PROBED_WELL, A, 16, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, A, 16, 0, RECOVERING, 0, 0 },
 	    } },
-	{ "late, but nobody took it",
+	{ "a lease that ended counts until another takes it",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
 		{ RENEW, A, 90, true, HALF, 3, 3 },
 		{ ENTER, B, 92, BREAKER_HELD, HALF, 3, 1 },
-		{ PROBED_ILL, A, 200, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, A, 200, 0, OPEN, 4, 20 },
 		{ ENTER, B, 219, BREAKER_HELD, OPEN, 4, 1 },
 	    } },
-	{ "taken, so it counts no longer",
+	{ "a lost lease does not count",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
 		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, A, 14, 0, HALF, 3, 2 },
-		{ PROBED_ILL, A, 14, 0, HALF, 3, 2 },
-		{ PROBED_NO_NEWS, A, 14, 0, HALF, 3, 2 },
+		{ PROBE_HEALTHY, A, 14, 0, HALF, 3, 2 },
+		{ PROBE_FAILED, A, 14, 0, HALF, 3, 2 },
+		{ PROBE_IGNORED, A, 14, 0, HALF, 3, 2 },
 		{ RENEW, A, 14, false, HALF, 3, 2 },
 		{ RENEW, B, 14, true, HALF, 3, 3 },
-		{ PROBED_ILL, B, 14, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, B, 14, 0, OPEN, 4, 20 },
 		{ RENEW, A, 14, false, OPEN, 4, 20 },
 	    } },
-	{ "and does not close what another opened",
+	{ "a lost lease does not close it",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
 		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_ILL, B, 14, 0, OPEN, 4, 20 },
-		{ PROBED_WELL, A, 14, 0, OPEN, 4, 20 },
-		{ PROBED_ILL, A, 14, 0, OPEN, 4, 20 },
-		{ PROBED_NO_NEWS, A, 14, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, B, 14, 0, OPEN, 4, 20 },
+		{ PROBE_HEALTHY, A, 14, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, A, 14, 0, OPEN, 4, 20 },
+		{ PROBE_IGNORED, A, 14, 0, OPEN, 4, 20 },
 	    } },
-	{ "nor open where another lets in",
+	{ "a lost lease does not open it",
 	    {
 		OPENED,
 		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
 		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBED_WELL, B, 14, 0, RECOVERING, 0, 0 },
-		{ PROBED_WELL, A, 14, 0, RECOVERING, 0, 0 },
-		{ PROBED_ILL, A, 14, 0, RECOVERING, 0, 0 },
-		{ PROBED_NO_NEWS, A, 14, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, B, 14, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, A, 14, 0, RECOVERING, 0, 0 },
+		{ PROBE_FAILED, A, 14, 0, RECOVERING, 0, 0 },
+		{ PROBE_IGNORED, A, 14, 0, RECOVERING, 0, 0 },
 		{ RENEW, A, 14, false, RECOVERING, 0, 0 },
-		{ ILL, A, 14, 0, RECOVERING, 1, 0 },
+		{ FAILURE, A, 14, 0, RECOVERING, 1, 0 },
 	    } },
-	{ "given back, it is due at once, for no longer",
+	{ "after an ignored probe the next is due at once",
 	    {
 		OPENED,
 		{ ENTER, A, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBED_NO_NEWS, A, 10.0000005, 0, OPEN, 3, 0 },
+		{ PROBE_IGNORED, A, 10.0000005, 0, OPEN, 3, 0 },
 		{ ENTER, B, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBED_NO_NEWS, A, 11, 0, HALF, 3, 2.001 },
-		{ PROBED_ILL, B, 11, 0, OPEN, 4, 20 },
+		{ PROBE_IGNORED, A, 11, 0, HALF, 3, 2.001 },
+		{ PROBE_FAILED, B, 11, 0, OPEN, 4, 20 },
 	    } },
 	{ "a recovery begins at once",
 	    {
 		OPENED,
 		{ ENTER, A, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBED_WELL, A, 10.0000005, 0, RECOVERING, 0, 0 },
+		{ PROBE_HEALTHY, A, 10.0000005, 0, RECOVERING, 0, 0 },
 		{ ENTER, B, 10.0000005, BREAKER_TURN, RECOVERING, 0, 0 },
 	    } },
-	{ "a clock behind sees the same, later",
+	{ "with a clock that is behind, all comes later",
 	    {
 		OPENED,
 		{ ENTER, A, 0, BREAKER_HELD, OPEN, 3, 10 },
 		{ ENTER, B, 10, BREAKER_PROBE, HALF, 3, 3 },
 		{ ENTER, A, 8, BREAKER_HELD, HALF, 3, 5 },
 		{ RENEW, B, 8, true, HALF, 3, 3 },
-		{ PROBED_ILL, B, 9, 0, OPEN, 4, 20 },
+		{ PROBE_FAILED, B, 9, 0, OPEN, 4, 20 },
 		{ ENTER, A, 28, BREAKER_HELD, OPEN, 4, 1 },
 	    } },
 };
 
 static void
-check_view(
-    const char *row, const struct breaker_view *view, const struct deed *deed)
+check_view(const char *row, const struct breaker_view *view,
+    const struct action *action)
 {
-	EQUAL(row, view->state, deed->state);
-	EQUAL(row, view->failures, deed->failures);
-	EQUAL(row, view->next, SECONDS(deed->next));
-	EQUAL(row, view->rate, deed->state == RECOVERING ? SLOW : 0);
+	EQUAL(row, view->state, action->state);
+	EQUAL(row, view->failures, action->failures);
+	EQUAL(row, view->next, SECONDS(action->next));
+	EQUAL(row, view->rate, action->state == RECOVERING ? SLOW : 0);
 }
 
 static void
 check_entering(const char *row, struct breaker *breaker,
-    const struct deed *deed, uint64_t *lease)
+    const struct action *action, uint64_t *lease)
 {
 	uint64_t got = 1;
 	struct breaker_view view;
 
-	EQUAL(row, breaker_enter(breaker, SECONDS(deed->at), &got, &view),
-	    deed->answer);
-	HOLDS(row, (got != 0) == (deed->answer == BREAKER_PROBE));
-	if (deed->answer == BREAKER_HELD)
-		check_view(row, &view, deed);
+	EQUAL(row, breaker_enter(breaker, SECONDS(action->at), &got, &view),
+	    action->answer);
+	HOLDS(row, (got != 0) == (action->answer == BREAKER_PROBE));
+	if (action->answer == BREAKER_HELD)
+		check_view(row, &view, action);
 	if (got != 0)
 		*lease = got;
 }
 
-/* Whoever lost a lease keeps it in hand here, to come back with it. */
+/* A process keeps a lost lease here, to try it once more. */
 static void
 check_renewing(const char *row, struct breaker *breaker,
-    const struct deed *deed, uint64_t *lease)
+    const struct action *action, uint64_t *lease)
 {
 	uint64_t got = *lease;
 
-	EQUAL(
-	    row, breaker_renew(breaker, &got, SECONDS(deed->at)), deed->answer);
-	HOLDS(row, (got != 0) == deed->answer);
+	EQUAL(row, breaker_renew(breaker, &got, SECONDS(action->at)),
+	    action->answer);
+	HOLDS(row, (got != 0) == action->answer);
 	if (got != 0)
 		*lease = got;
 }
 
 static void
-check_deed(const char *row, struct breaker *breaker, const struct deed *deed,
-    uint64_t *lease)
+check_deed(const char *row, struct breaker *breaker,
+    const struct action *action, uint64_t *lease)
 {
-	nanos now = SECONDS(deed->at);
+	nanos now = SECONDS(action->at);
 	struct breaker_view view;
 
-	switch (deed->what) {
+	switch (action->what) {
 	case END:
 	case LOOK:
 		break;
 	case ENTER:
-		check_entering(row, breaker, deed, lease);
+		check_entering(row, breaker, action, lease);
 		break;
 	case RENEW:
-		check_renewing(row, breaker, deed, lease);
+		check_renewing(row, breaker, action, lease);
 		break;
 	case SUCCESS:
 		breaker_tell(breaker, &usual, RESULT_HEALTHY, true, now, now);
@@ -373,49 +375,49 @@ check_deed(const char *row, struct breaker *breaker, const struct deed *deed,
 	case ANSWER:
 		breaker_tell(breaker, &usual, RESULT_HEALTHY, false, now, now);
 		break;
-	case ILL:
+	case FAILURE:
 		breaker_tell(breaker, &usual, RESULT_FAILURE, false, now, now);
 		break;
-	case NO_NEWS:
+	case IGNORED:
 		breaker_tell(breaker, &usual, RESULT_IGNORED, false, now, now);
 		break;
 	case OLD_SUCCESS:
 		breaker_tell(breaker, &usual, RESULT_HEALTHY, true, 0, now);
 		break;
-	case OLD_ILL:
+	case OLD_FAILURE:
 		breaker_tell(breaker, &usual, RESULT_FAILURE, false, 0, now);
 		break;
-	case PROBED_WELL:
+	case PROBE_HEALTHY:
 		breaker_probed(breaker, &usual, RESULT_HEALTHY, *lease, now);
 		break;
-	case PROBED_ILL:
+	case PROBE_FAILED:
 		breaker_probed(breaker, &usual, RESULT_FAILURE, *lease, now);
 		break;
-	case PROBED_NO_NEWS:
+	case PROBE_IGNORED:
 		breaker_probed(breaker, &usual, RESULT_IGNORED, *lease, now);
 		break;
 	}
 	view = breaker_look(breaker, now);
-	check_view(row, &view, deed);
+	check_view(row, &view, action);
 }
 
 static void
 test_scripts(void)
 {
 	for (size_t i = 0; i < LENGTH(scripts); i++) {
-		const struct deed *deed = scripts[i].deeds;
+		const struct action *action = scripts[i].actions;
 		struct breaker breaker = { 0 };
 		uint64_t leases[PEOPLE] = { 0 };
 		char row[80];
 
-		for (int n = 1; deed->what != END; n++, deed++) {
+		for (int n = 1; action->what != END; n++, action++) {
 			snprintf(row, sizeof row, "%s, %d", scripts[i].row, n);
-			check_deed(row, &breaker, deed, &leases[deed->who]);
+			check_deed(row, &breaker, action, &leases[action->who]);
 		}
 	}
 }
 
-/* A gate that opened at an instant, for the breaker's pause. */
+/* A breaker that opened at an instant. */
 static struct breaker
 opened(const struct breaker_config *config, nanos now)
 {
@@ -454,14 +456,14 @@ test_words(void)
 	HOLDS("renewed", breaker.word == (UINT64_C(2) << 62 | 3 * seq | 14000));
 	HOLDS("renewed", lease == breaker.word);
 	breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, SECONDS(12));
-	HOLDS("ill", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
-	HOLDS("ill", breaker.streak == (UINT64_C(1) << 32 | 4));
+	HOLDS("failure", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
+	HOLDS("failure", breaker.streak == (UINT64_C(1) << 32 | 4));
 	entered(&breaker, SECONDS(32), &lease);
 	breaker_probed(&breaker, &usual, RESULT_IGNORED, lease, SECONDS(33));
 	HOLDS("given back", breaker.word == (UINT64_C(1) << 62 | 6 * seq));
 	entered(&breaker, SECONDS(33), &lease);
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, SECONDS(34));
-	HOLDS("well", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
+	HOLDS("healthy", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
 	entered(&breaker, SECONDS(50), &lease);
 	HOLDS("closed", breaker.word == (9 * seq | 34000));
 	HOLDS("closed", breaker.rate == 0);
@@ -475,7 +477,7 @@ test_words(void)
 	HOLDS("a success", breaker.rate == 0);
 }
 
-/* The rate's own fields are unit_pace's. */
+/* unit_ramp has the fields of the rate. */
 static void
 test_words_of_a_recovery(void)
 {
@@ -486,7 +488,7 @@ test_words_of_a_recovery(void)
 	struct breaker breaker = { .word = word | seq };
 	uint64_t lease;
 
-	/* More than half of them, or it would be over. */
+	/* More than half of the turns, or the recovery would be over. */
 	for (int64_t i = 0; i < LEAST; i++) {
 		EQUAL("turn", entered(&breaker, began, &lease), BREAKER_TURN);
 		ramp_take(&ramp);
@@ -512,9 +514,9 @@ test_words_of_a_recovery(void)
 	HOLDS("step", breaker.rate == ramp_word(&ramp));
 }
 
-/* Reading is cheap for a host full of processes; a write is not. */
+/* A write would make all processes on the host read the cache line anew. */
 static void
-test_what_is_no_news_writes_nothing(void)
+test_ignored_results_write_nothing(void)
 {
 	struct breaker breaker = { 0 };
 	uint64_t lease, word, streak;
@@ -537,9 +539,9 @@ test_what_is_no_news_writes_nothing(void)
 	HOLDS("open", breaker.word == word && breaker.streak == streak);
 }
 
-/* What they have in common is the gate, and how many failures there were. */
+/* They share the breaker's words, and not its configuration. */
 static void
-test_every_process_acts_by_its_own_numbers(void)
+test_every_process_has_its_own_configuration(void)
 {
 	const struct breaker_config none = { 0, 0, 0 },
 				    five = { 5, SECONDS(2), 0 };
@@ -561,7 +563,7 @@ test_every_process_acts_by_its_own_numbers(void)
 	HOLDS("2s", entered(&breaker, SECONDS(102), &lease) == BREAKER_PROBE);
 	breaker_probed(&breaker, &five, RESULT_FAILURE, lease, SECONDS(102));
 	EQUAL("2s", breaker_look(&breaker, SECONDS(102)).next, SECONDS(2));
-	/* Who has no breaker and succeeds ends the streak for all. */
+	/* A success without a breaker ends the streak for all. */
 	breaker = (struct breaker){ 0 };
 	for (int i = 0; i < 4; i++)
 		breaker_tell(&breaker, &five, RESULT_FAILURE, false, 0, 0);
@@ -571,7 +573,7 @@ test_every_process_acts_by_its_own_numbers(void)
 	EQUAL("ended", breaker_look(&breaker, 0).failures, 1);
 }
 
-/* It is not due before its time, and less than a millisecond after it. */
+/* Never early, and late by less than a millisecond. */
 static void
 test_instants_are_rounded_up(void)
 {
@@ -609,7 +611,7 @@ test_pauses(void)
 	static const struct {
 		const char *row;
 		struct breaker_config config;
-		nanos pauses[5]; /* after so many doublings */
+		nanos pauses[5]; /* after 0, 1, 2... doublings */
 	} rows[] = {
 		{ "doubled", { 1, SECONDS(5), SECONDS(60) },
 		    { SECONDS(5), SECONDS(10), SECONDS(20), SECONDS(40),
@@ -645,7 +647,7 @@ test_pauses(void)
 	}
 }
 
-/* Counts stay at their most, seq begins anew, and no sum wraps. */
+/* Counts saturate, seq wraps to 0, and no sum overflows. */
 static void
 test_ends_of_the_numbers(void)
 {
@@ -672,7 +674,7 @@ test_ends_of_the_numbers(void)
 	EQUAL("doublings", breaker_look(&breaker, 0).next, SECONDS(10));
 	EQUAL("doublings", breaker.streak >> 32 & 1023, 1023);
 	EQUAL("doublings", breaker_look(&breaker, 0).failures, UINT32_MAX);
-	/* After 34 years there is no holding anybody, but no harm. */
+	/* After 34 years it denies nothing any more. */
 	breaker = opened(&usual, NANOS_MAX);
 	HOLDS("34 years",
 	    breaker.word == (UINT64_C(1) << 62) + (UINT64_C(1) << 41) - 1);
@@ -687,7 +689,7 @@ test_ends_of_the_numbers(void)
  * Recoveries
  */
 
-/* A gate that recovers since an instant. */
+/* A breaker that has been recovering since an instant. */
 static struct breaker
 recovering(nanos began)
 {
@@ -699,7 +701,7 @@ recovering(nanos began)
 	return breaker;
 }
 
-/* So many are let in at an instant, and then no more. */
+/* So many turns are available at an instant, and no more. */
 static void
 check_turns(const char *row, struct breaker *breaker, int64_t turns, nanos now)
 {
@@ -718,7 +720,7 @@ check_turns(const char *row, struct breaker *breaker, int64_t turns, nanos now)
 	EQUAL(row, breaker_look(breaker, now).next, view.next);
 }
 
-/* Successes in a step, all of whose attempts were taken: it grows. */
+/* All turns of a step are taken and succeed: the rate grows. */
 static void
 check_step(struct breaker *breaker, int64_t rate, nanos end)
 {
@@ -730,7 +732,7 @@ check_step(struct breaker *breaker, int64_t rate, nanos end)
 }
 
 static void
-test_a_recovery_lets_in_at_its_pace(void)
+test_a_recovery_admits_at_its_rate(void)
 {
 	const nanos began = SECONDS(20);
 	struct breaker breaker = recovering(began);
@@ -745,15 +747,15 @@ test_a_recovery_lets_in_at_its_pace(void)
 		end += RAMP_STEP;
 		check_step(&breaker, rate, end - 1);
 	}
-	/* In the next one the first attempts are to be had at once. */
+	/* In the next step the first turns are available at once. */
 	breaker = recovering(began);
 	check_step(&breaker, FIRST, began + RAMP_STEP - 1);
 	check_turns("at once", &breaker, LEAST, began + RAMP_STEP);
 }
 
-/* For as long as anybody may sleep who waits for one. */
+/* For longer than a waiting process may sleep. */
 static void
-test_a_recovery_closes_where_turns_are_left(void)
+test_a_recovery_closes_if_turns_are_left(void)
 {
 	const nanos began = SECONDS(20), next = began + QUIET;
 	struct breaker breaker;
@@ -776,7 +778,7 @@ test_a_recovery_closes_where_turns_are_left(void)
 		EQUAL("next", breaker_look(&breaker, next).state,
 		    over ? BREAKER_CLOSED : BREAKER_RECOVERING);
 		EQUAL("next", breaker_look(&breaker, next).next, 0);
-		/* Who finds that it is over has no turn of it. */
+		/* The attempt that finds it over takes no turn. */
 		EQUAL("next", entered(&breaker, next, &lease),
 		    over ? BREAKER_PASSED : BREAKER_TURN);
 		HOLDS("next", lease == 0);
@@ -790,9 +792,9 @@ test_a_recovery_closes_where_turns_are_left(void)
 		    "the end", entered(&breaker, next, &lease), BREAKER_PASSED);
 }
 
-/* What takes long to fail wants a retry then. */
+/* A command that takes long to fail is retried only then. */
 static void
-test_a_recovery_waits_for_the_first_news(void)
+test_a_recovery_waits_for_the_first_result(void)
 {
 	const nanos began = SECONDS(20), told = began + SECONDS(30);
 	struct breaker breaker = recovering(began);
@@ -814,7 +816,7 @@ test_a_recovery_waits_for_the_first_news(void)
 }
 
 static void
-test_a_recovery_opens_no_faster_than_it_began(void)
+test_a_recovery_opens_only_at_the_first_rate(void)
 {
 	const nanos began = SECONDS(20);
 	struct breaker breaker = recovering(began);
@@ -844,9 +846,9 @@ test_a_recovery_opens_no_faster_than_it_began(void)
 	EQUAL("slow", breaker_look(&breaker, now).next, usual.pause);
 }
 
-/* It ends the streak of failures, and that is all. */
+/* It ends the streak, and changes nothing else. */
 static void
-test_a_success_does_not_disturb_the_pace(void)
+test_a_success_does_not_disturb_the_rate(void)
 {
 	const nanos began = SECONDS(20), next = began + RAMP_STEP;
 	struct breaker breaker = recovering(began);
@@ -858,13 +860,13 @@ test_a_success_does_not_disturb_the_pace(void)
 		    &breaker, &usual, RESULT_FAILURE, false, began, began);
 		breaker_tell(
 		    &breaker, &usual, RESULT_FAILURE, false, began, began);
-		EQUAL("ill", breaker_look(&breaker, began).failures, 2);
+		EQUAL("failure", breaker_look(&breaker, began).failures, 2);
 		breaker_tell(
 		    &breaker, &usual, RESULT_HEALTHY, true, began, began);
-		EQUAL("well", breaker_look(&breaker, began).failures, 0);
+		EQUAL("healthy", breaker_look(&breaker, began).failures, 0);
 	}
 	check_turns("same step", &breaker, 0, began);
-	/* There were successes, but also failures, at the slowest pace. */
+	/* The first rate, with successes and too many failures. */
 	now = next + RAMP_STEP - 1;
 	check_turns("second", &breaker, FIRST * 3 / 4, now);
 	for (int i = 0; i < FIRST * 3 / 4; i++)
@@ -873,9 +875,9 @@ test_a_success_does_not_disturb_the_pace(void)
 	    GROWN(FIRST * 3 / 4) * NANOS_SECOND / RAMP_STEP);
 }
 
-/* Only a recovery has a pace, and only its own. */
+/* Only a recovery has a rate, and not that of an earlier one. */
 static void
-test_the_pace_is_that_of_this_recovery(void)
+test_the_rate_is_that_of_this_recovery(void)
 {
 	const nanos began = SECONDS(20), again = SECONDS(60);
 	struct breaker breaker = recovering(began);
@@ -896,13 +898,13 @@ test_the_pace_is_that_of_this_recovery(void)
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, again);
 	HOLDS("begins", breaker.rate == rate);
 	check_turns("second", &breaker, LEAST, again);
-	/* Whose clock was read in the first one finds the second. */
+	/* A process that read the clock in the first one finds the second. */
 	EQUAL("late", entered(&breaker, began, &lease), BREAKER_HELD);
 	EQUAL("late", breaker_look(&breaker, began).next,
 	    again + RAMP_STEP / FIRST - began);
 }
 
-/* What comes when nobody does, or only what tells how it ends. */
+/* Without attempts but its probe, it closes. */
 static nanos
 check_end(const char *row, struct breaker *breaker, nanos now)
 {
@@ -922,7 +924,7 @@ check_end(const char *row, struct breaker *breaker, nanos now)
 	return now;
 }
 
-/* Of whatever bytes: nobody is held for ever, and soon all is well again. */
+/* Whatever the words contain: no attempt waits for ever, and it recovers. */
 static void
 check_healing(const char *row, struct breaker breaker, nanos now)
 {
@@ -944,7 +946,7 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 		now += view.next;
 		pass = entered(&breaker, now, &lease);
 	}
-	/* It may be over by then. */
+	/* The recovery may be over by then. */
 	HOLDS(row,
 	    pass == due || (due == BREAKER_TURN && pass == BREAKER_PASSED));
 	if (pass == BREAKER_PROBE) {
@@ -955,7 +957,7 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 		EQUAL(row, breaker_look(&breaker, now).failures, 0);
 	}
 	now = check_end(row, &breaker, now);
-	/* What begins from here on is news. */
+	/* Results of attempts that begin from here on count. */
 	began = (nanos)(breaker.word % (UINT64_C(1) << 40)) * NANOS_MS;
 	if (now < began)
 		now = began;
@@ -1000,7 +1002,7 @@ test_corner_words_heal(void)
 				    NANOS_MS);
 }
 
-/* What the words of a recovery may be, its mark being right. */
+/* Random words of a recovery, with the right mark. */
 static void
 check_recovery(uint64_t *seed)
 {
@@ -1015,7 +1017,7 @@ check_recovery(uint64_t *seed)
 	breaker.rate = ramp_word(&(struct ramp){ .began = began });
 	if (draw(seed) % 2 == 0)
 		breaker.rate |= draw(seed) % mark;
-	else /* of a step that is not long ago */
+	else /* of a recent step */
 		breaker.rate |= draw(seed) % (4 * step);
 	check_healing("recovery", breaker, now);
 }
@@ -1035,7 +1037,7 @@ test_random_words_heal(void)
 		check_healing("random", breaker, now);
 		check_recovery(&seed);
 	}
-	/* A day and a minute of 34 years: it hardly ever holds anybody. */
+	/* A pause of up to a day, of 34 years: it hardly ever denies. */
 	HOLDS("random", held < 20);
 }
 
@@ -1043,17 +1045,17 @@ static void (*const tests[])(void) = {
 	test_scripts,
 	test_words,
 	test_words_of_a_recovery,
-	test_what_is_no_news_writes_nothing,
-	test_every_process_acts_by_its_own_numbers,
+	test_ignored_results_write_nothing,
+	test_every_process_has_its_own_configuration,
 	test_instants_are_rounded_up,
 	test_pauses,
 	test_ends_of_the_numbers,
-	test_a_recovery_lets_in_at_its_pace,
-	test_a_recovery_closes_where_turns_are_left,
-	test_a_recovery_waits_for_the_first_news,
-	test_a_recovery_opens_no_faster_than_it_began,
-	test_a_success_does_not_disturb_the_pace,
-	test_the_pace_is_that_of_this_recovery,
+	test_a_recovery_admits_at_its_rate,
+	test_a_recovery_closes_if_turns_are_left,
+	test_a_recovery_waits_for_the_first_result,
+	test_a_recovery_opens_only_at_the_first_rate,
+	test_a_success_does_not_disturb_the_rate,
+	test_the_rate_is_that_of_this_recovery,
 	test_corner_words_heal,
 	test_random_words_heal,
 };

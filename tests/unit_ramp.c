@@ -1,6 +1,6 @@
 /*
- * pace: which attempts are to be had when, how the rate becomes another, and
- * what a word says. All in terms of RAMP_STEP, RAMP_FIRST and RAMP_LEAST.
+ * ramp: when attempts may begin, how the rate changes, and the fields of a
+ * word. All in terms of RAMP_STEP, RAMP_FIRST and RAMP_LEAST.
  */
 #include "unit.h"
 #include "budget/ramp.h"
@@ -19,18 +19,18 @@
 #define QUIET_BITS 3
 #define MOST(bits) ((INT64_C(1) << (bits)) - 1)
 #define FASTEST MOST(COUNT_BITS)
-#define WELL MOST(SERVED_BITS) /* no more are counted */
-#define ILL MOST(FAILED_BITS)
+#define MOST_SERVED MOST(SERVED_BITS) /* no more are counted */
+#define MOST_FAILED MOST(FAILED_BITS)
 
-/* How many failures a step bears; the next rate where the limit was met. */
-#define BEARS(rate) ((rate) < 480 ? 1 + (rate) / 16 : ILL - 1)
+/* How many failures a step tolerates; the next rate after a limit was met. */
+#define TOLERATES(rate) ((rate) < 480 ? 1 + (rate) / 16 : MOST_FAILED - 1)
 #define GROWN(rate) ((rate) + ((rate) + 1) / 2)
 #define MORE(rate) ((rate) + 1 + (rate) / 16)
 
-/* A millisecond whose low bits are neither none nor all. */
+/* A millisecond whose low bits are neither all 0 nor all 1. */
 #define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
 
-/* Of the steps of it, counted from 0. */
+/* When a step begins; steps count from 0. */
 #define START(n) (BEGAN + (n)*STEP)
 
 static void
@@ -48,7 +48,7 @@ check_same(const char *row, const struct ramp *got, const struct ramp *want)
 	EQUAL(row, got->over, want->over);
 }
 
-/* What it is in its n-th step, having been written. */
+/* The ramp in its n-th step, read from its word. */
 static struct ramp
 in_step(struct ramp ramp, int64_t n)
 {
@@ -93,8 +93,8 @@ static const struct {
 } fields[] = {
 	{ "met", { .met = true }, 0, 1 },
 	{ "quiet", { .quiet = QUIET - 1 }, QUIET_AT, QUIET_BITS },
-	{ "failed", { .failed = ILL }, FAILED_AT, FAILED_BITS },
-	{ "served", { .served = WELL }, SERVED_AT, SERVED_BITS },
+	{ "failed", { .failed = MOST_FAILED }, FAILED_AT, FAILED_BITS },
+	{ "served", { .served = MOST_SERVED }, SERVED_AT, SERVED_BITS },
 	{ "taken", { .taken = FASTEST }, TAKEN_AT, COUNT_BITS },
 	{ "rate", { .rate = FASTEST }, RATE_AT, COUNT_BITS },
 	{ "step", { .step = MOST(STEP_BITS) }, STEP_AT, STEP_BITS },
@@ -126,8 +126,8 @@ test_a_word_is_read_as_it_was_written(void)
 			.step = draw_to(&seed, MOST(STEP_BITS)),
 			.rate = LEAST + draw_to(&seed, FASTEST - LEAST),
 			.taken = draw_to(&seed, FASTEST),
-			.served = draw_to(&seed, WELL),
-			.failed = draw_to(&seed, ILL),
+			.served = draw_to(&seed, MOST_SERVED),
+			.failed = draw_to(&seed, MOST_FAILED),
 			.quiet = draw_to(&seed, QUIET - 1),
 			.outcomes = RAMP_KNOWN,
 			.met = draw_to(&seed, 1) != 0,
@@ -148,7 +148,7 @@ static const struct ramp good = { .began = BEGAN,
 	.rate = 9 * LEAST,
 	.taken = LEAST,
 	.served = LEAST,
-	.failed = ILL,
+	.failed = MOST_FAILED,
 	.quiet = 1,
 	.outcomes = RAMP_KNOWN,
 	.met = true };
@@ -162,14 +162,14 @@ check_void(const char *row, uint64_t word)
 	check_same(row, &got, &begins);
 	got = ramp_read(word, BEGAN, START(1) - 1);
 	check_same(row, &got, &begins);
-	/* Where nobody comes that is its end. */
+	/* Without attempts the recovery ends. */
 	HOLDS(row, !ramp_read(word, BEGAN, START(QUIET) - 1).over);
 	HOLDS(row, ramp_read(word, BEGAN, START(QUIET)).over);
 }
 
-/* What is of another recovery, or of none, stands for one that begins. */
+/* A word of another recovery, or of none, stands for one that just begins. */
 static void
-test_void_words(void)
+test_invalid_words(void)
 {
 	struct ramp other = good, got;
 
@@ -186,13 +186,14 @@ test_void_words(void)
 	check_void("no rate", ramp_word(&other));
 	got = ramp_read(ramp_word(&good), BEGAN, START(3));
 	check_same("good", &got, &good);
-	/* It began at an instant of zero: a word of zero is void there too. */
+	/* A word of 0 is invalid also for a recovery that began at instant 0.
+	 */
 	EQUAL("at zero", ramp_read(0, 0, 0).rate, FIRST);
 }
 
-/* Until it is known how one of its attempts has ended. */
+/* Until the outcome of one of its attempts is known. */
 static void
-test_a_word_while_news_is_awaited(void)
+test_a_word_while_no_outcome_is_known(void)
 {
 	struct ramp ramp = ramp_read(0, BEGAN, START(1)), got;
 	const int64_t rate_bits = MOST(COUNT_BITS) << RATE_AT;
@@ -204,7 +205,7 @@ test_a_word_while_news_is_awaited(void)
 	HOLDS("taken", (ramp_word(&ramp) & (uint64_t)rate_bits) == 0);
 	got = ramp_read(ramp_word(&ramp), BEGAN, START(1));
 	check_same("taken", &got, &ramp);
-	/* No step of it is quiet. */
+	/* No step is quiet until then. */
 	got = in_step(ramp, 2);
 	EQUAL("next", got.quiet, 0);
 	got = in_step(ramp, MOST(STEP_BITS));
@@ -229,7 +230,7 @@ test_a_word_while_news_is_awaited(void)
 		HOLDS("told", !in_step(told, 30 + QUIET - 1).over);
 		HOLDS("told", in_step(told, 30 + QUIET).over);
 	}
-	/* Of what is told of others before the first has begun. */
+	/* Outcomes of other attempts, told before the first one has begun. */
 	ramp = ramp_read(0, BEGAN, BEGAN);
 	ramp_fail(&ramp);
 	ramp_take(&ramp);
@@ -240,7 +241,7 @@ test_a_word_while_news_is_awaited(void)
  * Turns
  */
 
-/* Until the next, so many having been taken. */
+/* How long until the next turn, after so many have been taken. */
 static nanos
 next_of(int64_t rate, int64_t taken, nanos now)
 {
@@ -329,8 +330,8 @@ test_taking(void)
 	want.failed = 1;
 	check_same("fail", &ramp, &want);
 	ramp.taken = want.taken = FASTEST;
-	ramp.served = want.served = WELL;
-	ramp.failed = want.failed = ILL;
+	ramp.served = want.served = MOST_SERVED;
+	ramp.failed = want.failed = MOST_FAILED;
 	ramp_take(&ramp);
 	ramp_succeed(&ramp);
 	ramp_fail(&ramp);
@@ -360,10 +361,10 @@ static const struct {
 	{ "few by few, slowest", LEAST, LEAST, 0, true, LEAST + 1, true },
 	{ "a failure now and then", 32, 30, 2, false, 48, false },
 	{ "the most that it bears", 32, 29, 3, false, 48, false },
-	{ "one more, others well", 32, 32, 4, false, 24, true },
-	{ "one more, most well", 32, 20, 4, true, 20, true },
-	{ "few well", 32, 12, 20, true, 16, true },
-	{ "none well", 32, 0, ILL, false, 16, true },
+	{ "one more, others succeed", 32, 32, 4, false, 24, true },
+	{ "one more, most succeed", 32, 20, 4, true, 20, true },
+	{ "few succeed", 32, 12, 20, true, 16, true },
+	{ "no success", 32, 0, MOST_FAILED, false, 16, true },
 	{ "one of the slowest", LEAST, 3, 1, false, 6, false },
 	{ "two of the slowest", LEAST, 2, 2, false, LEAST, false },
 	{ "all of the slowest", LEAST, 0, 4, false, LEAST, false },
@@ -372,12 +373,14 @@ static const struct {
 	{ "as fast as it began, cut", FIRST, 3, 9, false, FIRST / 2, false },
 	{ "faster than it began, cut", FIRST + 2, 3, 9, false, FIRST / 2 + 1,
 	    true },
-	{ "the most", FASTEST, WELL, 0, false, FASTEST, false },
-	{ "the most, met", FASTEST, WELL, 0, true, FASTEST, true },
-	{ "the most that the most bears", FASTEST, WELL, ILL - 1, false,
-	    FASTEST, false },
-	{ "too many for the most", FASTEST, WELL, ILL, false, WELL, true },
-	{ "what a sixteenth is more than", 479, WELL, ILL, false, WELL, true },
+	{ "the most", FASTEST, MOST_SERVED, 0, false, FASTEST, false },
+	{ "the most, met", FASTEST, MOST_SERVED, 0, true, FASTEST, true },
+	{ "the most that the highest rate tolerates", FASTEST, MOST_SERVED,
+	    MOST_FAILED - 1, false, FASTEST, false },
+	{ "too many for the highest rate", FASTEST, MOST_SERVED, MOST_FAILED,
+	    false, MOST_SERVED, true },
+	{ "what a sixteenth is more than", 479, MOST_SERVED, MOST_FAILED, false,
+	    MOST_SERVED, true },
 };
 
 static void
@@ -402,7 +405,7 @@ test_next_rates(void)
 	}
 }
 
-/* A step that is cut has the first few to give, and no more. */
+/* A step that is cut has RAMP_LEAST turns and no more. */
 static void
 test_a_cut_step(void)
 {
@@ -413,7 +416,7 @@ test_a_cut_step(void)
 		nanos end = START(6) - 1;
 
 		snprintf(row, sizeof row, "%" PRId64, rate);
-		for (int64_t i = 0; i < BEARS(rate); i++)
+		for (int64_t i = 0; i < TOLERATES(rate); i++)
 			ramp_fail(&ramp);
 		ramp.taken = rate - 1;
 		EQUAL(row, ramp_next(&ramp, end), 0);
@@ -426,7 +429,7 @@ test_a_cut_step(void)
 	}
 }
 
-/* In one step after the other, down to the slowest. */
+/* In one step after the other, down to the least rate. */
 static void
 test_failures_in_many_steps(void)
 {
@@ -439,7 +442,7 @@ test_failures_in_many_steps(void)
 		EQUAL("anew", ramp.failed, 0);
 		HOLDS("goes on", !ramp.over);
 		ramp.taken = ramp.rate;
-		for (int64_t i = 0; i <= BEARS(rate); i++)
+		for (int64_t i = 0; i <= TOLERATES(rate); i++)
 			ramp_fail(&ramp);
 		rate = rate / 2 > LEAST ? rate / 2 : LEAST;
 	}
@@ -454,9 +457,9 @@ test_failures_in_many_steps(void)
 static const struct {
 	const char *row;
 	int64_t rate, taken, failed, quiet;
-	int64_t steps; /* that have gone by */
+	int64_t steps; /* that have passed */
 	bool over;
-	int64_t left; /* quiet ones then */
+	int64_t left; /* quiet steps in a row then */
 } ends[] = {
 	{ "none taken", 32, 0, 0, 0, 1, false, 1 },
 	{ "half", 32, 16, 0, 0, 1, false, 1 },
@@ -469,13 +472,15 @@ static const struct {
 	{ "all, and then none", 32, 32, 0, 0, QUIET, false, QUIET - 1 },
 	{ "all, and then none for long", 32, 32, 0, 0, QUIET + 1, true, 0 },
 	{ "none, for long", 32, 0, 0, 0, QUIET, true, 0 },
-	{ "a failure now and then", 32, 0, BEARS(32), QUIET - 1, 1, true, 0 },
-	{ "too many of them", 32, 0, BEARS(32) + 1, QUIET - 1, 1, false, 0 },
-	{ "too many of them, and then none", 32, 0, ILL, 0, QUIET + 1, true,
+	{ "a failure now and then", 32, 0, TOLERATES(32), QUIET - 1, 1, true,
 	    0 },
-	{ "long ago", LEAST, LEAST, 0, 0, 1000, true, 0 },
-	{ "longer ago than steps", LEAST, LEAST, ILL, 0, MOST(STEP_BITS) + 1,
+	{ "too many of them", 32, 0, TOLERATES(32) + 1, QUIET - 1, 1, false,
+	    0 },
+	{ "too many of them, and then none", 32, 0, MOST_FAILED, 0, QUIET + 1,
 	    true, 0 },
+	{ "long ago", LEAST, LEAST, 0, 0, 1000, true, 0 },
+	{ "longer ago than steps", LEAST, LEAST, MOST_FAILED, 0,
+	    MOST(STEP_BITS) + 1, true, 0 },
 };
 
 static void
@@ -496,9 +501,9 @@ test_ends(void)
 	}
 }
 
-/* Few came: more of them would have found room. */
+/* Few attempts came, so that a higher rate would not be used. */
 static void
-test_a_quiet_step_lets_it_not_grow(void)
+test_the_rate_does_not_grow_after_a_quiet_step(void)
 {
 	struct ramp ramp = {
 		.began = BEGAN, .step = 5, .rate = 32, .taken = 16, .served = 32
@@ -507,9 +512,9 @@ test_a_quiet_step_lets_it_not_grow(void)
 	EQUAL("half", in_step(ramp, 6).rate, 32);
 	ramp.taken = 17;
 	EQUAL("more", in_step(ramp, 6).rate, 48);
-	/* A cut is one, whoever came. */
+	/* A cut step is no quiet one, however few attempts came. */
 	ramp.taken = 0;
-	ramp.failed = BEARS(32) + 1;
+	ramp.failed = TOLERATES(32) + 1;
 	EQUAL("cut", in_step(ramp, 6).rate, 24);
 }
 
@@ -536,7 +541,7 @@ test_it_ends_after_the_last_step(void)
  * Clocks
  */
 
-/* Who is behind sees what there is, and has to wait for it. */
+/* With a clock that is behind, the same is available, but later. */
 static void
 test_steps_in_the_future(void)
 {
@@ -564,15 +569,15 @@ test_steps_in_the_future(void)
  * Anything
  */
 
-/* It can be written: no field is larger than its room, or the slowest. */
+/* Each field fits into its bits, and the rate is at least RAMP_LEAST. */
 static void
 check_fields(const char *row, const struct ramp *ramp)
 {
 	HOLDS(row, ramp->step >= 0 && ramp->step <= MOST(STEP_BITS));
 	HOLDS(row, ramp->rate >= LEAST && ramp->rate <= FASTEST);
 	HOLDS(row, ramp->taken >= 0 && ramp->taken <= FASTEST);
-	HOLDS(row, ramp->served >= 0 && ramp->served <= WELL);
-	HOLDS(row, ramp->failed >= 0 && ramp->failed <= ILL);
+	HOLDS(row, ramp->served >= 0 && ramp->served <= MOST_SERVED);
+	HOLDS(row, ramp->failed >= 0 && ramp->failed <= MOST_FAILED);
 	HOLDS(row,
 	    ramp->quiet >= 0 && ramp->quiet < QUIET + (ramp->over ? 1 : 0));
 }
@@ -598,18 +603,18 @@ test_random_words(void)
 		HOLDS("held", ramp_next(&ramp, BEGAN) <= most);
 		if (START(ramp.step) <= now)
 			HOLDS("held", ramp_next(&ramp, now) <= STEP);
-		/* Whoever waits gets in, or finds that it is over. */
+		/* After the wait an attempt may begin, or it is over. */
 		now += ramp_next(&ramp, now);
 		ramp = ramp_read(word, BEGAN, now);
 		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
 	}
 }
 
-/* What can happen in a recovery, at random: for so many steps at most. */
+/* Random attempts and outcomes of a recovery, for at most so many steps. */
 static int64_t
 check_walk(uint64_t *seed)
 {
-	int64_t well = draw_to(seed, 64), asked = draw_to(seed, 64);
+	int64_t succeed = draw_to(seed, 64), asked = draw_to(seed, 64);
 	int64_t taken = 0, step = 0;
 	nanos now = BEGAN;
 	uint64_t word = 0;
@@ -627,7 +632,7 @@ check_walk(uint64_t *seed)
 			HOLDS("turns", ramp.taken < ramp.rate);
 			ramp_take(&ramp);
 			taken++;
-			if (draw_to(seed, 63) < well)
+			if (draw_to(seed, 63) < succeed)
 				ramp_succeed(&ramp);
 			else
 				ramp_fail(&ramp);
@@ -649,7 +654,7 @@ test_random_walks(void)
 	HOLDS("walks", steps > 1000);
 }
 
-/* All who come are served: so they are let in, more of them in every step. */
+/* All attempts succeed: the rate grows in every step. */
 static void
 test_a_recovery_without_failures(void)
 {
@@ -670,12 +675,13 @@ test_a_recovery_without_failures(void)
 		}
 		EQUAL("taken", ramp.taken, rate);
 		word = ramp_word(&ramp);
-		rate = GROWN(rate) < 2 * WELL ? GROWN(rate) : 2 * WELL;
+		rate = GROWN(rate) < 2 * MOST_SERVED ? GROWN(rate)
+						     : 2 * MOST_SERVED;
 	}
-	EQUAL("rate", rate, 2 * WELL);
+	EQUAL("rate", rate, 2 * MOST_SERVED);
 }
 
-/* Who fails now and then is let in by ever more, as if he never did. */
+/* With few failures the rate grows as it does without any. */
 static void
 test_a_recovery_with_few_failures(void)
 {
@@ -703,8 +709,8 @@ test_a_recovery_with_few_failures(void)
 static void (*const tests[])(void) = {
 	test_fields,
 	test_a_word_is_read_as_it_was_written,
-	test_void_words,
-	test_a_word_while_news_is_awaited,
+	test_invalid_words,
+	test_a_word_while_no_outcome_is_known,
 	test_turns,
 	test_turns_are_spread,
 	test_taking,
@@ -712,7 +718,7 @@ static void (*const tests[])(void) = {
 	test_a_cut_step,
 	test_failures_in_many_steps,
 	test_ends,
-	test_a_quiet_step_lets_it_not_grow,
+	test_the_rate_does_not_grow_after_a_quiet_step,
 	test_it_ends_after_the_last_step,
 	test_steps_in_the_future,
 	test_random_words,

@@ -23,10 +23,10 @@ static const struct origin origin = {
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
-/* 241 of them are as many as fit after "retry-v2.1000.". */
+/* As many bytes as fit after "retry-v2.1000." */
 #define LONGEST \
 	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
-/* And 224 before "~" and the hash. */
+/* As many as fit before "~" and the hash. */
 #define CUT HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkkk"
 
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 	{ 1000, LONGEST, "retry-v2.1000." LONGEST },
 	/* FNV-1a of 242 k, as another implementation has it. */
 	{ 1000, LONGEST "k", "retry-v2.1000." CUT "~015EEDD66CEC6B03" },
-	/* What is cut is whole. */
+	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
 	    "retry-v2.1000." HUNDRED("k") HUNDRED("k") TEN("k")
 		TEN("k") "kkk~03FD2ADED6506F2F" },
@@ -70,7 +70,7 @@ test_names(void)
 		    names[i].name);
 }
 
-/* Every byte that a key can have, as often as a key can have it. */
+/* Every byte that a key can have, in keys of every length. */
 static void
 test_names_fit(void)
 {
@@ -122,7 +122,7 @@ static const struct {
 	{ { 0, 1, 30 * NANOS_SECOND }, 0, 1, NANOS_SECOND / 2 },
 	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
 	    SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, 24 * NANOS_MINUTE },
-	/* Sixty slices are never less than the window. */
+	/* Sixty slices are never shorter than the window. */
 	{ { 1, 2, SEGMENT_WINDOW_LEAST }, 1, 2, 16666667 },
 	{ { 1, 2, SEGMENT_WINDOW_LEAST + 1 }, 1, 2, 16666667 },
 	{ { 1, 2, NANOS_MINUTE + 1 }, 1, 2, NANOS_SECOND + 1 },
@@ -184,8 +184,8 @@ test_longest_key(void)
 }
 
 /*
- * What a header is worth. A row changes bytes of a good one, and says when and
- * where it is looked at.
+ * segment_check. A row changes bytes of a good header, and has the time and the
+ * place at which it is checked.
  */
 
 #define AT(field) \
@@ -207,7 +207,7 @@ static const struct {
 	{ "any key", NOWHERE, NULL, { MADE, WALL, BOOT, SPACE }, SEGMENT_GOOD },
 	{ "boot not compared", NOWHERE, "key", { MADE, WALL, "", SPACE },
 	    SEGMENT_GOOD },
-	{ "namespace not asked for", NOWHERE, "key", { MADE, WALL, BOOT, 0 },
+	{ "namespace not compared", NOWHERE, "key", { MADE, WALL, BOOT, 0 },
 	    SEGMENT_GOOD },
 	{ "an hour later", NOWHERE, "key",
 	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR, BOOT, SPACE },
@@ -224,7 +224,7 @@ static const struct {
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
-	{ "another ring", AT(words), WORD(WINDOW_WORDS + 1), "key",
+	{ "another window size", AT(words), WORD(WINDOW_WORDS + 1), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "no slice", AT(slice), INT(0), "key", { MADE, WALL, BOOT, SPACE },
 	    SEGMENT_STRANGE },
@@ -236,7 +236,7 @@ static const struct {
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "made before the boot", AT(origin.base), INT(-1), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
-	{ "made at the least of times", AT(origin.base), INT(INT64_MIN), "key",
+	{ "made at INT64_MIN", AT(origin.base), INT(INT64_MIN), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
 	{ "made before 1970", AT(origin.wall), INT(INT64_MIN), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
@@ -311,8 +311,8 @@ static const struct {
 	    { MADE - 62 * NANOS_SECOND - 1, WALL, BOOT, 0 }, SEGMENT_FOREIGN },
 	{ "made at the end of time", AT(origin.base), INT(INT64_MAX), "key",
 	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STALE },
-	{ "walled at the end of time", AT(origin.wall), INT(INT64_MAX), "key",
-	    { MADE, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "the wall clock at the end of time", AT(origin.wall), INT(INT64_MAX),
+	    "key", { MADE, WALL, BOOT, SPACE }, SEGMENT_GOOD },
 };
 
 static void
@@ -332,7 +332,7 @@ test_checks(void)
 	}
 }
 
-/* Any one bit of a header: no answer is a crash, and most are refusals. */
+/* Any single bit changed: no crash, and most headers are refused. */
 static void
 test_single_bits(void)
 {
@@ -350,14 +350,15 @@ test_single_bits(void)
 			segment_epoch(&new.header, INT64_MAX) < WINDOW_EPOCHS);
 		bytes[bit / 8] ^= (char)(1 << bit % 8);
 	}
-	/* In the base, the walls, the slice, and behind the end of the key. */
+	/* The others are in base, wall, slice, and behind the end of the key.
+	 */
 	HOLDS("few pass", good < 8 * (8 + 8 + 8 + 8 + SEGMENT_KEY - 4 + 4));
 	HOLDS("back again",
 	    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
 }
 
 /*
- * Age and epochs, of one made at 1000 s with slices of one second
+ * Age and epochs of a segment made at 1000 s, with slices of one second
  */
 
 static const struct {
@@ -394,7 +395,7 @@ test_ages(void)
 }
 
 /*
- * Numbers brought together. There is ratio 0.2, min 10 and a window of 60 s.
+ * segment_agree. The segment has ratio 0.2, min 10 and a window of 60 s.
  */
 
 static const struct {
@@ -403,7 +404,7 @@ static const struct {
 	int64_t ratio, min;
 	bool differs;
 } agreements[] = {
-	{ "nothing said", { -1, -1, -1 }, 200000, 10, false },
+	{ "nothing given", { -1, -1, -1 }, 200000, 10, false },
 	{ "the same", { 200000, 10, NANOS_MINUTE }, 200000, 10, false },
 	{ "a lesser ratio", { 100000, -1, -1 }, 100000, 10, true },
 	{ "a larger ratio", { 300000, -1, -1 }, 200000, 10, true },
@@ -441,7 +442,7 @@ test_agreements(void)
 	}
 }
 
-/* Said by two, the stricter of each holds for both. */
+/* After two users, the stricter of each limit is in force. */
 static void
 test_agreements_add_up(void)
 {
@@ -460,9 +461,9 @@ test_agreements_add_up(void)
 	HOLDS("what holds", !differs);
 }
 
-/* What no segment of ours holds is not agreed with, and not written over. */
+/* Corrupt limits are reported, and not overwritten. */
 static void
-test_spoilt_limits(void)
+test_corrupt_limits(void)
 {
 	static const struct {
 		const char *row;
@@ -496,9 +497,9 @@ test_spoilt_limits(void)
 }
 
 /*
- * Layout: what other versions and machines find in the file. Whoever changes
- * it changes SEGMENT_PREFIX too; but what is spare may become something whose
- * beginning is zero, and which others may leave alone.
+ * Layout: other versions and machines use the same file. A change of the layout
+ * needs another SEGMENT_PREFIX. But spare bytes may be used for something that
+ * starts as zero, and that other versions need not change.
  */
 
 static const struct {
@@ -515,7 +516,7 @@ static const struct {
 	{ "length", offsetof(struct header, length), 88 },
 	{ "key", offsetof(struct header, key), 92 },
 	{ "limits", offsetof(struct segment, limits), 1120 },
-	{ "gate", offsetof(struct segment, breaker), 1128 },
+	{ "breaker", offsetof(struct segment, breaker), 1128 },
 	{ "rate", offsetof(struct segment, breaker.rate), 1144 },
 	{ "cooldown", offsetof(struct segment, cooldown), 1152 },
 	{ "spare", offsetof(struct segment, spare), 1160 },
@@ -523,7 +524,7 @@ static const struct {
 	{ "turns", offsetof(struct segment, turns), 1216 },
 	{ "firsts", offsetof(struct segment, firsts), 1224 },
 	{ "denied", offsetof(struct segment, denied), 1248 },
-	{ "ring", offsetof(struct segment, window), 1256 },
+	{ "window", offsetof(struct segment, window), 1256 },
 };
 
 static void
@@ -545,7 +546,7 @@ static void (*const tests[])(void) = {
 	test_ages,
 	test_agreements,
 	test_agreements_add_up,
-	test_spoilt_limits,
+	test_corrupt_limits,
 	test_layout,
 };
 

@@ -1,5 +1,5 @@
 /*
- * account: what a budget has come to, whatever its words hold.
+ * snapshot: the numbers of a budget, whatever its words contain.
  */
 #include "unit.h"
 #include "budget/snapshot.h"
@@ -71,7 +71,7 @@ test_a_new_budget(void)
 	EQUAL("new", snapshot.breaker, BREAKER_CLOSED);
 	EQUAL("new", snapshot.probe, SNAPSHOT_NONE);
 	HOLDS("new", snapshot.idle);
-	/* A clock behind the one that made it. */
+	/* A clock behind that of the maker. */
 	EQUAL("behind", look(&segment, -SECONDS(100)).left, 10);
 }
 
@@ -86,7 +86,7 @@ test_what_is_used_and_what_is_left(void)
 	EQUAL("two of three", look(&segment, SECONDS(10)).left, 1);
 	retries(&segment, 1, SECONDS(15));
 	EQUAL("all", look(&segment, SECONDS(15)).left, 0);
-	/* The slice of second 10 is out of the sums, which are of 61, at 71. */
+	/* At 71, the sums are of 61 slices, without that of second 10. */
 	EQUAL("next", look(&segment, SECONDS(20)).next, SECONDS(51));
 	EQUAL("within a slice", look(&segment, SECONDS(20) + 1).next,
 	    SECONDS(51) - 1);
@@ -109,7 +109,7 @@ test_a_limit_that_went_down(void)
 }
 
 static void
-test_what_never_comes(void)
+test_no_next_retry_without_a_success(void)
 {
 	struct segment segment = make("api", 0, 0, -1);
 
@@ -133,7 +133,7 @@ test_cooldowns(void)
 		{ "over", 5000000000, SECONDS(5), 0 },
 		{ "long over", 5000000000, SECONDS(500), 0 },
 		{ "the longest", 86400000000000, 0, NANOS_DAY },
-		{ "nonsense", 86400000000001, 0, 0 },
+		{ "corrupt", 86400000000001, 0, 0 },
 		{ "any bits", UINT64_MAX, 0, 0 },
 	};
 
@@ -166,7 +166,7 @@ test_amplification(void)
 		{ "probes", 5, 0, 5, 0, 10, 2000000 },
 		{ "turns", 5, 0, 0, 5, 10, 2000000 },
 		{ "of each kind", 5, 1, 2, 3, 11, 2200000 },
-		{ "too many let in", 1, 1, UINT64_MAX, UINT64_MAX, INT64_MAX,
+		{ "too many admitted", 1, 1, UINT64_MAX, UINT64_MAX, INT64_MAX,
 		    INT64_MAX },
 		{ "a billion", 1000000000, 130000000, 0, 0, 1130000000,
 		    1130000 },
@@ -195,7 +195,7 @@ test_amplification(void)
 }
 
 static void
-test_the_gate(void)
+test_the_breaker(void)
 {
 	const struct breaker_config breaker = { 2, SECONDS(10), SECONDS(60) };
 	struct segment segment = make("api", -1, -1, -1);
@@ -226,7 +226,7 @@ test_the_gate(void)
 }
 
 static void
-test_who_is_idle(void)
+test_idle(void)
 {
 	struct segment segment = make("api", -1, -1, SECONDS(60));
 
@@ -281,7 +281,7 @@ test_garbage(void)
 		}
 		sound =
 		    snapshot_take(&a, &segment, &segment.header, MADE + age);
-		HOLDS("only limits and ring count", sound || all);
+		HOLDS("only limits and window count", sound || all);
 		if (!sound)
 			continue;
 		HOLDS("sums", a.retries >= 0 && a.successes >= 0);
@@ -297,7 +297,7 @@ test_garbage(void)
 		    a.amplification >= 1000000 ||
 			(a.all_firsts == 0 &&
 			    a.amplification == SNAPSHOT_NONE));
-		HOLDS("gate",
+		HOLDS("breaker",
 		    a.breaker >= BREAKER_CLOSED &&
 			a.breaker <= BREAKER_HALF_OPEN && a.failures >= 0 &&
 			a.probe >= SNAPSHOT_NONE);
@@ -305,11 +305,11 @@ test_garbage(void)
 }
 
 static void
-test_what_makes_no_sense(void)
+test_corrupt_segments(void)
 {
 	static const struct {
 		const char *row;
-		bool limits; /* or one of the ring */
+		bool limits; /* or a word of the window */
 		size_t at;
 		uint64_t word;
 		bool sound;
@@ -377,13 +377,13 @@ static void (*const tests[])(void) = {
 	test_a_new_budget,
 	test_what_is_used_and_what_is_left,
 	test_a_limit_that_went_down,
-	test_what_never_comes,
+	test_no_next_retry_without_a_success,
 	test_cooldowns,
 	test_amplification,
-	test_the_gate,
-	test_who_is_idle,
+	test_the_breaker,
+	test_idle,
 	test_garbage,
-	test_what_makes_no_sense,
+	test_corrupt_segments,
 	test_their_order,
 };
 

@@ -1,6 +1,6 @@
 /*
- * ring, by one process alone: limits, windows, clocks that disagree, words that
- * are corrupt or full. What several do at once is in tests/window_check.c.
+ * window, used by one process: limits, expiry, clocks that disagree, words that
+ * are corrupt or full. Several processes at once are window_check's.
  */
 #include "unit.h"
 #include "budget/window.h"
@@ -80,7 +80,8 @@ static const struct limit_row limits[] = {
 	{ "61 successes", { PART(20), 10 }, 61, 12 },
 	{ "no min", { PART(20), 0 }, 4, 0 },
 	{ "no min, five", { PART(20), 0 }, 5, 1 },
-	/* A third is a bit less than a third: three do not pay for one. */
+	/* 0.333333 is less than a third: three successes do not pay for a
+	   retry. */
 	{ "a third", { 333333, 0 }, 3, 0 },
 	{ "a third, four", { 333333, 0 }, 4, 1 },
 	{ "a third, a million", { 333333, 0 }, 1000000, 333333 },
@@ -107,7 +108,7 @@ test_limits(void)
 		    limits[i].limit);
 }
 
-/* The same limit holds for what is granted. */
+/* A window grants as many retries as window_limit says. */
 static void
 test_as_many_are_granted(void)
 {
@@ -159,7 +160,7 @@ test_a_success_counts_for_a_window(void)
 		}
 }
 
-/* One retry in each of 60 slices; they come back one by one, of 61. */
+/* One retry in each of 60 slices; each is forgotten 61 slices later. */
 static void
 test_a_window_expires_slice_by_slice(void)
 {
@@ -177,7 +178,7 @@ test_a_window_expires_slice_by_slice(void)
 	EQUAL("much later", granted(&window, &sixty, 1000000), WINDOW_SLICES);
 }
 
-/* Successes of a slice that is out still hold the retries that it paid for. */
+/* Retries count for one slice longer than the successes that paid for them. */
 static void
 test_what_was_paid_for_is_still_counted(void)
 {
@@ -225,7 +226,7 @@ test_the_sums_have_the_retry_that_was_granted(void)
  */
 
 static void
-test_what_is_over_is_sealed(void)
+test_past_slices_are_sealed(void)
 {
 	struct window window = { { 0 } };
 
@@ -240,9 +241,9 @@ test_what_is_over_is_sealed(void)
 	HOLDS("the present", word_of(&window, 100) == WORD(39, 1, 0, 0));
 }
 
-/* Sealed is sealed: who comes late counts in the slice after. */
+/* A late process cannot change a sealed slice, and uses the next one. */
 static void
-test_whose_clock_is_behind(void)
+test_a_clock_that_is_behind(void)
 {
 	static const struct window_limits two = { 0, 2 };
 
@@ -260,7 +261,7 @@ test_whose_clock_is_behind(void)
 	}
 }
 
-/* A word of a later slice: the clock has moved on. */
+/* A word of a later slice shows that the clock has moved on. */
 static void
 test_a_later_slice_is_the_present(void)
 {
@@ -291,7 +292,7 @@ test_a_step_changes_one_word_at_most(void)
 		HOLDS(name_of("step", steps), changed <= 1);
 		steps++;
 	}
-	EQUAL("a new ring", w.answer, WINDOW_GRANTED);
+	EQUAL("a new window", w.answer, WINDOW_GRANTED);
 	EQUAL("each word is read and swapped", steps, 2 * WINDOW_WORDS);
 	w = window_ask(300);
 	for (steps = 0; w.answer == WINDOW_PENDING; steps++)
@@ -300,7 +301,7 @@ test_a_step_changes_one_word_at_most(void)
 	EQUAL("each word is read", steps, WINDOW_WORDS);
 }
 
-/* Where a word is, what it is, and what who asks at an epoch makes of it. */
+/* The index and value of a word, and what a question at an epoch returns. */
 struct word_row {
 	const char *name;
 	int64_t place;
@@ -344,12 +345,13 @@ static const struct word_row words[] = {
 	    WINDOW_GRANTED },
 	{ "the first slice, full", 0, WORD(0, 0, 0, FULL), 0, WINDOW_DENIED,
 	    WINDOW_GRANTED },
-	/* No slice is before the first, so nobody looks at its place. */
+	/* There is no slice before the first, so its word is not read. */
 	{ "before the first slice", 60, UINT64_MAX, 0, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
 	{ "before the first slice, later", 60, UINT64_MAX, 59, WINDOW_GRANTED,
 	    WINDOW_GRANTED },
-	{ "the 60th slice", 60, UINT64_MAX, 60, WINDOW_CORRUPT, WINDOW_CORRUPT },
+	{ "the 60th slice", 60, UINT64_MAX, 60, WINDOW_CORRUPT,
+	    WINDOW_CORRUPT },
 	{ "the last epoch", (WINDOW_EPOCHS - 1) % WINDOW_WORDS, 0,
 	    WINDOW_EPOCHS - 1, WINDOW_GRANTED, WINDOW_GRANTED },
 	{ "the last epoch, sealed", (WINDOW_EPOCHS - 1) % WINDOW_WORDS,
@@ -379,9 +381,10 @@ test_words(void)
 	}
 }
 
-/* Who was stopped for a window sees the future: asked again, all is well. */
+/* A process that was stopped for a window sees the future, until it asks again.
+ */
 static void
-test_who_slept_through_a_window(void)
+test_a_process_stopped_for_a_window(void)
 {
 	struct window window = { { 0 } };
 	struct withdrawal early = window_ask(100);
@@ -420,9 +423,9 @@ test_full_counters(void)
 	HOLDS("kept", word_of(&window, 100) == WORD(100, 1, FULL, FULL));
 }
 
-/* As much as a ring can hold is added up, and paid for. */
+/* The sums of full words do not overflow. */
 static void
-test_a_full_ring(void)
+test_a_full_window(void)
 {
 	static const struct window_limits one_each = { WINDOW_RATIO_ONE, 0 };
 	struct window window = { { 0 } };
@@ -463,7 +466,7 @@ test_next(void)
 	EQUAL("ours is behind", window_next(&window, &one, 98, &sums),
 	    WINDOW_WORDS);
 	HOLDS("unchanged", memcmp(&window, &before, sizeof window) == 0);
-	/* What one success pays for is used up when the success is out. */
+	/* The retry that a success paid for counts longer than the success. */
 	deposit(&window, 150, 2);
 	EQUAL("paid", window_next(&window, &none, 161, &sums), 0);
 	EQUAL("successes", sums.successes, 2);
@@ -474,15 +477,15 @@ test_next(void)
 }
 
 /*
- * A naive ring: a pair of counts for every epoch there is, by one who never
- * reads the clock late.
+ * A naive window: a pair of counts for every epoch, for a single process that
+ * never reads the clock late.
  */
 enum { EPOCHS = 40000, FIRST = 1000 };
 
 struct naive {
 	int64_t retries[EPOCHS], successes[EPOCHS];
-	int64_t present; /* known to be so: where a later one was seen */
-	int64_t over; /* slices before this one are */
+	int64_t present; /* the latest epoch that was seen */
+	int64_t over; /* slices before this one are sealed */
 };
 
 static struct window_sums
@@ -527,7 +530,7 @@ compare_deposit(struct naive *naive, struct window *window, int64_t epoch)
 		naive->present = at;
 }
 
-/* What comes of waiting, tried in copies of the ring. */
+/* Checks window_next by asking copies of the window later. */
 static void
 compare_next(const struct naive *naive, const struct window *window,
     const struct window_limits *allowed, int64_t epoch)
@@ -554,7 +557,7 @@ draw(uint32_t *seed, uint32_t most)
 	return (*seed >> 8) % (most + 1);
 }
 
-/* At any pace, by clocks that are behind or ahead by up to two slices. */
+/* Random gaps, with clocks that are up to two slices behind or ahead. */
 static void
 compare(const struct window_limits *allowed, uint32_t seed)
 {
@@ -581,7 +584,7 @@ compare(const struct window_limits *allowed, uint32_t seed)
 }
 
 static void
-test_any_series_against_a_naive_ring(void)
+test_any_series_against_a_naive_window(void)
 {
 	static const struct window_limits some[] = {
 		{ 0, 1 },
@@ -606,16 +609,16 @@ static void (*const tests[])(void) = {
 	test_a_window_expires_slice_by_slice,
 	test_what_was_paid_for_is_still_counted,
 	test_the_sums_have_the_retry_that_was_granted,
-	test_what_is_over_is_sealed,
-	test_whose_clock_is_behind,
+	test_past_slices_are_sealed,
+	test_a_clock_that_is_behind,
 	test_a_later_slice_is_the_present,
 	test_a_step_changes_one_word_at_most,
 	test_words,
-	test_who_slept_through_a_window,
+	test_a_process_stopped_for_a_window,
 	test_full_counters,
-	test_a_full_ring,
+	test_a_full_window,
 	test_next,
-	test_any_series_against_a_naive_ring,
+	test_any_series_against_a_naive_window,
 };
 
 int

@@ -83,7 +83,8 @@ budget_client_concerned(struct budget_client *budget, bool retry, nanos now)
 }
 
 static void
-warn_differs(struct budget_client *budget, const struct effective_limits *now)
+warn_differs(
+    struct budget_client *budget, const struct effective_limits *effective)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
 
@@ -93,9 +94,11 @@ warn_differs(struct budget_client *budget, const struct effective_limits *now)
 	log_say(budget->log, LOUDNESS_PLAIN,
 	    STRINGS("budget '", budget->share->key,
 		"': already in use with other limits; using ratio ",
-		number_put_decimal(ratio, now->limits.ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, now->limits.min), ", window ",
-		number_put_decimal(window, now->window, NANOS_SECOND), "s"));
+		number_put_decimal(
+		    ratio, effective->limits.ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, effective->limits.min), ", window ",
+		number_put_decimal(window, effective->window, NANOS_SECOND),
+		"s"));
 }
 
 /*
@@ -125,8 +128,8 @@ run(struct budget_client *budget, struct visit *visit)
 		if (!visit->effective.corrupt || budget->alone)
 			break;
 		/*
-		 * At first, the process may have been stopped since it read the
-		 * clock, so that the segment seems to be from the future.
+		 * The process may have been stopped since it read the clock,
+		 * and so takes the segment for one of the future.
 		 */
 		if (reread)
 			go_alone(budget, REFUSED("segment is corrupt"));

@@ -125,8 +125,7 @@ lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Whether an open file still has its name. False, with errno: ENOENT, if not.
- */
+/* Whether an open file still has its name. False, with errno; ENOENT if not. */
 static bool
 is_in_place(int fd, const struct segment_dir *dir)
 {
@@ -189,8 +188,7 @@ segment_store_open_private(struct segment_store *store, struct segment *own)
 	store->header = own->header;
 }
 
-/* Whether there is a segment, of which the file has still a name and its size.
- */
+/* Whether there is a segment, whose file still has a name and its size. */
 static bool
 is_usable(const struct segment_store *store)
 {
@@ -201,7 +199,6 @@ is_usable(const struct segment_store *store)
 		file.st_nlink > 0 && file.st_size == sizeof(struct segment);
 }
 
-/* The operations are called from here, so that a withdrawal is a short way. */
 bool
 segment_store_run(struct segment_store *store, struct visit *visit)
 {
@@ -361,7 +358,7 @@ segment_store_walk(const char *directory,
 	return error == 0;
 }
 
-/* Only --budget-gc waits so: a signal simply ends it. */
+/* This blocks, which only --budget-gc may do: any signal ends it. */
 bool
 segment_store_claim(struct found *found)
 {
