@@ -23,49 +23,33 @@
 #define STACK_MOST 16384
 
 /*
- * Waits until the instant at, and then for --on-retry to be over, but no longer
- * than to the deadline. Returns the signal that ended the wait, or 0. Other
- * signals are meant for a command, and there is none now. Looks once even where
- * there is nothing to wait for: a signal may have come already.
+ * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended,
+ * which the deadline ends. Returns the signal that ended the wait, or 0. Looks
+ * for one even where there is nothing to wait for.
  */
 static int
-sleep_until(struct run *run, nanos at)
+wait_for_attempt(struct run *run, nanos at)
 {
 	char label[MESSAGES_ROOM], span[DURATION_ROOM];
-	nanos wait = at - sys_now(CLOCK_BOOTTIME);
+	nanos wait = at - sys_now(CLOCK_BOOTTIME), left, rest;
+	int number, other;
 
 	messages_label(label, &run->policy, run->history.made + 1);
 	if (wait > 0)
 		sd_notify_status(STRINGS("waiting ",
 		    duration_format(span, wait), " before attempt ", label));
-	for (;;) {
+	do {
 		bool over = hooks_over(&run->hook);
-		nanos now = sys_now(CLOCK_BOOTTIME), left = at - now;
-		nanos rest = over ? 0 : run->history.deadline - now;
-		struct wakeup wakeup;
+		nanos now = sys_now(CLOCK_BOOTTIME);
 
+		left = at - now;
+		rest = over ? 0 : run->history.deadline - now;
 		/* What a hook says must not come behind a countdown. */
 		if (over)
 			countdown_show(&run->countdown, label, left);
-		wakeup = event_loop_wait(&run->loop,
+		number = event_loop_wait(&run->loop,
 		    countdown_nap(&run->countdown, left > 0 ? left : rest));
-		if (signals_end_series(wakeup.signal))
-			return wakeup.signal;
-		if (wakeup.signal == SIGCHLD) {
-			hooks_over(&run->hook);
-			attempt_reap_orphans(run->hook.pid);
-		}
-		if (wakeup.signal == 0 && left <= 0 && rest <= 0)
-			return 0;
-	}
-}
-
-/* The same, with nothing left of the wait when it is over. */
-static int
-sleep_well(struct run *run, nanos at)
-{
-	int number = sleep_until(run, at), other;
-
+	} while (number == 0 && (left > 0 || rest > 0));
 	countdown_clear(&run->countdown);
 	other =
 	    hooks_end(&run->hook, number != 0 ? NULL : "ended by the deadline");
@@ -115,28 +99,6 @@ execute(struct run *run)
 	return outcome;
 }
 
-/*
- * Lets another process finish with the file of the budget. Returns the signal
- * that ended the wait, or 0.
- */
-static int
-await_budget(struct run *run)
-{
-	int number = 0;
-	nanos nap;
-
-	while (number == 0 &&
-	    (nap = budget_client_settle(&run->loop.budget)) > 0) {
-		struct wakeup wakeup = event_loop_wait(&run->loop, nap);
-
-		if (signals_end_series(wakeup.signal))
-			number = wakeup.signal;
-		if (wakeup.signal == SIGCHLD)
-			attempt_reap_orphans(run->hook.pid);
-	}
-	return number;
-}
-
 /* One attempt, and what follows from it. */
 static struct step
 attempt(struct run *run)
@@ -152,7 +114,7 @@ attempt(struct run *run)
 	outcome = execute(run);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(&run->policy, &run->history, &outcome, ended);
-	number = await_budget(run);
+	number = event_loop_await_budget(&run->loop);
 	budget_client_tell(&run->loop.budget, run->history.judgement.reason,
 	    &outcome, !run->outer.retrying, ended);
 	nesting_tell(&run->nesting, &run->policy, &run->history, true);
@@ -160,6 +122,8 @@ attempt(struct run *run)
 	messages_step(&run->loop.log, &run->policy, &run->history, &step);
 	if (step.again && number != 0)
 		finish_by_signal(run, number);
+	if (number != 0)
+		step.signal = number;
 	if (step.again)
 		hooks_retry(&run->hook, run->nesting.env);
 	return step;
@@ -196,7 +160,7 @@ seek_admission(struct run *run)
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
 	if (budget_client_concerned(&run->loop.budget, retry, now))
-		number = await_budget(run);
+		number = event_loop_await_budget(&run->loop);
 	if (number != 0)
 		finish_by_signal(run, number);
 	now = sys_now(CLOCK_BOOTTIME);
@@ -243,7 +207,7 @@ prepare(struct run *run)
 	budget_client_start(&run->loop.budget, &policy->share,
 	    run->outer.admitted, &run->loop.log);
 	http_request_start(&run->request);
-	if (!signals_open(&run->loop.signals))
+	if (!event_loop_open(&run->loop))
 		return "signalfd";
 	if (!http_request_open(&run->request, policy, &run->loop.log))
 		return "status file";
@@ -270,29 +234,6 @@ complain_input(struct run *run)
 		    run, "--stdin-max", input->most, " on standard input");
 	else
 		finish_complain_file(run, "--replay-stdin");
-}
-
-/*
- * Reads what --replay-stdin is to replay, or what the deadline leaves time for.
- * False where that went wrong.
- */
-static bool
-take_input(struct run *run)
-{
-	const struct stdin_source *input = &run->loop.streams.input;
-
-	while (!stdin_source_ready(input)) {
-		nanos left = run->history.deadline - sys_now(CLOCK_BOOTTIME);
-		struct wakeup wakeup = event_loop_wait(&run->loop, left);
-
-		if (signals_end_series(wakeup.signal))
-			finish_by_signal(run, wakeup.signal);
-		if (wakeup.signal == SIGCHLD)
-			attempt_reap_orphans(0);
-		if (left <= 0)
-			return true;
-	}
-	return !input->too_long && input->error == 0;
 }
 
 /* Says why output can be neither relayed nor held. */
@@ -327,11 +268,16 @@ gather(struct run *run)
 		log_say(&run->loop.log, LOUDNESS_PLAIN,
 		    STRINGS("--replay-stdin: standard input is a terminal, "
 			    "which cannot be read again"));
-	if (!take_input(run)) {
+	number = event_loop_await_input(&run->loop, run->history.deadline);
+	if (number != 0)
+		finish_by_signal(run, number);
+	if (streams->input.too_long || streams->input.error != 0) {
 		complain_input(run);
 		return FINISH_INTERNAL;
 	}
-	number = run->policy.share.required ? await_budget(run) : 0;
+	number = run->policy.share.required
+	    ? event_loop_await_budget(&run->loop)
+	    : 0;
 	if (number != 0)
 		finish_by_signal(run, number);
 	return budget_client_ready(&run->loop.budget) ? 0 : STATUS_UNAVAILABLE;
@@ -345,7 +291,7 @@ series(struct run *run)
 	    plan_first(&run->policy, &run->history, sys_now(CLOCK_BOOTTIME));
 
 	while (step.again) {
-		int number = sleep_well(run, step.at);
+		int number = wait_for_attempt(run, step.at);
 
 		if (number != 0)
 			finish_by_signal(run, number);

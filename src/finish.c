@@ -73,16 +73,12 @@ finish_fail(struct run *run, const char *what)
 static int
 await_stragglers(struct run *run, const struct capture *capture)
 {
-	nanos until = sys_now(CLOCK_MONOTONIC) + STRAGGLERS;
+	nanos until = event_loop_now(&run->loop) + STRAGGLERS;
 	int number = 0;
 
 	while (number == 0 && capture_written(capture) &&
-	    sys_now(CLOCK_MONOTONIC) < until) {
-		struct wakeup wakeup = event_loop_wait(&run->loop, GLANCES);
-
-		if (signals_end_series(wakeup.signal))
-			number = wakeup.signal;
-	}
+	    event_loop_now(&run->loop) < until)
+		number = event_loop_wait(&run->loop, GLANCES);
 	return number;
 }
 
@@ -95,46 +91,21 @@ static int
 deliver(struct run *run, struct capture *capture, bool hurried)
 {
 	int number = await_stragglers(run, capture);
-	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
+	nanos until = event_loop_now(&run->loop) + LAST_WORDS;
 
 	streams_release(&run->loop.streams, capture);
 	while (number == 0 && !capture_done(capture)) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
+		nanos left = until - event_loop_now(&run->loop);
 		off_t sent = capture->sent;
-		struct wakeup wakeup;
 
 		if (hurried && left <= 0)
 			return 0;
-		wakeup =
+		number =
 		    event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
-			until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
-		if (signals_end_series(wakeup.signal))
-			number = wakeup.signal;
+			until = event_loop_now(&run->loop) + LAST_WORDS;
 	}
 	return number;
-}
-
-/*
- * Lines that a slow reader has not taken yet have a moment left. Returns the
- * signal that ended the wait, or 0.
- */
-static int
-say_last_words(struct run *run)
-{
-	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
-
-	while (run->loop.log.length > 0) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
-		struct wakeup wakeup;
-
-		if (left <= 0)
-			break;
-		wakeup = event_loop_wait(&run->loop, left);
-		if (signals_end_series(wakeup.signal))
-			return wakeup.signal;
-	}
-	return 0;
 }
 
 /* Why what came by fd did not get where it was to go, or 0. */
@@ -248,7 +219,7 @@ finish_run(struct run *run, struct step step)
 	    step.reason != REASON_INTERRUPTED)
 		number = hooks_give_up(&run->hook, run->nesting.env);
 	if (number == 0)
-		number = say_last_words(run);
+		number = event_loop_await_log(&run->loop, LAST_WORDS);
 	if (number != 0)
 		step.signal = number;
 	http_request_close(&run->request);
@@ -264,7 +235,9 @@ finish_by_signal(struct run *run, int number)
 	int other = deliver(run, &run->loop.streams.err, true);
 
 	if (record(run, &step) == 0 && other == 0)
-		say_last_words(run);
+		other = event_loop_await_log(&run->loop, LAST_WORDS);
+	/* The first signal counts, and a second one only hurries. */
+	(void)other;
 	http_request_close(&run->request);
 	signals_die(number);
 }

@@ -24,9 +24,8 @@ struct running {
 	bool overrun; /* it was ended for what it wrote */
 	bool halted; /* somebody has told us to stop, with the command */
 	bool overtaken; /* the limit came after the interruption */
-	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
+	nanos began, timeout; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
-	nanos stopped;
 };
 
 bool
@@ -73,21 +72,6 @@ reap(struct running *attempt)
 		    attempt->info.si_pid == attempt->limit.child;
 	if (attempt->limit.dead)
 		attempt->child->loop->signals.accompanied = false;
-}
-
-void
-attempt_reap_orphans(pid_t but)
-{
-	siginfo_t info;
-
-	for (;;) {
-		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ==
-			-1 ||
-		    info.si_pid == 0 || info.si_pid == but)
-			return;
-		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
-	}
 }
 
 /* Whether the child got a signal from where we got it: see kill(2), tty(4). */
@@ -138,7 +122,7 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		attempt_reap_orphans(attempt->limit.child);
+		event_loop_reap(attempt->child->loop);
 		return;
 	}
 	/* Our own: PIPE, when nobody reads what we say. */
@@ -151,17 +135,17 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 }
 
 /*
- * Stops with the command, and returns for how long. The command decides whether
+ * Stops with the command. The command decides whether
  * it stops, and when, so we wait until it has. If nobody told us to stop, too,
  * we do so only where a shell waits for it: anywhere else nobody would continue
  * us, and no limit would act any more. A command that has left our process
  * group does not stop by what the terminal sends us: then we stop alone. STOP
  * would stop us in an orphaned process group as well, and TSTP does not.
  */
-static nanos
+static void
 stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	const struct signals *signals = &attempt->child->loop->signals;
+	struct event_loop *loop = attempt->child->loop;
 	pid_t child = attempt->limit.child;
 	int number = wakeup->signal;
 
@@ -170,16 +154,19 @@ stop_along(struct running *attempt, const struct wakeup *wakeup)
 	if (signals_stops(number)) {
 		attempt->halted = true;
 		if (attempt->limit.dead ||
-		    (wakeup->code == SI_KERNEL && getpgid(child) != getpgrp()))
-			return signals_stop(signals, number);
+		    (wakeup->code == SI_KERNEL &&
+			getpgid(child) != getpgrp())) {
+			event_loop_stop(loop, number);
+			return;
+		}
 	} else if (number != SIGCHLD || attempt->limit.dead) {
-		return 0;
+		return;
 	}
 	number = job_control_stopped(child);
 	if (number == 0 || (!attempt->halted && !job_control_watched()))
-		return 0;
+		return;
 	attempt->halted = false;
-	return signals_stop(signals, number == SIGSTOP ? SIGTSTP : number);
+	event_loop_stop(loop, number == SIGSTOP ? SIGTSTP : number);
 }
 
 static bool
@@ -210,7 +197,7 @@ overrun(struct running *attempt, nanos now)
 static void
 check_limits(struct running *attempt)
 {
-	nanos now = sys_now(CLOCK_MONOTONIC);
+	nanos now = event_loop_now(attempt->child->loop);
 
 	if (attempt->limit.stage != TERMINATION_AHEAD)
 		termination_press(&attempt->limit, &attempt->means, now,
@@ -230,7 +217,7 @@ nap(const struct running *attempt)
 
 	if (attempt->child->sweep == NULL)
 		return NANOS_MAX;
-	now = sys_now(CLOCK_MONOTONIC);
+	now = event_loop_now(attempt->child->loop);
 	if (attempt->limit.stage != TERMINATION_AHEAD)
 		return termination_nap(&attempt->limit, now);
 	if (attempt->timeout != NANOS_MAX)
@@ -238,16 +225,6 @@ nap(const struct running *attempt)
 	if (attempt->deadline == NANOS_MAX)
 		return left;
 	return number_lesser(left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
-}
-
-/* The time for which we were stopped is nobody's fault. */
-static void
-postpone(struct running *attempt, nanos stopped)
-{
-	attempt->stopped = number_add(attempt->stopped, stopped);
-	attempt->timeout = number_add(attempt->timeout, stopped);
-	if (attempt->limit.stage == TERMINATION_ASKED)
-		attempt->limit.next = number_add(attempt->limit.next, stopped);
 }
 
 /* How an attempt ended that no limit had to end. */
@@ -283,8 +260,9 @@ exec_error(const struct running *attempt)
 static struct outcome
 outcome_of(const struct running *attempt)
 {
-	struct outcome outcome = { .elapsed = sys_now(CLOCK_MONOTONIC) -
-		    attempt->began - attempt->stopped };
+	struct outcome outcome = {
+		.elapsed = event_loop_now(attempt->child->loop) - attempt->began
+	};
 	int error = exec_error(attempt);
 
 	if (attempt->limit.stage == TERMINATION_AHEAD) {
@@ -318,7 +296,7 @@ patience(const struct running *attempt, enum relay_rest rest)
 	    attempt->interrupted != 0 || past_deadline(attempt);
 
 	return hurried || rest == RELAY_STRAGGLING
-	    ? sys_now(CLOCK_MONOTONIC) + STRAGGLERS
+	    ? event_loop_now(attempt->child->loop) + STRAGGLERS
 	    : NANOS_MAX;
 }
 
@@ -342,12 +320,12 @@ deliver(struct running *attempt)
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
 		if (until != NANOS_MAX)
-			left = until - sys_now(CLOCK_MONOTONIC);
+			left = until - event_loop_now(loop);
 		else if (attempt->deadline != NANOS_MAX)
 			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
 		if (until != NANOS_MAX && left <= 0)
 			break;
-		wakeup = event_loop_wait(loop, left);
+		wakeup = event_loop_hear(loop, left);
 		hear(attempt, &wakeup);
 	}
 	return relay_finish(&loop->streams.streams);
@@ -375,6 +353,7 @@ begin(struct running *attempt, char **env)
 		return false;
 	}
 	streams_forked(&loop->streams);
+	loop->child = attempt->limit.child;
 	loop->signals.accompanied = true;
 	attempt->interrupted = signals_handed_on(&loop->signals);
 	return true;
@@ -388,7 +367,7 @@ attempt_run(
 	struct running attempt = { .child = child,
 		.means = { policy->signal, policy->kill_after, child->sweep,
 		    &child->loop->log, "attempt ", label },
-		.began = sys_now(CLOCK_MONOTONIC),
+		.began = event_loop_now(child->loop),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
 	struct outcome outcome;
@@ -402,12 +381,11 @@ attempt_run(
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
 	while (!termination_over(&attempt.limit)) {
 		struct wakeup wakeup =
-		    event_loop_wait(child->loop, nap(&attempt));
+		    event_loop_hear(child->loop, nap(&attempt));
 
-		postpone(&attempt, wakeup.stopped);
 		reap(&attempt);
 		hear(&attempt, &wakeup);
-		postpone(&attempt, stop_along(&attempt, &wakeup));
+		stop_along(&attempt, &wakeup);
 		if (!attempt.limit.dead ||
 		    attempt.limit.stage != TERMINATION_AHEAD)
 			check_limits(&attempt);
@@ -419,7 +397,8 @@ attempt_run(
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
 	    attempt.overrun || streams_overrun(&child->loop->streams);
-	attempt_reap_orphans(0);
+	child->loop->child = 0;
+	event_loop_reap(child->loop);
 	return outcome;
 }
 

@@ -38,15 +38,6 @@ bool attempt_open(struct attempt *child, const struct policy *policy,
 struct outcome attempt_run(
     struct attempt *child, char **env, nanos deadline, const char *label);
 
-/*
- * Buries whoever has died as a child of ours, but for one process, which
- * somebody else asks for (0: for none). They may be orphans of attempts: of
- * process 1, of a retry with a limit, or of one whose caller has asked for them
- * by PR_SET_CHILD_SUBREAPER in prctl(2), which outlasts an exec. They may be
- * the caller's: had the command been executed at once they would be its own.
- */
-void attempt_reap_orphans(pid_t but);
-
 /* Gives back what attempt_open took. */
 void attempt_close(struct attempt *child);
 

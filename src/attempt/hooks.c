@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "policy/conditions.h"
-#include "sys/sys.h"
 #include "attempt/spawn.h"
 #include "attempt/termination.h"
 #include "text/number.h"
@@ -92,7 +91,7 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 	if (pid == -1)
 		warn(hook, "not started (", strerror(errno), ")");
 	else
-		hook->pid = pid;
+		hook->pid = hook->loop->child = pid;
 }
 
 void
@@ -131,6 +130,14 @@ judge(const struct hook *hook, const siginfo_t *info)
 		    ")");
 }
 
+/* It is reaped: so may be those that died after it, and were left so far. */
+static void
+forget(struct hook *hook)
+{
+	hook->pid = hook->loop->child = 0;
+	event_loop_reap(hook->loop);
+}
+
 bool
 hooks_over(struct hook *hook)
 {
@@ -140,7 +147,7 @@ hooks_over(struct hook *hook)
 		return true;
 	if (!dead(hook, &info, 0))
 		return false;
-	hook->pid = 0;
+	forget(hook);
 	judge(hook, &info);
 	return true;
 }
@@ -160,44 +167,40 @@ hooks_end(struct hook *hook, const char *why)
 		warn(hook, why, "", "");
 	/* What it leaves behind would be out of reach otherwise. */
 	proctree_adopt();
-	termination_reach(&limit, &means, sys_now(CLOCK_MONOTONIC));
+	termination_reach(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {
-		struct wakeup wakeup = event_loop_wait(hook->loop,
-		    termination_nap(&limit, sys_now(CLOCK_MONOTONIC)));
+		int number = event_loop_wait(hook->loop,
+		    termination_nap(&limit, event_loop_now(hook->loop)));
 
-		if (heard == 0 && signals_end_series(wakeup.signal))
-			heard = wakeup.signal;
+		if (heard == 0)
+			heard = number;
 		limit.dead = dead(hook, &info, WNOWAIT);
 		termination_press(
-		    &limit, &means, sys_now(CLOCK_MONOTONIC), true);
+		    &limit, &means, event_loop_now(hook->loop), true);
 	}
 	dead(hook, &info, 0);
-	hook->pid = 0;
+	forget(hook);
 	return heard;
 }
 
 int
 hooks_give_up(struct hook *hook, char **env)
 {
-	nanos until = sys_now(CLOCK_MONOTONIC) + LONGEST;
+	nanos until = event_loop_now(hook->loop) + LONGEST;
+	int number = 0;
 
 	if (hook->policy->on_give_up == NULL)
 		return 0;
 	start(hook, "--on-give-up", hook->policy->on_give_up, env);
-	while (!hooks_over(hook)) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
-		struct wakeup wakeup;
+	while (number == 0 && !hooks_over(hook)) {
+		nanos left = until - event_loop_now(hook->loop);
 
 		if (left <= 0)
 			return hooks_end(hook, "ended after 30s");
-		wakeup = event_loop_wait(hook->loop, left);
-		until = number_add(until, wakeup.stopped);
-		if (signals_end_series(wakeup.signal)) {
-			hooks_end(hook, NULL);
-			return wakeup.signal;
-		}
+		number = event_loop_wait(hook->loop, left);
 	}
-	return 0;
+	hooks_end(hook, NULL);
+	return number;
 }
 
 void

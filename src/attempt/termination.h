@@ -24,7 +24,7 @@ struct termination {
 	pid_t child;
 	bool dead; /* the child; not yet reaped once a limit was reached */
 	bool named; /* who holds things up was told */
-	nanos next; /* on CLOCK_MONOTONIC: when the stage is over */
+	nanos next; /* event_loop_now: when the stage is over */
 	struct proctree proctree; /* the child's tree */
 };
 
@@ -37,7 +37,7 @@ struct termination_means {
 	const char *what, *label; /* "attempt ", "2/4": whose, in messages */
 };
 
-/* The limit is reached. now: CLOCK_MONOTONIC. */
+/* The limit is reached. now: event_loop_now. */
 void termination_reach(struct termination *limit,
     const struct termination_means *means, nanos now);
 

@@ -62,13 +62,12 @@ FAKE(plan_first);
 FAKE(plan_next);
 FAKE(streams_begin);
 FAKE(streams_forked);
-FAKE(event_loop_wait);
-FAKE(event_loop_wait_room);
 FAKE(signals_die);
 FAKE(signals_early);
 FAKE(signals_note);
 FAKE(signals_open);
 FAKE(signals_stop);
+FAKE(signals_wait);
 FAKE(relay_ended);
 FAKE(relay_finish);
 FAKE(relay_rest);
@@ -931,12 +930,15 @@ hear(void)
 }
 
 struct wakeup
-__wrap_event_loop_wait(struct event_loop *loop, nanos nap)
+__wrap_signals_wait(
+    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	nanos until, halted = 0;
 	struct sent sent;
 	struct wakeup wakeup;
 
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = 0;
 	check_wait(nap);
 	check_halt();
 	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
@@ -949,8 +951,8 @@ __wrap_event_loop_wait(struct event_loop *loop, nanos nap)
 		now->log->length = 0;
 	postpone(now->stopped);
 	now->disturbed += now->stopped + now->late;
-	while (signals_stops(sent.number) && !loop->signals.accompanied) {
-		halted += __wrap_signals_stop(&loop->signals, sent.number);
+	while (signals_stops(sent.number) && !signals->accompanied) {
+		halted += __wrap_signals_stop(signals, sent.number);
 		sent = hear();
 	}
 	wakeup = (struct wakeup){ .signal = sent.number,
@@ -960,13 +962,6 @@ __wrap_event_loop_wait(struct event_loop *loop, nanos nap)
 		.stopped = now->stopped + halted };
 	note_halt(&wakeup);
 	return wakeup;
-}
-
-struct wakeup
-__wrap_event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
-{
-	(void)fd;
-	return __wrap_event_loop_wait(loop, nap);
 }
 
 /*
