@@ -29,14 +29,16 @@ conclude(struct run *run, const char *const strings[])
 	log_tell(&run->loop.log, &line);
 }
 
-void
-finish_complain(struct run *run, const char *what)
+/* The same, with errno. */
+static void
+complain(struct run *run, const char *what)
 {
 	conclude(run, STRINGS(what, ": ", strerror(errno)));
 }
 
-void
-finish_complain_file(struct run *run, const char *what)
+/* The same where a temporary file could not be had. */
+static void
+complain_file(struct run *run, const char *what)
 {
 	const char *error = strerror(errno);
 	bool named;
@@ -47,22 +49,45 @@ finish_complain_file(struct run *run, const char *what)
 		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)"));
 }
 
-void
-finish_complain_size(
-    struct run *run, const char *what, int64_t most, const char *where)
-{
-	char room[NUMBER_SIZE_ROOM];
-
-	conclude(run,
-	    STRINGS(what, ": more than ", number_put_size(room, most), where));
-}
-
 int
 finish_fail(struct run *run, const char *what)
 {
-	finish_complain(run, what);
+	complain(run, what);
 	log_release(&run->loop.log, false);
 	http_request_close(&run->request);
+	return FINISH_INTERNAL;
+}
+
+int
+finish_without_input(struct run *run)
+{
+	const struct stdin_source *input = &run->loop.streams.input;
+	char most[NUMBER_SIZE_ROOM];
+
+	errno = input->error;
+	if (input->kind != STDIN_SOURCE_SPOOLED)
+		complain(run, "standard input");
+	else if (input->too_long)
+		conclude(run,
+		    STRINGS("--stdin-max: more than ",
+			number_put_size(most, input->most),
+			" on standard input"));
+	else
+		complain_file(run, "--replay-stdin");
+	return FINISH_INTERNAL;
+}
+
+int
+finish_without_output(struct run *run)
+{
+	const struct streams *streams = &run->loop.streams;
+
+	if (capture_lacks_file(&streams->out) ||
+	    capture_lacks_file(&streams->err))
+		complain_file(
+		    run, "cannot relay or hold output: cannot make a file");
+	else
+		complain(run, "cannot relay or hold output");
 	return FINISH_INTERNAL;
 }
 
@@ -185,12 +210,12 @@ record(struct run *run, const struct step *step)
 	int number = 0;
 
 	messages_end(
-	    &run->loop.log, &run->policy, &run->history, step->reason, now);
+	    &run->loop.log, run->policy, &run->history, step->reason, now);
 	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
 		number = report_file_write(
-		    &run->policy, run->attempt_log, &ending, &run->loop);
+		    run->policy, run->attempt_log, &ending, &run->loop);
 	}
 	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",

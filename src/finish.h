@@ -16,15 +16,13 @@
  */
 int finish_fail(struct run *run, const char *what);
 
-/* Says what is the matter, with errno; the end is to follow. */
-void finish_complain(struct run *run, const char *what);
-
-/* The same where a file of our own could not be had, and where. */
-void finish_complain_file(struct run *run, const char *what);
-
-/* The same, without errno, of more bytes than so many, and where they are. */
-void finish_complain_size(
-    struct run *run, const char *what, int64_t most, const char *where);
+/*
+ * The command's input could not be read or kept, or its output can be neither
+ * relayed nor held (errno): says so and returns FINISH_INTERNAL, with which
+ * finish_run has to end.
+ */
+int finish_without_input(struct run *run);
+int finish_without_output(struct run *run);
 
 /* Ends as the step says: returns its status, or dies of its signal. */
 int finish_run(struct run *run, struct step step);

@@ -333,7 +333,7 @@ deliver(struct running *attempt)
 
 /* Forks. False, with errno, if there is no process or no pipe to be had. */
 static bool
-begin(struct running *attempt, char **env)
+begin(struct running *attempt, char **command, char **env)
 {
 	const struct attempt *child = attempt->child;
 	struct event_loop *loop = child->loop;
@@ -342,7 +342,7 @@ begin(struct running *attempt, char **env)
 	if (streams_begin(&loop->streams)) {
 		signals_note(&loop->signals);
 		attempt->limit.child = spawn_run(&child->spawn, &loop->signals,
-		    &loop->streams, child->policy->command, env);
+		    &loop->streams, command, env);
 	}
 	if (attempt->limit.child == -1) {
 		int error = errno;
@@ -360,8 +360,8 @@ begin(struct running *attempt, char **env)
 }
 
 struct outcome
-attempt_run(
-    struct attempt *child, char **env, nanos deadline, const char *label)
+attempt_run(struct attempt *child, char **command, char **env, nanos deadline,
+    const char *label)
 {
 	const struct policy *policy = child->policy;
 	struct running attempt = { .child = child,
@@ -376,7 +376,7 @@ attempt_run(
 		attempt.timeout = number_add(attempt.began, policy->timeout);
 	if (child->sweep != NULL)
 		proctree_note(&child->sweep->spared);
-	if (!begin(&attempt, env))
+	if (!begin(&attempt, command, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
 	while (!termination_over(&attempt.limit)) {

@@ -30,13 +30,13 @@ bool attempt_open(struct attempt *child, const struct policy *policy,
     struct event_loop *loop, bool limited);
 
 /*
- * Runs the command once, with env. It ends by itself, at the policy's
+ * Runs command once, with env. It ends by itself, at the policy's
  * timeout, or at the deadline, an instant on CLOCK_BOOTTIME. A limit sends
  * the policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome attempt_run(
-    struct attempt *child, char **env, nanos deadline, const char *label);
+struct outcome attempt_run(struct attempt *child, char **command, char **env,
+    nanos deadline, const char *label);
 
 /* Gives back what attempt_open took. */
 void attempt_close(struct attempt *child);

@@ -101,22 +101,21 @@ writable(const char *word)
  * options of each operation, so that the user's own come later and win.
  */
 static bool
-amend(struct http_request *request, struct policy *policy, size_t first,
-    const char *path)
+amend(struct http_request *request, char **from, size_t first, const char *path)
 {
-	char **from = policy->command, **to;
+	char **to;
 	size_t count = 0, at = 1, done = 0;
 
 	while (from[count] != NULL)
 		count++;
 	/* At most one operation a word, each with four words of ours; one
 	 * element before the command belongs to whoever launches it. */
-	request->words = malloc((5 * count + 2) * sizeof *to);
-	if (request->words == NULL)
+	to = malloc((5 * count + 2) * sizeof *to);
+	if (to == NULL)
 		return false;
+	request->command = ++to;
 	if (request->key != NULL && !make_config(request))
 		return false;
-	to = policy->command = request->words + 1;
 	while (at != 0) {
 		struct curl curl = curl_operation(from + first, at);
 
@@ -161,9 +160,9 @@ reaches(const struct wrapper *wrapper, const struct status_file *status)
 
 /* Whether curl sends something twice that it must not, if it is told no key. */
 static void
-guard(const struct http_request *request, struct policy *policy,
-    const struct curl *curl)
+guard(struct http_request *request, const struct curl *curl)
 {
+	const struct policy *policy = request->policy;
 	const char *method =
 	    policy->method == NULL ? curl->method : policy->method;
 	bool keyed =
@@ -172,8 +171,8 @@ guard(const struct http_request *request, struct policy *policy,
 	if (keyed || curl->keyed ||
 	    (policy->method != NULL && request->key == NULL))
 		return;
-	policy->rules.once = !curl_idempotent(method);
-	policy->rules.several = curl->several;
+	request->once = !curl_idempotent(method);
+	request->several = curl->several;
 }
 
 /* The user's file, in place of ours, as its name is from here. */
@@ -199,34 +198,33 @@ use_dump(struct http_request *request, const struct wrapper *wrapper,
 }
 
 static bool
-know_curl(struct http_request *request, struct policy *policy,
-    const struct wrapper *wrapper, struct log *log)
+know_curl(struct http_request *request, const struct wrapper *wrapper)
 {
-	char **command = policy->command + wrapper->command;
+	char **words = request->policy->command;
+	char **command = words + wrapper->command;
 	struct curl curl = curl_read(command);
 	struct curl last = last_operation(command);
 	const char *path = request->status.path;
 
 	if (curl.retries)
-		log_say(log, LOUDNESS_PLAIN,
+		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl has a --retry of its own: attempts "
 			    "multiply"));
 	if (request->key != NULL && curl.several)
-		log_say(log, LOUDNESS_PLAIN,
+		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
 	request->by = last.dumps ? HTTP_REQUEST_BY_DUMP : HTTP_REQUEST_BY_CURL;
 	if (!reaches(wrapper, &request->status) &&
 	    (!last.dumps || request->key != NULL))
 		request->by = HTTP_REQUEST_BY_SUDO;
-	guard(request, policy, &curl);
+	guard(request, &curl);
 	/* Without its dump nobody knows what curl has sent. */
-	policy->rules.several |= last.dumps
-	    ? last.dump == NULL
-	    : request->by == HTTP_REQUEST_BY_SUDO;
+	request->several |= last.dumps ? last.dump == NULL
+				       : request->by == HTTP_REQUEST_BY_SUDO;
 	if (last.dumps) {
 		if (last.dump == NULL)
-			log_say(log, LOUDNESS_VERBOSE,
+			log_say(request->log, LOUDNESS_VERBOSE,
 			    STRINGS("curl's own --dump-header is no file: HTTP "
 				    "tells nothing"));
 		if (!use_dump(request, wrapper, last.dump))
@@ -235,13 +233,13 @@ know_curl(struct http_request *request, struct policy *policy,
 	}
 	request->status.dump = true;
 	return request->by == HTTP_REQUEST_BY_SUDO ||
-	    amend(request, policy, wrapper->command, path);
+	    amend(request, words, wrapper->command, path);
 }
 
 static bool
-open_status(
-    struct http_request *request, struct policy *policy, struct log *log)
+open_status(struct http_request *request)
 {
+	const struct policy *policy = request->policy;
 	struct wrapper wrapper;
 
 	if (policy->http_status != NULL)
@@ -252,7 +250,7 @@ open_status(
 		return false;
 	wrapper = wrapper_look(policy->command);
 	return !curl_named(policy->command[wrapper.command]) ||
-	    know_curl(request, policy, &wrapper, log);
+	    know_curl(request, &wrapper);
 }
 
 /* The variables for the attempts. False without memory. */
@@ -276,30 +274,33 @@ fill_variables(struct http_request *request)
 }
 
 void
-http_request_start(struct http_request *request)
+http_request_start(
+    struct http_request *request, const struct policy *policy, struct log *log)
 {
-	request->words = NULL;
-	request->dump = NULL;
-	request->status.path = NULL;
-	request->config.path = NULL;
-	request->by = HTTP_REQUEST_BY_OTHERS;
-	request->missed = false;
+	*request = (struct http_request){ .policy = policy,
+		.log = log,
+		.command = policy->command,
+		.key = policy->key,
+		.by = HTTP_REQUEST_BY_OTHERS };
 }
 
 bool
-http_request_open(
-    struct http_request *request, struct policy *policy, struct log *log)
+http_request_open(struct http_request *request)
 {
-	policy->typed = policy->command;
-	request->key = policy->key;
-	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
+	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
-	return open_status(request, policy, log) && fill_variables(request);
+	return open_status(request) && fill_variables(request);
 }
 
 void
-http_request_miss(struct http_request *request, const struct policy *policy,
-    const struct outcome *outcome, struct log *log)
+http_request_begin(struct http_request *request)
+{
+	status_file_empty(&request->status, request->log);
+}
+
+/* Says, once, that an attempt left no HTTP status, and what helps. */
+static void
+say_missing(struct http_request *request)
 {
 	static const char *const help[] = {
 		[HTTP_REQUEST_BY_OTHERS] =
@@ -315,12 +316,21 @@ http_request_miss(struct http_request *request, const struct policy *policy,
 		    "put sudo in front of retry",
 	};
 
-	if (!policy->http || request->missed || outcome->http.known ||
-	    outcome->end != END_EXITED || outcome->code != 0)
-		return;
+	if (!request->missed)
+		log_say(request->log, LOUDNESS_PLAIN,
+		    STRINGS("no HTTP status found: ", help[request->by]));
 	request->missed = true;
-	log_say(log, LOUDNESS_PLAIN,
-	    STRINGS("no HTTP status found: ", help[request->by]));
+}
+
+void
+http_request_end(struct http_request *request, struct outcome *outcome)
+{
+	outcome->http = status_file_read(&request->status, request->log);
+	outcome->once = request->once;
+	outcome->several = request->several;
+	if (request->policy->http && !outcome->http.known &&
+	    outcome->end == END_EXITED && outcome->code == 0)
+		say_missing(request);
 }
 
 void

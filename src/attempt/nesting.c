@@ -178,13 +178,13 @@ nesting_outer(void)
 	return outer;
 }
 
-void
-nesting_settle(struct policy *policy, const struct outer *outer)
+int64_t
+nesting_attempts(const struct policy *policy, const struct outer *outer)
 {
-	if (outer->alive &&
-	    (policy->nested == NESTED_ONCE ||
-		(policy->nested == NESTED_ADD && outer->retrying)))
-		policy->attempts = 1;
+	bool once = policy->nested == NESTED_ONCE ||
+	    (policy->nested == NESTED_ADD && outer->retrying);
+
+	return outer->alive && once ? 1 : policy->attempts;
 }
 
 /* Of the environment of an attempt, the closing NULL included. */
@@ -206,8 +206,9 @@ admitted_by(const struct policy *policy, const struct outer *outer)
 						  : outer->admitted;
 }
 
-size_t
-nesting_size(const struct policy *policy, const struct outer *outer)
+/* The bytes of that and of the strings of hand_on behind it. */
+static size_t
+size_of(const struct policy *policy, const struct outer *outer)
 {
 	const char *directory = policy->told[TOLD_DIR];
 	const char *admitted = admitted_by(policy, outer);
@@ -299,11 +300,19 @@ introduce(struct nesting *nesting, const struct outer *outer)
 	*nesting->ours++ = nesting->parent;
 }
 
-void
-nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool
+nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer)
 {
-	nesting->env = nesting->ours = room;
+	size_t size = size_of(policy, outer);
+
+	nesting->heap = NULL;
+	nesting->env = nesting->few;
+	if (size > sizeof nesting->few)
+		nesting->env = nesting->heap = malloc(size);
+	if (nesting->env == NULL)
+		return false;
+	nesting->ours = nesting->env;
 	nesting->retrying = outer->retrying;
 	nesting->deadline[0] = '\0';
 	for (char **from = environ; from != NULL && *from != NULL; from++)
@@ -316,6 +325,13 @@ nesting_open(struct nesting *nesting, void *room, char *const *handed,
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
 	/* There is a hook that runs although no attempt did. */
 	*nesting->ours = NULL;
+	return true;
+}
+
+void
+nesting_close(struct nesting *nesting)
+{
+	free(nesting->heap);
 }
 
 /* The deadline does not change: what is written once is told to all. */

@@ -30,10 +30,15 @@ struct outer {
 /* Room for one variable that is a number or a name of ours. */
 #define NESTING_ROOM 112
 
+/* Variables for which nothing is allocated; more are rare. */
+#define NESTING_FEW 256
+
 /* The environment of the attempts. */
 struct nesting {
 	char **env; /* NULL-terminated, for execve */
 	char **ours; /* where those that change begin in it */
+	char *few[NESTING_FEW];
+	void *heap; /* in place of few, or NULL */
 	bool retrying; /* the retry around us is */
 	char attempt[NESTING_ROOM], most[NESTING_ROOM], depth[NESTING_ROOM],
 	    deadline[NESTING_ROOM], last[NESTING_ROOM], parent[NESTING_ROOM],
@@ -48,20 +53,21 @@ struct nesting {
  */
 struct outer nesting_outer(void);
 
-/* Leaves of the policy's attempts what --nested does, below a living outer. */
-void nesting_settle(struct policy *policy, const struct outer *outer);
-
-/* How many bytes nesting_open needs. */
-size_t nesting_size(const struct policy *policy, const struct outer *outer);
+/* How many of the policy's attempts --nested allows below a living outer. */
+int64_t
+nesting_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
- * Begins the environment of the attempts in room, of nesting_size bytes and
- * aligned for pointers: ours as we found it, without what nesting_tell adds,
- * and with handed, at most NESTING_HANDED variables and NULL, which replace
- * others of their names.
+ * Begins the environment of the attempts: that of retry, without what
+ * nesting_tell adds, and with handed, at most NESTING_HANDED variables and
+ * NULL, which replace others of their names. False, with errno, if there is no
+ * memory.
  */
-void nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer);
+
+/* Gives back what nesting_open took. */
+void nesting_close(struct nesting *nesting);
 
 /*
  * Tells the attempt that is about to begin: RETRY_ATTEMPT, RETRY_MAX_ATTEMPTS;

@@ -88,7 +88,6 @@ struct policy {
 	/* NULL unless it runs one. NULL-terminated, at least one word;
 	 * command[-1] is an element too (argv's), free to be overwritten. */
 	char **command;
-	char **typed; /* the same, without words of ours (request.h) */
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */

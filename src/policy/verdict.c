@@ -223,11 +223,11 @@ judge_gain(const struct rules *rules, const struct outcome *outcome)
 
 /* Whether a request that must not be sent twice was not sent at all. */
 static bool
-never_sent(const struct rules *rules, const struct outcome *outcome)
+never_sent(const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return true;
-	return outcome->end == END_EXITED && !rules->several &&
+	return outcome->end == END_EXITED && !outcome->several &&
 	    curl_never_sent(outcome->code) && !outcome->http.unread &&
 	    (!outcome->http.known || outcome->http.code == 0);
 }
@@ -248,8 +248,8 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 	if (fails_by(&rules->fatal, outcome))
 		return judge_again(false, RULE_PRESET);
 	gain = judge_gain(rules, outcome);
-	if (gain.verdict == VERDICT_RETRY && rules->once &&
-	    !never_sent(rules, outcome))
+	if (gain.verdict == VERDICT_RETRY && outcome->once &&
+	    !never_sent(outcome))
 		return judge(
 		    VERDICT_STOP, REASON_NOT_IDEMPOTENT, RULE_IDEMPOTENCY);
 	return gain;

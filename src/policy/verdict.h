@@ -48,6 +48,8 @@ struct outcome {
 	enum reason
 	    lost; /* why another would lack its input; NONE: it would not */
 	bool overrun; /* it wrote more than may be held */
+	bool once; /* its HTTP request must not be sent twice */
+	bool several; /* it may be several requests */
 	int interrupted; /* the signal that ended the series meanwhile, or 0 */
 	nanos elapsed; /* without the time retry itself was stopped */
 	uint64_t seen; /* bit n: watch n was */
@@ -70,8 +72,6 @@ struct rules {
 	struct conditions transient, fatal; /* of presets */
 	struct conditions gated; /* transient too, but only with */
 	struct conditions own; /* one of these statuses */
-	bool once; /* a request that must not be sent twice */
-	bool several; /* which may consist of several requests */
 };
 
 /*

@@ -67,7 +67,7 @@ static void
 say_not_executable(struct saying *saying)
 {
 	const struct outcome *outcome = &saying->history->last;
-	char **command = saying->policy->typed;
+	char **command = saying->policy->command;
 	struct advice advice;
 
 	saying->least = LOUDNESS_QUIET;

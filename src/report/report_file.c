@@ -132,8 +132,8 @@ put_policy(struct writer *writer, const struct policy *policy)
 	const char *key = policy->share.key;
 
 	writer_put(writer, ", \"command\": [");
-	for (char **word = policy->typed; *word != NULL; word++)
-		put_string(writer, word == policy->typed ? "" : ", ", *word);
+	for (char **word = policy->command; *word != NULL; word++)
+		put_string(writer, word == policy->command ? "" : ", ", *word);
 	writer_put(writer, "]");
 	if (policy->attempts == POLICY_UNLIMITED)
 		put_null(writer, ", \"attempts_max\": ");

@@ -25,7 +25,7 @@ watched(const struct watches *watches, int fd)
 }
 
 bool
-relay_open(struct relay *relay, struct watches *watches)
+relay_open(struct relay *relay, const struct watches *watches)
 {
 	relay->watches = watches;
 	relay->count = 0;

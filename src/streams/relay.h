@@ -42,7 +42,7 @@ struct stream {
 };
 
 struct relay {
-	struct watches *watches;
+	const struct watches *watches; /* their patterns are the relay's */
 	struct stream list[2];
 	size_t count;
 };
@@ -51,7 +51,7 @@ struct relay {
  * Opens the streams that the watches name, which have patterns already. Without
  * any, does nothing. False, with errno, if the kernel refuses.
  */
-bool relay_open(struct relay *relay, struct watches *watches);
+bool relay_open(struct relay *relay, const struct watches *watches);
 
 /*
  * What comes by fd, 1 or 2, from the attempt that is about to begin goes into

@@ -16,7 +16,7 @@ open_input(struct streams *streams, const struct policy *policy)
 }
 
 bool
-streams_open(struct streams *streams, struct policy *policy)
+streams_open(struct streams *streams, const struct policy *policy)
 {
 	/* Whatever fails, what is not open can be waited for. */
 	capture_open(&streams->err, -1, 0);

@@ -24,7 +24,7 @@ struct streams {
 };
 
 /* Opens what the policy asks for. False, with errno. */
-bool streams_open(struct streams *streams, struct policy *policy);
+bool streams_open(struct streams *streams, const struct policy *policy);
 
 /* Makes what the attempt that is about to begin needs. False, with errno. */
 bool streams_begin(struct streams *streams);

@@ -485,16 +485,17 @@ __wrap_nesting_outer(void)
 	return (struct outer){ .deadline = NANOS_MAX };
 }
 
-void
-__wrap_nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool
+__wrap_nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer)
 {
-	(void)room;
 	(void)handed;
 	(void)policy;
 	(void)outer;
 	nesting->env = NULL;
+	nesting->heap = NULL;
 	memcpy(nesting->id, "RETRY_ID=", sizeof "RETRY_ID=");
+	return true;
 }
 
 void
