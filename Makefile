@@ -160,7 +160,7 @@ uninstall:
 		'$(FISHDIR)/$(PROGRAM).fish'
 
 # The version is what --version says.
-VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/cli/option_table.h)
+VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/version.h)
 
 dist:
 	@packaging/dist '$(VERSION)' '$(B)'

@@ -5,6 +5,7 @@
  */
 #include <unistd.h>
 #include "cli/options.h"
+#include "exit_status.h"
 #include "finish.h"
 #include "output/sd_notify.h"
 #include "report/budget_command.h"
@@ -12,8 +13,6 @@
 #include "report/messages.h"
 #include "run.h"
 #include "sys/sys.h"
-
-#define STATUS_UNAVAILABLE 69
 
 /*
  * Opens the streams and waits for what the first attempt needs: its input, and
@@ -41,7 +40,8 @@ gather(struct run *run)
 		number = event_loop_await_budget(&run->loop);
 	if (number != 0)
 		finish_by_signal(run, number);
-	return budget_client_ready(&run->loop.budget) ? 0 : STATUS_UNAVAILABLE;
+	return budget_client_ready(&run->loop.budget) ? 0
+						      : EXIT_STATUS_NO_BUDGET;
 }
 
 /*

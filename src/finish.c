@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "output/sd_notify.h"
 #include "text/number.h"
@@ -55,7 +56,7 @@ finish_fail(struct run *run, const char *what)
 	complain(run, what);
 	log_release(&run->loop.log, false);
 	http_request_close(&run->request);
-	return FINISH_INTERNAL;
+	return EXIT_STATUS_FAILED;
 }
 
 int
@@ -74,7 +75,7 @@ finish_without_input(struct run *run)
 			" on standard input"));
 	else
 		complain_file(run, "--replay-stdin");
-	return FINISH_INTERNAL;
+	return EXIT_STATUS_FAILED;
 }
 
 int
@@ -88,7 +89,7 @@ finish_without_output(struct run *run)
 		    run, "cannot relay or hold output: cannot make a file");
 	else
 		complain(run, "cannot relay or hold output");
-	return FINISH_INTERNAL;
+	return EXIT_STATUS_FAILED;
 }
 
 /*
@@ -182,7 +183,7 @@ lose(struct run *run, int error, const char *which)
 			.reason = REASON_INTERNAL };
 	conclude(run,
 	    STRINGS("cannot write to standard ", which, ": ", strerror(error)));
-	return (struct step){ .status = FINISH_INTERNAL,
+	return (struct step){ .status = EXIT_STATUS_FAILED,
 		.reason = REASON_INTERNAL };
 }
 
@@ -203,7 +204,8 @@ record(struct run *run, const struct step *step)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct ending ending = { .reason = step->reason,
-		.status = step->signal != 0 ? 128 + step->signal : step->status,
+		.status = step->signal != 0 ? EXIT_STATUS_SIGNAL + step->signal
+					    : step->status,
 		.signal = step->signal,
 		.elapsed = now - run->history.began,
 		.id = nesting_id(&run->nesting) };

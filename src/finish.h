@@ -7,18 +7,15 @@
 
 #include "run.h"
 
-/* retry's own failure: what it could not do, or deliver. */
-#define FINISH_INTERNAL 125
-
 /*
  * What the kernel refused, with errno, and nothing can be without: says so and
- * returns FINISH_INTERNAL.
+ * returns EXIT_STATUS_FAILED.
  */
 int finish_fail(struct run *run, const char *what);
 
 /*
  * The command's input could not be read or kept, or its output can be neither
- * relayed nor held (errno): says so and returns FINISH_INTERNAL, with which
+ * relayed nor held (errno): says so and returns EXIT_STATUS_FAILED, with which
  * finish_run has to end.
  */
 int finish_without_input(struct run *run);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "attempt/job_control.h"
 #include "text/number.h"
@@ -252,7 +253,7 @@ exec_error(const struct running *attempt)
 {
 	if (attempt->limit.stage == TERMINATION_AHEAD &&
 	    attempt->info.si_code == CLD_EXITED &&
-	    attempt->info.si_status != SPAWN_FAILED)
+	    attempt->info.si_status != EXIT_STATUS_NOT_FOUND)
 		return 0;
 	return spawn_error(&attempt->child->spawn);
 }

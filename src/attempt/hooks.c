@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "policy/conditions.h"
 #include "attempt/spawn.h"
 #include "attempt/termination.h"
@@ -74,7 +75,7 @@ become(
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);
-	_exit(SPAWN_FAILED);
+	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 static void

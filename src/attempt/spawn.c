@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 
 /* What getppid(2) says of a parent in a PID namespace above the child's. */
@@ -99,7 +100,7 @@ spawn_tie(pid_t parent, int farewell)
 	 * retry that is dead already sends nothing, so look. */
 	prctl(PR_SET_PDEATHSIG, farewell);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
-		_exit(SPAWN_FAILED);
+		_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 /* Between fork and exec: calls that are safe in a signal handler only. */
@@ -120,7 +121,7 @@ become(const struct spawn *spawn, const struct signals *signals,
 	/* Should even that fail, it looks like a command that exited so. */
 	if (write(spawn->errors, &error, sizeof error) == -1)
 		error = 0;
-	_exit(SPAWN_FAILED);
+	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 pid_t

@@ -9,9 +9,6 @@
 #include "streams/streams.h"
 #include "sys/signals.h"
 
-/* The exit status of a child that could not execute the command. */
-#define SPAWN_FAILED 127
-
 struct spawn {
 	int errors; /* an eventfd that carries the errno of spawn_error */
 	int farewell; /* the signal that the command gets should we die */

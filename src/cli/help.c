@@ -1,6 +1,7 @@
 #include "cli/help.h"
 
 #include <unistd.h>
+#include "exit_status.h"
 #include "output/writer.h"
 
 /* Where the help texts begin: two blanks after the longest option. */

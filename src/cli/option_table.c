@@ -7,6 +7,7 @@
 #include "cli/delays.h"
 #include "cli/help.h"
 #include "output/log.h"
+#include "version.h"
 #include "cli/option_rules.h"
 #include "policy/policy.h"
 #include "cli/policy_file.h"

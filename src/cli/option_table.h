@@ -8,11 +8,6 @@
 
 #include "cli/optparse.h"
 
-/* Of retry itself. */
-#ifndef VERSION
-#define VERSION "0.1.0"
-#endif
-
 /* In the order of --help, the manual and the completions. */
 enum option {
 	OPT_ATTEMPTS,

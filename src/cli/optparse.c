@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "output/writer.h"
 #include "text/spelling.h"

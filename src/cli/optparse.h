@@ -12,9 +12,6 @@
 
 #include <stddef.h>
 
-/* The status of an invocation that failed by itself: usage, output. */
-#define EXIT_STATUS_FAILED 125
-
 /* Room for a place, the closing NUL included. */
 #define OPTPARSE_PLACE 256
 

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include "exit_status.h"
 #include "text/number.h"
 
 /*
@@ -353,7 +354,7 @@ conditions_names_signal(const struct conditions *set, int number)
 		return false;
 	if (number <= RTMAX && (set->signals >> (number - 1) & 1) != 0)
 		return true;
-	return conditions_has_exit(set, 128 + number);
+	return conditions_has_exit(set, EXIT_STATUS_SIGNAL + number);
 }
 
 /* The name without SIG of a signal that is not real-time, or NULL. */

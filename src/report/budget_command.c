@@ -14,7 +14,7 @@
 #include "output/quote.h"
 #include "store/segment_store.h"
 #include "report/budget_format.h"
-#include "cli/optparse.h"
+#include "exit_status.h"
 
 struct ledger {
 	const struct policy *policy;

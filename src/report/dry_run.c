@@ -6,7 +6,7 @@
 #include "policy/forecast.h"
 #include "text/number.h"
 #include "output/writer.h"
-#include "cli/optparse.h"
+#include "exit_status.h"
 
 /* Where the columns of the table end... */
 enum {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "exit_status.h"
 #include "report/advice.h"
 #include "text/number.h"
 
@@ -75,7 +76,7 @@ say_not_executable(struct saying *saying)
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome->error)));
 	/* A line may be longer than a name can be. */
-	if ((verdict_status(outcome) == 127 ||
+	if ((verdict_status(outcome) == EXIT_STATUS_NOT_FOUND ||
 		outcome->error == ENAMETOOLONG) &&
 	    advice_find(&advice, command))
 		say(saying, advice.strings);

@@ -5,7 +5,8 @@
 #include "sys/sys.h"
 #include "text/date.h"
 #include "text/number.h"
-#include "cli/options.h"
+#include "exit_status.h"
+#include "version.h"
 #include "output/writer.h"
 #include "output/quote.h"
 #include "report/atomic_file.h"
@@ -283,7 +284,7 @@ report_file_write(const struct policy *policy,
 	write_document(&report, "report", &wait);
 	if (wait.signal != 0)
 		*ending = (struct ending){ .reason = REASON_INTERRUPTED,
-			.status = 128 + wait.signal,
+			.status = EXIT_STATUS_SIGNAL + wait.signal,
 			.signal = wait.signal,
 			.elapsed = ending->elapsed,
 			.id = ending->id };

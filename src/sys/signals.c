@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
@@ -308,5 +309,5 @@ signals_die(int number)
 	memset(&others, 0xff, sizeof others);
 	leave_out(&others, number);
 	set_mask(&others, NULL);
-	_exit(128 + number);
+	_exit(EXIT_STATUS_SIGNAL + number);
 }
