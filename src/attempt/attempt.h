@@ -1,7 +1,7 @@
 /*
- * attempt: one attempt, from fork to outcome. Signals are passed on, limits
- * reach the whole tree of processes, and no attempt ends while its child
- * lives.
+ * attempt: runs the command once, from fork to outcome. Signals are passed on,
+ * limits end the whole tree of processes, and no attempt ends while its child
+ * lives, unless the deadline has passed and KILL did not help.
  */
 #ifndef ATTEMPT_H
 #define ATTEMPT_H
@@ -19,12 +19,12 @@ struct attempt {
 	struct spawn spawn;
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
-	struct sweep *sweep; /* where an attempt may have to be ended */
+	struct sweep *sweep; /* NULL where no attempt has to be ended */
 };
 
 /*
- * False, with errno, if the kernel refuses. limited: a limit may end an
- * attempt.
+ * False, with errno, if the kernel refuses. limited: a limit of time may end
+ * an attempt.
  */
 bool attempt_open(struct attempt *child, const struct policy *policy,
     struct event_loop *loop, bool limited);

@@ -71,7 +71,7 @@ become(
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 
-	spawn_tie(parent, SIGTERM);
+	spawn_set_death_signal(parent, SIGTERM);
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);
@@ -84,8 +84,8 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 	pid_t parent = getpid(), pid;
 
 	hook->option = option;
-	/* Should it have to be ended, whoever is here now is not its own. */
-	proctree_note(&hook->sweep->spared);
+	/* If it has to be ended, the processes of now are not its own. */
+	proctree_exclude(hook->sweep);
 	pid = fork();
 	if (pid == 0)
 		become(&hook->loop->signals, parent, line, env);
@@ -168,7 +168,7 @@ hooks_end(struct hook *hook, const char *why)
 		warn(hook, why, "", "");
 	/* What it leaves behind would be out of reach otherwise. */
 	proctree_adopt();
-	termination_reach(&limit, &means, event_loop_now(hook->loop));
+	termination_start(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {
 		int number = event_loop_wait(hook->loop,
 		    termination_nap(&limit, event_loop_now(hook->loop)));
@@ -176,7 +176,7 @@ hooks_end(struct hook *hook, const char *why)
 		if (heard == 0)
 			heard = number;
 		limit.dead = dead(hook, &info, WNOWAIT);
-		termination_press(
+		termination_advance(
 		    &limit, &means, event_loop_now(hook->loop), true);
 	}
 	dead(hook, &info, 0);

@@ -225,8 +225,9 @@ know_curl(struct http_request *request, const struct wrapper *wrapper)
 	if (last.dumps) {
 		if (last.dump == NULL)
 			log_say(request->log, LOUDNESS_VERBOSE,
-			    STRINGS("curl's own --dump-header is no file: HTTP "
-				    "tells nothing"));
+			    STRINGS(
+				"curl's own --dump-header is not a file: no "
+				"HTTP status is read"));
 		if (!use_dump(request, wrapper, last.dump))
 			return false;
 		path = NULL;

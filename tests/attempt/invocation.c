@@ -72,7 +72,7 @@ FAKE(relay_ended);
 FAKE(relay_finish);
 FAKE(relay_rest);
 FAKE(atomic_file_write);
-FAKE(proctree_settle);
+FAKE(proctree_exclude_daemons);
 FAKE(proctree_sweep);
 REAL(attempt_open);
 REAL(hooks_open);
@@ -82,7 +82,7 @@ REAL(plan_denied);
 REAL(plan_first);
 REAL(plan_next);
 REAL(atomic_file_write);
-REAL(proctree_settle);
+REAL(proctree_exclude_daemons);
 REAL(proctree_sweep);
 
 /* That of retry.c; the program's own is wrapped around it. */
@@ -105,9 +105,9 @@ static enum state
 state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
-		return stage == TERMINATION_ASKED ? GIVE_UP_ASKED
-						  : GIVE_UP_KILLED;
-	if (stage == TERMINATION_ASKED)
+		return stage == TERMINATION_SIGNALLED ? GIVE_UP_ASKED
+						      : GIVE_UP_KILLED;
+	if (stage == TERMINATION_SIGNALLED)
 		return HOOK_ASKED;
 	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_STUCK;
 }
@@ -120,14 +120,14 @@ state_of_limit(void)
 	if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
 		return state_of_hook(now->limit->stage);
 	switch (now->limit->stage) {
-	case TERMINATION_ASKED:
+	case TERMINATION_SIGNALLED:
 		return dead ? ASKED_DEAD : ASKED;
 	case TERMINATION_KILLED:
 		return dead ? KILLED_DEAD : KILLED;
-	case TERMINATION_STUCK:
+	case TERMINATION_UNKILLABLE:
 		return dead ? STUCK_DEAD : STUCK;
-	case TERMINATION_AHEAD:
-	case TERMINATION_LEFT:
+	case TERMINATION_NONE:
+	case TERMINATION_ABANDONED:
 		break;
 	}
 	if (dead)
@@ -373,14 +373,14 @@ note_stage(const struct termination *limit)
 {
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
-	if (limit->stage >= TERMINATION_STUCK && !hook)
+	if (limit->stage >= TERMINATION_UNKILLABLE && !hook)
 		now->stuck = true;
-	if (limit->stage == TERMINATION_LEFT && !hook) {
+	if (limit->stage == TERMINATION_ABANDONED && !hook) {
 		now->left = true;
 		if (now->set.dies_left)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
-	if (limit->stage == TERMINATION_LEFT && hook)
+	if (limit->stage == TERMINATION_ABANDONED && hook)
 		kernel.hook = NULL;
 }
 
@@ -405,10 +405,10 @@ top_of(pid_t child)
 }
 
 void
-__wrap_proctree_settle(struct sweep *sweep, pid_t child)
+__wrap_proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 {
 	kernel_settle(top_of(child), false);
-	__real_proctree_settle(sweep, child);
+	__real_proctree_exclude_daemons(sweep, child);
 	kernel_settle(top_of(child), true);
 }
 
