@@ -18,7 +18,7 @@
 /* How long --on-give-up may take. */
 #define LONGEST (30 * NANOS_SECOND)
 
-/* How long a hook may go on once it was asked to end. */
+/* How long a hook may go on after TERM. */
 #define GRACE NANOS_SECOND
 
 bool
@@ -41,8 +41,9 @@ warn(const struct hook *hook, const char *what, const char *detail,
 }
 
 /*
- * Nothing of the caller's is read, and nothing gets into what he may be
- * reading: where standard error is closed, standard output is closed as well.
+ * A hook reads nothing of the caller's input and writes nothing into the output
+ * that the caller may read: where standard error is closed, so is its standard
+ * output.
  */
 static void
 attach(void)
@@ -103,8 +104,8 @@ hooks_retry(struct hook *hook, char **env)
 }
 
 /*
- * Whether it is dead, and how it died: si_pid is 0 where somebody else has
- * buried it, because orphans come to us.
+ * Whether the hook is dead, and how it ended: si_pid is 0 where that is not
+ * known, because it was reaped as an orphan.
  */
 static bool
 dead(const struct hook *hook, siginfo_t *info, int options)
@@ -131,7 +132,7 @@ judge(const struct hook *hook, const siginfo_t *info)
 		    ")");
 }
 
-/* It is reaped: so may be those that died after it, and were left so far. */
+/* The hook is reaped: orphans that died after it can be reaped now. */
 static void
 forget(struct hook *hook)
 {
@@ -166,7 +167,7 @@ hooks_end(struct hook *hook, const char *why)
 		return 0;
 	if (why != NULL)
 		warn(hook, why, "", "");
-	/* What it leaves behind would be out of reach otherwise. */
+	/* Its orphans would be out of reach otherwise. */
 	proctree_adopt();
 	termination_start(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {

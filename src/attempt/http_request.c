@@ -13,21 +13,18 @@
 #define CAP_SYS_PTRACE 19
 #endif
 
-/* Both as one string, NULL if there is no memory. */
+/* Both in one new string; NULL, with errno, if there is no memory. */
 static char *
 join(const char *first, const char *second)
 {
-	size_t length = strlen(first);
-	char *both = malloc(length + strlen(second) + 1);
+	char *both = malloc(strlen(first) + strlen(second) + 1);
 
-	if (both == NULL)
-		return NULL;
-	memcpy(both, first, length);
-	memcpy(both + length, second, strlen(second) + 1);
+	if (both != NULL)
+		stpcpy(stpcpy(both, first), second);
 	return both;
 }
 
-/* All of it, or false with errno. */
+/* Writes all of text. False, with errno. */
 static bool
 write_all(int fd, const char *text, size_t length)
 {
@@ -45,9 +42,8 @@ write_all(int fd, const char *text, size_t length)
 }
 
 /*
- * Makes the file of options that hands the key to curl. Every curl reads one;
- * a header that stands in a file by itself (-H @FILE) an old one, up to 7.54,
- * would leave out without a word.
+ * Makes a file of options (--config) that gives curl the key. A header in a
+ * file of its own (-H @FILE) would be ignored in silence by a curl up to 7.54.
  */
 static bool
 make_config(struct http_request *request)
@@ -73,9 +69,9 @@ make_config(struct http_request *request)
 	return made;
 }
 
-/* Our words for one operation of curl, at to; returns where they end. */
+/* Puts the options for one operation of curl at to; returns where they end. */
 static char **
-add_words(char **to, const struct curl *curl, char *config, char *path)
+add_options(char **to, const struct curl *curl, char *config, char *path)
 {
 	static char dump[] = "--dump-header", read[] = "--config";
 
@@ -97,8 +93,9 @@ writable(const char *word)
 }
 
 /*
- * curl's command line, which is at the word first, with ours in it: before the
- * options of each operation, so that the user's own come later and win.
+ * Copies the command line from, in which curl is word number first, and puts
+ * options of retry's before those of each operation of curl: of two equal
+ * options the later one, which is the user's, counts. False, with errno.
  */
 static bool
 amend(struct http_request *request, char **from, size_t first, const char *path)
@@ -108,8 +105,8 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 	while (from[count] != NULL)
 		count++;
-	/* At most one operation a word, each with four words of ours; one
-	 * element before the command belongs to whoever launches it. */
+	/* At most each word is an operation, with four words of ours; one
+	 * more element stands before the command (policy.h). */
 	to = malloc((5 * count + 2) * sizeof *to);
 	if (to == NULL)
 		return false;
@@ -121,7 +118,7 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 		while (done < first + curl.opening)
 			*to++ = from[done++];
-		to = add_words(
+		to = add_options(
 		    to, &curl, writable(request->config.path), writable(path));
 		at = curl.next;
 	}
@@ -130,7 +127,7 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 	return true;
 }
 
-/* The one whose response is the last. */
+/* The operation that gets the last response. */
 static struct curl
 last_operation(char *const *command)
 {
@@ -142,10 +139,10 @@ last_operation(char *const *command)
 }
 
 /*
- * Whether what sudo runs can open our file. Another user cannot. The superuser
- * can what is ours under /proc, if he has the capability for it, which in a
- * container he may lack; and what is in /tmp not even he, who must not create
- * there what is somebody else's (proc(5), fs.protected_regular).
+ * Whether what sudo runs can open the private file. Another user cannot. Root
+ * can open a file in memory by its path in /proc, with CAP_SYS_PTRACE, which
+ * root may lack in a container. In /tmp not even root can: it must not open
+ * another user's file with O_CREAT there (proc(5), fs.protected_regular).
  */
 static bool
 reaches(const struct wrapper *wrapper, const struct status_file *status)
@@ -158,7 +155,7 @@ reaches(const struct wrapper *wrapper, const struct status_file *status)
 	    prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) == 1;
 }
 
-/* Whether curl sends something twice that it must not, if it is told no key. */
+/* Finds out whether the request may be sent twice: not without a key. */
 static void
 guard(struct http_request *request, const struct curl *curl)
 {
@@ -175,7 +172,7 @@ guard(struct http_request *request, const struct curl *curl)
 	request->several = curl->several;
 }
 
-/* The user's file, in place of ours, as its name is from here. */
+/* Reads the file of curl's own -D instead, by a path that retry can use. */
 static bool
 use_dump(struct http_request *request, const struct wrapper *wrapper,
     const char *dump)
@@ -219,7 +216,7 @@ know_curl(struct http_request *request, const struct wrapper *wrapper)
 	    (!last.dumps || request->key != NULL))
 		request->by = HTTP_REQUEST_BY_SUDO;
 	guard(request, &curl);
-	/* Without its dump nobody knows what curl has sent. */
+	/* Without its headers it is not known what curl has sent. */
 	request->several |= last.dumps ? last.dump == NULL
 				       : request->by == HTTP_REQUEST_BY_SUDO;
 	if (last.dumps) {

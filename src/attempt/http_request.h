@@ -1,7 +1,7 @@
 /*
- * http_request: what has to be known of the HTTP request that the command
- * makes, and what the command has to know of us: where its answer goes, and the
- * key by which a server tells a repetition from a new request.
+ * http_request: the HTTP request of the command: its status, key and
+ * repeatability. The command is told where to write the answer, and the
+ * idempotency key, by which a server tells a repetition from a new request.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -12,12 +12,12 @@
 #include "policy/policy.h"
 #include "attempt/status_file.h"
 
-/* Whom --http leaves its file to, and so why there may be no status in it. */
+/* What writes the file of --http: why there may be no status in it. */
 enum http_request_by {
 	HTTP_REQUEST_BY_OTHERS, /* a command that is not curl */
 	HTTP_REQUEST_BY_CURL,
 	HTTP_REQUEST_BY_DUMP, /* a curl with a --dump-header of its own */
-	HTTP_REQUEST_BY_SUDO /* a curl that cannot open what is ours */
+	HTTP_REQUEST_BY_SUDO /* a curl that cannot open a file of retry's */
 };
 
 struct http_request {
@@ -28,16 +28,15 @@ struct http_request {
 	bool several; /* it may be several requests */
 	struct status_file status;
 	const char *key; /* the idempotency key, or NULL */
-	char *dump; /* name of the file of curl's own -D, where it needs one */
-	struct private_file
-	    config; /* hands the key to curl; path NULL: none does */
+	char *dump; /* path of curl's own -D, if a wrapper changes directory */
+	struct private_file config; /* has the key for curl; path NULL: none */
 	enum http_request_by by;
-	bool missed; /* it was said that no status is found */
+	bool missed; /* it was said that no HTTP status was found */
 	char uuid[SYS_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
 
-/* One that has nothing open yet: http_request_close does nothing. */
+/* Fills it in and opens nothing yet: http_request_close does nothing then. */
 void http_request_start(
     struct http_request *request, const struct policy *policy, struct log *log);
 
