@@ -1,7 +1,7 @@
 /*
  * retry: run a command again until it succeeds, or until another attempt
- * would do more harm than good. This file is the story of one invocation;
- * src/ holds its parts, CONTRIBUTING.md tells which is where.
+ * would do more harm than good. This file is one invocation from start to end;
+ * its parts are in src/, and CONTRIBUTING.md says where each is.
  */
 #include <unistd.h>
 #include "cli/options.h"
@@ -16,8 +16,8 @@
 
 /*
  * Opens the streams and waits for what the first attempt needs: its input, and
- * a budget that is required. Returns 0, or the status of an invocation that
- * runs nothing because it has not got them.
+ * the budget if that is required. Returns 0, or the exit status if one of them
+ * cannot be had, and so the command is not run.
  */
 static int
 gather(struct run *run)
@@ -45,9 +45,9 @@ gather(struct run *run)
 }
 
 /*
- * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended,
- * which the deadline ends. Returns the signal that ended the wait, or 0. Looks
- * for one even where there is nothing to wait for.
+ * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended;
+ * the deadline ends that. Returns the signal that ended the wait, or 0. It
+ * looks for a signal even where there is nothing to wait for.
  */
 static int
 wait_for_attempt(struct run *run, nanos at)
@@ -66,7 +66,7 @@ wait_for_attempt(struct run *run, nanos at)
 
 		left = at - now;
 		rest = over ? 0 : run->history.deadline - now;
-		/* What a hook says must not come behind a countdown. */
+		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
 			countdown_show(&run->countdown, label, left);
 		number = event_loop_wait(&run->loop,
@@ -78,7 +78,7 @@ wait_for_attempt(struct run *run, nanos at)
 	return number != 0 ? number : other;
 }
 
-/* The command, once. */
+/* Runs the command once. */
 static struct outcome
 execute(struct run *run)
 {
@@ -92,13 +92,13 @@ execute(struct run *run)
 	outcome = attempt_run(&run->child, run->request.command,
 	    run->nesting.env, run->history.deadline, label);
 	http_request_end(&run->request, &outcome);
-	/* To find out may take a while: only where it matters. */
+	/* This may take a while, so only where it matters. */
 	if (verdict_of(&run->policy->rules, &outcome).verdict == VERDICT_RETRY)
 		outcome.lost = stdin_source_lost(&run->loop.streams.input);
 	return outcome;
 }
 
-/* One attempt, and what follows from it. */
+/* Makes one attempt; returns what follows from it. */
 static struct step
 attempt(struct run *run)
 {
@@ -119,18 +119,16 @@ attempt(struct run *run)
 	nesting_tell(&run->nesting, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began, ended);
 	messages_step(&run->loop.log, run->policy, &run->history, &step);
-	if (step.again && number != 0)
+	if (number != 0)
 		finish_by_signal(run, number);
 	if (step.again)
 		hooks_retry(&run->hook, run->nesting.env);
-	else if (number != 0)
-		step.signal = number;
 	return step;
 }
 
 /*
- * Says why the next attempt has to wait, each reason once a wait: several may
- * come by turns.
+ * Says why the next attempt has to wait. Each reason is said once in a wait, in
+ * which the breaker and the budget may deny the attempt in turn.
  */
 static void
 say_wait(struct run *run, const struct step *step, bool first)
@@ -144,7 +142,7 @@ say_wait(struct run *run, const struct step *step, bool first)
 	run->told |= bit;
 }
 
-/* The next attempt, if the budget admits it; else a wait, or the end. */
+/* Makes the next attempt if the budget admits it; else a wait or the end. */
 static struct step
 seek_admission(struct run *run)
 {
@@ -176,7 +174,7 @@ seek_admission(struct run *run)
 	return step;
 }
 
-/* Attempt after attempt, up to the step that ends them. */
+/* Makes attempt after attempt; returns the step that ends the series. */
 static struct step
 series(struct run *run)
 {
@@ -222,6 +220,6 @@ main(int argc, char **argv)
 	    : series(&run);
 	status = finish_run(&run, step);
 	run_close(&run);
-	/* What libc would do at the end is for those who used its files. */
+	/* exit(3) would flush libc's files, of which none is used. */
 	_exit(status);
 }

@@ -12,16 +12,16 @@
 #include "report/messages.h"
 #include "streams/tempfile.h"
 
-/* How long the last lines wait for a slow reader. */
+/* How long the last output waits for a reader that takes nothing. */
 #define LAST_WORDS (100 * NANOS_MS)
 
-/* How long others may write to what is held, and how often we look. */
+/* How long other processes may write to held output; how often to look. */
 #define STRAGGLERS (100 * NANOS_MS)
-#define GLANCES (2 * NANOS_MS)
+#define LOOK_AGAIN (2 * NANOS_MS)
 
-/* Says what is the matter, as the last line. */
+/* Says, as the last line, why retry itself failed. */
 static void
-conclude(struct run *run, const char *const strings[])
+say_last(struct run *run, const char *const strings[])
 {
 	struct line line = {
 		.least = LOUDNESS_QUIET, .last = true, .strings = strings
@@ -34,10 +34,10 @@ conclude(struct run *run, const char *const strings[])
 static void
 complain(struct run *run, const char *what)
 {
-	conclude(run, STRINGS(what, ": ", strerror(errno)));
+	say_last(run, STRINGS(what, ": ", strerror(errno)));
 }
 
-/* The same where a temporary file could not be had. */
+/* The same where a temporary file could not be made. */
 static void
 complain_file(struct run *run, const char *what)
 {
@@ -45,7 +45,7 @@ complain_file(struct run *run, const char *what)
 	bool named;
 	const char *directory = tempfile_directory(&named);
 
-	conclude(run,
+	say_last(run,
 	    STRINGS(what, ": ", error, ", in '", directory,
 		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)"));
 }
@@ -69,7 +69,7 @@ finish_without_input(struct run *run)
 	if (input->kind != STDIN_SOURCE_SPOOLED)
 		complain(run, "standard input");
 	else if (input->too_long)
-		conclude(run,
+		say_last(run,
 		    STRINGS("--stdin-max: more than ",
 			number_put_size(most, input->most),
 			" on standard input"));
@@ -93,8 +93,9 @@ finish_without_output(struct run *run)
 }
 
 /*
- * Waits a little for who else writes to what is held: a process substitution
- * ends after its shell. Returns the signal that ended the wait, or 0.
+ * Waits a little for other processes that write to held output: a process
+ * substitution ends after its shell. Returns the signal that ended the wait, or
+ * 0.
  */
 static int
 await_stragglers(struct run *run, const struct capture *capture)
@@ -104,14 +105,13 @@ await_stragglers(struct run *run, const struct capture *capture)
 
 	while (number == 0 && capture_written(capture) &&
 	    event_loop_now(&run->loop) < until)
-		number = event_loop_wait(&run->loop, GLANCES);
+		number = event_loop_wait(&run->loop, LOOK_AGAIN);
 	return number;
 }
 
 /*
- * Waits for what is held to reach its reader, however slow; hurried, only as
- * long as the reader takes something. Returns the signal that ended the wait,
- * or 0.
+ * Delivers held output, however slow its reader is; if hurried, only as long as
+ * the reader takes something. Returns the signal that ended the wait, or 0.
  */
 static int
 deliver(struct run *run, struct capture *capture, bool hurried)
@@ -134,7 +134,7 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 	return number;
 }
 
-/* Why what came by fd did not get where it was to go, or 0. */
+/* The errno with which output of fd could not be delivered, or 0. */
 static int
 error_of(const struct streams *streams, const struct capture *capture, int fd)
 {
@@ -143,8 +143,8 @@ error_of(const struct streams *streams, const struct capture *capture, int fd)
 }
 
 /*
- * Why the command's output, which is *which, did not get where it was to go, or
- * 0. That nobody reads what a failure had to say is nobody's fault.
+ * The errno with which output could not be delivered, or 0; *which names the
+ * stream. That standard error has no reader is no error.
  */
 static int
 undelivered(const struct run *run, const struct step *step, const char **which)
@@ -154,7 +154,7 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	int error = error_of(streams, &streams->out, STDOUT_FILENO);
 
 	*which = "output";
-	/* What failed need not have had its say to the end. */
+	/* A failed command's output may be cut off by a slow reader. */
 	if (error != 0 && (succeeded || error != ETIMEDOUT))
 		return error;
 	*which = "error";
@@ -164,9 +164,9 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	return error;
 }
 
-/* Whether SIGPIPE would have ended the command, had it written itself. */
+/* Whether SIGPIPE would have ended the command if it had written itself. */
 static bool
-is_mortal(void)
+dies_of_pipe(void)
 {
 	struct sigaction action;
 
@@ -174,20 +174,20 @@ is_mortal(void)
 	    action.sa_handler != SIG_IGN;
 }
 
-/* What an error of delivery makes of the end. */
+/* The end where output could not be delivered. */
 static struct step
-lose(struct run *run, int error, const char *which)
+undeliverable(struct run *run, int error, const char *which)
 {
-	if (error == EPIPE && is_mortal())
+	if (error == EPIPE && dies_of_pipe())
 		return (struct step){ .signal = SIGPIPE,
 			.reason = REASON_INTERNAL };
-	conclude(run,
+	say_last(run,
 	    STRINGS("cannot write to standard ", which, ": ", strerror(error)));
 	return (struct step){ .status = EXIT_STATUS_FAILED,
 		.reason = REASON_INTERNAL };
 }
 
-/* How it ends where a signal ended one of the last waits. */
+/* The end where a signal ended a wait. */
 static struct step
 interrupted(int number)
 {
@@ -195,12 +195,12 @@ interrupted(int number)
 }
 
 /*
- * Writes what is to be written about all of it. What is held is let go before:
- * what cannot be written is said in any case. Returns the signal that ended a
- * wait for a reader, or 0.
+ * Says how the invocation ended, and writes the report and metrics. Held lines
+ * are released first, so that warnings about these files are seen. Returns the
+ * signal that ended a wait for a reader, or 0.
  */
 static int
-record(struct run *run, const struct step *step)
+write_reports(struct run *run, const struct step *step)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct ending ending = { .reason = step->reason,
@@ -238,10 +238,10 @@ finish_run(struct run *run, struct step step)
 	lost = undelivered(run, &step, &which);
 	if (number != 0)
 		step = interrupted(number);
-	/* What did not get anywhere because it was too much is told. */
+	/* That output was more than may be held was said already. */
 	else if (lost != 0 && !run->history.last.overrun)
-		step = lose(run, lost, which);
-	number = record(run, &step);
+		step = undeliverable(run, lost, which);
+	number = write_reports(run, &step);
 	if (number == 0 && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
 		number = hooks_give_up(&run->hook, run->nesting.env);
@@ -261,9 +261,9 @@ finish_by_signal(struct run *run, int number)
 	struct step step = interrupted(number);
 	int other = deliver(run, &run->loop.streams.err, true);
 
-	if (record(run, &step) == 0 && other == 0)
+	if (write_reports(run, &step) == 0 && other == 0)
 		other = event_loop_await_log(&run->loop, LAST_WORDS);
-	/* The first signal counts, and a second one only hurries. */
+	/* The first signal counts; a second one only ends the waits. */
 	(void)other;
 	http_request_close(&run->request);
 	signals_die(number);

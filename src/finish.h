@@ -1,6 +1,5 @@
 /*
- * finish: the end of an invocation: what is held is delivered, what is to be
- * told is told, and retry ends as the command did.
+ * finish: delivers held output, writes the reports, exits as the command did.
  */
 #ifndef FINISH_H
 #define FINISH_H
@@ -8,15 +7,15 @@
 #include "run.h"
 
 /*
- * What the kernel refused, with errno, and nothing can be without: says so and
- * returns EXIT_STATUS_FAILED.
+ * Says that what could not be opened (run_open), with errno, and returns
+ * EXIT_STATUS_FAILED, with which retry has to exit.
  */
 int finish_fail(struct run *run, const char *what);
 
 /*
  * The command's input could not be read or kept, or its output can be neither
- * relayed nor held (errno): says so and returns EXIT_STATUS_FAILED, with which
- * finish_run has to end.
+ * relayed nor held (errno): says so and returns EXIT_STATUS_FAILED, which
+ * finish_run has to be called with.
  */
 int finish_without_input(struct run *run);
 int finish_without_output(struct run *run);
@@ -24,7 +23,7 @@ int finish_without_output(struct run *run);
 /* Ends as the step says: returns its status, or dies of its signal. */
 int finish_run(struct run *run, struct step step);
 
-/* Ends by a signal that came when there was no command to pass it to. */
+/* Ends by a signal that ended a wait while no command ran. */
 _Noreturn void finish_by_signal(struct run *run, int number);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "sys/sys.h"
 
-/* An attempt log, where a report is to be made of it. False, with errno. */
+/* Makes the attempt log, if a report needs it. False, with errno. */
 static bool
 open_attempt_log(struct run *run)
 {

@@ -1,5 +1,5 @@
 /*
- * run: all that one invocation has, and how it is opened and closed.
+ * run: all the parts of one invocation, and how they are opened and closed.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -29,8 +29,8 @@ struct run {
 };
 
 /*
- * Starts the clock and opens what all attempts share, but for the streams.
- * Returns NULL, or what the kernel refused, with errno.
+ * Starts the clock and opens what all attempts share, but not the streams.
+ * Returns NULL, or the name of what could not be opened, with errno.
  */
 const char *run_open(
     struct run *run, const struct policy *policy, const struct outer *outer);
@@ -39,8 +39,8 @@ const char *run_open(
 void run_close(struct run *run);
 
 /*
- * Writes into the attempt log, if there is one, how the latest attempt ended
- * and what follows; began and ended are instants on CLOCK_BOOTTIME.
+ * Adds the latest attempt and what follows from it to the attempt log, if there
+ * is one. began and ended are instants on CLOCK_BOOTTIME.
  */
 void run_log_attempt(
     struct run *run, const struct step *step, nanos began, nanos ended);
