@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "output/sd_notify.h"
 #include "text/number.h"
@@ -11,16 +12,16 @@
 #include "report/messages.h"
 #include "streams/tempfile.h"
 
-/* How long the last lines wait for a slow reader. */
+/* How long the last output waits for a reader that takes nothing. */
 #define LAST_WORDS (100 * NANOS_MS)
 
-/* How long others may write to what is held, and how often we look. */
+/* How long other processes may write to held output; how often to look. */
 #define STRAGGLERS (100 * NANOS_MS)
-#define GLANCES (2 * NANOS_MS)
+#define LOOK_AGAIN (2 * NANOS_MS)
 
-/* Says what is the matter, as the last line. */
+/* Says, as the last line, why retry itself failed. */
 static void
-conclude(struct run *run, const char *const strings[])
+say_last(struct run *run, const char *const strings[])
 {
 	struct line line = {
 		.least = LOUDNESS_QUIET, .last = true, .strings = strings
@@ -29,115 +30,111 @@ conclude(struct run *run, const char *const strings[])
 	log_tell(&run->loop.log, &line);
 }
 
-void
-finish_complain(struct run *run, const char *what)
+/* The same, with errno. */
+static void
+complain(struct run *run, const char *what)
 {
-	conclude(run, STRINGS(what, ": ", strerror(errno)));
+	say_last(run, STRINGS(what, ": ", strerror(errno)));
 }
 
-void
-finish_complain_file(struct run *run, const char *what)
+/* The same where a temporary file could not be made. */
+static void
+complain_file(struct run *run, const char *what)
 {
 	const char *error = strerror(errno);
 	bool named;
 	const char *directory = tempfile_directory(&named);
 
-	conclude(run,
+	say_last(run,
 	    STRINGS(what, ": ", error, ", in '", directory,
 		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)"));
-}
-
-void
-finish_complain_size(
-    struct run *run, const char *what, int64_t most, const char *where)
-{
-	char room[NUMBER_SIZE_ROOM];
-
-	conclude(run,
-	    STRINGS(what, ": more than ", number_put_size(room, most), where));
 }
 
 int
 finish_fail(struct run *run, const char *what)
 {
-	finish_complain(run, what);
+	complain(run, what);
 	log_release(&run->loop.log, false);
 	http_request_close(&run->request);
-	return FINISH_INTERNAL;
+	return EXIT_STATUS_FAILED;
+}
+
+int
+finish_without_input(struct run *run)
+{
+	const struct stdin_source *input = &run->loop.streams.input;
+	char most[NUMBER_SIZE_ROOM];
+
+	errno = input->error;
+	if (input->kind != STDIN_SOURCE_COPIED)
+		complain(run, "standard input");
+	else if (input->too_long)
+		say_last(run,
+		    STRINGS("--stdin-max: more than ",
+			number_put_size(most, input->most),
+			" on standard input"));
+	else
+		complain_file(run, "--replay-stdin");
+	return EXIT_STATUS_FAILED;
+}
+
+int
+finish_without_output(struct run *run)
+{
+	const struct streams *streams = &run->loop.streams;
+
+	if (capture_lacks_file(&streams->out) ||
+	    capture_lacks_file(&streams->err))
+		complain_file(
+		    run, "cannot relay or hold output: cannot make a file");
+	else
+		complain(run, "cannot relay or hold output");
+	return EXIT_STATUS_FAILED;
 }
 
 /*
- * Waits a little for who else writes to what is held: a process substitution
- * ends after its shell. Returns the signal that ended the wait, or 0.
+ * Waits a little for other processes that write to held output: a process
+ * substitution ends after its shell. Returns the signal that ended the wait, or
+ * 0.
  */
 static int
 await_stragglers(struct run *run, const struct capture *capture)
 {
-	nanos until = sys_now(CLOCK_MONOTONIC) + STRAGGLERS;
+	nanos until = event_loop_now(&run->loop) + STRAGGLERS;
 	int number = 0;
 
 	while (number == 0 && capture_written(capture) &&
-	    sys_now(CLOCK_MONOTONIC) < until) {
-		struct wakeup wakeup = event_loop_wait(&run->loop, GLANCES);
-
-		if (signals_end_series(wakeup.signal))
-			number = wakeup.signal;
-	}
+	    event_loop_now(&run->loop) < until)
+		number = event_loop_wait(&run->loop, LOOK_AGAIN);
 	return number;
 }
 
 /*
- * Waits for what is held to reach its reader, however slow; hurried, only as
- * long as the reader takes something. Returns the signal that ended the wait,
- * or 0.
+ * Delivers held output, however slow its reader is; if hurried, only as long as
+ * the reader takes something. Returns the signal that ended the wait, or 0.
  */
 static int
 deliver(struct run *run, struct capture *capture, bool hurried)
 {
 	int number = await_stragglers(run, capture);
-	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
+	nanos until = event_loop_now(&run->loop) + LAST_WORDS;
 
 	streams_release(&run->loop.streams, capture);
 	while (number == 0 && !capture_done(capture)) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
+		nanos left = until - event_loop_now(&run->loop);
 		off_t sent = capture->sent;
-		struct wakeup wakeup;
 
 		if (hurried && left <= 0)
 			return 0;
-		wakeup =
+		number =
 		    event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
-			until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
-		if (signals_end_series(wakeup.signal))
-			number = wakeup.signal;
+			until = event_loop_now(&run->loop) + LAST_WORDS;
 	}
 	return number;
 }
 
-/*
- * Lines that a slow reader has not taken yet have a moment left. Returns the
- * signal that ended the wait, or 0.
- */
-static int
-say_last_words(struct run *run)
-{
-	nanos until = sys_now(CLOCK_MONOTONIC) + LAST_WORDS;
-
-	while (run->loop.log.length > 0) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
-		struct wakeup wakeup;
-
-		if (left <= 0)
-			break;
-		wakeup = event_loop_wait(&run->loop, left);
-		if (signals_end_series(wakeup.signal))
-			return wakeup.signal;
-	}
-	return 0;
-}
-
-/* Why what came by fd did not get where it was to go, or 0. */
+/* The errno with which output of fd could not be delivered, or 0. */
 static int
 error_of(const struct streams *streams, const struct capture *capture, int fd)
 {
@@ -146,8 +143,8 @@ error_of(const struct streams *streams, const struct capture *capture, int fd)
 }
 
 /*
- * Why the command's output, which is *which, did not get where it was to go, or
- * 0. That nobody reads what a failure had to say is nobody's fault.
+ * The errno with which output could not be delivered, or 0; *which names the
+ * stream. That standard error has no reader is no error.
  */
 static int
 undelivered(const struct run *run, const struct step *step, const char **which)
@@ -157,7 +154,7 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	int error = error_of(streams, &streams->out, STDOUT_FILENO);
 
 	*which = "output";
-	/* What failed need not have had its say to the end. */
+	/* A failed command's output may be cut off by a slow reader. */
 	if (error != 0 && (succeeded || error != ETIMEDOUT))
 		return error;
 	*which = "error";
@@ -167,9 +164,9 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	return error;
 }
 
-/* Whether SIGPIPE would have ended the command, had it written itself. */
+/* Whether SIGPIPE would have ended the command if it had written itself. */
 static bool
-is_mortal(void)
+dies_of_pipe(void)
 {
 	struct sigaction action;
 
@@ -177,20 +174,20 @@ is_mortal(void)
 	    action.sa_handler != SIG_IGN;
 }
 
-/* What an error of delivery makes of the end. */
+/* The end where output could not be delivered. */
 static struct step
-lose(struct run *run, int error, const char *which)
+undeliverable(struct run *run, int error, const char *which)
 {
-	if (error == EPIPE && is_mortal())
+	if (error == EPIPE && dies_of_pipe())
 		return (struct step){ .signal = SIGPIPE,
 			.reason = REASON_INTERNAL };
-	conclude(run,
+	say_last(run,
 	    STRINGS("cannot write to standard ", which, ": ", strerror(error)));
-	return (struct step){ .status = FINISH_INTERNAL,
+	return (struct step){ .status = EXIT_STATUS_FAILED,
 		.reason = REASON_INTERNAL };
 }
 
-/* How it ends where a signal ended one of the last waits. */
+/* The end where a signal ended a wait. */
 static struct step
 interrupted(int number)
 {
@@ -198,28 +195,29 @@ interrupted(int number)
 }
 
 /*
- * Writes what is to be written about all of it. What is held is let go before:
- * what cannot be written is said in any case. Returns the signal that ended a
- * wait for a reader, or 0.
+ * Says how the invocation ended, and writes the report and metrics. Held lines
+ * are released first, so that warnings about these files are seen. Returns the
+ * signal that ended a wait for a reader, or 0.
  */
 static int
-record(struct run *run, const struct step *step)
+write_reports(struct run *run, const struct step *step)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct ending ending = { .reason = step->reason,
-		.status = step->signal != 0 ? 128 + step->signal : step->status,
+		.status = step->signal != 0 ? EXIT_STATUS_SIGNAL + step->signal
+					    : step->status,
 		.signal = step->signal,
 		.elapsed = now - run->history.began,
 		.id = nesting_id(&run->nesting) };
 	int number = 0;
 
 	messages_end(
-	    &run->loop.log, &run->policy, &run->history, step->reason, now);
+	    &run->loop.log, run->policy, &run->history, step->reason, now);
 	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
 		number = report_file_write(
-		    &run->policy, run->attempt_log, &ending, &run->loop);
+		    run->policy, run->attempt_log, &ending, &run->loop);
 	}
 	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",
@@ -240,15 +238,15 @@ finish_run(struct run *run, struct step step)
 	lost = undelivered(run, &step, &which);
 	if (number != 0)
 		step = interrupted(number);
-	/* What did not get anywhere because it was too much is told. */
+	/* That output was more than may be held was said already. */
 	else if (lost != 0 && !run->history.last.overrun)
-		step = lose(run, lost, which);
-	number = record(run, &step);
+		step = undeliverable(run, lost, which);
+	number = write_reports(run, &step);
 	if (number == 0 && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
 		number = hooks_give_up(&run->hook, run->nesting.env);
 	if (number == 0)
-		number = say_last_words(run);
+		number = event_loop_await_log(&run->loop, LAST_WORDS);
 	if (number != 0)
 		step.signal = number;
 	http_request_close(&run->request);
@@ -263,8 +261,10 @@ finish_by_signal(struct run *run, int number)
 	struct step step = interrupted(number);
 	int other = deliver(run, &run->loop.streams.err, true);
 
-	if (record(run, &step) == 0 && other == 0)
-		say_last_words(run);
+	if (write_reports(run, &step) == 0 && other == 0)
+		other = event_loop_await_log(&run->loop, LAST_WORDS);
+	/* The first signal counts; a second one only ends the waits. */
+	(void)other;
 	http_request_close(&run->request);
 	signals_die(number);
 }

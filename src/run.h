@@ -1,5 +1,5 @@
 /*
- * run: all of one invocation; types only.
+ * run: all the parts of one invocation, and how they are opened and closed.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -15,17 +15,34 @@
 #include "attempt/http_request.h"
 
 struct run {
-	struct policy policy; /* const once it is filled in */
+	const struct policy *policy;
 	struct outer outer;
 	struct nesting nesting;
 	struct event_loop loop;
 	struct http_request request;
 	struct attempt child;
 	struct history history;
-	struct attempt_log *attempt_log; /* NULL: nobody wants to read it */
+	struct attempt_log *attempt_log; /* NULL: there is no report to make */
 	struct hook hook;
 	struct countdown countdown;
-	unsigned told; /* a bit for each reason why this wait was said to be */
+	unsigned told; /* a bit for each reason to wait that was said */
 };
+
+/*
+ * Starts the clock and opens what all attempts share, but not the streams.
+ * Returns NULL, or the name of what could not be opened, with errno.
+ */
+const char *run_open(
+    struct run *run, const struct policy *policy, const struct outer *outer);
+
+/* Gives back what run_open took. */
+void run_close(struct run *run);
+
+/*
+ * Adds the latest attempt and what follows from it to the attempt log, if there
+ * is one. began and ended are instants on CLOCK_BOOTTIME.
+ */
+void run_log_attempt(
+    struct run *run, const struct step *step, nanos began, nanos ended);
 
 #endif

@@ -264,15 +264,15 @@ says()
 		-n 1 --http ./curl
 	says "status file 'head': a Retry-After was not understood" \
 		-v -n 1 --http-status head ./curl
-	says "status file 'head' tells nothing: in no form that is known" \
+	says "status file 'head' ignored: unrecognised format" \
 		-v --http-status head sh -c 'echo hello >head'
-	says "status file '.' tells nothing: not a regular file" \
+	says "status file '.' ignored: not a regular file" \
 		-v --http-status . true
-	says "status file 'none' tells nothing: No such file or directory" \
+	says "status file 'none' ignored: No such file or directory" \
 		-v --http-status none true
 	says 'curl has a --retry of its own: attempts multiply' \
 		-n 1 --http ./curl --retry 1
-	says "curl's own --dump-header is no file: HTTP tells nothing" \
+	says "curl's own --dump-header is not a file: no HTTP status is read" \
 		-v -n 1 --http ./curl -D -
 	mkdir mute
 	cp /bin/true mute/curl
@@ -394,12 +394,12 @@ says()
 		'cannot run ' 'did you mean -n ' \
 		'this needs a shell: use ' 'not a command but a function of bash: use ' \
 		'not a command but a variable: use env ' '($TMPDIR is not set)' \
-		', HTTP ' " tells nothing: " 'not a regular file' \
-		'in no form that is known' 'it is empty' \
+		', HTTP ' ' ignored: ' 'not a regular file' \
+		'unrecognised format' 'it is empty' \
 		': a Retry-After was not understood' \
 		'curl has a --retry of its own: attempts multiply' \
 		'curl makes several requests: they share one idempotency key' \
-		"curl's own --dump-header is no file: HTTP tells nothing" \
+		"curl's own --dump-header is not a file: no HTTP status is read" \
 		'cannot write to standard ' signalfd eventfd 'status file' \
 		'cannot relay or hold output' hooks report \
 		'--replay-stdin: standard input is a terminal, which cannot be read again' \

@@ -369,7 +369,7 @@ fake_curl()
 	asked 1 /503
 	missed "$help"
 	ends 0 -v --http -- curl -sS -D - "$url/503?v"
-	says "curl's own --dump-header is no file: HTTP tells nothing"
+	says "curl's own --dump-header is not a file: no HTTP status is read"
 	missed "$help"
 	curl -sS -D - "$url/503?alone" | grep -v '^Date: ' >want
 	grep -v '^Date: ' out | cmp - want
@@ -1033,9 +1033,9 @@ quotes()
 @test "a status file that is missing tells nothing, which -v says" {
 	ends 7 -v --http-status "$F" sh -c 'echo >>ran; exit 7'
 	ran 3
-	says "status file '$F' tells nothing: No such file or directory"
+	says "status file '$F' ignored: No such file or directory"
 	ends 0 -v --http-status no/where true
-	says "status file 'no/where' tells nothing: No such file or directory"
+	says "status file 'no/where' ignored: No such file or directory"
 	ends 0 --http-status "$F" true
 	silent
 }
@@ -1043,7 +1043,7 @@ quotes()
 @test "a status file in no known form tells nothing, which -v says" {
 	ends 1 -v --http-status "$F" sh -c "$leaves" 'It went wrong\n'
 	ran 3
-	says "status file '$F' tells nothing: in no form that is known"
+	says "status file '$F' ignored: unrecognised format"
 	ends 1 --http-status "$F" sh -c "$leaves" 'It went wrong\n'
 	run ! grep -q 'status file' err
 }
@@ -1061,7 +1061,7 @@ quotes()
 	    2>err 3>&- || got=$?
 	[ "$got" -eq 7 ]
 	ran 2
-	says "status file '$F' tells nothing: Permission denied"
+	says "status file '$F' ignored: Permission denied"
 }
 
 @test "a FIFO, directory or device for a status file tells nothing" {
@@ -1070,7 +1070,7 @@ quotes()
 	for path in fifo directory /dev/null /dev/zero; do
 		ends 7 -v --http-status "$path" sh -c 'echo >>ran; exit 7'
 		ran 3
-		says "status file '$path' tells nothing: not a regular file"
+		says "status file '$path' ignored: not a regular file"
 		ends 0 --http-status "$path" true
 		silent
 	done
@@ -1092,7 +1092,7 @@ quotes()
 	ends 7 -v --http-status link sh -c 'echo >>ran; exit 7'
 	ran 3
 	[ "$(<target)" = 404 ]
-	grep -q "^retry: status file 'link' tells nothing: " err
+	grep -q "^retry: status file 'link' ignored: " err
 }
 
 @test "a link that takes the status file's place meanwhile is not followed" {
@@ -1440,7 +1440,7 @@ quotes()
 	setpriv --reuid=65534 --regid=65534 --clear-groups \
 		./retry -v --http-status stale -- true 2>err || status=$?
 	[ "$status" -eq 0 ]
-	says "status file 'stale' tells nothing: Permission denied"
+	says "status file 'stale' ignored: Permission denied"
 	says 'attempt 1/5 succeeded (exit 0)'
 }
 

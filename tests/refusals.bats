@@ -104,7 +104,7 @@ unattached()
 		refuse "$PWD/code" "$call:error=EIO"
 		is 7 "${refusing[@]}" "$RETRY" -v -n 1 --http-status code -- \
 			sh -c 'echo 503 >code; exit 7'
-		told "retry: status file 'code' tells nothing: Input/output error"
+		told "retry: status file 'code' ignored: Input/output error"
 		run ! grep -q 'it is empty' err
 	done
 }

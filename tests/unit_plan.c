@@ -340,8 +340,6 @@ rules_of(const struct lists *lists, struct watches *watches)
 		.success_on = codes_of(lists->success, watches),
 		.transient = codes_of(lists->transient, watches),
 		.fatal = codes_of(lists->fatal, watches),
-		.once = lists->once,
-		.several = lists->several,
 	};
 }
 
@@ -368,6 +366,8 @@ check_ruled(const struct ruled *rows, size_t count)
 		struct outcome outcome = rows[i].outcome;
 		struct judgement judgement;
 
+		outcome.once = rows[i].lists.once;
+		outcome.several = rows[i].lists.several;
 		outcome.seen = bit_of(&watches, rows[i].lists.seen[0]) |
 		    bit_of(&watches, rows[i].lists.seen[1]);
 		judgement = verdict_of(&rules, &outcome);
@@ -752,6 +752,8 @@ test_which_rule_decided(void)
 		struct judgement judgement;
 		char row[NUMBER_ROOM];
 
+		outcome.once = decided[i].lists.once;
+		outcome.several = decided[i].lists.several;
 		outcome.seen = bit_of(&watches, decided[i].lists.seen[0]);
 		judgement = verdict_of(&rules, &outcome);
 		number_put(row, (int64_t)i);
@@ -817,7 +819,7 @@ test_verdicts_of_every_http_status(void)
 static void
 test_verdicts_of_every_status(void)
 {
-	struct rules rules = { .once = false };
+	struct rules rules = { .retry_on = { .fail = false } };
 
 	for (int code = 0; code <= 255; code++) {
 		struct outcome outcome = EXITED(code);
@@ -833,7 +835,7 @@ test_verdicts_of_every_status(void)
 static void
 test_verdicts_of_every_signal(void)
 {
-	struct rules rules = { .once = false };
+	struct rules rules = { .retry_on = { .fail = false } };
 
 	for (int number = 1; number <= 64; number++) {
 		struct outcome outcome = KILLED(number);
@@ -1273,6 +1275,8 @@ check_played(const struct played *row)
 		plan_begin(&history);
 		EQUAL(row->row, history.made, i + 1);
 		outcome.elapsed = SECONDS(row->attempts[at].took);
+		outcome.once = row->policy.lists.once;
+		outcome.several = row->policy.lists.several;
 		now += outcome.elapsed;
 		step = plan_next(&policy, &history, &outcome, now);
 	}

@@ -5,28 +5,29 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "attempt/job_control.h"
 #include "text/number.h"
 #include "sys/procfs.h"
 #include "attempt/proctree.h"
 
-/* How long others may hold a pipe once the command has ended. */
+/* How long others may keep a pipe open once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
+/* The attempt that runs. */
 struct running {
-	const struct attempt *child;
+	const struct attempt *shared;
 	struct termination_means means;
 	struct termination limit;
-	enum end reached; /* which limit was, once one is */
+	enum end reached; /* which limit was, once one was */
 	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
-	bool overrun; /* it was ended for what it wrote */
-	bool halted; /* somebody has told us to stop, with the command */
+	bool overrun; /* it was ended because it wrote too much */
+	bool halted; /* retry was told to stop, with the command */
 	bool overtaken; /* the limit came after the interruption */
-	nanos began, timeout; /* CLOCK_MONOTONIC; NANOS_MAX: none */
+	nanos began, timeout; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
-	nanos stopped;
 };
 
 bool
@@ -54,8 +55,8 @@ attempt_open(struct attempt *child, const struct policy *policy,
 }
 
 /*
- * A child that a limit has ended stays unburied until its tree is gone: while
- * it holds its number and session, they cannot be anybody else's.
+ * Looks whether the child is dead. One that a limit has ended is not reaped
+ * before its tree is gone: until then no other process gets its number.
  */
 static void
 reap(struct running *attempt)
@@ -64,7 +65,7 @@ reap(struct running *attempt)
 
 	if (attempt->limit.dead)
 		return;
-	if (attempt->limit.stage != TERMINATION_AHEAD)
+	if (attempt->limit.stage != TERMINATION_NONE)
 		options |= WNOWAIT;
 	attempt->info.si_pid = 0;
 	if (waitid(P_PID, (id_t)attempt->limit.child, &attempt->info,
@@ -72,35 +73,23 @@ reap(struct running *attempt)
 		attempt->limit.dead =
 		    attempt->info.si_pid == attempt->limit.child;
 	if (attempt->limit.dead)
-		attempt->child->loop->signals.accompanied = false;
+		attempt->shared->loop->signals.accompanied = false;
 }
 
-void
-attempt_reap_orphans(pid_t but)
-{
-	siginfo_t info;
-
-	for (;;) {
-		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ==
-			-1 ||
-		    info.si_pid == 0 || info.si_pid == but)
-			return;
-		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
-	}
-}
-
-/* Whether the child got a signal from where we got it: see kill(2), tty(4). */
+/*
+ * Whether the sender of a signal has sent it to the child, too, as part of the
+ * process group: see kill(2) and tty(4).
+ */
 static bool
 reached_both(const struct running *attempt, const struct wakeup *wakeup)
 {
-	if (signals_early(&attempt->child->loop->signals, wakeup->signal) ||
+	if (signals_early(&attempt->shared->loop->signals, wakeup->signal) ||
 	    wakeup->code != SI_KERNEL)
 		return false;
 	switch (wakeup->signal) {
 	case SIGHUP:
-		if (getsid(0) == attempt->child->self)
-			return false; /* only a session's leader was told */
+		if (getsid(0) == attempt->shared->self)
+			return false; /* only a session's leader gets it */
 		break;
 	case SIGINT:
 	case SIGQUIT:
@@ -121,7 +110,7 @@ forward(const struct running *attempt, const struct wakeup *wakeup)
 {
 	union sigval value = { .sival_int = wakeup->value };
 
-	/* The time of a processor that we have used is not the command's. */
+	/* XCPU of the kernel is for processor time that retry itself used. */
 	if (wakeup->sender == attempt->limit.child ||
 	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
 	    reached_both(attempt, wakeup))
@@ -138,11 +127,11 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		attempt_reap_orphans(attempt->limit.child);
+		event_loop_reap(attempt->shared->loop);
 		return;
 	}
-	/* Our own: PIPE, when nobody reads what we say. */
-	if (wakeup->sender == attempt->child->self)
+	/* Its own: PIPE, where standard error has no reader. */
+	if (wakeup->sender == attempt->shared->self)
 		return;
 	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
 		attempt->interrupted = wakeup->signal;
@@ -151,17 +140,17 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 }
 
 /*
- * Stops with the command, and returns for how long. The command decides whether
- * it stops, and when, so we wait until it has. If nobody told us to stop, too,
- * we do so only where a shell waits for it: anywhere else nobody would continue
- * us, and no limit would act any more. A command that has left our process
- * group does not stop by what the terminal sends us: then we stop alone. STOP
- * would stop us in an orphaned process group as well, and TSTP does not.
+ * Stops retry with the command. The command decides whether and when it stops,
+ * so retry waits until it has. If retry got no signal to stop, it does so only
+ * where a shell waits for that: elsewhere nothing would continue it, and no
+ * limit would act any more. A command in another process group does not get the
+ * signals of the terminal: then retry stops alone. STOP becomes TSTP, which
+ * does not stop an orphaned process group.
  */
-static nanos
+static void
 stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	const struct signals *signals = &attempt->child->loop->signals;
+	struct event_loop *loop = attempt->shared->loop;
 	pid_t child = attempt->limit.child;
 	int number = wakeup->signal;
 
@@ -170,16 +159,19 @@ stop_along(struct running *attempt, const struct wakeup *wakeup)
 	if (signals_stops(number)) {
 		attempt->halted = true;
 		if (attempt->limit.dead ||
-		    (wakeup->code == SI_KERNEL && getpgid(child) != getpgrp()))
-			return signals_stop(signals, number);
+		    (wakeup->code == SI_KERNEL &&
+			getpgid(child) != getpgrp())) {
+			event_loop_stop(loop, number);
+			return;
+		}
 	} else if (number != SIGCHLD || attempt->limit.dead) {
-		return 0;
+		return;
 	}
 	number = job_control_stopped(child);
 	if (number == 0 || (!attempt->halted && !job_control_watched()))
-		return 0;
+		return;
 	attempt->halted = false;
-	return signals_stop(signals, number == SIGSTOP ? SIGTSTP : number);
+	event_loop_stop(loop, number == SIGSTOP ? SIGTSTP : number);
 }
 
 static bool
@@ -194,28 +186,28 @@ reach(struct running *attempt, enum end limit, nanos now)
 {
 	attempt->reached = limit;
 	attempt->overtaken = attempt->interrupted != 0;
-	termination_reach(&attempt->limit, &attempt->means, now);
+	termination_start(&attempt->limit, &attempt->means, now);
 }
 
-/* More than may be held: it is ended before there is more to be lost. */
+/* Ends a command that has written more than may be held. */
 static void
 overrun(struct running *attempt, nanos now)
 {
 	attempt->overrun = true;
-	/* What it leaves behind would be out of reach otherwise. */
+	/* Its orphans would be out of reach otherwise. */
 	proctree_adopt();
-	termination_reach(&attempt->limit, &attempt->means, now);
+	termination_start(&attempt->limit, &attempt->means, now);
 }
 
 static void
 check_limits(struct running *attempt)
 {
-	nanos now = sys_now(CLOCK_MONOTONIC);
+	nanos now = event_loop_now(attempt->shared->loop);
 
-	if (attempt->limit.stage != TERMINATION_AHEAD)
-		termination_press(&attempt->limit, &attempt->means, now,
+	if (attempt->limit.stage != TERMINATION_NONE)
+		termination_advance(&attempt->limit, &attempt->means, now,
 		    past_deadline(attempt));
-	else if (streams_overrun(&attempt->child->loop->streams))
+	else if (streams_overrun(&attempt->shared->loop->streams))
 		overrun(attempt, now);
 	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
 		reach(attempt, END_TIMED_OUT, now);
@@ -226,12 +218,12 @@ check_limits(struct running *attempt)
 static nanos
 nap(const struct running *attempt)
 {
-	nanos left = streams_nap(&attempt->child->loop->streams), now;
+	nanos left = streams_nap(&attempt->shared->loop->streams), now;
 
-	if (attempt->child->sweep == NULL)
+	if (attempt->shared->sweep == NULL)
 		return NANOS_MAX;
-	now = sys_now(CLOCK_MONOTONIC);
-	if (attempt->limit.stage != TERMINATION_AHEAD)
+	now = event_loop_now(attempt->shared->loop);
+	if (attempt->limit.stage != TERMINATION_NONE)
 		return termination_nap(&attempt->limit, now);
 	if (attempt->timeout != NANOS_MAX)
 		left = number_lesser(left, attempt->timeout - now);
@@ -240,17 +232,7 @@ nap(const struct running *attempt)
 	return number_lesser(left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
 }
 
-/* The time for which we were stopped is nobody's fault. */
-static void
-postpone(struct running *attempt, nanos stopped)
-{
-	attempt->stopped = number_add(attempt->stopped, stopped);
-	attempt->timeout = number_add(attempt->timeout, stopped);
-	if (attempt->limit.stage == TERMINATION_ASKED)
-		attempt->limit.next = number_add(attempt->limit.next, stopped);
-}
-
-/* How an attempt ended that no limit had to end. */
+/* The outcome of an attempt that no limit has ended. */
 static void
 judge_end(const struct running *attempt, int error, struct outcome *outcome)
 {
@@ -267,31 +249,32 @@ judge_end(const struct running *attempt, int error, struct outcome *outcome)
 }
 
 /*
- * Why exec failed, 0 if it did not. It is asked of every attempt that could
- * have told, or the next one's would be added to it.
+ * The errno of exec, 0 if it did not fail. It is read after every attempt that
+ * may have written one, or the next attempt's would be added to it.
  */
 static int
 exec_error(const struct running *attempt)
 {
-	if (attempt->limit.stage == TERMINATION_AHEAD &&
+	if (attempt->limit.stage == TERMINATION_NONE &&
 	    attempt->info.si_code == CLD_EXITED &&
-	    attempt->info.si_status != SPAWN_FAILED)
+	    attempt->info.si_status != EXIT_STATUS_NOT_FOUND)
 		return 0;
-	return spawn_error(&attempt->child->spawn);
+	return spawn_error(&attempt->shared->spawn);
 }
 
 static struct outcome
 outcome_of(const struct running *attempt)
 {
-	struct outcome outcome = { .elapsed = sys_now(CLOCK_MONOTONIC) -
-		    attempt->began - attempt->stopped };
+	struct outcome outcome = { .elapsed =
+				       event_loop_now(attempt->shared->loop) -
+		    attempt->began };
 	int error = exec_error(attempt);
 
-	if (attempt->limit.stage == TERMINATION_AHEAD) {
+	if (attempt->limit.stage == TERMINATION_NONE) {
 		judge_end(attempt, error, &outcome);
 		return outcome;
 	}
-	/* One that was left may die yet: it is signalled up to the end. */
+	/* An abandoned one may have died in the meantime. */
 	if (attempt->limit.dead)
 		waitid(
 		    P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
@@ -300,37 +283,37 @@ outcome_of(const struct running *attempt)
 		return outcome;
 	}
 	outcome.end = attempt->reached;
-	if (attempt->limit.stage == TERMINATION_LEFT) {
+	if (attempt->limit.stage == TERMINATION_ABANDONED) {
 		outcome.end = END_DEADLINE;
 	} else if (attempt->overtaken) {
-		/* The signal that interrupted us came first and counts. */
+		/* The signal that interrupted retry came first and counts. */
 		outcome.end = END_SIGNALED;
 		outcome.code = attempt->interrupted;
 	}
 	return outcome;
 }
 
-/* The time by which what is still in the pipes must be delivered. */
+/* Until when the rest in the pipes may be delivered (event_loop_now). */
 static nanos
 patience(const struct running *attempt, enum relay_rest rest)
 {
-	bool hurried = attempt->limit.stage != TERMINATION_AHEAD ||
+	bool hurried = attempt->limit.stage != TERMINATION_NONE ||
 	    attempt->interrupted != 0 || past_deadline(attempt);
 
 	return hurried || rest == RELAY_STRAGGLING
-	    ? sys_now(CLOCK_MONOTONIC) + STRAGGLERS
+	    ? event_loop_now(attempt->shared->loop) + STRAGGLERS
 	    : NANOS_MAX;
 }
 
 /*
- * Delivers what the command has written, as it would be without us, however
- * slow the reader; then waits a little for who else holds its pipes. Returns
- * which watches were seen.
+ * Delivers what the command has written, however slow the reader is, then waits
+ * a little for other processes that have its pipes open. Returns a bit for each
+ * watch that was seen.
  */
 static uint64_t
 deliver(struct running *attempt)
 {
-	struct event_loop *loop = attempt->child->loop;
+	struct event_loop *loop = attempt->shared->loop;
 	nanos until = NANOS_MAX;
 	enum relay_rest rest;
 
@@ -342,29 +325,29 @@ deliver(struct running *attempt)
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
 		if (until != NANOS_MAX)
-			left = until - sys_now(CLOCK_MONOTONIC);
+			left = until - event_loop_now(loop);
 		else if (attempt->deadline != NANOS_MAX)
 			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
 		if (until != NANOS_MAX && left <= 0)
 			break;
-		wakeup = event_loop_wait(loop, left);
+		wakeup = event_loop_hear(loop, left);
 		hear(attempt, &wakeup);
 	}
 	return relay_finish(&loop->streams.relay);
 }
 
-/* Forks. False, with errno, if there is no process or no pipe to be had. */
+/* Forks. False, with errno, where a process or a pipe cannot be made. */
 static bool
-begin(struct running *attempt, char **env)
+begin(struct running *attempt, char **command, char **env)
 {
-	const struct attempt *child = attempt->child;
-	struct event_loop *loop = child->loop;
+	const struct attempt *shared = attempt->shared;
+	struct event_loop *loop = shared->loop;
 
 	attempt->limit.child = -1;
 	if (streams_begin(&loop->streams)) {
 		signals_note(&loop->signals);
-		attempt->limit.child = spawn_run(&child->spawn, &loop->signals,
-		    &loop->streams, child->policy->command, env);
+		attempt->limit.child = spawn_run(&shared->spawn, &loop->signals,
+		    &loop->streams, command, env);
 	}
 	if (attempt->limit.child == -1) {
 		int error = errno;
@@ -375,20 +358,21 @@ begin(struct running *attempt, char **env)
 		return false;
 	}
 	streams_forked(&loop->streams);
+	loop->child = attempt->limit.child;
 	loop->signals.accompanied = true;
 	attempt->interrupted = signals_handed_on(&loop->signals);
 	return true;
 }
 
 struct outcome
-attempt_run(
-    struct attempt *child, char **env, nanos deadline, const char *label)
+attempt_run(struct attempt *child, char **command, char **env, nanos deadline,
+    const char *label)
 {
 	const struct policy *policy = child->policy;
-	struct running attempt = { .child = child,
+	struct running attempt = { .shared = child,
 		.means = { policy->signal, policy->kill_after, child->sweep,
 		    &child->loop->log, "attempt ", label },
-		.began = sys_now(CLOCK_MONOTONIC),
+		.began = event_loop_now(child->loop),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
 	struct outcome outcome;
@@ -396,20 +380,19 @@ attempt_run(
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
 	if (child->sweep != NULL)
-		proctree_note(&child->sweep->spared);
-	if (!begin(&attempt, env))
+		proctree_exclude(child->sweep);
+	if (!begin(&attempt, command, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
 	while (!termination_over(&attempt.limit)) {
 		struct wakeup wakeup =
-		    event_loop_wait(child->loop, nap(&attempt));
+		    event_loop_hear(child->loop, nap(&attempt));
 
-		postpone(&attempt, wakeup.stopped);
 		reap(&attempt);
 		hear(&attempt, &wakeup);
-		postpone(&attempt, stop_along(&attempt, &wakeup));
+		stop_along(&attempt, &wakeup);
 		if (!attempt.limit.dead ||
-		    attempt.limit.stage != TERMINATION_AHEAD)
+		    attempt.limit.stage != TERMINATION_NONE)
 			check_limits(&attempt);
 	}
 	stdin_source_ended(&child->loop->streams.input);
@@ -419,7 +402,8 @@ attempt_run(
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
 	    attempt.overrun || streams_overrun(&child->loop->streams);
-	attempt_reap_orphans(0);
+	child->loop->child = 0;
+	event_loop_reap(child->loop);
 	return outcome;
 }
 

@@ -1,7 +1,7 @@
 /*
- * attempt: one attempt, from fork to outcome. Signals are passed on, limits
- * reach the whole tree of processes, and no attempt ends while its child
- * lives.
+ * attempt: runs the command once, from fork to outcome. Signals are passed on,
+ * limits end the whole tree of processes, and no attempt ends while its child
+ * lives, unless the deadline has passed and KILL did not help.
  */
 #ifndef ATTEMPT_H
 #define ATTEMPT_H
@@ -19,33 +19,24 @@ struct attempt {
 	struct spawn spawn;
 	pid_t self;
 	bool limited; /* a limit may end an attempt */
-	struct sweep *sweep; /* where an attempt may have to be ended */
+	struct sweep *sweep; /* NULL where no attempt has to be ended */
 };
 
 /*
- * False, with errno, if the kernel refuses. limited: a limit may end an
- * attempt.
+ * False, with errno, if the kernel refuses. limited: a limit of time may end
+ * an attempt.
  */
 bool attempt_open(struct attempt *child, const struct policy *policy,
     struct event_loop *loop, bool limited);
 
 /*
- * Runs the command once, with env. It ends by itself, at the policy's
+ * Runs command once, with env. It ends by itself, at the policy's
  * timeout, or at the deadline, an instant on CLOCK_BOOTTIME. A limit sends
  * the policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome attempt_run(
-    struct attempt *child, char **env, nanos deadline, const char *label);
-
-/*
- * Buries whoever has died as a child of ours, but for one process, which
- * somebody else asks for (0: for none). They may be orphans of attempts: of
- * process 1, of a retry with a limit, or of one whose caller has asked for them
- * by PR_SET_CHILD_SUBREAPER in prctl(2), which outlasts an exec. They may be
- * the caller's: had the command been executed at once they would be its own.
- */
-void attempt_reap_orphans(pid_t but);
+struct outcome attempt_run(struct attempt *child, char **command, char **env,
+    nanos deadline, const char *label);
 
 /* Gives back what attempt_open took. */
 void attempt_close(struct attempt *child);

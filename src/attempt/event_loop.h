@@ -1,6 +1,7 @@
 /*
- * event_loop: the one wait of retry. Whatever it waits for, signals are heard,
- * and what is to be read or written without blocking flows.
+ * event_loop: the one wait of retry, which returns the signal that ended it.
+ * Whatever retry waits for, signals are heard, streams and log lines flow,
+ * orphans are reaped and the lease of the breaker's probe is renewed.
  */
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
@@ -15,12 +16,66 @@ struct event_loop {
 	struct log log;
 	struct streams streams;
 	struct budget_client budget;
+	pid_t child; /* of an attempt or a hook, which reaps it; 0: none */
+	nanos stopped; /* how long retry itself was stopped, in all */
 };
 
-/* Waits for a signal or for nap to pass, 30 s at most; with 0 or less looks. */
-struct wakeup event_loop_wait(struct event_loop *loop, nanos nap);
+/* Opens the signals. False, with errno, if the kernel refuses. */
+bool event_loop_open(struct event_loop *loop);
 
-/* The same, and no longer than until fd has room for something. */
-struct wakeup event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
+/* CLOCK_MONOTONIC without the time for which retry itself was stopped. */
+nanos event_loop_now(const struct event_loop *loop);
+
+/*
+ * Waits for a signal, for streams or log lines that can move on, or for nap to
+ * pass, 30 s at most; with 0 or less it only looks. Returns the signal that
+ * ends the series (HUP, INT, QUIT or TERM), or 0. Other signals are meant for a
+ * command, and while this is called there is none that runs.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_wait(struct event_loop *loop, nanos nap);
+
+/* The same; it ends as well when fd has room for something (-1: no fd). */
+__attribute__((warn_unused_result)) int
+event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
+
+/*
+ * Waits until standard input is ready for the command, or until the deadline
+ * on CLOCK_BOOTTIME. Returns the signal that ended the wait, or 0.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_await_input(struct event_loop *loop, nanos deadline);
+
+/*
+ * Waits until no other process creates the file of the budget, and opens it.
+ * Returns the signal that ended the wait, or 0.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_await_budget(struct event_loop *loop);
+
+/*
+ * Waits until the log's lines are written, at most for patience. Returns the
+ * signal that ended the wait, or 0.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_await_log(struct event_loop *loop, nanos patience);
+
+/*
+ * The same wait while a command runs: returns any signal that came, which may
+ * have to be passed on to the command. Orphans are not reaped.
+ */
+struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
+
+/* Stops retry by a signal of job control (signals_stop). */
+void event_loop_stop(struct event_loop *loop, int number);
+
+/*
+ * Reaps all dead children but loop->child. They may be orphans of attempts:
+ * where retry is process 1 or has a limit, or where its caller has set
+ * PR_SET_CHILD_SUBREAPER (prctl(2)), which outlasts an exec. They may be
+ * children of the caller, which an exec of the command would have handed to the
+ * command.
+ */
+void event_loop_reap(const struct event_loop *loop);
 
 #endif

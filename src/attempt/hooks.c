@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "attempt/spawn.h"
 #include "attempt/termination.h"
@@ -18,7 +19,7 @@
 /* How long --on-give-up may take. */
 #define LONGEST (30 * NANOS_SECOND)
 
-/* How long a hook may go on once it was asked to end. */
+/* How long a hook may go on after TERM. */
 #define GRACE NANOS_SECOND
 
 bool
@@ -41,8 +42,9 @@ warn(const struct hook *hook, const char *what, const char *detail,
 }
 
 /*
- * Nothing of the caller's is read, and nothing gets into what he may be
- * reading: where standard error is closed, standard output is closed as well.
+ * A hook reads nothing of the caller's input and writes nothing into the output
+ * that the caller may read: where standard error is closed, so is its standard
+ * output.
  */
 static void
 attach(void)
@@ -71,11 +73,11 @@ become(
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 
-	spawn_tie(parent, SIGTERM);
+	spawn_set_death_signal(parent, SIGTERM);
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);
-	_exit(SPAWN_FAILED);
+	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 static void
@@ -84,15 +86,15 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 	pid_t parent = getpid(), pid;
 
 	hook->option = option;
-	/* Should it have to be ended, whoever is here now is not its own. */
-	proctree_note(&hook->sweep->spared);
+	/* If it has to be ended, the processes of now are not its own. */
+	proctree_exclude(hook->sweep);
 	pid = fork();
 	if (pid == 0)
 		become(&hook->loop->signals, parent, line, env);
 	if (pid == -1)
 		warn(hook, "not started (", strerror(errno), ")");
 	else
-		hook->pid = pid;
+		hook->pid = hook->loop->child = pid;
 }
 
 void
@@ -103,8 +105,8 @@ hooks_retry(struct hook *hook, char **env)
 }
 
 /*
- * Whether it is dead, and how it died: si_pid is 0 where somebody else has
- * buried it, because orphans come to us.
+ * Whether the hook is dead, and how it ended: si_pid is 0 where that is not
+ * known, because it was reaped as an orphan.
  */
 static bool
 dead(const struct hook *hook, siginfo_t *info, int options)
@@ -131,6 +133,14 @@ judge(const struct hook *hook, const siginfo_t *info)
 		    ")");
 }
 
+/* The hook is reaped: orphans that died after it can be reaped now. */
+static void
+forget(struct hook *hook)
+{
+	hook->pid = hook->loop->child = 0;
+	event_loop_reap(hook->loop);
+}
+
 bool
 hooks_over(struct hook *hook)
 {
@@ -140,7 +150,7 @@ hooks_over(struct hook *hook)
 		return true;
 	if (!dead(hook, &info, 0))
 		return false;
-	hook->pid = 0;
+	forget(hook);
 	judge(hook, &info);
 	return true;
 }
@@ -158,46 +168,42 @@ hooks_end(struct hook *hook, const char *why)
 		return 0;
 	if (why != NULL)
 		warn(hook, why, "", "");
-	/* What it leaves behind would be out of reach otherwise. */
+	/* Its orphans would be out of reach otherwise. */
 	proctree_adopt();
-	termination_reach(&limit, &means, sys_now(CLOCK_MONOTONIC));
+	termination_start(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {
-		struct wakeup wakeup = event_loop_wait(hook->loop,
-		    termination_nap(&limit, sys_now(CLOCK_MONOTONIC)));
+		int number = event_loop_wait(hook->loop,
+		    termination_nap(&limit, event_loop_now(hook->loop)));
 
-		if (heard == 0 && signals_end_series(wakeup.signal))
-			heard = wakeup.signal;
+		if (heard == 0)
+			heard = number;
 		limit.dead = dead(hook, &info, WNOWAIT);
-		termination_press(
-		    &limit, &means, sys_now(CLOCK_MONOTONIC), true);
+		termination_advance(
+		    &limit, &means, event_loop_now(hook->loop), true);
 	}
 	dead(hook, &info, 0);
-	hook->pid = 0;
+	forget(hook);
 	return heard;
 }
 
 int
 hooks_give_up(struct hook *hook, char **env)
 {
-	nanos until = sys_now(CLOCK_MONOTONIC) + LONGEST;
+	nanos until = event_loop_now(hook->loop) + LONGEST;
+	int number = 0;
 
 	if (hook->policy->on_give_up == NULL)
 		return 0;
 	start(hook, "--on-give-up", hook->policy->on_give_up, env);
-	while (!hooks_over(hook)) {
-		nanos left = until - sys_now(CLOCK_MONOTONIC);
-		struct wakeup wakeup;
+	while (number == 0 && !hooks_over(hook)) {
+		nanos left = until - event_loop_now(hook->loop);
 
 		if (left <= 0)
 			return hooks_end(hook, "ended after 30s");
-		wakeup = event_loop_wait(hook->loop, left);
-		until = number_add(until, wakeup.stopped);
-		if (signals_end_series(wakeup.signal)) {
-			hooks_end(hook, NULL);
-			return wakeup.signal;
-		}
+		number = event_loop_wait(hook->loop, left);
 	}
-	return 0;
+	hooks_end(hook, NULL);
+	return number;
 }
 
 void

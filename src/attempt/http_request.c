@@ -13,21 +13,18 @@
 #define CAP_SYS_PTRACE 19
 #endif
 
-/* Both as one string, NULL if there is no memory. */
+/* Both in one new string; NULL, with errno, if there is no memory. */
 static char *
 join(const char *first, const char *second)
 {
-	size_t length = strlen(first);
-	char *both = malloc(length + strlen(second) + 1);
+	char *both = malloc(strlen(first) + strlen(second) + 1);
 
-	if (both == NULL)
-		return NULL;
-	memcpy(both, first, length);
-	memcpy(both + length, second, strlen(second) + 1);
+	if (both != NULL)
+		stpcpy(stpcpy(both, first), second);
 	return both;
 }
 
-/* All of it, or false with errno. */
+/* Writes all of text. False, with errno. */
 static bool
 write_all(int fd, const char *text, size_t length)
 {
@@ -45,9 +42,8 @@ write_all(int fd, const char *text, size_t length)
 }
 
 /*
- * Makes the file of options that hands the key to curl. Every curl reads one;
- * a header that stands in a file by itself (-H @FILE) an old one, up to 7.54,
- * would leave out without a word.
+ * Makes a file of options (--config) that gives curl the key. A header in a
+ * file of its own (-H @FILE) would be ignored in silence by a curl up to 7.54.
  */
 static bool
 make_config(struct http_request *request)
@@ -73,9 +69,9 @@ make_config(struct http_request *request)
 	return made;
 }
 
-/* Our words for one operation of curl, at to; returns where they end. */
+/* Puts the options for one operation of curl at to; returns where they end. */
 static char **
-add_words(char **to, const struct curl *curl, char *config, char *path)
+add_options(char **to, const struct curl *curl, char *config, char *path)
 {
 	static char dump[] = "--dump-header", read[] = "--config";
 
@@ -97,32 +93,32 @@ writable(const char *word)
 }
 
 /*
- * curl's command line, which is at the word first, with ours in it: before the
- * options of each operation, so that the user's own come later and win.
+ * Copies the command line from, in which curl is word number first, and puts
+ * options of retry's before those of each operation of curl: of two equal
+ * options the later one, which is the user's, counts. False, with errno.
  */
 static bool
-amend(struct http_request *request, struct policy *policy, size_t first,
-    const char *path)
+amend(struct http_request *request, char **from, size_t first, const char *path)
 {
-	char **from = policy->command, **to;
+	char **to;
 	size_t count = 0, at = 1, done = 0;
 
 	while (from[count] != NULL)
 		count++;
-	/* At most one operation a word, each with four words of ours; one
-	 * element before the command belongs to whoever launches it. */
-	request->words = malloc((5 * count + 2) * sizeof *to);
-	if (request->words == NULL)
+	/* At most each word is an operation, with four words of ours; one
+	 * more element stands before the command (policy.h). */
+	to = malloc((5 * count + 2) * sizeof *to);
+	if (to == NULL)
 		return false;
+	request->command = ++to;
 	if (request->key != NULL && !make_config(request))
 		return false;
-	to = policy->command = request->words + 1;
 	while (at != 0) {
 		struct curl curl = curl_operation(from + first, at);
 
 		while (done < first + curl.opening)
 			*to++ = from[done++];
-		to = add_words(
+		to = add_options(
 		    to, &curl, writable(request->config.path), writable(path));
 		at = curl.next;
 	}
@@ -131,7 +127,7 @@ amend(struct http_request *request, struct policy *policy, size_t first,
 	return true;
 }
 
-/* The one whose response is the last. */
+/* The operation that gets the last response. */
 static struct curl
 last_operation(char *const *command)
 {
@@ -143,10 +139,10 @@ last_operation(char *const *command)
 }
 
 /*
- * Whether what sudo runs can open our file. Another user cannot. The superuser
- * can what is ours under /proc, if he has the capability for it, which in a
- * container he may lack; and what is in /tmp not even he, who must not create
- * there what is somebody else's (proc(5), fs.protected_regular).
+ * Whether what sudo runs can open the private file. Another user cannot. Root
+ * can open a file in memory by its path in /proc, with CAP_SYS_PTRACE, which
+ * root may lack in a container. In /tmp not even root can: it must not open
+ * another user's file with O_CREAT there (proc(5), fs.protected_regular).
  */
 static bool
 reaches(const struct wrapper *wrapper, const struct status_file *status)
@@ -159,11 +155,11 @@ reaches(const struct wrapper *wrapper, const struct status_file *status)
 	    prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) == 1;
 }
 
-/* Whether curl sends something twice that it must not, if it is told no key. */
+/* Finds out whether the request may be sent twice: not without a key. */
 static void
-guard(const struct http_request *request, struct policy *policy,
-    const struct curl *curl)
+guard(struct http_request *request, const struct curl *curl)
 {
+	const struct policy *policy = request->policy;
 	const char *method =
 	    policy->method == NULL ? curl->method : policy->method;
 	bool keyed =
@@ -172,11 +168,11 @@ guard(const struct http_request *request, struct policy *policy,
 	if (keyed || curl->keyed ||
 	    (policy->method != NULL && request->key == NULL))
 		return;
-	policy->rules.once = !curl_idempotent(method);
-	policy->rules.several = curl->several;
+	request->once = !curl_idempotent(method);
+	request->several = curl->several;
 }
 
-/* The user's file, in place of ours, as its name is from here. */
+/* Reads the file of curl's own -D instead, by a path that retry can use. */
 static bool
 use_dump(struct http_request *request, const struct wrapper *wrapper,
     const char *dump)
@@ -199,49 +195,49 @@ use_dump(struct http_request *request, const struct wrapper *wrapper,
 }
 
 static bool
-know_curl(struct http_request *request, struct policy *policy,
-    const struct wrapper *wrapper, struct log *log)
+know_curl(struct http_request *request, const struct wrapper *wrapper)
 {
-	char **command = policy->command + wrapper->command;
+	char **words = request->policy->command;
+	char **command = words + wrapper->command;
 	struct curl curl = curl_read(command);
 	struct curl last = last_operation(command);
 	const char *path = request->status.path;
 
 	if (curl.retries)
-		log_say(log, LOUDNESS_PLAIN,
+		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl has a --retry of its own: attempts "
 			    "multiply"));
 	if (request->key != NULL && curl.several)
-		log_say(log, LOUDNESS_PLAIN,
+		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
 	request->by = last.dumps ? HTTP_REQUEST_BY_DUMP : HTTP_REQUEST_BY_CURL;
 	if (!reaches(wrapper, &request->status) &&
 	    (!last.dumps || request->key != NULL))
 		request->by = HTTP_REQUEST_BY_SUDO;
-	guard(request, policy, &curl);
-	/* Without its dump nobody knows what curl has sent. */
-	policy->rules.several |= last.dumps
-	    ? last.dump == NULL
-	    : request->by == HTTP_REQUEST_BY_SUDO;
+	guard(request, &curl);
+	/* Without its headers it is not known what curl has sent. */
+	request->several |= last.dumps ? last.dump == NULL
+				       : request->by == HTTP_REQUEST_BY_SUDO;
 	if (last.dumps) {
 		if (last.dump == NULL)
-			log_say(log, LOUDNESS_VERBOSE,
-			    STRINGS("curl's own --dump-header is no file: HTTP "
-				    "tells nothing"));
+			log_say(request->log, LOUDNESS_VERBOSE,
+			    STRINGS(
+				"curl's own --dump-header is not a file: no "
+				"HTTP status is read"));
 		if (!use_dump(request, wrapper, last.dump))
 			return false;
 		path = NULL;
 	}
 	request->status.dump = true;
 	return request->by == HTTP_REQUEST_BY_SUDO ||
-	    amend(request, policy, wrapper->command, path);
+	    amend(request, words, wrapper->command, path);
 }
 
 static bool
-open_status(
-    struct http_request *request, struct policy *policy, struct log *log)
+open_status(struct http_request *request)
 {
+	const struct policy *policy = request->policy;
 	struct wrapper wrapper;
 
 	if (policy->http_status != NULL)
@@ -252,7 +248,7 @@ open_status(
 		return false;
 	wrapper = wrapper_look(policy->command);
 	return !curl_named(policy->command[wrapper.command]) ||
-	    know_curl(request, policy, &wrapper, log);
+	    know_curl(request, &wrapper);
 }
 
 /* The variables for the attempts. False without memory. */
@@ -276,30 +272,33 @@ fill_variables(struct http_request *request)
 }
 
 void
-http_request_start(struct http_request *request)
+http_request_start(
+    struct http_request *request, const struct policy *policy, struct log *log)
 {
-	request->words = NULL;
-	request->dump = NULL;
-	request->status.path = NULL;
-	request->config.path = NULL;
-	request->by = HTTP_REQUEST_BY_OTHERS;
-	request->missed = false;
+	*request = (struct http_request){ .policy = policy,
+		.log = log,
+		.command = policy->command,
+		.key = policy->key,
+		.by = HTTP_REQUEST_BY_OTHERS };
 }
 
 bool
-http_request_open(
-    struct http_request *request, struct policy *policy, struct log *log)
+http_request_open(struct http_request *request)
 {
-	policy->typed = policy->command;
-	request->key = policy->key;
-	if (policy->key != NULL && strcmp(policy->key, "auto") == 0)
+	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
-	return open_status(request, policy, log) && fill_variables(request);
+	return open_status(request) && fill_variables(request);
 }
 
 void
-http_request_miss(struct http_request *request, const struct policy *policy,
-    const struct outcome *outcome, struct log *log)
+http_request_begin(struct http_request *request)
+{
+	status_file_empty(&request->status, request->log);
+}
+
+/* Says, once, that an attempt left no HTTP status, and what helps. */
+static void
+say_missing(struct http_request *request)
 {
 	static const char *const help[] = {
 		[HTTP_REQUEST_BY_OTHERS] =
@@ -315,12 +314,21 @@ http_request_miss(struct http_request *request, const struct policy *policy,
 		    "put sudo in front of retry",
 	};
 
-	if (!policy->http || request->missed || outcome->http.known ||
-	    outcome->end != END_EXITED || outcome->code != 0)
-		return;
+	if (!request->missed)
+		log_say(request->log, LOUDNESS_PLAIN,
+		    STRINGS("no HTTP status found: ", help[request->by]));
 	request->missed = true;
-	log_say(log, LOUDNESS_PLAIN,
-	    STRINGS("no HTTP status found: ", help[request->by]));
+}
+
+void
+http_request_end(struct http_request *request, struct outcome *outcome)
+{
+	outcome->http = status_file_read(&request->status, request->log);
+	outcome->once = request->once;
+	outcome->several = request->several;
+	if (request->policy->http && !outcome->http.known &&
+	    outcome->end == END_EXITED && outcome->code == 0)
+		say_missing(request);
 }
 
 void

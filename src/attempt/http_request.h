@@ -1,7 +1,7 @@
 /*
- * http_request: what has to be known of the HTTP request that the command
- * makes, and what the command has to know of us: where its answer goes, and the
- * key by which a server tells a repetition from a new request.
+ * http_request: the HTTP request of the command: its status, key and
+ * repeatability. The command is told where to write the answer, and the
+ * idempotency key, by which a server tells a repetition from a new request.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -12,50 +12,55 @@
 #include "policy/policy.h"
 #include "attempt/status_file.h"
 
-/* Whom --http leaves its file to, and so why there may be no status in it. */
+/* What writes the file of --http: why there may be no status in it. */
 enum http_request_by {
 	HTTP_REQUEST_BY_OTHERS, /* a command that is not curl */
 	HTTP_REQUEST_BY_CURL,
 	HTTP_REQUEST_BY_DUMP, /* a curl with a --dump-header of its own */
-	HTTP_REQUEST_BY_SUDO /* a curl that cannot open what is ours */
+	HTTP_REQUEST_BY_SUDO /* a curl that cannot open a file of retry's */
 };
 
 struct http_request {
+	const struct policy *policy;
+	struct log *log;
+	char **command; /* the policy's, or curl's with options of ours in it */
+	bool once; /* the request must not be sent twice */
+	bool several; /* it may be several requests */
 	struct status_file status;
 	const char *key; /* the idempotency key, or NULL */
-	char **words; /* the command's, with ours among them, or NULL */
-	char *dump; /* name of the file of curl's own -D, where it needs one */
-	struct private_file
-	    config; /* hands the key to curl; path NULL: none does */
+	char *dump; /* path of curl's own -D, if a wrapper changes directory */
+	struct private_file config; /* has the key for curl; path NULL: none */
 	enum http_request_by by;
-	bool missed; /* it was said that no status is found */
+	bool missed; /* it was said that no HTTP status was found */
 	char uuid[SYS_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
 
-/* One that has nothing open yet: http_request_close does nothing. */
-void http_request_start(struct http_request *request);
+/* Fills it in and opens nothing yet: http_request_close does nothing then. */
+void http_request_start(
+    struct http_request *request, const struct policy *policy, struct log *log);
 
 /*
- * Opens the status file that the policy asks for, finds the key, and where the
- * command is curl, or curl behind a wrapper (wrapper.h), and --http was given,
- * puts into policy->command what curl needs to be told, and into policy->rules
- * whether it may repeat itself; policy->typed stays what was typed. The key is
- * in a file that curl reads, and in no word of a command line. False, with
- * errno, if the kernel refuses.
+ * Opens the status file that the policy asks for and finds the key. Where
+ * --http was given and the command is curl, or curl behind a wrapper
+ * (wrapper.h), request->command is a copy of it with options that make curl use
+ * the status file and the key, and once and several say what may be repeated.
+ * The key is in a file that curl reads, never in a word of a command line.
+ * False, with errno, if the kernel refuses.
  */
-bool http_request_open(
-    struct http_request *request, struct policy *policy, struct log *log);
+bool http_request_open(struct http_request *request);
+
+/* Empties the status file for the attempt that is about to begin. */
+void http_request_begin(struct http_request *request);
 
 /*
- * Says once, of an attempt that --http should have known more of, that no
- * status was found, and what helps.
+ * Fills in what the outcome of an attempt says about its request. Where --http
+ * was given, the first success without an HTTP status is a warning, which says
+ * what helps.
  */
-void
-http_request_miss(struct http_request *request, const struct policy *policy,
-    const struct outcome *outcome, struct log *log);
+void http_request_end(struct http_request *request, struct outcome *outcome);
 
-/* Removes what was made. */
+/* Removes the files that were made. */
 void http_request_close(const struct http_request *request);
 
 #endif

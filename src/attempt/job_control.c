@@ -16,7 +16,7 @@ job_control_stopped(pid_t child)
 	return info.si_status;
 }
 
-/* Whether the terminal is our process group's. */
+/* Whether the process group of retry is the terminal's foreground. */
 static bool
 in_foreground(void)
 {
@@ -31,9 +31,9 @@ in_foreground(void)
 }
 
 /*
- * Who does job control has put us into a process group that is not its own, in
- * its session: see "orphaned process group" in POSIX. A script, make or timeout
- * waits for us from within our group, and would not look after one who stops.
+ * A shell with job control gives each job a process group other than its own,
+ * in its session: see "orphaned process group" in POSIX. A script, make or
+ * timeout waits in the same group as retry, and would not continue what stops.
  */
 bool
 job_control_watched(void)

@@ -1,6 +1,6 @@
 /*
- * job_control: the job of a shell's that we are, with the command:
- * whether the command is stopped, and whether somebody waits for our stop.
+ * job_control: whether the command is stopped, and a shell waits for retry to
+ * stop.
  */
 #ifndef JOB_CONTROL_H
 #define JOB_CONTROL_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The signal by which a child of ours is stopped just now, or 0. */
+/* The signal by which a child is stopped now, or 0. */
 int job_control_stopped(pid_t child);
 
 /*
- * Whether a shell with job control sees us in the foreground, and no prompt is
- * to be had before we end or stop.
+ * Whether retry is in the foreground of a shell with job control, which gives
+ * no prompt before retry ends or stops.
  */
 bool job_control_watched(void);
 

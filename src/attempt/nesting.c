@@ -9,7 +9,7 @@
 
 #define UUID_LENGTH (SYS_UUID - 1)
 
-/* What we tell each attempt, and so never pass through. */
+/* Variables that retry writes itself, and so never passes through. */
 enum name {
 	NAME_ATTEMPT,
 	NAME_MOST,
@@ -46,30 +46,19 @@ static const char *const told_names[POLICY_TOLD] = {
 
 _Static_assert(NAMES + POLICY_TOLD == NESTING_OURS, "room for each of them");
 
-/* Puts text at the place at, with a NUL, and returns where that stands. */
-static char *
-append(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length + 1);
-	return at + length;
-}
-
 /* Writes "NAME=value". */
 static char *
 assign(char room[NESTING_ROOM], enum name name, int64_t value)
 {
-	number_put(append(room, names[name]), value);
+	number_put(stpcpy(room, names[name]), value);
 	return room;
 }
 
 /*
- * Whether the process that "pid.instant" means is there: the instant is one at
- * which it lived, so that a process that began later only has its number. /proc
- * rounds beginnings down to a tick, and so does this. An instant that is still
- * to come, or a process with another clock, is of another time namespace. A
- * zombie tells nobody anything anymore.
+ * Whether the process that "pid.instant" means lives. It lived at that instant:
+ * a process that began later only has its number. /proc rounds the time of the
+ * beginning down to a tick, and so does this. An instant in the future, or a
+ * process with another clock, is of another time namespace. A zombie is dead.
  */
 static bool
 is_alive(const char *identity)
@@ -93,19 +82,19 @@ is_alive(const char *identity)
 }
 
 /*
- * Our own "pid.instant", without asking /proc when we began: that costs more
- * than all else on the way to the command.
+ * Writes "pid.instant" for this process. The instant is now: to read from /proc
+ * when retry began would take longer than all else before the command.
  */
 static void
 put_identity(char *at)
 {
 	char digits[NUMBER_ROOM];
 
-	at = append(append(at, number_put(digits, getpid())), ".");
+	at = stpcpy(stpcpy(at, number_put(digits, getpid())), ".");
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 }
 
-/* Writes what an instant on CLOCK_BOOTTIME means only together with. */
+/* Writes the boot and time namespace of CLOCK_BOOTTIME. NULL without /proc. */
 static char *
 put_clock(char *at)
 {
@@ -114,50 +103,50 @@ put_clock(char *at)
 	if (!sys_boot(at))
 		return NULL;
 	number_put(digits, (int64_t)sys_space());
-	return append(append(append(at + strlen(at), ":"), digits), ":");
+	return stpcpy(stpcpy(stpcpy(at + strlen(at), ":"), digits), ":");
 }
 
-/* One of another boot or time namespace says nothing here. */
+/* A deadline of another boot or time namespace is ignored. */
 static nanos
-read_deadline(const char *told)
+read_deadline(const char *text)
 {
 	char here[NESTING_ROOM], *end;
 	size_t length;
 	nanos deadline;
 
-	if (told == NULL || (end = put_clock(here)) == NULL)
+	if (text == NULL || (end = put_clock(here)) == NULL)
 		return NANOS_MAX;
 	length = (size_t)(end - here);
-	if (strncmp(told, here, length) != 0 ||
-	    !number_whole(told + length, strlen(told + length), &deadline))
+	if (strncmp(text, here, length) != 0 ||
+	    !number_whole(text + length, strlen(text + length), &deadline))
 		return NANOS_MAX;
 	return deadline;
 }
 
 static int64_t
-read_depth(const char *told)
+read_depth(const char *text)
 {
 	int64_t depth;
 
-	if (told == NULL || !number_whole(told, strlen(told), &depth))
+	if (text == NULL || !number_whole(text, strlen(text), &depth))
 		return 0;
 	return depth;
 }
 
-/* Only what can be an identity goes on: others write it into their logs. */
+/* An id must be a UUID: other programs write it into their logs. */
 static const char *
-read_id(const char *told)
+read_id(const char *text)
 {
-	if (told == NULL || strlen(told) != UUID_LENGTH)
+	if (text == NULL || strlen(text) != UUID_LENGTH)
 		return NULL;
 	for (size_t i = 0; i < UUID_LENGTH; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-		if (strchr(dash ? "-" : "0123456789abcdefABCDEF", told[i]) ==
+		if (strchr(dash ? "-" : "0123456789abcdefABCDEF", text[i]) ==
 		    NULL)
 			return NULL;
 	}
-	return told;
+	return text;
 }
 
 struct outer
@@ -178,16 +167,16 @@ nesting_outer(void)
 	return outer;
 }
 
-void
-nesting_settle(struct policy *policy, const struct outer *outer)
+int64_t
+nesting_attempts(const struct policy *policy, const struct outer *outer)
 {
-	if (outer->alive &&
-	    (policy->nested == NESTED_ONCE ||
-		(policy->nested == NESTED_ADD && outer->retrying)))
-		policy->attempts = 1;
+	bool once = policy->nested == NESTED_ONCE ||
+	    (policy->nested == NESTED_ADD && outer->retrying);
+
+	return outer->alive && once ? 1 : policy->attempts;
 }
 
-/* Of the environment of an attempt, the closing NULL included. */
+/* The elements of an attempt's environment, the closing NULL included. */
 static size_t
 count_elements(void)
 {
@@ -198,7 +187,7 @@ count_elements(void)
 	return count + NESTING_HANDED + NESTING_OURS + 1;
 }
 
-/* The key of the breaker that lets our attempts through, or NULL. */
+/* The key of the breaker that admits the attempts, or NULL. */
 static const char *
 admitted_by(const struct policy *policy, const struct outer *outer)
 {
@@ -206,8 +195,9 @@ admitted_by(const struct policy *policy, const struct outer *outer)
 						  : outer->admitted;
 }
 
-size_t
-nesting_size(const struct policy *policy, const struct outer *outer)
+/* The bytes of the elements and of the strings that hand_on puts behind. */
+static size_t
+size_of(const struct policy *policy, const struct outer *outer)
 {
 	const char *directory = policy->told[TOLD_DIR];
 	const char *admitted = admitted_by(policy, outer);
@@ -219,7 +209,7 @@ nesting_size(const struct policy *policy, const struct outer *outer)
 		if (policy->told[i] != NULL)
 			size +=
 			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
-	/* For put_place. */
+	/* For put_directory. */
 	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
 							: size;
 }
@@ -231,7 +221,7 @@ has_name(const char *variable, const char *other)
 	return strncmp(variable, other, strcspn(other, "=") + 1) == 0;
 }
 
-/* Whether a variable of our own environment reaches the attempts. */
+/* Whether a variable of retry's own environment is passed to the attempts. */
 static bool
 passes(const char *variable, char *const *handed, const struct policy *policy)
 {
@@ -250,18 +240,18 @@ passes(const char *variable, char *const *handed, const struct policy *policy)
 	return true;
 }
 
-/* The command may go elsewhere: what is relative is meant from here. */
+/* Makes a path absolute: the command may change its directory. */
 static char *
-put_place(char *at, const char *path)
+put_directory(char *at, const char *path)
 {
 	if (path[0] == '/' || path[0] == '\0' || getcwd(at, PATH_MAX) == NULL)
 		return at;
-	return append(at + strlen(at), "/");
+	return stpcpy(at + strlen(at), "/");
 }
 
 /*
- * Hands on what the command line told, and the breaker's admission, in text
- * that begins at at.
+ * Adds the options that an inner retry takes over, and the key of the breaker
+ * that admits the attempts, as strings that begin at at.
  */
 static void
 hand_on(struct nesting *nesting, const struct policy *policy,
@@ -271,39 +261,47 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 
 	if (admitted != NULL) {
 		*nesting->ours++ = at;
-		at = append(append(at, names[NAME_ADMITTED]), admitted) + 1;
+		at = stpcpy(stpcpy(at, names[NAME_ADMITTED]), admitted) + 1;
 	}
 	for (int i = 0; i < POLICY_TOLD; i++) {
 		if (policy->told[i] == NULL)
 			continue;
 		*nesting->ours++ = at;
-		at = append(at, told_names[i]);
+		at = stpcpy(at, told_names[i]);
 		if (i == TOLD_DIR)
-			at = put_place(at, policy->told[i]);
-		at = append(at, policy->told[i]) + 1;
+			at = put_directory(at, policy->told[i]);
+		at = stpcpy(at, policy->told[i]) + 1;
 	}
 }
 
-/* Who we are to a retry within the command: the same for all attempts. */
+/* Adds what an inner retry knows this one by: the same for all attempts. */
 static void
-introduce(struct nesting *nesting, const struct outer *outer)
+add_identity(struct nesting *nesting, const struct outer *outer)
 {
 	char uuid[SYS_UUID];
 	const char *id = outer->id != NULL ? outer->id : sys_uuid(uuid);
 
 	*nesting->ours++ =
 	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
-	append(append(nesting->id, names[NAME_ID]), id);
+	stpcpy(stpcpy(nesting->id, names[NAME_ID]), id);
 	*nesting->ours++ = nesting->id;
-	put_identity(append(nesting->parent, names[NAME_PARENT]));
+	put_identity(stpcpy(nesting->parent, names[NAME_PARENT]));
 	*nesting->ours++ = nesting->parent;
 }
 
-void
-nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool
+nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer)
 {
-	nesting->env = nesting->ours = room;
+	size_t size = size_of(policy, outer);
+
+	nesting->heap = NULL;
+	nesting->env = nesting->few;
+	if (size > sizeof nesting->few)
+		nesting->env = nesting->heap = malloc(size);
+	if (nesting->env == NULL)
+		return false;
+	nesting->ours = nesting->env;
 	nesting->retrying = outer->retrying;
 	nesting->deadline[0] = '\0';
 	for (char **from = environ; from != NULL && *from != NULL; from++)
@@ -311,16 +309,23 @@ nesting_open(struct nesting *nesting, void *room, char *const *handed,
 			*nesting->ours++ = *from;
 	while (*handed != NULL)
 		*nesting->ours++ = *handed++;
-	introduce(nesting, outer);
+	add_identity(nesting, outer);
 	hand_on(
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
-	/* There is a hook that runs although no attempt did. */
+	/* --on-give-up may run though no attempt did. */
 	*nesting->ours = NULL;
+	return true;
 }
 
-/* The deadline does not change: what is written once is told to all. */
+void
+nesting_close(struct nesting *nesting)
+{
+	free(nesting->heap);
+}
+
+/* Writes the deadline, once: it never changes. False if there is none. */
 static bool
-tell_deadline(struct nesting *nesting, nanos deadline)
+write_deadline(struct nesting *nesting, nanos deadline)
 {
 	char *at;
 
@@ -328,7 +333,7 @@ tell_deadline(struct nesting *nesting, nanos deadline)
 		return false;
 	if (nesting->deadline[0] != '\0')
 		return true;
-	at = put_clock(append(nesting->deadline, names[NAME_DEADLINE]));
+	at = put_clock(stpcpy(nesting->deadline, names[NAME_DEADLINE]));
 	if (at != NULL)
 		number_put(at, deadline);
 	else
@@ -348,7 +353,7 @@ nesting_tell(struct nesting *nesting, const struct policy *policy,
 	*slot++ = policy->attempts == POLICY_UNLIMITED
 	    ? unlimited
 	    : assign(nesting->most, NAME_MOST, policy->attempts);
-	if (tell_deadline(nesting, history->deadline))
+	if (write_deadline(nesting, history->deadline))
 		*slot++ = nesting->deadline;
 	if (history->made > 1 || over)
 		*slot++ = assign(nesting->last, NAME_LAST, history->status);

@@ -1,9 +1,8 @@
 /*
- * nesting: what a retry around this one left for us in the environment, and
- * the environment that each attempt gets.
+ * nesting: reads what an outer retry wrote into the environment, and writes it.
  *
- * What an outer retry tells counts only while it lives. A daemon that was once
- * started under a retry must not hand its dead deadline on.
+ * The variables of an outer retry count only while it lives: a daemon that was
+ * once started under a retry must not pass on the deadline of that retry.
  */
 #ifndef NESTING_H
 #define NESTING_H
@@ -13,61 +12,67 @@
 #include "sys/sys.h"
 #include "policy/plan.h"
 
-/* What the retry around this one tells. */
+/* What the retry around this one wrote. */
 struct outer {
-	bool alive; /* else the rest says nothing */
+	bool alive; /* if not, the other fields mean nothing */
 	nanos deadline; /* on CLOCK_BOOTTIME; NANOS_MAX: none */
-	int64_t depth; /* 0: there is none */
-	bool retrying; /* it, or one around it, is past its first attempt */
+	int64_t depth; /* how many retries are around this one */
+	bool retrying; /* one of them is past its first attempt */
 	const char *id; /* RETRY_ID, or NULL */
-	const char *admitted; /* key of the breaker that let it run, or NULL */
+	const char *admitted; /* RETRY_ADMITTED, the key of a budget, or NULL */
 };
 
 /* The most variables that nesting adds to an environment. */
 #define NESTING_OURS 15
 #define NESTING_HANDED 2
 
-/* Room for one variable that is a number or a name of ours. */
+/* Room for a variable that is a number, an id or a deadline. */
 #define NESTING_ROOM 112
+
+/* Variables for which nothing is allocated; more are rare. */
+#define NESTING_FEW 256
 
 /* The environment of the attempts. */
 struct nesting {
 	char **env; /* NULL-terminated, for execve */
-	char **ours; /* where those that change begin in it */
-	bool retrying; /* the retry around us is */
+	char **ours; /* in env: where the variables that change begin */
+	char *few[NESTING_FEW];
+	void *heap; /* in place of few, or NULL */
+	bool retrying; /* an outer retry is */
 	char attempt[NESTING_ROOM], most[NESTING_ROOM], depth[NESTING_ROOM],
 	    deadline[NESTING_ROOM], last[NESTING_ROOM], parent[NESTING_ROOM],
 	    id[NESTING_ROOM];
 };
 
 /*
- * Reads RETRY_PARENT, "pid.instant", and if that process was there at that
- * instant of CLOCK_BOOTTIME, in nanoseconds, and still lives, what else it
- * told. What is malformed, or of another boot or time namespace, counts as not
- * told.
+ * Reads RETRY_PARENT, "pid.instant", and the other variables if that process
+ * lived at that instant of CLOCK_BOOTTIME, in nanoseconds, and lives now. What
+ * is malformed, or of another boot or time namespace, is ignored.
  */
 struct outer nesting_outer(void);
 
-/* Leaves of the policy's attempts what --nested does, below a living outer. */
-void nesting_settle(struct policy *policy, const struct outer *outer);
-
-/* How many bytes nesting_open needs. */
-size_t nesting_size(const struct policy *policy, const struct outer *outer);
+/* How many of the policy's attempts --nested allows below a living outer. */
+int64_t
+nesting_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
- * Begins the environment of the attempts in room, of nesting_size bytes and
- * aligned for pointers: ours as we found it, without what nesting_tell adds,
- * and with handed, at most NESTING_HANDED variables and NULL, which replace
- * others of their names.
+ * Begins the environment of the attempts: that of retry, without what
+ * nesting_tell adds, and with handed, at most NESTING_HANDED variables and
+ * NULL, which replace others of their names. False, with errno, if there is no
+ * memory.
  */
-void nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer);
 
+/* Gives back what nesting_open took. */
+void nesting_close(struct nesting *nesting);
+
 /*
- * Tells the attempt that is about to begin: RETRY_ATTEMPT, RETRY_MAX_ATTEMPTS;
- * RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after the first;
- * RETRY_ANCESTOR_RETRY=1 where this or an outer retry is past its first. Or, to
- * a hook, the attempt that is over, with RETRY_LAST_STATUS for how it ended.
+ * Writes the variables for the attempt that is about to begin: RETRY_ATTEMPT,
+ * RETRY_MAX_ATTEMPTS; RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after
+ * the first attempt; RETRY_ANCESTOR_RETRY=1 where this or an outer retry is
+ * past its first. With over, those for a hook: the attempt is over, and
+ * RETRY_LAST_STATUS says how it ended.
  */
 void nesting_tell(struct nesting *nesting, const struct policy *policy,
     const struct history *history, bool over);

@@ -9,19 +9,10 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-static char *
-append(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length + 1);
-	return at + length;
-}
-
 /*
- * Whether path leads to the file behind fd, and can be opened. Where /proc
- * shows other processes than ours, our number is somebody else's there: to
- * open what it has could do anything.
+ * Whether path leads to the file behind fd, and can be opened. Where /proc is
+ * of another PID namespace, the number of retry is another process there, and
+ * to open one of its files might do anything: so it is compared first.
  */
 static bool
 leads_to(const char *path, int fd)
@@ -39,53 +30,53 @@ leads_to(const char *path, int fd)
 	return true;
 }
 
-/* By our number, for in the command "self" is another. */
+/* Its path has the number of retry: "self" is the command in the command. */
 static bool
-make_in_memory(struct private_file *handout)
+make_in_memory(struct private_file *file)
 {
-	char digits[NUMBER_ROOM], *at = handout->own;
+	char digits[NUMBER_ROOM], *at = file->room;
 
-	handout->fd = sys_move_up(memfd_create("retry", MFD_CLOEXEC));
-	if (handout->fd == -1)
+	file->fd = sys_move_up(memfd_create("retry", MFD_CLOEXEC));
+	if (file->fd == -1)
 		return false;
-	at = append(append(at, "/proc/"), number_put(digits, getpid()));
-	append(append(at, "/fd/"), number_put(digits, handout->fd));
-	if (leads_to(handout->own, handout->fd))
+	at = stpcpy(stpcpy(at, "/proc/"), number_put(digits, getpid()));
+	stpcpy(stpcpy(at, "/fd/"), number_put(digits, file->fd));
+	if (leads_to(file->room, file->fd))
 		return true;
-	close(handout->fd);
-	handout->fd = -1;
+	close(file->fd);
+	file->fd = -1;
 	return false;
 }
 
 static bool
-make_temporary(struct private_file *handout)
+make_temporary(struct private_file *file)
 {
 	bool chosen;
 	const char *directory = tempfile_directory(&chosen);
 
+	/* The command may have changed its directory when it opens the path. */
 	if (directory[0] != '/' ||
-	    strlen(directory) + TEMPFILE_NAME > sizeof handout->own)
+	    strlen(directory) + TEMPFILE_NAME > sizeof file->room)
 		directory = "/tmp";
-	handout->fd =
-	    tempfile_create(directory, handout->own, sizeof handout->own);
-	handout->temporary = handout->fd != -1;
-	return handout->temporary;
+	file->fd = tempfile_create(directory, file->room, sizeof file->room);
+	file->temporary = file->fd != -1;
+	return file->temporary;
 }
 
 bool
-private_file_make(struct private_file *handout)
+private_file_make(struct private_file *file)
 {
-	handout->temporary = false;
-	handout->path = NULL;
-	if (!make_in_memory(handout) && !make_temporary(handout))
+	file->temporary = false;
+	file->path = NULL;
+	if (!make_in_memory(file) && !make_temporary(file))
 		return false;
-	handout->path = handout->own;
+	file->path = file->room;
 	return true;
 }
 
 void
-private_file_close(const struct private_file *handout)
+private_file_close(const struct private_file *file)
 {
-	if (handout->path != NULL && handout->temporary)
-		unlink(handout->path);
+	if (file->path != NULL && file->temporary)
+		unlink(file->path);
 }

@@ -1,7 +1,8 @@
 /*
- * private_file: a file of our own that the command opens by its path: in memory
- * where that can be reached through /proc, so that nothing is left behind
- * however we end; else a temporary one. It is for our user alone.
+ * private_file: a file that retry makes for the command, which opens it by
+ * path. It is in memory where /proc gives that a path, so that nothing is left
+ * behind however retry ends; else it is a temporary file. Other users cannot
+ * open it.
  */
 #ifndef PRIVATE_FILE_H
 #define PRIVATE_FILE_H
@@ -11,16 +12,16 @@
 #define PRIVATE_FILE_PATH 96
 
 struct private_file {
-	const char *path; /* in own; NULL: there is none */
+	const char *path; /* room; NULL: there is no file */
 	int fd;
 	bool temporary; /* path is to be removed in the end */
-	char own[PRIVATE_FILE_PATH];
+	char room[PRIVATE_FILE_PATH];
 };
 
-/* Makes an empty one. False, with errno. */
-bool private_file_make(struct private_file *handout);
+/* Makes an empty file. False, with errno, if the kernel refuses. */
+bool private_file_make(struct private_file *file);
 
-/* Removes what was made. */
-void private_file_close(const struct private_file *handout);
+/* Removes the file. */
+void private_file_close(const struct private_file *file);
 
 #endif

@@ -8,22 +8,22 @@
 #include <unistd.h>
 #include "sys/procfs.h"
 
-/* How often one sweep looks again because somebody came or went. */
+/* How often one sweep looks again because processes came or went. */
 #define ROUNDS 8
 
-/* One look around. */
+/* One walk through the tree of processes. */
 struct walk {
 	pid_t self, child;
 	pid_t sessions[2]; /* ours and the child's */
-	const struct members *spared, *known;
-	bool settled; /* who is of the attempt: whoever is not spared */
-	bool past; /* of our own children, the attempt's have begun */
+	const struct members *excluded, *known;
+	bool settled; /* daemons are excluded: all others are the attempt's */
+	bool past; /* the walk has met the child among those of retry */
 	struct proctree proctree;
 	struct members *found;
 };
 
 static bool
-holds(const struct members *members, struct member member)
+contains(const struct members *members, struct member member)
 {
 	for (size_t i = 0; i < members->count; i++)
 		if (members->list[i].pid == member.pid &&
@@ -33,7 +33,7 @@ holds(const struct members *members, struct member member)
 }
 
 static bool
-holds_session(const struct members *members, pid_t session)
+contains_session(const struct members *members, pid_t session)
 {
 	for (size_t i = 0; i < members->count; i++)
 		if (members->list[i].session == session)
@@ -42,7 +42,7 @@ holds_session(const struct members *members, pid_t session)
 }
 
 static bool
-holds_pid(const struct members *members, pid_t pid)
+contains_pid(const struct members *members, pid_t pid)
 {
 	for (size_t i = 0; i < members->count; i++)
 		if (members->list[i].pid == pid)
@@ -75,7 +75,7 @@ note(void *to, pid_t pid, pid_t parent)
 		add(to, (struct member){ pid, proc.session, proc.start });
 }
 
-/* Notes what descends from those that come after the first of a list. */
+/* Adds the descendants of a list's members from index first on. */
 static void
 note_descendants(struct members *members, size_t first)
 {
@@ -84,53 +84,57 @@ note_descendants(struct members *members, size_t first)
 }
 
 void
-proctree_note(struct members *spared)
+proctree_exclude(struct sweep *sweep)
 {
-	spared->count = 0;
-	procfs_children(getpid(), note, spared);
-	note_descendants(spared, 0);
+	struct members *excluded = &sweep->excluded;
+
+	excluded->count = 0;
+	procfs_children(getpid(), note, excluded);
+	note_descendants(excluded, 0);
 }
 
 /*
- * Whether a session is of those who are spared, and does not only have the
- * number of theirs: another would lead it then.
+ * Whether a session is one of excluded processes. It is not where the number is
+ * used again: the session then has a leader that is not excluded.
  */
 static bool
-is_spared(const struct members *spared, pid_t session)
+is_excluded(const struct members *excluded, pid_t session)
 {
 	struct procfs proc;
 
-	if (!holds_session(spared, session))
+	if (!contains_session(excluded, session))
 		return false;
 	if (procfs_look(&proc, session) != PROCFS_SEEN || proc.dead)
 		return true;
-	return holds(spared, (struct member){ session, session, proc.start });
+	return contains(
+	    excluded, (struct member){ session, session, proc.start });
 }
 
 /*
- * Whether a living process, whose parent is us or one of the attempt's, is one
- * that a limit has to end. Once that is settled it is also whoever has turned
- * up since, unless the session tells that those who are spared have forked it.
+ * Whether a limit has to end a living process, a child of retry or of a process
+ * of the attempt. Once daemons are excluded, a process that turns up later is
+ * the attempt's, unless its session is that of an excluded one.
  */
 static bool
 belongs(const struct walk *walk, struct member member, pid_t parent)
 {
 	if (member.pid == walk->child)
 		return true;
-	if (holds(walk->spared, member))
+	if (contains(walk->excluded, member))
 		return false;
 	if (member.session == walk->sessions[0] ||
-	    member.session == walk->sessions[1] || holds(walk->known, member) ||
-	    holds_session(walk->known, member.session))
+	    member.session == walk->sessions[1] ||
+	    contains(walk->known, member) ||
+	    contains_session(walk->known, member.session))
 		return true;
 	if (!walk->settled)
 		return parent != walk->self;
-	return !is_spared(walk->spared, member.session);
+	return !is_excluded(walk->excluded, member.session);
 }
 
 /* Reaps a dead orphan. False if it lives. */
 static bool
-bury(pid_t pid)
+reap(pid_t pid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -138,9 +142,9 @@ bury(pid_t pid)
 	    info.si_pid == pid;
 }
 
-/* A process that was listed as a child of parent. */
+/* Handles a process that was listed as a child of parent. */
 static void
-meet(void *to, pid_t pid, pid_t parent)
+visit(void *to, pid_t pid, pid_t parent)
 {
 	struct walk *walk = to;
 	struct member member = { .pid = pid };
@@ -149,15 +153,15 @@ meet(void *to, pid_t pid, pid_t parent)
 
 	if (pid == walk->child)
 		walk->past = true;
-	/* Ours are in order of birth or adoption: those were here before. */
+	/* Listed in order of birth or adoption: it is older than the child. */
 	if (parent == walk->self && !walk->past)
 		return;
 	look = procfs_look(&proc, pid);
-	if (parent == walk->self && pid != walk->child && bury(pid))
+	if (parent == walk->self && pid != walk->child && reap(pid))
 		look = PROCFS_GONE;
 	if (look == PROCFS_GONE ||
 	    (look == PROCFS_SEEN && (proc.dead || proc.parent != parent))) {
-		/* What it had may be ours now, in a list that we have read. */
+		/* retry may have adopted its children after listing its own. */
 		walk->proctree.unsure |= pid != walk->child;
 		return;
 	}
@@ -167,16 +171,16 @@ meet(void *to, pid_t pid, pid_t parent)
 		walk->proctree.unsure = true;
 }
 
-/* Finds all that there is, before any of it is disturbed. */
+/* Finds all processes before any of them is signalled. */
 static void
 look_around(struct walk *walk)
 {
 	walk->found->count = 0;
 	walk->past = false;
 	walk->proctree = (struct proctree){ .refused = walk->proctree.refused };
-	procfs_children(walk->self, meet, walk);
+	procfs_children(walk->self, visit, walk);
 	for (size_t i = 0; i < walk->found->count; i++)
-		procfs_children(walk->found->list[i].pid, meet, walk);
+		procfs_children(walk->found->list[i].pid, visit, walk);
 	for (size_t i = 0; i < walk->found->count; i++) {
 		if (walk->found->list[i].pid == walk->child)
 			continue;
@@ -191,12 +195,12 @@ start_walk(struct sweep *sweep, pid_t child)
 	return (struct walk){ .self = getpid(),
 		.child = child,
 		.sessions = { getsid(0), getsid(child) },
-		.spared = &sweep->spared,
+		.excluded = &sweep->excluded,
 		.known = &sweep->known,
 		.found = &sweep->found };
 }
 
-/* Our own children from the attempt's on. */
+/* Notes children of retry that come after the attempt's child. */
 static void
 note_orphan(void *to, pid_t pid, pid_t parent)
 {
@@ -208,15 +212,16 @@ note_orphan(void *to, pid_t pid, pid_t parent)
 }
 
 void
-proctree_settle(struct sweep *sweep, pid_t child)
+proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 {
-	struct members *spared = &sweep->spared, *orphans = &sweep->told;
+	struct members *excluded = &sweep->excluded,
+		       *orphans = &sweep->signalled;
 	struct members *known = &sweep->known, *found = &sweep->found;
 	struct walk walk = start_walk(sweep, child);
-	size_t before = spared->count;
+	size_t before = excluded->count;
 	int rounds = 0;
 
-	/* First of all: later it may be by our doing that somebody is one. */
+	/* First of all: later, a process may be an orphan because of retry. */
 	orphans->count = 0;
 	walk.found = orphans;
 	procfs_children(walk.self, note_orphan, &walk);
@@ -229,14 +234,13 @@ proctree_settle(struct sweep *sweep, pid_t child)
 	    ++rounds < ROUNDS);
 	*known = *found;
 	for (size_t i = 0; i < orphans->count; i++)
-		if (!holds(known, orphans->list[i]) &&
-		    !holds(spared, orphans->list[i]))
-			add(spared, orphans->list[i]);
-	note_descendants(spared, before);
+		if (!contains(known, orphans->list[i]) &&
+		    !contains(excluded, orphans->list[i]))
+			add(excluded, orphans->list[i]);
+	note_descendants(excluded, before);
 }
 
-/* Whether pidfds are of use here: a filter of system calls may say EPERM, too.
- */
+/* Whether pidfds work: a filter of system calls may answer EPERM as well. */
 static bool
 has_pidfds(void)
 {
@@ -251,8 +255,8 @@ has_pidfds(void)
 }
 
 /*
- * As kill(2), through a pidfd if there is one. What may not be signalled is not
- * tried by its number then: it may be gone, and the number somebody else's.
+ * As kill(2), through a pidfd if there is one. Where that is not permitted, the
+ * number is not tried: it may belong to another process by now.
  */
 static int
 deliver(int pidfd, pid_t pid, int number)
@@ -270,13 +274,13 @@ deliver(int pidfd, pid_t pid, int number)
 	return kill(pid, number);
 }
 
-/* Whether the number may be somebody else's by now. */
+/* Whether the number belongs to another process by now, or to none. */
 static bool
 replaced(const struct walk *walk, struct member member)
 {
 	struct procfs proc;
 
-	/* Not reaped, the child cannot be anybody else. */
+	/* The child is not reaped, so its number is not used again. */
 	if (member.pid == walk->child)
 		return false;
 	switch (procfs_look(&proc, member.pid)) {
@@ -291,12 +295,12 @@ replaced(const struct walk *walk, struct member member)
 }
 
 /*
- * Signals a process. The pidfd holds on to whoever has its number now, and
- * only then we make sure who that is. Old kernels, filters and a full table of
- * descriptors have no pidfd for us.
+ * Signals a process. The pidfd is opened first: it keeps meaning the process
+ * that is then compared with the member. Old kernels, filters of system calls
+ * and a full table of descriptors give no pidfd.
  */
 static void
-tell(struct walk *walk, struct member member, int number)
+send_to(struct walk *walk, struct member member, int number)
 {
 	int fd = (int)syscall(SYS_pidfd_open, member.pid, 0);
 
@@ -305,7 +309,7 @@ tell(struct walk *walk, struct member member, int number)
 	} else {
 		if (deliver(fd, member.pid, number) == -1 && errno == EPERM)
 			walk->proctree.refused = member.pid;
-		/* What is stopped would not hear anything but KILL. */
+		/* A stopped process reacts to nothing but KILL. */
 		if (number != SIGKILL)
 			deliver(fd, member.pid, SIGCONT);
 	}
@@ -316,23 +320,23 @@ tell(struct walk *walk, struct member member, int number)
 struct proctree
 proctree_sweep(struct sweep *sweep, pid_t child, int number)
 {
-	struct members *found = &sweep->found, *told = &sweep->told;
+	struct members *found = &sweep->found, *signalled = &sweep->signalled;
 	struct walk walk = start_walk(sweep, child);
 	int rounds = 0;
 
-	told->count = 0;
+	signalled->count = 0;
 	walk.settled = true;
 	do {
 		look_around(&walk);
 		for (size_t i = 0; number != 0 && i < found->count; i++) {
-			if (holds(told, found->list[i]))
+			if (contains(signalled, found->list[i]))
 				continue;
-			tell(&walk, found->list[i], number);
-			add(told, found->list[i]);
+			send_to(&walk, found->list[i], number);
+			add(signalled, found->list[i]);
 		}
 	} while (walk.proctree.unsure && ++rounds < ROUNDS);
-	/* Whatever /proc shows. */
-	if (number != 0 && !holds_pid(told, child))
-		tell(&walk, (struct member){ .pid = child }, number);
+	/* Even where /proc shows nothing. */
+	if (number != 0 && !contains_pid(signalled, child))
+		send_to(&walk, (struct member){ .pid = child }, number);
 	return walk.proctree;
 }

@@ -1,9 +1,10 @@
 /*
- * proctree: the processes of an attempt: the child, what descends from it, in
- * whatever session, and the orphans that came to us since. Spared are the
- * processes that we had before it, and daemons, each with what descends from
- * them. A daemon is an orphan in a session in which nobody is of the attempt
- * who is no orphan.
+ * proctree: finds and signals all processes of an attempt, or of a hook.
+ *
+ * They are the child, its descendants in any session, and the orphans that
+ * retry adopted since. Excluded are the processes that were children of retry
+ * before, and daemons, both with their descendants. A daemon is an orphan in a
+ * session in which all processes of the attempt are orphans.
  */
 #ifndef PROCTREE_H
 #define PROCTREE_H
@@ -13,13 +14,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The most processes that one look takes in. */
+/* The most processes that one list has room for. */
 #define PROCTREE_MOST 1024
 
-/* One process, whoever has its number later. */
+/* One process; its start tells it from a later one with the same number. */
 struct member {
 	pid_t pid, session;
-	int64_t start; /* see proc.h; 0: not known */
+	int64_t start; /* see procfs.h; 0: not known */
 };
 
 struct members {
@@ -28,45 +29,44 @@ struct members {
 };
 
 /*
- * Room for whom sweeps have to spare, whom they know to be of the attempt, and
- * whom they find: too much for a stack.
+ * Lists for sweeps, too large for a stack: processes not to be signalled, those
+ * known to be of the attempt, those just found, and those signalled already.
  */
 struct sweep {
-	struct members spared, known, found, told;
+	struct members excluded, known, found, signalled;
 };
 
-/* What is left of an attempt, the child not counted. */
+/* What a sweep found of an attempt, the child not counted. */
 struct proctree {
 	int living;
-	bool unsure; /* somebody came or went while we looked: look again */
-	pid_t one; /* of the living, or 0 */
+	bool unsure; /* processes came or went meanwhile: look again */
+	pid_t one; /* a living one, or 0 */
 	pid_t refused; /* one that may not be signalled, or 0 */
 };
 
 /*
- * Makes orphans of our descendants our own children from now on, so that they
- * can be found. PR_SET_CHILD_SUBREAPER in prctl(2).
+ * From now on retry adopts orphans among its descendants, so that it can find
+ * them: PR_SET_CHILD_SUBREAPER in prctl(2).
  */
 void proctree_adopt(void);
 
 /*
- * Notes, before an attempt begins, whom it has to spare: should one of them be
- * orphaned meanwhile it comes to us, and looks like the attempt's.
+ * Excludes, before an attempt begins, the descendants that retry has: one that
+ * becomes an orphan later is adopted and would look like the attempt's.
  */
-void proctree_note(struct members *spared);
+void proctree_exclude(struct sweep *sweep);
 
 /*
- * Notes, as a limit is reached and before it has ended anybody, which daemons
- * there are, to be spared. Who becomes an orphan later does so because a parent
- * who waited for it was told to end, and is no daemon.
+ * Excludes the daemons of an attempt. To be called when a limit is reached,
+ * before any process is signalled: a process that becomes an orphan after that
+ * lost its parent to the signal, and is no daemon.
  */
-void proctree_settle(struct sweep *sweep, pid_t child);
+void proctree_exclude_daemons(struct sweep *sweep, pid_t child);
 
 /*
- * Sends a signal, and CONT after it, to each process of the attempt whose
- * child is given (alive, or dead and not yet reaped), once; with 0 only looks.
- * Dead orphans are reaped. Where /proc shows nothing, only the child is
- * signalled.
+ * Sends a signal, and CONT after it, once to each process of the attempt of
+ * child, which is alive, or dead and not reaped; with 0 only looks. Reaps dead
+ * orphans. Where /proc shows nothing, signals the child only.
  */
 struct proctree proctree_sweep(struct sweep *sweep, pid_t child, int number);
 

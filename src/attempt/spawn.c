@@ -8,15 +8,16 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 
-/* What getppid(2) says of a parent in a PID namespace above the child's. */
+/* getppid(2) returns it where the parent is in an outer PID namespace. */
 #define OTHER_NAMESPACE 0
 
 bool
-spawn_open(struct spawn *spawn, int farewell)
+spawn_open(struct spawn *spawn, int death_signal)
 {
-	spawn->farewell = farewell;
+	spawn->death_signal = death_signal;
 	spawn->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return spawn->errors != -1;
 }
@@ -28,13 +29,13 @@ execute(const char *path, char **command, char **env)
 	execve(path, command, env);
 	if (errno != ENOEXEC)
 		return;
-	/* A script without #!: the word before it becomes sh's own name. */
+	/* A script without #!: sh's own name goes in front of its path. */
 	command[0] = (char *)(uintptr_t)path;
 	command[-1] = (char *)(uintptr_t)_PATH_BSHELL;
 	execve(_PATH_BSHELL, command - 1, env);
 }
 
-/* Whether the search goes on after this failure to execute a file. */
+/* Whether the search along PATH goes on after this error of execve(2). */
 static bool
 look_further(int error)
 {
@@ -43,8 +44,8 @@ look_further(int error)
 }
 
 /*
- * As execvp(3) of glibc: EACCES is remembered while the search goes on. Our
- * own, because musl's has no fallback to sh, and neither takes env.
+ * As execvp(3) of glibc: EACCES is remembered while the search goes on. Not
+ * that function, because musl's has no fallback to sh, and neither takes env.
  */
 static void
 search(char **command, char **env)
@@ -93,13 +94,13 @@ find_and_execute(char **command, char **env)
 }
 
 void
-spawn_tie(pid_t parent, int farewell)
+spawn_set_death_signal(pid_t parent, int death_signal)
 {
-	/* Should retry be killed, nobody would be left to end its child. A
-	 * retry that is dead already sends nothing, so look. */
-	prctl(PR_SET_PDEATHSIG, farewell);
+	/* If retry is killed, nothing else ends its child. A parent that is
+	 * dead already sends no signal, so look. */
+	prctl(PR_SET_PDEATHSIG, death_signal);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
-		_exit(SPAWN_FAILED);
+		_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 /* Between fork and exec: calls that are safe in a signal handler only. */
@@ -109,18 +110,18 @@ become(const struct spawn *spawn, const struct signals *signals,
 {
 	uint64_t error;
 
-	spawn_tie(parent, spawn->farewell);
-	/* With other streams than its own it must not run. */
+	spawn_set_death_signal(parent, spawn->death_signal);
+	/* It must not run with the wrong streams. */
 	if (streams_attach(streams)) {
 		signals_restore(signals);
 		signals_hand_on(signals);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;
-	/* Should even that fail, it looks like a command that exited so. */
+	/* If that fails, the attempt looks like a command that exited so. */
 	if (write(spawn->errors, &error, sizeof error) == -1)
 		error = 0;
-	_exit(SPAWN_FAILED);
+	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 pid_t

@@ -1,6 +1,7 @@
 /*
- * spawn: a command becomes a process that runs as if we had not started it:
- * in our process group, with the descriptors, signals and mask we were given.
+ * spawn: starts a command with the signals and descriptors that retry was
+ * given. It runs in the process group of retry, as if the caller had executed
+ * it.
  */
 #ifndef SPAWN_H
 #define SPAWN_H
@@ -9,31 +10,28 @@
 #include "streams/streams.h"
 #include "sys/signals.h"
 
-/* The exit status of a child that could not execute the command. */
-#define SPAWN_FAILED 127
-
 struct spawn {
 	int errors; /* an eventfd that carries the errno of spawn_error */
-	int farewell; /* the signal that the command gets should we die */
+	int death_signal; /* what the command gets if retry dies */
 };
 
 /* False, with errno, if the kernel refuses. */
-bool spawn_open(struct spawn *spawn, int farewell);
+bool spawn_open(struct spawn *spawn, int death_signal);
 
 /*
- * Forks and executes command with env, found along PATH as execvp(3) would
- * find it; a file that is no program goes to /bin/sh. The child gets the signal
- * of spawn_open should we die. Returns its pid, or -1 with errno where fork
- * failed. The child writes over its own copy of command[-1].
+ * Forks and executes command with env. It is searched along PATH as execvp(3)
+ * does; a script without #! is run by /bin/sh. If retry dies the child gets the
+ * death_signal of spawn_open. Returns its pid, or -1 with errno where fork
+ * failed. The child writes over its copy of command[-1].
  */
 pid_t spawn_run(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, char **command, char **env);
 
 /*
- * In the child that parent has just forked: it gets the signal farewell should
- * parent die, and ends here if that is dead already.
+ * In the child that parent has just forked: the child gets death_signal when
+ * parent dies. Ends the child if parent is dead already.
  */
-void spawn_tie(pid_t parent, int farewell);
+void spawn_set_death_signal(pid_t parent, int death_signal);
 
 /*
  * The errno with which the child that has just ended failed to get its streams

@@ -30,10 +30,10 @@ status_file_make(struct status_file *status)
 }
 
 static void
-say_useless(const struct status_file *status, struct log *log, const char *why)
+say_ignored(const struct status_file *status, struct log *log, const char *why)
 {
 	log_say(log, LOUDNESS_VERBOSE,
-	    STRINGS("status file '", status->path, "' tells nothing: ", why));
+	    STRINGS("status file '", status->path, "' ignored: ", why));
 }
 
 /*
@@ -48,17 +48,17 @@ open_regular(const struct status_file *status, int flags, struct log *log)
 	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 
 	if (fd == -1) {
-		say_useless(status, log, strerror(errno));
+		say_ignored(status, log, strerror(errno));
 		return -1;
 	}
 	if (fstat(fd, &stat) == -1) {
-		say_useless(status, log, strerror(errno));
+		say_ignored(status, log, strerror(errno));
 		close(fd);
 		return -1;
 	}
 	if (S_ISREG(stat.st_mode))
 		return fd;
-	say_useless(status, log, "not a regular file");
+	say_ignored(status, log, "not a regular file");
 	close(fd);
 	return -1;
 }
@@ -72,8 +72,8 @@ status_file_empty(struct status_file *status, struct log *log)
 	status->stale = false;
 	if (status->path == NULL)
 		return;
-	/* There may be none yet; what is no file is told of once it is read,
-	 * and not so much as opened for writing. */
+	/* There may be no file yet. What is not a regular file is not opened
+	 * for writing, and status_file_read says so. */
 	if (fd == -1 &&
 	    (lstat(status->path, &stat) == -1 || !S_ISREG(stat.st_mode)))
 		return;
@@ -82,14 +82,14 @@ status_file_empty(struct status_file *status, struct log *log)
 	status->stale = fd == -1;
 	if (fd != -1 && ftruncate(fd, 0) == -1) {
 		status->stale = true;
-		say_useless(status, log, strerror(errno));
+		say_ignored(status, log, strerror(errno));
 	}
 	if (fd != -1 && fd != status->fd)
 		close(fd);
 }
 
 /*
- * What STATUS_FILE_MOST bytes of the file say, from an offset on. False, with
+ * Parses STATUS_FILE_MOST bytes of the file, from an offset on. False, with
  * errno, if they cannot be read.
  */
 static bool
@@ -109,8 +109,9 @@ parse(struct http_status *http, const struct status_file *status, int fd,
 }
 
 /*
- * The last response is at the end, unless its own header is that long, or what
- * is there is the body of one that the file starts with. False, with errno.
+ * Finds the last response. It is at the end of the file, unless its header is
+ * longer than the bytes read, or the end is the body of the first response.
+ * False, with errno.
  */
 static bool
 parse_file(struct http_status *http, const struct status_file *status, int fd)
@@ -137,15 +138,15 @@ parse_file(struct http_status *http, const struct status_file *status, int fd)
 	return true;
 }
 
-/* Says what a reader would want to know of what was read. */
+/* Says what was not understood. */
 static void
 say_doubts(const struct status_file *status, struct log *log,
     const struct http_status *http)
 {
 	if (http->form == HTTP_STATUS_EMPTY)
-		say_useless(status, log, "it is empty");
+		say_ignored(status, log, "it is empty");
 	if (http->form == HTTP_STATUS_UNRECOGNISED)
-		say_useless(status, log, "in no form that is known");
+		say_ignored(status, log, "unrecognised format");
 	if (http->doubtful)
 		log_say(log, LOUDNESS_VERBOSE,
 		    STRINGS("status file '", status->path,
@@ -166,17 +167,17 @@ status_file_read(const struct status_file *status, struct log *log)
 		return http;
 	if (fd == -1)
 		fd = open_regular(status, O_RDONLY, log);
-	/* That there is none says that nobody has answered. */
+	/* Without a file no client has had an answer. */
 	http.unread = fd == -1 && lstat(status->path, &there) == 0;
 	if (fd == -1)
 		return http;
-	/* What cannot be read may say anything: that is not nothing. */
+	/* A file that cannot be read may hold an answer. */
 	if (parse_file(&http, status, fd)) {
 		say_doubts(status, log, &http);
 	} else {
 		http = (struct http_status){ .form = HTTP_STATUS_EMPTY,
 			.unread = true };
-		say_useless(status, log, strerror(errno));
+		say_ignored(status, log, strerror(errno));
 	}
 	if (fd != status->fd)
 		close(fd);

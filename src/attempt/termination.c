@@ -5,15 +5,16 @@
 #include <string.h>
 #include "text/number.h"
 
-/* What KILL ends is gone by then, unless the kernel holds it. */
-#define STUCK_AFTER NANOS_SECOND
+/* By then KILL has ended a process, unless a system call blocks it. */
+#define KILL_TAKES NANOS_SECOND
 
-/* How often the dying are looked at: most deaths we are not told of. */
+/* How often to look after KILL: SIGCHLD does not tell of most deaths. */
 #define WATCH (20 * NANOS_MS)
 
-/* KILL goes out again at once while new processes keep turning up. */
+/* How often KILL is sent at once while new processes turn up. */
 #define ROUNDS 8
 
+/* Says once which process does not end. */
 static void
 name(
     struct termination *limit, const struct termination_means *means, pid_t pid)
@@ -33,7 +34,7 @@ name(
 }
 
 static bool
-emptied(const struct termination *limit)
+is_gone(const struct termination *limit)
 {
 	return limit->proctree.living == 0 && !limit->proctree.unsure;
 }
@@ -46,7 +47,7 @@ send_kill(struct termination *limit, const struct termination_means *means)
 	do
 		limit->proctree =
 		    proctree_sweep(means->sweep, limit->child, SIGKILL);
-	while (!emptied(limit) && ++rounds < ROUNDS);
+	while (!is_gone(limit) && ++rounds < ROUNDS);
 }
 
 static void
@@ -61,33 +62,33 @@ start_kill(
     struct termination *limit, const struct termination_means *means, nanos now)
 {
 	send_kill(limit, means);
-	enter(limit, TERMINATION_KILLED, number_add(now, STUCK_AFTER));
+	enter(limit, TERMINATION_KILLED, number_add(now, KILL_TAKES));
 }
 
 void
-termination_reach(
+termination_start(
     struct termination *limit, const struct termination_means *means, nanos now)
 {
-	proctree_settle(means->sweep, limit->child);
+	proctree_exclude_daemons(means->sweep, limit->child);
 	if (means->signal == SIGKILL || means->kill_after == 0) {
 		start_kill(limit, means, now);
 	} else {
 		limit->proctree =
 		    proctree_sweep(means->sweep, limit->child, means->signal);
-		enter(limit, TERMINATION_ASKED,
+		enter(limit, TERMINATION_SIGNALLED,
 		    number_add(now, means->kill_after));
 	}
-	/* sudo's, say: there is no use in waiting for what will not come. */
+	/* Such as sudo's: it is known already that the signal has no effect. */
 	if (limit->proctree.refused == limit->child)
 		name(limit, means, limit->child);
 }
 
 void
-termination_press(struct termination *limit,
+termination_advance(struct termination *limit,
     const struct termination_means *means, nanos now, bool late)
 {
 	switch (limit->stage) {
-	case TERMINATION_ASKED:
+	case TERMINATION_SIGNALLED:
 		if (now >= limit->next)
 			start_kill(limit, means, now);
 		else
@@ -98,7 +99,7 @@ termination_press(struct termination *limit,
 		send_kill(limit, means);
 		if (now < limit->next || termination_over(limit))
 			break;
-		enter(limit, TERMINATION_STUCK, now);
+		enter(limit, TERMINATION_UNKILLABLE, now);
 		if (!limit->dead)
 			name(limit, means, limit->child);
 		else if (limit->proctree.refused != 0)
@@ -106,13 +107,13 @@ termination_press(struct termination *limit,
 		else
 			name(limit, means, limit->proctree.one);
 		break;
-	case TERMINATION_STUCK:
+	case TERMINATION_UNKILLABLE:
 		send_kill(limit, means);
 		if (!limit->dead && late)
-			limit->stage = TERMINATION_LEFT;
+			limit->stage = TERMINATION_ABANDONED;
 		break;
-	case TERMINATION_AHEAD:
-	case TERMINATION_LEFT:
+	case TERMINATION_NONE:
+	case TERMINATION_ABANDONED:
 		break;
 	}
 }
@@ -121,35 +122,35 @@ nanos
 termination_nap(const struct termination *limit, nanos now)
 {
 	switch (limit->stage) {
-	case TERMINATION_ASKED:
+	case TERMINATION_SIGNALLED:
 		return limit->next - now;
 	case TERMINATION_KILLED:
 		return WATCH;
-	case TERMINATION_STUCK:
-		return STUCK_AFTER;
-	case TERMINATION_AHEAD:
-	case TERMINATION_LEFT:
+	case TERMINATION_UNKILLABLE:
+		return KILL_TAKES;
+	case TERMINATION_NONE:
+	case TERMINATION_ABANDONED:
 		break;
 	}
 	return NANOS_MAX;
 }
 
 /*
- * What lives was counted after the child was seen dead: what the child leaves
- * behind comes to us as it dies, and an earlier count would miss it. Only the
- * child itself is waited for without end.
+ * The sweep came after the child was seen dead: retry adopts the child's
+ * orphans when it dies, and an earlier sweep would miss them. Only the child
+ * itself is waited for without end.
  */
 bool
 termination_over(const struct termination *limit)
 {
 	switch (limit->stage) {
-	case TERMINATION_ASKED:
+	case TERMINATION_SIGNALLED:
 	case TERMINATION_KILLED:
-		return limit->dead && emptied(limit);
-	case TERMINATION_AHEAD:
-	case TERMINATION_STUCK:
+		return limit->dead && is_gone(limit);
+	case TERMINATION_NONE:
+	case TERMINATION_UNKILLABLE:
 		return limit->dead;
-	case TERMINATION_LEFT:
+	case TERMINATION_ABANDONED:
 		break;
 	}
 	return true;

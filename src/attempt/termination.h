@@ -1,7 +1,6 @@
 /*
- * termination: how an attempt or a hook ends that does not end by itself: all
- * of its processes get a signal, later KILL, and are watched until they are
- * gone.
+ * termination: ends an attempt or a hook: a signal to all processes, later
+ * KILL. Its processes are watched until they are gone.
  */
 #ifndef TERMINATION_H
 #define TERMINATION_H
@@ -12,47 +11,49 @@
 #include "attempt/proctree.h"
 
 enum termination_stage {
-	TERMINATION_AHEAD, /* none was reached */
-	TERMINATION_ASKED, /* the signal is sent */
-	TERMINATION_KILLED,
-	TERMINATION_STUCK, /* KILL did not help, or may not be sent */
-	TERMINATION_LEFT, /* past the deadline: given up */
+	TERMINATION_NONE, /* no limit was reached */
+	TERMINATION_SIGNALLED, /* the signal was sent */
+	TERMINATION_KILLED, /* KILL was sent */
+	TERMINATION_UNKILLABLE, /* KILL did not help, or may not be sent */
+	TERMINATION_ABANDONED, /* the child lives, past the deadline */
 };
 
 struct termination {
 	enum termination_stage stage;
 	pid_t child;
-	bool dead; /* the child; not yet reaped once a limit was reached */
-	bool named; /* who holds things up was told */
-	nanos next; /* on CLOCK_MONOTONIC: when the stage is over */
-	struct proctree proctree; /* the child's tree */
+	bool dead; /* the child is; once a limit was reached, not yet reaped */
+	bool named; /* a message has named a process that does not end */
+	nanos next; /* when the stage is over, by event_loop_now */
+	struct proctree proctree; /* what the latest sweep found */
 };
 
-/* What a limit needs to know of its surroundings. */
+/* How an attempt or a hook is to be ended. */
 struct termination_means {
-	int signal; /* to begin with, and how long before KILL */
-	nanos kill_after;
+	int signal; /* the first one */
+	nanos kill_after; /* time from that to KILL */
 	struct sweep *sweep;
 	struct log *log;
-	const char *what, *label; /* "attempt ", "2/4": whose, in messages */
+	const char *what, *label; /* its name in messages: "attempt ", "2/4" */
 };
 
-/* The limit is reached. now: CLOCK_MONOTONIC. */
-void termination_reach(struct termination *limit,
+/* Begins, because a limit is reached. now: event_loop_now. */
+void termination_start(struct termination *limit,
     const struct termination_means *means, nanos now);
 
 /*
- * Does what is due at a later time, or after a child of ours has died. late:
- * the deadline is past.
+ * Does what is due by now; to be called when termination_nap is over or a child
+ * of retry has died. late: the deadline is past.
  */
-void termination_press(struct termination *limit,
+void termination_advance(struct termination *limit,
     const struct termination_means *means, nanos now, bool late);
 
-/* How long to wait before termination_press is due again; NANOS_MAX: it is not.
- */
+/* How long until termination_advance is due again; NANOS_MAX: it is not. */
 nanos termination_nap(const struct termination *limit, nanos now);
 
-/* Whether the attempt is over. */
+/*
+ * Whether there is no more to wait for: the child is dead and its tree is gone
+ * or cannot be killed, or the child is abandoned.
+ */
 bool termination_over(const struct termination *limit);
 
 #endif

@@ -1,6 +1,7 @@
 #include "policy/conditions.h"
 
 #include <string.h>
+#include "exit_status.h"
 #include "text/number.h"
 #include "text/signame.h"
 
@@ -232,5 +233,5 @@ conditions_names_signal(const struct conditions *set, int number)
 		return false;
 	if (number <= SIGNAME_LAST && (set->signals >> (number - 1) & 1) != 0)
 		return true;
-	return conditions_has_exit(set, 128 + number);
+	return conditions_has_exit(set, EXIT_STATUS_SIGNAL + number);
 }

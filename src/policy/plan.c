@@ -1,8 +1,7 @@
 #include "policy/plan.h"
 
+#include "exit_status.h"
 #include "text/number.h"
-
-enum { STATUS_FAILED = 1, STATUS_HELD = 75, STATUS_DEADLINE = 124 };
 
 /* The least and the most time before admission is asked for again. */
 #define ASK_LEAST (20 * NANOS_MS)
@@ -26,8 +25,8 @@ end(const struct history *history, enum reason reason)
 
 	if (history->made == 0) {
 		step.status = history->admission.denied == REASON_BREAKER
-		    ? STATUS_HELD
-		    : STATUS_DEADLINE;
+		    ? EXIT_STATUS_HELD
+		    : EXIT_STATUS_TIMEOUT;
 		return step;
 	}
 	step.status = history->status;
@@ -116,7 +115,7 @@ plan_next(const struct policy *policy, struct history *history,
 	history->judgement = judgement;
 	history->status = verdict_status(outcome);
 	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
-		history->status = STATUS_FAILED;
+		history->status = EXIT_STATUS_UNSUCCESSFUL;
 	if (judgement.verdict != VERDICT_RETRY)
 		return end(history, judgement.reason);
 	if (outcome->lost != REASON_NONE)

@@ -87,7 +87,6 @@ struct policy {
 	/* NULL unless one is run. NULL-terminated, at least one word. It points
 	 * into argv: command[-1] exists, too, and may be overwritten. */
 	char **command;
-	char **typed; /* the same, without what http_request.h adds */
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */

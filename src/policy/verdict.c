@@ -2,15 +2,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include "exit_status.h"
 #include "http/curl.h"
-
-enum {
-	STATUS_TIMEOUT = 124,
-	STATUS_INTERNAL = 125,
-	STATUS_NOT_EXECUTABLE = 126,
-	STATUS_NOT_FOUND = 127,
-	STATUS_SIGNAL = 128, /* and the signal's number */
-};
 
 static const struct {
 	const char *name, *words;
@@ -87,7 +80,8 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 		    conditions_names_signal(set, outcome->code);
 	case END_TIMED_OUT:
 	case END_DEADLINE:
-		return set->timeout || conditions_has_exit(set, STATUS_TIMEOUT);
+		return set->timeout ||
+		    conditions_has_exit(set, EXIT_STATUS_TIMEOUT);
 	}
 	return false;
 }
@@ -223,11 +217,11 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 
 /* Whether the request was not sent at all. */
 static bool
-never_sent(const struct rules *rules, const struct outcome *outcome)
+never_sent(const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return true;
-	return outcome->end == END_EXITED && !rules->several &&
+	return outcome->end == END_EXITED && !outcome->several &&
 	    curl_never_sent(outcome->code) && !outcome->http.unread &&
 	    (!outcome->http.known || outcome->http.code == 0);
 }
@@ -248,8 +242,8 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 	if (fails_by(&rules->fatal, outcome))
 		return judge_again(false, RULE_PRESET);
 	judgement = judge_cause(rules, outcome);
-	if (judgement.verdict == VERDICT_RETRY && rules->once &&
-	    !never_sent(rules, outcome))
+	if (judgement.verdict == VERDICT_RETRY && outcome->once &&
+	    !never_sent(outcome))
 		return judge(
 		    VERDICT_STOP, REASON_NOT_IDEMPOTENT, RULE_IDEMPOTENCY);
 	return judgement;
@@ -272,22 +266,22 @@ int
 verdict_status(const struct outcome *outcome)
 {
 	if (outcome->overrun)
-		return STATUS_INTERNAL;
+		return EXIT_STATUS_FAILED;
 	switch (outcome->end) {
 	case END_EXITED:
 		return outcome->code;
 	case END_SIGNALED:
-		return STATUS_SIGNAL + outcome->code;
+		return EXIT_STATUS_SIGNAL + outcome->code;
 	case END_TIMED_OUT:
 	case END_DEADLINE:
-		return STATUS_TIMEOUT;
+		return EXIT_STATUS_TIMEOUT;
 	case END_NOT_STARTED:
 		if (!outcome->forked)
-			return STATUS_INTERNAL;
-		return outcome->error == ENOENT ? STATUS_NOT_FOUND
-						: STATUS_NOT_EXECUTABLE;
+			return EXIT_STATUS_FAILED;
+		return outcome->error == ENOENT ? EXIT_STATUS_NOT_FOUND
+						: EXIT_STATUS_NOT_EXECUTABLE;
 	}
-	return STATUS_INTERNAL;
+	return EXIT_STATUS_FAILED;
 }
 
 const char *

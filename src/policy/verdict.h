@@ -45,6 +45,8 @@ struct outcome {
 	bool forked; /* END_NOT_STARTED: exec failed, not fork */
 	enum reason lost; /* why another attempt would lack input, or NONE */
 	bool overrun; /* it wrote more than may be captured */
+	bool once; /* its HTTP request must not be sent twice */
+	bool several; /* it may be several requests */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
 	nanos elapsed; /* without the time that retry was stopped */
 	uint64_t seen; /* bit n: watch n has matched */
@@ -67,8 +69,6 @@ struct rules {
 	struct conditions transient, fatal; /* of presets */
 	struct conditions own_transient; /* transient with a status in own */
 	struct conditions own;
-	bool once; /* the request must not be sent twice */
-	bool several; /* it may be several requests */
 };
 
 /*

@@ -241,42 +241,27 @@ overwrite(const struct atomic_file *target, const char *file, int why)
 }
 
 /*
- * Waits for a reader, up to then. False: he takes too long, or a signal has
- * ended this wait or one before it.
+ * Waits for a reader, up to that event_loop_now. False: he takes too long, or a
+ * signal has ended this wait or one before it.
  */
 static bool
-await_reader(struct atomic_file_wait *wait, int fd, nanos *until)
+await_reader(struct atomic_file_wait *wait, int fd, nanos until)
 {
-	nanos left = *until - sys_now(CLOCK_MONOTONIC);
-	struct wakeup wakeup;
+	nanos left = until - event_loop_now(wait->loop);
 
 	errno = wait->signal != 0 ? EINTR : ETIMEDOUT;
 	if (wait->signal != 0 || left <= 0)
 		return false;
-	wakeup = event_loop_wait_room(wait->loop, fd, left);
-	*until = number_add(*until, wakeup.stopped);
-	if (signals_end_series(wakeup.signal))
-		wait->signal = wakeup.signal;
+	wait->signal = event_loop_wait_room(wait->loop, fd, left);
 	errno = EINTR;
 	return wait->signal == 0;
-}
-
-/* What was said already comes first. */
-static void
-let_lines_go(struct atomic_file_wait *wait)
-{
-	nanos until = sys_now(CLOCK_MONOTONIC) + wait->patience;
-
-	while (log_pollfd(&wait->loop->log).fd != -1)
-		if (!await_reader(wait, -1, &until))
-			return;
 }
 
 static bool
 write_out(struct atomic_file_wait *wait, const struct nonblock *nonblock,
     const char *bytes, size_t length)
 {
-	nanos until = sys_now(CLOCK_MONOTONIC) + wait->patience;
+	nanos until = event_loop_now(wait->loop) + wait->patience;
 
 	while (length > 0) {
 		ssize_t put = nonblock_put(nonblock, bytes, length);
@@ -284,11 +269,11 @@ write_out(struct atomic_file_wait *wait, const struct nonblock *nonblock,
 		if (put > 0) {
 			bytes += put;
 			length -= (size_t)put;
-			until = sys_now(CLOCK_MONOTONIC) + wait->patience;
+			until = event_loop_now(wait->loop) + wait->patience;
 			continue;
 		}
 		if (put == 0 || (errno != EAGAIN && errno != EINTR) ||
-		    !await_reader(wait, nonblock->fd, &until))
+		    !await_reader(wait, nonblock->fd, until))
 			return false;
 	}
 	return true;
@@ -326,7 +311,9 @@ write_to_descriptor(
 		errno = EBADF;
 		return false;
 	}
-	let_lines_go(wait);
+	/* What was said already comes first. */
+	if (wait->signal == 0)
+		wait->signal = event_loop_await_log(wait->loop, wait->patience);
 	nonblock = nonblock_open(fd);
 	return deliver(target, &nonblock, wait);
 }

@@ -72,7 +72,7 @@ static void
 say_not_executable(struct message *message)
 {
 	const struct outcome *outcome = &message->history->last;
-	char **command = message->policy->typed;
+	char **command = message->policy->command;
 	struct advice advice;
 
 	message->least = LOUDNESS_QUIET;

@@ -115,7 +115,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	const char *key = policy->share.key;
 
 	writer_json_begin(writer, "command", '[');
-	for (char **word = policy->typed; *word != NULL; word++)
+	for (char **word = policy->command; *word != NULL; word++)
 		writer_json_string(writer, NULL, *word);
 	writer_json_end(writer, ']');
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);

@@ -45,7 +45,7 @@ struct stream {
 };
 
 struct relay {
-	const struct watches *watches;
+	const struct watches *watches; /* their patterns are the relay's */
 	struct stream list[2];
 	size_t count;
 };

@@ -12,13 +12,13 @@
 
 #define PATH_ROOM 64
 
-/* Room for a line of /proc/PID/stat as far as it is of interest. */
+/* Room for the part of /proc/PID/stat that is read. */
 #define STAT_ROOM 512
 
 /* The inode of the time namespace that the boot made: PROC_TIME_INIT_INO. */
 #define FIRST_CLOCK 0xeffffffaU
 
-/* The number of a call that is younger than some headers; but for Alpha. */
+/* For headers that are older than the call. Alpha has another number. */
 #ifdef SYS_pidfd_open
 #define PIDFD_OPEN SYS_pidfd_open
 #else
@@ -34,22 +34,15 @@ struct entry {
 	char name[];
 };
 
-/* The strings, NULL after the last, one behind the other. */
+/* Joins the strings, after the last of which is NULL. */
 static void
 join(char path[PATH_ROOM], const char *const strings[])
 {
-	char *at = path;
-
-	for (; *strings != NULL; strings++) {
-		size_t length = strlen(*strings);
-
-		memcpy(at, *strings, length);
-		at += length;
-	}
-	*at = '\0';
+	for (*path = '\0'; *strings != NULL; strings++)
+		path = stpcpy(path, *strings);
 }
 
-/* Opens the file whose path is the strings, NULL after the last. */
+/* Opens the file whose path the strings make up. */
 static int
 open_joined(int flags, const char *const strings[])
 {
@@ -62,7 +55,7 @@ open_joined(int flags, const char *const strings[])
 #define OPEN(flags, ...) \
 	open_joined(flags, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The n-th of the fields that begin at at; 0 if none. */
+/* The n-th of the fields from at on, as a number; 0 if it is none. */
 static int64_t
 stat_field(const char *at, int n)
 {
@@ -82,7 +75,8 @@ stat_field(const char *at, int n)
 static bool
 parse_stat(struct procfs *proc, const char *text)
 {
-	/* The name, in parentheses, may hold anything; the rest does not. */
+	/* The name, in parentheses, may contain any byte; the rest has no ')'.
+	 */
 	const char *end = strrchr(text, ')');
 
 	if (end == NULL || end[1] == '\0')
@@ -90,12 +84,12 @@ parse_stat(struct procfs *proc, const char *text)
 	proc->parent = (pid_t)stat_field(end + 2, 2);
 	proc->session = (pid_t)stat_field(end + 2, 4);
 	proc->start = stat_field(end + 2, 20);
-	/* One whose first thread has ended looks dead while others run. */
+	/* If only the first thread has ended, the state is Z, too. */
 	proc->dead = end[2] == 'Z' && stat_field(end + 2, 18) <= 1;
 	return true;
 }
 
-/* Reads what /proc calls so; text is the whole line. */
+/* Reads /proc/NAME/stat, all of it into text. */
 static bool
 look(struct procfs *proc, const char *name, char text[STAT_ROOM])
 {
@@ -112,7 +106,7 @@ look(struct procfs *proc, const char *name, char text[STAT_ROOM])
 	return parse_stat(proc, text);
 }
 
-/* The number of which a line of text is "Pid:" and blanks; 0 if none is. */
+/* The number in the line "Pid:" of text; 0 if there is none. */
 static pid_t
 pid_line(const char *text)
 {
@@ -127,7 +121,7 @@ pid_line(const char *text)
 	return number_whole(at, strcspn(at, "\n"), &number) ? (pid_t)number : 0;
 }
 
-/* What /proc says of our descriptor of a process: its own number for that. */
+/* The number that /proc has for a process, from the fdinfo of a pidfd. */
 static pid_t
 translate(pid_t pid)
 {
@@ -256,8 +250,8 @@ procfs_children(
 }
 
 /*
- * By our own number and not as "self": in a namespace that was given no /proc
- * of its own the numbers there mean other processes.
+ * By number and not as "self": in a PID namespace that was given no /proc of
+ * its own the numbers in /proc mean other processes.
  */
 bool
 procfs_visible(void)
@@ -337,7 +331,7 @@ procfs_position(char *room, size_t size, pid_t pid, int fd)
 	return true;
 }
 
-/* What leads to the descriptors of whoever asks, whichever he is. */
+/* The descriptors of the process that opens this path. */
 static const char own[] = "/proc/self/fd/";
 
 char *

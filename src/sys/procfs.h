@@ -1,6 +1,5 @@
 /*
- * procfs: what /proc tells of processes, read without allocating, and the names
- * that it has for our descriptors.
+ * procfs: reads processes and descriptors from /proc, without allocating.
  */
 #ifndef PROCFS_H
 #define PROCFS_H
@@ -14,55 +13,53 @@
 struct procfs {
 	pid_t parent, session;
 	int64_t start; /* in ticks since boot; with the pid, an identity */
-	bool dead; /* and not yet buried */
+	bool dead; /* a zombie */
 };
 
 enum procfs_look {
 	PROCFS_GONE,
-	PROCFS_HIDDEN, /* it is there, but /proc does not show it */
+	PROCFS_HIDDEN, /* it exists, but /proc does not show it */
 	PROCFS_SEEN,
 };
 
 /* Room for the name of a descriptor, the closing NUL included. */
 #define PROCFS_NAME (sizeof "/proc/self/fd/" + NUMBER_ROOM)
 
-/* Looks a process up. Hidden ones have a session and nothing else. */
+/* Looks a process up. Of a hidden one only the session is known. */
 enum procfs_look procfs_look(struct procfs *proc, pid_t pid);
 
 /*
- * The number that /proc has for the process that is pid to us: another one in
- * a namespace that was given no /proc of its own. 0 where /proc does not show
- * it, or that cannot be known.
+ * The number that /proc has for the process pid. It differs in a PID namespace
+ * that was given no /proc of its own. 0 where it cannot be found out.
  */
 pid_t procfs_number(pid_t pid);
 
 /*
- * Whether a process, by its number in /proc, has our CLOCK_BOOTTIME, on which
- * /proc tells us when it began. One of another user does not say; but out of
- * the first time namespace the way leads only downwards.
+ * Whether a process, by its number in /proc, has the CLOCK_BOOTTIME of retry,
+ * on which /proc gives its start. Processes of other users do not show it; then
+ * it is taken to be the same if retry itself is in the first time namespace.
  */
 bool procfs_same_clock(pid_t pid);
 
 /*
- * Calls each for every child of a process, whichever of its threads has it;
- * the children of one thread come in order of birth or adoption. Returns
- * false if they cannot be known.
+ * Calls each for every child of all threads of a process. The children of one
+ * thread come in order of birth or adoption. False if they cannot be read.
  */
 bool procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to);
 
-/* Whether /proc can tell who our own children are. */
+/* Whether /proc shows the children of this process. */
 bool procfs_visible(void);
 
 /*
- * The process group in the foreground of our terminal; -1 where there is none,
- * or nothing is known.
+ * The foreground process group of the controlling terminal; -1 if there is none
+ * or it cannot be read.
  */
 pid_t procfs_foreground(void);
 
 /*
- * Calls each for the names in a directory, until it returns false. Whether it
- * never did, and all could be read.
+ * Calls each for the names in a directory. Stops, and returns false, when each
+ * returns false or a name cannot be read.
  */
 bool
 procfs_list(int directory, bool (*each)(void *to, const char *name), void *to);
@@ -71,15 +68,15 @@ procfs_list(int directory, bool (*each)(void *to, const char *name), void *to);
 int procfs_open_descriptors(pid_t pid);
 
 /*
- * Writes where a descriptor of a process stands in its file, as a line of text
- * to be compared. False where that is not to be known.
+ * Writes the offset of a process's descriptor as a line of text, which can be
+ * compared with another. False where it cannot be read.
  */
 bool procfs_position(char *room, size_t size, pid_t pid, int fd);
 
-/* The file behind a descriptor of ours, by a name that opens it once more. */
+/* Writes a path that opens the file behind a descriptor once more. */
 char *procfs_name(char room[PROCFS_NAME], int fd);
 
-/* The descriptor of ours that a path is such a name of, or -1. */
+/* The descriptor that a path names (/dev/stdin, /dev/fd/3, ...), or -1. */
 int procfs_descriptor(const char *path);
 
 #endif

@@ -6,13 +6,14 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
 #define KERNEL_MASK_SIZE ((size_t)8)
 #define LONGEST_NAP (30 * NANOS_SECOND)
 
-/* The call that takes times of 64 bits, on machines of 32 bits too. */
+/* The call that takes times of 64 bits on machines of 32 bits as well. */
 #ifdef SYS_ppoll_time64
 #define PPOLL SYS_ppoll_time64
 #else
@@ -20,19 +21,18 @@
 #endif
 
 /*
- * What must not wait for us: ABRT and faults, which are meant for us alone and
- * of which the kernel makes death if they are blocked.
+ * Not blocked: ABRT and faults are meant for retry itself, and the kernel kills
+ * a process that blocks them.
  */
 static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 	SIGTRAP, SIGSYS };
 
 /*
- * A libc keeps some signals for its own use (32, 33, and musl 34) and refuses
- * to name them in a set or a call: to the caller and the command they are
- * signals like any. So where one of these may be meant, the system call itself
- * is made. A sigset_t begins as the kernel's, and what sigaction(2) takes fits
- * into so many words, of which the handler is one of the first two; all zeros
- * are the default.
+ * A libc reserves some signals (32, 33, and musl 34) and refuses them in sets
+ * and calls, but the caller and the command may use them. So the system call
+ * itself is made where one of these may be meant. A sigset_t begins like the
+ * kernel's set. The kernel's struct sigaction fits into DISPOSITION_WORDS; its
+ * handler is one of the first two, and all zeros are the default.
  */
 #define WORD_BITS (8 * (int)sizeof(unsigned long))
 #define DISPOSITION_WORDS 32
@@ -91,8 +91,8 @@ set_mask(const sigset_t *mask, sigset_t *before)
 }
 
 /*
- * Takes what is pending: blocked by the caller, and so by the command. What is
- * too much stays where it is.
+ * Takes the pending signals, which the caller has blocked and so the command
+ * has. Those that are too many stay pending.
  */
 static void
 take_pending(struct signals *signals)
@@ -124,7 +124,7 @@ signals_open(struct signals *signals)
 	if (set_mask(heard, &signals->inherited) == -1)
 		return false;
 	signals->accompanied = false;
-	/* Where it is ignored children vanish and leave no status. */
+	/* Where CHLD is ignored, children leave no status. */
 	signals->child_ignored = ignored(SIGCHLD);
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_DFL);
@@ -134,9 +134,9 @@ signals_open(struct signals *signals)
 }
 
 /*
- * The system call itself, because it writes back what was left of the time
- * when a stop interrupted it, and goes on with that; libc's hides it. Returns
- * how long we slept, stops not included.
+ * Polls for nap and returns for how long, without the time for which retry was
+ * stopped. The system call itself, because it writes back the time that was
+ * left, and goes on with that after a stop; libc's function hides it.
  */
 static nanos
 sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
@@ -152,8 +152,8 @@ sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
 }
 
 /*
- * Whether somebody has let us go on. Otherwise a late wake-up only means that
- * the machine is busy.
+ * Whether CONT is pending, so that retry was stopped. Otherwise a late wake-up
+ * only means that the machine is busy.
  */
 static bool
 continued(void)
@@ -170,9 +170,10 @@ signals_stops(int number)
 }
 
 /*
- * Unblocked, it stops us before the call returns. What continues us meanwhile
- * takes the stop away again; but if that has come before, the stop would take
- * it away, and nobody would continue us.
+ * The kernel drops a pending CONT when a stop is sent, and a pending stop when
+ * CONT is sent. A CONT that comes from now on is right; but one that has come
+ * before would be lost, and nothing would continue retry. The signal stops
+ * retry when the mask without it is set.
  */
 nanos
 signals_stop(const struct signals *signals, int number)
@@ -190,8 +191,8 @@ signals_stop(const struct signals *signals, int number)
 }
 
 /*
- * The next signal that was sent and not ignored on entry, if there is one.
- * CONT has an effect even so.
+ * Reads the next signal that was not ignored on entry, if there is one. CHLD
+ * and CONT have an effect even where they are ignored.
  */
 static void
 next_signal(const struct signals *signals, struct wakeup *wakeup)
@@ -268,7 +269,7 @@ signals_hand_on(const struct signals *signals)
 	for (size_t i = 0; i < signals->count; i++) {
 		const siginfo_t *info = &signals->pending[i];
 
-		/* To oneself one may send it as it came. */
+		/* To itself a process may send a signal with any origin. */
 		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==
 		    -1)
 			kill(self, info->si_signo);
@@ -308,5 +309,5 @@ signals_die(int number)
 	memset(&others, 0xff, sizeof others);
 	leave_out(&others, number);
 	set_mask(&others, NULL);
-	_exit(128 + number);
+	_exit(EXIT_STATUS_SIGNAL + number);
 }

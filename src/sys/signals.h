@@ -1,8 +1,7 @@
 /*
- * signals: the one place where retry waits, and what it hears there. Every
- * signal that can be is blocked from signals_open on and read from a signalfd
- * in the wait, so none can fall between two system calls, and no disposition
- * has to be changed and put back.
+ * signals: blocks all signals and reads them from a signalfd in the one wait.
+ * So no signal is lost between two system calls, and no disposition has to be
+ * changed and restored.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
@@ -14,18 +13,17 @@
 #include <sys/types.h>
 #include "text/duration.h"
 
-/* So many pending signals go to the command; more are heard as if sent now. */
+/* Pending signals that are passed on to the command; more count as sent now. */
 #define SIGNALS_PENDING 32
 
 struct signals {
 	int fd;
-	sigset_t heard; /* what we hear */
+	sigset_t heard; /* blocked, and read from fd */
 	sigset_t inherited; /* the mask that the command gets */
-	sigset_t early; /* what was sent before the command was there */
-	bool accompanied; /* there is a command, and who waits decides on stops
-			   */
+	sigset_t early; /* sent before the command was forked */
+	bool accompanied; /* a command runs: the caller decides on stops */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
-	size_t count; /* of what was pending on entry: */
+	size_t count; /* of the signals that were pending on entry: */
 	siginfo_t pending[SIGNALS_PENDING];
 };
 
@@ -39,55 +37,55 @@ struct wakeup {
 };
 
 /*
- * Blocks and opens. False, with errno, if the kernel refuses. Faults (SIGSEGV
- * and its like) are left alone.
+ * Blocks all signals but ABRT and faults (SEGV and the like), and opens the
+ * signalfd. False, with errno, if the kernel refuses.
  */
 bool signals_open(struct signals *signals);
 
 /*
- * Waits for a signal, for nap to pass, 30 s at most, or for what fds ask of
- * poll(2), which is answered there; fds[0] is ours to fill in. With a nap of 0
- * or less only looks. A signal that was ignored on entry is not heard. One of
- * job control stops retry here, as it stops any program; where accompanied, it
- * is a signal like any.
+ * Waits for a signal, for nap to pass, 30 s at most, or for events of fds, as
+ * poll(2), which fills in revents. fds[0] is filled in here. With a nap of 0 or
+ * less it only looks. Signals that were ignored on entry are not returned.
+ * TSTP, TTIN and TTOU stop retry here, as any program; where accompanied, they
+ * are returned like other signals.
  */
 struct wakeup signals_wait(
     const struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
 
 /*
- * In the child: dispositions and mask as we found them, in this order, so that
- * no signal meets a disposition that was never meant for it.
+ * In the child: restores dispositions, then the mask, as they were on entry. In
+ * this order no signal meets a disposition that is not the caller's.
  */
 void signals_restore(const struct signals *signals);
 
 /*
- * Notes, right before a fork, what is pending: whoever has sent it to all of
- * the process group could not mean the child.
+ * To be called right before a fork: notes which signals are pending. Even if
+ * they were sent to the whole process group, the child did not get them.
  */
 void signals_note(struct signals *signals);
 
-/* Whether a signal that is heard was noted so; the next one was not. */
+/* Whether signals_note has noted this signal; true once. */
 bool signals_early(struct signals *signals, int number);
 
 /*
- * In the first child that is to become the command, after signals_restore: what
- * was pending when we started, blocked, is pending there.
+ * In the first child that becomes the command, after signals_restore: makes the
+ * signals pending that were pending, blocked, when retry started.
  */
 void signals_hand_on(const struct signals *signals);
 
 /*
- * That child was forked: there is nothing more to hand on. Returns a signal of
- * these that ends the series, or 0.
+ * In the parent, after that fork: nothing is left to hand on. Returns one of
+ * these signals that ends the series, or 0.
  */
 int signals_handed_on(struct signals *signals);
 
-/* Whether a signal is one of job control that stops: TSTP, TTIN or TTOU. */
+/* Whether a signal stops a job: TSTP, TTIN or TTOU. */
 bool signals_stops(int number);
 
 /*
- * Stops as by this signal, until somebody continues us. Returns for how long
- * that was: 0 where it stops nobody, as in an orphaned process group or process
- * 1, and where somebody continues us just now.
+ * Stops retry by this signal until CONT. Returns for how long: 0 where the
+ * signal has no effect, as in an orphaned process group or in process 1, and
+ * where CONT is pending.
  */
 nanos signals_stop(const struct signals *signals, int number);
 
@@ -95,8 +93,8 @@ nanos signals_stop(const struct signals *signals, int number);
 bool signals_end_series(int number);
 
 /*
- * Dies of a signal, without a core, so that the caller sees how the command
- * died. As PID 1, which cannot, exits with 128 + number.
+ * Dies of a signal, without a core file, so that the caller sees how the
+ * command died. Process 1 does not die of signals: it exits with 128 + number.
  */
 _Noreturn void signals_die(int number);
 

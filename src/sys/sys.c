@@ -29,7 +29,7 @@ sys_seed(void)
 {
 	uint64_t seed;
 
-	/* Early at boot there may be no entropy yet: never wait for it. */
+	/* Early at boot there may be no entropy yet: do not wait for it. */
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
 		seed = (uint64_t)sys_now(CLOCK_MONOTONIC) ^
 		    (uint64_t)getpid() << 32;
@@ -106,7 +106,7 @@ sys_move_up(int fd)
 	if (fd == -1 || fd >= DESCRIPTOR_BASE)
 		return fd;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_BASE);
-	/* What is closed must not come to life as one of ours. */
+	/* A standard stream that is closed must not become this file. */
 	if (moved == -1 && fd <= STDERR_FILENO)
 		moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (moved == -1)

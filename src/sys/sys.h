@@ -1,6 +1,5 @@
 /*
- * sys: what surrounds an invocation: clocks, chance, the program's name,
- * the numbers of descriptors.
+ * sys: clocks, random numbers, the program's name and numbers of descriptors.
  */
 #ifndef SYS_H
 #define SYS_H
@@ -17,32 +16,31 @@
 /* The time on a clock, in nanoseconds. */
 nanos sys_now(clockid_t clock);
 
-/* A number that nobody can guess, from the kernel. */
+/* A random number from the kernel; early at boot one that can be guessed. */
 uint64_t sys_seed(void);
 
 /* A random UUID: RFC 9562, section 5.4. Returns room. */
 char *sys_uuid(char room[SYS_UUID]);
 
 /*
- * What an instant on CLOCK_BOOTTIME means only together with: the boot (its id
- * as /proc tells it; false, with errno, without /proc), and the time namespace,
- * which may shift that clock (its inode; 0: the kernel has none, or there is no
- * /proc).
+ * The id of the boot, and the inode of the time namespace, which may shift
+ * CLOCK_BOOTTIME: an instant on that clock means something only together with
+ * both. Without /proc sys_boot is false, with errno, and sys_space 0, as it is
+ * where the kernel has no time namespaces.
  */
 bool sys_boot(char id[SYS_BOOT]);
 uint64_t sys_space(void);
 
 /*
- * What the program was called by, as a command that can be typed; "retry" where
- * that would need quotes or is no name at all.
+ * The name by which the program was called, to be typed as a command; "retry"
+ * where that is no file name or would need quotes.
  */
 const char *sys_program(void);
 
 /*
- * Moves a descriptor to 10 or above, out of the way of those that shell
- * scripts number by hand, and returns the new number. Where the limit of open
- * files leaves no such room, it goes at least above 2, if it can. It stays
- * close-on-exec.
+ * Moves a descriptor to 10 or above and returns its new number: shell scripts
+ * number descriptors below 10 by hand. Where the limit of open files is too low
+ * it moves it above 2, if it can. The descriptor stays close-on-exec.
  */
 int sys_move_up(int fd);
 

@@ -62,18 +62,17 @@ FAKE(plan_first);
 FAKE(plan_next);
 FAKE(streams_begin);
 FAKE(streams_forked);
-FAKE(event_loop_wait);
-FAKE(event_loop_wait_room);
 FAKE(signals_die);
 FAKE(signals_early);
 FAKE(signals_note);
 FAKE(signals_open);
 FAKE(signals_stop);
+FAKE(signals_wait);
 FAKE(relay_ended);
 FAKE(relay_finish);
 FAKE(relay_rest);
 FAKE(atomic_file_write);
-FAKE(proctree_settle);
+FAKE(proctree_exclude_daemons);
 FAKE(proctree_sweep);
 REAL(attempt_open);
 REAL(hooks_open);
@@ -83,7 +82,7 @@ REAL(plan_denied);
 REAL(plan_first);
 REAL(plan_next);
 REAL(atomic_file_write);
-REAL(proctree_settle);
+REAL(proctree_exclude_daemons);
 REAL(proctree_sweep);
 
 /* That of retry.c; the program's own is wrapped around it. */
@@ -106,9 +105,9 @@ static enum state
 state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
-		return stage == TERMINATION_ASKED ? GIVE_UP_ASKED
-						  : GIVE_UP_KILLED;
-	if (stage == TERMINATION_ASKED)
+		return stage == TERMINATION_SIGNALLED ? GIVE_UP_ASKED
+						      : GIVE_UP_KILLED;
+	if (stage == TERMINATION_SIGNALLED)
 		return HOOK_ASKED;
 	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_STUCK;
 }
@@ -121,14 +120,14 @@ state_of_limit(void)
 	if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
 		return state_of_hook(now->limit->stage);
 	switch (now->limit->stage) {
-	case TERMINATION_ASKED:
+	case TERMINATION_SIGNALLED:
 		return dead ? ASKED_DEAD : ASKED;
 	case TERMINATION_KILLED:
 		return dead ? KILLED_DEAD : KILLED;
-	case TERMINATION_STUCK:
+	case TERMINATION_UNKILLABLE:
 		return dead ? STUCK_DEAD : STUCK;
-	case TERMINATION_AHEAD:
-	case TERMINATION_LEFT:
+	case TERMINATION_NONE:
+	case TERMINATION_ABANDONED:
 		break;
 	}
 	if (dead)
@@ -374,14 +373,14 @@ note_stage(const struct termination *limit)
 {
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
-	if (limit->stage >= TERMINATION_STUCK && !hook)
+	if (limit->stage >= TERMINATION_UNKILLABLE && !hook)
 		now->stuck = true;
-	if (limit->stage == TERMINATION_LEFT && !hook) {
+	if (limit->stage == TERMINATION_ABANDONED && !hook) {
 		now->left = true;
 		if (now->set.dies_left)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
-	if (limit->stage == TERMINATION_LEFT && hook)
+	if (limit->stage == TERMINATION_ABANDONED && hook)
 		kernel.hook = NULL;
 }
 
@@ -406,10 +405,10 @@ top_of(pid_t child)
 }
 
 void
-__wrap_proctree_settle(struct sweep *sweep, pid_t child)
+__wrap_proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 {
 	kernel_settle(top_of(child), false);
-	__real_proctree_settle(sweep, child);
+	__real_proctree_exclude_daemons(sweep, child);
 	kernel_settle(top_of(child), true);
 }
 
@@ -486,16 +485,17 @@ __wrap_nesting_outer(void)
 	return (struct outer){ .deadline = NANOS_MAX };
 }
 
-void
-__wrap_nesting_open(struct nesting *nesting, void *room, char *const *handed,
+bool
+__wrap_nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer)
 {
-	(void)room;
 	(void)handed;
 	(void)policy;
 	(void)outer;
 	nesting->env = NULL;
+	nesting->heap = NULL;
 	memcpy(nesting->id, "RETRY_ID=", sizeof "RETRY_ID=");
+	return true;
 }
 
 void
@@ -931,12 +931,15 @@ hear(void)
 }
 
 struct wakeup
-__wrap_event_loop_wait(struct event_loop *loop, nanos nap)
+__wrap_signals_wait(
+    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	nanos until, halted = 0;
 	struct sent sent;
 	struct wakeup wakeup;
 
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = 0;
 	check_wait(nap);
 	check_halt();
 	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
@@ -949,8 +952,8 @@ __wrap_event_loop_wait(struct event_loop *loop, nanos nap)
 		now->log->length = 0;
 	postpone(now->stopped);
 	now->disturbed += now->stopped + now->late;
-	while (signals_stops(sent.number) && !loop->signals.accompanied) {
-		halted += __wrap_signals_stop(&loop->signals, sent.number);
+	while (signals_stops(sent.number) && !signals->accompanied) {
+		halted += __wrap_signals_stop(signals, sent.number);
 		sent = hear();
 	}
 	wakeup = (struct wakeup){ .signal = sent.number,
@@ -960,13 +963,6 @@ __wrap_event_loop_wait(struct event_loop *loop, nanos nap)
 		.stopped = now->stopped + halted };
 	note_halt(&wakeup);
 	return wakeup;
-}
-
-struct wakeup
-__wrap_event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
-{
-	(void)fd;
-	return __wrap_event_loop_wait(loop, nap);
 }
 
 /*

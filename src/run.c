@@ -1,0 +1,81 @@
+#include "run.h"
+
+#include <stdlib.h>
+#include "sys/sys.h"
+
+/* Makes the attempt log, if a report needs it. False, with errno. */
+static bool
+open_attempt_log(struct run *run)
+{
+	if (run->policy->report == NULL && run->policy->metrics == NULL)
+		return true;
+	run->attempt_log = malloc(sizeof *run->attempt_log);
+	if (run->attempt_log == NULL)
+		return false;
+	attempt_log_start(run->attempt_log);
+	return true;
+}
+
+const char *
+run_open(
+    struct run *run, const struct policy *policy, const struct outer *outer)
+{
+	struct event_loop *loop = &run->loop;
+	bool limited;
+
+	run->policy = policy;
+	run->outer = *outer;
+	run->attempt_log = NULL;
+	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
+	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
+	limited = policy->timeout != 0 || run->history.deadline != NANOS_MAX;
+	log_open(&loop->log, policy);
+	countdown_open(&run->countdown, policy, &loop->log);
+	budget_client_start(
+	    &loop->budget, &policy->share, outer->admitted, &loop->log);
+	http_request_start(&run->request, policy, &loop->log);
+	if (!event_loop_open(loop))
+		return "signalfd";
+	if (!http_request_open(&run->request))
+		return "status file";
+	if (!open_attempt_log(run))
+		return "report";
+	if (!hooks_open(&run->hook, policy, loop))
+		return "hooks";
+	if (!attempt_open(&run->child, policy, loop, limited))
+		return "eventfd";
+	if (!nesting_open(&run->nesting, run->request.variables, policy, outer))
+		return "environment";
+	return NULL;
+}
+
+void
+run_close(struct run *run)
+{
+	nesting_close(&run->nesting);
+	attempt_close(&run->child);
+	hooks_close(&run->hook);
+	free(run->attempt_log);
+}
+
+void
+run_log_attempt(
+    struct run *run, const struct step *step, nanos began, nanos ended)
+{
+	const struct outcome *outcome = &run->history.last;
+
+	if (run->attempt_log == NULL)
+		return;
+	*attempt_log_add(run->attempt_log) =
+	    (struct entry){ .attempt = run->history.made,
+		    .began = began - run->history.began,
+		    .elapsed = ended - began,
+		    .end = outcome->end,
+		    .status = verdict_status(outcome),
+		    .signal = outcome->end == END_SIGNALED ? outcome->code : 0,
+		    .http = outcome->http.known ? outcome->http.code : 0,
+		    .rule = run->history.judgement.rule,
+		    .verdict = run->history.judgement.verdict,
+		    .planned = step->again ? step->delay : -1,
+		    .slept = -1 };
+}
