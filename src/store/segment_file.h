@@ -1,6 +1,6 @@
 /*
- * segment_file: the file of a segment: its path, its owner, its making, its use
- * in memory.
+ * segment_file: finds, checks and makes the files of segments, and guards their
+ * memory.
  *
  * A segment belongs to one user, except in a directory that has the setgid bit,
  * is owned by root or by the user, and is not writable by all: there it belongs

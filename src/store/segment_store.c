@@ -199,12 +199,19 @@ is_usable(const struct segment_store *store)
 		file.st_nlink > 0 && file.st_size == sizeof(struct segment);
 }
 
+static bool
+give_up(struct segment_store *store, struct bus_guard *guard)
+{
+	segment_file_unguard(guard);
+	segment_store_close(store);
+	return false;
+}
+
 bool
 segment_store_run(struct segment_store *store, struct visit *visit)
 {
 	struct segment *segment = store->segment;
 	const struct header *header = &store->header;
-	volatile bool done = false;
 	struct bus_guard guard;
 
 	if (!is_usable(store)) {
@@ -212,38 +219,36 @@ segment_store_run(struct segment_store *store, struct visit *visit)
 		return false;
 	}
 	segment_file_guard(&guard, segment, sizeof *segment);
+	/* From here on, a SIGBUS for the segment returns to this line. */
+	if (sigsetjmp(guard.out, 0) != 0)
+		return give_up(store, &guard);
 	/* Nothing changes the header, unless it overwrites the file. */
-	if (sigsetjmp(guard.out, 0) == 0 &&
-	    memcmp(&segment->header, header, sizeof *header) == 0) {
-		switch (visit->operation) {
-		case SEGMENT_LOOK:
-			visit->effective = admission_look(
-			    &visit->caller, segment, header, visit->now);
-			break;
-		case SEGMENT_ASK:
-			visit->admission = admission_ask(&visit->caller,
-			    segment, header, visit->retry, visit->now);
-			visit->effective = visit->admission.effective;
-			break;
-		case SEGMENT_TELL:
-			visit->effective = admission_tell(&visit->caller,
-			    segment, header, &visit->effect, visit->now);
-			break;
-		case SEGMENT_RENEW:
-			admission_renew(
-			    &visit->caller, segment, header, visit->now);
-			break;
-		case SEGMENT_SNAPSHOT:
-			visit->sound = snapshot_take(
-			    visit->snapshot, segment, header, visit->now);
-			break;
-		}
-		done = true;
+	if (memcmp(&segment->header, header, sizeof *header) != 0)
+		return give_up(store, &guard);
+	switch (visit->operation) {
+	case SEGMENT_LOOK:
+		visit->effective =
+		    admission_look(&visit->caller, segment, header, visit->now);
+		break;
+	case SEGMENT_ASK:
+		visit->admission = admission_ask(
+		    &visit->caller, segment, header, visit->retry, visit->now);
+		visit->effective = visit->admission.effective;
+		break;
+	case SEGMENT_TELL:
+		visit->effective = admission_tell(&visit->caller, segment,
+		    header, &visit->effect, visit->now);
+		break;
+	case SEGMENT_RENEW:
+		admission_renew(&visit->caller, segment, header, visit->now);
+		break;
+	case SEGMENT_SNAPSHOT:
+		visit->sound =
+		    snapshot_take(visit->snapshot, segment, header, visit->now);
+		break;
 	}
 	segment_file_unguard(&guard);
-	if (!done)
-		segment_store_close(store);
-	return done;
+	return true;
 }
 
 void
