@@ -101,7 +101,7 @@ not()
 	[ -n "$attempts" ] && [ -n "$delay" ]
 	"$RETRY" --help | grep -qF "(default $attempts; with -T, inf)"
 	"$RETRY" --help | grep -qF "(default $delay)"
-	section Limits | grep -qx "The default is $attempts;"
+	section Limits | grep -qx "The default is $attempts\."
 	section Delays | grep -qxF "The default is $delay."
 	grep -qF "\`--attempts\` ($attempts)" "$top/README.md"
 	grep -qF "\`--delay\` ($delay)" "$top/README.md"
@@ -451,7 +451,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 }
 
 @test "the sample of --dry-run in the manual is what the program prints" {
-	section REHEARSAL | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section 'DRY RUN' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' >sample
 	command=$(sed -n '1s/^\$ retry //p' sample)
 	# shellcheck disable=SC2086 # words
