@@ -426,7 +426,7 @@ print(*report, *report["attempts"][0], sep="\n")' | diff fields -
 	section Metrics | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <(sed -n 's/{name="job".*//p' job.prom) -
 	"$RETRY" -n 2 -d 0 --log-format json false 2>err || :
-	section Lines | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+	section 'Messages in other formats' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <("$PYTHON" -IS -c 'import json
 lines = [json.loads(line) for line in open("err")]
 print(*dict(lines[0], **lines[1]), sep="\n")') -
