@@ -671,7 +671,8 @@ example()
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
 		inside { print >"example." n }
-		/^\.Bd/ { inside = 1; n++ }'
+		/^\.Bd/ { inside = 1; n++ }
+		sub(/^\.Dl /, "") { print >"example." ++n }'
 	for file in example.*; do
 		count=$(grep 'retry ' "$file" | grep -vc -e ' --budget-status')
 		case $(cat "$file") in
@@ -702,7 +703,7 @@ example()
 	[ -e app.tar ]
 	grep -q '"reason": "succeeded"' retry.json
 	grep -q '^retry_success{name="backup"} 1$' backup.prom
-	[ "$(printf '%s\n' example.* | wc -l)" -ge 10 ]
+	[ "$(printf '%s\n' example.* | wc -l)" -ge 29 ]
 }
 
 # The n-th block of shell in README.
