@@ -136,7 +136,7 @@ ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # In the manual: the title, the name, and the commands that one may copy.
 RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
-	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /Ql /s/ retry / $(PROGRAM) /; \
+	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /[DQ]l /s/ retry / $(PROGRAM) /; \
 	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
 
 install: $(BIN)
