@@ -8,16 +8,15 @@
 #include "cli/optparse.h"
 
 /*
- * For the table of options; policy is the struct policy. A LIST, for the set of
- * conditions at option->field; it is refused if it is malformed, or a pattern
- * in it.
+ * For the table of options; into is the struct policy. Adds a LIST to the set
+ * of conditions at option->field, or refuses it.
  */
 void
-option_rules_list(const struct option *option, const char *text, void *policy);
+option_rules_list(const struct option *option, const char *text, void *into);
 
 /* Names of presets, separated by commas. "list" prints all names and exits. */
-void option_rules_preset(
-    const struct option *option, const char *text, void *policy);
+void
+option_rules_preset(const struct option *option, const char *text, void *into);
 
 /*
  * Turns the names of presets into rules. It needs policy->command, where "auto"

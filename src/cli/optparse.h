@@ -43,9 +43,9 @@ enum option_type {
 struct option {
 	const char *name; /* without the dashes */
 	char letter; /* of the short form, or '\0' */
+	enum option_type type;
 	const char *argument; /* as --help shows it; NULL: it takes none */
 	const char *help; /* its lines after the first are indented too */
-	enum option_type type;
 	size_t field; /* offset of what the option sets */
 	int64_t least, most; /* of a number; most 0: no upper bound */
 	const char *const *choices; /* up to a NULL, by value of the enum */

@@ -211,11 +211,32 @@ check_output(const struct policy *policy)
 		abort();
 }
 
+/* Watches of presets share patterns; each pattern that was made is in use. */
+static void
+check_watches(const struct watches *watches)
+{
+	size_t patterns = 0;
+
+	if (watches->count < 0 || watches->count > CONDITIONS_WATCHES)
+		abort();
+	for (int i = 0; i < watches->count; i++) {
+		const struct watch *watch = &watches->list[i];
+		int first = 0;
+
+		if (watch->pattern == NULL ||
+		    (watch->fd != 1 && watch->fd != 2))
+			abort();
+		while (watches->list[first].pattern != watch->pattern)
+			first++;
+		patterns += first == i;
+	}
+	if (patterns != reading.patterns)
+		abort();
+}
+
 static void
 check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
-	const struct watches *watches = &policy->watches;
-
 	check_action(policy, argv, words);
 	check_output(policy);
 	check_share(&policy->share);
@@ -230,13 +251,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 		abort();
 	if (conditions_has_exit(&policy->rules.retry_on, 0))
 		abort();
-	if (watches->count < 0 || watches->count > CONDITIONS_WATCHES ||
-	    (size_t)watches->count != reading.patterns)
-		abort();
-	for (int i = 0; i < watches->count; i++)
-		if (watches->list[i].pattern == NULL ||
-		    (watches->list[i].fd != 1 && watches->list[i].fd != 2))
-			abort();
+	check_watches(&policy->watches);
 	check_backoff(&policy->backoff);
 }
 
