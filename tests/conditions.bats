@@ -4,9 +4,9 @@
 
 load helper
 
-# tries TIMES STATUS [OPTION]... COMMAND...: retry, allowed three attempts
-# without delay, makes TIMES of them and exits with STATUS. COMMAND is counted in
-# ./ran.
+# tries TIMES STATUS [OPTION]... COMMAND...: retry may make three attempts
+# without delay, makes TIMES of them and exits with STATUS. COMMAND is counted
+# in ./ran.
 tries()
 {
 	local times=$1 want=$2 status=0
@@ -20,7 +20,7 @@ tries()
 	}
 }
 
-# gave_up WORDS: so said the last line.
+# gave_up WORDS: the last line says that retry gave up, and WORDS.
 gave_up()
 {
 	[[ $(<err) == *", giving up: $1" ]] || {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# How long retry waits: backoffs, jitters, caps, floors and the deadline, as
-# its lines announce them and as the clock shows from below.
+# How long retry waits: backoffs, jitters, caps, floors and the deadline, as its
+# lines announce them, and with the least time that the clock must show.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
@@ -46,7 +46,7 @@ first_wait()
 	nth_wait 1 "$@"
 }
 
-# nth_wait N DELAY [OPTION]...: the same of the N-th retry
+# nth_wait N DELAY [OPTION]...: the same for the N-th retry
 nth_wait()
 {
 	local n=$1 want=$2 said
@@ -203,7 +203,7 @@ some()
 	waits '1 3 2' -d 1ms,20ms,2ms -j none --max-delay 3ms
 }
 
-@test "the cap is 30 seconds, or the largest element of a list" {
+@test "the default cap is 30 seconds, or the largest element of a list" {
 	nth_wait 2 30s -d 1ms --factor 1000000 -j none
 	nth_wait 2 40s -d 0,40s -j none
 	nth_wait 2 40s -d 1ms,40s,7s -j none
@@ -419,7 +419,7 @@ some()
 	[ $(($(now) - began)) -ge 290 ]
 }
 
-@test "a deadline of 0 is none" {
+@test "a deadline of 0 means no deadline" {
 	waits '1 1' -T 0 -d 1ms -b constant -j none
 	grep -q 'giving up: attempts exhausted$' err
 }

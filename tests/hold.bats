@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What is held: -O and -E. Which attempt's output is written, where it lies
-# until then, and that none of it is lost without a word.
+# -O and -E hold output until the attempt is judged: which attempt's output is
+# written, where it is kept until then, and that none is lost without a message.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
@@ -12,7 +12,8 @@ load actor
 says=(sh -c 'echo "out $RETRY_ATTEMPT"; echo "err $RETRY_ATTEMPT" >&2
 	[ "$RETRY_ATTEMPT" -ge "${won:-99}" ] || exit 7')
 
-# ends STATUS OPTION... -- COMMAND...: retry, what it writes in ./o and ./e
+# ends STATUS OPTION... -- COMMAND...: retry ends with STATUS; its output is in
+# ./o and ./e
 ends()
 {
 	local want=$1 got=0
@@ -25,7 +26,7 @@ ends()
 	}
 }
 
-# wrote OUT ERR: what the last one wrote is this
+# wrote OUT ERR: the last retry wrote these
 wrote()
 {
 	[ "$(<o)" = "$1" ] && [ "$(<e)" = "$2" ] || {
@@ -50,7 +51,7 @@ big()
 	ln "$any" bytes
 }
 
-# The second attempt writes what is in ./bytes; the first, something else.
+# The second attempt writes ./bytes; the first one writes something else.
 copies='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo wrong; exit 7; }; cat bytes'
 
 # stuck OPTION... -- COMMAND...: retry, running in the background, with its
@@ -66,7 +67,7 @@ stuck()
 		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
 }
 
-# Waits until as much stands in ./pipe as there is room for.
+# Waits until ./pipe is full.
 choked()
 {
 	timeout 20 "$PYTHON" -IS -c 'import fcntl, struct, termios, time
@@ -82,7 +83,7 @@ delayed()
 	[ -z "$(<"/proc/$pid/task/$pid/children")" ]
 }
 
-# past TIME: now() is that or later
+# past TIME: now() is TIME or later
 past()
 {
 	(($(now) >= $1))
@@ -134,13 +135,13 @@ mounted()
 	wrote 'out 1' 'err 1'
 }
 
-@test "a success after a timeout writes what it wrote alone" {
+@test "after a timeout, a success writes only its own output" {
 	ends 0 -q -O -t 1 -k 0 -- sh -c 'echo "$RETRY_ATTEMPT"
 		[ "$RETRY_ATTEMPT" -eq 2 ] || exec sleep 20'
 	wrote 2 ''
 }
 
-@test "what is held is not seen before its attempt has ended" {
+@test "held output is not written before its attempt has ended" {
 	mkfifo gate
 	start "$RETRY" -O sh -c 'echo held; echo told >&2; read -r line <gate'
 	wait_for told told
@@ -161,7 +162,7 @@ mounted()
 	[ "$output" = $'err 1\nout 1' ] # at once, and in the end
 }
 
-@test "what is closed stays closed for the command" {
+@test "a closed descriptor stays closed for the command" {
 	run -3 --separate-stderr sh -c 'exec "$@" >&-' sh "$RETRY" -q -n 2 -d 0 -O \
 	    sh -c '[ ! -e /proc/$$/fd/1 ] && echo closed >&2; exit 3'
 	[ "$stderr" = $'closed\nclosed' ]
@@ -175,7 +176,7 @@ mounted()
 # Standard error
 #
 
-@test "-E writes nothing on success, of the command's or of its own" {
+@test "-E writes nothing on success, neither the command's nor its own" {
 	won=3 ends 0 -E -- "${says[@]}"
 	wrote $'out 1\nout 2\nout 3' ''
 	won=1 ends 0 -v --hold-stderr -- "${says[@]}"
@@ -217,7 +218,7 @@ retry: did you mean -n 5?" ]
 	[ "$(<e)" = $'err 2\nretry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
-@test "-E lets an error that keeps the command from running out" {
+@test "-E does not hold an error because of which nothing is run" {
 	ends 69 -E -B api --budget-dir nosuch --budget-required -- touch ran
 	[ ! -e ran ]
 	grep -q "^retry: budget 'api': " e
@@ -272,7 +273,7 @@ retry: did you mean -n 5?" ]
 	[ ! -s out ]
 }
 
-@test "a success in spite of an interruption is one, and is written" {
+@test "a success in spite of an interruption is written" {
 	start "$RETRY" -O -E sh -c 'trap "exit 0" TERM; echo held; echo lost >&2
 		echo >ready; while :; do sleep 0.01; done'
 	wait_for test -s ready
@@ -284,10 +285,10 @@ retry: did you mean -n 5?" ]
 }
 
 #
-# Where it lies
+# Where it is kept
 #
 
-@test "each attempt has a file of its own, without a name, that goes with it" {
+@test "each attempt has its own file, without a name, which ends with it" {
 	mkdir tmp
 	TMPDIR=$PWD/tmp ends 0 -O -E -- sh -c 'ls -A tmp >>listed
 		links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
@@ -302,13 +303,13 @@ retry: did you mean -n 5?" ]
 	[ "$(lines stats)" -eq 6 ]
 }
 
-@test "no descriptor of ours is the command's" {
+@test "the command gets no descriptor of ours" {
 	ends 0 -O -E -- sh -c 'ls /proc/$$/fd'
 	sh -c 'ls /proc/$$/fd' 3>&- >direct
 	diff direct o
 }
 
-@test "a straggler of an earlier attempt does not write into a later one" {
+@test "a process of an earlier attempt does not write into a later one's file" {
 	mkfifo gate
 	ends 0 -q -O -E -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo straggler >&2
@@ -323,7 +324,7 @@ retry: did you mean -n 5?" ]
 	nothing e
 }
 
-@test "nor does one where a pattern looks on" {
+@test "nor does it if a pattern is searched for" {
 	mkfifo gate
 	ends 0 -q -O --retry-on stdout:one -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo >late) <gate &
@@ -335,7 +336,7 @@ retry: did you mean -n 5?" ]
 	[ "$(<o)" = two ]
 }
 
-@test "who goes on writing does not keep what was written from its reader" {
+@test "output is delivered although a process goes on writing" {
 	ends 0 -O -- sh -c 'echo first
 		(echo $$ >/dev/null; exec 2>/dev/null; while [ ! -e over ]; do
 			echo more; done; : >gone) &'
@@ -345,9 +346,9 @@ retry: did you mean -n 5?" ]
 	wait_for test -e gone
 }
 
-# What a process substitution says, it says once its shell has gone. Where the
-# machine is busy that may be later than anybody waits for it.
-@test "what is written just after the end of the command is delivered" {
+# A process substitution writes when its shell has ended. On a busy machine that
+# may be later than retry waits for it.
+@test "output just after the end of the command is delivered" {
 	of_success()
 	{
 		ends 0 -O -n 1 "$@" -- bash -c 'echo hi > >(sed s/^/out:/)' &&
@@ -365,7 +366,7 @@ retry: did you mean -n 5?" ]
 	done
 }
 
-@test "one who goes on to hold the output is not waited for" {
+@test "a process that keeps the output open is not waited for" {
 	local before after
 	before=$(now)
 	ends 0 -O -n 1 -- sh -c 'echo first; sleep 20 2>/dev/null & echo $! >job'
@@ -375,7 +376,7 @@ retry: did you mean -n 5?" ]
 	((after - before < 5000))
 }
 
-@test "an interruption ends the wait for others, and loses nothing that was held" {
+@test "an interruption ends that wait, and loses no held output" {
 	start "$RETRY" -q -n 1 -E sh -c 'echo held >&2; sleep 20 >/dev/null &
 		echo $! >job; echo $PPID >parent; exit 7'
 	wait_for test -s parent
@@ -387,7 +388,7 @@ retry: did you mean -n 5?" ]
 	[ "$(<err)" = held ]
 }
 
-@test "a command that goes back in its output finds it where it was" {
+@test "a command can seek back in its output" {
 	ends 0 -O -- "$PYTHON" -IS -c 'import os
 os.write(1, b"header?body")
 os.pwrite(1, b"!", 6)
@@ -396,7 +397,7 @@ os.write(1, b"HEADER")'
 	[ "$(<o)" = 'HEADER!body' ]
 }
 
-@test "standard error that is opened anew in between loses nothing" {
+@test "standard error that is opened again in between loses nothing" {
 	ends 7 -q -n 1 -E -- sh -c 'echo 1 >&2; echo 2 >>/dev/stderr; echo 3 >&2
 		tee -a /dev/stderr <<-END >/dev/null
 			4
@@ -414,13 +415,13 @@ os.write(1, b"HEADER")'
 	done
 }
 
-@test "without -O and -E there is no need of TMPDIR" {
+@test "without -O and -E TMPDIR is not needed" {
 	TMPDIR=$PWD/nosuch ends 0 -- echo ok
 	[ "$(<o)" = ok ]
 }
 
-# rootless: the array $in runs a command where nothing can be made in /tmp, and
-# ./here is the program
+# rootless: the array $in runs a command where no file can be made in /tmp;
+# ./here is retry
 rootless()
 {
 	isolate -m
@@ -451,7 +452,7 @@ rootless()
 	cmp bytes out
 }
 
-@test "who names a directory for it has it there or not at all" {
+@test "with TMPDIR set output is held there, or nothing is run" {
 	rootless
 	is 125 "${in[@]}" env TMPDIR=/tmp ./here -O touch ran
 	[ ! -e ran ]
@@ -473,7 +474,7 @@ rootless()
 	done
 }
 
-@test "what is no more than --hold-max is held" {
+@test "output of up to --hold-max is held" {
 	ends 0 -O --hold-max 1k -- head -c 1024 /dev/zero
 	[ "$(stat -c %s o)" -eq 1024 ]
 	ends 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
@@ -491,7 +492,7 @@ rootless()
 	[ "$(lines ran)" -eq 2 ]
 }
 
-@test "one who does not heed that is killed, with what it has begun" {
+@test "a command that ignores TERM is killed there, with its processes" {
 	ends 125 -O -k 0.1 --hold-max 1M -- env MARK="$BATS_TEST_TMPDIR" sh -c '
 		trap "" TERM
 		sleep 60 2>/dev/null &
@@ -500,13 +501,13 @@ rootless()
 	wait_for none_left "$BATS_TEST_TMPDIR"
 }
 
-@test "what we had before an attempt is not ended with it" {
+@test "processes from before the attempt are not ended with it" {
 	is 125 sh -c 'sleep 60 & echo $! >elder
 		exec "$RETRY" -q -O --hold-max 1k yes'
 	kill "$(<elder)"
 }
 
-@test "errors of more than --hold-max are delivered, and then that is told" {
+@test "stderr above --hold-max is delivered, and then an error line" {
 	ends 125 -E -n 3 --hold-max 1k -- sh -c \
 	    'seq 1000 >&2; echo >>ran; exit 7'
 	head -n 1000 e | cmp - <(seq 1000)
@@ -514,14 +515,14 @@ rootless()
 	[ "$(lines ran)" -eq 1 ]
 }
 
-@test "--hold-max is told under -q, and in the report" {
+@test "the error is printed under -q, too, and in the report" {
 	ends 125 -q -O --hold-max 1k --report report -- yes
 	grep -q 'more output than --hold-max' e
 	grep -q '"reason": "internal"' report
 	grep -q '"rule": "hold-max"' report
 }
 
-@test "in memory, too, --hold-max holds" {
+@test "--hold-max applies in memory, too" {
 	rootless
 	is 125 "${in[@]}" ./here -O --hold-max 1M yes
 	nothing out
@@ -544,7 +545,7 @@ rootless()
 	{ echo before; cat bytes; } | cmp - both
 }
 
-@test "what stands in a file before and behind is left alone" {
+@test "bytes before and behind in a file are not changed" {
 	printf '0123456789' >both
 	{
 		echo -n ab
@@ -593,13 +594,13 @@ while True:
 	END
 }
 
-@test "what is held reaches a terminal exactly" {
+@test "held output reaches a terminal exactly" {
 	seq 20000 >bytes
 	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" -- "$RETRY" -q -d 0 -O sh -c "$copies"
 	cmp bytes - <<<"$output"
 }
 
-@test "what is held passes a pattern exactly" {
+@test "held output that a pattern sees is delivered exactly" {
 	big
 	ends 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
 	cmp bytes o
@@ -608,7 +609,7 @@ while True:
 	cmp bytes e
 }
 
-@test "a pattern sees what is held" {
+@test "a pattern sees held output" {
 	ends 0 -O -E --retry-on stdout:busy -- sh -c \
 	    '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
 	wrote ok ''
@@ -621,7 +622,7 @@ while True:
 	nothing o
 }
 
-@test "nothing is added where nothing was written" {
+@test "nothing is added to empty output" {
 	ends 0 -O -E -- true
 	nothing o
 	nothing e
@@ -657,7 +658,7 @@ while True:
 	    "$RETRY" -n 2 -d 0 -E "${says[@]}"
 }
 
-@test "a reader that has gone ends retry as it ends the command" {
+@test "without a reader retry dies of SIGPIPE, as the command would" {
 	direct=$(seq 100000 | head -n 1; echo "${PIPESTATUS[0]}")
 	under=$("$RETRY" -O seq 100000 2>e | head -n 1; echo "${PIPESTATUS[0]}")
 	[ "$under" = "$direct" ]
@@ -665,14 +666,14 @@ while True:
 	nothing e
 }
 
-@test "a reader that has gone is told of where SIGPIPE is ignored" {
+@test "without a reader, and with SIGPIPE ignored, there is an error line" {
 	status=$(env --ignore-signal=PIPE "$RETRY" -O seq 100000 2>e | head -n 1 >o
 		echo "${PIPESTATUS[0]}")
 	[ "$status" -eq 125 ]
 	[ "$(<e)" = 'retry: cannot write to standard output: Broken pipe' ]
 }
 
-@test "where no file can be made for what is held, its directory is told" {
+@test "if no file can be made, the error names the directory" {
 	local files said=
 	mkdir tmp
 	for files in {3..20}; do
@@ -689,7 +690,7 @@ while True:
 	[ ! -e ran ]
 }
 
-@test "that nobody reads its last words changes nothing for a failure" {
+@test "that nobody reads its stderr changes nothing for a failure" {
 	status=$("$RETRY" -n 2 -d 0 -E sh -c 'seq 100000 >&2; exit 7' 2>&1 >o |
 	    head -n 1 >first; echo "${PIPESTATUS[0]}")
 	[ "$status" -eq 7 ]
@@ -702,7 +703,7 @@ while True:
 	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
 }
 
-@test "a full disk under what is held is the command's error, if it looks" {
+@test "a full disk for held output is the command's error, if it checks" {
 	mounted size=64k
 	head -c 200000 /dev/zero >bytes
 	TMPDIR=$PWD/mnt is 1 "${with[@]}" "$RETRY" -n 1 -O cat bytes
@@ -711,7 +712,7 @@ while True:
 	nothing out
 }
 
-@test "a full disk under what is held is an error of ours, if it does not: 125" {
+@test "a full disk for held output is our error, if it does not: 125" {
 	mounted size=64k
 	TMPDIR=$PWD/mnt is 125 "${with[@]}" "$RETRY" -O \
 	    sh -c 'head -c 200000 /dev/zero 2>/dev/null; exit 0'
@@ -739,7 +740,7 @@ while True:
 	nothing o
 }
 
-@test "a limit on the size of files under what is held, too: 125" {
+@test "a limit on the size of files for held output is, too: 125" {
 	for option in '' --fail-on=stdout:nosuch; do
 		# shellcheck disable=SC2086 # may be nothing
 		(ulimit -f 1; is 125 "$RETRY" -O -n 1 $option -- \
@@ -753,7 +754,7 @@ while True:
 	(ulimit -f 0; is 0 "$RETRY" -O -n 1 -- true)
 }
 
-@test "a limit under held errors is an error of ours where a pattern looks on, too" {
+@test "a limit for held stderr is an error of ours with a pattern, too" {
 	for option in '' --retry-on=stderr:nosuch; do
 		# shellcheck disable=SC2086
 		status=$( (ulimit -f 1; exec "$RETRY" -q -E -n 1 $option -- \
@@ -766,7 +767,7 @@ while True:
 	done
 }
 
-@test "a full disk under held errors is an error of ours where a pattern looks on, too" {
+@test "a full disk for held stderr is an error of ours with a pattern, too" {
 	mounted size=64k
 	for option in '' --retry-on=stderr:nosuch; do
 		# shellcheck disable=SC2086
@@ -778,7 +779,7 @@ while True:
 	done
 }
 
-@test "a full disk matters only to one who writes" {
+@test "a full disk matters only if something is written" {
 	mounted size=64k
 	TMPDIR=$PWD/mnt is 0 "${with[@]}" sh -c \
 	    'head -c 200000 /dev/zero >mnt/all 2>/dev/null; exec "$@"' sh \
@@ -799,7 +800,7 @@ while True:
 # Delivery that takes its time
 #
 
-@test "delivery does not block what else is heard: TERM ends it at once" {
+@test "TERM ends a delivery at once" {
 	big
 	stuck -O cat bytes
 	choked
@@ -838,7 +839,7 @@ while True:
 	exec 7<&-
 }
 
-@test "past the deadline the last words reach one who reads slowly" {
+@test "past the deadline stderr reaches a slow reader" {
 	local before
 	big
 	mkfifo pipe
@@ -861,7 +862,7 @@ while True:
 	exec 7<&-
 }
 
-@test "past the deadline a signal ends the wait for one who does not read" {
+@test "past the deadline a signal ends the wait for a stuck reader" {
 	local before
 	to=2
 	before=$(now)
@@ -875,7 +876,7 @@ while True:
 	exec 7>&-
 }
 
-@test "an interruption does not wait for one who does not read" {
+@test "an interruption does not wait for a stuck reader" {
 	to=2
 	stuck -d 20 -j none -n 2 -E sh -c 'head -c 200000 /dev/zero >&2
 		echo >over; exit 7'
@@ -887,7 +888,7 @@ while True:
 	exec 7>&-
 }
 
-@test "nor does that of an attempt" {
+@test "an interruption of an attempt does not either" {
 	to=2
 	stuck -n 2 -E sh -c 'head -c 200000 /dev/zero >&2; echo $$ >command
 		exec sleep 20'

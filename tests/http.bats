@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a server answers decides: --http with the real curl and a real server,
+# Retries by what a server answers: --http with the real curl and a real server,
 # --http-status, waits that the server asks for, and requests that must not be
 # sent twice.
 # shellcheck disable=SC2016 # the commands' shells expand
@@ -7,7 +7,7 @@
 load helper
 load actor
 
-# The user's own curl has habits, and proxies, that are none of ours.
+# No .curlrc and no proxies of the user who runs the tests.
 setup()
 {
 	helper_setup
@@ -15,8 +15,8 @@ setup()
 	export HOME=$PWD TMPDIR=$PWD/tmp no_proxy='*'
 }
 
-# serve: a server (server.py) at $url, that knows of no request yet and writes
-# ./log; nothing listens at $refused.
+# serve: a fresh server (server.py) at $url, which writes ./log; nothing listens
+# at $refused.
 serve()
 {
 	local server=$BATS_FILE_TMPDIR/server port closed connection
@@ -44,8 +44,8 @@ teardown_file()
 	}
 }
 
-# ends STATUS [OPTION]... COMMAND...: so ends retry, allowed three attempts
-# without delay. What it writes is in ./out and ./err.
+# ends STATUS [OPTION]... COMMAND...: retry, with up to three attempts without
+# delay, ends with STATUS. Its output is in ./out and ./err.
 ends()
 {
 	local want=$1 got=0
@@ -78,7 +78,7 @@ silent()
 	} >&2
 }
 
-# gave_up WORDS: so ends the last line.
+# gave_up WORDS: the last line ends with WORDS.
 gave_up()
 {
 	[[ $(<err) == *", giving up: $1" ]] || {
@@ -87,7 +87,7 @@ gave_up()
 	} >&2
 }
 
-# asked TIMES TARGET: so often the server was asked for it.
+# asked TIMES TARGET: the server got TIMES requests for TARGET.
 asked()
 {
 	local times=0 target
@@ -101,7 +101,7 @@ asked()
 	} >&2
 }
 
-# waited MS TARGET: at least that long passed between any two requests for it.
+# waited MS TARGET: any two requests for TARGET are at least MS apart.
 waited()
 {
 	awk -F '\t' -v least="$1" -v target="$2" '
@@ -130,7 +130,7 @@ keys()
 export F=status
 leaves='printf "%b" "$0" >"$F"; echo >>ran; exit 1'
 
-# ran TIMES: so often did the command run since ran was asked last.
+# ran TIMES: the command ran TIMES times since the last call of ran.
 ran()
 {
 	local times
@@ -143,7 +143,7 @@ ran()
 	} >&2
 }
 
-# missed WORDS: it was said once that no status was found, and this that helps.
+# missed WORDS: one line says that no status was found, and WORDS, the remedy.
 missed()
 {
 	says "no HTTP status found: $1"
@@ -254,7 +254,7 @@ fake_curl()
 	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
 }
 
-@test "a redirect that is not followed says nothing against the exit status" {
+@test "for a redirect that is not followed the exit status counts" {
 	serve
 	ends 0 -v --http -- curl -sSf "$url/302;Location=%2F503"
 	asked 1 '/302;Location=%2F503'
@@ -288,7 +288,7 @@ fake_curl()
 	asked 2 '/200;cut/200'
 }
 
-@test "an interim response and the hints in it do not count" {
+@test "an interim response and its fields do not count" {
 	serve
 	ends 0 --http -- curl -sSf "$url/503;early=103/200;early=103"
 	asked 2 '/503;early=103/200;early=103'
@@ -311,7 +311,7 @@ fake_curl()
 }
 
 #
-# What curl is told
+# The options that curl gets
 #
 
 @test "--dump-header comes first, with a file that every attempt shares" {
@@ -394,7 +394,7 @@ fake_curl()
 	run ! says "$warning"
 }
 
-@test "a program that is not called curl gets no words of ours" {
+@test "a program that is not called curl gets no options of ours" {
 	fake_curl
 	mv curl curly
 	ends 0 --http -- ./curly -sS URL
@@ -403,7 +403,7 @@ fake_curl()
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
 }
 
-@test "without --http curl gets no words of ours" {
+@test "without --http curl gets no options of ours" {
 	fake_curl
 	ends 0 --idempotency-key k -- ./curl -d x=1 URL
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
@@ -412,7 +412,7 @@ fake_curl()
 }
 
 #
-# What stands in front of curl
+# Wrappers in front of curl
 #
 
 @test "curl behind timeout, env, nice, nohup, stdbuf and each other is curl" {
@@ -588,7 +588,7 @@ fake_sudo()
 }
 
 #
-# When to come back
+# Waits that the server asks for
 #
 
 @test "a 429 with Retry-After 1 is asked again at least a second later" {
@@ -664,7 +664,7 @@ fake_sudo()
 	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
 }
 
-@test "the wait may be told in milliseconds" {
+@test "the server may name the wait in milliseconds" {
 	serve
 	for name in Retry-After-Ms X-Ms-Retry-After-Ms Grpc-Retry-Pushback-Ms; do
 		ends 22 --max-retry-after 0.1 --http -- \
@@ -680,7 +680,7 @@ fake_sudo()
 	gave_up 'not retryable'
 }
 
-@test "a rate limit of which nothing remains says when to come back" {
+@test "an exhausted rate limit says how long to wait" {
 	serve
 	for fields in 'RateLimit=%22burst%22%3Br%3D0%3Bt%3D3600' \
 	    'RateLimit-Remaining=0;RateLimit-Reset=3600' \
@@ -754,7 +754,7 @@ fake_sudo()
 	ran 2
 }
 
-@test "a command that says nothing is judged by its exit status" {
+@test "without an answer the exit status counts" {
 	ends 0 --http -- sh -c 'echo >>ran'
 	ran 1
 	ends 7 --http -- sh -c 'echo >>ran; exit 7'
@@ -986,7 +986,7 @@ quotes()
 	asked 1 '/503?2'
 }
 
-@test "curl's own dump is heads alone, whatever lengths they tell" {
+@test "curl's own dump is only heads, whatever lengths they give" {
 	serve
 	# The length of the second head is that of the first one's body.
 	curl -sS -o body -D head "$url/503?long"
@@ -1003,7 +1003,7 @@ quotes()
 	[ "$(<'a b')" = 404 ]
 }
 
-@test "000 is no answer: the exit status speaks" {
+@test "000 is no answer: the exit status counts" {
 	ends 7 --http-status "$F" sh -c 'echo 000 >"$F"; exit 7'
 	says 'attempt 3/3 failed (exit 7), giving up: attempts exhausted'
 	ends 0 --http-status "$F" sh -c 'echo 000 >"$F"; echo >>ran'
@@ -1030,7 +1030,7 @@ quotes()
 	[ "$(stat -c %i "$F")" = "$inode" ]
 }
 
-@test "a status file that is missing tells nothing, which -v says" {
+@test "a missing status file is ignored, with a line of -v" {
 	ends 7 -v --http-status "$F" sh -c 'echo >>ran; exit 7'
 	ran 3
 	says "status file '$F' ignored: No such file or directory"
@@ -1040,7 +1040,7 @@ quotes()
 	silent
 }
 
-@test "a status file in no known form tells nothing, which -v says" {
+@test "a status file in no known form is ignored, with a line of -v" {
 	ends 1 -v --http-status "$F" sh -c "$leaves" 'It went wrong\n'
 	ran 3
 	says "status file '$F' ignored: unrecognised format"
@@ -1048,7 +1048,7 @@ quotes()
 	run ! grep -q 'status file' err
 }
 
-@test "a status file that may not be read tells nothing" {
+@test "a status file that may not be read is ignored" {
 	local drop=()
 	if [ "$(id -u)" -eq 0 ]; then
 		drop=(setpriv --bounding-set '-dac_override,-dac_read_search')
@@ -1064,7 +1064,7 @@ quotes()
 	says "status file '$F' ignored: Permission denied"
 }
 
-@test "a FIFO, directory or device for a status file tells nothing" {
+@test "a FIFO, directory or device as status file is ignored" {
 	mkfifo fifo
 	mkdir directory
 	for path in fifo directory /dev/null /dev/zero; do
@@ -1103,7 +1103,7 @@ quotes()
 	run ! grep -q HTTP err
 }
 
-@test "a FIFO that takes the status file's place meanwhile keeps nobody" {
+@test "a FIFO that takes the status file's place meanwhile does not block" {
 	ends 7 --http-status "$F" sh -c 'rm -f "$F"; mkfifo "$F"
 		echo >>ran; exit 7'
 	ran 3
@@ -1135,7 +1135,7 @@ quotes()
 	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
 }
 
-@test "a status file full of holes and noise keeps nobody" {
+@test "a status file full of holes and noise takes no time" {
 	ends 7 --http-status "$F" sh -c 'truncate -s 8G "$F"; echo >>ran; exit 7'
 	ran 3
 	ends 7 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"
@@ -1201,7 +1201,7 @@ quotes()
 	ran 1
 }
 
-@test "--success-on http: is content with it and keeps the exit status" {
+@test "--success-on http: makes it a success and keeps the exit status" {
 	serve
 	ends 22 -v --success-on http:404 --http -- curl -sSf "$url/404"
 	asked 1 /404
@@ -1283,7 +1283,7 @@ quotes()
 	gave_up 'not idempotent'
 }
 
-@test "the method is read from curl's own words" {
+@test "the method is read from curl's command line" {
 	serve
 	local times words
 	echo x >file
@@ -1315,7 +1315,7 @@ quotes()
 	END
 }
 
-@test "where a config file may choose the method there is no gate" {
+@test "where a config file may choose the method, retries are made" {
 	serve
 	echo 'data = "x=1"' >config
 	ends 22 --http -- curl -sSf -K config "$url/503"
@@ -1323,7 +1323,7 @@ quotes()
 	[ "$(cut -f 2 log | sort -u)" = POST ]
 }
 
-@test "a declared method is believed instead of curl's own words" {
+@test "a declared method counts instead of curl's command line" {
 	serve
 	ends 22 --method PUT --http -- curl -sSf -d x=1 "$url/503"
 	asked 3 /503
@@ -1335,7 +1335,7 @@ quotes()
 	asked 3 /503
 }
 
-@test "the gate closes after the rules that stop for another reason" {
+@test "rules that stop for another reason come before idempotency" {
 	serve
 	ends 22 --http -- curl -sSf -d x=1 "$url/404"
 	gave_up 'not retryable'
@@ -1405,7 +1405,7 @@ quotes()
 	asked 3 '/503?4'
 }
 
-@test "a key of blanks is no key" {
+@test "a key of blanks does not count" {
 	ends 125 --method POST --idempotency-key ' ' touch ran
 	[ ! -e ran ]
 	says "--idempotency-key: must not be empty: ' '"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# The command's standard input: a file is rewound, --replay-stdin spools what
-# cannot be, and without it nothing is taken from a pipe that the command would
-# have had, nor is it retried with what is left of it.
+# The command's standard input. A file is rewound. --replay-stdin copies a pipe
+# or socket to a file. Without it, nothing is taken from a pipe, and once an
+# attempt has read from the pipe there is no other attempt.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2094 # what is read is not what is written
 # shellcheck disable=SC2154 # run and start set what is read here
@@ -16,15 +16,14 @@ setup()
 	export TMPDIR=$PWD/tmp
 }
 
-# Nothing that was spooled has a name, or had one that is left.
+# No copy of an input has left a file with a name.
 teardown()
 {
 	helper_teardown
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
-# again N OPTION... -- COMMAND...: N attempts, at once, of which no more is said
-# than what went wrong
+# again N OPTION... -- COMMAND...: N attempts without delay, with -q
 again()
 {
 	local attempts=$1
@@ -32,8 +31,8 @@ again()
 	"$RETRY" -n "$attempts" -d 0 -j none -q "$@"
 }
 
-# refused STATUS WORDS: that is what it came to: nothing was run, and one line
-# of these words says why
+# refused STATUS WORDS: retry ended with STATUS, ran nothing, and printed one
+# line, which begins with WORDS
 refused()
 {
 	[ "$status" -eq "$1" ]
@@ -42,7 +41,8 @@ refused()
 	grep -qE "^retry: $2" err
 }
 
-# attempts N REASON: so many were made, and that is how it ended (of -v, in err)
+# attempts N REASON: -v printed to err that retry made N attempts, and why it
+# ended
 attempts()
 {
 	grep -qE "^retry: ended after $1 attempts? in .*: $2\$" err || {
@@ -52,8 +52,8 @@ attempts()
 	}
 }
 
-# consumed: there was one attempt, after which no input was left for another;
-# it is said what to do about it
+# consumed: after one attempt retry gave up because input was consumed, and
+# named the remedies
 consumed()
 {
 	attempts 1 input-consumed
@@ -78,7 +78,7 @@ big_input()
 	ln "$any" big
 }
 
-# seen: what $reads has read of ./big is what it should have
+# seen: the attempts of $reads have read the right parts of ./big
 seen()
 {
 	[ ! -s read.1 ]
@@ -88,8 +88,8 @@ seen()
 	cmp big read.4
 }
 
-# socket FILE|- COMMAND...: COMMAND with a socket for its standard input, which
-# says what is in FILE and then ends; -: says nothing, and stays open
+# socket FILE|- COMMAND...: COMMAND with a socket for its standard input, from
+# which FILE comes and then the end; -: nothing comes, and it stays open
 socket()
 {
 	"$PYTHON" -IS -c 'if True:
@@ -105,7 +105,7 @@ socket()
 		sys.exit(subprocess.call(sys.argv[2:], stdin=theirs))' "$@" 3>&-
 }
 
-# unwatched COMMAND...: COMMAND where the kernel tells nobody who reads what
+# unwatched COMMAND...: COMMAND on a system that has no inotify
 unwatched()
 {
 	unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances &&
@@ -117,7 +117,7 @@ need_unwatched()
 	unwatched true 2>/dev/null || skip "no user namespaces here"
 }
 
-# silent COMMAND...: COMMAND where the kernel does not tell of all who read
+# silent COMMAND...: COMMAND on a kernel whose inotify reports only some reads
 silent()
 {
 	strace -qq -o trace -e trace=inotify_add_watch \
@@ -129,7 +129,7 @@ need_silent()
 	silent true 2>/dev/null || skip "no strace here that works"
 }
 
-# spooling: the retry that start has started is about to spool
+# spooling: the retry that start has started has made the file for its input
 spooling()
 {
 	readlink "/proc/$pid/fd/"* | grep -q "^$TMPDIR.*(deleted)"
@@ -177,7 +177,7 @@ spooling()
 	[ "$(cat file)" = $'1\n2' ]
 }
 
-@test "after the last attempt a file stands where that has left it" {
+@test "after the last attempt a file stays where that has left it" {
 	printf '1\n2\n3\n' >in
 	{
 		run -1 again 3 sh -c 'head -c 2 >>heads; exit 1'
@@ -202,25 +202,25 @@ spooling()
 # --replay-stdin
 #
 
-@test "with -I no attempt sees what another has done to a pipe" {
+@test "with -I each attempt reads all of a pipe" {
 	big_input
 	cat big | again 4 -I sh -c "$reads" sh 5M
 	seen
 }
 
-@test "with -I no attempt sees what another has done to a socket" {
+@test "with -I each attempt reads all of a socket" {
 	big_input
 	socket big "$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M
 	seen
 }
 
-@test "with -I no attempt sees what another has done to a file" {
+@test "with -I each attempt reads all of a file" {
 	big_input
 	again 4 -I sh -c "$reads" sh 5M <big
 	seen
 }
 
-@test "with -I the writer never gets SIGPIPE, whatever is not read" {
+@test "with -I the writer never gets SIGPIPE, however little attempts read" {
 	{
 		head -c 1M /dev/zero
 		echo $? >produced
@@ -228,12 +228,12 @@ spooling()
 	[ "$(cat produced)" = 0 ]
 }
 
-@test "an empty input stays one with -I" {
+@test "an empty input stays empty with -I" {
 	run -1 again 2 -I sh -c 'cat; wc -c; exit 1' < <(:)
 	[ "$output" = $'0\n0' ]
 }
 
-@test "a straggler cannot move the input of the next attempt" {
+@test "a process that an attempt left behind cannot move the next one's input" {
 	mkfifo go
 	seq 1000 >in
 	cat in | again 2 -I sh -c '
@@ -250,13 +250,13 @@ spooling()
 	seq 2 1000 | cmp - late
 }
 
-@test "what is replayed cannot be written to" {
+@test "the command cannot write to the input that is replayed" {
 	printf 'a\n' | again 2 -I sh -c '! echo x 2>/dev/null >&0 &&
 		[ "$RETRY_ATTEMPT" = 2 ] && cat >out'
 	[ "$(cat out)" = a ]
 }
 
-@test "a umask that forbids everything does not stop a spool" {
+@test "-I works with a umask that forbids everything" {
 	touch out
 	printf 'a\n' | {
 		umask 777
@@ -265,7 +265,7 @@ spooling()
 	[ "$(cat out)" = $'a\na' ]
 }
 
-@test "a spool has no name" {
+@test "the copy of the input has no name" {
 	printf 'a\n' | again 2 -I sh -c 'ls -A "$TMPDIR" >>names
 		[ "$RETRY_ATTEMPT" = 2 ]'
 	[ -e names ]
@@ -287,7 +287,7 @@ spooling()
 	[ "$(cat all)" = $'a\nb' ]
 }
 
-@test "while it spools, TERM ends retry by TERM and nothing is run" {
+@test "TERM ends retry while it copies the input, and nothing is run" {
 	mkfifo pipe
 	exec 7<>pipe
 	start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" -I touch ran
@@ -299,7 +299,7 @@ spooling()
 	[ ! -e ran ]
 }
 
-@test "a deadline that comes while it spools gives 124 and nothing is run" {
+@test "a deadline while the input is copied gives 124, and nothing is run" {
 	mkfifo pipe
 	exec 7<>pipe
 	run -124 "$RETRY" -T 0.1 -I touch ran <pipe
@@ -334,16 +334,16 @@ spooling()
 	refused 125 '--stdin-max: more than 1M on standard input'
 }
 
-@test "without a directory for it nothing is spooled and nothing run" {
+@test "without TMPDIR's directory nothing is copied and nothing run" {
 	status=0
 	echo a | TMPDIR=/nonexistent "$RETRY" -I touch ran 2>err || status=$?
 	refused 125 "--replay-stdin: No such file or directory, in '/nonexistent' [(].TMPDIR[)]\$"
-	# What needs no spool needs no directory.
+	# No directory is needed if nothing has to be copied.
 	TMPDIR=/nonexistent "$RETRY" -I sh -c 'read -r x' <err
 	echo a | TMPDIR=/nonexistent "$RETRY" sh -c 'read -r x'
 }
 
-@test "without a /tmp that can be written to input is spooled in memory" {
+@test "without a /tmp that can be written to input is copied to memory" {
 	isolate -m
 	cp "$RETRY" here
 	local in=("${isolate[@]}" env -u TMPDIR sh -c
@@ -360,7 +360,7 @@ spooling()
 	refused 125 '--stdin-max: '
 }
 
-@test "a spool that may not grow any further is told, and nothing run" {
+@test "a file size limit on the copy is an error, and nothing is run" {
 	status=0
 	head -c 1M /dev/zero | (
 		ulimit -f 16
@@ -369,7 +369,7 @@ spooling()
 	refused 125 "--replay-stdin: File too large, in '$TMPDIR' [(].TMPDIR[)]\$"
 }
 
-@test "a disk too small for a spool is told, and nothing run" {
+@test "a disk too small for the copy is an error, and nothing is run" {
 	unshare -Urm mount -t tmpfs none "$TMPDIR" 2>/dev/null ||
 		skip "no mount namespaces here"
 	status=0
@@ -379,7 +379,7 @@ spooling()
 	refused 125 "--replay-stdin: No space left on device, in '$TMPDIR' [(].TMPDIR[)]\$"
 }
 
-@test "where nobody can open a spool once more, it is copied" {
+@test "without /proc each attempt gets a copy of the input" {
 	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
 	unshare -Urm mount -t tmpfs none /proc 2>/dev/null ||
 		skip "no mount namespaces here"
@@ -389,7 +389,7 @@ spooling()
 	seen
 }
 
-@test "an attempt whose input cannot be made is not run, and tried again" {
+@test "an attempt whose input cannot be opened is not run, and is retried" {
 	local limit
 	echo a >in
 	for limit in {4..16}; do
@@ -418,14 +418,14 @@ spooling()
 	grep -q '^retry: .*terminal' err
 }
 
-@test "a device is inherited in spite of -I, and so is what is closed" {
+@test "a device and a closed input are inherited in spite of -I" {
 	"$RETRY" -I sh -c 'test -c /dev/stdin && ! read -r x' </dev/null
 	"$RETRY" -I sh -c '[ ! -e /proc/self/fd/0 ]' <&-
 	"$RETRY" -n 2 sh -c '[ ! -e /proc/self/fd/0 ]' <&-
 }
 
 #
-# The guard
+# Whether an attempt has read from a pipe or socket
 #
 
 @test "a pipe that an attempt has read from is not read any further" {
@@ -445,14 +445,14 @@ spooling()
 	consumed
 }
 
-@test "bytes that are all alike do not hide that some are gone" {
+@test "that some bytes are gone is noticed even if all are the same" {
 	head -c 1M /dev/zero >in
 	cat in | "$RETRY" -v -n 2 -d 0 sh -c 'head -c 10 >&2; exit 1' \
 		2>err || :
 	consumed
 }
 
-@test "a slow producer is seen too, however fast the command reads" {
+@test "that a line of a slow writer was read is noticed, however fast" {
 	mkfifo pipe
 	exec 7<>pipe
 	local i
@@ -469,7 +469,7 @@ spooling()
 	exec 7>&-
 }
 
-@test "a straggler that reads during the delay is seen too" {
+@test "a background process that reads during the delay is noticed" {
 	mkfifo go
 	status=0
 	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 2 -j none sh -c '
@@ -486,7 +486,7 @@ spooling()
 	[ "$(cat out)" = $'a\nb' ]
 }
 
-@test "an idle pipe stops nothing" {
+@test "an idle pipe does not prevent retries" {
 	mkfifo pipe
 	exec 7<>pipe
 	"$RETRY" -v -n 3 -d 0 false <&7 2>err || :
@@ -494,14 +494,14 @@ spooling()
 	attempts 3 attempts
 }
 
-@test "an empty pipe stops nothing, read or not" {
+@test "an empty pipe does not prevent retries, read or not" {
 	: | "$RETRY" -v -n 3 -d 0 false 2>err || :
 	attempts 3 attempts
 	: | "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
 	attempts 3 attempts
 }
 
-@test "a pipe that ends while nobody reads it stops nothing" {
+@test "a pipe that ends while nobody reads it does not prevent retries" {
 	mkfifo pipe
 	start sh -c 'exec "$@" <pipe' sh "$RETRY" -v -n 3 -d 0 sh -c '
 		echo >"ready$RETRY_ATTEMPT"
@@ -516,21 +516,21 @@ spooling()
 	attempts 3 attempts
 }
 
-@test "a terminal stops nothing" {
+@test "a terminal does not prevent retries" {
 	run -1 "$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" \
 		see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
 		'exec "$RETRY" -v -n 2 -d 0 sh -c "test \$RETRY_ATTEMPT = 1 && echo one || echo two; read -r x; exit 1" 2>err' 3>&-
 	attempts 2 attempts
 }
 
-@test "/dev/null and a closed input stop nothing" {
+@test "/dev/null and a closed input do not prevent retries" {
 	"$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 1' </dev/null 2>err || :
 	attempts 2 attempts
 	"$RETRY" -v -n 2 -d 0 false <&- 2>err || :
 	attempts 2 attempts
 }
 
-@test "a pipe that is read for our output is none of our input" {
+@test "a pipe that reads our output is not an input" {
 	# bash gives the command its own end of the pipe where 0 was closed.
 	cat <<-'END' >script
 		exec <&-
@@ -559,7 +559,7 @@ spooling()
 	done
 }
 
-@test "what is left in a pipe is there when retry has ended" {
+@test "what the command left in a pipe is there when retry has ended" {
 	printf 'a\nb\n' | {
 		again 2 sh -c 'read x; exit 1' || :
 		cat
@@ -576,7 +576,7 @@ spooling()
 	consumed
 }
 
-@test "what recv takes from a socket is seen" {
+@test "what recv takes from a socket is noticed" {
 	printf 'a\nb\n' >in
 	socket in "$RETRY" -v -n 2 -d 0 "$PYTHON" -IS -c 'if True:
 		import socket, sys
@@ -592,14 +592,14 @@ spooling()
 	cmp in out
 }
 
-@test "an idle or empty socket stops nothing" {
+@test "an idle or empty socket does not prevent retries" {
 	socket - "$RETRY" -v -n 3 -d 0 false 2>err || :
 	attempts 3 attempts
 	socket /dev/null "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
 	attempts 3 attempts
 }
 
-@test "where nobody tells of reads, what is gone from a pipe is missed" {
+@test "without inotify it is noticed that bytes of a pipe are gone" {
 	need_unwatched
 	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
 		2>err || :
@@ -607,7 +607,7 @@ spooling()
 	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 7' \
 		2>err >out || :
 	consumed
-	# So is what comes late, and is not taken in the same instant.
+	# The same for bytes that come late, unless they are read at once.
 	mkfifo pipe
 	exec 7<>pipe
 	unwatched "$RETRY" -v -n 2 -d 0 sh -c '
@@ -618,7 +618,7 @@ spooling()
 	exec 7>&-
 }
 
-@test "where nobody tells of reads, an end in the meantime may hide one" {
+@test "without inotify the end of a pipe may hide that it was read" {
 	need_unwatched
 	mkfifo pipe
 	start sh -c 'exec "$@" <pipe' sh unshare -Ur sh -c '
@@ -634,7 +634,7 @@ spooling()
 	consumed
 }
 
-@test "where nobody tells of reads, nothing else is stopped" {
+@test "without inotify other inputs do not prevent retries" {
 	need_unwatched
 	printf 'a\nb\n' | unwatched "$RETRY" -q -n 3 -d 0 sh -c \
 		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
@@ -652,7 +652,7 @@ spooling()
 	[ "$(cat out)" = $'1\n1\n2\n2\n3\n3' ]
 }
 
-@test "where the kernel does not tell of splice, what is gone is missed" {
+@test "on kernels whose inotify ignores splice it is noticed, too" {
 	need_silent
 	printf 'a\nb\n' | silent "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
 		2>err || :
@@ -670,14 +670,14 @@ spooling()
 	exec 7>&-
 }
 
-@test "where the kernel does not tell of splice, nothing else is stopped" {
+@test "on kernels whose inotify ignores splice other inputs are retried" {
 	need_silent
 	printf 'a\nb\n' | silent "$RETRY" -q -n 3 -d 0 sh -c \
 		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
 	[ "$(cat out)" = $'a\nb' ]
 	: | silent "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
 	attempts 3 attempts
-	# An end without any data, of which nobody has told a read.
+	# The pipe ends without any data, and no read was reported.
 	mkfifo pipe
 	rm err
 	start sh -c 'exec "$@" <pipe' sh strace -qq -o trace \
@@ -693,13 +693,13 @@ spooling()
 	attempts 3 attempts
 }
 
-@test "a retry within another does not look like somebody who reads" {
+@test "a retry within another does not count as a reader" {
 	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 "$RETRY" -q -n 2 -d 0 false \
 		2>err || :
 	attempts 2 attempts
 }
 
-@test "nothing is opened for an input of which one attempt is made" {
+@test "with one attempt nothing is opened for the input" {
 	printf 'a\n' | again 1 sh -c 'readlink "/proc/$PPID/fd/"*' >one
 	printf 'a\n' | again 2 sh -c 'readlink "/proc/$PPID/fd/"*' >two
 	run ! grep -q inotify one
@@ -707,10 +707,10 @@ spooling()
 }
 
 #
-# Whose offset a file's is
+# Who else moves the offset of a file
 #
 
-# many N: ./in has that many lines
+# many N: makes ./in, of N lines
 many()
 {
 	seq "$1" >in
@@ -745,7 +745,7 @@ many()
 	[ "$(lines ran)" -ge 5 ]
 }
 
-@test "what somebody else has read meanwhile is not read again" {
+@test "what another process has read meanwhile is not read again" {
 	many 9
 	exec 7<in
 	mkfifo go
@@ -778,7 +778,7 @@ many()
 	exec 7<&-
 }
 
-@test "what an attempt has left behind and reads on ends the series" {
+@test "a process that an attempt left behind and that reads on ends the series" {
 	many 100
 	status=0
 	"$RETRY" -v -n 3 -d 0 sh -c 'exec 7<&0; read -r x
@@ -789,7 +789,7 @@ many()
 	attempts 1 input-consumed
 }
 
-@test "a file that only the attempt has is read again, whoever else has it open" {
+@test "a file is read again if others have opened it on their own" {
 	many 3
 	exec 7<in 8<in # descriptions of their own
 	run -1 again 2 sh -c 'cat; exit 1' <in
@@ -821,7 +821,7 @@ with open("in") as file:
 	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
 }
 
-@test "processes that come and go meanwhile are nobody who reads" {
+@test "processes that start and end meanwhile do not count as readers" {
 	local busy=()
 	many 3
 	for _ in 1 2 3; do
@@ -836,7 +836,7 @@ with open("in") as file:
 	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
 }
 
-@test "where nobody may compare open files, the place in the file tells" {
+@test "where kcmp is forbidden, files and offsets are compared" {
 	inject kcmp:error=EPERM
 	many 3
 	exec 8<in
@@ -845,7 +845,7 @@ with open("in") as file:
 	exec 8<&-
 }
 
-@test "with -I a file is nobody else's, and stays where it stood" {
+@test "with -I the offset that others share does not move" {
 	many 3
 	{
 		read -r line
@@ -862,7 +862,7 @@ with open("in") as file:
 	[ "$output" = $'1\n2\n3' ]
 }
 
-@test "with -I a file that cannot be opened once more is rewound" {
+@test "with -I a file that cannot be opened again is rewound" {
 	local less=()
 	if [ "$(id -u)" -eq 0 ]; then # who may read anything, whatever its mode
 		less=(setpriv "--bounding-set=-dac_override,-dac_read_search"
@@ -883,8 +883,8 @@ with open("in") as file:
 # A socket that was reset
 #
 
-# reset STATUS COMMAND...: COMMAND with a socket for standard input whose other
-# end is gone with something unread, once there is a file ./go
+# reset STATUS COMMAND...: COMMAND with a socket for standard input, which is
+# reset as soon as there is a file ./go: the other end closes with bytes unread
 reset()
 {
 	"$PYTHON" -IS -c 'if True:
@@ -899,7 +899,7 @@ reset()
 		sys.exit(child.wait())' "$@" 3>&-
 }
 
-@test "a reset reaches the command that reads, and ends the series as one" {
+@test "a command that reads gets the reset, and that ends the series" {
 	status=0
 	reset "$RETRY" -v -n 3 -d 0 "$PYTHON" -IS -c 'if True:
 		import os, socket, sys, time
@@ -917,7 +917,7 @@ reset()
 	grep -q 'giving up: standard input was reset by its other end$' err
 }
 
-@test "a reset that nobody has met stops nothing" {
+@test "a reset that no attempt has read does not prevent retries" {
 	reset "$RETRY" -v -n 3 -d 0 sh -c 'touch go
 		until [ -e gone ]; do sleep 0.01; done
 		exit 7' 2>err || :

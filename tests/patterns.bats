@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
-# Patterns: stderr:ERE and stdout:ERE, and the relay that lets retry see what
-# the command writes. What a pattern can say is in tests/unit.c.
+# Patterns: stderr:ERE and stdout:ERE, and the relay through which retry sees
+# what the command writes. The syntax of patterns is tested in
+# tests/unit_pattern.c.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 
-# What is given to relay a stream, and matches nothing that is written here.
+# A pattern that makes retry relay a stream, and never matches.
 both=(--retry-on stderr:nosuchtext --stop-on stdout:nosuchtext)
 
-# judged WORD OPTION... -- COMMAND...: WORD is how one attempt is judged, and
-# that it is: succeeded, attempts (it would be retried), not-retryable, stop-rule
+# judged WORD OPTION... -- COMMAND...: one attempt is judged as WORD: succeeded,
+# attempts (it would be retried), not-retryable or stop-rule
 judged()
 {
 	local want=$1 said
@@ -24,7 +25,7 @@ judged()
 	}
 }
 
-# finds PATTERN TEXT: TEXT, as printf has it, matches. passes: it does not.
+# finds PATTERN TEXT: TEXT, a format of printf, matches. passes: it does not.
 finds()
 {
 	judged attempts --retry-on "stderr:$1" -- \
@@ -36,7 +37,7 @@ passes()
 	    sh -c 'printf "$1" >&2; exit 1' sh "$2"
 }
 
-# refused WORDS OPTION VALUE: a usage error of these words; nothing is run
+# refused WORDS OPTION VALUE: a usage error with WORDS; nothing is run
 refused()
 {
 	local status=0 said
@@ -92,7 +93,7 @@ stuck()
 		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
 }
 
-# What the process whose number is in ./command has written so far.
+# How much the process whose number is in ./command has written so far.
 written_so_far()
 {
 	local name value
@@ -101,18 +102,19 @@ written_so_far()
 	done <"/proc/$(<./command)/io"
 }
 
-# The outer and the inner pipe hold 64 KiB each, the relay between them at most
-# as much: no writer comes further than that.
+# The outer and the inner pipe hold 64 KiB each, and the relay between them at
+# most as much: a writer gets no further than that.
 held_back()
 {
 	(($(written_so_far) > 120000))
 }
 
-# A command that would write 16 MB in small pieces, and tells its number.
+# A command that writes up to 16 MB in small pieces, and its number to
+# ./command.
 flood='echo $$ >command; exec dd if=/dev/zero bs=2048 count=8192 status=none'
 
 #
-# What passes
+# Output is passed on unchanged
 #
 
 @test "every byte value passes through both streams, and no newline is added" {
@@ -519,10 +521,10 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 }
 
 #
-# Others who hold the pipe
+# Other processes that have the pipe open
 #
 
-# Waits, 15 s at most, until there is ./over; then the background ends.
+# Waits, 15 s at most, for ./over; then the background process ends.
 holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 
 @test "a background child that holds the pipe delays no verdict by much" {
@@ -583,7 +585,7 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 }
 
 #
-# Slow readers, and none
+# Slow readers, and readers that are gone
 #
 
 @test "what is in the pipe at the end is delivered whole to a slow reader" {
@@ -593,7 +595,7 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 		stuck -q -n 1 "${both[@]}" -- sh -c 'seq 20000 >&'"$to"'
 			echo $$ >command; exit 3'
 		wait_for test -s command
-		sleep 0.4 # four times as long as stragglers are waited for
+		sleep 0.4 # four times as long as retry waits for them
 		! gone "$pid"
 		exec 8<pipe 7>&-
 		seq 20000 | cmp - <(cat <&8)

@@ -1,11 +1,10 @@
 #!/usr/bin/env bats
-# What is known of tools. A stub in ./bin takes a tool's name and replays what
-# the tool printed and exited with; captures are in fixtures/stderr.
+# --preset. A stub in ./bin has a tool's name and replays its output and exit
+# status; captures of real tools are in fixtures/stderr.
 
 load helper
 
-# Of each capture: the program that made it, and whether another attempt can
-# cure what it shows.
+# Of each capture: the program that made it, and whether it is to be retried.
 CAPTURES='
 apt-dpkg-lock                         apt-get      retried
 apt-update-1270011                    apt-get      retried
@@ -50,7 +49,7 @@ ssh-dns                               ssh          retried
 ssh-refused                           ssh          retried
 terraform-backend-503                 terraform    retried
 terraform-init-503                    terraform    final'
-# Of the last only stdout was kept, and that does not say what failed.
+# Of the last only stdout was captured, which does not say what failed.
 
 setup()
 {
@@ -89,8 +88,8 @@ replay()
 	acts "$2" "$recorded" "$fixtures/$1" "$fixtures/$1.out"
 }
 
-# ran TIMES STATUS WORD...: retry with these words runs a stub so often and
-# exits like that.
+# ran TIMES STATUS WORD...: retry with these words runs a stub TIMES times and
+# exits with STATUS.
 ran()
 {
 	local times=$1 want=$2 status=0
@@ -104,7 +103,7 @@ ran()
 	}
 }
 
-# gave_up REASON: retry's last line says so.
+# gave_up REASON: retry's last line gives this reason.
 gave_up()
 {
 	local said
@@ -185,7 +184,7 @@ refused()
 # By the name of the command
 #
 
-@test "auto goes by the last part of the command's path" {
+@test "auto uses the last part of the command's path" {
 	stub curl 7
 	ran 2 7 -n 2 --preset auto bin/curl
 	PATH=$PWD/bin:$PATH ran 2 7 -n 2 --preset auto curl
@@ -249,7 +248,7 @@ refused()
 # The captures
 #
 
-@test "of all captures what passes is retried, and what stays is not" {
+@test "of all captures transient failures are retried, and others are not" {
 	local capture program fate want runs
 	while read -r capture program fate; do
 		[ -n "$capture" ] || continue
@@ -352,7 +351,7 @@ printed()
 	[ "$(tail -n 1 out)" = PONG ]
 }
 
-@test "a value that speaks of loading is no failure" {
+@test "a value that contains the word loading is no failure" {
 	stub redis-cli 0 '' $'"a page that says: LOADING Redis is loading"\n'
 	ran 1 0 --preset redis -v bin/redis-cli
 	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
@@ -385,7 +384,7 @@ printed()
 # With others, and with what the user says
 #
 
-@test "of several presets each has its say" {
+@test "several presets count together" {
 	stub tool 7
 	ran 2 7 -n 2 --preset curl,wget bin/tool
 	ran 2 7 -n 2 --preset curl --preset wget bin/tool
@@ -499,7 +498,7 @@ printed()
 	[ "$(cat two)" = "$PWD/err" ]
 }
 
-@test "what a remote command fails with is not ssh's own failure" {
+@test "the failure of a remote command is not ssh's own" {
 	stub ssh 1
 	echo 'Connection reset by 10.0.0.5 port 443' >bin/ssh.err
 	ran 1 1 --preset ssh bin/ssh host deploy

@@ -1,6 +1,5 @@
 /*
- * curl: reads a curl command line: the request's method, and what matters to
- * us.
+ * curl: reads from a curl command line what retry has to know of the request.
  *
  * retry adds options of its own, and has to know which the user gave (curl's
  * manual, "OPTIONS"). It does not read ~/.curlrc.

@@ -1,6 +1,5 @@
 /*
- * http_status: reads a status file: what the server answered, and when to
- * retry.
+ * http_status: reads from a status file what a server answered.
  *
  * curl or another client writes the file, in one of many forms, and any bytes
  * may be in it.

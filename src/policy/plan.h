@@ -1,6 +1,5 @@
 /*
- * plan: decides what happens next: another attempt and when, or the end and
- * why.
+ * plan: decides whether and when there is another attempt, or why retry ends.
  *
  * This is the whole retry logic. It is a function of values: the policy, the
  * history of this invocation, the outcome of an attempt and the time.

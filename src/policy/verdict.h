@@ -1,6 +1,5 @@
 /*
- * verdict: judges the outcome of an attempt: done, retry or stop, by which
- * rule.
+ * verdict: judges an attempt as done, to retry or to stop, and by which rule.
  */
 #ifndef VERDICT_H
 #define VERDICT_H

@@ -210,8 +210,8 @@ remember(struct stdin_source *input, const char *bytes, ssize_t got)
 
 /*
  * The guard after a look: bytes and got are what read_watch_peek() returned. If
- * poll promised bytes that are not there now, somebody has read them; but for a
- * socket poll promises the end of the stream in the same way.
+ * poll promised bytes that are not there now, a process has read them; but for
+ * a socket poll promises the end of the stream in the same way.
  */
 static enum guard
 next_guard(

@@ -31,8 +31,8 @@ enum guard {
 	GUARD_NONE, /* no attempt was made yet */
 	GUARD_WATCHED, /* only the watch can show it, if there is one */
 	GUARD_UNSEEN, /* it was empty; what comes will be peeked at */
-	GUARD_HEAD, /* head comes next in it, unless somebody reads */
-	GUARD_EATEN, /* somebody has read from it */
+	GUARD_HEAD, /* head comes next in it, unless a process reads */
+	GUARD_EATEN, /* a process has read from it */
 	GUARD_RESET, /* only an error waits in it, for the first reader */
 };
 

@@ -112,7 +112,7 @@ tempfile_again(int fd, int flags)
 	return own;
 }
 
-/* The kernel grants a read lease only if nobody has the file open to write. */
+/* The kernel grants a read lease only if no process has it open to write. */
 bool
 tempfile_written(int fd)
 {
