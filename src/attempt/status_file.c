@@ -38,7 +38,7 @@ say_ignored(const struct status_file *status, struct log *log, const char *why)
 
 /*
  * Opens the user's file, if it is a regular one. Without O_NONBLOCK a FIFO
- * would keep us; without O_NOFOLLOW a link would choose what is emptied.
+ * would block; without O_NOFOLLOW a link would choose what is emptied.
  */
 static int
 open_regular(const struct status_file *status, int flags, struct log *log)
