@@ -89,7 +89,7 @@ execute(struct run *run)
 	messages_label(label, run->policy, run->history.made);
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
-	outcome = attempt_run(&run->child, run->request.command,
+	outcome = attempt_run(&run->attempt, run->request.command,
 	    run->nesting.env, run->history.deadline, label);
 	http_request_end(&run->request, &outcome);
 	/* This may take a while, so only where it matters. */
@@ -136,10 +136,10 @@ say_wait(struct run *run, const struct step *step, bool first)
 	unsigned bit = 1U << run->history.admission.denied;
 
 	if (first)
-		run->told = 0;
-	if ((run->told & bit) == 0)
+		run->said = 0;
+	if ((run->said & bit) == 0)
 		messages_step(&run->loop.log, run->policy, &run->history, step);
-	run->told |= bit;
+	run->said |= bit;
 }
 
 /* Makes the next attempt if the budget admits it; else a wait or the end. */
@@ -203,7 +203,7 @@ main(int argc, char **argv)
 	struct outer outer = nesting_outer();
 	struct run run;
 	struct step step;
-	const char *refused;
+	const char *what;
 	int status;
 
 	policy.attempts = nesting_attempts(&policy, &outer);
@@ -211,9 +211,8 @@ main(int argc, char **argv)
 		return dry_run_show(&policy);
 	if (policy.action != ACTION_RUN)
 		return budget_command_run(&policy);
-	refused = run_open(&run, &policy, &outer);
-	if (refused != NULL)
-		return finish_fail(&run, refused);
+	if (!run_open(&run, &policy, &outer, &what))
+		return finish_fail(&run, what);
 	status = gather(&run);
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }

@@ -16,9 +16,9 @@ open_attempt_log(struct run *run)
 	return true;
 }
 
-const char *
-run_open(
-    struct run *run, const struct policy *policy, const struct outer *outer)
+bool
+run_open(struct run *run, const struct policy *policy,
+    const struct outer *outer, const char **what)
 {
 	struct event_loop *loop = &run->loop;
 	bool limited;
@@ -34,26 +34,31 @@ run_open(
 	budget_client_start(
 	    &loop->budget, &policy->share, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
+	*what = "signalfd";
 	if (!event_loop_open(loop))
-		return "signalfd";
+		return false;
+	*what = "status file";
 	if (!http_request_open(&run->request))
-		return "status file";
+		return false;
+	*what = "report";
 	if (!open_attempt_log(run))
-		return "report";
+		return false;
+	*what = "hooks";
 	if (!hooks_open(&run->hook, policy, loop))
-		return "hooks";
-	if (!attempt_open(&run->child, policy, loop, limited))
-		return "eventfd";
-	if (!nesting_open(&run->nesting, run->request.variables, policy, outer))
-		return "environment";
-	return NULL;
+		return false;
+	*what = "eventfd";
+	if (!attempt_open(&run->attempt, policy, loop, limited))
+		return false;
+	*what = "environment";
+	return nesting_open(
+	    &run->nesting, run->request.variables, policy, outer);
 }
 
 void
 run_close(struct run *run)
 {
 	nesting_close(&run->nesting);
-	attempt_close(&run->child);
+	attempt_close(&run->attempt);
 	hooks_close(&run->hook);
 	free(run->attempt_log);
 }

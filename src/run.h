@@ -20,20 +20,20 @@ struct run {
 	struct nesting nesting;
 	struct event_loop loop;
 	struct http_request request;
-	struct attempt child;
+	struct attempt attempt;
 	struct history history;
 	struct attempt_log *attempt_log; /* NULL: there is no report to make */
 	struct hook hook;
 	struct countdown countdown;
-	unsigned told; /* a bit for each reason to wait that was said */
+	unsigned said; /* a bit for each reason to wait that was said */
 };
 
 /*
  * Starts the clock and opens what all attempts share, but not the streams.
- * Returns NULL, or the name of what could not be opened, with errno.
+ * False, with errno, if the kernel refuses; *what is the part that it refused.
  */
-const char *run_open(
-    struct run *run, const struct policy *policy, const struct outer *outer);
+bool run_open(struct run *run, const struct policy *policy,
+    const struct outer *outer, const char **what);
 
 /* Gives back what run_open took. */
 void run_close(struct run *run);

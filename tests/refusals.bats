@@ -126,7 +126,7 @@ unattached()
 	inject "?pread64:error=EIO:when=$reads+"
 	is 7 "${inject[@]}" "$RETRY" -v -n 3 -d 0 --http -- ./curl -d x http://a
 	[ "$(lines ran)" = 1 ]
-	told 'retry: .* tells nothing: Input/output error'
+	told 'retry: .* ignored: Input/output error'
 	told 'retry: .*, giving up: not idempotent'
 }
 

@@ -18,30 +18,30 @@
 /* The attempt that runs. */
 struct running {
 	const struct attempt *shared;
+	struct event_loop *loop; /* that of shared */
 	struct termination_means means;
 	struct termination limit;
 	enum end reached; /* which limit was, once one was */
 	siginfo_t info; /* how the child ended, once it is dead */
 	int interrupted;
 	bool overrun; /* it was ended because it wrote too much */
-	bool halted; /* retry was told to stop, with the command */
+	bool halted; /* retry got a signal to stop, as the command did */
 	bool overtaken; /* the limit came after the interruption */
 	nanos began, timeout; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
 };
 
 bool
-attempt_open(struct attempt *child, const struct policy *policy,
+attempt_open(struct attempt *shared, const struct policy *policy,
     struct event_loop *loop, bool limited)
 {
-	child->policy = policy;
-	child->loop = loop;
-	child->self = getpid();
-	child->limited = limited;
-	child->sweep = NULL;
+	shared->policy = policy;
+	shared->loop = loop;
+	shared->self = getpid();
+	shared->sweep = NULL;
 	if (limited || policy->hold_out || policy->hold_err) {
-		child->sweep = malloc(sizeof *child->sweep);
-		if (child->sweep == NULL)
+		shared->sweep = malloc(sizeof *shared->sweep);
+		if (shared->sweep == NULL)
 			return false;
 	}
 	if (limited) {
@@ -51,7 +51,7 @@ attempt_open(struct attempt *child, const struct policy *policy,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
 	}
-	return spawn_open(&child->spawn, policy->signal);
+	return spawn_open(&shared->spawn, policy->signal);
 }
 
 /*
@@ -73,7 +73,7 @@ reap(struct running *attempt)
 		attempt->limit.dead =
 		    attempt->info.si_pid == attempt->limit.child;
 	if (attempt->limit.dead)
-		attempt->shared->loop->signals.accompanied = false;
+		attempt->loop->signals.accompanied = false;
 }
 
 /*
@@ -83,7 +83,7 @@ reap(struct running *attempt)
 static bool
 reached_both(const struct running *attempt, const struct wakeup *wakeup)
 {
-	if (signals_early(&attempt->shared->loop->signals, wakeup->signal) ||
+	if (signals_early(&attempt->loop->signals, wakeup->signal) ||
 	    wakeup->code != SI_KERNEL)
 		return false;
 	switch (wakeup->signal) {
@@ -127,7 +127,7 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
-		event_loop_reap(attempt->shared->loop);
+		event_loop_reap(attempt->loop);
 		return;
 	}
 	/* Its own: PIPE, where standard error has no reader. */
@@ -150,7 +150,7 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 static void
 stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	struct event_loop *loop = attempt->shared->loop;
+	struct event_loop *loop = attempt->loop;
 	pid_t child = attempt->limit.child;
 	int number = wakeup->signal;
 
@@ -202,12 +202,12 @@ overrun(struct running *attempt, nanos now)
 static void
 check_limits(struct running *attempt)
 {
-	nanos now = event_loop_now(attempt->shared->loop);
+	nanos now = event_loop_now(attempt->loop);
 
 	if (attempt->limit.stage != TERMINATION_NONE)
 		termination_advance(&attempt->limit, &attempt->means, now,
 		    past_deadline(attempt));
-	else if (streams_overrun(&attempt->shared->loop->streams))
+	else if (streams_overrun(&attempt->loop->streams))
 		overrun(attempt, now);
 	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
 		reach(attempt, END_TIMED_OUT, now);
@@ -218,11 +218,11 @@ check_limits(struct running *attempt)
 static nanos
 nap(const struct running *attempt)
 {
-	nanos left = streams_nap(&attempt->shared->loop->streams), now;
+	nanos left = streams_nap(&attempt->loop->streams), now;
 
-	if (attempt->shared->sweep == NULL)
+	if (attempt->means.sweep == NULL)
 		return NANOS_MAX;
-	now = event_loop_now(attempt->shared->loop);
+	now = event_loop_now(attempt->loop);
 	if (attempt->limit.stage != TERMINATION_NONE)
 		return termination_nap(&attempt->limit, now);
 	if (attempt->timeout != NANOS_MAX)
@@ -265,8 +265,7 @@ exec_error(const struct running *attempt)
 static struct outcome
 outcome_of(const struct running *attempt)
 {
-	struct outcome outcome = { .elapsed =
-				       event_loop_now(attempt->shared->loop) -
+	struct outcome outcome = { .elapsed = event_loop_now(attempt->loop) -
 		    attempt->began };
 	int error = exec_error(attempt);
 
@@ -301,7 +300,7 @@ patience(const struct running *attempt, enum relay_rest rest)
 	    attempt->interrupted != 0 || past_deadline(attempt);
 
 	return hurried || rest == RELAY_STRAGGLING
-	    ? event_loop_now(attempt->shared->loop) + STRAGGLERS
+	    ? event_loop_now(attempt->loop) + STRAGGLERS
 	    : NANOS_MAX;
 }
 
@@ -313,7 +312,7 @@ patience(const struct running *attempt, enum relay_rest rest)
 static uint64_t
 deliver(struct running *attempt)
 {
-	struct event_loop *loop = attempt->shared->loop;
+	struct event_loop *loop = attempt->loop;
 	nanos until = NANOS_MAX;
 	enum relay_rest rest;
 
@@ -365,28 +364,29 @@ begin(struct running *attempt, char **command, char **env)
 }
 
 struct outcome
-attempt_run(struct attempt *child, char **command, char **env, nanos deadline,
+attempt_run(struct attempt *shared, char **command, char **env, nanos deadline,
     const char *label)
 {
-	const struct policy *policy = child->policy;
-	struct running attempt = { .shared = child,
-		.means = { policy->signal, policy->kill_after, child->sweep,
-		    &child->loop->log, "attempt ", label },
-		.began = event_loop_now(child->loop),
+	const struct policy *policy = shared->policy;
+	struct running attempt = { .shared = shared,
+		.loop = shared->loop,
+		.means = { policy->signal, policy->kill_after, shared->sweep,
+		    &shared->loop->log, "attempt ", label },
+		.began = event_loop_now(shared->loop),
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
 	struct outcome outcome;
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
-	if (child->sweep != NULL)
-		proctree_exclude(child->sweep);
+	if (shared->sweep != NULL)
+		proctree_exclude(shared->sweep);
 	if (!begin(&attempt, command, env))
 		return (
 		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
 	while (!termination_over(&attempt.limit)) {
 		struct wakeup wakeup =
-		    event_loop_hear(child->loop, nap(&attempt));
+		    event_loop_hear(shared->loop, nap(&attempt));
 
 		reap(&attempt);
 		hear(&attempt, &wakeup);
@@ -395,20 +395,20 @@ attempt_run(struct attempt *child, char **command, char **env, nanos deadline,
 		    attempt.limit.stage != TERMINATION_NONE)
 			check_limits(&attempt);
 	}
-	stdin_source_ended(&child->loop->streams.input);
-	child->loop->signals.accompanied = false;
+	stdin_source_ended(&shared->loop->streams.input);
+	shared->loop->signals.accompanied = false;
 	outcome = outcome_of(&attempt);
 	outcome.seen = deliver(&attempt);
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
-	    attempt.overrun || streams_overrun(&child->loop->streams);
-	child->loop->child = 0;
-	event_loop_reap(child->loop);
+	    attempt.overrun || streams_overrun(&shared->loop->streams);
+	shared->loop->child = 0;
+	event_loop_reap(shared->loop);
 	return outcome;
 }
 
 void
-attempt_close(struct attempt *child)
+attempt_close(struct attempt *shared)
 {
-	free(child->sweep);
+	free(shared->sweep);
 }

@@ -18,7 +18,6 @@ struct attempt {
 	struct event_loop *loop;
 	struct spawn spawn;
 	pid_t self;
-	bool limited; /* a limit may end an attempt */
 	struct sweep *sweep; /* NULL where no attempt has to be ended */
 };
 
@@ -26,7 +25,7 @@ struct attempt {
  * False, with errno, if the kernel refuses. limited: a limit of time may end
  * an attempt.
  */
-bool attempt_open(struct attempt *child, const struct policy *policy,
+bool attempt_open(struct attempt *shared, const struct policy *policy,
     struct event_loop *loop, bool limited);
 
 /*
@@ -35,10 +34,10 @@ bool attempt_open(struct attempt *child, const struct policy *policy,
  * the policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome attempt_run(struct attempt *child, char **command, char **env,
+struct outcome attempt_run(struct attempt *shared, char **command, char **env,
     nanos deadline, const char *label);
 
 /* Gives back what attempt_open took. */
-void attempt_close(struct attempt *child);
+void attempt_close(struct attempt *shared);
 
 #endif

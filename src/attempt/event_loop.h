@@ -1,7 +1,8 @@
 /*
  * event_loop: the one wait of retry, which returns the signal that ended it.
- * Whatever retry waits for, signals are heard, streams and log lines flow,
- * orphans are reaped and the lease of the breaker's probe is renewed.
+ * Whatever retry waits for, the wait also hears signals, passes input and
+ * output on, writes log lines, reaps orphans and renews the lease of the
+ * breaker's probe.
  */
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
@@ -27,15 +28,15 @@ bool event_loop_open(struct event_loop *loop);
 nanos event_loop_now(const struct event_loop *loop);
 
 /*
- * Waits for a signal, for streams or log lines that can move on, or for nap to
- * pass, 30 s at most; with 0 or less it only looks. Returns the signal that
- * ends the series (HUP, INT, QUIT or TERM), or 0. Other signals are meant for a
- * command, and while this is called there is none that runs.
+ * Waits for a signal, for input or output that can be passed on, or for nap to
+ * pass, 30 s at most; with 0 or less it only looks. Returns a signal that ends
+ * the series (HUP, INT, QUIT or TERM), or 0. Other signals have no effect: they
+ * are meant for the command, which does not run.
  */
 __attribute__((warn_unused_result)) int
 event_loop_wait(struct event_loop *loop, nanos nap);
 
-/* The same; it ends as well when fd has room for something (-1: no fd). */
+/* The same; the wait also ends when fd can be written to (-1: no fd). */
 __attribute__((warn_unused_result)) int
 event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
 
@@ -61,12 +62,12 @@ __attribute__((warn_unused_result)) int
 event_loop_await_log(struct event_loop *loop, nanos patience);
 
 /*
- * The same wait while a command runs: returns any signal that came, which may
- * have to be passed on to the command. Orphans are not reaped.
+ * The same wait while the command runs: returns whatever signal came, which the
+ * caller may have to pass on to the command. It reaps no orphans.
  */
 struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
 
-/* Stops retry by a signal of job control (signals_stop). */
+/* Stops retry, by TSTP, TTIN or TTOU, until CONT (signals_stop). */
 void event_loop_stop(struct event_loop *loop, int number);
 
 /*

@@ -105,7 +105,7 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 	while (from[count] != NULL)
 		count++;
-	/* At most each word is an operation, with four words of ours; one
+	/* At most each word is an operation, with four more words; one
 	 * more element stands before the command (policy.h). */
 	to = malloc((5 * count + 2) * sizeof *to);
 	if (to == NULL)

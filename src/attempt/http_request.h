@@ -23,7 +23,7 @@ enum http_request_by {
 struct http_request {
 	const struct policy *policy;
 	struct log *log;
-	char **command; /* the policy's, or curl's with options of ours in it */
+	char **command; /* the policy's, or a copy with more options for curl */
 	bool once; /* the request must not be sent twice */
 	bool several; /* it may be several requests */
 	struct status_file status;

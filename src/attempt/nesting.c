@@ -35,7 +35,7 @@ static const char *const names[NAMES] = {
 	[NAME_ADMITTED] = "RETRY_ADMITTED=",
 };
 
-static const char *const told_names[POLICY_TOLD] = {
+static const char *const option_names[POLICY_TOLD] = {
 	[TOLD_BUDGET] = "RETRY_BUDGET=",
 	[TOLD_RATIO] = "RETRY_BUDGET_RATIO=",
 	[TOLD_MIN] = "RETRY_BUDGET_MIN=",
@@ -44,7 +44,7 @@ static const char *const told_names[POLICY_TOLD] = {
 	[TOLD_NESTED] = "RETRY_NESTED=",
 };
 
-_Static_assert(NAMES + POLICY_TOLD == NESTING_OURS, "room for each of them");
+_Static_assert(NAMES + POLICY_TOLD == NESTING_OWN, "room for each of them");
 
 /* Writes "NAME=value". */
 static char *
@@ -184,7 +184,7 @@ count_elements(void)
 
 	while (environ != NULL && environ[count] != NULL)
 		count++;
-	return count + NESTING_HANDED + NESTING_OURS + 1;
+	return count + NESTING_HANDED + NESTING_OWN + 1;
 }
 
 /* The key of the breaker that admits the attempts, or NULL. */
@@ -207,8 +207,8 @@ size_of(const struct policy *policy, const struct outer *outer)
 		size += strlen(names[NAME_ADMITTED]) + strlen(admitted) + 1;
 	for (int i = 0; i < POLICY_TOLD; i++)
 		if (policy->told[i] != NULL)
-			size +=
-			    strlen(told_names[i]) + strlen(policy->told[i]) + 1;
+			size += strlen(option_names[i]) +
+			    strlen(policy->told[i]) + 1;
 	/* For put_directory. */
 	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
 							: size;
@@ -235,7 +235,7 @@ passes(const char *variable, char *const *handed, const struct policy *policy)
 			return false;
 	for (int i = 0; i < POLICY_TOLD; i++)
 		if (policy->told[i] != NULL &&
-		    has_name(variable, told_names[i]))
+		    has_name(variable, option_names[i]))
 			return false;
 	return true;
 }
@@ -260,14 +260,14 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 	const char *admitted = admitted_by(policy, outer);
 
 	if (admitted != NULL) {
-		*nesting->ours++ = at;
+		*nesting->next++ = at;
 		at = stpcpy(stpcpy(at, names[NAME_ADMITTED]), admitted) + 1;
 	}
 	for (int i = 0; i < POLICY_TOLD; i++) {
 		if (policy->told[i] == NULL)
 			continue;
-		*nesting->ours++ = at;
-		at = stpcpy(at, told_names[i]);
+		*nesting->next++ = at;
+		at = stpcpy(at, option_names[i]);
 		if (i == TOLD_DIR)
 			at = put_directory(at, policy->told[i]);
 		at = stpcpy(at, policy->told[i]) + 1;
@@ -281,12 +281,12 @@ add_identity(struct nesting *nesting, const struct outer *outer)
 	char uuid[SYS_UUID];
 	const char *id = outer->id != NULL ? outer->id : sys_uuid(uuid);
 
-	*nesting->ours++ =
+	*nesting->next++ =
 	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
 	stpcpy(stpcpy(nesting->id, names[NAME_ID]), id);
-	*nesting->ours++ = nesting->id;
+	*nesting->next++ = nesting->id;
 	put_identity(stpcpy(nesting->parent, names[NAME_PARENT]));
-	*nesting->ours++ = nesting->parent;
+	*nesting->next++ = nesting->parent;
 }
 
 bool
@@ -301,19 +301,19 @@ nesting_open(struct nesting *nesting, char *const *handed,
 		nesting->env = nesting->heap = malloc(size);
 	if (nesting->env == NULL)
 		return false;
-	nesting->ours = nesting->env;
+	nesting->next = nesting->env;
 	nesting->retrying = outer->retrying;
 	nesting->deadline[0] = '\0';
 	for (char **from = environ; from != NULL && *from != NULL; from++)
 		if (passes(*from, handed, policy))
-			*nesting->ours++ = *from;
+			*nesting->next++ = *from;
 	while (*handed != NULL)
-		*nesting->ours++ = *handed++;
+		*nesting->next++ = *handed++;
 	add_identity(nesting, outer);
 	hand_on(
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
 	/* --on-give-up may run though no attempt did. */
-	*nesting->ours = NULL;
+	*nesting->next = NULL;
 	return true;
 }
 
@@ -347,7 +347,7 @@ nesting_tell(struct nesting *nesting, const struct policy *policy,
 {
 	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
 	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
-	char **slot = nesting->ours;
+	char **slot = nesting->next;
 
 	*slot++ = assign(nesting->attempt, NAME_ATTEMPT, history->made);
 	*slot++ = policy->attempts == POLICY_UNLIMITED

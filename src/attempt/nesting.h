@@ -23,7 +23,7 @@ struct outer {
 };
 
 /* The most variables that nesting adds to an environment. */
-#define NESTING_OURS 15
+#define NESTING_OWN 15
 #define NESTING_HANDED 2
 
 /* Room for a variable that is a number, an id or a deadline. */
@@ -35,7 +35,7 @@ struct outer {
 /* The environment of the attempts. */
 struct nesting {
 	char **env; /* NULL-terminated, for execve */
-	char **ours; /* in env: where the variables that change begin */
+	char **next; /* in env: where the variables that change begin */
 	char *few[NESTING_FEW];
 	void *heap; /* in place of few, or NULL */
 	bool retrying; /* an outer retry is */

@@ -14,7 +14,7 @@
 /* One walk through the tree of processes. */
 struct walk {
 	pid_t self, child;
-	pid_t sessions[2]; /* ours and the child's */
+	pid_t sessions[2]; /* of retry and of the child */
 	const struct members *excluded, *known;
 	bool settled; /* daemons are excluded: all others are the attempt's */
 	bool past; /* the walk has met the child among those of retry */

@@ -38,7 +38,7 @@ say_ignored(const struct status_file *status, struct log *log, const char *why)
 
 /*
  * Opens the user's file, if it is a regular one. Without O_NONBLOCK a FIFO
- * would keep us; without O_NOFOLLOW a link would choose what is emptied.
+ * would block; without O_NOFOLLOW a link would choose what is emptied.
  */
 static int
 open_regular(const struct status_file *status, int flags, struct log *log)
@@ -46,20 +46,14 @@ open_regular(const struct status_file *status, int flags, struct log *log)
 	struct stat stat;
 	int fd = open(status->path,
 	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	bool known = fd != -1 && fstat(fd, &stat) == 0;
 
-	if (fd == -1) {
-		say_ignored(status, log, strerror(errno));
-		return -1;
-	}
-	if (fstat(fd, &stat) == -1) {
-		say_ignored(status, log, strerror(errno));
-		close(fd);
-		return -1;
-	}
-	if (S_ISREG(stat.st_mode))
+	if (known && S_ISREG(stat.st_mode))
 		return fd;
-	say_ignored(status, log, "not a regular file");
-	close(fd);
+	say_ignored(
+	    status, log, known ? "not a regular file" : strerror(errno));
+	if (fd != -1)
+		close(fd);
 	return -1;
 }
 

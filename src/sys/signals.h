@@ -33,7 +33,7 @@ struct wakeup {
 	int code; /* its si_code */
 	pid_t sender; /* its si_pid */
 	int value; /* what it carried, where code is SI_QUEUE */
-	nanos stopped; /* how long retry itself was stopped meanwhile */
+	nanos stopped; /* how long retry itself was stopped in the wait */
 };
 
 /*
