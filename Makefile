@@ -77,7 +77,7 @@ $(B)/line $(B)/window: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
 
 # The storms in virtual time.
-SIMULATE = simulate agree tune trial model queue tally figure figure_svg scale \
+SIMULATE = simulate agree tune trial model queue tally figure scale \
 	scenario capacity
 $(B)/simulate: $(SIMULATE:%=$(B)/tests/storm/%.o) $(PURE_OBJS) $(EDGE_OBJS)
 	$(LINK) -o $@ $^ $(LDLIBS)
@@ -280,7 +280,7 @@ hammer: $(B)/hammer
 # All storms take some five minutes. STORM=crowd, or 1, is one of them, and
 # VARIANT=full, or 4, one of its runs.
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
-		capacity scenario tally figure figure_svg scale) $(B)/src/text/number.o
+		capacity scenario tally figure scale) $(B)/src/text/number.o
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $(LDLIBS)
 

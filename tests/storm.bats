@@ -12,7 +12,7 @@ setup_file()
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
 	for name in driver crowd server usage capacity scenario tally figure \
-		figure_svg scale; do
+		scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../src/text/number.c"

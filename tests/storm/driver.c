@@ -183,7 +183,7 @@ show(struct driver *driver, const struct runs *runs)
 	char path[PATH];
 
 	puts("");
-	figure_histograms(stdout, runs->scenario, runs->results, runs->count);
+	printf("%s\n\n", runs->scenario->title);
 	figure_table(stdout, runs->scenario, runs->results, runs->count);
 	print_costs(runs);
 	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,

@@ -9,11 +9,8 @@
 static size_t
 columns_of(const struct tally *tally, nanos column)
 {
-	nanos span;
+	nanos span = (nanos)tally->count * tally->width;
 
-	if (tally == NULL)
-		return 0;
-	span = (nanos)tally->count * tally->width;
 	return (size_t)((span + column - 1) / column);
 }
 
@@ -36,8 +33,7 @@ static bool
 divides(const struct result *results, size_t count, nanos column)
 {
 	for (size_t i = 0; i < count; i++)
-		if (results[i].tally != NULL &&
-		    column % results[i].tally->width != 0)
+		if (column % results[i].tally->width != 0)
 			return false;
 	return true;
 }
@@ -82,9 +78,7 @@ highest(const struct scale *scale, const struct result *results, size_t count)
 	double most = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t column = 0;
-		     results[i].tally != NULL && column < scale->columns;
-		     column++) {
+		for (size_t column = 0; column < scale->columns; column++) {
 			struct flow flow =
 			    scale_flow(scale, results[i].tally, column);
 
