@@ -58,9 +58,13 @@ $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario ca
 # All of retry, where what its fakes name is replaced, main() included.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 		$(B)/retry.o $(EDGE_OBJS)
-# prctl has the other name where the time has been made to have 64 bits.
+# These have other names where the time has been made to have 64 bits.
 $(B)/unit_attempt: WRAP = \
 	-Wl,--wrap=__prctl_time64,--defsym=__wrap___prctl_time64=__wrap_prctl \
+	-Wl,--wrap=__clock_gettime64 \
+	-Wl,--defsym=__wrap___clock_gettime64=__wrap_clock_gettime \
+	-Wl,--wrap=__sigtimedwait64 \
+	-Wl,--defsym=__wrap___sigtimedwait64=__wrap_sigtimedwait \
 	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
 		tests/unit_attempt.c tests/attempt/*.c)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)

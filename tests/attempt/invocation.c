@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 #include "attempt/job_control.h"
 #include "text/number.h"
@@ -14,7 +16,6 @@
 /* What time the calls between two waits take. */
 #define SLACK NANOS_MS
 
-#define LONGEST_NAP (30 * NANOS_SECOND)
 #define LONGEST_HOOK (30 * NANOS_SECOND)
 
 /* How long others may hold a pipe once the command has ended. */
@@ -32,6 +33,12 @@
 #define SPIN (5 * NANOS_MS)
 
 FAKE(_exit);
+FAKE(eventfd);
+FAKE(read);
+FAKE(sigaction);
+FAKE(signalfd);
+FAKE(sigpending);
+FAKE(sigtimedwait);
 FAKE(budget_client_admit);
 FAKE(attempt_open);
 FAKE(fork);
@@ -43,16 +50,8 @@ FAKE(stdin_source_open);
 FAKE(stdin_source_ready);
 FAKE(attempt_log_start);
 FAKE(job_control_watched);
-FAKE(spawn_error);
-FAKE(spawn_open);
-FAKE(spawn_run);
 FAKE(termination_over);
-FAKE(log_put);
 FAKE(log_release);
-FAKE(log_say);
-FAKE(log_tell);
-FAKE(nesting_open);
-FAKE(nesting_outer);
 FAKE(nesting_tell);
 FAKE(options_parse);
 FAKE(nonblock_open);
@@ -61,14 +60,6 @@ FAKE(plan_denied);
 FAKE(plan_first);
 FAKE(plan_next);
 FAKE(streams_begin);
-FAKE(streams_forked);
-FAKE(event_loop_wait);
-FAKE(event_loop_wait_room);
-FAKE(signals_die);
-FAKE(signals_early);
-FAKE(signals_note);
-FAKE(signals_open);
-FAKE(signals_stop);
 FAKE(relay_ended);
 FAKE(relay_finish);
 FAKE(relay_rest);
@@ -76,6 +67,7 @@ FAKE(atomic_file_write);
 FAKE(proctree_settle);
 FAKE(proctree_sweep);
 REAL(attempt_open);
+REAL(read);
 REAL(hooks_open);
 REAL(attempt_log_start);
 REAL(termination_over);
@@ -85,6 +77,11 @@ REAL(plan_next);
 REAL(atomic_file_write);
 REAL(proctree_settle);
 REAL(proctree_sweep);
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* Pending, and blocked, as retry starts, where a setting wants that. */
+static const int pending_first[] = { SIGUSR1, SIGTERM };
 
 /* That of retry.c; the program's own is wrapped around it. */
 int __real_main(int argc, char **argv);
@@ -355,6 +352,8 @@ __wrap_attempt_open(struct attempt *child, const struct policy *policy,
 	bool opened = __real_attempt_open(child, policy, loop, limited);
 
 	now->heap[0] = child->sweep;
+	if (child->spawn.farewell != now->set.signal)
+		kernel_break("would have the command die of another signal");
 	return opened;
 }
 
@@ -480,24 +479,6 @@ __wrap_options_parse(int argc, char **argv)
 	return now->policy;
 }
 
-struct outer
-__wrap_nesting_outer(void)
-{
-	return (struct outer){ .deadline = NANOS_MAX };
-}
-
-void
-__wrap_nesting_open(struct nesting *nesting, void *room, char *const *handed,
-    const struct policy *policy, const struct outer *outer)
-{
-	(void)room;
-	(void)handed;
-	(void)policy;
-	(void)outer;
-	nesting->env = NULL;
-	memcpy(nesting->id, "RETRY_ID=", sizeof "RETRY_ID=");
-}
-
 void
 __wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
     const struct history *history, bool over)
@@ -506,69 +487,6 @@ __wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
 	(void)policy;
 	(void)history;
 	(void)over;
-}
-
-void
-__wrap_log_tell(struct log *log, const struct line *line)
-{
-	(void)log;
-	(void)line;
-}
-
-void
-__wrap_log_say(
-    struct log *log, enum loudness least, const char *const strings[])
-{
-	(void)log;
-	(void)least;
-	(void)strings;
-}
-
-void
-__wrap_log_put(struct log *log, const char *const strings[])
-{
-	(void)log;
-	(void)strings;
-}
-
-void
-__wrap_signals_note(struct signals *signals)
-{
-	(void)signals;
-	now->early = 0;
-	for (size_t i = 0; i < kernel.count; i++)
-		now->early |= UINT64_C(1) << (kernel.pending[i].number - 1);
-}
-
-bool
-__wrap_signals_early(struct signals *signals, int number)
-{
-	uint64_t bit = UINT64_C(1) << (number - 1);
-	bool early = (now->early & bit) != 0;
-
-	(void)signals;
-	now->early &= ~bit;
-	return early;
-}
-
-bool
-__wrap_signals_open(struct signals *signals)
-{
-	signals->count = 0;
-	signals->accompanied = false;
-	if (!now->set.pends)
-		return true;
-	signals->pending[signals->count++].si_signo = SIGUSR1;
-	signals->pending[signals->count++].si_signo = SIGTERM;
-	return true;
-}
-
-_Noreturn void
-__wrap_signals_die(int number)
-{
-	kernel_trace("dies itself of", number);
-	now->died = number;
-	longjmp(kernel.back, 1);
 }
 
 void
@@ -586,7 +504,9 @@ __wrap_stdin_source_open(
 {
 	(void)replay;
 	(void)most;
-	*input = (struct stdin_source){ .kind = STDIN_SOURCE_SPOOLED };
+	*input = (struct stdin_source){
+		.kind = STDIN_SOURCE_SPOOLED, .from = -1, .sink = -1
+	};
 	*terminal = false;
 	kernel_alarm(now->set.input);
 }
@@ -620,23 +540,6 @@ __wrap_budget_client_admit(
 	};
 }
 
-/* A hook's; for the command there is spawn_run. */
-pid_t
-__wrap_fork(void)
-{
-	struct process *process = NULL;
-
-	check_hook();
-	kernel_spare();
-	now->given_up = kernel.now + LONGEST_HOOK;
-	if (now->hook_failures == 0)
-		process = kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
-	else
-		now->hook_failures--;
-	errno = EAGAIN;
-	return process == NULL ? -1 : process->pid;
-}
-
 /*
  * An attempt
  */
@@ -649,27 +552,13 @@ __wrap_streams_begin(struct streams *streams)
 	check_begin();
 	now->denied = now->stuck = false;
 	now->vain = true;
-	if (now->pipe_failures == 0)
+	now->beginning = now->pipe_failures == 0;
+	if (now->beginning)
 		return true;
 	now->pipe_failures--;
 	now->refusals++;
 	errno = EMFILE;
 	return false;
-}
-
-void
-__wrap_streams_forked(struct streams *streams)
-{
-	(void)streams;
-}
-
-bool
-__wrap_spawn_open(struct spawn *spawn, int farewell)
-{
-	(void)spawn;
-	if (farewell != now->set.signal)
-		kernel_break("would have the command die of another signal");
-	return true;
 }
 
 static void
@@ -686,47 +575,54 @@ note_launch(const struct process *process)
 			now->ended_by |= UINT64_C(1) << SIGTERM;
 	}
 	now->attempting = true;
-	now->vain = now->halted = false;
+	now->vain = now->halted = now->continued = false;
 	now->timeout =
 	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
 }
 
-pid_t
-__wrap_spawn_run(const struct spawn *spawn, const struct signals *signals,
-    const struct streams *streams, char **command, char **env)
+/* Returns NULL, with errno, where the kernel refuses a process. */
+static struct process *
+fork_command(void)
 {
 	int64_t i = lesser(now->launched, COMMANDS - 1);
 	struct process *process;
 
-	(void)spawn;
-	(void)signals;
-	(void)streams;
-	(void)command;
-	(void)env;
-	kernel_spare();
 	errno = EAGAIN;
 	if (now->fork_failures > 0) {
 		now->fork_failures--;
 		now->refusals++;
-		return -1;
+		return NULL;
 	}
 	process =
 	    kernel_spawn(ROLE_COMMAND, PARENT_SELF, &now->set.commands[i]);
 	if (process == NULL)
 		kernel_break("leaves more and more processes behind");
 	note_launch(process);
-	return process->pid;
+	return process;
 }
 
-/* Once it was asked for, it is gone. */
-int
-__wrap_spawn_error(const struct spawn *spawn)
+static struct process *
+fork_hook(void)
 {
-	int error = kernel.last.temper.error;
+	check_hook();
+	now->given_up = kernel.now + LONGEST_HOOK;
+	errno = EAGAIN;
+	if (now->hook_failures == 0)
+		return kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
+	now->hook_failures--;
+	return NULL;
+}
 
-	(void)spawn;
-	kernel.last.temper.error = 0;
-	return error;
+/* What follows the preparation of streams is the fork of the command. */
+pid_t
+__wrap_fork(void)
+{
+	const struct process *process;
+
+	kernel_spare();
+	process = now->beginning ? fork_command() : fork_hook();
+	now->beginning = false;
+	return process == NULL ? -1 : process->pid;
 }
 
 void
@@ -863,30 +759,36 @@ postpone(nanos stopped)
 }
 
 /*
- * Somebody stops all of the job, and continues it later: we sleep, and the
- * others with us.
+ * A signal that retry has sent to itself, once it is not blocked any more:
+ * retry dies of it, or it stops all of the job, and somebody continues that
+ * later. PID 1 does neither.
  */
-nanos
-__wrap_signals_stop(const struct signals *signals, int number)
+static void
+take_own_signal(void)
 {
 	static const nanos span = 10 * NANOS_SECOND;
 	const struct process *command = kernel.command;
+	int number = kernel.raised;
 
-	(void)signals;
+	kernel.raised = 0;
+	if (!signals_stops(number)) {
+		kernel_trace("dies itself of", number);
+		now->died = number;
+		if (kernel.self != 1)
+			longjmp(kernel.back, 1);
+		return;
+	}
 	kernel_trace("stops itself by", number);
 	now->halted = false;
-	if (!signals_stops(number))
-		kernel_break("stops where nobody could continue it");
 	if (now->attempting && !now->left && command != NULL &&
 	    command->life == LIFE_RUNS && !command->temper.apart)
 		kernel_break("stops though its command goes on");
 	if (kernel_orphaned())
-		return 0;
+		return;
 	kernel_pass(kernel.now + span, true);
 	kernel_post((struct sent){ .number = SIGCONT, .code = SI_USER });
 	now->disturbed += span;
 	postpone(span);
-	return span;
 }
 
 bool
@@ -895,12 +797,18 @@ __wrap_job_control_watched(void)
 	return now->set.watched;
 }
 
-/* What has stopped, and is seen to wait for, has stopped us as well. */
+/*
+ * Where retry is told to stop with the command, or a shell waits for it, it
+ * stops too once the command has stopped. It does not where a SIGCONT is
+ * pending; a command that may not be signalled then stays stopped.
+ */
 static void
 check_halt(void)
 {
 	const struct process *command = kernel.command;
 
+	if (now->continued && command != NULL && command->temper.refuses)
+		return;
 	if (now->attempting && !now->left && command != NULL &&
 	    kernel.count == 0 && kernel.meanwhile == NULL &&
 	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
@@ -908,15 +816,7 @@ check_halt(void)
 		kernel_break("waits though its command has stopped");
 }
 
-static void
-note_halt(const struct wakeup *wakeup)
-{
-	if (signals_stops(wakeup->signal))
-		now->halted = now->attempting;
-	if (wakeup->signal == SIGCONT)
-		now->halted = false;
-}
-
+/* Retry takes the next signal that is pending, or sees that there is none. */
 static struct sent
 hear(void)
 {
@@ -927,46 +827,135 @@ hear(void)
 		now->ended_by |= UINT64_C(1) << sent.number;
 	now->unheard = kernel_pends_end();
 	expect_pass(&sent);
+	if (signals_stops(sent.number))
+		now->halted = now->attempting;
+	if (sent.number == SIGCONT) {
+		now->halted = false;
+		now->continued = true;
+	}
 	return sent;
 }
 
-struct wakeup
-__wrap_event_loop_wait(struct event_loop *loop, nanos nap)
+/*
+ * ppoll(2), with the time that was left where a stop interrupted it. What
+ * retry sleeps too long while a SIGCONT is pending counts as a stop.
+ */
+static void
+wait_in_poll(struct pollfd *fds, size_t count, struct rest *rest)
 {
-	nanos until, halted = 0;
-	struct sent sent;
-	struct wakeup wakeup;
+	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
+	nanos began = kernel.now, slept;
 
 	check_wait(nap);
 	check_halt();
-	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
 	now->stopped = now->late = 0;
-	now->direct(until);
-	kernel_pass(until, false);
+	now->direct(began + nap);
+	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
-	sent = hear();
 	if (now->log != NULL && kernel.now >= now->said)
 		now->log->length = 0;
-	postpone(now->stopped);
+	slept = lesser(kernel.now - began - now->stopped - now->late, nap);
+	rest->seconds = (nap - slept) / NANOS_SECOND;
+	rest->nanos = (nap - slept) % NANOS_SECOND;
 	now->disturbed += now->stopped + now->late;
-	while (signals_stops(sent.number) && !loop->signals.accompanied) {
-		halted += __wrap_signals_stop(&loop->signals, sent.number);
-		sent = hear();
-	}
-	wakeup = (struct wakeup){ .signal = sent.number,
-		.code = sent.code,
-		.sender = sent.sender,
-		.value = sent.value,
-		.stopped = now->stopped + halted };
-	note_halt(&wakeup);
-	return wakeup;
+	if (kernel_pends(SIGCONT) && kernel.now - began - slept > NANOS_MS)
+		postpone(kernel.now - began - slept);
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = 0;
+	if (kernel.count > 0)
+		fds[0].revents = POLLIN;
+	else
+		hear();
 }
 
-struct wakeup
-__wrap_event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
+static ssize_t
+read_signal(struct signalfd_siginfo *info)
+{
+	struct sent sent;
+
+	errno = EAGAIN;
+	if (kernel.count == 0)
+		return -1;
+	sent = hear();
+	*info = (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
+		.ssi_code = sent.code,
+		.ssi_pid = (uint32_t)sent.sender,
+		.ssi_int = sent.value };
+	return sizeof *info;
+}
+
+/* What exec told of its failure, once. */
+static ssize_t
+read_error(uint64_t *error)
+{
+	*error = (uint64_t)kernel.last.temper.error;
+	kernel.last.temper.error = 0;
+	errno = EAGAIN;
+	return *error == 0 ? -1 : (ssize_t)sizeof *error;
+}
+
+ssize_t
+__wrap_read(int fd, void *bytes, size_t size)
+{
+	if (fd == KERNEL_SIGNALFD)
+		return read_signal(bytes);
+	return fd == KERNEL_EVENTFD ? read_error(bytes)
+				    : __real_read(fd, bytes, size);
+}
+
+/* What was pending, blocked, from the start. */
+int
+__wrap_sigtimedwait(
+    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	(void)set;
+	(void)timeout;
+	if (now->taken == LENGTH(pending_first))
+		return -1;
+	info->si_signo = pending_first[now->taken++];
+	return info->si_signo;
+}
+
+int
+__wrap_sigpending(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0;
+	     !now->opened && now->set.pends && i < LENGTH(pending_first); i++)
+		sigaddset(set, pending_first[i]);
+	for (size_t i = 0; now->opened && i < kernel.count; i++)
+		sigaddset(set, kernel.pending[i].number);
+	return 0;
+}
+
+/* Nothing is ignored. */
+int
+__wrap_sigaction(
+    int number, const struct sigaction *action, struct sigaction *before)
+{
+	(void)number;
+	(void)action;
+	if (before != NULL)
+		*before = (struct sigaction){ .sa_handler = SIG_DFL };
+	return 0;
+}
+
+int
+__wrap_signalfd(int fd, const sigset_t *set, int flags)
 {
 	(void)fd;
-	return __wrap_event_loop_wait(loop, nap);
+	(void)set;
+	(void)flags;
+	now->opened = true;
+	return KERNEL_SIGNALFD;
+}
+
+int
+__wrap_eventfd(unsigned value, int flags)
+{
+	(void)value;
+	(void)flags;
+	return KERNEL_EVENTFD;
 }
 
 /*
@@ -1033,6 +1022,8 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.visible = set->visible,
 		.latest = KERNEL_PIDS,
 		.random = seed,
+		.poll = wait_in_poll,
+		.unblock = take_own_signal,
 		.tracing = tracing };
 	if (set->has_elder)
 		add_elders();
@@ -1125,9 +1116,12 @@ invocation_run(void)
 		kernel.exited = -1;
 		ending.value = __real_main(1, argv);
 		kernel_trace("exits itself with", ending.value);
-	} else if (kernel.exited != -1) {
+	} else if (kernel.exited != -1 && now->died == 0) {
 		ending.value = kernel.exited;
 	} else {
+		/* PID 1 survives the signal. */
+		if (kernel.exited != -1 && kernel.exited != 128 + now->died)
+			kernel.broken = "exits as if of another signal";
 		free(now->heap[0]);
 		free(now->heap[1]);
 		free(now->heap[2]);

@@ -76,6 +76,9 @@ struct invocation {
 	bool left, stuck; /* the command, once */
 	bool owes; /* it was said that output is owed */
 	bool vain; /* the latest attempt got no process */
+	bool beginning; /* an attempt: what is forked now is the command */
+	bool opened; /* signals are heard */
+	size_t taken; /* of those that were pending from the start */
 	int64_t begun, launched; /* attempts; those that got one */
 	nanos at; /* when the next may begin, on BOOTTIME */
 	nanos timeout, kill, given_up; /* when these are due */
@@ -88,8 +91,8 @@ struct invocation {
 	bool unheard; /* there was another, at the latest wait */
 	nanos disturbed; /* for how long it could do nothing, in all */
 	int refusals; /* of a process, or a pipe */
-	uint64_t early; /* bit n - 1: n was pending as the command began */
 	bool halted; /* it was told to stop, with the command */
+	bool continued; /* it has heard SIGCONT in this attempt */
 	struct sent due; /* what it is to pass on, if any */
 	bool is_due;
 	int waits, spins;

@@ -24,13 +24,20 @@
 #define PIDFDS 100000
 #define OWN_PIDFD INT_MAX
 
+/* As in signals.c. */
+#ifdef SYS_ppoll_time64
+#define PPOLL SYS_ppoll_time64
+#else
+#define PPOLL SYS_ppoll
+#endif
+
 #define FIRST_PID 200
 #define INIT 1
 
 struct kernel kernel;
 
 FAKE(close);
-FAKE(sys_now);
+FAKE(clock_gettime);
 FAKE(getpgid);
 FAKE(getpgrp);
 FAKE(getpid);
@@ -490,6 +497,15 @@ is_end(const struct sent *sent)
 }
 
 bool
+kernel_pends(int number)
+{
+	for (size_t i = 0; i < kernel.count; i++)
+		if (kernel.pending[i].number == number)
+			return true;
+	return false;
+}
+
+bool
 kernel_pends_end(void)
 {
 	for (size_t i = 0; i < kernel.count; i++)
@@ -599,11 +615,16 @@ kernel_pass(nanos until, bool anyway)
  * Calls
  */
 
-nanos
-__wrap_sys_now(clockid_t clock)
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
+	nanos now;
+
 	call();
-	return clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+	now = clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+	time->tv_sec = (time_t)(now / NANOS_SECOND);
+	time->tv_nsec = (long)(now % NANOS_SECOND);
+	return 0;
 }
 
 pid_t
@@ -698,8 +719,13 @@ pass(pid_t pid, struct sent sent)
 int
 __wrap_kill(pid_t pid, int number)
 {
-	struct process *process = known(pid);
+	struct process *process;
 
+	if (pid == kernel.self) {
+		kernel.raised = number;
+		return 0;
+	}
+	process = known(pid);
 	pass(pid, (struct sent){ .number = number, .code = SI_USER });
 	return reach(process, number);
 }
@@ -823,27 +849,54 @@ signal_pidfd(int fd, int number)
 	return -1;
 }
 
+static long
+set_mask(const sigset_t *mask, sigset_t *before)
+{
+	if (before != NULL)
+		sigemptyset(before);
+	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
+		kernel.unblock();
+	return 0;
+}
+
 long
 __wrap_syscall(long number, ...)
 {
+	long result = -1;
 	va_list rest;
-	int first, second;
 
-	call();
 	va_start(rest, number);
-	first = va_arg(rest, int);
-	second = va_arg(rest, int);
+	if (number == SYS_rt_sigprocmask) {
+		(void)va_arg(rest, int);
+		const sigset_t *mask = va_arg(rest, const sigset_t *);
+
+		result = set_mask(mask, va_arg(rest, sigset_t *));
+	} else if (number == PPOLL) {
+		struct pollfd *fds = va_arg(rest, struct pollfd *);
+		nfds_t count = va_arg(rest, nfds_t);
+
+		kernel.poll(fds, (size_t)count, va_arg(rest, struct rest *));
+		result = 0;
+	} else {
+		int first = va_arg(rest, int), second = va_arg(rest, int);
+
+		call();
+		if (number == SYS_pidfd_open)
+			result = open_pidfd(first);
+		else if (number == SYS_pidfd_send_signal)
+			result = signal_pidfd(first, second);
+		else
+			abort();
+	}
 	va_end(rest);
-	if (number == SYS_pidfd_open)
-		return open_pidfd(first);
-	if (number == SYS_pidfd_send_signal)
-		return signal_pidfd(first, second);
-	abort();
+	return result;
 }
 
 int
 __wrap_close(int fd)
 {
+	if (fd == KERNEL_SIGNALFD || fd == KERNEL_EVENTFD)
+		return 0;
 	if (fd < PIDFDS)
 		return __real_close(fd);
 	kernel.pidfds_open--;

@@ -9,6 +9,7 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +31,10 @@
 #define KERNEL_PIDS 256
 #define KERNEL_ALARMS 32
 #define KERNEL_PENDING 16
+
+/* The numbers of our descriptors; those of pidfds are above. */
+#define KERNEL_SIGNALFD 90000
+#define KERNEL_EVENTFD 90001
 
 /* Parents that are not in the list. */
 enum { PARENT_SELF = -1, PARENT_INIT = -2 };
@@ -80,6 +85,11 @@ struct process {
 	int waiting; /* a signal, while it is stopped */
 };
 
+/* The time that ppoll(2) takes, and returns. */
+struct rest {
+	int64_t seconds, nanos;
+};
+
 /* A signal on its way. */
 struct sent {
 	int number, code;
@@ -109,6 +119,10 @@ struct kernel {
 	int passes; /* how many there were */
 	uint64_t random;
 	void (*meanwhile)(void); /* what happens between two calls, or NULL */
+	/* what invocation does: ppoll(2); the signal raised, unblocked */
+	void (*poll)(struct pollfd *fds, size_t count, struct rest *rest);
+	void (*unblock)(void);
+	int raised; /* by retry for itself, blocked; 0: none */
 	bool tracing;
 	const char *broken; /* what must never be, and was */
 	int exited; /* what main() ended with, once it has */
@@ -161,6 +175,7 @@ void kernel_type(int number);
 
 /* What waits for us: the lowest number first, 0: nothing. */
 struct sent kernel_take(void);
+bool kernel_pends(int number);
 bool kernel_pends_end(void);
 
 /* Something can be read or written after span. */
