@@ -659,7 +659,7 @@ spared()
 	[ "$(($(lines refused) * 20))" -le "$without" ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slower
 @test "in an outage it lets through a twentieth of the attempts" {
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
@@ -704,7 +704,7 @@ all_served()
 	fi
 }
 
-# bats test_tags=slow
+# bats test_tags=slower
 @test "where all fail for ever, there are the allowance and the probes" {
 	local breaker=(--breaker '20,1s,4s') before span pause=1000 probes=0
 	before=$(now)

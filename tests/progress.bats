@@ -467,7 +467,7 @@ calm()
 	calm 100
 }
 
-# bats test_tags=slow
+# bats test_tags=slower
 @test "no wait comes back at once, over and over, with nothing done" {
 	calmly
 	mkfifo pipe

@@ -780,6 +780,8 @@ take_own_signal(void)
 	}
 	kernel_trace("stops itself by", number);
 	now->halted = false;
+	if (kernel_pends(SIGCONT))
+		kernel_break("stops though somebody has continued it");
 	if (now->attempting && !now->left && command != NULL &&
 	    command->life == LIFE_RUNS && !command->temper.apart)
 		kernel_break("stops though its command goes on");
