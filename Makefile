@@ -58,13 +58,14 @@ $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario ca
 # All of retry, where what its fakes name is replaced, main() included.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 		$(B)/retry.o $(EDGE_OBJS)
-# These have other names where the time has been made to have 64 bits.
-$(B)/unit_attempt: WRAP = \
-	-Wl,--wrap=__prctl_time64,--defsym=__wrap___prctl_time64=__wrap_prctl \
-	-Wl,--wrap=__clock_gettime64 \
-	-Wl,--defsym=__wrap___clock_gettime64=__wrap_clock_gettime \
-	-Wl,--wrap=__sigtimedwait64 \
-	-Wl,--defsym=__wrap___sigtimedwait64=__wrap_sigtimedwait \
+# The same calls, by the names that they have where times, or sizes of files,
+# have been made to have 64 bits.
+WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
+	sigtimedwait:__sigtimedwait64 open:open64 fcntl:fcntl64 fstat:fstat64 \
+	fcntl:__fcntl_time64 fstat:__fstat64_time64
+$(B)/unit_attempt: WRAP = $(foreach call,$(WIDE_CALLS),$(strip \
+	-Wl,--wrap=$(lastword $(subst :, ,$(call))) \
+	-Wl,--defsym=__wrap_$(lastword $(subst :, ,$(call)))=__wrap_$(firstword $(subst :, ,$(call))))) \
 	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
 		tests/unit_attempt.c tests/attempt/*.c)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)

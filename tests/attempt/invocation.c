@@ -39,6 +39,7 @@ FAKE(sigaction);
 FAKE(signalfd);
 FAKE(sigpending);
 FAKE(sigtimedwait);
+FAKE(write);
 FAKE(budget_client_admit);
 FAKE(attempt_open);
 FAKE(fork);
@@ -49,13 +50,9 @@ FAKE(stdin_source_lost);
 FAKE(stdin_source_open);
 FAKE(stdin_source_ready);
 FAKE(attempt_log_start);
-FAKE(job_control_watched);
 FAKE(termination_over);
 FAKE(log_release);
-FAKE(nesting_tell);
 FAKE(options_parse);
-FAKE(nonblock_open);
-FAKE(nonblock_put);
 FAKE(plan_denied);
 FAKE(plan_first);
 FAKE(plan_next);
@@ -68,6 +65,7 @@ FAKE(proctree_settle);
 FAKE(proctree_sweep);
 REAL(attempt_open);
 REAL(read);
+REAL(write);
 REAL(hooks_open);
 REAL(attempt_log_start);
 REAL(termination_over);
@@ -480,16 +478,6 @@ __wrap_options_parse(int argc, char **argv)
 }
 
 void
-__wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
-    const struct history *history, bool over)
-{
-	(void)nesting;
-	(void)policy;
-	(void)history;
-	(void)over;
-}
-
-void
 __wrap__exit(int status)
 {
 	kernel_trace("exits itself with", status);
@@ -689,7 +677,7 @@ __wrap_log_release(struct log *log, bool drop_held)
 	(void)drop_held;
 	now->said = kernel.now + now->set.log;
 	log->length = now->set.log > 0 ? 1 : 0;
-	log->nonblock.fd = STDERR_FILENO;
+	log->nonblock.fd = KERNEL_PIPE;
 	now->log = log;
 	kernel_alarm(now->set.log);
 }
@@ -715,18 +703,12 @@ __wrap_atomic_file_write(
 	return written;
 }
 
-struct nonblock
-__wrap_nonblock_open(int fd)
-{
-	return (struct nonblock){ .way = NONBLOCK_PRIVATE, .fd = fd };
-}
-
+/* The reader of a report is slow. */
 ssize_t
-__wrap_nonblock_put(
-    const struct nonblock *nonblock, const char *bytes, size_t length)
+__wrap_write(int fd, const void *bytes, size_t length)
 {
-	(void)nonblock;
-	(void)bytes;
+	if (fd != KERNEL_PIPE)
+		return __real_write(fd, bytes, length);
 	errno = EAGAIN;
 	return kernel.now < now->reported ? -1 : (ssize_t)length;
 }
@@ -791,12 +773,6 @@ take_own_signal(void)
 	kernel_post((struct sent){ .number = SIGCONT, .code = SI_USER });
 	now->disturbed += span;
 	postpone(span);
-}
-
-bool
-__wrap_job_control_watched(void)
-{
-	return now->set.watched;
 }
 
 /*
@@ -1022,6 +998,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.subreaper = set->adopts,
 		.pidfds = set->pidfds,
 		.visible = set->visible,
+		.watched = set->watched,
 		.latest = KERNEL_PIDS,
 		.random = seed,
 		.poll = wait_in_poll,

@@ -1,12 +1,15 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,9 +37,17 @@
 #define FIRST_PID 200
 #define INIT 1
 
+/* Who started us. */
+#define SHELL 50
+
 struct kernel kernel;
 
 FAKE(close);
+FAKE(fcntl);
+FAKE(fstat);
+FAKE(getppid);
+FAKE(open);
+FAKE(tcgetpgrp);
 FAKE(clock_gettime);
 FAKE(getpgid);
 FAKE(getpgrp);
@@ -634,6 +645,12 @@ __wrap_getpid(void)
 }
 
 pid_t
+__wrap_getppid(void)
+{
+	return SHELL;
+}
+
+pid_t
 __wrap_getpgrp(void)
 {
 	return kernel.group;
@@ -655,14 +672,19 @@ known(pid_t pid)
 pid_t
 __wrap_getsid(pid_t pid)
 {
+	if (pid == SHELL)
+		return kernel.watched ? kernel.session : SHELL;
 	return pid == 0 ? kernel.session : known(pid)->session;
 }
 
 pid_t
 __wrap_getpgid(pid_t pid)
 {
-	const struct process *process = known(pid);
+	const struct process *process;
 
+	if (pid == SHELL)
+		return SHELL;
+	process = known(pid);
 	return process->temper.apart ? process->pid : kernel.group;
 }
 
@@ -895,12 +917,51 @@ __wrap_syscall(long number, ...)
 int
 __wrap_close(int fd)
 {
-	if (fd == KERNEL_SIGNALFD || fd == KERNEL_EVENTFD)
+	if (fd >= KERNEL_SIGNALFD && fd <= KERNEL_TTY)
 		return 0;
 	if (fd < PIDFDS)
 		return __real_close(fd);
 	kernel.pidfds_open--;
 	return 0;
+}
+
+/*
+ * Descriptors: standard output and error are pipes; there is a terminal, and no
+ * id of a boot.
+ */
+
+int
+__wrap_open(const char *path, int flags, ...)
+{
+	(void)flags;
+	if (strstr(path, "/fd/") != NULL)
+		return KERNEL_PIPE;
+	if (strcmp(path, "/dev/tty") == 0)
+		return KERNEL_TTY;
+	errno = ENOENT;
+	return -1;
+}
+
+int
+__wrap_fcntl(int fd, int command, ...)
+{
+	(void)fd;
+	return command == F_GETFL ? O_WRONLY : 0;
+}
+
+int
+__wrap_fstat(int fd, struct stat *stat)
+{
+	(void)fd;
+	*stat = (struct stat){ .st_mode = S_IFIFO };
+	return 0;
+}
+
+pid_t
+__wrap_tcgetpgrp(int fd)
+{
+	(void)fd;
+	return kernel.group;
 }
 
 /*

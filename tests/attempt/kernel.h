@@ -35,6 +35,8 @@
 /* The numbers of our descriptors; those of pidfds are above. */
 #define KERNEL_SIGNALFD 90000
 #define KERNEL_EVENTFD 90001
+#define KERNEL_PIPE 90002 /* standard output or error, opened once more */
+#define KERNEL_TTY 90003
 
 /* Parents that are not in the list. */
 enum { PARENT_SELF = -1, PARENT_INIT = -2 };
@@ -102,6 +104,7 @@ struct kernel {
 	nanos now, asleep; /* CLOCK_MONOTONIC; what BOOTTIME is ahead of it */
 	pid_t self, group, session;
 	bool subreaper, pidfds, visible; /* visible: /proc is */
+	bool watched; /* a shell with job control waits for us */
 	struct process list[KERNEL_PROCESSES];
 	int places; /* of the list: none further on was ever used */
 	struct process *command, *hook; /* not yet buried, or NULL */
