@@ -368,7 +368,7 @@ static void
 eat(int number)
 {
 	(void)number;
-	invocation.eaten = true;
+	invocation.consumed = true;
 }
 
 static void
@@ -517,14 +517,15 @@ static const struct scene {
 } scenes[STATES] = {
 	[INPUT] = { "reading input", 0, 2, { .input = 500 * NANOS_MS } },
 	[SPLAY] = { "splay", 0, 2, { .splay = NANOS_SECOND } },
-	[HELD] = { "held by the breaker", 0, 2, { .denials = 2 } },
+	[BREAKER_WAIT] = { "held by the breaker", 0, 2, { .denials = 2 } },
 	[DELAY] = { "delay", 0, 2, { 0 } },
-	[DENIED] = { "denied by the budget", 0, 2, { .later_denials = 2 } },
-	[BESIDE] = { "delay and hook", 0, 2,
+	[BUDGET_WAIT] = { "denied by the budget", 0, 2,
+	    { .later_denials = 2 } },
+	[HOOK_IN_DELAY] = { "delay and hook", 0, 2,
 	    { .on_retry = true, .hook = { .life = 300 * NANOS_MS } } },
-	[BEHIND] = { "hook after the delay", 0, 2,
+	[HOOK_AFTER_DELAY] = { "hook after the delay", 0, 2,
 	    { .on_retry = true, .hook = { .life = 5 * NANOS_SECOND } } },
-	[HOOK_ASKED] = { "hook asked", 7, 1,
+	[HOOK_SIGNALLED] = { "hook asked", 7, 1,
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { DEAF } } },
@@ -532,19 +533,19 @@ static const struct scene {
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { BLOCKED } } },
-	[HOOK_STUCK] = { "hook stuck", 7, 1,
+	[HOOK_UNKILLABLE] = { "hook stuck", 7, 1,
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { BLOCKED } } },
-	[AHEAD] = { "command alive", 0, 2, { 0 } },
-	[AHEAD_DEAD] = { "command dead", 0, 2, { 0 } },
+	[RUNNING] = { "command alive", 0, 2, { 0 } },
+	[RUNNING_DEAD] = { "command dead", 0, 2, { 0 } },
 	[INTERRUPTED] = { "interrupted", 7, 1,
 	    { .interrupted = true,
 		.commands = { { .life = 300 * NANOS_MS,
 		    .status = 7,
 		    .deaf = true } } } },
-	[ASKED] = { "asked", 0, 2, { .commands = { { DEAF } } } },
-	[ASKED_DEAD] = { "asked, command dead", 0, 2,
+	[SIGNALLED] = { "asked", 0, 2, { .commands = { { DEAF } } } },
+	[SIGNALLED_DEAD] = { "asked, command dead", 0, 2,
 	    { .commands = { { LASTING } },
 		.has_member = true,
 		.member = { DEAF } } },
@@ -554,30 +555,30 @@ static const struct scene {
 	    { .commands = { { LASTING } },
 		.has_member = true,
 		.member = { DEAF, .held = 3500 * NANOS_MS } } },
-	[STUCK] = { "stuck", 0, 2,
+	[UNKILLABLE] = { "stuck", 0, 2,
 	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[STUCK_DEAD] = { "stuck, command dead", 0, 2,
+	[UNKILLABLE_DEAD] = { "stuck, command dead", 0, 2,
 	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[LEFT] = { "left", 124, 1,
+	[ABANDONED] = { "left", 124, 1,
 	    { .deadline = 3 * NANOS_SECOND,
 		.straggling = 50 * NANOS_MS,
 		.commands = { { LASTING, .refuses = true } } } },
-	[LEFT_DEAD] = { "left, and dead since", 124, 1,
+	[ABANDONED_DEAD] = { "left, and dead since", 124, 1,
 	    { .deadline = 3 * NANOS_SECOND,
 		.straggling = 50 * NANOS_MS,
 		.commands = { { LASTING, .refuses = true } },
-		.dies_left = true } },
-	[OWED] = { "slow reader", 0, 2, { .owed = 500 * NANOS_MS } },
+		.dies_abandoned = true } },
+	[SLOW_READER] = { "slow reader", 0, 2, { .owed = 500 * NANOS_MS } },
 	[STRAGGLING] = { "stragglers", 0, 2, { .straggling = 50 * NANOS_MS } },
 	[DELIVERY] = { "delivery in the end", 0, 2,
 	    { .held = 500 * NANOS_MS } },
 	[REPORT] = { "report", 0, 2, { .report = 500 * NANOS_MS } },
-	[LINES] = { "last lines", 0, 2, { .log = 50 * NANOS_MS } },
+	[LAST_LINES] = { "last lines", 0, 2, { .log = 50 * NANOS_MS } },
 	[GIVE_UP] = { "last hook", 7, 1,
 	    { .attempts = 1,
 		.on_give_up = true,
 		.hook = { .life = NANOS_SECOND } } },
-	[GIVE_UP_ASKED] = { "last hook asked", 7, 1,
+	[GIVE_UP_SIGNALLED] = { "last hook asked", 7, 1,
 	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } } },
 	[GIVE_UP_KILLED] = { "last hook killed", 7, 1,
 	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } } },
@@ -615,9 +616,9 @@ complete(struct setting set)
 static enum state
 state_before(int state)
 {
-	if (state == AHEAD_DEAD)
-		return AHEAD;
-	return state == STUCK_DEAD ? STUCK : (enum state)state;
+	if (state == RUNNING_DEAD)
+		return RUNNING;
+	return state == UNKILLABLE_DEAD ? UNKILLABLE : (enum state)state;
 }
 
 /*
@@ -645,14 +646,15 @@ enum outcome_kind {
 
 /* States. */
 #define ANY RANGE(INPUT, GIVE_UP_KILLED)
-#define BEFORE_ATTEMPTS RANGE(INPUT, HELD)
-#define BETWEEN_ATTEMPTS RANGE(DELAY, BEHIND)
-#define AFTER_COMMAND (BIT(AHEAD_DEAD) | BIT(OWED) | BIT(STRAGGLING))
-#define AFTER_LIMIT RANGE(ASKED, STUCK_DEAD)
+#define BEFORE_ATTEMPTS RANGE(INPUT, BREAKER_WAIT)
+#define BETWEEN_ATTEMPTS RANGE(DELAY, HOOK_AFTER_DELAY)
+#define AFTER_COMMAND (BIT(RUNNING_DEAD) | BIT(SLOW_READER) | BIT(STRAGGLING))
+#define AFTER_LIMIT RANGE(SIGNALLED, UNKILLABLE_DEAD)
 #define COMMAND_LIVES \
-	(BIT(AHEAD) | BIT(INTERRUPTED) | BIT(ASKED) | BIT(KILLED) | \
-	    BIT(STUCK) | BIT(LEFT))
-#define HOOK_LIVES (RANGE(BESIDE, HOOK_STUCK) | RANGE(GIVE_UP, GIVE_UP_KILLED))
+	(BIT(RUNNING) | BIT(INTERRUPTED) | BIT(SIGNALLED) | BIT(KILLED) | \
+	    BIT(UNKILLABLE) | BIT(ABANDONED))
+#define HOOK_LIVES \
+	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
 
 /* Events. */
 #define OF_COMMAND RANGE(COMMAND_EXITS_0, COMMAND_REFUSES)
@@ -671,25 +673,26 @@ static const struct exception {
 } exceptions[] = {
 	{ ANY, ENDS, DIES_OF_EVENT },
 	/* retry does not die of a signal that the command did not die of */
-	{ BIT(AHEAD), BIT(END_BY_COMMAND), EXITS_7 },
+	{ BIT(RUNNING), BIT(END_BY_COMMAND), EXITS_7 },
 	{ AFTER_COMMAND, ENDS, EXITS_7 },
 	{ AFTER_LIMIT, ENDS, EXITS_124 },
-	{ BIT(INTERRUPTED) | BIT(LEFT) | BIT(LEFT_DEAD), ENDS, UNCHANGED },
+	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS,
+	    UNCHANGED },
 
-	{ BIT(AHEAD) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), EXITS_0 },
-	{ BIT(AHEAD) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
-	{ BIT(AHEAD) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), EXITS_127 },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), EXITS_0 },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), EXITS_127 },
 	{ BIT(INTERRUPTED), BIT(COMMAND_CRASHES), DIES_OF_SEGV },
 	{ BIT(INTERRUPTED), RANGE(COMMAND_STOPS, COMMAND_BLOCKS), DIES_OF_INT },
 
 	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), EXITS_124 },
-	{ BIT(HELD), BIT(DEADLINE_PASSES), EXITS_75 },
+	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), EXITS_75 },
 	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), EXITS_75 },
 	{ BEFORE_ATTEMPTS, BIT(INPUT_CONSUMED), FAILS_AGAIN },
-	{ BETWEEN_ATTEMPTS | BIT(AHEAD) | AFTER_COMMAND, ENDS_RETRYING,
+	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING,
 	    EXITS_7 },
 	{ AFTER_LIMIT, ENDS_RETRYING, EXITS_124 },
-	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(AHEAD) | AFTER_COMMAND |
+	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND |
 		AFTER_LIMIT,
 	    BIT(FORKS_FAIL), EXITS_125 },
 
@@ -941,7 +944,7 @@ any_setting(void)
 		.denials = one_of(8) ? 2 : 0,
 		.later_denials = one_of(8) ? 2 : 0,
 		.interrupted = one_of(16),
-		.dies_left = one_of(3),
+		.dies_abandoned = one_of(3),
 		.init = one_of(8),
 		.leader = one_of(4),
 		.pidfds = !one_of(8),
@@ -984,8 +987,8 @@ static void
 disturb_wait(nanos until)
 {
 	enum state state = invocation_state();
-	bool rare = state == LEFT || state == LEFT_DEAD || state == STUCK ||
-	    state == HOOK_STUCK;
+	bool rare = state == ABANDONED || state == ABANDONED_DEAD ||
+	    state == UNKILLABLE || state == HOOK_UNKILLABLE;
 	nanos nap = until - kernel.now;
 
 	if (disturbances <= (rare ? -4 : 0) ||

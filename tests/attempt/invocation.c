@@ -101,11 +101,11 @@ static enum state
 state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
-		return stage == TERMINATION_ASKED ? GIVE_UP_ASKED
+		return stage == TERMINATION_ASKED ? GIVE_UP_SIGNALLED
 						  : GIVE_UP_KILLED;
 	if (stage == TERMINATION_ASKED)
-		return HOOK_ASKED;
-	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_STUCK;
+		return HOOK_SIGNALLED;
+	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_UNKILLABLE;
 }
 
 static enum state
@@ -117,18 +117,18 @@ state_of_limit(void)
 		return state_of_hook(now->limit->stage);
 	switch (now->limit->stage) {
 	case TERMINATION_ASKED:
-		return dead ? ASKED_DEAD : ASKED;
+		return dead ? SIGNALLED_DEAD : SIGNALLED;
 	case TERMINATION_KILLED:
 		return dead ? KILLED_DEAD : KILLED;
 	case TERMINATION_STUCK:
-		return dead ? STUCK_DEAD : STUCK;
+		return dead ? UNKILLABLE_DEAD : UNKILLABLE;
 	case TERMINATION_AHEAD:
 	case TERMINATION_LEFT:
 		break;
 	}
 	if (dead)
-		return AHEAD_DEAD;
-	return now->ended_by != 0 ? INTERRUPTED : AHEAD;
+		return RUNNING_DEAD;
+	return now->ended_by != 0 ? INTERRUPTED : RUNNING;
 }
 
 static enum state
@@ -138,7 +138,7 @@ state_of_end(void)
 		return GIVE_UP;
 	if (now->reporting)
 		return REPORT;
-	return now->log != NULL && now->log->length > 0 ? LINES : DELIVERY;
+	return now->log != NULL && now->log->length > 0 ? LAST_LINES : DELIVERY;
 }
 
 enum state
@@ -146,18 +146,20 @@ invocation_state(void)
 {
 	if (now->limit != NULL)
 		return state_of_limit();
-	if (now->delivering && now->left)
-		return kernel_alive(kernel.command) ? LEFT : LEFT_DEAD;
+	if (now->delivering && now->abandoned)
+		return kernel_alive(kernel.command) ? ABANDONED
+						    : ABANDONED_DEAD;
 	if (now->delivering)
-		return now->owes ? OWED : STRAGGLING;
+		return now->owes ? SLOW_READER : STRAGGLING;
 	if (now->closing)
 		return state_of_end();
 	if (!now->ready)
 		return INPUT;
 	if (kernel.hook != NULL)
-		return kernel_boottime() < now->at ? BESIDE : BEHIND;
+		return kernel_boottime() < now->at ? HOOK_IN_DELAY
+						   : HOOK_AFTER_DELAY;
 	if (now->denied)
-		return now->begun == 0 ? HELD : DENIED;
+		return now->begun == 0 ? BREAKER_WAIT : BUDGET_WAIT;
 	return now->begun == 0 ? SPLAY : DELAY;
 }
 
@@ -198,26 +200,26 @@ due(void)
 {
 	enum state state = invocation_state();
 
-	if (state >= AHEAD && state <= STUCK_DEAD)
+	if (state >= RUNNING && state <= UNKILLABLE_DEAD)
 		return due_of_command();
 	switch (state) {
 	case SPLAY:
-	case HELD:
+	case BREAKER_WAIT:
 	case DELAY:
-	case DENIED:
-	case BESIDE:
+	case BUDGET_WAIT:
+	case HOOK_IN_DELAY:
 		return now->at - kernel_boottime();
 	case INPUT:
-	case BEHIND:
+	case HOOK_AFTER_DELAY:
 		return invocation_until_deadline();
-	case OWED:
+	case SLOW_READER:
 		return invocation_until_deadline() > STRAGGLERS
 		    ? invocation_until_deadline()
 		    : STRAGGLERS;
-	case LEFT:
-	case LEFT_DEAD:
+	case ABANDONED:
+	case ABANDONED_DEAD:
 	case STRAGGLING:
-	case LINES:
+	case LAST_LINES:
 		return STRAGGLERS;
 	case REPORT:
 		return PATIENCE;
@@ -302,7 +304,7 @@ check_begin(void)
 static void
 check_hook(void)
 {
-	if (kernel.hook != NULL || (kernel.command != NULL && !now->left))
+	if (kernel.hook != NULL || (kernel.command != NULL && !now->abandoned))
 		kernel_break("begins a hook beside another process");
 	if (now->ended_by != 0)
 		kernel_break("begins a hook after a signal that ends all");
@@ -332,10 +334,11 @@ static void
 check_end(void)
 {
 	check_passes();
-	if (kernel.command != NULL && !now->left)
+	if (kernel.command != NULL && !now->abandoned)
 		kernel_break("ends an attempt whose command is not buried");
-	if (kernel.command == NULL && kernel.last.asked != 0 && !now->stuck &&
-	    kernel.visible && kernel_has_member(&kernel.last, false))
+	if (kernel.command == NULL && kernel.last.asked != 0 &&
+	    !now->unkillable && kernel.visible &&
+	    kernel_has_member(&kernel.last, false))
 		kernel_break("leaves members behind after a limit");
 }
 
@@ -372,10 +375,10 @@ note_stage(const struct termination *limit)
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
 	if (limit->stage >= TERMINATION_STUCK && !hook)
-		now->stuck = true;
+		now->unkillable = true;
 	if (limit->stage == TERMINATION_LEFT && !hook) {
-		now->left = true;
-		if (now->set.dies_left)
+		now->abandoned = true;
+		if (now->set.dies_abandoned)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
 	if (limit->stage == TERMINATION_LEFT && hook)
@@ -510,7 +513,7 @@ enum reason
 __wrap_stdin_source_lost(struct stdin_source *input)
 {
 	(void)input;
-	return now->eaten ? REASON_INPUT_CONSUMED : REASON_NONE;
+	return now->consumed ? REASON_INPUT_CONSUMED : REASON_NONE;
 }
 
 struct admission
@@ -538,7 +541,7 @@ __wrap_streams_begin(struct streams *streams)
 	(void)streams;
 	now->begun++;
 	check_begin();
-	now->denied = now->stuck = false;
+	now->denied = now->unkillable = false;
 	now->vain = true;
 	now->beginning = now->pipe_failures == 0;
 	if (now->beginning)
@@ -724,7 +727,7 @@ expect_pass(const struct sent *sent)
 	now->due = *sent;
 	now->is_due = false;
 	/* Who is left hears of no stop: KILL is on its way. */
-	if (now->left && signals_stops(sent->number))
+	if (now->abandoned && signals_stops(sent->number))
 		return;
 	now->is_due = now->attempting && kernel_alive(kernel.command) &&
 	    sent->number != 0 && sent->number != SIGCHLD && !sent->shared &&
@@ -764,7 +767,7 @@ take_own_signal(void)
 	now->halted = false;
 	if (kernel_pends(SIGCONT))
 		kernel_break("stops though somebody has continued it");
-	if (now->attempting && !now->left && command != NULL &&
+	if (now->attempting && !now->abandoned && command != NULL &&
 	    command->life == LIFE_RUNS && !command->temper.apart)
 		kernel_break("stops though its command goes on");
 	if (kernel_orphaned())
@@ -787,7 +790,7 @@ check_halt(void)
 
 	if (now->continued && command != NULL && command->temper.refuses)
 		return;
-	if (now->attempting && !now->left && command != NULL &&
+	if (now->attempting && !now->abandoned && command != NULL &&
 	    kernel.count == 0 && kernel.meanwhile == NULL &&
 	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
 	    (now->halted || now->set.watched))
@@ -1026,7 +1029,7 @@ static const char *
 find_wrong_status(int status)
 {
 	const struct process *last = &kernel.last;
-	bool limited = now->left || last->asked != 0;
+	bool limited = now->abandoned || last->asked != 0;
 	bool well = now->launched > 0 && !now->vain && !limited &&
 	    last->temper.signal == 0 && last->temper.status == 0;
 
@@ -1057,7 +1060,7 @@ is_late(void)
 static const char *
 find_wrong(const struct ending *ending)
 {
-	if (kernel.command != NULL && !now->left)
+	if (kernel.command != NULL && !now->abandoned)
 		return "leaves the command behind";
 	if (kernel.hook != NULL)
 		return "leaves a hook behind";
