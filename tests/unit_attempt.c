@@ -1,14 +1,15 @@
 /*
- * Whole invocations on a kernel that is not there, in no time: tests/attempt
- * has both, and the promises that hold at every step.
+ * Whole invocations on a fake kernel, without processes and without waiting.
+ * tests/attempt has the kernel, the invocation, and the promises that hold at
+ * every step.
  *
- * The table says, for each state of an attempt or of the time between two and
- * for each event, what comes of it. Every cell is tried in several
- * surroundings; then come random settings with random events.
+ * Each state in which retry waits meets each event that can happen then, in
+ * every combination of surroundings, and the outcome must be the one that the
+ * tables here name. Then come random settings with random events.
  *
- *     unit_attempt                          all of it
- *     unit_attempt SEED                     one random run, told step by step
- *     unit_attempt STATE EVENT NUMBER PLACE the same of a cell
+ *     unit_attempt                           all runs
+ *     unit_attempt SEED                      one random run, step by step
+ *     unit_attempt STATE EVENT NUMBER AROUND one run of a state and an event
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ FAKE(main);
 
 static const nanos ms = NANOS_MS, second = NANOS_SECOND;
 
-/* Some process that has nothing to do with us. */
+/* The number of a process that has nothing to do with retry. */
 enum { STRANGER = 77 };
 
 static nanos
@@ -33,7 +34,7 @@ lesser(nanos a, nanos b)
 }
 
 /*
- * Events. The number is of a signal, or of no meaning.
+ * Events. The number is that of a signal, if the event is about one.
  */
 
 static void
@@ -94,7 +95,7 @@ stop(int number)
 		kernel_stop(kernel.command, 3 * second);
 }
 
-/* Where no limit ends it, it must end by itself. */
+/* A command that no limit ends must end by itself. */
 static void
 hang(int number)
 {
@@ -175,7 +176,7 @@ send_to_ourselves(int number)
 	    .number = number, .code = SI_USER, .sender = kernel.self });
 }
 
-/* Whoever can fork: the command or a hook. */
+/* A new process of the command, or else of the hook. */
 static struct process *
 fork_member(const struct temper *temper)
 {
@@ -187,7 +188,7 @@ fork_member(const struct temper *temper)
 	return kernel_spawn(ROLE_MEMBER, kernel_place(parent), temper);
 }
 
-/* Who comes to us, where anybody does. */
+/* The parent of orphans. */
 static int
 foster_parent(void)
 {
@@ -215,7 +216,10 @@ fork_refusing(int number)
 	fork_member(&temper);
 }
 
-/* Whoever has forked it is gone: its like, where there is one. */
+/*
+ * A process becomes a daemon: it forks and ends. Where no process can, there is
+ * a daemon whose parent has ended before.
+ */
 static void
 fork_daemon(int number)
 {
@@ -237,7 +241,7 @@ fork_daemon(int number)
 	kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
 }
 
-/* With an orphan, who stays in its session. */
+/* A process in a session of its own, and an orphan in that session. */
 static void
 fork_apart(int number)
 {
@@ -257,7 +261,7 @@ fork_apart(int number)
 	}
 }
 
-/* Its parent may bury it at once, and anybody has its number then. */
+/* If its parent waits for it, another process may get its number at once. */
 static void
 end_member(int number)
 {
@@ -275,7 +279,7 @@ end_member(int number)
 	}
 }
 
-/* Where orphans come to us, it is ours to bury. */
+/* Where retry adopts orphans, it has to wait for this one. */
 static void
 orphan(int number)
 {
@@ -304,7 +308,7 @@ stop_us(int number)
 	send_by_others(SIGCONT);
 }
 
-/* A wait may have begun before, and is as long as it was. */
+/* A wait that has begun before takes as long as it would have without. */
 static void
 sleep_machine(nanos span)
 {
@@ -387,7 +391,7 @@ deny_hook(int number)
 
 static const int none[] = { 0, 0 };
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
-static const int meant[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
+static const int intended[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
 static const int others[] = { SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40, 0 };
 static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU, 0 };
 static const int window[] = { SIGWINCH, 0 };
@@ -442,32 +446,35 @@ enum event_kind {
 static const struct event {
 	const char *name;
 	void (*happen)(int number);
-	const int *numbers; /* one or more, then 0 */
-	bool anytime; /* between two calls as well */
+	const int *numbers; /* of signals: one or more, then 0 */
+	bool anytime; /* may happen between two calls, too */
 } events[EVENTS] = {
-	[NOTHING] = { "a wake-up for nothing", wake, none, false },
+	[NOTHING] = { "a wait ends for no reason", wake, none, false },
 	[COMMAND_EXITS_0] = { "the command exits 0", succeed, none, true },
 	[COMMAND_EXITS_7] = { "the command exits 7", fail, none, true },
 	[COMMAND_CRASHES] = { "the command dies of SEGV", crash, none, true },
-	[COMMAND_DIES] = { "the command dies of what nobody retries", die_of,
-	    meant, false },
+	[COMMAND_DIES] = { "the command dies of a signal that is not retried",
+	    die_of, intended, false },
 	[COMMAND_NOT_FOUND] = { "the command cannot be found", miss, none,
 	    false },
 	[COMMAND_STOPS] = { "the command is stopped", stop, none, false },
 	[COMMAND_HANGS] = { "the command hangs", hang, none, false },
-	[COMMAND_HANGS_DEAF] = { "the command hangs and is deaf", go_deaf, none,
-	    false },
-	[COMMAND_BLOCKS] = { "the command is held by the kernel", sink, none,
-	    false },
+	[COMMAND_HANGS_DEAF] = { "the command hangs and ignores all signals "
+				 "but KILL",
+	    go_deaf, none, false },
+	[COMMAND_BLOCKS] = { "the kernel does not let the command die", sink,
+	    none, false },
 	[COMMAND_REFUSES] = { "the command cannot be signalled", refuse, none,
 	    false },
-	[END_TYPED] = { "an end from the terminal", kernel_type, ends, true },
-	[END_SENT] = { "an end from others", send_by_others, ends, true },
-	[END_QUEUED] = { "an end queued by others", queue_by_others, ends,
-	    false },
-	[END_BY_COMMAND] = { "an end from the command", send_by_command, ends,
-	    false },
-	[END_TWICE] = { "an end from the terminal and others", send_twice, ends,
+	[END_TYPED] = { "INT, TERM, HUP or QUIT from the terminal", kernel_type,
+	    ends, true },
+	[END_SENT] = { "INT, TERM, HUP or QUIT from another process",
+	    send_by_others, ends, true },
+	[END_QUEUED] = { "INT, TERM, HUP or QUIT, queued by another process",
+	    queue_by_others, ends, false },
+	[END_BY_COMMAND] = { "INT, TERM, HUP or QUIT from the command",
+	    send_by_command, ends, false },
+	[END_TWICE] = { "INT, TERM, HUP or QUIT, twice", send_twice, ends,
 	    false },
 	[OTHER_SENT] = { "another signal", send_by_others, others, true },
 	[OTHER_QUEUED] = { "another signal, with a value", queue_by_others,
@@ -478,13 +485,16 @@ static const struct event {
 	[STOP_TYPED] = { "a stop from the terminal", kernel_type, stops, true },
 	[STOP_SENT] = { "a stop from others", send_by_others, stops, true },
 	[ORPHAN_DIES] = { "an orphan dies", orphan, none, true },
-	[DEAF_MEMBERS] = { "two deaf members", fork_deaf, none, true },
-	[REFUSING_MEMBER] = { "a member that cannot be signalled",
+	[DEAF_MEMBERS] = { "two new processes, which ignore all but KILL",
+	    fork_deaf, none, true },
+	[REFUSING_MEMBER] = { "a new process, which cannot be signalled",
 	    fork_refusing, none, false },
-	[MEMBER_APART] = { "a deaf member apart", fork_apart, none, true },
+	[MEMBER_APART] = { "a new process in another session", fork_apart, none,
+	    true },
 	[DAEMON] = { "a daemon", fork_daemon, none, true },
-	[MEMBER_ENDS] = { "a member ends", end_member, none, true },
-	[LATE_WAKE_UP] = { "a wake-up 3 s too late", wake_late, none, false },
+	[MEMBER_ENDS] = { "a process of the tree ends", end_member, none,
+	    true },
+	[LATE_WAKE_UP] = { "a wait ends 3 s too late", wake_late, none, false },
 	[RETRY_STOPPED] = { "retry is stopped for 10 s", stop_us, none, false },
 	[MACHINE_SLEEPS] = { "the machine sleeps for 10 s", suspend, none,
 	    false },
@@ -496,7 +506,7 @@ static const struct event {
 	[BUDGET_DENIES_TWICE] = { "the budget denies twice", deny_twice, none,
 	    false },
 	[BUDGET_DENIES] = { "the budget denies", deny, none, false },
-	[INPUT_CONSUMED] = { "the input is eaten up", eat, none, false },
+	[INPUT_CONSUMED] = { "standard input is consumed", eat, none, false },
 	[HOOK_ENDS] = { "the hook fails", end_hook, crashes, true },
 	[HOOK_FORK_FAILS] = { "the next hook cannot be forked", deny_hook, none,
 	    false },
@@ -517,15 +527,15 @@ static const struct scene {
 } scenes[STATES] = {
 	[INPUT] = { "reading input", 0, 2, { .input = 500 * NANOS_MS } },
 	[SPLAY] = { "splay", 0, 2, { .splay = NANOS_SECOND } },
-	[BREAKER_WAIT] = { "held by the breaker", 0, 2, { .denials = 2 } },
+	[BREAKER_WAIT] = { "waiting for the breaker", 0, 2, { .denials = 2 } },
 	[DELAY] = { "delay", 0, 2, { 0 } },
-	[BUDGET_WAIT] = { "denied by the budget", 0, 2,
+	[BUDGET_WAIT] = { "waiting for the budget", 0, 2,
 	    { .later_denials = 2 } },
 	[HOOK_IN_DELAY] = { "delay and hook", 0, 2,
 	    { .on_retry = true, .hook = { .life = 300 * NANOS_MS } } },
 	[HOOK_AFTER_DELAY] = { "hook after the delay", 0, 2,
 	    { .on_retry = true, .hook = { .life = 5 * NANOS_SECOND } } },
-	[HOOK_SIGNALLED] = { "hook asked", 7, 1,
+	[HOOK_SIGNALLED] = { "hook signalled", 7, 1,
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { DEAF } } },
@@ -533,7 +543,7 @@ static const struct scene {
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { BLOCKED } } },
-	[HOOK_UNKILLABLE] = { "hook stuck", 7, 1,
+	[HOOK_UNKILLABLE] = { "hook unkillable", 7, 1,
 	    { .on_retry = true,
 		.deadline = 3 * NANOS_SECOND,
 		.hook = { BLOCKED } } },
@@ -544,8 +554,8 @@ static const struct scene {
 		.commands = { { .life = 300 * NANOS_MS,
 		    .status = 7,
 		    .deaf = true } } } },
-	[SIGNALLED] = { "asked", 0, 2, { .commands = { { DEAF } } } },
-	[SIGNALLED_DEAD] = { "asked, command dead", 0, 2,
+	[SIGNALLED] = { "signalled", 0, 2, { .commands = { { DEAF } } } },
+	[SIGNALLED_DEAD] = { "signalled, command dead", 0, 2,
 	    { .commands = { { LASTING } },
 		.has_member = true,
 		.member = { DEAF } } },
@@ -555,15 +565,15 @@ static const struct scene {
 	    { .commands = { { LASTING } },
 		.has_member = true,
 		.member = { DEAF, .held = 3500 * NANOS_MS } } },
-	[UNKILLABLE] = { "stuck", 0, 2,
+	[UNKILLABLE] = { "unkillable", 0, 2,
 	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[UNKILLABLE_DEAD] = { "stuck, command dead", 0, 2,
+	[UNKILLABLE_DEAD] = { "unkillable, command dead", 0, 2,
 	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[ABANDONED] = { "left", 124, 1,
+	[ABANDONED] = { "abandoned", 124, 1,
 	    { .deadline = 3 * NANOS_SECOND,
 		.straggling = 50 * NANOS_MS,
 		.commands = { { LASTING, .refuses = true } } } },
-	[ABANDONED_DEAD] = { "left, and dead since", 124, 1,
+	[ABANDONED_DEAD] = { "abandoned, and dead since", 124, 1,
 	    { .deadline = 3 * NANOS_SECOND,
 		.straggling = 50 * NANOS_MS,
 		.commands = { { LASTING, .refuses = true } },
@@ -578,7 +588,7 @@ static const struct scene {
 	    { .attempts = 1,
 		.on_give_up = true,
 		.hook = { .life = NANOS_SECOND } } },
-	[GIVE_UP_SIGNALLED] = { "last hook asked", 7, 1,
+	[GIVE_UP_SIGNALLED] = { "last hook signalled", 7, 1,
 	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } } },
 	[GIVE_UP_KILLED] = { "last hook killed", 7, 1,
 	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } } },
@@ -727,7 +737,7 @@ static const struct {
 	[EXITS_127] = { false, 127 },
 };
 
-/* How often each was met: in test_every_cell; in test_random_runs. */
+/* How often each cell was met by test_every_cell and by test_random_runs. */
 static int walked[STATES][EVENTS], met[STATES][EVENTS];
 
 /*
@@ -745,11 +755,11 @@ enum {
 	SURROUNDINGS = 64,
 };
 
-/* The cell that is tried just now. */
+/* The cell that is tried now. */
 static struct cell {
 	int state, event, number;
 	bool reached;
-	int64_t launched; /* until then */
+	int64_t launched; /* attempts that had begun when the event came */
 } cell;
 
 static void
@@ -763,7 +773,7 @@ enter_cell(nanos until)
 	if ((int)from != cell.state)
 		fail(0);
 	if ((int)invocation_state() != cell.state)
-		kernel_break("is in another state than it seems");
+		kernel_break("is not in the state of the scene");
 	cell.reached = true;
 	cell.launched = invocation.launched;
 	kernel_trace(scenes[cell.state].name, cell.state);
@@ -862,10 +872,10 @@ test_every_cell(void)
 }
 
 /*
- * Chance
+ * Random runs
  */
 
-/* Events that a random run has left. */
+/* How many events a random run still has to meet. */
 static int disturbances;
 
 static bool
@@ -884,7 +894,7 @@ any_span(void)
 	return spans[kernel_draw(LENGTH(spans))];
 }
 
-/* Where no limit ends it, it must end by itself. */
+/* A command that no limit ends must end by itself. */
 static struct temper
 any_temper(bool limited)
 {
@@ -961,7 +971,7 @@ any_setting(void)
 	return set;
 }
 
-/* One of the events, if it can be. */
+/* One of the events, if it can happen now. */
 static void
 disturb(bool anytime)
 {
@@ -982,7 +992,7 @@ disturb(bool anytime)
 	events[event].happen(numbers[kernel_draw(choices)]);
 }
 
-/* Somewhere in a wait. Few runs come to where all is stuck. */
+/* At some time in a wait; more often in states that few runs reach. */
 static void
 disturb_wait(nanos until)
 {
@@ -1021,7 +1031,7 @@ run_any(uint64_t seed, bool tracing)
 	invocation_start(&set, seed, tracing);
 	invocation.direct = disturb_wait;
 	disturbances = (int)kernel_draw(10);
-	/* Without pidfds what happens then is nobody's fault. */
+	/* Without pidfds retry cannot do right what happens between calls. */
 	if (set.pidfds && one_of(2))
 		kernel.meanwhile = disturb_calls;
 	return invocation_run();

@@ -13,21 +13,21 @@
 #include "run.h"
 #include "report/atomic_file.h"
 
-/* What time the calls between two waits take. */
+/* How long the calls between two waits may take. */
 #define SLACK NANOS_MS
 
 #define LONGEST_HOOK (30 * NANOS_SECOND)
 
-/* How long others may hold a pipe once the command has ended. */
+/* How long others may have a pipe open once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
-/* How long a reader who takes nothing of a report is waited for. */
+/* How long retry waits for a reader that reads nothing of a report. */
 #define PATIENCE (2 * NANOS_SECOND)
 
 #define STACK_SOILED (sizeof(struct run) + 8192)
 #define NONSENSE UINT64_C(0xa5a5a5a5a5a5a5a5)
 
-/* Waits of one run; and so many in so short a time are no waits. */
+/* Most waits of a run. SPINS_MOST waits within SPIN are a busy loop. */
 #define WAITS_MOST 20000
 #define SPINS_MOST 300
 #define SPIN (5 * NANOS_MS)
@@ -78,10 +78,10 @@ REAL(proctree_sweep);
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* Pending, and blocked, as retry starts, where a setting wants that. */
+/* What is pending and blocked as retry starts, if a setting says so. */
 static const int pending_first[] = { SIGUSR1, SIGTERM };
 
-/* That of retry.c; the program's own is wrapped around it. */
+/* main() of retry.c. unit_attempt.c has the one that replaces it. */
 int __real_main(int argc, char **argv);
 
 struct invocation invocation;
@@ -176,7 +176,7 @@ invocation_until_deadline(void)
 	    kernel_boottime();
 }
 
-/* The time until something must be done about the command. */
+/* The time until retry has to do something about the command. */
 static nanos
 due_of_command(void)
 {
@@ -194,7 +194,7 @@ due_of_command(void)
 	    : lesser(now->timeout - kernel.now, left);
 }
 
-/* The same of anything. */
+/* The time until retry has to do anything. */
 static nanos
 due(void)
 {
@@ -232,7 +232,7 @@ due(void)
 	}
 }
 
-/* Signals reach the command once, whatever way they come. */
+/* A signal reaches the command once: by the terminal, or by retry. */
 static void
 check_passes(void)
 {
@@ -276,7 +276,7 @@ check_wait(nanos nap)
 		kernel_break("sleeps past what is due");
 }
 
-/* An attempt begins, if only in vain. */
+/* An attempt begins, even if it will get no process. */
 static void
 check_begin(void)
 {
@@ -329,7 +329,7 @@ check_limit(int number)
 	}
 }
 
-/* An attempt is over, or given up. */
+/* An attempt is over, or its command is abandoned. */
 static void
 check_end(void)
 {
@@ -343,7 +343,7 @@ check_end(void)
 }
 
 /*
- * Real, but for what is to be seen of it
+ * Real functions, which are observed on their way
  */
 
 bool
@@ -368,7 +368,7 @@ __wrap_hooks_open(
 	return opened;
 }
 
-/* What is given up is nobody's any more. */
+/* An abandoned hook may live on, and is not waited for. */
 static void
 note_stage(const struct termination *limit)
 {
@@ -427,7 +427,7 @@ __wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
-	/* Whoever is forked while it looks may be missed until KILL. */
+	/* A process that is forked meanwhile may be missed until KILL. */
 	if (number != 0 && kernel.visible && kernel.meanwhile == NULL &&
 	    kernel_has_member(top, true))
 		kernel_break("a limit misses a member");
@@ -488,7 +488,7 @@ __wrap__exit(int status)
 	longjmp(kernel.back, 1);
 }
 
-/* Without a second attempt it is not opened, and ready at once. */
+/* Is not called where there is no second attempt. */
 void
 __wrap_stdin_source_open(
     struct stdin_source *input, bool replay, int64_t most, bool *terminal)
@@ -604,7 +604,7 @@ fork_hook(void)
 	return NULL;
 }
 
-/* What follows the preparation of streams is the fork of the command. */
+/* The fork after streams_begin is of the command, any other of a hook. */
 pid_t
 __wrap_fork(void)
 {
@@ -635,7 +635,7 @@ __wrap_relay_rest(struct relay *relay)
 	now->owes = kernel.now < now->owed;
 	if (now->owes)
 		return RELAY_OWED;
-	/* What is left has its own pipe. */
+	/* An abandoned command has its pipe open. */
 	if (kernel.now < now->straggling ||
 	    (now->set.straggling > 0 && kernel_alive(kernel.command)))
 		return RELAY_STRAGGLING;
@@ -652,7 +652,7 @@ __wrap_relay_finish(struct relay *relay)
 }
 
 /*
- * When all is over. The first question is the first thing that closing does.
+ * The end. Its first call is capture_written.
  */
 
 bool
@@ -720,13 +720,13 @@ __wrap_write(int fd, const void *bytes, size_t length)
  * The wait
  */
 
-/* What is to be passed on of what is heard now. */
+/* Notes whether retry has to pass on the signal that it hears now. */
 static void
 expect_pass(const struct sent *sent)
 {
 	now->due = *sent;
 	now->is_due = false;
-	/* Who is left hears of no stop: KILL is on its way. */
+	/* An abandoned command gets no stop: it was sent KILL. */
 	if (now->abandoned && signals_stops(sent->number))
 		return;
 	now->is_due = now->attempting && kernel_alive(kernel.command) &&
@@ -734,7 +734,7 @@ expect_pass(const struct sent *sent)
 	    sent->sender != kernel.self && sent->sender != kernel.command->pid;
 }
 
-/* The time for which retry was stopped does not count. */
+/* The time for which retry was stopped counts for no limit. */
 static void
 postpone(nanos stopped)
 {
@@ -865,7 +865,7 @@ read_signal(struct signalfd_siginfo *info)
 	return sizeof *info;
 }
 
-/* What exec told of its failure, once. */
+/* The error that the child has written when exec failed, once. */
 static ssize_t
 read_error(uint64_t *error)
 {
@@ -884,7 +884,7 @@ __wrap_read(int fd, void *bytes, size_t size)
 				    : __real_read(fd, bytes, size);
 }
 
-/* What was pending, blocked, from the start. */
+/* Takes what is pending from the start. */
 int
 __wrap_sigtimedwait(
     const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -909,7 +909,7 @@ __wrap_sigpending(sigset_t *set)
 	return 0;
 }
 
-/* Nothing is ignored. */
+/* No signal is ignored. */
 int
 __wrap_sigaction(
     int number, const struct sigaction *action, struct sigaction *before)
@@ -973,7 +973,7 @@ make_policy(const struct setting *set)
 		.progress = SHOWING_NEVER };
 }
 
-/* Somebody was there before, and has a child that outlives him. */
+/* A child that was there before retry, and has a child that outlives it. */
 static void
 add_elders(void)
 {
@@ -1011,7 +1011,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		add_elders();
 }
 
-/* Why it should not have died of that signal, or NULL. */
+/* Why retry should not have died of that signal, or NULL. */
 static const char *
 find_wrong_death(int number)
 {
@@ -1024,7 +1024,7 @@ find_wrong_death(int number)
 	return NULL;
 }
 
-/* Why it should not have exited with that status, or NULL. */
+/* Why retry should not have exited with that status, or NULL. */
 static const char *
 find_wrong_status(int status)
 {
@@ -1038,13 +1038,13 @@ find_wrong_status(int status)
 	if (status != 0 && well)
 		return "fails though the last attempt has succeeded";
 	if (status == 125 && !now->vain)
-		return "blames itself for nothing";
+		return "exits 125 though nothing was refused";
 	if (status == 124 && !limited && invocation_until_deadline() > 0)
-		return "blames a limit that was not reached";
+		return "exits 124 though no limit was reached";
 	return NULL;
 }
 
-/* With a deadline all is over a while after it, whatever is in the way. */
+/* Whether retry has ended much later than its deadline. */
 static bool
 is_late(void)
 {
@@ -1056,7 +1056,7 @@ is_late(void)
 	return invocation_until_deadline() < -most;
 }
 
-/* What has to be true of every end. */
+/* Which promise about every end is broken, or NULL. */
 static const char *
 find_wrong(const struct ending *ending)
 {
@@ -1073,8 +1073,8 @@ find_wrong(const struct ending *ending)
 }
 
 /*
- * Where main() will have its frame: what nobody sets is nonsense there, and not
- * by chance what it should be.
+ * Fills the stack, where main() will have its frame, with nonsense: a variable
+ * that nobody sets must not have the right value by chance.
  */
 __attribute__((noinline)) static void
 soil_stack(void)

@@ -17,13 +17,13 @@
 #include "sys/procfs.h"
 #include "sys/signals.h"
 
-/* What a call takes. */
+/* How long a call takes, in nanoseconds. */
 #define TICK 200
 
-/* So many calls without a wait are a loop that never ends. */
+/* More calls without a wait are a loop that never ends. */
 #define CALLS_MOST 200000
 
-/* Descriptors of processes; the first is of strangers, the last ours. */
+/* Descriptors of processes. PIDFDS itself means a process of somebody else. */
 #define PIDFDS 100000
 #define OWN_PIDFD INT_MAX
 
@@ -37,7 +37,7 @@
 #define FIRST_PID 200
 #define INIT 1
 
-/* Who started us. */
+/* The parent of retry. */
 #define SHELL 50
 
 struct kernel kernel;
@@ -99,7 +99,7 @@ kernel_boottime(void)
 	return kernel.now + kernel.asleep;
 }
 
-/* Any call may find that the world went on. */
+/* A call takes time, and something may happen meanwhile. */
 static void
 call(void)
 {
@@ -142,7 +142,7 @@ of_pid(pid_t pid)
 	return NULL;
 }
 
-/* Nobody gets the number of a session that somebody is in. */
+/* The number of a session is not free while it has members. */
 static bool
 is_session(pid_t pid)
 {
@@ -160,7 +160,7 @@ is_free(pid_t pid)
 	    !is_session(pid);
 }
 
-/* The number that was freed last, where no stranger has it. */
+/* The number that was freed last, if it is free, else the next free one. */
 static pid_t
 new_pid(void)
 {
@@ -216,7 +216,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 	return process;
 }
 
-/* Its number is anybody's now. */
+/* A zombie was waited for. Its number is free, and may be taken at once. */
 static void
 bury(struct process *process)
 {
@@ -238,7 +238,7 @@ post_death(const struct process *process)
 	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
 }
 
-/* Whether it descends from us, by parents who live. */
+/* Whether it descends from retry by living parents. */
 static bool
 is_ours(const struct process *process)
 {
@@ -247,7 +247,7 @@ is_ours(const struct process *process)
 	return process->parent == PARENT_SELF;
 }
 
-/* A parent has died. */
+/* The parent of a process has died. */
 static void
 reparent(struct process *process)
 {
@@ -265,8 +265,9 @@ reparent(struct process *process)
 }
 
 /*
- * Parents that live bury every other child. Where there are no pidfds, nobody
- * can be sure of a number that others may bury, so they bury none.
+ * Whether its parent leaves it a zombie. Living parents do so with every other
+ * child, and without pidfds with all of them: retry cannot know then whether a
+ * number still means the same process.
  */
 static bool
 is_neglected(const struct process *process)
@@ -337,7 +338,7 @@ hear(struct process *process, int number)
 	if (number == SIGKILL) {
 		die(process, number);
 	} else if (signals_stops(number)) {
-		/* Then somebody continues it. */
+		/* It is continued later. */
 		if (!process->temper.deaf && !process->temper.apart &&
 		    !kernel_orphaned())
 			kernel_stop(process, 3 * NANOS_SECOND);
@@ -560,7 +561,7 @@ kernel_alarm(nanos span)
 	kernel_break("needs more alarms than this kernel has");
 }
 
-/* When something happens to a process. */
+/* When a process changes by itself. */
 static nanos
 next_of(const struct process *process)
 {
@@ -656,7 +657,7 @@ __wrap_getpgrp(void)
 	return kernel.group;
 }
 
-/* Whoever may be asked for by number: nobody else can have it. */
+/* The process with a number; no other process can have that number. */
 static struct process *
 known(pid_t pid)
 {
@@ -665,7 +666,7 @@ known(pid_t pid)
 	call();
 	process = of_pid(pid);
 	if (process == NULL)
-		kernel_break("means a process that is buried, or never was");
+		kernel_break("uses the number of a process that is gone");
 	return process;
 }
 
@@ -688,7 +689,7 @@ __wrap_getpgid(pid_t pid)
 	return process->temper.apart ? process->pid : kernel.group;
 }
 
-/* What a limit does to a process, if one does. */
+/* Notes what a limit does to a process, if it is a limit that signals. */
 static void
 note_limit(struct process *process, int number)
 {
@@ -713,7 +714,7 @@ reach(struct process *process, int number)
 	    process->pid);
 	kernel_trace("    with", number);
 	if (process->role == ROLE_SPARED)
-		kernel_break("signals who was there before");
+		kernel_break("signals a process that was there before");
 	note_limit(process, number);
 	if (process->temper.refuses && process->life != LIFE_DEAD) {
 		errno = EPERM;
@@ -723,7 +724,7 @@ reach(struct process *process, int number)
 	return 0;
 }
 
-/* What is no limit's is passed on to the command. */
+/* A signal that no limit sends is one that retry passes on to the command. */
 static void
 pass(pid_t pid, struct sent sent)
 {
@@ -731,7 +732,7 @@ pass(pid_t pid, struct sent sent)
 		return;
 	if (kernel.command == NULL || kernel.command->pid != pid)
 		kernel_break("passes a signal to another than the command");
-	/* What is dead does not hear it. */
+	/* A dead command does not get it. */
 	if (kernel.command->life == LIFE_DEAD)
 		return;
 	kernel.passed = sent;
@@ -770,7 +771,7 @@ is_child(const struct process *process, idtype_t type, id_t id)
 	    (type == P_ALL || process->pid == (pid_t)id);
 }
 
-/* The first of our children that is dead, else any. */
+/* The child of retry that has died first, else any child. */
 static struct process *
 find_child(idtype_t type, id_t id)
 {
