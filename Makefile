@@ -48,7 +48,7 @@ MEASURES = floor compare relay replay held line window
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control house portable setup) \
+	$(addprefix tests/,run control portable setup) \
 	$(addprefix packaging/,check deb dist) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
