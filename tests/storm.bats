@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The storms of make storm, on a small scale: that they are real, are counted,
+# The storms of make storm, on a small scale: their clients are real and counted,
 # and leave nothing behind.
 
 load helper
@@ -24,13 +24,13 @@ setup()
 	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
 
-# What a run came to, as "name key=value ...".
+# total KEY: prints the value of KEY in each line of ./totals.
 total()
 {
 	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
 }
 
-# Clients of the driver $pid are there; its segments are.
+# Whether clients, or segments, of the driver $pid are there.
 clients_there()
 {
 	grep -qsF "retry-storm-$pid" /proc/[0-9]*/cmdline
