@@ -356,7 +356,7 @@ hooked()
 	none_left "$MARK"
 }
 
-@test "--on-give-up has its 30 seconds after the deadline has ended --on-retry" {
+@test "the deadline that ends --on-retry does not end --on-give-up" {
 	is 7 "$RETRY" -T 1 -d 0.1 --on-retry 'sleep 30; true' \
 	    --on-give-up 'sleep 0.5; touch hook' -- sh -c 'exit 7'
 	[ -e hook ]
