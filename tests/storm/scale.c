@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How many times the capacity is drawn. */
+/* Columns are drawn up to so many times the capacity. */
 #define HIGHEST 5
 
 static size_t
@@ -28,7 +28,7 @@ columns_of_all(const struct result *results, size_t count, nanos column)
 	return most;
 }
 
-/* Whether a column is so many bins of each run. */
+/* Whether a column is a whole number of bins of each run. */
 static bool
 divides(const struct result *results, size_t count, nanos column)
 {
@@ -38,7 +38,7 @@ divides(const struct result *results, size_t count, nanos column)
 	return true;
 }
 
-/* The least of 1, 2 and 5 times a power of ten that will do. */
+/* The least of 1, 2 and 5 times a power of ten that fits. */
 static nanos
 column_of(const struct result *results, size_t count, size_t most)
 {
