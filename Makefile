@@ -24,82 +24,92 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wno-psabi
 # 64 bits for the sizes of files and the time, on machines of 32 bits too.
 WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
-# Nothing unwinds the stack; the tables for it are a tenth of the program, which
-# is mapped once for us and once more for each child.
+# Nothing unwinds the stack, and the tables for it are a tenth of the program,
+# which is mapped by retry and by each child until its exec.
 LEAN = -fno-asynchronous-unwind-tables
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src $(CPPFLAGS) \
 	$(WARNINGS) $(LEAN) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
-# Bound at start-up: the same speed here, and a table that nobody rewrites.
+# All functions are bound at start-up: it is as fast here, and their table is
+# read-only then.
 MODE = -Wl,-z,now -Wl,-z,noseparate-code
 
 B = build
 BIN = retry
 PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
-# Programs that test the pure modules.
+# Programs that test modules by tables.
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
-# Programs that try the window and the breaker with many processes.
-RINGS = window_check breaker_check hammer
+# Programs that test what many processes do to a window and a breaker at once.
+CONCURRENT = window_check breaker_check hammer
+# Programs that measure.
+MEASURES = floor compare relay replay held line window
+# Programs that try the parsers on anything.
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control house portable setup) \
+	$(addprefix tests/,run control portable setup) \
 	$(addprefix packaging/,check deb dist) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 
 all: $(BIN)
 
-# In this order what every invocation runs lies together.
+# What each program is made of. In this order what every invocation runs lies
+# together in memory.
 $(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
-	$(LINK) -o $@ $^ $(LDLIBS)
 
-$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario capacity)
-# All of retry, where what its fakes name is replaced, main() included.
+# All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
-		$(B)/retry.o $(EDGE_OBJS)
-# prctl has the other name where the time has been made to have 64 bits.
-$(B)/unit_attempt: WRAP = \
-	-Wl,--wrap=__prctl_time64,--defsym=__wrap___prctl_time64=__wrap_prctl \
-	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
-		tests/unit_attempt.c tests/attempt/*.c)
+	$(B)/retry.o $(EDGE_OBJS)
+$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario \
+	capacity)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
-	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
-
-$(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held: $(B)/%: $(B)/tests/bench/%.o
-	$(LINK) -o $@ $< $(LDLIBS)
-
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o \
-		$(B)/tests/explore.o $(B)/src/text/number.o
-	$(LINK) -o $@ $^ $(LDLIBS)
+	$(B)/tests/explore.o $(B)/src/text/number.o
 
-$(B)/line $(B)/window: $(B)/%: $(B)/tests/bench/%.o $(PURE_OBJS)
-	$(LINK) -o $@ $^ $(LDLIBS)
+$(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
+$(B)/line $(B)/window: $(PURE_OBJS)
 
-# The storms in virtual time.
-SIMULATE = simulate agree tune trial model queue tally figure figure_svg scale \
-	scenario capacity
-$(B)/simulate: $(SIMULATE:%=$(B)/tests/storm/%.o) $(PURE_OBJS) $(EDGE_OBJS)
-	$(LINK) -o $@ $^ $(LDLIBS)
+$(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune trial model \
+	queue tally figure scale scenario capacity) $(PURE_OBJS) $(EDGE_OBJS)
+$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
+	capacity scenario tally figure scale) $(B)/src/text/number.o
+$(B)/storm/client: $(B)/tests/storm/client.o
 
-# Programs that try the parsers on anything.
-FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+$(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
+	$(EDGE_OBJS)
+
+# The functions that a program replaces by fakes. Some have another name where
+# times and sizes of files have been made to have 64 bits.
+WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
+	sigtimedwait:__sigtimedwait64 open:open64 fcntl:fcntl64 fstat:fstat64 \
+	fcntl:__fcntl_time64 fstat:__fstat64_time64
+$(B)/unit_attempt: WRAP = \
+	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
+		tests/unit_attempt.c tests/attempt/*.c) \
+	$(foreach call,$(WIDE_CALLS), \
+		-Wl,--wrap=$(word 2,$(subst :, ,$(call))) \
+		-Wl,--defsym=__wrap_$(word 2,$(subst :, ,$(call)))=$(strip \
+		)__wrap_$(word 1,$(subst :, ,$(call))))
 $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 	-Wl,--wrap=close,--wrap=malloc
-$(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
-		$(EDGE_OBJS)
+
+$(BIN) $(addprefix $(B)/,$(UNITS) $(CONCURRENT) $(MEASURES) simulate \
+		storm/driver storm/client $(FUZZERS:%=fuzz-%)):
+	@mkdir -p $(@D)
 	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<
 
-# They are tables: what they cost is to compile them.
+# Nearly all of them is tables: to compile them takes longer than to run them.
 $(UNITS:%=$(B)/tests/%.o): private CFLAGS = -O0
 
-# Touched only when the flags are others than last time. WERROR is not of them:
-# it changes no object.
+# Changes only when the flags do, and then everything is compiled anew. WERROR
+# does not count: it changes no object.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
@@ -107,7 +117,7 @@ $(B)/flags: FORCE
 
 -include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*.d tests/*/*.d))
 
-# At a fixed address: relocating itself would cost it a fifth of its start.
+# At a fixed address: without relocations it starts in a fifth less time.
 MUSL_CC = $(shell command -v musl-gcc || \
 	{ $(CC) -dumpmachine | grep -q musl && echo $(CC); })
 STATIC = $(MAKE) --no-print-directory B=build/static BIN=retry-static \
@@ -119,22 +129,24 @@ static:
 		exit 1; }
 	@$(STATIC) retry-static
 
-# The same tests, through the static program.
+# The same tests for the static program.
 check-static: static
 	@$(STATIC) -s $(UNITS:%=build/static/%)
 	@for unit in $(UNITS:%=build/static/%); do $$unit || exit; done
 	@RETRY='$(CURDIR)/retry-static' tests/run
 
-# Other machines, of 32 bits and of the other order of bytes: TARGETS='a b'.
+# The same tests for other machines: of 32 bits, big-endian. TARGETS='a b'
+# chooses them.
 portable: $(BIN)
-	@tests/portable $(UNITS) $(filter-out hammer,$(RINGS))
+	@tests/portable $(UNITS) $(filter-out hammer,$(CONCURRENT))
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# In the manual: the title, the name, and the commands that one may copy.
+# The name of the program in the manual: in its title, in its NAME, and in the
+# commands that a reader may copy.
 RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
 	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /[DQ]l /s/ retry / $(PROGRAM) /; \
 	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
@@ -169,23 +181,25 @@ dist:
 deb:
 	@packaging/deb '$(VERSION)'
 
-# Builds it twice and installs it next to Debian's own retry; a minute or two.
+# Builds the package twice and installs it beside Debian's package retry; takes
+# a minute or two.
 check-deb:
 	@packaging/check '$(VERSION)'
 
-# What is not installed is left out, but not silently: tests/setup gets it.
+# Runs what follows if a tool is installed, and says so if not: tests/setup
+# installs it.
 QUIET = $(MAKE) --no-print-directory -s
 IF = has() { command -v $$1 >/dev/null || \
 	{ echo "make $@: no $$1 here, left out"; return 1; }; }; if has
 
-# As many jobs as processors, unless somebody has said how many.
+# As many jobs as processors, unless -j was given.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# With the objects that there are: that all of them can be made without a warning,
-# by gcc and by clang, is for lint.
+# Keeps the objects that are up to date. That gcc and clang compile all of them
+# without a warning is for lint.
 check:
-	@$(QUIET) $(JOBS) WERROR=-Werror $(BIN) $(UNITS:%=$(B)/%) $(RINGS:%=$(B)/%)
-	@$(QUIET) $(JOBS) -O check-house check-text check-units check-rings
+	@$(QUIET) $(JOBS) WERROR=-Werror $(BIN) $(UNITS:%=$(B)/%) $(CONCURRENT:%=$(B)/%)
+	@$(QUIET) $(JOBS) -O check-house check-text check-units check-models
 	@RETRY='$(abspath $(BIN))' tests/run
 
 check-house:
@@ -195,10 +209,10 @@ check-text:
 	@$(IF) shellcheck; then shellcheck $(filter-out tests/faults/%,$(SH_FILES)); fi
 check-units:
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
-check-rings:
+check-models:
 	@$(B)/window_check
 	@$(B)/breaker_check
-.PHONY: check-house check-text check-units check-rings
+.PHONY: check-house check-text check-units check-models
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
@@ -210,7 +224,7 @@ lint:
 		$(QUIET) $(JOBS) CC=$$compiler CFLAGS=-O2 WERROR=-Werror \
 			B=build/$$compiler BIN=build/$$compiler/retry \
 			build/$$compiler/retry $(UNITS:%=build/$$compiler/%) \
-			$(RINGS:%=build/$$compiler/%) || exit; \
+			$(CONCURRENT:%=build/$$compiler/%) || exit; \
 	done
 	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
@@ -226,8 +240,8 @@ lint:
 	shellcheck -s bats -S warning -e SC2154 tests/*.bats
 	@tests/control
 
-# Signals of the hardware's own go where they would without us. A report may
-# land in a test's file: it is also in build/san/log*.
+# The sanitizers leave the signals of faults alone, as the tests are about them.
+# Reports of the sanitizers are in build/san/log*.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 SAN_LOG = log_path=$(CURDIR)/build/san/log
@@ -243,8 +257,8 @@ san:
 	RETRY='$(CURDIR)/build/san/retry' tests/run
 	@! cat build/san/log* 2>/dev/null
 
-# What is found on the way is kept in build/fuzz/corpus; tests/fuzz/corpus has
-# the least of it that reaches as far. A finding is left in build/fuzz.
+# Inputs that reach new code are kept in build/fuzz/corpus; tests/fuzz/corpus has
+# the fewest that reach as much. An input that fails is left in build/fuzz.
 FUZZ_SECONDS = 60
 FUZZ = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined
@@ -261,7 +275,7 @@ fuzz:
 		sed -n "s/^Done/fuzz: $$name:/p" build/fuzz/$$name.log; \
 	done
 
-# All kinds of them, or some: make faults FAULTS='errnos rlimits'
+# All kinds of faults, or some: make faults FAULTS='errnos rlimits'
 FAULTS =
 faults: $(BIN) $(B)/window_check $(B)/breaker_check
 	@RETRY='$(abspath $(BIN))' WINDOW_CHECK='$(abspath $(B)/window_check)' \
@@ -278,26 +292,16 @@ HAMMER_SECONDS = 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
 
-# All storms take some five minutes. STORM=crowd, or 1, is one of them, and
-# VARIANT=full, or 4, one of its runs.
-$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
-		capacity scenario tally figure figure_svg scale) $(B)/src/text/number.o
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(LDLIBS)
-
-$(B)/storm/client: $(B)/tests/storm/client.o
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $< $(LDLIBS)
-
-# It is started tens of thousands of times: with musl, at half the cost.
+# A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
+# All storms take about five minutes. STORM=crowd, or 1, runs one scenario, and
+# VARIANT=full, or 4, one variant of it.
 storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
 	@$(B)/storm/driver "$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm \
 		$(STORM) $(if $(VARIANT),'$(VARIANT)')
 
-bench: $(BIN) $(B)/floor $(B)/compare $(B)/relay $(B)/replay $(B)/held \
-		$(B)/line $(B)/window
+bench: $(BIN) $(MEASURES:%=$(B)/%)
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@tests/bench/run
 

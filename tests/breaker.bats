@@ -57,7 +57,7 @@ probe()
 	[ "$(lines err)" -eq 1 ]
 }
 
-@test "who is held back learns why, and when the next probe is due" {
+@test "a message says why an attempt is held back, and when the next probe is due" {
 	local want="retry: breaker 'api': open after 20 consecutive failures, probe in 7s; command not run"
 	local opens
 	for _ in {1..20}; do
@@ -75,7 +75,7 @@ probe()
 	ran 20
 }
 
-@test "attempts of one invocation are failures like any others" {
+@test "failed attempts of one invocation count like those of several" {
 	is 7 "$RETRY" -v -B api --breaker 3,10s -n 9 -d 0 "${fails[@]}"
 	ran 3
 	note "retry: breaker 'api': open after 3 consecutive failures, probe in .*; giving up"
@@ -106,19 +106,19 @@ probe()
 	ran 1
 }
 
-@test "that it was the breaker is the reason" {
+@test "where the breaker ends the series the reason is the breaker" {
 	fail_once --breaker 1,10s
 	tried 75 -v --breaker 1,10s
 	told 'retry: ended after 0 attempts in .*: breaker'
 }
 
-@test "keys have breakers of their own" {
+@test "each key has a breaker of its own" {
 	fail_once --breaker 1,10s
 	is 7 "$RETRY" -q -B other -n 1 --breaker 1,10s "${fails[@]}"
 	ran 2
 }
 
-@test "who asks for no breaker is not held back" {
+@test "an invocation without --breaker is not held back" {
 	fail_once --breaker 1,10s
 	tried 7
 	ran 2
@@ -126,7 +126,7 @@ probe()
 	tried 75 --breaker 1,10s
 }
 
-@test "failures count whether they ask for a breaker or not" {
+@test "failures count with --breaker and without" {
 	for _ in 1 2 3; do
 		fail_once
 	done
@@ -154,7 +154,7 @@ probe()
 	ran 12
 }
 
-@test "a success after failures of the same invocation does so too" {
+@test "a success after failures of the same invocation begins the count anew" {
 	is 0 "$RETRY" -q -B api --breaker 3,10s -n 3 -d 0 sh -c '
 		echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
 	for _ in 1 2; do
@@ -164,7 +164,7 @@ probe()
 	ran 6
 }
 
-@test "failures that are not to be retried do not open it" {
+@test "failures that are not retried do not open the breaker" {
 	local response
 	for response in 404 401 400; do
 		is 22 "$RETRY" -q -B api --breaker 2,10s --http-status codes \
@@ -183,14 +183,14 @@ probe()
 	tried 75 --breaker 2,10s
 }
 
-@test "a success in spite of the exit status does not open it" {
+@test "a --success-on success does not open the breaker" {
 	for _ in 1 2 3; do
 		fail_once --breaker 2,10s --success-on 7
 	done
 	ran 3
 }
 
-@test "that a budget is exhausted is no failure" {
+@test "an exhausted budget counts as no failure" {
 	for _ in 1 2 3 4 5; do
 		is 7 "$RETRY" -q -B api --breaker 8,10s --budget-min 0 \
 		    --budget-ratio 0 -n 9 -d 0 "${fails[@]}"
@@ -204,7 +204,7 @@ probe()
 # The probe
 #
 
-@test "after its pause it lets one attempt through, and success closes it" {
+@test "after its pause the breaker lets one attempt through, whose success closes it" {
 	fail_once --breaker 1,10s
 	due
 	probe --breaker 1,10s
@@ -221,7 +221,7 @@ probe()
 	[ "$(lines probes)" -eq 1 ]
 }
 
-@test "the pause is not over before its time" {
+@test "the pause does not end early" {
 	local before
 	before=$(now)
 	fail_once --breaker 1,700ms
@@ -247,7 +247,7 @@ probe()
 	note '.*open after 1 failure, probe in (10|9.*)s; command not run'
 }
 
-@test "a probe that fails as nobody would retry closes it" {
+@test "a probe whose failure is not retried closes the breaker" {
 	fail_once --breaker 1,10s
 	due
 	tried 7 --breaker 1,10s --stop-on 7
@@ -256,7 +256,7 @@ probe()
 	quiet
 }
 
-@test "a prober that fails is held back like anybody" {
+@test "an invocation whose probe has failed is held back like any other" {
 	fail_once --breaker 1,10s
 	due
 	is 7 "$RETRY" -B api --breaker 1,10s -n 5 -d 0 "${fails[@]}"
@@ -264,7 +264,7 @@ probe()
 	note "retry: breaker 'api': open after 2 consecutive failures, probe in (20|19.*)s; giving up"
 }
 
-@test "a probe that succeeds in spite of a signal closes it" {
+@test "a probe that succeeds after a signal closes the breaker" {
 	fail_once --breaker 1,10s
 	due
 	start "$RETRY" -B api --breaker 1,10s sh -c 'trap "exit 0" TERM
@@ -294,7 +294,7 @@ probe()
 	is 0 "$RETRY" -B api --breaker 1,300ms true
 }
 
-@test "a retry may be the probe whatever is left of the budget" {
+@test "a retry may be the probe even if the budget is exhausted" {
 	local which numbers
 	for which in none paused; do
 		numbers=(--budget-ratio 0 --budget-min 0)
@@ -310,7 +310,7 @@ probe()
 	done
 }
 
-@test "who waits for an open breaker is let in whatever is left of the budget" {
+@test "a retry that waits for an open breaker is let in even if the budget is exhausted" {
 	seq 20 >items
 	start xargs -a items -P 20 -n 1 "$RETRY" -q -B api --breaker 1,500ms \
 	    --budget-min 0 --budget-wait 60s -n inf -d 0 sh -c '
@@ -325,7 +325,7 @@ probe()
 	[ "$(($(counter probes) + $(counter turns)))" -ge "$(lines ran)" ]
 }
 
-@test "what a closed breaker passes the budget pays for" {
+@test "retries that a closed breaker passes are paid for by the budget" {
 	is 7 "$RETRY" -B api --breaker 9,10s --budget-min 1 --budget-ratio 0 \
 	    -n 5 -d 0 "${fails[@]}"
 	ran 2
@@ -333,7 +333,7 @@ probe()
 	counted retries 1 probes 0 turns 0 denied 1
 }
 
-@test "of many who wait one at a time finds out, and then all go on" {
+@test "of many that wait one at a time is the probe, and then all go on" {
 	local breaker=(--breaker '1,100ms,300ms') before
 	fail_once "${breaker[@]}"
 	before=$(now)
@@ -360,11 +360,11 @@ probe()
 }
 
 #
-# Probers that never come back
+# Probes that never end
 #
 
 # bats test_tags=slow
-@test "a prober that is killed leaves the next one to find out" {
+@test "after a prober is killed the next invocation is the probe" {
 	local before
 	fail_once --breaker 1,10s
 	due
@@ -381,7 +381,7 @@ probe()
 }
 
 # bats test_tags=slow
-@test "a prober that is stopped leaves it too, and its late success is none" {
+@test "after a prober is stopped the next is the probe, and its late success is ignored" {
 	local before
 	fail_once --breaker 1,20s
 	due
@@ -405,7 +405,7 @@ probe()
 }
 
 # bats test_tags=slow
-@test "a prober that is stopped cannot open it again" {
+@test "the late failure of a prober that was stopped does not open the breaker" {
 	local before
 	fail_once --breaker 1,20s
 	due
@@ -422,7 +422,7 @@ probe()
 	ran 2
 }
 
-@test "how an attempt ends that began before a recovery is no news" {
+@test "outcomes of attempts that began before the last recovery are ignored" {
 	local breaker=(--breaker '2,10s')
 	start "$RETRY" -q -B api -n 1 "${breaker[@]}" sh -c 'echo >>began
 		until [ -e go ]; do sleep 0.02; done; exit 9'
@@ -448,7 +448,7 @@ probe()
 	due
 	probe --breaker 1,10s -t 60
 	before=$(now)
-	# Asked all the time, it lets nobody else through.
+	# Though asked all the time, the breaker lets no other attempt through.
 	until [ "$(($(now) - before))" -gt 4500 ]; do
 		tried 75 -q --breaker 1,10s
 		sleep 0.05
@@ -461,7 +461,7 @@ probe()
 	note '.*open after 2 consecutive failures, probe in (20|1.*)s; command not run'
 }
 
-@test "a probe that is interrupted is another's at once" {
+@test "after a probe is interrupted the next invocation is the probe at once" {
 	local signal
 	for signal in TERM INT HUP; do
 		rm -f probes
@@ -477,7 +477,7 @@ probe()
 	ran 3
 }
 
-@test "so is one whose command cannot be executed" {
+@test "after a probe whose command cannot be executed the next one is at once" {
 	fail_once --breaker 1,20s
 	due
 	is 127 "$RETRY" -q -B api --breaker 1,20s ./missing
@@ -489,10 +489,10 @@ probe()
 }
 
 #
-# Waiting for it
+# Waiting for the breaker
 #
 
-@test "--budget-wait waits for the probe's turn before a first attempt" {
+@test "--budget-wait waits until a first attempt may be the probe" {
 	local before
 	before=$(now)
 	fail_once --breaker 1,800ms
@@ -503,7 +503,7 @@ probe()
 	note "retry: breaker 'api': open after 1 failure, probe in .*; waiting"
 }
 
-@test "--budget-wait gives up when its time is over, with 75" {
+@test "--budget-wait gives up after its time, with 75" {
 	local before
 	fail_once --breaker 1,30s
 	before=$(now)
@@ -523,14 +523,14 @@ probe()
 }
 
 # bats test_tags=slow
-@test "a wait says each of its reasons once" {
+@test "each reason for a wait is in one message" {
 	local breaker=(--breaker '2,100ms')
 	start "$RETRY" -B api --budget-min 0 -n 2 -d 0 "${breaker[@]}" \
 	    --budget-wait 8s "${fails[@]}"
 	reached noted 1
 	fail_once "${breaker[@]}" --breaker 2,3s
 	reached noted 2
-	# Nobody asks until it has recovered.
+	# No attempt asks before the dependency has recovered.
 	kill -STOP "$pid"
 	PATIENCE=10 wait_for "$RETRY" -q -B api "${breaker[@]}" true
 	closed()
@@ -546,7 +546,7 @@ probe()
 	    'budget: waiting' 'breaker: waiting' 'budget: giving up')" ]
 }
 
-@test "the deadline that comes while it is held gives 75" {
+@test "a deadline before the first attempt gives 75" {
 	local before
 	fail_once --breaker 1,30s
 	before=$(now)
@@ -558,7 +558,7 @@ probe()
 	ran 1
 }
 
-@test "the deadline that comes before a retry gives the last status" {
+@test "a deadline before a retry gives the last status" {
 	is 7 "$RETRY" -v -B api --breaker 1,30s --budget-wait 60s -T 1.5 -d 0 \
 	    "${fails[@]}"
 	ran 1
@@ -580,7 +580,7 @@ probe()
 # Several layers
 #
 
-@test "what runs within an admitted attempt is not held by its own probe" {
+@test "a nested retry within a probe is not held back by that breaker" {
 	fail_once --breaker 1,10s
 	due
 	is 0 timeout 20 "$RETRY" -B api --breaker 1,10s -n 1 \
@@ -589,25 +589,25 @@ probe()
 	is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
 }
 
-@test "a failure within a layer counts once" {
+@test "a failure in nested retries counts once" {
 	is 7 "$RETRY" -q -B api --breaker 3,10s -n 1 "$RETRY" -q -n 1 \
 	    "$RETRY" -q -n 1 "${fails[@]}"
 	is 0 "$RETRY" -B api --breaker 3,10s "${works[@]}"
 }
 
-@test "another breaker within an attempt holds it" {
+@test "a nested retry is held back by another breaker" {
 	fail_once -B other --breaker 1,10s
 	is 75 "$RETRY" -B api --breaker 1,10s -n 1 \
 	    "$RETRY" -B other --breaker 1,10s "${works[@]}"
 	ran 1
 }
 
-@test "what the deadline cuts off says nothing of the dependency" {
+@test "an attempt that the deadline ends counts neither as success nor as failure" {
 	is 124 "$RETRY" -q -B api --breaker 1,10s -T 0.1 sleep 20
 	is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
 }
 
-@test "an attempt that ends by SIGPIPE hands the probe back" {
+@test "after a probe dies of SIGPIPE the next invocation is the probe" {
 	fail_once --breaker 1,10s
 	due
 	is 141 sh -c '"$@"' sh "$RETRY" -q -B api --breaker 1,10s \
@@ -617,7 +617,7 @@ probe()
 }
 
 #
-# What it is for
+# What the breaker is for
 #
 
 # storm SECONDS COUNT OPTION...: COUNT items, 64 at once, with a dependency that
@@ -639,8 +639,8 @@ storm()
 }
 
 # spared SECONDS COUNT OPTION...: a breaker with these options lets through a
-# twentieth of the attempts that would be made without, and serves everybody.
-# How many that would be, a second shows.
+# twentieth of the attempts that would be made without it, and all items are
+# served. A run of one second without it shows how many those would be.
 spared()
 {
 	local seconds=$1 count=$2 without
@@ -659,8 +659,8 @@ spared()
 	[ "$(($(lines refused) * 20))" -le "$without" ]
 }
 
-# bats test_tags=slow
-@test "in an outage it lets through a twentieth of the attempts" {
+# bats test_tags=slower
+@test "in an outage the breaker lets through a twentieth of the attempts" {
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
 		PATIENCE=240 spared 10 10000 --budget-wait 3m
@@ -691,12 +691,12 @@ all_served()
 	retries=$(counter retries)
 	limit=$(($(counter successes) / 5))
 	[ "$retries" -le "$((limit > 10 ? limit : 10))" ]
-	# Of twenty failures at least, the allowance paid for ten at most.
+	# Of at least twenty failures, the allowance has paid for ten at most.
 	[ "$(($(counter probes) + $(counter turns)))" -ge 5 ]
 }
 
 # bats test_tags=slow
-@test "all who are slow to fail are served, with the default numbers" {
+@test "items whose attempts fail slowly are all served, with the default numbers" {
 	if [ -n "${LONG-}" ]; then
 		all_served 128 64 2 5 -T 100s --breaker on
 	else
@@ -704,15 +704,15 @@ all_served()
 	fi
 }
 
-# bats test_tags=slow
-@test "where all fail for ever, there are the allowance and the probes" {
+# bats test_tags=slower
+@test "where all attempts fail, only the allowance and probes are let through" {
 	local breaker=(--breaker '20,1s,4s') before span pause=1000 probes=0
 	before=$(now)
 	seq 40 >items
 	start xargs -a items -P 40 -n 1 "$RETRY" -q -B api "${breaker[@]}" \
 	    -T 18s -d 100ms -b constant sh -c 'echo >>ran; exit 7' sh
 	PATIENCE=60 ended
-	# One after each pause that fits in.
+	# One probe after each pause that fits in.
 	for ((span = $(now) - before - pause; span >= 0; span -= pause)); do
 		((++probes))
 		((pause = pause < 4000 ? 2 * pause : 4000))
@@ -723,7 +723,7 @@ all_served()
 	[ "$(counter firsts)" -le 40 ]
 	[ "$(counter retries)" -le 10 ]
 	[ "$(counter probes)" -le "$probes" ]
-	# A first attempt that was held back may be a probe too.
+	# A first attempt that was held back may be a probe, too.
 	[ "$(lines ran)" -ge 22 ]
 	[ "$(lines ran)" -eq "$(($(counter firsts) + $(counter retries) +
 	    $(counter probes)))" ]

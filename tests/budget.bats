@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The budget: how many retries all invocations with a key have together.
-# What becomes of it when things go wrong is in budget_faults.bats.
+# budget_faults.bats tests what happens when something goes wrong.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2154 # start, run and budget_setup set what is read here
@@ -52,7 +52,7 @@ took_since()
 	counted firsts 4 retries 3 denied 3
 }
 
-@test "each success pays for so many retries" {
+@test "each success pays for RATIO retries" {
 	succeed 12 --budget-min 1 --budget-ratio 0.5
 	is 7 "$RETRY" -B api -n 20 -d 0 "${fails[@]}"
 	ran 7
@@ -65,7 +65,7 @@ took_since()
 	ran 8
 }
 
-@test "a part of a retry is none" {
+@test "a fraction of a retry allows none" {
 	succeed 9 --budget-min 0 --budget-ratio 0.1
 	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
 	ran 1
@@ -80,7 +80,7 @@ took_since()
 	ran 5
 }
 
-@test "a ratio in percent is the same ratio" {
+@test "a ratio may be in percent" {
 	succeed 10 --budget-min 0 --budget-ratio 20%
 	is 7 "$RETRY" -B api --budget-ratio 0.2 -n 20 -d 0 "${fails[@]}"
 	ran 3
@@ -122,7 +122,7 @@ took_since()
 	took_since "$before" 1000
 }
 
-@test "one retry in 30 s for the same thing is a budget" {
+@test "a budget can be one retry in 30 s" {
 	local same=(--budget-ratio 0 --budget-min 1 --budget-window 30s)
 	succeed 20 "${same[@]}"
 	is 7 "$RETRY" -B api "${same[@]}" -n 5 -d 0 "${fails[@]}"
@@ -152,13 +152,13 @@ took_since()
 	done
 }
 
-@test "who is denied learns why, and when the next retry is allowed" {
+@test "a message says why a retry is denied, and when the next one is allowed" {
 	local want="retry: budget 'api': exhausted, 12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10), next in about 27s; giving up"
 	succeed 61
 	aged 20 # however long that took
 	is 7 "$RETRY" -q -B api -n 13 -d 0 "${fails[@]}"
 	ran 13
-	# They were made within the slice that ends at 21 s, and count till 81.
+	# They were made in the slice that ends at 21 s, and count until 81 s.
 	exactly()
 	{
 		aged 53.98
@@ -169,17 +169,17 @@ took_since()
 	wait_for exactly
 }
 
-@test "1,000 at once have exactly the retries that one would have" {
+@test "1,000 invocations at once have exactly as many retries as one would" {
 	many 1000 "$RETRY" -q -B api --budget-min 10 --budget-window 1h -n 3 \
 		-d 0 "${fails[@]}"
 	ran 1010
 	counted firsts 1000 retries 10
-	# Nobody else got two, and so an end by the number of attempts.
+	# No other invocation had two retries and so ended by its number of attempts.
 	[ "$(counter denied)" -ge 995 ]
 }
 
 # bats test_tags=slow
-@test "retries of many at once stay within the bound, and all are counted" {
+@test "retries of many invocations at once stay within the bound, and all count" {
 	local first retried served all=2000
 	[ -z "${LONG-}" ] || all=10000
 	many "$all" "$RETRY" -q -B api --budget-window 1h -n 3 -d 0 sh -c '
@@ -201,7 +201,7 @@ took_since()
 }
 
 #
-# Who is asked for what
+# When the budget is asked
 #
 
 @test "a first attempt is never held up by the budget" {
@@ -214,7 +214,7 @@ took_since()
 	quiet
 }
 
-@test "what need not be retried does not ask" {
+@test "an outcome that is not retried does not use the budget" {
 	local retry=("$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0)
 	is 0 "${retry[@]}" "${works[@]}"
 	is 7 "${retry[@]}" --stop-on 7 "${fails[@]}"
@@ -231,7 +231,7 @@ took_since()
 	counted denied 0
 }
 
-@test "a retry is asked for when its delay is over" {
+@test "the budget is asked when the delay is over" {
 	local before
 	before=$(now)
 	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0.3 -j none \
@@ -241,7 +241,7 @@ took_since()
 	sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "
 }
 
-@test "a retry that an interruption forestalls is not counted" {
+@test "a retry that a signal prevents is not counted" {
 	start "$RETRY" -B api -d 20 -j none "${fails[@]}"
 	reached told '.*, retrying in 20s'
 	kill -TERM "$pid"
@@ -250,7 +250,7 @@ took_since()
 	counted firsts 1 retries 0
 }
 
-@test "who is denied ends as the last attempt did" {
+@test "an invocation that is denied a retry ends as the last attempt did" {
 	local code
 	is 7 "$RETRY" -q -B api --budget-min 0 --budget-ratio 0 "${fails[@]}"
 	for code in 1 75 126 255; do
@@ -263,7 +263,7 @@ took_since()
 	counted denied 8
 }
 
-@test "that it was the budget is the reason" {
+@test "where the budget ends the series the reason is the budget" {
 	is 7 "$RETRY" -v -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
 	told 'retry: ended after 2 attempts in .*: budget'
 }
@@ -274,7 +274,7 @@ took_since()
 	[ "$(lines err)" -eq 0 ]
 }
 
-@test "the command has no more descriptors for it" {
+@test "the command gets no descriptor of the budget" {
 	[ "$(counter firsts none 2>/dev/null)" = '' ]
 	is 0 "$RETRY" ls -l /proc/self/fd
 	grep -o ' [0-9]* ->' out >without
@@ -288,7 +288,7 @@ took_since()
 # Successes
 #
 
-@test "a success is counted once, on whichever attempt" {
+@test "a success counts once, whichever attempt it is" {
 	is 0 "$RETRY" -B api true
 	[ "$(deposits)" -eq 1 ]
 	is 0 "$RETRY" -B api -n 9 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 4 ]'
@@ -296,7 +296,7 @@ took_since()
 	counted successes 2 firsts 2 retries 3
 }
 
-@test "what is judged a success pays, and nothing else" {
+@test "only attempts that are judged successes pay" {
 	is 7 "$RETRY" -B api --success-on 7 "${fails[@]}"
 	[ "$(deposits)" -eq 1 ]
 	is 1 "$RETRY" -q -B api --fail-on 0 -n 2 -d 0 true
@@ -308,7 +308,7 @@ took_since()
 	counted successes 1
 }
 
-@test "a success below a retry does not pay for more of them" {
+@test "a success of a nested retry within a retry does not pay" {
 	local inner='"$RETRY" -B api true; exit 7'
 	is 7 "$RETRY" -q -n 1 sh -c "$inner"
 	[ "$(deposits)" -eq 1 ]
@@ -320,7 +320,7 @@ took_since()
 }
 
 #
-# Waiting for it
+# Waiting for the budget
 #
 
 @test "--budget-wait waits until a retry is allowed" {
@@ -336,7 +336,7 @@ took_since()
 	counted retries 3
 }
 
-@test "who waits is let through by the successes of others" {
+@test "successes of others end the wait" {
 	start "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
 	    --budget-wait 30s -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
 	reached told '.*; waiting'
@@ -346,7 +346,7 @@ took_since()
 	ran 2
 }
 
-@test "--budget-wait gives up when its time is over" {
+@test "--budget-wait gives up after its time" {
 	local before
 	before=$(now)
 	is 7 "$RETRY" -v -B api --budget-min 0 \
@@ -360,13 +360,13 @@ took_since()
 	counted denied 1
 }
 
-@test "without --budget-wait nobody waits" {
+@test "without --budget-wait no invocation waits" {
 	is 7 "$RETRY" -B api --budget-min 0 -d 0 "${fails[@]}"
 	run ! told '.*; waiting'
 	note '.*; giving up'
 }
 
-@test "each retry may wait for so long" {
+@test "each retry may wait for the time of --budget-wait" {
 	local before
 	before=$(now)
 	is 7 "$RETRY" -B api --budget-min 1 --budget-window 1s \
@@ -410,13 +410,13 @@ took_since()
 	done
 }
 
-@test "a --budget-wait of 0 is none, attempts without limit or not" {
+@test "a --budget-wait of 0 does not wait, with or without a limit of attempts" {
 	is 7 "$RETRY" -B api --budget-min 0 --budget-wait 0 \
 	    -n inf -d 0 "${fails[@]}"
 	note '.*; giving up'
 }
 
-@test "a success that waited for its retry is one" {
+@test "a success after a wait for the budget is a success" {
 	is 0 "$RETRY" -q -B api --budget-min 1 --budget-window 1s -n inf -d 0 \
 	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
 	ran 3
@@ -427,7 +427,7 @@ took_since()
 # The pause after a denial
 #
 
-@test "--budget-cooldown denies everybody for its time after a denial" {
+@test "--budget-cooldown denies all retries for its time after a denial" {
 	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
 	    --budget-cooldown 30s -n 3 -d 0 "${fails[@]}"
 	note '.* exhausted, 0 of 0 retries .*; giving up'
@@ -442,7 +442,7 @@ took_since()
 	ran 5
 }
 
-@test "the pause is part of when the next retry is allowed" {
+@test "the message of when the next retry is allowed includes the pause" {
 	is 7 "$RETRY" -B api --budget-min 1 --budget-window 2s \
 	    --budget-cooldown 30s -n 3 -d 0 "${fails[@]}"
 	note '.* exhausted, 1 of 1 retries .*, next in about 30s; giving up'
@@ -470,7 +470,7 @@ took_since()
 	quiet
 }
 
-@test "first attempts are made during the pause too" {
+@test "first attempts are made during the pause" {
 	is 7 "$RETRY" -q -B api --budget-min 0 --budget-ratio 0 \
 	    --budget-cooldown 30s -d 0 "${fails[@]}"
 	is 0 "$RETRY" -B api "${works[@]}"
@@ -491,7 +491,7 @@ took_since()
 # Keys, and where they come from
 #
 
-@test "keys have nothing to do with each other" {
+@test "budgets of different keys are independent" {
 	is 7 "$RETRY" -q -B api --budget-min 1 -n 5 -d 0 "${fails[@]}"
 	is 7 "$RETRY" -q -B api2 --budget-min 1 -n 5 -d 0 "${fails[@]}"
 	is 7 "$RETRY" -q -B API --budget-min 1 -n 5 -d 0 "${fails[@]}"
@@ -508,7 +508,7 @@ took_since()
 	ran 5
 }
 
-@test "an empty key is no budget" {
+@test "an empty key means no budget" {
 	is 7 "$RETRY" -B '' -n 20 -d 0 "${fails[@]}"
 	is 7 env RETRY_BUDGET= "$RETRY" -n 20 -d 0 "${fails[@]}"
 	is 7 env RETRY_BUDGET=api "$RETRY" -B '' -n 20 -d 0 "${fails[@]}"
@@ -516,13 +516,13 @@ took_since()
 	only
 }
 
-@test "without a key nothing is kept" {
+@test "without a key there is no segment" {
 	is 7 "$RETRY" -n 20 -d 0 "${fails[@]}"
 	ran 20
 	only
 }
 
-@test "the numbers may come from the environment, and options win" {
+@test "limits may come from the environment, and options come before it" {
 	export RETRY_BUDGET_MIN=2 RETRY_BUDGET_RATIO=50% RETRY_BUDGET_WINDOW=2m
 	is 7 "$RETRY" -B api -n 9 -d 0 "${fails[@]}"
 	note '.* 2 of 2 retries used in 120s \(0 successes, ratio 0.5, min 2\), .*'
@@ -534,7 +534,7 @@ took_since()
 	ran 5
 }
 
-@test "--budget-dir says where, before RETRY_BUDGET_DIR" {
+@test "--budget-dir comes before RETRY_BUDGET_DIR" {
 	mkdir elsewhere
 	is 7 "$RETRY" -q -B api --budget-dir elsewhere --budget-min 1 -n 5 -d 0 \
 	    "${fails[@]}"
@@ -545,7 +545,7 @@ took_since()
 	[ "$(ls -A elsewhere)" = "retry-v2.$EUID.api" ]
 }
 
-@test "segments are in /dev/shm where nobody says otherwise" {
+@test "segments are in /dev/shm by default" {
 	unset RETRY_BUDGET_DIR
 	local file=/dev/shm/retry-v2.$EUID.bats-$$-$BATS_TEST_NUMBER
 	[ -w /dev/shm ] || skip 'no /dev/shm to write to'
@@ -556,7 +556,7 @@ took_since()
 	ran 2
 }
 
-@test "a key may be of any bytes" {
+@test "a key may have any bytes" {
 	local key keys=(. .. / a/b ../../x /etc/passwd ' ' '*' '~' % %41 A a.b
 		$'\n' $'a\nb' $'\xff\xfe' ü -n '$(touch ran)' "'" '\' "$PWD/x")
 	local count=0
@@ -573,7 +573,7 @@ took_since()
 	[ "$(find . -name 'retry-v2.*' -path './budgets/*' | wc -l)" -eq "${#keys[@]}" ]
 }
 
-@test "a key in a message stays in its line" {
+@test "a key with control bytes does not break the line of a message" {
 	is 7 "$RETRY" -B $'a\nb\e[31m' --budget-min 1 -n 3 -d 0 "${fails[@]}"
 	note "retry: budget 'a.nb.x1b\[31m': exhausted, .*"
 	grep -qF "'a\\nb\\x1b[31m'" err
@@ -596,7 +596,7 @@ took_since()
 	[ "$(find budgets -type f | wc -l)" -eq 4 ]
 }
 
-@test "where no success can bring a retry nobody waits for one" {
+@test "where no success can pay for a retry no invocation waits" {
 	local limits
 	for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
 		rm -f ran err

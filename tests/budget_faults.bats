@@ -11,13 +11,13 @@ load helper
 load actor
 load budget
 
-# Users and a group that nobody is.
+# Users and a group that nobody else has.
 ANN=61234
 BOB=61235
 CY=61236
 FRIENDS=61300
 
-# three [OPTION]...: three attempts that fail; ended if they should hang
+# three [OPTION]...: three attempts that fail, ended if they hang
 three()
 {
 	: >ran
@@ -38,7 +38,7 @@ refused()
 	[ "$(lines err)" -eq 1 ]
 }
 
-# unusable WHY [OPTION]...: it is not used, for a reason that is like WHY
+# unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
 unusable()
 {
 	local why=$1
@@ -51,7 +51,7 @@ unusable()
 	note "retry: budget 'api': cannot be used: $why, in .*"
 }
 
-# usable [OPTION]...: it is used, and there is nothing to say
+# usable [OPTION]...: the segment is used, without a message
 usable()
 {
 	three "$@"
@@ -60,7 +60,7 @@ usable()
 	quiet
 }
 
-# unharmed: nothing is said of it, unless that it is exhausted
+# unharmed: no message is about the budget, except that it is exhausted
 unharmed()
 {
 	local noted
@@ -87,7 +87,7 @@ spoil()
 	put_bytes "$1" "$api" "${bytes[@]}"
 }
 
-# kept CMD...: CMD leaves the segment as it is
+# kept CMD...: CMD does not change the segment
 kept()
 {
 	local bytes still stat
@@ -115,16 +115,16 @@ become()
 }
 
 #
-# What is not a segment of ours
+# Files that are not a segment of this budget
 #
 
-@test "a directory in its place is not used" {
+@test "a directory in place of the segment is not used" {
 	mkdir "$api"
 	unusable 'not a regular file'
 	rmdir "$api"
 }
 
-@test "a symbolic link is not followed, wherever it goes" {
+@test "a symbolic link is not followed, wherever it points" {
 	made
 	mv "$api" budgets/real
 	ln -s real "$api"
@@ -147,7 +147,7 @@ become()
 	! mknod "$api" c 1 5 2>/dev/null || unusable 'not a regular file'
 }
 
-@test "a file with another name too is not used" {
+@test "a file with a second name is not used" {
 	made
 	ln "$api" budgets/other
 	kept unusable 'has other links'
@@ -163,7 +163,7 @@ become()
 	done
 }
 
-@test "a file of another size is not used" {
+@test "a file of another length is not used" {
 	local size
 	for size in 0 1 1119 1120 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) \
 	    4096 4G; do
@@ -222,7 +222,7 @@ become()
 	kept unusable '.*'
 }
 
-@test "a ring of random bytes is not believed" {
+@test "a window of random bytes is not believed" {
 	local seed
 	for seed in 1 2 3 4 5; do
 		rm -f "$api"
@@ -233,7 +233,7 @@ become()
 	done
 }
 
-@test "a ring of random bytes is no budget where one is required" {
+@test "a window of random bytes is refused where the budget is required" {
 	made
 	spoil "$RING_AT" "$((8 * RING_WORDS))"
 	refused
@@ -265,14 +265,14 @@ become()
 	told "retry: breaker 'api': open after 2 consecutive failures, probe in .*; giving up"
 }
 
-@test "-q says nothing of a budget that cannot be used" {
+@test "with -q no message is about a budget that cannot be used" {
 	mkdir "$api"
 	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	ran 3
 	[ "$(lines err)" -eq 0 ]
 }
 
-@test "what says that it cannot be used is one line, with its reason" {
+@test "one line says that the budget cannot be used, and why" {
 	mkdir "$api"
 	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
 	told "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
@@ -282,7 +282,7 @@ become()
 }
 
 #
-# What happens to it while it is in use
+# What happens to the segment while it is in use
 #
 
 # meanwhile ACTION: three attempts; the second does this to $S, the segment
@@ -300,7 +300,7 @@ meanwhile()
 	ran 3
 }
 
-@test "truncated while in use, it is given up" {
+@test "a segment that is truncated while in use is given up" {
 	local size
 	for size in 0 1000 1300 1743; do
 		rm -f "$api"
@@ -313,12 +313,12 @@ meanwhile()
 	done
 }
 
-@test "truncated between a look and a touch, it is given up too" {
+@test "a segment that is truncated between the check and the access is given up, too" {
 	local call
 	export S=$api
 	inject getppid:delay_exit=1
 	made
-	# Where the file has been seen to be whole, time goes by.
+	# Time passes after the length of the file was checked.
 	is 7 strace -qq -o trace -P "$S" -e trace=?fstat,?newfstatat,?statx \
 	    -e signal=bus -e inject=?fstat,?newfstatat,?statx:delay_exit=600000 \
 	    "$RETRY" -B api -n 2 -d 0 --budget-required sh -c '
@@ -330,12 +330,12 @@ meanwhile()
 	grep SIGBUS trace
 }
 
-@test "grown while in use, it is given up" {
+@test "a segment that grows while in use is given up" {
 	meanwhile 'echo more >>"$S"'
 	note "retry: budget 'api': cannot be used: of another size, in .*"
 }
 
-@test "overwritten while in use, it is given up" {
+@test "a segment that is overwritten while in use is given up" {
 	meanwhile 'head -c '"$SEGMENT_SIZE"' /dev/urandom >"$S".x
 		cat "$S".x 1<>"$S" >&0 0>&1'
 	look_at_notes
@@ -346,7 +346,7 @@ meanwhile()
 	note "retry: budget 'api': cannot be used: .*"
 }
 
-@test "removed while in use, it is made again" {
+@test "a segment that is removed while in use is made again" {
 	meanwhile 'rm "$S"'
 	quiet
 	counted retries 1
@@ -357,7 +357,7 @@ meanwhile()
 	quiet
 }
 
-@test "what is put in its place is looked at as at first" {
+@test "a file that replaces the segment is checked like the first one" {
 	meanwhile 'rm "$S"; mkdir "$S"'
 	note "retry: budget 'api': cannot be used: not a regular file, in .*"
 	rmdir "$api"
@@ -366,13 +366,13 @@ meanwhile()
 	[ -c /dev/null ]
 }
 
-@test "its directory may go while it is in use" {
+@test "its directory may be removed while it is in use" {
 	meanwhile 'rm -r "${S%/*}"'
 	note "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in .*"
 	mkdir budgets
 }
 
-@test "removed all the time, it costs no retry and one line at most" {
+@test "a segment that is removed again and again costs no retry and one line at most" {
 	export S=$api
 	start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
 	for _ in {1..20}; do
@@ -387,7 +387,7 @@ meanwhile()
 }
 
 #
-# The directory, and what is below it
+# The directory and its file system
 #
 
 @test "a directory that is missing is not made" {
@@ -409,7 +409,7 @@ meanwhile()
 	[ -z "$(ls closed)" ]
 }
 
-@test "a directory where no files can be made is not used" {
+@test "a directory in which no file can be created is not used" {
 	unusable '.*' --budget-dir /proc/self
 	unusable '.*' --budget-dir /proc/self/fd
 	unusable '.*' --budget-dir /dev/fd/
@@ -435,7 +435,7 @@ mounted()
 	unusable '.*No space left on device' --budget-dir mnt
 }
 
-@test "16 kB are room enough, and what comes later does not matter" {
+@test "16 kB are enough room, and a full file system later changes nothing" {
 	mounted size=16k :
 	usable --budget-dir mnt
 	fails=(sh -c 'echo >>ran
@@ -452,7 +452,7 @@ mounted()
 	unusable '.*Read-only file system' --budget-dir mnt
 }
 
-@test "any file system will do, in memory or not" {
+@test "every kind of file system can be used, in memory or not" {
 	usable
 	counted firsts 2
 	mounted mode=755 :
@@ -461,7 +461,7 @@ mounted()
 	counted firsts 4
 }
 
-@test "where a file has a name from the beginning, it is made with one" {
+@test "where a file cannot be made without a name, it is made with one" {
 	inject getppid:error=EIO
 	with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
 		-e 'inject=?open,openat:error=EOPNOTSUPP')
@@ -552,7 +552,7 @@ outdated()
 	flock 8
 }
 
-@test "who is stopped while he takes an old one away is not waited for" {
+@test "no process waits for one that is stopped while it removes an old segment" {
 	outdated
 	inject getppid:delay_enter=1 # where that works, so does the other
 	for option in '' --breaker=1,1s --budget-required; do
@@ -570,7 +570,7 @@ outdated()
 	counted firsts 1
 }
 
-@test "while one waits for that, TERM is heard" {
+@test "TERM ends a wait for the removal of an old segment" {
 	outdated
 	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
 	is 143 "${inject[@]}" "$RETRY" -q -B api --budget-required touch began 8<&-
@@ -580,7 +580,7 @@ outdated()
 	exec 8<&-
 }
 
-@test "in memory the boot is not asked for" {
+@test "for a segment in memory the boot is not looked up" {
 	local boot
 	boot=$(</proc/sys/kernel/random/boot_id)
 	mounted mode=755 '"$RETRY" -q -B api --budget-dir mnt true
@@ -614,7 +614,7 @@ outdated()
 	ran 8
 }
 
-@test "a clock that is far behind is not believed" {
+@test "a clock that is far behind is not used" {
 	made
 	aged 100
 	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
@@ -633,10 +633,10 @@ outdated()
 }
 
 #
-# Others, who say other things
+# Other limits for the same budget
 #
 
-@test "of different numbers the stricter hold, and one line says so" {
+@test "of different limits the stricter ones apply, and one line says so" {
 	is 7 "$RETRY" -q -B api --budget-ratio 0.5 --budget-min 2 \
 	    --budget-window 30s -n 1 "${fails[@]}"
 	is 7 "$RETRY" -B api --budget-ratio 0.7 --budget-min 5 \
@@ -647,7 +647,7 @@ outdated()
 	noted 2
 }
 
-@test "who is the stricter one makes it so for all" {
+@test "the stricter limits apply to all invocations" {
 	is 7 "$RETRY" -q -B api --budget-min 9 -n 1 "${fails[@]}"
 	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
 	ran 3
@@ -656,7 +656,7 @@ outdated()
 	[ "$(notes | grep -c 'already in use with other limits; using ratio 0.2, min 1,')" -eq 1 ]
 }
 
-@test "who says no numbers has nothing to say against any" {
+@test "an invocation without limits of its own accepts any" {
 	is 7 "$RETRY" -q -B api --budget-ratio 1 --budget-min 1 \
 	    --budget-window 20s -n 1 "${fails[@]}"
 	rm ran
@@ -666,14 +666,14 @@ outdated()
 	quiet
 }
 
-@test "-q says nothing of different numbers" {
+@test "with -q no message is about different limits" {
 	is 7 "$RETRY" -q -B api --budget-min 1 -n 1 "${fails[@]}"
 	is 7 "$RETRY" -q -B api --budget-min 5 -n 5 -d 0 "${fails[@]}"
 	ran 3
 	[ "$(lines err)" -eq 0 ]
 }
 
-@test "a newer layout beside it is somebody else's" {
+@test "a segment of a newer layout beside it is left alone" {
 	local newer
 	newer=budgets/retry-v3.$EUID.api
 	head -c 5000 /dev/urandom >"$newer"
@@ -687,7 +687,7 @@ outdated()
 # Processes that come and go
 #
 
-@test "64 who make it at once make one, whoever of them is killed" {
+@test "64 processes that make a segment at once make one, whichever is killed" {
 	local got
 	many 64 sh -c '
 		if [ "$(($1 % 3))" = 0 ]; then
@@ -727,8 +727,8 @@ boundaries()
 		}' trace
 }
 
-# occasions: prints on what the others are stopped or killed: the first of
-# all, and in the long run one that finds a segment, and one that is denied
+# occasions: prints the stages at which a process is stopped or killed: as the
+# first of all; in long runs also as one that finds a segment, or is denied
 occasions()
 {
 	echo fresh
@@ -745,7 +745,7 @@ occasion()
 	: >err
 }
 
-@test "whenever one is killed, the others have a budget that is right" {
+@test "at whatever call one process is killed, the budget of the others is right" {
 	local occasion name nth made scene=("$RETRY" -q -B api --budget-min 2
 		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
 	inject getppid:signal=KILL
@@ -776,7 +776,7 @@ occasion()
 	wait_for none_left "$PWD"
 }
 
-@test "whenever one is stopped, nobody waits for it" {
+@test "at whatever call one process is stopped, no other waits for it" {
 	local occasion name nth before scene=("$RETRY" -q -B api --budget-min 9
 		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
 	inject getppid:signal=STOP
@@ -840,7 +840,7 @@ occasion()
 	ran 4
 }
 
-@test "root does not touch what a user has put in its place" {
+@test "root does not use a file that a user has put in place of the segment" {
 	become "$ANN"
 	chmod 1777 budgets
 	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
@@ -873,7 +873,7 @@ occasion()
 	[ "$(ls -A shared)" = retry-v2.api ]
 }
 
-@test "root shares a group's directory, but maps no user's segment there" {
+@test "root shares the directory of a group, but maps no segment of a user there" {
 	become "$ANN" "$FRIENDS"
 	mkdir shared
 	chgrp "$FRIENDS" shared
@@ -891,11 +891,11 @@ occasion()
 	ran 4
 }
 
-@test "only such a directory is shared" {
+@test "no other directory is shared" {
 	local mode owner
 	become "$ANN" "$FRIENDS"
 	umask 0
-	# mode of the directory, and whose it is
+	# the mode of the directory, and its owner
 	for mode in '0770 0' '3777 0' '2777 0' '1777 0' "2770 $BOB" \
 	    "2770 $CY"; do
 		owner=${mode#* }
@@ -917,7 +917,7 @@ occasion()
 	quiet
 }
 
-@test "in a shared directory no other mode and no other group will do" {
+@test "in a shared directory a segment of another mode or group is not used" {
 	become "$ANN" "$FRIENDS"
 	mkdir shared
 	chgrp "$FRIENDS" shared

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What is written about the program agrees with the program: help, manual,
-# README, completions. The examples in them run.
+# Help, manual, README and completions agree with the program, and their examples
+# run.
 
 # shellcheck disable=SC2016 # $ and ` in single quotes are for others
 
@@ -94,7 +94,7 @@ not()
 	sed -n 's/^\([^-]\) .*/\1/p' options | sort | diff - named
 }
 
-@test "help, manual and README have the program's number of attempts and first delay" {
+@test "help, manual and README name the default number of attempts and first delay" {
 	local attempts delay
 	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
 	delay=$("$RETRY" --dry-run -j none | awk '$1 == 1 { print $2 }')
@@ -466,7 +466,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 		sed '1d;$d' | diff - <("$RETRY" --budget-status api)
 }
 
-@test "the sample of a policy in the manual is one, and what cannot stand in one is refused" {
+@test "the policy in the manual is accepted, and what a policy must not have is refused" {
 	section POLICIES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' >nightly.conf
 	"$RETRY" --policy ./nightly.conf --report report true
@@ -535,7 +535,7 @@ for name, value in json.load(sys.stdin).items():
 	section Errors | plain | grep -qxF -- "${lines[0]}"
 }
 
-@test "patterns are refused where the manual says so, and taken up to the bounds that it names" {
+@test "patterns are refused where the manual says so, and accepted up to its bounds" {
 	for pattern in '' '(a)\1' '(?:a)' '\q' '\0' 'a(' 'a)' 'a[' 'a{' '*a' '^*' \
 		'a{1001}' 'a{999}{999}' '[\d]' '[é]' '[[.a.]]' '[[=a=]]' \
 		"$(printf '(%.0s' {1..251})$(printf ')%.0s' {1..251})"; do
@@ -653,7 +653,7 @@ stage()
 	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD
 }
 
-# Runs the words as a command, in which each retry makes two attempts.
+# Runs a command, in which each retry makes two attempts.
 example()
 {
 	rm -f calls
@@ -1019,7 +1019,7 @@ lines_in_fish()
 	[ "$(in_fish '-B app' | cut -f1)" = app ]
 }
 
-# Types lines into zsh, each followed by a tab, and prints what became of them.
+# Types lines into zsh, each followed by a tab, and prints the completed lines.
 in_zsh()
 {
 	cat >init.zsh <<-'END'

@@ -4,12 +4,12 @@
 #
 #     RETRY             absolute path of the program under test
 #     PYTHON            absolute path of the real python3, not of a wrapper
-#     wait_for CMD...   polls CMD, soon every 40 ms, until it succeeds; fails
+#     wait_for CMD...   polls CMD, at last every 40 ms, until it succeeds; fails
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
 #     now               prints milliseconds of a clock that never steps
 #     why PATH          prints what the program's libc says where PATH cannot be
-#                       run: each has words of its own for some errors
+#                       run: libcs differ in the text of some errors
 #     lines FILE        prints how many lines FILE has, 0 if there is none
 #     has_line LINE FILE
 #                       FILE has this line
@@ -42,9 +42,8 @@ helper_setup()
 	export -n RETRY_SAN # of make san: for tests, not for what they run
 }
 
-# bats looks at each command that a test runs, to know where it was when one
-# fails; that takes as long as most tests. Since bash 5.1 it is enough to look
-# when one has failed.
+# bats records the place of each command of a test in case it fails, which takes
+# as long as most tests. Since bash 5.1 it can do so after a command has failed.
 look_where_it_fails()
 {
 	declare -F bats_debug_trap >/dev/null || return 0
@@ -55,7 +54,7 @@ look_where_it_fails()
 		BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1' ERR
 }
 
-# Only what start() began, and only while it is still our child.
+# Ends only processes that start() has begun and that are still our children.
 helper_teardown()
 {
 	local job
@@ -89,7 +88,8 @@ look_at_clock()
 	moment=$((10#${moment/./}))0
 }
 
-# Nothing ever comes through the pipe, so that it is a sleep without a process.
+# A read from a pipe into which nothing is ever written is a sleep without a
+# process.
 wait_for()
 {
 	local never=$BATS_FILE_TMPDIR/never pause=10 moment until
@@ -146,8 +146,8 @@ holds()
 	}
 }
 
-# Job control for a moment: without it bash has background commands ignore
-# SIGINT and SIGQUIT, and what is ignored at entry stays ignored.
+# With job control: without it bash has background commands ignore SIGINT and
+# SIGQUIT, and a signal that is ignored on entry stays ignored.
 start()
 {
 	set -m

@@ -18,7 +18,7 @@ setup()
 deaf='trap "" TERM; touch began; sleep 30; true'
 
 #
-# When
+# When hooks run
 #
 
 @test "--on-retry runs once for each retry, and not after the last attempt" {
@@ -52,7 +52,7 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
 }
 
-@test "--on-give-up runs whatever there is to be given up" {
+@test "--on-give-up runs for every reason to give up" {
 	local arguments
 	while read -r want arguments; do
 		rm -f hook
@@ -89,11 +89,11 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 }
 
 # bats test_tags=slow
-@test "the time that --on-retry takes counts against the delay" {
+@test "the time that --on-retry takes is part of the delay" {
 	is 1 "$RETRY" -n 2 -d 3 -j none \
 	    --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
 	    sh -c 'cat /proc/uptime >attempt; exit 1'
-	# Otherwise this would be the whole delay; and no less than the rest.
+	# Otherwise this would be the whole delay. It is not less than the rest.
 	awk '{ at[FILENAME] = $1 }
 		END {
 			rest = at["attempt"] - at["hook"]
@@ -118,10 +118,10 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 }
 
 #
-# With what
+# With which environment, streams and signals
 #
 
-@test "a hook is told what the last attempt was told, and how it ended" {
+@test "a hook has the variables of the last attempt, and its status" {
 	is 7 "$RETRY" -n 2 -d 0 -- sh -c 'exit 7'
 	is 7 "$RETRY" -n 2 -d 0 \
 	    --on-retry 'env | grep ^RETRY_ | sort >retried' \
@@ -143,7 +143,7 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	diff <(echo 'a  b' && pwd && cat group) <(tail -n 3 err)
 }
 
-@test "a line that begins with a dash is a line all the same" {
+@test "a line that begins with a dash is no option of sh" {
 	mkdir bin
 	printf '#!/bin/sh\necho dash\n' >bin/-x
 	chmod +x bin/-x
@@ -156,7 +156,7 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	    --on-give-up 'cat' -- false < <(echo caller)
 	grep -qx /dev/null err
 	run ! grep -q caller out err
-	# And the caller has all of it left.
+	# The input of retry is left to its caller.
 	printf 'one\ntwo\nthree\n' | {
 		is 1 "$RETRY" -n 2 -d 0 --on-retry cat --on-give-up cat -- false
 		diff - <(printf 'one\ntwo\nthree\n')
@@ -170,7 +170,7 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	[ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
 }
 
-@test "nothing of a hook gets into standard output where standard error is closed" {
+@test "where standard error is closed a hook does not write to standard output" {
 	local got=0
 	"$RETRY" -n 2 -d 0 --on-retry 'echo retried' --on-give-up 'echo given' \
 	    -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&- || got=$?
@@ -191,7 +191,7 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	diff direct hook
 }
 
-# masked HOW: what a hook's signals are below retry and without it.
+# masked HOW: the signals of a hook, under retry and without it.
 masked()
 {
 	rm -f out err
@@ -206,10 +206,10 @@ masked()
 }
 
 #
-# What becomes of it changes nothing
+# How a hook ends changes nothing else
 #
 
-@test "a hook that fails is a warning, and no more" {
+@test "a hook that fails causes a warning and nothing else" {
 	is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
 	    --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
 	diff - err <<-'END'
@@ -226,19 +226,19 @@ masked()
 	told 'retry: --on-retry failed \(exit 3\)'
 }
 
-@test "a hook that succeeds is not talked about" {
+@test "retry says nothing of a hook that succeeds" {
 	is 7 "$RETRY" -v -n 2 -d 0 --on-retry true --on-give-up true -- \
 	    sh -c 'exit 7'
 	! grep -q -e --on- err
 }
 
-@test "of a hook that fails -q says nothing" {
+@test "with -q retry says nothing of a hook that fails" {
 	is 7 "$RETRY" -q -n 2 -d 0 --on-retry 'exit 3' --on-give-up 'exit 3' \
 	    -- sh -c 'exit 7'
 	[ ! -s err ]
 }
 
-@test "a hook for which there is no process is a warning" {
+@test "a hook that cannot be forked causes a warning" {
 	inject clone,clone3,fork,vfork:error=EAGAIN:when=2
 	is 7 "${inject[@]}" "$RETRY" -n 2 -d 0 --on-retry 'touch hook' -- \
 	    sh -c 'exit 7'
@@ -247,7 +247,7 @@ masked()
 	[ ! -e hook ]
 }
 
-@test "a signal that killed the command is what retry dies of after the hook" {
+@test "after the hook retry dies of the signal that killed the command" {
 	"$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
 	    sh -c 'kill -TERM $$' >out 2>err
 	[ "$(<out)" = 'killed TERM' ]
@@ -270,7 +270,7 @@ masked()
 	told 'retry: --on-give-up failed \(exit 4\)'
 }
 
-@test "what a hook leaves behind is not ended by the next attempt's timeout" {
+@test "the next attempt's timeout does not end processes that a hook left behind" {
 	is 124 "$RETRY" -n 2 -d 0 -t 0.3 -k 0 \
 	    --on-retry 'sleep 20 >/dev/null 2>&1 & echo $! >left' -- sleep 20
 	run ! gone "$(<left)"
@@ -279,7 +279,7 @@ masked()
 }
 
 #
-# How it ends before its time
+# How a hook is ended
 #
 
 # hooked OPTION... -- : retry is in a delay of a minute, and its hook runs.
@@ -318,7 +318,7 @@ hooked()
 	none_left "$MARK"
 }
 
-@test "what a hook has started and left is killed even where the hook is gone" {
+@test "processes that a hook has started are killed even if the hook has ended" {
 	hooked --on-retry 'sh -c '\''trap "" TERM; touch began
 		while :; do sleep 0.1; done'\''; true'
 	kill -TERM "$pid"
@@ -333,7 +333,7 @@ hooked()
 	none_left "$MARK"
 }
 
-@test "other signals in a delay are not for the hook" {
+@test "other signals in a delay are not passed on to the hook" {
 	hooked --on-retry 'trap "echo heard" USR1; touch began
 		while [ ! -e enough ]; do sleep 0.1; done; touch hook'
 	kill -USR1 "$pid"
@@ -356,13 +356,13 @@ hooked()
 	none_left "$MARK"
 }
 
-@test "after an --on-retry that the deadline ended --on-give-up has its time" {
+@test "the deadline that ends --on-retry does not end --on-give-up" {
 	is 7 "$RETRY" -T 1 -d 0.1 --on-retry 'sleep 30; true' \
 	    --on-give-up 'sleep 0.5; touch hook' -- sh -c 'exit 7'
 	[ -e hook ]
 }
 
-@test "whoever waits for standard error to end does not wait for an ended hook" {
+@test "an ended hook leaves standard error to no process" {
 	local said
 	said=$("$RETRY" -T 1 -d 0.1 --on-retry 'sleep 18; true' -- \
 	    sh -c 'exit 7' 2>&1 3>&-) || :
@@ -401,7 +401,7 @@ hooked()
 	! grep -q -e --on- err
 }
 
-@test "where retry is killed the hook gets TERM" {
+@test "when retry is killed the hook gets TERM" {
 	hooked --on-retry 'touch began; exec sleep 30'
 	kill -KILL "$pid"
 	ended

@@ -1,5 +1,5 @@
-# What `make install` puts where, and `make uninstall` takes away. $RETRY is
-# what is installed; nothing is built here.
+# Which files `make install` installs where, and `make uninstall` removes. The
+# program is $RETRY; nothing is built here.
 
 load helper
 
@@ -11,7 +11,7 @@ setup()
 	root=$BATS_TEST_TMPDIR/root
 }
 
-# Runs make in the checkout with the program under test as what was built.
+# Runs make in the checkout, as if the program under test had been built there.
 build()
 {
 	make -s -C "$BATS_TEST_DIRNAME/.." -o "$RETRY" BIN="$RETRY" \
@@ -36,7 +36,7 @@ installed()
 	"$root/usr/local/bin/retry" --version | diff version -
 }
 
-@test "what is installed is readable by all, and only the program runs" {
+@test "all users can read what is installed, and only the program is executable" {
 	umask 077
 	build install
 	[ "$(stat -c %a "$root/usr/local/bin/retry")" = 755 ]
@@ -44,7 +44,7 @@ installed()
 	[ -z "$(find "$root/usr" -type d ! -perm 755)" ]
 }
 
-@test "PREFIX says where" {
+@test "PREFIX is where everything is installed" {
 	build install PREFIX=/opt/x
 	[ -z "$(find "$root" -type f ! -path "$root/opt/x/*")" ]
 	"$root/opt/x/bin/retry" --version | diff version -
@@ -92,7 +92,7 @@ installed()
 	diff "$BATS_TEST_DIRNAME/../retry.1" retry.1
 }
 
-@test "uninstall takes away all of it and nothing else" {
+@test "uninstall removes all of it and nothing else" {
 	build install PROGRAM=again
 	build install
 	build uninstall PROGRAM=again
@@ -104,7 +104,7 @@ installed()
 	[ -z "$output" ]
 }
 
-@test "installing over a running program does no harm" {
+@test "a program that runs while it is installed anew goes on" {
 	build install
 	start "$root/usr/local/bin/retry" -q -n 1 sleep 20
 	wait_for pgrep -P "$pid" -x sleep

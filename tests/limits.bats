@@ -14,8 +14,8 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR
 }
 
-# lend: ./retry and ./actor are for anybody; by their full names somebody else
-# may not come to them.
+# lend: copies to ./retry and ./actor, which other users can run; they may have
+# no access to the directories of the originals.
 lend()
 {
 	cp "$RETRY" retry
@@ -23,7 +23,7 @@ lend()
 	chmod 755 . retry actor
 }
 
-# Ends what a test left alive on purpose: the processes named in these files.
+# Ends the processes that a test left alive on purpose; these files name them.
 dismiss()
 {
 	local file
@@ -52,7 +52,7 @@ dismiss()
 	none_left "$MARK"
 }
 
-@test "a command that is done in time knows nothing of its limits" {
+@test "a command that ends in time notices nothing of its limits" {
 	is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
 	is 0 "$RETRY" -n 1 -t 20 -T 20 -- sh -c 'sleep 0.1; echo done'
 	said 'done'
@@ -66,17 +66,17 @@ dismiss()
 	[ "$(lines bye)" -eq 2 ]
 }
 
-@test "a success-on rule for timeouts makes one a success" {
+@test "a --success-on rule for timeouts makes a timeout a success" {
 	is 124 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
-@test "a timeout of 0 is none" {
+@test "a timeout of 0 is no timeout" {
 	is 0 "$RETRY" -n 1 -t 0 -- sh -c 'sleep 0.3; echo done'
 	said 'done'
 }
 
-@test "a command that ignores TERM gets KILL after the grace, and 124 it is" {
+@test "a command that ignores TERM is killed after --kill-after, with status 124" {
 	local before
 	before=$(now)
 	is 124 "$RETRY" -n 1 -t 0.3 -k 0.4 -- "$ACTOR" stubborn
@@ -85,14 +85,14 @@ dismiss()
 	none_left "$MARK"
 }
 
-@test "what ends within the grace is not killed" {
+@test "a command that ends within --kill-after is not killed" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
 		trap "sleep 0.3; echo tidied; exit 1" TERM
 		while :; do sleep 0.02; done'
 	said tidied
 }
 
-@test "a grace of 0 is KILL at once" {
+@test "a --kill-after of 0 kills at once" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0 -- sh -c '
 		trap "" TERM
 		sleep 2
@@ -102,7 +102,7 @@ dismiss()
 }
 
 # bats test_tags=slow
-@test "the signal of a limit is the one that was asked for" {
+@test "a limit sends the signal of --signal" {
 	local name
 	for name in HUP QUIT SIGUSR2 10 KILL; do
 		rm -f out
@@ -113,7 +113,7 @@ dismiss()
 	done
 }
 
-@test "a stopped command goes on after the signal, so that it can hear it" {
+@test "a stopped command is continued after the signal, so that it gets it" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
 		trap "echo heard; exit 0" TERM
 		kill -STOP $$
@@ -121,7 +121,7 @@ dismiss()
 	said heard
 }
 
-@test "a stopped grandchild goes on after the signal" {
+@test "a stopped grandchild is continued after the signal" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
 		sh -c "trap \"echo heard; exit 0\" TERM
 			kill -STOP \$\$
@@ -132,7 +132,7 @@ dismiss()
 }
 
 #
-# Whom it reaches
+# Which processes a limit reaches
 #
 
 @test "a grandchild that ignores TERM is ended" {
@@ -150,8 +150,8 @@ dismiss()
 	none_left "$MARK"
 }
 
-# in_time COMMAND...: a limit ends it, again and again, before KILL is due: what
-# the signal does not reach goes on until then.
+# in_time COMMAND...: a limit ends it in several attempts, each before KILL is
+# due: a process that the signal does not reach runs until then.
 in_time()
 {
 	local before
@@ -174,7 +174,7 @@ in_time()
 }
 
 # bats test_tags=slow
-@test "each of many gets the signal once, though its parent dies of it" {
+@test "each of many processes gets the signal once, though its parent dies of it" {
 	is 124 "$RETRY" -n 1 -t 2 -k 20 -- bash -c '
 		for i in {1..20}; do
 			("$ACTOR" listen 1 0; :) &
@@ -185,7 +185,7 @@ in_time()
 	none_left "$MARK"
 }
 
-# Two grandchildren: one hears the signal, the other does not.
+# Two grandchildren: one ends at the signal, the other ignores it.
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
 
 # bats test_tags=slow
@@ -214,7 +214,7 @@ scarce()
 )
 
 # bats test_tags=slow
-@test "limits reach the tree where hardly a descriptor is to be had" {
+@test "limits reach the tree where retry may open hardly any descriptor" {
 	local most
 	for most in 7 8 9; do
 		rm -f out
@@ -226,7 +226,7 @@ scarce()
 	done
 }
 
-@test "a limit ends the command where no descriptor is left to look around" {
+@test "a limit ends the command where no descriptor is left to read /proc" {
 	local most
 	for most in 5 6; do
 		rm -f out
@@ -238,7 +238,7 @@ scarce()
 	done
 }
 
-@test "what /proc hides from all but root is ended too" {
+@test "processes that /proc hides from all but root are ended too" {
 	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be somebody else'
 	isolate -m -p -f
 	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
@@ -292,7 +292,7 @@ scarce()
 	none_left "$MARK"
 }
 
-# One who waits for what runs in a session of its own.
+# A parent that waits for a child in a session of its own.
 waiting='import subprocess, sys
 subprocess.run(sys.argv[1:], start_new_session=True)'
 
@@ -325,14 +325,14 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	none_left "$MARK"
 }
 
-@test "what the command has become is ended" {
+@test "a command that has executed another program is ended" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
 	    sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
 	said ready
 	none_left "$MARK"
 }
 
-@test "a grandchild that was not the main thread's is ended" {
+@test "a grandchild that another thread than the main one forked is ended" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- "$ACTOR" thread
 	said ready
 	none_left "$MARK"
@@ -349,11 +349,11 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
 	    sh -c '"$ACTOR" headless & echo $! >pid; wait'
 	said ready
-	# What has no main thread looks dead and has no environment.
+	# A process without its main thread looks like a zombie.
 	[ ! -e "/proc/$(<pid)" ]
 }
 
-@test "a retry within is ended with its command, though that ignores TERM" {
+@test "a nested retry is ended with its command, though that ignores TERM" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
 	    "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
 	said ready
@@ -361,7 +361,7 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 }
 
 # bats test_tags=slow
-@test "one that lives behind 2500 dead is ended" {
+@test "a process that lives behind 2500 zombies is ended" {
 	local parent
 	for parent in mourned buried; do
 		rm -f out
@@ -384,17 +384,17 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	none_left "$MARK"
 }
 
-@test "a crowd that grows when it is told to end is ended" {
+@test "processes that fork more of them at TERM are ended" {
 	is 124 "$RETRY" -n 1 -t 1 -k 0.2 -- "$ACTOR" crowd 100
 	said ready
 	none_left "$MARK"
 }
 
 #
-# Whom it spares
+# Which processes a limit spares
 #
 
-@test "what a shell started before it became retry is spared" {
+@test "a process that a shell started before it became retry is spared" {
 	is 124 sh -c '
 		sh -c "sleep 20 & echo \$! >inner; wait" & echo $! >outer
 		until [ -s inner ]; do sleep 0.02; done
@@ -417,7 +417,7 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	wait_for none_left "$MARK"
 }
 
-@test "a daemon is spared with its children, those of the grace too" {
+@test "a daemon is spared with its children, even those forked after the signal" {
 	is 124 "$RETRY" -n 1 -t 0.5 -k 1 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon
 			sleep 20 & echo \$! >child
@@ -438,7 +438,7 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	wait_for none_left "$MARK"
 }
 
-@test "what a command leaves behind when it ends by itself is left alone" {
+@test "processes that a command leaves behind when it ends by itself are left alone" {
 	is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
 		sleep 20 &
 		echo $! >"left$RETRY_ATTEMPT"
@@ -449,7 +449,7 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	wait_for none_left "$MARK"
 }
 
-@test "what an earlier attempt left behind is spared when a later times out" {
+@test "processes that an earlier attempt left behind are spared by a later timeout" {
 	is 124 "$RETRY" -n 2 -d 0 -t 0.4 -k 0.1 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
 		sleep 20 &
@@ -461,14 +461,14 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	wait_for none_left "$MARK"
 }
 
-# For a shell: waits, not for ever, until this file is there and not empty.
+# For a shell: waits until this file is there and not empty, but not for ever.
 awaits='await() {
 	for i in $(seq 500); do [ ! -s "$1" ] || break; sleep 0.02; done
 }'
 
-# Two that were there before become orphans, and so children of retry, in the
-# middle of an attempt.
-@test "an orphan of what was there before is spared" {
+# Two processes that were there before become orphans, and so children of retry,
+# during an attempt.
+@test "an orphan of a process that was there before is spared" {
 	is 124 sh -c "$awaits"'
 		{
 			(
@@ -489,7 +489,7 @@ awaits='await() {
 	wait_for none_left "$MARK"
 }
 
-@test "an orphan of what an earlier attempt left behind is spared" {
+@test "an orphan of a process that an earlier attempt left behind is spared" {
 	is 124 "$RETRY" -n 2 -d 0 -t 1 -k 0.1 -- sh -c "$awaits"'
 		if [ "$RETRY_ATTEMPT" = 2 ]; then
 			echo >go
@@ -507,7 +507,7 @@ awaits='await() {
 	wait_for none_left "$MARK"
 }
 
-@test "what holds retry's stderr open does not hold retry up" {
+@test "retry does not wait for a process that has its stderr open" {
 	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
 	run ! gone "$(<left)"
 	dismiss left
@@ -538,9 +538,9 @@ awaits='await() {
 	none_left "$MARK"
 }
 
-# held [OPTION]... : a command that even KILL does not end: it is on its way
-# out, and stopped there by who traces it, as one would be by a disk that does
-# not answer. Its pid is in ./undead, of who holds it in ./holder.
+# held [OPTION]...: a command that even KILL does not end. It is exiting, and its
+# tracer stops it there, as a disk that does not answer would. Its pid is in
+# ./undead, that of the tracer in ./holder.
 held()
 {
 	start "$RETRY" -n 2 -d 0 -t 1 -k 0 "$@" -- sh -c '
@@ -556,7 +556,7 @@ held()
 }
 
 # bats test_tags=slow
-@test "a process that KILL does not end is told of, and never doubled" {
+@test "a process that KILL does not end is named, and no attempt begins beside it" {
 	held
 	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
 	sleep 0.3
@@ -569,7 +569,7 @@ held()
 }
 
 # bats test_tags=slow
-@test "a process that KILL does not end is left alone past the deadline" {
+@test "a process that KILL does not end is abandoned after the deadline" {
 	held -T 3
 	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
 	ended
@@ -581,7 +581,7 @@ held()
 }
 
 # bats test_tags=slow
-@test "TERM gets to a retry that waits for what KILL does not end" {
+@test "TERM reaches a retry that waits for a process that KILL does not end" {
 	held
 	reached told "retry: attempt 1/2: process .* is still alive 1s after KILL"
 	kill -TERM "$pid"
@@ -592,8 +592,8 @@ held()
 	told '.*giving up: interrupted'
 }
 
-# foreign COMMAND [OPTION]...: retry runs as nobody, COMMAND is its shell's and
-# runs ./owned, which becomes yet another user.
+# foreign COMMAND [OPTION]...: retry runs as nobody. Its command is a shell with
+# COMMAND, which runs ./owned, which becomes another user.
 foreign()
 {
 	local command=$1
@@ -612,7 +612,7 @@ foreign()
 }
 
 # bats test_tags=slow
-@test "what cannot be signalled is told of, waited for, and never doubled" {
+@test "a process that cannot be signalled is named and waited for" {
 	local process
 	foreign 'exec ./owned own 3'
 	reached grep -q ^pid out
@@ -628,7 +628,7 @@ foreign()
 }
 
 # bats test_tags=slow
-@test "what cannot be signalled is left alone past the deadline" {
+@test "a process that cannot be signalled is abandoned after the deadline" {
 	foreign 'exec ./owned own 3' -T 1
 	reached grep -q ^pid out
 	ended
@@ -638,7 +638,7 @@ foreign()
 	wait_for none_left "$MARK"
 }
 
-@test "a grandchild that cannot be signalled is told of too" {
+@test "a grandchild that cannot be signalled is named too" {
 	local process
 	foreign './owned own 3'
 	reached grep -q ^pid out
@@ -685,7 +685,7 @@ foreign()
 	told '.* ended by the deadline after .*'
 }
 
-@test "a command that exited 0 before anyone looked at the clock succeeded" {
+@test "a command that exited 0 before retry looked at the clock has succeeded" {
 	start "$RETRY" -T 1 -- sh -c '
 		touch ready
 		until [ -e go ]; do sleep 0.02; done
@@ -760,7 +760,7 @@ bare()
 	none_left "$MARK"
 }
 
-@test "without /proc and limits there is nothing to say" {
+@test "without /proc and without limits retry says nothing" {
 	bare "$RETRY" -v -n 1 -- sh -c 'echo done'
 	[ "$status" -eq 0 ]
 	said 'done'

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# What an attempt is told through its environment, and what a retry inside it
-# makes of that.
+# The variables that retry sets for an attempt, and how a nested retry uses them.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
@@ -11,8 +10,8 @@ load actor
 # CLOCK_BOOTTIME.
 shape='^[0-9a-f-]{36}:[0-9]+:[0-9]+$'
 
-# told NAME [OPTION]... COMMAND...: prints what each attempt saw in NAME,
-# "unset" if it was; attempts fail with status 7
+# told NAME [OPTION]... COMMAND...: prints the value of NAME in each attempt, or
+# "unset"; attempts fail with status 7
 told()
 {
 	local name=$1
@@ -58,8 +57,8 @@ uptime()
 	echo "${now/./}0000000"
 }
 
-# heir [VARIABLE=VALUE]...: what a retry with these in its environment and no
-# number of attempts of its own tells: depth, ancestor, id and deadline
+# heir [VARIABLE=VALUE]...: prints the depth, ancestor, id and deadline that a
+# retry with these variables, and without a number of attempts, sets
 heir()
 {
 	env "$@" "$RETRY" sh -c 'echo "$RETRY_DEPTH" \
@@ -74,13 +73,12 @@ here()
 		stat -Lc %i /proc/self/ns/time):$1"
 }
 
-# What an outer retry may have told besides RETRY_PARENT; its time is past.
+# What an outer retry may have set besides RETRY_PARENT; its deadline is past.
 uuid=01234567-89ab-4cde-8f01-23456789abcd
 will=(RETRY_DEPTH=5 RETRY_ANCESTOR_RETRY=1 "RETRY_ID=$uuid"
 	"RETRY_DEADLINE=$(here 1)")
 
-# disowned RETRY_PARENT: of all that a retry of this identity told, nothing
-# counts
+# disowned RETRY_PARENT: all variables of a retry of this identity are ignored
 disowned()
 {
 	run -0 --separate-stderr heir "RETRY_PARENT=$1" "${will[@]}"
@@ -99,7 +97,7 @@ under()
 }
 
 #
-# What an attempt is told
+# Attempts and statuses
 #
 
 @test "RETRY_ATTEMPT counts from 1" {
@@ -146,7 +144,7 @@ under()
 	grep -qx 'RETRY_MAX_ATTEMPTS=2' <<<"$output"
 }
 
-@test "a name that only begins like one of ours is the user's" {
+@test "a variable whose name only begins like one of retry is left alone" {
 	run -0 env RETRY_ATTEMPTS=a RETRY_LAST_STATUS_=b RETRY=c RETRY_=d \
 	    "$RETRY" env
 	for own in RETRY_ATTEMPTS=a RETRY_LAST_STATUS_=b RETRY=c RETRY_=d; do
@@ -192,7 +190,7 @@ under()
 }
 
 #
-# Who told it, and whether he lives
+# Whether the outer retry lives
 #
 
 @test "RETRY_PARENT is the process of retry and an instant at which it ran" {
@@ -209,7 +207,7 @@ under()
 	[ "${lines[3]}" = "${lines[0]}" ]
 }
 
-@test "the name of the program does not matter to what it has told" {
+@test "the name of the program of the outer retry does not matter" {
 	for name in 're) S 1' '1 2 3' ') ('; do
 		cp "$RETRY" "$name"
 		run -0 "./$name" sh -c '"$RETRY" sh -c "echo \$RETRY_DEPTH"'
@@ -223,7 +221,7 @@ under()
 	env -i "$(type -P strace)" -o trace -e trace=file,clone,clone3,fork,vfork \
 	    "$RETRY" "$(type -P true)"
 	grep -qE '^(clone|fork|vfork)' trace
-	# The loader has its own, and a descriptor is a file without a name.
+	# The loader opens its own files, and a descriptor is a file without a name.
 	sed -nE '/^(clone|fork|vfork)/q; s/^[^"]*"([^"]*)".*/\1/p' trace |
 		grep -vE '^$|^/etc/ld\.so|/lib[^/]*\.so[.0-9]*$' >names
 	[ "$(<names)" = "$RETRY" ]
@@ -237,19 +235,19 @@ under()
 	[ "${lines[0]}" != "${lines[1]}" ]
 }
 
-@test "what a living process told counts" {
+@test "the variables of a living process count" {
 	will=("${will[@]:0:3}" "RETRY_DEADLINE=$(here 4000000000000000000)")
 	run -0 heir "RETRY_PARENT=$(identity $$)" "${will[@]}"
 	[ "$output" = "6 1 $uuid $(here 4000000000000000000)" ]
 }
 
-@test "without RETRY_PARENT nothing that was told counts" {
+@test "without RETRY_PARENT the other variables are ignored" {
 	run -0 heir "${will[@]}"
 	[[ $output =~ ^1\ none\ [0-9a-f-]{36}\ none$ ]]
 	[[ $output != *"$uuid"* ]]
 }
 
-@test "a later process of the same number is not the one that told" {
+@test "a later process of the same number is not the outer retry" {
 	IFS=. read -r number since <<<"$(identity $$)"
 	disowned "$number.$((since - 1))"
 	disowned "$number.$((since / 10000000))"
@@ -257,7 +255,7 @@ under()
 	disowned "$number.1"
 }
 
-@test "the process that told may have begun in the same tick or long before" {
+@test "the outer retry may have begun in the same tick or long before" {
 	IFS=. read -r number since <<<"$(identity $$)"
 	for instant in "$since" "$((since + 1))" "$(uptime)"; do
 		run -0 heir "RETRY_PARENT=$number.$instant" RETRY_DEPTH=5
@@ -268,14 +266,14 @@ under()
 	[[ $output = '6 '* ]]
 }
 
-@test "what was told at an instant that is still to come counts for nothing" {
+@test "variables of an instant that is still to come are ignored" {
 	for instant in "$(($(uptime) + 3600000000000))" 9223372036854775807 \
 	    9223372036854775808; do
 		disowned "$$.$instant"
 	done
 }
 
-@test "a malformed RETRY_PARENT is nobody's" {
+@test "a malformed RETRY_PARENT is ignored" {
 	IFS=. read -r number since <<<"$(identity $$)"
 	for parent in '' . x "$number" "$number." ".$since" "$number:$since" \
 	    "$number.$since." "$number.$since.1" "$number.x$since" \
@@ -287,7 +285,7 @@ under()
 	done
 }
 
-@test "what a retry told that has ended does not count" {
+@test "variables of a retry that has ended are ignored" {
 	"$RETRY" -T 100 -n 2 -d 0 -q sh -c 'env -0 >told; exit 1' || :
 	mapfile -d '' -t will < <(grep -z ^RETRY_ told)
 	printf '%s\n' "${will[@]}" | grep '^RETRY_DEADLINE=[0-9a-f-]*:[0-9:]*$'
@@ -297,7 +295,7 @@ under()
 	run ! grep -zx "RETRY_ID=${BASH_REMATCH[1]}" told
 }
 
-@test "what a retry told that nobody has buried yet does not count" {
+@test "variables of a retry that is a zombie are ignored" {
 	start sh -c '"$RETRY" -T 100 sh -c "env -0 >told" & exec sleep 20'
 	zombie()
 	{
@@ -311,7 +309,7 @@ under()
 	[[ $output =~ ^1\ none\ [0-9a-f-]{36}\ none$ ]]
 }
 
-@test "a daemon left by a retry that has ended begins anew" {
+@test "a daemon that outlives its retry is not nested" {
 	"$RETRY" -T 100 sh -c 'env >told
 		setsid sh -c "
 			echo \$\$ >daemon
@@ -332,7 +330,7 @@ under()
 	run ! grep '^RETRY_ANCESTOR_RETRY=' seen
 }
 
-@test "while the retry that left it lives, a daemon is within it" {
+@test "a daemon is nested while its retry lives" {
 	start "$RETRY" -T 100 -n 2 -d 0 sh -c '
 		[ "$RETRY_ATTEMPT" -eq 1 ] || exec sleep 20
 		env >told
@@ -349,7 +347,7 @@ under()
 	[ "$(grep '^RETRY_DEADLINE=' seen)" = "$(grep '^RETRY_DEADLINE=' told)" ]
 }
 
-@test "without /proc nothing that was told counts" {
+@test "without /proc all variables are ignored" {
 	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
 	isolate -m
 	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
@@ -372,7 +370,7 @@ under()
 
 @test "under a /proc of other processes none of them is taken for a retry" {
 	isolate -p -f
-	# Of each number up to 9 there is a process in that /proc, or has been.
+	# That /proc has, or has had, a process of each number up to 9.
 	run -0 "${isolate[@]}" sh -c '
 		"$RETRY" -T 100 sh -c "echo \$PPID >parent; env -0 >told"
 		exec env -S"$(tr "\0" "\n" <told | grep ^RETRY_ | tr "\n" " ")" \
@@ -381,7 +379,7 @@ under()
 	[ "$output" = 1 ]
 }
 
-@test "what was told outside of a time namespace counts for none within" {
+@test "variables from outside of a time namespace are ignored within it" {
 	isolate -T -f
 	run -0 "$RETRY" sh -c '"$RETRY" sh -c "echo \$RETRY_DEPTH"
 		"$@"' sh "${isolate[@]}" "$RETRY" sh -c 'echo "$RETRY_DEPTH"
@@ -389,7 +387,7 @@ under()
 	[ "$output" = $'2\n1\n2' ]
 }
 
-@test "clocks set forward or back between two retries leave none to count" {
+@test "variables are ignored where clocks differ between two retries" {
 	for offset in -1 1 100000; do
 		isolate -T --boottime "$offset" -f
 		run -0 "$RETRY" "${isolate[@]}" \
@@ -398,7 +396,7 @@ under()
 	done
 }
 
-@test "what another user's retry has told counts" {
+@test "variables of another user's retry count" {
 	[ "$(id -u)" = 0 ] || skip 'only root can become another user'
 	command -v setpriv >/dev/null || skip 'no setpriv here'
 	cp "$RETRY" /tmp/retry-of-another.$$
@@ -443,7 +441,7 @@ under()
 	[ "$output" = "1 none ${uuid^^} none" ]
 }
 
-@test "RETRY_ANCESTOR_RETRY is there only past the first attempt of any layer" {
+@test "RETRY_ANCESTOR_RETRY is set only after the first attempt of any layer" {
 	[ "$(told RETRY_ANCESTOR_RETRY -n 3)" = $'unset\n1\n1' ]
 	run -7 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 \
 	    -d 0 sh -c 'echo "${RETRY_ANCESTOR_RETRY-unset}"; exit 7'
@@ -504,7 +502,7 @@ layers()
 	[ "$(RETRY_NESTED=once layers '' '' '')" = 3 ]
 }
 
-@test "--nested holds from the layer that is given it on, until one differs" {
+@test "--nested applies from its layer inwards, until a layer has another" {
 	[ "$(layers '' '--nested once' '')" = 3 ]
 	[ "$(layers '' '' '--nested once')" = 9 ]
 	[ "$(layers '--nested once' '' '--nested share')" = 9 ]
@@ -527,7 +525,7 @@ layers()
 		told RETRY_MAX_ATTEMPTS -n 2 --nested add)" = 1 ]
 }
 
-@test "what a dead retry told takes no attempts away" {
+@test "variables of a dead retry take no attempts away" {
 	for kind in add once; do
 		[ "$(RETRY_PARENT=$$.0 RETRY_ANCESTOR_RETRY=1 \
 			told RETRY_MAX_ATTEMPTS -n 2 --nested "$kind")" = $'2\n2' ]
@@ -545,7 +543,7 @@ layers()
 # The budget
 #
 
-@test "what the command line says of the budget is handed on as it was typed" {
+@test "budget options are passed to nested retries as they were typed" {
 	run -0 env RETRY_BUDGET=no RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=1 \
 	    RETRY_BUDGET_WINDOW=1s RETRY_BUDGET_DIR=/no RETRY_NESTED=once \
 	    "$RETRY" --budget 'a key/%' --budget-ratio 020.0% --budget-min 010 \
@@ -558,7 +556,7 @@ layers()
 	done
 }
 
-@test "what the command line does not say of the budget passes through" {
+@test "variables of the budget without an option pass through" {
 	own=(RETRY_BUDGET=key RETRY_BUDGET_RATIO=1 RETRY_BUDGET_MIN=1
 		RETRY_BUDGET_WINDOW=1s "RETRY_BUDGET_DIR=$PWD" RETRY_NESTED=once)
 	run -0 env "${own[@]}" "$RETRY" env
@@ -573,20 +571,20 @@ layers()
 	run ! grep -E '^RETRY_(BUDGET|NESTED)' <<<"$output"
 }
 
-@test "no budget at all is handed on too" {
+@test "an empty key is passed on, too" {
 	[ "$(RETRY_BUDGET=key RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1 \
 		--budget '')" = '' ]
 	[ "$(RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1)" = unset ]
 }
 
-@test "however long, it is handed on whole" {
+@test "a long key is passed on whole" {
 	printf -v key '%01024d' 0
 	[ "$(RETRY_BUDGET_DIR=$PWD told RETRY_BUDGET -n 1 -B "$key")" = "$key" ]
 	printf -v most '%0100000d' 1
 	[ "$(told RETRY_BUDGET_MIN -n 1 --budget-min "$most")" = "$most" ]
 }
 
-@test "a relative directory of budgets is the same one for whoever goes elsewhere" {
+@test "a relative --budget-dir is the same directory for a command that changes its own" {
 	mkdir here
 	[ "$(told RETRY_BUDGET_DIR -n 1 --budget-dir here)" = "$PWD/here" ]
 	[ "$(told RETRY_BUDGET_DIR -n 1 --budget-dir .)" = "$PWD/." ]
@@ -612,7 +610,7 @@ layers()
 # The deadline
 #
 
-@test "RETRY_DEADLINE is there only with a deadline" {
+@test "RETRY_DEADLINE is set only with a deadline" {
 	[ "$(told RETRY_DEADLINE -n 1)" = unset ]
 	[ "$(told RETRY_DEADLINE -n 1 -t 10)" = unset ]
 	[ "$(told RETRY_DEADLINE -n 1 -T 0)" = unset ]
@@ -638,7 +636,7 @@ layers()
 	[ "${seen[0]}" = "${seen[2]}" ]
 }
 
-@test "an inner retry takes the outer deadline where that is the nearer" {
+@test "a nested retry takes the outer deadline if that is earlier" {
 	for inner in '' '-T 200' '-T 1000d'; do
 		under 'echo "$RETRY_DEADLINE"
 			"$RETRY" '"$inner"' sh -c "echo \$RETRY_DEADLINE"'
@@ -648,7 +646,7 @@ layers()
 	done
 }
 
-@test "an inner retry keeps its own deadline where that is the nearer" {
+@test "a nested retry keeps its own deadline if that is earlier" {
 	under 'echo "$end"; "$RETRY" -T 10 sh -c "echo \$RETRY_DEADLINE"'
 	[ "$status" -eq 0 ]
 	[[ ${lines[1]} =~ $shape ]]
@@ -667,7 +665,7 @@ layers()
 	[[ ${stderr_lines[0]} == 'retry: attempt 1 ended by the deadline after '*', giving up: deadline' ]]
 }
 
-@test "an inherited deadline keeps a delay that would pass it from beginning" {
+@test "a delay that would pass an inherited deadline does not begin" {
 	under '"$RETRY" -d 200 -j none sh -c "exit 7"'
 	[ "$status" -eq 7 ]
 	[ "${stderr_lines[0]}" = 'retry: attempt 1/5 failed (exit 7), giving up: deadline' ]
@@ -728,7 +726,7 @@ layers()
 	[ "$output" = all ]
 }
 
-@test "an inherited deadline of any size is no early end" {
+@test "an inherited deadline, however large, ends nothing early" {
 	under 'export RETRY_DEADLINE
 		for end in 9223372036854775806 9223372036854775807 \
 		    9223372036854775808 18446744073709551617 \

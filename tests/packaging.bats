@@ -53,7 +53,7 @@ dist()
 	cmp "one/$name.tar.gz" "two/$name.tar.gz"
 }
 
-@test "the tarball names no owner, and one time" {
+@test "the tarball names no owner, and all its files have one time" {
 	SOURCE_DATE_EPOCH=1000000000 dist "$here" out
 	TZ=UTC tar --numeric-owner --full-time -tvf "out/$name.tar.gz" >list
 	awk '{ print $2, $4, $5 }' list | sort -u |
@@ -82,7 +82,7 @@ packed()
 	tar -tf "$1" | sed "s,^$name/,,"
 }
 
-@test "without git no tarball holds another, wherever it is made" {
+@test "without git no tarball contains another, wherever it is made" {
 	unpack
 	dist "$name" "$name/out"
 	touch "$name/out/of-a-build"
@@ -95,7 +95,7 @@ packed()
 	cmp "original/$name.tar.gz" "$name/$name.tar.gz"
 }
 
-@test "what git tracks is packed, but what has been deleted is not" {
+@test "files that git tracks are packed, except deleted ones" {
 	unpack
 	command -v git >/dev/null || skip "no git here"
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
@@ -130,7 +130,7 @@ tried()
 	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
 }
 
-@test "a name that nobody could type is not repeated" {
+@test "a name of the program that nobody could type is not shown" {
 	local called
 	for called in '' / /x/ -retry 'a b' $'a\nb' "a'b" $'\e[1m' '$(id)' \
 	    "$(printf '%0300d' 1)"; do
@@ -138,7 +138,7 @@ tried()
 	done
 }
 
-@test "the package has the licence that the project has" {
+@test "the package has the licence of the project" {
 	diff <(sed 1,4d "$here/LICENSE") \
 		<(sed '1,/^License: Expat$/d; /^License: Expat$/d; s/^ //; s/^\.$//; /./,$!d' \
 			"$here/packaging/debian/copyright")

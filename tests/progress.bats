@@ -467,7 +467,7 @@ calm()
 	calm 100
 }
 
-# bats test_tags=slow
+# bats test_tags=slower
 @test "no wait returns at once, over and over, with nothing done" {
 	calmly
 	mkfifo pipe

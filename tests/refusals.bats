@@ -1,5 +1,5 @@
-# What the kernel refuses: nothing is run on streams that are not the command's
-# own, and nothing is said of a budget that could not be looked at.
+# What the kernel refuses: no command runs on other streams than its own, and no
+# budget that could not be read is shown.
 
 load helper
 load actor
@@ -11,7 +11,7 @@ setup()
 	mkdir budgets
 }
 
-# Makes the budgets api and web, of which nothing counts any more.
+# Makes the budgets api and web, which have nothing left that counts.
 two_budgets()
 {
 	local key
@@ -32,7 +32,7 @@ lacking()
 	)
 }
 
-# refuse FILE WHAT: sets $refusing to a strace that does so to FILE alone.
+# refuse FILE WHAT: sets $refusing to a strace that injects WHAT for FILE alone.
 refuse()
 {
 	inject getppid:error=EIO # where that works, so does the other
@@ -49,7 +49,7 @@ refuse_api()
 # The streams of the command
 #
 
-# unattached OPTION...: no attempt gets a stream that retry has made for it.
+# unattached OPTION...: in no attempt can a stream of retry be attached.
 unattached()
 {
 	: >out
@@ -79,7 +79,7 @@ unattached()
 	[ ! -s read ]
 }
 
-@test "nothing is run on a standard input that cannot be looked at" {
+@test "no command runs on a standard input that cannot be examined" {
 	local option
 	echo input >file
 	refuse file '?fstat,?fstat64,?newfstatat,?fstatat64,?statx:error=EIO'
@@ -96,7 +96,7 @@ unattached()
 # The status file
 #
 
-@test "a status file that cannot be read is not taken for an empty one" {
+@test "a status file that cannot be read does not count as empty" {
 	local call
 	for call in '?pread64' '?fstat,?fstat64,?newfstatat,?fstatat64,?statx'; do
 		: >code
@@ -109,10 +109,10 @@ unattached()
 	done
 }
 
-@test "a request is not sent twice where nobody knows what was answered" {
+@test "a request is not sent twice where the answer is unknown" {
 	local reads
-	# Exit 7 is curl's, which has not reached anybody; it says so in the
-	# file, which is empty then.
+	# curl exits with 7 where it could not connect, and the status file is
+	# empty then.
 	printf '%s\n' '#!/bin/sh' 'echo >>ran' 'exit 7' >curl
 	chmod +x curl
 	is 7 "$RETRY" -n 3 -d 0 --http -- ./curl -d x http://a
@@ -144,7 +144,7 @@ unattached()
 	run ! grep -q "$web" err
 }
 
-@test "a budget that cannot be opened is not taken for none" {
+@test "a budget that cannot be opened does not count as missing" {
 	two_budgets
 	refuse_api
 	is 125 "${refusing[@]}" "$RETRY" --budget-status api
@@ -153,7 +153,7 @@ unattached()
 	is 1 "$RETRY" --budget-status none
 }
 
-@test "a boot that cannot be told from another is no reason to say there is none" {
+@test "where the boot is unknown retry does not say that there is no budget" {
 	[[ $(stat -f -c %T .) != @(tmp|ram)fs ]] || skip 'no disk here'
 	two_budgets
 	refuse /proc/sys/kernel/random/boot_id '?open,?openat:error=ENFILE'
@@ -163,7 +163,7 @@ unattached()
 	told "retry: budget file '$api': not shown: cannot tell one boot .*"
 }
 
-@test "budgets are not hidden for want of a descriptor" {
+@test "budgets are not hidden where no descriptor is left" {
 	two_budgets
 	is 125 lacking "$RETRY" -q --budget-status all --json
 	[ "$(cat out)" = '[]' ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Signals: which of them reach the command, which end the series.
+# Signals: which of them reach the command, and which end the series.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
@@ -37,7 +37,7 @@ delayed()
 	reached told '.*retrying in .*'
 }
 
-# children N: process $one has so many, dead ones included.
+# children N: process $one has N children, zombies included.
 children()
 {
 	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
@@ -55,7 +55,7 @@ children()
 @test "a real-time signal sent to retry reaches the command" {
 	listening RTMIN+3
 	heard RTMIN+3
-	# The first is one that some libcs would like to have to themselves.
+	# Some libcs use the first real-time signals themselves.
 	listening RTMIN
 	heard RTMIN+0
 }
@@ -82,7 +82,7 @@ children()
 }
 
 # bats test_tags=slow
-@test "USR1, USR2, ALRM, WINCH, CONT and a real-time signal end nothing" {
+@test "USR1, USR2, ALRM, WINCH, CONT and a real-time signal do not end the series" {
 	local name
 	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
 		listening "$name"
@@ -100,7 +100,7 @@ children()
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
-@test "a status that counts as success is one after TERM too" {
+@test "a status that counts as success does so after TERM too" {
 	start "$ACTOR" fresh "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
 	reached said ready
 	kill -TERM "$pid"
@@ -109,7 +109,7 @@ children()
 	[ ! -s err ]
 }
 
-@test "a command that dies of the TERM it was sent takes retry with it" {
+@test "where the command dies of a TERM that was passed on, retry dies of it too" {
 	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -- \
 	    sh -c 'echo "$PPID" >pid; exec sleep 20'
 	reached test -s pid
@@ -119,7 +119,7 @@ children()
 	told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
-@test "a rule to retry a signal does not outvote whoever sent it" {
+@test "a rule to retry a signal does not apply where retry itself was sent it" {
 	start "$ACTOR" fresh "$RETRY" -d 0 --retry-on TERM -- \
 	    sh -c 'echo >>ran; exec sleep 20'
 	reached test -s ran
@@ -130,7 +130,7 @@ children()
 	told '.* killed by SIGTERM, giving up: interrupted'
 }
 
-@test "HUP, INT, QUIT and TERM in a delay: retry dies of it at once" {
+@test "HUP, INT, QUIT and TERM in a delay: retry dies of the signal at once" {
 	local name
 	for name in HUP INT QUIT TERM; do
 		rm -f pid out err
@@ -142,7 +142,7 @@ children()
 	done
 }
 
-@test "with -v a signal in a delay is told in the last line" {
+@test "with -v the last line names a signal that came in a delay" {
 	delayed "$ACTOR" fresh "$RETRY" -v
 	kill -TERM "$pid"
 	ended
@@ -167,7 +167,7 @@ children()
 	done
 }
 
-@test "TERM between two attempts prevents the second, without a delay too" {
+@test "TERM between two attempts prevents the second, even without a delay" {
 	inject write:signal=TERM:when=1 # as the first line is written
 	is 143 "$ACTOR" fresh "${inject[@]}" "$RETRY" -v -n 3 -d 0 -- \
 	    sh -c 'echo >>ran; exit 7'
@@ -177,9 +177,9 @@ children()
 	told 'retry: ended after 1 attempt in .*: interrupted'
 }
 
-# strace's are from the kernel, as a terminal's. The second time that we ask what
-# is pending is right before the fork; on a very slow machine the second time is
-# in the wait before that, and then we die of it.
+# Signals that strace injects come from the kernel, as those of a terminal do.
+# retry's second sigpending(2) is right before the fork; on a very slow machine it
+# is in the wait before that, and then retry dies of the signal.
 @test "a Ctrl-C right before the command begins reaches it, once" {
 	local tries=0
 	inject 'rt_sigpending:signal=INT:when=2'
@@ -205,7 +205,7 @@ children()
 	[ "$(($(now) - before))" -ge 980 ]
 }
 
-@test "what nohup has ignored stays ignored, here and in the command" {
+@test "a signal that nohup has ignored stays ignored by retry and by the command" {
 	start "$ACTOR" fresh nohup "$RETRY" -d 0 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
 		exec "$ACTOR" listen 1 3'
@@ -217,7 +217,7 @@ children()
 	heard USR1 'ignored HUP'
 }
 
-@test "what nohup has ignored does not end a delay" {
+@test "a signal that nohup has ignored does not end a delay" {
 	delayed "$ACTOR" fresh nohup "$RETRY"
 	kill -HUP "$pid"
 	kill -TERM "$pid"
@@ -252,7 +252,7 @@ children()
 	heard USR1
 }
 
-@test "SIGCHLD ignored on entry changes nothing but what the command inherits" {
+@test "SIGCHLD ignored on entry is ignored in the command, and changes nothing else" {
 	"$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
 	grep -qx 'ignored CHLD' through
 	is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- \
@@ -269,10 +269,10 @@ children()
 	is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
 }
 
-# What libcs keep to themselves are signals like any to the kernel.
+# To the kernel, the signals that a libc uses itself are like any other.
 kept='32 33 34'
 
-@test "death by a signal that libcs keep to themselves is passed on" {
+@test "retry dies of a signal that libcs use themselves if the command does" {
 	local number
 	for number in $kept; do
 		is 0 "$ACTOR" how "$RETRY" -d 0 -n 2 -- "$ACTOR" die "$number"
@@ -282,7 +282,7 @@ kept='32 33 34'
 	[ "$(grep ^killed out | sort -u | wc -l)" -eq 3 ]
 }
 
-@test "a signal that libcs keep to themselves is ignored where it was" {
+@test "a signal that libcs use themselves stays ignored if it was" {
 	local number
 	for number in $kept; do
 		rm -f out
@@ -296,7 +296,7 @@ kept='32 33 34'
 	done
 }
 
-@test "a limit can send a signal that libcs keep to themselves" {
+@test "a limit can send a signal that libcs use themselves" {
 	local number
 	for number in $kept; do
 		is 124 "$RETRY" -n 1 -t 0.5 -k 0.5 -s "$number" -- \
@@ -308,10 +308,10 @@ kept='32 33 34'
 }
 
 #
-# Pending on entry: blocked, or it would have come before
+# Pending on entry: the signal is blocked, or it would have been delivered
 #
 
-@test "a signal that is blocked and pending on entry is so in the command" {
+@test "a signal that is blocked and pending on entry is so in the command too" {
 	local name
 	for name in HUP TERM USR1 CHLD TSTP SEGV 32 40; do
 		"$ACTOR" pending "$name" "$ACTOR" mask >direct
@@ -338,7 +338,7 @@ kept='32 33 34'
 	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
 }
 
-@test "a signal that was pending on entry comes to one attempt only" {
+@test "a signal that was pending on entry reaches one attempt only" {
 	"$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 -- "$PYTHON" -IS -c '
 import signal, sys
 print(len(signal.sigpending()))
@@ -346,7 +346,7 @@ sys.exit(7)' >pending 2>/dev/null || :
 	printf '%s\n' 1 0 | diff - pending
 }
 
-@test "a signal that the command sends to its parent does not come back" {
+@test "a signal that the command sends to its parent is not passed on to it" {
 	is 3 "$RETRY" -n 1 -- "$ACTOR" answer USR1
 	is 3 "$RETRY" -n 1 -- "$ACTOR" answer RTMIN
 	[ "$(lines out)" -eq 2 ]
@@ -359,7 +359,7 @@ sys.exit(7)' >pending 2>/dev/null || :
 	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 }
 
-@test "SEGV and its like, sent to retry, are not the command's" {
+@test "SEGV and other faults, sent to retry, are not passed on" {
 	local name
 	for name in SEGV BUS FPE ILL TRAP SYS; do
 		listening "$name"
@@ -380,8 +380,8 @@ sys.exit(7)' >pending 2>/dev/null || :
 }
 
 # What the manual says of each signal from 1 to 31: it ends the series; it is
-# passed on; it is about a child of ours; or it is about us, or beyond us (?).
-# All others are passed on.
+# passed on; it is about a child of retry; or it is about retry itself, or cannot
+# be caught (?). All others are passed on.
 manual='eee??????p?pppepcp?ppppppppppp?'
 
 @test "each signal from 1 to 64 that is sent to retry does what the manual says" {
@@ -404,7 +404,7 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 		reached said "$number"
 		echo "$number" >>want
 	done
-	# It neither ended nor stopped, nor did anything come twice.
+	# retry neither ended nor stopped, and nothing came twice.
 	sed 1d out | diff want -
 	[ "$(wc -l <want)" -eq 50 ]
 	for number in 1 2 3 15; do
@@ -417,7 +417,7 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	told '.*giving up: interrupted'
 }
 
-# stopped PID... : each of them is.
+# stopped PID...: each of these processes is stopped.
 stopped()
 {
 	local one
@@ -427,7 +427,7 @@ stopped()
 }
 
 # bats test_tags=slow
-@test "TSTP, TTIN and TTOU to retry alone stop both, and no limit counts that" {
+@test "TSTP, TTIN and TTOU to retry alone stop both, and that time counts for no limit" {
 	local name
 	for name in TSTP TTIN TTOU; do
 		rm -f process go
@@ -444,7 +444,7 @@ stopped()
 	done
 }
 
-@test "TSTP in a delay stops it, CONT goes on with it" {
+@test "TSTP in a delay stops retry, and CONT continues it" {
 	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- \
 	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
 	reached told '.*retrying in 1s'
@@ -455,7 +455,7 @@ stopped()
 	[ "$status" -eq 0 ]
 }
 
-@test "a command that does not stop at TSTP keeps retry going, and its limit" {
+@test "where the command ignores TSTP retry does not stop, and its limit acts" {
 	start "$ACTOR" fresh "$RETRY" -n 1 -t 1 -- sh -c 'trap "" TSTP
 		touch ready; exec sleep 20'
 	reached test -e ready
@@ -464,7 +464,7 @@ stopped()
 	[ "$status" -eq 124 ]
 }
 
-@test "TSTP stops nobody where nobody could continue: in an orphaned group" {
+@test "TSTP does not stop retry in an orphaned group, where nobody could continue it" {
 	start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 1 -- \
 	    sh -c 'echo "$PPID" >pid; exec sleep 20'
 	reached test -s pid
@@ -484,7 +484,7 @@ stopped()
 }
 
 # bats test_tags=slow
-@test "the time for which retry was stopped is not the attempt's" {
+@test "the time for which retry was stopped does not count for the timeout" {
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
@@ -498,7 +498,7 @@ stopped()
 }
 
 # bats test_tags=slow
-@test "the time for which the whole job was stopped is not the attempt's" {
+@test "the time for which the whole job was stopped does not count for the timeout" {
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
@@ -528,7 +528,7 @@ stopped()
 	[ "$status" -eq 0 ]
 }
 
-@test "a timeout still comes after retry was stopped, that much later" {
+@test "a timeout is reached later by the time for which retry was stopped" {
 	local before
 	before=$(now)
 	start "$RETRY" -n 1 -t 0.5 -- sh -c 'touch ready; exec sleep 20'
@@ -541,7 +541,7 @@ stopped()
 	[ "$(($(now) - before))" -ge 1480 ]
 }
 
-@test "the deadline does not wait for a stopped retry" {
+@test "the deadline is not put off by a stop of retry" {
 	start "$RETRY" -T 1 -- sh -c 'touch ready; exec sleep 20'
 	reached test -e ready
 	kill -STOP "$pid"
@@ -552,11 +552,11 @@ stopped()
 	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
 }
 
-@test "a command that is stopped alone is not excused from its timeout" {
+@test "a command that is stopped alone is ended by its timeout" {
 	is 124 "$RETRY" -n 1 -t 0.3 -- sh -c 'kill -STOP $$; exec sleep 20'
 }
 
-@test "a command that is stopped and goes on is waited for" {
+@test "retry waits for a command that is stopped and continues" {
 	start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
 	reached test -s pid
 	wait_for grep -q '^State:.*T' "/proc/$(<pid)/status"
@@ -566,7 +566,7 @@ stopped()
 }
 
 # bats test_tags=slow
-@test "the time for which retry was stopped is not the grace's" {
+@test "the time for which retry was stopped does not count for --kill-after" {
 	start "$RETRY" -n 1 -t 0.5 -k 2 -- sh -c '
 		trap "echo asked; wait_for_go=yes" TERM
 		until [ "$wait_for_go" ] && [ -e go ]; do sleep 0.02; done
@@ -638,7 +638,7 @@ stopped()
 	[ "$status" -eq 143 ]
 }
 
-@test "a child inherited from the shell before is not taken for the command" {
+@test "a child of the shell that became retry is not taken for the command" {
 	local limit
 	for limit in 0 20; do
 		is 7 sh -c 'sh -c "sleep 0.1; exit 9" &
@@ -647,7 +647,7 @@ stopped()
 	done
 }
 
-@test "with a limit, orphans that come to retry are reaped in a delay" {
+@test "with a limit, retry reaps the orphans that it adopts in a delay" {
 	start "$ACTOR" fresh "$RETRY" -t 20 -d 60 -j none -- sh -c '
 		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
 		false'
@@ -659,8 +659,8 @@ stopped()
 	[ "$status" -eq 143 ]
 }
 
-# Ten attempts, each of which counts in ./counts what children retry has, and
-# leaves it five dead ones: none that a shell would wait for after the others.
+# Ten attempts. Each writes into ./counts how many children retry has, and leaves
+# five zombies, which no shell would wait for any more.
 littering=(-q -n 10 -d 0 -- sh -c '
 	read -r children </proc/$PPID/task/$PPID/children
 	set -- $children
@@ -668,24 +668,24 @@ littering=(-q -n 10 -d 0 -- sh -c '
 	for i in 1 2 3 4 5; do : & done
 	exec timeout 0.05 sleep 20')
 
-# Those of the attempt before may have died late; not all of them.
+# Some children of the attempt before may have died late, but not all.
 tidy()
 {
 	[ "$(lines counts)" -eq 10 ]
 	[ "$(sort -n counts | tail -n 1)" -le 6 ]
 }
 
-@test "with a limit the dead do not pile up from attempt to attempt" {
+@test "with a limit zombies do not pile up from attempt to attempt" {
 	is 124 "$RETRY" -t 20 "${littering[@]}"
 	tidy
 }
 
-@test "where orphans come to it from the start, the dead do not pile up" {
+@test "where retry adopts orphans from the start, zombies do not pile up" {
 	is 124 "$ACTOR" reaper "$RETRY" "${littering[@]}"
 	tidy
 }
 
-@test "where orphans come to it from the start, it reaps them in an attempt" {
+@test "where retry adopts orphans from the start, it reaps them in an attempt" {
 	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -n 1 -- sh -c '
 		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
 		touch ready
@@ -699,7 +699,7 @@ tidy()
 }
 
 # bats test_tags=slow
-@test "it reaps orphans in a delay, and while a hook runs, too" {
+@test "retry reaps orphans in a delay and while a hook runs" {
 	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -d 60 -j none \
 	    --on-retry 'touch ready; exec sleep 20' -- sh -c '
 		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
@@ -712,7 +712,7 @@ tidy()
 	[ "$status" -eq 143 ]
 }
 
-@test "what a shell had started before is reaped when it dies, not before" {
+@test "a child that a shell had started before is reaped when it dies" {
 	start "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
 		exec "$RETRY" -d 60 -j none -- false'
 	reached told '.*retrying in .*'
@@ -727,7 +727,7 @@ tidy()
 }
 
 #
-# As PID 1, where a signal at its default does nothing at all
+# As PID 1, which no signal ends or stops by default
 #
 
 # alone COMMAND...: starts COMMAND as PID 1.
@@ -737,7 +737,7 @@ alone()
 	start "$ACTOR" fresh "${isolate[@]}" "$@"
 }
 
-# first [OPTION]... -- COMMAND...: retry is PID 1, and $one its number here.
+# first [OPTION]... -- COMMAND...: retry is PID 1; its number outside is $one.
 first()
 {
 	alone "$RETRY" "$@"
@@ -750,7 +750,7 @@ foretold()
 	[ -n "$one" ]
 }
 
-@test "as PID 1 it forwards TERM and INT to the command" {
+@test "as PID 1 retry passes TERM and INT on to the command" {
 	local name
 	for name in TERM INT; do
 		rm -f out err
@@ -764,7 +764,7 @@ foretold()
 	done
 }
 
-@test "as PID 1 it ends with 128+n where the command dies of signal n" {
+@test "as PID 1 retry exits with 128+n where the command dies of signal n" {
 	local child name
 	for name in TERM INT KILL; do
 		rm -f ready
@@ -789,7 +789,7 @@ foretold()
 	done
 }
 
-@test "as PID 1 it does not stop, and its limit acts" {
+@test "as PID 1 retry does not stop, and its limit acts" {
 	local name
 	for name in TSTP TTIN TTOU; do
 		rm -f ready
@@ -801,7 +801,7 @@ foretold()
 	done
 }
 
-@test "as PID 1 it reaps orphans during an attempt" {
+@test "as PID 1 retry reaps orphans during an attempt" {
 	first -n 1 -- sh -c '
 		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
 		touch ready
@@ -813,7 +813,7 @@ foretold()
 	[ "$status" -eq 143 ]
 }
 
-@test "as PID 1 it reaps orphans during a delay" {
+@test "as PID 1 retry reaps orphans during a delay" {
 	first -d 60 -j none -- sh -c '
 		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
 		false'
@@ -824,7 +824,7 @@ foretold()
 	[ "$status" -eq 143 ]
 }
 
-@test "as PID 1 an orphan that dies with the command is not taken for it" {
+@test "as PID 1 retry does not take an orphan that dies with the command for it" {
 	for _ in 1 2 3; do
 		alone "$RETRY" -n 1 -- sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
 		ended
@@ -832,14 +832,14 @@ foretold()
 	done
 }
 
-@test "as PID 1 the dead do not pile up from attempt to attempt" {
+@test "as PID 1 zombies do not pile up from attempt to attempt" {
 	alone "$RETRY" "${littering[@]}"
 	ended
 	[ "$status" -eq 124 ]
 	tidy
 }
 
-# unshare(1) without -f: its own children are in the new namespace, it is not.
+# unshare(1) without -f is not in the new namespace; its children are.
 @test "a command whose parent is outside of its PID namespace is run" {
 	isolate -p
 	is 7 "${isolate[@]}" "$RETRY" -n 1 -- sh -c 'echo ran as $$; exit 7'

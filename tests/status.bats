@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# What retry ends with, and what it says about it.
+# The status with which retry ends, and its messages.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 load actor
 
-# For a command to trap a signal in: some twenty seconds that leave no orphan.
+# For a command that traps a signal: about twenty seconds without a child.
 linger='for n in $(seq 200); do sleep 0.1; done'
 
-# For a command to leave behind: TERM, or another signal, for retry as soon as
-# it has said something.
+# For a command to leave in the background: sends retry TERM, or another signal,
+# as soon as retry has written a line.
 then_kill()
 {
 	printf '{ for n in $(seq 2000); do [ ! -s err ] || break; sleep 0.01; done
@@ -32,13 +32,13 @@ fated()
 	}
 }
 
-# said LINE...: retry's own lines were exactly these.
+# said LINE...: the lines of retry itself were exactly these.
 said()
 {
 	holds err "$@"
 }
 
-# said_like REGEX: one line of retry's own was like this, as a whole.
+# said_like REGEX: one whole line of retry itself matches REGEX.
 said_like()
 {
 	local line
@@ -50,7 +50,7 @@ said_like()
 	return 1
 }
 
-# ran TIMES: the command left this many lines in ./ran
+# ran TIMES: the command has run so often
 ran()
 {
 	[ "$(lines ran)" -eq "$1" ] || {
@@ -113,7 +113,7 @@ ran()
 	said_like 'retry: attempt 7 failed \(exit 3\), giving up: stop rule'
 }
 
-@test "a command's 124, 125, 126 and 127 are failures like any other" {
+@test "statuses 124, 125, 126 and 127 of a command are failures like any other" {
 	for code in 124 125 126 127; do
 		rm -f ran
 		fated "exited $code" -n 2 -d 0 sh -c "echo >>ran; exit $code"
@@ -146,7 +146,7 @@ ran()
 	    sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
 }
 
-@test "INT, QUIT and PIPE are somebody's wish and not retried" {
+@test "a command that dies of INT, QUIT or PIPE is not retried" {
 	ulimit -c 0
 	for name in INT QUIT PIPE; do
 		rm -f ran
@@ -167,7 +167,7 @@ ran()
 	said_like 'retry: attempt 2/2 timed out after [0-9.]+m?s, giving up: attempts exhausted'
 }
 
-@test "a command that ends well when its time is up has still timed out" {
+@test "a command that exits 0 after its timeout has timed out" {
 	fated 'exited 124' -n 1 -t 100ms \
 	    sh -c "trap 'exit 0' TERM; echo >>ran; $linger"
 	ran 1
@@ -198,7 +198,7 @@ ran()
 	said 'retry: attempt 1 failed (exit 7), giving up: deadline'
 }
 
-@test "a timeout of 0 is none" {
+@test "a timeout of 0 is no timeout" {
 	fated 'exited 0' -t 0 sleep 0.05
 	fated 'exited 0' -t 0 -v true
 	said_like 'retry: attempt 1/5 succeeded \(exit 0\)'
@@ -208,7 +208,7 @@ ran()
 # Signals to retry
 #
 
-@test "a command that ends well after TERM has succeeded" {
+@test "a command that exits 0 after TERM has succeeded" {
 	fated 'exited 0' -v \
 	    sh -c "trap 'exit 0' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
@@ -225,33 +225,33 @@ ran()
 	done
 }
 
-@test "retry dies of TERM where the command does" {
+@test "retry dies of TERM if the command does" {
 	fated 'killed TERM' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 	ran 1
 	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
-@test "being interrupted comes before a stop rule and the number of attempts" {
+@test "an interruption comes before a stop rule and the number of attempts" {
 	fated 'exited 5' -n 1 --stop-on 5 \
 	    sh -c "trap 'exit 5' TERM; (kill -TERM \$PPID); $linger"
 	said 'retry: attempt 1/1 failed (exit 5), giving up: interrupted'
 }
 
-@test "being interrupted before a limit counts for more than the limit" {
+@test "an interruption before a limit comes before the limit" {
 	fated 'killed TERM' -t 300ms -k 100ms \
 	    sh -c "trap '' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
 	ran 1
 	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
-@test "being interrupted after a limit leaves the status at 124" {
+@test "an interruption after a limit leaves the status at 124" {
 	fated 'exited 124' -d 0 -t 200ms \
 	    sh -c "trap '(kill -INT \$PPID); exit 3' TERM; echo >>ran; $linger"
 	ran 1
 	said_like 'retry: attempt 1/5 timed out after .*, giving up: interrupted'
 }
 
-@test "a signal during a delay ends it at once and without a word" {
+@test "a signal during a delay ends it at once, without a message" {
 	fated 'killed TERM' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
 	ran 1
 	said 'retry: attempt 1/5 failed (exit 7), retrying in 1m40s'
@@ -284,7 +284,7 @@ ran()
 	said "retry: cannot run '/': Permission denied"
 }
 
-@test "what never ran cannot be a success" {
+@test "a command that never ran is no success" {
 	fated 'exited 127' --success-on 127,fail ./nosuch
 	echo >plain
 	fated 'exited 126' --success-on 126,fail ./plain
@@ -298,8 +298,8 @@ ran()
 	    "retry: cannot run './fickle': No such file or directory"
 }
 
-@test "why a command could not be run is told of this attempt, not another" {
-	# some attempts time out between a failure to execute and its report
+@test "the reason why a command could not be run is that of this attempt" {
+	# Some attempts time out between a failed exec and its report.
 	for timeout in 0.1ms 0.2ms 0.3ms 0.5ms 0.7ms 20s; do
 		for _ in 1 2 3 4 5; do
 			"$RETRY" -n 100 -d 0 -t $timeout ./nosuch 2>>err || :
@@ -336,13 +336,13 @@ crowded()
 	[ "$(lines err)" -eq 1 ]
 }
 
-@test "a number as the command gets a hint" {
+@test "a hint follows where the command is a number" {
 	fated 'exited 127' 3 true
 	said "retry: cannot run '3': No such file or directory" \
 	    'retry: did you mean -n 3?'
 }
 
-@test "a shell line as the command gets a hint" {
+@test "a hint follows where the command is a shell line" {
 	fated 'exited 127' 'echo a; echo b'
 	said "retry: cannot run 'echo a; echo b': No such file or directory" \
 	    "retry: this needs a shell: use sh -c 'echo a; echo b'"
@@ -350,7 +350,7 @@ crowded()
 	has_line "retry: this needs a shell: use sh -c 'echo a; echo b ...'" err
 }
 
-@test "the shell line of a hint is quoted for a shell" {
+@test "the shell line in a hint is quoted for a shell" {
 	local line hint
 	for line in "echo 'it is'" "printf %s \\' \$HOME \"'\"; ''" "echo it's"; do
 		fated 'exited 127' "$line"
@@ -361,7 +361,7 @@ crowded()
 	grep -qx "retry: this needs a shell: use sh -c 'echo 0*\.\.\.'" err
 }
 
-@test "a word that only a shell knows gets a hint" {
+@test "a hint follows where the command is a word that only a shell knows" {
 	for word in cd export type; do
 		fated 'exited 127' "$word"
 		said "retry: cannot run '$word': No such file or directory" \
@@ -374,7 +374,7 @@ crowded()
 	done
 }
 
-@test "a function that bash has exported gets the line that runs it" {
+@test "a hint shows the line that runs a function that bash has exported" {
 	deploy() { echo "deployed $*"; }
 	export -f deploy
 	fated 'exited 127' deploy
@@ -392,7 +392,7 @@ crowded()
 	said "retry: cannot run 'deploy': No such file or directory"
 }
 
-@test "a variable before the command gets env as a hint, without its value" {
+@test "a hint names env where a variable stands before the command, without its value" {
 	local word
 	for word in TOKEN=s3cret TOKEN= 'TOKEN=two words'; do
 		fated 'exited 127' "$word" true
@@ -456,7 +456,7 @@ crowded()
 # Quiet and verbose
 #
 
-@test "-q hides every line of ours and none of the command's" {
+@test "-q hides every line of retry and none of the command" {
 	fated 'exited 7' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
 	said theirs theirs
 	fated 'exited 124' -q -n 2 -d 0 -t 50ms sleep 20
@@ -474,7 +474,7 @@ crowded()
 	said_like "retry: --attempts: not a number of attempts: 'x'"
 }
 
-@test "-v tells of success and sums up in its last line" {
+@test "-v reports success, and its last line sums up" {
 	fated 'exited 0' -v -n 5 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 	[ "$(lines err)" -eq 4 ]
 	said_like 'retry: attempt 3/5 succeeded \(exit 0\)'
@@ -539,7 +539,7 @@ crowded()
 # How it is said
 #
 
-@test "each line is one write of its own, on stderr" {
+@test "each line is one write, to stderr" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import socket, subprocess, sys
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -598,7 +598,7 @@ crowded()
 	END
 }
 
-@test "nothing of ours is ever on stdout" {
+@test "retry writes nothing to stdout" {
 	run -7 --separate-stderr "$RETRY" -v -n 2 -d 0 sh -c 'echo theirs; exit 7'
 	[ "$output" = $'theirs\ntheirs' ]
 	[ "${#stderr_lines[@]}" -eq 3 ]

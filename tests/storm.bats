@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The storms of make storm, on a small scale: that they are real, are counted,
+# The storms of make storm, on a small scale: their clients are real and counted,
 # and leave nothing behind.
 
 load helper
@@ -12,7 +12,7 @@ setup_file()
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
 	for name in driver crowd server usage capacity scenario tally figure \
-		figure_svg scale; do
+		scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../src/text/number.c"
@@ -24,13 +24,13 @@ setup()
 	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
 
-# What a run came to, as "name key=value ...".
+# total KEY: prints the value of KEY in each line of ./totals.
 total()
 {
 	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
 }
 
-# Clients of the driver $pid are there; its segments are.
+# Whether clients, or segments, of the driver $pid are there.
 clients_there()
 {
 	grep -qsF "retry-storm-$pid" /proc/[0-9]*/cmdline

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# A command under retry cannot tell that it is there: `cmd` against `retry cmd`.
+# A command cannot tell that it runs under retry: `cmd` is compared with
+# `retry cmd`.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
@@ -22,8 +23,8 @@ alike()
 	}
 }
 
-# searched COMMAND...: along a PATH of $where, COMMAND is found, run and ended
-# as execvp(3) has it, here in the person of env; its status is in $status
+# searched COMMAND...: along a PATH of $where retry finds and runs COMMAND and
+# ends as execvp(3) would have it, which is what env calls; sets $status
 searched()
 {
 	local direct=0 path=(-u PATH)
@@ -56,7 +57,7 @@ script()
 	    '*' '`id`' $'new\nline' $'tab\t' $'\xff\xfe\xc3' 'a  b' -n 3 -- -q ''
 }
 
-@test "no option of the command's is taken for ours" {
+@test "no option of the command is taken for one of retry" {
 	run -0 "$RETRY" -n 1 printf '<%s>' -n 3 -v -- --help
 	[ "$output" = '<-n><3><-v><--><--help>' ]
 	run -0 "$RETRY" -- printf '<%s>' -- -V
@@ -69,7 +70,7 @@ script()
 	[ "$output" = "$PWD/-x 1 -y" ]
 }
 
-@test "the environment arrives byte for byte, with nothing but ours added" {
+@test "the environment arrives byte for byte, and only the RETRY variables are added" {
 	before=(env -i A= B=x=y 'C= ' $'D=\xff\n' 'a b=c' RETRY=mine "PATH=$PATH")
 	"${before[@]}" env -0 | sort -z >direct
 	"${before[@]}" "$RETRY" env -0 | sort -z >under
@@ -79,7 +80,7 @@ script()
 	    'RETRY_ATTEMPT RETRY_DEPTH RETRY_ID RETRY_MAX_ATTEMPTS RETRY_PARENT ' ]
 }
 
-@test "with a deadline and a status to tell, three more variables are added" {
+@test "with a deadline and a last status three more variables are added" {
 	env -i "$RETRY" -q -n 2 -d 0 -T 20 sh -c \
 	    '[ "$RETRY_ATTEMPT" -eq 2 ] || exit 7; exec env' >under
 	[ "$(grep -o '^RETRY_[A-Z_]*' under | sort | tr '\n' ' ')" = \
@@ -93,7 +94,7 @@ script()
 	[ "${#stderr_lines[@]}" -eq 2 ]
 }
 
-@test "what cron gives is enough" {
+@test "the environment of cron is enough" {
 	run -0 --separate-stderr env -i HOME="$PWD" LOGNAME=nobody \
 	    SHELL=/bin/sh PATH=/usr/bin:/bin "$RETRY" -d 0 \
 	    sh -c 'echo "$HOME"; [ "$RETRY_ATTEMPT" -eq 2 ]' <&-
@@ -111,8 +112,8 @@ script()
 	[ "$output" = $'10 100000\n10 100000' ]
 }
 
-@test "a small stack holds a large environment as without us" {
-	# What the sanitizers add to each frame is not ours.
+@test "a small stack holds a large environment as without retry" {
+	# The sanitizers make each frame larger.
 	"$PYTHON" -IS - "$RETRY" "${RETRY_SAN:+4000}" <<-'END'
 		import resource, subprocess, sys
 		def small():
@@ -136,7 +137,7 @@ script()
 # What a process inherits
 #
 
-@test "signals are blocked, ignored and pending as without us" {
+@test "signals are blocked, ignored and pending as without retry" {
 	local handled
 	handled=HUP,INT,QUIT,ILL,TRAP,ABRT,BUS,FPE,USR1,SEGV,USR2,PIPE,ALRM,TERM
 	handled+=,CHLD,CONT,TSTP,TTIN,TTOU,URG,XCPU,XFSZ,VTALRM,PROF,WINCH,IO
@@ -197,7 +198,7 @@ done
 $(readlink $links 2>&1; cat $infos 2>&1)"
 echo "$open" >>seen; exit 3'
 
-# looked REDIRECTIONS: descriptors are alike for two attempts and without us
+# looked REDIRECTIONS: descriptors are alike in two attempts and without retry
 looked()
 {
 	rm -f seen
@@ -231,11 +232,11 @@ looked()
 	looked '<&- >&- 2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-'
 }
 
-@test "descriptors above 9 are passed on, and none of ours beside them" {
+@test "descriptors above 9 are passed on, and none of retry beside them" {
 	looked '3>&- 10<>f10 11<>f11 12<>f12 20<>f20 63<>f63'
 }
 
-@test "what retry says leaves the flags of stderr alone" {
+@test "messages of retry leave the flags of stderr alone" {
 	mkfifo pipe
 	exec 5<>pipe
 	grep flags /proc/self/fdinfo/2 >direct 2>pipe
@@ -246,7 +247,7 @@ looked()
 	[ "$line" = 'retry: attempt 1/3 failed (exit 3), retrying in 0s' ]
 }
 
-@test "with stderr closed what retry says goes nowhere" {
+@test "with stderr closed messages of retry go nowhere" {
 	for fd in 3 4 5 6 7 8 9; do
 		: >"f$fd"
 	done
@@ -261,7 +262,7 @@ looked()
 	done
 }
 
-@test "with stderr closed and hardly a descriptor allowed it is no different" {
+@test "with stderr closed and hardly a descriptor allowed nothing is different" {
 	for most in 8 10 11 12; do
 		for closed in '2>&-' '<&- 2>&-' '<&- >&- 2>&-'; do
 			rm -f ran.?
@@ -293,7 +294,7 @@ looked()
 	run -1 read -r -t 0 <&5
 }
 
-@test "lines and the command's own words keep their order in a file" {
+@test "lines of retry and of the command keep their order in a file" {
 	for how in '2>' '2>>' '>both 2>&1 #' '>>both 2>&1 #'; do
 		: >both
 		eval '"$RETRY" -n 2 -d 0 sh -c "echo theirs >&2; exit 7"' "$how"both ||
@@ -315,7 +316,7 @@ looked()
 	"$RETRY" -v true 2>/dev/full
 }
 
-@test "a stderr that nobody reads any more changes nothing else" {
+@test "a stderr without a reader changes nothing else" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, subprocess, sys
 		theirs, ours = os.pipe()
@@ -332,7 +333,7 @@ looked()
 # A stderr that is full and not being read
 #
 
-@test "a full socket as stderr keeps nobody from ending retry" {
+@test "a full socket as stderr does not keep a signal from ending retry" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, signal, socket, subprocess, sys, time
 		for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
@@ -391,7 +392,7 @@ idle()
 	[ "$(lines ran)" -eq 1 ]
 }
 
-@test "a full stderr does not keep a timeout from being kept" {
+@test "a full stderr does not put off a timeout" {
 	full
 	start_full -v -n inf -T 1 -t 200ms -k 100ms -d 0 \
 	    sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
@@ -400,7 +401,7 @@ idle()
 	[ -e ran ]
 }
 
-@test "a full stderr does not keep the deadline from being kept" {
+@test "a full stderr does not put off the deadline" {
 	full
 	start_full -v -T 300ms sh -c 'echo >>ran; exec sleep 20'
 	ended
@@ -418,7 +419,7 @@ idle()
 	[ "$status" -eq 127 ]
 }
 
-@test "what a full stderr held up arrives whole when it is read" {
+@test "messages that wait for a full stderr arrive whole once it is read" {
 	full
 	start_full -n 2 -d 0 sh -c 'echo >>ran; exit 7'
 	wait_for test -e ran
@@ -455,7 +456,7 @@ idle()
 	cmp bytes another
 }
 
-@test "a loop that reads lines is not robbed of them" {
+@test "retry takes no lines from a loop that reads them" {
 	printf 'a\nb\nc\n' | while read -r line; do
 		"$RETRY" -q -n 2 -d 0 -T 20 sh -c 'echo "$0"; exit 3' "$line" ||
 		    [ $? -eq 3 ]
@@ -463,7 +464,7 @@ idle()
 	[ "$(tr -d '\n' <out)" = aabbcc ]
 }
 
-@test "a script that is piped into a shell is not robbed of its rest" {
+@test "retry takes nothing of a script that is piped into a shell" {
 	printf '%s\n' '"$RETRY" -d 0 sh -c "test \$RETRY_ATTEMPT -eq 2"' \
 	    'echo rest' >script
 	run -0 --separate-stderr sh < <(cat script)
@@ -471,7 +472,7 @@ idle()
 	[ "$stderr" = 'retry: attempt 1/5 failed (exit 1), retrying in 0s' ]
 }
 
-@test "what the command leaves unread is left to whoever comes next" {
+@test "what the command leaves unread is left to the next reader" {
 	run -0 sh -c 'printf "a\nb\nc\n" | {
 		"$RETRY" sh -c "read -r line; echo command \$line"
 		while read -r line; do echo "next $line"; done
@@ -493,7 +494,7 @@ idle()
 # Statuses
 #
 
-@test "each of the 256 exit statuses is retry's own" {
+@test "retry exits with each of the 256 statuses of its command" {
 	for code in {0..255}; do
 		status=0
 		"$RETRY" -q -n 1 sh -c "exit $code" || status=$?
@@ -504,7 +505,7 @@ idle()
 	done
 }
 
-@test "retry dies of the command's SEGV without a core of its own" {
+@test "retry dies of the SEGV of its command, without a core" {
 	case $(</proc/sys/kernel/core_pattern) in
 	'' | \|* | */*) skip 'a core would not stay in this directory' ;;
 	esac
@@ -519,7 +520,7 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 
 @test "under make -j2 the jobserver reaches the command" {
 	echo 'all: ; +@"$$RETRY" -n 1 $(MAKE) -f inner' >Makefile
-	# each waits for the other: they run side by side or fail
+	# Each waits for the other: they run at the same time, or fail.
 	cat >inner <<-'END'
 		all: one two
 		one two: ; @sh ./meet $@
@@ -566,14 +567,14 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 	[ "$status" -eq 127 ]
 }
 
-@test "without PATH the system's own directories are looked through" {
+@test "without PATH the default directories of the system are searched" {
 	unset where
 	searched sh -c 'echo found'
 	[ "$status" -eq 0 ]
 	[ "$(cat under)" = found ]
 }
 
-@test "what is not executable, a directory or no directory is passed over" {
+@test "directories, files that are not executable and bad elements of PATH are skipped" {
 	script one/it 644
 	mkdir -p two/it
 	touch three
@@ -583,7 +584,7 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 	[ "$(cat under)" = "$PWD/four/it 0" ]
 }
 
-@test "what was found but could not be executed is 126, even if first" {
+@test "a file that was found and could not be executed is 126, even if it is first" {
 	script one/it 644
 	where=$PWD/one:$PWD/none searched it
 	[ "$status" -eq 126 ]
@@ -646,8 +647,7 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 	[ "$output" = $'arg 1\narg 2\narg 3' ]
 }
 
-# busy: ./busy is a program that somebody, process $holder, has open for
-# writing
+# busy: ./busy is a program that process $holder has open for writing
 busy()
 {
 	cp "$(type -P bash)" busy

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# On a terminal: keys, job control, hang-up. tests/pty.py types.
+# On a terminal, where tests/pty.py types: keys, job control, hang-up.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
@@ -14,8 +14,8 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
 }
 
-# pty STATUS STEP... -- COMMAND...: what tests/pty.py does ends with STATUS;
-# what came from the terminal is in ./out.
+# pty STATUS STEP... -- COMMAND...: COMMAND, for which tests/pty.py does the
+# STEPs, ends with STATUS; ./out is what came from the terminal.
 pty()
 {
 	local want=$1 got=0
@@ -28,8 +28,8 @@ pty()
 	} >&2
 }
 
-# times N REGEX: so many lines of ./out are all like this, but for the echo of
-# a key before them.
+# times N REGEX: N lines of ./out match REGEX as a whole, but for the echo of a
+# key before them.
 times()
 {
 	[ "$(grep -cxE -e "(\^[A-Z\\\\])*$2" out)" -eq "$1" ] || {
@@ -39,7 +39,7 @@ times()
 	} >&2
 }
 
-# A shell as it stands before a person.
+# An interactive shell.
 person=(bash --norc --noprofile --noediting -i)
 prompt='see:person> '
 export PS1='person> '
@@ -122,7 +122,7 @@ export PS1='person> '
 	times 1 WINCH
 }
 
-@test "Ctrl-Z stops the job, fg goes on with it" {
+@test "Ctrl-Z stops the job, and fg continues it" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -t 30 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
 	    next:ready 'type:^Z' see:Stopped "$prompt" \
@@ -130,7 +130,7 @@ export PS1='person> '
 	    'type:exit 5^M' -- "${person[@]}"
 }
 
-@test "Ctrl-Z stops a delay, fg goes on with it" {
+@test "Ctrl-Z stops a delay, and fg continues it" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -d 1s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?^M' \
 	    next:retrying 'type:^Z' see:Stopped "$prompt" \
@@ -140,7 +140,7 @@ export PS1='person> '
 }
 
 # bats test_tags=slow
-@test "the time that a job was stopped by Ctrl-Z is not the attempt's" {
+@test "the time for which Ctrl-Z stopped a job does not count for the timeout" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -n 1 -t 2 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
 	    next:ready 'type:^Z' see:Stopped "$prompt" more:2.5 \
@@ -149,8 +149,8 @@ export PS1='person> '
 	times 0 'retry: .*'
 }
 
-# resumed STOP OPTION... : a person's shell runs a command that stops itself by
-# STOP, and gets a prompt; fg goes on with it, and it ends with 4.
+# resumed STOP OPTION...: an interactive shell runs a command that stops itself by
+# STOP, and shows a prompt; fg continues the command, which ends with 4.
 resumed()
 {
 	local stop=$1
@@ -161,7 +161,7 @@ resumed()
 	    'type:fg^M' see:resumed "$prompt" 'type:exit $?^M' -- "${person[@]}"
 }
 
-@test "a command that stops itself gives the shell its prompt, fg goes on" {
+@test "where a command stops itself the shell has its prompt, and fg continues it" {
 	local name
 	for name in TSTP STOP TTIN TTOU; do
 		resumed "kill -$name \\\$\\\$" -n 1
@@ -169,7 +169,7 @@ resumed()
 	done
 }
 
-@test "a command that is stopped from elsewhere gives the shell its prompt" {
+@test "where another process stops a command the shell has its prompt" {
 	pty 4 "$prompt" \
 	    'type:"$RETRY" -n 1 -- sh -c "(sleep .2; kill -STOP \$\$) & wait; echo resum\ed; exit 4"^M' \
 	    next:Stopped "$prompt" \
@@ -177,7 +177,7 @@ resumed()
 }
 
 # bats test_tags=slow
-@test "the time for which a command has stopped itself is not the attempt's" {
+@test "the time for which a command has stopped itself does not count for the timeout" {
 	pty 4 "$prompt" \
 	    'type:"$RETRY" -n 1 -t 1 -- sh -c "kill -TSTP \$\$; exit 4"^M' \
 	    next:Stopped "$prompt" more:1.5 \
@@ -185,7 +185,7 @@ resumed()
 	times 0 'retry: .*timed out.*'
 }
 
-@test "CONT for retry alone goes on with a command that has stopped itself" {
+@test "CONT to retry alone continues a command that has stopped itself" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -n 1 -- sh -c "kill -TSTP \$\$; echo resum\ed; exit 4"^M' \
 	    next:Stopped "$prompt" 'type:kill -CONT $(jobs -p)^M' \
@@ -218,7 +218,7 @@ resumed()
 		sh -c "kill -STOP \$\$; sleep 20"; exit "$?"'
 }
 
-@test "Ctrl-Z where the command goes on is no stop, as it would be without" {
+@test "Ctrl-Z does not stop a job whose command ignores it, as without retry" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -n 1 -- sh -c "trap \"\" TSTP; echo read\y; read x; echo got:\$x"^M' \
 	    next:ready 'type:^Z' more:0.2 'type:hello^M' see:got:hello \
@@ -226,7 +226,7 @@ resumed()
 	times 0 '.*Stopped.*'
 }
 
-@test "Ctrl-Z stops a whole pipeline, bg and fg go on with it" {
+@test "Ctrl-Z stops a whole pipeline, and bg and fg continue it" {
 	pty 5 "$prompt" \
 	    'type:echo in | "$RETRY" -t 30 -n 2 -d 0 -- sh -c "echo read\y; until [ -e go ]; do sleep .02; done; echo done" | cat^M' \
 	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
@@ -244,7 +244,7 @@ resumed()
 	none_left "$MARK"
 }
 
-@test "a job in the background that reads is stopped as a whole, and fg helps" {
+@test "a background job that reads is stopped as a whole, and fg continues it" {
 	pty 5 "$prompt" \
 	    'type:"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &^M' \
 	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
@@ -287,7 +287,7 @@ resumed()
 	[ "$(grep '^flags of' out | sort -u | wc -l)" -eq 3 ]
 }
 
-@test "where a timeout has ended the command the terminal is as it was" {
+@test "after a timeout has ended the command the terminal is as before" {
 	pty 0 see:finished -- sh -c '
 		stty -a >before
 		"$RETRY" -n 1 -t 0.2 -- sh -c "read x"
@@ -298,7 +298,7 @@ resumed()
 	cmp before after
 }
 
-@test "what is said to the master's side of a terminal comes out at the other" {
+@test "messages for the master of a terminal come out at the other side" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, subprocess, sys
 		master, slave = os.openpty()
@@ -327,8 +327,8 @@ resumed()
 # Hang-up
 #
 
-# hung_up COMMAND...: runs it on a terminal, whose line is cut once there is a
-# file ./ready; then nothing is left of it.
+# hung_up COMMAND...: runs it on a terminal, which hangs up once there is a file
+# ./ready; then no process of it is left.
 hung_up()
 {
 	local status=0
@@ -343,7 +343,7 @@ hung_up()
 	hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
 }
 
-@test "hang-up of a retry that leads the session: the command hears HUP once" {
+@test "hang-up of a retry that leads the session: the command gets one HUP" {
 	hung_up "$RETRY" -d 0 -- sh -c '
 		trap "echo HUP >>heard" HUP
 		touch ready
@@ -360,12 +360,12 @@ hung_up()
 	hung_up sh -c '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
 }
 
-@test "hang-up leaves nothing of a retry below a person's shell" {
+@test "hang-up leaves nothing of a retry below an interactive shell" {
 	hung_up "${person[@]}" -c \
 	    '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
 }
 
-@test "hang-up below a shell: the command hears HUP once" {
+@test "hang-up below a shell: the command gets one HUP" {
 	hung_up sh -c '"$RETRY" -d 0 -- sh -c "
 		trap \"echo HUP >>heard\" HUP
 		touch ready
@@ -385,7 +385,7 @@ hung_up()
 		true'
 }
 
-@test "hang-up under nohup leaves the command to its work" {
+@test "hang-up under nohup does not end the command" {
 	hung_up nohup "$RETRY" -d 0 -- sh -c '
 		touch ready
 		sleep 0.5

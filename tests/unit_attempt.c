@@ -1,14 +1,15 @@
 /*
- * Whole invocations on a kernel that is not there, in no time: tests/attempt
- * has both, and the promises that hold at every step.
+ * Whole invocations on a fake kernel, without processes and without waiting.
+ * tests/attempt has the kernel, the invocation, and the promises that hold at
+ * every step.
  *
- * The table says, for each state of an attempt or of the time between two and
- * for each event, what comes of it. Every cell is tried in several
- * surroundings; then come random settings with random events.
+ * Each state in which retry waits meets each event that can happen then, in
+ * every combination of surroundings, and the outcome must be the one that the
+ * tables here name. Then come random settings with random events.
  *
- *     unit_attempt                          all of it
- *     unit_attempt SEED                     one random run, told step by step
- *     unit_attempt STATE EVENT NUMBER PLACE the same of a cell
+ *     unit_attempt                           all runs
+ *     unit_attempt SEED                      one random run, step by step
+ *     unit_attempt STATE EVENT NUMBER AROUND one run of a state and an event
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ FAKE(main);
 
 static const nanos ms = NANOS_MS, second = NANOS_SECOND;
 
-/* Some process that has nothing to do with us. */
+/* The number of a process that has nothing to do with retry. */
 enum { STRANGER = 77 };
 
 static nanos
@@ -33,7 +34,7 @@ lesser(nanos a, nanos b)
 }
 
 /*
- * Events. The number is of a signal, or of no meaning.
+ * Events. The number is that of a signal, if the event is about one.
  */
 
 static void
@@ -94,7 +95,7 @@ stop(int number)
 		kernel_stop(kernel.command, 3 * second);
 }
 
-/* Where no limit ends it, it must end by itself. */
+/* A command that no limit ends must end by itself. */
 static void
 hang(int number)
 {
@@ -175,7 +176,7 @@ send_to_ourselves(int number)
 	    .number = number, .code = SI_USER, .sender = kernel.self });
 }
 
-/* Whoever can fork: the command or a hook. */
+/* A new process of the command, or else of the hook. */
 static struct process *
 fork_member(const struct temper *temper)
 {
@@ -187,7 +188,7 @@ fork_member(const struct temper *temper)
 	return kernel_spawn(ROLE_MEMBER, kernel_place(parent), temper);
 }
 
-/* Who comes to us, where anybody does. */
+/* The parent of orphans. */
 static int
 foster_parent(void)
 {
@@ -215,7 +216,10 @@ fork_refusing(int number)
 	fork_member(&temper);
 }
 
-/* Whoever has forked it is gone: its like, where there is one. */
+/*
+ * A process becomes a daemon: it forks and ends. Where no process can, there is
+ * a daemon whose parent has ended before.
+ */
 static void
 fork_daemon(int number)
 {
@@ -237,7 +241,7 @@ fork_daemon(int number)
 	kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
 }
 
-/* With an orphan, who stays in its session. */
+/* A process in a session of its own, and an orphan in that session. */
 static void
 fork_apart(int number)
 {
@@ -257,7 +261,7 @@ fork_apart(int number)
 	}
 }
 
-/* Its parent may bury it at once, and anybody has its number then. */
+/* If its parent waits for it, another process may get its number at once. */
 static void
 end_member(int number)
 {
@@ -275,7 +279,7 @@ end_member(int number)
 	}
 }
 
-/* Where orphans come to us, it is ours to bury. */
+/* Where retry adopts orphans, it has to wait for this one. */
 static void
 orphan(int number)
 {
@@ -304,7 +308,7 @@ stop_us(int number)
 	send_by_others(SIGCONT);
 }
 
-/* A wait may have begun before, and is as long as it was. */
+/* A wait that has begun before takes as long as it would have without. */
 static void
 sleep_machine(nanos span)
 {
@@ -368,7 +372,7 @@ static void
 eat(int number)
 {
 	(void)number;
-	invocation.eaten = true;
+	invocation.consumed = true;
 }
 
 static void
@@ -387,391 +391,381 @@ deny_hook(int number)
 
 static const int none[] = { 0, 0 };
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
-static const int meant[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
+static const int intended[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
 static const int others[] = { SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40, 0 };
 static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU, 0 };
 static const int window[] = { SIGWINCH, 0 };
 static const int pipe_broken[] = { SIGPIPE, 0 };
 static const int crashes[] = { 0, SIGSEGV, 0 };
 
+/* What may happen, in groups to which the rules below refer. */
+enum event_kind {
+	NOTHING,
+	COMMAND_EXITS_0,
+	COMMAND_EXITS_7,
+	COMMAND_CRASHES,
+	COMMAND_DIES, /* of a signal after which nothing is retried */
+	COMMAND_NOT_FOUND,
+	COMMAND_STOPS,
+	COMMAND_HANGS,
+	COMMAND_HANGS_DEAF,
+	COMMAND_BLOCKS,
+	COMMAND_REFUSES,
+	END_TYPED, /* INT, TERM, HUP or QUIT, each of which ends all */
+	END_SENT,
+	END_QUEUED,
+	END_BY_COMMAND,
+	END_TWICE,
+	OTHER_SENT,
+	OTHER_QUEUED,
+	WINCH_TYPED,
+	OWN_PIPE,
+	STOP_TYPED,
+	STOP_SENT,
+	ORPHAN_DIES,
+	DEAF_MEMBERS,
+	REFUSING_MEMBER,
+	MEMBER_APART,
+	DAEMON,
+	MEMBER_ENDS,
+	LATE_WAKE_UP,
+	RETRY_STOPPED,
+	MACHINE_SLEEPS,
+	DEADLINE_PASSES,
+	FORK_FAILS,
+	FORKS_FAIL,
+	PIPE_FAILS,
+	BUDGET_DENIES_TWICE,
+	BUDGET_DENIES,
+	INPUT_CONSUMED,
+	HOOK_ENDS,
+	HOOK_FORK_FAILS,
+	EVENTS,
+};
+
 static const struct event {
 	const char *name;
 	void (*happen)(int number);
-	const int *numbers; /* one or more, then 0 */
-	bool anytime; /* between two calls as well */
-} events[] = {
-	{ "a wake-up for nothing", wake, none, false },
-	/* the command */
-	{ "the command exits 0", succeed, none, true },
-	{ "the command exits 7", fail, none, true },
-	{ "the command dies of SEGV", crash, none, true },
-	{ "the command dies of what nobody retries", die_of, meant, false },
-	{ "the command cannot be found", miss, none, false },
-	{ "the command is stopped", stop, none, false },
-	{ "the command hangs", hang, none, false },
-	{ "the command hangs and is deaf", go_deaf, none, false },
-	{ "the command is held by the kernel", sink, none, false },
-	{ "the command cannot be signalled", refuse, none, false },
-	/* a signal that ends all: each of INT, TERM, HUP and QUIT */
-	{ "an end from the terminal", kernel_type, ends, true },
-	{ "an end from others", send_by_others, ends, true },
-	{ "an end queued by others", queue_by_others, ends, false },
-	{ "an end from the command", send_by_command, ends, false },
-	{ "an end from the terminal and others", send_twice, ends, false },
-	/* other signals */
-	{ "another signal", send_by_others, others, true },
-	{ "another signal, with a value", queue_by_others, others, false },
-	{ "WINCH from the terminal", kernel_type, window, true },
-	{ "our own PIPE", send_to_ourselves, pipe_broken, false },
-	{ "a stop from the terminal", kernel_type, stops, true },
-	{ "a stop from others", send_by_others, stops, true },
-	/* the tree */
-	{ "an orphan dies", orphan, none, true },
-	{ "two deaf members", fork_deaf, none, true },
-	{ "a member that cannot be signalled", fork_refusing, none, false },
-	{ "a deaf member apart", fork_apart, none, true },
-	{ "a daemon", fork_daemon, none, true },
-	{ "a member ends", end_member, none, true },
-	/* time */
-	{ "a wake-up 3 s too late", wake_late, none, false },
-	{ "retry is stopped for 10 s", stop_us, none, false },
-	{ "the machine sleeps for 10 s", suspend, none, false },
-	{ "the machine sleeps past the deadline", pass_deadline, none, false },
-	/* what the next attempt is refused */
-	{ "a fork fails", deny_fork, none, false },
-	{ "every fork fails", deny_forks, none, false },
-	{ "a pipe fails", deny_pipe, none, false },
-	{ "the budget denies twice", deny_twice, none, false },
-	{ "the budget denies", deny, none, false },
-	{ "the input is eaten up", eat, none, false },
-	/* the hook */
-	{ "the hook fails", end_hook, crashes, true },
-	{ "the next hook cannot be forked", deny_hook, none, false },
+	const int *numbers; /* of signals: one or more, then 0 */
+	bool anytime; /* may happen between two calls, too */
+} events[EVENTS] = {
+	[NOTHING] = { "a wait ends for no reason", wake, none, false },
+	[COMMAND_EXITS_0] = { "the command exits 0", succeed, none, true },
+	[COMMAND_EXITS_7] = { "the command exits 7", fail, none, true },
+	[COMMAND_CRASHES] = { "the command dies of SEGV", crash, none, true },
+	[COMMAND_DIES] = { "the command dies of a signal that is not retried",
+	    die_of, intended, false },
+	[COMMAND_NOT_FOUND] = { "the command cannot be found", miss, none,
+	    false },
+	[COMMAND_STOPS] = { "the command is stopped", stop, none, false },
+	[COMMAND_HANGS] = { "the command hangs", hang, none, false },
+	[COMMAND_HANGS_DEAF] = { "the command hangs and ignores all signals "
+				 "but KILL",
+	    go_deaf, none, false },
+	[COMMAND_BLOCKS] = { "the kernel does not let the command die", sink,
+	    none, false },
+	[COMMAND_REFUSES] = { "the command cannot be signalled", refuse, none,
+	    false },
+	[END_TYPED] = { "INT, TERM, HUP or QUIT from the terminal", kernel_type,
+	    ends, true },
+	[END_SENT] = { "INT, TERM, HUP or QUIT from another process",
+	    send_by_others, ends, true },
+	[END_QUEUED] = { "INT, TERM, HUP or QUIT, queued by another process",
+	    queue_by_others, ends, false },
+	[END_BY_COMMAND] = { "INT, TERM, HUP or QUIT from the command",
+	    send_by_command, ends, false },
+	[END_TWICE] = { "INT, TERM, HUP or QUIT, twice", send_twice, ends,
+	    false },
+	[OTHER_SENT] = { "another signal", send_by_others, others, true },
+	[OTHER_QUEUED] = { "another signal, with a value", queue_by_others,
+	    others, false },
+	[WINCH_TYPED] = { "WINCH from the terminal", kernel_type, window,
+	    true },
+	[OWN_PIPE] = { "our own PIPE", send_to_ourselves, pipe_broken, false },
+	[STOP_TYPED] = { "a stop from the terminal", kernel_type, stops, true },
+	[STOP_SENT] = { "a stop from others", send_by_others, stops, true },
+	[ORPHAN_DIES] = { "an orphan dies", orphan, none, true },
+	[DEAF_MEMBERS] = { "two new processes, which ignore all but KILL",
+	    fork_deaf, none, true },
+	[REFUSING_MEMBER] = { "a new process, which cannot be signalled",
+	    fork_refusing, none, false },
+	[MEMBER_APART] = { "a new process in another session", fork_apart, none,
+	    true },
+	[DAEMON] = { "a daemon", fork_daemon, none, true },
+	[MEMBER_ENDS] = { "a process of the tree ends", end_member, none,
+	    true },
+	[LATE_WAKE_UP] = { "a wait ends 3 s too late", wake_late, none, false },
+	[RETRY_STOPPED] = { "retry is stopped for 10 s", stop_us, none, false },
+	[MACHINE_SLEEPS] = { "the machine sleeps for 10 s", suspend, none,
+	    false },
+	[DEADLINE_PASSES] = { "the machine sleeps past the deadline",
+	    pass_deadline, none, false },
+	[FORK_FAILS] = { "a fork fails", deny_fork, none, false },
+	[FORKS_FAIL] = { "every fork fails", deny_forks, none, false },
+	[PIPE_FAILS] = { "a pipe fails", deny_pipe, none, false },
+	[BUDGET_DENIES_TWICE] = { "the budget denies twice", deny_twice, none,
+	    false },
+	[BUDGET_DENIES] = { "the budget denies", deny, none, false },
+	[INPUT_CONSUMED] = { "standard input is consumed", eat, none, false },
+	[HOOK_ENDS] = { "the hook fails", end_hook, crashes, true },
+	[HOOK_FORK_FAILS] = { "the next hook cannot be forked", deny_hook, none,
+	    false },
 };
 
-enum { EVENTS = LENGTH(events) };
-
 /*
- * States: how each is reached from the usual setting
+ * States: how each is reached
  */
 
-/*
- * The first command fails after 300 ms, and the second would succeed; a limit
- * ends at 2 s what lasts so long, and 1 s later kills.
- */
-static const struct setting usual = { .attempts = 3,
-	.timeout = 2 * NANOS_SECOND,
-	.kill_after = NANOS_SECOND,
-	.deadline = NANOS_HOUR,
-	.delay = NANOS_SECOND,
-	.patience = NANOS_MINUTE,
-	.signal = SIGTERM,
-	.commands = { { .life = 300 * NANOS_MS, .status = 7 },
-	    { .life = 300 * NANOS_MS }, { .life = 300 * NANOS_MS },
-	    { .life = 300 * NANOS_MS } },
-	.visible = true };
+#define LASTING .life = NANOS_MINUTE
+#define DEAF LASTING, .deaf = true
+#define BLOCKED LASTING, .held = NANOS_MINUTE
 
-static const struct temper lasting = { .life = NANOS_MINUTE };
-static const struct temper deaf = { .life = NANOS_MINUTE, .deaf = true };
-static const struct temper held = { .life = NANOS_MINUTE,
-	.held = NANOS_MINUTE };
-
-static void
-set_nothing(struct setting *set)
-{
-	(void)set;
-}
-
-static void
-set_input(struct setting *set)
-{
-	set->input = 500 * ms;
-}
-
-static void
-set_splay(struct setting *set)
-{
-	set->splay = second;
-}
-
-static void
-set_held(struct setting *set)
-{
-	set->denials = 2;
-}
-
-static void
-set_denied(struct setting *set)
-{
-	set->later_denials = 2;
-}
-
-static void
-set_beside(struct setting *set)
-{
-	set->on_retry = true;
-	set->hook.life = 300 * ms;
-}
-
-static void
-set_behind(struct setting *set)
-{
-	set->on_retry = true;
-	set->hook.life = 5 * second;
-}
-
-static void
-set_hook_asked(struct setting *set)
-{
-	set->on_retry = true;
-	set->deadline = 3 * second;
-	set->hook = deaf;
-}
-
-static void
-set_hook_killed(struct setting *set)
-{
-	set_hook_asked(set);
-	set->hook = held;
-}
-
-static void
-set_interrupted(struct setting *set)
-{
-	set->interrupted = true;
-	set->commands[0].deaf = true;
-}
-
-static void
-set_asked(struct setting *set)
-{
-	set->commands[0] = deaf;
-}
-
-static void
-set_asked_dead(struct setting *set)
-{
-	set->commands[0] = lasting;
-	set->has_member = true;
-	set->member = deaf;
-}
-
-static void
-set_killed(struct setting *set)
-{
-	set->commands[0] = lasting;
-	set->commands[0].held = 3500 * ms;
-}
-
-static void
-set_killed_dead(struct setting *set)
-{
-	set_asked_dead(set);
-	set->member.held = 3500 * ms;
-}
-
-static void
-set_stuck(struct setting *set)
-{
-	set->commands[0] = lasting;
-	set->commands[0].held = 6 * second;
-}
-
-static void
-set_left(struct setting *set)
-{
-	set->deadline = 3 * second;
-	set->straggling = 50 * ms;
-	set->commands[0] = lasting;
-	set->commands[0].refuses = true;
-}
-
-static void
-set_left_dead(struct setting *set)
-{
-	set_left(set);
-	set->dies_left = true;
-}
-
-static void
-set_owed(struct setting *set)
-{
-	set->owed = 500 * ms;
-}
-
-static void
-set_straggling(struct setting *set)
-{
-	set->straggling = 50 * ms;
-}
-
-static void
-set_delivery(struct setting *set)
-{
-	set->held = 500 * ms;
-}
-
-static void
-set_report(struct setting *set)
-{
-	set->report = 500 * ms;
-}
-
-static void
-set_lines(struct setting *set)
-{
-	set->log = 50 * ms;
-}
-
-static void
-set_give_up(struct setting *set)
-{
-	set->attempts = 1;
-	set->on_give_up = true;
-	set->hook.life = second;
-}
-
-static void
-set_give_up_asked(struct setting *set)
-{
-	set_give_up(set);
-	set->hook = deaf;
-}
-
-static void
-set_give_up_killed(struct setting *set)
-{
-	set_give_up(set);
-	set->hook = held;
-}
-
-/*
- * The table. What an event makes of an invocation which, without it, makes so
- * many attempts and exits with that status:
- *
- *	-  it cannot be
- *	.  nothing
- *	!  it dies of the event's signal, with no further attempt
- *	1  one more attempt, whose failure (7) is the end
- *
- * or it ends with no further attempt, as the letter has it in endings.
- */
 static const struct scene {
 	const char *name;
-	void (*set)(struct setting *set);
-	enum state from; /* where it is not the same: the command dies there */
-	int status, attempts;
-	const char *row; /* a column for each event, in groups as above */
+	int status, attempts; /* without an event */
+	struct setting set; /* what is 0 is as usual */
 } scenes[STATES] = {
-	[INPUT] = { "reading input", set_input, INPUT, 0, 2,
-	    ". ---------- !!!-! ...... .----. ...c .5..h1 -." },
-	[SPLAY] = { "splay", set_splay, SPLAY, 0, 2,
-	    ". ---------- !!!-! ...... .----. ...c .5..h1 -." },
-	[HELD] = { "held by the breaker", set_held, HELD, 0, 2,
-	    ". ---------- !!!-! ...... .----. ...h .5..h1 -." },
-	[DELAY] = { "delay", set_nothing, DELAY, 0, 2,
-	    ". ---------- !!!-! ...... .----. ...7 .5..77 -." },
-	[DENIED] = { "denied by the budget", set_denied, DENIED, 0, 2,
-	    ". ---------- !!!-! ...... .----. ...7 .5..77 -." },
-	[BESIDE] = { "delay and hook", set_beside, BESIDE, 0, 2,
-	    ". ---------- !!!-! ...... ...... ...7 .5..77 .." },
-	[BEHIND] = { "hook after the delay", set_behind, BEHIND, 0, 2,
-	    ". ---------- !!!-! ...... ...... ...7 .5..77 .." },
-	[HOOK_ASKED] = { "hook asked", set_hook_asked, HOOK_ASKED, 7, 1,
-	    ". ---------- !!!-! ...... ...... .... ...... .." },
-	[HOOK_KILLED] = { "hook killed", set_hook_killed, HOOK_KILLED, 7, 1,
-	    ". ---------- !!!-! ...... ...... .... ...... .." },
-	[HOOK_STUCK] = { "hook stuck", set_hook_killed, HOOK_STUCK, 7, 1,
-	    ". ---------- !!!-! ...... ...... .... ...... .." },
-	[AHEAD] = { "command alive", set_nothing, AHEAD, 0, 2,
-	    ". 0..!n..... !!!7! ...... ...... ...7 .5..77 -." },
-	[AHEAD_DEAD] = { "command dead", set_nothing, AHEAD, 0, 2,
-	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
-	[INTERRUPTED] = { "interrupted", set_interrupted, INTERRUPTED, 7, 1,
-	    ". 0.s!niiii. ..... ...... ...... .... ...... -." },
-	[ASKED] = { "asked", set_asked, ASKED, 0, 2,
-	    ". .......... ccccc ...... ...... ...c .5..cc -." },
-	[ASKED_DEAD] = { "asked, command dead", set_asked_dead, ASKED_DEAD, 0,
-	    2, ". ---------- ccc-c ...... .----. ...c .5..cc -." },
-	[KILLED] = { "killed", set_killed, KILLED, 0, 2,
-	    ". .......... ccccc ...... ...... ...c .5..cc -." },
-	[KILLED_DEAD] = { "killed, command dead", set_killed_dead, KILLED_DEAD,
-	    0, 2, ". ---------- ccc-c ...... .----. ...c .5..cc -." },
-	[STUCK] = { "stuck", set_stuck, STUCK, 0, 2,
-	    ". .......... ccccc ...... ...... ...c .5..cc -." },
-	[STUCK_DEAD] = { "stuck, command dead", set_stuck, STUCK, 0, 2,
-	    ". ---------- ccc-c ...... .----. ...c .5..cc -." },
-	[LEFT] = { "left", set_left, LEFT, 124, 1,
-	    ". .......... ..... ...... ...... .... ...... -." },
-	[LEFT_DEAD] = { "left, and dead since", set_left_dead, LEFT_DEAD, 124,
-	    1, ". ---------- ...-. ...... .----. .... ...... -." },
-	[OWED] = { "slow reader", set_owed, OWED, 0, 2,
-	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
-	[STRAGGLING] = { "stragglers", set_straggling, STRAGGLING, 0, 2,
-	    ". ---------- 777-7 ...... .----. ...7 .5..77 -." },
-	[DELIVERY] = { "delivery in the end", set_delivery, DELIVERY, 0, 2,
-	    ". ---------- !!!-! ...... .----. .... ...... -." },
-	[REPORT] = { "report", set_report, REPORT, 0, 2,
-	    ". ---------- !!!-! ...... .----. .... ...... -." },
-	[LINES] = { "last lines", set_lines, LINES, 0, 2,
-	    ". ---------- !!!-! ...... .----. .... ...... -." },
-	[GIVE_UP] = { "last hook", set_give_up, GIVE_UP, 7, 1,
-	    ". ---------- !!!-! ...... ...... .... ...... .." },
-	[GIVE_UP_ASKED] = { "last hook asked", set_give_up_asked, GIVE_UP_ASKED,
-	    7, 1, ". ---------- !!!-! ...... ...... .... ...... .." },
-	[GIVE_UP_KILLED] = { "last hook killed", set_give_up_killed,
-	    GIVE_UP_KILLED, 7, 1,
-	    ". ---------- !!!-! ...... ...... .... ...... .." },
+	[INPUT] = { "reading input", 0, 2, { .input = 500 * NANOS_MS } },
+	[SPLAY] = { "splay", 0, 2, { .splay = NANOS_SECOND } },
+	[BREAKER_WAIT] = { "waiting for the breaker", 0, 2, { .denials = 2 } },
+	[DELAY] = { "delay", 0, 2, { 0 } },
+	[BUDGET_WAIT] = { "waiting for the budget", 0, 2,
+	    { .later_denials = 2 } },
+	[HOOK_IN_DELAY] = { "delay and hook", 0, 2,
+	    { .on_retry = true, .hook = { .life = 300 * NANOS_MS } } },
+	[HOOK_AFTER_DELAY] = { "hook after the delay", 0, 2,
+	    { .on_retry = true, .hook = { .life = 5 * NANOS_SECOND } } },
+	[HOOK_SIGNALLED] = { "hook signalled", 7, 1,
+	    { .on_retry = true,
+		.deadline = 3 * NANOS_SECOND,
+		.hook = { DEAF } } },
+	[HOOK_KILLED] = { "hook killed", 7, 1,
+	    { .on_retry = true,
+		.deadline = 3 * NANOS_SECOND,
+		.hook = { BLOCKED } } },
+	[HOOK_UNKILLABLE] = { "hook unkillable", 7, 1,
+	    { .on_retry = true,
+		.deadline = 3 * NANOS_SECOND,
+		.hook = { BLOCKED } } },
+	[RUNNING] = { "command alive", 0, 2, { 0 } },
+	[RUNNING_DEAD] = { "command dead", 0, 2, { 0 } },
+	[INTERRUPTED] = { "interrupted", 7, 1,
+	    { .interrupted = true,
+		.commands = { { .life = 300 * NANOS_MS,
+		    .status = 7,
+		    .deaf = true } } } },
+	[SIGNALLED] = { "signalled", 0, 2, { .commands = { { DEAF } } } },
+	[SIGNALLED_DEAD] = { "signalled, command dead", 0, 2,
+	    { .commands = { { LASTING } },
+		.has_member = true,
+		.member = { DEAF } } },
+	[KILLED] = { "killed", 0, 2,
+	    { .commands = { { LASTING, .held = 3500 * NANOS_MS } } } },
+	[KILLED_DEAD] = { "killed, command dead", 0, 2,
+	    { .commands = { { LASTING } },
+		.has_member = true,
+		.member = { DEAF, .held = 3500 * NANOS_MS } } },
+	[UNKILLABLE] = { "unkillable", 0, 2,
+	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
+	[UNKILLABLE_DEAD] = { "unkillable, command dead", 0, 2,
+	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
+	[ABANDONED] = { "abandoned", 124, 1,
+	    { .deadline = 3 * NANOS_SECOND,
+		.straggling = 50 * NANOS_MS,
+		.commands = { { LASTING, .refuses = true } } } },
+	[ABANDONED_DEAD] = { "abandoned, and dead since", 124, 1,
+	    { .deadline = 3 * NANOS_SECOND,
+		.straggling = 50 * NANOS_MS,
+		.commands = { { LASTING, .refuses = true } },
+		.dies_abandoned = true } },
+	[SLOW_READER] = { "slow reader", 0, 2, { .owed = 500 * NANOS_MS } },
+	[STRAGGLING] = { "stragglers", 0, 2, { .straggling = 50 * NANOS_MS } },
+	[DELIVERY] = { "delivery in the end", 0, 2,
+	    { .held = 500 * NANOS_MS } },
+	[REPORT] = { "report", 0, 2, { .report = 500 * NANOS_MS } },
+	[LAST_LINES] = { "last lines", 0, 2, { .log = 50 * NANOS_MS } },
+	[GIVE_UP] = { "last hook", 7, 1,
+	    { .attempts = 1,
+		.on_give_up = true,
+		.hook = { .life = NANOS_SECOND } } },
+	[GIVE_UP_SIGNALLED] = { "last hook signalled", 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } } },
+	[GIVE_UP_KILLED] = { "last hook killed", 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } } },
 };
 
+/*
+ * The usual setting: the first command fails after 300 ms, and the second
+ * succeeds; a limit signals after 2 s a command that still runs, and kills it
+ * 1 s later.
+ */
+static struct setting
+complete(struct setting set)
+{
+	static const struct temper fails = { .life = 300 * NANOS_MS,
+		.status = 7 };
+	static const struct temper succeeds = { .life = 300 * NANOS_MS };
+
+	if (set.attempts == 0)
+		set.attempts = 3;
+	if (set.deadline == 0)
+		set.deadline = NANOS_HOUR;
+	if (set.commands[0].life == 0)
+		set.commands[0] = fails;
+	for (int i = 1; i < COMMANDS; i++)
+		set.commands[i] = succeeds;
+	set.timeout = 2 * second;
+	set.kill_after = set.delay = second;
+	set.patience = NANOS_MINUTE;
+	set.signal = SIGTERM;
+	set.visible = true;
+	return set;
+}
+
+/* The state in which an event meets a scene; the command dies there first. */
+static enum state
+state_before(int state)
+{
+	if (state == RUNNING_DEAD)
+		return RUNNING;
+	return state == UNKILLABLE_DEAD ? UNKILLABLE : (enum state)state;
+}
+
+/*
+ * What an event makes of a scene
+ */
+
+enum outcome_kind {
+	UNCHANGED, /* the status and attempts of the scene */
+	IMPOSSIBLE, /* the event cannot happen in this state */
+	FAILS_AGAIN, /* one more attempt, which fails with 7 */
+	/* with no further attempt */
+	DIES_OF_EVENT, /* of the signal that the event sent */
+	DIES_OF_INT,
+	DIES_OF_SEGV,
+	EXITS_0,
+	EXITS_7,
+	EXITS_75,
+	EXITS_124,
+	EXITS_125,
+	EXITS_127,
+};
+
+#define BIT(n) (UINT64_C(1) << (n))
+#define RANGE(first, last) (BIT((last) + 1) - BIT(first))
+
+/* States. */
+#define ANY RANGE(INPUT, GIVE_UP_KILLED)
+#define BEFORE_ATTEMPTS RANGE(INPUT, BREAKER_WAIT)
+#define BETWEEN_ATTEMPTS RANGE(DELAY, HOOK_AFTER_DELAY)
+#define AFTER_COMMAND (BIT(RUNNING_DEAD) | BIT(SLOW_READER) | BIT(STRAGGLING))
+#define AFTER_LIMIT RANGE(SIGNALLED, UNKILLABLE_DEAD)
+#define COMMAND_LIVES \
+	(BIT(RUNNING) | BIT(INTERRUPTED) | BIT(SIGNALLED) | BIT(KILLED) | \
+	    BIT(UNKILLABLE) | BIT(ABANDONED))
+#define HOOK_LIVES \
+	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
+
+/* Events. */
+#define OF_COMMAND RANGE(COMMAND_EXITS_0, COMMAND_REFUSES)
+#define ENDS RANGE(END_TYPED, END_TWICE)
+#define FORKS RANGE(DEAF_MEMBERS, DAEMON)
+#define ENDS_RETRYING \
+	(BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
+
+/*
+ * An event leaves a scene UNCHANGED, but for these exceptions: each holds for
+ * some states and some events. The last one that names both is the one.
+ */
+static const struct exception {
+	uint64_t states, events;
+	enum outcome_kind outcome;
+} exceptions[] = {
+	{ ANY, ENDS, DIES_OF_EVENT },
+	/* retry does not die of a signal that the command did not die of */
+	{ BIT(RUNNING), BIT(END_BY_COMMAND), EXITS_7 },
+	{ AFTER_COMMAND, ENDS, EXITS_7 },
+	{ AFTER_LIMIT, ENDS, EXITS_124 },
+	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS,
+	    UNCHANGED },
+
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), EXITS_0 },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), EXITS_127 },
+	{ BIT(INTERRUPTED), BIT(COMMAND_CRASHES), DIES_OF_SEGV },
+	{ BIT(INTERRUPTED), RANGE(COMMAND_STOPS, COMMAND_BLOCKS), DIES_OF_INT },
+
+	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), EXITS_124 },
+	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), EXITS_75 },
+	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), EXITS_75 },
+	{ BEFORE_ATTEMPTS, BIT(INPUT_CONSUMED), FAILS_AGAIN },
+	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING,
+	    EXITS_7 },
+	{ AFTER_LIMIT, ENDS_RETRYING, EXITS_124 },
+	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND |
+		AFTER_LIMIT,
+	    BIT(FORKS_FAIL), EXITS_125 },
+
+	{ ~COMMAND_LIVES, OF_COMMAND | BIT(END_BY_COMMAND), IMPOSSIBLE },
+	{ ~(COMMAND_LIVES | HOOK_LIVES), FORKS, IMPOSSIBLE },
+	{ ~HOOK_LIVES, BIT(HOOK_ENDS), IMPOSSIBLE },
+};
+
+static enum outcome_kind
+outcome_of(int state, int event)
+{
+	enum outcome_kind outcome = UNCHANGED;
+
+	for (size_t i = 0; i < LENGTH(exceptions); i++)
+		if ((exceptions[i].states & BIT(state)) != 0 &&
+		    (exceptions[i].events & BIT(event)) != 0)
+			outcome = exceptions[i].outcome;
+	return outcome;
+}
+
 static const struct {
-	char letter;
 	bool died;
 	int value;
 } endings[] = {
-	{ '0', false, 0 },
-	{ '7', false, 7 },
-	{ 'h', false, 75 },
-	{ 'c', false, 124 },
-	{ '5', false, 125 },
-	{ 'n', false, 127 },
-	{ 'i', true, SIGINT },
-	{ 's', true, SIGSEGV },
+	[DIES_OF_INT] = { true, SIGINT },
+	[DIES_OF_SEGV] = { true, SIGSEGV },
+	[EXITS_0] = { false, 0 },
+	[EXITS_7] = { false, 7 },
+	[EXITS_75] = { false, 75 },
+	[EXITS_124] = { false, 124 },
+	[EXITS_125] = { false, 125 },
+	[EXITS_127] = { false, 127 },
 };
 
-/* How often each was met: in the walk; by chance. */
+/* How often each cell was met by test_every_cell and by test_random_runs. */
 static int walked[STATES][EVENTS], met[STATES][EVENTS];
-
-/* What the table has for an event; 0 past its end. */
-static char
-letter_of(int state, int event)
-{
-	const char *at = scenes[state].row;
-
-	for (; *at != '\0'; at++)
-		if (*at != ' ' && event-- == 0)
-			return *at;
-	return '\0';
-}
 
 /*
  * Each cell
  */
 
-/* The surroundings, bit by bit: PID 1, session leader, pidfds, a session... */
-enum { PLACES = 64 };
+/* What surrounds retry in a run of a cell: each combination is tried. */
+enum {
+	IS_INIT = 1, /* PID 1 */
+	IS_LEADER = 2, /* of its session */
+	HAS_PIDFDS = 4,
+	OTHER_SESSION = 8, /* the command has one of its own */
+	HAS_ELDER = 16, /* a child from before */
+	IS_WATCHED = 32, /* by a shell with job control */
+	SURROUNDINGS = 64,
+};
 
-/* The cell that is tried just now. */
+/* The cell that is tried now. */
 static struct cell {
 	int state, event, number;
 	bool reached;
-	int64_t launched; /* until then */
+	int64_t launched; /* attempts that had begun when the event came */
 } cell;
 
 static void
 enter_cell(nanos until)
 {
-	enum state from = scenes[cell.state].from;
+	enum state from = state_before(cell.state);
 
 	(void)until;
 	if (cell.reached || invocation_state() != from)
@@ -779,7 +773,7 @@ enter_cell(nanos until)
 	if ((int)from != cell.state)
 		fail(0);
 	if ((int)invocation_state() != cell.state)
-		kernel_break("is in another state than it seems");
+		kernel_break("is not in the state of the scene");
 	cell.reached = true;
 	cell.launched = invocation.launched;
 	kernel_trace(scenes[cell.state].name, cell.state);
@@ -788,66 +782,56 @@ enter_cell(nanos until)
 }
 
 static struct ending
-run_cell(const struct cell *which, int place, bool tracing)
+run_cell(const struct cell *which, int around, bool tracing)
 {
-	struct setting set = usual;
+	struct setting set = complete(scenes[which->state].set);
 
-	scenes[which->state].set(&set);
-	set.init = (place & 1) != 0;
-	set.leader = (place & 2) != 0;
-	set.pidfds = (place & 4) != 0;
+	set.init = (around & IS_INIT) != 0;
+	set.leader = (around & IS_LEADER) != 0;
+	set.pidfds = (around & HAS_PIDFDS) != 0;
 	for (int i = 0; i < COMMANDS; i++)
-		set.commands[i].apart = (place & 8) != 0;
-	set.has_elder = (place & 16) != 0;
-	set.watched = (place & 32) != 0;
+		set.commands[i].apart = (around & OTHER_SESSION) != 0;
+	set.has_elder = (around & HAS_ELDER) != 0;
+	set.watched = (around & IS_WATCHED) != 0;
 	cell = *which;
-	invocation_start(&set, (uint64_t)place, tracing);
+	invocation_start(&set, (uint64_t)around, tracing);
 	invocation.direct = enter_cell;
 	return invocation_run();
 }
 
-/* Whether it ended as it says there, with no further attempt. */
-static bool
-ended_as(char letter, const struct ending *ending)
-{
-	for (size_t i = 0; i < LENGTH(endings); i++)
-		if (endings[i].letter == letter)
-			return ending->died == endings[i].died &&
-			    ending->value == endings[i].value &&
-			    ending->launched == cell.launched;
-	return false;
-}
-
 /*
- * What a row says, but that a command which stops itself, where a shell waits,
- * takes its time with it: no limit passes meanwhile.
+ * The time for which retry itself is stopped counts for no limit; where a shell
+ * waits, retry stops with its command.
  */
-static char
-letter_at(const struct cell *which, int place)
+static enum outcome_kind
+outcome_around(const struct cell *which, int around)
 {
-	bool mirrored = (place & 32) != 0 && (place & 3) == 0 &&
-	    events[which->event].happen == stop;
-
-	if (mirrored && which->state == INTERRUPTED)
-		return '.';
-	return letter_of(which->state, which->event);
+	if (which->state == INTERRUPTED && which->event == COMMAND_STOPS &&
+	    (around & (IS_WATCHED | IS_INIT | IS_LEADER)) == IS_WATCHED)
+		return UNCHANGED;
+	return outcome_of(which->state, which->event);
 }
 
 static bool
-is_as_said(char letter, const struct ending *ending)
+is_outcome(enum outcome_kind outcome, const struct ending *ending)
 {
 	const struct scene *scene = &scenes[cell.state];
 
-	if (letter == '.')
+	switch (outcome) {
+	case UNCHANGED:
 		return !ending->died && ending->value == scene->status &&
 		    ending->launched == scene->attempts;
-	if (letter == '!')
-		return ending->died && ending->value == cell.number &&
-		    ending->launched == cell.launched;
-	if (letter == '1')
+	case FAILS_AGAIN:
 		return !ending->died && ending->value == 7 &&
 		    ending->launched == cell.launched + 1;
-	return ended_as(letter, ending);
+	case DIES_OF_EVENT:
+		return ending->died && ending->value == cell.number &&
+		    ending->launched == cell.launched;
+	default:
+		return ending->died == endings[outcome].died &&
+		    ending->value == endings[outcome].value &&
+		    ending->launched == cell.launched;
+	}
 }
 
 static void
@@ -856,16 +840,16 @@ check_cell(const struct cell *which)
 	char row[128];
 	int failed = unit_failed;
 
-	for (int place = 0; place < PLACES && unit_failed == failed; place++) {
-		struct ending ending = run_cell(which, place, false);
-		char letter = letter_at(which, place);
+	for (int around = 0; around < SURROUNDINGS && unit_failed == failed;
+	     around++) {
+		struct ending ending = run_cell(which, around, false);
 
 		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
 		    scenes[which->state].name, events[which->event].name,
-		    which->state, which->event, which->number, place);
+		    which->state, which->event, which->number, around);
 		SAME(row, ending.broken, NULL);
 		HOLDS(row, cell.reached);
-		HOLDS(row, is_as_said(letter, &ending));
+		HOLDS(row, is_outcome(outcome_around(which, around), &ending));
 	}
 	walked[which->state][which->event]++;
 }
@@ -874,10 +858,10 @@ static void
 test_every_cell(void)
 {
 	for (int state = 0; state < STATES; state++)
-		for (int event = 0; event < (int)EVENTS; event++) {
+		for (int event = 0; event < EVENTS; event++) {
 			const int *number = events[event].numbers;
 
-			if (letter_of(state, event) == '-')
+			if (outcome_of(state, event) == IMPOSSIBLE)
 				continue;
 			do
 				check_cell(&(struct cell){ .state = state,
@@ -888,10 +872,10 @@ test_every_cell(void)
 }
 
 /*
- * Chance
+ * Random runs
  */
 
-/* Events that a random run has left. */
+/* How many events a random run still has to meet. */
 static int disturbances;
 
 static bool
@@ -910,7 +894,7 @@ any_span(void)
 	return spans[kernel_draw(LENGTH(spans))];
 }
 
-/* Where no limit ends it, it must end by itself. */
+/* A command that no limit ends must end by itself. */
 static struct temper
 any_temper(bool limited)
 {
@@ -970,7 +954,7 @@ any_setting(void)
 		.denials = one_of(8) ? 2 : 0,
 		.later_denials = one_of(8) ? 2 : 0,
 		.interrupted = one_of(16),
-		.dies_left = one_of(3),
+		.dies_abandoned = one_of(3),
 		.init = one_of(8),
 		.leader = one_of(4),
 		.pidfds = !one_of(8),
@@ -987,7 +971,7 @@ any_setting(void)
 	return set;
 }
 
-/* One of the events, if it can be. */
+/* One of the events, if it can happen now. */
 static void
 disturb(bool anytime)
 {
@@ -996,7 +980,7 @@ disturb(bool anytime)
 	const int *numbers = events[event].numbers;
 	size_t choices = 1;
 
-	if (letter_of(state, event) == '-' ||
+	if (outcome_of(state, event) == IMPOSSIBLE ||
 	    (anytime && !events[event].anytime))
 		return;
 	while (numbers[choices] != 0)
@@ -1008,13 +992,13 @@ disturb(bool anytime)
 	events[event].happen(numbers[kernel_draw(choices)]);
 }
 
-/* Somewhere in a wait. Few runs come to where all is stuck. */
+/* At some time in a wait; more often in states that few runs reach. */
 static void
 disturb_wait(nanos until)
 {
 	enum state state = invocation_state();
-	bool rare = state == LEFT || state == LEFT_DEAD || state == STUCK ||
-	    state == HOOK_STUCK;
+	bool rare = state == ABANDONED || state == ABANDONED_DEAD ||
+	    state == UNKILLABLE || state == HOOK_UNKILLABLE;
 	nanos nap = until - kernel.now;
 
 	if (disturbances <= (rare ? -4 : 0) ||
@@ -1047,7 +1031,7 @@ run_any(uint64_t seed, bool tracing)
 	invocation_start(&set, seed, tracing);
 	invocation.direct = disturb_wait;
 	disturbances = (int)kernel_draw(10);
-	/* Without pidfds what happens then is nobody's fault. */
+	/* Without pidfds retry cannot do right what happens between calls. */
 	if (set.pidfds && one_of(2))
 		kernel.meanwhile = disturb_calls;
 	return invocation_run();
@@ -1072,17 +1056,11 @@ static void
 test_every_cell_was_met(void)
 {
 	for (int state = 0; state < STATES; state++)
-		for (int event = 0; event <= (int)EVENTS; event++) {
-			char letter = letter_of(state, event);
-
-			if (event == EVENTS || letter == '\0')
-				EQUAL(scenes[state].name, letter,
-				    event == EVENTS ? '\0' : '.');
-			else if (letter != '-')
+		for (int event = 0; event < EVENTS; event++)
+			if (outcome_of(state, event) != IMPOSSIBLE)
 				HOLDS(scenes[state].name,
 				    walked[state][event] > 0 &&
 					met[state][event] > 0);
-		}
 }
 
 static void (*const tests[])(void) = {

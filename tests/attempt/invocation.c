@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 #include "attempt/job_control.h"
 #include "text/number.h"
@@ -11,27 +13,33 @@
 #include "run.h"
 #include "report/atomic_file.h"
 
-/* What time the calls between two waits take. */
+/* How long the calls between two waits may take. */
 #define SLACK NANOS_MS
 
-#define LONGEST_NAP (30 * NANOS_SECOND)
 #define LONGEST_HOOK (30 * NANOS_SECOND)
 
-/* How long others may hold a pipe once the command has ended. */
+/* How long others may have a pipe open once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
-/* How long a reader who takes nothing of a report is waited for. */
+/* How long retry waits for a reader that reads nothing of a report. */
 #define PATIENCE (2 * NANOS_SECOND)
 
 #define STACK_SOILED (sizeof(struct run) + 8192)
 #define NONSENSE UINT64_C(0xa5a5a5a5a5a5a5a5)
 
-/* Waits of one run; and so many in so short a time are no waits. */
+/* Most waits of a run. SPINS_MOST waits within SPIN are a busy loop. */
 #define WAITS_MOST 20000
 #define SPINS_MOST 300
 #define SPIN (5 * NANOS_MS)
 
 FAKE(_exit);
+FAKE(eventfd);
+FAKE(read);
+FAKE(sigaction);
+FAKE(signalfd);
+FAKE(sigpending);
+FAKE(sigtimedwait);
+FAKE(write);
 FAKE(budget_client_admit);
 FAKE(attempt_open);
 FAKE(fork);
@@ -42,32 +50,13 @@ FAKE(stdin_source_lost);
 FAKE(stdin_source_open);
 FAKE(stdin_source_ready);
 FAKE(attempt_log_start);
-FAKE(job_control_watched);
-FAKE(spawn_error);
-FAKE(spawn_open);
-FAKE(spawn_run);
 FAKE(termination_over);
-FAKE(log_put);
 FAKE(log_release);
-FAKE(log_say);
-FAKE(log_tell);
-FAKE(nesting_open);
-FAKE(nesting_outer);
-FAKE(nesting_tell);
 FAKE(options_parse);
-FAKE(nonblock_open);
-FAKE(nonblock_put);
 FAKE(plan_denied);
 FAKE(plan_first);
 FAKE(plan_next);
 FAKE(streams_begin);
-FAKE(streams_forked);
-FAKE(signals_die);
-FAKE(signals_early);
-FAKE(signals_note);
-FAKE(signals_open);
-FAKE(signals_stop);
-FAKE(signals_wait);
 FAKE(relay_ended);
 FAKE(relay_finish);
 FAKE(relay_rest);
@@ -75,6 +64,8 @@ FAKE(atomic_file_write);
 FAKE(proctree_exclude_daemons);
 FAKE(proctree_sweep);
 REAL(attempt_open);
+REAL(read);
+REAL(write);
 REAL(hooks_open);
 REAL(attempt_log_start);
 REAL(termination_over);
@@ -85,7 +76,12 @@ REAL(atomic_file_write);
 REAL(proctree_exclude_daemons);
 REAL(proctree_sweep);
 
-/* That of retry.c; the program's own is wrapped around it. */
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* What is pending and blocked as retry starts, if a setting says so. */
+static const int pending_first[] = { SIGUSR1, SIGTERM };
+
+/* main() of retry.c. unit_attempt.c has the one that replaces it. */
 int __real_main(int argc, char **argv);
 
 struct invocation invocation;
@@ -105,11 +101,11 @@ static enum state
 state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
-		return stage == TERMINATION_SIGNALLED ? GIVE_UP_ASKED
-						      : GIVE_UP_KILLED;
+		return stage == TERMINATION_SIGNALLED ? GIVE_UP_SIGNALLED
+						  : GIVE_UP_KILLED;
 	if (stage == TERMINATION_SIGNALLED)
-		return HOOK_ASKED;
-	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_STUCK;
+		return HOOK_SIGNALLED;
+	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_UNKILLABLE;
 }
 
 static enum state
@@ -121,18 +117,18 @@ state_of_limit(void)
 		return state_of_hook(now->limit->stage);
 	switch (now->limit->stage) {
 	case TERMINATION_SIGNALLED:
-		return dead ? ASKED_DEAD : ASKED;
+		return dead ? SIGNALLED_DEAD : SIGNALLED;
 	case TERMINATION_KILLED:
 		return dead ? KILLED_DEAD : KILLED;
 	case TERMINATION_UNKILLABLE:
-		return dead ? STUCK_DEAD : STUCK;
+		return dead ? UNKILLABLE_DEAD : UNKILLABLE;
 	case TERMINATION_NONE:
 	case TERMINATION_ABANDONED:
 		break;
 	}
 	if (dead)
-		return AHEAD_DEAD;
-	return now->ended_by != 0 ? INTERRUPTED : AHEAD;
+		return RUNNING_DEAD;
+	return now->ended_by != 0 ? INTERRUPTED : RUNNING;
 }
 
 static enum state
@@ -142,7 +138,7 @@ state_of_end(void)
 		return GIVE_UP;
 	if (now->reporting)
 		return REPORT;
-	return now->log != NULL && now->log->length > 0 ? LINES : DELIVERY;
+	return now->log != NULL && now->log->length > 0 ? LAST_LINES : DELIVERY;
 }
 
 enum state
@@ -150,18 +146,20 @@ invocation_state(void)
 {
 	if (now->limit != NULL)
 		return state_of_limit();
-	if (now->delivering && now->left)
-		return kernel_alive(kernel.command) ? LEFT : LEFT_DEAD;
+	if (now->delivering && now->abandoned)
+		return kernel_alive(kernel.command) ? ABANDONED
+						    : ABANDONED_DEAD;
 	if (now->delivering)
-		return now->owes ? OWED : STRAGGLING;
+		return now->owes ? SLOW_READER : STRAGGLING;
 	if (now->closing)
 		return state_of_end();
 	if (!now->ready)
 		return INPUT;
 	if (kernel.hook != NULL)
-		return kernel_boottime() < now->at ? BESIDE : BEHIND;
+		return kernel_boottime() < now->at ? HOOK_IN_DELAY
+						   : HOOK_AFTER_DELAY;
 	if (now->denied)
-		return now->begun == 0 ? HELD : DENIED;
+		return now->begun == 0 ? BREAKER_WAIT : BUDGET_WAIT;
 	return now->begun == 0 ? SPLAY : DELAY;
 }
 
@@ -178,7 +176,7 @@ invocation_until_deadline(void)
 	    kernel_boottime();
 }
 
-/* The time until something must be done about the command. */
+/* The time until retry has to do something about the command. */
 static nanos
 due_of_command(void)
 {
@@ -196,32 +194,32 @@ due_of_command(void)
 	    : lesser(now->timeout - kernel.now, left);
 }
 
-/* The same of anything. */
+/* The time until retry has to do anything. */
 static nanos
 due(void)
 {
 	enum state state = invocation_state();
 
-	if (state >= AHEAD && state <= STUCK_DEAD)
+	if (state >= RUNNING && state <= UNKILLABLE_DEAD)
 		return due_of_command();
 	switch (state) {
 	case SPLAY:
-	case HELD:
+	case BREAKER_WAIT:
 	case DELAY:
-	case DENIED:
-	case BESIDE:
+	case BUDGET_WAIT:
+	case HOOK_IN_DELAY:
 		return now->at - kernel_boottime();
 	case INPUT:
-	case BEHIND:
+	case HOOK_AFTER_DELAY:
 		return invocation_until_deadline();
-	case OWED:
+	case SLOW_READER:
 		return invocation_until_deadline() > STRAGGLERS
 		    ? invocation_until_deadline()
 		    : STRAGGLERS;
-	case LEFT:
-	case LEFT_DEAD:
+	case ABANDONED:
+	case ABANDONED_DEAD:
 	case STRAGGLING:
-	case LINES:
+	case LAST_LINES:
 		return STRAGGLERS;
 	case REPORT:
 		return PATIENCE;
@@ -234,7 +232,7 @@ due(void)
 	}
 }
 
-/* Signals reach the command once, whatever way they come. */
+/* A signal reaches the command once: by the terminal, or by retry. */
 static void
 check_passes(void)
 {
@@ -278,7 +276,7 @@ check_wait(nanos nap)
 		kernel_break("sleeps past what is due");
 }
 
-/* An attempt begins, if only in vain. */
+/* An attempt begins, even if it will get no process. */
 static void
 check_begin(void)
 {
@@ -306,7 +304,7 @@ check_begin(void)
 static void
 check_hook(void)
 {
-	if (kernel.hook != NULL || (kernel.command != NULL && !now->left))
+	if (kernel.hook != NULL || (kernel.command != NULL && !now->abandoned))
 		kernel_break("begins a hook beside another process");
 	if (now->ended_by != 0)
 		kernel_break("begins a hook after a signal that ends all");
@@ -331,20 +329,21 @@ check_limit(int number)
 	}
 }
 
-/* An attempt is over, or given up. */
+/* An attempt is over, or its command is abandoned. */
 static void
 check_end(void)
 {
 	check_passes();
-	if (kernel.command != NULL && !now->left)
+	if (kernel.command != NULL && !now->abandoned)
 		kernel_break("ends an attempt whose command is not buried");
-	if (kernel.command == NULL && kernel.last.asked != 0 && !now->stuck &&
-	    kernel.visible && kernel_has_member(&kernel.last, false))
+	if (kernel.command == NULL && kernel.last.asked != 0 &&
+	    !now->unkillable && kernel.visible &&
+	    kernel_has_member(&kernel.last, false))
 		kernel_break("leaves members behind after a limit");
 }
 
 /*
- * Real, but for what is to be seen of it
+ * Real functions, which are observed on their way
  */
 
 bool
@@ -354,6 +353,8 @@ __wrap_attempt_open(struct attempt *child, const struct policy *policy,
 	bool opened = __real_attempt_open(child, policy, loop, limited);
 
 	now->heap[0] = child->sweep;
+	if (child->spawn.death_signal != now->set.signal)
+		kernel_break("would have the command die of another signal");
 	return opened;
 }
 
@@ -367,17 +368,17 @@ __wrap_hooks_open(
 	return opened;
 }
 
-/* What is given up is nobody's any more. */
+/* An abandoned hook may live on, and is not waited for. */
 static void
 note_stage(const struct termination *limit)
 {
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
 	if (limit->stage >= TERMINATION_UNKILLABLE && !hook)
-		now->stuck = true;
+		now->unkillable = true;
 	if (limit->stage == TERMINATION_ABANDONED && !hook) {
-		now->left = true;
-		if (now->set.dies_left)
+		now->abandoned = true;
+		if (now->set.dies_abandoned)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
 	if (limit->stage == TERMINATION_ABANDONED && hook)
@@ -426,7 +427,7 @@ __wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
-	/* Whoever is forked while it looks may be missed until KILL. */
+	/* A process that is forked meanwhile may be missed until KILL. */
 	if (number != 0 && kernel.visible && kernel.meanwhile == NULL &&
 	    kernel_has_member(top, true))
 		kernel_break("a limit misses a member");
@@ -479,98 +480,6 @@ __wrap_options_parse(int argc, char **argv)
 	return now->policy;
 }
 
-struct outer
-__wrap_nesting_outer(void)
-{
-	return (struct outer){ .deadline = NANOS_MAX };
-}
-
-bool
-__wrap_nesting_open(struct nesting *nesting, char *const *handed,
-    const struct policy *policy, const struct outer *outer)
-{
-	(void)handed;
-	(void)policy;
-	(void)outer;
-	nesting->env = NULL;
-	nesting->heap = NULL;
-	memcpy(nesting->id, "RETRY_ID=", sizeof "RETRY_ID=");
-	return true;
-}
-
-void
-__wrap_nesting_tell(struct nesting *nesting, const struct policy *policy,
-    const struct history *history, bool over)
-{
-	(void)nesting;
-	(void)policy;
-	(void)history;
-	(void)over;
-}
-
-void
-__wrap_log_tell(struct log *log, const struct line *line)
-{
-	(void)log;
-	(void)line;
-}
-
-void
-__wrap_log_say(
-    struct log *log, enum loudness least, const char *const strings[])
-{
-	(void)log;
-	(void)least;
-	(void)strings;
-}
-
-void
-__wrap_log_put(struct log *log, const char *const strings[])
-{
-	(void)log;
-	(void)strings;
-}
-
-void
-__wrap_signals_note(struct signals *signals)
-{
-	(void)signals;
-	now->early = 0;
-	for (size_t i = 0; i < kernel.count; i++)
-		now->early |= UINT64_C(1) << (kernel.pending[i].number - 1);
-}
-
-bool
-__wrap_signals_early(struct signals *signals, int number)
-{
-	uint64_t bit = UINT64_C(1) << (number - 1);
-	bool early = (now->early & bit) != 0;
-
-	(void)signals;
-	now->early &= ~bit;
-	return early;
-}
-
-bool
-__wrap_signals_open(struct signals *signals)
-{
-	signals->count = 0;
-	signals->accompanied = false;
-	if (!now->set.pends)
-		return true;
-	signals->pending[signals->count++].si_signo = SIGUSR1;
-	signals->pending[signals->count++].si_signo = SIGTERM;
-	return true;
-}
-
-_Noreturn void
-__wrap_signals_die(int number)
-{
-	kernel_trace("dies itself of", number);
-	now->died = number;
-	longjmp(kernel.back, 1);
-}
-
 void
 __wrap__exit(int status)
 {
@@ -579,14 +488,16 @@ __wrap__exit(int status)
 	longjmp(kernel.back, 1);
 }
 
-/* Without a second attempt it is not opened, and ready at once. */
+/* Is not called where there is no second attempt. */
 void
 __wrap_stdin_source_open(
     struct stdin_source *input, bool replay, int64_t most, bool *terminal)
 {
 	(void)replay;
 	(void)most;
-	*input = (struct stdin_source){ .kind = STDIN_SOURCE_COPIED };
+	*input = (struct stdin_source){
+		.kind = STDIN_SOURCE_COPIED, .from = -1, .sink = -1
+	};
 	*terminal = false;
 	kernel_alarm(now->set.input);
 }
@@ -602,7 +513,7 @@ enum reason
 __wrap_stdin_source_lost(struct stdin_source *input)
 {
 	(void)input;
-	return now->eaten ? REASON_INPUT_CONSUMED : REASON_NONE;
+	return now->consumed ? REASON_INPUT_CONSUMED : REASON_NONE;
 }
 
 struct admission
@@ -620,23 +531,6 @@ __wrap_budget_client_admit(
 	};
 }
 
-/* A hook's; for the command there is spawn_run. */
-pid_t
-__wrap_fork(void)
-{
-	struct process *process = NULL;
-
-	check_hook();
-	kernel_spare();
-	now->given_up = kernel.now + LONGEST_HOOK;
-	if (now->hook_failures == 0)
-		process = kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
-	else
-		now->hook_failures--;
-	errno = EAGAIN;
-	return process == NULL ? -1 : process->pid;
-}
-
 /*
  * An attempt
  */
@@ -647,29 +541,15 @@ __wrap_streams_begin(struct streams *streams)
 	(void)streams;
 	now->begun++;
 	check_begin();
-	now->denied = now->stuck = false;
+	now->denied = now->unkillable = false;
 	now->vain = true;
-	if (now->pipe_failures == 0)
+	now->beginning = now->pipe_failures == 0;
+	if (now->beginning)
 		return true;
 	now->pipe_failures--;
 	now->refusals++;
 	errno = EMFILE;
 	return false;
-}
-
-void
-__wrap_streams_forked(struct streams *streams)
-{
-	(void)streams;
-}
-
-bool
-__wrap_spawn_open(struct spawn *spawn, int farewell)
-{
-	(void)spawn;
-	if (farewell != now->set.signal)
-		kernel_break("would have the command die of another signal");
-	return true;
 }
 
 static void
@@ -686,47 +566,54 @@ note_launch(const struct process *process)
 			now->ended_by |= UINT64_C(1) << SIGTERM;
 	}
 	now->attempting = true;
-	now->vain = now->halted = false;
+	now->vain = now->halted = now->continued = false;
 	now->timeout =
 	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
 }
 
-pid_t
-__wrap_spawn_run(const struct spawn *spawn, const struct signals *signals,
-    const struct streams *streams, char **command, char **env)
+/* Returns NULL, with errno, where the kernel refuses a process. */
+static struct process *
+fork_command(void)
 {
 	int64_t i = lesser(now->launched, COMMANDS - 1);
 	struct process *process;
 
-	(void)spawn;
-	(void)signals;
-	(void)streams;
-	(void)command;
-	(void)env;
-	kernel_spare();
 	errno = EAGAIN;
 	if (now->fork_failures > 0) {
 		now->fork_failures--;
 		now->refusals++;
-		return -1;
+		return NULL;
 	}
 	process =
 	    kernel_spawn(ROLE_COMMAND, PARENT_SELF, &now->set.commands[i]);
 	if (process == NULL)
 		kernel_break("leaves more and more processes behind");
 	note_launch(process);
-	return process->pid;
+	return process;
 }
 
-/* Once it was asked for, it is gone. */
-int
-__wrap_spawn_error(const struct spawn *spawn)
+static struct process *
+fork_hook(void)
 {
-	int error = kernel.last.temper.error;
+	check_hook();
+	now->given_up = kernel.now + LONGEST_HOOK;
+	errno = EAGAIN;
+	if (now->hook_failures == 0)
+		return kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
+	now->hook_failures--;
+	return NULL;
+}
 
-	(void)spawn;
-	kernel.last.temper.error = 0;
-	return error;
+/* The fork after streams_begin is of the command, any other of a hook. */
+pid_t
+__wrap_fork(void)
+{
+	const struct process *process;
+
+	kernel_spare();
+	process = now->beginning ? fork_command() : fork_hook();
+	now->beginning = false;
+	return process == NULL ? -1 : process->pid;
 }
 
 void
@@ -748,7 +635,7 @@ __wrap_relay_rest(struct relay *relay)
 	now->owes = kernel.now < now->owed;
 	if (now->owes)
 		return RELAY_OWED;
-	/* What is left has its own pipe. */
+	/* An abandoned command has its pipe open. */
 	if (kernel.now < now->straggling ||
 	    (now->set.straggling > 0 && kernel_alive(kernel.command)))
 		return RELAY_STRAGGLING;
@@ -765,7 +652,7 @@ __wrap_relay_finish(struct relay *relay)
 }
 
 /*
- * When all is over. The first question is the first thing that closing does.
+ * The end. Its first call is capture_written.
  */
 
 bool
@@ -793,7 +680,7 @@ __wrap_log_release(struct log *log, bool drop_held)
 	(void)drop_held;
 	now->said = kernel.now + now->set.log;
 	log->length = now->set.log > 0 ? 1 : 0;
-	log->nonblock.fd = STDERR_FILENO;
+	log->nonblock.fd = KERNEL_PIPE;
 	now->log = log;
 	kernel_alarm(now->set.log);
 }
@@ -819,18 +706,12 @@ __wrap_atomic_file_write(
 	return written;
 }
 
-struct nonblock
-__wrap_nonblock_open(int fd)
-{
-	return (struct nonblock){ .way = NONBLOCK_PRIVATE, .fd = fd };
-}
-
+/* The reader of a report is slow. */
 ssize_t
-__wrap_nonblock_put(
-    const struct nonblock *nonblock, const char *bytes, size_t length)
+__wrap_write(int fd, const void *bytes, size_t length)
 {
-	(void)nonblock;
-	(void)bytes;
+	if (fd != KERNEL_PIPE)
+		return __real_write(fd, bytes, length);
 	errno = EAGAIN;
 	return kernel.now < now->reported ? -1 : (ssize_t)length;
 }
@@ -839,21 +720,21 @@ __wrap_nonblock_put(
  * The wait
  */
 
-/* What is to be passed on of what is heard now. */
+/* Notes whether retry has to pass on the signal that it hears now. */
 static void
 expect_pass(const struct sent *sent)
 {
 	now->due = *sent;
 	now->is_due = false;
-	/* Who is left hears of no stop: KILL is on its way. */
-	if (now->left && signals_stops(sent->number))
+	/* An abandoned command gets no stop: it was sent KILL. */
+	if (now->abandoned && signals_stops(sent->number))
 		return;
 	now->is_due = now->attempting && kernel_alive(kernel.command) &&
 	    sent->number != 0 && sent->number != SIGCHLD && !sent->shared &&
 	    sent->sender != kernel.self && sent->sender != kernel.command->pid;
 }
 
-/* The time for which retry was stopped does not count. */
+/* The time for which retry was stopped counts for no limit. */
 static void
 postpone(nanos stopped)
 {
@@ -863,60 +744,60 @@ postpone(nanos stopped)
 }
 
 /*
- * Somebody stops all of the job, and continues it later: we sleep, and the
- * others with us.
+ * A signal that retry has sent to itself, once it is not blocked any more:
+ * retry dies of it, or it stops all of the job, and somebody continues that
+ * later. PID 1 does neither.
  */
-nanos
-__wrap_signals_stop(const struct signals *signals, int number)
+static void
+take_own_signal(void)
 {
 	static const nanos span = 10 * NANOS_SECOND;
 	const struct process *command = kernel.command;
+	int number = kernel.raised;
 
-	(void)signals;
+	kernel.raised = 0;
+	if (!signals_stops(number)) {
+		kernel_trace("dies itself of", number);
+		now->died = number;
+		if (kernel.self != 1)
+			longjmp(kernel.back, 1);
+		return;
+	}
 	kernel_trace("stops itself by", number);
 	now->halted = false;
-	if (!signals_stops(number))
-		kernel_break("stops where nobody could continue it");
-	if (now->attempting && !now->left && command != NULL &&
+	if (kernel_pends(SIGCONT))
+		kernel_break("stops though somebody has continued it");
+	if (now->attempting && !now->abandoned && command != NULL &&
 	    command->life == LIFE_RUNS && !command->temper.apart)
 		kernel_break("stops though its command goes on");
 	if (kernel_orphaned())
-		return 0;
+		return;
 	kernel_pass(kernel.now + span, true);
 	kernel_post((struct sent){ .number = SIGCONT, .code = SI_USER });
 	now->disturbed += span;
 	postpone(span);
-	return span;
 }
 
-bool
-__wrap_job_control_watched(void)
-{
-	return now->set.watched;
-}
-
-/* What has stopped, and is seen to wait for, has stopped us as well. */
+/*
+ * Where retry is told to stop with the command, or a shell waits for it, it
+ * stops too once the command has stopped. It does not where a SIGCONT is
+ * pending; a command that may not be signalled then stays stopped.
+ */
 static void
 check_halt(void)
 {
 	const struct process *command = kernel.command;
 
-	if (now->attempting && !now->left && command != NULL &&
+	if (now->continued && command != NULL && command->temper.refuses)
+		return;
+	if (now->attempting && !now->abandoned && command != NULL &&
 	    kernel.count == 0 && kernel.meanwhile == NULL &&
 	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
 	    (now->halted || now->set.watched))
 		kernel_break("waits though its command has stopped");
 }
 
-static void
-note_halt(const struct wakeup *wakeup)
-{
-	if (signals_stops(wakeup->signal))
-		now->halted = now->attempting;
-	if (wakeup->signal == SIGCONT)
-		now->halted = false;
-}
-
+/* Retry takes the next signal that is pending, or sees that there is none. */
 static struct sent
 hear(void)
 {
@@ -927,42 +808,137 @@ hear(void)
 		now->ended_by |= UINT64_C(1) << sent.number;
 	now->unheard = kernel_pends_end();
 	expect_pass(&sent);
+	if (signals_stops(sent.number))
+		now->halted = now->attempting;
+	if (sent.number == SIGCONT) {
+		now->halted = false;
+		now->continued = true;
+	}
 	return sent;
 }
 
-struct wakeup
-__wrap_signals_wait(
-    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
+/*
+ * ppoll(2), with the time that was left where a stop interrupted it. What
+ * retry sleeps too long while a SIGCONT is pending counts as a stop.
+ */
+static void
+wait_in_poll(struct pollfd *fds, size_t count, struct rest *rest)
 {
-	nanos until, halted = 0;
-	struct sent sent;
-	struct wakeup wakeup;
+	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
+	nanos began = kernel.now, slept;
 
 	for (size_t i = 0; i < count; i++)
 		fds[i].revents = 0;
 	check_wait(nap);
 	check_halt();
-	until = kernel.now + lesser(nap > 0 ? nap : 0, LONGEST_NAP);
 	now->stopped = now->late = 0;
-	now->direct(until);
-	kernel_pass(until, false);
+	now->direct(began + nap);
+	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
-	sent = hear();
 	if (now->log != NULL && kernel.now >= now->said)
 		now->log->length = 0;
-	postpone(now->stopped);
+	slept = lesser(kernel.now - began - now->stopped - now->late, nap);
+	rest->seconds = (nap - slept) / NANOS_SECOND;
+	rest->nanos = (nap - slept) % NANOS_SECOND;
 	now->disturbed += now->stopped + now->late;
-	while (signals_stops(sent.number) && !signals->accompanied) {
-		halted += __wrap_signals_stop(signals, sent.number);
-		sent = hear();
-	}
-	wakeup = (struct wakeup){ .signal = sent.number,
-		.code = sent.code,
-		.sender = sent.sender,
-		.value = sent.value,
-		.stopped = now->stopped + halted };
-	note_halt(&wakeup);
-	return wakeup;
+	if (kernel_pends(SIGCONT) && kernel.now - began - slept > NANOS_MS)
+		postpone(kernel.now - began - slept);
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = 0;
+	if (kernel.count > 0)
+		fds[0].revents = POLLIN;
+	else
+		hear();
+}
+
+static ssize_t
+read_signal(struct signalfd_siginfo *info)
+{
+	struct sent sent;
+
+	errno = EAGAIN;
+	if (kernel.count == 0)
+		return -1;
+	sent = hear();
+	*info = (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
+		.ssi_code = sent.code,
+		.ssi_pid = (uint32_t)sent.sender,
+		.ssi_int = sent.value };
+	return sizeof *info;
+}
+
+/* The error that the child has written when exec failed, once. */
+static ssize_t
+read_error(uint64_t *error)
+{
+	*error = (uint64_t)kernel.last.temper.error;
+	kernel.last.temper.error = 0;
+	errno = EAGAIN;
+	return *error == 0 ? -1 : (ssize_t)sizeof *error;
+}
+
+ssize_t
+__wrap_read(int fd, void *bytes, size_t size)
+{
+	if (fd == KERNEL_SIGNALFD)
+		return read_signal(bytes);
+	return fd == KERNEL_EVENTFD ? read_error(bytes)
+				    : __real_read(fd, bytes, size);
+}
+
+/* Takes what is pending from the start. */
+int
+__wrap_sigtimedwait(
+    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	(void)set;
+	(void)timeout;
+	if (now->taken == LENGTH(pending_first))
+		return -1;
+	info->si_signo = pending_first[now->taken++];
+	return info->si_signo;
+}
+
+int
+__wrap_sigpending(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0;
+	     !now->opened && now->set.pends && i < LENGTH(pending_first); i++)
+		sigaddset(set, pending_first[i]);
+	for (size_t i = 0; now->opened && i < kernel.count; i++)
+		sigaddset(set, kernel.pending[i].number);
+	return 0;
+}
+
+/* No signal is ignored. */
+int
+__wrap_sigaction(
+    int number, const struct sigaction *action, struct sigaction *before)
+{
+	(void)number;
+	(void)action;
+	if (before != NULL)
+		*before = (struct sigaction){ .sa_handler = SIG_DFL };
+	return 0;
+}
+
+int
+__wrap_signalfd(int fd, const sigset_t *set, int flags)
+{
+	(void)fd;
+	(void)set;
+	(void)flags;
+	now->opened = true;
+	return KERNEL_SIGNALFD;
+}
+
+int
+__wrap_eventfd(unsigned value, int flags)
+{
+	(void)value;
+	(void)flags;
+	return KERNEL_EVENTFD;
 }
 
 /*
@@ -999,7 +975,7 @@ make_policy(const struct setting *set)
 		.progress = SHOWING_NEVER };
 }
 
-/* Somebody was there before, and has a child that outlives him. */
+/* A child that was there before retry, and has a child that outlives it. */
 static void
 add_elders(void)
 {
@@ -1027,14 +1003,17 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.subreaper = set->adopts,
 		.pidfds = set->pidfds,
 		.visible = set->visible,
+		.watched = set->watched,
 		.latest = KERNEL_PIDS,
 		.random = seed,
+		.poll = wait_in_poll,
+		.unblock = take_own_signal,
 		.tracing = tracing };
 	if (set->has_elder)
 		add_elders();
 }
 
-/* Why it should not have died of that signal, or NULL. */
+/* Why retry should not have died of that signal, or NULL. */
 static const char *
 find_wrong_death(int number)
 {
@@ -1047,12 +1026,12 @@ find_wrong_death(int number)
 	return NULL;
 }
 
-/* Why it should not have exited with that status, or NULL. */
+/* Why retry should not have exited with that status, or NULL. */
 static const char *
 find_wrong_status(int status)
 {
 	const struct process *last = &kernel.last;
-	bool limited = now->left || last->asked != 0;
+	bool limited = now->abandoned || last->asked != 0;
 	bool well = now->launched > 0 && !now->vain && !limited &&
 	    last->temper.signal == 0 && last->temper.status == 0;
 
@@ -1061,13 +1040,13 @@ find_wrong_status(int status)
 	if (status != 0 && well)
 		return "fails though the last attempt has succeeded";
 	if (status == 125 && !now->vain)
-		return "blames itself for nothing";
+		return "exits 125 though nothing was refused";
 	if (status == 124 && !limited && invocation_until_deadline() > 0)
-		return "blames a limit that was not reached";
+		return "exits 124 though no limit was reached";
 	return NULL;
 }
 
-/* With a deadline all is over a while after it, whatever is in the way. */
+/* Whether retry has ended much later than its deadline. */
 static bool
 is_late(void)
 {
@@ -1079,11 +1058,11 @@ is_late(void)
 	return invocation_until_deadline() < -most;
 }
 
-/* What has to be true of every end. */
+/* Which promise about every end is broken, or NULL. */
 static const char *
 find_wrong(const struct ending *ending)
 {
-	if (kernel.command != NULL && !now->left)
+	if (kernel.command != NULL && !now->abandoned)
 		return "leaves the command behind";
 	if (kernel.hook != NULL)
 		return "leaves a hook behind";
@@ -1096,8 +1075,8 @@ find_wrong(const struct ending *ending)
 }
 
 /*
- * Where main() will have its frame: what nobody sets is nonsense there, and not
- * by chance what it should be.
+ * Fills the stack, where main() will have its frame, with nonsense: a variable
+ * that nobody sets must not have the right value by chance.
  */
 __attribute__((noinline)) static void
 soil_stack(void)
@@ -1121,9 +1100,12 @@ invocation_run(void)
 		kernel.exited = -1;
 		ending.value = __real_main(1, argv);
 		kernel_trace("exits itself with", ending.value);
-	} else if (kernel.exited != -1) {
+	} else if (kernel.exited != -1 && now->died == 0) {
 		ending.value = kernel.exited;
 	} else {
+		/* PID 1 survives the signal. */
+		if (kernel.exited != -1 && kernel.exited != 128 + now->died)
+			kernel.broken = "exits as if of another signal";
 		free(now->heap[0]);
 		free(now->heap[1]);
 		free(now->heap[2]);

@@ -1,7 +1,8 @@
 /*
- * invocation: one run of retry on the kernel that is not there: retry.c and all
- * of src/, but for the command line, descriptors and the budget, which are
- * replaced here. The promises that hold at each step are checked here, too.
+ * invocation: one run of retry on the fake kernel. All of retry.c and src/
+ * runs, but for the command line, standard input, output that is held or
+ * relayed, and the budget, which are replaced here. Promises that hold at each
+ * step are checked here, too: kernel_break() ends the run where one is broken.
  */
 #ifndef INVOCATION_H
 #define INVOCATION_H
@@ -10,58 +11,64 @@
 #include "policy/policy.h"
 #include "kernel.h"
 
-/* Commands of the first attempts; the last is that of all others. */
+/* The commands of the first attempts; later ones are like the last. */
 #define COMMANDS 4
 
-/* What is asked for, and what it meets. */
+/* What retry is told, and what it meets. */
 struct setting {
 	int64_t attempts;
 	nanos timeout, kill_after, deadline, delay, splay, patience;
 	int signal;
 	struct temper commands[COMMANDS];
 	struct temper member, hook;
-	bool has_member, on_retry, on_give_up, has_elder;
-	nanos input, owed, straggling, held; /* how long these take */
-	nanos report, log; /* and these at the end, to slow readers */
+	bool has_member; /* each command forks one process */
+	bool on_retry, on_give_up;
+	bool has_elder; /* a child of retry's that was there before retry */
+	/* How long it takes to read standard input, to deliver the output of
+	 * an attempt, and until nobody else has the pipes of a command open */
+	nanos input, owed, straggling;
+	/* and, in the end, to deliver held output, a report, and messages */
+	nanos held, report, log;
 	int denials, later_denials; /* before the first attempt; a retry */
-	bool interrupted; /* each attempt is, at once */
-	bool dies_left; /* the command does, in the moment it is given up */
-	bool init, leader, pidfds, visible;
-	bool adopts; /* orphans come to us from the start */
-	bool pends; /* TERM does, blocked, from the start */
-	bool watched; /* by a shell, which waits for us to stop or end */
+	bool interrupted; /* INT is sent as soon as an attempt begins */
+	bool dies_abandoned; /* the command dies when retry abandons it */
+	bool init, leader; /* retry is PID 1; the leader of a session */
+	bool pidfds, visible; /* the kernel has pidfds; there is a /proc */
+	bool adopts; /* orphans become children of retry from the start */
+	bool pends; /* TERM is pending and blocked from the start */
+	bool watched; /* a shell waits for retry to stop or to end */
 };
 
-/* What retry is at, when it waits. */
+/* What retry waits for. */
 enum state {
-	INPUT,
+	INPUT, /* the end of standard input, for --replay-stdin */
 	SPLAY,
-	HELD,
+	BREAKER_WAIT, /* an open breaker, before the first attempt */
 	DELAY,
-	DENIED,
-	BESIDE, /* a hook, in the delay */
-	BEHIND, /* a hook, longer than that */
-	HOOK_ASKED,
+	BUDGET_WAIT, /* an exhausted budget, before a retry */
+	HOOK_IN_DELAY,
+	HOOK_AFTER_DELAY, /* the hook takes longer than the delay */
+	HOOK_SIGNALLED, /* because of the deadline */
 	HOOK_KILLED,
-	HOOK_STUCK,
-	AHEAD, /* of any limit: the command runs */
-	AHEAD_DEAD, /* the command is dead; nobody has looked */
-	INTERRUPTED, /* but the command runs on */
-	ASKED,
-	ASKED_DEAD, /* the command is dead, but not all of its tree */
+	HOOK_UNKILLABLE, /* KILL was sent and has not ended it */
+	RUNNING, /* the command */
+	RUNNING_DEAD, /* the command has ended, and retry has not yet looked */
+	INTERRUPTED, /* retry has heard INT, and the command goes on */
+	SIGNALLED, /* by a limit, as the next four */
+	SIGNALLED_DEAD, /* the command is dead, but not all of its tree */
 	KILLED,
 	KILLED_DEAD,
-	STUCK,
-	STUCK_DEAD,
-	LEFT, /* the command lives on */
-	LEFT_DEAD, /* or died then */
-	OWED, /* the command's output, to a slow reader */
-	STRAGGLING, /* somebody else has its pipes */
-	DELIVERY, /* of what was held; all is over */
+	UNKILLABLE,
+	UNKILLABLE_DEAD,
+	ABANDONED, /* the command, which still runs, after the deadline */
+	ABANDONED_DEAD, /* the command has died after that */
+	SLOW_READER, /* of the command's output */
+	STRAGGLING, /* another process has the command's pipes open */
+	DELIVERY, /* of held output, in the end */
 	REPORT, /* to a slow reader */
-	LINES, /* the last ones, to another */
-	GIVE_UP, /* a hook, then */
-	GIVE_UP_ASKED,
+	LAST_LINES, /* messages, to a slow reader */
+	GIVE_UP, /* the hook of --on-give-up */
+	GIVE_UP_SIGNALLED,
 	GIVE_UP_KILLED,
 	STATES,
 };
@@ -69,56 +76,67 @@ enum state {
 struct invocation {
 	struct setting set;
 	struct policy policy;
-	void (*direct)(nanos until); /* what happens in a wait up to then */
-	/* what it is at */
-	const struct termination *limit; /* while there is one to look at */
-	bool ready, denied, attempting, delivering, closing;
-	bool left, stuck; /* the command, once */
-	bool owes; /* it was said that output is owed */
+	void (*direct)(nanos until); /* called in each wait, which ends then */
+
+	/* Where retry is: its state follows from these. */
+	const struct termination *limit; /* of what retry waits for, or NULL */
+	bool ready; /* standard input is read */
+	bool denied; /* the next attempt, by the budget or the breaker */
+	bool beginning; /* what is forked now is the command of an attempt */
+	bool attempting, delivering; /* a command runs; its output is owed */
+	bool closing; /* there is no further attempt */
+	bool abandoned, unkillable; /* the latest command */
+	bool owes; /* relay_rest has said that output is owed */
 	bool vain; /* the latest attempt got no process */
-	int64_t begun, launched; /* attempts; those that got one */
-	nanos at; /* when the next may begin, on BOOTTIME */
-	nanos timeout, kill, given_up; /* when these are due */
+	bool opened; /* signals are blocked and heard */
+	size_t taken; /* how many of pending_first were taken */
+	int64_t begun, launched; /* attempts; attempts that got a process */
+	nanos at; /* when the next attempt may begin, on BOOTTIME */
+	nanos timeout, kill, given_up; /* when these limits are reached */
 	nanos owed, straggling, delivered; /* until when */
-	nanos reported, said; /* the same */
+	nanos reported, said; /* when the slow readers have read */
 	bool reporting;
-	struct log *log; /* once they may go */
-	/* what it has met */
-	uint64_t ended_by; /* bit n: it has heard n, which ends all */
-	bool unheard; /* there was another, at the latest wait */
-	nanos disturbed; /* for how long it could do nothing, in all */
-	int refusals; /* of a process, or a pipe */
-	uint64_t early; /* bit n - 1: n was pending as the command began */
+	struct log *log; /* once it holds no messages back */
+
+	/* What has happened to retry. */
+	uint64_t ended_by; /* bit n: it has heard n, which ends the series */
+	bool unheard; /* another such signal was pending in the latest wait */
+	nanos disturbed; /* for how long retry could do nothing, in all */
+	int refusals; /* of a process or of a pipe */
 	bool halted; /* it was told to stop, with the command */
-	struct sent due; /* what it is to pass on, if any */
-	bool is_due;
-	int waits, spins;
-	nanos spinning; /* since when */
-	void *heap[3]; /* what it would free */
-	int died; /* the signal of which it does */
-	/* what it is to meet */
+	bool continued; /* it has heard SIGCONT in this attempt */
+	struct sent due; /* what it has to pass on to the command, */
+	bool is_due; /* if anything */
+	int waits, spins; /* in all; since spinning */
+	nanos spinning;
+	void *heap[3]; /* what it frees if it ends by itself */
+	int died; /* the signal that it has sent to itself in the end */
+
+	/* What is going to happen to it. */
 	nanos stopped, late; /* in this wait */
 	int denials, fork_failures, pipe_failures, hook_failures;
-	bool eaten;
+	bool consumed; /* standard input, by another process */
 };
 
 extern struct invocation invocation;
 
-/* How it ended. */
+/* How a run has ended. */
 struct ending {
-	const char *broken; /* what must never be, or NULL */
-	bool died; /* of a signal, which is value; else value is its status */
-	int value;
+	const char *broken; /* the promise that was broken, or NULL */
+	bool died; /* of a signal */
+	int value; /* that signal, or the exit status */
 	int64_t launched;
 };
 
-/* Gets all ready for invocation_run, kernel and invocation. */
+/* Sets kernel and invocation to the start of a run. */
 void invocation_start(const struct setting *set, uint64_t seed, bool tracing);
 
 struct ending invocation_run(void);
 
+/* What retry waits for; only within a wait. */
 enum state invocation_state(void);
 
+/* NANOS_MAX without a deadline; negative after it. */
 nanos invocation_until_deadline(void);
 
 #endif

@@ -1,12 +1,15 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,23 +17,38 @@
 #include "sys/procfs.h"
 #include "sys/signals.h"
 
-/* What a call takes. */
+/* How long a call takes, in nanoseconds. */
 #define TICK 200
 
-/* So many calls without a wait are a loop that never ends. */
+/* More calls without a wait are a loop that never ends. */
 #define CALLS_MOST 200000
 
-/* Descriptors of processes; the first is of strangers, the last ours. */
+/* Descriptors of processes. PIDFDS itself means a process of somebody else. */
 #define PIDFDS 100000
 #define OWN_PIDFD INT_MAX
+
+/* As in signals.c. */
+#ifdef SYS_ppoll_time64
+#define PPOLL SYS_ppoll_time64
+#else
+#define PPOLL SYS_ppoll
+#endif
 
 #define FIRST_PID 200
 #define INIT 1
 
+/* The parent of retry. */
+#define SHELL 50
+
 struct kernel kernel;
 
 FAKE(close);
-FAKE(sys_now);
+FAKE(fcntl);
+FAKE(fstat);
+FAKE(getppid);
+FAKE(open);
+FAKE(tcgetpgrp);
+FAKE(clock_gettime);
 FAKE(getpgid);
 FAKE(getpgrp);
 FAKE(getpid);
@@ -81,7 +99,7 @@ kernel_boottime(void)
 	return kernel.now + kernel.asleep;
 }
 
-/* Any call may find that the world went on. */
+/* A call takes time, and something may happen meanwhile. */
 static void
 call(void)
 {
@@ -124,7 +142,7 @@ of_pid(pid_t pid)
 	return NULL;
 }
 
-/* Nobody gets the number of a session that somebody is in. */
+/* The number of a session is not free while it has members. */
 static bool
 is_session(pid_t pid)
 {
@@ -142,7 +160,7 @@ is_free(pid_t pid)
 	    !is_session(pid);
 }
 
-/* The number that was freed last, where no stranger has it. */
+/* The number that was freed last, if it is free, else the next free one. */
 static pid_t
 new_pid(void)
 {
@@ -198,7 +216,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 	return process;
 }
 
-/* Its number is anybody's now. */
+/* A zombie was waited for. Its number is free, and may be taken at once. */
 static void
 bury(struct process *process)
 {
@@ -220,7 +238,7 @@ post_death(const struct process *process)
 	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
 }
 
-/* Whether it descends from us, by parents who live. */
+/* Whether it descends from retry by living parents. */
 static bool
 is_ours(const struct process *process)
 {
@@ -229,7 +247,7 @@ is_ours(const struct process *process)
 	return process->parent == PARENT_SELF;
 }
 
-/* A parent has died. */
+/* The parent of a process has died. */
 static void
 reparent(struct process *process)
 {
@@ -247,8 +265,9 @@ reparent(struct process *process)
 }
 
 /*
- * Parents that live bury every other child. Where there are no pidfds, nobody
- * can be sure of a number that others may bury, so they bury none.
+ * Whether its parent leaves it a zombie. Living parents do so with every other
+ * child, and without pidfds with all of them: retry cannot know then whether a
+ * number still means the same process.
  */
 static bool
 is_neglected(const struct process *process)
@@ -319,7 +338,7 @@ hear(struct process *process, int number)
 	if (number == SIGKILL) {
 		die(process, number);
 	} else if (signals_stops(number)) {
-		/* Then somebody continues it. */
+		/* It is continued later. */
 		if (!process->temper.deaf && !process->temper.apart &&
 		    !kernel_orphaned())
 			kernel_stop(process, 3 * NANOS_SECOND);
@@ -490,6 +509,15 @@ is_end(const struct sent *sent)
 }
 
 bool
+kernel_pends(int number)
+{
+	for (size_t i = 0; i < kernel.count; i++)
+		if (kernel.pending[i].number == number)
+			return true;
+	return false;
+}
+
+bool
 kernel_pends_end(void)
 {
 	for (size_t i = 0; i < kernel.count; i++)
@@ -533,7 +561,7 @@ kernel_alarm(nanos span)
 	kernel_break("needs more alarms than this kernel has");
 }
 
-/* When something happens to a process. */
+/* When a process changes by itself. */
 static nanos
 next_of(const struct process *process)
 {
@@ -599,11 +627,16 @@ kernel_pass(nanos until, bool anyway)
  * Calls
  */
 
-nanos
-__wrap_sys_now(clockid_t clock)
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
+	nanos now;
+
 	call();
-	return clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+	now = clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+	time->tv_sec = (time_t)(now / NANOS_SECOND);
+	time->tv_nsec = (long)(now % NANOS_SECOND);
+	return 0;
 }
 
 pid_t
@@ -613,12 +646,18 @@ __wrap_getpid(void)
 }
 
 pid_t
+__wrap_getppid(void)
+{
+	return SHELL;
+}
+
+pid_t
 __wrap_getpgrp(void)
 {
 	return kernel.group;
 }
 
-/* Whoever may be asked for by number: nobody else can have it. */
+/* The process with a number; no other process can have that number. */
 static struct process *
 known(pid_t pid)
 {
@@ -627,25 +666,30 @@ known(pid_t pid)
 	call();
 	process = of_pid(pid);
 	if (process == NULL)
-		kernel_break("means a process that is buried, or never was");
+		kernel_break("uses the number of a process that is gone");
 	return process;
 }
 
 pid_t
 __wrap_getsid(pid_t pid)
 {
+	if (pid == SHELL)
+		return kernel.watched ? kernel.session : SHELL;
 	return pid == 0 ? kernel.session : known(pid)->session;
 }
 
 pid_t
 __wrap_getpgid(pid_t pid)
 {
-	const struct process *process = known(pid);
+	const struct process *process;
 
+	if (pid == SHELL)
+		return SHELL;
+	process = known(pid);
 	return process->temper.apart ? process->pid : kernel.group;
 }
 
-/* What a limit does to a process, if one does. */
+/* Notes what a limit does to a process, if it is a limit that signals. */
 static void
 note_limit(struct process *process, int number)
 {
@@ -670,7 +714,7 @@ reach(struct process *process, int number)
 	    process->pid);
 	kernel_trace("    with", number);
 	if (process->role == ROLE_SPARED)
-		kernel_break("signals who was there before");
+		kernel_break("signals a process that was there before");
 	note_limit(process, number);
 	if (process->temper.refuses && process->life != LIFE_DEAD) {
 		errno = EPERM;
@@ -680,7 +724,7 @@ reach(struct process *process, int number)
 	return 0;
 }
 
-/* What is no limit's is passed on to the command. */
+/* A signal that no limit sends is one that retry passes on to the command. */
 static void
 pass(pid_t pid, struct sent sent)
 {
@@ -688,7 +732,7 @@ pass(pid_t pid, struct sent sent)
 		return;
 	if (kernel.command == NULL || kernel.command->pid != pid)
 		kernel_break("passes a signal to another than the command");
-	/* What is dead does not hear it. */
+	/* A dead command does not get it. */
 	if (kernel.command->life == LIFE_DEAD)
 		return;
 	kernel.passed = sent;
@@ -698,8 +742,13 @@ pass(pid_t pid, struct sent sent)
 int
 __wrap_kill(pid_t pid, int number)
 {
-	struct process *process = known(pid);
+	struct process *process;
 
+	if (pid == kernel.self) {
+		kernel.raised = number;
+		return 0;
+	}
+	process = known(pid);
 	pass(pid, (struct sent){ .number = number, .code = SI_USER });
 	return reach(process, number);
 }
@@ -722,7 +771,7 @@ is_child(const struct process *process, idtype_t type, id_t id)
 	    (type == P_ALL || process->pid == (pid_t)id);
 }
 
-/* The first of our children that is dead, else any. */
+/* The child of retry that has died first, else any child. */
 static struct process *
 find_child(idtype_t type, id_t id)
 {
@@ -823,31 +872,97 @@ signal_pidfd(int fd, int number)
 	return -1;
 }
 
+static long
+set_mask(const sigset_t *mask, sigset_t *before)
+{
+	if (before != NULL)
+		sigemptyset(before);
+	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
+		kernel.unblock();
+	return 0;
+}
+
 long
 __wrap_syscall(long number, ...)
 {
+	long result = -1;
 	va_list rest;
-	int first, second;
 
-	call();
 	va_start(rest, number);
-	first = va_arg(rest, int);
-	second = va_arg(rest, int);
+	if (number == SYS_rt_sigprocmask) {
+		(void)va_arg(rest, int);
+		const sigset_t *mask = va_arg(rest, const sigset_t *);
+
+		result = set_mask(mask, va_arg(rest, sigset_t *));
+	} else if (number == PPOLL) {
+		struct pollfd *fds = va_arg(rest, struct pollfd *);
+		nfds_t count = va_arg(rest, nfds_t);
+
+		kernel.poll(fds, (size_t)count, va_arg(rest, struct rest *));
+		result = 0;
+	} else {
+		int first = va_arg(rest, int), second = va_arg(rest, int);
+
+		call();
+		if (number == SYS_pidfd_open)
+			result = open_pidfd(first);
+		else if (number == SYS_pidfd_send_signal)
+			result = signal_pidfd(first, second);
+		else
+			abort();
+	}
 	va_end(rest);
-	if (number == SYS_pidfd_open)
-		return open_pidfd(first);
-	if (number == SYS_pidfd_send_signal)
-		return signal_pidfd(first, second);
-	abort();
+	return result;
 }
 
 int
 __wrap_close(int fd)
 {
+	if (fd >= KERNEL_SIGNALFD && fd <= KERNEL_TTY)
+		return 0;
 	if (fd < PIDFDS)
 		return __real_close(fd);
 	kernel.pidfds_open--;
 	return 0;
+}
+
+/*
+ * Descriptors: standard output and error are pipes; there is a terminal, and no
+ * id of a boot.
+ */
+
+int
+__wrap_open(const char *path, int flags, ...)
+{
+	(void)flags;
+	if (strstr(path, "/fd/") != NULL)
+		return KERNEL_PIPE;
+	if (strcmp(path, "/dev/tty") == 0)
+		return KERNEL_TTY;
+	errno = ENOENT;
+	return -1;
+}
+
+int
+__wrap_fcntl(int fd, int command, ...)
+{
+	(void)fd;
+	return command == F_GETFL ? O_WRONLY : 0;
+}
+
+int
+__wrap_fstat(int fd, struct stat *stat)
+{
+	(void)fd;
+	*stat = (struct stat){ .st_mode = S_IFIFO };
+	return 0;
+}
+
+pid_t
+__wrap_tcgetpgrp(int fd)
+{
+	(void)fd;
+	return kernel.group;
 }
 
 /*

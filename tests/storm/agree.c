@@ -6,20 +6,20 @@
 #include "trial.h"
 
 /*
- * How far wasted requests may be from those of the real run: in percent, or so
- * many, which is one for every twenty clients. Where little is wasted, one real
- * run has that much more than the next: attempts that were under way already
- * when the breaker opened, or that began a moment before an outage of 200 ms.
+ * How far wasted requests may be from those of the real run: in percent, or one
+ * for every twenty clients. Real runs in which little is wasted differ by as
+ * much: by attempts that had begun before the breaker opened, or a moment
+ * before an outage of 200 ms.
  */
 enum { PERCENT = 15, SOME = 50 };
 
 /*
- * Where others had more percent of the machine, it is not known how much they
- * were in the way, and so there is no judgement.
+ * Where other processes used more percent of the machine, the runs are not
+ * compared: nobody knows how much they slowed the storm down.
  */
 enum { OTHERS = 10 };
 
-/* The cost of an attempt, of which nothing else is known. */
+/* The cost of an attempt, where it was not measured. */
 static const struct machine guess = {
 	.cores = 2,
 	.start = 600000,
@@ -100,7 +100,7 @@ put(const char *name, const struct totals *totals)
 	    scale_time(p99, totals->p99), totals->lost);
 }
 
-/* How the runs compare. */
+/* Prints both runs. */
 enum likeness { NEAR, NEAR_BY_FEW, APART, UNKNOWN };
 
 static enum likeness

@@ -1,6 +1,5 @@
 /*
- * agree: whether the simulation comes to what the storms with processes came
- * to.
+ * agree: compares the simulation with the storms of real processes.
  */
 #ifndef AGREE_H
 #define AGREE_H

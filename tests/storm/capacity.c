@@ -44,7 +44,7 @@ queue(const struct capacity *capacity, struct load *load, nanos now)
 	return (struct answer){ true, load->used };
 }
 
-/* Were it to take no time. */
+/* When the request would be answered if it took no time. */
 static struct answer
 decide(const struct capacity *capacity, struct load *load, nanos now)
 {
@@ -56,14 +56,14 @@ decide(const struct capacity *capacity, struct load *load, nanos now)
 		return refused(capacity->begin);
 	if (capacity->flaky > 0 && ++load->count % capacity->flaky == 0)
 		return refused(now);
-	/* Whatever it had in hand is gone with the outage. */
+	/* What the server was working on is lost in the outage. */
 	if (now >= capacity->end && load->used < capacity->end)
 		load->used = capacity->end;
 	if (capacity->rate > 0)
 		answer = capacity->patience == 0
 		    ? take_token(capacity, load, now)
 		    : queue(capacity, load, now);
-	/* So are those who wait for it. */
+	/* The requests that wait are lost, too. */
 	if (now < capacity->begin && answer.at >= capacity->begin)
 		return refused(capacity->begin);
 	return answer;

@@ -1,6 +1,6 @@
 /*
  * capacity: how much a server can do, and when it is down, as a pure state
- * machine. The server of the storms and their simulation both ask this one.
+ * machine, which both the server of the storms and their simulation use.
  *
  * Times are nanoseconds since the storm began.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* What a server is like. */
+/* The properties of a server. */
 struct capacity {
 	int64_t rate; /* requests a second; 0: no limit */
 	nanos begin, end; /* of the outage, when all are refused at once */
@@ -26,13 +26,13 @@ struct capacity {
 	int64_t flaky; /* one request in so many fails for nothing; 0: none */
 };
 
-/* How far it has got; all zero at first. */
+/* The state of a server; all zero at first. */
 struct load {
 	nanos used; /* the capacity there was up to this instant is used */
 	int64_t count; /* of requests outside of the outage */
 };
 
-/* What becomes of a request. */
+/* How a request is answered. */
 struct answer {
 	bool served;
 	nanos at; /* when the client knows; never earlier for later requests,

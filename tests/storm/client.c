@@ -3,9 +3,9 @@
  *
  *     client NAME
  *
- * NAME is that of an abstract socket. To connect is to ask. The answer is a
- * byte: with '+' it exits with 0, with anything else or none with 1, and with 2
- * where there is no server.
+ * NAME is that of an abstract socket. A connection is a request, and its answer
+ * is one byte. Exits with 0 after '+', with 1 after any other answer or none,
+ * and with 2 where there is no server.
  */
 #include <stddef.h>
 #include <string.h>
@@ -29,7 +29,7 @@ main(int argc, char **argv)
 	if (server == -1 || length == 0 || length >= sizeof to.sun_path)
 		return 2;
 	memcpy(to.sun_path + 1, argv[1], length);
-	/* The sending one is that of connect, too. */
+	/* The timeout for sending is that of connect, too. */
 	if (setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &patience,
 		sizeof patience) == -1 ||
 	    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience,

@@ -1,5 +1,5 @@
 /*
- * clock: the one of the storms, which never steps.
+ * clock: the clock of the storms, which never steps.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -15,7 +15,7 @@
 #include "clock.h"
 #include "server.h"
 
-/* Who does not end when asked is killed, so much later. */
+/* How long after the first signal a process is killed. */
 #define GRACE (5 * NANOS_SECOND)
 
 /* What a run that did all that it was to do ends with; and one that was none.
@@ -101,7 +101,7 @@ remove_directory(const char *path)
 		warn("%s", path);
 }
 
-/* All that is waited for is blocked, before the first child can end. */
+/* Blocks all awaited signals before the first child can end. */
 static void
 block_signals(struct crowd *crowd)
 {
@@ -117,7 +117,7 @@ block_signals(struct crowd *crowd)
  * Processes
  */
 
-/* A child that ends when we do, however we do. */
+/* A child that is killed when the driver ends, however it ends. */
 static pid_t
 beget(int signal)
 {
@@ -172,7 +172,7 @@ start_client(struct crowd *crowd)
 	crowd->cost.started = clock_now() - crowd->start;
 }
 
-/* When the next client is due; NANOS_MAX: none is. */
+/* When the next client begins; NANOS_MAX: none does. */
 static nanos
 due(const struct crowd *crowd)
 {
@@ -246,7 +246,7 @@ nap(struct crowd *crowd, nanos until)
 		crowd->cost.signal = signal;
 }
 
-/* Waits for those that have begun. */
+/* Waits for the clients that have begun. */
 static void
 await(struct crowd *crowd, nanos until)
 {

@@ -1,10 +1,10 @@
 /*
  * crowd: one run of a scenario with real processes: a server, and as many
- * invocations of retry as there are clients, each at its time.
+ * invocations of retry as there are clients, each of which begins at its time.
  *
  * At once means: started by one process as fast as it can, as a shell or xargs
  * would, so that a thousand of them come within a second or so. Latency counts
- * from when they were due.
+ * from when they should have begun.
  */
 #ifndef CROWD_H
 #define CROWD_H

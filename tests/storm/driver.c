@@ -4,10 +4,11 @@
  *     driver RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]
  *
  * SCENARIO and VARIANT are names of scenario.c, or numbers: of scenarios from
- * 0, of variants from 1. Drills are run only where they are named. Prints
- * histograms and totals, and leaves an SVG file for each scenario in DIRECTORY,
- * and there in the file "totals" what a simulation can be compared with. Exits
- * with 1 if a bar of the scenario is missed, or something went wrong.
+ * 0, of variants from 1. Drills are run only where they are named. Prints a
+ * table of totals and writes a drawing, an SVG file, for each scenario into
+ * DIRECTORY, and the totals into the file DIRECTORY/totals, with which a
+ * simulation can be compared. Exits with 1 if a bar of the scenario is missed,
+ * or something went wrong.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ struct runs {
 	size_t count;
 };
 
-/* Whether text means this one; NULL means every one. */
+/* Whether text is this name or number; NULL stands for all. */
 static bool
 chosen(const char *text, const char *name, long number)
 {
@@ -60,7 +61,7 @@ seconds(nanos span)
 	return (double)span / (double)NANOS_SECOND;
 }
 
-/* Where no time was left, the processes were what was slow. */
+/* Warns where the machine was busy: then it was slow, not the server. */
 static void
 print_cost(const struct result *result, const struct cost *cost)
 {
@@ -183,7 +184,7 @@ show(struct driver *driver, const struct runs *runs)
 	char path[PATH];
 
 	puts("");
-	figure_histograms(stdout, runs->scenario, runs->results, runs->count);
+	printf("%s\n\n", runs->scenario->title);
 	figure_table(stdout, runs->scenario, runs->results, runs->count);
 	print_costs(runs);
 	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,
@@ -218,7 +219,7 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 	return runs.count > 0;
 }
 
-/* What is left of an earlier run of all is not added to. */
+/* A run of all storms begins the file anew. */
 static FILE *
 open_totals(const char *directory, bool all)
 {

@@ -1,177 +1,50 @@
 #include "figure.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "scale.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+/*
+ * The table
+ */
 
 /* Room for the text of a cell. */
 #define CELL 64
 
-/*
- * Histograms
- */
-
-enum { COLUMNS = 66, ROWS = 10, LABEL = 9, TICK = 10 };
-
-/* What stands in a cell. */
-enum mark {
-	MARK_NONE,
-	MARK_SERVED,
-	MARK_REJECTED,
-	MARK_FEW, /* less than half of a cell */
-	MARK_MORE, /* cut off */
-	MARK_CAPACITY,
+enum column {
+	NAME,
+	WASTED,
+	WASTED_PUBLISHED,
+	PEAK,
+	PEAK_OVER_CAPACITY,
+	PEAK_SERVED,
+	PEAK_PUBLISHED,
+	STABLE,
+	P50,
+	P99,
+	P99_PUBLISHED,
+	P99_OVER_LIMIT,
+	MAX,
+	LOST,
+	COLUMNS,
 };
 
-static const struct {
-	char sign;
-	const char *colour;
-} marks[] = {
-	[MARK_NONE] = { ' ', "0" },
-	[MARK_SERVED] = { '#', "32" },
-	[MARK_REJECTED] = { ':', "31" },
-	[MARK_FEW] = { '.', "31" },
-	[MARK_MORE] = { '^', "1;31" },
-	[MARK_CAPACITY] = { '-', "2" },
+/* The two lines of each heading. */
+static const char *const headings[COLUMNS][2] = {
+	[NAME] = { "", "" },
+	[WASTED] = { "wasted", "requests" },
+	[WASTED_PUBLISHED] = { "", "(publ.)" },
+	[PEAK] = { "peak", "arrive/s" },
+	[PEAK_OVER_CAPACITY] = { "over", "capac." },
+	[PEAK_SERVED] = { "peak", "served/s" },
+	[PEAK_PUBLISHED] = { "", "(publ.)" },
+	[STABLE] = { "", "stable" },
+	[P50] = { "", "p50" },
+	[P99] = { "", "p99" },
+	[P99_PUBLISHED] = { "", "(publ.)" },
+	[P99_OVER_LIMIT] = { "over", "limit" },
+	[MAX] = { "", "max" },
+	[LOST] = { "not", "served" },
 };
-
-/* Where it is drawn. */
-struct canvas {
-	FILE *out;
-	bool coloured;
-	enum mark last; /* whose colour is on */
-	const struct scenario *scenario;
-	struct scale scale;
-};
-
-static void
-put_mark(struct canvas *canvas, enum mark mark)
-{
-	if (canvas->coloured && mark != canvas->last)
-		fprintf(canvas->out, "\033[0;%sm", marks[mark].colour);
-	canvas->last = mark;
-	fputc(marks[mark].sign, canvas->out);
-}
-
-/* The row, from below, that ends at the capacity; -1: none. */
-static int
-capacity_row(const struct canvas *canvas)
-{
-	double rows =
-	    (double)canvas->scenario->capacity.rate * ROWS / canvas->scale.top;
-
-	return rows > ROWS + 0.5 ? -1 : (int)(rows + 0.5) - 1;
-}
-
-static enum mark
-mark_of(const struct canvas *canvas, const struct flow *flow, int row)
-{
-	double unit = canvas->scale.top / ROWS;
-	double served = flow->served / unit - row;
-	double arrived = flow->arrived / unit - row;
-
-	if (row == ROWS - 1 && arrived > 1.5)
-		return MARK_MORE;
-	if (served >= 0.5)
-		return MARK_SERVED;
-	if (arrived >= 0.5)
-		return MARK_REJECTED;
-	if (row == 0 && arrived > 0)
-		return MARK_FEW;
-	return row == capacity_row(canvas) ? MARK_CAPACITY : MARK_NONE;
-}
-
-/* Requests per second at the upper end of some rows. */
-static void
-put_label(const struct canvas *canvas, int row)
-{
-	char room[SCALE_ROOM];
-	double value = row == capacity_row(canvas)
-	    ? (double)canvas->scenario->capacity.rate
-	    : canvas->scale.top;
-
-	if (row != ROWS - 1 && row != capacity_row(canvas))
-		fprintf(canvas->out, "%*s |", LABEL, "");
-	else
-		fprintf(canvas->out, "%*s |", LABEL,
-		    scale_count(room, (int64_t)(value + 0.5)));
-}
-
-static void
-put_row(struct canvas *canvas, const struct tally *tally, int row)
-{
-	put_label(canvas, row);
-	for (size_t i = 0; i < canvas->scale.columns; i++) {
-		struct flow flow = scale_flow(&canvas->scale, tally, i);
-
-		put_mark(canvas, mark_of(canvas, &flow, row));
-	}
-	if (canvas->coloured)
-		fputs("\033[0m", canvas->out);
-	canvas->last = MARK_NONE;
-	fputc('\n', canvas->out);
-}
-
-/* The axis of time; doubled while the outage lasts. */
-static void
-put_axis(const struct canvas *canvas)
-{
-	const struct scenario *scenario = canvas->scenario;
-	nanos column = canvas->scale.column;
-
-	fprintf(canvas->out, "%*s +", LABEL, "0");
-	for (size_t i = 0; i < canvas->scale.columns; i++) {
-		nanos middle = (nanos)i * column + column / 2;
-		bool out = middle >= scenario->capacity.begin &&
-		    middle < scenario->capacity.end;
-
-		fputc(out ? '=' : i % TICK == 0 ? '+' : '-', canvas->out);
-	}
-	fprintf(canvas->out, "\n%*s  ", LABEL, "");
-	for (size_t i = 0; i < canvas->scale.columns; i += TICK) {
-		char room[SCALE_ROOM];
-
-		snprintf(room, sizeof room, "%gs",
-		    (double)((nanos)i * column) / (double)NANOS_SECOND);
-		fprintf(canvas->out, "%-*s", TICK, room);
-	}
-	fputs("\n\n", canvas->out);
-}
-
-void
-figure_histograms(FILE *out, const struct scenario *scenario,
-    const struct result *results, size_t count)
-{
-	const char *plain = getenv("NO_COLOR");
-	struct canvas canvas = { .out = out,
-		.scenario = scenario,
-		.scale = scale_fit(scenario, results, count, COLUMNS) };
-	char room[SCALE_ROOM];
-
-	canvas.coloured =
-	    isatty(fileno(out)) == 1 && (plain == NULL || *plain == '\0');
-	fprintf(out, "%s\n", scenario->title);
-	fputs("requests per second: # served, : rejected, ^ more than drawn; "
-	      "= the outage\n\n",
-	    out);
-	for (size_t i = 0; i < count; i++) {
-		if (results[i].tally == NULL)
-			continue;
-		fprintf(out, "%*s  %s, %s wasted\n", LABEL, "",
-		    results[i].variant->name,
-		    scale_count(room, results[i].totals.wasted));
-		for (int row = ROWS - 1; row >= 0; row--)
-			put_row(&canvas, results[i].tally, row);
-		put_axis(&canvas);
-	}
-}
-
-/*
- * The table. A cell is text; empty where there is nothing to say.
- */
 
 static double
 seconds(nanos time)
@@ -179,207 +52,137 @@ seconds(nanos time)
 	return (double)time / (double)NANOS_SECOND;
 }
 
+/* A number that is unknown, or of no interest, is 0. */
 static void
-cell_name(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
+put_count(char room[CELL], double number)
 {
-	(void)scenario;
-	snprintf(room, CELL, "%s", result->variant->name);
+	if (number > 0)
+		scale_count(room, (int64_t)(number + 0.5));
 }
 
 static void
-cell_wasted(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
+put_ratio(char room[CELL], int decimals, double number, double unit)
 {
-	(void)scenario;
-	scale_count(room, result->totals.wasted);
+	if (number > 0 && unit > 0)
+		snprintf(room, CELL, "%.*fx", decimals, number / unit);
 }
 
-static void
-cell_published_wasted(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	if (result->variant->published_wasted > 0)
-		scale_count(room, result->variant->published_wasted);
-}
-
-static void
-put_rate(char room[CELL], const struct totals *totals, int64_t most)
-{
-	if (totals->width > 0)
-		scale_count(room,
-		    (int64_t)((double)most / seconds(totals->width) + 0.5));
-}
-
-static void
-cell_peak(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	put_rate(room, &result->totals, result->totals.peak);
-}
-
-static void
-cell_over(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	const struct totals *totals = &result->totals;
-
-	if (scenario->capacity.rate > 0 && totals->width > 0)
-		snprintf(room, CELL, "%.1fx",
-		    (double)totals->peak / seconds(totals->width) /
-			(double)scenario->capacity.rate);
-}
-
-static void
-cell_peak_served(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	put_rate(room, &result->totals, result->totals.peak_served);
-}
-
-static void
-cell_published_peak(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	if (result->variant->published_peak > 0)
-		scale_count(room, result->variant->published_peak);
-}
-
-static void
-cell_stable(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	scale_time(room, result->totals.stable);
-}
-
-static void
-cell_p50(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	scale_time(room, result->totals.p50);
-}
-
-static void
-cell_p99(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	scale_time(room, result->totals.p99);
-}
-
-static void
-cell_published_p99(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	if (result->variant->published_p99 > 0)
-		scale_time(room, result->variant->published_p99);
-}
-
-static void
-cell_limit(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	nanos limit = scenario_limit(scenario);
-
-	if (limit > 0)
-		snprintf(room, CELL, "%.2fx",
-		    seconds(result->totals.p99) / seconds(limit));
-}
-
-static void
-cell_max(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	scale_time(room, result->totals.max);
-}
-
-static void
-cell_lost(char room[CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	(void)scenario;
-	if (result->totals.lost > 0)
-		scale_count(room, result->totals.lost);
-}
-
-static const struct column {
-	const char *upper, *lower; /* its heading */
-	void (*cell)(char room[CELL], const struct scenario *scenario,
-	    const struct result *result);
-} columns[] = {
-	{ "", "", cell_name },
-	{ "wasted", "requests", cell_wasted },
-	{ "", "(publ.)", cell_published_wasted },
-	{ "peak", "arrive/s", cell_peak },
-	{ "over", "capac.", cell_over },
-	{ "peak", "served/s", cell_peak_served },
-	{ "", "(publ.)", cell_published_peak },
-	{ "", "stable", cell_stable },
-	{ "", "p50", cell_p50 },
-	{ "", "p99", cell_p99 },
-	{ "", "(publ.)", cell_published_p99 },
-	{ "over", "limit", cell_limit },
-	{ "", "max", cell_max },
-	{ "not", "served", cell_lost },
-};
-
+/* The text of a cell: empty where the run has nothing to say there. */
 static const char *
-strview_of(char room[CELL], const struct column *column,
-    const struct scenario *scenario, const struct result *result)
+cell_text(char room[CELL], enum column column, const struct scenario *scenario,
+    const struct result *result)
 {
+	const struct variant *variant = result->variant;
+	const struct totals *totals = &result->totals;
+	/* Requests in one bin, as a rate. */
+	double bins = totals->width > 0 ? 1 / seconds(totals->width) : 0;
+
 	room[0] = '\0';
-	column->cell(room, scenario, result);
+	switch (column) {
+	case NAME:
+		snprintf(room, CELL, "%s", variant->name);
+		break;
+	case WASTED:
+		scale_count(room, totals->wasted);
+		break;
+	case WASTED_PUBLISHED:
+		put_count(room, (double)variant->published_wasted);
+		break;
+	case PEAK:
+		put_count(room, (double)totals->peak * bins);
+		break;
+	case PEAK_OVER_CAPACITY:
+		put_ratio(room, 1, (double)totals->peak * bins,
+		    (double)scenario->capacity.rate);
+		break;
+	case PEAK_SERVED:
+		put_count(room, (double)totals->peak_served * bins);
+		break;
+	case PEAK_PUBLISHED:
+		put_count(room, (double)variant->published_peak);
+		break;
+	case STABLE:
+		scale_time(room, totals->stable);
+		break;
+	case P50:
+		scale_time(room, totals->p50);
+		break;
+	case P99:
+		scale_time(room, totals->p99);
+		break;
+	case P99_PUBLISHED:
+		if (variant->published_p99 > 0)
+			scale_time(room, variant->published_p99);
+		break;
+	case P99_OVER_LIMIT:
+		put_ratio(room, 2, seconds(totals->p99),
+		    seconds(scenario_limit(scenario)));
+		break;
+	case MAX:
+		scale_time(room, totals->max);
+		break;
+	case LOST:
+		put_count(room, (double)totals->lost);
+		break;
+	case COLUMNS:
+		break;
+	}
 	return room;
 }
 
-static int
-greater(int a, size_t b)
+static size_t
+greater(size_t a, size_t b)
 {
-	return (size_t)a > b ? a : (int)b;
+	return a > b ? a : b;
 }
 
-/* Of a column that has something to say; else 0. */
-static int
-width_of(const struct column *column, const struct scenario *scenario,
+/* The width of a column; 0 where all of its cells are empty. */
+static size_t
+width_of(enum column column, const struct scenario *scenario,
     const struct result *results, size_t count)
 {
 	char room[CELL];
-	int width = 0;
+	size_t width = 0;
 
 	for (size_t i = 0; i < count; i++)
 		width = greater(width,
-		    strlen(strview_of(room, column, scenario, &results[i])));
-	if (width == 0)
-		return 0;
-	width = greater(width, strlen(column->upper));
-	return greater(width, strlen(column->lower));
+		    strlen(cell_text(room, column, scenario, &results[i])));
+	if (width > 0)
+		for (int line = 0; line < 2; line++)
+			width = greater(width, strlen(headings[column][line]));
+	return width;
 }
 
-/* The first column begins at the left, the others end at the right. */
+/* The first column is aligned to the left, the others to the right. */
 static void
-put_cell(FILE *out, const char *text, size_t column, int width)
+put_cell(FILE *out, const char *text, enum column column, size_t width)
 {
-	if (column == 0)
-		fprintf(out, "%-*s", width, text);
+	if (column == NAME)
+		fprintf(out, "%-*s", (int)width, text);
 	else if (width > 0)
-		fprintf(out, "  %*s", width, text);
+		fprintf(out, "  %*s", (int)width, text);
+	if (column == COLUMNS - 1)
+		fputc('\n', out);
 }
 
-static void
-put_limit(FILE *out, const struct scenario *scenario)
+void
+figure_table(FILE *out, const struct scenario *scenario,
+    const struct result *results, size_t count)
 {
-	char room[SCALE_ROOM];
-
 	nanos limit = scenario_limit(scenario);
+	size_t widths[COLUMNS];
+	char room[CELL];
 
+	for (enum column i = 0; i < COLUMNS; i++)
+		widths[i] = width_of(i, scenario, results, count);
+	for (int line = 0; line < 2; line++)
+		for (enum column i = 0; i < COLUMNS; i++)
+			put_cell(out, headings[i][line], i, widths[i]);
+	for (size_t row = 0; row < count; row++)
+		for (enum column i = 0; i < COLUMNS; i++)
+			put_cell(out,
+			    cell_text(room, i, scenario, &results[row]), i,
+			    widths[i]);
 	if (limit > 0)
 		fprintf(out,
 		    "physical limit: 0 wasted, the last is served after %s\n",
@@ -388,28 +191,167 @@ put_limit(FILE *out, const struct scenario *scenario)
 		fprintf(out, "(publ.): %s\n", scenario->source);
 }
 
-void
-figure_table(FILE *out, const struct scenario *scenario,
+/*
+ * The drawing
+ */
+
+/* In pixels. */
+enum {
+	WIDTH = 880,
+	LEFT = 72, /* of the plots */
+	RIGHT = 24,
+	TOP = 56, /* of the first panel */
+	HEAD = 26, /* of a panel, above its plot */
+	PLOT = 92, /* height */
+	FOOT = 48,
+	ACROSS = WIDTH - LEFT - RIGHT,
+	BARS = ACROSS / 2, /* at most */
+	TICK = 50, /* bars */
+};
+
+struct drawing {
+	FILE *out;
+	const struct scenario *scenario;
+	struct scale scale;
+};
+
+/* Where a time is on the axis. */
+static double
+x_of(const struct drawing *drawing, nanos time)
+{
+	double part = (double)time /
+	    ((double)drawing->scale.column * (double)drawing->scale.columns);
+
+	return LEFT + ACROSS * (part < 1 ? part : 1);
+}
+
+static double
+height(const struct drawing *drawing, double rate)
+{
+	double part = rate / drawing->scale.top;
+
+	return PLOT * (part < 1 ? part : 1);
+}
+
+/* The names of variants have no character that means something in XML. */
+static void
+put_text(const struct drawing *drawing, double x, double y, const char *anchor,
+    const char *text)
+{
+	fprintf(drawing->out,
+	    "<text x='%.1f' y='%.1f' text-anchor='%s'>%s</text>\n", x, y,
+	    anchor, text);
+}
+
+/* The requests that were served, or those that were rejected, above them. */
+static void
+put_bars(const struct drawing *drawing, const struct tally *tally, double base,
+    bool rejected)
+{
+	fprintf(drawing->out, "<path fill='%s' d='",
+	    rejected ? "#e5534b" : "#1a7f37");
+	for (size_t i = 0; i < drawing->scale.columns; i++) {
+		struct flow flow = scale_flow(&drawing->scale, tally, i);
+		double served = height(drawing, flow.served);
+		double from = rejected ? served : 0;
+		double to = rejected ? height(drawing, flow.arrived) : served;
+		nanos time = (nanos)i * drawing->scale.column;
+		double x = x_of(drawing, time);
+
+		if (to > from)
+			fprintf(drawing->out, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
+			    base - from,
+			    x_of(drawing, time + drawing->scale.column),
+			    base - to, x);
+	}
+	fputs("'/>\n", drawing->out);
+}
+
+static void
+put_panel(const struct drawing *drawing, const struct result *result, double y)
+{
+	const struct capacity *capacity = &drawing->scenario->capacity;
+	double base = y + HEAD + PLOT;
+	double limit = base - height(drawing, (double)capacity->rate);
+	double from = x_of(drawing, capacity->begin);
+	double to = x_of(drawing, capacity->end);
+	char count[SCALE_ROOM], p99[SCALE_ROOM], totals[3 * SCALE_ROOM];
+
+	snprintf(totals, sizeof totals, "%s wasted, p99 %s",
+	    scale_count(count, result->totals.wasted),
+	    scale_time(p99, result->totals.p99));
+	put_text(drawing, LEFT, y + HEAD - 9, "start", result->variant->name);
+	put_text(drawing, WIDTH - RIGHT, y + HEAD - 9, "end", totals);
+	put_text(drawing, LEFT - 8, base + 4, "end", "0");
+	put_text(drawing, LEFT - 8, base - PLOT + 4, "end",
+	    scale_count(count, (int64_t)(drawing->scale.top + 0.5)));
+	fprintf(drawing->out,
+	    "<rect fill='#dde3ea' x='%.1f' y='%.1f' width='%.1f' "
+	    "height='%d'/>\n",
+	    from, base - PLOT, to - from, PLOT);
+	put_bars(drawing, result->tally, base, false);
+	put_bars(drawing, result->tally, base, true);
+	fprintf(drawing->out, "<path stroke='#8c959f' d='M%d %.1fH%d'/>\n",
+	    LEFT, base, WIDTH - RIGHT);
+	if (capacity->rate > 0)
+		fprintf(drawing->out,
+		    "<path stroke='#0969da' stroke-dasharray='4 3' "
+		    "d='M%d %.1fH%d'/>\n",
+		    LEFT, limit, WIDTH - RIGHT);
+}
+
+static void
+put_times(const struct drawing *drawing, double y)
+{
+	char room[SCALE_ROOM];
+
+	for (size_t i = 0; i <= drawing->scale.columns; i += TICK) {
+		nanos time = (nanos)i * drawing->scale.column;
+
+		snprintf(room, sizeof room, "%g", seconds(time));
+		put_text(drawing, x_of(drawing, time), y + 20, "middle", room);
+	}
+	put_text(drawing, LEFT + ACROSS / 2.0, y + 38, "middle",
+	    "seconds since the start; upwards: requests per second");
+}
+
+static void
+draw(const struct drawing *drawing, const struct result *results, size_t count)
+{
+	double bottom = TOP + (double)count * (HEAD + PLOT);
+	char room[SCALE_ROOM], legend[256];
+
+	fprintf(drawing->out,
+	    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %.0f' "
+	    "font-family='sans-serif' font-size='12'>\n"
+	    "<rect fill='#fff' width='100%%' height='100%%'/>\n",
+	    WIDTH, bottom + FOOT);
+	put_text(drawing, LEFT, 24, "start", drawing->scenario->title);
+	snprintf(legend, sizeof legend,
+	    "green: served; red: rejected; grey: the outage; "
+	    "dashed: the capacity (%s a second)%s",
+	    scale_count(room, drawing->scenario->capacity.rate),
+	    drawing->scale.cut ? "; higher bars are cut off" : "");
+	put_text(drawing, LEFT, 44, "start", legend);
+	for (size_t i = 0; i < count; i++)
+		put_panel(
+		    drawing, &results[i], TOP + (double)i * (HEAD + PLOT));
+	put_times(drawing, bottom);
+	fputs("</svg>\n", drawing->out);
+}
+
+bool
+figure_svg(const char *path, const struct scenario *scenario,
     const struct result *results, size_t count)
 {
-	int widths[COUNT(columns)];
-	char room[CELL];
+	struct drawing drawing = { .out = fopen(path, "w"),
+		.scenario = scenario,
+		.scale = scale_fit(scenario, results, count, BARS) };
+	bool written;
 
-	for (size_t i = 0; i < COUNT(columns); i++) {
-		widths[i] = width_of(&columns[i], scenario, results, count);
-		put_cell(out, columns[i].upper, i, widths[i]);
-	}
-	fputc('\n', out);
-	for (size_t i = 0; i < COUNT(columns); i++)
-		put_cell(out, columns[i].lower, i, widths[i]);
-	fputc('\n', out);
-	for (size_t row = 0; row < count; row++) {
-		for (size_t i = 0; i < COUNT(columns); i++)
-			put_cell(out,
-			    strview_of(
-				room, &columns[i], scenario, &results[row]),
-			    i, widths[i]);
-		fputc('\n', out);
-	}
-	put_limit(out, scenario);
+	if (drawing.out == NULL)
+		return false;
+	draw(&drawing, results, count);
+	written = ferror(drawing.out) == 0;
+	return fclose(drawing.out) == 0 && written;
 }

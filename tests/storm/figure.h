@@ -1,7 +1,6 @@
 /*
- * figure: storms to look at. Requests per second over time as histograms in
- * plain characters, totals as a table, and all of it as an SVG file. The runs
- * of a scenario have one scale and one axis of time.
+ * figure: the totals of storms as a table, and the requests per second over
+ * time as an SVG file. The runs of a scenario have the same axes.
  */
 #ifndef FIGURE_H
 #define FIGURE_H
@@ -15,15 +14,11 @@
 /* One run. */
 struct result {
 	const struct variant *variant;
-	const struct tally *tally; /* NULL: only its totals are known */
+	const struct tally *tally; /* for the drawing only */
 	struct totals totals;
 };
 
-/* One below the other; coloured if out is a terminal and NO_COLOR not set. */
-void figure_histograms(FILE *out, const struct scenario *scenario,
-    const struct result *results, size_t count);
-
-/* The physical limit and what is published for them stand beside. */
+/* Has columns for the physical limit and for what was published. */
 void figure_table(FILE *out, const struct scenario *scenario,
     const struct result *results, size_t count);
 

@@ -33,7 +33,8 @@ struct storm {
 	int64_t ended; /* clients that count */
 };
 
-/* One that is not like its neighbours': splitmix64 (Steele, Lea, Flood, 2014).
+/* A seed that differs from its neighbours' in all bits: splitmix64 (Steele,
+ * Lea, Flood, 2014).
  */
 static uint64_t
 seed_of(const struct model *model, uint32_t who)
@@ -45,7 +46,7 @@ seed_of(const struct model *model, uint32_t who)
 	return z ^ z >> 31;
 }
 
-/* When work of that cost is done that comes up now. */
+/* When work of that cost, which begins now, is done. */
 static nanos
 work(struct storm *storm, nanos now, nanos cost)
 {
@@ -75,7 +76,7 @@ segment_of(const struct storm *storm, uint32_t who)
 	    : &storm->segments[who / storm->model->host];
 }
 
-/* When a client is due, and its latency begins. */
+/* When a client begins, from which its latency counts. */
 static nanos
 due(const struct model *model, uint32_t who)
 {
@@ -121,7 +122,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	follow(storm, who, &step, now);
 }
 
-/* It knows, and has to tell. */
+/* The attempt has its outcome, and has to record it. */
 static void
 answer(struct storm *storm, uint32_t who, nanos now)
 {
@@ -134,8 +135,8 @@ answer(struct storm *storm, uint32_t who, nanos now)
 }
 
 /*
- * The request is at the server. Who shares nothing with others may know at once
- * what will become of it: that spares an event.
+ * The request is at the server. A client that shares nothing with others can
+ * use the answer at once, which saves an event.
  */
 static void
 arrive(struct storm *storm, uint32_t who, nanos now)
@@ -200,7 +201,7 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	follow(storm, who, &step, now);
 }
 
-/* A lease that is over, or another one, is not due. */
+/* An event of a lease that has ended, or of another lease, is ignored. */
 static void
 renew(struct storm *storm, uint32_t who, nanos now)
 {

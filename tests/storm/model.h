@@ -1,8 +1,8 @@
 /*
  * model: a storm in virtual time. What a client does is retry's own: plan,
  * backoff and admission, in memory instead of a segment's file. The server is
- * the same capacity that the real one asks. Imagined are only the clock, the
- * processes and the network, and those are simple: see struct machine.
+ * the same capacity that the real one uses. Only the clock, the processes and
+ * the network are simulated, and they are simple: see struct machine.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -13,9 +13,9 @@
 #include "tally.h"
 
 /*
- * What all processes run on. Each piece of work is done by one core at one go,
- * first come, first served. But clients start one after the other: schedulers
- * let the children of those who have begun go before those who have not.
+ * The machine that all processes share. A core does each piece of work without
+ * a break, first come, first served. But clients start one after the other:
+ * schedulers let the children of running clients go before new clients.
  */
 struct machine {
 	int64_t cores; /* at most MACHINE_CORES; 0: processes cost nothing */
@@ -36,7 +36,7 @@ struct model {
 	uint64_t seed;
 };
 
-/* Runs it, and counts in tally, which has been started. */
+/* Runs the storm and counts in tally, which has been started. */
 void model_run(const struct model *model, struct tally *tally);
 
 #endif

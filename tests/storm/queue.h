@@ -1,6 +1,6 @@
 /*
- * queue: what is still to happen in a simulation, by time; what is due at the
- * same instant, in the order in which it was put there. A radix heap (Ahuja,
+ * queue: the events of a simulation, by time; those of one instant in the order
+ * in which they were put there. A radix heap (Ahuja,
  * Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem",
  * 1990): nothing is ever put before what was taken last, and so an event moves
  * a few times within arrays instead of up and down a tree.
@@ -19,7 +19,7 @@ struct event {
 	uint32_t what;
 };
 
-/* Those whose time differs from the last one's in bit n - 1 and none above. */
+/* Events whose time differs from the last one's in bit n - 1 and none above. */
 struct rank {
 	struct event *events;
 	size_t count, room;
@@ -37,10 +37,10 @@ struct queue {
 void queue_start(struct queue *queue);
 void queue_end(struct queue *queue);
 
-/* event.at: not before what was taken last, at least 0. */
+/* event.at: at least 0, and not before the event that was taken last. */
 void queue_put(struct queue *queue, struct event event);
 
-/* False: nothing is left. */
+/* False: the queue is empty. */
 bool queue_take(struct queue *queue, struct event *event);
 
 #endif

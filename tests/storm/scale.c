@@ -3,17 +3,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How many times the capacity is drawn. */
+/* Columns are drawn up to so many times the capacity. */
 #define HIGHEST 5
 
 static size_t
 columns_of(const struct tally *tally, nanos column)
 {
-	nanos span;
+	nanos span = (nanos)tally->count * tally->width;
 
-	if (tally == NULL)
-		return 0;
-	span = (nanos)tally->count * tally->width;
 	return (size_t)((span + column - 1) / column);
 }
 
@@ -31,18 +28,17 @@ columns_of_all(const struct result *results, size_t count, nanos column)
 	return most;
 }
 
-/* Whether a column is so many bins of each run. */
+/* Whether a column is a whole number of bins of each run. */
 static bool
 divides(const struct result *results, size_t count, nanos column)
 {
 	for (size_t i = 0; i < count; i++)
-		if (results[i].tally != NULL &&
-		    column % results[i].tally->width != 0)
+		if (column % results[i].tally->width != 0)
 			return false;
 	return true;
 }
 
-/* The least of 1, 2 and 5 times a power of ten that will do. */
+/* The least of 1, 2 and 5 times a power of ten that fits. */
 static nanos
 column_of(const struct result *results, size_t count, size_t most)
 {
@@ -82,9 +78,7 @@ highest(const struct scale *scale, const struct result *results, size_t count)
 	double most = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t column = 0;
-		     results[i].tally != NULL && column < scale->columns;
-		     column++) {
+		for (size_t column = 0; column < scale->columns; column++) {
 			struct flow flow =
 			    scale_flow(scale, results[i].tally, column);
 

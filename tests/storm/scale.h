@@ -20,8 +20,9 @@ struct flow {
 };
 
 /*
- * At most so many columns, each of a round time. Columns that are more than a
- * few times the capacity are cut, lest the rest is too low to be seen.
+ * At most so many columns, each of a round time. Columns of more than five
+ * times the capacity are cut off, so that the others are high enough to be
+ * seen.
  */
 struct scale scale_fit(const struct scenario *scenario,
     const struct result *results, size_t count, size_t most);

@@ -1,6 +1,7 @@
 /*
- * scenario: the storms. Who comes when, what the server can do, and what retry
- * is told. The driver runs them with processes, the simulation in virtual time.
+ * scenario: the storms: when clients begin, what the server can do, and the
+ * options of retry. The driver runs them with processes, the simulation in
+ * virtual time.
  */
 #ifndef SCENARIO_H
 #define SCENARIO_H
@@ -12,7 +13,7 @@
 
 enum { SCENARIO_OPTIONS = 24, SCENARIO_VARIANTS = 8 };
 
-/* How far in percent a run may be from what is published, and be near it. */
+/* A run is near a published number if it differs by so many percent at most. */
 enum { SCENARIO_NEAR = 25 };
 
 /* What one run of a scenario has of its own. */
@@ -46,8 +47,9 @@ struct scenario {
 extern const struct scenario scenarios[];
 
 /*
- * Too small to say anything: to see that storms work, and that one which does
- * not end can be cut short. Not among the others. The last has no name.
+ * Storms too small to measure anything: they show that storms work, and that
+ * one which does not end can be cut short. They are not in scenarios. The last
+ * has no name.
  */
 extern const struct scenario scenario_drills[];
 
@@ -58,8 +60,8 @@ extern const struct scenario scenario_drills[];
 nanos scenario_limit(const struct scenario *scenario);
 
 /*
- * When it is too late to become stable: as the last client comes, of those that
- * would go on and on. NANOS_MAX where they all come but once.
+ * When it is too late to become stable: when the last client begins, where they
+ * begin one after the other. NANOS_MAX where all begin at once.
  */
 nanos scenario_end(const struct scenario *scenario);
 

@@ -48,7 +48,7 @@ server_listen(const char *name)
 	return listener;
 }
 
-/* One for each that waits, which may be more than a shell allows at first. */
+/* One for each client that waits: more than the soft limit, perhaps. */
 static void
 allow_files(void)
 {
@@ -60,7 +60,7 @@ allow_files(void)
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* Who has gone in the meantime misses nothing. */
+/* A client that has gone needs no answer. */
 static void
 reply(int client, bool served)
 {

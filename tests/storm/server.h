@@ -1,6 +1,6 @@
 /*
- * server: what a storm breaks upon. Each connection is a request, and gets one
- * byte of an answer, when the capacity says so.
+ * server: the server of a storm. Each connection is a request, and is answered
+ * by one byte at the time that the capacity says.
  *
  * It is an abstract unix socket: there is no file to leave behind, no port that
  * lingers in TIME_WAIT after each of tens of thousands of connections, and
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include "capacity.h"
 
-/* Requests that it takes; then it ends. */
+/* It ends after so many requests. */
 #define SERVER_MOST (1 << 18)
 
 struct http_request {
@@ -21,7 +21,7 @@ struct http_request {
 	bool served;
 };
 
-/* What it has seen, in memory that it shares with who started it. */
+/* What it has seen, in memory that it shares with its parent. */
 struct record {
 	size_t count;
 	struct http_request requests[SERVER_MOST];

@@ -21,11 +21,11 @@
 #include "trial.h"
 #include "tune.h"
 
-/* The scenario that is made larger, so many times. */
+/* The scenario that is simulated with so many times the clients. */
 static const char larger[] = "crowd";
 static const int64_t factors[] = { 10, 100, 1000 };
 
-/* The caller's own budgets are not meant. */
+/* Budgets of the caller must not be used. */
 static void
 forget_environment(void)
 {
@@ -113,7 +113,7 @@ show_larger(const struct scenario *scenario, int64_t factor)
 
 		if (variant->simulated)
 			continue;
-		/* By so few. */
+		/* They were published for fewer clients. */
 		variant->published_wasted = variant->published_p99 = 0;
 		results[count] = (struct result){ .variant = variant,
 			.totals = simulate(&many, variant, NULL) };
@@ -199,7 +199,7 @@ static const struct part {
 	{ "tune", true, show_tuning },
 };
 
-/* False, if it does not agree with something. */
+/* False if a part does not agree. */
 static bool
 show_named(const char *name)
 {

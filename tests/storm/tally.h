@@ -1,7 +1,6 @@
 /*
- * tally: what a storm comes to. Requests are counted in bins of time as they
- * arrive, clients when they end. Of a request nothing else is kept, however
- * many there are; of a client that was served, its latency.
+ * tally: counts the requests of a storm in bins of time as they arrive, and the
+ * clients when they end, with the latency of each client that was served.
  *
  * Times are nanoseconds since the storm began.
  */
@@ -14,7 +13,7 @@
 #include <stdio.h>
 #include "text/duration.h"
 
-/* Where the totals of real runs are kept, for whoever compares. */
+/* Where the totals of real runs are kept, for comparisons. */
 #define TALLY_FILE "build/storm/totals"
 
 /* Later requests are counted in the last of so many bins. */
@@ -43,7 +42,7 @@ struct totals {
 	nanos stable; /* end of the last bin with a reject, 0: none;
 			 NANOS_MAX: still rejecting at the end */
 	nanos p50, p99, max; /* latency of the served; 0 without any */
-	/* Of a run with processes, else 0; not tally's to find out. */
+	/* Of a run with processes, else 0. The driver sets them. */
 	int64_t cores; /* that they had */
 	nanos cpu; /* that all of them used */
 	int64_t others; /* percent of the machine that others used meanwhile */

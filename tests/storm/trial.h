@@ -1,5 +1,5 @@
 /*
- * trial: a variant of a scenario in virtual time, as retry understands its
+ * trial: a variant of a scenario in virtual time; retry's own parser reads its
  * options.
  */
 #ifndef TRIAL_H
@@ -9,16 +9,16 @@
 #include "figure.h"
 #include "model.h"
 
-/* A host has that many clients; what is larger is several hosts. */
+/* So many clients share a host; more are on several hosts. */
 #define TRIAL_HOST 1000
 
-/* What is not the same from one trial to the next is tried so often. */
+/* How often trials are repeated whose results differ by their seed. */
 #define TRIAL_SEEDS 9
 
 /* Processes and requests cost nothing. */
 extern const struct machine trial_ideal;
 
-/* Its words are never given back. A mistake ends the program. */
+/* Its memory is never freed. A wrong option ends the program. */
 struct policy trial_policy(const struct variant *variant);
 
 /* The tally is started; if NULL, only the totals are kept. */

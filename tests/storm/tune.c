@@ -12,10 +12,10 @@ enum { SCOUTS = 20 };
 
 #define OUTAGE (10 * NANOS_SECOND)
 
-/* For a crowd so large, one seed is like the other. */
+/* With so many clients all seeds give nearly the same result. */
 enum { SEEDS = 5, LARGE = 10000 };
 
-/* Of what a run may take until everybody is served. */
+/* How long a run may take until all are served. */
 enum { PATIENCE = 20 };
 
 static const nanos latencies[] = { NANOS_MS, 50 * NANOS_MS, NANOS_SECOND,
@@ -23,13 +23,13 @@ static const nanos latencies[] = { NANOS_MS, 50 * NANOS_MS, NANOS_SECOND,
 static const int64_t rates[] = { 20, 200, 2000 };
 static const int64_t crowds[] = { 50, 1000, 10000 };
 
-/* Of a dependency that is up, and has no limit to speak of. */
+/* The capacity of a dependency that is up and practically without limit. */
 static const int64_t flaky[] = { 0, 100, 50, 20, 10, 5 };
 enum { AMPLE = 1000000 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* What a cell of the table is about. */
+/* The circumstances of a cell of the table. */
 struct circumstance {
 	struct scenario scenario;
 	struct machine machine;
@@ -53,7 +53,7 @@ make(
 	return it;
 }
 
-/* Wasted once it was up again. */
+/* Requests wasted after the outage. */
 static int64_t
 wasted_after(const struct circumstance *it, const struct tally *tally)
 {

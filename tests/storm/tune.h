@@ -1,5 +1,5 @@
 /*
- * tune: how the breaker's recovery does in circumstances of many kinds.
+ * tune: tries the recovery of the breaker in many circumstances.
  */
 #ifndef TUNE_H
 #define TUNE_H

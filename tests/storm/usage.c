@@ -29,7 +29,7 @@ spent(void)
 	return spent_by(RUSAGE_SELF) + spent_by(RUSAGE_CHILDREN);
 }
 
-/* Stays as it was without a /proc. */
+/* Changes nothing where there is no /proc. */
 static void
 read_ticks(long long *busy, long long *all)
 {
@@ -84,7 +84,7 @@ usage_look(struct usage *usage)
 	usage->all = all;
 }
 
-/* In percent of all that there was; 0 if that is not known. */
+/* In percent of all CPU time; 0 if that is unknown. */
 static int64_t
 part_of_others(const struct usage *usage)
 {

@@ -1,6 +1,6 @@
 /*
- * usage: what a storm takes of it. Where no time is left to run the clients,
- * what is measured is the machine.
+ * usage: how much of the machine a storm uses. Where no CPU time is left for
+ * the clients, a storm measures the machine and not retry.
  */
 #ifndef USAGE_H
 #define USAGE_H
@@ -19,12 +19,12 @@ struct usage {
 
 void usage_start(struct usage *usage);
 
-/* Now and then, at least every second. */
+/* To be called at least once a second. */
 void usage_look(struct usage *usage);
 
 void usage_end(struct usage *usage);
 
-/* How many processors there are for us. */
+/* How many processors this process may use. */
 long usage_cores(void);
 
 #endif
