@@ -409,8 +409,9 @@ test_heads(void)
 		/* Nor do the fields of the one before count. */
 		{ "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n", 503,
 		    NONE },
-		{ "HTTP/1.1 503 x\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n", 200,
-		    NONE },
+		{ "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: 55\n\n"
+		  "HTTP/1.1 200 x\n\n",
+		    200, NONE },
 
 		/* Fields. */
 		{ "HTTP/1.1 503 x\nretry-AFTER:5\n\n", 503, 5 * NANOS_SECOND },
@@ -468,6 +469,9 @@ test_bodies(void)
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TYPE "Content-Type: a/b\r\n"
 #define BUSY "HTTP/1.1 503 x\r\n"
+#define DATE "Date: Sat, 22 Aug 2026 14:00:00 GMT\r\n"
+#define CHUNKED "Transfer-Encoding: chunked\r\n"
+#define GZIP "Content-Encoding: gzip\r\n"
 		/* A body of any length, or of one that is told. */
 		{ OK TYPE "\r\n" BUSY, 200 },
 		{ OK TYPE "\r\n" BUSY "text", 200 },
@@ -525,6 +529,53 @@ test_bodies(void)
 		{ "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
 		  "\r\n" BUSY,
 		    200 },
+
+		/* A body that is heads alone, where its length is told. */
+		{ "HTTP/1.1 401 x\r\nContent-Length: 19\r\n\r\n" OK "\r\n",
+		    401 },
+		{ "HTTP/1.1 407 x\r\nContent-Length: 19\r\n\r\n" OK "\r\n\n",
+		    407 },
+		{ "HTTP/1.1 302 x\r\nContent-Length: 18\r\n\r\n" BUSY "\r\n",
+		    302 },
+		{ "HTTP/1.1 401 x\r\nContent-Length: 19\r\n\r\n" OK
+		  "\r\nHTTP/1.1 404 x\r\n\r\n",
+		    404 },
+
+		/* And where it is not, which asks for more of a head. */
+		{ BUSY "\r\n" OK "\r\n", 503 },
+		{ BUSY DATE "\r\n" OK "\r\n", 503 },
+		{ BUSY DATE "\r\n" OK DATE "\r\n", 200 },
+		{ BUSY "\r\n" OK "\r\n" OK DATE "\r\n", 503 },
+		{ BUSY "\r\nHTTP/1.1 100 x\r\n\r\n" OK "\r\n", 503 },
+		{ BUSY "\r\nHTTP/1.1 100 x\r\n\r\n" OK DATE "\r\n", 200 },
+		{ OK "\r\n" BUSY "\r\n", 200 },
+		{ OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
+		{ OK DATE "\r\n" BUSY DATE "\r\n", 503 },
+		{ OK DATE "\r\n" BUSY TYPE "Content-Length: 4\r\n\r\n", 503 },
+		{ OK DATE "\r\n" BUSY "Content-Length: 4\r\n\r\n", 200 },
+		{ OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
+		{ OK CHUNKED "Content-Length: 18\r\n\r\n" BUSY "\r\n", 200 },
+		{ OK CHUNKED "\r\n" BUSY DATE "\r\n", 503 },
+		{ "HTTP/1.1 401 x\r\n\r\n" OK "X: y\r\n\r\ntext", 401 },
+		{ "HTTP/1.1 401 x\r\n" DATE "\r\n" OK DATE "\r\ntext", 200 },
+		{ "HTTP/1.1 302 x\r\n" DATE "\r\n" BUSY "\r\n", 302 },
+		{ "HTTP/1.1 302 x\r\n" DATE "\r\n" BUSY DATE "\r\n", 503 },
+
+		/* A body that was decoded is longer than was told. */
+		{ OK GZIP "Content-Length: 4\r\n\r\nbody" BUSY "\r\ntext",
+		    200 },
+		{ OK GZIP "Content-Length: 4\r\n\r\n\x1f\x8bzz" BUSY "\r\ntext",
+		    503 },
+		{ OK GZIP "Content-Length: 4\r\n\r\n" BUSY "\r\n", 200 },
+
+		/* CONNECT, and pages that nothing is told of. */
+		{ OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody", 503 },
+		{ OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody", 200 },
+		{ OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody", 200 },
+		{ "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody", 200 },
+		{ "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
+		  "\r\nbody",
+		    503 },
 
 		/* Trailers, if they are declared. */
 		{ OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n", 503 },

@@ -10,6 +10,9 @@ struct behind {
 	int code;
 	int64_t length; /* of the body; less than 0: not told */
 	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
+	bool encoded, dated; /* there is a Content-Encoding, a Date */
+	bool lasts; /* it is of HTTP/1.1, and the connection goes on */
+	bool established; /* it says so: a proxy has answered CONNECT */
 	bool trails; /* there is a Trailer */
 	bool cut; /* no empty line ends it, but the next head */
 };
@@ -77,11 +80,18 @@ static void
 note(struct behind *behind, struct strview line)
 {
 	static const char length[] = "Content-Length:";
+	static const char connection[] = "Connection:";
 	struct strview value;
 
 	behind->coded |= strview_starts(line, "Transfer-Encoding:");
 	behind->typed |= strview_starts(line, "Content-Type:");
+	behind->encoded |= strview_starts(line, "Content-Encoding:");
+	behind->dated |= strview_starts(line, "Date:");
 	behind->trails |= is_trailer_field(line);
+	if (strview_starts(line, connection))
+		behind->lasts &= !strview_is(
+		    strview_trim(strview_after(line, strlen(connection))),
+		    "close");
 	if (!strview_starts(line, length))
 		return;
 	value = strview_trim(strview_after(line, strlen(length)));
@@ -89,16 +99,29 @@ note(struct behind *behind, struct strview line)
 		behind->length = -1;
 }
 
+/* What the status line itself says of what is behind the head. */
+static struct behind
+begin(struct strview line)
+{
+	static const char reason[] = " Connection ";
+
+	return (struct behind){ .code = response_head_code(line),
+		.length = -1,
+		.lasts = strview_starts(line, "HTTP/1.1"),
+		.established = line.length >= 12 &&
+		    strview_starts(strview_after(line, 12), reason) };
+}
+
 /* Cuts the head that rest starts with off it. */
 static struct behind
 read_head(struct strview *rest, struct response *response)
 {
-	struct behind behind = { .code = 0, .length = -1 };
 	enum response_head_place place;
+	struct behind behind;
 	struct strview line;
 
 	strview_line(rest, &line);
-	behind.code = response_head_code(line);
+	behind = begin(line);
 	place = response_head_begin(response, behind.code);
 	while (rest->length > 0) {
 		struct strview next = *rest;
@@ -142,6 +165,83 @@ starts_whole_head(struct strview text)
 	return false;
 }
 
+/* The head that text starts with, or the first one behind interim ones. */
+static struct behind
+look_at_head(struct strview *text)
+{
+	struct response unused = { .known = false };
+	struct behind head;
+
+	do
+		head = read_head(text, &unused);
+	while (head.code < 200 && starts_head(*text));
+	return head;
+}
+
+/*
+ * Whether a head is all that servers send (RFC 9110 section 6.6.1, and the
+ * proxies that leave out the Date), where a body that quotes one may stand.
+ */
+static bool
+is_complete(const struct behind *head)
+{
+	return head->dated ||
+	    (head->typed && (head->coded || head->length >= 0));
+}
+
+/*
+ * Whether the length tells where the body ends: that of an encoded one does
+ * not if curl --compressed has decoded it, which nobody says.
+ */
+static bool
+tells_end(const struct behind *behind, struct strview rest)
+{
+	return behind->length >= 0 && !behind->coded &&
+	    (!behind->encoded || strview_starts(rest, "\x1f\x8b"));
+}
+
+/*
+ * Whether the head that rest starts with may be the answer to CONNECT's next
+ * (RFC 9110 section 9.3.6), and not a body that quotes one.
+ */
+static bool
+answers_connect(const struct behind *behind, struct strview rest)
+{
+	struct behind next;
+
+	if (behind->code >= 300 || behind->length >= 0 || behind->coded ||
+	    behind->typed || !starts_whole_head(rest))
+		return false;
+	next = look_at_head(&rest);
+	return behind->established || (behind->lasts && is_complete(&next));
+}
+
+/*
+ * Whether the head that rest starts with is what a redirect has led to, or a
+ * password. Where the length is not told, it may stand in the body of the
+ * first: that makes no success of an error.
+ */
+static bool
+goes_on(const struct behind *behind, struct strview rest)
+{
+	struct behind next;
+
+	if (tells_end(behind, rest))
+		return true;
+	next = look_at_head(&rest);
+	if (is_complete(&next) || next.established ||
+	    (next.code < 300 && starts_head(rest)))
+		return true;
+	return behind->code < 400 && !behind->dated;
+}
+
+/* Whether it has no body, whatever it tells (RFC 9110 section 6.4.1). */
+static bool
+has_no_body(int code)
+{
+	return code < 200 || code == 204 || code == 304;
+}
+
 /*
  * Whether another head may follow one at once, although a body may come in the
  * end: it has no body (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5), it is
@@ -153,29 +253,35 @@ explains(const struct behind *behind, struct strview rest)
 {
 	int code = behind->code;
 
-	if (code < 200 || (code >= 300 && code < 400) || behind->length == 0)
+	if (has_no_body(code) || code == 205 || behind->length == 0)
 		return true;
-	if (code == 204 || code == 205 || code == 401 || code == 407)
-		return true;
-	return code < 300 && behind->length < 0 && !behind->coded &&
-	    !behind->typed && starts_whole_head(rest);
+	if ((code >= 300 && code < 400) || code == 401 || code == 407)
+		return goes_on(behind, rest);
+	return answers_connect(behind, rest);
 }
 
 /*
  * Passes over a body whose length is told, and empty lines behind it. True
- * where it is there: it ends with the text, or where a head starts.
+ * where it is there: it ends with the text, or where a head starts. What is
+ * looked at there is of a few bytes, since many heads may tell of one place.
  */
 static bool
 pass_body(struct strview *rest, const struct behind *behind)
 {
-	struct strview after;
+	struct strview after, start;
 
-	if (behind->length <= 0 || (uint64_t)behind->length > rest->length)
+	if (has_no_body(behind->code) || !tells_end(behind, *rest) ||
+	    behind->length == 0 || (uint64_t)behind->length > rest->length)
 		return false;
 	after = strview_after(*rest, (size_t)behind->length);
-	while (after.length > 0 && (after.at[0] == '\r' || after.at[0] == '\n'))
+	for (int i = 0; i < 16 && after.length > 0 &&
+	     (after.at[0] == '\r' || after.at[0] == '\n');
+	     i++)
 		after = strview_after(after, 1);
-	if (after.length > 0 && !starts_head(after))
+	start = after;
+	if (start.length > 64)
+		start.length = 64;
+	if (after.length > 0 && !starts_head(start))
 		return false;
 	*rest = after;
 	return true;
@@ -192,6 +298,23 @@ pass_trailers(struct strview *rest)
 }
 
 /*
+ * Whether heads that are all that follows are no body of the first one: the
+ * body that it tells of is not there, or its trailers are, or the first of them
+ * is all that servers send.
+ */
+static bool
+shows_no_body(
+    const struct behind *behind, struct strview rest, struct strview after)
+{
+	struct behind next;
+
+	if (tells_end(behind, rest) || after.length < rest.length)
+		return true;
+	next = look_at_head(&after);
+	return is_complete(&next);
+}
+
+/*
  * Finds the head behind another, at the start of rest then. False where what
  * follows is a body, of which nobody knows where it ends, or nothing.
  */
@@ -202,16 +325,18 @@ find_next(struct strview *rest, const struct behind *behind, bool *only)
 
 	if (behind->cut)
 		return true;
-	if (starts_head(after) && explains(behind, after))
-		return true;
 	if (pass_body(&after, behind)) {
 		*rest = after;
 		return after.length > 0;
 	}
+	if (starts_head(after) && explains(behind, after))
+		return true;
 	if (behind->trails)
 		pass_trailers(&after);
 	/* Looked for once: what holds of all holds of each part. */
 	if (!starts_head(after) || !(*only || only_heads(after, false)))
+		return false;
+	if (!*only && !shows_no_body(behind, *rest, after))
 		return false;
 	*only = true;
 	*rest = after;
@@ -266,13 +391,17 @@ bool
 responses_read(struct strview all, struct response *response)
 {
 	struct strview rest = skip_empty(all);
-	struct behind behind;
+	struct behind behind = { .code = 0 };
 	bool only = false;
 
 	if (!starts_head(rest))
 		return false;
 	do {
+		int before = behind.code;
+
 		behind = read_head(&rest, response);
+		/* Whoever asked for a password was a proxy. */
+		behind.established |= before == 407;
 	} while (find_next(&rest, &behind, &only));
 	if (behind.code >= 200)
 		read_trailers(rest, response);

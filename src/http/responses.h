@@ -21,6 +21,10 @@
  *	behind a body whose length the first one tells, to the byte;
  *	where all that follows is heads, to the last byte.
  *
+ * What ends where the first one's length says is a body. Where the length is
+ * not told, or is that of an encoded body, heads behind a final response may
+ * be a page that quotes them: the first has to have all that servers send.
+ *
  * What is behind the last head is trailers if it is fields alone. False, with
  * the response untouched, where the text starts with something else.
  */
