@@ -1167,6 +1167,50 @@ for n in range(1, 999):
 	says 'attempt 1/3 failed (exit 22, HTTP 503), retrying in 0s'
 }
 
+@test "behind long bodies whose length is told the last response counts" {
+	serve
+	big=200\;body=$(head -c 120000 /dev/zero | tr '\0' x)
+	ends 1 --http-status "$F" -- sh -c 'curl -isS "$0" "$1" >"$F"' \
+	    "$url/$big?1" "$url/404?1"
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	ends 1 --http-status "$F" -- sh -c 'curl -isS "$0" "$0" "$1" >"$F"' \
+	    "$url/$big?2" "$url/503?2"
+	asked 6 "/$big?2"
+	ends 0 --http-status "$F" -- sh -c 'curl -isS "$0" "$1" "$2" >"$F"' \
+	    "$url/503?3" "$url/$big?3" "$url/200?3"
+	silent
+}
+
+@test "a response is found wherever the first 64 KiB of the file end in it" {
+	local length
+	for length in {65415..65500..3}; do
+		ends 22 --http-status "$F" sh -c '{
+			printf "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" "$0"
+			head -c "$0" /dev/zero | tr "\0" x
+			printf "HTTP/1.1 404 x\r\nDate: y\r\n"
+			printf "Content-Length: 99\r\n\r\n%099d" 0
+		} >"$F"; exit 22' "$length"
+		says "attempt 1/3 failed (exit 22, HTTP 404), $(
+			)giving up: not retryable"
+	done
+}
+
+@test "lengths are followed so far, behind which a file tells nothing" {
+	for many in 4000 5000; do
+		"$PYTHON" -IS -c '
+import sys
+with open(sys.argv[1], "wb") as file:
+    for i in range(int(sys.argv[2])):
+        file.write(b"HTTP/1.1 200 OK\r\nContent-Length: 66000\r\n\r\n")
+        file.seek(66000, 1)
+    file.write(b"HTTP/1.1 404 x\r\n\r\n")' many$many "$many"
+	done
+	ends 22 --http-status "$F" sh -c 'cp --sparse=always many4000 "$F"; exit 22'
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	ends 22 --http-status "$F" sh -c 'cp --sparse=always many5000 "$F"; exit 22'
+	says 'attempt 1/3 failed (exit 22), retrying in 0s'
+}
+
 @test "a status file full of holes and noise keeps nobody" {
 	ends 7 --http-status "$F" sh -c 'truncate -s 8G "$F"; echo >>ran; exit 7'
 	ran 3

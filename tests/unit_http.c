@@ -7,6 +7,7 @@
 #include "text/date.h"
 #include "http/http_status.h"
 #include "http/json.h"
+#include "http/responses.h"
 
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)
@@ -677,6 +678,50 @@ test_what_follows_the_start(void)
 		    rows[i].rest);
 }
 
+/* Where to read on in a file of which this is the start. */
+static void
+test_lengths_lead_on(void)
+{
+	static const struct {
+		const char *text;
+		int64_t next;
+	} rows[] = {
+#define HEAD(n) OK "Content-Length: " #n "\r\n\r\n"
+		{ "", 0 },
+		{ "text", 0 },
+		{ OK, 0 },
+		{ OK "\r\nbody", 0 },
+		{ OK CHUNKED "\r\nbody", 0 },
+		{ OK CHUNKED "Content-Length: 9\r\n\r\nbody", 0 },
+		{ OK GZIP "Content-Length: 9\r\n\r\nbody", 0 },
+		{ "HTTP/1.1 204 x\r\nContent-Length: 9\r\n\r\n", 0 },
+		{ HEAD(9223372036854775807) "body", 0 },
+		{ HEAD(99) "body", 39 + 99 },
+		{ "\r\n" HEAD(99) "body", 41 + 99 },
+		{ HEAD(4) "body", 38 + 4 },
+		{ HEAD(4) "bodyHTTP/1.1", 38 + 4 },
+		{ HEAD(4) "body\n\nHTT", 38 + 4 },
+		{ HEAD(4) "bodytext\n", 0 },
+		{ HEAD(4) "body" OK "Content-Le", 38 + 4 },
+		{ HEAD(4) "body" HEAD(99) "x", 38 + 4 + 39 + 99 },
+		{ HEAD(4) "body" OK CHUNKED "\r\nx", 0 },
+		{ "HTTP/1.1 100 x\r\n\r\n" HEAD(99) "x", 18 + 39 + 99 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		size_t length = strlen(text);
+		char *copy = malloc(length + 1);
+
+		if (copy == NULL)
+			abort();
+		memcpy(copy, text, length);
+		EQUAL(text, responses_next((struct strview){ copy, length }),
+		    rows[i].next);
+		free(copy);
+	}
+}
+
 static void
 test_any_bytes_may_stand_between(void)
 {
@@ -1248,6 +1293,7 @@ static void (*const tests[])(void) = {
 	test_bodies,
 	test_dumps,
 	test_what_follows_the_start,
+	test_lengths_lead_on,
 	test_any_bytes_may_stand_between,
 	test_hints,
 	test_doubt_stays_beside_a_hint,

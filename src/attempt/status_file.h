@@ -14,7 +14,7 @@
 #include "output/log.h"
 
 /* Of a longer file the end counts, or if that says nothing, or is but a part
- * of a body, the beginning. */
+ * of a body, the beginning and what the lengths told there lead to. */
 #define STATUS_FILE_MOST 65536
 
 struct status_file {

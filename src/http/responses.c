@@ -15,6 +15,7 @@ struct behind {
 	bool established; /* it says so: a proxy has answered CONNECT */
 	bool trails; /* there is a Trailer */
 	bool cut; /* no empty line ends it, but the next head */
+	bool ended; /* an empty line does */
 };
 
 /* Whether a line is "Name: value" and no sentence with a colon in it. */
@@ -131,7 +132,8 @@ read_head(struct strview *rest, struct response *response)
 		if (behind.cut)
 			break;
 		*rest = next;
-		if (line.length == 0)
+		behind.ended = line.length == 0;
+		if (behind.ended)
 			break;
 		response_head_unfold(&line, rest);
 		note(&behind, line);
@@ -406,4 +408,34 @@ responses_read(struct strview all, struct response *response)
 	if (behind.code >= 200)
 		read_trailers(rest, response);
 	return true;
+}
+
+int64_t
+responses_next(struct strview start)
+{
+	struct strview rest = skip_empty(start), head, body;
+	struct response unused = { .known = false };
+	struct behind behind;
+	bool only = false;
+	int64_t at;
+
+	if (!starts_head(rest))
+		return 0;
+	do {
+		head = rest;
+		behind = read_head(&rest, &unused);
+		body = rest;
+	} while (find_next(&rest, &behind, &only));
+	if (!behind.ended)
+		return head.at - start.at;
+	at = body.at - start.at;
+	if (has_no_body(behind.code) || !tells_end(&behind, body) ||
+	    behind.length > INT64_MAX - at)
+		return 0;
+	at += behind.length;
+	if ((uint64_t)at >= start.length)
+		return at;
+	/* What is there is no head, but one may have been cut off. */
+	rest = skip_empty(strview_after(start, (size_t)at));
+	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
 }

@@ -7,6 +7,7 @@
 #define RESPONSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "http/retry_after.h"
 #include "text/strview.h"
 
@@ -39,5 +40,12 @@ bool responses_whole(struct strview all);
 /* Whether it is heads and declared trailers alone, as far as it goes: it may
  * be cut off anywhere. */
 bool responses_only(struct strview start);
+
+/*
+ * Given the start of a longer text: how far behind it the response that follows
+ * the last one in it starts, as the lengths that are told have it. It may be
+ * one that start has only a part of. 0 where nobody tells.
+ */
+int64_t responses_next(struct strview start);
 
 #endif
