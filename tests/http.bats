@@ -1000,6 +1000,39 @@ for n in range(1, 999):
 	[ "$number" -eq 9 ]
 }
 
+@test "a page that quotes what clients tell fails no success" {
+	serve
+	local asks='%3E%20GET%20%2F%20HTTP%2F1.1%0A%3E%20Host:%20x%0A%3E%0A' \
+	    log='%3C%20HTTP%2F1.1%20503%20Busy%0A%3C%20%0A' way
+	for way in '' ';chunked' ';open'; do
+		ends 0 --http-status "$F" -- sh -c 'curl -v "$0" >"$F" 2>&1' \
+		    "$url/200;body=$asks$log$way"
+		silent
+	done
+	ends 0 --http-status "$F" -- sh -c 'curl -v "$0" >"$F" 2>&1' \
+	    "$url/200;body=%2A%20Connected%20to%20x%0A$asks$log"
+	silent
+	ends 1 --http-status "$F" -- sh -c 'curl -v "$0" "$1" >"$F" 2>&1' \
+	    "$url/200;body=$asks$log" "$url/404"
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	ends 1 --http-status "$F" -- sh -c 'curl -vL "$0" >"$F" 2>&1' \
+	    "$url/302;Location=%2F404"
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+}
+
+@test "a page that quotes wget fails no success" {
+	command -v wget >/dev/null || skip 'no wget here'
+	serve
+	log='HTTP%20request%20sent,%20awaiting%20response...%20%0A'
+	log+='%20%20HTTP%2F1.1%20503%20Busy%0A'
+	ends 0 --http-status "$F" -- sh -c 'wget -S -O - "$0" >"$F" 2>&1' \
+	    "$url/200;body=$log"
+	silent
+	ends 8 --http-status "$F" -- sh -c 'wget -S -O - "$0" "$1" >"$F" 2>&1' \
+	    "$url/200;body=$log" "$url/404"
+	says 'attempt 1/3 failed (exit 8, HTTP 404), giving up: not retryable'
+}
+
 @test "a redirect, a password asked for and another URL explain a second head" {
 	serve
 	target='/302;Location=%2F503%2F200;body=HTTP%2F1.1%20204%20x%0A'

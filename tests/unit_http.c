@@ -608,6 +608,43 @@ test_bodies(void)
 		    503 },
 		{ "Connecting to h (1.2.3.4:80)\n  " BUSY, 503 },
 		{ "waiting... \n  " OK "  X: y\n  " BUSY "\n", 503 },
+	/* Bodies among that. */
+#define ASKS "> GET / HTTP/1.1\n> Host: x\n>\n"
+#define LEFT "* Connection #0 to host x left intact\n"
+		{ ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n", 200 },
+		{ ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< ",
+		    200 },
+		{ ASKS "< " OK "< \n" LEFT
+		       "* Re-using existing http: connection with host x\n" ASKS
+		       "< " BUSY "< \n",
+		    503 },
+		{ ASKS "< " OK "< \n" LEFT "body* Found bundle for host\n" ASKS
+		       "< " BUSY "< \n",
+		    503 },
+		{ ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
+		       "* Connected to x\n" ASKS "< " BUSY "< \n",
+		    200 },
+		{ ASKS "< " OK "< Content-Length: 66\n< \n" LEFT
+		       "* Connected to x\n" ASKS "< " BUSY "< \n",
+		    503 },
+		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		  "* CONNECT tunnel established, response 200\n" ASKS "< " BUSY
+		  "< \n",
+		    503 },
+		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		  "* Proxy replied 200 to CONNECT request\n" ASKS "< " BUSY
+		  "< \n",
+		    503 },
+		{ ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n",
+		    503 },
+		{ "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
+		  "Length: 9\nwaiting... \n  " BUSY,
+		    200 },
+		{ "waiting... \n  " OK "x\n--2026-08-22 14:00:00--  x\n"
+		  "waiting... \n  " BUSY,
+		    503 },
+		{ "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY,
+		    503 },
 		{ "# got header 9 bytes:\n" BUSY "x\n" OK, 503 },
 		{ "# got 9 bytes:\n" BUSY "x\n" OK, -2 },
 	};
