@@ -18,6 +18,7 @@ its own. After the code, and %-encoded where it has to be:
     200;cut                 the connection ends within the body
     200;drop                it ends before any answer
     200;chunked             the body's length is not told before
+    200;gzip                it is compressed
     200;open                it is not told at all: the connection ends
     503;flood=70            so many header lines of a thousand bytes come last
     200;body=some           the body, which else is "answer 2" to request 2
@@ -26,6 +27,7 @@ Each request is one line of LOG before it is answered: milliseconds of a clock
 that never steps, method, target and header fields, with tabs between them.
 """
 
+import gzip
 import os
 import re
 import signal
@@ -77,6 +79,9 @@ def answer(step, number):
     if "drop" in words:
         return b""
     body = body.encode()
+    if "gzip" in words:
+        body = gzip.compress(body, mtime=0)
+        fields["Content-Encoding"] = "gzip"
     if "chunked" in words:
         fields["Transfer-Encoding"] = "chunked"
         body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)

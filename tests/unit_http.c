@@ -7,6 +7,7 @@
 #include "text/date.h"
 #include "http/http_status.h"
 #include "http/json.h"
+#include "http/responses.h"
 
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)
@@ -409,8 +410,9 @@ test_heads(void)
 		/* The fields of the response before do not count either. */
 		{ "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n", 503,
 		    NONE },
-		{ "HTTP/1.1 503 x\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n", 200,
-		    NONE },
+		{ "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: 55\n\n"
+		  "HTTP/1.1 200 x\n\n",
+		    200, NONE },
 
 		/* Fields. */
 		{ "HTTP/1.1 503 x\nretry-AFTER:5\n\n", 503, 5 * NANOS_SECOND },
@@ -467,7 +469,10 @@ test_bodies(void)
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TYPE "Content-Type: a/b\r\n"
 #define BUSY "HTTP/1.1 503 x\r\n"
-		/* A body of unknown and of known length. */
+#define DATE "Date: Sat, 22 Aug 2026 14:00:00 GMT\r\n"
+#define CHUNKED "Transfer-Encoding: chunked\r\n"
+#define GZIP "Content-Encoding: gzip\r\n"
+		/* A body of any length, or of one that is told. */
 		{ OK TYPE "\r\n" BUSY, 200 },
 		{ OK TYPE "\r\n" BUSY "text", 200 },
 		{ OK TYPE "\r\ntext\n\n" BUSY "\r\n", 200 },
@@ -525,6 +530,53 @@ test_bodies(void)
 		  "\r\n" BUSY,
 		    200 },
 
+		/* A body that is heads alone, where its length is told. */
+		{ "HTTP/1.1 401 x\r\nContent-Length: 19\r\n\r\n" OK "\r\n",
+		    401 },
+		{ "HTTP/1.1 407 x\r\nContent-Length: 19\r\n\r\n" OK "\r\n\n",
+		    407 },
+		{ "HTTP/1.1 302 x\r\nContent-Length: 18\r\n\r\n" BUSY "\r\n",
+		    302 },
+		{ "HTTP/1.1 401 x\r\nContent-Length: 19\r\n\r\n" OK
+		  "\r\nHTTP/1.1 404 x\r\n\r\n",
+		    404 },
+
+		/* And where it is not, which asks for more of a head. */
+		{ BUSY "\r\n" OK "\r\n", 503 },
+		{ BUSY DATE "\r\n" OK "\r\n", 503 },
+		{ BUSY DATE "\r\n" OK DATE "\r\n", 200 },
+		{ BUSY "\r\n" OK "\r\n" OK DATE "\r\n", 503 },
+		{ BUSY "\r\nHTTP/1.1 100 x\r\n\r\n" OK "\r\n", 503 },
+		{ BUSY "\r\nHTTP/1.1 100 x\r\n\r\n" OK DATE "\r\n", 200 },
+		{ OK "\r\n" BUSY "\r\n", 200 },
+		{ OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
+		{ OK DATE "\r\n" BUSY DATE "\r\n", 503 },
+		{ OK DATE "\r\n" BUSY TYPE "Content-Length: 4\r\n\r\n", 503 },
+		{ OK DATE "\r\n" BUSY "Content-Length: 4\r\n\r\n", 200 },
+		{ OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
+		{ OK CHUNKED "Content-Length: 18\r\n\r\n" BUSY "\r\n", 200 },
+		{ OK CHUNKED "\r\n" BUSY DATE "\r\n", 503 },
+		{ "HTTP/1.1 401 x\r\n\r\n" OK "X: y\r\n\r\ntext", 401 },
+		{ "HTTP/1.1 401 x\r\n" DATE "\r\n" OK DATE "\r\ntext", 200 },
+		{ "HTTP/1.1 302 x\r\n" DATE "\r\n" BUSY "\r\n", 302 },
+		{ "HTTP/1.1 302 x\r\n" DATE "\r\n" BUSY DATE "\r\n", 503 },
+
+		/* A body that was decoded is longer than was told. */
+		{ OK GZIP "Content-Length: 4\r\n\r\nbody" BUSY "\r\ntext",
+		    200 },
+		{ OK GZIP "Content-Length: 4\r\n\r\n\x1f\x8bzz" BUSY "\r\ntext",
+		    503 },
+		{ OK GZIP "Content-Length: 4\r\n\r\n" BUSY "\r\n", 200 },
+
+		/* CONNECT, and pages that nothing is told of. */
+		{ OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody", 503 },
+		{ OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody", 200 },
+		{ OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody", 200 },
+		{ "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody", 200 },
+		{ "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
+		  "\r\nbody",
+		    503 },
+
 		/* Trailers, if they are declared. */
 		{ OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n", 503 },
 		{ OK "\r\nA: b\r\n" BUSY "\r\n", 200 },
@@ -555,6 +607,43 @@ test_bodies(void)
 		    503 },
 		{ "Connecting to h (1.2.3.4:80)\n  " BUSY, 503 },
 		{ "waiting... \n  " OK "  X: y\n  " BUSY "\n", 503 },
+	/* Bodies among that. */
+#define ASKS "> GET / HTTP/1.1\n> Host: x\n>\n"
+#define LEFT "* Connection #0 to host x left intact\n"
+		{ ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n", 200 },
+		{ ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< ",
+		    200 },
+		{ ASKS "< " OK "< \n" LEFT
+		       "* Re-using existing http: connection with host x\n" ASKS
+		       "< " BUSY "< \n",
+		    503 },
+		{ ASKS "< " OK "< \n" LEFT "body* Found bundle for host\n" ASKS
+		       "< " BUSY "< \n",
+		    503 },
+		{ ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
+		       "* Connected to x\n" ASKS "< " BUSY "< \n",
+		    200 },
+		{ ASKS "< " OK "< Content-Length: 66\n< \n" LEFT
+		       "* Connected to x\n" ASKS "< " BUSY "< \n",
+		    503 },
+		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		  "* CONNECT tunnel established, response 200\n" ASKS "< " BUSY
+		  "< \n",
+		    503 },
+		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		  "* Proxy replied 200 to CONNECT request\n" ASKS "< " BUSY
+		  "< \n",
+		    503 },
+		{ ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n",
+		    503 },
+		{ "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
+		  "Length: 9\nwaiting... \n  " BUSY,
+		    200 },
+		{ "waiting... \n  " OK "x\n--2026-08-22 14:00:00--  x\n"
+		  "waiting... \n  " BUSY,
+		    503 },
+		{ "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY,
+		    503 },
 		{ "# got header 9 bytes:\n" BUSY "x\n" OK, 503 },
 		{ "# got 9 bytes:\n" BUSY "x\n" OK, -2 },
 	};
@@ -623,6 +712,50 @@ test_what_follows_the_start(void)
 		EQUAL(rows[i].text,
 		    http_status_rest(rows[i].text, strlen(rows[i].text)),
 		    rows[i].rest);
+}
+
+/* Where to read on in a file of which this is the start. */
+static void
+test_lengths_lead_on(void)
+{
+	static const struct {
+		const char *text;
+		int64_t next;
+	} rows[] = {
+#define HEAD(n) OK "Content-Length: " #n "\r\n\r\n"
+		{ "", 0 },
+		{ "text", 0 },
+		{ OK, 0 },
+		{ OK "\r\nbody", 0 },
+		{ OK CHUNKED "\r\nbody", 0 },
+		{ OK CHUNKED "Content-Length: 9\r\n\r\nbody", 0 },
+		{ OK GZIP "Content-Length: 9\r\n\r\nbody", 0 },
+		{ "HTTP/1.1 204 x\r\nContent-Length: 9\r\n\r\n", 0 },
+		{ HEAD(9223372036854775807) "body", 0 },
+		{ HEAD(99) "body", 39 + 99 },
+		{ "\r\n" HEAD(99) "body", 41 + 99 },
+		{ HEAD(4) "body", 38 + 4 },
+		{ HEAD(4) "bodyHTTP/1.1", 38 + 4 },
+		{ HEAD(4) "body\n\nHTT", 38 + 4 },
+		{ HEAD(4) "bodytext\n", 0 },
+		{ HEAD(4) "body" OK "Content-Le", 38 + 4 },
+		{ HEAD(4) "body" HEAD(99) "x", 38 + 4 + 39 + 99 },
+		{ HEAD(4) "body" OK CHUNKED "\r\nx", 0 },
+		{ "HTTP/1.1 100 x\r\n\r\n" HEAD(99) "x", 18 + 39 + 99 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		size_t length = strlen(text);
+		char *copy = malloc(length + 1);
+
+		if (copy == NULL)
+			abort();
+		memcpy(copy, text, length);
+		EQUAL(text, responses_next((struct strview){ copy, length }),
+		    rows[i].next);
+		free(copy);
+	}
 }
 
 static void
@@ -1196,6 +1329,7 @@ static void (*const tests[])(void) = {
 	test_bodies,
 	test_dumps,
 	test_what_follows_the_start,
+	test_lengths_lead_on,
 	test_any_bytes_may_stand_between,
 	test_waits,
 	test_a_malformed_field_sets_doubtful,

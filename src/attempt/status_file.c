@@ -6,7 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "http/responses.h"
 #include "sys/sys.h"
+
+/* Through so many parts of a long file are lengths followed. */
+#define PARTS_MOST 4096
 
 bool
 status_file_open(struct status_file *status, const char *path)
@@ -103,9 +107,42 @@ parse(struct http_status *http, const struct status_file *status, int fd,
 }
 
 /*
- * Finds the last response. It is at the end of the file, unless its header is
- * longer than the bytes read, or the end is the body of the first response.
- * False, with errno.
+ * Reads on behind bodies whose length is told, as long as that leads to another
+ * response. False, with errno.
+ */
+static bool
+follow(struct http_status *http, const struct status_file *status, int fd,
+    off_t size)
+{
+	struct strview part = { status->bytes, STATUS_FILE_MOST };
+	struct http_status next;
+	off_t at = 0;
+
+	for (int i = 0; i < PARTS_MOST; i++) {
+		int64_t step = responses_next(part);
+
+		if (step == 0 || step >= size - at)
+			return true;
+		at += step;
+		part.length = size - at < STATUS_FILE_MOST ? (size_t)(size - at)
+							   : STATUS_FILE_MOST;
+		/* Of a file that has become shorter nothing is left there. */
+		memset(status->bytes, '\0', STATUS_FILE_MOST);
+		if (!parse(&next, status, fd, at, HTTP_STATUS_FROM_ANYBODY))
+			return false;
+		if (!responses_start(part))
+			return true;
+		if (next.known)
+			*http = next;
+	}
+	/* The last response may be another one. */
+	*http = (struct http_status){ .form = HTTP_STATUS_UNRECOGNISED };
+	return true;
+}
+
+/*
+ * The last response is at the end, unless its own header is that long, or what
+ * is there is the body of one that the file starts with. False, with errno.
  */
 static bool
 parse_file(struct http_status *http, const struct status_file *status, int fd)
@@ -122,7 +159,7 @@ parse_file(struct http_status *http, const struct status_file *status, int fd)
 		return true;
 	rest = http_status_rest(status->bytes, STATUS_FILE_MOST);
 	if (source == HTTP_STATUS_FROM_ANYBODY && rest == HTTP_STATUS_REST_BODY)
-		return true;
+		return follow(http, status, fd, stat.st_size);
 	if (rest == HTTP_STATUS_REST_HEADS)
 		source = HTTP_STATUS_FROM_DUMP;
 	if (!parse(&end, status, fd, stat.st_size - STATUS_FILE_MOST, source))

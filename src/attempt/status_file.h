@@ -13,10 +13,8 @@
 #include "http/http_status.h"
 #include "output/log.h"
 
-/*
- * The bytes of it that are read. Of a longer file the end counts; or the
- * beginning, where the end has no status or is part of a body.
- */
+/* Of a longer file the end counts, or if that says nothing, or is but a part
+ * of a body, the beginning and what the lengths told there lead to. */
 #define STATUS_FILE_MOST 65536
 
 struct status_file {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "http/response_head.h"
+#include "text/number.h"
 
 /* How each line of a response's head begins. */
 enum margin {
@@ -47,9 +48,12 @@ struct log {
 	enum margin margin;
 	enum response_head_place place;
 	bool found; /* a head */
-	bool inside; /* every line since that head had the margin */
-	bool interim; /* the last head was an interim response's */
-	bool asked; /* a request has been shown since that head */
+	bool inside; /* no line without the margin since one */
+	bool interim; /* the last one was */
+	bool asked; /* a request has been shown since */
+	bool open; /* no body follows the last one, or a redirect may */
+	bool renewed; /* what comes before another request has been since */
+	int64_t length; /* of its body; less than 0: not told */
 	struct strview before; /* the line before this one */
 };
 
@@ -71,7 +75,72 @@ awaits(struct strview before)
 	return strview_starts(before, "Connecting to ");
 }
 
-/* Whether what looks like a status line is one, and not part of a body. */
+/* Whether a line is what curl -v says before it makes another request. */
+static bool
+renews(struct strview line)
+{
+	static const char *const starts[] = { "CONNECT ", "Connected to ",
+		"Established ", "Found bundle", "Issue another request",
+		"Proxy replied ", "Re-using ", "Reusing ", "Trying ",
+		"using HTTP" };
+	const char *mark = memmem(line.at, line.length, "* ", 2);
+
+	if (mark == NULL)
+		return false;
+	line = strview_trim(strview_after(line, (size_t)(mark - line.at) + 2));
+	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+		if (strview_starts(line, starts[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether wget -S says so: "--2026-08-22 14:00:00--  http://". */
+static bool
+is_banner(struct strview line)
+{
+	return strview_starts(line, "--") &&
+	    strview_digits(strview_after(line, 2)) == 4;
+}
+
+/* Whether curl -v says that a transfer is over: its body may come now. */
+static bool
+ends_transfer(struct strview line)
+{
+	return strview_starts(line, "* Connection #") ||
+	    strview_starts(line, "* Closing connection") ||
+	    strview_starts(line, "* shutting down connection");
+}
+
+/*
+ * Whether all that follows a line is the body that the head before told of, to
+ * the byte: curl writes the end of one where a transfer is over.
+ */
+static bool
+is_body(const struct log *log, struct strview raw, struct strview rest)
+{
+	return log->found && log->margin == MARGIN_ARROW && log->length > 0 &&
+	    (uint64_t)log->length == rest.length &&
+	    (ends_transfer(raw) || strview_starts(raw, "{ ["));
+}
+
+/* Takes the length that a field tells. */
+static void
+note_length(struct log *log, struct strview line)
+{
+	static const char name[] = "Content-Length:";
+	struct strview value;
+
+	if (strview_starts(line, "Content-Encoding:"))
+		log->length = -2;
+	if (!strview_starts(line, name) || log->length == -2)
+		return;
+	value = strview_trim(strview_after(line, strlen(name)));
+	if (!number_whole(value.at, value.length, &log->length))
+		log->length = -1;
+}
+
+/* Whether a status line with this margin is one, where it stands. */
 static bool
 believed(const struct log *log, enum margin margin)
 {
@@ -81,7 +150,9 @@ believed(const struct log *log, enum margin margin)
 	case MARGIN_ARROW:
 		return log->asked || log->interim;
 	case MARGIN_BLANKS:
-		return log->inside || awaits(log->before);
+		return log->inside ||
+		    (awaits(log->before) &&
+			(!log->found || log->open || log->renewed));
 	}
 	return false;
 }
@@ -100,7 +171,21 @@ is_request(struct strview line)
 	    NULL;
 }
 
-/* Reads the next line. first: a head here need not be announced. */
+/* A response of that code begins. */
+static struct log
+begin(enum margin margin, int code, struct response *response)
+{
+	return (struct log){ .margin = margin,
+		.place = response_head_begin(response, code),
+		.found = true,
+		.inside = true,
+		.interim = code < 200,
+		.open = code < 200 || (code >= 300 && code < 400) ||
+		    code == 401 || code == 407,
+		.length = -1 };
+}
+
+/* The next line; the first one needs no announcement. */
 static void
 read_log_line(struct log *log, struct strview *rest, bool first,
     struct response *response)
@@ -117,15 +202,13 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 	inside = take_margin(&line, margin);
 	code = inside ? response_head_code(line) : -1;
 	if (code >= 0 && (first || believed(log, margin))) {
-		*log = (struct log){ .margin = margin,
-			.place = response_head_begin(response, code),
-			.found = true,
-			.inside = true,
-			.interim = code < 200 };
+		*log = begin(margin, code, response);
 	} else if (log->found && inside) {
 		if (margin == MARGIN_NONE &&
 		    log->place != RESPONSE_HEAD_OUTSIDE && line.length > 0)
 			response_head_unfold(&line, rest);
+		if (log->place == RESPONSE_HEAD_WITHIN)
+			note_length(log, line);
 		log->place =
 		    response_head_take(line, log->place, &response->fields);
 	} else {
@@ -133,8 +216,12 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 		if (margin == MARGIN_BLANKS)
 			log->place = RESPONSE_HEAD_OUTSIDE;
 	}
-	log->asked |= is_request(raw);
+	log->renewed |= renews(raw) || is_banner(raw);
+	log->asked |=
+	    is_request(raw) && (!log->found || log->open || log->renewed);
 	log->before = raw;
+	if (is_body(log, raw, *rest))
+		rest->length = 0;
 }
 
 bool

@@ -10,8 +10,12 @@ struct framing {
 	int code;
 	int64_t length; /* of the body; below 0: unknown */
 	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
+	bool encoded, dated; /* there is a Content-Encoding, a Date */
+	bool lasts; /* it is of HTTP/1.1, and the connection goes on */
+	bool established; /* it says so: a proxy has answered CONNECT */
 	bool trails; /* there is a Trailer */
-	bool cut; /* the next head ends it, not an empty line */
+	bool cut; /* no empty line ends it, but the next head */
+	bool ended; /* an empty line does */
 };
 
 /* Whether a line is "Name: value", without a blank before the colon. */
@@ -77,11 +81,18 @@ static void
 note(struct framing *framing, struct strview line)
 {
 	static const char length[] = "Content-Length:";
+	static const char connection[] = "Connection:";
 	struct strview value;
 
 	framing->coded |= strview_starts(line, "Transfer-Encoding:");
 	framing->typed |= strview_starts(line, "Content-Type:");
+	framing->encoded |= strview_starts(line, "Content-Encoding:");
+	framing->dated |= strview_starts(line, "Date:");
 	framing->trails |= is_trailer_field(line);
+	if (strview_starts(line, connection))
+		framing->lasts &= !strview_is(
+		    strview_trim(strview_after(line, strlen(connection))),
+		    "close");
 	if (!strview_starts(line, length))
 		return;
 	value = strview_trim(strview_after(line, strlen(length)));
@@ -89,16 +100,29 @@ note(struct framing *framing, struct strview line)
 		framing->length = -1;
 }
 
-/* Cuts off the head with which rest starts. */
+/* What the status line itself says of what is behind the head. */
+static struct framing
+begin(struct strview line)
+{
+	static const char reason[] = " Connection ";
+
+	return (struct framing){ .code = response_head_code(line),
+		.length = -1,
+		.lasts = strview_starts(line, "HTTP/1.1"),
+		.established = line.length >= 12 &&
+		    strview_starts(strview_after(line, 12), reason) };
+}
+
+/* Cuts the head that rest starts with off it. */
 static struct framing
 read_head(struct strview *rest, struct response *response)
 {
-	struct framing framing = { .code = 0, .length = -1 };
 	enum response_head_place place;
+	struct framing framing;
 	struct strview line;
 
 	strview_line(rest, &line);
-	framing.code = response_head_code(line);
+	framing = begin(line);
 	place = response_head_begin(response, framing.code);
 	while (rest->length > 0) {
 		struct strview next = *rest;
@@ -108,7 +132,8 @@ read_head(struct strview *rest, struct response *response)
 		if (framing.cut)
 			break;
 		*rest = next;
-		if (line.length == 0)
+		framing.ended = line.length == 0;
+		if (framing.ended)
 			break;
 		response_head_unfold(&line, rest);
 		note(&framing, line);
@@ -142,6 +167,83 @@ starts_whole_head(struct strview text)
 	return false;
 }
 
+/* The head that text starts with, or the first one behind interim ones. */
+static struct framing
+look_at_head(struct strview *text)
+{
+	struct response unused = { .known = false };
+	struct framing head;
+
+	do
+		head = read_head(text, &unused);
+	while (head.code < 200 && starts_head(*text));
+	return head;
+}
+
+/*
+ * Whether a head is all that servers send (RFC 9110 section 6.6.1, and the
+ * proxies that leave out the Date), where a body that quotes one may stand.
+ */
+static bool
+is_complete(const struct framing *head)
+{
+	return head->dated ||
+	    (head->typed && (head->coded || head->length >= 0));
+}
+
+/*
+ * Whether the length tells where the body ends: that of an encoded one does
+ * not if curl --compressed has decoded it, which nobody says.
+ */
+static bool
+tells_end(const struct framing *framing, struct strview rest)
+{
+	return framing->length >= 0 && !framing->coded &&
+	    (!framing->encoded || strview_starts(rest, "\x1f\x8b"));
+}
+
+/*
+ * Whether the head that rest starts with may be the answer to CONNECT's next
+ * (RFC 9110 section 9.3.6), and not a body that quotes one.
+ */
+static bool
+answers_connect(const struct framing *framing, struct strview rest)
+{
+	struct framing next;
+
+	if (framing->code >= 300 || framing->length >= 0 || framing->coded ||
+	    framing->typed || !starts_whole_head(rest))
+		return false;
+	next = look_at_head(&rest);
+	return framing->established || (framing->lasts && is_complete(&next));
+}
+
+/*
+ * Whether the head that rest starts with is what a redirect has led to, or a
+ * password. Where the length is not told, it may stand in the body of the
+ * first: that makes no success of an error.
+ */
+static bool
+goes_on(const struct framing *framing, struct strview rest)
+{
+	struct framing next;
+
+	if (tells_end(framing, rest))
+		return true;
+	next = look_at_head(&rest);
+	if (is_complete(&next) || next.established ||
+	    (next.code < 300 && starts_head(rest)))
+		return true;
+	return framing->code < 400 && !framing->dated;
+}
+
+/* Whether it has no body, whatever it tells (RFC 9110 section 6.4.1). */
+static bool
+has_no_body(int code)
+{
+	return code < 200 || code == 204 || code == 304;
+}
+
 /*
  * Whether the next head may follow this one at once: the response has no body
  * (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5); or it is a redirect or asks
@@ -153,29 +255,35 @@ may_precede_head(const struct framing *framing, struct strview rest)
 {
 	int code = framing->code;
 
-	if (code < 200 || (code >= 300 && code < 400) || framing->length == 0)
+	if (has_no_body(code) || code == 205 || framing->length == 0)
 		return true;
-	if (code == 204 || code == 205 || code == 401 || code == 407)
-		return true;
-	return code < 300 && framing->length < 0 && !framing->coded &&
-	    !framing->typed && starts_whole_head(rest);
+	if ((code >= 300 && code < 400) || code == 401 || code == 407)
+		return goes_on(framing, rest);
+	return answers_connect(framing, rest);
 }
 
 /*
- * Skips a body whose length is known, and empty lines behind it. False if the
- * text is shorter, or if what follows is not a head.
+ * Passes over a body whose length is told, and empty lines behind it. True
+ * where it is there: it ends with the text, or where a head starts. What is
+ * looked at there is of a few bytes, since many heads may tell of one place.
  */
 static bool
 skip_body(struct strview *rest, const struct framing *framing)
 {
-	struct strview after;
+	struct strview after, start;
 
-	if (framing->length <= 0 || (uint64_t)framing->length > rest->length)
+	if (has_no_body(framing->code) || !tells_end(framing, *rest) ||
+	    framing->length == 0 || (uint64_t)framing->length > rest->length)
 		return false;
 	after = strview_after(*rest, (size_t)framing->length);
-	while (after.length > 0 && (after.at[0] == '\r' || after.at[0] == '\n'))
+	for (int i = 0; i < 16 && after.length > 0 &&
+	     (after.at[0] == '\r' || after.at[0] == '\n');
+	     i++)
 		after = strview_after(after, 1);
-	if (after.length > 0 && !starts_head(after))
+	start = after;
+	if (start.length > 64)
+		start.length = 64;
+	if (after.length > 0 && !starts_head(start))
 		return false;
 	*rest = after;
 	return true;
@@ -192,8 +300,25 @@ skip_trailers(struct strview *rest)
 }
 
 /*
- * Moves rest to the next head. False if nothing follows, or a body whose end
- * cannot be known.
+ * Whether heads that are all that follows are no body of the first one: the
+ * body that it tells of is not there, or its trailers are, or the first of them
+ * is all that servers send.
+ */
+static bool
+shows_no_body(
+    const struct framing *framing, struct strview rest, struct strview after)
+{
+	struct framing next;
+
+	if (tells_end(framing, rest) || after.length < rest.length)
+		return true;
+	next = look_at_head(&after);
+	return is_complete(&next);
+}
+
+/*
+ * Finds the head behind another, at the start of rest then. False where what
+ * follows is a body, of which nobody knows where it ends, or nothing.
  */
 static bool
 find_next(struct strview *rest, const struct framing *framing, bool *only)
@@ -202,16 +327,18 @@ find_next(struct strview *rest, const struct framing *framing, bool *only)
 
 	if (framing->cut)
 		return true;
-	if (starts_head(after) && may_precede_head(framing, after))
-		return true;
 	if (skip_body(&after, framing)) {
 		*rest = after;
 		return after.length > 0;
 	}
+	if (starts_head(after) && may_precede_head(framing, after))
+		return true;
 	if (framing->trails)
 		skip_trailers(&after);
-	/* Checked once: if all of rest is heads, each later part of it is. */
+	/* Looked for once: what holds of all holds of each part. */
 	if (!starts_head(after) || !(*only || only_heads(after, false)))
+		return false;
+	if (!*only && !shows_no_body(framing, *rest, after))
 		return false;
 	*only = true;
 	*rest = after;
@@ -265,15 +392,49 @@ bool
 responses_read(struct strview all, struct response *response)
 {
 	struct strview rest = skip_empty(all);
-	struct framing framing;
+	struct framing framing = { .code = 0 };
 	bool only = false;
 
 	if (!starts_head(rest))
 		return false;
 	do {
+		int before = framing.code;
+
 		framing = read_head(&rest, response);
+		/* Whoever asked for a password was a proxy. */
+		framing.established |= before == 407;
 	} while (find_next(&rest, &framing, &only));
 	if (framing.code >= 200)
 		read_trailers(rest, response);
 	return true;
+}
+
+int64_t
+responses_next(struct strview start)
+{
+	struct strview rest = skip_empty(start), head, body;
+	struct response unused = { .known = false };
+	struct framing framing;
+	bool only = false;
+	int64_t at;
+
+	if (!starts_head(rest))
+		return 0;
+	do {
+		head = rest;
+		framing = read_head(&rest, &unused);
+		body = rest;
+	} while (find_next(&rest, &framing, &only));
+	if (!framing.ended)
+		return head.at - start.at;
+	at = body.at - start.at;
+	if (has_no_body(framing.code) || !tells_end(&framing, body) ||
+	    framing.length > INT64_MAX - at)
+		return 0;
+	at += framing.length;
+	if ((uint64_t)at >= start.length)
+		return at;
+	/* What is there is no head, but one may have been cut off. */
+	rest = skip_empty(strview_after(start, (size_t)at));
+	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
 }

@@ -9,6 +9,7 @@
 #define RESPONSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "http/retry_after.h"
 #include "text/strview.h"
 
@@ -23,8 +24,12 @@
  *	exactly behind a body whose length the first one gives;
  *	anywhere, if all that follows, to the last byte, is heads.
  *
- * Behind the last head there are trailers if there are only fields. False, with
- * the response untouched, if the text starts with something else.
+ * What ends where the first one's length says is a body. Where the length is
+ * not told, or is that of an encoded body, heads behind a final response may
+ * be a page that quotes them: the first has to have all that servers send.
+ *
+ * What is behind the last head is trailers if it is fields alone. False, with
+ * the response untouched, where the text starts with something else.
  */
 bool responses_read(struct strview all, struct response *response);
 
@@ -37,5 +42,12 @@ bool responses_whole(struct strview all);
 /* Whether a text, which may be cut off anywhere, is only heads and the trailers
  * that they declare. */
 bool responses_only(struct strview start);
+
+/*
+ * Given the start of a longer text: how far behind it the response that follows
+ * the last one in it starts, as the lengths that are told have it. It may be
+ * one that start has only a part of. 0 where nobody tells.
+ */
+int64_t responses_next(struct strview start);
 
 #endif

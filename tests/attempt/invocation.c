@@ -102,7 +102,7 @@ state_of_hook(enum termination_stage stage)
 {
 	if (now->closing)
 		return stage == TERMINATION_SIGNALLED ? GIVE_UP_SIGNALLED
-						  : GIVE_UP_KILLED;
+						      : GIVE_UP_KILLED;
 	if (stage == TERMINATION_SIGNALLED)
 		return HOOK_SIGNALLED;
 	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_UNKILLABLE;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "http/http_status.h"
+#include "http/responses.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,6 +48,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(&http);
 	if (http_status_rest(bytes, size) == HTTP_STATUS_REST_HEADS &&
 	    size > 0 && !http.known && http.form != HTTP_STATUS_HEADERS)
+		abort();
+	if (responses_next((struct strview){ bytes, size }) < 0)
 		abort();
 	return 0;
 }
