@@ -701,6 +701,16 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
 }
 
+@test "a command whose stdout cannot be written ends as it would without us" {
+	run timeout 20 sh -c 'exec "$@" >/dev/full' sh \
+	    "$RETRY" --retry-on stdout:nosuch yes
+	[ "$status" -eq 125 ]
+	run timeout 20 sh -c 'exec "$@" >/dev/full' sh "$RETRY" -n 1 \
+	    --retry-on stdout:nosuch sh -c 'yes | head -c 1000000 && : >removed'
+	[ "$status" -eq 125 ]
+	[ ! -e removed ]
+}
+
 @test "stderr that cannot be written is an error of ours as well: 125" {
 	run -125 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
 	    "$RETRY" -n 2 -d 0 --retry-on stderr:lost \

@@ -348,7 +348,19 @@ static const struct {
 	    "ERROR: Cannot connect to the Docker daemon at "
 	    "unix:///var/run/docker.sock. Is the docker daemon running?",
 	    "", RETRY },
-	/* docker 28.2: 125 may also mean bad usage. */
+	/* docker 29, from bug reports. */
+	{ "docker", 125,
+	    "docker: failed to connect to the docker API at "
+	    "unix:///var/run/docker.sock; check if the path is correct and if "
+	    "the daemon is running: dial unix /var/run/docker.sock: connect: "
+	    "no such file or directory",
+	    "", RETRY },
+	{ "docker", 1,
+	    "failed to connect to the docker API at "
+	    "unix:///var/run/docker.sock; "
+	    "check if the path is correct and if the daemon is running",
+	    "", RETRY },
+	/* docker 28.2: 125 alone may be bad usage just as well. */
 	{ "docker", 125,
 	    "unknown flag: --frob\n\nUsage:  docker run [OPTIONS] IMAGE "
 	    "[COMMAND] [ARG...]",

@@ -127,8 +127,9 @@ static const struct preset tools[] = {
 			 "[Nn]o such (image|container|volume|network)|"
 			 "name .* is already in use|OCI runtime|x509: |"
 			 "port is already allocated|" FULL,
-		.transient = "^((docker|ERROR): )?Cannot connect to the Docker "
-			     "daemon|"
+		.transient = "^((docker|ERROR): )?(Cannot connect to the "
+			     "Docker daemon|failed to connect to the docker "
+			     "API) at |"
 			     "^Error: unable to connect to Podman.* no such "
 			     "file or directory|^(docker: )?"
 			     "([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN

@@ -171,10 +171,12 @@ match(const struct relay *relay, const struct stream *stream, size_t length)
 }
 
 /*
- * Writes as much as the output takes. False if its reader is gone: the caller
- * then closes the pipe, so that the command gets SIGPIPE or EPIPE as it would
- * without us. After any other error the bytes are lost, and relay_error()
- * returns that error in the end.
+ * Writes as much as the output takes. False if its reader is gone, or if
+ * standard output cannot be written at all: the caller then closes the pipe, so
+ * that the command learns it from SIGPIPE or EPIPE and does not go on as if its
+ * output had arrived. What standard error does not take is lost, because a
+ * command that cannot complain goes on without us, too. relay_error() returns
+ * the error in the end.
  */
 static bool
 drain(struct stream *stream)
@@ -187,11 +189,14 @@ drain(struct stream *stream)
 			continue;
 		if (put == -1 && errno == EAGAIN)
 			return true;
-		if (put == -1 && stream->error == 0)
-			stream->error = errno;
 		if (put == -1) {
+			bool ends = errno == EPIPE ||
+			    (stream->fd == STDOUT_FILENO && !stream->captured);
+
+			if (stream->error == 0)
+				stream->error = errno;
 			stream->length = 0;
-			return errno != EPIPE;
+			return !ends;
 		}
 		stream->start += (size_t)put;
 		stream->length -= (size_t)put;
