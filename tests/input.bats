@@ -923,3 +923,30 @@ reset()
 		exit 7' 2>err || :
 	attempts 3 attempts
 }
+
+@test "a reset whose error a blocked reader has taken ends the series, too" {
+	"$PYTHON" -IS - "$RETRY" <<-'END'
+		import socket, struct, subprocess, sys, time
+		def ends(theirs, command, reset):
+		    run = subprocess.Popen([sys.argv[1], "-q", "-d", "0", "--", *command],
+		        stdin=theirs, stderr=subprocess.DEVNULL)
+		    theirs.close()
+		    with open(f"/proc/{run.pid}/task/{run.pid}/children") as children:
+		        while run.poll() is None and not children.read().strip():
+		            children.seek(0)
+		    time.sleep(0.1)
+		    reset()
+		    return run.wait(20)
+		for i in range(5):
+		    theirs, mine = socket.socketpair()
+		    theirs.send(b"unread")
+		    assert ends(theirs, ["cat"], mine.close) == 1
+		    server = socket.create_server(("127.0.0.1", 0))
+		    theirs = socket.create_connection(server.getsockname())
+		    mine = server.accept()[0]
+		    mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+		    assert ends(theirs, ["cat"], mine.close) == 1
+		theirs, mine = socket.socketpair()
+		assert ends(theirs, ["sh", "-c", "sleep .3; test $RETRY_ATTEMPT = 2"], mine.close) == 0
+	END
+}

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -209,6 +211,25 @@ remember(struct stdin_source *input, const char *bytes, ssize_t got)
 }
 
 /*
+ * Whether a socket that is at its end was reset by its other end, even if a
+ * reader has taken the error already. TCP keeps that in its state. A Unix
+ * socket is reset if its other end closes it before it has read all that was
+ * sent to it.
+ */
+static bool
+was_reset(const struct stdin_source *input)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof info;
+
+	if (!input->socket)
+		return false;
+	if (getsockopt(STDIN_FILENO, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
+		return info.tcpi_state == TCP_CLOSE;
+	return input->unread;
+}
+
+/*
  * The guard after a look: bytes and got are what read_watch_peek() returned. If
  * poll promised bytes that are not there now, a process has read them; but for
  * a socket poll promises the end of the stream in the same way.
@@ -219,6 +240,7 @@ next_guard(
 {
 	/* Without a free descriptor, peeking at a pipe shows nothing. */
 	bool blind = got == -1 && errno != EAGAIN && !input->socket;
+	int error = errno, unread = 0;
 
 	if (input->guard == GUARD_HEAD) {
 		if (blind)
@@ -227,6 +249,10 @@ next_guard(
 		    memcmp(bytes, input->head, input->length_of_head) != 0)
 			return GUARD_EATEN;
 	}
+	if (got != 0 && input->socket)
+		input->unread =
+		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
+	errno = error;
 	if (got > 0)
 		return remember(input, bytes, got);
 	if (blind)
@@ -235,6 +261,8 @@ next_guard(
 		return GUARD_EATEN;
 	if (got == -1 && errno == EAGAIN)
 		return GUARD_UNSEEN;
+	if (input->guard != GUARD_NONE && was_reset(input))
+		return GUARD_RESET;
 	/*
 	 * It is at its end. If it was before the first attempt, it has no bytes
 	 * to lose. If it has ended since, bytes may have come and been read,

@@ -56,6 +56,7 @@ struct stdin_source {
 	/* WATCHED: */
 	int watch; /* a read_watch, or -1 */
 	enum guard guard;
+	bool unread; /* a socket's other end has not read all that was sent */
 	size_t length_of_head;
 	char head[READ_WATCH_PEEK];
 };
