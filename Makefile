@@ -217,8 +217,8 @@ check-models:
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
 	@for header in src/*.h src/*/*.h; do \
-		$(COMPILE) -Werror -fsyntax-only -include $$header \
-			-x c /dev/null || exit; \
+		echo 'extern int declared;' | $(COMPILE) -Werror -fsyntax-only \
+			-include $$header -x c - || exit; \
 	done
 	@for compiler in gcc clang; do \
 		$(QUIET) $(JOBS) CC=$$compiler CFLAGS=-O2 WERROR=-Werror \

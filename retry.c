@@ -94,7 +94,7 @@ execute(struct run *run)
 	http_request_end(&run->request, &outcome);
 	/* This may take a while, so only where it matters. */
 	if (verdict_of(&run->policy->rules, &outcome).verdict == VERDICT_RETRY)
-		outcome.lost = stdin_source_lost(&run->loop.streams.input);
+		outcome.lost = streams_lost(&run->loop.streams);
 	return outcome;
 }
 
@@ -155,7 +155,7 @@ seek_admission(struct run *run)
 	int number = 0;
 
 	if (retry)
-		lost = stdin_source_lost(&run->loop.streams.input);
+		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
 	if (budget_client_concerned(&run->loop.budget, retry, now))

@@ -214,6 +214,7 @@ write_reports(struct run *run, const struct step *step)
 	messages_end(
 	    &run->loop.log, run->policy, &run->history, step->reason, now);
 	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
+	http_request_say_missing(&run->request);
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
 		number = report_file_write(
@@ -236,6 +237,9 @@ finish_run(struct run *run, struct step step)
 	number = deliver(run, succeeded ? &streams->out : &streams->err,
 	    step.reason == REASON_INTERRUPTED);
 	lost = undelivered(run, &step, &which);
+	/* Only a signal or the deadline ends the wait for a reader. */
+	if (number == 0 && lost == ETIMEDOUT)
+		number = run->history.last.interrupted;
 	if (number != 0)
 		step = interrupted(number);
 	/* That output was more than may be held was said already. */

@@ -287,6 +287,8 @@ says()
 		--http mute/curl
 	says 'no HTTP status found: curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in front of retry' \
 		--http mute/sudo -u bob curl
+	says 'curl under sudo is sent without the key, put sudo in front of retry' \
+		-q --http --idempotency-key k mute/sudo -u bob curl -d x URL
 	says 'attempt N/N killed by SIGKILL, giving up: attempts exhausted' \
 		-n 1 sh -c 'kill -KILL $$'
 	says 'attempt N/N timed out after Ns, giving up: attempts exhausted' \

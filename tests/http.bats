@@ -1562,3 +1562,12 @@ with open(sys.argv[1], "wb") as file:
 		asked 1 "$target?$dump"
 	done
 }
+
+@test "under --hold-stderr a success without an HTTP status is told as well" {
+	mkdir tmp
+	"$RETRY" -E --http -- sh -c 'echo noise >&2' 2>err
+	grep -q '^retry: no HTTP status found: have the command write it' err
+	[ "$(lines err)" -eq 1 ]
+	"$RETRY" -qE --http -- true 2>err
+	[ ! -s err ]
+}

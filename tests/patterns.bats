@@ -662,6 +662,18 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 	exec 7>&-
 }
 
+@test "TERM while a success waits for a slow reader is death by TERM" {
+	stuck "${both[@]}" --on-give-up 'touch hooked' -- \
+	    sh -c 'seq 20000; echo $$ >command'
+	wait_for test -s command
+	wait_for gone "$(cat command)"
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ ! -e hooked ]
+	exec 7>&-
+}
+
 @test "a reader that has gone ends the command by SIGPIPE, and the series" {
 	direct=$(yes | head -n 1; echo "${PIPESTATUS[0]}")
 	under=$("$RETRY" -d 0 "${both[@]}" yes 2>err | head -n 1
@@ -715,7 +727,7 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 	run -125 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
 	    "$RETRY" -n 2 -d 0 --retry-on stderr:lost \
 	    sh -c 'echo out; echo lost >&2; exit 3'
-	[ "$output" = $'out\nout' ]
+	[ "$output" = out ] # another attempt would be of no use
 	run -125 --separate-stderr sh -c 'exec "$@" 2>/dev/full' sh \
 	    "$RETRY" --preset net sh -c 'echo out; echo lost >&2'
 	[ "$output" = out ]

@@ -128,6 +128,10 @@ unattached()
 	[ "$(lines ran)" = 1 ]
 	told 'retry: .* ignored: Input/output error'
 	told 'retry: .*, giving up: not idempotent'
+	# The warning has the cause, not advice that was followed.
+	is 0 "${inject[@]}" "$RETRY" --http -- \
+		sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
+	told 'retry: no HTTP status found: .* cannot be read, as -v says'
 }
 
 #

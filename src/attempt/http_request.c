@@ -287,7 +287,16 @@ http_request_open(struct http_request *request)
 {
 	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
-	return open_status(request) && fill_variables(request);
+	if (!open_status(request) || !fill_variables(request))
+		return false;
+	if (request->by == HTTP_REQUEST_BY_SUDO && request->key != NULL)
+		log_tell(request->log,
+		    &(struct line){ .least = LOUDNESS_QUIET,
+			.warning = true,
+			.strings = STRINGS("curl under sudo is sent without "
+					   "the key, put sudo in front of "
+					   "retry") });
+	return true;
 }
 
 void
@@ -296,9 +305,8 @@ http_request_begin(struct http_request *request)
 	status_file_empty(&request->status, request->log);
 }
 
-/* Says, once, that an attempt left no HTTP status, and what helps. */
-static void
-say_missing(struct http_request *request)
+void
+http_request_say_missing(struct http_request *request)
 {
 	static const char *const help[] = {
 		[HTTP_REQUEST_BY_OTHERS] =
@@ -313,11 +321,17 @@ say_missing(struct http_request *request)
 		    "curl under sudo cannot write to $RETRY_HTTP_STATUS, "
 		    "put sudo in front of retry",
 	};
+	bool unread = request->unread &&
+	    (request->by == HTTP_REQUEST_BY_OTHERS ||
+		request->by == HTTP_REQUEST_BY_CURL);
 
 	if (!request->missed)
-		log_say(request->log, LOUDNESS_PLAIN,
-		    STRINGS("no HTTP status found: ", help[request->by]));
-	request->missed = true;
+		return;
+	log_say(request->log, LOUDNESS_PLAIN,
+	    STRINGS("no HTTP status found: ",
+		unread ? "$RETRY_HTTP_STATUS cannot be read, as -v says"
+		       : help[request->by]));
+	request->missed = false;
 }
 
 void
@@ -326,9 +340,14 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	outcome->http = status_file_read(&request->status, request->log);
 	outcome->once = request->once;
 	outcome->several = request->several;
-	if (request->policy->http && !outcome->http.known &&
-	    outcome->end == END_EXITED && outcome->code == 0)
-		say_missing(request);
+	if (!request->policy->http || outcome->http.known ||
+	    outcome->end != END_EXITED || outcome->code != 0 || request->told)
+		return;
+	request->missed = request->told = true;
+	request->unread = outcome->http.unread;
+	/* A success would drop a held line. */
+	if (!request->policy->hold_err)
+		http_request_say_missing(request);
 }
 
 void

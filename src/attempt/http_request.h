@@ -31,7 +31,9 @@ struct http_request {
 	char *dump; /* path of curl's own -D, if a wrapper changes directory */
 	struct private_file config; /* has the key for curl; path NULL: none */
 	enum http_request_by by;
-	bool missed; /* it was said that no HTTP status was found */
+	bool missed; /* no HTTP status was found, which is still to be said */
+	bool told; /* it was found out once: it is said once */
+	bool unread; /* because the status file could not be read */
 	char uuid[SYS_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
@@ -55,10 +57,13 @@ void http_request_begin(struct http_request *request);
 
 /*
  * Fills in what the outcome of an attempt says about its request. Where --http
- * was given, the first success without an HTTP status is a warning, which says
- * what helps.
+ * was given, the first exit status 0 without an HTTP status is a warning, which
+ * says what helps; under --hold-stderr http_request_say_missing writes it.
  */
 void http_request_end(struct http_request *request, struct outcome *outcome);
+
+/* Writes that warning, unless it was written or there is none. */
+void http_request_say_missing(struct http_request *request);
 
 /* Removes the files that were made. */
 void http_request_close(const struct http_request *request);

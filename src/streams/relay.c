@@ -370,3 +370,16 @@ relay_error(const struct relay *relay, int fd)
 		return 0;
 	return stream->error == 0 && owes(stream) ? ETIMEDOUT : stream->error;
 }
+
+bool
+relay_failed(const struct relay *relay)
+{
+	for (size_t i = 0; i < relay->count; i++) {
+		const struct stream *stream = &relay->list[i];
+
+		if (!stream->captured && stream->error != 0 &&
+		    stream->error != EPIPE)
+			return true;
+	}
+	return false;
+}

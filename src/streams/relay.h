@@ -106,4 +106,10 @@ bool relay_has(const struct relay *relay, int fd);
  */
 int relay_error(const struct relay *relay, int fd);
 
+/*
+ * Whether output that is not captured was lost, because it could not be written
+ * although it has a reader: no later attempt can make up for that.
+ */
+bool relay_failed(const struct relay *relay);
+
 #endif

@@ -108,3 +108,11 @@ streams_serve(struct streams *streams, const struct pollfd *fds)
 	capture_serve(&streams->err, fds[2].revents);
 	relay_serve(&streams->relay, fds + 3);
 }
+
+enum reason
+streams_lost(struct streams *streams)
+{
+	return relay_failed(&streams->relay)
+	    ? REASON_INTERNAL
+	    : stdin_source_lost(&streams->input);
+}

@@ -42,6 +42,13 @@ bool streams_overrun(const struct streams *streams);
 nanos streams_nap(const struct streams *streams);
 
 /*
+ * Why another attempt would be of no use: it could not read what the last one
+ * could (stdin_source_lost), or output is lost already (REASON_INTERNAL). Else
+ * REASON_NONE. This may take a while.
+ */
+enum reason streams_lost(struct streams *streams);
+
+/*
  * Begins to deliver what a capture has of the latest attempt. If the relay
  * could not write all of it into the capture's file, that is an error.
  */
