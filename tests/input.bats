@@ -892,7 +892,7 @@ reset()
 		ours, theirs = socket.socketpair()
 		theirs.send(b"nobody reads this")
 		child = subprocess.Popen(sys.argv[1:], stdin=theirs)
-		while not os.path.exists("go"):
+		while child.poll() is None and not os.path.exists("go"):
 		    time.sleep(0.01)
 		ours.close()
 		open("gone", "w").close()
