@@ -30,8 +30,8 @@
  * encoded. Then B may be a quotation in the body. Except behind a response that
  * has no body, B counts in the last two places only if B has the fields that
  * all servers send, or if something else shows that B is no quotation: trailers
- * before B, the reason "Connection established" in A or B, another head
- *directly behind a 2xx B, or a redirect A without a Date.
+ * before B, the reason "Connection established" in A or B, a further head
+ * directly behind a 2xx B, or a redirect A without a Date.
  *
  * If all that follows the last head is fields, they are its trailers. If all
  * responses are interim, the result is true and the response untouched. False,
