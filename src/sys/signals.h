@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include "text/duration.h"
 
-/* The most pending signals that are passed on to the command. Further ones stay
+/* The most pending signals that are passed on to the command. More stay
  * pending, and count as sent later. */
 #define SIGNALS_PENDING 32
 
