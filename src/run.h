@@ -25,7 +25,7 @@ struct run {
 	struct attempt_log *attempt_log; /* NULL: there is no report to make */
 	struct hook hook;
 	struct countdown countdown;
-	unsigned said; /* a bit for each reason to wait that was said */
+	unsigned said; /* a bit for each reason to wait that was logged */
 };
 
 /*
@@ -35,7 +35,7 @@ struct run {
 bool run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what);
 
-/* Gives back what run_open took. */
+/* Closes what run_open() opened. */
 void run_close(struct run *run);
 
 /*

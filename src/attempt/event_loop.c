@@ -60,7 +60,7 @@ event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 {
 	int number = hear(loop, fd, nap).signal;
 
-	/* One that ends the series may come right behind another. */
+	/* A signal that ends the series may come right behind another one. */
 	while (number != 0 && !signals_end_series(number)) {
 		if (number == SIGCHLD)
 			event_loop_reap(loop);

@@ -1,6 +1,7 @@
 /*
  * event_loop: the one wait of retry, which returns the signal that ended it.
- * Whatever retry waits for, the wait also hears signals, passes input and
+ *
+ * In each wait, for any event, the loop also reads signals, passes input and
  * output on, writes log lines, reaps orphans and renews the lease of the
  * breaker's probe.
  */
@@ -17,7 +18,7 @@ struct event_loop {
 	struct log log;
 	struct streams streams;
 	struct budget_client budget;
-	pid_t child; /* of an attempt or a hook, which reaps it; 0: none */
+	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	nanos stopped; /* how long retry itself was stopped, in all */
 };
 
@@ -29,14 +30,16 @@ nanos event_loop_now(const struct event_loop *loop);
 
 /*
  * Waits for a signal, for input or output that can be passed on, or for nap to
- * pass, 30 s at most; with 0 or less it only looks. Returns a signal that ends
- * the series (HUP, INT, QUIT or TERM), or 0. Other signals have no effect: they
- * are meant for the command, which does not run.
+ * pass, 30 s at most; with 0 or less it does not wait. Returns a signal that
+ * ends the series (HUP, INT, QUIT or TERM), or 0. Other signals have no effect:
+ * they are for the command, which does not run now.
  */
 __attribute__((warn_unused_result)) int
 event_loop_wait(struct event_loop *loop, nanos nap);
 
-/* The same; the wait also ends when fd can be written to (-1: no fd). */
+/* As event_loop_wait(); the wait also ends when fd can be written to (-1: no
+ * fd).
+ */
 __attribute__((warn_unused_result)) int
 event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
 
@@ -62,8 +65,8 @@ __attribute__((warn_unused_result)) int
 event_loop_await_log(struct event_loop *loop, nanos patience);
 
 /*
- * The same wait while the command runs: returns whatever signal came, which the
- * caller may have to pass on to the command. It reaps no orphans.
+ * As event_loop_wait(), while the command runs: returns any signal, which the
+ * caller may have to pass on to the command. Reaps no orphans.
  */
 struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
 
@@ -71,11 +74,11 @@ struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
 void event_loop_stop(struct event_loop *loop, int number);
 
 /*
- * Reaps all dead children but loop->child. They may be orphans of attempts:
- * where retry is process 1 or has a limit, or where its caller has set
- * PR_SET_CHILD_SUBREAPER (prctl(2)), which outlasts an exec. They may be
- * children of the caller, which an exec of the command would have handed to the
- * command.
+ * Reaps all dead children but loop->child. They may be orphans of attempts, if
+ * retry is process 1 or has a limit of time, or if the caller has set
+ * PR_SET_CHILD_SUBREAPER (prctl(2)), which outlasts an exec. Or they may be
+ * children that retry had before its own exec; without retry, the command would
+ * have had them.
  */
 void event_loop_reap(const struct event_loop *loop);
 

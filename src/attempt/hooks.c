@@ -43,8 +43,8 @@ warn(const struct hook *hook, const char *what, const char *detail,
 
 /*
  * A hook reads nothing of the caller's input and writes nothing into the output
- * that the caller may read: where standard error is closed, so is its standard
- * output.
+ * that the caller may read. If standard error is closed, the hook's standard
+ * output is closed, too.
  */
 static void
 attach(void)
@@ -63,8 +63,8 @@ attach(void)
 }
 
 /*
- * Between fork and exec: calls that are safe in a signal handler only. The line
- * may begin with a dash, hence "--".
+ * Runs between fork and exec: only calls that are safe in a signal handler. The
+ * line may begin with a dash, so "--" is before it.
  */
 static _Noreturn void
 become(
@@ -86,7 +86,8 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 	pid_t parent = getpid(), pid;
 
 	hook->option = option;
-	/* If it has to be ended, the processes of now are not its own. */
+	/* If the hook has to be ended, the processes that exist now are not
+	 * part of it. */
 	proctree_exclude(hook->sweep);
 	pid = fork();
 	if (pid == 0)
@@ -105,8 +106,8 @@ hooks_retry(struct hook *hook, char **env)
 }
 
 /*
- * Whether the hook is dead, and how it ended: si_pid is 0 where that is not
- * known, because it was reaped as an orphan.
+ * Whether the hook is dead, and how it ended. si_pid is 0 if its end is
+ * unknown, because it was reaped as an orphan.
  */
 static bool
 dead(const struct hook *hook, siginfo_t *info, int options)
@@ -133,7 +134,7 @@ judge(const struct hook *hook, const siginfo_t *info)
 		    ")");
 }
 
-/* The hook is reaped: orphans that died after it can be reaped now. */
+/* The hook has been reaped: now also reaps orphans that died after it. */
 static void
 forget(struct hook *hook)
 {
@@ -168,7 +169,7 @@ hooks_end(struct hook *hook, const char *why)
 		return 0;
 	if (why != NULL)
 		warn(hook, why, "", "");
-	/* Its orphans would be out of reach otherwise. */
+	/* Otherwise retry could not find the hook's orphans. */
 	proctree_adopt();
 	termination_start(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {

@@ -1,7 +1,8 @@
 /*
- * hooks: runs the user's shell lines: --on-retry in a delay, --on-give-up at
- * the end. A hook never changes what becomes of the command. That it fails, or
- * has to be ended, is a warning.
+ * hooks: runs the user's shell lines.
+ *
+ * --on-retry runs in a delay, --on-give-up at the end. A hook never changes the
+ * result of the command. If a hook fails or has to be ended, retry warns.
  */
 #ifndef HOOKS_H
 #define HOOKS_H
@@ -17,11 +18,11 @@ struct hook {
 	const struct policy *policy;
 	struct event_loop *loop;
 	struct sweep *sweep; /* NULL: there is no hook at all */
-	const char *option; /* the option that gave it */
+	const char *option; /* that gave the shell line */
 	pid_t pid; /* 0: none is running */
 };
 
-/* False, with errno, where there is no memory. */
+/* False, with errno, if there is no memory. */
 bool hooks_open(
     struct hook *hook, const struct policy *policy, struct event_loop *loop);
 
@@ -43,8 +44,8 @@ bool hooks_over(struct hook *hook);
 int hooks_end(struct hook *hook, const char *why);
 
 /*
- * Runs --on-give-up, if there is one, to its end. It is ended after 30 s, or by
- * a signal that ends the series. Returns that signal, or 0.
+ * Runs --on-give-up, if there is one, and waits for its end. retry ends it
+ * after 30 s, or at a signal that ends the series. Returns that signal, or 0.
  */
 int hooks_give_up(struct hook *hook, char **env);
 

@@ -33,7 +33,8 @@ in_foreground(void)
 /*
  * A shell with job control gives each job a process group other than its own,
  * in its session: see "orphaned process group" in POSIX. A script, make or
- * timeout waits in the same group as retry, and would not continue what stops.
+ * timeout waits in the same group as retry, and would not continue a stopped
+ * one.
  */
 bool
 job_control_watched(void)

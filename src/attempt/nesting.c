@@ -55,10 +55,11 @@ assign(char room[NESTING_ROOM], enum name name, int64_t value)
 }
 
 /*
- * Whether the process that "pid.instant" means lives. It lived at that instant:
- * a process that began later only has its number. /proc rounds the time of the
- * beginning down to a tick, and so does this. An instant in the future, or a
- * process with another clock, is of another time namespace. A zombie is dead.
+ * Whether the process that wrote "pid.instant" lives. It lived at that instant:
+ * a process that began later has got the same number. /proc rounds the start of
+ * a process down to a tick, so the instant is rounded, too. An instant in the
+ * future, or a process with another clock, is of another time namespace. A
+ * zombie is dead.
  */
 static bool
 is_alive(const char *identity)
@@ -82,8 +83,9 @@ is_alive(const char *identity)
 }
 
 /*
- * Writes "pid.instant" for this process. The instant is now: to read from /proc
- * when retry began would take longer than all else before the command.
+ * Writes "pid.instant" for this process. The instant is the present: to read
+ * the start of retry from /proc would take longer than all other steps before
+ * the command.
  */
 static void
 put_identity(char *at)
@@ -94,7 +96,8 @@ put_identity(char *at)
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 }
 
-/* Writes the boot and time namespace of CLOCK_BOOTTIME. NULL without /proc. */
+/* Writes the boot and the time namespace, on which CLOCK_BOOTTIME depends. NULL
+ * without /proc. */
 static char *
 put_clock(char *at)
 {
@@ -195,7 +198,8 @@ admitted_by(const struct policy *policy, const struct outer *outer)
 						  : outer->admitted;
 }
 
-/* The bytes of the elements and of the strings that hand_on puts behind. */
+/* The bytes of the elements and of the strings that hand_on() puts behind them.
+ */
 static size_t
 size_of(const struct policy *policy, const struct outer *outer)
 {
@@ -209,7 +213,7 @@ size_of(const struct policy *policy, const struct outer *outer)
 		if (policy->told[i] != NULL)
 			size += strlen(option_names[i]) +
 			    strlen(policy->told[i]) + 1;
-	/* For put_directory. */
+	/* put_directory() makes the path absolute. */
 	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
 							: size;
 }
@@ -274,7 +278,8 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 	}
 }
 
-/* Adds what an inner retry knows this one by: the same for all attempts. */
+/* Adds the variables by which an inner retry knows this one. They are the same
+ * for all attempts. */
 static void
 add_identity(struct nesting *nesting, const struct outer *outer)
 {
@@ -312,7 +317,7 @@ nesting_open(struct nesting *nesting, char *const *handed,
 	add_identity(nesting, outer);
 	hand_on(
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));
-	/* --on-give-up may run though no attempt did. */
+	/* --on-give-up may run without an attempt before. */
 	*nesting->next = NULL;
 	return true;
 }

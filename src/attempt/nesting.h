@@ -12,12 +12,12 @@
 #include "sys/sys.h"
 #include "policy/plan.h"
 
-/* What the retry around this one wrote. */
+/* What the outer retry wrote. */
 struct outer {
 	bool alive; /* if not, the other fields mean nothing */
 	nanos deadline; /* on CLOCK_BOOTTIME; NANOS_MAX: none */
-	int64_t depth; /* how many retries are around this one */
-	bool retrying; /* one of them is past its first attempt */
+	int64_t depth; /* the number of outer retries */
+	bool retrying; /* an outer retry is past its first attempt */
 	const char *id; /* RETRY_ID, or NULL */
 	const char *admitted; /* RETRY_ADMITTED, the key of a budget, or NULL */
 };
@@ -29,7 +29,7 @@ struct outer {
 /* Room for a variable that is a number, an id or a deadline. */
 #define NESTING_ROOM 112
 
-/* Variables for which nothing is allocated; more are rare. */
+/* With more variables than this, which is rare, memory is allocated. */
 #define NESTING_FEW 256
 
 /* The environment of the attempts. */
@@ -38,7 +38,7 @@ struct nesting {
 	char **next; /* in env: where the variables that change begin */
 	char *few[NESTING_FEW];
 	void *heap; /* in place of few, or NULL */
-	bool retrying; /* an outer retry is */
+	bool retrying; /* an outer retry is past its first attempt */
 	char attempt[NESTING_ROOM], most[NESTING_ROOM], depth[NESTING_ROOM],
 	    deadline[NESTING_ROOM], last[NESTING_ROOM], parent[NESTING_ROOM],
 	    id[NESTING_ROOM];
@@ -51,7 +51,7 @@ struct nesting {
  */
 struct outer nesting_outer(void);
 
-/* How many of the policy's attempts --nested allows below a living outer. */
+/* How many of the policy's attempts --nested allows, given an outer retry. */
 int64_t
 nesting_attempts(const struct policy *policy, const struct outer *outer);
 
@@ -64,15 +64,15 @@ nesting_attempts(const struct policy *policy, const struct outer *outer);
 bool nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer);
 
-/* Gives back what nesting_open took. */
+/* Frees what nesting_open() allocated. */
 void nesting_close(struct nesting *nesting);
 
 /*
  * Writes the variables for the attempt that is about to begin: RETRY_ATTEMPT,
  * RETRY_MAX_ATTEMPTS; RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after
- * the first attempt; RETRY_ANCESTOR_RETRY=1 where this or an outer retry is
- * past its first. With over, those for a hook: the attempt is over, and
- * RETRY_LAST_STATUS says how it ended.
+ * the first attempt; RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past
+ * its first attempt. If over is true, the variables are for a hook: the attempt
+ * is over, and RETRY_LAST_STATUS says how it ended.
  */
 void nesting_tell(struct nesting *nesting, const struct policy *policy,
     const struct history *history, bool over);

@@ -10,9 +10,10 @@
 #include "text/number.h"
 
 /*
- * Whether path leads to the file behind fd, and can be opened. Where /proc is
- * of another PID namespace, the number of retry is another process there, and
- * to open one of its files might do anything: so it is compared first.
+ * Whether path leads to the file behind fd, and can be opened. If /proc belongs
+ * to another PID namespace, the number of retry means another process there. To
+ * open a file of that process might have any effect, so the files are compared
+ * first.
  */
 static bool
 leads_to(const char *path, int fd)
@@ -30,7 +31,8 @@ leads_to(const char *path, int fd)
 	return true;
 }
 
-/* Its path has the number of retry: "self" is the command in the command. */
+/* The path has the number of retry, not "self", which would mean the command.
+ */
 static bool
 make_in_memory(struct private_file *file)
 {

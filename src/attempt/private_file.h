@@ -1,8 +1,10 @@
 /*
  * private_file: a file that retry makes for the command, which opens it by
- * path. It is in memory where /proc gives that a path, so that nothing is left
- * behind however retry ends; else it is a temporary file. Other users cannot
- * open it.
+ * path.
+ *
+ * The file is in memory if /proc gives such a file a path: then no file is left
+ * behind, even if retry is killed. If not, it is a temporary file. Other users
+ * cannot open it.
  */
 #ifndef PRIVATE_FILE_H
 #define PRIVATE_FILE_H
@@ -14,7 +16,7 @@
 struct private_file {
 	const char *path; /* room; NULL: there is no file */
 	int fd;
-	bool temporary; /* path is to be removed in the end */
+	bool temporary; /* the file has to be removed in the end */
 	char room[PRIVATE_FILE_PATH];
 };
 

@@ -16,8 +16,8 @@ struct walk {
 	pid_t self, child;
 	pid_t sessions[2]; /* of retry and of the child */
 	const struct members *excluded, *known;
-	bool settled; /* daemons are excluded: all others are the attempt's */
-	bool past; /* the walk has met the child among those of retry */
+	bool settled; /* daemons are excluded: all others are of the attempt */
+	bool past; /* the child has been found among the children of retry */
 	struct proctree proctree;
 	struct members *found;
 };
@@ -94,8 +94,8 @@ proctree_exclude(struct sweep *sweep)
 }
 
 /*
- * Whether a session is one of excluded processes. It is not where the number is
- * used again: the session then has a leader that is not excluded.
+ * Whether a session is one of excluded processes. It is not if the number is
+ * used again: then the session has a leader that is not excluded.
  */
 static bool
 is_excluded(const struct members *excluded, pid_t session)
@@ -112,8 +112,8 @@ is_excluded(const struct members *excluded, pid_t session)
 
 /*
  * Whether a limit has to end a living process, a child of retry or of a process
- * of the attempt. Once daemons are excluded, a process that turns up later is
- * the attempt's, unless its session is that of an excluded one.
+ * of the attempt. Once daemons are excluded, a process that is found later is
+ * part of the attempt, unless its session is that of an excluded process.
  */
 static bool
 belongs(const struct walk *walk, struct member member, pid_t parent)
@@ -221,7 +221,8 @@ proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 	size_t before = excluded->count;
 	int rounds = 0;
 
-	/* First of all: later, a process may be an orphan because of retry. */
+	/* This comes first: later, a process may be an orphan because retry has
+	 * ended its parent. */
 	orphans->count = 0;
 	walk.found = orphans;
 	procfs_children(walk.self, note_orphan, &walk);
@@ -255,8 +256,8 @@ has_pidfds(void)
 }
 
 /*
- * As kill(2), through a pidfd if there is one. Where that is not permitted, the
- * number is not tried: it may belong to another process by now.
+ * As kill(2), but through a pidfd if there is one. If the pidfd may not be
+ * signalled, the number is not used: it may belong to another process by now.
  */
 static int
 deliver(int pidfd, pid_t pid, int number)
@@ -335,7 +336,7 @@ proctree_sweep(struct sweep *sweep, pid_t child, int number)
 			add(signalled, found->list[i]);
 		}
 	} while (walk.proctree.unsure && ++rounds < ROUNDS);
-	/* Even where /proc shows nothing. */
+	/* The child is signalled even if /proc shows nothing. */
 	if (number != 0 && !contains_pid(signalled, child))
 		send_to(&walk, (struct member){ .pid = child }, number);
 	return walk.proctree;

@@ -1,9 +1,9 @@
 /*
  * proctree: finds and signals all processes of an attempt, or of a hook.
  *
- * They are the child, its descendants in any session, and the orphans that
- * retry adopted since. Excluded are the processes that were children of retry
- * before, and daemons, both with their descendants. A daemon is an orphan in a
+ * These are the child, its descendants in any session, and the orphans that
+ * retry has adopted since the child began. Excluded are older children of
+ * retry, and daemons, both with their descendants. A daemon is an orphan in a
  * session in which all processes of the attempt are orphans.
  */
 #ifndef PROCTREE_H
@@ -17,7 +17,7 @@
 /* The most processes that one list has room for. */
 #define PROCTREE_MOST 1024
 
-/* One process; its start tells it from a later one with the same number. */
+/* One process. A later process with the same number has another start. */
 struct member {
 	pid_t pid, session;
 	int64_t start; /* see procfs.h; 0: not known */
@@ -40,8 +40,8 @@ struct sweep {
 struct proctree {
 	int living;
 	bool unsure; /* processes came or went meanwhile: look again */
-	pid_t one; /* a living one, or 0 */
-	pid_t refused; /* one that may not be signalled, or 0 */
+	pid_t one; /* a living process, or 0 */
+	pid_t refused; /* a process that may not be signalled, or 0 */
 };
 
 /*
@@ -51,8 +51,9 @@ struct proctree {
 void proctree_adopt(void);
 
 /*
- * Excludes, before an attempt begins, the descendants that retry has: one that
- * becomes an orphan later is adopted and would look like the attempt's.
+ * Excludes, before an attempt begins, the descendants that retry has now: if
+ * such a process becomes an orphan later, retry adopts it, and it would look
+ * like one of the attempt.
  */
 void proctree_exclude(struct sweep *sweep);
 
@@ -64,9 +65,9 @@ void proctree_exclude(struct sweep *sweep);
 void proctree_exclude_daemons(struct sweep *sweep, pid_t child);
 
 /*
- * Sends a signal, and CONT after it, once to each process of the attempt of
- * child, which is alive, or dead and not reaped; with 0 only looks. Reaps dead
- * orphans. Where /proc shows nothing, signals the child only.
+ * Sends a signal, and then CONT, once to each process of the attempt of child;
+ * if number is 0, only lists the processes. child must not be reaped yet. Reaps
+ * dead orphans. Without /proc, signals the child only.
  */
 struct proctree proctree_sweep(struct sweep *sweep, pid_t child, int number);
 

@@ -44,8 +44,9 @@ look_further(int error)
 }
 
 /*
- * As execvp(3) of glibc: EACCES is remembered while the search goes on. Not
- * that function, because musl's has no fallback to sh, and neither takes env.
+ * Searches as glibc's execvp(3): EACCES is remembered while the search
+ * continues. execvp(3) itself is not used, because musl's has no fallback to
+ * sh, and because it takes no env.
  */
 static void
 search(char **command, char **env)
@@ -103,7 +104,7 @@ spawn_set_death_signal(pid_t parent, int death_signal)
 		_exit(EXIT_STATUS_NOT_FOUND);
 }
 
-/* Between fork and exec: calls that are safe in a signal handler only. */
+/* Runs between fork and exec: only calls that are safe in a signal handler. */
 static _Noreturn void
 become(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, pid_t parent, char **command, char **env)
@@ -111,14 +112,15 @@ become(const struct spawn *spawn, const struct signals *signals,
 	uint64_t error;
 
 	spawn_set_death_signal(parent, spawn->death_signal);
-	/* It must not run with the wrong streams. */
+	/* The command must not run with the wrong streams. */
 	if (streams_attach(streams)) {
 		signals_restore(signals);
 		signals_hand_on(signals);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;
-	/* If that fails, the attempt looks like a command that exited so. */
+	/* If this write fails, it looks as if the command had run and exited
+	 * with this status. */
 	if (write(spawn->errors, &error, sizeof error) == -1)
 		error = 0;
 	_exit(EXIT_STATUS_NOT_FOUND);

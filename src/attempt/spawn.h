@@ -1,6 +1,8 @@
 /*
  * spawn: starts a command with the signals and descriptors that retry was
- * given. It runs in the process group of retry, as if the caller had executed
+ * given.
+ *
+ * The command runs in the process group of retry, as if the caller had executed
  * it.
  */
 #ifndef SPAWN_H
@@ -35,7 +37,7 @@ void spawn_set_death_signal(pid_t parent, int death_signal);
 
 /*
  * The errno with which the child that has just ended failed to get its streams
- * or to exec, 0 if it did not.
+ * or to exec; 0 if it did not fail.
  */
 int spawn_error(const struct spawn *spawn);
 

@@ -9,7 +9,7 @@
 #include "http/responses.h"
 #include "sys/sys.h"
 
-/* Through so many parts of a long file are lengths followed. */
+/* The most parts of a long file that follow() parses. */
 #define PARTS_MOST 4096
 
 bool
@@ -70,8 +70,8 @@ status_file_empty(struct status_file *status, struct log *log)
 	status->stale = false;
 	if (status->path == NULL)
 		return;
-	/* There may be no file yet. What is not a regular file is not opened
-	 * for writing, and status_file_read says so. */
+	/* There may be no file yet. Only a regular file is opened for writing;
+	 * status_file_read() logs that another one is ignored. */
 	if (fd == -1 &&
 	    (lstat(status->path, &stat) == -1 || !S_ISREG(stat.st_mode)))
 		return;
@@ -87,8 +87,8 @@ status_file_empty(struct status_file *status, struct log *log)
 }
 
 /*
- * Parses STATUS_FILE_MOST bytes of the file, from an offset on. False, with
- * errno, if they cannot be read.
+ * Parses at most STATUS_FILE_MOST bytes of the file, from an offset on. False,
+ * with errno, if they cannot be read.
  */
 static bool
 parse(struct http_status *http, const struct status_file *status, int fd,
@@ -107,8 +107,9 @@ parse(struct http_status *http, const struct status_file *status, int fd,
 }
 
 /*
- * Reads on behind bodies whose length is told, as long as that leads to another
- * response. False, with errno.
+ * Skips bodies of known length and reads the responses behind them, until there
+ * is no other one. status->bytes has the first part of the file. False, with
+ * errno, if the file cannot be read.
  */
 static bool
 follow(struct http_status *http, const struct status_file *status, int fd,
@@ -126,7 +127,8 @@ follow(struct http_status *http, const struct status_file *status, int fd,
 		at += step;
 		part.length = size - at < STATUS_FILE_MOST ? (size_t)(size - at)
 							   : STATUS_FILE_MOST;
-		/* Of a file that has become shorter nothing is left there. */
+		/* If the file has become shorter, the part before must not stay
+		 * in the buffer. */
 		memset(status->bytes, '\0', STATUS_FILE_MOST);
 		if (!parse(&next, status, fd, at, HTTP_STATUS_FROM_ANYBODY))
 			return false;
@@ -135,14 +137,15 @@ follow(struct http_status *http, const struct status_file *status, int fd,
 		if (next.known)
 			*http = next;
 	}
-	/* The last response may be another one. */
+	/* There are too many parts, so the last response is unknown. */
 	*http = (struct http_status){ .form = HTTP_STATUS_UNRECOGNISED };
 	return true;
 }
 
 /*
- * The last response is at the end, unless its own header is that long, or what
- * is there is the body of one that the file starts with. False, with errno.
+ * Parses the file. The last response is at the end of a long file, unless its
+ * head or its body is longer than STATUS_FILE_MOST. False, with errno, if the
+ * file cannot be read.
  */
 static bool
 parse_file(struct http_status *http, const struct status_file *status, int fd)
@@ -169,7 +172,7 @@ parse_file(struct http_status *http, const struct status_file *status, int fd)
 	return true;
 }
 
-/* Says what was not understood. */
+/* Logs what was not understood. */
 static void
 say_doubts(const struct status_file *status, struct log *log,
     const struct http_status *http)
@@ -198,11 +201,11 @@ status_file_read(const struct status_file *status, struct log *log)
 		return http;
 	if (fd == -1)
 		fd = open_regular(status, O_RDONLY, log);
-	/* Without a file no client has had an answer. */
+	/* If there is no file, no client has got a response. */
 	http.unread = fd == -1 && lstat(status->path, &there) == 0;
 	if (fd == -1)
 		return http;
-	/* A file that cannot be read may hold an answer. */
+	/* A file that cannot be read may contain a response. */
 	if (parse_file(&http, status, fd)) {
 		say_doubts(status, log, &http);
 	} else {

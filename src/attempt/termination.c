@@ -5,10 +5,10 @@
 #include <string.h>
 #include "text/number.h"
 
-/* By then KILL has ended a process, unless a system call blocks it. */
+/* How long KILL may take to end a process that no system call blocks. */
 #define KILL_TAKES NANOS_SECOND
 
-/* How often to look after KILL: SIGCHLD does not tell of most deaths. */
+/* The time between looks after KILL: most deaths cause no SIGCHLD for retry. */
 #define WATCH (20 * NANOS_MS)
 
 /* How often KILL is sent at once while new processes turn up. */
@@ -78,7 +78,8 @@ termination_start(
 		enter(limit, TERMINATION_SIGNALLED,
 		    number_add(now, means->kill_after));
 	}
-	/* Such as sudo's: it is known already that the signal has no effect. */
+	/* retry may not signal the child, such as sudo: the signal has no
+	 * effect. */
 	if (limit->proctree.refused == limit->child)
 		name(limit, means, limit->child);
 }

@@ -1,6 +1,8 @@
 /*
- * termination: ends an attempt or a hook: a signal to all processes, later
- * KILL. Its processes are watched until they are gone.
+ * termination: ends an attempt or a hook.
+ *
+ * All processes get a signal, and later KILL. They are watched until they are
+ * gone.
  */
 #ifndef TERMINATION_H
 #define TERMINATION_H
@@ -21,7 +23,7 @@ enum termination_stage {
 struct termination {
 	enum termination_stage stage;
 	pid_t child;
-	bool dead; /* the child is; once a limit was reached, not yet reaped */
+	bool dead; /* the child is dead; after a limit it is not reaped yet */
 	bool named; /* a message has named a process that does not end */
 	nanos next; /* when the stage is over, by event_loop_now */
 	struct proctree proctree; /* what the latest sweep found */
@@ -30,10 +32,10 @@ struct termination {
 /* How an attempt or a hook is to be ended. */
 struct termination_means {
 	int signal; /* the first one */
-	nanos kill_after; /* time from that to KILL */
+	nanos kill_after; /* the time from signal to KILL */
 	struct sweep *sweep;
 	struct log *log;
-	const char *what, *label; /* its name in messages: "attempt ", "2/4" */
+	const char *what, *label; /* in messages: "attempt ", "2/4" */
 };
 
 /* Begins, because a limit is reached. now: event_loop_now. */
@@ -47,7 +49,7 @@ void termination_start(struct termination *limit,
 void termination_advance(struct termination *limit,
     const struct termination_means *means, nanos now, bool late);
 
-/* How long until termination_advance is due again; NANOS_MAX: it is not. */
+/* How long until termination_advance() is due again; NANOS_MAX: never. */
 nanos termination_nap(const struct termination *limit, nanos now);
 
 /*

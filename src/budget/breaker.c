@@ -23,7 +23,7 @@ state_of(uint64_t word)
 	return (enum breaker_state)(word >> (SEQ_BITS + MS_BITS));
 }
 
-/* Whether attempts are admitted that are not the probe. */
+/* Whether attempts other than the probe are admitted. */
 static bool
 admits(uint64_t word)
 {
@@ -57,9 +57,9 @@ instant_of(uint64_t word)
 }
 
 /*
- * Whether the instant is corrupt, because it is further away than any pause is
- * long. The bound for a lease is the same: with a shorter one, a process that
- * was stopped after it had read the clock would take a valid lease away.
+ * Whether the instant is corrupt, because it is later than the end of any
+ * pause. The bound for a lease is the same: with a shorter bound, a process
+ * that was stopped after it had read the clock would take a valid lease away.
  */
 static bool
 is_corrupt(uint64_t word, nanos now)
@@ -143,7 +143,7 @@ one_more(uint64_t count, int bits)
 	return count < MOST(bits) ? count + 1 : count;
 }
 
-/* The length of a pause that was doubled so often. */
+/* The length of a pause that was doubled doublings times. */
 static nanos
 pause_of(const struct breaker_config *config, uint64_t doublings)
 {
@@ -154,15 +154,15 @@ pause_of(const struct breaker_config *config, uint64_t doublings)
 	return pause > BREAKER_PAUSE_MOST ? BREAKER_PAUSE_MOST : pause;
 }
 
-/* The two words that decide together. */
+/* The two words that an attempt reads before it is admitted. */
 struct reading {
 	uint64_t rate, word;
 };
 
 /*
  * Reads the rate before the word: so the rate cannot be of a later recovery
- * than the word, and a compare-and-swap of it cannot overwrite a later
- * recovery.
+ * than the word, and a compare-and-swap of the rate cannot overwrite the rate
+ * of a later recovery.
  */
 static struct reading
 read_words(const struct breaker *breaker)
@@ -270,13 +270,13 @@ breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 	return false;
 }
 
-/* An attempt without a lease, when it has ended. */
+/* An attempt without a lease that has ended. */
 struct ended {
 	bool succeeded;
 	nanos began, now;
 };
 
-/* Whether it began before the last recovery, and so is ignored. */
+/* Whether the attempt began before the last recovery, and so is ignored. */
 static bool
 is_old(uint64_t word, const struct ended *ended)
 {
@@ -313,10 +313,10 @@ tell_ramp(struct breaker *breaker, const struct ended *ended)
 }
 
 /*
- * A success ends the streak by a change of the word, whose seq goes up. That
- * also defeats a process which has read the streak and is about to open the
- * breaker. Without a streak nothing is written, or successes would contend for
- * the cache line.
+ * A success ends the streak by a change of the word, whose seq goes up. So a
+ * process that has read the streak, and is about to open the breaker, cannot do
+ * so any more. Without a streak nothing is written, because successes would
+ * contend for the cache line.
  */
 static void
 tell_success(struct breaker *breaker, const struct ended *ended)
@@ -332,9 +332,9 @@ tell_success(struct breaker *breaker, const struct ended *ended)
 }
 
 /*
- * Counts a failure. The streak is read before the word: so it cannot be newer
- * than the word, and a newer streak is never overwritten. If the process dies
- * between the two writes, then the next failure opens the breaker.
+ * Counts a failure. The streak is read before the word: so the streak cannot be
+ * newer than the word, and a newer streak is never overwritten. If the process
+ * dies between the two writes, then the next failure opens the breaker.
  */
 static void
 tell_failure(struct breaker *breaker, const struct breaker_config *config,
@@ -386,7 +386,7 @@ probe_failed(struct breaker *breaker, const struct breaker_config *config,
 
 	if (!change(breaker, lease, BREAKER_OPEN, until))
 		return;
-	/* Late failures of the same streak may have changed it meanwhile. */
+	/* Late failures of the same streak may have changed the streak. */
 	do {
 		doublings = one_more(doublings_of(streak), DOUBLING_BITS);
 		failures = streak & MOST(FAILURE_BITS);

@@ -8,9 +8,10 @@
  *               probe. If it fails, then the breaker opens again, with a pause
  *               twice as long, up to a limit.
  *   recovering  The probe succeeded. Attempts are admitted at a limited rate,
- *               which grows (ramp.h); an attempt that is admitted so is called
- *               a turn. The breaker closes when few attempts come. It opens
- *               after failures as above, if the rate is not above the first.
+ *               which grows (ramp.h); such an attempt is called a turn. The
+ *               breaker closes when few attempts come. It opens after as many
+ *               failures as when it is closed, but only if the rate is not
+ *               above RAMP_FIRST.
  *
  * The probe has a lease and renews it. If its process dies or is stopped, then
  * the lease ends by the clock, and the next attempt becomes the probe. So
@@ -23,18 +24,19 @@
  *     rate    the word of the ramp
  *
  *     state       ms: the instant when          changed by
- *     closed      the last recovery began       a failure (to open)
- *     open        the next probe is due         an attempt that asks
- * (half-open) half-open   the lease of the probe ends   the probe (recovering,
- * open), or the next probe recovering  the recovery began            a failure
- * (open), or an attempt that asks (closed)
+ *     closed      the last recovery began       a failure: open
+ *     open        the next probe is due         the next probe: half-open
+ *     half-open   the lease of the probe ends   the probe: recovering, open;
+ *                                               the next probe: half-open
+ *     recovering  the recovery began            a failure: open;
+ *                                               an attempt that asks: closed
  *
  * seq goes up with each change of the word. A streak counts failures in a row
- * and how often the pause was doubled. While attempts are admitted, it is valid
- * only if its seq is that of the word; while they are not, it is the streak
- * that opened the breaker. A rate is valid only for the recovery that began at
- * its mark. Outcomes of attempts that began before the last recovery are
- * ignored.
+ * and how often the pause was doubled. While attempts are admitted, the streak
+ * is valid only if its seq is that of the word; while no attempts are admitted,
+ * it is the streak that opened the breaker. A rate is valid only for the
+ * recovery that began at the millisecond in the rate (ramp.h). Outcomes of
+ * attempts that began before the last recovery are ignored.
  *
  * Times are nanoseconds since the segment was made, never negative.
  * tests/breaker_check.c tries all interleavings of a few processes.
@@ -52,8 +54,8 @@
 #define BREAKER_RENEWAL NANOS_SECOND
 
 /*
- * The longest pause. A pause or a lease that ends more than a minute later than
- * this is corrupt and counts as over, so that no attempt waits for ever.
+ * The longest pause. A pause or a lease that ends more than this and a minute
+ * from now is corrupt and counts as over, so that no attempt waits for ever.
  */
 #define BREAKER_PAUSE_MOST NANOS_DAY
 
@@ -65,8 +67,8 @@ struct breaker {
 /* What the user asked for. */
 struct breaker_config {
 	int64_t failures; /* in a row, to open; 0: no breaker */
-	nanos pause; /* the first one; each following one is twice as long */
-	nanos most; /* the longest one, up to BREAKER_PAUSE_MOST */
+	nanos pause; /* the first pause; each later one is twice as long */
+	nanos most; /* the longest pause, up to BREAKER_PAUSE_MOST */
 };
 
 enum breaker_state {
@@ -80,8 +82,8 @@ enum breaker_state {
 struct breaker_view {
 	enum breaker_state state;
 	int64_t failures; /* in a row */
-	nanos next; /* until the probe is due, its lease ends, or the next turn
-		       is available; each admits one attempt; 0: now */
+	nanos next; /* until the next attempt may be admitted: the probe is due,
+		       its lease ends, or a turn is available; 0: now */
 	int64_t rate; /* while it recovers: attempts per second */
 };
 
@@ -106,9 +108,9 @@ enum attempt_result {
 struct breaker_view breaker_look(const struct breaker *breaker, nanos now);
 
 /*
- * Whether an attempt may begin, and how it was admitted. That is decided by the
- * compare-and-swap which admitted it, not by the state before or after it.
- * *lease: for breaker_renew and breaker_probed; 0 if it is not the probe.
+ * Whether an attempt may begin, and how it was admitted. The compare-and-swap
+ * that admits the attempt decides, not the state before or after it. *lease is
+ * for breaker_renew and breaker_probed; 0 if the attempt is not the probe.
  */
 enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
     uint64_t *lease, struct breaker_view *view);
@@ -120,7 +122,7 @@ enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
 bool breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
 
 /*
- * Tells how an attempt without a lease ended, which began at the instant began.
+ * Tells how an attempt without a lease ended; the attempt began at began.
  * A success (RESULT_HEALTHY and succeeded) ends the streak. A failure makes it
  * longer, and the failure that reaches config->failures opens the breaker; but
  * during a recovery only if the rate is not above the first one. Other results
@@ -131,8 +133,8 @@ void breaker_tell(struct breaker *breaker, const struct breaker_config *config,
 
 /*
  * Tells how a probe ended. RESULT_HEALTHY: the breaker recovers.
- * RESULT_FAILURE: it opens again, for twice as long. RESULT_IGNORED: the next
- * probe is due at once. Changes nothing if the lease was lost.
+ * RESULT_FAILURE: the breaker opens again, for twice as long. RESULT_IGNORED:
+ * the next probe is due at once. Changes nothing if the lease was lost.
  */
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,

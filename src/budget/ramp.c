@@ -2,7 +2,7 @@
 
 #include "text/number.h"
 
-/* The model check has fewer. */
+/* tests/breaker_check.c has fewer bits. */
 #ifndef STEP_BITS
 #define BEGAN_BITS 18
 #define STEP_BITS 11
@@ -42,7 +42,8 @@ mark(nanos began)
 	return began / NANOS_MS & MOST(BEGAN_BITS);
 }
 
-/* The fields of a word; or a new recovery, if the word is of another one. */
+/* The fields of a word; those of a new recovery if the word is of another one.
+ */
 static struct ramp
 unpack(uint64_t word, nanos began)
 {
@@ -68,7 +69,8 @@ unpack(uint64_t word, nanos began)
 	return ramp;
 }
 
-/* No more is tolerated than the field can count, with one failure beyond. */
+/* Whether the step is cut. The field must be able to count one failure more
+ * than is tolerated. */
 static bool
 is_cut(const struct ramp *ramp)
 {

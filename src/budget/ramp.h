@@ -15,28 +15,29 @@
  * At the end of each step:
  *
  *   - A step is cut if more than one attempt failed in it, and more than a
- *     sixteenth of its rate: a dependency that fails now and then anyway is not
- *     overloaded. Then the next rate is the number of successes in the step,
- *     but at least half of the old rate and at most three quarters of it.
- *   - A step is quiet if at most half of its attempts were taken, it was not
- *     cut, and the outcome of at least one attempt of the recovery is known,
- *     if any attempt has begun: commands may take long to fail. After
- *     RAMP_QUIET quiet steps in a row the recovery is over. It is over after
- *     seven minutes in any case.
- *   - Otherwise the rate grows by half. If it has met its limit, by a cut step
- *     with a rate above RAMP_FIRST, then it grows by a sixteenth and one from
- *     then on. It does not grow beyond twice the successes of the step, so that
- *     it waits for slow commands; nor does it grow after a quiet step.
+ *     sixteenth of its rate: fewer failures do not show an overload. Then the
+ * next rate is the number of successes in the step, but at least half of the
+ * old rate and at most three quarters of it.
+ *   - A step is quiet if at most half of its attempts were taken and it was not
+ *     cut. But if attempts of the recovery have begun and none has ended, no
+ *     step is quiet, because commands may take long to fail. After RAMP_QUIET
+ *     quiet steps in a row the recovery is over. It is over after seven minutes
+ *     in any case.
+ *   - Otherwise the rate grows by half. After a cut step with a rate above
+ *     RAMP_FIRST the rate has met its limit, and from then on it grows by a
+ *     sixteenth and one. The rate does not grow beyond twice the successes of
+ *     the step, so that it waits for slow commands; nor does it grow after a
+ *     quiet step.
  *
- * All of it is one word. Nothing is given back: a process that is killed has
- * used up one attempt, and no more.
+ * The ramp is one word. Attempts are not given back: a process that is killed
+ * has used up one attempt, and no more.
  *
  *     [began:18 | step:11 | rate:9 | taken:9 | served:8 | failed:5 |
  *      quiet:3 | met:1]
  *
  * began: the low bits of the millisecond in which the recovery began. The word
- * of another recovery is invalid, and stands for one that just begins. rate 0
- * is RAMP_FIRST, while no outcome is known.
+ * of another recovery is read as that of a recovery that just begins. rate 0
+ * stands for RAMP_FIRST while no outcome is known.
  */
 #ifndef RAMP_H
 #define RAMP_H
@@ -45,7 +46,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* The model check has other numbers. */
+/* tests/breaker_check.c has other numbers. */
 #ifndef RAMP_STEP
 #define RAMP_STEP (200 * NANOS_MS)
 
@@ -53,13 +54,14 @@
 #define RAMP_LEAST 4 /* the least rate, and how many may begin at once */
 
 /*
- * In steps, longer than any process that waits for the breaker sleeps before it
- * asks again: so all of them have asked when the recovery is over.
+ * In steps. This is longer than a process that waits for the breaker sleeps
+ * before it asks again: so all such processes have asked when the recovery is
+ * over.
  */
 #define RAMP_QUIET 8
 #endif
 
-/* What is known of the attempts of a recovery. */
+/* What is known about the attempts of a recovery. */
 enum ramp_outcomes {
 	RAMP_NONE, /* no attempt has begun */
 	RAMP_AWAITED, /* some attempts have begun, none has ended */
@@ -80,12 +82,12 @@ struct ramp {
 };
 
 /*
- * The present step of a recovery that began at the instant began, from its
- * word. Steps that ended since the word was written are accounted for.
+ * Reads the word of a recovery that began at the instant began, and returns its
+ * present step. Steps that ended since the word was written are accounted for.
  */
 struct ramp ramp_read(uint64_t word, nanos began, nanos now);
 
-/* The word of it. */
+/* The word that holds a ramp. */
 uint64_t ramp_word(const struct ramp *ramp);
 
 /*

@@ -10,7 +10,8 @@
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
 
-/* Two clocks that are read one right after the other differ by less. */
+/* The time between the readings of two clocks, one right after the other, is
+ * less. */
 #define CLOCKS_APART (10 * NANOS_MS)
 
 /* How far a clock may be behind that of the maker: this, and some slices. */
@@ -29,7 +30,8 @@
 
 static const char digits[] = "0123456789ABCDEF";
 
-/* The library functions that replace them lock within one process only. */
+/* Where an atomic operation is a library function, its lock is valid within one
+ * process only. */
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
 #define LOCK_FREE 1
 #else
@@ -62,7 +64,7 @@ hash(const char *text)
 	return value;
 }
 
-/* isalnum would depend on the locale. */
+/* Not isalnum(), which depends on the locale. */
 static bool
 is_plain(char c)
 {
@@ -158,7 +160,8 @@ segment_make(struct segment *segment, const char *key,
 		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
 	};
 
-	/* All of it is written to a file; and zero is the initial state. */
+	/* The padding is written to a file, too, and zero is the initial state
+	 * of the words. */
 	memset(segment, 0, sizeof *segment);
 	memcpy(header->magic, MAGIC, sizeof header->magic);
 	header->size = sizeof *segment;
@@ -171,7 +174,7 @@ segment_make(struct segment *segment, const char *key,
 	atomic_init(&segment->limits, pack(&limits));
 }
 
-/* Whether it is a header as segment_make writes it. */
+/* Whether the header is one that segment_make() could have written. */
 static bool
 is_whole(const struct header *header)
 {
@@ -252,7 +255,8 @@ segment_epoch(const struct header *header, nanos now)
 	    segment_age(header, now) / header->slice, WINDOW_EPOCHS - 1);
 }
 
-/* The limit in force if a user asks for said; -1: nothing. */
+/* The stricter limit of the user's, said, and the segment's, there; said is -1
+ * if the user gave none. */
 static int64_t
 stricter(int64_t said, int64_t there)
 {

@@ -27,7 +27,7 @@
 /* The default directory of segments; it is in memory as a rule. */
 #define SEGMENT_DIRECTORY "/dev/shm"
 
-/* How file names begin; a uid and a key follow. */
+/* The start of each file name; a uid and a key follow. */
 #define SEGMENT_PREFIX "retry-v2."
 
 /* The limits that a user asks for; -1: not given. */
@@ -49,9 +49,10 @@ struct terms {
 
 /*
  * When a segment was made, and by which clock. A time namespace shifts
- * CLOCK_BOOTTIME but not CLOCK_REALTIME. If both have advanced equally since,
- * then the clock is the same, and the inode of the namespace is not needed;
- * finding that out costs more than all else in opening a segment.
+ * CLOCK_BOOTTIME but not CLOCK_REALTIME. If both clocks have advanced equally
+ * since, then the clock is the same, and the inode of the namespace is not
+ * needed; to find out the inode takes more time than the rest of opening a
+ * segment.
  */
 struct origin {
 	nanos base; /* CLOCK_BOOTTIME when the segment was made */
@@ -111,29 +112,30 @@ void segment_make(struct segment *segment, const char *key,
     const struct terms *terms, const struct origin *origin);
 
 /*
- * Whether both clocks of here have advanced equally since the segment was made:
- * then segment_check needs no here->space.
+ * Whether both clocks have advanced equally from the making of the segment to
+ * here: then segment_check() does not need here->space.
  */
 bool
 segment_shares_clock(const struct header *header, const struct origin *here);
 
 /*
- * Checks a header that was copied from a file of the right size. here: the
- * present time; its boot "": not compared, since a file in memory does not
- * survive a reboot; its space 0: unknown. key NULL: any. Nothing in a header is
- * ever used as a size or an offset.
+ * Checks a header that was copied from a file of the right size. here is the
+ * present time. If here->boot is "", the boot is not compared, since a file in
+ * memory does not survive a reboot; if here->space is 0, the namespace is
+ * unknown. key NULL accepts any key. No value of a header is ever used as a
+ * size or an offset.
  */
 enum segment_state segment_check(
     const struct header *header, const char *key, const struct origin *here);
 
 /*
- * The time since the segment was made, 0 if our clock is behind; and the same
- * in slices, less than WINDOW_EPOCHS.
+ * The time since the segment was made, 0 if retry's clock is behind; and that
+ * time in slices, less than WINDOW_EPOCHS.
  */
 nanos segment_age(const struct header *header, nanos now);
 int64_t segment_epoch(const struct header *header, nanos now);
 
-/* The length of the window, as it was asked for, to the microsecond. */
+/* The length of the window that the user asked for, to the microsecond. */
 nanos segment_window(const struct header *header);
 
 /*
@@ -143,20 +145,21 @@ nanos segment_window(const struct header *header);
 nanos segment_cooldown(const struct segment *segment, nanos age);
 
 /*
- * How long until a window's retries are few enough for one more, if nothing
- * else happens: NANOS_MAX if only a success can make that so. sums: what counts
- * now. Does not regard the cooldown.
+ * How long until the window can grant one more retry, if nothing else happens;
+ * NANOS_MAX: only after a success. *sums becomes what counts now. Ignores the
+ * cooldown.
  */
 nanos segment_next(const struct window *window, const struct header *header,
     const struct window_limits *limits, nanos now, struct window_sums *sums);
 
-/* In place of corrupt limits. */
+/* Stands for corrupt limits. */
 #define SEGMENT_NO_LIMITS ((struct window_limits){ -1, -1 })
 
 /*
- * Changes the segment's limits to the stricter of its own and the user's, for
- * all processes, and returns them; SEGMENT_NO_LIMITS if they are corrupt.
- * *differs: the user asked for other limits than the segment had.
+ * Changes the limits of the segment, for all processes, to the stricter of
+ * these limits and the user's, and returns the result; SEGMENT_NO_LIMITS if the
+ * limits are corrupt. *differs: the user asked for other limits than the
+ * segment had.
  */
 struct window_limits segment_agree(
     struct segment *segment, const struct terms *terms, bool *differs);

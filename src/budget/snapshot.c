@@ -16,7 +16,7 @@ count(const _Atomic uint64_t *counter)
 static int64_t
 quotient(int64_t a, int64_t b)
 {
-	/* Halved, both have nearly the same quotient. */
+	/* Half of a by half of b is nearly the same quotient. */
 	while (b > INT64_MAX / WINDOW_RATIO_ONE) {
 		a /= 2;
 		b /= 2;
@@ -26,8 +26,8 @@ quotient(int64_t a, int64_t b)
 }
 
 /*
- * Whether a probe has been due for longer than any pause: then no process is
- * left that would make it.
+ * Whether a probe has been due for longer than any pause: then no process waits
+ * to make this probe.
  */
 static bool
 is_abandoned(const struct breaker *breaker, nanos age)
@@ -37,7 +37,7 @@ is_abandoned(const struct breaker *breaker, nanos age)
 	    breaker_look(breaker, age - BREAKER_PAUSE_MOST).next == 0;
 }
 
-/* Whether a window is not corrupt; this changes it. */
+/* Whether a window is not corrupt. The check changes the window. */
 static bool
 is_sound(struct window *window, int64_t epoch)
 {

@@ -2,8 +2,8 @@
  * snapshot: the state and totals of a budget, read without changing its
  * segment.
  *
- * The segment is not trusted: whatever its words contain, the numbers here are
- * 0 or more, except SNAPSHOT_NONE.
+ * The segment is not trusted: for any contents of its words, the numbers here
+ * are 0 or more, or SNAPSHOT_NONE.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include "budget/segment.h"
 
-/* There is no such number at present. */
+/* Stands for a number that does not exist at present. */
 #define SNAPSHOT_NONE (-1)
 
 struct snapshot {
 	char file[SEGMENT_NAME]; /* its name in the directory, if known */
 	char key[SEGMENT_KEY];
 	size_t length; /* of the key */
-	bool idle; /* its removal would change nothing */
+	bool idle; /* to remove the segment would change nothing */
 	int64_t retries, successes; /* in the window */
 	int64_t limit, left; /* of retries */
 	nanos next; /* until a retry is allowed; NONE: only after a success */
@@ -38,8 +38,9 @@ struct snapshot {
 };
 
 /*
- * Fills in all but file. False if the limits or the window are corrupt; as with
- * WINDOW_CORRUPT, read the clock and try once more then. now: CLOCK_BOOTTIME.
+ * Fills in all but file. now is on CLOCK_BOOTTIME. False if the limits or the
+ * window are corrupt: then read the clock and try once more, as with
+ * WINDOW_CORRUPT.
  */
 bool snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now);

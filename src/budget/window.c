@@ -86,7 +86,7 @@ add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
 		sums->successes += successes_of(word);
 }
 
-/* Whether one more retry may be counted in word, which sums include. */
+/* Whether one more retry may be counted in word. sums include this word. */
 static bool
 affordable(const struct window_limits *limits, const struct window_sums *sums,
     uint64_t word)
@@ -108,7 +108,8 @@ window_limit(const struct window_limits *limits, int64_t successes)
 	return paid > limits->min ? paid : limits->min;
 }
 
-/* The last epoch that another clock may have reached, if ours is here. */
+/* The last epoch that another clock may have reached if epoch is the present.
+ */
 static int64_t
 latest(int64_t epoch)
 {
@@ -315,8 +316,8 @@ count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 }
 
 /*
- * Copies the words while others may change them. Returns the present, which is
- * later than epoch if another clock is ahead.
+ * Copies the words while other processes may change them. Returns the present
+ * epoch, which is later than epoch if another clock is ahead.
  */
 static int64_t
 copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])

@@ -14,11 +14,11 @@
  *
  * A withdrawal asks for one retry. It adds up the words from the oldest slice
  * to the present one, and then counts the retry in the present word, if the
- * limit allows it. So that nothing is added behind its back, it first seals
- * each word of the past: a sealed word never changes again, until a later epoch
- * overwrites it. A deposit counts one success in the present word. A process
- * that finds the present word sealed has a clock that is behind, and goes on to
- * the next epoch.
+ * limit allows it. Before it adds a word of the past, it seals that word, so
+ * that no other process can still change the counts: a sealed word never
+ * changes until a later epoch overwrites it. A deposit counts one success in
+ * the present word. A process that finds the present word sealed has a clock
+ * that is behind, and continues with the next epoch.
  *
  * Any number of processes change the words at once. Every change is one
  * compare-and-swap, and nothing is ever locked or given back: a process may be
@@ -29,10 +29,10 @@
  *
  *     retries <= max(min, ratio * successes)
  *
- * A retry belongs to the slice that it was counted in. The window is taken at
- * its longest for retries and at its shortest for successes. Retries that the
- * breaker admits are not counted here (admission.h). tests/window_check.c tries
- * all interleavings of small windows.
+ * A retry belongs to the slice in which it was counted. The window begins
+ * within its oldest slice: all retries of this slice count, and none of its
+ * successes. Retries that the breaker admits are not counted here
+ * (admission.h). tests/window_check.c tries all interleavings of small windows.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -41,7 +41,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slices of a window. The model check has fewer. */
+/* Slices of a window. tests/window_check.c has fewer. */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 60
 #endif
@@ -50,10 +50,10 @@
 /* A ratio of one in struct window_limits. */
 #define WINDOW_RATIO_ONE 1000000
 
-/* Epochs are less than this: an older segment is made anew. */
+/* All epochs are less than this; a segment that is too old is replaced. */
 #define WINDOW_EPOCHS (INT64_C(1) << 31)
 
-/* More slices than it ever takes until no retry counts any more. */
+/* More slices than the time after which no retry counts any more. */
 #define WINDOW_NEVER (WINDOW_WORDS + 1)
 
 /* All zero: nothing has happened yet. */
@@ -73,7 +73,7 @@ struct window_sums {
 
 enum window_answer {
 	WINDOW_PENDING, /* not yet answered */
-	WINDOW_GRANTED, /* and the retry is counted */
+	WINDOW_GRANTED, /* the retry, or the success, is counted */
 	WINDOW_DENIED,
 	WINDOW_CORRUPT, /* corrupt: an epoch far in the future, or in a word
 			  that is not its own */
@@ -85,11 +85,11 @@ enum window_answer {
  */
 struct withdrawal {
 	int64_t epoch; /* the present, as far as is known */
-	int64_t latest; /* a later epoch means that it is corrupt */
+	int64_t latest; /* a later epoch means a corrupt window */
 	int64_t slice; /* the epoch whose word is read next */
-	bool read; /* word is what was read */
+	bool read; /* word has been read in the step before */
 	uint64_t word;
-	struct window_sums sums; /* of the slices so far, in the end of all */
+	struct window_sums sums; /* of the slices read so far */
 	enum window_answer answer;
 };
 
@@ -112,13 +112,14 @@ void window_step(struct window *window, const struct window_limits *limits,
     struct withdrawal *withdrawal);
 
 /*
- * Asks for a retry, and counts it if it is granted. If a word is of a later
- * epoch than ours, then another clock is ahead of ours, and that epoch is taken
- * for the present. sums: what the answer is based on, with the retry if it was
- * granted.
+ * Asks for a retry, and counts it if it is granted. If a word has a later epoch
+ * than the one passed in, then another process has a clock that is ahead, and
+ * the later epoch counts as the present. *sums becomes the sums behind the
+ * answer, with the retry if it was granted.
  *
- * At the first WINDOW_CORRUPT, read the clock and ask again: a process that was
- * stopped for a whole window since it read the clock sees the future too.
+ * After the first WINDOW_CORRUPT, read the clock and ask again: to a process
+ * that was stopped for a whole window after it had read the clock, a sound
+ * window looks corrupt, too.
  */
 enum window_answer
 window_withdraw(struct window *window, const struct window_limits *limits,
@@ -136,8 +137,8 @@ enum window_answer window_deposit(struct window *window, int64_t epoch);
 
 /*
  * In how many slices, 1 to WINDOW_WORDS, a retry would be granted if nothing
- * else happened; 0: now; WINDOW_NEVER: only after a success. sums: what counts
- * now. Changes nothing. Words that make no sense count as empty.
+ * else happened; 0: now; WINDOW_NEVER: only after a success. *sums becomes what
+ * counts now. Changes nothing in the window. Corrupt words count as empty.
  */
 int64_t
 window_next(const struct window *window, const struct window_limits *limits,

@@ -13,8 +13,8 @@
 _Noreturn void help_text(const char *text);
 
 /*
- * The same for the options, between two texts; each text is in pieces, up to a
- * NULL.
+ * As help_text(), for the table of options between two texts; each text is in
+ * pieces, up to a NULL.
  */
 _Noreturn void help_options(const struct optparse *optparse,
     const char *const before[], const char *const after[]);

@@ -8,7 +8,7 @@
 #include "text/number.h"
 #include "policy/policy.h"
 
-/* --breaker on. */
+/* The meaning of --breaker on. */
 #define BREAKER_FAILURES 20
 #define BREAKER_PAUSE (10 * NANOS_SECOND)
 #define BREAKER_MOST (60 * NANOS_SECOND)
@@ -125,7 +125,7 @@ store_signal(const struct option *option, const char *text, void *policy)
 	memcpy(field_of(option, policy), &number, sizeof number);
 }
 
-/* An empty text takes back what a policy file says. */
+/* Stores a text. An empty text undoes the same option in a policy file. */
 static void
 store_text(const struct option *option, const char *text, void *policy)
 {
@@ -198,7 +198,8 @@ option_values_delays(
 	}
 }
 
-/* number_whole saturates, and would make two large seeds the same one. */
+/* number_whole() is not used: it saturates, so two large seeds would be equal.
+ */
 void
 option_values_seed(const struct option *option, const char *text, void *policy)
 {

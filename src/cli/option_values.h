@@ -8,27 +8,28 @@
 
 /*
  * Stores text, as the option's type has it, in the field at option->field from
- * policy, a struct policy; refuses it if it is not of that type or not within
- * its bounds.
+ * policy, a struct policy; refuses text that is not of that type or not within
+ * the bounds.
  */
 void option_values_store(
     const struct option *option, const char *text, void *policy);
 
-/* For options of the type OPTION_SPECIAL: the list of delays... */
+/* For options of the type OPTION_SPECIAL. This one stores the list of delays.
+ */
 void option_values_delays(
     const struct option *option, const char *text, void *policy);
 
-/* ...the seed, a number below 2^64, and that there is one... */
+/* Stores the seed, a number below 2^64, and that there is a seed. */
 void
 option_values_seed(const struct option *option, const char *text, void *policy);
 
-/* ...a method of HTTP, or the value of one of its headers... */
+/* These store a method of HTTP, and the value of a header field. */
 void option_values_method(
     const struct option *option, const char *text, void *policy);
 void option_values_header(
     const struct option *option, const char *text, void *policy);
 
-/* ...and "on" or N,DUR[,MAX], as a struct breaker_config. */
+/* Stores "on" or N,DUR[,MAX] as a struct breaker_config. */
 void option_values_breaker(
     const struct option *option, const char *text, void *policy);
 

@@ -120,7 +120,7 @@ choose(const struct choice *choices, size_t count, const char *const given[])
 	return found;
 }
 
-/* Whether there is something to do instead of running a command. */
+/* Finds the action. True if it is not to run a command. */
 static bool
 settle_action(struct policy *policy, const char *const given[])
 {
@@ -172,7 +172,8 @@ settle_budget(struct policy *policy, const char *const given[])
 	 * the command may change the working directory. */
 	if (policy->share.directory[0] != '/')
 		policy->told[TOLD_DIR] = policy->share.directory;
-	/* Where only time limits the attempts, it limits the waiting too. */
+	/* If only time limits the attempts, only time limits the wait for a
+	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
 	    given[OPT_BUDGET_WAIT] == NULL)
 		policy->share.wait = NANOS_MAX;

@@ -10,7 +10,7 @@
 
 /*
  * The policy of the command line, of --policy's files and of the environment,
- * with defaults where they are silent. Exits with 0 after --help and --version,
+ * with defaults for all other fields. Exits with 0 after --help and --version,
  * with 125 after a mistake, which two lines on standard error explain. Opens no
  * file but those of --policy.
  */

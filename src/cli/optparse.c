@@ -27,7 +27,8 @@ struct parser {
 static _Noreturn void
 end_usage(struct writer *writer)
 {
-	/* The exit status must be right even if nobody reads the message. */
+	/* Without a reader of the message, SIGPIPE would change the exit
+	 * status. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	writer_put(writer, "\n");
 	writer_flush(writer);
@@ -95,7 +96,7 @@ optparse_refuse_all(const char *why)
 	end_usage(&writer);
 }
 
-/* Whether name is what the first length bytes of typed say. */
+/* Whether name is equal to the first length bytes of typed. */
 static bool
 same(const char *name, const char *typed, size_t length)
 {
@@ -123,8 +124,9 @@ nearest(const struct optparse *optparse, const char *typed, size_t length)
 }
 
 /*
- * The option to suggest for an unknown name: the one that another tool calls
- * so, the only one that begins so, or the nearest in spelling. NULL: none.
+ * The option to suggest for an unknown name: the option that has this name in
+ * another tool, the only one that begins with it, or the nearest in spelling.
+ * NULL: none.
  */
 static const char *
 suggest(const struct optparse *optparse, const char *typed, size_t length)

@@ -2,8 +2,8 @@
  * optparse: parses a command line by a table of options.
  *
  * getopt_long is not used: it accepts abbreviations, --retry for --retry-on,
- * and a script that uses one breaks when a new option makes it ambiguous. Here
- * a name is typed whole or is an error.
+ * and a script that uses an abbreviation breaks when a new option makes it
+ * ambiguous. Here a name that is not complete is an error.
  *
  * Options end at the first operand or after "--". "--name=text", "--name
  * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3"; no option has an
@@ -36,10 +36,10 @@ enum option_type {
 	/* const char *: a text, NULL where it is empty; but if there is a
 	 * refusal, an empty text is refused. most is for keys of budgets. */
 	OPTION_TEXT,
-	OPTION_SPECIAL, /* whatever the function take makes of it */
+	OPTION_SPECIAL, /* any type: the function take stores it */
 };
 
-/* All that is known of one option. */
+/* One row of the table of options. */
 struct option {
 	const char *name; /* without the dashes */
 	char letter; /* of the short form, or '\0' */
@@ -123,8 +123,8 @@ _Noreturn void
 optparse_refuse(const struct option *option, const char *why, const char *text);
 
 /*
- * The same for length bytes at item within text: "why: 'item' in 'text'", or
- * "why in 'text'" where length is 0.
+ * Refuses length bytes at item within text: "why: 'item' in 'text'", or
+ * "why in 'text'" if length is 0. Exits.
  */
 _Noreturn void optparse_refuse_item(const struct option *option,
     const char *why, const char *item, size_t length, const char *text);

@@ -44,22 +44,23 @@ take_margin(struct strview *line, enum margin margin)
 	return false;
 }
 
+/* What the lines read so far say. All but before is about the last head. */
 struct log {
 	enum margin margin;
-	enum response_head_place place;
-	bool found; /* a head */
-	bool inside; /* no line without the margin since one */
-	bool interim; /* the last one was */
-	bool asked; /* a request has been shown since */
-	bool open; /* no body follows the last one, or a redirect may */
-	bool renewed; /* what comes before another request has been since */
-	int64_t length; /* of its body; less than 0: not told */
-	struct strview before; /* the line before this one */
+	enum response_head_place place; /* of the next line */
+	bool found; /* there is a head */
+	bool inside; /* each line since its status line has the margin */
+	bool interim; /* the response is 1xx */
+	bool asked; /* curl has shown a request since this head */
+	bool open; /* 1xx, a redirect, 401 or 407: a response must follow */
+	bool renewed; /* the client has announced a new request since */
+	int64_t length; /* of the body; -1: unknown, -2: it is encoded */
+	struct strview before; /* the line before the next one */
 };
 
-/* Whether wget prints a head after this line. */
+/* Whether wget may print a head directly after this line. */
 static bool
-awaits(struct strview before)
+precedes_head(struct strview before)
 {
 	static const char *const ends[] = { "...", "\xe2\x80\xa6" };
 	struct strview line = strview_trim(before);
@@ -75,9 +76,9 @@ awaits(struct strview before)
 	return strview_starts(before, "Connecting to ");
 }
 
-/* Whether a line is what curl -v says before it makes another request. */
+/* Whether curl -v prints this line before it sends another request. */
 static bool
-renews(struct strview line)
+precedes_request(struct strview line)
 {
 	static const char *const starts[] = { "CONNECT ", "Connected to ",
 		"Established ", "Found bundle", "Issue another request",
@@ -95,15 +96,17 @@ renews(struct strview line)
 	return false;
 }
 
-/* Whether wget -S says so: "--2026-08-22 14:00:00--  http://". */
+/* Whether wget -S prints this line before it sends a request:
+ * "--2026-08-22 14:00:00--  http://". */
 static bool
-is_banner(struct strview line)
+is_wget_request(struct strview line)
 {
 	return strview_starts(line, "--") &&
 	    strview_digits(strview_after(line, 2)) == 4;
 }
 
-/* Whether curl -v says that a transfer is over: its body may come now. */
+/* Whether curl -v prints this line at the end of a transfer. The body may be
+ * behind such a line. */
 static bool
 ends_transfer(struct strview line)
 {
@@ -113,8 +116,9 @@ ends_transfer(struct strview line)
 }
 
 /*
- * Whether all that follows a line is the body that the head before told of, to
- * the byte: curl writes the end of one where a transfer is over.
+ * Whether rest, all that follows the line raw, is the body of the last
+ * response: it has exactly the length that the head gives, and after such a
+ * line curl may write a body.
  */
 static bool
 is_body(const struct log *log, struct strview raw, struct strview rest)
@@ -124,7 +128,7 @@ is_body(const struct log *log, struct strview raw, struct strview rest)
 	    (ends_transfer(raw) || strview_starts(raw, "{ ["));
 }
 
-/* Takes the length that a field tells. */
+/* Notes the length of the body, if the field gives it. */
 static void
 note_length(struct log *log, struct strview line)
 {
@@ -140,9 +144,9 @@ note_length(struct log *log, struct strview line)
 		log->length = -1;
 }
 
-/* Whether a status line with this margin is one, where it stands. */
+/* Whether a status line counts here, by the lines before it. */
 static bool
-believed(const struct log *log, enum margin margin)
+is_announced(const struct log *log, enum margin margin)
 {
 	switch (margin) {
 	case MARGIN_NONE:
@@ -151,14 +155,14 @@ believed(const struct log *log, enum margin margin)
 		return log->asked || log->interim;
 	case MARGIN_BLANKS:
 		return log->inside ||
-		    (awaits(log->before) &&
+		    (precedes_head(log->before) &&
 			(!log->found || log->open || log->renewed));
 	}
 	return false;
 }
 
-/* Whether curl -v shows a request in this line, "> GET / HTTP/1.1", perhaps
- * after its progress meter. */
+/* Whether curl -v shows a request in this line: "> GET / HTTP/1.1". Before the
+ * "> " there may be curl's progress meter. */
 static bool
 is_request(struct strview line)
 {
@@ -171,7 +175,7 @@ is_request(struct strview line)
 	    NULL;
 }
 
-/* A response of that code begins. */
+/* The log after a status line with this code. */
 static struct log
 begin(enum margin margin, int code, struct response *response)
 {
@@ -185,7 +189,8 @@ begin(enum margin margin, int code, struct response *response)
 		.length = -1 };
 }
 
-/* The next line; the first one needs no announcement. */
+/* Reads the next line of rest. A status line always counts if it is the first.
+ */
 static void
 read_log_line(struct log *log, struct strview *rest, bool first,
     struct response *response)
@@ -201,7 +206,7 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 	margin = log->found ? log->margin : margin_of(line);
 	inside = take_margin(&line, margin);
 	code = inside ? response_head_code(line) : -1;
-	if (code >= 0 && (first || believed(log, margin))) {
+	if (code >= 0 && (first || is_announced(log, margin))) {
 		*log = begin(margin, code, response);
 	} else if (log->found && inside) {
 		if (margin == MARGIN_NONE &&
@@ -216,7 +221,7 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 		if (margin == MARGIN_BLANKS)
 			log->place = RESPONSE_HEAD_OUTSIDE;
 	}
-	log->renewed |= renews(raw) || is_banner(raw);
+	log->renewed |= precedes_request(raw) || is_wget_request(raw);
 	log->asked |=
 	    is_request(raw) && (!log->found || log->open || log->renewed);
 	log->before = raw;

@@ -8,7 +8,7 @@
 struct operation {
 	const char *method; /* of -X */
 	bool data, form, get, head, upload, unclear;
-	bool located; /* there is a URL already */
+	bool located; /* a URL has been read */
 };
 
 /* IANA, "HTTP Method Registry", column "Idempotent". */
@@ -19,7 +19,8 @@ static const char idempotent[] =
     "TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF "
     "VERSION-CONTROL";
 
-/* "Idempotency-Key: value"; with a ; for the : it is sent without a value. */
+/* Whether header is "Idempotency-Key: value". With ; in place of : curl sends
+ * the field without a value, which is no key. */
 static bool
 is_key(const char *header)
 {
@@ -31,7 +32,7 @@ is_key(const char *header)
 	    value[0] == ':' && strview_trim(strview_of(value + 1)).length > 0;
 }
 
-/* A number other than 0. */
+/* Whether text is a number other than 0. */
 static bool
 is_count(const char *text)
 {
@@ -121,7 +122,7 @@ apply(const struct curl_args *option, struct curl *curl,
 	}
 }
 
-/* The method without -X. -G turns -d into GET, but not -F. */
+/* The method if there is no -X. -G makes a GET of -d, but not of -F. */
 static const char *
 implied(const struct operation *request)
 {
@@ -161,7 +162,7 @@ curl_operation(char *const argv[], size_t from)
 		apply(&option, &curl, &request);
 		if (option.role == CURL_ARGS_NEXT)
 			curl.next = place.at;
-		/* Behind all of "-qo FILE", and not before its FILE. */
+		/* Of "-qo FILE" the FILE, too, is before opening. */
 		if (curl.opening == 1 && disables(argv[1]))
 			curl.opening = place.at;
 	}
@@ -169,7 +170,7 @@ curl_operation(char *const argv[], size_t from)
 	return curl;
 }
 
-/* Adds an operation to those before it. */
+/* Adds an operation to the ones before, as curl_read() describes. */
 static void
 merge(struct curl *all, const struct curl *one)
 {
@@ -180,7 +181,7 @@ merge(struct curl *all, const struct curl *one)
 		all->method = one->method;
 	else if (all_safe && one->method == NULL)
 		all->method = NULL;
-	/* A key is for the request of its own operation. */
+	/* A key protects only the request of its own operation. */
 	if (safe)
 		all->keyed |= one->keyed && all_safe;
 	else

@@ -1,8 +1,8 @@
 /*
  * curl: reads from a curl command line what retry has to know of the request.
  *
- * retry adds options of its own, and has to know which the user gave (curl's
- * manual, "OPTIONS"). It does not read ~/.curlrc.
+ * retry adds options to the command line, and has to know which of them the
+ * user gave (curl's manual, "OPTIONS"). ~/.curlrc is not read.
  */
 #ifndef CURL_H
 #define CURL_H
@@ -13,23 +13,24 @@
 /* One operation, as --next separates them, or all of them together. */
 struct curl {
 	/*
-	 * retry may insert its options before argv[opening]: as early as
-	 * possible, so that the user's own come later and win; but behind -q
-	 * and --disable, which count only as the first word.
+	 * retry may insert its options before argv[opening]. That is as early
+	 * as possible, because the last option wins and the user's options have
+	 * to win; but it is behind -q and --disable, which curl accepts only as
+	 * the first word.
 	 */
 	size_t opening;
-	size_t next; /* argv index that the next operation starts at, or 0 */
+	size_t next; /* the next operation starts at argv[next]; 0: none */
 	/*
-	 * The method of the request. If a config file (-K) or an unknown
-	 * option may change it, and the method known so far is idempotent, it
-	 * is NULL: unknown.
+	 * The method of the request. NULL, unknown, if the method is
+	 * idempotent without a config file (-K) or an unknown option, which may
+	 * change it.
 	 */
 	const char *method;
-	bool dumps; /* it has a -D */
+	bool dumps; /* there is a -D */
 	const char *dump; /* the file of -D; NULL: stdout or stderr */
-	bool retries; /* it has a --retry other than 0 */
-	bool keyed; /* it sends an Idempotency-Key */
-	bool several; /* may transfer more than one URL */
+	bool retries; /* there is a --retry other than 0 */
+	bool keyed; /* curl sends an Idempotency-Key */
+	bool several; /* curl may transfer more than one URL */
 };
 
 /* Whether the program, with or without a directory, is curl. */
@@ -37,20 +38,21 @@ bool curl_named(const char *program);
 
 /*
  * Reads the operation that starts at argv[from]; the first one is at 1. argv
- * ends in NULL, and what the result points to lives in it.
+ * ends in NULL, and the result points into its strings.
  *
  * As in curl, the last -D, --retry and -X win. A command line that curl would
- * refuse is read as far as it makes sense: nothing will be sent. Headers in a
+ * refuse is read as far as possible: curl will send nothing. Headers in a
  * file (-H @file) are not read.
  */
 struct curl curl_operation(char *const argv[], size_t from);
 
 /*
- * The whole command line, all operations together. opening and next are the
- * first operation's. method is the first one that is neither idempotent nor
- * sent with a key, if there is one. dump is that of the last operation with a
- * -D. retries: some operation does. keyed: at least one operation has a key,
- * and none that needs one lacks it.
+ * Reads the whole command line, all operations together. opening and next are
+ * those of the first operation. method is the first one that is neither
+ * idempotent nor sent with a key, if there is one. dump is that of the last
+ * operation with a -D. retries is set if one operation has it. keyed is set if
+ * at least one operation has a key, and each operation that is not idempotent
+ * has one.
  */
 struct curl curl_read(char *const argv[]);
 

@@ -8,10 +8,10 @@ static const char valued_letters[] = "AbcCdDeEFHKmoPQrtTuUwxXyYz";
 static const char flag_letters[] = "012346:#aBfgGhiIjJklLMnNOpqRsSvVZ";
 
 /*
- * The long names, with an argument and without: old ones of curl 7.88, which
- * may be abbreviated, and newer ones. If a later version still takes
- * abbreviations and one fits a newer name as well, that version refuses the
- * command.
+ * The long names, with an argument and without: those of curl 7.88, which may
+ * be abbreviated, and newer names. An abbreviation that also fits a newer name
+ * is read as the old one: a version of curl that has both and still accepts
+ * abbreviations refuses the command line.
  */
 static const char old_valued[] =
     "abstract-unix-socket alt-svc aws-sigv4 cacert capath cert "
@@ -127,7 +127,8 @@ count_starts(const char *list, struct strview name, struct strview *whole)
 	return count;
 }
 
-/* The option's whole name, and whether it takes an argument. */
+/* Finds the whole name of an option, and whether the option takes an argument.
+ * False if there is no such option. */
 static bool
 find_name(struct strview typed, struct strview *name, bool *valued)
 {
@@ -169,8 +170,8 @@ role_of_letter(char letter)
 }
 
 /*
- * Reads a word that starts with two dashes; next is the word after it. Returns
- * how many words the option is.
+ * Reads a word that starts with two dashes; next is the word after. Returns how
+ * many words the option and its argument are.
  */
 static size_t
 read_long(const char *word, const char *next, struct curl_args *option)
@@ -198,9 +199,9 @@ read_long(const char *word, const char *next, struct curl_args *option)
 }
 
 /*
- * Reads the first of letters, what is left of a word with one dash; next is
- * the word after it. Returns how many words of argv it ends, or 0 if more
- * options follow in the same word.
+ * Reads the first of letters, the rest of a word with one dash; next is the
+ * word after. Returns how many words of argv have been read to their ends: 0 if
+ * more options follow in this word, 2 if the argument is the word after.
  */
 static size_t
 read_letter(const char *letters, const char *next, struct curl_args *option)
@@ -218,8 +219,8 @@ read_letter(const char *letters, const char *next, struct curl_args *option)
 }
 
 /*
- * Reads the option or URL at place. Returns how many words of argv it ends, or
- * 0 if more options follow in the same word.
+ * Reads the option or URL at place. Returns how many words of argv have been
+ * read to their ends, as read_letter() does.
  */
 static size_t
 read_word(const struct curl_args_place *place, struct curl_args *option)

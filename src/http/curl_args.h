@@ -12,7 +12,7 @@
 /* What an option does, as far as it matters to retry. */
 enum curl_args_role {
 	CURL_ARGS_OTHER,
-	CURL_ARGS_UNKNOWN, /* in none of these versions */
+	CURL_ARGS_UNKNOWN, /* in none of the versions above */
 	CURL_ARGS_NEXT,
 	CURL_ARGS_DUMP,
 	CURL_ARGS_RETRY,
@@ -30,25 +30,25 @@ enum curl_args_role {
 struct curl_args {
 	enum curl_args_role role;
 	bool off; /* typed as --no-name */
-	const char *argument; /* NULL: it takes none, or none is there */
+	const char *argument; /* NULL: there is none */
 };
 
 /* Where the next option begins. */
 struct curl_args_place {
 	char *const *argv; /* ends in NULL */
-	size_t at; /* the word */
-	size_t letter; /* within a word of several letters, else 0 */
-	bool ended; /* "--" has come: only URLs follow */
+	size_t at; /* the index of the word */
+	size_t letter; /* in "-sSX", how many letters have been read */
+	bool ended; /* "--" has been read: only URLs follow */
 };
 
 /*
  * Reads the next option and its argument, or the next URL, which may stand
- * between options, and moves place behind it. False at the end of argv.
+ * between options, and moves place to the one after. False at the end of argv.
  *
  * All these forms are read: "-X PUT", "-XPUT", "-sSX PUT", "--request PUT",
  * "--request=PUT" (since curl 8.16), "--expand-request" (since 8.3). Older
- * curls, such as 7.88, ignore the case of long names, and take the start of a
- * name if no other name has it.
+ * versions of curl, such as 7.88, ignore the case of long names, and accept an
+ * abbreviation that fits only one name.
  */
 bool curl_args_next(struct curl_args_place *place, struct curl_args *option);
 

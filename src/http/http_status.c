@@ -23,8 +23,8 @@ read_code(struct strview text, int *code)
 }
 
 /*
- * A code as %{http_status_code} prints it: exactly three digits, 000 or 100 to
- * 599. More than that could be any number.
+ * Reads a code as %{http_code} prints it: exactly three digits, 000 or 100 to
+ * 599. A number outside of this range may mean anything.
  */
 static bool
 read_bare_code(struct strview text, int *code)
@@ -80,9 +80,9 @@ is_error(struct strview text, int code)
 }
 
 /*
- * Cuts the code off a line, and leaves in it what may be a Retry-After. A curl
- * exit status and message behind the code are cut off as well. False if the
- * line is or has anything else.
+ * Cuts the code off a line, and leaves in the line what may be a Retry-After.
+ * A curl exit status and message behind the code are cut off as well. False,
+ * with the line unchanged, if there is anything else.
  */
 static bool
 cut_code(struct strview *line, int *code)
@@ -104,7 +104,8 @@ cut_code(struct strview *line, int *code)
 	return true;
 }
 
-/* The code form: only the last line counts, and sometimes the one above it. */
+/* Reads the code form. The last line that is not blank has the code, or it has
+ * a Retry-After and the line above it the code. */
 static bool
 read_codes(struct strview rest, struct response *response)
 {
@@ -154,7 +155,7 @@ names_code(struct strview name)
 	return false;
 }
 
-/* One line of the key=value form. False where it is none. */
+/* Reads a line of the key=value form. False if the line is something else. */
 static bool
 read_pair(struct strview value, struct response *response)
 {
@@ -167,7 +168,7 @@ read_pair(struct strview value, struct response *response)
 	field = retry_after_find(key);
 	value = strview_trim(value);
 	if (field != FIELD_COUNT) {
-		/* A field that comes again is the next transfer's. */
+		/* A field that is repeated belongs to the next transfer. */
 		if (response->fields.values[field].length > 0)
 			*response = (struct response){ 0 };
 		retry_after_add(&response->fields, field, value);
@@ -193,11 +194,11 @@ read_pairs(struct strview rest, struct response *response)
 	return found;
 }
 
-/* One JSON value at the top: an object, or a code that stands beside it. */
+/* A JSON object that no other one contains, or a code beside such objects. */
 struct part {
-	bool coded; /* it has a code */
+	bool coded; /* there is a code */
 	bool named; /* the code has curl's own name for it */
-	bool listed; /* it lists header fields */
+	bool listed; /* there are header fields */
 	int code;
 	struct retry_after_fields fields;
 };
@@ -227,7 +228,8 @@ read_line_beside(struct strview *rest, struct part *part)
 
 	while (after.length > 0 && strview_blank(after.at[0]))
 		after = strview_after(after, 1);
-	/* First, because to find the end of each line is quadratic in all. */
+	/* The digits are checked first: to look for the end of the line before
+	 * each part would take quadratic time. */
 	if (strview_digits(after) != 3 || !strview_line(&after, &line))
 		return false;
 	line = strview_trim(line);
@@ -240,7 +242,7 @@ read_line_beside(struct strview *rest, struct part *part)
 	return true;
 }
 
-/* Reads the next part. False at the end. */
+/* Reads the next part. False if rest has no other one. */
 static bool
 read_part(struct strview *rest, struct part *part)
 {
@@ -287,9 +289,10 @@ is_json(struct strview all)
 }
 
 /*
- * The JSON forms. A part's code and fields are added to the response. If that
- * has them already, the part belongs to the next transfer. A JSON body with a
- * code behind it gets here, too: that is the code form.
+ * Reads the JSON forms. The code and the fields of each part go into the
+ * response. If the response has them already, the part belongs to the next
+ * transfer. A JSON body with a code behind it is read here, too; its form is
+ * HTTP_STATUS_CODE.
  */
 static enum http_status_form
 read_json(struct strview rest, struct response *response)
@@ -328,8 +331,8 @@ read_any(struct strview all, struct response *response)
 {
 	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
 
-	/* A page that begins with a status line, and the code after the page.
-	 */
+	/* The text may be a page that begins with a status line, and behind
+	 * the page a code. */
 	if (responses_start(all) && !responses_whole(all) &&
 	    read_codes(all, response))
 		return HTTP_STATUS_CODE;
@@ -399,7 +402,7 @@ http_status_rest(const char *bytes, size_t length)
 				     : HTTP_STATUS_REST_BODY;
 }
 
-/* Whether a code, 400 or above, may change by itself. */
+/* Whether an error, a code from 400 on, may be gone at the next attempt. */
 static bool
 may_pass(const struct http_status *http)
 {

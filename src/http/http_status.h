@@ -16,23 +16,23 @@ enum http_status_form {
 	HTTP_STATUS_EMPTY, /* nothing but blanks */
 	HTTP_STATUS_UNRECOGNISED,
 	HTTP_STATUS_HEADERS, /* curl -D, -i and -v; wget -S; HTTPie and xh */
-	HTTP_STATUS_CODE, /* %{http_status_code}, alone or with what
-			     http_status_parse names */
-	HTTP_STATUS_KEY_VALUE, /* lines such as http_status_code=503 and
+	HTTP_STATUS_CODE, /* %{http_code}, perhaps with a Retry-After or an
+			     exit status, as http_status_parse() reads it */
+	HTTP_STATUS_KEY_VALUE, /* lines such as http_code=503 and
 				  retry_after=5 */
 	HTTP_STATUS_JSON, /* %{json}, with or without %{header_json} */
 	HTTP_STATUS_HEADER_JSON /* %{header_json} */
 };
 
-/* Who wrote it. */
+/* Which client wrote the file. */
 enum http_status_source {
-	HTTP_STATUS_FROM_ANYBODY,
+	HTTP_STATUS_FROM_ANYBODY, /* unknown */
 	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
 };
 
 /* What the rest of a long file is, judged by how the file starts. */
 enum http_status_rest {
-	HTTP_STATUS_REST_ANY, /* unknown: the end counts if it says anything */
+	HTTP_STATUS_REST_ANY, /* unknown: its end counts if it has a response */
 	HTTP_STATUS_REST_HEADS, /* more heads */
 	HTTP_STATUS_REST_BODY /* a body: the start counts */
 };
@@ -40,7 +40,7 @@ enum http_status_rest {
 struct http_status {
 	enum http_status_form form;
 	bool unread; /* there was a file, but it could not be read */
-	bool known; /* code is; if not, only the exit status counts */
+	bool known; /* the code is; if not, only the exit status counts */
 	int code; /* of the last response; 0 is curl's 000: there was none */
 	bool has_wait; /* the server named a wait */
 	nanos wait; /* that wait, from the moment of its response */
@@ -64,17 +64,17 @@ enum http_status_meaning {
  * wait is read either, because a number beside 000 means something else.
  *
  * If the last line is just a number of three digits from 100 to 599, that is a
- * code, never a Retry-After. Only a 1xx below a line that is itself a code is
- * none, because no transfer ends with an interim response. What follows a code
- * and a blank is a Retry-After if it is a date, or one word that starts with a
- * digit, a sign or a point. It is skipped if it is one of curl's exit statuses
- * and a message (%{exitcode} %{errormsg}), or "0 ", which is the same after a
- * success. A code may also stand beside a JSON form.
+ * code, never a Retry-After; but a number from 100 to 199 below a code is a
+ * Retry-After, because no transfer ends with an interim response. What follows
+ * a code and a blank is a Retry-After if it is a date, or one word that starts
+ * with a digit, a sign or a point. What curl writes for %{exitcode} %{errormsg}
+ * is skipped: an exit status and a message, or "0 " after a success. A code may
+ * also stand before, between or behind the objects of a JSON form.
  */
 struct http_status http_status_parse(const char *bytes, size_t length,
     enum http_status_source source, nanos now);
 
-/* What the rest of a file is that starts with these bytes and is longer. */
+/* What the rest of a file is, if the file is longer and starts with bytes. */
 enum http_status_rest http_status_rest(const char *bytes, size_t length);
 
 /*
@@ -82,12 +82,12 @@ enum http_status_rest http_status_rest(const char *bytes, size_t length);
  * 429 (RFC 9110 section 15.5.9, RFC 8470, RFC 6585), all 5xx except those that
  * will not change by themselves (501 505 506 508 510 511), and 403 and 413 if
  * the server names a wait (RFC 9110 section 15.5.14). Other 4xx and those six
- * stop. A code above 599 counts as 5xx (RFC 9110 section 15). 2xx and 3xx, no
- * response and no code say nothing.
+ * stop. A code above 599 counts as 5xx (RFC 9110 section 15). The meaning is
+ * HTTP_STATUS_SAYS_NOTHING for 2xx, 3xx, no response and no code.
  *
- * If never is set, retry becomes stop. What says nothing still does: a caller
- * that finds a failure in another way, as with gRPC's 200, has to check never
- * itself.
+ * If never is set, a code to be retried stops instead. never does not change
+ * HTTP_STATUS_SAYS_NOTHING: a caller that sees a failure in another way, as
+ * with gRPC's 200, has to check never itself.
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 

@@ -14,7 +14,7 @@ skip_gap(struct strview *rest)
 		*rest = strview_after(*rest, 1);
 }
 
-/* Cuts off a string behind its opening quote. */
+/* Cuts off a string and its closing quote; the opening quote is cut already. */
 static struct strview
 cut_string(struct strview *rest)
 {

@@ -1,8 +1,9 @@
 /*
  * json: splits bytes that may be JSON (RFC 8259) into tokens.
  *
- * It does not check whether they are valid, because curl's output is not always
- * (7.88 prints the byte 0xE9 as "uffffffe9"), and may be cut off at any point.
+ * json_next() does not check whether the bytes are valid JSON, because curl's
+ * output is not always valid (7.88 prints the byte 0xE9 as "uffffffe9") and may
+ * be cut off at any point.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -22,8 +23,8 @@ enum json_token {
 };
 
 /*
- * Cuts the next token off rest. text is its bytes: of a key or string those
- * between the quotes, escapes included.
+ * Cuts the next token off rest. *text becomes the bytes of the token: for a key
+ * or a string the bytes between the quotes, with escapes as they are.
  */
 enum json_token json_next(struct strview *rest, struct strview *text);
 

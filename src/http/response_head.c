@@ -41,7 +41,7 @@ response_head_unfold(struct strview *line, struct strview *rest)
 	}
 }
 
-/* The field of a header line, "Name: value"; its value stays in line. */
+/* Cuts the name off a header line, "Name: value", and returns the field. */
 static enum field
 cut_name(struct strview *line)
 {

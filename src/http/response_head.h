@@ -13,31 +13,34 @@
 
 /* Where a line is. */
 enum response_head_place {
-	RESPONSE_HEAD_OUTSIDE, /* before any head, or in an interim response */
+	RESPONSE_HEAD_OUTSIDE, /* before all heads, or in an interim response */
 	RESPONSE_HEAD_WITHIN, /* in the head of a final response */
 	RESPONSE_HEAD_AFTER /* in its body or trailers */
 };
 
-/* A status line, "HTTP/1.1 503 Reason" or "HTTP/2 503 ": its code, or -1. */
+/* The code of a status line, "HTTP/1.1 503 Reason" or "HTTP/2 503 ", from 100
+ * to 999; -1 if line is no status line. */
 int response_head_code(struct strview line);
 
 /*
- * A response with that code begins, and replaces the one before. An interim one
- * (1xx; RFC 9110 section 15.2) is skipped with its fields.
+ * Begins a response with this code, which replaces the response before, and
+ * returns the place of the next line. An interim response (1xx; RFC 9110
+ * section 15.2) changes nothing, and its fields are skipped.
  */
 enum response_head_place
 response_head_begin(struct response *response, int code);
 
 /*
- * Adds to a header line the lines after it that start with a blank: they belong
- * to its value (obsolete line folding, RFC 9112 section 5.2).
+ * Cuts off rest the lines that start with a blank and adds them to the header
+ * line before: they belong to the value of that field (obsolete line folding,
+ * RFC 9112 section 5.2).
  */
 void response_head_unfold(struct strview *line, struct strview *rest);
 
 /*
- * Reads a line that is at place, and returns where the next one is. Of the
- * fields behind the empty line (trailers, RFC 9110 section 6.5) only
- * grpc-retry-pushback-ms counts, because gRPC sends it there.
+ * Reads a line that is at place, and returns the place of the next line. Of the
+ * trailers, the fields behind the body (RFC 9110 section 6.5), only
+ * grpc-retry-pushback-ms counts, because gRPC sends this field there.
  */
 enum response_head_place response_head_take(struct strview line,
     enum response_head_place place, struct retry_after_fields *fields);

@@ -5,17 +5,18 @@
 #include "http/response_head.h"
 #include "text/number.h"
 
-/* What a head says of the body behind it. */
+/* What a head says about the body behind it. */
 struct framing {
 	int code;
 	int64_t length; /* of the body; below 0: unknown */
 	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
 	bool encoded, dated; /* there is a Content-Encoding, a Date */
-	bool lasts; /* it is of HTTP/1.1, and the connection goes on */
-	bool established; /* it says so: a proxy has answered CONNECT */
+	bool lasts; /* HTTP/1.1, and the connection stays open */
+	bool established; /* "Connection established", or the head before is a
+			     407: a proxy has answered CONNECT */
 	bool trails; /* there is a Trailer */
-	bool cut; /* no empty line ends it, but the next head */
-	bool ended; /* an empty line does */
+	bool cut; /* the next head ends this one, without an empty line */
+	bool ended; /* an empty line ends this head */
 };
 
 /* Whether a line is "Name: value", without a blank before the colon. */
@@ -38,7 +39,7 @@ is_trailer_field(struct strview line)
 	return strview_starts(line, "Trailer:");
 }
 
-/* Whether a line that is cut off may be the start of a status line. */
+/* Whether the last line of a text may be a status line that is cut off. */
 static bool
 may_be_status(struct strview line)
 {
@@ -49,8 +50,8 @@ may_be_status(struct strview line)
 }
 
 /*
- * Whether a text is only heads, and trailers where a head declares them. The
- * last head must be whole, unless the text is known to be cut off.
+ * Whether a text is only heads, and the trailers that a head declares. The last
+ * head must end in an empty line, unless the text is known to be cut off.
  */
 static bool
 only_heads(struct strview rest, bool cut)
@@ -76,9 +77,9 @@ only_heads(struct strview rest, bool cut)
 	return cut || !inside;
 }
 
-/* Notes a field that says something of the body. */
+/* Notes what a header field says about the body. */
 static void
-note(struct framing *framing, struct strview line)
+note_field(struct framing *framing, struct strview line)
 {
 	static const char length[] = "Content-Length:";
 	static const char connection[] = "Connection:";
@@ -100,9 +101,9 @@ note(struct framing *framing, struct strview line)
 		framing->length = -1;
 }
 
-/* What the status line itself says of what is behind the head. */
+/* What the status line says about the body. */
 static struct framing
-begin(struct strview line)
+read_status_line(struct strview line)
 {
 	static const char reason[] = " Connection ";
 
@@ -113,7 +114,7 @@ begin(struct strview line)
 		    strview_starts(strview_after(line, 12), reason) };
 }
 
-/* Cuts the head that rest starts with off it. */
+/* Cuts off the head at the start of rest. */
 static struct framing
 read_head(struct strview *rest, struct response *response)
 {
@@ -122,7 +123,7 @@ read_head(struct strview *rest, struct response *response)
 	struct strview line;
 
 	strview_line(rest, &line);
-	framing = begin(line);
+	framing = read_status_line(line);
 	place = response_head_begin(response, framing.code);
 	while (rest->length > 0) {
 		struct strview next = *rest;
@@ -136,7 +137,7 @@ read_head(struct strview *rest, struct response *response)
 		if (framing.ended)
 			break;
 		response_head_unfold(&line, rest);
-		note(&framing, line);
+		note_field(&framing, line);
 		response_head_take(line, place, &response->fields);
 	}
 	return framing;
@@ -167,9 +168,9 @@ starts_whole_head(struct strview text)
 	return false;
 }
 
-/* The head that text starts with, or the first one behind interim ones. */
+/* Cuts off the first final head of text, and the interim ones before it. */
 static struct framing
-look_at_head(struct strview *text)
+read_final_head(struct strview *text)
 {
 	struct response unused = { .known = false };
 	struct framing head;
@@ -181,8 +182,9 @@ look_at_head(struct strview *text)
 }
 
 /*
- * Whether a head is all that servers send (RFC 9110 section 6.6.1, and the
- * proxies that leave out the Date), where a body that quotes one may stand.
+ * Whether a head has the fields that all servers send: a Date (RFC 9110 section
+ * 6.6.1) or, because some proxies send none, fields that describe the body. A
+ * head that a page quotes seldom has them.
  */
 static bool
 is_complete(const struct framing *head)
@@ -192,8 +194,9 @@ is_complete(const struct framing *head)
 }
 
 /*
- * Whether the length tells where the body ends: that of an encoded one does
- * not if curl --compressed has decoded it, which nobody says.
+ * Whether the length gives the end of the body at the start of rest. If the
+ * body is encoded, curl --compressed may have decoded it, and then the length
+ * is wrong; only a body that still starts like gzip has not been decoded.
  */
 static bool
 tells_end(const struct framing *framing, struct strview rest)
@@ -203,8 +206,9 @@ tells_end(const struct framing *framing, struct strview rest)
 }
 
 /*
- * Whether the head that rest starts with may be the answer to CONNECT's next
- * (RFC 9110 section 9.3.6), and not a body that quotes one.
+ * Whether this head may be a proxy's answer to CONNECT (RFC 9110 section 9.3.6)
+ * and rest starts with the head of the next response, not with a body that
+ * quotes a head.
  */
 static bool
 answers_connect(const struct framing *framing, struct strview rest)
@@ -214,30 +218,32 @@ answers_connect(const struct framing *framing, struct strview rest)
 	if (framing->code >= 300 || framing->length >= 0 || framing->coded ||
 	    framing->typed || !starts_whole_head(rest))
 		return false;
-	next = look_at_head(&rest);
+	next = read_final_head(&rest);
 	return framing->established || (framing->lasts && is_complete(&next));
 }
 
 /*
- * Whether the head that rest starts with is what a redirect has led to, or a
- * password. Where the length is not told, it may stand in the body of the
- * first: that makes no success of an error.
+ * Whether the head at the start of rest belongs to the request that the client
+ * has sent after this redirect, 401 or 407. If the end of the body is unknown,
+ * that head may be a quotation in the body. Behind a redirect without a Date it
+ * counts even so: there, a quotation cannot turn an error into a success.
  */
 static bool
-goes_on(const struct framing *framing, struct strview rest)
+answers_redirect(const struct framing *framing, struct strview rest)
 {
 	struct framing next;
 
 	if (tells_end(framing, rest))
 		return true;
-	next = look_at_head(&rest);
+	next = read_final_head(&rest);
 	if (is_complete(&next) || next.established ||
 	    (next.code < 300 && starts_head(rest)))
 		return true;
 	return framing->code < 400 && !framing->dated;
 }
 
-/* Whether it has no body, whatever it tells (RFC 9110 section 6.4.1). */
+/* Whether such a response has no body, whatever length it gives (RFC 9110
+ * section 6.4.1). */
 static bool
 has_no_body(int code)
 {
@@ -245,10 +251,11 @@ has_no_body(int code)
 }
 
 /*
- * Whether the next head may follow this one at once: the response has no body
- * (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5); or it is a redirect or asks
- * for a password, and clients go on without showing its body; or it may be a
- * proxy's answer to CONNECT (section 9.3.6).
+ * Whether the head at the start of rest may follow this one directly: the
+ * response has no body (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5); or it
+ * is a redirect or asks for a password, and the client has sent the next
+ * request without writing this body; or the response may be a proxy's answer to
+ * CONNECT (section 9.3.6).
  */
 static bool
 may_precede_head(const struct framing *framing, struct strview rest)
@@ -258,14 +265,15 @@ may_precede_head(const struct framing *framing, struct strview rest)
 	if (has_no_body(code) || code == 205 || framing->length == 0)
 		return true;
 	if ((code >= 300 && code < 400) || code == 401 || code == 407)
-		return goes_on(framing, rest);
+		return answers_redirect(framing, rest);
 	return answers_connect(framing, rest);
 }
 
 /*
- * Passes over a body whose length is told, and empty lines behind it. True
- * where it is there: it ends with the text, or where a head starts. What is
- * looked at there is of a few bytes, since many heads may tell of one place.
+ * Skips a body of known length, and empty lines behind the body. True if the
+ * body is there: the text ends behind it, or a head starts behind it. Looks at
+ * few bytes behind the body: many heads may give a length that ends in the same
+ * place, and the time must stay linear.
  */
 static bool
 skip_body(struct strview *rest, const struct framing *framing)
@@ -300,9 +308,10 @@ skip_trailers(struct strview *rest)
 }
 
 /*
- * Whether heads that are all that follows are no body of the first one: the
- * body that it tells of is not there, or its trailers are, or the first of them
- * is all that servers send.
+ * Whether the heads in after are responses, and not a body of this one that
+ * quotes them. There is nothing but heads in after. They are responses if the
+ * body, whose end is known, is missing; if trailers are between rest and after;
+ * or if the first of these heads has the fields that all servers send.
  */
 static bool
 shows_no_body(
@@ -312,13 +321,14 @@ shows_no_body(
 
 	if (tells_end(framing, rest) || after.length < rest.length)
 		return true;
-	next = look_at_head(&after);
+	next = read_final_head(&after);
 	return is_complete(&next);
 }
 
 /*
- * Finds the head behind another, at the start of rest then. False where what
- * follows is a body, of which nobody knows where it ends, or nothing.
+ * Moves rest to the next head. False if there is none: what follows is nothing,
+ * or a body with an unknown end. *only is set once it is known that the whole
+ * rest is heads.
  */
 static bool
 find_next(struct strview *rest, const struct framing *framing, bool *only)
@@ -335,7 +345,8 @@ find_next(struct strview *rest, const struct framing *framing, bool *only)
 		return true;
 	if (framing->trails)
 		skip_trailers(&after);
-	/* Looked for once: what holds of all holds of each part. */
+	/* only_heads() reads all of the rest, so it is called once: if the rest
+	 * is heads, each later rest is heads as well. */
 	if (!starts_head(after) || !(*only || only_heads(after, false)))
 		return false;
 	if (!*only && !shows_no_body(framing, *rest, after))
@@ -345,7 +356,7 @@ find_next(struct strview *rest, const struct framing *framing, bool *only)
 	return true;
 }
 
-/* Reads what is behind the last head, if that is only fields. */
+/* Reads the lines behind the last head, if all of them are fields. */
 static void
 read_trailers(struct strview rest, struct response *response)
 {
@@ -401,7 +412,7 @@ responses_read(struct strview all, struct response *response)
 		int before = framing.code;
 
 		framing = read_head(&rest, response);
-		/* Whoever asked for a password was a proxy. */
+		/* The 407 before this response came from a proxy. */
 		framing.established |= before == 407;
 	} while (find_next(&rest, &framing, &only));
 	if (framing.code >= 200)
@@ -434,7 +445,8 @@ responses_next(struct strview start)
 	at += framing.length;
 	if ((uint64_t)at >= start.length)
 		return at;
-	/* What is there is no head, but one may have been cut off. */
+	/* No whole status line is behind the body, but start may end within
+	 * one. */
 	rest = skip_empty(strview_after(start, (size_t)at));
 	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
 }

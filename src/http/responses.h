@@ -1,9 +1,9 @@
 /*
  * responses: finds the last of several responses in a text, bodies included.
  *
- * curl -i, wget --save-headers, HTTPie and xh write bodies, too, curl -D does
- * not. A body may quote a response, so a status line counts only where a head
- * can follow.
+ * curl -i, wget --save-headers, HTTPie and xh write bodies, too; curl -D does
+ * not. A body may quote a response, so a status line counts only where the
+ * head of another response can begin.
  */
 #ifndef RESPONSES_H
 #define RESPONSES_H
@@ -14,29 +14,36 @@
 #include "text/strview.h"
 
 /*
- * Reads the last final response of a text that starts with a head, after empty
- * lines perhaps. After a head another one counts
+ * Reads the last final response of a text that starts with a head. Empty lines
+ * may be before that head. A status line behind head A begins head B in these
+ * places:
  *
- *	at once, if the first has no body (1xx, 204, 205, 304,
- *	Content-Length: 0), is a redirect, 401 or 407, or may be a proxy's
- *	answer to CONNECT: a 2xx that says nothing of a body, with a whole
- *	head behind it;
- *	exactly behind a body whose length the first one gives;
- *	anywhere, if all that follows, to the last byte, is heads.
+ *	in head A, if no empty line ends A before;
+ *	exactly behind the body of A, if A gives the length of the body;
+ *	directly behind A, if A has no body (1xx, 204, 205, 304,
+ *	Content-Length: 0), or if A is a redirect, 401 or 407, or a 2xx with
+ *	which a proxy may have answered CONNECT;
+ *	directly behind A, or behind the trailers that A declares, if the
+ *	whole rest of the text is heads.
  *
- * What ends where the first one's length says is a body. Where the length is
- * not told, or is that of an encoded body, heads behind a final response may
- * be a page that quotes them: the first has to have all that servers send.
+ * The end of A's body is unknown if A gives no length, or if the body is
+ * encoded. Then B may be a quotation in the body. Except behind a response that
+ * has no body, B counts in the last two places only if B has the fields that
+ * all servers send, or if something else shows that B is no quotation: trailers
+ * before B, the reason "Connection established" in A or B, a further head
+ * directly behind a 2xx B, or a redirect A without a Date.
  *
- * What is behind the last head is trailers if it is fields alone. False, with
- * the response untouched, where the text starts with something else.
+ * If all that follows the last head is fields, they are its trailers. If all
+ * responses are interim, the result is true and the response untouched. False,
+ * with the response untouched, if the text does not start with a head.
  */
 bool responses_read(struct strview all, struct response *response);
 
-/* Whether a text starts with a head, after empty lines perhaps. */
+/* Whether a text starts with a head. Empty lines may be before the head. */
 bool responses_start(struct strview all);
 
-/* Whether that head has a field, and an empty line that ends it. */
+/* Whether a text starts with a head that has a field and ends in an empty line.
+ */
 bool responses_whole(struct strview all);
 
 /* Whether a text, which may be cut off anywhere, is only heads and the trailers
@@ -44,9 +51,10 @@ bool responses_whole(struct strview all);
 bool responses_only(struct strview start);
 
 /*
- * Given the start of a longer text: how far behind it the response that follows
- * the last one in it starts, as the lengths that are told have it. It may be
- * one that start has only a part of. 0 where nobody tells.
+ * start is the beginning of a longer text. Returns the offset, in bytes from
+ * start, of the first response that start does not contain as a whole: that of
+ * the last head if start ends within this head, else the end of its body. 0 if
+ * the end of that body is unknown.
  */
 int64_t responses_next(struct strview start);
 

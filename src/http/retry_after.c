@@ -4,7 +4,8 @@
 #include "text/date.h"
 #include "text/number.h"
 
-/* From these values on a reset is a moment, not a length of time. */
+/* From these values on a reset is a moment in Unix time, not a length of time.
+ */
 #define EPOCH_SECONDS INT64_C(1000000000)
 #define EPOCH_MS INT64_C(1000000000000)
 
@@ -21,7 +22,8 @@ static const char *const names[FIELD_COUNT] = {
 	[FIELD_X_RESET] = "x-ratelimit-reset",
 };
 
-/* Whether name is word; _ counts as -, for names of variables. */
+/* Whether name is word. A _ in name counts as -, since shell variables have _.
+ */
 static bool
 named(struct strview name, const char *word)
 {
@@ -46,7 +48,7 @@ retry_after_find(struct strview name)
 	return (enum field)i;
 }
 
-/* A number, its fraction rounded up to the whole. */
+/* Reads a decimal number, and rounds it up to a whole one. */
 static bool
 read_number(struct strview value, int64_t *number)
 {
@@ -78,7 +80,7 @@ add_reset(struct retry_after_fields *fields, struct strview seconds)
 	fields->exhausted = true;
 }
 
-/* Cuts the key off "key=value"; without a = all of it is the key. */
+/* Cuts the key off "key=value". A text without = is a key. */
 static struct strview
 cut_key(struct strview *value)
 {
@@ -90,9 +92,9 @@ cut_key(struct strview *value)
 }
 
 /*
- * Reads one member of the list. Today's form is complete in one member,
- * "burst";r=0;t=5. The older form has two members, remaining=0 and reset=5,
- * which are kept in remaining and reset.
+ * Reads one member of the list. The new form has all in one member,
+ * "burst";r=0;t=5. The old form has two members, remaining=0 and reset=5, whose
+ * values go into *remaining and *reset.
  */
 static void
 add_member(struct retry_after_fields *fields, struct strview member,
@@ -140,14 +142,14 @@ retry_after_add(
 		fields->values[field] = value;
 }
 
-/* The time from one second to another; 0 if that is past. */
+/* The time between two moments, in seconds; 0 if to is not after from. */
 static nanos
 time_until(int64_t from, int64_t to)
 {
 	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
 }
 
-/* A number of seconds, or a date. */
+/* Reads a number of seconds, or a date, as the wait from the moment from. */
 static bool
 read_wait(struct strview value, int64_t from, nanos *wait)
 {
@@ -174,7 +176,7 @@ read_ms(struct strview value, int64_t from, nanos *wait)
 	return true;
 }
 
-/* A number of seconds, a moment in either unit, or a date. */
+/* Reads a number of seconds, a date, or a moment in seconds or milliseconds. */
 static bool
 read_reset(struct strview value, int64_t from, nanos *wait)
 {

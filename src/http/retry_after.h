@@ -4,11 +4,11 @@
  * The fields, and their sources:
  *
  *	retry-after		RFC 9110 section 10.2.3
- *	retry-after-ms		the same in milliseconds, as API gateways send
- *	x-ms-retry-after-ms	it; Azure's name for that
+ *	retry-after-ms		the same in milliseconds, from API gateways
+ *	x-ms-retry-after-ms	the same in milliseconds, from Azure
  *	grpc-retry-pushback-ms	gRPC proposal A6, "Pushback"
  *	ratelimit		draft-ietf-httpapi-ratelimit-headers
- *	ratelimit-reset		its drafts up to 06, with ratelimit-remaining
+ *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
  *	date			RFC 9110 section 6.6.1: dates are relative to it
  */
@@ -33,54 +33,56 @@ enum field {
 	FIELD_COUNT
 };
 
-/* Their values in one response, which point into the text that was read. */
+/* The fields of one response. The values point into the text that was read. */
 struct retry_after_fields {
 	struct strview values[FIELD_COUNT];
 	bool exhausted; /* a RateLimit says that nothing is left */
-	nanos reset; /* for how long: the longest of all RateLimits */
+	nanos reset; /* the longest wait that an exhausted RateLimit names */
 	bool doubtful; /* a RateLimit is malformed */
 };
 
 /* What is known of one response. */
 struct response {
-	bool known; /* code is */
-	int code; /* 0: there was none */
+	bool known; /* the code is */
+	int code; /* 0: curl's 000, no response */
 	struct retry_after_fields fields;
 };
 
 /* What the fields of a response say together. */
 struct retry_after {
-	bool given; /* wait is */
+	bool given; /* the response names a wait */
 	bool never; /* the server wants no other attempt at all */
 	bool doubtful; /* some field is malformed, and was ignored */
 	nanos wait; /* from the moment of the response, >= 0 */
 };
 
 /*
- * The field of that name, in upper or lower case, with - or _; FIELD_COUNT if
- * it is none of them.
+ * The field with that name, in upper or lower case, with - or _. FIELD_COUNT if
+ * it is none of the fields above.
  */
 enum field retry_after_find(struct strview name);
 
 /*
- * Adds a field of the response. An empty value counts as no field. If a field
- * is repeated the first one counts, as in curl's %header{}; but RateLimit is a
- * list, and every one counts.
+ * Adds a field of the response. A field with an empty value is ignored. If a
+ * field is repeated the first one counts, as in curl's %header{}; but RateLimit
+ * is a list, and all its fields count.
  */
 void retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value);
 
 /*
  * What the fields say together. Of several fields that name a wait the longest
- * counts; but RateLimit and the resets count only if none of the four others
- * names one, because in the draft Retry-After takes precedence. now is in
- * nanoseconds of Unix time; dates are relative to it if there is no valid Date.
+ * counts. RateLimit and the resets count only if none of the other fields names
+ * a wait, because in the draft Retry-After takes precedence. now is in
+ * nanoseconds of Unix time; dates are relative to now if there is no valid
+ * Date.
  *
  * Fractions of seconds and milliseconds are rounded up; a date in the past is
  * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
- * remaining is 0; from 1e9 on it is a moment in seconds of Unix time, from 1e12
- * on one in milliseconds. A negative or malformed value is ignored and sets
- * doubtful; but a negative or malformed pushback means never (A6).
+ * remaining is 0. It is a number of seconds below 1e9, a moment in seconds of
+ * Unix time from 1e9 on, and a moment in milliseconds from 1e12 on. A negative
+ * or malformed value is ignored and sets doubtful; but a negative or malformed
+ * pushback means never (A6).
  */
 struct retry_after
 retry_after_read(const struct retry_after_fields *fields, nanos now);

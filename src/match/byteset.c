@@ -147,7 +147,8 @@ is_class(const struct reading *reading)
 	    (next == ':' || next == '.' || next == '=');
 }
 
-/* Parses a byte that stands for itself or for an end of a range. */
+/* Parses a byte that is an element of the set, or the first or last of a range.
+ */
 static bool
 take_byte(struct reading *reading, unsigned char *byte)
 {
@@ -157,7 +158,8 @@ take_byte(struct reading *reading, unsigned char *byte)
 		return refuse(reading, reading->at, "a newline never matches");
 	if (c >= 0x80)
 		return refuse(reading, reading->at, "only ASCII in []");
-	/* Most languages have escapes here, POSIX does not: refuse both. */
+	/* In [] a backslash is an escape for most languages, but a byte for
+	 * POSIX. Neither meaning is safe, so refuse it. */
 	if (c == '\\' && ahead(reading, 1) != '\\')
 		return refuse(reading, reading->at,
 		    "in [] a backslash is \\\\, and there are no escapes");

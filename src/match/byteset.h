@@ -1,8 +1,8 @@
 /*
  * byteset: a set of bytes, built from ranges, classes or a pattern's [].
  *
- * It is the same in every locale, and classes are ASCII only. No set contains
- * the newline: it ends the line, and nothing matches across it.
+ * Sets are the same in every locale, and classes are ASCII only. No set
+ * contains the newline: a newline ends the line, and no match contains it.
  */
 #ifndef BYTESET_H
 #define BYTESET_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct byteset {
-	uint8_t bits[32]; /* bit b % 8 of bits[b / 8] for each byte b in it */
+	uint8_t bits[32]; /* byte b is in the set: bit b % 8 of bits[b / 8] */
 };
 
 /* Why a pattern is refused, as a phrase, and the offset of the fault. */
@@ -28,20 +28,20 @@ void byteset_add(struct byteset *set, unsigned char first, unsigned char last);
 
 /*
  * Adds the class of that name: one of POSIX ("alpha"), or "word" for letters,
- * digits and _. False if there is none.
+ * digits and _. False if there is no such class.
  */
 bool byteset_add_class(struct byteset *set, const char *name, size_t length);
 
 /* Adds the capital to each small letter and the other way round. */
 void byteset_fold(struct byteset *set);
 
-/* Makes it the set of all bytes that were not in it. */
+/* Makes set the set of all bytes that were not in it, without the newline. */
 void byteset_negate(struct byteset *set);
 
 /*
- * Parses the bracket expression that begins at text[*at] and moves *at behind
- * it. With fold, upper and lower case are the same. False, with error filled,
- * if it is malformed.
+ * Parses the bracket expression that begins at text[*at], and moves *at behind
+ * the closing bracket. With fold, upper and lower case are the same. False,
+ * with error filled, if the expression is malformed.
  */
 bool byteset_bracket(struct byteset *set, bool fold, const char *text,
     size_t length, size_t *at, struct pattern_error *error);

@@ -4,8 +4,8 @@
 
 enum {
 	FIRST_STATE = 2, /* after the match */
-	WITHOUT = 4096, /* bytes without the table after it filled too fast */
-	LEAST_USE = 16, /* bytes for each new state, or it fills too fast */
+	WITHOUT = 4096, /* bytes not to use a table that filled too fast */
+	LEAST_USE = 16, /* a table fills too fast with fewer bytes a state */
 };
 
 /* The bits of all members. */
@@ -32,7 +32,7 @@ full(const struct dfa *dfa)
 	    more * dfa->nfa.width > DFA_WORDS;
 }
 
-/* The slot of a set, or the free one where it would go. */
+/* The slot of a set, or the free slot for a set that has none. */
 static uint16_t *
 find_slot(struct dfa *dfa, const struct nfa_set *set)
 {
@@ -95,7 +95,8 @@ without_row(struct dfa *dfa, const struct nfa_set *set)
 	return DFA_UNKNOWN;
 }
 
-/* Empties the full table, and makes a row for set unless it fills too fast. */
+/* Empties the full table, and makes a row for set unless the table fills too
+ * fast. */
 static uint32_t
 row_of_more(struct dfa *dfa, const struct nfa_set *set)
 {
@@ -125,7 +126,7 @@ dfa_accept(struct dfa *dfa, struct nfa_set *set)
 	return row != DFA_UNKNOWN ? row : without_row(dfa, set);
 }
 
-/* Works out where byte leads to from the current state, and keeps it. */
+/* Computes where byte leads to from the current state, and stores it. */
 static uint32_t
 learn(struct dfa *dfa, unsigned char byte)
 {
@@ -207,7 +208,7 @@ dfa_run_nfa(struct dfa *dfa, const unsigned char *at, const unsigned char *end)
 	return at;
 }
 
-/* Up to a byte that leads to a row up to floor, DFA_UNKNOWN included. */
+/* Stops behind a byte that leads to a row up to floor, DFA_UNKNOWN included. */
 static const unsigned char *
 run_table(struct dfa *dfa, const unsigned char *at, const unsigned char *end,
     uint32_t floor)
@@ -218,7 +219,8 @@ run_table(struct dfa *dfa, const unsigned char *at, const unsigned char *end,
 	uint32_t state = dfa->state;
 
 	for (; at < end; at++) {
-		/* In this order, as the column does not depend on the state. */
+		/* The column is computed first: it does not depend on the
+		 * state, so the processor need not wait for the byte before. */
 		const uint16_t *column = next + class[*at];
 		uint32_t to = column[state];
 

@@ -2,20 +2,20 @@
  * dfa: runs a pattern's automaton with a table that is filled as it goes.
  *
  * nfa.h keeps, after each byte, the set of nodes that the pattern can be in. To
- * work out the next set takes long, but the same few sets come again and again.
+ * compute the next set takes long, but the same few sets occur again and again.
  * So each set becomes a state of a deterministic automaton: a row of a table,
- * with the next state for every byte. An entry that is not known yet is worked
- * out when it is needed, and kept ("lazy DFA": Thompson's cache in the QED of
- * CTSS; Cox, "Regular Expression Matching Can Be Simple And Fast", 2007). Then
- * a byte costs one look into the table.
+ * with the next state for every byte. An entry that is not known yet is
+ * computed when it is needed, and kept ("lazy DFA": Thompson's cache in the QED
+ * of CTSS; Cox, "Regular Expression Matching Can Be Simple And Fast", 2007).
+ * Then a byte costs one look into the table.
  *
  * A table that is full is emptied. If it fills up too fast to be of use, the
  * nodes are followed without it for a while. So memory is fixed and time is
  * linear, whatever the pattern and the text.
  *
- * Bytes that no part of the pattern tells apart are one class and share a
- * column of the table. When a member of the program (see nfa.h) has matched, it
- * is dropped and the table begins anew: at most once for each member.
+ * Bytes that are in the same sets of the pattern are one class and share a
+ * column of the table. When a member of the program (see nfa.h) has matched,
+ * the member is dropped and the table is emptied: at most once for each member.
  */
 #ifndef DFA_H
 #define DFA_H
@@ -35,11 +35,11 @@
 #define DFA_UNKNOWN 0 /* this row stands for an entry that is not known */
 
 struct dfa {
-	uint32_t state; /* where its row begins; DFA_UNKNOWN: the set is now */
+	uint32_t state; /* where its row begins; DFA_UNKNOWN: see now */
 	uint64_t walked; /* bytes since the table was emptied or not used */
 	uint64_t seen; /* bit n: member n has matched */
-	bool dropped; /* some member is */
-	struct nfa_set now;
+	bool dropped; /* at least one member is */
+	struct nfa_set now; /* the set, if state is DFA_UNKNOWN */
 
 	uint32_t classes; /* of bytes; the length of a row */
 	uint32_t last_start; /* rows up to this one: no match has begun */
@@ -61,27 +61,27 @@ dfa_match(const struct dfa *dfa)
 	return dfa->classes;
 }
 
-/* Makes the table for the program, which is finished, and starts. */
+/* Makes the table for the program, which must be finished, and starts. */
 void dfa_prepare(struct dfa *dfa);
 
 /* Begins a new stream. */
 void dfa_start(struct dfa *dfa);
 
-/* The row of a set; DFA_UNKNOWN if it has none and the table is full. */
+/* The row of a set, a new one if needed; DFA_UNKNOWN if the table is full. */
 uint32_t dfa_row(struct dfa *dfa, const struct nfa_set *set);
 
 /*
  * Notes the members that match in this set, and drops them from the program and
- * the set. Returns the row to go on from: dfa_match() if all members have
+ * the set. Returns the row of the next state: dfa_match() if all members have
  * matched by now.
  */
 uint32_t dfa_accept(struct dfa *dfa, struct nfa_set *set);
 
 /*
- * Two ways through the bytes from at to end; both return where they stopped.
- * dfa_run() uses the table, and stops after a byte that leads to a row up to
- * floor. dfa_run_nfa() does not use it: it goes on from DFA_UNKNOWN to the end
- * of the line, or until the table is worth another try.
+ * Both functions match the bytes from at to end, and return where they stopped.
+ * dfa_run() uses the table, and stops behind a byte that leads to a row up to
+ * floor. dfa_run_nfa() does not use the table: it begins in state DFA_UNKNOWN,
+ * and stops at the end of the line, or when the table is to be used again.
  */
 const unsigned char *dfa_run(struct dfa *dfa, const unsigned char *at,
     const unsigned char *end, uint32_t floor);

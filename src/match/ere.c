@@ -5,7 +5,7 @@
 
 enum { AT_END = -1 };
 
-/* The pattern, how far it is parsed, and what it has become. */
+/* The pattern, how far it is parsed, and the automaton made of it. */
 struct reading {
 	const unsigned char *text;
 	size_t length, at;
@@ -58,7 +58,7 @@ within(int byte, int first, int last)
 	return byte >= first && byte <= last;
 }
 
-/* Refuses the pattern if the program had no room for a node. */
+/* Refuses the pattern if the program has no room for a node: done is false. */
 static bool
 fits(struct reading *reading, bool done)
 {
@@ -125,7 +125,7 @@ named_set(struct reading *reading, const char *name, bool negated,
 	return append_set(reading, &set, literals);
 }
 
-/* Parses a backslash and the byte after it, which make no anchor. */
+/* Parses a backslash and the byte after it. They are not an anchor. */
 static bool
 escape(struct reading *reading, struct literals *literals)
 {
@@ -346,7 +346,8 @@ piece(struct reading *reading, struct literals *literals)
 	}
 }
 
-/* A match may begin anywhere: a leading .* changes nothing, and costs time. */
+/* Skips a leading .*: it would cost time and change nothing, because a match
+ * may begin anywhere. */
 static void
 skip_anything(struct reading *reading)
 {
@@ -378,8 +379,9 @@ branch(struct reading *reading, struct literals *literals)
 }
 
 /*
- * Makes the jumps at the ends of branches go to the end. Up to now the argument
- * of each is the distance back to the jump before it, 0 for the first.
+ * Makes the jumps at the ends of branches lead to the end. Before this call the
+ * argument of a jump is the distance back to the previous jump, 0 for the
+ * first.
  */
 static void
 resolve_jumps(struct nfa *nfa, uint32_t last)

@@ -176,7 +176,7 @@ literals_repeat(struct literals *literals, uint32_t least, uint32_t most)
 	uint32_t times = 0;
 
 	literals_nothing(literals);
-	/* After so many, no string can grow any more. */
+	/* After SEARCH_LENGTH times, no string can grow any more. */
 	for (; times < least && times < SEARCH_LENGTH; times++)
 		literals_join(literals, &once);
 	if (least == 0 && most == 1)

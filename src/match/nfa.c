@@ -91,7 +91,7 @@ nfa_take(struct nfa *nfa, const struct byteset *set)
 	return append(nfa, NFA_BYTES, (int32_t)number);
 }
 
-/* Appends a piece so many times, each behind a split that skips the rest. */
+/* Appends a piece times times, each behind a split that skips the rest. */
 static bool
 append_optional(
     struct nfa *nfa, uint32_t place, uint32_t length, uint32_t times)
@@ -173,7 +173,8 @@ nfa_finish(struct nfa *nfa)
 	}
 }
 
-/* Whether an anchor holds, as far as before and after show. */
+/* Whether an anchor holds between before and after; LATER if that depends on an
+ * unknown byte. */
 static enum answer
 judge(uint8_t op, enum nfa_before before, enum after after)
 {
@@ -203,7 +204,7 @@ judge(uint8_t op, enum nfa_before before, enum after after)
 	return YES;
 }
 
-/* Adds a node; returns whether it is left without taking a byte. */
+/* Adds a node. True if the match leaves the node without taking a byte. */
 static bool
 enter(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
     enum nfa_before before, enum after after)
@@ -248,8 +249,8 @@ follow(const struct nfa *nfa, struct nfa_set *set, uint32_t node,
 
 /*
  * Removes the nodes that do not wait for a byte, and if there are anchors adds
- * the bit that says what stands before them. Two sets are then equal if they
- * would behave alike.
+ * the bit for the byte before them. Then two sets that have the same future are
+ * equal.
  */
 static void
 reduce(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before)
@@ -296,7 +297,7 @@ lowest_bit(uint64_t bits)
 #endif
 }
 
-/* Goes on from the anchors of a set, now that the next byte is known. */
+/* Follows the anchors of a set, when the next byte is known. */
 static bool
 settle(const struct nfa *nfa, struct nfa_set *set, enum after after)
 {

@@ -1,20 +1,21 @@
 /*
  * nfa: a pattern as a small program, run over text as a set of its nodes.
  *
- * A node takes one byte of a set, goes on at two places (for | * + ?), jumps,
- * checks an anchor (^ $ \b ...), or is a match. Instead of trying one way after
- * the other, which takes exponential time for some patterns, all ways are
- * followed at once: after each byte there is a set of the nodes where a match
- * could stand, and the next byte leads to the next set. Thompson, "Regular
- * Expression Search Algorithm" (CACM 11:6, 1968), laid out as in Cox, "Regular
- * Expression Matching: the Virtual Machine Approach" (2009).
+ * A node takes one byte of a set, leads to two nodes (for | * + ?), jumps,
+ * checks an anchor (^ $ \b ...), or is a match. To try one path after the other
+ * takes exponential time for some patterns, so all paths are followed at once:
+ * after each byte there is a set of the nodes that a match could have reached,
+ * and the next byte leads to the next set. Thompson, "Regular Expression Search
+ * Algorithm" (CACM 11:6, 1968), laid out as in Cox, "Regular Expression
+ * Matching: the Virtual Machine Approach" (2009).
  *
- * What follows a node is the next one in the array, and jumps are relative, so
+ * A node is followed by the next one in the array, and jumps are relative, so
  * that a piece is repeated by copying its nodes.
  *
  * A program may hold several texts, its members, each with a match of its own.
- * They stand one after the other, and each begins with a split that also leads
- * to the next one. To drop a member that has matched, its split becomes a jump.
+ * The members are one after the other in the array, and each begins with a
+ * split that also leads to the next member. To drop a member that has matched,
+ * its split becomes a jump.
  *
  * An anchor that depends on the next byte stays in the set until that byte is
  * known: Cox, "Regular Expression Matching in the Wild" (2010).
@@ -29,7 +30,7 @@
 /* 2047 for a member alone; its split, its match and the end are three more. */
 #define NFA_NODES 2050
 #define NFA_MEMBERS 64
-/* A bit for each node, and two for what stands before an anchor. */
+/* A bit for each node, and two for the byte before an anchor. */
 #define NFA_WORDS ((NFA_NODES + 2 + 63) / 64)
 #define NFA_ENDLESS UINT32_MAX
 
@@ -39,7 +40,7 @@ enum nfa_op {
 	NFA_JUMP, /* goes on argument nodes further */
 	NFA_MATCH, /* of member number argument */
 	NFA_NOWHERE, /* the end of the program */
-	NFA_LINE_START, /* this and those below go on if the anchor holds */
+	NFA_LINE_START, /* from here on: leads on if the anchor holds */
 	NFA_LINE_END,
 	NFA_WORD_START,
 	NFA_WORD_END,
@@ -47,7 +48,8 @@ enum nfa_op {
 	NFA_WORD_INSIDE,
 };
 
-/* The byte before a place in the text: a newline or none, a word's, other. */
+/* The byte before a place in the text: a newline or none, another byte, or a
+ * byte of a word. */
 enum nfa_before { NFA_LINE, NFA_OTHER, NFA_WORD };
 
 struct nfa_node {
@@ -60,9 +62,9 @@ struct nfa {
 	uint32_t members;
 	uint32_t sets;
 	uint32_t width; /* how many words of a struct nfa_set are in use */
-	bool words; /* some anchor is about words */
+	bool words; /* there is an anchor for words */
 	uint64_t anchors[NFA_WORDS]; /* which nodes are anchors */
-	uint64_t stops[NFA_WORDS]; /* which are not left without a byte */
+	uint64_t stops[NFA_WORDS]; /* which wait for the next byte */
 	uint64_t matches[NFA_WORDS];
 	uint16_t begins[NFA_MEMBERS + 1]; /* where each member's split is */
 	struct nfa_node nodes[NFA_NODES];
@@ -83,11 +85,11 @@ void nfa_clear(struct nfa *nfa);
 bool nfa_open(struct nfa *nfa);
 void nfa_close(struct nfa *nfa);
 
-/* Puts a node at place; those behind it move up. */
+/* Inserts a node at place; the nodes from place on move up. */
 bool
 nfa_insert(struct nfa *nfa, uint32_t place, enum nfa_op op, int32_t argument);
 
-/* Puts a node that takes one of these bytes at the end. */
+/* Appends a node that takes one byte of set. */
 bool nfa_take(struct nfa *nfa, const struct byteset *set);
 
 /*
@@ -96,7 +98,7 @@ bool nfa_take(struct nfa *nfa, const struct byteset *set);
  */
 bool nfa_repeat(struct nfa *nfa, uint32_t place, uint32_t least, uint32_t most);
 
-/* Ends the program: room for that is always left. */
+/* Ends the program: there is always room for the last node. */
 void nfa_finish(struct nfa *nfa);
 
 /* Takes a member out of the program, and out of a set of its nodes. */
@@ -111,19 +113,19 @@ void nfa_restore(struct nfa *nfa);
  * begins behind it. These return whether the set contains a match.
  */
 
-/* The set at a place before which there is such a byte. */
+/* Makes the first set, at a place with this byte before it. */
 bool
 nfa_start(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before);
 
 bool nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte);
 
-/* The line ends here. */
+/* Makes the set at the end of the line. */
 bool nfa_end(const struct nfa *nfa, struct nfa_set *set);
 
 /* The members whose match is in the set, as bits. */
 uint64_t nfa_found(const struct nfa *nfa, const struct nfa_set *set);
 
-/* What a byte is to the place behind it. */
+/* The kind of a byte, for the place behind it. */
 enum nfa_before nfa_before(unsigned char byte);
 
 #endif

@@ -3,9 +3,9 @@
 #include <string.h>
 
 enum {
-	LEAST_RARITY = 6, /* of hits, or there is no search: 1 byte in 64 */
-	NEAR = 64, /* bytes; hits this near each other are of no use */
-	MOST_NEAR = 16, /* after so many in a row, no search in this chunk */
+	LEAST_RARITY = 6, /* 1 byte in 64: search only for rarer hits */
+	NEAR = 64, /* bytes; a search does not pay for nearer hits */
+	MOST_NEAR = 16, /* near hits in a row that end the search of a chunk */
 };
 
 /* Skips idle bytes, and takes the byte behind them. */
@@ -81,7 +81,7 @@ is_idle(struct pattern *pattern, unsigned char byte)
 	return true;
 }
 
-/* Finds the idle bytes, and whether they are common enough. */
+/* Finds the idle bytes, and whether they are common enough to skip. */
 static void
 find_idle(struct pattern *pattern)
 {
@@ -98,7 +98,7 @@ find_idle(struct pattern *pattern)
 	pattern->skims = busy <= all / 8;
 }
 
-/* All texts are in the program now. */
+/* Prepares the search and the automaton, when all texts are in the program. */
 static void
 finish(struct pattern *pattern, struct search_union *strings)
 {
@@ -133,8 +133,8 @@ pattern_compile(struct pattern *pattern, const char *text, size_t length,
 }
 
 /*
- * How many nodes a text needs at most: one for a byte, two for a branch, and
- * two of its own. A text with counts in {} may need all there are.
+ * The most nodes that a text needs: one for a byte, two for a branch, and two
+ * for the text. A text with counts in {} may need all nodes.
  */
 static uint32_t
 count_nodes(const char *text)
@@ -177,7 +177,7 @@ pattern_add(struct pattern *pattern, const char *text)
 	return true;
 }
 
-/* pattern_add() took only texts that are valid and fit. */
+/* Compiles the gathered texts. They are valid and fit: see pattern_add(). */
 static void
 compile_all(struct pattern *pattern)
 {
@@ -202,7 +202,8 @@ pattern_start(struct pattern *pattern)
 		dfa_start(&pattern->dfa);
 }
 
-/* Before the first byte of a chunk: some texts match even an empty line. */
+/* Finds the texts that match an empty line, before the first byte of a chunk.
+ */
 static void
 match_at_once(struct pattern *pattern)
 {

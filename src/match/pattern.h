@@ -8,10 +8,10 @@
  * If every match must contain one of a few strings, these are searched for
  * (search.h), and only the bytes near a hit go through the automaton (dfa.h).
  *
- * Several texts can be gathered in one pattern, which knows of each whether it
- * has matched, and takes hardly more time than one text: there is one search
- * and one automaton. Gathered texts must be valid, and are compiled only when
- * the first byte comes, because most commands print nothing.
+ * Several texts can be gathered in one pattern, which knows whether each of
+ * them has matched, and takes hardly more time than one text: there is one
+ * search and one automaton. Gathered texts must be valid. They are compiled
+ * only when the first byte comes, because most commands print nothing.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -32,11 +32,11 @@
  */
 struct pattern {
 	bool ready; /* the texts have been compiled */
-	bool matched; /* all texts have */
-	bool open; /* the last byte was no newline */
+	bool matched; /* all texts have matched */
+	bool open; /* the last byte was not a newline */
 	bool at_once; /* some text matches every line */
 	bool skims; /* enough bytes are idle to be worth skipping */
-	uint32_t count, nodes; /* of texts; of the automaton, at most */
+	uint32_t count, nodes; /* texts; the most nodes of the automaton */
 	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
 	uint8_t idle[256]; /* 1: from a start the byte leads to a start */
 	struct search search;

@@ -19,8 +19,8 @@ struct strings {
 };
 
 /*
- * Bytes from the most to the least common in messages of programs. ranks: the
- * rarity of the first so many of them.
+ * Bytes from the most to the least common in messages of programs. An element
+ * of ranks gives the rarity of the bytes up to a place in this list.
  */
 static const char common[] = " etaoinrslcdumph012gfbywvk3456789.:-/="
 			     "ABCDEFGHILMNOPRSTUW,\"'_()[]";
@@ -42,7 +42,7 @@ search_byte_rarity(unsigned char byte)
 	return 8;
 }
 
-/* How many bytes are compared: of all strings as many as of the shortest. */
+/* How many bytes of each string are compared: the length of the shortest. */
 static size_t
 window_length(const struct strings *set)
 {
@@ -134,7 +134,7 @@ search_add(struct search_union *strings, const struct search_set *set)
 		strings->before = set->before;
 }
 
-/* Four bytes as a number, as it is compared. */
+/* Four bytes as the number that is compared. */
 static uint32_t
 number_of(const struct search *search, const unsigned char *bytes)
 {

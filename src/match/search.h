@@ -1,19 +1,19 @@
 /*
  * search: finds the first of several short strings in a chunk of bytes, fast.
  *
- * Most lines do not match, and a string that every match contains shows which
- * ones might: only near such a hit is the automaton run (literals.h finds the
- * strings, pattern.h runs both). Of each string only its rarest four bytes are
- * searched for, as one number.
+ * Most lines do not match. A line that might match contains one of a few
+ * strings, so the automaton runs only near such a hit (literals.h finds the
+ * strings, pattern.h runs the search and the automaton). Of each string only
+ * the rarest four bytes are searched for, as one number.
  *
  * Up to SEARCH_FEW numbers are compared one by one, with 16 bytes of text at a
- * time. For more, as the table of presets has them, the four bytes at each
- * offset are hashed, and a table says whether a wanted number has that hash:
- * one step, however many there are. It lets all wanted numbers through, and of
- * the others one in hundreds, which are compared then (Bloom, "Space/Time
- * Trade-offs in Hash Coding with Allowable Errors", CACM 13:7, 1970). No offset
- * depends on the one before, so a processor works on several at once; each step
- * of an automaton has to wait for the one before.
+ * time. If there are more numbers, as in the table of presets, the four bytes
+ * at each offset are hashed, and a table says whether a wanted number has that
+ * hash: one step for any count of numbers. The table accepts all wanted numbers
+ * and one in hundreds of the others; what it accepts is compared (Bloom,
+ * "Space/Time Trade-offs in Hash Coding with Allowable Errors", CACM 13:7,
+ * 1970). No offset depends on the one before, so a processor works on several
+ * at once; each step of an automaton has to wait for the step before.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
@@ -34,14 +34,14 @@
 /* Strings of which every match contains one. */
 struct search_set {
 	uint32_t count; /* 0: no such set is known */
-	uint32_t before; /* bytes of a match ahead of its string, at most */
+	uint32_t before; /* the most bytes of a match before the string */
 	uint8_t length[SEARCH_MOST];
-	unsigned char bytes[SEARCH_MOST][SEARCH_LENGTH]; /* 0 behind its end */
+	unsigned char bytes[SEARCH_MOST][SEARCH_LENGTH]; /* padded with 0 */
 };
 
-/* The strings of several sets: every match contains one of one of them. */
+/* The strings of several sets: every match contains one of the strings. */
 struct search_union {
-	bool blind; /* for some matches no set is known */
+	bool blind; /* there are matches for which no set is known */
 	bool fold; /* upper and lower case are the same */
 	uint32_t count, before; /* of all sets, as above */
 	uint8_t length[SEARCH_UNION];
@@ -50,7 +50,7 @@ struct search_union {
 
 /* Strings made ready for the search. All but before is private. */
 struct search {
-	uint32_t before; /* bytes of a match ahead of a hit, at most */
+	uint32_t before; /* the most bytes of a match before a hit */
 	uint32_t count;
 	uint32_t length; /* bytes that are compared, 1 to 4 */
 	bool plain; /* fold and mask change nothing */
@@ -58,8 +58,8 @@ struct search {
 	uint8_t first_bytes[256];
 	uint32_t wanted[SEARCH_UNION];
 	uint32_t lanes[SEARCH_FEW][4]; /* the first wanted, each four times */
-	bool hashed; /* there are more than these */
-	uint8_t hashes[1 << SEARCH_BITS]; /* 1: a wanted number has it */
+	bool hashed; /* there are more numbers than SEARCH_FEW */
+	uint8_t hashes[1 << SEARCH_BITS]; /* 1: a wanted number has the hash */
 };
 
 /* How rare a byte is in messages of programs: about one in 2^rarity. */
@@ -76,9 +76,10 @@ unsigned search_union_rarity(const struct search_union *strings);
 void search_add(struct search_union *strings, const struct search_set *set);
 
 /*
- * Makes a union ready for the search; its rarity is above 0, or it is empty.
- * With fold, a few other pairs of bytes are the same, too, and strings are cut
- * to the length of the shortest: a hit is no proof that a string is there.
+ * Prepares the search for a union whose rarity is above 0, or which is empty. A
+ * hit does not prove that a string is there: strings are cut to the length of
+ * the shortest one, and with fold a few pairs of bytes that are no letters are
+ * the same, too.
  */
 void search_prepare(struct search *search, const struct search_union *strings);
 

@@ -41,7 +41,7 @@ is_possible(enum showing showing)
 }
 
 /*
- * Whether we are in the foreground: a background job must not write over what
+ * Whether retry is in the foreground: a background job must not write over what
  * the user types meanwhile.
  */
 static bool
@@ -73,7 +73,8 @@ fits(const char *const strings[])
 	return length < columns;
 }
 
-/* Draws over the last one, unless lines of the log are still waiting. */
+/* Draws the line over the last one, unless lines of the log still wait to be
+ * written. */
 static void
 draw(struct countdown *countdown, const char *label, nanos left)
 {
@@ -103,7 +104,8 @@ countdown_show(struct countdown *countdown, const char *label, nanos left)
 	now = sys_now(CLOCK_BOOTTIME);
 	if (countdown->next != NANOS_MAX && now < countdown->next)
 		return;
-	/* For the rest of the invocation: the terminal may be gone. */
+	/* No countdown any more in this invocation: the terminal may be gone.
+	 */
 	if (!is_possible(countdown->showing)) {
 		countdown->showing = SHOWING_NEVER;
 		countdown->shown = false;

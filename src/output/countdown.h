@@ -1,8 +1,8 @@
 /*
  * countdown: shows on a terminal how long a wait still takes.
  *
- * It is one line, which is erased when the wait is over. Elsewhere than on a
- * terminal nothing is shown.
+ * The countdown is one line, which is erased when the wait is over. If standard
+ * error is not a terminal, nothing is shown.
  */
 #ifndef COUNTDOWN_H
 #define COUNTDOWN_H
@@ -14,7 +14,7 @@
 
 struct countdown {
 	struct log *log;
-	enum showing showing; /* SHOWING_NEVER too where it is not possible */
+	enum showing showing; /* SHOWING_NEVER also if it is not possible */
 	bool shown; /* the line is on the terminal */
 	/* When the line changes, on CLOCK_BOOTTIME; NANOS_MAX: no wait. */
 	nanos next;

@@ -47,7 +47,8 @@ log_flush(struct log *log)
 			continue;
 		if (put == -1 && errno == EAGAIN)
 			return;
-		/* Without a reader the line is dropped: no failure of ours. */
+		/* Without a reader the line is dropped. That is no failure of
+		 * retry. */
 		drop(log, put > 0 ? (size_t)put : log->length);
 	}
 }
@@ -163,7 +164,8 @@ log_tell(struct log *log, const struct line *line)
 {
 	/* A held line overwrites the one before it, unless that is kept. */
 	char *start = log->pending + log->length + log->kept;
-	/* Another process's line could tear one of more than PIPE_BUF bytes. */
+	/* A write of more than PIPE_BUF bytes is not atomic: a line of another
+	 * process could get into the middle. */
 	struct writer writer = { .to = -1, .most = PIPE_BUF - 1 };
 	bool stays = line->last || line->least == LOUDNESS_QUIET;
 

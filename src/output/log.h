@@ -1,9 +1,9 @@
 /*
  * log: retry's own messages, on standard error.
  *
- * A line is one write(2), with control bytes escaped, and never blocks: what a
- * slow reader does not take at once stays in a buffer until poll(2) reports
- * room.
+ * A line is one write(2), with control bytes escaped, and never blocks: bytes
+ * that a slow reader does not take at once stay in a buffer until poll(2)
+ * reports room.
  *
  * Under --hold-stderr nothing is written before log_release. Until then a line
  * replaces the one before it, except a line that says how the invocation ended
@@ -30,7 +30,7 @@ struct log {
 	struct nonblock nonblock;
 	size_t length; /* bytes of pending that are still to be written */
 	size_t held; /* bytes after them, of lines that are held */
-	size_t kept; /* of these, bytes that no later line replaces */
+	size_t kept; /* bytes of held that no later line replaces */
 	char pending[2 * PIPE_BUF];
 };
 
@@ -46,7 +46,7 @@ struct fact {
 
 struct line {
 	enum loudness least;
-	bool last; /* it says how the invocation ended */
+	bool last; /* the line says how the invocation ended */
 	bool warning; /* not a failure of retry, although -q shows it */
 	const char *const *strings;
 	const struct fact *facts; /* NULL: none */
@@ -58,7 +58,8 @@ void log_open(struct log *log, const struct policy *policy);
 /*
  * Writes "retry: ", the strings, and a newline, if retry is at least this loud:
  * LOUDNESS_QUIET is for failures of retry itself. In JSON the levels are error,
- * warning and info. If the buffer has no room for a whole line, it is lost.
+ * warning and info. If the buffer has no room for a whole line, the line is
+ * lost.
  */
 void log_say(struct log *log, enum loudness least, const char *const strings[]);
 
@@ -77,7 +78,7 @@ void log_put(struct log *log, const char *const strings[]);
 /* Writes or drops the lines that are held; later lines are not held. */
 void log_release(struct log *log, bool drop_held);
 
-/* For poll(2): fd is -1 where nothing waits to be written. */
+/* For poll(2): fd is -1 if nothing waits to be written. */
 struct pollfd log_pollfd(const struct log *log);
 
 /* Writes as much of what is pending as is possible without blocking. */

@@ -12,10 +12,10 @@
 #include "sys/procfs.h"
 
 /*
- * O_NONBLOCK belongs to the open file description, which we share with the
- * command and with the process that started us. A pipe or a terminal can be
- * opened again through /proc, for a description of our own. This must not be
- * done for a descriptor that is open for reading only: the new one could write.
+ * O_NONBLOCK belongs to the open file description, which retry shares with the
+ * command and with its caller. A pipe or a terminal can be opened again through
+ * /proc, which makes a new description. This must not be done for a descriptor
+ * that is open for reading only: the new one could write.
  */
 struct nonblock
 nonblock_open(int fd)
@@ -56,7 +56,8 @@ nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 			errno = EAGAIN;
 			return -1;
 		}
-		/* A pipe with room takes PIPE_BUF bytes, but may not more. */
+		/* A pipe with room takes PIPE_BUF bytes, but perhaps not more.
+		 */
 		if (length > PIPE_BUF)
 			length = PIPE_BUF;
 		break;

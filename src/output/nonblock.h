@@ -1,8 +1,8 @@
 /*
  * nonblock: writes to an inherited descriptor without ever blocking.
  *
- * O_NONBLOCK is not set on it, because the processes that share it would be
- * affected.
+ * O_NONBLOCK is not set on the descriptor, because other processes share its
+ * open file description.
  */
 #ifndef NONBLOCK_H
 #define NONBLOCK_H
@@ -12,7 +12,7 @@
 
 enum nonblock_way {
 	NONBLOCK_PLAIN, /* write: a regular file never blocks */
-	NONBLOCK_PRIVATE, /* write: fd is non-blocking, and only ours */
+	NONBLOCK_PRIVATE, /* write: fd is non-blocking, and only retry's */
 	NONBLOCK_SOCKET, /* send with MSG_DONTWAIT */
 	NONBLOCK_CAREFUL, /* write after poll has reported room */
 };
@@ -27,7 +27,7 @@ struct nonblock nonblock_open(int fd);
 
 /*
  * Writes once without blocking. Returns the number of bytes written, or -1 with
- * errno, which is EAGAIN where there is no room now. SIGPIPE must be blocked.
+ * errno, which is EAGAIN if there is no room now. SIGPIPE must be blocked.
  */
 ssize_t
 nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length);

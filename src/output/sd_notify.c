@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "text/escape.h"
 
-/* systemctl shows the status on one line: longer ones are cut. */
+/* systemctl shows the status on one line, so a longer status is cut. */
 #define STATUS_ROOM 512
 
 /*

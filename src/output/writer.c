@@ -44,7 +44,8 @@ writer_deliver(struct writer *writer)
 		writer->error = errno;
 	if (writer->error == 0)
 		return true;
-	/* The exit status must be right even if nobody reads the message. */
+	/* Without a reader of the message, SIGPIPE would change the exit
+	 * status. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	writer_put_all(&line,
 	    STRINGS("retry: cannot write to standard output: ",
@@ -115,8 +116,8 @@ writer_put_string(
 }
 
 /*
- * A newline or an escape sequence in a quoted text could pass for a line of
- * retry's, and a long text could make the line too long for one atomic write.
+ * A newline or an escape sequence in a quoted text could look like a line of
+ * retry, and a long text could make the line too long for one atomic write.
  */
 void
 writer_put_quoted(struct writer *writer, const char *text, size_t length)

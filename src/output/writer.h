@@ -17,9 +17,9 @@
 #define STRINGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 /*
- * Begins as { .to = a descriptor }, which is written to whenever the buffer is
- * full; or as { .to = -1, .most = a number of bytes }, at most that of the
- * buffer: what is more than that is dropped, and nothing is written.
+ * Begins as { .to = a descriptor }: the buffer is written to it when it is
+ * full. Or begins as { .to = -1, .most = a number of bytes }, at most the size
+ * of the buffer: bytes beyond that number are dropped, and nothing is written.
  */
 struct writer {
 	int to;
@@ -29,18 +29,18 @@ struct writer {
 	size_t used;
 	bool compact; /* JSON without blanks */
 	const char *comma; /* before the next value of JSON, or NULL */
-	char bytes[PIPE_BUF]; /* other writers could tear a larger write */
+	char bytes[PIPE_BUF]; /* a larger write would not be atomic */
 };
 
 void writer_put(struct writer *writer, const char *text);
 void writer_put_all(struct writer *writer, const char *const strings[]);
 void writer_put_bytes(struct writer *writer, const char *bytes, size_t length);
 
-/* Escapes text as the style has it; text may hold any bytes. */
+/* Puts text, escaped as the style says. The text may contain any bytes. */
 void writer_put_escaped(
     struct writer *writer, enum escape style, const char *text, size_t length);
 
-/* The same between double quotes. */
+/* Puts text, escaped, between double quotes. */
 void writer_put_string(
     struct writer *writer, enum escape style, const char *text, size_t length);
 
@@ -50,7 +50,7 @@ void writer_put_string(
  */
 void writer_put_quoted(struct writer *writer, const char *text, size_t length);
 
-/* Puts blanks up to a column, none where that is reached already. */
+/* Puts blanks up to a column, none if that column is reached already. */
 void writer_pad(struct writer *writer, size_t column);
 
 /* Puts text after as many blanks as make it end at a column. */
@@ -73,16 +73,16 @@ writer_json_string(struct writer *writer, const char *name, const char *string);
 void
 writer_json_number(struct writer *writer, const char *name, int64_t number);
 
-/* A value that is JSON already: true, 0.25; "" where the caller puts it. */
+/* A value that is JSON already: true, 0.25; "" if the caller puts the value. */
 void writer_json_raw(struct writer *writer, const char *name, const char *json);
 
-/* Writes what is in the buffer. Returns writer->error; after an error, and of a
- * writer without a descriptor, what was put is dropped. */
+/* Writes what is in the buffer. Returns writer->error. After an error, or
+ * without a descriptor, the bytes in the buffer are dropped. */
 int writer_flush(struct writer *writer);
 
 /*
- * Writes what is in the buffer to standard output and closes that. False where
- * not all of it was written; a message says so on standard error.
+ * Writes the buffer to standard output, which it closes. False, after a message
+ * on standard error, if not all bytes could be written.
  */
 bool writer_deliver(struct writer *writer);
 

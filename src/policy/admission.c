@@ -8,7 +8,7 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-/* The limits in force from now on. */
+/* Agrees with the segment on the limits that are in force from now on. */
 static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
@@ -66,7 +66,7 @@ deny_retry(struct admission *admission, const struct segment *segment,
 		admission->next = pause;
 }
 
-/* Asks the window, which counts the retry if it grants it. */
+/* Asks the window, which counts a retry that it grants. */
 static void
 ask_window(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
@@ -136,9 +136,9 @@ admission_ask(struct caller *caller, struct segment *segment,
 	pass =
 	    ask_breaker(caller, &admission, segment, segment_age(header, now));
 	/*
-	 * Only this answer tells whether the window has to limit the retry. The
-	 * breaker's state may have been another one a moment before, and may
-	 * have changed since.
+	 * Only pass tells whether the window has to limit the retry. The state
+	 * of the breaker may have been different a moment before, and may have
+	 * changed since.
 	 */
 	if (retry && pass == BREAKER_PASSED)
 		ask_window(caller, &admission, segment, header, now);
@@ -153,8 +153,8 @@ admission_ask(struct caller *caller, struct segment *segment,
 }
 
 /*
- * What an attempt says about the dependency. An attempt that our deadline, a
- * signal or a closed pipe ended says nothing about it.
+ * What an attempt says about the dependency: nothing, if the deadline of retry,
+ * a signal or a closed pipe ended the attempt.
  */
 static enum attempt_result
 attempt_result(enum reason reason, const struct outcome *outcome)
@@ -181,7 +181,7 @@ admission_effect(
 		.deposits = deposits };
 }
 
-/* A probe that lost its lease tells nothing. */
+/* Tells the breaker the result, but not that of a probe that lost its lease. */
 static void
 tell_breaker(const struct caller *caller, struct segment *segment,
     const struct header *header, const struct attempt_effect *effect, nanos now)
@@ -205,7 +205,8 @@ admission_tell(struct caller *caller, struct segment *segment,
 
 	if (effective.corrupt)
 		return effective;
-	/* First: if this fails, all of it is done once more. */
+	/* The deposit comes first: if it fails, the caller tells all of it once
+	 * more. */
 	if (effect->succeeded && effect->deposits &&
 	    window_deposit(&segment->window, segment_epoch(header, now)) ==
 		WINDOW_CORRUPT) {

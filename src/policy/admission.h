@@ -2,12 +2,12 @@
  * admission: whether an attempt may begin, and what its end means for later
  * ones.
  *
- * An invocation asks its budget before an attempt, and tells it how the attempt
- * ended. The breaker can deny any attempt, the window only a retry.
+ * An invocation asks its budget before an attempt, and tells the budget how the
+ * attempt ended. The breaker can deny any attempt, the window only a retry.
  *
  * A retry that the breaker itself limits, as its probe or as a turn of its
- * recovery, is not counted in the window and does not need its permission. So
- * in any window the retries of all processes are at most the sum of
+ * recovery, is not counted in the window and needs no permission of the window.
+ * So in any window the retries of all processes are at most the sum of
  *
  *   - those that the window grants: max(min, ratio * successes);
  *   - probes: one at a time, and at most one after each pause, which doubles;
@@ -26,7 +26,7 @@ struct effective_limits {
 	nanos window;
 	bool
 	    differs; /* the segment had others than this invocation asked for */
-	bool corrupt; /* the segment is, and so nothing was done */
+	bool corrupt; /* the segment is corrupt, so nothing was done */
 };
 
 /* What the budget says about the next attempt. */
@@ -47,7 +47,7 @@ struct caller {
 	bool uses_breaker; /* asks the breaker, and tells it results */
 	bool counted; /* its first attempt has been counted */
 	bool waits; /* its last question was denied */
-	bool lost_lease; /* was the probe until another attempt became it */
+	bool lost_lease; /* its attempt was the probe, another one is now */
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
@@ -60,27 +60,26 @@ struct attempt_effect {
 	bool deposits; /* a success is counted in the window */
 };
 
-/* Only finds out whether a segment is corrupt. */
+/* Finds out the limits in force, and whether the segment is corrupt. */
 struct effective_limits admission_look(const struct caller *caller,
     struct segment *segment, const struct header *header, nanos now);
 
 /*
  * Whether the next attempt has to be admitted: every retry, and a first attempt
- * if there is a breaker. If not, it begins now.
+ * if there is a breaker. If not, the attempt begins now.
  */
 bool admission_concerns(struct caller *caller, bool retry, nanos now);
 
 /*
- * Whether the next attempt may begin. If it is a retry, it is counted: in the
- * window, or as a probe or a turn. Only the breaker can deny a first attempt. A
- * denial counts no retry.
+ * Whether the next attempt may begin. A retry that may begin is counted: in the
+ * window, or as a probe or a turn. Only the breaker can deny a first attempt.
  */
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
 
 /*
  * What the outcome of an attempt means for the budget. reason: why the series
- * ends with it, or REASON_NONE before a retry.
+ * ends with this attempt, or REASON_NONE before a retry.
  */
 struct attempt_effect admission_effect(
     enum reason reason, const struct outcome *outcome, bool deposits);

@@ -5,7 +5,7 @@
 
 #define KEPT (ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST)
 
-/* The index of the entry of the attempt that came after n others. */
+/* The index of the entry of attempt number n + 1. */
 static int
 index_of(int64_t n)
 {
@@ -17,7 +17,7 @@ index_of(int64_t n)
 void
 attempt_log_start(struct attempt_log *log)
 {
-	/* Not all of it: most invocations touch a single entry. */
+	/* The entries are not cleared: most invocations use a single one. */
 	log->count = 0;
 	log->slept = 0;
 }

@@ -1,7 +1,7 @@
 /*
  * attempt_log: keeps how each attempt ended, for reports.
  *
- * Of many attempts it keeps the first ten and the last ninety, so memory is
+ * Of many attempts the first ten and the last ninety are kept, so memory is
  * fixed.
  */
 #ifndef ATTEMPT_LOG_H
@@ -21,39 +21,39 @@ struct entry {
 	enum end end;
 	int status; /* by verdict_status() */
 	int signal; /* that killed it, or 0 */
-	int http; /* 0: none known */
-	const char *rule; /* by which verdict_of() decided */
+	int http; /* the code; 0: unknown */
+	const char *rule; /* the rule by which verdict_of() decided */
 	enum verdict verdict;
 	nanos
 	    planned; /* the delay before the next attempt; -1: there is none */
-	nanos slept; /* how long it was, with admission; -1: not over */
+	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
 };
 
 struct attempt_log {
 	int64_t count; /* of all attempts */
-	nanos slept; /* in all, without the delay after the latest */
+	nanos slept; /* all delays, but for that after the latest attempt */
 	struct entry entries[ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST];
 };
 
 void attempt_log_start(struct attempt_log *log);
 
 /*
- * Adds an entry, which the caller fills in. The entry before it is counted now,
- * and must not change any more.
+ * Adds an entry, which the caller fills in. The delay of the entry before is
+ * added to log->slept now, so that entry must not change any more.
  */
 struct entry *attempt_log_add(struct attempt_log *log);
 
-/* The latest; NULL before the first. */
+/* The latest entry; NULL before the first one. */
 struct entry *attempt_log_latest(struct attempt_log *log);
 
 /*
- * The delay after the latest attempt is over now, which is the time since retry
- * began: notes how long it really was.
+ * Notes how long the delay after the latest attempt really was. The delay is
+ * over now; now is the time since retry began.
  */
 void attempt_log_wake(struct attempt_log *log, nanos now);
 
-/* How many entries are kept; the i-th of them, from 0, the oldest. */
+/* How many entries are kept; and the i-th of them. 0 is the oldest. */
 int attempt_log_kept(const struct attempt_log *log);
 const struct entry *attempt_log_at(const struct attempt_log *log, int i);
 

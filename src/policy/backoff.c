@@ -5,7 +5,7 @@
 /*
  * The next 64 random bits: SplitMix64 (Steele, Lea, Flood, "Fast Splittable
  * Pseudorandom Number Generators", OOPSLA 2014), with the constants of
- * Stafford's variant 13. Any seed is a good one, and its state is one word.
+ * Stafford's variant 13. Any seed is good, and the state is one word.
  */
 static uint64_t
 draw(uint64_t *state)
@@ -18,8 +18,8 @@ draw(uint64_t *state)
 }
 
 /*
- * Uniform in [low, high], 0 <= low <= high. Draws below 2^64 mod range are
- * thrown away: the number of those left is a multiple of range, so no value is
+ * Uniform in [low, high], 0 <= low <= high. Random numbers below 2^64 mod range
+ * are not used: the count of the others is a multiple of range, so no value is
  * more likely than another.
  */
 static nanos
@@ -37,10 +37,10 @@ uniform(uint64_t *state, nanos low, nanos high)
 
 /*
  * base * factor^exponent by squaring, because pow() would need libm. The
- * relative error grows with the exponent, by some 2^-52 each time. But a factor
- * above 1 is at least a millionth above it, and so its power passes 2^63 before
- * the exponent is 2^26: the error never gets so large that a later delay could
- * be shorter than an earlier one.
+ * relative error grows with the exponent, by some 2^-52 for each step. But a
+ * factor above 1 is at least 1.000001, so its power passes 2^63 before the
+ * exponent is 2^26: the error is never so large that a later delay could be
+ * shorter than an earlier one.
  */
 static nanos
 exponential(nanos base, int64_t factor, int64_t exponent)
@@ -49,7 +49,8 @@ exponential(nanos base, int64_t factor, int64_t exponent)
 	double result = (double)base;
 	nanos whole;
 
-	/* Not as a double, which would round a large base. 0 never grows. */
+	/* Not computed as a double, which would round a large base. A base of
+	 * 0 never grows. */
 	if (base == 0 || exponent == 0 || factor <= BACKOFF_FACTOR_ONE)
 		return base;
 	for (; exponent > 0; exponent /= 2) {
@@ -59,7 +60,7 @@ exponential(nanos base, int64_t factor, int64_t exponent)
 			return NANOS_MAX;
 		square *= square;
 	}
-	/* Rounds to the nearest. To add 0.5 would itself round above 2^52. */
+	/* Rounds to the nearest. Adding 0.5 would be inexact above 2^52. */
 	whole = (nanos)result;
 	return result - (double)whole < 0.5 ? whole : whole + 1;
 }

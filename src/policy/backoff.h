@@ -35,8 +35,8 @@ enum jitter {
 /* What the user asked for. */
 struct backoff {
 	enum backoff_kind kind;
-	bool grows; /* after the last of several delays they grow from it;
-		       if not, it repeats. A single delay always grows */
+	bool grows; /* the last of several delays grows; if not, it is
+		       repeated. A single delay always grows */
 	enum jitter jitter;
 	int64_t factor; /* in millionths, at least BACKOFF_FACTOR_ONE */
 	nanos delays[BACKOFF_DELAYS];
@@ -54,7 +54,7 @@ struct schedule {
 /* A new series; its random numbers depend on seed alone. */
 struct schedule schedule_start(uint64_t seed);
 
-/* The next delay is the first one again; the random numbers go on. */
+/* Makes the next delay the first one again; the random numbers continue. */
 void schedule_reset(struct schedule *schedule);
 
 /* The base delay: the first one that is not 0; 0 if all are. */
@@ -62,18 +62,18 @@ nanos backoff_base(const struct backoff *backoff);
 
 /*
  * The envelope before the n-th retry, n >= 1, in [floor, cap]: the n-th element
- * of delays. Behind the last element it is that element again, or it grows from
- * there: base * factor^(n-1), base * n, base, or base * fib(n) (fib(1) = fib(2)
- * = 1), where base is the last element and n = 1 its own place. Saturates: it
- * never gets smaller as n grows.
+ * of delays. After the last element the envelope is that element again, or it
+ * grows: base * factor^(n-1), base * n, base, or base * fib(n) (fib(1) = fib(2)
+ * = 1), where base is the last element and n is 1 at the place of this element.
+ * Saturates: the envelope never gets smaller as n grows.
  */
 nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 
 /*
- * The most that a delay may be instead of most, so that a series uses the time
- * to its deadline: left, the nanoseconds to the deadline (NANOS_MAX: none),
- * less one base delay, but not below floor. Just most if that leaves less than
- * the base delay, or if there is no jitter.
+ * Trims most, the longest delay, so that a series uses the time to its
+ * deadline: to left, the nanoseconds to the deadline (NANOS_MAX: none), less
+ * one base delay, but not below floor. Returns most unchanged if that leaves
+ * less than the base delay, or if there is no jitter.
  */
 nanos backoff_trim(const struct backoff *backoff, nanos most, nanos left);
 

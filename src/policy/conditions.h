@@ -26,7 +26,7 @@ struct conditions {
 
 struct pattern;
 
-/* The patterns of all lists, to be looked for in the command's output. */
+/* The patterns of all lists. They are looked for in the command's output. */
 struct watches {
 	int count;
 	struct watch {
@@ -38,7 +38,7 @@ struct watches {
 	} list[CONDITIONS_WATCHES];
 };
 
-/* Why a LIST is refused, and which item (not NUL-terminated) is at fault. */
+/* Why a LIST is refused, and which item is wrong (not NUL-terminated). */
 struct conditions_error {
 	const char *why;
 	const char *item;
@@ -49,11 +49,11 @@ struct conditions_error {
  * Adds the comma-separated items of list to the set: exit statuses "7",
  * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
  * "timeout", "fail" (any failure), "http:503", "http:5xx", "http:500-504",
- * "stderr:ERE" and "stdout:ERE". A pattern extends to the end of the list. It
- * is added to watches if it is new, and points into list, which must live as
- * long. False, with error filled and both unchanged, if an item is empty,
- * unknown or out of range, or a range runs backwards. error->why is a phrase,
- * such as "not an exit status, signal or condition".
+ * "stderr:ERE" and "stdout:ERE". A pattern extends to the end of the list. A
+ * new pattern is added to watches, and points into list, which must live as
+ * long as watches. False, with error filled and both unchanged, if an item is
+ * empty, unknown or out of range, or a range runs backwards. error->why is a
+ * phrase, such as "not an exit status, signal or condition".
  */
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);

@@ -2,16 +2,18 @@
 
 #include "text/number.h"
 
-/* The retries that are summed up one by one; the others in so many parts. */
+/* The retries that are added one by one; the others are added in that many
+ * parts.
+ */
 #define STEPS 1000
 
-/* How many delays are drawn for the means. */
+/* How many random delays the means are computed from. */
 #define DRAWS (INT64_C(1) << 20)
 
 /*
- * After so many retries the mean of decorrelated jitter does not change any
- * more. Most series grow by a factor of 1.1 each time (the mean of its
- * logarithm is ln 3 - 1), which makes 292 years of a nanosecond in 450 times.
+ * After that many retries the mean of decorrelated jitter does not change any
+ * more. Most series grow by a factor of 1.1 at each retry (the mean of its
+ * logarithm is ln 3 - 1), so a nanosecond grows to 292 years in 450 retries.
  */
 #define SETTLED 500
 
@@ -22,7 +24,8 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
-/* Each is three times the one before; after 64 times the most is reached. */
+/* The longest n-th delay: three times the one before. The cap is reached after
+ * at most 64 times. */
 static nanos
 most_decorrelated(const struct backoff *backoff, int64_t n)
 {
@@ -36,8 +39,8 @@ most_decorrelated(const struct backoff *backoff, int64_t n)
 }
 
 /*
- * Uniform between half the envelope and the envelope, but what is below the
- * floor becomes the floor; the mean takes that into account.
+ * Equal jitter: uniform between half the envelope and the envelope, but a value
+ * below the floor becomes the floor, also in the mean.
  */
 static struct span
 equal(nanos envelope, nanos floor)
@@ -117,7 +120,7 @@ whole(double span)
 	return span >= 0x1p63 ? NANOS_MAX : (nanos)span;
 }
 
-/* The means of decorrelated jitter, from many series that are drawn. */
+/* The means of decorrelated jitter, from a sample of many series. */
 static void
 draw_means(struct forecast *forecast, const struct backoff *backoff)
 {

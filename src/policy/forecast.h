@@ -9,11 +9,12 @@
 #include <stdint.h>
 #include "policy/policy.h"
 
-/* Up to ROWS retries each has its row; of more only the first ten. */
+/* Up to FORECAST_ROWS retries have a row each; of more, the first ten have one.
+ */
 #define FORECAST_ROWS 100
 #define FORECAST_FIRST 10
 
-/* The most attempts for which cut is worked out. */
+/* The most attempts for which cut is computed. */
 #define FORECAST_ATTEMPTS 1000000
 
 /* The bounds of a random time, and its average. */
@@ -34,7 +35,7 @@ struct forecast {
 	bool drawn; /* means are sampled: right to about 1 % */
 	nanos worst; /* every attempt takes its timeout, every wait its most;
 			NANOS_MAX: unbounded */
-	nanos slo; /* three times worst */
+	nanos slo; /* service level objective: three times worst */
 	bool fits; /* there is no deadline, or worst is within it */
 	/*
 	 * If worst does not fit: the first attempt that the deadline would end
@@ -47,9 +48,9 @@ struct forecast {
 
 /*
  * Delays are those of backoff_next() far from a deadline. All numbers are
- * exact, except that the mean of decorrelated jitter is taken from many series
- * that are drawn here, and that totals of more than a thousand retries are
- * right to about 0.1 %.
+ * exact, except that the mean of decorrelated jitter comes from a sample of
+ * many series, and that totals of more than a thousand retries are right to
+ * about 0.1 %.
  */
 void forecast_make(struct forecast *forecast, const struct policy *policy);
 

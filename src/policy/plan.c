@@ -3,14 +3,14 @@
 #include "exit_status.h"
 #include "text/number.h"
 
-/* The least and the most time before admission is asked for again. */
+/* The least and the most time before retry asks for admission again. */
 #define ASK_LEAST (20 * NANOS_MS)
 #define ASK_MOST NANOS_SECOND
 
 /*
- * While a breaker recovers it lets one in at a time, and a thousand may wait
- * for that. So they do not ask each time, but after this time or, if the user
- * waits for less, a part of that.
+ * While a breaker recovers, it admits one attempt at a time, and a thousand
+ * processes may wait for admission. So a process does not ask for each turn,
+ * but after this time or, if the user's wait is shorter, a part of the wait.
  */
 #define ASK_RECOVERING (500 * NANOS_MS)
 #define ASK_PARTS 4
@@ -32,7 +32,7 @@ end(const struct history *history, enum reason reason)
 	step.status = history->status;
 	if (last->end == END_SIGNALED && !last->overrun)
 		step.signal = last->code;
-	/* There was no process to be had: that is a failure of retry itself. */
+	/* fork failed: that is a failure of retry itself. */
 	if (last->end == END_NOT_STARTED && !last->forked)
 		step.reason = REASON_INTERNAL;
 	return step;
@@ -88,7 +88,8 @@ asks_too_much(
 		(left != NANOS_MAX && http->wait >= left));
 }
 
-/* After a 429, which need not have a Retry-After (RFC 6585), at least base. */
+/* The next delay. After a 429, which need not have a Retry-After (RFC 6585),
+ * the delay is at least the base. */
 static nanos
 next_delay(const struct policy *policy, struct schedule *schedule,
     const struct http_status *http, nanos left)
@@ -134,7 +135,7 @@ plan_next(const struct policy *policy, struct history *history,
 	return again(history, now, delay);
 }
 
-/* The end before an attempt: no attempt was judged just now. */
+/* The end before an attempt, so that no attempt has just been judged. */
 static struct step
 end_before(const struct history *history, enum reason reason)
 {
@@ -184,7 +185,7 @@ plan_denied(const struct policy *policy, struct history *history,
 		history->patience = number_add(now, policy->share.wait);
 	if (now >= history->patience || admission->never)
 		return end_before(history, admission->denied);
-	/* From half to one and a half times: on average it stays as it is. */
+	/* Random from half to one and a half times nap: the mean is nap. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);
 	if (nap > history->patience - now)
 		nap = history->patience - now;

@@ -1,8 +1,8 @@
 /*
  * plan: decides whether and when there is another attempt, or why retry ends.
  *
- * This is the whole retry logic. It is a function of values: the policy, the
- * history of this invocation, the outcome of an attempt and the time.
+ * All decisions of retry are made here. They depend on values only: the policy,
+ * the history of this invocation, the outcome of an attempt and the time.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -17,8 +17,8 @@ struct history {
 	int64_t made; /* attempts begun */
 	nanos began;
 	nanos deadline; /* NANOS_MAX: none */
-	struct outcome last; /* of attempt number made; none yet while 0 */
-	int status; /* to exit with: 1 if a failure exited with 0 */
+	struct outcome last; /* of attempt number made; unset if made is 0 */
+	int status; /* retry's own; 1 if a failure exited with 0 */
 	struct judgement judgement; /* of the last outcome */
 	nanos patience; /* until when to wait for admission; 0: not waiting */
 	struct admission admission; /* while waiting: why it was denied */
@@ -30,16 +30,16 @@ struct step {
 	bool again; /* another attempt, at the instant at; false: the end */
 	nanos at;
 	nanos delay; /* at - now */
-	int status; /* what to exit with */
-	int signal; /* what to die of instead, or 0 */
+	int status; /* the exit status of retry */
+	int signal; /* that retry dies of in place of an exit, or 0 */
 	enum reason reason; /* of the end; REASON_NONE if again */
-	int64_t attempt; /* the one that was just judged; 0: none */
+	int64_t attempt; /* number of the attempt just judged; 0: none */
 };
 
 /*
  * The history of an invocation that began at the instant began. inherited is
- * the deadline of an outer retry, an instant, too (NANOS_MAX: none); the
- * earlier one of it and the policy's own counts.
+ * the instant at which the deadline of an outer retry ends (NANOS_MAX: none).
+ * The earlier one of this deadline and the policy's counts.
  */
 struct history plan_start(
     const struct policy *policy, nanos began, nanos inherited, uint64_t seed);
@@ -52,9 +52,9 @@ struct step
 plan_first(const struct policy *policy, struct history *history, nanos now);
 
 /*
- * What happens after an attempt: judges its outcome, and if a retry makes sense
- * works out the delay. If that would not end before the deadline, this is the
- * end.
+ * What happens after an attempt: judges its outcome, and computes the delay if
+ * a retry makes sense. If the delay would not end before the deadline, this is
+ * the end.
  */
 struct step plan_next(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now);
@@ -67,14 +67,14 @@ struct step
 plan_wake(struct history *history, const struct step *step, nanos now);
 
 /*
- * What happens when the budget denies the next attempt: retry asks it again
- * after a random time, so that not all who wait ask together, until the
- * policy's wait is over; then this is the end.
+ * What happens when the budget denies the next attempt: retry asks the budget
+ * again after a random time, so that waiting processes do not all ask together.
+ * When the policy's wait is over, this is the end.
  */
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
 
-/* The end, because a retry could not read what the last attempt could. */
+/* The end, because a retry could not read the input of the last attempt. */
 struct step plan_lost(const struct history *history, enum reason lost);
 
 /* Counts an attempt that is about to begin. */

@@ -51,14 +51,14 @@ enum format {
 	FORMAT_PROM,
 };
 
-/* Which of our retries we make under an outer retry (--nested). */
+/* Which retries are made under an outer retry (--nested). */
 enum nested {
 	NESTED_SHARE, /* all */
-	NESTED_ADD, /* none while the outer one is on a retry itself */
+	NESTED_ADD, /* none while the outer one makes a retry itself */
 	NESTED_ONCE, /* none */
 };
 
-/* Options that are passed on to a retry within the command, as typed. */
+/* Options that a retry within the command inherits, as typed. */
 enum told {
 	TOLD_BUDGET,
 	TOLD_RATIO,
@@ -77,21 +77,21 @@ struct share {
 	nanos wait; /* for admission, if denied; NANOS_MAX: no limit */
 	nanos cooldown; /* after a denial; 0: none */
 	struct breaker_config breaker;
-	bool required; /* do not run without it */
+	bool required; /* do not run without the budget */
 };
 
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
 	const char *subject; /* of the action: a key, or "all" for status */
-	/* NULL unless one is run. NULL-terminated, at least one word. It points
-	 * into argv: command[-1] exists, too, and may be overwritten. */
+	/* The command, at least one word and a NULL; NULL if none is run. It
+	 * points into argv, so command[-1] exists, and may be overwritten. */
 	char **command;
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */
-	nanos kill_after; /* from signal to SIGKILL */
-	int signal; /* what ends an attempt at a limit */
+	nanos kill_after; /* the time from signal to SIGKILL */
+	int signal; /* that ends an attempt at a limit of time */
 	enum nested nested;
 	struct backoff backoff;
 	nanos reset_after; /* 0: never */
@@ -116,7 +116,7 @@ struct policy {
 	enum log_format log_format;
 	enum showing progress;
 	int presets;
-	bool replay; /* standard input, to every attempt */
+	bool replay; /* every attempt gets the same standard input */
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool seeded;
 	bool http; /* retry makes a status file (--http) */

@@ -104,8 +104,9 @@ fails_by(const struct conditions *set, const struct outcome *outcome)
 }
 
 /*
- * ETXTBSY, because the program is just being written, and a fork that failed
- * may both be over in a moment: another attempt makes sense.
+ * Whether the command can never be executed. ETXTBSY, while another process
+ * writes the program, and a failed fork may be over in a moment: a retry makes
+ * sense.
  */
 static bool
 not_executable(const struct outcome *outcome)
@@ -156,7 +157,7 @@ judge_again(bool again, enum rule rule)
 		     : judge(VERDICT_STOP, REASON_NOT_RETRYABLE, rule);
 }
 
-/* What the server's answer means; *by_user: as --retry-on says. */
+/* What the server's answer means; *by_user: --retry-on has decided. */
 static enum http_status_meaning
 answer(const struct rules *rules, const struct outcome *outcome, bool *by_user)
 {
@@ -175,7 +176,8 @@ answer(const struct rules *rules, const struct outcome *outcome, bool *by_user)
 	    : HTTP_STATUS_SAYS_STOP;
 }
 
-/* By --retry-on and presets: if there are any, and none names it, stop. */
+/* Judges a failure by --retry-on and presets. If there are any, and none names
+ * the outcome, retry stops. */
 static struct judgement
 judge_lists(const struct rules *rules, const struct outcome *outcome)
 {
@@ -194,14 +196,14 @@ judge_lists(const struct rules *rules, const struct outcome *outcome)
 	return judge_again(false, listed ? RULE_RETRY_ON : RULE_PRESET);
 }
 
-/* By what has caused the failure. */
+/* Judges a failure by its cause. */
 static struct judgement
 judge_cause(const struct rules *rules, const struct outcome *outcome)
 {
 	bool by_user, named;
 	enum http_status_meaning meaning = answer(rules, outcome, &by_user);
 
-	/* That the deadline ended it says nothing about the command. */
+	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return judge_again(true, RULE_DEADLINE);
 	if (verdict_meant(outcome)) {
@@ -215,7 +217,7 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	return judge_lists(rules, outcome);
 }
 
-/* Whether the request was not sent at all. */
+/* Whether no request was sent at all. */
 static bool
 never_sent(const struct outcome *outcome)
 {
@@ -252,7 +254,7 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
-	/* Even after a success, some of its output would be missing. */
+	/* Even after a success, some of the output would be missing. */
 	if (outcome->overrun)
 		return judge(VERDICT_STOP, REASON_INTERNAL, RULE_HOLD_MAX);
 	if (named_success(rules, outcome))

@@ -42,12 +42,12 @@ struct outcome {
 	int code; /* exit status, or the number of the signal */
 	int error; /* END_NOT_STARTED: errno */
 	bool forked; /* END_NOT_STARTED: exec failed, not fork */
-	enum reason lost; /* why another attempt would lack input, or NONE */
-	bool overrun; /* it wrote more than may be captured */
-	bool once; /* its HTTP request must not be sent twice */
-	bool several; /* it may be several requests */
+	enum reason lost; /* why a retry would lack input, or REASON_NONE */
+	bool overrun; /* the attempt wrote more than may be captured */
+	bool once; /* the HTTP request must not be sent twice */
+	bool several; /* there may be several requests */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
-	nanos elapsed; /* without the time that retry was stopped */
+	nanos elapsed; /* without the time for which retry was stopped */
 	uint64_t seen; /* bit n: watch n has matched */
 	struct http_status
 	    http; /* what the status file says, if there is one */
@@ -61,7 +61,7 @@ enum verdict {
 
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
-	struct conditions retry_on; /* this and transient empty: any failure */
+	struct conditions retry_on; /* if empty, as transient: any failure */
 	struct conditions stop_on;
 	struct conditions fail_on; /* includes those of presets */
 	struct conditions success_on;
@@ -71,8 +71,8 @@ struct rules {
 };
 
 /*
- * The rule that decided has one of these names, as the manual and reports have
- * them. They are checked in this order.
+ * The names of the rules, as the manual and reports have them. The rules are
+ * checked in this order.
  *
  *	hold-max	more was written than may be captured: stop
  *	success-on	--success-on names the outcome: done
@@ -81,13 +81,13 @@ struct rules {
  *	not-executable	the command was not found, or could not be run: stop
  *	stop-on		--stop-on names the outcome: stop
  *	preset		a preset says stop or retry, or none says retry: stop
- *	deadline	it ended the attempt: retry (plan then stops)
+ *	deadline	the deadline ended the attempt: retry (plan then stops)
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
  *	http		by the table of statuses, or as the server asks
- *	retry-on	names the outcome: retry; or does not: stop
- *	fail-on		makes it a failure, and no list says more: retry
+ *	retry-on	--retry-on names the outcome: retry; if not: stop
+ *	fail-on		--fail-on made it a failure, and no list decides: retry
  *	idempotency	the request must not be sent twice: stop
- *	default		a failure, and no list says more: retry
+ *	default		a failure, and no list decides: retry
  */
 struct judgement {
 	enum verdict verdict;
@@ -96,17 +96,17 @@ struct judgement {
 };
 
 /*
- * Judges an outcome. Whether it is a success is decided by --success-on,
- * --fail-on, the HTTP status and exit status 0, in this order; what a failure
- * means by the rules above. --retry-on http:... replaces the statuses that the
- * HTTP table retries. Limits of time and number are up to plan.h.
+ * Judges an outcome. --success-on, --fail-on, the HTTP status and exit status
+ * 0, in this order, decide whether it is a success. The rules above decide what
+ * a failure means. --retry-on http:... replaces the statuses that the HTTP
+ * table retries. plan.h applies limits of time and number.
  */
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome);
 
 /*
- * Whether the command died because a user at a keyboard, or a reader that has
- * seen enough, ended it: by INT, QUIT or PIPE.
+ * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a
+ * reader that closed its pipe, ended it on purpose.
  */
 bool verdict_meant(const struct outcome *outcome);
 

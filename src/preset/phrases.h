@@ -1,15 +1,15 @@
 /*
  * phrases: patterns for messages that several tools print in the same words.
  *
- * They are pieces for the table of presets. Each is one group, or alternatives
- * that another "|" may follow.
+ * A phrase is a piece of a pattern in the table of presets. Each is one group,
+ * or alternatives that another "|" may follow.
  *
  * A phrase counts as transient only if the failure can be over at a later
  * attempt. A name that cannot be resolved counts as transient: resolvers that
  * are still starting answer like that, and neither musl nor Go nor curl's exit
- * status tells it from a name that is wrong. "Broken pipe" is not transient:
- * most often a reader has seen enough. Nor is a bare "timed out": tools say
- * that when they waited for a condition, and that is a result.
+ * status distinguishes this case from a wrong name. "Broken pipe" is not
+ * transient: most often the reader has what it wants. Nor is "timed out" alone:
+ * tools print it when they waited for a condition, and then it is a result.
  */
 #ifndef PHRASES_H
 #define PHRASES_H
@@ -26,7 +26,7 @@
 	"\\b(401[: ][: ]*Unauthorized|403[: ][: ]*Forbidden|" \
 	"404[: ][: ]*Not Found|410[: ][: ]*Gone)"
 
-/* Numbers of libcurl's errors that tools print: see the row of curl. */
+/* Numbers of libcurl's errors, as tools print them: see the row of curl. */
 #define CURL_AGAIN "(5|6|7|16|18|28|35|52|55|56|92|95|96)"
 
 /* From strerror(3) and gai_strerror(3), of glibc, musl and BSD. */
@@ -85,7 +85,8 @@
 	"^Connection timed out during banner exchange|" \
 	"^Connection to .* port [0-9]+ timed out"
 
-/* After that (clientloop.c): only for commands that may run twice. */
+/* From ssh(1) when the remote command may have started (clientloop.c): only for
+ * commands that may run twice. */
 #define SSH_DROPPED \
 	"^client_loop: send disconnect: |^Timeout, server .* not responding|" \
 	"^Connection to .* closed by remote host"
@@ -96,8 +97,8 @@
 	"Too many authentication failures|no matching .* found\\. Their offer"
 
 /*
- * An attempt that retry ended; SLOW_TOO: or timeout(1) within it. SLOW is for
- * tools that pass on the exit status of another command.
+ * SLOW: retry has ended the attempt. SLOW_TOO: retry or timeout(1) has ended
+ * it; not for tools that pass on the exit status of another command.
  */
 #define SLOW "timeout"
 #define SLOW_TOO "timeout,124"

@@ -15,7 +15,7 @@ is_program(const char *text, size_t length, const char *word, size_t end)
 	return true;
 }
 
-/* Whether text is one of these programs, which blanks separate. */
+/* Whether text is one of programs, which are separated by blanks. */
 static bool
 among(const char *programs, const char *text, size_t length)
 {

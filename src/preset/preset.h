@@ -1,7 +1,7 @@
 /*
  * preset: the table of known tools, and which of their failures are transient.
  *
- * Of all presets that the user chose, together:
+ * The lists and patterns of all chosen presets, taken together, mean:
  *
  *   exit status 0, and a line matches failed: the attempt has failed;
  *   it failed, and a line matches fatal: stop;
@@ -29,9 +29,10 @@ struct preset_lines {
 
 struct preset {
 	const char *name;
-	/* Commands that --preset auto knows, separated by blanks, or "". */
+	/* Commands for which --preset auto takes this row, separated by blanks;
+	 * or "". */
 	const char *programs;
-	/* A LIST for conditions_parse(): these are transient by themselves. */
+	/* A LIST for conditions_parse(): these are transient without a line. */
 	const char *codes;
 	/*
 	 * A LIST of the exit statuses that come from the tool itself: with any
@@ -40,16 +41,18 @@ struct preset {
 	const char *own;
 	struct preset_lines err, out; /* on stderr and on stdout */
 	/*
-	 * Where these facts come from. Captures: in tests/fixtures/stderr; on
-	 * loopback: seen by running the tool against a server of our own.
+	 * Where these facts come from. "captures" are in tests/fixtures/stderr;
+	 * "on loopback" means that the tool was run against a local test
+	 * server.
 	 */
 	const char *source;
 };
 
-/* The tools that connect, transfer, command and ask; *count of them. */
+/* The rows of tools for connections, transfers, servers and clouds; *count is
+ * their number. */
 const struct preset *preset_tools(size_t *count);
 
-/* The tools that fetch and install packages; *count of them. */
+/* The rows of tools that fetch and install packages; *count is their number. */
 const struct preset *preset_packages(size_t *count);
 
 /* How many rows both tables have. */
@@ -59,8 +62,8 @@ size_t preset_count(void);
 const struct preset *preset_at(size_t index);
 
 /*
- * The row of that name, or else of a program of that name, as for
- * preset_for_program ("apt-get", "sqlite"); NULL if there is none.
+ * The row of that name, or else the row that preset_for_program() finds for a
+ * program of that name ("apt-get", "sqlite"); NULL if there is none.
  */
 const struct preset *preset_find(const char *name, size_t length);
 

@@ -17,8 +17,7 @@ static const struct preset tools[] = {
 	    .source = "errno(3), gai_strerror(3), RFC 9110; captures",
 	},
 	{
-	    /* 75 invites a retry; of 69 the header says that it is a catchall.
-	     */
+	    /* 75 invites a retry; 69 is a catchall, says sysexits.h. */
 	    .name = "sysexits",
 	    .programs = "",
 	    .codes = SLOW ",75",
@@ -47,7 +46,7 @@ static const struct preset tools[] = {
 	    .source = "wget(1), EXIT STATUS; BusyBox networking/wget.c",
 	},
 	{
-	    /* Not after the remote command may have run: it may be reboot. */
+	    /* SSH_DROPPED is not here: the remote command may have run. */
 	    .name = "ssh",
 	    .programs = "ssh",
 	    .codes = SLOW,
@@ -65,7 +64,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    /*
-	     * 5 may be a wrong password; after 23 and 24 a part is done. A
+	     * 5 may be a wrong password; after 23 and 24 some files are sent. A
 	     * daemon that sends no greeting is starting, stopping or full.
 	     */
 	    .name = "rsync",
@@ -159,7 +158,7 @@ static const struct preset tools[] = {
 	    .source = "Kubernetes API conventions, HTTP status; captures",
 	},
 	{
-	    /* Not a release "in progress": it may be one that was killed. */
+	    /* A release "in progress" may be one whose helm was killed. */
 	    .name = "helm",
 	    .programs = "helm",
 	    .codes = SLOW_TOO,
@@ -239,7 +238,7 @@ static const struct preset tools[] = {
 	    .source = "gh help exit-codes; GitHub REST API, Rate limits",
 	},
 	{
-	    /* 4 is a host that was not reached, but also one that refused. */
+	    /* 4 means that a host was not reached, or that it refused. */
 	    .name = "ansible",
 	    .programs = "ansible ansible-playbook ansible-pull",
 	    .codes = SLOW_TOO ",4",

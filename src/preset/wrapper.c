@@ -3,7 +3,7 @@
 #include <string.h>
 #include "text/strview.h"
 
-/* What an option does. Those from ARGUMENT on have an argument. */
+/* What an option does. Kinds from ARGUMENT on have an argument. */
 enum kind {
 	PLAIN,
 	PERHAPS, /* --name or --name=ARGUMENT; its letter has none */
@@ -12,7 +12,7 @@ enum kind {
 	CHDIR,
 	USER,
 	GROUP,
-	AWAY, /* the command may not be able to open our files */
+	AWAY, /* the command may not be able to open retry's files */
 };
 
 struct option {
@@ -25,9 +25,9 @@ struct program {
 	char name[8];
 	struct option options[32]; /* ends with one without a name */
 	bool number; /* -5 is an option */
-	bool dash; /* "-" behind the options is one, too */
+	bool dash; /* "-" behind the options is an option, too */
 	bool assigns; /* NAME=VALUE may follow the options */
-	bool mixed; /* and stand between them, but not behind "--" */
+	bool mixed; /* NAME=VALUE may be between the options, not behind -- */
 	int operands; /* before the command */
 };
 
@@ -99,7 +99,7 @@ struct reading {
 	const struct program *program;
 	char *const *argv;
 	size_t at; /* the next word */
-	bool ended; /* "--" has come */
+	bool ended; /* "--" has been read */
 	const char *user, *group, *directory;
 	bool away;
 };
@@ -129,7 +129,7 @@ find_letter(const struct program *program, char letter)
 	return NULL;
 }
 
-/* The option of that name, or of the only name that begins so. */
+/* The option with this name, or the only option whose name begins with it. */
 static const struct option *
 find_name(const struct program *program, const char *typed, size_t length)
 {
@@ -216,7 +216,8 @@ is_number(const char *word)
 	return *word >= '0' && *word <= '9';
 }
 
-/* Skips options. False at one because of which nothing can be skipped. */
+/* Skips options. False at an option with which the wrapper cannot be skipped.
+ */
 static bool
 skip_options(struct reading *reading)
 {
@@ -236,7 +237,8 @@ skip_options(struct reading *reading)
 	return true;
 }
 
-/* To env(1) any word with = is one; to sudo(8) not if it starts with / or =. */
+/* Whether word is NAME=VALUE: for env(1) any word with =, for sudo(8) not one
+ * that starts with / or =. */
 static bool
 is_assignment(const struct program *program, const char *word)
 {
@@ -280,7 +282,8 @@ is_root(const char *user)
 	return strcmp(user, "root") == 0 || strcmp(user, "#0") == 0;
 }
 
-/* Adds what one wrapper does. False if the directory cannot be named. */
+/* Adds what one wrapper does. False if no word names the command's directory.
+ */
 static bool
 add(struct wrapper *all, const struct reading *reading)
 {
@@ -288,7 +291,7 @@ add(struct wrapper *all, const struct reading *reading)
 	bool sudo = reading->program->mixed, root;
 
 	if (directory != NULL) {
-		/* It is relative to the directory before: no word names it. */
+		/* The directory is relative to that of the wrapper before. */
 		if (all->directory != NULL && directory[0] != '/')
 			return false;
 		all->directory = directory;

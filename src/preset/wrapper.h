@@ -1,10 +1,10 @@
 /*
  * wrapper: finds the command behind programs such as sudo, env and timeout.
  *
- * They replace themselves by the command behind them, or run it and end as it
- * ends: timeout, env, nice, nohup and stdbuf (GNU coreutils up to 9.7 and
- * BusyBox) and sudo (sudo(8) of 1.9), also in front of each other. A command
- * that runs through a shell is not found.
+ * A wrapper executes the command behind it, or runs the command and ends with
+ * its exit status. Known are timeout, env, nice, nohup and stdbuf (GNU
+ * coreutils up to 9.7 and BusyBox) and sudo (sudo(8) of 1.9), also one in front
+ * of another. A command that runs through a shell is not found.
  */
 #ifndef WRAPPER_H
 #define WRAPPER_H
@@ -14,9 +14,9 @@
 
 struct wrapper {
 	size_t command; /* argv index of the command behind all wrappers */
-	const char *directory; /* in which it will run; NULL: in ours */
+	const char *directory; /* in which it will run; NULL: in retry's */
 	bool root; /* sudo runs it as the superuser */
-	bool alien; /* it runs as a user who cannot open our files */
+	bool alien; /* it runs as a user who cannot open retry's files */
 };
 
 /*

@@ -54,8 +54,8 @@ length_of_directory(const char *path)
 
 /*
  * Whether a link or file may be followed or written to: not one of another user
- * in a directory like /tmp, where it may lead to any file of ours. The rule is
- * that of protected_symlinks in proc_sys_fs(5).
+ * in a directory like /tmp, where the link may lead to any file of this user.
+ * The rule is that of protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_trusted(const char *path, const struct stat *file)
@@ -201,7 +201,7 @@ write_over(int fd, const struct document *document)
 	return false;
 }
 
-/* Whether a file that rename(2) refused so may be written to in place. */
+/* Whether a file may be written to in place after this error of rename(2). */
 static bool
 is_fixed(int error)
 {
@@ -241,8 +241,8 @@ overwrite(const struct atomic_file *target, const char *file, int why)
 }
 
 /*
- * Waits for a reader, up to that event_loop_now. False: he takes too long, or a
- * signal has ended this wait or one before it.
+ * Waits for a reader, until event_loop_now() is until. False if the reader
+ * takes too long, or if a signal has ended this wait or one before.
  */
 static bool
 await_reader(struct atomic_file_wait *wait, int fd, nanos until)
@@ -311,7 +311,7 @@ write_to_descriptor(
 		errno = EBADF;
 		return false;
 	}
-	/* What was said already comes first. */
+	/* Lines of the log that still wait to be written come first. */
 	if (wait->signal == 0)
 		wait->signal = event_loop_await_log(wait->loop, wait->patience);
 	nonblock = nonblock_open(fd);

@@ -2,11 +2,12 @@
  * atomic_file: replaces a file that the user has named, atomically if possible.
  *
  * The text is written to a temporary file in the same directory, which is then
- * renamed, so that no reader sees half of it. A symbolic link is followed and
- * stays. A device, a FIFO and a descriptor ("-", which is standard error,
- * /dev/stdout, /dev/fd/3) are written to directly, for as long as the reader
- * takes the text. So is a file that cannot be replaced, because it is a mount
- * point or its directory is not writable: there a reader may see half of it.
+ * renamed, so that no reader sees a part of the text. A symbolic link is
+ * followed and stays. A device, a FIFO and a descriptor ("-", which is standard
+ * error, /dev/stdout, /dev/fd/3) are written to directly, for as long as the
+ * reader takes the text. So is a file that cannot be replaced, because it is a
+ * mount point or its directory is not writable: a reader of such a file may see
+ * a part.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -26,8 +27,8 @@ struct atomic_file {
 /* How a slow reader is waited for. */
 struct atomic_file_wait {
 	struct event_loop *loop;
-	nanos patience; /* how long one may take nothing */
-	int signal; /* that ended a wait, after which there is none; or 0 */
+	nanos patience; /* how long a reader may take no bytes */
+	int signal; /* that ended a wait, so there is no other wait; or 0 */
 };
 
 /*

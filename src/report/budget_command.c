@@ -56,7 +56,7 @@ say_none(const struct command *command, enum loudness least)
 		"': no such budget in ", command->directory));
 }
 
-/* A lack of memory or descriptors is a failure of ours, not of the budget. */
+/* A lack of memory or descriptors is a failure of retry, not of the budget. */
 static int
 status_of(int error)
 {
@@ -192,7 +192,7 @@ static const char *const state_reasons[] = {
 	[SEGMENT_STRANGE] = "not made by retry",
 };
 
-/* The same for a file that segment_store_walk has found. */
+/* As take_snapshot(), for a file that segment_store_walk() has found. */
 static struct failure
 read_found(struct found *found, struct snapshot *snapshot)
 {
@@ -309,7 +309,7 @@ say_result(
 	}
 }
 
-/* Nothing slow may come between the check and the removal. */
+/* Checks and removes a file, without a slow call between the two. */
 static void
 sweep(struct found *found, void *with)
 {

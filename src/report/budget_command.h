@@ -11,7 +11,7 @@
 #include "policy/policy.h"
 
 /*
- * Does what policy->action asks for and returns the exit status: 0;
+ * Carries out policy->action and returns the exit status: 0;
  * BUDGET_COMMAND_NONE if there is no such budget or a file cannot be used;
  * EXIT_STATUS_FAILED if memory or descriptors ran out, or the output could not
  * be written. Closes standard output.

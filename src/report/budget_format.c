@@ -17,7 +17,8 @@ enum kind {
 	KIND_STATE, /* enum breaker_state */
 };
 
-/* A field of a snapshot and its names. NULL: it is not shown there. */
+/* A field of a snapshot and its names. NULL: the field is not in that format.
+ */
 struct field {
 	size_t at;
 	enum kind kind;
@@ -250,7 +251,7 @@ put_line(struct writer *writer, const struct snapshot *snapshot, size_t end,
 		writer_put_escaped(
 		    writer, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 	writer_pad(writer, end);
-	/* Where the key was longer, the columns follow it. */
+	/* A key that is longer than its column moves the other columns. */
 	end = writer->column;
 	for (size_t i = 0; i < FIELDS; i++) {
 		if (fields[i].title == NULL)

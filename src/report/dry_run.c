@@ -8,20 +8,21 @@
 #include "output/writer.h"
 #include "exit_status.h"
 
-/* The columns at which those of the table end... */
+/* The columns of the screen at which the columns of the table end. */
 enum {
 	LEAST = 17,
 	MEAN = 28,
 	MOST = 39,
 };
 
-/* ...and at which those of the lines after it begin. */
+/* The columns at which the parts of the lines below the table begin. */
 enum {
 	VALUE = 14,
 	REMARK = 26,
 };
 
-/* Below a minute to the millisecond, as people state objectives (SLOs). */
+/* Writes a time, below a minute to the millisecond, as people state service
+ * level objectives. */
 static char *
 put_time(char room[DURATION_ROOM], nanos span)
 {
@@ -201,7 +202,8 @@ put_slo(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
-/* A line about what may take more time. any: whether it is not the first. */
+/* Puts a line about a wait that may take more time. *any: there was one before.
+ */
 static void
 put_beside(struct writer *writer, bool *any, const char *what, nanos most,
     const char *each)

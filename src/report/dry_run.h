@@ -7,8 +7,8 @@
 #include "policy/policy.h"
 
 /*
- * Prints them and returns the exit status: 0, or EXIT_STATUS_FAILED where
- * standard output cannot be written to.
+ * Prints the forecast of the policy and returns the exit status: 0, or
+ * EXIT_STATUS_FAILED if standard output cannot be written to.
  */
 int dry_run_show(const struct policy *policy);
 

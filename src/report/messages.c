@@ -23,7 +23,7 @@ messages_label(
 	return room;
 }
 
-/* A message about a step, and what it is made of. */
+/* A message about a step, and its parts. */
 struct message {
 	struct log *log;
 	const struct policy *policy;
@@ -79,7 +79,8 @@ say_not_executable(struct message *message)
 	say(message,
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome->error)));
-	/* A whole shell line given as the name may be too long for a name. */
+	/* If the user gave a whole shell line as the name, it may be too long.
+	 */
 	if ((verdict_status(outcome) == EXIT_STATUS_NOT_FOUND ||
 		outcome->error == ENAMETOOLONG) &&
 	    advice_find(&advice, command))
@@ -245,7 +246,7 @@ say_breaker(const struct message *message, const char *next, const char *then)
 			next, then));
 }
 
-/* Says what holds the next attempt back, and what retry does about it. */
+/* Says why the next attempt may not begin, and what retry does now. */
 static void
 say_denied(const struct message *message)
 {

@@ -18,15 +18,15 @@ char *messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt);
 
 /*
- * Says how the last attempt ended, or that the next one may not begin, and
+ * Logs how the last attempt ended, or that the next one may not begin, and
  * which step follows.
  */
 void messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step);
 
 /*
- * Says why the invocation ended: with -v, and with --log-format github if no
- * message has said so yet. now is on CLOCK_BOOTTIME.
+ * Logs why the invocation ended: with -v, and with --log-format github if no
+ * message before has said so. now is on CLOCK_BOOTTIME.
  */
 void messages_end(struct log *log, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now);

@@ -11,7 +11,8 @@
 #include "output/writer.h"
 #include "report/atomic_file.h"
 
-/* How long to wait for a slow reader; the same after a signal ended us. */
+/* How long to wait for a slow reader; and how long after a signal ended retry.
+ */
 #define PATIENCE (2 * NANOS_SECOND)
 #define HURRY (100 * NANOS_MS)
 
@@ -45,7 +46,7 @@ static const char *const verdict_names[] = {
  * JSON
  */
 
-/* A time in milliseconds; null where it is at most none. */
+/* A time in milliseconds; null if span is at most none. */
 static void
 put_span(struct writer *writer, const char *name, nanos span, nanos none)
 {
@@ -229,7 +230,7 @@ put_metrics(struct writer *writer, const void *with)
 		",reason=\"", verdict_reason_name(ending->reason), "\"} 1\n"));
 }
 
-/* A failure is shown even with -q, because others watch these files. */
+/* An error is shown even with -q, because other programs read these files. */
 static void
 write_file(const struct atomic_file *target, const char *what,
     struct atomic_file_wait *wait)

@@ -21,9 +21,9 @@ struct ending {
 };
 
 /*
- * Writes the files that the policy asks for; an error is a warning. Returns the
- * signal that ended the wait for a reader, or 0. After such a signal ending is
- * changed to it, and no reader is waited for any more.
+ * Writes the files that the policy asks for; after an error retry only warns.
+ * Returns the signal that ended the wait for a reader, or 0. Such a signal is
+ * put into *ending, and from then on retry waits for no reader.
  */
 int report_file_write(const struct policy *policy,
     const struct attempt_log *attempt_log, struct ending *ending,

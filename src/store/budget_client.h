@@ -2,7 +2,7 @@
  * budget_client: asks a budget before attempts, tells it how they end, renews a
  * lease.
  *
- * The lease is that of the breaker's probe, while this invocation makes it. If
+ * The lease is for the breaker's probe, if this invocation makes the probe. If
  * the segment cannot be used, the client prints a warning once and continues
  * with a segment in the memory of this process.
  */
@@ -18,7 +18,7 @@ struct budget_client {
 	const struct share *share; /* its key NULL: no budget */
 	struct log *log;
 	struct segment_store store;
-	struct segment own; /* the store's segment if alone */
+	struct segment own; /* used by the store if alone */
 	struct caller caller;
 	bool alone; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
@@ -28,8 +28,8 @@ struct budget_client {
 /*
  * Opens no segment yet. admitted: the key of the breaker that admitted the
  * attempt of an outer retry of which this invocation is a part, or NULL. With
- * the same key the breaker is not asked again: or the outer retry's own probe
- * would hold the attempts back that it consists of.
+ * the same key the breaker is not asked again: the attempts here are parts of
+ * the outer retry's probe, and the breaker would hold them back.
  */
 void budget_client_start(struct budget_client *budget,
     const struct share *share, const char *admitted, struct log *log);
@@ -47,14 +47,14 @@ bool
 budget_client_concerned(struct budget_client *budget, bool retry, nanos now);
 
 /*
- * Whether the segment can be used, or need not be: false, after a message, if
- * --budget-required was given and it cannot.
+ * Whether the command may run: false, after a message, if --budget-required was
+ * given and the segment cannot be used.
  */
 bool budget_client_ready(struct budget_client *budget);
 
 /*
- * Whether the next attempt may begin. A retry that may is counted. Only the
- * breaker can deny a first attempt.
+ * Whether the next attempt may begin. A retry that may begin is counted. Only
+ * the breaker can deny a first attempt.
  */
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now);

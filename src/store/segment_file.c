@@ -10,7 +10,8 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-/* After the prefix of all keys; no key is encoded with a "~" at its start. */
+/* Follows the prefix in the name of a leftover. No encoded key starts with "~".
+ */
 #define LEFTOVER "~tmp"
 
 /* Types of file systems: linux/magic.h, which not every libc comes with. */
@@ -52,7 +53,7 @@ segment_file_find(struct segment_dir *dir, const char *directory)
 	}
 	memcpy(dir->path, directory, length);
 	dir->path[length] = '/';
-	/* Not looked at, to save the call: it is a directory for all users. */
+	/* stat(2) is saved: the default directory is one for all users. */
 	if (strcmp(directory, SEGMENT_DIRECTORY) == 0)
 		return NO_FAILURE;
 	if (stat(directory, &status) == -1)
@@ -137,7 +138,8 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	uint32_t type;
 	bool in_memory;
 
-	/* Nothing between the two: segment_shares_clock compares them. */
+	/* The clocks are read one right after the other, because
+	 * segment_shares_clock() compares them. */
 	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
 	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
@@ -156,7 +158,7 @@ segment_file_origin(int fd, bool always, struct origin *here)
 			       : FAILED("cannot tell one boot from another");
 }
 
-/* Writes a whole segment to an empty file: its pages exist from then on. */
+/* Writes a whole segment to an empty file, so that all its pages exist. */
 static struct failure
 fill(int fd, const struct segment_dir *dir, const char *key,
     const struct terms *terms)
@@ -261,7 +263,7 @@ segment_file_make(
 	return failure.error == EEXIST ? NO_FAILURE : failure;
 }
 
-/* A signal handler gets no argument of ours. */
+/* At file scope, because a signal handler gets no argument from its program. */
 static struct bus_guard *volatile current;
 
 static void

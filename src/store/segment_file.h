@@ -18,10 +18,10 @@
 #include <sys/types.h>
 #include "budget/segment.h"
 
-/* Why something failed; why is NULL where it succeeded. */
+/* Why something failed; why is NULL if it succeeded. */
 struct failure {
 	const char *why;
-	int error; /* an errno, or 0 where why explains all of it */
+	int error; /* an errno, or 0 if why is the whole explanation */
 };
 
 #define NO_FAILURE ((struct failure){ NULL, 0 })
@@ -38,7 +38,7 @@ struct segment_dir {
 	char path[PATH_MAX];
 };
 
-/* Looks at a directory, and sets all of dir but the file name in path. */
+/* Examines a directory, and sets dir, without a file name in path. */
 struct failure
 segment_file_find(struct segment_dir *dir, const char *directory);
 
@@ -49,9 +49,9 @@ void segment_file_name(struct segment_dir *dir, const char *key);
 bool segment_file_is_leftover(const struct segment_dir *dir);
 
 /*
- * Whether a file may be used as a segment: it must be as segment_file_make
- * makes it. Root uses only its own files. ENOENT if the file was removed after
- * it had been opened.
+ * Whether a file may be used as a segment: its owner, mode, size and so on must
+ * be as segment_file_make() makes them. Root uses only its own files. ENOENT if
+ * the file was removed after it had been opened.
  */
 struct failure
 segment_file_judge(const struct segment_dir *dir, const struct stat *file);
@@ -72,8 +72,8 @@ struct failure segment_file_judge_removal(
 struct failure segment_file_origin(int fd, bool always, struct origin *here);
 
 /*
- * Makes the file of a key at path. It gets its name when it is complete, so
- * that a process which is killed here leaves no partial segment. Succeeds as
+ * Makes the file of a key at path. The file gets its name when it is complete,
+ * so that a process which is killed here leaves no partial segment. Succeeds as
  * well if another process made that file first.
  */
 struct failure segment_file_make(

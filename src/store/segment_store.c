@@ -17,7 +17,7 @@
 /* The maker of a younger leftover may still be at work. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
-/* Explains a failed open(2): better than errno does, where lstat allows it. */
+/* Explains why open(2) failed, better than errno does if lstat(2) works. */
 static struct failure
 cannot_open(const struct segment_dir *dir)
 {
@@ -113,11 +113,11 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 
 /*
  * Locks a file that is to be removed. Only the process that has the lock may
- * remove the file, and while the file has its name no other process can put a
- * new one there: so a new file is never removed by mistake, unless a user
- * removes files by hand. The use of a segment needs no lock. The kernel drops
- * the lock when its holder dies; if the holder is stopped, the others give up
- * after a while.
+ * remove the file, and while the file has its name no other process can make a
+ * new file with this name: so a new file is never removed by mistake, unless a
+ * user removes files by hand. The use of a segment needs no lock. The kernel
+ * drops the lock when the process dies; if it is stopped, other processes give
+ * up after a while.
  */
 static bool
 lock(int fd)
@@ -363,7 +363,9 @@ segment_store_walk(const char *directory,
 	return error == 0;
 }
 
-/* This blocks, which only --budget-gc may do: any signal ends it. */
+/* This function blocks, which is allowed in --budget-gc only: any signal ends
+ * it.
+ */
 bool
 segment_store_claim(struct found *found)
 {

@@ -1,9 +1,9 @@
 /*
  * segment_store: opens, uses, lists and removes the segments in a directory.
  *
- * The directory is in memory as a rule, with one file for each segment, which
- * segment_file makes. A file that is not exactly as this user's retry would
- * have made it is not used.
+ * The directory is in memory as a rule. It has one file for each segment, which
+ * segment_file makes. A file is used only if it is exactly as retry would have
+ * made it for this user.
  */
 #ifndef SEGMENT_STORE_H
 #define SEGMENT_STORE_H
@@ -51,21 +51,22 @@ struct found {
 	const struct segment_dir *dir;
 	bool leftover; /* a segment that its maker did not complete */
 	struct failure refused; /* why the file cannot be opened */
-	enum segment_state state; /* if it can, and it is not a leftover */
+	enum segment_state state; /* unless it is a leftover or refused */
 	struct segment_store store;
 };
 
 /*
  * Opens the segment of a key in a directory; an existing segment keeps its own
- * terms. If there is none, or one of an earlier boot, then it makes one by
- * these terms if make, and fails with ENOENT if not. EAGAIN: another process
- * is just replacing an old segment; try again later. Never waits.
+ * terms. If there is none, or one of an earlier boot, the function makes a
+ * segment with these terms if make is true, and fails with ENOENT if not.
+ * EAGAIN: another process is just replacing an old segment; try again later.
+ * Never waits.
  */
 struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
 
-/* Uses a segment in the memory of this process, which must stay there. */
+/* Uses own, in the memory of this process, which must stay valid. */
 void
 segment_store_open_private(struct segment_store *store, struct segment *own);
 

@@ -9,14 +9,14 @@
 #include "text/number.h"
 #include "streams/tempfile.h"
 
-/* The most bytes of one send, and the most sends of one call: meanwhile no
- * signal is handled. */
+/* The most bytes of one send, and the most sends of one call. No signal is
+ * handled during a call. */
 #define MOST (1 << 20)
 #define TURNS 16
 
 /*
- * How long the file's size is not looked at: as long as a command that writes
- * FASTEST bytes a nanosecond would need to pass the limit, within these bounds.
+ * The time between two looks at the file's size, within these bounds: a command
+ * that writes FASTEST bytes a nanosecond needs that time to pass the limit.
  */
 #define LOOK_LEAST (50 * NANOS_MS)
 #define LOOK_MOST NANOS_SECOND
@@ -35,7 +35,7 @@ make_file(int fd)
 
 	if (file == -1)
 		return -1;
-	/* is_untouched() sees by this time whether anybody tried to write. */
+	/* is_untouched() sees by this time whether a process tried to write. */
 	futimens(file, never);
 	if (fd != STDERR_FILENO || fcntl(file, F_SETFL, O_APPEND) != -1)
 		return file;
@@ -87,7 +87,7 @@ capture_attach(const struct capture *capture)
 
 /*
  * capture_written() asks the kernel for processes that could write to the file:
- * this one must not be one of them.
+ * retry must not be one of them.
  */
 void
 capture_forked(struct capture *capture)
@@ -151,8 +151,9 @@ is_untouched(const struct capture *capture)
 
 /*
  * The error with which a write to the file may have failed, unnoticed by the
- * command; 0 if none can have. If one more byte has room, the last write was
- * not cut short; that always has room unless the file ends at a block's end.
+ * command; 0 if no write can have failed. If there is room for one more byte,
+ * the last write was not cut short. There always is room unless the file ends
+ * at the end of a block.
  */
 static int
 too_small(const struct capture *capture)
@@ -184,7 +185,7 @@ end(struct capture *capture, int error)
 		capture->error = error;
 }
 
-/* Some file systems report only at close(2) that they are full. */
+/* Some file systems report a full disk only on close(2). */
 static void
 end_delivery(struct capture *capture)
 {

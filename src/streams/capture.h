@@ -2,9 +2,10 @@
  * capture: keeps an attempt's output in a file until the attempt is judged.
  *
  * The command gets a temporary file as its standard output or error and writes
- * to it directly: a new file for each attempt, so that a process that an
- * attempt left behind cannot write into the next one's. If the output is
- * wanted, it is copied to the real descriptor in the end; else nobody sees it.
+ * to it directly. Each attempt has a new file, so that a process that an
+ * attempt left behind cannot write into the file of the next attempt. If the
+ * output is wanted, it is copied to the real descriptor in the end; else it is
+ * dropped.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -19,10 +20,10 @@ struct capture {
 	int fd; /* 1 or 2; -1: nothing is captured */
 	int file; /* of the latest attempt; -1: none */
 	off_t most; /* the most bytes that the file may have */
-	bool fresh; /* no attempt has had the file yet */
+	bool fresh; /* no attempt has used the file yet */
 	bool delivering;
-	struct nonblock output; /* where the file's bytes go in the end */
-	off_t sent, length; /* of the bytes that are delivered */
+	struct nonblock output; /* to which the file is delivered */
+	off_t sent, length; /* bytes delivered so far, and in all */
 	int error; /* errno, if not all could be delivered, or 0 */
 };
 
@@ -32,7 +33,7 @@ struct capture {
  */
 bool capture_open(struct capture *capture, int fd, off_t most);
 
-/* Whether it should have a file, but none could be made. */
+/* Whether the capture needs a file, but none could be made. */
 bool capture_lacks_file(const struct capture *capture);
 
 /* Makes the file for the attempt that is about to begin. False, with errno. */
@@ -46,7 +47,7 @@ void capture_forked(struct capture *capture);
 
 /*
  * Whether the latest attempt has written more than most bytes. The command
- * writes to the file without us, so this has to be asked again and again;
+ * writes to the file itself, so this has to be asked again and again;
  * capture_nap() says after what time, NANOS_MAX if never.
  */
 bool capture_overrun(const struct capture *capture);
@@ -57,18 +58,19 @@ bool capture_written(const struct capture *capture);
 
 /*
  * Begins to deliver what the latest attempt has written up to now; the event
- * loop does the rest. Some of it may be missing if it was too much, if the disk
- * is full, or if the file is as long as a file may be: that is an error. error
- * is the relay's, if the relay could not write all of it into the file, or 0.
- * After an error standard output gets nothing, standard error what there is.
+ * loop does the rest. It is an error if a part of the output is missing: there
+ * was too much, the disk is full, or the file is as long as a file may be.
+ * error is the relay's errno if the relay could not write all output into the
+ * file, or 0. After an error standard output gets nothing, and standard error
+ * what there is.
  */
 void capture_release(struct capture *capture, int error);
 
-/* What poll should wait for: fd is -1 if nothing is being delivered. */
+/* What poll(2) should wait for: fd is -1 if nothing is being delivered. */
 struct pollfd capture_pollfd(const struct capture *capture);
 void capture_serve(struct capture *capture, short revents);
 
-/* Whether all is delivered, or cannot be (see error). */
+/* Whether all is delivered, or delivery has failed (see error). */
 bool capture_done(const struct capture *capture);
 
 #endif

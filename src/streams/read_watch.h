@@ -1,6 +1,7 @@
 /*
  * read_watch: notices when a process reads a pipe or a socket, and peeks at it.
- * Neither takes anything out of it.
+ *
+ * Neither takes bytes out of the pipe or socket.
  */
 #ifndef READ_WATCH_H
 #define READ_WATCH_H
@@ -18,8 +19,9 @@ int read_watch_open(int fd);
 bool read_watch_told(int watch);
 
 /*
- * Whether a watch reports tee(2), with which a pipe is peeked at, too: kernels
- * that report splice(2) do. True if there is no watch to find out with.
+ * Whether a watch also reports tee(2), with which read_watch_peek() reads a
+ * pipe: kernels that report splice(2) do. True if no watch can be made to find
+ * out.
  */
 bool read_watch_tells_of_tee(void);
 

@@ -62,7 +62,7 @@ make_pipe(struct stream *stream)
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return false;
-	/* The oldest is the least likely to write anything more. */
+	/* The oldest attempt is the least likely to write anything more. */
 	if (stream->count == RELAY_SOURCES)
 		end_source(stream, 0);
 	ends[0] = sys_move_up(ends[0]);
@@ -136,7 +136,7 @@ may_read(const struct stream *stream, size_t index)
 	return stream->length == 0;
 }
 
-/* Of each stream the sources, then its output. */
+/* fds has the sources of each stream, and behind them its output. */
 size_t
 relay_poll(const struct relay *relay, struct pollfd *fds)
 {
@@ -173,10 +173,10 @@ match(const struct relay *relay, const struct stream *stream, size_t length)
 /*
  * Writes as much as the output takes. False if its reader is gone, or if
  * standard output cannot be written at all: the caller then closes the pipe, so
- * that the command learns it from SIGPIPE or EPIPE and does not go on as if its
- * output had arrived. What standard error does not take is lost, because a
- * command that cannot complain goes on without us, too. relay_error() returns
- * the error in the end.
+ * that the command gets SIGPIPE or EPIPE and does not continue as if its output
+ * had arrived. Bytes that standard error does not take are lost, because
+ * without retry, too, a command continues when it cannot write messages.
+ * relay_error() returns the error in the end.
  */
 static bool
 drain(struct stream *stream)
@@ -216,9 +216,9 @@ fill(struct stream *stream, int source)
 }
 
 /*
- * Relays from a source until it would block. Bytes are written first, so that
- * matching does not delay them, and are still in the buffer to be matched then.
- * False at the end of the source, or if the output's reader is gone.
+ * Relays from a source until a read would block. Bytes are written before they
+ * are matched, so that matching does not delay them; they stay in the buffer
+ * until then. False at the end of the source, or if drain() fails.
  */
 static bool
 relay_chunk(struct relay *relay, struct stream *stream, struct source *source)

@@ -2,13 +2,15 @@
  * relay: passes the command's output on through a pipe, and matches it.
  *
  * A stream that a pattern looks at becomes a pipe for the command. What is read
- * from it is written on at once, byte for byte, and then matched. While our own
- * reader takes nothing the pipe is not read either, so the command blocks as it
- * would without us. A stream without a pattern stays the command's own.
+ * from the pipe is written on at once, byte for byte, and then matched. While
+ * the reader of retry's output takes nothing, the pipe is not read either, so
+ * the command blocks as it would without retry. A stream without a pattern is
+ * inherited by the command, without a pipe.
  *
  * Each attempt gets its own pipe. A background process of an earlier attempt
- * may still write to that one's pipe: its bytes are written on, unmatched.
- * What an attempt wrote before it ended goes out before what later ones write.
+ * may still write to the pipe of that attempt: its bytes are written on,
+ * unmatched. The output of an attempt up to its end is written before that of
+ * later ones.
  */
 #ifndef RELAY_H
 #define RELAY_H
@@ -22,14 +24,15 @@
 /* The most pipes of one stream: the latest attempt's and earlier ones'. */
 #define RELAY_SOURCES 64
 
-/* For poll: the pipes of standard output and error, and where each goes. */
+/* The most elements for poll(2): of both streams the pipes and the output. */
 #define RELAY_POLLED (2 * (RELAY_SOURCES + 1))
 
-/* The end that we read of the pipe that one attempt was given. */
+/* The read end of the pipe of one attempt. */
 struct source {
 	int fd;
-	bool matched; /* it belongs to the attempt that will be judged next */
-	size_t owed; /* of what was in the pipe when the command ended */
+	bool matched; /* of the attempt that will be judged next */
+	size_t owed; /* bytes still to be read of those in the pipe when the
+			command ended */
 };
 
 struct stream {
@@ -40,7 +43,7 @@ struct stream {
 	int error; /* errno of the write that failed, or 0 */
 	size_t count; /* of sources, the oldest first */
 	struct source sources[RELAY_SOURCES];
-	char *bytes; /* what was read, and from start on not yet written */
+	char *bytes; /* what was read; from start on it is not yet written */
 	size_t start, length;
 };
 
@@ -51,15 +54,15 @@ struct relay {
 };
 
 /*
- * Opens the streams that watches name. Each watch has its pattern already; from
+ * Opens the streams that watches name. Each watch must have its pattern; from
  * now on only the relay uses and changes the patterns. Does nothing if there
  * are no watches. False, with errno, if the kernel refuses.
  */
 bool relay_open(struct relay *relay, const struct watches *watches);
 
 /*
- * What the attempt that is about to begin writes to fd, 1 or 2, goes into file
- * (see capture.h). What still comes from earlier attempts is dropped.
+ * The relay will write the next attempt's output on fd, 1 or 2, into file (see
+ * capture.h). Further output of earlier attempts is dropped.
  */
 void relay_redirect(struct relay *relay, int fd, int file);
 
@@ -84,7 +87,7 @@ void relay_ended(struct relay *relay);
 /* How much of an ended attempt's output may still come. */
 enum relay_rest {
 	RELAY_OWED, /* not all that the command wrote is written on */
-	RELAY_STRAGGLING, /* all is, but another process has the pipe open */
+	RELAY_STRAGGLING, /* all is written, another process has the pipe */
 	RELAY_OVER,
 };
 
@@ -92,8 +95,8 @@ enum relay_rest relay_rest(struct relay *relay);
 
 /*
  * The attempt is over. Its pipes stay open and are relayed without matching:
- * a process that still writes to one must not die of SIGPIPE while we live.
- * Returns the bits of the watches that matched.
+ * a process that still writes to a pipe must not die of SIGPIPE while retry
+ * lives. Returns the bits of the watches that matched.
  */
 uint64_t relay_finish(struct relay *relay);
 
@@ -101,8 +104,8 @@ uint64_t relay_finish(struct relay *relay);
 bool relay_has(const struct relay *relay, int fd);
 
 /*
- * The errno with which a relayed stream could not be written; 0 if it could, or
- * if only its reader was gone; ETIMEDOUT if it took too long.
+ * The errno with which a relayed stream could not be written; 0 if there was
+ * none, or if only its reader was gone; ETIMEDOUT if writing took too long.
  */
 int relay_error(const struct relay *relay, int fd);
 

@@ -18,14 +18,14 @@
 #define INFO_ROOM 64
 
 struct scan {
-	int fd; /* our descriptor */
+	int fd; /* retry's descriptor */
 	struct stat file; /* of fd */
 	char info[INFO_ROOM]; /* of fd, by procfs_position() */
 	int count;
 	pid_t ancestors[ANCESTORS];
 	pid_t pid; /* the process that is examined */
 	int directory; /* of its descriptors, in /proc */
-	bool suspect; /* it may have moved the offset */
+	bool suspect; /* the process may have moved the offset */
 };
 
 static void
@@ -62,9 +62,9 @@ ignored(int number)
 }
 
 /*
- * Whether this ancestor waits for us, as far as we can see. A shell that does
- * not wait (for "retry ... &") gives us a process group of our own, which is
- * not in the foreground; or, without job control, makes us ignore SIGINT and
+ * Whether this ancestor seems to wait for retry. A shell that does not wait
+ * (for "retry ... &") gives retry a process group of its own, which is not in
+ * the foreground; or, without job control, makes retry ignore SIGINT and
  * SIGQUIT (POSIX, XCU 2.11).
  */
 static bool
@@ -77,9 +77,9 @@ waits(pid_t ancestor)
 }
 
 /*
- * Whether a descriptor of another process is our open file. Where kcmp(2) is
- * forbidden, as in many containers, one of the same file at the same offset is
- * taken for it.
+ * Whether a descriptor of another process has the same open file. If kcmp(2) is
+ * forbidden, as in many containers, a descriptor of the same file at the same
+ * offset counts as the same.
  */
 static bool
 is_ours(const struct scan *scan, pid_t pid, int fd)
@@ -111,7 +111,8 @@ is_harmless(void *with, const char *name)
 	return !scan->suspect;
 }
 
-/* The same of a process. One whose descriptors we may not see is trusted. */
+/* False, which ends the listing, if a process is suspect. A process whose
+ * descriptors cannot be seen is trusted. */
 static bool
 is_trusted(void *with, const char *name)
 {

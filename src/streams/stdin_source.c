@@ -40,8 +40,8 @@ is_stream(void)
 
 /*
  * Whether standard input is the same file as standard output or error, such as
- * one pipe that a caller gave us for all three. To read it would be to read our
- * own output, without end.
+ * one pipe that the caller has given to retry for all three. retry would read
+ * its own output, without end.
  */
 static bool
 is_output(const struct stat *input)
@@ -55,7 +55,7 @@ is_output(const struct stat *input)
 	return false;
 }
 
-/* Whether it can be read, and is not also where the output goes. */
+/* Whether standard input can be read, and is not also an output. */
 static bool
 is_read(void)
 {
@@ -201,7 +201,7 @@ fill(struct stdin_source *input)
 	}
 }
 
-/* A later look may see more bytes. */
+/* Adds what a look has seen to the head: a later look may see more bytes. */
 static enum guard
 remember(struct stdin_source *input, const char *bytes, ssize_t got)
 {
@@ -264,9 +264,9 @@ next_guard(
 	if (input->guard != GUARD_NONE && was_reset(input))
 		return GUARD_RESET;
 	/*
-	 * It is at its end. If it was before the first attempt, it has no bytes
-	 * to lose. If it has ended since, bytes may have come and been read,
-	 * unless a watch would have reported that.
+	 * The input is at its end. If that was so before the first attempt,
+	 * there are no bytes to lose. If it has ended since, bytes may have
+	 * come and been read, unless a watch would have reported the read.
 	 */
 	return input->guard == GUARD_NONE || input->watch != -1 ? GUARD_WATCHED
 								: GUARD_EATEN;
@@ -291,7 +291,7 @@ is_reset(const struct stdin_source *input, short revents)
 	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
-/* revents is what poll has returned for it, or 0. */
+/* Peeks, and sets the guard. revents is from poll(2), or 0. */
 static void
 look(struct stdin_source *input, short revents)
 {
@@ -323,7 +323,8 @@ stdin_source_ready(const struct stdin_source *input)
 	return input->kind != STDIN_SOURCE_COPIED || input->from == -1;
 }
 
-/* Where the output goes to the same file, going back would overwrite it. */
+/* Moves the offset back, but not if the output goes to the same open file: the
+ * next attempt would overwrite it. */
 static bool
 rewind_file(const struct stdin_source *input)
 {
@@ -334,7 +335,8 @@ rewind_file(const struct stdin_source *input)
 
 /*
  * Opens the file with an offset for this attempt alone, which no other process
- * can move. If it cannot be opened again, it is moved back as without -I.
+ * can move. If the file cannot be opened again, the offset is moved back, as
+ * without -I.
  */
 static bool
 reopen(struct stdin_source *input, bool first)
@@ -352,9 +354,9 @@ reopen(struct stdin_source *input, bool first)
 
 /*
  * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
- * splice(2) only since newer kernels. And there may be no watch, because the
- * number of a user's inotify instances is limited. In these cases we peek as
- * well. Where splice is reported, the watch alone is enough, and a peek by
+ * splice(2) only in newer kernels. And there may be no watch, because the
+ * number of a user's inotify instances is limited. In these cases retry peeks
+ * as well. If splice is reported, the watch alone is enough, and a peek by
  * tee(2) would be reported as a read.
  */
 static void

@@ -1,11 +1,11 @@
 /*
  * stdin_source: the command's standard input, the same for every attempt.
  *
- * A file goes back to the offset that it had before the first attempt. A pipe
- * or socket cannot go back. With --replay-stdin its bytes are copied to a file
- * first, which each attempt reads from the start. Without, nothing is ever
- * taken from it: it is only watched, and if an attempt has read bytes that the
- * next one would miss, there is no next one.
+ * The offset of a file is moved back to where it was before the first attempt.
+ * A pipe or socket has no offset. With --replay-stdin its bytes are copied to a
+ * file first, which each attempt reads from the start. Without --replay-stdin
+ * retry never takes bytes out of it, but only watches it: if an attempt has
+ * read bytes that the next attempt would miss, there is no next attempt.
  */
 #ifndef STDIN_SOURCE_H
 #define STDIN_SOURCE_H
@@ -21,19 +21,19 @@
 enum stdin_source_kind {
 	STDIN_SOURCE_UNTOUCHED, /* a terminal, a device, or closed */
 	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
-	STDIN_SOURCE_REOPENED, /* such a file, opened anew for each attempt */
+	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
 	STDIN_SOURCE_WATCHED, /* a pipe or socket, without --replay-stdin */
 	STDIN_SOURCE_COPIED, /* a pipe or socket, copied to a file first */
 };
 
-/* What is known of whether an attempt has read from a pipe or socket. */
+/* What is known about reads of a pipe or socket by an attempt. */
 enum guard {
 	GUARD_NONE, /* no attempt was made yet */
-	GUARD_WATCHED, /* only the watch can show it, if there is one */
-	GUARD_UNSEEN, /* it was empty; what comes will be peeked at */
-	GUARD_HEAD, /* head comes next in it, unless a process reads */
-	GUARD_EATEN, /* a process has read from it */
-	GUARD_RESET, /* only an error waits in it, for the first reader */
+	GUARD_WATCHED, /* only the watch can show a read, if there is one */
+	GUARD_UNSEEN, /* it was empty: peek when bytes come */
+	GUARD_HEAD, /* head is still in front if no process has read */
+	GUARD_EATEN, /* a process has read bytes */
+	GUARD_RESET, /* the next read gets only an error, once */
 };
 
 struct stdin_source {
@@ -43,16 +43,16 @@ struct stdin_source {
 	/* FILE, REOPENED: */
 	off_t start; /* the offset before the first attempt */
 	off_t ended; /* the offset at the end of the latest attempt */
-	bool judged; /* that attempt alone has moved it: already found out */
+	bool judged; /* it is known that only this attempt has moved it */
 	/* COPIED: */
-	int from; /* what is read, without blocking; -1: all is read */
+	int from; /* to be read without blocking; -1: all has been read */
 	int file; /* the copy */
 	int64_t most;
 	off_t length;
 	int error; /* errno if it could not be copied: see stdin_source_open */
 	bool too_long; /* more than most bytes came (--stdin-max) */
 	/* REOPENED, COPIED: */
-	int sink; /* what the child of this attempt gets, or -1 */
+	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* WATCHED: */
 	int watch; /* a read_watch, or -1 */
 	enum guard guard;
@@ -70,7 +70,7 @@ struct stdin_source {
 void stdin_source_open(
     struct stdin_source *input, bool replay, int64_t most, bool *terminal);
 
-/* What poll should wait for: fd is -1 if nothing. */
+/* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd stdin_source_pollfd(const struct stdin_source *input);
 
 /* Reads or peeks, as poll allows; never blocks. */
@@ -90,12 +90,14 @@ bool stdin_source_begin(struct stdin_source *input);
 bool stdin_source_attach(const struct stdin_source *input);
 void stdin_source_forked(struct stdin_source *input);
 
-/* At once after an attempt: another process moves the offset from now on. */
+/* Directly after an attempt: notes the offset. If the offset changes later,
+ * another process has moved it. */
 void stdin_source_ended(struct stdin_source *input);
 
 /*
- * Before a retry: the reason why it could not read what the last attempt could,
- * or REASON_NONE. For a file, that another process may have moved the offset.
+ * Before a retry: the reason why the retry could not read the same input as the
+ * last attempt, or REASON_NONE. For a file the reason is that another process
+ * may have moved the offset.
  */
 enum reason stdin_source_lost(struct stdin_source *input);
 

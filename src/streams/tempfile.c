@@ -12,7 +12,7 @@
 #include "sys/sys.h"
 #include "sys/procfs.h"
 
-/* The buffer, where the kernel cannot move the bytes by itself. */
+/* The buffer, for files between which the kernel cannot move bytes. */
 #define ROOM 16384
 
 /* The most bytes that one call moves: meanwhile no signal is handled. */
@@ -60,7 +60,7 @@ tempfile_open(void)
 	}
 	/*
 	 * A read-only root may have no /tmp. A user who chose a directory wants
-	 * the bytes there and nowhere else. Of two errors the first is told.
+	 * the bytes there and nowhere else. Of two errors errno is the first.
 	 */
 	if (fd == -1 && !chosen) {
 		error = errno;
@@ -162,8 +162,8 @@ tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
 		sent = send_by_kernel(
 		    fd, offset, to->fd, most < MOST ? most : MOST);
 	/*
-	 * 0 need not be the end: the kernel has other reasons for it, and only
-	 * a read can tell.
+	 * 0 need not mean the end, because the kernel returns 0 for other
+	 * reasons, too. Only a read shows the end.
 	 */
 	if (sent != 0)
 		return sent;

@@ -1,9 +1,9 @@
 /*
  * tempfile: temporary files, and how their bytes get to another descriptor.
  *
- * Most have no name. They keep what an attempt wrote until it is judged, or
- * what every attempt reads again. The command gets the file itself as its
- * descriptor, so its bytes do not pass through this process.
+ * Most files have no name. They keep what an attempt wrote until it is judged,
+ * or what every attempt reads again. The command gets a descriptor of the file
+ * itself, so the bytes do not pass through retry.
  */
 #ifndef TEMPFILE_H
 #define TEMPFILE_H
@@ -16,7 +16,7 @@
 /* The length of the name that tempfile_create() adds, with the closing NUL. */
 #define TEMPFILE_NAME 14
 
-/* The directory for all of them: TMPDIR's (*chosen is true), or /tmp. */
+/* The directory of temporary files: TMPDIR (*chosen is true), or /tmp. */
 const char *tempfile_directory(bool *chosen);
 
 /*
@@ -36,12 +36,12 @@ int tempfile_open(void);
 /*
  * Opens the same file with an offset of its own, and with flags (O_RDONLY, say)
  * of its own: a process that an attempt left behind, and that moves the offset
- * of fd, cannot move this one. Without /proc, where only reading is asked for,
- * it is a copy. -1 with errno.
+ * of fd, cannot move the new offset. Without /proc, and for reading only, the
+ * result is a copy of the file. -1 with errno.
  */
 int tempfile_again(int fd, int flags);
 
-/* The same, but never a copy: without /proc it fails. */
+/* As tempfile_again(), but never a copy: without /proc it fails. */
 int tempfile_reopen(int fd, int flags);
 
 /*

@@ -55,7 +55,7 @@ open_joined(int flags, const char *const strings[])
 #define OPEN(flags, ...) \
 	open_joined(flags, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The n-th of the fields from at on, as a number; 0 if it is none. */
+/* The n-th of the fields from at on, as a number; 0 if it is not a number. */
 static int64_t
 stat_field(const char *at, int n)
 {
@@ -250,8 +250,8 @@ procfs_children(
 }
 
 /*
- * By number and not as "self": in a PID namespace that was given no /proc of
- * its own the numbers in /proc mean other processes.
+ * retry looks itself up by number and not as "self": in a PID namespace without
+ * a /proc of its own the numbers in /proc mean other processes.
  */
 bool
 procfs_visible(void)
@@ -331,7 +331,7 @@ procfs_position(char *room, size_t size, pid_t pid, int fd)
 	return true;
 }
 
-/* The descriptors of the process that opens this path. */
+/* The directory of the descriptors of the process that opens this path. */
 static const char own[] = "/proc/self/fd/";
 
 char *

@@ -13,7 +13,7 @@
 struct procfs {
 	pid_t parent, session;
 	int64_t start; /* in ticks since boot; with the pid, an identity */
-	bool dead; /* a zombie */
+	bool dead; /* the process is a zombie */
 };
 
 enum procfs_look {
@@ -25,19 +25,19 @@ enum procfs_look {
 /* Room for the name of a descriptor, the closing NUL included. */
 #define PROCFS_NAME (sizeof "/proc/self/fd/" + NUMBER_ROOM)
 
-/* Looks a process up. Of a hidden one only the session is known. */
+/* Looks up a process. Of a hidden process only the session is known. */
 enum procfs_look procfs_look(struct procfs *proc, pid_t pid);
 
 /*
- * The number that /proc has for the process pid. It differs in a PID namespace
- * that was given no /proc of its own. 0 where it cannot be found out.
+ * The number that /proc has for the process pid. It differs from pid in a PID
+ * namespace without a /proc of its own. 0 if it cannot be found out.
  */
 pid_t procfs_number(pid_t pid);
 
 /*
  * Whether a process, by its number in /proc, has the CLOCK_BOOTTIME of retry,
- * on which /proc gives its start. Processes of other users do not show it; then
- * it is taken to be the same if retry itself is in the first time namespace.
+ * on which /proc gives its start. Processes of other users do not show their
+ * clock; then it counts as the same if retry is in the first time namespace.
  */
 bool procfs_same_clock(pid_t pid);
 

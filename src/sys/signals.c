@@ -91,8 +91,9 @@ set_mask(const sigset_t *mask, sigset_t *before)
 }
 
 /*
- * Takes the pending signals, which the caller has blocked and so the command
- * has. Those that are too many stay pending.
+ * Takes the pending signals. They are pending because the caller has blocked
+ * them, and the command inherits this mask. Signals beyond SIGNALS_PENDING stay
+ * pending.
  */
 static void
 take_pending(struct signals *signals)
@@ -124,7 +125,7 @@ signals_open(struct signals *signals)
 	if (set_mask(heard, &signals->inherited) == -1)
 		return false;
 	signals->accompanied = false;
-	/* Where CHLD is ignored, children leave no status. */
+	/* If CHLD is ignored, children leave no exit status. */
 	signals->child_ignored = ignored(SIGCHLD);
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_DFL);
@@ -134,9 +135,9 @@ signals_open(struct signals *signals)
 }
 
 /*
- * Polls for nap and returns for how long, without the time for which retry was
- * stopped. The system call itself, because it writes back the time that was
- * left, and goes on with that after a stop; libc's function hides it.
+ * Polls for nap and returns how long, without the time for which retry was
+ * stopped. It makes the system call itself, which writes back the time that is
+ * left, and continues with that time after a stop; libc's function hides it.
  */
 static nanos
 sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
@@ -171,9 +172,9 @@ signals_stops(int number)
 
 /*
  * The kernel drops a pending CONT when a stop is sent, and a pending stop when
- * CONT is sent. A CONT that comes from now on is right; but one that has come
- * before would be lost, and nothing would continue retry. The signal stops
- * retry when the mask without it is set.
+ * CONT is sent. A CONT that comes from now on continues retry; but a CONT that
+ * has come before would be lost, and nothing would continue retry. The signal
+ * stops retry when a mask without this signal is set.
  */
 nanos
 signals_stop(const struct signals *signals, int number)
@@ -269,7 +270,7 @@ signals_hand_on(const struct signals *signals)
 	for (size_t i = 0; i < signals->count; i++) {
 		const siginfo_t *info = &signals->pending[i];
 
-		/* To itself a process may send a signal with any origin. */
+		/* A process may send itself a signal with any si_code. */
 		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==
 		    -1)
 			kill(self, info->si_signo);

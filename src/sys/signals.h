@@ -1,5 +1,6 @@
 /*
  * signals: blocks all signals and reads them from a signalfd in the one wait.
+ *
  * So no signal is lost between two system calls, and no disposition has to be
  * changed and restored.
  */
@@ -13,14 +14,15 @@
 #include <sys/types.h>
 #include "text/duration.h"
 
-/* Pending signals that are passed on to the command; more count as sent now. */
+/* The most pending signals that are passed on to the command. More stay
+ * pending, and count as sent later. */
 #define SIGNALS_PENDING 32
 
 struct signals {
 	int fd;
 	sigset_t heard; /* blocked, and read from fd */
 	sigset_t inherited; /* the mask that the command gets */
-	sigset_t early; /* sent before the command was forked */
+	sigset_t early; /* pending before the command was forked */
 	bool accompanied; /* a command runs: the caller decides on stops */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
 	size_t count; /* of the signals that were pending on entry: */
@@ -32,7 +34,7 @@ struct wakeup {
 	int signal; /* 0: none */
 	int code; /* its si_code */
 	pid_t sender; /* its si_pid */
-	int value; /* what it carried, where code is SI_QUEUE */
+	int value; /* the value sent with it, if code is SI_QUEUE */
 	nanos stopped; /* how long retry itself was stopped in the wait */
 };
 
@@ -45,7 +47,7 @@ bool signals_open(struct signals *signals);
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for events of fds, as
  * poll(2), which fills in revents. fds[0] is filled in here. With a nap of 0 or
- * less it only looks. Signals that were ignored on entry are not returned.
+ * less it does not wait. Signals that were ignored on entry are not returned.
  * TSTP, TTIN and TTOU stop retry here, as any program; where accompanied, they
  * are returned like other signals.
  */
@@ -54,7 +56,7 @@ struct wakeup signals_wait(
 
 /*
  * In the child: restores dispositions, then the mask, as they were on entry. In
- * this order no signal meets a disposition that is not the caller's.
+ * this order each signal has the disposition that the caller has set.
  */
 void signals_restore(const struct signals *signals);
 
@@ -74,8 +76,8 @@ bool signals_early(struct signals *signals, int number);
 void signals_hand_on(const struct signals *signals);
 
 /*
- * In the parent, after that fork: nothing is left to hand on. Returns one of
- * these signals that ends the series, or 0.
+ * In the parent, after the fork of that child: forgets the pending signals.
+ * Returns one of them that ends the series, or 0.
  */
 int signals_handed_on(struct signals *signals);
 
@@ -83,9 +85,9 @@ int signals_handed_on(struct signals *signals);
 bool signals_stops(int number);
 
 /*
- * Stops retry by this signal until CONT. Returns for how long: 0 where the
- * signal has no effect, as in an orphaned process group or in process 1, and
- * where CONT is pending.
+ * Stops retry by this signal until CONT. Returns how long retry was stopped: 0
+ * if the signal has no effect, as in an orphaned process group or in process 1,
+ * or if CONT is pending.
  */
 nanos signals_stop(const struct signals *signals, int number);
 

@@ -106,7 +106,8 @@ sys_move_up(int fd)
 	if (fd == -1 || fd >= DESCRIPTOR_BASE)
 		return fd;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_BASE);
-	/* A standard stream that is closed must not become this file. */
+	/* fd has the number of a closed standard stream, which must not become
+	 * this file. */
 	if (moved == -1 && fd <= STDERR_FILENO)
 		moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (moved == -1)

@@ -24,23 +24,23 @@ char *sys_uuid(char room[SYS_UUID]);
 
 /*
  * The id of the boot, and the inode of the time namespace, which may shift
- * CLOCK_BOOTTIME: an instant on that clock means something only together with
- * both. Without /proc sys_boot is false, with errno, and sys_space 0, as it is
- * where the kernel has no time namespaces.
+ * CLOCK_BOOTTIME: an instant on that clock has a meaning only together with
+ * both. Without /proc sys_boot() is false, with errno. sys_space() is 0 without
+ * /proc, and if the kernel has no time namespaces.
  */
 bool sys_boot(char id[SYS_BOOT]);
 uint64_t sys_space(void);
 
 /*
- * The name by which the program was called, to be typed as a command; "retry"
- * where that is no file name or would need quotes.
+ * The name by which the program was called, as a user would type it; "retry" if
+ * that is not a file name or would need quotes.
  */
 const char *sys_program(void);
 
 /*
  * Moves a descriptor to 10 or above and returns its new number: shell scripts
- * number descriptors below 10 by hand. Where the limit of open files is too low
- * it moves it above 2, if it can. The descriptor stays close-on-exec.
+ * choose numbers below 10 by hand. If the limit of open files is too low, the
+ * descriptor is moved above 2, if possible. It stays close-on-exec.
  */
 int sys_move_up(int fd);
 

@@ -158,7 +158,8 @@ days_since_1970(const struct day *day)
 	    719468;
 }
 
-/* The inverse. The division by 366 gives a year that is not too late. */
+/* The inverse of days_since_1970(). The division by 366 gives a year that is
+ * not too late. */
 static struct day
 day_of(int64_t days)
 {

@@ -23,10 +23,10 @@
 
 /*
  * Reads all of text as a moment, in seconds of Unix time. A year of two digits
- * is the latest one that is at most 50 years after now, which is in the same
- * unit. False for any other text, for a day that the month does not have, and
- * for any zone but GMT and UTC. Names may be in upper or lower case, the day
- * may have one digit, there may be more blanks, and a leap second is valid.
+ * is the latest one that is at most 50 years after now, in seconds of Unix
+ * time, too. False for any other text, for a day that the month does not have,
+ * and for any zone but GMT and UTC. Names may be in upper or lower case, the
+ * day may have one digit, there may be more blanks, and a leap second is valid.
  */
 bool date_parse(struct strview text, int64_t now, int64_t *moment);
 

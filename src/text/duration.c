@@ -17,7 +17,7 @@ static const struct unit units[] = {
 	{ "ms", NANOS_MS },
 };
 
-/* With what precision a duration below each bound is written. */
+/* The precision with which a duration below each bound is written. */
 static const struct {
 	nanos below, precision;
 } steps[] = {
@@ -80,7 +80,7 @@ duration_parse(const char *text, size_t length, nanos *span)
 	return length > 0;
 }
 
-/* To the nearest multiple of step, halves up. */
+/* Rounds to the nearest multiple of step, a half up. */
 static nanos
 rounded(nanos span, nanos step)
 {
@@ -101,7 +101,7 @@ put(char *to, int64_t count, const char *name)
 	return to + length + strlen(name);
 }
 
-/* Seconds with one decimal, unless that is 0. */
+/* Writes seconds with one decimal, unless the decimal is 0. */
 static void
 put_tenths(char *to, nanos span)
 {
@@ -114,7 +114,8 @@ put_tenths(char *to, nanos span)
 	memcpy(to, "s", sizeof "s");
 }
 
-/* How many of the largest unit that fits, and of the next smaller one. */
+/* Writes how many there are of the largest unit that fits, and of the next
+ * smaller unit. */
 static void
 put_pair(char *to, nanos span)
 {

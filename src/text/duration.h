@@ -1,8 +1,8 @@
 /*
  * duration: lengths of time, in nanoseconds, and how people write them.
  *
- * They are 64-bit numbers that saturate at NANOS_MAX, about 292 years, which
- * stands for "for ever".
+ * A duration is a 64-bit number that saturates at NANOS_MAX, about 292 years.
+ * NANOS_MAX stands for "for ever".
  */
 #ifndef DURATION_H
 #define DURATION_H
@@ -28,10 +28,10 @@ typedef int64_t nanos;
 
 /*
  * Reads exactly length bytes of text as a duration: a decimal number with an
- * optional unit (ms, s, m, h, d; none: seconds), or several with units, each
- * smaller than the one before it ("1h30m"). False for anything else: a sign,
- * an exponent, hexadecimal, blanks, "inf", "nan", nothing at all. Too large
- * a duration becomes NANOS_MAX; a positive one below 1 ns becomes 1 ns.
+ * optional unit (ms, s, m, h, d; none: seconds), or several numbers with units,
+ * each unit smaller than the one before ("1h30m"). False for anything else: a
+ * sign, an exponent, hexadecimal, blanks, "inf", "nan", nothing at all. Too
+ * large a duration becomes NANOS_MAX; a positive one below 1 ns becomes 1 ns.
  */
 bool duration_parse(const char *text, size_t length, nanos *span);
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at the start of text; 0: it is none. */
+/* The length of the UTF-8 character at the start of text; 0: there is none. */
 static size_t
 character(const char *text, size_t length)
 {
@@ -66,7 +66,8 @@ put_code(char *at, const char *before, char byte)
 	return at;
 }
 
-/* Within quotes, a single backslash would begin one of the format's escapes. */
+/* Writes \xff for a byte. Within quotes the backslash is doubled, because a
+ * single one would begin an escape of the format. */
 static char *
 put_byte(enum escape style, char *at, char byte)
 {
@@ -78,7 +79,7 @@ put_byte(enum escape style, char *at, char byte)
 static char *
 put_control(enum escape style, char *at, const char *text, size_t size)
 {
-	/* U+0080 to U+009F are two bytes, of which the second is the number. */
+	/* U+0080 to U+009F are two bytes; the second one is the number. */
 	if (style == ESCAPE_JSON)
 		return put_code(at, "\\u00", text[size - 1]);
 	if (style == ESCAPE_GITHUB && (*text == '\n' || *text == '\r'))

@@ -1,8 +1,8 @@
 /*
  * escape: makes arbitrary bytes safe to show, in each format that retry writes.
  *
- * It takes one character after the other, so that text is never cut in the
- * middle of a character or of an escape.
+ * Text is taken character by character, so that it is never cut in the middle
+ * of a character or of an escape.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
@@ -12,7 +12,7 @@
 /* The most bytes that escape_next() writes. */
 #define ESCAPE_ROOM 16
 
-/* A byte that is not UTF-8 becomes \xff, except in the first two. */
+/* A byte that is not UTF-8 is written as \xff, except by the first two. */
 enum escape {
 	ESCAPE_LINE, /* only control characters change: \n, \t, \x1b */
 	ESCAPE_GITHUB, /* the same, with %25 %0D %0A: workflow commands */
@@ -23,15 +23,15 @@ enum escape {
 
 /*
  * Writes the first character of text, or its first byte if that is not UTF-8,
- * at *at, and moves *at behind it. Returns how many bytes of text it has taken,
- * at least 1.
+ * at *at, and moves *at behind what it wrote. Returns how many bytes of text
+ * have been read, at least 1.
  */
 size_t
 escape_next(enum escape style, char **at, const char *text, size_t length);
 
 /*
- * Writes as many whole characters of text as fit before limit, and returns
- * where they end.
+ * Writes as many whole characters of text as fit before limit, and returns the
+ * end of what it wrote.
  */
 char *escape_put(enum escape style, char *at, const char *limit,
     const char *text, size_t length);

@@ -33,10 +33,10 @@ number_whole(const char *text, size_t length, int64_t *value)
 }
 
 /*
- * The digits after the point in units of 1/scale, rounded up. They are taken
- * from the last to the first: then rounding up at each division by ten gives
- * the same as rounding up once at the end, exactly, however many digits there
- * are.
+ * The digits after the point in units of 1/scale, rounded up. The digits are
+ * read from the last to the first: then rounding up at each division by ten
+ * gives exactly the same as rounding up once at the end, for any number of
+ * digits.
  */
 static int64_t
 fraction(const char *digits, size_t length, int64_t scale)

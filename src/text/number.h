@@ -1,7 +1,7 @@
 /*
  * number: reads and writes numbers, and does arithmetic that saturates.
  *
- * It is the same in every locale.
+ * All of this is the same in every locale.
  */
 #ifndef NUMBER_H
 #define NUMBER_H
@@ -17,8 +17,8 @@
 #define NUMBER_SIZE_ROOM 32
 
 /*
- * Reads exactly length bytes of text, all of which must be decimal digits, at
- * least one; else false. Too large a number becomes INT64_MAX.
+ * Reads exactly length bytes of text as a whole number. False if length is 0 or
+ * not all bytes are decimal digits. Too large a number becomes INT64_MAX.
  */
 bool number_whole(const char *text, size_t length, int64_t *value);
 
@@ -35,7 +35,7 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value);
 int64_t number_add(int64_t a, int64_t b);
 int64_t number_multiply(int64_t a, int64_t b);
 
-/* value >= 0 in units, to the nearest; but only 0 becomes 0. */
+/* How many units value >= 0 is, rounded to the nearest; only 0 becomes 0. */
 int64_t number_round(int64_t value, int64_t unit);
 
 int64_t number_lesser(int64_t a, int64_t b);

@@ -7,13 +7,13 @@
 #include "text/number.h"
 
 /*
- * Constants, because SIGRTMIN is a call into libc, and musl's answer is 35: the
- * name of a signal would depend on how the program was linked.
+ * These are constants, because SIGRTMIN is a call into libc, which returns 35
+ * in musl: the name of a signal would depend on how the program was linked.
  */
 #define RTMIN 34
 #define RTMAX SIGNAME_LAST
 
-/* Of several names for one number the first is the one that is written. */
+/* If a number has several names, signame_put() writes the first one. */
 static const struct {
 	char name[7];
 	unsigned char number;
@@ -74,7 +74,8 @@ starts(const char *text, size_t length, const char *prefix)
 	return prefix[i] == '\0';
 }
 
-/* base, changed by text: "", or sign and digits. 0: there is no such signal. */
+/* The number base, plus or minus the digits in text, which is "" or sign and
+ * digits. 0 if there is no such signal. */
 static int
 realtime(const char *text, size_t length, int base, char sign)
 {
@@ -112,7 +113,7 @@ signame_number(const char *text, size_t length)
 	return 0;
 }
 
-/* Writes word and rest, and cuts off what room cannot take. */
+/* Writes word and rest, cut off where room ends. */
 static char *
 join(char room[SIGNAME_ROOM], const char *word, const char *rest)
 {

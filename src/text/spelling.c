@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer than any name of ours. */
+/* More letters than any name of retry's has. */
 #define ROOM 32
 
 #define SLIPS_MOST 3

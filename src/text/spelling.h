@@ -6,14 +6,14 @@
 
 #include <stddef.h>
 
-/* More mistakes than one would make. */
+/* Too many mistakes: the word is not meant as the name. */
 #define SPELLING_FAR ((size_t)-1)
 
 /*
- * How many mistakes turn name into what was typed, of that length: each is a
+ * How many mistakes turn name into the length letters of typed. A mistake is a
  * letter left out, added, changed, or swapped with the next one. SPELLING_FAR
- * if they are more than a third of the letters typed, or more than three; a
- * single one never is.
+ * if there are more mistakes than three or than a third of length; but one
+ * mistake is always allowed.
  */
 size_t spelling_slips(const char *typed, size_t length, const char *name);
 

@@ -1,8 +1,8 @@
 /*
  * strview: a part of a text, as a pointer and a length.
  *
- * It does not end in NUL, and may contain any byte. All of this is the same in
- * every locale.
+ * The part does not end in NUL, and may contain any byte. All of this is the
+ * same in every locale.
  */
 #ifndef STRVIEW_H
 #define STRVIEW_H
@@ -30,14 +30,16 @@ struct strview strview_trim(struct strview text);
 /* c in lower case, if it is one of A to Z; else c. */
 char strview_lower(char c);
 
-/* Whether text is word, or starts with it; the case of A to Z is ignored. */
+/* Whether text is word, or starts with word or start; the case of A to Z is
+ * ignored. */
 bool strview_is(struct strview text, const char *word);
 bool strview_starts(struct strview text, const char *word);
 bool strview_begins(struct strview text, struct strview start);
 
 /*
  * Cuts off the part of rest up to the next separator that is not between double
- * quotes; *piece is that part, trimmed. False if rest is empty.
+ * quotes, and the separator; *piece is that part, trimmed. False if rest is
+ * empty.
  */
 bool strview_cut(struct strview *rest, char separator, struct strview *piece);
 
