@@ -231,8 +231,8 @@ segment_check(
 	}
 	/*
 	 * Made in the future. If the clock is shared, the maker's namespace has
-	 * ended, and ours has got the same inode. If not, the maker's namespace
-	 * may still exist.
+	 * ended, and that of this process has got the same inode. If not, the
+	 * maker's namespace may still exist.
 	 */
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)

@@ -52,7 +52,7 @@ struct log {
 	bool inside; /* each line since its status line has the margin */
 	bool interim; /* the response is 1xx */
 	bool asked; /* curl has shown a request since this head */
-	bool open; /* 1xx, a redirect, 401 or 407: a response must follow */
+	bool open; /* 1xx, a redirect, 401 or 407: a response may follow */
 	bool renewed; /* the client has announced a new request since */
 	int64_t length; /* of the body; -1: unknown, -2: it is encoded */
 	struct strview before; /* the line before the next one */

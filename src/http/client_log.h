@@ -18,7 +18,7 @@
  *	in the first line that is not empty;
  *	curl: behind a request, or behind an interim response;
  *	wget: directly behind a line that ends in "..." or starts with
- *	"Connecting to ", or behind the indented lines of another head;
+ *	"Connecting to ", or among the indented lines behind another head;
  *	wget2: directly behind a line that starts with "# got header ".
  *
  * Behind a final response that is not a redirect, 401 or 407, a request of curl
