@@ -347,7 +347,7 @@ says()
 	says "budget 'a': already in use with other limits; using ratio N, min N, window Ns" \
 		-B a --budget-min 3 true
 	says "budget 'a': no retries after a denial, next in about Ns; waiting" \
-		-T 0.1 -d 0 -B a false
+		-T 1 -d 0 -B a false
 	says "budget 'a': no retries after a denial, next in about Ns; giving up" \
 		-d 0 -B a false
 	says "breaker 'b': open after N consecutive failures, probe in Ns; giving up" \
