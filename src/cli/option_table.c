@@ -179,8 +179,8 @@ static const struct option options[OPTIONS] = {
 	    SPECIAL(option_values_header, key) },
 
 	[OPT_REPLAY_STDIN] = { "replay-stdin", 'I', .argument = NULL,
-	    "give each attempt the same input, read before the\n"
-	    "first; a regular file is rewound in any case",
+	    "give each attempt the same input: a pipe is read\n"
+	    "before the first, a file is opened anew for each",
 	    FLAG(replay) },
 	[OPT_STDIN_MAX] = { "stdin-max", '\0', .argument = "SIZE",
 	    "...and fail if it is more than this (default 1G)",
