@@ -71,6 +71,48 @@ unattached()
 	unattached --replay-stdin
 }
 
+@test "a wait needs no more descriptors than are open" {
+	local most
+	for most in {5..16}; do
+		: >out
+		status=0
+		(
+			exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+			ulimit -n "$most"
+			exec timeout -s KILL 5 "$RETRY" -n 2 -d 0 \
+				--retry-on stderr:bad --retry-on stdout:bad -- \
+				sh -c 'echo bad; exec ls bad'
+		) >out 2>err || status=$?
+		case $status in
+		2) holds out bad bad ;;
+		12[567]) [ ! -s out ] && [ -s err ] ;; # too few to begin
+		*) false ;;
+		esac
+	done
+	[ "$status" = 2 ]
+}
+
+@test "a limit that sinks below the open descriptors stops no wait" {
+	local most busy
+	for most in 5 0; do
+		mkfifo go.$most
+		: >err
+		start "$RETRY" -n 2 -d 0 --retry-on stderr:bad -- sh -c \
+			'echo first >&2; read -r _ <"$0"; echo bad >&2
+			exec sleep 60' go.$most
+		wait_for has_line first err
+		prlimit --pid "$pid" --nofile=$most:
+		echo >go.$most
+		[ "$most" = 0 ] || wait_for has_line bad err
+		sleep 0.3
+		busy=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
+		((busy <= 10))
+		kill -TERM "$pid"
+		ended
+		[ "$status" = 143 ]
+	done
+}
+
 @test "a hook that cannot be given another standard input has none" {
 	inject '?dup2,?dup3:error=EMFILE'
 	echo input | is 1 "${inject[@]}" -f "$RETRY" -q -n 2 -d 0 \

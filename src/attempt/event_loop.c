@@ -32,6 +32,7 @@ static struct wakeup
 hear(struct event_loop *loop, int fd, nanos nap)
 {
 	struct pollfd fds[3 + STREAMS_POLLED];
+	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
 	struct wakeup wakeup;
 	size_t count;
 

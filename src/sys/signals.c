@@ -1,6 +1,7 @@
 #include "sys/signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -12,6 +13,8 @@
 
 #define KERNEL_MASK_SIZE ((size_t)8)
 #define LONGEST_NAP (30 * NANOS_SECOND)
+/* How long to wait where the kernel refuses to wait for events. */
+#define RETRIED_NAP (10 * NANOS_MS)
 
 /* The call that takes times of 64 bits on machines of 32 bits as well. */
 #ifdef SYS_ppoll_time64
@@ -138,18 +141,55 @@ signals_open(struct signals *signals)
  * Polls for nap and returns how long, without the time for which retry was
  * stopped. It makes the system call itself, which writes back the time that is
  * left, and continues with that time after a stop; libc's function hides it.
+ * *error is 0 or that of the call.
  */
 static nanos
-sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
+sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap, int *error)
 {
 	struct {
 		int64_t seconds, nanos;
 	} left = { nap / NANOS_SECOND, nap % NANOS_SECOND };
 
+	*error = 0;
 	if (syscall(PPOLL, fds, count, &left, NULL, (size_t)0) == -1)
-		while (count > 0)
-			fds[--count].revents = 0;
+		*error = errno;
 	return nap - (left.seconds * NANOS_SECOND + left.nanos);
+}
+
+/*
+ * Waits as signals_wait does. The kernel takes no more entries than descriptors
+ * may be open, so entries without a descriptor are left out. If it takes not
+ * even the others, because that limit has become less, or because it has no
+ * memory, each of them is polled by itself after a short nap.
+ */
+static nanos
+wait_for_any(struct pollfd *fds, size_t count, nanos nap)
+{
+	struct pollfd used[SIGNALS_POLLED];
+	nfds_t some = 0;
+	nanos slept;
+	int error;
+
+	for (size_t i = 0; i < count; i++)
+		if (fds[i].fd >= 0)
+			used[some++] = fds[i];
+	slept = sleep_in_poll(used, some, nap, &error);
+	if (error != 0)
+		slept = sleep_in_poll(
+		    NULL, 0, number_lesser(nap, RETRIED_NAP), &(int){ 0 });
+	some = 0;
+	for (size_t i = 0; i < count; i++) {
+		fds[i].revents = 0;
+		if (fds[i].fd < 0)
+			continue;
+		if (error == 0)
+			fds[i].revents = used[some++].revents;
+		else if (poll(&fds[i], 1, 0) == -1)
+			fds[i].revents = 0;
+	}
+	if (error != 0) /* even a single entry may be too many */
+		fds[0].revents = POLLIN;
+	return slept;
 }
 
 /*
@@ -223,7 +263,7 @@ signals_wait(
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
-	slept = sleep_in_poll(fds, count, nap > 0 ? nap : 0);
+	slept = wait_for_any(fds, count, nap > 0 ? nap : 0);
 	late = sys_now(CLOCK_MONOTONIC) - before - slept;
 	if (late > NANOS_MS && continued())
 		wakeup.stopped = late;
