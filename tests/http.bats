@@ -1571,3 +1571,30 @@ with open(sys.argv[1], "wb") as file:
 	"$RETRY" -qE --http -- true 2>err
 	[ ! -s err ]
 }
+
+# bats test_tags=slow
+@test "README knows curl's own --retry: 7, 18 and 52, a short Retry-After, -o /dev/null" {
+	local failure got version
+	serve
+	for failure in 7:$refused/ 18:"$url/200;cut/200" 52:"$url/200;drop/200"; do
+		got=0
+		curl --no-progress-meter --retry 2 -o body "${failure#*:}" \
+			2>said || got=$?
+		[ "$got" = "${failure%%:*}" ]
+		[ "$(grep -c 'Will retry' said)" = 0 ]
+	done
+	asked 1 '/200;cut/200'
+	asked 1 '/200;drop/200'
+	ends 0 curl -sS -o body "$url/200;cut/200?again"
+	asked 2 '/200;cut/200?again'
+	curl --no-progress-meter --retry 2 -o body \
+		"$url/503/503;Retry-After=1/200" 2>said
+	[ "$(grep -c 'Will retry in 1 second' said)" = 2 ]
+	read -r _ version _ < <(curl --version)
+	[ "$(printf '%s\n' 8.14 "$version" | sort -V | head -n 1)" != 8.14 ] ||
+		return 0
+	got=0
+	curl --no-progress-meter --retry 1 -o /dev/null \
+		"$url/503/200?null" 2>said || got=$?
+	[ "$got" = 23 ]
+}
