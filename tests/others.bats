@@ -162,6 +162,8 @@ debian_rows()
 	plan 3
 	does 2 3 "$debian -u 0,3 -t 2 -d 0 -- cmd"
 	does 0 0 "$debian -t 0 -- cmd"
+	does 0 1 "$debian -t 2 -d 0 -- ./nosuch"
+	[ "$(grep -c 'Could not execute' err)" = 2 ]
 	if "$debian" -v | grep -q ' 1\.0\.5$'; then
 		command -v strace >/dev/null || skip 'no strace here'
 		plan 1
