@@ -474,7 +474,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 	"$RETRY" --policy ./nightly.conf --report report true
 	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
 	section POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
-		sed -n 's/^\.Fl Fl \([a-z-]*\).*/\1/p' >refused
+		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >refused
 	[ "$(lines refused)" = 9 ]
 	{
 		cat refused
@@ -505,7 +505,8 @@ for name, value in json.load(sys.stdin).items():
 			sed -n 's/^retry_budget_\([a-z_]*\){key="api"} .*/\1/p')
 	for name in window_retries window_successes firsts_total gate_state \
 		gate_failures gate_next_seconds; do
-		section 'Looking at budgets' | grep -q "^\.Cm $name\>"
+		section 'Looking at budgets' |
+			grep -qE "^\.Cm ([a-z_]+ , |.* No and Cm )?$name\>"
 	done
 }
 
