@@ -126,7 +126,8 @@ not()
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
 	[ "$(lines given)" = 17 ]
-	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep '^RETRY_' | sort |
+	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | cut -d' ' -f1 | grep '^RETRY_' |
+		sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
 		sort -u | diff given -
@@ -139,7 +140,7 @@ not()
 			grep -v '^RETRY_'
 		echo PATH # execvp's
 	} | sort -u >wanted
-	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | grep -v '^RETRY_' |
+	section ENVIRONMENT | sed -n 's/ Ta .*//; s/^\.It Ev //p' | grep -v '^RETRY_' |
 		sed 's/ , /\n/g' | sort | diff wanted -
 }
 
