@@ -126,8 +126,7 @@ not()
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
 	[ "$(lines given)" = 17 ]
-	section ENVIRONMENT | sed -n 's/^\.It Ev //p' | cut -d' ' -f1 | grep '^RETRY_' |
-		sort |
+	section ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
 		sort -u | diff given -
@@ -224,8 +223,7 @@ ends()
 	ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
 	ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false
 	section Reasons | awk '
-		/^\.It Cm / { name = $3 }
-		sub(/^\.Pq Dq /, "") { sub(/ \.$/, ""); print name ": " $0 }' \
+		/^\.It Cm / { name = $3; sub(/.* Pq Dq /, ""); print name ": " $0 }' \
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
 	sed 1d described | diff seen -
