@@ -161,7 +161,7 @@ not()
 	grep '^|' "$top/README.md" >readme
 	for status in $statuses; do
 		grep -qw "$status" help
-		grep -qE "^\.It ([0-9]+, )?$status(,|\$)" manual
+		grep -qE "^\.It $status Ta " manual
 		grep -qE "^\| ([0-9]+, )?${status}[, ]" readme
 	done
 }
