@@ -120,12 +120,13 @@ not()
 }
 
 @test "the variables that a command is given are those in the manual and README" {
-	"$RETRY" -T 60 -d 1ms --http --idempotency-key auto -B api \
-		--budget-ratio 1 --budget-min 1 --budget-window 60 \
+	echo quiet >policy
+	RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
+		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
 		--budget-dir . --breaker on --nested add -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 17 ]
+	[ "$(lines given)" = 18 ]
 	section ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |

@@ -494,3 +494,75 @@ named()
 	run grep -E 'home|/etc/retry' trace
 	[ "$status" = 1 ]
 }
+
+#
+# RETRY_POLICY
+#
+
+@test "RETRY_POLICY names a policy where the command line has none" {
+	named home/.config/retry ci attempts=7
+	policy attempts=6
+	RETRY_POLICY=ci most 7
+	RETRY_POLICY=./policy most 6
+	RETRY_POLICY=$PWD/policy most 6
+	RETRY_POLICY=ci most 3 -n 3
+	RETRY_POLICY=ci most 6 --policy ./policy
+	RETRY_POLICY='' most 5
+	RETRY_POLICY=none most 6 --policy ./policy
+}
+
+@test "of RETRY_POLICY and a policy only one is read, although LISTs add up" {
+	named home/.config/retry ci stop-on=1
+	policy stop-on=2
+	RETRY_POLICY=ci run "$RETRY" -q -d 0 -n 3 --policy ./policy \
+	    sh -c 'echo >>ran; exit 1'
+	[ "$(lines ran)" -eq 3 ]
+	RETRY_POLICY=ci run "$RETRY" -q -d 0 -n 3 --stop-on 2 \
+	    sh -c 'echo >>ran; exit 1'
+	[ "$(lines ran)" -eq 4 ]
+}
+
+@test "default.conf is read only if RETRY_POLICY says default" {
+	named home/.config/retry default attempts=7
+	most 5
+	RETRY_POLICY=default most 7
+}
+
+@test "a RETRY_POLICY that is wrong is refused by its name, but not for --help" {
+	RETRY_POLICY=ci refused \
+	    "retry: \$RETRY_POLICY: no such policy; a path must contain a '/': 'ci'"
+	RETRY_POLICY=./none refused \
+	    "retry: \$RETRY_POLICY: No such file or directory: './none'"
+	policy attempts=0
+	RETRY_POLICY=./policy refused \
+	    "retry: ./policy:1: attempts: not a number of attempts: '0'"
+	policy dry-run
+	RETRY_POLICY=./policy refused \
+	    'retry: ./policy:1: dry-run: only allowed on the command line'
+	RETRY_POLICY=./none "$RETRY" --help | grep -q ^Usage
+	RETRY_POLICY=./none "$RETRY" --version | grep -q '^retry '
+}
+
+@test "a variable with a setting counts more than RETRY_POLICY" {
+	export RETRY_BUDGET_DIR=$PWD
+	policy budget=policy budget-min=3
+	[ "$(RETRY_POLICY=./policy "$RETRY" \
+	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'policy 3' ]
+	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" \
+	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'own 3' ]
+	[ -e "retry-v2.$EUID.own" ]
+	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" -B line \
+	    printenv RETRY_BUDGET)" = line ]
+	RETRY_POLICY=./policy RETRY_NESTED=x refused \
+	    "retry: \$RETRY_NESTED: not share, add or once: 'x'"
+}
+
+@test "a nested retry reads RETRY_POLICY too, and keeps what the outer one gave" {
+	export RETRY_BUDGET_DIR=$PWD RETRY_POLICY=$PWD/policy
+	policy attempts=7 budget=policy nested=add
+	[ "$("$RETRY" -n 2 -B outer -- "$RETRY" \
+	    sh -c 'echo $RETRY_MAX_ATTEMPTS $RETRY_BUDGET')" = '7 outer' ]
+	[ "$("$RETRY" -n 2 -d 0 -q -- sh -c '"$RETRY" -q -d 0 -- \
+	    sh -c "echo \$RETRY_MAX_ATTEMPTS; exit \$RETRY_ANCESTOR_RETRY"
+	    exit 1' | tail -n 1)" = 1 ]
+}

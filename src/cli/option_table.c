@@ -277,7 +277,7 @@ static const struct option options[OPTIONS] = {
 	    .type = OPTION_GIVEN },
 	[OPT_POLICY] = { "policy", '\0', .argument = "NAME|FILE",
 	    "read options from a file, one a line, no dashes;\n"
-	    "the command line overrides them",
+	    "the command line wins (default: $RETRY_POLICY)",
 	    .type = OPTION_GIVEN },
 	[OPT_HELP] = { "help", 'h', .argument = NULL, "print this and exit",
 	    .type = OPTION_SPECIAL, .take = take_help },
@@ -318,6 +318,7 @@ static const struct variable variables[] = {
 	{ OPT_BUDGET_WINDOW, "RETRY_BUDGET_WINDOW" },
 	{ OPT_BUDGET_DIR, "RETRY_BUDGET_DIR" },
 	{ OPT_NESTED, "RETRY_NESTED" },
+	{ OPT_POLICY, "RETRY_POLICY" },
 	{ 0, NULL },
 };
 

@@ -227,9 +227,11 @@ store(struct parser *parser, size_t index, const struct option *option,
 {
 	const struct optparse *optparse = parser->optparse;
 
-	if (parser->files_only && index == optparse->file)
+	if (parser->files_only && index == optparse->file) {
 		optparse->read_file(
-		    optparse, text, parser->into, parser->given);
+		    optparse, option, text, parser->into, parser->given);
+		parser->given[index] = text;
+	}
 	if (parser->files_only && index < optparse->first_exit)
 		return;
 	parser->given[index] = text;
@@ -363,21 +365,52 @@ any_variable(void)
 	return false;
 }
 
+/* The text of a variable; NULL if it is unset or empty. */
+static const char *
+text_of(const struct variable *variable)
+{
+	const char *text = getenv(variable->name);
+
+	return text != NULL && *text != '\0' ? text : NULL;
+}
+
+/*
+ * Reads the file that a variable names, if no option names one. Then options
+ * that have a variable of their own count as not given.
+ */
+static void
+read_default_file(const struct parser *parser)
+{
+	const struct optparse *optparse = parser->optparse;
+	const struct variable *variable = optparse->variables;
+	struct option option = optparse->options[optparse->file];
+	const char *name;
+
+	while (variable->name != NULL && variable->option != optparse->file)
+		variable++;
+	if (parser->given[optparse->file] != NULL || variable->name == NULL ||
+	    (name = text_of(variable)) == NULL)
+		return;
+	option.variable = variable->name;
+	optparse->read_file(
+	    optparse, &option, name, parser->into, parser->given);
+	for (variable = optparse->variables; variable->name != NULL; variable++)
+		if (text_of(variable) != NULL)
+			parser->given[variable->option] = NULL;
+}
+
 static void
 parse_variables(const struct parser *parser)
 {
 	const struct optparse *optparse = parser->optparse;
 	const struct variable *variable = optparse->variables;
 
-	if (!any_variable())
-		return;
 	for (; variable->name != NULL; variable++) {
-		const char *text = getenv(variable->name);
+		const char *text = text_of(variable);
 		struct option option = optparse->options[variable->option];
 
 		option.variable = variable->name;
-		if (parser->given[variable->option] == NULL && text != NULL &&
-		    *text != '\0')
+		if (parser->given[variable->option] == NULL && text != NULL)
 			optparse->store(&option, text, parser->into);
 	}
 }
@@ -388,11 +421,15 @@ optparse_parse(const struct optparse *optparse, char **argv, void *into,
 {
 	struct parser files = { optparse, argv + 1, into, given, NULL, true };
 	struct parser parser = { optparse, argv + 1, into, given, NULL, false };
+	bool variables = any_variable();
 
 	while (parse_word(&files))
 		continue;
+	if (variables)
+		read_default_file(&files);
 	while (parse_word(&parser))
 		continue;
-	parse_variables(&parser);
+	if (variables)
+		parse_variables(&parser);
 	return parser.next;
 }

@@ -87,9 +87,10 @@ struct optparse {
 	const size_t *command_line_only;
 	size_t first_exit; /* from here on, options that print and exit */
 	size_t file; /* the option that names a file of options */
-	/* Parses the lines of that file. */
-	void (*read_file)(const struct optparse *optparse, const char *name,
-	    void *into, const char *given[]);
+	/* Parses the lines of the file that option, or its variable, names. */
+	void (*read_file)(const struct optparse *optparse,
+	    const struct option *option, const char *name, void *into,
+	    const char *given[]);
 	/* Stores a text in the field of into that the option has, or refuses
 	 * the text. */
 	void (*store)(
@@ -99,10 +100,11 @@ struct optparse {
 /*
  * Parses the lines of all files that are named, then the options after argv[0],
  * both in order, then the variables of options that were not among them; fields
- * count from into. Returns where the operands begin. given has an element for
- * each option: the last text that it was given, unchanged where the option was
- * not given. Exits where an option is unknown, lacks its argument or has one
- * too many.
+ * count from into. Where no option names a file, a variable may: then the other
+ * variables count more than the lines of this file. Returns where the operands
+ * begin. given has an element for each option: the last text that it was given,
+ * unchanged where the option was not given. Exits where an option is unknown,
+ * lacks its argument or has one too many.
  */
 char **optparse_parse(const struct optparse *optparse, char **argv, void *into,
     const char *given[]);

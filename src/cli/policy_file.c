@@ -16,7 +16,7 @@
 #define NAME_MOST 150
 
 struct policy_file {
-	const struct option *option; /* --policy */
+	const struct option *option; /* --policy, or its variable */
 	char path[PATH_MAX];
 	char *text;
 	size_t length;
@@ -156,11 +156,10 @@ take_line(const struct optparse *optparse, const char *location, char *line,
 }
 
 void
-policy_file_read(const struct optparse *optparse, const char *name, void *into,
-    const char *given[])
+policy_file_read(const struct optparse *optparse, const struct option *option,
+    const char *name, void *into, const char *given[])
 {
-	struct policy_file file = { .option =
-					&optparse->options[optparse->file] };
+	struct policy_file file = { .option = option };
 	char location[OPTPARSE_LOCATION], *limit, *end;
 	int64_t number = 0;
 
