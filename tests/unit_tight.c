@@ -15,6 +15,7 @@
 #define pattern_end tight_end
 #define pattern_feed tight_feed
 #define pattern_gather tight_gather
+#define pattern_next tight_next
 #define pattern_seen tight_seen
 #define pattern_start tight_start
 #include "match/dfa.c"

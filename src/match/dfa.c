@@ -113,6 +113,10 @@ dfa_accept(struct dfa *dfa, struct nfa_set *set)
 	uint64_t found = nfa_found(nfa, set);
 	uint32_t row;
 
+	if (dfa->each) {
+		nfa_forget(nfa, set);
+		return without_row(dfa, set);
+	}
 	dfa->seen |= found;
 	if (dfa->seen == all_members(dfa))
 		return dfa_match(dfa);
@@ -136,7 +140,8 @@ learn(struct dfa *dfa, unsigned char byte)
 
 	memcpy(
 	    set.words, words_of(dfa, from), nfa->width * sizeof set.words[0]);
-	if (nfa_step(nfa, &set, byte))
+	dfa->ends = nfa_step(nfa, &set, byte);
+	if (dfa->ends != 0)
 		return dfa_accept(dfa, &set);
 	to = dfa_row(dfa, &set);
 	if (to == DFA_UNKNOWN)
@@ -195,7 +200,8 @@ dfa_run_nfa(struct dfa *dfa, const unsigned char *at, const unsigned char *end)
 	while (at < end) {
 		unsigned char byte = *at++;
 
-		if (nfa_step(&dfa->nfa, &dfa->now, byte)) {
+		dfa->ends = nfa_step(&dfa->nfa, &dfa->now, byte);
+		if (dfa->ends != 0) {
 			dfa->state = dfa_accept(dfa, &dfa->now);
 			break;
 		}
@@ -252,6 +258,7 @@ dfa_prepare(struct dfa *dfa)
 	classify(dfa);
 	empty(dfa);
 	dfa->dropped = false;
+	dfa->each = false;
 	dfa_start(dfa);
 }
 

@@ -39,6 +39,8 @@ struct dfa {
 	uint64_t walked; /* bytes since the table was emptied or not used */
 	uint64_t seen; /* bit n: member n has matched */
 	bool dropped; /* at least one member is */
+	bool each; /* every end of a match counts, and no member is dropped */
+	unsigned ends; /* each: where a match ended (nfa_step); 0: nowhere */
 	struct nfa_set now; /* the set, if state is DFA_UNKNOWN */
 
 	uint32_t classes; /* of bytes; the length of a row */
@@ -73,12 +75,14 @@ uint32_t dfa_row(struct dfa *dfa, const struct nfa_set *set);
 /*
  * Notes the members that match in this set, and drops them from the program and
  * the set. Returns the row of the next state: dfa_match() if all members have
- * matched by now.
+ * matched by now. With each, the caller has set ends, and the run goes on from
+ * DFA_UNKNOWN.
  */
 uint32_t dfa_accept(struct dfa *dfa, struct nfa_set *set);
 
 /*
- * Both functions match the bytes from at to end, and return where they stopped.
+ * Both functions match the bytes from at to end, and return where they stopped;
+ * with each, behind the first byte for which there is something in ends.
  * dfa_run() uses the table, and stops behind a byte that leads to a row up to
  * floor. dfa_run_nfa() does not use the table: it begins in state DFA_UNKNOWN,
  * and stops at the end of the line, or when the table is to be used again.

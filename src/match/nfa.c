@@ -356,11 +356,12 @@ take(const struct nfa *nfa, struct nfa_set *to, uint32_t node,
 		follow(nfa, to, node + 1, nfa_before(byte), AFTER_UNKNOWN);
 }
 
-bool
+unsigned
 nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte)
 {
 	struct nfa_set from;
 	bool found = settle(nfa, set, after_of(byte));
+	unsigned ends = found ? NFA_ENDS_BEFORE : 0;
 
 	memcpy(from.words, set->words, nfa->width * sizeof from.words[0]);
 	memset(set->words, 0, nfa->width * sizeof set->words[0]);
@@ -369,9 +370,11 @@ nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte)
 			take(nfa, set, i * 64 + lowest_bit(b), byte);
 	follow(nfa, set, 0, nfa_before(byte), AFTER_UNKNOWN);
 	reduce(nfa, set, nfa_before(byte));
+	if (matched(nfa, set))
+		ends |= NFA_ENDS_BEHIND;
 	for (uint32_t i = 0; i < nfa->width && found; i++)
 		set->words[i] |= from.words[i] & nfa->matches[i];
-	return matched(nfa, set);
+	return ends;
 }
 
 uint64_t
@@ -383,6 +386,13 @@ nfa_found(const struct nfa *nfa, const struct nfa_set *set)
 		if (has(set, nfa->begins[m + 1] - 1))
 			members |= UINT64_C(1) << m;
 	return members;
+}
+
+void
+nfa_forget(const struct nfa *nfa, struct nfa_set *set)
+{
+	for (uint32_t i = 0; i < nfa->width; i++)
+		set->words[i] &= ~nfa->matches[i];
 }
 
 void

@@ -113,17 +113,25 @@ void nfa_restore(struct nfa *nfa);
  * begins behind it. These return whether the set contains a match.
  */
 
+/* Where a match ends, as bits: a step finds both kinds. */
+enum { NFA_ENDS_BEFORE = 1, NFA_ENDS_BEHIND = 2 };
+
 /* Makes the first set, at a place with this byte before it. */
 bool
 nfa_start(const struct nfa *nfa, struct nfa_set *set, enum nfa_before before);
 
-bool nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte);
+/* Returns whether a match ends before or behind the byte, or 0. */
+unsigned
+nfa_step(const struct nfa *nfa, struct nfa_set *set, unsigned char byte);
 
 /* Makes the set at the end of the line. */
 bool nfa_end(const struct nfa *nfa, struct nfa_set *set);
 
 /* The members whose match is in the set, as bits. */
 uint64_t nfa_found(const struct nfa *nfa, const struct nfa_set *set);
+
+/* Takes the matches out of the set, so that later ones can be told apart. */
+void nfa_forget(const struct nfa *nfa, struct nfa_set *set);
 
 /* The kind of a byte, for the place behind it. */
 enum nfa_before nfa_before(unsigned char byte);

@@ -214,13 +214,15 @@ match_at_once(struct pattern *pattern)
 		dfa->state = dfa_accept(dfa, &set);
 }
 
-static void
+/* Stops where all texts have matched, or with each, where a match ended. */
+static const unsigned char *
 run(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 {
 	struct dfa *dfa = &pattern->dfa;
 	unsigned near = pattern->search.count > 0 ? 0 : MOST_NEAR;
 
-	while (at < end && dfa->state != dfa_match(dfa)) {
+	while (at < end && dfa->state != dfa_match(dfa) &&
+	    !(dfa->each && dfa->ends != 0)) {
 		if (dfa->state == DFA_UNKNOWN)
 			at = dfa_run_nfa(dfa, at, end);
 		else if (dfa->state > dfa->last_start)
@@ -232,6 +234,7 @@ run(struct pattern *pattern, const unsigned char *at, const unsigned char *end)
 		else
 			at = dfa_run(dfa, at, end, dfa_match(dfa));
 	}
+	return at;
 }
 
 bool
@@ -257,6 +260,19 @@ pattern_end(struct pattern *pattern)
 	if (!pattern->matched && pattern->open)
 		pattern->matched = dfa_end(&pattern->dfa);
 	return pattern->matched;
+}
+
+size_t
+pattern_next(
+    struct pattern *pattern, const void *bytes, size_t length, unsigned *ends)
+{
+	const unsigned char *from = bytes, *at;
+
+	pattern->dfa.each = true;
+	pattern->dfa.ends = 0;
+	at = run(pattern, from, from + length);
+	*ends = pattern->dfa.ends;
+	return (size_t)(at - from);
 }
 
 bool

@@ -75,6 +75,16 @@ bool pattern_feed(struct pattern *pattern, const void *bytes, size_t length);
  */
 bool pattern_end(struct pattern *pattern);
 
+/*
+ * Goes on, in place of pattern_feed(), to the next byte at which a match ends,
+ * and returns how many bytes that took: all of them if there is none. *ends
+ * tells whether a match ends before this byte, behind it or both
+ * (NFA_ENDS_...); 0: there is none. Of each match all ends count, not only the
+ * longest. The pattern must have been compiled by pattern_compile().
+ */
+size_t pattern_next(
+    struct pattern *pattern, const void *bytes, size_t length, unsigned *ends);
+
 /* Whether text number n has matched some line. */
 bool pattern_seen(const struct pattern *pattern, uint32_t n);
 
