@@ -22,7 +22,7 @@ _retry_where()
 		cur=$word
 		if [[ $option ]]; then
 			# and so is ":", in lists and keys
-			while [[ $option == @(--*-on|-B|--budget*) ]] &&
+			while [[ $option == @(--*-on|--retry-after|-B|--budget*) ]] &&
 				((i < COMP_CWORD)) &&
 				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
 				((i += i + 1 < COMP_CWORD ? 2 : 1))
@@ -43,7 +43,8 @@ _retry_where()
 		--attempts | --retries | --deadline | --timeout | --signal | \
 			--kill-after | --delay | --backoff | --factor | \
 			--max-delay | --min-delay | --jitter | --seed | \
-			--reset-after | --splay | --retry-on | --stop-on | \
+			--reset-after | --splay | --retry-after | \
+			--retry-on | --stop-on | \
 			--fail-on | --success-on | --preset | --http-status | \
 			--max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
@@ -194,6 +195,9 @@ _retry()
 			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
 		;;
+	--retry-after)
+		words='stderr: stdout:'
+		;;
 	--preset)
 		words="auto $(_retry_presets)"
 		if [[ $cur == *,* ]]; then
@@ -255,8 +259,8 @@ _retry()
 		words='-n --attempts --retries -T --deadline -t --timeout
 			-s --signal -k --kill-after -d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
-			--reset-after --splay --retry-on --stop-on --fail-on
-			--success-on --preset --http --http-status
+			--reset-after --splay --retry-after --retry-on
+			--stop-on --fail-on --success-on --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --hold-max -B --budget

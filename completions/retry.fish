@@ -8,8 +8,8 @@ function __retry_command
     set -l words (commandline -opc)
     argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
         s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
-        min-delay= j/jitter= seed= reset-after= splay= retry-on= stop-on= \
-        fail-on= success-on= preset= http http-status= max-retry-after= \
+        min-delay= j/jitter= seed= reset-after= splay= retry-after= retry-on= \
+        stop-on= fail-on= success-on= preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
@@ -127,6 +127,7 @@ __retry_option -s j -l jitter -x -a 'full equal decorrelated none' -d 'How delay
 __retry_option -l seed -x -d 'Make the random delays repeatable'
 __retry_option -l reset-after -x -d 'After an attempt this long the delays start anew'
 __retry_option -l splay -x -d 'A random wait before the first attempt'
+__retry_option -l retry-after -x -a 'stderr: stdout:' -d 'The output tells how long to wait'
 __retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
 __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
 __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the command exited with 0'

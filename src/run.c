@@ -79,6 +79,7 @@ run_log_attempt(
 		    .status = verdict_status(outcome),
 		    .signal = outcome->end == END_SIGNALED ? outcome->code : 0,
 		    .http = outcome->http.known ? outcome->http.code : 0,
+		    .asked = verdict_wait(outcome),
 		    .rule = run->history.judgement.rule,
 		    .verdict = run->history.judgement.verdict,
 		    .planned = step->again ? step->delay : -1,

@@ -637,6 +637,7 @@ stage()
 		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
 		1:redis-cli:*) echo LOADING Redis is loading its data; exit ;;
 		1:git:push*) echo 'fatal: early EOF' >&2; exit 128 ;;
+		1:gh:*) echo 'Please try again in 7ms.' >&2; exit 1 ;;
 		1:migrate:*) echo 'Database is LOCKED' >&2; exit 3 ;;
 		1:*) exit 1 ;;
 		esac
@@ -669,7 +670,7 @@ example()
 @test "the examples of the manual run" {
 	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
 		migrate sync-users sync-groups build-images service psql \
-		handle logger
+		handle logger gh
 	gzip -c urls >dump.gz
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
@@ -735,7 +736,7 @@ readme_block()
 }
 
 @test "the examples of README and of --help run" {
-	stage pg_isready make ssh git apt-get npm rsync psql
+	stage pg_isready make ssh git apt-get npm rsync psql gh
 	cp bin/git migrate
 	readme_block 4 >readme
 	ln -s "$RETRY" retry # the name in README

@@ -228,6 +228,7 @@ named()
 		log-format) value=json ;;
 		progress) value=never ;;
 		breaker) value=on ;;
+		retry-after) value=stderr:in ;;
 		on-retry | on-give-up) value=true ;;
 		report | metrics | http-status) value=./file ;;
 		budget-dir) value=. ;;

@@ -155,8 +155,8 @@ fails=(sh -c 'exit 7')
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
-	    "status", "signal", "http_status", "verdict", "rule", "delay_ms",
-	    "slept_ms", "budget_exhausted"]' \
+	    "status", "signal", "http_status", "retry_after_ms", "verdict",
+	    "rule", "delay_ms", "slept_ms", "budget_exhausted"]' \
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
 	    r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
 	    r["reason"] == "succeeded" and r["status"] == 0 and
@@ -164,8 +164,8 @@ fails=(sh -c 'exit 7')
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
 	    '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
 	    "attempt": 1, "end": "exited", "signal": None, "http_status": None,
-	    "verdict": "done", "rule": "exit-status", "delay_ms": None,
-	    "slept_ms": None, "budget_exhausted": False}' \
+	    "retry_after_ms": None, "verdict": "done", "rule": "exit-status",
+	    "delay_ms": None, "slept_ms": None, "budget_exhausted": False}' \
 	    'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
 	    r["elapsed_ms"] >= a[0]["started_ms"] >= 0'
 	in_jq

@@ -90,6 +90,12 @@ codes_of(const char *list, struct watches *watches)
 		} \
 	}
 
+#define HINTED(seconds) \
+	{ \
+		.end = END_EXITED, .code = 1, .has_hint = true, \
+		.hint = SECONDS(seconds) \
+	}
+
 #define RETRIED VERDICT_RETRY, REASON_NONE
 #define SUCCESS VERDICT_DONE, REASON_SUCCEEDED
 #define STOPPED VERDICT_STOP, REASON_STOP_RULE
@@ -1194,6 +1200,25 @@ static const struct played waits_named[] = {
 	{ "the backoff is more", { .attempts = 9, .deadline = 3 },
 	    { { ASKED(503, 0.5), 0 } },
 	    .want = { 2, 1, 22, 0, REASON_DEADLINE } },
+	{ "in words", { .attempts = 3 }, { { HINTED(7), 0 } },
+	    .want = { 3, 14, 1, 0, REASON_ATTEMPTS } },
+	{ "in words, 0", { .attempts = 3 }, { { HINTED(0), 0 } },
+	    .want = { 3, 3, 1, 0, REASON_ATTEMPTS } },
+	{ "in words, more than 5m", { .attempts = 2 }, { { HINTED(301), 0 } },
+	    .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
+	{ "in words, past the deadline", { .attempts = 2, .deadline = 10 },
+	    { { HINTED(10), 0 } }, .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
+	{ "in words and by the server", { .attempts = 3 },
+	    { { { .end = END_EXITED,
+		    .code = 1,
+		    .has_hint = true,
+		    .hint = SECONDS(5),
+		    .http = { .known = true,
+			.code = 503,
+			.has_wait = true,
+			.wait = SECONDS(7) } },
+		0 } },
+	    .want = { 3, 14, 1, 0, REASON_ATTEMPTS } },
 	{ "timed out", { .attempts = 2 },
 	    { { { .end = END_TIMED_OUT,
 		    .http = { .known = true,

@@ -306,10 +306,10 @@ patience(const struct running *attempt, enum relay_rest rest)
 
 /*
  * Delivers what the command has written, however slow the reader is, then waits
- * a little for other processes that have its pipes open. Returns a bit for each
- * watch that was seen.
+ * a little for other processes that have its pipes open. Returns what was found
+ * in it.
  */
-static uint64_t
+static struct relay_found
 deliver(struct running *attempt)
 {
 	struct event_loop *loop = attempt->loop;
@@ -376,6 +376,7 @@ attempt_run(struct attempt *shared, char **command, char **env, nanos deadline,
 		.timeout = NANOS_MAX,
 		.deadline = deadline };
 	struct outcome outcome;
+	struct relay_found found;
 
 	if (policy->timeout != 0)
 		attempt.timeout = number_add(attempt.began, policy->timeout);
@@ -398,7 +399,10 @@ attempt_run(struct attempt *shared, char **command, char **env, nanos deadline,
 	stdin_source_ended(&shared->loop->streams.input);
 	shared->loop->signals.accompanied = false;
 	outcome = outcome_of(&attempt);
-	outcome.seen = deliver(&attempt);
+	found = deliver(&attempt);
+	outcome.seen = found.seen;
+	outcome.has_hint = found.has_hint;
+	outcome.hint = found.hint;
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
 	    attempt.overrun || streams_overrun(&shared->loop->streams);

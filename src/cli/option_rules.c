@@ -4,38 +4,35 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
-#include "match/pattern.h"
+#include "match/hint.h"
 #include "preset/preset.h"
 #include "preset/wrapper.h"
 
-static struct pattern *
-allocate(const struct option *option, const struct watch *watch)
-{
-	struct pattern *pattern = malloc(sizeof *pattern);
+#define STREAM_LENGTH (sizeof "stderr:" - 1)
 
-	if (pattern == NULL)
+static void *
+allocate(const struct option *option, const struct watch *watch, size_t size)
+{
+	void *memory = malloc(size);
+
+	if (memory == NULL)
 		optparse_refuse(option, "no memory for", watch->text);
-	return pattern;
+	return memory;
 }
 
-/* Compiles the patterns of a LIST: the watches from index first on. */
+/* Compiles the text of a watch into its pattern. */
 static void
-compile(struct watches *watches, int first, const struct option *option)
+compile(const struct watch *watch, const struct option *option)
 {
-	for (int i = first; i < watches->count; i++) {
-		struct watch *watch = &watches->list[i];
-		struct pattern_error error;
-		size_t length = strlen(watch->text);
+	struct pattern_error error;
+	size_t length = strlen(watch->text);
 
-		watch->pattern = allocate(option, watch);
-		if (pattern_compile(
-			watch->pattern, watch->text, length, &error))
-			continue;
-		if (error.at == length)
-			optparse_refuse(option, error.why, watch->text);
-		optparse_refuse_item(option, error.why, watch->text + error.at,
-		    length - error.at, watch->text);
-	}
+	if (pattern_compile(watch->pattern, watch->text, length, &error))
+		return;
+	if (error.at == length)
+		optparse_refuse(option, error.why, watch->text);
+	optparse_refuse_item(option, error.why, watch->text + error.at,
+	    length - error.at, watch->text);
 }
 
 /*
@@ -67,7 +64,8 @@ gather(struct watches *watches, int first, const struct option *option)
 		watch->preset = true;
 		if (join(watches, watch))
 			continue;
-		watch->pattern = allocate(option, watch);
+		watch->pattern =
+		    allocate(option, watch, sizeof *watch->pattern);
 		pattern_gather(watch->pattern);
 		pattern_add(watch->pattern, watch->text);
 	}
@@ -77,13 +75,20 @@ static void
 add(struct policy *policy, struct conditions *set, const struct option *option,
     const char *text)
 {
+	struct watches *watches = &policy->watches;
 	struct conditions_error error;
-	int first = policy->watches.count;
+	int first = watches->count;
 
-	if (!conditions_parse(set, &policy->watches, text, &error))
+	if (!conditions_parse(set, watches, text, &error))
 		optparse_refuse_item(
 		    option, error.why, error.item, error.length, text);
-	compile(&policy->watches, first, option);
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+
+		watch->pattern =
+		    allocate(option, watch, sizeof *watch->pattern);
+		compile(watch, option);
+	}
 }
 
 static void
@@ -214,4 +219,28 @@ option_rules_list(const struct option *option, const char *text, void *into)
 	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
 		optparse_refuse(option,
 		    "0 is a success, not a failure (see --fail-on)", text);
+}
+
+void
+option_rules_retry_after(
+    const struct option *option, const char *text, void *into)
+{
+	struct watches *watches = &((struct policy *)into)->watches;
+	struct watch *watch;
+	int fd = 0;
+
+	if (strncmp(text, "stdout:", STREAM_LENGTH) == 0)
+		fd = STDOUT_FILENO;
+	else if (strncmp(text, "stderr:", STREAM_LENGTH) == 0)
+		fd = STDERR_FILENO;
+	else
+		optparse_refuse(
+		    option, "neither stderr:ERE nor stdout:ERE", text);
+	if (watches->count == CONDITIONS_WATCHES)
+		optparse_refuse(option, "more than 64 patterns", text);
+	watch = conditions_new_watch(watches, fd, text + STREAM_LENGTH);
+	watch->hint = allocate(option, watch, sizeof *watch->hint);
+	watch->pattern = &watch->hint->pattern;
+	compile(watch, option);
+	watches->hints = true;
 }

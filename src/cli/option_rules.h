@@ -14,6 +14,10 @@
 void
 option_rules_list(const struct option *option, const char *text, void *into);
 
+/* A stream and a pattern, behind which a line of it tells how long to wait. */
+void option_rules_retry_after(
+    const struct option *option, const char *text, void *into);
+
 /* Names of presets, separated by commas. "list" prints all names and exits. */
 void
 option_rules_preset(const struct option *option, const char *text, void *into);

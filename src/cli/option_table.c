@@ -142,6 +142,10 @@ static const struct option options[OPTIONS] = {
 	    "wait a random time in [0, DUR] before the first\n"
 	    "attempt (default 0)",
 	    SPAN(splay) },
+	[OPT_RETRY_AFTER] = { "retry-after", '\0', .argument = "HINT",
+	    "wait at least the time that the output has behind\n"
+	    "a match of HINT, stderr:ERE or stdout:ERE",
+	    SPECIAL(option_rules_retry_after, watches) },
 
 	[OPT_RETRY_ON] = { "retry-on", '\0', .argument = "LIST",
 	    "retry only these failures (default: any)",
@@ -168,7 +172,7 @@ static const struct option options[OPTIONS] = {
 	    "the same, from this file, which COMMAND writes",
 	    FILE_NAME(http_status) },
 	[OPT_MAX_RETRY_AFTER] = { "max-retry-after", '\0', .argument = "DUR",
-	    "give up if the server asks for more (default 5m)",
+	    "give up if more is asked for (default 5m)",
 	    SPAN(max_retry_after) },
 	[OPT_METHOD] = { "method", '\0', .argument = "M",
 	    "the method of the request; one that is not\n"

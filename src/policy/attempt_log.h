@@ -22,6 +22,7 @@ struct entry {
 	int status; /* by verdict_status() */
 	int signal; /* that killed it, or 0 */
 	int http; /* the code; 0: unknown */
+	nanos asked; /* the wait by verdict_wait() */
 	const char *rule; /* the rule by which verdict_of() decided */
 	enum verdict verdict;
 	nanos

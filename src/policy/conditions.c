@@ -132,6 +132,18 @@ add_item(struct conditions *set, const char *item, size_t length)
 	return add_word(set, item, length);
 }
 
+struct watch *
+conditions_new_watch(struct watches *watches, int fd, const char *text)
+{
+	struct watch *watch = &watches->list[watches->count];
+
+	if (watches->count == CONDITIONS_WATCHES)
+		return NULL;
+	*watch = (struct watch){ .text = text, .fd = fd };
+	watches->count++;
+	return watch;
+}
+
 bool
 conditions_watch(
     struct conditions *set, struct watches *watches, int fd, const char *text)
@@ -139,14 +151,12 @@ conditions_watch(
 	int i = 0;
 
 	while (i < watches->count &&
-	    (watches->list[i].fd != fd ||
+	    (watches->list[i].fd != fd || watches->list[i].hint != NULL ||
 		strcmp(watches->list[i].text, text) != 0))
 		i++;
-	if (i == CONDITIONS_WATCHES)
+	if (i == watches->count &&
+	    conditions_new_watch(watches, fd, text) == NULL)
 		return false;
-	if (i == watches->count)
-		watches->list[watches->count++] =
-		    (struct watch){ .text = text, .fd = fd };
 	set->watches |= UINT64_C(1) << i;
 	return true;
 }

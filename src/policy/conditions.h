@@ -25,14 +25,20 @@ struct conditions {
 #define CONDITIONS_WATCHES 64
 
 struct pattern;
+struct hint;
 
-/* The patterns of all lists. They are looked for in the command's output. */
+/*
+ * The patterns of all lists, and those of --retry-after. They are looked for in
+ * the command's output.
+ */
 struct watches {
 	int count;
+	bool hints; /* some are of --retry-after */
 	struct watch {
 		const char *text; /* an ERE */
 		int fd; /* 1 or 2 */
 		struct pattern *pattern; /* NULL until text is compiled */
+		struct hint *hint; /* of --retry-after, with pattern; or NULL */
 		uint32_t number; /* of text among the texts of pattern */
 		bool preset; /* text is a preset's */
 	} list[CONDITIONS_WATCHES];
@@ -57,6 +63,11 @@ struct conditions_error {
  */
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);
+
+/* Adds a watch for descriptor fd that is in no set. NULL if there is no room.
+ */
+struct watch *
+conditions_new_watch(struct watches *watches, int fd, const char *text);
 
 /* Adds one pattern for descriptor fd. False if there is no room. */
 bool conditions_watch(

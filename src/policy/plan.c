@@ -80,25 +80,25 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 
 /* Whether the server asks for a longer wait than the user allows. */
 static bool
-asks_too_much(
-    const struct policy *policy, const struct http_status *http, nanos left)
+asks_too_much(const struct policy *policy, nanos wait, nanos left)
 {
-	return http->has_wait &&
-	    (http->wait > policy->max_retry_after ||
-		(left != NANOS_MAX && http->wait >= left));
+	return wait > policy->max_retry_after ||
+	    (left != NANOS_MAX && wait >= left);
 }
 
 /* The next delay. After a 429, which need not have a Retry-After (RFC 6585),
  * the delay is at least the base. */
 static nanos
 next_delay(const struct policy *policy, struct schedule *schedule,
-    const struct http_status *http, nanos left)
+    const struct outcome *outcome, nanos left)
 {
+	const struct http_status *http = &outcome->http;
 	nanos delay = backoff_next(&policy->backoff, schedule, left);
+	nanos wait = verdict_wait(outcome);
 
-	if (http->has_wait)
+	if (wait >= 0)
 		return backoff_after(
-		    &policy->backoff, schedule, delay, http->wait, left);
+		    &policy->backoff, schedule, delay, wait, left);
 	if (http->known && http->code == HTTP_TOO_MANY_REQUESTS &&
 	    delay < backoff_base(&policy->backoff))
 		return backoff_base(&policy->backoff);
@@ -127,9 +127,9 @@ plan_next(const struct policy *policy, struct history *history,
 		return end(history, REASON_DEADLINE);
 	if (policy->reset_after != 0 && outcome->elapsed >= policy->reset_after)
 		schedule_reset(&history->schedule);
-	if (asks_too_much(policy, &outcome->http, left))
+	if (asks_too_much(policy, verdict_wait(outcome), left))
 		return end(history, REASON_RETRY_AFTER);
-	delay = next_delay(policy, &history->schedule, &outcome->http, left);
+	delay = next_delay(policy, &history->schedule, outcome, left);
 	if (left != NANOS_MAX && delay >= left)
 		return end(history, REASON_DEADLINE);
 	return again(history, now, delay);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include "exit_status.h"
 #include "http/curl.h"
+#include "text/number.h"
 
 static const struct {
 	const char *name, *words;
@@ -284,6 +285,13 @@ verdict_status(const struct outcome *outcome)
 						: EXIT_STATUS_NOT_EXECUTABLE;
 	}
 	return EXIT_STATUS_FAILED;
+}
+
+nanos
+verdict_wait(const struct outcome *outcome)
+{
+	return number_greater(outcome->has_hint ? outcome->hint : -1,
+	    outcome->http.has_wait ? outcome->http.wait : -1);
 }
 
 const char *

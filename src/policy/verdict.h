@@ -49,6 +49,8 @@ struct outcome {
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
 	nanos elapsed; /* without the time for which retry was stopped */
 	uint64_t seen; /* bit n: watch n has matched */
+	bool has_hint; /* the output told how long to wait: hint */
+	nanos hint;
 	struct http_status
 	    http; /* what the status file says, if there is one */
 };
@@ -116,6 +118,12 @@ bool verdict_meant(const struct outcome *outcome);
  * itself failed.
  */
 int verdict_status(const struct outcome *outcome);
+
+/*
+ * The wait that the server asked for, in its response or by words in the
+ * command's output, the longer one; -1: none.
+ */
+nanos verdict_wait(const struct outcome *outcome);
 
 /* A reason's name ("stop-rule"), as the manual and reports have it. */
 const char *verdict_reason_name(enum reason reason);

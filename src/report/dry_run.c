@@ -229,7 +229,8 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	if (policy->timeout > 0 && policy->kill_after > 0)
 		put_beside(writer, &any, "kill grace", policy->kill_after,
 		    " an attempt");
-	if (policy->http || policy->http_status != NULL)
+	if (policy->http || policy->http_status != NULL ||
+	    policy->watches.hints)
 		put_beside(writer, &any, "Retry-After", policy->max_retry_after,
 		    " a retry");
 	if (share->key != NULL && share->wait > 0)

@@ -181,7 +181,7 @@ say_attempt(struct message *message)
 		detail = "more output than --hold-max";
 	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
-		detail = duration_format(span, outcome->http.wait);
+		detail = duration_format(span, verdict_wait(outcome));
 		close = ")";
 	} else {
 		detail = verdict_reason_words(step->reason);

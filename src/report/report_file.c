@@ -87,6 +87,7 @@ put_attempt(struct writer *writer, const struct entry *entry)
 	writer_json_number(writer, "status", entry->status);
 	put_signal(writer, "signal", entry->signal);
 	put_number(writer, "http_status", entry->http, 0);
+	put_span(writer, "retry_after_ms", entry->asked, -1);
 	writer_json_string(writer, "verdict", verdict_names[entry->verdict]);
 	writer_json_string(writer, "rule", entry->rule);
 	put_span(writer, "delay_ms", entry->planned, -1);

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "sys/sys.h"
-#include "match/pattern.h"
+#include "match/hint.h"
 
 /* What a pipe holds: one read rarely gets more. */
 #define ROOM 65536
@@ -95,9 +95,14 @@ relay_redirect(struct relay *relay, int fd, int file)
 bool
 relay_begin(struct relay *relay)
 {
-	for (int i = 0; i < relay->watches->count; i++)
-		if (relay->watches->list[i].number == 0)
-			pattern_start(relay->watches->list[i].pattern);
+	for (int i = 0; i < relay->watches->count; i++) {
+		const struct watch *watch = &relay->watches->list[i];
+
+		if (watch->hint != NULL)
+			hint_start(watch->hint);
+		else if (watch->number == 0)
+			pattern_start(watch->pattern);
+	}
 	for (size_t i = 0; i < relay->count; i++)
 		if (!make_pipe(&relay->list[i]))
 			return false;
@@ -165,7 +170,11 @@ match(const struct relay *relay, const struct stream *stream, size_t length)
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
 
-		if (watch->fd == stream->fd && watch->number == 0)
+		if (watch->fd != stream->fd)
+			continue;
+		if (watch->hint != NULL)
+			hint_feed(watch->hint, stream->bytes, length);
+		else if (watch->number == 0)
 			pattern_feed(watch->pattern, stream->bytes, length);
 	}
 }
@@ -315,10 +324,30 @@ relay_rest(struct relay *relay)
 	return rest;
 }
 
-uint64_t
+/* Adds what watch number n has found. */
+static void
+add_found(struct relay_found *found, const struct watch *watch, int n)
+{
+	struct hint *hint = watch->hint;
+
+	if (hint == NULL) {
+		if (watch->number == 0)
+			pattern_end(watch->pattern);
+		if (pattern_seen(watch->pattern, watch->number))
+			found->seen |= UINT64_C(1) << n;
+		return;
+	}
+	hint_end(hint);
+	if (!hint->given || (found->has_hint && hint->wait <= found->hint))
+		return;
+	found->has_hint = true;
+	found->hint = hint->wait;
+}
+
+struct relay_found
 relay_finish(struct relay *relay)
 {
-	uint64_t seen = 0;
+	struct relay_found found = { .seen = 0 };
 
 	for (size_t i = 0; i < relay->count; i++) {
 		struct source *source = latest(&relay->list[i]);
@@ -326,15 +355,9 @@ relay_finish(struct relay *relay)
 		if (source != NULL)
 			source->matched = false;
 	}
-	for (int i = 0; i < relay->watches->count; i++) {
-		const struct watch *watch = &relay->watches->list[i];
-
-		if (watch->number == 0)
-			pattern_end(watch->pattern);
-		if (pattern_seen(watch->pattern, watch->number))
-			seen |= UINT64_C(1) << i;
-	}
-	return seen;
+	for (int i = 0; i < relay->watches->count; i++)
+		add_found(&found, &relay->watches->list[i], i);
+	return found;
 }
 
 static bool

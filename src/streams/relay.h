@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "policy/conditions.h"
+#include "text/duration.h"
 #include "output/nonblock.h"
 
 /* The most pipes of one stream: the latest attempt's and earlier ones'. */
@@ -93,12 +94,19 @@ enum relay_rest {
 
 enum relay_rest relay_rest(struct relay *relay);
 
+/* What was found in the output of an attempt. */
+struct relay_found {
+	uint64_t seen; /* bit n: watch n has matched */
+	bool has_hint; /* the longest wait that a watch has found: hint */
+	nanos hint;
+};
+
 /*
  * The attempt is over. Its pipes stay open and are relayed without matching:
  * a process that still writes to a pipe must not die of SIGPIPE while retry
- * lives. Returns the bits of the watches that matched.
+ * lives. Returns what the watches have found.
  */
-uint64_t relay_finish(struct relay *relay);
+struct relay_found relay_finish(struct relay *relay);
 
 /* Whether what the command writes to fd, 1 or 2, is relayed. */
 bool relay_has(const struct relay *relay, int fd);
