@@ -84,6 +84,7 @@ execute(struct run *run)
 {
 	char label[MESSAGES_ROOM];
 	struct outcome outcome;
+	enum verdict verdict;
 
 	nesting_tell(&run->nesting, run->policy, &run->history, false);
 	messages_label(label, run->policy, run->history.made);
@@ -92,8 +93,9 @@ execute(struct run *run)
 	outcome = attempt_run(&run->attempt, run->request.command,
 	    run->nesting.env, run->history.deadline, label);
 	http_request_end(&run->request, &outcome);
+	verdict = plan_judge(run->policy, &run->history, &outcome).verdict;
 	/* This may take a while, so only where it matters. */
-	if (verdict_of(&run->policy->rules, &outcome).verdict == VERDICT_RETRY)
+	if (verdict == VERDICT_RETRY || verdict == VERDICT_REPEAT)
 		outcome.lost = streams_lost(&run->loop.streams);
 	return outcome;
 }
@@ -114,14 +116,14 @@ attempt(struct run *run)
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, &outcome, ended);
 	number = event_loop_await_budget(&run->loop);
-	budget_client_tell(&run->loop.budget, run->history.judgement.reason,
-	    &outcome, !run->outer.retrying, ended);
+	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
+	    !run->outer.retrying, ended);
 	nesting_tell(&run->nesting, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began, ended);
 	messages_step(&run->loop.log, run->policy, &run->history, &step);
 	if (number != 0)
 		finish_by_signal(run, number);
-	if (step.again)
+	if (step.again && plan_retries(&run->history))
 		hooks_retry(&run->hook, run->nesting.env);
 	return step;
 }
@@ -147,14 +149,14 @@ static struct step
 seek_admission(struct run *run)
 {
 	bool first = run->history.patience == 0;
-	bool retry = run->history.made > 0;
+	bool retry = plan_retries(&run->history);
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
 	int number = 0;
 
-	if (retry)
+	if (run->history.made > 0)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);

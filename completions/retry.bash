@@ -45,8 +45,8 @@ _retry_where()
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-after | \
 			--retry-on | --stop-on | \
-			--fail-on | --success-on | --preset | --http-status | \
-			--max-retry-after | --method | --idempotency-key | \
+			--fail-on | --success-on | --consecutive | --preset | \
+			--http-status | --max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
 			--budget-dir | --breaker | --budget-status | \
@@ -260,8 +260,8 @@ _retry()
 			-s --signal -k --kill-after -d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on
-			--stop-on --fail-on --success-on --preset --http --http-status
-			--max-retry-after --method --idempotency-key
+			--stop-on --fail-on --success-on --consecutive --preset
+			--http --http-status --max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --hold-max -B --budget
 			--budget-ratio --budget-min --budget-window

@@ -297,6 +297,10 @@ says()
 		-T 0.15 sleep 30
 	says 'giving up before attempt N: deadline' -T 0.000000001 true
 	says 'attempt N/N succeeded (exit N)' -v true
+	says 'attempt N/N succeeded (exit N), N of N in a row, next in Ns' \
+		-v -d 1ms -j none --consecutive 2 true
+	says 'attempt N/N failed (exit N), giving up: too few attempts left' \
+		-n 2 --consecutive 2 false
 	says 'ended after N attempts in Ns: succeeded' -v -d 0 \
 		-- sh -c 'exit $((3 - RETRY_ATTEMPT))'
 	says "cannot run './nosuch': No such file or directory" ./nosuch
@@ -667,6 +671,12 @@ example()
 	not grep '^retry: --\|unknown option' err
 }
 
+# Five successes in a row after a failure are three times two attempts.
+in_a_row()
+{
+	((count += 2 * $(grep -c -e '--consecutive 5 ' "$1"))) || :
+}
+
 @test "the examples of the manual run" {
 	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
 		migrate sync-users sync-groups build-images service psql \
@@ -679,6 +689,7 @@ example()
 		sub(/^\.Dl /, "") { print >"example." ++n }'
 	for file in example.*; do
 		count=$(grep 'retry ' "$file" | grep -vc -e ' --budget-status')
+		in_a_row "$file"
 		case $(cat "$file") in
 		ENTRYPOINT*)
 			count=1
@@ -744,6 +755,7 @@ readme_block()
 	for file in readme help; do
 		count=$(grep -c '^ *\(xargs .*\|.* | \)\?retry ' "$file")
 		[ "$count" -ge 2 ]
+		in_a_row "$file"
 		example sh -e "$file"
 	done
 }

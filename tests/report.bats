@@ -151,14 +151,14 @@ fails=(sh -c 'exit 7')
 @test "the report of a success has every field, and nothing else" {
 	ends 0 --report r.json true
 	report 'list(r) == ["version", "id", "command", "attempts_max",
-	    "timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
+	    "consecutive", "timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
 	    "status", "signal", "http_status", "retry_after_ms", "verdict",
 	    "rule", "delay_ms", "slept_ms", "budget_exhausted"]' \
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
-	    r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
+	    r["consecutive"] == 1 and r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
 	    r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \

@@ -23,8 +23,10 @@ static const struct share cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
-static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true };
-static const struct attempt_effect failure = { RESULT_FAILURE, false, true };
+static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true,
+	true };
+static const struct attempt_effect failure = { RESULT_FAILURE, false, false,
+	true };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -648,29 +650,29 @@ static const struct {
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
 	{ "first, healthy", { .uses_breaker = true },
-	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 0 },
+	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 0 },
 	{ "first, no deposit", { .uses_breaker = true },
-	    { RESULT_HEALTHY, true, false }, 1, 1, 0, 0 },
+	    { RESULT_HEALTHY, true, true, false }, 1, 1, 0, 0 },
 	{ "retry, healthy", { .uses_breaker = true, .counted = true },
-	    { RESULT_HEALTHY, true, true }, 0, 1, 1, 0 },
+	    { RESULT_HEALTHY, true, true, true }, 0, 1, 1, 0 },
 	{ "first, failure", { .uses_breaker = true },
-	    { RESULT_FAILURE, false, true }, 1, 0, 0, 2 },
+	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 2 },
 	{ "retry, failure", { .uses_breaker = true, .counted = true },
-	    { RESULT_FAILURE, false, true }, 0, 0, 0, 2 },
+	    { RESULT_FAILURE, false, false, true }, 0, 0, 0, 2 },
 	{ "an answer", { .uses_breaker = true },
-	    { RESULT_HEALTHY, false, true }, 1, 0, 0, 1 },
-	{ "ignored", { .uses_breaker = true }, { RESULT_IGNORED, false, true },
-	    1, 0, 0, 1 },
+	    { RESULT_HEALTHY, false, false, true }, 1, 0, 0, 1 },
+	{ "ignored", { .uses_breaker = true },
+	    { RESULT_IGNORED, false, false, true }, 1, 0, 0, 1 },
 	{ "within another's", { .uses_breaker = false },
-	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
+	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
 	{ "within another's, success", { .uses_breaker = false },
-	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
+	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 1 },
 	{ "lost lease", { .uses_breaker = true, .lost_lease = true },
-	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
+	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
 	{ "lost lease, success", { .uses_breaker = true, .lost_lease = true },
-	    { RESULT_HEALTHY, true, true }, 1, 1, 1, 1 },
+	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 1 },
 	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
-	    { RESULT_FAILURE, false, true }, 1, 0, 0, 1 },
+	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
 };
 
 static void
@@ -760,15 +762,54 @@ test_results_of_outcomes(void)
 {
 	for (size_t i = 0; i < LENGTH(outcomes); i++)
 		for (int deposits = 0; deposits < 2; deposits++) {
+			enum reason reason = outcomes[i].reason;
+			struct judgement judgement = { .verdict = reason ==
+					REASON_SUCCEEDED
+				    ? VERDICT_DONE
+				    : VERDICT_STOP,
+				.reason = reason };
 			struct attempt_effect effect = admission_effect(
-			    outcomes[i].reason, &outcomes[i].outcome, deposits);
+			    &judgement, &outcomes[i].outcome, deposits);
 
 			EQUAL(outcomes[i].row, effect.result,
 			    outcomes[i].breaker);
 			EQUAL(outcomes[i].row, effect.succeeded,
 			    outcomes[i].reason == REASON_SUCCEEDED);
+			EQUAL(outcomes[i].row, effect.completed,
+			    outcomes[i].reason == REASON_SUCCEEDED);
 			EQUAL(outcomes[i].row, effect.deposits, deposits);
 		}
+}
+
+/* A success that has to be repeated is one only for the breaker. */
+static void
+test_a_success_among_several(void)
+{
+	struct judgement judgement = { .verdict = VERDICT_REPEAT };
+	struct outcome outcome = ENDED(END_EXITED, 0);
+	struct attempt_effect effect =
+	    admission_effect(&judgement, &outcome, true);
+	struct segment segment = make(-1, -1);
+	struct caller caller = caller_of(&careful);
+	struct window_limits none = { 0, 0 };
+	struct window_sums sums;
+
+	EQUAL("repeat", effect.result, RESULT_HEALTHY);
+	HOLDS("repeat", effect.succeeded && !effect.completed);
+	tell(&caller, &segment, &failure, 0);
+	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 1);
+	tell(&caller, &segment, &effect, 0);
+	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 0);
+	EQUAL("repeat", (int64_t)segment.successes, 0);
+	window_next(
+	    &segment.window, &none, segment_epoch(&segment.header, 0), &sums);
+	EQUAL("repeat", sums.successes, 0);
+	tell(&caller, &segment, &succeeded, 0);
+	window_next(
+	    &segment.window, &none, segment_epoch(&segment.header, 0), &sums);
+	EQUAL("done", sums.successes, 1);
+	EQUAL("done", (int64_t)segment.successes, 1);
+	EQUAL("done", (int64_t)segment.firsts, 1);
 }
 
 /*
@@ -916,6 +957,7 @@ static void (*const tests[])(void) = {
 	test_which_attempts_have_to_ask,
 	test_results_of_attempts,
 	test_results_of_outcomes,
+	test_a_success_among_several,
 	test_corrupt_limits,
 	test_a_corrupt_window,
 	test_a_look_changes_nothing,

@@ -608,6 +608,7 @@ complete(struct setting set)
 
 	if (set.attempts == 0)
 		set.attempts = 3;
+	set.consecutive = 1;
 	if (set.deadline == 0)
 		set.deadline = NANOS_HOUR;
 	if (set.commands[0].life == 0)
@@ -963,6 +964,8 @@ any_setting(void)
 		.pends = one_of(16),
 		.watched = one_of(4) };
 
+	set.consecutive =
+	    one_of(4) ? 1 + (int64_t)kernel_draw((uint64_t)set.attempts) : 1;
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i] =
 		    any_temper(set.timeout != 0 || set.deadline != 0);

@@ -17,7 +17,9 @@
 static struct policy
 make(const struct backoff *backoff, int64_t attempts)
 {
-	struct policy policy = { .attempts = attempts, .backoff = *backoff };
+	struct policy policy = {
+		.attempts = attempts, .consecutive = 1, .backoff = *backoff
+	};
 
 	return policy;
 }

@@ -939,6 +939,7 @@ static struct policy
 policy_of(int64_t attempts)
 {
 	struct policy policy = { .attempts = attempts,
+		.consecutive = 1,
 		.backoff = { .kind = BACKOFF_EXPONENTIAL,
 		    .jitter = JITTER_NONE,
 		    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
@@ -954,7 +955,7 @@ policy_of(int64_t attempts)
 struct played {
 	const char *row;
 	struct {
-		int64_t attempts;
+		int64_t attempts, consecutive; /* 0: one success */
 		double deadline, reset_after;
 		struct lists lists;
 		double max_retry_after; /* 0: the default */
@@ -1264,12 +1265,85 @@ static const struct played exiting_with_0[] = {
 	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
 };
 
+#define THRICE(most) .attempts = (most), .consecutive = 3
+
+/* Three successes in a row; the delays are 1s, 2s, 4s and so on. */
+static const struct played repeating[] = {
+	{ "at once", { THRICE(5) }, { { EXITED(0), 0 } },
+	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "as many attempts", { THRICE(3) }, { { EXITED(0), 0 } },
+	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "no limit", { THRICE(POLICY_UNLIMITED) }, { { EXITED(0), 0 } },
+	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "after failures", { THRICE(9) },
+	    { { EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 } }, .last = 2,
+	    .want = { 5, 1 + 2 + 2, 0, 0, REASON_SUCCEEDED } },
+	{ "a failure starts the count again", { THRICE(9) },
+	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(1), 0 },
+		{ EXITED(0), 0 } },
+	    .last = 3, .want = { 6, 5, 0, 0, REASON_SUCCEEDED } },
+	{ "a success starts the backoff again", { THRICE(9) },
+	    { { EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 },
+		{ EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 } },
+	    .last = 5,
+	    .want = { 8, 1 + 2 + 1 + 1 + 2 + 2, 0, 0, REASON_SUCCEEDED } },
+	{ "too few left", { THRICE(5) }, { { EXITED(7), 0 } },
+	    .want = { 3, 3, 7, 0, REASON_ATTEMPTS } },
+	{ "too few left, after a success", { THRICE(5) },
+	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(7), 0 } }, .last = 2,
+	    .want = { 3, 2, 7, 0, REASON_ATTEMPTS } },
+	{ "only failures", { THRICE(3) }, { { EXITED(7), 0 } },
+	    .want = { 1, 0, 7, 0, REASON_ATTEMPTS } },
+	{ "stopped", { THRICE(9), .lists = { .stop = "7" } },
+	    { { EXITED(0), 0 }, { EXITED(7), 0 } }, .last = 1,
+	    .want = { 2, 1, 7, 0, REASON_STOP_RULE } },
+	{ "named", { THRICE(9), .lists = { .success = "3" } },
+	    { { EXITED(0), 0 }, { EXITED(3), 0 }, { EXITED(0), 0 } }, .last = 2,
+	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "a deadline between", { THRICE(9), .deadline = 1.5 },
+	    { { EXITED(0), 0 } }, .want = { 2, 1, 1, 0, REASON_DEADLINE } },
+	{ "a deadline within", { THRICE(9), .deadline = 5 },
+	    { { EXITED(0), 0 }, { CUT(SIGTERM), 4 } }, .last = 1,
+	    .want = { 2, 5, 124, 0, REASON_DEADLINE } },
+	{ "a deadline that the last one reaches",
+	    { THRICE(9), .deadline = 2.5 },
+	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(0), 9 } }, .last = 2,
+	    .want = { 3, 11, 0, 0, REASON_SUCCEEDED } },
+	{ "interrupted", { THRICE(9) },
+	    { { EXITED(0), 0 }, { INTERRUPTED(END_EXITED, 0), 0 } }, .last = 1,
+	    .want = { 2, 1, 1, SIGTERM, REASON_INTERRUPTED } },
+	{ "interrupted in the last", { THRICE(9) },
+	    { { EXITED(0), 0 }, { EXITED(0), 0 },
+		{ INTERRUPTED(END_EXITED, 0), 0 } },
+	    .last = 2, .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "not to be sent twice", { THRICE(9), .lists = { .once = true } },
+	    { { ANSWERED(0, 200), 0 } },
+	    .want = { 1, 0, 1, 0, REASON_NOT_IDEMPOTENT } },
+	{ "without input", { THRICE(9) },
+	    { { { .end = END_EXITED, .lost = REASON_INPUT_CONSUMED }, 0 } },
+	    .want = { 1, 0, 1, 0, REASON_INPUT_CONSUMED } },
+	{ "without input for another one", { .attempts = 9, .consecutive = 2 },
+	    { { EXITED(0), 0 },
+		{ { .end = END_EXITED, .lost = REASON_INPUT_CONSUMED }, 0 } },
+	    .last = 1, .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
+	{ "as the server asks", { THRICE(9) },
+	    { { { .end = END_EXITED,
+		    .http = { .known = true,
+			.code = 200,
+			.has_wait = true,
+			.wait = SECONDS(7) } },
+		0 } },
+	    .want = { 3, 14, 0, 0, REASON_SUCCEEDED } },
+};
+
 /* The policy of a row. */
 static struct policy
 asked(const struct played *row)
 {
 	struct policy policy = policy_of(row->policy.attempts);
 
+	if (row->policy.consecutive > 0)
+		policy.consecutive = row->policy.consecutive;
 	policy.deadline = SECONDS(row->policy.deadline);
 	policy.reset_after = SECONDS(row->policy.reset_after);
 	policy.rules = rules_of(&row->policy.lists, NULL);
@@ -1331,6 +1405,8 @@ test_plans(void)
 		check_played(&waits_named[i]);
 	for (size_t i = 0; i < LENGTH(exiting_with_0); i++)
 		check_played(&exiting_with_0[i]);
+	for (size_t i = 0; i < LENGTH(repeating); i++)
+		check_played(&repeating[i]);
 }
 
 /* The delay after one attempt; -1 if there is none. */

@@ -176,7 +176,7 @@ nesting_attempts(const struct policy *policy, const struct outer *outer)
 	bool once = policy->nested == NESTED_ONCE ||
 	    (policy->nested == NESTED_ADD && outer->retrying);
 
-	return outer->alive && once ? 1 : policy->attempts;
+	return outer->alive && once ? policy->consecutive : policy->attempts;
 }
 
 /* The elements of an attempt's environment, the closing NULL included. */

@@ -51,7 +51,10 @@ struct nesting {
  */
 struct outer nesting_outer(void);
 
-/* How many of the policy's attempts --nested allows, given an outer retry. */
+/*
+ * How many of the policy's attempts --nested allows, given an outer retry: if
+ * none may be a retry, only the successes in a row that are wanted.
+ */
 int64_t
 nesting_attempts(const struct policy *policy, const struct outer *outer);
 

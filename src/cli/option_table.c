@@ -159,6 +159,11 @@ static const struct option options[OPTIONS] = {
 	[OPT_SUCCESS_ON] = { "success-on", '\0', .argument = "LIST",
 	    "count these as successes; the exit status is kept",
 	    SPECIAL(option_rules_list, rules.success_on) },
+	[OPT_CONSECUTIVE] = { "consecutive", '\0', .argument = "N",
+	    "succeed after N successes in a row, with the first\n"
+	    "delay between them (default 1)",
+	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
+	    .refusal = "not a number of successes" },
 	[OPT_PRESET] = { "preset", '\0', .argument = "NAME[,NAME]",
 	    "rules for a tool: curl, ssh, git, apt...;\n"
 	    "auto: for COMMAND; list: print all names",

@@ -31,13 +31,19 @@ refuse(enum option_id id, const char *why, const char *const given[])
 	optparse_refuse(&option_table.options[id], why, given[id]);
 }
 
-/* -T 0 means no deadline, so that the limit of attempts must stay. */
+/*
+ * -T 0 means no deadline, so that the limit of attempts must stay. Refuses a
+ * policy that can never succeed.
+ */
 static void
 settle_attempts(struct policy *policy, const char *const given[])
 {
 	if (policy->deadline > 0 && given[OPT_ATTEMPTS] == NULL &&
 	    given[OPT_RETRIES] == NULL)
 		policy->attempts = POLICY_UNLIMITED;
+	if (policy->consecutive > policy->attempts)
+		refuse(OPT_CONSECUTIVE, "more successes than attempts (see -n)",
+		    given);
 }
 
 /*
@@ -185,6 +191,7 @@ options_parse(int argc, char **argv)
 	const char *given[OPTIONS] = { NULL };
 	struct policy policy = {
 		.attempts = DEFAULT_ATTEMPTS,
+		.consecutive = 1,
 		.signal = SIGTERM,
 		.kill_after = DEFAULT_KILL_AFTER,
 		.backoff = {

@@ -153,14 +153,12 @@ admission_ask(struct caller *caller, struct segment *segment,
 }
 
 /*
- * What an attempt says about the dependency: nothing, if the deadline of retry,
+ * What a failure says about the dependency: nothing, if the deadline of retry,
  * a signal or a closed pipe ended the attempt.
  */
 static enum attempt_result
 attempt_result(enum reason reason, const struct outcome *outcome)
 {
-	if (reason == REASON_SUCCEEDED)
-		return RESULT_HEALTHY;
 	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
 	    outcome->interrupted != 0)
 		return RESULT_IGNORED;
@@ -172,12 +170,17 @@ attempt_result(enum reason reason, const struct outcome *outcome)
 }
 
 struct attempt_effect
-admission_effect(
-    enum reason reason, const struct outcome *outcome, bool deposits)
+admission_effect(const struct judgement *judgement,
+    const struct outcome *outcome, bool deposits)
 {
-	return (
-	    struct attempt_effect){ .result = attempt_result(reason, outcome),
-		.succeeded = reason == REASON_SUCCEEDED,
+	bool completed = judgement->verdict == VERDICT_DONE;
+	bool succeeded = completed || judgement->verdict == VERDICT_REPEAT;
+
+	return (struct attempt_effect){ .result = succeeded
+		    ? RESULT_HEALTHY
+		    : attempt_result(judgement->reason, outcome),
+		.succeeded = succeeded,
+		.completed = completed,
 		.deposits = deposits };
 }
 
@@ -207,7 +210,7 @@ admission_tell(struct caller *caller, struct segment *segment,
 		return effective;
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
-	if (effect->succeeded && effect->deposits &&
+	if (effect->completed && effect->deposits &&
 	    window_deposit(&segment->window, segment_epoch(header, now)) ==
 		WINDOW_CORRUPT) {
 		effective.corrupt = true;
@@ -216,7 +219,7 @@ admission_tell(struct caller *caller, struct segment *segment,
 	tell_breaker(caller, segment, header, effect, now);
 	if (!caller->counted)
 		add_one(&segment->firsts);
-	if (effect->succeeded)
+	if (effect->completed)
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;

@@ -56,8 +56,9 @@ struct caller {
 /* What the end of an attempt means for the budget. */
 struct attempt_effect {
 	enum attempt_result result; /* for the breaker */
-	bool succeeded;
-	bool deposits; /* a success is counted in the window */
+	bool succeeded; /* the attempt, for the breaker */
+	bool completed; /* the invocation succeeded with it */
+	bool deposits; /* its success is counted in the window */
 };
 
 /* Finds out the limits in force, and whether the segment is corrupt. */
@@ -78,11 +79,11 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
 
 /*
- * What the outcome of an attempt means for the budget. reason: why the series
- * ends with this attempt, or REASON_NONE before a retry.
+ * What the outcome of an attempt, judged so, means for the budget. Successes in
+ * a row that an invocation wants are one success.
  */
-struct attempt_effect admission_effect(
-    enum reason reason, const struct outcome *outcome, bool deposits);
+struct attempt_effect admission_effect(const struct judgement *judgement,
+    const struct outcome *outcome, bool deposits);
 
 /* Counts the end of an attempt. */
 struct effective_limits admission_tell(struct caller *caller,

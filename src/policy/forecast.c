@@ -24,6 +24,14 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
+static struct span
+times(struct span span, int64_t count)
+{
+	return (struct span){ number_multiply(span.least, count),
+		number_multiply(span.mean, count),
+		number_multiply(span.most, count) };
+}
+
 /* The longest n-th delay: three times the one before. The cap is reached after
  * at most 64 times. */
 static nanos
@@ -125,10 +133,11 @@ static void
 draw_means(struct forecast *forecast, const struct backoff *backoff)
 {
 	bool endless = forecast->retries == POLICY_UNLIMITED;
-	int64_t steps = number_lesser(
-	    endless ? forecast->rows : forecast->retries, SETTLED);
+	int64_t count = endless ? forecast->rows : forecast->retries;
+	/* The delay between two successes is the first one of a series. */
+	int64_t steps = number_lesser(number_greater(count, 1), SETTLED);
 	double sums[SETTLED] = { 0 }, all = 0;
-	int64_t series = steps == 0 ? 0 : DRAWS / steps;
+	int64_t series = DRAWS / steps;
 	struct schedule schedule = schedule_start(0);
 
 	for (int64_t i = 0; i < series; i++) {
@@ -137,7 +146,8 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 			sums[n] +=
 			    (double)backoff_next(backoff, &schedule, NANOS_MAX);
 	}
-	for (int64_t n = 0; n < steps; n++) {
+	forecast->between.mean = whole(sums[0] / (double)series);
+	for (int64_t n = 0; n < steps && count > 0; n++) {
 		double mean = sums[n] / (double)series;
 
 		if (n < forecast->rows)
@@ -159,11 +169,13 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS && policy->timeout > 0 &&
 	    policy->timeout <= left) {
+		int64_t n = attempt <= forecast->retries ? attempt : 1;
+
 		if (attempt == policy->attempts)
 			return;
 		left -= policy->timeout;
-		wait = backoff_trim(&policy->backoff,
-		    delay(&policy->backoff, attempt).most, left);
+		wait = backoff_trim(
+		    &policy->backoff, delay(&policy->backoff, n).most, left);
 		attempt++;
 		if (wait >= left) {
 			forecast->cut = attempt;
@@ -182,7 +194,10 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 	bool endless = policy->attempts == POLICY_UNLIMITED;
 
 	*forecast = (struct forecast){
-		.retries = endless ? POLICY_UNLIMITED : policy->attempts - 1,
+		.retries = endless ? POLICY_UNLIMITED
+				   : policy->attempts - policy->consecutive,
+		.repetitions = policy->consecutive - 1,
+		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
 		.worst = NANOS_MAX,
 	};
@@ -195,7 +210,8 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 		forecast->total = total(backoff, forecast->retries);
 	if (backoff->jitter == JITTER_DECORRELATED)
 		draw_means(forecast, backoff);
-	forecast->total = sum(forecast->total, forecast->splay);
+	forecast->total = sum(sum(forecast->total, forecast->splay),
+	    times(forecast->between, forecast->repetitions));
 	if (!endless && policy->timeout > 0)
 		forecast->worst = number_add(forecast->total.most,
 		    number_multiply(policy->attempts, policy->timeout));

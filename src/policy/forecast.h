@@ -27,10 +27,13 @@ struct span {
  * time of an attempt that goes on after SIGTERM. Times saturate.
  */
 struct forecast {
-	int64_t retries; /* or POLICY_UNLIMITED */
+	int64_t retries; /* after which a success may come; or POLICY_UNLIMITED
+			  */
+	int64_t repetitions; /* of the success */
 	int rows; /* elements of delay, for the first retries */
 	struct span delay[FORECAST_ROWS];
 	struct span splay;
+	struct span between; /* two successes in a row */
 	struct span total; /* splay and delays, unless retries are unlimited */
 	bool drawn; /* means are sampled: right to about 1 % */
 	nanos worst; /* every attempt takes its timeout, every wait its most;
@@ -47,10 +50,12 @@ struct forecast {
 };
 
 /*
- * Delays are those of backoff_next() far from a deadline. All numbers are
- * exact, except that the mean of decorrelated jitter comes from a sample of
- * many series, and that totals of more than a thousand retries are right to
- * about 0.1 %.
+ * Delays are those of backoff_next() far from a deadline. In the worst case all
+ * retries fail but the last, which succeeds and is repeated: successes between
+ * failures would shorten the delays, unless the first delay of a list is longer
+ * than later ones. All numbers are exact, except that the mean of decorrelated
+ * jitter comes from a sample of many series, and that totals of more than a
+ * thousand retries are right to about 0.1 %.
  */
 void forecast_make(struct forecast *forecast, const struct policy *policy);
 

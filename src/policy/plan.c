@@ -29,9 +29,14 @@ end(const struct history *history, enum reason reason)
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
 	}
-	step.status = history->status;
+	/* The last attempt may be a success, but one of too few in a row. */
+	step.status = history->status == 0 && reason != REASON_SUCCEEDED
+	    ? EXIT_STATUS_UNSUCCESSFUL
+	    : history->status;
 	if (last->end == END_SIGNALED && !last->overrun)
 		step.signal = last->code;
+	else if (history->judgement.verdict == VERDICT_REPEAT)
+		step.signal = last->interrupted;
 	/* fork failed: that is a failure of retry itself. */
 	if (last->end == END_NOT_STARTED && !last->forked)
 		step.reason = REASON_INTERNAL;
@@ -105,31 +110,83 @@ next_delay(const struct policy *policy, struct schedule *schedule,
 	return delay;
 }
 
+struct judgement
+plan_judge(const struct policy *policy, const struct history *history,
+    const struct outcome *outcome)
+{
+	struct judgement judgement = verdict_of(&policy->rules, outcome);
+
+	if (judgement.verdict == VERDICT_DONE &&
+	    history->successes + 1 < policy->consecutive) {
+		judgement.verdict = VERDICT_REPEAT;
+		judgement.reason = REASON_NONE;
+	}
+	return judgement;
+}
+
+/* Notes the outcome of the last attempt, and what it means. */
+static void
+note(const struct policy *policy, struct history *history,
+    const struct outcome *outcome)
+{
+	struct judgement judgement = plan_judge(policy, history, outcome);
+	bool succeeded = judgement.verdict == VERDICT_DONE ||
+	    judgement.verdict == VERDICT_REPEAT;
+
+	history->last = *outcome;
+	history->judgement = judgement;
+	history->successes = succeeded ? history->successes + 1 : 0;
+	history->status = verdict_status(outcome);
+	if (history->status == 0 && !succeeded)
+		history->status = EXIT_STATUS_UNSUCCESSFUL;
+}
+
+/* Why there is no other attempt, whatever the time; REASON_NONE: there may be.
+ */
+static enum reason
+why_end(const struct policy *policy, const struct history *history)
+{
+	const struct outcome *last = &history->last;
+	bool repeats = history->judgement.verdict == VERDICT_REPEAT;
+	int64_t wanted = policy->consecutive - history->successes;
+
+	if (!repeats && history->judgement.verdict != VERDICT_RETRY)
+		return history->judgement.reason;
+	if (repeats && last->interrupted != 0)
+		return REASON_INTERRUPTED;
+	if (repeats && last->once)
+		return REASON_NOT_IDEMPOTENT;
+	if (last->lost != REASON_NONE)
+		return last->lost;
+	return history->made > policy->attempts - wanted ? REASON_ATTEMPTS
+							 : REASON_NONE;
+}
+
 struct step
 plan_next(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now)
 {
-	struct judgement judgement = verdict_of(&policy->rules, outcome);
 	nanos left = time_left(history, now), delay;
+	enum reason reason;
+	bool repeats;
 
-	history->last = *outcome;
-	history->judgement = judgement;
-	history->status = verdict_status(outcome);
-	if (history->status == 0 && judgement.verdict != VERDICT_DONE)
-		history->status = EXIT_STATUS_UNSUCCESSFUL;
-	if (judgement.verdict != VERDICT_RETRY)
-		return end(history, judgement.reason);
-	if (outcome->lost != REASON_NONE)
-		return end(history, outcome->lost);
-	if (history->made >= policy->attempts)
-		return end(history, REASON_ATTEMPTS);
+	note(policy, history, outcome);
+	repeats = history->judgement.verdict == VERDICT_REPEAT;
+	reason = why_end(policy, history);
+	if (reason != REASON_NONE)
+		return end(history, reason);
 	if (outcome->end == END_DEADLINE || left == 0)
 		return end(history, REASON_DEADLINE);
-	if (policy->reset_after != 0 && outcome->elapsed >= policy->reset_after)
+	if (repeats ||
+	    (policy->reset_after != 0 &&
+		outcome->elapsed >= policy->reset_after))
 		schedule_reset(&history->schedule);
 	if (asks_too_much(policy, verdict_wait(outcome), left))
 		return end(history, REASON_RETRY_AFTER);
 	delay = next_delay(policy, &history->schedule, outcome, left);
+	/* The first delay of a retry is still to come. */
+	if (repeats)
+		schedule_reset(&history->schedule);
 	if (left != NANOS_MAX && delay >= left)
 		return end(history, REASON_DEADLINE);
 	return again(history, now, delay);
@@ -203,6 +260,13 @@ struct step
 plan_lost(const struct history *history, enum reason lost)
 {
 	return end_before(history, lost);
+}
+
+bool
+plan_retries(const struct history *history)
+{
+	return history->made > 0 &&
+	    history->judgement.verdict != VERDICT_REPEAT;
 }
 
 void

@@ -20,6 +20,7 @@ struct history {
 	struct outcome last; /* of attempt number made; unset if made is 0 */
 	int status; /* retry's own; 1 if a failure exited with 0 */
 	struct judgement judgement; /* of the last outcome */
+	int64_t successes; /* in a row, up to the last attempt */
 	nanos patience; /* until when to wait for admission; 0: not waiting */
 	struct admission admission; /* while waiting: why it was denied */
 	struct schedule schedule;
@@ -52,9 +53,17 @@ struct step
 plan_first(const struct policy *policy, struct history *history, nanos now);
 
 /*
+ * What the outcome of an attempt means: as verdict_of() says, but a success is
+ * VERDICT_REPEAT as long as the policy wants more successes in a row.
+ */
+struct judgement plan_judge(const struct policy *policy,
+    const struct history *history, const struct outcome *outcome);
+
+/*
  * What happens after an attempt: judges its outcome, and computes the delay if
- * a retry makes sense. If the delay would not end before the deadline, this is
- * the end.
+ * a retry or a repetition makes sense. If the delay would not end before the
+ * deadline, or if the attempts that are left are fewer than the successes that
+ * are wanted, this is the end.
  */
 struct step plan_next(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now);
@@ -76,6 +85,12 @@ struct step plan_denied(const struct policy *policy, struct history *history,
 
 /* The end, because a retry could not read the input of the last attempt. */
 struct step plan_lost(const struct history *history, enum reason lost);
+
+/*
+ * Whether the next attempt is a retry: neither the first one, nor a repetition
+ * of a success.
+ */
+bool plan_retries(const struct history *history);
 
 /* Counts an attempt that is about to begin. */
 void plan_begin(struct history *history);

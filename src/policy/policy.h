@@ -88,6 +88,7 @@ struct policy {
 	 * points into argv, so command[-1] exists, and may be overwritten. */
 	char **command;
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
+	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
 	nanos timeout; /* for one attempt; 0: none */
 	nanos kill_after; /* the time from signal to SIGKILL */

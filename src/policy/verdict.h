@@ -59,6 +59,7 @@ enum verdict {
 	VERDICT_DONE,
 	VERDICT_RETRY,
 	VERDICT_STOP,
+	VERDICT_REPEAT, /* done, but --consecutive wants more: see plan.h */
 };
 
 /* What the user said about outcomes, in options and by presets. */
@@ -93,7 +94,7 @@ struct rules {
  */
 struct judgement {
 	enum verdict verdict;
-	enum reason reason; /* REASON_NONE for VERDICT_RETRY */
+	enum reason reason; /* REASON_NONE for VERDICT_RETRY and _REPEAT */
 	const char *rule;
 };
 

@@ -81,7 +81,8 @@ put_table(struct writer *writer, const struct forecast *forecast)
 	char number[NUMBER_ROOM];
 	bool drawn = forecast->drawn;
 
-	if (forecast->retries == 0 && forecast->splay.most == 0) {
+	if (forecast->retries == 0 && forecast->splay.most == 0 &&
+	    forecast->repetitions == 0) {
 		writer_put(writer, "no retries\n\n");
 		return;
 	}
@@ -96,6 +97,8 @@ put_table(struct writer *writer, const struct forecast *forecast)
 		put_span(writer, number_put(number, i + 1), &forecast->delay[i],
 		    drawn);
 	put_rest(writer, forecast);
+	if (forecast->repetitions > 0)
+		put_span(writer, "success", &forecast->between, drawn);
 	if (forecast->retries != POLICY_UNLIMITED)
 		put_span(writer, "total", &forecast->total, drawn);
 	writer_put(writer, "\n");

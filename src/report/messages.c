@@ -8,6 +8,9 @@
 #include "text/number.h"
 #include "text/signame.h"
 
+/* Room for ", 2 of 3 in a row". */
+#define ROW_ROOM (2 * NUMBER_ROOM + 16)
+
 char *
 messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
@@ -50,17 +53,23 @@ find_facts(struct message *message)
 	*fact = (struct fact){ NULL, NULL, 0 };
 }
 
+/* Whether the invocation succeeded without a failed attempt. */
+static bool
+never_failed(const struct message *message)
+{
+	return message->step->reason == REASON_SUCCEEDED &&
+	    message->history->made == message->history->successes;
+}
+
 /*
  * Writes the message. It is the one about the end of the invocation, unless
- * another attempt follows or the first attempt was a success.
+ * another attempt follows or every attempt was a success.
  */
 static void
 say(const struct message *message, const char *const strings[])
 {
-	bool first_succeeded = message->step->reason == REASON_SUCCEEDED &&
-	    message->history->made == 1;
 	struct line line = { .least = message->least,
-		.last = !message->step->again && !first_succeeded,
+		.last = !message->step->again && !never_failed(message),
 		.strings = strings,
 		.facts = message->facts };
 
@@ -149,9 +158,11 @@ loudness_of(const struct message *message)
 
 	if (message->step->reason == REASON_SUCCEEDED)
 		return policy->log_format == LOG_GITHUB &&
-			message->history->made > 1
+			!never_failed(message)
 		    ? LOUDNESS_PLAIN
 		    : LOUDNESS_VERBOSE;
+	if (message->step->again && message->history->successes > 0)
+		return LOUDNESS_VERBOSE;
 	/* A failure of retry itself is shown with -q too. */
 	return !message->step->again &&
 		(message->history->last.end == END_NOT_STARTED ||
@@ -160,38 +171,73 @@ loudness_of(const struct message *message)
 	    : LOUDNESS_PLAIN;
 }
 
+/* Writes ", 2 of 3 in a row", or nothing if one success is enough. */
+static char *
+put_row(char room[ROW_ROOM], const struct message *message)
+{
+	int64_t wanted = message->policy->consecutive;
+	char made[NUMBER_ROOM], all[NUMBER_ROOM];
+
+	*room = '\0';
+	if (wanted > 1)
+		stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(room, ", "),
+					 number_put(made,
+					     message->history->successes)),
+				  " of "),
+			   number_put(all, wanted)),
+		    " in a row");
+	return room;
+}
+
+/* The reason of the end in words. */
+static const char *
+reason_of(const struct message *message)
+{
+	enum reason reason = message->step->reason;
+
+	if (message->history->last.overrun)
+		return "more output than --hold-max";
+	if (reason == REASON_ATTEMPTS &&
+	    message->history->made < message->policy->attempts)
+		return "too few attempts left";
+	return verdict_reason_words(reason);
+}
+
 /* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
 say_attempt(struct message *message)
 {
 	const struct outcome *outcome = &message->history->last;
 	const struct step *step = message->step;
-	bool succeeded = step->reason == REASON_SUCCEEDED;
-	char label[MESSAGES_ROOM], span[DURATION_ROOM];
-	const char *next = ", giving up: ", *detail = "", *close = "";
+	bool succeeded = message->history->successes > 0;
+	char label[MESSAGES_ROOM], span[DURATION_ROOM], row[ROW_ROOM] = "";
+	const char *judged = "", *next = ", giving up: ", *detail = "",
+		   *close = "";
 	struct end_text text = { .strings = { "", "", "", "", "" } };
 
 	put_outcome(&text, message->policy, outcome, succeeded);
+	if (succeeded && outcome->end != END_EXITED)
+		judged = ": succeeded";
+	if (succeeded)
+		put_row(row, message);
 	if (step->again) {
-		next = ", retrying in ";
+		next = succeeded ? ", next in " : ", retrying in ";
 		detail = duration_format(span, step->delay);
-	} else if (succeeded) {
-		next = outcome->end == END_EXITED ? "" : ": succeeded";
-	} else if (outcome->overrun) {
-		detail = "more output than --hold-max";
+	} else if (step->reason == REASON_SUCCEEDED) {
+		next = "";
 	} else if (step->reason == REASON_RETRY_AFTER) {
 		next = ", giving up: Retry-After too long (";
 		detail = duration_format(span, verdict_wait(outcome));
 		close = ")";
 	} else {
-		detail = verdict_reason_words(step->reason);
+		detail = reason_of(message);
 	}
 	message->least = loudness_of(message);
 	messages_label(label, message->policy, message->history->made);
 	say(message,
 	    STRINGS("attempt ", label, text.strings[0], text.strings[1],
-		text.strings[2], text.strings[3], text.strings[4], next, detail,
-		close));
+		text.strings[2], text.strings[3], text.strings[4], judged, row,
+		next, detail, close));
 }
 
 /* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */

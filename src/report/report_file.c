@@ -40,6 +40,7 @@ static const char *const verdict_names[] = {
 	[VERDICT_DONE] = "done",
 	[VERDICT_RETRY] = "retry",
 	[VERDICT_STOP] = "stop",
+	[VERDICT_REPEAT] = "repeat",
 };
 
 /*
@@ -121,6 +122,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 		writer_json_string(writer, NULL, *word);
 	writer_json_end(writer, ']');
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
+	writer_json_number(writer, "consecutive", policy->consecutive);
 	put_span(writer, "timeout_ms", policy->timeout, 0);
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(

@@ -167,12 +167,13 @@ budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 }
 
 void
-budget_client_tell(struct budget_client *budget, enum reason reason,
-    const struct outcome *outcome, bool deposits, nanos now)
+budget_client_tell(struct budget_client *budget,
+    const struct judgement *judgement, const struct outcome *outcome,
+    bool deposits, nanos now)
 {
 	struct visit visit = { .operation = SEGMENT_TELL,
 		.now = now,
-		.effect = admission_effect(reason, outcome, deposits) };
+		.effect = admission_effect(judgement, outcome, deposits) };
 
 	if (budget->share->key != NULL)
 		run(budget, &visit);

@@ -60,11 +60,12 @@ struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now);
 
 /*
- * Tells the segment how an attempt ended. reason: why the series ends with it,
- * or REASON_NONE before a retry. deposits: a success pays for retries.
+ * Tells the segment how an attempt ended, and what that means. deposits: a
+ * success pays for retries.
  */
-void budget_client_tell(struct budget_client *budget, enum reason reason,
-    const struct outcome *outcome, bool deposits, nanos now);
+void budget_client_tell(struct budget_client *budget,
+    const struct judgement *judgement, const struct outcome *outcome,
+    bool deposits, nanos now);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos budget_client_nap(const struct budget_client *budget, nanos now);

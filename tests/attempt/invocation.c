@@ -293,6 +293,8 @@ check_begin(void)
 		kernel_break("begins an attempt before its delay is over");
 	if (now->begun > now->set.attempts)
 		kernel_break("begins one attempt too many");
+	if (now->successes >= now->set.consecutive)
+		kernel_break("begins an attempt after enough successes");
 	if (invocation_until_deadline() < -SLACK)
 		kernel_break("begins an attempt past the deadline");
 	if (kernel.last.temper.error != 0)
@@ -453,6 +455,10 @@ __wrap_plan_next(const struct policy *policy, struct history *history,
 
 	now->attempting = false;
 	now->at = step.at;
+	if (outcome->end == END_EXITED && outcome->code == 0)
+		now->successes++;
+	else
+		now->successes = 0;
 	return step;
 }
 
@@ -954,6 +960,7 @@ make_policy(const struct setting *set)
 	return (struct policy){ .action = ACTION_RUN,
 		.command = words + 1,
 		.attempts = set->attempts,
+		.consecutive = set->consecutive,
 		.deadline = set->deadline,
 		.timeout = set->timeout,
 		.kill_after = set->kill_after,
@@ -1033,12 +1040,13 @@ find_wrong_status(int status)
 	const struct process *last = &kernel.last;
 	bool limited = now->abandoned || last->asked != 0;
 	bool well = now->launched > 0 && !now->vain && !limited &&
-	    last->temper.signal == 0 && last->temper.status == 0;
+	    last->temper.signal == 0 && last->temper.status == 0 &&
+	    now->successes >= now->set.consecutive;
 
 	if (status == 0 && !well)
-		return "exits 0 though nothing has succeeded";
+		return "exits 0 though not enough has succeeded";
 	if (status != 0 && well)
-		return "fails though the last attempt has succeeded";
+		return "fails though the last attempts have succeeded";
 	if (status == 125 && !now->vain)
 		return "exits 125 though nothing was refused";
 	if (status == 124 && !limited && invocation_until_deadline() > 0)

@@ -16,7 +16,7 @@
 
 /* What retry is told, and what it meets. */
 struct setting {
-	int64_t attempts;
+	int64_t attempts, consecutive;
 	nanos timeout, kill_after, deadline, delay, splay, patience;
 	int signal;
 	struct temper commands[COMMANDS];
@@ -76,6 +76,7 @@ enum state {
 struct invocation {
 	struct setting set;
 	struct policy policy;
+	int64_t successes; /* in a row */
 	void (*direct)(nanos until); /* called in each wait, which ends then */
 
 	/* Where retry is: its state follows from these. */

@@ -114,7 +114,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 
 	if (segment != NULL) {
 		struct attempt_effect news = admission_effect(
-		    client->history.judgement.reason, &outcome, true);
+		    &client->history.judgement, &outcome, true);
 
 		admission_tell(
 		    &client->caller, segment, &segment->header, &news, now);
