@@ -721,6 +721,83 @@ in_a_row()
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 29 ]
 }
 
+# A dash between two bashes drops what the first one has exported.
+keep_functions()
+{
+	sed -i "1s|.*|#!$(command -v bash)|" bin/retry
+}
+
+# Runs the n-th block of the manual's section about functions by a shell. It
+# makes two attempts, and the second writes the file.
+function_runs()
+{
+	need "$2"
+	stage
+	keep_functions
+	section 'Functions of a shell' | plain |
+		awk -v number="$1" '/^\.Ed/ { inside = 0 }
+			inside && n == number; /^\.Bd/ { inside = 1; n++ }' >code
+	shift
+	count=1
+	example "$@" code
+	[ "$(cat mirror)" = data ]
+	holds calls 'curl -fsS -o mirror.part https://mirror.example.org/'
+}
+
+@test "the example of a function runs in bash" {
+	function_runs 1 bash
+}
+
+@test "the example of a function runs in zsh" {
+	function_runs 2 zsh -f
+}
+
+@test "the example of a function runs in fish" {
+	need fish
+	fish --no-config -c 'test "$(echo x)" = x' || skip 'fish is too old'
+	function_runs 3 fish --no-config
+}
+
+@test "the example of a function in a file runs in sh" {
+	section 'Functions of a shell' | plain |
+		sed -n '/^fetch() {/,/^}/p; /^}/q' >functions.sh
+	function_runs 4 sh
+}
+
+@test "the example of a function in README runs in bash" {
+	stage
+	keep_functions
+	awk '/^```/ { inside = 0 } inside; /^```bash$/ { inside = 1 }' \
+		"$top/README.md" >code
+	count=1
+	example bash code
+	[ "$(cat mirror)" = data ]
+}
+
+@test "a function keeps its arguments, and retry its status" {
+	fetch() { printf '<%s>' "$@"; return 7; }
+	export -f fetch
+	run "$RETRY" -q -n 1 -- bash -c 'fetch "$@"' fetch 'a b' '' c
+	[ "$status" = 7 ]
+	[ "$output" = '<a b><><c>' ]
+	if command -v zsh; then
+		run zsh -fc 'fetch() { printf "<%s>" "$@"; return 7; }
+			"$RETRY" -q -n 1 -- zsh -fc "$(functions fetch); fetch \"\$@\"" \
+				fetch "a b" "" c'
+		[ "$status" = 7 ]
+		[ "$output" = '<a b><><c>' ]
+	fi
+	if command -v fish; then
+		run fish --no-config -c '
+			function fetch; printf "<%s>" $argv; return 7; end
+			"$RETRY" -q -n 1 -- \
+				fish --no-config -c "$(functions fetch); fetch \$argv" \
+				"a b" "" c'
+		[ "$status" = 7 ]
+		[ "$output" = '<a b><><c>' ]
+	fi
+}
+
 # The n-th block of shell in README.
 readme_block()
 {
