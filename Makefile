@@ -42,13 +42,15 @@ EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 # Programs that test what many processes do to a window and a breaker at once.
 CONCURRENT = window_check breaker_check hammer
+# Programs of `make check` that are no tables.
+CHECKS = $(CONCURRENT) fleet_check
 # Programs that measure.
 MEASURES = floor compare relay replay held line window
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control portable setup) \
+	$(addprefix tests/,run control portable setup fleet/run) \
 	$(addprefix packaging/,check deb dist) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
@@ -68,6 +70,8 @@ $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o \
 	$(B)/tests/explore.o $(B)/src/text/number.o
+$(B)/fleet_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
+	$(PURE_OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
 $(B)/line $(B)/window: $(PURE_OBJS)
@@ -96,7 +100,7 @@ $(B)/unit_attempt: WRAP = \
 $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 	-Wl,--wrap=close,--wrap=malloc
 
-$(BIN) $(addprefix $(B)/,$(UNITS) $(CONCURRENT) $(MEASURES) simulate \
+$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) simulate \
 		storm/driver storm/client $(FUZZERS:%=fuzz-%)):
 	@mkdir -p $(@D)
 	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
@@ -229,7 +233,7 @@ lint:
 		$(QUIET) $(JOBS) CC=$$compiler CFLAGS=-O2 WERROR=-Werror \
 			B=build/$$compiler BIN=build/$$compiler/retry \
 			build/$$compiler/retry $(UNITS:%=build/$$compiler/%) \
-			$(CONCURRENT:%=build/$$compiler/%) || exit; \
+			$(CHECKS:%=build/$$compiler/%) || exit; \
 	done
 	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry

@@ -7,7 +7,7 @@
  * so that every result is exact; S is split to keep its product with q small.
  */
 const char budget_lua[] =
-"local key, w, q, m = KEYS[1], nil, nil, nil\n"
+"local key = KEYS[1]\n"
 "local n, by, first = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])\n"
 "local T = tonumber(ARGV[7])\n"
 
@@ -26,86 +26,73 @@ const char budget_lua[] =
 "  value = tonumber(value)\n"
 "  if value and value >= 0 and value < 2^53 then return math.floor(value) end\n"
 "end\n"
-"local names = {'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x'}\n"
-"local head = redis.call('HMGET', key, unpack(names))\n"
+"local head =\n"
+"  redis.call('HMGET', key, 'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x')\n"
 "for i = 1, 8 do head[i] = number(head[i]) end\n"
-"local e, R, S, H, x\n"
-"w, q, m, e, R, S, H, x = unpack(head, 1, 8)\n"
+"local w, q, m, e, R, S, H, x = unpack(head, 1, 8)\n"
 
-/* A question that counts nothing changes nothing, not even the terms. */
-"local counts = n > 0 or #ARGV > 7\n"
+/* A question that tells and wants nothing changes nothing, terms included. */
+"local asks = n > 0 or #ARGV > 7\n"
 "if not (w and w > 0 and q and m) then\n"
 "  w, q, m = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])\n"
-"  e, R, H = nil, nil, nil\n"
-"elseif counts then\n"
+"  e = nil\n"
+"elseif asks then\n"
 "  q = math.min(q, tonumber(ARGV[2]))\n"
 "  m = math.min(m, tonumber(ARGV[3]))\n"
 "end\n"
 
-/* What is counted in a slot, and in which order the changes were made. */
-"local slots, changes = {}, {}\n"
-"local function add(kind, epoch, count)\n"
-"  if count == 0 then return end\n"
-"  local name = kind .. epoch % 64\n"
-"  local slot = slots[name]\n"
-"    or {count = number(redis.call('HGET', key, name)) or 0}\n"
-"  slots[name] = slot\n"
-"  slot.count = slot.count + count\n"
-"  if not slot.changed then changes[#changes + 1] = name end\n"
-"  slot.changed = true\n"
-"  if kind == 's' then S = S + count end\n"
-"  if kind == 'h' then H = H + count end\n"
-"  if kind == 'r' then\n"
-"    if R == 0 or epoch < x then x = epoch end\n"
-"    R = R + count\n"
+/* A clock that is less than a slice behind the latest epoch is another server's
+ * or an earlier reading. */
+"local E = math.floor(T / w)\n"
+"if e == E + 1 then E = e end\n"
+
+/* The slots that were read: as they were found, and as they are now. */
+"local found, slots = {}, {}\n"
+"local function parse(text)\n"
+"  local r, s, h = string.match(text or '', '^(%d+) (%d+) (%d+)$')\n"
+"  return {number(r) or 0, number(s) or 0, number(h) or 0}\n"
+"end\n"
+"local function add(epoch, r, s, h)\n"
+"  if r + s + h == 0 or epoch < E - 61 then return end\n"
+"  local i = epoch % 64\n"
+"  if not slots[i] then\n"
+"    found[i] = redis.call('HGET', key, i)\n"
+"    slots[i] = parse(found[i])\n"
 "  end\n"
+"  local slot = slots[i]\n"
+"  slot[1], slot[2], slot[3] = slot[1] + r, slot[2] + s, slot[3] + h\n"
+"  if r > 0 and (R == 0 or epoch < x) then x = epoch end\n"
+"  if epoch >= E - 58 then S = S + s end\n"
+"  R, H = R + r, H + h\n"
 "end\n"
 
 /*
- * A clock that is less than a slice behind the latest epoch is another server's
- * or an earlier reading. In a new epoch all slots are added up again, and those
- * of the past emptied. If the clock was set back, the age of a slot is unknown:
- * all retries count as new, and all successes as too old.
+ * In a new epoch all slots are added up again, and those of the past emptied.
+ * If the clock was set back, or the epoch is nonsense, then nobody knows how
+ * old a slot is: all retries count as new, and all successes as too old.
  */
-"local E = math.floor(T / w)\n"
-"if e and e == E + 1 then E = e end\n"
 "if not (e == E and R and S and H and x) then\n"
 "  local all = {}\n"
-"  for i = 0, 63 do\n"
-"    all[i * 3 + 1], all[i * 3 + 2], all[i * 3 + 3] = 'r'..i, 's'..i, 'h'..i\n"
-"  end\n"
-"  local found = redis.call('HMGET', key, unpack(all))\n"
-"  local back = not e or e > E\n"
-"  local kept = {r = back and R or 0, h = back and H or 0}\n"
+"  for i = 0, 63 do all[i + 1] = i end\n"
+"  all = redis.call('HMGET', key, unpack(all))\n"
 "  R, S, H, x = 0, 0, 0, E\n"
-"  for i, name in ipairs(all) do\n"
-"    local count = number(found[i]) or 0\n"
-"    local epoch = (e or E) - ((e or E) - math.floor((i - 1) / 3)) % 64\n"
-"    if back or epoch < E - 61 then\n"
-"      slots[name] = {count = 0, changed = count ~= 0}\n"
-"      if count ~= 0 then changes[#changes + 1] = name end\n"
+"  for i = 0, 63 do found[i], slots[i] = all[i + 1], {0, 0, 0} end\n"
+"  for i = 0, 63 do\n"
+"    local slot = parse(found[i])\n"
+"    if e and e <= E then\n"
+"      add(e - (e - i) % 64, slot[1], slot[2], slot[3])\n"
 "    else\n"
-"      local kind = string.sub(name, 1, 1)\n"
-"      slots[name] = {count = count}\n"
-"      if kind == 'r' then\n"
-"        if count > 0 and (R == 0 or epoch < x) then x = epoch end\n"
-"        R = R + count\n"
-"      end\n"
-"      if kind == 's' and epoch >= E - 58 then S = S + count end\n"
-"      if kind == 'h' then H = H + count end\n"
+"      add(E, slot[1], 0, slot[3])\n"
 "    end\n"
 "  end\n"
-"  add('r', E, kept.r)\n"
-"  add('h', E, kept.h)\n"
 "end\n"
 
 /* Successes, and retries that were made without the server. */
 "for i = 8, #ARGV, 3 do\n"
 "  local epoch = math.floor((T - tonumber(ARGV[i])) / w)\n"
-"  if epoch >= E - 58 then add('s', epoch, tonumber(ARGV[i + 1])) end\n"
-"  if epoch >= E - 61 then add('r', epoch, tonumber(ARGV[i + 2])) end\n"
+"  add(epoch, tonumber(ARGV[i + 2]), tonumber(ARGV[i + 1]), 0)\n"
 "end\n"
-"if counts then add('h', E, first) end\n"
+"add(E, 0, 0, first)\n"
 
 /* One host gets a quarter of what is left, so that others get some, too. */
 "local limit = math.floor(S / 1000000) * q\n"
@@ -115,16 +102,16 @@ const char budget_lua[] =
 "if R < limit then\n"
 "  k = math.min(n, math.max(1, math.floor((limit - R) / 4)))\n"
 "end\n"
-"add('r', E, k)\n"
+"add(E, k, 0, 0)\n"
 
-"if counts then\n"
-"  local values = {w, q, m, E, R, S, H, x}\n"
-"  local put = {}\n"
-"  for i, name in ipairs(names) do\n"
-"    put[#put + 1], put[#put + 2] = name, values[i]\n"
-"  end\n"
-"  for _, name in ipairs(changes) do\n"
-"    put[#put + 1], put[#put + 2] = name, slots[name].count\n"
+"if asks then\n"
+"  local put =\n"
+"    {'w', w, 'q', q, 'm', m, 'e', E, 'R', R, 'S', S, 'H', H, 'x', x}\n"
+"  for i = 0, 63 do\n"
+"    local now = slots[i] and table.concat(slots[i], ' ')\n"
+"    if now and now ~= (found[i] or '0 0 0') then\n"
+"      put[#put + 1], put[#put + 2] = i, now\n"
+"    end\n"
 "  end\n"
 "  redis.call('HSET', key, unpack(put))\n"
 "  redis.call('PEXPIRE', key, math.ceil(w * 66 / 1000))\n"
@@ -136,4 +123,4 @@ const char budget_lua[] =
 
 /* clang-format on */
 
-const char budget_lua_sha1[] = "fe8125fa368e2f80760962df3e06d728ec033072";
+const char budget_lua_sha1[] = "06fb355e432df853c2279165741d8026f9f42d3f";

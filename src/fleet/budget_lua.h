@@ -6,8 +6,8 @@
  * the keys retry:*.
  *
  * The budget is a hash. Time is divided into slices. Slice number E of the
- * server's clock is the epoch E; its counts are in the fields of the slot
- * E mod 64: r, retries; s, successes; h, hosts. These fields have no slot:
+ * server's clock is the epoch E; field E mod 64 has its retries, successes and
+ * hosts, such as "3 20 1". These are the other fields:
  *
  *     w q m    the length of a slice in microseconds, the ratio in millionths,
  *              and the minimum: the strictest of all that were asked for

@@ -1,0 +1,18 @@
+/*
+ * cases: what happens to single questions on a server with a fault.
+ *
+ * What is not as expected ends the program.
+ */
+#ifndef CASES_H
+#define CASES_H
+
+/* Accounts with all rights that budget_lua.h names, and with one less. */
+void cases_rights(const char *server);
+
+/* A server that is stopped while it is asked, and continued too late. */
+void cases_stopped(const char *server, int pid);
+
+/* A server that has just been started. */
+void cases_empty(const char *server);
+
+#endif

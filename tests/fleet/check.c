@@ -1,0 +1,152 @@
+/*
+ * check: compares the script of src/fleet with its twin on a server.
+ *
+ *     check script                prints the script; its SHA1 to stderr
+ *     check trials SOCKET         the twin, the promise and the mutants
+ *     check rights SOCKET         accounts that may do less
+ *     check stopped SOCKET PID    a server that is stopped for a while
+ *     check empty SOCKET          a server that has just been started
+ *
+ * The server is nobody else's: check empties it.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cases.h"
+#include "fleet/budget_lua.h"
+#include "link.h"
+#include "mutants.h"
+#include "trial.h"
+
+static const char *server;
+static struct link link_to;
+static struct promise promise;
+
+static void
+load(const char *script, char sha1[41])
+{
+	struct resp_reply reply = LINK_ASK(&link_to, "SCRIPT", "LOAD", script);
+
+	if (reply.type != RESP_BULK || reply.text.length != 40)
+		errx(1, "the server does not load the script: %.*s",
+		    (int)reply.text.length, reply.text.at);
+	memcpy(sha1, reply.text.at, 40);
+	sha1[40] = '\0';
+}
+
+/* Until something is wrong; if patient, until the promise is broken. */
+static struct trial_tally
+run_trials(const char *sha1, bool patient)
+{
+	struct trial_tally tally = { .patient = patient };
+
+	for (int i = 0;
+	     i < TRIALS && !tally.broken && (tally.wrong == NULL || patient);
+	     i++)
+		trial_run(&link_to, sha1, i, &promise, &tally);
+	return tally;
+}
+
+static void
+check_script(void)
+{
+	struct trial_tally tally;
+	char sha1[41];
+
+	load(budget_lua, sha1);
+	if (strcmp(sha1, budget_lua_sha1) != 0)
+		errx(1, "budget_lua_sha1 is not the script's, %s", sha1);
+	tally = run_trials(sha1, false);
+	printf("fleet: %lld questions, %lld stale, %lld grants, %lld of them "
+	       "checked, %lld hashes\n",
+	    (long long)tally.questions, (long long)tally.stale,
+	    (long long)tally.grants, (long long)promise.checks,
+	    (long long)tally.hashes);
+	if (tally.wrong != NULL)
+		errx(1, "the twin has another result for %s", tally.wrong);
+	if (tally.broken)
+		errx(1, "the promise is broken");
+}
+
+/* Writes the script with the error of a mutant into room. */
+static void
+mutate(const struct mutant *mutant, char *room, size_t size)
+{
+	const char *at = strstr(budget_lua, mutant->right);
+	size_t length = strlen(mutant->right);
+
+	if (at == NULL || strstr(at + 1, mutant->right) != NULL)
+		errx(1, "the script must have once: %s", mutant->right);
+	if (snprintf(room, size, "%.*s%s%s", (int)(at - budget_lua), budget_lua,
+		mutant->wrong, at + length) >= (int)size)
+		errx(1, "%s: too long", mutant->error);
+}
+
+static struct trial_tally
+try_mutant(const struct mutant *mutant, bool patient)
+{
+	static char script[1 << 14];
+	struct trial_tally tally;
+	char sha1[41];
+
+	mutate(mutant, script, sizeof script);
+	load(script, sha1);
+	tally = run_trials(sha1, patient);
+	if (link_to.broken) {
+		link_close(&link_to);
+		link_open(&link_to, server);
+	}
+	return tally;
+}
+
+static void
+check_mutants(void)
+{
+	int greedy = 0, others = 0;
+
+	for (; mutants_greedy[greedy].error != NULL; greedy++) {
+		if (!try_mutant(&mutants_greedy[greedy], true).broken)
+			errx(1, "no promise is broken if %s",
+			    mutants_greedy[greedy].error);
+	}
+	for (; mutants_other[others].error != NULL; others++) {
+		if (try_mutant(&mutants_other[others], false).wrong == NULL)
+			errx(1, "nothing is found if %s",
+			    mutants_other[others].error);
+	}
+	printf("fleet: %d scripts with an error break the promise, "
+	       "%d others are found\n",
+	    greedy, others);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *part = argc > 1 ? argv[1] : "";
+
+	if (strcmp(part, "script") == 0) {
+		fputs(budget_lua, stdout);
+		fprintf(stderr, "%s\n", budget_lua_sha1);
+		return EXIT_SUCCESS;
+	}
+	if (argc < 3)
+		errx(1, "usage: check script | PART SOCKET [PID]");
+	server = argv[2];
+	if (strcmp(part, "trials") == 0) {
+		link_open(&link_to, server);
+		trial_prepare(&link_to);
+		check_script();
+		check_mutants();
+		link_close(&link_to);
+	} else if (strcmp(part, "rights") == 0) {
+		cases_rights(server);
+	} else if (strcmp(part, "stopped") == 0 && argc == 4) {
+		cases_stopped(server, atoi(argv[3]));
+	} else if (strcmp(part, "empty") == 0) {
+		cases_empty(server);
+	} else {
+		errx(1, "%s: there is no such part", part);
+	}
+	return EXIT_SUCCESS;
+}

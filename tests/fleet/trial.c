@@ -1,0 +1,304 @@
+#include "trial.h"
+
+#include <err.h>
+#include <string.h>
+#include "twin.h"
+
+#define MICRO INT64_C(1000)
+
+/* Questions of a trial, and how many are sent in one write. */
+#define QUESTIONS 1024
+#define BATCH 32
+
+/* The expiry is right if no more time than this has passed since. */
+#define PATIENCE 20000
+
+#define KEY "trial"
+
+/* What a trial lets happen to the server's clock, and to the hash. */
+enum weather {
+	WEATHER_STEADY,
+	WEATHER_BACK, /* the clock is set back now and then */
+	WEATHER_WILD, /* forward, too, and fields become nonsense */
+};
+
+struct trial {
+	uint64_t random;
+	enum weather weather;
+	struct terms terms;
+	int64_t most; /* successes of a row */
+	int64_t real, behind; /* the time; how far the server's clock is */
+	struct twin twin;
+	/* Of one batch: which replies are expected to which questions. */
+	struct fleet_question questions[BATCH];
+	struct resp_reply expected[BATCH];
+	bool spoiled[BATCH]; /* the reply to an HSET comes before */
+	int64_t asked[BATCH]; /* the real time */
+};
+
+static char dump_sha1[41];
+
+/* Writes all fields as twin_write() does. */
+static const char dump[] =
+    "local names = {'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x'}\n"
+    "for i = 0, 63 do names[#names + 1] = i end\n"
+    "local found = redis.call('HMGET', KEYS[1], unpack(names))\n"
+    "for i = 1, 8 do found[i] = found[i] or '0' end\n"
+    "for i = 9, 72 do found[i] = found[i] or '0 0 0' end\n"
+    "return table.concat(found, ' ')\n";
+
+void
+trial_prepare(struct link *link)
+{
+	struct resp_reply reply = LINK_ASK(link, "SCRIPT", "LOAD", dump);
+
+	if (reply.type != RESP_BULK || reply.text.length != 40)
+		errx(1, "the server does not load the script of the trials");
+	memcpy(dump_sha1, reply.text.at, 40);
+}
+
+/* xorshift64*; from least to most, both included. */
+static int64_t
+draw(struct trial *trial, int64_t least, int64_t most)
+{
+	uint64_t x = trial->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	trial->random = x;
+	x = x * UINT64_C(2685821657736338717) >> 11;
+	return least + (int64_t)(x % (uint64_t)(most - least + 1));
+}
+
+static int64_t
+slice_of(const struct trial *trial)
+{
+	nanos slices = WINDOW_SLICES * MICRO;
+
+	return (trial->terms.window + slices - 1) / slices;
+}
+
+/* Each number has other terms, and half of them some promise to check. */
+static struct trial
+begin(int number)
+{
+	static const enum weather weathers[] = { WEATHER_WILD, WEATHER_STEADY,
+		WEATHER_WILD, WEATHER_BACK };
+	static const int64_t ratios[] = { 200000, 333333, 1000000, 2500000,
+		SEGMENT_RATIO_MOST };
+	static const int64_t mins[] = { 10, 200, 1, 0, 1000, 3, 30 };
+	static const nanos windows[] = { NANOS_MINUTE,
+		NANOS_MINUTE + 7654321 * MICRO, NANOS_HOUR };
+	struct trial trial = {
+		.random = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(number + 1),
+		.weather = weathers[number % 4],
+		.terms = { .ratio = ratios[number % 5],
+		    .min = mins[number % 7],
+		    .window = windows[number % 3] },
+		.most = number % 11 == 1 ? 3000000 : 20,
+		.real = INT64_C(1787407200123456) + number,
+	};
+
+	/* If the clock is set back, only the minimum is promised. */
+	if (trial.weather == WEATHER_BACK)
+		trial.terms.ratio = 0;
+	return trial;
+}
+
+/* Time passes: mostly less than a slice, sometimes more than a window. */
+static void
+pass(struct trial *trial)
+{
+	static const struct {
+		int64_t share, least, most; /* in hundredths of a slice */
+	} steps[] = { { 60, 0, 20 }, { 25, 0, 100 }, { 10, 0, 500 },
+		{ 3, 0, 3000 }, { 1, 5500, 7000 }, { 1, 0, 30000 } };
+	int64_t slice = slice_of(trial), chance = draw(trial, 0, 99);
+	size_t i = 0;
+
+	while (chance >= steps[i].share)
+		chance -= steps[i++].share;
+	trial->real += draw(trial, steps[i].least, steps[i].most) * slice / 100;
+	if (trial->weather == WEATHER_STEADY || draw(trial, 0, 99) > 3)
+		return;
+	trial->behind += draw(trial, 0, 3) > 0 ? draw(trial, 0, 2 * slice)
+					       : draw(trial, 0, 90 * slice);
+	if (trial->weather == WEATHER_WILD && draw(trial, 0, 2) == 0)
+		trial->behind = 0;
+}
+
+/* A random question at the present time. */
+static struct fleet_question
+question_of(struct trial *trial)
+{
+	int64_t now = trial->real - trial->behind, slice = slice_of(trial);
+	struct fleet_question question = {
+		.key = KEY,
+		.terms = trial->terms,
+		.wanted = draw(trial, 0, 3) == 0 ? draw(trial, 0, 40)
+						 : draw(trial, 0, 2),
+		.first = draw(trial, 0, 5) == 0,
+		.now = now * MICRO,
+		.count = draw(trial, 0, 2) == 0 ? (size_t)draw(trial, 1, 4) : 0,
+	};
+
+	if (draw(trial, 0, 9) == 0)
+		question.by = (now + draw(trial, -3, 3)) * MICRO;
+	/* Others may ask for other terms. */
+	if (draw(trial, 0, 19) == 0) {
+		question.terms.ratio += draw(trial, -1, 3);
+		question.terms.min += draw(trial, -1, 3);
+		question.terms.window *= draw(trial, 1, 2);
+	}
+	question.terms.ratio =
+	    question.terms.ratio < 0 ? 0 : question.terms.ratio;
+	question.terms.min = question.terms.min < 0 ? 0 : question.terms.min;
+	for (size_t i = 0; i < question.count; i++)
+		question.told[i] = (struct fleet_told){
+			.age = draw(trial, 0, i == 0 ? slice : 66 * slice) *
+				MICRO -
+			    draw(trial, 0, 1) * (MICRO - 1),
+			.successes = draw(trial, 0, trial->most),
+			.alone = draw(trial, 0, 5) == 0 ? draw(trial, 1, 3) : 0,
+		};
+	return question;
+}
+
+/*
+ * Makes a field nonsense, as no script ever wrote it. The next question writes
+ * all of them anew: it wants something, and is not stale.
+ */
+static void
+spoil(struct link *link, struct trial *trial, struct fleet_question *question)
+{
+	static const char *const fields[] = { "e", "e", "R", "S", "H", "x", "w",
+		"q", "m" };
+	static const char *const values[] = { "nan", "-1", "", "1e300", "x" };
+	const char *field = fields[draw(trial, 0, 8)];
+	const char *value = values[draw(trial, 0, 4)];
+
+	resp_put(&link->out,
+	    (const char *const[]){ "HSET", FLEET_KEY KEY, field, value }, 4);
+	if (strchr("wqm", field[0]) != NULL)
+		trial->twin.stored = false;
+	if (field[0] == 'e')
+		trial->twin.dated = false;
+	question->wanted++;
+	question->by = 0;
+}
+
+static void
+send_batch(struct link *link, struct trial *trial, const char *sha1)
+{
+	for (int i = 0; i < BATCH; i++) {
+		struct fleet_question *question = &trial->questions[i];
+		size_t start = resp_length(&link->out);
+
+		pass(trial);
+		*question = question_of(trial);
+		trial->asked[i] = trial->real;
+		trial->spoiled[i] =
+		    trial->weather == WEATHER_WILD && draw(trial, 0, 99) == 0;
+		if (trial->spoiled[i]) {
+			spoil(link, trial, question);
+			start = resp_length(&link->out);
+		}
+		fleet_script_ask(&link->out, question, false);
+		/* The script may be another one. */
+		memcpy(strstr(link->sent + start, budget_lua_sha1), sha1, 40);
+		trial->expected[i] = twin_answer(&trial->twin, question);
+	}
+	resp_put(&link->out,
+	    (const char *const[]){ "EVALSHA", dump_sha1, "1", FLEET_KEY KEY },
+	    4);
+	resp_put(&link->out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
+	link_flush(link);
+}
+
+/* Whether what a reply grants keeps the promise, on the expected terms. */
+static bool
+keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
+    struct promise *promise)
+{
+	const struct fleet_question *question = &trial->questions[i];
+	const int64_t *numbers = trial->expected[i].numbers;
+	int64_t at = trial->asked[i];
+
+	if (trial->weather == WEATHER_WILD || numbers[0] == FLEET_STALE ||
+	    reply->type != RESP_ARRAY)
+		return true;
+	for (size_t j = 0; j < question->count; j++)
+		promise_success(promise, at - question->told[j].age / MICRO,
+		    question->told[j].successes);
+	return reply->numbers[1] == 0 ||
+	    promise_grant(promise, at, reply->numbers[1],
+		numbers[11] / WINDOW_SLICES, numbers[9], numbers[10]);
+}
+
+static bool
+same(const struct resp_reply *a, const struct resp_reply *b)
+{
+	return a->type == b->type && a->count == b->count &&
+	    memcmp(a->numbers, b->numbers, sizeof a->numbers) == 0;
+}
+
+/* Whether the hash, and when it expires, are those of the twin. */
+static const char *
+check_hash(struct link *link, const struct twin *twin)
+{
+	int64_t most = (twin->slice * 66 + 999) / 1000;
+	struct resp_reply reply = link_reply(link);
+	char room[TWIN_ROOM];
+	bool equal, lives;
+
+	twin_write(twin, room);
+	equal = reply.type == RESP_BULK && reply.text.length == strlen(room) &&
+	    memcmp(reply.text.at, room, reply.text.length) == 0;
+	reply = link_reply(link);
+	lives = !twin->stored ||
+	    (reply.numbers[0] <= most && reply.numbers[0] > most - PATIENCE);
+	return !equal ? "the hash" : !lives ? "its expiry" : NULL;
+}
+
+/* Reads all replies, so that the next trial begins with its own. */
+static void
+read_batch(struct link *link, const struct trial *trial,
+    struct promise *promise, struct trial_tally *tally)
+{
+	const char *wrong;
+
+	for (int i = 0; i < BATCH; i++) {
+		struct resp_reply reply;
+
+		if (trial->spoiled[i])
+			link_reply(link);
+		reply = link_reply(link);
+		if (!same(&reply, &trial->expected[i]))
+			tally->wrong = "an answer";
+		if (!keeps_promise(trial, i, &reply, promise))
+			tally->broken = true;
+		tally->questions++;
+		tally->grants += reply.numbers[1];
+		tally->stale += reply.numbers[0] == FLEET_STALE;
+	}
+	wrong = check_hash(link, &trial->twin);
+	tally->wrong = tally->wrong != NULL ? tally->wrong : wrong;
+	tally->hashes++;
+}
+
+void
+trial_run(struct link *link, const char *sha1, int number,
+    struct promise *promise, struct trial_tally *tally)
+{
+	struct trial trial = begin(number);
+
+	LINK_ASK(link, "DEL", FLEET_KEY KEY);
+	promise_clear(promise);
+	for (int i = 0; i < QUESTIONS / BATCH; i++) {
+		send_batch(link, &trial, sha1);
+		read_batch(link, &trial, promise, tally);
+		if (tally->broken || (tally->wrong != NULL && !tally->patient))
+			break;
+	}
+}

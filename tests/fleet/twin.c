@@ -1,0 +1,181 @@
+#include "twin.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "text/number.h"
+
+#define MICRO INT64_C(1000)
+#define SLOTS BUDGET_LUA_SLOTS
+
+/* What counts at an epoch. */
+struct sums {
+	int64_t retries, successes, hosts;
+	int64_t oldest; /* epoch with retries */
+};
+
+/* The epoch of which a slot has the counts. */
+static int64_t
+epoch_of(const struct twin *twin, int64_t slot)
+{
+	return twin->epoch - (twin->epoch + SLOTS - slot) % SLOTS;
+}
+
+static struct sums
+sums_of(const struct twin *twin)
+{
+	struct sums sums = { .oldest = twin->epoch };
+
+	for (int64_t i = 0; i < SLOTS; i++) {
+		int64_t age = twin->epoch - epoch_of(twin, i);
+
+		if (age < BUDGET_LUA_RETRIES) {
+			sums.retries += twin->retries[i];
+			sums.hosts += twin->hosts[i];
+		}
+		if (age < BUDGET_LUA_SUCCESSES)
+			sums.successes += twin->successes[i];
+		if (twin->retries[i] > 0 && epoch_of(twin, i) < sums.oldest)
+			sums.oldest = epoch_of(twin, i);
+	}
+	return sums;
+}
+
+static void
+empty(struct twin *twin, int64_t slot)
+{
+	twin->retries[slot] = twin->successes[slot] = twin->hosts[slot] = 0;
+}
+
+/* Makes all retries and hosts new, and forgets all successes. */
+static void
+renew(struct twin *twin, int64_t epoch)
+{
+	int64_t retries = 0, hosts = 0;
+
+	for (int64_t i = 0; i < SLOTS; i++) {
+		retries += twin->retries[i];
+		hosts += twin->hosts[i];
+		empty(twin, i);
+	}
+	twin->epoch = epoch;
+	twin->dated = true;
+	twin->retries[epoch % SLOTS] = retries;
+	twin->hosts[epoch % SLOTS] = hosts;
+}
+
+/* Goes on to the epoch of a time. */
+static void
+advance(struct twin *twin, int64_t now)
+{
+	int64_t epoch = now / twin->slice;
+
+	if (!twin->dated || twin->epoch > epoch + 1) {
+		renew(twin, epoch);
+		return;
+	}
+	for (int64_t i = 0; i < SLOTS; i++) {
+		if (epoch_of(twin, i) <= epoch - BUDGET_LUA_RETRIES)
+			empty(twin, i);
+	}
+	twin->epoch = number_greater(twin->epoch, epoch);
+}
+
+static void
+agree(struct twin *twin, const struct terms *terms, bool asks)
+{
+	nanos slices = WINDOW_SLICES * MICRO;
+
+	if (!twin->stored) {
+		twin->slice = (terms->window + slices - 1) / slices;
+		twin->ratio = terms->ratio;
+		twin->min = terms->min;
+		twin->stored = true;
+		twin->dated = false;
+	} else if (asks) {
+		twin->ratio = number_lesser(twin->ratio, terms->ratio);
+		twin->min = number_lesser(twin->min, terms->min);
+	}
+}
+
+/* Counts successes and retries of an age; the ring has no older ones. */
+static void
+count(struct twin *twin, const struct fleet_told *told, int64_t now)
+{
+	int64_t age = told->age / MICRO + (told->age % MICRO > 0);
+	int64_t epoch = (now - age) / twin->slice;
+
+	if (epoch <= twin->epoch - BUDGET_LUA_RETRIES)
+		return;
+	twin->retries[epoch % SLOTS] += told->alone;
+	twin->successes[epoch % SLOTS] += told->successes;
+}
+
+static struct resp_reply
+reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now,
+    int64_t wanted)
+{
+	struct sums sums = sums_of(twin);
+	enum fleet_code code = granted > 0 ? FLEET_GRANTED
+	    : wanted == 0                  ? FLEET_NOTED
+					   : FLEET_DENIED;
+	int64_t leaves = (sums.oldest + BUDGET_LUA_RETRIES) * twin->slice;
+
+	return (struct resp_reply){
+		.type = RESP_ARRAY,
+		.count = 12,
+		.numbers = { code, granted, sums.retries, limit, sums.successes,
+		    leaves - now, 1000000 + 500 * sums.hosts, now, sums.hosts,
+		    twin->ratio, twin->min, twin->slice * WINDOW_SLICES },
+	};
+}
+
+struct resp_reply
+twin_answer(struct twin *twin, const struct fleet_question *question)
+{
+	bool asks = question->wanted > 0 || question->count > 0;
+	int64_t now = question->now / MICRO, limit, left, granted = 0;
+	struct window_limits limits;
+	struct twin next = *twin;
+	struct sums sums;
+
+	if (question->by > 0 && now > question->by / MICRO)
+		return (struct resp_reply){
+			.type = RESP_ARRAY,
+			.count = 12,
+			.numbers = { [0] = FLEET_STALE, [7] = now },
+		};
+	agree(&next, &question->terms, asks);
+	advance(&next, now);
+	for (size_t i = 0; i < question->count; i++)
+		count(&next, &question->told[i], now);
+	next.hosts[next.epoch % SLOTS] += question->first ? 1 : 0;
+	sums = sums_of(&next);
+	limits = (struct window_limits){ next.ratio, next.min };
+	limit = window_limit(&limits, sums.successes);
+	left = limit - sums.retries;
+	if (left > 0)
+		granted = number_lesser(
+		    question->wanted, number_greater(left / 4, 1));
+	next.retries[next.epoch % SLOTS] += granted;
+	next.expiry = now + 66 * next.slice;
+	if (asks)
+		*twin = next;
+	return reply(&next, granted, limit, now, question->wanted);
+}
+
+void
+twin_write(const struct twin *twin, char room[TWIN_ROOM])
+{
+	struct sums sums = sums_of(twin);
+	size_t at = (size_t)snprintf(room, TWIN_ROOM,
+	    "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)twin->slice,
+	    (long long)twin->ratio, (long long)twin->min,
+	    (long long)twin->epoch, (long long)sums.retries,
+	    (long long)sums.successes, (long long)sums.hosts,
+	    (long long)sums.oldest);
+
+	for (int64_t i = 0; i < SLOTS; i++)
+		at += (size_t)snprintf(room + at, TWIN_ROOM - at,
+		    " %lld %lld %lld", (long long)twin->retries[i],
+		    (long long)twin->successes[i], (long long)twin->hosts[i]);
+}

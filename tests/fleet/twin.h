@@ -1,0 +1,41 @@
+/*
+ * twin: the same function as the script budget_lua, written a second time in C.
+ *
+ * The script keeps sums and changes them; the twin adds all slots up for each
+ * question. fleet_check compares both on a real server.
+ */
+#ifndef TWIN_H
+#define TWIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "fleet/budget_lua.h"
+#include "fleet/fleet_script.h"
+
+/* Room for what twin_write() writes. */
+#define TWIN_ROOM RESP_REPLY
+
+/* What the server stores for one budget. All zero: nothing. */
+struct twin {
+	bool stored; /* the length of a slice, the ratio and the minimum */
+	bool dated; /* the epoch is known */
+	int64_t slice; /* in microseconds */
+	int64_t ratio, min;
+	int64_t epoch;
+	int64_t retries[BUDGET_LUA_SLOTS];
+	int64_t successes[BUDGET_LUA_SLOTS];
+	int64_t hosts[BUDGET_LUA_SLOTS];
+	int64_t expiry; /* when the server forgets it, in microseconds */
+};
+
+/*
+ * Answers a question at the time question->now, as the server does. The caller
+ * forgets the twin where the time is not before its expiry.
+ */
+struct resp_reply
+twin_answer(struct twin *twin, const struct fleet_question *question);
+
+/* Writes all fields of the hash in a fixed order, a missing one as 0. */
+void twin_write(const struct twin *twin, char room[TWIN_ROOM]);
+
+#endif
