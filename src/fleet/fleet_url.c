@@ -1,0 +1,260 @@
+#include "fleet/fleet_url.h"
+
+#include <string.h>
+#include "text/number.h"
+#include "text/strview.h"
+
+#define PORT_MOST 65535
+
+static const char has_password[] =
+    "a URL with a password, which others can see; use --fleet-auth";
+
+static const struct scheme {
+	const char *start;
+	bool tls, local;
+} schemes[] = {
+	{ "redis://", false, false },
+	{ "rediss://", true, false },
+	{ "valkey://", false, false },
+	{ "valkeys://", true, false },
+	{ "unix://", false, true },
+};
+
+static const struct scheme *
+scheme_of(struct strview text)
+{
+	for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+		if (strview_starts(text, schemes[i].start))
+			return &schemes[i];
+	}
+	return NULL;
+}
+
+/* Whether c is one of the bytes that a URL has otherwise only as %XX. */
+static bool
+is_foreign(char c)
+{
+	return c <= ' ' || c > '~' || strchr("\"#<>\\^`{|}", c) != NULL;
+}
+
+/* Cuts the part of rest up to the first c off, and c; without c all of it. */
+static struct strview
+cut(struct strview *rest, char c)
+{
+	const char *at =
+	    rest->length > 0 ? memchr(rest->at, c, rest->length) : NULL;
+	struct strview part = *rest;
+
+	part.length = at == NULL ? rest->length : (size_t)(at - rest->at);
+	*rest = strview_after(*rest, part.length + (at != NULL));
+	return part;
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static int
+digit_of(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = memchr(digits, strview_lower(c), sizeof digits - 1);
+
+	return at == NULL ? -1 : (int)(at - digits);
+}
+
+/*
+ * Copies text with %XX as bytes into room, as a string. False if it does not
+ * fit, has a NUL, or a % without two hexadecimal digits.
+ */
+static bool
+decode(struct strview text, char *room, size_t size)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < text.length; i++) {
+		int byte = (unsigned char)text.at[i];
+
+		if (byte == '%') {
+			int high, low;
+
+			if (text.length - i < 3)
+				return false;
+			high = digit_of(text.at[i + 1]);
+			low = digit_of(text.at[i + 2]);
+			if (high < 0 || low < 0)
+				return false;
+			byte = high * 16 + low;
+			i += 2;
+		}
+		if (byte == 0 || length + 1 >= size)
+			return false;
+		room[length++] = (char)byte;
+	}
+	room[length] = '\0';
+	return true;
+}
+
+/* Reads a number of 0 to most. */
+static bool
+read_number(struct strview text, int64_t most, int *value)
+{
+	int64_t number;
+
+	if (!number_whole(text.at, text.length, &number) || number > most)
+		return false;
+	*value = (int)number;
+	return true;
+}
+
+bool
+fleet_url_is_host(struct strview text)
+{
+	const char *others = "._-";
+
+	if (text.length == 0 || text.length >= FLEET_HOST_ROOM ||
+	    text.at[0] == '-')
+		return false;
+	if (memchr(text.at, ':', text.length) != NULL)
+		others = ":.%_-"; /* an address, perhaps with an interface */
+	for (size_t i = 0; i < text.length; i++) {
+		char c = strview_lower(text.at[i]);
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
+		    memchr(others, c, strlen(others)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Splits "HOST:PORT" or "[ADDRESS]:PORT". *given: there is a port, or at least
+ * its colon.
+ */
+static const char *
+split(struct strview text, struct strview *host, struct strview *port,
+    bool *given)
+{
+	const char *colon = memchr(text.at, ':', text.length), *end;
+
+	*port = text;
+	if (text.length == 0 || text.at[0] != '[') {
+		*given = colon != NULL;
+		*host = cut(port, ':');
+		return memchr(port->at, ':', port->length) == NULL
+		    ? NULL
+		    : "an IPv6 address without brackets";
+	}
+	end = memchr(text.at, ']', text.length);
+	if (end == NULL)
+		return "no ] after an IPv6 address";
+	*host = strview_after(text, 1);
+	host->length = (size_t)(end - host->at);
+	*port = strview_after(text, host->length + 2);
+	*given = port->length > 0;
+	if (*given && port->at[0] != ':')
+		return "no : between ] and the port";
+	*port = strview_after(*port, *given);
+	return NULL;
+}
+
+static const char *
+parse_host(struct strview text, struct fleet_url *url)
+{
+	struct strview host, port;
+	bool given;
+	const char *refusal = split(text, &host, &port, &given);
+
+	if (refusal != NULL)
+		return refusal;
+	if (!decode(host, url->host, sizeof url->host) ||
+	    !fleet_url_is_host(strview_of(url->host)) ||
+	    (text.at[0] == '[') != (strchr(url->host, ':') != NULL))
+		return "no valid host";
+	url->port = FLEET_PORT;
+	if (given &&
+	    (!read_number(port, PORT_MOST, &url->port) || url->port == 0))
+		return "not a port from 1 to 65535";
+	return NULL;
+}
+
+static const char *
+parse_remote(struct strview rest, struct fleet_url *url)
+{
+	const char *at = memrchr(rest.at, '@', rest.length), *refusal;
+	struct strview authority, user = rest;
+
+	if (at != NULL) {
+		user.length = (size_t)(at - rest.at);
+		rest = strview_after(rest, user.length + 1);
+		if (memchr(user.at, ':', user.length) != NULL)
+			return has_password;
+		if (user.length == 0 ||
+		    !decode(user, url->user, sizeof url->user))
+			return "no valid user before the @";
+	}
+	if (memchr(rest.at, '?', rest.length) != NULL)
+		return "a parameter, which only unix:// has";
+	authority = cut(&rest, '/');
+	refusal = parse_host(authority, url);
+	if (refusal == NULL && rest.length > 0 &&
+	    !read_number(rest, INT32_MAX, &url->db))
+		refusal = "not a number of a database";
+	return refusal;
+}
+
+static const char *
+parse_local(struct strview rest, struct fleet_url *url)
+{
+	bool query = memchr(rest.at, '?', rest.length) != NULL;
+	struct strview path = cut(&rest, '?');
+
+	if (path.length < 2 || path.at[0] != '/')
+		return memchr(path.at, ':', path.length) != NULL &&
+			memchr(path.at, '@', path.length) != NULL
+		    ? has_password
+		    : "no absolute path after unix://";
+	if (!decode(path, url->path, sizeof url->path))
+		return "a path of more than 107 bytes, or a wrong %XX";
+	if (!query)
+		return NULL;
+	if (!strview_starts(rest, "db="))
+		return "a parameter other than db=N";
+	rest = strview_after(rest, strlen("db="));
+	if (!read_number(rest, INT32_MAX, &url->db))
+		return "not a number of a database";
+	return NULL;
+}
+
+const char *
+fleet_url_parse(const char *text, struct fleet_url *url)
+{
+	struct strview rest = strview_of(text);
+	const struct scheme *scheme = scheme_of(rest);
+
+	*url = (struct fleet_url){ 0 };
+	if (scheme == NULL)
+		return "not a URL of redis://, rediss://, valkey://, "
+		       "valkeys:// or unix://";
+	if (rest.length >= FLEET_URL_ROOM)
+		return "longer than 1023 bytes";
+	for (size_t i = 0; i < rest.length; i++) {
+		if (is_foreign(rest.at[i]))
+			return "a byte that a URL has only as %XX";
+	}
+	url->tls = scheme->tls;
+	rest = strview_after(rest, strlen(scheme->start));
+	return scheme->local ? parse_local(rest, url) : parse_remote(rest, url);
+}
+
+const char *
+fleet_url_show(const char *text, char room[FLEET_URL_ROOM])
+{
+	static const char hidden[] = "***";
+	const struct scheme *scheme = scheme_of(strview_of(text));
+	size_t length = scheme == NULL ? 0 : strlen(scheme->start);
+	struct fleet_url url;
+
+	if (fleet_url_parse(text, &url) == NULL || strpbrk(text, "@?") == NULL)
+		return text;
+	memcpy(room, text, length);
+	memcpy(room + length, hidden, sizeof hidden);
+	return room;
+}

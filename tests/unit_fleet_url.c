@@ -1,0 +1,427 @@
+/*
+ * fleet_url, fleet_auth and fleet_error, row by row.
+ */
+#include "unit.h"
+#include "fleet/fleet_auth.h"
+#include "fleet/fleet_error.h"
+#include "fleet/fleet_url.h"
+
+/*
+ * fleet_url
+ */
+
+#define TEN "abcdefghij"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static const struct {
+	const char *text;
+	struct fleet_url url;
+} urls[] = {
+	{ "redis://cache", { .host = "cache", .port = 6379 } },
+	{ "redis://cache/", { .host = "cache", .port = 6379 } },
+	{ "redis://cache/0", { .host = "cache", .port = 6379 } },
+	{ "redis://cache:6380/15",
+	    { .host = "cache", .port = 6380, .db = 15 } },
+	{ "REDIS://Cache_1.example.com:1",
+	    { .host = "Cache_1.example.com", .port = 1 } },
+	{ "valkey://cache:65535", { .host = "cache", .port = 65535 } },
+	{ "rediss://cache", { .tls = true, .host = "cache", .port = 6379 } },
+	{ "valkeys://cache/2147483647",
+	    { .tls = true, .host = "cache", .port = 6379, .db = 2147483647 } },
+	{ "redis://10.0.0.1:7000", { .host = "10.0.0.1", .port = 7000 } },
+	{ "redis://[::1]", { .host = "::1", .port = 6379 } },
+	{ "redis://[2001:db8::1]:7000/1",
+	    { .host = "2001:db8::1", .port = 7000, .db = 1 } },
+	{ "redis://[fe80::1%25eth0]:1", { .host = "fe80::1%eth0", .port = 1 } },
+	{ "redis://ci@cache", { .user = "ci", .host = "cache", .port = 6379 } },
+	{ "redis://a%3Ab%40%20@cache",
+	    { .user = "a:b@ ", .host = "cache", .port = 6379 } },
+	{ "redis://c%61che", { .host = "cache", .port = 6379 } },
+	{ "unix:///run/redis.sock", { .path = "/run/redis.sock" } },
+	{ "unix:///run/a%20b%3f?db=3", { .path = "/run/a b?", .db = 3 } },
+	{ "unix:////" HUNDRED "12345", { .path = "//" HUNDRED "12345" } },
+};
+
+static void
+test_urls(void)
+{
+	for (size_t i = 0; i < LENGTH(urls); i++) {
+		const struct fleet_url *want = &urls[i].url;
+		const char *row = urls[i].text;
+		char room[FLEET_URL_ROOM];
+		struct fleet_url url;
+
+		SAME(row, fleet_url_parse(row, &url), NULL);
+		EQUAL(row, url.tls, want->tls);
+		SAME(row, url.user, want->user);
+		SAME(row, url.host, want->host);
+		EQUAL(row, url.port, want->port);
+		SAME(row, url.path, want->path);
+		EQUAL(row, url.db, want->db);
+		SAME(row, fleet_url_show(row, room), row);
+	}
+}
+
+#define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
+#define SCHEME \
+	"not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
+#define FOREIGN "a byte that a URL has only as %XX"
+#define HOST "no valid host"
+#define PORT "not a port from 1 to 65535"
+#define DATABASE "not a number of a database"
+#define PARAMETER "a parameter, which only unix:// has"
+#define USER "no valid user before the @"
+#define NO_PATH "no absolute path after unix://"
+#define BAD_PATH "a path of more than 107 bytes, or a wrong %XX"
+
+static void
+test_what_is_no_url(void)
+{
+	static const struct {
+		const char *text, *reason, *shown; /* NULL: text */
+	} rows[] = {
+		{ "", SCHEME, NULL },
+		{ "cache:6379", SCHEME, NULL },
+		{ "http://cache", SCHEME, NULL },
+		{ "redis:cache", SCHEME, NULL },
+		{ "redis+unix:///s", SCHEME, NULL },
+		{ "bob:secret@cache", SCHEME, "***" },
+		{ "http://bob:secret@cache", SCHEME, "***" },
+		{ "redis://bob:secret@cache", PASSWORD, "redis://***" },
+		{ "Redis://:secret@cache", PASSWORD, "Redis://***" },
+		{ "redis://bob:@cache", PASSWORD, "redis://***" },
+		{ "redis://a:se@cret@cache", PASSWORD, "redis://***" },
+		{ "redis://a:se/cret@cache", PASSWORD, "redis://***" },
+		{ "valkeys://a:se?cret@cache", PASSWORD, "valkeys://***" },
+		{ "unix://a:secret@/run/s", PASSWORD, "unix://***" },
+		{ "redis://cache?password=secret", PARAMETER, "redis://***" },
+		{ "redis://cache?db=1", PARAMETER, "redis://***" },
+		{ "redis://cache/1?", PARAMETER, "redis://***" },
+		{ "unix:///s?password=secret", "a parameter other than db=N",
+		    "unix://***" },
+		{ "unix:///s?", "a parameter other than db=N", "unix://***" },
+		{ "unix:///s?db=1&x=2", DATABASE, "unix://***" },
+		{ "unix:///s?db=", DATABASE, "unix://***" },
+		{ "unix:///s?db=-1", DATABASE, "unix://***" },
+		{ "unix:///s?db=2147483648", DATABASE, "unix://***" },
+		{ "redis://", HOST, NULL },
+		{ "redis:///0", HOST, NULL },
+		{ "redis://:6379", HOST, NULL },
+		{ "redis://-x", HOST, NULL },
+		{ "redis://a%2fb", HOST, NULL },
+		{ "redis://a%00b", HOST, NULL },
+		{ "redis://a%2", HOST, NULL },
+		{ "redis://a%zz", HOST, NULL },
+		{ "redis://a,b", HOST, NULL },
+		{ "redis://[]", HOST, NULL },
+		{ "redis://[cache]", HOST, NULL },
+		{ "redis://a%3ab", HOST, NULL },
+		{ "redis://[:]:x", PORT, NULL },
+		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234", HOST,
+		    NULL },
+		{ "redis://[::1", "no ] after an IPv6 address", NULL },
+		{ "redis://[::1]6379", "no : between ] and the port", NULL },
+		{ "redis://::1", "an IPv6 address without brackets", NULL },
+		{ "redis://::1:6379", "an IPv6 address without brackets",
+		    NULL },
+		{ "redis://cache:", PORT, NULL },
+		{ "redis://[::1]:", PORT, NULL },
+		{ "redis://cache:0", PORT, NULL },
+		{ "redis://cache:65536", PORT, NULL },
+		{ "redis://cache:-1", PORT, NULL },
+		{ "redis://cache:http", PORT, NULL },
+		{ "redis://cache:99999999999999999999", PORT, NULL },
+		{ "redis://cache/x", DATABASE, NULL },
+		{ "redis://cache/-1", DATABASE, NULL },
+		{ "redis://cache/1/", DATABASE, NULL },
+		{ "redis://cache/2147483648", DATABASE, NULL },
+		{ "redis://@cache", USER, "redis://***" },
+		{ "redis://a%@cache", USER, "redis://***" },
+		{ "redis://a%00@cache", USER, "redis://***" },
+		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456@c",
+		    USER, "redis://***" },
+		{ "redis://ca che", FOREIGN, NULL },
+		{ "redis://cache\n", FOREIGN, NULL },
+		{ "redis://cache#1", FOREIGN, NULL },
+		{ "redis://c\xc3\xa4", FOREIGN, NULL },
+		{ "redis://a\"b", FOREIGN, NULL },
+		{ "redis://b:secret @c", FOREIGN, "redis://***" },
+		{ "unix://run/s", NO_PATH, NULL },
+		{ "unix://", NO_PATH, NULL },
+		{ "unix:///", NO_PATH, NULL },
+		{ "unix://?db=1", NO_PATH, "unix://***" },
+		{ "unix:///a%", BAD_PATH, NULL },
+		{ "unix:///a%0", BAD_PATH, NULL },
+		{ "unix:///a%00b", BAD_PATH, NULL },
+		{ "unix:////" HUNDRED "123456", BAD_PATH, NULL },
+		{ "unix:///r/" HUNDRED TEN, BAD_PATH, NULL },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].text;
+		char room[FLEET_URL_ROOM];
+		struct fleet_url url;
+
+		SAME(row, fleet_url_parse(row, &url), rows[i].reason);
+		SAME(row, fleet_url_show(row, room),
+		    rows[i].shown == NULL ? row : rows[i].shown);
+	}
+}
+
+static void
+test_long_urls(void)
+{
+	char text[2 * FLEET_URL_ROOM] = "unix:///", room[FLEET_URL_ROOM];
+	struct fleet_url url;
+
+	memset(text + strlen(text), '/', FLEET_URL_ROOM - 1 - strlen(text));
+	SAME("1023 bytes", fleet_url_parse(text, &url), BAD_PATH);
+	text[FLEET_URL_ROOM - 1] = '@';
+	SAME("1024 bytes", fleet_url_parse(text, &url),
+	    "longer than 1023 bytes");
+	SAME("1024 bytes", fleet_url_show(text, room), "unix://***");
+}
+
+/*
+ * fleet_auth
+ */
+
+static void
+test_auth(void)
+{
+	static const struct {
+		const char *text, *user, *want; /* the request */
+	} rows[] = {
+		{ "pw", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
+		{ "pw\n", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
+		{ "pw\r\n", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
+		{ " p w ", "", "*2\r\n$4\r\nAUTH\r\n$5\r\n p w \r\n" },
+		{ "ci:pw", "", "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
+		{ "ci:p:w\n", "",
+		    "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$3\r\np:w\r\n" },
+		{ "pw", "ci", "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
+		{ "ci:pw", "ci",
+		    "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		char bytes[128] = "";
+		struct resp_request request = resp_begin(bytes, sizeof bytes);
+		struct fleet_auth auth;
+
+		SAME(rows[i].text,
+		    fleet_auth_parse(
+			strview_of(rows[i].text), rows[i].user, &auth),
+		    NULL);
+		fleet_auth_ask(&request, &auth);
+		SAME(rows[i].text, bytes, rows[i].want);
+	}
+}
+
+static void
+test_what_is_no_auth(void)
+{
+	static char password[FLEET_PASSWORD_ROOM + 1];
+	static const struct {
+		struct strview text;
+		const char *user, *reason;
+	} rows[] = {
+		{ { "", 0 }, "", "empty" },
+		{ { "\n", 1 }, "", "empty" },
+		{ { "\r\n", 2 }, "ci", "empty" },
+		{ { "a\nb", 3 }, "", "more than one line of text" },
+		{ { "a\n\n", 3 }, "", "more than one line of text" },
+		{ { "a\0b", 3 }, "", "more than one line of text" },
+		{ { ":pw", 3 }, "", "no user before the colon" },
+		{ { "ci:", 3 }, "", "no password after the colon" },
+		{ { "ci:\n", 4 }, "", "no password after the colon" },
+		{ { "me:pw", 5 }, "ci", "another user than in the URL" },
+		{ { password, FLEET_PASSWORD_ROOM }, "", "too long" },
+		{ { password, FLEET_PASSWORD_ROOM - 1 }, "", NULL },
+	};
+
+	memset(password, 'p', FLEET_PASSWORD_ROOM);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct fleet_auth auth;
+
+		SAME("auth",
+		    fleet_auth_parse(rows[i].text, rows[i].user, &auth),
+		    rows[i].reason);
+	}
+}
+
+/*
+ * fleet_error
+ */
+
+#define NUMBERS \
+	" script: 06fb355e432df853c2279165741d8026f9f42d3f, on " \
+	"@user_script:83."
+#define OLD(words) \
+	"ERR Error running script (call to f_06fb355e432df853c2279165741d80" \
+	"26f9f42d3f): @user_script:83: @user_script: 83: " words
+
+static void
+test_errors(void)
+{
+	static const struct {
+		const char *text;
+		enum fleet_error error;
+		const char *words; /* NULL: text */
+	} rows[] = {
+		/* Redis 7.0 */
+		{ "NOSCRIPT No matching script. Please use EVAL.",
+		    FLEET_ERROR_NOSCRIPT, NULL },
+		{ "WRONGPASS invalid username-password pair or user is "
+		  "disabled.",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "NOAUTH Authentication required.", FLEET_ERROR_REFUSED,
+		    NULL },
+		{ "ERR AUTH <password> called without any password configured "
+		  "for the default user. Are you sure your configuration is "
+		  "correct?",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "ERR DB index is out of range", FLEET_ERROR_REFUSED, NULL },
+		{ "NOPERM this user has no permissions to run the 'eval' "
+		  "command",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "ERR The user executing the script can't run this command or "
+		  "subcommand" NUMBERS,
+		    FLEET_ERROR_REFUSED,
+		    "ERR The user executing the script can't run this command "
+		    "or subcommand" },
+		{ "OOM command not allowed when used memory > "
+		  "'maxmemory'." NUMBERS,
+		    FLEET_ERROR_REFUSED,
+		    "OOM command not allowed when used memory > 'maxmemory'." },
+		{ "READONLY You can't write against a read only "
+		  "replica." NUMBERS,
+		    FLEET_ERROR_REFUSED,
+		    "READONLY You can't write against a read only replica." },
+		{ "MASTERDOWN Link with MASTER is down and "
+		  "replica-serve-stale-data is set to 'no'.",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "NOREPLICAS Not enough good replicas to write." NUMBERS,
+		    FLEET_ERROR_REFUSED,
+		    "NOREPLICAS Not enough good replicas to write." },
+		{ "ERR max number of clients reached", FLEET_ERROR_REFUSED,
+		    NULL },
+		{ "ERR Protocol error: unauthenticated multibulk length",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "BUSY Redis is busy running a script. You can only call "
+		  "SCRIPT KILL or SHUTDOWN NOSAVE.",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "LOADING Redis is loading the dataset in memory",
+		    FLEET_ERROR_REFUSED, NULL },
+		{ "CLUSTERDOWN Hash slot not served", FLEET_ERROR_REFUSED,
+		    NULL },
+		{ "WRONGTYPE Operation against a key holding the wrong kind of "
+		  "value" NUMBERS,
+		    FLEET_ERROR_REFUSED,
+		    "WRONGTYPE Operation against a key holding the wrong kind "
+		    "of value" },
+		{ "ERR This Redis command is not allowed from script" NUMBERS,
+		    FLEET_ERROR_TIME,
+		    "ERR This Redis command is not allowed from script" },
+		/* Redis 6 and before */
+		{ OLD("-READONLY You can't write against a read only "
+		      "replica."),
+		    FLEET_ERROR_REFUSED,
+		    "READONLY You can't write against a read only replica." },
+		{ OLD("-NOPERM this user has no permissions"),
+		    FLEET_ERROR_REFUSED,
+		    "NOPERM this user has no permissions" },
+		{ OLD("This Redis command is not allowed from scripts"),
+		    FLEET_ERROR_TIME, NULL },
+		{ OLD("Write commands not allowed after non deterministic "
+		      "commands. Call redis.replicate_commands() at the start "
+		      "of your script"),
+		    FLEET_ERROR_TIME, NULL },
+		/* anything */
+		{ "", FLEET_ERROR_REFUSED, NULL },
+		{ "NOSCRIPT", FLEET_ERROR_REFUSED, NULL },
+		{ "NOSCRIPTS ", FLEET_ERROR_REFUSED, NULL },
+		{ "ERR Error running script", FLEET_ERROR_REFUSED, NULL },
+		{ "ERR Error running script: -", FLEET_ERROR_REFUSED, "" },
+		{ " script: ", FLEET_ERROR_REFUSED, "" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].text;
+		struct strview text = strview_of(row), words;
+		struct fleet_redirect to = { { NULL, 0 }, -1 };
+		char copy[256];
+
+		EQUAL(row, fleet_error_of(text, &to), rows[i].error);
+		EQUAL(row, to.port, -1);
+		words = fleet_error_words(text);
+		snprintf(
+		    copy, sizeof copy, "%.*s", (int)words.length, words.at);
+		SAME(row, copy, rows[i].words == NULL ? row : rows[i].words);
+	}
+}
+
+static void
+test_redirects(void)
+{
+	static const struct {
+		const char *text;
+		enum fleet_error error;
+		const char *host;
+		int port;
+	} rows[] = {
+		{ "MOVED 3999 127.0.0.1:6381", FLEET_ERROR_MOVED, "127.0.0.1",
+		    6381 },
+		{ "ASK 3999 node-2.example.com:1", FLEET_ERROR_ASK,
+		    "node-2.example.com", 1 },
+		{ "MOVED 3999 ::1:65535", FLEET_ERROR_MOVED, "::1", 65535 },
+		{ "MOVED 3999 :6381", FLEET_ERROR_MOVED, "", 6381 },
+		{ "ASK 3999 ?:6381", FLEET_ERROR_ASK, "", 6381 },
+		{ "MOVED", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 host", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 host:", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 host:0", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 host:65536", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 host:99999999999999999999", FLEET_ERROR_REFUSED,
+		    "", -1 },
+		{ "MOVED 3999 -x:1", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED 3999 a\tb:1", FLEET_ERROR_REFUSED, "", -1 },
+		{ "ASK 3999 a b:1", FLEET_ERROR_REFUSED, "", -1 },
+		{ "MOVED ASK 3999:1", FLEET_ERROR_MOVED, "3999", 1 },
+		{ "MOVED 1 " HUNDRED HUNDRED TEN TEN TEN TEN TEN "123:1",
+		    FLEET_ERROR_MOVED,
+		    HUNDRED HUNDRED TEN TEN TEN TEN TEN "123", 1 },
+		{ "MOVED 1 " HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234:1",
+		    FLEET_ERROR_REFUSED, "", -1 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].text;
+		struct fleet_redirect to = { { NULL, 0 }, -1 };
+
+		EQUAL(row, fleet_error_of(strview_of(row), &to), rows[i].error);
+		if (rows[i].error == FLEET_ERROR_REFUSED)
+			continue;
+		EQUAL(row, to.port, rows[i].port);
+		EQUAL(row, (int64_t)to.host.length,
+		    (int64_t)strlen(rows[i].host));
+		HOLDS(row, strview_is(to.host, rows[i].host));
+	}
+}
+
+int
+main(void)
+{
+	static void (*const tests[])(void) = {
+		test_urls,
+		test_what_is_no_url,
+		test_long_urls,
+		test_auth,
+		test_what_is_no_auth,
+		test_errors,
+		test_redirects,
+	};
+
+	return unit_run(tests, LENGTH(tests));
+}
