@@ -1,0 +1,136 @@
+/*
+ * What a fleet's server may send, and what a user may type as its URL and its
+ * password: any bytes. Reading them ends, reads no byte behind the last, and
+ * returns only what the headers promise.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fleet/fleet_auth.h"
+#include "fleet/fleet_error.h"
+#include "fleet/fleet_script.h"
+#include "fleet/fleet_url.h"
+#include "fleet/resp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool
+is_within(struct strview part, struct strview whole)
+{
+	return part.length == 0 ||
+	    (part.at >= whole.at &&
+		part.at + part.length <= whole.at + whole.length);
+}
+
+static void
+check_error(struct strview text)
+{
+	struct fleet_redirect to = { { NULL, 0 }, 0 };
+	enum fleet_error error = fleet_error_of(text, &to);
+	bool moved = error == FLEET_ERROR_MOVED || error == FLEET_ERROR_ASK;
+
+	if (!is_within(fleet_error_words(text), text) ||
+	    !is_within(to.host, text))
+		abort();
+	if (moved && (to.port < 1 || to.port > 65535))
+		abort();
+	if (moved && to.host.length > 0 && !fleet_url_is_host(to.host))
+		abort();
+}
+
+static void
+check_answer(const struct resp_reply *reply)
+{
+	struct fleet_question question = {
+		.key = "api",
+		.terms = { 200000, 10, NANOS_MINUTE },
+		.wanted = 5,
+		.by = NANOS_SECOND,
+	};
+	struct fleet_answer answer;
+
+	if (!fleet_script_read(reply, &question, &answer))
+		return;
+	if (answer.now <= 0 || answer.granted < 0 || answer.granted > 5 ||
+	    (answer.granted > 0) != (answer.code == FLEET_GRANTED))
+		abort();
+	if (answer.next < 0 || answer.next > 61 * NANOS_SECOND ||
+	    answer.pause < 0 || answer.pause > 61 * NANOS_SECOND)
+		abort();
+}
+
+/* A reply is the same with fewer bytes behind it, and partial without its last
+ * byte. */
+static void
+check_reply(struct strview bytes)
+{
+	struct resp_reply reply, again;
+	enum resp_state state = resp_read(bytes, &reply);
+
+	if (state != RESP_WHOLE)
+		return;
+	if (reply.length == 0 || reply.length > bytes.length ||
+	    reply.length > RESP_REPLY || reply.count > RESP_NUMBERS ||
+	    !is_within(reply.text, bytes))
+		abort();
+	bytes.length = reply.length;
+	if (resp_read(bytes, &again) != RESP_WHOLE ||
+	    again.length != reply.length)
+		abort();
+	bytes.length--;
+	if (resp_read(bytes, &again) != RESP_PARTIAL)
+		abort();
+	if (reply.type == RESP_ERROR)
+		check_error(reply.text);
+	check_answer(&reply);
+}
+
+/* text ends in NUL. */
+static void
+check_url(const char *text)
+{
+	char room[FLEET_URL_ROOM];
+	struct fleet_url url;
+	const char *refusal = fleet_url_parse(text, &url);
+
+	if (refusal != NULL && strlen(refusal) == 0)
+		abort();
+	if (refusal == NULL && (url.path[0] == '\0') != (url.port > 0))
+		abort();
+	if (refusal == NULL && url.path[0] == '\0' &&
+	    !fleet_url_is_host(strview_of(url.host)))
+		abort();
+	if (strlen(fleet_url_show(text, room)) > strlen(text) + 3)
+		abort();
+}
+
+static void
+check_auth(struct strview text)
+{
+	struct fleet_auth auth;
+
+	if (fleet_auth_parse(text, "", &auth) != NULL)
+		return;
+	if (auth.password[0] == '\0' || strchr(auth.user, ':') != NULL ||
+	    strlen(auth.user) + strlen(auth.password) > text.length)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct strview bytes = { (const char *)data, size };
+	char *text = malloc(size + 1);
+
+	if (text == NULL)
+		abort();
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	check_reply(bytes);
+	check_error(bytes);
+	check_url(text);
+	check_auth(bytes);
+	free(text);
+	return 0;
+}
