@@ -3,8 +3,10 @@
 #include <err.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "fleet/fleet_error.h"
 #include "fleet/fleet_script.h"
 #include "link.h"
 
@@ -173,12 +175,27 @@ server_now(void)
 	return now.tv_sec * NANOS_SECOND + now.tv_nsec;
 }
 
-/* Asks a stopped server, and continues it later; by is 0 or a length of time.
- * Returns how many retries it counts then. */
+static pid_t
+pid_of_server(void)
+{
+	static const char name[] = "process_id:";
+	struct strview text = LINK_ASK(&admin, "INFO", "server").text;
+	const char *at = memmem(text.at, text.length, name, strlen(name));
+
+	if (at == NULL)
+		errx(1, "the server does not say its process_id");
+	return (pid_t)strtol(at + strlen(name), NULL, 10);
+}
+
+/*
+ * Asks a stopped server, and continues it later; by is 0 or a length of time.
+ * Returns how many retries it counts then.
+ */
 static int64_t
-stop_and_ask(const char *server, int pid, nanos by, enum fleet_code code)
+stop_and_ask(const char *server, nanos by, enum fleet_code code)
 {
 	struct fleet_question question = question_of(1);
+	pid_t pid = pid_of_server();
 
 	LINK_ASK(&admin, "FLUSHALL");
 	kill(pid, SIGSTOP);
@@ -199,15 +216,15 @@ stop_and_ask(const char *server, int pid, nanos by, enum fleet_code code)
 }
 
 void
-cases_stopped(const char *server, int pid)
+cases_stopped(const char *server)
 {
 	link_open(&admin, server);
 	expect("questions whose askers have gone",
-	    stop_and_ask(server, pid, 50 * NANOS_MS, FLEET_STALE), 0);
+	    stop_and_ask(server, 50 * NANOS_MS, FLEET_STALE), 0);
 	expect("questions whose askers still wait",
-	    stop_and_ask(server, pid, NANOS_HOUR, FLEET_GRANTED), ASKERS);
+	    stop_and_ask(server, NANOS_HOUR, FLEET_GRANTED), ASKERS);
 	expect("questions whose askers wait for ever",
-	    stop_and_ask(server, pid, 0, FLEET_GRANTED), ASKERS);
+	    stop_and_ask(server, 0, FLEET_GRANTED), ASKERS);
 	link_close(&admin);
 	puts("fleet: a server that was stopped counts nothing for those who "
 	     "have gone");
@@ -246,4 +263,149 @@ cases_empty(const char *server)
 	expect("two more", answer.granted, 2);
 	link_close(link);
 	puts("fleet: a server that has forgotten all grants from the minimum");
+}
+
+/* The reply is an error with these words at its start. */
+static void
+check_words(const struct resp_reply *reply, const char *words)
+{
+	struct fleet_redirect to;
+	struct strview shown;
+
+	expect_error(words, reply);
+	shown = fleet_error_words(reply->text);
+	if (!strview_begins(shown, strview_of(words)))
+		errx(1, "not %s: %.*s", words, (int)shown.length, shown.at);
+	expect(words, fleet_error_of(reply->text, &to), FLEET_ERROR_REFUSED);
+}
+
+static const struct {
+	const char *before[5], *after[5]; /* requests that make and end it */
+	const char *words;
+} refusals[] = {
+	{ { "CONFIG", "SET", "maxmemory", "1", NULL },
+	    { "CONFIG", "SET", "maxmemory", "0", NULL }, "OOM " },
+	{ { "REPLICAOF", "127.0.0.1", "1", NULL },
+	    { "REPLICAOF", "NO", "ONE", NULL }, "READONLY " },
+	{ { "CONFIG", "SET", "min-replicas-to-write", "1", NULL },
+	    { "CONFIG", "SET", "min-replicas-to-write", "0", NULL },
+	    "NOREPLICAS " },
+};
+
+/* Errors of the script count nothing. */
+static void
+check_refusals(void)
+{
+	struct fleet_question question = question_of(1);
+
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+		struct resp_reply reply;
+
+		link_ask(&admin, refusals[i].before);
+		reply = ask(&admin, &question);
+		check_words(&reply, refusals[i].words);
+		link_ask(&admin, refusals[i].after);
+		expect(refusals[i].words, counted(&admin), 1);
+	}
+}
+
+/* Another client runs a script that does not end. */
+static void
+check_busy(const char *server)
+{
+	struct fleet_question question = question_of(0);
+	struct resp_reply reply;
+
+	LINK_ASK(&admin, "CONFIG", "SET", "lua-time-limit", "50");
+	link_open(&links[0], server);
+	resp_put(&links[0].out,
+	    (const char *const[]){ "EVAL", "while true do end", "0" }, 3);
+	link_flush(&links[0]);
+	do {
+		reply = ask(&admin, &question);
+	} while (reply.type == RESP_ARRAY);
+	check_words(&reply, "BUSY ");
+	LINK_ASK(&admin, "SCRIPT", "KILL");
+	reply = link_reply(&links[0]);
+	expect_error("a script that was killed", &reply);
+	link_close(&links[0]);
+	expect("BUSY", counted(&admin), 1);
+}
+
+/* A server that wants a password. */
+static void
+check_passwords(const char *server)
+{
+	struct fleet_question question = question_of(1);
+	struct link *link = &links[0];
+	struct resp_reply reply;
+
+	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "pw");
+	link_open(link, server);
+	reply = LINK_ASK(link, "AUTH", "wrong");
+	check_words(&reply, "WRONGPASS ");
+	reply = LINK_ASK(link, "SELECT", "0");
+	check_words(&reply, "NOAUTH ");
+	/* So many words are refused before they are read. */
+	reply = ask(link, &question);
+	check_words(&reply, "ERR Protocol error: unauthenticated multibulk");
+	link_close(link);
+	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "");
+	make_account(&admin, "+eval");
+	sign_in(link, server, "fleet");
+	reply = ask(link, &question);
+	check_words(&reply, "NOPERM ");
+	link_close(link);
+	expect("passwords", counted(&admin), 1);
+}
+
+void
+cases_errors(const char *server)
+{
+	struct fleet_question question = question_of(1);
+	struct resp_reply reply;
+
+	link_open(&admin, server);
+	LINK_ASK(&admin, "FLUSHALL");
+	answer_to(&admin, &question);
+	check_refusals();
+	check_busy(server);
+	check_passwords(server);
+	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1");
+	link_open(&links[0], server);
+	reply = link_reply(&links[0]);
+	check_words(&reply, "ERR max number of clients reached");
+	link_close(&links[0]);
+	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1000");
+	LINK_ASK(&admin, "SET", FLEET_KEY "case", "not a hash");
+	reply = ask(&admin, &question);
+	check_words(&reply, "WRONGTYPE ");
+	link_close(&admin);
+	puts("fleet: what a server refuses is not counted, and has its words");
+}
+
+void
+cases_cluster(const char *server)
+{
+	struct fleet_question question = question_of(1);
+	struct fleet_answer answer;
+	struct resp_reply reply;
+
+	link_open(&admin, server);
+	reply = ask(&admin, &question);
+	check_words(&reply, "CLUSTERDOWN ");
+	reply = LINK_ASK(&admin, "CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+	expect("ADDSLOTSRANGE", reply.type, RESP_SIMPLE);
+	question.key = "{tag}case";
+	for (int tries = 0; tries < 200; tries++) {
+		reply = ask(&admin, &question);
+		if (reply.type == RESP_ARRAY)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 50 * NANOS_MS }, NULL);
+	}
+	if (!fleet_script_read(&reply, &question, &answer))
+		errx(1, "no answer from a cluster");
+	expect("a cluster", answer.granted, 1);
+	link_close(&admin);
+	puts("fleet: a server of a cluster answers once it has its slots");
 }

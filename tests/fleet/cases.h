@@ -1,7 +1,7 @@
 /*
  * cases: what happens to single questions on a server with a fault.
  *
- * What is not as expected ends the program.
+ * server: the path of its socket. What is not as expected ends the program.
  */
 #ifndef CASES_H
 #define CASES_H
@@ -10,9 +10,15 @@
 void cases_rights(const char *server);
 
 /* A server that is stopped while it is asked, and continued too late. */
-void cases_stopped(const char *server, int pid);
+void cases_stopped(const char *server);
 
 /* A server that has just been started. */
 void cases_empty(const char *server);
+
+/* What the server refuses, and in which words. */
+void cases_errors(const char *server);
+
+/* A server of a cluster, before and after it has its slots. */
+void cases_cluster(const char *server);
 
 #endif

@@ -4,8 +4,10 @@
  *     check script                prints the script; its SHA1 to stderr
  *     check trials SOCKET         the twin, the promise and the mutants
  *     check rights SOCKET         accounts that may do less
- *     check stopped SOCKET PID    a server that is stopped for a while
+ *     check stopped SOCKET        a server that is stopped for a while
  *     check empty SOCKET          a server that has just been started
+ *     check errors SOCKET         what a server refuses
+ *     check cluster SOCKET        a server with --cluster-enabled yes
  *
  * The server is nobody else's: check empties it.
  */
@@ -120,33 +122,43 @@ check_mutants(void)
 	    greedy, others);
 }
 
+static void
+check_trials(const char *socket)
+{
+	server = socket;
+	link_open(&link_to, server);
+	trial_prepare(&link_to);
+	check_script();
+	check_mutants();
+	link_close(&link_to);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *socket);
+} parts[] = {
+	{ "trials", check_trials },
+	{ "rights", cases_rights },
+	{ "stopped", cases_stopped },
+	{ "empty", cases_empty },
+	{ "errors", cases_errors },
+	{ "cluster", cases_cluster },
+};
+
 int
 main(int argc, char **argv)
 {
-	const char *part = argc > 1 ? argv[1] : "";
-
-	if (strcmp(part, "script") == 0) {
+	if (argc == 2 && strcmp(argv[1], "script") == 0) {
 		fputs(budget_lua, stdout);
 		fprintf(stderr, "%s\n", budget_lua_sha1);
 		return EXIT_SUCCESS;
 	}
-	if (argc < 3)
-		errx(1, "usage: check script | PART SOCKET [PID]");
-	server = argv[2];
-	if (strcmp(part, "trials") == 0) {
-		link_open(&link_to, server);
-		trial_prepare(&link_to);
-		check_script();
-		check_mutants();
-		link_close(&link_to);
-	} else if (strcmp(part, "rights") == 0) {
-		cases_rights(server);
-	} else if (strcmp(part, "stopped") == 0 && argc == 4) {
-		cases_stopped(server, atoi(argv[3]));
-	} else if (strcmp(part, "empty") == 0) {
-		cases_empty(server);
-	} else {
-		errx(1, "%s: there is no such part", part);
+	for (size_t i = 0; argc == 3 && i < sizeof parts / sizeof parts[0];
+	     i++) {
+		if (strcmp(argv[1], parts[i].name) == 0) {
+			parts[i].run(argv[2]);
+			return EXIT_SUCCESS;
+		}
 	}
-	return EXIT_SUCCESS;
+	errx(2, "usage: check script | PART SOCKET");
 }
