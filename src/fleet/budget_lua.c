@@ -31,9 +31,10 @@ const char budget_lua[] =
 "for i = 1, 8 do head[i] = number(head[i]) end\n"
 "local w, q, m, e, R, S, H, x = unpack(head, 1, 8)\n"
 
-/* A question that tells and wants nothing changes nothing, terms included. */
+/* A question that tells and wants nothing changes nothing, terms included. A
+ * slice of other lengths than those of 1 s to 24 h is nonsense. */
 "local asks = n > 0 or #ARGV > 7\n"
-"if not (w and w > 0 and q and m) then\n"
+"if not (w and w > 16666 and w <= 1440000000 and q and m) then\n"
 "  w, q, m = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])\n"
 "  e = nil\n"
 "elseif asks then\n"
@@ -123,4 +124,4 @@ const char budget_lua[] =
 
 /* clang-format on */
 
-const char budget_lua_sha1[] = "06fb355e432df853c2279165741d8026f9f42d3f";
+const char budget_lua_sha1[] = "803193a8d675949e0bf24eaebe4e8110364cbe08";

@@ -178,6 +178,8 @@ spoil(struct link *link, struct trial *trial, struct fleet_question *question)
 	const char *field = fields[draw(trial, 0, 8)];
 	const char *value = values[draw(trial, 0, 4)];
 
+	if (field[0] == 'w' && draw(trial, 0, 1) == 0)
+		value = draw(trial, 0, 1) == 0 ? "16666" : "1440000001";
 	resp_put(&link->out,
 	    (const char *const[]){ "HSET", FLEET_KEY KEY, field, value }, 4);
 	if (strchr("wqm", field[0]) != NULL)
