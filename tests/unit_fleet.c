@@ -74,7 +74,7 @@ test_replies_are_read(void)
 		if (text != NULL)
 			EQUAL(row, (int64_t)reply.text.length,
 			    (int64_t)strlen(text));
-		if (text != NULL && reply.text.length == strlen(text))
+		if (reply.text.length > 0 && text != NULL)
 			HOLDS(row,
 			    strncmp(reply.text.at, text, strlen(text)) == 0);
 	}
