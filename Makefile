@@ -209,8 +209,9 @@ check:
 check-suite:
 	@RETRY='$(abspath $(BIN))' tests/run
 check-rest:
-	+@nice $(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CONCURRENT:%=$(B)/%)
-	+@nice $(QUIET) -O check-house check-text check-units check-models
+	+@nice $(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
+	+@nice $(QUIET) -O check-house check-text check-units check-models \
+		check-fleet
 check-house:
 	@tests/house $(B)
 check-text:
@@ -221,7 +222,10 @@ check-units:
 check-models:
 	@$(B)/window_check
 	@$(B)/breaker_check
-.PHONY: check-suite check-rest check-house check-text check-units check-models
+check-fleet:
+	@tests/fleet/run $(B)/fleet_check
+.PHONY: check-suite check-rest check-house check-text check-units check-models \
+	check-fleet
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
