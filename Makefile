@@ -43,7 +43,7 @@ UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 # Programs that test what many processes do to a window and a breaker at once.
 CONCURRENT = window_check breaker_check hammer
 # Programs of `make check` that are no tables.
-CHECKS = $(CONCURRENT) fleet_check
+CHECKS = $(CONCURRENT) script_check
 # Programs that measure.
 MEASURES = floor compare relay replay held line window
 # Programs that try the parsers on anything.
@@ -70,7 +70,7 @@ $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o \
 	$(B)/tests/explore.o $(B)/src/text/number.o
-$(B)/fleet_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
+$(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(PURE_OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
@@ -211,7 +211,7 @@ check-suite:
 check-rest:
 	+@nice $(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
 	+@nice $(QUIET) -O check-house check-text check-units check-models \
-		check-fleet
+		check-script
 check-house:
 	@tests/house $(B)
 check-text:
@@ -222,10 +222,10 @@ check-units:
 check-models:
 	@$(B)/window_check
 	@$(B)/breaker_check
-check-fleet:
-	@tests/fleet/run $(B)/fleet_check
+check-script:
+	@tests/fleet/run $(B)/script_check
 .PHONY: check-suite check-rest check-house check-text check-units check-models \
-	check-fleet
+	check-script
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)

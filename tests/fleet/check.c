@@ -1,15 +1,16 @@
 /*
- * check: compares the script of src/fleet with its twin on a server.
+ * script_check: compares the script of src/fleet with its twin on a server.
  *
- *     check script                prints the script; its SHA1 to stderr
- *     check trials SOCKET         the twin, the promise and the mutants
- *     check rights SOCKET         accounts that may do less
- *     check stopped SOCKET        a server that is stopped for a while
- *     check empty SOCKET          a server that has just been started
- *     check errors SOCKET         what a server refuses
- *     check cluster SOCKET        a server with --cluster-enabled yes
+ *     script_check script           prints the script; its SHA1 to stderr
+ *     script_check trials SOCKET    the twin, the promise and the mutants
+ *     script_check rights SOCKET    accounts that may do less
+ *     script_check stopped SOCKET   a server that is stopped for a while
+ *     script_check empty SOCKET     a server that has just been started
+ *     script_check errors SOCKET    what a server refuses
+ *     script_check cluster SOCKET   a server with --cluster-enabled yes
  *
- * The server is nobody else's: check empties it.
+ * The server is nobody else's: script_check empties it. tests/fleet/run starts
+ * it.
  */
 #include <err.h>
 #include <stdio.h>
@@ -160,5 +161,5 @@ main(int argc, char **argv)
 			return EXIT_SUCCESS;
 		}
 	}
-	errx(2, "usage: check script | PART SOCKET");
+	errx(2, "usage: script_check script | PART SOCKET");
 }

@@ -2,7 +2,7 @@
  * twin: the same function as the script budget_lua, written a second time in C.
  *
  * The script keeps sums and changes them; the twin adds all slots up for each
- * question. fleet_check compares both on a real server.
+ * question. script_check compares both on a real server.
  */
 #ifndef TWIN_H
 #define TWIN_H
