@@ -61,7 +61,7 @@ fleet_up()
 		kill -0 "$fleet_pid" || return
 		sleep 0.05
 	done >/dev/null 2>&1
-	return "$tries"
+	return 1
 }
 
 fleet_stop()
