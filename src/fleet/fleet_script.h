@@ -11,7 +11,8 @@
  *
  * It holds under three conditions. A retry is made within a slice after it was
  * granted. The age of a success is its age at question->by, which is never less
- * than its age when the script runs. The server's clock is not set.
+ * than its age when the script runs. Nobody sets the server's clock. If its
+ * clock is set back, no retry is forgotten, so that the minimum still holds.
  *
  * All times are the server's: nanoseconds since 1970, to the microsecond.
  */
@@ -25,7 +26,7 @@
 #include "budget/segment.h"
 #include "fleet/resp.h"
 
-/* The most rows of successes in a question; the rest are for the next one. */
+/* The most rows of successes in a question: one for each word of a window. */
 #define FLEET_ROWS WINDOW_WORDS
 
 /* The most retries that a question asks for. */
