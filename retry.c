@@ -91,7 +91,7 @@ execute(struct run *run)
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
 	outcome = attempt_run(&run->attempt, run->request.command,
-	    run->nesting.env, run->history.deadline, label);
+	    run->nesting.env, &run->history, label);
 	http_request_end(&run->request, &outcome);
 	verdict = plan_judge(run->policy, &run->history, &outcome).verdict;
 	/* This may take a while, so only where it matters. */

@@ -115,7 +115,7 @@ end
 __retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, the first included'
 __retry_option -l retries -x -a inf -d 'Make at most this many retries'
 __retry_option -s T -l deadline -x -d 'End everything after this time'
-__retry_option -s t -l timeout -x -d 'End an attempt after this time'
+__retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a schedule'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'

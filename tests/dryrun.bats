@@ -53,6 +53,16 @@ delays()
 	END
 }
 
+@test "of a list of timeouts the worst case has the sum" {
+	tells 'Worst case 15.5s 4 attempts, in all 9.5s + 6s of delays' \
+	    -n 4 -t 500ms,1,4s -d 2 -b constant
+	tells 'Worst case 500ms 1 attempt x 500ms + 0s of delays' -n 1 -t 500ms,1
+	tells 'Worst case unbounded an attempt may take for ever (no -t)' \
+	    -n 4 -t 500ms,0,1
+	tells 'Worst case 3s 2 attempts, in all 3s + 0s of delays' \
+	    -n 2 -t 1,2,0 -d 0
+}
+
 @test "columns line up" {
 	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
 	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]

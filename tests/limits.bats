@@ -76,6 +76,22 @@ dismiss()
 	said 'done'
 }
 
+@test "of a list of timeouts each attempt has its own, and the last repeats" {
+	is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
+	told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
+	told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
+	told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
+	none_left "$MARK"
+}
+
+@test "in a list of timeouts 0 gives its attempt no timeout" {
+	is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
+		[ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
+		sleep 0.4; echo done'
+	said 'done'
+	is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sh -c 'sleep 0.4'
+}
+
 @test "a command that ignores TERM is killed after --kill-after, with status 124" {
 	local before
 	before=$(now)

@@ -480,6 +480,8 @@ named()
 @test "a policy is read for --dry-run and for budgets, and not for --help" {
 	policy attempts=3 delay=2 jitter=none timeout=1s
 	"$RETRY" --policy ./policy --dry-run | grep -q '^Worst case *9s '
+	policy attempts=2 delay=0 timeout=1s,2
+	"$RETRY" --policy ./policy --dry-run | grep -q '^Worst case *3s '
 	policy budget-dir=none
 	run "$RETRY" --policy ./policy --budget-status all
 	[ "$output" = 'retry: cannot read none: No such file or directory' ]

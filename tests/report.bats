@@ -154,7 +154,7 @@ fails=(sh -c 'exit 7')
 	    "consecutive", "timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
-	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "end",
+	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "timeout_ms", "end",
 	    "status", "signal", "http_status", "retry_after_ms", "verdict",
 	    "rule", "delay_ms", "slept_ms", "budget_exhausted"]' \
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
@@ -163,7 +163,7 @@ fails=(sh -c 'exit 7')
 	    r["signal"] is None and r["attempt_count"] == 1 and
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
 	    '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
-	    "attempt": 1, "end": "exited", "signal": None, "http_status": None,
+	    "attempt": 1, "timeout_ms": None, "end": "exited", "signal": None, "http_status": None,
 	    "retry_after_ms": None, "verdict": "done", "rule": "exit-status",
 	    "delay_ms": None, "slept_ms": None, "budget_exhausted": False}' \
 	    'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
@@ -185,6 +185,12 @@ fails=(sh -c 'exit 7')
 	    r["deadline_ms"] == 60000 and r["budget"] == "api"' \
 	    @without.json 'r["attempts_max"] == 1 and r["deadline_ms"] == 259200000 and
 	    r["budget"] is None'
+}
+
+@test "the report has the timeout of each attempt" {
+	ends 3 --report r.json -n 3 -t 10,0,1m sh -c 'exit 3'
+	report 'r["timeout_ms"] == 10000 and
+	    [x["timeout_ms"] for x in a] == [10000, None, 60000]'
 }
 
 @test "the report has the id that the command got" {

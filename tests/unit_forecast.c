@@ -24,6 +24,13 @@ make(const struct backoff *backoff, int64_t attempts)
 	return policy;
 }
 
+/* One limit for all attempts. */
+static struct timeouts
+limit(nanos timeout)
+{
+	return (struct timeouts){ .list = { timeout }, .count = 1 };
+}
+
 static struct backoff
 single(enum backoff_kind kind, enum jitter jitter, nanos delay)
 {
@@ -276,7 +283,7 @@ test_no_limit_of_attempts(void)
 	struct policy policy = make(&backoff, POLICY_UNLIMITED);
 	struct forecast forecast;
 
-	policy.timeout = SECONDS(1);
+	policy.timeouts = limit(SECONDS(1));
 	forecast_make(&forecast, &policy);
 	EQUAL("inf", forecast.retries, POLICY_UNLIMITED);
 	EQUAL("inf", forecast.rows, 10);
@@ -296,12 +303,12 @@ test_saturation(void)
 	struct forecast forecast;
 
 	policy.backoff.cap = NANOS_MAX;
-	policy.timeout = 1;
+	policy.timeouts = limit(1);
 	forecast_make(&forecast, &policy);
 	EQUAL("delays", forecast.total.least, NANOS_MAX);
 	EQUAL("delays", forecast.worst, NANOS_MAX);
 	policy.attempts = INT64_MAX - 1;
-	policy.timeout = NANOS_MAX;
+	policy.timeouts = limit(NANOS_MAX);
 	policy.splay = NANOS_MAX;
 	policy.deadline = NANOS_MAX;
 	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
@@ -377,7 +384,7 @@ test_deadlines(void)
 		struct policy policy = make(&backoff, row->attempts);
 		struct forecast forecast;
 
-		policy.timeout = row->timeout;
+		policy.timeouts = limit(row->timeout);
 		policy.splay = row->splay;
 		policy.deadline = row->deadline;
 		forecast_make(&forecast, &policy);
@@ -387,6 +394,34 @@ test_deadlines(void)
 		EQUAL(row->name, forecast.cut, row->cut);
 		EQUAL(row->name, forecast.begun, row->begun);
 	}
+}
+
+/* Each attempt takes its own timeout: 1 s, 3 s, 6 s, 6 s. */
+static void
+test_timeouts_that_grow(void)
+{
+	struct backoff backoff =
+	    single(BACKOFF_CONSTANT, JITTER_NONE, SECONDS(1));
+	struct policy policy = make(&backoff, 4);
+	struct forecast forecast;
+
+	policy.timeouts =
+	    (struct timeouts){ .list = { SECONDS(1), SECONDS(3), SECONDS(6) },
+		    .count = 3 };
+	forecast_make(&forecast, &policy);
+	EQUAL("grow", forecast.worst, SECONDS(19));
+	policy.deadline = SECONDS(12);
+	forecast_make(&forecast, &policy);
+	HOLDS("the third ends with it", !forecast.fits && !forecast.begun);
+	EQUAL("the third ends with it", forecast.cut, 4);
+	policy.deadline--;
+	forecast_make(&forecast, &policy);
+	HOLDS("the third is cut off", forecast.begun);
+	EQUAL("the third is cut off", forecast.cut, 3);
+	policy.timeouts.list[1] = 0;
+	forecast_make(&forecast, &policy);
+	EQUAL("the second has none", forecast.worst, NANOS_MAX);
+	EQUAL("the second has none", forecast.cut, 2);
 }
 
 /* Delays that are trimmed to the deadline leave time for an attempt. */
@@ -400,7 +435,7 @@ test_trimmed_delays(void)
 
 	/* 0.1 s, 1 s and 10 s, which become 3.65 s: 0.1 s is left then. */
 	policy.backoff.factor = 10 * BACKOFF_FACTOR_ONE;
-	policy.timeout = MS(50);
+	policy.timeouts = limit(MS(50));
 	policy.deadline = SECONDS(5);
 	forecast_make(&forecast, &policy);
 	EQUAL("full", forecast.worst, MS(11300));
@@ -428,7 +463,7 @@ test_trimmed_delays(void)
 	EQUAL("floor", forecast.cut, 3);
 	HOLDS("floor", !forecast.begun);
 	policy.backoff.floor = 0;
-	policy.timeout = MS(101);
+	policy.timeouts = limit(MS(101));
 	forecast_make(&forecast, &policy);
 	EQUAL("longer than the base", forecast.cut, 4);
 	HOLDS("longer than the base", forecast.begun);
@@ -444,7 +479,7 @@ test_no_series_is_cut_off_earlier(void)
 		struct forecast forecast;
 		int64_t first = RETRIES + 2;
 
-		policy.timeout = MS(700);
+		policy.timeouts = limit(MS(700));
 		policy.deadline = SECONDS(8);
 		forecast_make(&forecast, &policy);
 		for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -452,14 +487,13 @@ test_no_series_is_cut_off_earlier(void)
 			nanos left = policy.deadline;
 			int64_t attempt = 1;
 
-			while (left >= policy.timeout &&
-			    attempt < policy.attempts) {
-				left -= policy.timeout;
+			while (left >= MS(700) && attempt < policy.attempts) {
+				left -= MS(700);
 				attempt++;
 				left -= backoff_next(
 				    &policy.backoff, &schedule, left);
 			}
-			if (left < policy.timeout && attempt < first)
+			if (left < MS(700) && attempt < first)
 				first = attempt;
 		}
 		HOLDS(row->name, forecast.cut == 0 || first >= forecast.cut);
@@ -475,6 +509,7 @@ static void (*const tests[])(void) = {
 	test_no_limit_of_attempts,
 	test_saturation,
 	test_deadlines,
+	test_timeouts_that_grow,
 	test_trimmed_delays,
 	test_no_series_is_cut_off_earlier,
 };

@@ -482,7 +482,7 @@ PY
 	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
 	    splay max-retry-after budget-wait; do
 		refused_option "$option" x "not a time in ms, s, m, h or d: 'x'"
-		[ "$option" = delay ] ||
+		[[ "$option" = @(delay|timeout) ]] ||
 		    refused_option "$option" '' "not a time in ms, s, m, h or d: ''"
 		refused_option "$option" -1 "not a time in ms, s, m, h or d: '-1'"
 	done
@@ -497,7 +497,7 @@ PY
 	local text
 	for text in nan inf 0x10 1e3 +1 ' 1' '1 ' '1 s' 1,5 1x 1sec 1m1 s . .s 1.2.3 \
 	    1m1h 1us 1S; do
-		refused_option timeout "$text" "not a time in ms, s, m, h or d: '$text'"
+		refused_option deadline "$text" "not a time in ms, s, m, h or d: '$text'"
 	done
 }
 
@@ -521,6 +521,18 @@ PY
 	list=$(seq -s , 65)
 	refused_option delay "$list" "more than 64 delays: '$list'"
 	prints ok --delay "${list%,*}" echo ok
+}
+
+@test "--timeout refuses lists with empty, malformed or too many items" {
+	refused_option timeout 1,,2 "empty item in '1,,2'"
+	refused_option timeout 1, "empty item in '1,'"
+	refused_option timeout '' "empty item in ''"
+	refused_option timeout 1,x "not a time in ms, s, m, h or d: 'x' in '1,x'"
+	refused_option timeout 1,-1 "not a time in ms, s, m, h or d: '-1' in '1,-1'"
+	local list
+	list=$(seq -s , 65)
+	refused_option timeout "$list" "more than 64 timeouts: '$list'"
+	prints ok --timeout "${list%,*}" echo ok
 }
 
 @test "--signal refuses anything but a signal" {

@@ -364,22 +364,23 @@ begin(struct running *attempt, char **command, char **env)
 }
 
 struct outcome
-attempt_run(struct attempt *shared, char **command, char **env, nanos deadline,
-    const char *label)
+attempt_run(struct attempt *shared, char **command, char **env,
+    const struct history *history, const char *label)
 {
 	const struct policy *policy = shared->policy;
+	nanos timeout = timeouts_of(&policy->timeouts, history->made);
 	struct running attempt = { .shared = shared,
 		.loop = shared->loop,
 		.means = { policy->signal, policy->kill_after, shared->sweep,
 		    &shared->loop->log, "attempt ", label },
 		.began = event_loop_now(shared->loop),
 		.timeout = NANOS_MAX,
-		.deadline = deadline };
+		.deadline = history->deadline };
 	struct outcome outcome;
 	struct relay_found found;
 
-	if (policy->timeout != 0)
-		attempt.timeout = number_add(attempt.began, policy->timeout);
+	if (timeout != 0)
+		attempt.timeout = number_add(attempt.began, timeout);
 	if (shared->sweep != NULL)
 		proctree_exclude(shared->sweep);
 	if (!begin(&attempt, command, env))

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "attempt/spawn.h"
 #include "attempt/termination.h"
+#include "policy/plan.h"
 #include "policy/policy.h"
 #include "attempt/event_loop.h"
 
@@ -29,13 +30,13 @@ bool attempt_open(struct attempt *shared, const struct policy *policy,
     struct event_loop *loop, bool limited);
 
 /*
- * Runs command once, with env. It ends by itself, at the policy's
- * timeout, or at the deadline, an instant on CLOCK_BOOTTIME. A limit sends
- * the policy's signal and, kill_after later, KILL to all of the attempt's
+ * Runs command once, with env, as attempt number history->made. It ends by
+ * itself, at its timeout, or at the deadline of history. A limit sends the
+ * policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
 struct outcome attempt_run(struct attempt *shared, char **command, char **env,
-    nanos deadline, const char *label);
+    const struct history *history, const char *label);
 
 /* Gives back what attempt_open took. */
 void attempt_close(struct attempt *shared);

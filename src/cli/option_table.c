@@ -99,8 +99,11 @@ static const struct option options[OPTIONS] = {
 	[OPT_DEADLINE] = { "deadline", 'T', .argument = "DUR",
 	    "time for all attempts and delays (default: none)",
 	    SPAN(deadline) },
-	[OPT_TIMEOUT] = { "timeout", 't', .argument = "DUR",
-	    "time for one attempt (default: none)", SPAN(timeout) },
+	[OPT_TIMEOUT] = { "timeout", 't', .argument = "DUR[,DUR...]",
+	    "time for one attempt (default: none), or a list of\n"
+	    "times, one for each attempt, whose last repeats",
+	    SPECIAL(option_values_timeouts, timeouts),
+	    .refusal = "more than 64 timeouts" },
 	[OPT_SIGNAL] = { "signal", 's', .argument = "SIG",
 	    "signal that ends a late attempt (default TERM)",
 	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
@@ -110,7 +113,8 @@ static const struct option options[OPTIONS] = {
 	[OPT_DELAY] = { "delay", 'd', .argument = "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows",
-	    SPECIAL(option_values_delays, backoff) },
+	    SPECIAL(option_values_delays, backoff),
+	    .refusal = "more than 64 delays" },
 	[OPT_BACKOFF] = { "backoff", 'b', .argument = "KIND",
 	    "how delays grow: exponential (default), linear,\n"
 	    "constant, fibonacci",

@@ -15,6 +15,9 @@
 
 #define BREAKER_FAILURES_MOST 1000000
 
+/* The most times in a list. */
+#define SPANS 64
+
 #define MILLION INT64_C(1000000)
 _Static_assert(BACKOFF_FACTOR_ONE == MILLION, "a factor is in millionths");
 _Static_assert(WINDOW_RATIO_ONE == MILLION, "a ratio is in millionths");
@@ -173,29 +176,48 @@ option_values_store(const struct option *option, const char *text, void *policy)
 	}
 }
 
+_Static_assert(BACKOFF_DELAYS == SPANS && TIMEOUTS_MOST == SPANS,
+    "the lists of times have room for the same number of them");
+
+/* Stores up to SPANS times, separated by commas; returns how many. */
+static int
+store_spans(const struct option *option, const char *text, nanos *spans)
+{
+	const char *item = text;
+
+	for (int count = 0;; item++) {
+		size_t length = strcspn(item, ",");
+
+		if (count == SPANS)
+			optparse_refuse(option, option->refusal, text);
+		if (length == 0)
+			optparse_refuse_item(
+			    option, "empty item", item, 0, text);
+		if (!duration_parse(item, length, &spans[count++]))
+			optparse_refuse_item(
+			    option, DURATION_REFUSAL, item, length, text);
+		item += length;
+		if (*item == '\0')
+			return count;
+	}
+}
+
 void
 option_values_delays(
     const struct option *option, const char *text, void *policy)
 {
 	struct backoff *backoff = field_of(option, policy);
-	const char *item = text;
 
-	for (backoff->count = 0;; item++) {
-		size_t length = strcspn(item, ",");
+	backoff->count = store_spans(option, text, backoff->delays);
+}
 
-		if (backoff->count == BACKOFF_DELAYS)
-			optparse_refuse(option, "more than 64 delays", text);
-		if (length == 0)
-			optparse_refuse_item(
-			    option, "empty item", item, 0, text);
-		if (!duration_parse(
-			item, length, &backoff->delays[backoff->count++]))
-			optparse_refuse_item(
-			    option, DURATION_REFUSAL, item, length, text);
-		item += length;
-		if (*item == '\0')
-			return;
-	}
+void
+option_values_timeouts(
+    const struct option *option, const char *text, void *policy)
+{
+	struct timeouts *timeouts = field_of(option, policy);
+
+	timeouts->count = store_spans(option, text, timeouts->list);
 }
 
 /* number_whole() is not used: it saturates, so two large seeds would be equal.

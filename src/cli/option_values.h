@@ -14,9 +14,14 @@
 void option_values_store(
     const struct option *option, const char *text, void *policy);
 
-/* For options of the type OPTION_SPECIAL. This one stores the list of delays.
+/*
+ * For options of the type OPTION_SPECIAL. These two store a list of times, as
+ * delays in a struct backoff or as limits in a struct timeouts. A list that is
+ * too long gets the option's refusal.
  */
 void option_values_delays(
+    const struct option *option, const char *text, void *policy);
+void option_values_timeouts(
     const struct option *option, const char *text, void *policy);
 
 /* Stores the seed, a number below 2^64, and that there is a seed. */

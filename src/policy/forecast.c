@@ -167,13 +167,15 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	int64_t attempt = 1;
 
 	left -= number_lesser(policy->splay, left / 2);
-	while (attempt <= FORECAST_ATTEMPTS && policy->timeout > 0 &&
-	    policy->timeout <= left) {
+	while (attempt <= FORECAST_ATTEMPTS) {
 		int64_t n = attempt <= forecast->retries ? attempt : 1;
+		nanos timeout = timeouts_of(&policy->timeouts, attempt);
 
+		if (timeout == 0 || timeout > left)
+			break;
 		if (attempt == policy->attempts)
 			return;
-		left -= policy->timeout;
+		left -= timeout;
 		wait = backoff_trim(
 		    &policy->backoff, delay(&policy->backoff, n).most, left);
 		attempt++;
@@ -212,9 +214,9 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 		draw_means(forecast, backoff);
 	forecast->total = sum(sum(forecast->total, forecast->splay),
 	    times(forecast->between, forecast->repetitions));
-	if (!endless && policy->timeout > 0)
+	if (!endless)
 		forecast->worst = number_add(forecast->total.most,
-		    number_multiply(policy->attempts, policy->timeout));
+		    timeouts_sum(&policy->timeouts, policy->attempts));
 	forecast->slo = number_multiply(forecast->worst, 3);
 	forecast->fits =
 	    policy->deadline == 0 || forecast->worst <= policy->deadline;

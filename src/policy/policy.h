@@ -10,6 +10,7 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/segment.h"
+#include "policy/timeouts.h"
 #include "policy/verdict.h"
 
 /* --attempts inf. */
@@ -90,7 +91,7 @@ struct policy {
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
-	nanos timeout; /* for one attempt; 0: none */
+	struct timeouts timeouts;
 	nanos kill_after; /* the time from signal to SIGKILL */
 	int signal; /* that ends an attempt at a limit of time */
 	enum nested nested;

@@ -124,18 +124,22 @@ put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM], delays[DURATION_ROOM], number[NUMBER_ROOM];
-	bool endless = policy->attempts == POLICY_UNLIMITED;
+	const struct timeouts *timeouts = &policy->timeouts;
+	nanos each = timeouts_of(timeouts, 1);
+	nanos all = timeouts_sum(timeouts, policy->attempts);
+	bool alike = timeouts->count == 1 || policy->attempts == 1;
 
 	begin_line(writer, "Worst case", put_time(room, forecast->worst));
-	if (endless) {
+	if (policy->attempts == POLICY_UNLIMITED) {
 		remark(writer, "there is no limit of attempts");
-	} else if (policy->timeout == 0) {
+	} else if (!timeouts_all(timeouts, policy->attempts)) {
 		remark(writer, "an attempt may take for ever (no -t)");
 	} else if (forecast->worst < NANOS_MAX) {
 		remark(writer, number_put(number, policy->attempts));
 		writer_put_all(writer,
 		    STRINGS(policy->attempts == 1 ? " attempt" : " attempts",
-			" x ", put_time(room, policy->timeout), " + ",
+			alike ? " x " : ", in all ",
+			put_time(room, alike ? each : all), " + ",
 			put_time(delays, forecast->total.most), " of delays"));
 	}
 	writer_put(writer, "\n");
@@ -229,7 +233,7 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	const struct share *share = &policy->share;
 	bool any = false;
 
-	if (policy->timeout > 0 && policy->kill_after > 0)
+	if (timeouts_any(&policy->timeouts) && policy->kill_after > 0)
 		put_beside(writer, &any, "kill grace", policy->kill_after,
 		    " an attempt");
 	if (policy->http || policy->http_status != NULL ||

@@ -78,12 +78,15 @@ put_number(
 }
 
 static void
-put_attempt(struct writer *writer, const struct entry *entry)
+put_attempt(struct writer *writer, const struct policy *policy,
+    const struct entry *entry)
 {
 	writer_json_begin(writer, NULL, '{');
 	writer_json_number(writer, "attempt", entry->attempt);
 	put_span(writer, "started_ms", entry->began, -1);
 	put_span(writer, "elapsed_ms", entry->elapsed, -1);
+	put_span(writer, "timeout_ms",
+	    timeouts_of(&policy->timeouts, entry->attempt), 0);
 	writer_json_string(writer, "end", end_names[entry->end]);
 	writer_json_number(writer, "status", entry->status);
 	put_signal(writer, "signal", entry->signal);
@@ -99,7 +102,8 @@ put_attempt(struct writer *writer, const struct entry *entry)
 }
 
 static void
-put_attempts(struct writer *writer, const struct attempt_log *attempt_log)
+put_attempts(struct writer *writer, const struct policy *policy,
+    const struct attempt_log *attempt_log)
 {
 	int kept = attempt_log_kept(attempt_log);
 
@@ -108,7 +112,7 @@ put_attempts(struct writer *writer, const struct attempt_log *attempt_log)
 	    writer, "attempts_omitted", attempt_log->count - kept);
 	writer_json_begin(writer, "attempts", '[');
 	for (int i = 0; i < kept; i++)
-		put_attempt(writer, attempt_log_at(attempt_log, i));
+		put_attempt(writer, policy, attempt_log_at(attempt_log, i));
 	writer_json_end(writer, ']');
 }
 
@@ -123,7 +127,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	writer_json_end(writer, ']');
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
 	writer_json_number(writer, "consecutive", policy->consecutive);
-	put_span(writer, "timeout_ms", policy->timeout, 0);
+	put_span(writer, "timeout_ms", timeouts_of(&policy->timeouts, 1), 0);
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(
 	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);
@@ -150,7 +154,7 @@ put_report(struct writer *writer, const void *with)
 	put_span(writer, "elapsed_ms", ending->elapsed, -1);
 	put_span(
 	    writer, "slept_ms", attempt_log_slept(invocation->attempt_log), -1);
-	put_attempts(writer, invocation->attempt_log);
+	put_attempts(writer, invocation->policy, invocation->attempt_log);
 	writer_json_end(writer, '}');
 	writer_put(writer, "\n");
 }

@@ -962,7 +962,7 @@ make_policy(const struct setting *set)
 		.attempts = set->attempts,
 		.consecutive = set->consecutive,
 		.deadline = set->deadline,
-		.timeout = set->timeout,
+		.timeouts = { { set->timeout }, 1 },
 		.kill_after = set->kill_after,
 		.signal = set->signal,
 		.backoff = { .kind = BACKOFF_CONSTANT,

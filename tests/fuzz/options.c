@@ -242,7 +242,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_share(&policy->share);
 	check_budget(policy);
 	if (policy->attempts < 1 || policy->deadline < 0 ||
-	    policy->timeout < 0 || policy->kill_after < 0 ||
+	    timeouts_sum(&policy->timeouts, 99) < 0 || policy->kill_after < 0 ||
 	    policy->splay < 0 || policy->reset_after < 0 ||
 	    policy->max_retry_after < 0 || policy->signal < 1 ||
 	    policy->signal > 64)
