@@ -40,8 +40,8 @@ _retry_where()
 			((i < COMP_CWORD)) && continue
 			option=${word%%=*} cur=${word#*=} head=$option=
 			;;
-		--attempts | --retries | --deadline | --timeout | --signal | \
-			--kill-after | --delay | --backoff | --factor | \
+		--attempts | --retries | --deadline | --timeout | --idle-timeout | \
+			--signal | --kill-after | --delay | --backoff | --factor | \
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-after | \
 			--retry-on | --stop-on | \
@@ -191,7 +191,7 @@ _retry()
 		words='full equal decorrelated none'
 		;;
 	--retry-on | --stop-on | --fail-on | --success-on)
-		words="timeout fail signal http: stderr: stdout:
+		words="timeout idle fail signal http: stderr: stdout:
 			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
 		;;
@@ -257,7 +257,7 @@ _retry()
 		;;
 	*)
 		words='-n --attempts --retries -T --deadline -t --timeout
-			-s --signal -k --kill-after -d --delay -b --backoff
+			--idle-timeout -s --signal -k --kill-after -d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on
 			--stop-on --fail-on --success-on --consecutive --preset

@@ -7,7 +7,7 @@
 function __retry_command
     set -l words (commandline -opc)
     argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
-        s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
+        idle-timeout= s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-after= retry-on= \
         stop-on= fail-on= success-on= consecutive= preset= http \
         http-status= max-retry-after= method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
@@ -53,6 +53,7 @@ function __retry_list
     set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
     set head "$head[2]"
     printf '%s\t%s\n' $head"timeout" 'an attempt that a limit ended' \
+        $head"idle" 'an attempt that wrote nothing for too long' \
         $head"fail" 'any failure' $head"signal" 'death by any signal'
     for name in (__retry_signals | string match 'SIG*')
         printf '%s\tdeath by this signal\n' $head$name
@@ -116,6 +117,7 @@ __retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, t
 __retry_option -l retries -x -a inf -d 'Make at most this many retries'
 __retry_option -s T -l deadline -x -d 'End everything after this time'
 __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a schedule'
+__retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'

@@ -78,12 +78,28 @@ finish_without_input(struct run *run)
 	return EXIT_STATUS_FAILED;
 }
 
+/* The same where --idle-timeout cannot watch what the command writes to fd. */
+static void
+complain_unwatched(struct run *run, int fd)
+{
+	static const char advice[] =
+	    "; use a pipe, and script -qec 'COMMAND' /dev/null if the command "
+	    "needs a terminal";
+	const char *error = strerror(errno);
+
+	say_last(run,
+	    STRINGS("--idle-timeout: cannot watch standard ",
+		fd == STDOUT_FILENO ? "output: " : "error: ", error, advice));
+}
+
 int
 finish_without_output(struct run *run)
 {
 	const struct streams *streams = &run->loop.streams;
 
-	if (capture_lacks_file(&streams->out) ||
+	if (streams->activity.unknown != -1)
+		complain_unwatched(run, streams->activity.unknown);
+	else if (capture_lacks_file(&streams->out) ||
 	    capture_lacks_file(&streams->err))
 		complain_file(
 		    run, "cannot relay or hold output: cannot make a file");

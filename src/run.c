@@ -29,7 +29,7 @@ run_open(struct run *run, const struct policy *policy,
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
 	limited = timeouts_any(&policy->timeouts) ||
-	    run->history.deadline != NANOS_MAX;
+	    policy->idle_timeout != 0 || run->history.deadline != NANOS_MAX;
 	log_open(&loop->log, policy);
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(

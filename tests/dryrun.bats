@@ -63,6 +63,13 @@ delays()
 	    -n 2 -t 1,2,0 -d 0
 }
 
+@test "without a timeout --idle-timeout bounds only attempts that are silent" {
+	tells 'Worst case unbounded an attempt may take for ever (no -t) while it writes' \
+	    -n 4 --idle-timeout 1
+	tells 'Worst case 4s 4 attempts x 1s + 0s of delays' \
+	    -n 4 -d 0 -t 1 --idle-timeout 1
+}
+
 @test "columns line up" {
 	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
 	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]

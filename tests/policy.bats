@@ -216,7 +216,7 @@ named()
 			    --policy ./policy
 			continue
 			;;
-		deadline | timeout | kill-after | splay | max-delay | delay | \
+		deadline | timeout | idle-timeout | kill-after | splay | max-delay | delay | \
 			budget-window) value=1s ;;
 		min-delay) value=1ms ;;
 		signal) value=TERM ;;

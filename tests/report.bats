@@ -151,14 +151,16 @@ fails=(sh -c 'exit 7')
 @test "the report of a success has every field, and nothing else" {
 	ends 0 --report r.json true
 	report 'list(r) == ["version", "id", "command", "attempts_max",
-	    "consecutive", "timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
+	    "consecutive", "timeout_ms",
+	    "idle_timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "timeout_ms", "end",
 	    "status", "signal", "http_status", "retry_after_ms", "verdict",
 	    "rule", "delay_ms", "slept_ms", "budget_exhausted"]' \
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
-	    r["consecutive"] == 1 and r["timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
+	    r["consecutive"] == 1 and r["timeout_ms"] is
+	    r["idle_timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
 	    r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
@@ -285,13 +287,17 @@ fails=(sh -c 'exit 7')
 	    a[0]["status"] == 127 and a[0]["signal"] is None'
 }
 
-@test "the report tells a timeout from the deadline" {
+@test "the report tells a timeout, silence and the deadline apart" {
 	ends 124 --report r.json -n 2 -t 50ms sleep 60
+	ends 124 --report idle.json -n 1 --idle-timeout 50ms sleep 60
 	ends 124 --report deadline.json -T 200ms sleep 60
 	report 'r["reason"] == "attempts" and r["status"] == 124 and
 	    r["signal"] is None and
 	    [x["end"] for x in a] == ["timed-out", "timed-out"] and
 	    all(x["status"] == 124 and x["elapsed_ms"] >= 50 for x in a)' \
+	    @idle.json 'r["idle_timeout_ms"] == 50 and a[0]["end"] == "idle" and
+	    a[0]["status"] == r["status"] == 124 and
+	    a[0]["elapsed_ms"] >= 50' \
 	    @deadline.json 'r["reason"] == "deadline" and r["status"] == 124 and
 	    r["deadline_ms"] == 200 and a[-1]["end"] == "deadline" and
 	    a[-1]["rule"] == "deadline" and r["elapsed_ms"] >= 200'

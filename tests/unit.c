@@ -578,7 +578,7 @@ codes_equal(const struct conditions *a, const struct conditions *b)
 	    memcmp(a->http, b->http, sizeof a->http) == 0 &&
 	    a->signals == b->signals && a->watches == b->watches &&
 	    a->any_signal == b->any_signal && a->timeout == b->timeout &&
-	    a->fail == b->fail;
+	    a->idle == b->idle && a->fail == b->fail;
 }
 
 /* One name in one spelling: as a signal, and as the only item of a LIST. */
@@ -739,6 +739,7 @@ test_conditions_with_names(void)
 	} rows[] = {
 		{ "signal", { .any_signal = true } },
 		{ "timeout", { .timeout = true } },
+		{ "idle", { .idle = true } },
 		{ "fail", { .fail = true } },
 		{ "timeout,signal,fail",
 		    { .any_signal = true, .timeout = true, .fail = true } },
@@ -979,6 +980,7 @@ static const struct {
 	{ "FAIL", UNKNOWN, "FAIL" },
 	{ "failure", UNKNOWN, "failure" },
 	{ "time", UNKNOWN, "time" },
+	{ "idle-timeout", UNKNOWN, "idle-timeout" },
 	{ "timeouts", UNKNOWN, "timeouts" },
 	{ "!1", UNKNOWN, "!1" },
 	{ "1;2", UNKNOWN, "1;2" },

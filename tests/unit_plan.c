@@ -43,6 +43,10 @@ codes_of(const char *list, struct watches *watches)
 	{ \
 		.end = END_TIMED_OUT, .code = (status) \
 	}
+#define IDLE(status) \
+	{ \
+		.end = END_IDLE, .code = (status) \
+	}
 #define CUT(status) \
 	{ \
 		.end = END_DEADLINE, .code = (status) \
@@ -183,6 +187,13 @@ static const struct judged retried_on[] = {
 	{ "timeout", NULL, NULL, EXITED(1), NOT_RETRYABLE },
 	{ "124", NULL, NULL, TIMED_OUT(0), RETRIED },
 	{ "124", NULL, NULL, EXITED(124), RETRIED },
+	{ "idle", NULL, NULL, IDLE(0), RETRIED },
+	{ "timeout", NULL, NULL, IDLE(0), RETRIED },
+	{ "124", NULL, NULL, IDLE(0), RETRIED },
+	{ "fail", NULL, NULL, IDLE(0), RETRIED },
+	{ "0-123,125-255", NULL, NULL, IDLE(1), NOT_RETRYABLE },
+	{ "idle", NULL, NULL, TIMED_OUT(0), NOT_RETRYABLE },
+	{ "idle", NULL, NULL, EXITED(1), NOT_RETRYABLE },
 	{ "120-130", NULL, NULL, TIMED_OUT(1), RETRIED },
 	{ "fail", NULL, NULL, EXITED(0), SUCCESS },
 	{ "fail", NULL, NULL, EXITED(1), RETRIED },
@@ -210,6 +221,9 @@ static const struct judged stopped_on[] = {
 	{ NULL, "fail", NULL, NO_FORK(EAGAIN), STOPPED },
 	{ NULL, "timeout", NULL, TIMED_OUT(0), STOPPED },
 	{ NULL, "124", NULL, TIMED_OUT(0), STOPPED },
+	{ NULL, "idle", NULL, IDLE(0), STOPPED },
+	{ NULL, "idle", NULL, TIMED_OUT(0), RETRIED },
+	{ "timeout", "idle", NULL, IDLE(0), STOPPED },
 	{ NULL, "signal", NULL, KILLED(SIGTERM), STOPPED },
 	{ NULL, "TERM", NULL, KILLED(SIGTERM), STOPPED },
 	{ NULL, "143", NULL, KILLED(SIGTERM), STOPPED },
@@ -233,6 +247,10 @@ static const struct judged succeeded_on[] = {
 	{ NULL, NULL, "141", KILLED(SIGPIPE), SUCCESS },
 	{ NULL, NULL, "signal", KILLED(SIGINT), SUCCESS },
 	{ NULL, NULL, "timeout", TIMED_OUT(7), SUCCESS },
+	{ NULL, NULL, "idle", IDLE(7), SUCCESS },
+	{ NULL, NULL, "timeout", IDLE(7), SUCCESS },
+	{ NULL, NULL, "idle", TIMED_OUT(7), RETRIED },
+	{ NULL, NULL, "7", IDLE(7), RETRIED },
 	{ NULL, NULL, "1", TIMED_OUT(1), RETRIED },
 	{ NULL, NULL, "0", TIMED_OUT(0), RETRIED },
 	{ NULL, NULL, "fail", EXITED(9), SUCCESS },
@@ -531,6 +549,9 @@ static const struct ruled answered[] = {
 	    { .end = END_EXITED, .http = { .code = 503 } }, SUCCESS },
 	{ "slow after 200", NO_RULES,
 	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 200 } },
+	    RETRIED },
+	{ "silent after 200", NO_RULES,
+	    { .end = END_IDLE, .http = { .known = true, .code = 200 } },
 	    RETRIED },
 	{ "slow after 404", NO_RULES,
 	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 404 } },

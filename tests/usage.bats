@@ -142,7 +142,8 @@ loud()
 @test "every option is accepted, in both forms" {
 	echo '# nothing' >policy
 	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
-	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m --signal INT \
+	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m \
+	    --idle-timeout 1m --signal INT \
 	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
 	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
 	    --retry-on 1 --stop-on 2 --fail-on 4 --success-on 3 --preset net \
@@ -205,16 +206,16 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 115 lines" {
+@test "--help names every option, within 80 columns and 117 lines" {
 	"$RETRY" --help >help
 	mapfile -t lines <help
-	[ "${#lines[@]}" -le 115 ]
+	[ "${#lines[@]}" -le 117 ]
 	[ "${lines[0]}" = "Usage: ${RETRY##*/} [OPTION]... [--] COMMAND [ARG]..." ]
 	local line name
 	for line in "${lines[@]}"; do
 		[ "${#line}" -le 80 ]
 	done
-	for name in attempts retries deadline timeout signal kill-after delay \
+	for name in attempts retries deadline timeout idle-timeout signal kill-after delay \
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on preset http http-status \
 	    max-retry-after method idempotency-key replay-stdin stdin-max \
@@ -479,7 +480,7 @@ PY
 
 @test "every option that takes a time refuses anything else" {
 	local option
-	for option in deadline timeout kill-after delay max-delay min-delay reset-after \
+	for option in deadline timeout idle-timeout kill-after delay max-delay min-delay reset-after \
 	    splay max-retry-after budget-wait; do
 		refused_option "$option" x "not a time in ms, s, m, h or d: 'x'"
 		[[ "$option" = @(delay|timeout) ]] ||

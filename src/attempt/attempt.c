@@ -27,7 +27,7 @@ struct running {
 	bool overrun; /* it was ended because it wrote too much */
 	bool halted; /* retry got a signal to stop, as the command did */
 	bool overtaken; /* the limit came after the interruption */
-	nanos began, timeout; /* event_loop_now; NANOS_MAX: none */
+	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
 };
 
@@ -199,18 +199,38 @@ overrun(struct running *attempt, nanos now)
 	termination_start(&attempt->limit, &attempt->means, now);
 }
 
+/* span after now; never, if there is no limit. */
+static nanos
+limit_at(nanos now, nanos span)
+{
+	return span == 0 ? NANOS_MAX : number_add(now, span);
+}
+
+/* What the attempt writes puts off its end by --idle-timeout. */
+static void
+note_activity(struct running *attempt, nanos now)
+{
+	if (attempt->idle != NANOS_MAX &&
+	    streams_active(&attempt->loop->streams))
+		attempt->idle =
+		    limit_at(now, attempt->shared->policy->idle_timeout);
+}
+
 static void
 check_limits(struct running *attempt)
 {
 	nanos now = event_loop_now(attempt->loop);
 
+	note_activity(attempt, now);
 	if (attempt->limit.stage != TERMINATION_NONE)
 		termination_advance(&attempt->limit, &attempt->means, now,
 		    past_deadline(attempt));
 	else if (streams_overrun(&attempt->loop->streams))
 		overrun(attempt, now);
-	else if (attempt->timeout != NANOS_MAX && now >= attempt->timeout)
-		reach(attempt, END_TIMED_OUT, now);
+	else if (now >= number_lesser(attempt->timeout, attempt->idle))
+		reach(attempt,
+		    attempt->idle < attempt->timeout ? END_IDLE : END_TIMED_OUT,
+		    now);
 	else if (past_deadline(attempt))
 		reach(attempt, END_DEADLINE, now);
 }
@@ -218,15 +238,16 @@ check_limits(struct running *attempt)
 static nanos
 nap(const struct running *attempt)
 {
-	nanos left = streams_nap(&attempt->loop->streams), now;
+	nanos left = streams_nap(&attempt->loop->streams), now, first;
 
 	if (attempt->means.sweep == NULL)
 		return NANOS_MAX;
 	now = event_loop_now(attempt->loop);
 	if (attempt->limit.stage != TERMINATION_NONE)
 		return termination_nap(&attempt->limit, now);
-	if (attempt->timeout != NANOS_MAX)
-		left = number_lesser(left, attempt->timeout - now);
+	first = number_lesser(attempt->timeout, attempt->idle);
+	if (first != NANOS_MAX)
+		left = number_lesser(left, first - now);
 	if (attempt->deadline == NANOS_MAX)
 		return left;
 	return number_lesser(left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
@@ -363,24 +384,33 @@ begin(struct running *attempt, char **command, char **env)
 	return true;
 }
 
+/* The attempt, before its fork. */
+static struct running
+prepare(const struct attempt *shared, const struct history *history,
+    const char *label)
+{
+	const struct policy *policy = shared->policy;
+	nanos now = event_loop_now(shared->loop);
+
+	return (struct running){ .shared = shared,
+		.loop = shared->loop,
+		.means = { policy->signal, policy->kill_after, shared->sweep,
+		    &shared->loop->log, "attempt ", label },
+		.began = now,
+		.timeout = limit_at(
+		    now, timeouts_of(&policy->timeouts, history->made)),
+		.idle = limit_at(now, policy->idle_timeout),
+		.deadline = history->deadline };
+}
+
 struct outcome
 attempt_run(struct attempt *shared, char **command, char **env,
     const struct history *history, const char *label)
 {
-	const struct policy *policy = shared->policy;
-	nanos timeout = timeouts_of(&policy->timeouts, history->made);
-	struct running attempt = { .shared = shared,
-		.loop = shared->loop,
-		.means = { policy->signal, policy->kill_after, shared->sweep,
-		    &shared->loop->log, "attempt ", label },
-		.began = event_loop_now(shared->loop),
-		.timeout = NANOS_MAX,
-		.deadline = history->deadline };
+	struct running attempt = prepare(shared, history, label);
 	struct outcome outcome;
 	struct relay_found found;
 
-	if (timeout != 0)
-		attempt.timeout = number_add(attempt.began, timeout);
 	if (shared->sweep != NULL)
 		proctree_exclude(shared->sweep);
 	if (!begin(&attempt, command, env))

@@ -100,10 +100,12 @@ static const struct option options[OPTIONS] = {
 	    "time for all attempts and delays (default: none)",
 	    SPAN(deadline) },
 	[OPT_TIMEOUT] = { "timeout", 't', .argument = "DUR[,DUR...]",
-	    "time for one attempt (default: none), or a list of\n"
-	    "times, one for each attempt, whose last repeats",
+	    "time for one attempt, or a list (default: none)",
 	    SPECIAL(option_values_timeouts, timeouts),
 	    .refusal = "more than 64 timeouts" },
+	[OPT_IDLE_TIMEOUT] = { "idle-timeout", '\0', .argument = "DUR",
+	    "end an attempt that writes nothing for this long",
+	    SPAN(idle_timeout) },
 	[OPT_SIGNAL] = { "signal", 's', .argument = "SIG",
 	    "signal that ends a late attempt (default TERM)",
 	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
@@ -382,10 +384,11 @@ take_help(const struct option *option, const char *text, void *policy)
 		    "\n"
 		    "LIST has, separated by commas, exit statuses (7), ranges "
 		    "(64-78), signals\n"
-		    "(SEGV), signal (any signal), timeout, fail (any failure), "
-		    "http:503, http:5xx;\n"
-		    "it may end with a pattern in COMMAND's output: stderr:ERE "
-		    "or stdout:ERE.\n"
+		    "(SEGV), signal (any signal), timeout, idle (no output), "
+		    "fail (any failure),\n"
+		    "http:503, http:5xx; it may end with a pattern in "
+		    "COMMAND's output:\n"
+		    "stderr:ERE or stdout:ERE.\n"
 		    "\n"
 		    "The exit status is COMMAND's; if a signal killed it, "
 		    "retry dies of that too. It\n"

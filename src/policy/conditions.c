@@ -39,6 +39,8 @@ add_word(struct conditions *set, const char *item, size_t length)
 		set->any_signal = true;
 	else if (same(item, length, "timeout"))
 		set->timeout = true;
+	else if (same(item, length, "idle"))
+		set->idle = true;
 	else if (same(item, length, "fail"))
 		set->fail = true;
 	else if (number > 0)
@@ -210,7 +212,7 @@ conditions_empty(const struct conditions *set)
 	for (size_t i = 0; i < sizeof set->exits / sizeof set->exits[0]; i++)
 		any |= set->exits[i];
 	return any == 0 && !conditions_has_http(set, 0) && !set->any_signal &&
-	    !set->timeout && !set->fail;
+	    !set->timeout && !set->idle && !set->fail;
 }
 
 bool

@@ -18,7 +18,7 @@ struct conditions {
 	uint64_t signals; /* bit n - 1: death by signal n */
 	uint64_t http[8]; /* bit n: HTTP status CONDITIONS_HTTP_FIRST + n */
 	uint64_t watches; /* bit n: watch n has matched */
-	bool any_signal, timeout, fail;
+	bool any_signal, timeout, idle, fail;
 };
 
 /* The most patterns of one invocation. */
@@ -54,12 +54,12 @@ struct conditions_error {
 /*
  * Adds the comma-separated items of list to the set: exit statuses "7",
  * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
- * "timeout", "fail" (any failure), "http:503", "http:5xx", "http:500-504",
- * "stderr:ERE" and "stdout:ERE". A pattern extends to the end of the list. A
- * new pattern is added to watches, and points into list, which must live as
- * long as watches. False, with error filled and both unchanged, if an item is
- * empty, unknown or out of range, or a range runs backwards. error->why is a
- * phrase, such as "not an exit status, signal or condition".
+ * "timeout", "idle" (no output), "fail" (any failure), "http:503", "http:5xx",
+ * "http:500-504", "stderr:ERE" and "stdout:ERE". A pattern extends to the end
+ * of the list. A new pattern is added to watches, and points into list, which
+ * must live as long as watches. False, with error filled and both unchanged, if
+ * an item is empty, unknown or out of range, or a range runs backwards.
+ * error->why is a phrase, such as "not an exit status, signal or condition".
  */
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);

@@ -92,6 +92,7 @@ struct policy {
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
 	struct timeouts timeouts;
+	nanos idle_timeout; /* the longest time without output; 0: none */
 	nanos kill_after; /* the time from signal to SIGKILL */
 	int signal; /* that ends an attempt at a limit of time */
 	enum nested nested;

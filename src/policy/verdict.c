@@ -80,8 +80,10 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 		return set->any_signal ||
 		    conditions_names_signal(set, outcome->code);
 	case END_TIMED_OUT:
+	case END_IDLE:
 	case END_DEADLINE:
 		return set->timeout ||
+		    (set->idle && outcome->end == END_IDLE) ||
 		    conditions_has_exit(set, EXIT_STATUS_TIMEOUT);
 	}
 	return false;
@@ -131,7 +133,8 @@ named_success(const struct rules *rules, const struct outcome *outcome)
 		return false;
 	/* After a timeout, what was printed or answered before does not count.
 	 */
-	if (outcome->end == END_TIMED_OUT || outcome->end == END_DEADLINE)
+	if (outcome->end == END_TIMED_OUT || outcome->end == END_IDLE ||
+	    outcome->end == END_DEADLINE)
 		return rules->success_on.fail ||
 		    meets_end(&rules->success_on, outcome);
 	return meets(&rules->success_on, outcome) ||
@@ -276,6 +279,7 @@ verdict_status(const struct outcome *outcome)
 	case END_SIGNALED:
 		return EXIT_STATUS_SIGNAL + outcome->code;
 	case END_TIMED_OUT:
+	case END_IDLE:
 	case END_DEADLINE:
 		return EXIT_STATUS_TIMEOUT;
 	case END_NOT_STARTED:

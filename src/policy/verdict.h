@@ -13,6 +13,7 @@ enum end {
 	END_EXITED,
 	END_SIGNALED,
 	END_TIMED_OUT, /* --timeout ended it, whatever its exit status */
+	END_IDLE, /* --idle-timeout ended it, whatever its exit status */
 	END_DEADLINE, /* the deadline ended it */
 	END_NOT_STARTED, /* fork or exec failed */
 };

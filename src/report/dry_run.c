@@ -134,6 +134,8 @@ put_worst(struct writer *writer, const struct policy *policy,
 		remark(writer, "there is no limit of attempts");
 	} else if (!timeouts_all(timeouts, policy->attempts)) {
 		remark(writer, "an attempt may take for ever (no -t)");
+		if (policy->idle_timeout > 0)
+			writer_put(writer, " while it writes");
 	} else if (forecast->worst < NANOS_MAX) {
 		remark(writer, number_put(number, policy->attempts));
 		writer_put_all(writer,

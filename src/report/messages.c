@@ -118,8 +118,8 @@ put_exit(struct end_text *text, const struct outcome *outcome, bool succeeded)
 }
 
 static void
-put_outcome(struct end_text *text, nanos timeout, const struct outcome *outcome,
-    bool succeeded)
+put_outcome(struct end_text *text, const struct policy *policy, int64_t attempt,
+    const struct outcome *outcome, bool succeeded)
 {
 	const char **strings = text->strings;
 
@@ -133,7 +133,13 @@ put_outcome(struct end_text *text, nanos timeout, const struct outcome *outcome,
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";
-		strings[1] = duration_format(text->span, timeout);
+		strings[1] = duration_format(
+		    text->span, timeouts_of(&policy->timeouts, attempt));
+		break;
+	case END_IDLE:
+		strings[0] = " ended after ";
+		strings[1] = duration_format(text->span, policy->idle_timeout);
+		strings[2] = " without output";
 		break;
 	case END_DEADLINE:
 		strings[0] = " ended by the deadline after ";
@@ -215,9 +221,8 @@ say_attempt(struct message *message)
 		   *close = "";
 	struct end_text text = { .strings = { "", "", "", "", "" } };
 
-	put_outcome(&text,
-	    timeouts_of(&message->policy->timeouts, message->history->made),
-	    outcome, succeeded);
+	put_outcome(
+	    &text, message->policy, message->history->made, outcome, succeeded);
 	if (succeeded && outcome->end != END_EXITED)
 		judged = ": succeeded";
 	if (succeeded)

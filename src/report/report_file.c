@@ -32,6 +32,7 @@ static const char *const end_names[] = {
 	[END_EXITED] = "exited",
 	[END_SIGNALED] = "killed",
 	[END_TIMED_OUT] = "timed-out",
+	[END_IDLE] = "idle",
 	[END_DEADLINE] = "deadline",
 	[END_NOT_STARTED] = "not-started",
 };
@@ -128,6 +129,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
 	writer_json_number(writer, "consecutive", policy->consecutive);
 	put_span(writer, "timeout_ms", timeouts_of(&policy->timeouts, 1), 0);
+	put_span(writer, "idle_timeout_ms", policy->idle_timeout, 0);
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(
 	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);

@@ -15,8 +15,8 @@
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
 
-static bool
-watched(const struct watches *watches, int fd)
+bool
+relay_searches(const struct watches *watches, int fd)
 {
 	for (int i = 0; i < watches->count; i++)
 		if (watches->list[i].fd == fd)
@@ -25,17 +25,25 @@ watched(const struct watches *watches, int fd)
 }
 
 bool
-relay_open(struct relay *relay, const struct watches *watches)
+relay_open(struct relay *relay, const struct watches *watches,
+    struct relay_extra extra)
 {
+	const bool wanted[] = { [STDOUT_FILENO] = extra.out,
+		[STDERR_FILENO] = extra.err && !extra.shared };
+
 	relay->watches = watches;
 	relay->count = 0;
+	relay->moved = false;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		struct stream *stream = &relay->list[relay->count];
 
+		if (!wanted[fd] && !relay_searches(watches, fd))
+			continue;
 		/* A descriptor that is closed stays closed. */
-		if (!watched(watches, fd) || fcntl(fd, F_GETFD) == -1)
+		if (fcntl(fd, F_GETFD) == -1)
 			continue;
 		*stream = (struct stream){ .fd = fd,
+			.both = extra.shared,
 			.output = nonblock_open(fd),
 			.sink = -1,
 			.bytes = malloc(ROOM) };
@@ -95,6 +103,7 @@ relay_redirect(struct relay *relay, int fd, int file)
 bool
 relay_begin(struct relay *relay)
 {
+	relay->moved = false;
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
 
@@ -112,9 +121,13 @@ relay_begin(struct relay *relay)
 bool
 relay_attach(const struct relay *relay)
 {
-	for (size_t i = 0; i < relay->count; i++)
-		if (dup2(relay->list[i].sink, relay->list[i].fd) == -1)
+	for (size_t i = 0; i < relay->count; i++) {
+		const struct stream *stream = &relay->list[i];
+
+		if (dup2(stream->sink, stream->fd) == -1 ||
+		    (stream->both && dup2(stream->sink, STDERR_FILENO) == -1))
 			return false;
+	}
 	return true;
 }
 
@@ -236,6 +249,8 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 		bool open = fill(stream, source->fd);
 		size_t got = stream->length;
 
+		if (source->matched && got > 0)
+			relay->moved = true;
 		source->owed -= got < source->owed ? got : source->owed;
 		if (stream->captured && !source->matched)
 			stream->length = 0;
@@ -257,6 +272,8 @@ serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
 {
 	size_t polled = stream->count, index = 0;
 
+	if (fds[polled].revents != 0)
+		relay->moved = true;
 	if (fds[polled].revents != 0 && !drain(stream)) {
 		while (stream->count > 0)
 			end_source(stream, stream->count - 1);
@@ -280,6 +297,18 @@ relay_serve(struct relay *relay, const struct pollfd *fds)
 		serve(relay, &relay->list[i], fds);
 		fds += polled;
 	}
+}
+
+bool
+relay_active(struct relay *relay)
+{
+	bool active = relay->moved;
+
+	relay->moved = false;
+	for (size_t i = 0; i < relay->count; i++)
+		if (relay->list[i].length > 0)
+			active = true;
+	return active;
 }
 
 /* The pipe of the attempt that will be judged next, or NULL. */
@@ -373,7 +402,8 @@ static const struct stream *
 of(const struct relay *relay, int fd)
 {
 	for (size_t i = 0; i < relay->count; i++)
-		if (relay->list[i].fd == fd)
+		if (relay->list[i].fd == fd ||
+		    (relay->list[i].both && fd == STDERR_FILENO))
 			return &relay->list[i];
 	return NULL;
 }

@@ -4,8 +4,9 @@
  * A stream that a pattern looks at becomes a pipe for the command. What is read
  * from the pipe is written on at once, byte for byte, and then matched. While
  * the reader of retry's output takes nothing, the pipe is not read either, so
- * the command blocks as it would without retry. A stream without a pattern is
- * inherited by the command, without a pipe.
+ * the command blocks as it would without retry. For
+ * --idle-timeout, a stream without a pattern may be relayed, too. Any other
+ * stream is inherited by the command, without a pipe.
  *
  * Each attempt gets its own pipe. A background process of an earlier attempt
  * may still write to the pipe of that attempt: its bytes are written on,
@@ -38,6 +39,7 @@ struct source {
 
 struct stream {
 	int fd; /* the command's: 1 or 2 */
+	bool both; /* fd is 1, and 2 gets the same pipe */
 	struct nonblock output;
 	bool captured; /* output is the file of the latest attempt's capture */
 	int sink; /* the end that the child gets as fd, or -1 */
@@ -52,14 +54,25 @@ struct relay {
 	const struct watches *watches; /* their patterns are the relay's */
 	struct stream list[2];
 	size_t count;
+	bool moved; /* since the last call of relay_active() */
+};
+
+/* Which streams are relayed without a pattern. */
+struct relay_extra {
+	bool out, err;
+	bool shared; /* both, through one pipe, so that their order stays */
 };
 
 /*
- * Opens the streams that watches name. Each watch must have its pattern; from
- * now on only the relay uses and changes the patterns. Does nothing if there
- * are no watches. False, with errno, if the kernel refuses.
+ * Opens the streams that watches name, and those of extra. Each watch must have
+ * its pattern; from now on only the relay uses and changes the patterns. Does
+ * nothing if there are no streams. False, with errno, if the kernel refuses.
  */
-bool relay_open(struct relay *relay, const struct watches *watches);
+bool relay_open(struct relay *relay, const struct watches *watches,
+    struct relay_extra extra);
+
+/* Whether a pattern searches what the command writes to fd, 1 or 2. */
+bool relay_searches(const struct watches *watches, int fd);
 
 /*
  * The relay will write the next attempt's output on fd, 1 or 2, into file (see
@@ -81,6 +94,12 @@ size_t relay_poll(const struct relay *relay, struct pollfd *fds);
 
 /* Reads and writes what poll found possible in fds, as relay_poll filled it. */
 void relay_serve(struct relay *relay, const struct pollfd *fds);
+
+/*
+ * Whether the attempt that runs has written to a pipe, or output was written
+ * on, since the last call; or whether output waits for a reader now.
+ */
+bool relay_active(struct relay *relay);
 
 /* The command has ended: what is in its pipes now will be written on. */
 void relay_ended(struct relay *relay);

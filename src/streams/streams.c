@@ -15,18 +15,42 @@ open_input(struct streams *streams, const struct policy *policy)
 		    policy->stdin_max, &streams->terminal);
 }
 
+/* Relays what a pattern searches, and what --idle-timeout has to watch. */
+static bool
+open_relay(struct streams *streams, const struct policy *policy)
+{
+	const struct watches *watches = &policy->watches;
+	struct activity *activity = &streams->activity;
+	struct relay_extra extra;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		const struct capture *capture =
+		    fd == STDOUT_FILENO ? &streams->out : &streams->err;
+
+		if (policy->idle_timeout != 0 && !relay_searches(watches, fd) &&
+		    !activity_watch(
+			activity, fd, capture->fd != -1, policy->idle_timeout))
+			return false;
+	}
+	extra.out = activity_way(activity, STDOUT_FILENO) == ACTIVITY_RELAYED;
+	extra.err = activity_way(activity, STDERR_FILENO) == ACTIVITY_RELAYED;
+	extra.shared = extra.out && extra.err && activity_is_shared();
+	return relay_open(&streams->relay, watches, extra);
+}
+
 bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
 	/* streams_poll() can be called even if one of these fails. */
 	capture_open(&streams->err, -1, 0);
 	streams->relay.count = 0;
+	activity_start(&streams->activity);
 	open_input(streams, policy);
 	return capture_open(&streams->out,
 		   policy->hold_out ? STDOUT_FILENO : -1, policy->hold_max) &&
 	    capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
 		policy->hold_max) &&
-	    relay_open(&streams->relay, &policy->watches);
+	    open_relay(streams, policy);
 }
 
 static bool
@@ -68,6 +92,8 @@ streams_forked(struct streams *streams)
 	if (!relay_has(&streams->relay, STDERR_FILENO))
 		capture_forked(&streams->err);
 	relay_forked(&streams->relay);
+	activity_begin(
+	    &streams->activity, streams->out.file, streams->err.file);
 	stdin_source_forked(&streams->input);
 }
 
@@ -86,8 +112,17 @@ streams_overrun(const struct streams *streams)
 nanos
 streams_nap(const struct streams *streams)
 {
-	return number_lesser(
+	nanos held = number_lesser(
 	    capture_nap(&streams->out), capture_nap(&streams->err));
+
+	return number_lesser(held, streams->activity.look);
+}
+
+bool
+streams_active(struct streams *streams)
+{
+	return relay_active(&streams->relay) ||
+	    activity_look(&streams->activity);
 }
 
 /* Input, the two captures, then those of the relay. */

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "streams/activity.h"
 #include "streams/capture.h"
 #include "streams/stdin_source.h"
 #include "policy/policy.h"
@@ -21,10 +22,14 @@ struct streams {
 	struct stdin_source input;
 	struct capture out, err;
 	struct relay relay;
+	struct activity activity;
 	bool terminal; /* --replay-stdin was given, but stdin is a terminal */
 };
 
-/* Opens what the policy asks for. False, with errno. */
+/*
+ * Opens what the policy asks for. False, with errno. Then activity.unknown is
+ * the descriptor that --idle-timeout cannot watch, or -1.
+ */
 bool streams_open(struct streams *streams, const struct policy *policy);
 
 /* Makes what the attempt that is about to begin needs. False, with errno. */
@@ -40,6 +45,12 @@ void streams_forked(struct streams *streams);
  */
 bool streams_overrun(const struct streams *streams);
 nanos streams_nap(const struct streams *streams);
+
+/*
+ * Whether the attempt has written anything since the last call, or its output
+ * waits for a reader. streams_nap() is also the time until this must be asked.
+ */
+bool streams_active(struct streams *streams);
 
 /*
  * Why another attempt would be of no use: it could not read what the last one

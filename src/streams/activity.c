@@ -1,0 +1,201 @@
+#include "streams/activity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "sys/procfs.h"
+#include "sys/sys.h"
+#include "text/number.h"
+
+/* The looks within one limit, and the bounds of the time between two looks. */
+#define LOOKS 8
+#define LOOK_LEAST (20 * NANOS_MS)
+#define LOOK_MOST NANOS_SECOND
+
+void
+activity_start(struct activity *activity)
+{
+	*activity = (struct activity){
+		.look = NANOS_MAX, .notices = -1, .unknown = -1
+	};
+}
+
+static bool
+is_stream_socket(int fd)
+{
+	int type = 0;
+	socklen_t length = sizeof type;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+	    type == SOCK_STREAM;
+}
+
+/*
+ * All processes of the machine write to the same /dev/null, so it is relayed. A
+ * pipe would join the messages of a socket that is not a stream.
+ */
+static enum activity_way
+way_of(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat stat;
+
+	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY)
+		return ACTIVITY_NEVER;
+	if (fstat(fd, &stat) == -1)
+		return ACTIVITY_UNKNOWN;
+	if (S_ISREG(stat.st_mode))
+		return ACTIVITY_FILE;
+	if (S_ISFIFO(stat.st_mode) ||
+	    (S_ISSOCK(stat.st_mode) && is_stream_socket(fd)) ||
+	    (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(1, 3)))
+		return ACTIVITY_RELAYED;
+	return S_ISCHR(stat.st_mode) || S_ISBLK(stat.st_mode)
+	    ? ACTIVITY_DEVICE
+	    : ACTIVITY_UNKNOWN;
+}
+
+static bool
+add_watch(int notices, int fd)
+{
+	char name[PROCFS_NAME];
+
+	return inotify_add_watch(notices, procfs_name(name, fd), IN_MODIFY) !=
+	    -1;
+}
+
+/* Whether there was a write since the last call. */
+static bool
+was_noticed(int notices)
+{
+	char bytes[256];
+
+	return notices != -1 && read(notices, bytes, sizeof bytes) > 0;
+}
+
+/* Whether the kernel tells of a write to a terminal: it may stop to do so. */
+static bool
+notices_terminals(void)
+{
+	int line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), terminal = -1;
+	int notices = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	bool noticed = false;
+
+	if (line != -1 && unlockpt(line) == 0)
+		terminal =
+		    ioctl(line, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (terminal != -1 && notices != -1 && add_watch(notices, terminal) &&
+	    write(terminal, "x", 1) == 1)
+		noticed = was_noticed(notices);
+	if (terminal != -1)
+		close(terminal);
+	if (line != -1)
+		close(line);
+	if (notices != -1)
+		close(notices);
+	return noticed;
+}
+
+/* False, with errno. */
+static bool
+watch_device(struct activity *activity, int fd)
+{
+	if (activity->notices == -1)
+		activity->notices =
+		    sys_move_up(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+	if (activity->notices == -1 || !add_watch(activity->notices, fd))
+		return false;
+	if (!isatty(fd) || notices_terminals())
+		return true;
+	errno = EOPNOTSUPP;
+	return false;
+}
+
+bool
+activity_watch(struct activity *activity, int fd, bool held, nanos limit)
+{
+	enum activity_way way = held ? ACTIVITY_FILE : way_of(fd);
+	bool watched = true;
+
+	if (way == ACTIVITY_DEVICE)
+		watched = watch_device(activity, fd);
+	if (way == ACTIVITY_UNKNOWN) {
+		watched = false;
+		errno = EOPNOTSUPP;
+	}
+	if (way == ACTIVITY_FILE || way == ACTIVITY_DEVICE)
+		activity->look = number_greater(
+		    number_lesser(limit / LOOKS, LOOK_MOST), LOOK_LEAST);
+	if (!watched)
+		activity->unknown = fd;
+	activity->outputs[fd - STDOUT_FILENO] =
+	    (struct watched_output){ .way = way, .file = fd };
+	return watched;
+}
+
+enum activity_way
+activity_way(const struct activity *activity, int fd)
+{
+	return activity->outputs[fd - STDOUT_FILENO].way;
+}
+
+bool
+activity_is_shared(void)
+{
+	struct stat out, err;
+
+	return fstat(STDOUT_FILENO, &out) == 0 &&
+	    fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+	    out.st_ino == err.st_ino;
+}
+
+static bool
+file_changed(struct watched_output *output)
+{
+	struct stat before = output->before, *now = &output->before;
+
+	return fstat(output->file, now) == 0 &&
+	    (now->st_size != before.st_size ||
+		now->st_mtim.tv_sec != before.st_mtim.tv_sec ||
+		now->st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+}
+
+static bool
+has_no_room(int fd)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+	return poll(&room, 1, 0) == 0;
+}
+
+void
+activity_begin(struct activity *activity, int out, int err)
+{
+	if (out != -1)
+		activity->outputs[0].file = out;
+	if (err != -1)
+		activity->outputs[1].file = err;
+	activity_look(activity);
+}
+
+bool
+activity_look(struct activity *activity)
+{
+	bool active = was_noticed(activity->notices);
+
+	for (int i = 0; i < 2; i++) {
+		struct watched_output *output = &activity->outputs[i];
+
+		if ((output->way == ACTIVITY_FILE && file_changed(output)) ||
+		    (output->way == ACTIVITY_DEVICE &&
+			has_no_room(output->file)))
+			active = true;
+	}
+	return active;
+}
