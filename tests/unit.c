@@ -1,13 +1,14 @@
 /*
- * number, duration, signame, conditions, spelling and backoff, row by row.
- * Tables of the code are written out here a second time, from the manual, and
- * each refusal has its row.
+ * number, hash, duration, signame, conditions, spelling and backoff, row by
+ * row. Tables of the code are written out here a second time, from the manual,
+ * and each refusal has its row.
  */
 #include <signal.h>
 #include "unit.h"
 #include "policy/backoff.h"
 #include "policy/conditions.h"
 #include "text/duration.h"
+#include "text/hash.h"
 #include "text/number.h"
 #include "text/signame.h"
 #include "text/spelling.h"
@@ -248,6 +249,32 @@ test_sizes_are_written_with_the_largest_unit(void)
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		SAME(rows[i].text, number_put_size(room, rows[i].value),
 		    rows[i].text);
+}
+
+/*
+ * hash
+ */
+
+static void
+test_hashes(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t hash;
+	} rows[] = {
+		/* From draft-eastlake-fnv, appendix C. */
+		{ "", UINT64_C(0xcbf29ce484222325) },
+		{ "a", UINT64_C(0xaf63dc4c8601ec8c) },
+		{ "foobar", UINT64_C(0x85944171f73967e8) },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		size_t length = strlen(rows[i].text), half = length / 2;
+		uint64_t hash = hash_add(HASH_NONE, rows[i].text, half);
+
+		hash = hash_add(hash, rows[i].text + half, length - half);
+		HOLDS(rows[i].text, hash == rows[i].hash);
+	}
 }
 
 /*
@@ -1697,6 +1724,7 @@ static void (*const tests[])(void) = {
 	test_numbers_are_written_in_decimal,
 	test_decimals_are_written_as_they_are_read,
 	test_sizes_are_written_with_the_largest_unit,
+	test_hashes,
 	test_slips_are_counted_up_to_a_third,
 	test_durations,
 	test_durations_at_the_edges,

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include "text/hash.h"
 #include "text/number.h"
 
 /* The first bytes of a segment. */
@@ -52,18 +53,6 @@ static_assert(offsetof(struct segment, window) == 1256, "window");
 static_assert(
     sizeof(struct segment) == 1256 + 8 * WINDOW_WORDS, "no holes in a segment");
 
-/* FNV-1a. */
-static uint64_t
-hash(const char *text)
-{
-	uint64_t value = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text != '\0'; text++)
-		value =
-		    (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return value;
-}
-
 /* Not isalnum(), which depends on the locale. */
 static bool
 is_plain(char c)
@@ -91,7 +80,7 @@ put_byte(char *at, const char *limit, char byte)
 static void
 put_hash(char *at, const char *key)
 {
-	uint64_t value = hash(key);
+	uint64_t value = hash_add(HASH_NONE, key, strlen(key));
 
 	*at++ = '~';
 	for (int shift = 60; shift >= 0; shift -= 4)
