@@ -40,8 +40,8 @@ PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 # Programs that test modules by tables.
 UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
-# Programs that test what many processes do to a window and a breaker at once.
-CONCURRENT = window_check breaker_check hammer
+# Programs that test what many processes do to the words of a budget at once.
+CONCURRENT = window_check breaker_check fleet_check hammer
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check
 # Programs that measure.
@@ -68,8 +68,8 @@ $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario \
 	capacity)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
-$(B)/window_check $(B)/breaker_check: $(B)/%: $(B)/tests/%.o \
-	$(B)/tests/explore.o $(B)/src/text/number.o
+$(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
+	$(B)/tests/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(PURE_OBJS)
 
@@ -222,6 +222,7 @@ check-units:
 check-models:
 	@$(B)/window_check
 	@$(B)/breaker_check
+	@$(B)/fleet_check
 check-script:
 	@tests/fleet/run $(B)/script_check
 .PHONY: check-suite check-rest check-house check-text check-units check-models \
@@ -290,9 +291,10 @@ fuzz:
 
 # All kinds of faults, or some: make faults FAULTS='errnos rlimits'
 FAULTS =
-faults: $(BIN) $(B)/window_check $(B)/breaker_check
+faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check
 	@RETRY='$(abspath $(BIN))' WINDOW_CHECK='$(abspath $(B)/window_check)' \
 		BREAKER_CHECK='$(abspath $(B)/breaker_check)' \
+		FLEET_CHECK='$(abspath $(B)/fleet_check)' \
 		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.

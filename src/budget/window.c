@@ -303,6 +303,16 @@ window_deposit(struct window *window, int64_t epoch)
 	return d.answer;
 }
 
+struct window_sums
+window_slice(const struct window *window, int64_t epoch)
+{
+	uint64_t word =
+	    word_at(epoch, atomic_load(&window->words[index_of(epoch)]));
+
+	return (struct window_sums){ .retries = retries_of(word),
+		.successes = successes_of(word) };
+}
+
 /* The sums of a window that ends at an epoch. */
 static struct window_sums
 count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
