@@ -367,11 +367,11 @@ says()
 		--budget-dir none
 	says "cannot write to none: No such file or directory" --budget-gc \
 		--budget-dir none
-	(umask 077 && : >"retry-v2.$EUID.d")
+	(umask 077 && : >"retry-v3.$EUID.d")
 	says "budget 'd': cannot be used: of another size, in ." \
 		--budget-status d
 	"$RETRY" --budget-status all 2>&1 >out | grep -qxF \
-		"retry: budget file 'retry-v2.$EUID.d': not shown: not made by retry"
+		"retry: budget file 'retry-v3.$EUID.d': not shown: not made by retry"
 	says "budget 'a': reset" -v --budget-reset a
 	local texts=("': exhausted, " ' retries used in ' '), next ' \
 		'after a success' \
@@ -517,13 +517,13 @@ for name, value in json.load(sys.stdin).items():
 @test "a budget's file has the name and the size of the manual" {
 	export RETRY_BUDGET_DIR=$PWD/common
 	"$RETRY" -B 'a b/c.d' --budget-dir . true
-	file=retry-v2.$EUID.a%20b%2Fc.d
+	file=retry-v3.$EUID.a%20b%2Fc.d
 	[ "$(stat -c '%s %a' "$file")" = "$(section FILES |
 		sed -n 's/.*: \([0-9]*\) bytes\.$/\1/p') 600" ]
 	mkdir common
 	chmod 2770 common
 	"$RETRY" -B api true
-	[ "$(stat -c %a common/retry-v2.api)" = 660 ]
+	[ "$(stat -c %a common/retry-v3.api)" = 660 ]
 }
 
 @test "the usage errors in the manual are those that the program prints" {
@@ -946,7 +946,7 @@ make_budgets()
 	export RETRY_BUDGET_DIR=$PWD/shm
 	"$RETRY" -B api true
 	"$RETRY" -B a/b true
-	: >"shm/retry-v2.1$EUID.ape"
+	: >"shm/retry-v3.1$EUID.ape"
 	[ "$(find shm -type f | wc -l)" = 3 ]
 }
 
@@ -989,7 +989,7 @@ make_budgets()
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
 	chmod g+s shm
-	: >shm/retry-v2.app
+	: >shm/retry-v3.app
 	[ "$(in_bash -B app)" = app ]
 }
 
@@ -1108,7 +1108,7 @@ lines_in_fish()
 	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
 	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
 	chmod g+s shm
-	: >shm/retry-v2.app
+	: >shm/retry-v3.app
 	[ "$(in_fish '-B app' | cut -f1)" = app ]
 }
 

@@ -241,6 +241,43 @@ test_idle(void)
 	HOLDS("counters decide nothing", look(&segment, SECONDS(160)).idle);
 }
 
+static void
+test_what_the_host_knows_of_its_fleet(void)
+{
+	struct segment segment = make("api", -1, -1, SECONDS(60));
+	const struct host_config config = {
+		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .alone = 2
+	};
+	struct host_answer answer = { .next = SECONDS(4),
+		.pause = SECONDS(4),
+		.numbers = { .hosts = 312, .retries = 199, .limit = 200 } };
+	struct fleet_wait wait = { .waits = false };
+	struct host_step step =
+	    fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(5), 0);
+
+	EQUAL("not known", look(&segment, SECONDS(5)).fleet.hosts, 0);
+	HOLDS("a question", look(&segment, SECONDS(5)).idle);
+	fleet_host_settle(&segment.fleet, &config, &step.question, &answer,
+	    SECONDS(5), UINT64_C(1) << 63);
+	EQUAL("hosts", look(&segment, SECONDS(6)).fleet.hosts, 312);
+	EQUAL("retries", look(&segment, SECONDS(6)).fleet.retries, 199);
+	EQUAL("limit", look(&segment, SECONDS(6)).fleet.limit, 200);
+	EQUAL("denied", look(&segment, SECONDS(6)).fleet.denied, SECONDS(3));
+	HOLDS("denied", !look(&segment, SECONDS(8)).idle);
+	HOLDS("over", look(&segment, SECONDS(9)).idle);
+	step = fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(9), 0);
+	fleet_host_fail(&segment.fleet, &config, &step.question, SECONDS(9),
+	    UINT64_C(1) << 63);
+	EQUAL("down", look(&segment, SECONDS(9)).fleet.down, SECONDS(1));
+	HOLDS("down", !look(&segment, SECONDS(9)).idle);
+	HOLDS("over", look(&segment, SECONDS(10)).idle);
+	step = fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(9), 0);
+	EQUAL("alone", step.decision, HOST_ALONE);
+	EQUAL("alone", look(&segment, SECONDS(69)).fleet.alone, 1);
+	HOLDS("alone", !look(&segment, SECONDS(69)).idle);
+	HOLDS("after the window", look(&segment, SECONDS(70)).idle);
+}
+
 /* Random words, or zeros and ones, or words with only a few bits. */
 static uint64_t
 garbage(uint64_t *state, int kind)
@@ -279,6 +316,12 @@ test_garbage(void)
 
 			memcpy((char *)&segment + at, &word, sizeof word);
 		}
+		for (size_t at = offsetof(struct segment, fleet);
+		     at < sizeof segment; at += 8) {
+			uint64_t word = garbage(&state, round % 3);
+
+			memcpy((char *)&segment + at, &word, sizeof word);
+		}
 		sound =
 		    snapshot_take(&a, &segment, &segment.header, MADE + age);
 		HOLDS("only limits and window count", sound || all);
@@ -301,6 +344,9 @@ test_garbage(void)
 		    a.breaker >= BREAKER_CLOSED &&
 			a.breaker <= BREAKER_HALF_OPEN && a.failures >= 0 &&
 			a.probe >= SNAPSHOT_NONE);
+		HOLDS("fleet", a.fleet.denied >= 0 && a.fleet.down >= 0);
+		HOLDS("fleet", a.fleet.hosts >= 0 && a.fleet.alone >= 0);
+		HOLDS("fleet", a.fleet.retries >= 0 && a.fleet.limit >= 0);
 	}
 }
 
@@ -382,6 +428,7 @@ static void (*const tests[])(void) = {
 	test_amplification,
 	test_the_breaker,
 	test_idle,
+	test_what_the_host_knows_of_its_fleet,
 	test_garbage,
 	test_corrupt_segments,
 	test_their_order,

@@ -6,7 +6,7 @@
 #include "text/number.h"
 
 /* The first bytes of a segment. */
-#define MAGIC "retry-v2"
+#define MAGIC "retry-v3"
 
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
@@ -50,8 +50,9 @@ static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
 static_assert(offsetof(struct segment, probes) == 1208, "probes");
 static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
 static_assert(offsetof(struct segment, window) == 1256, "window");
-static_assert(
-    sizeof(struct segment) == 1256 + 8 * WINDOW_WORDS, "no holes in a segment");
+static_assert(offsetof(struct segment, fleet) == 1744, "fleet");
+static_assert(offsetof(struct segment, ledger) == 2296, "ledger");
+static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
 
 /* Not isalnum(), which depends on the locale. */
 static bool

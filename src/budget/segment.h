@@ -2,8 +2,9 @@
  * segment: the layout of a budget's file, and its name.
  *
  * A segment is a header that never changes, followed by words that processes
- * change by compare-and-swap: the limits, the breaker, the window, and
- * counters.
+ * change by compare-and-swap: the limits, the breaker, the window, counters,
+ * and what is known of a fleet. Without --fleet nobody uses the words of a
+ * fleet.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -13,6 +14,8 @@
 #include <stdint.h>
 #include "text/duration.h"
 #include "budget/breaker.h"
+#include "budget/fleet_host.h"
+#include "budget/fleet_ledger.h"
 #include "budget/window.h"
 
 /* The longest key. */
@@ -28,7 +31,7 @@
 #define SEGMENT_DIRECTORY "/dev/shm"
 
 /* The start of each file name; a uid and a key follow. */
-#define SEGMENT_PREFIX "retry-v2."
+#define SEGMENT_PREFIX "retry-v3."
 
 /* The limits that a user asks for; -1: not given. */
 struct terms {
@@ -85,6 +88,8 @@ struct segment {
 	_Atomic uint64_t retries; /* granted by the window */
 	_Atomic uint64_t denied; /* attempts, each counted once */
 	struct window window;
+	struct fleet_host fleet;
+	struct fleet_ledger ledger;
 };
 
 enum segment_state {

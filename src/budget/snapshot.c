@@ -105,8 +105,10 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	if (!take_window(snapshot, segment, header, now))
 		return false;
 	take_breaker(snapshot, &segment->breaker, age);
+	snapshot->fleet = fleet_host_look(&segment->fleet, header->slice, age);
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
-	    snapshot->cooldown == 0 &&
+	    snapshot->cooldown == 0 && snapshot->fleet.denied == 0 &&
+	    snapshot->fleet.down == 0 && snapshot->fleet.alone == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED ||
 		is_abandoned(&segment->breaker, age));
 	snapshot->all_firsts = count(&segment->firsts);

@@ -35,6 +35,7 @@ struct snapshot {
 	int64_t failures; /* in a row */
 	nanos probe; /* breaker_view's next; NONE unless open or half-open */
 	int64_t rate; /* breaker_view's rate; NONE unless recovering */
+	struct host_view fleet; /* what this host knows of its fleet */
 };
 
 /*
