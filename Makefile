@@ -89,9 +89,11 @@ $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
 # times and sizes of files have been made to have 64 bits.
 WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
 	sigtimedwait:__sigtimedwait64 open:open64 fcntl:fcntl64 fstat:fstat64 \
-	fcntl:__fcntl_time64 fstat:__fstat64_time64
+	fcntl:__fcntl_time64 fstat:__fstat64_time64 stat:stat64 \
+	stat:__stat64_time64 lseek:lseek64 mmap:mmap64 pread:pread64 \
+	sendfile:sendfile64 fstatfs:fstatfs64 ioctl:__ioctl_time64
 $(B)/unit_attempt: WRAP = \
-	$(shell sed -n 's/^FAKE(\(.*\));$$/-Wl,--wrap=\1/p' \
+	$(shell sed -nE 's/^(FAKE|SPY).[^,]*, (\w+),.*/-Wl,--wrap=\2/p' \
 		tests/unit_attempt.c tests/attempt/*.c) \
 	$(foreach call,$(WIDE_CALLS), \
 		-Wl,--wrap=$(word 2,$(subst :, ,$(call))) \

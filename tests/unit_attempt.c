@@ -1,5 +1,6 @@
 /*
- * Whole invocations on a fake kernel, without processes and without waiting.
+ * Whole invocations of retry on a fake kernel, without processes and without
+ * waiting. All of retry runs: only functions of libc are replaced.
  * tests/attempt has the kernel, the invocation, and the promises that hold at
  * every step.
  *
@@ -20,9 +21,9 @@
 #define RUNS 250000
 
 int main(int argc, char **argv);
-FAKE(main);
 
-static const nanos ms = NANOS_MS, second = NANOS_SECOND;
+#define MS NANOS_MS
+#define SECOND NANOS_SECOND
 
 /* The number of a process that has nothing to do with retry. */
 enum { STRANGER = 77 };
@@ -34,65 +35,39 @@ lesser(nanos a, nanos b)
 }
 
 /*
- * Events. The number is that of a signal, if the event is about one.
+ * Events. The number is a signal, a status, a time in seconds or a count, as
+ * the table below says. What happens to the command happens while it lives.
  */
 
 static void
 wake(int number)
 {
-	(void)number;
 	kernel.stirred = true;
 }
 
 static void
-end_command(int status, int signal)
+exit_with(int number)
 {
-	if (kernel_alive(kernel.command))
-		kernel_end(kernel.command, status, signal);
-}
-
-static void
-succeed(int number)
-{
-	(void)number;
-	end_command(0, 0);
-}
-
-static void
-fail(int number)
-{
-	(void)number;
-	end_command(7, 0);
-}
-
-static void
-crash(int number)
-{
-	(void)number;
-	end_command(0, SIGSEGV);
+	kernel_end(kernel.command, number, 0);
 }
 
 static void
 die_of(int number)
 {
-	end_command(0, number);
+	kernel_end(kernel.command, 0, number);
 }
 
 static void
 miss(int number)
 {
-	(void)number;
-	if (kernel_alive(kernel.command))
-		kernel.command->temper.error = ENOENT;
-	end_command(127, 0);
+	kernel.command->temper.error = number;
+	exit_with(127);
 }
 
 static void
 stop(int number)
 {
-	(void)number;
-	if (kernel_alive(kernel.command))
-		kernel_stop(kernel.command, 3 * second);
+	kernel_stop(kernel.command, number * SECOND);
 }
 
 /* A command that no limit ends must end by itself. */
@@ -102,26 +77,23 @@ hang(int number)
 	const struct setting *set = &invocation.set;
 	bool limited = set->timeout != 0 || set->deadline != 0;
 
-	(void)number;
-	if (kernel_alive(kernel.command) && !kernel.command->temper.refuses)
+	if (!kernel.command->temper.refuses)
 		kernel.command->ends =
-		    limited ? NANOS_MAX : kernel.now + 20 * second;
+		    limited ? NANOS_MAX : kernel.now + 20 * SECOND;
 }
 
 static void
 go_deaf(int number)
 {
 	hang(number);
-	if (kernel_alive(kernel.command))
-		kernel.command->temper.deaf = true;
+	kernel.command->temper.deaf = true;
 }
 
 static void
 sink(int number)
 {
 	hang(number);
-	if (kernel_alive(kernel.command))
-		kernel.command->free = kernel.now + 6 * second;
+	kernel.command->free = kernel.now + number * SECOND;
 }
 
 static void
@@ -129,36 +101,39 @@ refuse(int number)
 {
 	struct process *command = kernel.command;
 
-	(void)number;
-	if (!kernel_alive(command))
-		return;
 	command->temper.refuses = true;
-	command->ends = lesser(command->ends, kernel.now + 6 * second);
+	command->ends = lesser(command->ends, kernel.now + number * SECOND);
+}
+
+static void
+send(int number, int code, pid_t sender)
+{
+	kernel_post((struct sent){
+	    .number = number, .code = code, .sender = sender, .value = 4711 });
 }
 
 static void
 send_by_others(int number)
 {
-	kernel_post((struct sent){
-	    .number = number, .code = SI_USER, .sender = STRANGER });
+	send(number, SI_USER, STRANGER);
 }
 
 static void
 queue_by_others(int number)
 {
-	kernel_post((struct sent){ .number = number,
-	    .code = SI_QUEUE,
-	    .sender = STRANGER,
-	    .value = 4711 });
+	send(number, SI_QUEUE, STRANGER);
 }
 
 static void
 send_by_command(int number)
 {
-	if (kernel_alive(kernel.command))
-		kernel_post((struct sent){ .number = number,
-		    .code = SI_USER,
-		    .sender = kernel.command->pid });
+	send(number, SI_USER, kernel.command->pid);
+}
+
+static void
+send_to_ourselves(int number)
+{
+	send(number, SI_USER, kernel.self);
 }
 
 static void
@@ -167,13 +142,6 @@ send_twice(int number)
 	kernel_type(number);
 	send_by_others(SIGWINCH);
 	send_by_others(number);
-}
-
-static void
-send_to_ourselves(int number)
-{
-	kernel_post((struct sent){
-	    .number = number, .code = SI_USER, .sender = kernel.self });
 }
 
 /* A new process of the command, or else of the hook. */
@@ -198,10 +166,9 @@ foster_parent(void)
 static void
 fork_deaf(int number)
 {
-	static const struct temper temper = { .life = 40 * NANOS_SECOND,
+	static const struct temper temper = { .life = 40 * SECOND,
 		.deaf = true };
 
-	(void)number;
 	fork_member(&temper);
 	fork_member(&temper);
 }
@@ -209,10 +176,9 @@ fork_deaf(int number)
 static void
 fork_refusing(int number)
 {
-	static const struct temper temper = { .life = 6 * NANOS_SECOND,
+	static const struct temper temper = { .life = 6 * SECOND,
 		.refuses = true };
 
-	(void)number;
 	fork_member(&temper);
 }
 
@@ -223,11 +189,10 @@ fork_refusing(int number)
 static void
 fork_daemon(int number)
 {
-	static const struct temper temper = { .life = 3 * NANOS_SECOND,
+	static const struct temper temper = { .life = 3 * SECOND,
 		.apart = true };
-	static const struct temper heir = { .life = 3 * NANOS_SECOND };
+	static const struct temper heir = { .life = 3 * SECOND };
 
-	(void)number;
 	for (int i = 0; i < KERNEL_PROCESSES; i++) {
 		struct process *process = &kernel.list[i];
 
@@ -246,12 +211,11 @@ static void
 fork_apart(int number)
 {
 	static const struct temper temper = {
-		.life = 40 * NANOS_SECOND, .apart = true, .deaf = true
+		.life = 40 * SECOND, .apart = true, .deaf = true
 	};
 	const struct process *member = fork_member(&temper);
 	struct process *other;
 
-	(void)number;
 	if (member == NULL)
 		return;
 	other = kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
@@ -267,7 +231,6 @@ end_member(int number)
 {
 	int first = (int)kernel_draw(KERNEL_PROCESSES);
 
-	(void)number;
 	for (int i = 0; i < KERNEL_PROCESSES; i++) {
 		struct process *process =
 		    &kernel.list[(first + i) % KERNEL_PROCESSES];
@@ -287,7 +250,6 @@ orphan(int number)
 	struct process *process =
 	    kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
 
-	(void)number;
 	if (process != NULL)
 		kernel_end(process, 0, 0);
 }
@@ -295,16 +257,14 @@ orphan(int number)
 static void
 wake_late(int number)
 {
-	(void)number;
-	invocation.late = 3 * second;
+	invocation.late = number * SECOND;
 }
 
 static void
 stop_us(int number)
 {
-	(void)number;
-	kernel_pass(kernel.now + 10 * second, true);
-	invocation.stopped += 10 * second;
+	kernel_pass(kernel.now + number * SECOND, true);
+	invocation.stopped += number * SECOND;
 	send_by_others(SIGCONT);
 }
 
@@ -313,14 +273,13 @@ static void
 sleep_machine(nanos span)
 {
 	kernel.asleep += span;
-	invocation.disturbed += span + 30 * second;
+	invocation.disturbed += span + 30 * SECOND;
 }
 
 static void
 suspend(int number)
 {
-	(void)number;
-	sleep_machine(10 * second);
+	sleep_machine(number * SECOND);
 }
 
 static void
@@ -328,51 +287,32 @@ pass_deadline(int number)
 {
 	nanos left = invocation_until_deadline();
 
-	(void)number;
 	if (left != NANOS_MAX && left > 0)
-		sleep_machine(left + second);
-}
-
-static void
-deny_fork(int number)
-{
-	(void)number;
-	invocation.fork_failures = 1;
+		sleep_machine(left + SECOND);
 }
 
 static void
 deny_forks(int number)
 {
-	(void)number;
-	invocation.fork_failures = INT_MAX;
+	invocation.fork_failures = number;
 }
 
 static void
-deny_pipe(int number)
+deny_pipes(int number)
 {
-	(void)number;
-	invocation.pipe_failures = 1;
+	kernel.pipeless = true;
 }
 
 static void
-deny_twice(int number)
+deny_attempts(int number)
 {
-	(void)number;
-	invocation.denials = 2;
-}
-
-static void
-deny(int number)
-{
-	(void)number;
-	invocation.denials = INT_MAX;
+	file_trip(number * SECOND);
 }
 
 static void
 eat(int number)
 {
-	(void)number;
-	invocation.consumed = true;
+	kernel.consumed = true;
 }
 
 static void
@@ -385,22 +325,12 @@ end_hook(int number)
 static void
 deny_hook(int number)
 {
-	(void)number;
-	invocation.hook_failures = 1;
+	invocation.hook_failures = number;
 }
 
-static const int none[] = { 0, 0 };
-static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
-static const int intended[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
-static const int others[] = { SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40, 0 };
-static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU, 0 };
-static const int window[] = { SIGWINCH, 0 };
-static const int pipe_broken[] = { SIGPIPE, 0 };
-static const int crashes[] = { 0, SIGSEGV, 0 };
-
-/* What may happen, in groups to which the rules below refer. */
+/* What may happen, in groups to which the exceptions below refer. */
 enum event_kind {
-	NOTHING,
+	NOTHING, /* a wait ends for no reason */
 	COMMAND_EXITS_0,
 	COMMAND_EXITS_7,
 	COMMAND_CRASHES,
@@ -408,108 +338,93 @@ enum event_kind {
 	COMMAND_NOT_FOUND,
 	COMMAND_STOPS,
 	COMMAND_HANGS,
-	COMMAND_HANGS_DEAF,
-	COMMAND_BLOCKS,
-	COMMAND_REFUSES,
+	COMMAND_HANGS_DEAF, /* it ignores all signals but KILL */
+	COMMAND_BLOCKS, /* the kernel does not let it die for some time */
+	COMMAND_REFUSES, /* it cannot be signalled */
 	END_TYPED, /* INT, TERM, HUP or QUIT, each of which ends all */
 	END_SENT,
-	END_QUEUED,
+	END_QUEUED, /* with a value */
 	END_BY_COMMAND,
 	END_TWICE,
 	OTHER_SENT,
 	OTHER_QUEUED,
 	WINCH_TYPED,
-	OWN_PIPE,
+	OWN_PIPE, /* retry has sent PIPE to itself */
 	STOP_TYPED,
 	STOP_SENT,
 	ORPHAN_DIES,
-	DEAF_MEMBERS,
+	DEAF_MEMBERS, /* two new processes of the command or hook */
 	REFUSING_MEMBER,
-	MEMBER_APART,
+	MEMBER_APART, /* in another session */
 	DAEMON,
 	MEMBER_ENDS,
-	LATE_WAKE_UP,
+	LATE_WAKE_UP, /* a wait ends some seconds too late */
 	RETRY_STOPPED,
 	MACHINE_SLEEPS,
-	DEADLINE_PASSES,
+	DEADLINE_PASSES, /* the machine sleeps past it */
 	FORK_FAILS,
-	FORKS_FAIL,
+	FORKS_FAIL, /* each of them */
 	PIPE_FAILS,
-	BUDGET_DENIES_TWICE,
-	BUDGET_DENIES,
-	INPUT_CONSUMED,
+	BUDGET_DENIES_FOR_NOW, /* the breaker opens, for two seconds */
+	BUDGET_DENIES, /* for an hour */
+	INPUT_CONSUMED, /* another process has read standard input */
 	HOOK_ENDS,
 	HOOK_FORK_FAILS,
 	EVENTS,
 };
 
+#define END_SIGNALS SIGINT, SIGTERM, SIGHUP, SIGQUIT
+#define OTHER_SIGNALS SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40
+#define STOP_SIGNALS SIGTSTP, SIGTTIN, SIGTTOU
+
+#define EVENT(id, ...) [id] = { #id, __VA_ARGS__ }
+
 static const struct event {
 	const char *name;
 	void (*happen)(int number);
-	const int *numbers; /* of signals: one or more, then 0 */
-	bool anytime; /* may happen between two calls, too */
+	enum { WAITING, ANYTIME } when; /* only in a wait; between calls, too */
+	int numbers[6]; /* one or more, each of which is tried, then 0 */
 } events[EVENTS] = {
-	[NOTHING] = { "a wait ends for no reason", wake, none, false },
-	[COMMAND_EXITS_0] = { "the command exits 0", succeed, none, true },
-	[COMMAND_EXITS_7] = { "the command exits 7", fail, none, true },
-	[COMMAND_CRASHES] = { "the command dies of SEGV", crash, none, true },
-	[COMMAND_DIES] = { "the command dies of a signal that is not retried",
-	    die_of, intended, false },
-	[COMMAND_NOT_FOUND] = { "the command cannot be found", miss, none,
-	    false },
-	[COMMAND_STOPS] = { "the command is stopped", stop, none, false },
-	[COMMAND_HANGS] = { "the command hangs", hang, none, false },
-	[COMMAND_HANGS_DEAF] = { "the command hangs and ignores all signals "
-				 "but KILL",
-	    go_deaf, none, false },
-	[COMMAND_BLOCKS] = { "the kernel does not let the command die", sink,
-	    none, false },
-	[COMMAND_REFUSES] = { "the command cannot be signalled", refuse, none,
-	    false },
-	[END_TYPED] = { "INT, TERM, HUP or QUIT from the terminal", kernel_type,
-	    ends, true },
-	[END_SENT] = { "INT, TERM, HUP or QUIT from another process",
-	    send_by_others, ends, true },
-	[END_QUEUED] = { "INT, TERM, HUP or QUIT, queued by another process",
-	    queue_by_others, ends, false },
-	[END_BY_COMMAND] = { "INT, TERM, HUP or QUIT from the command",
-	    send_by_command, ends, false },
-	[END_TWICE] = { "INT, TERM, HUP or QUIT, twice", send_twice, ends,
-	    false },
-	[OTHER_SENT] = { "another signal", send_by_others, others, true },
-	[OTHER_QUEUED] = { "another signal, with a value", queue_by_others,
-	    others, false },
-	[WINCH_TYPED] = { "WINCH from the terminal", kernel_type, window,
-	    true },
-	[OWN_PIPE] = { "our own PIPE", send_to_ourselves, pipe_broken, false },
-	[STOP_TYPED] = { "a stop from the terminal", kernel_type, stops, true },
-	[STOP_SENT] = { "a stop from others", send_by_others, stops, true },
-	[ORPHAN_DIES] = { "an orphan dies", orphan, none, true },
-	[DEAF_MEMBERS] = { "two new processes, which ignore all but KILL",
-	    fork_deaf, none, true },
-	[REFUSING_MEMBER] = { "a new process, which cannot be signalled",
-	    fork_refusing, none, false },
-	[MEMBER_APART] = { "a new process in another session", fork_apart, none,
-	    true },
-	[DAEMON] = { "a daemon", fork_daemon, none, true },
-	[MEMBER_ENDS] = { "a process of the tree ends", end_member, none,
-	    true },
-	[LATE_WAKE_UP] = { "a wait ends 3 s too late", wake_late, none, false },
-	[RETRY_STOPPED] = { "retry is stopped for 10 s", stop_us, none, false },
-	[MACHINE_SLEEPS] = { "the machine sleeps for 10 s", suspend, none,
-	    false },
-	[DEADLINE_PASSES] = { "the machine sleeps past the deadline",
-	    pass_deadline, none, false },
-	[FORK_FAILS] = { "a fork fails", deny_fork, none, false },
-	[FORKS_FAIL] = { "every fork fails", deny_forks, none, false },
-	[PIPE_FAILS] = { "a pipe fails", deny_pipe, none, false },
-	[BUDGET_DENIES_TWICE] = { "the budget denies twice", deny_twice, none,
-	    false },
-	[BUDGET_DENIES] = { "the budget denies", deny, none, false },
-	[INPUT_CONSUMED] = { "standard input is consumed", eat, none, false },
-	[HOOK_ENDS] = { "the hook fails", end_hook, crashes, true },
-	[HOOK_FORK_FAILS] = { "the next hook cannot be forked", deny_hook, none,
-	    false },
+	EVENT(NOTHING, wake, WAITING, { 0 }),
+	EVENT(COMMAND_EXITS_0, exit_with, ANYTIME, { 0 }),
+	EVENT(COMMAND_EXITS_7, exit_with, ANYTIME, { 7 }),
+	EVENT(COMMAND_CRASHES, die_of, ANYTIME, { SIGSEGV }),
+	EVENT(COMMAND_DIES, die_of, WAITING, { SIGINT, SIGQUIT, SIGPIPE }),
+	EVENT(COMMAND_NOT_FOUND, miss, WAITING, { ENOENT }),
+	EVENT(COMMAND_STOPS, stop, WAITING, { 3 }),
+	EVENT(COMMAND_HANGS, hang, WAITING, { 0 }),
+	EVENT(COMMAND_HANGS_DEAF, go_deaf, WAITING, { 0 }),
+	EVENT(COMMAND_BLOCKS, sink, WAITING, { 6 }),
+	EVENT(COMMAND_REFUSES, refuse, WAITING, { 6 }),
+	EVENT(END_TYPED, kernel_type, ANYTIME, { END_SIGNALS }),
+	EVENT(END_SENT, send_by_others, ANYTIME, { END_SIGNALS }),
+	EVENT(END_QUEUED, queue_by_others, WAITING, { END_SIGNALS }),
+	EVENT(END_BY_COMMAND, send_by_command, WAITING, { END_SIGNALS }),
+	EVENT(END_TWICE, send_twice, WAITING, { END_SIGNALS }),
+	EVENT(OTHER_SENT, send_by_others, ANYTIME, { OTHER_SIGNALS }),
+	EVENT(OTHER_QUEUED, queue_by_others, WAITING, { OTHER_SIGNALS }),
+	EVENT(WINCH_TYPED, kernel_type, ANYTIME, { SIGWINCH }),
+	EVENT(OWN_PIPE, send_to_ourselves, WAITING, { SIGPIPE }),
+	EVENT(STOP_TYPED, kernel_type, ANYTIME, { STOP_SIGNALS }),
+	EVENT(STOP_SENT, send_by_others, ANYTIME, { STOP_SIGNALS }),
+	EVENT(ORPHAN_DIES, orphan, ANYTIME, { 0 }),
+	EVENT(DEAF_MEMBERS, fork_deaf, ANYTIME, { 0 }),
+	EVENT(REFUSING_MEMBER, fork_refusing, WAITING, { 0 }),
+	EVENT(MEMBER_APART, fork_apart, ANYTIME, { 0 }),
+	EVENT(DAEMON, fork_daemon, ANYTIME, { 0 }),
+	EVENT(MEMBER_ENDS, end_member, ANYTIME, { 0 }),
+	EVENT(LATE_WAKE_UP, wake_late, WAITING, { 3 }),
+	EVENT(RETRY_STOPPED, stop_us, WAITING, { 10 }),
+	EVENT(MACHINE_SLEEPS, suspend, WAITING, { 10 }),
+	EVENT(DEADLINE_PASSES, pass_deadline, WAITING, { 0 }),
+	EVENT(FORK_FAILS, deny_forks, WAITING, { 1 }),
+	EVENT(FORKS_FAIL, deny_forks, WAITING, { INT_MAX }),
+	EVENT(PIPE_FAILS, deny_pipes, WAITING, { 0 }),
+	EVENT(BUDGET_DENIES_FOR_NOW, deny_attempts, WAITING, { 2 }),
+	EVENT(BUDGET_DENIES, deny_attempts, WAITING, { 3600 }),
+	EVENT(INPUT_CONSUMED, eat, WAITING, { 0 }),
+	EVENT(HOOK_ENDS, end_hook, ANYTIME, { 0, SIGSEGV }),
+	EVENT(HOOK_FORK_FAILS, deny_hook, WAITING, { 1 }),
 };
 
 /*
@@ -520,78 +435,69 @@ static const struct event {
 #define DEAF LASTING, .deaf = true
 #define BLOCKED LASTING, .held = NANOS_MINUTE
 
+#define SCENE(id, ...) [id] = { #id, __VA_ARGS__ }
+
 static const struct scene {
 	const char *name;
 	int status, attempts; /* without an event */
 	struct setting set; /* what is 0 is as usual */
 } scenes[STATES] = {
-	[INPUT] = { "reading input", 0, 2, { .input = 500 * NANOS_MS } },
-	[SPLAY] = { "splay", 0, 2, { .splay = NANOS_SECOND } },
-	[BREAKER_WAIT] = { "waiting for the breaker", 0, 2, { .denials = 2 } },
-	[DELAY] = { "delay", 0, 2, { 0 } },
-	[BUDGET_WAIT] = { "waiting for the budget", 0, 2,
-	    { .later_denials = 2 } },
-	[HOOK_IN_DELAY] = { "delay and hook", 0, 2,
-	    { .on_retry = true, .hook = { .life = 300 * NANOS_MS } } },
-	[HOOK_AFTER_DELAY] = { "hook after the delay", 0, 2,
-	    { .on_retry = true, .hook = { .life = 5 * NANOS_SECOND } } },
-	[HOOK_SIGNALLED] = { "hook signalled", 7, 1,
-	    { .on_retry = true,
-		.deadline = 3 * NANOS_SECOND,
-		.hook = { DEAF } } },
-	[HOOK_KILLED] = { "hook killed", 7, 1,
-	    { .on_retry = true,
-		.deadline = 3 * NANOS_SECOND,
-		.hook = { BLOCKED } } },
-	[HOOK_UNKILLABLE] = { "hook unkillable", 7, 1,
-	    { .on_retry = true,
-		.deadline = 3 * NANOS_SECOND,
-		.hook = { BLOCKED } } },
-	[RUNNING] = { "command alive", 0, 2, { 0 } },
-	[RUNNING_DEAD] = { "command dead", 0, 2, { 0 } },
-	[INTERRUPTED] = { "interrupted", 7, 1,
+	SCENE(INPUT, 0, 2, { .input = 500 * MS }),
+	SCENE(SPLAY, 0, 2, { .splay = SECOND }),
+	SCENE(BREAKER_WAIT, 0, 2, { .held_back = true }),
+	SCENE(DELAY, 0, 2, { 0 }),
+	SCENE(BUDGET_WAIT, 0, 2, { .exhausted = true }),
+	SCENE(HOOK_IN_DELAY, 0, 2,
+	    { .on_retry = true, .hook = { .life = 300 * MS } }),
+	SCENE(HOOK_AFTER_DELAY, 0, 2,
+	    { .on_retry = true, .hook = { .life = 5 * SECOND } }),
+	SCENE(HOOK_SIGNALLED, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { DEAF } }),
+	SCENE(HOOK_KILLED, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
+	SCENE(HOOK_UNKILLABLE, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
+	SCENE(RUNNING, 0, 2, { 0 }),
+	SCENE(RUNNING_DEAD, 0, 2, { 0 }),
+	SCENE(INTERRUPTED, 7, 1,
 	    { .interrupted = true,
-		.commands = { { .life = 300 * NANOS_MS,
+		.commands = { { .life = 300 * MS,
 		    .status = 7,
-		    .deaf = true } } } },
-	[SIGNALLED] = { "signalled", 0, 2, { .commands = { { DEAF } } } },
-	[SIGNALLED_DEAD] = { "signalled, command dead", 0, 2,
+		    .deaf = true } } }),
+	SCENE(SIGNALLED, 0, 2, { .commands = { { DEAF } } }),
+	SCENE(SIGNALLED_DEAD, 0, 2,
 	    { .commands = { { LASTING } },
 		.has_member = true,
-		.member = { DEAF } } },
-	[KILLED] = { "killed", 0, 2,
-	    { .commands = { { LASTING, .held = 3500 * NANOS_MS } } } },
-	[KILLED_DEAD] = { "killed, command dead", 0, 2,
+		.member = { DEAF } }),
+	SCENE(KILLED, 0, 2, { .commands = { { LASTING, .held = 3500 * MS } } }),
+	SCENE(KILLED_DEAD, 0, 2,
 	    { .commands = { { LASTING } },
 		.has_member = true,
-		.member = { DEAF, .held = 3500 * NANOS_MS } } },
-	[UNKILLABLE] = { "unkillable", 0, 2,
-	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[UNKILLABLE_DEAD] = { "unkillable, command dead", 0, 2,
-	    { .commands = { { LASTING, .held = 6 * NANOS_SECOND } } } },
-	[ABANDONED] = { "abandoned", 124, 1,
-	    { .deadline = 3 * NANOS_SECOND,
-		.straggling = 50 * NANOS_MS,
-		.commands = { { LASTING, .refuses = true } } } },
-	[ABANDONED_DEAD] = { "abandoned, and dead since", 124, 1,
-	    { .deadline = 3 * NANOS_SECOND,
-		.straggling = 50 * NANOS_MS,
+		.member = { DEAF, .held = 3500 * MS } }),
+	SCENE(UNKILLABLE, 0, 2,
+	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(UNKILLABLE_DEAD, 0, 2,
+	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(ABANDONED, 124, 1,
+	    { .deadline = 3 * SECOND,
+		.straggling = 50 * MS,
+		.commands = { { LASTING, .refuses = true } } }),
+	SCENE(ABANDONED_DEAD, 124, 1,
+	    { .deadline = 3 * SECOND,
+		.straggling = 50 * MS,
 		.commands = { { LASTING, .refuses = true } },
-		.dies_abandoned = true } },
-	[SLOW_READER] = { "slow reader", 0, 2, { .owed = 500 * NANOS_MS } },
-	[STRAGGLING] = { "stragglers", 0, 2, { .straggling = 50 * NANOS_MS } },
-	[DELIVERY] = { "delivery in the end", 0, 2,
-	    { .held = 500 * NANOS_MS } },
-	[REPORT] = { "report", 0, 2, { .report = 500 * NANOS_MS } },
-	[LAST_LINES] = { "last lines", 0, 2, { .log = 50 * NANOS_MS } },
-	[GIVE_UP] = { "last hook", 7, 1,
-	    { .attempts = 1,
-		.on_give_up = true,
-		.hook = { .life = NANOS_SECOND } } },
-	[GIVE_UP_SIGNALLED] = { "last hook signalled", 7, 1,
-	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } } },
-	[GIVE_UP_KILLED] = { "last hook killed", 7, 1,
-	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } } },
+		.dies_abandoned = true }),
+	SCENE(SLOW_READER, 0, 2, { .owed = 500 * MS }),
+	SCENE(STRAGGLING, 0, 2, { .straggling = 50 * MS }),
+	SCENE(DELIVERY, 0, 2, { .held = 500 * MS }),
+	SCENE(REPORT, 0, 2, { .report = 500 * MS }),
+	SCENE(LAST_LINES, 0, 2, { .log = 50 * MS }),
+	SCENE(GIVE_UP, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { .life = SECOND } }),
+	SCENE(GIVE_UP_SIGNALLED, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } }),
+	SCENE(GIVE_UP_KILLED, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } }),
 };
 
 /*
@@ -602,9 +508,8 @@ static const struct scene {
 static struct setting
 complete(struct setting set)
 {
-	static const struct temper fails = { .life = 300 * NANOS_MS,
-		.status = 7 };
-	static const struct temper succeeds = { .life = 300 * NANOS_MS };
+	static const struct temper fails = { .life = 300 * MS, .status = 7 };
+	static const struct temper succeeds = { .life = 300 * MS };
 
 	if (set.attempts == 0)
 		set.attempts = 3;
@@ -615,8 +520,8 @@ complete(struct setting set)
 		set.commands[0] = fails;
 	for (int i = 1; i < COMMANDS; i++)
 		set.commands[i] = succeeds;
-	set.timeout = 2 * second;
-	set.kill_after = set.delay = second;
+	set.timeout = 2 * SECOND;
+	set.kill_after = set.delay = SECOND;
 	set.patience = NANOS_MINUTE;
 	set.signal = SIGTERM;
 	set.visible = true;
@@ -699,7 +604,6 @@ static const struct exception {
 	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), EXITS_124 },
 	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), EXITS_75 },
 	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), EXITS_75 },
-	{ BEFORE_ATTEMPTS, BIT(INPUT_CONSUMED), FAILS_AGAIN },
 	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING,
 	    EXITS_7 },
 	{ AFTER_LIMIT, ENDS_RETRYING, EXITS_124 },
@@ -711,6 +615,15 @@ static const struct exception {
 	{ ~(COMMAND_LIVES | HOOK_LIVES), FORKS, IMPOSSIBLE },
 	{ ~HOOK_LIVES, BIT(HOOK_ENDS), IMPOSSIBLE },
 };
+
+static void
+happen(int event, int number)
+{
+	kernel_trace(events[event].name, number);
+	if (((OF_COMMAND | BIT(END_BY_COMMAND)) & BIT(event)) == 0 ||
+	    kernel_alive(kernel.command))
+		events[event].happen(number);
+}
 
 static enum outcome_kind
 outcome_of(int state, int event)
@@ -768,18 +681,16 @@ enter_cell(nanos until)
 {
 	enum state from = state_before(cell.state);
 
-	(void)until;
 	if (cell.reached || invocation_state() != from)
 		return;
 	if ((int)from != cell.state)
-		fail(0);
+		exit_with(7);
 	if ((int)invocation_state() != cell.state)
 		kernel_break("is not in the state of the scene");
 	cell.reached = true;
 	cell.launched = invocation.launched;
 	kernel_trace(scenes[cell.state].name, cell.state);
-	kernel_trace(events[cell.event].name, cell.number);
-	events[cell.event].happen(cell.number);
+	happen(cell.event, cell.number);
 }
 
 static struct ending
@@ -888,9 +799,8 @@ one_of(uint64_t most)
 static nanos
 any_span(void)
 {
-	static const nanos spans[] = { 0, 1, NANOS_MS, 50 * NANOS_MS,
-		300 * NANOS_MS, NANOS_SECOND, 3 * NANOS_SECOND,
-		12 * NANOS_SECOND };
+	static const nanos spans[] = { 0, 1, MS, 50 * MS, 300 * MS, SECOND,
+		3 * SECOND, 12 * SECOND };
 
 	return spans[kernel_draw(LENGTH(spans))];
 }
@@ -914,7 +824,7 @@ any_temper(bool limited)
 	else if (limited && one_of(4))
 		temper.life = NANOS_MAX;
 	if (one_of(16)) {
-		temper.life = temper.held = 12 * second;
+		temper.life = temper.held = 12 * SECOND;
 		temper.refuses = one_of(2);
 	}
 	return temper;
@@ -923,8 +833,8 @@ any_temper(bool limited)
 static nanos
 any_deadline(void)
 {
-	static const nanos deadlines[] = { 1, 100 * NANOS_MS, 3 * NANOS_SECOND,
-		3 * NANOS_SECOND, 10 * NANOS_SECOND, NANOS_HOUR };
+	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND,
+		10 * SECOND, NANOS_HOUR };
 
 	return one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))];
 }
@@ -952,8 +862,8 @@ any_setting(void)
 		.held = one_of(8) ? any_span() : 0,
 		.report = one_of(8) ? any_span() : 0,
 		.log = one_of(8) ? any_span() : 0,
-		.denials = one_of(8) ? 2 : 0,
-		.later_denials = one_of(8) ? 2 : 0,
+		.held_back = one_of(8),
+		.exhausted = one_of(8),
 		.interrupted = one_of(16),
 		.dies_abandoned = one_of(3),
 		.init = one_of(8),
@@ -984,15 +894,14 @@ disturb(bool anytime)
 	size_t choices = 1;
 
 	if (outcome_of(state, event) == IMPOSSIBLE ||
-	    (anytime && !events[event].anytime))
+	    (anytime && events[event].when != ANYTIME))
 		return;
 	while (numbers[choices] != 0)
 		choices++;
 	disturbances--;
 	met[state][event]++;
 	kernel_trace(scenes[state].name, state);
-	kernel_trace(events[event].name, event);
-	events[event].happen(numbers[kernel_draw(choices)]);
+	happen(event, numbers[kernel_draw(choices)]);
 }
 
 /* At some time in a wait; more often in states that few runs reach. */
@@ -1005,7 +914,7 @@ disturb_wait(nanos until)
 	nanos nap = until - kernel.now;
 
 	if (disturbances <= (rare ? -4 : 0) ||
-	    !(rare || one_of(nap < 50 * ms ? 8 : 2)))
+	    !(rare || one_of(nap < 50 * MS ? 8 : 2)))
 		return;
 	do {
 		if (one_of(2) && nap > 0)
@@ -1085,8 +994,7 @@ number_at(char **argv, int i)
 	return (int)strtol(argv[i], NULL, 10);
 }
 
-int
-__wrap_main(int argc, char **argv)
+SPY(int, main, int argc, char **argv)
 {
 	struct ending ending;
 

@@ -2,16 +2,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
-#include "attempt/job_control.h"
+#include "finish.h"
 #include "text/number.h"
-#include "cli/options.h"
-#include "run.h"
-#include "report/atomic_file.h"
 
 /* How long the calls between two waits may take. */
 #define SLACK NANOS_MS
@@ -24,6 +18,15 @@
 /* How long retry waits for a reader that reads nothing of a report. */
 #define PATIENCE (2 * NANOS_SECOND)
 
+/* The most words of a command line. */
+#define WORDS 40
+
+#define BUDGET "budget"
+#define WINDOW (3 * NANOS_SECOND)
+
+/* The most temporary files at once: the input, and what is held. */
+#define PLAIN_MOST 3
+
 #define STACK_SOILED (sizeof(struct run) + 8192)
 #define NONSENSE UINT64_C(0xa5a5a5a5a5a5a5a5)
 
@@ -32,57 +35,13 @@
 #define SPINS_MOST 300
 #define SPIN (5 * NANOS_MS)
 
-FAKE(_exit);
-FAKE(eventfd);
-FAKE(read);
-FAKE(sigaction);
-FAKE(signalfd);
-FAKE(sigpending);
-FAKE(sigtimedwait);
-FAKE(write);
-FAKE(budget_client_admit);
-FAKE(attempt_open);
-FAKE(fork);
-FAKE(capture_done);
-FAKE(capture_written);
-FAKE(hooks_open);
-FAKE(stdin_source_lost);
-FAKE(stdin_source_open);
-FAKE(stdin_source_ready);
-FAKE(attempt_log_start);
-FAKE(termination_over);
-FAKE(log_release);
-FAKE(options_parse);
-FAKE(plan_denied);
-FAKE(plan_first);
-FAKE(plan_next);
-FAKE(streams_begin);
-FAKE(relay_ended);
-FAKE(relay_finish);
-FAKE(relay_rest);
-FAKE(atomic_file_write);
-FAKE(proctree_exclude_daemons);
-FAKE(proctree_sweep);
-REAL(attempt_open);
-REAL(read);
-REAL(write);
-REAL(hooks_open);
-REAL(attempt_log_start);
-REAL(termination_over);
-REAL(plan_denied);
-REAL(plan_first);
-REAL(plan_next);
-REAL(atomic_file_write);
-REAL(proctree_exclude_daemons);
-REAL(proctree_sweep);
-
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 /* What is pending and blocked as retry starts, if a setting says so. */
 static const int pending_first[] = { SIGUSR1, SIGTERM };
 
 /* main() of retry.c. unit_attempt.c has the one that replaces it. */
-int __real_main(int argc, char **argv);
+int REAL(main)(int argc, char **argv);
 
 struct invocation invocation;
 static struct invocation *const now = &invocation;
@@ -136,9 +95,24 @@ state_of_end(void)
 {
 	if (kernel.hook != NULL)
 		return GIVE_UP;
-	if (now->reporting)
+	if (file_awaits(OUTPUT_REPORT))
 		return REPORT;
-	return now->log != NULL && now->log->length > 0 ? LAST_LINES : DELIVERY;
+	/* Until held output is delivered, retry writes nothing else. */
+	return file_awaits(OUTPUT_STDERR) &&
+		(now->set.held == 0 || kernel.taken_by[OUTPUT_STDOUT] > 0 ||
+		    kernel.taken_by[OUTPUT_STDERR] > 0)
+	    ? LAST_LINES
+	    : DELIVERY;
+}
+
+static enum state
+state_of_delivery(void)
+{
+	if (now->abandoned)
+		return kernel_alive(kernel.command) ? ABANDONED
+						    : ABANDONED_DEAD;
+	return file_unread() || file_awaits(OUTPUT_STDERR) ? SLOW_READER
+							   : STRAGGLING;
 }
 
 enum state
@@ -146,11 +120,8 @@ invocation_state(void)
 {
 	if (now->limit != NULL)
 		return state_of_limit();
-	if (now->delivering && now->abandoned)
-		return kernel_alive(kernel.command) ? ABANDONED
-						    : ABANDONED_DEAD;
-	if (now->delivering)
-		return now->owes ? SLOW_READER : STRAGGLING;
+	if (now->attempting)
+		return state_of_delivery();
 	if (now->closing)
 		return state_of_end();
 	if (!now->ready)
@@ -213,7 +184,8 @@ due(void)
 	case HOOK_AFTER_DELAY:
 		return invocation_until_deadline();
 	case SLOW_READER:
-		return invocation_until_deadline() > STRAGGLERS
+		return now->ended_by == 0 &&
+			invocation_until_deadline() > STRAGGLERS
 		    ? invocation_until_deadline()
 		    : STRAGGLERS;
 	case ABANDONED:
@@ -301,6 +273,10 @@ check_begin(void)
 		kernel_break("leaves an error of exec for the next attempt");
 	if (kernel.meanwhile == NULL && kernel_has_dead())
 		kernel_break("leaves the dead unburied");
+	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
+		kernel_break("leaves temporary files open");
+	if (file_ended() || file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
+		kernel_break("leaves a pipe open that it does not need");
 }
 
 static void
@@ -331,42 +307,30 @@ check_limit(int number)
 	}
 }
 
-/* An attempt is over, or its command is abandoned. */
+/* The command is dead and its limit is over, or it is abandoned. */
 static void
-check_end(void)
+end_command(void)
 {
-	check_passes();
-	if (kernel.command != NULL && !now->abandoned)
-		kernel_break("ends an attempt whose command is not buried");
-	if (kernel.command == NULL && kernel.last.asked != 0 &&
+	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 &&
 	    !now->unkillable && kernel.visible &&
 	    kernel_has_member(&kernel.last, false))
 		kernel_break("leaves members behind after a limit");
+	kernel.room[OUTPUT_STDERR] = kernel.now + now->set.owed;
+	file_leave(now->set.owed > 0 || now->set.held > 0,
+	    kernel.room[OUTPUT_STDERR] + now->set.straggling);
 }
 
 /*
  * Real functions, which are observed on their way
  */
 
-bool
-__wrap_attempt_open(struct attempt *child, const struct policy *policy,
+SPY(bool, attempt_open, struct attempt *child, const struct policy *policy,
     struct event_loop *loop, bool limited)
 {
-	bool opened = __real_attempt_open(child, policy, loop, limited);
+	bool opened = REAL(attempt_open)(child, policy, loop, limited);
 
-	now->heap[0] = child->sweep;
 	if (child->spawn.death_signal != now->set.signal)
 		kernel_break("would have the command die of another signal");
-	return opened;
-}
-
-bool
-__wrap_hooks_open(
-    struct hook *hook, const struct policy *policy, struct event_loop *loop)
-{
-	bool opened = __real_hooks_open(hook, policy, loop);
-
-	now->heap[1] = hook->sweep;
 	return opened;
 }
 
@@ -387,13 +351,14 @@ note_stage(const struct termination *limit)
 		kernel.hook = NULL;
 }
 
-bool
-__wrap_termination_over(const struct termination *limit)
+SPY(bool, termination_over, const struct termination *limit)
 {
-	bool over = __real_termination_over(limit);
+	bool over = REAL(termination_over)(limit);
 
 	note_stage(limit);
 	now->limit = over ? NULL : limit;
+	if (over && now->attempting)
+		end_command();
 	return over;
 }
 
@@ -407,16 +372,15 @@ top_of(pid_t child)
 	return kernel.hook;
 }
 
-void
-__wrap_proctree_exclude_daemons(struct sweep *sweep, pid_t child)
+SPY(void, proctree_exclude_daemons, struct sweep *sweep, pid_t child)
 {
 	kernel_settle(top_of(child), false);
-	__real_proctree_exclude_daemons(sweep, child);
+	REAL(proctree_exclude_daemons)(sweep, child);
 	kernel_settle(top_of(child), true);
 }
 
-struct proctree
-__wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
+SPY(struct proctree, proctree_sweep, struct sweep *sweep, pid_t child,
+    int number)
 {
 	const struct process *top = top_of(child);
 	bool asks = number != 0 && top == kernel.command;
@@ -425,7 +389,7 @@ __wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
 	if (asks)
 		check_limit(number);
 	kernel.swept = top;
-	proctree = __real_proctree_sweep(sweep, child, number);
+	proctree = REAL(proctree_sweep)(sweep, child, number);
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
@@ -436,24 +400,38 @@ __wrap_proctree_sweep(struct sweep *sweep, pid_t child, int number)
 	return proctree;
 }
 
-struct step
-__wrap_plan_first(
-    const struct policy *policy, struct history *history, nanos instant)
+SPY(struct step, plan_first, const struct policy *policy,
+    struct history *history, nanos instant)
 {
-	struct step step = __real_plan_first(policy, history, instant);
+	struct step step = REAL(plan_first)(policy, history, instant);
 
 	now->ready = true;
 	now->at = step.at;
 	return step;
 }
 
-struct step
-__wrap_plan_next(const struct policy *policy, struct history *history,
-    const struct outcome *outcome, nanos instant)
+SPY(void, plan_begin, struct history *history)
 {
-	struct step step = __real_plan_next(policy, history, outcome, instant);
+	now->begun++;
+	check_begin();
+	now->denied = now->unkillable = false;
+	now->vain = now->beginning = true;
+	REAL(plan_begin)(history);
+}
 
-	now->attempting = false;
+SPY(struct step, plan_next, const struct policy *policy,
+    struct history *history, const struct outcome *outcome, nanos instant)
+{
+	struct step step = REAL(plan_next)(policy, history, outcome, instant);
+
+	check_passes();
+	if (kernel.command != NULL && !now->abandoned)
+		kernel_break("ends an attempt whose command is not buried");
+	if (now->vain)
+		kernel.pipeless = false;
+	now->cut = now->set.held == 0 && now->attempting &&
+	    kernel.now < kernel.room[OUTPUT_STDERR];
+	now->attempting = now->beginning = false;
 	now->at = step.at;
 	if (outcome->end == END_EXITED && outcome->code == 0)
 		now->successes++;
@@ -462,101 +440,51 @@ __wrap_plan_next(const struct policy *policy, struct history *history,
 	return step;
 }
 
-struct step
-__wrap_plan_denied(const struct policy *policy, struct history *history,
-    const struct admission *admission, nanos instant)
+SPY(struct step, plan_denied, const struct policy *policy,
+    struct history *history, const struct admission *admission, nanos instant)
 {
 	struct step step =
-	    __real_plan_denied(policy, history, admission, instant);
+	    REAL(plan_denied)(policy, history, admission, instant);
 
 	now->denied = step.again;
 	now->at = step.at;
 	return step;
 }
 
-/*
- * Before the attempts, and between them
- */
-
-struct policy
-__wrap_options_parse(int argc, char **argv)
+/* The readers of all output are slow from now on. */
+static void
+close_series(void)
 {
-	(void)argc;
-	(void)argv;
-	return now->policy;
+	now->closing = true;
+	kernel.written = kernel.now + now->set.held / 2;
+	kernel.room[OUTPUT_STDOUT] = kernel.now + now->set.held;
+	kernel.room[OUTPUT_STDERR] = kernel.room[OUTPUT_STDOUT] + now->set.log;
+	kernel.room[OUTPUT_REPORT] =
+	    kernel.room[OUTPUT_STDERR] + now->set.report;
 }
 
-void
-__wrap__exit(int status)
+SPY(int, finish_run, struct run *run, struct step step)
+{
+	close_series();
+	return REAL(finish_run)(run, step);
+}
+
+SPY(void, finish_by_signal, struct run *run, int number)
+{
+	close_series();
+	REAL(finish_by_signal)(run, number);
+}
+
+FAKE(void, _exit, int status)
 {
 	kernel_trace("exits itself with", status);
 	kernel.exited = status;
 	longjmp(kernel.back, 1);
 }
 
-/* Is not called where there is no second attempt. */
-void
-__wrap_stdin_source_open(
-    struct stdin_source *input, bool replay, int64_t most, bool *terminal)
-{
-	(void)replay;
-	(void)most;
-	*input = (struct stdin_source){
-		.kind = STDIN_SOURCE_COPIED, .from = -1, .sink = -1
-	};
-	*terminal = false;
-	kernel_alarm(now->set.input);
-}
-
-bool
-__wrap_stdin_source_ready(const struct stdin_source *input)
-{
-	return input->kind != STDIN_SOURCE_COPIED ||
-	    kernel.now >= KERNEL_START + now->set.input;
-}
-
-enum reason
-__wrap_stdin_source_lost(struct stdin_source *input)
-{
-	(void)input;
-	return now->consumed ? REASON_INPUT_CONSUMED : REASON_NONE;
-}
-
-struct admission
-__wrap_budget_client_admit(
-    struct budget_client *budget, bool retry, nanos instant)
-{
-	(void)budget;
-	(void)instant;
-	if (now->denials == 0)
-		return (struct admission){ 0 };
-	now->denials--;
-	return (struct admission){
-		.denied = retry ? REASON_BUDGET : REASON_BREAKER,
-		.next = 300 * NANOS_MS,
-	};
-}
-
 /*
- * An attempt
+ * Processes
  */
-
-bool
-__wrap_streams_begin(struct streams *streams)
-{
-	(void)streams;
-	now->begun++;
-	check_begin();
-	now->denied = now->unkillable = false;
-	now->vain = true;
-	now->beginning = now->pipe_failures == 0;
-	if (now->beginning)
-		return true;
-	now->pipe_failures--;
-	now->refusals++;
-	errno = EMFILE;
-	return false;
-}
 
 static void
 note_launch(const struct process *process)
@@ -567,10 +495,12 @@ note_launch(const struct process *process)
 	if (now->set.interrupted)
 		kernel_post((struct sent){ .number = SIGINT, .code = SI_USER });
 	if (++now->launched == 1) {
-		now->denials += now->set.later_denials;
+		if (now->set.exhausted)
+			file_exhaust();
 		if (now->set.pends)
 			now->ended_by |= UINT64_C(1) << SIGTERM;
 	}
+	file_inherit();
 	now->attempting = true;
 	now->vain = now->halted = now->continued = false;
 	now->timeout =
@@ -587,7 +517,6 @@ fork_command(void)
 	errno = EAGAIN;
 	if (now->fork_failures > 0) {
 		now->fork_failures--;
-		now->refusals++;
 		return NULL;
 	}
 	process =
@@ -610,9 +539,8 @@ fork_hook(void)
 	return NULL;
 }
 
-/* The fork after streams_begin is of the command, any other of a hook. */
-pid_t
-__wrap_fork(void)
+/* Once an attempt begins, a fork is of the command; else it is of a hook. */
+FAKE(pid_t, fork, void)
 {
 	const struct process *process;
 
@@ -620,106 +548,6 @@ __wrap_fork(void)
 	process = now->beginning ? fork_command() : fork_hook();
 	now->beginning = false;
 	return process == NULL ? -1 : process->pid;
-}
-
-void
-__wrap_relay_ended(struct relay *relay)
-{
-	(void)relay;
-	check_end();
-	now->delivering = true;
-	now->owed = kernel.now + now->set.owed;
-	now->straggling = now->owed + now->set.straggling;
-	kernel_alarm(now->set.owed);
-	kernel_alarm(now->set.owed + now->set.straggling);
-}
-
-enum relay_rest
-__wrap_relay_rest(struct relay *relay)
-{
-	(void)relay;
-	now->owes = kernel.now < now->owed;
-	if (now->owes)
-		return RELAY_OWED;
-	/* An abandoned command has its pipe open. */
-	if (kernel.now < now->straggling ||
-	    (now->set.straggling > 0 && kernel_alive(kernel.command)))
-		return RELAY_STRAGGLING;
-	return RELAY_OVER;
-}
-
-struct relay_found
-__wrap_relay_finish(struct relay *relay)
-{
-	(void)relay;
-	check_passes();
-	now->delivering = false;
-	return (struct relay_found){ .seen = 0 };
-}
-
-/*
- * The end. Its first call is capture_written.
- */
-
-bool
-__wrap_capture_written(const struct capture *hold)
-{
-	(void)hold;
-	if (!now->closing) {
-		now->delivered = kernel.now + now->set.held;
-		kernel_alarm(now->set.held);
-	}
-	now->closing = true;
-	return kernel.now < now->delivered - now->set.held / 2;
-}
-
-bool
-__wrap_capture_done(const struct capture *hold)
-{
-	(void)hold;
-	return kernel.now >= now->delivered;
-}
-
-void
-__wrap_log_release(struct log *log, bool drop_held)
-{
-	(void)drop_held;
-	now->said = kernel.now + now->set.log;
-	log->length = now->set.log > 0 ? 1 : 0;
-	log->nonblock.fd = KERNEL_PIPE;
-	now->log = log;
-	kernel_alarm(now->set.log);
-}
-
-void
-__wrap_attempt_log_start(struct attempt_log *attempt_log)
-{
-	now->heap[2] = attempt_log;
-	__real_attempt_log_start(attempt_log);
-}
-
-bool
-__wrap_atomic_file_write(
-    const struct atomic_file *target, struct atomic_file_wait *wait)
-{
-	bool written;
-
-	now->reporting = true;
-	now->reported = kernel.now + now->set.report;
-	kernel_alarm(now->set.report);
-	written = __real_atomic_file_write(target, wait);
-	now->reporting = false;
-	return written;
-}
-
-/* The reader of a report is slow. */
-ssize_t
-__wrap_write(int fd, const void *bytes, size_t length)
-{
-	if (fd != KERNEL_PIPE)
-		return __real_write(fd, bytes, length);
-	errno = EAGAIN;
-	return kernel.now < now->reported ? -1 : (ssize_t)length;
 }
 
 /*
@@ -828,158 +656,128 @@ hear(void)
  * retry sleeps too long while a SIGCONT is pending counts as a stop.
  */
 static void
-wait_in_poll(struct pollfd *fds, size_t count, struct rest *rest)
+wait_in_poll(struct rest *rest)
 {
 	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
 	nanos began = kernel.now, slept;
 
-	for (size_t i = 0; i < count; i++)
-		fds[i].revents = 0;
 	check_wait(nap);
 	check_halt();
 	now->stopped = now->late = 0;
 	now->direct(began + nap);
 	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
-	if (now->log != NULL && kernel.now >= now->said)
-		now->log->length = 0;
 	slept = lesser(kernel.now - began - now->stopped - now->late, nap);
 	rest->seconds = (nap - slept) / NANOS_SECOND;
 	rest->nanos = (nap - slept) % NANOS_SECOND;
 	now->disturbed += now->stopped + now->late;
 	if (kernel_pends(SIGCONT) && kernel.now - began - slept > NANOS_MS)
 		postpone(kernel.now - began - slept);
-	for (size_t i = 0; i < count; i++)
-		fds[i].revents = 0;
-	if (kernel.count > 0)
-		fds[0].revents = POLLIN;
-	else
-		hear();
-}
-
-static ssize_t
-read_signal(struct signalfd_siginfo *info)
-{
-	struct sent sent;
-
-	errno = EAGAIN;
-	if (kernel.count == 0)
-		return -1;
-	sent = hear();
-	*info = (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
-		.ssi_code = sent.code,
-		.ssi_pid = (uint32_t)sent.sender,
-		.ssi_int = sent.value };
-	return sizeof *info;
-}
-
-/* The error that the child has written when exec failed, once. */
-static ssize_t
-read_error(uint64_t *error)
-{
-	*error = (uint64_t)kernel.last.temper.error;
-	kernel.last.temper.error = 0;
-	errno = EAGAIN;
-	return *error == 0 ? -1 : (ssize_t)sizeof *error;
-}
-
-ssize_t
-__wrap_read(int fd, void *bytes, size_t size)
-{
-	if (fd == KERNEL_SIGNALFD)
-		return read_signal(bytes);
-	return fd == KERNEL_EVENTFD ? read_error(bytes)
-				    : __real_read(fd, bytes, size);
 }
 
 /* Takes what is pending from the start. */
-int
-__wrap_sigtimedwait(
-    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+FAKE(int, sigtimedwait, const sigset_t *set, siginfo_t *info,
+    const struct timespec *timeout)
 {
-	(void)set;
-	(void)timeout;
 	if (now->taken == LENGTH(pending_first))
 		return -1;
 	info->si_signo = pending_first[now->taken++];
 	return info->si_signo;
 }
 
-int
-__wrap_sigpending(sigset_t *set)
+FAKE(int, sigpending, sigset_t *set)
 {
+	bool opened = file_count(FILE_SIGNALS, FILE_SIGNALS) > 0;
+
 	sigemptyset(set);
 	for (size_t i = 0;
-	     !now->opened && now->set.pends && i < LENGTH(pending_first); i++)
+	     !opened && now->set.pends && i < LENGTH(pending_first); i++)
 		sigaddset(set, pending_first[i]);
-	for (size_t i = 0; now->opened && i < kernel.count; i++)
+	for (size_t i = 0; opened && i < kernel.count; i++)
 		sigaddset(set, kernel.pending[i].number);
 	return 0;
 }
 
 /* No signal is ignored. */
-int
-__wrap_sigaction(
-    int number, const struct sigaction *action, struct sigaction *before)
+FAKE(int, sigaction, int number, const struct sigaction *action,
+    struct sigaction *before)
 {
-	(void)number;
-	(void)action;
 	if (before != NULL)
 		*before = (struct sigaction){ .sa_handler = SIG_DFL };
 	return 0;
-}
-
-int
-__wrap_signalfd(int fd, const sigset_t *set, int flags)
-{
-	(void)fd;
-	(void)set;
-	(void)flags;
-	now->opened = true;
-	return KERNEL_SIGNALFD;
-}
-
-int
-__wrap_eventfd(unsigned value, int flags)
-{
-	(void)value;
-	(void)flags;
-	return KERNEL_EVENTFD;
 }
 
 /*
  * One run
  */
 
-static struct policy
-make_policy(const struct setting *set)
-{
-	static char name[] = "retry", word[] = "command";
-	static char *words[] = { name, word, NULL };
+/* The words of a command line; strings has their characters. */
+struct words {
+	char *list[WORDS + 1], strings[1024], *next;
+	int count;
+};
 
-	return (struct policy){ .action = ACTION_RUN,
-		.command = words + 1,
-		.attempts = set->attempts,
-		.consecutive = set->consecutive,
-		.deadline = set->deadline,
-		.timeouts = { { set->timeout }, 1 },
-		.kill_after = set->kill_after,
-		.signal = set->signal,
-		.backoff = { .kind = BACKOFF_CONSTANT,
-		    .jitter = JITTER_NONE,
-		    .factor = BACKOFF_FACTOR_ONE,
-		    .delays = { set->delay },
-		    .count = 1,
-		    .cap = set->delay },
-		.splay = set->splay,
-		.seed = 1,
-		.seeded = true,
-		.share = { .wait = set->patience },
-		.report = set->report > 0 ? "-" : NULL,
-		.on_retry = set->on_retry ? "true" : NULL,
-		.on_give_up = set->on_give_up ? "true" : NULL,
-		.loudness = LOUDNESS_QUIET,
-		.progress = SHOWING_NEVER };
+static void
+add_word(struct words *words, const char *word)
+{
+	if (words->count == WORDS)
+		kernel_break("needs a longer command line");
+	words->list[words->count++] = words->next;
+	words->next = stpcpy(words->next, word) + 1;
+}
+
+/* Adds an option with a number in units of 1/scale. */
+static void
+add_option(
+    struct words *words, const char *option, int64_t number, int64_t scale)
+{
+	char digits[NUMBER_ROOM];
+
+	add_word(words, option);
+	add_word(words, number_put_decimal(digits, number, scale));
+}
+
+/*
+ * The command line that tells retry the setting. What is the same in all of
+ * them has no effect as long as nothing happens: the budget allows all retries,
+ * and no command has such an output.
+ */
+static void
+make_words(struct words *words, const struct setting *set)
+{
+	static const char *const same[] = { "retry", "-bconstant", "-jnone",
+		"--seed=1", "-B", BUDGET, "--breaker=100,2",
+		"--stop-on=stderr:never" };
+
+	words->count = 0;
+	words->next = words->strings;
+	for (size_t i = 0; i < LENGTH(same); i++)
+		add_word(words, same[i]);
+	add_option(words, "-n", set->attempts, 1);
+	add_option(words, "-s", set->signal, 1);
+	add_option(words, "-t", set->timeout, NANOS_SECOND);
+	add_option(words, "-k", set->kill_after, NANOS_SECOND);
+	add_option(words, "-T", set->deadline, NANOS_SECOND);
+	add_option(words, "-d", set->delay, NANOS_SECOND);
+	if (set->splay > 0)
+		add_option(words, "--splay", set->splay, NANOS_SECOND);
+	if (set->patience > 0)
+		add_option(words, "--budget-wait", set->patience, NANOS_SECOND);
+	if (set->consecutive > 1)
+		add_option(words, "--consecutive", set->consecutive, 1);
+	add_word(words, set->log > 0 ? "-v" : "-q");
+	if (set->input > 0)
+		add_word(words, "-I");
+	if (set->held > 0)
+		add_word(words, "-OE");
+	if (set->report > 0)
+		add_word(words, "--report=report");
+	if (set->on_retry)
+		add_word(words, "--on-retry=true");
+	if (set->on_give_up)
+		add_word(words, "--on-give-up=true");
+	add_word(words, "command");
+	words->list[words->count] = NULL;
 }
 
 /* A child that was there before retry, and has a child that outlives it. */
@@ -999,9 +797,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 {
 	pid_t self = set->init ? 1 : 100;
 
-	*now = (struct invocation){
-		.set = *set, .policy = make_policy(set), .denials = set->denials
-	};
+	*now = (struct invocation){ .set = *set };
 	kernel = (struct kernel){ .now = KERNEL_START,
 		.asleep = KERNEL_ASLEEP,
 		.self = self,
@@ -1011,11 +807,17 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.pidfds = set->pidfds,
 		.visible = set->visible,
 		.watched = set->watched,
+		.input = set->input > 0 ? KERNEL_START + set->input : NANOS_MAX,
+		.clings = set->straggling > 0,
 		.latest = KERNEL_PIDS,
 		.random = seed,
 		.poll = wait_in_poll,
+		.hear = hear,
 		.unblock = take_own_signal,
 		.tracing = tracing };
+	file_start(BUDGET, WINDOW);
+	if (set->held_back)
+		file_trip(600 * NANOS_MS);
 	if (set->has_elder)
 		add_elders();
 }
@@ -1045,9 +847,13 @@ find_wrong_status(int status)
 
 	if (status == 0 && !well)
 		return "exits 0 though not enough has succeeded";
-	if (status != 0 && well)
+	if (status == 0 &&
+	    (now->cut ||
+		(now->set.held > 0 && kernel.taken_by[OUTPUT_STDOUT] == 0)))
+		return "exits 0 though output is lost";
+	if (status != 0 && well && !now->cut)
 		return "fails though the last attempts have succeeded";
-	if (status == 125 && !now->vain)
+	if (status == 125 && !now->vain && !now->cut)
 		return "exits 125 though nothing was refused";
 	if (status == 124 && !limited && invocation_until_deadline() > 0)
 		return "exits 124 though no limit was reached";
@@ -1058,8 +864,8 @@ find_wrong_status(int status)
 static bool
 is_late(void)
 {
-	nanos most = now->set.kill_after + now->set.held + now->disturbed +
-	    10 * NANOS_SECOND;
+	nanos most = now->set.kill_after + now->set.held + now->set.log +
+	    now->disturbed + 10 * NANOS_SECOND;
 
 	if (now->set.on_give_up)
 		most += LONGEST_HOOK + 10 * NANOS_SECOND;
@@ -1074,7 +880,7 @@ find_wrong(const struct ending *ending)
 		return "leaves the command behind";
 	if (kernel.hook != NULL)
 		return "leaves a hook behind";
-	if (kernel.pidfds_open != 0)
+	if (file_count(FILE_TERMINAL, FILE_CHILDREN) > 0)
 		return "leaves descriptors open";
 	if (is_late())
 		return "ends long after the deadline";
@@ -1098,25 +904,23 @@ soil_stack(void)
 struct ending
 invocation_run(void)
 {
-	static char name[] = "retry";
-	static char *argv[] = { name, NULL };
+	static char *nothing[] = { NULL };
 	static struct ending ending;
+	static struct words words;
 
+	environ = nothing;
+	ending = (struct ending){ 0 };
+	kernel.exited = -1;
 	if (setjmp(kernel.back) == 0) {
-		ending = (struct ending){ 0 };
+		make_words(&words, &now->set);
 		soil_stack();
-		kernel.exited = -1;
-		ending.value = __real_main(1, argv);
-		kernel_trace("exits itself with", ending.value);
-	} else if (kernel.exited != -1 && now->died == 0) {
-		ending.value = kernel.exited;
-	} else {
+		REAL(main)(words.count, words.list);
+	}
+	ending.value = kernel.exited;
+	if (now->died != 0) {
 		/* PID 1 survives the signal. */
 		if (kernel.exited != -1 && kernel.exited != 128 + now->died)
 			kernel.broken = "exits as if of another signal";
-		free(now->heap[0]);
-		free(now->heap[1]);
-		free(now->heap[2]);
 		ending.died = true;
 		ending.value = now->died;
 	}

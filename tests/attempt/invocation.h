@@ -1,14 +1,13 @@
 /*
- * invocation: one run of retry on the fake kernel. All of retry.c and src/
- * runs, but for the command line, standard input, output that is held or
- * relayed, and the budget, which are replaced here. Promises that hold at each
- * step are checked here, too: kernel_break() ends the run where one is broken.
+ * invocation: one run of retry on the fake kernel. All of retry.c and src/ runs
+ * with a real command line; only functions of libc are replaced. Some functions
+ * of retry are observed on their way, to know where retry is and to check the
+ * promises that hold at each step. A promise that is broken ends the run.
  */
 #ifndef INVOCATION_H
 #define INVOCATION_H
 
 #include "attempt/termination.h"
-#include "policy/policy.h"
 #include "kernel.h"
 
 /* The commands of the first attempts; later ones are like the last. */
@@ -29,7 +28,9 @@ struct setting {
 	nanos input, owed, straggling;
 	/* and, in the end, to deliver held output, a report, and messages */
 	nanos held, report, log;
-	int denials, later_denials; /* before the first attempt; a retry */
+	bool held_back; /* the breaker is open at the start */
+	bool exhausted; /* others use up the budget as the first attempt begins
+			 */
 	bool interrupted; /* INT is sent as soon as an attempt begins */
 	bool dies_abandoned; /* the command dies when retry abandons it */
 	bool init, leader; /* retry is PID 1; the leader of a session */
@@ -75,7 +76,6 @@ enum state {
 
 struct invocation {
 	struct setting set;
-	struct policy policy;
 	int64_t successes; /* in a row */
 	void (*direct)(nanos until); /* called in each wait, which ends then */
 
@@ -84,39 +84,31 @@ struct invocation {
 	bool ready; /* standard input is read */
 	bool denied; /* the next attempt, by the budget or the breaker */
 	bool beginning; /* what is forked now is the command of an attempt */
-	bool attempting, delivering; /* a command runs; its output is owed */
+	bool attempting; /* a command runs, or its output is delivered */
 	bool closing; /* there is no further attempt */
 	bool abandoned, unkillable; /* the latest command */
-	bool owes; /* relay_rest has said that output is owed */
 	bool vain; /* the latest attempt got no process */
-	bool opened; /* signals are blocked and heard */
+	bool cut; /* its output is not delivered */
 	size_t taken; /* how many of pending_first were taken */
 	int64_t begun, launched; /* attempts; attempts that got a process */
 	nanos at; /* when the next attempt may begin, on BOOTTIME */
 	nanos timeout, kill, given_up; /* when these limits are reached */
-	nanos owed, straggling, delivered; /* until when */
-	nanos reported, said; /* when the slow readers have read */
-	bool reporting;
-	struct log *log; /* once it holds no messages back */
 
 	/* What has happened to retry. */
 	uint64_t ended_by; /* bit n: it has heard n, which ends the series */
 	bool unheard; /* another such signal was pending in the latest wait */
 	nanos disturbed; /* for how long retry could do nothing, in all */
-	int refusals; /* of a process or of a pipe */
 	bool halted; /* it was told to stop, with the command */
 	bool continued; /* it has heard SIGCONT in this attempt */
 	struct sent due; /* what it has to pass on to the command, */
 	bool is_due; /* if anything */
 	int waits, spins; /* in all; since spinning */
 	nanos spinning;
-	void *heap[3]; /* what it frees if it ends by itself */
 	int died; /* the signal that it has sent to itself in the end */
 
 	/* What is going to happen to it. */
 	nanos stopped, late; /* in this wait */
-	int denials, fork_failures, pipe_failures, hook_failures;
-	bool consumed; /* standard input, by another process */
+	int fork_failures, hook_failures;
 };
 
 extern struct invocation invocation;

@@ -1,20 +1,13 @@
 #include "kernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#include "sys/sys.h"
-#include "sys/procfs.h"
 #include "sys/signals.h"
 
 /* How long a call takes, in nanoseconds. */
@@ -23,45 +16,12 @@
 /* More calls without a wait are a loop that never ends. */
 #define CALLS_MOST 200000
 
-/* Descriptors of processes. PIDFDS itself means a process of somebody else. */
-#define PIDFDS 100000
-#define OWN_PIDFD INT_MAX
-
-/* As in signals.c. */
-#ifdef SYS_ppoll_time64
-#define PPOLL SYS_ppoll_time64
-#else
-#define PPOLL SYS_ppoll
-#endif
-
 #define FIRST_PID 200
-#define INIT 1
 
-/* The parent of retry. */
-#define SHELL 50
+/* How long a parent leaves a dead child a zombie. */
+#define NEGLECT (100 * NANOS_MS)
 
 struct kernel kernel;
-
-FAKE(close);
-FAKE(fcntl);
-FAKE(fstat);
-FAKE(getppid);
-FAKE(open);
-FAKE(tcgetpgrp);
-FAKE(clock_gettime);
-FAKE(getpgid);
-FAKE(getpgrp);
-FAKE(getpid);
-FAKE(getsid);
-FAKE(kill);
-FAKE(prctl);
-FAKE(procfs_children);
-FAKE(procfs_look);
-FAKE(procfs_visible);
-FAKE(sigqueue);
-FAKE(syscall);
-FAKE(waitid);
-REAL(close);
 
 /*
  * The machine
@@ -99,9 +59,8 @@ kernel_boottime(void)
 	return kernel.now + kernel.asleep;
 }
 
-/* A call takes time, and something may happen meanwhile. */
-static void
-call(void)
+void
+kernel_call(void)
 {
 	void (*meanwhile)(void) = kernel.meanwhile;
 
@@ -132,8 +91,8 @@ kernel_alive(const struct process *process)
 	    (process->life == LIFE_RUNS || process->life == LIFE_STOPPED);
 }
 
-static struct process *
-of_pid(pid_t pid)
+struct process *
+kernel_find(pid_t pid)
 {
 	for (int i = 0; i < kernel.places; i++)
 		if (kernel.list[i].life != LIFE_NONE &&
@@ -156,8 +115,32 @@ is_session(pid_t pid)
 static bool
 is_free(pid_t pid)
 {
-	return pid >= FIRST_PID && !kernel.taken[pid] && of_pid(pid) == NULL &&
-	    !is_session(pid);
+	return pid >= FIRST_PID && !kernel.taken[pid] &&
+	    kernel_find(pid) == NULL && !is_session(pid);
+}
+
+pid_t
+kernel_parent(const struct process *process)
+{
+	if (process->parent >= 0)
+		return kernel.list[process->parent].pid;
+	return process->parent == PARENT_SELF ? kernel.self : KERNEL_INIT;
+}
+
+const struct process *
+kernel_next_child(int parent, int64_t order)
+{
+	const struct process *next = NULL;
+
+	for (int i = 0; i < kernel.places; i++) {
+		const struct process *process = &kernel.list[i];
+
+		if (process->life != LIFE_NONE && process->parent == parent &&
+		    process->order > order &&
+		    (next == NULL || process->order < next->order))
+			next = process;
+	}
+	return next;
 }
 
 /* The number that was freed last, if it is free, else the next free one. */
@@ -251,8 +234,8 @@ is_ours(const struct process *process)
 static void
 reparent(struct process *process)
 {
-	bool adopts =
-	    (kernel.subreaper && is_ours(process)) || kernel.self == INIT;
+	bool adopts = (kernel.subreaper && is_ours(process)) ||
+	    kernel.self == KERNEL_INIT;
 
 	process->order = ++kernel.serial;
 	process->parent = adopts ? PARENT_SELF : PARENT_INIT;
@@ -265,9 +248,9 @@ reparent(struct process *process)
 }
 
 /*
- * Whether its parent leaves it a zombie. Living parents do so with every other
- * child, and without pidfds with all of them: retry cannot know then whether a
- * number still means the same process.
+ * Whether its parent leaves it a zombie for a while. Living parents do so with
+ * every other child, and without pidfds with all of them: retry cannot know
+ * then whether a number still means the same process.
  */
 static bool
 is_neglected(const struct process *process)
@@ -291,6 +274,7 @@ kernel_end(struct process *process, int status, int signal)
 		if (kernel.list[i].life != LIFE_NONE &&
 		    kernel.list[i].parent == kernel_place(process))
 			reparent(&kernel.list[i]);
+	process->ends = kernel.now + NEGLECT;
 	if (process->parent == PARENT_SELF)
 		post_death(process);
 	else if (!is_neglected(process))
@@ -324,7 +308,7 @@ is_harmless(int number)
 bool
 kernel_orphaned(void)
 {
-	return kernel.session == kernel.self || kernel.self == INIT;
+	return kernel.session == kernel.self || kernel.self == KERNEL_INIT;
 }
 
 /* A signal reaches a process. */
@@ -422,9 +406,12 @@ kernel_settle(const struct process *top, bool over)
 
 		if (!over)
 			process->bond = of_tree[i] ? BOND_TREE : BOND_NONE;
-		else if (of_tree[i] != (process->bond == BOND_TREE))
+		/* retry cannot know a child that a daemon has meanwhile. */
+		else if (of_tree[i] != (process->bond == BOND_TREE) ||
+		    (!of_tree[i] && process->start > kernel.settling))
 			process->bond = BOND_UNSURE;
 	}
+	kernel.settling = kernel.serial;
 }
 
 static bool
@@ -549,23 +536,12 @@ kernel_take(void)
  * Time
  */
 
-void
-kernel_alarm(nanos span)
-{
-	for (int i = 0; i < KERNEL_ALARMS; i++) {
-		if (kernel.alarms[i] != 0)
-			continue;
-		kernel.alarms[i] = kernel.now + span;
-		return;
-	}
-	kernel_break("needs more alarms than this kernel has");
-}
-
 /* When a process changes by itself. */
 static nanos
 next_of(const struct process *process)
 {
-	if (process->life == LIFE_RUNS)
+	if (process->life == LIFE_RUNS ||
+	    (process->life == LIFE_DEAD && process->parent >= 0))
 		return process->ends;
 	return process->life == LIFE_STOPPED ? process->resumes : NANOS_MAX;
 }
@@ -575,9 +551,12 @@ next_change(void)
 {
 	nanos next = NANOS_MAX;
 
-	for (int i = 0; i < KERNEL_ALARMS; i++)
-		if (kernel.alarms[i] != 0 && kernel.alarms[i] < next)
-			next = kernel.alarms[i];
+	for (size_t i = 0; i < kernel.polled_count; i++) {
+		nanos ready = file_ready(kernel.polled[i].fd);
+
+		if (ready > kernel.now && ready < next)
+			next = ready;
+	}
 	for (int i = 0; i < kernel.places; i++)
 		if (next_of(&kernel.list[i]) < next)
 			next = next_of(&kernel.list[i]);
@@ -587,12 +566,6 @@ next_change(void)
 static void
 change(void)
 {
-	for (int i = 0; i < KERNEL_ALARMS; i++) {
-		if (kernel.alarms[i] == 0 || kernel.alarms[i] > kernel.now)
-			continue;
-		kernel.alarms[i] = 0;
-		kernel.stirred = true;
-	}
 	for (int i = 0; i < kernel.places; i++) {
 		struct process *process = &kernel.list[i];
 
@@ -600,16 +573,29 @@ change(void)
 			continue;
 		if (process->life == LIFE_STOPPED)
 			hear(process, SIGCONT);
-		else
+		else if (process->life == LIFE_RUNS)
 			end_by_itself(process);
+		else
+			bury(process);
 	}
+}
+
+/* Whether one of the descriptors that retry polls can be read or written. */
+static bool
+is_ready(void)
+{
+	for (size_t i = 0; i < kernel.polled_count; i++)
+		if (file_ready(kernel.polled[i].fd) <= kernel.now)
+			return true;
+	return false;
 }
 
 void
 kernel_pass(nanos until, bool anyway)
 {
 	kernel.calls = 0;
-	while (anyway || (kernel.count == 0 && !kernel.stirred)) {
+	while (
+	    anyway || (kernel.count == 0 && !kernel.stirred && !is_ready())) {
 		nanos next = next_change();
 
 		if (next > until) {
@@ -627,32 +613,28 @@ kernel_pass(nanos until, bool anyway)
  * Calls
  */
 
-int
-__wrap_clock_gettime(clockid_t clock, struct timespec *time)
+FAKE(int, clock_gettime, clockid_t clock, struct timespec *time)
 {
 	nanos now;
 
-	call();
+	kernel_call();
 	now = clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
 	time->tv_sec = (time_t)(now / NANOS_SECOND);
 	time->tv_nsec = (long)(now % NANOS_SECOND);
 	return 0;
 }
 
-pid_t
-__wrap_getpid(void)
+FAKE(pid_t, getpid, void)
 {
 	return kernel.self;
 }
 
-pid_t
-__wrap_getppid(void)
+FAKE(pid_t, getppid, void)
 {
-	return SHELL;
+	return KERNEL_SHELL;
 }
 
-pid_t
-__wrap_getpgrp(void)
+FAKE(pid_t, getpgrp, void)
 {
 	return kernel.group;
 }
@@ -663,28 +645,27 @@ known(pid_t pid)
 {
 	struct process *process;
 
-	call();
-	process = of_pid(pid);
+	kernel_call();
+	process = kernel_find(pid);
 	if (process == NULL)
 		kernel_break("uses the number of a process that is gone");
 	return process;
 }
 
-pid_t
-__wrap_getsid(pid_t pid)
+FAKE(pid_t, getsid, pid_t pid)
 {
-	if (pid == SHELL)
-		return kernel.watched ? kernel.session : SHELL;
-	return pid == 0 ? kernel.session : known(pid)->session;
+	if (pid == KERNEL_SHELL)
+		return kernel.watched ? kernel.session : KERNEL_SHELL;
+	return pid == 0 || pid == kernel.self ? kernel.session
+					      : known(pid)->session;
 }
 
-pid_t
-__wrap_getpgid(pid_t pid)
+FAKE(pid_t, getpgid, pid_t pid)
 {
 	const struct process *process;
 
-	if (pid == SHELL)
-		return SHELL;
+	if (pid == KERNEL_SHELL)
+		return KERNEL_SHELL;
 	process = known(pid);
 	return process->temper.apart ? process->pid : kernel.group;
 }
@@ -705,9 +686,8 @@ note_limit(struct process *process, int number)
 		kernel.last.asked = process->asked;
 }
 
-/* Signals a process that still has its number. */
-static int
-reach(struct process *process, int number)
+int
+kernel_signal(struct process *process, int number)
 {
 	kernel_trace(kernel.swept != NULL ? "  a limit signals process"
 					  : "  we signal process",
@@ -739,29 +719,40 @@ pass(pid_t pid, struct sent sent)
 	kernel.passes++;
 }
 
-int
-__wrap_kill(pid_t pid, int number)
+/* As kill(2) with 0. */
+static int
+is_there(pid_t pid)
+{
+	errno = ESRCH;
+	return pid == kernel.self || kernel_find(pid) != NULL ||
+		kernel.taken[pid]
+	    ? 0
+	    : -1;
+}
+
+FAKE(int, kill, pid_t pid, int number)
 {
 	struct process *process;
 
+	if (number == 0)
+		return is_there(pid);
 	if (pid == kernel.self) {
 		kernel.raised = number;
 		return 0;
 	}
 	process = known(pid);
 	pass(pid, (struct sent){ .number = number, .code = SI_USER });
-	return reach(process, number);
+	return kernel_signal(process, number);
 }
 
-int
-__wrap_sigqueue(pid_t pid, int number, const union sigval value)
+FAKE(int, sigqueue, pid_t pid, int number, const union sigval value)
 {
 	struct process *process = known(pid);
 
 	pass(pid,
 	    (struct sent){
 		.number = number, .code = SI_QUEUE, .value = value.sival_int });
-	return reach(process, number);
+	return kernel_signal(process, number);
 }
 
 static bool
@@ -791,12 +782,11 @@ find_child(idtype_t type, id_t id)
 	return found;
 }
 
-int
-__wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct process *process;
 
-	call();
+	kernel_call();
 	process = find_child(type, id);
 	if (process == NULL) {
 		errno = ECHILD;
@@ -830,210 +820,9 @@ __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return 0;
 }
 
-int
-__wrap_prctl(int option, ...)
+FAKE(int, prctl, int option, ...)
 {
 	if (option == PR_SET_CHILD_SUBREAPER)
 		kernel.subreaper = true;
 	return 0;
-}
-
-static int
-open_pidfd(pid_t pid)
-{
-	const struct process *process = of_pid(pid);
-
-	errno = ENOSYS;
-	if (!kernel.pidfds)
-		return -1;
-	if (pid == kernel.self) {
-		kernel.pidfds_open++;
-		return OWN_PIDFD;
-	}
-	errno = ESRCH;
-	if (process == NULL && !kernel.taken[pid])
-		return -1;
-	kernel.pidfds_open++;
-	return PIDFDS + (process == NULL ? 0 : (int)process->start);
-}
-
-static int
-signal_pidfd(int fd, int number)
-{
-	if (fd == OWN_PIDFD && number == 0)
-		return 0;
-	for (int i = 0; i < kernel.places; i++)
-		if (kernel.list[i].life != LIFE_NONE &&
-		    kernel.list[i].start == fd - PIDFDS)
-			return reach(&kernel.list[i], number);
-	if (fd == PIDFDS)
-		kernel_break("signals a stranger");
-	errno = ESRCH;
-	return -1;
-}
-
-static long
-set_mask(const sigset_t *mask, sigset_t *before)
-{
-	if (before != NULL)
-		sigemptyset(before);
-	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
-		kernel.unblock();
-	return 0;
-}
-
-long
-__wrap_syscall(long number, ...)
-{
-	long result = -1;
-	va_list rest;
-
-	va_start(rest, number);
-	if (number == SYS_rt_sigprocmask) {
-		(void)va_arg(rest, int);
-		const sigset_t *mask = va_arg(rest, const sigset_t *);
-
-		result = set_mask(mask, va_arg(rest, sigset_t *));
-	} else if (number == PPOLL) {
-		struct pollfd *fds = va_arg(rest, struct pollfd *);
-		nfds_t count = va_arg(rest, nfds_t);
-
-		kernel.poll(fds, (size_t)count, va_arg(rest, struct rest *));
-		result = 0;
-	} else {
-		int first = va_arg(rest, int), second = va_arg(rest, int);
-
-		call();
-		if (number == SYS_pidfd_open)
-			result = open_pidfd(first);
-		else if (number == SYS_pidfd_send_signal)
-			result = signal_pidfd(first, second);
-		else
-			abort();
-	}
-	va_end(rest);
-	return result;
-}
-
-int
-__wrap_close(int fd)
-{
-	if (fd >= KERNEL_SIGNALFD && fd <= KERNEL_TTY)
-		return 0;
-	if (fd < PIDFDS)
-		return __real_close(fd);
-	kernel.pidfds_open--;
-	return 0;
-}
-
-/*
- * Descriptors: standard output and error are pipes; there is a terminal, and no
- * id of a boot.
- */
-
-int
-__wrap_open(const char *path, int flags, ...)
-{
-	(void)flags;
-	if (strstr(path, "/fd/") != NULL)
-		return KERNEL_PIPE;
-	if (strcmp(path, "/dev/tty") == 0)
-		return KERNEL_TTY;
-	errno = ENOENT;
-	return -1;
-}
-
-int
-__wrap_fcntl(int fd, int command, ...)
-{
-	(void)fd;
-	return command == F_GETFL ? O_WRONLY : 0;
-}
-
-int
-__wrap_fstat(int fd, struct stat *stat)
-{
-	(void)fd;
-	*stat = (struct stat){ .st_mode = S_IFIFO };
-	return 0;
-}
-
-pid_t
-__wrap_tcgetpgrp(int fd)
-{
-	(void)fd;
-	return kernel.group;
-}
-
-/*
- * /proc
- */
-
-static pid_t
-pid_of_parent(const struct process *process)
-{
-	if (process->parent >= 0)
-		return kernel.list[process->parent].pid;
-	return process->parent == PARENT_SELF ? kernel.self : INIT;
-}
-
-enum procfs_look
-__wrap_procfs_look(struct procfs *proc, pid_t pid)
-{
-	const struct process *process;
-
-	call();
-	process = of_pid(pid);
-	*proc = (struct procfs){
-		.parent = INIT, .session = kernel.session, .start = INT64_MAX
-	};
-	if (process != NULL)
-		*proc = (struct procfs){ .parent = pid_of_parent(process),
-			.session = process->session,
-			.start = process->start,
-			.dead = process->life == LIFE_DEAD };
-	else if (pid != kernel.self && !kernel.taken[pid])
-		return PROCFS_GONE;
-	return kernel.visible ? PROCFS_SEEN : PROCFS_HIDDEN;
-}
-
-/* The child of a parent that comes after the one of that order. */
-static const struct process *
-next_child(int parent, int64_t order)
-{
-	const struct process *next = NULL;
-
-	for (int i = 0; i < kernel.places; i++) {
-		const struct process *process = &kernel.list[i];
-
-		if (process->life != LIFE_NONE && process->parent == parent &&
-		    process->order > order &&
-		    (next == NULL || process->order < next->order))
-			next = process;
-	}
-	return next;
-}
-
-bool
-__wrap_procfs_children(
-    pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
-{
-	const struct process *process = of_pid(parent), *child;
-	int place = process != NULL ? kernel_place(process) : PARENT_SELF;
-	int64_t order = 0;
-
-	call();
-	if (!kernel.visible || (process == NULL && parent != kernel.self))
-		return false;
-	while ((child = next_child(place, order)) != NULL) {
-		order = child->order;
-		each(to, child->pid, parent);
-	}
-	return true;
-}
-
-bool
-__wrap_procfs_visible(void)
-{
-	return kernel.visible;
 }

@@ -1,9 +1,10 @@
 /*
- * kernel: a fake kernel: processes, signals and two clocks behind the calls of
- * libc that retry makes. It is as hostile as a kernel may be: the number of a
- * process goes to a stranger as soon as it is free. Time passes only in waits.
+ * kernel: a fake kernel behind the calls of libc that retry makes. kernel.c has
+ * processes, signals and two clocks; files.c has descriptors, pipes and /proc.
  *
- * Something that must never happen ends the run: kernel_break.
+ * The kernel is as hostile as a kernel may be: the number of a process goes to
+ * a stranger as soon as it is free. Time passes only in waits. If something
+ * happens that must never happen, kernel_break ends the run.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -13,15 +14,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "budget/segment.h"
 #include "text/duration.h"
 
 /*
- * FAKE(name) declares the function that replaces name: the Makefile finds these
- * lines and has the linker wrap what they name. REAL(name) declares the
- * function that is replaced.
+ * FAKE begins the function that replaces a function of libc. SPY does the same
+ * for a function of retry, which the new function calls by REAL(name) and does
+ * not change. The Makefile finds the lines that begin with FAKE and SPY, and
+ * makes the linker replace the functions.
  */
-#define FAKE(name) __typeof__(name) __wrap_##name
-#define REAL(name) __typeof__(name) __real_##name
+#define FAKE(type, name, ...) \
+	__typeof__(name) __wrap_##name; \
+	type __wrap_##name(__VA_ARGS__)
+#define SPY(type, name, ...) \
+	__typeof__(name) __real_##name; \
+	FAKE(type, name, __VA_ARGS__)
+#define REAL(name) __real_##name
+
+/* Most fakes and events ignore some of their arguments. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /*
  * Where the clocks begin: far apart, so that no instant of one is plausible on
@@ -32,14 +43,12 @@
 
 #define KERNEL_PROCESSES 24
 #define KERNEL_PIDS 256
-#define KERNEL_ALARMS 32
 #define KERNEL_PENDING 16
+#define KERNEL_FILES 64
 
-/* The numbers of our descriptors; those of pidfds are above. */
-#define KERNEL_SIGNALFD 90000
-#define KERNEL_EVENTFD 90001
-#define KERNEL_PIPE 90002 /* standard output or error, opened once more */
-#define KERNEL_TTY 90003
+/* The numbers of the first process, and of the parent of retry. */
+#define KERNEL_INIT 1
+#define KERNEL_SHELL 50
 
 /* Parents that are not in the list. */
 enum { PARENT_SELF = -1, PARENT_INIT = -2 };
@@ -103,6 +112,39 @@ struct sent {
 	bool shared; /* the command got it, too, from the terminal */
 };
 
+enum file_kind {
+	FILE_NONE, /* this place in the list is free */
+	FILE_SIGNALS, /* a signalfd */
+	FILE_ERROR, /* the eventfd for an error of exec */
+	FILE_READ_END, /* of a pipe */
+	FILE_WRITE_END,
+	FILE_OUTPUT, /* a pipe to a reader that may be slow */
+	FILE_PLAIN, /* a temporary file */
+	FILE_SEGMENT, /* of the budget */
+	FILE_WATCH, /* of inotify */
+	FILE_TERMINAL,
+	FILE_PIDFD,
+	FILE_STAT, /* of a process in /proc, as the next two */
+	FILE_THREADS,
+	FILE_CHILDREN,
+};
+
+/* The outputs: standard output and error, and the pipe of --report. */
+enum { OUTPUT_STDOUT = 1, OUTPUT_STDERR, OUTPUT_REPORT, OUTPUTS };
+
+/* An open file; its descriptor follows from its place in the list. */
+struct file {
+	enum file_kind kind;
+	int flags; /* of open(2) */
+	int64_t of; /* what the file is about, which depends on its kind: */
+	/* WRITE_END: the place of the other end; OUTPUT: its number; WATCH: the
+	 * descriptor that is watched; PIDFD: the start of the process; STAT,
+	 * THREADS and CHILDREN: the number of the process */
+	off_t size; /* bytes in it */
+	bool over; /* a read has returned its end */
+	nanos closes; /* READ_END: when the last process closes the other end */
+};
+
 struct kernel {
 	nanos now; /* on CLOCK_MONOTONIC */
 	nanos asleep; /* CLOCK_BOOTTIME is so far ahead of that */
@@ -116,19 +158,31 @@ struct kernel {
 	bool taken[KERNEL_PIDS]; /* by processes that are not retry's */
 	pid_t freed, latest;
 	int64_t serial, calls;
-	int pidfds_open;
+	int64_t settling; /* serial when the latest kernel_settle ended */
+	struct file files[KERNEL_FILES];
+	int blocks; /* of memory, which retry has allocated */
+	const struct pollfd *polled; /* in a wait: what retry waits for */
+	size_t polled_count;
+	nanos input; /* when standard input comes to its end */
+	bool consumed; /* another process has read standard input */
+	bool pipeless; /* the kernel makes no pipe */
+	bool clings; /* an abandoned command has its pipe open */
+	nanos room[OUTPUTS]; /* when each reader goes on reading */
+	int64_t taken_by[OUTPUTS]; /* how many bytes each reader has read */
+	nanos written; /* until then a process can write to held output */
+	struct segment segment; /* of the budget */
 	struct sent pending[KERNEL_PENDING];
 	size_t count;
-	nanos alarms[KERNEL_ALARMS]; /* 0: none */
 	bool stirred; /* the wait ends now */
 	const struct process *swept; /* its tree is signalled by a limit now */
 	struct sent passed; /* the latest other signal to the command */
 	int passes; /* how many there were */
 	uint64_t random;
 	void (*meanwhile)(void); /* called between two calls, or NULL */
-	/* what invocation does: ppoll(2); the signal raised, unblocked */
-	void (*poll)(struct pollfd *fds, size_t count, struct rest *rest);
-	void (*unblock)(void);
+	/* Functions of invocation.c: */
+	void (*poll)(struct rest *rest); /* waits as ppoll(2) */
+	struct sent (*hear)(void); /* takes the next signal */
+	void (*unblock)(void); /* raised has an effect now */
 	int raised; /* by retry for itself, blocked; 0: none */
 	bool tracing;
 	const char *broken; /* what kernel_break was told, or NULL */
@@ -185,13 +239,66 @@ struct sent kernel_take(void);
 bool kernel_pends(int number);
 bool kernel_pends_end(void);
 
-/* Ends the wait after span: a descriptor can be read or written then. */
-void kernel_alarm(nanos span);
-
 /*
  * Lets time pass until an instant; unless anyway, less if a signal is pending
  * or something else ends the wait.
  */
 void kernel_pass(nanos until, bool anyway);
+
+/* A call takes time, and something may happen meanwhile. */
+void kernel_call(void);
+
+/* The process with a number, dead or alive; NULL if there is none. */
+struct process *kernel_find(pid_t pid);
+
+/* The child of a process that comes after the one of that order, or NULL. */
+const struct process *kernel_next_child(int parent, int64_t order);
+
+/* The number of the parent of a process. */
+pid_t kernel_parent(const struct process *process);
+
+/* Signals a process that still has its number: as kill(2). */
+int kernel_signal(struct process *process, int number);
+
+/*
+ * Files. file_open returns a new descriptor. Closing frees its place; file_at
+ * returns the file of a descriptor.
+ */
+int file_open(enum file_kind kind, int64_t of, int flags);
+struct file *file_at(int fd);
+
+/* How many files of the kinds from first to last are open. */
+int file_count(enum file_kind first, enum file_kind last);
+
+/*
+ * When a descriptor can be read or written. NANOS_MAX: only after something
+ * else has happened.
+ */
+nanos file_ready(int fd);
+
+/* Whether retry waits for the reader of an output. */
+bool file_awaits(int output);
+
+/* Whether there are bytes in a pipe that retry can read. */
+bool file_unread(void);
+
+/* Whether a pipe is still open although retry has read its end. */
+bool file_ended(void);
+
+/*
+ * What a command does with its files. As it begins, it gets the pipes of retry;
+ * when it has ended, there may be bytes in them, and other processes have them
+ * open until an instant.
+ */
+void file_inherit(void);
+void file_leave(bool bytes, nanos closes);
+
+/*
+ * The budget: a new one; other processes use up its retries; they open its
+ * breaker.
+ */
+void file_start(const char *key, nanos window);
+void file_exhaust(void);
+void file_trip(nanos pause);
 
 #endif

@@ -1,0 +1,769 @@
+#include "kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "budget/breaker.h"
+#include "text/number.h"
+
+/*
+ * The descriptor of the first file. The real kernel has no such descriptor: to
+ * the few calls that are not replaced it answers EBADF, which retry ignores.
+ */
+#define FIRST 100000
+
+/* A process of somebody else, and retry itself, where files have a start. */
+#define STRANGER INT64_MAX
+#define OURSELVES 0
+
+/* The most blocks of memory. */
+#define HEAP 16
+
+/* How many bytes standard input has: all that retry would peek at. */
+#define INPUT_BYTES 5
+
+/* Type of the file system in memory: linux/magic.h. */
+#define TMPFS 0x01021994
+
+/* The second parameter of ioctl. */
+#ifdef __GLIBC__
+#define REQUEST unsigned long
+#else
+#define REQUEST int
+#endif
+
+/* As in signals.c. */
+#ifdef SYS_ppoll_time64
+#define PPOLL SYS_ppoll_time64
+#else
+#define PPOLL SYS_ppoll
+#endif
+
+/*
+ * Files
+ */
+
+int
+file_open(enum file_kind kind, int64_t of, int flags)
+{
+	for (int i = 0; i < KERNEL_FILES; i++) {
+		if (kernel.files[i].kind != FILE_NONE)
+			continue;
+		kernel.files[i] =
+		    (struct file){ .kind = kind, .of = of, .flags = flags };
+		return FIRST + i;
+	}
+	kernel_break("leaves more and more files open");
+}
+
+struct file *
+file_at(int fd)
+{
+	static struct file standard[] = { { .kind = FILE_READ_END },
+		{ .kind = FILE_OUTPUT, .of = OUTPUT_STDOUT },
+		{ .kind = FILE_OUTPUT, .of = OUTPUT_STDERR } };
+
+	if (fd >= STDIN_FILENO && fd <= STDERR_FILENO)
+		return &standard[fd];
+	if (fd < FIRST || fd >= FIRST + KERNEL_FILES ||
+	    kernel.files[fd - FIRST].kind == FILE_NONE)
+		kernel_break("uses a descriptor that is closed");
+	return &kernel.files[fd - FIRST];
+}
+
+int
+file_count(enum file_kind first, enum file_kind last)
+{
+	int count = 0;
+
+	for (int i = 0; i < KERNEL_FILES; i++)
+		count += kernel.files[i].kind >= first &&
+		    kernel.files[i].kind <= last;
+	return count;
+}
+
+static bool
+has_writer(const struct file *pipe)
+{
+	for (int i = 0; i < KERNEL_FILES; i++)
+		if (kernel.files[i].kind == FILE_WRITE_END &&
+		    &kernel.files[kernel.files[i].of] == pipe)
+			return true;
+	return false;
+}
+
+nanos
+file_ready(int fd)
+{
+	const struct file *file;
+
+	if (fd == -1)
+		return NANOS_MAX;
+	if (fd == STDIN_FILENO)
+		return kernel.input;
+	file = file_at(fd);
+	if (file->kind == FILE_OUTPUT)
+		return kernel.room[file->of];
+	if (file->kind == FILE_SIGNALS && kernel.count > 0)
+		return 0;
+	if (file->kind != FILE_READ_END)
+		return NANOS_MAX;
+	if (file->size > 0)
+		return 0;
+	if (has_writer(file) || (kernel.clings && kernel_alive(kernel.command)))
+		return NANOS_MAX;
+	return file->closes;
+}
+
+bool
+file_awaits(int output)
+{
+	for (size_t i = 0; i < kernel.polled_count; i++) {
+		int fd = kernel.polled[i].fd;
+
+		if (fd != -1 && file_at(fd)->kind == FILE_OUTPUT &&
+		    file_at(fd)->of == output)
+			return true;
+	}
+	return false;
+}
+
+bool
+file_unread(void)
+{
+	for (int i = 0; i < KERNEL_FILES; i++)
+		if (kernel.files[i].kind == FILE_READ_END &&
+		    kernel.files[i].size > 0)
+			return true;
+	return false;
+}
+
+bool
+file_ended(void)
+{
+	for (int i = 0; i < KERNEL_FILES; i++)
+		if (kernel.files[i].kind == FILE_READ_END &&
+		    kernel.files[i].over)
+			return true;
+	return false;
+}
+
+/* The command writes to its standard output at once, if retry holds that. */
+void
+file_inherit(void)
+{
+	for (int i = 0; i < KERNEL_FILES; i++) {
+		struct file *file = &kernel.files[i];
+
+		if (file->kind == FILE_WRITE_END)
+			kernel.files[file->of].closes = NANOS_MAX;
+		if (file->kind == FILE_PLAIN && file->size == 0)
+			file->size = 1;
+	}
+}
+
+void
+file_leave(bool bytes, nanos closes)
+{
+	for (int i = 0; i < KERNEL_FILES; i++) {
+		struct file *file = &kernel.files[i];
+
+		if (file->kind != FILE_READ_END || file->closes != NANOS_MAX)
+			continue;
+		file->closes = closes;
+		file->size = bytes ? 1 : 0;
+	}
+}
+
+/*
+ * Memory: retry leaves some of it to its end, so that the next run uses the
+ * blocks again, in the same order.
+ */
+
+FAKE(void *, malloc, size_t size)
+{
+	static struct {
+		void *bytes;
+		size_t size;
+	} heap[HEAP], *block;
+
+	if (kernel.blocks == HEAP)
+		kernel_break("allocates more and more");
+	block = &heap[kernel.blocks++];
+	if (block->size < size)
+		block->bytes = realloc(block->bytes, block->size = size);
+	return block->bytes;
+}
+
+FAKE(void, free, void *memory)
+{
+}
+
+/*
+ * The budget
+ */
+
+void
+file_start(const char *key, nanos window)
+{
+	struct terms terms = { .ratio = -1, .min = -1, .window = window };
+	struct origin origin = { .base = kernel_boottime(),
+		.wall = kernel_boottime() };
+
+	segment_make(&kernel.segment, key, &terms, &origin);
+}
+
+void
+file_exhaust(void)
+{
+	struct window_limits limits = segment_limits(&kernel.segment);
+	struct window_sums sums;
+	int64_t epoch =
+	    segment_epoch(&kernel.segment.header, kernel_boottime());
+
+	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) ==
+	    WINDOW_GRANTED)
+		;
+}
+
+void
+file_trip(nanos pause)
+{
+	struct breaker_config config = { 1, pause, pause };
+	nanos age = segment_age(&kernel.segment.header, kernel_boottime());
+
+	kernel.segment.breaker = (struct breaker){ 0 };
+	breaker_tell(
+	    &kernel.segment.breaker, &config, RESULT_FAILURE, false, age, age);
+}
+
+/*
+ * Opening and closing
+ */
+
+/* Opens a file in the directory of a process, if that is there. */
+static int
+open_of_process(pid_t pid, const char *name)
+{
+	enum file_kind kind = FILE_STAT;
+
+	if (strcmp(name, "/task") == 0)
+		kind = FILE_THREADS;
+	else if (strcmp(name, "/stat") != 0)
+		kind = FILE_CHILDREN;
+	/* The two steps of listing children count as one call. */
+	if (kind != FILE_THREADS)
+		kernel_call();
+	errno = ENOENT;
+	return pid == kernel.self || kernel_find(pid) != NULL ||
+		kernel.taken[pid]
+	    ? file_open(kind, pid, 0)
+	    : -1;
+}
+
+/* Opens the file of a descriptor once more. */
+static int
+open_again(int fd, int flags)
+{
+	struct file file = *file_at(fd);
+	int again = file_open(file.kind, file.of, flags);
+
+	file_at(again)->size = file.size;
+	return again;
+}
+
+static int
+open_in_proc(const char *path, int flags)
+{
+	static const char own[] = "self/fd/";
+	char *end;
+	long pid = strtol(path, &end, 10);
+
+	errno = ENOENT;
+	if (!kernel.visible)
+		return -1;
+	if (pid > 0)
+		return open_of_process((pid_t)pid, end);
+	if (strncmp(path, own, sizeof own - 1) != 0)
+		return -1;
+	return open_again(
+	    (int)strtol(path + sizeof own - 1, NULL, 10), flags & O_ACCMODE);
+}
+
+FAKE(int, open, const char *path, int flags, ...)
+{
+	if (strncmp(path, "/proc/", 6) == 0)
+		return open_in_proc(path + 6, flags);
+	if (strncmp(path, SEGMENT_DIRECTORY, sizeof SEGMENT_DIRECTORY - 1) == 0)
+		return file_open(FILE_SEGMENT, 0, O_RDWR);
+	if (strcmp(path, "/dev/tty") == 0)
+		return file_open(FILE_TERMINAL, 0, O_RDONLY);
+	if (strcmp(path, "report") == 0)
+		return file_open(FILE_OUTPUT, OUTPUT_REPORT, O_WRONLY);
+	if ((flags & O_TMPFILE) == O_TMPFILE)
+		return file_open(FILE_PLAIN, 0, O_RDWR);
+	errno = ENOENT;
+	return -1;
+}
+
+FAKE(int, memfd_create, const char *name, unsigned flags)
+{
+	return file_open(FILE_PLAIN, 0, O_RDWR);
+}
+
+FAKE(int, signalfd, int fd, const sigset_t *set, int flags)
+{
+	return file_open(FILE_SIGNALS, 0, O_RDONLY);
+}
+
+FAKE(int, eventfd, unsigned value, int flags)
+{
+	return file_open(FILE_ERROR, 0, O_RDWR);
+}
+
+FAKE(int, pipe2, int ends[2], int flags)
+{
+	errno = EMFILE;
+	if (kernel.pipeless)
+		return -1;
+	ends[0] = file_open(FILE_READ_END, 0, O_RDONLY);
+	ends[1] = file_open(FILE_WRITE_END, ends[0] - FIRST, O_WRONLY);
+	return 0;
+}
+
+FAKE(int, inotify_init1, int flags)
+{
+	return file_open(FILE_WATCH, -1, O_RDONLY);
+}
+
+/* The watch reports only reads from now on. */
+FAKE(int, inotify_add_watch, int fd, const char *path, uint32_t mask)
+{
+	errno = ENOENT;
+	if (!kernel.visible)
+		return -1;
+	file_at(fd)->of = strtol(strrchr(path, '/') + 1, NULL, 10);
+	file_at(fd)->over = kernel.consumed;
+	return 1;
+}
+
+FAKE(int, close, int fd)
+{
+	file_at(fd)->kind = FILE_NONE;
+	return 0;
+}
+
+/*
+ * Reading
+ */
+
+static ssize_t
+read_signal(struct signalfd_siginfo *info)
+{
+	struct sent sent;
+
+	errno = EAGAIN;
+	if (kernel.count == 0)
+		return -1;
+	sent = kernel.hear();
+	*info = (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
+		.ssi_code = sent.code,
+		.ssi_pid = (uint32_t)sent.sender,
+		.ssi_int = sent.value };
+	return sizeof *info;
+}
+
+/* The error that the child has written when exec failed, once. */
+static ssize_t
+read_error(uint64_t *error)
+{
+	*error = (uint64_t)kernel.last.temper.error;
+	kernel.last.temper.error = 0;
+	errno = EAGAIN;
+	return *error == 0 ? -1 : (ssize_t)sizeof *error;
+}
+
+static ssize_t
+read_pipe(struct file *file, char *bytes)
+{
+	ssize_t got = (ssize_t)file->size;
+
+	errno = EAGAIN;
+	if (got == 0 &&
+	    file_ready(FIRST + (int)(file - kernel.files)) > kernel.now)
+		return -1;
+	memset(bytes, 'x', (size_t)got);
+	file->size = 0;
+	file->over = got == 0;
+	return got;
+}
+
+/*
+ * Once: standard input was read. An old kernel, which has no pidfds either,
+ * does not report tee(2), as read_watch.c tries with a pipe of its own.
+ */
+static ssize_t
+read_watch(struct file *file, struct inotify_event *event)
+{
+	bool told = file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds;
+
+	errno = EAGAIN;
+	if (file->over || !told)
+		return -1;
+	file->over = true;
+	*event = (struct inotify_event){ .mask = IN_ACCESS };
+	return sizeof *event;
+}
+
+/* A line as proc(5) describes it: 22 fields, the last of which is the start. */
+static ssize_t
+read_stat(const struct file *file, char *text)
+{
+	const struct process *process = kernel_find((pid_t)file->of);
+	bool dead = process != NULL && process->life == LIFE_DEAD;
+	pid_t parent = KERNEL_INIT, session = kernel.session;
+	int64_t start = STRANGER;
+	char digits[NUMBER_ROOM], *at = text;
+
+	if (process != NULL) {
+		parent = kernel_parent(process);
+		session = process->session;
+		start = process->start;
+	} else if (file->of == kernel.self) {
+		parent = KERNEL_SHELL;
+	}
+	at = stpcpy(stpcpy(at, "0 (x) "), dead ? "Z " : "S ");
+	at = stpcpy(stpcpy(at, number_put(digits, parent)), " 0 ");
+	at = stpcpy(at, number_put(digits, session));
+	at = stpcpy(at, " 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 ");
+	at = stpcpy(stpcpy(at, number_put(digits, start)), " 0\n");
+	return at - text;
+}
+
+/* All at once, and then the end. */
+static ssize_t
+read_children(struct file *file, char *text)
+{
+	const struct process *process = kernel_find((pid_t)file->of), *child;
+	int place = process != NULL ? kernel_place(process) : PARENT_SELF;
+	char digits[NUMBER_ROOM], *at = text;
+	int64_t order = 0;
+
+	if (file->over || (process == NULL && file->of != kernel.self))
+		return 0;
+	file->over = true;
+	while ((child = kernel_next_child(place, order)) != NULL) {
+		order = child->order;
+		at = stpcpy(stpcpy(at, number_put(digits, child->pid)), " ");
+	}
+	return at - text;
+}
+
+FAKE(ssize_t, read, int fd, void *bytes, size_t size)
+{
+	struct file *file = file_at(fd);
+
+	switch (file->kind) {
+	case FILE_SIGNALS:
+		return read_signal(bytes);
+	case FILE_ERROR:
+		return read_error(bytes);
+	case FILE_READ_END:
+		return read_pipe(file, bytes);
+	case FILE_WATCH:
+		return read_watch(file, bytes);
+	case FILE_STAT:
+		return read_stat(file, bytes);
+	case FILE_CHILDREN:
+		return read_children(file, bytes);
+	default:
+		kernel_break("reads what cannot be read");
+	}
+}
+
+/* The only thread of a process, as getdents64(2) tells it. */
+static long
+list_threads(struct file *file, char *entry)
+{
+	static const uint16_t length = 32;
+
+	if (file->over)
+		return 0;
+	file->over = true;
+	memcpy(entry + 16, &length, sizeof length);
+	number_put(entry + 19, file->of);
+	return length;
+}
+
+/* All that is in a temporary file, from an offset on. */
+static ssize_t
+rest_of(const struct file *file, off_t offset, size_t most)
+{
+	off_t left = file->size > offset ? file->size - offset : 0;
+
+	return left < (off_t)most ? (ssize_t)left : (ssize_t)most;
+}
+
+FAKE(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset)
+{
+	if (file_at(fd)->kind != FILE_SEGMENT)
+		return rest_of(file_at(fd), offset, size);
+	memcpy(bytes, &kernel.segment, size);
+	return (ssize_t)size;
+}
+
+FAKE(void *, mmap, void *address, size_t size, int protection, int flags,
+    int fd, off_t offset)
+{
+	static char document[1 << 16];
+
+	return file_at(fd)->kind == FILE_SEGMENT ? (void *)&kernel.segment
+						 : document;
+}
+
+FAKE(int, munmap, void *address, size_t size)
+{
+	return 0;
+}
+
+/*
+ * Writing and copying
+ */
+
+FAKE(ssize_t, write, int fd, const void *bytes, size_t size)
+{
+	struct file *file = file_at(fd);
+
+	if (file->kind == FILE_WRITE_END)
+		file = &kernel.files[file->of];
+	if (file->kind == FILE_READ_END || file->kind == FILE_PLAIN)
+		file->size += (off_t)size;
+	if (file->kind != FILE_OUTPUT)
+		return (ssize_t)size;
+	errno = EAGAIN;
+	if (kernel.room[file->of] > kernel.now)
+		return -1;
+	kernel.taken_by[file->of] += (int64_t)size;
+	return (ssize_t)size;
+}
+
+/* The whole input comes at once, and is at its end then. */
+FAKE(ssize_t, splice, int from, off_t *in, int to, off_t *out, size_t most,
+    unsigned flags)
+{
+	bool first = *out == 0;
+
+	errno = EAGAIN;
+	if (kernel.now < kernel.input)
+		return -1;
+	file_at(to)->size = INPUT_BYTES;
+	return first ? INPUT_BYTES : 0;
+}
+
+FAKE(ssize_t, tee, int from, int to, size_t most, unsigned flags)
+{
+	off_t size = from == STDIN_FILENO && !kernel.consumed
+	    ? INPUT_BYTES
+	    : file_at(from)->size;
+
+	kernel.files[file_at(to)->of].size = size;
+	errno = EAGAIN;
+	return size == 0 ? -1 : (ssize_t)size;
+}
+
+FAKE(ssize_t, sendfile, int to, int from, off_t *offset, size_t most)
+{
+	ssize_t size = rest_of(file_at(from), *offset, most);
+	ssize_t sent = __wrap_write(to, NULL, (size_t)size);
+
+	if (sent > 0)
+		*offset += sent;
+	return sent;
+}
+
+FAKE(off_t, lseek, int fd, off_t offset, int whence)
+{
+	return whence == SEEK_SET ? offset : file_at(fd)->size;
+}
+
+/*
+ * What is known of files
+ */
+
+FAKE(int, fcntl, int fd, int command, ...)
+{
+	if (command == F_GETFL && fd >= FIRST)
+		return file_at(fd)->flags;
+	if (command == F_GETFL)
+		return fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;
+	errno = EAGAIN;
+	return command == F_SETLEASE && kernel.now < kernel.written ? -1 : 0;
+}
+
+FAKE(int, fstat, int fd, struct stat *stat)
+{
+	const struct file *file = file_at(fd);
+
+	*stat = (struct stat){ .st_ino = (ino_t)fd,
+		.st_mode = S_IFIFO,
+		.st_nlink = 1,
+		.st_uid = geteuid(),
+		.st_size = file->size };
+	if (file->kind == FILE_PLAIN || file->kind == FILE_SEGMENT)
+		stat->st_mode = S_IFREG | S_IRUSR | S_IWUSR;
+	if (file->kind == FILE_SEGMENT)
+		stat->st_size = sizeof kernel.segment;
+	return 0;
+}
+
+FAKE(int, stat, const char *path, struct stat *stat)
+{
+	*stat = (struct stat){ .st_mode = S_IFIFO };
+	errno = ENOENT;
+	return strcmp(path, "report") == 0 ? 0 : -1;
+}
+
+FAKE(int, fstatfs, int fd, struct statfs *system)
+{
+	*system = (struct statfs){ .f_type = TMPFS };
+	return 0;
+}
+
+/* FIONREAD: how much can be read. */
+FAKE(int, ioctl, int fd, REQUEST request, ...)
+{
+	va_list rest;
+
+	va_start(rest, request);
+	*va_arg(rest, int *) = (int)file_at(fd)->size;
+	va_end(rest);
+	return 0;
+}
+
+/*
+ * Only asks, and does not wait. Volatile, because glibc's header says that poll
+ * reads nothing from fds.
+ */
+FAKE(int, poll, struct pollfd *fds, nfds_t count, int time)
+{
+	struct pollfd *volatile one = fds;
+	bool ready = file_ready(one->fd) <= kernel.now;
+
+	one->revents = ready ? one->events : 0;
+	return ready;
+}
+
+FAKE(pid_t, tcgetpgrp, int fd)
+{
+	return kernel.group;
+}
+
+/*
+ * Calls by number
+ */
+
+static int
+open_pidfd(pid_t pid)
+{
+	const struct process *process = kernel_find(pid);
+
+	errno = ENOSYS;
+	if (!kernel.pidfds)
+		return -1;
+	if (pid == kernel.self)
+		return file_open(FILE_PIDFD, OURSELVES, 0);
+	errno = ESRCH;
+	if (process != NULL)
+		return file_open(FILE_PIDFD, process->start, 0);
+	return kernel.taken[pid] ? file_open(FILE_PIDFD, STRANGER, 0) : -1;
+}
+
+static int
+signal_pidfd(int fd, int number)
+{
+	int64_t start = file_at(fd)->of;
+
+	if (start == OURSELVES && number == 0)
+		return 0;
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel.list[i].life != LIFE_NONE &&
+		    kernel.list[i].start == start)
+			return kernel_signal(&kernel.list[i], number);
+	if (start == STRANGER)
+		kernel_break("signals a stranger");
+	errno = ESRCH;
+	return -1;
+}
+
+static long
+set_mask(const sigset_t *mask, sigset_t *before)
+{
+	if (before != NULL)
+		sigemptyset(before);
+	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
+		kernel.unblock();
+	return 0;
+}
+
+/* Waits as ppoll(2). */
+static void
+wait_for(struct pollfd *fds, nfds_t count, struct rest *rest)
+{
+	kernel.polled = fds;
+	kernel.polled_count = count;
+	kernel.poll(rest);
+	kernel.polled_count = 0;
+	for (nfds_t i = 0; i < count; i++)
+		fds[i].revents =
+		    file_ready(fds[i].fd) <= kernel.now ? fds[i].events : 0;
+	if (kernel.count == 0)
+		kernel.hear();
+}
+
+FAKE(long, syscall, long number, ...)
+{
+	long result = 0;
+	va_list rest;
+
+	va_start(rest, number);
+	if (number == SYS_rt_sigprocmask) {
+		(void)va_arg(rest, int);
+		const sigset_t *mask = va_arg(rest, const sigset_t *);
+
+		result = set_mask(mask, va_arg(rest, sigset_t *));
+	} else if (number == PPOLL) {
+		struct pollfd *fds = va_arg(rest, struct pollfd *);
+		nfds_t count = va_arg(rest, nfds_t);
+
+		wait_for(fds, count, va_arg(rest, struct rest *));
+	} else {
+		int first = va_arg(rest, int);
+
+		if (number != SYS_getdents64)
+			kernel_call();
+		if (number == SYS_pidfd_open)
+			result = open_pidfd(first);
+		else if (number == SYS_pidfd_send_signal)
+			result = signal_pidfd(first, va_arg(rest, int));
+		else if (number == SYS_getdents64)
+			result =
+			    list_threads(file_at(first), va_arg(rest, char *));
+		else
+			abort();
+	}
+	va_end(rest);
+	return result;
+}
