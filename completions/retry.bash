@@ -260,8 +260,9 @@ _retry()
 			--idle-timeout -s --signal -k --kill-after -d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on
-			--stop-on --fail-on --success-on --consecutive --preset
-			--http --http-status --max-retry-after --method --idempotency-key
+			--stop-on --fail-on --success-on --consecutive
+			--keep-status --preset --http --http-status
+			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --hold-max -B --budget
 			--budget-ratio --budget-min --budget-window

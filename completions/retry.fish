@@ -9,8 +9,9 @@ function __retry_command
     argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
         idle-timeout= s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-after= retry-on= \
-        stop-on= fail-on= success-on= consecutive= preset= http \
-        http-status= max-retry-after= method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
+        stop-on= fail-on= success-on= consecutive= keep-status preset= http \
+        http-status= max-retry-after= method= idempotency-key= \
+        I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
@@ -135,6 +136,7 @@ __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
 __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the command exited with 0'
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
 __retry_option -l consecutive -x -d 'Succeed after so many successes in a row'
+__retry_option -l keep-status -d 'Exit as the command did, however that was judged'
 __retry_option -l preset -x -a '(__retry_presets)' -d 'What is known of a tool'
 __retry_option -l http -d 'Judge by the HTTP status'
 __retry_option -l http-status -r -F -d 'The same, from a file that the command writes'

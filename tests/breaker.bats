@@ -185,7 +185,7 @@ probe()
 
 @test "a --success-on success does not open the breaker" {
 	for _ in 1 2 3; do
-		fail_once --breaker 2,10s --success-on 7
+		fail_once --breaker 2,10s --keep-status --success-on 7
 	done
 	ran 3
 }

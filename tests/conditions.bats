@@ -213,7 +213,7 @@ hang='echo >>ran; exec sleep 20'
 @test "--stop-on does nothing to a success" {
 	tries 1 0 -v --stop-on 0-255,fail sh -c "$(exits 0)"
 	grep -qx 'retry: attempt 1/3 succeeded (exit 0)' err
-	tries 1 3 -v --success-on 3 --stop-on 3 sh -c "$(exits 3)"
+	tries 1 0 -v --success-on 3 --stop-on 3 sh -c "$(exits 3)"
 	grep -qx 'retry: attempt 1/3 succeeded (exit 3)' err
 }
 
@@ -228,8 +228,8 @@ hang='echo >>ran; exec sleep 20'
 # --success-on
 #
 
-@test "--success-on makes a code a success and keeps it" {
-	tries 1 3 --success-on 3 sh -c "$(exits 3)"
+@test "--success-on makes a code a success, whose status is 0" {
+	tries 1 0 --success-on 3 sh -c "$(exits 3)"
 	[ ! -s err ]
 	tries 3 4 --success-on 3 sh -c "$(exits 4)"
 	gave_up 'attempts exhausted'
@@ -241,18 +241,18 @@ hang='echo >>ran; exec sleep 20'
 }
 
 @test "--success-on ends a series like any success" {
-	tries 2 1 --success-on 1 sh -c 'echo >>ran; exit $((3 - RETRY_ATTEMPT))'
+	tries 2 0 --success-on 1 sh -c 'echo >>ran; exit $((3 - RETRY_ATTEMPT))'
 	[ "$(lines err)" -eq 1 ]
 }
 
 @test "--success-on comes before --retry-on and --stop-on" {
-	tries 1 3 -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$(exits 3)"
+	tries 1 0 -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$(exits 3)"
 	grep -qx 'retry: attempt 1/3 succeeded (exit 3)' err
 }
 
 @test "--success-on takes ranges, lists and itself again" {
 	for code in 2 5 6 7 9; do
-		tries 1 $code --success-on 2,5-7 --success-on 9 \
+		tries 1 0 --success-on 2,5-7 --success-on 9 \
 		    sh -c "$(exits $code)"
 		[ ! -s err ]
 	done
@@ -262,10 +262,10 @@ hang='echo >>ran; exec sleep 20'
 	done
 }
 
-@test "--success-on takes a death by signal, and retry dies of it as well" {
-	tries 1 143 -v --success-on TERM sh -c "$(dies TERM)"
+@test "--success-on takes a death by signal, of which retry does not die" {
+	tries 1 0 -v --success-on TERM sh -c "$(dies TERM)"
 	tail -n 1 err | grep -q ': succeeded$'
-	tries 1 143 -v --success-on 143 sh -c "$(dies TERM)"
+	tries 1 0 -v --success-on 143 sh -c "$(dies TERM)"
 	tail -n 1 err | grep -q ': succeeded$'
 	tries 3 137 -v --success-on TERM sh -c "$(dies KILL)"
 }
@@ -275,8 +275,43 @@ hang='echo >>ran; exec sleep 20'
 	    sh -c 'trap "exit 0" TERM; echo >>ran
 		for n in $(seq 200); do sleep 0.1; done'
 	gave_up 'attempts exhausted'
-	tries 1 124 -v --success-on timeout -t 150ms sh -c "$hang"
+	tries 1 0 -v --success-on timeout -t 150ms sh -c "$hang"
 	tail -n 1 err | grep -q ': succeeded$'
+}
+
+#
+# --keep-status
+#
+
+@test "--keep-status passes on the status of a success by rule" {
+	tries 1 3 --keep-status --success-on 3 sh -c "$(exits 3)"
+	tries 1 124 --keep-status --success-on timeout -t 150ms sh -c "$hang"
+}
+
+@test "--keep-status passes on the 0 of a failure by rule" {
+	tries 3 0 --keep-status --fail-on 0 sh -c "$(exits 0)"
+	gave_up 'attempts exhausted'
+	tries 1 0 --keep-status --fail-on 0 --stop-on 0 sh -c "$(exits 0)"
+	gave_up 'stop rule'
+	tries 3 1 --fail-on 0 sh -c "$(exits 0)"
+}
+
+@test "RETRY_LAST_STATUS is the status with which retry would have ended" {
+	tries 3 0 --keep-status --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>kept' \
+	    sh -c "$(exits 0)"
+	holds kept 0 0
+	tries 3 1 --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>told' \
+	    sh -c "$(exits 0)"
+	holds told 1 1
+}
+
+@test "--keep-status changes no status that retry judges as the command says" {
+	tries 1 0 --keep-status sh -c "$(exits 0)"
+	tries 3 7 --keep-status sh -c "$(exits 7)"
+	tries 3 143 --keep-status sh -c "$(dies TERM)"
+	tries 3 124 --keep-status -t 150ms sh -c "$hang"
+	tries 0 127 --keep-status ./nosuch
+	tries 1 125 --keep-status -O --hold-max 1 sh -c 'echo >>ran; echo ok'
 }
 
 #

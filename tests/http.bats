@@ -1310,10 +1310,12 @@ with open(sys.argv[1], "wb") as file:
 	ran 1
 }
 
-@test "--success-on http: makes it a success and keeps the exit status" {
+@test "--success-on http: makes it a success, and --keep-status keeps the exit status" {
 	serve
-	ends 22 -v --success-on http:404 --http -- curl -sSf "$url/404"
+	ends 22 --keep-status --success-on http:404 --http -- curl -sSf "$url/404"
 	asked 1 /404
+	ends 0 -v --success-on http:404 --http -- curl -sSf "$url/404"
+	asked 2 /404
 	says 'attempt 1/3 succeeded (exit 22, HTTP 404)'
 	ends 0 --success-on http:404 --http -- curl -sS "$url/404"
 	silent
@@ -1533,7 +1535,7 @@ with open(sys.argv[1], "wb") as file:
 	ends 124 -n 1 -t 0.2 --success-on http:200 --http-status heads -- \
 		sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20'
 	[[ $(<err) == *' timed out after 0.2s, giving up: attempts exhausted' ]]
-	ends 124 -n 1 -t 0.2 --success-on timeout -- sleep 20
+	ends 0 -n 1 -t 0.2 --success-on timeout -- sleep 20
 	silent
 }
 

@@ -250,7 +250,7 @@ fails=(sh -c 'exit 7')
 		    ['$rule', '$verdict', '$reason', $status]")
 	done <<-END
 		exit-status done succeeded 0 true
-		success-on done succeeded 1 --success-on 1 false
+		success-on done succeeded 0 --success-on 1 false
 		default retry attempts 1 false
 		fail-on retry attempts 1 --fail-on 0 true
 		stop-on stop stop-rule 1 --stop-on fail false
@@ -262,6 +262,16 @@ fails=(sh -c 'exit 7')
 	END
 	[ "$count" -eq 10 ]
 	report "${reports[@]}"
+}
+
+@test "a success by rule has the command's status in its attempt, and 0 in the report" {
+	ends 0 --report r.json --success-on 3 sh -c 'exit 3'
+	report 'r["status"] == 0 and a[0]["status"] == 3'
+	ends 3 --report r.json --keep-status --success-on 3 sh -c 'exit 3'
+	report 'r["status"] == 3 and a[0]["status"] == 3'
+	ends 0 --report r.json --success-on TERM sh -c 'kill $$'
+	report 'r["status"] == 0 and r["signal"] is None' \
+	    'a[0]["status"] == 143 and a[0]["signal"] == "SIGTERM"'
 }
 
 @test "an attempt that exited 0 and failed has its own status in the report" {
@@ -1019,8 +1029,11 @@ writers()
 }
 
 @test "the metrics count a success of another status as one" {
-	ends 1 --metrics m.prom --success-on 1 false
-	metrics 'm["retry_success"][1] == 1 and m["retry_exit_status"][1] == 1'
+	ends 0 --metrics m.prom --success-on 1 false
+	ends 1 --metrics kept.prom --keep-status --success-on 1 false
+	metrics 'm["retry_success"][1] == 1 and m["retry_exit_status"][1] == 0' \
+	    @kept.prom 'm["retry_success"][1] == 1 and
+	    m["retry_exit_status"][1] == 1'
 }
 
 @test "metrics have mode 0644 whatever the umask and the file before" {

@@ -105,7 +105,7 @@ children()
 	reached said ready
 	kill -TERM "$pid"
 	ended
-	[ "$status" -eq 3 ]
+	[ "$status" -eq 0 ]
 	[ ! -s err ]
 }
 

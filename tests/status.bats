@@ -174,6 +174,12 @@ ran()
 	said_like 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
 }
 
+@test "retry dies of the signal of a success by rule only with --keep-status" {
+	fated 'exited 0' --success-on TERM sh -c 'kill -TERM $$'
+	fated 'killed TERM' --keep-status --success-on TERM sh -c 'kill -TERM $$'
+	[ ! -s err ]
+}
+
 @test "a command that had to be killed at a limit is 124, not a death" {
 	fated 'exited 124' -n 1 -t 50ms -k 50ms \
 	    sh -c "trap '' TERM; $linger"
@@ -493,7 +499,7 @@ crowded()
 		run -"$status" --separate-stderr eval "\"\$RETRY\" -v -d 0 $arguments"
 		[[ ${stderr##*$'\n'} =~ ^"retry: ended after "[01]" attempt"s?" in "[0-9.]+m?"s: $reason"$ ]]
 	done <<-'END'
-		succeeded 3 --success-on 3 sh -c 'exit 3'
+		succeeded 0 --success-on 3 sh -c 'exit 3'
 		attempts 3 -n 1 sh -c 'exit 3'
 		stop-rule 3 --stop-on 3 sh -c 'exit 3'
 		not-retryable 3 --retry-on 4 sh -c 'exit 3'

@@ -980,6 +980,7 @@ struct played {
 		double deadline, reset_after;
 		struct lists lists;
 		double max_retry_after; /* 0: the default */
+		bool keep; /* --keep-status */
 	} policy;
 	struct {
 		struct outcome outcome;
@@ -1005,7 +1006,7 @@ static const struct played succeeding[] = {
 	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
 	{ "with another status", { .attempts = 4, .lists = { .success = "1" } },
 	    { { EXITED(2), 0 }, { EXITED(1), 0 } }, .last = 1,
-	    .want = { 2, 1, 1, 0, REASON_SUCCEEDED } },
+	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
 	{ "after the deadline", { .attempts = 4, .deadline = 5 },
 	    { { EXITED(0), 6 } }, .want = { 1, 6, 0, 0, REASON_SUCCEEDED } },
 	{ "though interrupted", { .attempts = 4 },
@@ -1357,6 +1358,40 @@ static const struct played repeating[] = {
 	    .want = { 3, 14, 0, 0, REASON_SUCCEEDED } },
 };
 
+/* The status tells the judgement, or with --keep-status how it ended. */
+static const struct played told_or_kept[] = {
+	{ "7 is a success", { .attempts = 2, .lists = { .success = "7" } },
+	    { { EXITED(7), 0 } }, .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
+	{ "kept: 7",
+	    { .attempts = 2, .lists = { .success = "7" }, .keep = true },
+	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_SUCCEEDED } },
+	{ "TERM is", { .attempts = 2, .lists = { .success = "TERM" } },
+	    { { KILLED(SIGTERM), 0 } },
+	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
+	{ "kept: TERM",
+	    { .attempts = 2, .lists = { .success = "TERM" }, .keep = true },
+	    { { KILLED(SIGTERM), 0 } },
+	    .want = { 1, 0, 143, SIGTERM, REASON_SUCCEEDED } },
+	{ "a timeout is", { .attempts = 2, .lists = { .success = "timeout" } },
+	    { { TIMED_OUT(7), 0 } }, .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
+	{ "kept: a timeout",
+	    { .attempts = 2, .lists = { .success = "timeout" }, .keep = true },
+	    { { TIMED_OUT(7), 0 } },
+	    .want = { 1, 0, 124, 0, REASON_SUCCEEDED } },
+	{ "404 is", { .attempts = 2, .lists = { .success = "http:404" } },
+	    { { ANSWERED(22, 404), 0 } },
+	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
+	{ "kept: 0 fails",
+	    { .attempts = 2, .lists = { .fail = "0" }, .keep = true },
+	    { { EXITED(0), 0 } }, .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
+	{ "kept: 503", { .attempts = 2, .keep = true },
+	    { { ANSWERED(0, 503), 0 } },
+	    .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
+	{ "kept: too much to hold", { .attempts = 2, .keep = true },
+	    { { OVERRUN(END_EXITED, 0), 0 } },
+	    .want = { 1, 0, 125, 0, REASON_INTERNAL } },
+};
+
 /* The policy of a row. */
 static struct policy
 asked(const struct played *row)
@@ -1368,6 +1403,7 @@ asked(const struct played *row)
 	policy.deadline = SECONDS(row->policy.deadline);
 	policy.reset_after = SECONDS(row->policy.reset_after);
 	policy.rules = rules_of(&row->policy.lists, NULL);
+	policy.keep_status = row->policy.keep;
 	if (row->policy.max_retry_after > 0)
 		policy.max_retry_after = SECONDS(row->policy.max_retry_after);
 	return policy;
@@ -1428,6 +1464,8 @@ test_plans(void)
 		check_played(&exiting_with_0[i]);
 	for (size_t i = 0; i < LENGTH(repeating); i++)
 		check_played(&repeating[i]);
+	for (size_t i = 0; i < LENGTH(told_or_kept); i++)
+		check_played(&told_or_kept[i]);
 }
 
 /* The delay after one attempt; -1 if there is none. */

@@ -163,13 +163,17 @@ static const struct option options[OPTIONS] = {
 	    "count these as failures although COMMAND exited 0",
 	    SPECIAL(option_rules_list, rules.fail_on) },
 	[OPT_SUCCESS_ON] = { "success-on", '\0', .argument = "LIST",
-	    "count these as successes; the exit status is kept",
+	    "count these as successes, and exit with 0",
 	    SPECIAL(option_rules_list, rules.success_on) },
 	[OPT_CONSECUTIVE] = { "consecutive", '\0', .argument = "N",
 	    "succeed after N successes in a row, with the first\n"
 	    "delay between them (default 1)",
 	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
 	    .refusal = "not a number of successes" },
+	[OPT_KEEP_STATUS] = { "keep-status", '\0', .argument = NULL,
+	    "exit as COMMAND did, also where a rule judged\n"
+	    "otherwise",
+	    FLAG(keep_status) },
 	[OPT_PRESET] = { "preset", '\0', .argument = "NAME[,NAME]",
 	    "rules for a tool: curl, ssh, git, apt...;\n"
 	    "auto: for COMMAND; list: print all names",
@@ -390,14 +394,15 @@ take_help(const struct option *option, const char *text, void *policy)
 		    "COMMAND's output:\n"
 		    "stderr:ERE or stdout:ERE.\n"
 		    "\n"
-		    "The exit status is COMMAND's; if a signal killed it, "
-		    "retry dies of that too. It\n"
-		    "is 1 if COMMAND exited 0 but failed, 69 if a required "
-		    "budget cannot be used, 75\n"
-		    "if the breaker held back the first attempt, 124 if a time "
-		    "limit ended COMMAND,\n"
-		    "125 if retry itself failed, 126 if COMMAND cannot be "
-		    "executed, 127 if it is not\n"
+		    "The exit status is 0 after a success. After a failure it "
+		    "is COMMAND's; if a\n"
+		    "signal killed COMMAND, retry dies of that too. It is 1 if "
+		    "COMMAND exited 0 but\n"
+		    "failed, 69 if a required budget cannot be used, 75 if the "
+		    "breaker held back the\n"
+		    "first attempt, 124 if a time limit ended COMMAND, 125 if "
+		    "retry itself failed,\n"
+		    "126 if COMMAND cannot be executed, 127 if it is not "
 		    "found.\n"
 		    "\n"
 		    "Examples:\n  ",

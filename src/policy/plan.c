@@ -29,14 +29,14 @@ end(const struct history *history, enum reason reason)
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
 	}
-	/* The last attempt may be a success, but one of too few in a row. */
-	step.status = history->status == 0 && reason != REASON_SUCCEEDED
-	    ? EXIT_STATUS_UNSUCCESSFUL
-	    : history->status;
-	if (last->end == END_SIGNALED && !last->overrun)
+	step.status = history->status;
+	if (last->end == END_SIGNALED && !last->overrun && step.status != 0)
 		step.signal = last->code;
 	else if (history->judgement.verdict == VERDICT_REPEAT)
 		step.signal = last->interrupted;
+	/* A success, but one of too few in a row. */
+	if (history->judgement.verdict == VERDICT_REPEAT && step.status == 0)
+		step.status = EXIT_STATUS_UNSUCCESSFUL;
 	/* fork failed: that is a failure of retry itself. */
 	if (last->end == END_NOT_STARTED && !last->forked)
 		step.reason = REASON_INTERNAL;
@@ -124,6 +124,23 @@ plan_judge(const struct policy *policy, const struct history *history,
 	return judgement;
 }
 
+/*
+ * The status for an attempt. It is 0 for a success and for nothing else, unless
+ * the user wants that of the command.
+ */
+static int
+status_of(
+    const struct policy *policy, const struct outcome *outcome, bool succeeded)
+{
+	int own = verdict_status(outcome);
+
+	if (policy->keep_status)
+		return own;
+	if (succeeded)
+		return 0;
+	return own == 0 ? EXIT_STATUS_UNSUCCESSFUL : own;
+}
+
 /* Notes the outcome of the last attempt, and what it means. */
 static void
 note(const struct policy *policy, struct history *history,
@@ -136,9 +153,7 @@ note(const struct policy *policy, struct history *history,
 	history->last = *outcome;
 	history->judgement = judgement;
 	history->successes = succeeded ? history->successes + 1 : 0;
-	history->status = verdict_status(outcome);
-	if (history->status == 0 && !succeeded)
-		history->status = EXIT_STATUS_UNSUCCESSFUL;
+	history->status = status_of(policy, outcome, succeeded);
 }
 
 /* Why there is no other attempt, whatever the time; REASON_NONE: there may be.

@@ -18,7 +18,7 @@ struct history {
 	nanos began;
 	nanos deadline; /* NANOS_MAX: none */
 	struct outcome last; /* of attempt number made; unset if made is 0 */
-	int status; /* retry's own; 1 if a failure exited with 0 */
+	int status; /* of retry, if the last attempt stays the last one */
 	struct judgement judgement; /* of the last outcome */
 	int64_t successes; /* in a row, up to the last attempt */
 	nanos patience; /* until when to wait for admission; 0: not waiting */

@@ -123,6 +123,7 @@ struct policy {
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool seeded;
 	bool http; /* retry makes a status file (--http) */
+	bool keep_status; /* that of the command, however it was judged */
 };
 
 #endif
