@@ -78,9 +78,9 @@ wait_for_attempt(struct run *run, nanos at)
 	return number != 0 ? number : other;
 }
 
-/* Runs the command once. */
+/* Runs the command once, from the instant began on. */
 static struct outcome
-execute(struct run *run)
+execute(struct run *run, nanos began)
 {
 	char label[MESSAGES_ROOM];
 	struct outcome outcome;
@@ -92,6 +92,7 @@ execute(struct run *run)
 	http_request_begin(&run->request);
 	outcome = attempt_run(&run->attempt, run->request.command,
 	    run->nesting.env, &run->history, label);
+	outcome.duration = sys_now(CLOCK_BOOTTIME) - began;
 	http_request_end(&run->request, &outcome);
 	verdict = plan_judge(run->policy, &run->history, &outcome).verdict;
 	/* This may take a while, so only where it matters. */
@@ -112,14 +113,14 @@ attempt(struct run *run)
 	if (run->attempt_log != NULL)
 		attempt_log_wake(run->attempt_log, began - run->history.began);
 	plan_begin(&run->history);
-	outcome = execute(run);
+	outcome = execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, &outcome, ended);
 	number = event_loop_await_budget(&run->loop);
 	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
 	    !run->outer.retrying, ended);
 	nesting_tell(&run->nesting, run->policy, &run->history, true);
-	run_log_attempt(run, &step, began, ended);
+	run_log_attempt(run, &step, began);
 	messages_step(&run->loop.log, run->policy, &run->history, &step);
 	if (number != 0)
 		finish_by_signal(run, number);

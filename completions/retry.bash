@@ -191,7 +191,7 @@ _retry()
 		words='full equal decorrelated none'
 		;;
 	--retry-on | --stop-on | --fail-on | --success-on)
-		words="timeout idle fail signal http: stderr: stdout:
+		words="timeout idle fail signal http: over: under: stderr: stdout:
 			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
 		;;

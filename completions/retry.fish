@@ -60,6 +60,8 @@ function __retry_list
         printf '%s\tdeath by this signal\n' $head$name
     end
     printf '%s\t%s\n' $head"http:" 'a status, 503, or 5xx' \
+        $head"over:" 'an attempt that ran longer' \
+        $head"under:" 'an attempt that ran for less' \
         $head"stderr:" 'a pattern in a line' $head"stdout:" 'a pattern in a line'
 end
 

@@ -65,8 +65,7 @@ run_close(struct run *run)
 }
 
 void
-run_log_attempt(
-    struct run *run, const struct step *step, nanos began, nanos ended)
+run_log_attempt(struct run *run, const struct step *step, nanos began)
 {
 	const struct outcome *outcome = &run->history.last;
 
@@ -75,7 +74,7 @@ run_log_attempt(
 	*attempt_log_add(run->attempt_log) =
 	    (struct entry){ .attempt = run->history.made,
 		    .began = began - run->history.began,
-		    .elapsed = ended - began,
+		    .elapsed = outcome->duration,
 		    .end = outcome->end,
 		    .status = verdict_status(outcome),
 		    .signal = outcome->end == END_SIGNALED ? outcome->code : 0,

@@ -40,9 +40,8 @@ void run_close(struct run *run);
 
 /*
  * Adds the latest attempt and what follows from it to the attempt log, if there
- * is one. began and ended are instants on CLOCK_BOOTTIME.
+ * is one. The attempt began at the instant began on CLOCK_BOOTTIME.
  */
-void run_log_attempt(
-    struct run *run, const struct step *step, nanos began, nanos ended);
+void run_log_attempt(struct run *run, const struct step *step, nanos began);
 
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Which failures are retried: --retry-on, --stop-on and --success-on.
+# shellcheck disable=SC2154 # start and ended set what is read here
 # shellcheck disable=SC2016 # the commands' shells expand
 
 load helper
@@ -280,6 +281,38 @@ hang='echo >>ran; exec sleep 20'
 }
 
 #
+# over: and under:
+#
+
+@test "over: and under: name attempts by the time for which they ran" {
+	local slow='echo >>ran; sleep 0.3; exit 7'
+	tries 1 7 --stop-on over:200ms sh -c "$slow"
+	gave_up 'stop rule'
+	tries 3 7 --stop-on over:20 sh -c "$slow"
+	tries 1 7 --retry-on under:200ms sh -c "$slow"
+	gave_up 'not retryable'
+	tries 3 7 --retry-on under:20 sh -c "$(exits 7)"
+	tries 1 0 --success-on over:200ms sh -c "$slow"
+	tries 3 1 --fail-on under:20 sh -c "$(exits 0)"
+	tries 1 0 --fail-on over:20 sh -c "$(exits 0)"
+	tries 1 124 --stop-on over:150ms -t 200ms sh -c "$hang"
+	tries 0 127 --success-on under:20 ./nosuch
+}
+
+@test "the time for which retry was stopped counts for over:, as in the report" {
+	start "$RETRY" -n 1 --report report --success-on over:400ms \
+		sh -c 'echo >child; sleep 0.1; exit 7'
+	wait_for [ -s child ]
+	kill -TSTP "$pid"
+	wait_for grep -q '^State:.T' "/proc/$pid/status"
+	sleep 0.5
+	kill -CONT "-$pid"
+	ended
+	[ "$status" = 0 ]
+	grep -q '"rule": *"success-on"' report
+}
+
+#
 # --keep-status
 #
 
@@ -350,6 +383,8 @@ hang='echo >>ran; exec sleep 20'
 		250-256|above 255 (an HTTP status is http:500): '250-256'
 		9-5|a range that runs backwards: '9-5'
 		1,9-5|a range that runs backwards: '9-5' in '1,9-5'
+		over:x|not a time above 0: 'over:x'
+		7,under:0|not a time above 0: 'under:0' in '7,under:0'
 	END
 }
 

@@ -986,6 +986,7 @@ make_budgets()
 		--budget-dir sh:shm
 	END
 	[ "$(in_bash --fail-on stdo)" = stdout: ]
+	[ "$(in_bash --stop-on 7,ov)" = 7,over: ]
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
 	chmod g+s shm
@@ -1106,6 +1107,7 @@ lines_in_fish()
 		foo --at:
 	END
 	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
+	[ "$(in_fish '--stop-on 7,ov' | cut -f1)" = 7,over: ]
 	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
 	chmod g+s shm
 	: >shm/retry-v3.app
@@ -1160,7 +1162,8 @@ in_zsh()
 	make_budgets
 	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
 		'retry -s TER' 'retry --retry-on 7,time' \
-		'retry --fail-on stdo' 'retry --preset=net,gi' \
+		'retry --fail-on stdo' 'retry --stop-on 7,unde' \
+		'retry --preset=net,gi' \
 		'retry --method PU' 'retry --http-status opt' \
 		'retry -B a' 'retry --budget-reset=a' 'retry --budget-status al' \
 		'retry --budget-dir sh' 'retry --nested o' 'retry --breaker o' \
@@ -1174,6 +1177,7 @@ in_zsh()
 		retry -s TERM$(printf ' ')
 		retry --retry-on 7,timeout,
 		retry --fail-on stdout:
+		retry --stop-on 7,under:
 		retry --preset=net,git,
 		retry --method PUT$(printf ' ')
 		retry --http-status options$(printf ' ')

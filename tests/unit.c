@@ -604,6 +604,7 @@ codes_equal(const struct conditions *a, const struct conditions *b)
 	return memcmp(a->exits, b->exits, sizeof a->exits) == 0 &&
 	    memcmp(a->http, b->http, sizeof a->http) == 0 &&
 	    a->signals == b->signals && a->watches == b->watches &&
+	    a->over == b->over && a->under == b->under &&
 	    a->any_signal == b->any_signal && a->timeout == b->timeout &&
 	    a->idle == b->idle && a->fail == b->fail;
 }
@@ -862,6 +863,46 @@ test_http_statuses_are_no_exit_statuses(void)
 	HOLDS("200", !conditions_has_http(&exits, 0));
 }
 
+/* Which attempts a LIST names by the time for which they ran. */
+static void
+test_lists_of_times(void)
+{
+	static const struct {
+		const char *list;
+		nanos elapsed;
+		bool named;
+	} rows[] = {
+		{ "over:5m", 5 * NANOS_MINUTE + 1, true },
+		{ "over:5m", 5 * NANOS_MINUTE, false },
+		{ "over:5m", 0, false },
+		{ "over:1ms", NANOS_MAX, true },
+		{ "under:2", 2 * NANOS_SECOND - 1, true },
+		{ "under:2", 2 * NANOS_SECOND, false },
+		{ "under:2", NANOS_MAX, false },
+		{ "under:1h30m", 0, true },
+		/* Each of several items names attempts, in any order. */
+		{ "over:3,over:5", 4 * NANOS_SECOND, true },
+		{ "over:5,over:3", 4 * NANOS_SECOND, true },
+		{ "under:3,under:5", 4 * NANOS_SECOND, true },
+		{ "under:5,under:3", 4 * NANOS_SECOND, true },
+		{ "under:3,over:5", 4 * NANOS_SECOND, false },
+		{ "under:3,over:5", 6 * NANOS_SECOND, true },
+		{ "under:3,over:5", 2 * NANOS_SECOND, true },
+		{ "7,over:5,stderr:x", 6 * NANOS_SECOND, true },
+		/* Nothing else names a time. */
+		{ "0-255,signal,timeout,fail,http:5xx", 0, false },
+		{ "0-255,signal,timeout,fail,http:5xx", NANOS_MAX, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct conditions set = codes_of(rows[i].list);
+
+		EQUAL(rows[i].list, conditions_has_time(&set, rows[i].elapsed),
+		    rows[i].named);
+		HOLDS(rows[i].list, !conditions_empty(&set));
+	}
+}
+
 /* A pattern extends to the end of its LIST, commas included. */
 static void
 test_lists_with_a_pattern(void)
@@ -960,6 +1001,7 @@ test_the_most_patterns(void)
 #define EMPTY "empty item"
 #define ABOVE "above 255 (an HTTP status is http:500)"
 #define NO_STATUS "not an HTTP status"
+#define NO_TIME "not a time above 0"
 #define BACKWARDS "a range that runs backwards"
 
 static const struct {
@@ -1022,6 +1064,17 @@ static const struct {
 	{ "http:+503", NO_STATUS, "http:+503" },
 	{ "http: 503", NO_STATUS, "http: 503" },
 	{ "http:503 ", NO_STATUS, "http:503 " },
+	{ "over:", NO_TIME, "over:" },
+	{ "over:0", NO_TIME, "over:0" },
+	{ "over:0ms", NO_TIME, "over:0ms" },
+	{ "over:-1", NO_TIME, "over:-1" },
+	{ "over:x", NO_TIME, "over:x" },
+	{ "over: 5", NO_TIME, "over: 5" },
+	{ "over:5-7", NO_TIME, "over:5-7" },
+	{ "7,under:0", NO_TIME, "under:0" },
+	{ "under:5q,7", NO_TIME, "under:5q" },
+	{ "under", UNKNOWN, "under" },
+	{ "OVER:5", UNKNOWN, "OVER:5" },
 	{ "http:503x", NO_STATUS, "http:503x" },
 	{ "http:50x", NO_STATUS, "http:50x" },
 	{ "http:5x", NO_STATUS, "http:5x" },
@@ -1743,6 +1796,7 @@ static void (*const tests[])(void) = {
 	test_lists_add_up,
 	test_lists_of_http_statuses,
 	test_http_statuses_are_no_exit_statuses,
+	test_lists_of_times,
 	test_lists_with_a_pattern,
 	test_a_pattern_is_watched_for_once,
 	test_the_most_patterns,

@@ -483,6 +483,51 @@ static const struct ruled matched[] = {
 	    EXITED(1), SUCCESS },
 };
 
+#define RAN(how, what, seconds) \
+	{ \
+		.end = (how), .code = (what), .duration = SECONDS(seconds) \
+	}
+
+/* Items that name an attempt by the time for which it ran. */
+static const struct ruled timed[] = {
+	{ "retry, fast", { .retry = "under:5" }, RAN(END_EXITED, 1, 4.9),
+	    RETRIED },
+	{ "retry, not fast", { .retry = "under:5" }, RAN(END_EXITED, 1, 5),
+	    NOT_RETRYABLE },
+	{ "retry, slow", { .retry = "over:5" }, RAN(END_EXITED, 1, 5.1),
+	    RETRIED },
+	{ "retry, not slow", { .retry = "over:5" }, RAN(END_EXITED, 1, 5),
+	    NOT_RETRYABLE },
+	{ "retry, killed", { .retry = "under:5" },
+	    RAN(END_SIGNALED, SIGSEGV, 1), RETRIED },
+	{ "a keyboard", { .retry = "under:5" }, RAN(END_SIGNALED, SIGINT, 1),
+	    NOT_RETRYABLE },
+	{ "retry, timed out", { .retry = "over:5" }, RAN(END_TIMED_OUT, 0, 6),
+	    RETRIED },
+	{ "retry, no room to fork", { .retry = "under:5" }, NO_FORK(EAGAIN),
+	    NOT_RETRYABLE },
+	{ "stop", { .stop = "over:300" }, RAN(END_EXITED, 1, 301), STOPPED },
+	{ "stop, not yet", { .stop = "over:300" }, RAN(END_EXITED, 1, 299),
+	    RETRIED },
+	{ "stop, exit 0", { .stop = "over:300" }, RAN(END_EXITED, 0, 301),
+	    SUCCESS },
+	{ "stop, no room to fork", { .stop = "under:5" }, NO_FORK(EAGAIN),
+	    RETRIED },
+	{ "stop, killed", { .stop = "under:1" }, RAN(END_SIGNALED, SIGSEGV, 0),
+	    STOPPED },
+	{ "fail", { .fail = "under:1" }, RAN(END_EXITED, 0, 0.5), RETRIED },
+	{ "fail, long enough", { .fail = "under:1" }, RAN(END_EXITED, 0, 1),
+	    SUCCESS },
+	{ "success", { .success = "over:60" }, RAN(END_EXITED, 1, 61),
+	    SUCCESS },
+	{ "success, too short", { .success = "over:60" }, RAN(END_EXITED, 1, 9),
+	    RETRIED },
+	{ "success, timed out", { .success = "over:60" },
+	    RAN(END_TIMED_OUT, 0, 61), SUCCESS },
+	{ "success, not started", { .success = "under:60" }, NO_EXEC(ENOENT),
+	    NOT_EXECUTABLE },
+};
+
 static const struct ruled preset[] = {
 	{ "transient", { .transient = "timeout,75" }, EXITED(75), RETRIED },
 	{ "not transient", { .transient = "timeout,75" }, EXITED(1),
@@ -678,6 +723,7 @@ test_verdicts_by_all_rules(void)
 {
 	check_ruled(failing, LENGTH(failing));
 	check_ruled(matched, LENGTH(matched));
+	check_ruled(timed, LENGTH(timed));
 	check_ruled(preset, LENGTH(preset));
 	check_ruled(answered, LENGTH(answered));
 	check_ruled(answered_asked, LENGTH(answered_asked));

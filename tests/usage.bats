@@ -661,7 +661,7 @@ PY
 
 @test "lists of conditions take statuses, ranges, signals, words, HTTP and a pattern" {
 	local list=7,64-78,255,SEGV,SIGBUS,sigill,signal,timeout,fail,5-5
-	list+=,http:503,http:4xx,http:500-599,stderr:a,b
+	list+=,http:503,http:4xx,http:500-599,over:5m,under:2.5,stderr:a,b
 	prints ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
 	    --success-on "$list" echo ok
 }

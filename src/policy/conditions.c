@@ -122,13 +122,46 @@ add_http(struct conditions *set, const char *item, size_t length)
 	return NULL;
 }
 
+/*
+ * Adds what follows "over:" or "under:"; returns why it is refused, or NULL. Of
+ * several times the one counts that more attempts meet.
+ */
+static const char *
+add_time(struct conditions *set, const char *item, size_t length, bool over)
+{
+	nanos span;
+
+	if (!duration_parse(item, length, &span) || span == 0)
+		return "not a time above 0";
+	if (!over)
+		set->under = number_greater(set->under, span);
+	else if (set->over == 0 || span < set->over)
+		set->over = span;
+	return NULL;
+}
+
+/* The length of prefix, if item begins with it; else 0. */
+static size_t
+begins(const char *item, size_t length, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return length >= size && strncmp(item, prefix, size) == 0 ? size : 0;
+}
+
 static const char *
 add_item(struct conditions *set, const char *item, size_t length)
 {
+	size_t skip;
+
 	if (length == 0)
 		return "empty item";
-	if (length >= 5 && strncmp(item, "http:", 5) == 0)
-		return add_http(set, item + 5, length - 5);
+	if ((skip = begins(item, length, "http:")) != 0)
+		return add_http(set, item + skip, length - skip);
+	if ((skip = begins(item, length, "over:")) != 0)
+		return add_time(set, item + skip, length - skip, true);
+	if ((skip = begins(item, length, "under:")) != 0)
+		return add_time(set, item + skip, length - skip, false);
 	if (digit(item[0]))
 		return add_range(set, item, length);
 	return add_word(set, item, length);
@@ -212,7 +245,14 @@ conditions_empty(const struct conditions *set)
 	for (size_t i = 0; i < sizeof set->exits / sizeof set->exits[0]; i++)
 		any |= set->exits[i];
 	return any == 0 && !conditions_has_http(set, 0) && !set->any_signal &&
-	    !set->timeout && !set->idle && !set->fail;
+	    !set->timeout && !set->idle && !set->fail && set->over == 0 &&
+	    set->under == 0;
+}
+
+bool
+conditions_has_time(const struct conditions *set, nanos elapsed)
+{
+	return (set->over != 0 && elapsed > set->over) || elapsed < set->under;
 }
 
 bool

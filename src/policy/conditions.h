@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "text/duration.h"
 
 /* HTTP statuses that a LIST can name. */
 #define CONDITIONS_HTTP_FIRST 100
@@ -18,6 +19,7 @@ struct conditions {
 	uint64_t signals; /* bit n - 1: death by signal n */
 	uint64_t http[8]; /* bit n: HTTP status CONDITIONS_HTTP_FIRST + n */
 	uint64_t watches; /* bit n: watch n has matched */
+	nanos over, under; /* the attempt ran longer, or less; 0: none */
 	bool any_signal, timeout, idle, fail;
 };
 
@@ -55,11 +57,12 @@ struct conditions_error {
  * Adds the comma-separated items of list to the set: exit statuses "7",
  * ranges "64-78", signals "SIGSEGV" or "SEGV" (either case), "signal" (any),
  * "timeout", "idle" (no output), "fail" (any failure), "http:503", "http:5xx",
- * "http:500-504", "stderr:ERE" and "stdout:ERE". A pattern extends to the end
- * of the list. A new pattern is added to watches, and points into list, which
- * must live as long as watches. False, with error filled and both unchanged, if
- * an item is empty, unknown or out of range, or a range runs backwards.
- * error->why is a phrase, such as "not an exit status, signal or condition".
+ * "http:500-504", "over:5m", "under:2s", "stderr:ERE" and "stdout:ERE". A
+ * pattern extends to the end of the list. A new pattern is added to watches,
+ * and points into list, which must live as long as watches. False, with error
+ * filled and both unchanged, if an item is empty, unknown or out of range, or a
+ * range runs backwards. error->why is a phrase, such as "not an exit status,
+ * signal or condition".
  */
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);
@@ -75,6 +78,9 @@ bool conditions_watch(
 
 /* Whether the set is empty. */
 bool conditions_empty(const struct conditions *set);
+
+/* Whether the set names an attempt that ran for this time. */
+bool conditions_has_time(const struct conditions *set, nanos elapsed);
 
 /* Whether the set names exit status code, 0..255, by number or range. */
 bool conditions_has_exit(const struct conditions *set, int code);

@@ -68,9 +68,9 @@ is_zero(const struct outcome *outcome)
 	return outcome->end == END_EXITED && outcome->code == 0;
 }
 
-/* Whether an outcome meets a condition on how the command ended. */
+/* Whether an outcome has an exit status, signal or limit that the set names. */
 static bool
-meets_end(const struct conditions *set, const struct outcome *outcome)
+ends_as(const struct conditions *set, const struct outcome *outcome)
 {
 	switch (outcome->end) {
 	case END_EXITED:
@@ -87,6 +87,15 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 		    conditions_has_exit(set, EXIT_STATUS_TIMEOUT);
 	}
 	return false;
+}
+
+/* Whether an outcome meets a condition on how, or when, the command ended. */
+static bool
+meets_end(const struct conditions *set, const struct outcome *outcome)
+{
+	return ends_as(set, outcome) ||
+	    (outcome->end != END_NOT_STARTED &&
+		conditions_has_time(set, outcome->duration));
 }
 
 /* Whether an outcome meets any condition, "fail" excluded. */

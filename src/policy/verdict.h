@@ -49,6 +49,7 @@ struct outcome {
 	bool several; /* there may be several requests */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
 	nanos elapsed; /* without the time for which retry was stopped */
+	nanos duration; /* with it, as in reports */
 	uint64_t seen; /* bit n: watch n has matched */
 	bool has_hint; /* the output told how long to wait: hint */
 	nanos hint;
