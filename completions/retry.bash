@@ -8,7 +8,7 @@
 # what stands before it in the same word ("-s" of "-sTERM").
 _retry_where()
 {
-	local i word letters
+	local i word letters colons
 
 	command=0 option='' cur='' head=''
 	for ((i = 1; i <= COMP_CWORD; i++)); do
@@ -22,11 +22,18 @@ _retry_where()
 		cur=$word
 		if [[ $option ]]; then
 			# and so is ":", in lists and keys
-			while [[ $option == @(--*-on|--retry-after|-B|--budget*) ]] &&
+			colons=0
+			while [[ $option == @(--*-on|--limit|--retry-after|-B|--budget*) ]] &&
 				((i < COMP_CWORD)) &&
 				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
-				((i += i + 1 < COMP_CWORD ? 2 : 1))
-				((i < COMP_CWORD)) || option=-
+				((i += i + 1 < COMP_CWORD ? 2 : 1, colons++))
+				((i < COMP_CWORD)) && continue
+				# the list of a limit is behind the first one
+				if [[ $option == --limit ]] && ((colons == 1)); then
+					option=--stop-on cur=${COMP_WORDS[i]#:}
+				else
+					option=-
+				fi
 			done
 			((i < COMP_CWORD)) && option=''
 			continue
@@ -40,8 +47,9 @@ _retry_where()
 			((i < COMP_CWORD)) && continue
 			option=${word%%=*} cur=${word#*=} head=$option=
 			;;
-		--attempts | --retries | --deadline | --timeout | --idle-timeout | \
-			--signal | --kill-after | --delay | --backoff | --factor | \
+		--attempts | --retries | --limit | --deadline | --timeout | \
+			--idle-timeout | --signal | --kill-after | --delay | \
+			--backoff | --factor | \
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-after | \
 			--retry-on | --stop-on | \
@@ -190,6 +198,10 @@ _retry()
 	-j | --jitter)
 		words='full equal decorrelated none'
 		;;
+	--limit)
+		[[ $cur == *:* ]] || return
+		head+=${cur%%:*}: cur=${cur#*:}
+		;&
 	--retry-on | --stop-on | --fail-on | --success-on)
 		words="timeout idle fail signal http: over: under: stderr: stdout:
 			$(_retry_signals)"
@@ -256,8 +268,9 @@ _retry()
 		return
 		;;
 	*)
-		words='-n --attempts --retries -T --deadline -t --timeout
-			--idle-timeout -s --signal -k --kill-after -d --delay -b --backoff
+		words='-n --attempts --retries --limit -T --deadline -t --timeout
+			--idle-timeout -s --signal -k --kill-after
+			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on
 			--stop-on --fail-on --success-on --consecutive

@@ -6,7 +6,7 @@
 # still lacks its argument.
 function __retry_command
     set -l words (commandline -opc)
-    argparse --stop-nonopt n/attempts= retries= T/deadline= t/timeout= \
+    argparse --stop-nonopt n/attempts= retries= limit= T/deadline= t/timeout= \
         idle-timeout= s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
         min-delay= j/jitter= seed= reset-after= splay= retry-after= retry-on= \
         stop-on= fail-on= success-on= consecutive= keep-status preset= http \
@@ -49,10 +49,8 @@ function __retry_signals
     end
 end
 
-# The conditions of a list, after what the word at the cursor has already.
-function __retry_list
-    set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
-    set head "$head[2]"
+# The conditions of a list, each behind a head.
+function __retry_conditions --argument-names head
     printf '%s\t%s\n' $head"timeout" 'an attempt that a limit ended' \
         $head"idle" 'an attempt that wrote nothing for too long' \
         $head"fail" 'any failure' $head"signal" 'death by any signal'
@@ -63,6 +61,19 @@ function __retry_list
         $head"over:" 'an attempt that ran longer' \
         $head"under:" 'an attempt that ran for less' \
         $head"stderr:" 'a pattern in a line' $head"stdout:" 'a pattern in a line'
+end
+
+# The same, after what the word at the cursor has already.
+function __retry_list
+    set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
+    __retry_conditions "$head[2]"
+end
+
+# The same for a list behind a number and a colon.
+function __retry_limit
+    set -l head (commandline -ct |
+        string match -r -- '^(?:--[a-z-]+=)?([0-9]+:(?:.*,)?)')
+    and __retry_conditions "$head[2]"
 end
 
 # The program itself knows its presets, whatever it is called.
@@ -118,6 +129,7 @@ end
 
 __retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, the first included'
 __retry_option -l retries -x -a inf -d 'Make at most this many retries'
+__retry_option -l limit -x -a '(__retry_limit)' -d 'Make at most so many retries after these failures'
 __retry_option -s T -l deadline -x -d 'End everything after this time'
 __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a schedule'
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'

@@ -224,6 +224,8 @@ write_reports(struct run *run, const struct step *step)
 					    : step->status,
 		.signal = step->signal,
 		.elapsed = now - run->history.began,
+		.limit = step->reason == REASON_LIMIT ? run->history.limit->text
+						      : NULL,
 		.id = nesting_id(&run->nesting) };
 	int number = 0;
 

@@ -281,6 +281,76 @@ hang='echo >>ran; exec sleep 20'
 }
 
 #
+# --limit
+#
+
+# Exits with the status that is the digit of $codes for the attempt.
+codes()
+{
+	printf 'echo >>ran; codes=%s; exit $(echo $codes | cut -c$RETRY_ATTEMPT)' "$1"
+}
+
+@test "--limit allows so many retries after the failures that it names" {
+	tries 3 7 -n 9 --limit 2:7 sh -c "$(exits 7)"
+	gave_up '--limit reached (2:7)'
+	tries 1 7 -n 9 --limit 0:7 sh -c "$(exits 7)"
+	gave_up '--limit reached (0:7)'
+	tries 9 8 -n 9 --limit 0:7 sh -c "$(exits 8)"
+	gave_up 'attempts exhausted'
+	tries 2 124 -n 9 -t 100ms --limit 1:timeout sh -c "$hang"
+	gave_up '--limit reached (1:timeout)'
+	tries 2 9 -n 9 --limit 1:stdout:busy sh -c 'echo busy; echo >>ran; exit 9'
+	gave_up '--limit reached (1:stdout:busy)'
+}
+
+@test "--limit does not count retries after other failures" {
+	tries 6 7 -n 9 --limit 2:7 sh -c "$(codes 8788777)"
+	tries 5 7 -n 9 --limit 1:7 --limit 3:8 sh -c "$(codes 78887777)"
+	gave_up '--limit reached (1:7)'
+	tries 5 8 -n 9 --limit 2:7 --limit 2:8 sh -c "$(codes 78788888)"
+	gave_up '--limit reached (2:8)'
+}
+
+@test "a failure counts against every --limit that names it" {
+	tries 3 7 -n 9 --limit 2:fail --limit 5:7 sh -c "$(exits 7)"
+	gave_up '--limit reached (2:fail)'
+	tries 4 8 -n 9 --limit 2:7 --limit 3:7,8 sh -c "$(codes 7788)"
+	gave_up '--limit reached (3:7,8)'
+}
+
+@test "--limit leaves the other rules and the limit of attempts in force" {
+	tries 3 7 --limit 2:7 sh -c "$(exits 7)"
+	gave_up 'attempts exhausted'
+	tries 1 7 --limit 2:7 --stop-on 7 sh -c "$(exits 7)"
+	gave_up 'stop rule'
+	tries 1 7 --limit 2:7 --retry-on 8 sh -c "$(exits 7)"
+	gave_up 'not retryable'
+	tries 3 0 --limit 2:7 sh -c "$(codes 770)"
+	tries 1 0 --limit 0:7 --success-on 7 sh -c "$(exits 7)"
+}
+
+@test "--limit counts failures, and no success that --consecutive repeats" {
+	tries 3 0 --limit 0:0-255 --consecutive 3 sh -c "$(codes 000)"
+	tries 5 0 -n 9 --limit 1:fail,0 --consecutive 3 sh -c "$(codes 07000)"
+	tries 5 7 -n 9 --limit 1:7 --consecutive 3 sh -c "$(codes 07007)"
+	gave_up '--limit reached (1:7)'
+	tries 1 7 -n 3 --limit 0:7 --consecutive 3 sh -c "$(exits 7)"
+	gave_up 'too few attempts left'
+}
+
+@test "a policy and the command line add their limits up" {
+	echo 'limit=1:7' >limits.conf
+	tries 2 7 --policy ./limits.conf --limit 0:8 sh -c "$(exits 7)"
+	tries 1 8 --policy ./limits.conf --limit 0:8 sh -c "$(exits 8)"
+}
+
+@test "a retry that a budget denies counts once for a --limit" {
+	tries 2 7 -n 9 -B api --budget-dir . --budget-min 1 --budget-wait 100ms \
+	    --limit 2:7 sh -c "$(exits 7)"
+	tail -n 1 err | grep -q "budget 'api': exhausted, .*; giving up"
+}
+
+#
 # over: and under:
 #
 

@@ -68,6 +68,7 @@ not()
 		s/ Ns Op , Ns NAME/[,NAME]/
 		s/ Ns \| Ns /|/
 		s/ , Ns DUR Ns Op , Ns Ar MAX/,DUR[,MAX]/
+		s/ : Ns /:/
 		p
 	}' >described
 	diff options described
@@ -217,6 +218,7 @@ ends()
 	[[ $output == *', giving up: standard input was reset by its other end'$'\n'*': input-reset' ]]
 	echo 'input-reset: standard input was reset by its other end' >>seen
 	ends attempts 'attempts exhausted' -n 1 false
+	ends limit '--limit reached' --limit 0:1 false
 	answer 503 'Retry-After: 3600'
 	ends retry-after 'Retry-After too long' --http ./curl
 	ends deadline deadline -T 60 -d 100 -j none false
@@ -987,6 +989,13 @@ make_budgets()
 	END
 	[ "$(in_bash --fail-on stdo)" = stdout: ]
 	[ "$(in_bash --stop-on 7,ov)" = 7,over: ]
+	[ "$(in_bash --limit 2 : ov)" = over: ]
+	[ "$(in_bash --limit = 2 : 7,ov)" = 7,over: ]
+	[ "$(in_bash --limit 2:7,ov)" = 2:7,over: ]
+	[ "$(in_bash --limit=2:ov)" = --limit=2:over: ]
+	[ "$(in_bash --limit 2 : | grep -c .)" -ge 60 ]
+	[ -z "$(in_bash --limit 2)$(in_bash --limit 2 : http : 5)" ]
+	[ "$(in_bash --limit 2 : http:503 foo x)" = 'foo runs: foo x' ]
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
 	chmod g+s shm
@@ -1108,6 +1117,9 @@ lines_in_fish()
 	END
 	[ "$(in_fish '--fail-on stdo' | cut -f1)" = stdout: ]
 	[ "$(in_fish '--stop-on 7,ov' | cut -f1)" = 7,over: ]
+	[ "$(in_fish '--limit 2:7,ov' | cut -f1)" = 2:7,over: ]
+	[ "$(in_fish '--limit=2:ov' | cut -f1)" = --limit=2:over: ]
+	[ -z "$(in_fish '--limit 2')" ]
 	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
 	chmod g+s shm
 	: >shm/retry-v3.app
@@ -1163,6 +1175,7 @@ in_zsh()
 	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
 		'retry -s TER' 'retry --retry-on 7,time' \
 		'retry --fail-on stdo' 'retry --stop-on 7,unde' \
+		'retry --limit 2:unde' 'retry --limit=2:7,time' \
 		'retry --preset=net,gi' \
 		'retry --method PU' 'retry --http-status opt' \
 		'retry -B a' 'retry --budget-reset=a' 'retry --budget-status al' \
@@ -1178,6 +1191,8 @@ in_zsh()
 		retry --retry-on 7,timeout,
 		retry --fail-on stdout:
 		retry --stop-on 7,under:
+		retry --limit 2:under:
+		retry --limit=2:7,timeout,
 		retry --preset=net,git,
 		retry --method PUT$(printf ' ')
 		retry --http-status options$(printf ' ')

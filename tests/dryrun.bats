@@ -70,6 +70,49 @@ delays()
 	    -n 4 -d 0 -t 1 --idle-timeout 1
 }
 
+@test "a limit is shown, and shortens the worst case if it names any failure" {
+	plan -n 4 -t 150ms -d 2 -b constant --limit 1:timeout,stderr:a,b \
+	    --limit 2:http:429 --limit 0:7
+	diff line - <<-END
+		DELAY LEAST MEAN MOST
+		1 0s 1s 2s
+		2 0s 1s 2s
+		3 0s 1s 2s
+		total 0s 3s 6s
+
+		Worst case 6.6s 4 attempts x 150ms + 6s of delays
+		Deadline none
+		Smallest SLO 19.8s 3 x the worst case
+		Limits 1 retry after timeout,stderr:a,b
+		2 retries after http:429
+		0 retries after 7
+		Not counted kill grace up to 5s an attempt
+	END
+	plan -T 1m -t 150ms -d 2 -b constant --limit 1:7,fail
+	diff line - <<-END
+		DELAY LEAST MEAN MOST
+		1 0s 1s 2s
+		total 0s 1s 2s
+
+		Worst case 2.3s 2 attempts x 150ms + 2s of delays
+		Deadline 1m fits
+		Smallest SLO 6.9s 3 x the worst case
+		Limits 1 retry after 7,fail
+		Not counted kill grace up to 5s an attempt
+	END
+	tells 'Worst case 300ms 2 attempts x 150ms + 0s of delays' -n 2 -t 150ms -d 0 \
+	    --limit 9:fail
+	tells 'no retries' --limit 0:fail
+	tells 'Worst case 20.7s 9 attempts x 300ms + 18s of delays' -T 1m -t 300ms \
+	    -d 2,4 -j none --limit 2:fail --consecutive 3
+	tells 'Worst case 16.1s 7 attempts x 300ms + 14s of delays' -n 7 -t 300ms \
+	    -d 2,4 -j none --limit 2:fail --consecutive 3
+	tells 'Worst case 6.5s 3 attempts, in all 2.5s + 4s of delays' -n 9 \
+	    -t 500ms,1 -d 2 -b constant --limit 2:fail
+	tells 'Deadline 1s does not fit: attempt 2 of 3 would not begin' \
+	    -T 1 -t 600ms -d 10 -j none --limit 2:fail
+}
+
 @test "columns line up" {
 	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
 	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]

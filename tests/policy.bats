@@ -225,6 +225,7 @@ named()
 		preset) value=curl ;;
 		method) value=GET ;;
 		nested) value=share ;;
+		limit) value=1:7 ;;
 		log-format) value=json ;;
 		progress) value=never ;;
 		breaker) value=on ;;

@@ -151,8 +151,8 @@ fails=(sh -c 'exit 7')
 @test "the report of a success has every field, and nothing else" {
 	ends 0 --report r.json true
 	report 'list(r) == ["version", "id", "command", "attempts_max",
-	    "consecutive", "timeout_ms",
-	    "idle_timeout_ms", "deadline_ms", "budget", "reason", "status", "signal",
+	    "consecutive", "timeout_ms", "idle_timeout_ms", "deadline_ms",
+	    "budget", "reason", "limit", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "timeout_ms", "end",
@@ -255,13 +255,23 @@ fails=(sh -c 'exit 7')
 		fail-on retry attempts 1 --fail-on 0 true
 		stop-on stop stop-rule 1 --stop-on fail false
 		retry-on retry attempts 1 --retry-on 1 false
+		default retry limit 1 --limit 0:1 false
 		retry-on stop not-retryable 1 --retry-on 2 false
 		preset stop not-retryable 1 --preset curl false
 		not-executable stop not-executable 127 ./none
 		not-executable stop not-executable 126 /
 	END
-	[ "$count" -eq 10 ]
+	[ "$count" -eq 11 ]
 	report "${reports[@]}"
+}
+
+@test "the report names the limit that was reached" {
+	ends 1 --report r.json -n 9 -d 0 --limit 5:2 --limit 1:1,7 false
+	report 'r["reason"] == "limit" and r["limit"] == "1:1,7"' 'len(a) == 2'
+	ends 1 --report r.json -n 2 -d 0 --limit 1:1 false
+	report 'r["reason"] == "attempts" and r["limit"] is None'
+	ends 1 --metrics m.prom -q --limit 0:1 false
+	metrics 'm["retry_reason"][0]["reason"] == "limit"'
 }
 
 @test "a success by rule has the command's status in its attempt, and 0 in the report" {

@@ -976,6 +976,7 @@ test_reasons(void)
 		{ REASON_INPUT_RESET, "input-reset",
 		    "standard input was reset by its other end" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
+		{ REASON_LIMIT, "limit", "--limit reached" },
 		{ REASON_RETRY_AFTER, "retry-after", "Retry-After too long" },
 		{ REASON_DEADLINE, "deadline", "deadline" },
 		{ REASON_BREAKER, "breaker", "breaker open" },
@@ -1027,6 +1028,10 @@ struct played {
 		struct lists lists;
 		double max_retry_after; /* 0: the default */
 		bool keep; /* --keep-status */
+		struct {
+			int64_t retries;
+			const char *list; /* NULL: no limit */
+		} limit[2];
 	} policy;
 	struct {
 		struct outcome outcome;
@@ -1438,14 +1443,77 @@ static const struct played told_or_kept[] = {
 	    .want = { 1, 0, 125, 0, REASON_INTERNAL } },
 };
 
+/* Limits of retries after some failures; the backoff is 1s, 2s, 4s... */
+static const struct played limited[] = {
+	{ "0", { .attempts = 9, .limit = { { 0, "7" } } }, { { EXITED(7), 0 } },
+	    .want = { 1, 0, 7, 0, REASON_LIMIT } },
+	{ "2", { .attempts = 9, .limit = { { 2, "7" } } }, { { EXITED(7), 0 } },
+	    .want = { 3, 3, 7, 0, REASON_LIMIT } },
+	{ "another", { .attempts = 3, .limit = { { 0, "7" } } },
+	    { { EXITED(8), 0 } }, .want = { 3, 3, 8, 0, REASON_ATTEMPTS } },
+	{ "another between", { .attempts = 9, .limit = { { 1, "7" } } },
+	    { { EXITED(7), 0 }, { EXITED(8), 0 }, { EXITED(7), 0 } }, .last = 2,
+	    .want = { 3, 3, 7, 0, REASON_LIMIT } },
+	{ "attempts first", { .attempts = 3, .limit = { { 2, "7" } } },
+	    { { EXITED(7), 0 } }, .want = { 3, 3, 7, 0, REASON_ATTEMPTS } },
+	{ "two", { .attempts = 9, .limit = { { 5, "7" }, { 1, "fail" } } },
+	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_LIMIT } },
+	{ "each has its own count",
+	    { .attempts = 9, .limit = { { 1, "7" }, { 2, "7,8" } } },
+	    { { EXITED(8), 0 }, { EXITED(7), 0 }, { EXITED(8), 0 } }, .last = 2,
+	    .want = { 3, 3, 8, 0, REASON_LIMIT } },
+	{ "a timeout", { .attempts = 9, .limit = { { 1, "timeout" } } },
+	    { { TIMED_OUT(0), 2 } }, .want = { 2, 5, 124, 0, REASON_LIMIT } },
+	{ "stopped",
+	    { .attempts = 9,
+		.limit = { { 0, "7" } },
+		.lists = { .stop = "7" } },
+	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_STOP_RULE } },
+	{ "before too long a wait", { .attempts = 9, .limit = { { 0, "22" } } },
+	    { { ASKED(503, 9000), 0 } },
+	    .want = { 1, 0, 22, 0, REASON_LIMIT } },
+	{ "before the deadline",
+	    { .attempts = 9, .deadline = 1, .limit = { { 0, "7" } } },
+	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_LIMIT } },
+	{ "a success", { .attempts = 9, .limit = { { 1, "7" } } },
+	    { { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 1,
+	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
+	{ "0, judged a failure",
+	    { .attempts = 9,
+		.limit = { { 1, "0" } },
+		.lists = { .fail = "0" } },
+	    { { EXITED(0), 0 } }, .want = { 2, 1, 1, 0, REASON_LIMIT } },
+	{ "a success among several", { THRICE(9), .limit = { { 1, "7" } } },
+	    { { EXITED(0), 0 }, { EXITED(7), 0 }, { EXITED(0), 0 },
+		{ EXITED(0), 0 }, { EXITED(7), 0 } },
+	    .last = 4, .want = { 5, 4, 7, 0, REASON_LIMIT } },
+	{ "a success that it names", { THRICE(9), .limit = { { 0, "0" } } },
+	    { { EXITED(0), 0 } }, .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
+	{ "a success that it names, and a failure",
+	    { THRICE(9), .limit = { { 1, "0,7" } } },
+	    { { EXITED(0), 0 }, { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 2,
+	    .want = { 5, 4, 0, 0, REASON_SUCCEEDED } },
+	{ "too few left first", { THRICE(3), .limit = { { 0, "7" } } },
+	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_ATTEMPTS } },
+};
+
 /* The policy of a row. */
 static struct policy
-asked(const struct played *row)
+asked(const struct played *row, struct limit limits[2])
 {
 	struct policy policy = policy_of(row->policy.attempts);
 
 	if (row->policy.consecutive > 0)
 		policy.consecutive = row->policy.consecutive;
+	while (policy.limits < 2 &&
+	    row->policy.limit[policy.limits].list != NULL) {
+		struct limit *limit = &limits[policy.limits];
+
+		limit->retries = row->policy.limit[policy.limits].retries;
+		limit->failures =
+		    codes_of(row->policy.limit[policy.limits].list, NULL);
+		policy.limit[policy.limits++] = limit;
+	}
 	policy.deadline = SECONDS(row->policy.deadline);
 	policy.reset_after = SECONDS(row->policy.reset_after);
 	policy.rules = rules_of(&row->policy.lists, NULL);
@@ -1459,7 +1527,8 @@ asked(const struct played *row)
 static void
 check_played(const struct played *row)
 {
-	struct policy policy = asked(row);
+	struct limit limits[2];
+	struct policy policy = asked(row, limits);
 	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
 	nanos now = BEGAN;
 	struct step step = plan_first(&policy, &history, now);
@@ -1510,6 +1579,8 @@ test_plans(void)
 		check_played(&exiting_with_0[i]);
 	for (size_t i = 0; i < LENGTH(repeating); i++)
 		check_played(&repeating[i]);
+	for (size_t i = 0; i < LENGTH(limited); i++)
+		check_played(&limited[i]);
 	for (size_t i = 0; i < LENGTH(told_or_kept); i++)
 		check_played(&told_or_kept[i]);
 }

@@ -142,8 +142,8 @@ loud()
 @test "every option is accepted, in both forms" {
 	echo '# nothing' >policy
 	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
-	prints ok --attempts 2 --retries 1 --deadline 1h --timeout 1m \
-	    --idle-timeout 1m --signal INT \
+	prints ok --attempts 2 --retries 1 --limit 1:timeout --deadline 1h \
+	    --timeout 1m --idle-timeout 1m --signal INT \
 	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
 	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
 	    --retry-on 1 --stop-on 2 --fail-on 4 --success-on 3 --keep-status --preset net \
@@ -215,7 +215,7 @@ loud()
 	for line in "${lines[@]}"; do
 		[ "${#line}" -le 80 ]
 	done
-	for name in attempts retries deadline timeout idle-timeout signal kill-after delay \
+	for name in attempts retries limit deadline timeout idle-timeout signal kill-after delay \
 	    backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on keep-status preset http http-status \
 	    max-retry-after method idempotency-key replay-stdin stdin-max \
@@ -664,6 +664,24 @@ PY
 	list+=,http:503,http:4xx,http:500-599,over:5m,under:2.5,stderr:a,b
 	prints ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
 	    --success-on "$list" echo ok
+}
+
+@test "--limit takes a number and a list, up to 16 times" {
+	local text given=()
+	for text in '' 2 timeout :timeout -1:timeout +1:timeout 1.5:timeout \
+	    inf:timeout '1 :timeout' x:2:timeout; do
+		refused_option limit "$text" "not N:LIST: '$text'"
+	done
+	refused_option limit 2: "empty item in '2:'"
+	refused_option limit 2:7, "empty item in '2:7,'"
+	refused_option limit 2:7,x "not an exit status, signal or condition: 'x' in '2:7,x'"
+	refused_option limit '2:stderr:(a' "( without ): '(a'"
+	for text in 0:0 1:timeout 99999999999999999999:http:5xx '3:7,stderr:a,b:c'; do
+		given+=(--limit "$text" --limit "$text" --limit "$text" --limit "$text")
+	done
+	prints ok "${given[@]}" echo ok
+	refused "retry: --limit: given more than 16 times: '1:7'" "${given[@]}" \
+	    --limit 1:7 true
 }
 
 @test "--preset refuses empty names, and more than eight times" {

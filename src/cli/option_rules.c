@@ -7,16 +7,18 @@
 #include "match/hint.h"
 #include "preset/preset.h"
 #include "preset/wrapper.h"
+#include "text/number.h"
 
 #define STREAM_LENGTH (sizeof "stderr:" - 1)
 
+/* Memory for what is made of text. */
 static void *
-allocate(const struct option *option, const struct watch *watch, size_t size)
+allocate(const struct option *option, size_t size, const char *text)
 {
 	void *memory = malloc(size);
 
 	if (memory == NULL)
-		optparse_refuse(option, "no memory for", watch->text);
+		optparse_refuse(option, "no memory for", text);
 	return memory;
 }
 
@@ -65,28 +67,29 @@ gather(struct watches *watches, int first, const struct option *option)
 		if (join(watches, watch))
 			continue;
 		watch->pattern =
-		    allocate(option, watch, sizeof *watch->pattern);
+		    allocate(option, sizeof *watch->pattern, watch->text);
 		pattern_gather(watch->pattern);
 		pattern_add(watch->pattern, watch->text);
 	}
 }
 
+/* Adds a LIST to the set. It is refused as a part of text. */
 static void
 add(struct policy *policy, struct conditions *set, const struct option *option,
-    const char *text)
+    const char *list, const char *text)
 {
 	struct watches *watches = &policy->watches;
 	struct conditions_error error;
 	int first = watches->count;
 
-	if (!conditions_parse(set, watches, text, &error))
+	if (!conditions_parse(set, watches, list, &error))
 		optparse_refuse_item(
 		    option, error.why, error.item, error.length, text);
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
 		watch->pattern =
-		    allocate(option, watch, sizeof *watch->pattern);
+		    allocate(option, sizeof *watch->pattern, watch->text);
 		compile(watch, option);
 	}
 }
@@ -118,9 +121,11 @@ add_preset(struct policy *policy, const struct option *option,
 {
 	int first = policy->watches.count;
 
-	add(policy, &policy->rules.transient, option, preset->codes);
+	add(policy, &policy->rules.transient, option, preset->codes,
+	    preset->codes);
 	if (preset->own != NULL)
-		add(policy, &policy->rules.own, option, preset->own);
+		add(policy, &policy->rules.own, option, preset->own,
+		    preset->own);
 	add_lines(policy, option, STDOUT_FILENO, preset, &preset->out);
 	add_lines(policy, option, STDERR_FILENO, preset, &preset->err);
 	gather(&policy->watches, first, option);
@@ -215,10 +220,28 @@ option_rules_list(const struct option *option, const char *text, void *into)
 	struct conditions *set =
 	    (struct conditions *)((char *)into + option->field);
 
-	add(policy, set, option, text);
+	add(policy, set, option, text, text);
 	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
 		optparse_refuse(option,
 		    "0 is a success, not a failure (see --fail-on)", text);
+}
+
+void
+option_rules_limit(const struct option *option, const char *text, void *into)
+{
+	struct policy *policy = into;
+	struct limit *limit;
+	size_t length = strcspn(text, ":");
+
+	if (policy->limits == POLICY_LIMITS)
+		optparse_refuse(option, "given more than 16 times", text);
+	limit = allocate(option, sizeof *limit, text);
+	*limit = (struct limit){ .text = text };
+	if (text[length] == '\0' ||
+	    !number_whole(text, length, &limit->retries))
+		optparse_refuse(option, "not N:LIST", text);
+	add(policy, &limit->failures, option, text + length + 1, text);
+	policy->limit[policy->limits++] = limit;
 }
 
 void
@@ -239,7 +262,7 @@ option_rules_retry_after(
 	if (watches->count == CONDITIONS_WATCHES)
 		optparse_refuse(option, "more than 64 patterns", text);
 	watch = conditions_new_watch(watches, fd, text + STREAM_LENGTH);
-	watch->hint = allocate(option, watch, sizeof *watch->hint);
+	watch->hint = allocate(option, sizeof *watch->hint, text);
 	watch->pattern = &watch->hint->pattern;
 	compile(watch, option);
 	watches->hints = true;

@@ -18,6 +18,10 @@ option_rules_list(const struct option *option, const char *text, void *into);
 void option_rules_retry_after(
     const struct option *option, const char *text, void *into);
 
+/* Adds "N:LIST", a limit of retries after the failures that LIST names. */
+void
+option_rules_limit(const struct option *option, const char *text, void *into);
+
 /* Names of presets, separated by commas. "list" prints all names and exits. */
 void
 option_rules_preset(const struct option *option, const char *text, void *into);

@@ -96,6 +96,9 @@ static const struct option options[OPTIONS] = {
 	[OPT_RETRIES] = { "retries", '\0', .argument = "N",
 	    "the same limit, without the first attempt", .type = OPTION_LIMIT,
 	    AT(attempts), .least = 0, .refusal = "not a number of retries" },
+	[OPT_LIMIT] = { "limit", '\0', .argument = "N:LIST",
+	    "most retries after these failures",
+	    SPECIAL(option_rules_limit, limit) },
 	[OPT_DEADLINE] = { "deadline", 'T', .argument = "DUR",
 	    "time for all attempts and delays (default: none)",
 	    SPAN(deadline) },
@@ -171,9 +174,7 @@ static const struct option options[OPTIONS] = {
 	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
 	    .refusal = "not a number of successes" },
 	[OPT_KEEP_STATUS] = { "keep-status", '\0', .argument = NULL,
-	    "exit as COMMAND did, also where a rule judged\n"
-	    "otherwise",
-	    FLAG(keep_status) },
+	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
 	[OPT_PRESET] = { "preset", '\0', .argument = "NAME[,NAME]",
 	    "rules for a tool: curl, ssh, git, apt...;\n"
 	    "auto: for COMMAND; list: print all names",

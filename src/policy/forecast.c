@@ -159,6 +159,28 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 	forecast->drawn = true;
 }
 
+/* The most retries. A limit for any failure is a limit of all retries. */
+static int64_t
+most_retries(const struct policy *policy)
+{
+	int64_t most = policy->attempts == POLICY_UNLIMITED
+	    ? POLICY_UNLIMITED
+	    : policy->attempts - policy->consecutive;
+
+	for (int i = 0; i < policy->limits; i++)
+		if (policy->limit[i]->failures.fail)
+			most = number_lesser(most, policy->limit[i]->retries);
+	return most;
+}
+
+/* The most attempts: each failure may end a row that lacks one success. */
+static int64_t
+most_attempts(const struct policy *policy, int64_t retries)
+{
+	return number_lesser(policy->attempts,
+	    number_multiply(number_add(retries, 1), policy->consecutive));
+}
+
 /* Goes through the worst case, attempt by attempt, up to the deadline. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
@@ -173,7 +195,7 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 
 		if (timeout == 0 || timeout > left)
 			break;
-		if (attempt == policy->attempts)
+		if (attempt == forecast->attempts)
 			return;
 		left -= timeout;
 		wait = backoff_trim(
@@ -193,12 +215,16 @@ void
 forecast_make(struct forecast *forecast, const struct policy *policy)
 {
 	const struct backoff *backoff = &policy->backoff;
-	bool endless = policy->attempts == POLICY_UNLIMITED;
+	int64_t retries = most_retries(policy);
+	int64_t attempts = most_attempts(policy, retries);
+	bool endless = attempts == POLICY_UNLIMITED;
 
 	*forecast = (struct forecast){
-		.retries = endless ? POLICY_UNLIMITED
-				   : policy->attempts - policy->consecutive,
-		.repetitions = policy->consecutive - 1,
+		.attempts = attempts,
+		.retries = endless ? POLICY_UNLIMITED : retries,
+		.repetitions = endless
+		    ? number_multiply(attempts, policy->consecutive - 1)
+		    : attempts - 1 - retries,
 		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
 		.worst = NANOS_MAX,
@@ -216,7 +242,7 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 	    times(forecast->between, forecast->repetitions));
 	if (!endless)
 		forecast->worst = number_add(forecast->total.most,
-		    timeouts_sum(&policy->timeouts, policy->attempts));
+		    timeouts_sum(&policy->timeouts, attempts));
 	forecast->slo = number_multiply(forecast->worst, 3);
 	forecast->fits =
 	    policy->deadline == 0 || forecast->worst <= policy->deadline;

@@ -27,9 +27,8 @@ struct span {
  * time of an attempt that goes on after SIGTERM. Times saturate.
  */
 struct forecast {
-	int64_t retries; /* after which a success may come; or POLICY_UNLIMITED
-			  */
-	int64_t repetitions; /* of the success */
+	int64_t attempts, retries; /* at most; or POLICY_UNLIMITED */
+	int64_t repetitions; /* of successes, at most; or POLICY_UNLIMITED */
 	int rows; /* elements of delay, for the first retries */
 	struct span delay[FORECAST_ROWS];
 	struct span splay;
@@ -53,9 +52,11 @@ struct forecast {
  * Delays are those of backoff_next() far from a deadline. In the worst case all
  * retries fail but the last, which succeeds and is repeated: successes between
  * failures would shorten the delays, unless the first delay of a list is longer
- * than later ones. All numbers are exact, except that the mean of decorrelated
- * jitter comes from a sample of many series, and that totals of more than a
- * thousand retries are right to about 0.1 %.
+ * than later ones. If a limit leaves attempts that cannot fail, they succeed
+ * between failures, and the total is an upper bound, which counts the delays of
+ * failures in a row. All other numbers are exact, except that the mean of
+ * decorrelated jitter comes from a sample of many series, and that totals of
+ * more than a thousand retries are right to about 0.1 %.
  */
 void forecast_make(struct forecast *forecast, const struct policy *policy);
 

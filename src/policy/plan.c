@@ -141,6 +141,34 @@ status_of(
 	return own == 0 ? EXIT_STATUS_UNSUCCESSFUL : own;
 }
 
+/* Whether the limit names the last attempt, a failure that may be retried. */
+static bool
+limits_last(const struct limit *limit, const struct history *history)
+{
+	return history->judgement.verdict == VERDICT_RETRY &&
+	    verdict_fails_by(&limit->failures, &history->last);
+}
+
+/* The first limit that allows no retry of the last failure, or NULL. */
+static const struct limit *
+limit_reached(const struct policy *policy, const struct history *history)
+{
+	for (int i = 0; i < policy->limits; i++)
+		if (history->limited[i] >= policy->limit[i]->retries &&
+		    limits_last(policy->limit[i], history))
+			return policy->limit[i];
+	return NULL;
+}
+
+/* Counts a retry against each limit that names the last failure. */
+static void
+count_limited(const struct policy *policy, struct history *history)
+{
+	for (int i = 0; i < policy->limits; i++)
+		if (limits_last(policy->limit[i], history))
+			history->limited[i]++;
+}
+
 /* Notes the outcome of the last attempt, and what it means. */
 static void
 note(const struct policy *policy, struct history *history,
@@ -154,6 +182,7 @@ note(const struct policy *policy, struct history *history,
 	history->judgement = judgement;
 	history->successes = succeeded ? history->successes + 1 : 0;
 	history->status = status_of(policy, outcome, succeeded);
+	history->limit = limit_reached(policy, history);
 }
 
 /* Why there is no other attempt, whatever the time; REASON_NONE: there may be.
@@ -173,8 +202,9 @@ why_end(const struct policy *policy, const struct history *history)
 		return REASON_NOT_IDEMPOTENT;
 	if (last->lost != REASON_NONE)
 		return last->lost;
-	return history->made > policy->attempts - wanted ? REASON_ATTEMPTS
-							 : REASON_NONE;
+	if (history->made > policy->attempts - wanted)
+		return REASON_ATTEMPTS;
+	return history->limit != NULL ? REASON_LIMIT : REASON_NONE;
 }
 
 struct step
@@ -204,6 +234,7 @@ plan_next(const struct policy *policy, struct history *history,
 		schedule_reset(&history->schedule);
 	if (left != NANOS_MAX && delay >= left)
 		return end(history, REASON_DEADLINE);
+	count_limited(policy, history);
 	return again(history, now, delay);
 }
 

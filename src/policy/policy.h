@@ -19,6 +19,9 @@
 /* The most times that --preset may be given. */
 #define POLICY_PRESETS 8
 
+/* The most times that --limit may be given. */
+#define POLICY_LIMITS 16
+
 enum loudness {
 	LOUDNESS_QUIET,
 	LOUDNESS_PLAIN,
@@ -81,6 +84,13 @@ struct share {
 	bool required; /* do not run without the budget */
 };
 
+/* How many retries there may be after some kinds of failures. */
+struct limit {
+	const char *text; /* as it was given: "2:timeout" */
+	int64_t retries;
+	struct conditions failures;
+};
+
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
@@ -89,6 +99,7 @@ struct policy {
 	 * points into argv, so command[-1] exists, and may be overwritten. */
 	char **command;
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
+	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
 	struct timeouts timeouts;
@@ -118,7 +129,7 @@ struct policy {
 	enum loudness loudness;
 	enum log_format log_format;
 	enum showing progress;
-	int presets;
+	int presets, limits;
 	bool replay; /* every attempt gets the same standard input */
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool seeded;

@@ -22,6 +22,7 @@ static const struct {
 	[REASON_INPUT_RESET] = { "input-reset",
 	    "standard input was reset by its other end" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
+	[REASON_LIMIT] = { "limit", "--limit reached" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
 	[REASON_DEADLINE] = { "deadline", "deadline" },
 	[REASON_BREAKER] = { "breaker", "breaker open" },
@@ -108,9 +109,8 @@ meets(const struct conditions *set, const struct outcome *outcome)
 	    meets_end(set, outcome);
 }
 
-/* Whether a failure meets any condition. */
-static bool
-fails_by(const struct conditions *set, const struct outcome *outcome)
+bool
+verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 {
 	return set->fail || meets(set, outcome);
 }
@@ -200,9 +200,9 @@ judge_lists(const struct rules *rules, const struct outcome *outcome)
 	    conditions_empty(&rules->own_transient))
 		return judge_again(
 		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
-	if (fails_by(&rules->retry_on, outcome))
+	if (verdict_fails_by(&rules->retry_on, outcome))
 		return judge_again(true, RULE_RETRY_ON);
-	if (fails_by(&rules->transient, outcome) ||
+	if (verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->own, outcome) &&
 		meets(&rules->own_transient, outcome)))
 		return judge_again(true, RULE_PRESET);
@@ -252,9 +252,9 @@ judge_failure(const struct rules *rules, const struct outcome *outcome)
 	if (not_executable(outcome))
 		return judge(
 		    VERDICT_STOP, REASON_NOT_EXECUTABLE, RULE_NOT_EXECUTABLE);
-	if (fails_by(&rules->stop_on, outcome))
+	if (verdict_fails_by(&rules->stop_on, outcome))
 		return judge(VERDICT_STOP, REASON_STOP_RULE, RULE_STOP_ON);
-	if (fails_by(&rules->fatal, outcome))
+	if (verdict_fails_by(&rules->fatal, outcome))
 		return judge_again(false, RULE_PRESET);
 	judgement = judge_cause(rules, outcome);
 	if (judgement.verdict == VERDICT_RETRY && outcome->once &&

@@ -31,6 +31,7 @@ enum reason {
 	REASON_INPUT_CONSUMED,
 	REASON_INPUT_RESET,
 	REASON_ATTEMPTS,
+	REASON_LIMIT,
 	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
 	REASON_BREAKER,
@@ -108,6 +109,10 @@ struct judgement {
  */
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome);
+
+/* Whether the set names a failure. */
+bool
+verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
 /*
  * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a

@@ -125,21 +125,22 @@ put_worst(struct writer *writer, const struct policy *policy,
 {
 	char room[DURATION_ROOM], delays[DURATION_ROOM], number[NUMBER_ROOM];
 	const struct timeouts *timeouts = &policy->timeouts;
+	int64_t attempts = forecast->attempts;
 	nanos each = timeouts_of(timeouts, 1);
-	nanos all = timeouts_sum(timeouts, policy->attempts);
-	bool alike = timeouts->count == 1 || policy->attempts == 1;
+	nanos all = timeouts_sum(timeouts, attempts);
+	bool alike = timeouts->count == 1 || attempts == 1;
 
 	begin_line(writer, "Worst case", put_time(room, forecast->worst));
-	if (policy->attempts == POLICY_UNLIMITED) {
+	if (attempts == POLICY_UNLIMITED) {
 		remark(writer, "there is no limit of attempts");
-	} else if (!timeouts_all(timeouts, policy->attempts)) {
+	} else if (!timeouts_all(timeouts, attempts)) {
 		remark(writer, "an attempt may take for ever (no -t)");
 		if (policy->idle_timeout > 0)
 			writer_put(writer, " while it writes");
 	} else if (forecast->worst < NANOS_MAX) {
-		remark(writer, number_put(number, policy->attempts));
+		remark(writer, number_put(number, attempts));
 		writer_put_all(writer,
-		    STRINGS(policy->attempts == 1 ? " attempt" : " attempts",
+		    STRINGS(attempts == 1 ? " attempt" : " attempts",
 			alike ? " x " : ", in all ",
 			put_time(room, alike ? each : all), " + ",
 			put_time(delays, forecast->total.most), " of delays"));
@@ -148,8 +149,7 @@ put_worst(struct writer *writer, const struct policy *policy,
 }
 
 static void
-put_cut(struct writer *writer, const struct policy *policy,
-    const struct forecast *forecast)
+put_cut(struct writer *writer, const struct forecast *forecast)
 {
 	char number[NUMBER_ROOM];
 	bool late = forecast->cut > FORECAST_ATTEMPTS;
@@ -162,9 +162,9 @@ put_cut(struct writer *writer, const struct policy *policy,
 	writer_put_all(writer,
 	    STRINGS(late ? ": attempts after " : ": attempt ",
 		number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut)));
-	if (policy->attempts != POLICY_UNLIMITED) {
+	if (forecast->attempts != POLICY_UNLIMITED) {
 		writer_put(writer, " of ");
-		writer_put(writer, number_put(number, policy->attempts));
+		writer_put(writer, number_put(number, forecast->attempts));
 	}
 	writer_put(
 	    writer, forecast->begun ? " would be cut off" : " would not begin");
@@ -181,7 +181,7 @@ put_deadline(struct writer *writer, const struct policy *policy,
 	if (policy->deadline != 0 && forecast->fits)
 		remark(writer, "fits");
 	else if (policy->deadline != 0)
-		put_cut(writer, policy, forecast);
+		put_cut(writer, forecast);
 	writer_put(writer, "\n");
 }
 
@@ -209,6 +209,24 @@ put_slo(struct writer *writer, const struct policy *policy,
 		}
 	}
 	writer_put(writer, "\n");
+}
+
+/* How many retries there are at most after some kinds of failures. */
+static void
+put_limits(struct writer *writer, const struct policy *policy)
+{
+	for (int i = 0; i < policy->limits; i++) {
+		const struct limit *limit = policy->limit[i];
+		const char *list = strchr(limit->text, ':') + 1;
+		char number[NUMBER_ROOM];
+
+		begin_line(writer, i == 0 ? "Limits" : "",
+		    number_put(number, limit->retries));
+		writer_put(writer, limit->retries == 1 ? " retry" : " retries");
+		remark(writer, "after ");
+		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
+		writer_put(writer, "\n");
+	}
 }
 
 /* Puts a line about a wait that may take more time. *any: there was one before.
@@ -257,6 +275,7 @@ dry_run_show(const struct policy *policy)
 	put_worst(&writer, policy, &forecast);
 	put_deadline(&writer, policy, &forecast);
 	put_slo(&writer, policy, &forecast);
+	put_limits(&writer, policy);
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

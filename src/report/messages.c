@@ -209,6 +209,19 @@ reason_of(const struct message *message)
 	return verdict_reason_words(reason);
 }
 
+/* What the words of a reason leave open: the wait, or the limit; else NULL. */
+static const char *
+particulars(const struct message *message, char span[DURATION_ROOM])
+{
+	const struct history *history = message->history;
+
+	if (message->step->reason == REASON_RETRY_AFTER)
+		return duration_format(span, verdict_wait(&history->last));
+	if (message->step->reason == REASON_LIMIT)
+		return history->limit->text;
+	return NULL;
+}
+
 /* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
 say_attempt(struct message *message)
@@ -218,7 +231,7 @@ say_attempt(struct message *message)
 	bool succeeded = message->history->successes > 0;
 	char label[MESSAGES_ROOM], span[DURATION_ROOM], row[ROW_ROOM] = "";
 	const char *judged = "", *next = ", giving up: ", *detail = "",
-		   *close = "";
+		   *more = NULL;
 	struct end_text text = { .strings = { "", "", "", "", "" } };
 
 	put_outcome(
@@ -232,19 +245,16 @@ say_attempt(struct message *message)
 		detail = duration_format(span, step->delay);
 	} else if (step->reason == REASON_SUCCEEDED) {
 		next = "";
-	} else if (step->reason == REASON_RETRY_AFTER) {
-		next = ", giving up: Retry-After too long (";
-		detail = duration_format(span, verdict_wait(outcome));
-		close = ")";
 	} else {
 		detail = reason_of(message);
+		more = particulars(message, span);
 	}
 	message->least = loudness_of(message);
 	messages_label(label, message->policy, message->history->made);
 	say(message,
 	    STRINGS("attempt ", label, text.strings[0], text.strings[1],
 		text.strings[2], text.strings[3], text.strings[4], judged, row,
-		next, detail, close));
+		next, detail, more == NULL ? NULL : " (", more, ")"));
 }
 
 /* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */

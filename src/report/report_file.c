@@ -149,6 +149,7 @@ put_report(struct writer *writer, const void *with)
 	put_policy(writer, invocation->policy);
 	writer_json_string(
 	    writer, "reason", verdict_reason_name(ending->reason));
+	writer_json_string(writer, "limit", ending->limit);
 	writer_json_number(writer, "status", ending->status);
 	put_signal(writer, "signal", ending->signal);
 	writer_json_string(writer, "started_at",

@@ -17,6 +17,7 @@ struct ending {
 	int status; /* retry's own, 128+n for a signal */
 	int signal; /* that retry dies of, or 0 */
 	nanos elapsed;
+	const char *limit; /* that was reached, as typed, or NULL */
 	const char *id; /* RETRY_ID's value */
 };
 

@@ -101,6 +101,7 @@ __wrap_malloc(size_t size)
 
 	if (reading.on) {
 		if ((size != sizeof(struct pattern) &&
+			size != sizeof(struct limit) &&
 			size != POLICY_FILE_MOST + 1) ||
 		    reading.count == MOST)
 			abort();
@@ -235,6 +236,20 @@ check_watches(const struct watches *watches)
 }
 
 static void
+check_limits(const struct policy *policy)
+{
+	if (policy->limits < 0 || policy->limits > POLICY_LIMITS)
+		abort();
+	for (int i = 0; i < policy->limits; i++) {
+		const struct limit *limit = policy->limit[i];
+
+		if (limit->retries < 0 || conditions_empty(&limit->failures) ||
+		    strchr(limit->text, ':') == NULL)
+			abort();
+	}
+}
+
+static void
 check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
 	check_action(policy, argv, words);
@@ -252,6 +267,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	if (conditions_has_exit(&policy->rules.retry_on, 0))
 		abort();
 	check_watches(&policy->watches);
+	check_limits(policy);
 	check_backoff(&policy->backoff);
 }
 
