@@ -269,7 +269,7 @@ _retry()
 		;;
 	*)
 		words='-n --attempts --retries --limit -T --deadline -t --timeout
-			--idle-timeout -s --signal -k --kill-after
+			--idle-timeout -s --signal -k --kill-after --preserve-status
 			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on

@@ -7,11 +7,11 @@
 function __retry_command
     set -l words (commandline -opc)
     argparse --stop-nonopt n/attempts= retries= limit= T/deadline= t/timeout= \
-        idle-timeout= s/signal= k/kill-after= d/delay= b/backoff= factor= max-delay= \
-        min-delay= j/jitter= seed= reset-after= splay= retry-after= retry-on= \
-        stop-on= fail-on= success-on= consecutive= keep-status preset= http \
-        http-status= max-retry-after= method= idempotency-key= \
-        I/replay-stdin stdin-max= O/hold-stdout \
+        idle-timeout= s/signal= k/kill-after= preserve-status d/delay= \
+        b/backoff= factor= max-delay= min-delay= j/jitter= seed= reset-after= \
+        splay= retry-after= retry-on= stop-on= fail-on= success-on= \
+        consecutive= keep-status preset= http http-status= max-retry-after= \
+        method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
@@ -135,6 +135,7 @@ __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a sc
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
+__retry_option -l preserve-status -d 'Exit as the command did after a limit of time'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'
 __retry_option -s b -l backoff -x -a 'exponential linear constant fibonacci' -d 'How delays grow'
 __retry_option -l factor -x -d 'Of the exponential backoff, at least 1'

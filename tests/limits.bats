@@ -71,6 +71,50 @@ dismiss()
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
+@test "--preserve-status exits as a command that a limit ended" {
+	local ready='trap "exit 7" TERM; echo >ready; for n in $(seq 200); do sleep 0.1; done'
+	is 7 "$RETRY" --preserve-status -n 1 -t 0.5 -- sh -c "$ready"
+	told 'retry: attempt 1/1 timed out after 0.5s, giving up: attempts exhausted'
+	is 7 "$RETRY" --preserve-status -T 0.5 -- sh -c "$ready"
+	is 0 "$RETRY" --preserve-status --success-on timeout -n 1 -t 0.5 -- sh -c "$ready"
+	is 7 "$RETRY" --preserve-status --keep-status --success-on timeout -n 1 -t 0.5 -- \
+	    sh -c "$ready"
+	is 124 "$RETRY" --preserve-status -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
+	is 6 "$RETRY" --preserve-status -n 1 -t 20 -- sh -c 'exit 6'
+}
+
+@test "--preserve-status gives 128 + n for a signal, of which retry does not die" {
+	while read -r fate options; do
+		# shellcheck disable=SC2086 # words
+		[ "$("$ACTOR" how "$RETRY" -q $options)" = "exited $fate" ]
+	done <<-END
+		143 --preserve-status -n 1 -t 0.1 sleep 20
+		130 --preserve-status -n 1 -t 0.1 -s INT sleep 20
+		137 --preserve-status -n 1 -t 0.1 -k 0 sleep 20
+		137 --preserve-status -n 1 -t 0.3 -k 0.3 -O $ACTOR stubborn
+		143 --preserve-status -n 1 --idle-timeout 0.1 sleep 20
+		143 --preserve-status -T 0.1 sleep 20
+		124 -n 1 -t 0.1 sleep 20
+	END
+}
+
+@test "--preserve-status makes no success of a timeout, and a list still has the timeout" {
+	local bye='trap "exit 0" TERM; echo >>ran; for n in $(seq 200); do sleep 0.1; done'
+	is 1 "$RETRY" --preserve-status -n 2 -d 0 -t 0.5 -- sh -c "$bye"
+	[ "$(lines ran)" -eq 2 ]
+	is 0 "$RETRY" --preserve-status --keep-status -n 1 -t 0.5 -- sh -c "$bye"
+	is 1 "$RETRY" --preserve-status --stop-on timeout -t 0.5 -- sh -c "$bye"
+	told '.*, giving up: stop rule'
+	is 143 "$RETRY" --preserve-status --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
+	    --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
+	[ "$(<last)" = 143 ]
+	grep -q '"end": "timed-out", "status": 143' report
+}
+
+@test "without an attempt --preserve-status leaves the deadline's 124" {
+	is 124 "$RETRY" --preserve-status -T 0.001ms -- sleep 20
+}
+
 @test "a timeout of 0 is no timeout" {
 	is 0 "$RETRY" -n 1 -t 0 -- sh -c 'sleep 0.3; echo done'
 	said 'done'

@@ -47,6 +47,10 @@ codes_of(const char *list, struct watches *watches)
 	{ \
 		.end = END_IDLE, .code = (status) \
 	}
+#define PRESERVED(how, what) \
+	{ \
+		.end = (how), .code = (what), .preserved = true \
+	}
 #define CUT(status) \
 	{ \
 		.end = END_DEADLINE, .code = (status) \
@@ -936,6 +940,13 @@ test_statuses_of_limits_and_failed_starts(void)
 		{ "timed out, KILL", TIMED_OUT(SIGKILL), 124 },
 		{ "deadline", CUT(0), 124 },
 		{ "deadline, exit 7", CUT(7), 124 },
+		{ "preserved: timed out, exit 7", PRESERVED(END_TIMED_OUT, 7),
+		    7 },
+		{ "preserved: timed out, exit 0", PRESERVED(END_TIMED_OUT, 0),
+		    0 },
+		{ "preserved: idle, exit 7", PRESERVED(END_IDLE, 7), 7 },
+		{ "preserved: deadline, TERM", PRESERVED(END_DEADLINE, 143),
+		    143 },
 		{ "fork EAGAIN", NO_FORK(EAGAIN), 125 },
 		{ "fork ENOMEM", NO_FORK(ENOMEM), 125 },
 		/* errno of a fork says nothing about the command. */
@@ -1438,6 +1449,29 @@ static const struct played told_or_kept[] = {
 	{ "kept: 503", { .attempts = 2, .keep = true },
 	    { { ANSWERED(0, 503), 0 } },
 	    .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
+	{ "preserved", { .attempts = 2 },
+	    { { PRESERVED(END_TIMED_OUT, 7), 0 } },
+	    .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
+	{ "preserved: TERM", { .attempts = 2 },
+	    { { PRESERVED(END_TIMED_OUT, 143), 0 } },
+	    .want = { 2, 1, 143, 0, REASON_ATTEMPTS } },
+	{ "preserved: 0 fails", { .attempts = 2 },
+	    { { PRESERVED(END_TIMED_OUT, 0), 0 } },
+	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
+	{ "preserved and kept: 0", { .attempts = 2, .keep = true },
+	    { { PRESERVED(END_TIMED_OUT, 0), 0 } },
+	    .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
+	{ "preserved: the deadline", { .attempts = 2, .deadline = 9 },
+	    { { PRESERVED(END_DEADLINE, 3), 9 } },
+	    .want = { 1, 9, 3, 0, REASON_DEADLINE } },
+	{ "preserved: a success",
+	    { .attempts = 2, .lists = { .success = "timeout" } },
+	    { { PRESERVED(END_TIMED_OUT, 3), 0 } },
+	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
+	{ "preserved: a list has the timeout",
+	    { .attempts = 2, .lists = { .retry = "124", .stop = "7,143" } },
+	    { { PRESERVED(END_TIMED_OUT, 7), 0 } },
+	    .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
 	{ "kept: too much to hold", { .attempts = 2, .keep = true },
 	    { { OVERRUN(END_EXITED, 0), 0 } },
 	    .want = { 1, 0, 125, 0, REASON_INTERNAL } },

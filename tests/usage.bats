@@ -143,8 +143,8 @@ loud()
 	echo '# nothing' >policy
 	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
 	prints ok --attempts 2 --retries 1 --limit 1:timeout --deadline 1h \
-	    --timeout 1m --idle-timeout 1m --signal INT \
-	    --kill-after 1s --delay 1 --backoff linear --factor 2 --max-delay 1m \
+	    --timeout 1m --idle-timeout 1m --signal INT --kill-after 1s \
+	    --preserve-status --delay 1 --backoff linear --factor 2 --max-delay 1m \
 	    --min-delay 0 --jitter none --seed 1 --reset-after 1m --splay 0 \
 	    --retry-on 1 --stop-on 2 --fail-on 4 --success-on 3 --keep-status --preset net \
 	    --http --max-retry-after 1m --method POST --idempotency-key auto \
@@ -206,17 +206,17 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 119 lines" {
+@test "--help names every option, within 80 columns and 120 lines" {
 	"$RETRY" --help >help
 	mapfile -t lines <help
-	[ "${#lines[@]}" -le 119 ]
+	[ "${#lines[@]}" -le 120 ]
 	[ "${lines[0]}" = "Usage: ${RETRY##*/} [OPTION]... [--] COMMAND [ARG]..." ]
 	local line name
 	for line in "${lines[@]}"; do
 		[ "${#line}" -le 80 ]
 	done
-	for name in attempts retries limit deadline timeout idle-timeout signal kill-after delay \
-	    backoff factor max-delay min-delay jitter seed reset-after splay \
+	for name in attempts retries limit deadline timeout idle-timeout signal \
+	    kill-after preserve-status delay backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on keep-status preset http http-status \
 	    max-retry-after method idempotency-key replay-stdin stdin-max \
 	    hold-stdout hold-stderr hold-max budget budget-ratio budget-min \
@@ -360,7 +360,8 @@ General:" ]
 	refused "$unknown '--max-d'; did you mean '--max-delay'?" --max-d 3 touch ran
 	refused "$unknown '--max-r'; did you mean '--max-retry-after'?" --max-r=3 touch ran
 	refused "$unknown '--http-'; did you mean '--http-status'?" --http- f touch ran
-	refused "$unknown '--pre'; did you mean '--preset'?" --pre=curl touch ran
+	refused "$unknown '--pre'" --pre=curl touch ran
+	refused "$unknown '--preserve'; did you mean '--preserve-status'?" --preserve touch ran
 	refused "$unknown '--retry-o'; did you mean '--retry-on'?" --retry-o 3 touch ran
 	refused "$unknown '--verb'; did you mean '--verbose'?" --verb touch ran
 	refused "$unknown '--br'; did you mean '--breaker'?" --br on touch ran

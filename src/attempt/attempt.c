@@ -283,6 +283,15 @@ exec_error(const struct running *attempt)
 	return spawn_error(&attempt->shared->spawn);
 }
 
+/* The status of a child that a limit has ended, as a shell would give it. */
+static int
+own_status(const siginfo_t *info)
+{
+	return info->si_code == CLD_EXITED
+	    ? info->si_status
+	    : EXIT_STATUS_SIGNAL + info->si_status;
+}
+
 static struct outcome
 outcome_of(const struct running *attempt)
 {
@@ -309,6 +318,9 @@ outcome_of(const struct running *attempt)
 		/* The signal that interrupted retry came first and counts. */
 		outcome.end = END_SIGNALED;
 		outcome.code = attempt->interrupted;
+	} else if (attempt->shared->policy->preserve_status) {
+		outcome.preserved = true;
+		outcome.code = own_status(&attempt->info);
 	}
 	return outcome;
 }

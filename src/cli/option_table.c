@@ -114,6 +114,9 @@ static const struct option options[OPTIONS] = {
 	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
 	[OPT_KILL_AFTER] = { "kill-after", 'k', .argument = "DUR",
 	    "send KILL this long after it (default 5s)", SPAN(kill_after) },
+	[OPT_PRESERVE_STATUS] = { "preserve-status", '\0', .argument = NULL,
+	    "after a limit of time exit as COMMAND did, not 124",
+	    FLAG(preserve_status) },
 
 	[OPT_DELAY] = { "delay", 'd', .argument = "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"

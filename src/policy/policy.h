@@ -135,6 +135,7 @@ struct policy {
 	bool seeded;
 	bool http; /* retry makes a status file (--http) */
 	bool keep_status; /* that of the command, however it was judged */
+	bool preserve_status; /* that of a command that a limit ended */
 };
 
 #endif

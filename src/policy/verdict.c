@@ -290,7 +290,7 @@ verdict_status(const struct outcome *outcome)
 	case END_TIMED_OUT:
 	case END_IDLE:
 	case END_DEADLINE:
-		return EXIT_STATUS_TIMEOUT;
+		return outcome->preserved ? outcome->code : EXIT_STATUS_TIMEOUT;
 	case END_NOT_STARTED:
 		if (!outcome->forked)
 			return EXIT_STATUS_FAILED;

@@ -42,6 +42,7 @@ enum reason {
 struct outcome {
 	enum end end;
 	int code; /* exit status, or the number of the signal */
+	bool preserved; /* a limit of time ended it: code is the status */
 	int error; /* END_NOT_STARTED: errno */
 	bool forked; /* END_NOT_STARTED: exec failed, not fork */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
@@ -122,8 +123,8 @@ bool verdict_meant(const struct outcome *outcome);
 
 /*
  * The exit status for an outcome: the command's own, 128+n for a signal, 124
- * for a time limit, 127 for not found, 126 for not executable, 125 if retry
- * itself failed.
+ * for a time limit unless the command's is preserved, 127 for not found, 126
+ * for not executable, 125 if retry itself failed.
  */
 int verdict_status(const struct outcome *outcome);
 
