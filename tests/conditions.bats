@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Which failures are retried: --retry-on, --stop-on and --success-on.
+# Which failures are retried, and how often: --retry-on, --stop-on, --success-on
+# and --limit; and how an attempt's own status is kept.
 # shellcheck disable=SC2154 # start and ended set what is read here
 # shellcheck disable=SC2016 # the commands' shells expand
 
