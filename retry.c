@@ -204,7 +204,8 @@ main(int argc, char **argv)
 {
 	struct policy policy = options_parse(argc, argv);
 	struct outer outer = nesting_outer();
-	struct run run;
+	/* Not on the stack, which may be small and full of the environment. */
+	static struct run run;
 	struct step step;
 	const char *what;
 	int status;
