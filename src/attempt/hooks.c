@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
-#include "attempt/spawn.h"
 #include "attempt/termination.h"
 #include "text/number.h"
 #include "text/signame.h"
@@ -73,7 +72,7 @@ become(
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 
-	spawn_set_death_signal(parent, SIGTERM);
+	signals_die_with(parent, SIGTERM);
 	attach();
 	signals_restore(signals);
 	execve(_PATH_BSHELL, words, env);

@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
-
-/* getppid(2) returns it where the parent is in an outer PID namespace. */
-#define OTHER_NAMESPACE 0
 
 bool
 spawn_open(struct spawn *spawn, int death_signal)
@@ -94,16 +90,6 @@ find_and_execute(char **command, char **env)
 		search(command, env);
 }
 
-void
-spawn_set_death_signal(pid_t parent, int death_signal)
-{
-	/* If retry is killed, nothing else ends its child. A parent that is
-	 * dead already sends no signal, so look. */
-	prctl(PR_SET_PDEATHSIG, death_signal);
-	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
-		_exit(EXIT_STATUS_NOT_FOUND);
-}
-
 /* Runs between fork and exec: only calls that are safe in a signal handler. */
 static _Noreturn void
 become(const struct spawn *spawn, const struct signals *signals,
@@ -111,7 +97,7 @@ become(const struct spawn *spawn, const struct signals *signals,
 {
 	uint64_t error;
 
-	spawn_set_death_signal(parent, spawn->death_signal);
+	signals_die_with(parent, spawn->death_signal);
 	/* The command must not run with the wrong streams. */
 	if (streams_attach(streams)) {
 		signals_restore(signals);

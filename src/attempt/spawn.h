@@ -30,12 +30,6 @@ pid_t spawn_run(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, char **command, char **env);
 
 /*
- * In the child that parent has just forked: the child gets death_signal when
- * parent dies. Ends the child if parent is dead already.
- */
-void spawn_set_death_signal(pid_t parent, int death_signal);
-
-/*
  * The errno with which the child that has just ended failed to get its streams
  * or to exec; 0 if it did not fail.
  */

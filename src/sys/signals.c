@@ -16,6 +16,9 @@
 /* How long to wait where the kernel refuses to wait for events. */
 #define RETRIED_NAP (10 * NANOS_MS)
 
+/* getppid(2) returns it where the parent is in an outer PID namespace. */
+#define OTHER_NAMESPACE 0
+
 /* The call that takes times of 64 bits on machines of 32 bits as well. */
 #ifdef SYS_ppoll_time64
 #define PPOLL SYS_ppoll_time64
@@ -291,6 +294,16 @@ signals_note(struct signals *signals)
 {
 	memset(&signals->early, 0, sizeof signals->early);
 	sigpending(&signals->early);
+}
+
+void
+signals_die_with(pid_t parent, int number)
+{
+	/* If retry is killed, nothing else ends its child. A parent that is
+	 * dead already sends no signal, so look. */
+	prctl(PR_SET_PDEATHSIG, number);
+	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
+		_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 bool

@@ -85,6 +85,12 @@ void signals_hand_on(const struct signals *signals);
  */
 int signals_handed_on(struct signals *signals);
 
+/*
+ * In the child that parent has just forked: the child gets this signal when
+ * parent dies. Ends the child if parent is dead already.
+ */
+void signals_die_with(pid_t parent, int number);
+
 /* Whether a signal stops a job: TSTP, TTIN or TTOU. */
 bool signals_stops(int number);
 
