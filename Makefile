@@ -43,14 +43,14 @@ UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
 # Programs that test what many processes do to the words of a budget at once.
 CONCURRENT = window_check breaker_check fleet_check hammer
 # Programs of `make check` that are no tables.
-CHECKS = $(CONCURRENT) script_check
+CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
 MEASURES = floor compare relay replay held line window
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control portable setup fleet/run) \
+	$(addprefix tests/,run control portable setup fleet/run link/run) \
 	$(addprefix packaging/,check deb dist) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
@@ -72,6 +72,8 @@ $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
 	$(B)/tests/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(PURE_OBJS)
+# It can have the lookup of a name take long.
+$(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
 $(B)/line $(B)/window: $(PURE_OBJS)
@@ -99,6 +101,7 @@ $(B)/unit_attempt: WRAP = \
 		-Wl,--wrap=$(word 2,$(subst :, ,$(call))) \
 		-Wl,--defsym=__wrap_$(word 2,$(subst :, ,$(call)))=$(strip \
 		)__wrap_$(word 1,$(subst :, ,$(call))))
+$(B)/link_check: WRAP = -Wl,--wrap=getaddrinfo
 $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 	-Wl,--wrap=close,--wrap=malloc
 
@@ -213,7 +216,7 @@ check-suite:
 check-rest:
 	+@nice $(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
 	+@nice $(QUIET) -O check-house check-text check-units check-models \
-		check-script
+		check-script check-link
 check-house:
 	@tests/house $(B)
 check-text:
@@ -227,8 +230,10 @@ check-models:
 	@$(B)/fleet_check
 check-script:
 	@tests/fleet/run $(B)/script_check
+check-link:
+	@tests/link/run $(B)/link_check
 .PHONY: check-suite check-rest check-house check-text check-units check-models \
-	check-script
+	check-script check-link
 
 lint:
 	clang-format --dry-run -Werror $(C_FILES)

@@ -2,12 +2,13 @@
  * event_loop: the one wait of retry, which returns the signal that ended it.
  *
  * In each wait, for any event, the loop also reads signals, passes input and
- * output on, writes log lines, reaps orphans and renews the lease of the
- * breaker's probe.
+ * output on, writes log lines, reaps orphans, renews the lease of the breaker's
+ * probe and serves the link to the fleet's server.
  */
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 
+#include "link/fleet_link.h"
 #include "store/budget_client.h"
 #include "output/log.h"
 #include "streams/streams.h"
@@ -18,6 +19,7 @@ struct event_loop {
 	struct log log;
 	struct streams streams;
 	struct budget_client budget;
+	struct fleet_link *link; /* NULL: there is no fleet */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	nanos stopped; /* how long retry itself was stopped, in all */
 };
@@ -56,6 +58,13 @@ event_loop_await_input(struct event_loop *loop, nanos deadline);
  */
 __attribute__((warn_unused_result)) int
 event_loop_await_budget(struct event_loop *loop);
+
+/*
+ * Waits until the question to the fleet's server is over. Returns the signal
+ * that ended the wait, or 0.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_await_link(struct event_loop *loop);
 
 /*
  * Waits until the log's lines are written, at most for patience. Returns the

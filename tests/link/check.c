@@ -1,0 +1,293 @@
+/*
+ * check: asks a fleet's server through a link, and says what came of it.
+ *
+ *     check [-a AUTH] [-v VIA] [-t MILLISECONDS] [-b SECONDS] ACTION URL
+ *     check [...] while URL RETRY-ARGUMENT...
+ *
+ *     ask       asks for one retry
+ *     again     the same twice, over one connection
+ *     tell      asks, and tells of a success 100 ms later
+ *     connect   connects, and tells of a success 100 ms later
+ *     forget    forgets the budget
+ *     while     asks, and runs one attempt of the command meanwhile
+ *
+ * -b has the question valid until so many seconds from now, by the clock of
+ * this host. LOOKUP has getaddrinfo(3) take so many seconds; DEAF has it put an
+ * address with this port before the others. It also complains
+ * if a question takes longer than its timeout, if a call blocks, and if a
+ * descriptor or a process is left.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/options.h"
+#include "link/fleet_link.h"
+#include "run.h"
+#include "sys/sys.h"
+
+/* A machine that is busy may be late by this much. */
+#define LATE NANOS_SECOND
+
+#define DESCRIPTORS 64
+
+int __real_getaddrinfo(const char *host, const char *service,
+    const struct addrinfo *hints, struct addrinfo **addresses);
+int __wrap_getaddrinfo(const char *host, const char *service,
+    const struct addrinfo *hints, struct addrinfo **addresses);
+
+static struct run run;
+static struct fleet_link fleet;
+static struct fleet_access access_to = { .timeout = 250 * NANOS_MS };
+static nanos valid; /* -b */
+
+int
+__wrap_getaddrinfo(const char *host, const char *service,
+    const struct addrinfo *hints, struct addrinfo **addresses)
+{
+	const char *seconds = getenv("LOOKUP"), *port = getenv("DEAF");
+	int error;
+
+	if (seconds != NULL)
+		sleep((unsigned)strtoul(seconds, NULL, 10));
+	if (port == NULL)
+		return __real_getaddrinfo(host, service, hints, addresses);
+	error = __real_getaddrinfo("127.0.0.1", port, hints, addresses);
+	if (error != 0)
+		return error;
+	return __real_getaddrinfo(host, service, hints, &(*addresses)->ai_next);
+}
+
+static nanos
+now(void)
+{
+	return sys_now(CLOCK_BOOTTIME);
+}
+
+static struct fleet_question
+question_of(int64_t wanted)
+{
+	struct fleet_question question = { .key = "check",
+		.terms = { 200000, 10, 60 * NANOS_SECOND },
+		.wanted = wanted };
+
+	if (valid != 0)
+		question.by = sys_now(CLOCK_REALTIME) + valid;
+	return question;
+}
+
+static struct fleet_question
+success(void)
+{
+	struct fleet_question question = question_of(0);
+
+	question.count = 1;
+	question.told[0].successes = 1;
+	return question;
+}
+
+/* Waits until the question is over, and says how it has ended. */
+static void
+await(const char *what)
+{
+	nanos began = now();
+	const struct fleet_answer *answer = &fleet.dialogue.answer;
+	int number = event_loop_await_link(&run.loop);
+
+	if (number != 0)
+		printf("%s: signal %d\n", what, number);
+	else if (fleet.end == FLEET_LINK_FAILED)
+		printf("%s: %s\n", what, fleet.reason);
+	else
+		printf("%s: granted %d, used %d, successes %d\n", what,
+		    (int)answer->granted, (int)answer->retries,
+		    (int)answer->successes);
+	if (now() - began > access_to.timeout + LATE)
+		puts("late");
+	fflush(stdout);
+}
+
+/* Lets the loop run. */
+static void
+pass(nanos span)
+{
+	nanos until = now() + span, left;
+
+	while ((left = until - now()) > 0)
+		if (event_loop_wait(&run.loop, left) != 0)
+			return;
+}
+
+static void
+ask(void)
+{
+	const struct fleet_question question = question_of(1);
+
+	fleet_link_ask(&fleet, &question, now());
+}
+
+static void
+tell(void)
+{
+	const struct fleet_question question = success();
+
+	pass(100 * NANOS_MS);
+	puts(fleet_link_tell(&fleet, &question, now()) ? "told" : "not told");
+}
+
+static void
+attempt_meanwhile(void)
+{
+	char label[] = "1";
+	struct outcome outcome;
+
+	ask();
+	plan_begin(&run.history);
+	outcome = attempt_run(&run.attempt, run.request.command,
+	    run.nesting.env, &run.history, label);
+	printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
+	await("ask");
+}
+
+static void
+act(const char *action)
+{
+	if (strcmp(action, "ask") == 0) {
+		ask();
+		await("ask");
+	} else if (strcmp(action, "again") == 0) {
+		ask();
+		await("ask");
+		ask();
+		if (fleet.stage != FLEET_LINK_ASKING)
+			puts("another connection");
+		await("ask");
+	} else if (strcmp(action, "tell") == 0) {
+		ask();
+		await("ask");
+		tell();
+	} else if (strcmp(action, "connect") == 0) {
+		fleet_link_connect(&fleet, now());
+		tell();
+	} else if (strcmp(action, "forget") == 0) {
+		fleet_link_forget(&fleet, "check", now());
+		await("forget");
+	} else if (strcmp(action, "while") == 0) {
+		attempt_meanwhile();
+	} else {
+		errx(2, "%s: no such action", action);
+	}
+}
+
+/* Fills open with whether each of the first descriptors is open. */
+static void
+look(bool *open)
+{
+	for (int fd = 0; fd < DESCRIPTORS; fd++)
+		open[fd] = fcntl(fd, F_GETFD) != -1;
+}
+
+/* Complains about what outlives the link. */
+static void
+check_rest(const bool *before)
+{
+	bool after[DESCRIPTORS];
+	nanos until = now() + 3 * NANOS_SECOND;
+	siginfo_t info = { 0 };
+
+	look(after);
+	for (int fd = 0; fd < DESCRIPTORS; fd++)
+		if (after[fd] != before[fd])
+			printf("descriptor %d is left\n", fd);
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    now() < until) {
+		if (event_loop_wait(&run.loop, 10 * NANOS_MS) != 0)
+			break;
+		event_loop_reap(&run.loop);
+	}
+	if (now() >= until)
+		puts("a process is left");
+}
+
+static void
+open_run(int argc, char **argv)
+{
+	static struct policy policy;
+	static struct outer outer;
+	const char *what;
+
+	policy = options_parse(argc, argv);
+	outer = nesting_outer();
+	if (!run_open(&run, &policy, &outer, &what) ||
+	    !streams_open(&run.loop.streams, &policy))
+		err(2, "cannot open");
+	fleet_link_open(&fleet, &access_to, &run.loop.signals);
+	run.loop.link = &fleet;
+}
+
+static void
+read_options(int argc, char **argv)
+{
+	const char *refusal = NULL;
+	int option;
+
+	while ((option = getopt(argc, argv, "+a:b:t:v:x")) != -1) {
+		switch (option) {
+		case 'a':
+			refusal = fleet_auth_parse(
+			    strview_of(optarg), "", &access_to.auth);
+			break;
+		case 'b':
+			valid = strtol(optarg, NULL, 10) * NANOS_SECOND;
+			break;
+		case 't':
+			access_to.timeout = strtol(optarg, NULL, 10) * NANOS_MS;
+			break;
+		case 'v':
+			access_to.via = optarg;
+			break;
+		case 'x':
+			access_to.verbose = true;
+			break;
+		default:
+			exit(2);
+		}
+		if (refusal != NULL)
+			errx(2, "-%c: %s", option, refusal);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	char name[] = "retry", command[] = "true";
+	char *simple[] = { name, command, NULL };
+	bool before[DESCRIPTORS];
+	const char *refusal, *action;
+
+	read_options(argc, argv);
+	argv += optind;
+	argc -= optind;
+	if (argc < 2)
+		errx(2, "usage: check [OPTION]... ACTION URL");
+	refusal = fleet_url_parse(argv[1], &access_to.url);
+	if (refusal != NULL)
+		errx(2, "%s: %s", argv[1], refusal);
+	action = argv[0];
+	argv[1] = name;
+	if (argc > 2)
+		open_run(argc - 1, argv + 1);
+	else
+		open_run(2, simple);
+	look(before);
+	act(action);
+	fleet_link_close(&fleet);
+	check_rest(before);
+	return 0;
+}
