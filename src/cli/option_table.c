@@ -113,7 +113,8 @@ static const struct option options[OPTIONS] = {
 	    "signal that ends a late attempt (default TERM)",
 	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
 	[OPT_KILL_AFTER] = { "kill-after", 'k', .argument = "DUR",
-	    "send KILL this long after it (default 5s)", SPAN(kill_after) },
+	    "send KILL this long after that signal (default 5s)",
+	    SPAN(kill_after) },
 	[OPT_PRESERVE_STATUS] = { "preserve-status", '\0', .argument = NULL,
 	    "after a limit of time exit as COMMAND did, not 124",
 	    FLAG(preserve_status) },
@@ -144,7 +145,7 @@ static const struct option options[OPTIONS] = {
 	    CHOICE(backoff.jitter, jitters,
 		"not full, equal, decorrelated or none") },
 	[OPT_SEED] = { "seed", '\0', .argument = "N",
-	    "draw the same delays for the same N",
+	    "make the same random delays for the same N",
 	    SPECIAL(option_values_seed, seed) },
 	[OPT_RESET_AFTER] = { "reset-after", '\0', .argument = "DUR",
 	    "begin with the first delay again after an attempt\n"
@@ -191,14 +192,14 @@ static const struct option options[OPTIONS] = {
 	    "the same, from this file, which COMMAND writes",
 	    FILE_NAME(http_status) },
 	[OPT_MAX_RETRY_AFTER] = { "max-retry-after", '\0', .argument = "DUR",
-	    "give up if more is asked for (default 5m)",
+	    "give up if the server asks for more (default 5m)",
 	    SPAN(max_retry_after) },
 	[OPT_METHOD] = { "method", '\0', .argument = "M",
 	    "the method of the request; one that is not\n"
 	    "idempotent, such as POST, needs a key",
 	    SPECIAL(option_values_method, method) },
 	[OPT_IDEMPOTENCY_KEY] = { "idempotency-key", '\0', .argument = "KEY",
-	    "send KEY with each attempt; auto: make one up",
+	    "send KEY with each attempt; auto: a random key",
 	    SPECIAL(option_values_header, key) },
 
 	[OPT_REPLAY_STDIN] = { "replay-stdin", 'I', .argument = NULL,
@@ -216,7 +217,7 @@ static const struct option options[OPTIONS] = {
 	    "the last attempt's, and retry's last message",
 	    FLAG(hold_err) },
 	[OPT_HOLD_MAX] = { "hold-max", '\0', .argument = "SIZE",
-	    "fail if either output is larger (default 1G)", SIZE(hold_max) },
+	    "fail if a held output is larger (default 1G)", SIZE(hold_max) },
 
 	[OPT_BUDGET] = { "budget", 'B', .argument = "KEY",
 	    "share a budget of retries with all commands that\n"
@@ -248,7 +249,7 @@ static const struct option options[OPTIONS] = {
 	    "directory of budgets (default /dev/shm)",
 	    FILE_NAME(share.directory) },
 	[OPT_BUDGET_REQUIRED] = { "budget-required", '\0', .argument = NULL,
-	    "do not run if the budget cannot be used", FLAG(share.required) },
+	    "run nothing if the budget cannot be used", FLAG(share.required) },
 	[OPT_BREAKER] = { "breaker", '\0', .argument = "N,DUR[,MAX]",
 	    "after N failures in a row allow no attempt for DUR\n"
 	    "(doubled each time up to MAX); on: 20,10s,60s",
