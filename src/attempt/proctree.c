@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sys/procfs.h"
+#include "text/hash.h"
 
 /* How often one sweep looks again because processes came or went. */
 #define ROUNDS 8
@@ -20,6 +21,8 @@ struct walk {
 	bool past; /* the child has been found among the children of retry */
 	struct proctree proctree;
 	struct members *found;
+	struct members *daemons; /* orphans that do not belong; may be NULL */
+	uint64_t dead; /* a hash of the dead that the last look found */
 };
 
 static bool
@@ -30,6 +33,15 @@ contains(const struct members *members, struct member member)
 		    members->list[i].start == member.start)
 			return true;
 	return false;
+}
+
+static bool
+contains_all(const struct members *members, const struct members *others)
+{
+	for (size_t i = 0; i < others->count; i++)
+		if (!contains(members, others->list[i]))
+			return false;
+	return true;
 }
 
 static bool
@@ -160,27 +172,44 @@ visit(void *to, pid_t pid, pid_t parent)
 	if (parent == walk->self && pid != walk->child && reap(pid))
 		look = PROCFS_GONE;
 	if (look == PROCFS_GONE ||
-	    (look == PROCFS_SEEN && (proc.dead || proc.parent != parent))) {
+	    (look == PROCFS_SEEN && proc.parent != parent)) {
 		/* retry may have adopted its children after listing its own. */
 		walk->proctree.unsure |= pid != walk->child;
 		return;
 	}
 	member.start = proc.start;
 	member.session = proc.session;
-	if (belongs(walk, member, parent) && !add(walk->found, member))
-		walk->proctree.unsure = true;
+	if (look == PROCFS_SEEN && proc.dead) {
+		if (pid != walk->child)
+			walk->dead =
+			    hash_add(walk->dead, &member, sizeof member);
+		return;
+	}
+	if (belongs(walk, member, parent))
+		walk->proctree.unsure |= !add(walk->found, member);
+	else if (walk->daemons != NULL && parent == walk->self)
+		add(walk->daemons, member);
 }
 
-/* Finds all processes before any of them is signalled. */
+/*
+ * Finds all processes before any of them is signalled. retry may have adopted
+ * the children of a process that died after the last look.
+ */
 static void
 look_around(struct walk *walk)
 {
+	uint64_t dead = walk->dead;
+
 	walk->found->count = 0;
+	if (walk->daemons != NULL)
+		walk->daemons->count = 0;
 	walk->past = false;
+	walk->dead = HASH_NONE;
 	walk->proctree = (struct proctree){ .refused = walk->proctree.refused };
 	procfs_children(walk->self, visit, walk);
 	for (size_t i = 0; i < walk->found->count; i++)
 		procfs_children(walk->found->list[i].pid, visit, walk);
+	walk->proctree.unsure |= walk->dead != dead;
 	for (size_t i = 0; i < walk->found->count; i++) {
 		if (walk->found->list[i].pid == walk->child)
 			continue;
@@ -197,48 +226,60 @@ start_walk(struct sweep *sweep, pid_t child)
 		.sessions = { getsid(0), getsid(child) },
 		.excluded = &sweep->excluded,
 		.known = &sweep->known,
-		.found = &sweep->found };
+		.found = &sweep->found,
+		.dead = HASH_NONE };
 }
 
-/* Notes children of retry that come after the attempt's child. */
+/*
+ * Looks around until a look finds no further process of the attempt, because
+ * the sessions of these processes tell which orphans are daemons.
+ */
 static void
-note_orphan(void *to, pid_t pid, pid_t parent)
+find_daemons(struct walk *walk, struct members *known)
 {
-	struct walk *walk = to;
+	int rounds = 0;
 
-	if (walk->past)
-		note(walk->found, pid, parent);
-	walk->past |= pid == walk->child;
+	do {
+		*known = *walk->found;
+		look_around(walk);
+	} while ((walk->proctree.unsure || !contains_all(known, walk->found)) &&
+	    ++rounds < ROUNDS);
+	*known = *walk->found;
 }
 
+/*
+ * Excludes the daemons that were found, and their descendants. False if all
+ * were excluded before.
+ */
+static bool
+exclude_found(struct sweep *sweep, const struct members *daemons)
+{
+	struct members *excluded = &sweep->excluded;
+	size_t before = excluded->count;
+
+	for (size_t i = 0; i < daemons->count; i++)
+		if (!contains(excluded, daemons->list[i]) &&
+		    !contains_session(&sweep->known, daemons->list[i].session))
+			add(excluded, daemons->list[i]);
+	note_descendants(excluded, before);
+	return excluded->count > before;
+}
+
+/*
+ * A daemon may fork and end before it is excluded. retry adopts its child, so
+ * the search ends only when it finds no further daemon.
+ */
 void
 proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 {
-	struct members *excluded = &sweep->excluded,
-		       *orphans = &sweep->signalled;
-	struct members *known = &sweep->known, *found = &sweep->found;
 	struct walk walk = start_walk(sweep, child);
-	size_t before = excluded->count;
 	int rounds = 0;
 
-	/* This comes first: later, a process may be an orphan because retry has
-	 * ended its parent. */
-	orphans->count = 0;
-	walk.found = orphans;
-	procfs_children(walk.self, note_orphan, &walk);
-	walk.found = found;
-	found->count = 0;
-	do {
-		*known = *found;
-		look_around(&walk);
-	} while ((walk.proctree.unsure || found->count != known->count) &&
-	    ++rounds < ROUNDS);
-	*known = *found;
-	for (size_t i = 0; i < orphans->count; i++)
-		if (!contains(known, orphans->list[i]) &&
-		    !contains(excluded, orphans->list[i]))
-			add(excluded, orphans->list[i]);
-	note_descendants(excluded, before);
+	sweep->found.count = 0;
+	walk.daemons = &sweep->signalled;
+	do
+		find_daemons(&walk, &sweep->known);
+	while (exclude_found(sweep, walk.daemons) && ++rounds < ROUNDS);
 }
 
 /* Whether pidfds work: a filter of system calls may answer EPERM as well. */

@@ -406,12 +406,9 @@ kernel_settle(const struct process *top, bool over)
 
 		if (!over)
 			process->bond = of_tree[i] ? BOND_TREE : BOND_NONE;
-		/* retry cannot know a child that a daemon has meanwhile. */
-		else if (of_tree[i] != (process->bond == BOND_TREE) ||
-		    (!of_tree[i] && process->start > kernel.settling))
+		else if (of_tree[i] != (process->bond == BOND_TREE))
 			process->bond = BOND_UNSURE;
 	}
-	kernel.settling = kernel.serial;
 }
 
 static bool

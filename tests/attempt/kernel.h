@@ -158,7 +158,6 @@ struct kernel {
 	bool taken[KERNEL_PIDS]; /* by processes that are not retry's */
 	pid_t freed, latest;
 	int64_t serial, calls;
-	int64_t settling; /* serial when the latest kernel_settle ended */
 	struct file files[KERNEL_FILES];
 	int blocks; /* of memory, which retry has allocated */
 	const struct pollfd *polled; /* in a wait: what retry waits for */
