@@ -38,7 +38,7 @@ parse_from(
 static struct http_status
 parse(const char *bytes, size_t length, nanos now)
 {
-	return parse_from(HTTP_STATUS_FROM_ANYBODY, bytes, length, now);
+	return parse_from(HTTP_STATUS_FROM_UNKNOWN, bytes, length, now);
 }
 
 /* The wait in one number, as the tables below have it. */
@@ -768,7 +768,7 @@ test_any_bytes_may_stand_between(void)
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", wait_of(&http), 5 * NANOS_SECOND);
 	EQUAL("no bytes",
-	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_ANYBODY, NOW).form,
+	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
 	    HTTP_STATUS_EMPTY);
 }
 

@@ -130,7 +130,7 @@ follow(struct http_status *http, const struct status_file *status, int fd,
 		/* If the file has become shorter, the part before must not stay
 		 * in the buffer. */
 		memset(status->bytes, '\0', STATUS_FILE_MOST);
-		if (!parse(&next, status, fd, at, HTTP_STATUS_FROM_ANYBODY))
+		if (!parse(&next, status, fd, at, HTTP_STATUS_FROM_UNKNOWN))
 			return false;
 		if (!responses_start(part))
 			return true;
@@ -151,7 +151,7 @@ static bool
 parse_file(struct http_status *http, const struct status_file *status, int fd)
 {
 	enum http_status_source source =
-	    status->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_ANYBODY;
+	    status->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_UNKNOWN;
 	enum http_status_rest rest;
 	struct stat stat;
 	struct http_status end;
@@ -161,7 +161,7 @@ parse_file(struct http_status *http, const struct status_file *status, int fd)
 	if (stat.st_size <= STATUS_FILE_MOST)
 		return true;
 	rest = http_status_rest(status->bytes, STATUS_FILE_MOST);
-	if (source == HTTP_STATUS_FROM_ANYBODY && rest == HTTP_STATUS_REST_BODY)
+	if (source == HTTP_STATUS_FROM_UNKNOWN && rest == HTTP_STATUS_REST_BODY)
 		return follow(http, status, fd, stat.st_size);
 	if (rest == HTTP_STATUS_REST_HEADS)
 		source = HTTP_STATUS_FROM_DUMP;

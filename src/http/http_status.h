@@ -26,7 +26,7 @@ enum http_status_form {
 
 /* Which client wrote the file. */
 enum http_status_source {
-	HTTP_STATUS_FROM_ANYBODY, /* unknown */
+	HTTP_STATUS_FROM_UNKNOWN, /* it may be any client */
 	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
 };
 

@@ -39,10 +39,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http_status http;
 
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
-	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_ANYBODY, now);
+	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_UNKNOWN, now);
 	check(&http);
 	http = http_status_parse(
-	    bytes, size, HTTP_STATUS_FROM_ANYBODY, 1787407200 * NANOS_SECOND);
+	    bytes, size, HTTP_STATUS_FROM_UNKNOWN, 1787407200 * NANOS_SECOND);
 	check(&http);
 	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_DUMP, now);
 	check(&http);
