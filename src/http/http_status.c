@@ -1,145 +1,12 @@
 #include "http/http_status.h"
 
-#include <string.h>
 #include "http/responses.h"
-#include "text/date.h"
 #include "http/retry_after.h"
 #include "http/response_head.h"
 #include "http/json.h"
-#include "text/number.h"
 #include "text/strview.h"
 #include "http/client_log.h"
-
-/* Reads all of text as a code, 0 to 999. */
-static bool
-read_code(struct strview text, int *code)
-{
-	int64_t number;
-
-	if (text.length > 3 || !number_whole(text.at, text.length, &number))
-		return false;
-	*code = (int)number;
-	return true;
-}
-
-/*
- * Reads a code as %{http_code} prints it: exactly three digits, 000 or 100 to
- * 599. A number outside of this range may mean anything.
- */
-static bool
-read_bare_code(struct strview text, int *code)
-{
-	return text.length == 3 && read_code(text, code) &&
-	    (*code == 0 || (*code >= 100 && *code <= 599));
-}
-
-/* Whether text may be meant as a Retry-After, valid or not. */
-static bool
-may_be_retry_after(struct strview text)
-{
-	int64_t moment;
-
-	if (text.length == 0 || date_parse(text, 0, &moment))
-		return text.length > 0;
-	for (size_t i = 0; i < text.length; i++) {
-		if (strview_blank(text.at[i]))
-			return false;
-	}
-	return memchr("0123456789+-.", text.at[0], 13) != NULL;
-}
-
-/*
- * Whether curl can exit with status after a response with this code (its
- * manual, "EXIT CODES"). The statuses in redirected mean that the last transfer
- * got no response: then the code is that of the redirect before it.
- */
-static bool
-may_follow(int64_t status, int code)
-{
-	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
-		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
-	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
-
-	if (code >= 300 && code < 400 &&
-	    memchr(redirected, (int)status, sizeof redirected) != NULL)
-		return true;
-	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
-}
-
-/* Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...". */
-static bool
-is_error(struct strview text, int code)
-{
-	size_t digits = strview_digits(text);
-	int64_t status;
-
-	return digits > 0 && digits <= 2 &&
-	    number_whole(text.at, digits, &status) && status != 0 &&
-	    digits < text.length && strview_blank(text.at[digits]) &&
-	    may_follow(status, code);
-}
-
-/*
- * Cuts the code off a line, and leaves in the line what may be a Retry-After.
- * A curl exit status and message behind the code are cut off as well. False,
- * with the line unchanged, if there is anything else.
- */
-static bool
-cut_code(struct strview *line, int *code)
-{
-	struct strview number = { line->at,
-		line->length < 3 ? line->length : 3 };
-	struct strview rest = strview_after(*line, number.length);
-	bool blank = rest.length > 0 && strview_blank(rest.at[0]);
-
-	if (!read_bare_code(number, code) || (rest.length > 0 && !blank))
-		return false;
-	rest = strview_trim(rest);
-	if (rest.length > 0 && !may_be_retry_after(rest)) {
-		if (!is_error(rest, *code))
-			return false;
-		rest.length = 0;
-	}
-	*line = rest;
-	return true;
-}
-
-/* Reads the code form. The last line that is not blank has the code, or it has
- * a Retry-After and the line above it the code. */
-static bool
-read_codes(struct strview rest, struct response *response)
-{
-	struct strview line, last = { NULL, 0 }, above = last, wait;
-	int code, code_above;
-	bool found, blank = false;
-
-	while (strview_line(&rest, &line)) {
-		struct strview trimmed = strview_trim(line);
-
-		if (trimmed.length == 0)
-			continue;
-		blank = strview_blank(line.at[line.length - 1]);
-		above = last;
-		last = trimmed;
-	}
-	wait = last;
-	found = cut_code(&wait, &code);
-	/* "0 " is %{exitcode} %{errormsg} of a success. */
-	if (found && blank && strview_is(wait, "0"))
-		wait.length = 0;
-	if ((!found || (code > 0 && code < 200 && wait.length == 0)) &&
-	    read_bare_code(above, &code_above) && code_above >= 200 &&
-	    may_be_retry_after(last)) {
-		wait = last;
-		code = code_above;
-		found = true;
-	}
-	if (!found)
-		return false;
-	*response = (struct response){ .known = true, .code = code };
-	retry_after_add(&response->fields, FIELD_RETRY_AFTER, wait);
-	return true;
-}
+#include "http/status_code.h"
 
 /* Whether name is one by which curl or people call a code. */
 static bool
@@ -174,7 +41,7 @@ read_pair(struct strview value, struct response *response)
 		retry_after_add(&response->fields, field, value);
 		return true;
 	}
-	if (!names_code(key) || !read_bare_code(value, &code))
+	if (!names_code(key) || !status_code_bare(value, &code))
 		return false;
 	if (response->known)
 		*response = (struct response){ 0 };
@@ -206,8 +73,8 @@ struct part {
 static void
 put_code(struct part *part, struct strview text, bool named)
 {
-	if (named ? !read_code(text, &part->code)
-		  : !read_bare_code(text, &part->code))
+	if (named ? !status_code_number(text, &part->code)
+		  : !status_code_bare(text, &part->code))
 		return;
 	part->coded = true;
 	part->named |= named;
@@ -233,7 +100,7 @@ read_line_beside(struct strview *rest, struct part *part)
 	if (strview_digits(after) != 3 || !strview_line(&after, &line))
 		return false;
 	line = strview_trim(line);
-	if (!cut_code(&line, &part->code))
+	if (!status_code_cut(&line, &part->code))
 		return false;
 	part->coded = true;
 	if (line.length > 0)
@@ -334,7 +201,7 @@ read_any(struct strview all, struct response *response)
 	/* The text may be a page that begins with a status line, and behind
 	 * the page a code. */
 	if (responses_start(all) && !responses_whole(all) &&
-	    read_codes(all, response))
+	    status_code_read(all, response))
 		return HTTP_STATUS_CODE;
 	if (responses_read(all, response))
 		return HTTP_STATUS_HEADERS;
@@ -342,7 +209,7 @@ read_any(struct strview all, struct response *response)
 		form = read_json(all, response);
 	if (form != HTTP_STATUS_UNRECOGNISED)
 		return form;
-	if (read_codes(all, response))
+	if (status_code_read(all, response))
 		return HTTP_STATUS_CODE;
 	if (client_log_read(all, response))
 		return HTTP_STATUS_HEADERS;
