@@ -1,8 +1,8 @@
 #include "http/client_log.h"
 
 #include <string.h>
+#include "http/framing.h"
 #include "http/response_head.h"
-#include "text/number.h"
 
 /* How each line of a response's head begins. */
 enum margin {
@@ -54,7 +54,7 @@ struct log {
 	bool asked; /* curl has shown a request since this head */
 	bool open; /* 1xx, a redirect, 401 or 407: a response may follow */
 	bool renewed; /* the client has announced a new request since */
-	int64_t length; /* of the body; -1: unknown, -2: it is encoded */
+	struct framing framing;
 	struct strview before; /* the line before the next one */
 };
 
@@ -123,25 +123,10 @@ ends_transfer(struct strview line)
 static bool
 is_body(const struct log *log, struct strview raw, struct strview rest)
 {
-	return log->found && log->margin == MARGIN_ARROW && log->length > 0 &&
-	    (uint64_t)log->length == rest.length &&
+	return log->found && log->margin == MARGIN_ARROW &&
+	    log->framing.length > 0 && !log->framing.encoded &&
+	    (uint64_t)log->framing.length == rest.length &&
 	    (ends_transfer(raw) || strview_starts(raw, "{ ["));
-}
-
-/* Notes the length of the body, if the field gives it. */
-static void
-note_length(struct log *log, struct strview line)
-{
-	static const char name[] = "Content-Length:";
-	struct strview value;
-
-	if (strview_starts(line, "Content-Encoding:"))
-		log->length = -2;
-	if (!strview_starts(line, name) || log->length == -2)
-		return;
-	value = strview_trim(strview_after(line, strlen(name)));
-	if (!number_whole(value.at, value.length, &log->length))
-		log->length = -1;
 }
 
 /* Whether a status line counts here, by the lines before it. */
@@ -184,9 +169,8 @@ begin(enum margin margin, int code, struct response *response)
 		.found = true,
 		.inside = true,
 		.interim = code < 200,
-		.open = code < 200 || (code >= 300 && code < 400) ||
-		    code == 401 || code == 407,
-		.length = -1 };
+		.open = code < 200 || framing_renews(code),
+		.framing = { .length = -1 } };
 }
 
 /* Reads the next line of rest. A status line always counts if it is the first.
@@ -213,7 +197,7 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 		    log->place != RESPONSE_HEAD_OUTSIDE && line.length > 0)
 			response_head_unfold(&line, rest);
 		if (log->place == RESPONSE_HEAD_WITHIN)
-			note_length(log, line);
+			framing_note(&log->framing, line);
 		log->place =
 		    response_head_take(line, log->place, &response->fields);
 	} else {

@@ -2,22 +2,8 @@
 
 #include <stdint.h>
 #include <string.h>
+#include "http/framing.h"
 #include "http/response_head.h"
-#include "text/number.h"
-
-/* What a head says about the body behind it. */
-struct framing {
-	int code;
-	int64_t length; /* of the body; below 0: unknown */
-	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
-	bool encoded, dated; /* there is a Content-Encoding, a Date */
-	bool lasts; /* HTTP/1.1, and the connection stays open */
-	bool established; /* "Connection established", or the head before is a
-			     407: a proxy has answered CONNECT */
-	bool trails; /* there is a Trailer */
-	bool cut; /* the next head ends this one, without an empty line */
-	bool ended; /* an empty line ends this head */
-};
 
 /* Whether a line is "Name: value", without a blank before the colon. */
 static bool
@@ -31,12 +17,6 @@ is_field(struct strview line)
 		name++;
 	}
 	return name > 0 && name < line.length;
-}
-
-static bool
-is_trailer_field(struct strview line)
-{
-	return strview_starts(line, "Trailer:");
 }
 
 /* Whether the last line of a text may be a status line that is cut off. */
@@ -72,75 +52,9 @@ only_heads(struct strview rest, bool cut)
 		} else if (!(inside || trails) || !(folded || is_field(line))) {
 			return cut && last && (inside || may_be_status(line));
 		}
-		trails |= inside && is_trailer_field(line);
+		trails |= inside && framing_is_trailer(line);
 	}
 	return cut || !inside;
-}
-
-/* Notes what a header field says about the body. */
-static void
-note_field(struct framing *framing, struct strview line)
-{
-	static const char length[] = "Content-Length:";
-	static const char connection[] = "Connection:";
-	struct strview value;
-
-	framing->coded |= strview_starts(line, "Transfer-Encoding:");
-	framing->typed |= strview_starts(line, "Content-Type:");
-	framing->encoded |= strview_starts(line, "Content-Encoding:");
-	framing->dated |= strview_starts(line, "Date:");
-	framing->trails |= is_trailer_field(line);
-	if (strview_starts(line, connection))
-		framing->lasts &= !strview_is(
-		    strview_trim(strview_after(line, strlen(connection))),
-		    "close");
-	if (!strview_starts(line, length))
-		return;
-	value = strview_trim(strview_after(line, strlen(length)));
-	if (!number_whole(value.at, value.length, &framing->length))
-		framing->length = -1;
-}
-
-/* What the status line says about the body. */
-static struct framing
-read_status_line(struct strview line)
-{
-	static const char reason[] = " Connection ";
-
-	return (struct framing){ .code = response_head_code(line),
-		.length = -1,
-		.lasts = strview_starts(line, "HTTP/1.1"),
-		.established = line.length >= 12 &&
-		    strview_starts(strview_after(line, 12), reason) };
-}
-
-/* Cuts off the head at the start of rest. */
-static struct framing
-read_head(struct strview *rest, struct response *response)
-{
-	enum response_head_place place;
-	struct framing framing;
-	struct strview line;
-
-	strview_line(rest, &line);
-	framing = read_status_line(line);
-	place = response_head_begin(response, framing.code);
-	while (rest->length > 0) {
-		struct strview next = *rest;
-
-		strview_line(&next, &line);
-		framing.cut = response_head_code(line) >= 0;
-		if (framing.cut)
-			break;
-		*rest = next;
-		framing.ended = line.length == 0;
-		if (framing.ended)
-			break;
-		response_head_unfold(&line, rest);
-		note_field(&framing, line);
-		response_head_take(line, place, &response->fields);
-	}
-	return framing;
 }
 
 static bool
@@ -176,33 +90,9 @@ read_final_head(struct strview *text)
 	struct framing head;
 
 	do
-		head = read_head(text, &unused);
+		head = framing_read(text, &unused);
 	while (head.code < 200 && starts_head(*text));
 	return head;
-}
-
-/*
- * Whether a head has the fields that all servers send: a Date (RFC 9110 section
- * 6.6.1) or, because some proxies send none, fields that describe the body. A
- * head that a page quotes seldom has them.
- */
-static bool
-is_complete(const struct framing *head)
-{
-	return head->dated ||
-	    (head->typed && (head->coded || head->length >= 0));
-}
-
-/*
- * Whether the length gives the end of the body at the start of rest. If the
- * body is encoded, curl --compressed may have decoded it, and then the length
- * is wrong; only a body that still starts like gzip has not been decoded.
- */
-static bool
-tells_end(const struct framing *framing, struct strview rest)
-{
-	return framing->length >= 0 && !framing->coded &&
-	    (!framing->encoded || strview_starts(rest, "\x1f\x8b"));
 }
 
 /*
@@ -219,7 +109,8 @@ answers_connect(const struct framing *framing, struct strview rest)
 	    framing->typed || !starts_whole_head(rest))
 		return false;
 	next = read_final_head(&rest);
-	return framing->established || (framing->lasts && is_complete(&next));
+	return framing->established ||
+	    (framing->lasts && framing_complete(&next));
 }
 
 /*
@@ -233,21 +124,13 @@ answers_redirect(const struct framing *framing, struct strview rest)
 {
 	struct framing next;
 
-	if (tells_end(framing, rest))
+	if (framing_tells_end(framing, rest))
 		return true;
 	next = read_final_head(&rest);
-	if (is_complete(&next) || next.established ||
+	if (framing_complete(&next) || next.established ||
 	    (next.code < 300 && starts_head(rest)))
 		return true;
 	return framing->code < 400 && !framing->dated;
-}
-
-/* Whether such a response has no body, whatever length it gives (RFC 9110
- * section 6.4.1). */
-static bool
-has_no_body(int code)
-{
-	return code < 200 || code == 204 || code == 304;
 }
 
 /*
@@ -262,9 +145,9 @@ may_precede_head(const struct framing *framing, struct strview rest)
 {
 	int code = framing->code;
 
-	if (has_no_body(code) || code == 205 || framing->length == 0)
+	if (framing_bodiless(code) || code == 205 || framing->length == 0)
 		return true;
-	if ((code >= 300 && code < 400) || code == 401 || code == 407)
+	if (framing_renews(code))
 		return answers_redirect(framing, rest);
 	return answers_connect(framing, rest);
 }
@@ -280,8 +163,9 @@ skip_body(struct strview *rest, const struct framing *framing)
 {
 	struct strview after, start;
 
-	if (has_no_body(framing->code) || !tells_end(framing, *rest) ||
-	    framing->length == 0 || (uint64_t)framing->length > rest->length)
+	if (framing_bodiless(framing->code) ||
+	    !framing_tells_end(framing, *rest) || framing->length == 0 ||
+	    (uint64_t)framing->length > rest->length)
 		return false;
 	after = strview_after(*rest, (size_t)framing->length);
 	for (int i = 0; i < 16 && after.length > 0 &&
@@ -319,10 +203,10 @@ shows_no_body(
 {
 	struct framing next;
 
-	if (tells_end(framing, rest) || after.length < rest.length)
+	if (framing_tells_end(framing, rest) || after.length < rest.length)
 		return true;
 	next = read_final_head(&after);
-	return is_complete(&next);
+	return framing_complete(&next);
 }
 
 /*
@@ -411,7 +295,7 @@ responses_read(struct strview all, struct response *response)
 	do {
 		int before = framing.code;
 
-		framing = read_head(&rest, response);
+		framing = framing_read(&rest, response);
 		/* The 407 before this response came from a proxy. */
 		framing.established |= before == 407;
 	} while (find_next(&rest, &framing, &only));
@@ -433,13 +317,14 @@ responses_next(struct strview start)
 		return 0;
 	do {
 		head = rest;
-		framing = read_head(&rest, &unused);
+		framing = framing_read(&rest, &unused);
 		body = rest;
 	} while (find_next(&rest, &framing, &only));
 	if (!framing.ended)
 		return head.at - start.at;
 	at = body.at - start.at;
-	if (has_no_body(framing.code) || !tells_end(&framing, body) ||
+	if (framing_bodiless(framing.code) ||
+	    !framing_tells_end(&framing, body) ||
 	    framing.length > INT64_MAX - at)
 		return 0;
 	at += framing.length;
