@@ -152,6 +152,13 @@ may_precede_head(const struct framing *framing, struct strview rest)
 	return answers_connect(framing, rest);
 }
 
+/* How far the heads of a text are read. */
+struct reader {
+	struct strview rest; /* behind the head that was read last */
+	struct framing head; /* that head */
+	bool only; /* it is known that the whole rest is heads */
+};
+
 /*
  * Skips a body of known length, and empty lines behind the body. True if the
  * body is there: the text ends behind it, or a head starts behind it. Looks at
@@ -159,15 +166,16 @@ may_precede_head(const struct framing *framing, struct strview rest)
  * place, and the time must stay linear.
  */
 static bool
-skip_body(struct strview *rest, const struct framing *framing)
+skip_body(struct reader *reader)
 {
+	const struct framing *head = &reader->head;
 	struct strview after, start;
 
-	if (framing_bodiless(framing->code) ||
-	    !framing_tells_end(framing, *rest) || framing->length == 0 ||
-	    (uint64_t)framing->length > rest->length)
+	if (framing_bodiless(head->code) ||
+	    !framing_tells_end(head, reader->rest) || head->length == 0 ||
+	    (uint64_t)head->length > reader->rest.length)
 		return false;
-	after = strview_after(*rest, (size_t)framing->length);
+	after = strview_after(reader->rest, (size_t)head->length);
 	for (int i = 0; i < 16 && after.length > 0 &&
 	     (after.at[0] == '\r' || after.at[0] == '\n');
 	     i++)
@@ -177,18 +185,20 @@ skip_body(struct strview *rest, const struct framing *framing)
 		start.length = 64;
 	if (after.length > 0 && !starts_head(start))
 		return false;
-	*rest = after;
+	reader->rest = after;
 	return true;
 }
 
-static void
-skip_trailers(struct strview *rest)
+/* Skips the trailers that a head declares. */
+static struct strview
+skip_trailers(struct strview rest, const struct framing *head)
 {
-	struct strview next = *rest, line;
+	struct strview next = rest, line;
 
-	while (strview_line(&next, &line) && response_head_code(line) < 0 &&
-	    is_field(line))
-		*rest = next;
+	while (head->trails && strview_line(&next, &line) &&
+	    response_head_code(line) < 0 && is_field(line))
+		rest = next;
+	return rest;
 }
 
 /*
@@ -210,34 +220,51 @@ shows_no_body(
 }
 
 /*
- * Moves rest to the next head. False if there is none: what follows is nothing,
- * or a body with an unknown end. *only is set once it is known that the whole
- * rest is heads.
+ * Skips trailers if the whole text behind them is heads, and these are
+ * responses. only_heads() reads all of the text, so it is called once: if the
+ * rest is heads, each later rest is heads as well.
  */
 static bool
-find_next(struct strview *rest, const struct framing *framing, bool *only)
+skip_to_heads(struct reader *reader)
 {
-	struct strview after = *rest;
+	struct strview after = skip_trailers(reader->rest, &reader->head);
 
-	if (framing->cut)
-		return true;
-	if (skip_body(&after, framing)) {
-		*rest = after;
-		return after.length > 0;
-	}
-	if (starts_head(after) && may_precede_head(framing, after))
-		return true;
-	if (framing->trails)
-		skip_trailers(&after);
-	/* only_heads() reads all of the rest, so it is called once: if the rest
-	 * is heads, each later rest is heads as well. */
-	if (!starts_head(after) || !(*only || only_heads(after, false)))
+	if (!starts_head(after))
 		return false;
-	if (!*only && !shows_no_body(framing, *rest, after))
-		return false;
-	*only = true;
-	*rest = after;
-	return true;
+	if (!reader->only)
+		reader->only = only_heads(after, false) &&
+		    shows_no_body(&reader->head, reader->rest, after);
+	if (reader->only)
+		reader->rest = after;
+	return reader->only;
+}
+
+/*
+ * Moves the reader to the next head. False if there is none: what follows is
+ * nothing, or a body with an unknown end.
+ */
+static bool
+find_next(struct reader *reader)
+{
+	if (reader->head.cut)
+		return true;
+	if (skip_body(reader))
+		return reader->rest.length > 0;
+	if (starts_head(reader->rest) &&
+	    may_precede_head(&reader->head, reader->rest))
+		return true;
+	return skip_to_heads(reader);
+}
+
+/* Reads the head at which the reader is. */
+static void
+read_next(struct reader *reader, struct response *response)
+{
+	int before = reader->head.code;
+
+	reader->head = framing_read(&reader->rest, response);
+	/* The 407 before this response came from a proxy. */
+	reader->head.established |= before == 407;
 }
 
 /* Reads the lines behind the last head, if all of them are fields. */
@@ -286,52 +313,52 @@ responses_whole(struct strview all)
 bool
 responses_read(struct strview all, struct response *response)
 {
-	struct strview rest = skip_empty(all);
-	struct framing framing = { .code = 0 };
-	bool only = false;
+	struct reader reader = { .rest = skip_empty(all) };
 
-	if (!starts_head(rest))
+	if (!starts_head(reader.rest))
 		return false;
-	do {
-		int before = framing.code;
-
-		framing = framing_read(&rest, response);
-		/* The 407 before this response came from a proxy. */
-		framing.established |= before == 407;
-	} while (find_next(&rest, &framing, &only));
-	if (framing.code >= 200)
-		read_trailers(rest, response);
+	do
+		read_next(&reader, response);
+	while (find_next(&reader));
+	if (reader.head.code >= 200)
+		read_trailers(reader.rest, response);
 	return true;
 }
 
-int64_t
-responses_next(struct strview start)
+/* Where the body of the last head ends, in bytes from start, or 0. */
+static int64_t
+end_of_body(
+    struct strview start, struct strview body, const struct framing *head)
 {
-	struct strview rest = skip_empty(start), head, body;
-	struct response unused = { .known = false };
-	struct framing framing;
-	bool only = false;
-	int64_t at;
+	int64_t at = body.at - start.at;
+	struct strview rest;
 
-	if (!starts_head(rest))
+	if (framing_bodiless(head->code) || !framing_tells_end(head, body) ||
+	    head->length > INT64_MAX - at)
 		return 0;
-	do {
-		head = rest;
-		framing = framing_read(&rest, &unused);
-		body = rest;
-	} while (find_next(&rest, &framing, &only));
-	if (!framing.ended)
-		return head.at - start.at;
-	at = body.at - start.at;
-	if (framing_bodiless(framing.code) ||
-	    !framing_tells_end(&framing, body) ||
-	    framing.length > INT64_MAX - at)
-		return 0;
-	at += framing.length;
+	at += head->length;
 	if ((uint64_t)at >= start.length)
 		return at;
 	/* No whole status line is behind the body, but start may end within
 	 * one. */
 	rest = skip_empty(strview_after(start, (size_t)at));
 	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
+}
+
+int64_t
+responses_next(struct strview start)
+{
+	struct reader reader = { .rest = skip_empty(start) };
+	struct response unused = { .known = false };
+	struct strview head, body;
+
+	if (!starts_head(reader.rest))
+		return 0;
+	do {
+		head = reader.rest;
+		read_next(&reader, &unused);
+		body = reader.rest;
+	} while (find_next(&reader));
+	return reader.head.ended ? end_of_body(start, body, &reader.head)
+				 : head.at - start.at;
 }
