@@ -44,8 +44,10 @@ take_margin(struct strview *line, enum margin margin)
 	return false;
 }
 
-/* What the lines read so far say. All but before is about the last head. */
+/* What the lines read so far say. All but begun and before is about the last
+ * head. */
 struct log {
+	bool begun; /* a line that is not empty was read */
 	enum margin margin;
 	enum response_head_place place; /* of the next line */
 	bool found; /* there is a head */
@@ -164,7 +166,8 @@ is_request(struct strview line)
 static struct log
 begin(enum margin margin, int code, struct response *response)
 {
-	return (struct log){ .margin = margin,
+	return (struct log){ .begun = true,
+		.margin = margin,
 		.place = response_head_begin(response, code),
 		.found = true,
 		.inside = true,
@@ -173,11 +176,40 @@ begin(enum margin margin, int code, struct response *response)
 		.framing = { .length = -1 } };
 }
 
-/* Reads the next line of rest. A status line always counts if it is the first.
- */
+/* Reads a line that has the margin of the head. The lines that continue it are
+ * cut off rest. */
 static void
-read_log_line(struct log *log, struct strview *rest, bool first,
+read_field(struct log *log, struct strview line, struct strview *rest,
     struct response *response)
+{
+	if (log->margin == MARGIN_NONE && log->place != RESPONSE_HEAD_OUTSIDE &&
+	    line.length > 0)
+		response_head_unfold(&line, rest);
+	if (log->place == RESPONSE_HEAD_WITHIN)
+		framing_note(&log->framing, line);
+	log->place = response_head_take(line, log->place, &response->fields);
+}
+
+/* A line is not of the head. */
+static void
+leave_head(struct log *log)
+{
+	log->inside = false;
+	if (log->margin == MARGIN_BLANKS)
+		log->place = RESPONSE_HEAD_OUTSIDE;
+}
+
+/* Notes whether the client announces or shows a request in this line. */
+static void
+note_request(struct log *log, struct strview raw)
+{
+	log->renewed |= precedes_request(raw) || is_wget_request(raw);
+	log->asked |=
+	    is_request(raw) && (!log->found || log->open || log->renewed);
+}
+
+static void
+read_log_line(struct log *log, struct strview *rest, struct response *response)
 {
 	struct strview raw, line;
 	enum margin margin;
@@ -190,24 +222,14 @@ read_log_line(struct log *log, struct strview *rest, bool first,
 	margin = log->found ? log->margin : margin_of(line);
 	inside = take_margin(&line, margin);
 	code = inside ? response_head_code(line) : -1;
-	if (code >= 0 && (first || is_announced(log, margin))) {
+	if (code >= 0 && (!log->begun || is_announced(log, margin)))
 		*log = begin(margin, code, response);
-	} else if (log->found && inside) {
-		if (margin == MARGIN_NONE &&
-		    log->place != RESPONSE_HEAD_OUTSIDE && line.length > 0)
-			response_head_unfold(&line, rest);
-		if (log->place == RESPONSE_HEAD_WITHIN)
-			framing_note(&log->framing, line);
-		log->place =
-		    response_head_take(line, log->place, &response->fields);
-	} else {
-		log->inside = false;
-		if (margin == MARGIN_BLANKS)
-			log->place = RESPONSE_HEAD_OUTSIDE;
-	}
-	log->renewed |= precedes_request(raw) || is_wget_request(raw);
-	log->asked |=
-	    is_request(raw) && (!log->found || log->open || log->renewed);
+	else if (log->found && inside)
+		read_field(log, line, rest, response);
+	else
+		leave_head(log);
+	note_request(log, raw);
+	log->begun |= raw.length > 0 && raw.at[0] != '\r';
 	log->before = raw;
 	if (is_body(log, raw, *rest))
 		rest->length = 0;
@@ -217,13 +239,8 @@ bool
 client_log_read(struct strview all, struct response *response)
 {
 	struct log log = { .place = RESPONSE_HEAD_OUTSIDE };
-	bool first = true;
 
-	while (all.length > 0) {
-		bool blank = all.at[0] == '\r' || all.at[0] == '\n';
-
-		read_log_line(&log, &all, first, response);
-		first &= blank;
-	}
+	while (all.length > 0)
+		read_log_line(&log, &all, response);
 	return log.found;
 }
