@@ -36,17 +36,18 @@ part(uint64_t word, int at, int bits)
 	return (int64_t)(word >> at) & MOST(bits);
 }
 
+/* What a word has of the instant in which the recovery began. */
 static int64_t
 mark(nanos began)
 {
 	return began / NANOS_MS & MOST(BEGAN_BITS);
 }
 
-/* The fields of a word; those of a new recovery if the word is of another one.
- */
+/* The ramp that is in a word; a new one if the word is of another recovery. */
 static struct ramp
 unpack(uint64_t word, nanos began)
 {
+	const struct ramp first = { .began = began, .rate = RAMP_FIRST };
 	struct ramp ramp = {
 		.began = began,
 		.step = part(word, STEP_AT, STEP_BITS),
@@ -59,14 +60,13 @@ unpack(uint64_t word, nanos began)
 		.met = part(word, MET_AT, 1) != 0,
 	};
 
-	if (ramp.rate == 0 && ramp.taken + ramp.step > 0) {
+	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began))
+		return first;
+	if (ramp.rate == 0 && (ramp.taken > 0 || ramp.step > 0)) {
 		ramp.rate = RAMP_FIRST;
 		ramp.outcomes = RAMP_AWAITED;
 	}
-	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
-	    ramp.rate < RAMP_LEAST)
-		return (struct ramp){ .began = began, .rate = RAMP_FIRST };
-	return ramp;
+	return ramp.rate < RAMP_LEAST ? first : ramp;
 }
 
 /* Whether the step is cut. The field must be able to count one failure more
@@ -90,8 +90,7 @@ is_quiet(const struct ramp *ramp)
 static int64_t
 next_rate(const struct ramp *ramp)
 {
-	int64_t rate = ramp->rate;
-	int64_t most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
+	int64_t rate = ramp->rate, most;
 
 	if (is_cut(ramp))
 		return number_greater(RAMP_LEAST,
@@ -99,34 +98,37 @@ next_rate(const struct ramp *ramp)
 			rate / 2, number_lesser(ramp->served, rate * 3 / 4)));
 	if (2 * ramp->served <= rate || is_quiet(ramp))
 		return rate;
+	most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
 	return number_lesser(
 	    number_lesser(most, 2 * ramp->served), MOST(COUNT_BITS));
 }
 
-static void
-end_step(struct ramp *ramp)
+/* The step after this one, before anything happens in it. */
+static struct ramp
+next_step(const struct ramp *ramp)
 {
-	ramp->quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
-	if (ramp->quiet == RAMP_QUIET)
-		ramp->over = true;
-	/* Failures at the first rate do not show a limit. */
-	if (is_cut(ramp) && ramp->rate > RAMP_FIRST)
-		ramp->met = true;
-	ramp->rate = next_rate(ramp);
-	ramp->step++;
-	ramp->taken = ramp->served = ramp->failed = 0;
+	int64_t quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
+
+	return (struct ramp){ .began = ramp->began,
+		.step = ramp->step + 1,
+		.rate = next_rate(ramp),
+		.quiet = quiet,
+		.outcomes = ramp->outcomes,
+		/* Failures at the first rate do not show a limit. */
+		.met = ramp->met || (is_cut(ramp) && ramp->rate > RAMP_FIRST),
+		.over = quiet == RAMP_QUIET };
 }
 
 struct ramp
 ramp_read(uint64_t word, nanos began, nanos now)
 {
 	struct ramp ramp = unpack(word, began);
-	int64_t step = now > began ? (now - began) / RAMP_STEP : 0;
+	int64_t present = now > began ? (now - began) / RAMP_STEP : 0;
 
-	if (step > MOST(STEP_BITS))
-		ramp.over = true;
-	while (ramp.step < step && !ramp.over)
-		end_step(&ramp);
+	/* A word has no room for more steps. */
+	ramp.over = present > MOST(STEP_BITS);
+	while (ramp.step < present && !ramp.over)
+		ramp = next_step(&ramp);
 	return ramp;
 }
 

@@ -16,8 +16,8 @@
  *
  *   - A step is cut if more than one attempt failed in it, and more than a
  *     sixteenth of its rate: fewer failures do not show an overload. Then the
- * next rate is the number of successes in the step, but at least half of the
- * old rate and at most three quarters of it.
+ *     next rate is the number of successes in the step, but at least half of
+ *     the old rate and at most three quarters of it.
  *   - A step is quiet if at most half of its attempts were taken and it was not
  *     cut. But if attempts of the recovery have begun and none has ended, no
  *     step is quiet, because commands may take long to fail. After RAMP_QUIET
