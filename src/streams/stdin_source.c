@@ -2,17 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sys/sys.h"
 #include "streams/sharing.h"
 #include "streams/tempfile.h"
-#include "streams/read_watch.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
@@ -101,11 +95,11 @@ void
 stdin_source_open(
     struct stdin_source *input, bool replay, int64_t most, bool *terminal)
 {
-	input->from = input->file = input->sink = input->watch = -1;
-	input->begun = input->too_long = false;
-	input->guard = GUARD_NONE;
+	input->from = input->file = input->sink = -1;
+	input->begun = input->too_long = input->socket = false;
 	input->error = 0;
 	input->kind = classify(input, replay);
+	input->guard = read_guard_of(input->socket);
 	*terminal = replay && input->kind == STDIN_SOURCE_UNTOUCHED &&
 	    isatty(STDIN_FILENO) == 1;
 	if (input->kind != STDIN_SOURCE_COPIED)
@@ -127,7 +121,7 @@ stdin_source_pollfd(const struct stdin_source *input)
 	if (input->kind == STDIN_SOURCE_COPIED)
 		fd = input->from;
 	else if (input->kind == STDIN_SOURCE_WATCHED &&
-	    input->guard == GUARD_UNSEEN)
+	    read_guard_waits(&input->guard))
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
@@ -201,111 +195,6 @@ fill(struct stdin_source *input)
 	}
 }
 
-/* Adds what a look has seen to the head: a later look may see more bytes. */
-static enum guard
-remember(struct stdin_source *input, const char *bytes, ssize_t got)
-{
-	memcpy(input->head, bytes, (size_t)got);
-	input->length_of_head = (size_t)got;
-	return GUARD_HEAD;
-}
-
-/*
- * Whether a socket that is at its end was reset by its other end, even if a
- * reader has taken the error already. TCP keeps that in its state. A Unix
- * socket is reset if its other end closes it before it has read all that was
- * sent to it.
- */
-static bool
-was_reset(const struct stdin_source *input)
-{
-	struct tcp_info info;
-	socklen_t size = sizeof info;
-
-	if (!input->socket)
-		return false;
-	if (getsockopt(STDIN_FILENO, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
-		return info.tcpi_state == TCP_CLOSE;
-	return input->unread;
-}
-
-/*
- * The guard after a look: bytes and got are what read_watch_peek() returned. If
- * poll promised bytes that are not there now, a process has read them; but for
- * a socket poll promises the end of the stream in the same way.
- */
-static enum guard
-next_guard(
-    struct stdin_source *input, const char *bytes, ssize_t got, bool promised)
-{
-	/* Without a free descriptor, peeking at a pipe shows nothing. */
-	bool blind = got == -1 && errno != EAGAIN && !input->socket;
-	int error = errno, unread = 0;
-
-	if (input->guard == GUARD_HEAD) {
-		if (blind)
-			return GUARD_HEAD;
-		if (got < (ssize_t)input->length_of_head ||
-		    memcmp(bytes, input->head, input->length_of_head) != 0)
-			return GUARD_EATEN;
-	}
-	if (got != 0 && input->socket)
-		input->unread =
-		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
-	errno = error;
-	if (got > 0)
-		return remember(input, bytes, got);
-	if (blind)
-		return GUARD_WATCHED;
-	if (promised && (got == -1 || !input->socket))
-		return GUARD_EATEN;
-	if (got == -1 && errno == EAGAIN)
-		return GUARD_UNSEEN;
-	if (input->guard != GUARD_NONE && was_reset(input))
-		return GUARD_RESET;
-	/*
-	 * The input is at its end. If that was so before the first attempt,
-	 * there are no bytes to lose. If it has ended since, bytes may have
-	 * come and been read, unless a watch would have reported the read.
-	 */
-	return input->guard == GUARD_NONE || input->watch != -1 ? GUARD_WATCHED
-								: GUARD_EATEN;
-}
-
-/* Whether a socket has a pending error. Peeking would take the error away. */
-static bool
-has_error(void)
-{
-	struct pollfd some = { .fd = STDIN_FILENO };
-
-	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
-}
-
-/* Whether a pending error is all that a reader of the socket would get. */
-static bool
-is_reset(const struct stdin_source *input, short revents)
-{
-	int waiting = 0;
-
-	return input->socket && ((revents & POLLERR) != 0 || has_error()) &&
-	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
-}
-
-/* Peeks, and sets the guard. revents is from poll(2), or 0. */
-static void
-look(struct stdin_source *input, short revents)
-{
-	char bytes[READ_WATCH_PEEK];
-
-	if (is_reset(input, revents))
-		input->guard =
-		    input->guard == GUARD_HEAD ? GUARD_EATEN : GUARD_RESET;
-	else
-		input->guard = next_guard(input, bytes,
-		    read_watch_peek(STDIN_FILENO, input->socket, bytes),
-		    (revents & POLLIN) != 0);
-}
-
 void
 stdin_source_serve(struct stdin_source *input, short revents)
 {
@@ -314,7 +203,7 @@ stdin_source_serve(struct stdin_source *input, short revents)
 	if (input->kind == STDIN_SOURCE_COPIED)
 		fill(input);
 	else
-		look(input, revents);
+		read_guard_look(&input->guard, revents);
 }
 
 bool
@@ -352,23 +241,6 @@ reopen(struct stdin_source *input, bool first)
 	    lseek(input->sink, input->start, SEEK_SET) != -1;
 }
 
-/*
- * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
- * splice(2) only in newer kernels. And there may be no watch, because the
- * number of a user's inotify instances is limited. In these cases retry peeks
- * as well. If splice is reported, the watch alone is enough, and a peek by
- * tee(2) would be reported as a read.
- */
-static void
-begin_guard(struct stdin_source *input)
-{
-	input->watch = sys_move_up(read_watch_open(STDIN_FILENO));
-	if (input->socket || input->watch == -1 || !read_watch_tells_of_tee())
-		look(input, 0);
-	else
-		input->guard = GUARD_WATCHED;
-}
-
 bool
 stdin_source_begin(struct stdin_source *input)
 {
@@ -384,7 +256,7 @@ stdin_source_begin(struct stdin_source *input)
 		return reopen(input, first);
 	case STDIN_SOURCE_WATCHED:
 		if (first)
-			begin_guard(input);
+			read_guard_begin(&input->guard);
 		break;
 	case STDIN_SOURCE_COPIED:
 		input->sink = tempfile_again(input->file, O_RDONLY);
@@ -434,20 +306,6 @@ file_lost(struct stdin_source *input)
 					      : REASON_NONE;
 }
 
-static enum reason
-guarded_lost(struct stdin_source *input)
-{
-	if (read_watch_told(input->watch))
-		input->guard = GUARD_EATEN;
-	else if (input->guard == GUARD_UNSEEN || input->guard == GUARD_HEAD)
-		look(input, 0);
-	if (input->guard == GUARD_EATEN)
-		return REASON_INPUT_CONSUMED;
-	/* If no reader has taken the error, the next attempt gets it, too. */
-	return input->guard == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
-							   : REASON_NONE;
-}
-
 enum reason
 stdin_source_lost(struct stdin_source *input)
 {
@@ -455,7 +313,7 @@ stdin_source_lost(struct stdin_source *input)
 	case STDIN_SOURCE_FILE:
 		return file_lost(input);
 	case STDIN_SOURCE_WATCHED:
-		return guarded_lost(input);
+		return read_guard_lost(&input->guard);
 	case STDIN_SOURCE_UNTOUCHED:
 	case STDIN_SOURCE_REOPENED:
 	case STDIN_SOURCE_COPIED:

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "policy/verdict.h"
-#include "streams/read_watch.h"
+#include "streams/read_guard.h"
 
 enum stdin_source_kind {
 	STDIN_SOURCE_UNTOUCHED, /* a terminal, a device, or closed */
@@ -24,16 +24,6 @@ enum stdin_source_kind {
 	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
 	STDIN_SOURCE_WATCHED, /* a pipe or socket, without --replay-stdin */
 	STDIN_SOURCE_COPIED, /* a pipe or socket, copied to a file first */
-};
-
-/* What is known about reads of a pipe or socket by an attempt. */
-enum guard {
-	GUARD_NONE, /* no attempt was made yet */
-	GUARD_WATCHED, /* only the watch can show a read, if there is one */
-	GUARD_UNSEEN, /* it was empty: peek when bytes come */
-	GUARD_HEAD, /* head is still in front if no process has read */
-	GUARD_EATEN, /* a process has read bytes */
-	GUARD_RESET, /* the next read gets only an error, once */
 };
 
 struct stdin_source {
@@ -54,11 +44,7 @@ struct stdin_source {
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* WATCHED: */
-	int watch; /* a read_watch, or -1 */
-	enum guard guard;
-	bool unread; /* a socket's other end has not read all that was sent */
-	size_t length_of_head;
-	char head[READ_WATCH_PEEK];
+	struct read_guard guard;
 };
 
 /*

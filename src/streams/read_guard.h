@@ -1,0 +1,51 @@
+/*
+ * read_guard: whether an attempt has read bytes of a pipe or a socket.
+ *
+ * The next attempt would miss these bytes. retry never takes bytes out of the
+ * pipe or socket, but peeks at it, and has a watch that reports reads.
+ */
+#ifndef READ_GUARD_H
+#define READ_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "policy/verdict.h"
+#include "streams/read_watch.h"
+
+/* What is known about reads by an attempt. */
+enum guard {
+	GUARD_NONE, /* no attempt was made yet */
+	GUARD_UNSEEN, /* it was empty: peek when bytes come */
+	GUARD_HEAD, /* head is still in front if no process has read */
+	GUARD_WATCHED, /* only the watch can show a read, if there is one */
+	GUARD_EATEN, /* a process has read bytes */
+	GUARD_RESET, /* the next read gets only an error, once */
+};
+
+/* The guard of standard input. */
+struct read_guard {
+	enum guard known;
+	bool socket;
+	int watch; /* a read_watch, or -1 */
+	bool unread; /* a socket's other end has not read all that was sent */
+	size_t length_of_head;
+	char head[READ_WATCH_PEEK];
+};
+
+/* The guard of a pipe or a socket, for which nothing is open yet. */
+struct read_guard read_guard_of(bool socket);
+
+/* Before the first attempt: opens the watch, and peeks if that is not enough.
+ */
+void read_guard_begin(struct read_guard *guard);
+
+/* Whether to peek when poll(2) finds bytes to read. */
+bool read_guard_waits(const struct read_guard *guard);
+
+/* Peeks. revents is from poll(2), or 0. Never blocks. */
+void read_guard_look(struct read_guard *guard, short revents);
+
+/* The reason why a retry could not read the same, or REASON_NONE. */
+enum reason read_guard_lost(struct read_guard *guard);
+
+#endif
