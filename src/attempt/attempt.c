@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
+#include "attempt/forwarding.h"
 #include "attempt/job_control.h"
 #include "text/number.h"
 #include "sys/procfs.h"
@@ -23,9 +23,9 @@ struct running {
 	struct termination limit;
 	enum end reached; /* which limit was, once one was */
 	siginfo_t info; /* how the child ended, once it is dead */
+	struct job_control job;
 	int interrupted;
 	bool overrun; /* it was ended because it wrote too much */
-	bool halted; /* retry got a signal to stop, as the command did */
 	bool overtaken; /* the limit came after the interruption */
 	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
@@ -76,51 +76,6 @@ reap(struct running *attempt)
 		attempt->loop->signals.accompanied = false;
 }
 
-/*
- * Whether the sender of a signal has sent it to the child, too, as part of the
- * process group: see kill(2) and tty(4).
- */
-static bool
-reached_both(const struct running *attempt, const struct wakeup *wakeup)
-{
-	if (signals_early(&attempt->loop->signals, wakeup->signal) ||
-	    wakeup->code != SI_KERNEL)
-		return false;
-	switch (wakeup->signal) {
-	case SIGHUP:
-		if (getsid(0) == attempt->shared->self)
-			return false; /* only a session's leader gets it */
-		break;
-	case SIGINT:
-	case SIGQUIT:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-	case SIGWINCH:
-	case SIGCONT:
-		break;
-	default:
-		return false;
-	}
-	return getpgid(attempt->limit.child) == getpgrp();
-}
-
-static void
-forward(const struct running *attempt, const struct wakeup *wakeup)
-{
-	union sigval value = { .sival_int = wakeup->value };
-
-	/* XCPU of the kernel is for processor time that retry itself used. */
-	if (wakeup->sender == attempt->limit.child ||
-	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
-	    reached_both(attempt, wakeup))
-		return;
-	if (wakeup->code == SI_QUEUE)
-		sigqueue(attempt->limit.child, wakeup->signal, value);
-	else
-		kill(attempt->limit.child, wakeup->signal);
-}
-
 static void
 hear(struct running *attempt, const struct wakeup *wakeup)
 {
@@ -136,42 +91,19 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
 		attempt->interrupted = wakeup->signal;
 	if (!attempt->limit.dead)
-		forward(attempt, wakeup);
+		forwarding_pass(
+		    &attempt->loop->signals, wakeup, attempt->limit.child);
 }
 
-/*
- * Stops retry with the command. The command decides whether and when it stops,
- * so retry waits until it has. If retry got no signal to stop, it does so only
- * where a shell waits for that: elsewhere nothing would continue it, and no
- * limit would act any more. A command in another process group does not get the
- * signals of the terminal: then retry stops alone. STOP becomes TSTP, which
- * does not stop an orphaned process group.
- */
+/* Stops retry, if that is due, as the command has stopped. */
 static void
 stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	struct event_loop *loop = attempt->loop;
-	pid_t child = attempt->limit.child;
-	int number = wakeup->signal;
+	int number = job_control_stops(
+	    &attempt->job, wakeup, attempt->limit.child, attempt->limit.dead);
 
-	if (number == SIGCONT)
-		attempt->halted = false;
-	if (signals_stops(number)) {
-		attempt->halted = true;
-		if (attempt->limit.dead ||
-		    (wakeup->code == SI_KERNEL &&
-			getpgid(child) != getpgrp())) {
-			event_loop_stop(loop, number);
-			return;
-		}
-	} else if (number != SIGCHLD || attempt->limit.dead) {
-		return;
-	}
-	number = job_control_stopped(child);
-	if (number == 0 || (!attempt->halted && !job_control_watched()))
-		return;
-	attempt->halted = false;
-	event_loop_stop(loop, number == SIGSTOP ? SIGTSTP : number);
+	if (number != 0)
+		event_loop_stop(attempt->loop, number);
 }
 
 static bool

@@ -1,20 +1,29 @@
 /*
- * job_control: whether the command is stopped, and a shell waits for retry to
- * stop.
+ * job_control: when retry stops because the command has stopped.
+ *
+ * The command decides whether and when it stops, so retry waits until it has.
+ * If retry got no signal to stop, it stops only if a shell waits for that: no
+ * other process would continue it, and no limit would act any more. A command
+ * in another process group does not get the signals of the terminal: then retry
+ * stops alone.
  */
 #ifndef JOB_CONTROL_H
 #define JOB_CONTROL_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include "sys/signals.h"
 
-/* The signal by which a child is stopped now, or 0. */
-int job_control_stopped(pid_t child);
+/* Of one attempt; zero at its start. */
+struct job_control {
+	bool halted; /* retry got a signal to stop, as the command did */
+};
 
 /*
- * Whether retry is in the foreground of a shell with job control, which gives
- * no prompt before retry ends or stops.
+ * After each wait: the signal by which retry has to stop now, or 0. dead: the
+ * child is dead.
  */
-bool job_control_watched(void);
+int job_control_stops(struct job_control *job, const struct wakeup *wakeup,
+    pid_t child, bool dead);
 
 #endif
