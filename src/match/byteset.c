@@ -33,6 +33,15 @@ static const struct {
 	{ "word", "azAZ09__" },
 };
 
+static const struct {
+	char letter;
+	const char *class;
+} shorthands[] = {
+	{ 'd', "digit" },
+	{ 's', "space" },
+	{ 'w', "word" },
+};
+
 bool
 byteset_has(const struct byteset *set, unsigned char byte)
 {
@@ -60,6 +69,23 @@ byteset_add_class(struct byteset *set, const char *name, size_t length)
 			    set, (unsigned char)r[0], (unsigned char)r[1]);
 		if (strcmp(class, "cntrl") == 0)
 			byteset_add(set, 0, 0);
+		return true;
+	}
+	return false;
+}
+
+bool
+byteset_shorthand(struct byteset *set, int letter)
+{
+	for (size_t i = 0; i < sizeof shorthands / sizeof shorthands[0]; i++) {
+		const char *class = shorthands[i].class;
+
+		if (shorthands[i].letter != (letter | 0x20))
+			continue;
+		*set = (struct byteset){ { 0 } };
+		byteset_add_class(set, class, strlen(class));
+		if (letter != shorthands[i].letter)
+			byteset_negate(set);
 		return true;
 	}
 	return false;

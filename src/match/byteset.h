@@ -32,6 +32,13 @@ void byteset_add(struct byteset *set, unsigned char first, unsigned char last);
  */
 bool byteset_add_class(struct byteset *set, const char *name, size_t length);
 
+/*
+ * Makes set the class that a letter behind a backslash stands for: \d \s \w,
+ * or all bytes outside of such a class for \D \S \W. False, with set
+ * untouched, for any other byte.
+ */
+bool byteset_shorthand(struct byteset *set, int letter);
+
 /* Adds the capital to each small letter and the other way round. */
 void byteset_fold(struct byteset *set);
 

@@ -25,15 +25,6 @@ static const struct {
 	{ '>', NFA_WORD_END },
 };
 
-static const struct {
-	unsigned char letter;
-	const char *class;
-} shorthands[] = {
-	{ 'd', "digit" },
-	{ 's', "space" },
-	{ 'w', "word" },
-};
-
 static bool alternatives(struct reading *reading, struct literals *literals);
 
 static bool
@@ -103,35 +94,13 @@ bracket(struct reading *reading, struct literals *literals)
 	    append_set(reading, &set, literals);
 }
 
-/* The class that \d and its like stand for, or NULL. */
-static const char *
-shorthand(int letter)
-{
-	for (size_t i = 0; i < sizeof shorthands / sizeof shorthands[0]; i++)
-		if (shorthands[i].letter == letter)
-			return shorthands[i].class;
-	return NULL;
-}
-
-static bool
-named_set(struct reading *reading, const char *name, bool negated,
-    struct literals *literals)
-{
-	struct byteset set = { { 0 } };
-
-	byteset_add_class(&set, name, strlen(name));
-	if (negated)
-		byteset_negate(&set);
-	return append_set(reading, &set, literals);
-}
-
 /* Parses a backslash and the byte after it. They are not an anchor. */
 static bool
 escape(struct reading *reading, struct literals *literals)
 {
 	size_t at = reading->at;
 	int c = ahead(reading, 1);
-	const char *name = shorthand(c | 0x20);
+	struct byteset set = { { 0 } };
 
 	if (c == AT_END)
 		return refuse(reading, at, "a backslash with nothing after it");
@@ -140,8 +109,8 @@ escape(struct reading *reading, struct literals *literals)
 	if (c == 'n' || c == '\n')
 		return refuse(reading, at, "a newline never matches");
 	reading->at += 2;
-	if (name != NULL)
-		return named_set(reading, name, within(c, 'A', 'Z'), literals);
+	if (byteset_shorthand(&set, c))
+		return append_set(reading, &set, literals);
 	if (c == 't' || c == 'r')
 		return literal(reading, c == 't' ? '\t' : '\r', literals);
 	/* \` and \' are anchors in other programs. */
