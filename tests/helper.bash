@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2016 # the commands' shells expand
 # What every bats file starts with: `load helper`. Tests run in a directory of
 # their own, poll for a state instead of sleeping, and leave no process behind.
 #
@@ -18,6 +19,18 @@
 #     start CMD...      runs CMD in the background in a process group of its
 #                       own, output appended to ./out and ./err; sets $pid
 #     ended             waits for $pid, sets $status as `run` does
+#     finishes STATUS OPTION... -- COMMAND...
+#                       retry without delays ends with STATUS; its output is in
+#                       ./o and ./e
+#     most NUMBER WORD...
+#                       retry with these words makes NUMBER attempts at most
+#     stuck OPTION... -- COMMAND...
+#                       runs retry in the background; its standard output ($to=1)
+#                       or error ($to=2) is a pipe that nobody reads as long as
+#                       descriptor 7 is open
+#     pty STATUS STEP... -- COMMAND...
+#                       COMMAND, for which tests/pty.py does the STEPs, ends with
+#                       STATUS; ./out is what came from the terminal
 #     none_left VALUE   no process has MARK=VALUE in its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
@@ -168,4 +181,49 @@ ended()
 none_left()
 {
 	! MARK='' grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+}
+
+finishes()
+{
+	local want=$1 got=0
+	shift
+	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want: $*"
+		cat e
+		return 1
+	}
+}
+
+most()
+{
+	local want=$1 got
+	shift
+	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	[ "$got" = "$want" ] || {
+		echo "$got instead of $want: $*"
+		return 1
+	}
+}
+
+to=1 # standard output
+stuck()
+{
+	mkfifo pipe
+	exec 7<>pipe
+	start sh -c 'to=$1; shift
+		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
+		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
+}
+
+pty()
+{
+	local want=$1 got=0
+	shift
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want"
+		cat late out
+		return 1
+	} >&2
 }

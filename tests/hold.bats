@@ -12,20 +12,6 @@ load actor
 says=(sh -c 'echo "out $RETRY_ATTEMPT"; echo "err $RETRY_ATTEMPT" >&2
 	[ "$RETRY_ATTEMPT" -ge "${won:-99}" ] || exit 7')
 
-# ends STATUS OPTION... -- COMMAND...: retry ends with STATUS; its output is in
-# ./o and ./e
-ends()
-{
-	local want=$1 got=0
-	shift
-	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want: $*"
-		cat e
-		return 1
-	}
-}
-
 # wrote OUT ERR: the last retry wrote these
 wrote()
 {
@@ -53,19 +39,6 @@ big()
 
 # The second attempt writes ./bytes; the first one writes something else.
 copies='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo wrong; exit 7; }; cat bytes'
-
-# stuck OPTION... -- COMMAND...: retry, running in the background, with its
-# standard output ($to=1) or error (2) on a pipe that nobody reads as long as
-# descriptor 7 is open
-to=1
-stuck()
-{
-	mkfifo pipe
-	exec 7<>pipe
-	start sh -c 'to=$1; shift
-		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
-		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
-}
 
 # Waits until ./pipe is full.
 choked()
@@ -105,38 +78,38 @@ mounted()
 #
 
 @test "-O writes what the attempt that succeeds wrote, and of no other" {
-	won=3 ends 0 -q -O -- "${says[@]}"
+	won=3 finishes 0 -q -O -- "${says[@]}"
 	wrote 'out 3' $'err 1\nerr 2\nerr 3'
-	won=1 ends 0 --hold-stdout -- "${says[@]}"
+	won=1 finishes 0 --hold-stdout -- "${says[@]}"
 	wrote 'out 1' 'err 1'
 }
 
 @test "-O writes nothing when all attempts have failed" {
-	ends 7 -q -n 3 -O -- "${says[@]}"
+	finishes 7 -q -n 3 -O -- "${says[@]}"
 	wrote '' $'err 1\nerr 2\nerr 3'
 }
 
 @test "-O writes nothing after a stop, a timeout, the deadline, a failure by rule" {
-	ends 7 -O --stop-on 7 -- "${says[@]}"
+	finishes 7 -O --stop-on 7 -- "${says[@]}"
 	nothing o
-	ends 1 -O --fail-on 0 -n 2 -- env won=1 "${says[@]}"
+	finishes 1 -O --fail-on 0 -n 2 -- env won=1 "${says[@]}"
 	nothing o
-	ends 124 -O -n 2 -t 0.1 -k 0 -- sh -c 'echo lost; exec sleep 20'
+	finishes 124 -O -n 2 -t 0.1 -k 0 -- sh -c 'echo lost; exec sleep 20'
 	nothing o
-	ends 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
+	finishes 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
 	nothing o
-	ends 127 -O -- nosuch
+	finishes 127 -O -- nosuch
 	nothing o
 	grep -q "cannot run 'nosuch'" e
 }
 
 @test "-O writes what a success by rule wrote" {
-	ends 0 -O --success-on 7 -- "${says[@]}"
+	finishes 0 -O --success-on 7 -- "${says[@]}"
 	wrote 'out 1' 'err 1'
 }
 
 @test "after a timeout, a success writes only its own output" {
-	ends 0 -q -O -t 1 -k 0 -- sh -c 'echo "$RETRY_ATTEMPT"
+	finishes 0 -q -O -t 1 -k 0 -- sh -c 'echo "$RETRY_ATTEMPT"
 		[ "$RETRY_ATTEMPT" -eq 2 ] || exec sleep 20'
 	wrote 2 ''
 }
@@ -154,7 +127,7 @@ mounted()
 
 @test "-O leaves standard error as it is" {
 	readlink /proc/self/fd/2 2>e >direct
-	ends 0 -O -- readlink /proc/self/fd/2
+	finishes 0 -O -- readlink /proc/self/fd/2
 	diff direct o
 	direct=$(stat -c %i e)
 	[ "$direct" = "$(stat -L -c %i e)" ]
@@ -177,55 +150,55 @@ mounted()
 #
 
 @test "-E writes nothing on success, neither the command's nor its own" {
-	won=3 ends 0 -E -- "${says[@]}"
+	won=3 finishes 0 -E -- "${says[@]}"
 	wrote $'out 1\nout 2\nout 3' ''
-	won=1 ends 0 -v --hold-stderr -- "${says[@]}"
+	won=1 finishes 0 -v --hold-stderr -- "${says[@]}"
 	nothing e
 }
 
 @test "-E ends a final failure with the last attempt's stderr, then one line" {
-	ends 7 -n 3 -E -- "${says[@]}"
+	finishes 7 -n 3 -E -- "${says[@]}"
 	wrote $'out 1\nout 2\nout 3' \
 	    $'err 3\nretry: attempt 3/3 failed (exit 7), giving up: attempts exhausted'
-	ends 7 -E --stop-on 7 -- "${says[@]}"
+	finishes 7 -E --stop-on 7 -- "${says[@]}"
 	wrote 'out 1' \
 	    $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: stop rule'
-	ends 124 -E -n 2 -t 0.1 -k 0 -- sh -c 'echo theirs >&2; exec sleep 20'
+	finishes 124 -E -n 2 -t 0.1 -k 0 -- sh -c 'echo theirs >&2; exec sleep 20'
 	[ "$(<e)" = $'theirs\nretry: attempt 2/2 timed out after 0.1s, giving up: attempts exhausted' ]
 }
 
 @test "-E and -q write the last attempt's stderr and no line" {
-	ends 7 -q -n 3 -E -- "${says[@]}"
+	finishes 7 -q -n 3 -E -- "${says[@]}"
 	[ "$(<e)" = 'err 3' ]
 }
 
 @test "-E hides no line that -q would not" {
 	for quiet in '' -q; do
 		# shellcheck disable=SC2086 # may be nothing
-		ends 127 -E $quiet -- 5 true
+		finishes 127 -E $quiet -- 5 true
 		[ "$(<e)" = "retry: cannot run '5': No such file or directory
 retry: did you mean -n 5?" ]
 		# shellcheck disable=SC2086
-		ends 126 -E $quiet -- "$PWD"
+		finishes 126 -E $quiet -- "$PWD"
 		[ "$(<e)" = "retry: cannot run '$PWD': Permission denied" ]
 	done
 }
 
 @test "-E holds warnings too" {
-	won=1 ends 0 -E -B api --budget-dir nosuch -- "${says[@]}"
+	won=1 finishes 0 -E -B api --budget-dir nosuch -- "${says[@]}"
 	nothing e
-	ends 7 -n 2 -E -B api --budget-dir nosuch -- "${says[@]}"
+	finishes 7 -n 2 -E -B api --budget-dir nosuch -- "${says[@]}"
 	[ "$(<e)" = $'err 2\nretry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
 @test "-E does not hold an error because of which nothing is run" {
-	ends 69 -E -B api --budget-dir nosuch --budget-required -- touch ran
+	finishes 69 -E -B api --budget-dir nosuch --budget-required -- touch ran
 	[ ! -e ran ]
 	grep -q "^retry: budget 'api': " e
 }
 
 @test "-E leaves standard output as it is" {
-	ends 0 -E -- readlink /proc/self/fd/1
+	finishes 0 -E -- readlink /proc/self/fd/1
 	[ "$(<o)" = "$PWD/o" ]
 }
 
@@ -237,7 +210,7 @@ retry: did you mean -n 5?" ]
 }
 
 @test "a command that joins its streams has them held in order" {
-	ends 0 -O -E -- sh -c 'exec 2>&1; i=0
+	finishes 0 -O -E -- sh -c 'exec 2>&1; i=0
 		while [ $((i += 1)) -lt 500 ]; do echo "$i"; echo "$i" >&2; done'
 	i=0
 	while [ $((i += 1)) -lt 500 ]; do printf '%d\n%d\n' "$i" "$i"; done | cmp - o
@@ -290,7 +263,7 @@ retry: did you mean -n 5?" ]
 
 @test "each attempt has its own file, without a name, which ends with it" {
 	mkdir tmp
-	TMPDIR=$PWD/tmp ends 0 -O -E -- sh -c 'ls -A tmp >>listed
+	TMPDIR=$PWD/tmp finishes 0 -O -E -- sh -c 'ls -A tmp >>listed
 		links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
 		stats=$(stat -L -c "%i %h %a" /proc/$$/fd/1 /proc/$$/fd/2)
 		echo "$links" >>links
@@ -304,14 +277,14 @@ retry: did you mean -n 5?" ]
 }
 
 @test "the command gets no descriptor of ours" {
-	ends 0 -O -E -- sh -c 'ls /proc/$$/fd'
+	finishes 0 -O -E -- sh -c 'ls /proc/$$/fd'
 	sh -c 'ls /proc/$$/fd' 3>&- >direct
 	diff direct o
 }
 
 @test "a process of an earlier attempt does not write into a later one's file" {
 	mkfifo gate
-	ends 0 -q -O -E -- sh -c 'case $RETRY_ATTEMPT in
+	finishes 0 -q -O -E -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo straggler >&2
 			echo >late) <gate &
 			exit 7 ;;
@@ -326,7 +299,7 @@ retry: did you mean -n 5?" ]
 
 @test "nor does it if a pattern is searched for" {
 	mkfifo gate
-	ends 0 -q -O --retry-on stdout:one -- sh -c 'case $RETRY_ATTEMPT in
+	finishes 0 -q -O --retry-on stdout:one -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo >late) <gate &
 			echo one; exit 7 ;;
 		2)	echo >gate
@@ -337,7 +310,7 @@ retry: did you mean -n 5?" ]
 }
 
 @test "output is delivered although a process goes on writing" {
-	ends 0 -O -- sh -c 'echo first
+	finishes 0 -O -- sh -c 'echo first
 		(echo $$ >/dev/null; exec 2>/dev/null; while [ ! -e over ]; do
 			echo more; done; : >gone) &'
 	[ "$(head -n 1 o)" = first ]
@@ -351,12 +324,12 @@ retry: did you mean -n 5?" ]
 @test "output just after the end of the command is delivered" {
 	of_success()
 	{
-		ends 0 -O -n 1 "$@" -- bash -c 'echo hi > >(sed s/^/out:/)' &&
+		finishes 0 -O -n 1 "$@" -- bash -c 'echo hi > >(sed s/^/out:/)' &&
 			wrote out:hi ''
 	}
 	of_failure()
 	{
-		ends 7 -q -E -n 1 -- bash -c 'echo hi > >(sed s/^/err:/ >&2)
+		finishes 7 -q -E -n 1 -- bash -c 'echo hi > >(sed s/^/err:/ >&2)
 			exit 7' && wrote '' err:hi
 	}
 	for _ in {1..10}; do
@@ -369,7 +342,7 @@ retry: did you mean -n 5?" ]
 @test "a process that keeps the output open is not waited for" {
 	local before after
 	before=$(now)
-	ends 0 -O -n 1 -- sh -c 'echo first; sleep 20 2>/dev/null & echo $! >job'
+	finishes 0 -O -n 1 -- sh -c 'echo first; sleep 20 2>/dev/null & echo $! >job'
 	after=$(now)
 	kill "$(<job)"
 	wrote first ''
@@ -389,7 +362,7 @@ retry: did you mean -n 5?" ]
 }
 
 @test "a command can seek back in its output" {
-	ends 0 -O -- "$PYTHON" -IS -c 'import os
+	finishes 0 -O -- "$PYTHON" -IS -c 'import os
 os.write(1, b"header?body")
 os.pwrite(1, b"!", 6)
 os.lseek(1, 0, os.SEEK_SET)
@@ -398,7 +371,7 @@ os.write(1, b"HEADER")'
 }
 
 @test "standard error that is opened again in between loses nothing" {
-	ends 7 -q -n 1 -E -- sh -c 'echo 1 >&2; echo 2 >>/dev/stderr; echo 3 >&2
+	finishes 7 -q -n 1 -E -- sh -c 'echo 1 >&2; echo 2 >>/dev/stderr; echo 3 >&2
 		tee -a /dev/stderr <<-END >/dev/null
 			4
 		END
@@ -408,7 +381,7 @@ os.write(1, b"HEADER")'
 
 @test "without TMPDIR's directory nothing is run: 125" {
 	for hold in -O -E; do
-		TMPDIR=$PWD/nosuch ends 125 "$hold" -- touch ran
+		TMPDIR=$PWD/nosuch finishes 125 "$hold" -- touch ran
 		[ ! -e ran ]
 		[ "$(lines e)" -eq 1 ]
 		grep -q "^retry: .*: No such file or directory, in '$PWD/nosuch' (\$TMPDIR)\$" e
@@ -416,7 +389,7 @@ os.write(1, b"HEADER")'
 }
 
 @test "without -O and -E TMPDIR is not needed" {
-	TMPDIR=$PWD/nosuch ends 0 -- echo ok
+	TMPDIR=$PWD/nosuch finishes 0 -- echo ok
 	[ "$(<o)" = ok ]
 }
 
@@ -464,20 +437,20 @@ rootless()
 
 @test "more than --hold-max is an error of ours, whatever the command does: 125" {
 	for status in 0 7; do
-		ends 125 -O --hold-max 1k -- sh -c \
+		finishes 125 -O --hold-max 1k -- sh -c \
 		    "head -c 1025 /dev/zero; exit $status"
 		nothing o
 		[ "$(<e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
-		ends 125 -E --hold-max 1k -- sh -c \
+		finishes 125 -E --hold-max 1k -- sh -c \
 		    "head -c 1025 /dev/zero >&2; exit $status"
 		[ "$(tail -c +1026 e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
 	done
 }
 
 @test "output of up to --hold-max is held" {
-	ends 0 -O --hold-max 1k -- head -c 1024 /dev/zero
+	finishes 0 -O --hold-max 1k -- head -c 1024 /dev/zero
 	[ "$(stat -c %s o)" -eq 1024 ]
-	ends 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
+	finishes 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
 		head -c 1024 /dev/zero >&2'
 	[ "$(stat -c %s o)" -eq 1024 ]
 }
@@ -485,7 +458,7 @@ rootless()
 @test "a command that writes on and on is ended at --hold-max" {
 	for option in '' --fail-on=stdout:nosuch; do
 		# shellcheck disable=SC2086 # may be nothing
-		ends 125 -O $option --hold-max 1M -- sh -c 'echo >>ran; exec yes'
+		finishes 125 -O $option --hold-max 1M -- sh -c 'echo >>ran; exec yes'
 		nothing o
 		[ "$(<e)" = 'retry: attempt 1/5 killed by SIGTERM, giving up: more output than --hold-max' ]
 	done
@@ -493,7 +466,7 @@ rootless()
 }
 
 @test "a command that ignores TERM is killed there, with its processes" {
-	ends 125 -O -k 0.1 --hold-max 1M -- env MARK="$BATS_TEST_TMPDIR" sh -c '
+	finishes 125 -O -k 0.1 --hold-max 1M -- env MARK="$BATS_TEST_TMPDIR" sh -c '
 		trap "" TERM
 		sleep 60 2>/dev/null &
 		while :; do head -c 100000 /dev/zero; done'
@@ -508,7 +481,7 @@ rootless()
 }
 
 @test "stderr above --hold-max is delivered, and then an error line" {
-	ends 125 -E -n 3 --hold-max 1k -- sh -c \
+	finishes 125 -E -n 3 --hold-max 1k -- sh -c \
 	    'seq 1000 >&2; echo >>ran; exit 7'
 	head -n 1000 e | cmp - <(seq 1000)
 	[ "$(tail -n +1001 e)" = 'retry: attempt 1/3 failed (exit 7), giving up: more output than --hold-max' ]
@@ -516,7 +489,7 @@ rootless()
 }
 
 @test "the error is printed under -q, too, and in the report" {
-	ends 125 -q -O --hold-max 1k --report report -- yes
+	finishes 125 -q -O --hold-max 1k --report report -- yes
 	grep -q 'more output than --hold-max' e
 	grep -q '"reason": "internal"' report
 	grep -q '"rule": "hold-max"' report
@@ -534,7 +507,7 @@ rootless()
 
 @test "ten megabytes reach a file exactly" {
 	big
-	ends 0 -q -O -- sh -c "$copies"
+	finishes 0 -q -O -- sh -c "$copies"
 	cmp bytes o
 }
 
@@ -602,31 +575,31 @@ while True:
 
 @test "held output that a pattern sees is delivered exactly" {
 	big
-	ends 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
+	finishes 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
 	cmp bytes o
-	ends 7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
+	finishes 7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
 	    sh -c 'cat bytes >&2; exit 7'
 	cmp bytes e
 }
 
 @test "a pattern sees held output" {
-	ends 0 -O -E --retry-on stdout:busy -- sh -c \
+	finishes 0 -O -E --retry-on stdout:busy -- sh -c \
 	    '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
 	wrote ok ''
-	ends 3 -O -E --stop-on stderr:denied -- sh -c \
+	finishes 3 -O -E --stop-on stderr:denied -- sh -c \
 	    'echo lost; echo denied >&2; exit 3'
 	nothing o
 	[ "$(head -n 1 e)" = denied ]
 	[ "$(lines e)" -eq 2 ]
-	ends 1 -n 2 -O --fail-on stdout:error -- echo error
+	finishes 1 -n 2 -O --fail-on stdout:error -- echo error
 	nothing o
 }
 
 @test "nothing is added to empty output" {
-	ends 0 -O -E -- true
+	finishes 0 -O -E -- true
 	nothing o
 	nothing e
-	ends 0 -O -- printf 'no newline'
+	finishes 0 -O -- printf 'no newline'
 	[ "$(od -An -c o | tr -d ' ')" = 'nonewline' ]
 	[ "$(stat -c %s o)" -eq 10 ]
 }
@@ -889,6 +862,7 @@ while True:
 }
 
 @test "an interruption of an attempt does not either" {
+	# shellcheck disable=SC2034 # stuck reads it
 	to=2
 	stuck -n 2 -E sh -c 'head -c 200000 /dev/zero >&2; echo $$ >command
 		exec sleep 20'

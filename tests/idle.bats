@@ -19,19 +19,6 @@ setup()
 drip='for i in 1 2 3 4; do sleep 0.5; echo "drip $i" >&$0; done'
 silent='retry: attempt 1/1 ended after [0-9.]+s without output, giving up: attempts exhausted'
 
-# pty STATUS STEP... -- COMMAND...: as in tty.bats; ./out is what came.
-pty()
-{
-	local want=$1 got=0
-	shift
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want"
-		cat late out
-		return 1
-	} >&2
-}
-
 # through STATUS COMMAND...: COMMAND writes to pipes and ends with STATUS; ./out
 # and ./err get what it writes.
 through()

@@ -5,19 +5,6 @@
 
 load helper
 
-# ends STATUS OPTION... -- COMMAND...: retry, what it writes in ./o and ./e
-ends()
-{
-	local want=$1 got=0
-	shift
-	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want: $*"
-		cat e
-		return 1
-	}
-}
-
 # json CODE: each line of ./e is an object and nothing else; of these objects,
 # the array x, Python's CODE holds.
 json()
@@ -54,16 +41,16 @@ warned()
 #
 
 @test "text is the default" {
-	ends 7 -n 2 -- sh -c 'exit 7'
+	finishes 7 -n 2 -- sh -c 'exit 7'
 	mv e asked
-	ends 7 -n 2 --log-format text -- sh -c 'exit 7'
+	finishes 7 -n 2 --log-format text -- sh -c 'exit 7'
 	diff asked e
 	[ "$(<e)" = 'retry: attempt 1/2 failed (exit 7), retrying in 0s
 retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
 @test "the last format counts, and an unknown one is refused" {
-	ends 7 -q -n 1 --log-format json --log-format text -- sh -c 'exit 7'
+	finishes 7 -q -n 1 --log-format json --log-format text -- sh -c 'exit 7'
 	for format in '' JSON jso xml 'json '; do
 		run -125 "$RETRY" --log-format "$format" touch ran
 		[ ! -e ran ]
@@ -76,7 +63,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 #
 
 @test "each line is a JSON object with time, level and message" {
-	ends 7 -n 3 --log-format json -- sh -c 'exit 7'
+	finishes 7 -n 3 --log-format json -- sh -c 'exit 7'
 	json '[o["message"] for o in x] == [
 	    "attempt 1/3 failed (exit 7), retrying in 0s",
 	    "attempt 2/3 failed (exit 7), retrying in 0s",
@@ -88,7 +75,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 
 @test "jq reads the lines" {
 	command -v jq >/dev/null || skip 'no jq here'
-	ends 7 -v -n 2 --log-format json -- sh -c 'exit 7'
+	finishes 7 -v -n 2 --log-format json -- sh -c 'exit 7'
 	[ "$(jq -r .level e | tr '\n' ' ')" = 'warning error info ' ]
 	[ "$(jq -s length e)" -eq 3 ]
 }
@@ -96,18 +83,18 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 @test "the time of a line is the current one, in UTC" {
 	local before after
 	before=$(date -u +%FT%T)
-	TZ=Asia/Tokyo ends 7 -n 1 --log-format json -- sh -c 'exit 7'
+	TZ=Asia/Tokyo finishes 7 -n 1 --log-format json -- sh -c 'exit 7'
 	after=$(date -u +%FT%T.999Z)
 	BEFORE=$before AFTER=$after json '__import__("os").environ["BEFORE"] <=
 	    x[0]["time"] <= __import__("os").environ["AFTER"]'
 }
 
 @test "lines that -v adds have the level info, lines that -q leaves error" {
-	ends 0 -v --log-format json -- true
+	finishes 0 -v --log-format json -- true
 	json 'len(x) == 2 and {o["level"] for o in x} == {"info"}'
-	ends 7 -q -n 2 --log-format json -- sh -c 'exit 7'
+	finishes 7 -q -n 2 --log-format json -- sh -c 'exit 7'
 	[ ! -s e ]
-	ends 127 -q --log-format json -- nosuch
+	finishes 127 -q --log-format json -- nosuch
 	json 'len(x) == 1 and x[0]["level"] == "error" and
 	    x[0]["message"] == "cannot run '"'nosuch'"': No such file or directory"'
 	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>e || :
@@ -116,12 +103,12 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
 @test "a success at once has no line" {
-	ends 0 --log-format json -- true
+	finishes 0 --log-format json -- true
 	[ ! -s e ]
 }
 
 @test "a warning is a line like any other" {
-	ends 0 --log-format json -B api --budget-dir nosuch -- true
+	finishes 0 --log-format json -B api --budget-dir nosuch -- true
 	json 'len(x) == 1 and x[0]["level"] == "warning" and
 	    "budget" in x[0]["message"]'
 }
@@ -131,12 +118,12 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	for word in 'quo"te' 'back\slash' $'new\nline' $'tab\t\e[31m\177' ü \
 	    $'\xff\xfe' $'\xc3' $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
 	    $'\xe2\x80\xa8' $'\xc2\x9b' '%s' "'"; do
-		ends 127 --log-format json -- "$word"
+		finishes 127 --log-format json -- "$word"
 		cat e >>all
 	done
 	mv all e
 	json 'sum(o["message"].startswith("cannot run ") for o in x) == 14'
-	ends 127 --log-format json -- $'a"\\\n\xff\xc3\xbc\xe2\x82\xac'
+	finishes 127 --log-format json -- $'a"\\\n\xff\xc3\xbc\xe2\x82\xac'
 	json 'x[0]["message"] == "cannot run '"'"'a\"\\\n\\xff\u00fc\u20ac'"'"': " +
 	    "No such file or directory"'
 }
@@ -168,14 +155,14 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
 @test "an argument cannot become a field of the object" {
-	ends 127 --log-format json -- 'x","level":"info","message":"fine'
+	finishes 127 --log-format json -- 'x","level":"info","message":"fine'
 	json 'x[0]["level"] == "error" and "\"level\":" in x[0]["message"]'
 }
 
 @test "with -E the last line is JSON, too" {
-	ends 7 -n 3 -E --log-format json -- sh -c 'exit 7'
+	finishes 7 -n 3 -E --log-format json -- sh -c 'exit 7'
 	json 'len(x) == 1 and x[0]["attempt"] == 3'
-	ends 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
+	finishes 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
 	[ ! -s e ]
 }
 
@@ -184,35 +171,35 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 #
 
 @test "a workflow gets one warning, at the end, and text before it" {
-	ends 7 -n 4 --log-format github -- sh -c 'echo theirs >&2; exit 7'
+	finishes 7 -n 4 --log-format github -- sh -c 'echo theirs >&2; exit 7'
 	warned 'retry: attempt 4/4 failed (exit 7), giving up: attempts exhausted'
 	[ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e)" -eq 3 ]
 	[ "$(lines e)" -eq 8 ]
 }
 
 @test "a workflow gets one warning however it ended" {
-	ends 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
+	finishes 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
 	warned 'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
-	ends 124 --log-format github -T 0.1 -k 0 -- sleep 20
+	finishes 124 --log-format github -T 0.1 -k 0 -- sleep 20
 	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
-	ends 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
+	finishes 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
 	    -- sh -c 'exit 7'
 	[ "$(grep -c '^::' e)" -eq 1 ]
 	[[ $(tail -n 1 e) == "::warning::retry: budget 'api': exhausted, "* ]]
 }
 
 @test "a workflow gets a warning about a success after retries" {
-	ends 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+	finishes 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 	warned 'retry: attempt 3/5 succeeded (exit 0)'
-	ends 0 --log-format github -- true
+	finishes 0 --log-format github -- true
 	[ ! -s e ]
 }
 
 @test "a workflow gets its warning where retry itself fails, too" {
 	echo hello >input
-	ends 125 --log-format github -I --stdin-max 1 -- true < <(cat input)
+	finishes 125 --log-format github -I --stdin-max 1 -- true < <(cat input)
 	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
-	ends 69 --log-format github -B api --budget-required \
+	finishes 69 --log-format github -B api --budget-required \
 	    --budget-dir "$PWD/none" -- true
 	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
 	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" -O \
@@ -230,37 +217,37 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 }
 
 @test "a workflow is not warned of a success at once" {
-	ends 0 -v --log-format github -- true
+	finishes 0 -v --log-format github -- true
 	run ! grep '^::' e
 	grep -q '^retry: attempt 1/5 succeeded' e
 }
 
 @test "percent signs and newlines are escaped as a workflow wants it" {
-	ends 127 --log-format github -- $'100%\r\n::error::x%0A'
+	finishes 127 --log-format github -- $'100%\r\n::error::x%0A'
 	[ "$(head -n 1 e)" = \
 	    "::warning::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
 	[ "$(grep -c '^::' e)" -eq 1 ]
 	[[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
-	ends 127 --log-format github -- 100%
+	finishes 127 --log-format github -- 100%
 	warned "retry: cannot run '100%25': No such file or directory"
 }
 
 @test "no argument begins a line, where it could be a workflow command" {
 	for format in text github json; do
-		ends 127 --log-format "$format" -- $'x\n::add-mask::y\n'
+		finishes 127 --log-format "$format" -- $'x\n::add-mask::y\n'
 		run ! grep -q '^::add-mask' e
 	done
 }
 
 @test "with -q a workflow gets only failures of retry itself" {
-	ends 7 -q -n 2 --log-format github -- sh -c 'exit 7'
+	finishes 7 -q -n 2 --log-format github -- sh -c 'exit 7'
 	[ ! -s e ]
-	ends 127 -q --log-format github -- nosuch
+	finishes 127 -q --log-format github -- nosuch
 	warned "retry: cannot run 'nosuch': No such file or directory"
 }
 
 @test "with -E a workflow still gets its one warning" {
-	ends 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7'
+	finishes 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7'
 	[ "$(<e)" = 'theirs
 ::warning::retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' ]
 }

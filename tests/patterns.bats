@@ -80,19 +80,6 @@ big_file()
 	ln "$any" big
 }
 
-# stuck OPTION... -- COMMAND...: retry, running, in the background, with
-# standard output ($to=1) or error (2) on a pipe that nobody reads as long as
-# descriptor 7 is open
-to=1
-stuck()
-{
-	mkfifo pipe
-	exec 7<>pipe
-	start sh -c 'to=$1; shift
-		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
-		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
-}
-
 # How much the process whose number is in ./command has written so far.
 written_so_far()
 {

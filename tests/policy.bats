@@ -35,18 +35,6 @@ policy()
 	printf '%s\n' "$@" >policy
 }
 
-# most NUMBER WORD...: retry makes so many attempts at most.
-most()
-{
-	local want=$1 got
-	shift
-	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: $*"
-		return 1
-	}
-}
-
 # named DIRECTORY NAME LINE...: writes a policy for this name.
 named()
 {

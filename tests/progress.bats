@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2154 # pty sets what is read
+# shellcheck disable=SC2154 # draws sets what is read
 
 load helper
 load actor
@@ -17,20 +17,13 @@ setup()
 	unset CI NOTIFY_SOCKET
 }
 
-# pty STATUS STEP... -- COMMAND...: what tests/pty.py does ends with STATUS;
-# what came from the terminal is in ./out, a carriage return as @, and what
-# erases the rest of the line as #.
-pty()
+# draws STATUS STEP... -- COMMAND...: pty; in ./out a carriage return is @, and
+# what erases the rest of the line is #.
+draws()
 {
-	local want=$1 got=0
-	shift
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >raw 2>late 3>&- || got=$?
+	pty "$@" || return
+	mv out raw
 	sed -e $'s/\r/@/g' -e $'s/\e\\[K/#/g' raw >out
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want"
-		cat late out
-		return 1
-	} >&2
 }
 
 # shows REGEX...: ./out consists of lines that are all like this.
@@ -69,14 +62,14 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 #
 
 @test "a long wait is counted down on one line, which is cleared" {
-	pty 1 -- "$RETRY" "${long[@]}" -- false
+	draws 1 -- "$RETRY" "${long[@]}" -- false
 	shows "$first" "$counted$second"
 	grep -q '@retry: attempt 2/2 in 2s#' out
 }
 
 # bats test_tags=slow
 @test "the countdown goes down and never says 0s" {
-	pty 1 -- "$RETRY" -n 2 -d 2.1 -j none -- false
+	draws 1 -- "$RETRY" -n 2 -d 2.1 -j none -- false
 	grep -o 'in [0-9.]*s#' out >seconds
 	diff seconds <(sort -r seconds)
 	[ "$(head -n 1 seconds)" = 'in 3s#' ]
@@ -84,43 +77,43 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 }
 
 @test "a wait of a second is not counted down" {
-	pty 1 -- "$RETRY" -n 2 -d 1 -j none -- false
+	draws 1 -- "$RETRY" -n 2 -d 1 -j none -- false
 	plain
 }
 
 # bats test_tags=slow
 @test "each long wait is counted down, with the attempt that it is for" {
-	pty 1 -- "$RETRY" -n 3 -d 1.1 -j none -- false
+	draws 1 -- "$RETRY" -n 3 -d 1.1 -j none -- false
 	grep -q '@retry: attempt 2/3 in 2s#' out
 	grep -q '@retry: attempt 3/3 in 2s#' out
 	[ "$(grep -o '@#retry' out | wc -l)" -eq 2 ]
 }
 
 @test "without a limit of attempts the countdown has no total" {
-	pty 130 'see:attempt 2 in 3s' 'type:^C' -- \
+	draws 130 'see:attempt 2 in 3s' 'type:^C' -- \
 	    "$RETRY" -n inf -d 3 -j none -- false
 }
 
 # bats test_tags=slow
 @test "the wait before the first attempt is counted down as well" {
-	pty 0 -- "$RETRY" --seed 2 --splay 5 -- true
+	draws 0 -- "$RETRY" --seed 2 --splay 5 -- true
 	grep -q '@retry: attempt 1/5 in [1-5]s#' out
 	[[ $(cat out) == *'@#' ]]
 }
 
 @test "a very long wait is counted in minutes" {
-	pty 130 'see:attempt 2/5 in 2h' 'type:^C' -- \
+	draws 130 'see:attempt 2/5 in 2h' 'type:^C' -- \
 	    "$RETRY" -d 2h --max-delay 2h -j none -- false
 }
 
 @test "Ctrl-C clears the countdown, with what the terminal has made of the key" {
-	pty 130 'see:in 30s' 'type:^C' -- \
+	draws 130 'see:in 30s' 'type:^C' -- \
 	    "$RETRY" "${long[@]}" -d 30 -- false
 	[[ $(cat out) == *'^C'*'@#' ]]
 }
 
 @test "TERM clears the countdown" {
-	pty 143 'see:in 29s' -- bash -c '
+	draws 143 'see:in 29s' -- bash -c '
 		sleep 1.5 && kill -TERM $$ &
 		exec "$RETRY" -n 2 -d 30 -j none -- false'
 	[[ $(cat out) == *'@#' ]]
@@ -128,14 +121,14 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 
 # bats test_tags=slow
 @test "output of a hook does not follow a countdown on its line" {
-	pty 1 -- "$RETRY" "${long[@]}" \
+	draws 1 -- "$RETRY" "${long[@]}" \
 	    -d 1.6 --on-retry 'echo early; sleep 0.2; echo hook' -- false
 	shows "${first/1.1/1.6}" early hook "$counted$second"
 }
 
 # bats test_tags=slow
 @test "the message about a failed hook does not follow a countdown on its line" {
-	pty 1 -- "$RETRY" "${long[@]}" -d 1.6 \
+	draws 1 -- "$RETRY" "${long[@]}" -d 1.6 \
 	    --on-retry 'sleep 0.2; exit 3' -- false
 	shows "${first/1.1/1.6}" 'retry: --on-retry failed \(exit 3\)' \
 	    "$counted$second"
@@ -149,20 +142,20 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 @test "there is no countdown where standard error is no terminal" {
 	local when
 	for when in auto always; do
-		pty 1 -- sh -c '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' \
+		draws 1 -- sh -c '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' \
 		    sh "${long[@]}" --progress "$when" -- false
 		plain
 	done
 }
 
 @test "there is a countdown where only standard error is a terminal" {
-	pty 1 -- sh -c '"$RETRY" "$@" </dev/null >/dev/null' sh \
+	draws 1 -- sh -c '"$RETRY" "$@" </dev/null >/dev/null' sh \
 	    "${long[@]}" -- false
 	shows "$first" "$counted$second"
 }
 
 @test "there is no countdown with --progress never" {
-	pty 1 -- "$RETRY" "${long[@]}" --progress never -- false
+	draws 1 -- "$RETRY" "${long[@]}" --progress never -- false
 	plain
 }
 
@@ -170,7 +163,7 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 @test "there is none with -q, whatever --progress says" {
 	local when
 	for when in auto always; do
-		pty 7 -- "$RETRY" "${long[@]}" -q --progress "$when" -- \
+		draws 7 -- "$RETRY" "${long[@]}" -q --progress "$when" -- \
 		    sh -c 'exit 7'
 		[ ! -s out ]
 	done
@@ -180,14 +173,14 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 @test "there is none among lines that are JSON or for GitHub" {
 	local format
 	for format in json github; do
-		pty 1 -- "$RETRY" "${long[@]}" --progress always \
+		draws 1 -- "$RETRY" "${long[@]}" --progress always \
 		    --log-format "$format" -- false
 		plain
 	done
 }
 
 @test "there is none where standard error is held" {
-	pty 1 -- "$RETRY" "${long[@]}" -E --progress always -- false
+	draws 1 -- "$RETRY" "${long[@]}" -E --progress always -- false
 	grep -q 'giving up' out
 	! grep -q '[@#]' out
 }
@@ -196,28 +189,28 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 @test "there is none where the terminal could not clear it" {
 	local TERM
 	for TERM in dumb ''; do
-		pty 1 -- "$RETRY" "${long[@]}" --progress always -- false
+		draws 1 -- "$RETRY" "${long[@]}" --progress always -- false
 		plain
 	done
-	pty 1 -- env -u TERM "$RETRY" "${long[@]}" -- false
+	draws 1 -- env -u TERM "$RETRY" "${long[@]}" -- false
 	plain
 }
 
 # bats test_tags=slow
 @test "in a CI job with a terminal only --progress always shows it" {
 	export CI=true
-	pty 1 -- "$RETRY" "${long[@]}" -- false
+	draws 1 -- "$RETRY" "${long[@]}" -- false
 	plain
-	pty 1 -- "$RETRY" "${long[@]}" --progress always -- false
+	draws 1 -- "$RETRY" "${long[@]}" --progress always -- false
 	shows "$first" "$counted$second"
 }
 
 # bats test_tags=slow
 @test "on a terminal that is not ours only --progress always shows it" {
 	command -v setsid >/dev/null || skip "no setsid here"
-	pty 1 -- setsid -w "$RETRY" "${long[@]}" -- false
+	draws 1 -- setsid -w "$RETRY" "${long[@]}" -- false
 	plain
-	pty 1 -- setsid -w "$RETRY" "${long[@]}" --progress always -- false
+	draws 1 -- setsid -w "$RETRY" "${long[@]}" --progress always -- false
 	shows "$first" "$counted$second"
 }
 
@@ -227,7 +220,7 @@ prompt='see:person> '
 export PS1='person> '
 
 @test "a background job does not draw a countdown over what a person types" {
-	pty 5 "$prompt" \
+	draws 5 "$prompt" \
 	    'type:"$RETRY" -n 2 -d 1.1 -j none -- false & wait; wait; touch done^M' \
 	    see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
 	plain
@@ -235,7 +228,7 @@ export PS1='person> '
 
 # bats test_tags=slow
 @test "a job that goes to the background stops counting, and goes on with fg" {
-	pty 5 "$prompt" \
+	draws 5 "$prompt" \
 	    'type:"$RETRY" -d 60 -j none -- false^M' \
 	    'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
 	    'type:bg^M' see:false "$prompt" more:1.5 \
@@ -249,15 +242,15 @@ export PS1='person> '
 # bats test_tags=slow
 @test "a countdown that does not fit on one line is not shown" {
 	local stty='stty cols'
-	pty 1 -- sh -c "$stty"' 24; exec "$RETRY" "$@"' sh "${long[@]}" -- false
+	draws 1 -- sh -c "$stty"' 24; exec "$RETRY" "$@"' sh "${long[@]}" -- false
 	plain
-	pty 1 -- sh -c "$stty"' 25; exec "$RETRY" "$@"' sh "${long[@]}" -- false
+	draws 1 -- sh -c "$stty"' 25; exec "$RETRY" "$@"' sh "${long[@]}" -- false
 	shows "$first" "$counted$second"
 }
 
 # bats test_tags=slow
 @test "a terminal that is stopped by Ctrl-S stops neither retry nor its lines" {
-	pty 0 'see:in 2s' 'type:^S' exists:second exists:third 'type:^Q' \
+	draws 0 'see:in 2s' 'type:^S' exists:second exists:third 'type:^Q' \
 	    'see:retry: attempt 2/4' 'type:^M' -- \
 	    "$RETRY" -v -n 4 -d 2,1.1 -j none -- sh -c '
 		case $RETRY_ATTEMPT in

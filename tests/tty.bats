@@ -14,20 +14,6 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
 }
 
-# pty STATUS STEP... -- COMMAND...: COMMAND, for which tests/pty.py does the
-# STEPs, ends with STATUS; ./out is what came from the terminal.
-pty()
-{
-	local want=$1 got=0
-	shift
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/pty.py" "$@" >out 2>late 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want"
-		cat late out
-		return 1
-	} >&2
-}
-
 # times N REGEX: N lines of ./out match REGEX as a whole, but for the echo of a
 # key before them.
 times()

@@ -30,18 +30,6 @@ refused_option()
 	    [ ! -e ran ]
 }
 
-# most NUMBER [OPTION]...: with these options NUMBER is the limit of attempts.
-most()
-{
-	local want=$1 got
-	shift
-	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: $*"
-		return 1
-	}
-}
-
 # prints LINE WORD...: retry with these words runs a command that prints LINE.
 prints()
 {
