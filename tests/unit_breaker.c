@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "budget/breaker.h"
 #include "budget/ramp.h"
+#include "text/random.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND + 0.5))
 
@@ -970,16 +971,6 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 	EQUAL(row, breaker_look(&breaker, now).failures, 3);
 }
 
-static uint64_t
-draw(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 static void
 test_corner_words_heal(void)
 {
@@ -1009,16 +1000,16 @@ check_recovery(uint64_t *seed)
 	/* The lowest bits of two of its fields. */
 	const uint64_t mark = ramp_word(&(struct ramp){ .began = NANOS_MS });
 	const uint64_t step = ramp_word(&(struct ramp){ .step = 1 });
-	nanos began = (nanos)(draw(seed) % 100000) * NANOS_DAY / 100;
-	nanos now = began + (nanos)(draw(seed) % 4) * RAMP_STEP;
+	nanos began = (nanos)(random_draw(seed) % 100000) * NANOS_DAY / 100;
+	nanos now = began + (nanos)(random_draw(seed) % 4) * RAMP_STEP;
 	struct breaker breaker = { .word = UINT64_C(3) << 62 };
 
 	breaker.word |= (uint64_t)(began / NANOS_MS);
 	breaker.rate = ramp_word(&(struct ramp){ .began = began });
-	if (draw(seed) % 2 == 0)
-		breaker.rate |= draw(seed) % mark;
+	if (random_draw(seed) % 2 == 0)
+		breaker.rate |= random_draw(seed) % mark;
 	else /* of a recent step */
-		breaker.rate |= draw(seed) % (4 * step);
+		breaker.rate |= random_draw(seed) % (4 * step);
 	check_healing("recovery", breaker, now);
 }
 
@@ -1029,9 +1020,9 @@ test_random_words_heal(void)
 	nanos held = 0;
 
 	for (int i = 0; i < 20000; i++) {
-		struct breaker breaker = { draw(&seed), draw(&seed),
-			draw(&seed) };
-		nanos now = (nanos)(draw(&seed) % (365 * NANOS_DAY));
+		struct breaker breaker = { random_draw(&seed),
+			random_draw(&seed), random_draw(&seed) };
+		nanos now = (nanos)(random_draw(&seed) % (365 * NANOS_DAY));
 
 		held += breaker_look(&breaker, now).next > 0;
 		check_healing("random", breaker, now);

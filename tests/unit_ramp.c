@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 #include "budget/ramp.h"
+#include "text/random.h"
 
 #define STEP RAMP_STEP
 #define FIRST RAMP_FIRST
@@ -55,21 +56,11 @@ in_step(struct ramp ramp, int64_t n)
 	return ramp_read(ramp_word(&ramp), ramp.began, START(n));
 }
 
-static uint64_t
-draw(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 /* 0 to most. */
 static int64_t
 draw_to(uint64_t *state, int64_t most)
 {
-	return (int64_t)(draw(state) % ((uint64_t)most + 1));
+	return (int64_t)(random_draw(state) % ((uint64_t)most + 1));
 }
 
 /*
@@ -591,7 +582,7 @@ test_random_words(void)
 	for (int i = 0; i < 100000; i++) {
 		struct ramp zero = { .began = BEGAN };
 		uint64_t word = ramp_word(&zero) |
-		    draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
+		    random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
 		nanos now = START(draw_to(&seed, MOST(STEP_BITS))) +
 		    draw_to(&seed, STEP);
 		struct ramp ramp = ramp_read(word, BEGAN, now);

@@ -1,21 +1,7 @@
 #include "policy/backoff.h"
 
 #include "text/number.h"
-
-/*
- * The next 64 random bits: SplitMix64 (Steele, Lea, Flood, "Fast Splittable
- * Pseudorandom Number Generators", OOPSLA 2014), with the constants of
- * Stafford's variant 13. Any seed is good, and the state is one word.
- */
-static uint64_t
-draw(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
+#include "text/random.h"
 
 /*
  * Uniform in [low, high], 0 <= low <= high. Random numbers below 2^64 mod range
@@ -30,7 +16,7 @@ uniform(uint64_t *state, nanos low, nanos high)
 	uint64_t random;
 
 	do
-		random = draw(state);
+		random = random_draw(state);
 	while (random < excess);
 	return low + (nanos)(random % range);
 }

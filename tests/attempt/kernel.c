@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "sys/signals.h"
+#include "text/random.h"
 
 /* How long a call takes, in nanoseconds. */
 #define TICK 200
@@ -30,11 +31,7 @@ struct kernel kernel;
 uint64_t
 kernel_draw(uint64_t most)
 {
-	uint64_t z = kernel.random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ (z >> 31)) % most;
+	return random_draw(&kernel.random) % most;
 }
 
 void

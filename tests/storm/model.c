@@ -3,6 +3,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include "text/number.h"
+#include "text/random.h"
 #include "policy/plan.h"
 #include "queue.h"
 
@@ -33,17 +34,14 @@ struct storm {
 	int64_t ended; /* clients that count */
 };
 
-/* A seed that differs from its neighbours' in all bits: splitmix64 (Steele,
- * Lea, Flood, 2014).
- */
+/* A seed that differs from its neighbours' in all bits: random_draw() gives
+ * that of one client after the other. */
 static uint64_t
 seed_of(const struct model *model, uint32_t who)
 {
-	uint64_t z = model->seed + (who + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t state = model->seed + who * UINT64_C(0x9e3779b97f4a7c15);
 
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_draw(&state);
 }
 
 /* When work of that cost, which begins now, is done. */
