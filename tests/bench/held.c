@@ -30,7 +30,7 @@
 #include <unistd.h>
 #include "bench.h"
 
-enum { CHUNK = 65536, WRITES = 1 << 14, ROUNDS = 99 };
+enum { ROUNDS = 99 };
 
 #define ALL ((long long)WRITES * CHUNK)
 
@@ -50,23 +50,6 @@ static struct contender {
 };
 
 enum { COUNT = sizeof contenders / sizeof contenders[0] };
-
-static int
-write_all(void)
-{
-	static char bytes[CHUNK];
-
-	memset(bytes, '.', sizeof bytes);
-	for (int i = 0; i < WRITES; i++)
-		for (size_t at = 0; at < CHUNK;) {
-			ssize_t put = write(1, bytes + at, CHUNK - at);
-
-			if (put == -1)
-				err(1, "write");
-			at += (size_t)put;
-		}
-	return 0;
-}
 
 static int
 make_file(void)

@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include "bench.h"
 
-enum { CHUNK = 65536, CHUNKS = 64, WRITES = 1 << 14, ROUNDS = 99 };
+enum { CHUNKS = 64, ROUNDS = 99 };
 
 #define LITERAL "stderr:unreachable"
 #define WORDS "stderr:(timed out|refused|reset|unreachable|temporarily) [a-z]+"
@@ -92,23 +92,6 @@ put_all(int fd, const char *bytes, size_t length)
 		bytes += n;
 		length -= (size_t)n;
 	}
-}
-
-static long
-parent_peak(void)
-{
-	char path[64], line[256];
-	long peak = 0;
-	FILE *status;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
-	status = fopen(path, "r");
-	while (status != NULL && fgets(line, sizeof line, status) != NULL)
-		if (sscanf(line, "VmHWM: %ld", &peak) == 1)
-			break;
-	if (status != NULL)
-		fclose(status);
-	return peak;
 }
 
 static int

@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include "bench.h"
 
-enum { CHUNK = 65536, WRITES = 1 << 14, ROUNDS = 99 };
+enum { ROUNDS = 99 };
 
 static struct contender {
 	const char *name;
@@ -33,40 +33,6 @@ static struct contender {
 } contenders[] = { { .name = "cat" }, { .name = "replay" } };
 
 enum { CAT, REPLAY, COUNT };
-
-static int
-write_all(void)
-{
-	static char bytes[CHUNK];
-
-	memset(bytes, '.', sizeof bytes);
-	for (int i = 0; i < WRITES; i++)
-		for (size_t at = 0; at < CHUNK;) {
-			ssize_t put = write(1, bytes + at, CHUNK - at);
-
-			if (put == -1)
-				err(1, "write");
-			at += (size_t)put;
-		}
-	return 0;
-}
-
-static long
-parent_peak(void)
-{
-	char path[64], line[256];
-	long peak = 0;
-	FILE *status;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
-	status = fopen(path, "r");
-	while (status != NULL && fgets(line, sizeof line, status) != NULL)
-		if (sscanf(line, "VmHWM: %ld", &peak) == 1)
-			break;
-	if (status != NULL)
-		fclose(status);
-	return peak;
-}
 
 /* Reads it all. Under retry the first attempt fails. */
 static int
