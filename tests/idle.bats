@@ -333,3 +333,12 @@ time.sleep(20)'
 	    '[ -t 1 ] && echo terminal; exec sleep 20' /dev/null </dev/null
 	grep -q terminal out
 }
+
+@test "under script, Ctrl-C ends the command, and --stop-on 130 prevents a retry" {
+	command -v script >/dev/null || skip 'no script here'
+	pty 130 see:ready 'type:^C' -- bash -c 'set -o pipefail; "$@" | cat' bash \
+	    "$RETRY" --idle-timeout 20 --stop-on 130 -- script -qec \
+	    'echo run >>runs; echo ready; sleep 20' /dev/null
+	grep -q 'retry: attempt 1/5 failed (exit 130), giving up: stop rule' out
+	holds runs run
+}
