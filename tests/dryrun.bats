@@ -259,6 +259,7 @@ delays()
 
 @test "times that the worst case does not count are named" {
 	tells 'Not counted kill grace up to 2s an attempt' -t 1 -k 2
+	tells 'Not counted kill grace up to 2s an attempt' --idle-timeout 1 -k 2
 	tells 'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 	tells 'Not counted budget up to 3s a retry' -B key --budget-wait 3
 	tells 'Not counted budget without limit a retry' -B key -n inf

@@ -251,9 +251,11 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct share *share = &policy->share;
+	bool limited =
+	    timeouts_any(&policy->timeouts) || policy->idle_timeout > 0;
 	bool any = false;
 
-	if (timeouts_any(&policy->timeouts) && policy->kill_after > 0)
+	if (limited && policy->kill_after > 0)
 		put_beside(writer, &any, "kill grace", policy->kill_after,
 		    " an attempt");
 	if (policy->http || policy->http_status != NULL ||
