@@ -168,6 +168,7 @@ retry: ended after 3 attempts: succeeded" ]
 	"$RETRY" -q -d 9 -j none -T 5 --consecutive 2 --metrics m.prom true ||
 	    [ $? = 1 ]
 	grep -qx 'retry_success{name="m"} 0' m.prom
+	grep -qx '# HELP retry_success Whether retry succeeded.' m.prom
 	grep -qx 'retry_exit_status{name="m"} 1' m.prom
 	"$RETRY" -q -d 1ms --consecutive 2 --metrics m.prom true
 	grep -qx 'retry_success{name="m"} 1' m.prom

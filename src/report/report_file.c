@@ -223,8 +223,7 @@ put_metrics(struct writer *writer, const void *with)
 	put_count(writer, invocation, "retry_attempts", "Attempts made.",
 	    invocation->attempt_log->count);
 	put_count(writer, invocation, "retry_success",
-	    "Whether the last attempt was a success.",
-	    ending->reason == REASON_SUCCEEDED);
+	    "Whether retry succeeded.", ending->reason == REASON_SUCCEEDED);
 	put_count(writer, invocation, "retry_exit_status",
 	    "Exit status, 128 and more for a signal.", ending->status);
 	put_seconds(writer, invocation, "retry_duration_seconds",
