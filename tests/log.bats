@@ -193,6 +193,8 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	warned 'retry: attempt 3/5 succeeded (exit 0)'
 	finishes 0 --log-format github -- true
 	[ ! -s e ]
+	finishes 0 --log-format github -d 0 --consecutive 2 -- true
+	[ ! -s e ]
 }
 
 @test "a workflow gets its warning where retry itself fails, too" {
