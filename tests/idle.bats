@@ -280,6 +280,28 @@ time.sleep(20)' 2>err || echo $? >got
 	said bye
 }
 
+# bats test_tags=slow
+@test "a program that keeps its output in a buffer is idle, unless it is told not to" {
+	local -x PYTHONUNBUFFERED=
+	local drips='
+import time
+for i in range(8):
+    time.sleep(0.5)
+    print("drip", i)'
+	through 124 "$RETRY" -n 1 --idle-timeout 3 -- "$PYTHON" -c "$drips"
+	[ ! -s out ]
+	through 0 "$RETRY" -n 1 --idle-timeout 3 -- "$PYTHON" -u -c "$drips"
+	said 'drip 7'
+}
+
+# bats test_tags=slow
+@test "a nested retry that holds all output is idle" {
+	through 124 "$RETRY" -n 1 --idle-timeout 1.2 -- \
+	    "$RETRY" -OE -n 1 -- sh -c "$drip; sleep 20" 1
+	[ ! -s out ]
+	none_left "$MARK"
+}
+
 #
 # Terminals
 #
