@@ -83,8 +83,8 @@ static void
 complain_unwatched(struct run *run, int fd)
 {
 	static const char advice[] =
-	    "; use a pipe, and script -qec 'COMMAND' /dev/null if the command "
-	    "needs a terminal";
+	    "; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the "
+	    "command needs a terminal";
 	const char *error = strerror(errno);
 
 	say_last(run,

@@ -328,8 +328,19 @@ time.sleep(20)'
 @test "a terminal that cannot be watched is refused with 125" {
 	inject inotify_add_watch:error=EACCES
 	pty 125 -- "${inject[@]}" "$RETRY" --idle-timeout 20 -- touch ran
-	said "retry: --idle-timeout: cannot watch standard output: Permission denied; use a pipe, and script -qec 'COMMAND' /dev/null if the command needs a terminal"
+	said "retry: --idle-timeout: cannot watch standard output: Permission denied; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the command needs a terminal"
 	[ ! -e ran ]
+}
+
+@test "a terminal that cannot be watched must not be one of the two outputs" {
+	inject inotify_add_watch:error=EACCES
+	pty 125 -- bash -c 'set -o pipefail; "$@" | cat' bash \
+	    "${inject[@]}" "$RETRY" --idle-timeout 20 -- touch ran
+	grep -q 'cannot watch standard error: Permission denied; ' out
+	[ ! -e ran ]
+	pty 0 -- bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
+	    "${inject[@]}" "$RETRY" --idle-timeout 20 -- touch ran
+	[ -e ran ]
 }
 
 @test "a terminal is refused if the kernel does not tell of writes to terminals" {
@@ -358,7 +369,8 @@ time.sleep(20)'
 
 @test "under script, Ctrl-C ends the command, and --stop-on 130 prevents a retry" {
 	command -v script >/dev/null || skip 'no script here'
-	pty 130 see:ready 'type:^C' -- bash -c 'set -o pipefail; "$@" | cat' bash \
+	pty 130 see:ready 'type:^C' -- \
+	    bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
 	    "$RETRY" --idle-timeout 20 --stop-on 130 -- script -qec \
 	    'echo run >>runs; echo ready; sleep 20' /dev/null
 	grep -q 'retry: attempt 1/5 failed (exit 130), giving up: stop rule' out
