@@ -212,6 +212,7 @@ test_which_match_counts(void)
 	check("again.*", "again, please, in 1 minute and 30 seconds",
 	    SECONDS(90));
 	check("again.*", "again in 70s", SECONDS(70));
+	check("again.*", "again in 20 seconds, attempt 3", SECONDS(3));
 	/* Anchors; those that depend on the next byte, too. */
 	check("^", "7s in 8s\n", SECONDS(7));
 	check("^in ", "in 7s\nx in 8s\n", SECONDS(7));
