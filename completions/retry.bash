@@ -23,7 +23,7 @@ _retry_where()
 		if [[ $option ]]; then
 			# and so is ":", in lists and keys
 			colons=0
-			while [[ $option == @(--*-on|--limit|--retry-after|-B|--budget*) ]] &&
+			while [[ $option == @(--*-on|--limit|--retry-after|-B|--budget*|--fleet) ]] &&
 				((i < COMP_CWORD)) &&
 				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
 				((i += i + 1 < COMP_CWORD ? 2 : 1, colons++))
@@ -58,7 +58,9 @@ _retry_where()
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
 			--budget-dir | --breaker | --budget-status | \
-			--budget-reset | --nested | --log-format | --report | \
+			--budget-reset | --nested | --fleet | --fleet-auth | \
+			--fleet-via | --fleet-timeout | --fleet-min | \
+			--fleet-ratio | --fleet-alone | --log-format | --report | \
 			--metrics | --on-retry | --on-give-up | --progress | \
 			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
@@ -252,7 +254,7 @@ _retry()
 	--progress)
 		words='auto always never'
 		;;
-	--on-retry | --on-give-up)
+	--fleet-via | --on-retry | --on-give-up)
 		mapfile -t COMPREPLY < <(compgen -P "$head" -c -- "$cur")
 		return
 		;;
@@ -282,6 +284,8 @@ _retry()
 			--budget-wait --budget-cooldown --budget-dir
 			--budget-required --breaker --budget-status --json
 			--prom --budget-reset --budget-gc --nested
+			--fleet --fleet-auth --fleet-via --fleet-timeout
+			--fleet-min --fleet-ratio --fleet-alone
 			-q --quiet -v --verbose --log-format --report --metrics
 			--on-retry --on-give-up --progress --dry-run --policy
 			-h --help -V --version'

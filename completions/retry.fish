@@ -15,7 +15,8 @@ function __retry_command
         E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
-        budget-gc nested= q/quiet v/verbose log-format= report= metrics= \
+        budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
+        fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose log-format= report= metrics= \
         on-retry= on-give-up= progress= dry-run policy= h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
@@ -178,6 +179,13 @@ __retry_option -l prom -d 'Show it as metrics for Prometheus'
 __retry_option -l budget-reset -x -a '(__retry_budgets)' -d 'Forget all that a budget counted'
 __retry_option -l budget-gc -d 'Remove budgets that nobody uses'
 __retry_option -l nested -x -a 'share add once' -d 'What is left of the retries below another retry'
+__retry_option -l fleet -x -d 'Share the budget with other hosts by this server'
+__retry_option -l fleet-auth -r -F -d 'Its password'
+__retry_option -l fleet-via -x -a '(__retry_lines)' -d 'Connect to it by this'
+__retry_option -l fleet-timeout -x -d 'For one question'
+__retry_option -l fleet-min -x -d 'Retries of all hosts in any case'
+__retry_option -l fleet-ratio -x -d 'Retries of all hosts for each success'
+__retry_option -l fleet-alone -x -d 'Retries of this host without the server'
 __retry_option -s q -l quiet -d 'None of its own lines'
 __retry_option -s v -l verbose -d 'More of its own lines'
 __retry_option -l log-format -x -a 'text json github' -d 'Of its own lines'

@@ -55,7 +55,7 @@ not()
 @test "the manual has the options of --help, in its order, with the same arguments" {
 	help_options
 	for part in Limits Delays 'What to retry' 'HTTP options' \
-		'Stream options' 'Budget options' 'Messages and reports' \
+		'Stream options' 'Budget options' 'Fleet options' 'Messages and reports' \
 		'General options'; do
 		section "$part"
 	done | sed -nE '/^\.It Fl /{
@@ -122,12 +122,15 @@ not()
 
 @test "the variables that a command is given are those in the manual and README" {
 	echo quiet >policy
-	RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
+	(umask 077 && echo password >auth)
+	RETRY_FLEET_AUTH=password RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
 		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
-		--budget-dir . --breaker on --nested add -- \
+		--budget-dir . --breaker on --nested add \
+		--fleet unix:///none --fleet-auth auth --fleet-via false \
+		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 18 ]
+	[ "$(lines given)" = 26 ]
 	section ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
@@ -481,7 +484,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
 	section POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
 		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >refused
-	[ "$(lines refused)" = 9 ]
+	[ "$(lines refused)" = 10 ]
 	{
 		cat refused
 		echo preset=list

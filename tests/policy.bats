@@ -195,17 +195,18 @@ named()
 	"$RETRY" --help |
 		sed -nE 's/^  (-., |    )--([a-z-]+) ?([A-Z]?).*/\2 \3/p' >options
 	[ "$(lines options)" -ge 56 ]
+	(umask 077 && echo password >auth)
 	while read -r name argument; do
 		case $name in
 		help | version | policy | dry-run | budget-status | \
-			budget-reset | budget-gc | json | prom)
+			budget-reset | budget-gc | json | prom | fleet-via)
 			policy '' "$name${argument:+=x}"
 			refused "retry: ./policy:2: $name: only allowed on the command line" \
 			    --policy ./policy
 			continue
 			;;
 		deadline | timeout | idle-timeout | kill-after | splay | max-delay | delay | \
-			budget-window) value=1s ;;
+			budget-window | fleet-timeout) value=1s ;;
 		min-delay) value=1ms ;;
 		signal) value=TERM ;;
 		backoff) value=linear ;;
@@ -221,9 +222,11 @@ named()
 		on-retry | on-give-up) value=true ;;
 		report | metrics | http-status) value=./file ;;
 		budget-dir) value=. ;;
+		fleet) value=valkey://host ;;
+		fleet-auth) value=auth ;;
 		*) value=${argument:+1} ;;
 		esac
-		policy budget=key "$name${value:+=$value}"
+		policy budget=key fleet=unix:///none "$name${value:+=$value}"
 		[ "$("$RETRY" --policy ./policy echo ok 2>err)" = ok ]
 		((++allowed))
 	done <options

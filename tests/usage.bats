@@ -129,6 +129,7 @@ loud()
 
 @test "every option is accepted, in both forms" {
 	echo '# nothing' >policy
+	(umask 077 && echo password >auth)
 	prints ok -n 2 -T 1h -t 1m -s INT -k 1s -d 1 -b linear -j none -q -v echo ok 2>err
 	prints ok --attempts 2 --retries 1 --limit 1:timeout --deadline 1h \
 	    --timeout 1m --idle-timeout 1m --signal INT --kill-after 1s \
@@ -139,6 +140,8 @@ loud()
 	    --budget key --budget-ratio 20% --budget-min 1 --budget-window 1m \
 	    --budget-wait 0 --budget-cooldown 1s --budget-dir "$PWD" \
 	    --budget-required --breaker 20,10s,1m --nested share \
+	    --fleet unix:///run/fleet --fleet-auth auth --fleet-via cat \
+	    --fleet-timeout 1s --fleet-min 1 --fleet-ratio 20% --fleet-alone 1 \
 	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
 	    --hold-max 1k --quiet --verbose --log-format json --report report \
 	    --metrics metrics --on-retry true --on-give-up true \
@@ -194,10 +197,10 @@ loud()
 # What retry prints about itself
 #
 
-@test "--help names every option, within 80 columns and 120 lines" {
+@test "--help names every option, within 80 columns and 135 lines" {
 	"$RETRY" --help >help
 	mapfile -t lines <help
-	[ "${#lines[@]}" -le 120 ]
+	[ "${#lines[@]}" -le 135 ]
 	[ "${lines[0]}" = "Usage: ${RETRY##*/} [OPTION]... [--] COMMAND [ARG]..." ]
 	local line name
 	for line in "${lines[@]}"; do
@@ -210,7 +213,8 @@ loud()
 	    hold-stdout hold-stderr hold-max budget budget-ratio budget-min \
 	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
-	    budget-gc nested quiet verbose log-format report metrics on-retry \
+	    budget-gc nested fleet fleet-auth fleet-via fleet-timeout \
+	    fleet-min fleet-ratio fleet-alone quiet verbose log-format report metrics on-retry \
 	    on-give-up progress dry-run policy help version; do
 		[[ "$(<help)" =~ $'\n  '(-[a-zA-Z], |    )--${name}[$' \n'] ]]
 	done
@@ -234,12 +238,13 @@ loud()
 
 @test "--help has its headings in the order of the manual" {
 	run "$RETRY" --help
-	[ "$(grep -E '^[A-Z].*:$' <<<"$output" | head -n 8)" = "Limits:
+	[ "$(grep -E '^[A-Z].*:$' <<<"$output" | head -n 9)" = "Limits:
 Delays:
 What to retry:
 HTTP:
 Streams:
 Budget:
+Fleet:
 Messages and reports:
 General:" ]
 }

@@ -42,6 +42,13 @@ static const char *const option_names[POLICY_TOLD] = {
 	[TOLD_WINDOW] = "RETRY_BUDGET_WINDOW=",
 	[TOLD_DIR] = "RETRY_BUDGET_DIR=",
 	[TOLD_NESTED] = "RETRY_NESTED=",
+	[TOLD_FLEET] = "RETRY_FLEET=",
+	[TOLD_FLEET_AUTH] = "RETRY_FLEET_AUTH_FILE=",
+	[TOLD_FLEET_VIA] = "RETRY_FLEET_VIA=",
+	[TOLD_FLEET_TIMEOUT] = "RETRY_FLEET_TIMEOUT=",
+	[TOLD_FLEET_MIN] = "RETRY_FLEET_MIN=",
+	[TOLD_FLEET_RATIO] = "RETRY_FLEET_RATIO=",
+	[TOLD_FLEET_ALONE] = "RETRY_FLEET_ALONE=",
 };
 
 _Static_assert(NAMES + POLICY_TOLD == NESTING_OWN, "room for each of them");
@@ -198,12 +205,20 @@ admitted_by(const struct policy *policy, const struct outer *outer)
 						  : outer->admitted;
 }
 
+/* Whether an option names a file by a relative path, which put_directory()
+ * makes absolute. */
+static bool
+is_relative(int told, const char *text)
+{
+	return (told == TOLD_DIR || told == TOLD_FLEET_AUTH) &&
+	    text[0] != '/' && text[0] != '\0';
+}
+
 /* The bytes of the elements and of the strings that hand_on() puts behind them.
  */
 static size_t
 size_of(const struct policy *policy, const struct outer *outer)
 {
-	const char *directory = policy->told[TOLD_DIR];
 	const char *admitted = admitted_by(policy, outer);
 	size_t size = count_elements() * sizeof(char *);
 
@@ -212,10 +227,9 @@ size_of(const struct policy *policy, const struct outer *outer)
 	for (int i = 0; i < POLICY_TOLD; i++)
 		if (policy->told[i] != NULL)
 			size += strlen(option_names[i]) +
-			    strlen(policy->told[i]) + 1;
-	/* put_directory() makes the path absolute. */
-	return directory != NULL && directory[0] != '/' ? size + PATH_MAX
-							: size;
+			    strlen(policy->told[i]) + 1 +
+			    (is_relative(i, policy->told[i]) ? PATH_MAX : 0);
+	return size;
 }
 
 /* Whether variable has the name that another, or "NAME=", begins with. */
@@ -244,11 +258,11 @@ passes(const char *variable, char *const *handed, const struct policy *policy)
 	return true;
 }
 
-/* Makes a path absolute: the command may change its directory. */
+/* Puts the working directory before a path: the command may change it. */
 static char *
-put_directory(char *at, const char *path)
+put_directory(char *at)
 {
-	if (path[0] == '/' || path[0] == '\0' || getcwd(at, PATH_MAX) == NULL)
+	if (getcwd(at, PATH_MAX) == NULL)
 		return at;
 	return stpcpy(at + strlen(at), "/");
 }
@@ -272,8 +286,8 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 			continue;
 		*nesting->next++ = at;
 		at = stpcpy(at, option_names[i]);
-		if (i == TOLD_DIR)
-			at = put_directory(at, policy->told[i]);
+		if (is_relative(i, policy->told[i]))
+			at = put_directory(at);
 		at = stpcpy(at, policy->told[i]) + 1;
 	}
 }

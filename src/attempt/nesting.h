@@ -23,7 +23,7 @@ struct outer {
 };
 
 /* The most variables that nesting adds to an environment. */
-#define NESTING_OWN 15
+#define NESTING_OWN 22
 #define NESTING_HANDED 2
 
 /* Room for a variable that is a number, an id or a deadline. */

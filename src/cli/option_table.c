@@ -271,6 +271,39 @@ static const struct option options[OPTIONS] = {
 	    "add: no retries during a retry of it; once: none",
 	    CHOICE(nested, nested_kinds, "not share, add or once") },
 
+	[OPT_FLEET] = { "fleet", '\0', .argument = "URL",
+	    "share the budget with other hosts by a server of\n"
+	    "Valkey or Redis (default: $RETRY_FLEET)",
+	    SPECIAL(option_values_fleet, share.fleet) },
+	[OPT_FLEET_AUTH] = { "fleet-auth", '\0', .argument = "FILE",
+	    "file with its password, or with user:password",
+	    FILE_NAME(share.fleet.auth_file) },
+	[OPT_FLEET_VIA] = { "fleet-via", '\0', .argument = "CMD",
+	    "connect by what sh runs: ssh -W HOST:6379 GATE",
+	    TEXT(share.fleet.via, NULL) },
+	[OPT_FLEET_TIMEOUT] = { "fleet-timeout", '\0', .argument = "DUR",
+	    "time for one question (default 250ms; 1s with TLS\n"
+	    "or --fleet-via)",
+	    .type = OPTION_SPAN, AT(share.fleet.timeout), .least = 1,
+	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m" },
+	[OPT_FLEET_MIN] = { "fleet-min", '\0', .argument = "N",
+	    "allow all hosts together N retries in any case\n"
+	    "(default: as --budget-min)",
+	    .type = OPTION_WHOLE, AT(share.fleet.terms.min),
+	    .most = SEGMENT_MIN_MOST,
+	    .refusal = "not a whole number up to 1000000" },
+	[OPT_FLEET_RATIO] = { "fleet-ratio", '\0', .argument = "R",
+	    "...and R for each success (as --budget-ratio)",
+	    .type = OPTION_RATIO, AT(share.fleet.terms.ratio),
+	    .most = SEGMENT_RATIO_MOST,
+	    .refusal = "not a ratio from 0 to 1000" },
+	[OPT_FLEET_ALONE] = { "fleet-alone", '\0', .argument = "N",
+	    "without the server allow this host N retries\n"
+	    "(default: its share of --fleet-min)",
+	    .type = OPTION_WHOLE, AT(share.fleet.alone),
+	    .most = SEGMENT_MIN_MOST,
+	    .refusal = "not a whole number up to 1000000" },
+
 	[OPT_QUIET] = { "quiet", 'q', .argument = NULL,
 	    "no messages, unless retry itself fails", .type = OPTION_CONSTANT,
 	    AT(loudness), .least = LOUDNESS_QUIET },
@@ -317,6 +350,7 @@ static const struct heading headings[] = {
 	{ OPT_HTTP, "HTTP" },
 	{ OPT_REPLAY_STDIN, "Streams" },
 	{ OPT_BUDGET, "Budget" },
+	{ OPT_FLEET, "Fleet" },
 	{ OPT_QUIET, "Messages and reports" },
 	{ OPT_DRY_RUN, "General" },
 	{ OPTIONS, NULL },
@@ -342,12 +376,21 @@ static const struct variable variables[] = {
 	{ OPT_BUDGET_WINDOW, "RETRY_BUDGET_WINDOW" },
 	{ OPT_BUDGET_DIR, "RETRY_BUDGET_DIR" },
 	{ OPT_NESTED, "RETRY_NESTED" },
+	{ OPT_FLEET, "RETRY_FLEET" },
+	{ OPT_FLEET_AUTH, "RETRY_FLEET_AUTH_FILE" },
+	{ OPT_FLEET_VIA, "RETRY_FLEET_VIA" },
+	{ OPT_FLEET_TIMEOUT, "RETRY_FLEET_TIMEOUT" },
+	{ OPT_FLEET_MIN, "RETRY_FLEET_MIN" },
+	{ OPT_FLEET_RATIO, "RETRY_FLEET_RATIO" },
+	{ OPT_FLEET_ALONE, "RETRY_FLEET_ALONE" },
 	{ OPT_POLICY, "RETRY_POLICY" },
 	{ 0, NULL },
 };
 
-/* Options that a file must not have: with these retry runs no command. */
+/* Options that a file must not have: with these retry runs no command, or one
+ * that a user who only named the file would not expect. */
 static const size_t command_line_only[] = {
+	OPT_FLEET_VIA,
 	OPT_BUDGET_STATUS,
 	OPT_JSON,
 	OPT_PROM,

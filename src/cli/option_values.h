@@ -38,4 +38,9 @@ void option_values_header(
 void option_values_breaker(
     const struct option *option, const char *text, void *policy);
 
+/* Stores the URL of a fleet's server in a struct fleet_policy; an empty text
+ * means no fleet. */
+void option_values_fleet(
+    const struct option *option, const char *text, void *policy);
+
 #endif

@@ -11,6 +11,7 @@
 #include "cli/option_rules.h"
 #include "cli/option_table.h"
 #include "cli/optparse.h"
+#include "cli/password.h"
 
 #define DEFAULT_ATTEMPTS 5
 #define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
@@ -18,6 +19,8 @@
 #define DEFAULT_CAP (30 * NANOS_SECOND)
 #define DEFAULT_FACTOR (INT64_C(2) * BACKOFF_FACTOR_ONE)
 #define DEFAULT_MAX_RETRY_AFTER (5 * NANOS_MINUTE)
+#define DEFAULT_FLEET_TIMEOUT (250 * NANOS_MS)
+#define DEFAULT_FLEET_TIMEOUT_VIA NANOS_SECOND
 #define DEFAULT_STDIN_MAX (INT64_C(1) << 30)
 #define DEFAULT_HOLD_MAX (INT64_C(1) << 30)
 
@@ -150,6 +153,81 @@ settle_action(struct policy *policy, const char *const given[])
 	return true;
 }
 
+/* The row of an option whose text, if none was given, is of a variable. */
+static struct option
+row_of(enum option_id id, const char *variable, const char *const given[])
+{
+	struct option option = option_table.options[id];
+
+	if (given[id] == NULL)
+		option.variable = variable;
+	return option;
+}
+
+/* Finds the password, and refuses a user without one. */
+static void
+settle_password(struct fleet_policy *fleet, const char *const given[])
+{
+	struct option url = row_of(OPT_FLEET, "RETRY_FLEET", given);
+	struct option file =
+	    row_of(OPT_FLEET_AUTH, "RETRY_FLEET_AUTH_FILE", given);
+
+	if (!password_find(&file, fleet) && fleet->url.user[0] != '\0')
+		optparse_refuse(
+		    &url, "a user, and no --fleet-auth", fleet->text);
+}
+
+/* Completes the numbers of the fleet: those not given are the budget's. */
+static void
+settle_terms(struct share *share)
+{
+	const struct terms defaults = { SEGMENT_RATIO, SEGMENT_MIN,
+		SEGMENT_WINDOW };
+	const struct terms *own = &share->terms;
+	struct terms *terms = &share->fleet.terms;
+
+	if (terms->ratio == -1)
+		terms->ratio = own->ratio == -1 ? defaults.ratio : own->ratio;
+	if (terms->min == -1)
+		terms->min = own->min == -1 ? defaults.min : own->min;
+	terms->window = own->window == -1 ? defaults.window : own->window;
+}
+
+/*
+ * Completes the fleet of the budget that has this key; without a budget there
+ * is no fleet. Refuses what needs a budget or a fleet.
+ */
+static void
+settle_fleet(struct policy *policy, const char *key, const char *const given[])
+{
+	static const enum option_id needing[] = {
+		OPT_FLEET_AUTH,
+		OPT_FLEET_VIA,
+		OPT_FLEET_TIMEOUT,
+		OPT_FLEET_MIN,
+		OPT_FLEET_RATIO,
+		OPT_FLEET_ALONE,
+	};
+	struct fleet_policy *fleet = &policy->share.fleet;
+
+	for (size_t i = 0; i < COUNT(needing); i++)
+		if (fleet->text == NULL && given[OPT_FLEET] == NULL &&
+		    given[needing[i]] != NULL)
+			refuse(needing[i], "only with --fleet", given);
+	if (fleet->text != NULL && key == NULL && given[OPT_FLEET] != NULL)
+		refuse(OPT_FLEET, "only with --budget", given);
+	if (key == NULL)
+		fleet->text = NULL;
+	if (fleet->text == NULL)
+		return;
+	settle_password(fleet, given);
+	settle_terms(&policy->share);
+	if (fleet->timeout == 0)
+		fleet->timeout = fleet->via != NULL || fleet->url.tls
+		    ? DEFAULT_FLEET_TIMEOUT_VIA
+		    : DEFAULT_FLEET_TIMEOUT;
+}
+
 /* Refuses what needs a budget, and notes what the command's retry inherits. */
 static void
 settle_budget(struct policy *policy, const char *const given[])
@@ -167,17 +245,27 @@ settle_budget(struct policy *policy, const char *const given[])
 		[TOLD_WINDOW] = OPT_BUDGET_WINDOW,
 		[TOLD_DIR] = OPT_BUDGET_DIR,
 		[TOLD_NESTED] = OPT_NESTED,
+		[TOLD_FLEET] = OPT_FLEET,
+		[TOLD_FLEET_AUTH] = OPT_FLEET_AUTH,
+		[TOLD_FLEET_VIA] = OPT_FLEET_VIA,
+		[TOLD_FLEET_TIMEOUT] = OPT_FLEET_TIMEOUT,
+		[TOLD_FLEET_MIN] = OPT_FLEET_MIN,
+		[TOLD_FLEET_RATIO] = OPT_FLEET_RATIO,
+		[TOLD_FLEET_ALONE] = OPT_FLEET_ALONE,
 	};
+	const char *file = policy->share.fleet.auth_file;
 
 	for (size_t i = 0; i < COUNT(needing); i++)
 		if (policy->share.key == NULL && given[needing[i]] != NULL)
 			refuse(needing[i], "only with --budget", given);
 	for (size_t i = 0; i < POLICY_TOLD; i++)
 		policy->told[i] = given[told[i]];
-	/* A relative one is handed on even if it comes from the environment:
+	/* A relative path is handed on even if it comes from the environment:
 	 * the command may change the working directory. */
 	if (policy->share.directory[0] != '/')
 		policy->told[TOLD_DIR] = policy->share.directory;
+	if (file != NULL && file[0] != '/')
+		policy->told[TOLD_FLEET_AUTH] = file;
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
@@ -207,6 +295,7 @@ options_parse(int argc, char **argv)
 		.share = {
 			.directory = SEGMENT_DIRECTORY,
 			.terms = { -1, -1, -1 },
+			.fleet = { .terms = { -1, -1, -1 }, .alone = -1 },
 		},
 		.loudness = LOUDNESS_PLAIN,
 		.log_format = LOG_TEXT,
@@ -217,12 +306,16 @@ options_parse(int argc, char **argv)
 	if (argc > 0)
 		policy.command =
 		    optparse_parse(&option_table, argv, &policy, given);
-	if (settle_action(&policy, given))
+	if (settle_action(&policy, given)) {
+		if (policy.action != ACTION_GC)
+			settle_fleet(&policy, policy.subject, given);
 		return policy;
+	}
 	settle_attempts(&policy, given);
 	settle_delays(&policy.backoff, given);
 	settle_rules(&policy);
 	settle_http(&policy, given);
 	settle_budget(&policy, given);
+	settle_fleet(&policy, policy.share.key, given);
 	return policy;
 }

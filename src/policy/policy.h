@@ -10,6 +10,8 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/segment.h"
+#include "fleet/fleet_auth.h"
+#include "fleet/fleet_url.h"
 #include "policy/timeouts.h"
 #include "policy/verdict.h"
 
@@ -70,7 +72,27 @@ enum told {
 	TOLD_WINDOW,
 	TOLD_DIR,
 	TOLD_NESTED,
+	TOLD_FLEET,
+	TOLD_FLEET_AUTH,
+	TOLD_FLEET_VIA,
+	TOLD_FLEET_TIMEOUT,
+	TOLD_FLEET_MIN,
+	TOLD_FLEET_RATIO,
+	TOLD_FLEET_ALONE,
 	POLICY_TOLD,
+};
+
+/* The fleet that shares the budget: its server has to grant each retry, too. */
+struct fleet_policy {
+	const char *text; /* the URL as it was typed; NULL: no fleet */
+	const char *auth_file; /* NULL: none was named */
+	const char *via; /* a line for sh, the way to the server, or NULL */
+	nanos timeout; /* for one question in all */
+	struct terms terms; /* all of them are given */
+	int64_t alone; /* retries in a window without the server; -1: as many
+			  as the number of hosts leaves to each */
+	struct fleet_url url;
+	struct fleet_auth auth; /* its password "": none */
 };
 
 /* The budget that an invocation shares with others. */
@@ -82,6 +104,7 @@ struct share {
 	nanos cooldown; /* after a denial; 0: none */
 	struct breaker_config breaker;
 	bool required; /* do not run without the budget */
+	struct fleet_policy fleet;
 };
 
 /* How many retries there may be after some kinds of failures. */
