@@ -378,6 +378,10 @@ says()
 	"$RETRY" --budget-status all 2>&1 >out | grep -qxF \
 		"retry: budget file 'retry-v3.$EUID.d': not shown: not made by retry"
 	says "budget 'a': reset" -v --budget-reset a
+	says "fleet 'unix:///none': cannot be reset: no connection: No such file or directory" \
+		--budget-reset a --fleet unix:///none
+	says "fleet 'unix:///none': cannot be reset: the command of --fleet-via has ended" \
+		--budget-reset a --fleet unix:///none --fleet-via false
 	local texts=("': exhausted, " ' retries used in ' '), next ' \
 		'after a success' \
 		"': no retries after a denial, next in about " \
@@ -407,6 +411,11 @@ says()
 		'cannot run ' 'did you mean -n ' \
 		'this needs a shell: use ' 'not a command but a function of bash: use ' \
 		'not a command but a variable: use env ' '($TMPDIR is not set)' \
+		"fleet '" 'cannot be asked: ' 'cannot be reset: ' \
+		'no answer in ' 'no connection: ' 'refused: ' \
+		'no valid answer' 'the server has closed the connection' \
+		'the command of --fleet-via has ended' \
+		'openssl s_client has ended' \
 		', HTTP ' ' ignored: ' 'not a regular file' \
 		'unrecognised format' 'it is empty' \
 		': a Retry-After was not understood' \
@@ -422,7 +431,7 @@ says()
 		'--on-give-up')
 	holds "$RETRY" "${texts[@]}"
 	# Its DIAGNOSTICS have them as source or as examples.
-	for title in DIAGNOSTICS Attempts Budgets Reasons Errors; do
+	for title in DIAGNOSTICS Attempts Budgets Fleets Reasons Errors; do
 		section "$title"
 	done | plain | sed 's/^\.It Li //' >part
 	holds part "${texts[@]}"

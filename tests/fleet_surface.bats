@@ -97,60 +97,60 @@ inside()
 }
 
 @test "a time of 0, and numbers out of their range, are refused" {
-	local text fleet=(-B api --fleet unix:///none)
+	local text words=(-B api --fleet unix:///none)
 	for text in 0 0ms -1 x '' 61s; do
 		refused "--fleet-timeout: not a time above 0, up to 1m: '$text'" \
-			"${fleet[@]}" --fleet-timeout "$text"
+			"${words[@]}" --fleet-timeout "$text"
 	done
 	for text in -1 1.5 x '' 1000001; do
 		refused "--fleet-min: not a whole number up to 1000000: '$text'" \
-			"${fleet[@]}" --fleet-min "$text"
+			"${words[@]}" --fleet-min "$text"
 		refused "--fleet-alone: not a whole number up to 1000000: '$text'" \
-			"${fleet[@]}" --fleet-alone "$text"
+			"${words[@]}" --fleet-alone "$text"
 	done
 	refused "--fleet-ratio: not a ratio from 0 to 1000: '1001'" \
-		"${fleet[@]}" --fleet-ratio 1001
+		"${words[@]}" --fleet-ratio 1001
 	RETRY_FLEET_TIMEOUT=0 refused \
 		"\$RETRY_FLEET_TIMEOUT: not a time above 0, up to 1m: '0'" \
-		"${fleet[@]}"
-	"$RETRY" "${fleet[@]}" --fleet-timeout 1ms --fleet-min 0 \
+		"${words[@]}"
+	"$RETRY" "${words[@]}" --fleet-timeout 1ms --fleet-min 0 \
 		--fleet-ratio 25% --fleet-alone 0 touch ran
 	[ -e ran ]
 }
 
 @test "a file for the password that others can read is refused, one that the group can read is not" {
-	local fleet=(-B api --fleet redis://host --fleet-auth auth)
+	local words=(-B api --fleet redis://host --fleet-auth auth)
 	secret password
 	chmod 604 auth
 	refused "--fleet-auth: others can read it; use chmod o-r: 'auth'" \
-		"${fleet[@]}"
+		"${words[@]}"
 	RETRY_FLEET_AUTH_FILE=auth refused \
 		"\$RETRY_FLEET_AUTH_FILE: others can read it; use chmod o-r: 'auth'" \
 		-B api --fleet redis://host
 	chmod 640 auth
-	"$RETRY" "${fleet[@]}" touch ran
+	"$RETRY" "${words[@]}" touch ran
 	[ -e ran ]
 }
 
 @test "a file for the password that is empty, missing or not one line is refused" {
-	local fleet=(-B api --fleet redis://host --fleet-auth) line
+	local words=(-B api --fleet redis://host --fleet-auth) line
 	refused "--fleet-auth: No such file or directory: 'none'" \
-		"${fleet[@]}" none
-	refused "--fleet-auth: Is a directory: '.'" "${fleet[@]}" .
-	refused "--fleet-auth: not a file name: ''" "${fleet[@]}" ''
+		"${words[@]}" none
+	refused "--fleet-auth: Is a directory: '.'" "${words[@]}" .
+	refused "--fleet-auth: not a file name: ''" "${words[@]}" ''
 	mkfifo -m 600 fifo
-	refused "--fleet-auth: not a regular file: 'fifo'" "${fleet[@]}" fifo
+	refused "--fleet-auth: not a regular file: 'fifo'" "${words[@]}" fifo
 	secret ''
-	refused "--fleet-auth: empty: 'auth'" "${fleet[@]}" auth
+	refused "--fleet-auth: empty: 'auth'" "${words[@]}" auth
 	secret $'one\ntwo'
 	refused "--fleet-auth: more than one line of text: 'auth'" \
-		"${fleet[@]}" auth
+		"${words[@]}" auth
 	secret :password
 	refused "--fleet-auth: no user before the colon: 'auth'" \
-		"${fleet[@]}" auth
+		"${words[@]}" auth
 	printf -v line '%02000d' 0
 	secret "$line"
-	refused "--fleet-auth: too long: 'auth'" "${fleet[@]}" auth
+	refused "--fleet-auth: too long: 'auth'" "${words[@]}" auth
 	secret other:password
 	refused "--fleet-auth: another user than in the URL: 'auth'" -B api \
 		--fleet redis://app@host --fleet-auth auth
@@ -224,4 +224,226 @@ inside()
 	run -1 grep hunter2 seen
 	[ "$(RETRY_FLEET_AUTH=app:hunter2 inside RETRY_FLEET_AUTH -B api \
 		--fleet redis://host)" = app:hunter2 ]
+}
+
+#
+# Looking at budgets
+#
+
+# Starts a server, whose URL is $fleet.
+serve()
+{
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+	fleet_start
+	fleet=unix://$fleet_socket
+}
+
+# told_server KEY: the server knows 20 of 40 retries, 200 successes, 3 hosts.
+told_server()
+{
+	local now
+	now=$(fleet_cli TIME | head -n 1)
+	fleet_cli HSET "retry:1:$1" w 1000000 q 200000 m 5 e "$now" \
+		"$((now % 64))" '20 200 3' R 20 S 200 H 3 x "$now" >out
+	fleet_cli PEXPIRE "retry:1:$1" 60000 >out
+}
+
+# A field of the JSON in ./seen, such as '["fleet"]["hosts"]'.
+field()
+{
+	"$PYTHON" -IS -c "import json
+print(json.load(open('seen'))$1)"
+}
+
+@test "--budget-status with --fleet has a second row, with a column for the scope and one for the hosts" {
+	serve
+	"$RETRY" -q -n 2 -d 0 -B api false || :
+	told_server api
+	"$RETRY" --budget-status api --fleet "$fleet" >table
+	[ "$(lines table)" = 3 ]
+	[ "$(awk '{ print $1, $2, $3, $9 }' table)" = 'KEY SCOPE RETRIES HOSTS
+api host 1 -
+api fleet 20 3' ]
+	awk 'NR == 3 { print $4, $5, $6, $7, $8 }' table >row
+	read -r limit left next successes window <row
+	[ "$left" = "$((limit - 20))" ]
+	[ "$next" = now ]
+	[ "$window" = 1m ]
+	((successes <= 200))
+}
+
+@test "--budget-status without --fleet has the same form as ever" {
+	"$RETRY" -B api true
+	"$RETRY" --budget-status api | head -n 1 | xargs >header
+	holds header 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION GATE'
+	"$RETRY" --budget-status api --json >seen
+	run -1 grep -E 'fleet|error|hosts|on_host' seen
+	"$RETRY" --budget-status api --prom >seen
+	grep -q retry_budget_limit seen
+	run -1 grep -E 'fleet|hosts' seen
+}
+
+@test "--budget-status --json has what the server knows, and what the host knows of the server" {
+	serve
+	"$RETRY" -B api true
+	told_server api
+	"$RETRY" --budget-status api --fleet "$fleet" --json >seen
+	[ "$(field '["fleet"]["retries"]')" = 20 ]
+	[ "$(field '["fleet"]["hosts"]')" = 3 ]
+	[ "$(field '["fleet"]["min"]')" = 5 ]
+	[ "$(field '["fleet"]["ratio"]')" = 0.2 ]
+	[ "$(field '["fleet"]["window_seconds"]')" = 60 ]
+	[ "$(field '["fleet"]["url"]')" = "$fleet" ]
+	[ "$(field '["error"]')" = None ]
+	[ "$(field '["on_host"]["alone"]')" = 0 ]
+	[ "$(field '["totals"]["firsts"]')" = 1 ]
+}
+
+@test "--budget-status --prom has metrics of the fleet under names of their own" {
+	serve
+	"$RETRY" -B api true
+	told_server api
+	"$RETRY" --budget-status api --prom | grep -v '_seconds{' >before
+	"$RETRY" --budget-status api --fleet "$fleet" --prom >seen
+	grep -v '_seconds{' seen | head -n "$(lines before)" | diff before -
+	has_line 'retry_fleet_window_retries{key="api"} 20' seen
+	has_line 'retry_fleet_hosts{key="api"} 3' seen
+	has_line 'retry_fleet_up{key="api"} 1' seen
+	fleet_stop
+	run -1 "$RETRY" --budget-status api --fleet "$fleet" --prom
+	[[ $output == *$'\nretry_fleet_up{key="api"} 0'* ]]
+	[[ $output != *'retry_fleet_hosts{'* ]]
+}
+
+@test "to ask for the status takes nothing and changes nothing" {
+	serve
+	"$RETRY" --budget-status api --fleet "$fleet" --budget-min 1 >table
+	[ -z "$(fleet_cli KEYS '*')" ]
+	told_server api
+	fleet_cli DUMP retry:1:api >before
+	"$RETRY" --budget-status api --fleet "$fleet" --fleet-min 1 >table
+	fleet_cli DUMP retry:1:api | diff before -
+}
+
+@test "a budget that only other hosts have is shown, too" {
+	serve
+	told_server api
+	"$RETRY" --budget-status api --fleet "$fleet" >table
+	[ "$(awk '{ print $1, $2, $9 }' table)" = 'KEY SCOPE HOSTS
+api fleet 3' ]
+	"$RETRY" --budget-status api --fleet "$fleet" --json >seen
+	[ "$(field '["retries"]')" = None ]
+	[ "$(field '["gate"]["state"]')" = None ]
+	[ "$(field '["fleet"]["retries"]')" = 20 ]
+}
+
+@test "--budget-status all asks for each budget of this host" {
+	serve
+	"$RETRY" -B api true
+	"$RETRY" -B web true
+	told_server web
+	"$RETRY" --budget-status all --fleet "$fleet" >table
+	[ "$(awk '{ print $1, $2, $9 }' table)" = 'KEY SCOPE HOSTS
+api host -
+api fleet 0
+web host -
+web fleet 3' ]
+}
+
+@test "if the server does not answer, the status has the host's row, null, and why" {
+	local fleet=unix://$PWD/none
+	"$RETRY" -B api true
+	run -1 --separate-stderr "$RETRY" --budget-status api --fleet "$fleet"
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[1]} == 'api  host '* ]]
+	[ "$stderr" = "retry: fleet '$fleet': cannot be asked: no connection: No such file or directory" ]
+	"$RETRY" --budget-status api --fleet "$fleet" --json >seen 2>err || :
+	[ "$(field '["fleet"]')" = None ]
+	[ "$(field '["error"]')" = 'no connection: No such file or directory' ]
+	[ "$(field '["totals"]["firsts"]')" = 1 ]
+	run -1 --separate-stderr "$RETRY" --budget-status none --fleet "$fleet"
+	[[ $stderr == *"retry: budget 'none': no such budget in $RETRY_BUDGET_DIR"* ]]
+}
+
+@test "a server that is silent ends the status after --fleet-timeout" {
+	serve
+	"$RETRY" -B api true
+	kill -STOP "$fleet_pid"
+	run -1 --separate-stderr timeout 20 "$RETRY" --budget-status all \
+		--fleet "$fleet" --fleet-timeout 100ms
+	[ "$stderr" = "retry: fleet '$fleet': cannot be asked: no answer in 100ms" ]
+}
+
+@test "the password is sent, and never shown" {
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+	fleet_start --requirepass hunter2
+	export REDISCLI_AUTH=hunter2
+	local fleet=unix://$fleet_socket
+	secret hunter2
+	"$RETRY" --budget-status api --fleet "$fleet" --fleet-auth auth >table
+	[ "$(lines table)" = 2 ]
+	RETRY_FLEET_AUTH=hunter2 "$RETRY" --budget-status api --fleet "$fleet" |
+		diff table -
+	secret wrong-one
+	run -1 --separate-stderr "$RETRY" -v --budget-status api \
+		--fleet "$fleet" --fleet-auth auth
+	[[ $stderr == *"cannot be asked: refused: WRONGPASS"* ]]
+	[[ $stderr != *wrong-one* ]]
+}
+
+@test "--fleet-via is the way to the server" {
+	serve
+	told_server api
+	"$RETRY" --budget-status api --fleet redis://elsewhere \
+		--fleet-via "exec '$PYTHON' -IS '$BATS_TEST_DIRNAME/fleet_via.py' '$fleet_socket'" >table
+	grep -q '^api  fleet' table
+}
+
+@test "a Ctrl-C ends the status" {
+	serve
+	kill -STOP "$fleet_pid"
+	start "$RETRY" --budget-status api --fleet "$fleet" --fleet-timeout 1m
+	wait_for grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"
+	kill -INT "$pid"
+	ended
+	[ "$status" = 130 ]
+}
+
+@test "--budget-reset with --fleet clears the server's budget, too" {
+	serve
+	"$RETRY" -B api true
+	told_server api
+	told_server web
+	run -0 "$RETRY" -v --budget-reset api --fleet "$fleet"
+	[ "${lines[0]}" = "retry: budget 'api': reset" ]
+	[ "${lines[1]}" = "retry: fleet '$fleet': reset" ]
+	[ "$(fleet_cli KEYS '*')" = retry:1:web ]
+	"$RETRY" -B api true
+	fleet_stop
+	run -1 "$RETRY" --budget-reset api --fleet "$fleet"
+	[[ $output == "retry: fleet '$fleet': cannot be reset: no connection: "* ]]
+	run -1 "$RETRY" --budget-status api # the host's is gone all the same
+}
+
+@test "--budget-reset without --fleet leaves the server alone" {
+	serve
+	"$RETRY" -B api true
+	told_server api
+	"$RETRY" --budget-reset api
+	[ "$(fleet_cli KEYS '*')" = retry:1:api ]
+}
+
+@test "--dry-run says whether the fleet could be asked" {
+	serve
+	told_server api
+	"$RETRY" --dry-run -B api --fleet "$fleet" >out
+	grep -qE '^Fleet +answers +20 of [0-9]+ retries used in 1m by 3 hosts$' out
+	grep -qE '^Not counted +fleet +up to 250ms a retry$' out
+	fleet_cli KEYS '*' >keys
+	fleet_stop
+	"$RETRY" --dry-run -B api --fleet "$fleet" --fleet-timeout 3s >out
+	grep -qE '^Fleet +no answer +no connection: ' out
+	grep -qE '^Not counted +fleet +up to 3s a retry$' out
+	"$RETRY" --dry-run -B api >out
+	run -1 grep -i fleet out
 }

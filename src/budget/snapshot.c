@@ -94,6 +94,46 @@ take_breaker(
 		snapshot->probe = view.next;
 }
 
+void
+snapshot_clear(struct snapshot *snapshot, const char *key)
+{
+	const int64_t none = SNAPSHOT_NONE;
+	size_t length = strlen(key);
+
+	*snapshot = (struct snapshot){
+		.length = length,
+		.retries = none,
+		.successes = none,
+		.limit = none,
+		.left = none,
+		.next = none,
+		.window = none,
+		.cooldown = none,
+		.ratio = none,
+		.min = none,
+		.all_firsts = none,
+		.all_successes = none,
+		.all_denied = none,
+		.all_retries = none,
+		.all_probes = none,
+		.all_turns = none,
+		.all_attempts = none,
+		.amplification = none,
+		.breaker = none,
+		.failures = none,
+		.probe = none,
+		.rate = none,
+		.hosts = none,
+	};
+	memcpy(snapshot->key, key, length);
+}
+
+bool
+snapshot_is_known(const struct snapshot *snapshot)
+{
+	return snapshot->limit != SNAPSHOT_NONE;
+}
+
 bool
 snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
@@ -105,6 +145,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	if (!take_window(snapshot, segment, header, now))
 		return false;
 	take_breaker(snapshot, &segment->breaker, age);
+	snapshot->hosts = SNAPSHOT_NONE;
 	snapshot->fleet = fleet_host_look(&segment->fleet, header->slice, age);
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
 	    snapshot->cooldown == 0 && snapshot->fleet.denied == 0 &&

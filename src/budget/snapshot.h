@@ -35,8 +35,15 @@ struct snapshot {
 	int64_t failures; /* in a row */
 	nanos probe; /* breaker_view's next; NONE unless open or half-open */
 	int64_t rate; /* breaker_view's rate; NONE unless recovering */
+	int64_t hosts; /* that share the budget, if it is a fleet's; or NONE */
 	struct host_view fleet; /* what this host knows of its fleet */
 };
+
+/* No number exists: nothing is known of the budget of key. */
+void snapshot_clear(struct snapshot *snapshot, const char *key);
+
+/* Whether anything is known of the budget. */
+bool snapshot_is_known(const struct snapshot *snapshot);
 
 /*
  * Fills in all but file. now is on CLOCK_BOOTTIME. False if the limits or the

@@ -13,6 +13,7 @@
 #include "store/segment_file.h"
 #include "store/segment_store.h"
 #include "report/budget_format.h"
+#include "report/fleet_inquiry.h"
 #include "exit_status.h"
 
 /* What --budget-status, --budget-reset or --budget-gc works with. */
@@ -121,16 +122,59 @@ take_snapshot(struct segment_store *store, struct snapshot *snapshot)
  * The status
  */
 
+static void
+say_fleet(const struct command *command, enum loudness least, const char *what,
+    const char *why)
+{
+	say(command, least,
+	    STRINGS("fleet '", command->policy->share.fleet.text, "': ", what,
+		why));
+}
+
 static int
-show(const struct command *command, const struct snapshot *snapshots,
-    size_t count, bool one)
+deliver(const struct budget_list *list)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
-	struct budget_list list = { command->policy->format, command->directory,
-		snapshots, count, one };
 
-	budget_format_put(&list, &writer);
+	budget_format_put(list, &writer);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
+}
+
+/* Shows the budgets of this host, and the same budgets of its fleet. */
+static int
+show(struct command *command, const struct snapshot *snapshots, size_t count,
+    bool one)
+{
+	struct budget_list list = { .format = command->policy->format,
+		.directory = command->directory,
+		.snapshots = snapshots,
+		.url = command->policy->share.fleet.text,
+		.count = count,
+		.one = one };
+	struct fleet_inquiry inquiry;
+	struct snapshot *fleets;
+	int status;
+
+	if (list.url == NULL)
+		return deliver(&list);
+	fleets = calloc(count + 1, sizeof *fleets);
+	if (fleets == NULL) {
+		say(command, LOUDNESS_QUIET, STRINGS(strerror(errno)));
+		return EXIT_STATUS_FAILED;
+	}
+	fleet_inquiry_open(&inquiry, command->policy);
+	fleet_inquiry_look_all(&inquiry, snapshots, count, fleets);
+	fleet_inquiry_close(&inquiry);
+	if (inquiry.error != NULL) {
+		say_fleet(command, LOUDNESS_QUIET,
+		    "cannot be asked: ", inquiry.error);
+		command->status = BUDGET_COMMAND_NONE;
+	}
+	list.fleets = fleets;
+	list.error = inquiry.error;
+	status = deliver(&list);
+	free(fleets);
+	return status;
 }
 
 /* Fills in the file name of the key. */
@@ -148,25 +192,35 @@ name_file(const struct command *command, struct snapshot *snapshot)
 }
 
 static int
-show_one(const struct command *command)
+show_one(struct command *command)
 {
+	const char *key = command->policy->subject;
 	const struct terms terms = { -1, -1, -1 };
 	struct snapshot snapshot;
 	struct segment_store store;
-	struct failure failure = segment_store_open(&store, command->directory,
-	    command->policy->subject, &terms, false);
+	struct failure failure =
+	    segment_store_open(&store, command->directory, key, &terms, false);
+	int status;
 
 	if (failure.why == NULL)
 		failure = take_snapshot(&store, &snapshot);
 	segment_store_close(&store);
+	if (failure.why != NULL && failure.error != ENOENT)
+		return fail_budget(command, "cannot be used: ", failure);
 	if (failure.why == NULL) {
 		name_file(command, &snapshot);
-		return show(command, &snapshot, 1, true);
+	} else if (command->policy->share.fleet.text == NULL) {
+		say_none(command, LOUDNESS_PLAIN);
+		return BUDGET_COMMAND_NONE;
+	} else {
+		/* Other hosts of the fleet may have it. */
+		snapshot_clear(&snapshot, key);
 	}
-	if (failure.error != ENOENT)
-		return fail_budget(command, "cannot be used: ", failure);
-	say_none(command, LOUDNESS_PLAIN);
-	return BUDGET_COMMAND_NONE;
+	status = show(command, &snapshot, 1, true);
+	if (failure.why != NULL)
+		say_none(command,
+		    command->status == 0 ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
+	return status != 0 ? status : command->status;
 }
 
 /* Room for one more snapshot, or NULL. */
@@ -260,7 +314,7 @@ show_all(struct command *command)
 
 /* A budget that is gone already is a success. */
 static int
-reset(const struct command *command)
+reset_host(const struct command *command)
 {
 	const char *key = command->policy->subject;
 	struct failure failure = segment_store_remove(command->directory, key);
@@ -273,6 +327,34 @@ reset(const struct command *command)
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget '", key, "': reset"));
 	return 0;
+}
+
+static int
+reset_fleet(const struct command *command)
+{
+	struct fleet_inquiry inquiry;
+	bool forgotten;
+
+	fleet_inquiry_open(&inquiry, command->policy);
+	forgotten = fleet_inquiry_forget(&inquiry, command->policy->subject);
+	fleet_inquiry_close(&inquiry);
+	if (forgotten)
+		say_fleet(command, LOUDNESS_VERBOSE, "reset", "");
+	else
+		say_fleet(command, LOUDNESS_QUIET,
+		    "cannot be reset: ", inquiry.error);
+	return forgotten ? 0 : BUDGET_COMMAND_NONE;
+}
+
+/* Resets both, also if one of them fails. */
+static int
+reset(const struct command *command)
+{
+	int status = reset_host(command), other = 0;
+
+	if (command->policy->share.fleet.text != NULL)
+		other = reset_fleet(command);
+	return status != 0 ? status : other;
 }
 
 /* Why a file must be kept; NO_FAILURE: it may be removed. */

@@ -9,17 +9,8 @@
 #ifndef BUDGET_FORMAT_H
 #define BUDGET_FORMAT_H
 
-#include "budget/snapshot.h"
 #include "output/writer.h"
-#include "policy/policy.h"
-
-struct budget_list {
-	enum format format;
-	const char *directory; /* of all these budgets */
-	const struct snapshot *snapshots;
-	size_t count;
-	bool one; /* one key was asked for: JSON is an object, no array */
-};
+#include "report/budget_list.h"
 
 /* Writes the list; the caller flushes the writer. */
 void budget_format_put(const struct budget_list *list, struct writer *writer);

@@ -7,6 +7,7 @@
 #include "text/number.h"
 #include "output/writer.h"
 #include "exit_status.h"
+#include "report/fleet_inquiry.h"
 
 /* The columns of the screen at which the columns of the table end. */
 enum {
@@ -264,6 +265,38 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    " a retry");
 	if (share->key != NULL && share->wait > 0)
 		put_beside(writer, &any, "budget", share->wait, " a retry");
+	if (share->fleet.text != NULL)
+		put_beside(
+		    writer, &any, "fleet", share->fleet.timeout, " a retry");
+}
+
+/* Whether the fleet's server answers, and what it says. */
+static void
+put_fleet(struct writer *writer, const struct policy *policy)
+{
+	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM],
+	    window[DURATION_ROOM];
+	struct fleet_inquiry inquiry;
+	struct snapshot snapshot;
+
+	if (policy->share.fleet.text == NULL)
+		return;
+	fleet_inquiry_open(&inquiry, policy);
+	if (fleet_inquiry_look(&inquiry, policy->share.key, &snapshot)) {
+		begin_line(writer, "Fleet", "answers");
+		remark(writer, number_put(used, snapshot.retries));
+		writer_put_all(writer,
+		    STRINGS(" of ", number_put(limit, snapshot.limit),
+			" retries used in ",
+			duration_format(window, snapshot.window), " by ",
+			number_put(hosts, snapshot.hosts),
+			snapshot.hosts == 1 ? " host" : " hosts"));
+	} else {
+		begin_line(writer, "Fleet", "no answer");
+		remark(writer, inquiry.error);
+	}
+	writer_put(writer, "\n");
+	fleet_inquiry_close(&inquiry);
 }
 
 int
@@ -279,5 +312,6 @@ dry_run_show(const struct policy *policy)
 	put_slo(&writer, policy, &forecast);
 	put_limits(&writer, policy);
 	put_uncounted(&writer, policy);
+	put_fleet(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }
