@@ -694,7 +694,7 @@ in_a_row()
 @test "the examples of the manual run" {
 	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
 		migrate sync-users sync-groups build-images service psql \
-		handle logger gh
+		handle logger gh docker
 	gzip -c urls >dump.gz
 	section EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }

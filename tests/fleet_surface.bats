@@ -447,3 +447,43 @@ web fleet 3' ]
 	"$RETRY" --dry-run -B api >out
 	run -1 grep -i fleet out
 }
+
+@test "the example of README works with a server that has its password" {
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+	fleet_start --requirepass secret
+	awk '/^```/ { inside = 0 } inside; /^```shell$/ { inside = 1 }' \
+		"${BATS_TEST_FILENAME%/*}/../README.md" |
+		sed "s|redis://cache/0|unix://$fleet_socket|" >example
+	grep -q -- '--fleet-min 200' example
+	mkdir bin
+	printf '#!/bin/sh\necho "$@" >>"$CALLS"\n' >bin/docker
+	cp bin/docker bin/curl
+	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
+	chmod +x bin/*
+	CALLS=$PWD/calls PATH=$PWD/bin:$PATH bash -e example >out 2>err
+	[ ! -s err ]
+	[ "$(lines calls)" = 2 ]
+	grep -q '^api  fleet ' out
+}
+
+@test "the account of the manual can do all that retry asks of the server" {
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+	fleet_start
+	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../retry.1" |
+		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs >rights
+	read -ra words <rights
+	[ "$(fleet_cli "${words[@]}")" = OK ]
+	secret retry:password
+	told_server api
+	"$RETRY" --budget-status api --fleet-auth auth \
+		--fleet "unix://$fleet_socket?db=3" >out
+	[ "$(awk '{ print $2, $9 }' out)" = 'SCOPE HOSTS
+fleet 0' ]
+	"$RETRY" --budget-status api --fleet-auth auth \
+		--fleet "redis://retry@127.0.0.1:$fleet_port" >out
+	[ "$(awk '{ print $2, $9 }' out)" = 'SCOPE HOSTS
+fleet 3' ]
+	"$RETRY" --budget-reset api --fleet "unix://$fleet_socket" \
+		--fleet-auth auth
+	[ -z "$(fleet_cli KEYS '*')" ]
+}
