@@ -438,7 +438,8 @@ says()
 }
 
 @test "the manual's tables have the fields of the report, of lines in JSON, and the metrics" {
-	"$RETRY" -q -n 2 -d 0 --report report --metrics job.prom false || :
+	"$RETRY" -q -n 2 -d 0 --report report --metrics job.prom \
+		-B api --budget-dir . --fleet unix:///none false || :
 	section 'The report' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
 	"$PYTHON" -IS -c 'import json
 report = json.load(open("report"))

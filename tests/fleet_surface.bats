@@ -487,3 +487,25 @@ fleet 3' ]
 		--fleet-auth auth
 	[ -z "$(fleet_cli KEYS '*')" ]
 }
+
+#
+# The report
+#
+
+@test "the report has the URL of the fleet, and null where it was not asked" {
+	"$RETRY" -B api --fleet redis://host/2 --report seen true
+	[ "$(field '["fleet"]')" = redis://host/2 ]
+	[ "$(field '["attempts"][0]["fleet"]')" = None ]
+	RETRY_FLEET=redis://host "$RETRY" --report seen true
+	[ "$(field '["fleet"]')" = None ]
+}
+
+@test "the metrics have what the fleet said, if there is one" {
+	"$RETRY" -B api --fleet redis://host --metrics job.prom true
+	has_line 'retry_fleet_granted{name="job"} 0' job.prom
+	has_line 'retry_fleet_denied{name="job"} 0' job.prom
+	has_line 'retry_fleet_alone{name="job"} 0' job.prom
+	"$RETRY" -B api --metrics job.prom true
+	has_line 'retry_attempts{name="job"} 1' job.prom
+	run -1 grep fleet job.prom
+}

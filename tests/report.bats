@@ -152,22 +152,23 @@ fails=(sh -c 'exit 7')
 	ends 0 --report r.json true
 	report 'list(r) == ["version", "id", "command", "attempts_max",
 	    "consecutive", "timeout_ms", "idle_timeout_ms", "deadline_ms",
-	    "budget", "reason", "limit", "status", "signal",
+	    "budget", "fleet", "reason", "limit", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
 	    "attempts_omitted", "attempts"]' \
 	    'list(a[0]) == ["attempt", "started_ms", "elapsed_ms", "timeout_ms", "end",
 	    "status", "signal", "http_status", "retry_after_ms", "verdict",
-	    "rule", "delay_ms", "slept_ms", "budget_exhausted"]' \
+	    "rule", "delay_ms", "slept_ms", "budget_exhausted", "fleet"]' \
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
 	    r["consecutive"] == 1 and r["timeout_ms"] is
-	    r["idle_timeout_ms"] is r["deadline_ms"] is r["budget"] is None and
-	    r["reason"] == "succeeded" and r["status"] == 0 and
+	    r["idle_timeout_ms"] is r["deadline_ms"] is r["budget"] is
+	    r["fleet"] is None and r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
 	    '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
 	    "attempt": 1, "timeout_ms": None, "end": "exited", "signal": None, "http_status": None,
 	    "retry_after_ms": None, "verdict": "done", "rule": "exit-status",
-	    "delay_ms": None, "slept_ms": None, "budget_exhausted": False}' \
+	    "delay_ms": None, "slept_ms": None, "budget_exhausted": False,
+	    "fleet": None}' \
 	    'a[0]["status"] == 0 and a[0]["elapsed_ms"] >= 1 and
 	    r["elapsed_ms"] >= a[0]["started_ms"] >= 0'
 	in_jq

@@ -49,6 +49,7 @@ test_a_new_entry_has_nothing_of_an_old_one(void)
 	EQUAL("new", entry->planned, -1);
 	EQUAL("new", entry->slept, -1);
 	HOLDS("new", entry->rule == NULL && !entry->budget_exhausted);
+	EQUAL("new", entry->fleet, FLEET_VERDICT_NONE);
 	HOLDS("new", attempt_log_latest(&attempt_log) == entry);
 }
 
@@ -101,6 +102,27 @@ test_what_was_slept_saturates(void)
 	EQUAL("the same", attempt_log_slept(&attempt_log), NANOS_MAX);
 }
 
+static void
+test_each_verdict_of_the_fleet_counts_once(void)
+{
+	struct attempt_log attempt_log;
+
+	fill(&attempt_log, 0);
+	attempt_log_fleet(&attempt_log, FLEET_VERDICT_DENIED);
+	EQUAL("before the first", attempt_log.fleet[FLEET_VERDICT_DENIED], 0);
+	attempt_log_add(&attempt_log);
+	attempt_log_fleet(&attempt_log, FLEET_VERDICT_DENIED);
+	attempt_log_fleet(&attempt_log, FLEET_VERDICT_DENIED);
+	attempt_log_fleet(&attempt_log, FLEET_VERDICT_GRANTED);
+	EQUAL("latest", attempt_log_latest(&attempt_log)->fleet,
+	    FLEET_VERDICT_GRANTED);
+	attempt_log_add(&attempt_log);
+	attempt_log_fleet(&attempt_log, FLEET_VERDICT_DENIED);
+	EQUAL("denied", attempt_log.fleet[FLEET_VERDICT_DENIED], 2);
+	EQUAL("granted", attempt_log.fleet[FLEET_VERDICT_GRANTED], 1);
+	EQUAL("alone", attempt_log.fleet[FLEET_VERDICT_ALONE], 0);
+}
+
 int
 main(void)
 {
@@ -109,6 +131,7 @@ main(void)
 		test_a_new_entry_has_nothing_of_an_old_one,
 		test_the_first_and_the_last_are_kept,
 		test_what_was_slept_saturates,
+		test_each_verdict_of_the_fleet_counts_once,
 	};
 
 	return unit_run(tests, LENGTH(tests));

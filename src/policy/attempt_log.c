@@ -20,6 +20,8 @@ attempt_log_start(struct attempt_log *log)
 	/* The entries are not cleared: most invocations use a single one. */
 	log->count = 0;
 	log->slept = 0;
+	for (int i = 0; i < FLEET_VERDICTS; i++)
+		log->fleet[i] = 0;
 }
 
 struct entry *
@@ -72,4 +74,15 @@ attempt_log_wake(struct attempt_log *log, nanos now)
 
 	if (entry != NULL && entry->planned >= 0 && entry->slept < 0)
 		entry->slept = now - entry->began - entry->elapsed;
+}
+
+void
+attempt_log_fleet(struct attempt_log *log, enum fleet_verdict verdict)
+{
+	struct entry *entry = attempt_log_latest(log);
+
+	if (entry == NULL || entry->fleet == verdict)
+		return;
+	entry->fleet = verdict;
+	log->fleet[verdict]++;
 }

@@ -14,6 +14,15 @@
 #define ATTEMPT_LOG_FIRST 10
 #define ATTEMPT_LOG_LAST 90
 
+/* What came of asking the fleet about the next attempt. */
+enum fleet_verdict {
+	FLEET_VERDICT_NONE, /* it was not asked */
+	FLEET_VERDICT_GRANTED,
+	FLEET_VERDICT_DENIED,
+	FLEET_VERDICT_ALONE, /* no answer: the host made the retry alone */
+	FLEET_VERDICTS,
+};
+
 /* One attempt. Times are nanoseconds since retry began. */
 struct entry {
 	int64_t attempt; /* from 1 */
@@ -29,11 +38,13 @@ struct entry {
 	    planned; /* the delay before the next attempt; -1: there is none */
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
+	enum fleet_verdict fleet;
 };
 
 struct attempt_log {
 	int64_t count; /* of all attempts */
 	nanos slept; /* all delays, but for that after the latest attempt */
+	int64_t fleet[FLEET_VERDICTS]; /* how many of each */
 	struct entry entries[ATTEMPT_LOG_FIRST + ATTEMPT_LOG_LAST];
 };
 
@@ -53,6 +64,10 @@ struct entry *attempt_log_latest(struct attempt_log *log);
  * over now; now is the time since retry began.
  */
 void attempt_log_wake(struct attempt_log *log, nanos now);
+
+/* Notes what came of asking the fleet about the attempt after the latest one.
+ * The same verdict counts once, however often it was asked. */
+void attempt_log_fleet(struct attempt_log *log, enum fleet_verdict verdict);
 
 /* How many entries are kept; and the i-th of them. 0 is the oldest. */
 int attempt_log_kept(const struct attempt_log *log);

@@ -44,6 +44,13 @@ static const char *const verdict_names[] = {
 	[VERDICT_REPEAT] = "repeat",
 };
 
+static const char *const fleet_names[] = {
+	[FLEET_VERDICT_NONE] = NULL,
+	[FLEET_VERDICT_GRANTED] = "granted",
+	[FLEET_VERDICT_DENIED] = "denied",
+	[FLEET_VERDICT_ALONE] = "alone",
+};
+
 /*
  * JSON
  */
@@ -99,6 +106,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	put_span(writer, "slept_ms", entry->slept, -1);
 	writer_json_raw(writer, "budget_exhausted",
 	    entry->budget_exhausted ? "true" : "false");
+	writer_json_string(writer, "fleet", fleet_names[entry->fleet]);
 	writer_json_end(writer, '}');
 }
 
@@ -133,6 +141,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(
 	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);
+	writer_json_string(writer, "fleet", policy->share.fleet.text);
 }
 
 /* On one line, so that tools for lines find it among other output. */
@@ -215,6 +224,20 @@ put_seconds(struct writer *writer, const struct invocation *invocation,
 }
 
 static void
+put_fleet(struct writer *writer, const struct invocation *invocation)
+{
+	const int64_t *fleet = invocation->attempt_log->fleet;
+
+	put_count(writer, invocation, "retry_fleet_granted",
+	    "Retries that the fleet granted.", fleet[FLEET_VERDICT_GRANTED]);
+	put_count(writer, invocation, "retry_fleet_denied",
+	    "Retries that the fleet denied.", fleet[FLEET_VERDICT_DENIED]);
+	put_count(writer, invocation, "retry_fleet_alone",
+	    "Retries made without an answer of the fleet.",
+	    fleet[FLEET_VERDICT_ALONE]);
+}
+
+static void
 put_metrics(struct writer *writer, const void *with)
 {
 	const struct invocation *invocation = with;
@@ -233,6 +256,8 @@ put_metrics(struct writer *writer, const void *with)
 	    attempt_log_slept(invocation->attempt_log));
 	put_seconds(writer, invocation, "retry_last_run_timestamp_seconds",
 	    "When it ended.", invocation->now);
+	if (invocation->policy->share.fleet.text != NULL)
+		put_fleet(writer, invocation);
 	put_metric(writer, invocation, "retry_reason", "Why it ended.");
 	writer_put_all(writer,
 	    STRINGS(
