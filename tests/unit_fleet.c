@@ -281,8 +281,8 @@ test_questions(void)
 	question.first = true;
 	question.now = 1787407200000001 * MICRO;
 	question.count = 2;
-	question.told[0] = (struct fleet_told){ 0, 7, 0 };
-	question.told[1] = (struct fleet_told){ NANOS_MINUTE + 1, 8, 9 };
+	question.told[0] = (struct fleet_row){ 0, 7, 0 };
+	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9 };
 	snprintf(text, sizeof text, "EVAL %s 1 retry:1:api %s", budget_lua,
 	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 "
 	    "0 7 0 60000001 8 9");
@@ -299,8 +299,8 @@ test_times_are_rounded_up(void)
 	question.terms.window = NANOS_SECOND;
 	question.by = 1999;
 	question.count = 2;
-	question.told[0] = (struct fleet_told){ 1, 1, 0 };
-	question.told[1] = (struct fleet_told){ -1, 1, 0 };
+	question.told[0] = (struct fleet_row){ 1, 1, 0 };
+	question.told[1] = (struct fleet_row){ -1, 1, 0 };
 	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
 	    budget_lua_sha1, "16667 200000 10 5 1 0  1 1 0 0 1 0");
 	SAME("rounded", words_of(&question, false), text);
@@ -326,7 +326,7 @@ test_longest_question(void)
 	memset(key, 'k', sizeof key - 1);
 	for (size_t i = 0; i < FLEET_ROWS; i++)
 		question.told[i] =
-		    (struct fleet_told){ NANOS_MAX, INT32_MAX, INT32_MAX };
+		    (struct fleet_row){ NANOS_MAX, INT32_MAX, INT32_MAX };
 	fleet_script_ask(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;

@@ -39,6 +39,9 @@ struct fleet_ledger {
 	_Atomic uint64_t counted, elected;
 };
 
+/* The most rows that are told: one for each word of a window. */
+#define FLEET_ROWS WINDOW_WORDS
+
 /* What happened in one slice. */
 struct fleet_row {
 	nanos age; /* of the slice's beginning: nothing in it is older */
@@ -50,7 +53,7 @@ struct fleet_row {
 struct fleet_tally {
 	bool first; /* the server has not counted this host for a window */
 	int count; /* of rows, the oldest one first */
-	struct fleet_row rows[WINDOW_WORDS];
+	struct fleet_row rows[FLEET_ROWS];
 	/* For fleet_ledger_told(): marks as they were, and as they will be. */
 	uint64_t alone, alone_next, counted;
 };

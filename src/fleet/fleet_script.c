@@ -70,7 +70,7 @@ add_terms(struct resp_request *request, const struct terms *terms)
 }
 
 static void
-add_row(struct resp_request *request, const struct fleet_told *told)
+add_row(struct resp_request *request, const struct fleet_row *told)
 {
 	resp_add_number(request, up(told->age, MICRO));
 	resp_add_number(request, told->successes);

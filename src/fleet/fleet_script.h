@@ -26,20 +26,11 @@
 #include "budget/segment.h"
 #include "fleet/resp.h"
 
-/* The most rows of successes in a question: one for each word of a window. */
-#define FLEET_ROWS WINDOW_WORDS
-
 /* The most retries that a question asks for. */
 #define FLEET_WANTED SEGMENT_MIN_MOST
 
 /* Room for any question, with the script in it. */
 #define FLEET_REQUEST 12288
-
-/* Successes, and retries made without the server, of the same age. */
-struct fleet_told {
-	nanos age; /* at question->by, at least 0 */
-	int64_t successes, alone;
-};
 
 struct fleet_question {
 	const char *key; /* at most SEGMENT_KEY bytes */
@@ -49,7 +40,7 @@ struct fleet_question {
 	bool first; /* the first question of this host in a window */
 	nanos now; /* what TIME said; 0: the script asks for it itself */
 	size_t count; /* of told */
-	struct fleet_told told[FLEET_ROWS];
+	struct fleet_row told[FLEET_ROWS]; /* their ages at by, at least 0 */
 };
 
 enum fleet_code {

@@ -155,7 +155,7 @@ question_of(struct trial *trial)
 	    question.terms.ratio < 0 ? 0 : question.terms.ratio;
 	question.terms.min = question.terms.min < 0 ? 0 : question.terms.min;
 	for (size_t i = 0; i < question.count; i++)
-		question.told[i] = (struct fleet_told){
+		question.told[i] = (struct fleet_row){
 			.age = draw(trial, 0, i == 0 ? slice : 66 * slice) *
 				MICRO -
 			    draw(trial, 0, 1) * (MICRO - 1),

@@ -99,7 +99,7 @@ agree(struct twin *twin, const struct terms *terms, bool asks)
 
 /* Counts successes and retries of an age; the ring has no older ones. */
 static void
-count(struct twin *twin, const struct fleet_told *told, int64_t now)
+count(struct twin *twin, const struct fleet_row *told, int64_t now)
 {
 	int64_t age = told->age / MICRO + (told->age % MICRO > 0);
 	int64_t epoch = (now - age) / twin->slice;
