@@ -57,16 +57,22 @@ is_first(uint64_t counted, int64_t present)
 }
 
 bool
+fleet_ledger_has_elected(uint64_t elected, nanos slice, nanos now)
+{
+	uint64_t present = (uint64_t)fleet_word_epoch(slice, now) + 1;
+
+	/* If it is a later slice, then the clock of this process is behind. */
+	return elected >= present && elected - present <= WINDOW_WORDS;
+}
+
+bool
 fleet_ledger_elect(struct fleet_ledger *ledger, nanos slice, nanos now)
 {
 	uint64_t present = (uint64_t)fleet_word_epoch(slice, now) + 1;
 	uint64_t elected = atomic_load(&ledger->elected);
 
-	/* If it is a later slice, then the clock of this process is behind. */
-	if (elected >= present && elected - present <= WINDOW_WORDS)
-		return false;
-	return atomic_compare_exchange_strong(
-	    &ledger->elected, &elected, present);
+	return !fleet_ledger_has_elected(elected, slice, now) &&
+	    atomic_compare_exchange_strong(&ledger->elected, &elected, present);
 }
 
 /* Fills in the rows of a tally, and moves the marks up to the last slice. */
@@ -99,6 +105,10 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
 
 	tally->first = is_first(fleet_word_rest(source->tag, counted), present);
 	tally->counted = fleet_word_tagged(source->tag, (uint64_t)present + 1);
+	tally->count = 0;
+	tally->alone = tally->alone_next = 0;
+	if (source->until == 0)
+		return;
 	do {
 		successes.told = atomic_load(&ledger->successes);
 		alone.told = atomic_load(&ledger->alone);

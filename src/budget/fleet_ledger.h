@@ -62,7 +62,8 @@ struct fleet_tally {
 struct fleet_source {
 	uint16_t tag; /* fleet_word_tag() */
 	nanos slice; /* of the segment */
-	nanos until; /* when the rows have their ages (struct host_question) */
+	nanos until; /* when the rows have their ages (struct host_question);
+			0: nobody knows the server's clock, so no rows */
 	const struct window *window; /* of the host */
 	struct window *alone; /* of the retries that the host made alone */
 };
@@ -73,6 +74,9 @@ struct fleet_source {
  * tells at its end. Not to be called while the server is down (fleet_host.h).
  */
 bool fleet_ledger_elect(struct fleet_ledger *ledger, nanos slice, nanos now);
+
+/* Whether a process has been elected in this slice, given the word elected. */
+bool fleet_ledger_has_elected(uint64_t elected, nanos slice, nanos now);
 
 /*
  * Claims all successes that the server has not been told of, and finds the

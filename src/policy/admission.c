@@ -50,20 +50,17 @@ cool_down(struct segment *segment, nanos age, nanos span)
 		;
 }
 
-/* A retry is denied until the window grants it and the pause is over. */
+/* Denies a retry, for next or until the pause after a denial is over. */
 static void
-deny_retry(struct admission *admission, const struct segment *segment,
-    const struct header *header, nanos now)
+deny_retry(const struct caller *caller, struct admission *admission,
+    struct segment *segment, nanos next, nanos age)
 {
-	const struct window_limits *limits = &admission->effective.limits;
-	nanos pause = segment_cooldown(segment, segment_age(header, now));
+	nanos cooldown = caller->share->cooldown;
 
+	if (cooldown > 0 && !admission->cooling)
+		cool_down(segment, age, cooldown);
 	admission->denied = REASON_BUDGET;
-	admission->never = limits->ratio == 0 && limits->min == 0;
-	admission->next = segment_next(
-	    &segment->window, header, limits, now, &admission->sums);
-	if (pause > admission->next)
-		admission->next = pause;
+	admission->next = number_greater(next, segment_cooldown(segment, age));
 }
 
 /* Asks the window, which counts a retry that it grants. */
@@ -71,24 +68,85 @@ static void
 ask_window(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
+	const struct window_limits *limits = &admission->effective.limits;
 	enum window_answer answer = WINDOW_DENIED;
-	nanos cooldown = caller->share->cooldown;
+
+	if (!admission->cooling)
+		answer = window_withdraw(&segment->window, limits,
+		    segment_epoch(header, now), &admission->sums);
+	if (answer == WINDOW_GRANTED) {
+		add_one(&segment->retries);
+	} else if (answer == WINDOW_CORRUPT) {
+		admission->effective.corrupt = true;
+	} else {
+		admission->never = limits->ratio == 0 && limits->min == 0;
+		deny_retry(caller, admission, segment,
+		    segment_next(&segment->window, header, limits, now,
+			&admission->sums),
+		    segment_age(header, now));
+	}
+}
+
+/* How many retries the window would grant now. */
+static int64_t
+left_in_window(const struct admission *admission, const struct segment *segment,
+    const struct header *header, nanos now)
+{
+	const struct window_limits *limits = &admission->effective.limits;
+	struct window_sums sums;
+
+	segment_next(&segment->window, header, limits, now, &sums);
+	return window_limit(limits, sums.successes) - sums.retries;
+}
+
+/*
+ * Asks the fleet, if there is one, for a retry that the window would grant.
+ * Returns whether the window has to decide now.
+ */
+static bool
+ask_fleet(const struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header, nanos now)
+{
+	struct fleet_caller *fleet = caller->fleet;
+	nanos age = segment_age(header, now);
+	int64_t left;
+
+	if (fleet == NULL || fleet->granted || admission->cooling)
+		return true;
+	left = left_in_window(admission, segment, header, now);
+	if (left <= 0)
+		return true;
+	admission->fleet = fleet_caller_ask(fleet, segment, header, left, now);
+	switch (admission->fleet.decision) {
+	case HOST_GRANTED:
+	case HOST_ALONE:
+		return true;
+	case HOST_DENIED:
+		admission->view =
+		    fleet_host_look(&segment->fleet, header->slice, age);
+		deny_retry(
+		    caller, admission, segment, admission->fleet.next, age);
+		return false;
+	case HOST_CORRUPT:
+		admission->effective.corrupt = true;
+		return false;
+	case HOST_WAIT:
+	case HOST_ASK:
+		break;
+	}
+	return false;
+}
+
+/* Asks the fleet and the window, which limit a retry. */
+static void
+limit_retry(const struct caller *caller, struct admission *admission,
+    struct segment *segment, const struct header *header, nanos now)
+{
 	nanos age = segment_age(header, now);
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
-	if (!admission->cooling)
-		answer = window_withdraw(&segment->window,
-		    &admission->effective.limits, segment_epoch(header, now),
-		    &admission->sums);
-	if (answer == WINDOW_GRANTED)
-		add_one(&segment->retries);
-	else if (answer == WINDOW_CORRUPT)
-		admission->effective.corrupt = true;
-	else {
-		if (cooldown > 0 && !admission->cooling)
-			cool_down(segment, age, cooldown);
-		deny_retry(admission, segment, header, now);
-	}
+	if (ask_fleet(caller, admission, segment, header, now))
+		ask_window(caller, admission, segment, header, now);
 }
 
 /* Asks the breaker, if there is one. */
@@ -106,6 +164,13 @@ ask_breaker(struct caller *caller, struct admission *admission,
 		admission->next = admission->breaker.next;
 	}
 	return pass;
+}
+
+bool
+admission_is_open(const struct admission *admission)
+{
+	return admission->fleet.decision == HOST_ASK ||
+	    admission->fleet.decision == HOST_WAIT;
 }
 
 bool
@@ -136,17 +201,23 @@ admission_ask(struct caller *caller, struct segment *segment,
 	pass =
 	    ask_breaker(caller, &admission, segment, segment_age(header, now));
 	/*
-	 * Only pass tells whether the window has to limit the retry. The state
+	 * Only pass tells whether the budget has to limit the retry. The state
 	 * of the breaker may have been different a moment before, and may have
 	 * changed since.
 	 */
 	if (retry && pass == BREAKER_PASSED)
-		ask_window(caller, &admission, segment, header, now);
+		limit_retry(caller, &admission, segment, header, now);
 	else if (retry && pass == BREAKER_TURN)
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
-	caller->waits = admission.denied != REASON_NONE;
+	/* A grant is for the retry that is due now. */
+	if (caller->fleet != NULL)
+		caller->fleet->granted = false;
+	if (admission_is_open(&admission))
+		caller->waits = waited;
+	else
+		caller->waits = admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
 	return admission;

@@ -13,11 +13,15 @@
  *   - probes: one at a time, and at most one after each pause, which doubles;
  *     and one more for each probe that was ignored or killed;
  *   - turns: what the ramp admits while the breaker recovers.
+ *
+ * If the budget is that of a fleet, a retry that the window would grant needs a
+ * grant of the fleet before. Probes and turns need none.
  */
 #ifndef ADMISSION_H
 #define ADMISSION_H
 
 #include <stdbool.h>
+#include "fleet/fleet_caller.h"
 #include "policy/policy.h"
 
 /* The limits in force: the stricter of the segment's and the invocation's. */
@@ -39,6 +43,10 @@ struct admission {
 	struct effective_limits effective;
 	struct window_sums sums;
 	struct breaker_view breaker; /* its state, if it denied the attempt */
+	struct host_step fleet; /* what the fleet says, if it was asked */
+	struct host_view view; /* what is known of the fleet, if it denied */
+	const char *silence; /* why the server gave this invocation no answer,
+				or NULL; only its first time */
 };
 
 /* An invocation, as its budget sees it. Only admission changes it. */
@@ -51,6 +59,7 @@ struct caller {
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
+	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
 };
 
 /* What the end of an attempt means for the budget. */
@@ -77,6 +86,9 @@ bool admission_concerns(struct caller *caller, bool retry, nanos now);
  */
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
+
+/* Whether nothing is decided yet: the fleet has to be asked, or waited for. */
+bool admission_is_open(const struct admission *admission);
 
 /*
  * What the outcome of an attempt, judged so, means for the budget. Successes in

@@ -101,13 +101,8 @@ warn_differs(
 		"s"));
 }
 
-/*
- * Carries out a visit. If the segment is removed meanwhile, the visit is
- * carried out anew with another segment, and its effect on the removed one is
- * lost.
- */
-static void
-run(struct budget_client *budget, struct visit *visit)
+void
+budget_client_visit(struct budget_client *budget, struct visit *visit)
 {
 	struct failure failure = NO_FAILURE;
 	int removed = 0;
@@ -150,7 +145,7 @@ budget_client_ready(struct budget_client *budget)
 
 	if (!budget->share->required)
 		return true;
-	run(budget, &visit);
+	budget_client_visit(budget, &visit);
 	return !budget->alone;
 }
 
@@ -162,7 +157,7 @@ budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 	};
 
 	if (budget_client_concerned(budget, retry, now))
-		run(budget, &visit);
+		budget_client_visit(budget, &visit);
 	return visit.admission;
 }
 
@@ -176,7 +171,7 @@ budget_client_tell(struct budget_client *budget,
 		.effect = admission_effect(judgement, outcome, deposits) };
 
 	if (budget->share->key != NULL)
-		run(budget, &visit);
+		budget_client_visit(budget, &visit);
 }
 
 nanos
@@ -191,5 +186,5 @@ budget_client_renew(struct budget_client *budget, nanos now)
 	struct visit visit = { .operation = SEGMENT_RENEW, .now = now };
 
 	if (budget_client_nap(budget, now) == 0)
-		run(budget, &visit);
+		budget_client_visit(budget, &visit);
 }

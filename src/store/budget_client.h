@@ -67,6 +67,13 @@ void budget_client_tell(struct budget_client *budget,
     const struct judgement *judgement, const struct outcome *outcome,
     bool deposits, nanos now);
 
+/*
+ * Carries out another visit of the segment. If the segment is removed
+ * meanwhile, the visit is carried out anew with another segment, and its effect
+ * on the removed one is lost.
+ */
+void budget_client_visit(struct budget_client *budget, struct visit *visit);
+
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos budget_client_nap(const struct budget_client *budget, nanos now);
 

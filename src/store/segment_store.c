@@ -38,16 +38,19 @@ check_header(
 	const struct header *header = &store->header;
 	struct origin here;
 	struct failure failure = segment_file_origin(store->fd, false, &here);
+	struct segment copy;
 	ssize_t got;
 
 	if (failure.why != NULL)
 		return failure;
-	got = pread(store->fd, &store->header, sizeof *header, 0);
+	got = pread(store->fd, &copy, sizeof copy, 0);
 	if (got == -1)
 		return FAILED("cannot read");
+	store->header = copy.header;
+	store->elected = atomic_load(&copy.ledger.elected);
 	if (!segment_shares_clock(header, &here))
 		here.space = sys_space();
-	if ((size_t)got != sizeof *header)
+	if ((size_t)got != sizeof copy)
 		return REFUSED("of another size");
 	*state = segment_check(header, key, &here);
 	switch (*state) {
@@ -207,24 +210,12 @@ give_up(struct segment_store *store, struct bus_guard *guard)
 	return false;
 }
 
-bool
-segment_store_run(struct segment_store *store, struct visit *visit)
+static void
+carry_out(
+    struct visit *visit, struct segment *segment, const struct header *header)
 {
-	struct segment *segment = store->segment;
-	const struct header *header = &store->header;
-	struct bus_guard guard;
+	struct fleet_caller *fleet = visit->caller.fleet;
 
-	if (!is_usable(store)) {
-		segment_store_close(store);
-		return false;
-	}
-	segment_file_guard(&guard, segment, sizeof *segment);
-	/* From here on, a SIGBUS for the segment returns to this line. */
-	if (sigsetjmp(guard.out, 0) != 0)
-		return give_up(store, &guard);
-	/* Nothing changes the header, unless it overwrites the file. */
-	if (memcmp(&segment->header, header, sizeof *header) != 0)
-		return give_up(store, &guard);
 	switch (visit->operation) {
 	case SEGMENT_LOOK:
 		visit->effective =
@@ -246,7 +237,40 @@ segment_store_run(struct segment_store *store, struct visit *visit)
 		visit->sound =
 		    snapshot_take(visit->snapshot, segment, header, visit->now);
 		break;
+	case SEGMENT_ELECT:
+		visit->tells =
+		    fleet_caller_elect(fleet, segment, header, visit->now);
+		break;
+	case SEGMENT_CLAIM:
+		visit->tells =
+		    fleet_caller_claim(fleet, segment, header, visit->now);
+		break;
+	case SEGMENT_SETTLE:
+		fleet_caller_settle(fleet, segment, header, visit->outcome,
+		    visit->answer, visit->now);
+		break;
 	}
+}
+
+bool
+segment_store_run(struct segment_store *store, struct visit *visit)
+{
+	struct segment *segment = store->segment;
+	const struct header *header = &store->header;
+	struct bus_guard guard;
+
+	if (!is_usable(store)) {
+		segment_store_close(store);
+		return false;
+	}
+	segment_file_guard(&guard, segment, sizeof *segment);
+	/* From here on, a SIGBUS for the segment returns to this line. */
+	if (sigsetjmp(guard.out, 0) != 0)
+		return give_up(store, &guard);
+	/* Nothing changes the header, unless it overwrites the file. */
+	if (memcmp(&segment->header, header, sizeof *header) != 0)
+		return give_up(store, &guard);
+	carry_out(visit, segment, header);
 	segment_file_unguard(&guard);
 	return true;
 }

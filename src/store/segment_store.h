@@ -19,6 +19,7 @@ struct segment_store {
 	int fd; /* -1: no file is open */
 	struct segment *segment; /* only segment_store_run may touch it */
 	struct header header; /* a checked copy */
+	uint64_t elected; /* of the ledger, when the file was opened */
 };
 
 enum segment_operation {
@@ -27,6 +28,9 @@ enum segment_operation {
 	SEGMENT_TELL, /* admission_tell */
 	SEGMENT_RENEW, /* admission_renew */
 	SEGMENT_SNAPSHOT, /* snapshot_take */
+	SEGMENT_ELECT, /* fleet_caller_elect */
+	SEGMENT_CLAIM, /* fleet_caller_claim */
+	SEGMENT_SETTLE, /* fleet_caller_settle */
 };
 
 /* An operation on a segment, with its arguments and its results. */
@@ -40,6 +44,9 @@ struct visit {
 	struct effective_limits effective; /* result of LOOK, ASK and TELL */
 	struct snapshot *snapshot; /* SNAPSHOT: to be filled in */
 	bool sound; /* result of SNAPSHOT: the segment is not corrupt */
+	bool tells; /* result of ELECT and CLAIM */
+	enum fleet_outcome outcome; /* SETTLE */
+	const struct fleet_answer *answer; /* SETTLE: if there is one */
 };
 
 /*

@@ -1,0 +1,70 @@
+/*
+ * fleet_caller: what one invocation asks its fleet, and tells it.
+ *
+ * These functions put the steps of fleet_host.h and fleet_ledger.h together.
+ * They work on the segment of the budget only, and say what the server has to
+ * be asked: fleet_client.h sends the questions.
+ */
+#ifndef FLEET_CALLER_H
+#define FLEET_CALLER_H
+
+#include <stdbool.h>
+#include "budget/segment.h"
+#include "fleet/fleet_script.h"
+
+/* What came of a question. */
+enum fleet_outcome {
+	FLEET_ANSWERED,
+	FLEET_SENT, /* nobody waits for the answer */
+	FLEET_SILENT, /* there was no answer in time, or a refusal */
+	FLEET_CUT, /* retry itself ended it, so the server is not to blame */
+};
+
+/* An invocation, as the fleet's words in the segment see it. */
+struct fleet_caller {
+	struct terms terms; /* of the fleet; the window is the segment's */
+	struct host_config config;
+	struct fleet_wait wait; /* of the retry that is due */
+	struct host_question question; /* the last one */
+	struct fleet_tally tally; /* what it tells */
+	uint64_t random; /* another number for each call */
+	bool granted; /* the server has granted the retry that is due */
+};
+
+/* An invocation that has asked nothing. url: as it was typed. alone: as in
+ * struct host_config. */
+void fleet_caller_start(struct fleet_caller *caller, const char *url,
+    const struct terms *terms, nanos timeout, int64_t alone);
+
+/*
+ * fleet_host_ask(), for a retry that is due. If it says HOST_ASK, then the
+ * caller has a question, which the server has to be asked now.
+ */
+struct host_step
+fleet_caller_ask(struct fleet_caller *caller, struct segment *segment,
+    const struct header *header, int64_t most, nanos now);
+
+/* The question of the caller about the budget of key. */
+struct fleet_question
+fleet_caller_question(const struct fleet_caller *caller, const char *key);
+
+/* Stores what came of the question. answer: only if it was answered. */
+void fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
+    const struct header *header, enum fleet_outcome outcome,
+    const struct fleet_answer *answer, nanos now);
+
+/*
+ * Whether this invocation has to tell the server of the host's successes in
+ * this slice. In any case the caller has a question that wants and tells
+ * nothing: its answer has the server's clock, without which nothing can be
+ * told.
+ */
+bool fleet_caller_elect(struct fleet_caller *caller, struct segment *segment,
+    const struct header *header, nanos now);
+
+/* Claims what the server has not been told: the caller has a question that
+ * tells it. False if there is nothing to tell. */
+bool fleet_caller_claim(struct fleet_caller *caller, struct segment *segment,
+    const struct header *header, nanos now);
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ * fleet_caller, and admission with a fleet: what the server is asked when a
+ * retry is due, what each outcome means for the retry and for the host, and
+ * what the server is told.
+ */
+#include "unit.h"
+#include "policy/admission.h"
+
+#define MS(n) ((nanos)(n)*NANOS_MS)
+#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
+
+/* What the server's clock shows when the segment is made. */
+#define SERVER SECONDS(1700000000)
+
+static const struct share share = { .key = "api", .terms = { -1, -1, -1 } };
+static const struct share cooling = {
+	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
+};
+static const struct share guarded = { .key = "api",
+	.terms = { -1, -1, -1 },
+	.breaker = { 1, SECONDS(10), SECONDS(35) } };
+static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true,
+	true };
+static const struct attempt_effect failure = { RESULT_FAILURE, false, false,
+	true };
+
+/* A segment with slices of a second, made at 0. */
+static struct segment
+make(int64_t min)
+{
+	struct terms terms = { 0, min, SECONDS(60) };
+	struct origin origin = { .base = 0 };
+	struct segment segment;
+
+	segment_make(&segment, "api", &terms, &origin);
+	return segment;
+}
+
+/* An invocation in a fleet. */
+struct member {
+	struct fleet_caller fleet;
+	struct caller caller;
+};
+
+static struct caller *
+join(struct member *member, const struct share *shared)
+{
+	const struct terms terms = { 0, 100, SECONDS(60) };
+
+	fleet_caller_start(
+	    &member->fleet, "redis://cache", &terms, MS(250), -1);
+	member->fleet.random = UINT64_C(1) << 63;
+	member->caller = (struct caller){
+		.share = shared, .uses_breaker = true, .fleet = &member->fleet
+	};
+	return &member->caller;
+}
+
+static struct admission
+ask(struct member *member, struct segment *segment, nanos now)
+{
+	return admission_ask(
+	    &member->caller, segment, &segment->header, true, now);
+}
+
+static enum host_decision
+decides(struct member *member, struct segment *segment, nanos now)
+{
+	return ask(member, segment, now).fleet.decision;
+}
+
+/* An answer that grants so many retries. */
+static struct fleet_answer
+answer_at(nanos now, int64_t granted)
+{
+	return (struct fleet_answer){ .code = granted > 0 ? FLEET_GRANTED
+							  : FLEET_DENIED,
+		.granted = granted,
+		.retries = 98,
+		.limit = 100,
+		.next = SECONDS(4),
+		.pause = SECONDS(2),
+		.now = SERVER + now,
+		.hosts = 50 };
+}
+
+static void
+settle(struct member *member, struct segment *segment,
+    enum fleet_outcome outcome, int64_t granted, nanos now)
+{
+	const struct fleet_answer answer = answer_at(now, granted);
+
+	fleet_caller_settle(
+	    &member->fleet, segment, &segment->header, outcome, &answer, now);
+}
+
+/* The successes and the retries made alone that the question tells of. */
+static struct fleet_row
+told(const struct member *member)
+{
+	struct fleet_question question =
+	    fleet_caller_question(&member->fleet, "api");
+	struct fleet_row sum = { .age = 0 };
+
+	for (size_t i = 0; i < question.count; i++) {
+		sum.successes += question.told[i].successes;
+		sum.alone += question.told[i].alone;
+	}
+	return sum;
+}
+
+static void
+test_a_retry_needs_a_grant(void)
+{
+	struct segment segment = make(10);
+	struct fleet_question question;
+	struct admission admission;
+	struct member one;
+
+	join(&one, &share);
+	admission = ask(&one, &segment, 0);
+	EQUAL("asks", admission.fleet.decision, HOST_ASK);
+	EQUAL("open", admission_is_open(&admission), true);
+	EQUAL("not denied", admission.denied, REASON_NONE);
+	EQUAL("not counted", (int64_t)segment.retries, 0);
+	question = fleet_caller_question(&one.fleet, "api");
+	SAME("key", question.key, "api");
+	EQUAL("one retry", question.wanted, 1);
+	EQUAL("window", question.terms.window, SECONDS(60));
+	EQUAL("min", question.terms.min, 100);
+	EQUAL("first", question.first, true);
+	EQUAL("clock", question.by, 0);
+	EQUAL("nothing told", (int64_t)question.count, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 1, MS(1));
+	admission = ask(&one, &segment, MS(1));
+	EQUAL("decided", admission_is_open(&admission), false);
+	EQUAL("granted", admission.denied, REASON_NONE);
+	EQUAL("counted", (int64_t)segment.retries, 1);
+	EQUAL("once", decides(&one, &segment, MS(2)), HOST_ASK);
+	question = fleet_caller_question(&one.fleet, "api");
+	EQUAL("not first", question.first, false);
+	EQUAL("by", question.by > SERVER, true);
+}
+
+static void
+test_a_denial_by_the_fleet(void)
+{
+	struct segment segment = make(10);
+	struct admission admission;
+	struct member one, two;
+
+	join(&one, &share);
+	join(&two, &share);
+	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
+	EQUAL("waits", decides(&two, &segment, 0), HOST_WAIT);
+	EQUAL("undecided", (int64_t)segment.denied, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 0, MS(1));
+	admission = ask(&one, &segment, MS(1));
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("by the fleet", admission.fleet.decision, HOST_DENIED);
+	EQUAL("not alone", admission.fleet.alone, false);
+	EQUAL("never", admission.never, false);
+	EQUAL("next", admission.next > 0, true);
+	EQUAL("next", admission.next <= SECONDS(2), true);
+	EQUAL("hosts", admission.view.hosts, 50);
+	EQUAL("retries", admission.view.retries, 98);
+	EQUAL("limit", admission.view.limit, 100);
+	EQUAL("the others", ask(&two, &segment, MS(1)).denied, REASON_BUDGET);
+	EQUAL("counted", (int64_t)segment.denied, 2);
+	EQUAL("no retry", (int64_t)segment.retries, 0);
+}
+
+static void
+test_the_window_comes_first(void)
+{
+	struct segment segment = make(1);
+	struct admission admission;
+	struct member one;
+
+	join(&one, &share);
+	decides(&one, &segment, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
+	EQUAL("granted", ask(&one, &segment, 0).denied, REASON_NONE);
+	admission = ask(&one, &segment, 0);
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	/* The window denies although the fleet has granted. */
+	one.fleet.granted = true;
+	EQUAL("denied", ask(&one, &segment, 0).denied, REASON_BUDGET);
+	EQUAL("lost", one.fleet.granted, false);
+}
+
+static void
+test_a_pause_after_a_denial_by_the_fleet(void)
+{
+	struct segment segment = make(10);
+	struct admission admission;
+	struct member one;
+
+	join(&one, &cooling);
+	decides(&one, &segment, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 0, 0);
+	admission = ask(&one, &segment, 0);
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("next", admission.next, SECONDS(5));
+	admission = ask(&one, &segment, SECONDS(4));
+	EQUAL("cooling", admission.cooling, true);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	EQUAL("over", decides(&one, &segment, SECONDS(5)), HOST_ASK);
+}
+
+static void
+test_a_probe_needs_no_grant(void)
+{
+	struct segment segment = make(10);
+	struct admission admission;
+	struct member one;
+
+	join(&one, &guarded);
+	admission_tell(&one.caller, &segment, &segment.header, &failure, 0);
+	admission = ask(&one, &segment, SECONDS(1));
+	EQUAL("held", admission.denied, REASON_BREAKER);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	admission = ask(&one, &segment, SECONDS(10));
+	EQUAL("the probe", admission.denied, REASON_NONE);
+	EQUAL("nobody asks", admission_is_open(&admission), false);
+	EQUAL("counted", (int64_t)segment.probes, 1);
+}
+
+static void
+test_without_an_answer_the_host_is_alone(void)
+{
+	struct segment segment = make(10);
+	struct admission admission;
+	struct member one;
+
+	join(&one, &share);
+	decides(&one, &segment, 0);
+	settle(&one, &segment, FLEET_SILENT, 0, MS(250));
+	admission = ask(&one, &segment, MS(250));
+	EQUAL("alone", admission.fleet.decision, HOST_ALONE);
+	EQUAL("share", admission.fleet.share, 1);
+	EQUAL("granted", admission.denied, REASON_NONE);
+	EQUAL("counted", (int64_t)segment.retries, 1);
+	admission = ask(&one, &segment, MS(251));
+	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("alone", admission.fleet.alone, true);
+	/* The server answers again, and is told; the alone share counts. */
+	EQUAL("asks", decides(&one, &segment, SECONDS(2)), HOST_ASK);
+	EQUAL("no clock", told(&one).alone, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 1, SECONDS(2));
+	ask(&one, &segment, SECONDS(2));
+	EQUAL("asks", decides(&one, &segment, SECONDS(3)), HOST_ASK);
+	EQUAL("told", told(&one).alone, 1);
+	settle(&one, &segment, FLEET_ANSWERED, 1, SECONDS(3));
+	ask(&one, &segment, SECONDS(3));
+	EQUAL("asks", decides(&one, &segment, SECONDS(4)), HOST_ASK);
+	EQUAL("once", told(&one).alone, 0);
+}
+
+static void
+test_a_question_that_was_cut(void)
+{
+	struct segment segment = make(10);
+	struct member one, two;
+
+	join(&one, &share);
+	join(&two, &share);
+	decides(&one, &segment, 0);
+	settle(&one, &segment, FLEET_CUT, 0, MS(10));
+	EQUAL("free", decides(&two, &segment, MS(10)), HOST_ASK);
+}
+
+static void
+test_successes(void)
+{
+	struct segment segment = make(10);
+	const struct header *header = &segment.header;
+	struct fleet_question question;
+	struct member one, two;
+
+	join(&one, &share);
+	join(&two, &share);
+	EQUAL("one", fleet_caller_elect(&one.fleet, &segment, header, 0), true);
+	EQUAL(
+	    "two", fleet_caller_elect(&two.fleet, &segment, header, 0), false);
+	question = fleet_caller_question(&one.fleet, "api");
+	EQUAL("wants nothing", question.wanted, 0);
+	EQUAL("tells nothing", (int64_t)question.count, 0);
+	EQUAL("changes nothing", question.first, false);
+	for (int i = 0; i < 3; i++)
+		admission_tell(&one.caller, &segment, header, &succeeded, 0);
+	EQUAL("no clock", fleet_caller_claim(&one.fleet, &segment, header, 0),
+	    false);
+	fleet_caller_elect(&one.fleet, &segment, header, 0);
+	settle(&one, &segment, FLEET_ANSWERED, 0, 0);
+	EQUAL("not denied", decides(&two, &segment, 0), HOST_ASK);
+	EQUAL("told", told(&two).successes, 3);
+	EQUAL("nothing left",
+	    fleet_caller_claim(&one.fleet, &segment, header, 0), false);
+	admission_tell(&one.caller, &segment, header, &succeeded, SECONDS(1));
+	EQUAL("left",
+	    fleet_caller_claim(&one.fleet, &segment, header, SECONDS(1)), true);
+	EQUAL("told", told(&one).successes, 1);
+	settle(&one, &segment, FLEET_SENT, 0, SECONDS(1));
+	settle(&two, &segment, FLEET_SILENT, 0, SECONDS(1));
+	EQUAL("while the server is down nobody is elected",
+	    fleet_caller_elect(&two.fleet, &segment, header, SECONDS(1)),
+	    false);
+}
+
+static void (*const tests[])(void) = {
+	test_a_retry_needs_a_grant,
+	test_a_denial_by_the_fleet,
+	test_the_window_comes_first,
+	test_a_pause_after_a_denial_by_the_fleet,
+	test_a_probe_needs_no_grant,
+	test_without_an_answer_the_host_is_alone,
+	test_a_question_that_was_cut,
+	test_successes,
+};
+
+int
+main(void)
+{
+	return unit_run(tests, LENGTH(tests));
+}
