@@ -14,6 +14,22 @@
 #include "run.h"
 #include "sys/sys.h"
 
+/* Asks the server of the fleet, which is required. Returns 0 if it answers, or
+ * the exit status. */
+static int
+require_fleet(struct run *run)
+{
+	int number;
+
+	fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
+	number = event_loop_await_link(&run->loop, run->history.deadline);
+	if (number != 0)
+		finish_by_signal(run, number);
+	return fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME))
+	    ? 0
+	    : EXIT_STATUS_NO_BUDGET;
+}
+
 /*
  * Opens the streams and waits for what the first attempt needs: its input, and
  * the budget if that is required. Returns 0, or the exit status if one of them
@@ -40,8 +56,11 @@ gather(struct run *run)
 		number = event_loop_await_budget(&run->loop);
 	if (number != 0)
 		finish_by_signal(run, number);
-	return budget_client_ready(&run->loop.budget) ? 0
-						      : EXIT_STATUS_NO_BUDGET;
+	if (!budget_client_ready(&run->loop.budget))
+		return EXIT_STATUS_NO_BUDGET;
+	return run->fleet != NULL && run->policy->share.required
+	    ? require_fleet(run)
+	    : 0;
 }
 
 /*
@@ -110,6 +129,8 @@ attempt(struct run *run)
 	struct step step;
 	int number;
 
+	if (run->fleet != NULL && run->history.made == 0)
+		fleet_client_greet(run->fleet, false, began);
 	if (run->attempt_log != NULL)
 		attempt_log_wake(run->attempt_log, began - run->history.began);
 	plan_begin(&run->history);
@@ -119,6 +140,9 @@ attempt(struct run *run)
 	number = event_loop_await_budget(&run->loop);
 	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
 	    !run->outer.retrying, ended);
+	if (run->fleet != NULL)
+		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
+		    sys_now(CLOCK_BOOTTIME));
 	nesting_tell(&run->nesting, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began);
 	messages_step(&run->loop.log, run->policy, &run->history, &step);
@@ -145,32 +169,34 @@ say_wait(struct run *run, const struct step *step, bool first)
 	run->said |= bit;
 }
 
-/* Makes the next attempt if the budget admits it; else a wait or the end. */
+/* Makes the planned attempt if the budget admits it; else a wait or the end. */
 static struct step
-seek_admission(struct run *run)
+seek_admission(struct run *run, const struct step *planned)
 {
 	bool first = run->history.patience == 0;
 	bool retry = plan_retries(&run->history);
-	nanos now = sys_now(CLOCK_BOOTTIME);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
-	int number = 0;
+	int number;
+	nanos now;
 
 	if (run->history.made > 0)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
-	if (budget_client_concerned(&run->loop.budget, retry, now))
-		number = event_loop_await_budget(&run->loop);
+	number = event_loop_await_admission(
+	    &run->loop, run->fleet, retry, run->history.deadline, &admission);
 	if (number != 0)
 		finish_by_signal(run, number);
-	now = sys_now(CLOCK_BOOTTIME);
-	admission = budget_client_admit(&run->loop.budget, retry, now);
-	if (admission.denied == REASON_NONE)
+	run_log_admission(run, &admission);
+	messages_alone(&run->loop.log, run->policy, &admission);
+	if (admission.denied == REASON_NONE && !admission_is_open(&admission))
 		return attempt(run);
-	if (admission.denied == REASON_BUDGET && run->attempt_log != NULL)
-		attempt_log_latest(run->attempt_log)->budget_exhausted = true;
+	now = sys_now(CLOCK_BOOTTIME);
+	/* The deadline has ended the question to the fleet. */
+	if (admission_is_open(&admission))
+		return plan_wake(&run->history, planned, now);
 	step = plan_denied(run->policy, &run->history, &admission, now);
 	if (step.again)
 		say_wait(run, &step, first);
@@ -191,7 +217,7 @@ series(struct run *run)
 			finish_by_signal(run, number);
 		step = plan_wake(&run->history, &step, sys_now(CLOCK_BOOTTIME));
 		if (step.again)
-			step = seek_admission(run);
+			step = seek_admission(run, &step);
 	}
 	if (step.attempt == 0)
 		messages_step(

@@ -16,6 +16,24 @@ open_attempt_log(struct run *run)
 	return true;
 }
 
+/* Sets up the client of the fleet, if there is one. False, with errno. */
+static bool
+open_fleet(struct run *run)
+{
+	const struct share *share = &run->policy->share;
+	struct event_loop *loop = &run->loop;
+
+	if (share->fleet.text == NULL)
+		return true;
+	run->fleet = malloc(sizeof *run->fleet);
+	if (run->fleet == NULL)
+		return false;
+	fleet_client_start(
+	    run->fleet, share, &loop->budget, &loop->log, &loop->signals);
+	loop->link = &run->fleet->link;
+	return true;
+}
+
 bool
 run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what)
@@ -26,6 +44,7 @@ run_open(struct run *run, const struct policy *policy,
 	run->policy = policy;
 	run->outer = *outer;
 	run->attempt_log = NULL;
+	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
 	limited = timeouts_any(&policy->timeouts) ||
@@ -37,6 +56,9 @@ run_open(struct run *run, const struct policy *policy,
 	http_request_start(&run->request, policy, &loop->log);
 	*what = "signalfd";
 	if (!event_loop_open(loop))
+		return false;
+	*what = "fleet";
+	if (!open_fleet(run))
 		return false;
 	*what = "status file";
 	if (!http_request_open(&run->request))
@@ -61,6 +83,9 @@ run_close(struct run *run)
 	nesting_close(&run->nesting);
 	attempt_close(&run->attempt);
 	hooks_close(&run->hook);
+	if (run->fleet != NULL)
+		fleet_client_close(run->fleet);
+	free(run->fleet);
 	free(run->attempt_log);
 }
 
@@ -84,4 +109,22 @@ run_log_attempt(struct run *run, const struct step *step, nanos began)
 		    .verdict = run->history.judgement.verdict,
 		    .planned = step->again ? step->delay : -1,
 		    .slept = -1 };
+}
+
+void
+run_log_admission(struct run *run, const struct admission *admission)
+{
+	struct attempt_log *log = run->attempt_log;
+	enum host_decision decision = admission->fleet.decision;
+
+	if (log == NULL)
+		return;
+	if (admission->denied == REASON_BUDGET)
+		attempt_log_latest(log)->budget_exhausted = true;
+	if (admission->by_fleet)
+		attempt_log_fleet(log, FLEET_VERDICT_GRANTED);
+	else if (decision == HOST_DENIED)
+		attempt_log_fleet(log, FLEET_VERDICT_DENIED);
+	else if (decision == HOST_ALONE && admission->denied == REASON_NONE)
+		attempt_log_fleet(log, FLEET_VERDICT_ALONE);
 }

@@ -19,6 +19,7 @@ struct run {
 	struct outer outer;
 	struct nesting nesting;
 	struct event_loop loop;
+	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	struct http_request request;
 	struct attempt attempt;
 	struct history history;
@@ -43,5 +44,8 @@ void run_close(struct run *run);
  * is one. The attempt began at the instant began on CLOCK_BOOTTIME.
  */
 void run_log_attempt(struct run *run, const struct step *step, nanos began);
+
+/* Adds what the budget has said about the next attempt. */
+void run_log_admission(struct run *run, const struct admission *admission);
 
 #endif

@@ -190,13 +190,14 @@ named()
 #
 
 @test "a policy may have each long option but those that run no command" {
-	local name argument value allowed=0
+	local name argument value fleet allowed=0
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" --help |
 		sed -nE 's/^  (-., |    )--([a-z-]+) ?([A-Z]?).*/\2 \3/p' >options
 	[ "$(lines options)" -ge 56 ]
 	(umask 077 && echo password >auth)
 	while read -r name argument; do
+		fleet=fleet=unix:///none
 		case $name in
 		help | version | policy | dry-run | budget-status | \
 			budget-reset | budget-gc | json | prom | fleet-via)
@@ -224,9 +225,10 @@ named()
 		budget-dir) value=. ;;
 		fleet) value=valkey://host ;;
 		fleet-auth) value=auth ;;
+		budget-required) value='' fleet='' ;; # it needs the server
 		*) value=${argument:+1} ;;
 		esac
-		policy budget=key fleet=unix:///none "$name${value:+=$value}"
+		policy budget=key "$fleet" "$name${value:+=$value}"
 		[ "$("$RETRY" --policy ./policy echo ok 2>err)" = ok ]
 		((++allowed))
 	done <options

@@ -135,6 +135,7 @@ test_a_retry_needs_a_grant(void)
 	admission = ask(&one, &segment, MS(1));
 	EQUAL("decided", admission_is_open(&admission), false);
 	EQUAL("granted", admission.denied, REASON_NONE);
+	EQUAL("by the fleet", admission.by_fleet, true);
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	EQUAL("once", decides(&one, &segment, MS(2)), HOST_ASK);
 	question = fleet_caller_question(&one.fleet, "api");
@@ -241,6 +242,7 @@ test_without_an_answer_the_host_is_alone(void)
 	EQUAL("alone", admission.fleet.decision, HOST_ALONE);
 	EQUAL("share", admission.fleet.share, 1);
 	EQUAL("granted", admission.denied, REASON_NONE);
+	EQUAL("not by the fleet", admission.by_fleet, false);
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	admission = ask(&one, &segment, MS(251));
 	EQUAL("denied", admission.denied, REASON_BUDGET);

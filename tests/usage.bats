@@ -139,7 +139,7 @@ loud()
 	    --http --max-retry-after 1m --method POST --idempotency-key auto \
 	    --budget key --budget-ratio 20% --budget-min 1 --budget-window 1m \
 	    --budget-wait 0 --budget-cooldown 1s --budget-dir "$PWD" \
-	    --budget-required --breaker 20,10s,1m --nested share \
+	    --breaker 20,10s,1m --nested share \
 	    --fleet unix:///run/fleet --fleet-auth auth --fleet-via cat \
 	    --fleet-timeout 1s --fleet-min 1 --fleet-ratio 20% --fleet-alone 1 \
 	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
@@ -147,7 +147,7 @@ loud()
 	    --metrics metrics --on-retry true --on-give-up true \
 	    --progress never --policy ./policy echo ok 2>err
 	prints ok -I -O -E echo ok
-	prints ok --budget-dir . -B key echo ok
+	prints ok --budget-dir . -B key --budget-required echo ok
 	prints ok --http-status status echo ok
 	"$RETRY" --budget-dir . --budget-status key >table
 	"$RETRY" --budget-dir . --budget-status key --json >table

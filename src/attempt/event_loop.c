@@ -112,12 +112,53 @@ event_loop_await_budget(struct event_loop *loop)
 }
 
 int
-event_loop_await_link(struct event_loop *loop)
+event_loop_await_link(struct event_loop *loop, nanos deadline)
 {
+	nanos left = 1;
 	int number = 0;
 
-	while (number == 0 && loop->link->end == FLEET_LINK_PENDING)
-		number = event_loop_wait(loop, NANOS_MAX);
+	while (
+	    number == 0 && left > 0 && loop->link->end == FLEET_LINK_PENDING) {
+		left = deadline - sys_now(CLOCK_BOOTTIME);
+		number = event_loop_wait(loop, left);
+	}
+	return number;
+}
+
+/* Asks the fleet's server, and stores what comes of that. */
+static int
+ask_fleet(struct event_loop *loop, struct fleet_client *fleet, nanos deadline)
+{
+	int number;
+
+	fleet_client_ask(fleet, sys_now(CLOCK_BOOTTIME));
+	number = event_loop_await_link(loop, deadline);
+	fleet_client_settle(fleet, sys_now(CLOCK_BOOTTIME));
+	return number;
+}
+
+int
+event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
+    bool retry, nanos deadline, struct admission *admission)
+{
+	nanos now = sys_now(CLOCK_BOOTTIME);
+	int number = 0;
+
+	if (budget_client_concerned(&loop->budget, retry, now))
+		number = event_loop_await_budget(loop);
+	if (number != 0)
+		return number;
+	do {
+		now = sys_now(CLOCK_BOOTTIME);
+		*admission = fleet != NULL
+		    ? fleet_client_admit(fleet, retry, now)
+		    : budget_client_admit(&loop->budget, retry, now);
+		if (!admission_is_open(admission))
+			return 0;
+		number = admission->fleet.decision == HOST_ASK
+		    ? ask_fleet(loop, fleet, deadline)
+		    : event_loop_wait(loop, admission->fleet.next);
+	} while (number == 0 && sys_now(CLOCK_BOOTTIME) < deadline);
 	return number;
 }
 

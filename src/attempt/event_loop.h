@@ -8,7 +8,7 @@
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 
-#include "link/fleet_link.h"
+#include "link/fleet_client.h"
 #include "store/budget_client.h"
 #include "output/log.h"
 #include "streams/streams.h"
@@ -60,11 +60,20 @@ __attribute__((warn_unused_result)) int
 event_loop_await_budget(struct event_loop *loop);
 
 /*
- * Waits until the question to the fleet's server is over. Returns the signal
- * that ended the wait, or 0.
+ * Waits until the question to the fleet's server is over, or until the deadline
+ * on CLOCK_BOOTTIME. Returns the signal that ended the wait, or 0.
  */
 __attribute__((warn_unused_result)) int
-event_loop_await_link(struct event_loop *loop);
+event_loop_await_link(struct event_loop *loop, nanos deadline);
+
+/*
+ * Asks the budget whether the next attempt may begin, and waits for the answer
+ * until the deadline: then *admission may say nothing yet. fleet: that shares
+ * the budget, or NULL. Returns the signal that ended the wait, or 0.
+ */
+__attribute__((warn_unused_result)) int
+event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
+    bool retry, nanos deadline, struct admission *admission);
 
 /*
  * Waits until the log's lines are written, at most for patience. Returns the

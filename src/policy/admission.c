@@ -145,8 +145,12 @@ limit_retry(const struct caller *caller, struct admission *admission,
 	nanos age = segment_age(header, now);
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
-	if (ask_fleet(caller, admission, segment, header, now))
-		ask_window(caller, admission, segment, header, now);
+	if (!ask_fleet(caller, admission, segment, header, now))
+		return;
+	ask_window(caller, admission, segment, header, now);
+	admission->by_fleet = caller->fleet != NULL &&
+	    admission->denied == REASON_NONE &&
+	    admission->fleet.decision == HOST_GRANTED;
 }
 
 /* Asks the breaker, if there is one. */

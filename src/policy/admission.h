@@ -44,6 +44,7 @@ struct admission {
 	struct window_sums sums;
 	struct breaker_view breaker; /* its state, if it denied the attempt */
 	struct host_step fleet; /* what the fleet says, if it was asked */
+	bool by_fleet; /* the retry may begin, with a grant of the fleet */
 	struct host_view view; /* what is known of the fleet, if it denied */
 	const char *silence; /* why the server gave this invocation no answer,
 				or NULL; only its first time */

@@ -11,6 +11,9 @@
 /* Room for ", 2 of 3 in a row". */
 #define ROW_ROOM (2 * NUMBER_ROOM + 16)
 
+/* Room for "; this host alone, 3 retries in 60s". */
+#define ALONE_ROOM (2 * NUMBER_ROOM + 40)
+
 char *
 messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
@@ -285,6 +288,65 @@ say_budget(const struct message *message, const char *next, const char *then)
 		paid ? "" : next, then));
 }
 
+/* Writes "; this host alone, 1 retry in 60s". */
+static char *
+put_alone(char room[ALONE_ROOM], const struct admission *admission)
+{
+	int64_t share = admission->fleet.share;
+	char most[NUMBER_ROOM], window[NUMBER_ROOM];
+
+	number_put_decimal(window, admission->effective.window, NANOS_SECOND);
+	stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(room, "; this host alone, "),
+				 number_put(most, share)),
+			  share == 1 ? " retry in " : " retries in "),
+		   window),
+	    "s");
+	return room;
+}
+
+/* "exhausted, 200 of 200 retries used in 60s by 312 hosts, next in about 4s" */
+static void
+say_fleet(const struct message *message, const char *next, const char *then)
+{
+	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM];
+	char window[NUMBER_ROOM], alone[ALONE_ROOM];
+	const struct admission *admission = &message->history->admission;
+	const struct share *share = &message->policy->share;
+
+	if (admission->fleet.alone)
+		say(message,
+		    STRINGS("fleet '", share->fleet.text, "': ",
+			admission->silence != NULL ? admission->silence
+						   : "no answer lately",
+			put_alone(alone, admission), ", next in about ", next,
+			then));
+	else
+		say(message,
+		    STRINGS("fleet '", share->fleet.text, "': budget '",
+			share->key, "': exhausted, ",
+			number_put(used, admission->view.retries), " of ",
+			number_put(limit, admission->view.limit),
+			" retries used in ",
+			number_put_decimal(
+			    window, admission->effective.window, NANOS_SECOND),
+			"s by ", number_put(hosts, admission->view.hosts),
+			admission->view.hosts == 1 ? " host" : " hosts",
+			", next in about ", next, then));
+}
+
+void
+messages_alone(struct log *log, const struct policy *policy,
+    const struct admission *admission)
+{
+	char alone[ALONE_ROOM];
+
+	if (admission->fleet.decision == HOST_ALONE &&
+	    admission->silence != NULL)
+		log_say(log, LOUDNESS_PLAIN,
+		    STRINGS("fleet '", policy->share.fleet.text, "': ",
+			admission->silence, put_alone(alone, admission)));
+}
+
 static void
 say_breaker(const struct message *message, const char *next, const char *then)
 {
@@ -324,6 +386,8 @@ say_denied(const struct message *message)
 		then = "; command not run";
 	if (admission->denied == REASON_BREAKER)
 		say_breaker(message, next, then);
+	else if (admission->fleet.decision == HOST_DENIED)
+		say_fleet(message, next, then);
 	else if (!admission->cooling)
 		say_budget(message, next, then);
 	else

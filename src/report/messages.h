@@ -24,6 +24,11 @@ char *messages_label(
 void messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step);
 
+/* Logs that the fleet's server does not answer, if this invocation has just
+ * found that out and makes a retry without it. */
+void messages_alone(struct log *log, const struct policy *policy,
+    const struct admission *admission);
+
 /*
  * Logs why the invocation ended: with -v, and with --log-format github if no
  * message before has said so. now is on CLOCK_BOOTTIME.

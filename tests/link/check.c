@@ -98,7 +98,7 @@ await(const char *what)
 {
 	nanos began = now();
 	const struct fleet_answer *answer = &fleet.dialogue.answer;
-	int number = event_loop_await_link(&run.loop);
+	int number = event_loop_await_link(&run.loop, NANOS_MAX);
 
 	if (number != 0)
 		printf("%s: signal %d\n", what, number);

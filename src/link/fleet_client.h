@@ -1,0 +1,78 @@
+/*
+ * fleet_client: asks a fleet for a retry that is due, tells it of successes.
+ *
+ * The story of a retry that is due is in fleet_host.h. Here its questions are
+ * sent, over a link that is served in the one wait, and what came of them is
+ * stored in the segment of the budget. Nothing here waits.
+ *
+ * A success is told by one send(2), by a process that has a connection: because
+ * the server has granted it the retry that succeeded; or because it is elected
+ * to tell, and so has connected while its first attempt ran.
+ */
+#ifndef FLEET_CLIENT_H
+#define FLEET_CLIENT_H
+
+#include <stdbool.h>
+#include "fleet/fleet_caller.h"
+#include "link/fleet_link.h"
+#include "output/log.h"
+#include "store/budget_client.h"
+
+struct fleet_client {
+	const struct share *share;
+	struct budget_client *budget;
+	struct log *log;
+	struct fleet_access access;
+	struct fleet_link link;
+	struct fleet_caller caller;
+	nanos asked; /* when the last question was sent */
+	bool greeted; /* fleet_client_greet() has done its work */
+	bool open; /* what came of it has not been stored yet */
+	bool elected; /* to tell when the attempt ends */
+	bool late; /* the last question was cut */
+	bool silent; /* the last question got no answer: link.reason */
+	bool said; /* the user was told so */
+};
+
+/* Sets the client of a share up, which has a fleet. Opens nothing. */
+void fleet_client_start(struct fleet_client *fleet, const struct share *share,
+    struct budget_client *budget, struct log *log,
+    const struct signals *signals);
+
+/*
+ * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call
+ * fleet_client_ask(), and fleet_client_settle() when link.end is not
+ * FLEET_LINK_PENDING or when nobody can wait any longer; then call this again.
+ * If it is HOST_WAIT, call this again after fleet.next.
+ */
+struct admission
+fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now);
+
+/* Sends the question that the admission has brought. */
+void fleet_client_ask(struct fleet_client *fleet, nanos now);
+
+/*
+ * Stores what came of the last question, if that was not done yet. If the
+ * server has answered nothing so far, the question is cut off, and nobody is to
+ * blame.
+ */
+void fleet_client_settle(struct fleet_client *fleet, nanos now);
+
+/*
+ * To be called before the first attempt; only the first call counts. Begins to
+ * connect if this process is elected to tell, or if the server has to answer
+ * (--budget-required), with a question that wants nothing.
+ */
+void fleet_client_greet(struct fleet_client *fleet, bool required, nanos now);
+
+/* Whether the server has answered; if not, says why the command is not run. */
+bool fleet_client_ready(struct fleet_client *fleet, nanos now);
+
+/* To be called when an attempt has ended: tells what there is to tell, and
+ * closes the connection. */
+void fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now);
+
+/* Closes the connection, if one is open. */
+void fleet_client_close(struct fleet_client *fleet);
+
+#endif
