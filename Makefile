@@ -2,7 +2,7 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make check           everything that must hold; tests/setup gets its tools
-# make lint san fuzz faults hammer storm simulate bench   more, one by one
+# make lint san fuzz faults hammer fleet storm simulate bench   more, one by one
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
@@ -314,6 +314,11 @@ HAMMER_SECONDS = 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
 
+FLEET_SECONDS = 60
+fleet: $(BIN)
+	@python3 tests/fleet/hosts.py ./$(BIN) "$$(command -v redis-server || \
+		command -v valkey-server)" $(FLEET_SECONDS)
+
 # A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
 # All storms take about five minutes. STORM=crowd, or 1, runs one scenario, and
@@ -332,4 +337,4 @@ clean:
 
 FORCE:
 .PHONY: all static check-static portable install uninstall dist deb check-deb \
-	check lint san fuzz faults simulate storm hammer bench clean FORCE
+	check lint san fuzz faults simulate storm hammer fleet bench clean FORCE
