@@ -51,7 +51,8 @@ FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
 	$(addprefix tests/,run control portable setup fleet/run link/run) \
-	$(addprefix packaging/,check deb dist) \
+	$(addprefix packaging/,check deb dist action/prepare action/run \
+		action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 

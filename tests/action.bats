@@ -1,0 +1,359 @@
+#!/usr/bin/env bats
+# The action for GitHub workflows, packaging/action: action.py runs its steps as
+# the runner does.
+
+# shellcheck disable=SC2016 # $ and ` in single quotes are for others
+
+load helper
+
+setup()
+{
+	helper_setup
+	here=$BATS_TEST_DIRNAME/..
+	"$PYTHON" -c 'import yaml' 2>/dev/null || skip "no yaml module for python3"
+	mkdir -p bin temp tree/packaging
+	# Nothing beside it can be used or built.
+	cp -r "$here/packaging/action" tree/packaging
+	ln -s "$RETRY" bin/retry
+	export PATH=$PWD/bin:$PATH RUNNER_TEMP=$PWD/temp
+	unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT GITHUB_PATH GITHUB_ENV
+}
+
+# action INPUT=VALUE...: sets $status; the log is in ./log.
+action()
+{
+	status=0
+	"$PYTHON" "$here/tests/action.py" "$PWD/tree/packaging/action" "$@" \
+		>log 2>&1 3>&- || status=$?
+}
+
+# output NAME: prints an output of the action.
+output()
+{
+	sed -n "s/^$1=//p" outputs
+}
+
+# options INPUT=VALUE...: prints the options that the inputs become, one a line,
+# without those that are always there. A program of this name prints its words.
+options()
+{
+	rm bin/retry
+	printf '%s\n' '#!/bin/sh' \
+		'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
+		'for word; do [ "$word" != -- ] || exit 0; echo "$word"; done' >bin/retry
+	chmod +x bin/retry
+	"$RETRY" --version | grep -q '^retry '
+	action command=true "$@"
+	rm bin/retry
+	ln -s "$RETRY" bin/retry
+	grep -vE '^--(report=.*|log-format=github)$' log || :
+}
+
+# become OPTIONS INPUT=VALUE...
+become()
+{
+	local wanted=$1
+	shift
+	diff <(tr ' ' '\n' <<<"$wanted") <(options "$@")
+}
+
+@test "a command that works at the third attempt is a success with three attempts" {
+	action delay=1ms command='test "$RETRY_ATTEMPT" = 3'
+	[ "$status" = 0 ]
+	holds outputs attempts=3 status=0 reason=succeeded total_attempts=3 \
+		exit_code=0 exit_error=
+	grep -q '^::warning::retry: attempt 3/5 succeeded' log
+}
+
+@test "a command that always fails fails the step, and the outputs say how" {
+	action delay=1ms attempts=2 command='exit 7'
+	[ "$status" = 1 ]
+	holds outputs attempts=2 status=7 reason=attempts total_attempts=2 \
+		exit_code=7 'exit_error=gave up after 2 attempts: exit 7, attempts'
+	has_line '::error::Process completed with exit code 7.' log
+}
+
+@test "the summary is a table of the attempts, with the command as it is written" {
+	action attempts=3 delay=1ms timeout=0.2,60 command='exit() { :; } # <b>|`*x*`
+		case $RETRY_ATTEMPT in
+		1) sleep 60 ;;
+		2) kill -KILL $$ ;;
+		3) (exit 3) && false ;;
+		esac'
+	[ "$status" = 1 ]
+	sed -E 's/[0-9.]+ s/N s/g' summary >seen
+	holds seen '### retry' '' '    exit() { :; } # <b>|`*x*`' '' \
+		'| attempt | result | time | delay after it |' '|--:|---|--:|--:|' \
+		'| 1 | timed out | N s | N s |' '| 2 | killed by SIGKILL | N s | N s |' \
+		'| 3 | exit 1 | N s |  |' '' '3 attempts in N s: attempts' ''
+}
+
+@test "a success at the first attempt leaves no annotation and no table" {
+	action command='echo done'
+	[ "$status" = 0 ]
+	holds log 'done'
+	[ ! -s summary ]
+	[ ! -s path ]
+}
+
+@test "continue_on_error keeps the step from failing, and the outputs are the same" {
+	action continue_on_error=true attempts=1 command='exit 99'
+	[ "$status" = 0 ]
+	[ "$(output exit_code)" = 99 ]
+}
+
+@test "no input is read by a shell before the command is" {
+	local text='"; touch x; '\'' $(touch y) `touch z` ${{ inputs.command }} \'
+	text+=$'\n& | < > * ~'
+	action shell='cat {0}' command="$text"
+	[ "$status" = 0 ]
+	diff log - <<<"$text"
+	local name
+	for name in shell attempts timeout deadline delay backoff retry-on stop-on \
+	    preset budget args max_attempts timeout_minutes timeout_seconds \
+	    retry_wait_seconds retry_on retry_on_exit_code warning_on_retry \
+	    continue_on_error polling_interval_seconds; do
+		action command='exit 0' attempts=1 "$name=$text"
+		[ "$status" -le 1 ]
+		[ ! -e x ] && [ ! -e y ] && [ ! -e z ]
+	done
+	action command='exit 0'
+	[ "$status" = 0 ]
+}
+
+@test "the command sees the environment and the directory of a step" {
+	action command='env; pwd'
+	[ "$status" = 0 ]
+	run -1 grep RETRY_ACTION_ log
+	has_line "$PWD" log
+	has_line "PATH=$PATH" log
+}
+
+@test "the command runs in the shell that the runner would choose" {
+	action attempts=1 command=$'false\necho no'
+	[ "$status" = 1 ]
+	action attempts=1 command='false | true; [[ x == x ]]'
+	[ "$status" = 0 ]
+	action attempts=1 shell=bash command='false | true'
+	[ "$status" = 1 ]
+	action attempts=1 shell=sh command='echo "$-"; echo "$0"'
+	grep -q e log
+	grep -q '/command\.sh$' log
+	mkdir tools
+	printf '%s\n' '#!/bin/sh' 'echo "$@"; cat "$RUNNER_TEMP"/*/command.*' >bin/python
+	chmod +x bin/python
+	cp bin/python bin/pwsh
+	action shell=python command='print(1)'
+	grep -qE '^/.*/command\.py$' log
+	action shell=pwsh command='dir'
+	grep -qE "^-command \. '/.*/command\.ps1'\$" log
+	diff <(sed 1d log) - <<-'TEXT'
+		$ErrorActionPreference = 'stop'
+		dir
+		if ((Test-Path -LiteralPath variable:\LASTEXITCODE)) { exit $LASTEXITCODE }
+	TEXT
+	action shell='sh -c "echo [$1]" "a  b" {0}' command=x
+	grep -q '^\[/.*/command\]$' log
+	action shell=cmd command=dir
+	[ "$status" = 1 ]
+	grep -qF '::error::retry: shell is bash, sh, python, pwsh or a command with {0}, not: cmd' log
+}
+
+@test "each input becomes the option of its name" {
+	become '--attempts=4 --timeout=5m --deadline=1h --delay=1,2 --backoff=linear --preset=npm --budget=registry' \
+		attempts=4 timeout=5m deadline=1h delay=1,2 backoff=linear preset=npm \
+		budget=registry
+	diff <(printf '%s\n' --retry-on=75,stderr:a\ b --retry-on=timeout \
+		--stop-on=65) \
+		<(options retry-on=$'75,stderr:a b\ntimeout\n' stop-on=65)
+	diff <(printf '%s\n' --idle-timeout 5m '--on-retry=echo $HOME' '') \
+		<(options args=$'--idle-timeout 5m\n"--on-retry=echo $HOME" ""')
+	[ -z "$(options)" ]
+}
+
+@test "the names of nick-fields/retry mean what they mean there" {
+	local theirs='--attempts=3 --delay=10 --backoff=constant --jitter=none'
+	become "$theirs --attempts=5" max_attempts=5
+	become "$theirs --timeout=10m" timeout_minutes=10
+	become "$theirs --timeout=15s" timeout_seconds=15
+	become "$theirs --delay=30s" retry_wait_seconds=30
+	become "$theirs --stop-on=timeout" retry_on=error
+	become "$theirs --retry-on=timeout" retry_on=timeout
+	become "$theirs" retry_on=any
+	become "$theirs --retry-on=7" retry_on_exit_code=7
+	become '--on-retry=make' on_retry_command=make
+	become '--attempts=3 --timeout=9s --delay=1' timeout_seconds=9 delay=1
+	become "$theirs" polling_interval_seconds=5
+	become "$theirs" warning_on_retry=true
+	[ -z "$(options continue_on_error=true)" ]
+}
+
+@test "a workflow for nick-fields/retry runs as it is" {
+	action timeout_minutes=1 max_attempts=3 retry_wait_seconds=0 \
+		on_retry_command='echo clean' warning_on_retry=false \
+		command='echo first; exit 5' new_command_on_retry='echo "{0} again"
+			test "$RETRY_ATTEMPT" = 3'
+	[ "$status" = 0 ]
+	diff <(grep -vE '^(retry: |clean)' log) \
+		<(printf '%s\n' first '{0} again' '{0} again')
+	[ "$(grep -c '^clean$' log)" = 2 ]
+	[ "$(output total_attempts)" = 3 ]
+	run -1 grep ^:: log
+	action timeout_seconds=0.2 max_attempts=2 retry_wait_seconds=0 \
+		retry_on=error command='sleep 60'
+	[ "$status" = 1 ]
+	[ "$(output total_attempts)" = 1 ]
+	[ "$(output exit_code)" = 124 ]
+}
+
+@test "inputs that exclude each other, or mean nothing, are refused" {
+	local inputs said
+	while IFS='|' read -r inputs said; do
+		# shellcheck disable=SC2086 # words
+		action command=true $inputs
+		[ "$status" = 1 ]
+		grep -qF "$said" log
+		[ "$(output attempts)" = 0 ]
+		[ "$(output status)" = 125 ]
+		[ "$(output reason)" = internal ]
+	done <<-'END'
+		attempts=2 max_attempts=2|the inputs attempts and max_attempts exclude each other
+		timeout_minutes=2 timeout_seconds=2|the inputs timeout_minutes and timeout_seconds exclude each other
+		timeout=2 timeout_seconds=2|the inputs timeout and timeout_seconds exclude each other
+		delay=2 retry_wait_seconds=2|the inputs delay and retry_wait_seconds exclude each other
+		retry_on=success|retry_on is any, error or timeout, not: success
+		args="a|a quote is not closed in: "a
+		attempts=x|retry: --attempts: not a number of attempts: 'x'
+		command=|the input command is empty
+	END
+}
+
+@test "the text of an input never becomes a command of the log" {
+	action command=true retry_on=$'100%\n::add-mask::x'
+	[ "$status" = 1 ]
+	has_line '::error::retry: retry_on is any, error or timeout, not: 100%25%0A::add-mask::x' log
+	action command=true attempts=$'\n::add-mask::x'
+	[ "$status" = 1 ]
+	grep -q 'not a number of attempts' log
+	run -1 grep ^::add-mask log
+}
+
+@test "nothing stays in the runner's directory" {
+	action attempts=1 command='exit 1'
+	[ "$(output status)" = 1 ]
+	[ -z "$(ls temp)" ]
+}
+
+@test "a signal for a cancelled job reaches retry, which ends the command" {
+	start env -- "$PYTHON" "$here/tests/action.py" "$PWD/tree/packaging/action" \
+		command='echo $$ >child; exec sleep 60'
+	wait_for test -s child
+	kill -TERM "$(ps -o ppid= -p "$(<child)" | tr -d ' ')"
+	ended
+	gone "$(<child)"
+	[ "$(output reason)" = interrupted ]
+}
+
+# A program of make's name makes a program where it is told to, if it is asked
+# for one of the kinds in $kinds: static, -static or plain.
+fake_make()
+{
+	cat >bin/make <<-'END'
+		#!/bin/sh
+		kind=plain
+		for word; do
+			case $word in
+			static) kind=static BIN=retry-static ;;
+			MODE=-static*) kind=-static ;;
+			B=* | BIN=*) eval "$word" ;;
+			esac
+			[ "$last" != -C ] || cd "$word"
+			last=$word
+		done
+		echo "$kind" >>"$RUNNER_TEMP/made"
+		case " $kinds " in *" $kind "*) ;; *) exit 2 ;; esac
+		mkdir -p "${B:-.}"
+		ln -s "$RETRY" "$BIN"
+	END
+	chmod +x bin/make
+}
+
+@test "a program is built where none is installed, static if that is possible" {
+	rm bin/retry
+	ln -s /bin/false bin/retry # another program of this name
+	fake_make
+	export kinds
+	for kinds in 'static -static plain' '-static plain' plain; do
+		rm -rf temp/made tree/build tree/retry-static
+		action command='echo built'
+		[ "$status" = 0 ]
+		holds log built
+		[ "$(tail -n 1 temp/made)" = "${kinds%% *}" ]
+	done
+	rm temp/made
+	action command='echo built' # it is there already
+	[ "$status" = 0 ]
+	[ ! -e temp/made ]
+}
+
+@test "the program of Debian's package is used by the name that it has" {
+	mv bin/retry bin/retry-cmd
+	ln -s /bin/false bin/retry
+	action command='echo $PPID'
+	[ "$status" = 0 ]
+	[ "$(lines log)" = 1 ]
+}
+
+@test "where nothing is installed and nothing can be built the step says so" {
+	"$RETRY" --version | grep -q '^retry '
+	rm bin/retry
+	ln -s /bin/false bin/retry
+	kinds='' fake_make
+	action command='echo built'
+	[ "$status" = 1 ]
+	has_line '::error::retry: cannot be built: a C compiler and make are needed' log
+	[ -z "$(output attempts)" ]
+	printf '%s\n' '#!/bin/sh' 'echo Darwin' >bin/uname
+	chmod +x bin/uname
+	action command='echo built'
+	[ "$status" = 1 ]
+	has_line '::error::retry: this action runs on Linux only' log
+}
+
+# bats test_tags=slow
+@test "the sources around the action become a program that runs the command" {
+	local version
+	version=$("$RETRY" --version)
+	rm bin/retry
+	ln -s /bin/false bin/retry
+	cp -r "$here"/{Makefile,retry.c,src} tree
+	action command='echo built'
+	[ "$status" = 0 ]
+	holds log built
+	[ "$(tree/retry-static --version || tree/build/action/retry --version)" = "$version" ]
+}
+
+@test "README names the inputs of the action, and its examples can be run" {
+	"$RETRY" --version | grep -q '^retry '
+	sed -n '/^## As an action/,/^## Next/p' "$here/README.md" >section
+	# Those above the names that only nick-fields/retry has.
+	sed -n '/^inputs:/,/^  # /s/^  \([a-z_-]*\):$/\1/p' \
+		tree/packaging/action/action.yml | sort >declared
+	[ "$(lines declared)" -ge 14 ]
+	grep '^| Inputs' section | grep -o '`[a-z_-]*`' | tr -d '`' |
+		grep -vx run | sort | diff declared -
+	"$PYTHON" - >inputs <<-'TEXT'
+		import re, yaml
+		with open("section") as file:
+		    blocks = re.findall(r"```yaml\n(.*?)```", file.read(), re.S)
+		for name, value in yaml.safe_load(blocks[0])[0]["with"].items():
+		    print(f"{name}={value}", end="\0")
+		assert all(yaml.safe_load(block) for block in blocks)
+	TEXT
+	mapfile -d '' -t inputs <inputs
+	printf '%s\n' '#!/bin/sh' 'echo "npm $*"' >bin/npm
+	chmod +x bin/npm
+	action "${inputs[@]}"
+	[ "$status" = 0 ]
+	holds log 'npm ci' 'npm run build'
+}
