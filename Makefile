@@ -230,9 +230,9 @@ check-models:
 	@$(B)/breaker_check
 	@$(B)/fleet_check
 check-script:
-	@tests/fleet/run $(B)/script_check
+	@env --default-signal tests/fleet/run $(B)/script_check
 check-link:
-	@tests/link/run $(B)/link_check
+	@env --default-signal tests/link/run $(B)/link_check
 .PHONY: check-suite check-rest check-house check-text check-units check-models \
 	check-script check-link
 
