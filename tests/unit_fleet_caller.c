@@ -311,6 +311,33 @@ test_successes(void)
 	    false);
 }
 
+/* random: as a part of all random numbers, in 65536ths. */
+static bool
+elects(int64_t hosts, uint64_t random)
+{
+	const struct fleet_numbers numbers = { .time = SERVER, .hosts = hosts };
+	struct segment segment = make(10);
+	struct member one;
+
+	join(&one, &share);
+	one.fleet.random = random << 48;
+	fleet_server_learn(
+	    &segment.fleet.server, one.fleet.config.tag, &numbers, 0);
+	return fleet_caller_elect(&one.fleet, &segment, &segment.header, 0);
+}
+
+static void
+test_a_thousand_hosts_tell(void)
+{
+	EQUAL("hosts not known", elects(0, 65535), true);
+	EQUAL("all of a thousand", elects(1000, 65535), true);
+	EQUAL("a tenth of ten thousand", elects(10000, 6553), true);
+	EQUAL("and no more", elects(10000, 6554), false);
+	EQUAL("nobody else", elects(10000, 65535), false);
+	EQUAL("a hundredth", elects(100000, 655), true);
+	EQUAL("and no more", elects(100000, 656), false);
+}
+
 static void (*const tests[])(void) = {
 	test_a_retry_needs_a_grant,
 	test_a_denial_by_the_fleet,
@@ -320,6 +347,7 @@ static void (*const tests[])(void) = {
 	test_without_an_answer_the_host_is_alone,
 	test_a_question_that_was_cut,
 	test_successes,
+	test_a_thousand_hosts_tell,
 };
 
 int

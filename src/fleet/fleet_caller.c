@@ -1,6 +1,7 @@
 #include "fleet/fleet_caller.h"
 
 #include <string.h>
+#include "text/number.h"
 #include "budget/fleet_word.h"
 
 void
@@ -126,6 +127,17 @@ fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
 	}
 }
 
+/* Whether this host is among those of the fleet that tell in this slice. */
+static bool
+is_chosen(const struct fleet_caller *caller, const struct segment *segment)
+{
+	int64_t hosts =
+	    fleet_server_hosts(&segment->fleet.server, caller->config.tag);
+	int64_t part = (int64_t)(caller->random >> 48); /* in 65536ths */
+
+	return number_multiply(hosts, part) / 65536 < FLEET_CALLER_TELLERS;
+}
+
 bool
 fleet_caller_elect(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, nanos now)
@@ -136,7 +148,8 @@ fleet_caller_elect(struct fleet_caller *caller, struct segment *segment,
 	caller->question = fleet_host_tell(&segment->fleet, config, age);
 	caller->tally = (struct fleet_tally){ .first = false };
 	return fleet_host_look(&segment->fleet, config->slice, age).down == 0 &&
-	    fleet_ledger_elect(&segment->ledger, config->slice, age);
+	    fleet_ledger_elect(&segment->ledger, config->slice, age) &&
+	    is_chosen(caller, segment);
 }
 
 bool

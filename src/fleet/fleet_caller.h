@@ -12,6 +12,13 @@
 #include "budget/segment.h"
 #include "fleet/fleet_script.h"
 
+/*
+ * About so many hosts of a fleet are elected to tell in a slice, at random. If
+ * each of ten thousand hosts connected in the same second to tell, then the
+ * server could not answer the questions of those that wait for it.
+ */
+#define FLEET_CALLER_TELLERS 1000
+
 /* What came of a question. */
 enum fleet_outcome {
 	FLEET_ANSWERED,
@@ -55,7 +62,8 @@ void fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
 
 /*
  * Whether this invocation has to tell the server of the host's successes in
- * this slice. In any case the caller has a question that wants and tells
+ * this slice: a process of this host, and this host of a large fleet, are
+ * elected for that. In any case the caller has a question that wants and tells
  * nothing: its answer has the server's clock, without which nothing can be
  * told.
  */

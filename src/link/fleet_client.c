@@ -131,6 +131,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		    is_another_elected(fleet, now))))
 		return;
 	fleet->greeted = true;
+	fleet->caller.random = sys_seed();
 	budget_client_visit(fleet->budget, &visit);
 	fleet->elected = visit.tells;
 	if (required || fleet->elected)
