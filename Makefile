@@ -79,8 +79,9 @@ $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
 $(B)/line $(B)/window: $(PURE_OBJS)
 
-$(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune trial model \
-	queue tally figure scale scenario capacity) $(PURE_OBJS) $(EDGE_OBJS)
+$(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
+	model fleet_model queue tally figure scale scenario capacity) \
+	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
 	capacity scenario tally figure scale) $(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/storm/client.o
@@ -305,7 +306,8 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check
 		FLEET_CHECK='$(abspath $(B)/fleet_check)' \
 		tests/faults/run $(FAULTS)
 
-# SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances.
+# SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances;
+# SIMULATE_PARTS=large is a storm over 10,000 hosts, of several minutes.
 SIMULATE_PARTS =
 simulate: $(B)/simulate
 	@mkdir -p build/storm

@@ -5,6 +5,7 @@
 #include "text/number.h"
 #include "text/random.h"
 #include "policy/plan.h"
+#include "fleet_model.h"
 #include "queue.h"
 
 /* What happens to a client. */
@@ -20,6 +21,7 @@ enum what {
 struct client {
 	struct history history;
 	struct caller caller;
+	struct fleet_member member; /* of the fleet, if there is one */
 	bool served; /* its last request was */
 };
 
@@ -31,6 +33,8 @@ struct storm {
 	nanos free[MACHINE_CORES]; /* when each core is */
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
+	int64_t hosts;
+	struct fleet_model fleet; /* used if the policy has a fleet */
 	int64_t ended; /* clients that count */
 };
 
@@ -66,12 +70,18 @@ put(struct storm *storm, nanos at, uint32_t who, enum what what)
 	queue_put(&storm->queue, (struct event){ at, who, what });
 }
 
+/* One client after the other is on another host. */
 static struct segment *
 segment_of(const struct storm *storm, uint32_t who)
 {
-	return storm->segments == NULL
-	    ? NULL
-	    : &storm->segments[who / storm->model->host];
+	return storm->segments == NULL ? NULL
+				       : &storm->segments[who % storm->hosts];
+}
+
+static bool
+has_fleet(const struct storm *storm)
+{
+	return storm->model->policy->share.fleet.text != NULL;
 }
 
 /* When a client begins, from which its latency counts. */
@@ -117,6 +127,9 @@ finish(struct storm *storm, uint32_t who, nanos now)
 		admission_tell(
 		    &client->caller, segment, &segment->header, &news, now);
 	}
+	if (has_fleet(storm))
+		fleet_model_tell(&storm->fleet, &client->member, segment,
+		    step.reason == REASON_SUCCEEDED, now);
 	follow(storm, who, &step, now);
 }
 
@@ -145,6 +158,8 @@ arrive(struct storm *storm, uint32_t who, nanos now)
 	    capacity_request(&model->scenario->capacity, &storm->load, now);
 
 	tally_request(storm->tally, now, got.served);
+	if (!got.served && storm->clients[who].history.made == 1)
+		storm->tally->firsts++;
 	storm->clients[who].served = got.served;
 	got.at += machine->latency;
 	if (got.at == now)
@@ -162,6 +177,9 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	struct client *client = &storm->clients[who];
 	nanos at = work(storm, now, storm->model->machine->attempt / 2);
 
+	if (has_fleet(storm) && client->history.made == 0)
+		fleet_model_greet(&storm->fleet, &client->member,
+		    segment_of(storm, who), now);
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
@@ -172,14 +190,28 @@ begin(struct storm *storm, uint32_t who, nanos now)
 }
 
 static struct admission
-ask(struct client *client, struct segment *segment, nanos now)
+ask(struct storm *storm, struct client *client, struct segment *segment,
+    nanos now)
 {
 	bool retry = client->history.made > 0;
 
 	if (!admission_concerns(&client->caller, retry, now))
 		return (struct admission){ .denied = REASON_NONE };
+	if (has_fleet(storm))
+		return fleet_model_admit(&storm->fleet, &client->member,
+		    &client->caller, segment, retry, now);
 	return admission_ask(
 	    &client->caller, segment, &segment->header, retry, now);
+}
+
+/* When to ask again: after the answer of the fleet's server, if this client
+ * waits for it, or after that of another client. */
+static nanos
+open_until(
+    const struct client *client, const struct admission *admission, nanos now)
+{
+	return client->member.sent != NULL ? client->member.sent->at
+					   : now + admission->fleet.next;
 }
 
 /* The next attempt, if the budget admits it; else a wait, or the end. */
@@ -187,9 +219,14 @@ static void
 wake(struct storm *storm, uint32_t who, nanos now)
 {
 	struct client *client = &storm->clients[who];
-	struct admission admission = ask(client, segment_of(storm, who), now);
+	struct admission admission =
+	    ask(storm, client, segment_of(storm, who), now);
 	struct step step;
 
+	if (admission_is_open(&admission)) {
+		put(storm, open_until(client, &admission, now), who, WHAT_WAKE);
+		return;
+	}
 	if (admission.denied == REASON_NONE) {
 		begin(storm, who, now);
 		return;
@@ -273,15 +310,23 @@ make_segments(struct storm *storm)
 {
 	const struct model *model = storm->model;
 	const struct share *share = &model->policy->share;
-	int64_t hosts = (model->scenario->clients - 1) / model->host + 1;
-	struct origin origin = { .base = 0 };
+	struct origin origin = { .base = -model->age };
 
 	if (share->key == NULL)
 		return;
-	storm->segments = room_for(hosts, sizeof *storm->segments);
-	for (int64_t i = 0; i < hosts; i++)
+	storm->hosts = (model->scenario->clients - 1) / model->host + 1;
+	storm->segments = room_for(storm->hosts, sizeof *storm->segments);
+	if (has_fleet(storm))
+		fleet_model_start(
+		    &storm->fleet, share, model->record, model->seed);
+	storm->fleet.mute = model->mute;
+	for (int64_t i = 0; i < storm->hosts; i++) {
 		segment_make(
 		    &storm->segments[i], share->key, &share->terms, &origin);
+		if (model->known > 0)
+			fleet_model_teach(&storm->fleet, &storm->segments[i],
+			    model->known, -model->age);
+	}
 }
 
 void
@@ -301,6 +346,7 @@ model_run(const struct model *model, struct tally *tally)
 	for (; storm.ended < clients - model->scouts; storm.ended++)
 		tally_lost(tally);
 	queue_end(&storm.queue);
+	fleet_model_end(&storm.fleet);
 	free(storm.segments);
 	free(storm.clients);
 }

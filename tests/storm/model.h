@@ -2,7 +2,8 @@
  * model: a storm in virtual time. What a client does is retry's own: plan,
  * backoff and admission, in memory instead of a segment's file. The server is
  * the same capacity that the real one uses. Only the clock, the processes and
- * the network are simulated, and they are simple: see struct machine.
+ * the network are simulated, and they are simple: see struct machine. A fleet's
+ * server is in fleet_model.h.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -26,6 +27,8 @@ struct machine {
 
 #define MACHINE_CORES 64
 
+struct fleet_record;
+
 struct model {
 	const struct scenario *scenario;
 	const struct policy *policy;
@@ -33,6 +36,11 @@ struct model {
 	int64_t host; /* clients of a host: they share a budget */
 	int64_t scouts; /* so many, not counted as clients, come at once, */
 	nanos lead; /* and that much before all others */
+	nanos age; /* of the budgets, when the storm begins */
+	int64_t known; /* hosts of the fleet, as all hosts know from an answer
+			  that is as old as that; 0: there was none */
+	bool mute; /* no client is elected to tell the fleet's server */
+	struct fleet_record *record; /* of the fleet's server; NULL: no fleet */
 	uint64_t seed;
 };
 

@@ -1,15 +1,18 @@
 /*
  * simulate [PART]...: the storms in virtual time. The parts, of which all but
- * the last are the default:
+ * the last two are the default:
  *
  *	storms	each scenario, where processes and requests cost nothing
  *	agree	the same on a machine like the one that storms with processes
  *		were run on, if their totals are at hand; must agree with them
  *	growth	the crowd with more clients, and as much more capacity
+ *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
+ *	wave	what 10,000 hosts ask that server
+ *	large	a storm over 10,000 hosts
  *	tune	the breaker's recovery in other circumstances: first where it
  *		alone counts, then with the allowance of retries that there is
  *
- * Exits with 1 where they do not agree.
+ * Exits with 1 where they do not agree, or where a fleet misses a limit.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 #include "agree.h"
+#include "fleets.h"
 #include "scale.h"
 #include "trial.h"
 #include "tune.h"
@@ -31,7 +35,9 @@ forget_environment(void)
 {
 	static const char *const names[] = { "RETRY_BUDGET",
 		"RETRY_BUDGET_RATIO", "RETRY_BUDGET_MIN", "RETRY_BUDGET_WINDOW",
-		"RETRY_BUDGET_DIR", "RETRY_NESTED" };
+		"RETRY_BUDGET_DIR", "RETRY_FLEET", "RETRY_FLEET_MIN",
+		"RETRY_FLEET_RATIO", "RETRY_FLEET_TIMEOUT", "RETRY_FLEET_ALONE",
+		"RETRY_NESTED" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unsetenv(names[i]);
@@ -188,6 +194,26 @@ show_tuning(void)
 	return true;
 }
 
+static bool
+show_fleets(void)
+{
+	bool well = fleets_show(100);
+
+	return fleets_show(1000) && well;
+}
+
+static bool
+show_wave(void)
+{
+	return fleets_show_wave();
+}
+
+static bool
+show_large(void)
+{
+	return fleets_show(10000);
+}
+
 static const struct part {
 	const char *name;
 	bool asked; /* only if it is named */
@@ -196,6 +222,9 @@ static const struct part {
 	{ "storms", false, show_storms },
 	{ "agree", false, show_agreement },
 	{ "growth", false, show_growth },
+	{ "fleets", false, show_fleets },
+	{ "wave", false, show_wave },
+	{ "large", true, show_large },
 	{ "tune", true, show_tuning },
 };
 

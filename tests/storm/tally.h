@@ -31,6 +31,7 @@ struct tally {
 	nanos *latencies; /* of the clients that were served */
 	size_t clients, places; /* such clients, and allocated */
 	int64_t lost; /* clients that gave up */
+	int64_t firsts; /* first attempts that were rejected, if counted */
 };
 
 struct totals {

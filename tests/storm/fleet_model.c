@@ -1,0 +1,226 @@
+#include "fleet_model.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include "text/number.h"
+
+/* The server's clock when the storm begins; it may be anything but zero. */
+#define DATE (1000000 * NANOS_SECOND)
+
+/* From a host to the server, and back. */
+#define WAY (NANOS_MS / 4)
+
+void
+fleet_model_start(struct fleet_model *fleet, const struct share *share,
+    struct fleet_record *record, uint64_t seed)
+{
+	const struct fleet_policy *policy = &share->fleet;
+
+	*fleet = (struct fleet_model){
+		.share = share, .record = record, .random = seed
+	};
+	fleet_caller_start(&fleet->caller, policy->text, &policy->terms,
+	    policy->timeout, policy->alone);
+}
+
+void
+fleet_model_end(struct fleet_model *fleet)
+{
+	while (fleet->unused != NULL) {
+		struct fleet_question_sent *sent = fleet->unused;
+
+		fleet->unused = sent->next;
+		free(sent);
+	}
+}
+
+void
+fleet_model_teach(const struct fleet_model *fleet, struct segment *segment,
+    int64_t hosts, nanos now)
+{
+	const struct fleet_numbers numbers = { .time = DATE + now,
+		.hosts = hosts };
+
+	fleet_server_learn(&segment->fleet.server, fleet->caller.config.tag,
+	    &numbers, segment_age(&segment->header, now));
+}
+
+/* The member that is simulated until leave(). */
+static void
+enter(struct fleet_model *fleet, const struct fleet_member *member)
+{
+	fleet->random = fleet->random * UINT64_C(6364136223846793005) +
+	    UINT64_C(1442695040888963407);
+	fleet->caller.random = fleet->random;
+	fleet->caller.wait = member->wait;
+	fleet->caller.granted = member->granted;
+}
+
+static void
+leave(const struct fleet_caller *caller, struct fleet_member *member)
+{
+	member->wait = caller->wait;
+	member->granted = caller->granted;
+}
+
+/* The server does work that comes at the instant now, after all other work.
+ * Returns when that is done. */
+static nanos
+serve(struct fleet_model *fleet, int64_t rate, nanos now)
+{
+	fleet->free =
+	    number_greater(fleet->free, now + WAY) + NANOS_SECOND / rate;
+	return fleet->free;
+}
+
+/* The successes of which the caller's question tells. */
+static int64_t
+successes_of(const struct fleet_caller *caller)
+{
+	int64_t successes = 0;
+
+	for (int i = 0; i < caller->tally.count; i++)
+		successes += caller->tally.rows[i].successes;
+	return successes;
+}
+
+/* The server runs the script for the caller's question at the instant now.
+ * False if it was too late for an answer. */
+static bool
+run_script(struct fleet_model *fleet, struct fleet_answer *answer, nanos now)
+{
+	struct fleet_question question =
+	    fleet_caller_question(&fleet->caller, fleet->share->key);
+	struct resp_reply reply;
+
+	question.now = DATE + now;
+	reply = twin_answer(&fleet->twin, &question);
+	if (!fleet_script_read(&reply, &question, answer) ||
+	    answer->code == FLEET_STALE)
+		return false;
+	fleet->record->told += successes_of(&fleet->caller);
+	return true;
+}
+
+static struct fleet_question_sent *
+take_unused(struct fleet_model *fleet)
+{
+	struct fleet_question_sent *sent = fleet->unused;
+
+	if (sent == NULL)
+		sent = malloc(sizeof *sent);
+	else
+		fleet->unused = sent->next;
+	if (sent == NULL)
+		err(1, "fleet_model");
+	return sent;
+}
+
+/* Sends the caller's question on a new connection. */
+static void
+send_question(struct fleet_model *fleet, struct fleet_member *member, nanos now)
+{
+	struct fleet_question_sent *sent = take_unused(fleet);
+	struct fleet_record *record = fleet->record;
+	nanos patience = fleet->share->fleet.timeout;
+	nanos done = serve(fleet, FLEET_MODEL_CONNECTIONS, now);
+	bool answered = run_script(fleet, &sent->answer, done) &&
+	    done + WAY <= now + patience;
+
+	sent->caller = fleet->caller;
+	sent->outcome = answered ? FLEET_ANSWERED : FLEET_SILENT;
+	sent->at = number_lesser(done + WAY, now + patience);
+	member->sent = sent;
+	tally_request(&record->questions, now, answered);
+	if (!member->elected) {
+		tally_client(&record->questions, done + WAY - now);
+		record->awaited++;
+		record->silent += answered ? 0 : 1;
+	}
+	if (answered)
+		record->granted += sent->answer.granted;
+	record->open++;
+	record->most_open = number_greater(record->most_open, record->open);
+}
+
+static void
+disconnect(struct fleet_model *fleet, struct fleet_member *member)
+{
+	if (member->connected)
+		fleet->record->open--;
+	member->connected = false;
+}
+
+/* Stores what came of the question that is under way. */
+static void
+settle(struct fleet_model *fleet, struct fleet_member *member,
+    struct segment *segment, nanos now)
+{
+	struct fleet_question_sent *sent = member->sent;
+
+	if (now < sent->at)
+		sent->outcome = FLEET_CUT;
+	fleet_caller_settle(&sent->caller, segment, &segment->header,
+	    sent->outcome, &sent->answer, now);
+	leave(&sent->caller, member);
+	member->connected = true;
+	if (sent->outcome != FLEET_ANSWERED ||
+	    !(member->granted || member->elected))
+		disconnect(fleet, member);
+	member->sent = NULL;
+	sent->next = fleet->unused;
+	fleet->unused = sent;
+}
+
+struct admission
+fleet_model_admit(struct fleet_model *fleet, struct fleet_member *member,
+    struct caller *caller, struct segment *segment, bool retry, nanos now)
+{
+	struct admission admission;
+
+	if (member->sent != NULL)
+		settle(fleet, member, segment, now);
+	enter(fleet, member);
+	caller->fleet = &fleet->caller;
+	admission =
+	    admission_ask(caller, segment, &segment->header, retry, now);
+	leave(&fleet->caller, member);
+	if (admission.fleet.decision == HOST_ASK)
+		send_question(fleet, member, now);
+	if (admission.denied != REASON_NONE)
+		disconnect(fleet, member);
+	return admission;
+}
+
+void
+fleet_model_greet(struct fleet_model *fleet, struct fleet_member *member,
+    struct segment *segment, nanos now)
+{
+	if (fleet->mute)
+		return;
+	enter(fleet, member);
+	member->elected =
+	    fleet_caller_elect(&fleet->caller, segment, &segment->header, now);
+	if (member->elected)
+		send_question(fleet, member, now);
+}
+
+void
+fleet_model_tell(struct fleet_model *fleet, struct fleet_member *member,
+    struct segment *segment, bool succeeded, nanos now)
+{
+	struct fleet_answer answer;
+
+	if (member->sent != NULL)
+		settle(fleet, member, segment, now);
+	enter(fleet, member);
+	if (member->connected && (succeeded || member->elected) &&
+	    fleet_caller_claim(
+		&fleet->caller, segment, &segment->header, now)) {
+		run_script(fleet, &answer, serve(fleet, FLEET_MODEL_TOLD, now));
+		fleet_caller_settle(&fleet->caller, segment, &segment->header,
+		    FLEET_SENT, NULL, now);
+	}
+	member->elected = false;
+	disconnect(fleet, member);
+}
