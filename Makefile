@@ -1,6 +1,7 @@
 # make                 ./retry
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
+# make deb rpm arch    packages; make release: a tarball and static programs
 # make check           everything that must hold; tests/setup gets its tools
 # make lint san fuzz faults hammer fleet storm simulate bench   more, one by one
 #
@@ -51,8 +52,8 @@ FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
 	$(addprefix tests/,run control portable setup fleet/run link/run) \
-	$(addprefix packaging/,check deb dist action/prepare action/run \
-		action/report) \
+	$(addprefix packaging/,check deb rpm arch release dist common.bash \
+		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
 	$(addprefix tests/bench/,run loop.sh peak.sh)
 
@@ -138,18 +139,21 @@ static:
 	@test -n '$(MUSL_CC)' || { \
 		echo 'make static: no musl-gcc here (Debian: musl-tools)' >&2; \
 		exit 1; }
-	@$(STATIC) retry-static
+	+@$(STATIC) retry-static
 
 # The same tests for the static program.
 check-static: static
-	@$(STATIC) -s $(UNITS:%=build/static/%)
-	@for unit in $(UNITS:%=build/static/%); do $$unit || exit; done
+	+@$(STATIC) -s check-units
 	@RETRY='$(CURDIR)/retry-static' tests/run
 
-# The same tests for other machines: of 32 bits, big-endian. TARGETS='a b'
-# chooses them.
+# Machines of other kinds, for which there are cross compilers: of 32 bits,
+# big-endian. TARGETS='a b' chooses them.
+TARGETS = i686-linux-gnu aarch64-linux-gnu arm-linux-gnueabihf s390x-linux-gnu
+
+# The same tests for these machines.
 portable: $(BIN)
-	@tests/portable $(UNITS) $(filter-out hammer,$(CONCURRENT))
+	@TARGETS='$(TARGETS)' tests/portable $(UNITS) \
+		$(filter-out hammer,$(CONCURRENT))
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
@@ -189,13 +193,19 @@ VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' src/version.h)
 dist:
 	@packaging/dist '$(VERSION)' '$(B)'
 
-deb:
-	@packaging/deb '$(VERSION)'
+deb rpm arch:
+	@packaging/$@ '$(VERSION)'
 
-# Builds the package twice and installs it beside Debian's package retry; takes
-# a minute or two.
-check-deb:
-	@packaging/check '$(VERSION)'
+# The tarball, static programs for this machine and for TARGETS, and their sums.
+release:
+	@packaging/release '$(VERSION)' $(TARGETS)
+
+# Each builds twice and compares, then installs and runs what was built; takes a
+# minute or two.
+CHECK_PACKAGES = $(addprefix check-,deb rpm arch apk release)
+$(CHECK_PACKAGES):
+	@packaging/check $(@:check-%=%) '$(VERSION)' \
+		$(if $(filter check-release,$@),$(TARGETS))
 
 # Runs what follows if a tool is installed, and says so if not: tests/setup
 # installs it.
@@ -224,7 +234,7 @@ check-house:
 check-text:
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
 	@$(IF) shellcheck; then shellcheck $(filter-out tests/faults/%,$(SH_FILES)); fi
-check-units:
+check-units: $(UNITS:%=$(B)/%)
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-models:
 	@$(B)/window_check
@@ -339,5 +349,6 @@ clean:
 	rm -rf build retry retry-static
 
 FORCE:
-.PHONY: all static check-static portable install uninstall dist deb check-deb \
-	check lint san fuzz faults simulate storm hammer fleet bench clean FORCE
+.PHONY: all static check-static portable install uninstall dist deb rpm arch \
+	release $(CHECK_PACKAGES) check lint san fuzz faults simulate storm \
+	hammer fleet bench clean FORCE

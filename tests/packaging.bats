@@ -1,6 +1,6 @@
-# The tarball of `make dist`, what the Debian package says of the program, and
-# what the program says of itself where it has another name, as there. make
-# check-deb builds the package itself.
+# The tarball of `make dist`, what the packages say of the program, and what the
+# program says of itself where it has another name, as there. make check-deb
+# and its like build the packages themselves.
 
 load helper
 
@@ -142,4 +142,84 @@ tried()
 	diff <(sed 1,4d "$here/LICENSE") \
 		<(sed '1,/^License: Expat$/d; /^License: Expat$/d; s/^ //; s/^\.$//; /./,$!d' \
 			"$here/packaging/debian/copyright")
+}
+
+# recipe FILE FIELD: what a recipe of a package says of the field.
+recipe()
+{
+	sed -nE "s/^$2(=|: *)//p" "$here/packaging/$1" | tr -d '"'\'
+}
+
+@test "all packages have the name and the version of Debian's" {
+	for file in alpine/APKBUILD archlinux/PKGBUILD; do
+		[ "$(recipe "$file" pkgname)" = retry-cmd ]
+		[ "$(recipe "$file" pkgver)" = "$version" ]
+	done
+	[ "$(recipe fedora/retry-cmd.spec Name)" = retry-cmd ]
+	[ "$(recipe fedora/retry-cmd.spec Version)" = "$version" ]
+	grep -q "^\* .* - $version-1$" "$here/packaging/fedora/retry-cmd.spec"
+	[ "$(recipe debian/control Source)" = retry-cmd ]
+}
+
+@test "all packages are built out of the tarball that make dist makes" {
+	dist "$here" out
+	for file in alpine/APKBUILD archlinux/PKGBUILD; do
+		source=$(recipe "$file" source)
+		source=${source//[()]/}
+		[ -e "out/${source/\$pkgver/$version}" ]
+	done
+	source=$(recipe fedora/retry-cmd.spec Source0)
+	[ -e "out/${source/\%\{version\}/$version}" ]
+}
+
+# without TOOL: ./path has all programs that PATH has, but not the tool.
+without()
+{
+	local directory tool
+	mkdir -p path
+	while IFS= read -rd : directory; do
+		for tool in "$directory"/*; do
+			[ "${tool##*/}" = "$1" ] || ln -sf "$tool" path/
+		done
+	done <<<"$PATH:"
+}
+
+@test "make rpm, arch and release say which tool is missing, and what gets it" {
+	local kind tool what
+	while read -r kind tool what; do
+		without "$tool"
+		[ "$tool" = musl-gcc ] || ln -sf "$(command -v true)" path/musl-gcc
+		PATH=$PWD/path run -1 "$here/packaging/$kind" "$version" \
+			i686-linux-gnu
+		[ "$output" = "make $kind: no $tool here: tests/setup $what gets it" ]
+		rm -r path
+	done <<-END
+		rpm rpmbuild packages
+		arch makepkg packages
+		release musl-gcc portable
+		release i686-linux-gnu-gcc portable
+	END
+}
+
+# The lines of README.md's Dockerfile.
+dockerfile()
+{
+	sed -n '/^```dockerfile$/,/^```$/p' "$here/README.md" | sed '1d; $d'
+}
+
+@test "README's Dockerfile copies what make static makes, and then finds it" {
+	dockerfile >lines
+	[ "$(lines lines)" = 3 ]
+	read -r word from to <<<"$(sed -n 2p lines)"
+	[ "$word" = COPY ]
+	make -nsB -C "$here" static MUSL_CC=true | grep -qE -- "-o $from( |$)"
+	mkdir -p "root${to%/*}" stubs
+	cp "$RETRY" "root$to"
+	printf '#!/bin/sh\ntest "$RETRY_ATTEMPT" = 2 && echo "apk $*"\n' >stubs/apk
+	chmod +x stubs/apk
+	command=$(sed -n 's/^RUN //p' lines)
+	# The PATH of the image, whose root is here.
+	export PATH=$PWD/stubs:$PWD/root/usr/local/bin:/usr/bin:/bin
+	run -0 --separate-stderr sh -c "${command/retry /retry -q -d 1ms }"
+	[ "$output" = "apk ${command#* apk }" ]
 }
