@@ -215,7 +215,12 @@ dockerfile()
 	make -nsB -C "$here" static MUSL_CC=true | grep -qE -- "-o $from( |$)"
 	mkdir -p "root${to%/*}" stubs
 	cp "$RETRY" "root$to"
-	printf '#!/bin/sh\ntest "$RETRY_ATTEMPT" = 2 && echo "apk $*"\n' >stubs/apk
+	cat >stubs/apk <<-'END'
+		#!/bin/sh
+		[ "$RETRY_ATTEMPT" = 1 ] || exec echo "apk $*"
+		echo 'ERROR: temporary error (try again later)' >&2
+		exit 1
+	END
 	chmod +x stubs/apk
 	command=$(sed -n 's/^RUN //p' lines)
 	# The PATH of the image, whose root is here.
