@@ -200,8 +200,8 @@ deb rpm arch:
 release:
 	@packaging/release '$(VERSION)' $(TARGETS)
 
-# Each builds twice and compares, then installs and runs what was built; takes a
-# minute or two.
+# Each builds, installs and runs a package. Those of Debian and Arch Linux and
+# the release are built twice and compared. Takes a minute or two.
 CHECK_PACKAGES = $(addprefix check-,deb rpm arch apk release)
 $(CHECK_PACKAGES):
 	@packaging/check $(@:check-%=%) '$(VERSION)' \
