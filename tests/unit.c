@@ -974,7 +974,7 @@ test_the_most_patterns(void)
 	struct conditions set = codes_of(NULL), before;
 	struct watches watches = { .count = 0 };
 	struct conditions_error error = { "", "", 0 };
-	char lists[CONDITIONS_WATCHES + 1][16];
+	char lists[CONDITIONS_WATCHES + 1][24];
 
 	for (int i = 0; i <= CONDITIONS_WATCHES; i++)
 		snprintf(lists[i], sizeof lists[i], "7,stderr:%d", i);

@@ -74,7 +74,7 @@ test_names(void)
 static void
 test_names_fit(void)
 {
-	char key[SEGMENT_KEY + 1], room[SEGMENT_NAME + 1], row[8];
+	char key[SEGMENT_KEY + 1], room[SEGMENT_NAME + 1], row[16];
 
 	for (int byte = 1; byte < 256; byte++) {
 		snprintf(row, sizeof row, "%d", byte);
