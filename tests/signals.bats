@@ -186,7 +186,7 @@ children()
 	until is 3 "$ACTOR" fresh "${inject[@]}" "$RETRY" -n 2 -d 0 -- \
 	    "$ACTOR" listen 1 3; do
 		[ ! -s out ]
-		((++tries < 5))
+		((++tries < 20))
 	done
 	heard INT
 }
