@@ -249,19 +249,35 @@ Messages and reports:
 General:" ]
 }
 
-@test "-h is --help, and the words after it are not parsed" {
-	run "$RETRY" --help
-	[ "$status" -eq 0 ]
-	local help=$output
-	run "$RETRY" -h
-	[ "$status" -eq 0 ]
-	[ "$output" = "$help" ]
-	local words
-	for words in '-qh --nonsense' '-h --policy ./none' '-hn' '-n x -h'; do
+@test "-h prints the first options of the manual, on one screen of 80x24" {
+	"$RETRY" -h >screen
+	[ "$(wc -l <screen)" -le 23 ] && [ "$(wc -L <screen)" -le 80 ]
+	"$RETRY" --help >help
+	local option names
+	names=$(sed -nE 's/^ .*--([a-z-]+) .*/\1/p' screen)
+	[ "$(wc -w <<<"$names")" -ge 12 ]
+	for option in $names; do
+		grep -qE -- "--$option( |\$)" help
+	done
+	sed -nE 's/^ +(--?[a-zA-Z-]+).*/\1/p' screen |
+	    diff - <(sed -n '/^\.Sh FIRST OPTIONS/,/^\.El/p' "$BATS_TEST_DIRNAME/../retry.1" |
+		sed -nE 's/^\.It Fl (\w) .*/-\1/p; s/^\.It Fl Fl (\S+) .*/--\1/p')
+}
+
+@test "-h and --help print at once, and the words after them are not parsed" {
+	local help words
+	for help in -h --help; do
+		"$RETRY" "$help" >expected
+		for words in "$help --nonsense" "$help --policy ./none" "-n x $help"; do
+			# shellcheck disable=SC2086 # words
+			run "$RETRY" $words
+			[ "$status" -eq 0 ]
+			[ "$output" = "$(<expected)" ]
+		done
+	done
+	for words in '-qh --nonsense' -hn; do
 		# shellcheck disable=SC2086 # words
-		run "$RETRY" $words
-		[ "$status" -eq 0 ]
-		[ "$output" = "$help" ]
+		[ "$("$RETRY" $words)" = "$("$RETRY" -h)" ]
 	done
 }
 

@@ -31,11 +31,11 @@ put_option(struct writer *writer, const struct option *option)
 }
 
 void
-help_text(const char *text)
+help_text(const char *const text[])
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 
-	writer_put(&writer, text);
+	writer_put_all(&writer, text);
 	finish(&writer);
 }
 

@@ -7,15 +7,12 @@
 #include "cli/optparse.h"
 
 /*
- * Writes text to standard output and exits: with 0, or with EXIT_STATUS_FAILED
- * and a message where it could not be written.
+ * Writes a text in pieces, up to a NULL, to standard output and exits: with 0,
+ * or with EXIT_STATUS_FAILED and a message where it could not be written.
  */
-_Noreturn void help_text(const char *text);
+_Noreturn void help_text(const char *const text[]);
 
-/*
- * As help_text(), for the table of options between two texts; each text is in
- * pieces, up to a NULL.
- */
+/* As help_text(), for the table of options between two texts. */
 _Noreturn void help_options(const struct optparse *optparse,
     const char *const before[], const char *const after[]);
 

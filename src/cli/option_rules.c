@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
+#include "output/writer.h"
 #include "match/hint.h"
 #include "preset/preset.h"
 #include "preset/wrapper.h"
@@ -154,7 +155,7 @@ list_presets(void)
 		*at++ = '\n';
 	}
 	*at = '\0';
-	help_text(text);
+	help_text(STRINGS(text));
 }
 
 /*

@@ -2,14 +2,15 @@
 
 #include <stddef.h>
 #include <string.h>
-#include "sys/sys.h"
 #include "cli/help.h"
 #include "output/log.h"
+#include "output/writer.h"
 #include "version.h"
 #include "cli/option_rules.h"
 #include "policy/policy.h"
 #include "cli/policy_file.h"
 #include "cli/option_values.h"
+#include "cli/usage.h"
 
 /* With "preset=list" in a file its users could never run a command. */
 static void
@@ -21,8 +22,16 @@ take_preset(const struct option *option, const char *text, void *policy)
 	option_rules_preset(option, text, policy);
 }
 
+/* With the word as it was typed: "-h", "-qh" or "--help". */
 static void
-take_help(const struct option *option, const char *text, void *policy);
+take_help(const struct option *option, const char *text, void *policy)
+{
+	(void)option;
+	(void)policy;
+	if (text[1] == '-')
+		usage_all(&option_table);
+	usage_first();
+}
 
 static void
 take_version(const struct option *option, const char *text, void *policy)
@@ -32,7 +41,7 @@ take_version(const struct option *option, const char *text, void *policy)
 	(void)policy;
 	/* Always "retry", by whatever name it was called: GNU Coding
 	 * Standards, "--version". */
-	help_text("retry " VERSION "\n");
+	help_text(STRINGS("retry " VERSION "\n"));
 }
 
 static const char *const backoff_kinds[] = {
@@ -336,7 +345,8 @@ static const struct option options[OPTIONS] = {
 	    "read options from a file, one a line, no dashes;\n"
 	    "the command line wins (default: $RETRY_POLICY)",
 	    .type = OPTION_GIVEN },
-	[OPT_HELP] = { "help", 'h', .argument = NULL, "print this and exit",
+	[OPT_HELP] = { "help", 'h', .argument = NULL,
+	    "print this and exit; -h: the first options",
 	    .type = OPTION_SPECIAL, .take = take_help },
 	[OPT_VERSION] = { "version", 'V', .argument = NULL,
 	    "print the version and exit", .type = OPTION_SPECIAL,
@@ -415,46 +425,3 @@ const struct optparse option_table = {
 	.read_file = policy_file_read,
 	.store = option_values_store,
 };
-
-static void
-take_help(const struct option *option, const char *text, void *policy)
-{
-	const char *program = sys_program();
-
-	(void)option;
-	(void)text;
-	(void)policy;
-	help_options(&option_table,
-	    STRINGS("Usage: ", program,
-		" [OPTION]... [--] COMMAND [ARG]...\n"
-		"Run COMMAND until it succeeds, or until one more attempt would"
-		" do more harm\nthan good.\n"),
-	    STRINGS("\n"
-		    "DUR is a time in seconds or with units: 2, 0.5, 500ms, "
-		    "1h30m. SIZE is a number\n"
-		    "of bytes, or with k, M, G or T: 64k, 1.5G.\n"
-		    "\n"
-		    "LIST has, separated by commas, exit statuses (7), ranges "
-		    "(64-78), signals\n"
-		    "(SEGV), signal (any signal), timeout, idle (no output), "
-		    "fail (any failure),\n"
-		    "http:503, http:5xx, over:5m or under:2s (the time that "
-		    "it ran); it may end\n"
-		    "with a pattern in COMMAND's output: stderr:ERE or "
-		    "stdout:ERE.\n"
-		    "\n"
-		    "The exit status is 0 after a success. After a failure it "
-		    "is COMMAND's; if a\n"
-		    "signal killed COMMAND, retry dies of that too. It is 1 if "
-		    "COMMAND exited 0 but\n"
-		    "failed, 69 if a required budget cannot be used, 75 if the "
-		    "breaker held back the\n"
-		    "first attempt, 124 if a time limit ended COMMAND, 125 if "
-		    "retry itself failed,\n"
-		    "126 if COMMAND cannot be executed, 127 if it is not "
-		    "found.\n"
-		    "\n"
-		    "Examples:\n  ",
-		program, " -n 5 -d 1 -- curl -fsS https://example.org/\n  ",
-		program, " -T 1m -- pg_isready -q\n"));
-}

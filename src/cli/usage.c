@@ -1,0 +1,73 @@
+#include "cli/usage.h"
+
+#include "sys/sys.h"
+#include "cli/help.h"
+#include "output/writer.h"
+
+#define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
+
+/* A line of these texts is a line of the output. */
+/* clang-format off */
+static const char first_options[] =
+"  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
+"  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
+"  -t, --timeout DUR     time for one attempt\n"
+"  -d, --delay DUR       first delay (default 1s), or all of them: 1,5,30\n"
+"  -b, --backoff KIND    exponential (default), linear, constant, fibonacci\n"
+"  -j, --jitter none     wait exactly the delays, not random times up to them\n"
+"      --retry-on LIST   retry only these failures: 75,timeout,stderr:locked\n"
+"      --stop-on LIST    never retry these: 2,SEGV,stderr:denied\n"
+"      --preset auto     know which failures of curl, git, ssh, apt... to retry\n"
+"      --http            judge curl by the HTTP status, and obey Retry-After\n"
+"  -I, --replay-stdin    give each attempt the whole input from a pipe\n"
+"  -O, --hold-stdout     write the output only of the attempt that succeeds\n"
+"  -E, --hold-stderr     write error output only if all attempts fail\n"
+"  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
+"  -v, --verbose         report every attempt\n"
+"      --dry-run         print the delays and the worst case, and run nothing\n";
+
+static const char notations[] =
+"\n"
+"DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m. SIZE is a number\n"
+"of bytes, or with k, M, G or T: 64k, 1.5G.\n"
+"\n"
+"LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
+"(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
+"http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
+"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n";
+
+static const char statuses[] =
+"\n"
+"The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
+"signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
+"failed, 69 if a required budget cannot be used, 75 if the breaker held back the\n"
+"first attempt, 124 if a time limit ended COMMAND, 125 if retry itself failed,\n"
+"126 if COMMAND cannot be executed, 127 if it is not found.\n";
+/* clang-format on */
+
+void
+usage_first(void)
+{
+	const char *program = sys_program();
+
+	help_text(STRINGS("Usage: ", program, SYNOPSIS,
+	    "Run COMMAND until it succeeds, or until retry gives up.\n\n",
+	    first_options, "\n  ", program,
+	    " -n 3 -t 5m -- curl -fsSO https://example.org/file\n\n'", program,
+	    " --help' prints all options, and 'man ", program,
+	    "' explains them.\n"));
+}
+
+void
+usage_all(const struct optparse *table)
+{
+	const char *program = sys_program();
+
+	help_options(table,
+	    STRINGS("Usage: ", program, SYNOPSIS,
+		"Run COMMAND until it succeeds, or until one more attempt would"
+		" do more harm\nthan good.\n"),
+	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
+		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
+		" -T 1m -- pg_isready -q\n"));
+}
