@@ -8,17 +8,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include "sys/sys.h"
 #include "text/number.h"
-#include "sys/procfs.h"
-
-/* The number of symbolic links that the kernel follows in a path. */
-#define LINKS_MOST 40
-
-/* The type of the file system proc: statfs(2). */
-#define PROC_MAGIC 0x9fa0
+#include "report/target_path.h"
 
 /*
  * Functions that return false set errno.
@@ -41,38 +34,6 @@ set_mode(int fd, const struct atomic_file *target, const struct stat *old)
 	if (target->mode != 0)
 		return fchmod(fd, target->mode) == 0;
 	return old == NULL || fchmod(fd, old->st_mode & 0777) == 0;
-}
-
-/* The length of a path up to and with its last slash. */
-static size_t
-length_of_directory(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? 0 : (size_t)(slash + 1 - path);
-}
-
-/*
- * Whether a link or file may be followed or written to: not one of another user
- * in a directory like /tmp, where the link may lead to any file of this user.
- * The rule is that of protected_symlinks in proc_sys_fs(5).
- */
-static bool
-is_trusted(const char *path, const struct stat *file)
-{
-	size_t directory = length_of_directory(path);
-	char parent[PATH_MAX] = ".";
-	struct stat stat_of_parent;
-
-	if (directory > 0) {
-		memcpy(parent, path, directory);
-		parent[directory] = '\0';
-	}
-	if (stat(parent, &stat_of_parent) == -1)
-		return false;
-	return (stat_of_parent.st_mode & S_ISVTX) == 0 ||
-	    (stat_of_parent.st_mode & S_IWOTH) == 0 ||
-	    file->st_uid == geteuid() || file->st_uid == stat_of_parent.st_uid;
 }
 
 /* The whole text of a file, in memory, before any of it is written. */
@@ -119,7 +80,7 @@ static bool
 name_beside(char path[PATH_MAX], const char *file)
 {
 	static const char prefix[] = ".retry-", suffix[] = ".tmp";
-	size_t length = length_of_directory(file);
+	size_t length = target_path_directory(file);
 
 	if (length + sizeof prefix + SYS_UUID + sizeof suffix > PATH_MAX) {
 		errno = ENAMETOOLONG;
@@ -228,7 +189,7 @@ overwrite(const struct atomic_file *target, const char *file, int why)
 	errno = done ? why : errno;
 	/* Only a privileged user can have made a mount point. */
 	done = done && S_ISREG(stat.st_mode) &&
-	    (why == EBUSY || is_trusted(file, &stat)) &&
+	    (why == EBUSY || target_path_trusted(file, &stat)) &&
 	    write_over(fd, &document);
 	error = errno;
 	if (fd != -1 && close(fd) == -1 && done) {
@@ -292,13 +253,6 @@ deliver(const struct atomic_file *target, const struct nonblock *nonblock,
 	return done;
 }
 
-/* The descriptor that a path such as /dev/fd/3 names, or -1. */
-static int
-descriptor(const char *file)
-{
-	return strcmp(file, "-") == 0 ? STDERR_FILENO : procfs_descriptor(file);
-}
-
 static bool
 write_to_descriptor(
     const struct atomic_file *target, int fd, struct atomic_file_wait *wait)
@@ -344,81 +298,6 @@ write_to_file(const struct atomic_file *target, const char *file,
 	return done;
 }
 
-/*
- * Replaces the path of a symbolic link, open as fd, by the path that it leads
- * to.
- */
-static bool
-follow(char path[PATH_MAX], int fd, const struct stat *link)
-{
-	size_t directory = length_of_directory(path);
-	char text[PATH_MAX];
-	ssize_t length = readlinkat(fd, "", text, sizeof text - 1);
-
-	if (length == -1)
-		return false;
-	if (!is_trusted(path, link)) {
-		errno = EACCES;
-		return false;
-	}
-	text[length] = '\0';
-	if (*text == '/')
-		directory = 0;
-	if (directory + (size_t)length >= PATH_MAX) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	memcpy(path + directory, text, (size_t)length + 1);
-	return true;
-}
-
-/* The text of a link in /proc is not always the path that it leads to. */
-static bool
-is_in_proc(int fd)
-{
-	struct statfs statfs;
-
-	return fstatfs(fd, &statfs) == 0 && statfs.f_type == PROC_MAGIC;
-}
-
-/*
- * Follows symbolic links up to a path that is none, whether or not a file has
- * it, or up to one that names a descriptor.
- */
-static bool
-resolve(char path[PATH_MAX], const char *file)
-{
-	size_t length = strlen(file);
-	struct stat stat;
-
-	errno = ENAMETOOLONG;
-	if (length >= PATH_MAX)
-		return false;
-	memcpy(path, file, length + 1);
-	for (int links = 0; links < LINKS_MOST; links++) {
-		int fd, error;
-		bool done;
-
-		if (descriptor(path) != -1)
-			return true;
-		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		/* If that is an error, writing will fail with it. */
-		if (fd == -1)
-			return true;
-		done = fstat(fd, &stat) == -1 || !S_ISLNK(stat.st_mode) ||
-		    is_in_proc(fd);
-		if (done || !follow(path, fd, &stat)) {
-			error = errno;
-			close(fd);
-			errno = error;
-			return done;
-		}
-		close(fd);
-	}
-	errno = ELOOP;
-	return false;
-}
-
 bool
 atomic_file_write(
     const struct atomic_file *target, struct atomic_file_wait *wait)
@@ -426,9 +305,9 @@ atomic_file_write(
 	char path[PATH_MAX];
 	int fd;
 
-	if (!resolve(path, target->file))
+	if (!target_path_resolve(path, target->file))
 		return false;
-	fd = descriptor(path);
+	fd = target_path_descriptor(path);
 	return fd != -1 ? write_to_descriptor(target, fd, wait)
 			: write_to_file(target, path, wait);
 }
