@@ -1,6 +1,7 @@
 #include "fleet/fleet_url.h"
 
 #include <string.h>
+#include "text/hex.h"
 #include "text/number.h"
 #include "text/strview.h"
 
@@ -37,59 +38,17 @@ is_foreign(char c)
 	return c <= ' ' || c > '~' || strchr("\"#<>\\^`{|}", c) != NULL;
 }
 
-/* Cuts the part of rest up to the first c off, and c; without c all of it. */
-static struct strview
-cut(struct strview *rest, char c)
-{
-	const char *at =
-	    rest->length > 0 ? memchr(rest->at, c, rest->length) : NULL;
-	struct strview part = *rest;
-
-	part.length = at == NULL ? rest->length : (size_t)(at - rest->at);
-	*rest = strview_after(*rest, part.length + (at != NULL));
-	return part;
-}
-
-/* The value of a hexadecimal digit, or -1. */
-static int
-digit_of(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = memchr(digits, strview_lower(c), sizeof digits - 1);
-
-	return at == NULL ? -1 : (int)(at - digits);
-}
-
-/*
- * Copies text with %XX as bytes into room, as a string. False if it does not
- * fit, has a NUL, or a % without two hexadecimal digits.
- */
+/* Copies text with %XX as bytes into room, as a string. False if it does not
+ * fit, has a NUL, or a % without two hexadecimal digits. */
 static bool
 decode(struct strview text, char *room, size_t size)
 {
-	size_t length = 0;
+	size_t length;
 
-	for (size_t i = 0; i < text.length; i++) {
-		int byte = (unsigned char)text.at[i];
-
-		if (byte == '%') {
-			int high, low;
-
-			if (text.length - i < 3)
-				return false;
-			high = digit_of(text.at[i + 1]);
-			low = digit_of(text.at[i + 2]);
-			if (high < 0 || low < 0)
-				return false;
-			byte = high * 16 + low;
-			i += 2;
-		}
-		if (byte == 0 || length + 1 >= size)
-			return false;
-		room[length++] = (char)byte;
-	}
+	if (!hex_unescape(text, room, size - 1, &length))
+		return false;
 	room[length] = '\0';
-	return true;
+	return strlen(room) == length;
 }
 
 /* Reads a number of 0 to most. */
@@ -137,7 +96,7 @@ split(struct strview text, struct strview *host, struct strview *port,
 	*port = text;
 	if (text.length == 0 || text.at[0] != '[') {
 		*given = colon != NULL;
-		*host = cut(port, ':');
+		*host = strview_part(port, ':');
 		return memchr(port->at, ':', port->length) == NULL
 		    ? NULL
 		    : "an IPv6 address without brackets";
@@ -192,7 +151,7 @@ parse_remote(struct strview rest, struct fleet_url *url)
 	}
 	if (memchr(rest.at, '?', rest.length) != NULL)
 		return "a parameter, which only unix:// has";
-	authority = cut(&rest, '/');
+	authority = strview_part(&rest, '/');
 	refusal = parse_host(authority, url);
 	if (refusal == NULL && rest.length > 0 &&
 	    !read_number(rest, INT32_MAX, &url->db))
@@ -204,7 +163,7 @@ static const char *
 parse_local(struct strview rest, struct fleet_url *url)
 {
 	bool query = memchr(rest.at, '?', rest.length) != NULL;
-	struct strview path = cut(&rest, '?');
+	struct strview path = strview_part(&rest, '?');
 
 	if (path.length < 2 || path.at[0] != '/')
 		return memchr(path.at, ':', path.length) != NULL &&

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "text/hex.h"
 
 #define DESCRIPTOR_BASE 10
 
@@ -39,7 +40,6 @@ sys_seed(void)
 char *
 sys_uuid(char room[SYS_UUID])
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char bytes[16];
 	char *at = room;
 
@@ -53,10 +53,8 @@ sys_uuid(char room[SYS_UUID])
 	for (size_t i = 0; i < sizeof bytes; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*at++ = '-';
-		*at++ = digits[bytes[i] >> 4];
-		*at++ = digits[bytes[i] & 15];
+		at = hex_put(at, 2, bytes[i]);
 	}
-	*at = '\0';
 	return room;
 }
 

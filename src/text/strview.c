@@ -88,6 +88,18 @@ strview_cut(struct strview *rest, char separator, struct strview *piece)
 	return true;
 }
 
+struct strview
+strview_part(struct strview *rest, char separator)
+{
+	const char *at =
+	    rest->length > 0 ? memchr(rest->at, separator, rest->length) : NULL;
+	struct strview part = *rest;
+
+	part.length = at == NULL ? rest->length : (size_t)(at - rest->at);
+	*rest = strview_after(*rest, part.length + (at != NULL));
+	return part;
+}
+
 bool
 strview_line(struct strview *rest, struct strview *line)
 {

@@ -43,6 +43,10 @@ bool strview_begins(struct strview text, struct strview start);
  */
 bool strview_cut(struct strview *rest, char separator, struct strview *piece);
 
+/* Cuts off the part of rest up to the first separator, and the separator; all
+ * of rest if it has none. */
+struct strview strview_part(struct strview *rest, char separator);
+
 /*
  * Cuts off the first line of rest; *line is that line without its LF or CR LF.
  * False if rest is empty.
