@@ -1,0 +1,77 @@
+#include "trace/resource.h"
+
+#include <string.h>
+#include "text/hex.h"
+
+/* Decodes text at *room, and moves *room behind it. */
+static bool
+decode(struct strview text, char **room, struct strview *decoded)
+{
+	decoded->at = *room;
+	if (!hex_unescape(text, *room, text.length, &decoded->length))
+		return false;
+	*room += decoded->length;
+	return true;
+}
+
+static bool
+same(struct strview a, struct strview b)
+{
+	return a.length == b.length &&
+	    (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
+}
+
+/* Adds an attribute, or replaces the one with the same key. */
+static bool
+add(struct resource *resource, const struct resource_attribute *attribute)
+{
+	size_t i = 0;
+
+	while (i < resource->count &&
+	    !same(resource->attributes[i].key, attribute->key))
+		i++;
+	if (i == RESOURCE_MOST)
+		return false;
+	resource->attributes[i] = *attribute;
+	if (i == resource->count)
+		resource->count++;
+	return true;
+}
+
+/* Adds a member of the list. */
+static bool
+add_member(struct resource *resource, struct strview member, char **room)
+{
+	struct strview key = strview_part(&member, '=');
+	struct resource_attribute attribute;
+
+	/* Without '=' there is nothing behind the key, not even an empty text.
+	 */
+	if (member.at == key.at + key.length)
+		return strview_trim(key).length == 0;
+	return decode(strview_trim(key), room, &attribute.key) &&
+	    attribute.key.length > 0 &&
+	    decode(strview_trim(member), room, &attribute.value) &&
+	    add(resource, &attribute);
+}
+
+bool
+resource_parse(struct resource *resource, struct strview list, char *room)
+{
+	resource->count = 0;
+	while (list.length > 0)
+		if (!add_member(resource, strview_part(&list, ','), &room)) {
+			resource->count = 0;
+			return false;
+		}
+	return true;
+}
+
+struct strview
+resource_value(const struct resource *resource, const char *key)
+{
+	for (size_t i = 0; i < resource->count; i++)
+		if (same(resource->attributes[i].key, strview_of(key)))
+			return resource->attributes[i].value;
+	return (struct strview){ NULL, 0 };
+}
