@@ -61,7 +61,7 @@ _retry_where()
 			--budget-reset | --nested | --fleet | --fleet-auth | \
 			--fleet-via | --fleet-timeout | --fleet-min | \
 			--fleet-ratio | --fleet-alone | --log-format | --report | \
-			--metrics | --on-retry | --on-give-up | --progress | \
+			--metrics | --trace | --on-retry | --on-give-up | --progress | \
 			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
 				option=$word
@@ -220,7 +220,7 @@ _retry()
 			words+=' list'
 		fi
 		;;
-	--http-status | --report | --metrics)
+	--http-status | --report | --metrics | --trace)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -P "$head" -f -- "$cur")
 		return
@@ -287,7 +287,7 @@ _retry()
 			--fleet --fleet-auth --fleet-via --fleet-timeout
 			--fleet-min --fleet-ratio --fleet-alone
 			-q --quiet -v --verbose --log-format --report --metrics
-			--on-retry --on-give-up --progress --dry-run --policy
+			--trace --on-retry --on-give-up --progress --dry-run --policy
 			-h --help -V --version'
 		;;
 	esac

@@ -17,7 +17,7 @@ function __retry_command
         budget-required breaker= budget-status= json prom budget-reset= \
         budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
         fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose log-format= report= metrics= \
-        on-retry= on-give-up= progress= dry-run policy= h/help V/version \
+        trace= on-retry= on-give-up= progress= dry-run policy= h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
     string join \n -- $argv
@@ -191,6 +191,7 @@ __retry_option -s v -l verbose -d 'More of its own lines'
 __retry_option -l log-format -x -a 'text json github' -d 'Of its own lines'
 __retry_option -l report -r -F -d 'Write what became of each attempt, as JSON'
 __retry_option -l metrics -r -F -d 'Write how it ended, as metrics for Prometheus'
+__retry_option -l trace -r -F -d 'Add a trace of the attempts, for OpenTelemetry'
 __retry_option -l on-retry -x -a '(__retry_lines)' -d 'Run this once a retry is decided'
 __retry_option -l on-give-up -x -a '(__retry_lines)' -d 'Run this once it has given up'
 __retry_option -l progress -x -a 'auto always never' -d 'Count down long waits'

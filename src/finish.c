@@ -211,7 +211,7 @@ interrupted(int number)
 }
 
 /*
- * Says how the invocation ended, and writes the report and metrics. Held lines
+ * Says how the invocation ended, and writes reports and a trace. Held lines
  * are released first, so that warnings about these files are seen. Returns the
  * signal that ended a wait for a reader, or 0.
  */
@@ -224,6 +224,7 @@ write_reports(struct run *run, const struct step *step)
 					    : step->status,
 		.signal = step->signal,
 		.elapsed = now - run->history.began,
+		.ended = sys_now(CLOCK_REALTIME),
 		.limit = step->reason == REASON_LIMIT ? run->history.limit->text
 						      : NULL,
 		.id = nesting_id(&run->nesting) };
@@ -235,8 +236,8 @@ write_reports(struct run *run, const struct step *step)
 	http_request_say_missing(&run->request);
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
-		number = report_file_write(
-		    run->policy, run->attempt_log, &ending, &run->loop);
+		number = report_file_write(run->policy, run->attempt_log,
+		    &run->tracer, &ending, &run->loop);
 	}
 	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",

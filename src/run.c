@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include "sys/sys.h"
 
-/* Makes the attempt log, if a report needs it. False, with errno. */
+/* Makes the attempt log, if a report or a trace needs it. False, with errno. */
 static bool
 open_attempt_log(struct run *run)
 {
-	if (run->policy->report == NULL && run->policy->metrics == NULL)
+	if (run->policy->report == NULL && run->policy->metrics == NULL &&
+	    !run->tracer.on)
 		return true;
 	run->attempt_log = malloc(sizeof *run->attempt_log);
 	if (run->attempt_log == NULL)
@@ -34,6 +35,21 @@ open_fleet(struct run *run)
 	return true;
 }
 
+/* Makes the environment of the attempts. False, with errno. */
+static bool
+open_environment(struct run *run, const struct outer *outer)
+{
+	char *const *parts[] = { run->request.variables,
+		run->tracer.variables };
+	char *handed[NESTING_HANDED + 1], **at = handed;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		while (*parts[i] != NULL)
+			*at++ = *parts[i]++;
+	*at = NULL;
+	return nesting_open(&run->nesting, handed, run->policy, outer);
+}
+
 bool
 run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what)
@@ -54,6 +70,7 @@ run_open(struct run *run, const struct policy *policy,
 	budget_client_start(
 	    &loop->budget, &policy->share, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
+	tracer_start(&run->tracer, policy);
 	*what = "signalfd";
 	if (!event_loop_open(loop))
 		return false;
@@ -73,8 +90,7 @@ run_open(struct run *run, const struct policy *policy,
 	if (!attempt_open(&run->attempt, policy, loop, limited))
 		return false;
 	*what = "environment";
-	return nesting_open(
-	    &run->nesting, run->request.variables, policy, outer);
+	return open_environment(run, outer);
 }
 
 void
@@ -108,7 +124,8 @@ run_log_attempt(struct run *run, const struct step *step, nanos began)
 		    .rule = run->history.judgement.rule,
 		    .verdict = run->history.judgement.verdict,
 		    .planned = step->again ? step->delay : -1,
-		    .slept = -1 };
+		    .slept = -1,
+		    .span = run->tracer.on ? run->tracer.attempt.span : 0 };
 }
 
 void

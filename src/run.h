@@ -13,17 +13,19 @@
 #include "output/countdown.h"
 #include "attempt/event_loop.h"
 #include "attempt/http_request.h"
+#include "attempt/tracer.h"
 
 struct run {
 	const struct policy *policy;
 	struct outer outer;
 	struct nesting nesting;
+	struct tracer tracer;
 	struct event_loop loop;
 	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	struct http_request request;
 	struct attempt attempt;
 	struct history history;
-	struct attempt_log *attempt_log; /* NULL: there is no report to make */
+	struct attempt_log *attempt_log; /* NULL: nothing needs it */
 	struct hook hook;
 	struct countdown countdown;
 	unsigned said; /* a bit for each reason to wait that was logged */

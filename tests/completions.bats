@@ -133,6 +133,7 @@ all_become()
 		'retry --hold-m' "retry --hold-max$after" \
 		'retry --report fi' 'retry --report file' \
 		'retry --metrics=fi' 'retry --metrics=file' \
+		'retry --trace fi' 'retry --trace file' \
 		'retry --preset dock' 'retry --preset docker' \
 		'retry --policy ni' 'retry --policy nightly' \
 		'retry --policy=we' 'retry --policy=weekly' \

@@ -127,10 +127,11 @@ not()
 		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
 		--budget-dir . --breaker on --nested add \
 		--fleet unix:///none --fleet-auth auth --fleet-via false \
-		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 -- \
+		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 \
+		--trace trace -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 26 ]
+	[ "$(lines given)" = 27 ]
 	section ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
@@ -342,6 +343,10 @@ says()
 		--report none/a true
 	says "cannot write metrics 'none/a': No such file or directory" \
 		--metrics none/a true
+	says "cannot write trace 'none/a': No such file or directory" \
+		--trace none/a true
+	OTEL_RESOURCE_ATTRIBUTES=a says 'OTEL_RESOURCE_ATTRIBUTES ignored: malformed' \
+		--trace trace true
 	says '--on-retry failed (exit N)' -n 2 -d 0 --on-retry 'exit 4' false
 	says '--on-retry killed by SIGTERM' -n 2 -d 0 \
 		--on-retry 'kill $$' false
@@ -425,7 +430,8 @@ says()
 		'cannot write to standard ' signalfd eventfd 'status file' \
 		'cannot relay or hold output' hooks report \
 		'--replay-stdin: standard input is a terminal, which cannot be read again' \
-		'--replay-stdin' '--stdin-max' 'more output than --hold-max' 'cannot write ' metrics \
+		'--replay-stdin' '--stdin-max' 'more output than --hold-max' 'cannot write ' metrics trace \
+		'OTEL_RESOURCE_ATTRIBUTES ignored: malformed' \
 		' failed (exit ' 'killed by ' 'ended by the deadline' \
 		'ended after 30s' 'not started (' '--on-retry' \
 		'--on-give-up')
@@ -453,12 +459,26 @@ lines = [json.loads(line) for line in open("err")]
 print(*dict(lines[0], **lines[1]), sep="\n")') -
 }
 
+@test "the manual's table of Traces has the attributes of spans, and their types" {
+	"$RETRY" -q -n 2 -d 0 --trace trace -B api --budget-dir . \
+		--http-status status sh -c 'echo 503 >status; exit 7' || :
+	section Traces | sed -n 's/^\.It \([a-z_.]*\) Ta \([a-z]*\) .*/\1 \2/p' |
+		sort >attributes
+	"$PYTHON" -IS -c 'import json
+kinds = dict(intValue="integer", stringValue="string", boolValue="boolean")
+[resource] = json.load(open("trace"))["resourceSpans"]
+[scope] = resource["scopeSpans"]
+print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
+               for x in span["attributes"] for kind in x["value"]}),
+      sep="\n")' | diff attributes -
+}
+
 @test "the values of the report's fields are those that the manual names" {
 	section 'The report' | sed -n '
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
 	sed -n '/ end_names\[\]/,/^};/p; / verdict_names\[\]/,/^};/p' \
-		"$top/src/report/report_file.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
+		"$top/src/report/report_file.c" "$top/src/policy/verdict.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
 		diff described -
 	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
 	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/policy/verdict.c" |

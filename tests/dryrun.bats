@@ -126,7 +126,7 @@ delays()
 @test "nothing is run, written or opened" {
 	mkdir shm
 	plan -B key --budget-dir shm --budget-required --breaker on --report report \
-	    --metrics metrics --on-retry 'touch hook' --on-give-up 'touch hook' \
+	    --metrics metrics --trace trace --on-retry 'touch hook' --on-give-up 'touch hook' \
 	    -O -E --http-status status -- touch ran
 	[ "$(find . -type f | sort | xargs)" = './err ./line ./plan' ]
 	[ -z "$(ls shm)" ]

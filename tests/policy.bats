@@ -221,7 +221,7 @@ named()
 		breaker) value=on ;;
 		retry-after) value=stderr:in ;;
 		on-retry | on-give-up) value=true ;;
-		report | metrics | http-status) value=./file ;;
+		report | metrics | trace | http-status) value=./file ;;
 		budget-dir) value=. ;;
 		fleet) value=valkey://host ;;
 		fleet-auth) value=auth ;;

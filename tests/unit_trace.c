@@ -230,6 +230,11 @@ test_a_resource_has_a_limit(void)
 		at += sprintf(at, "k%d=,", i);
 	HOLDS("most", resource_parse(&resource, strview_of(list), room));
 	EQUAL("most", (int64_t)resource.count, RESOURCE_MOST);
+	resource_set(&resource, strview_of("k8"), strview_of("8"));
+	EQUAL("set", (int64_t)resource.count, RESOURCE_MOST);
+	resource_set(&resource, strview_of("service.name"), strview_of("s"));
+	EQUAL("set", (int64_t)resource.count, RESOURCE_MOST + 1);
+	EQUAL("set", (int64_t)resource_value(&resource, "k8").length, 1);
 	strcpy(at, "k7=7");
 	HOLDS("again", resource_parse(&resource, strview_of(list), room));
 	strcpy(at, "k=7");

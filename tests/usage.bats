@@ -144,7 +144,7 @@ loud()
 	    --fleet-timeout 1s --fleet-min 1 --fleet-ratio 20% --fleet-alone 1 \
 	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
 	    --hold-max 1k --quiet --verbose --log-format json --report report \
-	    --metrics metrics --on-retry true --on-give-up true \
+	    --metrics metrics --trace trace --on-retry true --on-give-up true \
 	    --progress never --policy ./policy echo ok 2>err
 	prints ok -I -O -E echo ok
 	prints ok --budget-dir . -B key --budget-required echo ok
@@ -214,7 +214,7 @@ loud()
 	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
 	    budget-gc nested fleet fleet-auth fleet-via fleet-timeout \
-	    fleet-min fleet-ratio fleet-alone quiet verbose log-format report metrics on-retry \
+	    fleet-min fleet-ratio fleet-alone quiet verbose log-format report metrics trace on-retry \
 	    on-give-up progress dry-run policy help version; do
 		[[ "$(<help)" =~ $'\n  '(-[a-zA-Z], |    )--${name}[$' \n'] ]]
 	done
@@ -865,11 +865,12 @@ PY
 	done
 }
 
-@test "--report and --metrics refuse an empty file name" {
+@test "--report, --metrics and --trace refuse an empty file name" {
 	refused_option report '' "not a file name: ''"
 	refused_option metrics '' "not a file name: ''"
-	prints ok --report - echo ok 2>report
-	prints ok --report ./- --metrics ./-m echo ok
+	refused_option trace '' "not a file name: ''"
+	prints ok --report - --trace - echo ok 2>report
+	prints ok --report ./- --metrics ./-m --trace ./-t echo ok
 }
 
 @test "--on-retry and --on-give-up take any line; an empty one means no hook" {

@@ -49,6 +49,7 @@ static const char *const option_names[POLICY_TOLD] = {
 	[TOLD_FLEET_MIN] = "RETRY_FLEET_MIN=",
 	[TOLD_FLEET_RATIO] = "RETRY_FLEET_RATIO=",
 	[TOLD_FLEET_ALONE] = "RETRY_FLEET_ALONE=",
+	[TOLD_TRACE] = "RETRY_TRACE=",
 };
 
 _Static_assert(NAMES + POLICY_TOLD == NESTING_OWN, "room for each of them");
@@ -210,7 +211,8 @@ admitted_by(const struct policy *policy, const struct outer *outer)
 static bool
 is_relative(int told, const char *text)
 {
-	return (told == TOLD_DIR || told == TOLD_FLEET_AUTH) &&
+	return (told == TOLD_DIR || told == TOLD_FLEET_AUTH ||
+		   (told == TOLD_TRACE && strcmp(text, "-") != 0)) &&
 	    text[0] != '/' && text[0] != '\0';
 }
 
@@ -232,11 +234,14 @@ size_of(const struct policy *policy, const struct outer *outer)
 	return size;
 }
 
-/* Whether variable has the name that another, or "NAME=", begins with. */
+/* Whether variable has the name that another, or "NAME=", begins with, or the
+ * name that other is. */
 static bool
 has_name(const char *variable, const char *other)
 {
-	return strncmp(variable, other, strcspn(other, "=") + 1) == 0;
+	size_t length = strcspn(other, "=");
+
+	return strncmp(variable, other, length) == 0 && variable[length] == '=';
 }
 
 /* Whether a variable of retry's own environment is passed to the attempts. */
@@ -326,8 +331,9 @@ nesting_open(struct nesting *nesting, char *const *handed,
 	for (char **from = environ; from != NULL && *from != NULL; from++)
 		if (passes(*from, handed, policy))
 			*nesting->next++ = *from;
-	while (*handed != NULL)
-		*nesting->next++ = *handed++;
+	for (; *handed != NULL; handed++)
+		if (strchr(*handed, '=') != NULL)
+			*nesting->next++ = *handed;
 	add_identity(nesting, outer);
 	hand_on(
 	    nesting, policy, outer, (char *)(nesting->env + count_elements()));

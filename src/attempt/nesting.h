@@ -23,8 +23,8 @@ struct outer {
 };
 
 /* The most variables that nesting adds to an environment. */
-#define NESTING_OWN 22
-#define NESTING_HANDED 2
+#define NESTING_OWN 23
+#define NESTING_HANDED 4
 
 /* Room for a variable that is a number, an id or a deadline. */
 #define NESTING_ROOM 112
@@ -61,8 +61,8 @@ nesting_attempts(const struct policy *policy, const struct outer *outer);
 /*
  * Begins the environment of the attempts: that of retry, without what
  * nesting_tell adds, and with handed, at most NESTING_HANDED variables and
- * NULL, which replace others of their names. False, with errno, if there is no
- * memory.
+ * NULL, which replace others of their names. A name without "=" only removes
+ * the variable. False, with errno, if there is no memory.
  */
 bool nesting_open(struct nesting *nesting, char *const *handed,
     const struct policy *policy, const struct outer *outer);

@@ -329,6 +329,10 @@ static const struct option options[OPTIONS] = {
 	[OPT_METRICS] = { "metrics", '\0', .argument = "FILE",
 	    "write how it ended, as metrics for Prometheus",
 	    FILE_NAME(metrics) },
+	[OPT_TRACE] = { "trace", '\0', .argument = "FILE",
+	    "add a trace of the attempts, for OpenTelemetry\n"
+	    "(default: $RETRY_TRACE)",
+	    FILE_NAME(trace) },
 	[OPT_ON_RETRY] = { "on-retry", '\0', .argument = "CMD",
 	    "run this with sh before each retry", TEXT(on_retry, NULL) },
 	[OPT_ON_GIVE_UP] = { "on-give-up", '\0', .argument = "CMD",
@@ -393,6 +397,7 @@ static const struct variable variables[] = {
 	{ OPT_FLEET_MIN, "RETRY_FLEET_MIN" },
 	{ OPT_FLEET_RATIO, "RETRY_FLEET_RATIO" },
 	{ OPT_FLEET_ALONE, "RETRY_FLEET_ALONE" },
+	{ OPT_TRACE, "RETRY_TRACE" },
 	{ OPT_POLICY, "RETRY_POLICY" },
 	{ 0, NULL },
 };

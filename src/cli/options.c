@@ -252,6 +252,7 @@ settle_budget(struct policy *policy, const char *const given[])
 		[TOLD_FLEET_MIN] = OPT_FLEET_MIN,
 		[TOLD_FLEET_RATIO] = OPT_FLEET_RATIO,
 		[TOLD_FLEET_ALONE] = OPT_FLEET_ALONE,
+		[TOLD_TRACE] = OPT_TRACE,
 	};
 	const char *file = policy->share.fleet.auth_file;
 
@@ -266,6 +267,8 @@ settle_budget(struct policy *policy, const char *const given[])
 		policy->told[TOLD_DIR] = policy->share.directory;
 	if (file != NULL && file[0] != '/')
 		policy->told[TOLD_FLEET_AUTH] = file;
+	if (policy->trace != NULL && policy->trace[0] != '/')
+		policy->told[TOLD_TRACE] = policy->trace;
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&

@@ -1,5 +1,5 @@
 /*
- * attempt_log: keeps how each attempt ended, for reports.
+ * attempt_log: keeps how each attempt ended, for reports and traces.
  *
  * Of many attempts the first ten and the last ninety are kept, so memory is
  * fixed.
@@ -39,6 +39,7 @@ struct entry {
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
 	enum fleet_verdict fleet;
+	uint64_t span; /* the id of its span; 0: it is not traced */
 };
 
 struct attempt_log {

@@ -79,6 +79,7 @@ enum told {
 	TOLD_FLEET_MIN,
 	TOLD_FLEET_RATIO,
 	TOLD_FLEET_ALONE,
+	TOLD_TRACE,
 	POLICY_TOLD,
 };
 
@@ -147,6 +148,7 @@ struct policy {
 	int64_t hold_max; /* bytes of each stream that may be captured */
 	const char *report; /* files to write, or NULL; "-": standard error */
 	const char *metrics;
+	const char *trace;
 	const char *on_retry; /* shell lines to run, or NULL */
 	const char *on_give_up;
 	enum loudness loudness;

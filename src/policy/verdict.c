@@ -29,6 +29,13 @@ static const struct {
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
 };
 
+static const char *const verdict_names[] = {
+	[VERDICT_DONE] = "done",
+	[VERDICT_RETRY] = "retry",
+	[VERDICT_STOP] = "stop",
+	[VERDICT_REPEAT] = "repeat",
+};
+
 enum rule {
 	RULE_HOLD_MAX,
 	RULE_SUCCESS_ON,
@@ -305,6 +312,12 @@ verdict_wait(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.has_wait ? outcome->http.wait : -1);
+}
+
+const char *
+verdict_name(enum verdict verdict)
+{
+	return verdict_names[verdict];
 }
 
 const char *

@@ -134,6 +134,9 @@ int verdict_status(const struct outcome *outcome);
  */
 nanos verdict_wait(const struct outcome *outcome);
 
+/* A verdict's name ("retry"), as the manual and reports have it. */
+const char *verdict_name(enum verdict verdict);
+
 /* A reason's name ("stop-rule"), as the manual and reports have it. */
 const char *verdict_reason_name(enum reason reason);
 

@@ -126,25 +126,35 @@ replace(
 }
 
 /*
- * The first byte destroys the old text, so room for all of the new text is
- * reserved before. If writing fails nevertheless, the file is made empty: half
- * a text could be mistaken for a whole one.
+ * Reserves room for the document from the offset at on: what is written to a
+ * file in place cannot be undone.
+ */
+static bool
+reserve(int fd, const struct document *document, off_t at)
+{
+	struct rlimit limit;
+
+	errno = EFBIG;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    (rlim_t)at + document->length > limit.rlim_cur)
+		return false;
+	return fallocate(
+		   fd, FALLOC_FL_KEEP_SIZE, at, (off_t)document->length) == 0 ||
+	    (errno != ENOSPC && errno != EDQUOT);
+}
+
+/*
+ * The first byte destroys the old text. If writing fails nevertheless, the file
+ * is made empty: half a text could be mistaken for a whole one.
  */
 static bool
 write_over(int fd, const struct document *document)
 {
-	struct rlimit limit;
 	size_t done = 0;
 	ssize_t put = 0;
 	int error;
 
-	errno = EFBIG;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    document->length > limit.rlim_cur)
-		return false;
-	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)document->length) ==
-		-1 &&
-	    (errno == ENOSPC || errno == EDQUOT))
+	if (!reserve(fd, document, 0))
 		return false;
 	while (done < document->length) {
 		put =
@@ -162,6 +172,28 @@ write_over(int fd, const struct document *document)
 	return false;
 }
 
+/*
+ * Adds to the end of a file of this size, in one write(2). If the disk is full
+ * nevertheless, the line that is cut off ends, so that it does not spoil the
+ * next one. It stays, because another process may have added a line behind it.
+ */
+static bool
+write_behind(int fd, const struct document *document, off_t size)
+{
+	ssize_t put;
+
+	if (!reserve(fd, document, size))
+		return false;
+	do
+		put = write(fd, document->bytes, document->length);
+	while (put == -1 && errno == EINTR);
+	if (put == -1 || (size_t)put == document->length)
+		return put != -1;
+	if (write(fd, "\n", 1) != -1)
+		errno = ENOSPC;
+	return false;
+}
+
 /* Whether a file may be written to in place after this error of rename(2). */
 static bool
 is_fixed(int error)
@@ -171,26 +203,30 @@ is_fixed(int error)
 }
 
 /*
- * Writes to the file itself, because replacing it failed with the error why: it
- * is a mount point, or its directory is not writable.
+ * Writes to the file itself: behind its text, or over it because replacing it
+ * failed with the error why. Then the file is a mount point, or its directory
+ * is not writable.
  */
 static bool
-overwrite(const struct atomic_file *target, const char *file, int why)
+write_in_place(const struct atomic_file *target, const char *file, int why)
 {
+	int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	struct document document;
 	struct stat stat;
 	int fd = -1, error;
 	bool done = compose(&document, target);
 
+	if (target->append)
+		flags |= O_APPEND | O_CREAT;
 	if (done)
-		fd = open(file,
-		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = open(file, flags, 0666);
 	done = fd != -1 && fstat(fd, &stat) == 0;
 	errno = done ? why : errno;
 	/* Only a privileged user can have made a mount point. */
 	done = done && S_ISREG(stat.st_mode) &&
 	    (why == EBUSY || target_path_trusted(file, &stat)) &&
-	    write_over(fd, &document);
+	    (target->append ? write_behind(fd, &document, stat.st_size)
+			    : write_over(fd, &document));
 	error = errno;
 	if (fd != -1 && close(fd) == -1 && done) {
 		error = errno;
@@ -281,11 +317,13 @@ write_to_file(const struct atomic_file *target, const char *file,
 	bool found = stat(file, &old) == 0, done;
 	int error;
 
+	if (target->append && (!found || S_ISREG(old.st_mode)))
+		return write_in_place(target, file, EACCES);
 	if (!found || S_ISREG(old.st_mode)) {
 		done = replace(target, file, found ? &old : NULL);
 		return done || !found || !is_fixed(errno)
 		    ? done
-		    : overwrite(target, file, errno);
+		    : write_in_place(target, file, errno);
 	}
 	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
 	nonblock.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -1,5 +1,6 @@
 /*
- * atomic_file: replaces a file that the user has named, atomically if possible.
+ * atomic_file: replaces a file that the user has named, or adds to it, in one
+ * step.
  *
  * The text is written to a temporary file in the same directory, which is then
  * renamed, so that no reader sees a part of the text. A symbolic link is
@@ -8,6 +9,10 @@
  * reader takes the text. So is a file that cannot be replaced, because it is a
  * mount point or its directory is not writable: a reader of such a file may see
  * a part.
+ *
+ * A text that is added is one write(2), however long it is. So any number of
+ * processes may add to one file, and no line of one is within a line of
+ * another.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -22,6 +27,7 @@ struct atomic_file {
 	mode_t mode; /* 0: that of the old file, or what the umask allows */
 	void (*put)(struct writer *writer, const void *with); /* the text */
 	const void *with;
+	bool append; /* the text is added to the file */
 };
 
 /* How a slow reader is waited for. */

@@ -10,6 +10,7 @@
 #include "version.h"
 #include "output/writer.h"
 #include "report/atomic_file.h"
+#include "report/trace_file.h"
 
 /* How long to wait for a slow reader; and how long after a signal ended retry.
  */
@@ -21,7 +22,6 @@ struct invocation {
 	const struct policy *policy;
 	const struct attempt_log *attempt_log;
 	const struct ending *ending;
-	nanos now; /* Unix time */
 };
 
 /*
@@ -35,13 +35,6 @@ static const char *const end_names[] = {
 	[END_IDLE] = "idle",
 	[END_DEADLINE] = "deadline",
 	[END_NOT_STARTED] = "not-started",
-};
-
-static const char *const verdict_names[] = {
-	[VERDICT_DONE] = "done",
-	[VERDICT_RETRY] = "retry",
-	[VERDICT_STOP] = "stop",
-	[VERDICT_REPEAT] = "repeat",
 };
 
 static const char *const fleet_names[] = {
@@ -100,7 +93,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	put_signal(writer, "signal", entry->signal);
 	put_number(writer, "http_status", entry->http, 0);
 	put_span(writer, "retry_after_ms", entry->asked, -1);
-	writer_json_string(writer, "verdict", verdict_names[entry->verdict]);
+	writer_json_string(writer, "verdict", verdict_name(entry->verdict));
 	writer_json_string(writer, "rule", entry->rule);
 	put_span(writer, "delay_ms", entry->planned, -1);
 	put_span(writer, "slept_ms", entry->slept, -1);
@@ -162,7 +155,8 @@ put_report(struct writer *writer, const void *with)
 	writer_json_number(writer, "status", ending->status);
 	put_signal(writer, "signal", ending->signal);
 	writer_json_string(writer, "started_at",
-	    date_put(room, (invocation->now - ending->elapsed) / NANOS_MS));
+	    date_put(room,
+		(invocation->ending->ended - ending->elapsed) / NANOS_MS));
 	put_span(writer, "elapsed_ms", ending->elapsed, -1);
 	put_span(
 	    writer, "slept_ms", attempt_log_slept(invocation->attempt_log), -1);
@@ -255,7 +249,7 @@ put_metrics(struct writer *writer, const void *with)
 	    "Time between attempts.",
 	    attempt_log_slept(invocation->attempt_log));
 	put_seconds(writer, invocation, "retry_last_run_timestamp_seconds",
-	    "When it ended.", invocation->now);
+	    "When it ended.", invocation->ending->ended);
 	if (invocation->policy->share.fleet.text != NULL)
 		put_fleet(writer, invocation);
 	put_metric(writer, invocation, "retry_reason", "Why it ended.");
@@ -264,10 +258,14 @@ put_metrics(struct writer *writer, const void *with)
 		",reason=\"", verdict_reason_name(ending->reason), "\"} 1\n"));
 }
 
-/* An error is shown even with -q, because other programs read these files. */
+/*
+ * Writes a file that the policy asks for. An error is shown even with -q,
+ * because other programs read these files. A signal that ends the wait for a
+ * reader is how the invocation ended.
+ */
 static void
 write_file(const struct atomic_file *target, const char *what,
-    struct atomic_file_wait *wait)
+    struct ending *ending, struct atomic_file_wait *wait)
 {
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
 
@@ -276,30 +274,52 @@ write_file(const struct atomic_file *target, const char *what,
 	line.strings = STRINGS(
 	    "cannot write ", what, " '", target->file, "': ", strerror(errno));
 	log_tell(&wait->loop->log, &line);
+	if (wait->signal == 0)
+		return;
+	ending->reason = REASON_INTERRUPTED;
+	ending->status = EXIT_STATUS_SIGNAL + wait->signal;
+	ending->signal = wait->signal;
+	ending->limit = NULL;
+}
+
+/* Adds the trace to its file, if the invocation is traced. */
+static void
+write_trace(const struct invocation *invocation, const struct tracer *tracer,
+    struct ending *ending, struct atomic_file_wait *wait)
+{
+	const struct traced traced = { invocation->policy,
+		invocation->attempt_log, tracer, ending->reason, ending->status,
+		ending->ended - ending->elapsed, ending->elapsed };
+	const struct atomic_file trace = { .file = invocation->policy->trace,
+		.put = trace_file_put,
+		.with = &traced,
+		.append = true };
+
+	if (!tracer->on)
+		return;
+	trace_file_check(&wait->loop->log);
+	write_file(&trace, "trace", ending, wait);
 }
 
 int
 report_file_write(const struct policy *policy,
-    const struct attempt_log *attempt_log, struct ending *ending,
-    struct event_loop *loop)
+    const struct attempt_log *attempt_log, const struct tracer *tracer,
+    struct ending *ending, struct event_loop *loop)
 {
-	const struct invocation invocation = { policy, attempt_log, ending,
-		sys_now(CLOCK_REALTIME) };
-	const struct atomic_file report = { policy->report, 0, put_report,
-		&invocation };
-	const struct atomic_file metrics = { policy->metrics, 0644, put_metrics,
-		&invocation };
+	const struct invocation invocation = { policy, attempt_log, ending };
+	const struct atomic_file report = {
+		.file = policy->report, .put = put_report, .with = &invocation
+	};
+	const struct atomic_file metrics = { .file = policy->metrics,
+		.mode = 0644,
+		.put = put_metrics,
+		.with = &invocation };
 	struct atomic_file_wait wait = { .loop = loop,
 		.patience =
 		    ending->reason == REASON_INTERRUPTED ? HURRY : PATIENCE };
 
-	write_file(&report, "report", &wait);
-	if (wait.signal != 0)
-		*ending = (struct ending){ .reason = REASON_INTERRUPTED,
-			.status = EXIT_STATUS_SIGNAL + wait.signal,
-			.signal = wait.signal,
-			.elapsed = ending->elapsed,
-			.id = ending->id };
-	write_file(&metrics, "metrics", &wait);
+	write_file(&report, "report", ending, &wait);
+	write_file(&metrics, "metrics", ending, &wait);
+	write_trace(&invocation, tracer, ending, &wait);
 	return wait.signal;
 }

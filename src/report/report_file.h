@@ -1,14 +1,16 @@
 /*
- * report_file: writes the files of --report and --metrics.
+ * report_file: writes the files of --report, --metrics and --trace.
  *
  * The report is one JSON object; the metrics are for Prometheus's textfile
- * collector. Both are written when the invocation is over.
+ * collector; trace_file.h has the trace. All are written when the invocation is
+ * over.
  */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
 
 #include "policy/attempt_log.h"
 #include "policy/policy.h"
+#include "attempt/tracer.h"
 #include "attempt/event_loop.h"
 
 /* How the invocation ended. */
@@ -17,6 +19,7 @@ struct ending {
 	int status; /* retry's own, 128+n for a signal */
 	int signal; /* that retry dies of, or 0 */
 	nanos elapsed;
+	nanos ended; /* Unix time */
 	const char *limit; /* that was reached, as typed, or NULL */
 	const char *id; /* RETRY_ID's value */
 };
@@ -27,7 +30,7 @@ struct ending {
  * put into *ending, and from then on retry waits for no reader.
  */
 int report_file_write(const struct policy *policy,
-    const struct attempt_log *attempt_log, struct ending *ending,
-    struct event_loop *loop);
+    const struct attempt_log *attempt_log, const struct tracer *tracer,
+    struct ending *ending, struct event_loop *loop);
 
 #endif

@@ -21,38 +21,34 @@ same(struct strview a, struct strview b)
 	    (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
 }
 
-/* Adds an attribute, or replaces the one with the same key. */
-static bool
-add(struct resource *resource, const struct resource_attribute *attribute)
+void
+resource_set(
+    struct resource *resource, struct strview key, struct strview value)
 {
 	size_t i = 0;
 
-	while (i < resource->count &&
-	    !same(resource->attributes[i].key, attribute->key))
+	while (i < resource->count && !same(resource->attributes[i].key, key))
 		i++;
-	if (i == RESOURCE_MOST)
-		return false;
-	resource->attributes[i] = *attribute;
+	resource->attributes[i] = (struct resource_attribute){ key, value };
 	if (i == resource->count)
 		resource->count++;
-	return true;
 }
 
 /* Adds a member of the list. */
 static bool
-add_member(struct resource *resource, struct strview member, char **room)
+add(struct resource *resource, struct strview member, char **room)
 {
-	struct strview key = strview_part(&member, '=');
-	struct resource_attribute attribute;
+	struct strview key = strview_part(&member, '='), value;
 
 	/* Without '=' there is nothing behind the key, not even an empty text.
 	 */
 	if (member.at == key.at + key.length)
 		return strview_trim(key).length == 0;
-	return decode(strview_trim(key), room, &attribute.key) &&
-	    attribute.key.length > 0 &&
-	    decode(strview_trim(member), room, &attribute.value) &&
-	    add(resource, &attribute);
+	if (!decode(strview_trim(key), room, &key) || key.length == 0 ||
+	    !decode(strview_trim(member), room, &value))
+		return false;
+	resource_set(resource, key, value);
+	return resource->count <= RESOURCE_MOST;
 }
 
 bool
@@ -60,7 +56,7 @@ resource_parse(struct resource *resource, struct strview list, char *room)
 {
 	resource->count = 0;
 	while (list.length > 0)
-		if (!add_member(resource, strview_part(&list, ','), &room)) {
+		if (!add(resource, strview_part(&list, ','), &room)) {
 			resource->count = 0;
 			return false;
 		}

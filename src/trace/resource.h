@@ -19,7 +19,7 @@ struct resource_attribute {
 
 struct resource {
 	size_t count;
-	struct resource_attribute attributes[RESOURCE_MOST];
+	struct resource_attribute attributes[RESOURCE_MOST + 1];
 };
 
 /*
@@ -30,6 +30,11 @@ struct resource {
  * many: OpenTelemetry then has the whole list discarded.
  */
 bool resource_parse(struct resource *resource, struct strview list, char *room);
+
+/* Gives a key another value, or adds the key, which may be one more than a list
+ * may have. */
+void resource_set(
+    struct resource *resource, struct strview key, struct strview value);
 
 /* The value of a key; its length is 0 if there is none. */
 struct strview resource_value(const struct resource *resource, const char *key);

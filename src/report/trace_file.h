@@ -1,0 +1,34 @@
+/*
+ * trace_file: the spans of an invocation as OpenTelemetry's JSON, for --trace.
+ *
+ * The text is one line: an ExportTraceServiceRequest in the JSON encoding of
+ * OTLP 1.0, in which numbers of 64 bits are strings, ids are hexadecimal, and
+ * an enum is a number. An attribute without a value is left out.
+ */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include "attempt/tracer.h"
+#include "output/log.h"
+#include "output/writer.h"
+#include "policy/attempt_log.h"
+#include "policy/policy.h"
+
+/* An invocation that is over. */
+struct traced {
+	const struct policy *policy;
+	const struct attempt_log *attempt_log;
+	const struct tracer *tracer;
+	enum reason reason;
+	int status;
+	nanos began; /* Unix time */
+	nanos elapsed;
+};
+
+/* Puts the line. with is a struct traced. */
+void trace_file_put(struct writer *writer, const void *with);
+
+/* Warns if OTEL_RESOURCE_ATTRIBUTES is malformed, and is ignored therefore. */
+void trace_file_check(struct log *log);
+
+#endif
