@@ -186,7 +186,7 @@ scene()
 		words+=(--http)
 		does=$answers'"$RETRY_HTTP_STATUS"'
 		;;
-	report) words+=(--report report --metrics metrics.prom) ;;
+	report) words+=(--report report --metrics metrics.prom --trace spans) ;;
 	budget) words+=(-B api) ;;
 	breaker) words+=(-B api --breaker '9,1s' --budget-min 5) ;;
 	recovery)
@@ -280,6 +280,7 @@ judge()
 	(($(attempts) <= 2)) || failed "$(attempts) attempts"
 	is_whole report '}' || failed 'half a report'
 	is_whole metrics.prom '} 1' || failed 'half the metrics'
+	[ ! -s spans ] || is_whole spans ']}]}]}' || failed 'half a trace'
 	left=$(leftovers)
 	[ -z "$left" ] || failed "left: $left"
 	[ -n "$leaves" ] || alone
