@@ -1,0 +1,83 @@
+/*
+ * Any text as TRACEPARENT: what is accepted is written and read again, and is
+ * the same. Any text as a list of attributes: all of them are in the room for
+ * the list, each has a key, and no two keys are equal.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "trace/resource.h"
+#include "trace/trace_context.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check_context(const char *text)
+{
+	char room[TRACE_CONTEXT_ROOM];
+	struct trace_context context, again;
+
+	if (!trace_context_parse(text, &context))
+		return;
+	if ((context.trace[0] | context.trace[1]) == 0 || context.span == 0)
+		abort();
+	trace_context_put(room, &context);
+	if (strlen(room) != sizeof room - 1 ||
+	    memcmp(room + 2, text + 2, sizeof room - 5) != 0 ||
+	    !trace_context_parse(room, &again) || again.span != context.span ||
+	    again.sampled != context.sampled)
+		abort();
+}
+
+static void
+check_inside(struct strview text, const char *room, size_t size)
+{
+	if (text.length > 0 &&
+	    (text.at < room || text.length > (size_t)(room + size - text.at)))
+		abort();
+}
+
+static void
+check_list(struct strview list)
+{
+	static struct resource resource;
+	char *room = malloc(list.length + 1);
+
+	if (room == NULL)
+		abort();
+	if (!resource_parse(&resource, list, room) && resource.count != 0)
+		abort();
+	if (resource.count > RESOURCE_MOST)
+		abort();
+	for (size_t i = 0; i < resource.count; i++) {
+		struct strview key = resource.attributes[i].key;
+
+		check_inside(key, room, list.length);
+		check_inside(resource.attributes[i].value, room, list.length);
+		if (key.length == 0)
+			abort();
+		for (size_t j = 0; j < i; j++) {
+			struct strview other = resource.attributes[j].key;
+
+			if (other.length == key.length &&
+			    memcmp(other.at, key.at, key.length) == 0)
+				abort();
+		}
+	}
+	free(room);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	check_context(text);
+	check_list((struct strview){ text, size });
+	free(text);
+	return 0;
+}
