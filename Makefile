@@ -83,8 +83,9 @@ $(B)/line $(B)/window: $(PURE_OBJS)
 $(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
 	model fleet_model queue tally figure scale scenario capacity) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
-$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd server usage \
-	capacity scenario tally figure scale) $(B)/src/text/number.o
+$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child redis \
+	server usage capacity scenario tally figure scale) \
+	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/storm/client.o
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
@@ -327,19 +328,20 @@ HAMMER_SECONDS = 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
 
+FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
 FLEET_SECONDS = 60
 fleet: $(BIN)
-	@python3 tests/fleet/hosts.py ./$(BIN) "$$(command -v redis-server || \
-		command -v valkey-server)" $(FLEET_SECONDS)
+	@python3 tests/fleet/hosts.py ./$(BIN) "$(FLEET_SERVER)" $(FLEET_SECONDS)
 
 # A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
-# All storms take about five minutes. STORM=crowd, or 1, runs one scenario, and
+# All storms take about nine minutes. STORM=hosts, or 7, runs one scenario, and
 # VARIANT=full, or 4, one variant of it.
 storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
-	@$(B)/storm/driver "$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm \
-		$(STORM) $(if $(VARIANT),'$(VARIANT)')
+	@FLEET_SERVER='$(FLEET_SERVER)' $(B)/storm/driver \
+		"$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm $(STORM) \
+		$(if $(VARIANT),'$(VARIANT)')
 
 bench: $(BIN) $(MEASURES:%=$(B)/%)
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi

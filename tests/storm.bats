@@ -3,6 +3,7 @@
 # and leave nothing behind.
 
 load helper
+load fleet
 
 setup_file()
 {
@@ -11,8 +12,8 @@ setup_file()
 
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
-	for name in driver crowd server usage capacity scenario tally figure \
-		scale; do
+	for name in driver crowd child redis server usage capacity scenario \
+		tally figure scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../src/text/number.c"
@@ -21,6 +22,7 @@ setup_file()
 setup()
 {
 	helper_setup
+	export FLEET_SERVER
 	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
 
@@ -30,8 +32,13 @@ total()
 	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
 }
 
-# Whether clients, or segments, of the driver $pid are there.
+# Whether clients, any processes or any files of the driver $pid are there.
 clients_there()
+{
+	grep -qszxF "retry-storm-$pid" /proc/[0-9]*/cmdline
+}
+
+processes_there()
 {
 	grep -qsF "retry-storm-$pid" /proc/[0-9]*/cmdline
 }
@@ -43,7 +50,7 @@ files_there()
 
 nothing_left()
 {
-	! clients_there && ! files_there
+	! processes_there && ! files_there
 }
 
 @test "every client of a storm is served in the end, and every request counted" {
@@ -65,12 +72,57 @@ nothing_left()
 	[ "${wasted[1]}" -lt "${wasted[0]}" ]
 }
 
-@test "a storm that is cut short leaves no process and no file behind" {
-	start "${driver[@]}" endless
+# cut_short DRILL: its driver is told to end, and nothing is left.
+cut_short()
+{
+	start "${driver[@]}" "$1"
 	wait_for clients_there
 	files_there
 	kill -TERM "$pid"
 	ended
 	[ "$status" = 143 ]
 	wait_for nothing_left
+}
+
+@test "a storm that is cut short leaves no process and no file behind" {
+	cut_short endless
+}
+
+# With a fleet's server, or none of these tests is run.
+with_fleet()
+{
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+}
+
+# bats test_tags=slow
+@test "the hosts of a storm make fewer retries if they share a fleet's budget" {
+	with_fleet
+	"${driver[@]}" drill-hosts >out
+	grep -Eq '^host budgets +[0-9]+ +[1-9][0-9]* ' out
+	grep -Eq '^fleet budget +[0-9]+ +[12] .* [1-9][0-9]* +[0-9.]+s *$' out
+	grep -q '^fleet budget: [12] retries wasted, at most [2-7] (25 %' out
+}
+
+# bats test_tags=slow
+@test "hosts whose fleet's server fails in a storm retry alone, and are served" {
+	with_fleet
+	"${driver[@]}" drill-alone >out
+	mapfile -t served < <(total served)
+	# Two of the three hosts are cut off.
+	[ "${served[0]}" -ge 3 ]
+	[ "${served[1]}" -ge 3 ]
+	[ "${served[2]}" -ge 2 ]
+}
+
+@test "a storm that is cut short leaves no server of a fleet behind" {
+	with_fleet
+	cut_short drill-endless
+}
+
+@test "storms over hosts are left out if no server for a fleet is installed" {
+	FLEET_SERVER='' "${driver[@]}" drill-hosts >out
+	grep -qF 'no redis-server or valkey-server here, left out' out
+	[ ! -s totals ]
+	"${driver[@]}" drill full >>out
+	[ "$(total served)" = 30 ]
 }

@@ -47,7 +47,8 @@ machine_of(FILE *file)
 	machine.cores = once.cores;
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		for (size_t i = 0; i < trial_variants(at); i++)
-			if (tally_find(file, at->name, at->variants[i].name,
+			if (at->hosts == 0 &&
+			    tally_find(file, at->name, at->variants[i].name,
 				&totals) &&
 			    totals.cpu > 0 && totals.wasted > many.wasted)
 				many = totals;
@@ -151,7 +152,8 @@ agree_show(FILE *file)
 	    "%-36s  %10s  %6s  %6s  %6s\n", "", "wasted", "p50", "p99", "lost");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		for (size_t i = 0; i < trial_variants(at); i++)
-			if (tally_find(
+			if (at->hosts == 0 &&
+			    tally_find(
 				file, at->name, at->variants[i].name, &real))
 				counts[compare(
 				    at, &at->variants[i], &machine, &real)]++;

@@ -6,8 +6,13 @@
  * NAME is that of an abstract socket. A connection is a request, and its answer
  * is one byte. Exits with 0 after '+', with 1 after any other answer or none,
  * and with 2 where there is no server.
+ *
+ * The socket of a retry has a name of its own, by which the server tells
+ * retries from first attempts.
  */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -16,6 +21,14 @@
 
 /* Longer than any server takes to answer, or to refuse. */
 enum { PATIENCE = 10 };
+
+static bool
+is_retry(void)
+{
+	const char *attempt = getenv("RETRY_ATTEMPT");
+
+	return attempt != NULL && strcmp(attempt, "1") != 0;
+}
 
 int
 main(int argc, char **argv)
@@ -27,6 +40,11 @@ main(int argc, char **argv)
 	char answer = '-';
 
 	if (server == -1 || length == 0 || length >= sizeof to.sun_path)
+		return 2;
+	/* The kernel finds a name (unix(7), autobind). */
+	if (is_retry() &&
+	    bind(server, (const struct sockaddr *)&to, sizeof to.sun_family) ==
+		-1)
 		return 2;
 	memcpy(to.sun_path + 1, argv[1], length);
 	/* The timeout for sending is that of connect, too. */

@@ -1,18 +1,21 @@
 #include "crowd.h"
 
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "child.h"
 #include "clock.h"
+#include "redis.h"
 #include "server.h"
 
 /* How long after the first signal a process is killed. */
@@ -28,13 +31,16 @@ struct crowd {
 	const struct scenario *scenario;
 	struct tally *tally;
 	struct cost cost;
-	nanos start; /* when the storm begins */
-	char socket[ROOM], directory[ROOM]; /* of the server, the budget */
-	char variable[2 * ROOM];
+	nanos start, most; /* when the storm begins, how long it is watched */
+	char socket[ROOM], directory[ROOM]; /* of the server, of all files */
+	char budgets[2 * ROOM], variable[3 * ROOM]; /* of a client's host */
+	char url[REDIS_URL];
 	const char *args[ARGS], *environment[2];
+	struct redis redis;
 	pid_t server, *clients; /* 0: not there */
 	int life; /* as long as it is open, the server lives */
 	int64_t begun, ended;
+	bool ending; /* those who are still there have been told to end */
 	sigset_t signals, before; /* that it waits for; blocked by others */
 	struct record *record;
 };
@@ -58,15 +64,37 @@ prepare_arguments(struct crowd *crowd, const struct programs *programs,
 	crowd->args[n++] = programs->retry;
 	crowd->args[n++] = "-q"; /* but for mistakes */
 	for (size_t i = 0; variant->options[i] != NULL; i++)
-		crowd->args[n++] = variant->options[i];
+		crowd->args[n++] =
+		    strcmp(variant->options[i], SCENARIO_FLEET) == 0
+		    ? crowd->url
+		    : variant->options[i];
 	crowd->args[n++] = "--";
 	crowd->args[n++] = programs->client;
 	crowd->args[n] = crowd->socket;
 	crowd->environment[0] = crowd->variable;
 }
 
+/* Has a client run on its host: with the budgets of that host, and its way to
+ * the fleet's server. */
 static void
-prepare(struct crowd *crowd)
+place(struct crowd *crowd, int64_t client)
+{
+	int64_t hosts = crowd->scenario->hosts;
+
+	if (hosts > 0) {
+		snprintf(crowd->budgets, sizeof crowd->budgets,
+		    "%s/host-%" PRId64, crowd->directory, client % hosts);
+		redis_url(&crowd->redis, client % hosts, crowd->url);
+	} else {
+		snprintf(crowd->budgets, sizeof crowd->budgets, "%s",
+		    crowd->directory);
+	}
+	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
+	    crowd->budgets);
+}
+
+static void
+prepare(struct crowd *crowd, const struct variant *variant)
 {
 	crowd->clients =
 	    calloc((size_t)crowd->scenario->clients, sizeof(pid_t));
@@ -81,23 +109,37 @@ prepare(struct crowd *crowd)
 	    "/dev/shm/retry-storm-%d-XXXXXX", (int)getpid());
 	if (mkdtemp(crowd->directory) == NULL)
 		err(1, "%s", crowd->directory);
-	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
-	    crowd->directory);
+	crowd->redis = (struct redis){ .directory = crowd->directory,
+		.hosts = crowd->scenario->hosts,
+		.fault = variant->fault,
+		.due = NANOS_MAX };
+	crowd->most =
+	    variant->until > 0 ? variant->until : crowd->scenario->most;
+	for (int64_t host = 0; host < crowd->scenario->hosts; host++) {
+		place(crowd, host);
+		if (mkdir(crowd->budgets, 0700) == -1)
+			err(1, "%s", crowd->budgets);
+	}
+}
+
+static int
+remove_one(
+    const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+	(void)status;
+	(void)type;
+	(void)ftw;
+	if (remove(path) == -1)
+		warn("%s", path);
+	return 0;
 }
 
 static void
 remove_directory(const char *path)
 {
-	DIR *directory = opendir(path);
-	struct dirent *entry;
+	enum { OPEN = 4 };
 
-	if (directory == NULL)
-		return;
-	while ((entry = readdir(directory)) != NULL)
-		if (entry->d_name[0] != '.')
-			(void)unlinkat(dirfd(directory), entry->d_name, 0);
-	closedir(directory);
-	if (rmdir(path) == -1)
+	if (nftw(path, remove_one, OPEN, FTW_DEPTH | FTW_PHYS) == -1)
 		warn("%s", path);
 }
 
@@ -117,22 +159,6 @@ block_signals(struct crowd *crowd)
  * Processes
  */
 
-/* A child that is killed when the driver ends, however it ends. */
-static pid_t
-beget(int signal)
-{
-	pid_t parent = getpid(), child = fork();
-
-	if (child == -1)
-		warn("fork");
-	if (child != 0)
-		return child;
-	prctl(PR_SET_PDEATHSIG, signal);
-	if (getppid() != parent)
-		_exit(1);
-	return 0;
-}
-
 static void
 start_server(struct crowd *crowd)
 {
@@ -141,11 +167,11 @@ start_server(struct crowd *crowd)
 
 	if (listener == -1 || pipe2(ends, O_CLOEXEC) == -1)
 		err(1, "server");
-	crowd->server = beget(SIGKILL);
+	crowd->server = child_fork(SIGKILL);
 	if (crowd->server == 0) {
 		close(ends[1]);
 		server_run(listener, ends[0], &scenario->capacity, crowd->start,
-		    crowd->start + scenario->most + 2 * GRACE, crowd->record);
+		    crowd->start + crowd->most + 2 * GRACE, crowd->record);
 		_exit(0);
 	}
 	close(listener);
@@ -156,8 +182,10 @@ start_server(struct crowd *crowd)
 static void
 start_client(struct crowd *crowd)
 {
-	pid_t child = beget(SIGTERM);
+	pid_t child;
 
+	place(crowd, crowd->begun);
+	child = child_fork(SIGTERM);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
 		execve(crowd->args[0], (char **)(uintptr_t)crowd->args,
@@ -194,7 +222,9 @@ count_client(struct crowd *crowd, int64_t client, int status)
 		return;
 	}
 	tally_lost(crowd->tally);
-	if (code == GAVE_UP || code == HELD_BACK || crowd->cost.late > 0)
+	if (code == GAVE_UP || code == HELD_BACK ||
+	    (crowd->ending && WIFSIGNALED(status) &&
+		WTERMSIG(status) == SIGTERM))
 		return;
 	crowd->cost.odd++;
 	crowd->cost.odd_status = status;
@@ -210,6 +240,11 @@ reap(struct crowd *crowd)
 		if (child == crowd->server) {
 			warnx("the server has ended before its time");
 			crowd->server = 0;
+			crowd->cost.signal = SIGTERM;
+		}
+		if (child == crowd->redis.pid) {
+			warnx("the fleet's server has ended before its time");
+			crowd->redis.pid = 0;
 			crowd->cost.signal = SIGTERM;
 		}
 		for (int64_t i = 0; i < crowd->begun; i++)
@@ -238,6 +273,8 @@ nap(struct crowd *crowd, nanos until)
 
 	if (until > due(crowd))
 		until = due(crowd);
+	if (until > crowd->redis.due)
+		until = crowd->redis.due;
 	if (until - now < left)
 		left = until - now;
 	span = clock_span(left > 0 ? left : 0);
@@ -260,7 +297,7 @@ static void
 run(struct crowd *crowd)
 {
 	const struct scenario *scenario = crowd->scenario;
-	nanos until = crowd->start + scenario->most;
+	nanos until = crowd->start + crowd->most;
 
 	while (crowd->ended < scenario->clients && crowd->cost.signal == 0 &&
 	    clock_now() < until) {
@@ -268,10 +305,12 @@ run(struct crowd *crowd)
 			start_client(crowd);
 		nap(crowd, until);
 		reap(crowd);
+		redis_look(&crowd->redis, clock_now());
 		usage_look(&crowd->cost.usage);
 	}
 	if (crowd->cost.signal == 0)
 		crowd->cost.late = scenario->clients - crowd->ended;
+	crowd->ending = true;
 	signal_all(crowd, SIGTERM);
 	await(crowd, clock_now() + GRACE);
 	signal_all(crowd, SIGKILL);
@@ -283,9 +322,20 @@ count_requests(const struct crowd *crowd)
 {
 	const struct record *record = crowd->record;
 
-	for (size_t i = 0; i < record->count && i < SERVER_MOST; i++)
-		tally_request(crowd->tally, record->requests[i].at,
-		    record->requests[i].served);
+	for (size_t i = 0; i < record->count && i < SERVER_MOST; i++) {
+		const struct http_request *request = &record->requests[i];
+
+		tally_request(crowd->tally, request->at, request->served);
+		crowd->tally->firsts += !request->served && !request->again;
+	}
+}
+
+static void
+end_redis(struct crowd *crowd)
+{
+	redis_end(&crowd->redis);
+	crowd->cost.questions = crowd->redis.questions;
+	crowd->cost.redis = crowd->redis.cpu;
 }
 
 struct cost
@@ -294,11 +344,14 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 {
 	struct crowd crowd = { .scenario = scenario, .tally = tally };
 
-	prepare(&crowd);
+	prepare(&crowd, variant);
 	prepare_arguments(&crowd, programs, variant);
 	block_signals(&crowd);
 	usage_start(&crowd.cost.usage);
+	if (scenario_has_fleet(variant))
+		redis_start(&crowd.redis, programs->redis);
 	crowd.start = clock_now();
+	redis_begin(&crowd.redis, crowd.start);
 	start_server(&crowd);
 	if (crowd.server != -1)
 		run(&crowd);
@@ -306,6 +359,7 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	if (crowd.server > 0)
 		while (waitpid(crowd.server, NULL, 0) == -1 && errno == EINTR)
 			continue;
+	end_redis(&crowd);
 	usage_end(&crowd.cost.usage);
 	count_requests(&crowd);
 	remove_directory(crowd.directory);

@@ -16,6 +16,7 @@
 
 struct programs {
 	const char *retry, *client;
+	const char *redis; /* the server of fleets; NULL: there is none here */
 };
 
 struct cost {
@@ -24,6 +25,8 @@ struct cost {
 	int64_t late; /* invocations that had to be ended */
 	int64_t odd; /* invocations that ended neither well nor by giving up */
 	int odd_status; /* how the last of them did, as of wait */
+	int64_t questions; /* that the fleet's server was asked */
+	nanos redis; /* CPU time of the fleet's server */
 	int signal; /* that ended it all before its time, or 0 */
 };
 

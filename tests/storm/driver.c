@@ -7,8 +7,11 @@
  * 0, of variants from 1. Drills are run only where they are named. Prints a
  * table of totals and writes a drawing, an SVG file, for each scenario into
  * DIRECTORY, and the totals into the file DIRECTORY/totals, with which a
- * simulation can be compared. Exits with 1 if a bar of the scenario is missed,
- * or something went wrong.
+ * simulation can be compared. Exits with 1 if a bar of the scenario is missed, or something went
+ * wrong.
+ *
+ * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
+ * fleet are left out.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -124,28 +127,86 @@ judge_near(struct driver *driver, const struct result *result, const char *what,
 	driver->failed = true;
 }
 
+static int64_t
+wasted_retries(const struct result *result)
+{
+	return result->totals.wasted - result->tally->firsts;
+}
+
+/* 0: there is no bar. */
+static void
+judge_count(struct driver *driver, const struct result *result,
+    const char *what, int64_t value, int64_t most)
+{
+	if (most > 0 && value > most)
+		miss(driver, result, what, (double)value, (double)most);
+}
+
+/* most: in percent of the physical limit. */
+static void
+judge_time(struct driver *driver, const struct scenario *scenario,
+    const struct result *result, const char *what, nanos value, int64_t most)
+{
+	nanos limit = scenario_limit(scenario) * most / 100;
+
+	if (most > 0 && value > limit)
+		miss(driver, result, what, seconds(value), seconds(limit));
+}
+
+/* Prints the retries of the variant beside those of another one. */
+static void
+judge_beside(struct driver *driver, const struct result *result,
+    const struct result *other)
+{
+	int64_t retries = wasted_retries(result);
+	int64_t percent = result->variant->most_beside;
+	int64_t most = wasted_retries(other) * percent / 100;
+
+	printf("%s: %" PRId64 " retries wasted, at most %" PRId64 " (%" PRId64
+	       " %% of %s)\n",
+	    result->variant->name, retries, most, percent,
+	    other->variant->name);
+	if (retries > most)
+		miss(driver, result, "retries wasted", (double)retries,
+		    (double)most);
+}
+
+static void
+judge_beside_all(
+    struct driver *driver, const struct runs *runs, const struct result *result)
+{
+	const char *beside = result->variant->beside;
+
+	for (size_t i = 0; i < runs->count && beside != NULL; i++)
+		if (strcmp(runs->results[i].variant->name, beside) == 0)
+			judge_beside(driver, result, &runs->results[i]);
+}
+
 /* The bars of a variant, and what must not happen in any. */
 static void
-judge(struct driver *driver, const struct scenario *scenario,
+judge(struct driver *driver, const struct runs *runs,
     const struct result *result, const struct cost *cost)
 {
+	const struct scenario *scenario = runs->scenario;
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
-	nanos most = scenario_limit(scenario) * variant->most_p99 / 100;
 
-	if (variant->most_wasted > 0 && totals->wasted > variant->most_wasted)
-		miss(driver, result, "wasted", (double)totals->wasted,
-		    (double)variant->most_wasted);
-	if (variant->most_p99 > 0 && totals->p99 > most)
-		miss(driver, result, "p99 in seconds", seconds(totals->p99),
-		    seconds(most));
+	judge_count(
+	    driver, result, "wasted", totals->wasted, variant->most_wasted);
+	judge_count(driver, result, "retries wasted", wasted_retries(result),
+	    variant->most_retries);
+	judge_beside_all(driver, runs, result);
+	judge_time(driver, scenario, result, "p99 in seconds", totals->p99,
+	    variant->most_p99);
+	judge_time(driver, scenario, result, "all served after seconds",
+	    totals->lost > 0 ? NANOS_MAX : totals->max, variant->most_max);
 	if (variant->near) {
 		judge_near(driver, result, "wasted", (double)totals->wasted,
 		    (double)variant->published_wasted);
 		judge_near(driver, result, "p99 in seconds",
 		    seconds(totals->p99), seconds(variant->published_p99));
 	}
-	if (cost->late > 0)
+	if (cost->late > 0 && variant->until == 0)
 		miss(
 		    driver, result, "not ended in time", (double)cost->late, 0);
 	if (cost->odd > 0)
@@ -173,6 +234,8 @@ run_variant(
 	result->totals.cpu = cost->usage.cpu;
 	result->totals.others = cost->usage.others;
 	result->totals.cores = usage_cores();
+	result->questions = cost->questions;
+	result->redis = cost->redis;
 	tally_put(driver->totals, runs->scenario->name, variant->name,
 	    &result->totals);
 	runs->count++;
@@ -192,9 +255,17 @@ show(struct driver *driver, const struct runs *runs)
 	if (!figure_svg(path, runs->scenario, runs->results, runs->count))
 		err(1, "%s", path);
 	for (size_t i = 0; i < runs->count; i++)
-		judge(
-		    driver, runs->scenario, &runs->results[i], &runs->costs[i]);
+		judge(driver, runs, &runs->results[i], &runs->costs[i]);
 	fflush(stdout);
+}
+
+static bool
+needs_fleet(const struct scenario *scenario)
+{
+	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
+		if (scenario_has_fleet(v))
+			return true;
+	return false;
 }
 
 static bool
@@ -203,6 +274,12 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 	static struct runs runs;
 	long number = 0;
 
+	if (driver->programs.redis == NULL && needs_fleet(scenario)) {
+		printf("\n%s: no redis-server or valkey-server here, left "
+		       "out\n",
+		    scenario->title);
+		return true;
+	}
 	runs.scenario = scenario;
 	runs.count = 0;
 	for (const struct variant *v = scenario->variants; v->name != NULL;
@@ -237,11 +314,14 @@ int
 main(int argc, char **argv)
 {
 	struct driver driver = { .failed = false };
+	const char *redis = getenv("FLEET_SERVER");
 	bool any = false;
 
 	if (argc < 4 || argc > 6)
 		errx(1, "RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]");
-	driver.programs = (struct programs){ argv[1], argv[2] };
+	if (redis != NULL && redis[0] == '\0')
+		redis = NULL;
+	driver.programs = (struct programs){ argv[1], argv[2], redis };
 	driver.directory = argv[3];
 	driver.variant = argc > 5 ? argv[5] : NULL;
 	driver.totals = open_totals(driver.directory, argc == 4);

@@ -14,6 +14,7 @@ enum column {
 	NAME,
 	WASTED,
 	WASTED_PUBLISHED,
+	RETRIES,
 	PEAK,
 	PEAK_OVER_CAPACITY,
 	PEAK_SERVED,
@@ -25,6 +26,8 @@ enum column {
 	P99_OVER_LIMIT,
 	MAX,
 	LOST,
+	QUESTIONS,
+	REDIS,
 	COLUMNS,
 };
 
@@ -33,6 +36,7 @@ static const char *const headings[COLUMNS][2] = {
 	[NAME] = { "", "" },
 	[WASTED] = { "wasted", "requests" },
 	[WASTED_PUBLISHED] = { "", "(publ.)" },
+	[RETRIES] = { "of them", "retries" },
 	[PEAK] = { "peak", "arrive/s" },
 	[PEAK_OVER_CAPACITY] = { "over", "capac." },
 	[PEAK_SERVED] = { "peak", "served/s" },
@@ -44,6 +48,8 @@ static const char *const headings[COLUMNS][2] = {
 	[P99_OVER_LIMIT] = { "over", "limit" },
 	[MAX] = { "", "max" },
 	[LOST] = { "not", "served" },
+	[QUESTIONS] = { "fleet's", "questions" },
+	[REDIS] = { "server's", "CPU" },
 };
 
 static double
@@ -74,6 +80,7 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 {
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
+	bool served = totals->served > 0;
 	/* Requests in one bin, as a rate. */
 	double bins = totals->width > 0 ? 1 / seconds(totals->width) : 0;
 
@@ -87,6 +94,11 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		break;
 	case WASTED_PUBLISHED:
 		put_count(room, (double)variant->published_wasted);
+		break;
+	case RETRIES:
+		if (scenario->hosts > 0)
+			scale_count(
+			    room, totals->wasted - result->tally->firsts);
 		break;
 	case PEAK:
 		put_count(room, (double)totals->peak * bins);
@@ -105,10 +117,10 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		scale_time(room, totals->stable);
 		break;
 	case P50:
-		scale_time(room, totals->p50);
+		scale_time(room, served ? totals->p50 : NANOS_MAX);
 		break;
 	case P99:
-		scale_time(room, totals->p99);
+		scale_time(room, served ? totals->p99 : NANOS_MAX);
 		break;
 	case P99_PUBLISHED:
 		if (variant->published_p99 > 0)
@@ -119,10 +131,17 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		    seconds(scenario_limit(scenario)));
 		break;
 	case MAX:
-		scale_time(room, totals->max);
+		scale_time(room, served ? totals->max : NANOS_MAX);
 		break;
 	case LOST:
 		put_count(room, (double)totals->lost);
+		break;
+	case QUESTIONS:
+		put_count(room, (double)result->questions);
+		break;
+	case REDIS:
+		if (result->questions > 0)
+			scale_time(room, result->redis);
 		break;
 	case COLUMNS:
 		break;

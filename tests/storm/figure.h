@@ -16,6 +16,8 @@ struct result {
 	const struct variant *variant;
 	const struct tally *tally; /* for the drawing only */
 	struct totals totals;
+	int64_t questions; /* that the fleet's server was asked */
+	nanos redis; /* CPU time of the fleet's server */
 };
 
 /* Has columns for the physical limit and for what was published. */

@@ -1,5 +1,7 @@
 #include "scenario.h"
 
+#include <string.h>
+
 /* Options that several variants share. */
 #define STORM "-n", "inf", "-d", "100ms", "--max-delay", "10s"
 #define SIX "-n", "6", "-d", "100ms"
@@ -21,6 +23,42 @@
 
 /* The budget's own directory is in RETRY_BUDGET_DIR. */
 #define SHARED "-B", "storm"
+
+/* The same for all hosts, on a server. */
+#define FLEET SHARED, "--fleet", SCENARIO_FLEET, "--fleet-min", "20"
+
+/*
+ * Ten clients of a host cannot fail twenty times in a row. A hundred breakers
+ * send a hundred probes, so their pauses are longer than those of one breaker.
+ */
+#define BREAKER "--breaker", "5,500ms,2s"
+
+/* Who fails at the end of the outage does not wait for 10 s more. */
+#define HOSTS "-n", "inf", "-d", "100ms", "--max-delay", "4s"
+
+#define ON_HOSTS \
+	.clients = 1000, .hosts = 100, \
+	.capacity = { .rate = 200, .end = 10 * NANOS_SECOND }, \
+	.width = 100 * NANOS_MS
+
+/*
+ * The fleet's server grants 20 retries at most before it fails. A host that is
+ * alone makes 20 / hosts, but at least 1, as many hosts as it has seen. The
+ * first host that asks sees one, the second one sees two, and so on: all of
+ * them together make 146 at most.
+ */
+#define FAULT(how, what) \
+	{ \
+		.name = how, \
+		.options = { HOSTS, FLEET }, \
+		.fault = what, \
+		.most_retries = 166, \
+		.until = 20 * NANOS_SECOND, \
+	}, \
+	{ \
+		.name = how ", breakers", \
+		.options = { HOSTS, FLEET, BREAKER }, .fault = what, \
+	}
 
 const struct scenario scenarios[] = {
 	/* What it takes to start them all, with a server that is never down. */
@@ -45,7 +83,8 @@ const struct scenario scenarios[] = {
 	 */
 	{
 		.name = "crowd",
-		.title = "1,000 at once, 200 a second, down for 10 s",
+		.title = "1,000 clients at once, a server of 200 a second, down "
+			 "for 10 s",
 		.source = "simulated clients, published",
 		.clients = 1000,
 		.capacity = { .rate = 200, .end = 10 * NANOS_SECOND },
@@ -209,8 +248,74 @@ const struct scenario scenarios[] = {
 			},
 		},
 	},
+	/*
+	 * All first attempts come during the outage. No budget can spare them:
+	 * so the bar of the fleet's budget is about retries. Without a breaker,
+	 * most clients wait for a minute or longer until the budget allows them
+	 * a retry, and nobody watches that.
+	 */
+	{
+		.name = "hosts",
+		.title = "1,000 clients at once on 100 hosts, a server of 200 a "
+			 "second, down for 10 s",
+		ON_HOSTS,
+		.most = 30 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "full",
+				.options = { HOSTS },
+			},
+			{
+				.name = "host budgets",
+				.options = { HOSTS, SHARED },
+				.until = 20 * NANOS_SECOND,
+			},
+			{
+				.name = "host budgets, breakers",
+				.options = { HOSTS, SHARED, BREAKER },
+				.most_max = 130,
+			},
+			{
+				.name = "fleet budget",
+				.options = { HOSTS, FLEET },
+				.beside = "host budgets",
+				.most_beside = 25,
+				.until = 20 * NANOS_SECOND,
+			},
+			{
+				.name = "fleet budget, breakers",
+				.options = { HOSTS, FLEET, BREAKER },
+				.most_max = 130,
+			},
+		},
+	},
+	{
+		.name = "hosts-alone",
+		.title = "the same, and the fleet's server fails after 0.25 s",
+		ON_HOSTS,
+		.most = 90 * NANOS_SECOND,
+		.variants = {
+			FAULT("killed", REDIS_KILLED),
+			FAULT("stopped for 5 s", REDIS_STOPPED),
+			FAULT("half cut off", REDIS_PARTED),
+		},
+	},
 	{ .name = NULL },
 };
+
+#define DRILL "-n", "inf", "-d", "50ms", "--max-delay", "100ms"
+#define DRILL_FLEET "--fleet", SCENARIO_FLEET, "--fleet-min", "2"
+
+#define DRILL_ON_HOSTS \
+	.clients = 30, .hosts = 3, \
+	.capacity = { .rate = 100, .end = NANOS_SECOND / 2 }, \
+	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
+
+#define DRILL_FAULT(how, what) \
+	{ \
+		.name = how, .options = { DRILL, SHARED, DRILL_FLEET }, \
+		.fault = what, .until = 2 * NANOS_SECOND, \
+	}
 
 const struct scenario scenario_drills[] = {
 	{
@@ -223,14 +328,12 @@ const struct scenario scenario_drills[] = {
 		.variants = {
 			{
 				.name = "full",
-				.options = { "-n", "inf", "-d", "50ms",
-				    "--max-delay", "100ms" },
+				.options = { DRILL },
 			},
 			{
 				.name = "budget, breaker",
-				.options = { "-n", "inf", "-d", "50ms",
-				    "--max-delay", "100ms", SHARED,
-				    "--breaker", "5,100ms" },
+				.options = { DRILL, SHARED, "--breaker",
+				    "5,100ms" },
 			},
 		},
 	},
@@ -249,8 +352,59 @@ const struct scenario scenario_drills[] = {
 			},
 		},
 	},
+	{
+		.name = "drill-hosts",
+		.title = "30 at once on 3 hosts, 100 a second, down for 0.5 s",
+		DRILL_ON_HOSTS,
+		.variants = {
+			{
+				.name = "host budgets",
+				.options = { DRILL, SHARED },
+				.until = NANOS_SECOND,
+			},
+			{
+				.name = "fleet budget",
+				.options = { DRILL, SHARED, DRILL_FLEET },
+				.beside = "host budgets",
+				.most_beside = 25,
+				.until = NANOS_SECOND,
+			},
+		},
+	},
+	{
+		.name = "drill-alone",
+		.title = "the same, and the fleet's server fails after 0.25 s",
+		DRILL_ON_HOSTS,
+		.variants = {
+			DRILL_FAULT("killed", REDIS_KILLED),
+			DRILL_FAULT("stopped", REDIS_STOPPED),
+			DRILL_FAULT("cut off", REDIS_PARTED),
+		},
+	},
+	{
+		.name = "drill-endless",
+		.title = "30 on 3 hosts that wait for a minute",
+		DRILL_ON_HOSTS,
+		.variants = {
+			{
+				.name = "patient",
+				.options = { "-n", "inf", "-d", "1m",
+				    "--max-delay", "1m", "-j", "none", SHARED,
+				    DRILL_FLEET },
+			},
+		},
+	},
 	{ .name = NULL },
 };
+
+bool
+scenario_has_fleet(const struct variant *variant)
+{
+	for (size_t i = 0; variant->options[i] != NULL; i++)
+		if (strcmp(variant->options[i], SCENARIO_FLEET) == 0)
+			return true;
+	return false;
+}
 
 nanos
 scenario_limit(const struct scenario *scenario)

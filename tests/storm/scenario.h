@@ -10,11 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capacity.h"
+#include "redis.h"
 
 enum { SCENARIO_OPTIONS = 24, SCENARIO_VARIANTS = 8 };
 
 /* A run is near a published number if it differs by so many percent at most. */
 enum { SCENARIO_NEAR = 25 };
+
+/* Stands in the options for the address of the fleet's server. */
+#define SCENARIO_FLEET "redis://fleet"
 
 /* What one run of a scenario has of its own. */
 struct variant {
@@ -24,9 +28,16 @@ struct variant {
 	int64_t published_wasted;
 	nanos published_p99;
 	int64_t published_peak; /* served, per second */
-	/* The bars: most that may be wasted; p99 in percent of the limit. */
-	int64_t most_wasted; /* 0: no bar */
-	int64_t most_p99;
+	/* The bars, 0 for none: most that may be wasted, and of that by
+	 * retries; the latter in percent of those of an earlier variant. */
+	int64_t most_wasted, most_retries;
+	const char *beside;
+	int64_t most_beside;
+	/* The p99 in percent of the limit; and when everybody is served. */
+	int64_t most_p99, most_max;
+	nanos until; /* watching ends then, though clients wait; 0: it does when
+			all have ended */
+	enum redis_fault fault; /* of the fleet's server */
 	bool near; /* what is published, within SCENARIO_NEAR percent */
 	bool simulated; /* only: more requests than processes can make */
 };
@@ -35,6 +46,7 @@ struct scenario {
 	const char *name, *title;
 	const char *source; /* of what is published, or NULL */
 	int64_t clients;
+	int64_t hosts; /* which clients take in turns; 0: there is one host */
 	nanos apart; /* one client after the other; 0: all at once */
 	struct capacity capacity;
 	nanos width; /* of the bins in which requests are counted */
@@ -52,6 +64,9 @@ extern const struct scenario scenarios[];
  * has no name.
  */
 extern const struct scenario scenario_drills[];
+
+/* Whether the clients share a budget with other hosts. */
+bool scenario_has_fleet(const struct variant *variant);
 
 /*
  * The physical limit: when the last of the clients is served if no request is

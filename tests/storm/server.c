@@ -81,7 +81,7 @@ reply_in_time(struct server *server, nanos now)
 }
 
 static void
-take(struct server *server, int client)
+take(struct server *server, int client, bool again)
 {
 	nanos now = clock_now() - server->start;
 	struct answer answer =
@@ -89,7 +89,7 @@ take(struct server *server, int client)
 	struct record *record = server->record;
 
 	record->requests[record->count++] =
-	    (struct http_request){ now, answer.served };
+	    (struct http_request){ now, answer.served, again };
 	if (answer.at <= now)
 		reply(client, answer.served);
 	else if (server->next - server->first < WAITING)
@@ -97,6 +97,20 @@ take(struct server *server, int client)
 		    (struct waiting){ client, answer };
 	else
 		errx(1, "server: too many wait for an answer");
+}
+
+static void
+accept_one(struct server *server, int listener)
+{
+	struct sockaddr_un peer;
+	socklen_t length = sizeof peer;
+	int client =
+	    accept4(listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
+
+	/* Only retries have a name. */
+	if (client != -1)
+		take(server, client,
+		    length > offsetof(struct sockaddr_un, sun_path));
 }
 
 /* How long it may sleep. */
@@ -128,7 +142,6 @@ server_run(int listener, int life, const struct capacity *capacity, nanos start,
 	server.record = record;
 	while (clock_now() < end && record->count < SERVER_MOST) {
 		struct timespec left = nap(&server, end);
-		int client;
 
 		if (ppoll(events, 2, &left, NULL) == -1) {
 			if (errno != EINTR)
@@ -137,10 +150,8 @@ server_run(int listener, int life, const struct capacity *capacity, nanos start,
 		}
 		if (events[1].revents != 0)
 			return;
-		if (events[0].revents != 0 &&
-		    (client = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) !=
-			-1)
-			take(&server, client);
+		if (events[0].revents != 0)
+			accept_one(&server, listener);
 		reply_in_time(&server, clock_now() - start);
 	}
 }

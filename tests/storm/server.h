@@ -19,6 +19,7 @@
 struct http_request {
 	nanos at; /* since the storm began */
 	bool served;
+	bool again; /* it is a retry */
 };
 
 /* What it has seen, in memory that it shares with its parent. */

@@ -2,7 +2,8 @@
  * simulate [PART]...: the storms in virtual time. The parts, of which all but
  * the last two are the default:
  *
- *	storms	each scenario, where processes and requests cost nothing
+ *	storms	each scenario of one host, where processes and requests cost
+ *		nothing
  *	agree	the same on a machine like the one that storms with processes
  *		were run on, if their totals are at hand; must agree with them
  *	growth	the crowd with more clients, and as much more capacity
@@ -139,7 +140,8 @@ show_storms(void)
 {
 	printf("retry's own plan, backoff and admission in virtual time\n");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		show(at);
+		if (at->hosts == 0)
+			show(at);
 	return true;
 }
 

@@ -1,0 +1,13 @@
+/*
+ * child: a process of a storm, which never outlives the driver.
+ */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include <sys/types.h>
+
+/* As fork, but the child gets the signal when the driver ends, however it
+ * ends. Warns if there is no child. */
+pid_t child_fork(int signal);
+
+#endif
