@@ -81,10 +81,10 @@ $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
 $(B)/line $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
-	model fleet_model queue tally figure scale scenario capacity) \
+	model fleet_model queue tally figure drawing scale scenario capacity) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child redis \
-	server usage capacity scenario tally figure scale) \
+	server usage capacity scenario tally figure drawing scale) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/storm/client.o
 

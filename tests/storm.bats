@@ -13,7 +13,7 @@ setup_file()
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
 	for name in driver crowd child redis server usage capacity scenario \
-		tally figure scale; do
+		tally figure drawing scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../src/text/number.c"
@@ -61,6 +61,7 @@ nothing_left()
 	[ "$(total wasted)" -ge 30 ]
 	grep -q '^physical limit: ' out
 	grep -q '</svg>' drill.svg
+	grep -q '>full jitter</text>' picture.svg
 }
 
 @test "a budget with a breaker wastes less of a storm" {

@@ -7,7 +7,8 @@
  * 0, of variants from 1. Drills are run only where they are named. Prints a
  * table of totals and writes a drawing, an SVG file, for each scenario into
  * DIRECTORY, and the totals into the file DIRECTORY/totals, with which a
- * simulation can be compared. Exits with 1 if a bar of the scenario is missed, or something went
+ * simulation can be compared. DIRECTORY/picture.svg is the drawing that README
+ * shows. Exits with 1 if a bar of the scenario is missed, or something went
  * wrong.
  *
  * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
@@ -24,6 +25,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "crowd.h"
+#include "drawing.h"
 #include "figure.h"
 
 enum { PATH = 4096 };
@@ -241,6 +243,27 @@ run_variant(
 	runs->count++;
 }
 
+/* Only with all variants that have to be in it. */
+static void
+draw_picture(const struct driver *driver, const struct runs *runs)
+{
+	struct result drawn[SCENARIO_VARIANTS];
+	char path[PATH];
+	size_t count = 0, wanted = 0;
+
+	for (const struct variant *v = runs->scenario->variants;
+	     v->name != NULL; v++)
+		wanted += v->drawn != NULL;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->results[i].variant->drawn != NULL)
+			drawn[count++] = runs->results[i];
+	if (count == 0 || count < wanted)
+		return;
+	snprintf(path, sizeof path, "%s/picture.svg", driver->directory);
+	if (!drawing_svg(path, runs->scenario, drawn, count))
+		err(1, "%s", path);
+}
+
 static void
 show(struct driver *driver, const struct runs *runs)
 {
@@ -252,8 +275,9 @@ show(struct driver *driver, const struct runs *runs)
 	print_costs(runs);
 	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,
 	    runs->scenario->name);
-	if (!figure_svg(path, runs->scenario, runs->results, runs->count))
+	if (!drawing_svg(path, runs->scenario, runs->results, runs->count))
 		err(1, "%s", path);
+	draw_picture(driver, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		judge(driver, runs, &runs->results[i], &runs->costs[i]);
 	fflush(stdout);

@@ -1,11 +1,9 @@
 /*
- * figure: the totals of storms as a table, and the requests per second over
- * time as an SVG file. The runs of a scenario have the same axes.
+ * figure: the totals of storms as a table.
  */
 #ifndef FIGURE_H
 #define FIGURE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include "scenario.h"
@@ -22,10 +20,6 @@ struct result {
 
 /* Has columns for the physical limit and for what was published. */
 void figure_table(FILE *out, const struct scenario *scenario,
-    const struct result *results, size_t count);
-
-/* Replaces the file. False, with errno, if it cannot be written. */
-bool figure_svg(const char *path, const struct scenario *scenario,
     const struct result *results, size_t count);
 
 #endif

@@ -105,12 +105,14 @@ const struct scenario scenarios[] = {
 			},
 			{
 				.name = "exponential",
+				.drawn = "no jitter",
 				.options = { STORM, "-j", "none" },
 				.published_wasted = 9000,
 				.published_p99 = 52 * NANOS_SECOND,
 			},
 			{
 				.name = "full",
+				.drawn = "full jitter",
 				.options = { STORM, "-j", "full" },
 				.published_wasted = 8468,
 				.published_p99 = 19 * NANOS_SECOND,
@@ -130,6 +132,7 @@ const struct scenario scenarios[] = {
 			{
 				/* With -n inf it waits for the budget, too. */
 				.name = "full, budget, breaker",
+				.drawn = "budget and breaker",
 				.options = { STORM, "-j", "full", SHARED,
 				    "--breaker", "20,500ms,1s" },
 				.most_wasted = 120,
@@ -328,6 +331,7 @@ const struct scenario scenario_drills[] = {
 		.variants = {
 			{
 				.name = "full",
+				.drawn = "full jitter",
 				.options = { DRILL },
 			},
 			{

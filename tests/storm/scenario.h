@@ -23,6 +23,7 @@ enum { SCENARIO_NEAR = 25 };
 /* What one run of a scenario has of its own. */
 struct variant {
 	const char *name;
+	const char *drawn; /* its name in the picture; NULL: it is not there */
 	const char *options[SCENARIO_OPTIONS]; /* of retry, then NULL */
 	/* What others have published for it; 0: nothing. */
 	int64_t published_wasted;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 #include "agree.h"
+#include "drawing.h"
 #include "fleets.h"
 #include "scale.h"
 #include "trial.h"
@@ -76,7 +77,7 @@ draw(
 
 	snprintf(
 	    path, sizeof path, "build/storm/%s-simulated.svg", scenario->name);
-	if (!figure_svg(path, scenario, results, count))
+	if (!drawing_svg(path, scenario, results, count))
 		warn("%s", path);
 }
 
