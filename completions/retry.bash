@@ -60,7 +60,7 @@ _retry_where()
 			--budget-dir | --breaker | --budget-status | \
 			--budget-reset | --nested | --fleet | --fleet-auth | \
 			--fleet-via | --fleet-timeout | --fleet-min | \
-			--fleet-ratio | --fleet-alone | --log-format | --report | \
+			--fleet-ratio | --fleet-alone | --label | --log-format | --report | \
 			--metrics | --trace | --on-retry | --on-give-up | --progress | \
 			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
@@ -286,8 +286,9 @@ _retry()
 			--prom --budget-reset --budget-gc --nested
 			--fleet --fleet-auth --fleet-via --fleet-timeout
 			--fleet-min --fleet-ratio --fleet-alone
-			-q --quiet -v --verbose --log-format --report --metrics
-			--trace --on-retry --on-give-up --progress --dry-run --policy
+			-q --quiet -v --verbose --label --log-format --report
+			--metrics --trace --on-retry --on-give-up --progress
+			--dry-run --policy
 			-h --help -V --version'
 		;;
 	esac

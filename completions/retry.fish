@@ -16,7 +16,7 @@ function __retry_command
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
         budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
-        fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose log-format= report= metrics= \
+        fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose label= log-format= report= metrics= \
         trace= on-retry= on-give-up= progress= dry-run policy= h/help V/version \
         -- $words[2..-1] 2>/dev/null
     or return
@@ -188,6 +188,7 @@ __retry_option -l fleet-ratio -x -d 'Retries of all hosts for each success'
 __retry_option -l fleet-alone -x -d 'Retries of this host without the server'
 __retry_option -s q -l quiet -d 'None of its own lines'
 __retry_option -s v -l verbose -d 'More of its own lines'
+__retry_option -l label -x -d 'Begin each message with this'
 __retry_option -l log-format -x -a 'text json github' -d 'Of its own lines'
 __retry_option -l report -r -F -d 'Write what became of each attempt, as JSON'
 __retry_option -l metrics -r -F -d 'Write how it ended, as metrics for Prometheus'

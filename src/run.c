@@ -65,7 +65,8 @@ run_open(struct run *run, const struct policy *policy,
 	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
 	limited = timeouts_any(&policy->timeouts) ||
 	    policy->idle_timeout != 0 || run->history.deadline != NANOS_MAX;
-	log_open(&loop->log, policy);
+	nesting_start(&run->nesting, outer);
+	log_open(&loop->log, policy, nesting_id(&run->nesting));
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->share, outer->admitted, &loop->log);

@@ -46,7 +46,7 @@ options()
 	action command=true "$@"
 	rm bin/retry
 	ln -s "$RETRY" bin/retry
-	grep -vE '^--(report=.*|log-format=github)$' log || :
+	grep -vE '^--(report=.*|label=.*|log-format=github)$' log || :
 }
 
 # become OPTIONS INPUT=VALUE...
@@ -62,7 +62,16 @@ become()
 	[ "$status" = 0 ]
 	holds outputs attempts=3 status=0 reason=succeeded total_attempts=3 \
 		exit_code=0 exit_error=
-	grep -q '^::warning::retry: attempt 3/5 succeeded' log
+	grep -q '^::warning title=test "$RETRY_ATTEMPT" = 3::retry: test .* = 3: attempt 3/5 succeeded' log
+}
+
+@test "the first line of the command is the label, unless it cannot be shown as it is" {
+	action attempts=1 command=$'# one\nfalse'
+	grep -q '^::warning title=# one::retry: # one: attempt 1/1 failed' log
+	action attempts=1 command=$'\tfalse'
+	grep -q '^::warning title=bash -e .*::retry: attempt 1/1 failed' log
+	action attempts=1 command='# two' args='--label mine --fail-on 0'
+	grep -q '^::warning title=mine::retry: mine: attempt 1/1 failed' log
 }
 
 @test "a command that always fails fails the step, and the outputs say how" {

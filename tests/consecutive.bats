@@ -138,7 +138,7 @@ retry: ended after 3 attempts: succeeded" ]
 	[ ! -s err ]
 	"$RETRY" -d 1ms --consecutive 2 --log-format github \
 	    sh -c "$(failing_in 1)" 2>err
-	grep -q '^::warning::.* succeeded (exit 0), 2 of 2 in a row$' err
+	grep -q '^::warning title=.*::.* succeeded (exit 0), 2 of 2 in a row$' err
 	"$RETRY" -v -t 0.05 -k 0 -d 1ms --success-on timeout --consecutive 2 \
 	    sleep 30 2>err || [ $? = 124 ]
 	grep -q ' timed out after 50ms: succeeded, 1 of 2 in a row, next in ' err

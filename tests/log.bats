@@ -25,12 +25,12 @@ for o in x:
 assert eval("(" + sys.argv[1] + ")"), x' "$1"
 }
 
-# warned TEXT: the last line of ./e, and no other, is a workflow command: a
-# warning with this text
+# warned TITLE TEXT: the last line of ./e, and no other, is a workflow command: a
+# warning with this title and text
 warned()
 {
 	[ "$(grep -c '^::' e)" -eq 1 ]
-	[ "$(tail -n 1 e)" = "::warning::$1" ] || {
+	[ "$(tail -n 1 e)" = "::warning title=$1::$2" ] || {
 		tail -n 1 e
 		return 1
 	}
@@ -56,6 +56,41 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 		[ ! -e ran ]
 		[[ ${lines[0]} == 'retry: --log-format: '* ]]
 	done
+}
+
+@test "a label stands before each message, of whatever kind it is" {
+	finishes 7 -n 2 --label 'mirror: a' -- sh -c 'exit 7'
+	holds e 'retry: mirror: a: attempt 1/2 failed (exit 7), retrying in 0s' \
+	    'retry: mirror: a: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+	finishes 0 -v --label ü -- true
+	run ! grep -v '^retry: ü: ' e
+	[ "$(lines e)" -eq 2 ]
+	finishes 127 -q --label a -- nosuch
+	holds e "retry: a: cannot run 'nosuch': No such file or directory"
+	finishes 0 --label a -B api --budget-dir nosuch -- true
+	run ! grep -v '^retry: a: ' e
+	finishes 125 --label a -I --stdin-max 1 -- true < <(echo hello)
+	run ! grep -v '^retry: a: ' e
+}
+
+@test "an empty label is none, and the last one counts" {
+	finishes 7 -n 1 --label a --label '' -- sh -c 'exit 7'
+	holds e 'retry: attempt 1/1 failed (exit 7), giving up: attempts exhausted'
+	echo 'label=of the file' >policy
+	finishes 7 -n 1 --policy ./policy -- sh -c 'exit 7'
+	grep -q '^retry: of the file: attempt' e
+	finishes 7 -n 1 --policy ./policy --label mine -- sh -c 'exit 7'
+	grep -q '^retry: mine: attempt' e
+}
+
+@test "a label that cannot be shown in a line as it is is refused" {
+	local label
+	for label in $'a\nb' $'\e[m' $'\xff' $'\xc2\x9b' "$(printf %101s x)"; do
+		run -125 "$RETRY" --label "$label" touch ran
+		[ ! -e ran ]
+		[[ ${lines[0]} == 'retry: --label: '* ]]
+	done
+	finishes 0 --label "$(printf %100s x)" -- true
 }
 
 #
@@ -100,6 +135,30 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>e || :
 	json 'len(x) == 1 and x[0]["level"] == "error" and
 	    x[0]["message"].endswith("No space left on device")'
+}
+
+@test "each line says which invocation it is of" {
+	finishes 7 -v -n 2 --label nightly --log-format json -- \
+	    sh -c 'echo $RETRY_ID $PPID >ran; exit 7' 'two words'
+	ID=$(cut -d' ' -f1 ran) PID=$(cut -d' ' -f2 ran) json 'len(x) == 3 and
+	    all(list(o)[3:7] == ["id", "pid", "command", "label"] and
+	        (o["id"], str(o["pid"])) == tuple(map(
+	            __import__("os").environ.get, ("ID", "PID"))) and
+	        o["command"] == ["sh", "-c",
+	            "echo $RETRY_ID $PPID >ran; exit 7", "two words"] and
+	        o["label"] == "nightly" for o in x)'
+	finishes 127 --log-format json -- nosuch
+	json 'x[0]["command"] == ["nosuch"] and x[0]["label"] is None'
+}
+
+@test "of a long command a line has the first words, and of a long word the beginning" {
+	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' $(seq 1000)
+	json 'x[0]["command"][:4] == ["sh", "-c", "exit 7", "1"] and
+	    x[0]["command"][-1] == "..." and len(x[0]["command"]) < 1000 and
+	    x[0]["reason"] == "attempts"'
+	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last
+	json 'x[0]["command"][3].startswith("a\na\n") and
+	    x[0]["command"][3].endswith("...") and x[0]["command"][4] == "last"'
 }
 
 @test "a success at once has no line" {
@@ -172,25 +231,28 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 
 @test "a workflow gets one warning, at the end, and text before it" {
 	finishes 7 -n 4 --log-format github -- sh -c 'echo theirs >&2; exit 7'
-	warned 'retry: attempt 4/4 failed (exit 7), giving up: attempts exhausted'
+	warned 'sh -c echo theirs >&2; exit 7' \
+	    'retry: attempt 4/4 failed (exit 7), giving up: attempts exhausted'
 	[ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e)" -eq 3 ]
 	[ "$(lines e)" -eq 8 ]
 }
 
 @test "a workflow gets one warning however it ended" {
 	finishes 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
-	warned 'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
+	warned 'sh -c exit 7' \
+	    'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
 	finishes 124 --log-format github -T 0.1 -k 0 -- sleep 20
-	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	[ "$(grep -c '^::warning title=.*::retry: ' e)" -eq 1 ]
 	finishes 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
 	    -- sh -c 'exit 7'
 	[ "$(grep -c '^::' e)" -eq 1 ]
-	[[ $(tail -n 1 e) == "::warning::retry: budget 'api': exhausted, "* ]]
+	[[ $(tail -n 1 e) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
 }
 
 @test "a workflow gets a warning about a success after retries" {
 	finishes 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
-	warned 'retry: attempt 3/5 succeeded (exit 0)'
+	warned 'sh -c [ "$RETRY_ATTEMPT" -eq 3 ]' \
+	    'retry: attempt 3/5 succeeded (exit 0)'
 	finishes 0 --log-format github -- true
 	[ ! -s e ]
 	finishes 0 --log-format github -d 0 --consecutive 2 -- true
@@ -200,13 +262,13 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 @test "a workflow gets its warning where retry itself fails, too" {
 	echo hello >input
 	finishes 125 --log-format github -I --stdin-max 1 -- true < <(cat input)
-	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	[ "$(grep -c '^::warning title=.*::retry: ' e)" -eq 1 ]
 	finishes 69 --log-format github -B api --budget-required \
 	    --budget-dir "$PWD/none" -- true
-	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	[ "$(grep -c '^::warning title=.*::retry: ' e)" -eq 1 ]
 	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" -O \
 	    --log-format github echo hello
-	[ "$(grep -c '^::warning::retry: ' e)" -eq 1 ]
+	[ "$(grep -c '^::warning title=.*::retry: ' e)" -eq 1 ]
 }
 
 @test "a workflow gets its warning where a signal ends the wait" {
@@ -215,7 +277,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]
-	[ "$(grep -c '^::warning::retry: .*: interrupted' err)" -eq 1 ]
+	[ "$(grep -c '^::warning title=.*::retry: .*: interrupted' err)" -eq 1 ]
 }
 
 @test "a workflow is not warned of a success at once" {
@@ -227,11 +289,21 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 @test "percent signs and newlines are escaped as a workflow wants it" {
 	finishes 127 --log-format github -- $'100%\r\n::error::x%0A'
 	[ "$(head -n 1 e)" = \
-	    "::warning::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
+	    "::warning title=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
 	[ "$(grep -c '^::' e)" -eq 1 ]
 	[[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
 	finishes 127 --log-format github -- 100%
-	warned "retry: cannot run '100%25': No such file or directory"
+	warned 100%25 "retry: cannot run '100%25': No such file or directory"
+}
+
+@test "the title of the warning is the label, or the first bytes of the command" {
+	finishes 7 -n 1 --log-format github --label 'a: 1, 2' -- sh -c 'exit 7'
+	warned 'a%3A 1%2C 2' \
+	    'retry: a: 1, 2: attempt 1/1 failed (exit 7), giving up: attempts exhausted'
+	finishes 7 -n 1 --log-format github -- sh -c 'exit 7' "$(printf %999s x)"
+	[[ $(<e) == '::warning title=sh -c exit 7  '* ]]
+	[[ $(<e) == *' ::retry: attempt 1/1 failed'* ]]
+	[ "$(wc -c <e)" -lt 300 ]
 }
 
 @test "no argument begins a line, where it could be a workflow command" {
@@ -245,11 +317,11 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	finishes 7 -q -n 2 --log-format github -- sh -c 'exit 7'
 	[ ! -s e ]
 	finishes 127 -q --log-format github -- nosuch
-	warned "retry: cannot run 'nosuch': No such file or directory"
+	warned nosuch "retry: cannot run 'nosuch': No such file or directory"
 }
 
 @test "with -E a workflow still gets its one warning" {
 	finishes 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7'
 	[ "$(<e)" = 'theirs
-::warning::retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' ]
+::warning title=sh -c echo theirs >&2; exit 7::retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' ]
 }

@@ -89,6 +89,11 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	[ "$(grep -o '@#retry' out | wc -l)" -eq 2 ]
 }
 
+@test "the label stands in the countdown, too" {
+	draws 1 -- "$RETRY" --label nightly -n 2 -d 1.1 -j none -- false
+	grep -q '@retry: nightly: attempt 2/2 in 2s#' out
+}
+
 @test "without a limit of attempts the countdown has no total" {
 	draws 130 'see:attempt 2 in 3s' 'type:^C' -- \
 	    "$RETRY" -n inf -d 3 -j none -- false

@@ -150,7 +150,7 @@ fails=(sh -c 'exit 7')
 
 @test "the report of a success has every field, and nothing else" {
 	ends 0 --report r.json true
-	report 'list(r) == ["version", "id", "command", "attempts_max",
+	report 'list(r) == ["version", "id", "command", "label", "attempts_max",
 	    "consecutive", "timeout_ms", "idle_timeout_ms", "deadline_ms",
 	    "budget", "fleet", "reason", "limit", "status", "signal",
 	    "started_at", "elapsed_ms", "slept_ms", "attempt_count",
@@ -161,7 +161,7 @@ fails=(sh -c 'exit 7')
 	    'r["command"] == ["true"] and r["attempts_max"] == 5 and
 	    r["consecutive"] == 1 and r["timeout_ms"] is
 	    r["idle_timeout_ms"] is r["deadline_ms"] is r["budget"] is
-	    r["fleet"] is None and r["reason"] == "succeeded" and r["status"] == 0 and
+	    r["fleet"] is r["label"] is None and r["reason"] == "succeeded" and r["status"] == 0 and
 	    r["signal"] is None and r["attempt_count"] == 1 and
 	    r["attempts_omitted"] == 0 and r["slept_ms"] == 0' \
 	    '{k: a[0][k] for k in a[0] if not k.startswith(("st", "el"))} == {
@@ -1037,6 +1037,13 @@ writers()
 	    m["retry_duration_seconds"][1] and
 	    m["retry_reason"][0]["reason"] == "attempts"' \
 	    @killed.prom 'm["retry_exit_status"][1] == 143'
+}
+
+@test "the report and each metric have the label" {
+	ends 7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${fails[@]}"
+	report 'r["label"] == "a \"b\", ü"'
+	metrics 'all(m[k][0]["label"] == r"""a \"b\", ü""" for k in m) and
+	    m["retry_reason"][0]["reason"] == "attempts"'
 }
 
 @test "the metrics count a success of another status as one" {

@@ -59,6 +59,10 @@ test_styles(void)
 		    rows[i].line);
 		SAME(rows[i].text, shown(ESCAPE_GITHUB, rows[i].text),
 		    rows[i].github);
+		HOLDS(rows[i].text,
+		    strcmp(shown(ESCAPE_GITHUB_TITLE, rows[i].text),
+			rows[i].github) == 0 ||
+			strpbrk(rows[i].text, ":,") != NULL);
 		SAME(rows[i].text, shown(ESCAPE_PLAIN, rows[i].text),
 		    rows[i].plain);
 		SAME(rows[i].text, shown(ESCAPE_JSON, rows[i].text),
@@ -66,6 +70,13 @@ test_styles(void)
 		SAME(rows[i].text, shown(ESCAPE_PROM, rows[i].text),
 		    rows[i].prom);
 	}
+}
+
+static void
+test_title_of_a_workflow_command(void)
+{
+	SAME("title", shown(ESCAPE_GITHUB_TITLE, "a::b, 5%\n"),
+	    "a%3A%3Ab%2C 5%25%0A");
 }
 
 static void
@@ -156,6 +167,7 @@ test_days(void)
 
 static void (*const tests[])(void) = {
 	test_styles,
+	test_title_of_a_workflow_command,
 	test_what_follows_a_nul,
 	test_limits,
 	test_moments,

@@ -143,7 +143,7 @@ loud()
 	    --fleet unix:///run/fleet --fleet-auth auth --fleet-via cat \
 	    --fleet-timeout 1s --fleet-min 1 --fleet-ratio 20% --fleet-alone 1 \
 	    --replay-stdin --stdin-max 1k --hold-stdout --hold-stderr \
-	    --hold-max 1k --quiet --verbose --log-format json --report report \
+	    --hold-max 1k --quiet --verbose --label me --log-format json --report report \
 	    --metrics metrics --trace trace --on-retry true --on-give-up true \
 	    --progress never --policy ./policy echo ok 2>err
 	prints ok -I -O -E echo ok
@@ -214,7 +214,7 @@ loud()
 	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
 	    budget-gc nested fleet fleet-auth fleet-via fleet-timeout \
-	    fleet-min fleet-ratio fleet-alone quiet verbose log-format report metrics trace on-retry \
+	    fleet-min fleet-ratio fleet-alone quiet verbose label log-format report metrics trace on-retry \
 	    on-give-up progress dry-run policy help version; do
 		[[ "$(<help)" =~ $'\n  '(-[a-zA-Z], |    )--${name}[$' \n'] ]]
 	done

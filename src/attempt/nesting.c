@@ -302,15 +302,20 @@ hand_on(struct nesting *nesting, const struct policy *policy,
 static void
 add_identity(struct nesting *nesting, const struct outer *outer)
 {
-	char uuid[SYS_UUID];
-	const char *id = outer->id != NULL ? outer->id : sys_uuid(uuid);
-
 	*nesting->next++ =
 	    assign(nesting->depth, NAME_DEPTH, number_add(outer->depth, 1));
-	stpcpy(stpcpy(nesting->id, names[NAME_ID]), id);
 	*nesting->next++ = nesting->id;
 	put_identity(stpcpy(nesting->parent, names[NAME_PARENT]));
 	*nesting->next++ = nesting->parent;
+}
+
+void
+nesting_start(struct nesting *nesting, const struct outer *outer)
+{
+	char uuid[SYS_UUID];
+	const char *id = outer->id != NULL ? outer->id : sys_uuid(uuid);
+
+	stpcpy(stpcpy(nesting->id, names[NAME_ID]), id);
 }
 
 bool

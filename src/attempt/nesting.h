@@ -59,6 +59,12 @@ int64_t
 nesting_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
+ * Finds the id of the invocation: that of the outer retry, or a new one. This
+ * comes before the other functions.
+ */
+void nesting_start(struct nesting *nesting, const struct outer *outer);
+
+/*
  * Begins the environment of the attempts: that of retry, without what
  * nesting_tell adds, and with handed, at most NESTING_HANDED variables and
  * NULL, which replace others of their names. A name without "=" only removes

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "text/signame.h"
 #include "text/duration.h"
+#include "text/escape.h"
 #include "text/number.h"
 #include "policy/policy.h"
 
@@ -272,6 +273,25 @@ option_values_header(
 	if (text[strspn(text, " ")] == '\0')
 		optparse_refuse(option, "must not be empty", text);
 	*key = text;
+}
+
+/* With an escape in it the label would not be what the user looks for. */
+void
+option_values_label(const struct option *option, const char *text, void *policy)
+{
+	const char **label = field_of(option, policy);
+	char shown[POLICY_LABEL];
+	size_t length = strlen(text);
+	const char *end;
+
+	if (length > sizeof shown)
+		optparse_refuse(option, "longer than 100 bytes", text);
+	end =
+	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
+	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)
+		optparse_refuse(option,
+		    "contains a control character, or is not UTF-8", text);
+	*label = length == 0 ? NULL : text;
 }
 
 /* Reads one of the breaker's pauses, at item within text. Returns its end. */

@@ -34,6 +34,11 @@ void option_values_method(
 void option_values_header(
     const struct option *option, const char *text, void *policy);
 
+/* Stores a text of one line that can be shown as it is; NULL where it is empty.
+ */
+void option_values_label(
+    const struct option *option, const char *text, void *policy);
+
 /* Stores "on" or N,DUR[,MAX] as a struct breaker_config. */
 void option_values_breaker(
     const struct option *option, const char *text, void *policy);

@@ -16,7 +16,7 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 		.auth = policy->auth,
 		.via = policy->via,
 		.timeout = policy->timeout,
-		.verbose = log->loudness == LOUDNESS_VERBOSE };
+		.verbose = log->policy->loudness == LOUDNESS_VERBOSE };
 	fleet_link_open(&fleet->link, &fleet->access, signals);
 	fleet_caller_start(&fleet->caller, policy->text, &policy->terms,
 	    policy->timeout, policy->alone);

@@ -80,12 +80,18 @@ draw(struct countdown *countdown, const char *label, nanos left)
 {
 	char room[DURATION_ROOM];
 	const char *span = duration_format(room, left);
+	const char *command = countdown->log->policy->label;
+	const char *colon = command == NULL ? "" : ": ";
 
+	if (command == NULL)
+		command = "";
 	if (countdown->log->length > 0 ||
-	    !fits(STRINGS("retry: attempt ", label, " in ", span)))
+	    !fits(STRINGS(
+		"retry: ", command, colon, "attempt ", label, " in ", span)))
 		return;
 	log_put(countdown->log,
-	    STRINGS(RETURN, "retry: attempt ", label, " in ", span, ERASE));
+	    STRINGS(RETURN, "retry: ", command, colon, "attempt ", label,
+		" in ", span, ERASE));
 	countdown->shown = true;
 }
 

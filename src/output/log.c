@@ -10,14 +10,23 @@
 /* Bytes of one string: a longer one would leave no room for the rest. */
 #define STRING_MOST 1000
 
-/* Bytes that are kept free for what follows the message in JSON. */
-#define FACTS_ROOM 1000
+/* Bytes of a word of the command in JSON, and of the title of an annotation. */
+#define WORD_MOST 150
+#define TITLE_MOST 150
+
+/*
+ * Bytes that are kept free for what follows the message in JSON, and how many
+ * of them are for the command. A word may become six times as long by escapes.
+ */
+#define FACTS_ROOM 2500
+#define COMMAND_ROOM 1500
+#define WORD_ROOM (6 * WORD_MOST + 10)
 
 void
-log_open(struct log *log, const struct policy *policy)
+log_open(struct log *log, const struct policy *policy, const char *id)
 {
-	log->loudness = policy->loudness;
-	log->format = policy->log_format;
+	log->policy = policy;
+	log->id = id;
 	log->open = false;
 	log->holding = policy->hold_err;
 	log->concluded = false;
@@ -53,15 +62,16 @@ log_flush(struct log *log)
 	}
 }
 
-/* Puts a string, as much as fits; of a long one only the beginning. */
+/* Puts a string, as much as fits; of one above longest only the beginning. */
 static void
-put_string(struct writer *writer, enum escape style, const char *text)
+put_string(
+    struct writer *writer, enum escape style, const char *text, size_t longest)
 {
 	size_t length = strlen(text), most = writer->most;
-	bool cut = length > STRING_MOST;
+	bool cut = length > longest;
 
-	if (cut && writer->used + STRING_MOST < most)
-		writer->most = writer->used + STRING_MOST;
+	if (cut && writer->used + longest < most)
+		writer->most = writer->used + longest;
 	writer_put_escaped(writer, style, text, length);
 	writer->most = most;
 	if (cut)
@@ -73,7 +83,19 @@ put_strings(
     struct writer *writer, enum escape style, const char *const strings[])
 {
 	while (*strings != NULL)
-		put_string(writer, style, *strings++);
+		put_string(writer, style, *strings++, STRING_MOST);
+}
+
+/* Puts a string of JSON, which may be cut. */
+static void
+put_text(
+    struct writer *writer, const char *name, const char *text, size_t longest)
+{
+	writer_json_raw(writer, name, "\"");
+	writer->most--;
+	put_string(writer, ESCAPE_JSON, text, longest);
+	writer->most++;
+	writer_put(writer, "\"");
 }
 
 /* A text may be cut; a fact for which there is no room at all is left out. */
@@ -84,15 +106,34 @@ put_fact(struct writer *writer, const struct fact *fact)
 
 	if (writer->used + least > writer->most)
 		return;
-	if (fact->text == NULL) {
+	if (fact->text == NULL)
 		writer_json_number(writer, fact->name, fact->number);
-		return;
-	}
-	writer_json_raw(writer, fact->name, "\"");
-	writer->most--;
-	put_string(writer, ESCAPE_JSON, fact->text);
-	writer->most++;
-	writer_put(writer, "\"");
+	else
+		put_text(writer, fact->name, fact->text, STRING_MOST);
+}
+
+/* Puts the words of the command; of many words only the first ones. */
+static void
+put_command(struct writer *writer, char *const *word)
+{
+	size_t limit = writer->used + COMMAND_ROOM;
+
+	writer_json_begin(writer, "command", '[');
+	for (; *word != NULL && writer->used + WORD_ROOM <= limit; word++)
+		put_text(writer, NULL, *word, WORD_MOST);
+	if (*word != NULL)
+		writer_json_string(writer, NULL, "...");
+	writer_json_end(writer, ']');
+}
+
+/* Puts which invocation the line is of. */
+static void
+put_identity(struct writer *writer, const struct log *log)
+{
+	writer_json_string(writer, "id", log->id);
+	writer_json_number(writer, "pid", getpid());
+	put_command(writer, log->policy->command);
+	writer_json_string(writer, "label", log->policy->label);
 }
 
 /* A failed attempt is a warning; the end without a success is an error. */
@@ -111,7 +152,7 @@ level(const struct line *line)
 }
 
 static void
-put_json(struct writer *writer, const struct line *line)
+put_json(struct writer *writer, const struct log *log, const struct line *line)
 {
 	const struct fact *fact = line->facts;
 	char time[DATE_ROOM];
@@ -127,27 +168,53 @@ put_json(struct writer *writer, const struct line *line)
 	writer->most += FACTS_ROOM;
 	writer_put(writer, "\"");
 	writer->most--;
+	put_identity(writer, log);
 	for (; fact != NULL && fact->name != NULL; fact++)
 		put_fact(writer, fact);
 	writer->most++;
 	writer_json_end(writer, '}');
 }
 
+/* Puts what makes the line an annotation, whose title names the command. */
+static void
+put_annotation(struct writer *writer, const struct policy *policy)
+{
+	size_t limit = writer->most;
+
+	writer_put(writer, "::warning title=");
+	writer->most = writer->used + TITLE_MOST;
+	if (policy->label != NULL)
+		writer_put_escaped(writer, ESCAPE_GITHUB_TITLE, policy->label,
+		    strlen(policy->label));
+	for (char **word = policy->command;
+	     policy->label == NULL && *word != NULL; word++) {
+		writer_put(writer, word == policy->command ? "" : " ");
+		writer_put_escaped(
+		    writer, ESCAPE_GITHUB_TITLE, *word, strlen(*word));
+	}
+	writer->most = limit;
+	writer_put(writer, "::");
+}
+
 /* Puts the line in the format that was asked for, without its newline. */
 static void
 put_line(const struct log *log, struct writer *writer, const struct line *line)
 {
+	enum log_format format = log->policy->log_format;
+	const char *label = log->policy->label;
 	enum escape style = ESCAPE_LINE;
 
-	if (log->format == LOG_JSON) {
-		put_json(writer, line);
+	if (format == LOG_JSON) {
+		put_json(writer, log, line);
 		return;
 	}
-	if (log->format == LOG_GITHUB && line->last && !log->concluded) {
-		writer_put(writer, "::warning::");
+	if (format == LOG_GITHUB && line->last && !log->concluded) {
+		put_annotation(writer, log->policy);
 		style = ESCAPE_GITHUB;
 	}
 	writer_put(writer, "retry: ");
+	if (label != NULL)
+		put_strings(writer, style, STRINGS(label, ": "));
 	put_strings(writer, style, line->strings);
 }
 
@@ -169,7 +236,7 @@ log_tell(struct log *log, const struct line *line)
 	struct writer writer = { .to = -1, .most = PIPE_BUF - 1 };
 	bool stays = line->last || line->least == LOUDNESS_QUIET;
 
-	if (log->loudness < line->least)
+	if (log->policy->loudness < line->least)
 		return;
 	open_stderr(log);
 	if (start + PIPE_BUF > log->pending + sizeof log->pending)

@@ -22,8 +22,8 @@
 #include "policy/policy.h"
 
 struct log {
-	enum loudness loudness;
-	enum log_format format;
+	const struct policy *policy; /* its command and label */
+	const char *id;
 	bool open; /* nonblock is set */
 	bool holding;
 	bool concluded; /* the line with the end has been written */
@@ -52,14 +52,15 @@ struct line {
 	const struct fact *facts; /* NULL: none */
 };
 
-/* Sets the log up as the policy has it; opens nothing. */
-void log_open(struct log *log, const struct policy *policy);
+/* Sets the log up as the policy has it; opens nothing. id: of the invocation,
+ * which must stay valid. */
+void log_open(struct log *log, const struct policy *policy, const char *id);
 
 /*
- * Writes "retry: ", the strings, and a newline, if retry is at least this loud:
- * LOUDNESS_QUIET is for failures of retry itself. In JSON the levels are error,
- * warning and info. If the buffer has no room for a whole line, the line is
- * lost.
+ * Writes "retry: ", the label and ": " if there is one, the strings, and a
+ * newline, if retry is at least this loud: LOUDNESS_QUIET is for failures of
+ * retry itself. In JSON the levels are error, warning and info. If the buffer
+ * has no room for a whole line, the line is lost.
  */
 void log_say(struct log *log, enum loudness least, const char *const strings[]);
 

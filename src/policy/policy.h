@@ -24,6 +24,9 @@
 /* The most times that --limit may be given. */
 #define POLICY_LIMITS 16
 
+/* The most bytes of --label. */
+#define POLICY_LABEL 100
+
 enum loudness {
 	LOUDNESS_QUIET,
 	LOUDNESS_PLAIN,
@@ -146,6 +149,7 @@ struct policy {
 	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
 	int64_t stdin_max; /* bytes that --replay-stdin may take */
 	int64_t hold_max; /* bytes of each stream that may be captured */
+	const char *label; /* names the command in messages, or NULL */
 	const char *report; /* files to write, or NULL; "-": standard error */
 	const char *metrics;
 	const char *trace;

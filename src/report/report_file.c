@@ -127,6 +127,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	for (char **word = policy->command; *word != NULL; word++)
 		writer_json_string(writer, NULL, *word);
 	writer_json_end(writer, ']');
+	writer_json_string(writer, "label", policy->label);
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
 	writer_json_number(writer, "consecutive", policy->consecutive);
 	put_span(writer, "timeout_ms", timeouts_of(&policy->timeouts, 1), 0);
@@ -169,11 +170,13 @@ put_report(struct writer *writer, const void *with)
  * Prometheus
  */
 
-/* The label is the last component of the file's name, without ".prom". */
+/* The labels: name is the last component of the file's name, without ".prom";
+ * label is that of --label, if there is one. */
 static void
-put_label(struct writer *writer, const char *file)
+put_labels(struct writer *writer, const struct policy *policy)
 {
 	static const char suffix[] = ".prom";
+	const char *file = policy->metrics, *label = policy->label;
 	const char *slash = strrchr(file, '/');
 	const char *name = slash == NULL ? file : slash + 1;
 	size_t length = strlen(name), tail = sizeof suffix - 1;
@@ -182,6 +185,10 @@ put_label(struct writer *writer, const char *file)
 		length -= tail;
 	writer_put(writer, "{name=");
 	writer_put_string(writer, ESCAPE_PROM, name, length);
+	if (label == NULL)
+		return;
+	writer_put(writer, ",label=");
+	writer_put_string(writer, ESCAPE_PROM, label, strlen(label));
 }
 
 /* The HELP and TYPE of a metric, and its sample up to the value. */
@@ -192,7 +199,7 @@ put_metric(struct writer *writer, const struct invocation *invocation,
 	writer_put_all(writer,
 	    STRINGS("# HELP ", metric, " ", help, "\n# TYPE ", metric,
 		" gauge\n", metric));
-	put_label(writer, invocation->policy->metrics);
+	put_labels(writer, invocation->policy);
 }
 
 static void

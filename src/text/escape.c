@@ -3,6 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Whether the style is one of the two for workflow commands. */
+static bool
+is_github(enum escape style)
+{
+	return style == ESCAPE_GITHUB || style == ESCAPE_GITHUB_TITLE;
+}
+
 /* The length of the UTF-8 character at the start of text; 0: there is none. */
 static size_t
 character(const char *text, size_t length)
@@ -82,7 +89,7 @@ put_control(enum escape style, char *at, const char *text, size_t size)
 	/* U+0080 to U+009F are two bytes; the second one is the number. */
 	if (style == ESCAPE_JSON)
 		return put_code(at, "\\u00", text[size - 1]);
-	if (style == ESCAPE_GITHUB && (*text == '\n' || *text == '\r'))
+	if (is_github(style) && (*text == '\n' || *text == '\r'))
 		return append(at, *text == '\n' ? "%0A" : "%0D");
 	if (*text == '\n')
 		return append(at, "\\n");
@@ -97,8 +104,10 @@ put_control(enum escape style, char *at, const char *text, size_t size)
 static const char *
 special(enum escape style, char byte)
 {
-	if (style == ESCAPE_GITHUB && byte == '%')
+	if (is_github(style) && byte == '%')
 		return "%25";
+	if (style == ESCAPE_GITHUB_TITLE && (byte == ':' || byte == ','))
+		return byte == ':' ? "%3A" : "%2C";
 	if (style != ESCAPE_JSON && style != ESCAPE_PROM)
 		return NULL;
 	return byte == '"' ? "\\\"" : byte == '\\' ? "\\\\" : NULL;
@@ -109,7 +118,7 @@ escape_next(enum escape style, char **at, const char *text, size_t length)
 {
 	size_t size = character(text, length);
 
-	if (size == 0 && style != ESCAPE_LINE && style != ESCAPE_GITHUB) {
+	if (size == 0 && style != ESCAPE_LINE && !is_github(style)) {
 		*at = put_byte(style, *at, *text);
 		return 1;
 	}
