@@ -279,7 +279,7 @@ _retry()
 			--keep-status --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
-			-E --hold-stderr --hold-max -B --budget
+			-E --hold-stderr --chronic --hold-max -B --budget
 			--budget-ratio --budget-min --budget-window
 			--budget-wait --budget-cooldown --budget-dir
 			--budget-required --breaker --budget-status --json

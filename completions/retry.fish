@@ -12,7 +12,7 @@ function __retry_command
         splay= retry-after= retry-on= stop-on= fail-on= success-on= \
         consecutive= keep-status preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
-        E/hold-stderr hold-max= B/budget= budget-ratio= budget-min= \
+        E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
         budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
@@ -163,6 +163,7 @@ __retry_option -s I -l replay-stdin -d 'Give each attempt the same input'
 __retry_option -l stdin-max -x -d 'Most bytes of that input'
 __retry_option -s O -l hold-stdout -d 'Write only the output of the attempt that succeeds'
 __retry_option -s E -l hold-stderr -d 'Write error output only on final failure'
+__retry_option -l chronic -d 'Write nothing unless the last attempt fails'
 __retry_option -l hold-max -x -d 'Most bytes of either held output'
 __retry_option -s B -l budget -x -a '(__retry_budgets)' -d 'Share an allowance of retries'
 __retry_option -l budget-ratio -x -d 'Retries for each success'

@@ -150,10 +150,33 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 	return number;
 }
 
+/*
+ * Delivers what is wanted of the last attempt: the output of a success, the
+ * error output of a failure; with --chronic nothing of a success, and all of a
+ * failure. Returns the signal that ended the wait, or 0.
+ */
+static int
+deliver_held(struct run *run, enum reason reason)
+{
+	struct streams *streams = &run->loop.streams;
+	bool chronic = run->policy->chronic;
+	bool succeeded = reason == REASON_SUCCEEDED;
+	bool hurried = reason == REASON_INTERRUPTED;
+	int number = 0;
+
+	if (succeeded != chronic)
+		number = deliver(run, &streams->out, hurried);
+	if (!succeeded && number == 0)
+		number = deliver(run, &streams->err, hurried);
+	return number;
+}
+
 /* The errno with which output of fd could not be delivered, or 0. */
 static int
-error_of(const struct streams *streams, const struct capture *capture, int fd)
+error_of(const struct streams *streams, int fd)
 {
+	const struct capture *capture = streams_capture(streams, fd);
+
 	return capture->fd != -1 ? capture->error
 				 : relay_error(&streams->relay, fd);
 }
@@ -167,14 +190,14 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 {
 	const struct streams *streams = &run->loop.streams;
 	bool succeeded = step->reason == REASON_SUCCEEDED;
-	int error = error_of(streams, &streams->out, STDOUT_FILENO);
+	int error = error_of(streams, STDOUT_FILENO);
 
 	*which = "output";
-	/* A failed command's output may be cut off by a slow reader. */
-	if (error != 0 && (succeeded || error != ETIMEDOUT))
+	/* A failed command's output may be cut off by its reader. */
+	if (error != 0 && (succeeded || (error != ETIMEDOUT && error != EPIPE)))
 		return error;
 	*which = "error";
-	error = error_of(streams, &streams->err, STDERR_FILENO);
+	error = error_of(streams, STDERR_FILENO);
 	if (error == EPIPE || (error == ETIMEDOUT && !succeeded))
 		return 0;
 	return error;
@@ -248,13 +271,10 @@ write_reports(struct run *run, const struct step *step)
 int
 finish_run(struct run *run, struct step step)
 {
-	struct streams *streams = &run->loop.streams;
-	bool succeeded = step.reason == REASON_SUCCEEDED;
 	const char *which;
 	int number, lost;
 
-	number = deliver(run, succeeded ? &streams->out : &streams->err,
-	    step.reason == REASON_INTERRUPTED);
+	number = deliver_held(run, step.reason);
 	lost = undelivered(run, &step, &which);
 	/* Only a signal or the deadline ends the wait for a reader. */
 	if (number == 0 && lost == ETIMEDOUT)
@@ -282,7 +302,7 @@ void
 finish_by_signal(struct run *run, int number)
 {
 	struct step step = interrupted(number);
-	int other = deliver(run, &run->loop.streams.err, true);
+	int other = deliver_held(run, REASON_INTERRUPTED);
 
 	if (write_reports(run, &step) == 0 && other == 0)
 		other = event_loop_await_log(&run->loop, LAST_WORDS);

@@ -147,6 +147,7 @@ loud()
 	    --metrics metrics --trace trace --on-retry true --on-give-up true \
 	    --progress never --policy ./policy echo ok 2>err
 	prints ok -I -O -E echo ok
+	"$RETRY" --chronic echo ok
 	prints ok --budget-dir . -B key --budget-required echo ok
 	prints ok --http-status status echo ok
 	"$RETRY" --budget-dir . --budget-status key >table
@@ -210,7 +211,7 @@ loud()
 	    kill-after preserve-status delay backoff factor max-delay min-delay jitter seed reset-after splay \
 	    retry-on stop-on fail-on success-on keep-status preset http http-status \
 	    max-retry-after method idempotency-key replay-stdin stdin-max \
-	    hold-stdout hold-stderr hold-max budget budget-ratio budget-min \
+	    hold-stdout hold-stderr chronic hold-max budget budget-ratio budget-min \
 	    budget-window budget-wait budget-cooldown budget-dir \
 	    budget-required breaker budget-status json prom budget-reset \
 	    budget-gc nested fleet fleet-auth fleet-via fleet-timeout \

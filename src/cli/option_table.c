@@ -225,6 +225,9 @@ static const struct option options[OPTIONS] = {
 	    "write error output only after the final failure:\n"
 	    "the last attempt's, and retry's last message",
 	    FLAG(hold_err) },
+	[OPT_CHRONIC] = { "chronic", '\0', .argument = NULL,
+	    "write only what the last wrote, if all have failed",
+	    FLAG(chronic) },
 	[OPT_HOLD_MAX] = { "hold-max", '\0', .argument = "SIZE",
 	    "fail if a held output is larger (default 1G)", SIZE(hold_max) },
 

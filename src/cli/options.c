@@ -84,6 +84,17 @@ settle_rules(struct policy *policy)
 	policy->command = command;
 }
 
+/* Nothing is written after a success, or after a failure, but not both. */
+static void
+settle_streams(struct policy *policy, const char *const given[])
+{
+	if (!policy->chronic)
+		return;
+	if (policy->hold_out)
+		refuse(OPT_CHRONIC, "not with --hold-stdout", given);
+	policy->hold_out = policy->hold_err = true;
+}
+
 /* A request that is not idempotent must not be sent twice without a key. */
 static void
 settle_http(const struct policy *policy, const char *const given[])
@@ -317,6 +328,7 @@ options_parse(int argc, char **argv)
 	settle_attempts(&policy, given);
 	settle_delays(&policy.backoff, given);
 	settle_rules(&policy);
+	settle_streams(&policy, given);
 	settle_http(&policy, given);
 	settle_budget(&policy, given);
 	settle_fleet(&policy, policy.share.key, given);

@@ -161,6 +161,7 @@ struct policy {
 	int presets, limits;
 	bool replay; /* every attempt gets the same standard input */
 	bool hold_out, hold_err; /* output is captured until judged */
+	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
 	bool http; /* retry makes a status file (--http) */
 	bool keep_status; /* that of the command, however it was judged */

@@ -44,13 +44,14 @@ make_file(int fd)
 }
 
 bool
-capture_open(struct capture *capture, int fd, off_t most)
+capture_open(
+    struct capture *capture, int fd, enum capture_kind kind, off_t most)
 {
 	/* A descriptor that is closed stays closed. */
 	bool closed = fd == -1 || fcntl(fd, F_GETFD) == -1;
 
 	*capture = (struct capture){
-		.fd = closed ? -1 : fd, .file = -1, .most = most
+		.fd = closed ? -1 : fd, .kind = kind, .file = -1, .most = most
 	};
 	if (closed)
 		return true;
@@ -82,7 +83,11 @@ capture_begin(struct capture *capture)
 bool
 capture_attach(const struct capture *capture)
 {
-	return capture->fd == -1 || dup2(capture->file, capture->fd) != -1;
+	if (capture->fd == -1)
+		return true;
+	return dup2(capture->file, capture->fd) != -1 &&
+	    (capture->kind != CAPTURE_BOTH ||
+		dup2(capture->file, STDOUT_FILENO) != -1);
 }
 
 /*
@@ -208,7 +213,7 @@ capture_release(struct capture *capture, int error)
 	else if (error == 0)
 		capture->error = too_small(capture);
 	if (capture->length <= 0 ||
-	    (capture->error != 0 && capture->fd == STDOUT_FILENO))
+	    (capture->error != 0 && capture->kind == CAPTURE_WHOLE))
 		return;
 	capture->output = nonblock_open(capture->fd);
 	capture->delivering = true;

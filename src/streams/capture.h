@@ -16,8 +16,15 @@
 #include "text/duration.h"
 #include "output/nonblock.h"
 
+enum capture_kind {
+	CAPTURE_WHOLE, /* it is delivered whole or not at all */
+	CAPTURE_PART, /* what there is of it is delivered in any case */
+	CAPTURE_BOTH, /* the same, and 1 gets the file of 2 as well */
+};
+
 struct capture {
 	int fd; /* 1 or 2; -1: nothing is captured */
+	enum capture_kind kind;
 	int file; /* of the latest attempt; -1: none */
 	off_t most; /* the most bytes that the file may have */
 	bool fresh; /* no attempt has used the file yet */
@@ -31,7 +38,8 @@ struct capture {
  * Captures up to most bytes of fd; nothing if fd is -1 or closed. Makes the
  * first file, so that an error shows before anything runs: false, with errno.
  */
-bool capture_open(struct capture *capture, int fd, off_t most);
+bool capture_open(
+    struct capture *capture, int fd, enum capture_kind kind, off_t most);
 
 /* Whether the capture needs a file, but none could be made. */
 bool capture_lacks_file(const struct capture *capture);
@@ -61,8 +69,7 @@ bool capture_written(const struct capture *capture);
  * loop does the rest. It is an error if a part of the output is missing: there
  * was too much, the disk is full, or the file is as long as a file may be.
  * error is the relay's errno if the relay could not write all output into the
- * file, or 0. After an error standard output gets nothing, and standard error
- * what there is.
+ * file, or 0. After an error nothing is delivered of CAPTURE_WHOLE.
  */
 void capture_release(struct capture *capture, int error);
 

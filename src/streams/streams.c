@@ -24,12 +24,10 @@ open_relay(struct streams *streams, const struct policy *policy)
 	struct relay_extra extra;
 
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		const struct capture *capture =
-		    fd == STDOUT_FILENO ? &streams->out : &streams->err;
+		bool held = streams_capture(streams, fd)->fd != -1;
 
 		if (policy->idle_timeout != 0 && !relay_searches(watches, fd) &&
-		    !activity_watch(
-			activity, fd, capture->fd != -1, policy->idle_timeout))
+		    !activity_watch(activity, fd, held, policy->idle_timeout))
 			return false;
 	}
 	extra.out = activity_way(activity, STDOUT_FILENO) == ACTIVITY_RELAYED;
@@ -38,19 +36,41 @@ open_relay(struct streams *streams, const struct policy *policy)
 	return relay_open(&streams->relay, watches, extra);
 }
 
+/*
+ * Opens the captures. For --chronic one file gets both outputs where they go to
+ * the same place, so that their order stays.
+ */
+static bool
+open_captures(struct streams *streams, const struct policy *policy)
+{
+	bool both = policy->chronic && activity_is_shared();
+	int out = policy->hold_out && !both ? STDOUT_FILENO : -1;
+	int err = policy->hold_err ? STDERR_FILENO : -1;
+
+	return capture_open(&streams->out, out,
+		   policy->chronic ? CAPTURE_PART : CAPTURE_WHOLE,
+		   policy->hold_max) &&
+	    capture_open(&streams->err, err, both ? CAPTURE_BOTH : CAPTURE_PART,
+		policy->hold_max);
+}
+
+const struct capture *
+streams_capture(const struct streams *streams, int fd)
+{
+	return fd == STDOUT_FILENO && streams->err.kind != CAPTURE_BOTH
+	    ? &streams->out
+	    : &streams->err;
+}
+
 bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
 	/* streams_poll() can be called even if one of these fails. */
-	capture_open(&streams->err, -1, 0);
+	capture_open(&streams->err, -1, CAPTURE_PART, 0);
 	streams->relay.count = 0;
 	activity_start(&streams->activity);
 	open_input(streams, policy);
-	return capture_open(&streams->out,
-		   policy->hold_out ? STDOUT_FILENO : -1, policy->hold_max) &&
-	    capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
-		policy->hold_max) &&
-	    open_relay(streams, policy);
+	return open_captures(streams, policy) && open_relay(streams, policy);
 }
 
 static bool
@@ -61,6 +81,8 @@ begin_capture(struct streams *streams, struct capture *capture)
 	if (!capture_begin(capture))
 		return false;
 	relay_redirect(&streams->relay, capture->fd, capture->file);
+	if (capture->kind == CAPTURE_BOTH)
+		relay_redirect(&streams->relay, STDOUT_FILENO, capture->file);
 	return true;
 }
 
@@ -87,20 +109,27 @@ streams_attach(const struct streams *streams)
 void
 streams_forked(struct streams *streams)
 {
-	if (!relay_has(&streams->relay, STDOUT_FILENO))
+	bool out = relay_has(&streams->relay, STDOUT_FILENO);
+	bool both = streams->err.kind == CAPTURE_BOTH;
+
+	if (!out)
 		capture_forked(&streams->out);
-	if (!relay_has(&streams->relay, STDERR_FILENO))
+	if (!relay_has(&streams->relay, STDERR_FILENO) && !(both && out))
 		capture_forked(&streams->err);
 	relay_forked(&streams->relay);
-	activity_begin(
-	    &streams->activity, streams->out.file, streams->err.file);
+	activity_begin(&streams->activity,
+	    streams_capture(streams, STDOUT_FILENO)->file, streams->err.file);
 	stdin_source_forked(&streams->input);
 }
 
 void
 streams_release(struct streams *streams, struct capture *capture)
 {
-	capture_release(capture, relay_error(&streams->relay, capture->fd));
+	int error = relay_error(&streams->relay, capture->fd);
+
+	if (error == 0 && capture->kind == CAPTURE_BOTH)
+		error = relay_error(&streams->relay, STDOUT_FILENO);
+	capture_release(capture, error);
 }
 
 bool

@@ -26,6 +26,9 @@ struct streams {
 	bool terminal; /* --replay-stdin was given, but stdin is a terminal */
 };
 
+/* The capture of fd, 1 or 2, which may be that of both. */
+const struct capture *streams_capture(const struct streams *streams, int fd);
+
 /*
  * Opens what the policy asks for. False, with errno. Then activity.unknown is
  * the descriptor that --idle-timeout cannot watch, or -1.
