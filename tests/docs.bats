@@ -293,6 +293,8 @@ says()
 		--http mute/curl
 	says 'no HTTP status found: curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in front of retry' \
 		--http mute/sudo -u bob curl
+	says "curl exits with N even if the server answers with an error: use --http, or curl's own -f" \
+		mute/curl https://example.org/
 	says 'curl under sudo is sent without the key, put sudo in front of retry' \
 		-q --http --idempotency-key k mute/sudo -u bob curl -d x URL
 	says 'attempt N/N killed by SIGKILL, giving up: attempts exhausted' \
@@ -870,6 +872,17 @@ readme_block()
 		in_a_row "$file"
 		example sh -e "$file"
 	done
+}
+
+@test "each curl in an example exits with an error if the server answers with one" {
+	"$RETRY" --help >help
+	sed -n '/^Examples:/,$p' help >examples
+	section EXAMPLES | plain >>examples
+	cat "$top/README.md" >>examples
+	sed -e ':more' -e '/\\e*$/{ N; s/\\e*\n//; b more' -e '}' examples |
+		grep -E 'retry .*curl -|^[a-z]*\(\) .*curl -' >curls
+	[ "$(lines curls)" -ge 15 ]
+	not grep -Ev -e '--http|curl -[a-zA-Z]*f|--fail-with-body' curls
 }
 
 # What bash offers for a command line; an empty last word is at the cursor.

@@ -160,6 +160,49 @@ fake_curl()
 }
 
 #
+# curl without --http
+#
+
+advice="curl exits with 0 even if the server answers with an error: use --http, \
+or curl's own -f"
+
+@test "after a 503 with which curl exits with 0, one line names --http" {
+	serve
+	ends 0 -- curl -sS -o page "$url/503"
+	says "$advice"
+	[ "$(lines err)" -eq 1 ]
+	ends 0 -- timeout 20 curl -sS "${url#http://}/200"
+	says "$advice"
+	ends 0 --consecutive 3 -- curl -sS "$url/200"
+	[ "$(grep -cF -- --http err)" -eq 1 ]
+}
+
+@test "--http and curl's -f heed that 503, and get no advice" {
+	serve
+	ends 22 -- curl -sSf "$url/503"
+	ends 0 -- curl -sS --fail-with-body -o page "$url/503/200"
+	run ! grep -F -- --http err
+	ends 1 --http -- curl -sS -o page "$url/503?1"
+	run ! grep -F -- --http err
+}
+
+@test "there is no advice with -q, after a failure, or if the user has a rule" {
+	serve
+	mkdir tmp
+	ends 0 -q -- curl -sS "$url/503"
+	ends 0 -E -- curl -sS "$url/503"
+	ends 0 --chronic -- curl -sS "$url/503"
+	ends 0 --http-status head -- curl -sS -D head "$url/200"
+	ends 0 --success-on 7 -- curl -sS "$url/200"
+	ends 0 -n 2 --fail-on stdout:busy -- curl -sS "$url/503;body=busy/200"
+	run ! grep -F -- --http err
+	ends 0 -- sh -c ': curl "$1"' sh "$url/503"
+	silent
+	ends 7 -n 1 -- curl -sS "$refused"
+	run ! grep -F -- --http err
+}
+
+#
 # --http and curl
 #
 

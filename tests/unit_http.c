@@ -1250,6 +1250,25 @@ test_several_transfers(void)
 	EQUAL("A B", (int64_t)read_line("A B").next, 0);
 }
 
+static void
+test_curls_that_exit_with_0_after_an_error(void)
+{
+	static const char *const lenient[] = { "http://a", "HTTPS://a/b",
+		"a.org", "localhost:80/x", "-s --url a", "-o f http://a",
+		"-d x a", "-I a", "--fail --no-fail a", "--fail-early a",
+		"-fs a --next b", "a --next -f b", "ftp://a http://b",
+		"a/?to=ftp://b", "-w f a" };
+	static const char *const others[] = { "", "-V", "-f a", "-sSfo x a",
+		"--fail a", "a --fail-with-body", "--fail-w a", "ftp://a",
+		"FTP.a.org", "file:///a", "ftp://a/?to=http://b", "-K f a",
+		"--later-option a", "-f a --next -f b", "--url" };
+
+	for (size_t i = 0; i < LENGTH(lenient); i++)
+		HOLDS(lenient[i], read_line(lenient[i]).lenient);
+	for (size_t i = 0; i < LENGTH(others); i++)
+		HOLDS(others[i], !read_line(others[i]).lenient);
+}
+
 /* Blanks within a header, which the tables above cannot have. */
 static void
 test_a_header_with_blanks_is_a_key(void)
@@ -1339,6 +1358,7 @@ static void (*const tests[])(void) = {
 	test_methods,
 	test_what_else_curl_says,
 	test_several_transfers,
+	test_curls_that_exit_with_0_after_an_error,
 	test_a_header_with_blanks_is_a_key,
 	test_operations_one_by_one,
 	test_idempotent_methods,

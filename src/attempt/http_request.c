@@ -334,14 +334,43 @@ http_request_say_missing(struct http_request *request)
 	request->missed = false;
 }
 
+/* Whether only the exit status of the command tells how its request ended. */
+static bool
+is_blind(const struct policy *policy)
+{
+	return !policy->http && policy->http_status == NULL &&
+	    conditions_empty(&policy->rules.fail_on) &&
+	    conditions_empty(&policy->rules.success_on);
+}
+
+/* Says, once, that curl does not tell a page from the error of a server. */
+static void
+advise(struct http_request *request)
+{
+	char **command = request->policy->command;
+
+	if (request->advised || !is_blind(request->policy))
+		return;
+	request->advised = true;
+	command += wrapper_look(command).command;
+	if (curl_named(*command) && curl_read(command).lenient)
+		log_say(request->log, LOUDNESS_PLAIN,
+		    STRINGS("curl exits with 0 even if the server answers with "
+			    "an error: use --http, or curl's own -f"));
+}
+
 void
 http_request_end(struct http_request *request, struct outcome *outcome)
 {
+	bool exited = outcome->end == END_EXITED && outcome->code == 0;
+
 	outcome->http = status_file_read(&request->status, request->log);
 	outcome->once = request->once;
 	outcome->several = request->several;
-	if (!request->policy->http || outcome->http.known ||
-	    outcome->end != END_EXITED || outcome->code != 0 || request->told)
+	if (exited)
+		advise(request);
+	if (!request->policy->http || outcome->http.known || !exited ||
+	    request->told)
 		return;
 	request->missed = request->told = true;
 	request->unread = outcome->http.unread;

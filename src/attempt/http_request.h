@@ -34,6 +34,7 @@ struct http_request {
 	bool missed; /* no HTTP status was found, which is still to be said */
 	bool told; /* it was found out once: it is said once */
 	bool unread; /* because the status file could not be read */
+	bool advised; /* the advice for curl without --http was given */
 	char uuid[SYS_UUID];
 	char *variables[3]; /* for the command's environment, then NULL */
 };
@@ -59,6 +60,8 @@ void http_request_begin(struct http_request *request);
  * Fills in what the outcome of an attempt says about its request. Where --http
  * was given, the first exit status 0 without an HTTP status is a warning, which
  * says what helps; under --hold-stderr http_request_say_missing writes it.
+ * Without --http, it is advised after the first exit status 0 of a curl that
+ * exits with 0 after an error of the server, too.
  */
 void http_request_end(struct http_request *request, struct outcome *outcome);
 

@@ -7,8 +7,9 @@
 /* What one operation's options say about its method. */
 struct operation {
 	const char *method; /* of -X */
-	bool data, form, get, head, upload, unclear;
+	bool data, form, get, head, upload, unclear, fail;
 	bool located; /* a URL has been read */
+	bool http; /* a URL of HTTP has been read */
 };
 
 /* IANA, "HTTP Method Registry", column "Idempotent". */
@@ -56,6 +57,36 @@ is_glob(const char *url)
 		open = strpbrk(open + 1, "[{");
 	}
 	return false;
+}
+
+/*
+ * Whether a URL is of http or https. Without a scheme curl guesses it by the
+ * beginning of the host (curl's manual, "URL"); without a guess it is http.
+ */
+static bool
+is_http(const char *url)
+{
+	static const char *const others[] = { "ftp.", "dict.", "ldap.", "imap.",
+		"smtp.", "pop3." };
+	struct strview text = strview_of(url);
+	const char *scheme = strstr(url, "://");
+
+	if (scheme != NULL && url + strcspn(url, "/?") == scheme + 1)
+		return strview_starts(text, "http://") ||
+		    strview_starts(text, "https://");
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strview_starts(text, others[i]))
+			return false;
+	return true;
+}
+
+/* Applies a URL. */
+static void
+apply_url(const char *url, struct curl *curl, struct operation *request)
+{
+	curl->several |= request->located || is_glob(url);
+	request->located = true;
+	request->http |= url != NULL && is_http(url);
 }
 
 /* Applies an option that does not change the method. */
@@ -115,9 +146,11 @@ apply(const struct curl_args *option, struct curl *curl,
 	case CURL_ARGS_UPLOAD:
 		request->upload = true;
 		break;
+	case CURL_ARGS_FAIL:
+		request->fail = !option->off;
+		break;
 	case CURL_ARGS_URL:
-		curl->several |= request->located || is_glob(option->argument);
-		request->located = true;
+		apply_url(option->argument, curl, request);
 		break;
 	}
 }
@@ -167,6 +200,7 @@ curl_operation(char *const argv[], size_t from)
 			curl.opening = place.at;
 	}
 	curl.method = method_of(&request);
+	curl.lenient = request.http && !request.fail && !request.unclear;
 	return curl;
 }
 
@@ -191,6 +225,7 @@ merge(struct curl *all, const struct curl *one)
 		all->dump = one->dump;
 	}
 	all->retries |= one->retries;
+	all->lenient |= one->lenient;
 }
 
 struct curl

@@ -31,6 +31,8 @@ struct curl {
 	bool retries; /* there is a --retry other than 0 */
 	bool keyed; /* curl sends an Idempotency-Key */
 	bool several; /* curl may transfer more than one URL */
+	bool lenient; /* curl exits with 0 even if a server of HTTP answers with
+			 an error; not set if that is not known */
 };
 
 /* Whether the program, with or without a directory, is curl. */
@@ -52,7 +54,7 @@ struct curl curl_operation(char *const argv[], size_t from);
  * idempotent nor sent with a key, if there is one. dump is that of the last
  * operation with a -D. retries is set if one operation has it. keyed is set if
  * at least one operation has a key, and each operation that is not idempotent
- * has one.
+ * has one. lenient is set if one operation is.
  */
 struct curl curl_read(char *const argv[]);
 

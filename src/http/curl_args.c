@@ -96,6 +96,8 @@ static const struct {
 	{ "get", CURL_ARGS_GET, 'G' },
 	{ "head", CURL_ARGS_HEAD, 'I' },
 	{ "upload-file", CURL_ARGS_UPLOAD, 'T' },
+	{ "fail", CURL_ARGS_FAIL, 'f' },
+	{ "fail-with-body", CURL_ARGS_FAIL, '\0' },
 	{ "url", CURL_ARGS_URL, '\0' },
 };
 

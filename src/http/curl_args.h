@@ -24,6 +24,7 @@ enum curl_args_role {
 	CURL_ARGS_GET,
 	CURL_ARGS_HEAD,
 	CURL_ARGS_UPLOAD,
+	CURL_ARGS_FAIL,
 	CURL_ARGS_URL /* a URL, with --url before it or without */
 };
 
