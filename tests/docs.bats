@@ -867,7 +867,7 @@ readme_block()
 	ln -s "$RETRY" retry # the name in README
 	./retry --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do
-		count=$(grep -c '^ *\(xargs .*\|.* | \)\?retry ' "$file")
+		count=$(grep -c '^ *\(xargs .*\|.* | \|[a-z]*=\$(\)\?retry ' "$file")
 		[ "$count" -ge 2 ]
 		in_a_row "$file"
 		example sh -e "$file"

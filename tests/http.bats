@@ -159,6 +159,14 @@ fake_curl()
 	chmod +x curl
 }
 
+@test "of --http and -O, a variable gets only what the success wrote" {
+	serve
+	mkdir tmp
+	local target="$url/503;body=busy/200;body=7"
+	[ "$("$RETRY" -q -d 0 --http -- curl -sS "$target")" = busy7 ]
+	[ "$("$RETRY" -q -d 0 -O --http -- curl -sS "$target?again")" = 7 ]
+}
+
 #
 # curl without --http
 #

@@ -69,5 +69,5 @@ usage_all(const struct optparse *table)
 		" do more harm\nthan good.\n"),
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
 		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
-		" -T 1m -- pg_isready -q\n"));
+		" -T 1m -d 1 -b constant -- pg_isready -q\n"));
 }
