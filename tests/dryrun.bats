@@ -236,12 +236,25 @@ delays()
 	tells 'Deadline 2.2s does not fit: attempt 2 of 4 would be cut off' -T 2.2 "$@"
 	tells 'Deadline 100ms does not fit: attempt 1 of 4 would be cut off' -T 0.1 "$@"
 	tells 'Smallest SLO 19.8s 3 x the worst case; 3 x the deadline: 18s' -T 6 "$@"
-	tells 'Deadline 10s does not fit: attempt 4 would be cut off' \
-	    -T 10 -t 2 -d 1 -b constant -j none
-	tells 'Deadline 1h does not fit: attempts after 1000000 would be cut off' \
-	    -T 1h -t 1ms -d 0
+	tells 'Deadline 1h does not fit: attempts after 1000000 of 9999999 would be cut off' \
+	    -T 1h -n 9999999 -t 1ms -d 0
 	tells 'Deadline 5s does not fit, but all attempts do with shorter delays' \
 	    -T 5 -n 4 -t 50ms -d 100ms --factor 10
+}
+
+@test "if only the deadline limits the attempts, it is said how many there will be" {
+	tells 'Deadline 1m until then at least 7 attempts, if each fails at once' -T 60
+	tells 'Deadline 1m until then at least 60 attempts, if each fails at once' \
+	    -T 60 -d 1 -b constant
+	tells 'Deadline 1m until then at least 7 attempts, if each fails at once' \
+	    -T 60 -t 5,0
+	tells 'Deadline 10s until then at least 4 attempts, if each takes its timeout' \
+	    -T 10 -t 2 -d 1 -b constant -j none
+	tells 'Deadline 1s until then at least 1 attempt, if each takes its timeout' \
+	    -T 1 -t 2
+	tells 'Deadline 1h until then at least 1000000 attempts, if each fails at once' \
+	    -T 1h -d 0
+	run ! grep -F 'does not fit' plan
 }
 
 # bats test_tags=slow

@@ -366,6 +366,10 @@ static const struct deadline {
 	    JITTER_NONE, NANOS_MAX, false, 4, false },
 	{ "no end, cut off", POLICY_UNLIMITED, SECONDS(1), SECONDS(2), 0,
 	    SECONDS(9) + MS(500), JITTER_NONE, NANOS_MAX, false, 4, true },
+	{ "no end, no timeout", POLICY_UNLIMITED, 0, SECONDS(2), 0, SECONDS(8),
+	    JITTER_NONE, NANOS_MAX, false, 5, false },
+	{ "no end, no timeout, splay", POLICY_UNLIMITED, 0, SECONDS(2),
+	    SECONDS(1), SECONDS(8), JITTER_NONE, NANOS_MAX, false, 5, false },
 	{ "far away", POLICY_UNLIMITED, 1, 0, 0, SECONDS(1), JITTER_NONE,
 	    NANOS_MAX, false, FORECAST_ATTEMPTS + 1, true },
 	/* 2 s each, but the third would end at 6.45 s, where 50 ms are left:
@@ -501,6 +505,37 @@ test_no_series_is_cut_off_earlier(void)
 	}
 }
 
+/* Whatever is drawn, there are no fewer attempts than that if each fails at
+ * once. */
+static void
+test_no_series_has_fewer_attempts(void)
+{
+	for (size_t i = 0; i < LENGTH(table); i++) {
+		const struct drawn *row = &table[i];
+		struct policy policy = make(&row->backoff, POLICY_UNLIMITED);
+		struct forecast forecast;
+		int64_t least = 10000, said;
+
+		policy.deadline = SECONDS(30);
+		forecast_make(&forecast, &policy);
+		HOLDS(row->name, forecast.quick);
+		for (uint64_t seed = 0; seed < 500; seed++) {
+			struct schedule schedule = schedule_start(seed);
+			nanos left = policy.deadline;
+			int64_t attempt = 0;
+
+			while (left > 0 && attempt < least) {
+				attempt++;
+				left -= backoff_next(
+				    &policy.backoff, &schedule, left);
+			}
+			least = number_lesser(least, attempt);
+		}
+		said = forecast.cut - (forecast.begun ? 0 : 1);
+		HOLDS(row->name, least >= number_lesser(said, 10000));
+	}
+}
+
 static void (*const tests[])(void) = {
 	test_delays_are_as_they_are_drawn,
 	test_exact_means,
@@ -512,6 +547,7 @@ static void (*const tests[])(void) = {
 	test_timeouts_that_grow,
 	test_trimmed_delays,
 	test_no_series_is_cut_off_earlier,
+	test_no_series_has_fewer_attempts,
 };
 
 int

@@ -188,12 +188,16 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	nanos left = policy->deadline, wait;
 	int64_t attempt = 1;
 
+	forecast->quick = forecast->attempts == POLICY_UNLIMITED &&
+	    !timeouts_all(&policy->timeouts, POLICY_UNLIMITED);
 	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS) {
 		int64_t n = attempt <= forecast->retries ? attempt : 1;
 		nanos timeout = timeouts_of(&policy->timeouts, attempt);
 
-		if (timeout == 0 || timeout > left)
+		if (forecast->quick)
+			timeout = 0;
+		else if (timeout == 0 || timeout > left)
 			break;
 		if (attempt == forecast->attempts)
 			return;

@@ -46,6 +46,9 @@ struct forecast {
 	 */
 	int64_t cut;
 	bool begun;
+	/* Attempts have no limit, and not all have a timeout: in cut each one
+	 * fails at once. */
+	bool quick;
 };
 
 /*

@@ -149,6 +149,23 @@ put_worst(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
+/* What happens until the deadline if only that limits the attempts. */
+static void
+put_least(struct writer *writer, const struct forecast *forecast)
+{
+	int64_t least =
+	    number_lesser(forecast->begun ? forecast->cut : forecast->cut - 1,
+		FORECAST_ATTEMPTS);
+	char number[NUMBER_ROOM];
+
+	remark(writer, "until then at least ");
+	writer_put_all(writer,
+	    STRINGS(number_put(number, least),
+		least == 1 ? " attempt" : " attempts",
+		forecast->quick ? ", if each fails at once"
+				: ", if each takes its timeout"));
+}
+
 static void
 put_cut(struct writer *writer, const struct forecast *forecast)
 {
@@ -163,12 +180,9 @@ put_cut(struct writer *writer, const struct forecast *forecast)
 	writer_put_all(writer,
 	    STRINGS(late ? ": attempts after " : ": attempt ",
 		number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut)));
-	if (forecast->attempts != POLICY_UNLIMITED) {
-		writer_put(writer, " of ");
-		writer_put(writer, number_put(number, forecast->attempts));
-	}
-	writer_put(
-	    writer, forecast->begun ? " would be cut off" : " would not begin");
+	writer_put_all(writer,
+	    STRINGS(" of ", number_put(number, forecast->attempts),
+		forecast->begun ? " would be cut off" : " would not begin"));
 }
 
 static void
@@ -181,6 +195,9 @@ put_deadline(struct writer *writer, const struct policy *policy,
 	    policy->deadline == 0 ? "none" : put_time(room, policy->deadline));
 	if (policy->deadline != 0 && forecast->fits)
 		remark(writer, "fits");
+	else if (policy->deadline != 0 &&
+	    forecast->attempts == POLICY_UNLIMITED)
+		put_least(writer, forecast);
 	else if (policy->deadline != 0)
 		put_cut(writer, forecast);
 	writer_put(writer, "\n");
