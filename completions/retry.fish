@@ -82,11 +82,12 @@ function __retry_presets
     set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
     set head "$head[2]"
     set -l words (commandline -opc)
-    eval $words[1] --preset list 2>/dev/null | string replace -r ' .*' '' |
-        string replace -r '^' $head
-    printf '%s\n' $head"auto"
+    # "git      what it knows (programs)" becomes "git<TAB>what it knows"
+    eval $words[1] --preset list 2>/dev/null |
+        string replace -r '^(\S+) +(.*?)( \(.*)?$' $head'$1\t$2'
+    printf '%s\t%s\n' $head"auto" 'the preset for the command'
     test -n "$head"
-    or echo list
+    or printf '%s\t%s\n' list 'print all presets'
 end
 
 # Keys of budgets, as the names of their files show them. Left out are those
@@ -153,7 +154,7 @@ __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the comm
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
 __retry_option -l consecutive -x -d 'Succeed after so many successes in a row'
 __retry_option -l keep-status -d 'Exit as the command did, however that was judged'
-__retry_option -l preset -x -a '(__retry_presets)' -d 'What is known of a tool'
+__retry_option -l preset -x -a '(__retry_presets)' -d 'Retry by the rules for a tool'
 __retry_option -l http -d 'Judge by the HTTP status'
 __retry_option -l http-status -r -F -d 'The same, from a file that the command writes'
 __retry_option -l max-retry-after -x -d 'Give up if the server asks for more'

@@ -987,6 +987,16 @@ preset_values()
 	"$RETRY" --preset list | cut -d' ' -f1 | sort - <(printf '%s\n' auto list)
 }
 
+# The same with what each of them means, after a separator.
+preset_words()
+{
+	{
+		"$RETRY" --preset list | sed -E "s/ \(.*//; s/ +/$1/"
+		echo "auto$1the preset for the command"
+		echo "list$1print all presets"
+	} | sort
+}
+
 # Makes budgets api and a/b, and one of another user's.
 make_budgets()
 {
@@ -1146,6 +1156,8 @@ lines_in_fish()
 	grep -v '^P[OA]' 'offered --method ' >offered
 	takes --method 4
 	diff <(sort 'offered --preset ') <(preset_values)
+	diff <(in_fish '--preset ' | sort) <(preset_words $'\t')
+	[ "$(in_fish '--preset=net,res')" = $'--preset=net,restic\ta locked repository' ]
 	takes --nested 3 'offered --nested '
 	: >a-file
 	make_budgets
@@ -1217,6 +1229,16 @@ in_zsh()
 		sed -E "s/^\{-(.)\+?,/\1 /; s/^--/- --/; s/ --/ /
 			s/=.*/ =/; s/[]}'[]+\$/ -/" |
 		diff <(sed -E 's/ [^- ][^ ]*$/ =/' options) -
+	"$RETRY" --version >version
+	zsh -f -c 'setopt extendedglob
+		_arguments() { : }
+		compset() { false }
+		_call_program() { "${@:2}" }
+		_describe() { print -l "$presets[@]" }
+		words=($RETRY)
+		source $1
+		_retry_presets' zsh "$top/completions/_retry" | sort >offered
+	diff offered <(preset_words :)
 	make_budgets
 	in_zsh 'retry --att' 'retry -vj d' 'retry -b f' 'retry --jitter=n' \
 		'retry -s TER' 'retry --retry-on 7,time' \

@@ -124,7 +124,7 @@ refused()
 # The table
 #
 
-@test "--preset list prints each tool and its programs, and runs nothing" {
+@test "--preset list prints each tool, what it knows and its programs, and runs nothing" {
 	stub curl 0
 	ran 0 0 --preset list
 	cp out alone
@@ -140,8 +140,10 @@ refused()
 			return 1
 		}
 	done
-	grep -qE '^apt +apt apt-get$' out
-	grep -qE '^redis .* *redis-cli( |$)' out
+	grep -qE '^apt +[a-z][^(]{10,} \(apt apt-get\)$' out
+	grep -qE '^redis .* \(redis-cli[ )]' out
+	grep -qE '^net +[a-z][^(]{10,}$' out
+	run ! grep -vE '^[a-z][a-z0-9_]* +[A-Za-z][^(]{10,57}( \([^()]+\))?$' out
 }
 
 @test "each preset of --preset list can be given by its name" {
@@ -155,7 +157,7 @@ refused()
 
 @test "each program of --preset list is one that auto knows" {
 	local name names
-	names=$("$RETRY" --preset list | cut -s -d ' ' -f 2-)
+	names=$("$RETRY" --preset list | sed -n 's/.*(\(.*\))$/\1/p')
 	[ "$(wc -w <<<"$names")" -ge 60 ]
 	for name in $names; do
 		# There is none here: 127 tells that it was tried.

@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 #include "exit_status.h"
-#include "output/writer.h"
 
 /* The column of the help texts: two blanks after the longest option. */
 #define HELP_COLUMN 30
 
-/* Fails unless all of the text has reached standard output. */
-static _Noreturn void
-finish(struct writer *writer)
+_Noreturn void
+help_finish(struct writer *writer)
 {
 	_exit(writer_deliver(writer) ? 0 : EXIT_STATUS_FAILED);
 }
@@ -36,7 +34,7 @@ help_text(const char *const text[])
 	struct writer writer = { .to = STDOUT_FILENO };
 
 	writer_put_all(&writer, text);
-	finish(&writer);
+	help_finish(&writer);
 }
 
 void
@@ -56,5 +54,5 @@ help_options(const struct optparse *optparse, const char *const before[],
 		put_option(&writer, &optparse->options[i]);
 	}
 	writer_put_all(&writer, after);
-	finish(&writer);
+	help_finish(&writer);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
-#include "output/writer.h"
 #include "match/hint.h"
 #include "preset/preset.h"
 #include "preset/wrapper.h"
@@ -132,30 +131,26 @@ add_preset(struct policy *policy, const struct option *option,
 	gather(&policy->watches, first, option);
 }
 
-/* The column of the programs; every name of a preset is shorter. */
-#define LIST_COLUMN ((size_t)14)
+/* The column of what a preset knows; every name of a preset is shorter. */
+#define LIST_COLUMN 14
 
+/* Each line has the name, what the preset knows, and the programs. */
 static _Noreturn void
 list_presets(void)
 {
-	char text[8192], *at = text;
+	struct writer writer = { .to = STDOUT_FILENO };
 
 	for (size_t i = 0; i < preset_count(); i++) {
 		const struct preset *preset = preset_at(i);
-		size_t name = strlen(preset->name);
-		size_t programs = strlen(preset->programs);
+		bool tool = preset->programs[0] != '\0';
 
-		if ((size_t)(text + sizeof text - at) <
-		    name + programs + 2 * LIST_COLUMN)
-			break;
-		memcpy(at, preset->name, name);
-		memset(at + name, ' ', LIST_COLUMN);
-		memcpy(at + LIST_COLUMN, preset->programs, programs);
-		at += programs == 0 ? name : LIST_COLUMN + programs;
-		*at++ = '\n';
+		writer_put(&writer, preset->name);
+		writer_pad(&writer, LIST_COLUMN);
+		writer_put_all(&writer,
+		    STRINGS(preset->knows, tool ? " (" : "", preset->programs,
+			tool ? ")\n" : "\n"));
 	}
-	*at = '\0';
-	help_text(STRINGS(text));
+	help_finish(&writer);
 }
 
 /*

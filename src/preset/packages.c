@@ -8,6 +8,7 @@ static const struct preset packages[] = {
 	{
 	    /* If only lists fail, apt-get update prints W: and exits with 0. */
 	    .name = "apt",
+	    .knows = "a held lock, mirrors that are down, but not a 404",
 	    .programs = "apt apt-get",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "  " NEVER "  |Unable to locate package|"
@@ -26,6 +27,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "dnf",
+	    .knows = "a held lock, mirrors that are down, but not a 404",
 	    .programs = "dnf yum microdnf",
 	    .codes = SLOW_TOO ",200",
 	    .err = { .fatal = "No match for argument|Unable to find a match|"
@@ -37,6 +39,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "zypper",
+	    .knows = "a held lock, errors of the network",
 	    .programs = "zypper",
 	    .codes = SLOW_TOO ",7",
 	    .err = { .fatal = NET_NEVER, .transient = NET_AGAIN },
@@ -44,6 +47,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "apk",
+	    .knows = "a locked database, errors that say to try again later",
 	    .programs = "apk",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = NET_NEVER "|\\(no such package\\)",
@@ -58,6 +62,7 @@ static const struct preset packages[] = {
 	     * refuses, and if the name is wrong: pip does not say which.
 	     */
 	    .name = "pip",
+	    .knows = "errors of the network and of the index",
 	    .programs = "pip pipx",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "\\(from versions: [0-9]|"
@@ -76,6 +81,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "npm",
+	    .knows = "errors of the network and of the registry",
 	    .programs = "npm npx",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = NPM "code E(401|403|404|ACCES|PERM|NOSPC|OTP|"
@@ -90,6 +96,7 @@ static const struct preset packages[] = {
 	{
 	    /* pnpm prints errors on stdout. */
 	    .name = "pnpm",
+	    .knows = "errors of the network and of the registry",
 	    .programs = "pnpm pnpx",
 	    .codes = SLOW_TOO,
 	    .out = { .fatal = "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
@@ -99,6 +106,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "yarn",
+	    .knows = "errors of the network and of the registry",
 	    .programs = "yarn yarnpkg",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "^error Couldn't find package|"
@@ -111,6 +119,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "composer",
+	    .knows = "errors of the network and of the repository",
 	    .programs = "composer",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "requirements could not be resolved|"
@@ -121,6 +130,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "bundle",
+	    .knows = "errors of the network",
 	    .programs = "bundle bundler gem",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "bad response (Not Found|Forbidden|"
@@ -133,6 +143,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "mvn",
+	    .knows = "a failed transfer, but not a failed test",
 	    .programs = "mvn mvnw mvnd",
 	    .codes = SLOW_TOO,
 	    .out = { .fatal = "status( code)?: " NEVER "|COMPILATION ERROR|"
@@ -145,6 +156,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "gradle",
+	    .knows = "a failed transfer, but not a failed test",
 	    .programs = "gradle gradlew",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "status code " NEVER "|Compilation failed|"
@@ -157,6 +169,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "cargo",
+	    .knows = "errors of the network and of the registry",
 	    .programs = "cargo",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "^error: (could not compile|test failed|"
@@ -168,6 +181,7 @@ static const struct preset packages[] = {
 	},
 	{
 	    .name = "go",
+	    .knows = "errors of the network and of the module proxy",
 	    .programs = "go",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = NEVER_REASON "|checksum mismatch|SECURITY ERROR|"

@@ -29,6 +29,7 @@ struct preset_lines {
 
 struct preset {
 	const char *name;
+	const char *knows; /* some transient failures, in words for a list */
 	/* Commands for which --preset auto takes this row, separated by blanks;
 	 * or "". */
 	const char *programs;

@@ -11,6 +11,7 @@
 static const struct preset tools[] = {
 	{
 	    .name = "net",
+	    .knows = "no connection, no name, HTTP 429 or 5xx in any words",
 	    .programs = "",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = NET_NEVER, .transient = NET_AGAIN },
@@ -19,6 +20,7 @@ static const struct preset tools[] = {
 	{
 	    /* 75 invites a retry; 69 is a catchall, says sysexits.h. */
 	    .name = "sysexits",
+	    .knows = "status 75, EX_TEMPFAIL",
 	    .programs = "",
 	    .codes = SLOW ",75",
 	    .source = "sysexits.h: EX_TEMPFAIL",
@@ -26,6 +28,7 @@ static const struct preset tools[] = {
 	{
 	    /* 35 and 56 have permanent causes, too. */
 	    .name = "curl",
+	    .knows = "no connection, a transfer cut short, HTTP 429 or 5xx",
 	    .programs = "curl",
 	    .codes = SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96",
 	    .err = { .fatal = "^curl: \\(35\\) .*(wrong version number|"
@@ -37,6 +40,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "wget",
+	    .knows = "errors of the network, HTTP 429 or 5xx",
 	    .programs = "wget",
 	    .codes = SLOW_TOO ",4",
 	    .err = { .transient = "ERROR " AGAIN "|^wget: (bad address|"
@@ -48,6 +52,7 @@ static const struct preset tools[] = {
 	{
 	    /* SSH_DROPPED is not here: the remote command may have run. */
 	    .name = "ssh",
+	    .knows = "no connection, but not what the command did",
 	    .programs = "ssh",
 	    .codes = SLOW,
 	    .own = "255",
@@ -56,6 +61,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "scp",
+	    .knows = "a lost connection, but not a full disk",
 	    .programs = "scp sftp",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = SSH_NEVER "|Permission denied|" FULL,
@@ -68,6 +74,7 @@ static const struct preset tools[] = {
 	     * daemon that sends no greeting is starting, stopping or full.
 	     */
 	    .name = "rsync",
+	    .knows = "a lost connection, a daemon that is full",
 	    .programs = "rsync",
 	    .codes = SLOW_TOO ",10,12,30,35",
 	    .err = { .fatal = SSH_NEVER "|^@ERROR: (auth failed|"
@@ -80,18 +87,21 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "rclone",
+	    .knows = "status 5, an error that may pass",
 	    .programs = "rclone",
 	    .codes = SLOW_TOO ",5",
 	    .source = "rclone documentation, List of exit codes",
 	},
 	{
 	    .name = "restic",
+	    .knows = "a locked repository",
 	    .programs = "restic",
 	    .codes = SLOW_TOO ",11",
 	    .source = "restic documentation, Exit codes: locked repository",
 	},
 	{
 	    .name = "git",
+	    .knows = "a lost connection, a lock file, but not a rejected push",
 	    .programs = "git",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = SSH_NEVER
@@ -115,6 +125,7 @@ static const struct preset tools[] = {
 	     * Docker Hub's pull limit lasts for hours.
 	     */
 	    .name = "docker",
+	    .knows = "no daemon, a registry that fails, but not a pull limit",
 	    .programs = "docker docker-compose podman buildah skopeo",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal =
@@ -140,6 +151,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "kubectl",
+	    .knows = "a server not reached or overloaded, a conflict",
 	    .programs = "kubectl oc",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "^Error from server \\((Forbidden|NotFound|"
@@ -160,6 +172,7 @@ static const struct preset tools[] = {
 	{
 	    /* A release "in progress" may be one whose helm was killed. */
 	    .name = "helm",
+	    .knows = "a cluster or repository that is not reached",
 	    .programs = "helm",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "x509: |[Uu]nauthorized|[Ff]orbidden|"
@@ -174,6 +187,7 @@ static const struct preset tools[] = {
 	{
 	    /* Terraform breaks lines at 78 columns: short phrases only. */
 	    .name = "terraform",
+	    .knows = "throttling, a held state lock",
 	    .programs = "terraform tofu",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = NET_NEVER
@@ -192,6 +206,7 @@ static const struct preset tools[] = {
 	    /* LimitExceededException is more often a quota than a rate limit.
 	     */
 	    .name = "aws",
+	    .knows = "throttling, errors of the service",
 	    .programs = "aws",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "An error occurred \\((" NEVER
@@ -215,6 +230,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "gcloud",
+	    .knows = "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED",
 	    .programs = "gcloud gsutil bq",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
@@ -229,6 +245,7 @@ static const struct preset tools[] = {
 	{
 	    /* The primary rate limit lasts an hour, the secondary is short. */
 	    .name = "gh",
+	    .knows = "errors of the server, the secondary rate limit",
 	    .programs = "gh",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "HTTP (401|404|410|422)\\b|gh auth login|x509: ",
@@ -240,6 +257,7 @@ static const struct preset tools[] = {
 	{
 	    /* 4 means that a host was not reached, or that it refused. */
 	    .name = "ansible",
+	    .knows = "hosts that are not reached",
 	    .programs = "ansible ansible-playbook ansible-pull",
 	    .codes = SLOW_TOO ",4",
 	    .out = { .fatal = "via ssh: .*(Permission denied|Host key verif|"
@@ -248,6 +266,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "psql",
+	    .knows = "a server that starts or is full, deadlocks",
 	    .programs = "psql pg_dump pg_dumpall pg_restore pg_basebackup "
 			"createdb dropdb vacuumdb reindexdb pgbench",
 	    .codes = SLOW_TOO,
@@ -265,12 +284,14 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "pg_isready",
+	    .knows = "a server that starts or does not answer",
 	    .programs = "pg_isready",
 	    .codes = SLOW_TOO ",1,2",
 	    .source = "pg_isready(1), EXIT STATUS",
 	},
 	{
 	    .name = "mysql",
+	    .knows = "no connection, too many connections, deadlocks",
 	    .programs = "mysql mysqldump mysqladmin mysqlimport mysqlcheck "
 			"mariadb mariadb-dump mariadb-admin mariadb-import "
 			"mariadb-check",
@@ -288,6 +309,8 @@ static const struct preset tools[] = {
 	{
 	    /* An error reply is printed on stdout, and the status is 0. */
 	    .name = "redis",
+	    .knows =
+		"no connection, and the replies LOADING, BUSY and the like",
 	    .programs = "redis-cli valkey-cli",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "^(AUTH failed: |NOAUTH |WRONGPASS |NOPERM )",
@@ -299,6 +322,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "sqlite3",
+	    .knows = "a locked database",
 	    .programs = "sqlite",
 	    .codes = SLOW_TOO ",5",
 	    .err = { .fatal = "readonly database|disk is full|"
@@ -309,12 +333,14 @@ static const struct preset tools[] = {
 	{
 	    /* 1 may also be the command's own status, unless -E changes it. */
 	    .name = "flock",
+	    .knows = "a lock that another process holds",
 	    .programs = "flock",
 	    .codes = SLOW ",1",
 	    .source = "flock(1), EXIT STATUS",
 	},
 	{
 	    .name = "mount",
+	    .knows = "a server that is not reached, a busy target",
 	    .programs = "mount umount",
 	    .codes = SLOW_TOO,
 	    .err = { .fatal = "[Aa]ccess denied|Permission denied|wrong fs|"
@@ -328,6 +354,7 @@ static const struct preset tools[] = {
 	},
 	{
 	    .name = "ping",
+	    .knows = "no answer, a name that cannot be resolved",
 	    .programs = "ping",
 	    .codes = SLOW_TOO ",1",
 	    .err = { .fatal = "Operation not permitted|invalid argument",
