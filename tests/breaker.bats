@@ -294,6 +294,25 @@ probe()
 	is 0 "$RETRY" -B api --breaker 1,300ms true
 }
 
+# bats test_tags=slow
+@test "where each item fails twice, the probes are its retries, not first attempts of others" {
+	local options=(-B api --breaker '1,100ms,100ms' --budget-wait 60s -d 0)
+	local all=()
+	start "$RETRY" "${options[@]}" sh -c 'echo "$RETRY_ATTEMPT" >>ran
+		[ "$RETRY_ATTEMPT" -eq 3 ]'
+	all=("$pid")
+	reached told '.*; waiting'
+	for _ in 1 2 3 4 5; do
+		start "$RETRY" -q "${options[@]}" sh -c 'echo other >>ran'
+		all+=("$pid")
+	done
+	for pid in "${all[@]}"; do
+		ended
+		[ "$status" -eq 0 ]
+	done
+	holds ran 1 2 3 other other other other other
+}
+
 @test "a retry may be the probe even if the budget is exhausted" {
 	local which numbers
 	for which in none paused; do

@@ -307,6 +307,78 @@ test_the_breaker_comes_first(void)
 	check_let_in("due", &segment, 1, 0);
 }
 
+/* If each item of the work fails at first, a first attempt fails as the probe,
+ * but the retry of an item may succeed. */
+static void
+test_the_probe_is_left_to_a_retry_that_waits(void)
+{
+	struct segment segment = make(-1, -1);
+	struct share share = careful;
+	struct caller first = caller_of(&share), second = caller_of(&share);
+	struct admission admission;
+
+	share.wait = SECONDS(60);
+	fail_thrice(&segment, 0);
+	EQUAL("waits", ask(&second, &segment, true, SECONDS(9)).denied,
+	    REASON_BREAKER);
+	admission = ask(&first, &segment, false, SECONDS(9.5));
+	EQUAL("open", admission.denied, REASON_BREAKER);
+	EQUAL("open", admission.next, SECONDS(1.5));
+	admission = ask(&first, &segment, false, SECONDS(10));
+	EQUAL("due", admission.denied, REASON_BREAKER);
+	EQUAL("due", admission.next, SECONDS(1));
+	EQUAL("due", admission.breaker.state, BREAKER_OPEN);
+	EQUAL("due", admission.breaker.failures, 3);
+	HOLDS("due", first.lease == 0);
+	EQUAL("retry", ask(&second, &segment, true, SECONDS(10.5)).denied,
+	    REASON_NONE);
+	HOLDS("retry", second.lease != 0);
+	admission = ask(&first, &segment, false, SECONDS(10.75));
+	EQUAL("half-open", admission.breaker.state, BREAKER_HALF_OPEN);
+	EQUAL("half-open", admission.next, SECONDS(2.75));
+	tell(&second, &segment, &succeeded, SECONDS(10.8));
+	EQUAL("recovering", ask(&first, &segment, false, SECONDS(10.9)).denied,
+	    REASON_NONE);
+	check_let_in("all", &segment, 1, 0);
+}
+
+/* Asks 2 s after a retry that waited; or earlier, after one that did not. */
+static void
+test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t waiting;
+		enum reason denied;
+	} rows[] = {
+		{ "never", 0, REASON_NONE },
+		{ "now", SECONDS(10), REASON_BREAKER },
+		{ "just now", SECONDS(8) + 1, REASON_BREAKER },
+		{ "2 s ago", SECONDS(8), REASON_NONE },
+		{ "by a clock that is ahead", SECONDS(12) - 1, REASON_BREAKER },
+		{ "in the future", SECONDS(12), REASON_NONE },
+		{ "corrupt", INT64_MAX, REASON_NONE },
+		{ "corrupt", UINT64_MAX, REASON_NONE },
+		{ "corrupt", UINT64_C(1) << 63, REASON_NONE },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make(-1, -1);
+
+		fail_thrice(&segment, 0);
+		atomic_store(&segment.waiting, rows[i].waiting);
+		EQUAL(rows[i].row,
+		    denied(&segment, &careful, false, SECONDS(10)),
+		    rows[i].denied);
+	}
+	struct segment segment = make(-1, -1);
+
+	fail_thrice(&segment, 0);
+	EQUAL("it gives up", denied(&segment, &careful, true, SECONDS(9)),
+	    REASON_BREAKER);
+	EQUAL("it gives up", (int64_t)segment.waiting, 0);
+}
+
 static void
 test_an_attempt_that_does_not_ask_the_breaker(void)
 {
@@ -946,6 +1018,8 @@ static void (*const tests[])(void) = {
 	test_lengths_of_the_pause,
 	test_the_breaker_denies_any_attempt,
 	test_the_breaker_comes_first,
+	test_the_probe_is_left_to_a_retry_that_waits,
+	test_the_probe_is_not_left_to_a_retry_that_has_gone,
 	test_an_attempt_that_does_not_ask_the_breaker,
 	test_a_probe_and_its_result,
 	test_a_probe_needs_no_allowance,

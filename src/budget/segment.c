@@ -47,6 +47,7 @@ static_assert(sizeof(struct header) == 1120, "header");
 static_assert(offsetof(struct segment, limits) == 1120, "limits");
 static_assert(offsetof(struct segment, breaker) == 1128, "breaker");
 static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
+static_assert(offsetof(struct segment, waiting) == 1160, "waiting");
 static_assert(offsetof(struct segment, probes) == 1208, "probes");
 static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
 static_assert(offsetof(struct segment, window) == 1256, "window");

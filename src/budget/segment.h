@@ -80,7 +80,9 @@ struct segment {
 	_Atomic uint64_t limits; /* [ratio:32 | min:32]; never gets laxer */
 	struct breaker breaker;
 	_Atomic uint64_t cooldown; /* until when: ns since base */
-	unsigned char spare[48]; /* zero */
+	_Atomic uint64_t waiting; /* when a retry that waits for the breaker
+				     last asked: ns since base; 0: never */
+	unsigned char spare[40]; /* zero */
 	/* Totals for reports only. */
 	_Atomic uint64_t probes, turns; /* retries admitted by the breaker */
 	_Atomic uint64_t firsts; /* first attempts */

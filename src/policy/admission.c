@@ -153,20 +153,56 @@ limit_retry(const struct caller *caller, struct admission *admission,
 	    admission->fleet.decision == HOST_GRANTED;
 }
 
+/*
+ * For how long the probe is left to a retry that waits; 0 if none does. The
+ * word may hold anything.
+ */
+static nanos
+reserved(const struct segment *segment, nanos age)
+{
+	nanos asked = (nanos)atomic_load(&segment->waiting);
+
+	if (asked <= 0 || asked - age >= ADMISSION_WAITING ||
+	    age - asked >= ADMISSION_WAITING)
+		return 0;
+	return ADMISSION_WAITING - number_greater(age - asked, 0);
+}
+
+/*
+ * Whether a first attempt has to leave the probe to a retry. A look at the
+ * breaker is enough to hold an attempt back.
+ */
+static bool
+yields(struct admission *admission, const struct segment *segment, nanos age)
+{
+	struct breaker_view *view = &admission->breaker;
+	nanos rest = reserved(segment, age);
+
+	if (rest == 0)
+		return false;
+	*view = breaker_look(&segment->breaker, age);
+	view->next = number_greater(view->next, rest);
+	return view->state == BREAKER_OPEN || view->state == BREAKER_HALF_OPEN;
+}
+
 /* Asks the breaker, if there is one. */
 static enum breaker_pass
 ask_breaker(struct caller *caller, struct admission *admission,
-    struct segment *segment, nanos age)
+    struct segment *segment, bool retry, nanos age)
 {
-	enum breaker_pass pass = BREAKER_PASSED;
+	enum breaker_pass pass = BREAKER_HELD;
 
-	if (caller->uses_breaker && caller->share->breaker.failures > 0)
+	if (!caller->uses_breaker || caller->share->breaker.failures == 0)
+		return BREAKER_PASSED;
+	if (retry || !yields(admission, segment, age))
 		pass = breaker_enter(&segment->breaker, age, &caller->lease,
 		    &admission->breaker);
-	if (pass == BREAKER_HELD) {
-		admission->denied = REASON_BREAKER;
-		admission->next = admission->breaker.next;
-	}
+	if (pass != BREAKER_HELD)
+		return pass;
+	admission->denied = REASON_BREAKER;
+	admission->next = admission->breaker.next;
+	if (retry && caller->share->wait > 0)
+		atomic_store(&segment->waiting, (uint64_t)age);
 	return pass;
 }
 
@@ -202,8 +238,8 @@ admission_ask(struct caller *caller, struct segment *segment,
 	admission.effective = agree(caller, segment, header);
 	if (admission.effective.corrupt)
 		return admission;
-	pass =
-	    ask_breaker(caller, &admission, segment, segment_age(header, now));
+	pass = ask_breaker(
+	    caller, &admission, segment, retry, segment_age(header, now));
 	/*
 	 * Only pass tells whether the budget has to limit the retry. The state
 	 * of the breaker may have been different a moment before, and may have

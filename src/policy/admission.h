@@ -14,6 +14,10 @@
  *     and one more for each probe that was ignored or killed;
  *   - turns: what the ramp admits while the breaker recovers.
  *
+ * As the probe, a retry that waits comes before any first attempt. If only some
+ * items of the work fail, then the retry of an item is more likely to succeed
+ * than the first attempt for another one.
+ *
  * If the budget is that of a fleet, a retry that the window would grant needs a
  * grant of the fleet before. Probes and turns need none.
  */
@@ -23,6 +27,12 @@
 #include <stdbool.h>
 #include "fleet/fleet_caller.h"
 #include "policy/policy.h"
+
+/*
+ * For how long a retry that the breaker has held back counts as one that waits.
+ * It asks more often than that.
+ */
+#define ADMISSION_WAITING (2 * NANOS_SECOND)
 
 /* The limits in force: the stricter of the segment's and the invocation's. */
 struct effective_limits {

@@ -15,6 +15,9 @@
 #define ASK_RECOVERING (500 * NANOS_MS)
 #define ASK_PARTS 4
 
+_Static_assert(ASK_MOST + ASK_MOST / 2 < ADMISSION_WAITING,
+    "a retry that waits asks again while it counts as one");
+
 #define HTTP_TOO_MANY_REQUESTS 429
 
 static struct step
