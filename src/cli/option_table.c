@@ -161,9 +161,7 @@ static const struct option options[OPTIONS] = {
 	    "that ran this long (default: never)",
 	    SPAN(reset_after) },
 	[OPT_SPLAY] = { "splay", '\0', .argument = "DUR",
-	    "wait a random time in [0, DUR] before the first\n"
-	    "attempt (default 0)",
-	    SPAN(splay) },
+	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	[OPT_RETRY_AFTER] = { "retry-after", '\0', .argument = "HINT",
 	    "wait at least the time that the output has behind\n"
 	    "a match of HINT, stderr:ERE or stdout:ERE",
@@ -329,8 +327,7 @@ static const struct option options[OPTIONS] = {
 	    "format of messages: text (default), json, github",
 	    CHOICE(log_format, log_formats, "not text, json or github") },
 	[OPT_REPORT] = { "report", '\0', .argument = "FILE",
-	    "write how each attempt ended, as JSON;\n"
-	    "-: to standard error",
+	    "write how each attempt ended, as JSON (-: stderr)",
 	    FILE_NAME(report) },
 	[OPT_METRICS] = { "metrics", '\0', .argument = "FILE",
 	    "write how it ended, as metrics for Prometheus",
