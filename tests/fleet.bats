@@ -87,6 +87,14 @@ lie()
 	stored R 3
 }
 
+@test "commands of a host with other limits are one host" {
+	fleet_start
+	retries one 1 --fleet-min 20
+	retries one 1 --fleet-min 30
+	retries one 1 --fleet-min 20 --fleet-ratio 1
+	stored H 1
+}
+
 @test "the host's own window denies what the fleet would grant" {
 	fleet_start
 	is 7 on one -n 5 --budget-min 1 --fleet-min 100 -- "${fails[@]}"

@@ -143,6 +143,30 @@ test_a_retry_needs_a_grant(void)
 	EQUAL("by", question.by > SERVER, true);
 }
 
+/* All that is known of the server stays known. */
+static void
+test_commands_may_have_other_limits(void)
+{
+	const struct terms terms = { 200000, 7, SECONDS(60) };
+	struct segment segment = make(10);
+	struct fleet_question question;
+	struct member one, other;
+
+	join(&one, &share);
+	join(&other, &share);
+	fleet_caller_start(&other.fleet, "redis://cache", &terms, MS(250), -1);
+	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
+	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
+	EQUAL("granted", decides(&one, &segment, 0), HOST_GRANTED);
+	EQUAL("the other asks", decides(&other, &segment, 0), HOST_ASK);
+	question = fleet_caller_question(&other.fleet, "api");
+	EQUAL("its own minimum", question.terms.min, 7);
+	EQUAL("this host was counted", question.first, false);
+	EQUAL("the clock is known", question.by > SERVER, true);
+	settle(&other, &segment, FLEET_SILENT, 0, 0);
+	EQUAL("nobody asks", decides(&one, &segment, 0), HOST_ALONE);
+}
+
 static void
 test_a_denial_by_the_fleet(void)
 {
@@ -340,6 +364,7 @@ test_a_thousand_hosts_tell(void)
 
 static void (*const tests[])(void) = {
 	test_a_retry_needs_a_grant,
+	test_commands_may_have_other_limits,
 	test_a_denial_by_the_fleet,
 	test_the_window_comes_first,
 	test_a_pause_after_a_denial_by_the_fleet,

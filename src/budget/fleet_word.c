@@ -3,17 +3,16 @@
 #include <string.h>
 #include "text/hash.h"
 #include "text/number.h"
+#include "budget/window.h"
 
 /* A process that was stopped after it had read the clock is behind by less. */
 #define BEHIND NANOS_MINUTE
 
 uint16_t
-fleet_word_tag(const char *url, const struct window_limits *limits)
+fleet_word_tag(const char *url)
 {
 	uint64_t hash = hash_add(HASH_NONE, url, strlen(url));
 
-	hash = hash_add(hash, &limits->ratio, sizeof limits->ratio);
-	hash = hash_add(hash, &limits->min, sizeof limits->min);
 	return (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
 }
 

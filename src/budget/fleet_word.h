@@ -3,17 +3,17 @@
  *
  *     [tag:16 | ... | until:40]
  *
- * The tag is a hash of the server's URL and of the fleet's limits. A word with
- * another tag is of another fleet, and counts as empty. until is an instant in
- * milliseconds since the segment was made. All times are nanoseconds since
- * then, never negative.
+ * The tag is a hash of the server's URL. A word with another tag is of another
+ * server, and counts as empty. Commands that give the fleet other limits share
+ * the words: the server's least limits hold for all of them. until is an
+ * instant in milliseconds since the segment was made. All times are nanoseconds
+ * since then, never negative.
  */
 #ifndef FLEET_WORD_H
 #define FLEET_WORD_H
 
 #include <stdint.h>
 #include "text/duration.h"
-#include "budget/window.h"
 
 /* Where the other parts of a word begin and end. */
 #define FLEET_UNTIL_BITS 40
@@ -22,8 +22,8 @@
 /* The greatest number of so many bits. */
 #define FLEET_MOST(bits) ((UINT64_C(1) << (bits)) - 1)
 
-/* The tag of a fleet. */
-uint16_t fleet_word_tag(const char *url, const struct window_limits *limits);
+/* The tag of a server's words. */
+uint16_t fleet_word_tag(const char *url);
 
 /* A word with a tag. rest has at most FLEET_TAG_AT bits. */
 uint64_t fleet_word_tagged(uint16_t tag, uint64_t rest);

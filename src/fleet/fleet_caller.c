@@ -8,15 +8,12 @@ void
 fleet_caller_start(struct fleet_caller *caller, const char *url,
     const struct terms *terms, nanos timeout, int64_t alone)
 {
-	struct window_limits limits = { terms->ratio, terms->min };
-
 	memset(caller, 0, sizeof *caller);
 	caller->terms = *terms;
-	caller->config =
-	    (struct host_config){ .tag = fleet_word_tag(url, &limits),
-		    .timeout = timeout,
-		    .min = terms->min,
-		    .alone = alone };
+	caller->config = (struct host_config){ .tag = fleet_word_tag(url),
+		.timeout = timeout,
+		.min = terms->min,
+		.alone = alone };
 }
 
 /* The caller's numbers for this segment; another process may have made it, with
