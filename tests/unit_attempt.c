@@ -784,6 +784,41 @@ test_every_cell(void)
 }
 
 /*
+ * A reader that is slow until after the deadline
+ */
+
+static void
+oversleep(nanos until)
+{
+	(void)until;
+	if (invocation_state() != SLOW_READER || cell.reached ||
+	    invocation_until_deadline() > 0)
+		return;
+	cell.reached = true;
+	wake_late(3);
+}
+
+/* The output of two attempts waits for a reader. When retry wakes, its time for
+ * the reader is over, but the reader is back: it gets all of the output. */
+static void
+test_a_late_wake_up_loses_no_output(void)
+{
+	struct setting set = complete((struct setting){ .attempts = 2,
+	    .deadline = 10 * SECOND,
+	    .owed = 8 * SECOND,
+	    .commands = { { LASTING } } });
+	struct ending ending;
+
+	cell = (struct cell){ .reached = false };
+	invocation_start(&set, 1, false);
+	invocation.direct = oversleep;
+	ending = invocation_run();
+	HOLDS("late", cell.reached);
+	SAME("broken", ending.broken, NULL);
+	EQUAL("status", ending.value, 0);
+}
+
+/*
  * Random runs
  */
 
@@ -977,6 +1012,7 @@ test_every_cell_was_met(void)
 
 static void (*const tests[])(void) = {
 	test_every_cell,
+	test_a_late_wake_up_loses_no_output,
 	test_random_runs,
 	test_every_cell_was_met,
 };

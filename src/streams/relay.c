@@ -280,8 +280,12 @@ serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
 		return;
 	}
 	for (size_t i = 0; i < polled; i++) {
-		if (fds[i].revents != 0 && may_read(stream, index) &&
-		    !relay_chunk(relay, stream, &stream->sources[index]))
+		struct source *source = &stream->sources[index];
+
+		/* What is owed is there, although poll may not have looked. */
+		if ((fds[i].revents != 0 || source->owed > 0) &&
+		    may_read(stream, index) &&
+		    !relay_chunk(relay, stream, source))
 			end_source(stream, index);
 		else
 			index++;
