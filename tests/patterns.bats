@@ -571,6 +571,17 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 	[ "$status" -eq 143 ]
 }
 
+@test "background children that hold all descriptors prevent no attempt" {
+	(
+		ulimit -n 20
+		"$RETRY" -q -n 16 -d 0 --stop-on 'stdout:never' --stop-on stderr:never \
+			sh -c "$holding echo >>ran; exit 3" 2>err 3>&-
+	) && status=0 || status=$?
+	touch over
+	[ "$status" -eq 3 ]
+	[ "$(lines ran)" -eq 16 ]
+}
+
 #
 # Slow readers, and readers that are gone
 #

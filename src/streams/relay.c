@@ -63,16 +63,34 @@ end_source(struct stream *stream, size_t index)
 	    (stream->count - index) * sizeof *stream->sources);
 }
 
+/*
+ * Closes a pipe of the oldest attempt, which is the least likely to write
+ * anything more. False if no pipe of an earlier attempt is open.
+ */
 static bool
-make_pipe(struct stream *stream)
+end_oldest(struct relay *relay)
+{
+	struct stream *fullest = &relay->list[0];
+
+	for (size_t i = 1; i < relay->count; i++)
+		if (relay->list[i].count > fullest->count)
+			fullest = &relay->list[i];
+	if (fullest->count == 0 || fullest->sources[0].matched)
+		return false;
+	end_source(fullest, 0);
+	return true;
+}
+
+static bool
+make_pipe(struct relay *relay, struct stream *stream)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return false;
-	/* The oldest attempt is the least likely to write anything more. */
 	if (stream->count == RELAY_SOURCES)
 		end_source(stream, 0);
+	while (pipe2(ends, O_CLOEXEC) == -1)
+		if (errno != EMFILE || !end_oldest(relay))
+			return false;
 	ends[0] = sys_move_up(ends[0]);
 	stream->sink = sys_move_up(ends[1]);
 	stream->sources[stream->count++] =
@@ -113,7 +131,7 @@ relay_begin(struct relay *relay)
 			pattern_start(watch->pattern);
 	}
 	for (size_t i = 0; i < relay->count; i++)
-		if (!make_pipe(&relay->list[i]))
+		if (!make_pipe(relay, &relay->list[i]))
 			return false;
 	return true;
 }
@@ -319,12 +337,9 @@ relay_active(struct relay *relay)
 static struct source *
 latest(struct stream *stream)
 {
-	struct source *last;
+	struct source *end = stream->sources + stream->count;
 
-	if (stream->count == 0)
-		return NULL;
-	last = &stream->sources[stream->count - 1];
-	return last->matched ? last : NULL;
+	return stream->count > 0 && end[-1].matched ? end - 1 : NULL;
 }
 
 void
@@ -393,15 +408,6 @@ relay_finish(struct relay *relay)
 	return found;
 }
 
-static bool
-owes(const struct stream *stream)
-{
-	for (size_t i = 0; i < stream->count; i++)
-		if (stream->sources[i].owed > 0)
-			return true;
-	return stream->length > 0;
-}
-
 static const struct stream *
 of(const struct relay *relay, int fd)
 {
@@ -425,7 +431,9 @@ relay_error(const struct relay *relay, int fd)
 
 	if (stream == NULL || stream->error == EPIPE)
 		return 0;
-	return stream->error == 0 && owes(stream) ? ETIMEDOUT : stream->error;
+	if (stream->error == 0 && !may_read(stream, stream->count))
+		return ETIMEDOUT; /* something is still to be written */
+	return stream->error;
 }
 
 bool

@@ -23,7 +23,8 @@
 #include "text/duration.h"
 #include "output/nonblock.h"
 
-/* The most pipes of one stream: the latest attempt's and earlier ones'. */
+/* The most pipes of one stream: the latest attempt's and earlier ones'. Fewer
+ * stay open if retry may not have so many descriptors. */
 #define RELAY_SOURCES 64
 
 /* The most elements for poll(2): of both streams the pipes and the output. */
