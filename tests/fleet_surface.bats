@@ -313,6 +313,11 @@ api fleet 20 3' ]
 	run -1 "$RETRY" --budget-status api --fleet "$fleet" --prom
 	[[ $output == *$'\nretry_fleet_up{key="api"} 0'* ]]
 	[[ $output != *'retry_fleet_hosts{'* ]]
+	has_line 'retry_fleet_on_host_unasked_seconds{key="api"} 0' seen
+	"$RETRY" -q -n 2 -d 0 -B api --fleet "$fleet" false || :
+	run -1 "$RETRY" --budget-status api --fleet "$fleet" --prom
+	[[ $output == *$'\nretry_fleet_on_host_alone{key="api"} 1'* ]]
+	[[ $output == *$'\nretry_fleet_on_host_denied_seconds{key="api"} 0'* ]]
 }
 
 @test "to ask for the status takes nothing and changes nothing" {

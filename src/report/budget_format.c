@@ -1,7 +1,40 @@
 #include "report/budget_format.h"
 
+#include <stddef.h>
 #include <string.h>
 #include "report/budget_table.h"
+
+/* What this host knows of its fleet: a member of on_host in JSON, and a metric.
+ */
+static const struct view_field {
+	size_t at; /* in struct host_view */
+	bool span;
+	const char *name, *metric, *help;
+} view_fields[] = {
+	{ offsetof(struct host_view, denied), true, "denied_seconds",
+	    "on_host_denied_seconds",
+	    "Seconds for which a denial still holds on this host." },
+	{ offsetof(struct host_view, down), true, "unasked_seconds",
+	    "on_host_unasked_seconds",
+	    "Seconds for which this host does not ask the server." },
+	{ offsetof(struct host_view, alone), false, "alone", "on_host_alone",
+	    "Retries in the window that this host made alone." },
+};
+
+#define VIEW_FIELDS (sizeof view_fields / sizeof *view_fields)
+
+static const char *
+put_view_field(char room[NUMBER_ROOM], const struct host_view *view,
+    const struct view_field *field)
+{
+	int64_t value;
+
+	memcpy(&value, (const char *)view + field->at, sizeof value);
+	if (field->span)
+		return number_put_decimal(
+		    room, number_round(value, NANOS_MS), 1000);
+	return number_put(room, value);
+}
 
 /*
  * JSON
@@ -30,22 +63,14 @@ put_member(struct writer *writer, const struct snapshot *snapshot,
 }
 
 static void
-put_seconds(struct writer *writer, const char *name, nanos span)
+put_view(struct writer *writer, const struct host_view *view)
 {
 	char room[NUMBER_ROOM];
 
-	writer_json_raw(writer, name,
-	    number_put_decimal(room, number_round(span, NANOS_MS), 1000));
-}
-
-/* What this host knows of its fleet. */
-static void
-put_view(struct writer *writer, const struct host_view *view)
-{
 	writer_json_begin(writer, "on_host", '{');
-	put_seconds(writer, "denied_seconds", view->denied);
-	put_seconds(writer, "unasked_seconds", view->down);
-	writer_json_number(writer, "alone", view->alone);
+	for (size_t i = 0; i < VIEW_FIELDS; i++)
+		writer_json_raw(writer, view_fields[i].name,
+		    put_view_field(room, view, &view_fields[i]));
 	writer_json_end(writer, '}');
 }
 
@@ -167,6 +192,31 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 	}
 }
 
+/* Whether the server answered, and what this host knows of the fleet. */
+static void
+put_views(const struct budget_list *list, struct writer *writer)
+{
+	static const char prefix[] = "retry_fleet_";
+	char room[NUMBER_ROOM];
+
+	put_description(
+	    writer, prefix, "up", "Whether the server answered.", "gauge");
+	for (size_t i = 0; i < list->count; i++)
+		put_sample(writer, prefix, "up", &list->fleets[i],
+		    snapshot_is_known(&list->fleets[i]) ? "1" : "0");
+	for (size_t i = 0; i < VIEW_FIELDS; i++) {
+		const struct view_field *field = &view_fields[i];
+
+		put_description(
+		    writer, prefix, field->metric, field->help, "gauge");
+		for (size_t j = 0; j < list->count; j++)
+			put_sample(writer, prefix, field->metric,
+			    &list->fleets[j],
+			    put_view_field(
+				room, &list->snapshots[j].fleet, field));
+	}
+}
+
 static void
 put_prom(const struct budget_list *list, struct writer *writer)
 {
@@ -174,11 +224,7 @@ put_prom(const struct budget_list *list, struct writer *writer)
 	if (list->fleets == NULL)
 		return;
 	put_metrics(writer, list->fleets, list->count, SCOPE_FLEET);
-	put_description(writer, "retry_fleet_", "up",
-	    "Whether the server answered.", "gauge");
-	for (size_t i = 0; i < list->count; i++)
-		put_sample(writer, "retry_fleet_", "up", &list->fleets[i],
-		    snapshot_is_known(&list->fleets[i]) ? "1" : "0");
+	put_views(list, writer);
 }
 
 void
