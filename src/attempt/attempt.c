@@ -285,6 +285,7 @@ deliver(struct running *attempt)
 	while ((rest = relay_rest(&loop->streams.relay)) != RELAY_OVER) {
 		struct wakeup wakeup;
 		nanos left = NANOS_MAX;
+		bool over;
 
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
@@ -292,10 +293,13 @@ deliver(struct running *attempt)
 			left = until - event_loop_now(loop);
 		else if (attempt->deadline != NANOS_MAX)
 			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
-		if (until != NANOS_MAX && left <= 0)
-			break;
+		over = until != NANOS_MAX && left <= 0;
 		wakeup = event_loop_hear(loop, left);
 		hear(attempt, &wakeup);
+		/* The reader may have come back while retry slept too long, or
+		 * was stopped: so there is always a last look. */
+		if (over && wakeup.stopped == 0)
+			break;
 	}
 	return relay_finish(&loop->streams.relay);
 }
