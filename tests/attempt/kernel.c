@@ -140,11 +140,15 @@ kernel_next_child(int parent, int64_t order)
 	return next;
 }
 
-/* The number that was freed last, if it is free, else the next free one. */
+/*
+ * The number that was freed last, if it is free, else the next free one. The
+ * number of a new session was not freed just now: retry tells a session of
+ * others, of which all processes have ended, by its number.
+ */
 static pid_t
-new_pid(void)
+new_pid(bool leads)
 {
-	if (is_free(kernel.freed))
+	if (!leads && is_free(kernel.freed))
 		return kernel.freed;
 	for (int i = 0; i < 2 * KERNEL_PIDS; i++) {
 		if (++kernel.latest >= KERNEL_PIDS)
@@ -175,7 +179,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 	*process = (struct process){ .life = LIFE_RUNS,
 		.role = role,
 		.temper = *temper,
-		.pid = new_pid(),
+		.pid = new_pid(temper->apart),
 		.session =
 		    parent >= 0 ? kernel.list[parent].session : kernel.session,
 		.parent = parent,
