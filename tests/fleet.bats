@@ -80,7 +80,7 @@ lie()
 	retries one 2 --fleet-min 3
 	: >err
 	is 7 on two -n 5 --fleet-min 3 -- "${fails[@]}"
-	warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, next in about *; giving up'
+	warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up'
 	stored R 3
 	stored H 2
 	is 7 on one -n 5 --fleet-min 3 -- "${fails[@]}"
@@ -250,13 +250,13 @@ lie()
 	: >err
 	is 7 on two -n 5 -- "${fails[@]}"
 	warned 'no connection: No such file or directory; this host alone, 1 retry in 60s' \
-		'no answer lately; this host alone, 1 retry in 60s, next in about *; giving up'
+		'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up'
 	: >err
 	retries three 3 --fleet-alone 3
 	warned 'no connection: *; this host alone, 3 retries in 60s'
 	: >err
 	is 7 on three -n 5 --fleet-alone 3 -- "${fails[@]}"
-	warned 'no answer lately; this host alone, 3 retries in 60s, next in about *; giving up'
+	warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up'
 }
 
 @test "a host that is alone makes no retry that its own window denies" {

@@ -304,7 +304,8 @@ put_alone(char room[ALONE_ROOM], const struct admission *admission)
 	return room;
 }
 
-/* "exhausted, 200 of 200 retries used in 60s by 312 hosts, next in about 4s" */
+/* "exhausted, 200 of 200 retries used in 60s by 312 hosts, ask again in about
+ * 4s": until then no process of this host asks the server. */
 static void
 say_fleet(const struct message *message, const char *next, const char *then)
 {
@@ -318,8 +319,8 @@ say_fleet(const struct message *message, const char *next, const char *then)
 		    STRINGS("fleet '", share->fleet.text, "': ",
 			admission->silence != NULL ? admission->silence
 						   : "no answer lately",
-			put_alone(alone, admission), ", next in about ", next,
-			then));
+			put_alone(alone, admission), ", ask again in about ",
+			next, then));
 	else
 		say(message,
 		    STRINGS("fleet '", share->fleet.text, "': budget '",
@@ -331,7 +332,7 @@ say_fleet(const struct message *message, const char *next, const char *then)
 			    window, admission->effective.window, NANOS_SECOND),
 			"s by ", number_put(hosts, admission->view.hosts),
 			admission->view.hosts == 1 ? " host" : " hosts",
-			", next in about ", next, then));
+			", ask again in about ", next, then));
 }
 
 void
