@@ -82,9 +82,11 @@ fleet_error_words(struct strview text)
 	if (cut_word(&rest, "ERR Error running script"))
 		inner = find(rest, before);
 	if (inner != NULL)
-		return strview_after(
+		text = strview_after(
 		    text, (size_t)(inner - text.at) + strlen(before));
-	if (script != NULL)
+	else if (script != NULL)
 		text.length = (size_t)(script - text.at);
+	if (text.length > 0 && text.at[text.length - 1] == '.')
+		text.length--;
 	return text;
 }
