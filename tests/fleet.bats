@@ -347,6 +347,74 @@ lies()
 	liar=
 }
 
+# refuses HOST WHY: on a new host, the server refuses with WHY, a pattern.
+refuses()
+{
+	mkdir "$1"
+	rm -f err
+	is 7 on "$1" -n 2 -- "${fails[@]}"
+	warned "refused: $2; this host alone, 1 retry in 60s"
+}
+
+@test "what a real server refuses leaves the host alone" {
+	local auth=(on +@all -time '>secret' '~*')
+	fleet_start
+	fleet_cli SET retry:1:api text
+	refuses type 'WRONGTYPE *'
+	fleet_cli DEL retry:1:api
+	fleet_cli CONFIG SET maxmemory 1
+	refuses memory "OOM command not allowed when used memory > 'maxmemory'"
+	fleet_cli CONFIG SET maxmemory 0
+	fleet_cli REPLICAOF 127.0.0.1 1
+	refuses replica 'READONLY *'
+	fleet_cli REPLICAOF NO ONE
+	fleet_cli ACL SETUSER poor "${auth[@]}" || skip 'this server has no ACL'
+	RETRY_FLEET_AUTH=poor:wrong refuses password \
+		'WRONGPASS invalid username-password pair or user is disabled'
+	RETRY_FLEET_AUTH=poor:secret refuses right \
+		"@(NOPERM|ERR)*@(TIME|time|can't run this command)*"
+}
+
+# other WORD...: sends a request to the other server of a cluster.
+other()
+{
+	"${FLEET_SERVER%server}cli" -s other.socket "$@"
+}
+
+# bats test_tags=slow
+@test "a cluster says which of its servers has the budget" {
+	local cluster=(--cluster-enabled yes --cluster-config-file) one slot
+	fleet_start "${cluster[@]}" first.conf
+	one=redis://127.0.0.1:$fleet_port url=$one
+	refuses down 'CLUSTERDOWN *'
+	url=$one/1 refuses database 'ERR SELECT is not allowed in cluster mode'
+	fleet_cli CLUSTER ADDSLOTS {0..16383} >ok
+	"$FLEET_SERVER" --bind 127.0.0.1 --port $((fleet_port + 1)) --save '' \
+		--unixsocket "$PWD/other.socket" --dir "$PWD" \
+		"${cluster[@]}" other.conf >>fleet.log 2>&1 3>&- &
+	liar=$!
+	wait_for other PING
+	other CLUSTER MEET 127.0.0.1 "$fleet_port"
+	wait_for eval 'other CLUSTER INFO | grep cluster_state:ok'
+	url=redis://127.0.0.1:$((fleet_port + 1)) # MOVED
+	rm -f err
+	retries one 2
+	warned
+	stored R 2
+	url=unix://$PWD/other.socket # a socket leads to one server only
+	refuses socket 'MOVED *'
+	fleet_cli DEL retry:1:api
+	slot=$(fleet_cli CLUSTER KEYSLOT retry:1:api)
+	other CLUSTER SETSLOT "$slot" IMPORTING "$(fleet_cli CLUSTER MYID)"
+	fleet_cli CLUSTER SETSLOT "$slot" MIGRATING "$(other CLUSTER MYID)"
+	url=$one # ASK
+	rm -f err
+	retries two 2
+	warned
+	[ "$(fleet_cli CLUSTER COUNTKEYSINSLOT "$slot")" = 0 ]
+	[ "$(other CLUSTER COUNTKEYSINSLOT "$slot")" = 1 ]
+}
+
 @test "a server that grants everything grants nothing that the host denies" {
 	local url=unix://$PWD/none
 	is 0 on one --budget-window 1h -- true # is the one that tells
