@@ -10,6 +10,8 @@
 #                       127.0.0.1
 #     fleet_stop        ends it by SIGKILL
 #     fleet_cli WORD... sends it a request, and prints the reply
+#     fleet_account     prints the request of the manual that makes the account
+#                       "retry" with the password "password"
 #
 # In a bats file, after helper: setup() calls fleet_setup, which skips the test
 # where there is no server; teardown() calls fleet_teardown.
@@ -71,6 +73,12 @@ fleet_stop()
 	wait "$fleet_pid" || :
 	fleet_pid=
 } 2>/dev/null
+
+fleet_account()
+{
+	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../retry.1" |
+		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs
+}
 
 fleet_cli()
 {

@@ -383,7 +383,7 @@ other()
 
 # bats test_tags=slow
 @test "a cluster says which of its servers has the budget" {
-	local cluster=(--cluster-enabled yes --cluster-config-file) one slot
+	local cluster=(--cluster-enabled yes --cluster-config-file) one slot words
 	fleet_start "${cluster[@]}" first.conf
 	one=redis://127.0.0.1:$fleet_port url=$one
 	refuses down 'CLUSTERDOWN *'
@@ -410,6 +410,10 @@ other()
 	url=$one # ASK
 	rm -f err
 	retries two 2
+	warned
+	read -ra words < <(fleet_account)
+	fleet_cli "${words[@]}" && other "${words[@]}" || skip 'this server has no ACL'
+	RETRY_FLEET_AUTH=retry:password retries two 1
 	warned
 	[ "$(fleet_cli CLUSTER COUNTKEYSINSLOT "$slot")" = 0 ]
 	[ "$(other CLUSTER COUNTKEYSINSLOT "$slot")" = 1 ]

@@ -474,9 +474,7 @@ web fleet 3' ]
 @test "the account of the manual can do all that retry asks of the server" {
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 	fleet_start
-	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../retry.1" |
-		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs >rights
-	read -ra words <rights
+	read -ra words < <(fleet_account)
 	[ "$(fleet_cli "${words[@]}")" = OK ]
 	secret retry:password
 	told_server api
