@@ -110,8 +110,11 @@ denied_for(const struct host_config *config, uint64_t denied, nanos now)
 	    window_of(config->slice), now);
 }
 
-/* How long the host is alone; 0: a process may ask the server, or wait for a
- * process that asks. If the last question failed, nobody waits. */
+/*
+ * How long the host is alone. 0: this process may ask the server, or has to
+ * wait for another one that asks. If the last question failed, one process may
+ * ask again, and the others are alone meanwhile.
+ */
 static nanos
 alone_for(const struct host_config *config, const struct reading *seen,
     const struct fleet_wait *wait, nanos now)

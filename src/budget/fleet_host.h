@@ -32,8 +32,9 @@
  *     lease     the lease of a question (fleet_lease.h)
  *     denied    [tag:16 | 0:8 | until:40]      the last denial
  *     credit    [tag:16 | left:16 | epoch:32]  grants that are left over
- *     opening   [tag:16 | 0:8 | until:40]      when a host may ask after a
- * pause server    what earlier answers said of the server (fleet_server.h)
+ *     opening   [tag:16 | 0:8 | until:40]      when the first question may be
+ *               asked after a quiet time
+ *     server    what earlier answers said of the server (fleet_server.h)
  *     alone     a window of the retries that the host made alone
  *
  * Each change is one compare-and-swap, and each word ends by the clock: a

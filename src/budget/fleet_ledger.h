@@ -18,7 +18,7 @@
  *     none, they are sent again: no such retry is forgotten, but it may count
  *     twice.
  *
- * So the error is always that the fleet grants fewer retries, never more.
+ * So if anything goes wrong, the fleet grants fewer retries, never more.
  *
  * counted is when the server last counted this host, which happens once in a
  * window. elected is the last slice in which a process was elected to tell of

@@ -63,9 +63,9 @@ void fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
 /*
  * Whether this invocation has to tell the server of the host's successes in
  * this slice: a process of this host, and this host of a large fleet, are
- * elected for that. In any case the caller has a question that wants and tells
- * nothing: its answer has the server's clock, without which nothing can be
- * told.
+ * elected for that. In any case the caller then has a question that asks for no
+ * retry and tells nothing. It is needed for its answer, which has the time of
+ * the server: without that time nothing can be told.
  */
 bool fleet_caller_elect(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, nanos now);

@@ -62,9 +62,10 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 }
 
 /*
- * What came of the question. If retry itself was stopped for so long that it
- * saw nothing in time, then the server may have answered: but that is said once
- * only, or a machine that is always late would ask for ever.
+ * What came of the question. If retry was stopped for so long that it could see
+ * no answer in time, then the server is not to blame, and is asked again. The
+ * second time in a row it is to blame: otherwise a machine that is always late
+ * would ask for ever.
  */
 static enum fleet_outcome
 outcome_of(const struct fleet_client *fleet, nanos now)

@@ -29,7 +29,7 @@ struct fleet_client {
 	bool greeted; /* fleet_client_greet() has done its work */
 	bool open; /* what came of it has not been stored yet */
 	bool elected; /* to tell when the attempt ends */
-	bool late; /* the last question was cut */
+	bool late; /* retry came too late to see an answer to the last one */
 	bool silent; /* the last question got no answer: link.reason */
 	bool said; /* the user was told so */
 };

@@ -155,7 +155,8 @@ fleet_link_connect(struct fleet_link *link, nanos now)
 	const struct fleet_question none = { .key = NULL };
 
 	begin(link, FLEET_PURPOSE_GREET, &none, now);
-	/* Nobody will read the answer: an EVALSHA might be lost. */
+	/* Nobody will read the answer, so nobody would see that the server does
+	 * not know the script: all of it has to be sent. */
 	link->dialogue.whole = true;
 }
 
