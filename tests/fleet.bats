@@ -95,6 +95,15 @@ lie()
 	stored H 1
 }
 
+@test "a host is one host, however the URL of the server is written" {
+	local url
+	fleet_start
+	for url in redis://127.0.0.1:$fleet_port valkey://127.0.0.1:$fleet_port/0; do
+		retries one 1 --fleet-min 20
+	done
+	stored H 1
+}
+
 @test "the host's own window denies what the fleet would grant" {
 	fleet_start
 	is 7 on one -n 5 --budget-min 1 --fleet-min 100 -- "${fails[@]}"

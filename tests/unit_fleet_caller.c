@@ -36,6 +36,8 @@ make(int64_t min)
 	return segment;
 }
 
+static const struct fleet_url cache = { .host = "cache", .port = FLEET_PORT };
+
 /* An invocation in a fleet. */
 struct member {
 	struct fleet_caller fleet;
@@ -47,8 +49,7 @@ join(struct member *member, const struct share *shared)
 {
 	const struct terms terms = { 0, 100, SECONDS(60) };
 
-	fleet_caller_start(
-	    &member->fleet, "redis://cache", &terms, MS(250), -1);
+	fleet_caller_start(&member->fleet, &cache, &terms, MS(250), -1);
 	member->fleet.random = UINT64_C(1) << 63;
 	member->caller = (struct caller){
 		.share = shared, .uses_breaker = true, .fleet = &member->fleet
@@ -154,7 +155,7 @@ test_commands_may_have_other_limits(void)
 
 	join(&one, &share);
 	join(&other, &share);
-	fleet_caller_start(&other.fleet, "redis://cache", &terms, MS(250), -1);
+	fleet_caller_start(&other.fleet, &cache, &terms, MS(250), -1);
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
 	EQUAL("granted", decides(&one, &segment, 0), HOST_GRANTED);

@@ -62,6 +62,31 @@ test_urls(void)
 	}
 }
 
+static void
+test_names(void)
+{
+	static const struct {
+		const char *text, *name;
+	} rows[] = {
+		{ "redis://cache", "cache:6379/0" },
+		{ "redis://cache:6379/0", "cache:6379/0" },
+		{ "valkey://ci@cache/", "cache:6379/0" },
+		{ "redis://cache:6380", "cache:6380/0" },
+		{ "redis://cache/1", "cache:6379/1" },
+		{ "redis://[::1]", "::1:6379/0" },
+		{ "unix:///run/redis.sock", "/run/redis.sock:0/0" },
+		{ "unix:///run/redis.sock?db=3", "/run/redis.sock:0/3" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		char room[FLEET_URL_ROOM];
+		struct fleet_url url;
+
+		SAME(rows[i].text, fleet_url_parse(rows[i].text, &url), NULL);
+		SAME(rows[i].text, fleet_url_name(&url, room), rows[i].name);
+	}
+}
+
 #define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
 #define SCHEME \
 	"not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
@@ -420,6 +445,7 @@ main(void)
 {
 	static void (*const tests[])(void) = {
 		test_urls,
+		test_names,
 		test_what_is_no_url,
 		test_long_urls,
 		test_auth,

@@ -9,9 +9,9 @@
 #define BEHIND NANOS_MINUTE
 
 uint16_t
-fleet_word_tag(const char *url)
+fleet_word_tag(const char *server)
 {
-	uint64_t hash = hash_add(HASH_NONE, url, strlen(url));
+	uint64_t hash = hash_add(HASH_NONE, server, strlen(server));
 
 	return (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
 }

@@ -3,7 +3,7 @@
  *
  *     [tag:16 | ... | until:40]
  *
- * The tag is a hash of the server's URL. A word with another tag is of another
+ * The tag is a hash of the server's name. A word with another tag is of another
  * server, and counts as empty. Commands that give the fleet other limits share
  * the words: the server's least limits hold for all of them. until is an
  * instant in milliseconds since the segment was made. All times are nanoseconds
@@ -23,7 +23,7 @@
 #define FLEET_MOST(bits) ((UINT64_C(1) << (bits)) - 1)
 
 /* The tag of a server's words. */
-uint16_t fleet_word_tag(const char *url);
+uint16_t fleet_word_tag(const char *server);
 
 /* A word with a tag. rest has at most FLEET_TAG_AT bits. */
 uint64_t fleet_word_tagged(uint16_t tag, uint64_t rest);

@@ -5,12 +5,15 @@
 #include "budget/fleet_word.h"
 
 void
-fleet_caller_start(struct fleet_caller *caller, const char *url,
+fleet_caller_start(struct fleet_caller *caller, const struct fleet_url *url,
     const struct terms *terms, nanos timeout, int64_t alone)
 {
+	char room[FLEET_URL_ROOM];
+	uint16_t tag = fleet_word_tag(fleet_url_name(url, room));
+
 	memset(caller, 0, sizeof *caller);
 	caller->terms = *terms;
-	caller->config = (struct host_config){ .tag = fleet_word_tag(url),
+	caller->config = (struct host_config){ .tag = tag,
 		.timeout = timeout,
 		.min = terms->min,
 		.alone = alone };

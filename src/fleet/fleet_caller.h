@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include "budget/segment.h"
 #include "fleet/fleet_script.h"
+#include "fleet/fleet_url.h"
 
 /*
  * About so many hosts of a fleet are elected to tell in a slice, at random. If
@@ -38,9 +39,9 @@ struct fleet_caller {
 	bool granted; /* the server has granted the retry that is due */
 };
 
-/* An invocation that has asked nothing. url: as it was typed. alone: as in
- * struct host_config. */
-void fleet_caller_start(struct fleet_caller *caller, const char *url,
+/* An invocation that has asked nothing. alone: as in struct host_config. */
+void
+fleet_caller_start(struct fleet_caller *caller, const struct fleet_url *url,
     const struct terms *terms, nanos timeout, int64_t alone);
 
 /*

@@ -203,6 +203,30 @@ fleet_url_parse(const char *text, struct fleet_url *url)
 	return scheme->local ? parse_local(rest, url) : parse_remote(rest, url);
 }
 
+/* Returns the end of what it has written, where it has put a NUL. */
+static char *
+append(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length + 1);
+	return at + length;
+}
+
+const char *
+fleet_url_name(const struct fleet_url *url, char room[FLEET_URL_ROOM])
+{
+	char port[NUMBER_ROOM], db[NUMBER_ROOM], *at = room;
+
+	at = append(at, url->host);
+	at = append(at, url->path);
+	at = append(at, ":");
+	at = append(at, number_put(port, url->port));
+	at = append(at, "/");
+	append(at, number_put(db, url->db));
+	return room;
+}
+
 const char *
 fleet_url_show(const char *text, char room[FLEET_URL_ROOM])
 {

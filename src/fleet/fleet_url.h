@@ -37,6 +37,11 @@ bool fleet_url_is_host(struct strview text);
 /* Reads a URL. Returns NULL, or why it is refused. */
 const char *fleet_url_parse(const char *text, struct fleet_url *url);
 
+/* Names the server and its database. The name is the same in whichever way the
+ * URL was written. */
+const char *
+fleet_url_name(const struct fleet_url *url, char room[FLEET_URL_ROOM]);
+
 /*
  * Returns what may be shown of a URL: all of it, if fleet_url_parse() accepts
  * it, because then it has no password. Else all behind the scheme is *** if it

@@ -18,7 +18,7 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 		.timeout = policy->timeout,
 		.verbose = log->policy->loudness == LOUDNESS_VERBOSE };
 	fleet_link_open(&fleet->link, &fleet->access, signals);
-	fleet_caller_start(&fleet->caller, policy->text, &policy->terms,
+	fleet_caller_start(&fleet->caller, &policy->url, &policy->terms,
 	    policy->timeout, policy->alone);
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
