@@ -176,13 +176,19 @@ refuse_long(const struct parser *parser, const char *typed, size_t length)
 	end_unknown(&writer, dashes == 0 ? "" : "--", ours);
 }
 
-/* The option whose whole name was typed with only one dash, or NULL. */
+/*
+ * The option whose whole name was typed with only one dash, or NULL. No name is
+ * a letter alone.
+ */
 static const char *
 find_dashed(const struct optparse *optparse, const char *typed)
 {
+	size_t length = strcspn(typed + 1, "=");
+
+	if (length == 1)
+		return NULL;
 	for (size_t i = 0; i < optparse->count; i++)
-		if (same(optparse->options[i].name, typed + 1,
-			strcspn(typed + 1, "=")))
+		if (same(optparse->options[i].name, typed + 1, length))
 			return optparse->options[i].name;
 	return NULL;
 }

@@ -61,14 +61,9 @@ stat_field(const char *at, int n)
 {
 	int64_t value;
 
-	for (; n > 1 && at != NULL; n--) {
-		at = strchr(at, ' ');
-		if (at != NULL)
-			at++;
-	}
-	if (at == NULL || !number_whole(at, strcspn(at, " "), &value))
-		return 0;
-	return value;
+	for (; n > 1 && *at != '\0'; at++)
+		n -= *at == ' ';
+	return number_whole(at, strcspn(at, " "), &value) ? value : 0;
 }
 
 /* Reads a line as proc(5) describes it. */
