@@ -64,6 +64,8 @@ file_open(enum file_kind kind, int64_t of, int flags)
 			continue;
 		kernel.files[i] =
 		    (struct file){ .kind = kind, .of = of, .flags = flags };
+		if (i == kernel.opened)
+			kernel.opened++;
 		return FIRST + i;
 	}
 	kernel_break("leaves more and more files open");
@@ -89,7 +91,7 @@ file_count(enum file_kind first, enum file_kind last)
 {
 	int count = 0;
 
-	for (int i = 0; i < KERNEL_FILES; i++)
+	for (int i = 0; i < kernel.opened; i++)
 		count += kernel.files[i].kind >= first &&
 		    kernel.files[i].kind <= last;
 	return count;
@@ -98,7 +100,7 @@ file_count(enum file_kind first, enum file_kind last)
 static bool
 has_writer(const struct file *pipe)
 {
-	for (int i = 0; i < KERNEL_FILES; i++)
+	for (int i = 0; i < kernel.opened; i++)
 		if (kernel.files[i].kind == FILE_WRITE_END &&
 		    &kernel.files[kernel.files[i].of] == pipe)
 			return true;
@@ -144,7 +146,7 @@ file_awaits(int output)
 bool
 file_unread(void)
 {
-	for (int i = 0; i < KERNEL_FILES; i++)
+	for (int i = 0; i < kernel.opened; i++)
 		if (kernel.files[i].kind == FILE_READ_END &&
 		    kernel.files[i].size > 0)
 			return true;
@@ -154,7 +156,7 @@ file_unread(void)
 bool
 file_ended(void)
 {
-	for (int i = 0; i < KERNEL_FILES; i++)
+	for (int i = 0; i < kernel.opened; i++)
 		if (kernel.files[i].kind == FILE_READ_END &&
 		    kernel.files[i].over)
 			return true;
@@ -165,7 +167,7 @@ file_ended(void)
 void
 file_inherit(void)
 {
-	for (int i = 0; i < KERNEL_FILES; i++) {
+	for (int i = 0; i < kernel.opened; i++) {
 		struct file *file = &kernel.files[i];
 
 		if (file->kind == FILE_WRITE_END)
@@ -178,7 +180,7 @@ file_inherit(void)
 void
 file_leave(bool bytes, nanos closes)
 {
-	for (int i = 0; i < KERNEL_FILES; i++) {
+	for (int i = 0; i < kernel.opened; i++) {
 		struct file *file = &kernel.files[i];
 
 		if (file->kind != FILE_READ_END || file->closes != NANOS_MAX)
@@ -613,6 +615,11 @@ FAKE(int, fcntl, int fd, int command, ...)
 	return command == F_SETLEASE && kernel.now < kernel.written ? -1 : 0;
 }
 
+FAKE(uid_t, geteuid, void)
+{
+	return KERNEL_USER;
+}
+
 FAKE(int, fstat, int fd, struct stat *stat)
 {
 	const struct file *file = file_at(fd);
@@ -620,7 +627,7 @@ FAKE(int, fstat, int fd, struct stat *stat)
 	*stat = (struct stat){ .st_ino = (ino_t)fd,
 		.st_mode = S_IFIFO,
 		.st_nlink = 1,
-		.st_uid = geteuid(),
+		.st_uid = KERNEL_USER,
 		.st_size = file->size };
 	if (file->kind == FILE_PLAIN || file->kind == FILE_SEGMENT)
 		stat->st_mode = S_IFREG | S_IRUSR | S_IWUSR;

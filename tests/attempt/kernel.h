@@ -50,6 +50,9 @@
 #define KERNEL_INIT 1
 #define KERNEL_SHELL 50
 
+/* The user of retry, to whom all files belong. */
+#define KERNEL_USER 1000
+
 /* Parents that are not in the list. */
 enum { PARENT_SELF = -1, PARENT_INIT = -2 };
 
@@ -159,6 +162,7 @@ struct kernel {
 	pid_t freed, latest;
 	int64_t serial, calls;
 	struct file files[KERNEL_FILES];
+	int opened; /* places of that list that have ever been used */
 	int blocks; /* of memory, which retry has allocated */
 	const struct pollfd *polled; /* in a wait: what retry waits for */
 	size_t polled_count;
