@@ -67,6 +67,15 @@ look_where_it_fails()
 		BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1' ERR
 }
 
+# bats starts date(1) and two shells to learn when a test begins. Since bash 5.0
+# it knows the time itself.
+if [ -n "${EPOCHREALTIME-}" ]; then
+	get_mills_since_epoch()
+	{
+		echo "${EPOCHREALTIME::-7}${EPOCHREALTIME: -6:3}"
+	}
+fi
+
 # Ends only processes that start() has begun and that are still our children.
 helper_teardown()
 {
