@@ -100,7 +100,8 @@ optparse_refuse_all(const char *why)
 static bool
 same(const char *name, const char *typed, size_t length)
 {
-	return strncmp(name, typed, length) == 0 && name[length] == '\0';
+	return *name == *typed && strncmp(name, typed, length) == 0 &&
+	    name[length] == '\0';
 }
 
 /* The one option of which this may be a misspelling; NULL: none or several. */
