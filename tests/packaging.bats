@@ -172,8 +172,8 @@ recipe()
 	[ -e "out/${source/\%\{version\}/$version}" ]
 }
 
-# without TOOL: ./path has all programs that PATH has, but not the tool.
-without()
+# Makes ./path, which has all programs that PATH has.
+gather()
 {
 	local directory
 	mkdir path
@@ -182,23 +182,22 @@ without()
 		ln -s "$directory"/* path/ 2>/dev/null || :
 	done <<<"$PATH:"
 	[ -e path/bash ]
-	rm -f "path/$1"
 }
 
 @test "make rpm, arch and release say which tool is missing, and what gets it" {
 	local kind tool what
+	gather
+	ln -sf "$(command -v true)" path/musl-gcc
 	while read -r kind tool what; do
-		without "$tool"
-		[ "$tool" = musl-gcc ] || ln -sf "$(command -v true)" path/musl-gcc
+		rm -f "path/$tool"
 		PATH=$PWD/path run -1 "$here/packaging/$kind" "$version" \
 			i686-linux-gnu
 		[ "$output" = "make $kind: no $tool here: tests/setup $what gets it" ]
-		rm -r path
 	done <<-END
 		rpm rpmbuild packages
 		arch makepkg packages
-		release musl-gcc portable
 		release i686-linux-gnu-gcc portable
+		release musl-gcc portable
 	END
 }
 
