@@ -4,6 +4,13 @@
 
 load helper
 
+# Most tests look at one and the same tarball.
+setup_file()
+{
+	SOURCE_DATE_EPOCH=1000000000 make -s -C "$BATS_TEST_DIRNAME/.." dist \
+		B="$BATS_FILE_TMPDIR" 3>&-
+}
+
 setup()
 {
 	helper_setup
@@ -12,6 +19,7 @@ setup()
 	[[ $version == retry\ * ]]
 	version=${version#retry }
 	name=retry-$version
+	tarball=$BATS_FILE_TMPDIR/$name.tar.gz
 }
 
 # dist TREE DIRECTORY: `make dist` of a source tree.
@@ -29,8 +37,7 @@ dist()
 }
 
 @test "the tarball has all sources and nothing that is built" {
-	dist "$here" out
-	tar -tf "out/$name.tar.gz" | sed "s,^$name/,," | sort >packed
+	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
 	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 .ci/run \
 		src/*.[ch] src/wings src/*/* completions/* tests/*.bats packaging/debian/rules) |
 		sort >wanted
@@ -42,38 +49,27 @@ dist()
 
 @test "the same files make the same tarball, whoever packs them" {
 	export SOURCE_DATE_EPOCH=1000000000
-	dist "$here" one
 	umask 077
-	tar -xf "one/$name.tar.gz"
+	tar -xf "$tarball"
 	find "$name" -exec touch -d yesterday {} +
 	mkdir "$name/build"
 	echo x >"$name/build/x" # not a source
 	export TZ=Asia/Tokyo LC_ALL=C.UTF-8
 	dist "$name" two
-	cmp "one/$name.tar.gz" "two/$name.tar.gz"
+	cmp "$tarball" "two/$name.tar.gz"
 }
 
 @test "the tarball names no owner, and all its files have one time" {
-	SOURCE_DATE_EPOCH=1000000000 dist "$here" out
-	TZ=UTC tar --numeric-owner --full-time -tvf "out/$name.tar.gz" >list
+	TZ=UTC tar --numeric-owner --full-time -tvf "$tarball" >list
 	awk '{ print $2, $4, $5 }' list | sort -u |
 		diff - <(echo '0/0 2001-09-09 01:46:40')
 	cut -c1-10 list | sort -u | diff - <(printf '%s\n' -rw-r--r-- -rwxr-xr-x)
 }
 
 @test "a tarball of the tarball is the same, without a date" {
-	SOURCE_DATE_EPOCH=1000000000 dist "$here" one
-	tar -xf "one/$name.tar.gz"
-	unset SOURCE_DATE_EPOCH
+	tar -xf "$tarball"
 	dist "$name" two
-	cmp "one/$name.tar.gz" "two/$name.tar.gz"
-}
-
-# Unpacks a tarball of the project as ./$name, which has no git.
-unpack()
-{
-	SOURCE_DATE_EPOCH=1000000000 dist "$here" original
-	tar -xf "original/$name.tar.gz"
+	cmp "$tarball" "two/$name.tar.gz"
 }
 
 # packed FILE: lists what is in a tarball.
@@ -83,20 +79,20 @@ packed()
 }
 
 @test "without git no tarball contains another, wherever it is made" {
-	unpack
+	tar -xf "$tarball"
 	dist "$name" "$name/out"
 	touch "$name/out/of-a-build"
 	dist "$name" "$name/out"
-	cmp "original/$name.tar.gz" "$name/out/$name.tar.gz"
+	cmp "$tarball" "$name/out/$name.tar.gz"
 	rm -r "$name/out"
 	dist "$name" "$name"
 	cp "$name/$name.tar.gz" "$name/retry-0.0.tar.gz"
 	dist "$name" "$name"
-	cmp "original/$name.tar.gz" "$name/$name.tar.gz"
+	cmp "$tarball" "$name/$name.tar.gz"
 }
 
 @test "files that git tracks are packed, except deleted ones" {
-	unpack
+	tar -xf "$tarball"
 	command -v git >/dev/null || skip "no git here"
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 	git -C "$name" init -q
@@ -105,7 +101,7 @@ packed()
 	rm -r "$name/README.md" "$name/completions"
 	echo x >"$name/untracked"
 	dist "$name" out
-	diff <(packed "original/$name.tar.gz" | grep -vE "^(README|completions)") \
+	diff <(packed "$tarball" | grep -vE "^(README|completions)") \
 		<(packed "out/$name.tar.gz")
 }
 
@@ -162,14 +158,13 @@ recipe()
 }
 
 @test "all packages are built out of the tarball that make dist makes" {
-	dist "$here" out
 	for file in alpine/APKBUILD archlinux/PKGBUILD; do
 		source=$(recipe "$file" source)
 		source=${source//[()]/}
-		[ -e "out/${source/\$pkgver/$version}" ]
+		[ -e "$BATS_FILE_TMPDIR/${source/\$pkgver/$version}" ]
 	done
 	source=$(recipe fedora/retry-cmd.spec Source0)
-	[ -e "out/${source/\%\{version\}/$version}" ]
+	[ -e "$BATS_FILE_TMPDIR/${source/\%\{version\}/$version}" ]
 }
 
 # Makes ./path, which has all programs that PATH has.
