@@ -997,11 +997,10 @@ writers()
 @test "invocations that write one report at once never tear it" {
 	ends 1 --report r.json --metrics m.prom -n 21 false
 	writers
-	WHILE=$pid report 'len(a) == 1 + 20 * r["status"]'
-	ended
-	writers
+	WHILE=$pid report 'len(a) == 1 + 20 * r["status"]' 3>&- &
 	WHILE=$pid metrics 'm["retry_attempts"][1] ==
 	    1 + 20 * m["retry_exit_status"][1]'
+	wait "$!"
 	ended
 	report 'len(a) == 1 + 20 * r["status"]'
 	only m.prom r.json
