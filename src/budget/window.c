@@ -313,6 +313,13 @@ window_slice(const struct window *window, int64_t epoch)
 		.successes = successes_of(word) };
 }
 
+/* The word of an epoch, among copies of all words. */
+static uint64_t
+copied(const uint64_t words[WINDOW_WORDS], int64_t epoch)
+{
+	return word_at(epoch, words[index_of(epoch)]);
+}
+
 /* The sums of a window that ends at an epoch. */
 static struct window_sums
 count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
@@ -320,9 +327,24 @@ count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 	struct window_sums sums = { 0, 0 };
 
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
-		add(&sums, epoch, slice,
-		    word_at(slice, words[index_of(slice)]));
+		add(&sums, epoch, slice, copied(words, slice));
 	return sums;
+}
+
+/* Turns the sums at an epoch into those at the next one: the oldest retries and
+ * successes leave the window. */
+static void
+advance(
+    struct window_sums *sums, const uint64_t words[WINDOW_WORDS], int64_t epoch)
+{
+	int64_t next = epoch + 1;
+
+	if (oldest(next) > oldest(epoch))
+		sums->retries -= retries_of(copied(words, oldest(epoch)));
+	if (next >= WINDOW_SLICES)
+		sums->successes -=
+		    successes_of(copied(words, next - WINDOW_SLICES));
+	add(sums, next, next, copied(words, next));
 }
 
 /*
@@ -351,15 +373,13 @@ window_next(const struct window *window, const struct window_limits *limits,
 {
 	uint64_t words[WINDOW_WORDS];
 	int64_t present = copy(window, epoch, words);
+	struct window_sums left = count(words, present);
 
-	*sums = count(words, present);
+	*sums = left;
 	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
-		int64_t then = present + wait;
-		struct window_sums left = count(words, then);
-
-		if (affordable(
-			limits, &left, word_at(then, words[index_of(then)])))
+		if (affordable(limits, &left, copied(words, present + wait)))
 			return wait;
+		advance(&left, words, present + wait);
 	}
 	return WINDOW_NEVER;
 }
