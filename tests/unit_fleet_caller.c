@@ -197,6 +197,25 @@ test_a_denial_by_the_fleet(void)
 }
 
 static void
+test_a_wait_ends_with_a_denial(void)
+{
+	struct segment segment = make(10);
+	struct member one, two, three;
+
+	join(&one, &share);
+	join(&two, &share);
+	join(&three, &share);
+	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
+	EQUAL("waits", decides(&two, &segment, 0), HOST_WAIT);
+	settle(&one, &segment, FLEET_ANSWERED, 0, MS(1));
+	EQUAL("denied", decides(&two, &segment, MS(20)), HOST_DENIED);
+	EQUAL("asks", decides(&three, &segment, SECONDS(5)), HOST_ASK);
+	EQUAL("waits again", decides(&two, &segment, SECONDS(5)), HOST_WAIT);
+	EQUAL("its whole patience", decides(&two, &segment, SECONDS(5.24)),
+	    HOST_WAIT);
+}
+
+static void
 test_the_window_comes_first(void)
 {
 	struct segment segment = make(1);
@@ -367,6 +386,7 @@ static void (*const tests[])(void) = {
 	test_a_retry_needs_a_grant,
 	test_commands_may_have_other_limits,
 	test_a_denial_by_the_fleet,
+	test_a_wait_ends_with_a_denial,
 	test_the_window_comes_first,
 	test_a_pause_after_a_denial_by_the_fleet,
 	test_a_probe_needs_no_grant,

@@ -223,6 +223,16 @@ admission_concerns(struct caller *caller, bool retry, nanos now)
 	return share->key != NULL && (retry || share->breaker.failures > 0);
 }
 
+/* A grant is for the retry that is due now, and a wait ends with its decision.
+ */
+static void
+finish_retry(struct fleet_caller *fleet, const struct admission *admission)
+{
+	fleet->granted = false;
+	if (!admission_is_open(admission))
+		fleet->wait = (struct fleet_wait){ .waits = false };
+}
+
 struct admission
 admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now)
@@ -251,9 +261,8 @@ admission_ask(struct caller *caller, struct segment *segment,
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
-	/* A grant is for the retry that is due now. */
 	if (caller->fleet != NULL)
-		caller->fleet->granted = false;
+		finish_retry(caller->fleet, &admission);
 	if (admission_is_open(&admission))
 		caller->waits = waited;
 	else
