@@ -758,7 +758,7 @@ settle(struct state *state, struct actor *actor)
 {
 	bool granted = actor->operation == SETTLE_GRANT;
 	struct host_question question = question_of(actor);
-	struct host_answer answer = { .next = NANOS_DAY, .pause = NANOS_DAY };
+	struct host_answer answer = { .pause = NANOS_DAY };
 	nanos now = clock_of(actor->now);
 
 	answer.numbers.time = SERVER_TIME + question.asked;

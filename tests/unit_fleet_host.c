@@ -30,7 +30,6 @@ static struct host_answer
 answer_at(nanos now, int64_t granted)
 {
 	return (struct host_answer){ .granted = granted,
-		.next = SECONDS(4),
 		.pause = SECONDS(2),
 		.numbers = { .time = SERVER + now,
 		    .hosts = 50,
@@ -77,18 +76,17 @@ settle(struct fleet_host *host, const struct host_question *question,
 
 static const struct {
 	const char *row;
-	nanos next, pause;
+	nanos pause;
 	uint64_t random;
 	nanos denied;
 } denials[] = {
-	{ "next is less", SECONDS(1), SECONDS(2), ONE, SECONDS(1) },
-	{ "pause is less", SECONDS(3), SECONDS(2), ONE, SECONDS(2) },
-	{ "the least factor", SECONDS(3), SECONDS(2), HALF, SECONDS(1) },
-	{ "nothing", 0, 0, MOST, FLEET_LEASE_LOOK },
-	{ "a window", SECONDS(60), SECONDS(60), ONE, SECONDS(60) },
-	{ "a window, longer", SECONDS(60), SECONDS(60), MOST, SECONDS(60) },
-	{ "a day", NANOS_DAY, NANOS_DAY, ONE, SECONDS(60) },
-	{ "for ever", NANOS_MAX, NANOS_MAX, MOST, SECONDS(60) },
+	{ "a pause", SECONDS(2), ONE, SECONDS(2) },
+	{ "the least factor", SECONDS(2), HALF, SECONDS(1) },
+	{ "nothing", 0, MOST, FLEET_LEASE_LOOK },
+	{ "a window", SECONDS(60), ONE, SECONDS(60) },
+	{ "a window, longer", SECONDS(60), MOST, SECONDS(60) },
+	{ "a day", NANOS_DAY, ONE, SECONDS(60) },
+	{ "for ever", NANOS_MAX, MOST, SECONDS(60) },
 };
 
 static void
@@ -104,7 +102,6 @@ test_a_denial_holds_for_all_and_then_ends(void)
 		struct fleet_wait wait = { .waits = false };
 		struct host_step step;
 
-		answer.next = denials[i].next;
 		answer.pause = denials[i].pause;
 		step =
 		    settle(&host, &question, &answer, now, denials[i].random);
@@ -142,9 +139,9 @@ test_a_longer_denial_is_not_cut_short(void)
 	struct host_question fast = question_at("fast", &host, SECONDS(1));
 	struct host_answer answer = answer_at(0, 0);
 
-	answer.next = answer.pause = SECONDS(20);
+	answer.pause = SECONDS(20);
 	settle(&host, &fast, &answer, SECONDS(1), ONE);
-	answer.next = answer.pause = SECONDS(5);
+	answer.pause = SECONDS(5);
 	settle(&host, &slow, &answer, SECONDS(1), ONE);
 	EQUAL("longer", decides(&host, SECONDS(20)), HOST_DENIED);
 	EQUAL("over", decides(&host, SECONDS(21)), HOST_ASK);
@@ -329,7 +326,7 @@ test_the_first_question_waits_for_the_opening(void)
 		now += MS(20);
 		question = question_at(row, &host, now);
 		answer.granted = 0;
-		answer.next = answer.pause = SECONDS(30);
+		answer.pause = SECONDS(30);
 		settle(&host, &question, &answer, now, ONE);
 		EQUAL(row, decides(&host, now + SECONDS(30)), HOST_ASK);
 	}

@@ -248,8 +248,7 @@ test_what_the_host_knows_of_its_fleet(void)
 	const struct host_config config = {
 		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .alone = 2
 	};
-	struct host_answer answer = { .next = SECONDS(4),
-		.pause = SECONDS(4),
+	struct host_answer answer = { .pause = SECONDS(4),
 		.numbers = { .hosts = 312, .retries = 199, .limit = 200 } };
 	struct fleet_wait wait = { .waits = false };
 	struct host_step step =

@@ -314,8 +314,7 @@ fleet_host_settle(struct fleet_host *host, const struct host_config *config,
 		leave_credit(host, config, question, answer->granted);
 	} else {
 		step.decision = HOST_DENIED;
-		step.next = number_lesser(answer->next, answer->pause);
-		step.next = fleet_server_randomize(step.next, random);
+		step.next = fleet_server_randomize(answer->pause, random);
 		step.next = number_greater(step.next, FLEET_LEASE_LOOK);
 		step.next = number_lesser(step.next, window_of(config->slice));
 		deny(host, config, step.next, now);

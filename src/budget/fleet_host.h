@@ -96,7 +96,6 @@ struct host_question {
 
 struct host_answer {
 	int64_t granted; /* retries; 0: denied */
-	nanos next; /* if denied: how long until one may be granted */
 	nanos pause; /* if denied: how long the host should not ask again */
 	struct fleet_numbers numbers;
 };
@@ -140,8 +139,9 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 /*
  * Stores an answer, and releases the lease. Returns HOST_GRANTED or
  * HOST_DENIED. What was granted beyond the one retry is left to other
- * processes. A denial holds for the lesser of next and pause, times a random
- * factor from a half to one and a half.
+ * processes. A denial holds for the pause times a random factor from a half to
+ * one and a half: even if the server can grant a retry sooner, since thousands
+ * of hosts would all ask at that time.
  */
 struct host_step fleet_host_settle(struct fleet_host *host,
     const struct host_config *config, const struct host_question *question,

@@ -82,7 +82,6 @@ settle_answer(struct fleet_caller *caller, struct segment *segment,
 {
 	const struct host_answer settled = {
 		.granted = answer->granted,
-		.next = answer->next,
 		.pause = answer->pause,
 		.numbers = { .time = answer->now,
 		    .hosts = answer->hosts,

@@ -218,6 +218,10 @@ fleets_show(int64_t hosts)
 
 enum { WAVE = 10000 };
 
+/* How long it is watched: until the retries that the server granted first have
+ * left its window twice. */
+#define WATCH (150 * NANOS_SECOND)
+
 struct day {
 	const char *name;
 	int64_t each; /* commands of a host */
@@ -238,6 +242,8 @@ static const struct day days[] = {
 	{ "no spread", 1, NANOS_SECOND, DOWN, false, false, false },
 	{ "spread, nobody tells", 1, NANOS_SECOND, DOWN, true, true, true },
 	{ "spread", 1, NANOS_SECOND, DOWN, true, false, true },
+	{ "spread, 10 commands each", 10, NANOS_SECOND, DOWN, true, false,
+	    true },
 	{ "a command a second", 20, 20 * NANOS_SECOND, FLAKY, true, false,
 	    true },
 	{ "a command in 10 s", 6, 60 * NANOS_SECOND, FLAKY, true, false, true },
@@ -279,7 +285,7 @@ show_day(const struct day *day)
 		.apart = day->span / (WAVE * day->each),
 		.capacity = day->capacity,
 		.width = NANOS_SECOND,
-		.most = day->span + 9 * NANOS_SECOND };
+		.most = day->span + WATCH };
 	const struct machine slow = { .latency = day->latency };
 	struct policy policy = trial_policy(&variant);
 	const struct model model = { .scenario = &scenario,
