@@ -548,6 +548,9 @@ compare_next(const struct naive *naive, const struct window *window,
 	EQUAL("next", window_next(window, allowed, epoch, &got), wait);
 	EQUAL("next", got.retries, want.retries);
 	EQUAL("next", got.successes, want.successes);
+	got = window_look(window, epoch);
+	EQUAL("look", got.retries, want.retries);
+	EQUAL("look", got.successes, want.successes);
 }
 
 static uint32_t

@@ -351,14 +351,11 @@ fleet_host_drop(
 struct host_view
 fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 {
-	static const struct window_limits none = { 0, 0 };
 	uint64_t denied = atomic_load(&host->denied);
 	uint64_t link = atomic_load(&host->server.link);
 	uint64_t hosts = atomic_load(&host->server.hosts);
 	uint64_t used = atomic_load(&host->server.used);
-	struct window_sums sums;
 
-	window_next(&host->alone, &none, fleet_word_epoch(slice, now), &sums);
 	return (struct host_view){
 		.denied = fleet_word_left(denied, window_of(slice), now),
 		.down = fleet_server_pause(
@@ -366,6 +363,7 @@ fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 		.hosts = (int64_t)(hosts & FLEET_MOST(FLEET_TAG_AT)),
 		.retries = (int64_t)(used >> 32),
 		.limit = (int64_t)(used & UINT32_MAX),
-		.alone = sums.retries,
+		.alone = window_look(&host->alone, fleet_word_epoch(slice, now))
+			     .retries,
 	};
 }

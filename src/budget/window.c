@@ -367,6 +367,15 @@ copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])
 	return present;
 }
 
+struct window_sums
+window_look(const struct window *window, int64_t epoch)
+{
+	uint64_t words[WINDOW_WORDS];
+
+	epoch = copy(window, epoch, words);
+	return count(words, epoch);
+}
+
 int64_t
 window_next(const struct window *window, const struct window_limits *limits,
     int64_t epoch, struct window_sums *sums)

@@ -138,6 +138,9 @@ enum window_answer window_deposit(struct window *window, int64_t epoch);
 /* What was counted in one slice; 0 if it is too old, or of the future. */
 struct window_sums window_slice(const struct window *window, int64_t epoch);
 
+/* What counts at an epoch. Changes nothing; corrupt words count as empty. */
+struct window_sums window_look(const struct window *window, int64_t epoch);
+
 /*
  * In how many slices, 1 to WINDOW_WORDS, a retry would be granted if nothing
  * else happened; 0: now; WINDOW_NEVER: only after a success. *sums becomes what

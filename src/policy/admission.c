@@ -92,11 +92,11 @@ static int64_t
 left_in_window(const struct admission *admission, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	const struct window_limits *limits = &admission->effective.limits;
-	struct window_sums sums;
+	struct window_sums sums =
+	    window_look(&segment->window, segment_epoch(header, now));
 
-	segment_next(&segment->window, header, limits, now, &sums);
-	return window_limit(limits, sums.successes) - sums.retries;
+	return window_limit(&admission->effective.limits, sums.successes) -
+	    sums.retries;
 }
 
 /*
