@@ -66,7 +66,7 @@ $(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 	$(B)/retry.o $(EDGE_OBJS)
-$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue scenario \
+$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores scenario \
 	capacity)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
@@ -81,7 +81,8 @@ $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
 $(B)/line $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
-	model fleet_model queue tally figure drawing scale scenario capacity) \
+	model fleet_model cores queue tally figure drawing scale scenario \
+	capacity) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child redis \
 	server usage capacity scenario tally figure drawing scale) \

@@ -63,6 +63,14 @@ machine_of(FILE *file)
 	return machine;
 }
 
+/* How long a core is busy with that work if others use so many percent of
+ * it meanwhile. */
+static nanos
+shared(nanos work, int64_t others)
+{
+	return others < 100 ? work * 100 / (100 - others) : work;
+}
+
 /*
  * The same machine in one run. An attempt costs more where a thousand take
  * turns and nothing of theirs is left in a cache: so that run says how much,
@@ -78,6 +86,8 @@ machine_in(const struct machine *machine, const struct variant *variant,
 
 	if (attempt > 0 && trial_policy(variant).share.key == NULL)
 		own.attempt = attempt;
+	own.start = shared(own.start, real->others);
+	own.attempt = shared(own.attempt, real->others);
 	return own;
 }
 

@@ -5,6 +5,7 @@
 #include "text/number.h"
 #include "text/random.h"
 #include "policy/plan.h"
+#include "cores.h"
 #include "fleet_model.h"
 #include "queue.h"
 
@@ -12,10 +13,14 @@
 enum what {
 	WHAT_START,
 	WHAT_WAKE, /* the wait for an attempt is over */
-	WHAT_ARRIVE, /* its request is at the server */
-	WHAT_ANSWER, /* and it has the answer */
-	WHAT_END, /* of the attempt */
+	WHAT_ANSWER, /* its command has the server's answer */
 	WHAT_RENEW, /* the lease of a probe */
+	/* A core has done a piece of work for it. */
+	WHAT_BORN, /* its process is there */
+	WHAT_STARTED,
+	WHAT_FORKED,
+	WHAT_ARRIVE, /* its request is at the server */
+	WHAT_END, /* of the attempt */
 };
 
 struct client {
@@ -30,7 +35,7 @@ struct storm {
 	struct tally *tally;
 	struct queue queue;
 	struct load load; /* of the server */
-	nanos free[MACHINE_CORES]; /* when each core is */
+	struct cores cores; /* if processes cost anything */
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
 	int64_t hosts;
@@ -48,26 +53,37 @@ seed_of(const struct model *model, uint32_t who)
 	return random_draw(&state);
 }
 
-/* When work of that cost, which begins now, is done. */
-static nanos
-work(struct storm *storm, nanos now, nanos cost)
-{
-	int64_t cores = storm->model->machine->cores;
-	nanos *core = &storm->free[0];
-
-	if (cores == 0)
-		return now;
-	for (int64_t i = 1; i < cores; i++)
-		if (storm->free[i] < *core)
-			core = &storm->free[i];
-	*core = number_greater(*core, now) + cost;
-	return *core;
-}
-
 static void
 put(struct storm *storm, nanos at, uint32_t who, enum what what)
 {
 	queue_put(&storm->queue, (struct event){ at, who, what });
+}
+
+static void happen(struct storm *storm, const struct event *event);
+
+/* Has a core do work for a client, after which something happens to it. */
+static void
+work(struct storm *storm, nanos now, enum kind kind, nanos cost, uint32_t who,
+    enum what what)
+{
+	const struct piece piece = { cost, who, what };
+	const struct event done = { now, who, what };
+
+	if (storm->model->machine->cores == 0)
+		happen(storm, &done);
+	else if (cores_offer(&storm->cores, kind, &piece))
+		put(storm, now + cost, who, what);
+}
+
+/* A core has done its piece of work. */
+static void
+leave_core(struct storm *storm, nanos now)
+{
+	struct piece piece;
+
+	if (storm->model->machine->cores > 0 &&
+	    cores_next(&storm->cores, &piece))
+		put(storm, now + piece.cost, piece.who, (enum what)piece.what);
 }
 
 /* One client after the other is on another host. */
@@ -137,12 +153,8 @@ finish(struct storm *storm, uint32_t who, nanos now)
 static void
 answer(struct storm *storm, uint32_t who, nanos now)
 {
-	nanos end = work(storm, now, storm->model->machine->attempt / 2);
-
-	if (end == now)
-		finish(storm, who, now);
-	else
-		put(storm, end, who, WHAT_END);
+	work(storm, now, KIND_WOKEN, storm->model->machine->attempt / 4, who,
+	    WHAT_END);
 }
 
 /*
@@ -175,7 +187,6 @@ static void
 begin(struct storm *storm, uint32_t who, nanos now)
 {
 	struct client *client = &storm->clients[who];
-	nanos at = work(storm, now, storm->model->machine->attempt / 2);
 
 	if (has_fleet(storm) && client->history.made == 0)
 		fleet_model_greet(&storm->fleet, &client->member,
@@ -183,10 +194,16 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
-	if (at == now)
-		arrive(storm, who, now);
-	else
-		put(storm, at, who, WHAT_ARRIVE);
+	work(storm, now, KIND_WOKEN, storm->model->machine->attempt / 2, who,
+	    WHAT_FORKED);
+}
+
+/* Its command runs. */
+static void
+run(struct storm *storm, uint32_t who, nanos now)
+{
+	work(storm, now, KIND_BEGUN, storm->model->machine->attempt / 4, who,
+	    WHAT_ARRIVE);
 }
 
 static struct admission
@@ -254,7 +271,6 @@ start(struct storm *storm, uint32_t who, nanos now)
 {
 	const struct model *model = storm->model;
 	struct client *client = &storm->clients[who];
-	nanos done = work(storm, now, model->machine->start);
 	struct step step;
 
 	*client = (struct client){
@@ -263,19 +279,43 @@ start(struct storm *storm, uint32_t who, nanos now)
 		.caller = { .share = &model->policy->share,
 		    .uses_breaker = true },
 	};
-	step = plan_first(model->policy, &client->history, done);
-	follow(storm, who, &step, done);
+	step = plan_first(model->policy, &client->history, now);
+	follow(storm, who, &step, now);
+}
+
+/* The next client starts when this one is there. */
+static void
+start_next(struct storm *storm, uint32_t who, nanos now)
+{
+	const struct model *model = storm->model;
+
 	if (++who < model->scenario->clients)
-		put(storm, number_greater(done, due(model, who)), who,
+		put(storm, number_greater(now, due(model, who)), who,
 		    WHAT_START);
 }
 
 static void
 happen(struct storm *storm, const struct event *event)
 {
+	const struct machine *machine = storm->model->machine;
+
+	if (event->what >= WHAT_BORN)
+		leave_core(storm, event->at);
 	switch ((enum what)event->what) {
 	case WHAT_START:
+		work(storm, event->at, KIND_WOKEN, machine->start / 2,
+		    event->who, WHAT_BORN);
+		break;
+	case WHAT_BORN:
+		start_next(storm, event->who, event->at);
+		work(storm, event->at, KIND_BEGUN, machine->start / 2,
+		    event->who, WHAT_STARTED);
+		break;
+	case WHAT_STARTED:
 		start(storm, event->who, event->at);
+		break;
+	case WHAT_FORKED:
+		run(storm, event->who, event->at);
 		break;
 	case WHAT_WAKE:
 		wake(storm, event->who, event->at);
@@ -339,6 +379,7 @@ model_run(const struct model *model, struct tally *tally)
 	storm.clients = room_for(clients, sizeof *storm.clients);
 	make_segments(&storm);
 	queue_start(&storm.queue);
+	cores_start(&storm.cores, model->machine->cores);
 	put(&storm, 0, 0, WHAT_START);
 	while (queue_take(&storm.queue, &event) &&
 	    event.at < model->scenario->most)
@@ -346,6 +387,7 @@ model_run(const struct model *model, struct tally *tally)
 	for (; storm.ended < clients - model->scouts; storm.ended++)
 		tally_lost(tally);
 	queue_end(&storm.queue);
+	cores_end(&storm.cores);
 	fleet_model_end(&storm.fleet);
 	free(storm.segments);
 	free(storm.clients);

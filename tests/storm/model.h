@@ -14,18 +14,17 @@
 #include "tally.h"
 
 /*
- * The machine that all processes share. A core does each piece of work without
- * a break, first come, first served. But clients start one after the other:
- * schedulers let the children of running clients go before new clients.
+ * The machine that all processes share (cores.h). One process starts all
+ * clients, one after the other; when half of the work to start a client is
+ * done, the next one may start. Half of the work for an attempt is to fork; the
+ * rest is done by its command, as much after the answer as before the request.
  */
 struct machine {
-	int64_t cores; /* at most MACHINE_CORES; 0: processes cost nothing */
+	int64_t cores; /* 0: processes cost nothing */
 	nanos start; /* of a core, for a client to start */
-	nanos attempt; /* for an attempt: half of it up to its request */
+	nanos attempt; /* of a core, for an attempt */
 	nanos latency; /* of a request, beside what the server takes for it */
 };
-
-#define MACHINE_CORES 64
 
 struct fleet_record;
 
