@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/options.h"
+#include "fleet_model.h"
 
 const struct machine trial_ideal = { .cores = 0 };
 
@@ -57,21 +58,36 @@ by_wasted(const void *a, const void *b)
 	return (x->wasted > y->wasted) - (x->wasted < y->wasted);
 }
 
+/* How many clients share a host. */
+static int64_t
+host_of(const struct scenario *scenario)
+{
+	return scenario->hosts == 0 ? TRIAL_HOST
+				    : scenario->clients / scenario->hosts;
+}
+
 struct totals
 trial_median(const struct scenario *scenario, const struct variant *variant,
     const struct machine *machine)
 {
 	struct policy policy = trial_policy(variant);
-	struct model model = { .scenario = scenario,
+	struct scenario watched = *scenario;
+	struct fleet_record record = { .granted = 0 };
+	struct model model = { .scenario = &watched,
 		.policy = &policy,
 		.machine = machine,
-		.host = TRIAL_HOST };
+		.host = host_of(scenario),
+		.record = &record };
 	struct totals all[TRIAL_SEEDS];
 
+	if (variant->until > 0)
+		watched.most = variant->until;
+	tally_start(&record.questions, NANOS_SECOND);
 	for (size_t i = 0; i < TRIAL_SEEDS; i++) {
 		model.seed = i + 1;
 		all[i] = trial_run(&model, NULL);
 	}
+	tally_end(&record.questions);
 	qsort(all, TRIAL_SEEDS, sizeof *all, by_wasted);
 	return all[TRIAL_SEEDS / 2];
 }
