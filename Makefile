@@ -66,8 +66,8 @@ $(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 	$(B)/retry.o $(EDGE_OBJS)
-$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores scenario \
-	capacity)
+$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores \
+	scenario capacity)
 $(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
@@ -82,8 +82,7 @@ $(B)/line $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
 	model fleet_model cores queue tally figure drawing scale scenario \
-	capacity) \
-	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
+	capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child redis \
 	server usage capacity scenario tally figure drawing scale) \
 	$(B)/src/text/number.o
@@ -319,7 +318,7 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check
 		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances;
-# SIMULATE_PARTS=large is a storm over 10,000 hosts, of several minutes.
+# SIMULATE_PARTS=large is a storm over 10,000 hosts, of a few minutes.
 SIMULATE_PARTS =
 simulate: $(B)/simulate
 	@mkdir -p build/storm
