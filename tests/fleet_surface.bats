@@ -456,8 +456,8 @@ web fleet 3' ]
 @test "the example of README works with a server that has its password" {
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 	fleet_start --requirepass secret
-	awk '/^```/ { inside = 0 } inside; /^```shell$/ { inside = 1 }' \
-		"${BATS_TEST_FILENAME%/*}/../README.md" |
+	awk '/^## / { fleet = /many hosts/ } /^```/ { inside = 0 } inside
+		/^```shell$/ { inside = fleet }' "${BATS_TEST_FILENAME%/*}/../README.md" |
 		sed "s|redis://cache/0|unix://$fleet_socket|" >example
 	grep -q -- '--fleet-min 200' example
 	mkdir bin
