@@ -91,8 +91,7 @@ say_not_executable(struct message *message)
 	say(message,
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome->error)));
-	/* If the user gave a whole shell line as the name, it may be too long.
-	 */
+	/* A whole shell line, given as the name, may be too long for a name. */
 	if ((verdict_status(outcome) == EXIT_STATUS_NOT_FOUND ||
 		outcome->error == ENAMETOOLONG) &&
 	    advice_find(&advice, command))
