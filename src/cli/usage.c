@@ -26,6 +26,10 @@ static const char first_options[] =
 "  -v, --verbose         report every attempt\n"
 "      --dry-run         print the delays and the worst case, and run nothing\n";
 
+static const char purpose[] =
+"Run COMMAND until it succeeds, or until one more attempt would do more harm\n"
+"than good.\n";
+
 static const char notations[] =
 "\n"
 "DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m. SIZE is a number\n"
@@ -63,10 +67,7 @@ usage_all(const struct optparse *table)
 {
 	const char *program = sys_program();
 
-	help_options(table,
-	    STRINGS("Usage: ", program, SYNOPSIS,
-		"Run COMMAND until it succeeds, or until one more attempt would"
-		" do more harm\nthan good.\n"),
+	help_options(table, STRINGS("Usage: ", program, SYNOPSIS, purpose),
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
 		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
 		" -T 1m -d 1 -b constant -- pg_isready -q\n"));
