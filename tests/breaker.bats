@@ -691,8 +691,9 @@ spared()
 }
 
 # all_served COUNT PARALLEL TAKES DOWN OPTION...: COUNT items that take so long,
-# so many at once, with a dependency that is down for so long; all of them are
-# served in time, and the allowance pays for no more than it may
+# so many at once, with a dependency that is down for so long, and at least until
+# the breaker has opened; all of them are served in time, and the allowance pays
+# for no more than it may
 all_served()
 {
 	local count=$1 parallel=$2 takes=$3 down=$4 retries limit
@@ -701,6 +702,7 @@ all_served()
 	start xargs -a items -P "$parallel" -n 1 "$RETRY" -q -B api "$@" \
 	    sh -c 'sleep '"$takes"'; [ -e up ] && echo "$1" >>served' sh
 	sleep "$down"
+	wait_for eval '"$RETRY" --budget-status api | grep -qw open'
 	touch up
 	PATIENCE=150 ended
 	"$RETRY" --budget-status api
