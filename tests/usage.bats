@@ -265,6 +265,17 @@ General:" ]
 		sed -nE 's/^\.It Fl (\w) .*/-\1/p; s/^\.It Fl Fl (\S+) .*/--\1/p')
 }
 
+@test "-h has options for scripts, CI, cron and pipes, and an example that can be run" {
+	"$RETRY" -h >screen
+	local option
+	for option in --attempts --timeout --deadline --chronic --replay-stdin \
+	    --hold-stdout --hold-stderr; do
+		grep -qE -- "^ .*$option " screen
+	done
+	eval "set -- $(sed -n "s/^Example: ${RETRY##*/} //p" screen)"
+	"$RETRY" --dry-run "$@" | grep -q '^Worst case'
+}
+
 @test "-h and --help print at once, and the words after them are not parsed" {
 	local help words
 	for help in -h --help; do

@@ -22,6 +22,7 @@ static const char first_options[] =
 "  -I, --replay-stdin    give each attempt the whole input from a pipe\n"
 "  -O, --hold-stdout     write the output only of the attempt that succeeds\n"
 "  -E, --hold-stderr     write error output only if all attempts fail\n"
+"      --chronic         write nothing unless all attempts fail: for cron\n"
 "  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
 "  -v, --verbose         report every attempt\n"
 "      --dry-run         print the delays and the worst case, and run nothing\n";
@@ -56,8 +57,8 @@ usage_first(void)
 
 	help_text(STRINGS("Usage: ", program, SYNOPSIS,
 	    "Run COMMAND until it succeeds, or until retry gives up.\n\n",
-	    first_options, "\n  ", program,
-	    " -n 3 -t 5m -- curl -fsSO https://example.org/file\n\n'", program,
+	    first_options, "\nExample: ", program,
+	    " -n 3 -t 5m -- curl -fsSO https://example.org/file\n'", program,
 	    " --help' prints all options, and 'man ", program,
 	    "' explains them.\n"));
 }
