@@ -53,7 +53,7 @@ plain()
 
 # A wait that is long enough, and what is to be seen of it.
 long=(-n 2 -d 1.1 -j none)
-counted='(@retry: attempt 2/2 in [12]s#)+@#'
+counted='(@retry: attempt 2/2 in [12]s#@)+@#'
 first='retry: attempt 1/2 failed \(exit 1\), retrying in 1.1s'
 second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 
@@ -65,6 +65,16 @@ second='retry: attempt 2/2 failed \(exit 1\), giving up: attempts exhausted'
 	draws 1 -- "$RETRY" "${long[@]}" -- false
 	shows "$first" "$counted$second"
 	grep -q '@retry: attempt 2/2 in 2s#' out
+}
+
+@test "a message of another retry on the terminal does not follow a countdown on its line" {
+	draws 5 'see:in 30s' 'type:^M' -- sh -c 'stty -echo
+		"$RETRY" -n 2 -d 30 -j none -- false &
+		"$RETRY" -n 1 -- sh -c "read line; exit 5" || status=$?
+		kill $!
+		wait
+		exit $status'
+	grep -q '@retry: attempt 1/1 failed (exit 5)' out
 }
 
 # bats test_tags=slow

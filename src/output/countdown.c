@@ -73,8 +73,12 @@ fits(const char *const strings[])
 	return length < columns;
 }
 
-/* Draws the line over the last one, unless lines of the log still wait to be
- * written. */
+/*
+ * Draws the line over the last one, unless lines of the log still wait to be
+ * written. The cursor stays in the first column, so that a line of another
+ * process, such as another retry of "make -j", is written over the countdown
+ * and not behind it.
+ */
 static void
 draw(struct countdown *countdown, const char *label, nanos left)
 {
@@ -91,7 +95,7 @@ draw(struct countdown *countdown, const char *label, nanos left)
 		return;
 	log_put(countdown->log,
 	    STRINGS(RETURN, "retry: ", command, colon, "attempt ", label,
-		" in ", span, ERASE));
+		" in ", span, ERASE RETURN));
 	countdown->shown = true;
 }
 
