@@ -861,7 +861,7 @@ readme_block()
 }
 
 @test "the examples of README and of --help run" {
-	stage pg_isready make ssh git apt-get npm rsync psql gh
+	stage nc pg_isready make ssh git apt-get npm rsync psql gh
 	cp bin/git migrate
 	readme_block 4 >readme
 	ln -s "$RETRY" retry # the name in README
@@ -872,6 +872,24 @@ readme_block()
 		in_a_row "$file"
 		example sh -e "$file"
 	done
+}
+
+@test "README's entrypoint starts the worker again, and SIGTERM ends both" {
+	local words
+	words=$(sed -n 's/^`ENTRYPOINT \[\(.*\)\]`.*/\1/p' "$top/README.md")
+	eval "set -- ${words//,/}"
+	[ "$1" = retry ]
+	shift
+	mkdir bin
+	printf '%s\n' '#!/bin/sh' 'echo "$RETRY_ATTEMPT" >>calls' \
+		'[ "$RETRY_ATTEMPT" != 1 ] || exit 1' 'exec sleep 60' >bin/worker
+	chmod +x bin/worker
+	PATH=$PWD/bin:$PATH start "$RETRY" -d 1ms "$@"
+	wait_for grep -qx 2 calls
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	holds calls 1 2
 }
 
 @test "each curl in an example exits with an error if the server answers with one" {
