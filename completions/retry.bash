@@ -8,7 +8,7 @@
 # what stands before it in the same word ("-s" of "-sTERM").
 _retry_where()
 {
-	local i word letters colons
+	local i word letters parts
 
 	command=0 option='' cur='' head=''
 	for ((i = 1; i <= COMP_CWORD; i++)); do
@@ -21,15 +21,14 @@ _retry_where()
 		fi
 		cur=$word
 		if [[ $option ]]; then
-			# and so is ":", in lists and keys
-			colons=0
-			while [[ $option == @(--*-on|--limit|--retry-after|-B|--budget*|--fleet) ]] &&
-				((i < COMP_CWORD)) &&
-				[[ ${COMP_WORDS[i + 1]} == :* ]]; do
-				((i += i + 1 < COMP_CWORD ? 2 : 1, colons++))
+			# and so are "=" and ":" within the argument
+			parts=0
+			while ((i < COMP_CWORD)) &&
+				[[ ${COMP_WORDS[i + 1]} == [=:]* ]]; do
+				((i += i + 1 < COMP_CWORD ? 2 : 1, parts++))
 				((i < COMP_CWORD)) && continue
-				# the list of a limit is behind the first one
-				if [[ $option == --limit ]] && ((colons == 1)); then
+				# the list of a limit is behind the first ":"
+				if [[ $option == --limit ]] && ((parts == 1)); then
 					option=--stop-on cur=${COMP_WORDS[i]#:}
 				else
 					option=-

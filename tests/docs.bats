@@ -1072,6 +1072,11 @@ make_budgets()
 	[ "$(in_bash --limit 2 : http:503 foo x)" = 'foo runs: foo x' ]
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
+	for option in -B --label --trace --idempotency-key --on-retry; do
+		[ "$(in_bash "$option" a : b = c foo x)" = 'foo runs: foo x' ]
+	done
+	[ "$(in_bash --label = a = b : c foo x)" = 'foo runs: foo x' ]
+	[ -z "$(in_bash --label job = a)$(in_bash --label job :)" ]
 	chmod g+s shm
 	: >shm/retry-v3.app
 	[ "$(in_bash -B app)" = app ]
