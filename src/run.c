@@ -106,13 +106,26 @@ run_close(struct run *run)
 	free(run->attempt_log);
 }
 
+/* How many attempts failed in a row directly before the next one. */
+static int64_t
+failed_before(struct attempt_log *log)
+{
+	const struct entry *latest = attempt_log_latest(log);
+
+	return latest != NULL && latest->verdict == VERDICT_RETRY
+	    ? latest->failed + 1
+	    : 0;
+}
+
 void
 run_log_attempt(struct run *run, const struct step *step, nanos began)
 {
 	const struct outcome *outcome = &run->history.last;
+	int64_t failed;
 
 	if (run->attempt_log == NULL)
 		return;
+	failed = failed_before(run->attempt_log);
 	*attempt_log_add(run->attempt_log) =
 	    (struct entry){ .attempt = run->history.made,
 		    .began = began - run->history.began,
@@ -126,6 +139,7 @@ run_log_attempt(struct run *run, const struct step *step, nanos began)
 		    .verdict = run->history.judgement.verdict,
 		    .planned = step->again ? step->delay : -1,
 		    .slept = -1,
+		    .failed = failed,
 		    .span = run->tracer.on ? run->tracer.attempt.span : 0 };
 }
 

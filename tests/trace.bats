@@ -204,6 +204,17 @@ says()
 	spans "${wanted[@]}" 't[3].attempts[0]["process.exit.code"] == 137'
 }
 
+@test "an HTTP request after a success is not the same request again" {
+	traces 0 -n 7 --consecutive 2 --http-status status sh -c '
+		case $RETRY_ATTEMPT in 1 | 2 | 4) echo 503 ;; *) echo 200 ;; esac >status'
+	spans '[x["http.response.status_code"] for x in a] ==
+	    [503, 503, 200, 503, 200, 200]' \
+	    '[x.get("http.request.resend_count") for x in a] ==
+	    [None, 1, 2, None, 1, None]'
+	traces 1 -n 200 -q --http-status status sh -c 'echo 503 >status'
+	spans 'a[99]["http.request.resend_count"] == 199'
+}
+
 @test "successes in a row are no errors, and a denied retry is told" {
 	traces 0 --consecutive 2 true
 	traces 7 -B api --budget-min 1 --budget-ratio 0 sh -c 'exit 7'

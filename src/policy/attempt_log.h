@@ -39,6 +39,7 @@ struct entry {
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
 	enum fleet_verdict fleet;
+	int64_t failed; /* attempts that failed in a row directly before it */
 	uint64_t span; /* the id of its span; 0: it is not traced */
 };
 

@@ -274,13 +274,12 @@ put_http(struct writer *writer, const struct policy *policy,
     const struct entry *entry)
 {
 	bool resent =
-	    entry->attempt > 1 && (policy->http || policy->http_status != NULL);
+	    entry->failed > 0 && (policy->http || policy->http_status != NULL);
 
 	if (entry->http != 0)
 		put_number(writer, "http.response.status_code", entry->http);
 	if (resent)
-		put_number(
-		    writer, "http.request.resend_count", entry->attempt - 1);
+		put_number(writer, "http.request.resend_count", entry->failed);
 }
 
 static void
