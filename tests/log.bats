@@ -313,6 +313,15 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 	done
 }
 
+@test "no text within a line is a workflow command of the old form" {
+	finishes 127 --log-format github --label '##[group]a' -- '##[add-mask]b'
+	warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
+	finishes 7 -n 2 --log-format github --label '##[group]a' -- sh -c 'exit 7'
+	[ "$(head -n 1 e)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
+	finishes 7 -n 2 --label '##[group]a' -- sh -c 'exit 7'
+	[[ $(head -n 1 e) == 'retry: ##[group]a: attempt 1/2 '* ]]
+}
+
 @test "with -q a workflow gets only failures of retry itself" {
 	finishes 7 -q -n 2 --log-format github -- sh -c 'exit 7'
 	[ ! -s e ]

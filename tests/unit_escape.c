@@ -73,6 +73,26 @@ test_styles(void)
 }
 
 static void
+test_no_line_has_an_old_workflow_command(void)
+{
+	static const struct {
+		const char *text, *github;
+	} rows[] = {
+		{ "##[group]a", "\\x23#[group]a" },
+		{ "a ###[b] ##[", "a #\\x23#[b] \\x23#[" },
+		{ "##", "##" },
+		{ "# #[a]", "# #[a]" },
+		{ "::a::100%\n", "::a::100%\\n" },
+		{ "\xff", "\xff" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		SAME(rows[i].text, shown(ESCAPE_GITHUB_LINE, rows[i].text),
+		    rows[i].github);
+	SAME("line", shown(ESCAPE_LINE, "##[a]"), "##[a]");
+}
+
+static void
 test_title_of_a_workflow_command(void)
 {
 	SAME("title", shown(ESCAPE_GITHUB_TITLE, "a::b, 5%\n"),
@@ -167,6 +187,7 @@ test_days(void)
 
 static void (*const tests[])(void) = {
 	test_styles,
+	test_no_line_has_an_old_workflow_command,
 	test_title_of_a_workflow_command,
 	test_what_follows_a_nul,
 	test_limits,

@@ -202,7 +202,8 @@ put_line(const struct log *log, struct writer *writer, const struct line *line)
 {
 	enum log_format format = log->policy->log_format;
 	const char *label = log->policy->label;
-	enum escape style = ESCAPE_LINE;
+	enum escape style =
+	    format == LOG_GITHUB ? ESCAPE_GITHUB_LINE : ESCAPE_LINE;
 
 	if (format == LOG_JSON) {
 		put_json(writer, log, line);

@@ -100,6 +100,19 @@ put_control(enum escape style, char *at, const char *text, size_t size)
 	return at;
 }
 
+/*
+ * Whether text could begin a workflow command of the old form, "##[name]".
+ * GitHub's runner finds it anywhere in a line: ActionCommand.cs, TryParse().
+ */
+static bool
+begins_command(enum escape style, const char *text, size_t length)
+{
+	static const char prefix[] = "##[";
+
+	return style == ESCAPE_GITHUB_LINE && length >= sizeof prefix - 1 &&
+	    memcmp(text, prefix, sizeof prefix - 1) == 0;
+}
+
 /* The escape of a byte that is special in this format, or NULL. */
 static const char *
 special(enum escape style, char byte)
@@ -118,7 +131,8 @@ escape_next(enum escape style, char **at, const char *text, size_t length)
 {
 	size_t size = character(text, length);
 
-	if (size == 0 && style != ESCAPE_LINE && !is_github(style)) {
+	if ((size == 0 && style > ESCAPE_GITHUB_TITLE) ||
+	    begins_command(style, text, length)) {
 		*at = put_byte(style, *at, *text);
 		return 1;
 	}

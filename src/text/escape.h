@@ -12,10 +12,11 @@
 /* The most bytes that escape_next() writes. */
 #define ESCAPE_ROOM 16
 
-/* A byte that is not UTF-8 is written as \xff, except by the first three. */
+/* A byte that is not UTF-8 is written as \xff, except by the first four. */
 enum escape {
 	ESCAPE_LINE, /* only control characters change: \n, \t, \x1b */
-	ESCAPE_GITHUB, /* the same, with %25 %0D %0A: workflow commands */
+	ESCAPE_GITHUB_LINE, /* the same, and "##[" becomes "\x23#[" */
+	ESCAPE_GITHUB, /* as a line, with %25 %0D %0A: workflow commands */
 	ESCAPE_GITHUB_TITLE, /* the same, with %3A %2C: their parameters */
 	ESCAPE_PLAIN, /* for people */
 	ESCAPE_JSON, /* RFC 8259, section 7; between quotes */
