@@ -17,11 +17,11 @@
 #define TRACER_VARIABLES 2
 
 struct tracer {
-	bool on; /* if not, the other fields but variables mean nothing */
+	bool on; /* if false, only variables has a meaning */
 	uint64_t parent; /* the span that has started retry; 0: there is none */
 	uint64_t span; /* of the invocation */
 	const char *state; /* TRACESTATE of the parent, or NULL */
-	struct trace_context attempt; /* the latest one, or the invocation */
+	struct trace_context attempt; /* before the first one: the invocation */
 	char variable[sizeof "TRACEPARENT=" + TRACE_CONTEXT_ROOM];
 	/* For nesting_open(); tracer_begin() changes their text. */
 	char *variables[TRACER_VARIABLES + 1];

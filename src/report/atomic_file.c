@@ -203,9 +203,10 @@ is_fixed(int error)
 }
 
 /*
- * Writes to the file itself: behind its text, or over it because replacing it
- * failed with the error why. Then the file is a mount point, or its directory
- * is not writable.
+ * Writes to the file itself: behind its text, or over its text if the file
+ * could not be replaced, because it is a mount point or its directory is not
+ * writable. why is the error of the replacement; unless it is EBUSY, the file
+ * must be trusted.
  */
 static bool
 write_in_place(const struct atomic_file *target, const char *file, int why)
@@ -317,6 +318,7 @@ write_to_file(const struct atomic_file *target, const char *file,
 	bool found = stat(file, &old) == 0, done;
 	int error;
 
+	/* Anybody may have put a file there: it has to be trusted. */
 	if (target->append && (!found || S_ISREG(old.st_mode)))
 		return write_in_place(target, file, EACCES);
 	if (!found || S_ISREG(old.st_mode)) {

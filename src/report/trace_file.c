@@ -13,8 +13,8 @@
 #define KIND_INTERNAL 1
 #define STATUS_ERROR 2
 
-/* A longer TRACESTATE is left out, because it would be in each span. So many
- * bytes at least should be kept: Trace Context, "tracestate Limits". */
+/* A longer TRACESTATE is left out, because each span would repeat it. Trace
+ * Context, "tracestate Limits", wants at least so many bytes to be kept. */
 #define STATE_MOST 512
 
 /*
@@ -92,7 +92,7 @@ read_environment(struct environment **environment)
 		&(*environment)->resource, list, (*environment)->room);
 }
 
-/* A trace has to name its service. OTEL_SERVICE_NAME counts more than an
+/* Each trace must name its service. OTEL_SERVICE_NAME counts more than the
  * attribute: OpenTelemetry, "Environment Variable Specification". */
 static void
 name_service(struct resource *resource)
@@ -209,8 +209,8 @@ begin_attributes(struct writer *writer, const struct traced *traced,
 	put_text(writer, "process.executable.name", name_of(traced->policy));
 }
 
-/* Ends the attributes and the span. strings say why it is an error; without
- * strings it is none. */
+/* Ends the attributes and the span. The strings say why the span is an error;
+ * if there are none, it is not an error. */
 static void
 end_span(struct writer *writer, const char *const strings[])
 {
@@ -267,8 +267,8 @@ put_failure(
 		strings[1] = signame_put(room, entry->signal);
 }
 
-/* The attributes of an attempt that made an HTTP request. A response says so,
- * or the options do. */
+/* The attributes of an attempt that made an HTTP request: there was a response,
+ * or the options name HTTP. */
 static void
 put_http(struct writer *writer, const struct policy *policy,
     const struct entry *entry)

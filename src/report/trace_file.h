@@ -2,7 +2,7 @@
  * trace_file: the spans of an invocation as OpenTelemetry's JSON, for --trace.
  *
  * The text is one line: an ExportTraceServiceRequest in the JSON encoding of
- * OTLP 1.0, in which numbers of 64 bits are strings, ids are hexadecimal, and
+ * OTLP 1.0, in which a number of 64 bits is a string, an id is hexadecimal, and
  * an enum is a number. An attribute without a value is left out.
  */
 #ifndef TRACE_FILE_H
@@ -28,7 +28,7 @@ struct traced {
 /* Puts the line. with is a struct traced. */
 void trace_file_put(struct writer *writer, const void *with);
 
-/* Warns if OTEL_RESOURCE_ATTRIBUTES is malformed, and is ignored therefore. */
+/* Warns if OTEL_RESOURCE_ATTRIBUTES is malformed: then no trace has it. */
 void trace_file_check(struct log *log);
 
 #endif

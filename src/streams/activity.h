@@ -47,7 +47,7 @@ bool activity_watch(struct activity *activity, int fd, bool held, nanos limit);
 /* How it is noticed that the command writes to fd, 1 or 2. */
 enum activity_way activity_way(const struct activity *activity, int fd);
 
-/* Whether both outputs are the same pipe, socket or device. */
+/* Whether both outputs are the same file, pipe, socket or device. */
 bool activity_is_shared(void);
 
 /* An attempt has begun to write. out and err are the files of held outputs. */

@@ -25,7 +25,8 @@
 /*
  * Standard output is not O_APPEND: a program that seeks back in its output (an
  * archiver, a dump) must be able to overwrite it. Standard error is: no program
- * seeks there, but scripts open /dev/stderr again, with an offset of its own.
+ * seeks there, but scripts open /dev/stderr again, with an offset of its own. A
+ * file for both is that of standard error.
  */
 static int
 make_file(int fd)

@@ -18,8 +18,8 @@
 
 enum capture_kind {
 	CAPTURE_WHOLE, /* it is delivered whole or not at all */
-	CAPTURE_PART, /* what there is of it is delivered in any case */
-	CAPTURE_BOTH, /* the same, and 1 gets the file of 2 as well */
+	CAPTURE_PART, /* even if bytes are missing, the others are delivered */
+	CAPTURE_BOTH, /* the same, and descriptor 1 gets the file of 2, too */
 };
 
 struct capture {

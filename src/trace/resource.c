@@ -40,8 +40,7 @@ add(struct resource *resource, struct strview member, char **room)
 {
 	struct strview key = strview_part(&member, '='), value;
 
-	/* Without '=' there is nothing behind the key, not even an empty text.
-	 */
+	/* There is no '=', so the key was the whole member. */
 	if (member.at == key.at + key.length)
 		return strview_trim(key).length == 0;
 	if (!decode(strview_trim(key), room, &key) || key.length == 0 ||

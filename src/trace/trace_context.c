@@ -4,8 +4,10 @@
 #include <string.h>
 #include "text/hex.h"
 
-/* Digits of a version or of flags; of a span, or half of a trace. */
+/* How many digits the version and the flags have. */
 #define BYTE 2
+
+/* How many digits the id of a span has, and each half of the id of a trace. */
 #define WORD 16
 
 /* Where the fields of a text are, and how long it is. */
