@@ -222,7 +222,9 @@ write_in_place(const struct atomic_file *target, const char *file, int why)
 	if (done)
 		fd = open(file, flags, 0666);
 	done = fd != -1 && fstat(fd, &stat) == 0;
-	errno = done ? why : errno;
+	/* This is the error if the file must not be written to. */
+	if (done)
+		errno = why;
 	/* Only a privileged user can have made a mount point. */
 	done = done && S_ISREG(stat.st_mode) &&
 	    (why == EBUSY || target_path_trusted(file, &stat)) &&
