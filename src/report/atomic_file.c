@@ -174,8 +174,10 @@ write_over(int fd, const struct document *document)
 
 /*
  * Adds to the end of a file of this size, in one write(2). If the disk is full
- * nevertheless, the line that is cut off ends, so that it does not spoil the
- * next one. It stays, because another process may have added a line behind it.
+ * nevertheless, the line is cut off. It stays, because another process may have
+ * added a line behind it; and it gets a newline, if there is room for one, so
+ * that it does not spoil the next line. Whether an old line lacks its newline
+ * cannot be known: while another process writes, the file ends anywhere.
  */
 static bool
 write_behind(int fd, const struct document *document, off_t size)
