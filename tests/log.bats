@@ -85,12 +85,28 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 
 @test "a label that cannot be shown in a line as it is is refused" {
 	local label
-	for label in $'a\nb' $'\e[m' $'\xff' $'\xc2\x9b' "$(printf %101s x)"; do
+	for label in $'a\nb' $'\e[m' $'\xff' $'\xc2\x9b' "$(printf %256s x)"; do
 		run -125 "$RETRY" --label "$label" touch ran
 		[ ! -e ran ]
 		[[ ${lines[0]} == 'retry: --label: '* ]]
 	done
-	finishes 0 --label "$(printf %100s x)" -- true
+	finishes 0 --label "$(printf %255s x)" -- true
+}
+
+@test "with the longest label no format lacks anything" {
+	local label format words=()
+	label=$(printf '"%.0s' {1..255})
+	mapfile -t words < <(printf '\xff%.0s\n' {1..300})
+	for format in text json github; do
+		finishes 7 -n 1 --label "$label" --log-format "$format" -- \
+		    sh -c 'exit 7' "${words[@]}"
+		mv e "$format"
+	done
+	holds text "retry: $label: attempt 1/1 failed (exit 7), giving up: attempts exhausted"
+	mv json e
+	json 'x[0]["label"] == 255 * "\"" and x[0]["reason"] == "attempts" and
+	    x[0]["command"][:3] == ["sh", "-c", "exit 7"]'
+	holds github "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), giving up: attempts exhausted"
 }
 
 #

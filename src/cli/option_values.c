@@ -285,7 +285,7 @@ option_values_label(const struct option *option, const char *text, void *policy)
 	const char *end;
 
 	if (length > sizeof shown)
-		optparse_refuse(option, "longer than 100 bytes", text);
+		optparse_refuse(option, "longer than 255 bytes", text);
 	end =
 	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
 	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)

@@ -25,7 +25,7 @@
 #define POLICY_LIMITS 16
 
 /* The most bytes of --label. */
-#define POLICY_LABEL 100
+#define POLICY_LABEL 255
 
 enum loudness {
 	LOUDNESS_QUIET,
