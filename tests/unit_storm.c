@@ -82,28 +82,36 @@ test_clients(void)
 {
 	static const struct {
 		const char *row;
-		int count; /* with latencies of 1 to count, backwards */
+		int served; /* with latencies of 1 to served, backwards */
+		int lost;
 		nanos p50, p99, max;
 	} rows[] = {
-		{ "nobody", 0, 0, 0, 0 },
-		{ "one", 1, 1, 1, 1 },
-		{ "two", 2, 1, 2, 2 },
-		{ "three", 3, 2, 3, 3 },
-		{ "a hundred", 100, 50, 99, 100 },
-		{ "a hundred and one", 101, 51, 100, 101 },
-		{ "a thousand", 1000, 500, 990, 1000 },
+		{ "nobody", 0, 0, 0, 0, 0 },
+		{ "one", 1, 0, 1, 1, 1 },
+		{ "two", 2, 0, 1, 2, 2 },
+		{ "three", 3, 0, 2, 3, 3 },
+		{ "a hundred", 100, 0, 50, 99, 100 },
+		{ "a hundred and one", 101, 0, 51, 100, 101 },
+		{ "a thousand", 1000, 0, 500, 990, 1000 },
+		{ "one of a hundred is lost", 99, 1, 50, 99, NANOS_MAX },
+		{ "two of them", 98, 2, 50, NANOS_MAX, NANOS_MAX },
+		{ "half of them", 50, 50, 50, NANOS_MAX, NANOS_MAX },
+		{ "most of them", 49, 51, NANOS_MAX, NANOS_MAX, NANOS_MAX },
+		{ "all of them", 0, 100, NANOS_MAX, NANOS_MAX, NANOS_MAX },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct tally tally = fresh(S);
 		struct totals totals;
 
-		for (int n = rows[i].count; n > 0; n--)
+		for (int n = rows[i].served; n > 0; n--)
 			tally_client(&tally, n);
-		tally_lost(&tally);
+		for (int n = rows[i].lost; n > 0; n--)
+			tally_lost(&tally);
 		totals = tally_sum(&tally, 0, NANOS_MAX);
-		EQUAL(rows[i].row, totals.clients, rows[i].count + 1);
-		EQUAL(rows[i].row, totals.lost, 1);
+		EQUAL(
+		    rows[i].row, totals.clients, rows[i].served + rows[i].lost);
+		EQUAL(rows[i].row, totals.lost, rows[i].lost);
 		EQUAL(rows[i].row, totals.p50, rows[i].p50);
 		EQUAL(rows[i].row, totals.p99, rows[i].p99);
 		EQUAL(rows[i].row, totals.max, rows[i].max);

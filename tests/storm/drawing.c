@@ -128,16 +128,17 @@ static void
 put_head(const struct drawing *drawing, const struct result *result, double y)
 {
 	const struct variant *variant = result->variant;
-	char count[SCALE_ROOM], p99[SCALE_ROOM], totals[3 * SCALE_ROOM];
+	const struct totals *totals = &result->totals;
+	char count[SCALE_ROOM], p99[SCALE_ROOM], text[3 * SCALE_ROOM];
+	bool most = totals->p99 < NANOS_MAX;
 
-	snprintf(totals, sizeof totals,
-	    "%s requests wasted, 99 %% served in %s",
-	    scale_count(count, result->totals.wasted),
-	    result->totals.served > 0 ? scale_time(p99, result->totals.p99)
-				      : "no time");
+	snprintf(text, sizeof text, "%s requests wasted, %s%s",
+	    scale_count(count, totals->wasted),
+	    most ? "99 % served in " : "fewer than 99 % served",
+	    most ? scale_time(p99, totals->p99) : "");
 	fprintf(drawing->out, "<text class='name' x='%d' y='%.1f'>%s</text>\n",
 	    LEFT, y, variant->drawn != NULL ? variant->drawn : variant->name);
-	put_text(drawing, WIDTH - RIGHT, y, "end", totals);
+	put_text(drawing, WIDTH - RIGHT, y, "end", text);
 }
 
 static void

@@ -17,6 +17,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,8 @@ chosen(const char *text, const char *name, long number)
 static double
 seconds(nanos span)
 {
-	return (double)span / (double)NANOS_SECOND;
+	return span == NANOS_MAX ? (double)INFINITY
+				 : (double)span / (double)NANOS_SECOND;
 }
 
 /* Warns where the machine was busy: then it was slow, not the server. */
@@ -201,7 +203,7 @@ judge(struct driver *driver, const struct runs *runs,
 	judge_time(driver, scenario, result, "p99 in seconds", totals->p99,
 	    variant->most_p99);
 	judge_time(driver, scenario, result, "all served after seconds",
-	    totals->lost > 0 ? NANOS_MAX : totals->max, variant->most_max);
+	    totals->max, variant->most_max);
 	if (variant->near) {
 		judge_near(driver, result, "wasted", (double)totals->wasted,
 		    (double)variant->published_wasted);

@@ -69,6 +69,20 @@ put_ratio(char room[CELL], int decimals, double number, double unit)
 		snprintf(room, CELL, "%.*fx", decimals, number / unit);
 }
 
+/* When clients were served. Those who were still waiting when watching ended
+ * may have been served later. */
+static void
+put_latency(char room[CELL], const struct variant *variant, nanos time)
+{
+	char text[SCALE_ROOM];
+
+	if (time == NANOS_MAX && variant->until > 0)
+		snprintf(
+		    room, CELL, "over %s", scale_time(text, variant->until));
+	else
+		scale_time(room, time);
+}
+
 /* The text of a cell: empty where the run has nothing to say there. */
 static const char *
 cell_text(char room[CELL], enum column column, const struct scenario *scenario,
@@ -76,7 +90,6 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 {
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
-	bool served = totals->served > 0;
 	/* Requests in one bin, as a rate. */
 	double bins = totals->width > 0 ? 1 / seconds(totals->width) : 0;
 
@@ -113,21 +126,22 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		scale_time(room, totals->stable);
 		break;
 	case P50:
-		scale_time(room, served ? totals->p50 : NANOS_MAX);
+		put_latency(room, variant, totals->p50);
 		break;
 	case P99:
-		scale_time(room, served ? totals->p99 : NANOS_MAX);
+		put_latency(room, variant, totals->p99);
 		break;
 	case P99_PUBLISHED:
 		if (variant->published_p99 > 0)
 			scale_time(room, variant->published_p99);
 		break;
 	case P99_OVER_LIMIT:
-		put_ratio(room, 2, seconds(totals->p99),
-		    seconds(scenario_limit(scenario)));
+		if (totals->p99 < NANOS_MAX)
+			put_ratio(room, 2, seconds(totals->p99),
+			    seconds(scenario_limit(scenario)));
 		break;
 	case MAX:
-		scale_time(room, served ? totals->max : NANOS_MAX);
+		put_latency(room, variant, totals->max);
 		break;
 	case LOST:
 		put_count(room, (double)totals->lost);

@@ -121,13 +121,13 @@ show_times(const struct scenario *scenario, const struct totals *totals)
 {
 	char p50[SCALE_ROOM], p99[SCALE_ROOM], max[SCALE_ROOM];
 
-	if (totals->served == 0)
-		printf("  %7s  %7s  %6s  %7s", "never", "never", "", "never");
+	printf("  %7s  %7s", scale_time(p50, totals->p50),
+	    scale_time(p99, totals->p99));
+	if (totals->p99 == NANOS_MAX)
+		printf("  %6s", "");
 	else
-		printf("  %7s  %7s  %5.2fx  %7s", scale_time(p50, totals->p50),
-		    scale_time(p99, totals->p99),
-		    (double)p99_of(scenario, totals) / 100,
-		    scale_time(max, totals->max));
+		printf("  %5.2fx", (double)p99_of(scenario, totals) / 100);
+	printf("  %7s", scale_time(max, totals->max));
 }
 
 struct run {

@@ -95,11 +95,17 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The least that so many percent of the values do not exceed. */
+/* The least latency that so many percent of all clients do not exceed. A client
+ * that was never served exceeds every latency. */
 static nanos
-percentile(const nanos *sorted, size_t count, size_t percent)
+percentile(const struct tally *tally, size_t percent)
 {
-	return count == 0 ? 0 : sorted[(count * percent + 99) / 100 - 1];
+	size_t all = tally->clients + (size_t)tally->lost;
+	size_t rank = (all * percent + 99) / 100;
+
+	if (rank == 0)
+		return 0;
+	return rank <= tally->clients ? tally->latencies[rank - 1] : NANOS_MAX;
 }
 
 static void
@@ -125,7 +131,6 @@ struct totals
 tally_sum(struct tally *tally, nanos recovery, nanos end)
 {
 	size_t count = tally->clients;
-	nanos *sorted = tally->latencies;
 	struct totals totals = { .clients = (int64_t)count + tally->lost,
 		.lost = tally->lost,
 		.width = tally->width };
@@ -134,10 +139,11 @@ tally_sum(struct tally *tally, nanos recovery, nanos end)
 	if (totals.stable >= end)
 		totals.stable = NANOS_MAX;
 	if (count > 0)
-		qsort(sorted, count, sizeof *sorted, ascending);
-	totals.p50 = percentile(sorted, count, 50);
-	totals.p99 = percentile(sorted, count, 99);
-	totals.max = percentile(sorted, count, 100);
+		qsort(tally->latencies, count, sizeof *tally->latencies,
+		    ascending);
+	totals.p50 = percentile(tally, 50);
+	totals.p99 = percentile(tally, 99);
+	totals.max = percentile(tally, 100);
 	return totals;
 }
 

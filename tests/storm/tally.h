@@ -42,7 +42,9 @@ struct totals {
 	int64_t peak_served; /* most served in a bin of all */
 	nanos stable; /* end of the last bin with a reject, 0: none;
 			 NANOS_MAX: still rejecting at the end */
-	nanos p50, p99, max; /* latency of the served; 0 without any */
+	/* After so long so many percent of all clients had been served, and
+	 * all of them. NANOS_MAX: fewer of them were. */
+	nanos p50, p99, max;
 	/* Of a run with processes, else 0. The driver sets them. */
 	int64_t cores; /* that they had */
 	nanos cpu; /* that all of them used */

@@ -65,6 +65,17 @@ wasted_after(const struct circumstance *it, const struct tally *tally)
 	return wasted;
 }
 
+/* How many times the limit. If clients are lost, they have waited for
+ * PATIENCE times as long. */
+static void
+show_times(const struct circumstance *it, nanos latency)
+{
+	if (latency == NANOS_MAX)
+		printf("  >%5dx", PATIENCE);
+	else
+		printf("  %6.2fx", (double)latency / (double)it->limit);
+}
+
 /* All seeds: the mean and the worst. */
 static void
 show(const struct circumstance *it, const struct policy *policy)
@@ -92,9 +103,10 @@ show(const struct circumstance *it, const struct policy *policy)
 		last = number_greater(last, totals.max);
 		tally_end(&tally);
 	}
-	printf("  %7" PRId64 "  %7" PRId64 "  %6.2fx  %6.2fx  %6" PRId64 "\n",
-	    sum / (int64_t)seeds, most, (double)p99 / (double)it->limit,
-	    (double)last / (double)it->limit, lost);
+	printf("  %7" PRId64 "  %7" PRId64, sum / (int64_t)seeds, most);
+	show_times(it, p99);
+	show_times(it, last);
+	printf("  %6" PRId64 "\n", lost);
 	fflush(stdout);
 }
 
