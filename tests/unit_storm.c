@@ -48,9 +48,11 @@ test_requests(void)
 	EQUAL("up to the end of a bin", tally.bins[0].rejected, 8);
 	EQUAL("from its begin", tally.bins[1].served, 1);
 	EQUAL("between", tally.bins[2].served + tally.bins[2].rejected, 0);
+	tally.firsts = 8;
 	totals = tally_sum(&tally, S, NANOS_MAX);
 	EQUAL("served", totals.served, 6);
 	EQUAL("wasted", totals.wasted, 10);
+	EQUAL("retries", totals.retries, 2);
 	EQUAL("the peak is after the outage", totals.peak, 4);
 	EQUAL("the peak of the served", totals.peak_served, 3);
 	EQUAL("stable", totals.stable, 2 * S + 100 * MS);
@@ -120,8 +122,9 @@ test_clients(void)
 }
 
 #define NUMBERS \
-	" clients=1 lost=2 served=3 wasted=4 width=5 peak=6 peak_served=7" \
-	" stable=8 p50=9 p99=10 max=11 cores=12 cpu=13 others=14"
+	" clients=1 lost=2 served=3 wasted=4 retries=5 width=6 peak=7" \
+	" peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 cpu=14" \
+	" others=15"
 
 /* What is found in a file of that text; wasted requests, or -1. */
 static int64_t
@@ -143,7 +146,7 @@ static void
 test_text(void)
 {
 	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-		12, 13, 14 };
+		12, 13, 14, 15 };
 	char text[512] = "";
 	FILE *file = fmemopen(text, sizeof text, "w");
 
@@ -160,9 +163,9 @@ test_text(void)
 	EQUAL(
 	    "something behind", found("a/b" NUMBERS " more=1\n", "a", "b"), -1);
 	EQUAL("the last counts",
-	    found("a/b clients=1 lost=2 served=3 wasted=7 width=5 peak=6 "
-		  "peak_served=7 stable=8 p50=9 p99=10 max=11 cores=12 "
-		  "cpu=13 others=14\na/b" NUMBERS "\n",
+	    found("a/b clients=1 lost=2 served=3 wasted=7 retries=5 width=6 "
+		  "peak=7 peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 "
+		  "cpu=14 others=15\na/b" NUMBERS "\n",
 		"a", "b"),
 	    4);
 }

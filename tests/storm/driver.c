@@ -131,12 +131,6 @@ judge_near(struct driver *driver, const struct result *result, const char *what,
 	driver->failed = true;
 }
 
-static int64_t
-wasted_retries(const struct result *result)
-{
-	return result->totals.wasted - result->tally->firsts;
-}
-
 /* 0: there is no bar. */
 static void
 judge_count(struct driver *driver, const struct result *result,
@@ -162,9 +156,9 @@ static void
 judge_beside(struct driver *driver, const struct result *result,
     const struct result *other)
 {
-	int64_t retries = wasted_retries(result);
+	int64_t retries = result->totals.retries;
 	int64_t percent = result->variant->most_beside;
-	int64_t most = wasted_retries(other) * percent / 100;
+	int64_t most = other->totals.retries * percent / 100;
 
 	printf("%s: %" PRId64 " retries wasted, at most %" PRId64 " (%" PRId64
 	       " %% of %s)\n",
@@ -197,7 +191,7 @@ judge(struct driver *driver, const struct runs *runs,
 
 	judge_count(
 	    driver, result, "wasted", totals->wasted, variant->most_wasted);
-	judge_count(driver, result, "retries wasted", wasted_retries(result),
+	judge_count(driver, result, "retries wasted", result->totals.retries,
 	    variant->most_retries);
 	judge_beside_all(driver, runs, result);
 	judge_time(driver, scenario, result, "p99 in seconds", totals->p99,

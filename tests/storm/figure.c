@@ -106,8 +106,7 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		break;
 	case RETRIES:
 		if (scenario->hosts > 0)
-			scale_count(
-			    room, totals->wasted - result->tally->firsts);
+			scale_count(room, totals->retries);
 		break;
 	case PEAK:
 		put_count(room, (double)totals->peak * bins);

@@ -12,7 +12,7 @@
 /* One run. */
 struct result {
 	const struct variant *variant;
-	const struct tally *tally; /* for the drawing, and to count retries */
+	const struct tally *tally; /* for the drawing */
 	struct totals totals;
 	int64_t questions; /* that the fleet's server was asked */
 	nanos redis; /* CPU time of the fleet's server */

@@ -16,6 +16,7 @@ static const struct key {
 	{ "lost", offsetof(struct totals, lost) },
 	{ "served", offsetof(struct totals, served) },
 	{ "wasted", offsetof(struct totals, wasted) },
+	{ "retries", offsetof(struct totals, retries) },
 	{ "width", offsetof(struct totals, width) },
 	{ "peak", offsetof(struct totals, peak) },
 	{ "peak_served", offsetof(struct totals, peak_served) },
@@ -136,6 +137,7 @@ tally_sum(struct tally *tally, nanos recovery, nanos end)
 		.width = tally->width };
 
 	sum_bins(tally, recovery, &totals);
+	totals.retries = totals.wasted - tally->firsts;
 	if (totals.stable >= end)
 		totals.stable = NANOS_MAX;
 	if (count > 0)

@@ -37,6 +37,7 @@ struct tally {
 struct totals {
 	int64_t clients, lost; /* all of them; those never served */
 	int64_t served, wasted; /* requests; wasted: rejected */
+	int64_t retries; /* of those that were wasted */
 	nanos width; /* of the bins of the peaks */
 	int64_t peak; /* most arrivals in a bin after the outage */
 	int64_t peak_served; /* most served in a bin of all */
