@@ -83,8 +83,8 @@ $(B)/line $(B)/window: $(PURE_OBJS)
 $(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
 	model fleet_model cores queue tally figure drawing scale scenario \
 	capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
-$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child redis \
-	server usage capacity scenario tally figure drawing scale) \
+$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child keeper \
+	redis server usage capacity scenario tally figure drawing scale) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/storm/client.o
 

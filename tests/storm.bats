@@ -12,8 +12,8 @@ setup_file()
 
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
-	for name in driver crowd child redis server usage capacity scenario \
-		tally figure drawing scale; do
+	for name in driver crowd child keeper redis server usage capacity \
+		scenario tally figure drawing scale; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../src/text/number.c"
@@ -73,20 +73,25 @@ nothing_left()
 	[ "${wasted[1]}" -lt "${wasted[0]}" ]
 }
 
-# cut_short DRILL: its driver is told to end, and nothing is left.
+# cut_short DRILL SIGNAL STATUS: its driver gets a signal and ends with that
+# status, and nothing is left.
 cut_short()
 {
 	start "${driver[@]}" "$1"
 	wait_for clients_there
 	files_there
-	kill -TERM "$pid"
+	kill -s "$2" "$pid"
 	ended
-	[ "$status" = 143 ]
+	[ "$status" = "$3" ]
 	wait_for nothing_left
 }
 
 @test "a storm that is cut short leaves no process and no file behind" {
-	cut_short endless
+	cut_short endless TERM 143
+}
+
+@test "a storm whose driver is killed leaves no process and no file behind" {
+	cut_short endless KILL 137
 }
 
 # With a fleet's server, or none of these tests is run.
@@ -117,7 +122,8 @@ with_fleet()
 
 @test "a storm that is cut short leaves no server of a fleet behind" {
 	with_fleet
-	cut_short drill-endless
+	cut_short drill-endless TERM 143
+	cut_short drill-endless KILL 137
 }
 
 @test "storms over hosts are left out if no server for a fleet is installed" {

@@ -3,7 +3,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 #include "child.h"
 #include "clock.h"
+#include "keeper.h"
 #include "redis.h"
 #include "server.h"
 
@@ -38,7 +38,9 @@ struct crowd {
 	const char *args[ARGS], *environment[2];
 	struct redis redis;
 	pid_t server, *clients; /* 0: not there */
-	int life; /* as long as it is open, the server lives */
+	pid_t keeper; /* of the directory */
+	int life[2]; /* a pipe: while its second end is open, the server lives
+			and the directory is kept */
 	int64_t begun, ended;
 	bool ending; /* those who are still there have been told to end */
 	sigset_t signals, before; /* that it waits for; blocked by others */
@@ -107,8 +109,11 @@ prepare(struct crowd *crowd, const struct variant *variant)
 	    (int)getpid());
 	snprintf(crowd->directory, sizeof crowd->directory,
 	    "/dev/shm/retry-storm-%d-XXXXXX", (int)getpid());
+	if (pipe2(crowd->life, O_CLOEXEC) == -1)
+		err(1, "pipe");
 	if (mkdtemp(crowd->directory) == NULL)
 		err(1, "%s", crowd->directory);
+	crowd->keeper = keeper_start(crowd->directory, crowd->life);
 	crowd->redis = (struct redis){ .directory = crowd->directory,
 		.hosts = crowd->scenario->hosts,
 		.fault = variant->fault,
@@ -122,28 +127,7 @@ prepare(struct crowd *crowd, const struct variant *variant)
 	}
 }
 
-static int
-remove_one(
-    const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status;
-	(void)type;
-	(void)ftw;
-	if (remove(path) == -1)
-		warn("%s", path);
-	return 0;
-}
-
-static void
-remove_directory(const char *path)
-{
-	enum { OPEN = 4 };
-
-	if (nftw(path, remove_one, OPEN, FTW_DEPTH | FTW_PHYS) == -1)
-		warn("%s", path);
-}
-
-/* Blocks all awaited signals before the first child can end. */
+/* Blocks all awaited signals before there is a file or a child. */
 static void
 block_signals(struct crowd *crowd)
 {
@@ -163,20 +147,20 @@ static void
 start_server(struct crowd *crowd)
 {
 	const struct scenario *scenario = crowd->scenario;
-	int listener = server_listen(crowd->socket), ends[2];
+	int listener = server_listen(crowd->socket);
 
-	if (listener == -1 || pipe2(ends, O_CLOEXEC) == -1)
+	if (listener == -1)
 		err(1, "server");
 	crowd->server = child_fork(SIGKILL);
 	if (crowd->server == 0) {
-		close(ends[1]);
-		server_run(listener, ends[0], &scenario->capacity, crowd->start,
-		    crowd->start + crowd->most + 2 * GRACE, crowd->record);
+		close(crowd->life[1]);
+		server_run(listener, crowd->life[0], &scenario->capacity,
+		    crowd->start, crowd->start + crowd->most + 2 * GRACE,
+		    crowd->record);
 		_exit(0);
 	}
 	close(listener);
-	close(ends[0]);
-	crowd->life = ends[1];
+	close(crowd->life[0]);
 }
 
 static void
@@ -338,15 +322,22 @@ end_redis(struct crowd *crowd)
 	crowd->cost.redis = crowd->redis.cpu;
 }
 
+static void
+await_end(pid_t child)
+{
+	while (child > 0 && waitpid(child, NULL, 0) == -1 && errno == EINTR)
+		continue;
+}
+
 struct cost
 crowd_run(const struct programs *programs, const struct scenario *scenario,
     const struct variant *variant, struct tally *tally)
 {
 	struct crowd crowd = { .scenario = scenario, .tally = tally };
 
+	block_signals(&crowd);
 	prepare(&crowd, variant);
 	prepare_arguments(&crowd, programs, variant);
-	block_signals(&crowd);
 	usage_start(&crowd.cost.usage);
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
@@ -355,14 +346,12 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	start_server(&crowd);
 	if (crowd.server != -1)
 		run(&crowd);
-	close(crowd.life);
-	if (crowd.server > 0)
-		while (waitpid(crowd.server, NULL, 0) == -1 && errno == EINTR)
-			continue;
 	end_redis(&crowd);
+	close(crowd.life[1]);
+	await_end(crowd.server);
 	usage_end(&crowd.cost.usage);
+	await_end(crowd.keeper);
 	count_requests(&crowd);
-	remove_directory(crowd.directory);
 	munmap(crowd.record, sizeof *crowd.record);
 	free(crowd.clients);
 	sigprocmask(SIG_SETMASK, &crowd.before, NULL);
