@@ -3,6 +3,7 @@
 # and leave nothing behind.
 
 load helper
+load actor
 load fleet
 
 setup_file()
@@ -71,6 +72,19 @@ nothing_left()
 	mapfile -t wasted < <(total wasted)
 	[ "${#wasted[@]}" = 2 ]
 	[ "${wasted[1]}" -lt "${wasted[0]}" ]
+}
+
+@test "a storm without a process for its server fails, and leaves nothing" {
+	inject '?clone,?clone3:error=EAGAIN:when=2'
+	run "${inject[@]}" sh -c 'echo $$ >pid && exec "$@"' - \
+		"${driver[@]}" drill full
+	[ "$status" = 1 ]
+	[[ $output = *': fork: Resource temporarily unavailable' ]]
+	read -r pid <pid
+	wait_for nothing_left
+	[ ! -s totals ]
+	"${driver[@]}" drill full >out
+	[ "$(total served)" = 30 ]
 }
 
 # cut_short DRILL SIGNAL STATUS: its driver gets a signal and ends with that

@@ -10,7 +10,7 @@ child_fork(int signal)
 	pid_t parent = getpid(), child = fork();
 
 	if (child == -1)
-		warn("fork");
+		err(1, "fork");
 	if (child != 0)
 		return child;
 	prctl(PR_SET_PDEATHSIG, signal);

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /* As fork, but the child gets the signal when the driver ends, however it
- * ends. Warns if there is no child. */
+ * ends. If there can be no child, the program ends. */
 pid_t child_fork(int signal);
 
 #endif

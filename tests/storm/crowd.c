@@ -177,10 +177,7 @@ start_client(struct crowd *crowd)
 		warn("%s", crowd->args[0]);
 		_exit(NOT_EXECUTED);
 	}
-	if (child == -1)
-		crowd->cost.signal = SIGTERM;
-	else
-		crowd->clients[crowd->begun++] = child;
+	crowd->clients[crowd->begun++] = child;
 	crowd->cost.started = clock_now() - crowd->start;
 }
 
@@ -344,8 +341,7 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	crowd.start = clock_now();
 	redis_begin(&crowd.redis, crowd.start);
 	start_server(&crowd);
-	if (crowd.server != -1)
-		run(&crowd);
+	run(&crowd);
 	end_redis(&crowd);
 	close(crowd.life[1]);
 	await_end(crowd.server);
