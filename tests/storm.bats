@@ -140,10 +140,21 @@ with_fleet()
 	cut_short drill-endless KILL 137
 }
 
-@test "storms over hosts are left out if no server for a fleet is installed" {
-	FLEET_SERVER='' "${driver[@]}" drill-hosts >out
-	grep -qF 'no redis-server or valkey-server here, left out' out
+@test "a storm over hosts fails if no server for a fleet is installed, or starts" {
+	local file
+	export FLEET_SERVER=''
+	run "${driver[@]}" drill-hosts
+	[ "$status" = 1 ]
+	grep -qF 'no redis-server or valkey-server here, left out' <<<"$output"
 	[ ! -s totals ]
+	for file in "$PWD/missing" "$(command -v false)"; do
+		FLEET_SERVER=$file start "${driver[@]}" drill-hosts
+		ended
+		[ "$status" = 1 ]
+		grep -qF "$file does not start" err
+		wait_for nothing_left
+	done
+	rm totals
 	"${driver[@]}" drill full >>out
 	[ "$(total served)" = 30 ]
 }

@@ -12,7 +12,7 @@
  * wrong.
  *
  * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
- * fleet are left out.
+ * fleet are left out; if one of them is named, that is a failure.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ enum { PATH = 4096 };
 struct driver {
 	struct programs programs;
 	const char *directory;
-	const char *variant; /* NULL: all */
+	const char *scenario, *variant; /* NULL: all */
 	FILE *totals;
 	bool failed;
 };
@@ -298,6 +298,8 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		printf("\n%s: no redis-server or valkey-server here, left "
 		       "out\n",
 		    scenario->title);
+		if (driver->scenario != NULL)
+			driver->failed = true;
 		return true;
 	}
 	runs.scenario = scenario;
@@ -343,14 +345,16 @@ main(int argc, char **argv)
 		redis = NULL;
 	driver.programs = (struct programs){ argv[1], argv[2], redis };
 	driver.directory = argv[3];
+	driver.scenario = argc > 4 ? argv[4] : NULL;
 	driver.variant = argc > 5 ? argv[5] : NULL;
-	driver.totals = open_totals(driver.directory, argc == 4);
+	driver.totals = open_totals(driver.directory, driver.scenario == NULL);
 	for (long i = 0; scenarios[i].name != NULL; i++)
-		if (chosen(argc > 4 ? argv[4] : NULL, scenarios[i].name, i))
+		if (chosen(driver.scenario, scenarios[i].name, i))
 			any = run_scenario(&driver, &scenarios[i]) || any;
-	for (long i = 0; argc > 4 && scenario_drills[i].name != NULL; i++)
-		if (strcmp(argv[4], scenario_drills[i].name) == 0)
-			any = run_scenario(&driver, &scenario_drills[i]);
+	for (const struct scenario *at = scenario_drills;
+	     driver.scenario != NULL && at->name != NULL; at++)
+		if (strcmp(driver.scenario, at->name) == 0)
+			any = run_scenario(&driver, at);
 	if (!any)
 		errx(1, "no such storm");
 	return driver.failed;
