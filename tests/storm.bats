@@ -132,6 +132,7 @@ with_fleet()
 	[ "${served[0]}" -ge 3 ]
 	[ "${served[1]}" -ge 3 ]
 	[ "${served[2]}" -ge 2 ]
+	[ "$(grep -c ": the fleet's server failed after [0-9.]*s\$" out)" = 3 ]
 }
 
 @test "a storm that is cut short leaves no server of a fleet behind" {

@@ -314,9 +314,14 @@ count_requests(const struct crowd *crowd)
 static void
 end_redis(struct crowd *crowd)
 {
+	const struct redis *redis = &crowd->redis;
+	struct cost *cost = &crowd->cost;
+
 	redis_end(&crowd->redis);
-	crowd->cost.questions = crowd->redis.questions;
-	crowd->cost.redis = crowd->redis.cpu;
+	cost->questions = redis->questions;
+	cost->redis = redis->cpu;
+	cost->failed = redis->failed > 0 ? redis->failed - crowd->start : 0;
+	cost->back = redis->back > 0 ? redis->back - crowd->start : 0;
 }
 
 static void

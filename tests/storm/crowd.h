@@ -27,6 +27,8 @@ struct cost {
 	int odd_status; /* how the last of them did, as of wait */
 	int64_t questions; /* that the fleet's server was asked */
 	nanos redis; /* CPU time of the fleet's server */
+	/* After so long that server failed, and went on; 0: never. */
+	nanos failed, back;
 	int signal; /* that ended it all before its time, or 0 */
 };
 

@@ -28,6 +28,7 @@
 #include "crowd.h"
 #include "drawing.h"
 #include "figure.h"
+#include "scale.h"
 
 enum { PATH = 4096 };
 
@@ -105,16 +106,36 @@ miss(struct driver *driver, const struct result *result, const char *what,
 }
 
 static void
-complain(
+complain(struct driver *driver, const struct result *result, const char *what)
+{
+	printf("WRONG: %s: %s\n", result->variant->name, what);
+	driver->failed = true;
+}
+
+/* What must not happen in any storm. */
+static void
+check(
     struct driver *driver, const struct result *result, const struct cost *cost)
 {
+	const struct totals *totals = &result->totals;
+	int64_t more = totals->clients - totals->lost - totals->served;
 	bool exited = WIFEXITED(cost->odd_status);
+	char text[128];
 
-	printf("WRONG: %s: %" PRId64 " ended with %s %d\n",
-	    result->variant->name, cost->odd, exited ? "status" : "signal",
+	snprintf(text, sizeof text, "%" PRId64 " ended with %s %d", cost->odd,
+	    exited ? "status" : "signal",
 	    exited ? WEXITSTATUS(cost->odd_status)
 		   : WTERMSIG(cost->odd_status));
-	driver->failed = true;
+	if (cost->odd > 0)
+		complain(driver, result, text);
+	snprintf(text, sizeof text,
+	    "%" PRId64 " more ended with status 0 than "
+	    "were served",
+	    more);
+	if (more > 0)
+		complain(driver, result, text);
+	if (result->variant->fault != REDIS_SOUND && cost->failed == 0)
+		complain(driver, result, "the fleet's server did not fail");
 }
 
 /* What was published for simulated clients, and for the same settings. */
@@ -180,7 +201,7 @@ judge_beside_all(
 			judge_beside(driver, result, &runs->results[i]);
 }
 
-/* The bars of a variant, and what must not happen in any. */
+/* The bars of a variant, and what must not happen in any storm. */
 static void
 judge(struct driver *driver, const struct runs *runs,
     const struct result *result, const struct cost *cost)
@@ -207,8 +228,7 @@ judge(struct driver *driver, const struct runs *runs,
 	if (cost->late > 0 && variant->until == 0)
 		miss(
 		    driver, result, "not ended in time", (double)cost->late, 0);
-	if (cost->odd > 0)
-		complain(driver, result, cost);
+	check(driver, result, cost);
 }
 
 static void
@@ -237,6 +257,27 @@ run_variant(
 	tally_put(driver->totals, runs->scenario->name, variant->name,
 	    &result->totals);
 	runs->count++;
+}
+
+/* When the fleet's server failed. */
+static void
+print_faults(const struct runs *runs)
+{
+	char room[SCALE_ROOM];
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct cost *cost = &runs->costs[i];
+
+		if (cost->failed == 0)
+			continue;
+		printf("%s: the fleet's server failed after %s",
+		    runs->results[i].variant->name,
+		    scale_time(room, cost->failed));
+		if (cost->back > 0)
+			printf(", for %s",
+			    scale_time(room, cost->back - cost->failed));
+		puts("");
+	}
 }
 
 /* Only with all variants that have to be in it. */
@@ -268,6 +309,7 @@ show(struct driver *driver, const struct runs *runs)
 	puts("");
 	printf("%s\n\n", runs->scenario->title);
 	figure_table(stdout, runs->scenario, runs->results, runs->count);
+	print_faults(runs);
 	print_costs(runs);
 	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,
 	    runs->scenario->name);

@@ -204,12 +204,30 @@ finish(struct redis *redis)
 	redis->pid = 0;
 }
 
+/* Returns when the server has stopped, or continues. */
+static void
+signal_server(const struct redis *redis, int signal)
+{
+	int status;
+
+	if (kill(redis->pid, signal) == -1 ||
+	    waitpid(redis->pid, &status, WUNTRACED | WCONTINUED) == -1)
+		err(1, "the fleet's server");
+	if (signal == SIGSTOP ? !WIFSTOPPED(status) : !WIFCONTINUED(status))
+		errx(1, "the fleet's server has ended before its time");
+}
+
 void
 redis_look(struct redis *redis, nanos now)
 {
 	if (now < redis->due)
 		return;
 	redis->due = NANOS_MAX;
+	if (redis->failed > 0) {
+		signal_server(redis, SIGCONT);
+		redis->back = clock_now();
+		return;
+	}
 	switch (redis->fault) {
 	case REDIS_SOUND:
 		break;
@@ -217,16 +235,15 @@ redis_look(struct redis *redis, nanos now)
 		finish(redis);
 		break;
 	case REDIS_STOPPED:
-		kill(redis->pid, redis->stopped ? SIGCONT : SIGSTOP);
-		if (!redis->stopped)
-			redis->due = now + REDIS_STOP;
-		redis->stopped = !redis->stopped;
+		signal_server(redis, SIGSTOP);
+		redis->due = now + REDIS_STOP;
 		break;
 	case REDIS_PARTED:
 		for (int64_t host = 0; host < redis->hosts; host += 2)
 			make_link(redis, host, NOWHERE);
 		break;
 	}
+	redis->failed = clock_now();
 }
 
 void

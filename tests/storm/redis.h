@@ -35,7 +35,7 @@ struct redis {
 	int64_t hosts;
 	enum redis_fault fault;
 	nanos due; /* when something is done to it; NANOS_MAX: nothing is */
-	bool stopped;
+	nanos failed, back; /* when it failed, and when it went on; 0: never */
 	pid_t pid;
 	int nowhere; /* the socket at which nobody answers; 0: none */
 	int64_t questions; /* that it was asked */
