@@ -121,6 +121,8 @@ with_fleet()
 	grep -Eq '^host budgets +[0-9]+ +[1-9][0-9]* ' out
 	grep -Eq '^fleet budget +[0-9]+ +[12] .* [1-9][0-9]* +[0-9.]+s *$' out
 	grep -q '^fleet budget: [12] retries wasted, at most [2-7] (25 %' out
+	"${driver[@]}" drill-hosts 'fleet budget' >out
+	grep -q '^fleet budget: its retries are not compared' out
 }
 
 # bats test_tags=slow

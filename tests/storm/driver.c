@@ -196,9 +196,15 @@ judge_beside_all(
 {
 	const char *beside = result->variant->beside;
 
-	for (size_t i = 0; i < runs->count && beside != NULL; i++)
-		if (strcmp(runs->results[i].variant->name, beside) == 0)
+	if (beside == NULL)
+		return;
+	for (size_t i = 0; i < runs->count; i++)
+		if (strcmp(runs->results[i].variant->name, beside) == 0) {
 			judge_beside(driver, result, &runs->results[i]);
+			return;
+		}
+	printf("%s: its retries are not compared, as %s was not run\n",
+	    result->variant->name, beside);
 }
 
 /* The bars of a variant, and what must not happen in any storm. */
@@ -256,6 +262,8 @@ run_variant(
 	result->redis = cost->redis;
 	tally_put(driver->totals, runs->scenario->name, variant->name,
 	    &result->totals);
+	/* A storm that is cut short leaves the totals of earlier ones. */
+	fflush(driver->totals);
 	runs->count++;
 }
 
