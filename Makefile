@@ -319,17 +319,17 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances;
 # SIMULATE_PARTS=large is a storm over 10,000 hosts, of a few minutes.
-SIMULATE_PARTS =
+SIMULATE_PARTS ?=
 simulate: $(B)/simulate
 	@mkdir -p build/storm
 	@$(B)/simulate $(SIMULATE_PARTS)
 
-HAMMER_SECONDS = 60
+HAMMER_SECONDS ?= 60
 hammer: $(B)/hammer
 	@$(B)/hammer $(HAMMER_SECONDS)
 
 FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
-FLEET_SECONDS = 60
+FLEET_SECONDS ?= 60
 fleet: $(BIN)
 	@python3 tests/fleet/hosts.py ./$(BIN) "$(FLEET_SERVER)" $(FLEET_SECONDS)
 
