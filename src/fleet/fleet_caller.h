@@ -18,7 +18,9 @@
  * each of ten thousand hosts connected in the same second to tell, then the
  * server could not answer the questions of those that wait for it.
  */
+#ifndef FLEET_CALLER_TELLERS
 #define FLEET_CALLER_TELLERS 1000
+#endif
 
 /* What came of a question. */
 enum fleet_outcome {
