@@ -114,6 +114,17 @@ with_fleet()
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 }
 
+@test "a storm that misses its bars says which, and fails" {
+	run "${driver[@]}" drill-bars
+	[ "$status" = 1 ]
+	sed -n 's/^\(MISSED: .*\) [0-9.inf]*, at most .*/\1/p' <<<"$output" >missed
+	holds missed 'MISSED: full: wasted' 'MISSED: full: retries wasted' \
+		'MISSED: full: p99 in seconds' \
+		'MISSED: full: all served after seconds' \
+		'MISSED: full again: retries wasted' \
+		'MISSED: given up: p99 in seconds'
+}
+
 # bats test_tags=slow
 @test "the hosts of a storm make fewer retries if they share a fleet's budget" {
 	with_fleet

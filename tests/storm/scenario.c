@@ -342,6 +342,35 @@ const struct scenario scenario_drills[] = {
 		},
 	},
 	{
+		.name = "drill-bars",
+		.title = "the same, and nobody could keep to these bars",
+		.clients = 30,
+		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
+		.width = 50 * NANOS_MS,
+		.most = 20 * NANOS_SECOND,
+		.variants = {
+			{
+				.name = "full",
+				.options = { DRILL },
+				.most_wasted = 1,
+				.most_retries = 1,
+				.most_p99 = 1,
+				.most_max = 1,
+			},
+			{
+				.name = "full again",
+				.options = { DRILL },
+				.beside = "full",
+				.most_beside = 1,
+			},
+			{
+				.name = "given up",
+				.options = { "-n", "1" },
+				.most_p99 = 1000,
+			},
+		},
+	},
+	{
 		.name = "endless",
 		.title = "30 that wait for a minute",
 		.clients = 30,
