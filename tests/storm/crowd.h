@@ -33,9 +33,9 @@ struct cost {
 };
 
 /*
- * Counts requests and clients in the tally, which has been started. Leaves no
- * process behind and no file, whatever signal asks it to end. What the kernel
- * refuses ends the program.
+ * Counts requests and clients in the tally, which has been started. What the
+ * kernel refuses ends the program. No process is left behind and no file,
+ * however the program ends.
  */
 struct cost
 crowd_run(const struct programs *programs, const struct scenario *scenario,

@@ -43,8 +43,8 @@ struct totals {
 	int64_t peak_served; /* most served in a bin of all */
 	nanos stable; /* end of the last bin with a reject, 0: none;
 			 NANOS_MAX: still rejecting at the end */
-	/* After so long so many percent of all clients had been served, and
-	 * all of them. NANOS_MAX: fewer of them were. */
+	/* The latency that 50 %, 99 % and 100 % of all clients do not exceed.
+	 * NANOS_MAX: fewer of them were served. */
 	nanos p50, p99, max;
 	/* Of a run with processes, else 0. The driver sets them. */
 	int64_t cores; /* that they had */
