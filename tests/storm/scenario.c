@@ -309,10 +309,11 @@ const struct scenario scenarios[] = {
 #define DRILL "-n", "inf", "-d", "50ms", "--max-delay", "100ms"
 #define DRILL_FLEET "--fleet", SCENARIO_FLEET, "--fleet-min", "2"
 
-#define DRILL_ON_HOSTS \
-	.clients = 30, .hosts = 3, \
-	.capacity = { .rate = 100, .end = NANOS_SECOND / 2 }, \
+#define DRILL_SIZE \
+	.clients = 30, .capacity = { .rate = 100, .end = NANOS_SECOND / 2 }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
+
+#define DRILL_ON_HOSTS DRILL_SIZE, .hosts = 3
 
 #define DRILL_FAULT(how, what) \
 	{ \
@@ -324,10 +325,7 @@ const struct scenario scenario_drills[] = {
 	{
 		.name = "drill",
 		.title = "30 at once, 100 a second, down for 0.5 s",
-		.clients = 30,
-		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
+		DRILL_SIZE,
 		.variants = {
 			{
 				.name = "full",
@@ -344,10 +342,7 @@ const struct scenario scenario_drills[] = {
 	{
 		.name = "drill-bars",
 		.title = "the same, and nobody could keep to these bars",
-		.clients = 30,
-		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
+		DRILL_SIZE,
 		.variants = {
 			{
 				.name = "full",
@@ -373,10 +368,7 @@ const struct scenario scenario_drills[] = {
 	{
 		.name = "endless",
 		.title = "30 that wait for a minute",
-		.clients = 30,
-		.capacity = { .rate = 100, .end = NANOS_SECOND / 2 },
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
+		DRILL_SIZE,
 		.variants = {
 			{
 				.name = "patient",
