@@ -95,7 +95,7 @@ draw(struct countdown *countdown, const char *label, nanos left)
 		return;
 	log_put(countdown->log,
 	    STRINGS(RETURN, "retry: ", command, colon, "attempt ", label,
-		" in ", span, ERASE RETURN));
+		" in ", span, ERASE, RETURN));
 	countdown->shown = true;
 }
 
