@@ -485,12 +485,21 @@ stopped()
 	done
 }
 
+# stopped_asleep: stops retry in its wait. While it does something else, it does
+# not notice that it is stopped.
+stopped_asleep()
+{
+	wait_for grep -qF ') S ' "/proc/$pid/stat"
+	sleep 0.1
+	kill -STOP -- "$1$pid"
+}
+
 # bats test_tags=slow
 @test "the time for which retry was stopped does not count for the timeout" {
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	kill -STOP "$pid"
+	stopped_asleep ""
 	sleep 5.5 # more than the limit
 	kill -CONT "$pid"
 	sleep 0.1
@@ -504,7 +513,7 @@ stopped()
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	kill -STOP -- "-$pid"
+	stopped_asleep -
 	sleep 5.5
 	kill -CONT -- "-$pid"
 	sleep 0.1
@@ -520,7 +529,7 @@ stopped()
 		touch ready
 		until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	kill -STOP "$pid"
+	stopped_asleep ""
 	kill -USR1 "$pid"
 	sleep 5.5
 	kill -CONT "$pid"
