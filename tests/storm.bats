@@ -150,6 +150,7 @@ with_fleet()
 
 @test "a storm that is cut short leaves no server of a fleet behind" {
 	with_fleet
+	"$RETRY" --version | grep -q '^retry ' # whose clients wait for the signal
 	cut_short drill-endless TERM 143
 	cut_short drill-endless KILL 137
 }
