@@ -50,13 +50,16 @@ begin_trace(struct tracer *tracer, char **variable)
 void
 tracer_start(struct tracer *tracer, const struct policy *policy)
 {
-	const char *text = getenv("TRACEPARENT");
-	bool child =
-	    text != NULL && trace_context_parse(text, &tracer->attempt);
+	const char *text;
+	bool child;
 
 	memset(tracer->variables, 0, sizeof tracer->variables);
-	tracer->on =
-	    policy->trace != NULL && (!child || tracer->attempt.sampled);
+	tracer->on = false;
+	if (policy->trace == NULL)
+		return;
+	text = getenv("TRACEPARENT");
+	child = text != NULL && trace_context_parse(text, &tracer->attempt);
+	tracer->on = !child || tracer->attempt.sampled;
 	if (!tracer->on)
 		return;
 	if (child)
