@@ -281,6 +281,12 @@ hang='echo >>ran; exec sleep 20'
 	tail -n 1 err | grep -q ': succeeded$'
 }
 
+@test "--success-on counts what an attempt said before a limit ended it" {
+	tries 1 0 -v --success-on stdout:ready -t 0.4 sh -c "echo ready; $hang"
+	tail -n 1 err | grep -q ': succeeded$'
+	tries 1 0 --success-on stdout:ready -T 0.4 sh -c "echo ready; $hang"
+}
+
 #
 # --limit
 #

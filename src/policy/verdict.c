@@ -147,12 +147,6 @@ named_success(const struct rules *rules, const struct outcome *outcome)
 {
 	if (outcome->end == END_NOT_STARTED)
 		return false;
-	/* After a timeout, what was printed or answered before does not count.
-	 */
-	if (outcome->end == END_TIMED_OUT || outcome->end == END_IDLE ||
-	    outcome->end == END_DEADLINE)
-		return rules->success_on.fail ||
-		    meets_end(&rules->success_on, outcome);
 	return meets(&rules->success_on, outcome) ||
 	    (rules->success_on.fail && !is_zero(outcome));
 }
