@@ -377,6 +377,9 @@ refuses()
 	fleet_cli REPLICAOF 127.0.0.1 1
 	refuses replica 'READONLY *'
 	fleet_cli REPLICAOF NO ONE
+	fleet_cli CONFIG SET requirepass secret
+	refuses none 'NOAUTH Authentication required'
+	fleet_cli -a secret CONFIG SET requirepass ''
 	fleet_cli ACL SETUSER poor "${auth[@]}" || skip 'this server has no ACL'
 	RETRY_FLEET_AUTH=poor:wrong refuses password \
 		'WRONGPASS invalid username-password pair or user is disabled'

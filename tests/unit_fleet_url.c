@@ -332,7 +332,9 @@ test_errors(void)
 		{ "ERR max number of clients reached", FLEET_ERROR_REFUSED,
 		    NULL },
 		{ "ERR Protocol error: unauthenticated multibulk length",
-		    FLEET_ERROR_REFUSED, NULL },
+		    FLEET_ERROR_REFUSED, "NOAUTH Authentication required" },
+		{ "ERR Protocol error: unauthenticated bulk length",
+		    FLEET_ERROR_REFUSED, "NOAUTH Authentication required" },
 		{ "BUSY Redis is busy running a script. You can only call "
 		  "SCRIPT KILL or SHUTDOWN NOSAVE.",
 		    FLEET_ERROR_REFUSED, NULL },

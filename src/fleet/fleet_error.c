@@ -79,6 +79,11 @@ fleet_error_words(struct strview text)
 	const char *inner = NULL, *script = find(text, " script: ");
 	struct strview rest = text;
 
+	/* Redis and Valkey refuse a long request before they read its command,
+	 * and so without NOAUTH: "unauthenticated multibulk length". */
+	if (find(text, "unauthenticated multibulk") != NULL ||
+	    find(text, "unauthenticated bulk") != NULL)
+		return strview_of("NOAUTH Authentication required");
 	if (cut_word(&rest, "ERR Error running script"))
 		inner = find(rest, before);
 	if (inner != NULL)

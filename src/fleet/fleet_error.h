@@ -31,7 +31,8 @@ enum fleet_error fleet_error_of(struct strview text, struct fleet_redirect *to);
 /*
  * The part of an error that says why: without the numbers of the script, and
  * without the words "Error running script" that older servers put before it,
- * and without a full stop, since a message continues after them.
+ * and without a full stop, since a message continues after them. If the server
+ * wants a password, the words are those of NOAUTH, whatever it says.
  */
 struct strview fleet_error_words(struct strview text);
 
