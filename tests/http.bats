@@ -760,6 +760,15 @@ fake_sudo()
 	    curl -sSf "$url/503;Retry-After=1/200"
 }
 
+@test "of two Retry-After, or of a list in one, the longest counts" {
+	serve
+	for fields in 'Retry-After=0;Retry-After=3600' \
+	    'Retry-After=3600;Retry-After=0' 'Retry-After=0,3600'; do
+		ends 22 --http -- curl -sSf "$url/503;$fields"
+		gave_up 'Retry-After too long (1h)'
+	done
+}
+
 @test "a Retry-After past the deadline gives up at once" {
 	serve
 	before=$(now)
@@ -1583,10 +1592,13 @@ with open(sys.argv[1], "wb") as file:
 	silent
 }
 
-@test "a timeout is a failure whatever the server answered" {
-	ends 124 -n 1 -t 0.2 --success-on http:200 --http-status heads -- \
-		sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20'
-	[[ $(<err) == *' timed out after 0.2s, giving up: attempts exhausted' ]]
+@test "after a timeout a status is a success only if --success-on names it" {
+	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')
+	ends 124 -n 1 -t 0.4 --http-status heads -- "${slow[@]}"
+	[[ $(<err) == *' timed out after 0.4s'*', giving up: attempts exhausted' ]]
+	ends 0 -n 1 -t 0.4 --success-on http:200 --http-status heads -- \
+		"${slow[@]}"
+	silent
 	ends 0 -n 1 -t 0.2 --success-on timeout -- sleep 20
 	silent
 }

@@ -72,6 +72,8 @@ def answer(step, number):
             after = f"X-Flood: {'x' * 989}\r\n" * int(value)
         elif name == "body":
             body = value
+        elif equals and name == "Retry-After" and name in fields:
+            fields[name] += f"\r\n{name}: {with_dates(value, now)}"
         elif equals:
             fields[name.title()] = with_dates(value, now)
         else:

@@ -129,6 +129,77 @@ add_ratelimit(struct retry_after_fields *fields, struct strview list)
 		add_reset(fields, reset);
 }
 
+/* Adds a wait of so many units. */
+static void
+add_length(struct retry_after_fields *fields, int64_t number, nanos unit)
+{
+	nanos wait = number_multiply(number, unit);
+
+	if (!fields->given || wait > fields->wait)
+		fields->wait = wait;
+	fields->given = true;
+}
+
+/* Adds a date. False if text is none. */
+static bool
+add_date(struct retry_after_fields *fields, struct strview text)
+{
+	int64_t unused;
+
+	if (!date_parse(text, 0, &unused))
+		return false;
+	if (fields->dated < RETRY_AFTER_DATES)
+		fields->dates[fields->dated++] = text;
+	else
+		fields->doubtful = true;
+	return true;
+}
+
+/* Reads a list of numbers and dates. Most dates have a comma themselves. */
+static void
+add_retry_after(struct retry_after_fields *fields, struct strview list)
+{
+	struct strview item, more;
+	int64_t number;
+
+	while (strview_cut(&list, ',', &item)) {
+		struct strview rest = list;
+
+		if (item.length == 0)
+			continue;
+		if (read_number(item, &number)) {
+			add_length(fields, number, NANOS_SECOND);
+			continue;
+		}
+		if (add_date(fields, item))
+			continue;
+		if (strview_cut(&rest, ',', &more))
+			item.length = (size_t)(more.at - item.at) + more.length;
+		if (add_date(fields, item))
+			list = rest;
+		else
+			fields->doubtful = true;
+	}
+}
+
+/* Reads a list of milliseconds. gRPC A6: a pushback that is negative, or no
+ * number, is a refusal. */
+static void
+add_ms(struct retry_after_fields *fields, enum field field, struct strview list)
+{
+	struct strview item;
+	int64_t number;
+
+	while (strview_cut(&list, ',', &item)) {
+		if (read_number(item, &number))
+			add_length(fields, number, NANOS_MS);
+		else if (field == FIELD_PUSHBACK)
+			fields->never = true;
+		else
+			fields->doubtful |= item.length > 0;
+	}
+}
+
 void
 retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value)
@@ -136,10 +207,15 @@ retry_after_add(
 	value = strview_trim(value);
 	if (field == FIELD_COUNT || value.length == 0)
 		return;
-	if (field == FIELD_RATELIMIT)
-		add_ratelimit(fields, value);
-	else if (fields->values[field].length == 0)
+	if (fields->values[field].length == 0)
 		fields->values[field] = value;
+	if (field == FIELD_RETRY_AFTER)
+		add_retry_after(fields, value);
+	else if (field == FIELD_RETRY_AFTER_MS ||
+	    field == FIELD_X_MS_RETRY_AFTER_MS || field == FIELD_PUSHBACK)
+		add_ms(fields, field, value);
+	else if (field == FIELD_RATELIMIT)
+		add_ratelimit(fields, value);
 }
 
 /* The time between two moments, in seconds; 0 if to is not after from. */
@@ -149,108 +225,61 @@ time_until(int64_t from, int64_t to)
 	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
 }
 
-/* Reads a number of seconds, or a date, as the wait from the moment from. */
-static bool
-read_wait(struct strview value, int64_t from, nanos *wait)
-{
-	int64_t number;
-
-	if (read_number(value, &number))
-		*wait = number_multiply(number, NANOS_SECOND);
-	else if (date_parse(value, from, &number))
-		*wait = time_until(from, number);
-	else
-		return false;
-	return true;
-}
-
-static bool
-read_ms(struct strview value, int64_t from, nanos *wait)
-{
-	int64_t number;
-
-	(void)from;
-	if (!read_number(value, &number))
-		return false;
-	*wait = number_multiply(number, NANOS_MS);
-	return true;
-}
-
-/* Reads a number of seconds, a date, or a moment in seconds or milliseconds. */
-static bool
-read_reset(struct strview value, int64_t from, nanos *wait)
-{
-	int64_t number;
-
-	if (!read_number(value, &number) || number < EPOCH_SECONDS)
-		return read_wait(value, from, wait);
-	if (number >= EPOCH_MS)
-		number = number / 1000 + (number % 1000 > 0);
-	*wait = time_until(from, number);
-	return true;
-}
-
-/* Adds a wait to the result: the longest counts. */
+/*
+ * Adds a reset to the result, in which the longest wait counts: a number of
+ * seconds, a moment in seconds or milliseconds, or a date.
+ */
 static void
-add_wait(struct retry_after *result, struct strview value, int64_t from,
-    bool (*read)(struct strview value, int64_t from, nanos *wait))
+add_reset_field(struct retry_after *result, struct strview value, int64_t from)
 {
+	int64_t number, moment;
 	nanos wait;
 
 	if (value.length == 0)
 		return;
-	if (!read(value, from, &wait)) {
-		result->doubtful = true;
-		return;
+	if (!read_number(value, &number)) {
+		if (!date_parse(value, from, &moment)) {
+			result->doubtful = true;
+			return;
+		}
+		wait = time_until(from, moment);
+	} else if (number < EPOCH_SECONDS) {
+		wait = number_multiply(number, NANOS_SECOND);
+	} else {
+		if (number >= EPOCH_MS)
+			number = number / 1000 + (number % 1000 > 0);
+		wait = time_until(from, number);
 	}
-	if (!result->given || wait > result->wait)
-		result->wait = wait;
+	result->wait = number_greater(result->wait, wait);
 	result->given = true;
-}
-
-/* gRPC A6: a pushback that is negative, or no number, is a refusal. */
-static void
-add_pushback(struct retry_after *result, struct strview value)
-{
-	int64_t number;
-
-	if (value.length > 0 && !read_number(value, &number))
-		result->never = true;
-	else
-		add_wait(result, value, 0, read_ms);
-}
-
-static void
-add_limits(struct retry_after *result, const struct retry_after_fields *fields,
-    int64_t from)
-{
-	const struct strview *values = fields->values;
-
-	if (fields->exhausted) {
-		result->wait = fields->reset;
-		result->given = true;
-	}
-	result->doubtful |= fields->doubtful;
-	if (is_zero(values[FIELD_REMAINING]))
-		add_wait(result, values[FIELD_RESET], from, read_reset);
-	if (is_zero(values[FIELD_X_REMAINING]))
-		add_wait(result, values[FIELD_X_RESET], from, read_reset);
 }
 
 struct retry_after
 retry_after_read(const struct retry_after_fields *fields, nanos now)
 {
 	const struct strview *values = fields->values;
-	int64_t second = now / NANOS_SECOND, from;
-	struct retry_after result = { 0 };
+	int64_t second = now / NANOS_SECOND, from, moment;
+	struct retry_after result = { .given =
+					  fields->given || fields->dated > 0,
+		.never = fields->never,
+		.doubtful = fields->doubtful,
+		.wait = fields->wait };
 
 	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;
-	add_wait(&result, values[FIELD_RETRY_AFTER], from, read_wait);
-	add_wait(&result, values[FIELD_RETRY_AFTER_MS], from, read_ms);
-	add_wait(&result, values[FIELD_X_MS_RETRY_AFTER_MS], from, read_ms);
-	add_pushback(&result, values[FIELD_PUSHBACK]);
-	if (!result.given)
-		add_limits(&result, fields, from);
+	for (int i = 0; i < fields->dated; i++)
+		if (date_parse(fields->dates[i], from, &moment))
+			result.wait = number_greater(
+			    result.wait, time_until(from, moment));
+	if (result.given)
+		return result;
+	if (fields->exhausted) {
+		result.wait = fields->reset;
+		result.given = true;
+	}
+	if (is_zero(values[FIELD_REMAINING]))
+		add_reset_field(&result, values[FIELD_RESET], from);
+	if (is_zero(values[FIELD_X_REMAINING]))
+		add_reset_field(&result, values[FIELD_X_RESET], from);
 	return result;
 }

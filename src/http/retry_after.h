@@ -33,12 +33,20 @@ enum field {
 	FIELD_COUNT
 };
 
-/* The fields of one response. The values point into the text that was read. */
+/* The most dates in the Retry-After of one response. */
+#define RETRY_AFTER_DATES 4
+
+/* The fields of one response. The views point into the text that was read. */
 struct retry_after_fields {
-	struct strview values[FIELD_COUNT];
+	struct strview values[FIELD_COUNT]; /* the first of each */
+	bool given; /* a field names a length of time: wait is the longest */
+	nanos wait;
+	int dated; /* so many valid dates are in Retry-After */
+	struct strview dates[RETRY_AFTER_DATES];
+	bool never; /* by the pushback */
 	bool exhausted; /* a RateLimit says that nothing is left */
 	nanos reset; /* the longest wait that an exhausted RateLimit names */
-	bool doubtful; /* a RateLimit is malformed */
+	bool doubtful; /* a value is malformed, or there are too many dates */
 };
 
 /* What is known of one response. */
@@ -63,19 +71,19 @@ struct retry_after {
 enum field retry_after_find(struct strview name);
 
 /*
- * Adds a field of the response. A field with an empty value is ignored. If a
- * field is repeated the first one counts, as in curl's %header{}; but RateLimit
- * is a list, and all its fields count.
+ * Adds a field of the response. A field with an empty value is ignored. Of a
+ * Date, a Remaining or a Reset that is repeated the first one counts. Each of
+ * the others may be a list, in one field or in several (RFC 9110 section 5.3),
+ * and all items count.
  */
 void retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value);
 
 /*
- * What the fields say together. Of several fields that name a wait the longest
- * counts. RateLimit and the resets count only if none of the other fields names
- * a wait, because in the draft Retry-After takes precedence. now is in
- * nanoseconds of Unix time; dates are relative to now if there is no valid
- * Date.
+ * What the fields say together. Of several waits the longest counts. RateLimit
+ * and the resets count only if none of the other fields names a wait, because
+ * in the draft Retry-After takes precedence. now is in nanoseconds of Unix
+ * time; dates are relative to now if there is no valid Date.
  *
  * Fractions of seconds and milliseconds are rounded up; a date in the past is
  * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
