@@ -319,6 +319,25 @@ time.sleep(20)'
 }
 
 # bats test_tags=slow
+@test "silence begins with the last write, to whichever of two terminals" {
+	pty 124 -- "$PYTHON" -IS -c '
+import os, sys, threading
+line, other = os.openpty()
+def drain():
+    while os.read(line, 65536):
+        pass
+threading.Thread(target=drain, daemon=True).start()
+os.dup2(other, 2)
+sys.exit(os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]))' \
+	    "$RETRY" -n 1 --idle-timeout 0.4 -- "$PYTHON" -IS -c '
+import os, time
+for i in range(6000):
+    os.write(1, b".")
+    os.write(2, b".")
+time.sleep(8)'
+}
+
+# bats test_tags=slow
 @test "a terminal that Ctrl-S has stopped is no silence" {
 	pty 0 see:ready 'type:^S' more:2.5 'type:^Q' see:'last line' -- \
 	    "$RETRY" -n 1 --idle-timeout 1.2 -- sh -c '

@@ -70,13 +70,19 @@ add_watch(int notices, int fd)
 	    -1;
 }
 
-/* Whether there was a write since the last call. */
+/*
+ * Whether there was a write since the last call. The kernel queues an event for
+ * each write to another device than the last one, so it reads all of them.
+ */
 static bool
 was_noticed(int notices)
 {
-	char bytes[256];
+	char bytes[4096];
+	bool noticed = false;
 
-	return notices != -1 && read(notices, bytes, sizeof bytes) > 0;
+	while (notices != -1 && read(notices, bytes, sizeof bytes) > 0)
+		noticed = true;
+	return noticed;
 }
 
 /* Whether the kernel tells of a write to a terminal: it may stop to do so. */
