@@ -821,6 +821,27 @@ with open("in") as file:
 	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
 }
 
+@test "without a terminal no caller in another group counts as waiting" {
+	isolate -pf --mount-proc
+	many 3
+	# The process group of this retry has no number in its PID namespace.
+	setsid -w "${isolate[@]}" "$PYTHON" -IS - "$RETRY" <<-'END' 2>err 3>&- || :
+		import os, sys
+		shared = os.open("in", os.O_RDONLY)
+		waits, go = os.pipe()
+		if os.fork() == 0:
+		    os.close(go)
+		    os.read(waits, 1)
+		    os.dup2(shared, 0)
+		    os.execv(sys.argv[1], [sys.argv[1], "-v", "-n", "2", "-d", "0",
+		                           "sh", "-c", "cat >/dev/null; exit 1"])
+		os.setpgid(0, 0)
+		os.close(go)
+		os.wait()
+	END
+	attempts 1 input-consumed
+}
+
 @test "processes that start and end meanwhile do not count as readers" {
 	local busy=()
 	many 3

@@ -270,13 +270,14 @@ pid_t
 procfs_foreground(void)
 {
 	char text[STAT_ROOM];
-	const char *end;
 	struct procfs self;
+	int64_t group;
 
 	if (!look(&self, "self", text))
 		return -1;
-	end = strrchr(text, ')');
-	return end == NULL ? -1 : (pid_t)stat_field(end + 2, 6);
+	group = stat_field(strrchr(text, ')') + 2, 6);
+	/* getpgrp() is 0 for a group outside of a PID namespace. */
+	return group > 0 ? (pid_t)group : -1;
 }
 
 bool
