@@ -19,6 +19,8 @@
 #define STRAGGLERS (100 * NANOS_MS)
 #define LOOK_AGAIN (2 * NANOS_MS)
 
+static const char not_run[] = "; command not run";
+
 /* Says, as the last line, why retry itself failed. */
 static void
 say_last(struct run *run, const char *const strings[])
@@ -30,14 +32,14 @@ say_last(struct run *run, const char *const strings[])
 	log_tell(&run->loop.log, &line);
 }
 
-/* The same, with errno. */
+/* The same, with errno, before the command was run. */
 static void
 complain(struct run *run, const char *what)
 {
-	say_last(run, STRINGS(what, ": ", strerror(errno)));
+	say_last(run, STRINGS(what, ": ", strerror(errno), not_run));
 }
 
-/* The same where a temporary file could not be made. */
+/* The same where a temporary file could not be made or filled. */
 static void
 complain_file(struct run *run, const char *what)
 {
@@ -47,7 +49,7 @@ complain_file(struct run *run, const char *what)
 
 	say_last(run,
 	    STRINGS(what, ": ", error, ", in '", directory,
-		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)"));
+		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)", not_run));
 }
 
 int
@@ -72,9 +74,10 @@ finish_without_input(struct run *run)
 		say_last(run,
 		    STRINGS("--stdin-max: more than ",
 			number_put_size(most, input->most),
-			" on standard input"));
+			" on standard input", not_run));
 	else
-		complain_file(run, "--replay-stdin");
+		complain_file(
+		    run, "--replay-stdin: cannot copy standard input");
 	return EXIT_STATUS_FAILED;
 }
 
@@ -89,7 +92,8 @@ complain_unwatched(struct run *run, int fd)
 
 	say_last(run,
 	    STRINGS("--idle-timeout: cannot watch standard ",
-		fd == STDOUT_FILENO ? "output: " : "error: ", error, advice));
+		fd == STDOUT_FILENO ? "output: " : "error: ", error, not_run,
+		advice));
 }
 
 int

@@ -337,12 +337,12 @@ says()
 	says 'attempt N/N killed by SIGTERM, giving up: more output than --hold-max' \
 		-O --hold-max 1k yes
 	echo hello >input
-	says '--stdin-max: more than N bytes on standard input' -I --stdin-max 2 cat < <(cat input)
+	says '--stdin-max: more than N bytes on standard input; command not run' -I --stdin-max 2 cat < <(cat input)
 	TMPDIR=none says \
-		"--replay-stdin: No such file or directory, in 'none' (\$TMPDIR)" \
+		"--replay-stdin: cannot copy standard input: No such file or directory, in 'none' (\$TMPDIR); command not run" \
 		-I cat < <(cat input)
 	TMPDIR=none says \
-		"cannot relay or hold output: cannot make a file: No such file or directory, in 'none' (\$TMPDIR)" \
+		"cannot relay or hold output: cannot make a file: No such file or directory, in 'none' (\$TMPDIR); command not run" \
 		-O true
 	says "cannot write report 'none/a': No such file or directory" \
 		--report none/a true

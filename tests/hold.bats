@@ -384,7 +384,7 @@ os.write(1, b"HEADER")'
 		TMPDIR=$PWD/nosuch finishes 125 "$hold" -- touch ran
 		[ ! -e ran ]
 		[ "$(lines e)" -eq 1 ]
-		grep -q "^retry: .*: No such file or directory, in '$PWD/nosuch' (\$TMPDIR)\$" e
+		grep -q "^retry: .*: No such file or directory, in '$PWD/nosuch' (\$TMPDIR); command not run\$" e
 	done
 }
 
@@ -655,11 +655,11 @@ while True:
 			[ $? = 125 ] || continue
 		[[ $said != *'cannot make a file'* ]] || break
 	done
-	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '$PWD/tmp' (\$TMPDIR)" ]
+	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '$PWD/tmp' (\$TMPDIR); command not run" ]
 	said=$(ulimit -n "$files"
 		unset TMPDIR
 		exec "$RETRY" -O touch ran 2>&1) || [ $? = 125 ]
-	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '/tmp' (\$TMPDIR is not set)" ]
+	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '/tmp' (\$TMPDIR is not set); command not run" ]
 	[ ! -e ran ]
 }
 

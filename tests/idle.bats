@@ -347,7 +347,7 @@ time.sleep(8)'
 @test "a terminal that cannot be watched is refused with 125" {
 	inject inotify_add_watch:error=EACCES
 	pty 125 -- "${inject[@]}" "$RETRY" --idle-timeout 20 -- touch ran
-	said "retry: --idle-timeout: cannot watch standard output: Permission denied; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the command needs a terminal"
+	said "retry: --idle-timeout: cannot watch standard output: Permission denied; command not run; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the command needs a terminal"
 	[ ! -e ran ]
 }
 

@@ -337,7 +337,7 @@ spooling()
 @test "without TMPDIR's directory nothing is copied and nothing run" {
 	status=0
 	echo a | TMPDIR=/nonexistent "$RETRY" -I touch ran 2>err || status=$?
-	refused 125 "--replay-stdin: No such file or directory, in '/nonexistent' [(].TMPDIR[)]\$"
+	refused 125 "--replay-stdin: cannot copy standard input: No such file or directory, in '/nonexistent' [(].TMPDIR[)]; command not run\$"
 	# No directory is needed if nothing has to be copied.
 	TMPDIR=/nonexistent "$RETRY" -I sh -c 'read -r x' <err
 	echo a | TMPDIR=/nonexistent "$RETRY" sh -c 'read -r x'
@@ -366,7 +366,7 @@ spooling()
 		ulimit -f 16
 		exec "$RETRY" -I touch ran 2>err
 	) || status=$?
-	refused 125 "--replay-stdin: File too large, in '$TMPDIR' [(].TMPDIR[)]\$"
+	refused 125 "--replay-stdin: cannot copy standard input: File too large, in '$TMPDIR' [(].TMPDIR[)]; command not run\$"
 }
 
 @test "a disk too small for the copy is an error, and nothing is run" {
@@ -376,7 +376,7 @@ spooling()
 	head -c 1M /dev/zero | unshare -Urm sh -c '
 		mount -t tmpfs -o size=64k none "$TMPDIR"
 		exec "$RETRY" -I touch ran 2>err' || status=$?
-	refused 125 "--replay-stdin: No space left on device, in '$TMPDIR' [(].TMPDIR[)]\$"
+	refused 125 "--replay-stdin: cannot copy standard input: No space left on device, in '$TMPDIR' [(].TMPDIR[)]; command not run\$"
 }
 
 @test "without /proc each attempt gets a copy of the input" {
@@ -401,7 +401,7 @@ spooling()
 		) && return 1
 		[ -z "$(grep -vx a out)" ]
 		run cat err
-		[[ $output != *'attempt 1/2 not started ('@(Too many open files|No file descriptors available)'), retrying'* ]] ||
+		[[ $output != *'attempt 1/2 not started (cannot open the input again: '@(Too many open files|No file descriptors available)'), retrying'* ]] ||
 			break
 		rm -f ran
 	done

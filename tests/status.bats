@@ -336,10 +336,39 @@ crowded()
 
 @test "a fork that finds no room is tried again and 125 in the end" {
 	[ "$(crowded -n 2 -d 0 true 2>err)" = 'exit 125' ]
-	said 'retry: attempt 1/2 not started (Resource temporarily unavailable), retrying in 0s' \
-	    'retry: attempt 2/2 not started (Resource temporarily unavailable), giving up: internal error'
+	said 'retry: attempt 1/2 not started (cannot fork: Resource temporarily unavailable), retrying in 0s' \
+	    'retry: attempt 2/2 not started (cannot fork: Resource temporarily unavailable), giving up: cannot run the command'
 	[ "$(crowded -q -n 2 -d 0 --success-on fail,125 true 2>err)" = 'exit 125' ]
 	[ "$(lines err)" -eq 1 ]
+}
+
+@test "what a limit of open files denies is named, and that nothing was run" {
+	local files option said denied=0
+	local error='(Too many open files|No file descriptors available)'
+	echo a >in
+	for option in -v -I -OE '-I -OE --idle-timeout 9' '--preset curl' \
+	    '--retry-on stderr:x' '-B none' '--idle-timeout 9' '--report report' \
+	    '--http' '-t 9'; do
+		for files in {4..12}; do
+			rm -f ran
+			# shellcheck disable=SC2086 # options and their values
+			said=$(cat in | (
+				exec 3>&-
+				ulimit -n "$files"
+				exec "$RETRY" -n 2 -d 0 $option -- touch ran
+			) 2>&1) && continue
+			[ ! -e ran ]
+			# The loader of the program needs one, too.
+			[[ $said != *'shared librar'* ]] || continue
+			((++denied))
+			grep -qE "$error.*; command not run\$|not started [(]cannot .*: ${error}[)], giving up: cannot run the command\$" \
+			    <<<"$said" || {
+				echo "$option with $files: $said"
+				return 1
+			}
+		done
+	done
+	[ "$denied" -gt 0 ]
 }
 
 @test "a hint follows where the command is a number" {

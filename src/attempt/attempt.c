@@ -304,15 +304,16 @@ deliver(struct running *attempt)
 	return relay_finish(&loop->streams.relay);
 }
 
-/* Forks. False, with errno, where a process or a pipe cannot be made. */
+/* Forks. False, with errno, if something is lacking. */
 static bool
-begin(struct running *attempt, char **command, char **env)
+begin(struct running *attempt, char **command, char **env, const char **lacking)
 {
 	const struct attempt *shared = attempt->shared;
 	struct event_loop *loop = shared->loop;
 
 	attempt->limit.child = -1;
-	if (streams_begin(&loop->streams)) {
+	if (streams_begin(&loop->streams, lacking)) {
+		*lacking = "cannot fork";
 		signals_note(&loop->signals);
 		attempt->limit.child = spawn_run(&shared->spawn, &loop->signals,
 		    &loop->streams, command, env);
@@ -358,12 +359,14 @@ attempt_run(struct attempt *shared, char **command, char **env,
 	struct running attempt = prepare(shared, history, label);
 	struct outcome outcome;
 	struct relay_found found;
+	const char *lacking;
 
 	if (shared->sweep != NULL)
 		proctree_exclude(shared->sweep);
-	if (!begin(&attempt, command, env))
-		return (
-		    struct outcome){ .end = END_NOT_STARTED, .error = errno };
+	if (!begin(&attempt, command, env, &lacking))
+		return (struct outcome){ .end = END_NOT_STARTED,
+			.error = errno,
+			.lacking = lacking };
 	while (!termination_over(&attempt.limit)) {
 		struct wakeup wakeup =
 		    event_loop_hear(shared->loop, nap(&attempt));

@@ -149,8 +149,10 @@ put_outcome(struct end_text *text, const struct policy *policy, int64_t attempt,
 		break;
 	case END_NOT_STARTED:
 		strings[0] = " not started (";
-		strings[1] = strerror(outcome->error);
-		strings[2] = ")";
+		strings[1] = outcome->forked ? "" : outcome->lacking;
+		strings[2] = outcome->forked ? "" : ": ";
+		strings[3] = strerror(outcome->error);
+		strings[4] = ")";
 		break;
 	}
 }
@@ -205,6 +207,9 @@ reason_of(const struct message *message)
 
 	if (message->history->last.overrun)
 		return "more output than --hold-max";
+	if (message->history->last.end == END_NOT_STARTED &&
+	    reason == REASON_INTERNAL)
+		return "cannot run the command";
 	if (reason == REASON_ATTEMPTS &&
 	    message->history->made < message->policy->attempts)
 		return "too few attempts left";

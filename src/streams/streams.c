@@ -87,11 +87,17 @@ begin_capture(struct streams *streams, struct capture *capture)
 }
 
 bool
-streams_begin(struct streams *streams)
+streams_begin(struct streams *streams, const char **lacking)
 {
-	return begin_capture(streams, &streams->out) &&
-	    begin_capture(streams, &streams->err) &&
-	    stdin_source_begin(&streams->input) && relay_begin(&streams->relay);
+	*lacking = "cannot make a file for output";
+	if (!begin_capture(streams, &streams->out) ||
+	    !begin_capture(streams, &streams->err))
+		return false;
+	*lacking = "cannot open the input again";
+	if (!stdin_source_begin(&streams->input))
+		return false;
+	*lacking = "cannot make a pipe";
+	return relay_begin(&streams->relay);
 }
 
 /*

@@ -35,8 +35,11 @@ const struct capture *streams_capture(const struct streams *streams, int fd);
  */
 bool streams_open(struct streams *streams, const struct policy *policy);
 
-/* Makes what the attempt that is about to begin needs. False, with errno. */
-bool streams_begin(struct streams *streams);
+/*
+ * Makes what the attempt that is about to begin needs. False, with errno;
+ * *lacking says what could not be made.
+ */
+bool streams_begin(struct streams *streams, const char **lacking);
 
 /* In the child, before exec, false with errno; in the parent, after fork. */
 bool streams_attach(const struct streams *streams);
