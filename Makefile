@@ -22,7 +22,8 @@ EDGE = $(patsubst edge:%,src/%,$(filter edge:%,$(WINGS))) src
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wpointer-arith -Wcast-qual \
-	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wno-psabi
+	-Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wno-psabi \
+	-Wno-overlength-strings
 # 64 bits for the sizes of files and the time, on machines of 32 bits too.
 WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 # Nothing unwinds the stack, and the tables for it are a tenth of the program,

@@ -1,60 +1,16 @@
 #!/usr/bin/env bats
-# --preset. A stub in ./bin has a tool's name and replays its output and exit
-# status; captures of real tools are in fixtures/stderr.
+# --preset. A stub in ./bin has a tool's name, prints what a test says and exits
+# as it says; tests/replay does this with captures of real tools.
 
 load helper
+load actor
 
-# Of each capture: the program that made it, and whether it is to be retried.
-CAPTURES='
-apt-dpkg-lock                         apt-get      retried
-apt-update-1270011                    apt-get      retried
-apt-update-12700118080p503            apt-get      retried
-apt-update-eany-12700118080p429       apt-get      retried
-apt-update-eany-nonexistentinvalid    apt-get      retried
-aws-429                               aws          retried
-aws-refused                           aws          retried
-aws-usage                             aws          final
-cargo-503                             cargo        retried
-docker-503                            docker       retried
-docker-nodaemon                       docker       retried
-docker-run-nodaemon                   docker       retried
-flock-busy                            flock        retried
-git-git-closed                        git          retried
-git-http-404                          git          final
-git-http-503                          git          retried
-git-http-empty                        git          retried
-git-http-reset                        git          retried
-go-proxy-503                          go           retried
-kubectl-429                           kubectl      retried
-kubectl-dns                           kubectl      retried
-kubectl-timeout                       kubectl      retried
-npm-503                               npm          retried
-npm-refused                           npm          retried
-pg_isready-refused                    pg_isready   retried
-pg_isready-timeout                    pg_isready   retried
-pip-503                               pip          retried
-podman-run-nosocket                   podman       retried
-psql-badauth                          psql         final
-psql-refused                          psql         retried
-psql-toomany                          psql         retried
-redis-loading                         redis-cli    retried
-rsync-contimeout                      rsync        retried
-rsync-daemon-dns                      rsync        retried
-rsync-daemon-reset                    rsync        retried
-rsync-no-greeting                     rsync        retried
-rsync-timeout                         rsync        retried
-sftp-refused                          sftp         retried
-ssh-banner-timeout                    ssh          retried
-ssh-dns                               ssh          retried
-ssh-refused                           ssh          retried
-terraform-backend-503                 terraform    retried
-terraform-init-503                    terraform    final'
-# Of the last only stdout was captured, which does not say what failed.
+LOADING='LOADING Redis is loading the dataset in memory
+'
 
 setup()
 {
 	helper_setup
-	fixtures=$BATS_TEST_DIRNAME/fixtures/stderr
 	mkdir bin
 }
 
@@ -63,29 +19,11 @@ stub()
 {
 	printf '%s' "${3-}" >"bin/$1.err"
 	printf '%s' "${4-}" >"bin/$1.out"
-	acts "$1" "$2" "bin/$1.err" "bin/$1.out"
-}
-
-# acts NAME STATUS ERR OUT: ./bin/NAME prints what is in these files, if there
-# are any, and exits like that.
-acts()
-{
 	printf '%s\n' '#!/bin/sh' 'echo >>runs' \
-	    "[ ! -s '$3' ] || cat '$3' >&2" "[ ! -s '$4' ] || cat '$4'" \
+	    "[ ! -s 'bin/$1.err' ] || cat 'bin/$1.err' >&2" \
+	    "[ ! -s 'bin/$1.out' ] || cat 'bin/$1.out'" \
 	    "exit $2" >"bin/$1"
 	[ -x "bin/$1" ] || chmod +x "bin/$1"
-}
-
-# replay CAPTURE NAME: ./bin/NAME does what made this capture; sets $recorded,
-# the status that it had.
-replay()
-{
-	local name status
-	recorded=1
-	while read -r name status _; do
-		[ "$name" != "$1" ] || recorded=$status
-	done <"$fixtures/exit-status.tsv"
-	acts "$2" "$recorded" "$fixtures/$1" "$fixtures/$1.out"
 }
 
 # ran TIMES STATUS WORD...: retry with these words runs a stub TIMES times and
@@ -172,6 +110,25 @@ refused()
 	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
 }
 
+@test "--preset show prints what a preset stops on and retries, as LISTs take it" {
+	stub curl 0
+	ran 0 0 --preset show:ssh bin/curl
+	local item
+	sed -n '/stays:$/,/passes:$/s/^  //p' out >stop
+	sed -n '/passes:$/,$s/^  //p' out >retry
+	has_line 'stderr:Host key verification failed' stop
+	has_line 'and, with exit status 255:' out
+	grep -q '^stderr:^ssh: connect to host ' retry
+	for item in net docker sqlite3 apt-get; do
+		"$RETRY" --preset "show:$item" >out
+		while IFS= read -r item; do
+			"$RETRY" --retry-on "$item" true
+		done < <(sed -n 's/^  //p' out)
+	done
+	refused "retry: --preset: no such preset: 'frob' in 'show:frob'" \
+	    --preset show:frob bin/curl
+}
+
 @test "a preset that does not exist is refused" {
 	stub curl 0
 	refused "retry: --preset: no such preset: 'frob'" --preset frob bin/curl
@@ -199,8 +156,8 @@ refused()
 @test "auto sees past a version in the name" {
 	local name
 	for name in pip3 pip3.11; do
-		replay pip-503 "$name"
-		ran 2 "$recorded" -n 2 --preset auto "bin/$name"
+		stub "$name" 1 $'ERROR: HTTP error 503 while getting x\n'
+		ran 2 1 -n 2 --preset auto "bin/$name"
 	done
 }
 
@@ -240,7 +197,7 @@ refused()
 }
 
 @test "a program's name is as good as its preset's" {
-	replay apt-dpkg-lock other
+	stub other 100 $'E: Could not get lock /var/lib/dpkg/lock.\n'
 	ran 2 100 -n 2 --preset apt-get bin/other
 	ran 2 100 -n 2 --preset apt bin/other
 	ran 1 100 -n 2 --preset wget bin/other
@@ -250,68 +207,20 @@ refused()
 # The captures
 #
 
-@test "of all captures transient failures are retried, and others are not" {
-	local capture program fate want runs
-	while read -r capture program fate; do
-		[ -n "$capture" ] || continue
-		replay "$capture" "$program"
-		# A failure, although it exited with 0.
-		want=$((recorded == 0 ? 1 : recorded))
-		runs=$([ "$fate" = retried ] && echo 2 || echo 1)
-		ran "$runs" "$want" -n 2 --preset auto "bin/$program" || {
-			echo "$capture: not $fate"
-			return 1
-		}
-		if [ "$fate" = retried ]; then
-			gave_up 'attempts exhausted'
-		else
-			gave_up 'not retryable'
-		fi
-	done <<<"$CAPTURES"
-	for capture in "$fixtures"/*; do
-		capture=${capture##*/}
-		[ "$capture" = exit-status.tsv ] ||
-		    [[ $CAPTURES == *$'\n'"${capture%.out} "* ]] || {
-			echo "nobody says what $capture is"
-			return 1
-		}
-	done
-}
-
-# printed FILE: a capture; of a stream on which nothing came there is none.
-printed()
-{
-	[ ! -e "$1" ] || cat "$1"
+@test "of all captures failures that pass are retried, and others are not" {
+	"$BATS_TEST_DIRNAME/replay" >verdicts || :
+	grep -q '^all  *[0-9]* of ' verdicts
 }
 
 @test "what a tool prints passes through byte for byte while it is judged" {
-	local capture program
-	for capture in git-http-503:git redis-loading:redis-cli \
-	    terraform-init-503:terraform apt-update-1270011:apt-get; do
-		program=${capture#*:}
-		replay "${capture%:*}" "$program"
-		ran 1 "$((recorded == 0 ? 1 : recorded))" -qn 1 --preset auto \
-		    "bin/$program"
-		printed "$fixtures/${capture%:*}.out" | cmp - out
-		printed "$fixtures/${capture%:*}" | cmp - err
-	done
-}
-
-@test "an authentication failure, a 404 and bad usage are not retried" {
-	replay psql-badauth psql
-	ran 1 2 --preset psql bin/psql
-	gave_up 'not retryable'
-	replay git-http-404 git
-	ran 1 128 --preset git bin/git
-	gave_up 'not retryable'
-	replay aws-usage aws
-	ran 1 2 --preset aws bin/aws
-	gave_up 'not retryable'
+	stub redis-cli 1 $'\xff\0 LOADING\n\nx' $'(error) LOADING Redis is\r\n\xe2'
+	ran 1 1 -qn 1 --preset auto bin/redis-cli
+	cmp bin/redis-cli.out out
+	cmp bin/redis-cli.err err
 }
 
 @test "docker run without a daemon is docker's own failure and retried" {
-	replay docker-run-nodaemon docker
-	[ "$recorded" -eq 125 ]
+	stub docker 125 $'docker: Cannot connect to the Docker daemon at x.\n'
 	ran 2 125 -n 2 --preset docker bin/docker run alpine
 	gave_up 'attempts exhausted'
 	stub docker 125 $'unknown flag: --frob\n'
@@ -320,8 +229,7 @@ printed()
 }
 
 @test "an rsync daemon that ends without a greeting is asked again" {
-	replay rsync-no-greeting rsync
-	[ "$recorded" -eq 5 ]
+	stub rsync 5 $'rsync: did not see server greeting\n'
 	ran 2 5 -n 2 --preset rsync bin/rsync
 	stub rsync 5 $'@ERROR: auth failed on module x\n'
 	ran 1 5 -n 2 --preset rsync bin/rsync
@@ -333,8 +241,7 @@ printed()
 #
 
 @test "redis-cli is retried while Redis is loading, and ends with 1 though it exits with 0" {
-	replay redis-loading redis-cli
-	[ "$recorded" -eq 0 ]
+	stub redis-cli 0 '' "$LOADING"
 	ran 3 1 -n 3 --preset redis bin/redis-cli
 	gave_up 'attempts exhausted'
 	[ "$(grep -c LOADING out)" -eq 3 ]
@@ -360,14 +267,12 @@ printed()
 }
 
 @test "apt-get update on a dead mirror is retried, and ends with 1 though it exits with 0" {
-	local capture
-	for capture in apt-update-1270011 apt-update-12700118080p503; do
-		replay "$capture" apt-get
-		[ "$recorded" -eq 0 ]
-		ran 3 1 -n 3 --preset apt bin/apt-get update
-		gave_up 'attempts exhausted'
-		ran 1 0 -n 3 bin/apt-get update
-	done
+	stub apt-get 0 'W: Failed to fetch http://x  503  Service Unavailable
+W: Some index files failed to download.
+'
+	ran 3 1 -n 3 --preset apt bin/apt-get update
+	gave_up 'attempts exhausted'
+	ran 1 0 -n 3 bin/apt-get update
 }
 
 @test "apt-get update without a complaint is a success" {
@@ -377,7 +282,7 @@ printed()
 }
 
 @test "--success-on overrules what a preset calls a failure" {
-	replay redis-loading redis-cli
+	stub redis-cli 0 '' "$LOADING"
 	ran 1 0 --preset redis --success-on 0 -v bin/redis-cli
 	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
 }
@@ -419,7 +324,7 @@ printed()
 }
 
 @test "a fatal line wins over --retry-on" {
-	replay psql-badauth psql
+	stub psql 2 $'FATAL:  password authentication failed for user "x"\n'
 	ran 1 2 -n 2 --preset psql --retry-on fail bin/psql
 	gave_up 'not retryable'
 	ran 2 2 -n 2 --retry-on fail bin/psql

@@ -10,6 +10,8 @@
 #include "text/number.h"
 
 #define STREAM_LENGTH (sizeof "stderr:" - 1)
+/* --preset show:NAME prints the rules of a preset. */
+#define SHOW "show:"
 
 /* Memory for what is made of text. */
 static void *
@@ -132,50 +134,103 @@ add_preset(struct policy *policy, const struct option *option,
 }
 
 /* The column of what a preset knows; every name of a preset is shorter. */
-#define LIST_COLUMN 14
+#define LIST_COLUMN 15
 
 /* Each line has the name, what the preset knows, and the programs. */
 static _Noreturn void
 list_presets(void)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
+	struct preset preset;
 
-	for (size_t i = 0; i < preset_count(); i++) {
-		const struct preset *preset = preset_at(i);
-		bool tool = preset->programs[0] != '\0';
+	for (size_t i = 0; preset_at(i, &preset); i++) {
+		bool tool = preset.programs != NULL;
 
-		writer_put(&writer, preset->name);
+		writer_put(&writer, preset.name);
 		writer_pad(&writer, LIST_COLUMN);
 		writer_put_all(&writer,
-		    STRINGS(preset->knows, tool ? " (" : "", preset->programs,
-			tool ? ")\n" : "\n"));
+		    STRINGS(preset.knows, tool ? " (" : "",
+			tool ? preset.programs : "", tool ? ")\n" : "\n"));
 	}
 	help_finish(&writer);
 }
 
 /*
- * The preset with this name. "auto" is the one for the command, behind wrappers
- * such as env or sudo.
+ * Puts the items of one rule, a line each, as --stop-on, --retry-on and
+ * --fail-on take them. An alternative outside of brackets is an item.
  */
-static const struct preset *
-find_preset(const struct option *option, const char *name, size_t length,
-    const char *text, char *const *command)
+static void
+put_items(struct writer *writer, const char *stream, const char *items, char by)
 {
-	const struct preset *preset;
+	int depth = 0;
+	size_t end;
+
+	while (items != NULL && *items != '\0') {
+		for (end = 0; items[end] != '\0'; end++) {
+			if (items[end] == by && depth == 0)
+				break;
+			depth += items[end] == '(' ? 1 : 0;
+			depth -= items[end] == ')' ? 1 : 0;
+			if (items[end] == '[')
+				end += 1 + strcspn(items + end + 2, "]") + 1;
+			else if (items[end] == '\\')
+				end++;
+		}
+		writer_put_all(writer, STRINGS("  ", stream));
+		writer_put_bytes(writer, items, end);
+		writer_put(writer, "\n");
+		items += end + (items[end] == by ? 1 : 0);
+	}
+}
+
+/* Prints a preset: what it knows and from where, and its rules in the order in
+ * which they are judged. */
+static _Noreturn void
+show_preset(const struct preset *preset)
+{
+	struct writer writer = { .to = STDOUT_FILENO };
+	const struct preset_lines *err = &preset->err, *out = &preset->out;
+
+	writer_put_all(&writer,
+	    STRINGS(preset->name, ": ", preset->knows,
+		"\nfacts from: ", preset->source, "\n"));
+	if (err->failed != NULL || out->failed != NULL)
+		writer_put(&writer, "a failure, even with exit status 0:\n");
+	put_items(&writer, "stderr:", err->failed, '|');
+	put_items(&writer, "stdout:", out->failed, '|');
+	if (err->fatal != NULL || out->fatal != NULL)
+		writer_put(&writer, "a failure that stays:\n");
+	put_items(&writer, "stderr:", err->fatal, '|');
+	put_items(&writer, "stdout:", out->fatal, '|');
+	writer_put(&writer, "a failure that passes:\n");
+	put_items(&writer, "", preset->codes, ',');
+	if (preset->own != NULL)
+		writer_put_all(&writer,
+		    STRINGS("and, with exit status ", preset->own, ":\n"));
+	put_items(&writer, "stderr:", err->transient, '|');
+	put_items(&writer, "stdout:", out->transient, '|');
+	help_finish(&writer);
+}
+
+/*
+ * Reads the preset with this name. "auto" is the one for the command, behind
+ * wrappers such as env or sudo.
+ */
+static void
+find_preset(const struct option *option, const char *name, size_t length,
+    const char *text, char *const *command, struct preset *preset)
+{
 	const char *program;
 
 	if (length != 4 || strncmp(name, "auto", 4) != 0) {
-		preset = preset_find(name, length);
-		if (preset == NULL)
+		if (!preset_find(name, length, preset))
 			optparse_refuse_item(
 			    option, "no such preset", name, length, text);
-		return preset;
+		return;
 	}
 	program = command[wrapper_look(command).command];
-	preset = preset_for_program(program);
-	if (preset == NULL)
+	if (!preset_for_program(program, preset))
 		optparse_refuse(option, "auto found no preset for", program);
-	return preset;
 }
 
 void
@@ -186,10 +241,11 @@ option_rules_settle(struct policy *policy, const struct option *option)
 
 		for (;; name++) {
 			size_t length = strcspn(name, ",");
+			struct preset preset;
 
-			add_preset(policy, option,
-			    find_preset(
-				option, name, length, text, policy->command));
+			find_preset(option, name, length, text, policy->command,
+			    &preset);
+			add_preset(policy, option, &preset);
 			name += length;
 			if (*name == '\0')
 				break;
@@ -201,9 +257,18 @@ void
 option_rules_preset(const struct option *option, const char *text, void *into)
 {
 	struct policy *policy = into;
+	struct preset preset;
 
 	if (strcmp(text, "list") == 0)
 		list_presets();
+	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0) {
+		const char *name = text + sizeof SHOW - 1;
+
+		if (!preset_find(name, strlen(name), &preset))
+			optparse_refuse_item(
+			    option, "no such preset", name, strlen(name), text);
+		show_preset(&preset);
+	}
 	if (policy->presets == POLICY_PRESETS)
 		optparse_refuse(option, "given more than 8 times", text);
 	policy->preset[policy->presets++] = text;

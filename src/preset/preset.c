@@ -1,81 +1,112 @@
 #include "preset/preset.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include "preset/tools.h"
 
-/* Whether text is the word, or the word and a version. */
+/* The labels of a row, and where each text goes. */
+static const struct {
+	char label[16];
+	size_t place;
+} fields[] = {
+	{ NAME, offsetof(struct preset, name) },
+	{ KNOWS, offsetof(struct preset, knows) },
+	{ PROGRAMS, offsetof(struct preset, programs) },
+	{ CODES, offsetof(struct preset, codes) },
+	{ OWN, offsetof(struct preset, own) },
+	{ ERR_FATAL, offsetof(struct preset, err.fatal) },
+	{ ERR_TRANSIENT, offsetof(struct preset, err.transient) },
+	{ ERR_FAILED, offsetof(struct preset, err.failed) },
+	{ OUT_FATAL, offsetof(struct preset, out.fatal) },
+	{ OUT_TRANSIENT, offsetof(struct preset, out.transient) },
+	{ OUT_FAILED, offsetof(struct preset, out.failed) },
+	{ SOURCE, offsetof(struct preset, source) },
+};
+
+/* Reads the row at *at, and moves *at to the next one. False at the end. */
 static bool
-is_program(const char *text, size_t length, const char *word, size_t end)
+read_row(const char **at, struct preset *preset)
 {
-	if (length < end || strncmp(text, word, end) != 0)
-		return false;
-	for (; end < length; end++)
-		if ((text[end] < '0' || text[end] > '9') && text[end] != '.')
+	*preset = (struct preset){ 0 };
+	while ((*at)[1] != '\0') {
+		const char *label = *at + 1, *text = strchr(label, '=') + 1;
+
+		for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+			if (strncmp(fields[i].label + 1, label,
+				(size_t)(text - label)) != 0)
+				continue;
+			if (i == 0 && preset->name != NULL)
+				return true;
+			memcpy((char *)preset + fields[i].place, &text,
+			    sizeof text);
+			break;
+		}
+		*at = text + strlen(text);
+	}
+	return preset->name != NULL;
+}
+
+bool
+preset_at(size_t index, struct preset *preset)
+{
+	const char *at = tools;
+
+	do {
+		if (!read_row(&at, preset))
 			return false;
+	} while (index-- > 0);
 	return true;
 }
 
-/* Whether text is one of programs, which are separated by blanks. */
+/* Finds the row of a program, which may have a version behind its name. */
 static bool
-among(const char *programs, const char *text, size_t length)
+find_program(
+    const char *name, size_t length, bool version, struct preset *preset)
 {
-	while (*programs != '\0') {
-		size_t end = strcspn(programs, " ");
+	const char *at = tools;
 
-		if (is_program(text, length, programs, end))
-			return true;
-		programs += end + strspn(programs + end, " ");
+	while (read_row(&at, preset)) {
+		const char *word = preset->programs;
+
+		while (word != NULL && *word != '\0') {
+			size_t end = strcspn(word, " ");
+
+			if (end <= length && strncmp(name, word, end) == 0 &&
+			    (end == length ||
+				(version &&
+				    strspn(name + end, "0123456789.") >=
+					length - end)))
+				return true;
+			word += end + strspn(word + end, " ");
+		}
 	}
 	return false;
 }
 
-static const struct preset *
-of_program(const char *text, size_t length)
+static bool
+of_program(const char *name, size_t length, struct preset *preset)
 {
-	for (size_t i = 0; i < preset_count(); i++)
-		if (among(preset_at(i)->programs, text, length))
-			return preset_at(i);
-	return NULL;
+	return find_program(name, length, false, preset) ||
+	    find_program(name, length, true, preset);
 }
 
-size_t
-preset_count(void)
+bool
+preset_find(const char *name, size_t length, struct preset *preset)
 {
-	size_t tools, packages;
+	const char *at = tools;
 
-	preset_tools(&tools);
-	preset_packages(&packages);
-	return tools + packages;
-}
-
-const struct preset *
-preset_at(size_t index)
-{
-	size_t tools, packages;
-	const struct preset *first = preset_tools(&tools);
-	const struct preset *second = preset_packages(&packages);
-
-	return index < tools ? &first[index] : &second[index - tools];
-}
-
-const struct preset *
-preset_find(const char *name, size_t length)
-{
-	for (size_t i = 0; i < preset_count(); i++) {
-		const struct preset *preset = preset_at(i);
-
+	while (read_row(&at, preset)) {
 		if (strlen(preset->name) == length &&
 		    strncmp(preset->name, name, length) == 0)
-			return preset;
+			return true;
 	}
-	return of_program(name, length);
+	return of_program(name, length, preset);
 }
 
-const struct preset *
-preset_for_program(const char *path)
+bool
+preset_for_program(const char *path, struct preset *preset)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash == NULL ? path : slash + 1;
 
-	return of_program(name, strlen(name));
+	return of_program(name, strlen(name), preset);
 }

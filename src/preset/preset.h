@@ -1,5 +1,5 @@
 /*
- * preset: the table of known tools, and which of their failures are transient.
+ * preset: finds the row of a tool in the table of tools.h.
  *
  * The lists and patterns of all chosen presets, taken together, mean:
  *
@@ -14,6 +14,7 @@
 #ifndef PRESET_H
 #define PRESET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -27,11 +28,12 @@ struct preset_lines {
 	const char *failed; /* a failure although the command exited with 0 */
 };
 
+/* A row. Its texts are static. */
 struct preset {
 	const char *name;
 	const char *knows; /* some transient failures, in words for a list */
 	/* Commands for which --preset auto takes this row, separated by blanks;
-	 * or "". */
+	 * NULL if there are none. */
 	const char *programs;
 	/* A LIST for conditions_parse(): these are transient without a line. */
 	const char *codes;
@@ -42,36 +44,26 @@ struct preset {
 	const char *own;
 	struct preset_lines err, out; /* on stderr and on stdout */
 	/*
-	 * Where these facts come from. "captures" are in tests/fixtures/stderr;
-	 * "on loopback" means that the tool was run against a local test
-	 * server.
+	 * Where these facts come from. "captures" are in tests/fixtures/tools;
+	 * "not run" means that no capture shows them.
 	 */
 	const char *source;
 };
 
-/* The rows of tools for connections, transfers, servers and clouds; *count is
- * their number. */
-const struct preset *preset_tools(size_t *count);
-
-/* The rows of tools that fetch and install packages; *count is their number. */
-const struct preset *preset_packages(size_t *count);
-
-/* How many rows both tables have. */
-size_t preset_count(void);
-
-/* The row at index, less than preset_count(), in the order of "list". */
-const struct preset *preset_at(size_t index);
+/* Reads the row at index in the order of names. False behind the last row. */
+bool preset_at(size_t index, struct preset *preset);
 
 /*
- * The row of that name, or else the row that preset_for_program() finds for a
- * program of that name ("apt-get", "sqlite"); NULL if there is none.
+ * Reads the row of that name, or else the row that preset_for_program() finds
+ * for a program of that name ("apt-get"). False if there is none.
  */
-const struct preset *preset_find(const char *name, size_t length);
+bool preset_find(const char *name, size_t length, struct preset *preset);
 
 /*
- * The row of the command at path, by its last component; digits and dots at
- * its end are a version ("pip3.11", "wget2"). NULL if there is none.
+ * Reads the row of the command at path, by its last component. If no row has
+ * this program, then digits and dots at its end are a version ("pip3.11").
+ * False if there is none.
  */
-const struct preset *preset_for_program(const char *path);
+bool preset_for_program(const char *path, struct preset *preset);
 
 #endif

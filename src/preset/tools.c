@@ -1,4 +1,4 @@
-#include "preset/preset.h"
+#include "preset/tools.h"
 
 #include "preset/phrases.h"
 
@@ -8,364 +8,466 @@
 	"BUSY (Redis|Valkey) is busy |MASTERDOWN Link with MASTER|" \
 	"CLUSTERDOWN |TRYAGAIN )"
 
-static const struct preset tools[] = {
-	{
-	    .name = "net",
-	    .knows = "no connection, no name, HTTP 429 or 5xx in any words",
-	    .programs = "",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = NET_NEVER, .transient = NET_AGAIN },
-	    .source = "errno(3), gai_strerror(3), RFC 9110; captures",
-	},
-	{
-	    /* 75 invites a retry; 69 is a catchall, says sysexits.h. */
-	    .name = "sysexits",
-	    .knows = "status 75, EX_TEMPFAIL",
-	    .programs = "",
-	    .codes = SLOW ",75",
-	    .source = "sysexits.h: EX_TEMPFAIL",
-	},
-	{
-	    /* 35 and 56 have permanent causes, too. */
-	    .name = "curl",
-	    .knows = "no connection, a transfer cut short, HTTP 429 or 5xx",
-	    .programs = "curl",
-	    .codes = SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96",
-	    .err = { .fatal = "^curl: \\(35\\) .*(wrong version number|"
-			      "unsupported protocol|no protocols available|"
-			      "handshake failure)|^curl: \\(56\\) "
-			      ".*(response|code) 4(0[0-79]|1[0-9])\\b",
-		.transient = "^curl: \\(22\\) .*error: " AGAIN },
-	    .source = "curl(1), EXIT CODES",
-	},
-	{
-	    .name = "wget",
-	    .knows = "errors of the network, HTTP 429 or 5xx",
-	    .programs = "wget",
-	    .codes = SLOW_TOO ",4",
-	    .err = { .transient = "ERROR " AGAIN "|^wget: (bad address|"
-				  "can't connect to remote host|"
-				  "download timed out|server returned error: "
-				  "HTTP/1\\.[01] " AGAIN ")" },
-	    .source = "wget(1), EXIT STATUS; BusyBox networking/wget.c",
-	},
-	{
-	    /* SSH_DROPPED is not here: the remote command may have run. */
-	    .name = "ssh",
-	    .knows = "no connection, but not what the command did",
-	    .programs = "ssh",
-	    .codes = SLOW,
-	    .own = "255",
-	    .err = { .fatal = SSH_NEVER, .transient = SSH_AGAIN },
-	    .source = "ssh(1), EXIT STATUS; OpenSSH; captures",
-	},
-	{
-	    .name = "scp",
-	    .knows = "a lost connection, but not a full disk",
-	    .programs = "scp sftp",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = SSH_NEVER "|Permission denied|" FULL,
-		.transient = SSH_AGAIN "|" SSH_DROPPED },
-	    .source = "scp(1), sftp(1); OpenSSH; captures",
-	},
-	{
-	    /*
-	     * 5 may be a wrong password; after 23 and 24 some files are sent. A
-	     * daemon that sends no greeting is starting, stopping or full.
-	     */
-	    .name = "rsync",
-	    .knows = "a lost connection, a daemon that is full",
-	    .programs = "rsync",
-	    .codes = SLOW_TOO ",10,12,30,35",
-	    .err = { .fatal = SSH_NEVER "|^@ERROR: (auth failed|"
-					"Unknown module|access denied)|"
-					"command not found|" FULL,
-		.transient =
-		    SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections|"
-			      "^rsync: did not see server greeting" },
-	    .source = "rsync(1), EXIT VALUES; clientserver.c; captures",
-	},
-	{
-	    .name = "rclone",
-	    .knows = "status 5, an error that may pass",
-	    .programs = "rclone",
-	    .codes = SLOW_TOO ",5",
-	    .source = "rclone documentation, List of exit codes",
-	},
-	{
-	    .name = "restic",
-	    .knows = "a locked repository",
-	    .programs = "restic",
-	    .codes = SLOW_TOO ",11",
-	    .source = "restic documentation, Exit codes: locked repository",
-	},
-	{
-	    .name = "git",
-	    .knows = "a lost connection, a lock file, but not a rejected push",
-	    .programs = "git",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = SSH_NEVER
-		"|Authentication failed|could not read (Username|Password)|"
-		"repository '.*' not found|Repository not found|"
-		"not appear to be a git repository|returned error: " NEVER
-		"|HTTP 413|\\[rejected\\]|hook declined|"
-		"certificate (problem|verification failed)|" FULL,
-		.transient = NET_AGAIN
-		"|" SSH_AGAIN "|" SSH_DROPPED "|returned error: " AGAIN
-		"|RPC failed; (HTTP " AGAIN "|curl " CURL_AGAIN " )|"
-		"Failed to connect to |transfer closed with |early EOF|"
-		"unexpected disconnect while|hung up unexpectedly|"
-		"\\.lock': File exists|is at [0-9a-f]+ but expected" },
-	    .source = "git's remote-curl.c, connect.c, lockfile.c; captures",
-	},
-	{
-	    /*
-	     * A proxy between client and daemon answers with a status phrase,
-	     * which the daemon never does; but its 404 reads like a 503.
-	     * Docker Hub's pull limit lasts for hours.
-	     */
-	    .name = "docker",
-	    .knows = "no daemon, a registry that fails, but not a pull limit",
-	    .programs = "docker docker-compose podman buildah skopeo",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal =
-			 "permission denied while trying to connect|"
-			 "access denied|access to the resource is denied|"
-			 "[Uu]nauthorized|daemon: ([Dd]enied|[Ff]orbidden)|"
-			 "manifest (unknown|for .* not found)|"
-			 "pull rate limit|invalid reference format|"
-			 "[Nn]o such (image|container|volume|network)|"
-			 "name .* is already in use|OCI runtime|x509: |"
-			 "port is already allocated|" FULL,
-		.transient = "^((docker|ERROR): )?(Cannot connect to the "
-			     "Docker daemon|failed to connect to the docker "
-			     "API) at |"
-			     "^Error: unable to connect to Podman.* no such "
-			     "file or directory|^(docker: )?"
-			     "([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN
-			     "|unexpected (HTTP )?status.*: " AGAIN
-			     "|toomanyrequests: Rate exceeded|"
-			     "request returned (" AGAIN_REASON ")|"
-			     "^Error response from daemon: \\w+$" },
-	    .source = "Docker's client/request.go, containerd; captures",
-	},
-	{
-	    .name = "kubectl",
-	    .knows = "a server not reached or overloaded, a conflict",
-	    .programs = "kubectl oc",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "^Error from server \\((Forbidden|NotFound|"
-			      "Unauthorized|Invalid|BadRequest|"
-			      "AlreadyExists|MethodNotAllowed)\\)|x509: |"
-			      "must be logged in to the server|"
-			      "^error: unknown (flag|command|shorthand)|"
-			      "^command terminated with exit code",
-		.transient = "^Unable to connect to the server: |"
-			     "^The connection to the server .* was refused|"
-			     "^Error from server \\((TooManyRequests|"
-			     "ServiceUnavailable|Timeout|ServerTimeout|"
-			     "InternalError)\\)|the object has been modified|"
-			     "^Error from server: (etcdserver: |"
-			     "error dialing backend: )|^error: .*" GO_AGAIN },
-	    .source = "Kubernetes API conventions, HTTP status; captures",
-	},
-	{
-	    /* A release "in progress" may be one whose helm was killed. */
-	    .name = "helm",
-	    .knows = "a cluster or repository that is not reached",
-	    .programs = "helm",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "x509: |[Uu]nauthorized|[Ff]orbidden|"
-			      "provide credentials|cannot re-use a name|"
-			      "another operation .* is in progress|"
-			      "YAML parse error|" NEVER_REASON,
-		.transient = "^Error: .*(" GO_AGAIN
-			     "|Kubernetes cluster unreachable|: " AGAIN
-			     " )|the object has been modified" },
-	    .source = "Helm's getter and kube packages, net/http",
-	},
-	{
-	    /* Terraform breaks lines at 78 columns: short phrases only. */
-	    .name = "terraform",
-	    .knows = "throttling, a held state lock",
-	    .programs = "terraform tofu",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = NET_NEVER
-		"|requires auth|No valid credential|InvalidClientTokenId|"
-		"ExpiredToken|AccessDenied|UnauthorizedOperation|AuthFailure|"
-		"Error: (Unsupported|Invalid|Missing required)",
-		.transient =
-		    NET_AGAIN "|giving up after |bad response code: " AGAIN
-			      "|Error acquiring the state lock|Throttling|"
-			      "RequestLimitExceeded|TooManyRequestsException|"
-			      "rateLimitExceeded" },
-	    .source =
-		"Terraform CLI, State Locking; go-retryablehttp; captures",
-	},
-	{
-	    /* LimitExceededException is more often a quota than a rate limit.
-	     */
-	    .name = "aws",
-	    .knows = "throttling, errors of the service",
-	    .programs = "aws",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "An error occurred \\((" NEVER
-			      "|AccessDenied|ExpiredToken|NoSuch|AuthFailure|"
-			      "InvalidClientTokenId|InvalidAccessKeyId|"
-			      "SignatureDoesNotMatch|UnrecognizedClient|"
-			      "UnauthorizedOperation|Validation)|"
-			      "Unable to locate credentials|^aws: error: ",
-		.transient = "Could not connect to the endpoint URL|"
-			     "(Connect|Read) timeout on endpoint URL|"
-			     "Connection was closed before we received|"
-			     "Further retries may succeed|An error occurred "
-			     "\\((" AGAIN "|RequestTimeout|(EC2)?Thrott|"
-			     "RequestThrottled|TooManyRequests|SlowDown|"
-			     "RequestLimitExceeded|BandwidthLimitExceeded|"
-			     "ProvisionedThroughputExceeded|"
-			     "PriorRequestNotComplete|TransactionInProgress|"
-			     "Internal(Error|Failure|ServerError)|"
-			     "ServiceUnavailable)" },
-	    .source = "AWS CLI user guide, Retries, Return codes; captures",
-	},
-	{
-	    .name = "gcloud",
-	    .knows = "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED",
-	    .programs = "gcloud gsutil bq",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
-			      "INVALID_ARGUMENT|ALREADY_EXISTS|"
-			      "gcloud auth login|invalid_grant|" NET_NEVER,
-		.transient = "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
-			     "rateLimitExceeded|service is currently "
-			     "unavailable|(HTTPError|ServiceException:|"
-			     "code=) ?" AGAIN "|" NET_AGAIN },
-	    .source = "google.rpc.Code; Cloud APIs, Errors",
-	},
-	{
-	    /* The primary rate limit lasts an hour, the secondary is short. */
-	    .name = "gh",
-	    .knows = "errors of the server, the secondary rate limit",
-	    .programs = "gh",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "HTTP (401|404|410|422)\\b|gh auth login|x509: ",
-		.transient =
-		    "HTTP " AGAIN "|status code: " AGAIN
-		    "|error connecting to |secondary rate limit|" GO_AGAIN },
-	    .source = "gh help exit-codes; GitHub REST API, Rate limits",
-	},
-	{
-	    /* 4 means that a host was not reached, or that it refused. */
-	    .name = "ansible",
-	    .knows = "hosts that are not reached",
-	    .programs = "ansible ansible-playbook ansible-pull",
-	    .codes = SLOW_TOO ",4",
-	    .out = { .fatal = "via ssh: .*(Permission denied|Host key verif|"
-			      "[Aa]uthentication fail)" },
-	    .source = "Ansible's task_queue_manager.py: RUN_UNREACHABLE_HOSTS",
-	},
-	{
-	    .name = "psql",
-	    .knows = "a server that starts or is full, deadlocks",
-	    .programs = "psql pg_dump pg_dumpall pg_restore pg_basebackup "
-			"createdb dropdb vacuumdb reindexdb pgbench",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "authentication failed|no pg_hba\\.conf entry|"
-			      "(role|database) \".*\" does not exist|"
-			      "permission denied|syntax error|" FULL,
-		.transient = UNREACHED
-		"|" UNRESOLVED "|timeout expired|too many clients already|"
-		"remaining connection slots|"
-		"the database system is |Is the server running |closed the "
-		"connection "
-		"unexpectedly|terminating connection due to|"
-		"could not serialize access|deadlock detected" },
-	    .source = "PostgreSQL manual, Error Codes 08, 40, 53, 57; captures",
-	},
-	{
-	    .name = "pg_isready",
-	    .knows = "a server that starts or does not answer",
-	    .programs = "pg_isready",
-	    .codes = SLOW_TOO ",1,2",
-	    .source = "pg_isready(1), EXIT STATUS",
-	},
-	{
-	    .name = "mysql",
-	    .knows = "no connection, too many connections, deadlocks",
-	    .programs = "mysql mysqldump mysqladmin mysqlimport mysqlcheck "
-			"mariadb mariadb-dump mariadb-admin mariadb-import "
-			"mariadb-check",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "Access denied for user|([Ee]rror|ERROR):? "
-			      "(1044|1045|1049|1064|1130|1142|1146|1153|1698)"
-			      "\\b|" FULL,
-		.transient = "([Ee]rror|ERROR):? (1040|1053|1203|1205|1213|"
-			     "2002|2003|2005|2006|2013)\\b|"
-			     "Can't connect to |Lost connection to |"
-			     "server has gone away|Too many connections|"
-			     "try restarting transaction" },
-	    .source = "MySQL manual, Server and Client Error Messages",
-	},
-	{
-	    /* An error reply is printed on stdout, and the status is 0. */
-	    .name = "redis",
-	    .knows =
-		"no connection, and the replies LOADING, BUSY and the like",
-	    .programs = "redis-cli valkey-cli",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "^(AUTH failed: |NOAUTH |WRONGPASS |NOPERM )",
-		.transient =
-		    REDIS_AGAIN "|^Could not connect to (Redis|Valkey) at |"
-				"^Error: (Server closed|Connection)" },
-	    .out = { .transient = REDIS_AGAIN, .failed = REDIS_AGAIN },
-	    .source = "Redis' server.c, redis-cli.c; captures",
-	},
-	{
-	    .name = "sqlite3",
-	    .knows = "a locked database",
-	    .programs = "sqlite",
-	    .codes = SLOW_TOO ",5",
-	    .err = { .fatal = "readonly database|disk is full|"
-			      "is not a database|is malformed",
-		.transient = "database (table |schema )?is locked" },
-	    .source = "sqlite.org/rescode: SQLITE_BUSY; sqlite3 3.40",
-	},
-	{
-	    /* 1 may also be the command's own status, unless -E changes it. */
-	    .name = "flock",
-	    .knows = "a lock that another process holds",
-	    .programs = "flock",
-	    .codes = SLOW ",1",
-	    .source = "flock(1), EXIT STATUS",
-	},
-	{
-	    .name = "mount",
-	    .knows = "a server that is not reached, a busy target",
-	    .programs = "mount umount",
-	    .codes = SLOW_TOO,
-	    .err = { .fatal = "[Aa]ccess denied|Permission denied|wrong fs|"
-			      "Operation not permitted|must be superuser|"
-			      "No such |does not exist|already mounted",
-		.transient = "^mount(\\.[a-z0-9]+)?: .*(" UNREACHED
-			     "|" UNRESOLVED "|Resource temporarily)|"
-			     "^mount error\\((110|111|112|113)\\)|"
-			     "^umount: .*is busy" },
-	    .source = "mount(8), nfs(5), errno(3)",
-	},
-	{
-	    .name = "ping",
-	    .knows = "no answer, a name that cannot be resolved",
-	    .programs = "ping",
-	    .codes = SLOW_TOO ",1",
-	    .err = { .fatal = "Operation not permitted|invalid argument",
-		.transient = UNRESOLVED "|Network is unreachable" },
-	    .source = "ping(8): 1 where no reply came",
-	},
-};
+/* npm 10 and older versions begin a line of an error in different ways. */
+#define NPM "^npm (ERR!|error) "
 
-const struct preset *
-preset_tools(size_t *count)
-{
-	*count = sizeof tools / sizeof tools[0];
-	return tools;
-}
+/* clang-format off */
+const char tools[] =
+	/* 4 means that a host was not reached, or that it refused. */
+	NAME "ansible"
+	KNOWS "hosts that are not reached"
+	PROGRAMS "ansible ansible-playbook ansible-pull"
+	CODES SLOW_TOO ",4"
+	OUT_FATAL "via ssh: .*(Permission denied|Host key verif|"
+	    "[Aa]uthentication fail)"
+	SOURCE "Ansible's task_queue_manager.py: RUN_UNREACHABLE_HOSTS"
+
+	NAME "apk"
+	KNOWS "a locked database, errors that say to try again later"
+	PROGRAMS "apk"
+	CODES SLOW_TOO
+	ERR_FATAL NET_NEVER "|\\(no such package\\)"
+	ERR_TRANSIENT "\\(try again later\\)|"
+	    "Unable to lock database: (Resource temp|Try)|"
+	    "network error \\(check "
+	SOURCE "apk-tools, print.c"
+
+	/* If only lists fail, apt-get update prints W: and exits with 0. */
+	NAME "apt"
+	KNOWS "a held lock, mirrors that are down, but not a 404"
+	PROGRAMS "apt apt-get"
+	CODES SLOW_TOO
+	ERR_FATAL "  " NEVER "  |Unable to locate package|"
+	    "no installation candidate|are you root|NO_PUBKEY|is not signed|"
+	    "unmet dependencies|dpkg was interrupted|enough free space|" FULL
+	ERR_TRANSIENT "Could not get lock |is another process using it|"
+	    "locked by another process|" UNREACHED "|(Could not|"
+	    "Unable to) connect to |Could not resolve '|"
+	    "Temporary failure resolving|Connection (failed|timeout)|"
+	    "socket timed out|Error reading from server|Hash Sum mismatch|"
+	    "File has unexpected size|  " AGAIN "  "
+	ERR_FAILED "^W: (Failed to fetch |Some index files failed)"
+	SOURCE "apt-get(8); apt's methods/; captures"
+
+	/* LimitExceededException is more often a quota than a rate limit. */
+	NAME "aws"
+	KNOWS "throttling, errors of the service"
+	PROGRAMS "aws"
+	CODES SLOW_TOO
+	ERR_FATAL "An error occurred \\((" NEVER "|AccessDenied|ExpiredToken|"
+	    "NoSuch|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|"
+	    "SignatureDoesNotMatch|UnrecognizedClient|UnauthorizedOperation|"
+	    "Validation)|Unable to locate credentials|^aws: error: "
+	ERR_TRANSIENT "Could not connect to the endpoint URL|(Connect|"
+	    "Read) timeout on endpoint URL|"
+	    "Connection was closed before we received|"
+	    "Further retries may succeed|An error occurred \\((" AGAIN
+	    "|RequestTimeout|(EC2)?Thrott|RequestThrottled|TooManyRequests|"
+	    "SlowDown|RequestLimitExceeded|BandwidthLimitExceeded|"
+	    "ProvisionedThroughputExceeded|PriorRequestNotComplete|"
+	    "TransactionInProgress|Internal(Error|Failure|ServerError)|"
+	    "ServiceUnavailable)"
+	SOURCE "AWS CLI user guide, Retries, Return codes; captures"
+
+	NAME "bundle"
+	KNOWS "errors of the network"
+	PROGRAMS "bundle bundler gem"
+	CODES SLOW_TOO
+	ERR_FATAL "bad response (Not Found|Forbidden|Unauthorized)|" NET_NEVER
+	ERR_TRANSIENT "Network error while fetching |Could not reach host |"
+	    "Gem::RemoteFetcher::(FetchError|UnknownHost)|Net::(Open|"
+	    "Read)Timeout"
+	SOURCE "Bundler's fetcher, RubyGems' remote_fetcher.rb"
+
+	NAME "cargo"
+	KNOWS "errors of the network and of the registry"
+	PROGRAMS "cargo"
+	CODES SLOW_TOO
+	ERR_FATAL "^error: (could not compile|test failed|"
+	    "no matching package)|^  .*, got " NEVER "|" FULL
+	ERR_TRANSIENT "^  (failed to get successful .*, got " AGAIN "|\\["
+	    CURL_AGAIN "\\] |network failure seems to have happened)"
+	SOURCE "cargo's util/network/; captures"
+
+	NAME "composer"
+	KNOWS "errors of the network and of the repository"
+	PROGRAMS "composer"
+	CODES SLOW_TOO
+	ERR_FATAL "requirements could not be resolved|HTTP/[0-9.]+ " NEVER "|"
+	    FULL
+	ERR_TRANSIENT "curl error " CURL_AGAIN " while downloading|"
+	    "\\(HTTP/[0-9.]+ " AGAIN
+	SOURCE "Composer's Util/Http/CurlDownloader.php"
+
+	/* 35 and 56 have permanent causes, too. */
+	NAME "curl"
+	KNOWS "no connection, a transfer cut short, HTTP 429 or 5xx"
+	PROGRAMS "curl"
+	CODES SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96"
+	ERR_FATAL "^curl: \\(35\\) .*(wrong version number|"
+	    "unsupported protocol|no protocols available|handshake failure)|"
+	    "^curl: \\(56\\) .*(response|code) 4(0[0-79]|1[0-9])\\b"
+	ERR_TRANSIENT "^curl: \\(22\\) .*error: " AGAIN
+	SOURCE "curl(1), EXIT CODES"
+
+	NAME "dnf"
+	KNOWS "a held lock, mirrors that are down, but not a 404"
+	PROGRAMS "dnf yum microdnf"
+	CODES SLOW_TOO ",200"
+	ERR_FATAL "No match for argument|Unable to find a match|"
+	    "superuser privileges|GPG check FAILED|" FULL
+	ERR_TRANSIENT "Curl error \\(" CURL_AGAIN "\\)|Status code: " AGAIN
+	    "|\\[Errno 12\\] Timeout|HTTPS? Error " AGAIN
+	SOURCE "dnf(8), EXIT CODES; librepo"
+
+	/*
+	 * A proxy between client and daemon answers with a status phrase,
+	 * which the daemon never does; but its 404 reads like a 503.
+	 * Docker Hub's pull limit lasts for hours.
+	 */
+	NAME "docker"
+	KNOWS "no daemon, a registry that fails, but not a pull limit"
+	PROGRAMS "docker docker-compose podman buildah skopeo"
+	CODES SLOW_TOO
+	ERR_FATAL "permission denied while trying to connect|access denied|"
+	    "access to the resource is denied|[Uu]nauthorized|"
+	    "daemon: ([Dd]enied|[Ff]orbidden)|manifest (unknown|"
+	    "for .* not found)|pull rate limit|invalid reference format|"
+	    "[Nn]o such (image|container|volume|network)|"
+	    "name .* is already in use|OCI runtime|x509: |"
+	    "port is already allocated|" FULL
+	ERR_TRANSIENT "^((docker|"
+	    "ERROR): )?(Cannot connect to the Docker daemon|"
+	    "failed to connect to the docker API) at |"
+	    "^Error: unable to connect to Podman.* no such file or directory|"
+	    "^(docker: )?([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN
+	    "|unexpected (HTTP )?status.*: " AGAIN "|"
+	    "toomanyrequests: Rate exceeded|request returned (" AGAIN_REASON
+	    ")|^Error response from daemon: \\w+$"
+	SOURCE "Docker's client/request.go, containerd; captures"
+
+	/* 1 may also be the command's own status, unless -E changes it. */
+	NAME "flock"
+	KNOWS "a lock that another process holds"
+	PROGRAMS "flock"
+	CODES SLOW ",1"
+	SOURCE "flock(1), EXIT STATUS"
+
+	NAME "gcloud"
+	KNOWS "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED"
+	PROGRAMS "gcloud gsutil bq"
+	CODES SLOW_TOO
+	ERR_FATAL "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
+	    "INVALID_ARGUMENT|ALREADY_EXISTS|gcloud auth login|invalid_grant|"
+	    NET_NEVER
+	ERR_TRANSIENT "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
+	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
+	    "ServiceException:|code=) ?" AGAIN "|" NET_AGAIN
+	SOURCE "google.rpc.Code; Cloud APIs, Errors"
+
+	/* The primary rate limit lasts an hour, the secondary is short. */
+	NAME "gh"
+	KNOWS "errors of the server, the secondary rate limit"
+	PROGRAMS "gh"
+	CODES SLOW_TOO
+	ERR_FATAL "HTTP (401|404|410|422)\\b|gh auth login|x509: "
+	ERR_TRANSIENT "HTTP " AGAIN "|status code: " AGAIN "|"
+	    "error connecting to |secondary rate limit|" GO_AGAIN
+	SOURCE "gh help exit-codes; GitHub REST API, Rate limits"
+
+	NAME "git"
+	KNOWS "a lost connection, a lock file, but not a rejected push"
+	PROGRAMS "git"
+	CODES SLOW_TOO
+	ERR_FATAL SSH_NEVER "|Authentication failed|could not read (Username|"
+	    "Password)|repository '.*' not found|Repository not found|"
+	    "not appear to be a git repository|returned error: " NEVER
+	    "|HTTP 413|\\[rejected\\]|hook declined|certificate (problem|"
+	    "verification failed)|" FULL
+	ERR_TRANSIENT NET_AGAIN "|" SSH_AGAIN "|" SSH_DROPPED "|"
+	    "returned error: " AGAIN "|RPC failed; (HTTP " AGAIN "|curl "
+	    CURL_AGAIN " )|Failed to connect to |transfer closed with |"
+	    "early EOF|unexpected disconnect while|hung up unexpectedly|"
+	    "\\.lock': File exists|is at [0-9a-f]+ but expected"
+	SOURCE "git's remote-curl.c, connect.c, lockfile.c; captures"
+
+	NAME "go"
+	KNOWS "errors of the network and of the module proxy"
+	PROGRAMS "go"
+	CODES SLOW_TOO
+	ERR_FATAL NEVER_REASON "|checksum mismatch|SECURITY ERROR|"
+	    "unknown revision|x509: |no matching versions|" FULL
+	ERR_TRANSIENT "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
+	    "unable to access '.*Could not resolve host"
+	SOURCE "go help module-private, net/http; captures"
+
+	NAME "gradle"
+	KNOWS "a failed transfer, but not a failed test"
+	PROGRAMS "gradle gradlew"
+	CODES SLOW_TOO
+	ERR_FATAL "status code " NEVER "|Compilation failed|"
+	    "There were failing tests|" FULL
+	ERR_TRANSIENT "Received status code " AGAIN "|"
+	    "^ *> .*(Connection (refused|reset|timed out)|[Rr]ead timed out|"
+	    "[Cc]onnect timed out|Remote host terminated|" UNRESOLVED ")"
+	SOURCE "Gradle's HTTP resource transport"
+
+	/* A release "in progress" may be one whose helm was killed. */
+	NAME "helm"
+	KNOWS "a cluster or repository that is not reached"
+	PROGRAMS "helm"
+	CODES SLOW_TOO
+	ERR_FATAL "x509: |[Uu]nauthorized|[Ff]orbidden|provide credentials|"
+	    "cannot re-use a name|another operation .* is in progress|"
+	    "YAML parse error|" NEVER_REASON
+	ERR_TRANSIENT "^Error: .*(" GO_AGAIN "|Kubernetes cluster unreachable|"
+	    ": " AGAIN " )|the object has been modified"
+	SOURCE "Helm's getter and kube packages, net/http"
+
+	NAME "kubectl"
+	KNOWS "a server not reached or overloaded, a conflict"
+	PROGRAMS "kubectl oc"
+	CODES SLOW_TOO
+	ERR_FATAL "^Error from server \\((Forbidden|NotFound|Unauthorized|"
+	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|x509: |"
+	    "must be logged in to the server|^error: unknown (flag|command|"
+	    "shorthand)|^command terminated with exit code"
+	ERR_TRANSIENT "^Unable to connect to the server: |"
+	    "^The connection to the server .* was refused|"
+	    "^Error from server \\((TooManyRequests|ServiceUnavailable|"
+	    "Timeout|ServerTimeout|InternalError)\\)|"
+	    "the object has been modified|^Error from server: (etcdserver: |"
+	    "error dialing backend: )|^error: .*" GO_AGAIN
+	SOURCE "Kubernetes API conventions, HTTP status; captures"
+
+	NAME "mount"
+	KNOWS "a server that is not reached, a busy target"
+	PROGRAMS "mount umount"
+	CODES SLOW_TOO
+	ERR_FATAL "[Aa]ccess denied|Permission denied|wrong fs|"
+	    "Operation not permitted|must be superuser|No such |"
+	    "does not exist|already mounted"
+	ERR_TRANSIENT "^mount(\\.[a-z0-9]+)?: .*(" UNREACHED "|" UNRESOLVED
+	    "|Resource temporarily)|^mount error\\((110|111|112|113)\\)|"
+	    "^umount: .*is busy"
+	SOURCE "mount(8), nfs(5), errno(3)"
+
+	NAME "mvn"
+	KNOWS "a failed transfer, but not a failed test"
+	PROGRAMS "mvn mvnw mvnd"
+	CODES SLOW_TOO
+	OUT_FATAL "status( code)?: " NEVER "|COMPILATION ERROR|"
+	    "There are test failures"
+	OUT_TRANSIENT "Could not transfer .*(status( code)?: " AGAIN "|"
+	    "[Cc]onnection (refused|reset|timed out)|timed out|"
+	    "[Uu]nknown host|Premature end|Remote host terminated|" UNRESOLVED
+	    ")"
+	SOURCE "Maven Resolver; Maven 3.8 on loopback"
+
+	NAME "mysql"
+	KNOWS "no connection, too many connections, deadlocks"
+	PROGRAMS
+	    "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb "
+	    "mariadb-dump mariadb-admin mariadb-import mariadb-check"
+	CODES SLOW_TOO
+	ERR_FATAL "Access denied for user|([Ee]rror|ERROR):? (1044|1045|1049|"
+	    "1064|1130|1142|1146|1153|1698)\\b|" FULL
+	ERR_TRANSIENT "([Ee]rror|ERROR):? (1040|1053|1203|1205|1213|2002|2003|"
+	    "2005|2006|2013)\\b|Can't connect to |Lost connection to |"
+	    "server has gone away|Too many connections|"
+	    "try restarting transaction"
+	SOURCE "MySQL manual, Server and Client Error Messages"
+
+	NAME "net"
+	KNOWS "no connection, no name, HTTP 429 or 5xx in any words"
+	CODES SLOW_TOO
+	ERR_FATAL NET_NEVER
+	ERR_TRANSIENT NET_AGAIN
+	SOURCE "errno(3), gai_strerror(3), RFC 9110; captures"
+
+	NAME "npm"
+	KNOWS "errors of the network and of the registry"
+	PROGRAMS "npm npx"
+	CODES SLOW_TOO
+	ERR_FATAL NPM "code E(401|403|404|ACCES|PERM|NOSPC|OTP|RESOLVE|USAGE|"
+	    "TARGET|NEEDAUTH|INTEGRITY|LIFECYCLE)\\b"
+	ERR_TRANSIENT NPM "(network |code (E(CONNREFUSED|CONNRESET|TIMEDOUT|"
+	    "AI_AGAIN|NOTFOUND|IDLETIMEOUT|HOSTUNREACH|NETUNREACH|" AGAIN
+	    ")|ERR_SOCKET_TIMEOUT))"
+	SOURCE "npm's error-message.js; captures"
+
+	NAME "pg_isready"
+	KNOWS "a server that starts or does not answer"
+	PROGRAMS "pg_isready"
+	CODES SLOW_TOO ",1,2"
+	SOURCE "pg_isready(1), EXIT STATUS"
+
+	NAME "ping"
+	KNOWS "no answer, a name that cannot be resolved"
+	PROGRAMS "ping"
+	CODES SLOW_TOO ",1"
+	ERR_FATAL "Operation not permitted|invalid argument"
+	ERR_TRANSIENT UNRESOLVED "|Network is unreachable"
+	SOURCE "ping(8): 1 where no reply came"
+
+	/*
+	 * "from versions: none" is printed if the index is down, if it
+	 * refuses, and if the name is wrong: pip does not say which.
+	 */
+	NAME "pip"
+	KNOWS "errors of the network and of the index"
+	PROGRAMS "pip pipx"
+	CODES SLOW_TOO
+	ERR_FATAL "\\(from versions: [0-9]|HTTP error " NEVER "|" NEVER
+	    " Client Error|ResolutionImpossible|MATCH THE HASHES|"
+	    "externally-managed|Permission denied|CERTIFICATE_VERIFY_FAILED|"
+	    FULL
+	ERR_TRANSIENT "\\(from versions: none\\)|HTTP error " AGAIN "|" AGAIN
+	    " (Client|Server) Error|^pip\\._vendor\\.(urllib3|"
+	    "requests)\\.exceptions\\.([A-Za-z]*Timeout(Error)?|"
+	    "MaxRetryError|ProtocolError|IncompleteRead|ConnectionError|"
+	    "ChunkedEncodingError)\\b|"
+	    "HTTPS?ConnectionPool\\(.*Max retries exceeded"
+	SOURCE "pip's index/collector.py, network/; captures"
+
+	/* pnpm prints errors on stdout. */
+	NAME "pnpm"
+	KNOWS "errors of the network and of the registry"
+	PROGRAMS "pnpm pnpx"
+	CODES SLOW_TOO
+	OUT_FATAL "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
+	    "OUTDATED_LOCKFILE)"
+	OUT_TRANSIENT "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN ")"
+	SOURCE "pnpm documentation, Error Codes; pnpm 9 on loopback"
+
+	NAME "psql"
+	KNOWS "a server that starts or is full, deadlocks"
+	PROGRAMS
+	    "psql pg_dump pg_dumpall pg_restore pg_basebackup createdb dropdb "
+	    "vacuumdb reindexdb pgbench"
+	CODES SLOW_TOO
+	ERR_FATAL "authentication failed|no pg_hba\\.conf entry|(role|"
+	    "database) \".*\" does not exist|permission denied|syntax error|"
+	    FULL
+	ERR_TRANSIENT UNREACHED "|" UNRESOLVED "|timeout expired|"
+	    "too many clients already|remaining connection slots|"
+	    "the database system is |Is the server running |"
+	    "closed the connection unexpectedly|"
+	    "terminating connection due to|could not serialize access|"
+	    "deadlock detected"
+	SOURCE "PostgreSQL manual, Error Codes 08, 40, 53, 57; captures"
+
+	NAME "rclone"
+	KNOWS "status 5, an error that may pass"
+	PROGRAMS "rclone"
+	CODES SLOW_TOO ",5"
+	SOURCE "rclone documentation, List of exit codes"
+
+	/* An error reply is printed on stdout, and the status is 0. */
+	NAME "redis"
+	KNOWS "no connection, and the replies LOADING, BUSY and the like"
+	PROGRAMS "redis-cli valkey-cli"
+	CODES SLOW_TOO
+	ERR_FATAL "^(AUTH failed: |NOAUTH |WRONGPASS |NOPERM )"
+	ERR_TRANSIENT REDIS_AGAIN "|^Could not connect to (Redis|Valkey) at |"
+	    "^Error: (Server closed|Connection)"
+	OUT_TRANSIENT REDIS_AGAIN
+	OUT_FAILED REDIS_AGAIN
+	SOURCE "Redis' server.c, redis-cli.c; captures"
+
+	NAME "restic"
+	KNOWS "a locked repository"
+	PROGRAMS "restic"
+	CODES SLOW_TOO ",11"
+	SOURCE "restic documentation, Exit codes: locked repository"
+
+	/*
+	 * 5 may be a wrong password; after 23 and 24 some files are sent. A
+	 * daemon that sends no greeting is starting, stopping or full.
+	 */
+	NAME "rsync"
+	KNOWS "a lost connection, a daemon that is full"
+	PROGRAMS "rsync"
+	CODES SLOW_TOO ",10,12,30,35"
+	ERR_FATAL SSH_NEVER "|^@ERROR: (auth failed|Unknown module|"
+	    "access denied)|command not found|" FULL
+	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections|"
+	    "^rsync: did not see server greeting"
+	SOURCE "rsync(1), EXIT VALUES; clientserver.c; captures"
+
+	NAME "scp"
+	KNOWS "a lost connection, but not a full disk"
+	PROGRAMS "scp sftp"
+	CODES SLOW_TOO
+	ERR_FATAL SSH_NEVER "|Permission denied|" FULL
+	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED
+	SOURCE "scp(1), sftp(1); OpenSSH; captures"
+
+	NAME "sqlite3"
+	KNOWS "a locked database"
+	PROGRAMS "sqlite3 sqlite"
+	CODES SLOW_TOO ",5"
+	ERR_FATAL "readonly database|disk is full|is not a database|"
+	    "is malformed"
+	ERR_TRANSIENT "database (table |schema )?is locked"
+	SOURCE "sqlite.org/rescode: SQLITE_BUSY; sqlite3 3.40"
+
+	/* SSH_DROPPED is not here: the remote command may have run. */
+	NAME "ssh"
+	KNOWS "no connection, but not what the command did"
+	PROGRAMS "ssh"
+	CODES SLOW
+	OWN "255"
+	ERR_FATAL SSH_NEVER
+	ERR_TRANSIENT SSH_AGAIN
+	SOURCE "ssh(1), EXIT STATUS; OpenSSH; captures"
+
+	/* 75 invites a retry; 69 is a catchall, says sysexits.h. */
+	NAME "sysexits"
+	KNOWS "status 75, EX_TEMPFAIL"
+	CODES SLOW ",75"
+	SOURCE "sysexits.h: EX_TEMPFAIL"
+
+	/* Terraform breaks lines at 78 columns: short phrases only. */
+	NAME "terraform"
+	KNOWS "throttling, a held state lock"
+	PROGRAMS "terraform tofu"
+	CODES SLOW_TOO
+	ERR_FATAL NET_NEVER "|requires auth|No valid credential|"
+	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
+	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
+	    "Missing required)"
+	ERR_TRANSIENT NET_AGAIN "|giving up after |bad response code: " AGAIN
+	    "|Error acquiring the state lock|Throttling|RequestLimitExceeded|"
+	    "TooManyRequestsException|rateLimitExceeded"
+	SOURCE "Terraform CLI, State Locking; go-retryablehttp; captures"
+
+	NAME "wget"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	PROGRAMS "wget"
+	CODES SLOW_TOO ",4"
+	ERR_TRANSIENT "ERROR " AGAIN "|^wget: (bad address|"
+	    "can't connect to remote host|download timed out|"
+	    "server returned error: HTTP/1\\.[01] " AGAIN ")"
+	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c"
+
+	NAME "yarn"
+	KNOWS "errors of the network and of the registry"
+	PROGRAMS "yarn yarnpkg"
+	CODES SLOW_TOO
+	ERR_FATAL "^error Couldn't find package|"
+	    "^ResponseError: Request failed \"" NEVER
+	ERR_TRANSIENT "^ResponseError: Request failed \"" AGAIN "|"
+	    "^error (Error|An unexpected error occurred): .*(ECONN(REFUSED|"
+	    "RESET)|E(SOCKET)?TIMEDOUT|EAI_AGAIN|ENOTFOUND|socket hang up)"
+	SOURCE "yarn 1.22 on loopback"
+
+	NAME "zypper"
+	KNOWS "a held lock, errors of the network"
+	PROGRAMS "zypper"
+	CODES SLOW_TOO ",7"
+	ERR_FATAL NET_NEVER
+	ERR_TRANSIENT NET_AGAIN
+	SOURCE "zypper(8), EXIT CODES: ZYPP_LOCKED"
+
+	"\0";
