@@ -211,6 +211,20 @@ lie()
 	stored S 1
 }
 
+@test "the first question of a host tells of its successes" {
+	fleet_start
+	for _ in 1 2 3; do
+		"$RETRY" -B api --budget-dir one -- true
+	done
+	# Its first attempt ends before the connection stands.
+	is 7 on one -n 2 \
+		--fleet-via "sleep 0.3; exec $PYTHON $BATS_TEST_DIRNAME/fleet_via.py $fleet_socket" \
+		-- "${fails[@]}"
+	stored S 3
+	stored R 1
+	stored H 1
+}
+
 @test "one process in each slice tells of all successes, from its first one on" {
 	fleet_start
 	is 0 on one -- sleep 0.2

@@ -292,14 +292,10 @@ test_without_an_answer_the_host_is_alone(void)
 	EQUAL("alone", admission.fleet.alone, true);
 	/* The server answers again, and is told; the alone share counts. */
 	EQUAL("asks", decides(&one, &segment, SECONDS(2)), HOST_ASK);
-	EQUAL("no clock", told(&one).alone, 0);
+	EQUAL("told", told(&one).alone, 1);
 	settle(&one, &segment, FLEET_ANSWERED, 1, SECONDS(2));
 	ask(&one, &segment, SECONDS(2));
 	EQUAL("asks", decides(&one, &segment, SECONDS(3)), HOST_ASK);
-	EQUAL("told", told(&one).alone, 1);
-	settle(&one, &segment, FLEET_ANSWERED, 1, SECONDS(3));
-	ask(&one, &segment, SECONDS(3));
-	EQUAL("asks", decides(&one, &segment, SECONDS(4)), HOST_ASK);
 	EQUAL("once", told(&one).alone, 0);
 }
 
@@ -354,6 +350,35 @@ test_successes(void)
 	    false);
 }
 
+static void
+test_the_first_question_tells(void)
+{
+	const struct fleet_answer stale = { .code = FLEET_STALE,
+		.now = SERVER + MS(100) };
+	struct segment segment = make(10);
+	const struct header *header = &segment.header;
+	struct fleet_question question;
+	struct member one, two;
+
+	join(&one, &share);
+	join(&two, &share);
+	for (int i = 0; i < 3; i++)
+		admission_tell(&one.caller, &segment, header, &succeeded, 0);
+	EQUAL("asks", decides(&one, &segment, MS(1000)), HOST_ASK);
+	question = fleet_caller_question(&one.fleet, "api");
+	EQUAL("told", told(&one).successes, 3);
+	/* The question and its second try end before their ages are too low. */
+	EQUAL("age", question.told[0].age, MS(1000 + 2 * 250));
+	EQUAL("first the time", question.by, FLEET_BY_PAST);
+	fleet_caller_settle(
+	    &one.fleet, &segment, header, FLEET_SILENT, &stale, MS(1250));
+	EQUAL("asks", decides(&two, &segment, SECONDS(5)), HOST_ASK);
+	question = fleet_caller_question(&two.fleet, "api");
+	EQUAL("the clock is known", question.by,
+	    SERVER + MS(100 + 1) + SECONDS(4) + MS(250));
+	EQUAL("lost", (int64_t)question.count, 0);
+}
+
 /* random: as a part of all random numbers, in 65536ths. */
 static bool
 elects(int64_t hosts, uint64_t random)
@@ -392,6 +417,7 @@ static void (*const tests[])(void) = {
 	test_without_an_answer_the_host_is_alone,
 	test_a_question_that_was_cut,
 	test_successes,
+	test_the_first_question_tells,
 	test_a_thousand_hosts_tell,
 };
 

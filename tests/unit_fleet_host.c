@@ -547,14 +547,13 @@ test_questions_end_on_the_servers_clock(void)
 	/* Late by the time to the server, and by a millisecond. */
 	EQUAL("known", question.by, SERVER + MS(1000 + 250 + 50 + 1));
 	HOLDS("ages", question.until >= MS(1000 + 250 + 50 + 1));
-	fleet_host_correct(
-	    &host, &config, &question, SERVER + SECONDS(3600) + MS(1040));
-	EQUAL("stepped forward", question.by,
+	fleet_server_learn_time(&host.server, config.tag,
+	    SERVER + SECONDS(3600) + MS(1040), question.asked);
+	EQUAL("stepped forward", fleet_host_tell(&host, &config, MS(1000)).by,
 	    SERVER + SECONDS(3600) + MS(1040 + 250 + 1));
-	EQUAL("for all", fleet_host_tell(&host, &config, MS(1000)).by,
-	    question.by);
-	fleet_host_correct(&host, &config, &question, 5);
-	EQUAL("before the segment", question.by, 0);
+	fleet_server_learn_time(&host.server, config.tag, 5, question.asked);
+	EQUAL("before the segment",
+	    fleet_host_tell(&host, &config, MS(1000)).by, 0);
 }
 
 static void

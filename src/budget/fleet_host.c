@@ -333,15 +333,6 @@ fleet_host_fail(struct fleet_host *host, const struct host_config *config,
 }
 
 void
-fleet_host_correct(struct fleet_host *host, const struct host_config *config,
-    struct host_question *question, nanos time)
-{
-	fleet_server_learn_time(
-	    &host->server, config->tag, time, question->asked);
-	question->by = fleet_host_tell(host, config, question->asked).by;
-}
-
-void
 fleet_host_drop(
     struct fleet_host *host, const struct host_question *question, nanos now)
 {

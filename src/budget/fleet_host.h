@@ -90,8 +90,9 @@ struct host_question {
 	nanos asked; /* the age when it was made */
 	int64_t wanted; /* retries */
 	nanos by; /* on the server's clock: later the answer has no use; 0:
-		     that clock is not known, and nothing should be told */
-	nanos until; /* an age that is not before by, for fleet_ledger.h */
+		     that clock is not known */
+	nanos until; /* an age that is not before by, nor before the question
+			ends; for fleet_ledger.h */
 };
 
 struct host_answer {
@@ -150,14 +151,6 @@ struct host_step fleet_host_settle(struct fleet_host *host,
 /* Stores that there was no answer, and releases the lease. */
 void fleet_host_fail(struct fleet_host *host, const struct host_config *config,
     const struct host_question *question, nanos now, uint64_t random);
-
-/*
- * The server did not count the question, since its clock was past by. Stores
- * what the clock showed, and corrects question->by: it may be asked once more.
- */
-void
-fleet_host_correct(struct fleet_host *host, const struct host_config *config,
-    struct host_question *question, nanos time);
 
 /* Releases the lease of a question whose answer is not needed any more. */
 void fleet_host_drop(

@@ -107,8 +107,6 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
 	tally->counted = fleet_word_tagged(source->tag, (uint64_t)present + 1);
 	tally->count = 0;
 	tally->alone = tally->alone_next = 0;
-	if (source->until == 0)
-		return;
 	do {
 		successes.told = atomic_load(&ledger->successes);
 		alone.told = atomic_load(&ledger->alone);

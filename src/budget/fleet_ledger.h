@@ -62,8 +62,7 @@ struct fleet_tally {
 struct fleet_source {
 	uint16_t tag; /* fleet_word_tag() */
 	nanos slice; /* of the segment */
-	nanos until; /* when the rows have their ages (struct host_question);
-			0: nobody knows the server's clock, so no rows */
+	nanos until; /* when the rows have their ages (struct host_question) */
 	const struct window *window; /* of the host */
 	struct window *alone; /* of the retries that the host made alone */
 };

@@ -33,14 +33,16 @@ configure(struct fleet_caller *caller, const struct header *header)
 static void
 claim(struct fleet_caller *caller, struct segment *segment, nanos age)
 {
-	const struct host_question *question = &caller->question;
+	struct host_question *question = &caller->question;
 	struct fleet_source source = { .tag = caller->config.tag,
 		.slice = caller->config.slice,
-		.until = question->by == 0 ? 0 : question->until,
+		.until = question->until,
 		.window = &segment->window,
 		.alone = &segment->fleet.alone };
 
 	fleet_ledger_claim(&segment->ledger, &source, age, &caller->tally);
+	if (question->by == 0 && caller->tally.count > 0)
+		question->by = FLEET_BY_PAST;
 }
 
 struct host_step
@@ -109,6 +111,9 @@ fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
 	nanos age = segment_age(header, now);
 
 	configure(caller, header);
+	if (answer != NULL && answer->code == FLEET_STALE)
+		fleet_server_learn_time(&segment->fleet.server,
+		    caller->config.tag, answer->now, caller->question.asked);
 	switch (outcome) {
 	case FLEET_ANSWERED:
 		settle_answer(caller, segment, answer, age);
@@ -159,6 +164,9 @@ fleet_caller_claim(struct fleet_caller *caller, struct segment *segment,
 
 	caller->question =
 	    fleet_host_tell(&segment->fleet, configure(caller, header), age);
+	/* Nobody would read the time in the server's answer. */
+	if (caller->question.by == 0)
+		return false;
 	claim(caller, segment, age);
 	return caller->tally.count > 0;
 }

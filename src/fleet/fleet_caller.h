@@ -58,7 +58,8 @@ fleet_caller_ask(struct fleet_caller *caller, struct segment *segment,
 struct fleet_question
 fleet_caller_question(const struct fleet_caller *caller, const char *key);
 
-/* Stores what came of the question. answer: only if it was answered. */
+/* Stores what came of the question. answer: what the server answered last, or
+ * NULL; its time counts even if that was too little (FLEET_STALE). */
 void fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, enum fleet_outcome outcome,
     const struct fleet_answer *answer, nanos now);
@@ -74,7 +75,8 @@ bool fleet_caller_elect(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, nanos now);
 
 /* Claims what the server has not been told: the caller has a question that
- * tells it. False if there is nothing to tell. */
+ * tells it. False if there is nothing to tell, or if nobody knows the server's
+ * clock. */
 bool fleet_caller_claim(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, nanos now);
 

@@ -25,6 +25,7 @@ fleet_dialogue_begin(struct fleet_dialogue *dialogue,
 {
 	dialogue->purpose = purpose;
 	dialogue->question = *question;
+	dialogue->answer = (struct fleet_answer){ .code = FLEET_DENIED };
 	dialogue->tried = 0;
 }
 

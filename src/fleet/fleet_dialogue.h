@@ -43,7 +43,8 @@ struct fleet_dialogue {
 	int db;
 	enum fleet_purpose purpose;
 	struct fleet_question question;
-	struct fleet_answer answer; /* after FLEET_MOVE_END */
+	struct fleet_answer answer; /* after FLEET_MOVE_END; FLEET_STALE: there
+				       was only that one */
 	bool greeted; /* AUTH and SELECT have been sent */
 	bool asking; /* ASKING stands before each command */
 	bool whole; /* the server may not know the script */

@@ -32,6 +32,13 @@
 /* Room for any question, with the script in it. */
 #define FLEET_REQUEST 12288
 
+/*
+ * The by of a question that tells, while nobody on this host knows the server's
+ * clock: it is past on any clock. So the server only answers FLEET_STALE, with
+ * its time, and the question is asked again with the right by.
+ */
+#define FLEET_BY_PAST INT64_C(1000)
+
 struct fleet_question {
 	const char *key; /* at most SEGMENT_KEY bytes */
 	struct terms terms; /* all of them are given */
