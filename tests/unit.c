@@ -118,6 +118,40 @@ test_decimal_numbers(void)
 }
 
 static void
+test_what_is_read_without_rounding(void)
+{
+	static const struct {
+		const char *text;
+		int64_t scale;
+		bool exact;
+	} rows[] = {
+		{ "0", 1, true },
+		{ "7", 1, true },
+		{ "7.", 1, true },
+		{ "7.0", 1, true },
+		{ "7.5", 1, false },
+		{ ".5", 2, true },
+		{ "1.001", 1000, true },
+		{ "1.0010000", 1000, true },
+		{ "1.0001", 1000, false },
+		{ "1.0010000000000000000000001", 1000, false },
+		{ "99999999999999999999.125", 8, true },
+		{ "1.5", 1024, true },
+		{ "1.0009765625", 1024, true },
+		{ "1.001", 1024, false },
+		{ ".999999999999999999999", INT64_MAX / 10, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+
+		EQUAL(text, number_exact(text, strlen(text), rows[i].scale),
+		    rows[i].exact);
+	}
+	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10));
+}
+
+static void
 test_what_is_no_decimal_number(void)
 {
 	static const char *const rows[] = { "", ".", "..", "1..2", "1.2.3",
@@ -1772,6 +1806,7 @@ static void (*const tests[])(void) = {
 	test_what_is_no_whole_number,
 	test_numbers_read_no_further_than_told,
 	test_decimal_numbers,
+	test_what_is_read_without_rounding,
 	test_what_is_no_decimal_number,
 	test_sums_saturate,
 	test_numbers_are_written_in_decimal,

@@ -595,6 +595,28 @@ PY
 	prints ok --factor 1 --factor 1.000001 --factor 3. echo ok
 }
 
+@test "a number with more digits than are kept is refused, not rounded" {
+	local option text
+	for text in 1.0000001 2.00000000000000000000001; do
+		refused_option factor "$text" "finer than 0.000001: '$text'"
+	done
+	for option in budget-ratio fleet-ratio; do
+		for text in 0.0000001 0.2000001 20.00001% .00001%; do
+			refused_option "$option" "$text" \
+			    "finer than 0.000001: '$text'"
+		done
+	done
+	for option in stdin-max hold-max; do
+		for text in 0.001 1.5 1.0001k 1.00000000000001M; do
+			refused_option "$option" "$text" \
+			    "not a whole number of bytes: '$text'"
+		done
+	done
+	prints ok --factor 1.0000010 --budget-ratio 0.1234560 \
+	    --budget-ratio 20.0001% --hold-max 1.0 --stdin-max 1.0009765625k \
+	    -d 0.0000000001 echo ok
+}
+
 @test "--seed takes any number of 64 bits" {
 	local text
 	for text in 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'; do
@@ -763,7 +785,7 @@ PY
 	for text in '' -1 x 1000.1 1001 100000.1% 1e3 nan % 20%% 1,5 '20 %' . 0x1; do
 		refused_option budget-ratio "$text" "not a ratio from 0 to 1000: '$text'"
 	done
-	for text in 0 0% 0.2 .2 1. 20% 0.5% 1000 100000% 0.00000001; do
+	for text in 0 0% 0.2 .2 1. 20% 0.5% 1000 100000% 0.000001; do
 		prints ok --budget-ratio "$text" echo ok
 	done
 }
@@ -837,7 +859,7 @@ PY
 		refused_option hold-max "$text" \
 		    "not a size in bytes, k, M, G or T: '$text'"
 	done
-	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 0.001 99999999999999999999T \
+	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T \
 	    9223372036854775808; do
 		prints ok --stdin-max "$text" --hold-max "$text" echo ok
 	done

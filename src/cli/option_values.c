@@ -66,20 +66,31 @@ parse_limit(const struct option *option, const char *text, int64_t *attempts)
 	return true;
 }
 
+/* False if text is not a decimal number in units of 1/scale. */
+static bool
+parse_decimal(const char *text, size_t length, int64_t scale, int64_t *number,
+    bool *exact)
+{
+	if (!number_decimal(text, length, scale, number))
+		return false;
+	*exact = number_exact(text, length, scale);
+	return true;
+}
+
 /* False if text is not a number, or a percentage. */
 static bool
-parse_ratio(const char *text, int64_t *ratio)
+parse_ratio(const char *text, int64_t *ratio, bool *exact)
 {
 	size_t length = strlen(text);
 
-	if (length > 0 && text[length - 1] == '%')
-		return number_decimal(text, length - 1, MILLION / 100, ratio);
-	return number_decimal(text, length, MILLION, ratio);
+	return length > 0 && text[length - 1] == '%'
+	    ? parse_decimal(text, length - 1, MILLION / 100, ratio, exact)
+	    : parse_decimal(text, length, MILLION, ratio, exact);
 }
 
 /* False if text is not a number of bytes, perhaps with a unit. */
 static bool
-parse_size(const char *text, int64_t *size)
+parse_size(const char *text, int64_t *size, bool *exact)
 {
 	static const char units[] = "kMGTK"; /* K is k */
 	size_t length = strlen(text);
@@ -90,7 +101,7 @@ parse_size(const char *text, int64_t *size)
 		scale <<= 10 * ((unit - units) % 4 + 1);
 		length--;
 	}
-	return number_decimal(text, length, scale, size);
+	return parse_decimal(text, length, scale, size, exact);
 }
 
 /* Stores a number: an int64_t, within the option's bounds. */
@@ -99,23 +110,29 @@ store_number(const struct option *option, const char *text, void *policy)
 {
 	size_t length = strlen(text);
 	int64_t number = 0;
-	bool valid = false;
+	bool valid = false, exact = true;
 
 	if (option->type == OPTION_WHOLE)
 		valid = number_whole(text, length, &number);
 	else if (option->type == OPTION_DECIMAL)
-		valid = number_decimal(text, length, MILLION, &number);
+		valid = parse_decimal(text, length, MILLION, &number, &exact);
 	else if (option->type == OPTION_LIMIT)
 		valid = parse_limit(option, text, &number);
 	else if (option->type == OPTION_RATIO)
-		valid = parse_ratio(text, &number);
+		valid = parse_ratio(text, &number, &exact);
 	else if (option->type == OPTION_SPAN)
 		valid = duration_parse(text, length, &number);
 	else if (option->type == OPTION_SIZE)
-		valid = parse_size(text, &number);
+		valid = parse_size(text, &number, &exact);
 	if (!valid || number < option->least ||
 	    (option->most != 0 && number > option->most))
 		optparse_refuse(option, option->refusal, text);
+	/* What would be rounded away may be what the user meant. */
+	if (!exact)
+		optparse_refuse(option,
+		    option->type == OPTION_SIZE ? "not a whole number of bytes"
+						: "finer than 0.000001",
+		    text);
 	memcpy(field_of(option, policy), &number, sizeof number);
 }
 

@@ -70,6 +70,23 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 	return true;
 }
 
+bool
+number_exact(const char *text, size_t length, int64_t scale)
+{
+	const char *point = memchr(text, '.', length);
+	int64_t rest = 0;
+
+	if (point == NULL)
+		return true;
+	for (const char *at = text + length - 1; at > point; at--) {
+		rest += (*at - '0') * scale;
+		if (rest % 10 != 0)
+			return false;
+		rest /= 10;
+	}
+	return true;
+}
+
 int64_t
 number_add(int64_t a, int64_t b)
 {
