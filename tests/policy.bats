@@ -387,6 +387,32 @@ named()
 	refused "retry: ./policy:1: unknown option '$long$long...'" --policy ./policy
 }
 
+@test "a location and a quoted text are cut between characters" {
+	local e
+	printf -v e 'é%.0s' {1..80}
+	mkdir "$e"
+	policy x
+	cp policy "$e"
+	refused "retry: ...${e:8*${#e}/80}/policy:1: unknown option 'x'" \
+	    --policy "./$e/policy"
+	policy "x$e$e$e"
+	refused "retry: ./policy:1: unknown option 'x$e$e${e::39*${#e}/80}...'" \
+	    --policy ./policy
+}
+
+@test "a preset that is wrong is refused with the file and the line" {
+	policy attempts=3 preset=curl,frob
+	refused "retry: ./policy:2: preset: no such preset: 'frob' in 'curl,frob'" \
+	    --preset git --policy ./policy
+	policy preset=auto
+	refused "retry: ./policy:1: preset: auto found no preset for: 'touch'" \
+	    --policy ./policy
+	RETRY_POLICY=./policy refused \
+	    "retry: ./policy:1: preset: auto found no preset for: 'touch'"
+	refused "retry: --preset: no such preset: 'frob'" --preset frob \
+	    --policy <(echo preset=curl)
+}
+
 #
 # Precedence
 #

@@ -394,6 +394,10 @@ crowded()
 	done
 	fated 'exited 126' "echo $(printf "%0600d" 7)"
 	grep -qx "retry: this needs a shell: use sh -c 'echo 0*\.\.\.'" err
+	# Room for 508 bytes: the last of them would be half an é.
+	fated 'exited 126' "echo $(printf 'é%.0s' {1..300})"
+	has_line "retry: this needs a shell: use sh -c 'echo $(
+		printf 'é%.0s' {1..251})...'" err
 }
 
 @test "a hint follows where the command is a word that only a shell knows" {

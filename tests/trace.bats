@@ -169,6 +169,14 @@ says()
 	    "'retry ' + t[0].version == '$("$RETRY" --version)'"
 }
 
+@test "a long name of a program is cut between characters" {
+	traces 126 "x$(printf 'é%.0s' {1..200})"
+	spans 'len(i["process.executable.name"].encode()) == 255' \
+	    'set(i["process.executable.name"]) == {"x", "é"}'
+	traces 126 "$(printf 'é%.0s' {1..200})"
+	spans 'i["process.executable.name"] == "é" * 127'
+}
+
 @test "a success is no error, and has no attribute without a value" {
 	traces 0 true
 	spans 'i.error is None and i["retry.reason"] == "succeeded" and

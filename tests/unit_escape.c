@@ -111,6 +111,41 @@ test_what_follows_a_nul(void)
 	SAME("nul", room, "a\\x00b");
 }
 
+static void
+test_cuts(void)
+{
+	static const struct {
+		const char *text;
+		size_t most, shown;
+	} rows[] = {
+		{ "", 0, 0 },
+		{ "abc", 3, 3 },
+		{ "abc", 9, 3 },
+		{ "abc", 2, 2 },
+		{ "abc", 0, 0 },
+		{ "a\xc3\xa9", 2, 1 },
+		{ "a\xc3\xa9", 3, 3 },
+		{ "a\xc3\xa9z", 3, 3 },
+		{ "a\xe2\x82\xacz", 1, 1 },
+		{ "a\xe2\x82\xacz", 2, 1 },
+		{ "a\xe2\x82\xacz", 3, 1 },
+		{ "a\xe2\x82\xacz", 4, 4 },
+		{ "\xf4\x8f\xbf\xbfz", 1, 0 },
+		{ "\xf4\x8f\xbf\xbfz", 3, 0 },
+		{ "\xf4\x8f\xbf\xbfz", 4, 4 },
+		/* Not UTF-8: any byte may be the last one. */
+		{ "\xff\xff\xff", 2, 2 },
+		{ "a\xa9\xa9\xa9\xa9", 3, 3 },
+		{ "a\xe2\x82z", 2, 2 },
+		{ "\xc3\xa9\xa9\xa9", 3, 3 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		HOLDS(rows[i].text,
+		    escape_cut(rows[i].text, strlen(rows[i].text),
+			rows[i].most) == rows[i].shown);
+}
+
 /* For any bytes and any limit, no character is cut and no byte is past it. */
 static void
 test_limits(void)
@@ -190,6 +225,7 @@ static void (*const tests[])(void) = {
 	test_no_line_has_an_old_workflow_command,
 	test_title_of_a_workflow_command,
 	test_what_follows_a_nul,
+	test_cuts,
 	test_limits,
 	test_moments,
 	test_days,

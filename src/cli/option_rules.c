@@ -238,14 +238,16 @@ option_rules_settle(struct policy *policy, const struct option *option)
 {
 	for (int i = 0; i < policy->presets; i++) {
 		const char *text = policy->preset[i], *name = text;
+		struct option given = *option;
 
+		given.location = policy->preset_location[i];
 		for (;; name++) {
 			size_t length = strcspn(name, ",");
 			struct preset preset;
 
-			find_preset(option, name, length, text, policy->command,
+			find_preset(&given, name, length, text, policy->command,
 			    &preset);
-			add_preset(policy, option, &preset);
+			add_preset(policy, &given, &preset);
 			name += length;
 			if (*name == '\0')
 				break;
@@ -271,6 +273,14 @@ option_rules_preset(const struct option *option, const char *text, void *into)
 	}
 	if (policy->presets == POLICY_PRESETS)
 		optparse_refuse(option, "given more than 8 times", text);
+	/* The name is looked up after all lines have been read. */
+	if (option->location != NULL) {
+		size_t size = strlen(option->location) + 1;
+		char *copy = allocate(option, size, text);
+
+		memcpy(copy, option->location, size);
+		policy->preset_location[policy->presets] = copy;
+	}
 	policy->preset[policy->presets++] = text;
 }
 

@@ -12,7 +12,8 @@
 #include "text/number.h"
 #include "sys/procfs.h"
 
-/* The most bytes of a path in a location, which has the line's number too. */
+/* The bytes of a path in a location, which has the line's number too; up to
+ * three more, so that no character is cut. */
 #define NAME_MOST 150
 
 struct policy_file {
@@ -122,7 +123,7 @@ put_location(char location[OPTPARSE_LOCATION], const char *path, int64_t number)
 
 	if (length > NAME_MOST) {
 		at = escape_put(ESCAPE_LINE, at, limit, "...", 3);
-		path += length - NAME_MOST;
+		path += escape_cut(path, length, length - NAME_MOST);
 	}
 	at = escape_put(ESCAPE_LINE, at, limit, path, strlen(path));
 	*at++ = ':';

@@ -122,12 +122,11 @@ writer_put_string(
 void
 writer_put_quoted(struct writer *writer, const char *text, size_t length)
 {
-	bool cut = length > QUOTE_MOST;
+	size_t shown = escape_cut(text, length, QUOTE_MOST);
 
 	writer_put(writer, "'");
-	writer_put_escaped(
-	    writer, ESCAPE_LINE, text, cut ? QUOTE_MOST : length);
-	writer_put(writer, cut ? "...'" : "'");
+	writer_put_escaped(writer, ESCAPE_LINE, text, shown);
+	writer_put(writer, shown < length ? "...'" : "'");
 }
 
 void

@@ -140,6 +140,8 @@ struct policy {
 	uint64_t seed;
 	struct rules rules;
 	const char *preset[POLICY_PRESETS]; /* names, as they were given */
+	/* FILE:LINE of each; NULL: on the command line. */
+	const char *preset_location[POLICY_PRESETS];
 	struct watches watches; /* what the rules look for */
 	const char *http_status; /* the user's status file, or NULL */
 	nanos max_retry_after; /* if a server asks for more, retry gives up */

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+#include "text/escape.h"
 #include "text/number.h"
 
 /* Words of sh(1) that are not programs. */
@@ -91,7 +92,8 @@ quote(struct advice *advice, const char *text)
 {
 	static const char quoted[] = "'\\''", cut[] = "...";
 	char *at = advice->quoted;
-	const char *limit = at + sizeof advice->quoted - sizeof cut;
+	const char *start = text,
+		   *limit = at + sizeof advice->quoted - sizeof cut;
 
 	for (; *text != '\0'; text++) {
 		size_t length = *text == '\'' ? sizeof quoted - 1 : 1;
@@ -101,6 +103,8 @@ quote(struct advice *advice, const char *text)
 		memcpy(at, length == 1 ? text : quoted, length);
 		at += length;
 	}
+	at -= (size_t)(text - start) -
+	    escape_cut(start, strlen(start), (size_t)(text - start));
 	memcpy(at, *text == '\0' ? "" : cut, *text == '\0' ? 1 : sizeof cut);
 	return advice->quoted;
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "text/escape.h"
 #include "text/number.h"
 #include "text/signame.h"
 #include "trace/resource.h"
@@ -158,8 +159,7 @@ name_of(const struct policy *policy)
 	struct strview name =
 	    strview_of(slash == NULL || slash[1] == '\0' ? word : slash + 1);
 
-	if (name.length > NAME_MAX)
-		name.length = NAME_MAX;
+	name.length = escape_cut(name.at, name.length, NAME_MAX);
 	return name;
 }
 

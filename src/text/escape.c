@@ -43,6 +43,21 @@ character(const char *text, size_t length)
 	return size;
 }
 
+size_t
+escape_cut(const char *text, size_t length, size_t most)
+{
+	if (length <= most)
+		return length;
+	for (size_t back = 1; back < 4 && back <= most; back++) {
+		size_t at = most - back;
+		size_t size = character(text + at, length - at);
+
+		if (size > 0)
+			return size > back ? at : most;
+	}
+	return most;
+}
+
 /* Whether a terminal could act on the character instead of showing it. */
 static bool
 control(const char *text, size_t size)

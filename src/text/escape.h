@@ -24,6 +24,13 @@ enum escape {
 };
 
 /*
+ * The bytes of text to show if at most so many may be shown: fewer, if a
+ * character of UTF-8 would be cut. Where text goes on there is the beginning of
+ * a character, too.
+ */
+size_t escape_cut(const char *text, size_t length, size_t most);
+
+/*
  * Writes the first character of text, or its first byte if that is not UTF-8,
  * at *at, and moves *at behind what it wrote. Returns how many bytes of text
  * have been read, at least 1.
