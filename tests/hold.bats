@@ -455,6 +455,19 @@ rootless()
 	[ "$(stat -c %s o)" -eq 1024 ]
 }
 
+@test "what other processes write later does not count for --hold-max" {
+	# shellcheck disable=SC2016 # for that shell
+	local late='echo all
+		{ while [ -d "/proc/$$" ]; do sleep 0.01; done
+		  sleep 0.03; head -c 2000 /dev/zero; sleep 0.3; } &'
+	finishes 0 -O --hold-max 1k -- sh -c "$late"
+	wrote all ''
+	finishes 0 -O --hold-max 1k --fail-on stdout:nosuch -- sh -c "$late"
+	wrote all ''
+	finishes 7 -q -n 1 --chronic --hold-max 1k -- sh -c "$late exit 7"
+	wrote all ''
+}
+
 @test "a command that writes on and on is ended at --hold-max" {
 	for option in '' --fail-on=stdout:nosuch; do
 		# shellcheck disable=SC2086 # may be nothing

@@ -287,6 +287,8 @@ deliver(struct running *attempt)
 		nanos left = NANOS_MAX;
 		bool over;
 
+		if (rest == RELAY_STRAGGLING)
+			streams_ended(&loop->streams);
 		if (until == NANOS_MAX)
 			until = patience(attempt, rest);
 		if (until != NANOS_MAX)
@@ -387,7 +389,7 @@ attempt_run(struct attempt *shared, char **command, char **env,
 	outcome.hint = found.hint;
 	outcome.interrupted = attempt.interrupted;
 	outcome.overrun =
-	    attempt.overrun || streams_overrun(&shared->loop->streams);
+	    streams_ended(&shared->loop->streams) || attempt.overrun;
 	shared->loop->child = 0;
 	event_loop_reap(shared->loop);
 	return outcome;

@@ -51,9 +51,11 @@ capture_open(
 	/* A descriptor that is closed stays closed. */
 	bool closed = fd == -1 || fcntl(fd, F_GETFD) == -1;
 
-	*capture = (struct capture){
-		.fd = closed ? -1 : fd, .kind = kind, .file = -1, .most = most
-	};
+	*capture = (struct capture){ .fd = closed ? -1 : fd,
+		.kind = kind,
+		.file = -1,
+		.most = most,
+		.ended = -1 };
 	if (closed)
 		return true;
 	capture->file = make_file(fd);
@@ -78,6 +80,7 @@ capture_begin(struct capture *capture)
 		capture->file = make_file(capture->fd);
 	}
 	capture->fresh = false;
+	capture->ended = -1;
 	return capture->file != -1;
 }
 
@@ -122,6 +125,14 @@ bool
 capture_overrun(const struct capture *capture)
 {
 	return length(capture) > capture->most;
+}
+
+bool
+capture_ended(struct capture *capture)
+{
+	if (capture->ended == -1)
+		capture->ended = length(capture);
+	return capture->ended > capture->most;
 }
 
 nanos
@@ -208,6 +219,8 @@ capture_release(struct capture *capture, int error)
 	if (capture->fd == -1 || capture->file == -1 || capture->fresh)
 		return;
 	capture->length = tempfile_size(capture->file);
+	if (capture->length > capture->most && !capture_ended(capture))
+		capture->length = capture->ended;
 	capture->error = error;
 	if (capture->length == -1)
 		capture->error = errno;

@@ -27,6 +27,7 @@ struct capture {
 	enum capture_kind kind;
 	int file; /* of the latest attempt; -1: none */
 	off_t most; /* the most bytes that the file may have */
+	off_t ended; /* the bytes at the end of the attempt; -1: not ended */
 	bool fresh; /* no attempt has used the file yet */
 	bool delivering;
 	struct nonblock output; /* to which the file is delivered */
@@ -61,15 +62,23 @@ void capture_forked(struct capture *capture);
 bool capture_overrun(const struct capture *capture);
 nanos capture_nap(const struct capture *capture);
 
+/*
+ * The latest attempt has ended: notes, at the first call, how much it has
+ * written. Whether that is more than most bytes.
+ */
+bool capture_ended(struct capture *capture);
+
 /* Whether a process still has the latest attempt's file open for writing. */
 bool capture_written(const struct capture *capture);
 
 /*
  * Begins to deliver what the latest attempt has written up to now; the event
- * loop does the rest. It is an error if a part of the output is missing: there
- * was too much, the disk is full, or the file is as long as a file may be.
- * error is the relay's errno if the relay could not write all output into the
- * file, or 0. After an error nothing is delivered of CAPTURE_WHOLE.
+ * loop does the rest. If only other processes have gone above most bytes, since
+ * the attempt's end, delivers what there was then. It is an error if a part of
+ * the output is missing: there was too much, the disk is full, or the file is
+ * as long as a file may be. error is the relay's errno if the relay could not
+ * write all output into the file, or 0. After an error nothing is delivered of
+ * CAPTURE_WHOLE.
  */
 void capture_release(struct capture *capture, int error);
 

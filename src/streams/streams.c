@@ -144,6 +144,14 @@ streams_overrun(const struct streams *streams)
 	return capture_overrun(&streams->out) || capture_overrun(&streams->err);
 }
 
+bool
+streams_ended(struct streams *streams)
+{
+	bool out = capture_ended(&streams->out);
+
+	return capture_ended(&streams->err) || out;
+}
+
 nanos
 streams_nap(const struct streams *streams)
 {

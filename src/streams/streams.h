@@ -53,6 +53,12 @@ bool streams_overrun(const struct streams *streams);
 nanos streams_nap(const struct streams *streams);
 
 /*
+ * The attempt has ended, and the relay has its output: notes how much is
+ * captured, at the first call. Whether that is more than may be.
+ */
+bool streams_ended(struct streams *streams);
+
+/*
  * Whether the attempt has written anything since the last call, or its output
  * waits for a reader. streams_nap() is also the time until this must be asked.
  */
