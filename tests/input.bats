@@ -384,9 +384,25 @@ spooling()
 	unshare -Urm mount -t tmpfs none /proc 2>/dev/null ||
 		skip "no mount namespaces here"
 	big_input
-	cat big | unshare -Urm sh -c 'mount -t tmpfs none /proc
-		exec "$RETRY" -q -n 4 -d 0 -I sh -c "$1" sh 5M' sh "$reads"
+	local without=(unshare -Urm sh -c
+		'mount -t tmpfs none /proc; exec "$@"' sh)
+	cat big | "${without[@]}" "$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M
 	seen
+	rm read.*
+	"${without[@]}" "$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M <big
+	seen
+	printf '%s\n' 1 2 3 >in
+	{
+		read -r line
+		run -1 "${without[@]}" "$RETRY" -q -n 2 -d 0 -I sh -c \
+		    'head -n 1; exit 1'
+		[ "$output" = $'2\n2' ]
+		read -r line
+	} <in
+	[ "$line" = 2 ]
+	status=0
+	"${without[@]}" "$RETRY" -I --stdin-max 5 touch ran <in 2>err || status=$?
+	refused 125 '--stdin-max: more than 5 bytes on standard input'
 }
 
 @test "an attempt whose input cannot be opened is not run, and is retried" {
@@ -883,7 +899,7 @@ with open("in") as file:
 	[ "$output" = $'1\n2\n3' ]
 }
 
-@test "with -I a file that cannot be opened again is rewound" {
+@test "with -I a file that cannot be opened again is copied" {
 	local less=()
 	if [ "$(id -u)" -eq 0 ]; then # who may read anything, whatever its mode
 		less=(setpriv "--bounding-set=-dac_override,-dac_read_search"
@@ -895,8 +911,8 @@ with open("in") as file:
 	chmod 0 in
 	run -1 "${less[@]}" "$RETRY" -q -I -n 2 -d 0 sh -c 'cat; exit 1' <&7
 	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
-	read -r line <&7 || :
-	[ -z "$line" ] # where the attempts have left it
+	read -r line <&7
+	[ "$line" = 1 ]
 	exec 7<&-
 }
 

@@ -66,6 +66,19 @@ is_read(void)
 	    : true;
 }
 
+/* Opens the file with an offset for the next attempt alone, which no other
+ * process can move. */
+static bool
+reopen(struct stdin_source *input)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
+
+	if (input->sink == -1)
+		input->sink = tempfile_reopen(STDIN_FILENO, flags);
+	return input->sink != -1 &&
+	    lseek(input->sink, input->start, SEEK_SET) != -1;
+}
+
 static enum stdin_source_kind
 classify(struct stdin_source *input, bool replay)
 {
@@ -81,8 +94,12 @@ classify(struct stdin_source *input, bool replay)
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		if (input->start == -1)
 			return STDIN_SOURCE_UNTOUCHED;
-		return replay && is_read() ? STDIN_SOURCE_REOPENED
-					   : STDIN_SOURCE_FILE;
+		if (!replay || !is_read())
+			return STDIN_SOURCE_FILE;
+		if (reopen(input))
+			return STDIN_SOURCE_REOPENED;
+		return S_ISREG(stat.st_mode) ? STDIN_SOURCE_COPIED
+					     : STDIN_SOURCE_FILE;
 	}
 	input->socket = S_ISSOCK(stat.st_mode);
 	if (input->socket ? !is_stream()
@@ -97,6 +114,7 @@ stdin_source_open(
 {
 	input->from = input->file = input->sink = -1;
 	input->begun = input->too_long = input->socket = false;
+	input->start = -1;
 	input->error = 0;
 	input->kind = classify(input, replay);
 	input->guard = read_guard_of(input->socket);
@@ -156,13 +174,19 @@ take_by_buffer(const struct stdin_source *input, size_t room)
 	return got;
 }
 
-/* Copies; returns the bytes, 0 at the end of the input, -1 with errno. */
+/*
+ * Copies; returns the bytes, 0 at the end of the input, -1 with errno. The
+ * offset of a file stays where it is.
+ */
 static ssize_t
 take(const struct stdin_source *input, size_t room)
 {
-	off_t offset = input->length;
+	const struct nonblock copy = { NONBLOCK_PLAIN, input->file };
+	off_t offset = input->length, from = input->start + input->length;
 	ssize_t got;
 
+	if (input->start != -1)
+		return tempfile_send(input->from, &from, &copy, room);
 	if (input->socket)
 		return take_by_buffer(input, room);
 	got = splice(input->from, NULL, input->file, &offset, room,
@@ -222,25 +246,6 @@ rewind_file(const struct stdin_source *input)
 	return lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 }
 
-/*
- * Opens the file with an offset for this attempt alone, which no other process
- * can move. If the file cannot be opened again, the offset is moved back, as
- * without -I.
- */
-static bool
-reopen(struct stdin_source *input, bool first)
-{
-	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
-
-	input->sink = tempfile_reopen(STDIN_FILENO, flags);
-	if (input->sink == -1 && first) {
-		input->kind = STDIN_SOURCE_FILE;
-		return true;
-	}
-	return input->sink != -1 &&
-	    lseek(input->sink, input->start, SEEK_SET) != -1;
-}
-
 bool
 stdin_source_begin(struct stdin_source *input)
 {
@@ -253,7 +258,7 @@ stdin_source_begin(struct stdin_source *input)
 	case STDIN_SOURCE_FILE:
 		return first || rewind_file(input);
 	case STDIN_SOURCE_REOPENED:
-		return reopen(input, first);
+		return reopen(input);
 	case STDIN_SOURCE_WATCHED:
 		if (first)
 			read_guard_begin(&input->guard);

@@ -2,10 +2,12 @@
  * stdin_source: the command's standard input, the same for every attempt.
  *
  * The offset of a file is moved back to where it was before the first attempt.
- * A pipe or socket has no offset. With --replay-stdin its bytes are copied to a
- * file first, which each attempt reads from the start. Without --replay-stdin
- * retry never takes bytes out of it, but only watches it: if an attempt has
- * read bytes that the next attempt would miss, there is no next attempt.
+ * With --replay-stdin each attempt opens the file again. If that is impossible,
+ * or for a pipe or socket, which has no offset, the bytes are copied to a
+ * temporary file first, which each attempt reads from the start. Without
+ * --replay-stdin retry never takes bytes out of a pipe or socket, but only
+ * watches it: if an attempt has read bytes that the next attempt would miss,
+ * there is no next attempt.
  */
 #ifndef STDIN_SOURCE_H
 #define STDIN_SOURCE_H
@@ -23,15 +25,15 @@ enum stdin_source_kind {
 	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
 	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
 	STDIN_SOURCE_WATCHED, /* a pipe or socket, without --replay-stdin */
-	STDIN_SOURCE_COPIED, /* a pipe or socket, copied to a file first */
+	STDIN_SOURCE_COPIED, /* copied to a file first */
 };
 
 struct stdin_source {
 	enum stdin_source_kind kind;
 	bool socket;
 	bool begun; /* there was an attempt */
-	/* FILE, REOPENED: */
-	off_t start; /* the offset before the first attempt */
+	off_t start; /* of a file: the offset before the first attempt; or -1 */
+	/* FILE: */
 	off_t ended; /* the offset at the end of the latest attempt */
 	bool judged; /* it is known that only this attempt has moved it */
 	/* COPIED: */
