@@ -219,8 +219,8 @@ IF = has() { command -v $$1 >/dev/null || \
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell expr $$(nproc) + 1))
 
 # Keeps the objects that are up to date. That gcc and clang compile all of them
-# without a warning is for lint. The suite mostly waits: the rest of the checks
-# has the processors that it leaves idle.
+# without a warning is for lint. The suite mostly waits, so the rest of the checks
+# runs beside it.
 check:
 	@$(QUIET) $(JOBS) WERROR=-Werror $(BIN)
 	+@$(QUIET) $(JOBS) check-suite check-rest
@@ -228,8 +228,8 @@ check:
 check-suite:
 	@RETRY='$(abspath $(BIN))' tests/run
 check-rest:
-	+@nice $(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
-	+@nice $(QUIET) -O check-house check-text check-units check-models \
+	+@$(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
+	+@$(QUIET) -O check-house check-text check-units check-models \
 		check-script check-link
 check-house:
 	@tests/house $(B)

@@ -678,7 +678,7 @@ spared()
 	[ "$(($(lines refused) * 20))" -le "$without" ]
 }
 
-# bats test_tags=slower
+# bats test_tags=slow
 @test "in an outage the breaker lets through a twentieth of the attempts" {
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
@@ -725,7 +725,7 @@ all_served()
 	fi
 }
 
-# bats test_tags=slower
+# bats test_tags=slow
 @test "where all attempts fail, only the allowance and probes are let through" {
 	local breaker=(--breaker '20,1s,4s') before span pause=1000 probes=0
 	before=$(now)

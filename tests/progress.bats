@@ -475,7 +475,7 @@ calm()
 	calm 100
 }
 
-# bats test_tags=slower
+# bats test_tags=slow
 @test "no wait returns at once, over and over, with nothing done" {
 	calmly
 	mkfifo pipe
