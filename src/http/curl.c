@@ -1,15 +1,110 @@
 #include "http/curl.h"
 
 #include <string.h>
-#include "http/curl_args.h"
+#include "preset/command_line.h"
 #include "text/strview.h"
 
-/* What one operation's options say about its method. */
-struct operation {
-	const char *method; /* of -X */
-	bool data, form, get, head, upload, unclear, fail;
-	bool located; /* a URL has been read */
-	bool http; /* a URL of HTTP has been read */
+/*
+ * The options of curl 7.88, which may be abbreviated, and newer ones up to
+ * 8.21. An abbreviation that also fits a newer name is read as the old one: a
+ * version of curl that has both and still accepts abbreviations refuses the
+ * command line. Source: tool_getparam.c of 7.88, 8.14 and 8.21.
+ */
+static const char options[] =
+    "abstract-unix-socket= alpn alt-svc= anyauth a,append aws-sigv4= basic "
+    "N,buffer cacert= capath= cert-status cert-type= E,cert= ciphers= clobber "
+    "compressed compressed-ssh K,config= connect-timeout= connect-to= "
+    "C,continue-at= c,cookie-jar= b,cookie= create-dirs create-file-mode= "
+    "crlf crlfile= curves= data-ascii= data-binary= data-raw= data-urlencode= "
+    "d,data= delegation= digest q,disable disable-eprt disable-epsv "
+    "disallow-username-in-url dns-interface= dns-ipv4-addr= dns-ipv6-addr= "
+    "dns-servers= doh-cert-status doh-insecure doh-url= D,dump-header= "
+    "egd-file= engine= eprt epsv etag-compare= etag-save= expect100-timeout= "
+    "f,fail fail-early fail-with-body false-start form-escape form-string= "
+    "F,form= ftp-account= ftp-alternative-to-user= ftp-create-dirs "
+    "ftp-method= ftp-pasv P,ftp-port= ftp-pret ftp-skip-pasv-ip ftp-ssl "
+    "ftp-ssl-ccc ftp-ssl-ccc-mode= ftp-ssl-control ftp-ssl-reqd G,get "
+    "g,globoff happy-eyeballs-timeout-ms= haproxy-protocol I,head H,header= "
+    "h,help hostpubmd5= hostpubsha256= hsts= http0.9 0,http1.0 http1.1 http2 "
+    "http2-prior-knowledge http3 http3-only ignore-content-length i,include "
+    "k,insecure interface= 4,ipv4 6,ipv6 json= j,junk-session-cookies "
+    "keepalive keepalive-time= key-type= key= krb4= krb= libcurl= limit-rate= "
+    "l,list-only local-port= L,location location-trusted login-options= "
+    "mail-auth= mail-from= mail-rcpt-allowfails mail-rcpt= M,manual "
+    "max-filesize= max-redirs= m,max-time= metalink negotiate n,netrc "
+    "netrc-file= netrc-optional :,next noproxy= npn ntlm ntlm-wb "
+    "oauth2-bearer= output-dir= o,output= Z,parallel parallel-immediate "
+    "parallel-max= pass= path-as-is pinnedpubkey= post301 post302 post303 "
+    "preproxy= #,progress-bar progress-meter proto-default= proto-redir= "
+    "proto= proxy-anyauth proxy-basic proxy-cacert= proxy-capath= "
+    "proxy-cert-type= proxy-cert= proxy-ciphers= proxy-crlfile= proxy-digest "
+    "proxy-header= proxy-insecure proxy-key-type= proxy-key= proxy-negotiate "
+    "proxy-ntlm proxy-pass= proxy-pinnedpubkey= proxy-service-name= "
+    "proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tls13-ciphers= "
+    "proxy-tlsauthtype= proxy-tlspassword= proxy-tlsuser= proxy-tlsv1 "
+    "U,proxy-user= proxy1.0= x,proxy= p,proxytunnel pubkey= Q,quote= "
+    "random-file= r,range= rate= raw e,referer= J,remote-header-name "
+    "O,remote-name remote-name-all R,remote-time remove-on-error "
+    "request-target= X,request= resolve= retry-all-errors retry-connrefused "
+    "retry-delay= retry-max-time= retry= sasl-authzid= sasl-ir service-name= "
+    "sessionid S,show-error s,silent socks4= socks4a= socks5-basic "
+    "socks5-gssapi socks5-gssapi-nec socks5-gssapi-service= socks5-hostname= "
+    "socks5= Y,speed-limit= y,speed-time= ssl ssl-allow-beast "
+    "ssl-auto-client-cert ssl-no-revoke ssl-reqd ssl-revoke-best-effort "
+    "2,sslv2 3,sslv3 stderr= styled-output suppress-connect-headers "
+    "tcp-fastopen tcp-nodelay t,telnet-option= tftp-blksize= tftp-no-options "
+    "z,time-cond= tls-max= tls13-ciphers= tlsauthtype= tlspassword= tlsuser= "
+    "1,tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ascii= "
+    "trace-time trace= unix-socket= T,upload-file= url-query= url= "
+    "B,use-ascii A,user-agent= u,user= v,verbose V,version w,write-out= xattr "
+    "| ca-native dump-ca-embed ech= follow haproxy-clientip= ip-tos= "
+    "ipfs-gateway= keepalive-cnt= knownhosts= mptcp out-null "
+    "parallel-max-host= proxy-ca-native proxy-http2 proxy-http3 show-headers "
+    "sigalgs= skip-existing ssl-sessions= tls-earlydata trace-config= "
+    "trace-ids upload-flags= variable= vlan-priority=";
+
+/* What an option does, as far as it matters. */
+enum role {
+	ROLE_OTHER,
+	ROLE_CONFIG,
+	ROLE_DATA,
+	ROLE_DUMP,
+	ROLE_FAIL,
+	ROLE_FORM,
+	ROLE_GET,
+	ROLE_HEAD,
+	ROLE_HEADER,
+	ROLE_NEXT,
+	ROLE_REQUEST,
+	ROLE_RETRY,
+	ROLE_UPLOAD,
+	ROLE_URL
+};
+
+static const struct {
+	char name[15];
+	unsigned char role;
+} roles[] = {
+	{ "config", ROLE_CONFIG },
+	{ "data", ROLE_DATA },
+	{ "data-ascii", ROLE_DATA },
+	{ "data-binary", ROLE_DATA },
+	{ "data-raw", ROLE_DATA },
+	{ "data-urlencode", ROLE_DATA },
+	{ "dump-header", ROLE_DUMP },
+	{ "fail", ROLE_FAIL },
+	{ "fail-with-body", ROLE_FAIL },
+	{ "form", ROLE_FORM },
+	{ "form-string", ROLE_FORM },
+	{ "get", ROLE_GET },
+	{ "head", ROLE_HEAD },
+	{ "header", ROLE_HEADER },
+	{ "json", ROLE_DATA },
+	{ "next", ROLE_NEXT },
+	{ "request", ROLE_REQUEST },
+	{ "retry", ROLE_RETRY },
+	{ "upload-file", ROLE_UPLOAD },
+	{ "url", ROLE_URL },
 };
 
 /* IANA, "HTTP Method Registry", column "Idempotent". */
@@ -31,13 +126,6 @@ is_key(const char *header)
 	return strview_is(
 		   (struct strview){ header, name }, "Idempotency-Key") &&
 	    value[0] == ':' && strview_trim(strview_of(value + 1)).length > 0;
-}
-
-/* Whether text is a number other than 0. */
-static bool
-is_count(const char *text)
-{
-	return text[strspn(text, "0")] != '\0';
 }
 
 /*
@@ -80,127 +168,102 @@ is_http(const char *url)
 	return true;
 }
 
-/* Applies a URL. */
-static void
-apply_url(const char *url, struct curl *curl, struct operation *request)
+static enum role
+role_of(const struct command_line *option)
 {
-	curl->several |= request->located || is_glob(url);
-	request->located = true;
-	request->http |= url != NULL && is_http(url);
-}
-
-/* Applies an option that does not change the method. */
-static void
-apply_argument(const struct curl_args *option, struct curl *curl)
-{
-	const char *argument = option->argument;
-
-	/* curl refuses the command line: nothing will be sent. */
-	if (argument == NULL)
-		return;
-	if (option->role == CURL_ARGS_DUMP) {
-		bool stream =
-		    strcmp(argument, "-") == 0 || strcmp(argument, "%") == 0;
-
-		curl->dumps = true;
-		curl->dump = stream ? NULL : argument;
-	} else if (option->role == CURL_ARGS_RETRY) {
-		curl->retries = is_count(argument);
-	} else if (option->role == CURL_ARGS_HEADER) {
-		curl->keyed |= is_key(argument);
+	if (option->operand)
+		return ROLE_URL;
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+		if (strview_is(option->name, roles[i].name))
+			return roles[i].role;
 	}
-}
-
-static void
-apply(const struct curl_args *option, struct curl *curl,
-    struct operation *request)
-{
-	switch (option->role) {
-	case CURL_ARGS_OTHER:
-	case CURL_ARGS_NEXT:
-		break;
-	case CURL_ARGS_DUMP:
-	case CURL_ARGS_RETRY:
-	case CURL_ARGS_HEADER:
-		apply_argument(option, curl);
-		break;
-	case CURL_ARGS_UNKNOWN:
-	case CURL_ARGS_CONFIG:
-		request->unclear = true;
-		break;
-	case CURL_ARGS_REQUEST:
-		request->method = option->argument;
-		break;
-	case CURL_ARGS_DATA:
-		request->data = true;
-		break;
-	case CURL_ARGS_FORM:
-		request->form = true;
-		break;
-	case CURL_ARGS_GET:
-		request->get = !option->off;
-		break;
-	case CURL_ARGS_HEAD:
-		request->head = !option->off;
-		break;
-	case CURL_ARGS_UPLOAD:
-		request->upload = true;
-		break;
-	case CURL_ARGS_FAIL:
-		request->fail = !option->off;
-		break;
-	case CURL_ARGS_URL:
-		apply_url(option->argument, curl, request);
-		break;
-	}
-}
-
-/* The method if there is no -X. -G makes a GET of -d, but not of -F. */
-static const char *
-implied(const struct operation *request)
-{
-	if (request->form || (request->data && !request->get))
-		return "POST";
-	if (request->head)
-		return "HEAD";
-	return request->upload ? "PUT" : "GET";
-}
-
-static const char *
-method_of(const struct operation *request)
-{
-	const char *method = request->method;
-
-	if (method == NULL || method[0] == '\0')
-		method = implied(request);
-	return request->unclear && curl_idempotent(method) ? NULL : method;
-}
-
-/* Whether the first word tells curl not to read ~/.curlrc. */
-static bool
-disables(const char *first)
-{
-	return strncmp(first, "-q", 2) == 0 || strcmp(first, "--disable") == 0;
+	return ROLE_OTHER;
 }
 
 struct curl
 curl_operation(char *const argv[], size_t from)
 {
-	struct curl_args_place place = { argv, from, 0, false };
-	struct operation request = { 0 };
+	struct command_line option = {
+		.argv = argv, .at = from, .options = options, .negates = true
+	};
 	struct curl curl = { .opening = from };
-	struct curl_args option;
+	const char *method = NULL;
+	bool data = false, form = false, get = false, head = false;
+	bool upload = false, unclear = false, fail = false;
+	bool located = false, http = false;
 
-	while (curl.next == 0 && curl_args_next(&place, &option)) {
-		apply(&option, &curl, &request);
-		if (option.role == CURL_ARGS_NEXT)
-			curl.next = place.at;
+	while (curl.next == 0 && command_line_next(&option)) {
+		const char *argument = option.argument;
+
 		/* Of "-qo FILE" the FILE, too, is before opening. */
-		if (curl.opening == 1 && disables(argv[1]))
-			curl.opening = place.at;
+		if (curl.opening == 1 && option.letter == 0 &&
+		    (strncmp(argv[1], "-q", 2) == 0 ||
+			strcmp(argv[1], "--disable") == 0))
+			curl.opening = option.at;
+		switch (role_of(&option)) {
+		case ROLE_OTHER:
+			unclear |= option.name.length == 0;
+			break;
+		case ROLE_CONFIG:
+			unclear = true;
+			break;
+		case ROLE_DATA:
+			data = true;
+			break;
+		case ROLE_DUMP:
+			/* Without a file, curl refuses the command line. */
+			curl.dumps |= argument != NULL;
+			if (argument != NULL)
+				curl.dump = strcmp(argument, "-") == 0 ||
+					strcmp(argument, "%") == 0
+				    ? NULL
+				    : argument;
+			break;
+		case ROLE_FAIL:
+			fail = !option.off;
+			break;
+		case ROLE_FORM:
+			form = true;
+			break;
+		case ROLE_GET:
+			get = !option.off;
+			break;
+		case ROLE_HEAD:
+			head = !option.off;
+			break;
+		case ROLE_HEADER:
+			curl.keyed |= argument != NULL && is_key(argument);
+			break;
+		case ROLE_NEXT:
+			/* curl reads no further in "-:abc". */
+			curl.next = option.at + (option.letter > 0 ? 1 : 0);
+			break;
+		case ROLE_REQUEST:
+			method = argument;
+			break;
+		case ROLE_RETRY:
+			if (argument != NULL)
+				curl.retries =
+				    argument[strspn(argument, "0")] != '\0';
+			break;
+		case ROLE_UPLOAD:
+			upload = true;
+			break;
+		case ROLE_URL:
+			curl.several |= located || is_glob(argument);
+			located = true;
+			http |= argument != NULL && is_http(argument);
+			break;
+		}
 	}
-	curl.method = method_of(&request);
-	curl.lenient = request.http && !request.fail && !request.unclear;
+	/* Without -X. -G makes a GET of -d, but not of -F. */
+	if (method == NULL || method[0] == '\0')
+		method = form || (data && !get) ? "POST"
+		    : head                      ? "HEAD"
+		    : upload                    ? "PUT"
+						: "GET";
+	curl.method = unclear && curl_idempotent(method) ? NULL : method;
+	curl.lenient = http && !fail && !unclear;
 	return curl;
 }
 

@@ -1,0 +1,46 @@
+/*
+ * command_line: reads the options of another program's command line, as that
+ * program does.
+ */
+#ifndef COMMAND_LINE_H
+#define COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "text/strview.h"
+
+/*
+ * The next option or operand of a command line. It begins as { .argv, .at,
+ * .options }: an argv that ends in NULL, the index of the first word to read,
+ * and the names of the program's options.
+ *
+ * A name is "L,name" or "name", L being its letter. Behind a name stands
+ *	=	if the option has an argument;
+ *	?	if it may have one, but only as --name=ARGUMENT;
+ *	!	if the caller wants to know it, as it changes what the words
+ *mean. The names are separated by blanks. A name may be abbreviated where only
+ *one name begins like that; those behind " | " may not be.
+ */
+struct command_line {
+	char *const *argv;
+	size_t at; /* the index of the next word */
+	const char *options;
+	bool negates; /* --no-name and --expand-name are options, as in curl */
+	size_t letter; /* in "-sSX", how many letters have been read */
+	bool ended; /* "--" has been read: only operands follow */
+	/* What was read: */
+	struct strview name; /* the whole name; empty: an operand, or unknown */
+	bool operand; /* it is the argument */
+	bool off; /* --no-name */
+	char mark; /* the one behind the name, or ' ' */
+	const char *argument; /* behind the name or its =, or NULL */
+};
+
+/*
+ * Reads the next option with its argument, or the next operand. False at the
+ * end. All of these are read: "-X PUT", "-XPUT", "-sSX PUT", "--request PUT",
+ * "--request=PUT". Upper and lower case of a name are the same.
+ */
+bool command_line_next(struct command_line *line);
+
+#endif
