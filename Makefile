@@ -2,7 +2,8 @@
 # make static          ./retry-static, with musl-gcc where there is one
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make deb rpm arch    packages; make release: a tarball and static programs
-# make check           everything that must hold; tests/setup gets its tools
+# make check           what the program must do; tests/setup gets its tools
+# make check-package   the action, the tarball, the packages' recipes, install
 # make lint san fuzz faults hammer fleet storm simulate bench   more, one by one
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
@@ -246,7 +247,13 @@ check-script:
 	@env --default-signal tests/fleet/run $(B)/script_check
 check-link:
 	@env --default-signal tests/link/run $(B)/link_check
-.PHONY: check-suite check-rest check-house check-text check-units check-models \
+
+# What is packed and installed, and the action for GitHub: these tests hold as
+# long as nothing of packaging/, of the Makefile or of the options changes.
+check-package: $(BIN)
+	@RETRY='$(abspath $(BIN))' tests/run tests/package/*.bats
+
+.PHONY: check-package check-suite check-rest check-house check-text check-units check-models \
 	check-script check-link
 
 lint:
@@ -272,7 +279,7 @@ lint:
 		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE \
 		-iquote src 2>/dev/null' sh
 	shellcheck $(filter tests/faults/%,$(SH_FILES)) # they take seconds
-	shellcheck -s bats -S warning -e SC2154 tests/*.bats
+	shellcheck -s bats -S warning -e SC2154 tests/*.bats tests/package/*.bats
 	@tests/control
 
 # The sanitizers leave the signals of faults alone, as the tests are about them.

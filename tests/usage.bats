@@ -1139,3 +1139,32 @@ runs()
 	[ "$status" -eq 125 ]
 	[ ! -e ran ]
 }
+
+# tried PROGRAM NAME: what one is told to ask for help where it was called so
+tried()
+{
+	(exec -a "$2" "$1" --nosuch) 2>err && return 1
+	[ "$(head -n 1 err)" = "retry: unknown option '--nosuch'" ]
+	sed -n "s/^Try '\(.*\) --help' for more information\.$/\1/p" err
+}
+
+@test "help is that of the program by the name that it was called by" {
+	cp "$RETRY" retry-cmd
+	[ "$(tried ./retry-cmd ./retry-cmd)" = retry-cmd ]
+	[ "$(tried "$RETRY" /opt/x/again_2.0)" = again_2.0 ]
+	run -0 ./retry-cmd --help
+	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
+	grep -q '^  retry-cmd -n 5 ' <<<"$output"
+	run -0 ./retry-cmd --version
+	[ "$output" = "$("$RETRY" --version)" ]
+	run -1 ./retry-cmd -n 1 false
+	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
+}
+
+@test "a name of the program that nobody could type is not shown" {
+	local called
+	for called in '' / /x/ -retry 'a b' $'a\nb' "a'b" $'\e[1m' '$(id)' \
+	    "$(printf '%0300d' 1)"; do
+		[ "$(tried "$RETRY" "$called")" = retry ]
+	done
+}

@@ -1,7 +1,7 @@
 # Which files `make install` installs where, and `make uninstall` removes. The
 # program is $RETRY; nothing is built here.
 
-load helper
+load ../helper
 
 setup()
 {
@@ -14,7 +14,7 @@ setup()
 # Runs make in the checkout, as if the program under test had been built there.
 build()
 {
-	make -s -C "$BATS_TEST_DIRNAME/.." -o "$RETRY" BIN="$RETRY" \
+	make -s -C "$BATS_TEST_DIRNAME/../.." -o "$RETRY" BIN="$RETRY" \
 		DESTDIR="$root" "$@" 3>&-
 }
 
@@ -89,7 +89,7 @@ installed()
 	[ "$output" -gt 20 ]
 	run grep -E '(^|[ "q])retry"?,? (\\-|")|Ql.* retry ' again.1
 	[ -z "$output" ]
-	diff "$BATS_TEST_DIRNAME/../retry.1" retry.1
+	diff "$BATS_TEST_DIRNAME/../../retry.1" retry.1
 }
 
 @test "uninstall removes all of it and nothing else" {

@@ -4,22 +4,22 @@
 
 # shellcheck disable=SC2016 # $ and ` in single quotes are for others
 
-load helper
+load ../helper
 
 setup_file()
 {
 	! "$PYTHON" -c 'import yaml' 2>/dev/null || "$PYTHON" -c '
 import json, sys, yaml
 json.dump(yaml.safe_load(sys.stdin), sys.stdout)' \
-		<"$BATS_TEST_DIRNAME/../packaging/action/action.yml" \
+		<"$BATS_TEST_DIRNAME/../../packaging/action/action.yml" \
 		>"$BATS_FILE_TMPDIR/action.json"
 }
 
 setup()
 {
 	helper_setup
-	here=$BATS_TEST_DIRNAME/..
-	job=("$PYTHON" -IS "$here/tests/action.py" "$PWD/tree/packaging/action"
+	here=$BATS_TEST_DIRNAME/../..
+	job=("$PYTHON" -IS "$here/tests/package/action.py" "$PWD/tree/packaging/action"
 		"$BATS_FILE_TMPDIR/action.json")
 	[ -e "$BATS_FILE_TMPDIR/action.json" ] || skip "no yaml module for python3"
 	mkdir -p bin temp tree/packaging

@@ -2,19 +2,19 @@
 # program says of itself where it has another name, as there. make check-deb
 # and its like build the packages themselves.
 
-load helper
+load ../helper
 
 # Most tests look at one and the same tarball.
 setup_file()
 {
-	SOURCE_DATE_EPOCH=1000000000 make -s -C "$BATS_TEST_DIRNAME/.." dist \
+	SOURCE_DATE_EPOCH=1000000000 make -s -C "$BATS_TEST_DIRNAME/../.." dist \
 		B="$BATS_FILE_TMPDIR" 3>&-
 }
 
 setup()
 {
 	helper_setup
-	here=$BATS_TEST_DIRNAME/..
+	here=$BATS_TEST_DIRNAME/../..
 	version=$("$RETRY" --version)
 	[[ $version == retry\ * ]]
 	version=${version#retry }
@@ -39,7 +39,7 @@ dist()
 @test "the tarball has all sources and nothing that is built" {
 	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
 	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 .ci/run \
-		src/*.[ch] src/wings src/*/* completions/* tests/*.bats packaging/debian/rules) |
+		src/*.[ch] src/wings src/*/* completions/* tests/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
 	[ -z "$output" ]
@@ -103,35 +103,6 @@ packed()
 	dist "$name" out
 	diff <(packed "$tarball" | grep -vE "^(README|completions)") \
 		<(packed "out/$name.tar.gz")
-}
-
-# tried PROGRAM NAME: what one is told to ask for help where it was called so
-tried()
-{
-	(exec -a "$2" "$1" --nosuch) 2>err && return 1
-	[ "$(head -n 1 err)" = "retry: unknown option '--nosuch'" ]
-	sed -n "s/^Try '\(.*\) --help' for more information\.$/\1/p" err
-}
-
-@test "help is that of the program by the name that it was called by" {
-	cp "$RETRY" retry-cmd
-	[ "$(tried ./retry-cmd ./retry-cmd)" = retry-cmd ]
-	[ "$(tried "$RETRY" /opt/x/again_2.0)" = again_2.0 ]
-	run -0 ./retry-cmd --help
-	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
-	grep -q '^  retry-cmd -n 5 ' <<<"$output"
-	run -0 ./retry-cmd --version
-	[ "$output" = "$("$RETRY" --version)" ]
-	run -1 ./retry-cmd -n 1 false
-	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
-}
-
-@test "a name of the program that nobody could type is not shown" {
-	local called
-	for called in '' / /x/ -retry 'a b' $'a\nb' "a'b" $'\e[1m' '$(id)' \
-	    "$(printf '%0300d' 1)"; do
-		[ "$(tried "$RETRY" "$called")" = retry ]
-	done
 }
 
 @test "the package has the licence of the project" {
