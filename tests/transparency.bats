@@ -133,6 +133,42 @@ script()
 	END
 }
 
+# activated OPTION... COMMAND...: retry, as systemd starts a service with a
+# socket and a watchdog
+activated()
+{
+	sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
+		exec "$@"' sh "$RETRY" -q -d 0 "$@" 3</dev/null
+}
+
+# The rule of sd_listen_fds(3) and sd_watchdog_enabled(3), and what else there is.
+shows='echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) $LISTEN_FDS \
+	${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3); exit 7'
+
+@test "each attempt is the process that systemd's variables name" {
+	for options in '-n 2' '-n 1 -E -t 20 -T 20' '-n 1 --http' '-n 1 env' \
+	    "-n 1 $RETRY -n 1" "-n 1 env $RETRY -q -n 2 -d 0"; do
+		# shellcheck disable=SC2086 # words
+		run -7 --separate-stderr activated $options sh -c "$shows"
+		[ "$(printf '%s\n' "${lines[@]}" | sort -u)" = \
+		    '0 0 1 none /dev/null' ]
+	done
+	[ "${#lines[@]}" -eq 2 ]
+}
+
+@test "systemd's variables stay where they name another process" {
+	before=(env LISTEN_PID=1 WATCHDOG_PID=1 LISTEN_FDS=1 LISTEN_PIDFDID=7)
+	alike sh -c 'env | grep -E "^(LISTEN|WATCHDOG)_" | sort; exit 3'
+	before=(env LISTEN_PID= WATCHDOG_PID=x LISTEN_PIDFDID=7)
+	alike sh -c 'env | grep -E "^(LISTEN|WATCHDOG)_" | sort; exit 3'
+}
+
+@test "a hook is not the process that systemd's variables name" {
+	run -7 activated -n 2 --on-retry 'echo $((LISTEN_PID - PPID)) \
+	    $((WATCHDOG_PID - PPID)) $LISTEN_PIDFDID >hook' sh -c 'exit 7'
+	holds hook '0 0 7'
+}
+
 #
 # What a process inherits
 #

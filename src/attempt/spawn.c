@@ -9,6 +9,10 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
+#include "text/number.h"
+
+/* Room for a variable that names a process. */
+#define PID_ROOM (sizeof "WATCHDOG_PID=" + NUMBER_ROOM)
 
 bool
 spawn_open(struct spawn *spawn, int death_signal)
@@ -90,11 +94,48 @@ find_and_execute(char **command, char **env)
 		search(command, env);
 }
 
+static bool
+is_named(const char *variable, const char *name)
+{
+	return strncmp(variable, name, strlen(name)) == 0;
+}
+
+/*
+ * Where a variable of systemd names the parent, it names this process from now
+ * on: sd_listen_fds(3) and sd_watchdog_enabled(3) ignore another's. The inode
+ * of the parent's pidfd, in a third variable, would still exclude this process,
+ * so it goes.
+ */
+static void
+inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
+{
+	static const char *const names[] = { "LISTEN_PID=", "WATCHDOG_PID=" };
+	char digits[NUMBER_ROOM], *parents;
+	bool activated = false;
+	char **to = env;
+
+	parents = number_put(digits, parent);
+	for (int i = 0; i < 2; i++)
+		for (char **at = env; *at != NULL; at++)
+			if (is_named(*at, names[i]) &&
+			    strcmp(*at + strlen(names[i]), parents) == 0) {
+				*at = room[i];
+				number_put(stpcpy(*at, names[i]), getpid());
+				activated |= i == 0;
+			}
+	for (char **at = env; activated && *at != NULL; at++)
+		if (!is_named(*at, "LISTEN_PIDFDID="))
+			*to++ = *at;
+	if (activated)
+		*to = NULL;
+}
+
 /* Runs between fork and exec: only calls that are safe in a signal handler. */
 static _Noreturn void
 become(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, pid_t parent, char **command, char **env)
 {
+	char room[2][PID_ROOM];
 	uint64_t error;
 
 	signals_die_with(parent, spawn->death_signal);
@@ -102,6 +143,7 @@ become(const struct spawn *spawn, const struct signals *signals,
 	if (streams_attach(streams)) {
 		signals_restore(signals);
 		signals_hand_on(signals);
+		inherit_activation(env, parent, room);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;

@@ -23,8 +23,9 @@ bool spawn_open(struct spawn *spawn, int death_signal);
 /*
  * Forks and executes command with env. It is searched along PATH as execvp(3)
  * does; a script without #! is run by /bin/sh. If retry dies the child gets the
- * death_signal of spawn_open. Returns its pid, or -1 with errno where fork
- * failed. The child writes over its copy of command[-1].
+ * death_signal of spawn_open. Where LISTEN_PID or WATCHDOG_PID in env name
+ * retry, they name the child. Returns its pid, or -1 with errno where fork
+ * failed. The child writes over its copies of command[-1] and of env.
  */
 pid_t spawn_run(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, char **command, char **env);
