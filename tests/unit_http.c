@@ -6,7 +6,6 @@
 #include "http/curl.h"
 #include "text/date.h"
 #include "http/http_status.h"
-#include "http/json.h"
 #include "http/responses.h"
 
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */

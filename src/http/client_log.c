@@ -1,8 +1,7 @@
 #include "http/client_log.h"
 
 #include <string.h>
-#include "http/framing.h"
-#include "http/response_head.h"
+#include "http/responses.h"
 
 /* How each line of a response's head begins. */
 enum margin {
@@ -49,14 +48,14 @@ take_margin(struct strview *line, enum margin margin)
 struct log {
 	bool begun; /* a line that is not empty was read */
 	enum margin margin;
-	enum response_head_place place; /* of the next line */
 	bool found; /* there is a head */
 	bool inside; /* each line since its status line has the margin */
-	bool interim; /* the response is 1xx */
+	bool ended; /* an empty line has ended its fields */
+	bool left; /* no line of it can follow any more */
 	bool asked; /* curl has shown a request since this head */
 	bool open; /* 1xx, a redirect, 401 or 407: a response may follow */
 	bool renewed; /* the client has announced a new request since */
-	struct framing framing;
+	struct response head;
 	struct strview before; /* the line before the next one */
 };
 
@@ -126,8 +125,8 @@ static bool
 is_body(const struct log *log, struct strview raw, struct strview rest)
 {
 	return log->found && log->margin == MARGIN_ARROW &&
-	    log->framing.length > 0 && !log->framing.encoded &&
-	    (uint64_t)log->framing.length == rest.length &&
+	    log->head.length > 0 && !log->head.encoded &&
+	    (uint64_t)log->head.length == rest.length &&
 	    (ends_transfer(raw) || strview_starts(raw, "{ ["));
 }
 
@@ -139,7 +138,7 @@ is_announced(const struct log *log, enum margin margin)
 	case MARGIN_NONE:
 		return strview_starts(log->before, "# got header "); /* wget2 */
 	case MARGIN_ARROW:
-		return log->asked || log->interim;
+		return log->asked || (log->found && log->head.code < 200);
 	case MARGIN_BLANKS:
 		return log->inside ||
 		    (precedes_head(log->before) &&
@@ -162,41 +161,26 @@ is_request(struct strview line)
 	    NULL;
 }
 
-/* The log after a status line with this code. */
-static struct log
-begin(enum margin margin, int code, struct response *response)
-{
-	return (struct log){ .begun = true,
-		.margin = margin,
-		.place = response_head_begin(response, code),
-		.found = true,
-		.inside = true,
-		.interim = code < 200,
-		.open = code < 200 || framing_renews(code),
-		.framing = { .length = -1 } };
-}
-
 /* Reads a line that has the margin of the head. The lines that continue it are
  * cut off rest. */
 static void
 read_field(struct log *log, struct strview line, struct strview *rest,
     struct response *response)
 {
-	if (log->margin == MARGIN_NONE && log->place != RESPONSE_HEAD_OUTSIDE &&
-	    line.length > 0)
+	if (log->head.code < 200 || log->left)
+		return;
+	if (line.length == 0) {
+		log->ended = true;
+		return;
+	}
+	if (log->margin == MARGIN_NONE)
 		response_head_unfold(&line, rest);
-	if (log->place == RESPONSE_HEAD_WITHIN)
-		framing_note(&log->framing, line);
-	log->place = response_head_take(line, log->place, &response->fields);
-}
-
-/* A line is not of the head. */
-static void
-leave_head(struct log *log)
-{
-	log->inside = false;
-	if (log->margin == MARGIN_BLANKS)
-		log->place = RESPONSE_HEAD_OUTSIDE;
+	if (log->ended) {
+		response_head_trail(response, line);
+	} else {
+		response_head_add(&log->head, line);
+		*response = log->head;
+	}
 }
 
 /* Notes whether the client announces or shows a request in this line. */
@@ -222,12 +206,21 @@ read_log_line(struct log *log, struct strview *rest, struct response *response)
 	margin = log->found ? log->margin : margin_of(line);
 	inside = take_margin(&line, margin);
 	code = inside ? response_head_code(line) : -1;
-	if (code >= 0 && (!log->begun || is_announced(log, margin)))
-		*log = begin(margin, code, response);
-	else if (log->found && inside)
+	if (code >= 0 && (!log->begun || is_announced(log, margin))) {
+		*log = (struct log){ .begun = true,
+			.margin = margin,
+			.found = true,
+			.inside = true,
+			.open = code < 200 || responses_renew(code),
+			.head = response_head_begin(line) };
+		if (code >= 200)
+			*response = log->head;
+	} else if (log->found && inside) {
 		read_field(log, line, rest, response);
-	else
-		leave_head(log);
+	} else {
+		log->inside = false;
+		log->left |= log->margin == MARGIN_BLANKS;
+	}
 	note_request(log, raw);
 	log->begun |= raw.length > 0 && raw.at[0] != '\r';
 	log->before = raw;
@@ -238,7 +231,7 @@ read_log_line(struct log *log, struct strview *rest, struct response *response)
 bool
 client_log_read(struct strview all, struct response *response)
 {
-	struct log log = { .place = RESPONSE_HEAD_OUTSIDE };
+	struct log log = { .found = false };
 
 	while (all.length > 0)
 		read_log_line(&log, &all, response);

@@ -8,7 +8,7 @@
 #define CLIENT_LOG_H
 
 #include <stdbool.h>
-#include "http/retry_after.h"
+#include "http/response_head.h"
 #include "text/strview.h"
 
 /*

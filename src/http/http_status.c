@@ -1,12 +1,152 @@
 #include "http/http_status.h"
 
+#include <string.h>
+#include "http/client_log.h"
+#include "http/response_head.h"
 #include "http/responses.h"
 #include "http/retry_after.h"
-#include "http/response_head.h"
-#include "http/json.h"
+#include "text/date.h"
+#include "text/number.h"
 #include "text/strview.h"
-#include "http/client_log.h"
-#include "http/status_code.h"
+
+/*
+ * A code, and what curl writes beside it for %{http_code}: a Retry-After, or an
+ * exit status and a message.
+ */
+
+/* Reads all of text as a code, 0 to 999. */
+static bool
+read_number(struct strview text, int *code)
+{
+	int64_t number;
+
+	if (text.length > 3 || !number_whole(text.at, text.length, &number))
+		return false;
+	*code = (int)number;
+	return true;
+}
+
+/*
+ * Reads a code as %{http_code} prints it: exactly three digits, 000 or 100 to
+ * 599. A number outside of this range may mean anything.
+ */
+static bool
+read_bare(struct strview text, int *code)
+{
+	return text.length == 3 && read_number(text, code) &&
+	    (*code == 0 || (*code >= 100 && *code <= 599));
+}
+
+/* Whether text may be meant as a Retry-After, valid or not. */
+static bool
+may_be_retry_after(struct strview text)
+{
+	int64_t moment;
+
+	if (text.length == 0 || date_parse(text, 0, &moment))
+		return text.length > 0;
+	for (size_t i = 0; i < text.length; i++) {
+		if (strview_blank(text.at[i]))
+			return false;
+	}
+	return memchr("0123456789+-.", text.at[0], 13) != NULL;
+}
+
+/*
+ * Whether curl can exit with status after a response with this code (its
+ * manual, "EXIT CODES"). The statuses in redirected mean that the last transfer
+ * got no response: then the code is that of the redirect before it.
+ */
+static bool
+may_follow(int64_t status, int code)
+{
+	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
+		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
+	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
+
+	if (code >= 300 && code < 400 &&
+	    memchr(redirected, (int)status, sizeof redirected) != NULL)
+		return true;
+	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
+}
+
+/* Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...". */
+static bool
+is_error(struct strview text, int code)
+{
+	size_t digits = strview_digits(text);
+	int64_t status;
+
+	return digits > 0 && digits <= 2 &&
+	    number_whole(text.at, digits, &status) && status != 0 &&
+	    digits < text.length && strview_blank(text.at[digits]) &&
+	    may_follow(status, code);
+}
+
+/*
+ * Cuts the code off a line, and leaves in the line what may be a Retry-After. A
+ * curl exit status and message behind the code are cut off as well. False, with
+ * the line unchanged, if there is anything else.
+ */
+static bool
+cut_code(struct strview *line, int *code)
+{
+	struct strview number = { line->at,
+		line->length < 3 ? line->length : 3 };
+	struct strview rest = strview_after(*line, number.length);
+	bool blank = rest.length > 0 && strview_blank(rest.at[0]);
+
+	if (!read_bare(number, code) || (rest.length > 0 && !blank))
+		return false;
+	rest = strview_trim(rest);
+	if (rest.length > 0 && !may_be_retry_after(rest)) {
+		if (!is_error(rest, *code))
+			return false;
+		rest.length = 0;
+	}
+	*line = rest;
+	return true;
+}
+
+/*
+ * Reads a text of one or more lines. The last line that is not blank has the
+ * code, or it has a Retry-After and the line above it the code. False, with the
+ * response untouched, if there is no code.
+ */
+static bool
+read_code(struct strview rest, struct response *response)
+{
+	struct strview line, last = { NULL, 0 }, above = last, wait;
+	int code, code_above;
+	bool found, blank = false;
+
+	while (strview_line(&rest, &line)) {
+		struct strview trimmed = strview_trim(line);
+
+		if (trimmed.length == 0)
+			continue;
+		blank = strview_blank(line.at[line.length - 1]);
+		above = last;
+		last = trimmed;
+	}
+	wait = last;
+	found = cut_code(&wait, &code);
+	/* "0 " is %{exitcode} %{errormsg} of a success. */
+	if (found && blank && strview_is(wait, "0"))
+		wait.length = 0;
+	if ((!found || (code > 0 && code < 200 && wait.length == 0)) &&
+	    read_bare(above, &code_above) && code_above >= 200 &&
+	    may_be_retry_after(last)) {
+		wait = last;
+		code = code_above;
+		found = true;
+	}
+	if (!found)
+		return false;
+	*response = (struct response){ .known = true, .code = code };
+	retry_after_add(&response->fields, FIELD_RETRY_AFTER, wait);
+	return true;
+}
 
 /* Whether name is one by which curl or people call a code. */
 static bool
@@ -41,7 +181,7 @@ read_pair(struct strview value, struct response *response)
 		retry_after_add(&response->fields, field, value);
 		return true;
 	}
-	if (!names_code(key) || !status_code_bare(value, &code))
+	if (!names_code(key) || !read_bare(value, &code))
 		return false;
 	if (response->known)
 		*response = (struct response){ 0 };
@@ -61,6 +201,102 @@ read_pairs(struct strview rest, struct response *response)
 	return found;
 }
 
+/*
+ * JSON (RFC 8259). Nobody checks whether the bytes are valid, because curl's
+ * output is not always valid (7.88 prints the byte 0xE9 as "uffffffe9") and may
+ * be cut off at any point.
+ */
+
+enum token {
+	TOKEN_END,
+	TOKEN_OPEN, /* { */
+	TOKEN_CLOSE, /* } */
+	TOKEN_LIST, /* [ */
+	TOKEN_LIST_END, /* ] */
+	TOKEN_KEY, /* a string that a colon follows */
+	TOKEN_STRING,
+	TOKEN_WORD /* a number, true, null, or anything else without quotes */
+};
+
+static const char marks[] = "{}[]";
+
+/* Skips blanks, commas and colons. */
+static void
+skip_gap(struct strview *rest)
+{
+	while (rest->length > 0 &&
+	    (strview_blank(rest->at[0]) || rest->at[0] == ',' ||
+		rest->at[0] == ':'))
+		*rest = strview_after(*rest, 1);
+}
+
+/* Cuts off a string and its closing quote; the opening quote is cut already. */
+static struct strview
+cut_string(struct strview *rest)
+{
+	struct strview string = *rest;
+	size_t end = 0;
+
+	while (end < rest->length && rest->at[end] != '"') {
+		/* The byte after a backslash may be a quote. */
+		if (rest->at[end] == '\\' && end + 1 < rest->length)
+			end++;
+		end++;
+	}
+	string.length = end;
+	*rest = strview_after(*rest, end < rest->length ? end + 1 : end);
+	return string;
+}
+
+static struct strview
+cut_word(struct strview *rest)
+{
+	struct strview word = *rest;
+	size_t end = 0;
+
+	while (end < rest->length && !strview_blank(rest->at[end]) &&
+	    memchr("{}[],:\"", rest->at[end], 7) == NULL)
+		end++;
+	word.length = end;
+	*rest = strview_after(*rest, end);
+	return word;
+}
+
+static bool
+colon_follows(struct strview rest)
+{
+	while (rest.length > 0 && strview_blank(rest.at[0]))
+		rest = strview_after(rest, 1);
+	return rest.length > 0 && rest.at[0] == ':';
+}
+
+/*
+ * Cuts the next token off rest. *text becomes the bytes of the token: for a key
+ * or a string the bytes between the quotes, with escapes as they are.
+ */
+static enum token
+next_token(struct strview *rest, struct strview *text)
+{
+	const char *mark;
+
+	skip_gap(rest);
+	*text = (struct strview){ rest->at, 0 };
+	if (rest->length == 0)
+		return TOKEN_END;
+	if (rest->at[0] == '"') {
+		*rest = strview_after(*rest, 1);
+		*text = cut_string(rest);
+		return colon_follows(*rest) ? TOKEN_KEY : TOKEN_STRING;
+	}
+	mark = memchr(marks, rest->at[0], strlen(marks));
+	if (mark == NULL) {
+		*text = cut_word(rest);
+		return TOKEN_WORD;
+	}
+	*rest = strview_after(*rest, 1);
+	return (enum token)(TOKEN_OPEN + (mark - marks));
+}
+
 /* A JSON object that no other one contains, or a code beside such objects. */
 struct part {
 	bool coded; /* there is a code */
@@ -73,8 +309,8 @@ struct part {
 static void
 put_code(struct part *part, struct strview text, bool named)
 {
-	if (named ? !status_code_number(text, &part->code)
-		  : !status_code_bare(text, &part->code))
+	if (named ? !read_number(text, &part->code)
+		  : !read_bare(text, &part->code))
 		return;
 	part->coded = true;
 	part->named |= named;
@@ -100,7 +336,7 @@ read_line_beside(struct strview *rest, struct part *part)
 	if (strview_digits(after) != 3 || !strview_line(&after, &line))
 		return false;
 	line = strview_trim(line);
-	if (!status_code_cut(&line, &part->code))
+	if (!cut_code(&line, &part->code))
 		return false;
 	part->coded = true;
 	if (line.length > 0)
@@ -114,34 +350,34 @@ static bool
 read_part(struct strview *rest, struct part *part)
 {
 	struct strview text, key = { NULL, 0 };
-	enum json_token token;
+	enum token token;
 	bool list = false;
 	size_t depth = 0;
 
 	*part = (struct part){ 0 };
 	if (read_line_beside(rest, part))
 		return true;
-	while ((token = json_next(rest, &text)) != JSON_END) {
-		if (token == JSON_OPEN)
+	while ((token = next_token(rest, &text)) != TOKEN_END) {
+		if (token == TOKEN_OPEN)
 			depth++;
-		else if (token == JSON_CLOSE && depth > 0)
+		else if (token == TOKEN_CLOSE && depth > 0)
 			depth--;
-		else if (token == JSON_LIST || token == JSON_LIST_END)
-			list = token == JSON_LIST;
-		else if (token == JSON_KEY)
+		else if (token == TOKEN_LIST || token == TOKEN_LIST_END)
+			list = token == TOKEN_LIST;
+		else if (token == TOKEN_KEY)
 			key = text;
-		else if (token == JSON_STRING && list)
+		else if (token == TOKEN_STRING && list)
 			put_field(part, key, text);
-		else if (token == JSON_WORD && depth == 0)
+		else if (token == TOKEN_WORD && depth == 0)
 			put_code(part, text, false);
-		else if (token == JSON_WORD &&
+		else if (token == TOKEN_WORD &&
 		    (strview_is(key, "http_code") ||
 			strview_is(key, "response_code")))
 			put_code(part, text, true);
 		if (depth == 0)
 			break;
 	}
-	return token != JSON_END || part->coded || part->listed;
+	return token != TOKEN_END || part->coded || part->listed;
 }
 
 /* Whether the bytes are a JSON object, or a code and then one. */
@@ -201,7 +437,7 @@ read_any(struct strview all, struct response *response)
 	/* The text may be a page that begins with a status line, and behind
 	 * the page a code. */
 	if (responses_start(all) && !responses_whole(all) &&
-	    status_code_read(all, response))
+	    read_code(all, response))
 		return HTTP_STATUS_CODE;
 	if (responses_read(all, response))
 		return HTTP_STATUS_HEADERS;
@@ -209,7 +445,7 @@ read_any(struct strview all, struct response *response)
 		form = read_json(all, response);
 	if (form != HTTP_STATUS_UNRECOGNISED)
 		return form;
-	if (status_code_read(all, response))
+	if (read_code(all, response))
 		return HTTP_STATUS_CODE;
 	if (client_log_read(all, response))
 		return HTTP_STATUS_HEADERS;

@@ -41,64 +41,106 @@ response_head_unfold(struct strview *line, struct strview *rest)
 	}
 }
 
-/* Cuts the name off a header line, "Name: value", and returns the field. */
-static enum field
-cut_name(struct strview *line)
+/* Cuts the name off a header line. False if the line has none. */
+static bool
+cut_name(struct strview *line, struct strview *name)
 {
 	const char *colon =
 	    line->length == 0 ? NULL : memchr(line->at, ':', line->length);
-	struct strview name = *line;
 
 	if (colon == NULL)
-		return FIELD_COUNT;
-	name.length = (size_t)(colon - name.at);
-	*line = strview_after(*line, name.length + 1);
-	return retry_after_find(name);
+		return false;
+	*name = (struct strview){ line->at, (size_t)(colon - line->at) };
+	*line = strview_trim(strview_after(*line, name->length + 1));
+	return true;
 }
 
-enum response_head_place
-response_head_take(struct strview line, enum response_head_place place,
-    struct retry_after_fields *fields)
+void
+response_head_add(struct response *response, struct strview line)
 {
+	struct strview name;
 	enum field field;
 
-	if (line.length == 0)
-		return place == RESPONSE_HEAD_WITHIN ? RESPONSE_HEAD_AFTER
-						     : place;
-	field = cut_name(&line);
-	if (place == RESPONSE_HEAD_WITHIN ||
-	    (place == RESPONSE_HEAD_AFTER && field == FIELD_PUSHBACK))
-		retry_after_add(fields, field, line);
-	return place;
+	if (!cut_name(&line, &name))
+		return;
+	field = retry_after_find(name);
+	retry_after_add(&response->fields, field, line);
+	response->dated |= field == FIELD_DATE;
+	response->coded |= strview_is(name, "Transfer-Encoding");
+	response->typed |= strview_is(name, "Content-Type");
+	response->encoded |= strview_is(name, "Content-Encoding");
+	response->trails |= strview_is(name, "Trailer");
+	if (strview_is(name, "Connection"))
+		response->lasts &= !strview_is(line, "close");
+	if (strview_is(name, "Content-Length") &&
+	    !number_whole(line.at, line.length, &response->length))
+		response->length = -1;
 }
 
-enum response_head_place
-response_head_begin(struct response *response, int code)
+void
+response_head_trail(struct response *response, struct strview line)
 {
-	if (code < 200)
-		return RESPONSE_HEAD_OUTSIDE;
-	*response = (struct response){ .known = true, .code = code };
-	return RESPONSE_HEAD_WITHIN;
+	struct strview name;
+
+	if (cut_name(&line, &name) && retry_after_find(name) == FIELD_PUSHBACK)
+		retry_after_add(&response->fields, FIELD_PUSHBACK, line);
+}
+
+struct response
+response_head_begin(struct strview line)
+{
+	return (struct response){ .known = true,
+		.code = response_head_code(line),
+		.length = -1,
+		.lasts = strview_starts(line, "HTTP/1.1"),
+		.established = line.length >= 12 &&
+		    strview_starts(strview_after(line, 12), " Connection ") };
+}
+
+struct response
+response_head_read(struct strview *rest)
+{
+	struct response head;
+	struct strview line;
+
+	strview_line(rest, &line);
+	head = response_head_begin(line);
+	while (!head.ended && rest->length > 0) {
+		struct strview next = *rest;
+
+		strview_line(&next, &line);
+		head.cut = response_head_code(line) >= 0;
+		if (head.cut)
+			break;
+		*rest = next;
+		head.ended = line.length == 0;
+		if (!head.ended) {
+			response_head_unfold(&line, rest);
+			response_head_add(&head, line);
+		}
+	}
+	return head;
 }
 
 bool
 response_head_dump(struct strview rest, struct response *response)
 {
-	enum response_head_place place = RESPONSE_HEAD_OUTSIDE;
-	bool found = false;
-	struct strview line;
+	struct strview line, at = rest;
+	struct response head = { .code = -1 };
 
 	while (strview_line(&rest, &line)) {
-		int code = response_head_code(line);
-
-		if (code >= 0) {
-			place = response_head_begin(response, code);
-			found = true;
+		if (response_head_code(line) >= 0) {
+			head = response_head_read(&at);
+			if (head.code >= 200)
+				*response = head;
+			rest = at;
 			continue;
 		}
-		if (place != RESPONSE_HEAD_OUTSIDE && line.length > 0)
+		if (head.code >= 200) {
 			response_head_unfold(&line, &rest);
-		place = response_head_take(line, place, &response->fields);
+			response_head_trail(response, line);
+		}
+		at = rest;
 	}
-	return found;
+	return head.code >= 0;
 }

@@ -1,5 +1,5 @@
 /*
- * response_head: reads the head of an HTTP response, line by line.
+ * response_head: reads the head of an HTTP response.
  *
  * A head is a status line, header fields and an empty line (RFC 9112 sections 4
  * and 5). A file of heads alone can be read as a whole.
@@ -8,27 +8,33 @@
 #define RESPONSE_HEAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "http/retry_after.h"
 #include "text/strview.h"
 
-/* Where a line is. */
-enum response_head_place {
-	RESPONSE_HEAD_OUTSIDE, /* before all heads, or in an interim response */
-	RESPONSE_HEAD_WITHIN, /* in the head of a final response */
-	RESPONSE_HEAD_AFTER /* in its body or trailers */
+/* What is known of one response. */
+struct response {
+	bool known; /* the code is */
+	int code; /* 0: curl's 000, no response */
+	struct retry_after_fields fields;
+	/* What the head says about the body behind it: */
+	int64_t length; /* below 0: unknown */
+	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
+	bool encoded, dated; /* there is a Content-Encoding, a Date */
+	bool trails; /* there is a Trailer */
+	bool lasts; /* HTTP/1.1, and the connection stays open */
+	bool established; /* "Connection established", or the head before is a
+			     407: a proxy has answered CONNECT */
+	bool cut; /* the next head ends this one, without an empty line */
+	bool ended; /* an empty line ends this head */
 };
 
 /* The code of a status line, "HTTP/1.1 503 Reason" or "HTTP/2 503 ", from 100
  * to 999; -1 if line is no status line. */
 int response_head_code(struct strview line);
 
-/*
- * Begins a response with this code, which replaces the response before, and
- * returns the place of the next line. An interim response (1xx; RFC 9110
- * section 15.2) changes nothing, and its fields are skipped.
- */
-enum response_head_place
-response_head_begin(struct response *response, int code);
+/* A response of which only the status line is read. */
+struct response response_head_begin(struct strview line);
 
 /*
  * Cuts off rest the lines that start with a blank and adds them to the header
@@ -37,18 +43,21 @@ response_head_begin(struct response *response, int code);
  */
 void response_head_unfold(struct strview *line, struct strview *rest);
 
-/*
- * Reads a line that is at place, and returns the place of the next line. Of the
- * trailers, the fields behind the body (RFC 9110 section 6.5), only
- * grpc-retry-pushback-ms counts, because gRPC sends this field there.
- */
-enum response_head_place response_head_take(struct strview line,
-    enum response_head_place place, struct retry_after_fields *fields);
+/* Adds a header line, "Name: value". Any other line is ignored. */
+void response_head_add(struct response *response, struct strview line);
+
+/* Adds a line of the trailers, the fields behind the body (RFC 9110 section
+ * 6.5): only grpc-retry-pushback-ms counts, as gRPC sends this field there. */
+void response_head_trail(struct response *response, struct strview line);
+
+/* Cuts off rest the head at its start, which begins with a status line. */
+struct response response_head_read(struct strview *rest);
 
 /*
  * Reads the last final response of a file that contains heads and trailers and
- * nothing else, as curl -D writes it, of any HTTP version. False, with the
- * response untouched, if there is no status line at all.
+ * nothing else, as curl -D writes it, of any HTTP version. An interim response
+ * (1xx; RFC 9110 section 15.2) changes nothing. False, with the response
+ * untouched, if there is no status line at all.
  */
 bool response_head_dump(struct strview all, struct response *response);
 

@@ -2,7 +2,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#include "http/framing.h"
 #include "http/response_head.h"
 
 /* Whether a line is "Name: value", without a blank before the colon. */
@@ -52,7 +51,7 @@ only_heads(struct strview rest, bool cut)
 		} else if (!(inside || trails) || !(folded || is_field(line))) {
 			return cut && last && (inside || may_be_status(line));
 		}
-		trails |= inside && framing_is_trailer(line);
+		trails |= inside && strview_starts(line, "Trailer:");
 	}
 	return cut || !inside;
 }
@@ -82,15 +81,46 @@ starts_whole_head(struct strview text)
 	return false;
 }
 
+/* Whether such a response has no body, whatever length it gives (RFC 9110
+ * section 6.4.1). */
+static bool
+is_bodiless(int code)
+{
+	return code < 200 || code == 204 || code == 304;
+}
+
+/*
+ * Whether the length gives the end of the body at the start of rest. If the
+ * body is encoded, curl --compressed may have decoded it, and then the length
+ * is wrong; only a body that still starts like gzip has not been decoded.
+ */
+static bool
+tells_end(const struct response *head, struct strview rest)
+{
+	return head->length >= 0 && !head->coded &&
+	    (!head->encoded || strview_starts(rest, "\x1f\x8b"));
+}
+
+/*
+ * Whether a head has the fields that all servers send: a Date (RFC 9110 section
+ * 6.6.1) or, because some proxies send none, fields that describe the body. A
+ * head that a page quotes seldom has them.
+ */
+static bool
+is_complete(const struct response *head)
+{
+	return head->dated ||
+	    (head->typed && (head->coded || head->length >= 0));
+}
+
 /* Cuts off the first final head of text, and the interim ones before it. */
-static struct framing
+static struct response
 read_final_head(struct strview *text)
 {
-	struct response unused = { .known = false };
-	struct framing head;
+	struct response head;
 
 	do
-		head = framing_read(text, &unused);
+		head = response_head_read(text);
 	while (head.code < 200 && starts_head(*text));
 	return head;
 }
@@ -101,16 +131,15 @@ read_final_head(struct strview *text)
  * quotes a head.
  */
 static bool
-answers_connect(const struct framing *framing, struct strview rest)
+answers_connect(const struct response *head, struct strview rest)
 {
-	struct framing next;
+	struct response next;
 
-	if (framing->code >= 300 || framing->length >= 0 || framing->coded ||
-	    framing->typed || !starts_whole_head(rest))
+	if (head->code >= 300 || head->length >= 0 || head->coded ||
+	    head->typed || !starts_whole_head(rest))
 		return false;
 	next = read_final_head(&rest);
-	return framing->established ||
-	    (framing->lasts && framing_complete(&next));
+	return head->established || (head->lasts && is_complete(&next));
 }
 
 /*
@@ -120,17 +149,17 @@ answers_connect(const struct framing *framing, struct strview rest)
  * counts even so: there, a quotation cannot turn an error into a success.
  */
 static bool
-answers_redirect(const struct framing *framing, struct strview rest)
+answers_redirect(const struct response *head, struct strview rest)
 {
-	struct framing next;
+	struct response next;
 
-	if (framing_tells_end(framing, rest))
+	if (tells_end(head, rest))
 		return true;
 	next = read_final_head(&rest);
-	if (framing_complete(&next) || next.established ||
+	if (is_complete(&next) || next.established ||
 	    (next.code < 300 && starts_head(rest)))
 		return true;
-	return framing->code < 400 && !framing->dated;
+	return head->code < 400 && !head->dated;
 }
 
 /*
@@ -141,21 +170,21 @@ answers_redirect(const struct framing *framing, struct strview rest)
  * CONNECT (section 9.3.6).
  */
 static bool
-may_precede_head(const struct framing *framing, struct strview rest)
+may_precede_head(const struct response *head, struct strview rest)
 {
-	int code = framing->code;
+	int code = head->code;
 
-	if (framing_bodiless(code) || code == 205 || framing->length == 0)
+	if (is_bodiless(code) || code == 205 || head->length == 0)
 		return true;
-	if (framing_renews(code))
-		return answers_redirect(framing, rest);
-	return answers_connect(framing, rest);
+	if (responses_renew(code))
+		return answers_redirect(head, rest);
+	return answers_connect(head, rest);
 }
 
 /* How far the heads of a text are read. */
 struct reader {
 	struct strview rest; /* behind the head that was read last */
-	struct framing head; /* that head */
+	struct response head; /* that head */
 	bool only; /* it is known that the whole rest is heads */
 };
 
@@ -168,12 +197,11 @@ struct reader {
 static bool
 skip_body(struct reader *reader)
 {
-	const struct framing *head = &reader->head;
+	const struct response *head = &reader->head;
 	struct strview after, start;
 
-	if (framing_bodiless(head->code) ||
-	    !framing_tells_end(head, reader->rest) || head->length == 0 ||
-	    (uint64_t)head->length > reader->rest.length)
+	if (is_bodiless(head->code) || !tells_end(head, reader->rest) ||
+	    head->length == 0 || (uint64_t)head->length > reader->rest.length)
 		return false;
 	after = strview_after(reader->rest, (size_t)head->length);
 	for (int i = 0; i < 16 && after.length > 0 &&
@@ -191,7 +219,7 @@ skip_body(struct reader *reader)
 
 /* Skips the trailers that a head declares. */
 static struct strview
-skip_trailers(struct strview rest, const struct framing *head)
+skip_trailers(struct strview rest, const struct response *head)
 {
 	struct strview next = rest, line;
 
@@ -209,14 +237,14 @@ skip_trailers(struct strview rest, const struct framing *head)
  */
 static bool
 shows_no_body(
-    const struct framing *framing, struct strview rest, struct strview after)
+    const struct response *head, struct strview rest, struct strview after)
 {
-	struct framing next;
+	struct response next;
 
-	if (framing_tells_end(framing, rest) || after.length < rest.length)
+	if (tells_end(head, rest) || after.length < rest.length)
 		return true;
 	next = read_final_head(&after);
-	return framing_complete(&next);
+	return is_complete(&next);
 }
 
 /*
@@ -262,7 +290,9 @@ read_next(struct reader *reader, struct response *response)
 {
 	int before = reader->head.code;
 
-	reader->head = framing_read(&reader->rest, response);
+	reader->head = response_head_read(&reader->rest);
+	if (reader->head.code >= 200)
+		*response = reader->head;
 	/* The 407 before this response came from a proxy. */
 	reader->head.established |= before == 407;
 }
@@ -278,8 +308,7 @@ read_trailers(struct strview rest, struct response *response)
 			return;
 	}
 	while (strview_line(&rest, &line))
-		response_head_take(
-		    line, RESPONSE_HEAD_AFTER, &response->fields);
+		response_head_trail(response, line);
 }
 
 static struct strview
@@ -290,6 +319,12 @@ skip_empty(struct strview rest)
 	while (strview_line(&next, &line) && line.length == 0)
 		rest = next;
 	return rest;
+}
+
+bool
+responses_renew(int code)
+{
+	return (code >= 300 && code < 400) || code == 401 || code == 407;
 }
 
 bool
@@ -328,12 +363,12 @@ responses_read(struct strview all, struct response *response)
 /* Where the body of the last head ends, in bytes from start, or 0. */
 static int64_t
 end_of_body(
-    struct strview start, struct strview body, const struct framing *head)
+    struct strview start, struct strview body, const struct response *head)
 {
 	int64_t at = body.at - start.at;
 	struct strview rest;
 
-	if (framing_bodiless(head->code) || !framing_tells_end(head, body) ||
+	if (is_bodiless(head->code) || !tells_end(head, body) ||
 	    head->length > INT64_MAX - at)
 		return 0;
 	at += head->length;

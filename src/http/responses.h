@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "http/retry_after.h"
+#include "http/response_head.h"
 #include "text/strview.h"
 
 /*
@@ -38,6 +38,10 @@
  * with the response untouched, if the text does not start with a head.
  */
 bool responses_read(struct strview all, struct response *response);
+
+/* Whether the client may send another request because of a response with this
+ * code: a redirect, or one that asks for a password. */
+bool responses_renew(int code);
 
 /* Whether a text starts with a head. Empty lines may be before the head. */
 bool responses_start(struct strview all);

@@ -49,13 +49,6 @@ struct retry_after_fields {
 	bool doubtful; /* a value is malformed, or there are too many dates */
 };
 
-/* What is known of one response. */
-struct response {
-	bool known; /* the code is */
-	int code; /* 0: curl's 000, no response */
-	struct retry_after_fields fields;
-};
-
 /* What the fields of a response say together. */
 struct retry_after {
 	bool given; /* the response names a wait */
