@@ -43,10 +43,11 @@ gather(struct run *run)
 
 	if (!streams_open(streams, run->policy))
 		return finish_without_output(run);
-	if (streams->terminal)
+	if (streams->input.unreplayed != NULL)
 		log_say(&run->loop.log, LOUDNESS_PLAIN,
-		    STRINGS("--replay-stdin: standard input is a terminal, "
-			    "which cannot be read again"));
+		    STRINGS("--replay-stdin: standard input is ",
+			streams->input.unreplayed,
+			", which cannot be read again"));
 	number = event_loop_await_input(&run->loop, run->history.deadline);
 	if (number != 0)
 		finish_by_signal(run, number);

@@ -435,7 +435,9 @@ says()
 		"curl's own --dump-header is not a file: no HTTP status is read" \
 		'cannot write to standard ' signalfd eventfd 'status file' \
 		'cannot relay or hold output' hooks report \
-		'--replay-stdin: standard input is a terminal, which cannot be read again' \
+		'--replay-stdin: standard input is ' 'a terminal' \
+		'a socket for messages' 'a special file' \
+		', which cannot be read again' \
 		'--replay-stdin' '--stdin-max' 'more output than --hold-max' 'cannot write ' metrics trace \
 		'OTEL_RESOURCE_ATTRIBUTES ignored: malformed' \
 		' failed (exit ' 'killed by ' 'ended by the deadline' \

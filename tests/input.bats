@@ -615,6 +615,97 @@ spooling()
 	attempts 3 attempts
 }
 
+# with INPUT COMMAND...: COMMAND with a standard input that is what the Python
+# expression INPUT has made
+with()
+{
+	"$PYTHON" -IS -c 'if True:
+		import ctypes, os, select, signal, socket, subprocess, sys
+		libc = ctypes.CDLL(None)
+		def messages(kind, *texts):
+		    global ours
+		    ours, theirs = socket.socketpair(type=kind)
+		    for text in texts:
+		        ours.send(text)
+		    return theirs
+		sys.exit(subprocess.call(sys.argv[2:], stdin=eval(sys.argv[1])))' \
+	    "$@" 3>&-
+}
+
+@test "a socket for messages that an attempt has read from is not read any further" {
+	local kind read again='standard input is a socket for messages, which cannot be read again'
+	for kind in SEQPACKET DGRAM; do
+		for read in 'os.read(0, 9)' 'socket.socket(fileno=0).recv(9)'; do
+			for option in -v -vI; do
+				with "messages(socket.SOCK_$kind, b'one', b'two')" \
+				    "$RETRY" "$option" -n 2 -d 0 "$PYTHON" -IS -c \
+				    "import os, socket; $read; os._exit(7)" 2>err || :
+				consumed
+				[ "$option" = -v ] ||
+					grep -qxF "retry: --replay-stdin: $again" err
+			done
+		done
+		with "messages(socket.SOCK_$kind, b'one')" "$RETRY" -q -n 3 -d 0 \
+		    sh -c '[ "$RETRY_ATTEMPT" = 3 ] && head -c 3' >out
+		[ "$(<out)" = one ]
+		with "messages(socket.SOCK_$kind)" "$RETRY" -v -n 3 -d 0 false 2>err || :
+		attempts 3 attempts
+	done
+}
+
+@test "an input of which nothing tells whether it was read ends the series" {
+	local option kind
+	for option in -v -vI; do
+		for kind in 'os.eventfd(1)' 'select.epoll()' 'os.pidfd_open(os.getpid())' \
+		    'libc.timerfd_create(1, 0)' 'libc.inotify_init1(0)' \
+		    'libc.signalfd(-1, ctypes.create_string_buffer(128), 0)'; do
+			with "$kind" "$RETRY" "$option" -n 3 -d 0 false 2>err || :
+			consumed
+			[ "$option" = -v ] || grep -qxF \
+			    'retry: --replay-stdin: standard input is a special file, which cannot be read again' err
+		done
+	done
+	[ -r /dev/kmsg ] || skip "no right to read a device"
+	"$RETRY" -v -n 3 -d 0 false </dev/kmsg 2>err || :
+	consumed
+}
+
+@test "an input that is never at its end does not prevent retries" {
+	local option kind
+	for option in -v -vI; do
+		for kind in /dev/zero /dev/full /dev/urandom; do
+			"$RETRY" "$option" -n 3 -d 0 sh -c 'head -c 9; exit 1' \
+			    <"$kind" >out 2>err || :
+			attempts 3 attempts
+			[ "$(stat -c %s out)" -eq 27 ]
+		done
+		with 'os.open("/", os.O_PATH)' "$RETRY" "$option" -n 3 -d 0 false 2>err || :
+		attempts 3 attempts
+		with 'socket.create_server(("127.0.0.1", 0))' \
+		    "$RETRY" "$option" -n 3 -d 0 false 2>err || :
+		attempts 3 attempts
+	done
+}
+
+@test "a directory and a file in memory are rewound" {
+	local option count
+	mkdir some
+	touch some/one some/two
+	count='import ctypes
+libc = ctypes.CDLL(None)
+libc.fdopendir.restype = libc.readdir.restype = ctypes.c_void_p
+all = ctypes.c_void_p(libc.fdopendir(7))
+print(sum(1 for _ in iter(lambda: libc.readdir(all), None)))'
+	for option in -q -qI; do
+		"$RETRY" "$option" -n 2 -d 0 sh -c 'exec 7<&0 </dev/null
+			"$@"; exit 1' sh "$PYTHON" -IS -c "$count" <some >out || :
+		[ "$(<out)" = $'4\n4' ]
+		with 'os.write(f := os.memfd_create("x"), b"any") and os.lseek(f, 1, 0) and f' \
+		    "$RETRY" "$option" -n 2 -d 0 sh -c 'cat; exit 1' >out || :
+		[ "$(<out)" = nyny ]
+	done
+}
+
 @test "without inotify it is noticed that bytes of a pipe are gone" {
 	need_unwatched
 	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "streams/sharing.h"
 #include "streams/tempfile.h"
@@ -17,25 +18,35 @@
 /* The buffer, where the kernel cannot move the bytes by itself. */
 #define ROOM 16384
 
-/* Datagrams cannot be copied: a file would not keep where each one ends. */
-static bool
-is_stream(void)
+/* An option of the socket that standard input is; 0 if it has no such one. */
+static int
+socket_option(int name)
 {
-	int type = 0, listens = 0;
-	socklen_t size = sizeof type;
+	int value = 0;
+	socklen_t size = sizeof value;
 
-	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) ==
-	    0 &&
-	    type == SOCK_STREAM &&
-	    getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens,
-		&size) == 0 &&
-	    listens == 0;
+	getsockopt(STDIN_FILENO, SOL_SOCKET, name, &value, &size);
+	return value;
+}
+
+/* Whether every reader of this device gets the same, or anything at random. */
+static bool
+is_endless(dev_t device)
+{
+	/* Of mem(4): null, zero, full, random and urandom. */
+	static const unsigned minors[] = { 3, 5, 7, 8, 9 };
+
+	for (size_t i = 0; i < sizeof minors / sizeof *minors; i++)
+		if (device == makedev(1, minors[i]))
+			return true;
+	return false;
 }
 
 /*
  * Whether standard input is the same file as standard output or error, such as
  * one pipe that the caller has given to retry for all three. retry would read
- * its own output, without end.
+ * its own output, without end; of one file, the next attempt would overwrite
+ * what the last one has written.
  */
 static bool
 is_output(const struct stat *input)
@@ -51,18 +62,18 @@ is_output(const struct stat *input)
 
 /* Whether standard input can be read, and is not also an output. */
 static bool
-is_read(void)
+is_read(const struct stat *stat)
 {
-	int flags = fcntl(STDIN_FILENO, F_GETFL);
-	struct stat stat;
+	int flags = fcntl(STDIN_FILENO, F_GETFL), mode = flags & O_ACCMODE;
 
-	if (flags == -1 || (flags & O_ACCMODE) == O_WRONLY)
+	if (flags == -1 || (flags & O_PATH) != 0 ||
+	    (mode != O_RDONLY && mode != O_RDWR))
 		return false;
-	if (fstat(STDIN_FILENO, &stat) == -1)
-		return (flags & O_ACCMODE) == O_RDONLY;
 	/* A file that is opened twice has two offsets: reading it is safe. */
-	return (S_ISFIFO(stat.st_mode) || (flags & O_ACCMODE) == O_RDWR)
-	    ? !is_output(&stat)
+	return S_ISFIFO(stat->st_mode) ||
+		(mode == O_RDWR &&
+		    (S_ISREG(stat->st_mode) || S_ISBLK(stat->st_mode)))
+	    ? !is_output(stat)
 	    : true;
 }
 
@@ -90,40 +101,57 @@ classify(struct stdin_source *input, bool replay)
 		input->error = errno == EBADF ? 0 : errno;
 		return STDIN_SOURCE_UNTOUCHED;
 	}
-	if (S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)) {
+	if (!is_read(&stat))
+		return STDIN_SOURCE_UNTOUCHED;
+	switch (stat.st_mode & S_IFMT) {
+	case S_IFREG:
+	case S_IFBLK:
+	case S_IFDIR:
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		if (input->start == -1)
-			return STDIN_SOURCE_UNTOUCHED;
-		if (!replay || !is_read())
+			return STDIN_SOURCE_UNKNOWN;
+		if (!replay)
 			return STDIN_SOURCE_FILE;
 		if (reopen(input))
 			return STDIN_SOURCE_REOPENED;
 		return S_ISREG(stat.st_mode) ? STDIN_SOURCE_COPIED
 					     : STDIN_SOURCE_FILE;
+	case S_IFSOCK:
+		if (socket_option(SO_ACCEPTCONN) != 0)
+			return STDIN_SOURCE_UNTOUCHED;
+		input->socket = true;
+		/* A file would not keep where each message ends. */
+		return replay && socket_option(SO_TYPE) == SOCK_STREAM
+		    ? STDIN_SOURCE_COPIED
+		    : STDIN_SOURCE_WATCHED;
+	case S_IFIFO:
+		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_WATCHED;
+	case S_IFCHR:
+		/* A terminal whose line is closed answers EIO. */
+		if (is_endless(stat.st_rdev) || isatty(STDIN_FILENO) == 1 ||
+		    errno == EIO)
+			return STDIN_SOURCE_UNTOUCHED;
+		break;
 	}
-	input->socket = S_ISSOCK(stat.st_mode);
-	if (input->socket ? !is_stream()
-			  : !S_ISFIFO(stat.st_mode) || !is_read())
-		return STDIN_SOURCE_UNTOUCHED;
-	return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_WATCHED;
+	return STDIN_SOURCE_UNKNOWN;
 }
 
 void
-stdin_source_open(
-    struct stdin_source *input, bool replay, int64_t most, bool *terminal)
+stdin_source_open(struct stdin_source *input, bool replay, int64_t most)
 {
-	input->from = input->file = input->sink = -1;
-	input->begun = input->too_long = input->socket = false;
-	input->start = -1;
-	input->error = 0;
+	*input = (struct stdin_source){
+		.from = -1, .file = -1, .sink = -1, .start = -1, .most = most
+	};
 	input->kind = classify(input, replay);
 	input->guard = read_guard_of(input->socket);
-	*terminal = replay && input->kind == STDIN_SOURCE_UNTOUCHED &&
-	    isatty(STDIN_FILENO) == 1;
+	if (replay && input->kind == STDIN_SOURCE_WATCHED)
+		input->unreplayed = "a socket for messages";
+	else if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
+		input->unreplayed = "a special file";
+	else if (replay && isatty(STDIN_FILENO) == 1)
+		input->unreplayed = "a terminal";
 	if (input->kind != STDIN_SOURCE_COPIED)
 		return;
-	input->most = most;
-	input->length = 0;
 	input->file = tempfile_open();
 	if (input->file == -1)
 		input->error = errno;
@@ -236,16 +264,6 @@ stdin_source_ready(const struct stdin_source *input)
 	return input->kind != STDIN_SOURCE_COPIED || input->from == -1;
 }
 
-/* Moves the offset back, but not if the output goes to the same open file: the
- * next attempt would overwrite it. */
-static bool
-rewind_file(const struct stdin_source *input)
-{
-	if (input->ended == input->start || !is_read())
-		return true;
-	return lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
-}
-
 bool
 stdin_source_begin(struct stdin_source *input)
 {
@@ -254,9 +272,11 @@ stdin_source_begin(struct stdin_source *input)
 	input->begun = true;
 	switch (input->kind) {
 	case STDIN_SOURCE_UNTOUCHED:
+	case STDIN_SOURCE_UNKNOWN:
 		break;
 	case STDIN_SOURCE_FILE:
-		return first || rewind_file(input);
+		return first || input->ended == input->start ||
+		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 	case STDIN_SOURCE_REOPENED:
 		return reopen(input);
 	case STDIN_SOURCE_WATCHED:
@@ -300,8 +320,6 @@ stdin_source_ended(struct stdin_source *input)
 static enum reason
 file_lost(struct stdin_source *input)
 {
-	if (!is_read())
-		return REASON_NONE;
 	if (lseek(STDIN_FILENO, 0, SEEK_CUR) != input->ended)
 		return REASON_INPUT_CONSUMED;
 	if (input->ended == input->start || input->judged)
@@ -319,6 +337,8 @@ stdin_source_lost(struct stdin_source *input)
 		return file_lost(input);
 	case STDIN_SOURCE_WATCHED:
 		return read_guard_lost(&input->guard);
+	case STDIN_SOURCE_UNKNOWN:
+		return REASON_INPUT_CONSUMED;
 	case STDIN_SOURCE_UNTOUCHED:
 	case STDIN_SOURCE_REOPENED:
 	case STDIN_SOURCE_COPIED:

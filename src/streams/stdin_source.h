@@ -21,17 +21,19 @@
 #include "streams/read_guard.h"
 
 enum stdin_source_kind {
-	STDIN_SOURCE_UNTOUCHED, /* a terminal, a device, or closed */
+	STDIN_SOURCE_UNTOUCHED, /* a terminal, /dev/null, or closed */
 	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
 	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
 	STDIN_SOURCE_WATCHED, /* a pipe or socket, without --replay-stdin */
 	STDIN_SOURCE_COPIED, /* copied to a file first */
+	STDIN_SOURCE_UNKNOWN, /* nothing tells whether an attempt has read it */
 };
 
 struct stdin_source {
 	enum stdin_source_kind kind;
 	bool socket;
 	bool begun; /* there was an attempt */
+	const char *unreplayed; /* what it is, if --replay-stdin is in vain */
 	off_t start; /* of a file: the offset before the first attempt; or -1 */
 	/* FILE: */
 	off_t ended; /* the offset at the end of the latest attempt */
@@ -51,12 +53,10 @@ struct stdin_source {
 
 /*
  * Finds out what standard input is; before a plain attempt that is one system
- * call or two. Up to most bytes are to be copied. *terminal: --replay-stdin was
- * given, but standard input is a terminal. If error is set afterwards, nothing
- * may be run, whatever the kind.
+ * call or three. Up to most bytes are to be copied. If error is set afterwards,
+ * nothing may be run, whatever the kind.
  */
-void stdin_source_open(
-    struct stdin_source *input, bool replay, int64_t most, bool *terminal);
+void stdin_source_open(struct stdin_source *input, bool replay, int64_t most);
 
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd stdin_source_pollfd(const struct stdin_source *input);

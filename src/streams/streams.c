@@ -7,12 +7,11 @@
 static void
 open_input(struct streams *streams, const struct policy *policy)
 {
-	streams->terminal = false;
 	streams->input =
 	    (struct stdin_source){ .kind = STDIN_SOURCE_UNTOUCHED, .sink = -1 };
 	if (policy->replay || policy->attempts > 1)
-		stdin_source_open(&streams->input, policy->replay,
-		    policy->stdin_max, &streams->terminal);
+		stdin_source_open(
+		    &streams->input, policy->replay, policy->stdin_max);
 }
 
 /* Relays what a pattern searches, and what --idle-timeout has to watch. */

@@ -23,7 +23,6 @@ struct streams {
 	struct capture out, err;
 	struct relay relay;
 	struct activity activity;
-	bool terminal; /* --replay-stdin was given, but stdin is a terminal */
 };
 
 /* The capture of fd, 1 or 2, which may be that of both. */
