@@ -293,11 +293,13 @@ General:" ]
 	done
 }
 
-@test "-V and --version print one line" {
+@test "-V and --version print the version, and which retry this is" {
 	for word in -V --version; do
 		run --separate-stderr "$RETRY" "$word"
 		[ "$status" -eq 0 ]
-		[[ "$output" =~ ^retry\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+		[[ "${lines[0]}" =~ ^retry\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+		[ "${lines[1]}" = "Runs a command until it succeeds; not Debian's package retry. See 'man ${RETRY##*/}'." ]
+		[ ${#lines[@]} = 2 ]
 		[ -z "$stderr" ]
 	done
 }
@@ -1156,7 +1158,8 @@ tried()
 	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
 	grep -q '^  retry-cmd -n 5 ' <<<"$output"
 	run -0 ./retry-cmd --version
-	[ "$output" = "$("$RETRY" --version)" ]
+	[ "${lines[0]}" = "$("$RETRY" --version | head -n 1)" ]
+	[[ ${lines[1]} == *" See 'man retry-cmd'." ]]
 	run -1 ./retry-cmd -n 1 false
 	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
 }

@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "output/log.h"
 #include "output/writer.h"
+#include "sys/sys.h"
 #include "version.h"
 #include "cli/option_rules.h"
 #include "policy/policy.h"
@@ -40,8 +41,10 @@ take_version(const struct option *option, const char *text, void *policy)
 	(void)text;
 	(void)policy;
 	/* Always "retry", by whatever name it was called: GNU Coding
-	 * Standards, "--version". */
-	help_text(STRINGS("retry " VERSION "\n"));
+	 * Standards, "--version". Debian has another retry. */
+	help_text(STRINGS("retry ", VERSION, "\n",
+	    "Runs a command until it succeeds; not Debian's package retry. ",
+	    "See 'man ", sys_program(), "'.\n"));
 }
 
 static const char *const backoff_kinds[] = {

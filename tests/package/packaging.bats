@@ -15,7 +15,7 @@ setup()
 {
 	helper_setup
 	here=$BATS_TEST_DIRNAME/../..
-	version=$("$RETRY" --version)
+	version=$("$RETRY" --version | head -n 1)
 	[[ $version == retry\ * ]]
 	version=${version#retry }
 	name=retry-$version
