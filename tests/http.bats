@@ -456,9 +456,9 @@ or curl's own -f"
 
 @test "without --http curl gets no options of ours" {
 	fake_curl
-	ends 0 --idempotency-key k -- ./curl -d x=1 URL
+	ends 0 -- ./curl -d x=1 URL
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
-	ends 0 --http-status "$F" -- ./curl -d x=1 URL
+	ends 0 --http-status "$F" --idempotency-key k -- ./curl -d x=1 URL
 	[ "$(tr '\n' ' ' <out)" = '-d x=1 URL ' ]
 }
 
@@ -1396,7 +1396,7 @@ with open(sys.argv[1], "wb") as file:
 		ends 1 --method $method sh -c 'echo >>ran; exit 1'
 		ran 3
 	done
-	ends 1 --method POST --idempotency-key k sh -c 'echo >>ran; exit 1'
+	ends 1 --http --method POST --idempotency-key k sh -c 'echo >>ran; exit 1'
 	ran 3
 }
 
@@ -1547,17 +1547,17 @@ with open(sys.argv[1], "wb") as file:
 }
 
 @test "the command is told the key and the file, and one of each only" {
-	RETRY_IDEMPOTENCY_KEY=outer ends 0 --idempotency-key k -- env
+	RETRY_IDEMPOTENCY_KEY=outer ends 0 --http --idempotency-key k -- env
 	[ "$(grep '^RETRY_IDEMPOTENCY_KEY=' out)" = RETRY_IDEMPOTENCY_KEY=k ]
 	RETRY_HTTP_STATUS=outer ends 0 --http-status inner -- env
 	[ "$(grep '^RETRY_HTTP_STATUS=' out)" = RETRY_HTTP_STATUS=inner ]
-	ends 1 --idempotency-key auto -- sh -c '
+	ends 1 --http --idempotency-key auto -- sh -c '
 		echo "RETRY_IDEMPOTENCY_KEY=$RETRY_IDEMPOTENCY_KEY" >>keys; exit 1'
 	[ "$(lines keys)" -eq 3 ]
 	[ "$(sort -u keys | grep -c '')" -eq 1 ]
 	key=$(head -n 1 keys)
 	[[ ${key#*=} =~ $uuid ]]
-	ends 0 --idempotency-key k -- sh -c '[ "$RETRY_IDEMPOTENCY_KEY" = k ]'
+	ends 0 --http-status inner --idempotency-key k -- sh -c '[ "$RETRY_IDEMPOTENCY_KEY" = k ]'
 	ends 0 sh -c '[ -z "${RETRY_IDEMPOTENCY_KEY+set}" ]'
 }
 
@@ -1575,6 +1575,25 @@ with open(sys.argv[1], "wb") as file:
 	asked 3 '/503?2'
 	ends 1 --http -- curl -sS "$url/200?3" --next -sS -D heads "$url/503?4"
 	asked 3 '/503?4'
+}
+
+@test "a key makes curl a request of --http, and is refused where nothing sends it" {
+	serve
+	for command in curl 'nice curl'; do
+		# shellcheck disable=SC2086 # words
+		ends 1 --idempotency-key k -- $command -sS -d x=1 "$url/503?${command% *}"
+		asked 3 "/503?${command% *}"
+	done
+	keys | sort -u | holds /dev/stdin k
+	for word in 'touch ran' 'nice touch ran'; do
+		# shellcheck disable=SC2086 # words
+		ends 125 --idempotency-key secret -- $word
+		says '--idempotency-key: only with curl, or with --http and a command that sends $RETRY_IDEMPOTENCY_KEY'
+		! grep -q secret err
+	done
+	[ ! -e ran ]
+	ends 0 --http-status s --idempotency-key k -- touch ran
+	"$RETRY" --dry-run --idempotency-key k >out
 }
 
 @test "a key of blanks does not count" {

@@ -197,7 +197,7 @@ named()
 	[ "$(lines options)" -ge 56 ]
 	(umask 077 && echo password >auth)
 	while read -r name argument; do
-		fleet=fleet=unix:///none want=ok
+		fleet=fleet=unix:///none http='' want=ok
 		case $name in
 		help | version | policy | dry-run | budget-status | \
 			budget-reset | budget-gc | json | prom | fleet-via)
@@ -214,6 +214,7 @@ named()
 		jitter) value=none ;;
 		preset) value=curl ;;
 		method) value=GET ;;
+		idempotency-key) value=1 http=http-status=s ;;
 		nested) value=share ;;
 		limit) value=1:7 ;;
 		log-format) value=json ;;
@@ -229,7 +230,7 @@ named()
 		chronic) value='' want='' ;; # it hides a success
 		*) value=${argument:+1} ;;
 		esac
-		policy budget=key "$fleet" "$name${value:+=$value}"
+		policy budget=key "$fleet" "$http" "$name${value:+=$value}"
 		[ "$("$RETRY" --policy ./policy echo ok 2>err)" = "$want" ]
 		((++allowed))
 	done <options
@@ -252,7 +253,7 @@ named()
 }
 
 @test "lines may end in CR LF" {
-	printf 'quiet\r\n\r\n# x\r\nattempts=7\r\nidempotency-key=a b\r\n' >policy
+	printf 'quiet\r\n\r\n# x\r\nattempts=7\r\nhttp\r\nidempotency-key=a b\r\n' >policy
 	most 7 --policy ./policy
 	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = 'a b' ]
 	printf 'attempts=7\r' >policy
@@ -261,7 +262,7 @@ named()
 
 @test "a value is the rest of the line, without quoting" {
 	policy "idempotency-key=  \"a\" 'b' \\n \$HOME # =c  "
-	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = \
+	[ "$("$RETRY" -q --http --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = \
 	    "  \"a\" 'b' \\n \$HOME # =c  " ]
 	policy 'stop-on=stderr:a, b#c'
 	run "$RETRY" -q --policy ./policy -d 0 \

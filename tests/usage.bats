@@ -756,7 +756,7 @@ PY
 	for text in POST PATCH CONNECT post NOSUCH; do
 		refused_option method "$text" \
 		    "not idempotent, and no --idempotency-key: '$text'"
-		prints ok --method "$text" --idempotency-key auto echo ok
+		prints ok --method "$text" --http-status s --idempotency-key auto echo ok
 	done
 	for text in GET HEAD OPTIONS TRACE PUT DELETE get; do
 		prints ok --method "$text" echo ok
@@ -767,7 +767,7 @@ PY
 	refused_option idempotency-key '' "must not be empty: ''"
 	refused_option idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
 	refused_option idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
-	prints ok --idempotency-key 'a "b" é' echo ok
+	prints ok --http-status s --idempotency-key 'a "b" é' echo ok
 }
 
 @test "--budget takes any key of up to 1024 bytes" {

@@ -12,6 +12,7 @@
 #include "cli/option_table.h"
 #include "cli/optparse.h"
 #include "cli/password.h"
+#include "preset/wrapper.h"
 
 #define DEFAULT_ATTEMPTS 5
 #define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
@@ -95,12 +96,28 @@ settle_streams(struct policy *policy, const char *const given[])
 	policy->hold_out = policy->hold_err = true;
 }
 
-/* A request that is not idempotent must not be sent twice without a key. */
+/*
+ * A request that is not idempotent must not be sent twice without a key. Only
+ * --http sends the key, and only curl can take it without the user's help.
+ */
 static void
-settle_http(const struct policy *policy, const char *const given[])
+settle_http(struct policy *policy, const char *const given[])
 {
+	char **command = policy->command;
+
 	if (policy->http && policy->http_status != NULL)
 		refuse(OPT_HTTP_STATUS, "not with --http", given);
+	if (policy->key != NULL && policy->http_status == NULL &&
+	    !policy->http && command != NULL) {
+		policy->http =
+		    curl_named(command[wrapper_look(command).command]);
+		/* No message shows the key. */
+		if (!policy->http)
+			optparse_refuse_all(
+			    "--idempotency-key: only with curl, or with --http "
+			    "and a command that sends "
+			    "$RETRY_IDEMPOTENCY_KEY");
+	}
 	if (policy->key == NULL && !curl_idempotent(policy->method))
 		refuse(OPT_METHOD, "not idempotent, and no --idempotency-key",
 		    given);
