@@ -434,7 +434,7 @@ codes()
 			tries 0 125 "--$option" "$list" sh -c "$(exits 3)"
 			diff - err <<-END
 				retry: --$option: $why
-				Try '${RETRY##*/} --help' for more information.
+				Try '${RETRY##*/} -h' for more information.
 			END
 		done
 	done <<-'END'
@@ -470,7 +470,7 @@ codes()
 		tries 0 125 --retry-on "$list" sh -c "$(exits 3)"
 		diff - err <<-END
 			retry: --retry-on: 0 is a success, not a failure (see --fail-on): '$list'
-			Try '${RETRY##*/} --help' for more information.
+			Try '${RETRY##*/} -h' for more information.
 		END
 	done
 }

@@ -27,7 +27,7 @@ refused()
 	shift
 	"$RETRY" "$@" touch ran >out 2>err || status=$?
 	[ "$status" = 125 ]
-	holds err "retry: $line" "Try '${RETRY##*/} --help' for more information."
+	holds err "retry: $line" "Try '${RETRY##*/} -h' for more information."
 	[ ! -s out ]
 	[ ! -e ran ]
 }

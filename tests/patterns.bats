@@ -50,7 +50,7 @@ refused()
 		echo "want: retry: --$2: $1"
 		return 1
 	}
-	[ "${said[*]:1}" = "Try '${RETRY##*/} --help' for more information." ]
+	[ "${said[*]:1}" = "Try '${RETRY##*/} -h' for more information." ]
 	[ ! -s out ]
 }
 

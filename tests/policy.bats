@@ -13,7 +13,7 @@ setup()
 	mkdir home
 }
 
-TRY="Try '${RETRY##*/} --help' for more information."
+TRY="Try '${RETRY##*/} -h' for more information."
 
 # refused LINE WORD...: retry refuses these words: status 125, LINE and the
 # advice on standard error, and no command is run.

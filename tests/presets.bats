@@ -55,7 +55,7 @@ refused()
 	local line=$1
 	shift
 	ran 0 125 "$@"
-	holds err "$line" "Try '${RETRY##*/} --help' for more information."
+	holds err "$line" "Try '${RETRY##*/} -h' for more information."
 }
 
 #

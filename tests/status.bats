@@ -467,16 +467,16 @@ crowded()
 
 @test "without a command nothing is run and the status is 125" {
 	fated 'exited 125'
-	said 'retry: no command given' "Try '${RETRY##*/} --help' for more information."
+	said 'retry: no command given' "Try '${RETRY##*/} -h' for more information."
 	fated 'exited 125' -n 3 --
-	said 'retry: no command given' "Try '${RETRY##*/} --help' for more information."
+	said 'retry: no command given' "Try '${RETRY##*/} -h' for more information."
 }
 
 @test "bad usage runs nothing and is 125" {
 	fated 'exited 125' -n 0 sh -c 'echo >>ran'
 	ran 0
 	said "retry: --attempts: not a number of attempts: '0'" \
-	    "Try '${RETRY##*/} --help' for more information."
+	    "Try '${RETRY##*/} -h' for more information."
 }
 
 @test "bad usage that nobody reads of is 125 too" {
@@ -614,7 +614,7 @@ crowded()
 		    assert all(w.index(b'\n') == len(w) - 1 for w in writes)
 		    assert max(map(len, writes)) < 4096
 		    return end.returncode, writes
-		hint = b"Try '%s --help' for more information.\n" % (
+		hint = b"Try '%s -h' for more information.\n" % (
 		    os.fsencode(os.path.basename(sys.argv[1])))
 		for long in 'x' * 9000, '\x01' * 9000:
 		    for words in ['-n', long], ['--' + long], ['--quiet=' + long]:

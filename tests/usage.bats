@@ -5,7 +5,7 @@
 
 load helper
 
-TRY="Try '${RETRY##*/} --help' for more information."
+TRY="Try '${RETRY##*/} -h' for more information."
 
 # refused LINE [WORD]...: retry refuses this command line: status 125, LINE and
 # the advice on standard error, nothing on standard output.
@@ -1132,7 +1132,7 @@ runs()
 	./other -n 0 true 2>err || status=$?
 	[ "$status" -eq 125 ]
 	holds err "retry: --attempts: not a number of attempts: '0'" \
-	    "Try 'other --help' for more information."
+	    "Try 'other -h' for more information."
 }
 
 @test "bad usage is 125 even if standard error is closed" {
@@ -1147,7 +1147,7 @@ tried()
 {
 	(exec -a "$2" "$1" --nosuch) 2>err && return 1
 	[ "$(head -n 1 err)" = "retry: unknown option '--nosuch'" ]
-	sed -n "s/^Try '\(.*\) --help' for more information\.$/\1/p" err
+	sed -n "s/^Try '\(.*\) -h' for more information\.$/\1/p" err
 }
 
 @test "help is that of the program by the name that it was called by" {

@@ -33,8 +33,7 @@ end_usage(struct writer *writer)
 	writer_put(writer, "\n");
 	writer_flush(writer);
 	writer_put_all(writer,
-	    STRINGS(
-		"Try '", sys_program(), " --help' for more information.\n"));
+	    STRINGS("Try '", sys_program(), " -h' for more information.\n"));
 	writer_flush(writer);
 	_exit(EXIT_STATUS_FAILED);
 }

@@ -49,7 +49,7 @@ static struct {
 	size_t count, patterns; /* of these */
 } reading;
 
-static const char advice[] = "Try 'retry --help' for more information.\n";
+static const char advice[] = "Try 'retry -h' for more information.\n";
 
 _Noreturn void
 __wrap__exit(int status)
