@@ -70,7 +70,8 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define FAILED_BITS 1
 #define QUIET_BITS 0
 #define TOLERATED 0
-#define RAMP_STEP BREAKER_LEASE
+#define RAMP_STEP (BREAKER_LEASE / 2)
+#define RAMP_LONGEST (2 * BREAKER_LEASE)
 #define RAMP_FIRST 1
 #define RAMP_LEAST 1
 #define RAMP_QUIET 1
@@ -84,8 +85,11 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 /* The most accesses of one operation, each loop passed once. */
 #define ACCESSES 4
 
-/* The length of a lease, of a pause and of a step. */
+/* The length of a lease, of a pause, and of a step with the slowdown of the
+ * only fleet that there is. */
 #define TICK BREAKER_LEASE
+#define SLOWDOWN 1
+#define HOSTS (2 * RAMP_HOSTS)
 #define TICK_MS ((uint64_t)(TICK / NANOS_MS))
 
 /*
@@ -113,7 +117,8 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define VOID MOST(FAILURE_BITS)
 #define OTHER (UINT64_C(1) << FAILURE_BITS)
 
-#define WORD(state) ((uint64_t)(state) << (SEQ_BITS + MS_BITS))
+#define WORD(state) \
+	((uint64_t)(state) << STATE_AT | (uint64_t)SLOWDOWN << SLOWDOWN_AT)
 
 /* In place of a lease that was lost, or of a word that was overwritten. */
 #define LOST WORD(BREAKER_HALF_OPEN)
@@ -208,6 +213,7 @@ enum fault {
 	OPENED_AT_ANY_RATE,
 	ENDED_TOO_SOON, /* a recovery ends as if no turn was taken */
 	BEGUN_ANEW, /* a success moves the beginning of a recovery */
+	SPED_UP, /* a success ends its slowdown */
 	NEVER_OVER,
 	OLD_RESULTS_COUNT,
 	TURN_AS_PASSED, /* these return another answer */
@@ -360,6 +366,8 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	if (to == state_of(old)) {
 		if (actor->operation != TELL_SUCCESS)
 			return "changed by something else than a success";
+		if (slowdown_of(new) != SLOWDOWN)
+			return "steps of another length";
 		return until_of(new) == until_of(old) ? NULL : "begun anew";
 	}
 	if (to == BREAKER_RECOVERING)
@@ -390,6 +398,8 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 	if ((operation == PROBE_HEALTHY) != (to == BREAKER_RECOVERING) ||
 	    to == BREAKER_CLOSED)
 		return "not what the probe found";
+	if (to == BREAKER_RECOVERING && slowdown_of(new) != SLOWDOWN)
+		return "steps of another length";
 	if (to == BREAKER_RECOVERING)
 		return until_of(new) == began_at(actor->now) ? NULL : "not now";
 	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
@@ -411,11 +421,11 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 		return rate_name(old) == name_of(word) && old != 0
 		    ? "overwritten by an earlier recovery"
 		    : NULL;
-	was = unpack(old, began);
-	is = unpack(new, began);
+	was = unpack(old, began, SLOWDOWN);
+	is = unpack(new, began, SLOWDOWN);
 	if (is.step > was.step)
 		was.taken = was.served = was.failed = 0;
-	if (is.step < was.step || began + is.step * RAMP_STEP > clock_at(NOW))
+	if (is.step < was.step || began + is.step * TICK > clock_at(NOW))
 		return "not the step that it is";
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
@@ -684,6 +694,9 @@ commit(_Atomic uint64_t *at, uint64_t desired)
 		if (run.fault == BEGUN_ANEW && recovers(desired) &&
 		    actor->operation == TELL_SUCCESS)
 			desired += TICK_MS;
+		if (run.fault == SPED_UP && recovers(desired) &&
+		    actor->operation == TELL_SUCCESS)
+			desired &= ~(MOST(SLOWDOWN_BITS) << SLOWDOWN_AT);
 		change_word(state, actor, desired);
 		return;
 	}
@@ -823,14 +836,16 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 		breaker_renew(breaker, &lease, now);
 		return lease;
 	case PROBE_HEALTHY:
-		breaker_probed(breaker, &config, RESULT_HEALTHY, lease,
+		breaker_probed(breaker, &config, RESULT_HEALTHY, lease, HOSTS,
 		    now - clock_at(0) + began_at(0));
 		break;
 	case PROBE_FAILED:
-		breaker_probed(breaker, &config, RESULT_FAILURE, lease, now);
+		breaker_probed(
+		    breaker, &config, RESULT_FAILURE, lease, HOSTS, now);
 		break;
 	case PROBE_IGNORED:
-		breaker_probed(breaker, &config, RESULT_IGNORED, lease, now);
+		breaker_probed(
+		    breaker, &config, RESULT_IGNORED, lease, HOSTS, now);
 		break;
 	}
 	return 0;
@@ -1003,7 +1018,7 @@ ask_alone(struct breaker breaker)
 		if (lease != 0)
 			operate(&breaker, PROBE_HEALTHY, lease, now);
 		else
-			now += 2 * RAMP_STEP;
+			now += 2 * TICK;
 	}
 	return state_of(breaker.word) == BREAKER_CLOSED ? NULL : "never closed";
 }
@@ -1145,7 +1160,7 @@ forget_turn(struct actor *actor, uint64_t rate)
 {
 	uint64_t word = last_seen(actor, false);
 	nanos began = until_of(word), now = clock_at(actor->now);
-	nanos step = now > began ? (now - began) / RAMP_STEP : 0;
+	nanos step = now > began ? (now - began) / TICK : 0;
 
 	if (last_seen(actor, true) != rate && !blind(actor, true))
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
@@ -1311,7 +1326,8 @@ called(uint64_t name, uint64_t present, uint64_t past)
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
 {
-	struct ramp ramp = unpack(rate, (nanos)rate_name(rate) * NANOS_MS);
+	struct ramp ramp =
+	    unpack(rate, (nanos)rate_name(rate) * NANOS_MS, SLOWDOWN);
 
 	ramp.began = (nanos)name * NANOS_MS;
 	ramp.taken = number_lesser(ramp.taken, ramp.rate);
@@ -1555,7 +1571,7 @@ sound(enum fault fault)
 	explore_start(&run.explorer, 1 << 16);
 	memset(&first, 0, sizeof first);
 	/* The later variants are caught sooner from a recovery. */
-	first.breaker.word = SEQ << MS_BITS;
+	first.breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
 	if (fault > TIME_STANDS_STILL)
 		first.breaker.word |=
 		    WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + PRESENT);

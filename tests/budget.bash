@@ -44,7 +44,7 @@ budget_setup()
 	mkdir budgets
 	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR/budgets
 	# shellcheck disable=SC2034 # the tests read it
-	api=$RETRY_BUDGET_DIR/retry-v3.$EUID.api
+	api=$RETRY_BUDGET_DIR/retry-v4.$EUID.api
 	# shellcheck disable=SC2034 # the tests read them
 	fails=(sh -c 'echo >>ran; exit 7')
 	# shellcheck disable=SC2034
@@ -69,7 +69,7 @@ ran()
 
 segment()
 {
-	echo "$RETRY_BUDGET_DIR/retry-v3.$EUID.${1-api}"
+	echo "$RETRY_BUDGET_DIR/retry-v4.$EUID.${1-api}"
 }
 
 only()
@@ -89,7 +89,7 @@ only()
 look_at_words()
 {
 	mapfile -t words < <(od -An -v -t d8 -w8 \
-		"$RETRY_BUDGET_DIR/retry-v3.$EUID.${1-api}")
+		"$RETRY_BUDGET_DIR/retry-v4.$EUID.${1-api}")
 	[ "${#words[@]}" -eq "$((SEGMENT_SIZE / 8))" ]
 }
 
@@ -172,7 +172,7 @@ move_back()
 {
 	local words
 	look_at_words "$2" || return
-	put_words 24 "$RETRY_BUDGET_DIR/retry-v3.$EUID.$2" \
+	put_words 24 "$RETRY_BUDGET_DIR/retry-v4.$EUID.$2" \
 		"$((words[24 / 8] - $1))" "$((words[32 / 8] - $1))"
 }
 

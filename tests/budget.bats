@@ -542,12 +542,12 @@ took_since()
 	    "${fails[@]}"
 	ran 3
 	only
-	[ "$(ls -A elsewhere)" = "retry-v3.$EUID.api" ]
+	[ "$(ls -A elsewhere)" = "retry-v4.$EUID.api" ]
 }
 
 @test "segments are in /dev/shm by default" {
 	unset RETRY_BUDGET_DIR
-	local file=/dev/shm/retry-v3.$EUID.bats-$$-$BATS_TEST_NUMBER
+	local file=/dev/shm/retry-v4.$EUID.bats-$$-$BATS_TEST_NUMBER
 	[ -w /dev/shm ] || skip 'no /dev/shm to write to'
 	[ ! -e "$file" ]
 	is 7 "$RETRY" -B "${file##*.}" --budget-min 1 -n 5 -d 0 "${fails[@]}"
@@ -570,7 +570,7 @@ took_since()
 		noted 1
 		grep -aq 'exhausted, 1 of 1 retries' err
 	done
-	[ "$(find . -name 'retry-v3.*' -path './budgets/*' | wc -l)" -eq "${#keys[@]}" ]
+	[ "$(find . -name 'retry-v4.*' -path './budgets/*' | wc -l)" -eq "${#keys[@]}" ]
 }
 
 @test "a key with control bytes does not break the line of a message" {

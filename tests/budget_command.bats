@@ -130,7 +130,7 @@ overwrite()
 		bytes+=$3
 	done
 	# shellcheck disable=SC2059 # a format of bytes
-	printf "$bytes" | dd bs=1 seek="$2" of="budgets/retry-v3.$uid.$1" \
+	printf "$bytes" | dd bs=1 seek="$2" of="budgets/retry-v4.$uid.$1" \
 	    conv=notrunc status=none
 }
 
@@ -280,7 +280,7 @@ goes_on()
 	[ "$(lines got)" -eq 1 ]
 	json api 'b == {
 	    "key": "api", "directory": "'"$RETRY_BUDGET_DIR"'",
-	    "file": "retry-v3.'"$uid"'.api",
+	    "file": "retry-v4.'"$uid"'.api",
 	    "retries": 1, "limit": 7, "left": 6, "next_seconds": 0,
 	    "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7,
 	    "cooldown_seconds": 0,
@@ -330,7 +330,7 @@ goes_on()
 	fails 1 $'\xff/'
 	json $'\xff/' 'b["key"] == "\\xff/" and b["file"].endswith(".%FF%2F")'
 	json all 'b[0]["file"].endswith(".%FF%2F")'
-	[ -e "budgets/retry-v3.$uid.%FF%2F" ]
+	[ -e "budgets/retry-v4.$uid.%FF%2F" ]
 }
 
 #
@@ -359,14 +359,14 @@ goes_on()
 
 @test "showing budgets changes nothing" {
 	fails 3 api --breaker 2,1ms --budget-min 1
-	cp budgets/retry-v3."$uid".api before
+	cp budgets/retry-v4."$uid".api before
 	for format in --json --prom -v; do
 		for key in api all; do
 			"$RETRY" --budget-status "$key" $format | grep -q api
 		done
 	done
-	cmp before budgets/retry-v3."$uid".api
-	[ "$(ls -A budgets)" = "retry-v3.$uid.api" ]
+	cmp before budgets/retry-v4."$uid".api
+	[ "$(ls -A budgets)" = "retry-v4.$uid.api" ]
 }
 
 @test "a budget that does not exist is an error: 1" {
@@ -404,17 +404,17 @@ goes_on()
 @test "a file that is no segment is named, and the others are shown" {
 	fails 1 good
 	fails 1 open
-	chmod 0644 "budgets/retry-v3.$uid.open"
-	echo junk >"budgets/retry-v3.$uid.junk"
-	mkdir "budgets/retry-v3.$uid.directory"
-	ln -s /etc/passwd "budgets/retry-v3.$uid.link"
-	cp "budgets/retry-v3.$uid.good" "budgets/retry-v3.$uid.other"
+	chmod 0644 "budgets/retry-v4.$uid.open"
+	echo junk >"budgets/retry-v4.$uid.junk"
+	mkdir "budgets/retry-v4.$uid.directory"
+	ln -s /etc/passwd "budgets/retry-v4.$uid.link"
+	cp "budgets/retry-v4.$uid.good" "budgets/retry-v4.$uid.other"
 	touch "budgets/of somebody else"
 	"$RETRY" --budget-status all --json >out 2>err
 	"$PYTHON" -IS -c 'import json; [b] = json.load(open("out")); assert b["key"] == "good"'
 	[ "$(lines err)" -eq 5 ]
 	for name in open junk directory link other; do
-		grep -qx "retry: budget file 'retry-v3.$uid.$name': not shown: .*" err
+		grep -qx "retry: budget file 'retry-v4.$uid.$name': not shown: .*" err
 	done
 	run -0 --separate-stderr "$RETRY" -q --budget-status all
 	# shellcheck disable=SC2154 # run sets it
@@ -452,23 +452,23 @@ goes_on()
 	"$RETRY" -q -B good true
 	for spoilt in "1256 \\377 488" "1260 \\377 4" "1120 \\377 8" \
 	    "1123 \\1" "1127 \\377"; do
-		rm -f "budgets/retry-v3.$uid.api"
+		rm -f "budgets/retry-v4.$uid.api"
 		"$RETRY" -q -B api true
 		# shellcheck disable=SC2086 # words
 		overwrite api $spoilt
 		"$RETRY" -B api -n 2 -d 0 false 2>err && false
 		grep -q "^retry: budget 'api': cannot be used: segment is corrupt" err
-		cp "budgets/retry-v3.$uid.api" before
+		cp "budgets/retry-v4.$uid.api" before
 		refuses "budget 'api': cannot be used: segment is corrupt, in $PWD/budgets" \
 		    --budget-status api
 		refuses "budget 'api': cannot be used: segment is corrupt, in $PWD/budgets" \
 		    -q --budget-status api --json
 		"$RETRY" --budget-status all --json >"json.${spoilt%% *}" 2>err
 		run -0 --separate-stderr "$RETRY" --budget-status all --prom
-		[ "$stderr" = "retry: budget file 'retry-v3.$uid.api': not shown: segment is corrupt" ]
+		[ "$stderr" = "retry: budget file 'retry-v4.$uid.api': not shown: segment is corrupt" ]
 		run -0 "$RETRY" -v --budget-gc
-		grep -qxF "retry: budget file 'retry-v3.$uid.api': kept: segment is corrupt" <<<"$output"
-		cmp before "budgets/retry-v3.$uid.api"
+		grep -qxF "retry: budget file 'retry-v4.$uid.api': kept: segment is corrupt" <<<"$output"
+		cmp before "budgets/retry-v4.$uid.api"
 	done
 	is_json '[x["key"] for x in b] == ["good"]' \
 	    json.{1256,1260,1120,1123,1127}
@@ -478,7 +478,7 @@ goes_on()
 
 @test "output that cannot be delivered is an error of ours: 125" {
 	fails 1 api
-	cp "budgets/retry-v3.$uid.api" before
+	cp "budgets/retry-v4.$uid.api" before
 	for key in api all; do
 		for format in --json --prom -v; do
 			"$RETRY" --budget-status $key $format >/dev/full 2>err && status=0 || status=$?
@@ -491,7 +491,7 @@ goes_on()
 	done
 	"$RETRY" --budget-status all >&- 2>&- && status=0 || status=$?
 	[ "$status" -eq 125 ]
-	cmp before "budgets/retry-v3.$uid.api"
+	cmp before "budgets/retry-v4.$uid.api"
 }
 
 @test "a budget that a group shares has no user in its name" {
@@ -500,11 +500,11 @@ goes_on()
 	chmod 2770 group
 	export RETRY_BUDGET_DIR=$PWD/group
 	"$RETRY" -q -B api true
-	json api 'b["file"] == "retry-v3.api" and b["successes"] == 1'
-	json all '[x["file"] for x in b] == ["retry-v3.api"]'
-	[ -e group/retry-v3.api ]
+	json api 'b["file"] == "retry-v4.api" and b["successes"] == 1'
+	json all '[x["file"] for x in b] == ["retry-v4.api"]'
+	[ -e group/retry-v4.api ]
 	"$RETRY" --budget-reset api
-	[ ! -e group/retry-v3.api ]
+	[ ! -e group/retry-v4.api ]
 }
 
 @test "budgets are kept in /dev/shm by default" {
@@ -513,10 +513,10 @@ goes_on()
 	local key=ledger-test-$$
 	"$RETRY" -q -B "$key" true
 	json "$key" 'b["directory"] == "/dev/shm" and b["successes"] == 1'
-	[ -e "/dev/shm/retry-v3.$uid.$key" ]
+	[ -e "/dev/shm/retry-v4.$uid.$key" ]
 	run -0 "$RETRY" -v --budget-reset "$key"
 	[ "$output" = "retry: budget '$key': reset" ]
-	[ ! -e "/dev/shm/retry-v3.$uid.$key" ]
+	[ ! -e "/dev/shm/retry-v4.$uid.$key" ]
 }
 
 #
@@ -529,7 +529,7 @@ goes_on()
 	json api 'b["left"] == 0'
 	run -0 "$RETRY" --budget-reset api
 	[ -z "$output" ]
-	[ "$(ls budgets)" = "retry-v3.$uid.other" ]
+	[ "$(ls budgets)" = "retry-v4.$uid.other" ]
 	fails 2 api --budget-min 1
 	json api 'b["totals"]["retries"] == 1'
 }
@@ -542,7 +542,7 @@ goes_on()
 }
 
 @test "a reset removes a file of the user's own, whatever it holds" {
-	local file=budgets/retry-v3.$uid.api
+	local file=budgets/retry-v4.$uid.api
 	for spoil in 'echo junk' : 'head -c 2328 /dev/urandom'; do
 		for mode in 600 644 000; do
 			eval "$spoil" >"$file"
@@ -555,7 +555,7 @@ goes_on()
 }
 
 @test "a reset removes nothing else: 1" {
-	local file=budgets/retry-v3.$uid.api why="not a regular file"
+	local file=budgets/retry-v4.$uid.api why="not a regular file"
 	refused()
 	{
 		local before
@@ -568,15 +568,15 @@ goes_on()
 	mkdir "$file"
 	refused
 	"$RETRY" -q -B target true
-	ln -s "retry-v3.$uid.target" "$file"
+	ln -s "retry-v4.$uid.target" "$file"
 	refused
-	[ -f "budgets/retry-v3.$uid.target" ]
+	[ -f "budgets/retry-v4.$uid.target" ]
 	ln -s nowhere "$file"
 	refused
 	mkfifo "$file"
 	refused
 	why='has other links'
-	ln "budgets/retry-v3.$uid.target" "$file"
+	ln "budgets/retry-v4.$uid.target" "$file"
 	refused
 	touch other
 	ln other "$file"
@@ -594,7 +594,7 @@ goes_on()
 	"$RETRY" -q -B api true
 	run -1 "${inject[@]}" "$RETRY" --budget-reset api
 	[ "$output" = "retry: budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" ]
-	[ -e "budgets/retry-v3.$uid.api" ]
+	[ -e "budgets/retry-v4.$uid.api" ]
 }
 
 @test "a member of a group can reset any of its budgets that he can use" {
@@ -607,7 +607,7 @@ goes_on()
 
 	become "$ANN"
 	"${as[@]}" ./retry -q -B api true
-	truncate -s 1000 group/retry-v3.api
+	truncate -s 1000 group/retry-v4.api
 	become "$BOB"
 	run -1 "${as[@]}" ./retry --budget-reset api
 	[ "$output" = "retry: budget 'api': cannot be reset: of another size, in group" ]
@@ -621,10 +621,10 @@ goes_on()
 	"${as[@]}" ./retry -q -B api true
 	refuses "budget 'api': cannot be reset: owned by another user, in group" \
 	    --budget-reset api
-	[ "$(ls -A group)" = retry-v3.api ]
+	[ "$(ls -A group)" = retry-v4.api ]
 	run -0 --separate-stderr "$RETRY" -v --budget-gc
-	[ "$stderr" = "retry: budget file 'retry-v3.api': kept: not made by retry" ]
-	[ "$(ls -A group)" = retry-v3.api ]
+	[ "$stderr" = "retry: budget file 'retry-v4.api': kept: not made by retry" ]
+	[ "$(ls -A group)" = retry-v4.api ]
 }
 
 @test "a running retry notices a reset, and counts from 0" {
@@ -653,18 +653,18 @@ goes_on()
 	"$RETRY" -q -B succeeded true
 	fails 1 open --breaker 1,1h
 	fails 2 paused --budget-min 0 --budget-cooldown 1h
-	touch budgets/retry-v1.$uid.x budgets/retry-v3.$uid.junk budgets/else
+	touch budgets/retry-v1.$uid.x budgets/retry-v4.$uid.junk budgets/else
 	run -0 --separate-stderr "$RETRY" -v --budget-gc
 	[ -z "$output" ]
 	diff <(sort <<<"$stderr") - <<-END
-		retry: budget file 'retry-v3.$uid.idle': removed: idle
-		retry: budget file 'retry-v3.$uid.junk': kept: not made by retry
-		retry: budget file 'retry-v3.$uid.open': kept: in use
-		retry: budget file 'retry-v3.$uid.paused': kept: in use
-		retry: budget file 'retry-v3.$uid.retried': kept: in use
-		retry: budget file 'retry-v3.$uid.succeeded': kept: in use
+		retry: budget file 'retry-v4.$uid.idle': removed: idle
+		retry: budget file 'retry-v4.$uid.junk': kept: not made by retry
+		retry: budget file 'retry-v4.$uid.open': kept: in use
+		retry: budget file 'retry-v4.$uid.paused': kept: in use
+		retry: budget file 'retry-v4.$uid.retried': kept: in use
+		retry: budget file 'retry-v4.$uid.succeeded': kept: in use
 	END
-	[ ! -e "budgets/retry-v3.$uid.idle" ]
+	[ ! -e "budgets/retry-v4.$uid.idle" ]
 	[ "$(ls budgets | wc -l)" -eq 7 ]
 	json all 'len(b) == 4'
 }
@@ -696,8 +696,8 @@ goes_on()
 	run -1 --separate-stderr "${inject[@]}" "$RETRY" -v --budget-gc
 	[ -z "$output" ]
 	name=$(cd budgets && echo *)
-	[ "$name" = "retry-v3.$uid.one" ] || [ "$name" = "retry-v3.$uid.two" ]
-	diff <(sed "s/$name/ONE/; s/retry-v3[^']*/OTHER/" <<<"$stderr") - <<-'END'
+	[ "$name" = "retry-v4.$uid.one" ] || [ "$name" = "retry-v4.$uid.two" ]
+	diff <(sed "s/$name/ONE/; s/retry-v4[^']*/OTHER/" <<<"$stderr") - <<-'END'
 		retry: budget file 'ONE': cannot remove: Operation not permitted
 		retry: budget file 'OTHER': removed: idle
 	END
@@ -711,8 +711,8 @@ goes_on()
 	"${as[@]}" ./retry -q -B his -n 1 false && false
 	run -1 --separate-stderr "${as[@]}" ./retry -q --budget-gc
 	[ -z "$output" ]
-	[ "$stderr" = "retry: budget file 'retry-v3.api': cannot remove: Operation not permitted" ]
-	[ "$(ls -A group)" = retry-v3.api ]
+	[ "$stderr" = "retry: budget file 'retry-v4.api': cannot remove: Operation not permitted" ]
+	[ "$(ls -A group)" = retry-v4.api ]
 	become "$ANN"
 	run -0 "${as[@]}" ./retry --budget-gc
 	[ -z "$(ls -A group)" ]
@@ -723,7 +723,7 @@ goes_on()
 	collecting
 	"$RETRY" -q -B api true
 	goes_on
-	[ "$(<err)" = "retry: budget file 'retry-v3.$uid.api': kept: in use" ]
+	[ "$(<err)" = "retry: budget file 'retry-v4.$uid.api': kept: in use" ]
 	json api 'b["successes"] == 1 and b["totals"]["firsts"] == 2'
 }
 
@@ -732,18 +732,18 @@ goes_on()
 	collecting
 	"$RETRY" --budget-reset api
 	fails 1 api
-	made=$(stat -c %i "budgets/retry-v3.$uid.api")
+	made=$(stat -c %i "budgets/retry-v4.$uid.api")
 	goes_on
 	[ "$(lines err)" -eq 0 ]
-	[ "$(stat -c %i "budgets/retry-v3.$uid.api")" = "$made" ]
+	[ "$(stat -c %i "budgets/retry-v4.$uid.api")" = "$made" ]
 }
 
 @test "two --budget-gc at once do not disturb each other" {
 	fails 1 api
 	collecting
 	run -1 "$RETRY" --budget-gc
-	[ "$output" = "retry: budget file 'retry-v3.$uid.api': cannot lock: Resource temporarily unavailable" ]
-	[ -e "budgets/retry-v3.$uid.api" ]
+	[ "$output" = "retry: budget file 'retry-v4.$uid.api': cannot lock: Resource temporarily unavailable" ]
+	[ -e "budgets/retry-v4.$uid.api" ]
 	goes_on
 	[ -z "$(ls -A budgets)" ]
 	for _ in {1..20}; do
@@ -762,7 +762,7 @@ goes_on()
 	esac
 	"$RETRY" -q -B old true
 	"$RETRY" -q -B new true
-	"$PYTHON" -IS - "budgets/retry-v3.$uid.old" <<-'END'
+	"$PYTHON" -IS - "budgets/retry-v4.$uid.old" <<-'END'
 		import sys
 		boot = open("/proc/sys/kernel/random/boot_id").read().strip()
 		with open(sys.argv[1], "r+b") as segment:
@@ -774,8 +774,8 @@ goes_on()
 	refuses "budget 'old': no such budget in $PWD/budgets" --budget-status old
 	json all '[x["key"] for x in b] == ["new"]'
 	run -0 --separate-stderr "$RETRY" -v --budget-status all
-	[ "$stderr" = "retry: budget file 'retry-v3.$uid.old': not shown: of an earlier boot" ]
+	[ "$stderr" = "retry: budget file 'retry-v4.$uid.old': not shown: of an earlier boot" ]
 	run -0 --separate-stderr "$RETRY" -v --budget-gc
-	[[ $stderr = *"budget file 'retry-v3.$uid.old': removed: of an earlier boot"* ]]
-	[ "$(ls budgets)" = "retry-v3.$uid.new" ]
+	[[ $stderr = *"budget file 'retry-v4.$uid.old': removed: of an earlier boot"* ]]
+	[ "$(ls budgets)" = "retry-v4.$uid.new" ]
 }

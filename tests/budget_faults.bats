@@ -176,7 +176,7 @@ become()
 
 @test "a file of another version is not used" {
 	local change
-	for change in '0 retry-v1' '0 retry-v2' '0 RETRY-v3' '8 \0\0' \
+	for change in '0 retry-v2' '0 retry-v3' '0 RETRY-v4' '8 \0\0' \
 	    '12 \075\0\0\1' '16 \0\0\0\0' '24 \0\0\0\0\0\0\0\200' '88 \0\0\0\0' '88 \377' \
 	    '91 \1'; do
 		rm -f "$api"
@@ -468,7 +468,7 @@ mounted()
 	three
 	quiet
 	grep -q 'O_TMPFILE.*INJECTED' trace
-	only "retry-v3.$EUID.api"
+	only "retry-v4.$EUID.api"
 	[ "$(stat -c %a "$api")" = 600 ]
 }
 
@@ -489,7 +489,7 @@ mounted()
 			[ "${#noted[@]}" -le 1 ]
 			[[ $(<trace) == *INJECTED* ]] || continue
 			failed=$((failed + 1))
-			only "retry-v3.$EUID.api" 2>/dev/null || only
+			only "retry-v4.$EUID.api" 2>/dev/null || only
 		done
 	done
 	echo "$failed kinds of refusal"
@@ -518,7 +518,7 @@ exhausted()
 	chmod 600 "$api"
 	usable --budget-min 9
 	counted retries 4
-	only "retry-v3.$EUID.api"
+	only "retry-v4.$EUID.api"
 	LC_ALL=C grep -qa "$boot" "$api"
 }
 
@@ -534,7 +534,7 @@ exhausted()
 	ran 74
 	unharmed
 	counted firsts 64
-	only "retry-v3.$EUID.api"
+	only "retry-v4.$EUID.api"
 }
 
 # outdated: makes the budget api, of an earlier boot, and has another process
@@ -675,7 +675,7 @@ outdated()
 
 @test "a segment of a newer layout beside it is left alone" {
 	local newer
-	newer=budgets/retry-v4.$EUID.api
+	newer=budgets/retry-v5.$EUID.api
 	head -c 5000 /dev/urandom >"$newer"
 	before=$(md5sum "$newer")
 	usable
@@ -708,7 +708,7 @@ outdated()
 	unharmed
 	counted retries 5
 	"$RETRY" --budget-gc 3>&-
-	only "retry-v3.$EUID.api"
+	only "retry-v4.$EUID.api"
 	[ "$(stat -c '%a %h %s' "$api")" = "600 1 $SEGMENT_SIZE" ]
 }
 
@@ -719,7 +719,7 @@ boundaries()
 	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
 	awk -F'[( ]' '
 		/^[a-z]/ {
-			if (/retry-v3|budgets/)
+			if (/retry-v4|budgets/)
 				ours = 1
 			seen[$1]++
 			if (ours && $1 != "exit_group")
@@ -770,7 +770,7 @@ occasion()
 			denied) [ "$made" -eq 0 ] ;;
 			*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
 			esac
-			only "retry-v3.$EUID.api"
+			only "retry-v4.$EUID.api"
 		done <calls
 	done
 	wait_for none_left "$PWD"
@@ -820,15 +820,15 @@ occasion()
 	made
 	[ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	cd budgets
-	run ! "${as[@]}" cat "retry-v3.0.api"
-	run ! "${as[@]}" sh -c 'echo >>retry-v3.0.api'
-	run ! "${as[@]}" sh -c 'echo 1<>retry-v3.0.api'
-	run ! "${as[@]}" rm -f retry-v3.0.api
+	run ! "${as[@]}" cat "retry-v4.0.api"
+	run ! "${as[@]}" sh -c 'echo >>retry-v4.0.api'
+	run ! "${as[@]}" sh -c 'echo 1<>retry-v4.0.api'
+	run ! "${as[@]}" rm -f retry-v4.0.api
 	cd ..
 	kept "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api \
 	    --budget-required true
 	[ "$(ls -A budgets | wc -l)" -eq 2 ]
-	[ "$(stat -c '%a %u' "budgets/retry-v3.$ANN.api")" = "600 $ANN" ]
+	[ "$(stat -c '%a %u' "budgets/retry-v4.$ANN.api")" = "600 $ANN" ]
 }
 
 @test "users have budgets of their own" {
@@ -844,7 +844,7 @@ occasion()
 	become "$ANN"
 	chmod 1777 budgets
 	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
-	mv "budgets/retry-v3.$ANN.api" "$api"
+	mv "budgets/retry-v4.$ANN.api" "$api"
 	kept unusable 'owned by another user'
 }
 
@@ -857,7 +857,7 @@ occasion()
 	umask 077
 	is 7 "${as[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
 	ran 3
-	[ "$(ls -A shared)" = retry-v3.api ]
+	[ "$(ls -A shared)" = retry-v4.api ]
 	[ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	become "$BOB" "$FRIENDS"
 	is 7 "${as[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
@@ -869,8 +869,8 @@ occasion()
 	is 7 "${as[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
 	ran 8
 	note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
-	run ! "${as[@]}" cat shared/retry-v3.api
-	[ "$(ls -A shared)" = retry-v3.api ]
+	run ! "${as[@]}" cat shared/retry-v4.api
+	[ "$(ls -A shared)" = retry-v4.api ]
 }
 
 @test "root shares the directory of a group, but maps no segment of a user there" {
@@ -880,9 +880,9 @@ occasion()
 	chmod 2770 shared
 	export RETRY_BUDGET_DIR=shared
 	is 0 "${as[@]}" ./retry -B api true
-	before=$(md5sum shared/retry-v3.api)
+	before=$(md5sum shared/retry-v4.api)
 	unusable 'owned by another user'
-	[ "$(md5sum shared/retry-v3.api)" = "$before" ]
+	[ "$(md5sum shared/retry-v4.api)" = "$before" ]
 	rm -f shared/* err ran
 	become "$ANN" "$FRIENDS"
 	is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
@@ -905,7 +905,7 @@ occasion()
 		chmod "${mode% *}" shared
 		is 0 "${as[@]}" ./retry -B api --budget-dir shared \
 		    --budget-required true
-		[ "$(ls -A shared)" = "retry-v3.$ANN.api" ]
+		[ "$(ls -A shared)" = "retry-v4.$ANN.api" ]
 		[ "$(stat -c %a shared/*)" = 600 ]
 	done
 	rm -rf shared
@@ -913,7 +913,7 @@ occasion()
 	chown "$ANN:$FRIENDS" shared
 	chmod 2770 shared
 	is 0 "${as[@]}" ./retry -B api --budget-dir shared --budget-required true
-	[ "$(ls -A shared)" = retry-v3.api ]
+	[ "$(ls -A shared)" = retry-v4.api ]
 	quiet
 }
 

@@ -383,11 +383,11 @@ says()
 		--budget-dir none
 	says "cannot write to none: No such file or directory" --budget-gc \
 		--budget-dir none
-	(umask 077 && : >"retry-v3.$EUID.d")
+	(umask 077 && : >"retry-v4.$EUID.d")
 	says "budget 'd': cannot be used: of another size, in ." \
 		--budget-status d
 	"$RETRY" --budget-status all 2>&1 >out | grep -qxF \
-		"retry: budget file 'retry-v3.$EUID.d': not shown: not made by retry"
+		"retry: budget file 'retry-v4.$EUID.d': not shown: not made by retry"
 	says "budget 'a': reset" -v --budget-reset a
 	says "fleet 'unix:///none': cannot be reset: no connection: No such file or directory" \
 		--budget-reset a --fleet unix:///none
@@ -560,13 +560,13 @@ for name, value in json.load(sys.stdin).items():
 @test "a budget's file has the name and the size of the manual" {
 	export RETRY_BUDGET_DIR=$PWD/common
 	"$RETRY" -B 'a b/c.d' --budget-dir . true
-	file=retry-v3.$EUID.a%20b%2Fc.d
+	file=retry-v4.$EUID.a%20b%2Fc.d
 	[ "$(stat -c '%s %a' "$file")" = "$(section FILES |
 		sed -n 's/.*: \([0-9]*\) bytes\.$/\1/p') 600" ]
 	mkdir common
 	chmod 2770 common
 	"$RETRY" -B api true
-	[ "$(stat -c %a common/retry-v3.api)" = 660 ]
+	[ "$(stat -c %a common/retry-v4.api)" = 660 ]
 }
 
 @test "the usage errors in the manual are those that the program prints" {
@@ -1024,7 +1024,7 @@ make_budgets()
 	export RETRY_BUDGET_DIR=$PWD/shm
 	"$RETRY" -B api true
 	"$RETRY" -B a/b true
-	: >"shm/retry-v3.1$EUID.ape"
+	: >"shm/retry-v4.1$EUID.ape"
 	[ "$(find shm -type f | wc -l)" = 3 ]
 }
 
@@ -1080,7 +1080,7 @@ make_budgets()
 	[ "$(in_bash --label = a = b : c foo x)" = 'foo runs: foo x' ]
 	[ -z "$(in_bash --label job = a)$(in_bash --label job :)" ]
 	chmod g+s shm
-	: >shm/retry-v3.app
+	: >shm/retry-v4.app
 	[ "$(in_bash -B app)" = app ]
 }
 
@@ -1205,7 +1205,7 @@ lines_in_fish()
 	[ -z "$(in_fish '--limit 2')" ]
 	[ "$(in_fish '--budget-status a' | cut -f1 | sort)" = "$(printf '%s\n' all api)" ]
 	chmod g+s shm
-	: >shm/retry-v3.app
+	: >shm/retry-v4.app
 	[ "$(in_fish '-B app' | cut -f1)" = app ]
 }
 

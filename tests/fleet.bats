@@ -158,6 +158,26 @@ lie()
 	stored R 1
 }
 
+@test "a breaker recovers more slowly, the more hosts the fleet has" {
+	local now hosts rate
+	fleet_start
+	now=$(fleet_cli TIME | head -n 1)
+	while read -r hosts rate; do
+		mkdir "$hosts"
+		fleet_cli HSET retry:1:api w 1000000 q 200000 m 10 e "$now" \
+			"$((now % 64))" "0 0 $hosts" R 0 S 0 H "$hosts" x "$now"
+		# A question to the server ends before the first attempt does.
+		is 0 on "$hosts" -n 2 --breaker 1,1ms,1s --budget-wait 10s -- \
+			sh -c 'sleep 0.2; test "$RETRY_ATTEMPT" = 2'
+		"$RETRY" --budget-status api --budget-dir "$hosts" --json >seen
+		grep -q "\"rate\": $rate\b" seen || { cat seen; return 1; }
+	done <<-END
+		20 60
+		40 20
+		200 7
+	END
+}
+
 @test "many processes of a host share what the server grants" {
 	fleet_start
 	seq 40 | xargs -P 20 -n 1 "$RETRY" -B api --budget-dir one -q -d 0 \
@@ -195,7 +215,7 @@ lie()
 @test "without --fleet no word of a fleet is touched" {
 	is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2'
-	tail -c 584 one/retry-v3.* | tr -d '\0' >words
+	tail -c 584 one/retry-v4.* | tr -d '\0' >words
 	[ ! -s words ]
 }
 

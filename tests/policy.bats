@@ -435,12 +435,12 @@ named()
 	mkdir shm
 	policy budget=policy
 	"$RETRY" --policy ./policy true
-	[ "$(ls shm)" = "retry-v3.$EUID.policy" ]
+	[ "$(ls shm)" = "retry-v4.$EUID.policy" ]
 	"$RETRY" --policy ./policy -B line true
 	[ "$(ls shm | wc -l)" = 2 ]
 	policy budget=
 	[ "$("$RETRY" --policy ./policy sh -c 'echo "${RETRY_BUDGET:-none}"')" = none ]
-	[ ! -e "shm/retry-v3.$EUID.outer" ]
+	[ ! -e "shm/retry-v4.$EUID.outer" ]
 	unset RETRY_BUDGET
 	policy nested=add
 	[ "$(RETRY_NESTED=x "$RETRY" --policy ./policy printenv RETRY_NESTED)" = add ]
@@ -575,7 +575,7 @@ named()
 	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'policy 3' ]
 	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" \
 	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'own 3' ]
-	[ -e "retry-v3.$EUID.own" ]
+	[ -e "retry-v4.$EUID.own" ]
 	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" -B line \
 	    printenv RETRY_BUDGET)" = line ]
 	RETRY_POLICY=./policy RETRY_NESTED=x refused \

@@ -389,13 +389,13 @@ check_deed(const char *row, struct breaker *breaker,
 		breaker_tell(breaker, &usual, RESULT_FAILURE, false, 0, now);
 		break;
 	case PROBE_HEALTHY:
-		breaker_probed(breaker, &usual, RESULT_HEALTHY, *lease, now);
+		breaker_probed(breaker, &usual, RESULT_HEALTHY, *lease, 0, now);
 		break;
 	case PROBE_FAILED:
-		breaker_probed(breaker, &usual, RESULT_FAILURE, *lease, now);
+		breaker_probed(breaker, &usual, RESULT_FAILURE, *lease, 0, now);
 		break;
 	case PROBE_IGNORED:
-		breaker_probed(breaker, &usual, RESULT_IGNORED, *lease, now);
+		breaker_probed(breaker, &usual, RESULT_IGNORED, *lease, 0, now);
 		break;
 	}
 	view = breaker_look(breaker, now);
@@ -456,14 +456,14 @@ test_words(void)
 	breaker_renew(&breaker, &lease, SECONDS(11));
 	HOLDS("renewed", breaker.word == (UINT64_C(2) << 62 | 3 * seq | 14000));
 	HOLDS("renewed", lease == breaker.word);
-	breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, SECONDS(12));
+	breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, 0, SECONDS(12));
 	HOLDS("failure", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
 	HOLDS("failure", breaker.streak == (UINT64_C(1) << 32 | 4));
 	entered(&breaker, SECONDS(32), &lease);
-	breaker_probed(&breaker, &usual, RESULT_IGNORED, lease, SECONDS(33));
+	breaker_probed(&breaker, &usual, RESULT_IGNORED, lease, 0, SECONDS(33));
 	HOLDS("given back", breaker.word == (UINT64_C(1) << 62 | 6 * seq));
 	entered(&breaker, SECONDS(33), &lease);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, SECONDS(34));
+	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, SECONDS(34));
 	HOLDS("healthy", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
 	entered(&breaker, SECONDS(50), &lease);
 	HOLDS("closed", breaker.word == (9 * seq | 34000));
@@ -478,6 +478,44 @@ test_words(void)
 	HOLDS("a success", breaker.rate == 0);
 }
 
+/* It is set when the recovery begins, and stays until the next one. */
+static void
+test_a_recovery_in_a_fleet(void)
+{
+	const uint64_t seq = UINT64_C(1) << 40, slowdown = UINT64_C(3) << 59;
+	const uint64_t recovers = UINT64_C(3) << 62;
+	struct breaker breaker = opened(&usual, 0);
+	uint64_t lease;
+	nanos now;
+
+	entered(&breaker, SECONDS(10), &lease);
+	breaker_probed(
+	    &breaker, &usual, RESULT_HEALTHY, lease, 48, SECONDS(10));
+	HOLDS(
+	    "probed", breaker.word == (recovers | slowdown | 3 * seq | 10000));
+	EQUAL("rate", breaker_look(&breaker, SECONDS(10)).rate, SLOW / 4);
+	for (int i = 0; i < 3; i++)
+		entered(&breaker, SECONDS(10), &lease);
+	EQUAL("one left", entered(&breaker, SECONDS(10), &lease), BREAKER_TURN);
+	EQUAL("next", breaker_look(&breaker, SECONDS(10)).next,
+	    4 * RAMP_STEP / FIRST);
+	now = SECONDS(10) + 4 * RAMP_STEP - 1;
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
+	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, now, now);
+	HOLDS("told", breaker.word == (recovers | slowdown | 4 * seq | 10000));
+	EQUAL("the first step",
+	    ramp_read(breaker.rate, SECONDS(10), 3, now).taken, LEAST);
+	EQUAL("not over", entered(&breaker, now + QUIET, &lease), BREAKER_TURN);
+	EQUAL("over", entered(&breaker, SECONDS(60), &lease), BREAKER_PASSED);
+	HOLDS("closed", breaker.word == (slowdown | 5 * seq | 10000));
+	for (int i = 0; i < 3; i++)
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, false,
+		    SECONDS(70), SECONDS(70));
+	EQUAL("probe", entered(&breaker, SECONDS(80), &lease), BREAKER_PROBE);
+	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, SECONDS(80));
+	EQUAL("no fleet", breaker_look(&breaker, SECONDS(80)).rate, SLOW);
+}
+
 /* unit_ramp has the fields of the rate. */
 static void
 test_words_of_a_recovery(void)
@@ -485,7 +523,7 @@ test_words_of_a_recovery(void)
 	const nanos began = ((1 << 20) + 7) * NANOS_MS;
 	const uint64_t seq = UINT64_C(1) << 40, streak = UINT64_C(1) << 42;
 	const uint64_t word = UINT64_C(3) << 62 | ((1 << 20) + 7);
-	struct ramp ramp = ramp_read(0, began, began);
+	struct ramp ramp = ramp_read(0, began, 0, began);
 	struct breaker breaker = { .word = word | seq };
 	uint64_t lease;
 
@@ -510,7 +548,7 @@ test_words_of_a_recovery(void)
 	HOLDS("its end", breaker.word == (word | 2 * seq));
 	EQUAL(
 	    "step", entered(&breaker, began + RAMP_STEP, &lease), BREAKER_TURN);
-	ramp = ramp_read(ramp_word(&ramp), began, began + RAMP_STEP);
+	ramp = ramp_read(ramp_word(&ramp), began, 0, began + RAMP_STEP);
 	ramp_take(&ramp);
 	HOLDS("step", breaker.rate == ramp_word(&ramp));
 }
@@ -532,9 +570,9 @@ test_ignored_results_write_nothing(void)
 		breaker_tell(
 		    &breaker, &usual, (enum attempt_result)result, true, 1, 1);
 		breaker_probed(
-		    &breaker, &usual, (enum attempt_result)result, 0, 1);
-		breaker_probed(
-		    &breaker, &usual, (enum attempt_result)result, word + 1, 1);
+		    &breaker, &usual, (enum attempt_result)result, 0, 0, 1);
+		breaker_probed(&breaker, &usual, (enum attempt_result)result,
+		    word + 1, 0, 1);
 	}
 	HOLDS("held", entered(&breaker, 1, &lease) == BREAKER_HELD);
 	HOLDS("open", breaker.word == word && breaker.streak == streak);
@@ -559,10 +597,10 @@ test_every_process_has_its_own_configuration(void)
 	EQUAL("5", breaker_look(&breaker, 0).failures, 21);
 	EQUAL("5", breaker_look(&breaker, 0).next, SECONDS(2));
 	HOLDS("60s", entered(&breaker, SECONDS(2), &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &slow, RESULT_FAILURE, lease, SECONDS(2));
+	breaker_probed(&breaker, &slow, RESULT_FAILURE, lease, 0, SECONDS(2));
 	EQUAL("60s", breaker_look(&breaker, SECONDS(2)).next, SECONDS(100));
 	HOLDS("2s", entered(&breaker, SECONDS(102), &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &five, RESULT_FAILURE, lease, SECONDS(102));
+	breaker_probed(&breaker, &five, RESULT_FAILURE, lease, 0, SECONDS(102));
 	EQUAL("2s", breaker_look(&breaker, SECONDS(102)).next, SECONDS(2));
 	/* A success without a breaker ends the streak for all. */
 	breaker = (struct breaker){ 0 };
@@ -643,7 +681,7 @@ test_pauses(void)
 			HOLDS(rows[i].row,
 			    entered(&breaker, now, &lease) == BREAKER_PROBE);
 			breaker_probed(&breaker, &rows[i].config,
-			    RESULT_FAILURE, lease, now);
+			    RESULT_FAILURE, lease, 0, now);
 		}
 	}
 }
@@ -652,7 +690,7 @@ test_pauses(void)
 static void
 test_ends_of_the_numbers(void)
 {
-	const uint64_t seq = ((UINT64_C(1) << 22) - 1) << 40;
+	const uint64_t seq = ((UINT64_C(1) << 19) - 1) << 40;
 	const uint64_t most = UINT32_MAX;
 	struct breaker breaker = { .word = seq,
 		.streak = seq << 2 | (most - 1) };
@@ -671,7 +709,7 @@ test_ends_of_the_numbers(void)
 	breaker.streak |= UINT64_C(1023) << 32;
 	HOLDS("doublings",
 	    entered(&breaker, SECONDS(1), &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &many, RESULT_FAILURE, lease, SECONDS(1));
+	breaker_probed(&breaker, &many, RESULT_FAILURE, lease, 0, SECONDS(1));
 	EQUAL("doublings", breaker_look(&breaker, 0).next, SECONDS(10));
 	EQUAL("doublings", breaker.streak >> 32 & 1023, 1023);
 	EQUAL("doublings", breaker_look(&breaker, 0).failures, UINT32_MAX);
@@ -682,7 +720,7 @@ test_ends_of_the_numbers(void)
 	EQUAL("34 years", breaker_look(&breaker, NANOS_MAX).next, 0);
 	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PROBE);
 	HOLDS("34 years", breaker_renew(&breaker, &lease, NANOS_MAX));
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, NANOS_MAX);
+	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, NANOS_MAX);
 	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PASSED);
 }
 
@@ -698,7 +736,7 @@ recovering(nanos began)
 	uint64_t lease;
 
 	HOLDS("due", entered(&breaker, began, &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, began);
+	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, began);
 	return breaker;
 }
 
@@ -896,7 +934,7 @@ test_the_rate_is_that_of_this_recovery(void)
 	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, again, again);
 	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, again, again);
 	HOLDS("others", breaker.rate == rate);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, again);
+	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, again);
 	HOLDS("begins", breaker.rate == rate);
 	check_turns("second", &breaker, LEAST, again);
 	/* A process that read the clock in the first one finds the second. */
@@ -951,10 +989,10 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 	HOLDS(row,
 	    pass == due || (due == BREAKER_TURN && pass == BREAKER_PASSED));
 	if (pass == BREAKER_PROBE) {
-		breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, now);
+		breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, 0, now);
 		now += breaker_look(&breaker, now).next;
 		HOLDS(row, entered(&breaker, now, &lease) == BREAKER_PROBE);
-		breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, now);
+		breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, now);
 		EQUAL(row, breaker_look(&breaker, now).failures, 0);
 	}
 	now = check_end(row, &breaker, now);
@@ -1035,6 +1073,7 @@ test_random_words_heal(void)
 static void (*const tests[])(void) = {
 	test_scripts,
 	test_words,
+	test_a_recovery_in_a_fleet,
 	test_words_of_a_recovery,
 	test_ignored_results_write_nothing,
 	test_every_process_has_its_own_configuration,

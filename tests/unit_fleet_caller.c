@@ -271,6 +271,43 @@ test_a_probe_needs_no_grant(void)
 	EQUAL("counted", (int64_t)segment.probes, 1);
 }
 
+/* Only for who asks the fleet whose hosts are known. */
+static void
+test_a_recovery_is_slower_in_a_fleet(void)
+{
+	static const struct {
+		const char *row;
+		bool knows, asks;
+		int64_t rate;
+	} rows[] = {
+		{ "hosts not known", false, true, 60 },
+		{ "no fleet", true, false, 60 },
+		{ "50 hosts", true, true, 60 / 4 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const struct fleet_numbers numbers = { .time = SERVER,
+			.hosts = 50 };
+		struct segment segment = make(10);
+		struct member one;
+
+		join(&one, &guarded);
+		if (rows[i].knows)
+			fleet_server_learn(&segment.fleet.server,
+			    one.fleet.config.tag, &numbers, 0);
+		if (!rows[i].asks)
+			one.caller.fleet = NULL;
+		admission_tell(
+		    &one.caller, &segment, &segment.header, &failure, 0);
+		ask(&one, &segment, SECONDS(10));
+		admission_tell(&one.caller, &segment, &segment.header,
+		    &succeeded, SECONDS(10));
+		EQUAL(rows[i].row,
+		    breaker_look(&segment.breaker, SECONDS(10)).rate,
+		    rows[i].rate);
+	}
+}
+
 static void
 test_without_an_answer_the_host_is_alone(void)
 {
@@ -414,6 +451,7 @@ static void (*const tests[])(void) = {
 	test_the_window_comes_first,
 	test_a_pause_after_a_denial_by_the_fleet,
 	test_a_probe_needs_no_grant,
+	test_a_recovery_is_slower_in_a_fleet,
 	test_without_an_answer_the_host_is_alone,
 	test_a_question_that_was_cut,
 	test_successes,

@@ -38,6 +38,7 @@ static void
 check_same(const char *row, const struct ramp *got, const struct ramp *want)
 {
 	EQUAL(row, got->began, want->began);
+	EQUAL(row, got->slowdown, want->slowdown);
 	EQUAL(row, got->step, want->step);
 	EQUAL(row, got->rate, want->rate);
 	EQUAL(row, got->taken, want->taken);
@@ -53,7 +54,7 @@ check_same(const char *row, const struct ramp *got, const struct ramp *want)
 static struct ramp
 in_step(struct ramp ramp, int64_t n)
 {
-	return ramp_read(ramp_word(&ramp), ramp.began, START(n));
+	return ramp_read(ramp_word(&ramp), ramp.began, 0, START(n));
 }
 
 /* 0 to most. */
@@ -126,9 +127,10 @@ test_a_word_is_read_as_it_was_written(void)
 		nanos now = ramp.began + ramp.step * STEP;
 		struct ramp got;
 
-		got = ramp_read(ramp_word(&ramp), ramp.began, now);
+		got = ramp_read(ramp_word(&ramp), ramp.began, 0, now);
 		check_same("first", &got, &ramp);
-		got = ramp_read(ramp_word(&ramp), ramp.began, now + STEP - 1);
+		got =
+		    ramp_read(ramp_word(&ramp), ramp.began, 0, now + STEP - 1);
 		check_same("last", &got, &ramp);
 	}
 }
@@ -148,14 +150,14 @@ static void
 check_void(const char *row, uint64_t word)
 {
 	const struct ramp begins = { .began = BEGAN, .rate = FIRST };
-	struct ramp got = ramp_read(word, BEGAN, BEGAN);
+	struct ramp got = ramp_read(word, BEGAN, 0, BEGAN);
 
 	check_same(row, &got, &begins);
-	got = ramp_read(word, BEGAN, START(1) - 1);
+	got = ramp_read(word, BEGAN, 0, START(1) - 1);
 	check_same(row, &got, &begins);
 	/* Without attempts the recovery ends. */
-	HOLDS(row, !ramp_read(word, BEGAN, START(QUIET) - 1).over);
-	HOLDS(row, ramp_read(word, BEGAN, START(QUIET)).over);
+	HOLDS(row, !ramp_read(word, BEGAN, 0, START(QUIET) - 1).over);
+	HOLDS(row, ramp_read(word, BEGAN, 0, START(QUIET)).over);
 }
 
 /* A word of another recovery, or of none, stands for one that just begins. */
@@ -175,18 +177,18 @@ test_invalid_words(void)
 	check_void("too slow", ramp_word(&other));
 	other = (struct ramp){ .began = BEGAN };
 	check_void("no rate", ramp_word(&other));
-	got = ramp_read(ramp_word(&good), BEGAN, START(3));
+	got = ramp_read(ramp_word(&good), BEGAN, 0, START(3));
 	check_same("good", &got, &good);
 	/* A word of 0 is invalid also for a recovery that began at instant 0.
 	 */
-	EQUAL("at zero", ramp_read(0, 0, 0).rate, FIRST);
+	EQUAL("at zero", ramp_read(0, 0, 0, 0).rate, FIRST);
 }
 
 /* Until the outcome of one of its attempts is known. */
 static void
 test_a_word_while_no_outcome_is_known(void)
 {
-	struct ramp ramp = ramp_read(0, BEGAN, START(1)), got;
+	struct ramp ramp = ramp_read(0, BEGAN, 0, START(1)), got;
 	const int64_t rate_bits = MOST(COUNT_BITS) << RATE_AT;
 
 	EQUAL("none", ramp.outcomes, RAMP_NONE);
@@ -194,7 +196,7 @@ test_a_word_while_no_outcome_is_known(void)
 	ramp_take(&ramp);
 	EQUAL("taken", ramp.outcomes, RAMP_AWAITED);
 	HOLDS("taken", (ramp_word(&ramp) & (uint64_t)rate_bits) == 0);
-	got = ramp_read(ramp_word(&ramp), BEGAN, START(1));
+	got = ramp_read(ramp_word(&ramp), BEGAN, 0, START(1));
 	check_same("taken", &got, &ramp);
 	/* No step is quiet until then. */
 	got = in_step(ramp, 2);
@@ -216,13 +218,13 @@ test_a_word_while_no_outcome_is_known(void)
 		EQUAL("told", told.outcomes, RAMP_KNOWN);
 		EQUAL("told", told.rate, FIRST);
 		ramp_take(&told);
-		got = ramp_read(ramp_word(&told), BEGAN, START(30));
+		got = ramp_read(ramp_word(&told), BEGAN, 0, START(30));
 		check_same("told", &got, &told);
 		HOLDS("told", !in_step(told, 30 + QUIET - 1).over);
 		HOLDS("told", in_step(told, 30 + QUIET).over);
 	}
 	/* Outcomes of other attempts, told before the first one has begun. */
-	ramp = ramp_read(0, BEGAN, BEGAN);
+	ramp = ramp_read(0, BEGAN, 0, BEGAN);
 	ramp_fail(&ramp);
 	ramp_take(&ramp);
 	EQUAL("told before", ramp.outcomes, RAMP_KNOWN);
@@ -521,11 +523,11 @@ test_it_ends_after_the_last_step(void)
 
 	HOLDS("last", !in_step(ramp, last).over);
 	HOLDS("its end",
-	    !ramp_read(ramp_word(&ramp), BEGAN, START(last + 1) - 1).over);
+	    !ramp_read(ramp_word(&ramp), BEGAN, 0, START(last + 1) - 1).over);
 	HOLDS("after it", in_step(ramp, last + 1).over);
 	HOLDS("after it", in_step(ramp, INT32_MAX).over);
-	HOLDS("last instant", ramp_read(0, 0, NANOS_MAX).over);
-	HOLDS("last instant", ramp_read(UINT64_MAX, 0, NANOS_MAX).over);
+	HOLDS("last instant", ramp_read(0, 0, 0, NANOS_MAX).over);
+	HOLDS("last instant", ramp_read(UINT64_MAX, 0, 0, NANOS_MAX).over);
 }
 
 /*
@@ -549,9 +551,9 @@ test_steps_in_the_future(void)
 	    "behind", ramp_next(&got, START(3)), 2 * STEP + STEP / (2 * LEAST));
 	got.taken = 0;
 	EQUAL("first", ramp_next(&got, START(3)), 2 * STEP);
-	got = ramp_read(ramp_word(&ramp), BEGAN, 0);
+	got = ramp_read(ramp_word(&ramp), BEGAN, 0, 0);
 	check_same("before it began", &got, &ramp);
-	got = ramp_read(0, BEGAN, 0);
+	got = ramp_read(0, BEGAN, 0, 0);
 	EQUAL("begins", got.step, 0);
 	EQUAL("begins", ramp_next(&got, 0), BEGAN);
 }
@@ -585,7 +587,7 @@ test_random_words(void)
 		    random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
 		nanos now = START(draw_to(&seed, MOST(STEP_BITS))) +
 		    draw_to(&seed, STEP);
-		struct ramp ramp = ramp_read(word, BEGAN, now);
+		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
 
 		check_fields("read", &ramp);
 		if (ramp.over)
@@ -596,7 +598,7 @@ test_random_words(void)
 			HOLDS("held", ramp_next(&ramp, now) <= STEP);
 		/* After the wait an attempt may begin, or it is over. */
 		now += ramp_next(&ramp, now);
-		ramp = ramp_read(word, BEGAN, now);
+		ramp = ramp_read(word, BEGAN, 0, now);
 		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
 	}
 }
@@ -611,7 +613,7 @@ check_walk(uint64_t *seed)
 	uint64_t word = 0;
 
 	for (int i = 0; i < 2000; i++) {
-		struct ramp ramp = ramp_read(word, BEGAN, now);
+		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
 
 		check_fields("walk", &ramp);
 		if (ramp.over)
@@ -656,7 +658,7 @@ test_a_recovery_without_failures(void)
 	for (int64_t step = 0; step < 20; step++) {
 		nanos now = START(step + 1) - 1;
 
-		ramp = ramp_read(word, BEGAN, now);
+		ramp = ramp_read(word, BEGAN, 0, now);
 		EQUAL("rate", ramp.rate, rate);
 		for (int64_t i = 0; i <= FASTEST; i++) {
 			if (ramp_next(&ramp, now) > 0)
@@ -677,13 +679,13 @@ static void
 test_a_recovery_with_few_failures(void)
 {
 	uint64_t word = 0;
-	struct ramp ramp = ramp_read(word, BEGAN, BEGAN);
+	struct ramp ramp = ramp_read(word, BEGAN, 0, BEGAN);
 	int64_t count = 0;
 
 	for (int64_t step = 0; step < 20; step++) {
 		nanos now = START(step + 1) - 1;
 
-		ramp = ramp_read(word, BEGAN, now);
+		ramp = ramp_read(word, BEGAN, 0, now);
 		while (ramp_next(&ramp, now) == 0) {
 			ramp_take(&ramp);
 			if (++count % 20 == 0)
@@ -695,6 +697,76 @@ test_a_recovery_with_few_failures(void)
 		word = ramp_word(&ramp);
 	}
 	HOLDS("fast", ramp.rate > FASTEST / 10 * 9);
+}
+
+/*
+ * Fleets
+ */
+
+static void
+test_the_slowdown_of_so_many_hosts(void)
+{
+	static const struct {
+		int64_t hosts, slowdown;
+	} rows[] = {
+		{ INT64_MIN, 0 }, /* not of a server */
+		{ 0, 0 },
+		{ 1, 0 },
+		{ 23, 0 },
+		{ 24, 1 },
+		{ 35, 1 },
+		{ 36, 2 },
+		{ 95, 6 },
+		{ 96, 7 },
+		{ 100, 7 },
+		{ INT64_MAX, 7 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		EQUAL("hosts", ramp_slowdown(rows[i].hosts), rows[i].slowdown);
+}
+
+/* A slow recovery does in each of its steps what another one does in its. */
+static void
+test_a_slowdown_makes_steps_longer(void)
+{
+	struct ramp busy = good;
+
+	busy.failed = 0;
+	for (int64_t slowdown = 0; slowdown <= RAMP_SLOWEST; slowdown++) {
+		const nanos step = STEP * (1 + slowdown);
+		uint64_t word = ramp_word(&busy);
+		struct ramp ramp, usual;
+
+		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 3 * step);
+		EQUAL("step", ramp_step(&ramp), step);
+		EQUAL("same", ramp.step, 3);
+		EQUAL("same", ramp.taken, busy.taken);
+		EQUAL("now", ramp_next(&ramp, BEGAN + 3 * step),
+		    step / busy.rate);
+		ramp.taken = ramp.rate;
+		EQUAL("none left", ramp_next(&ramp, BEGAN + 3 * step), step);
+		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 4 * step - 1);
+		EQUAL("last instant", ramp.step, 3);
+		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 4 * step);
+		usual = ramp_read(word, BEGAN, 0, START(4));
+		usual.slowdown = slowdown;
+		check_same("next", &ramp, &usual);
+		HOLDS("not quiet",
+		    !ramp_read(0, BEGAN, slowdown, BEGAN + QUIET * step - 1)
+			 .over);
+		HOLDS("quiet",
+		    ramp_read(0, BEGAN, slowdown, BEGAN + QUIET * step).over);
+		/* Seven minutes in any case. */
+		ramp = (struct ramp){ .began = BEGAN, .taken = LEAST };
+		word = ramp_word(&ramp);
+		HOLDS("awaited",
+		    !ramp_read(word, BEGAN, slowdown, BEGAN + RAMP_LONGEST - 1)
+			 .over);
+		HOLDS("over",
+		    ramp_read(word, BEGAN, slowdown, BEGAN + RAMP_LONGEST)
+			.over);
+	}
 }
 
 static void (*const tests[])(void) = {
@@ -716,6 +788,8 @@ static void (*const tests[])(void) = {
 	test_random_walks,
 	test_a_recovery_without_failures,
 	test_a_recovery_with_few_failures,
+	test_the_slowdown_of_so_many_hosts,
+	test_a_slowdown_makes_steps_longer,
 };
 
 int

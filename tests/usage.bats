@@ -964,7 +964,7 @@ uses()
 	shift
 	rm -rf shm
 	mkdir shm
-	"$RETRY" "$@" && [ "$(ls shm)" = "${key:+retry-v3.$EUID.$key}" ]
+	"$RETRY" "$@" && [ "$(ls shm)" = "${key:+retry-v4.$EUID.$key}" ]
 }
 
 @test "the environment names a budget, and the command line another or none" {

@@ -4,7 +4,12 @@
 #include "budget/ramp.h"
 
 #define MS_BITS 40
-#define SEQ_BITS 22
+#define SEQ_BITS 19
+#define SLOWDOWN_BITS 3
+
+/* Where the parts of the word begin, from the right. */
+#define SLOWDOWN_AT (SEQ_BITS + MS_BITS)
+#define STATE_AT (SLOWDOWN_BITS + SLOWDOWN_AT)
 
 /* The model check has fewer. */
 #ifndef FAILURE_BITS
@@ -20,7 +25,13 @@
 static enum breaker_state
 state_of(uint64_t word)
 {
-	return (enum breaker_state)(word >> (SEQ_BITS + MS_BITS));
+	return (enum breaker_state)(word >> STATE_AT);
+}
+
+static int64_t
+slowdown_of(uint64_t word)
+{
+	return (int64_t)(word >> SLOWDOWN_AT & MOST(SLOWDOWN_BITS));
 }
 
 /* Whether attempts other than the probe are admitted. */
@@ -37,7 +48,8 @@ seq_of(uint64_t word)
 	return word >> MS_BITS & MOST(SEQ_BITS);
 }
 
-/* The word that follows word. Its ms is until, rounded up. */
+/* The word that follows word, with its slowdown. Its ms is until, rounded up.
+ */
 static uint64_t
 follow(uint64_t word, enum breaker_state state, nanos until)
 {
@@ -46,7 +58,8 @@ follow(uint64_t word, enum breaker_state state, nanos until)
 
 	if (ms > MOST(MS_BITS))
 		ms = MOST(MS_BITS);
-	return (uint64_t)state << (SEQ_BITS + MS_BITS) | seq << MS_BITS | ms;
+	return (uint64_t)state << STATE_AT |
+	    (uint64_t)slowdown_of(word) << SLOWDOWN_AT | seq << MS_BITS | ms;
 }
 
 /* The instant in a word. */
@@ -87,7 +100,8 @@ recovery_of(uint64_t word, nanos now)
 static struct ramp
 ramp_of(uint64_t word, uint64_t rate, nanos now)
 {
-	struct ramp ramp = ramp_read(rate, instant_of(word), now);
+	struct ramp ramp =
+	    ramp_read(rate, instant_of(word), slowdown_of(word), now);
 
 	if (is_corrupt(word, now))
 		ramp.over = true;
@@ -191,7 +205,7 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 		view.state = BREAKER_CLOSED;
 	} else {
 		view.next = ramp_next(&ramp, now);
-		view.rate = ramp.rate * NANOS_SECOND / RAMP_STEP;
+		view.rate = ramp.rate * NANOS_SECOND / ramp_step(&ramp);
 	}
 	return view;
 }
@@ -399,15 +413,19 @@ probe_failed(struct breaker *breaker, const struct breaker_config *config,
 
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result result, uint64_t lease, nanos now)
+    enum attempt_result result, uint64_t lease, int64_t hosts, nanos now)
 {
+	uint64_t next;
+
 	if (lease == 0)
 		return;
 	switch (result) {
 	case RESULT_HEALTHY:
 		/* Rounded down: the first turns are available at once. */
-		change(
-		    breaker, lease, BREAKER_RECOVERING, now - now % NANOS_MS);
+		next = follow(lease, BREAKER_RECOVERING, now - now % NANOS_MS);
+		next &= ~(MOST(SLOWDOWN_BITS) << SLOWDOWN_AT);
+		next |= (uint64_t)ramp_slowdown(hosts) << SLOWDOWN_AT;
+		atomic_compare_exchange_strong(&breaker->word, &lease, next);
 		break;
 	case RESULT_FAILURE:
 		probe_failed(breaker, config, lease, now);

@@ -19,8 +19,8 @@
  *
  * The breaker is three words. Every change is one compare-and-swap.
  *
- *     word    [state:2 | seq:22 | ms:40]
- *     streak  [seq:22 | doublings:10 | failures:32]
+ *     word    [state:2 | slowdown:3 | seq:19 | ms:40]
+ *     streak  [0:3 | seq:19 | doublings:10 | failures:32]
  *     rate    the word of the ramp
  *
  *     state       ms: the instant when          changed by
@@ -30,6 +30,10 @@
  *                                               the next probe: half-open
  *     recovering  the recovery began            a failure: open;
  *                                               an attempt that asks: closed
+ *
+ * slowdown is that of the last recovery (ramp.h): the probe that succeeds sets
+ * it together with the state, so that it is the same for all processes until
+ * the recovery ends, whatever they know of their fleet.
  *
  * seq goes up with each change of the word. A streak counts failures in a row
  * and how often the pause was doubled. While attempts are admitted, the streak
@@ -132,12 +136,14 @@ void breaker_tell(struct breaker *breaker, const struct breaker_config *config,
     enum attempt_result result, bool succeeded, nanos began, nanos now);
 
 /*
- * Tells how a probe ended. RESULT_HEALTHY: the breaker recovers.
+ * Tells how a probe ended. RESULT_HEALTHY: the breaker recovers, as one of so
+ * many hosts that share the dependency; 0: this one, or their number is not
+ * known.
  * RESULT_FAILURE: the breaker opens again, for twice as long. RESULT_IGNORED:
  * the next probe is due at once. Changes nothing if the lease was lost.
  */
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result result, uint64_t lease, nanos now);
+    enum attempt_result result, uint64_t lease, int64_t hosts, nanos now);
 
 #endif

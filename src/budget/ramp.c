@@ -43,13 +43,29 @@ mark(nanos began)
 	return began / NANOS_MS & MOST(BEGAN_BITS);
 }
 
+int64_t
+ramp_slowdown(int64_t hosts)
+{
+	return number_lesser(
+	    number_greater(hosts / RAMP_HOSTS, 1) - 1, RAMP_SLOWEST);
+}
+
+nanos
+ramp_step(const struct ramp *ramp)
+{
+	return (1 + ramp->slowdown) * RAMP_STEP;
+}
+
 /* The ramp that is in a word; a new one if the word is of another recovery. */
 static struct ramp
-unpack(uint64_t word, nanos began)
+unpack(uint64_t word, nanos began, int64_t slowdown)
 {
-	const struct ramp first = { .began = began, .rate = RAMP_FIRST };
+	const struct ramp first = {
+		.began = began, .slowdown = slowdown, .rate = RAMP_FIRST
+	};
 	struct ramp ramp = {
 		.began = began,
+		.slowdown = slowdown,
 		.step = part(word, STEP_AT, STEP_BITS),
 		.rate = part(word, RATE_AT, COUNT_BITS),
 		.taken = part(word, TAKEN_AT, COUNT_BITS),
@@ -110,6 +126,7 @@ next_step(const struct ramp *ramp)
 	int64_t quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
 
 	return (struct ramp){ .began = ramp->began,
+		.slowdown = ramp->slowdown,
 		.step = ramp->step + 1,
 		.rate = next_rate(ramp),
 		.quiet = quiet,
@@ -120,13 +137,13 @@ next_step(const struct ramp *ramp)
 }
 
 struct ramp
-ramp_read(uint64_t word, nanos began, nanos now)
+ramp_read(uint64_t word, nanos began, int64_t slowdown, nanos now)
 {
-	struct ramp ramp = unpack(word, began);
-	int64_t present = now > began ? (now - began) / RAMP_STEP : 0;
+	struct ramp ramp = unpack(word, began, slowdown);
+	nanos passed = now > began ? now - began : 0;
+	int64_t present = passed / ramp_step(&ramp);
 
-	/* A word has no room for more steps. */
-	ramp.over = present > MOST(STEP_BITS);
+	ramp.over = passed >= RAMP_LONGEST;
 	while (ramp.step < present && !ramp.over)
 		ramp = next_step(&ramp);
 	return ramp;
@@ -149,13 +166,13 @@ nanos
 ramp_next(const struct ramp *ramp, nanos now)
 {
 	int64_t waits = ramp->taken - (RAMP_LEAST - 1);
-	nanos at = ramp->began + ramp->step * RAMP_STEP;
+	nanos step = ramp_step(ramp), at = ramp->began + ramp->step * step;
 
 	if (ramp->taken >= ramp->rate ||
 	    (ramp->taken >= RAMP_LEAST && is_cut(ramp)))
-		at += RAMP_STEP;
+		at += step;
 	else if (waits > 0)
-		at += RAMP_STEP * waits / ramp->rate;
+		at += step * waits / ramp->rate;
 	return at > now ? at - now : 0;
 }
 

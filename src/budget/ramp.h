@@ -8,9 +8,15 @@
  * but by the clock in place of acknowledgements; and the rate grows only if it
  * is used, as in RFC 7661.
  *
- * Time is counted in steps of RAMP_STEP since the recovery began. The rate is
- * the number of attempts in one step: the first RAMP_LEAST of them may begin at
- * once, the others are spread evenly over the step.
+ * Time is counted in steps since the recovery began. The rate is the number of
+ * attempts in one step: the first RAMP_LEAST of them may begin at once, the
+ * others are spread evenly over the step.
+ *
+ * A step lasts RAMP_STEP. But if many hosts share a budget, then each of them
+ * has a ramp, and all of these begin at nearly the same time. So that hosts in
+ * a fleet do not overload the dependency together, their steps are longer: by
+ * one RAMP_STEP for each RAMP_HOSTS hosts but the first, up to RAMP_SLOWEST.
+ * This is the slowdown of a recovery, and stays the same until its end.
  *
  * At the end of each step:
  *
@@ -21,7 +27,7 @@
  *   - A step is quiet if at most half of its attempts were taken and it was not
  *     cut. But if attempts of the recovery have begun and none has ended, no
  *     step is quiet, because commands may take long to fail. After RAMP_QUIET
- *     quiet steps in a row the recovery is over. It is over after seven minutes
+ *     quiet steps in a row the recovery is over. It is over after RAMP_LONGEST
  *     in any case.
  *   - Otherwise the rate grows by half. After a cut step with a rate above
  *     RAMP_FIRST the rate has met its limit, and from then on it grows by a
@@ -59,6 +65,13 @@
  * over.
  */
 #define RAMP_QUIET 8
+
+#define RAMP_LONGEST (2048 * RAMP_STEP) /* the word has room for 2048 steps */
+#endif
+
+#define RAMP_HOSTS 12
+#ifndef RAMP_SLOWEST
+#define RAMP_SLOWEST 7 /* times RAMP_STEP */
 #endif
 
 /* What is known about the attempts of a recovery. */
@@ -70,6 +83,7 @@ enum ramp_outcomes {
 
 struct ramp {
 	nanos began; /* when the recovery began, to the millisecond */
+	int64_t slowdown; /* a step lasts RAMP_STEP * (1 + slowdown) */
 	int64_t step;
 	int64_t rate; /* attempts available in this step */
 	int64_t taken; /* attempts begun in this step */
@@ -82,13 +96,22 @@ struct ramp {
 };
 
 /*
+ * The slowdown of a recovery, 0 to RAMP_SLOWEST, on each of so many hosts. 0
+ * hosts: there is no fleet, or their number is not known.
+ */
+int64_t ramp_slowdown(int64_t hosts);
+
+/*
  * Reads the word of a recovery that began at the instant began, and returns its
  * present step. Steps that ended since the word was written are accounted for.
  */
-struct ramp ramp_read(uint64_t word, nanos began, nanos now);
+struct ramp ramp_read(uint64_t word, nanos began, int64_t slowdown, nanos now);
 
-/* The word that holds a ramp. */
+/* The word that holds a ramp, without its slowdown. */
 uint64_t ramp_word(const struct ramp *ramp);
+
+/* How long a step lasts. */
+nanos ramp_step(const struct ramp *ramp);
 
 /*
  * How long until the next attempt may begin; 0: now. At most RAMP_LEAST

@@ -31,7 +31,7 @@
 #define SEGMENT_DIRECTORY "/dev/shm"
 
 /* The start of each file name; a uid and a key follow. */
-#define SEGMENT_PREFIX "retry-v3."
+#define SEGMENT_PREFIX "retry-v4."
 
 /* The limits that a user asks for; -1: not given. */
 struct terms {

@@ -310,11 +310,16 @@ tell_breaker(const struct caller *caller, struct segment *segment,
     const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	const struct breaker_config *breaker = &caller->share->breaker;
+	const struct fleet_caller *fleet = caller->fleet;
 	nanos age = segment_age(header, now);
+	int64_t hosts = 0;
 
+	if (fleet != NULL)
+		hosts = fleet_server_hosts(
+		    &segment->fleet.server, fleet->config.tag);
 	if (caller->lease != 0)
 		breaker_probed(&segment->breaker, breaker, effect->result,
-		    caller->lease, age);
+		    caller->lease, hosts, age);
 	else if (caller->uses_breaker && !caller->lost_lease)
 		breaker_tell(&segment->breaker, breaker, effect->result,
 		    effect->succeeded, segment_age(header, caller->began), age);

@@ -211,6 +211,19 @@ fleet_model_greet(struct fleet_model *fleet, struct fleet_member *member,
 }
 
 void
+fleet_model_count(struct fleet_model *fleet, struct segment *segment, nanos now)
+{
+	const struct header *header = &segment->header;
+	struct fleet_answer answer;
+
+	window_deposit(&segment->window, segment_epoch(header, now));
+	fleet_caller_claim(&fleet->caller, segment, header, now);
+	run_script(fleet, &answer, now);
+	fleet_caller_settle(
+	    &fleet->caller, segment, header, FLEET_SENT, NULL, now);
+}
+
+void
 fleet_model_tell(struct fleet_model *fleet, struct fleet_member *member,
     struct segment *segment, bool succeeded, nanos now)
 {

@@ -68,6 +68,11 @@ void fleet_model_end(struct fleet_model *fleet);
 void fleet_model_teach(const struct fleet_model *fleet, struct segment *segment,
     int64_t hosts, nanos now);
 
+/* Has a host that knows the clock tell the server of a success, which counts
+ * the host then. */
+void fleet_model_count(
+    struct fleet_model *fleet, struct segment *segment, nanos now);
+
 /*
  * As fleet_client_admit(). If the decision is HOST_ASK, the question has been
  * sent: call this again at member->sent->at.

@@ -40,21 +40,6 @@ static const struct scenario storm = {
 	},
 };
 
-/*
- * The same storm with one segment for many hosts: what a breaker of the fleet
- * that costs no time would do. A recovering breaker admits 2,555 attempts a
- * second at most (ramp.h), as many as 128 hosts need.
- */
-static const struct variant shared = {
-	.name = "one breaker for all",
-	.options = { BUDGET, BREAKER },
-};
-static const struct variant grouped = {
-	.name = "one for 100 hosts each",
-	.options = { BUDGET, BREAKER },
-};
-enum { GROUP = 100 };
-
 /* The server's memory: a connection that was just used, as measured with Redis
  * 7.0, and the hash of the budget. */
 #define CONNECTION_BYTES 38000
@@ -145,7 +130,6 @@ begin_run(struct run *run, const struct model *model)
 	tally_start(&run->record.questions, NANOS_SECOND);
 	whole.age = NANOS_HOUR;
 	whole.record = &run->record;
-	whole.seed = 1;
 	run->totals = trial_run(&whole, &run->tally);
 }
 
@@ -169,18 +153,17 @@ is_well(const struct scenario *scenario, const struct variant *variant,
 		p99_of(scenario, totals) <= variant->most_p99);
 }
 
-/* host: how many clients share a segment. */
 static bool
-show_row(const struct scenario *scenario, const struct variant *variant,
-    int64_t host)
+show_row(const struct scenario *scenario, const struct variant *variant)
 {
 	struct policy policy = trial_policy(variant);
 	bool fleet = policy.share.fleet.text != NULL;
 	const struct model model = { .scenario = scenario,
 		.policy = &policy,
 		.machine = &machine,
-		.host = host,
-		.known = fleet ? scenario->clients / host : 0 };
+		.host = PROCESSES,
+		.known = fleet ? scenario->clients / PROCESSES : 0,
+		.seed = 1 };
 	char wasted[SCALE_ROOM], again[SCALE_ROOM], lost[SCALE_ROOM];
 	struct run run;
 
@@ -213,11 +196,98 @@ fleets_show(int64_t hosts)
 	    seconds(scenario.capacity.end) + (double)PROCESSES / RATE);
 	show_heading();
 	for (size_t i = 0; i < trial_variants(&scenario); i++)
-		well = show_row(&scenario, &scenario.variants[i], PROCESSES) &&
-		    well;
-	well = show_row(&scenario, &shared, scenario.clients) && well;
-	return hosts <= GROUP ||
-	    (show_row(&scenario, &grouped, (int64_t)GROUP * PROCESSES) && well);
+		well = show_row(&scenario, &scenario.variants[i]) && well;
+	return well;
+}
+
+/*
+ * A hundred hosts, each of which recovers by itself
+ */
+
+enum { OUTAGE_HOSTS = 100, OUTAGE_SEEDS = 5 };
+
+struct outage {
+	const char *name;
+	int64_t each; /* commands of a host */
+	nanos span; /* in which all commands begin, one after the other */
+	struct capacity capacity;
+	/* The bars. Without longer steps about 1,700, 800, 3,200 and 11,000
+	 * requests are wasted. */
+	int64_t most_wasted, most_p99;
+};
+
+static const struct outage outages[] = {
+	{ "10 within 1 s, down 10 s", 10, NANOS_SECOND,
+	    { .end = 10 * NANOS_SECOND, .rate = 200 }, 1450, 120 },
+	{ "10 over 20 s, down 10 s", 10, 20 * NANOS_SECOND,
+	    { .begin = 5 * NANOS_SECOND,
+		.end = 15 * NANOS_SECOND,
+		.rate = 200 },
+	    850, 120 },
+	{ "100 within 0.1 s, down 10 s", 100, 100 * NANOS_MS,
+	    { .end = 10 * NANOS_SECOND, .rate = 2000 }, 1350, 130 },
+	{ "60 over 60 s, down 60 s", 60, 60 * NANOS_SECOND,
+	    { .begin = 5 * NANOS_SECOND,
+		.end = 65 * NANOS_SECOND,
+		.rate = 200 },
+	    6200, 120 },
+};
+
+/* The mean of a few seeds. */
+static bool
+show_outage(const struct outage *outage)
+{
+	const struct variant variant = { .name = outage->name,
+		.options = { FLEET, "--breaker", "5,500ms,2s" },
+		.most_p99 = outage->most_p99 };
+	const int64_t clients = OUTAGE_HOSTS * outage->each;
+	const struct scenario scenario = { .clients = clients,
+		.apart = outage->span / clients,
+		.capacity = outage->capacity,
+		.width = NANOS_SECOND / 10,
+		.most = 200 * NANOS_SECOND };
+	struct policy policy = trial_policy(&variant);
+	struct model model = { .scenario = &scenario,
+		.policy = &policy,
+		.machine = &machine,
+		.host = outage->each,
+		.known = OUTAGE_HOSTS,
+		.seen = NANOS_SECOND };
+	char wasted[SCALE_ROOM], again[SCALE_ROOM], lost[SCALE_ROOM];
+	struct totals mean = { .lost = 0 };
+	struct run run;
+
+	while (model.seed++ < OUTAGE_SEEDS) {
+		begin_run(&run, &model);
+		mean.wasted += run.totals.wasted / OUTAGE_SEEDS;
+		mean.retries += run.totals.retries / OUTAGE_SEEDS;
+		mean.lost += run.totals.lost;
+		mean.p50 += run.totals.p50 / OUTAGE_SEEDS;
+		mean.p99 += run.totals.p99 / OUTAGE_SEEDS;
+		mean.max += run.totals.max / OUTAGE_SEEDS;
+		end_run(&run);
+	}
+	printf("%-28s  %11s  %11s", outage->name,
+	    scale_count(wasted, mean.wasted), scale_count(again, mean.retries));
+	show_times(&scenario, &mean);
+	printf("  %7s", scale_count(lost, mean.lost));
+	return end_row(mean.wasted <= outage->most_wasted &&
+	    is_well(&scenario, &variant, &mean));
+}
+
+bool
+fleets_show_recovery(void)
+{
+	bool well = true;
+
+	printf("\nrecovery: %d hosts in a fleet, with breakers, and with so "
+	       "many commands each\n\n%-28s  %11s  %11s  %7s  %7s  %6s  %7s  "
+	       "%7s\n",
+	    OUTAGE_HOSTS, "", "wasted", "of retries", "p50", "p99", "limit",
+	    "last", "lost");
+	for (size_t i = 0; i < sizeof outages / sizeof *outages; i++)
+		well = show_outage(&outages[i]) && well;
+	return well;
 }
 
 /*
@@ -301,7 +371,8 @@ show_day(const struct day *day)
 		.machine = &slow,
 		.host = day->each,
 		.known = day->knows ? WAVE : 0,
-		.mute = day->mute };
+		.mute = day->mute,
+		.seed = 1 };
 	struct run run;
 
 	begin_run(&run, &model);

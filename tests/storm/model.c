@@ -366,6 +366,9 @@ make_segments(struct storm *storm)
 		if (model->known > 0)
 			fleet_model_teach(&storm->fleet, &storm->segments[i],
 			    model->known, -model->age);
+		if (model->seen > 0)
+			fleet_model_count(
+			    &storm->fleet, &storm->segments[i], -model->seen);
 	}
 }
 

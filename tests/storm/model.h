@@ -38,6 +38,8 @@ struct model {
 	nanos age; /* of the budgets, when the storm begins */
 	int64_t known; /* hosts of the fleet, as all hosts know from an answer
 			  that is as old as that; 0: there was none */
+	nanos seen; /* so long before the storm the server counted each of
+		       these hosts; 0: it has not */
 	bool mute; /* no client is elected to tell the fleet's server */
 	struct fleet_record *record; /* of the fleet's server; NULL: no fleet */
 	uint64_t seed;

@@ -8,6 +8,7 @@
  *		were run on, if their totals are at hand; must agree with them
  *	growth	the crowd with more clients, and as much more capacity
  *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
+ *	recovery  storms over 100 hosts whose breakers recover
  *	wave	what 10,000 hosts ask that server
  *	large	a storm over 10,000 hosts
  *	tune	the breaker's recovery in other circumstances: first where it
@@ -206,6 +207,12 @@ show_fleets(void)
 }
 
 static bool
+show_recovery(void)
+{
+	return fleets_show_recovery();
+}
+
+static bool
 show_wave(void)
 {
 	return fleets_show_wave();
@@ -226,6 +233,7 @@ static const struct part {
 	{ "agree", false, show_agreement },
 	{ "growth", false, show_growth },
 	{ "fleets", false, show_fleets },
+	{ "recovery", false, show_recovery },
 	{ "wave", false, show_wave },
 	{ "large", true, show_large },
 	{ "tune", true, show_tuning },
