@@ -34,7 +34,8 @@
  * are made equal: seq is renamed, times count from now, and of a recovery only
  * matters whether it is the present one.
  *
- * Then broken variants of the breaker are tried; each must be caught.
+ * "breaker_check broken" tries broken variants of the breaker instead; each
+ * must be caught.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -1582,27 +1583,34 @@ sound(enum fault fault)
 	return run.explorer.wrong == NULL;
 }
 
-int
-main(int argc, char **argv)
+static int
+try_faults(void)
 {
-	uint32_t states;
 	int caught = 0;
 
-	run.actors = argc > 1 && strcmp(argv[1], "large") == 0 ? ACTORS : 2;
-	if (!sound(SOUND)) {
-		explore_print(&run.explorer, run.last, print_step);
-		return EXIT_FAILURE;
-	}
-	states = run.explorer.count;
 	for (int fault = SOUND + 1; fault < FAULTS; fault++) {
 		if (sound((enum fault)fault))
 			printf("breaker_check: fault %d is not seen\n", fault);
 		else
 			caught++;
 	}
-	printf(
-	    "breaker_check: %u states, 0 violations; %d of %d broken breakers "
-	    "caught\n",
-	    states, caught, FAULTS - 1);
+	printf("breaker_check: %d of %d broken breakers caught\n", caught,
+	    FAULTS - 1);
 	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *which = argc > 1 ? argv[1] : "";
+
+	run.actors = strcmp(which, "large") == 0 ? ACTORS : 2;
+	if (strcmp(which, "broken") == 0)
+		return try_faults();
+	if (!sound(SOUND)) {
+		explore_print(&run.explorer, run.last, print_step);
+		return EXIT_FAILURE;
+	}
+	printf("breaker_check: %u states, 0 violations\n", run.explorer.count);
+	return EXIT_SUCCESS;
 }

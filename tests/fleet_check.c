@@ -26,7 +26,7 @@
  * process has no saved registers: to continue, the check calls the function
  * again from its beginning, and gives it the values that it has read before.
  *
- * Then broken variants are tried; each must be caught.
+ * "fleet_check broken" tries broken variants instead; each must be caught.
  */
 #include <err.h>
 #include <setjmp.h>
@@ -1174,16 +1174,31 @@ is_caught(enum fault fault)
 	return false;
 }
 
+static int
+try_faults(void)
+{
+	int caught = 0;
+
+	for (int fault = SOUND + 1; fault < FAULTS; fault++)
+		caught += is_caught((enum fault)fault);
+	printf(
+	    "fleet_check: %d of %d broken hosts caught\n", caught, FAULTS - 1);
+	explore_end(&run.explorer);
+	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int
 main(int argc, char **argv)
 {
-	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
+	const char *which = argc > 1 ? argv[1] : "";
+	bool more = strcmp(which, "large") == 0;
 	const struct trial *trials = more ? large : small;
 	size_t count =
 	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
 	uint32_t states = 0;
-	int caught = 0;
 
+	if (strcmp(which, "broken") == 0)
+		return try_faults();
 	for (size_t i = 0; i < count; i++) {
 		if (!is_sound(&trials[i], SOUND)) {
 			explore_print(&run.explorer, run.last, print_step);
@@ -1191,11 +1206,7 @@ main(int argc, char **argv)
 		}
 		states += run.explorer.count;
 	}
-	for (int fault = SOUND + 1; fault < FAULTS; fault++)
-		caught += is_caught((enum fault)fault);
-	printf("fleet_check: %u states, 0 violations; %d of %d broken hosts "
-	       "caught\n",
-	    states, caught, FAULTS - 1);
+	printf("fleet_check: %u states, 0 violations\n", states);
 	explore_end(&run.explorer);
-	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return EXIT_SUCCESS;
 }

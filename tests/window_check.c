@@ -18,7 +18,8 @@
  * - no state comes again after itself, so that each question is answered after
  *   finitely many steps.
  *
- * Broken variants of a withdrawal are tried too, and must be caught.
+ * "window_check broken" tries broken variants of a withdrawal instead; both
+ * must be caught.
  */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 2
@@ -428,24 +429,35 @@ holds(const struct trial *trial, enum variant variant)
 	return run.explorer.wrong == NULL;
 }
 
+static int
+try_variants(void)
+{
+	bool unsealed = holds(&small[0], VARIANT_UNSEALED);
+	bool adding = holds(&small[0], VARIANT_ADDING);
+
+	printf("window_check: without sealing: %s; check-then-add: %s\n",
+	    unsealed ? "not noticed" : "violated",
+	    adding ? "not noticed" : "violated");
+	explore_end(&run.explorer);
+	return unsealed || adding;
+}
+
 int
 main(int argc, char **argv)
 {
-	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
+	const char *which = argc > 1 ? argv[1] : "";
+	bool more = strcmp(which, "large") == 0;
 	const struct trial *trials = more ? large : small;
 	size_t count =
 	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
-	bool unsealed, adding;
 	int violations = 0;
 
+	if (strcmp(which, "broken") == 0)
+		return try_variants();
 	for (size_t i = 0; i < count; i++)
 		violations += !holds(&trials[i], VARIANT_SOUND);
-	unsealed = holds(&small[0], VARIANT_UNSEALED);
-	adding = holds(&small[0], VARIANT_ADDING);
-	printf("window_check: %zu states, %d violations; without sealing: %s; "
-	       "check-then-add: %s\n",
-	    run.states, violations, unsealed ? "not noticed" : "violated",
-	    adding ? "not noticed" : "violated");
+	printf("window_check: %zu states, %d violations\n", run.states,
+	    violations);
 	explore_end(&run.explorer);
-	return violations > 0 || unsealed || adding;
+	return violations > 0;
 }

@@ -2,7 +2,8 @@
  * script_check: compares the script of src/fleet with its twin on a server.
  *
  *     script_check script           prints the script; its SHA1 to stderr
- *     script_check trials SOCKET    the twin, the promise and the mutants
+ *     script_check trials SOCKET    the twin and the promise
+ *     script_check mutants SOCKET   the same, of scripts with an error
  *     script_check rights SOCKET    accounts that may do less
  *     script_check stopped SOCKET   a server that is stopped for a while
  *     script_check empty SOCKET     a server that has just been started
@@ -52,11 +53,14 @@ run_trials(const char *sha1, bool patient)
 }
 
 static void
-check_script(void)
+check_script(const char *socket)
 {
 	struct trial_tally tally;
 	char sha1[41];
 
+	server = socket;
+	link_open(&link_to, server);
+	trial_prepare(&link_to);
 	load(budget_lua, sha1);
 	if (strcmp(sha1, budget_lua_sha1) != 0)
 		errx(1, "budget_lua_sha1 is not the script's, %s", sha1);
@@ -70,6 +74,7 @@ check_script(void)
 		errx(1, "the twin has another result for %s", tally.wrong);
 	if (tally.broken)
 		errx(1, "the promise is broken");
+	link_close(&link_to);
 }
 
 /* Writes the script with the error of a mutant into room. */
@@ -104,10 +109,13 @@ try_mutant(const struct mutant *mutant, bool patient)
 }
 
 static void
-check_mutants(void)
+check_mutants(const char *socket)
 {
 	int greedy = 0, others = 0;
 
+	server = socket;
+	link_open(&link_to, server);
+	trial_prepare(&link_to);
 	for (; mutants_greedy[greedy].error != NULL; greedy++) {
 		if (!try_mutant(&mutants_greedy[greedy], true).broken)
 			errx(1, "no promise is broken if %s",
@@ -121,16 +129,6 @@ check_mutants(void)
 	printf("fleet: %d scripts with an error break the promise, "
 	       "%d others are found\n",
 	    greedy, others);
-}
-
-static void
-check_trials(const char *socket)
-{
-	server = socket;
-	link_open(&link_to, server);
-	trial_prepare(&link_to);
-	check_script();
-	check_mutants();
 	link_close(&link_to);
 }
 
@@ -138,7 +136,8 @@ static const struct {
 	const char *name;
 	void (*run)(const char *socket);
 } parts[] = {
-	{ "trials", check_trials },
+	{ "trials", check_script },
+	{ "mutants", check_mutants },
 	{ "rights", cases_rights },
 	{ "stopped", cases_stopped },
 	{ "empty", cases_empty },
