@@ -4,7 +4,8 @@
 # make deb rpm arch    packages; make release: a tarball and static programs
 # make check           what the program must do; tests/setup gets its tools
 # make check-package   the action, the tarball, the packages' recipes, install
-# make lint san fuzz faults hammer fleet storm simulate bench   more, one by one
+# make lint san analyze fuzz faults hammer fleet storm simulate bench   more, one
+#                      by one
 #
 # CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
@@ -219,8 +220,8 @@ IF = has() { command -v $$1 >/dev/null || \
 # One job more than processors, unless -j was given.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell expr $$(nproc) + 1))
 
-# Keeps the objects that are up to date. That gcc and clang compile all of them
-# without a warning is for lint. The suite mostly waits, so the rest of the checks
+# Keeps the objects that are up to date. That gcc and clang compile all of the
+# source without a warning is for lint. The suite mostly waits, so the rest of the checks
 # runs beside it.
 check:
 	@$(QUIET) $(JOBS) WERROR=-Werror $(BIN)
@@ -236,7 +237,9 @@ check-house:
 	@tests/house $(B)
 check-text:
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
-	@$(IF) shellcheck; then shellcheck $(filter-out tests/faults/%,$(SH_FILES)); fi
+	@$(IF) shellcheck; then printf '%s\n' \
+		$(filter-out tests/faults/%,$(SH_FILES)) | \
+		$(EACH) 1 shellcheck -x; fi
 check-units: $(UNITS:%=$(B)/%)
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-models:
@@ -256,31 +259,44 @@ check-package: $(BIN)
 .PHONY: check-package check-suite check-rest check-house check-text check-units check-models \
 	check-script check-link
 
+# Runs a command with each of some files, or each few of them, on all processors.
+EACH = xargs -P $$(nproc) -n
+
 lint:
 	clang-format --dry-run -Werror $(C_FILES)
-	@for header in src/*.h src/*/*.h; do \
-		echo 'extern int declared;' | $(COMPILE) -Werror -fsyntax-only \
-			-include $$header -x c - || exit; \
-	done
-	@for compiler in gcc clang; do \
-		$(QUIET) $(JOBS) CC=$$compiler CFLAGS=-O2 WERROR=-Werror \
-			B=build/$$compiler BIN=build/$$compiler/retry \
-			build/$$compiler/retry $(UNITS:%=build/$$compiler/%) \
-			$(CHECKS:%=build/$$compiler/%) || exit; \
-	done
-	@$(QUIET) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
+	@printf '%s\n' src/*.h src/*/*.h | $(EACH) 1 sh -c 'echo "extern int \
+		declared;" | $(COMPILE) -Werror -fsyntax-only -include "$$1" -x c -' sh
+	@$(QUIET) $(JOBS) WERROR=-Werror $(CHECKS:%=$(B)/%)
+	@$(QUIET) $(JOBS) CC=clang CFLAGS=-O2 WERROR=-Werror B=build/clang \
+		BIN=build/clang/retry build/clang/retry \
+		$(UNITS:%=build/clang/%) $(CHECKS:%=build/clang/%)
+	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
 	cppcheck --quiet --std=c11 -D_GNU_SOURCE -Isrc --error-exitcode=1 \
 		--enable=warning,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --suppress=ctuuninitvar \
-		retry.c src
+		-j $$(nproc) retry.c src
 	@echo clang-tidy retry.c src # on stderr it only counts
-	@printf '%s\n' retry.c src/*.c src/*/*.c | xargs -n 4 -P 2 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE \
-		-iquote src 2>/dev/null' sh
-	shellcheck $(filter tests/faults/%,$(SH_FILES)) # they take seconds
-	shellcheck -s bats -S warning -e SC2154 tests/*.bats tests/package/*.bats
+	@$(TIDY)
+	@echo shellcheck tests # those that take seconds
+	@printf '%s\n' $(filter tests/faults/%,$(SH_FILES)) | \
+		$(EACH) 1 shellcheck -x
+	@printf '%s\n' tests/*.bats tests/package/*.bats | \
+		$(EACH) 4 shellcheck -s bats -S warning -e SC2154
 	@tests/control
+
+# .clang-tidy has the checks, and CHECKING those beside them.
+TIDY = printf '%s\n' retry.c src/*.c src/*/*.c | $(EACH) 4 sh -c 'clang-tidy \
+	--quiet $(CHECKING) "$$@" -- -std=c11 -D_GNU_SOURCE -iquote src \
+	2>/dev/null' sh
+
+# The static analyzer of clang takes nine times as long as the rest of
+# clang-tidy, and is of the kind of gcc's: for releases.
+analyze: CHECKING = --checks=-*,clang-analyzer-*,$(strip \
+	)-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+analyze:
+	@echo clang-tidy clang-analyzer retry.c src
+	@$(TIDY)
 
 # The sanitizers leave the signals of faults alone, as the tests are about them.
 # Reports of the sanitizers are in build/san/log*.
@@ -289,15 +305,19 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 SAN_LOG = log_path=$(CURDIR)/build/san/log
 san:
 	@rm -f build/san/log*
-	@$(QUIET) CFLAGS='$(SANITIZE)' B=build/san BIN=build/san/retry \
+	@$(QUIET) $(JOBS) CFLAGS='$(SANITIZE)' B=build/san BIN=build/san/retry \
 		build/san/retry $(UNITS:%=build/san/%)
+	+@$(QUIET) -j2 san-units san-suite
+	@! cat build/san/log* 2>/dev/null
+san-units:
 	@for unit in $(UNITS:%=build/san/%); do $$unit || exit; done
+san-suite:
 	@export RETRY_SAN=1 UBSAN_OPTIONS=print_stacktrace=1:$(SAN_LOG) \
 	ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:$(strip \
 	)handle_sigfpe=0:handle_sigill=0:disable_coredump=0:$(strip \
 	)detect_leaks=0:$(SAN_LOG); \
 	RETRY='$(CURDIR)/build/san/retry' tests/run
-	@! cat build/san/log* 2>/dev/null
+.PHONY: analyze san-units san-suite
 
 # Inputs that reach new code are kept in build/fuzz/corpus; tests/fuzz/corpus has
 # the fewest that reach as much. An input that fails is left in build/fuzz.
