@@ -1201,6 +1201,25 @@ for n in range(1, 999):
 	done
 }
 
+@test "--http never repeats a curl that cannot trust the server" {
+	printf '#!/bin/sh\necho >>ran; for code; do :; done; exit "$code"\n' >program
+	chmod 755 program
+	ln -s program curl
+	for code in 51 58 60 77; do
+		: >ran
+		ends "$code" --http -- ./curl -sS "$code"
+		ran 1
+		says "attempt 1/3 failed (exit $code), giving up: not retryable"
+	done
+	for words in '--http -- ./curl - 35' '--http -- ./program - 60' \
+	    '--http --retry-on 60 -- ./curl - 60' '-- ./curl - 60'; do
+		: >ran
+		# shellcheck disable=SC2086 # words
+		ends "${words##* }" $words
+		ran 3
+	done
+}
+
 @test "what waits in a FIFO is left to its reader" {
 	mkfifo fifo
 	exec 8<>fifo

@@ -631,6 +631,32 @@ static const struct ruled answered[] = {
 	    NEVER_AGAIN(22, 503), NOT_RETRYABLE },
 };
 
+#define CURLED(status) \
+	{ \
+		.end = END_EXITED, .code = (status), .curl = true, .http = { \
+			.known = true \
+		} \
+	}
+
+static const struct ruled curled[] = {
+	{ "51", NO_RULES, CURLED(51), NOT_RETRYABLE },
+	{ "58", NO_RULES, CURLED(58), NOT_RETRYABLE },
+	{ "60", NO_RULES, CURLED(60), NOT_RETRYABLE },
+	{ "77", NO_RULES, CURLED(77), NOT_RETRYABLE },
+	{ "91", NO_RULES, CURLED(91), NOT_RETRYABLE },
+	{ "35", NO_RULES, CURLED(35), RETRIED },
+	{ "52", NO_RULES, CURLED(52), RETRIED },
+	{ "61", NO_RULES, CURLED(61), RETRIED },
+	{ "60 of another program", NO_RULES, ANSWERED(60, 0), RETRIED },
+	{ "60, killed", NO_RULES,
+	    { .end = END_SIGNALED, .code = 60, .curl = true }, RETRIED },
+	{ "60, slow", NO_RULES,
+	    { .end = END_TIMED_OUT, .code = 60, .curl = true }, RETRIED },
+	{ "60, listed", { .retry = "60" }, CURLED(60), RETRIED },
+	{ "60, any", { .retry = "fail" }, CURLED(60), RETRIED },
+	{ "60, a success", { .success = "60" }, CURLED(60), SUCCESS },
+};
+
 /* Lists with HTTP statuses, and with other conditions beside them. */
 static const struct ruled answered_asked[] = {
 	{ "404 too", { .retry = "http:404" }, ANSWERED(22, 404), RETRIED },
@@ -743,6 +769,7 @@ test_verdicts_by_all_rules(void)
 	check_ruled(timed, LENGTH(timed));
 	check_ruled(preset, LENGTH(preset));
 	check_ruled(answered, LENGTH(answered));
+	check_ruled(curled, LENGTH(curled));
 	check_ruled(answered_asked, LENGTH(answered_asked));
 	check_ruled(sent_once, LENGTH(sent_once));
 }

@@ -367,6 +367,7 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	outcome->http = status_file_read(&request->status, request->log);
 	outcome->once = request->once;
 	outcome->several = request->several;
+	outcome->curl = request->by != HTTP_REQUEST_BY_OTHERS;
 	if (exited)
 		advise(request);
 	if (!request->policy->http || outcome->http.known || !exited ||

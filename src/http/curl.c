@@ -338,3 +338,12 @@ curl_never_sent(int status)
 {
 	return status == 5 || status == 6 || status == 7;
 }
+
+bool
+curl_distrusts(int status)
+{
+	static const unsigned char statuses[] = { 51, 53, 54, 58, 59, 60, 66,
+		77, 82, 83, 90, 91 };
+
+	return memchr(statuses, status, sizeof statuses) != NULL;
+}

@@ -76,4 +76,11 @@ bool curl_idempotent(const char *method);
  */
 bool curl_never_sent(int status);
 
+/*
+ * Whether curl's exit status is about certificates, keys, ciphers or engines of
+ * TLS, which no retry changes: curl(1), "EXIT CODES". 35 is not: a handshake
+ * may also end because the server is overloaded.
+ */
+bool curl_distrusts(int status);
+
 #endif

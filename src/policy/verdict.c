@@ -198,9 +198,13 @@ judge_lists(const struct rules *rules, const struct outcome *outcome)
 	bool listed = !conditions_empty(&rules->retry_on);
 
 	if (!listed && conditions_empty(&rules->transient) &&
-	    conditions_empty(&rules->own_transient))
+	    conditions_empty(&rules->own_transient)) {
+		if (outcome->curl && outcome->end == END_EXITED &&
+		    curl_distrusts(outcome->code))
+			return judge_again(false, RULE_HTTP);
 		return judge_again(
 		    true, is_zero(outcome) ? RULE_FAIL_ON : RULE_DEFAULT);
+	}
 	if (verdict_fails_by(&rules->retry_on, outcome))
 		return judge_again(true, RULE_RETRY_ON);
 	if (verdict_fails_by(&rules->transient, outcome) ||

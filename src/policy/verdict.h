@@ -50,6 +50,7 @@ struct outcome {
 	bool overrun; /* the attempt wrote more than may be captured */
 	bool once; /* the HTTP request must not be sent twice */
 	bool several; /* there may be several requests */
+	bool curl; /* --http has found curl: code is one of curl's */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
 	nanos elapsed; /* without the time for which retry was stopped */
 	nanos duration; /* with it, as in reports */
@@ -91,7 +92,8 @@ struct rules {
  *	preset		a preset says stop or retry, or none says retry: stop
  *	deadline	the deadline ended the attempt: retry (plan then stops)
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
- *	http		by the table of statuses, or as the server asks
+ *	http		by the table of statuses, as the server asks, or
+ *			curl cannot trust the server, and no list decides
  *	retry-on	--retry-on names the outcome: retry; if not: stop
  *	fail-on		--fail-on made it a failure, and no list decides: retry
  *	idempotency	the request must not be sent twice: stop
