@@ -400,7 +400,7 @@ W: Some index files failed to download.
 	ran 0 0 --preset git bin/tool
 	[ "$(cat one)" = "$PWD/out" ]
 	[[ "$(cat two)" == pipe:* ]]
-	ran 0 0 --preset pnpm bin/tool
+	ran 0 0 --preset mvn bin/tool
 	[[ "$(cat one)" == pipe:* ]]
 	[ "$(cat two)" = "$PWD/err" ]
 }

@@ -398,6 +398,102 @@ static const struct {
 	    RETRY },
 	{ "ping", 2, "ping: x: Temporary failure in name resolution", "",
 	    RETRY },
+	/* Tools of Node, and what git and corepack say for them. */
+	{ "npm", 1, "npm error code EHOSTDOWN", "", RETRY },
+	{ "npm", 1, "npm ERR! code UND_ERR_CONNECT_TIMEOUT", "", RETRY },
+	{ "npm", 1, "npm error code E408", "", RETRY },
+	{ "npm", 1, "npm error code E501", "", NEITHER },
+	{ "npm", 1, "npm error code Z_BUF_ERROR", "", RETRY },
+	{ "npm", 1, "npm error code SELF_SIGNED_CERT_IN_CHAIN", "", NEITHER },
+	{ "npm", 1,
+	    "npm error code 128\n"
+	    "npm error fatal: unable to access 'http://x/r.git/': The "
+	    "requested "
+	    "URL returned error: 503",
+	    "", RETRY },
+	{ "npm", 1,
+	    "npm error code 128\n"
+	    "npm error fatal: unable to access 'http://x/r.git/': The "
+	    "requested "
+	    "URL returned error: 403",
+	    "", NEITHER },
+	{ "npm", 1,
+	    "npm warn audit 503 Service Unavailable - POST http://x/-/npm/v1",
+	    "", RETRY },
+	{ "npm", 1, "npm error path /srv/ECONNRESET/socket hang up", "",
+	    NEITHER },
+	{ "pnpm", 1, "", " ERR_PNPM_FETCH_408  GET http://x: Timeout", RETRY },
+	{ "pnpm", 1, "", " ERR_PNPM_FETCH_501  GET http://x: Nope", NEITHER },
+	{ "pnpm", 1, "", " ERR_SOCKET_TIMEOUT  request to http://x failed",
+	    RETRY },
+	{ "pnpm", 1, "", " ERR_PNPM_BAD_TARBALL_SIZE  Actual size (9) of x",
+	    RETRY },
+	{ "pnpm", 1, "",
+	    " ERR_PNPM_META_FETCH_FAIL  GET https://x/x: request to "
+	    "https://x/x "
+	    "failed, reason: Hostname/IP does not match certificate's altnames",
+	    STOP },
+	{ "pnpm", 1, "",
+	    " ERR_PNPM_META_FETCH_FAIL  GET https://x/certificate has expired: "
+	    "request to https://x failed, reason: connect ECONNREFUSED 1.2.3.4",
+	    RETRY },
+	{ "pnpm", 1, "", " WARN  GET http://x error (ECONNREFUSED). Will retry",
+	    NEITHER },
+	{ "pnpm", 1, "npm error code E503", "", RETRY },
+	{ "pnpm", 1, "Error: Server answered with HTTP 502 when performing", "",
+	    RETRY },
+	{ "yarn", 1,
+	    "error Error: http://x/y: Request \"http://x/y\" returned "
+	    "a 429",
+	    "", RETRY },
+	{ "yarn", 1, "error Error: http://x/y.tgz: Request failed \"408 x\"",
+	    "", RETRY },
+	{ "yarn", 1, "error Error: http://x/y.tgz: Request failed \"501 x\"",
+	    "", NEITHER },
+	{ "yarn", 1,
+	    "error An unexpected error occurred: \"https://x/y: tunneling "
+	    "socket could not be established, statusCode=503\".",
+	    "", RETRY },
+	{ "yarn", 1,
+	    "error Error: Hostname/IP does not match certificate's altnames",
+	    "", STOP },
+	{ "yarn", 1, "Error: connect ECONNREFUSED 127.0.0.1:5432", "",
+	    NEITHER },
+	{ "yarn", 1, "", "YN0001: | TimeoutError: Timeout awaiting 'socket'",
+	    RETRY },
+	{ "yarn", 1, "", "YN0035: |   Response Code: 429 (Too Many Requests)",
+	    RETRY },
+	{ "yarn", 1, "", "YN0035: |   Response Code: 501 (Not Implemented)",
+	    NEITHER },
+	{ "yarn", 1, "", "YN0001: | RequestError: certificate has expired",
+	    STOP },
+	{ "yarn", 1, "", "YN0085: | + econnreset-ECONNRESET@npm:1.0.0",
+	    NEITHER },
+	{ "bun", 1, "error: ConnectionClosed downloading tarball x@1.0.0", "",
+	    RETRY },
+	{ "bun", 1, "error: GET http://x/y - 501", "", NEITHER },
+	{ "bun", 1,
+	    "error: DEPTH_ZERO_SELF_SIGNED_CERT downloading package manifest x",
+	    "", NEITHER },
+	{ "bun", 1, "error: connect ECONNREFUSED 127.0.0.1:5432", "", NEITHER },
+	{ "deno", 1,
+	    "error: Import 'http://x/y.ts' failed.\n"
+	    "    0: error sending request for url (http://x/y.ts): client "
+	    "error "
+	    "(Connect): dns error: failed to lookup address information",
+	    "", RETRY },
+	{ "deno", 1,
+	    "error: Import 'https://x/y.ts' failed.\n"
+	    "    0: error sending request for url (https://x/y.ts): client "
+	    "error "
+	    "(Connect): invalid peer certificate: UnknownIssuer",
+	    "", STOP },
+	{ "deno", 1, "error: Import 'http://x/y.ts' failed: 404 Not Found", "",
+	    STOP },
+	{ "deno", 1,
+	    "error: Uncaught (in promise) TypeError: error sending request for "
+	    "url (http://x/)",
+	    "", NEITHER },
 };
 
 static void

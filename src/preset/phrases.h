@@ -60,6 +60,70 @@
 	"Disk quota exceeded|certificate (verify failed|has expired)|" \
 	"CERTIFICATE_VERIFY_FAILED|x509: "
 
+/*
+ * A certificate that is not accepted, or an answer in plain text where TLS was
+ * expected: OpenSSL, GnuTLS, rustls, and those of Go, Java, Node and Python.
+ */
+#define TLS_NEVER \
+	"[Ss]elf[- ]signed certificate|certificate (verify failed|" \
+	"has expired|is not yet valid|problem|verification failed)|" \
+	"CERTIFICATE_VERIFY_FAILED|unable to (get (local )?issuer|" \
+	"verify the first) cert|certificate's altnames|CERT_HAS_EXPIRED|" \
+	"CERT_NOT_YET_VALID|CERT_ALTNAME_INVALID|SELF_SIGNED_CERT|" \
+	"VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT|x509: |" \
+	"invalid peer certificate|PKIX path|\\(certificate_|" \
+	"CertificateException|No (subject alternative|name matching)|" \
+	"wrong version number|WRONG_VERSION_NUMBER|packet length too long|" \
+	"RECORD_LAYER_FAILURE|unexpected TLS packet|" \
+	"gave HTTP response to HTTPS|not look like a TLS handshake|" \
+	"type InvalidContentType|Unsupported or unrecognized SSL message"
+
+/* Node's names of errors, and its words for a connection that has broken. */
+#define NODE_AGAIN \
+	"\\bE(CONN(REFUSED|RESET|ABORTED)|(SOCKET)?TIMEDOUT|AI_AGAIN|" \
+	"NOTFOUND|" \
+	"(HOST|NET)(UNREACH|DOWN))\\b|ERR_SOCKET_TIMEOUT|" \
+	"ERR_STREAM_PREMATURE_CLOSE|UND_ERR_[A-Z_]*(TIMEOUT|SOCKET|ABORTED)|" \
+	"socket hang up|before secure TLS connection|\\baborted\\b|" \
+	"unexpected end of file"
+
+/* From urllib3 and requests, as the last line of a traceback. */
+#define PYTHON_AGAIN \
+	"^([a-z0-9_]+\\.)*exceptions\\.([A-Za-z]*(Timeout(Error)?|" \
+	"ConnectionError|ProtocolError|ResolutionError)|MaxRetryError|" \
+	"RetryError|ProxyError|IncompleteRead|InvalidChunkLength|" \
+	"ChunkedEncodingError|SSLError: .*\\bEOF)\\b"
+
+/* From reqwest, hyper and rustls, in tools written in Rust. */
+#define RUST_AGAIN \
+	"error sending request for url|tcp connect error|dns error|" \
+	"connection closed before message|peer closed connection|" \
+	"tls handshake eof|end of file before message|unexpected EOF|" \
+	"error (reading a body from|decoding response body)|" \
+	"request or response body error|operation timed out|" \
+	"\\(os error 1(0[1-4]|1[0-3])\\)"
+
+/* From Java's sockets, its HTTP clients and Apache's. */
+#define JAVA_AGAIN \
+	"[Cc]onnection (refused|reset|timed out)|" \
+	"([Rr]ead|[Cc]onnect|[Rr]equest) timed out|failed to respond|" \
+	"Premature end of |Remote host (closed connection|terminated the)|" \
+	"SSL peer shut down|Unexpected end of file from server|" \
+	"[Uu]nknown host|UnknownHostException|No route to host|" \
+	"Network is unreachable|parser received no bytes|" \
+	"EOF reached while reading|, bytes received: |" \
+	"chunked transfer encoding, state: |" UNRESOLVED
+
+/* From a git that another tool has started. */
+#define GIT_AGAIN \
+	"unable to access '[^']*': (Could(n't| not) (resolve|connect)|" \
+	"Failed to connect|Recv failure|Send failure|Empty reply|" \
+	"Connection timed out|Operation t(imed out|oo slow)|transfer closed|" \
+	"end of response with|.*(non-properly|Connection reset|" \
+	"unexpected eof|SSL_ERROR_SYSCALL|Error in the pull)|" \
+	"The requested URL returned error: " AGAIN \
+	")|RPC failed; (HTTP " AGAIN "|curl " CURL_AGAIN " )"
+
 /* No tool works with a full disk. */
 #define FULL "[Nn]o space left on device|Disk quota exceeded"
 

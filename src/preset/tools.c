@@ -10,6 +10,17 @@
 
 /* npm 10 and older versions begin a line of an error in different ways. */
 #define NPM "^npm (ERR!|error) "
+#define NPM_NEVER \
+	NPM "code E(401|403|404|ACCES|PERM|NOSPC|OTP|RESOLVE|USAGE|TARGET|" \
+	    "NEEDAUTH|INTEGRITY|LIFECYCLE)\\b"
+#define NPM_AGAIN \
+	NPM "(network |code (E" AGAIN "|Z_BUF_ERROR|TAR_BAD_ARCHIVE)|(code|" \
+	    "request to|.*, reason:) .*(" NODE_AGAIN ")|.*" GIT_AGAIN ")"
+
+/* What corepack says if it cannot fetch the version of a package manager. */
+#define COREPACK_AGAIN \
+	"Error when performing the request to|Server answered with " \
+	"HTTP " AGAIN
 
 /* clang-format off */
 const char tools[] =
@@ -69,6 +80,17 @@ const char tools[] =
 	    "ServiceUnavailable)"
 	SOURCE "AWS CLI user guide, Retries, Return codes; captures"
 
+	/* Names of its own errors are in camel case, those of TLS are not. */
+	NAME "bun"
+	KNOWS "errors of the network and of the registry"
+	PROGRAMS "bun bunx"
+	CODES SLOW_TOO
+	ERR_FATAL "^error: (Unsupported|Invalid|TooManyRedirects|Integrity)"
+	ERR_TRANSIENT "^error: (GET .* - " AGAIN "|[A-Za-z]+ downloading "
+	    "(package manifest|tarball) |[A-Za-z]+: Failed to download )|"
+	    "^(error: )?" AGAIN " [A-Z][A-Za-z ]+: https?://"
+	SOURCE "bun's package manager; captures"
+
 	NAME "bundle"
 	KNOWS "errors of the network"
 	PROGRAMS "bundle bundler gem"
@@ -109,6 +131,17 @@ const char tools[] =
 	    "^curl: \\(56\\) .*(response|code) 4(0[0-79]|1[0-9])\\b"
 	ERR_TRANSIENT "^curl: \\(22\\) .*error: " AGAIN
 	SOURCE "curl(1), EXIT CODES"
+
+	NAME "deno"
+	KNOWS "modules and packages that cannot be loaded"
+	PROGRAMS "deno"
+	CODES SLOW_TOO
+	ERR_FATAL "failed: " NEVER "|(Import|error sending request) .*("
+	    TLS_NEVER ")"
+	ERR_TRANSIENT "(failed|Bad response): " AGAIN "|^ +[0-9]+: .*("
+	    RUST_AGAIN ")|^[^ ]*error[^ ]*: (Import|Failed|JSR|npm|"
+	    "error sending request|Error getting|Could not) .*(" RUST_AGAIN ")"
+	SOURCE "reqwest's and hyper's errors; captures"
 
 	NAME "dnf"
 	KNOWS "a held lock, mirrors that are down, but not a 404"
@@ -289,12 +322,10 @@ const char tools[] =
 	KNOWS "errors of the network and of the registry"
 	PROGRAMS "npm npx"
 	CODES SLOW_TOO
-	ERR_FATAL NPM "code E(401|403|404|ACCES|PERM|NOSPC|OTP|RESOLVE|USAGE|"
-	    "TARGET|NEEDAUTH|INTEGRITY|LIFECYCLE)\\b"
-	ERR_TRANSIENT NPM "(network |code (E(CONNREFUSED|CONNRESET|TIMEDOUT|"
-	    "AI_AGAIN|NOTFOUND|IDLETIMEOUT|HOSTUNREACH|NETUNREACH|" AGAIN
-	    ")|ERR_SOCKET_TIMEOUT))"
-	SOURCE "npm's error-message.js; captures"
+	ERR_FATAL NPM_NEVER
+	ERR_TRANSIENT NPM_AGAIN "|^npm (WARN|warn) audit (" AGAIN " |request "
+	    "to .*(" NODE_AGAIN "))"
+	SOURCE "npm's error-message.js, Node's errors; captures"
 
 	NAME "pg_isready"
 	KNOWS "a server that starts or does not answer"
@@ -330,15 +361,21 @@ const char tools[] =
 	    "HTTPS?ConnectionPool\\(.*Max retries exceeded"
 	SOURCE "pip's index/collector.py, network/; captures"
 
-	/* pnpm prints errors on stdout. */
+	/* pnpm prints errors on stdout; what npm does for it is on stderr. */
 	NAME "pnpm"
 	KNOWS "errors of the network and of the registry"
 	PROGRAMS "pnpm pnpx"
 	CODES SLOW_TOO
+	ERR_FATAL NPM_NEVER "|" TLS_NEVER
+	ERR_TRANSIENT NPM_AGAIN "|" COREPACK_AGAIN
 	OUT_FATAL "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
-	    "OUTDATED_LOCKFILE)"
-	OUT_TRANSIENT "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN ")"
-	SOURCE "pnpm documentation, Error Codes; pnpm 9 on loopback"
+	    "OUTDATED_LOCKFILE)|ERR_PNPM_.*(reason: |fetch failed).*("
+	    TLS_NEVER ")"
+	OUT_TRANSIENT "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN
+	    "|BAD_TARBALL_SIZE|(BROKEN_METADATA_JSON|TARBALL_EXTRACT).*("
+	    NODE_AGAIN "|Unexpected end of JSON))|^[^!-~]*(" NODE_AGAIN
+	    ")[^!-~][^!-~]|" GIT_AGAIN
+	SOURCE "pnpm documentation, Error Codes; Node's errors; captures"
 
 	NAME "psql"
 	KNOWS "a server that starts or is full, deadlocks"
@@ -451,16 +488,23 @@ const char tools[] =
 	    "server returned error: HTTP/1\\.[01] " AGAIN ")"
 	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c"
 
+	/* yarn 1 prints errors on stderr, yarn 2 and later ones on stdout. */
 	NAME "yarn"
 	KNOWS "errors of the network and of the registry"
 	PROGRAMS "yarn yarnpkg"
 	CODES SLOW_TOO
-	ERR_FATAL "^error Couldn't find package|"
-	    "^ResponseError: Request failed \"" NEVER
-	ERR_TRANSIENT "^ResponseError: Request failed \"" AGAIN "|"
-	    "^error (Error|An unexpected error occurred): .*(ECONN(REFUSED|"
-	    "RESET)|E(SOCKET)?TIMEDOUT|EAI_AGAIN|ENOTFOUND|socket hang up)"
-	SOURCE "yarn 1.22 on loopback"
+	ERR_FATAL "^error Couldn't find (package|any versions)|"
+	    "Request failed \"" NEVER "|^error .*(" TLS_NEVER ")"
+	ERR_TRANSIENT "^(ResponseError|error .*): Request failed \"" AGAIN
+	    "|^error .*(returned a " AGAIN "|, statusCode=" AGAIN
+	    "|appears to be corrupt|" NODE_AGAIN ")|" GIT_AGAIN "|"
+	    COREPACK_AGAIN
+	OUT_FATAL "YN0001: .*(" TLS_NEVER ")"
+	OUT_TRANSIENT "YN[0-9]+: .*Response Code: " AGAIN "|"
+	    "(YN0001|Internal Error): .*(Request|Read|Timeout|Cache|Upload|"
+	    "Zlib)?Error: (.*(" NODE_AGAIN ")|Timeout awaiting '|"
+	    "The server aborted)|Fatal Error: .*" GIT_AGAIN
+	SOURCE "yarn's request-manager.js, berry's httpUtils, got; captures"
 
 	NAME "zypper"
 	KNOWS "a held lock, errors of the network"
