@@ -219,6 +219,27 @@ refused()
 	cmp bin/redis-cli.err err
 }
 
+@test "a wait that a registry or a server names is kept without --retry-after" {
+	local tool
+	for tool in docker podman buildah skopeo; do
+		stub $tool 1 $'Error: x: toomanyrequests: retry-after: 11m1.5s, allowed: 44000/minute\n'
+		ran 1 1 --preset auto bin/$tool pull x
+		gave_up 'Retry-After too long (11m2s)'
+	done
+	stub wget 8 $'  HTTP/1.1 429 Too Many Requests\n  Retry-After: 661\n'
+	ran 1 8 --preset auto bin/wget -q -S http://x/
+	gave_up 'Retry-After too long (11m1s)'
+	stub docker 1 $'Error response from daemon: toomanyrequests: retry-after: 0.3s, allowed: 44000/minute\n'
+	before=$(now)
+	ran 2 1 -n 2 -j none --preset docker bin/docker pull x
+	[ $(($(now) - before)) -ge 290 ]
+	grep -q 'retrying in 0.3s' err
+	stub docker 1 $'toomanyrequests: You have reached your pull rate limit\n'
+	ran 1 1 --preset docker bin/docker pull x
+	stub wget 8 $'  HTTP/1.1 404 Not Found\n'
+	ran 1 8 --preset auto bin/wget -q -S http://x/
+}
+
 @test "docker run without a daemon is docker's own failure and retried" {
 	stub docker 125 $'docker: Cannot connect to the Docker daemon at x.\n'
 	ran 2 125 -n 2 --preset docker bin/docker run alpine

@@ -570,6 +570,7 @@ test_rows_are_whole(void)
 		check_pattern(p->name, p->out.fatal);
 		check_pattern(p->name, p->out.transient);
 		check_pattern(p->name, p->out.failed);
+		check_pattern(p->name, p->wait);
 	}
 }
 

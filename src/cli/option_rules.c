@@ -65,6 +65,8 @@ gather(struct watches *watches, int first, const struct option *option)
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
+		if (watch->hint != NULL)
+			continue;
 		watch->preset = true;
 		if (join(watches, watch))
 			continue;
@@ -117,6 +119,23 @@ add_lines(struct policy *policy, const struct option *option, int fd,
 	watch(policy, &rules->fail_on, option, fd, lines->failed);
 }
 
+/* Adds a pattern behind whose matches a time to wait is. */
+static void
+add_hint(struct policy *policy, const struct option *option, int fd,
+    const char *ere, const char *text)
+{
+	struct watches *watches = &policy->watches;
+	struct watch *watch;
+
+	if (watches->count == CONDITIONS_WATCHES)
+		optparse_refuse(option, "more than 64 patterns", text);
+	watch = conditions_new_watch(watches, fd, ere);
+	watch->hint = allocate(option, sizeof *watch->hint, text);
+	watch->pattern = &watch->hint->pattern;
+	compile(watch, option);
+	watches->hints = true;
+}
+
 static void
 add_preset(struct policy *policy, const struct option *option,
     const struct preset *preset)
@@ -130,6 +149,12 @@ add_preset(struct policy *policy, const struct option *option,
 		    preset->own);
 	add_lines(policy, option, STDOUT_FILENO, preset, &preset->out);
 	add_lines(policy, option, STDERR_FILENO, preset, &preset->err);
+	if (preset->wait != NULL) {
+		watch(policy, &policy->rules.transient, option, STDERR_FILENO,
+		    preset->wait);
+		add_hint(
+		    policy, option, STDERR_FILENO, preset->wait, preset->name);
+	}
 	gather(&policy->watches, first, option);
 }
 
@@ -209,6 +234,10 @@ show_preset(const struct preset *preset)
 		    STRINGS("and, with exit status ", preset->own, ":\n"));
 	put_items(&writer, "stderr:", err->transient, '|');
 	put_items(&writer, "stdout:", out->transient, '|');
+	if (preset->wait != NULL)
+		writer_put(
+		    &writer, "the same, with the time to wait behind:\n");
+	put_items(&writer, "stderr:", preset->wait, '|');
 	help_finish(&writer);
 }
 
@@ -319,8 +348,6 @@ void
 option_rules_retry_after(
     const struct option *option, const char *text, void *into)
 {
-	struct watches *watches = &((struct policy *)into)->watches;
-	struct watch *watch;
 	int fd = 0;
 
 	if (strncmp(text, "stdout:", STREAM_LENGTH) == 0)
@@ -330,11 +357,5 @@ option_rules_retry_after(
 	else
 		optparse_refuse(
 		    option, "neither stderr:ERE nor stdout:ERE", text);
-	if (watches->count == CONDITIONS_WATCHES)
-		optparse_refuse(option, "more than 64 patterns", text);
-	watch = conditions_new_watch(watches, fd, text + STREAM_LENGTH);
-	watch->hint = allocate(option, sizeof *watch->hint, text);
-	watch->pattern = &watch->hint->pattern;
-	compile(watch, option);
-	watches->hints = true;
+	add_hint(into, option, fd, text + STREAM_LENGTH, text);
 }

@@ -160,6 +160,9 @@
 	"failed|" \
 	"Too many authentication failures|no matching .* found\\. Their offer"
 
+/* From registries of images, with how long to wait behind it. */
+#define REGISTRY_WAIT "(toomanyrequests|TOOMANYREQUESTS): [Rr]etry-[Aa]fter: ?"
+
 /*
  * SLOW: retry has ended the attempt. SLOW_TOO: retry or timeout(1) has ended
  * it; not for tools that pass on the exit status of another command.

@@ -19,6 +19,7 @@ static const struct {
 	{ OUT_FATAL, offsetof(struct preset, out.fatal) },
 	{ OUT_TRANSIENT, offsetof(struct preset, out.transient) },
 	{ OUT_FAILED, offsetof(struct preset, out.failed) },
+	{ WAIT, offsetof(struct preset, wait) },
 	{ SOURCE, offsetof(struct preset, source) },
 };
 

@@ -43,6 +43,9 @@ struct preset {
 	 */
 	const char *own;
 	struct preset_lines err, out; /* on stderr and on stdout */
+	/* A pattern on stderr: such a line is transient, and the time directly
+	 * behind the match is how long to wait, as with --retry-after. */
+	const char *wait;
 	/*
 	 * Where these facts come from. "captures" are in tests/fixtures/tools;
 	 * "not run" means that no capture shows them.

@@ -177,6 +177,7 @@ const char tools[] =
 	    "|unexpected (HTTP )?status.*: " AGAIN "|"
 	    "toomanyrequests: Rate exceeded|request returned (" AGAIN_REASON
 	    ")|^Error response from daemon: \\w+$"
+	WAIT REGISTRY_WAIT
 	SOURCE "Docker's client/request.go, containerd; captures"
 
 	/* 1 may also be the command's own status, unless -E changes it. */
@@ -485,7 +486,9 @@ const char tools[] =
 	CODES SLOW_TOO ",4"
 	ERR_TRANSIENT "ERROR " AGAIN "|^wget: (bad address|"
 	    "can't connect to remote host|download timed out|"
-	    "server returned error: HTTP/1\\.[01] " AGAIN ")"
+	    "server returned error: HTTP/1\\.[01] " AGAIN ")|"
+	    "^  HTTP/[0-9.]+ " AGAIN
+	WAIT "^  [Rr]etry-[Aa]fter: ?"
 	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c"
 
 	/* yarn 1 prints errors on stderr, yarn 2 and later ones on stdout. */

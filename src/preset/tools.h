@@ -22,6 +22,7 @@
 #define OUT_FATAL "\0out.fatal="
 #define OUT_TRANSIENT "\0out.transient="
 #define OUT_FAILED "\0out.failed="
+#define WAIT "\0wait="
 #define SOURCE "\0source="
 
 /* All rows: fields that begin with NUL, the last of which ends with two. */
