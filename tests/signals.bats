@@ -178,11 +178,11 @@ children()
 }
 
 # Signals that strace injects come from the kernel, as those of a terminal do.
-# retry's second sigpending(2) is right before the fork; on a very slow machine it
+# retry's fifth sigpending(2) is right before the fork; on a very slow machine it
 # is in the wait before that, and then retry dies of the signal.
 @test "a Ctrl-C right before the command begins reaches it, once" {
 	local tries=0
-	inject 'rt_sigpending:signal=INT:when=2'
+	inject 'rt_sigpending:signal=INT:when=5'
 	until is 3 "$ACTOR" fresh "${inject[@]}" "$RETRY" -n 2 -d 0 -- \
 	    "$ACTOR" listen 1 3; do
 		[ ! -s out ]
@@ -485,24 +485,33 @@ stopped()
 	done
 }
 
-# stopped_asleep: stops retry in its wait. While it does something else, it does
-# not notice that it is stopped.
-stopped_asleep()
-{
-	wait_for grep -qF ') S ' "/proc/$pid/stat"
-	sleep 0.1
-	kill -STOP -- "$1$pid"
-}
-
 # bats test_tags=slow
 @test "the time for which retry was stopped does not count for the timeout" {
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	stopped_asleep ""
+	kill -STOP "$pid"
 	sleep 5.5 # more than the limit
 	kill -CONT "$pid"
 	sleep 0.1
+	touch go
+	ended
+	[ "$status" -eq 0 ]
+}
+
+# bats test_tags=slow
+@test "nor does it if retry was stopped at its work" {
+	# Its wait for what it relays here is over at once.
+	start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 2 \
+	    --fail-on stdout:nosuch -- sh -c '
+		yes & touch ready; until [ -e go ]; do sleep 0.02; done; kill $!'
+	reached test -e ready
+	for _ in 1 2 3; do
+		kill -STOP "$pid"
+		sleep 2.1 # more than the limit
+		kill -CONT "$pid"
+		sleep 0.02
+	done
 	touch go
 	ended
 	[ "$status" -eq 0 ]
@@ -513,7 +522,7 @@ stopped_asleep()
 	start "$RETRY" -n 1 -t 5 -- \
 	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	stopped_asleep -
+	kill -STOP -- "-$pid"
 	sleep 5.5
 	kill -CONT -- "-$pid"
 	sleep 0.1
@@ -529,7 +538,7 @@ stopped_asleep()
 		touch ready
 		until [ -e go ]; do sleep 0.02; done'
 	reached test -e ready
-	stopped_asleep ""
+	kill -STOP "$pid"
 	kill -USR1 "$pid"
 	sleep 5.5
 	kill -CONT "$pid"

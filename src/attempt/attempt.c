@@ -103,7 +103,7 @@ stop_along(struct running *attempt, const struct wakeup *wakeup)
 	    &attempt->job, wakeup, attempt->limit.child, attempt->limit.dead);
 
 	if (number != 0)
-		event_loop_stop(attempt->loop, number);
+		signals_stop(&attempt->loop->signals, number);
 }
 
 static bool
@@ -284,7 +284,7 @@ deliver(struct running *attempt)
 	relay_ended(&loop->streams.relay);
 	while ((rest = relay_rest(&loop->streams.relay)) != RELAY_OVER) {
 		struct wakeup wakeup;
-		nanos left = NANOS_MAX;
+		nanos left = NANOS_MAX, stopped = loop->signals.stopped;
 		bool over;
 
 		if (rest == RELAY_STRAGGLING)
@@ -300,7 +300,7 @@ deliver(struct running *attempt)
 		hear(attempt, &wakeup);
 		/* The reader may have come back while retry slept too long, or
 		 * was stopped: so there is always a last look. */
-		if (over && wakeup.stopped == 0)
+		if (over && loop->signals.stopped == stopped)
 			break;
 	}
 	return relay_finish(&loop->streams.relay);

@@ -8,15 +8,14 @@ bool
 event_loop_open(struct event_loop *loop)
 {
 	loop->child = 0;
-	loop->stopped = 0;
 	loop->link = NULL;
 	return signals_open(&loop->signals);
 }
 
 nanos
-event_loop_now(const struct event_loop *loop)
+event_loop_now(struct event_loop *loop)
 {
-	return sys_now(CLOCK_MONOTONIC) - loop->stopped;
+	return signals_now(&loop->signals);
 }
 
 /* The lesser of nap and the time until the probe's lease is to be renewed, or
@@ -48,7 +47,6 @@ hear(struct event_loop *loop, int fd, nanos nap)
 		fds[3] = fleet_link_pollfd(loop->link);
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	wakeup = signals_wait(&loop->signals, fds, count, until_due(loop, nap));
-	loop->stopped = number_add(loop->stopped, wakeup.stopped);
 	if (loop->budget.caller.lease != 0)
 		budget_client_renew(&loop->budget, sys_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
@@ -172,13 +170,6 @@ event_loop_await_log(struct event_loop *loop, nanos patience)
 	    (left = until - event_loop_now(loop)) > 0)
 		number = event_loop_wait(loop, left);
 	return number;
-}
-
-void
-event_loop_stop(struct event_loop *loop, int number)
-{
-	loop->stopped =
-	    number_add(loop->stopped, signals_stop(&loop->signals, number));
 }
 
 void

@@ -21,14 +21,13 @@ struct event_loop {
 	struct budget_client budget;
 	struct fleet_link *link; /* NULL: there is no fleet */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
-	nanos stopped; /* how long retry itself was stopped, in all */
 };
 
 /* Opens the signals. False, with errno, if the kernel refuses. */
 bool event_loop_open(struct event_loop *loop);
 
 /* CLOCK_MONOTONIC without the time for which retry itself was stopped. */
-nanos event_loop_now(const struct event_loop *loop);
+nanos event_loop_now(struct event_loop *loop);
 
 /*
  * Waits for a signal, for input or output that can be passed on, or for nap to
@@ -87,9 +86,6 @@ event_loop_await_log(struct event_loop *loop, nanos patience);
  * caller may have to pass on to the command. Reaps no orphans.
  */
 struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
-
-/* Stops retry, by TSTP, TTIN or TTOU, until CONT (signals_stop). */
-void event_loop_stop(struct event_loop *loop, int number);
 
 /*
  * Reaps all dead children but loop->child. They may be orphans of attempts, if

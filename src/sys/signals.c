@@ -130,7 +130,9 @@ signals_open(struct signals *signals)
 		leave_out(heard, unblocked[i]);
 	if (set_mask(heard, &signals->inherited) == -1)
 		return false;
-	signals->accompanied = false;
+	signals->accompanied = signals->continued = false;
+	signals->awake = sys_now(CLOCK_MONOTONIC);
+	signals->stopped = 0;
 	/* If CHLD is ignored, children leave no exit status. */
 	signals->child_ignored = ignored(SIGCHLD);
 	if (signals->child_ignored)
@@ -195,16 +197,40 @@ wait_for_any(struct pollfd *fds, size_t count, nanos nap)
 	return slept;
 }
 
-/*
- * Whether CONT is pending, so that retry was stopped. Otherwise a late wake-up
- * only means that the machine is busy.
- */
 static bool
 continued(void)
 {
 	sigset_t pending;
 
 	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
+/*
+ * Each stop ends with CONT, which stays pending until it is read. So if there
+ * was one since the last look, retry was stopped for the time since then in
+ * which it has not slept: what it does itself takes next to no time. If CONT
+ * may have come after the clock was read, the clock is read again, so that the
+ * instant is behind the stop.
+ */
+static void
+look_for_stop(struct signals *signals, nanos slept)
+{
+	nanos now = sys_now(CLOCK_MONOTONIC);
+
+	if (signals->continued || continued()) {
+		now = sys_now(CLOCK_MONOTONIC);
+		signals->stopped +=
+		    number_greater(now - signals->awake - slept, 0);
+	}
+	signals->awake = now;
+	signals->continued = false;
+}
+
+nanos
+signals_now(struct signals *signals)
+{
+	look_for_stop(signals, 0);
+	return signals->awake - signals->stopped;
 }
 
 bool
@@ -219,19 +245,17 @@ signals_stops(int number)
  * has come before would be lost, and nothing would continue retry. The signal
  * stops retry when a mask without this signal is set.
  */
-nanos
+void
 signals_stop(const struct signals *signals, int number)
 {
-	nanos before = sys_now(CLOCK_MONOTONIC);
 	sigset_t others = signals->heard;
 
 	if (continued())
-		return 0;
+		return;
 	kill(getpid(), number);
 	leave_out(&others, number);
 	set_mask(&others, NULL);
 	set_mask(&signals->heard, NULL);
-	return sys_now(CLOCK_MONOTONIC) - before;
 }
 
 /*
@@ -239,13 +263,15 @@ signals_stop(const struct signals *signals, int number)
  * and CONT have an effect even where they are ignored.
  */
 static void
-next_signal(const struct signals *signals, struct wakeup *wakeup)
+next_signal(struct signals *signals, struct wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
 
 	while (read(signals->fd, &info, sizeof info) == sizeof info) {
 		int number = (int)info.ssi_signo;
 
+		if (number == SIGCONT)
+			signals->continued = true;
 		if (number != SIGCHLD && number != SIGCONT && ignored(number))
 			continue;
 		wakeup->signal = number;
@@ -258,23 +284,19 @@ next_signal(const struct signals *signals, struct wakeup *wakeup)
 
 struct wakeup
 signals_wait(
-    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
+    struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	struct wakeup wakeup = { 0 };
-	nanos before = sys_now(CLOCK_MONOTONIC), slept, late;
 
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
-	slept = wait_for_any(fds, count, nap > 0 ? nap : 0);
-	late = sys_now(CLOCK_MONOTONIC) - before - slept;
-	if (late > NANOS_MS && continued())
-		wakeup.stopped = late;
+	look_for_stop(signals, 0);
+	look_for_stop(signals, wait_for_any(fds, count, nap > 0 ? nap : 0));
 	if (fds[0].revents != 0)
 		next_signal(signals, &wakeup);
 	while (signals_stops(wakeup.signal) && !signals->accompanied) {
-		slept = signals_stop(signals, wakeup.signal);
-		wakeup.stopped = number_add(wakeup.stopped, slept);
+		signals_stop(signals, wakeup.signal);
 		wakeup.signal = 0;
 		next_signal(signals, &wakeup);
 	}

@@ -28,6 +28,9 @@ struct signals {
 	sigset_t early; /* pending before the command was forked */
 	bool accompanied; /* a command runs: the caller decides on stops */
 	bool child_ignored; /* SIGCHLD was ignored on entry */
+	bool continued; /* CONT was read since the instant awake */
+	nanos awake; /* CLOCK_MONOTONIC; what was stopped before it is known */
+	nanos stopped; /* how long retry itself was stopped, in all */
 	size_t count; /* of the signals that were pending on entry: */
 	siginfo_t pending[SIGNALS_PENDING];
 };
@@ -38,7 +41,6 @@ struct wakeup {
 	int code; /* its si_code */
 	pid_t sender; /* its si_pid */
 	int value; /* the value sent with it, if code is SI_QUEUE */
-	nanos stopped; /* how long retry itself was stopped in the wait */
 };
 
 /*
@@ -46,6 +48,9 @@ struct wakeup {
  * signalfd. False, with errno, if the kernel refuses.
  */
 bool signals_open(struct signals *signals);
+
+/* CLOCK_MONOTONIC without the time for which retry itself was stopped. */
+nanos signals_now(struct signals *signals);
 
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for events of fds, as
@@ -56,7 +61,7 @@ bool signals_open(struct signals *signals);
  * returned like other signals.
  */
 struct wakeup signals_wait(
-    const struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
+    struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
 
 /*
  * In the child: restores dispositions, then the mask, as they were on entry. In
@@ -95,11 +100,10 @@ void signals_die_with(pid_t parent, int number);
 bool signals_stops(int number);
 
 /*
- * Stops retry by this signal until CONT. Returns how long retry was stopped: 0
- * if the signal has no effect, as in an orphaned process group or in process 1,
- * or if CONT is pending.
+ * Stops retry by this signal until CONT. It has no effect in an orphaned
+ * process group, in process 1, or if CONT is pending.
  */
-nanos signals_stop(const struct signals *signals, int number);
+void signals_stop(const struct signals *signals, int number);
 
 /* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
 bool signals_end_series(int number);
