@@ -2,7 +2,7 @@
  * hex, trace_context and resource, row by row.
  */
 #include "unit.h"
-#include "text/hex.h"
+#include "text/strview.h"
 #include "trace/resource.h"
 #include "trace/trace_context.h"
 
@@ -257,13 +257,13 @@ test_hex(void)
 		    ? (int)strtol(text, NULL, 16)
 		    : -1;
 
-		EQUAL(text, hex_digit((char)c), want);
+		EQUAL(text, strview_hex((char)c), want);
 	}
-	EQUAL("put", hex_put(room, 4, 0xabcdef01) - room, 4);
+	EQUAL("put", strview_put_hex(room, 4, 0xabcdef01) - room, 4);
 	SAME("put", room, "ef01");
-	hex_put(room, 16, UINT64_MAX);
+	strview_put_hex(room, 16, UINT64_MAX);
 	SAME("put", room, "ffffffffffffffff");
-	hex_put(room, 0, 1);
+	strview_put_hex(room, 0, 1);
 	SAME("put", room, "");
 }
 
@@ -273,12 +273,13 @@ test_unescape_stays_in_its_room(void)
 	char room[3] = "..";
 	size_t length;
 
-	HOLDS("fits", hex_unescape(strview_of("%41%00"), room, 2, &length));
+	HOLDS("fits", strview_unescape(strview_of("%41%00"), room, 2, &length));
 	EQUAL("fits", (int64_t)length, 2);
 	HOLDS("fits", memcmp(room, "A\0.", 2) == 0);
-	HOLDS("no room", !hex_unescape(strview_of("abc"), room, 2, &length));
-	HOLDS("no room", !hex_unescape(strview_of("a"), room, 0, &length));
-	HOLDS("nothing", hex_unescape(strview_of(""), room, 0, &length));
+	HOLDS(
+	    "no room", !strview_unescape(strview_of("abc"), room, 2, &length));
+	HOLDS("no room", !strview_unescape(strview_of("a"), room, 0, &length));
+	HOLDS("nothing", strview_unescape(strview_of(""), room, 0, &length));
 	EQUAL("nothing", (int64_t)length, 0);
 }
 

@@ -1,7 +1,6 @@
 #include "fleet/fleet_url.h"
 
 #include <string.h>
-#include "text/hex.h"
 #include "text/number.h"
 #include "text/strview.h"
 
@@ -45,7 +44,7 @@ decode(struct strview text, char *room, size_t size)
 {
 	size_t length;
 
-	if (!hex_unescape(text, room, size - 1, &length))
+	if (!strview_unescape(text, room, size - 1, &length))
 		return false;
 	room[length] = '\0';
 	return strlen(room) == length;

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "text/hex.h"
+#include "text/strview.h"
 
 #define DESCRIPTOR_BASE 10
 
@@ -53,7 +53,7 @@ sys_uuid(char room[SYS_UUID])
 	for (size_t i = 0; i < sizeof bytes; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*at++ = '-';
-		at = hex_put(at, 2, bytes[i]);
+		at = strview_put_hex(at, 2, bytes[i]);
 	}
 	return room;
 }

@@ -8,8 +8,8 @@
  *	Sunday, 06-Nov-94 08:49:37 GMT	rfc850-date
  *	Sun Nov  6 08:49:37 1994	asctime-date
  *
- * strptime(3) is of no use, because its names depend on the locale. Dates are
- * written in UTC.
+ * Names are English, because retry never calls setlocale(3). Dates are written
+ * in UTC.
  */
 #ifndef DATE_H
 #define DATE_H

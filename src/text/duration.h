@@ -24,7 +24,7 @@ typedef int64_t nanos;
 #define DURATION_REFUSAL "not a time in ms, s, m, h or d"
 
 /* Room for any formatted duration and the closing NUL. */
-#define DURATION_ROOM 32
+#define DURATION_ROOM 40
 
 /*
  * Reads exactly length bytes of text as a duration: a decimal number with an

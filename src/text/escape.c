@@ -1,6 +1,7 @@
 #include "text/escape.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Whether the style is one of the two for workflow commands. */
@@ -68,64 +69,13 @@ control(const char *text, size_t size)
 	    (size == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
 
-static char *
-append(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length);
-	return at + length;
-}
-
-static char *
-put_code(char *at, const char *before, char byte)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	at = append(at, before);
-	*at++ = digits[(unsigned char)byte >> 4];
-	*at++ = digits[(unsigned char)byte & 15];
-	return at;
-}
-
-/* Writes \xff for a byte. Within quotes the backslash is doubled, because a
- * single one would begin an escape of the format. */
-static char *
-put_byte(enum escape style, char *at, char byte)
-{
-	bool quoted = style == ESCAPE_JSON || style == ESCAPE_PROM;
-
-	return put_code(at, quoted ? "\\\\x" : "\\x", byte);
-}
-
-static char *
-put_control(enum escape style, char *at, const char *text, size_t size)
-{
-	/* U+0080 to U+009F are two bytes; the second one is the number. */
-	if (style == ESCAPE_JSON)
-		return put_code(at, "\\u00", text[size - 1]);
-	if (is_github(style) && (*text == '\n' || *text == '\r'))
-		return append(at, *text == '\n' ? "%0A" : "%0D");
-	if (*text == '\n')
-		return append(at, "\\n");
-	if (*text == '\t' && style != ESCAPE_PROM)
-		return append(at, "\\t");
-	for (size_t i = 0; i < size; i++)
-		at = put_byte(style, at, text[i]);
-	return at;
-}
-
-/*
- * Whether text could begin a workflow command of the old form, "##[name]".
- * GitHub's runner finds it anywhere in a line: ActionCommand.cs, TryParse().
+/* Writes the number of a byte behind a prefix; returns how many bytes that are.
  */
-static bool
-begins_command(enum escape style, const char *text, size_t length)
+static size_t
+put_byte(char *at, const char *prefix, char byte)
 {
-	static const char prefix[] = "##[";
-
-	return style == ESCAPE_GITHUB_LINE && length >= sizeof prefix - 1 &&
-	    memcmp(text, prefix, sizeof prefix - 1) == 0;
+	return (size_t)snprintf(
+	    at, ESCAPE_ROOM, "%s%02x", prefix, (unsigned char)byte);
 }
 
 /* The escape of a byte that is special in this format, or NULL. */
@@ -136,6 +86,12 @@ special(enum escape style, char byte)
 		return "%25";
 	if (style == ESCAPE_GITHUB_TITLE && (byte == ':' || byte == ','))
 		return byte == ':' ? "%3A" : "%2C";
+	if (is_github(style) && (byte == '\n' || byte == '\r'))
+		return byte == '\n' ? "%0A" : "%0D";
+	if (style != ESCAPE_JSON && byte == '\n')
+		return "\\n";
+	if (style != ESCAPE_JSON && style != ESCAPE_PROM && byte == '\t')
+		return "\\t";
 	if (style != ESCAPE_JSON && style != ESCAPE_PROM)
 		return NULL;
 	return byte == '"' ? "\\\"" : byte == '\\' ? "\\\\" : NULL;
@@ -144,23 +100,41 @@ special(enum escape style, char byte)
 size_t
 escape_next(enum escape style, char **at, const char *text, size_t length)
 {
-	size_t size = character(text, length);
+	static const char command[] = "##[";
+	/* Within quotes the backslash is doubled, because a single one would
+	 * begin an escape of the format. */
+	const char *prefix =
+	    style == ESCAPE_JSON || style == ESCAPE_PROM ? "\\\\x" : "\\x";
+	size_t size = character(text, length), shown = size;
+	const char *escaped;
 
+	/*
+	 * A workflow command of the old form, "##[name]": GitHub's runner finds
+	 * it anywhere in a line (ActionCommand.cs, TryParse()).
+	 */
 	if ((size == 0 && style > ESCAPE_GITHUB_TITLE) ||
-	    begins_command(style, text, length)) {
-		*at = put_byte(style, *at, *text);
+	    (style == ESCAPE_GITHUB_LINE && length >= sizeof command - 1 &&
+		memcmp(text, command, sizeof command - 1) == 0)) {
+		*at += put_byte(*at, prefix, *text);
 		return 1;
 	}
 	if (size == 0)
-		size = 1;
-	if (control(text, size)) {
-		*at = put_control(style, *at, text, size);
-	} else if (special(style, *text) != NULL) {
-		*at = append(*at, special(style, *text));
-	} else {
+		size = shown = 1;
+	escaped = size == 1 ? special(style, *text) : NULL;
+	if (escaped != NULL) {
+		shown = strlen(escaped);
+		memcpy(*at, escaped, shown);
+	} else if (!control(text, size)) {
 		memcpy(*at, text, size);
-		*at += size;
+	} else if (style == ESCAPE_JSON) {
+		/* U+0080 to U+009F are two bytes; the second is the number. */
+		shown = put_byte(*at, "\\u00", text[size - 1]);
+	} else {
+		shown = 0;
+		for (size_t i = 0; i < size; i++)
+			shown += put_byte(*at + shown, prefix, text[i]);
 	}
+	*at += shown;
 	return size;
 }
 

@@ -1,19 +1,15 @@
 #include "text/number.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-/* By hand: isdigit() depends on the locale. */
-static bool
-digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool
 all_digits(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
-		if (!digit(text[i]))
+		if (!isdigit((unsigned char)text[i]))
 			return false;
 	}
 	return true;
@@ -32,32 +28,13 @@ number_whole(const char *text, size_t length, int64_t *value)
 	return true;
 }
 
-/*
- * The digits after the point in units of 1/scale, rounded up. The digits are
- * read from the last to the first: then rounding up at each division by ten
- * gives exactly the same as rounding up once at the end, for any number of
- * digits.
- */
-static int64_t
-fraction(const char *digits, size_t length, int64_t scale)
-{
-	int64_t sum = 0;
-
-	for (size_t i = length; i-- > 0;) {
-		int64_t tenths = number_multiply(digits[i] - '0', scale);
-
-		sum = number_add(tenths, number_add(sum, 9)) / 10;
-	}
-	return sum;
-}
-
 bool
 number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 {
 	const char *point = memchr(text, '.', length);
 	size_t whole = point == NULL ? length : (size_t)(point - text);
 	size_t after = point == NULL ? length : whole + 1;
-	int64_t units = 0;
+	int64_t units = 0, sum = 0;
 
 	if (whole + (length - after) == 0)
 		return false;
@@ -65,8 +42,16 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 		return false;
 	if (!all_digits(text + after, length - after))
 		return false;
-	*value = number_add(number_multiply(units, scale),
-	    fraction(text + after, length - after, scale));
+	/*
+	 * From the last digit behind the point to the first: then rounding up
+	 * at each division by ten gives exactly the same as rounding up once at
+	 * the end, for any number of digits.
+	 */
+	for (size_t i = length; i-- > after;)
+		sum = number_add(number_multiply(text[i] - '0', scale),
+			  number_add(sum, 9)) /
+		    10;
+	*value = number_add(number_multiply(units, scale), sum);
 	return true;
 }
 
@@ -141,13 +126,13 @@ char *
 number_put_decimal(char room[NUMBER_ROOM], int64_t value, int64_t scale)
 {
 	int64_t rest = value % scale;
-	char *at = room + strlen(number_put(room, value / scale));
+	int length = snprintf(room, NUMBER_ROOM, "%" PRId64, value / scale);
 
 	if (rest > 0)
-		*at++ = '.';
+		room[length++] = '.';
 	for (; rest > 0; rest = rest * 10 % scale)
-		*at++ = (char)('0' + rest * 10 / scale);
-	*at = '\0';
+		room[length++] = (char)('0' + rest * 10 / scale);
+	room[length] = '\0';
 	return room;
 }
 
@@ -163,7 +148,6 @@ number_put_size(char room[NUMBER_SIZE_ROOM], int64_t value)
 		letter[0] = *unit;
 		name = letter;
 	}
-	number_put(room, value);
-	memcpy(room + strlen(room), name, strlen(name) + 1);
+	snprintf(room, NUMBER_SIZE_ROOM, "%" PRId64 "%s", value, name);
 	return room;
 }

@@ -1,7 +1,5 @@
 /*
  * number: reads and writes numbers, and does arithmetic that saturates.
- *
- * All of this is the same in every locale.
  */
 #ifndef NUMBER_H
 #define NUMBER_H
@@ -45,7 +43,8 @@ int64_t number_round(int64_t value, int64_t unit);
 int64_t number_lesser(int64_t a, int64_t b);
 int64_t number_greater(int64_t a, int64_t b);
 
-/* Writes the number in decimal into room, NUL-terminated, and returns room. */
+/* Writes the number in decimal into room, NUL-terminated, and returns room. A
+ * signal handler, and a child before its exec, may call it. */
 char *number_put(char room[NUMBER_ROOM], int64_t value);
 
 /*

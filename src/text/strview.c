@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+static const char hex[] = "0123456789abcdef";
+
 struct strview
 strview_of(const char *string)
 {
@@ -125,4 +127,49 @@ strview_digits(struct strview text)
 	while (n < text.length && text.at[n] >= '0' && text.at[n] <= '9')
 		n++;
 	return n;
+}
+
+int
+strview_hex(char c)
+{
+	const char *at = memchr(hex, strview_lower(c), sizeof hex - 1);
+
+	return at == NULL ? -1 : (int)(at - hex);
+}
+
+char *
+strview_put_hex(char *at, size_t count, uint64_t value)
+{
+	for (size_t i = count; i > 0; i--) {
+		at[i - 1] = hex[value & 15];
+		value >>= 4;
+	}
+	at[count] = '\0';
+	return at + count;
+}
+
+bool
+strview_unescape(struct strview text, char *room, size_t size, size_t *length)
+{
+	*length = 0;
+	for (size_t i = 0; i < text.length; i++) {
+		char byte = text.at[i];
+
+		if (byte == '%') {
+			int high, low;
+
+			if (text.length - i < 3)
+				return false;
+			high = strview_hex(text.at[i + 1]);
+			low = strview_hex(text.at[i + 2]);
+			if (high < 0 || low < 0)
+				return false;
+			byte = (char)(high << 4 | low);
+			i += 2;
+		}
+		if (*length == size)
+			return false;
+		room[(*length)++] = byte;
+	}
+	return true;
 }

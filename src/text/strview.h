@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct strview {
 	const char *at; /* may be NULL if length is 0 */
@@ -58,5 +59,20 @@ size_t strview_digits(struct strview text);
 
 /* Whether c is one of the blanks that strview_trim() cuts off. */
 bool strview_blank(char c);
+
+/* The value of a hexadecimal digit in upper or lower case, or -1. */
+int strview_hex(char c);
+
+/* Writes count hexadecimal digits, in lower case, and a NUL, and returns its
+ * place. */
+char *strview_put_hex(char *at, size_t count, uint64_t value);
+
+/*
+ * Copies text with %XX as bytes into room, and no NUL behind it; *length is how
+ * many bytes that are. False if it does not fit into size bytes, or has a %
+ * without two digits.
+ */
+bool
+strview_unescape(struct strview text, char *room, size_t size, size_t *length);
 
 #endif

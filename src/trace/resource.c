@@ -1,14 +1,14 @@
 #include "trace/resource.h"
 
 #include <string.h>
-#include "text/hex.h"
+#include "text/strview.h"
 
 /* Decodes text at *room, and moves *room behind it. */
 static bool
 decode(struct strview text, char **room, struct strview *decoded)
 {
 	decoded->at = *room;
-	if (!hex_unescape(text, *room, text.length, &decoded->length))
+	if (!strview_unescape(text, *room, text.length, &decoded->length))
 		return false;
 	*room += decoded->length;
 	return true;

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 #include <string.h>
-#include "text/hex.h"
+#include "text/strview.h"
 
 /* How many digits the version and the flags have. */
 #define BYTE 2
@@ -24,7 +24,7 @@ read_hex(const char *text, size_t count, uint64_t *value)
 {
 	*value = 0;
 	for (size_t i = 0; i < count; i++) {
-		int digit = hex_digit(text[i]);
+		int digit = strview_hex(text[i]);
 
 		if (digit == -1 || strview_lower(text[i]) != text[i])
 			return false;
@@ -69,16 +69,16 @@ char *
 trace_context_put(
     char room[TRACE_CONTEXT_ROOM], const struct trace_context *context)
 {
-	char *at = hex_put(room, BYTE, 0);
+	char *at = strview_put_hex(room, BYTE, 0);
 
 	*at++ = '-';
-	at = hex_put(
-	    hex_put(at, WORD, context->trace[0]), WORD, context->trace[1]);
+	at = strview_put_hex(strview_put_hex(at, WORD, context->trace[0]), WORD,
+	    context->trace[1]);
 	*at++ = '-';
-	at = hex_put(at, WORD, context->span);
+	at = strview_put_hex(at, WORD, context->span);
 	*at++ = '-';
 	/* Level 1 knows no other flag, and has them set to zero. */
-	hex_put(at, BYTE, context->sampled ? SAMPLED : 0);
+	strview_put_hex(at, BYTE, context->sampled ? SAMPLED : 0);
 	return room;
 }
 
@@ -86,14 +86,14 @@ char *
 trace_context_put_trace(
     char room[TRACE_CONTEXT_TRACE], const struct trace_context *context)
 {
-	hex_put(
-	    hex_put(room, WORD, context->trace[0]), WORD, context->trace[1]);
+	strview_put_hex(strview_put_hex(room, WORD, context->trace[0]), WORD,
+	    context->trace[1]);
 	return room;
 }
 
 char *
 trace_context_put_span(char room[TRACE_CONTEXT_SPAN], uint64_t span)
 {
-	hex_put(room, WORD, span);
+	strview_put_hex(room, WORD, span);
 	return room;
 }
