@@ -78,10 +78,10 @@ refused()
 			return 1
 		}
 	done
-	grep -qE '^apt +[a-z][^(]{10,} \(apt apt-get\)$' out
+	grep -qE '^apt +[a-z][^(]{10,} \(apt apt-get[ )]' out
 	grep -qE '^redis .* \(redis-cli[ )]' out
 	grep -qE '^net +[a-z][^(]{10,}$' out
-	run ! grep -vE '^[a-z][a-z0-9_]* +[A-Za-z][^(]{10,57}( \([^()]+\))?$' out
+	run ! grep -vE '^[a-z][a-z0-9_-]* +[A-Za-z][^(]{10,57}( \([^()]+\))?$' out
 }
 
 @test "each preset of --preset list can be given by its name" {

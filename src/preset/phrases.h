@@ -52,7 +52,7 @@
 	"ECONN(REFUSED|RESET)|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|socket hang up|" \
 	"unexpected eof while reading|non-properly terminated|" \
 	"SSL_ERROR_SYSCALL|Empty reply from server|Remote end closed|" \
-	"[\"\\\\]: EOF\\b|" AGAIN_REASON
+	"[\"\\\\]: EOF\\b|errno=1(0[1-4]|1[0-3])\\b|" AGAIN_REASON
 
 #define NET_NEVER \
 	"[Aa]uthentication fail(ed|ure)|[Pp]ermission denied|" \

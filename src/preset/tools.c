@@ -22,31 +22,113 @@
 	"Error when performing the request to|Server answered with " \
 	"HTTP " AGAIN
 
+/*
+ * Bundler and RubyGems name the cause in <> or behind " - ". Bundler breaks
+ * lines between words, so each alternative is short. A downloaded gem is in a
+ * directory cache, and a file that is cut short reads as a broken one.
+ */
+#define RUBYGEMS_AGAIN \
+	"Network error while|Could not reach host |" \
+	"many connection\\b|connection resets|not return a\\b|a valid file|" \
+	"(<| - )(Errno::E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|" \
+	"(HOST|NET)(UNREACH|DOWN))|Net::[A-Z][a-z]+Timeout|Timeout::Error|" \
+	"SocketError|Socket::ResolutionError|EOFError|timed out)|" \
+	"^timed out \\(http|timed out \\((http|Gem::)|" \
+	"RemoteFetcher::UnknownHost|unexpected eof|eof while reading|" \
+	"^while reading \\(http|bad response [A-Z].* " AGAIN \
+	"|(^|(Error|Unavailable|Gateway|Time-?[Oo]ut|Requests) )" AGAIN \
+	"( \\(https?://|>?$)|" \
+	"is.not.an.octal.string.in.*cache.*\\.gem|" \
+	"Malformed version number string|marshal data too short|" \
+	"\\bZlib::(Buf|Data|GzipFile::)?Error"
+
+#define ZYPPER_NEVER TLS_NEVER "|" NET_NEVER
+#define ZYPPER_AGAIN \
+	"HTTP response: " AGAIN "|returned error: " AGAIN \
+	"|temporarily unaccessible|Timeout (exceeded when|reached)|" \
+	"Error code: (Connection failed|Curl error " CURL_AGAIN "$|" AGAIN \
+	")|Could not connect to server|[0-9] bytes missing|" NET_AGAIN
+
+#define POETRY_NEVER \
+	TLS_NEVER "|version solving failed|" NEVER \
+		  " Client Error|HTTP Error " NEVER
+#define POETRY_AGAIN \
+	"^ *(All attempts to connect to|" AGAIN " (Client|Server) Error: |" \
+	"HTTP Error " AGAIN "|HTTPS?ConnectionPool\\(|" \
+	"\\('Connection (aborted|broken)|unexpected http resp " AGAIN ")"
+
+#define DOTNET_NEVER \
+	"not indicate success: " NEVER "|NU1301: .*local source|" \
+	"remote certificate|RemoteCertificate|UntrustedRoot|" \
+	"frame size or a corrupted frame"
+#define DOTNET_AGAIN \
+	"\\bNU1301: |not indicate success: " AGAIN "|^error: .*(" \
+	"response ended prematurely|error occurred while sending|" \
+	"from the transport connection|HttpClient\\.Timeout|" UNREACHED \
+	"|" UNRESOLVED ")|HTTP request to .* has timed out"
+
+/* How uv begins a line of an error, and the lines of the chain of causes. */
+#define UV_LINE "^(error: |  Caused by: |  [^ -~]+ )"
+
 /* clang-format off */
 const char tools[] =
-	/* 4 means that a host was not reached, or that it refused. */
+	/*
+	 * 4 means that a host was not reached, or that a file is not understood:
+	 * the latter is said on stderr. A module that failed says why in its
+	 * msg, which is not what a command of the user has printed.
+	 */
 	NAME "ansible"
-	KNOWS "hosts that are not reached"
-	PROGRAMS "ansible ansible-playbook ansible-pull"
+	KNOWS "hosts that are not reached, modules without network"
+	PROGRAMS "ansible ansible-playbook ansible-pull ansible-console"
 	CODES SLOW_TOO ",4"
+	ERR_FATAL "^ERROR! |^\\[ERROR\\]: ([^T]|T[^a])"
 	OUT_FATAL "via ssh: .*(Permission denied|Host key verif|"
-	    "[Aa]uthentication fail)"
-	SOURCE "Ansible's task_queue_manager.py: RUN_UNREACHABLE_HOSTS"
+	    "[Aa]uthentication fail)|Invalid/incorrect password|"
+	    "credentials were rejected"
+	OUT_TRANSIENT "\\bstatus(_code)?\"?: " AGAIN "|"
+	    "\\b(msg|response)\"?: \"?([^\"\\\\]|\\\\.)*(HTTP Error " AGAIN
+	    "|urlopen error timed out|Connection failure: [^F]|"
+	    "EOF occurred in violation|Could not get lock|Failed to lock apt|"
+	    "Status code: " AGAIN "|[Cc]url error \\(?" CURL_AGAIN "|"
+	    GIT_AGAIN "|" NET_AGAIN ")"
+	SOURCE "Ansible's task_queue_manager.py, urls.py; captures"
 
+	NAME "ansible-galaxy"
+	KNOWS "errors of the network and of the server"
+	PROGRAMS "ansible-galaxy"
+	CODES SLOW_TOO
+	ERR_FATAL "HTTP (Code|Error):? " NEVER "|" TLS_NEVER "|" FULL
+	ERR_TRANSIENT "HTTP (Code|Error):? " AGAIN "|"
+	    "urlopen error (timed out|_ssl)|EOF occurred in violation|"
+	    "IncompleteRead|read operation timed out|" NET_AGAIN "|" GIT_AGAIN
+	SOURCE "ansible-core's galaxy/api.py; captures"
+
+	/*
+	 * "no such package" follows where an index could not be fetched, so it
+	 * does not stop. apk 2 has no words for a status but the remote error.
+	 */
 	NAME "apk"
-	KNOWS "a locked database, errors that say to try again later"
+	KNOWS "a locked database, errors of the network"
 	PROGRAMS "apk"
 	CODES SLOW_TOO
-	ERR_FATAL NET_NEVER "|\\(no such package\\)"
+	ERR_FATAL "HTTP " NEVER "|server (hostname mismatch|certificate)|"
+	    "UNTRUSTED signature|BAD signature|" NET_NEVER
 	ERR_TRANSIENT "\\(try again later\\)|"
 	    "Unable to lock database: (Resource temp|Try)|"
-	    "network error \\(check "
-	SOURCE "apk-tools, print.c"
+	    "network (error \\(check|connection aborted)|"
+	    "could not connect to server|remote server returned error|"
+	    "HTTP " AGAIN "|HTTP: unrecognized|DNS: (no |name |non-)|"
+	    "DNS (lookup )?error|Host is unreachable|unexpected end of file|"
+	    "operation timed out|: I/O error|" UNREACHED
+	SOURCE "apk-tools 2 and 3, print.c; not run"
 
-	/* If only lists fail, apt-get update prints W: and exits with 0. */
+	/*
+	 * If only lists fail, apt-get update prints W: and exits with 0. apt 3
+	 * writes TooManyRequests before a 429 or 503.
+	 */
 	NAME "apt"
 	KNOWS "a held lock, mirrors that are down, but not a 404"
-	PROGRAMS "apt apt-get"
+	PROGRAMS "apt apt-get aptitude"
 	CODES SLOW_TOO
 	ERR_FATAL "  " NEVER "  |Unable to locate package|"
 	    "no installation candidate|are you root|NO_PUBKEY|is not signed|"
@@ -55,8 +137,11 @@ const char tools[] =
 	    "locked by another process|" UNREACHED "|(Could not|"
 	    "Unable to) connect to |Could not resolve '|"
 	    "Temporary failure resolving|Connection (failed|timeout)|"
-	    "socket timed out|Error reading from server|Hash Sum mismatch|"
-	    "File has unexpected size|  " AGAIN "  "
+	    "[Cc]onnection timed out|socket timed out|"
+	    "Error reading from server|Hash Sum mismatch|"
+	    "File has unexpected size|(  |TooManyRequests )" AGAIN "  |"
+	    "unexpected eof while reading|non-properly terminated|"
+	    "Error in the (pull|push) function|SSL_ERROR_SYSCALL"
 	ERR_FAILED "^W: (Failed to fetch |Some index files failed)"
 	SOURCE "apt-get(8); apt's methods/; captures"
 
@@ -92,34 +177,60 @@ const char tools[] =
 	SOURCE "bun's package manager; captures"
 
 	NAME "bundle"
-	KNOWS "errors of the network"
-	PROGRAMS "bundle bundler gem"
+	KNOWS "errors of the network and of the server of gems"
+	PROGRAMS "bundle bundler"
 	CODES SLOW_TOO
-	ERR_FATAL "bad response (Not Found|Forbidden|Unauthorized)|" NET_NEVER
-	ERR_TRANSIENT "Network error while fetching |Could not reach host |"
-	    "Gem::RemoteFetcher::(FetchError|UnknownHost)|Net::(Open|"
-	    "Read)Timeout"
-	SOURCE "Bundler's fetcher, RubyGems' remote_fetcher.rb"
+	ERR_FATAL TLS_NEVER "|Could not verify the SSL certificate|" FULL
+	ERR_TRANSIENT RUBYGEMS_AGAIN "|" GIT_AGAIN
+	SOURCE "Bundler's fetcher, RubyGems' remote_fetcher.rb; captures"
 
 	NAME "cargo"
 	KNOWS "errors of the network and of the registry"
 	PROGRAMS "cargo"
 	CODES SLOW_TOO
 	ERR_FATAL "^error: (could not compile|test failed|"
-	    "no matching package)|^  .*, got " NEVER "|" FULL
+	    "no matching package)|^  .*, got " NEVER "|: got " NEVER "; class|"
+	    "http status code: " NEVER "|^  \\[35\\] .*(" TLS_NEVER
+	    ")|class=Ssl .*code=Certificate|" FULL
 	ERR_TRANSIENT "^  (failed to get successful .*, got " AGAIN "|\\["
-	    CURL_AGAIN "\\] |network failure seems to have happened)"
-	SOURCE "cargo's util/network/; captures"
+	    CURL_AGAIN "\\] |network failure seems to have happened|"
+	    "failed to get a 200 OK response, got " AGAIN "|"
+	    "failed to (connect to|resolve address for) |"
+	    "the remote server responded with an error \\(status " AGAIN
+	    ")|class=Net |(" UNREACHED ").*class=Os |http status code: " AGAIN
+	    "|" GIT_AGAIN
+	SOURCE "cargo's util/network/, libgit2; captures"
 
+	/*
+	 * Symfony's console breaks a line at any character: the beginning of
+	 * the message is whole, but (HTTP/1.1 503 Service Unavailable) may not.
+	 */
 	NAME "composer"
 	KNOWS "errors of the network and of the repository"
 	PROGRAMS "composer"
 	CODES SLOW_TOO
-	ERR_FATAL "requirements could not be resolved|HTTP/[0-9.]+ " NEVER "|"
-	    FULL
+	ERR_FATAL "requirements could not be resolved|HTTP/[0-9.]+ " NEVER
+	    "|curl error 35 while .*(" TLS_NEVER ")|"
+	    "certificate verify failed|" FULL
 	ERR_TRANSIENT "curl error " CURL_AGAIN " while downloading|"
-	    "\\(HTTP/[0-9.]+ " AGAIN
-	SOURCE "Composer's Util/Http/CurlDownloader.php"
+	    "\\(HTTP/[0-9.]+ " AGAIN "|^ *[HTP/1-3. ]{0,9}" AGAIN
+	    " [A-Za-z ]*\\)|^ *[0-9]{0,2} ?(" AGAIN_REASON ")\\)|"
+	    "Failed to open stream: (Connection |No route|Network |"
+	    "php_network_get)|^ *php_network_getaddresses|" GIT_AGAIN
+	SOURCE "Composer's CurlDownloader.php, RemoteFilesystem.php; captures"
+
+	/* 000 is a connection that failed. mamba names libcurl's errors. */
+	NAME "conda"
+	KNOWS "errors of the network and of the channel"
+	PROGRAMS "conda mamba micromamba"
+	CODES SLOW_TOO
+	ERR_FATAL TLS_NEVER "|PackagesNotFoundError|ResolvePackageNotFound|"
+	    "LibMambaUnsatisfiable|HTTP " NEVER " [A-Z ]+ for |" FULL
+	ERR_TRANSIENT "HTTP (000|" AGAIN ") [A-Za-z ]* for |"
+	    "Downloaded bytes did not match|LockError: |"
+	    "Download error \\(" CURL_AGAIN "\\)|status: " AGAIN "|"
+	    "Connection broken: |ConnectionPool\\(.*\\bEOF\\b|" PYTHON_AGAIN
+	SOURCE "conda's exceptions.py, libmamba's downloader.cpp; not run"
 
 	/* 35 and 56 have permanent causes, too. */
 	NAME "curl"
@@ -143,15 +254,18 @@ const char tools[] =
 	    "error sending request|Error getting|Could not) .*(" RUST_AGAIN ")"
 	SOURCE "reqwest's and hyper's errors; captures"
 
+	/* A repository that may be skipped fails with status 0. */
 	NAME "dnf"
 	KNOWS "a held lock, mirrors that are down, but not a 404"
-	PROGRAMS "dnf yum microdnf"
+	PROGRAMS "dnf dnf5 yum microdnf"
 	CODES SLOW_TOO ",200"
 	ERR_FATAL "No match for argument|Unable to find a match|"
-	    "superuser privileges|GPG check FAILED|" FULL
+	    "superuser privileges|GPG check FAILED|Curl error \\(35\\).*("
+	    TLS_NEVER ")|" FULL
 	ERR_TRANSIENT "Curl error \\(" CURL_AGAIN "\\)|Status code: " AGAIN
 	    "|\\[Errno 12\\] Timeout|HTTPS? Error " AGAIN
-	SOURCE "dnf(8), EXIT CODES; librepo"
+	ERR_FAILED "^Ignoring repositories: "
+	SOURCE "dnf(8), EXIT CODES; librepo; captures"
 
 	/*
 	 * A proxy between client and daemon answers with a status phrase,
@@ -180,6 +294,17 @@ const char tools[] =
 	WAIT REGISTRY_WAIT
 	SOURCE "Docker's client/request.go, containerd; captures"
 
+	/* NU1301: a source of packages could not be read. */
+	NAME "dotnet"
+	KNOWS "sources of packages that are not reached"
+	PROGRAMS "dotnet nuget msbuild"
+	CODES SLOW_TOO
+	ERR_FATAL DOTNET_NEVER
+	ERR_TRANSIENT DOTNET_AGAIN
+	OUT_FATAL DOTNET_NEVER
+	OUT_TRANSIENT DOTNET_AGAIN
+	SOURCE "NuGet's error reference, NU1301; HttpClient; not run"
+
 	/* 1 may also be the command's own status, unless -E changes it. */
 	NAME "flock"
 	KNOWS "a lock that another process holds"
@@ -198,6 +323,14 @@ const char tools[] =
 	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
 	    "ServiceException:|code=) ?" AGAIN "|" NET_AGAIN
 	SOURCE "google.rpc.Code; Cloud APIs, Errors"
+
+	NAME "gem"
+	KNOWS "errors of the network and of the server of gems"
+	PROGRAMS "gem"
+	CODES SLOW_TOO
+	ERR_FATAL TLS_NEVER "|" FULL
+	ERR_TRANSIENT RUBYGEMS_AGAIN
+	SOURCE "RubyGems' remote_fetcher.rb; captures"
 
 	/* The primary rate limit lasts an hour, the secondary is short. */
 	NAME "gh"
@@ -230,33 +363,42 @@ const char tools[] =
 	PROGRAMS "go"
 	CODES SLOW_TOO
 	ERR_FATAL NEVER_REASON "|checksum mismatch|SECURITY ERROR|"
-	    "unknown revision|x509: |no matching versions|" FULL
+	    "unknown revision|x509: |gave HTTP response to HTTPS|"
+	    "no matching versions|" FULL
 	ERR_TRANSIENT "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
-	    "unable to access '.*Could not resolve host"
+	    "read \"https?:.*\\b(EOF|reset|timeout)\\b|stream error: stream|"
+	    "Get \"https?:.*: (" AGAIN_REASON ")$|" GIT_AGAIN
 	SOURCE "go help module-private, net/http; captures"
 
+	/* The wrapper, gradlew, ends with an exception in main. */
 	NAME "gradle"
 	KNOWS "a failed transfer, but not a failed test"
 	PROGRAMS "gradle gradlew"
 	CODES SLOW_TOO
 	ERR_FATAL "status code " NEVER "|Compilation failed|"
-	    "There were failing tests|" FULL
+	    "There were failing tests|^ *> .*(" TLS_NEVER ")|" FULL
 	ERR_TRANSIENT "Received status code " AGAIN "|"
-	    "^ *> .*(Connection (refused|reset|timed out)|[Rr]ead timed out|"
-	    "[Cc]onnect timed out|Remote host terminated|" UNRESOLVED ")"
-	SOURCE "Gradle's HTTP resource transport"
+	    "(^ *> |^Exception in thread \"main\" ).*(" JAVA_AGAIN
+	    "|response code: " AGAIN "|failed: timeout)"
+	SOURCE "Gradle's HTTP resource transport, HttpClient; captures"
 
-	/* A release "in progress" may be one whose helm was killed. */
+	/*
+	 * A release "in progress" may be one whose helm was killed. What went
+	 * wrong with a repository is said on stdout by helm repo update.
+	 */
 	NAME "helm"
 	KNOWS "a cluster or repository that is not reached"
 	PROGRAMS "helm"
 	CODES SLOW_TOO
 	ERR_FATAL "x509: |[Uu]nauthorized|[Ff]orbidden|provide credentials|"
 	    "cannot re-use a name|another operation .* is in progress|"
-	    "YAML parse error|" NEVER_REASON
+	    "gave HTTP response to HTTPS|YAML parse error|" NEVER_REASON
 	ERR_TRANSIENT "^Error: .*(" GO_AGAIN "|Kubernetes cluster unreachable|"
-	    ": " AGAIN " )|the object has been modified"
-	SOURCE "Helm's getter and kube packages, net/http"
+	    ": " AGAIN " |status code " AGAIN "|unexpected EOF|"
+	    "toomanyrequests|etcdserver: )|the object has been modified"
+	OUT_FATAL "^\\s.*(x509: |gave HTTP response to HTTPS)"
+	OUT_TRANSIENT "^\\s(failed to fetch .* : " AGAIN " |" GO_AGAIN ")"
+	SOURCE "Helm's getter, registry and kube packages; not run"
 
 	NAME "kubectl"
 	KNOWS "a server not reached or overloaded, a conflict"
@@ -286,17 +428,21 @@ const char tools[] =
 	    "^umount: .*is busy"
 	SOURCE "mount(8), nfs(5), errno(3)"
 
+	/*
+	 * A transfer that failed without a status failed in the network; its
+	 * cause follows for dependencies, but not for plugins.
+	 */
 	NAME "mvn"
 	KNOWS "a failed transfer, but not a failed test"
 	PROGRAMS "mvn mvnw mvnd"
 	CODES SLOW_TOO
 	OUT_FATAL "status( code)?: " NEVER "|COMPILATION ERROR|"
-	    "There are test failures"
-	OUT_TRANSIENT "Could not transfer .*(status( code)?: " AGAIN "|"
-	    "[Cc]onnection (refused|reset|timed out)|timed out|"
-	    "[Uu]nknown host|Premature end|Remote host terminated|" UNRESOLVED
-	    ")"
-	SOURCE "Maven Resolver; Maven 3.8 on loopback"
+	    "There are test failures|Could not transfer .*(" TLS_NEVER ")|" FULL
+	OUT_TRANSIENT "Could not transfer .*(status( code)?:? " AGAIN "|"
+	    "transfer failed for [^ ]+($|:? [^,s])|timed out|" JAVA_AGAIN ")|"
+	    "^\\[ERROR\\] .*Failed to (deploy|retrieve) .*(status( code)?:? "
+	    AGAIN "|" JAVA_AGAIN ")"
+	SOURCE "Maven Resolver, HttpClient; captures"
 
 	NAME "mysql"
 	KNOWS "no connection, too many connections, deadlocks"
@@ -344,22 +490,28 @@ const char tools[] =
 
 	/*
 	 * "from versions: none" is printed if the index is down, if it
-	 * refuses, and if the name is wrong: pip does not say which.
+	 * refuses, and if the name is wrong: pip does not say which, but it
+	 * does say on stdout that a certificate is not accepted. A progress bar
+	 * without an eta is one of a file that has not arrived as a whole.
 	 */
 	NAME "pip"
 	KNOWS "errors of the network and of the index"
 	PROGRAMS "pip pipx"
 	CODES SLOW_TOO
 	ERR_FATAL "\\(from versions: [0-9]|HTTP error " NEVER "|" NEVER
-	    " Client Error|ResolutionImpossible|MATCH THE HASHES|"
-	    "externally-managed|Permission denied|CERTIFICATE_VERIFY_FAILED|"
-	    FULL
+	    " Client Error|401 Error, Cred|ResolutionImpossible|"
+	    "externally-managed|Permission denied|"
+	    "Tunnel connection failed: 40[37]|" TLS_NEVER "|" FULL
 	ERR_TRANSIENT "\\(from versions: none\\)|HTTP error " AGAIN "|" AGAIN
-	    " (Client|Server) Error|^pip\\._vendor\\.(urllib3|"
-	    "requests)\\.exceptions\\.([A-Za-z]*Timeout(Error)?|"
-	    "MaxRetryError|ProtocolError|IncompleteRead|ConnectionError|"
-	    "ChunkedEncodingError)\\b|"
-	    "HTTPS?ConnectionPool\\(.*Max retries exceeded"
+	    " (Client|Server) Error|" PYTHON_AGAIN "|"
+	    "ConnectionPool\\(.*Max retries exceeded|"
+	    "^ERROR: .*(Connection (broken|aborted)|IncompleteRead|"
+	    "Read timed out)|^error: (incomplete-download|proxy-connection|"
+	    "connection-(failed|timeout))|not enough bytes were received|"
+	    GIT_AGAIN
+	OUT_FATAL "confirming the ssl certificate: .*(" TLS_NEVER
+	    "|doesn't match)"
+	OUT_TRANSIENT " eta -:--:--"
 	SOURCE "pip's index/collector.py, network/; captures"
 
 	/* pnpm prints errors on stdout; what npm does for it is on stderr. */
@@ -377,6 +529,17 @@ const char tools[] =
 	    NODE_AGAIN "|Unexpected end of JSON))|^[^!-~]*(" NODE_AGAIN
 	    ")[^!-~][^!-~]|" GIT_AGAIN
 	SOURCE "pnpm documentation, Error Codes; Node's errors; captures"
+
+	/* It says only with -v why it could not connect. */
+	NAME "poetry"
+	KNOWS "errors of the network and of the index"
+	PROGRAMS "poetry"
+	CODES SLOW_TOO
+	ERR_FATAL POETRY_NEVER
+	ERR_TRANSIENT POETRY_AGAIN
+	OUT_FATAL POETRY_NEVER
+	OUT_TRANSIENT POETRY_AGAIN
+	SOURCE "poetry's authenticator.py, uploader.py; captures"
 
 	NAME "psql"
 	KNOWS "a server that starts or is full, deadlocks"
@@ -469,16 +632,44 @@ const char tools[] =
 	/* Terraform breaks lines at 78 columns: short phrases only. */
 	NAME "terraform"
 	KNOWS "throttling, a held state lock"
-	PROGRAMS "terraform tofu"
+	PROGRAMS "terraform tofu terragrunt"
 	CODES SLOW_TOO
 	ERR_FATAL NET_NEVER "|requires auth|No valid credential|"
 	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
 	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
-	    "Missing required)"
+	    "Missing required)|gave HTTP response"
 	ERR_TRANSIENT NET_AGAIN "|giving up after |bad response code: " AGAIN
 	    "|Error acquiring the state lock|Throttling|RequestLimitExceeded|"
-	    "TooManyRequestsException|rateLimitExceeded"
+	    "TooManyRequestsException|rateLimitExceeded|"
+	    "\\b(dial|read) tcp |connect: connection$|unexpected EOF|"
+	    "Client\\.Timeout|(document|status|code|response|later):? " AGAIN
+	    "|" GIT_AGAIN
 	SOURCE "Terraform CLI, State Locking; go-retryablehttp; captures"
+
+	/* HTTP's errors are on stdout, those of the network on stderr. */
+	NAME "twine"
+	KNOWS "errors of the network and of the index"
+	PROGRAMS "twine"
+	CODES SLOW_TOO
+	ERR_FATAL TLS_NEVER "|Tunnel connection failed: 40[37]"
+	ERR_TRANSIENT PYTHON_AGAIN "|HTTPError: " AGAIN
+	OUT_TRANSIENT "HTTPError: " AGAIN
+	SOURCE "twine's __main__.py, requests; captures"
+
+	/*
+	 * The chain of causes has a cause a line. Lines of the command of uv
+	 * run begin otherwise.
+	 */
+	NAME "uv"
+	KNOWS "errors of the network and of the index"
+	PROGRAMS "uv uvx"
+	CODES SLOW_TOO
+	ERR_FATAL UV_LINE "(.*error \\(" NEVER "|" TLS_NEVER "|.*("
+	    "No solution found|Hash mismatch))|" FULL
+	ERR_TRANSIENT UV_LINE "(.*(\\(|status code )" AGAIN " [A-Z<]|.*("
+	    RUST_AGAIN "|network timeout|Connection reset by peer))|"
+	    "^ +\\(" AGAIN " [A-Z]|^ +.*unable to access|" GIT_AGAIN
+	SOURCE "uv's tests of its network, reqwest, hyper; not run"
 
 	NAME "wget"
 	KNOWS "errors of the network, HTTP 429 or 5xx"
@@ -509,12 +700,15 @@ const char tools[] =
 	    "The server aborted)|Fatal Error: .*" GIT_AGAIN
 	SOURCE "yarn's request-manager.js, berry's httpUtils, got; captures"
 
+	/* It asks on stdout whether to try again. 502 to 504 have their words. */
 	NAME "zypper"
 	KNOWS "a held lock, errors of the network"
 	PROGRAMS "zypper"
 	CODES SLOW_TOO ",7"
-	ERR_FATAL NET_NEVER
-	ERR_TRANSIENT NET_AGAIN
-	SOURCE "zypper(8), EXIT CODES: ZYPP_LOCKED"
+	ERR_FATAL ZYPPER_NEVER
+	ERR_TRANSIENT ZYPPER_AGAIN
+	OUT_FATAL ZYPPER_NEVER
+	OUT_TRANSIENT ZYPPER_AGAIN
+	SOURCE "zypper(8), EXIT CODES; libzypp's networkrequesterror.cc; captures"
 
 	"\0";
