@@ -147,7 +147,8 @@ attempt(struct run *run)
 		    sys_now(CLOCK_BOOTTIME));
 	nesting_tell(&run->nesting, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began);
-	messages_step(&run->loop.log, run->policy, &run->history, &step);
+	messages_step(&run->loop.log, run->policy, &run->history, &step,
+	    &run->loop.streams.relay);
 	if (number != 0)
 		finish_by_signal(run, number);
 	if (step.again && plan_retries(&run->history))
@@ -167,7 +168,8 @@ say_wait(struct run *run, const struct step *step, bool first)
 	if (first)
 		run->said = 0;
 	if ((run->said & bit) == 0)
-		messages_step(&run->loop.log, run->policy, &run->history, step);
+		messages_step(&run->loop.log, run->policy, &run->history, step,
+		    &run->loop.streams.relay);
 	run->said |= bit;
 }
 
@@ -222,8 +224,8 @@ series(struct run *run)
 			step = seek_admission(run, &step);
 	}
 	if (step.attempt == 0)
-		messages_step(
-		    &run->loop.log, run->policy, &run->history, &step);
+		messages_step(&run->loop.log, run->policy, &run->history, &step,
+		    &run->loop.streams.relay);
 	return step;
 }
 

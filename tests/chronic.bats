@@ -62,7 +62,7 @@ gave_up='giving up: attempts exhausted'
 @test "a stop, a timeout and the deadline write what the attempt has written" {
 	together 7 --chronic --stop-on 7 -- "${says[@]}"
 	holds both 'out 1a' 'err 1a' 'out 1b' 'err 1b' end \
-		'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
+		'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
 	together 124 --chronic -n 1 -t 0.1 -k 0 -- \
 		sh -c 'echo out; echo err >&2; exec sleep 20'
 	holds both out err \
@@ -73,11 +73,11 @@ gave_up='giving up: attempts exhausted'
 	together 7 --chronic --stop-on 'stderr:^err 2b' -- "${says[@]}"
 	[ "$(grep out both)" = $'out 2a\nout 2b' ]
 	[ "$(grep ^err both)" = $'err 2a\nerr 2b' ]
-	[[ $(tail -n 1 both) == *'giving up: stop rule' ]]
+	[[ $(tail -n 1 both) == *'giving up: --stop-on stderr:^err 2b' ]]
 	together 7 --chronic --stop-on 'stdout:^end' --retry-on stderr:err -- \
 		"${says[@]}"
 	[ "$(sort both | tr '\n' ' ')" = "end err 1a err 1b out 1a out 1b retry: \
-attempt 1/5 failed (exit 7), giving up: stop rule " ]
+attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
 	won=1 together 0 --chronic --stop-on stderr:never -- "${says[@]}"
 	[ ! -s both ]
 }

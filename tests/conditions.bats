@@ -52,7 +52,7 @@ hang='echo >>ran; exec sleep 20'
 	tries 3 7 --retry-on 7 sh -c "$(exits 7)"
 	gave_up 'attempts exhausted'
 	tries 1 8 --retry-on 7 sh -c "$(exits 8)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 7'
 	tries 1 77 --retry-on 7 sh -c "$(exits 77)"
 }
 
@@ -91,7 +91,7 @@ hang='echo >>ran; exec sleep 20'
 
 @test "codes do not match a death by a signal that is not 128+n" {
 	tries 1 143 --retry-on 1-127 sh -c "$(dies TERM)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 1-127'
 }
 
 @test "a signal's name matches death by that signal, with or without SIG" {
@@ -99,12 +99,12 @@ hang='echo >>ran; exec sleep 20'
 		tries 3 143 --retry-on $name sh -c "$(dies TERM)"
 	done
 	tries 1 137 --retry-on TERM sh -c "$(dies KILL)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on TERM'
 }
 
 @test "a signal's name does not match the exit status of a shell that saw it" {
 	tries 1 143 --retry-on TERM sh -c "$(exits 143)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on TERM'
 }
 
 @test "128+n matches both that exit status and death by signal n" {
@@ -126,16 +126,16 @@ hang='echo >>ran; exec sleep 20'
 		    sh -c "$(dies $name)"
 	done
 	tries 1 143 --retry-on signal sh -c "$(exits 143)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on signal'
 }
 
 @test "INT, QUIT and PIPE are retried only if named" {
 	for name in INT QUIT PIPE; do
 		status=$((128 + $(kill -l $name)))
 		tries 1 $status --retry-on signal sh -c "$(dies $name)"
-		gave_up 'not retryable'
+		gave_up "SIG$name is not retried unless --retry-on names it"
 		tries 1 $status --retry-on fail sh -c "$(dies $name)"
-		gave_up 'not retryable'
+		gave_up "SIG$name is not retried unless --retry-on names it"
 		tries 3 $status --retry-on $name sh -c "$(dies $name)"
 		tries 3 $status --retry-on $status sh -c "$(dies $name)"
 	done
@@ -144,21 +144,21 @@ hang='echo >>ran; exec sleep 20'
 @test "timeout is an attempt that ran out of time, and nothing else" {
 	tries 3 124 --retry-on timeout -t 150ms sh -c "$hang"
 	tries 1 1 --retry-on timeout -t 20 sh -c "$(exits 1)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on timeout'
 	tries 1 124 --retry-on timeout -t 20 sh -c "$(exits 124)"
 	tries 1 143 --retry-on timeout -t 20 sh -c "$(dies TERM)"
 }
 
 @test "a timeout is no exit status and no signal" {
 	tries 1 124 --retry-on 143,TERM,signal,1 -t 150ms sh -c "$hang"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 143,TERM,signal,1'
 }
 
 @test "124 matches a timeout too" {
 	tries 3 124 --retry-on 124 -t 150ms sh -c "$hang"
 	tries 3 124 --retry-on 124 sh -c "$(exits 124)"
 	tries 1 124 --stop-on 124 -t 150ms sh -c "$hang"
-	gave_up 'stop rule'
+	gave_up '--stop-on 124'
 }
 
 @test "fail is any failure" {
@@ -176,7 +176,7 @@ hang='echo >>ran; exec sleep 20'
 
 @test "only what fails after a retry decides whether there is another" {
 	tries 2 4 --retry-on 3 sh -c 'echo >>ran; exit $((2 + RETRY_ATTEMPT))'
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 3'
 }
 
 #
@@ -185,30 +185,30 @@ hang='echo >>ran; exec sleep 20'
 
 @test "--stop-on ends at once on what it names, and at nothing else" {
 	tries 1 22 --stop-on 22 sh -c "$(exits 22)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 22'
 	tries 3 23 --stop-on 22 sh -c "$(exits 23)"
 	gave_up 'attempts exhausted'
 }
 
 @test "--stop-on wins over --retry-on" {
 	tries 1 22 --retry-on 1-255,fail --stop-on 22 sh -c "$(exits 22)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 22'
 	tries 1 22 --stop-on 20-29 --retry-on 22 sh -c "$(exits 22)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 20-29'
 	tries 3 23 --retry-on 22,23 --stop-on 22 sh -c "$(exits 23)"
 }
 
 @test "--stop-on knows signals, timeouts and any failure" {
 	tries 1 143 --stop-on TERM sh -c "$(dies TERM)"
-	gave_up 'stop rule'
+	gave_up '--stop-on TERM'
 	tries 1 143 --stop-on 143 sh -c "$(dies TERM)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 143'
 	tries 1 137 --stop-on signal sh -c "$(dies KILL)"
-	gave_up 'stop rule'
+	gave_up '--stop-on signal'
 	tries 1 124 --stop-on timeout -t 150ms sh -c "$hang"
-	gave_up 'stop rule'
+	gave_up '--stop-on timeout'
 	tries 1 9 --stop-on fail sh -c "$(exits 9)"
-	gave_up 'stop rule'
+	gave_up '--stop-on fail'
 	tries 3 143 --stop-on KILL sh -c "$(dies TERM)"
 }
 
@@ -222,7 +222,7 @@ hang='echo >>ran; exec sleep 20'
 @test "--stop-on given again adds to what was given before" {
 	for code in 3 7; do
 		tries 1 $code --stop-on 3 --stop-on 7 sh -c "$(exits $code)"
-		gave_up 'stop rule'
+		gave_up "--stop-on $code"
 	done
 }
 
@@ -329,9 +329,9 @@ codes()
 	tries 3 7 --limit 2:7 sh -c "$(exits 7)"
 	gave_up 'attempts exhausted'
 	tries 1 7 --limit 2:7 --stop-on 7 sh -c "$(exits 7)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 7'
 	tries 1 7 --limit 2:7 --retry-on 8 sh -c "$(exits 7)"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 8'
 	tries 3 0 --limit 2:7 sh -c "$(codes 770)"
 	tries 1 0 --limit 0:7 --success-on 7 sh -c "$(exits 7)"
 }
@@ -364,10 +364,10 @@ codes()
 @test "over: and under: name attempts by the time for which they ran" {
 	local slow='echo >>ran; sleep 0.3; exit 7'
 	tries 1 7 --stop-on over:200ms sh -c "$slow"
-	gave_up 'stop rule'
+	gave_up '--stop-on over:200ms'
 	tries 3 7 --stop-on over:20 sh -c "$slow"
 	tries 1 7 --retry-on under:200ms sh -c "$slow"
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on under:200ms'
 	tries 3 7 --retry-on under:20 sh -c "$(exits 7)"
 	tries 1 0 --success-on over:200ms sh -c "$slow"
 	tries 3 1 --fail-on under:20 sh -c "$(exits 0)"
@@ -402,7 +402,7 @@ codes()
 	tries 3 0 --keep-status --fail-on 0 sh -c "$(exits 0)"
 	gave_up 'attempts exhausted'
 	tries 1 0 --keep-status --fail-on 0 --stop-on 0 sh -c "$(exits 0)"
-	gave_up 'stop rule'
+	gave_up '--stop-on 0'
 	tries 3 1 --fail-on 0 sh -c "$(exits 0)"
 }
 

@@ -360,7 +360,7 @@ some()
 	announced -T 20 -d 1ms -b constant --stop-on 3 \
 	    sh -c '[ "$RETRY_ATTEMPT" -lt 9 ] || exit 3; exit 1'
 	[ "${#delays[@]}" -eq 8 ]
-	grep -qx 'retry: attempt 9 failed (exit 3), giving up: stop rule' err
+	grep -qx 'retry: attempt 9 failed (exit 3), giving up: --stop-on 3' err
 }
 
 @test "a deadline and a number of attempts both hold" {

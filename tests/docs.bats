@@ -187,7 +187,8 @@ answer()
 	printf '%s\n' "HTTP/1.1 $1" "${2-}" '' >answer
 }
 
-# Ends for a reason of this name, which "giving up: " has in these words.
+# Ends for a reason of this name, which "giving up: " has in these words; of three
+# reasons it names the rule.
 ends()
 {
 	local name=$1 words=$2
@@ -200,6 +201,9 @@ ends()
 	breaker | budget)
 		[[ $output == *"retry: $name 'api': "*"; giving up"* ]]
 		;;
+	stop-rule) [[ $output == *', giving up: --stop-on 1'$'\n'* ]] ;;
+	not-retryable) [[ $output == *', giving up: not in --retry-on 2'$'\n'* ]] ;;
+	not-idempotent) [[ $output == *', giving up: a POST is not sent twice without --idempotency-key'$'\n'* ]] ;;
 	*) [[ $output == *", giving up: $words"*$'\n'* ]] ;;
 	esac
 	echo "$name: $words" >>seen
@@ -311,6 +315,23 @@ says()
 	says 'attempt N/N succeeded (exit N)' -v true
 	says 'attempt N/N succeeded (exit N), N of N in a row, next in Ns' \
 		-v -d 1ms -j none --consecutive 2 true
+	says 'attempt N/N failed (exit N), giving up: not in --retry-on N' \
+		--retry-on 75 false
+	echo stop-on=stderr:denied >team.conf
+	says 'attempt N/N failed (exit N), giving up: --stop-on stderr:denied (./team.conf:N)' \
+		--policy ./team.conf sh -c 'echo denied >&2; exit 1'
+	says 'attempt N/N failed (exit N), giving up: preset git: "Authentication failed" cannot be cured by a retry' \
+		--preset git sh -c 'echo "fatal: Authentication failed for x" >&2; exit 1'
+	says 'attempt N/N failed (exit N), giving up: preset git: not a transient failure, see --retry-on' \
+		--preset git false
+	answer 404
+	says 'attempt N/N failed (exit N, HTTP N), giving up: HTTP N is not retried' \
+		--http ./curl
+	answer 503
+	says 'attempt N/N failed (exit N, HTTP N), giving up: a POST is not sent twice without --idempotency-key' \
+		--http ./curl -d x
+	says 'attempt N/N killed by SIGINT, giving up: SIGINT is not retried unless --retry-on names it' \
+		sh -c 'kill -INT $$'
 	says 'attempt N/N failed (exit N), giving up: too few attempts left' \
 		-n 2 --consecutive 2 false
 	says 'ended after N attempts in Ns: succeeded' -v -d 0 \

@@ -162,7 +162,7 @@ mounted()
 	    $'err 3\nretry: attempt 3/3 failed (exit 7), giving up: attempts exhausted'
 	finishes 7 -E --stop-on 7 -- "${says[@]}"
 	wrote 'out 1' \
-	    $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: stop rule'
+	    $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
 	finishes 124 -E -n 2 -t 0.1 -k 0 -- sh -c 'echo theirs >&2; exec sleep 20'
 	[ "$(<e)" = $'theirs\nretry: attempt 2/2 timed out after 0.1s, giving up: attempts exhausted' ]
 }

@@ -269,10 +269,10 @@ or curl's own -f"
 	serve
 	ends 22 --http -- curl -sSf "$url/404/200"
 	asked 1 /404/200
-	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 1 --http -- curl -sS "$url/404/200?0"
 	asked 1 '/404/200?0'
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 }
 
 @test "408, 425, 429 and 5xx are retried, other 4xx and six of 5xx are not" {
@@ -283,7 +283,10 @@ or curl's own -f"
 	for code in 400 401 403 404 410 413 418 501 505 506 508 510 511; do
 		ends 1 --http-status "$F" sh -c "$leaves" $code
 		ran 1
-		gave_up 'not retryable'
+		case $code in
+		403 | 413) gave_up "HTTP $code is not retried without a Retry-After" ;;
+		*) gave_up "HTTP $code is not retried" ;;
+		esac
 	done
 }
 
@@ -521,7 +524,7 @@ or curl's own -f"
 	serve
 	ends 22 --http -- timeout 20 nice curl -sSf -d x=1 "$url/503/200"
 	asked 1 /503/200
-	gave_up 'not idempotent'
+	gave_up 'a POST is not sent twice without --idempotency-key'
 	ends 0 --http --idempotency-key k -- timeout 20 nice \
 	    curl -sSf -d x=1 "$url/503/200?key"
 	asked 2 '/503/200?key'
@@ -579,10 +582,10 @@ fake_sudo()
 	chmod +x sudo
 	ends 22 --http --idempotency-key k -- ./sudo -u bob curl -sSf -d x URL
 	ran 1
-	gave_up 'not idempotent'
+	gave_up 'a POST is not sent twice if curl gets no key'
 	ends 22 --http --method POST --idempotency-key k -- ./sudo -u bob curl URL
 	ran 1
-	gave_up 'not idempotent'
+	gave_up 'a POST is not sent twice if curl gets no key'
 	ends 22 --http --idempotency-key k -- ./sudo -u bob curl -sSf URL
 	ran 3
 	ends 22 --http -- ./sudo -u bob curl -H Idempotency-Key:k -d x URL
@@ -728,7 +731,7 @@ fake_sudo()
 	serve
 	ends 22 --http -- curl -sSf "$url/503;Grpc-Retry-Pushback-Ms=-1"
 	asked 1 '/503;Grpc-Retry-Pushback-Ms=-1'
-	gave_up 'not retryable'
+	gave_up 'the server wants no retry'
 }
 
 @test "an exhausted rate limit says how long to wait" {
@@ -802,7 +805,7 @@ fake_sudo()
 @test "a command that is not curl is told where by RETRY_HTTP_STATUS" {
 	ends 1 --http -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
 	ran 1
-	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 1 --http -- sh -c 'echo >>ran; echo 503 >>"$RETRY_HTTP_STATUS"'
 	ran 3
 	says 'attempt 3/3 failed (exit 0, HTTP 503), giving up: attempts exhausted'
@@ -888,7 +891,7 @@ bare()
 	ended
 	[ "$(<victim)" = precious ]
 	[ "$status" -eq 1 ]
-	says 'attempt 1/5 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/5 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	[ -z "$(ls -A tmp)" ]
 }
 
@@ -920,7 +923,7 @@ bare()
 	ends 1 --http -- "$RETRY" -q -n 2 -d 0 -- \
 	    sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
 	ran 2
-	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 1, HTTP 404), giving up: HTTP 404 is not retried'
 }
 
 #
@@ -955,12 +958,12 @@ bare()
 		    'curl -sSf -w "$0" "$1" >"$F"' \
 		    '%{http_code} %{exitcode} %{errormsg}\n' "$url/$code?f"
 		says "attempt 1/3 failed (exit 22, HTTP $code), $(
-			[ $code = 404 ] && echo giving up: not retryable ||
+			[ $code = 404 ] && echo giving up: HTTP 404 is not retried ||
 			    echo retrying in 0s)"
 	done
 	ends 1 --http-status "$F" -- sh -c 'curl -sS -o body -w "$0" "$1" >"$F"' \
 	    '%{http_code} %{exitcode} %{errormsg}\n' "$url/403"
-	says 'attempt 1/3 failed (exit 0, HTTP 403), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 403), giving up: HTTP 403 is not retried without a Retry-After'
 }
 
 # quotes: bodies that show a response, each %-encoded on a line of its own.
@@ -1016,7 +1019,7 @@ quotes()
 			ends 1 --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' \
 			    "$url/$code;body=$body$way"
 			says "attempt 1/3 failed (exit 0, HTTP $code), $(
-				)giving up: not retryable"
+				)giving up: HTTP $code is not retried"
 		done
 		ends 0 --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' \
 		    "$url/302;body=${body/200/503}$way"
@@ -1074,10 +1077,10 @@ for n in range(1, 999):
 	silent
 	ends 1 --http-status "$F" -- sh -c 'curl -v "$0" "$1" >"$F" 2>&1' \
 	    "$url/200;body=$asks$log" "$url/404"
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 1 --http-status "$F" -- sh -c 'curl -vL "$0" >"$F" 2>&1' \
 	    "$url/302;Location=%2F404"
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 }
 
 @test "a page that quotes wget fails no success" {
@@ -1090,7 +1093,7 @@ for n in range(1, 999):
 	silent
 	ends 8 --http-status "$F" -- sh -c 'wget -S -O - "$0" "$1" >"$F" 2>&1' \
 	    "$url/200;body=$log" "$url/404"
-	says 'attempt 1/3 failed (exit 8, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 8, HTTP 404), giving up: HTTP 404 is not retried'
 }
 
 @test "a redirect, a password asked for and another URL explain a second head" {
@@ -1103,9 +1106,9 @@ for n in range(1, 999):
 	ends 1 --http-status "$F" -- sh -c \
 	    'curl -sSi --digest -u a:b "$0" >"$F"' "$url/$ask/404"
 	asked 2 "/$ask/404"
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 1 --http-status "$F" -- sh -c 'curl -sSi "$0/200?1" "$0/404?1" >"$F"' "$url"
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 0 --http-status "$F" -- sh -c \
 	    'curl -sSi "$0/503?2" "$0/200;early=103?2" >"$F"' "$url"
 	asked 1 '/503?2'
@@ -1124,7 +1127,7 @@ for n in range(1, 999):
 
 @test "--http-status names the file to the command" {
 	ends 1 --http-status "a b" sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	[ "$(<'a b')" = 404 ]
 }
 
@@ -1259,14 +1262,14 @@ for n in range(1, 999):
 			printf "\n404\n"
 		} >"$F"; echo >>ran; exit 22'
 	ran 1
-	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 22 --http-status "$F" sh -c '{
 			yes "HTTP/1.1 200 x,X: y," | head -n 4000 | tr , "\n"
 			printf "HTTP/1.1 404 x\n\n"
 		} >"$F"; echo >>ran; exit 22'
 	[ "$(stat -c %s "$F")" -gt 65536 ]
 	ran 1
-	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: HTTP 404 is not retried'
 }
 
 @test "of a long page behind its head the end does not count" {
@@ -1284,7 +1287,7 @@ for n in range(1, 999):
 	big=200\;body=$(head -c 120000 /dev/zero | tr '\0' x)
 	ends 1 --http-status "$F" -- sh -c 'curl -isS "$0" "$1" >"$F"' \
 	    "$url/$big?1" "$url/404?1"
-	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 1 --http-status "$F" -- sh -c 'curl -isS "$0" "$0" "$1" >"$F"' \
 	    "$url/$big?2" "$url/503?2"
 	asked 6 "/$big?2"
@@ -1303,7 +1306,7 @@ for n in range(1, 999):
 			printf "Content-Length: 99\r\n\r\n%099d" 0
 		} >"$F"; exit 22' "$length"
 		says "attempt 1/3 failed (exit 22, HTTP 404), $(
-			)giving up: not retryable"
+			)giving up: HTTP 404 is not retried"
 	done
 }
 
@@ -1318,7 +1321,7 @@ with open(sys.argv[1], "wb") as file:
     file.write(b"HTTP/1.1 404 x\r\n\r\n")' many$many "$many"
 	done
 	ends 22 --http-status "$F" sh -c 'cp --sparse=always many4000 "$F"; exit 22'
-	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: not retryable'
+	says 'attempt 1/3 failed (exit 22, HTTP 404), giving up: HTTP 404 is not retried'
 	ends 22 -n 2 --http-status "$F" \
 		sh -c 'cp --sparse=always many5000 "$F"; exit 22'
 	says 'attempt 1/2 failed (exit 22), retrying in 0s'
@@ -1375,7 +1378,7 @@ with open(sys.argv[1], "wb") as file:
 	ends 1 --stop-on http:503 --retry-on http:5xx --http-status "$F" \
 	    sh -c "$leaves" 503
 	ran 1
-	gave_up 'stop rule'
+	gave_up '--stop-on http:503'
 	ends 1 --stop-on http:503 --http-status "$F" sh -c "$leaves" 502
 	ran 3
 }
@@ -1442,13 +1445,13 @@ with open(sys.argv[1], "wb") as file:
 	serve
 	ends 1 --http -- curl -sS -d x=1 "$url/503/200"
 	asked 1 /503/200
-	says 'attempt 1/3 failed (exit 0, HTTP 503), giving up: not idempotent'
+	says 'attempt 1/3 failed (exit 0, HTTP 503), giving up: a POST is not sent twice without --idempotency-key'
 	ends 22 -v --http -- curl -sSf -d x=1 "$url/503/200?f"
 	asked 1 '/503/200?f'
 	grep -qxE 'retry: ended after 1 attempt in .*: not-idempotent' err
 	ends 52 --http -- curl -sS -d x=1 "$url/200;drop"
 	asked 1 '/200;drop'
-	gave_up 'not idempotent'
+	gave_up 'a POST is not sent twice without --idempotency-key'
 	ends 18 --http -- curl -sS -d x=1 "$url/200;cut"
 	asked 1 '/200;cut'
 }
@@ -1471,7 +1474,7 @@ with open(sys.argv[1], "wb") as file:
 	target=/307\;Location=${refused//\//%2F}
 	ends 7 --http -- curl -sSL -d x=1 "$url$target"
 	asked 1 "$target"
-	gave_up 'not idempotent'
+	gave_up 'a POST is not sent twice without --idempotency-key'
 }
 
 @test "the method is read from curl's command line" {
@@ -1529,9 +1532,9 @@ with open(sys.argv[1], "wb") as file:
 @test "rules that stop for another reason come before idempotency" {
 	serve
 	ends 22 --http -- curl -sSf -d x=1 "$url/404"
-	gave_up 'not retryable'
+	gave_up 'HTTP 404 is not retried'
 	ends 22 --stop-on 22 --http -- curl -sSf -d x=1 "$url/503"
-	gave_up 'stop rule'
+	gave_up '--stop-on 22'
 	ends 0 --http -- curl -sSf -d x=1 "$url/200"
 	silent
 }
@@ -1662,7 +1665,7 @@ with open(sys.argv[1], "wb") as file:
 	target=/302\;Location=${refused//\//%2F}
 	for dump in /dev/stderr -; do
 		ends 7 --http -- curl -sS -L -D "$dump" -d x=1 "$url$target?$dump"
-		gave_up 'not idempotent'
+		gave_up 'a POST is not sent twice without --idempotency-key'
 		asked 1 "$target?$dump"
 	done
 }

@@ -83,7 +83,7 @@ through()
 	for rule in idle timeout 124; do
 		rm -f err
 		is 124 "$RETRY" -n 2 --idle-timeout 0.1 --stop-on "$rule" -- sleep 20
-		told 'retry: attempt 1/2 ended after 0.1s without output, giving up: stop rule'
+		told "retry: attempt 1/2 ended after 0.1s without output, giving up: --stop-on $rule"
 	done
 	is 124 "$RETRY" -n 2 -d 0 -t 0.1 --stop-on idle -- sleep 20
 	told 'retry: attempt 2/2 timed out after 0.1s, .*'
@@ -392,6 +392,6 @@ time.sleep(8)'
 	    bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
 	    "$RETRY" --idle-timeout 20 --stop-on 130 -- script -qec \
 	    'echo run >>runs; echo ready; sleep 20' /dev/null
-	grep -q 'retry: attempt 1/5 failed (exit 130), giving up: stop rule' out
+	grep -q 'retry: attempt 1/5 failed (exit 130), giving up: --stop-on 130' out
 	holds runs run
 }

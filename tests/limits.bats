@@ -104,7 +104,7 @@ dismiss()
 	[ "$(lines ran)" -eq 2 ]
 	is 0 "$RETRY" --preserve-status --keep-status -n 1 -t 0.5 -- sh -c "$bye"
 	is 1 "$RETRY" --preserve-status --stop-on timeout -t 0.5 -- sh -c "$bye"
-	told '.*, giving up: stop rule'
+	told '.*, giving up: --stop-on timeout'
 	is 143 "$RETRY" --preserve-status --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
 	    --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
 	[ "$(<last)" = 143 ]

@@ -256,7 +256,7 @@ retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' ]
 @test "a workflow gets one warning however it ended" {
 	finishes 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
 	warned 'sh -c exit 7' \
-	    'retry: attempt 1/5 failed (exit 7), giving up: stop rule'
+	    'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
 	finishes 124 --log-format github -T 0.1 -k 0 -- sleep 20
 	[ "$(grep -c '^::warning title=.*::retry: ' e)" -eq 1 ]
 	finishes 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \

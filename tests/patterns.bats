@@ -298,7 +298,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 	run -124 --separate-stderr "$RETRY" -t 0.3 -d 0 --stop-on stderr:fatal \
 	    sh -c 'echo fatal >&2; exec sleep 15'
 	[ "${stderr_lines[0]}" = fatal ]
-	[[ ${stderr_lines[1]} == 'retry: attempt 1/5 timed out '*', giving up: stop rule' ]]
+	[[ ${stderr_lines[1]} == 'retry: attempt 1/5 timed out '*', giving up: --stop-on stderr:fatal' ]]
 }
 
 @test "a match across two writes is found" {
@@ -350,7 +350,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 		[ "$RETRY_ATTEMPT" -eq 3 ] || echo temporary >&2
 		exit 1'
 	[ "$output" = $'1\n2\n3' ]
-	[ "${stderr_lines[4]}" = 'retry: attempt 3/5 failed (exit 1), giving up: not retryable' ]
+	[ "${stderr_lines[4]}" = 'retry: attempt 3/5 failed (exit 1), giving up: not in --retry-on stderr:temporary' ]
 }
 
 @test "two attempts' output does not make one match" {
@@ -361,7 +361,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 		}
 		echo rary >&2
 		exit 1'
-	[[ $stderr == *'attempt 2/5 failed (exit 1), giving up: not retryable' ]]
+	[[ $stderr == *'attempt 2/5 failed (exit 1), giving up: not in any --retry-on' ]]
 }
 
 @test "what a retried attempt wrote is looked for anew in the next" {

@@ -246,7 +246,7 @@ refused()
 	gave_up 'attempts exhausted'
 	stub docker 125 $'unknown flag: --frob\n'
 	ran 1 125 -n 2 --preset docker bin/docker run --frob alpine
-	gave_up 'not retryable'
+	gave_up 'preset docker: not a transient failure, see --retry-on'
 }
 
 @test "an rsync daemon that ends without a greeting is asked again" {
@@ -254,7 +254,7 @@ refused()
 	ran 2 5 -n 2 --preset rsync bin/rsync
 	stub rsync 5 $'@ERROR: auth failed on module x\n'
 	ran 1 5 -n 2 --preset rsync bin/rsync
-	gave_up 'not retryable'
+	gave_up 'preset rsync: "@ERROR: auth failed" cannot be cured by a retry'
 }
 
 #
@@ -330,7 +330,7 @@ W: Some index files failed to download.
 	stub tool 75 $'u@h: Permission denied (publickey).\n'
 	ran 2 75 -n 2 --preset sysexits bin/tool
 	ran 1 75 -n 2 --preset sysexits,ssh bin/tool
-	gave_up 'not retryable'
+	gave_up 'preset ssh: "Permission denied (publickey)" cannot be cured by a retry'
 	ran 1 75 -n 2 --preset ssh,sysexits bin/tool
 }
 
@@ -339,15 +339,35 @@ W: Some index files failed to download.
 	ran 1 128 -n 2 --preset git bin/git
 	stub git 128 $'fatal: Authentication failed for x\nfatal: unable to access: Connection refused\n'
 	ran 1 128 -n 2 --preset git bin/git
-	gave_up 'not retryable'
+	gave_up 'preset git: "Authentication failed" cannot be cured by a retry'
 	stub git 128 $'fatal: unable to access: Connection refused\n'
 	ran 2 128 -n 2 --preset git bin/git
+}
+
+@test "a fatal failure is told with the words of the tool, wherever they were cut" {
+	while IFS='|' read -r preset says words; do
+		run -1 "$RETRY" --preset "$preset" -- sh -c "$says; exit 1"
+		echo "$output" >err
+		gave_up "preset $preset: \"$words\" cannot be cured by a retry"
+	done <<-'END'
+		git|echo "a: Permission denied (publickey)." >&2|Permission denied (publickey)
+		git|printf "x%.0s" $(seq 5000) >&2; echo " Authentication failed" >&2|Authentication failed
+		git|printf Authentica >&2; sleep 0.1; printf "tion failed\n" >&2|Authentication failed
+		git|echo "fatal: repository 'a b' not found" >&2; seq 500 >&2|repository 'a b' not found
+		aws|echo "An error occurred (NoSuchBucket) when" >&2|An error occurred (NoSuchBucket)
+	END
+	"$RETRY" --preset git,curl -O sh -c 'echo "HTTP 413" >&2; exit 1' 2>err || :
+	gave_up 'preset git: "HTTP 413" cannot be cured by a retry'
+	"$RETRY" --preset git sh -c 'echo "HTTP 413" >&2; seq 2000 >&2; exit 1' 2>err || :
+	gave_up 'preset git: this failure cannot be cured by a retry'
+	"$RETRY" --preset git,curl false 2>err || :
+	gave_up 'the presets: not a transient failure, see --retry-on'
 }
 
 @test "a fatal line wins over --retry-on" {
 	stub psql 2 $'FATAL:  password authentication failed for user "x"\n'
 	ran 1 2 -n 2 --preset psql --retry-on fail bin/psql
-	gave_up 'not retryable'
+	gave_up 'preset psql: "authentication failed" cannot be cured by a retry'
 	ran 2 2 -n 2 --retry-on fail bin/psql
 }
 
@@ -360,7 +380,7 @@ W: Some index files failed to download.
 	ran 2 7 -n 2 --preset curl --retry-on 9 bin/curl
 	stub curl 3
 	ran 1 3 -n 2 --preset curl --retry-on 9 bin/curl
-	gave_up 'not retryable'
+	gave_up 'not in --retry-on 9, and not a transient failure for preset curl'
 	stub curl 3 $'curl: out of luck\n'
 	ran 2 3 -n 2 --preset curl --retry-on 'stderr:out of luck' bin/curl
 }
@@ -369,9 +389,9 @@ W: Some index files failed to download.
 	stub curl 7 $'curl: (7) Failed to connect\n'
 	ran 2 7 -n 2 --preset curl bin/curl
 	ran 1 7 -n 2 --preset curl --stop-on 7 bin/curl
-	gave_up 'stop rule'
+	gave_up '--stop-on 7'
 	ran 1 7 -n 2 --preset curl --stop-on 'stderr:Failed to connect' bin/curl
-	gave_up 'stop rule'
+	gave_up '--stop-on stderr:Failed to connect'
 }
 
 @test "an attempt that had to be ended is retried under any preset" {
@@ -430,7 +450,7 @@ W: Some index files failed to download.
 	stub ssh 1
 	echo 'Connection reset by 10.0.0.5 port 443' >bin/ssh.err
 	ran 1 1 --preset ssh bin/ssh host deploy
-	gave_up 'not retryable'
+	gave_up 'preset ssh: not a transient failure, see --retry-on'
 	stub ssh 255
 	echo 'ssh: connect to host h port 22: Connection refused' >bin/ssh.err
 	ran 5 255 --preset ssh bin/ssh host deploy

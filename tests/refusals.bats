@@ -169,7 +169,7 @@ unattached()
 	is 7 "${inject[@]}" "$RETRY" -v -n 3 -d 0 --http -- ./curl -d x http://a
 	[ "$(lines ran)" = 1 ]
 	told 'retry: .* ignored: Input/output error'
-	told 'retry: .*, giving up: not idempotent'
+	told 'retry: .*, giving up: a POST is not sent twice without --idempotency-key'
 	# The warning has the cause, not advice that was followed.
 	is 0 "${inject[@]}" "$RETRY" --http -- \
 		sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'

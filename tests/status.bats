@@ -110,7 +110,7 @@ ran()
 	fated 'exited 3' -n inf -d 0 --stop-on 3 \
 	    sh -c '[ "$RETRY_ATTEMPT" -lt 7 ] || exit 3; exit 9'
 	said_like 'retry: attempt 1 failed \(exit 9\), retrying in 0s'
-	said_like 'retry: attempt 7 failed \(exit 3\), giving up: stop rule'
+	said_like 'retry: attempt 7 failed \(exit 3\), giving up: --stop-on 3'
 }
 
 @test "statuses 124, 125, 126 and 127 of a command are failures like any other" {
@@ -152,7 +152,7 @@ ran()
 		rm -f ran
 		fated "killed $name" -d 0 sh -c "echo >>ran; kill -$name \$\$"
 		ran 1
-		said "retry: attempt 1/5 killed by SIG$name, giving up: not retryable"
+		said "retry: attempt 1/5 killed by SIG$name, giving up: SIG$name is not retried unless --retry-on names it"
 	done
 }
 
@@ -556,17 +556,17 @@ crowded()
 
 @test "a stop rule comes before the number of attempts" {
 	fated 'exited 3' -n 1 --stop-on 3 sh -c 'exit 3'
-	said 'retry: attempt 1/1 failed (exit 3), giving up: stop rule'
+	said 'retry: attempt 1/1 failed (exit 3), giving up: --stop-on 3'
 }
 
 @test "a stop rule comes before what is not retryable" {
 	fated 'exited 3' --stop-on 3 --retry-on 4 sh -c 'exit 3'
-	said 'retry: attempt 1/5 failed (exit 3), giving up: stop rule'
+	said 'retry: attempt 1/5 failed (exit 3), giving up: --stop-on 3'
 }
 
 @test "what is not retryable comes before the number of attempts" {
 	fated 'exited 3' -n 1 --retry-on 4 sh -c 'exit 3'
-	said 'retry: attempt 1/1 failed (exit 3), giving up: not retryable'
+	said 'retry: attempt 1/1 failed (exit 3), giving up: not in --retry-on 4'
 }
 
 @test "the number of attempts comes before the deadline" {

@@ -169,6 +169,7 @@ guard(struct http_request *request, const struct curl *curl)
 	    (policy->method != NULL && request->key == NULL))
 		return;
 	request->once = !curl_idempotent(method);
+	request->method = method;
 	request->several = curl->several;
 }
 
@@ -366,6 +367,7 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 
 	outcome->http = status_file_read(&request->status, request->log);
 	outcome->once = request->once;
+	outcome->method = request->method;
 	outcome->several = request->several;
 	outcome->curl = request->by != HTTP_REQUEST_BY_OTHERS;
 	if (exited)

@@ -25,6 +25,7 @@ struct http_request {
 	struct log *log;
 	char **command; /* the policy's, or a copy with more options for curl */
 	bool once; /* the request must not be sent twice */
+	const char *method; /* of that request */
 	bool several; /* it may be several requests */
 	struct status_file status;
 	const char *key; /* the idempotency key, or NULL */

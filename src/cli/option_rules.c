@@ -24,6 +24,25 @@ allocate(const struct option *option, size_t size, const char *text)
 	return memory;
 }
 
+/* Notes a LIST or the name of a preset for messages. */
+static void
+note(struct policy *policy, const struct option *option, const char *text)
+{
+	struct given **end = &policy->given;
+	char *location = NULL;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = allocate(option, sizeof **end, text);
+	/* The one in option is lost with the next line of the file. */
+	if (option->location != NULL) {
+		location = allocate(option, strlen(option->location) + 1, text);
+		memcpy(
+		    location, option->location, strlen(option->location) + 1);
+	}
+	**end = (struct given){ option->name, text, location, NULL };
+}
+
 /* Compiles the text of a watch into its pattern. */
 static void
 compile(const struct watch *watch, const struct option *option)
@@ -47,7 +66,7 @@ static bool
 join(struct watches *watches, struct watch *watch)
 {
 	for (struct watch *other = watch; other-- > watches->list;) {
-		if (other->fd != watch->fd || !other->preset)
+		if (other->fd != watch->fd || other->preset == NULL)
 			continue;
 		if (!pattern_add(other->pattern, watch->text))
 			return false;
@@ -60,14 +79,15 @@ join(struct watches *watches, struct watch *watch)
 
 /* Joins the patterns of a preset, which are compiled only when needed. */
 static void
-gather(struct watches *watches, int first, const struct option *option)
+gather(struct watches *watches, int first, const struct option *option,
+    const char *preset)
 {
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
 		if (watch->hint != NULL)
 			continue;
-		watch->preset = true;
+		watch->preset = preset;
 		if (join(watches, watch))
 			continue;
 		watch->pattern =
@@ -155,7 +175,7 @@ add_preset(struct policy *policy, const struct option *option,
 		add_hint(
 		    policy, option, STDERR_FILENO, preset->wait, preset->name);
 	}
-	gather(&policy->watches, first, option);
+	gather(&policy->watches, first, option, preset->name);
 }
 
 /* The column of what a preset knows; every name of a preset is shorter. */
@@ -277,6 +297,7 @@ option_rules_settle(struct policy *policy, const struct option *option)
 			find_preset(&given, name, length, text, policy->command,
 			    &preset);
 			add_preset(policy, &given, &preset);
+			note(policy, &given, preset.name);
 			name += length;
 			if (*name == '\0')
 				break;
@@ -324,6 +345,7 @@ option_rules_list(const struct option *option, const char *text, void *into)
 	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
 		optparse_refuse(option,
 		    "0 is a success, not a failure (see --fail-on)", text);
+	note(policy, option, text);
 }
 
 void

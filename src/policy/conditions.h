@@ -42,7 +42,7 @@ struct watches {
 		struct pattern *pattern; /* NULL until text is compiled */
 		struct hint *hint; /* of --retry-after, with pattern; or NULL */
 		uint32_t number; /* of text among the texts of pattern */
-		bool preset; /* text is a preset's */
+		const char *preset; /* whose text it is; NULL: the user's */
 	} list[CONDITIONS_WATCHES];
 };
 

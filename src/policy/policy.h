@@ -118,6 +118,14 @@ struct limit {
 	struct conditions failures;
 };
 
+/* A LIST or a preset, in the order in which they were given. */
+struct given {
+	const char *option; /* "stop-on", "preset" and so on */
+	const char *text; /* as it was given; the name of a preset */
+	const char *location; /* "FILE:LINE"; NULL: the command line */
+	struct given *next;
+};
+
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
@@ -139,6 +147,7 @@ struct policy {
 	nanos splay;
 	uint64_t seed;
 	struct rules rules;
+	struct given *given; /* what the rules are from; NULL: nothing */
 	const char *preset[POLICY_PRESETS]; /* names, as they were given */
 	/* FILE:LINE of each; NULL: on the command line. */
 	const char *preset_location[POLICY_PRESETS];

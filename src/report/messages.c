@@ -5,6 +5,7 @@
 #include <string.h>
 #include "exit_status.h"
 #include "report/advice.h"
+#include "report/cause.h"
 #include "text/number.h"
 #include "text/signame.h"
 
@@ -35,6 +36,7 @@ struct message {
 	const struct policy *policy;
 	const struct history *history;
 	const struct step *step;
+	const struct relay *relay;
 	enum loudness least;
 	struct fact facts[4];
 };
@@ -199,36 +201,6 @@ put_row(char room[ROW_ROOM], const struct message *message)
 	return room;
 }
 
-/* The reason of the end in words. */
-static const char *
-reason_of(const struct message *message)
-{
-	enum reason reason = message->step->reason;
-
-	if (message->history->last.overrun)
-		return "more output than --hold-max";
-	if (message->history->last.end == END_NOT_STARTED &&
-	    reason == REASON_INTERNAL)
-		return "cannot run the command";
-	if (reason == REASON_ATTEMPTS &&
-	    message->history->made < message->policy->attempts)
-		return "too few attempts left";
-	return verdict_reason_words(reason);
-}
-
-/* What the words of a reason leave open: the wait, or the limit; else NULL. */
-static const char *
-particulars(const struct message *message, char span[DURATION_ROOM])
-{
-	const struct history *history = message->history;
-
-	if (message->step->reason == REASON_RETRY_AFTER)
-		return duration_format(span, verdict_wait(&history->last));
-	if (message->step->reason == REASON_LIMIT)
-		return history->limit->text;
-	return NULL;
-}
-
 /* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
 say_attempt(struct message *message)
@@ -237,8 +209,8 @@ say_attempt(struct message *message)
 	const struct step *step = message->step;
 	bool succeeded = message->history->successes > 0;
 	char label[MESSAGES_ROOM], span[DURATION_ROOM], row[ROW_ROOM] = "";
-	const char *judged = "", *next = ", giving up: ", *detail = "",
-		   *more = NULL;
+	const char *judged = "", *next = ", giving up: ", **why;
+	struct cause cause = { .strings = { NULL } };
 	struct end_text text = { .strings = { "", "", "", "", "" } };
 
 	put_outcome(
@@ -249,19 +221,21 @@ say_attempt(struct message *message)
 		put_row(row, message);
 	if (step->again) {
 		next = succeeded ? ", next in " : ", retrying in ";
-		detail = duration_format(span, step->delay);
+		cause.strings[0] = duration_format(span, step->delay);
 	} else if (step->reason == REASON_SUCCEEDED) {
 		next = "";
 	} else {
-		detail = reason_of(message);
-		more = particulars(message, span);
+		cause_find(&cause, message->policy, message->history,
+		    step->reason, message->relay);
 	}
+	why = cause.strings;
 	message->least = loudness_of(message);
 	messages_label(label, message->policy, message->history->made);
 	say(message,
 	    STRINGS("attempt ", label, text.strings[0], text.strings[1],
 		text.strings[2], text.strings[3], text.strings[4], judged, row,
-		next, detail, more == NULL ? NULL : " (", more, ")"));
+		next, why[0], why[1], why[2], why[3], why[4], why[5], why[6],
+		why[7], why[8], why[9], why[10]));
 }
 
 /* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */
@@ -412,12 +386,14 @@ is_denied(const struct step *step)
 
 void
 messages_step(struct log *log, const struct policy *policy,
-    const struct history *history, const struct step *step)
+    const struct history *history, const struct step *step,
+    const struct relay *relay)
 {
 	struct message message = { .log = log,
 		.policy = policy,
 		.history = history,
 		.step = step,
+		.relay = relay,
 		.least = LOUDNESS_PLAIN };
 	char number[NUMBER_ROOM];
 

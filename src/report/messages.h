@@ -6,6 +6,7 @@
 
 #include "output/log.h"
 #include "policy/plan.h"
+#include "streams/relay.h"
 
 /* Room for the label of an attempt and the closing NUL. */
 #define MESSAGES_ROOM 48
@@ -19,10 +20,11 @@ char *messages_label(
 
 /*
  * Logs how the last attempt ended, or that the next one may not begin, and
- * which step follows.
+ * which step follows. relay has the end of the output (see cause.h).
  */
 void messages_step(struct log *log, const struct policy *policy,
-    const struct history *history, const struct step *step);
+    const struct history *history, const struct step *step,
+    const struct relay *relay);
 
 /* Logs that the fleet's server does not answer, if this invocation has just
  * found that out and makes a retry without it. */

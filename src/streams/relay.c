@@ -130,9 +130,11 @@ relay_begin(struct relay *relay)
 		else if (watch->number == 0)
 			pattern_start(watch->pattern);
 	}
-	for (size_t i = 0; i < relay->count; i++)
+	for (size_t i = 0; i < relay->count; i++) {
+		relay->list[i].kept = 0;
 		if (!make_pipe(relay, &relay->list[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -194,20 +196,44 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 	return used;
 }
 
+/* Keeps the end of what was read, for messages. */
+static void
+keep_tail(struct stream *stream, size_t length)
+{
+	const char *bytes = stream->bytes;
+	size_t old;
+
+	if (length > RELAY_TAIL) {
+		bytes += length - RELAY_TAIL;
+		length = RELAY_TAIL;
+	}
+	old = RELAY_TAIL - length;
+	if (old > stream->kept)
+		old = stream->kept;
+	memmove(stream->tail, stream->tail + stream->kept - old, old);
+	memcpy(stream->tail + old, bytes, length);
+	stream->kept = old + length;
+}
+
 /* Watches that share a pattern feed it once, as its text number 0. */
 static void
-match(const struct relay *relay, const struct stream *stream, size_t length)
+match(const struct relay *relay, struct stream *stream, size_t length)
 {
+	bool preset = false;
+
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
 
 		if (watch->fd != stream->fd)
 			continue;
+		preset |= watch->preset != NULL;
 		if (watch->hint != NULL)
 			hint_feed(watch->hint, stream->bytes, length);
 		else if (watch->number == 0)
 			pattern_feed(watch->pattern, stream->bytes, length);
 	}
+	if (preset)
+		keep_tail(stream, length);
 }
 
 /*
@@ -416,6 +442,17 @@ of(const struct relay *relay, int fd)
 		    (relay->list[i].both && fd == STDERR_FILENO))
 			return &relay->list[i];
 	return NULL;
+}
+
+size_t
+relay_tail(const struct relay *relay, int fd, const char **text)
+{
+	const struct stream *stream = of(relay, fd);
+
+	if (stream == NULL)
+		return 0;
+	*text = stream->tail;
+	return stream->kept;
 }
 
 bool

@@ -30,6 +30,9 @@
 /* The most elements for poll(2): of both streams the pipes and the output. */
 #define RELAY_POLLED (2 * (RELAY_SOURCES + 1))
 
+/* The most bytes of the end of a stream that relay_tail() has. */
+#define RELAY_TAIL 4096
+
 /* The read end of the pipe of one attempt. */
 struct source {
 	int fd;
@@ -49,6 +52,9 @@ struct stream {
 	struct source sources[RELAY_SOURCES];
 	char *bytes; /* what was read; from start on it is not yet written */
 	size_t start, length;
+	size_t kept;
+	char
+	    tail[RELAY_TAIL]; /* its first bytes up to kept; see relay_tail() */
 };
 
 struct relay {
@@ -127,6 +133,13 @@ struct relay_found {
  * lives. Returns what the watches have found.
  */
 struct relay_found relay_finish(struct relay *relay);
+
+/*
+ * The last bytes that the latest attempt wrote to fd, 1 or 2, if a pattern of a
+ * preset searches them. Returns how many; *text stays as it is until the next
+ * attempt.
+ */
+size_t relay_tail(const struct relay *relay, int fd, const char **text);
 
 /* Whether what the command writes to fd, 1 or 2, is relayed. */
 bool relay_has(const struct relay *relay, int fd);
