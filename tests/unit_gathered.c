@@ -266,8 +266,8 @@ test_every_text_fits(void)
 		length = 0;
 		put("\n", 1);
 		feed(&gathered, 1);
-		EQUAL(name, gathered.dfa.nfa.members, (int64_t)count);
-		HOLDS(name, gathered.dfa.nfa.count <= gathered.nodes + 1);
+		EQUAL(name, gathered.automaton.ere.texts, (int64_t)count);
+		HOLDS(name, gathered.automaton.ere.count <= gathered.nodes);
 	}
 }
 
@@ -314,9 +314,9 @@ test_other_texts(void)
 static void
 test_room(void)
 {
-	static char text[NFA_NODES + 1];
+	static char text[ERE_NODES + 1];
 
-	memset(text, 'a', NFA_NODES - 10);
+	memset(text, 'a', ERE_NODES - 10);
 	pattern_gather(&gathered);
 	HOLDS("long", pattern_add(&gathered, text));
 	HOLDS("no room", !pattern_add(&gathered, "more than ten bytes"));
@@ -326,11 +326,11 @@ test_room(void)
 		HOLDS("64", pattern_add(&gathered, "b"));
 	HOLDS("65", !pattern_add(&gathered, "b"));
 	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
-	HOLDS("all", pattern_feed(&gathered, "b", 1));
+	HOLDS("all", pattern_feed(&gathered, "b\n", 2));
 	pattern_gather(&gathered);
 	HOLDS("first", pattern_add(&gathered, "a{3}"));
 	HOLDS("counted", !pattern_add(&gathered, "b{3}"));
-	HOLDS("first", pattern_feed(&gathered, "aaa", 3));
+	HOLDS("first", pattern_feed(&gathered, "aaa\n", 4));
 }
 
 static void (*const tests[])(void) = {

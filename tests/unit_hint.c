@@ -258,12 +258,28 @@ test_a_long_stream(void)
 	EQUAL("line", wait_in(stream, 65536), SECONDS(90));
 }
 
+/* Matches far from each other, and close together, in long chunks. */
+static void
+test_hints_in_a_long_stream(void)
+{
+	static char stream[100001];
+
+	memset(stream, '.', sizeof stream - 1);
+	memcpy(stream + 20000, "in 5s in 6s", 11);
+	compile("in ");
+	EQUAL("close", wait_in(stream, sizeof stream), SECONDS(6));
+	memcpy(stream + 90000, "in 7s", 5);
+	for (size_t chunk = 16000; chunk <= 40000; chunk += 999)
+		EQUAL("far", wait_in(stream, chunk), SECONDS(7));
+}
+
 static void (*const tests[])(void) = {
 	test_what_is_read_behind_a_match,
 	test_messages,
 	test_which_match_counts,
 	test_a_new_stream_knows_nothing_of_the_last_one,
 	test_a_long_stream,
+	test_hints_in_a_long_stream,
 };
 
 int

@@ -100,6 +100,7 @@ static const struct row found[] = {
 	{ "$", "a" },
 	{ "(^|x)a", "bxa" },
 	{ "a($|x)", "ba" },
+	{ "abc|$", "ab" },
 	{ "[abc]", "b" },
 	{ "[a-c]x", "cx" },
 	{ "[^a-c]x", "dx" },
@@ -371,25 +372,27 @@ test_a_nul_is_a_byte_like_others(void)
 	HOLDS("cntrl", matches("x\0", 2, 2));
 }
 
-/* A match is known at its last byte, if no anchor depends on the next one. */
+/* A match is known with the byte behind it, or at the end. */
 static void
 test_when_a_match_is_seen(void)
 {
+	static const struct row rows[] = { { "xab", "z" }, { "ab", "\n" },
+		{ "xc", "\n" }, { "d", " " } };
+
 	compile("ab|c$|d\\>");
-	HOLDS("ab", !pattern_feed(&pattern, "xa", 2));
-	HOLDS("ab", pattern_feed(&pattern, "b", 1));
-	HOLDS("ab", pattern_feed(&pattern, "", 0));
-	HOLDS("ab", pattern_feed(&pattern, "zz", 2));
-	HOLDS("ab", pattern_end(&pattern));
-	pattern_start(&pattern);
-	HOLDS("c$", !pattern_feed(&pattern, "xc", 2));
-	HOLDS("c$", pattern_feed(&pattern, "\n", 1));
-	pattern_start(&pattern);
-	HOLDS("c$", !pattern_feed(&pattern, "c", 1));
-	HOLDS("c$", pattern_end(&pattern));
-	pattern_start(&pattern);
-	HOLDS("d\\>", !pattern_feed(&pattern, "d", 1));
-	HOLDS("d\\>", pattern_feed(&pattern, " ", 1));
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *first = rows[i].text, *second = rows[i].stream;
+
+		pattern_start(&pattern);
+		HOLDS(first, !pattern_feed(&pattern, first, strlen(first)));
+		HOLDS(first, pattern_feed(&pattern, second, 1));
+		HOLDS(first, pattern_feed(&pattern, "", 0));
+		HOLDS(first, pattern_feed(&pattern, "zz", 2));
+		HOLDS(first, pattern_end(&pattern));
+		pattern_start(&pattern);
+		HOLDS(first, !pattern_feed(&pattern, first, strlen(first)));
+		HOLDS(first, pattern_end(&pattern));
+	}
 	pattern_start(&pattern);
 	HOLDS("nothing", !pattern_feed(&pattern, "", 0));
 	HOLDS("nothing", !pattern_end(&pattern));
@@ -429,6 +432,39 @@ test_where_a_string_is_found(void)
 	}
 }
 
+/* A chunk so long that it is cut into lanes: a match may lie across two of
+ * them, or begin in the first one. */
+static void
+test_a_long_chunk(void)
+{
+	static const struct row rows[] = {
+		{ "needle", "needle" },
+		{ "^needle$", "\nneedle\n" },
+		{ "\\bneedle\\b", " needle " },
+		{ "[a-z]+: error", "x: error" },
+		{ "^$", "\n\n" },
+		{ "^.q.*Z", "Z" },
+		{ "q\\.*Z", "Z" },
+	};
+	char stream[1031];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		size_t length = strlen(rows[i].stream);
+
+		compile(text);
+		for (size_t at = 2; at <= sizeof stream - length; at++) {
+			memset(stream, '.', sizeof stream);
+			stream[1] = 'q';
+			memcpy(stream + at, rows[i].stream, length);
+			EQUAL(text, matches(stream, sizeof stream, 5000), true);
+			stream[at + length / 2] = '~';
+			EQUAL(
+			    text, matches(stream, sizeof stream, 5000), false);
+		}
+	}
+}
+
 /* More states than the table holds, again and again. */
 static void
 test_a_table_that_is_full(void)
@@ -443,7 +479,6 @@ test_a_table_that_is_full(void)
 	}
 	stream[9000] = '\n';
 	compile("a[ab]{12}Z");
-	pattern.search.count = 0; /* or the rest would not be looked at */
 	HOLDS("none", !matches(stream, length, 4000));
 	stream[length - 14] = 'a';
 	stream[length - 1] = 'Z';
@@ -484,6 +519,7 @@ static void (*const tests[])(void) = {
 	test_a_nul_is_a_byte_like_others,
 	test_when_a_match_is_seen,
 	test_where_a_string_is_found,
+	test_a_long_chunk,
 	test_a_table_that_is_full,
 	test_a_long_line_of_letters,
 	test_the_size,

@@ -1,15 +1,12 @@
 /*
- * The tests of unit_gathered with a table of few states, which is always full:
- * it is emptied, or not used.
+ * The tests of unit_gathered with a table of few states, which is full again
+ * and again.
  */
-#define DFA_MOST 9
-#define dfa_accept tight_accept
-#define dfa_run_nfa tight_run_nfa
-#define dfa_end tight_states_end
-#define dfa_prepare tight_prepare
-#define dfa_row tight_row
-#define dfa_start tight_states_start
-#define dfa_run tight_run
+#define AUTOMATON_STATES 128
+#define automaton_feed tight_states_feed
+#define automaton_next tight_states_next
+#define automaton_prepare tight_states_prepare
+#define automaton_start tight_states_start
 #define pattern_add tight_add
 #define pattern_compile tight_compile
 #define pattern_end tight_end
@@ -18,6 +15,6 @@
 #define pattern_next tight_next
 #define pattern_seen tight_seen
 #define pattern_start tight_start
-#include "match/dfa.c"
+#include "match/automaton.c"
 #include "match/pattern.c"
 #include "unit_gathered.c"

@@ -1,46 +1,68 @@
 #include "match/ere.h"
 
 #include <string.h>
-#include "match/literals.h"
 
-enum { AT_END = -1 };
+enum {
+	AT_END = -1,
+	NESTING = 250,
+	MOST_COUNT = 1000, /* in {} */
+	ENDLESS = MOST_COUNT + 1, /* instead of a count: no limit */
+};
 
-/* The pattern, how far it is parsed, and the automaton made of it. */
-struct reading {
-	const unsigned char *text;
+/* A text, how far it is read, and the nodes made of it. */
+struct parse {
+	const char *text;
 	size_t length, at;
-	struct nfa *nfa;
-	struct search_union *strings;
-	bool fold;
-	unsigned depth; /* of parentheses */
+	struct ere *ere;
+	bool fold; /* upper and lower case are the same */
+	int depth; /* of parentheses */
 	struct pattern_error *error;
 };
 
 static const struct {
-	unsigned char letter, op;
-} anchors[] = {
-	{ 'b', NFA_WORD_EDGE },
-	{ 'B', NFA_WORD_INSIDE },
-	{ '<', NFA_WORD_START },
-	{ '>', NFA_WORD_END },
+	char name[7], ranges[11]; /* pairs of first and last */
+} classes[] = {
+	{ "alnum", "azAZ09" },
+	{ "alpha", "azAZ" },
+	{ "blank", "  \t\t" },
+	{ "cntrl", "\1\37\177\177" }, /* and NUL */
+	{ "digit", "09" },
+	{ "graph", "!~" },
+	{ "lower", "az" },
+	{ "print", " ~" },
+	{ "punct", "!/:@[`{~" },
+	{ "space", "  \t\r" },
+	{ "upper", "AZ" },
+	{ "xdigit", "09afAF" },
+	{ "word", "azAZ09__" },
 };
 
-static bool alternatives(struct reading *reading, struct literals *literals);
+static bool alternatives(struct parse *parse);
 
 static bool
-refuse(struct reading *reading, size_t at, const char *why)
+refuse(struct parse *parse, size_t at, const char *why)
 {
-	*reading->error = (struct pattern_error){ why, at };
+	*parse->error = (struct pattern_error){ why, at };
 	return false;
 }
 
 /* The byte at this distance from the current one, or AT_END. */
 static int
-ahead(const struct reading *reading, size_t by)
+ahead(const struct parse *parse, size_t by)
 {
-	size_t left = reading->length - reading->at;
+	if (by >= parse->length - parse->at)
+		return AT_END;
+	return (unsigned char)parse->text[parse->at + by];
+}
 
-	return by < left ? reading->text[reading->at + by] : AT_END;
+/* Moves behind the current byte, if it is this one. */
+static bool
+skip(struct parse *parse, int byte)
+{
+	if (ahead(parse, 0) != byte)
+		return false;
+	parse->at++;
+	return true;
 }
 
 static bool
@@ -49,375 +71,580 @@ within(int byte, int first, int last)
 	return byte >= first && byte <= last;
 }
 
-/* Refuses the pattern if the program has no room for a node: done is false. */
+/*
+ * Nodes
+ */
+
+/* Makes room for nodes at place; those from place on move up. */
 static bool
-fits(struct reading *reading, bool done)
+make_room(struct parse *parse, uint32_t place, uint32_t length)
 {
-	return done || refuse(reading, reading->at, "the pattern is too large");
+	struct ere *ere = parse->ere;
+	struct ere_node *nodes = ere->nodes;
+
+	/* One node is left for the match. */
+	if (ere->count + length > ERE_NODES - 1)
+		return refuse(parse, parse->at, "the pattern is too large");
+	memmove(nodes + place + length, nodes + place,
+	    (ere->count - place) * sizeof *nodes);
+	ere->count += length;
+	return true;
 }
 
 static bool
-append(struct reading *reading, enum nfa_op op, uint32_t argument)
+insert(struct parse *parse, uint32_t place, enum ere_op op, uint32_t argument)
 {
-	struct nfa *nfa = reading->nfa;
-
-	return fits(
-	    reading, nfa_insert(nfa, nfa->count, op, (int32_t)argument));
+	if (!make_room(parse, place, 1))
+		return false;
+	parse->ere->nodes[place] =
+	    (struct ere_node){ (uint8_t)op, (int16_t)argument };
+	return true;
 }
 
 static bool
-append_set(struct reading *reading, const struct byteset *set,
-    struct literals *literals)
+append(struct parse *parse, enum ere_op op, uint32_t argument)
 {
-	literals_bytes(literals, set, reading->fold);
-	return fits(reading, nfa_take(reading->nfa, set));
+	return insert(parse, parse->ere->count, op, argument);
 }
 
+/* Jumps are relative, so a piece is repeated by copying its nodes. */
 static bool
-literal(struct reading *reading, int byte, struct literals *literals)
+append_copy(struct parse *parse, uint32_t place, uint32_t length)
 {
-	struct byteset set = { { 0 } };
+	struct ere_node *nodes = parse->ere->nodes;
+	uint32_t end = parse->ere->count;
 
-	byteset_add(&set, (unsigned char)byte, (unsigned char)byte);
-	if (reading->fold)
-		byteset_fold(&set);
-	return append_set(reading, &set, literals);
+	if (!make_room(parse, end, length))
+		return false;
+	memcpy(nodes + end, nodes + place, length * sizeof *nodes);
+	return true;
 }
 
+/* Appends a piece times times, each behind a split that skips the rest. */
 static bool
-bracket(struct reading *reading, struct literals *literals)
+append_optional(
+    struct parse *parse, uint32_t place, uint32_t length, uint32_t times)
 {
-	struct byteset set;
+	for (; times > 0; times--) {
+		uint32_t rest = times * (length + 1);
 
-	return byteset_bracket(&set, reading->fold, (const char *)reading->text,
-		   reading->length, &reading->at, reading->error) &&
-	    append_set(reading, &set, literals);
-}
-
-/* Parses a backslash and the byte after it. They are not an anchor. */
-static bool
-escape(struct reading *reading, struct literals *literals)
-{
-	size_t at = reading->at;
-	int c = ahead(reading, 1);
-	struct byteset set = { { 0 } };
-
-	if (c == AT_END)
-		return refuse(reading, at, "a backslash with nothing after it");
-	if (within(c, '1', '9'))
-		return refuse(reading, at, "back-references are not supported");
-	if (c == 'n' || c == '\n')
-		return refuse(reading, at, "a newline never matches");
-	reading->at += 2;
-	if (byteset_shorthand(&set, c))
-		return append_set(reading, &set, literals);
-	if (c == 't' || c == 'r')
-		return literal(reading, c == 't' ? '\t' : '\r', literals);
-	/* \` and \' are anchors in other programs. */
-	if (c == '`' || c == '\'' ||
-	    (c != '_' && byteset_is_word((unsigned char)c)))
-		return refuse(reading, at, "unknown escape");
-	return literal(reading, c, literals);
-}
-
-/* The length of the UTF-8 character that follows; 1 if it is malformed. */
-static size_t
-character_length(const struct reading *reading)
-{
-	int c = ahead(reading, 0);
-	size_t length = 1;
-
-	if (within(c, 0xc2, 0xf4))
-		length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-	for (size_t i = 1; i < length; i++)
-		if (!within(ahead(reading, i), 0x80, 0xbf))
-			return 1;
-	return length;
-}
-
-static bool
-character(struct reading *reading, struct literals *literals)
-{
-	size_t length = character_length(reading);
-
-	literals_nothing(literals);
-	for (; length > 0; length--) {
-		struct literals next;
-
-		if (!literal(reading, ahead(reading, 0), &next))
+		if (rest > ERE_NODES)
+			return refuse(
+			    parse, parse->at, "the pattern is too large");
+		if (!append(parse, ERE_SPLIT, rest) ||
+		    !append_copy(parse, place, length))
 			return false;
-		literals_join(literals, &next);
-		reading->at++;
 	}
 	return true;
 }
 
+/* Repeats the nodes from place to the end least to most times. */
 static bool
-any_byte(struct reading *reading, struct literals *literals)
+repeat(struct parse *parse, uint32_t place, uint32_t least, uint32_t most)
 {
-	struct byteset set = { { 0 } };
+	struct ere *ere = parse->ere;
+	uint32_t length = ere->count - place, rest = most * (length + 1);
 
-	byteset_negate(&set);
-	reading->at++;
-	return append_set(reading, &set, literals);
+	if (most == 0)
+		ere->count = place;
+	if (most == 0 || length == 0)
+		return true;
+	if (least == 0 && most == ENDLESS)
+		return insert(parse, place, ERE_SPLIT, length + 2) &&
+		    append(parse, ERE_JUMP, 0U - (length + 1));
+	if (least == 0) {
+		/* The nodes at place become the first that can be skipped. */
+		if (rest > ERE_NODES)
+			return refuse(
+			    parse, parse->at, "the pattern is too large");
+		return insert(parse, place, ERE_SPLIT, rest) &&
+		    append_optional(parse, place + 1, length, most - 1);
+	}
+	for (uint32_t copies = 1; copies < least; copies++)
+		if (!append_copy(parse, place, length))
+			return false;
+	if (most == ENDLESS)
+		return append(parse, ERE_SPLIT, 0U - length);
+	return append_optional(parse, place, length, most - least);
+}
+
+/*
+ * Sets of bytes
+ */
+
+static void
+add_range(struct ere_set *set, int first, int last)
+{
+	for (int byte = first; byte <= last; byte++)
+		if (byte != '\n')
+			set->bits[byte / 8] |= (uint8_t)(1U << byte % 8);
+}
+
+/* Adds the class of that name. False if there is none. */
+static bool
+add_class(struct ere_set *set, const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		const char *class = classes[i].name;
+
+		if (strlen(class) != length || memcmp(class, name, length) != 0)
+			continue;
+		for (const char *r = classes[i].ranges; *r != '\0'; r += 2)
+			add_range(set, r[0], r[1]);
+		if (strcmp(class, "cntrl") == 0)
+			add_range(set, '\0', '\0');
+		return true;
+	}
+	return false;
+}
+
+/* Adds the capital to each small letter and the other way round. */
+static void
+fold(struct ere_set *set)
+{
+	for (int small = 'a'; small <= 'z'; small++) {
+		int capital = small - 'a' + 'A';
+
+		if (ere_has(set, (unsigned char)small))
+			add_range(set, capital, capital);
+		if (ere_has(set, (unsigned char)capital))
+			add_range(set, small, small);
+	}
+}
+
+/* Makes it the set of all bytes that were not in it, without the newline. */
+static void
+negate(struct ere_set *set)
+{
+	for (size_t i = 0; i < sizeof set->bits; i++)
+		set->bits[i] = (uint8_t)~set->bits[i];
+	set->bits['\n' / 8] &= (uint8_t) ~(1U << '\n' % 8);
 }
 
 static bool
-group(struct reading *reading, struct literals *literals)
+append_set(struct parse *parse, const struct ere_set *set)
 {
-	size_t start = reading->at;
+	struct ere *ere = parse->ere;
+	uint32_t number = 0;
 
-	if (ahead(reading, 1) == '?')
-		return refuse(reading, start,
-		    "(? is not supported, but for (?i) at the start");
-	if (reading->depth == ERE_NESTING)
-		return refuse(reading, start, "parentheses nested too deeply");
-	reading->depth++;
-	reading->at++;
-	if (!alternatives(reading, literals))
+	while (number < ere->sets &&
+	    memcmp(&ere->set[number], set, sizeof *set) != 0)
+		number++;
+	if (!append(parse, ERE_SET, number))
 		return false;
-	if (ahead(reading, 0) != ')')
-		return refuse(reading, start, "( without )");
-	reading->depth--;
-	reading->at++;
+	ere->set[number] = *set;
+	if (number == ere->sets)
+		ere->sets++;
+	return true;
+}
+
+/* Appends a node for one byte, which stands for itself. */
+static bool
+literal(struct parse *parse, int byte)
+{
+	struct ere_set set = { { 0 } };
+
+	if (!parse->fold || !within(byte | 0x20, 'a', 'z'))
+		return append(parse, ERE_BYTE, (uint32_t)byte);
+	add_range(&set, byte, byte);
+	fold(&set);
+	return append_set(parse, &set);
+}
+
+/*
+ * Brackets
+ */
+
+/* The length of "[:name:" here, if "]" follows; else 0. */
+static size_t
+class_length(const struct parse *parse)
+{
+	size_t length = 2;
+
+	if (ahead(parse, 1) != ':')
+		return 0;
+	while (within(ahead(parse, length), 'a', 'z'))
+		length++;
+	if (length == 2 || ahead(parse, length) != ':' ||
+	    ahead(parse, length + 1) != ']')
+		return 0;
+	return length + 1;
+}
+
+static bool
+is_class(const struct parse *parse)
+{
+	int next = ahead(parse, 1);
+
+	return ahead(parse, 0) == '[' &&
+	    (next == ':' || next == '.' || next == '=');
+}
+
+/* Whether a dash here stands for a range, and not for itself. */
+static bool
+is_range(const struct parse *parse)
+{
+	int next = ahead(parse, 1);
+
+	return ahead(parse, 0) == '-' && next != ']' && next != AT_END;
+}
+
+/* Reads a byte that is an element of the set, or the first or last of a range.
+ */
+static bool
+take_byte(struct parse *parse, int *byte)
+{
+	*byte = ahead(parse, 0);
+	if (*byte == '\n')
+		return refuse(parse, parse->at, "a newline never matches");
+	if (*byte >= 0x80)
+		return refuse(parse, parse->at, "only ASCII in []");
+	/* In [] a backslash is an escape for most languages, but a byte for
+	 * POSIX. Neither meaning is safe, so refuse it. */
+	if (*byte == '\\' && ahead(parse, 1) != '\\')
+		return refuse(parse, parse->at,
+		    "in [] a backslash is \\\\, and there are no escapes");
+	parse->at += *byte == '\\' ? 2 : 1;
+	return true;
+}
+
+/* Reads one byte, range or class. */
+static bool
+take_item(struct parse *parse, struct ere_set *set, bool initial)
+{
+	size_t at = parse->at, length = class_length(parse);
+	int first, last;
+
+	if (is_class(parse)) {
+		if (ahead(parse, 1) != ':')
+			return refuse(
+			    parse, at, "collating symbols are not supported");
+		if (length == 0 ||
+		    !add_class(set, parse->text + at + 2, length - 3))
+			return refuse(parse, at, "no such class");
+		parse->at += length + 1;
+		return true;
+	}
+	if (!initial && is_range(parse))
+		return refuse(parse, at, "a range without a start");
+	if (!take_byte(parse, &first))
+		return false;
+	last = first;
+	if (is_range(parse)) {
+		parse->at++;
+		if (is_class(parse))
+			return refuse(parse, at, "a range without an end");
+		if (!take_byte(parse, &last))
+			return false;
+	}
+	if (first > last)
+		return refuse(parse, at, "a range that runs backwards");
+	add_range(set, first, last);
 	return true;
 }
 
 static bool
-atom(struct reading *reading, struct literals *literals)
+bracket(struct parse *parse)
 {
-	switch (ahead(reading, 0)) {
+	struct ere_set set = { { 0 } };
+	size_t start = parse->at, first;
+	bool negated;
+
+	if (class_length(parse) > 0)
+		return refuse(parse, start, "[:class:] belongs inside of []");
+	parse->at++;
+	negated = skip(parse, '^');
+	first = parse->at;
+	while (parse->at == first || ahead(parse, 0) != ']') {
+		if (ahead(parse, 0) == AT_END)
+			return refuse(parse, start, "[ without ]");
+		if (!take_item(parse, &set, parse->at == first))
+			return false;
+	}
+	parse->at++;
+	if (parse->fold)
+		fold(&set);
+	if (negated)
+		negate(&set);
+	return append_set(parse, &set);
+}
+
+/*
+ * The rest of the syntax
+ */
+
+/* Reads a backslash and the byte after it. They are not an anchor. */
+static bool
+escape(struct parse *parse)
+{
+	size_t at = parse->at;
+	int byte = ahead(parse, 1), small = byte | 0x20;
+	struct ere_set set = { { 0 } };
+
+	if (byte == AT_END)
+		return refuse(parse, at, "a backslash with nothing after it");
+	if (within(byte, '1', '9'))
+		return refuse(parse, at, "back-references are not supported");
+	if (byte == 'n' || byte == '\n')
+		return refuse(parse, at, "a newline never matches");
+	parse->at += 2;
+	if (byte == 't' || byte == 'r')
+		return literal(parse, byte == 't' ? '\t' : '\r');
+	if (small == 'd' || small == 's' || small == 'w') {
+		add_class(&set,
+		    small == 'd'       ? "digit"
+			: small == 's' ? "space"
+				       : "word",
+		    small == 'w' ? 4 : 5);
+		if (byte != small)
+			negate(&set);
+		return append_set(parse, &set);
+	}
+	/* \` and \' are anchors in other programs. */
+	if (byte == '`' || byte == '\'' || byte == '0' ||
+	    within(small, 'a', 'z'))
+		return refuse(parse, at, "unknown escape");
+	return literal(parse, byte);
+}
+
+/* Reads a character of UTF-8, or a byte if that is malformed. */
+static bool
+character(struct parse *parse)
+{
+	int byte = ahead(parse, 0);
+	size_t length = 1;
+
+	if (within(byte, 0xc2, 0xf4))
+		length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+	for (size_t i = 1; i < length; i++)
+		if (!within(ahead(parse, i), 0x80, 0xbf))
+			length = 1;
+	for (; length > 0; length--, parse->at++)
+		if (!literal(parse, ahead(parse, 0)))
+			return false;
+	return true;
+}
+
+static bool
+group(struct parse *parse)
+{
+	size_t start = parse->at++;
+
+	if (ahead(parse, 0) == '?')
+		return refuse(parse, start,
+		    "(? is not supported, but for (?i) at the start");
+	if (parse->depth == NESTING)
+		return refuse(parse, start, "parentheses nested too deeply");
+	parse->depth++;
+	if (!alternatives(parse))
+		return false;
+	if (!skip(parse, ')'))
+		return refuse(parse, start, "( without )");
+	parse->depth--;
+	return true;
+}
+
+static bool
+atom(struct parse *parse)
+{
+	struct ere_set any = { { 0 } };
+
+	switch (ahead(parse, 0)) {
 	case '(':
-		return group(reading, literals);
+		return group(parse);
 	case ')':
-		return refuse(reading, reading->at, ") without (");
+		return refuse(parse, parse->at, ") without (");
 	case '[':
-		return bracket(reading, literals);
+		return bracket(parse);
 	case '.':
-		return any_byte(reading, literals);
+		parse->at++;
+		negate(&any);
+		return append_set(parse, &any);
 	case '\\':
-		return escape(reading, literals);
+		return escape(parse);
 	case '\n':
-		return refuse(reading, reading->at, "a newline never matches");
+		return refuse(parse, parse->at, "a newline never matches");
 	case '*':
 	case '+':
 	case '?':
 	case '{':
-		return refuse(reading, reading->at, "nothing to repeat");
+		return refuse(parse, parse->at, "nothing to repeat");
 	}
-	return character(reading, literals);
+	return character(parse);
 }
 
-/* Parses digits, if there are any, into count. */
+/* Reads digits into count, if there are any. */
 static bool
-take_count(struct reading *reading, uint32_t *count)
+take_count(struct parse *parse, uint32_t *count)
 {
-	size_t at = reading->at;
+	size_t at = parse->at;
 
-	if (within(ahead(reading, 0), '0', '9'))
+	if (within(ahead(parse, 0), '0', '9'))
 		*count = 0;
-	for (; within(ahead(reading, 0), '0', '9'); reading->at++) {
-		*count = *count * 10 + (uint32_t)(ahead(reading, 0) - '0');
-		if (*count > ERE_COUNT)
-			return refuse(reading, at, "a count above 1000");
+	for (; within(ahead(parse, 0), '0', '9'); parse->at++) {
+		*count = *count * 10 + (uint32_t)(ahead(parse, 0) - '0');
+		if (*count > MOST_COUNT)
+			return refuse(parse, at, "a count above 1000");
 	}
 	return true;
 }
 
-/* Parses {n}, {n,}, {n,m} or {,m}. */
+/* Reads {n}, {n,}, {n,m} or {,m}. */
 static bool
-take_counts(struct reading *reading, uint32_t *least, uint32_t *most)
+take_counts(struct parse *parse, uint32_t *least, uint32_t *most)
 {
-	size_t start = reading->at++;
-	bool comma;
+	size_t start = parse->at++;
 
-	*least = 0;
-	*most = NFA_ENDLESS;
-	if (!take_count(reading, least))
+	if (!take_count(parse, least))
 		return false;
-	comma = ahead(reading, 0) == ',';
-	if (comma) {
-		reading->at++;
-		if (!take_count(reading, most))
-			return false;
-	} else
+	if (!skip(parse, ','))
 		*most = *least;
-	if (ahead(reading, 0) != '}' || reading->at == start + 1)
+	else if (!take_count(parse, most))
+		return false;
+	if (parse->at == start + 1 || !skip(parse, '}'))
 		return refuse(
-		    reading, start, "not a count: for a brace write \\{");
+		    parse, start, "not a count: for a brace write \\{");
 	if (*most < *least)
-		return refuse(reading, start, "counts that run backwards");
-	reading->at++;
+		return refuse(parse, start, "counts that run backwards");
 	return true;
 }
 
-/* Parses * + ? or {}, if there is one of them. */
+/* Reads an anchor, if there is one. */
 static bool
-take_repetition(
-    struct reading *reading, uint32_t *least, uint32_t *most, bool *any)
+take_anchor(struct parse *parse, enum ere_op *op)
 {
-	int c = ahead(reading, 0);
+	static const struct {
+		char letter;
+		uint8_t op;
+	} anchors[] = {
+		{ 'b', ERE_WORD_EDGE },
+		{ 'B', ERE_WORD_INSIDE },
+		{ '<', ERE_WORD_START },
+		{ '>', ERE_WORD_END },
+	};
 
-	*any = c == '*' || c == '+' || c == '?' || c == '{';
-	if (c == '{')
-		return take_counts(reading, least, most);
-	if (*any)
-		reading->at++;
-	*least = c == '+' ? 1 : 0;
-	*most = c == '?' ? 1 : NFA_ENDLESS;
-	return true;
-}
-
-/* Parses an anchor; NFA_MATCH: there is none. */
-static enum nfa_op
-take_anchor(struct reading *reading)
-{
-	int c = ahead(reading, 0);
-
-	if (c == '^' || c == '$') {
-		reading->at++;
-		return c == '^' ? NFA_LINE_START : NFA_LINE_END;
+	if (skip(parse, '^') || skip(parse, '$')) {
+		*op = parse->text[parse->at - 1] == '^' ? ERE_LINE_START
+							: ERE_LINE_END;
+		parse->ere->lines = true;
+		return true;
 	}
-	for (size_t i = 0; i < sizeof anchors / sizeof anchors[0]; i++)
-		if (c == '\\' && ahead(reading, 1) == anchors[i].letter) {
-			reading->at += 2;
-			return anchors[i].op;
+	for (size_t i = 0; i < sizeof anchors / sizeof *anchors; i++)
+		if (ahead(parse, 0) == '\\' &&
+		    ahead(parse, 1) == anchors[i].letter) {
+			parse->at += 2;
+			*op = anchors[i].op;
+			parse->ere->words = true;
+			return true;
 		}
-	return NFA_MATCH;
+	return false;
 }
 
-/* Parses an anchor, or an atom and its repetitions. */
+/* Reads an anchor, or an atom and its repetitions. */
 static bool
-piece(struct reading *reading, struct literals *literals)
+piece(struct parse *parse)
 {
-	struct nfa *nfa = reading->nfa;
-	uint32_t place = nfa->count, sets = nfa->sets, least, most;
-	enum nfa_op anchor = take_anchor(reading);
-	bool any;
+	uint32_t place = parse->ere->count;
+	enum ere_op anchor;
 
-	literals_nothing(literals);
-	if (anchor != NFA_MATCH)
-		return append(reading, anchor, 0);
-	if (!atom(reading, literals))
+	if (take_anchor(parse, &anchor))
+		return append(parse, anchor, 0);
+	if (!atom(parse))
 		return false;
 	for (;;) {
-		if (!take_repetition(reading, &least, &most, &any))
-			return false;
-		if (!any)
+		uint32_t least = 0, most = ENDLESS;
+
+		if (ahead(parse, 0) == '{') {
+			if (!take_counts(parse, &least, &most))
+				return false;
+		} else if (skip(parse, '?'))
+			most = 1;
+		else if (skip(parse, '+'))
+			least = 1;
+		else if (!skip(parse, '*'))
 			return true;
-		literals_repeat(literals, least, most);
-		if (most == 0) {
-			nfa->count = place;
-			nfa->sets = sets;
-		} else if (nfa->count > place &&
-		    !fits(reading, nfa_repeat(nfa, place, least, most)))
+		if (!repeat(parse, place, least, most))
 			return false;
-	}
-}
-
-/* Skips a leading .*: it would cost time and change nothing, because a match
- * may begin anywhere. */
-static void
-skip_anything(struct reading *reading)
-{
-	while (ahead(reading, 0) == '.' && ahead(reading, 1) == '*') {
-		int next = ahead(reading, 2);
-
-		if (next == '*' || next == '+' || next == '?' || next == '{')
-			return;
-		reading->at += 2;
 	}
 }
 
 static bool
-branch(struct reading *reading, struct literals *literals)
+branch(struct parse *parse)
 {
-	literals_nothing(literals);
-	if (reading->depth == 0)
-		skip_anything(reading);
 	for (;;) {
-		int c = ahead(reading, 0);
-		struct literals next;
+		int byte = ahead(parse, 0);
 
-		if (c == AT_END || c == '|' || (c == ')' && reading->depth > 0))
+		if (byte == AT_END || byte == '|' ||
+		    (byte == ')' && parse->depth > 0))
 			return true;
-		if (!piece(reading, &next))
+		if (!piece(parse))
 			return false;
-		literals_join(literals, &next);
 	}
 }
 
 /*
- * Makes the jumps at the ends of branches lead to the end. Before this call the
- * argument of a jump is the distance back to the previous jump, 0 for the
- * first.
+ * Each branch but the last begins with a split, which leads to the next branch,
+ * too, and ends with a jump to the end.
  */
-static void
-resolve_jumps(struct nfa *nfa, uint32_t last)
+static bool
+alternatives(struct parse *parse)
 {
-	while (last != 0) {
-		struct nfa_node *jump = &nfa->nodes[last - 1];
-		uint32_t back = (uint32_t)jump->argument;
+	struct ere *ere = parse->ere;
+	uint32_t start = ere->count, last = start;
 
-		jump->argument = (int16_t)(nfa->count - (last - 1));
-		last = back == 0 ? 0 : last - back;
+	if (!branch(parse))
+		return false;
+	while (ahead(parse, 0) == '|') {
+		if (!insert(parse, last, ERE_SPLIT, ere->count - last + 2) ||
+		    !append(parse, ERE_JUMP, 0))
+			return false;
+		parse->at++;
+		last = ere->count;
+		if (!branch(parse))
+			return false;
 	}
+	while (start < last) {
+		start += (uint16_t)ere->nodes[start].argument;
+		ere->nodes[start - 1].argument =
+		    (int16_t)(ere->count - start + 1);
+	}
+	return true;
 }
 
-static bool
-alternatives(struct reading *reading, struct literals *literals)
+void
+ere_clear(struct ere *ere)
 {
-	struct nfa *nfa = reading->nfa;
-	uint32_t start = nfa->count, last = 0; /* jump, plus 1 */
+	ere->count = 0;
+	ere->sets = 0;
+	ere->texts = 0;
+	ere->lines = false;
+	ere->words = false;
+}
 
-	if (!branch(reading, literals))
+bool
+ere_add(struct ere *ere, const char *text, size_t length,
+    struct pattern_error *error)
+{
+	struct parse parse = { .text = text,
+		.length = length,
+		.ere = ere,
+		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
+		.error = error };
+
+	parse.at = parse.fold ? 4 : 0;
+	if (parse.at == length)
+		return refuse(&parse, parse.at, "the pattern is empty");
+	ere->begin[ere->texts] = (uint16_t)ere->count;
+	if (!alternatives(&parse))
 		return false;
-	if (reading->depth == 0)
-		literals_collect(literals, reading->strings);
-	while (ahead(reading, 0) == '|') {
-		uint32_t length = nfa->count - start;
-		struct literals other;
-
-		if (!fits(reading,
-			nfa_insert(
-			    nfa, start, NFA_SPLIT, (int32_t)length + 2)) ||
-		    !append(reading, NFA_JUMP,
-			last == 0 ? 0 : nfa->count + 1 - last))
-			return false;
-		last = nfa->count;
-		start = nfa->count;
-		reading->at++;
-		if (!branch(reading, &other))
-			return false;
-		if (reading->depth == 0)
-			literals_collect(&other, reading->strings);
-		else
-			literals_either(literals, &other);
-	}
-	resolve_jumps(nfa, last);
+	ere->nodes[ere->count++] =
+	    (struct ere_node){ ERE_MATCH, (int16_t)ere->texts++ };
 	return true;
 }
 
 bool
-ere_add(struct nfa *nfa, struct search_union *strings, const char *text,
-    size_t length, struct pattern_error *error)
+ere_is_word(unsigned char byte)
 {
-	struct reading reading = { .text = (const unsigned char *)text,
-		.length = length,
-		.nfa = nfa,
-		.strings = strings,
-		.fold = length >= 4 && memcmp(text, "(?i)", 4) == 0,
-		.error = error };
-	struct literals literals;
-
-	if (reading.fold)
-		reading.at = 4;
-	strings->fold |= reading.fold;
-	if (reading.at == length)
-		return refuse(&reading, reading.at, "the pattern is empty");
-	if (!fits(&reading, nfa_open(nfa)) ||
-	    !alternatives(&reading, &literals))
-		return false;
-	nfa_close(nfa);
-	return true;
+	return within(byte | 0x20, 'a', 'z') || within(byte, '0', '9') ||
+	    byte == '_';
 }

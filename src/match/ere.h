@@ -1,5 +1,5 @@
 /*
- * ere: parses the text of a pattern into nodes of an automaton (nfa.h).
+ * ere: reads the text of a pattern into nodes of an automaton.
  *
  * The syntax is that of POSIX extended regular expressions over bytes, ASCII
  * only, the same in every locale, plus \d \D \w \W \s \S \b \B \< \> \t \r and
@@ -19,20 +19,69 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "match/byteset.h"
-#include "match/search.h"
-#include "match/nfa.h"
+#include <stdint.h>
 
-#define ERE_NESTING 250
-#define ERE_COUNT 1000 /* in {} */
+#define ERE_NODES 2048 /* 2047 for a text alone, and its match */
+#define ERE_TEXTS 64
+
+enum ere_op {
+	ERE_BYTE, /* takes the byte argument */
+	ERE_SET, /* takes a byte of set number argument */
+	ERE_SPLIT, /* leads to the next node, and argument nodes further */
+	ERE_JUMP, /* leads argument nodes further */
+	ERE_MATCH, /* of text number argument */
+	ERE_LINE_START, /* from here on: leads on if the anchor holds */
+	ERE_LINE_END,
+	ERE_WORD_START,
+	ERE_WORD_END,
+	ERE_WORD_EDGE,
+	ERE_WORD_INSIDE,
+};
+
+/* A node leads to the next one in the array, where its op does not say more. */
+struct ere_node {
+	uint8_t op; /* enum ere_op */
+	int16_t argument;
+};
+
+/* A set of bytes, never with the newline, which no match contains. */
+struct ere_set {
+	uint8_t bits[32]; /* byte b is in the set: bit b % 8 of bits[b / 8] */
+};
+
+/* The nodes of some texts, one text after the other. */
+struct ere {
+	uint32_t count, sets, texts;
+	bool lines, words; /* there are anchors of this kind */
+	uint16_t begin[ERE_TEXTS]; /* the first node of each text */
+	struct ere_node nodes[ERE_NODES];
+	struct ere_set set[ERE_NODES];
+};
+
+/* Why a pattern is refused, as a phrase, and the offset of the fault. */
+struct pattern_error {
+	const char *why;
+	size_t at;
+};
+
+/* Makes it the nodes of no text. It need not be initialized. */
+void ere_clear(struct ere *ere);
 
 /*
- * Makes text a member of the program, and adds a set of strings to strings:
- * each match of text contains one of them (literals.h). False, with error
- * filled, if text is malformed or the program has no room for it; then the
- * program cannot be used any more.
+ * Adds the nodes of text; there must be fewer than ERE_TEXTS. False, with error
+ * filled, if text is malformed or the nodes have no room; then the nodes cannot
+ * be used any more.
  */
-bool ere_add(struct nfa *nfa, struct search_union *strings, const char *text,
-    size_t length, struct pattern_error *error);
+bool ere_add(struct ere *ere, const char *text, size_t length,
+    struct pattern_error *error);
+
+/* Whether byte is a letter of ASCII, a digit or _. */
+bool ere_is_word(unsigned char byte);
+
+static inline bool
+ere_has(const struct ere_set *set, unsigned char byte)
+{
+	return set->bits[byte / 8] >> byte % 8 & 1;
+}
 
 #endif

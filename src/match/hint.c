@@ -9,44 +9,26 @@ hint_start(struct hint *hint)
 	hint->given = false;
 }
 
-/* A match has ended behind the byte before. */
-static void
-begin(struct hint *hint, unsigned char before)
-{
-	if (!worded_began(&hint->worded))
-		worded_start(&hint->worded, before);
-}
-
-static void
-take(struct hint *hint, unsigned char byte)
-{
-	nanos wait;
-
-	if (!worded_take(&hint->worded, byte, &wait))
-		return;
-	hint->given = true;
-	hint->wait = wait;
-}
-
 void
 hint_feed(struct hint *hint, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes, *end = at + length;
 
 	while (at < end) {
-		bool reads = hint->worded.place != WORDED_IDLE;
-		unsigned ends;
+		bool reads = hint->worded.place != WORDED_IDLE, found;
 		size_t count = pattern_next(
-		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &ends);
+		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &found);
+		nanos wait;
 
 		at += count;
 		if (count > 1)
 			hint->last = at[-2];
-		if (ends & NFA_ENDS_BEFORE)
-			begin(hint, hint->last);
-		take(hint, at[-1]);
-		if (ends & NFA_ENDS_BEHIND)
-			begin(hint, at[-1]);
+		if (found && !worded_began(&hint->worded))
+			worded_start(&hint->worded, hint->last);
+		if (worded_take(&hint->worded, at[-1], &wait)) {
+			hint->given = true;
+			hint->wait = wait;
+		}
 		hint->last = at[-1];
 	}
 }
@@ -54,5 +36,5 @@ hint_feed(struct hint *hint, const void *bytes, size_t length)
 void
 hint_end(struct hint *hint)
 {
-	take(hint, '\n');
+	hint_feed(hint, "\n", 1);
 }

@@ -5,13 +5,10 @@
  * whatever the pattern and the text. NUL and bytes that are not UTF-8 are bytes
  * like any other. The syntax is in ere.h.
  *
- * If every match must contain one of a few strings, these are searched for
- * (search.h), and only the bytes near a hit go through the automaton (dfa.h).
- *
  * Several texts can be gathered in one pattern, which knows whether each of
  * them has matched, and takes hardly more time than one text: there is one
- * search and one automaton. Gathered texts must be valid. They are compiled
- * only when the first byte comes, because most commands print nothing.
+ * automaton. Gathered texts must be valid. They are compiled only when the
+ * first byte comes, because most commands print nothing.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -19,28 +16,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "match/ere.h"
-#include "match/search.h"
-#include "match/dfa.h"
+#include "match/automaton.h"
 
-#define PATTERN_TEXTS NFA_MEMBERS
+#define PATTERN_TEXTS ERE_TEXTS
 
 /*
- * Large, some 256 kB: allocate it so that untouched pages cost nothing (a
+ * Large, some 230 kB: allocate it so that untouched pages cost nothing (a
  * pattern of ordinary size touches less than 64 kB). It need not be zeroed. All
  * of it is private.
  */
 struct pattern {
 	bool ready; /* the texts have been compiled */
-	bool matched; /* all texts have matched */
 	bool open; /* the last byte was not a newline */
-	bool at_once; /* some text matches every line */
-	bool skims; /* enough bytes are idle to be worth skipping */
 	uint32_t count, nodes; /* texts; the most nodes of the automaton */
 	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
-	uint8_t idle[256]; /* 1: from a start the byte leads to a start */
-	struct search search;
-	struct dfa dfa;
+	struct automaton automaton;
 };
 
 /*
@@ -64,8 +54,8 @@ void pattern_start(struct pattern *pattern);
 
 /*
  * The next bytes of the stream. Returns true once every text has matched some
- * line; further calls then cost nothing. A match is found at its last byte, or
- * at the next one if an anchor such as $ depends on that.
+ * line; further calls then cost nothing. A match is found with the byte behind
+ * it, because an anchor such as $ depends on that.
  */
 bool pattern_feed(struct pattern *pattern, const void *bytes, size_t length);
 
@@ -76,14 +66,13 @@ bool pattern_feed(struct pattern *pattern, const void *bytes, size_t length);
 bool pattern_end(struct pattern *pattern);
 
 /*
- * Goes on, in place of pattern_feed(), to the next byte at which a match ends,
- * and returns how many bytes that took: all of them if there is none. *ends
- * tells whether a match ends before this byte, behind it or both
- * (NFA_ENDS_...); 0: there is none. Of each match all ends count, not only the
- * longest. The pattern must have been compiled by pattern_compile().
+ * Goes on, in place of pattern_feed(), behind the next byte before which a
+ * match ends. Returns how many bytes that took: all of them, with *found false,
+ * if there is none. Of each match all ends count, not only the longest. The
+ * pattern must have been compiled by pattern_compile().
  */
 size_t pattern_next(
-    struct pattern *pattern, const void *bytes, size_t length, unsigned *ends);
+    struct pattern *pattern, const void *bytes, size_t length, bool *found);
 
 /* Whether text number n has matched some line. */
 bool pattern_seen(const struct pattern *pattern, uint32_t n);
