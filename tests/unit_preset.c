@@ -734,6 +734,18 @@ static const struct {
 	{ "dotnet", 1, "", "   SocketException : Connection refused", NEITHER },
 	{ "net", 1, "write:errno=104", "", RETRY },
 	{ "net", 1, "connect:errno=13", "", NEITHER },
+	{ "npm", 1, "npm error code EIDLETIMEOUT", "", RETRY },
+	{ "gem", 1,
+	    "    Errno::ECONNREFUSED: Failed to open TCP connection to x:80 "
+	    "(Connection refused) (Gem::RemoteFetcher::FetchError)",
+	    "", RETRY },
+	{ "bundle", 17, "due to underlying error <timed\nout (http://x)>", "",
+	    RETRY },
+	{ "composer", 100,
+	    "  curl error 35 while downloading https://x:  \n"
+	    "  error:0A00010B:SSL routines::wrong version number  ",
+	    "", STOP },
+	{ "net", 1, "x: `408 Request Timeout'", "", RETRY },
 };
 
 static void

@@ -17,7 +17,8 @@
 /* HTTP statuses that are retried, as in the manual's table. */
 #define AGAIN "(408|425|429|5(0[023479]|1[2-9]|[2-9][0-9]))\\b"
 #define AGAIN_REASON \
-	"Too Many Requests|Internal Server Error|Bad Gateway|" \
+	"Request Time-?out|Too Many Requests|Internal Server Error|Bad " \
+	"Gateway|" \
 	"Service (Temporarily )?Unavailable|Gateway Time-?out"
 
 /* HTTP statuses that will not change. */
@@ -83,6 +84,7 @@
 	"\\bE(CONN(REFUSED|RESET|ABORTED)|(SOCKET)?TIMEDOUT|AI_AGAIN|" \
 	"NOTFOUND|" \
 	"(HOST|NET)(UNREACH|DOWN))\\b|ERR_SOCKET_TIMEOUT|" \
+	"E(CONNECTION|IDLE|RESPONSE|TRANSFER)TIMEOUT\\b|" \
 	"ERR_STREAM_PREMATURE_CLOSE|UND_ERR_[A-Z_]*(TIMEOUT|SOCKET|ABORTED)|" \
 	"socket hang up|before secure TLS connection|\\baborted\\b|" \
 	"unexpected end of file"

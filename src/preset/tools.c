@@ -15,7 +15,9 @@
 	    "NEEDAUTH|INTEGRITY|LIFECYCLE)\\b"
 #define NPM_AGAIN \
 	NPM "(network |code (E" AGAIN "|Z_BUF_ERROR|TAR_BAD_ARCHIVE)|(code|" \
-	    "request to|.*, reason:) .*(" NODE_AGAIN ")|.*" GIT_AGAIN ")"
+	    "request to|.*, reason:) .*(" NODE_AGAIN \
+	    ")|(Response timeout while|.* Unexpected end of " \
+	    "JSON)|.*" GIT_AGAIN ")"
 
 /* What corepack says if it cannot fetch the version of a package manager. */
 #define COREPACK_AGAIN \
@@ -30,10 +32,10 @@
 #define RUBYGEMS_AGAIN \
 	"Network error while|Could not reach host |" \
 	"many connection\\b|connection resets|not return a\\b|a valid file|" \
-	"(<| - )(Errno::E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|" \
+	"(<| - |^    )(Errno::E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|" \
 	"(HOST|NET)(UNREACH|DOWN))|Net::[A-Z][a-z]+Timeout|Timeout::Error|" \
-	"SocketError|Socket::ResolutionError|EOFError|timed out)|" \
-	"^timed out \\(http|timed out \\((http|Gem::)|" \
+	"SocketError|Socket::ResolutionError|EOFError)|(<| - )timed|" \
+	"^timed out \\(http|^out \\(http|timed out \\((http|Gem::)|" \
 	"RemoteFetcher::UnknownHost|unexpected eof|eof while reading|" \
 	"^while reading \\(http|bad response [A-Z].* " AGAIN \
 	"|(^|(Error|Unavailable|Gateway|Time-?[Oo]ut|Requests) )" AGAIN \
@@ -136,7 +138,7 @@ const char tools[] =
 	ERR_TRANSIENT "Could not get lock |is another process using it|"
 	    "locked by another process|" UNREACHED "|(Could not|"
 	    "Unable to) connect to |Could not resolve '|"
-	    "Temporary failure resolving|Connection (failed|timeout)|"
+	    "Temporary failure resolving|Connection (failed|timeout|closed)|"
 	    "[Cc]onnection timed out|socket timed out|"
 	    "Error reading from server|Hash Sum mismatch|"
 	    "File has unexpected size|(  |TooManyRequests )" AGAIN "  |"
@@ -210,8 +212,7 @@ const char tools[] =
 	PROGRAMS "composer"
 	CODES SLOW_TOO
 	ERR_FATAL "requirements could not be resolved|HTTP/[0-9.]+ " NEVER
-	    "|curl error 35 while .*(" TLS_NEVER ")|"
-	    "certificate verify failed|" FULL
+	    "|" TLS_NEVER "|" FULL
 	ERR_TRANSIENT "curl error " CURL_AGAIN " while downloading|"
 	    "\\(HTTP/[0-9.]+ " AGAIN "|^ *[HTP/1-3. ]{0,9}" AGAIN
 	    " [A-Za-z ]*\\)|^ *[0-9]{0,2} ?(" AGAIN_REASON ")\\)|"
@@ -526,7 +527,7 @@ const char tools[] =
 	    TLS_NEVER ")"
 	OUT_TRANSIENT "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN
 	    "|BAD_TARBALL_SIZE|(BROKEN_METADATA_JSON|TARBALL_EXTRACT).*("
-	    NODE_AGAIN "|Unexpected end of JSON))|^[^!-~]*(" NODE_AGAIN
+	    NODE_AGAIN "|timeout|Unexpected end of JSON))|^[^!-~]*(" NODE_AGAIN
 	    ")[^!-~][^!-~]|" GIT_AGAIN
 	SOURCE "pnpm documentation, Error Codes; Node's errors; captures"
 
