@@ -6,7 +6,6 @@
 
 #include "attempt/attempt.h"
 #include "attempt/hooks.h"
-#include "policy/attempt_log.h"
 #include "attempt/nesting.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
@@ -14,6 +13,7 @@
 #include "attempt/event_loop.h"
 #include "attempt/http_request.h"
 #include "attempt/tracer.h"
+#include "report/attempt_log.h"
 
 struct run {
 	const struct policy *policy;

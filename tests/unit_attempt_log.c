@@ -2,7 +2,7 @@
  * attempt_log: which attempts are kept, however many there were.
  */
 #include "unit.h"
-#include "policy/attempt_log.h"
+#include "report/attempt_log.h"
 #include "text/number.h"
 
 #define FIRST ATTEMPT_LOG_FIRST

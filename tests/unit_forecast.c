@@ -3,7 +3,7 @@
  * totals and deadlines those of playing the whole policy.
  */
 #include "unit.h"
-#include "policy/forecast.h"
+#include "report/forecast.h"
 #include "text/number.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)

@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-#include "policy/forecast.h"
 #include "text/number.h"
 #include "output/writer.h"
 #include "exit_status.h"
 #include "report/fleet_inquiry.h"
+#include "report/forecast.h"
 
 /* The columns of the screen at which the columns of the table end. */
 enum {

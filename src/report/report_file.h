@@ -8,10 +8,10 @@
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
 
-#include "policy/attempt_log.h"
 #include "policy/policy.h"
 #include "attempt/tracer.h"
 #include "attempt/event_loop.h"
+#include "report/attempt_log.h"
 
 /* How the invocation ended. */
 struct ending {

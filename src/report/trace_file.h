@@ -11,8 +11,8 @@
 #include "attempt/tracer.h"
 #include "output/log.h"
 #include "output/writer.h"
-#include "policy/attempt_log.h"
 #include "policy/policy.h"
+#include "report/attempt_log.h"
 
 /* An invocation that is over. */
 struct traced {

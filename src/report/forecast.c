@@ -1,4 +1,4 @@
-#include "policy/forecast.h"
+#include "report/forecast.h"
 
 #include "text/number.h"
 

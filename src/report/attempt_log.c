@@ -1,4 +1,4 @@
-#include "policy/attempt_log.h"
+#include "report/attempt_log.h"
 
 #include <stddef.h>
 #include "text/number.h"
