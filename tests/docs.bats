@@ -690,7 +690,10 @@ stage()
 		#!/bin/sh
 		echo "${0##*/} $*" >>"$CALLS"
 		case $RETRY_ATTEMPT:${0##*/}:$* in
-		1:ssh:*) exit 255 ;;
+		1:ssh:*)
+			echo 'ssh: connect to host h port 22: Connection refused' >&2
+			exit 255
+			;;
 		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
 		1:curl:*--fail-with-body*)
 			echo '{"type": "https://example.org/probs/busy"}'
