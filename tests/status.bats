@@ -383,6 +383,10 @@ crowded()
 	    "retry: this needs a shell: use sh -c 'echo a; echo b'"
 	fated 'exited 127' 'echo a; echo b' c
 	has_line "retry: this needs a shell: use sh -c 'echo a; echo b ...'" err
+	fated 'exited 127' 'false | cat'
+	has_line "retry: this needs a shell: use bash -o pipefail -c 'false | cat'" err
+	fated 'exited 127' 'false || true'
+	has_line "retry: this needs a shell: use sh -c 'false || true'" err
 }
 
 @test "the shell line in a hint is quoted for a shell" {

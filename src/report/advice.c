@@ -125,7 +125,7 @@ advise(struct advice *advice, const char *const strings[])
 bool
 advice_find(struct advice *advice, char **command)
 {
-	const char *word = command[0], *variable;
+	const char *word = command[0], *variable, *pipe;
 	bool blanks = strpbrk(word, " \t\n") != NULL,
 	     alone = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
@@ -145,6 +145,11 @@ advice_find(struct advice *advice, char **command)
 		    variable, "=... COMMAND");
 	if (!blanks && !bash && !is_among(word, shell_words))
 		return false;
+	/* Without pipefail, the failure of the first command is not seen. */
+	pipe = strchr(word, '|');
+	if (pipe != NULL && pipe[1] != '|')
+		return ADVISE("this needs a shell: use ", "bash -o pipefail",
+		    " -c '", quote(advice, word), alone ? "'" : " ...'");
 	return ADVISE("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
 	    quote(advice, word), alone ? "'" : " ...'");
 }
