@@ -222,6 +222,9 @@ say_attempt(struct message *message)
 	if (step->again) {
 		next = succeeded ? ", next in " : ", retrying in ";
 		cause.strings[0] = duration_format(span, step->delay);
+		/* Others may use the budget up during the delay. */
+		if (!succeeded && message->policy->share.key != NULL)
+			cause.strings[1] = " if the budget allows";
 	} else if (step->reason == REASON_SUCCEEDED) {
 		next = "";
 	} else {
