@@ -69,9 +69,6 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define window_next next_retry
 #define window_slice slice_of
 
-#include "budget/fleet_word.c"
-#include "budget/fleet_lease.c"
-#include "budget/fleet_server.c"
 #include "budget/fleet_host.c"
 #include "budget/fleet_ledger.c"
 

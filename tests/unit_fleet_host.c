@@ -1,12 +1,11 @@
 /*
- * fleet_host, fleet_lease, fleet_server and fleet_ledger, used by one process
+ * fleet_host and fleet_ledger, used by one process
  * after another: what follows from each answer, and when it ends. Several
  * processes at once are fleet_check's.
  */
 #include "unit.h"
 #include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
-#include "budget/fleet_word.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)
 #define SECONDS(n) ((nanos)(n)*NANOS_SECOND)

@@ -1,7 +1,293 @@
 #include "budget/fleet_host.h"
 
+#include <string.h>
+#include "text/hash.h"
 #include "text/number.h"
-#include "budget/fleet_word.h"
+
+/*
+ * The parts of words
+ */
+
+/* A process that was stopped after it had read the clock is behind by less. */
+#define BEHIND NANOS_MINUTE
+
+uint16_t
+fleet_word_tag(const char *server)
+{
+	uint64_t hash = hash_add(HASH_NONE, server, strlen(server));
+
+	return (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
+}
+
+uint64_t
+fleet_word_tagged(uint16_t tag, uint64_t rest)
+{
+	return (uint64_t)tag << FLEET_TAG_AT | rest;
+}
+
+uint64_t
+fleet_word_rest(uint16_t tag, uint64_t word)
+{
+	return word >> FLEET_TAG_AT == tag ? word & FLEET_MOST(FLEET_TAG_AT)
+					   : 0;
+}
+
+uint64_t
+fleet_word_number(int64_t number, int bits)
+{
+	return (uint64_t)number_lesser(number, (int64_t)FLEET_MOST(bits));
+}
+
+uint64_t
+fleet_word_until(nanos instant)
+{
+	return fleet_word_number(
+	    instant / NANOS_MS + (instant % NANOS_MS > 0), FLEET_UNTIL_BITS);
+}
+
+nanos
+fleet_word_instant(uint64_t word)
+{
+	return (nanos)(word & FLEET_MOST(FLEET_UNTIL_BITS)) * NANOS_MS;
+}
+
+nanos
+fleet_word_left(uint64_t word, nanos longest, nanos now)
+{
+	nanos left = fleet_word_instant(word) - now;
+
+	return left > 0 && left <= longest + BEHIND ? left : 0;
+}
+
+int64_t
+fleet_word_epoch(nanos slice, nanos now)
+{
+	return number_lesser(now / slice, WINDOW_EPOCHS - 1);
+}
+
+/*
+ * The lease
+ */
+
+#define WAITING_BITS 12
+#define TURN_AT (FLEET_UNTIL_BITS + WAITING_BITS)
+
+#define ONE_WAITING (UINT64_C(1) << FLEET_UNTIL_BITS)
+#define ALL_WAITING (FLEET_MOST(WAITING_BITS) << FLEET_UNTIL_BITS)
+
+static uint64_t
+turn_of(uint64_t lease)
+{
+	return lease >> TURN_AT;
+}
+
+static int64_t
+waiting_of(uint64_t lease)
+{
+	return (int64_t)((lease & ALL_WAITING) / ONE_WAITING);
+}
+
+static bool
+is_counted(const struct fleet_wait *wait, uint64_t lease)
+{
+	return wait->waits && wait->turn == turn_of(lease);
+}
+
+bool
+fleet_lease_is_taken(
+    uint64_t seen, const struct fleet_wait *wait, nanos timeout, nanos now)
+{
+	return fleet_word_instant(seen) > now &&
+	    !(wait->waits && now - wait->since >= timeout);
+}
+
+bool
+fleet_lease_join(
+    _Atomic uint64_t *lease, uint64_t seen, struct fleet_wait *wait, nanos now)
+{
+	uint64_t joined = seen;
+
+	if (is_counted(wait, seen))
+		return true;
+	if ((seen & ALL_WAITING) != ALL_WAITING)
+		joined += ONE_WAITING;
+	if (!atomic_compare_exchange_strong(lease, &seen, joined))
+		return false;
+	if (!wait->waits)
+		wait->since = now;
+	wait->waits = true;
+	wait->turn = turn_of(seen);
+	return true;
+}
+
+static int64_t
+wanted_after(const struct fleet_wait *wait, uint64_t seen, nanos now)
+{
+	int64_t waiting = waiting_of(seen);
+
+	if (waiting == 0 || now - fleet_word_instant(seen) > FLEET_LEASE_RECENT)
+		return 1;
+	return waiting + (is_counted(wait, seen) ? 0 : 1);
+}
+
+uint64_t
+fleet_lease_take(_Atomic uint64_t *lease, uint64_t seen,
+    struct fleet_wait *wait, nanos timeout, nanos now, int64_t *wanted)
+{
+	/* Rather too long than too short: the answer has to be stored, too. */
+	nanos until = number_add(now, number_add(timeout, FLEET_LEASE_LOOK));
+	uint64_t taken =
+	    (turn_of(seen) + 1) << TURN_AT | fleet_word_until(until);
+
+	*wanted = wanted_after(wait, seen, now);
+	if (!atomic_compare_exchange_strong(lease, &seen, taken))
+		return 0;
+	*wait = (struct fleet_wait){ .waits = false };
+	return taken;
+}
+
+void
+fleet_lease_release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
+{
+	uint64_t ended = (uint64_t)(now / NANOS_MS);
+	uint64_t word, rest;
+
+	do {
+		word = atomic_load(lease);
+		rest = word & ~FLEET_MOST(FLEET_UNTIL_BITS);
+		if (((word ^ taken) & ~ALL_WAITING) != 0 ||
+		    fleet_word_instant(word) <= now)
+			return;
+	} while (!atomic_compare_exchange_strong(lease, &word, rest | ended));
+}
+
+/*
+ * The server
+ */
+
+#define FAILURE_BITS 8
+
+/* The random factor makes a pause longer by a half at most. */
+#define LONGEST (FLEET_SERVER_PAUSE_MOST + FLEET_SERVER_PAUSE_MOST / 2)
+
+/* Stores what is known now. If another process has changed the word since, then
+ * that process knows as much. */
+static void
+learn(_Atomic uint64_t *at, uint64_t known)
+{
+	uint64_t word = atomic_load(at);
+
+	if (word != known)
+		atomic_compare_exchange_strong(at, &word, known);
+}
+
+/* As if the server had read its clock when the question was asked: it was
+ * later, so the offset is too large and never too small. */
+void
+fleet_server_learn_time(
+    struct fleet_server *server, uint16_t tag, nanos time, nanos asked)
+{
+	int64_t ms = time > asked ? (time - asked) / NANOS_MS + 1 : 0;
+
+	learn(&server->offset,
+	    fleet_word_tagged(tag, fleet_word_number(ms, FLEET_TAG_AT)));
+}
+
+void
+fleet_server_learn(struct fleet_server *server, uint16_t tag,
+    const struct fleet_numbers *numbers, nanos asked)
+{
+	uint64_t hosts = fleet_word_number(numbers->hosts, FLEET_TAG_AT);
+	uint64_t link = atomic_load(&server->link);
+
+	fleet_server_learn_time(server, tag, numbers->time, asked);
+	learn(&server->hosts, fleet_word_tagged(tag, hosts));
+	learn(&server->used,
+	    fleet_word_number(numbers->retries, 32) << 32 |
+		fleet_word_number(numbers->limit, 32));
+	if (fleet_word_rest(tag, link) != 0)
+		atomic_compare_exchange_strong(&server->link, &link, 0);
+}
+
+nanos
+fleet_server_time(const struct fleet_server *server, uint16_t tag, nanos now)
+{
+	uint64_t ms = fleet_word_rest(tag, atomic_load(&server->offset));
+
+	return ms == 0
+	    ? 0
+	    : number_add(number_multiply((int64_t)ms, NANOS_MS), now);
+}
+
+int64_t
+fleet_server_hosts(const struct fleet_server *server, uint16_t tag)
+{
+	return (int64_t)fleet_word_rest(tag, atomic_load(&server->hosts));
+}
+
+/* How many failures in a row there were; 0 if the last one was long ago. */
+static uint64_t
+failures_of(uint16_t tag, uint64_t link, nanos now)
+{
+	uint64_t rest = fleet_word_rest(tag, link);
+	nanos over = now - fleet_word_instant(rest);
+
+	if (over > FLEET_SERVER_PAUSE_MOST ||
+	    (over < 0 && fleet_word_left(rest, LONGEST, now) == 0))
+		return 0;
+	return rest >> FLEET_UNTIL_BITS;
+}
+
+static nanos
+pause_after(uint64_t failures)
+{
+	nanos pause = FLEET_SERVER_PAUSE;
+
+	for (; failures > 1 && pause < FLEET_SERVER_PAUSE_MOST; failures--)
+		pause *= 2;
+	return number_lesser(pause, FLEET_SERVER_PAUSE_MOST);
+}
+
+nanos
+fleet_server_randomize(nanos pause, uint64_t random)
+{
+	int64_t factor = (int64_t)(random >> 48); /* in 65536ths */
+
+	return number_add(pause / 2, number_multiply(pause, factor) / 65536);
+}
+
+void
+fleet_server_fail(
+    struct fleet_server *server, uint16_t tag, nanos now, uint64_t random)
+{
+	uint64_t link, failures;
+	nanos until;
+
+	do {
+		link = atomic_load(&server->link);
+		if (fleet_server_pause(tag, link, now) > 0)
+			return;
+		failures = failures_of(tag, link, now);
+		if (failures < FLEET_MOST(FAILURE_BITS))
+			failures++;
+		until = number_add(
+		    now, fleet_server_randomize(pause_after(failures), random));
+	} while (!atomic_compare_exchange_strong(&server->link, &link,
+	    fleet_word_tagged(
+		tag, failures << FLEET_UNTIL_BITS | fleet_word_until(until))));
+}
+
+nanos
+fleet_server_pause(uint16_t tag, uint64_t link, nanos now)
+{
+	return fleet_word_left(fleet_word_rest(tag, link), LONGEST, now);
+}
+
+bool
+fleet_server_is_doubtful(uint16_t tag, uint64_t link, nanos now)
+{
+	return failures_of(tag, link, now) > 0;
+}
 
 #define EPOCH_BITS 32
 #define LEFT_BITS 16

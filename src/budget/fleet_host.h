@@ -29,12 +29,12 @@
  *
  * So the fleet only takes away: it never grants what the host's budget denies.
  *
- *     lease     the lease of a question (fleet_lease.h)
+ *     lease     the lease of a question (below)
  *     denied    [tag:16 | 0:8 | until:40]      the last denial
  *     credit    [tag:16 | left:16 | epoch:32]  grants that are left over
  *     opening   [tag:16 | 0:8 | until:40]      when the first question may be
  *               asked after a quiet time
- *     server    what earlier answers said of the server (fleet_server.h)
+ *     server    what earlier answers said of the server (below)
  *     alone     a window of the retries that the host made alone
  *
  * Each change is one compare-and-swap, and each word ends by the clock: a
@@ -58,9 +58,168 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "text/duration.h"
-#include "budget/fleet_lease.h"
-#include "budget/fleet_server.h"
 #include "budget/window.h"
+
+/*
+ * fleet_word: the two parts that many words of a fleet have in common.
+ *
+ *     [tag:16 | ... | until:40]
+ *
+ * The tag is a hash of the server's name. A word with another tag is of another
+ * server, and counts as empty. Commands that give the fleet other limits share
+ * the words: the server's least limits hold for all of them. until is an
+ * instant in milliseconds since the segment was made. All times are nanoseconds
+ * since then, never negative.
+ */
+
+/* Where the other parts of a word begin and end. */
+#define FLEET_UNTIL_BITS 40
+#define FLEET_TAG_AT 48
+
+/* The greatest number of so many bits. */
+#define FLEET_MOST(bits) ((UINT64_C(1) << (bits)) - 1)
+
+/* The tag of a server's words. */
+uint16_t fleet_word_tag(const char *server);
+
+/* A word with a tag. rest has at most FLEET_TAG_AT bits. */
+uint64_t fleet_word_tagged(uint16_t tag, uint64_t rest);
+
+/* The word without its tag; 0 if it has another tag. */
+uint64_t fleet_word_rest(uint16_t tag, uint64_t word);
+
+/* The greatest number of so many bits, or number >= 0 if that is less. */
+uint64_t fleet_word_number(int64_t number, int bits);
+
+/* The until of an instant, rounded up; and the instant of a word's until. */
+uint64_t fleet_word_until(nanos instant);
+nanos fleet_word_instant(uint64_t word);
+
+/*
+ * How long it is from now to the instant of a word; 0 if it is past. An instant
+ * that is later than any process could have written, by more than a minute, is
+ * corrupt and counts as past, so that nobody waits for ever. longest: how far
+ * from its present a process writes an instant at most.
+ */
+nanos fleet_word_left(uint64_t word, nanos longest, nanos now);
+
+/* The epoch of an instant. */
+int64_t fleet_word_epoch(nanos slice, nanos now);
+
+/*
+ * fleet_lease: which process of a host asks the fleet's server at present.
+ *
+ * A process takes the lease before it asks, and releases it after the answer.
+ * If it is killed, the lease ends by the clock. The others wait; a process that
+ * has waited for as long as a question may take gets the lease in any case.
+ *
+ *     [turn:12 | waiting:12 | until:40]
+ *
+ * A turn begins when a process takes the lease, and lasts until the next one
+ * takes it. waiting counts the processes that wait in this turn: the next
+ * question is for all of them.
+ */
+
+/* tests/fleet_check.c has shorter times. */
+#ifndef FLEET_LEASE_LOOK
+/* How long a waiting process sleeps before it looks again. */
+#define FLEET_LEASE_LOOK (20 * NANOS_MS)
+/* Processes that waited are counted for so long after the lease has ended. */
+#define FLEET_LEASE_RECENT NANOS_SECOND
+#endif
+
+/* How long a process has waited; all zero at first. */
+struct fleet_wait {
+	bool waits;
+	nanos since;
+	uint64_t turn; /* the turn that counts this process */
+};
+
+/* Whether a process has to wait before it can take the lease that it has seen.
+ * timeout: how long it waits at most. */
+bool fleet_lease_is_taken(
+    uint64_t seen, const struct fleet_wait *wait, nanos timeout, nanos now);
+
+/* Counts this process as one that waits. False: the lease has changed. */
+bool fleet_lease_join(
+    _Atomic uint64_t *lease, uint64_t seen, struct fleet_wait *wait, nanos now);
+
+/*
+ * Takes the lease for a question that ends after timeout. Returns the lease
+ * for fleet_lease_release(), or 0: the lease has changed. *wanted becomes one
+ * more than the number of other processes that waited in the last turn.
+ */
+uint64_t fleet_lease_take(_Atomic uint64_t *lease, uint64_t seen,
+    struct fleet_wait *wait, nanos timeout, nanos now, int64_t *wanted);
+
+/* Ends a lease, unless it has ended and another process has taken it. */
+void fleet_lease_release(_Atomic uint64_t *lease, uint64_t taken, nanos now);
+
+/*
+ * fleet_server: what a host knows of its fleet's server from its last answers.
+ *
+ *     offset  [tag:16 | ms:48]         the server's clock, less the age
+ *     hosts   [tag:16 | hosts:48]      how many hosts the server counted
+ *     used    [retries:32 | limit:32]  of the fleet; for messages only
+ *     link    [tag:16 | failures:8 | until:40]  the pause after no answer
+ *
+ * The age is that of the segment (above). After the server did not
+ * answer, nobody asks it for a while: for FLEET_SERVER_PAUSE, and for twice as
+ * long after each failure in a row, up to FLEET_SERVER_PAUSE_MOST.
+ */
+
+/* tests/fleet_check.c has shorter times. */
+#ifndef FLEET_SERVER_PAUSE
+#define FLEET_SERVER_PAUSE NANOS_SECOND
+#define FLEET_SERVER_PAUSE_MOST (30 * NANOS_SECOND)
+#endif
+
+/* All zero: nothing is known. */
+struct fleet_server {
+	_Atomic uint64_t offset, hosts, used, link;
+};
+
+/* What an answer says of the server and its fleet. */
+struct fleet_numbers {
+	nanos time; /* on the server's clock */
+	int64_t hosts; /* that the server has counted in the window */
+	int64_t retries, limit; /* in the window */
+};
+
+/* Stores an answer to a question that was asked at the age asked. */
+void fleet_server_learn(struct fleet_server *server, uint16_t tag,
+    const struct fleet_numbers *numbers, nanos asked);
+
+/* The same, but only of the server's clock. */
+void fleet_server_learn_time(
+    struct fleet_server *server, uint16_t tag, nanos time, nanos asked);
+
+/*
+ * What the server's clock shows at an age, rather later than earlier, by at
+ * most the time that the last question took. 0: not known.
+ */
+nanos
+fleet_server_time(const struct fleet_server *server, uint16_t tag, nanos now);
+
+/* How many hosts the server counted; 0: not known. */
+int64_t fleet_server_hosts(const struct fleet_server *server, uint16_t tag);
+
+/*
+ * Begins a pause after no answer, unless one is not over. random: the pause is
+ * multiplied by a random factor from a half to one and a half.
+ */
+void fleet_server_fail(
+    struct fleet_server *server, uint16_t tag, nanos now, uint64_t random);
+
+/* A pause, times that random factor. */
+nanos fleet_server_randomize(nanos pause, uint64_t random);
+
+/*
+ * Given the word link: how long the pause still lasts; and whether the server
+ * did not answer lately, so that nobody should rely on an answer.
+ */
+nanos fleet_server_pause(uint16_t tag, uint64_t link, nanos now);
+bool fleet_server_is_doubtful(uint16_t tag, uint64_t link, nanos now);
 
 /* The time over which the first questions of each host are spread, and the
  * longest such time. With less than FLEET_LEASE_LOOK nothing is spread. */

@@ -1,7 +1,7 @@
 #include "budget/fleet_ledger.h"
 
 #include "text/number.h"
-#include "budget/fleet_word.h"
+#include "budget/fleet_host.h"
 
 #define COUNT_BITS 32
 

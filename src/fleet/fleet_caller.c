@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include "text/number.h"
-#include "budget/fleet_word.h"
 
 void
 fleet_caller_start(struct fleet_caller *caller, const struct fleet_url *url,
