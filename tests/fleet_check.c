@@ -41,10 +41,10 @@
 #define TICK NANOS_MS
 #define TICKS_OF_SLICE 1
 #define TICKS_OF_WINDOW (TICKS_OF_SLICE * WINDOW_SLICES)
-#define FLEET_LEASE_LOOK TICK
-#define FLEET_LEASE_RECENT TICK
-#define FLEET_SERVER_PAUSE TICK
-#define FLEET_SERVER_PAUSE_MOST (2 * TICK)
+#define FLEET_HOST_LOOK TICK
+#define FLEET_HOST_RECENT TICK
+#define FLEET_HOST_PAUSE TICK
+#define FLEET_HOST_PAUSE_MOST (2 * TICK)
 
 #include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
@@ -282,7 +282,7 @@ place_of(const _Atomic uint64_t *at)
 		return CREDIT;
 	if (at == &state->host.opening)
 		return OPENING;
-	if (at == &state->host.server.link)
+	if (at == &state->host.link)
 		return LINK;
 	if (at == &state->ledger.successes)
 		return SUCCESSES_TOLD;
@@ -360,7 +360,7 @@ read_early(void)
 
 	run.denied = read_word(&host->denied, DENIED);
 	run.credit = read_word(&host->credit, CREDIT);
-	run.link = read_word(&host->server.link, LINK);
+	run.link = read_word(&host->link, LINK);
 	run.early = true;
 }
 
@@ -376,7 +376,7 @@ misread(enum place place, uint64_t value)
 		return 0;
 	if (run.fault == CREDIT_ENDLESS && asks && place == CREDIT &&
 	    value != 0)
-		return (value & ~FLEET_MOST(EPOCH_BITS)) |
+		return (value & ~MOST(EPOCH_BITS)) |
 		    run.actor->now / TICKS_OF_SLICE;
 	return value;
 }
@@ -453,7 +453,7 @@ static bool
 has_lease(const struct state *state, const struct actor *actor)
 {
 	return ((state->host.lease ^ actor->lease) & ~ALL_WAITING) == 0 &&
-	    fleet_word_instant(state->host.lease) > clock_of(state->clock);
+	    instant_of(state->host.lease) > clock_of(state->clock);
 }
 
 /*
@@ -481,11 +481,12 @@ judge_question(
 	bool patient =
 	    actor->waits && now - clock_of(actor->since) >= config.timeout;
 
-	expect(fleet_word_instant(old) <= now || patient,
-	    "a valid lease is taken away");
-	if (actor->excused || fleet_word_instant(old) > now)
+	expect(
+	    instant_of(old) <= now || patient, "a valid lease is taken away");
+	if (actor->excused || instant_of(old) > now)
 		return;
-	expect(denied_for(&config, state->host.denied, now) == 0,
+	expect(left_of(fleet_host_rest(TAG, state->host.denied),
+		   window_of(config.slice), now) == 0,
 	    "a question while retries are denied");
 	expect(actor->now >= state->down, "a question while the host is alone");
 }
@@ -510,8 +511,8 @@ judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
 static void
 judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
 {
-	uint64_t before = fleet_word_rest(TAG, old) / ONE_LEFT;
-	uint64_t after = fleet_word_rest(TAG, new) / ONE_LEFT;
+	uint64_t before = fleet_host_rest(TAG, old) / ONE_LEFT;
+	uint64_t after = fleet_host_rest(TAG, new) / ONE_LEFT;
 	uint64_t epoch = old % ONE_LEFT;
 
 	if (actor->operation == ASK) {
@@ -539,14 +540,14 @@ judge_change(struct state *state, struct actor *actor, enum place place,
 		judge_credit(actor, old, new);
 		break;
 	case DENIED:
-		expect(fleet_word_instant(new) - clock_of(actor->now) <= most,
+		expect(instant_of(new) - clock_of(actor->now) <= most,
 		    "denied for more than a window");
 		excuse_others(state, actor);
 		break;
 	case OPENING:
-		expect(fleet_word_instant(old) <= clock_of(actor->now),
+		expect(instant_of(old) <= clock_of(actor->now),
 		    "an opening is put off");
-		expect(fleet_word_instant(new) <= clock_of(actor->now + 1),
+		expect(instant_of(new) <= clock_of(actor->now + 1),
 		    "a late opening");
 		break;
 	case LINK:
@@ -652,10 +653,10 @@ slice_at(int tick)
 	return tick / TICKS_OF_SLICE;
 }
 
-static struct host_question
+static struct fleet_question
 question_of(const struct actor *actor)
 {
-	return (struct host_question){ .lease = actor->lease,
+	return (struct fleet_question){ .lease = actor->lease,
 		.asked = clock_of(actor->asked),
 		.wanted = actor->wanted };
 }
@@ -718,21 +719,22 @@ ask(struct state *state, struct actor *actor)
 	struct fleet_wait wait = { .waits = actor->waits,
 		.since = clock_of(actor->since),
 		.turn = actor->turn };
+	struct fleet_question question;
 	struct host_step step;
 
 	if (run.fault == WAITS_ANEW)
 		wait.since = clock_of(actor->now);
-	step = fleet_host_ask(
-	    &state->host, &config, &wait, 2, clock_of(actor->now), FACTOR_ONE);
+	step = fleet_host_ask(&state->host, &config, &wait, 2,
+	    clock_of(actor->now), FACTOR_ONE, &question);
 	switch (step.decision) {
 	case HOST_WAIT:
 		end_of_wait(actor, &wait);
 		return;
 	case HOST_ASK:
 		become(actor, OUT);
-		actor->lease = step.question.lease;
+		actor->lease = question.lease;
 		actor->asked = actor->now;
-		actor->wanted = (uint8_t)step.question.wanted;
+		actor->wanted = (uint8_t)question.wanted;
 		return;
 	case HOST_GRANTED:
 		state->used[slice_at(actor->now)]++;
@@ -754,18 +756,18 @@ static void
 settle(struct state *state, struct actor *actor)
 {
 	bool granted = actor->operation == SETTLE_GRANT;
-	struct host_question question = question_of(actor);
-	struct host_answer answer = { .pause = NANOS_DAY };
+	struct fleet_question question = question_of(actor);
+	struct fleet_answer answer = { .pause = NANOS_DAY };
 	nanos now = clock_of(actor->now);
 
-	answer.numbers.time = SERVER_TIME + question.asked;
-	answer.numbers.hosts = run.trial->hosts;
+	answer.now = SERVER_TIME + question.asked;
+	answer.hosts = run.trial->hosts;
 	if (run.fault == RELEASED_FIRST)
-		fleet_lease_release(&state->host.lease, question.lease, now);
+		release(&state->host.lease, question.lease, now);
 	if (run.fault == CREDIT_OF_ALL)
 		question.wanted++;
 	answer.granted = granted ? question.wanted : 0;
-	fleet_host_settle(
+	fleet_host_answered(
 	    &state->host, &config, &question, &answer, now, FACTOR_ONE);
 	if (granted)
 		state->used[slice_at(actor->asked)]++;
@@ -775,16 +777,15 @@ settle(struct state *state, struct actor *actor)
 static void
 fail(struct state *state, struct actor *actor)
 {
-	struct host_question question = question_of(actor);
+	struct fleet_question question = question_of(actor);
 	nanos now = clock_of(actor->now);
 
 	if (run.fault == PAUSE_NOT_STORED)
-		fleet_lease_release(&state->host.lease, question.lease, now);
+		release(&state->host.lease, question.lease, now);
 	else
 		fleet_host_fail(
 		    &state->host, &config, &question, now, FACTOR_ONE);
-	expect(actor->excused ||
-		fleet_server_pause(TAG, state->host.server.link, now) > 0,
+	expect(actor->excused || pause_of(TAG, state->host.link, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
 }
@@ -794,20 +795,15 @@ static void
 claim(struct state *state, struct actor *actor)
 {
 	const nanos until = clock_of(100);
-	struct fleet_source source = { .tag = TAG,
-		.slice = config.slice,
-		.until = until,
-		.window = &state->window,
-		.alone = &state->host.alone };
-	struct fleet_tally tally;
+	struct fleet_question tally = { .until = until };
 
-	fleet_ledger_claim(
-	    &state->ledger, &source, clock_of(actor->now), &tally);
+	fleet_ledger_claim(&state->ledger, &config, &state->window,
+	    &state->host.alone, clock_of(actor->now), &tally);
 	become(actor, SEND);
 	actor->alone = tally.alone;
 	actor->alone_next = tally.alone_next;
-	for (int i = 0; i < tally.count; i++) {
-		const struct fleet_row *row = &tally.rows[i];
+	for (size_t i = 0; i < tally.count; i++) {
+		const struct fleet_row *row = &tally.told[i];
 		int64_t epoch = (until - row->age) / config.slice;
 
 		actor->successes[epoch] = (uint8_t)row->successes;
@@ -823,7 +819,7 @@ send_tally(struct state *state, struct actor *actor)
 {
 	for (int i = 0; i < EPOCHS; i++) {
 		int before = i == marked(actor->alone)
-		    ? (int)(actor->alone & FLEET_MOST(COUNT_BITS))
+		    ? (int)(actor->alone & UINT32_MAX)
 		    : 0;
 		int sent = actor->retries[i] + before;
 
@@ -838,7 +834,7 @@ send_tally(struct state *state, struct actor *actor)
 static void
 tell(struct state *state, struct actor *actor)
 {
-	struct fleet_tally tally = { .alone = actor->alone,
+	struct fleet_question tally = { .alone = actor->alone,
 		.alone_next = actor->alone_next };
 
 	fleet_ledger_told(&state->ledger, &tally);
@@ -941,21 +937,23 @@ come_late(const struct state *state)
 	nanos now = clock_of(state->clock);
 	nanos last = now + clock_of(TICKS_OF_WINDOW + 4);
 	struct host_step step = { .decision = HOST_WAIT };
+	struct fleet_question question;
 
 	while (now <= last &&
 	    (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
-		step =
-		    fleet_host_ask(&host, &config, &wait, 2, now, FACTOR_ONE);
+		step = fleet_host_ask(
+		    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
 		now += number_greater(step.next, TICK);
 	}
 	expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
 	host = state->host;
 	wait.waits = false;
 	now = clock_of(state->clock + 2 * TICKS_OF_WINDOW);
-	step = fleet_host_ask(&host, &config, &wait, 2, now, FACTOR_ONE);
+	step = fleet_host_ask(
+	    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
 	if (step.decision == HOST_WAIT) /* for the opening */
-		step = fleet_host_ask(
-		    &host, &config, &wait, 2, now + step.next, FACTOR_ONE);
+		step = fleet_host_ask(&host, &config, &wait, 2, now + step.next,
+		    FACTOR_ONE, &question);
 	expect(step.decision == HOST_ASK, "something does not end");
 }
 
@@ -967,8 +965,8 @@ examine(const struct state *state)
 
 	for (int i = 0; i < EPOCHS; i++) {
 		int known = i < marked(mark) ? state->made[i]
-		    : i == marked(mark) ? (int)(mark & FLEET_MOST(COUNT_BITS))
-					: 0;
+		    : i == marked(mark)      ? (int)(mark & UINT32_MAX)
+					     : 0;
 
 		expect(state->used[i] <= state->granted[i],
 		    "more retries than the server granted");
@@ -1118,7 +1116,7 @@ give_answers(struct state *state)
 		actor->operation = OUT;
 		actor->wanted = 2;
 		actor->lease =
-		    (uint64_t)(i + 1) << TURN_AT | fleet_word_until(2 * TICK);
+		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
 		state->host.lease = actor->lease;
 	}
 }
@@ -1127,13 +1125,13 @@ give_answers(struct state *state)
 static struct state
 first_state(const struct trial *trial)
 {
-	struct fleet_numbers numbers = { .time = SERVER_TIME,
+	struct fleet_answer answer = { .now = SERVER_TIME,
 		.hosts = trial->hosts };
 	struct state first;
 
 	memset(&first, 0, sizeof first);
-	fleet_server_learn(&first.host.server, TAG, &numbers, 0);
-	first.ledger.counted = fleet_word_tagged(TAG, 3);
+	fleet_host_learn(&first.host, TAG, &answer, 0);
+	first.ledger.counted = fleet_host_tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
 		first.actors[i].left = trial->left[i];
 	/* Two processes that were killed have waited. */

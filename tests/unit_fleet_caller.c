@@ -49,7 +49,7 @@ join(struct member *member, const struct share *shared)
 {
 	const struct terms terms = { 0, 100, SECONDS(60) };
 
-	fleet_caller_start(&member->fleet, &cache, &terms, MS(250), -1);
+	fleet_caller_start(&member->fleet, "api", &cache, &terms, MS(250), -1);
 	member->fleet.random = UINT64_C(1) << 63;
 	member->caller = (struct caller){
 		.share = shared, .uses_breaker = true, .fleet = &member->fleet
@@ -99,8 +99,7 @@ settle(struct member *member, struct segment *segment,
 static struct fleet_row
 told(const struct member *member)
 {
-	struct fleet_question question =
-	    fleet_caller_question(&member->fleet, "api");
+	struct fleet_question question = member->fleet.question;
 	struct fleet_row sum = { .age = 0 };
 
 	for (size_t i = 0; i < question.count; i++) {
@@ -124,7 +123,7 @@ test_a_retry_needs_a_grant(void)
 	EQUAL("open", admission_is_open(&admission), true);
 	EQUAL("not denied", admission.denied, REASON_NONE);
 	EQUAL("not counted", (int64_t)segment.retries, 0);
-	question = fleet_caller_question(&one.fleet, "api");
+	question = one.fleet.question;
 	SAME("key", question.key, "api");
 	EQUAL("one retry", question.wanted, 1);
 	EQUAL("window", question.terms.window, SECONDS(60));
@@ -139,7 +138,7 @@ test_a_retry_needs_a_grant(void)
 	EQUAL("by the fleet", admission.by_fleet, true);
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	EQUAL("once", decides(&one, &segment, MS(2)), HOST_ASK);
-	question = fleet_caller_question(&one.fleet, "api");
+	question = one.fleet.question;
 	EQUAL("not first", question.first, false);
 	EQUAL("by", question.by > SERVER, true);
 }
@@ -155,12 +154,12 @@ test_commands_may_have_other_limits(void)
 
 	join(&one, &share);
 	join(&other, &share);
-	fleet_caller_start(&other.fleet, &cache, &terms, MS(250), -1);
+	fleet_caller_start(&other.fleet, "api", &cache, &terms, MS(250), -1);
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
 	EQUAL("granted", decides(&one, &segment, 0), HOST_GRANTED);
 	EQUAL("the other asks", decides(&other, &segment, 0), HOST_ASK);
-	question = fleet_caller_question(&other.fleet, "api");
+	question = other.fleet.question;
 	EQUAL("its own minimum", question.terms.min, 7);
 	EQUAL("this host was counted", question.first, false);
 	EQUAL("the clock is known", question.by > SERVER, true);
@@ -286,15 +285,15 @@ test_a_recovery_is_slower_in_a_fleet(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const struct fleet_numbers numbers = { .time = SERVER,
+		const struct fleet_answer answer = { .now = SERVER,
 			.hosts = 50 };
 		struct segment segment = make(10);
 		struct member one;
 
 		join(&one, &guarded);
 		if (rows[i].knows)
-			fleet_server_learn(&segment.fleet.server,
-			    one.fleet.config.tag, &numbers, 0);
+			fleet_host_learn(
+			    &segment.fleet, one.fleet.config.tag, &answer, 0);
 		if (!rows[i].asks)
 			one.caller.fleet = NULL;
 		admission_tell(
@@ -362,7 +361,7 @@ test_successes(void)
 	EQUAL("one", fleet_caller_elect(&one.fleet, &segment, header, 0), true);
 	EQUAL(
 	    "two", fleet_caller_elect(&two.fleet, &segment, header, 0), false);
-	question = fleet_caller_question(&one.fleet, "api");
+	question = one.fleet.question;
 	EQUAL("wants nothing", question.wanted, 0);
 	EQUAL("tells nothing", (int64_t)question.count, 0);
 	EQUAL("changes nothing", question.first, false);
@@ -402,7 +401,7 @@ test_the_first_question_tells(void)
 	for (int i = 0; i < 3; i++)
 		admission_tell(&one.caller, &segment, header, &succeeded, 0);
 	EQUAL("asks", decides(&one, &segment, MS(1000)), HOST_ASK);
-	question = fleet_caller_question(&one.fleet, "api");
+	question = one.fleet.question;
 	EQUAL("told", told(&one).successes, 3);
 	/* The question and its second try end before their ages are too low. */
 	EQUAL("age", question.told[0].age, MS(1000 + 2 * 250));
@@ -410,7 +409,7 @@ test_the_first_question_tells(void)
 	fleet_caller_settle(
 	    &one.fleet, &segment, header, FLEET_SILENT, &stale, MS(1250));
 	EQUAL("asks", decides(&two, &segment, SECONDS(5)), HOST_ASK);
-	question = fleet_caller_question(&two.fleet, "api");
+	question = two.fleet.question;
 	EQUAL("the clock is known", question.by,
 	    SERVER + MS(100 + 1) + SECONDS(4) + MS(250));
 	EQUAL("lost", (int64_t)question.count, 0);
@@ -420,14 +419,13 @@ test_the_first_question_tells(void)
 static bool
 elects(int64_t hosts, uint64_t random)
 {
-	const struct fleet_numbers numbers = { .time = SERVER, .hosts = hosts };
+	const struct fleet_answer answer = { .now = SERVER, .hosts = hosts };
 	struct segment segment = make(10);
 	struct member one;
 
 	join(&one, &share);
 	one.fleet.random = random << 48;
-	fleet_server_learn(
-	    &segment.fleet.server, one.fleet.config.tag, &numbers, 0);
+	fleet_host_learn(&segment.fleet, one.fleet.config.tag, &answer, 0);
 	return fleet_caller_elect(&one.fleet, &segment, &segment.header, 0);
 }
 

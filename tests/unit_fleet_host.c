@@ -21,25 +21,28 @@
 static const struct host_config config = { .tag = 7,
 	.slice = SECONDS(1),
 	.timeout = MS(250),
-	.min = 200,
+	.terms = { .min = 200 },
 	.alone = -1 };
 
 /* An answer, as the server makes it at the age now. */
-static struct host_answer
+static struct fleet_answer
 answer_at(nanos now, int64_t granted)
 {
-	return (struct host_answer){ .granted = granted,
+	return (struct fleet_answer){ .granted = granted,
 		.pause = SECONDS(2),
-		.numbers = { .time = SERVER + now,
-		    .hosts = 50,
-		    .retries = 180,
-		    .limit = 200 } };
+		.now = SERVER + now,
+		.hosts = 50,
+		.retries = 180,
+		.limit = 200 };
 }
+
+/* The last question of any process. */
+static struct fleet_question asked;
 
 static struct host_step
 ask(struct fleet_host *host, struct fleet_wait *wait, nanos now)
 {
-	return fleet_host_ask(host, &config, wait, INT64_MAX, now, ONE);
+	return fleet_host_ask(host, &config, wait, INT64_MAX, now, ONE, &asked);
 }
 
 /* What a process decides that has not waited before. */
@@ -52,21 +55,22 @@ decides(struct fleet_host *host, nanos now)
 }
 
 /* A process gets the lease at an age. */
-static struct host_question
+static struct fleet_question
 question_at(const char *row, struct fleet_host *host, nanos now)
 {
 	struct fleet_wait wait = { .waits = false };
 	struct host_step step = ask(host, &wait, now);
 
 	EQUAL(row, step.decision, HOST_ASK);
-	return step.question;
+	return asked;
 }
 
 static struct host_step
-settle(struct fleet_host *host, const struct host_question *question,
-    const struct host_answer *answer, nanos now, uint64_t random)
+settle(struct fleet_host *host, const struct fleet_question *question,
+    const struct fleet_answer *answer, nanos now, uint64_t random)
 {
-	return fleet_host_settle(host, &config, question, answer, now, random);
+	return fleet_host_answered(
+	    host, &config, question, answer, now, random);
 }
 
 /*
@@ -81,7 +85,7 @@ static const struct {
 } denials[] = {
 	{ "a pause", SECONDS(2), ONE, SECONDS(2) },
 	{ "the least factor", SECONDS(2), HALF, SECONDS(1) },
-	{ "nothing", 0, MOST, FLEET_LEASE_LOOK },
+	{ "nothing", 0, MOST, FLEET_HOST_LOOK },
 	{ "a window", SECONDS(60), ONE, SECONDS(60) },
 	{ "a window, longer", SECONDS(60), MOST, SECONDS(60) },
 	{ "a day", NANOS_DAY, ONE, SECONDS(60) },
@@ -96,8 +100,8 @@ test_a_denial_holds_for_all_and_then_ends(void)
 	for (size_t i = 0; i < LENGTH(denials); i++) {
 		const char *row = denials[i].row;
 		struct fleet_host host = { .lease = 0 };
-		struct host_question question = question_at(row, &host, now);
-		struct host_answer answer = answer_at(now, 0);
+		struct fleet_question question = question_at(row, &host, now);
+		struct fleet_answer answer = answer_at(now, 0);
 		struct fleet_wait wait = { .waits = false };
 		struct host_step step;
 
@@ -118,25 +122,24 @@ test_a_denial_holds_for_all_and_then_ends(void)
 }
 
 static void
-test_random_factors_are_from_a_half_to_one_and_a_half(void)
+test_a_random_factor_is_less_than_one_and_a_half(void)
 {
-	EQUAL("least", fleet_server_randomize(SECONDS(2), HALF), SECONDS(1));
-	EQUAL("one", fleet_server_randomize(SECONDS(2), ONE), SECONDS(2));
-	HOLDS("most", fleet_server_randomize(SECONDS(2), MOST) < SECONDS(3));
-	HOLDS("most", fleet_server_randomize(SECONDS(2), MOST) > MS(2999));
-	EQUAL("nothing", fleet_server_randomize(0, MOST), 0);
-	HOLDS("a day",
-	    fleet_server_randomize(NANOS_DAY, MOST) < NANOS_DAY * 3 / 2);
-	HOLDS("saturates", fleet_server_randomize(NANOS_MAX, MOST) > NANOS_DAY);
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question question = question_at("asked", &host, 0);
+	struct fleet_answer answer = answer_at(0, 0);
+	struct host_step step = settle(&host, &question, &answer, 0, MOST);
+
+	HOLDS("most", step.next < SECONDS(3));
+	HOLDS("most", step.next > MS(2999));
 }
 
 static void
 test_a_longer_denial_is_not_cut_short(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question slow = question_at("slow", &host, 0);
-	struct host_question fast = question_at("fast", &host, SECONDS(1));
-	struct host_answer answer = answer_at(0, 0);
+	struct fleet_question slow = question_at("slow", &host, 0);
+	struct fleet_question fast = question_at("fast", &host, SECONDS(1));
+	struct fleet_answer answer = answer_at(0, 0);
 
 	answer.pause = SECONDS(20);
 	settle(&host, &fast, &answer, SECONDS(1), ONE);
@@ -170,7 +173,7 @@ static const struct {
 static void
 let_wait(const char *row, struct fleet_host *host, int64_t waiting, nanos now)
 {
-	struct host_question question = question_at(row, host, now);
+	struct fleet_question question = question_at(row, host, now);
 
 	for (int64_t i = 0; i < waiting; i++)
 		EQUAL(row, decides(host, now), HOST_WAIT);
@@ -185,16 +188,16 @@ test_a_question_is_for_all_that_waited(void)
 	for (size_t i = 0; i < LENGTH(grants); i++) {
 		const char *row = grants[i].row;
 		struct fleet_host host = { .lease = 0 };
-		struct host_answer answer = answer_at(now, grants[i].granted);
+		struct fleet_answer answer = answer_at(now, grants[i].granted);
 		struct fleet_wait wait = { .waits = false };
 		struct host_step step;
 
 		let_wait(row, &host, grants[i].waiting, now);
 		step = fleet_host_ask(
-		    &host, &config, &wait, grants[i].most, now, ONE);
+		    &host, &config, &wait, grants[i].most, now, ONE, &asked);
 		EQUAL(row, step.decision, HOST_ASK);
-		EQUAL(row, step.question.wanted, grants[i].wanted);
-		step = settle(&host, &step.question, &answer, now, ONE);
+		EQUAL(row, asked.wanted, grants[i].wanted);
+		step = settle(&host, &asked, &answer, now, ONE);
 		EQUAL(row, step.decision, HOST_GRANTED);
 		for (int64_t left = grants[i].left; left > 0; left--)
 			EQUAL(row, decides(&host, now), HOST_GRANTED);
@@ -206,7 +209,7 @@ static void
 test_who_waited_is_not_counted_twice(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question question = question_at("first", &host, 0);
+	struct fleet_question question = question_at("first", &host, 0);
 	struct fleet_wait one = { .waits = false }, other = one;
 	struct host_step step;
 
@@ -218,9 +221,9 @@ test_who_waited_is_not_counted_twice(void)
 	fleet_host_drop(&host, &question, MS(100));
 	step = ask(&host, &one, MS(100));
 	EQUAL("both", step.decision, HOST_ASK);
-	EQUAL("both", step.question.wanted, 2);
+	EQUAL("both", asked.wanted, 2);
 	EQUAL("the other", ask(&host, &other, MS(100)).decision, HOST_WAIT);
-	EQUAL("the other", ask(&host, &other, MS(100)).next, FLEET_LEASE_LOOK);
+	EQUAL("the other", ask(&host, &other, MS(100)).next, FLEET_HOST_LOOK);
 }
 
 static void
@@ -241,8 +244,8 @@ static void
 test_a_credit_ends_with_the_slice_of_its_question(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_answer answer = answer_at(MS(900), 3);
-	struct host_question question;
+	struct fleet_answer answer = answer_at(MS(900), 3);
+	struct fleet_question question;
 
 	let_wait("before", &host, 2, MS(900));
 	question = question_at("asked", &host, MS(900));
@@ -261,8 +264,8 @@ static void
 test_a_late_answer_leaves_later_credits_alone(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question late, question;
-	struct host_answer answer = answer_at(MS(900), 3);
+	struct fleet_question late, question;
+	struct fleet_answer answer = answer_at(MS(900), 3);
 
 	let_wait("before", &host, 2, MS(900));
 	late = question_at("late", &host, MS(900));
@@ -303,15 +306,15 @@ test_the_first_question_waits_for_the_opening(void)
 		const char *row = openings[i].row;
 		struct fleet_host host = { .lease = 0 };
 		struct fleet_wait wait = { .waits = false };
-		struct host_answer answer = answer_at(0, 1);
-		struct host_question question = question_at(row, &host, 0);
+		struct fleet_answer answer = answer_at(0, 1);
+		struct fleet_question question = question_at(row, &host, 0);
 		struct host_step step;
 		nanos now = SECONDS(10);
 
-		answer.numbers.hosts = openings[i].hosts;
+		answer.hosts = openings[i].hosts;
 		settle(&host, &question, &answer, 0, ONE);
 		step = fleet_host_ask(
-		    &host, &config, &wait, 1, now, openings[i].random);
+		    &host, &config, &wait, 1, now, openings[i].random, &asked);
 		EQUAL(row, step.next, openings[i].wait);
 		if (openings[i].wait > 0) {
 			EQUAL(row, step.decision, HOST_WAIT);
@@ -320,7 +323,7 @@ test_the_first_question_waits_for_the_opening(void)
 			step = ask(&host, &wait, ++now);
 		}
 		EQUAL(row, step.decision, HOST_ASK);
-		settle(&host, &step.question, &answer, now, ONE);
+		settle(&host, &asked, &answer, now, ONE);
 		/* The next questions come soon after a question, a denial. */
 		now += MS(20);
 		question = question_at(row, &host, now);
@@ -343,7 +346,7 @@ test_one_asks_and_the_others_wait_for_its_timeout(void)
 	nanos now = MS(100);
 
 	question_at("first", &host, now);
-	for (; now < MS(350); now += FLEET_LEASE_LOOK)
+	for (; now < MS(350); now += FLEET_HOST_LOOK)
 		EQUAL("waits", ask(&host, &wait, now).decision, HOST_WAIT);
 	EQUAL("patience is over", ask(&host, &wait, now).decision, HOST_ASK);
 	EQUAL("a third one", decides(&host, now), HOST_WAIT);
@@ -362,7 +365,7 @@ test_the_lease_of_a_killed_process_ends(void)
 static void
 test_a_lease_for_ever_is_waited_for_once(void)
 {
-	struct fleet_host host = { .lease = FLEET_MOST(FLEET_UNTIL_BITS) };
+	struct fleet_host host = { .lease = (UINT64_C(1) << 40) - 1 };
 	struct fleet_wait wait = { .waits = false };
 
 	EQUAL("waits", ask(&host, &wait, 0).decision, HOST_WAIT);
@@ -375,7 +378,7 @@ static void
 test_a_lost_lease_is_not_released(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question lost = question_at("lost", &host, 0);
+	struct fleet_question lost = question_at("lost", &host, 0);
 
 	question_at("next", &host, MS(300));
 	fleet_host_drop(&host, &lost, MS(310));
@@ -402,8 +405,8 @@ static void
 test_pauses_double_while_there_is_no_answer(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_answer answer = answer_at(0, 1);
-	struct host_question question;
+	struct fleet_answer answer = answer_at(0, 1);
+	struct fleet_question question;
 	nanos now = 0;
 
 	for (int times = 0; times < 2; times++) {
@@ -419,7 +422,7 @@ test_pauses_double_while_there_is_no_answer(void)
 	/* After half a minute without a failure the pauses begin anew. */
 	question = question_at("once", &host, now);
 	fleet_host_fail(&host, &config, &question, now, ONE);
-	now += SECONDS(1) + FLEET_SERVER_PAUSE_MOST + MS(1);
+	now += SECONDS(1) + FLEET_HOST_PAUSE_MOST + MS(1);
 	question = question_at("later", &host, now);
 	fleet_host_fail(&host, &config, &question, now, ONE);
 	EQUAL("anew", decides(&host, now + SECONDS(1)), HOST_ASK);
@@ -429,8 +432,8 @@ static void
 test_two_failures_at_once_are_one(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question slow = question_at("slow", &host, 0);
-	struct host_question fast = question_at("fast", &host, MS(300));
+	struct fleet_question slow = question_at("slow", &host, 0);
+	struct fleet_question fast = question_at("fast", &host, MS(300));
 
 	fleet_host_fail(&host, &config, &slow, MS(300), ONE);
 	fleet_host_fail(&host, &config, &fast, MS(400), ONE);
@@ -441,7 +444,7 @@ static void
 test_nobody_waits_for_a_server_that_did_not_answer(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question question = question_at("first", &host, 0);
+	struct fleet_question question = question_at("first", &host, 0);
 	struct fleet_wait wait = { .waits = false };
 	struct host_step step;
 
@@ -479,22 +482,23 @@ test_the_share_of_a_host_that_is_alone(void)
 		struct fleet_host host = { .lease = 0 };
 		struct host_config mine = config;
 		struct fleet_wait wait = { .waits = false };
-		struct host_answer answer = answer_at(0, 1);
-		struct host_question question = question_at(row, &host, 0);
+		struct fleet_answer answer = answer_at(0, 1);
+		struct fleet_question question = question_at(row, &host, 0);
 		struct host_step step;
 
-		answer.numbers.hosts = shares[i].hosts;
-		mine.min = shares[i].min;
+		answer.hosts = shares[i].hosts;
+		mine.terms.min = shares[i].min;
 		mine.alone = shares[i].alone;
 		settle(&host, &question, &answer, 0, ONE);
 		question = question_at(row, &host, 0);
 		fleet_host_fail(&host, &config, &question, 0, ONE);
 		for (int64_t left = shares[i].share; left > 0; left--) {
-			step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE);
+			step = fleet_host_ask(
+			    &host, &mine, &wait, 1, 0, ONE, &asked);
 			EQUAL(row, step.decision, HOST_ALONE);
 			HOLDS(row, step.alone);
 		}
-		step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE);
+		step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE, &asked);
 		EQUAL(row, step.decision, HOST_DENIED);
 		EQUAL(row, step.share, shares[i].share);
 		EQUAL(row, step.next, SECONDS(1));
@@ -511,7 +515,7 @@ decides_alone(struct fleet_host *host, nanos now)
 	struct host_step step = ask(host, &wait, now);
 
 	if (step.decision == HOST_ASK) {
-		fleet_host_fail(host, &config, &step.question, now, ONE);
+		fleet_host_fail(host, &config, &asked, now, ONE);
 		step = ask(host, &wait, now);
 	}
 	return step.decision;
@@ -536,8 +540,8 @@ static void
 test_questions_end_on_the_servers_clock(void)
 {
 	struct fleet_host host = { .lease = 0 };
-	struct host_question question = question_at("first", &host, MS(100));
-	struct host_answer answer = answer_at(MS(150), 1);
+	struct fleet_question question = question_at("first", &host, MS(100));
+	struct fleet_answer answer = answer_at(MS(150), 1);
 
 	EQUAL("not known", question.by, 0);
 	EQUAL("ages", question.until, MS(600));
@@ -546,13 +550,14 @@ test_questions_end_on_the_servers_clock(void)
 	/* Late by the time to the server, and by a millisecond. */
 	EQUAL("known", question.by, SERVER + MS(1000 + 250 + 50 + 1));
 	HOLDS("ages", question.until >= MS(1000 + 250 + 50 + 1));
-	fleet_server_learn_time(&host.server, config.tag,
+	fleet_host_learn_time(&host, config.tag,
 	    SERVER + SECONDS(3600) + MS(1040), question.asked);
-	EQUAL("stepped forward", fleet_host_tell(&host, &config, MS(1000)).by,
+	EQUAL("stepped forward",
+	    fleet_host_question(&host, &config, MS(1000)).by,
 	    SERVER + SECONDS(3600) + MS(1040 + 250 + 1));
-	fleet_server_learn_time(&host.server, config.tag, 5, question.asked);
+	fleet_host_learn_time(&host, config.tag, 5, question.asked);
 	EQUAL("before the segment",
-	    fleet_host_tell(&host, &config, MS(1000)).by, 0);
+	    fleet_host_question(&host, &config, MS(1000)).by, 0);
 }
 
 static void
@@ -561,18 +566,18 @@ test_words_of_another_fleet_are_empty(void)
 	struct host_config other = config;
 	struct fleet_host host = { .lease = 0 };
 	struct fleet_wait wait = { .waits = false };
-	struct host_question question = question_at("mine", &host, 0);
-	struct host_answer answer = answer_at(0, 0);
+	struct fleet_question question = question_at("mine", &host, 0);
+	struct fleet_answer answer = answer_at(0, 0);
 	struct host_step step;
 
 	other.tag = 8;
 	settle(&host, &question, &answer, 0, ONE);
 	EQUAL("denied here", decides(&host, 0), HOST_DENIED);
-	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE);
+	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
 	EQUAL("not there", step.decision, HOST_ASK);
-	EQUAL("another clock", step.question.by, 0);
-	fleet_host_fail(&host, &other, &step.question, 0, ONE);
-	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE);
+	EQUAL("another clock", asked.by, 0);
+	fleet_host_fail(&host, &other, &asked, 0, ONE);
+	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
 	EQUAL("the server there", step.decision, HOST_ALONE);
 	EQUAL("hosts there", step.share, 1);
 	/* Only the retries made alone are those of all. */
@@ -589,7 +594,7 @@ test_each_server_has_a_tag(void)
 	for (size_t i = 0; i < LENGTH(urls); i++)
 		for (size_t j = 0; j < LENGTH(urls); j++)
 			EQUAL(urls[i],
-			    fleet_word_tag(urls[i]) == fleet_word_tag(urls[j]),
+			    fleet_host_tag(urls[i]) == fleet_host_tag(urls[j]),
 			    i == j);
 }
 
@@ -605,16 +610,15 @@ test_corrupt_words_end(void)
 		struct host_step step;
 		nanos now = SECONDS(500);
 		_Atomic uint64_t *const words[] = { &host.lease, &host.denied,
-			&host.credit, &host.opening, &host.server.link,
-			&host.server.offset, &host.server.hosts,
-			&host.server.used };
+			&host.credit, &host.opening, &host.link, &host.offset,
+			&host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
 			random = random * UINT64_C(6364136223846793005) + 1;
 			*words[word] = random >> (i % 3 * 16);
 			if (i % 2 == 0) /* so that the tag is right */
 				*words[word] =
-				    fleet_word_tagged(config.tag, random >> 16);
+				    fleet_host_tagged(config.tag, random >> 16);
 		}
 		do {
 			step = ask(&host, &wait, now);
@@ -638,17 +642,13 @@ struct teller {
 	struct window window, alone;
 };
 
-static struct fleet_tally
+static struct fleet_question
 claim(struct teller *teller, nanos now)
 {
-	struct fleet_source source = { .tag = config.tag,
-		.slice = config.slice,
-		.until = now + MS(500),
-		.window = &teller->window,
-		.alone = &teller->alone };
-	struct fleet_tally tally;
+	struct fleet_question tally = { .until = now + MS(500) };
 
-	fleet_ledger_claim(&teller->ledger, &source, now, &tally);
+	fleet_ledger_claim(&teller->ledger, &config, &teller->window,
+	    &teller->alone, now, &tally);
 	return tally;
 }
 
@@ -674,17 +674,17 @@ retry_alone(struct teller *teller, int64_t second, int times)
 
 /* Compares rows with "age:successes/alone", age in ms. */
 static void
-same_rows(const char *row, const struct fleet_tally *tally, const char *want)
+same_rows(const char *row, const struct fleet_question *tally, const char *want)
 {
 	char got[4096] = "";
 
-	for (int i = 0; i < tally->count; i++) {
+	for (size_t i = 0; i < tally->count; i++) {
 		size_t length = strlen(got);
 
 		snprintf(got + length, sizeof got - length,
 		    "%s%" PRId64 ":%" PRId64 "/%" PRId64, i == 0 ? "" : " ",
-		    tally->rows[i].age / NANOS_MS, tally->rows[i].successes,
-		    tally->rows[i].alone);
+		    tally->told[i].age / NANOS_MS, tally->told[i].successes,
+		    tally->told[i].alone);
 	}
 	SAME(row, got, want);
 }
@@ -693,7 +693,7 @@ static void
 test_a_success_is_told_once(void)
 {
 	struct teller teller = { .ledger = { 0 } };
-	struct fleet_tally tally = claim(&teller, SECONDS(10));
+	struct fleet_question tally = claim(&teller, SECONDS(10));
 
 	same_rows("nothing", &tally, "");
 	succeed(&teller, 8, 3);
@@ -716,17 +716,17 @@ static void
 test_only_what_is_in_the_window_is_told(void)
 {
 	struct teller teller = { .ledger = { 0 } };
-	struct fleet_tally tally;
+	struct fleet_question tally;
 
 	for (int64_t second = 100; second < 200; second++) {
 		succeed(&teller, second, 1);
 		retry_alone(&teller, second, 1);
 	}
 	tally = claim(&teller, SECONDS(199));
-	EQUAL("a window and a slice", tally.count, WINDOW_WORDS);
-	EQUAL("the oldest", tally.rows[0].age, MS(60500));
-	EQUAL("the oldest", tally.rows[0].alone, 1);
-	EQUAL("the latest", tally.rows[60].age, MS(500));
+	EQUAL("a window and a slice", (int64_t)tally.count, WINDOW_WORDS);
+	EQUAL("the oldest", tally.told[0].age, MS(60500));
+	EQUAL("the oldest", tally.told[0].alone, 1);
+	EQUAL("the latest", tally.told[60].age, MS(500));
 	tally = claim(&teller, SECONDS(400));
 	same_rows("after long", &tally, "");
 }
@@ -735,7 +735,7 @@ static void
 test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
 {
 	struct teller teller = { .ledger = { 0 } };
-	struct fleet_tally tally, other;
+	struct fleet_question tally, other;
 
 	retry_alone(&teller, 10, 2);
 	succeed(&teller, 10, 1);
@@ -763,7 +763,7 @@ static void
 test_the_server_counts_a_host_once_in_a_window(void)
 {
 	struct teller teller = { .ledger = { 0 } };
-	struct fleet_tally tally = claim(&teller, SECONDS(100));
+	struct fleet_question tally = claim(&teller, SECONDS(100));
 
 	HOLDS("the first", tally.first);
 	HOLDS("no answer", claim(&teller, SECONDS(101)).first);
@@ -795,7 +795,7 @@ static void
 test_corrupt_marks_tell_nothing(void)
 {
 	struct teller teller = { .ledger = { 0 } };
-	struct fleet_tally tally;
+	struct fleet_question tally;
 
 	succeed(&teller, 100, 1);
 	retry_alone(&teller, 100, 1);
@@ -821,8 +821,8 @@ test_what_is_shown(void)
 {
 	struct fleet_host host = { .lease = 0 };
 	struct host_view view = fleet_host_look(&host, SECONDS(1), 0);
-	struct host_question question;
-	struct host_answer answer = answer_at(0, 0);
+	struct fleet_question question;
+	struct fleet_answer answer = answer_at(0, 0);
 
 	EQUAL("nothing", view.denied, 0);
 	EQUAL("nothing", view.down, 0);
@@ -850,7 +850,7 @@ test_what_is_shown(void)
 
 static void (*const tests[])(void) = {
 	test_a_denial_holds_for_all_and_then_ends,
-	test_random_factors_are_from_a_half_to_one_and_a_half,
+	test_a_random_factor_is_less_than_one_and_a_half,
 	test_a_longer_denial_is_not_cut_short,
 	test_a_question_is_for_all_that_waited,
 	test_who_waited_is_not_counted_twice,

@@ -248,15 +248,17 @@ test_what_the_host_knows_of_its_fleet(void)
 	const struct host_config config = {
 		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .alone = 2
 	};
-	struct host_answer answer = { .pause = SECONDS(4),
-		.numbers = { .hosts = 312, .retries = 199, .limit = 200 } };
+	struct fleet_answer answer = {
+		.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
+	};
 	struct fleet_wait wait = { .waits = false };
-	struct host_step step =
-	    fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(5), 0);
+	struct fleet_question question;
+	struct host_step step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(5), 0, &question);
 
 	EQUAL("not known", look(&segment, SECONDS(5)).fleet.hosts, 0);
 	HOLDS("a question", look(&segment, SECONDS(5)).idle);
-	fleet_host_settle(&segment.fleet, &config, &step.question, &answer,
+	fleet_host_answered(&segment.fleet, &config, &question, &answer,
 	    SECONDS(5), UINT64_C(1) << 63);
 	EQUAL("hosts", look(&segment, SECONDS(6)).fleet.hosts, 312);
 	EQUAL("retries", look(&segment, SECONDS(6)).fleet.retries, 199);
@@ -264,13 +266,15 @@ test_what_the_host_knows_of_its_fleet(void)
 	EQUAL("denied", look(&segment, SECONDS(6)).fleet.denied, SECONDS(3));
 	HOLDS("denied", !look(&segment, SECONDS(8)).idle);
 	HOLDS("over", look(&segment, SECONDS(9)).idle);
-	step = fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(9), 0);
-	fleet_host_fail(&segment.fleet, &config, &step.question, SECONDS(9),
-	    UINT64_C(1) << 63);
+	step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
+	fleet_host_fail(
+	    &segment.fleet, &config, &question, SECONDS(9), UINT64_C(1) << 63);
 	EQUAL("down", look(&segment, SECONDS(9)).fleet.down, SECONDS(1));
 	HOLDS("down", !look(&segment, SECONDS(9)).idle);
 	HOLDS("over", look(&segment, SECONDS(10)).idle);
-	step = fleet_host_ask(&segment.fleet, &config, &wait, 1, SECONDS(9), 0);
+	step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
 	EQUAL("alone", step.decision, HOST_ALONE);
 	EQUAL("alone", look(&segment, SECONDS(69)).fleet.alone, 1);
 	HOLDS("alone", !look(&segment, SECONDS(69)).idle);

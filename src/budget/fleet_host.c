@@ -4,15 +4,35 @@
 #include "text/hash.h"
 #include "text/number.h"
 
-/*
- * The parts of words
- */
+/* The parts of the words, as fleet_host.h has them: where each begins, or how
+ * many bits it has. */
+#define TAG_AT 48
+#define TURN_AT 52
+#define WAITING_BITS 12
+#define FAILURE_BITS 8
+#define UNTIL_BITS 40
+#define LEFT_BITS 16
+#define EPOCH_BITS 32
+
+/* The greatest number of so many bits. */
+#define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
+
+#define ONE_WAITING (UINT64_C(1) << UNTIL_BITS)
+#define ALL_WAITING (MOST(WAITING_BITS) << UNTIL_BITS)
+#define ONE_LEFT (UINT64_C(1) << EPOCH_BITS)
+
+/* The random factor makes a pause longer by a half at most. */
+#define LONGEST (FLEET_HOST_PAUSE_MOST + FLEET_HOST_PAUSE_MOST / 2)
 
 /* A process that was stopped after it had read the clock is behind by less. */
 #define BEHIND NANOS_MINUTE
 
+/*
+ * The parts of words
+ */
+
 uint16_t
-fleet_word_tag(const char *server)
+fleet_host_tag(const char *server)
 {
 	uint64_t hash = hash_add(HASH_NONE, server, strlen(server));
 
@@ -20,60 +40,133 @@ fleet_word_tag(const char *server)
 }
 
 uint64_t
-fleet_word_tagged(uint16_t tag, uint64_t rest)
+fleet_host_tagged(uint16_t tag, uint64_t rest)
 {
-	return (uint64_t)tag << FLEET_TAG_AT | rest;
+	return (uint64_t)tag << TAG_AT | rest;
 }
 
 uint64_t
-fleet_word_rest(uint16_t tag, uint64_t word)
+fleet_host_rest(uint16_t tag, uint64_t word)
 {
-	return word >> FLEET_TAG_AT == tag ? word & FLEET_MOST(FLEET_TAG_AT)
-					   : 0;
+	return word >> TAG_AT == tag ? word & MOST(TAG_AT) : 0;
 }
 
-uint64_t
-fleet_word_number(int64_t number, int bits)
+/* The greatest number of so many bits, or number >= 0 if that is less. */
+static uint64_t
+fit(int64_t number, int bits)
 {
-	return (uint64_t)number_lesser(number, (int64_t)FLEET_MOST(bits));
+	return (uint64_t)number_lesser(number, (int64_t)MOST(bits));
 }
 
-uint64_t
-fleet_word_until(nanos instant)
+/* The until of an instant, rounded up. */
+static uint64_t
+until_of(nanos instant)
 {
-	return fleet_word_number(
-	    instant / NANOS_MS + (instant % NANOS_MS > 0), FLEET_UNTIL_BITS);
+	return fit(instant / NANOS_MS + (instant % NANOS_MS > 0), UNTIL_BITS);
 }
 
-nanos
-fleet_word_instant(uint64_t word)
+/* The instant of a word's until. */
+static nanos
+instant_of(uint64_t word)
 {
-	return (nanos)(word & FLEET_MOST(FLEET_UNTIL_BITS)) * NANOS_MS;
+	return (nanos)(word & MOST(UNTIL_BITS)) * NANOS_MS;
 }
 
-nanos
-fleet_word_left(uint64_t word, nanos longest, nanos now)
+/* How long it is to the instant of a word; 0 if it is past, or corrupt. A
+ * process writes an instant that is at most longest away. */
+static nanos
+left_of(uint64_t word, nanos longest, nanos now)
 {
-	nanos left = fleet_word_instant(word) - now;
+	nanos left = instant_of(word) - now;
 
 	return left > 0 && left <= longest + BEHIND ? left : 0;
 }
 
-int64_t
-fleet_word_epoch(nanos slice, nanos now)
+static nanos
+window_of(nanos slice)
 {
-	return number_lesser(now / slice, WINDOW_EPOCHS - 1);
+	return number_multiply(slice, WINDOW_SLICES);
+}
+
+/* A pause times a random factor from a half to one and a half. */
+static nanos
+randomize(nanos pause, uint64_t random)
+{
+	int64_t factor = (int64_t)(random >> 48); /* in 65536ths */
+
+	return number_add(pause / 2, number_multiply(pause, factor) / 65536);
+}
+
+/*
+ * The server
+ */
+
+/* Stores what is known now. If another process has changed the word since, then
+ * that process knows as much. */
+static void
+learn(_Atomic uint64_t *at, uint64_t known)
+{
+	uint64_t word = atomic_load(at);
+
+	if (word != known)
+		atomic_compare_exchange_strong(at, &word, known);
+}
+
+/* The offset is as if the server had read its clock when the question was
+ * asked. The server read it later, so the offset is never too small. */
+void
+fleet_host_learn_time(
+    struct fleet_host *host, uint16_t tag, nanos time, nanos asked)
+{
+	int64_t ms = time > asked ? (time - asked) / NANOS_MS + 1 : 0;
+
+	learn(&host->offset, fleet_host_tagged(tag, fit(ms, TAG_AT)));
+}
+
+void
+fleet_host_learn(struct fleet_host *host, uint16_t tag,
+    const struct fleet_answer *answer, nanos asked)
+{
+	uint64_t link = atomic_load(&host->link);
+
+	fleet_host_learn_time(host, tag, answer->now, asked);
+	learn(&host->hosts, fleet_host_tagged(tag, fit(answer->hosts, TAG_AT)));
+	learn(&host->used,
+	    fit(answer->retries, 32) << 32 | fit(answer->limit, 32));
+	if (fleet_host_rest(tag, link) != 0)
+		atomic_compare_exchange_strong(&host->link, &link, 0);
+}
+
+int64_t
+fleet_host_hosts(const struct fleet_host *host, uint16_t tag)
+{
+	return (int64_t)fleet_host_rest(tag, atomic_load(&host->hosts));
+}
+
+/* How many failures in a row there were; 0 if the last one was long ago. If
+ * there were any, nobody should rely on an answer. */
+static uint64_t
+failures_of(uint16_t tag, uint64_t link, nanos now)
+{
+	uint64_t rest = fleet_host_rest(tag, link);
+	nanos over = now - instant_of(rest);
+
+	if (over > FLEET_HOST_PAUSE_MOST ||
+	    (over < 0 && left_of(rest, LONGEST, now) == 0))
+		return 0;
+	return rest >> UNTIL_BITS;
+}
+
+/* How long the pause after no answer still lasts. */
+static nanos
+pause_of(uint16_t tag, uint64_t link, nanos now)
+{
+	return left_of(fleet_host_rest(tag, link), LONGEST, now);
 }
 
 /*
  * The lease
  */
-
-#define WAITING_BITS 12
-#define TURN_AT (FLEET_UNTIL_BITS + WAITING_BITS)
-
-#define ONE_WAITING (UINT64_C(1) << FLEET_UNTIL_BITS)
-#define ALL_WAITING (FLEET_MOST(WAITING_BITS) << FLEET_UNTIL_BITS)
 
 static uint64_t
 turn_of(uint64_t lease)
@@ -87,23 +180,16 @@ waiting_of(uint64_t lease)
 	return (int64_t)((lease & ALL_WAITING) / ONE_WAITING);
 }
 
+/* Whether this process is counted among those that wait. */
 static bool
 is_counted(const struct fleet_wait *wait, uint64_t lease)
 {
 	return wait->waits && wait->turn == turn_of(lease);
 }
 
-bool
-fleet_lease_is_taken(
-    uint64_t seen, const struct fleet_wait *wait, nanos timeout, nanos now)
-{
-	return fleet_word_instant(seen) > now &&
-	    !(wait->waits && now - wait->since >= timeout);
-}
-
-bool
-fleet_lease_join(
-    _Atomic uint64_t *lease, uint64_t seen, struct fleet_wait *wait, nanos now)
+/* Counts this process as one that waits. False: the lease has changed. */
+static bool
+join(_Atomic uint64_t *lease, uint64_t seen, struct fleet_wait *wait, nanos now)
 {
 	uint64_t joined = seen;
 
@@ -120,527 +206,308 @@ fleet_lease_join(
 	return true;
 }
 
-static int64_t
-wanted_after(const struct fleet_wait *wait, uint64_t seen, nanos now)
+/*
+ * Takes the lease for the question. It wants one retry more than the number of
+ * other processes that waited in the last turn, but at most most retries.
+ * False: the lease has changed.
+ */
+static bool
+take(struct fleet_host *host, const struct host_config *config,
+    struct fleet_wait *wait, uint64_t seen, int64_t most, nanos now,
+    struct fleet_question *question)
 {
-	int64_t waiting = waiting_of(seen);
-
-	if (waiting == 0 || now - fleet_word_instant(seen) > FLEET_LEASE_RECENT)
-		return 1;
-	return waiting + (is_counted(wait, seen) ? 0 : 1);
-}
-
-uint64_t
-fleet_lease_take(_Atomic uint64_t *lease, uint64_t seen,
-    struct fleet_wait *wait, nanos timeout, nanos now, int64_t *wanted)
-{
+	int64_t waiting = waiting_of(seen), wanted = 1;
 	/* Rather too long than too short: the answer has to be stored, too. */
-	nanos until = number_add(now, number_add(timeout, FLEET_LEASE_LOOK));
-	uint64_t taken =
-	    (turn_of(seen) + 1) << TURN_AT | fleet_word_until(until);
+	nanos until =
+	    number_add(now, number_add(config->timeout, FLEET_HOST_LOOK));
 
-	*wanted = wanted_after(wait, seen, now);
-	if (!atomic_compare_exchange_strong(lease, &seen, taken))
-		return 0;
+	if (waiting > 0 && now - instant_of(seen) <= FLEET_HOST_RECENT)
+		wanted = waiting + (is_counted(wait, seen) ? 0 : 1);
+	*question = fleet_host_question(host, config, now);
+	question->wanted = number_lesser(wanted, most);
+	question->lease = (turn_of(seen) + 1) << TURN_AT | until_of(until);
+	if (!atomic_compare_exchange_strong(
+		&host->lease, &seen, question->lease))
+		return false;
 	*wait = (struct fleet_wait){ .waits = false };
-	return taken;
+	return true;
 }
 
-void
-fleet_lease_release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
+/* Ends a lease, unless it has ended and another process has taken it. */
+static void
+release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
 {
 	uint64_t ended = (uint64_t)(now / NANOS_MS);
 	uint64_t word, rest;
 
 	do {
 		word = atomic_load(lease);
-		rest = word & ~FLEET_MOST(FLEET_UNTIL_BITS);
+		rest = word & ~MOST(UNTIL_BITS);
 		if (((word ^ taken) & ~ALL_WAITING) != 0 ||
-		    fleet_word_instant(word) <= now)
+		    instant_of(word) <= now)
 			return;
 	} while (!atomic_compare_exchange_strong(lease, &word, rest | ended));
-}
-
-/*
- * The server
- */
-
-#define FAILURE_BITS 8
-
-/* The random factor makes a pause longer by a half at most. */
-#define LONGEST (FLEET_SERVER_PAUSE_MOST + FLEET_SERVER_PAUSE_MOST / 2)
-
-/* Stores what is known now. If another process has changed the word since, then
- * that process knows as much. */
-static void
-learn(_Atomic uint64_t *at, uint64_t known)
-{
-	uint64_t word = atomic_load(at);
-
-	if (word != known)
-		atomic_compare_exchange_strong(at, &word, known);
-}
-
-/* As if the server had read its clock when the question was asked: it was
- * later, so the offset is too large and never too small. */
-void
-fleet_server_learn_time(
-    struct fleet_server *server, uint16_t tag, nanos time, nanos asked)
-{
-	int64_t ms = time > asked ? (time - asked) / NANOS_MS + 1 : 0;
-
-	learn(&server->offset,
-	    fleet_word_tagged(tag, fleet_word_number(ms, FLEET_TAG_AT)));
-}
-
-void
-fleet_server_learn(struct fleet_server *server, uint16_t tag,
-    const struct fleet_numbers *numbers, nanos asked)
-{
-	uint64_t hosts = fleet_word_number(numbers->hosts, FLEET_TAG_AT);
-	uint64_t link = atomic_load(&server->link);
-
-	fleet_server_learn_time(server, tag, numbers->time, asked);
-	learn(&server->hosts, fleet_word_tagged(tag, hosts));
-	learn(&server->used,
-	    fleet_word_number(numbers->retries, 32) << 32 |
-		fleet_word_number(numbers->limit, 32));
-	if (fleet_word_rest(tag, link) != 0)
-		atomic_compare_exchange_strong(&server->link, &link, 0);
-}
-
-nanos
-fleet_server_time(const struct fleet_server *server, uint16_t tag, nanos now)
-{
-	uint64_t ms = fleet_word_rest(tag, atomic_load(&server->offset));
-
-	return ms == 0
-	    ? 0
-	    : number_add(number_multiply((int64_t)ms, NANOS_MS), now);
-}
-
-int64_t
-fleet_server_hosts(const struct fleet_server *server, uint16_t tag)
-{
-	return (int64_t)fleet_word_rest(tag, atomic_load(&server->hosts));
-}
-
-/* How many failures in a row there were; 0 if the last one was long ago. */
-static uint64_t
-failures_of(uint16_t tag, uint64_t link, nanos now)
-{
-	uint64_t rest = fleet_word_rest(tag, link);
-	nanos over = now - fleet_word_instant(rest);
-
-	if (over > FLEET_SERVER_PAUSE_MOST ||
-	    (over < 0 && fleet_word_left(rest, LONGEST, now) == 0))
-		return 0;
-	return rest >> FLEET_UNTIL_BITS;
-}
-
-static nanos
-pause_after(uint64_t failures)
-{
-	nanos pause = FLEET_SERVER_PAUSE;
-
-	for (; failures > 1 && pause < FLEET_SERVER_PAUSE_MOST; failures--)
-		pause *= 2;
-	return number_lesser(pause, FLEET_SERVER_PAUSE_MOST);
-}
-
-nanos
-fleet_server_randomize(nanos pause, uint64_t random)
-{
-	int64_t factor = (int64_t)(random >> 48); /* in 65536ths */
-
-	return number_add(pause / 2, number_multiply(pause, factor) / 65536);
-}
-
-void
-fleet_server_fail(
-    struct fleet_server *server, uint16_t tag, nanos now, uint64_t random)
-{
-	uint64_t link, failures;
-	nanos until;
-
-	do {
-		link = atomic_load(&server->link);
-		if (fleet_server_pause(tag, link, now) > 0)
-			return;
-		failures = failures_of(tag, link, now);
-		if (failures < FLEET_MOST(FAILURE_BITS))
-			failures++;
-		until = number_add(
-		    now, fleet_server_randomize(pause_after(failures), random));
-	} while (!atomic_compare_exchange_strong(&server->link, &link,
-	    fleet_word_tagged(
-		tag, failures << FLEET_UNTIL_BITS | fleet_word_until(until))));
-}
-
-nanos
-fleet_server_pause(uint16_t tag, uint64_t link, nanos now)
-{
-	return fleet_word_left(fleet_word_rest(tag, link), LONGEST, now);
-}
-
-bool
-fleet_server_is_doubtful(uint16_t tag, uint64_t link, nanos now)
-{
-	return failures_of(tag, link, now) > 0;
-}
-
-#define EPOCH_BITS 32
-#define LEFT_BITS 16
-#define ONE_LEFT (UINT64_C(1) << EPOCH_BITS)
-
-static nanos
-window_of(nanos slice)
-{
-	return number_multiply(slice, WINDOW_SLICES);
-}
-
-/*
- * Alone
- */
-
-/* How many retries a host may make alone in a window. */
-static int64_t
-share_of(const struct fleet_host *host, const struct host_config *config)
-{
-	int64_t hosts = fleet_server_hosts(&host->server, config->tag);
-
-	if (config->alone >= 0)
-		return config->alone;
-	return hosts == 0 ? 1 : number_greater(1, config->min / hosts);
-}
-
-/* How long until the window of retries made alone grants one. */
-static nanos
-next_alone(const struct fleet_host *host, const struct host_config *config,
-    const struct window_limits *limits, nanos now)
-{
-	struct window_sums sums;
-	int64_t slices = window_next(
-	    &host->alone, limits, fleet_word_epoch(config->slice, now), &sums);
-
-	return slices == WINDOW_NEVER
-	    ? NANOS_MAX
-	    : slices * config->slice - now % config->slice;
-}
-
-/* Decides without the server. lasts: after which time somebody may ask it. */
-static struct host_step
-go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
-    nanos now)
-{
-	struct window_limits limits = { 0, share_of(host, config) };
-	struct host_step step = {
-		.decision = HOST_DENIED, .alone = true, .share = limits.min
-	};
-	struct window_sums sums;
-
-	switch (window_withdraw(&host->alone, &limits,
-	    fleet_word_epoch(config->slice, now), &sums)) {
-	case WINDOW_GRANTED:
-		step.decision = HOST_ALONE;
-		break;
-	case WINDOW_CORRUPT:
-		step.decision = HOST_CORRUPT;
-		break;
-	default:
-		step.next = number_lesser(
-		    lasts, next_alone(host, config, &limits, now));
-	}
-	return step;
 }
 
 /*
  * A retry is due
  */
 
-/* All that a decision depends on. */
-struct reading {
-	uint64_t lease, denied, credit, link;
-};
-
-/*
- * Reads the lease first. A process stores an answer before it releases the
- * lease: so who reads that the lease is free, sees the answer; and who has read
- * it before, does not get the lease.
- */
-static struct reading
-read_words(struct fleet_host *host)
+/* Decides without the server. lasts: after which time somebody may ask it. */
+static struct host_step
+go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
+    nanos now)
 {
-	struct reading seen = { .lease = atomic_load(&host->lease) };
+	int64_t epoch = window_epoch(config->slice, now), slices;
+	int64_t hosts = fleet_host_hosts(host, config->tag);
+	struct host_step step = { .decision = HOST_DENIED, .alone = true };
+	struct window_limits limits = { 0, config->alone };
+	struct window_sums sums;
 
-	seen.denied = atomic_load(&host->denied);
-	seen.credit = atomic_load(&host->credit);
-	seen.link = atomic_load(&host->server.link);
-	return seen;
-}
-
-/* Whether a retry is left over that was granted in this slice. */
-static bool
-has_credit(const struct host_config *config, uint64_t credit, nanos now)
-{
-	uint64_t rest = fleet_word_rest(config->tag, credit);
-
-	return rest >= ONE_LEFT &&
-	    (int64_t)(rest % ONE_LEFT) == fleet_word_epoch(config->slice, now);
-}
-
-static nanos
-denied_for(const struct host_config *config, uint64_t denied, nanos now)
-{
-	return fleet_word_left(fleet_word_rest(config->tag, denied),
-	    window_of(config->slice), now);
-}
-
-/*
- * How long the host is alone. 0: this process may ask the server, or has to
- * wait for another one that asks. If the last question failed, one process may
- * ask again, and the others are alone meanwhile.
- */
-static nanos
-alone_for(const struct host_config *config, const struct reading *seen,
-    const struct fleet_wait *wait, nanos now)
-{
-	nanos pause = fleet_server_pause(config->tag, seen->link, now);
-
-	if (pause == 0 &&
-	    fleet_server_is_doubtful(config->tag, seen->link, now) &&
-	    fleet_lease_is_taken(seen->lease, wait, config->timeout, now))
-		pause = fleet_word_instant(seen->lease) - now;
-	return pause;
-}
-
-struct host_question
-fleet_host_tell(
-    const struct fleet_host *host, const struct host_config *config, nanos now)
-{
-	nanos time = fleet_server_time(&host->server, config->tag, now);
-
-	/* time may be late, but by less than the timeout of a question. */
-	return (struct host_question){ .asked = now,
-		.by = time == 0 ? 0 : number_add(time, config->timeout),
-		.until = number_add(now, 2 * config->timeout) };
-}
-
-/* Over which time the first questions of all hosts are spread, or 0. */
-static nanos
-spread_of(const struct fleet_host *host, const struct host_config *config)
-{
-	int64_t hosts = fleet_server_hosts(&host->server, config->tag);
-	nanos most =
-	    number_lesser(FLEET_HOST_SPREAD_MOST, window_of(config->slice));
-	nanos spread =
-	    number_lesser(number_multiply(hosts, FLEET_HOST_SPREAD), most);
-
-	return spread < FLEET_LEASE_LOOK ? 0 : spread;
-}
-
-/* When the last question, denial or pause ended. */
-static nanos
-quiet_since(const struct reading *seen)
-{
-	return number_greater(fleet_word_instant(seen->lease),
-	    number_greater(fleet_word_instant(seen->denied),
-		fleet_word_instant(seen->link)));
+	if (config->alone < 0)
+		limits.min = hosts == 0
+		    ? 1
+		    : number_greater(1, config->terms.min / hosts);
+	step.share = limits.min;
+	switch (window_withdraw(&host->alone, &limits, epoch, &sums)) {
+	case WINDOW_GRANTED:
+		step.decision = HOST_ALONE;
+		return step;
+	case WINDOW_CORRUPT:
+		step.decision = HOST_CORRUPT;
+		return step;
+	default:
+		break;
+	}
+	slices = window_next(&host->alone, &limits, epoch, &sums);
+	step.next = slices == WINDOW_NEVER
+	    ? lasts
+	    : number_lesser(
+		  lasts, slices * config->slice - now % config->slice);
+	return step;
 }
 
 /*
  * How long to wait for the opening. If all was quiet for a while, this process
- * sets the opening. -1: another process was faster.
+ * sets the opening. -1: another process was faster. quiet: when the last
+ * question, denial or pause ended.
  */
 static nanos
 wait_for_opening(struct fleet_host *host, const struct host_config *config,
-    const struct reading *seen, nanos now, uint64_t random)
+    nanos quiet, nanos now, uint64_t random)
 {
-	nanos spread = spread_of(host, config), part, left;
+	nanos most =
+	    number_lesser(FLEET_HOST_SPREAD_MOST, window_of(config->slice));
+	nanos spread =
+	    number_lesser(number_multiply(fleet_host_hosts(host, config->tag),
+			      FLEET_HOST_SPREAD),
+		most);
+	nanos part, left;
 	uint64_t word, rest;
 
-	if (spread == 0)
+	if (spread < FLEET_HOST_LOOK)
 		return 0;
 	word = atomic_load(&host->opening);
-	rest = fleet_word_rest(config->tag, word);
-	left = fleet_word_left(rest, FLEET_HOST_SPREAD_MOST, now);
-	if (left > 0 || now - quiet_since(seen) <= spread ||
-	    (rest != 0 && now - fleet_word_instant(rest) <= spread))
+	rest = fleet_host_rest(config->tag, word);
+	left = left_of(rest, FLEET_HOST_SPREAD_MOST, now);
+	if (left > 0 || now - quiet <= spread ||
+	    (rest != 0 && now - instant_of(rest) <= spread))
 		return left;
 	part = number_multiply(spread, (int64_t)(random >> 48)) / 65536;
-	rest = fleet_word_until(number_add(now, part));
+	rest = until_of(number_add(now, part));
 	return atomic_compare_exchange_strong(
-		   &host->opening, &word, fleet_word_tagged(config->tag, rest))
-	    ? fleet_word_instant(rest) - now
+		   &host->opening, &word, fleet_host_tagged(config->tag, rest))
+	    ? instant_of(rest) - now
 	    : -1;
-}
-
-/* False: another process was faster. */
-static bool
-begin_question(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, uint64_t seen, int64_t most,
-    struct host_step *step, nanos now)
-{
-	struct host_question question = fleet_host_tell(host, config, now);
-
-	question.lease = fleet_lease_take(
-	    &host->lease, seen, wait, config->timeout, now, &question.wanted);
-	question.wanted = number_lesser(question.wanted, most);
-	step->decision = HOST_ASK;
-	step->question = question;
-	return question.lease != 0;
-}
-
-/* Asks the server, or waits until it may be asked. False: another process was
- * faster. */
-static bool
-seek_answer(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, const struct reading *seen, int64_t most,
-    struct host_step *step, nanos now, uint64_t random)
-{
-	step->decision = HOST_WAIT;
-	step->next = FLEET_LEASE_LOOK;
-	if (fleet_lease_is_taken(seen->lease, wait, config->timeout, now))
-		return fleet_lease_join(&host->lease, seen->lease, wait, now);
-	step->next = wait_for_opening(host, config, seen, now, random);
-	if (step->next != 0)
-		return step->next > 0;
-	return begin_question(host, config, wait, seen->lease, most, step, now);
 }
 
 /* False: another process has changed what was read. */
 static bool
 decide(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, int64_t most, struct host_step *step, nanos now,
-    uint64_t random)
+    struct fleet_wait *wait, int64_t most, nanos now, uint64_t random,
+    struct fleet_question *question, struct host_step *step)
 {
-	struct reading seen = read_words(host);
-	nanos alone = alone_for(config, &seen, wait, now);
+	/*
+	 * The lease is read first. A process stores an answer before it
+	 * releases the lease: so who reads that the lease is free, sees the
+	 * answer; and who has read it before, does not get the lease.
+	 */
+	uint64_t lease = atomic_load(&host->lease);
+	uint64_t denied = atomic_load(&host->denied);
+	uint64_t credit = atomic_load(&host->credit);
+	uint64_t link = atomic_load(&host->link);
+	uint64_t rest = fleet_host_rest(config->tag, credit);
+	bool taken = instant_of(lease) > now &&
+	    !(wait->waits && now - wait->since >= config->timeout);
+	nanos alone;
 
-	*step = (struct host_step){ .decision = HOST_DENIED,
-		.next = denied_for(config, seen.denied, now) };
+	*step = (struct host_step){ .decision = HOST_DENIED };
+	step->next = left_of(fleet_host_rest(config->tag, denied),
+	    window_of(config->slice), now);
 	if (step->next > 0)
 		return true;
-	if (has_credit(config, seen.credit, now)) {
+
+	/* A retry that was granted in this slice is left over. */
+	if (rest >= ONE_LEFT &&
+	    (int64_t)(rest % ONE_LEFT) == window_epoch(config->slice, now)) {
 		step->decision = HOST_GRANTED;
 		return atomic_compare_exchange_strong(
-		    &host->credit, &seen.credit, seen.credit - ONE_LEFT);
+		    &host->credit, &credit, credit - ONE_LEFT);
 	}
+
+	/* If the last question failed, one process may ask again, and the
+	 * others are alone meanwhile. */
+	alone = pause_of(config->tag, link, now);
+	if (alone == 0 && taken && failures_of(config->tag, link, now) > 0)
+		alone = instant_of(lease) - now;
 	if (alone > 0) {
 		*step = go_alone(host, config, alone, now);
 		return true;
 	}
-	return seek_answer(host, config, wait, &seen, most, step, now, random);
+
+	step->decision = HOST_WAIT;
+	step->next = FLEET_HOST_LOOK;
+	if (taken)
+		return join(&host->lease, lease, wait, now);
+	step->next = wait_for_opening(host, config,
+	    number_greater(instant_of(lease),
+		number_greater(instant_of(denied), instant_of(link))),
+	    now, random);
+	if (step->next != 0)
+		return step->next > 0;
+	step->decision = HOST_ASK;
+	return take(host, config, wait, lease, most, now, question);
 }
 
 struct host_step
 fleet_host_ask(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, int64_t most, nanos now, uint64_t random)
+    struct fleet_wait *wait, int64_t most, nanos now, uint64_t random,
+    struct fleet_question *question)
 {
 	struct host_step step;
 
-	while (!decide(host, config, wait, most, &step, now, random))
+	while (!decide(host, config, wait, most, now, random, question, &step))
 		;
 	return step;
+}
+
+struct fleet_question
+fleet_host_question(
+    const struct fleet_host *host, const struct host_config *config, nanos now)
+{
+	uint64_t ms = fleet_host_rest(config->tag, atomic_load(&host->offset));
+	struct fleet_question question = { .key = config->key,
+		.terms = config->terms,
+		.asked = now,
+		.until = number_add(now, 2 * config->timeout) };
+	nanos time = number_add(number_multiply((int64_t)ms, NANOS_MS), now);
+
+	/* The time may be late, but by less than the timeout of a question. */
+	if (ms != 0)
+		question.by = number_add(time, config->timeout);
+	return question;
 }
 
 /*
  * After a question
  */
 
-/* Leaves what was granted beyond one retry to other processes. */
-static void
-leave_credit(struct fleet_host *host, const struct host_config *config,
-    const struct host_question *question, int64_t granted)
-{
-	int64_t more = number_lesser(granted, question->wanted) - 1;
-	uint64_t epoch =
-	    (uint64_t)fleet_word_epoch(config->slice, question->asked);
-	uint64_t word, rest, left;
-
-	if (more <= 0)
-		return;
-	do {
-		word = atomic_load(&host->credit);
-		rest = fleet_word_rest(config->tag, word);
-		if (rest % ONE_LEFT > epoch)
-			return;
-		left = rest % ONE_LEFT == epoch ? rest / ONE_LEFT : 0;
-		left = fleet_word_number((int64_t)left + more, LEFT_BITS);
-	} while (!atomic_compare_exchange_strong(&host->credit, &word,
-	    fleet_word_tagged(config->tag, left * ONE_LEFT | epoch)));
-}
-
-/* Denies retries for a time, unless they are denied for longer. */
-static void
-deny(struct fleet_host *host, const struct host_config *config, nanos span,
-    nanos now)
-{
-	uint64_t until = fleet_word_until(number_add(now, span));
-	uint64_t word;
-
-	do {
-		word = atomic_load(&host->denied);
-		if (denied_for(config, word, now) >= span)
-			return;
-	} while (!atomic_compare_exchange_strong(
-	    &host->denied, &word, fleet_word_tagged(config->tag, until)));
-}
-
 struct host_step
-fleet_host_settle(struct fleet_host *host, const struct host_config *config,
-    const struct host_question *question, const struct host_answer *answer,
+fleet_host_answered(struct fleet_host *host, const struct host_config *config,
+    const struct fleet_question *question, const struct fleet_answer *answer,
     nanos now, uint64_t random)
 {
+	uint64_t epoch = (uint64_t)window_epoch(config->slice, question->asked);
+	int64_t more = number_lesser(answer->granted, question->wanted) - 1;
 	struct host_step step = { .decision = HOST_GRANTED };
+	uint64_t word, rest, left, next;
+	nanos longest = window_of(config->slice);
 
-	fleet_server_learn(
-	    &host->server, config->tag, &answer->numbers, question->asked);
-	if (answer->granted > 0) {
-		leave_credit(host, config, question, answer->granted);
-	} else {
+	fleet_host_learn(host, config->tag, answer, question->asked);
+	if (answer->granted <= 0) {
 		step.decision = HOST_DENIED;
-		step.next = fleet_server_randomize(answer->pause, random);
-		step.next = number_greater(step.next, FLEET_LEASE_LOOK);
-		step.next = number_lesser(step.next, window_of(config->slice));
-		deny(host, config, step.next, now);
+		step.next = number_lesser(longest,
+		    number_greater(
+			randomize(answer->pause, random), FLEET_HOST_LOOK));
 	}
-	/* This comes last (read_words). */
-	fleet_lease_release(&host->lease, question->lease, now);
+
+	/* Leaves what was granted beyond one retry to other processes. */
+	while (more > 0) {
+		word = atomic_load(&host->credit);
+		rest = fleet_host_rest(config->tag, word);
+		if (rest % ONE_LEFT > epoch)
+			break;
+		left = rest % ONE_LEFT == epoch ? rest / ONE_LEFT : 0;
+		left = fit((int64_t)left + more, LEFT_BITS);
+		next = fleet_host_tagged(config->tag, left * ONE_LEFT | epoch);
+		if (atomic_compare_exchange_strong(&host->credit, &word, next))
+			break;
+	}
+
+	/* Denies retries, unless they are denied for longer. */
+	next = fleet_host_tagged(
+	    config->tag, until_of(number_add(now, step.next)));
+	while (step.next > 0) {
+		word = atomic_load(&host->denied);
+		rest = fleet_host_rest(config->tag, word);
+		if (left_of(rest, longest, now) >= step.next ||
+		    atomic_compare_exchange_strong(&host->denied, &word, next))
+			break;
+	}
+
+	/* This comes last: see decide(). */
+	release(&host->lease, question->lease, now);
 	return step;
 }
 
 void
 fleet_host_fail(struct fleet_host *host, const struct host_config *config,
-    const struct host_question *question, nanos now, uint64_t random)
+    const struct fleet_question *question, nanos now, uint64_t random)
 {
-	fleet_server_fail(&host->server, config->tag, now, random);
-	fleet_lease_release(&host->lease, question->lease, now);
+	uint64_t link, failures, next;
+	nanos pause;
+
+	do {
+		link = atomic_load(&host->link);
+		if (pause_of(config->tag, link, now) > 0)
+			break;
+		failures = failures_of(config->tag, link, now);
+		if (failures < MOST(FAILURE_BITS))
+			failures++;
+		pause = FLEET_HOST_PAUSE;
+		for (uint64_t i = 1;
+		     i < failures && pause < FLEET_HOST_PAUSE_MOST; i++)
+			pause *= 2;
+		pause = randomize(
+		    number_lesser(pause, FLEET_HOST_PAUSE_MOST), random);
+		next =
+		    failures << UNTIL_BITS | until_of(number_add(now, pause));
+	} while (!atomic_compare_exchange_strong(
+	    &host->link, &link, fleet_host_tagged(config->tag, next)));
+	release(&host->lease, question->lease, now);
 }
 
 void
 fleet_host_drop(
-    struct fleet_host *host, const struct host_question *question, nanos now)
+    struct fleet_host *host, const struct fleet_question *question, nanos now)
 {
-	fleet_lease_release(&host->lease, question->lease, now);
+	release(&host->lease, question->lease, now);
 }
 
 struct host_view
 fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 {
 	uint64_t denied = atomic_load(&host->denied);
-	uint64_t link = atomic_load(&host->server.link);
-	uint64_t hosts = atomic_load(&host->server.hosts);
-	uint64_t used = atomic_load(&host->server.used);
+	uint64_t link = atomic_load(&host->link);
+	uint64_t used = atomic_load(&host->used);
 
 	return (struct host_view){
-		.denied = fleet_word_left(denied, window_of(slice), now),
-		.down = fleet_server_pause(
-		    (uint16_t)(link >> FLEET_TAG_AT), link, now),
-		.hosts = (int64_t)(hosts & FLEET_MOST(FLEET_TAG_AT)),
+		.denied = left_of(denied, window_of(slice), now),
+		.down = left_of(link, LONGEST, now),
+		.hosts = (int64_t)(atomic_load(&host->hosts) & MOST(TAG_AT)),
 		.retries = (int64_t)(used >> 32),
 		.limit = (int64_t)(used & UINT32_MAX),
-		.alone = window_look(&host->alone, fleet_word_epoch(slice, now))
-			     .retries,
+		.alone =
+		    window_look(&host->alone, window_epoch(slice, now)).retries,
 	};
 }

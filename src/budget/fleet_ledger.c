@@ -1,9 +1,6 @@
 #include "budget/fleet_ledger.h"
 
 #include "text/number.h"
-#include "budget/fleet_host.h"
-
-#define COUNT_BITS 32
 
 /* A mark as it was, and as it will be when the rows are told. */
 struct mark {
@@ -13,7 +10,7 @@ struct mark {
 static int64_t
 marked(uint64_t mark)
 {
-	return (int64_t)(mark >> COUNT_BITS);
+	return (int64_t)(mark >> 32);
 }
 
 /*
@@ -26,40 +23,17 @@ untold(struct mark *mark, int64_t epoch, int64_t count)
 	int64_t more = count;
 
 	if (epoch == marked(mark->told))
-		more -= (int64_t)(mark->told & FLEET_MOST(COUNT_BITS));
+		more -= (int64_t)(mark->told & UINT32_MAX);
 	if (epoch < marked(mark->told) || more <= 0)
 		return 0;
-	mark->next = (uint64_t)epoch << COUNT_BITS | (uint64_t)count;
+	mark->next = (uint64_t)epoch << 32 | (uint64_t)count;
 	return more;
-}
-
-/*
- * Seals the slices before the last one, so that no retry can be counted in
- * them after they were told. A success that is counted so late is lost.
- */
-static void
-seal(struct window *alone, int64_t last)
-{
-	static const struct window_limits none = { 0, 0 };
-	struct window_sums sums;
-
-	window_withdraw(alone, &none, last, &sums);
-}
-
-/* Whether the server has not counted this host for a window. */
-static bool
-is_first(uint64_t counted, int64_t present)
-{
-	int64_t epoch = (int64_t)counted - 1;
-
-	return epoch < 0 || present - epoch >= WINDOW_SLICES ||
-	    epoch - present > WINDOW_WORDS;
 }
 
 bool
 fleet_ledger_has_elected(uint64_t elected, nanos slice, nanos now)
 {
-	uint64_t present = (uint64_t)fleet_word_epoch(slice, now) + 1;
+	uint64_t present = (uint64_t)window_epoch(slice, now) + 1;
 
 	/* If it is a later slice, then the clock of this process is behind. */
 	return elected >= present && elected - present <= WINDOW_WORDS;
@@ -68,45 +42,31 @@ fleet_ledger_has_elected(uint64_t elected, nanos slice, nanos now)
 bool
 fleet_ledger_elect(struct fleet_ledger *ledger, nanos slice, nanos now)
 {
-	uint64_t present = (uint64_t)fleet_word_epoch(slice, now) + 1;
+	uint64_t present = (uint64_t)window_epoch(slice, now) + 1;
 	uint64_t elected = atomic_load(&ledger->elected);
 
 	return !fleet_ledger_has_elected(elected, slice, now) &&
 	    atomic_compare_exchange_strong(&ledger->elected, &elected, present);
 }
 
-/* Fills in the rows of a tally, and moves the marks up to the last slice. */
-static void
-fill(struct fleet_tally *tally, const struct fleet_source *source,
-    struct mark *successes, struct mark *alone, int64_t last)
-{
-	tally->count = 0;
-	for (int64_t epoch = number_greater(last - WINDOW_SLICES, 0);
-	     epoch <= last; epoch++) {
-		nanos age = source->until - epoch * source->slice;
-		struct fleet_row row = { .age = number_greater(age, 0) };
-
-		row.successes = untold(successes, epoch,
-		    window_slice(source->window, epoch).successes);
-		row.alone = untold(
-		    alone, epoch, window_slice(source->alone, epoch).retries);
-		if (row.successes > 0 || row.alone > 0)
-			tally->rows[tally->count++] = row;
-	}
-}
-
 void
 fleet_ledger_claim(struct fleet_ledger *ledger,
-    const struct fleet_source *source, nanos now, struct fleet_tally *tally)
+    const struct host_config *config, const struct window *window,
+    struct window *made_alone, nanos now, struct fleet_question *question)
 {
-	int64_t present = fleet_word_epoch(source->slice, now), last;
-	uint64_t counted = atomic_load(&ledger->counted);
+	static const struct window_limits none = { 0, 0 };
+	int64_t present = window_epoch(config->slice, now), last;
+	uint64_t counted =
+	    fleet_host_rest(config->tag, atomic_load(&ledger->counted));
+	int64_t since = present - ((int64_t)counted - 1);
 	struct mark successes, alone;
+	struct window_sums sums;
 
-	tally->first = is_first(fleet_word_rest(source->tag, counted), present);
-	tally->counted = fleet_word_tagged(source->tag, (uint64_t)present + 1);
-	tally->count = 0;
-	tally->alone = tally->alone_next = 0;
+	question->first =
+	    counted == 0 || since >= WINDOW_SLICES || since < -WINDOW_WORDS;
+	question->counted =
+	    fleet_host_tagged(config->tag, (uint64_t)present + 1);
+	question->alone = question->alone_next = 0;
 	do {
 		successes.told = atomic_load(&ledger->successes);
 		alone.told = atomic_load(&ledger->alone);
@@ -115,28 +75,46 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
 		/* Clocks of other processes may be ahead. */
 		last = number_greater(present,
 		    number_greater(marked(successes.told), marked(alone.told)));
-		tally->count = 0;
+		question->count = 0;
 		if (last - present > WINDOW_WORDS || last >= WINDOW_EPOCHS)
 			break;
-		seal(source->alone, last);
-		fill(tally, source, &successes, &alone, last);
+
+		/* Seals the slices before the last one, so that no retry can be
+		 * counted in them after they were told. A success that is
+		 * counted so late is lost. */
+		window_withdraw(made_alone, &none, last, &sums);
+
+		for (int64_t epoch = number_greater(last - WINDOW_SLICES, 0);
+		     epoch <= last; epoch++) {
+			nanos age = question->until - epoch * config->slice;
+			struct fleet_row row = { .age =
+						     number_greater(age, 0) };
+
+			row.successes = untold(&successes, epoch,
+			    window_slice(window, epoch).successes);
+			row.alone = untold(&alone, epoch,
+			    window_slice(made_alone, epoch).retries);
+			if (row.successes > 0 || row.alone > 0)
+				question->told[question->count++] = row;
+		}
 	} while (successes.next != successes.told &&
 	    !atomic_compare_exchange_strong(
 		&ledger->successes, &successes.told, successes.next));
-	tally->alone = alone.told;
-	tally->alone_next = alone.next;
+	question->alone = alone.told;
+	question->alone_next = alone.next;
 }
 
 void
-fleet_ledger_told(struct fleet_ledger *ledger, const struct fleet_tally *tally)
+fleet_ledger_told(
+    struct fleet_ledger *ledger, const struct fleet_question *question)
 {
-	uint64_t alone = tally->alone;
+	uint64_t alone = question->alone;
 	uint64_t counted = atomic_load(&ledger->counted);
 
-	if (alone != tally->alone_next)
+	if (alone != question->alone_next)
 		atomic_compare_exchange_strong(
-		    &ledger->alone, &alone, tally->alone_next);
-	if (tally->first)
+		    &ledger->alone, &alone, question->alone_next);
+	if (question->first)
 		atomic_compare_exchange_strong(
-		    &ledger->counted, &counted, tally->counted);
+		    &ledger->counted, &counted, question->counted);
 }

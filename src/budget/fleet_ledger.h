@@ -31,40 +31,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "text/duration.h"
-#include "budget/window.h"
+#include "budget/fleet_host.h"
 
 /* All zero: nothing has been told. */
 struct fleet_ledger {
 	_Atomic uint64_t successes, alone;
 	_Atomic uint64_t counted, elected;
-};
-
-/* The most rows that are told: one for each word of a window. */
-#define FLEET_ROWS WINDOW_WORDS
-
-/* What happened in one slice. */
-struct fleet_row {
-	nanos age; /* of the slice's beginning: nothing in it is older */
-	int64_t successes; /* of any command of the host */
-	int64_t alone; /* retries that the host made alone */
-};
-
-/* What a process is about to tell. */
-struct fleet_tally {
-	bool first; /* the server has not counted this host for a window */
-	int count; /* of rows, the oldest one first */
-	struct fleet_row rows[FLEET_ROWS];
-	/* For fleet_ledger_told(): marks as they were, and as they will be. */
-	uint64_t alone, alone_next, counted;
-};
-
-/* What there is to tell of. */
-struct fleet_source {
-	uint16_t tag; /* fleet_word_tag() */
-	nanos slice; /* of the segment */
-	nanos until; /* when the rows have their ages (struct host_question) */
-	const struct window *window; /* of the host */
-	struct window *alone; /* of the retries that the host made alone */
 };
 
 /*
@@ -79,17 +51,19 @@ bool fleet_ledger_has_elected(uint64_t elected, nanos slice, nanos now);
 
 /*
  * Claims all successes that the server has not been told of, and finds the
- * retries made alone. To be called just before they are sent. If the marks are
- * corrupt, there are no rows.
+ * retries made alone: the question tells of both. To be called just before it
+ * is sent. window is that of the host, and alone that of the retries which the
+ * host made alone. If the marks are corrupt, there are no rows.
  */
 void fleet_ledger_claim(struct fleet_ledger *ledger,
-    const struct fleet_source *source, nanos now, struct fleet_tally *tally);
+    const struct host_config *config, const struct window *window,
+    struct window *alone, nanos now, struct fleet_question *question);
 
 /*
- * The server knows the tally now. To be called after an answer; or after the
- * tally was sent, if nobody waits for an answer.
+ * The server knows the rows of the question now. To be called after an answer;
+ * or after the question was sent, if nobody waits for an answer.
  */
-void
-fleet_ledger_told(struct fleet_ledger *ledger, const struct fleet_tally *tally);
+void fleet_ledger_told(
+    struct fleet_ledger *ledger, const struct fleet_question *question);
 
 #endif

@@ -242,8 +242,7 @@ segment_age(const struct header *header, nanos now)
 int64_t
 segment_epoch(const struct header *header, nanos now)
 {
-	return number_lesser(
-	    segment_age(header, now) / header->slice, WINDOW_EPOCHS - 1);
+	return window_epoch(header->slice, segment_age(header, now));
 }
 
 /* The stricter limit of the user's, said, and the segment's, there; said is -1

@@ -14,9 +14,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 #include "budget/breaker.h"
-#include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
-#include "budget/window.h"
 
 /* The longest key. */
 #define SEGMENT_KEY 1024
@@ -33,13 +31,7 @@
 /* The start of each file name; a uid and a key follow. */
 #define SEGMENT_PREFIX "retry-v4."
 
-/* The limits that a user asks for; -1: not given. */
-struct terms {
-	int64_t ratio; /* millionths, 0 to SEGMENT_RATIO_MOST */
-	int64_t min; /* 0 to SEGMENT_MIN_MOST */
-	nanos window; /* SEGMENT_WINDOW_LEAST to SEGMENT_WINDOW_MOST */
-};
-
+/* The bounds of struct terms. */
 #define SEGMENT_RATIO_MOST (1000 * INT64_C(1000000))
 #define SEGMENT_MIN_MOST 1000000
 #define SEGMENT_WINDOW_LEAST NANOS_SECOND

@@ -96,6 +96,12 @@ affordable(const struct window_limits *limits, const struct window_sums *sums,
 }
 
 int64_t
+window_epoch(nanos slice, nanos age)
+{
+	return number_lesser(age / slice, WINDOW_EPOCHS - 1);
+}
+
+int64_t
 window_limit(const struct window_limits *limits, int64_t successes)
 {
 	/* In two parts: the whole product may be too large for 64 bits. */

@@ -40,6 +40,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "text/duration.h"
 
 /* Slices of a window. tests/window_check.c has fewer. */
 #ifndef WINDOW_SLICES
@@ -59,6 +60,13 @@
 /* All zero: nothing has happened yet. */
 struct window {
 	_Atomic uint64_t words[WINDOW_WORDS];
+};
+
+/* The limits that a user asks for; -1: not given. */
+struct terms {
+	int64_t ratio; /* millionths, 0 to SEGMENT_RATIO_MOST */
+	int64_t min; /* 0 to SEGMENT_MIN_MOST */
+	nanos window; /* SEGMENT_WINDOW_LEAST to SEGMENT_WINDOW_MOST */
 };
 
 struct window_limits {
@@ -100,6 +108,9 @@ struct deposit {
 	uint64_t word;
 	enum window_answer answer; /* WINDOW_GRANTED: it is counted */
 };
+
+/* The epoch of an age, less than WINDOW_EPOCHS; slice: its length. */
+int64_t window_epoch(nanos slice, nanos age);
 
 /* How many retries a window with so many successes may have; saturates. */
 int64_t window_limit(const struct window_limits *limits, int64_t successes);

@@ -32,19 +32,17 @@ enum fleet_outcome {
 
 /* An invocation, as the fleet's words in the segment see it. */
 struct fleet_caller {
-	struct terms terms; /* of the fleet; the window is the segment's */
 	struct host_config config;
 	struct fleet_wait wait; /* of the retry that is due */
-	struct host_question question; /* the last one */
-	struct fleet_tally tally; /* what it tells */
+	struct fleet_question question; /* the last one */
 	uint64_t random; /* another number for each call */
 	bool granted; /* the server has granted the retry that is due */
 };
 
 /* An invocation that has asked nothing. alone: as in struct host_config. */
-void
-fleet_caller_start(struct fleet_caller *caller, const struct fleet_url *url,
-    const struct terms *terms, nanos timeout, int64_t alone);
+void fleet_caller_start(struct fleet_caller *caller, const char *key,
+    const struct fleet_url *url, const struct terms *terms, nanos timeout,
+    int64_t alone);
 
 /*
  * fleet_host_ask(), for a retry that is due. If it says HOST_ASK, then the
@@ -53,10 +51,6 @@ fleet_caller_start(struct fleet_caller *caller, const struct fleet_url *url,
 struct host_step
 fleet_caller_ask(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, int64_t most, nanos now);
-
-/* The question of the caller about the budget of key. */
-struct fleet_question
-fleet_caller_question(const struct fleet_caller *caller, const char *key);
 
 /* Stores what came of the question. answer: what the server answered last, or
  * NULL; its time counts even if that was too little (FLEET_STALE). */

@@ -39,35 +39,6 @@
  */
 #define FLEET_BY_PAST INT64_C(1000)
 
-struct fleet_question {
-	const char *key; /* at most SEGMENT_KEY bytes */
-	struct terms terms; /* all of them are given */
-	int64_t wanted; /* retries, 0 to FLEET_WANTED */
-	nanos by; /* nothing counts if the script runs later; 0: whenever */
-	bool first; /* the first question of this host in a window */
-	nanos now; /* what TIME said; 0: the script asks for it itself */
-	size_t count; /* of told */
-	struct fleet_row told[FLEET_ROWS]; /* their ages at by, at least 0 */
-};
-
-enum fleet_code {
-	FLEET_DENIED,
-	FLEET_GRANTED, /* at least one retry */
-	FLEET_NOTED, /* no retry was wanted */
-	FLEET_STALE, /* the script ran after question->by; only now is set */
-};
-
-struct fleet_answer {
-	enum fleet_code code;
-	int64_t granted; /* retries, at most question->wanted */
-	int64_t retries, limit, successes; /* in the fleet's window */
-	nanos next; /* in which time the oldest of these retries leaves it */
-	nanos pause; /* how long a host that was denied does not ask again */
-	nanos now; /* when the script ran */
-	int64_t hosts; /* seen in the window */
-	struct terms terms; /* of the fleet: the strictest of all hosts */
-};
-
 /* The words by which the budget of key is found: the key of its hash. */
 #define FLEET_KEY "retry:1:"
 

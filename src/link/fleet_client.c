@@ -18,8 +18,8 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 		.timeout = policy->timeout,
 		.verbose = log->policy->loudness == LOUDNESS_VERBOSE };
 	fleet_link_open(&fleet->link, &fleet->access, signals);
-	fleet_caller_start(&fleet->caller, &policy->url, &policy->terms,
-	    policy->timeout, policy->alone);
+	fleet_caller_start(&fleet->caller, share->key, &policy->url,
+	    &policy->terms, policy->timeout, policy->alone);
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
@@ -46,13 +46,10 @@ fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
 static void
 send_question(struct fleet_client *fleet, nanos now)
 {
-	const struct fleet_question question =
-	    fleet_caller_question(&fleet->caller, fleet->share->key);
-
 	fleet->asked = now;
 	fleet->open = true;
 	fleet->silent = false;
-	fleet_link_ask(&fleet->link, &question, now);
+	fleet_link_ask(&fleet->link, &fleet->caller.question, now);
 }
 
 void
@@ -154,16 +151,13 @@ void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
 	struct visit visit = { .operation = SEGMENT_CLAIM, .now = now };
-	struct fleet_question question;
 
 	fleet_client_settle(fleet, now);
 	if (fleet->link.stage == FLEET_LINK_READY &&
 	    (succeeded || fleet->elected)) {
 		budget_client_visit(fleet->budget, &visit);
-		question =
-		    fleet_caller_question(&fleet->caller, fleet->share->key);
 		if (visit.tells &&
-		    fleet_link_tell(&fleet->link, &question, now))
+		    fleet_link_tell(&fleet->link, &fleet->caller.question, now))
 			store(fleet, FLEET_SENT, now);
 	}
 	fleet->elected = false;

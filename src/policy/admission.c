@@ -315,8 +315,7 @@ tell_breaker(const struct caller *caller, struct segment *segment,
 	int64_t hosts = 0;
 
 	if (fleet != NULL)
-		hosts = fleet_server_hosts(
-		    &segment->fleet.server, fleet->config.tag);
+		hosts = fleet_host_hosts(&segment->fleet, fleet->config.tag);
 	if (caller->lease != 0)
 		breaker_probed(&segment->breaker, breaker, effect->result,
 		    caller->lease, hosts, age);

@@ -19,8 +19,8 @@ fleet_model_start(struct fleet_model *fleet, const struct share *share,
 	*fleet = (struct fleet_model){
 		.share = share, .record = record, .random = seed
 	};
-	fleet_caller_start(&fleet->caller, &policy->url, &policy->terms,
-	    policy->timeout, policy->alone);
+	fleet_caller_start(&fleet->caller, share->key, &policy->url,
+	    &policy->terms, policy->timeout, policy->alone);
 }
 
 void
@@ -38,11 +38,11 @@ void
 fleet_model_teach(const struct fleet_model *fleet, struct segment *segment,
     int64_t hosts, nanos now)
 {
-	const struct fleet_numbers numbers = { .time = DATE + now,
+	const struct fleet_answer answer = { .now = DATE + now,
 		.hosts = hosts };
 
-	fleet_server_learn(&segment->fleet.server, fleet->caller.config.tag,
-	    &numbers, segment_age(&segment->header, now));
+	fleet_host_learn(&segment->fleet, fleet->caller.config.tag, &answer,
+	    segment_age(&segment->header, now));
 }
 
 /* The member that is simulated until leave(). */
@@ -79,8 +79,8 @@ successes_of(const struct fleet_caller *caller)
 {
 	int64_t successes = 0;
 
-	for (int i = 0; i < caller->tally.count; i++)
-		successes += caller->tally.rows[i].successes;
+	for (size_t i = 0; i < caller->question.count; i++)
+		successes += caller->question.told[i].successes;
 	return successes;
 }
 
@@ -89,8 +89,7 @@ successes_of(const struct fleet_caller *caller)
 static bool
 run_script(struct fleet_model *fleet, struct fleet_answer *answer, nanos now)
 {
-	struct fleet_question question =
-	    fleet_caller_question(&fleet->caller, fleet->share->key);
+	struct fleet_question question = fleet->caller.question;
 	struct resp_reply reply;
 
 	question.now = DATE + now;
