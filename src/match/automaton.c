@@ -4,8 +4,8 @@
 
 /* An entry of the table is the row of a state, with FOUND if a match ends
  * before the byte; or UNKNOWN, in which FOUND is set, too. */
-#define FOUND 0x80000000U
-#define UNKNOWN 0xffffffffU
+#define FOUND 0x8000U
+#define UNKNOWN 0xffffU
 
 enum {
 	LANES = 4,
@@ -201,7 +201,8 @@ learn(struct automaton *dfa, uint32_t row, unsigned char byte)
 			dfa->pool[dfa->pooled + to.count++] =
 			    (uint16_t)(word * 64 +
 				(uint32_t)__builtin_ctzll(bits));
-	dfa->next[row + column] = row_of(dfa, to) | (to.found != 0 ? FOUND : 0);
+	dfa->next[row + column] =
+	    (uint16_t)(row_of(dfa, to) | (to.found != 0 ? FOUND : 0));
 	return dfa->next[row + column];
 }
 
@@ -246,7 +247,7 @@ run(struct automaton *dfa, const unsigned char *at, const unsigned char *end,
 	for (*found = false; at < end && !*found; at++) {
 		/* The column is computed first: it does not depend on the
 		 * state, so the processor need not wait for the byte before. */
-		const uint32_t *column = dfa->next + dfa->class[*at];
+		const uint16_t *column = dfa->next + dfa->class[*at];
 		uint32_t to = column[row];
 
 		if ((to & FOUND) == 0) {
@@ -272,7 +273,7 @@ run_abreast(const struct automaton *dfa, const unsigned char *bytes,
     size_t from, size_t length, uint32_t *row)
 {
 	const unsigned char *at = bytes + from, *end = bytes + length;
-	const uint32_t *next = dfa->next;
+	const uint16_t *next = dfa->next;
 	const uint8_t *class = dfa->class;
 	size_t row0 = row[0], row1 = row[1], row2 = row[2], row3 = row[3];
 

@@ -34,7 +34,7 @@
 #include <stdint.h>
 #include "match/ere.h"
 
-#define AUTOMATON_CELLS 32768
+#define AUTOMATON_CELLS 32768 /* a row and a flag fit in 16 bits */
 #ifndef AUTOMATON_STATES /* a test has fewer, so that the table gets full */
 #define AUTOMATON_STATES 1024
 #endif
@@ -59,7 +59,7 @@ struct automaton {
 	uint32_t classes; /* of bytes; the length of a row */
 	uint8_t class[256], kind[256];
 	uint16_t slots[AUTOMATON_SLOTS]; /* hash table: a state, plus 1 */
-	uint32_t next[AUTOMATON_CELLS];
+	uint16_t next[AUTOMATON_CELLS];
 	struct automaton_state state[AUTOMATON_STATES];
 	uint16_t pool[AUTOMATON_POOL];
 };

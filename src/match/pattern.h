@@ -21,7 +21,7 @@
 #define PATTERN_TEXTS ERE_TEXTS
 
 /*
- * Large, some 230 kB: allocate it so that untouched pages cost nothing (a
+ * Large, some 200 kB: allocate it so that untouched pages cost nothing (a
  * pattern of ordinary size touches less than 64 kB). It need not be zeroed. All
  * of it is private.
  */
