@@ -856,7 +856,7 @@ static const struct {
 	{ "/usr/bin/curl", "curl" },
 	{ "./apt-get", "apt" },
 	{ "pip3.11", "pip" },
-	{ "/x/wget2", "wget" },
+	{ "/x/wget2", "wget2" },
 	{ "sqlite3", "sqlite3" },
 	{ "go1.22.1", "go" },
 	{ "mariadb-dump", "mysql" },

@@ -36,7 +36,8 @@
 	"[Nn]etwork is unreachable|[Nn]o route to host"
 #define UNRESOLVED \
 	"Temporary failure in name resolution|Name or service not known|" \
-	"Name does not resolve|nodename nor servname"
+	"Name does not resolve|nodename nor servname|" \
+	"No address associated with hostname"
 
 /*
  * Network errors of any tool: the above, curl's, Java's, Python's, Node's (by
@@ -96,6 +97,23 @@
 	"RetryError|ProxyError|IncompleteRead|InvalidChunkLength|" \
 	"ChunkedEncodingError|SSLError: .*\\bEOF)\\b"
 
+/*
+ * Exceptions of Python's http.client and urllib3 within a message. An SSLError
+ * is permanent unless the peer has closed the connection.
+ */
+#define URLLIB3_AGAIN \
+	"\\b(Connection(Reset|Refused|Aborted)Error|RemoteDisconnected|" \
+	"IncompleteRead|InvalidChunkLength|NewConnectionError|" \
+	"NameResolutionError|(Read|Connect)Timeout(Error)?|gaierror)\\b|" \
+	"\\[Errno -[23]\\] |UNEXPECTED_EOF_WHILE_READING|" \
+	"EOF occurred in violation of protocol|" \
+	"TLS/SSL connection has been closed|" \
+	"[Rr]ead timed out|(read|handshake) operation timed out|" \
+	"Tunnel connection failed: " AGAIN
+#define URLLIB3_NEVER \
+	"CERTIFICATE_VERIFY_FAILED|WRONG_VERSION_NUMBER|" \
+	"Tunnel connection failed: " NEVER
+
 /* From reqwest, hyper and rustls, in tools written in Rust. */
 #define RUST_AGAIN \
 	"error sending request for url|tcp connect error|dns error|" \
@@ -131,12 +149,35 @@
 
 /* From Go's net and net/http, in every tool written in Go. */
 #define GO_AGAIN \
-	"(dial (tcp|udp|unix)|read tcp|http2?:|" \
+	"((dial|read|write) (tcp|udp|unix)|http2?:|stream error:|" \
 	"(Get|Head|Post|Put|Patch|Delete) [\"\\\\]*https?:).*" \
 	"(connection (refused|reset|timed out)|client connection lost|" \
-	"no such host|server misbehaving|i/o timeout|handshake timeout|" \
-	"context deadline exceeded|Client\\.Timeout|awaiting (response )?" \
-	"headers|network is unreachable|no route to host|\\bEOF\\b|GOAWAY)"
+	"no such host|server misbehaving|Temporary failure in name|" \
+	"i/o timeout|handshake timeout|context deadline exceeded|" \
+	"Client\\.Timeout|awaiting (response )?headers|" \
+	"network is unreachable|no route to host|write: broken pipe|" \
+	"\\bEOF\\b|GOAWAY|INTERNAL_ERROR|REFUSED_STREAM|" AGAIN_REASON ")"
+#define GO_NEVER \
+	"x509: |server gave HTTP response to HTTPS client|" \
+	"not look like a TLS handshake|" \
+	"remote error: tls: (bad|certificate|handshake|protocol|unknown)"
+
+/* A status in the words of Go's libraries, and of grpc. */
+#define GO_STATUS_AGAIN \
+	"[Ss]tatus( ?[Cc]ode)?( from registry)?:? " AGAIN \
+	"|unexpected (HTTP )?status.*: " AGAIN \
+	"|rpc error: code = (Unavailable|DeadlineExceeded|Aborted)\\b"
+
+/* From libcurl, in the words of its errors, and of git about them. */
+#define LIBCURL_AGAIN \
+	"Failed to connect to |Could(n't| not) (connect to|resolve) |" \
+	"(Operation|Resolving) timed out|SSL connection timeout|" \
+	"Operation too slow|(Recv|Send) failure: |Empty reply from server|" \
+	"transfer closed with |end of response with [0-9]+ bytes|" \
+	"not closed cleanly|HTTP/2 framing|SSL_ERROR_(SYSCALL|ZERO)|" \
+	"GnuTLS recv error|in the pull function|non-properly terminated|" \
+	"unexpected eof while|Proxy CONNECT aborted|(returned error:|" \
+	"tunnel failed, response|Received HTTP code|RPC failed; HTTP) " AGAIN
 
 /*
  * From ssh(1) before it starts the remote command: sshconnect.c, packet.c and
@@ -149,18 +190,30 @@
 	"^(kex|ssh)_exchange_identification: (read: )?Connection |" \
 	"^Connection (closed|reset) by |" \
 	"^Connection timed out during banner exchange|" \
+	"^banner exchange: Connection to .*: (could not read|Connection|" \
+	"Broken pipe)|" \
 	"^Connection to .* port [0-9]+ timed out"
 
 /* From ssh(1) when the remote command may have started (clientloop.c): only for
  * commands that may run twice. */
 #define SSH_DROPPED \
 	"^client_loop: send disconnect: |^Timeout, server .* not responding|" \
-	"^Connection to .* closed by remote host"
+	"^Connection to .* closed by remote host|" \
+	"^Read from remote host .*: (Connection|Operation timed out)|" \
+	"^ssh_dispatch_run_fatal: Connection to .*: (Connection (reset|" \
+	"timed out)|Broken pipe)"
 
+/* A shell says that the program of a ProxyCommand, or the remote one, is not
+ * there. */
 #define SSH_NEVER \
 	"Permission denied( \\([gkphn]|, please)|Host key verification " \
 	"failed|" \
-	"Too many authentication failures|no matching .* found\\. Their offer"
+	"Too many authentication failures|" \
+	"no matching .* found\\. Their offer|" \
+	"open failed: administratively prohibited|" \
+	"^[^ ]*sh: .*: (not found|command not found|No such file or " \
+	"directory)|" \
+	"^zsh:[0-9]+: "
 
 /* From registries of images, with how long to wait behind it. */
 #define REGISTRY_WAIT "(toomanyrequests|TOOMANYREQUESTS): [Rr]etry-[Aa]fter: ?"

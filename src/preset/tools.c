@@ -2,11 +2,33 @@
 
 #include "preset/phrases.h"
 
-/* The server, Redis or Valkey, answers, but cannot serve yet. */
+/*
+ * Replies of a server, Redis or Valkey: one that cannot serve yet, or that is
+ * full, and one that will not serve this client.
+ */
 #define REDIS_AGAIN \
 	"^(\\(error\\) )?(LOADING (Redis|Valkey) is loading |" \
 	"BUSY (Redis|Valkey) is busy |MASTERDOWN Link with MASTER|" \
-	"CLUSTERDOWN |TRYAGAIN )"
+	"CLUSTERDOWN |TRYAGAIN |NOREPLICAS |NOMASTERLINK |" \
+	"ERR max number of clients reached)"
+#define REDIS_NEVER \
+	"^(\\(error\\) )?(NOAUTH |WRONGPASS |NOPERM |" \
+	"DENIED (Redis|Valkey) is running in protected mode)"
+
+/* smbclient prints errors on both streams. UNSUCCESSFUL: no such name. */
+#define SMB_AGAIN \
+	"NT_STATUS_(CONNECTION_(REFUSED|RESET|DISCONNECTED|ABORTED)|" \
+	"(HOST|NETWORK)_UNREACHABLE|IO_TIMEOUT|END_OF_FILE|" \
+	"(LOCAL|REMOTE)_DISCONNECT|NETWORK_(BUSY|NAME_DELETED)|" \
+	"INSUFF(ICIENT)?_SERVER_RESOURCES|REQUEST_NOT_ACCEPTED|" \
+	"TOO_MANY_SESSIONS|NO_LOGON_SERVERS|SHARING_VIOLATION|" \
+	"FILE_LOCK_CONFLICT)\\b|" \
+	"^do_connect: .*NT_STATUS_(UNSUCCESSFUL|NOT_FOUND)"
+
+/* What wget2 prints although its exit status may be 0. */
+#define WGET2_AGAIN \
+	"^(Failed to ((read|write) -?[0-9]+ bytes|resolve |connect )|" \
+	"Just got [0-9]+ of [0-9]+ bytes|HTTP ERROR response " AGAIN ")"
 
 /* npm 10 and older versions begin a line of an error in different ways. */
 #define NPM "^npm (ERR!|error) "
@@ -147,7 +169,23 @@ const char tools[] =
 	ERR_FAILED "^W: (Failed to fetch |Some index files failed)"
 	SOURCE "apt-get(8); apt's methods/; captures"
 
-	/* LimitExceededException is more often a quota than a rate limit. */
+	/* aria2c prints errors on stdout. 1 is any error of the network. */
+	NAME "aria2c"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	PROGRAMS "aria2c"
+	CODES SLOW_TOO ",2,5,6,19,29"
+	OUT_TRANSIENT "errorCode=(1 (Failed to (establish connection|receive|"
+	    "send|poll|connect)|Got EOF from|Could not get data|SSL/TLS "
+	    "handshake failure: .*(in the pull function|in the push function|"
+	    "non-properly terminated|unexpected eof|[Cc]onnection reset))|"
+	    "(1|22) .* status=" AGAIN ")"
+	SOURCE "aria2c(1), EXIT STATUS; captures"
+
+	/*
+	 * LimitExceededException is more often a quota than a rate limit. An
+	 * answer without a header that the service always sends is that of a
+	 * proxy, or cut short: 'LastModified'.
+	 */
 	NAME "aws"
 	KNOWS "throttling, errors of the service"
 	PROGRAMS "aws"
@@ -155,17 +193,40 @@ const char tools[] =
 	ERR_FATAL "An error occurred \\((" NEVER "|AccessDenied|ExpiredToken|"
 	    "NoSuch|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|"
 	    "SignatureDoesNotMatch|UnrecognizedClient|UnauthorizedOperation|"
-	    "Validation)|Unable to locate credentials|^aws: error: "
-	ERR_TRANSIENT "Could not connect to the endpoint URL|(Connect|"
+	    "Validation)|Unable to locate credentials|^aws: error: |"
+	    URLLIB3_NEVER
+	ERR_TRANSIENT "Could not connect to the endpoint URL|"
+	    "Failed to connect to proxy URL|(Connect|"
 	    "Read) timeout on endpoint URL|"
 	    "Connection was closed before we received|"
-	    "Further retries may succeed|An error occurred \\((" AGAIN
+	    "Further retries may succeed|Max Retries Exceeded|"
+	    "\\('Connection (broken|aborted)|error occurred while reading from "
+	    "response stream|^fatal error: '(LastModified|ContentLength|ETag)'|"
+	    URLLIB3_AGAIN "|An error occurred \\((" AGAIN
 	    "|RequestTimeout|(EC2)?Thrott|RequestThrottled|TooManyRequests|"
 	    "SlowDown|RequestLimitExceeded|BandwidthLimitExceeded|"
 	    "ProvisionedThroughputExceeded|PriorRequestNotComplete|"
-	    "TransactionInProgress|Internal(Error|Failure|ServerError)|"
-	    "ServiceUnavailable)"
-	SOURCE "AWS CLI user guide, Retries, Return codes; captures"
+	    "TransactionInProgress|Internal(Error|Failure|Server|Service)|"
+	    "Service(Unavailable|Exception)|Unavailable|ServerException|"
+	    "DependencyTimeout|ModelTimeout|KMSInternal|OperationAborted|"
+	    "ConcurrentModification)"
+	SOURCE "AWS CLI user guide, Return codes; botocore; captures"
+
+	NAME "az"
+	KNOWS "throttling, errors of the service and the network"
+	PROGRAMS "az"
+	CODES SLOW_TOO
+	ERR_FATAL "run 'az login'|AADSTS[57][0-9]+|"
+	    "\\((Authorization|Authentication|InvalidAuthentication|"
+	    "ResourceNotFound|ResourceGroupNotFound|SubscriptionNotFound|"
+	    "Invalid|Quota)[A-Za-z]*\\)|" URLLIB3_NEVER
+	ERR_TRANSIENT URLLIB3_AGAIN "|\\('Connection (broken|aborted)|"
+	    "Max retries exceeded with url|\\((TooManyRequests|ServerTimeout|"
+	    "InternalServerError|ServiceUnavailable|GatewayTimeout|"
+	    "RetryableError|OperationPreempted|AnotherOperationInProgress)\\)|"
+	    "invalid status (code )?'(" AGAIN_REASON ")'|^ERROR: ("
+	    AGAIN_REASON ")"
+	SOURCE "azure-core's exceptions, Azure REST errors; not run"
 
 	/* Names of its own errors are in camel case, those of TLS are not. */
 	NAME "bun"
@@ -233,15 +294,29 @@ const char tools[] =
 	    "Connection broken: |ConnectionPool\\(.*\\bEOF\\b|" PYTHON_AGAIN
 	SOURCE "conda's exceptions.py, libmamba's downloader.cpp; not run"
 
+	NAME "crane"
+	KNOWS "a registry that fails, but not a pull limit"
+	PROGRAMS "crane gcrane"
+	CODES SLOW_TOO
+	ERR_FATAL "\\b(UNAUTHORIZED|DENIED|MANIFEST_UNKNOWN|NAME_UNKNOWN|"
+	    "NAME_INVALID): |pull rate limit|" GO_NEVER "|" FULL
+	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
+	    "|\\b(TOOMANYREQUESTS|UNAVAILABLE|UNKNOWN): |unexpected EOF|"
+	    "error verifying size"
+	SOURCE "go-containerregistry's remote/transport/error.go; not run"
+
 	/* 35 and 56 have permanent causes, too. */
 	NAME "curl"
 	KNOWS "no connection, a transfer cut short, HTTP 429 or 5xx"
 	PROGRAMS "curl"
 	CODES SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96"
 	ERR_FATAL "^curl: \\(35\\) .*(wrong version number|"
-	    "unsupported protocol|no protocols available|handshake failure)|"
-	    "^curl: \\(56\\) .*(response|code) 4(0[0-79]|1[0-9])\\b"
-	ERR_TRANSIENT "^curl: \\(22\\) .*error: " AGAIN
+	    "unexpected TLS packet|unsupported protocol|"
+	    "no protocols available|handshake failure|"
+	    "alert (protocol version|handshake))|"
+	    "^curl: \\(56\\) .*(response|code) (4(0[0-79]|1[0-9])|50[15])\\b"
+	ERR_TRANSIENT "^(curl: \\(22\\)|\\*) The requested URL returned error: "
+	    AGAIN
 	SOURCE "curl(1), EXIT CODES"
 
 	NAME "deno"
@@ -269,6 +344,23 @@ const char tools[] =
 	SOURCE "dnf(8), EXIT CODES; librepo; captures"
 
 	/*
+	 * dig exits with 0 after any answer. Of getent, 2 means that nothing
+	 * was found, which a resolver that starts says, too; 9 is dig's.
+	 */
+	NAME "dns"
+	KNOWS "no answer, SERVFAIL, but not NXDOMAIN"
+	PROGRAMS "dig getent host nslookup"
+	CODES SLOW_TOO ",2,9"
+	ERR_TRANSIENT "^dig: couldn't get address for "
+	OUT_FATAL "not found: [35]\\(|^\\*\\* server can't find .*: (NXDOMAIN|"
+	    "REFUSED)|^\\*\\*\\* Can't find .*: No answer"
+	OUT_TRANSIENT "^;; ->>HEADER<<- .* status: SERVFAIL|"
+	    "not found: 2\\(SERVFAIL|^\\*\\* server can't find .*: SERVFAIL|"
+	    "^;; communications error to |no servers could be reached"
+	OUT_FAILED "^;; ->>HEADER<<- .* status: SERVFAIL"
+	SOURCE "dig(1), RETURN CODES; getent(1), EXIT STATUS; captures"
+
+	/*
 	 * A proxy between client and daemon answers with a status phrase,
 	 * which the daemon never does; but its 404 reads like a 503.
 	 * Docker Hub's pull limit lasts for hours.
@@ -282,16 +374,20 @@ const char tools[] =
 	    "daemon: ([Dd]enied|[Ff]orbidden)|manifest (unknown|"
 	    "for .* not found)|pull rate limit|invalid reference format|"
 	    "[Nn]o such (image|container|volume|network)|"
-	    "name .* is already in use|OCI runtime|x509: |"
-	    "port is already allocated|" FULL
+	    "name .* is already in use|OCI runtime|"
+	    "port is already allocated|" GO_NEVER "|" FULL
 	ERR_TRANSIENT "^((docker|"
 	    "ERROR): )?(Cannot connect to the Docker daemon|"
 	    "failed to connect to the docker API) at |"
 	    "^Error: unable to connect to Podman.* no such file or directory|"
-	    "^(docker: )?([Ee]rror|ERROR|FATA|failed to |time=).*" GO_AGAIN
-	    "|unexpected (HTTP )?status.*: " AGAIN "|"
-	    "toomanyrequests: Rate exceeded|request returned (" AGAIN_REASON
-	    ")|^Error response from daemon: \\w+$"
+	    "^(docker: )?([Ee]rror|ERROR|FATA|failed to |time=).*(" GO_AGAIN
+	    "|unexpected EOF|context deadline exceeded|<title>" AGAIN
+	    "|too many requests|HTTP " AGAIN ")|"
+	    "^(read tcp .*: connection reset|unexpected EOF$)|"
+	    GO_STATUS_AGAIN "|toomanyrequests|request returned (" AGAIN_REASON
+	    ")|^Error response from daemon: \\w+$|"
+	    "HTTPConnectionPool\\(.*Read timed out|"
+	    "Couldn't connect to Docker daemon at "
 	WAIT REGISTRY_WAIT
 	SOURCE "Docker's client/request.go, containerd; captures"
 
@@ -306,6 +402,20 @@ const char tools[] =
 	OUT_TRANSIENT DOTNET_AGAIN
 	SOURCE "NuGet's error reference, NU1301; HttpClient; not run"
 
+	/* With a certificate that is not valid, too, the deadline passes. */
+	NAME "etcdctl"
+	KNOWS "a cluster that is not reached or has no leader"
+	PROGRAMS "etcdctl"
+	CODES SLOW_TOO
+	ERR_FATAL GO_NEVER "|permission denied|authentication failed|"
+	    "user name is empty|database space exceeded"
+	ERR_TRANSIENT "^Error: +(context deadline exceeded|unhealthy cluster|"
+	    "client: etcd cluster is unavailable|etcdserver: (request timed "
+	    "out|leader changed|no leader|too many requests|not |server "
+	    "stopped|unhealthy)|rpc error: code = (Unavailable|"
+	    "DeadlineExceeded))|code = Unavailable |is unhealthy: "
+	SOURCE "etcd's rpctypes/error.go; captures"
+
 	/* 1 may also be the command's own status, unless -E changes it. */
 	NAME "flock"
 	KNOWS "a lock that another process holds"
@@ -319,11 +429,12 @@ const char tools[] =
 	CODES SLOW_TOO
 	ERR_FATAL "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
 	    "INVALID_ARGUMENT|ALREADY_EXISTS|gcloud auth login|invalid_grant|"
-	    NET_NEVER
+	    URLLIB3_NEVER "|" NET_NEVER
 	ERR_TRANSIENT "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
 	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
-	    "ServiceException:|code=) ?" AGAIN "|" NET_AGAIN
-	SOURCE "google.rpc.Code; Cloud APIs, Errors"
+	    "ServiceException:|code=|ResponseError:|<title>) ?" AGAIN
+	    "|Unable to find the server at |" URLLIB3_AGAIN "|" NET_AGAIN
+	SOURCE "google.rpc.Code; Cloud APIs, Errors; gcloud 528 on loopback"
 
 	NAME "gem"
 	KNOWS "errors of the network and of the server of gems"
@@ -338,10 +449,13 @@ const char tools[] =
 	KNOWS "errors of the server, the secondary rate limit"
 	PROGRAMS "gh"
 	CODES SLOW_TOO
-	ERR_FATAL "HTTP (401|404|410|422)\\b|gh auth login|x509: "
-	ERR_TRANSIENT "HTTP " AGAIN "|status code: " AGAIN "|"
-	    "error connecting to |secondary rate limit|" GO_AGAIN
-	SOURCE "gh help exit-codes; GitHub REST API, Rate limits"
+	ERR_FATAL "HTTP (401|404|410|422)\\b|gh auth login|" GO_NEVER
+	ERR_TRANSIENT "HTTP " AGAIN "|" GO_STATUS_AGAIN
+	    "|error connecting to |secondary rate limit|"
+	    "abuse detection mechanism|Something went wrong while executing|"
+	    "^unexpected (EOF|end of JSON input)$|: unexpected EOF$|" GO_AGAIN
+	    "|" GIT_AGAIN
+	SOURCE "gh help exit-codes; GitHub REST API, Rate limits; captures"
 
 	NAME "git"
 	KNOWS "a lost connection, a lock file, but not a rejected push"
@@ -352,12 +466,24 @@ const char tools[] =
 	    "not appear to be a git repository|returned error: " NEVER
 	    "|HTTP 413|\\[rejected\\]|hook declined|certificate (problem|"
 	    "verification failed)|" FULL
-	ERR_TRANSIENT NET_AGAIN "|" SSH_AGAIN "|" SSH_DROPPED "|"
-	    "returned error: " AGAIN "|RPC failed; (HTTP " AGAIN "|curl "
-	    CURL_AGAIN " )|Failed to connect to |transfer closed with |"
-	    "early EOF|unexpected disconnect while|hung up unexpectedly|"
-	    "\\.lock': File exists|is at [0-9a-f]+ but expected"
+	ERR_TRANSIENT UNREACHED "|" UNRESOLVED "|" SSH_AGAIN "|" SSH_DROPPED
+	    "|" LIBCURL_AGAIN "|" AGAIN_REASON "|no such host|i/o timeout|"
+	    "[\"\\\\]: EOF\\b|RPC failed; curl " CURL_AGAIN " |early EOF|"
+	    "unexpected disconnect while|hung up (unexpectedly|upon initial)|"
+	    "^fatal: (git fetch-pack: )?expected (flush|response end|shallow|"
+	    "ACK/NAK)|(\\.lock'|lock config file .*): File exists|"
+	    "is at [0-9a-f]+ but expected|Rate limit exceeded: http"
 	SOURCE "git's remote-curl.c, connect.c, lockfile.c; captures"
+
+	NAME "glab"
+	KNOWS "errors of the server, HTTP 429 or 5xx"
+	PROGRAMS "glab"
+	CODES SLOW_TOO
+	ERR_FATAL "HTTP (401|403|404|410|422)\\b|glab auth login|" GO_NEVER
+	ERR_TRANSIENT "HTTP " AGAIN "|(GET|POST|PUT|DELETE) https?://[^ ]*: "
+	    AGAIN "|giving up after [0-9]+ attempt|error connecting to |"
+	    "^unexpected EOF$|: unexpected EOF$|" GO_AGAIN
+	SOURCE "glab's api package, go-gitlab, retryablehttp; captures"
 
 	NAME "go"
 	KNOWS "errors of the network and of the module proxy"
@@ -401,21 +527,99 @@ const char tools[] =
 	OUT_TRANSIENT "^\\s(failed to fetch .* : " AGAIN " |" GO_AGAIN ")"
 	SOURCE "Helm's getter, registry and kube packages; not run"
 
+	NAME "hg"
+	KNOWS "a lost connection, a held lock, HTTP 429 or 5xx"
+	PROGRAMS "hg chg"
+	CODES SLOW_TOO
+	ERR_FATAL "^abort: (HTTP Error " NEVER "|authorization failed|"
+	    "http authorization required|push creates new remote)|"
+	    "^remote: .*Permission denied|^remote: Host key verif|"
+	    URLLIB3_NEVER "|" FULL
+	ERR_TRANSIENT "^abort: (HTTP Error " AGAIN "|error: bad HTTP status "
+	    "line: ''|error: timed out|connection ended unexpectedly|"
+	    "HTTP request error|stream ended unexpectedly|.*timed out waiting "
+	    "for lock)|^(abort|remote): .*(" UNREACHED "|" UNRESOLVED ")|"
+	    "^remote: Connection (closed|reset) by |^TimeoutError\\b|"
+	    "may be an intermittent network failure|" URLLIB3_AGAIN
+	SOURCE "Mercurial's httppeer.py, error.py; captures"
+
+	/* 5 alone is an error of the server, 4 is one of the request. */
+	NAME "httpie"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	PROGRAMS "http https xh xhs"
+	CODES SLOW_TOO ",5"
+	ERR_FATAL "^[a-z]+: [A-Za-z.]+: HTTP 50[15]\\b|" URLLIB3_NEVER "|"
+	    TLS_NEVER
+	ERR_TRANSIENT "^[a-z]+: [A-Za-z.]+: HTTP " AGAIN "|"
+	    "[Rr]equest timed out|\\('Connection aborted|"
+	    "Incomplete download: |" URLLIB3_AGAIN "|" RUST_AGAIN "|"
+	    UNRESOLVED
+	SOURCE "HTTPie's status.py; xh's main.rs, hyper; captures"
+
 	NAME "kubectl"
 	KNOWS "a server not reached or overloaded, a conflict"
 	PROGRAMS "kubectl oc"
 	CODES SLOW_TOO
 	ERR_FATAL "^Error from server \\((Forbidden|NotFound|Unauthorized|"
-	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|x509: |"
-	    "must be logged in to the server|^error: unknown (flag|command|"
-	    "shorthand)|^command terminated with exit code"
+	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|" GO_NEVER
+	    "|must be logged in to the server|^error: unknown (flag|command|"
+	    "shorthand)|^command terminated with exit code|"
+	    "getting credentials: .*not found|"
+	    "^Unable to connect to the server: (Forbidden|Proxy Auth|"
+	    "Unauthorized|Bad Request|Not Found)"
 	ERR_TRANSIENT "^Unable to connect to the server: |"
 	    "^The connection to the server .* was refused|"
 	    "^Error from server \\((TooManyRequests|ServiceUnavailable|"
 	    "Timeout|ServerTimeout|InternalError)\\)|"
 	    "the object has been modified|^Error from server: (etcdserver: |"
-	    "error dialing backend: )|^error: .*" GO_AGAIN
+	    "error dialing backend: )|^(error|Error from server|from server "
+	    "for|unable to recognize)[: ].*(" GO_AGAIN "|status code " AGAIN
+	    "|unexpected EOF|an error on the server \\(|"
+	    "client rate limiter Wait returned|"
+	    "currently unable to handle the request|"
+	    "unable to return a response in the time|"
+	    "has received too many requests|watch closed before)"
 	SOURCE "Kubernetes API conventions, HTTP status; captures"
+
+	/* -1 to -5 are libldap's own: SERVER_DOWN and TIMEOUT. */
+	NAME "ldapsearch"
+	KNOWS "a server that is not reached, busy or unavailable"
+	PROGRAMS
+	    "ldapsearch ldapadd ldapcompare ldapdelete ldapexop ldapmodify "
+	    "ldapmodrdn ldappasswd ldapwhoami"
+	CODES SLOW_TOO ",51,52"
+	ERR_FATAL "certificate is NOT trusted|Invalid credentials|" TLS_NEVER
+	ERR_TRANSIENT "^ldap_.*\\((-1|-5|51|52)\\)$|Cannot contact any KDC"
+	SOURCE "ldap.h of OpenLDAP, ldap_error(3); captures"
+
+	/* A transfer that is cut has an empty reason. */
+	NAME "lftp"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	PROGRAMS "lftp lftpget"
+	CODES SLOW_TOO
+	ERR_FATAL "Access failed: " NEVER "|Login failed|"
+	    "Certificate verification: |unexpected TLS packet"
+	ERR_TRANSIENT "Fatal error: max-retries exceeded|Access failed: " AGAIN
+	    "|non-properly terminated|in the (pull|push) function|"
+	    UNRESOLVED "|" UNREACHED "|^(get1?|mget|pget|put|mput|cat|"
+	    "mirror): .*: $"
+	SOURCE "lftp(1), net:max-retries; captures"
+
+	NAME "mongosh"
+	KNOWS "no connection, no primary"
+	PROGRAMS "mongosh mongodump mongoexport mongoimport mongorestore"
+	CODES SLOW_TOO
+	ERR_FATAL "Authentication ?[Ff]ailed|not authorized|"
+	    "requires authentication|" TLS_NEVER
+	ERR_TRANSIENT "^Mongo(Network(Timeout)?|ServerSelection|"
+	    "PoolCleared[A-Za-z]*|TopologyClosed)Error\\b|"
+	    "server selection error: |^Mongo[A-Za-z]*Error\\[(NotWritable|"
+	    "NotPrimary|PrimarySteppedDown|InterruptedAtShutdown|"
+	    "InterruptedDueToRepl|ShutdownInProgress|HostUnreachable|"
+	    "HostNotFound|NetworkTimeout|SocketException|ExceededTimeLimit|"
+	    "WriteConflict|LockTimeout)|^Mongo[A-Za-z]*Error: (not (primary|"
+	    "master)|node is recovering)"
+	SOURCE "MongoDB drivers, retryable errors; captures"
 
 	NAME "mount"
 	KNOWS "a server that is not reached, a busy target"
@@ -425,8 +629,10 @@ const char tools[] =
 	    "Operation not permitted|must be superuser|No such |"
 	    "does not exist|already mounted"
 	ERR_TRANSIENT "^mount(\\.[a-z0-9]+)?: .*(" UNREACHED "|" UNRESOLVED
-	    "|Resource temporarily)|^mount error\\((110|111|112|113)\\)|"
-	    "^umount: .*is busy"
+	    "|Resource temporarily|RPC: Timed out)|"
+	    "^mount error\\((101|104|11[0-35])\\)|"
+	    "^mount error: could not resolve address|"
+	    "^umount(\\.[a-z0-9]+)?: .*is busy"
 	SOURCE "mount(8), nfs(5), errno(3)"
 
 	/*
@@ -445,6 +651,7 @@ const char tools[] =
 	    AGAIN "|" JAVA_AGAIN ")"
 	SOURCE "Maven Resolver, HttpClient; captures"
 
+	/* 1226 is a quota for an hour, except for connections at a time. */
 	NAME "mysql"
 	KNOWS "no connection, too many connections, deadlocks"
 	PROGRAMS
@@ -452,12 +659,28 @@ const char tools[] =
 	    "mariadb-dump mariadb-admin mariadb-import mariadb-check"
 	CODES SLOW_TOO
 	ERR_FATAL "Access denied for user|([Ee]rror|ERROR):? (1044|1045|1049|"
-	    "1064|1130|1142|1146|1153|1698)\\b|" FULL
-	ERR_TRANSIENT "([Ee]rror|ERROR):? (1040|1053|1203|1205|1213|2002|2003|"
-	    "2005|2006|2013)\\b|Can't connect to |Lost connection to |"
-	    "server has gone away|Too many connections|"
-	    "try restarting transaction"
-	SOURCE "MySQL manual, Server and Client Error Messages"
+	    "1064|1130|1142|1146|1153|1698)\\b|through socket '.*' \\(13\\b|"
+	    FULL
+	ERR_TRANSIENT "([Ee]rror|ERROR):? (1020|1040|1053|1159|1161|1203|1205|"
+	    "1213|1637|1689|1927|2002|2003|2005|2006|2013|2055|3572|4031)\\b|"
+	    "'max_user_connections' resource|Can't connect to |"
+	    "Lost connection to |server has gone away|Too many connections|"
+	    "try restarting transaction|WSREP has not yet prepared|"
+	    "(SSL|TLS)[a-zA-Z/ ]* error: .*(unexpected eof|Connection reset|"
+	    "non-properly|lib\\(0\\))"
+	SOURCE "MySQL manual, Server and Client Error Messages; captures"
+
+	/* nc without -v says nothing if it does not get a connection. */
+	NAME "nc"
+	KNOWS "no connection, no name"
+	PROGRAMS "nc ncat netcat"
+	CODES SLOW_TOO ",1"
+	ERR_FATAL "^usage: |invalid option|port (number|range) |"
+	    "Address already in use|Permission denied|not permitted|"
+	    "Certificate verif|wrong version number|"
+	    "cannot use |must (specify|be) |requires an argument"
+	ERR_TRANSIENT "^Ncat: Could not resolve hostname|" UNRESOLVED
+	SOURCE "nc(1), ncat(1), EXIT CODES; captures"
 
 	NAME "net"
 	KNOWS "no connection, no name, HTTP 429 or 5xx in any words"
@@ -475,6 +698,16 @@ const char tools[] =
 	    "to .*(" NODE_AGAIN "))"
 	SOURCE "npm's error-message.js, Node's errors; captures"
 
+	NAME "oras"
+	KNOWS "a registry that fails, but not a pull limit"
+	PROGRAMS "oras"
+	CODES SLOW_TOO
+	ERR_FATAL "response status code " NEVER "|pull rate limit|" GO_NEVER
+	    "|" FULL
+	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
+	    "|toomanyrequests|unexpected EOF|context deadline exceeded"
+	SOURCE "oras-go's registry/remote/errcode; captures"
+
 	NAME "pg_isready"
 	KNOWS "a server that starts or does not answer"
 	PROGRAMS "pg_isready"
@@ -486,8 +719,9 @@ const char tools[] =
 	PROGRAMS "ping"
 	CODES SLOW_TOO ",1"
 	ERR_FATAL "Operation not permitted|invalid argument"
-	ERR_TRANSIENT UNRESOLVED "|Network is unreachable"
-	SOURCE "ping(8): 1 where no reply came"
+	ERR_TRANSIENT UNRESOLVED "|Network is unreachable|No route to host|"
+	    "^ping: bad address "
+	SOURCE "ping(8): 1 where no reply came; captures"
 
 	/*
 	 * "from versions: none" is printed if the index is down, if it
@@ -542,46 +776,67 @@ const char tools[] =
 	OUT_TRANSIENT POETRY_AGAIN
 	SOURCE "poetry's authenticator.py, uploader.py; captures"
 
+	/* A pooler's "query_wait_timeout" and "max_client_conn", too. */
 	NAME "psql"
 	KNOWS "a server that starts or is full, deadlocks"
 	PROGRAMS
-	    "psql pg_dump pg_dumpall pg_restore pg_basebackup createdb dropdb "
-	    "vacuumdb reindexdb pgbench"
+	    "psql pg_dump pg_dumpall pg_restore pg_basebackup createdb "
+	    "createuser dropdb dropuser clusterdb vacuumdb reindexdb pgbench"
 	CODES SLOW_TOO
 	ERR_FATAL "authentication failed|no pg_hba\\.conf entry|(role|"
-	    "database) \".*\" does not exist|permission denied|syntax error|"
-	    FULL
+	    "database) \".*\" does not exist|[Pp]ermission denied|"
+	    "syntax error|certificate verify failed|" FULL
 	ERR_TRANSIENT UNREACHED "|" UNRESOLVED "|timeout expired|"
-	    "too many clients already|remaining connection slots|"
+	    "too many (clients already|connections for (role|database) )|"
+	    "remaining connection slots|exceeds max_wal_senders|"
+	    "no more connections allowed|query_wait_timeout|"
+	    "server login has been failing|"
 	    "the database system is |Is the server running |"
-	    "closed the connection unexpectedly|"
-	    "terminating connection due to|could not serialize access|"
-	    "deadlock detected"
-	SOURCE "PostgreSQL manual, Error Codes 08, 40, 53, 57; captures"
+	    "closed the connection unexpectedly|SSL SYSCALL error|"
+	    "unexpected eof while reading|could not (receive data from|"
+	    "send data to) server|terminating connection due to|"
+	    "could not serialize access|deadlock detected|"
+	    "canceling statement due to (lock timeout|conflict)|"
+	    "could not obtain lock on |is being accessed by other users|"
+	    "replication slot \".*\" is active|: (session is read-only|"
+	    "server is in hot standby mode)"
+	SOURCE "PostgreSQL manual, Error Codes 08, 40, 53, 55, 57; captures"
 
 	NAME "rclone"
-	KNOWS "status 5, an error that may pass"
+	KNOWS "status 5, no connection, HTTP 429 or 5xx"
 	PROGRAMS "rclone"
 	CODES SLOW_TOO ",5"
-	SOURCE "rclone documentation, List of exit codes"
+	ERR_FATAL GO_NEVER "|unable to authenticate|key mismatch|" FULL
+	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN "|(HTTP [Ee]rror:?|"
+	    "CopyURL failed:|googleapi: Error) " AGAIN "|: " AGAIN " ("
+	    AGAIN_REASON ")|rateLimitExceeded|userRateLimitExceeded|"
+	    "too_many_requests|\\b(SlowDown|RequestTimeout|InternalError): |"
+	    "ssh: handshake failed: (EOF|read tcp)|unexpected EOF"
+	SOURCE "rclone documentation, List of exit codes; captures"
 
 	/* An error reply is printed on stdout, and the status is 0. */
 	NAME "redis"
 	KNOWS "no connection, and the replies LOADING, BUSY and the like"
 	PROGRAMS "redis-cli valkey-cli"
 	CODES SLOW_TOO
-	ERR_FATAL "^(AUTH failed: |NOAUTH |WRONGPASS |NOPERM )"
+	ERR_FATAL REDIS_NEVER "|^AUTH failed: (WRONGPASS|NOAUTH|ERR invalid)"
 	ERR_TRANSIENT REDIS_AGAIN "|^Could not connect to (Redis|Valkey) at |"
-	    "^Error: (Server closed|Connection)"
+	    "^Error: (Server closed|Connection)|^AUTH failed: ERR max number"
+	OUT_FATAL REDIS_NEVER
 	OUT_TRANSIENT REDIS_AGAIN
-	OUT_FAILED REDIS_AGAIN
+	OUT_FAILED REDIS_AGAIN "|" REDIS_NEVER
 	SOURCE "Redis' server.c, redis-cli.c; captures"
 
 	NAME "restic"
-	KNOWS "a locked repository"
+	KNOWS "a locked repository, a backend that fails"
 	PROGRAMS "restic"
 	CODES SLOW_TOO ",11"
-	SOURCE "restic documentation, Exit codes: locked repository"
+	ERR_FATAL "HTTP response \\(" NEVER "|wrong password|" GO_NEVER "|"
+	    FULL
+	ERR_TRANSIENT "HTTP response \\(" AGAIN "|" GO_AGAIN
+	    "|" GO_STATUS_AGAIN "|repository is already locked|"
+	    "unexpected EOF|" SSH_AGAIN
+	SOURCE "restic documentation, Exit codes: locked repository; captures"
 
 	/*
 	 * 5 may be a wrong password; after 23 and 24 some files are sent. A
@@ -592,18 +847,42 @@ const char tools[] =
 	PROGRAMS "rsync"
 	CODES SLOW_TOO ",10,12,30,35"
 	ERR_FATAL SSH_NEVER "|^@ERROR: (auth failed|Unknown module|"
-	    "access denied)|command not found|" FULL
+	    "access denied)|command not found|"
+	    "bad response from proxy -- HTTP/[0-9.]+ " NEVER "|" FULL
 	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections|"
 	    "^rsync: did not see server greeting"
 	SOURCE "rsync(1), EXIT VALUES; clientserver.c; captures"
+
+	NAME "s3cmd"
+	KNOWS "no connection, HTTP 429 or 5xx"
+	PROGRAMS "s3cmd"
+	CODES SLOW_TOO ",15,75,111"
+	ERR_FATAL "^ERROR: S3 error: " NEVER "|SSL certificate verification|"
+	    URLLIB3_NEVER
+	ERR_TRANSIENT "^ERROR: S3 error: " AGAIN "|^ERROR: S3 Temporary Error|"
+	    "^ERROR: (Could not connect to server|Connection Error)|"
+	    "\\b(" UNREACHED "|" UNRESOLVED ")|^Problem: .*("
+	    "ConnectionResetError|BadStatusLine|timeout)|" URLLIB3_AGAIN
+	SOURCE "s3cmd's ExitCodes.py, Exceptions.py; captures"
 
 	NAME "scp"
 	KNOWS "a lost connection, but not a full disk"
 	PROGRAMS "scp sftp"
 	CODES SLOW_TOO
 	ERR_FATAL SSH_NEVER "|Permission denied|" FULL
-	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED
+	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED "|^lost connection$|"
+	    "^Couldn't read packet: Connection (reset|timed out)"
 	SOURCE "scp(1), sftp(1); OpenSSH; captures"
+
+	NAME "smbclient"
+	KNOWS "a server that is not reached, a busy file"
+	PROGRAMS "smbclient rpcclient smbget"
+	CODES SLOW_TOO
+	ERR_FATAL "NT_STATUS_(LOGON_FAILURE|ACCESS_DENIED|BAD_NETWORK_NAME)"
+	ERR_TRANSIENT SMB_AGAIN
+	OUT_FATAL "NT_STATUS_(LOGON_FAILURE|ACCESS_DENIED|BAD_NETWORK_NAME)"
+	OUT_TRANSIENT SMB_AGAIN
+	SOURCE "MS-ERREF, NTSTATUS values; captures"
 
 	NAME "sqlite3"
 	KNOWS "a locked database"
@@ -623,6 +902,22 @@ const char tools[] =
 	ERR_FATAL SSH_NEVER
 	ERR_TRANSIENT SSH_AGAIN
 	SOURCE "ssh(1), EXIT STATUS; OpenSSH; captures"
+
+	/*
+	 * The numbers are those of errno (E000111), of getaddrinfo (E670003)
+	 * and svn's own. An answer that is not WebDAV (E175003) is that of a
+	 * proxy, or cut short.
+	 */
+	NAME "svn"
+	KNOWS "a lost connection, HTTP 429 or 5xx"
+	PROGRAMS "svn svnmucc svnrdump svnsync"
+	CODES SLOW_TOO
+	ERR_FATAL "\\bE(170001|215004|175013|160013|230001): |" SSH_NEVER "|"
+	    FULL
+	ERR_TRANSIENT "\\bE(0001(0[0-4]|1[0-3])|1201(06|08)|175012|175003|"
+	    "210002|670[0-9]{3}|200033): |\\bE175002: Unexpected (HTTP "
+	    "status|server error) " AGAIN
+	SOURCE "Subversion's svn_error_codes.h; captures"
 
 	/* 75 invites a retry; 69 is a catchall, says sysexits.h. */
 	NAME "sysexits"
@@ -672,16 +967,35 @@ const char tools[] =
 	    "^ +\\(" AGAIN " [A-Z]|^ +.*unable to access|" GIT_AGAIN
 	SOURCE "uv's tests of its network, reqwest, hyper; not run"
 
+	/* With -q, a 503 looks like a 404: 8, and no word. */
 	NAME "wget"
 	KNOWS "errors of the network, HTTP 429 or 5xx"
 	PROGRAMS "wget"
 	CODES SLOW_TOO ",4"
-	ERR_TRANSIENT "ERROR " AGAIN "|^wget: (bad address|"
-	    "can't connect to remote host|download timed out|"
-	    "server returned error: HTTP/1\\.[01] " AGAIN ")|"
-	    "^  HTTP/[0-9.]+ " AGAIN
+	ERR_FATAL "^GnuTLS: An unexpected TLS packet|^OpenSSL: .*(wrong "
+	    "version number|handshake failure|protocol version)|"
+	    "^Proxy tunneling failed: (Bad Request|Unauth|Forbidden|Not |"
+	    "Method |Proxy Auth|Gone)"
+	ERR_TRANSIENT "ERROR " AGAIN "|^  HTTP/[0-9.]+ " AGAIN
+	    "|^wget: (bad address|can't connect to remote host|"
+	    "download timed out|connection closed prematurely|"
+	    "error getting response|read error|got bad TLS record "
+	    "\\(len:0\\)|server returned error: HTTP/1\\.[01] " AGAIN ")"
 	WAIT "^  [Rr]etry-[Aa]fter: ?"
-	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c"
+	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c; captures"
+
+	/*
+	 * After a failure the status may be 0. Without a word, 5 is a handshake
+	 * that was cut off, and 8 is a 404 or a 5xx.
+	 */
+	NAME "wget2"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	PROGRAMS "wget2"
+	CODES SLOW_TOO ",4,5,8"
+	ERR_FATAL "^ERROR: The certificate |^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b"
+	ERR_TRANSIENT WGET2_AGAIN
+	ERR_FAILED WGET2_AGAIN "|^HTTP ERROR response "
+	SOURCE "wget2(1), EXIT STATUS; src/wget.c; captures"
 
 	/* yarn 1 prints errors on stderr, yarn 2 and later ones on stdout. */
 	NAME "yarn"
