@@ -208,8 +208,7 @@ refused()
 #
 
 @test "of all captures failures that pass are retried, and others are not" {
-	"$BATS_TEST_DIRNAME/replay" >verdicts || :
-	grep -q '^all  *[0-9]* of ' verdicts
+	"$BATS_TEST_DIRNAME/replay" >verdicts || { cat verdicts; return 1; }
 }
 
 @test "what a tool prints passes through byte for byte while it is judged" {

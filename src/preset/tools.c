@@ -303,6 +303,7 @@ const char tools[] =
 	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
 	    "|\\b(TOOMANYREQUESTS|UNAVAILABLE|UNKNOWN): |unexpected EOF|"
 	    "error verifying size"
+	WAIT REGISTRY_WAIT
 	SOURCE "go-containerregistry's remote/transport/error.go; not run"
 
 	/* 35 and 56 have permanent causes, too. */
@@ -706,6 +707,7 @@ const char tools[] =
 	    "|" FULL
 	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
 	    "|toomanyrequests|unexpected EOF|context deadline exceeded"
+	WAIT REGISTRY_WAIT
 	SOURCE "oras-go's registry/remote/errcode; captures"
 
 	NAME "pg_isready"
@@ -828,7 +830,7 @@ const char tools[] =
 	SOURCE "Redis' server.c, redis-cli.c; captures"
 
 	NAME "restic"
-	KNOWS "a locked repository, a backend that fails"
+	KNOWS "a locked repository"
 	PROGRAMS "restic"
 	CODES SLOW_TOO ",11"
 	ERR_FATAL "HTTP response \\(" NEVER "|wrong password|" GO_NEVER "|"
