@@ -106,13 +106,13 @@ execute(struct run *run, nanos began)
 	struct outcome outcome;
 	enum verdict verdict;
 
-	nesting_tell(&run->nesting, run->policy, &run->history, false);
+	environment_tell(&run->environment, run->policy, &run->history, false);
 	tracer_begin(&run->tracer);
 	messages_label(label, run->policy, run->history.made);
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
 	outcome = attempt_run(&run->attempt, run->request.command,
-	    run->nesting.env, &run->history, label);
+	    run->environment.list, &run->history, label);
 	outcome.duration = sys_now(CLOCK_BOOTTIME) - began;
 	http_request_end(&run->request, &outcome);
 	verdict = plan_judge(run->policy, &run->history, &outcome).verdict;
@@ -145,14 +145,14 @@ attempt(struct run *run)
 	if (run->fleet != NULL)
 		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
-	nesting_tell(&run->nesting, run->policy, &run->history, true);
+	environment_tell(&run->environment, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began);
 	messages_step(&run->loop.log, run->policy, &run->history, &step,
 	    &run->loop.streams.relay);
 	if (number != 0)
 		finish_by_signal(run, number);
 	if (step.again && plan_retries(&run->history))
-		hooks_retry(&run->hook, run->nesting.env);
+		hooks_retry(&run->hook, run->environment.list);
 	return step;
 }
 
@@ -233,14 +233,14 @@ int
 main(int argc, char **argv)
 {
 	struct policy policy = options_parse(argc, argv);
-	struct outer outer = nesting_outer();
+	struct outer outer = environment_outer();
 	/* Not on the stack, which may be small and full of the environment. */
 	static struct run run;
 	struct step step;
 	const char *what;
 	int status;
 
-	policy.attempts = nesting_attempts(&policy, &outer);
+	policy.attempts = environment_attempts(&policy, &outer);
 	if (policy.action == ACTION_REHEARSE)
 		return dry_run_show(&policy);
 	if (policy.action != ACTION_RUN)

@@ -254,7 +254,7 @@ write_reports(struct run *run, const struct step *step)
 		.ended = sys_now(CLOCK_REALTIME),
 		.limit = step->reason == REASON_LIMIT ? run->history.limit->text
 						      : NULL,
-		.id = nesting_id(&run->nesting) };
+		.id = environment_id(&run->environment) };
 	int number = 0;
 
 	messages_end(
@@ -291,7 +291,7 @@ finish_run(struct run *run, struct step step)
 	number = write_reports(run, &step);
 	if (number == 0 && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
-		number = hooks_give_up(&run->hook, run->nesting.env);
+		number = hooks_give_up(&run->hook, run->environment.list);
 	if (number == 0)
 		number = event_loop_await_log(&run->loop, LAST_WORDS);
 	if (number != 0)

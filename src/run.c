@@ -35,21 +35,6 @@ open_fleet(struct run *run)
 	return true;
 }
 
-/* Makes the environment of the attempts. False, with errno. */
-static bool
-open_environment(struct run *run, const struct outer *outer)
-{
-	char *const *parts[] = { run->request.variables,
-		run->tracer.variables };
-	char *handed[NESTING_HANDED + 1], **at = handed;
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		while (*parts[i] != NULL)
-			*at++ = *parts[i]++;
-	*at = NULL;
-	return nesting_open(&run->nesting, handed, run->policy, outer);
-}
-
 bool
 run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what)
@@ -65,13 +50,16 @@ run_open(struct run *run, const struct policy *policy,
 	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
 	limited = timeouts_any(&policy->timeouts) ||
 	    policy->idle_timeout != 0 || run->history.deadline != NANOS_MAX;
-	nesting_start(&run->nesting, outer);
-	log_open(&loop->log, policy, nesting_id(&run->nesting));
+	environment_start(&run->environment, outer);
+	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->share, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
-	tracer_start(&run->tracer, policy);
+	*what = "environment";
+	if (!environment_open(&run->environment, policy, outer))
+		return false;
+	tracer_start(&run->tracer, policy, &run->environment);
 	*what = "signalfd";
 	if (!event_loop_open(loop))
 		return false;
@@ -79,7 +67,7 @@ run_open(struct run *run, const struct policy *policy,
 	if (!open_fleet(run))
 		return false;
 	*what = "status file";
-	if (!http_request_open(&run->request))
+	if (!http_request_open(&run->request, &run->environment))
 		return false;
 	*what = "report";
 	if (!open_attempt_log(run))
@@ -88,16 +76,13 @@ run_open(struct run *run, const struct policy *policy,
 	if (!hooks_open(&run->hook, policy, loop))
 		return false;
 	*what = "eventfd";
-	if (!attempt_open(&run->attempt, policy, loop, limited))
-		return false;
-	*what = "environment";
-	return open_environment(run, outer);
+	return attempt_open(&run->attempt, policy, loop, limited);
 }
 
 void
 run_close(struct run *run)
 {
-	nesting_close(&run->nesting);
+	environment_close(&run->environment);
 	attempt_close(&run->attempt);
 	hooks_close(&run->hook);
 	if (run->fleet != NULL)

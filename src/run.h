@@ -6,7 +6,7 @@
 
 #include "attempt/attempt.h"
 #include "attempt/hooks.h"
-#include "attempt/nesting.h"
+#include "attempt/environment.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
 #include "output/countdown.h"
@@ -18,7 +18,7 @@
 struct run {
 	const struct policy *policy;
 	struct outer outer;
-	struct nesting nesting;
+	struct environment environment;
 	struct tracer tracer;
 	struct event_loop loop;
 	struct fleet_client *fleet; /* NULL: no fleet shares the budget */

@@ -252,26 +252,6 @@ open_status(struct http_request *request)
 	    know_curl(request, &wrapper);
 }
 
-/* The variables for the attempts. False without memory. */
-static bool
-fill_variables(struct http_request *request)
-{
-	char **variable = request->variables;
-
-	if (request->status.path != NULL) {
-		*variable = join("RETRY_HTTP_STATUS=", request->status.path);
-		if (*variable++ == NULL)
-			return false;
-	}
-	if (request->key != NULL) {
-		*variable = join("RETRY_IDEMPOTENCY_KEY=", request->key);
-		if (*variable++ == NULL)
-			return false;
-	}
-	*variable = NULL;
-	return true;
-}
-
 void
 http_request_start(
     struct http_request *request, const struct policy *policy, struct log *log)
@@ -284,11 +264,18 @@ http_request_start(
 }
 
 bool
-http_request_open(struct http_request *request)
+http_request_open(struct http_request *request, struct environment *environment)
 {
 	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
-	if (!open_status(request) || !fill_variables(request))
+	if (!open_status(request))
+		return false;
+	if ((request->status.path != NULL &&
+		!environment_set(
+		    environment, "RETRY_HTTP_STATUS", request->status.path)) ||
+	    (request->key != NULL &&
+		!environment_set(
+		    environment, "RETRY_IDEMPOTENCY_KEY", request->key)))
 		return false;
 	if (request->by == HTTP_REQUEST_BY_SUDO && request->key != NULL)
 		log_tell(request->log,

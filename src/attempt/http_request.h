@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include "sys/sys.h"
+#include "attempt/environment.h"
 #include "attempt/private_file.h"
 #include "policy/policy.h"
 #include "attempt/status_file.h"
@@ -37,7 +38,6 @@ struct http_request {
 	bool unread; /* because the status file could not be read */
 	bool advised; /* the advice for curl without --http was given */
 	char uuid[SYS_UUID];
-	char *variables[3]; /* for the command's environment, then NULL */
 };
 
 /* Fills it in and opens nothing yet: http_request_close does nothing then. */
@@ -50,9 +50,11 @@ void http_request_start(
  * (wrapper.h), request->command is a copy of it with options that make curl use
  * the status file and the key, and once and several say what may be repeated.
  * The key is in a file that curl reads, never in a word of a command line.
+ * RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both.
  * False, with errno, if the kernel refuses.
  */
-bool http_request_open(struct http_request *request);
+bool http_request_open(
+    struct http_request *request, struct environment *environment);
 
 /* Empties the status file for the attempt that is about to begin. */
 void http_request_begin(struct http_request *request);

@@ -24,51 +24,34 @@ write_variable(struct tracer *tracer)
 	    stpcpy(tracer->variable, "TRACEPARENT="), &tracer->attempt);
 }
 
-/* Continues the trace of the parent, whose context has been read. */
-static void
-continue_trace(struct tracer *tracer)
-{
-	const char *state = getenv("TRACESTATE");
-
-	tracer->parent = tracer->attempt.span;
-	tracer->state = state != NULL && *state != '\0' ? state : NULL;
-}
-
-/* Begins a trace. TRACESTATE belongs to another one, and is deleted: Trace
- * Context, sections 4.2 and 4.3. */
-static void
-begin_trace(struct tracer *tracer, char **variable)
-{
-	static char state[] = "TRACESTATE";
-
-	tracer->attempt = (struct trace_context){ { draw(), draw() }, 0, true };
-	tracer->parent = 0;
-	tracer->state = NULL;
-	*variable = state;
-}
-
 void
-tracer_start(struct tracer *tracer, const struct policy *policy)
+tracer_start(struct tracer *tracer, const struct policy *policy,
+    struct environment *environment)
 {
-	const char *text;
-	bool child;
+	const char *text = getenv("TRACEPARENT"), *state;
 
-	memset(tracer->variables, 0, sizeof tracer->variables);
-	tracer->on = false;
-	if (policy->trace == NULL)
-		return;
-	text = getenv("TRACEPARENT");
-	child = text != NULL && trace_context_parse(text, &tracer->attempt);
-	tracer->on = !child || tracer->attempt.sampled;
+	tracer->on = policy->trace != NULL;
 	if (!tracer->on)
 		return;
-	if (child)
-		continue_trace(tracer);
-	else
-		begin_trace(tracer, &tracer->variables[1]);
-	tracer->variables[0] = tracer->variable;
+	if (text != NULL && trace_context_parse(text, &tracer->attempt)) {
+		tracer->on = tracer->attempt.sampled;
+		if (!tracer->on)
+			return;
+		state = getenv("TRACESTATE");
+		tracer->parent = tracer->attempt.span;
+		tracer->state = state != NULL && *state != '\0' ? state : NULL;
+	} else {
+		/* TRACESTATE belongs to another trace: Trace Context, sections
+		 * 4.2 and 4.3. */
+		tracer->attempt =
+		    (struct trace_context){ { draw(), draw() }, 0, true };
+		tracer->parent = 0;
+		tracer->state = NULL;
+		environment_drop(environment, "TRACESTATE");
+	}
 	tracer->span = tracer->attempt.span = draw();
 	write_variable(tracer);
+	environment_put(environment, tracer->variable);
 }
 
 void

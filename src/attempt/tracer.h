@@ -10,26 +10,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "attempt/environment.h"
 #include "policy/policy.h"
 #include "trace/trace_context.h"
 
-/* The most variables for the environment of the attempts. */
-#define TRACER_VARIABLES 2
-
 struct tracer {
-	bool on; /* if false, only variables has a meaning */
+	bool on; /* if false, nothing else has a meaning */
 	uint64_t parent; /* the span that has started retry; 0: there is none */
 	uint64_t span; /* of the invocation */
 	const char *state; /* TRACESTATE of the parent, or NULL */
 	struct trace_context attempt; /* before the first one: the invocation */
 	char variable[sizeof "TRACEPARENT=" + TRACE_CONTEXT_ROOM];
-	/* For nesting_open(); tracer_begin() changes their text. */
-	char *variables[TRACER_VARIABLES + 1];
 };
 
-/* Reads the environment, and makes the span of the invocation. Without --trace
- * the tracer is off, and sets no variables. */
-void tracer_start(struct tracer *tracer, const struct policy *policy);
+/* Reads the environment, makes the span of the invocation, and puts TRACEPARENT
+ * into the environment of the attempts. Without --trace the tracer is off. */
+void tracer_start(struct tracer *tracer, const struct policy *policy,
+    struct environment *environment);
 
 /* Makes the span of an attempt that is about to begin. */
 void tracer_begin(struct tracer *tracer);

@@ -95,7 +95,7 @@ static const char *const progress_times[] = {
 	.type = OPTION_SIZE, AT(member), .least = 1, \
 	.refusal = "not a size in bytes, k, M, G or T"
 #define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = (why)
-#define FILE_NAME(member) TEXT(member, "not a file name")
+#define FILE_NAME(member) TEXT(member, "not a file name"), .is_path = true
 #define KEY(member, why) TEXT(member, why), .most = SEGMENT_KEY
 #define SPECIAL(function, member) \
 	.type = OPTION_SPECIAL, AT(member), .take = (function)
@@ -235,21 +235,22 @@ static const struct option options[OPTIONS] = {
 	[OPT_BUDGET] = { "budget", 'B', .argument = "KEY",
 	    "share a budget of retries with all commands that\n"
 	    "give this KEY; '': none (default: $RETRY_BUDGET)",
-	    KEY(share.key, NULL) },
+	    KEY(share.key, NULL), .variable = "RETRY_BUDGET" },
 	[OPT_BUDGET_RATIO] = { "budget-ratio", '\0', .argument = "R",
 	    "allow R retries for each success (default 0.2)",
 	    .type = OPTION_RATIO, AT(share.terms.ratio),
-	    .most = SEGMENT_RATIO_MOST,
-	    .refusal = "not a ratio from 0 to 1000" },
+	    .most = SEGMENT_RATIO_MOST, .refusal = "not a ratio from 0 to 1000",
+	    .variable = "RETRY_BUDGET_RATIO" },
 	[OPT_BUDGET_MIN] = { "budget-min", '\0', .argument = "N",
 	    "allow N retries in any case (default 10)...", .type = OPTION_WHOLE,
 	    AT(share.terms.min), .most = SEGMENT_MIN_MOST,
-	    .refusal = "not a whole number up to 1000000" },
+	    .refusal = "not a whole number up to 1000000",
+	    .variable = "RETRY_BUDGET_MIN" },
 	[OPT_BUDGET_WINDOW] = { "budget-window", '\0', .argument = "DUR",
 	    "...in this time, 1s to 24h (default 60s)", .type = OPTION_SPAN,
 	    AT(share.terms.window), .least = SEGMENT_WINDOW_LEAST,
-	    .most = SEGMENT_WINDOW_MOST,
-	    .refusal = "not a time from 1s to 24h" },
+	    .most = SEGMENT_WINDOW_MOST, .refusal = "not a time from 1s to 24h",
+	    .variable = "RETRY_BUDGET_WINDOW" },
 	[OPT_BUDGET_WAIT] = { "budget-wait", '\0', .argument = "DUR",
 	    "wait this long for the budget (default 0; without\n"
 	    "a limit of attempts, until the deadline)",
@@ -260,7 +261,7 @@ static const struct option options[OPTIONS] = {
 	    .refusal = "not a time up to 24h" },
 	[OPT_BUDGET_DIR] = { "budget-dir", '\0', .argument = "DIR",
 	    "directory of budgets (default /dev/shm)",
-	    FILE_NAME(share.directory) },
+	    FILE_NAME(share.directory), .variable = "RETRY_BUDGET_DIR" },
 	[OPT_BUDGET_REQUIRED] = { "budget-required", '\0', .argument = NULL,
 	    "run nothing if the budget cannot be used", FLAG(share.required) },
 	[OPT_BREAKER] = { "breaker", '\0', .argument = "N,DUR[,MAX]",
@@ -282,40 +283,46 @@ static const struct option options[OPTIONS] = {
 	[OPT_NESTED] = { "nested", '\0', .argument = "KIND",
 	    "within another retry: share its budget (default);\n"
 	    "add: no retries during a retry of it; once: none",
-	    CHOICE(nested, nested_kinds, "not share, add or once") },
+	    CHOICE(nested, nested_kinds, "not share, add or once"),
+	    .variable = "RETRY_NESTED" },
 
 	[OPT_FLEET] = { "fleet", '\0', .argument = "URL",
 	    "share the budget with other hosts by a server of\n"
 	    "Valkey or Redis (default: $RETRY_FLEET)",
-	    SPECIAL(option_values_fleet, share.fleet) },
+	    SPECIAL(option_values_fleet, share.fleet),
+	    .variable = "RETRY_FLEET" },
 	[OPT_FLEET_AUTH] = { "fleet-auth", '\0', .argument = "FILE",
 	    "file with its password, or with user:password",
-	    FILE_NAME(share.fleet.auth_file) },
+	    FILE_NAME(share.fleet.auth_file),
+	    .variable = "RETRY_FLEET_AUTH_FILE" },
 	[OPT_FLEET_VIA] = { "fleet-via", '\0', .argument = "CMD",
 	    "connect by what sh runs: ssh -W HOST:6379 GATE",
-	    TEXT(share.fleet.via, NULL) },
+	    TEXT(share.fleet.via, NULL), .variable = "RETRY_FLEET_VIA" },
 	[OPT_FLEET_TIMEOUT] = { "fleet-timeout", '\0', .argument = "DUR",
 	    "time for one question (default 250ms; 1s with TLS\n"
 	    "or --fleet-via)",
 	    .type = OPTION_SPAN, AT(share.fleet.timeout), .least = 1,
-	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m" },
+	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m",
+	    .variable = "RETRY_FLEET_TIMEOUT" },
 	[OPT_FLEET_MIN] = { "fleet-min", '\0', .argument = "N",
 	    "allow all hosts together N retries in any case\n"
 	    "(default: as --budget-min)",
 	    .type = OPTION_WHOLE, AT(share.fleet.terms.min),
 	    .most = SEGMENT_MIN_MOST,
-	    .refusal = "not a whole number up to 1000000" },
+	    .refusal = "not a whole number up to 1000000",
+	    .variable = "RETRY_FLEET_MIN" },
 	[OPT_FLEET_RATIO] = { "fleet-ratio", '\0', .argument = "R",
 	    "...and R for each success (as --budget-ratio)",
 	    .type = OPTION_RATIO, AT(share.fleet.terms.ratio),
-	    .most = SEGMENT_RATIO_MOST,
-	    .refusal = "not a ratio from 0 to 1000" },
+	    .most = SEGMENT_RATIO_MOST, .refusal = "not a ratio from 0 to 1000",
+	    .variable = "RETRY_FLEET_RATIO" },
 	[OPT_FLEET_ALONE] = { "fleet-alone", '\0', .argument = "N",
 	    "without the server allow this host N retries\n"
 	    "(default: its share of --fleet-min)",
 	    .type = OPTION_WHOLE, AT(share.fleet.alone),
 	    .most = SEGMENT_MIN_MOST,
-	    .refusal = "not a whole number up to 1000000" },
+	    .refusal = "not a whole number up to 1000000",
+	    .variable = "RETRY_FLEET_ALONE" },
 
 	[OPT_QUIET] = { "quiet", 'q', .argument = NULL,
 	    "no messages, unless retry itself fails", .type = OPTION_CONSTANT,
@@ -338,7 +345,7 @@ static const struct option options[OPTIONS] = {
 	[OPT_TRACE] = { "trace", '\0', .argument = "FILE",
 	    "add a trace of the attempts, for OpenTelemetry\n"
 	    "(default: $RETRY_TRACE)",
-	    FILE_NAME(trace) },
+	    FILE_NAME(trace), .variable = "RETRY_TRACE" },
 	[OPT_ON_RETRY] = { "on-retry", '\0', .argument = "CMD",
 	    "run this with sh before each retry", TEXT(on_retry, NULL) },
 	[OPT_ON_GIVE_UP] = { "on-give-up", '\0', .argument = "CMD",
@@ -354,7 +361,7 @@ static const struct option options[OPTIONS] = {
 	[OPT_POLICY] = { "policy", '\0', .argument = "NAME|FILE",
 	    "read options from a file, one a line, no dashes;\n"
 	    "the command line wins (default: $RETRY_POLICY)",
-	    .type = OPTION_GIVEN },
+	    .type = OPTION_GIVEN, .variable = "RETRY_POLICY" },
 	[OPT_HELP] = { "help", 'h', .argument = NULL,
 	    "print this and exit; -h: the first options",
 	    .type = OPTION_SPECIAL, .take = take_help },
@@ -389,25 +396,6 @@ static const struct alias aliases[] = {
 	{ NULL, NULL },
 };
 
-static const struct variable variables[] = {
-	{ OPT_BUDGET, "RETRY_BUDGET" },
-	{ OPT_BUDGET_RATIO, "RETRY_BUDGET_RATIO" },
-	{ OPT_BUDGET_MIN, "RETRY_BUDGET_MIN" },
-	{ OPT_BUDGET_WINDOW, "RETRY_BUDGET_WINDOW" },
-	{ OPT_BUDGET_DIR, "RETRY_BUDGET_DIR" },
-	{ OPT_NESTED, "RETRY_NESTED" },
-	{ OPT_FLEET, "RETRY_FLEET" },
-	{ OPT_FLEET_AUTH, "RETRY_FLEET_AUTH_FILE" },
-	{ OPT_FLEET_VIA, "RETRY_FLEET_VIA" },
-	{ OPT_FLEET_TIMEOUT, "RETRY_FLEET_TIMEOUT" },
-	{ OPT_FLEET_MIN, "RETRY_FLEET_MIN" },
-	{ OPT_FLEET_RATIO, "RETRY_FLEET_RATIO" },
-	{ OPT_FLEET_ALONE, "RETRY_FLEET_ALONE" },
-	{ OPT_TRACE, "RETRY_TRACE" },
-	{ OPT_POLICY, "RETRY_POLICY" },
-	{ 0, NULL },
-};
-
 /* Options that a file must not have: with these retry runs no command, or one
  * that a user who only named the file would not expect. */
 static const size_t command_line_only[] = {
@@ -429,7 +417,6 @@ const struct optparse option_table = {
 	.count = OPTIONS,
 	.headings = headings,
 	.aliases = aliases,
-	.variables = variables,
 	.command_line_only = command_line_only,
 	.first_exit = OPT_HELP,
 	.file = OPT_POLICY,

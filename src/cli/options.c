@@ -1,9 +1,13 @@
 #include "cli/options.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "policy/backoff.h"
 #include "http/curl.h"
 #include "text/number.h"
@@ -181,25 +185,15 @@ settle_action(struct policy *policy, const char *const given[])
 	return true;
 }
 
-/* The row of an option whose text, if none was given, is of a variable. */
-static struct option
-row_of(enum option_id id, const char *variable, const char *const given[])
-{
-	struct option option = option_table.options[id];
-
-	if (given[id] == NULL)
-		option.variable = variable;
-	return option;
-}
-
 /* Finds the password, and refuses a user without one. */
 static void
 settle_password(struct fleet_policy *fleet, const char *const given[])
 {
-	struct option url = row_of(OPT_FLEET, "RETRY_FLEET", given);
-	struct option file =
-	    row_of(OPT_FLEET_AUTH, "RETRY_FLEET_AUTH_FILE", given);
+	struct option url = option_table.options[OPT_FLEET];
+	struct option file = option_table.options[OPT_FLEET_AUTH];
 
+	url.by_variable = given[OPT_FLEET] == NULL;
+	file.by_variable = given[OPT_FLEET_AUTH] == NULL;
 	if (!password_find(&file, fleet) && fleet->url.user[0] != '\0')
 		optparse_refuse(
 		    &url, "a user, and no --fleet-auth", fleet->text);
@@ -256,7 +250,7 @@ settle_fleet(struct policy *policy, const char *key, const char *const given[])
 		    : DEFAULT_FLEET_TIMEOUT;
 }
 
-/* Refuses what needs a budget, and notes what the command's retry inherits. */
+/* Refuses what needs a budget. */
 static void
 settle_budget(struct policy *policy, const char *const given[])
 {
@@ -266,42 +260,56 @@ settle_budget(struct policy *policy, const char *const given[])
 		OPT_BUDGET_REQUIRED,
 		OPT_BREAKER,
 	};
-	static const enum option_id told[POLICY_TOLD] = {
-		[TOLD_BUDGET] = OPT_BUDGET,
-		[TOLD_RATIO] = OPT_BUDGET_RATIO,
-		[TOLD_MIN] = OPT_BUDGET_MIN,
-		[TOLD_WINDOW] = OPT_BUDGET_WINDOW,
-		[TOLD_DIR] = OPT_BUDGET_DIR,
-		[TOLD_NESTED] = OPT_NESTED,
-		[TOLD_FLEET] = OPT_FLEET,
-		[TOLD_FLEET_AUTH] = OPT_FLEET_AUTH,
-		[TOLD_FLEET_VIA] = OPT_FLEET_VIA,
-		[TOLD_FLEET_TIMEOUT] = OPT_FLEET_TIMEOUT,
-		[TOLD_FLEET_MIN] = OPT_FLEET_MIN,
-		[TOLD_FLEET_RATIO] = OPT_FLEET_RATIO,
-		[TOLD_FLEET_ALONE] = OPT_FLEET_ALONE,
-		[TOLD_TRACE] = OPT_TRACE,
-	};
-	const char *file = policy->share.fleet.auth_file;
-
 	for (size_t i = 0; i < COUNT(needing); i++)
 		if (policy->share.key == NULL && given[needing[i]] != NULL)
 			refuse(needing[i], "only with --budget", given);
-	for (size_t i = 0; i < POLICY_TOLD; i++)
-		policy->told[i] = given[told[i]];
-	/* A relative path is handed on even if it comes from the environment:
-	 * the command may change the working directory. */
-	if (policy->share.directory[0] != '/')
-		policy->told[TOLD_DIR] = policy->share.directory;
-	if (file != NULL && file[0] != '/')
-		policy->told[TOLD_FLEET_AUTH] = file;
-	if (policy->trace != NULL && policy->trace[0] != '/')
-		policy->told[TOLD_TRACE] = policy->trace;
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
 	    given[OPT_BUDGET_WAIT] == NULL)
 		policy->share.wait = NANOS_MAX;
+}
+
+/*
+ * A relative path is handed on as an absolute one, even if it comes from the
+ * environment: the command may change the working directory.
+ */
+static const char *
+make_absolute(const struct option *option, const char *path)
+{
+	char directory[PATH_MAX], *absolute;
+
+	if (path[0] == '/' || strcmp(path, "-") == 0 ||
+	    getcwd(directory, sizeof directory) == NULL)
+		return path;
+	absolute = malloc(strlen(directory) + 1 + strlen(path) + 1);
+	if (absolute == NULL)
+		optparse_refuse(option, "no memory for", path);
+	stpcpy(stpcpy(stpcpy(absolute, directory), "/"), path);
+	return absolute;
+}
+
+/* Notes what a retry within the command takes over. */
+static void
+hand_on(struct policy *policy, const char *const given[])
+{
+	struct handed *handed = policy->handed;
+
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct option *option = &option_table.options[i];
+		const char *text = given[i];
+
+		if (option->variable == NULL || i == OPT_POLICY)
+			continue;
+		if (text == NULL && option->is_path)
+			text = getenv(option->variable);
+		/* An empty variable counts as unset. */
+		if (text == NULL || (given[i] == NULL && *text == '\0'))
+			continue;
+		if (option->is_path)
+			text = make_absolute(option, text);
+		*handed++ = (struct handed){ option->variable, text };
+	}
 }
 
 struct policy
@@ -349,5 +357,6 @@ options_parse(int argc, char **argv)
 	settle_http(&policy, given);
 	settle_budget(&policy, given);
 	settle_fleet(&policy, policy.share.key, given);
+	hand_on(&policy, given);
 	return policy;
 }

@@ -47,9 +47,9 @@ begin_option(
 		writer_put(writer, option->location);
 		writer_put(writer, option->name != NULL ? ": " : "");
 	} else {
-		writer_put(writer, option->variable != NULL ? "$" : "--");
+		writer_put(writer, option->by_variable ? "$" : "--");
 	}
-	if (option->variable != NULL)
+	if (option->by_variable)
 		writer_put(writer, option->variable);
 	else if (option->name != NULL)
 		writer_put(writer, option->name);
@@ -371,11 +371,12 @@ any_variable(void)
 	return false;
 }
 
-/* The text of a variable; NULL if it is unset or empty. */
+/* The text of an option's variable; NULL if it is unset or empty. */
 static const char *
-text_of(const struct variable *variable)
+text_of(const struct option *option)
 {
-	const char *text = getenv(variable->name);
+	const char *text =
+	    option->variable == NULL ? NULL : getenv(option->variable);
 
 	return text != NULL && *text != '\0' ? text : NULL;
 }
@@ -388,35 +389,30 @@ static void
 read_default_file(const struct parser *parser)
 {
 	const struct optparse *optparse = parser->optparse;
-	const struct variable *variable = optparse->variables;
 	struct option option = optparse->options[optparse->file];
-	const char *name;
+	const char *name = text_of(&option);
 
-	while (variable->name != NULL && variable->option != optparse->file)
-		variable++;
-	if (parser->given[optparse->file] != NULL || variable->name == NULL ||
-	    (name = text_of(variable)) == NULL)
+	if (parser->given[optparse->file] != NULL || name == NULL)
 		return;
-	option.variable = variable->name;
+	option.by_variable = true;
 	optparse->read_file(
 	    optparse, &option, name, parser->into, parser->given);
-	for (variable = optparse->variables; variable->name != NULL; variable++)
-		if (text_of(variable) != NULL)
-			parser->given[variable->option] = NULL;
+	for (size_t i = 0; i < optparse->count; i++)
+		if (text_of(&optparse->options[i]) != NULL)
+			parser->given[i] = NULL;
 }
 
 static void
 parse_variables(const struct parser *parser)
 {
 	const struct optparse *optparse = parser->optparse;
-	const struct variable *variable = optparse->variables;
 
-	for (; variable->name != NULL; variable++) {
-		const char *text = text_of(variable);
-		struct option option = optparse->options[variable->option];
+	for (size_t i = 0; i < optparse->count; i++) {
+		struct option option = optparse->options[i];
+		const char *text = text_of(&option);
 
-		option.variable = variable->name;
-		if (parser->given[variable->option] == NULL && text != NULL)
+		option.by_variable = true;
+		if (parser->given[i] == NULL && text != NULL)
 			optparse->store(&option, text, parser->into);
 	}
 }

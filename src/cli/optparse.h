@@ -12,6 +12,7 @@
 #ifndef OPTPARSE_H
 #define OPTPARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,20 +51,16 @@ struct option {
 	int64_t least, most; /* of a number; most 0: no upper bound */
 	const char *const *choices; /* up to a NULL, by value of the enum */
 	const char *refusal; /* what is wrong with a bad argument */
+	/* The variable of the environment, RETRY_*, that is read where the
+	 * option is not given; an empty one counts as unset. NULL: none. */
+	const char *variable;
 	/* Stores text (of a flag: the word as typed) or refuses it. */
 	void (*take)(const struct option *option, const char *text, void *into);
 	/* Not in the table but in the copy that comes with a text that is not
-	 * from the command line: "FILE:LINE", or the variable's name. */
-	const char *location, *variable;
-};
-
-/*
- * A variable of the environment that is read where the option is not given. An
- * empty variable counts as unset.
- */
-struct variable {
-	size_t option;
-	const char *name; /* begins with RETRY_ */
+	 * from the command line: "FILE:LINE", or that the variable has it. */
+	const char *location;
+	bool by_variable;
+	bool is_path; /* const char *: the name of a file or a directory */
 };
 
 /* A line above an option in --help. */
@@ -82,7 +79,6 @@ struct optparse {
 	size_t count;
 	const struct heading *headings; /* in order; the last one's is count */
 	const struct alias *aliases; /* the last one has no name */
-	const struct variable *variables; /* the last one has no name */
 	/* The options that no file may have, up to count. */
 	const size_t *command_line_only;
 	size_t first_exit; /* from here on, options that print and exit */

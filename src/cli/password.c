@@ -57,7 +57,8 @@ read_file(const struct option *option, struct fleet_policy *fleet)
 bool
 password_find(const struct option *option, struct fleet_policy *fleet)
 {
-	const struct option variable = { .variable = VARIABLE };
+	const struct option variable = { .variable = VARIABLE,
+		.by_variable = true };
 	const char *text = getenv(VARIABLE), *why;
 
 	if (fleet->auth_file != NULL) {

@@ -24,6 +24,9 @@
 /* The most times that --limit may be given. */
 #define POLICY_LIMITS 16
 
+/* How many options a retry within the command takes over at most. */
+#define POLICY_HANDED 14
+
 /* The most bytes of --label. */
 #define POLICY_LABEL 255
 
@@ -67,25 +70,6 @@ enum nested {
 	NESTED_ONCE, /* none */
 };
 
-/* Options that a retry within the command inherits, as typed. */
-enum told {
-	TOLD_BUDGET,
-	TOLD_RATIO,
-	TOLD_MIN,
-	TOLD_WINDOW,
-	TOLD_DIR,
-	TOLD_NESTED,
-	TOLD_FLEET,
-	TOLD_FLEET_AUTH,
-	TOLD_FLEET_VIA,
-	TOLD_FLEET_TIMEOUT,
-	TOLD_FLEET_MIN,
-	TOLD_FLEET_RATIO,
-	TOLD_FLEET_ALONE,
-	TOLD_TRACE,
-	POLICY_TOLD,
-};
-
 /* The fleet that shares the budget: its server has to grant each retry, too. */
 struct fleet_policy {
 	const char *text; /* the URL as it was typed; NULL: no fleet */
@@ -109,6 +93,11 @@ struct share {
 	struct breaker_config breaker;
 	bool required; /* do not run without the budget */
 	struct fleet_policy fleet;
+};
+
+/* A variable for a retry within the command. */
+struct handed {
+	const char *name, *text;
 };
 
 /* How many retries there may be after some kinds of failures. */
@@ -157,7 +146,8 @@ struct policy {
 	const char *method; /* of the HTTP request, or NULL */
 	const char *key; /* Idempotency-Key, "auto", or NULL */
 	struct share share;
-	const char *told[POLICY_TOLD]; /* NULL: not on the command line */
+	/* Options that were given, as variables; unused ones have no name. */
+	struct handed handed[POLICY_HANDED];
 	int64_t stdin_max; /* bytes that --replay-stdin may take */
 	int64_t hold_max; /* bytes of each stream that may be captured */
 	const char *label; /* names the command in messages, or NULL */

@@ -75,22 +75,21 @@ put_truth(struct writer *writer, const char *key, bool truth)
  */
 
 /* The attributes of the environment, and where their texts are. */
-struct environment {
+struct attributes {
 	struct resource resource;
 	char room[];
 };
 
-/* False if the attributes are malformed. NULL in *environment: no memory. */
+/* False if the attributes are malformed. NULL in *attributes: no memory. */
 static bool
-read_environment(struct environment **environment)
+read_attributes(struct attributes **attributes)
 {
 	const char *text = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	struct strview list = strview_of(text == NULL ? "" : text);
 
-	*environment = malloc(sizeof **environment + list.length);
-	return *environment == NULL ||
-	    resource_parse(
-		&(*environment)->resource, list, (*environment)->room);
+	*attributes = malloc(sizeof **attributes + list.length);
+	return *attributes == NULL ||
+	    resource_parse(&(*attributes)->resource, list, (*attributes)->room);
 }
 
 /* Each trace must name its service. OTEL_SERVICE_NAME counts more than the
@@ -112,15 +111,15 @@ name_service(struct resource *resource)
 static void
 put_resource(struct writer *writer)
 {
-	struct environment *environment;
+	struct attributes *attributes;
 	struct resource *resource;
 
-	read_environment(&environment);
-	if (environment == NULL) {
+	read_attributes(&attributes);
+	if (attributes == NULL) {
 		writer->error = ENOMEM;
 		return;
 	}
-	resource = &environment->resource;
+	resource = &attributes->resource;
 	name_service(resource);
 	writer_json_begin(writer, "resource", '{');
 	writer_json_begin(writer, "attributes", '[');
@@ -131,18 +130,18 @@ put_resource(struct writer *writer)
 	}
 	writer_json_end(writer, ']');
 	writer_json_end(writer, '}');
-	free(environment);
+	free(attributes);
 }
 
 void
 trace_file_check(struct log *log)
 {
-	struct environment *environment;
+	struct attributes *attributes;
 
-	if (!read_environment(&environment))
+	if (!read_attributes(&attributes))
 		log_say(log, LOUDNESS_PLAIN,
 		    STRINGS("OTEL_RESOURCE_ATTRIBUTES ignored: malformed"));
-	free(environment);
+	free(attributes);
 }
 
 /*

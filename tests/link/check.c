@@ -150,7 +150,7 @@ attempt_meanwhile(void)
 	ask();
 	plan_begin(&run.history);
 	outcome = attempt_run(&run.attempt, run.request.command,
-	    run.nesting.env, &run.history, label);
+	    run.environment.list, &run.history, label);
 	printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
 	await("ask");
 }
@@ -223,7 +223,7 @@ open_run(int argc, char **argv)
 	const char *what;
 
 	policy = options_parse(argc, argv);
-	outer = nesting_outer();
+	outer = environment_outer();
 	if (!run_open(&run, &policy, &outer, &what) ||
 	    !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");

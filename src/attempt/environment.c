@@ -1,0 +1,260 @@
+#include "attempt/environment.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "text/number.h"
+#include "sys/procfs.h"
+
+#define ID "RETRY_ID="
+
+/* The variables that retry writes itself, and so never passes through. */
+static const char *const written[] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
+	"RETRY_DEPTH=", "RETRY_DEADLINE=", "RETRY_LAST_STATUS=",
+	"RETRY_PARENT=", ID, "RETRY_ANCESTOR_RETRY=", "RETRY_ADMITTED=" };
+
+#define WRITTEN (sizeof written / sizeof *written)
+
+/*
+ * Whether the process that wrote "pid.instant" lives. It lived at that instant:
+ * a process that began later has got the same number. /proc rounds the start of
+ * a process down to a tick, so the instant is rounded, too. An instant in the
+ * future, or a process with another clock, is of another time namespace. A
+ * zombie is dead.
+ */
+static bool
+is_alive(const char *identity)
+{
+	size_t length = strcspn(identity, ".");
+	const char *since = identity + length + 1;
+	struct procfs proc;
+	int64_t number, instant;
+	pid_t pid;
+
+	if (identity[length] != '.' ||
+	    !number_whole(identity, length, &number) ||
+	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
+	    number > INT_MAX || instant > sys_now(CLOCK_BOOTTIME))
+		return false;
+	pid = procfs_number((pid_t)number);
+	return pid > 0 && procfs_look(&proc, pid) == PROCFS_SEEN &&
+	    !proc.dead &&
+	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK)) &&
+	    procfs_same_clock(pid);
+}
+
+/* Writes the boot and the time namespace, on which CLOCK_BOOTTIME depends. NULL
+ * without /proc. */
+static char *
+put_clock(char *at)
+{
+	char digits[NUMBER_ROOM];
+
+	if (!sys_boot(at))
+		return NULL;
+	number_put(digits, (int64_t)sys_space());
+	return stpcpy(stpcpy(stpcpy(at + strlen(at), ":"), digits), ":");
+}
+
+/* An id must be a UUID: other programs write it into their logs. */
+static bool
+is_uuid(const char *text)
+{
+	for (size_t i = 0; i < SYS_UUID - 1; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (text[i] == '\0' ||
+		    strchr(dash ? "-" : "0123456789abcdefABCDEF", text[i]) ==
+			NULL)
+			return false;
+	}
+	return text[SYS_UUID - 1] == '\0';
+}
+
+struct outer
+environment_outer(void)
+{
+	struct outer outer = { .deadline = NANOS_MAX };
+	const char *text = getenv("RETRY_PARENT");
+	char here[ENVIRONMENT_ROOM], *end;
+	size_t length;
+
+	if (text == NULL || !is_alive(text))
+		return outer;
+	outer.alive = true;
+	/* A deadline of another boot or time namespace is ignored. */
+	text = getenv("RETRY_DEADLINE");
+	end = text == NULL ? NULL : put_clock(here);
+	length = end == NULL ? 0 : (size_t)(end - here);
+	if (end != NULL && strncmp(text, here, length) == 0)
+		number_whole(
+		    text + length, strlen(text + length), &outer.deadline);
+	text = getenv("RETRY_DEPTH");
+	if (text != NULL)
+		number_whole(text, strlen(text), &outer.depth);
+	text = getenv("RETRY_ANCESTOR_RETRY");
+	outer.retrying = text != NULL && strcmp(text, "1") == 0;
+	text = getenv("RETRY_ID");
+	outer.id = text != NULL && is_uuid(text) ? text : NULL;
+	outer.admitted = getenv("RETRY_ADMITTED");
+	return outer;
+}
+
+int64_t
+environment_attempts(const struct policy *policy, const struct outer *outer)
+{
+	bool once = policy->nested == NESTED_ONCE ||
+	    (policy->nested == NESTED_ADD && outer->retrying);
+
+	return outer->alive && once ? policy->consecutive : policy->attempts;
+}
+
+void
+environment_start(struct environment *environment, const struct outer *outer)
+{
+	char uuid[SYS_UUID];
+
+	stpcpy(stpcpy(environment->id, ID),
+	    outer->id != NULL ? outer->id : sys_uuid(uuid));
+}
+
+void
+environment_drop(struct environment *environment, const char *name)
+{
+	size_t length = strcspn(name, "=");
+	char **to = environment->list;
+
+	for (char **at = to; at < environment->next; at++)
+		if (strncmp(*at, name, length) != 0 || (*at)[length] != '=')
+			*to++ = *at;
+	environment->next = to;
+	*to = NULL;
+}
+
+void
+environment_put(struct environment *environment, char *variable)
+{
+	environment_drop(environment, variable);
+	*environment->next++ = variable;
+	*environment->next = NULL;
+}
+
+bool
+environment_set(
+    struct environment *environment, const char *name, const char *text)
+{
+	char *variable = malloc(strlen(name) + 1 + strlen(text) + 1);
+
+	if (variable == NULL)
+		return false;
+	stpcpy(stpcpy(stpcpy(variable, name), "="), text);
+	environment_put(environment, variable);
+	return true;
+}
+
+/* Writes "NAME=value". */
+static char *
+assign(char room[ENVIRONMENT_ROOM], const char *name, int64_t value)
+{
+	number_put(stpcpy(room, name), value);
+	return room;
+}
+
+bool
+environment_open(struct environment *environment, const struct policy *policy,
+    const struct outer *outer)
+{
+	/* The key of the breaker that admits the attempts. */
+	const char *admitted = policy->share.breaker.failures > 0
+	    ? policy->share.key
+	    : outer->admitted;
+	char digits[NUMBER_ROOM], *at;
+	size_t count = 0;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	environment->heap = NULL;
+	environment->list = environment->few;
+	if (count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1 >
+	    ENVIRONMENT_FEW)
+		environment->list = environment->heap = malloc(
+		    (count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1) *
+		    sizeof *environment->list);
+	if (environment->list == NULL)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		environment->list[i] = environ[i];
+	environment->next = environment->list + count;
+	for (size_t i = 0; i < WRITTEN; i++)
+		environment_drop(environment, written[i]);
+
+	for (size_t i = 0; i < POLICY_HANDED; i++)
+		if (policy->handed[i].name != NULL &&
+		    !environment_set(environment, policy->handed[i].name,
+			policy->handed[i].text))
+			return false;
+	if (admitted != NULL &&
+	    !environment_set(environment, "RETRY_ADMITTED", admitted))
+		return false;
+
+	environment_put(environment,
+	    assign(environment->depth,
+		"RETRY_DEPTH=", number_add(outer->depth, 1)));
+	environment_put(environment, environment->id);
+	/* The instant is the present: to read the start of retry from /proc
+	 * would take longer than all other steps before the command. */
+	at = stpcpy(environment->parent, "RETRY_PARENT=");
+	at = stpcpy(stpcpy(at, number_put(digits, getpid())), ".");
+	number_put(at, sys_now(CLOCK_BOOTTIME));
+	environment_put(environment, environment->parent);
+	environment->retrying = outer->retrying;
+	environment->deadline[0] = '\0';
+	return true;
+}
+
+void
+environment_close(struct environment *environment)
+{
+	free(environment->heap);
+}
+
+void
+environment_tell(struct environment *environment, const struct policy *policy,
+    const struct history *history, bool over)
+{
+	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
+	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
+	char **slot = environment->next;
+
+	*slot++ = assign(environment->attempt, "RETRY_ATTEMPT=", history->made);
+	*slot++ = policy->attempts == POLICY_UNLIMITED
+	    ? unlimited
+	    : assign(
+		  environment->most, "RETRY_MAX_ATTEMPTS=", policy->attempts);
+	/* The deadline never changes, so it is written once. */
+	if (history->deadline != NANOS_MAX &&
+	    environment->deadline[0] == '\0') {
+		char *at =
+		    put_clock(stpcpy(environment->deadline, "RETRY_DEADLINE="));
+
+		if (at != NULL)
+			number_put(at, history->deadline);
+		else
+			environment->deadline[0] = '\0';
+	}
+	if (environment->deadline[0] != '\0')
+		*slot++ = environment->deadline;
+	if (history->made > 1 || over)
+		*slot++ = assign(
+		    environment->last, "RETRY_LAST_STATUS=", history->status);
+	if (environment->retrying || history->made > 1)
+		*slot++ = ancestor;
+	*slot = NULL;
+}
+
+const char *
+environment_id(const struct environment *environment)
+{
+	return environment->id + strlen(ID);
+}

@@ -1,0 +1,104 @@
+/*
+ * environment: reads what an outer retry wrote into the environment, and makes
+ * the environment of the attempts.
+ *
+ * The variables of an outer retry count only while it lives: a daemon that was
+ * once started under a retry must not pass on the deadline of that retry.
+ */
+#ifndef ENVIRONMENT_H
+#define ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "sys/sys.h"
+#include "policy/plan.h"
+
+/* What the outer retry wrote. */
+struct outer {
+	bool alive; /* if not, the other fields mean nothing */
+	nanos deadline; /* on CLOCK_BOOTTIME; NANOS_MAX: none */
+	int64_t depth; /* the number of outer retries */
+	bool retrying; /* an outer retry is past its first attempt */
+	const char *id; /* RETRY_ID, or NULL */
+	const char *admitted; /* RETRY_ADMITTED, the key of a budget, or NULL */
+};
+
+/* Room for a variable that is a number, an id or a deadline. */
+#define ENVIRONMENT_ROOM 112
+
+/* With more variables than this, which is rare, memory is allocated. */
+#define ENVIRONMENT_FEW 256
+
+/* The environment of the attempts. That of retry itself stays as it is: the
+ * ways to a fleet's server have it. */
+struct environment {
+	char **list; /* NULL-terminated, for execve */
+	char **next; /* in list: where the variables that change begin */
+	char *few[ENVIRONMENT_FEW];
+	void *heap; /* in place of few, or NULL */
+	bool retrying; /* an outer retry is past its first attempt */
+	char attempt[ENVIRONMENT_ROOM], most[ENVIRONMENT_ROOM],
+	    depth[ENVIRONMENT_ROOM], deadline[ENVIRONMENT_ROOM],
+	    last[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
+	    id[ENVIRONMENT_ROOM];
+};
+
+/*
+ * Reads RETRY_PARENT, "pid.instant", and the other variables if that process
+ * lived at that instant of CLOCK_BOOTTIME, in nanoseconds, and lives now. What
+ * is malformed, or of another boot or time namespace, is ignored.
+ */
+struct outer environment_outer(void);
+
+/*
+ * How many of the policy's attempts --nested allows, given an outer retry: if
+ * none may be a retry, only the successes in a row that are wanted.
+ */
+int64_t
+environment_attempts(const struct policy *policy, const struct outer *outer);
+
+/*
+ * Finds the id of the invocation: that of the outer retry, or a new one. This
+ * comes before the functions below.
+ */
+void
+environment_start(struct environment *environment, const struct outer *outer);
+
+/*
+ * Begins the environment of the attempts: that of retry, with the options that
+ * an inner retry takes over, and the variables by which it knows this one.
+ * False, with errno, if there is no memory.
+ */
+bool environment_open(struct environment *environment,
+    const struct policy *policy, const struct outer *outer);
+
+/*
+ * Put a variable, which stays where it is and may change its text: "NAME=text"
+ * in place of any of this name, or "NAME=" with text, for which memory is
+ * allocated. environment_drop() takes the variables of a name away. Before the
+ * first environment_tell(), and at most ENVIRONMENT_PUT more variables than
+ * there were.
+ */
+#define ENVIRONMENT_PUT 4
+void environment_put(struct environment *environment, char *variable);
+bool environment_set(
+    struct environment *environment, const char *name, const char *text);
+void environment_drop(struct environment *environment, const char *name);
+
+/* Frees what environment_open() allocated. */
+void environment_close(struct environment *environment);
+
+/*
+ * Writes the variables for the attempt that is about to begin: RETRY_ATTEMPT,
+ * RETRY_MAX_ATTEMPTS; RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after
+ * the first attempt; RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past
+ * its first attempt. If over is true, the variables are for a hook: the attempt
+ * is over, and RETRY_LAST_STATUS says how it ended.
+ */
+void environment_tell(struct environment *environment,
+    const struct policy *policy, const struct history *history, bool over);
+
+/* The value of RETRY_ID. */
+const char *environment_id(const struct environment *environment);
+
+#endif
