@@ -1,5 +1,6 @@
 #include "fleet/fleet_url.h"
 
+#include <ctype.h>
 #include <string.h>
 #include "text/number.h"
 #include "text/strview.h"
@@ -73,10 +74,9 @@ fleet_url_is_host(struct strview text)
 	if (memchr(text.at, ':', text.length) != NULL)
 		others = ":.%_-"; /* an address, perhaps with an interface */
 	for (size_t i = 0; i < text.length; i++) {
-		char c = strview_lower(text.at[i]);
+		unsigned char c = (unsigned char)text.at[i];
 
-		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-		    memchr(others, c, strlen(others)) == NULL)
+		if (!isalnum(c) && memchr(others, c, strlen(others)) == NULL)
 			return false;
 	}
 	return true;

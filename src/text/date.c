@@ -22,7 +22,7 @@ date_parse(struct strview text, int64_t now, int64_t *moment)
 	int day, second, form;
 
 	text = strview_trim(text);
-	if (text.length >= sizeof copy)
+	if (text.length == 0 || text.length >= sizeof copy)
 		return false;
 	memcpy(copy, text.at, text.length);
 	rest = strptime(copy, "%a", &parts);

@@ -1,5 +1,6 @@
 #include "text/strview.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char hex[] = "0123456789abcdef";
@@ -21,30 +22,30 @@ strview_after(struct strview text, size_t count)
 	return text;
 }
 
+struct strview
+strview_skip(struct strview text, const char *bytes)
+{
+	size_t count = 0;
+
+	while (count < text.length && text.at[count] != '\0' &&
+	    strchr(bytes, text.at[count]) != NULL)
+		count++;
+	return strview_after(text, count);
+}
+
 bool
 strview_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+	return c != '\0' && strchr(STRVIEW_BLANKS, c) != NULL;
 }
 
 struct strview
 strview_trim(struct strview text)
 {
-	size_t blanks = 0;
-
-	while (blanks < text.length && strview_blank(text.at[blanks]))
-		blanks++;
-	text = strview_after(text, blanks);
+	text = strview_skip(text, STRVIEW_BLANKS);
 	while (text.length > 0 && strview_blank(text.at[text.length - 1]))
 		text.length--;
 	return text;
-}
-
-/* By hand: tolower() and strncasecmp() depend on the locale. */
-char
-strview_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 bool
@@ -55,7 +56,8 @@ strview_begins(struct strview text, struct strview start)
 	if (text.length < start.length)
 		return false;
 	while (i < start.length &&
-	    strview_lower(text.at[i]) == strview_lower(start.at[i]))
+	    tolower((unsigned char)text.at[i]) ==
+		tolower((unsigned char)start.at[i]))
 		i++;
 	return i == start.length;
 }
@@ -124,7 +126,7 @@ strview_digits(struct strview text)
 {
 	size_t n = 0;
 
-	while (n < text.length && text.at[n] >= '0' && text.at[n] <= '9')
+	while (n < text.length && isdigit((unsigned char)text.at[n]))
 		n++;
 	return n;
 }
@@ -132,7 +134,7 @@ strview_digits(struct strview text)
 int
 strview_hex(char c)
 {
-	const char *at = memchr(hex, strview_lower(c), sizeof hex - 1);
+	const char *at = memchr(hex, tolower((unsigned char)c), sizeof hex - 1);
 
 	return at == NULL ? -1 : (int)(at - hex);
 }

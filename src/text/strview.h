@@ -1,8 +1,7 @@
 /*
  * strview: a part of a text, as a pointer and a length.
  *
- * The part does not end in NUL, and may contain any byte. All of this is the
- * same in every locale.
+ * The part does not end in NUL, and may contain any byte.
  */
 #ifndef STRVIEW_H
 #define STRVIEW_H
@@ -22,14 +21,15 @@ struct strview strview_of(const char *string);
 /* The text without its first count bytes. */
 struct strview strview_after(struct strview text, size_t count);
 
-/*
- * The text without the blanks at both ends: space, tab, CR and LF, because a
- * folded header field may contain all four.
- */
-struct strview strview_trim(struct strview text);
+/* The text without those of these bytes with which it starts. */
+struct strview strview_skip(struct strview text, const char *bytes);
 
-/* c in lower case, if it is one of A to Z; else c. */
-char strview_lower(char c);
+/* A folded header field may contain all four. */
+#define STRVIEW_BLANKS " \t\r\n"
+
+/* Whether c is a blank; and the text without the blanks at both ends. */
+bool strview_blank(char c);
+struct strview strview_trim(struct strview text);
 
 /* Whether text is word, or starts with word or start; the case of A to Z is
  * ignored. */
@@ -56,9 +56,6 @@ bool strview_line(struct strview *rest, struct strview *line);
 
 /* How many decimal digits text starts with. */
 size_t strview_digits(struct strview text);
-
-/* Whether c is one of the blanks that strview_trim() cuts off. */
-bool strview_blank(char c);
 
 /* The value of a hexadecimal digit in upper or lower case, or -1. */
 int strview_hex(char c);

@@ -1,5 +1,6 @@
 #include "trace/trace_context.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 #include "text/strview.h"
@@ -26,7 +27,7 @@ read_hex(const char *text, size_t count, uint64_t *value)
 	for (size_t i = 0; i < count; i++) {
 		int digit = strview_hex(text[i]);
 
-		if (digit == -1 || strview_lower(text[i]) != text[i])
+		if (digit == -1 || isupper((unsigned char)text[i]))
 			return false;
 		*value = *value << 4 | (uint64_t)digit;
 	}
