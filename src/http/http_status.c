@@ -53,34 +53,28 @@ may_be_retry_after(struct strview text)
 }
 
 /*
- * Whether curl can exit with status after a response with this code (its
- * manual, "EXIT CODES"). The statuses in redirected mean that the last transfer
- * got no response: then the code is that of the redirect before it.
+ * Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...", with a
+ * status with which curl can exit after a response with this code (its manual,
+ * "EXIT CODES"). The statuses in redirected mean that the last transfer got no
+ * response: then the code is that of the redirect before it.
  */
 static bool
-may_follow(int64_t status, int code)
+is_error(struct strview text, int code)
 {
 	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
 		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
 	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
+	size_t digits = strview_digits(text);
+	int64_t status;
 
+	if (digits == 0 || digits > 2 || digits == text.length ||
+	    !strview_blank(text.at[digits]) ||
+	    !number_whole(text.at, digits, &status) || status == 0)
+		return false;
 	if (code >= 300 && code < 400 &&
 	    memchr(redirected, (int)status, sizeof redirected) != NULL)
 		return true;
 	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
-}
-
-/* Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...". */
-static bool
-is_error(struct strview text, int code)
-{
-	size_t digits = strview_digits(text);
-	int64_t status;
-
-	return digits > 0 && digits <= 2 &&
-	    number_whole(text.at, digits, &status) && status != 0 &&
-	    digits < text.length && strview_blank(text.at[digits]) &&
-	    may_follow(status, code);
 }
 
 /*
@@ -148,56 +142,44 @@ read_code(struct strview rest, struct response *response)
 	return true;
 }
 
-/* Whether name is one by which curl or people call a code. */
-static bool
-names_code(struct strview name)
-{
-	static const char *const names[] = { "http_code", "response_code",
-		"code", "status", "http_status", "status_code" };
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		if (strview_is(name, names[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Reads a line of the key=value form. False if the line is something else. */
-static bool
-read_pair(struct strview value, struct response *response)
-{
-	struct strview key = { NULL, 0 };
-	enum field field;
-	int code;
-
-	if (!strview_cut(&value, '=', &key))
-		return false;
-	field = retry_after_find(key);
-	value = strview_trim(value);
-	if (field != FIELD_COUNT) {
-		/* A field that is repeated belongs to the next transfer. */
-		if (response->fields.values[field].length > 0)
-			*response = (struct response){ 0 };
-		retry_after_add(&response->fields, field, value);
-		return true;
-	}
-	if (!names_code(key) || !read_bare(value, &code))
-		return false;
-	if (response->known)
-		*response = (struct response){ 0 };
-	response->known = true;
-	response->code = code;
-	return true;
-}
-
+/* Reads the lines of the key=value form. False if there are none. */
 static bool
 read_pairs(struct strview rest, struct response *response)
 {
+	/* The names by which curl or people call a code. */
+	static const char *const names[] = { "http_code", "response_code",
+		"code", "status", "http_status", "status_code" };
+	struct strview value;
 	bool found = false;
-	struct strview line;
 
-	while (strview_line(&rest, &line))
-		found |= read_pair(line, response);
+	while (strview_line(&rest, &value)) {
+		struct strview key = { NULL, 0 };
+		enum field field;
+		size_t i = 0;
+		int code;
+
+		if (!strview_cut(&value, '=', &key))
+			continue;
+		field = retry_after_find(key);
+		value = strview_trim(value);
+		while (i < sizeof names / sizeof *names &&
+		    !strview_is(key, names[i]))
+			i++;
+		if (field < FIELD_WAITS) {
+			/* A repeated field belongs to the next transfer. */
+			if (response->fields.values[field].length > 0)
+				*response = (struct response){ 0 };
+			retry_after_add(&response->fields, field, value);
+			found = true;
+		} else if (i < sizeof names / sizeof *names &&
+		    read_bare(value, &code)) {
+			if (response->known)
+				*response = (struct response){ 0 };
+			response->known = true;
+			response->code = code;
+			found = true;
+		}
+	}
 	return found;
 }
 
@@ -218,58 +200,6 @@ enum token {
 	TOKEN_WORD /* a number, true, null, or anything else without quotes */
 };
 
-static const char marks[] = "{}[]";
-
-/* Skips blanks, commas and colons. */
-static void
-skip_gap(struct strview *rest)
-{
-	while (rest->length > 0 &&
-	    (strview_blank(rest->at[0]) || rest->at[0] == ',' ||
-		rest->at[0] == ':'))
-		*rest = strview_after(*rest, 1);
-}
-
-/* Cuts off a string and its closing quote; the opening quote is cut already. */
-static struct strview
-cut_string(struct strview *rest)
-{
-	struct strview string = *rest;
-	size_t end = 0;
-
-	while (end < rest->length && rest->at[end] != '"') {
-		/* The byte after a backslash may be a quote. */
-		if (rest->at[end] == '\\' && end + 1 < rest->length)
-			end++;
-		end++;
-	}
-	string.length = end;
-	*rest = strview_after(*rest, end < rest->length ? end + 1 : end);
-	return string;
-}
-
-static struct strview
-cut_word(struct strview *rest)
-{
-	struct strview word = *rest;
-	size_t end = 0;
-
-	while (end < rest->length && !strview_blank(rest->at[end]) &&
-	    memchr("{}[],:\"", rest->at[end], 7) == NULL)
-		end++;
-	word.length = end;
-	*rest = strview_after(*rest, end);
-	return word;
-}
-
-static bool
-colon_follows(struct strview rest)
-{
-	while (rest.length > 0 && strview_blank(rest.at[0]))
-		rest = strview_after(rest, 1);
-	return rest.length > 0 && rest.at[0] == ':';
-}
-
 /*
  * Cuts the next token off rest. *text becomes the bytes of the token: for a key
  * or a string the bytes between the quotes, with escapes as they are.
@@ -277,29 +207,47 @@ colon_follows(struct strview rest)
 static enum token
 next_token(struct strview *rest, struct strview *text)
 {
-	const char *mark;
+	static const char marks[] = "{}[]";
+	const char *mark, *at;
+	size_t end = 0;
 
-	skip_gap(rest);
+	*rest = strview_skip(*rest, STRVIEW_BLANKS ",:");
 	*text = (struct strview){ rest->at, 0 };
 	if (rest->length == 0)
 		return TOKEN_END;
-	if (rest->at[0] == '"') {
-		*rest = strview_after(*rest, 1);
-		*text = cut_string(rest);
-		return colon_follows(*rest) ? TOKEN_KEY : TOKEN_STRING;
-	}
+
 	mark = memchr(marks, rest->at[0], strlen(marks));
-	if (mark == NULL) {
-		*text = cut_word(rest);
-		return TOKEN_WORD;
+	if (mark != NULL) {
+		*rest = strview_after(*rest, 1);
+		return (enum token)(TOKEN_OPEN + (mark - marks));
 	}
-	*rest = strview_after(*rest, 1);
-	return (enum token)(TOKEN_OPEN + (mark - marks));
+
+	at = rest->at;
+	if (at[0] == '"') {
+		at++;
+		*text = *rest = strview_after(*rest, 1);
+		while (end < rest->length && at[end] != '"')
+			/* The byte after a backslash may be a quote. */
+			end +=
+			    at[end] == '\\' && end + 1 < rest->length ? 2 : 1;
+		text->length = end;
+		*rest = strview_after(*rest, end + (end < rest->length));
+		return strview_starts(strview_skip(*rest, STRVIEW_BLANKS), ":")
+		    ? TOKEN_KEY
+		    : TOKEN_STRING;
+	}
+
+	while (end < rest->length && !strview_blank(at[end]) &&
+	    memchr("{}[],:\"", at[end], 7) == NULL)
+		end++;
+	text->length = end;
+	*rest = strview_after(*rest, end);
+	return TOKEN_WORD;
 }
 
 /* A JSON object that no other one contains, or a code beside such objects. */
 struct part {
-	bool coded; /* there is a code */
+	bool known; /* the code is */
 	bool named; /* the code has curl's own name for it */
 	bool listed; /* there are header fields */
 	int code;
@@ -312,7 +260,7 @@ put_code(struct part *part, struct strview text, bool named)
 	if (named ? !read_number(text, &part->code)
 		  : !read_bare(text, &part->code))
 		return;
-	part->coded = true;
+	part->known = true;
 	part->named |= named;
 }
 
@@ -327,10 +275,8 @@ put_field(struct part *part, struct strview key, struct strview value)
 static bool
 read_line_beside(struct strview *rest, struct part *part)
 {
-	struct strview after = *rest, line;
+	struct strview after = strview_skip(*rest, STRVIEW_BLANKS), line;
 
-	while (after.length > 0 && strview_blank(after.at[0]))
-		after = strview_after(after, 1);
 	/* The digits are checked first: to look for the end of the line before
 	 * each part would take quadratic time. */
 	if (strview_digits(after) != 3 || !strview_line(&after, &line))
@@ -338,7 +284,7 @@ read_line_beside(struct strview *rest, struct part *part)
 	line = strview_trim(line);
 	if (!cut_code(&line, &part->code))
 		return false;
-	part->coded = true;
+	part->known = true;
 	if (line.length > 0)
 		put_field(part, strview_of("retry-after"), line);
 	*rest = after;
@@ -377,18 +323,7 @@ read_part(struct strview *rest, struct part *part)
 		if (depth == 0)
 			break;
 	}
-	return token != TOKEN_END || part->coded || part->listed;
-}
-
-/* Whether the bytes are a JSON object, or a code and then one. */
-static bool
-is_json(struct strview all)
-{
-	struct strview start = strview_trim(all);
-	struct strview next =
-	    strview_trim(strview_after(start, strview_digits(start)));
-
-	return strview_starts(next, "{");
+	return token != TOKEN_END || part->known || part->listed;
 }
 
 /*
@@ -405,12 +340,12 @@ read_json(struct strview rest, struct response *response)
 	struct part part;
 
 	while (read_part(&rest, &part)) {
-		if ((part.coded && response->known) ||
+		if ((part.known && response->known) ||
 		    (part.listed && listed)) {
 			*response = (struct response){ 0 };
 			listed = false;
 		}
-		if (part.coded) {
+		if (part.known) {
 			response->known = true;
 			response->code = part.code;
 		}
@@ -422,7 +357,7 @@ read_json(struct strview rest, struct response *response)
 			form = HTTP_STATUS_JSON;
 		else if (part.listed && form != HTTP_STATUS_JSON)
 			form = HTTP_STATUS_HEADER_JSON;
-		else if (part.coded && form == HTTP_STATUS_UNRECOGNISED)
+		else if (part.known && form == HTTP_STATUS_UNRECOGNISED)
 			form = HTTP_STATUS_CODE;
 	}
 	return form;
@@ -433,6 +368,7 @@ static enum http_status_form
 read_any(struct strview all, struct response *response)
 {
 	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
+	struct strview start = strview_trim(all);
 
 	/* The text may be a page that begins with a status line, and behind
 	 * the page a code. */
@@ -441,7 +377,9 @@ read_any(struct strview all, struct response *response)
 		return HTTP_STATUS_CODE;
 	if (responses_read(all, response))
 		return HTTP_STATUS_HEADERS;
-	if (is_json(all))
+	/* A JSON object, or a code and then one. */
+	start = strview_after(start, strview_digits(start));
+	if (strview_starts(strview_trim(start), "{"))
 		form = read_json(all, response);
 	if (form != HTTP_STATUS_UNRECOGNISED)
 		return form;
@@ -453,45 +391,34 @@ read_any(struct strview all, struct response *response)
 					 : HTTP_STATUS_UNRECOGNISED;
 }
 
-static enum http_status_form
-read_dump(struct strview all, struct response *response)
-{
-	return response_head_dump(all, response) ? HTTP_STATUS_HEADERS
-						 : HTTP_STATUS_UNRECOGNISED;
-}
-
-static struct http_status
-conclude(const struct response *response, enum http_status_form form, nanos now)
-{
-	struct http_status http = {
-		.form = form, .known = response->known, .code = response->code
-	};
-	struct retry_after retry_after;
-
-	/* No server has answered: a number beside 000 means something else. */
-	if (http.known && http.code == 0)
-		return http;
-	retry_after = retry_after_read(&response->fields, now);
-	http.has_wait = retry_after.given;
-	http.wait = retry_after.wait;
-	http.never = retry_after.never;
-	http.doubtful = retry_after.doubtful;
-	return http;
-}
-
 struct http_status
 http_status_parse(
     const char *bytes, size_t length, enum http_status_source source, nanos now)
 {
 	struct strview all = { bytes, length };
 	struct response response = { 0 };
-	enum http_status_form form = HTTP_STATUS_EMPTY;
+	struct retry_after wait;
+	struct http_status http = { .form = HTTP_STATUS_EMPTY };
 
-	if (strview_trim(all).length > 0)
-		form = source == HTTP_STATUS_FROM_DUMP
-		    ? read_dump(all, &response)
-		    : read_any(all, &response);
-	return conclude(&response, form, now);
+	if (strview_trim(all).length == 0)
+		return http;
+	if (source == HTTP_STATUS_FROM_UNKNOWN)
+		http.form = read_any(all, &response);
+	else
+		http.form = response_head_dump(all, &response)
+		    ? HTTP_STATUS_HEADERS
+		    : HTTP_STATUS_UNRECOGNISED;
+	http.known = response.known;
+	http.code = response.code;
+	/* No server has answered: a number beside 000 means something else. */
+	if (http.known && http.code == 0)
+		return http;
+	wait = retry_after_read(&response.fields, now);
+	http.has_wait = wait.given;
+	http.wait = wait.wait;
+	http.never = wait.never;
+	http.doubtful = wait.doubtful;
+	return http;
 }
 
 enum http_status_rest
@@ -505,38 +432,34 @@ http_status_rest(const char *bytes, size_t length)
 				     : HTTP_STATUS_REST_BODY;
 }
 
-/* Whether an error, a code from 400 on, may be gone at the next attempt. */
-static bool
-may_pass(const struct http_status *http)
+enum http_status_meaning
+http_status_judge(const struct http_status *http)
 {
+	bool retry = http->code >= 500;
+
+	if (!http->known || http->code < 400)
+		return HTTP_STATUS_SAYS_NOTHING;
 	switch (http->code) {
 	case 408:
 	case 425:
 	case 429:
-		return true;
+		retry = true;
+		break;
 	case 403:
 	case 413:
-		return http->has_wait;
+		retry = http->has_wait;
+		break;
 	case 501:
 	case 505:
 	case 506:
 	case 508:
 	case 510:
 	case 511:
-		return false;
-	default:
-		return http->code >= 500;
+		retry = false;
+		break;
 	}
-}
-
-enum http_status_meaning
-http_status_judge(const struct http_status *http)
-{
-	if (!http->known || http->code < 400)
-		return HTTP_STATUS_SAYS_NOTHING;
-	if (http->never || !may_pass(http))
-		return HTTP_STATUS_SAYS_STOP;
-	return HTTP_STATUS_SAYS_RETRY;
+	return retry && !http->never ? HTTP_STATUS_SAYS_RETRY
+				     : HTTP_STATUS_SAYS_STOP;
 }
 
 const char *

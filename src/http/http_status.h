@@ -85,9 +85,8 @@ enum http_status_rest http_status_rest(const char *bytes, size_t length);
  * stop. A code above 599 counts as 5xx (RFC 9110 section 15). The meaning is
  * HTTP_STATUS_SAYS_NOTHING for 2xx, 3xx, no response and no code.
  *
- * If never is set, a code to be retried stops instead. never does not change
- * HTTP_STATUS_SAYS_NOTHING: a caller that sees a failure in another way, as
- * with gRPC's 200, has to check never itself.
+ * If never is set, a code that would be retried stops. With gRPC's 200, never
+ * changes nothing here: the caller has to check it.
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 

@@ -6,26 +6,24 @@
 int
 response_head_code(struct strview line)
 {
-	struct strview rest;
-	size_t version, blanks = 0;
+	struct strview rest, reason;
+	size_t digits;
 	int64_t code = -1;
 
 	if (!strview_starts(line, "HTTP/"))
 		return -1;
 	rest = strview_after(line, strlen("HTTP/"));
-	version = strview_digits(rest);
-	rest = strview_after(rest, version);
-	if (version > 0 && strview_starts(rest, "."))
+	digits = strview_digits(rest);
+	rest = strview_after(rest, digits);
+	if (digits > 0 && strview_starts(rest, "."))
 		rest = strview_after(
 		    rest, 1 + strview_digits(strview_after(rest, 1)));
-	while (blanks < rest.length && rest.at[blanks] == ' ')
-		blanks++;
-	rest = strview_after(rest, blanks);
-	if (version == 0 || blanks == 0 || strview_digits(rest) != 3)
+	reason = strview_skip(rest, " ");
+	if (digits == 0 || reason.length == rest.length ||
+	    strview_digits(reason) != 3 ||
+	    (reason.length > 3 && !strview_blank(reason.at[3])))
 		return -1;
-	if (rest.length > 3 && !strview_blank(rest.at[3]))
-		return -1;
-	number_whole(rest.at, 3, &code);
+	number_whole(reason.at, 3, &code);
 	return code < 100 ? -1 : (int)code;
 }
 
@@ -65,16 +63,18 @@ response_head_add(struct response *response, struct strview line)
 		return;
 	field = retry_after_find(name);
 	retry_after_add(&response->fields, field, line);
-	response->dated |= field == FIELD_DATE;
-	response->coded |= strview_is(name, "Transfer-Encoding");
-	response->typed |= strview_is(name, "Content-Type");
-	response->encoded |= strview_is(name, "Content-Encoding");
-	response->trails |= strview_is(name, "Trailer");
-	if (strview_is(name, "Connection"))
+	response->has |= UINT32_C(1) << field;
+	if (field == FIELD_CONNECTION)
 		response->lasts &= !strview_is(line, "close");
-	if (strview_is(name, "Content-Length") &&
+	if (field == FIELD_CONTENT_LENGTH &&
 	    !number_whole(line.at, line.length, &response->length))
 		response->length = -1;
+}
+
+bool
+response_head_has(const struct response *response, enum field field)
+{
+	return (response->has >> field & 1) != 0;
 }
 
 void

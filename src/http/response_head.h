@@ -19,9 +19,7 @@ struct response {
 	struct retry_after_fields fields;
 	/* What the head says about the body behind it: */
 	int64_t length; /* below 0: unknown */
-	bool coded, typed; /* there is a Transfer-Encoding, a Content-Type */
-	bool encoded, dated; /* there is a Content-Encoding, a Date */
-	bool trails; /* there is a Trailer */
+	uint32_t has; /* bit n: the head has field n, even if it is empty */
 	bool lasts; /* HTTP/1.1, and the connection stays open */
 	bool established; /* "Connection established", or the head before is a
 			     407: a proxy has answered CONNECT */
@@ -49,6 +47,9 @@ void response_head_add(struct response *response, struct strview line);
 /* Adds a line of the trailers, the fields behind the body (RFC 9110 section
  * 6.5): only grpc-retry-pushback-ms counts, as gRPC sends this field there. */
 void response_head_trail(struct response *response, struct strview line);
+
+/* Whether the head has this field, even if it is empty. */
+bool response_head_has(const struct response *response, enum field field);
 
 /* Cuts off rest the head at its start, which begins with a status line. */
 struct response response_head_read(struct strview *rest);

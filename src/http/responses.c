@@ -10,22 +10,10 @@ is_field(struct strview line)
 {
 	size_t name = 0;
 
-	while (name < line.length && line.at[name] != ':') {
-		if (strview_blank(line.at[name]))
-			return false;
+	while (name < line.length && line.at[name] != ':' &&
+	    !strview_blank(line.at[name]))
 		name++;
-	}
-	return name > 0 && name < line.length;
-}
-
-/* Whether the last line of a text may be a status line that is cut off. */
-static bool
-may_be_status(struct strview line)
-{
-	static const char start[] = "HTTP/";
-
-	return strview_starts(line, start) ||
-	    strview_begins(strview_of(start), line);
+	return name > 0 && name < line.length && line.at[name] == ':';
 }
 
 /*
@@ -35,11 +23,10 @@ may_be_status(struct strview line)
 static bool
 only_heads(struct strview rest, bool cut)
 {
+	struct strview status = strview_of("HTTP/"), line;
 	bool inside = false, trails = false;
-	struct strview line;
 
 	while (strview_line(&rest, &line)) {
-		bool last = rest.length == 0;
 		bool folded =
 		    line.length > 0 && strview_blank(line.at[0]) && inside;
 
@@ -49,7 +36,10 @@ only_heads(struct strview rest, bool cut)
 		} else if (inside && line.length == 0) {
 			inside = false;
 		} else if (!(inside || trails) || !(folded || is_field(line))) {
-			return cut && last && (inside || may_be_status(line));
+			/* The last line may be a status line, cut off. */
+			return cut && rest.length == 0 &&
+			    (inside || strview_begins(line, status) ||
+				strview_begins(status, line));
 		}
 		trails |= inside && strview_starts(line, "Trailer:");
 	}
@@ -97,8 +87,10 @@ is_bodiless(int code)
 static bool
 tells_end(const struct response *head, struct strview rest)
 {
-	return head->length >= 0 && !head->coded &&
-	    (!head->encoded || strview_starts(rest, "\x1f\x8b"));
+	return head->length >= 0 &&
+	    !response_head_has(head, FIELD_TRANSFER_ENCODING) &&
+	    (!response_head_has(head, FIELD_CONTENT_ENCODING) ||
+		strview_starts(rest, "\x1f\x8b"));
 }
 
 /*
@@ -109,8 +101,10 @@ tells_end(const struct response *head, struct strview rest)
 static bool
 is_complete(const struct response *head)
 {
-	return head->dated ||
-	    (head->typed && (head->coded || head->length >= 0));
+	return response_head_has(head, FIELD_DATE) ||
+	    (response_head_has(head, FIELD_CONTENT_TYPE) &&
+		(response_head_has(head, FIELD_TRANSFER_ENCODING) ||
+		    head->length >= 0));
 }
 
 /* Cuts off the first final head of text, and the interim ones before it. */
@@ -126,43 +120,6 @@ read_final_head(struct strview *text)
 }
 
 /*
- * Whether this head may be a proxy's answer to CONNECT (RFC 9110 section 9.3.6)
- * and rest starts with the head of the next response, not with a body that
- * quotes a head.
- */
-static bool
-answers_connect(const struct response *head, struct strview rest)
-{
-	struct response next;
-
-	if (head->code >= 300 || head->length >= 0 || head->coded ||
-	    head->typed || !starts_whole_head(rest))
-		return false;
-	next = read_final_head(&rest);
-	return head->established || (head->lasts && is_complete(&next));
-}
-
-/*
- * Whether the head at the start of rest belongs to the request that the client
- * has sent after this redirect, 401 or 407. If the end of the body is unknown,
- * that head may be a quotation in the body. Behind a redirect without a Date it
- * counts even so: there, a quotation cannot turn an error into a success.
- */
-static bool
-answers_redirect(const struct response *head, struct strview rest)
-{
-	struct response next;
-
-	if (tells_end(head, rest))
-		return true;
-	next = read_final_head(&rest);
-	if (is_complete(&next) || next.established ||
-	    (next.code < 300 && starts_head(rest)))
-		return true;
-	return head->code < 400 && !head->dated;
-}
-
-/*
  * Whether the head at the start of rest may follow this one directly: the
  * response has no body (RFC 9110 sections 15.2, 15.3.5, 15.3.6, 15.4.5); or it
  * is a redirect or asks for a password, and the client has sent the next
@@ -172,13 +129,37 @@ answers_redirect(const struct response *head, struct strview rest)
 static bool
 may_precede_head(const struct response *head, struct strview rest)
 {
+	struct strview after = rest;
+	struct response next;
 	int code = head->code;
 
 	if (is_bodiless(code) || code == 205 || head->length == 0)
 		return true;
-	if (responses_renew(code))
-		return answers_redirect(head, rest);
-	return answers_connect(head, rest);
+
+	/*
+	 * If the end of the body is unknown, the head at the start of rest may
+	 * be a quotation in the body. Behind a redirect without a Date it
+	 * counts even so: there, a quotation cannot turn an error into a
+	 * success.
+	 */
+	if (responses_renew(code)) {
+		if (tells_end(head, rest))
+			return true;
+		next = read_final_head(&after);
+		return is_complete(&next) || next.established ||
+		    (next.code < 300 && starts_head(after)) ||
+		    (code < 400 && !response_head_has(head, FIELD_DATE));
+	}
+
+	/* The answer to CONNECT describes no body. The next head must not be a
+	 * quotation in a body. */
+	if (code >= 300 || head->length >= 0 ||
+	    response_head_has(head, FIELD_TRANSFER_ENCODING) ||
+	    response_head_has(head, FIELD_CONTENT_TYPE) ||
+	    !starts_whole_head(rest))
+		return false;
+	next = read_final_head(&after);
+	return head->established || (head->lasts && is_complete(&next));
 }
 
 /* How far the heads of a text are read. */
@@ -217,51 +198,35 @@ skip_body(struct reader *reader)
 	return true;
 }
 
-/* Skips the trailers that a head declares. */
-static struct strview
-skip_trailers(struct strview rest, const struct response *head)
-{
-	struct strview next = rest, line;
-
-	while (head->trails && strview_line(&next, &line) &&
-	    response_head_code(line) < 0 && is_field(line))
-		rest = next;
-	return rest;
-}
-
 /*
- * Whether the heads in after are responses, and not a body of this one that
- * quotes them. There is nothing but heads in after. They are responses if the
- * body, whose end is known, is missing; if trailers are between rest and after;
- * or if the first of these heads has the fields that all servers send.
- */
-static bool
-shows_no_body(
-    const struct response *head, struct strview rest, struct strview after)
-{
-	struct response next;
-
-	if (tells_end(head, rest) || after.length < rest.length)
-		return true;
-	next = read_final_head(&after);
-	return is_complete(&next);
-}
-
-/*
- * Skips trailers if the whole text behind them is heads, and these are
- * responses. only_heads() reads all of the text, so it is called once: if the
- * rest is heads, each later rest is heads as well.
+ * Skips the trailers that the head declares, if the whole text behind them is
+ * heads, and these are responses. They are responses, and no body that quotes
+ * them, if the body, whose end is known, is missing; if there are trailers; or
+ * if the first of these heads has the fields that all servers send.
+ *
+ * only_heads() reads all of the text, so it is called once: if the rest is
+ * heads, each later rest is heads as well.
  */
 static bool
 skip_to_heads(struct reader *reader)
 {
-	struct strview after = skip_trailers(reader->rest, &reader->head);
+	const struct response *head = &reader->head;
+	struct strview after = reader->rest, next = after, line;
 
+	while (response_head_has(head, FIELD_TRAILER) &&
+	    strview_line(&next, &line) && response_head_code(line) < 0 &&
+	    is_field(line))
+		after = next;
 	if (!starts_head(after))
 		return false;
-	if (!reader->only)
-		reader->only = only_heads(after, false) &&
-		    shows_no_body(&reader->head, reader->rest, after);
+	if (!reader->only && only_heads(after, false)) {
+		struct response first;
+
+		next = after;
+		first = read_final_head(&next);
+		reader->only = tells_end(head, reader->rest) ||
+		    after.length < reader->rest.length || is_complete(&first);
+	}
 	if (reader->only)
 		reader->rest = after;
 	return reader->only;
@@ -295,20 +260,6 @@ read_next(struct reader *reader, struct response *response)
 		*response = reader->head;
 	/* The 407 before this response came from a proxy. */
 	reader->head.established |= before == 407;
-}
-
-/* Reads the lines behind the last head, if all of them are fields. */
-static void
-read_trailers(struct strview rest, struct response *response)
-{
-	struct strview look = rest, line;
-
-	while (strview_line(&look, &line)) {
-		if (!is_field(line))
-			return;
-	}
-	while (strview_line(&rest, &line))
-		response_head_trail(response, line);
 }
 
 static struct strview
@@ -349,35 +300,23 @@ bool
 responses_read(struct strview all, struct response *response)
 {
 	struct reader reader = { .rest = skip_empty(all) };
+	struct strview look, line;
 
 	if (!starts_head(reader.rest))
 		return false;
 	do
 		read_next(&reader, response);
 	while (find_next(&reader));
-	if (reader.head.code >= 200)
-		read_trailers(reader.rest, response);
+	if (reader.head.code < 200)
+		return true;
+	/* The lines behind the last head are trailers if all are fields. */
+	look = reader.rest;
+	while (strview_line(&look, &line))
+		if (!is_field(line))
+			return true;
+	while (strview_line(&reader.rest, &line))
+		response_head_trail(response, line);
 	return true;
-}
-
-/* Where the body of the last head ends, in bytes from start, or 0. */
-static int64_t
-end_of_body(
-    struct strview start, struct strview body, const struct response *head)
-{
-	int64_t at = body.at - start.at;
-	struct strview rest;
-
-	if (is_bodiless(head->code) || !tells_end(head, body) ||
-	    head->length > INT64_MAX - at)
-		return 0;
-	at += head->length;
-	if ((uint64_t)at >= start.length)
-		return at;
-	/* No whole status line is behind the body, but start may end within
-	 * one. */
-	rest = skip_empty(strview_after(start, (size_t)at));
-	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
 }
 
 int64_t
@@ -385,7 +324,8 @@ responses_next(struct strview start)
 {
 	struct reader reader = { .rest = skip_empty(start) };
 	struct response unused = { .known = false };
-	struct strview head, body;
+	struct strview head, body, rest;
+	int64_t at;
 
 	if (!starts_head(reader.rest))
 		return 0;
@@ -394,6 +334,17 @@ responses_next(struct strview start)
 		read_next(&reader, &unused);
 		body = reader.rest;
 	} while (find_next(&reader));
-	return reader.head.ended ? end_of_body(start, body, &reader.head)
-				 : head.at - start.at;
+	if (!reader.head.ended)
+		return head.at - start.at;
+	at = body.at - start.at;
+	if (is_bodiless(reader.head.code) || !tells_end(&reader.head, body) ||
+	    reader.head.length > INT64_MAX - at)
+		return 0;
+	at += reader.head.length;
+	if ((uint64_t)at >= start.length)
+		return at;
+	/* No whole status line is behind the body, but start may end within
+	 * one. */
+	rest = skip_empty(strview_after(start, (size_t)at));
+	return rest.length > 0 && memchr(rest.at, '\n', rest.length) ? 0 : at;
 }

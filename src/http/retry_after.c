@@ -1,5 +1,6 @@
 #include "http/retry_after.h"
 
+#include <ctype.h>
 #include <string.h>
 #include "text/date.h"
 #include "text/number.h"
@@ -20,32 +21,30 @@ static const char *const names[FIELD_COUNT] = {
 	[FIELD_RESET] = "ratelimit-reset",
 	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
 	[FIELD_X_RESET] = "x-ratelimit-reset",
+	[FIELD_CONNECTION] = "connection",
+	[FIELD_CONTENT_ENCODING] = "content-encoding",
+	[FIELD_CONTENT_LENGTH] = "content-length",
+	[FIELD_CONTENT_TYPE] = "content-type",
+	[FIELD_TRAILER] = "trailer",
+	[FIELD_TRANSFER_ENCODING] = "transfer-encoding",
 };
-
-/* Whether name is word. A _ in name counts as -, since shell variables have _.
- */
-static bool
-named(struct strview name, const char *word)
-{
-	if (name.length != strlen(word))
-		return false;
-	for (size_t i = 0; i < name.length; i++) {
-		char c = name.at[i] == '_' ? '-' : strview_lower(name.at[i]);
-
-		if (c != word[i])
-			return false;
-	}
-	return true;
-}
 
 enum field
 retry_after_find(struct strview name)
 {
-	int i = 0;
+	for (int field = 0; field < FIELD_COUNT; field++) {
+		const char *word = names[field];
+		size_t i = 0;
 
-	while (i < FIELD_COUNT && !named(name, names[i]))
-		i++;
-	return (enum field)i;
+		while (i < name.length && word[i] != '\0' &&
+		    (tolower((unsigned char)name.at[i]) == word[i] ||
+			(word[i] == '-' && name.at[i] == '_' &&
+			    field < FIELD_WAITS)))
+			i++;
+		if (i == name.length && word[i] == '\0')
+			return (enum field)field;
+	}
+	return FIELD_COUNT;
 }
 
 /* Reads a decimal number, and rounds it up to a whole one. */
@@ -80,51 +79,35 @@ add_reset(struct retry_after_fields *fields, struct strview seconds)
 	fields->exhausted = true;
 }
 
-/* Cuts the key off "key=value". A text without = is a key. */
-static struct strview
-cut_key(struct strview *value)
-{
-	struct strview key = { NULL, 0 };
-
-	strview_cut(value, '=', &key);
-	*value = strview_trim(*value);
-	return key;
-}
-
 /*
- * Reads one member of the list. The new form has all in one member,
- * "burst";r=0;t=5. The old form has two members, remaining=0 and reset=5, whose
- * values go into *remaining and *reset.
+ * The new form has all in one member of the list, "burst";r=0;t=5. The old form
+ * has two members, remaining=0 and reset=5.
  */
-static void
-add_member(struct retry_after_fields *fields, struct strview member,
-    struct strview *remaining, struct strview *reset)
-{
-	struct strview parameter, r = { NULL, 0 }, t = { NULL, 0 };
-
-	while (strview_cut(&member, ';', &parameter)) {
-		struct strview value = parameter, key = cut_key(&value);
-
-		if (strview_is(key, "r"))
-			r = value;
-		else if (strview_is(key, "t"))
-			t = value;
-		else if (strview_is(key, "remaining"))
-			*remaining = value;
-		else if (strview_is(key, "reset"))
-			*reset = value;
-	}
-	if (is_zero(r))
-		add_reset(fields, t);
-}
-
 static void
 add_ratelimit(struct retry_after_fields *fields, struct strview list)
 {
 	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
 
-	while (strview_cut(&list, ',', &member))
-		add_member(fields, member, &remaining, &reset);
+	while (strview_cut(&list, ',', &member)) {
+		struct strview value, r = { NULL, 0 }, t = { NULL, 0 };
+
+		while (strview_cut(&member, ';', &value)) {
+			struct strview key = { NULL, 0 };
+
+			strview_cut(&value, '=', &key);
+			value = strview_trim(value);
+			if (strview_is(key, "r"))
+				r = value;
+			else if (strview_is(key, "t"))
+				t = value;
+			else if (strview_is(key, "remaining"))
+				remaining = value;
+			else if (strview_is(key, "reset"))
+				reset = value;
+		}
+		if (is_zero(r))
+			add_reset(fields, t);
+	}
 	if (is_zero(remaining))
 		add_reset(fields, reset);
 }
@@ -205,7 +188,7 @@ retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value)
 {
 	value = strview_trim(value);
-	if (field == FIELD_COUNT || value.length == 0)
+	if (field >= FIELD_WAITS || value.length == 0)
 		return;
 	if (fields->values[field].length == 0)
 		fields->values[field] = value;

@@ -11,6 +11,9 @@
  *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
  *	date			RFC 9110 section 6.6.1: dates are relative to it
+ *
+ * The table of their names also has the fields by which response_head knows
+ * where a response ends.
  */
 #ifndef RETRY_AFTER_H
 #define RETRY_AFTER_H
@@ -30,6 +33,13 @@ enum field {
 	FIELD_RESET,
 	FIELD_X_REMAINING,
 	FIELD_X_RESET,
+	FIELD_WAITS, /* those above say how long to wait */
+	FIELD_CONNECTION = FIELD_WAITS,
+	FIELD_CONTENT_ENCODING,
+	FIELD_CONTENT_LENGTH,
+	FIELD_CONTENT_TYPE,
+	FIELD_TRAILER,
+	FIELD_TRANSFER_ENCODING,
 	FIELD_COUNT
 };
 
@@ -38,7 +48,7 @@ enum field {
 
 /* The fields of one response. The views point into the text that was read. */
 struct retry_after_fields {
-	struct strview values[FIELD_COUNT]; /* the first of each */
+	struct strview values[FIELD_WAITS]; /* the first of each */
 	bool given; /* a field names a length of time: wait is the longest */
 	nanos wait;
 	int dated; /* so many valid dates are in Retry-After */
@@ -58,16 +68,16 @@ struct retry_after {
 };
 
 /*
- * The field with that name, in upper or lower case, with - or _. FIELD_COUNT if
- * it is none of the fields above.
+ * The field with that name, in upper or lower case. Those before FIELD_WAITS
+ * may have _ for -, as variables of a shell do. FIELD_COUNT: any other field.
  */
 enum field retry_after_find(struct strview name);
 
 /*
- * Adds a field of the response. A field with an empty value is ignored. Of a
- * Date, a Remaining or a Reset that is repeated the first one counts. Each of
- * the others may be a list, in one field or in several (RFC 9110 section 5.3),
- * and all items count.
+ * Adds a field of the response. It is ignored if its value is empty, or if it
+ * is not before FIELD_WAITS. Of a Date, a Remaining or a Reset that is repeated
+ * the first one counts. Each of the others may be a list, in one field or in
+ * several (RFC 9110 section 5.3), and all items count.
  */
 void retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value);
