@@ -1,9 +1,8 @@
 /*
- * fleet_url, fleet_auth and fleet_error, row by row.
+ * fleet_url and fleet_auth, row by row.
  */
 #include "unit.h"
 #include "fleet/fleet_auth.h"
-#include "fleet/fleet_error.h"
 #include "fleet/fleet_url.h"
 
 /*
@@ -215,31 +214,28 @@ static void
 test_auth(void)
 {
 	static const struct {
-		const char *text, *user, *want; /* the request */
+		const char *text, *user;
+		struct fleet_auth want;
 	} rows[] = {
-		{ "pw", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
-		{ "pw\n", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
-		{ "pw\r\n", "", "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" },
-		{ " p w ", "", "*2\r\n$4\r\nAUTH\r\n$5\r\n p w \r\n" },
-		{ "ci:pw", "", "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
-		{ "ci:p:w\n", "",
-		    "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$3\r\np:w\r\n" },
-		{ "pw", "ci", "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
-		{ "ci:pw", "ci",
-		    "*3\r\n$4\r\nAUTH\r\n$2\r\nci\r\n$2\r\npw\r\n" },
+		{ "pw", "", { "", "pw" } },
+		{ "pw\n", "", { "", "pw" } },
+		{ "pw\r\n", "", { "", "pw" } },
+		{ " p w ", "", { "", " p w " } },
+		{ "ci:pw", "", { "ci", "pw" } },
+		{ "ci:p:w\n", "", { "ci", "p:w" } },
+		{ "pw", "ci", { "ci", "pw" } },
+		{ "ci:pw", "ci", { "ci", "pw" } },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		char bytes[128] = "";
-		struct resp_request request = resp_begin(bytes, sizeof bytes);
 		struct fleet_auth auth;
 
 		SAME(rows[i].text,
 		    fleet_auth_parse(
 			strview_of(rows[i].text), rows[i].user, &auth),
 		    NULL);
-		fleet_auth_ask(&request, &auth);
-		SAME(rows[i].text, bytes, rows[i].want);
+		SAME(rows[i].text, auth.user, rows[i].want.user);
+		SAME(rows[i].text, auth.password, rows[i].want.password);
 	}
 }
 
@@ -275,173 +271,6 @@ test_what_is_no_auth(void)
 	}
 }
 
-/*
- * fleet_error
- */
-
-#define NUMBERS \
-	" script: 06fb355e432df853c2279165741d8026f9f42d3f, on " \
-	"@user_script:83."
-#define OLD(words) \
-	"ERR Error running script (call to f_06fb355e432df853c2279165741d80" \
-	"26f9f42d3f): @user_script:83: @user_script: 83: " words
-
-static void
-test_errors(void)
-{
-	static const struct {
-		const char *text;
-		enum fleet_error error;
-		const char *words; /* NULL: text, without a full stop */
-	} rows[] = {
-		/* Redis 7.0 */
-		{ "NOSCRIPT No matching script. Please use EVAL.",
-		    FLEET_ERROR_NOSCRIPT, NULL },
-		{ "WRONGPASS invalid username-password pair or user is "
-		  "disabled.",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "NOAUTH Authentication required.", FLEET_ERROR_REFUSED,
-		    NULL },
-		{ "ERR AUTH <password> called without any password configured "
-		  "for the default user. Are you sure your configuration is "
-		  "correct?",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "ERR DB index is out of range", FLEET_ERROR_REFUSED, NULL },
-		{ "NOPERM this user has no permissions to run the 'eval' "
-		  "command",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "ERR The user executing the script can't run this command or "
-		  "subcommand" NUMBERS,
-		    FLEET_ERROR_REFUSED,
-		    "ERR The user executing the script can't run this command "
-		    "or subcommand" },
-		{ "OOM command not allowed when used memory > "
-		  "'maxmemory'." NUMBERS,
-		    FLEET_ERROR_REFUSED,
-		    "OOM command not allowed when used memory > 'maxmemory'" },
-		{ "READONLY You can't write against a read only "
-		  "replica." NUMBERS,
-		    FLEET_ERROR_REFUSED,
-		    "READONLY You can't write against a read only replica" },
-		{ "MASTERDOWN Link with MASTER is down and "
-		  "replica-serve-stale-data is set to 'no'.",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "NOREPLICAS Not enough good replicas to write." NUMBERS,
-		    FLEET_ERROR_REFUSED,
-		    "NOREPLICAS Not enough good replicas to write" },
-		{ "ERR max number of clients reached", FLEET_ERROR_REFUSED,
-		    NULL },
-		{ "ERR Protocol error: unauthenticated multibulk length",
-		    FLEET_ERROR_REFUSED, "NOAUTH Authentication required" },
-		{ "ERR Protocol error: unauthenticated bulk length",
-		    FLEET_ERROR_REFUSED, "NOAUTH Authentication required" },
-		{ "BUSY Redis is busy running a script. You can only call "
-		  "SCRIPT KILL or SHUTDOWN NOSAVE.",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "LOADING Redis is loading the dataset in memory",
-		    FLEET_ERROR_REFUSED, NULL },
-		{ "CLUSTERDOWN Hash slot not served", FLEET_ERROR_REFUSED,
-		    NULL },
-		{ "WRONGTYPE Operation against a key holding the wrong kind of "
-		  "value" NUMBERS,
-		    FLEET_ERROR_REFUSED,
-		    "WRONGTYPE Operation against a key holding the wrong kind "
-		    "of value" },
-		{ "ERR This Redis command is not allowed from script" NUMBERS,
-		    FLEET_ERROR_TIME,
-		    "ERR This Redis command is not allowed from script" },
-		/* Redis 6 and before */
-		{ OLD("-READONLY You can't write against a read only "
-		      "replica."),
-		    FLEET_ERROR_REFUSED,
-		    "READONLY You can't write against a read only replica" },
-		{ OLD("-NOPERM this user has no permissions"),
-		    FLEET_ERROR_REFUSED,
-		    "NOPERM this user has no permissions" },
-		{ OLD("This Redis command is not allowed from scripts"),
-		    FLEET_ERROR_TIME, NULL },
-		{ OLD("Write commands not allowed after non deterministic "
-		      "commands. Call redis.replicate_commands() at the start "
-		      "of your script"),
-		    FLEET_ERROR_TIME, NULL },
-		/* anything */
-		{ "", FLEET_ERROR_REFUSED, NULL },
-		{ "NOSCRIPT", FLEET_ERROR_REFUSED, NULL },
-		{ "NOSCRIPTS ", FLEET_ERROR_REFUSED, NULL },
-		{ "ERR Error running script", FLEET_ERROR_REFUSED, NULL },
-		{ "ERR Error running script: -", FLEET_ERROR_REFUSED, "" },
-		{ " script: ", FLEET_ERROR_REFUSED, "" },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].text;
-		struct strview text = strview_of(row), words;
-		struct fleet_redirect to = { { NULL, 0 }, -1 };
-		char copy[256], want[256];
-		size_t length;
-
-		EQUAL(row, fleet_error_of(text, &to), rows[i].error);
-		EQUAL(row, to.port, -1);
-		words = fleet_error_words(text);
-		snprintf(
-		    copy, sizeof copy, "%.*s", (int)words.length, words.at);
-		length = (size_t)snprintf(want, sizeof want, "%s",
-		    rows[i].words == NULL ? row : rows[i].words);
-		if (length > 0 && want[length - 1] == '.')
-			want[length - 1] = '\0';
-		SAME(row, copy, want);
-	}
-}
-
-static void
-test_redirects(void)
-{
-	static const struct {
-		const char *text;
-		enum fleet_error error;
-		const char *host;
-		int port;
-	} rows[] = {
-		{ "MOVED 3999 127.0.0.1:6381", FLEET_ERROR_MOVED, "127.0.0.1",
-		    6381 },
-		{ "ASK 3999 node-2.example.com:1", FLEET_ERROR_ASK,
-		    "node-2.example.com", 1 },
-		{ "MOVED 3999 ::1:65535", FLEET_ERROR_MOVED, "::1", 65535 },
-		{ "MOVED 3999 :6381", FLEET_ERROR_MOVED, "", 6381 },
-		{ "ASK 3999 ?:6381", FLEET_ERROR_ASK, "", 6381 },
-		{ "MOVED", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 host", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 host:", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 host:0", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 host:65536", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 host:99999999999999999999", FLEET_ERROR_REFUSED,
-		    "", -1 },
-		{ "MOVED 3999 -x:1", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED 3999 a\tb:1", FLEET_ERROR_REFUSED, "", -1 },
-		{ "ASK 3999 a b:1", FLEET_ERROR_REFUSED, "", -1 },
-		{ "MOVED ASK 3999:1", FLEET_ERROR_MOVED, "3999", 1 },
-		{ "MOVED 1 " HUNDRED HUNDRED TEN TEN TEN TEN TEN "123:1",
-		    FLEET_ERROR_MOVED,
-		    HUNDRED HUNDRED TEN TEN TEN TEN TEN "123", 1 },
-		{ "MOVED 1 " HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234:1",
-		    FLEET_ERROR_REFUSED, "", -1 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].text;
-		struct fleet_redirect to = { { NULL, 0 }, -1 };
-
-		EQUAL(row, fleet_error_of(strview_of(row), &to), rows[i].error);
-		if (rows[i].error == FLEET_ERROR_REFUSED)
-			continue;
-		EQUAL(row, to.port, rows[i].port);
-		EQUAL(row, (int64_t)to.host.length,
-		    (int64_t)strlen(rows[i].host));
-		HOLDS(row, strview_is(to.host, rows[i].host));
-	}
-}
-
 int
 main(void)
 {
@@ -452,8 +281,6 @@ main(void)
 		test_long_urls,
 		test_auth,
 		test_what_is_no_auth,
-		test_errors,
-		test_redirects,
 	};
 
 	return unit_run(tests, LENGTH(tests));

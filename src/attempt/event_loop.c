@@ -28,7 +28,7 @@ until_due(const struct event_loop *loop, nanos nap)
 		    budget_client_nap(&loop->budget, sys_now(CLOCK_BOOTTIME)));
 	if (loop->link != NULL)
 		nap = number_lesser(
-		    nap, fleet_link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
+		    nap, link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
 	return nap;
 }
 
@@ -44,7 +44,7 @@ hear(struct event_loop *loop, int fd, nanos nap)
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
 	fds[3] = (struct pollfd){ .fd = -1 };
 	if (loop->link != NULL)
-		fds[3] = fleet_link_pollfd(loop->link);
+		fds[3] = link_pollfd(loop->link);
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	wakeup = signals_wait(&loop->signals, fds, count, until_due(loop, nap));
 	if (loop->budget.caller.lease != 0)
@@ -52,8 +52,7 @@ hear(struct event_loop *loop, int fd, nanos nap)
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
 	if (loop->link != NULL)
-		fleet_link_serve(
-		    loop->link, fds[3].revents, sys_now(CLOCK_BOOTTIME));
+		link_serve(loop->link, fds[3].revents, sys_now(CLOCK_BOOTTIME));
 	streams_serve(&loop->streams, fds + 4);
 	return wakeup;
 }
@@ -115,8 +114,7 @@ event_loop_await_link(struct event_loop *loop, nanos deadline)
 	nanos left = 1;
 	int number = 0;
 
-	while (
-	    number == 0 && left > 0 && loop->link->end == FLEET_LINK_PENDING) {
+	while (number == 0 && left > 0 && loop->link->end == LINK_PENDING) {
 		left = deadline - sys_now(CLOCK_BOOTTIME);
 		number = event_loop_wait(loop, left);
 	}
@@ -185,6 +183,6 @@ event_loop_reap(const struct event_loop *loop)
 			return;
 		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
 		if (loop->link != NULL)
-			fleet_link_reaped(loop->link, info.si_pid);
+			link_reaped(loop->link, info.si_pid);
 	}
 }

@@ -54,16 +54,3 @@ fleet_auth_parse(struct strview text, const char *user, struct fleet_auth *auth)
 		return "another user than in the URL";
 	return NULL;
 }
-
-void
-fleet_auth_ask(struct resp_request *request, const struct fleet_auth *auth)
-{
-	const char *words[] = { "AUTH", auth->user, auth->password };
-
-	if (auth->user[0] != '\0') {
-		resp_put(request, words, 3);
-	} else {
-		words[1] = auth->password;
-		resp_put(request, words, 2);
-	}
-}

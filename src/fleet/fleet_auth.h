@@ -5,7 +5,6 @@
 #define FLEET_AUTH_H
 
 #include "fleet/fleet_url.h"
-#include "fleet/resp.h"
 
 /* Room for a password and the closing NUL. */
 #define FLEET_PASSWORD_ROOM 1024
@@ -22,9 +21,5 @@ struct fleet_auth {
  */
 const char *fleet_auth_parse(
     struct strview text, const char *user, struct fleet_auth *auth);
-
-/* Writes the request AUTH. */
-void
-fleet_auth_ask(struct resp_request *request, const struct fleet_auth *auth);
 
 #endif

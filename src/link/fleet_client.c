@@ -8,16 +8,12 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
     const struct signals *signals)
 {
 	const struct fleet_policy *policy = &share->fleet;
+	bool verbose = log->policy->loudness == LOUDNESS_VERBOSE;
 
 	fleet->share = share;
 	fleet->budget = budget;
 	fleet->log = log;
-	fleet->access = (struct fleet_access){ .url = policy->url,
-		.auth = policy->auth,
-		.via = policy->via,
-		.timeout = policy->timeout,
-		.verbose = log->policy->loudness == LOUDNESS_VERBOSE };
-	fleet_link_open(&fleet->link, &fleet->access, signals);
+	link_open(&fleet->link, policy, verbose, signals);
 	fleet_caller_start(&fleet->caller, share->key, &policy->url,
 	    &policy->terms, policy->timeout, policy->alone);
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
@@ -38,7 +34,7 @@ fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
 		fleet->said = true;
 	}
 	if (admission.denied != REASON_NONE)
-		fleet_link_close(&fleet->link);
+		link_close(&fleet->link);
 	return admission;
 }
 
@@ -49,7 +45,7 @@ send_question(struct fleet_client *fleet, nanos now)
 	fleet->asked = now;
 	fleet->open = true;
 	fleet->silent = false;
-	fleet_link_ask(&fleet->link, &fleet->caller.question, now);
+	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
 
 void
@@ -67,11 +63,11 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 static enum fleet_outcome
 outcome_of(const struct fleet_client *fleet, nanos now)
 {
-	bool late = now - fleet->asked > 2 * fleet->access.timeout;
+	bool late = now - fleet->asked > 2 * fleet->share->fleet.timeout;
 
-	if (fleet->link.end == FLEET_LINK_ANSWERED)
+	if (fleet->link.end == LINK_ANSWERED)
 		return FLEET_ANSWERED;
-	if (fleet->link.end == FLEET_LINK_PENDING || (late && !fleet->late))
+	if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
 		return FLEET_CUT;
 	return FLEET_SILENT;
 }
@@ -83,7 +79,7 @@ store(struct fleet_client *fleet, enum fleet_outcome outcome, nanos now)
 	struct visit visit = { .operation = SEGMENT_SETTLE,
 		.now = now,
 		.outcome = outcome,
-		.answer = &fleet->link.dialogue.answer };
+		.answer = &fleet->link.talk.answer };
 
 	budget_client_visit(fleet->budget, &visit);
 }
@@ -96,13 +92,12 @@ fleet_client_settle(struct fleet_client *fleet, nanos now)
 	if (!fleet->open)
 		return;
 	fleet->open = false;
-	fleet->late =
-	    outcome == FLEET_CUT && fleet->link.end == FLEET_LINK_FAILED;
+	fleet->late = outcome == FLEET_CUT && fleet->link.end == LINK_FAILED;
 	fleet->silent = outcome == FLEET_SILENT;
 	store(fleet, outcome, now);
 	if (outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
-		fleet_link_close(&fleet->link);
+		link_close(&fleet->link);
 }
 
 /* Whether another process has been elected, as far as this one can know
@@ -153,19 +148,18 @@ fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 	struct visit visit = { .operation = SEGMENT_CLAIM, .now = now };
 
 	fleet_client_settle(fleet, now);
-	if (fleet->link.stage == FLEET_LINK_READY &&
-	    (succeeded || fleet->elected)) {
+	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected)) {
 		budget_client_visit(fleet->budget, &visit);
 		if (visit.tells &&
-		    fleet_link_tell(&fleet->link, &fleet->caller.question, now))
+		    link_tell(&fleet->link, &fleet->caller.question, now))
 			store(fleet, FLEET_SENT, now);
 	}
 	fleet->elected = false;
-	fleet_link_close(&fleet->link);
+	link_close(&fleet->link);
 }
 
 void
 fleet_client_close(struct fleet_client *fleet)
 {
-	fleet_link_close(&fleet->link);
+	link_close(&fleet->link);
 }

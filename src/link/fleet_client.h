@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include "fleet/fleet_caller.h"
-#include "link/fleet_link.h"
+#include "link/link.h"
 #include "output/log.h"
 #include "store/budget_client.h"
 
@@ -22,7 +22,6 @@ struct fleet_client {
 	const struct share *share;
 	struct budget_client *budget;
 	struct log *log;
-	struct fleet_access access;
 	struct fleet_link link;
 	struct fleet_caller caller;
 	nanos asked; /* when the last question was sent */
@@ -42,7 +41,7 @@ void fleet_client_start(struct fleet_client *fleet, const struct share *share,
 /*
  * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call
  * fleet_client_ask(), and fleet_client_settle() when link.end is not
- * FLEET_LINK_PENDING or when nobody can wait any longer; then call this again.
+ * LINK_PENDING or when nobody can wait any longer; then call this again.
  * If it is HOST_WAIT, call this again after fleet.next.
  */
 struct admission

@@ -1,31 +1,55 @@
 #include "link/helper.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <paths.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
+#include "text/number.h"
 
-/* No helper needs the password: /proc/PID/environ would show it. */
-static void
-forget_password(void)
+/* The socket to retry, in the helper. */
+#define TO_RETRY 3
+
+/* How many addresses of a host are tried. */
+#define ADDRESSES 8
+
+/* After how many milliseconds without an answer the next address is tried, too:
+ * a host that drops packets must not use up the time of the others (RFC 8305).
+ */
+#define STAGGER 50
+
+/* How many seconds a command may go on after the end of its input. */
+#define GRACE 1
+
+void
+helper_end(pid_t pid)
 {
-	char *password = getenv("RETRY_FLEET_AUTH");
-
-	if (password == NULL)
-		return;
-	explicit_bzero(password, strlen(password));
-	unsetenv("RETRY_FLEET_AUTH");
+	/* Right after the fork it may not lead its session yet. */
+	if (kill(-pid, SIGKILL) == -1)
+		kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG);
 }
 
-pid_t
-helper_fork(int *fd)
+/*
+ * Forks. In retry, returns the helper's pid, or -1 with errno; *fd is a socket
+ * that does not block. In the helper, returns 0; *fd is the other end, and all
+ * signals are still blocked.
+ */
+static pid_t
+start(int *fd)
 {
 	int ends[2];
 	pid_t pid;
@@ -36,9 +60,15 @@ helper_fork(int *fd)
 	ends[1] = sys_move_up(ends[1]);
 	pid = fork();
 	if (pid == 0) {
+		char *password = getenv("RETRY_FLEET_AUTH");
+
 		if (setsid() == -1)
 			_exit(EXIT_STATUS_FAILED);
-		forget_password();
+		/* No helper needs it, and /proc/PID/environ would show it. */
+		if (password != NULL) {
+			explicit_bzero(password, strlen(password));
+			unsetenv("RETRY_FLEET_AUTH");
+		}
 		close(ends[0]);
 		*fd = ends[1];
 		return 0;
@@ -57,8 +87,8 @@ helper_fork(int *fd)
 	return pid;
 }
 
-void
-helper_close_from(int first)
+static void
+close_from(int first)
 {
 	long limit;
 
@@ -71,26 +101,266 @@ helper_close_from(int first)
 		close(fd);
 }
 
-void
-helper_isolate(int fd)
+/* In the helper: moves its socket to TO_RETRY, has /dev/null as the standard
+ * streams, and closes everything else. */
+static void
+isolate(int fd)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	for (int stream = 0; stream < HELPER_SOCKET; stream++)
+	for (int stream = 0; stream < TO_RETRY; stream++)
 		if (null == -1)
 			close(stream);
 		else if (null != stream)
 			dup2(null, stream);
-	if (fd != HELPER_SOCKET)
-		dup2(fd, HELPER_SOCKET);
-	helper_close_from(HELPER_SOCKET + 1);
+	if (fd != TO_RETRY)
+		dup2(fd, TO_RETRY);
+	close_from(TO_RETRY + 1);
 }
 
-void
-helper_end(pid_t pid)
+/*
+ * A connection to a host by its name
+ */
+
+/* What the helper says. A socket comes with it if both numbers are 0. */
+struct result {
+	int lookup; /* of getaddrinfo(3) */
+	int error; /* an errno */
+};
+
+/* The connections that are being made. */
+struct race {
+	struct pollfd fds[ADDRESSES];
+	nfds_t count, pending;
+	int error; /* of the latest that failed */
+};
+
+static void
+drop(struct race *race, struct pollfd *runner, int error)
 {
-	/* Right after the fork it may not lead its session yet. */
-	if (kill(-pid, SIGKILL) == -1)
-		kill(pid, SIGKILL);
-	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG);
+	close(runner->fd);
+	runner->fd = -1;
+	race->pending--;
+	race->error = error;
+}
+
+/* Returns the first socket that is connected, or -1. Waits for a while. */
+static int
+first_of(struct race *race, int patience)
+{
+	if (race->pending == 0 || poll(race->fds, race->count, patience) <= 0)
+		return -1;
+	for (nfds_t i = 0; i < race->count; i++) {
+		struct pollfd *runner = &race->fds[i];
+		socklen_t length = sizeof(int);
+		int error = 0;
+
+		if (runner->fd == -1 || runner->revents == 0)
+			continue;
+		getsockopt(runner->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+		if (error == 0)
+			return runner->fd;
+		drop(race, runner, error);
+	}
+	return -1;
+}
+
+static void
+join(struct race *race, const struct addrinfo *address)
+{
+	struct pollfd *runner = &race->fds[race->count];
+
+	*runner = (struct pollfd){ .events = POLLOUT };
+	runner->fd = socket(address->ai_family,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol);
+	if (runner->fd == -1) {
+		race->error = errno;
+		return;
+	}
+	race->count++;
+	race->pending++;
+	if (connect(runner->fd, address->ai_addr, address->ai_addrlen) == -1 &&
+	    errno != EINPROGRESS)
+		drop(race, runner, errno);
+}
+
+/* Connects to the address that answers first; -1 with *error if none does. */
+static int
+connect_to_any(const struct addrinfo *addresses, int *error)
+{
+	struct race race = { .error = EHOSTUNREACH };
+	const struct addrinfo *next = addresses;
+	int fd = -1;
+
+	while (fd == -1 && (next != NULL || race.pending > 0)) {
+		if (next != NULL) {
+			join(&race, next);
+			next = race.count < ADDRESSES ? next->ai_next : NULL;
+		}
+		fd = first_of(&race, next != NULL ? STAGGER : -1);
+	}
+	*error = fd == -1 ? race.error : 0;
+	return fd;
+}
+
+/* Sends the result, and the socket if there is one. */
+static void
+pass(int to, struct result result, int fd)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .room = { 0 } };
+	struct iovec part = { &result, sizeof result };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+
+	if (fd != -1) {
+		message.msg_control = control.room;
+		message.msg_controllen = sizeof control.room;
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(header), &fd, sizeof fd);
+	}
+	sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+pid_t
+helper_resolve(const char *host, int port, int *fd)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICSERV };
+	pid_t parent = getpid(), pid = start(fd);
+	struct addrinfo *addresses = NULL;
+	struct result result = { 0 };
+	char service[NUMBER_ROOM];
+	int connected = -1;
+
+	if (pid != 0)
+		return pid;
+	signals_die_with(parent, SIGKILL);
+	isolate(*fd);
+	result.lookup =
+	    getaddrinfo(host, number_put(service, port), &hints, &addresses);
+	if (result.lookup == EAI_SYSTEM)
+		result = (struct result){ .error = errno };
+	else if (result.lookup == 0)
+		connected = connect_to_any(addresses, &result.error);
+	pass(TO_RETRY, result, connected);
+	_exit(0);
+}
+
+const char *
+helper_resolved(int fd, int *connected)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct result result;
+	struct iovec part = { &result, sizeof result };
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof control.room };
+	ssize_t got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header;
+
+	*connected = -1;
+	if (got == -1 && (errno == EAGAIN || errno == EINTR))
+		return NULL;
+	if (got != sizeof result)
+		return "the name was not resolved";
+	if (result.lookup != 0)
+		return gai_strerror(result.lookup);
+	if (result.error != 0)
+		return strerror(result.error);
+	header = CMSG_FIRSTHDR(&message);
+	if (header == NULL || header->cmsg_type != SCM_RIGHTS)
+		return strerror(EMFILE);
+	memcpy(connected, CMSG_DATA(header), sizeof *connected);
+	*connected = sys_move_up(*connected);
+	return NULL;
+}
+
+/*
+ * A command as the way to a server
+ */
+
+/*
+ * Becomes openssl. Without the option that verifies the name or the address,
+ * openssl would accept the certificate of any host; and without
+ * -verify_return_error any certificate. With -quiet alone it would ignore the
+ * end of its input.
+ */
+static void
+execute_openssl(const struct fleet_url *url)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+	/* "[HOST]:PORT" */
+	char target[FLEET_HOST_ROOM + NUMBER_ROOM + 3], *at = target;
+	char port[NUMBER_ROOM];
+	bool v6 = inet_pton(AF_INET6, url->host, address) == 1;
+	bool numeric = v6 || inet_pton(AF_INET, url->host, address) == 1;
+	const char *words[] = { "openssl", "s_client", "-quiet", "-no_ign_eof",
+		"-verify_quiet", "-verify_return_error", "-connect", target,
+		numeric ? "-verify_ip" : "-verify_hostname", url->host,
+		numeric ? NULL : "-servername", url->host, NULL };
+
+	at = stpcpy(at, v6 ? "[" : "");
+	at = stpcpy(at, url->host);
+	at = stpcpy(at, v6 ? "]:" : ":");
+	stpcpy(at, number_put(port, url->port));
+	execvp(words[0], (char **)(uintptr_t)words);
+}
+
+pid_t
+helper_transport(const char *via, const struct fleet_url *url, bool verbose,
+    const struct signals *signals, int *fd)
+{
+	const struct timespec grace = { .tv_sec = GRACE };
+	struct pollfd fds[2] = { { .fd = TO_RETRY } };
+	pid_t pid = start(fd), child;
+	sigset_t ended;
+
+	if (pid != 0)
+		return pid;
+	child = fork();
+	if (child == 0) {
+		int null = verbose ? -1 : open("/dev/null", O_WRONLY);
+
+		dup2(*fd, STDIN_FILENO);
+		dup2(*fd, STDOUT_FILENO);
+		if (null != -1)
+			dup2(null, STDERR_FILENO);
+		else if (!verbose)
+			close(STDERR_FILENO);
+		close_from(STDERR_FILENO + 1);
+		signals_restore(signals);
+		if (via != NULL)
+			execl(
+			    _PATH_BSHELL, "sh", "-c", "--", via, (char *)NULL);
+		else
+			execute_openssl(url);
+		_exit(EXIT_STATUS_NOT_FOUND);
+	}
+	isolate(*fd);
+	if (child == -1)
+		_exit(EXIT_STATUS_NOT_FOUND);
+
+	/* Waits until retry has closed its socket, whether it lives or not, or
+	 * until the command has ended. Then kills what is left of the command.
+	 * All signals are blocked. */
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	fds[1].fd = signalfd(-1, &ended, SFD_CLOEXEC);
+	fds[1].events = POLLIN;
+	while (poll(fds, 2, -1) == -1 && errno == EINTR)
+		;
+	if (fds[1].revents == 0)
+		sigtimedwait(&ended, NULL, &grace);
+	kill(0, SIGKILL);
+	_exit(0);
 }

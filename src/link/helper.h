@@ -1,35 +1,45 @@
 /*
- * helper: starts and ends a process that serves one connection.
+ * helper: a process that serves one connection.
  *
- * A helper is in a session of its own, so neither the terminal's signals nor
- * the limits of an attempt reach it. It has a socket to retry, and no
- * descriptor that retry has inherited: whoever reads a pipe of the caller sees
- * its end although a helper lives.
+ * A helper either connects to a host by its name, because getaddrinfo(3) blocks
+ * for as long as it likes; or it runs a command as the way to a server:
+ * --fleet-via, or openssl for TLS. It is in a session of its own, so neither
+ * the terminal's signals nor the limits of an attempt reach it. It has a socket
+ * to retry, and no descriptor that retry has inherited: whoever reads a pipe of
+ * the caller sees its end although a helper lives.
  */
 #ifndef HELPER_H
 #define HELPER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
-
-/* The socket to retry, in the helper. */
-#define HELPER_SOCKET 3
-
-/*
- * Forks. In retry, returns the helper's pid, or -1 with errno; *fd is a socket
- * that does not block. In the helper, returns 0; *fd is the other end, and all
- * signals are still blocked.
- */
-pid_t helper_fork(int *fd);
+#include "fleet/fleet_url.h"
+#include "sys/signals.h"
 
 /*
- * In the helper: moves its socket to HELPER_SOCKET, has /dev/null as the
- * standard streams, and closes everything else.
+ * Starts a helper that connects to a port of host. It dies with retry. Returns
+ * its pid, or -1 with errno; *fd can be read when it has come to an end.
  */
-void helper_isolate(int fd);
+pid_t helper_resolve(const char *host, int port, int *fd);
 
-/* In the helper: closes all descriptors from first on. */
-void helper_close_from(int first);
+/*
+ * Takes the socket, which does not block, from the helper behind fd. Returns
+ * NULL, or why there is no connection; *connected is -1 if the helper has not
+ * come to an end yet.
+ */
+const char *helper_resolved(int fd, int *connected);
+
+/*
+ * Starts the command that leads to the server of a URL: via, a line for sh, or
+ * openssl if via is NULL. What it reads from its standard input goes to the
+ * server, and what it writes comes from there. Its standard error is shown if
+ * verbose. Returns the pid of the helper that watches it, or -1 with errno; *fd
+ * is the socket, which does not block. When retry closes the socket, the
+ * command sees the end of its input and has a second to deliver the rest; then
+ * it is killed.
+ */
+pid_t helper_transport(const char *via, const struct fleet_url *url,
+    bool verbose, const struct signals *signals, int *fd);
 
 /*
  * Kills the helper and its children, and reaps it if it is dead at once;

@@ -12,18 +12,16 @@ fleet_inquiry_open(struct fleet_inquiry *inquiry, const struct policy *policy)
 	const struct fleet_policy *fleet = &policy->share.fleet;
 
 	inquiry->fleet = fleet;
-	inquiry->access =
-	    (struct fleet_access){ fleet->url, fleet->auth, fleet->via,
-		    fleet->timeout, policy->loudness == LOUDNESS_VERBOSE };
 	inquiry->error =
 	    signals_open(&inquiry->signals) ? NULL : strerror(errno);
-	fleet_link_open(&inquiry->link, &inquiry->access, &inquiry->signals);
+	link_open(&inquiry->link, fleet, policy->loudness == LOUDNESS_VERBOSE,
+	    &inquiry->signals);
 }
 
 void
 fleet_inquiry_close(struct fleet_inquiry *inquiry)
 {
-	fleet_link_close(&inquiry->link);
+	link_close(&inquiry->link);
 	close(inquiry->signals.fd);
 	signals_restore(&inquiry->signals);
 }
@@ -35,19 +33,19 @@ await(struct fleet_inquiry *inquiry)
 	struct fleet_link *link = &inquiry->link;
 	struct pollfd fds[2]; /* the first is that of the signals */
 
-	while (link->end == FLEET_LINK_PENDING) {
+	while (link->end == LINK_PENDING) {
 		struct wakeup wakeup;
 
-		fds[1] = fleet_link_pollfd(link);
+		fds[1] = link_pollfd(link);
 		wakeup = signals_wait(&inquiry->signals, fds, 2,
-		    fleet_link_nap(link, sys_now(CLOCK_BOOTTIME)));
+		    link_nap(link, sys_now(CLOCK_BOOTTIME)));
 		if (signals_end_series(wakeup.signal)) {
-			fleet_link_close(link);
+			link_close(link);
 			signals_die(wakeup.signal);
 		}
-		fleet_link_serve(link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
+		link_serve(link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
 	}
-	if (link->end == FLEET_LINK_FAILED)
+	if (link->end == LINK_FAILED)
 		inquiry->error = link->reason;
 	return inquiry->error == NULL;
 }
@@ -79,10 +77,10 @@ fleet_inquiry_look(
 	snapshot_clear(snapshot, key);
 	if (inquiry->error != NULL)
 		return false;
-	fleet_link_ask(&inquiry->link, &question, sys_now(CLOCK_BOOTTIME));
+	link_ask(&inquiry->link, &question, false, sys_now(CLOCK_BOOTTIME));
 	if (!await(inquiry))
 		return false;
-	fill_in(snapshot, &inquiry->link.dialogue.answer);
+	fill_in(snapshot, &inquiry->link.talk.answer);
 	return true;
 }
 
@@ -103,8 +101,10 @@ fleet_inquiry_look_all(struct fleet_inquiry *inquiry,
 bool
 fleet_inquiry_forget(struct fleet_inquiry *inquiry, const char *key)
 {
+	const struct fleet_question question = { .key = key };
+
 	if (inquiry->error != NULL)
 		return false;
-	fleet_link_forget(&inquiry->link, key, sys_now(CLOCK_BOOTTIME));
+	link_ask(&inquiry->link, &question, true, sys_now(CLOCK_BOOTTIME));
 	return await(inquiry);
 }

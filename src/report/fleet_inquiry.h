@@ -7,14 +7,13 @@
 #define FLEET_INQUIRY_H
 
 #include "budget/snapshot.h"
-#include "link/fleet_link.h"
+#include "link/link.h"
 #include "policy/policy.h"
 #include "sys/signals.h"
 
 struct fleet_inquiry {
 	const struct fleet_policy *fleet;
 	struct signals signals;
-	struct fleet_access access;
 	struct fleet_link link;
 	const char *error; /* why the server did not answer; NULL: it did */
 };

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "fleet/fleet_error.h"
-#include "fleet/fleet_script.h"
+#include "fleet/talk.h"
 #include "link.h"
 
 #define MICRO INT64_C(1000)
@@ -269,14 +268,20 @@ cases_empty(const char *server)
 static void
 check_words(const struct resp_reply *reply, const char *words)
 {
-	struct fleet_redirect to;
-	struct strview shown;
+	static const struct fleet_auth none;
+	struct fleet_question question = question_of(1);
+	struct talk talk;
 
 	expect_error(words, reply);
-	shown = fleet_error_words(reply->text);
-	if (!strview_begins(shown, strview_of(words)))
-		errx(1, "not %s: %.*s", words, (int)shown.length, shown.at);
-	expect(words, fleet_error_of(reply->text, &to), FLEET_ERROR_REFUSED);
+	talk_open(&talk, &none, 0);
+	talk_ask(&talk, &question, false);
+	talk_write(&talk);
+	talk.received = (size_t)snprintf(talk.in, sizeof talk.in, "-%.*s\r\n",
+	    (int)reply->text.length, reply->text.at);
+	expect(words, talk_take(&talk, 0, 0), TALK_REFUSED);
+	if (!strview_begins(talk.words, strview_of(words)))
+		errx(1, "not %s: %.*s", words, (int)talk.words.length,
+		    talk.words.at);
 }
 
 static const struct {

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fleet/fleet_auth.h"
-#include "fleet/fleet_error.h"
-#include "fleet/fleet_script.h"
 #include "fleet/fleet_url.h"
 #include "fleet/resp.h"
+#include "fleet/talk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,21 +21,39 @@ is_within(struct strview part, struct strview whole)
 		part.at + part.length <= whole.at + whole.length);
 }
 
+/* A conversation ends, whatever the server says. */
 static void
-check_error(struct strview text)
+check_talk(struct strview bytes)
 {
-	struct fleet_redirect to = { { NULL, 0 }, 0 };
-	enum fleet_error error = fleet_error_of(text, &to);
-	struct strview words = fleet_error_words(text);
-	bool moved = error == FLEET_ERROR_MOVED || error == FLEET_ERROR_ASK;
+	static const struct fleet_question question = {
+		.key = "api",
+		.terms = { 200000, 10, NANOS_MINUTE },
+		.wanted = 5,
+		.by = NANOS_SECOND,
+	};
+	static const struct fleet_auth auth = { "", "word" };
+	static struct talk talk;
+	struct strview in = { talk.in, sizeof talk.in };
+	enum talk_move move;
 
-	if ((!is_within(words, text) &&
-		!strview_is(words, "NOAUTH Authentication required")) ||
-	    !is_within(to.host, text))
+	talk_open(&talk, &auth, 1);
+	talk_ask(&talk, &question, bytes.length % 2 == 1);
+	talk_write(&talk);
+	if (bytes.length > sizeof talk.in)
+		bytes.length = sizeof talk.in;
+	if (bytes.length > 0)
+		memcpy(talk.in, bytes.at, bytes.length);
+	talk.received = bytes.length;
+	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
+	if (talk.received > bytes.length || talk.length == 0 ||
+	    talk.length > sizeof talk.out || talk.count > TALK_REPLIES)
 		abort();
-	if (moved && (to.port < 1 || to.port > 65535))
+	if (move == TALK_REFUSED && !is_within(talk.words, in) &&
+	    !strview_is(talk.words, "NOAUTH Authentication required"))
 		abort();
-	if (moved && to.host.length > 0 && !fleet_url_is_host(to.host))
+	if (move == TALK_REDIRECTED &&
+	    (!is_within(talk.host, in) || talk.port < 1 || talk.port > 65535 ||
+		(talk.host.length > 0 && !fleet_url_is_host(talk.host))))
 		abort();
 }
 
@@ -82,8 +99,6 @@ check_reply(struct strview bytes)
 	bytes.length--;
 	if (resp_read(bytes, &again) != RESP_PARTIAL)
 		abort();
-	if (reply.type == RESP_ERROR)
-		check_error(reply.text);
 	check_answer(&reply);
 }
 
@@ -130,7 +145,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 	text[size] = '\0';
 	check_reply(bytes);
-	check_error(bytes);
+	check_talk(bytes);
 	check_url(text);
 	check_auth(bytes);
 	free(text);

@@ -7,7 +7,7 @@
  *     ask       asks for one retry
  *     again     the same twice, over one connection
  *     tell      asks, and tells of a success 100 ms later
- *     connect   connects, and tells of a success 100 ms later
+ *     connect   asks for nothing, and tells of a success 100 ms later
  *     forget    forgets the budget
  *     while     asks, and runs one attempt of the command meanwhile
  *
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/options.h"
-#include "link/fleet_link.h"
+#include "link/link.h"
 #include "run.h"
 #include "sys/sys.h"
 
@@ -44,7 +44,7 @@ int __wrap_getaddrinfo(const char *host, const char *service,
 
 static struct run run;
 static struct fleet_link fleet;
-static struct fleet_access access_to = { .timeout = 250 * NANOS_MS };
+static struct fleet_policy access_to = { .timeout = 250 * NANOS_MS };
 static nanos valid; /* -b */
 
 int
@@ -97,12 +97,12 @@ static void
 await(const char *what)
 {
 	nanos began = now();
-	const struct fleet_answer *answer = &fleet.dialogue.answer;
+	const struct fleet_answer *answer = &fleet.talk.answer;
 	int number = event_loop_await_link(&run.loop, NANOS_MAX);
 
 	if (number != 0)
 		printf("%s: signal %d\n", what, number);
-	else if (fleet.end == FLEET_LINK_FAILED)
+	else if (fleet.end == LINK_FAILED)
 		printf("%s: %s\n", what, fleet.reason);
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,
@@ -125,11 +125,19 @@ pass(nanos span)
 }
 
 static void
-ask(void)
+forget(void)
 {
-	const struct fleet_question question = question_of(1);
+	const struct fleet_question question = question_of(0);
 
-	fleet_link_ask(&fleet, &question, now());
+	link_ask(&fleet, &question, true, now());
+}
+
+static void
+ask(int64_t wanted)
+{
+	const struct fleet_question question = question_of(wanted);
+
+	link_ask(&fleet, &question, false, now());
 }
 
 static void
@@ -138,7 +146,7 @@ tell(void)
 	const struct fleet_question question = success();
 
 	pass(100 * NANOS_MS);
-	puts(fleet_link_tell(&fleet, &question, now()) ? "told" : "not told");
+	puts(link_tell(&fleet, &question, now()) ? "told" : "not told");
 }
 
 static void
@@ -147,7 +155,7 @@ attempt_meanwhile(void)
 	char label[] = "1";
 	struct outcome outcome;
 
-	ask();
+	ask(1);
 	plan_begin(&run.history);
 	outcome = attempt_run(&run.attempt, run.request.command,
 	    run.environment.list, &run.history, label);
@@ -159,24 +167,24 @@ static void
 act(const char *action)
 {
 	if (strcmp(action, "ask") == 0) {
-		ask();
+		ask(1);
 		await("ask");
 	} else if (strcmp(action, "again") == 0) {
-		ask();
+		ask(1);
 		await("ask");
-		ask();
-		if (fleet.stage != FLEET_LINK_ASKING)
+		ask(1);
+		if (fleet.stage != LINK_ASKING)
 			puts("another connection");
 		await("ask");
 	} else if (strcmp(action, "tell") == 0) {
-		ask();
+		ask(1);
 		await("ask");
 		tell();
 	} else if (strcmp(action, "connect") == 0) {
-		fleet_link_connect(&fleet, now());
+		ask(0);
 		tell();
 	} else if (strcmp(action, "forget") == 0) {
-		fleet_link_forget(&fleet, "check", now());
+		forget();
 		await("forget");
 	} else if (strcmp(action, "while") == 0) {
 		attempt_meanwhile();
@@ -227,7 +235,7 @@ open_run(int argc, char **argv)
 	if (!run_open(&run, &policy, &outer, &what) ||
 	    !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
-	fleet_link_open(&fleet, &access_to, &run.loop.signals);
+	link_open(&fleet, &access_to, false, &run.loop.signals);
 	run.loop.link = &fleet;
 }
 
@@ -237,7 +245,7 @@ read_options(int argc, char **argv)
 	const char *refusal = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "+a:b:t:v:x")) != -1) {
+	while ((option = getopt(argc, argv, "+a:b:t:v:")) != -1) {
 		switch (option) {
 		case 'a':
 			refusal = fleet_auth_parse(
@@ -251,9 +259,6 @@ read_options(int argc, char **argv)
 			break;
 		case 'v':
 			access_to.via = optarg;
-			break;
-		case 'x':
-			access_to.verbose = true;
 			break;
 		default:
 			exit(2);
@@ -287,7 +292,7 @@ main(int argc, char **argv)
 		open_run(2, simple);
 	look(before);
 	act(action);
-	fleet_link_close(&fleet);
+	link_close(&fleet);
 	check_rest(before);
 	return 0;
 }

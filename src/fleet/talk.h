@@ -1,0 +1,87 @@
+/*
+ * talk: what is said to a fleet's server, and what follows from its replies,
+ * without the connection.
+ *
+ * All requests that do not depend on a reply are sent together: AUTH, SELECT
+ * and the question. Some errors lead to another way to ask; each way is tried
+ * once in a question. All other errors mean that this host has to do without
+ * the server for a while.
+ */
+#ifndef TALK_H
+#define TALK_H
+
+#include "fleet/fleet_auth.h"
+#include "fleet/fleet_script.h"
+
+/* The most replies that are awaited at a time. */
+#define TALK_REPLIES 4
+
+enum talk_move {
+	TALK_WAITS, /* until out is sent, or for more of in */
+	TALK_ANSWERED,
+	TALK_REDIRECTED, /* ask the same over a connection to host and port */
+	TALK_REFUSED, /* words: why */
+	TALK_INVALID, /* the reply is not that of such a server */
+};
+
+/* What a reply has to be. */
+enum talk_reply {
+	TALK_OK,
+	TALK_TIME,
+	TALK_ANSWER,
+};
+
+struct talk {
+	const struct fleet_auth *auth; /* its password "": none */
+	int db;
+	struct fleet_question question;
+	struct fleet_answer answer; /* after TALK_ANSWERED; FLEET_STALE: there
+				       was only that one */
+	/*
+	 * The part of an error that says why: without the numbers of the
+	 * script, and without the words "Error running script" that older
+	 * servers put before it, and without a full stop, since a message
+	 * continues after them. If the server wants a password, the words are
+	 * those of NOAUTH, whatever it says.
+	 */
+	struct strview words;
+	struct strview host; /* empty: the same as before */
+	int port;
+
+	bool forgets; /* the question is to forget the budget of its key */
+	bool greeted; /* AUTH and SELECT have been sent */
+	bool asking; /* ASKING stands before each command */
+	bool whole; /* the server may not know the script */
+	bool timed; /* the script may not ask for the time: send TIME before */
+	nanos offset; /* if timed: the server's clock less that of retry */
+	unsigned tried; /* a bit for each way that was tried */
+	enum talk_reply awaited[TALK_REPLIES];
+	size_t next, count; /* of awaited */
+
+	size_t sent, length; /* of out */
+	size_t received; /* of in */
+	char out[FLEET_REQUEST + 2 * FLEET_PASSWORD_ROOM];
+	char in[RESP_REPLY];
+};
+
+/* Begins to talk to a server. */
+void talk_open(struct talk *talk, const struct fleet_auth *auth, int db);
+
+/* Begins a question, or forgets the budget of its key. Writes nothing yet. */
+void talk_ask(
+    struct talk *talk, const struct fleet_question *question, bool forgets);
+
+/* There is a new connection, to which nothing has been sent. */
+void talk_connected(struct talk *talk);
+
+/* Writes to out all that can be sent now. */
+void talk_write(struct talk *talk);
+
+/*
+ * Takes the replies in in, and writes to out what is to be sent because of
+ * them. now is on the clock of retry, and left is how long the question may
+ * still take. words and host point into in, and are valid until the next call.
+ */
+enum talk_move talk_take(struct talk *talk, nanos now, nanos left);
+
+#endif

@@ -1,0 +1,380 @@
+#include "link/link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "link/helper.h"
+#include "sys/sys.h"
+#include "text/escape.h"
+#include "text/number.h"
+
+/* Room for an address of each kind that needs no lookup. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un local;
+};
+
+void
+link_open(struct fleet_link *link, const struct fleet_policy *fleet,
+    bool verbose, const struct signals *signals)
+{
+	link->fleet = fleet;
+	link->verbose = verbose;
+	link->signals = signals;
+	link->stage = LINK_CLOSED;
+	link->end = LINK_NONE;
+	link->helper = 0;
+}
+
+/* Closes the connection, so that what has been sent still arrives. */
+static void
+release(struct fleet_link *link)
+{
+	if (link->stage != LINK_CLOSED)
+		close(link->fd);
+	link->stage = LINK_CLOSED;
+	link->helper = 0;
+}
+
+/* Closes the connection at once, and ends its helper. */
+static void
+disconnect(struct fleet_link *link)
+{
+	if (link->helper != 0)
+		helper_end(link->helper);
+	release(link);
+}
+
+void
+link_close(struct fleet_link *link)
+{
+	disconnect(link);
+	if (link->end == LINK_PENDING)
+		link->end = LINK_FAILED;
+}
+
+/* Ends the question without an answer; words may be the server's own. */
+static void
+fail(struct fleet_link *link, const char *what, struct strview words)
+{
+	char *at = stpcpy(link->reason, what);
+
+	*escape_put(ESCAPE_PLAIN, at, at + LINK_WORDS, words.at, words.length) =
+	    '\0';
+	link->end = LINK_FAILED;
+	disconnect(link);
+}
+
+static void
+fail_to_connect(struct fleet_link *link, const char *why)
+{
+	fail(link, "no connection: ", strview_of(why));
+}
+
+/* Ends the question after recv(2) has returned 0, or after an error of send(2)
+ * or recv(2) that is no reason to wait. */
+static void
+fail_to_talk(struct fleet_link *link, int error)
+{
+	const char *what = "the server has closed the connection";
+
+	if (error == EAGAIN || error == EINTR)
+		return;
+	if (error != 0 && error != EPIPE && error != ECONNRESET) {
+		fail_to_connect(link, strerror(error));
+		return;
+	}
+	if (link->fleet->via != NULL)
+		what = "the command of --fleet-via has ended";
+	else if (link->url.tls)
+		what = "openssl s_client has ended";
+	fail(link, what, strview_of(""));
+}
+
+/* Sends what is written, as far as the connection takes it now. */
+static void
+send_rest(struct fleet_link *link)
+{
+	struct talk *talk = &link->talk;
+	ssize_t count;
+
+	if (talk->sent == talk->length)
+		return;
+	count = send(link->fd, talk->out + talk->sent,
+	    talk->length - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (count != -1)
+		talk->sent += (size_t)count;
+	/* What the other end has said before it closed can still be read. */
+	else if (errno != EPIPE && errno != ECONNRESET)
+		fail_to_talk(link, errno);
+}
+
+static void
+begin_to_talk(struct fleet_link *link)
+{
+	link->stage = LINK_ASKING;
+	talk_write(&link->talk);
+	send_rest(link);
+}
+
+/* Returns the length of the address, or 0 if the host is a name. */
+static socklen_t
+read_address(const struct fleet_url *url, union address *address)
+{
+	*address = (union address){ 0 };
+	if (url->host[0] == '\0') {
+		address->local.sun_family = AF_UNIX;
+		_Static_assert(
+		    sizeof url->path <= sizeof address->local.sun_path,
+		    "too long");
+		memcpy(address->local.sun_path, url->path, sizeof url->path);
+		return sizeof address->local;
+	}
+	if (inet_pton(AF_INET, url->host, &address->v4.sin_addr) == 1) {
+		address->v4.sin_family = AF_INET;
+		address->v4.sin_port = htons((uint16_t)url->port);
+		return sizeof address->v4;
+	}
+	if (inet_pton(AF_INET6, url->host, &address->v6.sin6_addr) == 1) {
+		address->v6.sin6_family = AF_INET6;
+		address->v6.sin6_port = htons((uint16_t)url->port);
+		return sizeof address->v6;
+	}
+	return 0;
+}
+
+static void
+begin_to_connect(struct fleet_link *link)
+{
+	union address address;
+	socklen_t length = read_address(&link->url, &address);
+
+	disconnect(link);
+	talk_connected(&link->talk);
+	if (link->fleet->via != NULL || link->url.tls) {
+		link->helper = helper_transport(link->fleet->via, &link->url,
+		    link->verbose, link->signals, &link->fd);
+		link->stage = LINK_ASKING;
+	} else if (length == 0) {
+		link->helper =
+		    helper_resolve(link->url.host, link->url.port, &link->fd);
+		link->stage = LINK_RESOLVING;
+	} else {
+		link->fd = sys_move_up(socket(address.any.sa_family,
+		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+		if (link->fd == -1) {
+			fail_to_connect(link, strerror(errno));
+			return;
+		}
+		link->stage = LINK_ASKING;
+		if (connect(link->fd, &address.any, length) == -1) {
+			link->stage = LINK_CONNECTING;
+			if (errno != EINPROGRESS)
+				fail_to_connect(link, strerror(errno));
+		}
+	}
+	if (link->helper == -1) {
+		/* There is no descriptor either. */
+		link->helper = 0;
+		link->stage = LINK_CLOSED;
+		fail_to_connect(link, strerror(errno));
+	}
+	if (link->stage == LINK_ASKING)
+		begin_to_talk(link);
+}
+
+void
+link_ask(struct fleet_link *link, const struct fleet_question *question,
+    bool forgets, nanos now)
+{
+	const struct fleet_policy *fleet = link->fleet;
+
+	link->until = number_add(now, fleet->timeout);
+	link->reason[0] = '\0';
+	link->end = LINK_PENDING;
+	if (link->stage == LINK_READY) {
+		talk_ask(&link->talk, question, forgets);
+		begin_to_talk(link);
+		return;
+	}
+	link->url = fleet->url;
+	talk_open(&link->talk, &fleet->auth, fleet->url.db);
+	talk_ask(&link->talk, question, forgets);
+	begin_to_connect(link);
+}
+
+/* Takes what has been received, and does what follows from it. */
+static void
+take(struct fleet_link *link, nanos now)
+{
+	struct talk *talk = &link->talk;
+	struct fleet_url *url = &link->url;
+	size_t length;
+
+	switch (talk_take(talk, now, link->until - now)) {
+	case TALK_WAITS:
+		send_rest(link);
+		return;
+	case TALK_ANSWERED:
+		link->end = LINK_ANSWERED;
+		link->stage = LINK_READY;
+		/* A server that says more than it was asked is not to be relied
+		 * on. */
+		if (talk->received > 0)
+			link_close(link);
+		return;
+	case TALK_REDIRECTED:
+		/*
+		 * Behind a command or a socket there is only one server. A
+		 * password that goes through a socket, to a sidecar with TLS,
+		 * must not go over the network without it.
+		 */
+		length = talk->host.length;
+		if (link->fleet->via != NULL || url->host[0] == '\0' ||
+		    length >= sizeof url->host)
+			break;
+		if (length > 0) {
+			memcpy(url->host, talk->host.at, length);
+			url->host[length] = '\0';
+		}
+		url->port = talk->port;
+		begin_to_connect(link);
+		return;
+	case TALK_REFUSED:
+		break;
+	case TALK_INVALID:
+		fail(link, "no valid answer", strview_of(""));
+		return;
+	}
+	fail(link, "refused: ", talk->words);
+}
+
+/* Sends and receives. */
+static void
+converse(struct fleet_link *link, nanos now)
+{
+	struct talk *talk = &link->talk;
+	ssize_t count;
+
+	send_rest(link);
+	if (link->stage != LINK_ASKING)
+		return;
+	count = recv(link->fd, talk->in + talk->received,
+	    sizeof talk->in - talk->received, MSG_DONTWAIT);
+	if (count <= 0) {
+		fail_to_talk(link, count == 0 ? 0 : errno);
+		return;
+	}
+	talk->received += (size_t)count;
+	take(link, now);
+}
+
+void
+link_serve(struct fleet_link *link, short events, nanos now)
+{
+	nanos timeout = link->fleet->timeout;
+	char span[DURATION_ROOM];
+	const char *reason;
+	socklen_t length = sizeof(int);
+	int connected, error = 0;
+
+	if (link->end == LINK_PENDING && now >= link->until) {
+		/* duration_format() rounds more. */
+		if (timeout < NANOS_SECOND)
+			memcpy(
+			    strchr(number_put(span, timeout / NANOS_MS), '\0'),
+			    "ms", sizeof "ms");
+		else
+			duration_format(span, timeout);
+		fail(link, "no answer in ", strview_of(span));
+		return;
+	}
+	if (events == 0)
+		return;
+	switch (link->stage) {
+	case LINK_CLOSED:
+		break;
+	case LINK_RESOLVING:
+		reason = helper_resolved(link->fd, &connected);
+		if (reason != NULL) {
+			fail_to_connect(link, reason);
+		} else if (connected != -1) {
+			disconnect(link);
+			link->fd = connected;
+			begin_to_talk(link);
+		}
+		break;
+	case LINK_CONNECTING:
+		if (getsockopt(
+			link->fd, SOL_SOCKET, SO_ERROR, &error, &length) == -1)
+			error = errno;
+		if (error != 0)
+			fail_to_connect(link, strerror(error));
+		else
+			begin_to_talk(link);
+		break;
+	case LINK_ASKING:
+		converse(link, now);
+		break;
+	case LINK_READY:
+		/* It is closed, or says something that nobody asked for. */
+		link_close(link);
+		break;
+	}
+}
+
+bool
+link_tell(
+    struct fleet_link *link, const struct fleet_question *question, nanos now)
+{
+	struct talk *talk = &link->talk;
+	bool told = false;
+
+	if (link->stage == LINK_READY) {
+		talk_ask(talk, question, false);
+		if (talk->timed)
+			talk->question.now = now + talk->offset;
+		begin_to_talk(link);
+		told = link->stage == LINK_ASKING && talk->sent == talk->length;
+		link->end = LINK_NONE;
+	}
+	if (told)
+		release(link);
+	link_close(link);
+	return told;
+}
+
+struct pollfd
+link_pollfd(const struct fleet_link *link)
+{
+	struct pollfd pollfd = { .fd = -1, .events = POLLIN };
+
+	if (link->stage != LINK_CLOSED)
+		pollfd.fd = link->fd;
+	if (link->stage == LINK_CONNECTING)
+		pollfd.events = POLLOUT;
+	else if (link->talk.sent < link->talk.length)
+		pollfd.events = POLLIN | POLLOUT;
+	return pollfd;
+}
+
+nanos
+link_nap(const struct fleet_link *link, nanos now)
+{
+	if (link->end != LINK_PENDING)
+		return NANOS_MAX;
+	return number_greater(link->until - now, 0);
+}
+
+void
+link_reaped(struct fleet_link *link, pid_t pid)
+{
+	if (link->helper == pid)
+		link->helper = 0;
+}

@@ -1,0 +1,94 @@
+/*
+ * link: asks a fleet's server, and tells it of successes, in the one wait.
+ *
+ * A question has a deadline, which includes the connection. It ends with an
+ * answer, or with a reason why there is none. Whatever a server does, nothing
+ * here blocks, and the question ends at its deadline. No descriptor of the link
+ * is inherited by a command.
+ *
+ * A socket or a numeric address needs no process. For the name of a host there
+ * is a helper until the connection is made, and for TLS or --fleet-via there is
+ * one until it is closed.
+ *
+ * The connection of a question stays open after an answer, so that the success
+ * of the retry can be told with one send(2). All times are on CLOCK_BOOTTIME.
+ *
+ * A link may start a process (helper.h). So call link_ask() only while no
+ * attempt and no hook runs: processes that are older than the attempt are not
+ * part of it.
+ */
+#ifndef LINK_H
+#define LINK_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include "fleet/talk.h"
+#include "policy/policy.h"
+#include "sys/signals.h"
+
+/* How many bytes of a server's own words are shown, escaped. */
+#define LINK_WORDS 80
+
+enum link_stage {
+	LINK_CLOSED,
+	LINK_RESOLVING, /* a helper looks up the host, and connects */
+	LINK_CONNECTING,
+	LINK_ASKING, /* replies are awaited */
+	LINK_READY, /* connected, and nothing is awaited */
+};
+
+enum link_end {
+	LINK_NONE, /* nothing was asked */
+	LINK_PENDING,
+	LINK_ANSWERED,
+	LINK_FAILED,
+};
+
+struct fleet_link {
+	const struct fleet_policy *fleet; /* how the server is reached */
+	bool verbose; /* the errors of openssl, or of --fleet-via, are shown */
+	const struct signals *signals;
+	enum link_stage stage;
+	enum link_end end;
+	char reason[LINK_WORDS + 64]; /* if it failed: why */
+	struct talk talk; /* has the question, and its answer */
+
+	/* What follows is for link.c only. */
+	struct fleet_url url; /* of the server that is asked */
+	nanos until;
+	int fd; /* unless the link is closed */
+	pid_t helper; /* 0: none */
+};
+
+/* Sets the link up; opens nothing. */
+void link_open(struct fleet_link *link, const struct fleet_policy *fleet,
+    bool verbose, const struct signals *signals);
+
+/*
+ * Begins to ask, or to have the budget of the question's key forgotten. It is
+ * over when link->end is not LINK_PENDING. If the server runs the script after
+ * question->by, then by is corrected, and the server is asked once more.
+ */
+void link_ask(struct fleet_link *link, const struct fleet_question *question,
+    bool forgets, nanos now);
+
+/*
+ * Sends a question whose answer nobody reads, if the link is ready, and closes
+ * the connection. Returns whether it was sent.
+ */
+bool link_tell(
+    struct fleet_link *link, const struct fleet_question *question, nanos now);
+
+/* For the one wait: what to wait for, how long at most, and what to do then. */
+struct pollfd link_pollfd(const struct fleet_link *link);
+nanos link_nap(const struct fleet_link *link, nanos now);
+void link_serve(struct fleet_link *link, short events, nanos now);
+
+/* A child of retry was reaped: its number may belong to another process now. */
+void link_reaped(struct fleet_link *link, pid_t pid);
+
+/* Closes the connection and ends its helper. A question ends unanswered. */
+void link_close(struct fleet_link *link);
+
+#endif
