@@ -1,5 +1,5 @@
 /*
- * worded and hint, row by row: which durations in messages for people are read,
+ * hint, row by row: which durations in messages for people are read,
  * and which are not. Where a stream is cut into chunks does not matter.
  */
 #include "unit.h"

@@ -4,7 +4,7 @@ void
 hint_start(struct hint *hint)
 {
 	pattern_start(&hint->pattern);
-	hint->worded = (struct worded){ .place = WORDED_IDLE };
+	hint->reader = (struct duration_reader){ .place = DURATION_IDLE };
 	hint->last = '\n';
 	hint->given = false;
 }
@@ -15,7 +15,7 @@ hint_feed(struct hint *hint, const void *bytes, size_t length)
 	const unsigned char *at = bytes, *end = at + length;
 
 	while (at < end) {
-		bool reads = hint->worded.place != WORDED_IDLE, found;
+		bool reads = hint->reader.place != DURATION_IDLE, found;
 		size_t count = pattern_next(
 		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &found);
 		nanos wait;
@@ -23,9 +23,9 @@ hint_feed(struct hint *hint, const void *bytes, size_t length)
 		at += count;
 		if (count > 1)
 			hint->last = at[-2];
-		if (found && !worded_began(&hint->worded))
-			worded_start(&hint->worded, hint->last);
-		if (worded_take(&hint->worded, at[-1], &wait)) {
+		if (found && !duration_began(&hint->reader))
+			duration_start(&hint->reader, hint->last);
+		if (duration_take(&hint->reader, at[-1], &wait)) {
 			hint->given = true;
 			hint->wait = wait;
 		}

@@ -1,10 +1,10 @@
 /*
  * hint: finds how long to wait, as the lines of a stream tell it in words.
  *
- * A hint is a duration (worded.h) directly behind a match of a pattern, such as
- * "20s" behind "try again in ". Chunks may be cut anywhere, and memory is this
- * struct. Where a match may end in several places, as with "after:?", each of
- * them counts. Within a duration no other one begins.
+ * A hint is a duration (duration.h) directly behind a match of a pattern, such
+ * as "20s" behind "try again in ". Chunks may be cut anywhere, and memory is
+ * this struct. Where a match may end in several places, as with "after:?", each
+ * of them counts. Within a duration no other one begins.
  */
 #ifndef HINT_H
 #define HINT_H
@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "match/pattern.h"
-#include "text/worded.h"
+#include "text/duration.h"
 
 /* As large as its pattern, and to be allocated like that. */
 struct hint {
 	struct pattern pattern; /* compiled by the caller */
-	struct worded worded; /* private, as last is */
+	struct duration_reader reader; /* private, as last is */
 	unsigned char last; /* the byte before the next one */
 	bool given; /* there was a hint in this stream */
 	nanos wait; /* by the last one */

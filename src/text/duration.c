@@ -4,22 +4,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "text/number.h"
+#include "text/strview.h"
 
-struct unit {
-	char name[3];
+/*
+ * From the largest to the smallest. The name is for "1h30m"; only messages for
+ * people have units without one. Micro is spelled with U+00B5 or U+03BC: Go
+ * prints the first one.
+ */
+static const struct unit {
 	nanos size;
+	char name[3], words[53];
+} units[] = {
+	{ 7 * NANOS_DAY, "", "w wk wks week weeks" },
+	{ NANOS_DAY, "d", "d day days" },
+	{ NANOS_HOUR, "h", "h hr hrs hour hours" },
+	{ NANOS_MINUTE, "m", "m min mins minute minutes" },
+	{ NANOS_SECOND, "s", "s sec secs second seconds" },
+	{ NANOS_MS, "ms", "ms msec msecs millis millisecond milliseconds" },
+	{ NANOS_MS / 1000, "",
+	    "us \xc2\xb5s \xce\xbcs usec usecs microsecond microseconds" },
+	{ 1, "", "ns nsec nsecs nanosecond nanoseconds" },
 };
 
-/* From the largest to the smallest, as in "1h30m". */
-static const struct unit units[] = {
-	{ "d", NANOS_DAY },
-	{ "h", NANOS_HOUR },
-	{ "m", NANOS_MINUTE },
-	{ "s", NANOS_SECOND },
-	{ "ms", NANOS_MS },
-	{ "", 0 },
-};
+#define UNITS (sizeof units / sizeof *units)
 
 /* The precision with which a duration below each bound is written. */
 static const struct {
@@ -41,8 +50,7 @@ duration_parse(const char *text, size_t length, nanos *span)
 	if (number_decimal(text, length, NANOS_SECOND, span))
 		return true;
 	while (at < length) {
-		const struct unit *unit = units;
-		size_t name = at, end;
+		size_t name = at, end, i = 0;
 		nanos part;
 
 		while (name < length &&
@@ -51,15 +59,15 @@ duration_parse(const char *text, size_t length, nanos *span)
 		for (end = name;
 		     end < length && islower((unsigned char)text[end]); end++)
 			;
-		while (unit->size > 0 &&
-		    (strlen(unit->name) != end - name ||
-			strncmp(unit->name, text + name, end - name) != 0))
-			unit++;
-		if (unit->size == 0 || unit->size >= previous ||
-		    !number_decimal(text + at, name - at, unit->size, &part))
+		while (i < UNITS &&
+		    (end == name || strlen(units[i].name) != end - name ||
+			memcmp(units[i].name, text + name, end - name) != 0))
+			i++;
+		if (i == UNITS || units[i].size >= previous ||
+		    !number_decimal(text + at, name - at, units[i].size, &part))
 			return false;
 		sum = number_add(sum, part);
-		previous = unit->size;
+		previous = units[i].size;
 		at = end;
 	}
 	if (length > 0)
@@ -80,7 +88,7 @@ char *
 duration_format(char room[DURATION_ROOM], nanos span)
 {
 	size_t last = sizeof steps / sizeof steps[0] - 1, i = 0;
-	const struct unit *unit = units;
+	const struct unit *unit = units + 1; /* from days on */
 	int64_t count, rest;
 	nanos shown;
 
@@ -108,4 +116,172 @@ duration_format(char room[DURATION_ROOM], nanos span)
 		snprintf(
 		    room, DURATION_ROOM, "%" PRId64 "%s", count, unit->name);
 	return room;
+}
+
+/* Adds a byte; of what is too long the rest is dropped. */
+static void
+append(char *text, size_t *length, size_t room, unsigned char byte)
+{
+	if (*length < room)
+		text[(*length)++] = (char)byte;
+}
+
+static void
+begin_number(struct duration_reader *reader, unsigned char byte)
+{
+	reader->place = DURATION_NUMBER;
+	reader->number[0] = (char)byte;
+	reader->digits = 1;
+}
+
+static void
+begin_word(struct duration_reader *reader, enum duration_place place,
+    unsigned char byte)
+{
+	reader->place = place;
+	reader->word[0] = (char)byte;
+	reader->letters = 1;
+}
+
+/* Reads the number in units of size. False if it is malformed or too long. */
+static bool
+read_number(const struct duration_reader *reader, nanos size, nanos *span)
+{
+	size_t length = reader->digits;
+
+	if (length == sizeof reader->number)
+		return false;
+	/* "Retrying in 5...": the stops end the sentence. */
+	while (length > 0 && reader->number[length - 1] == '.')
+		length--;
+	return number_decimal(reader->number, length, size, span);
+}
+
+/* The size of the unit that the word names, or 0. */
+static nanos
+unit_size(const struct duration_reader *reader)
+{
+	struct strview word = { reader->word, reader->letters }, name;
+
+	for (size_t i = 0; i < UNITS; i++) {
+		struct strview names = strview_of(units[i].words);
+
+		while (strview_cut(&names, ' ', &name))
+			if (name.length == word.length &&
+			    strview_begins(word, name))
+				return units[i].size;
+	}
+	return 0;
+}
+
+/*
+ * Ends the duration behind its parts, or if it has none, behind a number: the
+ * number may be bare, without a unit, in seconds. False if there is neither.
+ */
+static bool
+end(struct duration_reader *reader, bool bare, nanos *span)
+{
+	reader->place = DURATION_IDLE;
+	if (reader->unit == 0)
+		return bare && read_number(reader, NANOS_SECOND, span);
+	*span = reader->span;
+	return true;
+}
+
+void
+duration_start(struct duration_reader *reader, unsigned char before)
+{
+	reader->place = DURATION_START;
+	reader->digit = isdigit(before);
+	reader->span = 0;
+	reader->unit = 0;
+}
+
+bool
+duration_began(const struct duration_reader *reader)
+{
+	return reader->place > DURATION_START;
+}
+
+bool
+duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
+{
+	bool digit = isdigit(byte), blank = byte == ' ' || byte == '\t';
+	/* Of a unit: a letter, or a byte of a micro. */
+	bool letter = isalpha(byte) ||
+	    (byte != '\0' && strchr("\xc2\xb5\xce\xbc", byte) != NULL);
+	/*
+	 * A number without a unit may end before this byte: punctuation that
+	 * ends a sentence or a quotation, a control character, or the first
+	 * byte of UTF-8 punctuation (U+2000 to U+2FFF).
+	 */
+	bool stop = byte < ' ' || byte == 0xe2 ||
+	    strchr(" ;!?\"'`\\()[]{}<>|", byte) != NULL;
+
+	if (reader->place == DURATION_UNIT && !letter) {
+		nanos size = unit_size(reader), part;
+
+		if (size == 0 || (reader->unit != 0 && size >= reader->unit) ||
+		    !read_number(reader, size, &part))
+			return end(reader, false, span);
+		reader->span = number_add(reader->span, part);
+		reader->unit = size;
+		reader->place = DURATION_BETWEEN;
+	}
+	switch (reader->place) {
+	case DURATION_IDLE:
+		break;
+	case DURATION_START:
+		if (digit && !reader->digit)
+			begin_number(reader, byte);
+		else if (byte != '\0' && strchr(" \t\"'`~", byte) != NULL)
+			reader->digit = false;
+		else
+			reader->place = DURATION_IDLE;
+		break;
+	case DURATION_NUMBER:
+		if (digit || byte == '.')
+			append(reader->number, &reader->digits,
+			    sizeof reader->number, byte);
+		else if (letter)
+			begin_word(reader, DURATION_UNIT, byte);
+		else if (blank)
+			reader->place = DURATION_GAP;
+		else if (byte == ',')
+			reader->place = DURATION_COMMA;
+		else
+			return end(reader, stop, span);
+		break;
+	case DURATION_COMMA:
+		return end(reader, !digit, span);
+	case DURATION_GAP:
+		if (letter)
+			begin_word(reader, DURATION_UNIT, byte);
+		else if (!blank)
+			return end(reader, stop || byte == ',', span);
+		break;
+	case DURATION_UNIT:
+		append(
+		    reader->word, &reader->letters, sizeof reader->word, byte);
+		break;
+	case DURATION_BETWEEN:
+		if (digit)
+			begin_number(reader, byte);
+		else if (byte == 'a' || byte == 'A')
+			begin_word(reader, DURATION_AND, byte);
+		else if (!blank && byte != ',')
+			return end(reader, false, span);
+		break;
+	case DURATION_AND:
+		if (letter)
+			append(reader->word, &reader->letters,
+			    sizeof reader->word, byte);
+		else if (blank && reader->letters == 3 &&
+		    strncasecmp(reader->word, "and", 3) == 0)
+			reader->place = DURATION_BETWEEN;
+		else
+			return end(reader, false, span);
+		break;
+	}
+	return false;
 }

@@ -42,4 +42,57 @@ bool duration_parse(const char *text, size_t length, nanos *span);
  */
 char *duration_format(char room[DURATION_ROOM], nanos span);
 
+/* The longest number and the longest word that a reader keeps. */
+#define DURATION_DIGITS 24
+#define DURATION_LETTERS 16
+
+enum duration_place {
+	DURATION_IDLE, /* outside of a duration: bytes mean nothing */
+	DURATION_START, /* before the first number */
+	DURATION_NUMBER,
+	DURATION_COMMA, /* behind "20,": a digit would belong to the number */
+	DURATION_GAP, /* blanks behind a number */
+	DURATION_UNIT,
+	DURATION_BETWEEN, /* behind a unit */
+	DURATION_AND, /* in the word "and" */
+};
+
+/*
+ * Reads a duration from a message for people, byte by byte. The message goes on
+ * behind the duration, in any words: "20s.", "1.5 seconds", "6m0s", "1 minute
+ * and 30 seconds", "~2 min, please", "\"30\"". All zero is idle. All but place
+ * is private.
+ */
+struct duration_reader {
+	enum duration_place place;
+	bool digit; /* at the start: the byte before is a digit */
+	nanos span; /* of the parts so far, such as "1h" of "1h30m" */
+	nanos unit; /* of the last part; 0: there is none yet */
+	size_t digits, letters;
+	char number[DURATION_DIGITS], word[DURATION_LETTERS];
+};
+
+/*
+ * A duration may begin at the next byte, behind blanks, quotes and "~". before
+ * is the byte before: a number does not begin behind a digit.
+ */
+void duration_start(struct duration_reader *reader, unsigned char before);
+
+/* Whether it is within a duration, and not only before one. */
+bool duration_began(const struct duration_reader *reader);
+
+/*
+ * Takes the next byte. True if a duration, *span, ended before this byte. A
+ * newline ends every duration. The units are those of duration_parse(), weeks,
+ * microseconds and nanoseconds, and their names in English, in upper or lower
+ * case; a number without a unit is in seconds. Each unit must be smaller than
+ * the one before; what follows the last such part does not belong to the
+ * duration.
+ *
+ * Not a duration: a number that a word which is no unit follows, or that may be
+ * a part of something else, such as of a date, a time of day, or "50%".
+ */
+bool
+duration_take(struct duration_reader *reader, unsigned char byte, nanos *span);
+
 #endif

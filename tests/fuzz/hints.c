@@ -35,17 +35,17 @@ ends_sentence(const uint8_t *text, size_t size)
 static void
 check_typed(const uint8_t *text, size_t size)
 {
-	struct worded worded = { .place = WORDED_IDLE };
+	struct duration_reader reader = { .place = DURATION_IDLE };
 	nanos typed, told = -1;
 	bool read = false;
 
 	if (!duration_parse((const char *)text, size, &typed) || size >= 16 ||
 	    ends_sentence(text, size) || memchr(text, 's', size) == NULL)
 		return;
-	worded_start(&worded, ' ');
+	duration_start(&reader, ' ');
 	for (size_t i = 0; i < size && !read; i++)
-		read = worded_take(&worded, text[i], &told);
-	if (read || !worded_take(&worded, '\n', &told) || told != typed)
+		read = duration_take(&reader, text[i], &told);
+	if (read || !duration_take(&reader, '\n', &told) || told != typed)
 		abort();
 }
 
