@@ -506,12 +506,12 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 	section 'The report' | sed -n '
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
-	sed -n '/ end_names\[\]/,/^};/p; / verdict_names\[\]/,/^};/p' \
-		"$top/src/report/report_file.c" "$top/src/policy/verdict.c" | grep -o '"[^"]*"' | tr -d '"' | sort |
-		diff described -
+	sed -n '/^} ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
+		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' \
+		"$top/src/policy/verdict.c" | sort | diff described -
 	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
-	sed -n '/ rule_names\[\]/,/^};/p' "$top/src/policy/verdict.c" |
-		grep -o '"[^"]*"' | tr -d '"' >names
+	sed -n '/^judge_cause/,/^verdict_status/p' "$top/src/policy/verdict.c" |
+		grep -o '"[^"]*"' | tr -d '"' | sort -u >names
 	[ "$(lines names)" = 14 ]
 	while read -r name; do
 		grep -qw -- "$name" rules

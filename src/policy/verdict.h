@@ -138,6 +138,11 @@ int verdict_status(const struct outcome *outcome);
  */
 nanos verdict_wait(const struct outcome *outcome);
 
+/* The name of an end ("killed"), as reports have it; and its words ("killed
+ * by "), which a number or a signal may follow. */
+const char *verdict_end_name(enum end end);
+const char *verdict_end_words(enum end end);
+
 /* A verdict's name ("retry"), as the manual and reports have it. */
 const char *verdict_name(enum verdict verdict);
 

@@ -28,15 +28,6 @@ struct invocation {
  * Values
  */
 
-static const char *const end_names[] = {
-	[END_EXITED] = "exited",
-	[END_SIGNALED] = "killed",
-	[END_TIMED_OUT] = "timed-out",
-	[END_IDLE] = "idle",
-	[END_DEADLINE] = "deadline",
-	[END_NOT_STARTED] = "not-started",
-};
-
 static const char *const fleet_names[] = {
 	[FLEET_VERDICT_NONE] = NULL,
 	[FLEET_VERDICT_GRANTED] = "granted",
@@ -88,7 +79,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	put_span(writer, "elapsed_ms", entry->elapsed, -1);
 	put_span(writer, "timeout_ms",
 	    timeouts_of(&policy->timeouts, entry->attempt), 0);
-	writer_json_string(writer, "end", end_names[entry->end]);
+	writer_json_string(writer, "end", verdict_end_name(entry->end));
 	writer_json_number(writer, "status", entry->status);
 	put_signal(writer, "signal", entry->signal);
 	put_number(writer, "http_status", entry->http, 0);

@@ -249,16 +249,7 @@ static void
 put_failure(
     const char *strings[2], const struct entry *entry, char room[NUMBER_ROOM])
 {
-	static const char *const texts[] = {
-		[END_EXITED] = "exit ",
-		[END_SIGNALED] = "killed by ",
-		[END_TIMED_OUT] = "timed out",
-		[END_IDLE] = "ended without output",
-		[END_DEADLINE] = "ended by the deadline",
-		[END_NOT_STARTED] = "not started",
-	};
-
-	strings[0] = texts[entry->end];
+	strings[0] = verdict_end_words(entry->end);
 	strings[1] = "";
 	if (entry->end == END_EXITED)
 		strings[1] = number_put(room, entry->status);
