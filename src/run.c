@@ -48,8 +48,8 @@ run_open(struct run *run, const struct policy *policy,
 	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
-	limited = timeouts_any(&policy->timeouts) ||
-	    policy->idle_timeout != 0 || run->history.deadline != NANOS_MAX;
+	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
+	    run->history.deadline != NANOS_MAX;
 	environment_start(&run->environment, outer);
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);

@@ -3,6 +3,7 @@
  * totals and deadlines those of playing the whole policy.
  */
 #include "unit.h"
+#include "policy/plan.h"
 #include "report/forecast.h"
 #include "text/number.h"
 
@@ -400,6 +401,54 @@ test_deadlines(void)
 	}
 }
 
+/* Which attempt has which timeout, and what all timeouts add up to. */
+static const struct timed {
+	const char *name;
+	struct timeouts timeouts;
+	int64_t attempt; /* the last one of those that are summed */
+	nanos limit; /* of that attempt */
+	bool any, all;
+	nanos sum;
+} timed[] = {
+	{ "none is given", { { 0 }, 0 }, 1, 0, false, false, NANOS_MAX },
+	{ "0 is none", { { 0 }, 1 }, 3, 0, false, false, NANOS_MAX },
+	{ "one for all, first", { { 7 }, 1 }, 1, 7, true, true, 7 },
+	{ "one for all, third", { { 7 }, 1 }, 3, 7, true, true, 21 },
+	{ "a list, first", { { 1, 3, 6 }, 3 }, 1, 1, true, true, 1 },
+	{ "a list, second", { { 1, 3, 6 }, 3 }, 2, 3, true, true, 4 },
+	{ "a list, last", { { 1, 3, 6 }, 3 }, 3, 6, true, true, 10 },
+	{ "the last repeats", { { 1, 3, 6 }, 3 }, 5, 6, true, true, 22 },
+	{ "it may shrink", { { 6, 3 }, 2 }, 4, 3, true, true, 15 },
+	{ "0 within", { { 1, 0, 6 }, 3 }, 3, 6, true, false, NANOS_MAX },
+	{ "before the 0", { { 1, 0 }, 2 }, 1, 1, true, true, 1 },
+	{ "0 repeats", { { 1, 0 }, 2 }, 9, 0, true, false, NANOS_MAX },
+	{ "the sum saturates", { { NANOS_MAX - 1, 2 }, 2 }, 2, 2, true, true,
+	    NANOS_MAX },
+	{ "many saturate", { { 2 }, 1 }, INT64_MAX - 1, 2, true, true,
+	    NANOS_MAX },
+};
+
+static void
+test_timeouts(void)
+{
+	struct backoff backoff = single(BACKOFF_CONSTANT, JITTER_NONE, 0);
+
+	for (size_t i = 0; i < LENGTH(timed); i++) {
+		const struct timed *row = &timed[i];
+		struct policy policy = make(&backoff, row->attempt);
+		struct forecast forecast;
+
+		policy.timeouts = row->timeouts;
+		forecast_make(&forecast, &policy);
+		EQUAL(
+		    row->name, plan_timeout(&policy, row->attempt), row->limit);
+		EQUAL(row->name, plan_has_timeout(&policy), row->any);
+		EQUAL(row->name, forecast.limited, row->all);
+		EQUAL(row->name, forecast.timeouts, row->sum);
+		EQUAL(row->name, forecast.worst, row->sum);
+	}
+}
+
 /* Each attempt takes its own timeout: 1 s, 3 s, 6 s, 6 s. */
 static void
 test_timeouts_that_grow(void)
@@ -544,6 +593,7 @@ static void (*const tests[])(void) = {
 	test_no_limit_of_attempts,
 	test_saturation,
 	test_deadlines,
+	test_timeouts,
 	test_timeouts_that_grow,
 	test_trimmed_delays,
 	test_no_series_is_cut_off_earlier,

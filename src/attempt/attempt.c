@@ -348,8 +348,7 @@ prepare(const struct attempt *shared, const struct history *history,
 		.means = { policy->signal, policy->kill_after, shared->sweep,
 		    &shared->loop->log, "attempt ", label },
 		.began = now,
-		.timeout = limit_at(
-		    now, timeouts_of(&policy->timeouts, history->made)),
+		.timeout = limit_at(now, plan_timeout(policy, history->made)),
 		.idle = limit_at(now, policy->idle_timeout),
 		.deadline = history->deadline };
 }

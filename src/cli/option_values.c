@@ -194,7 +194,7 @@ option_values_store(const struct option *option, const char *text, void *policy)
 	}
 }
 
-_Static_assert(BACKOFF_DELAYS == SPANS && TIMEOUTS_MOST == SPANS,
+_Static_assert(BACKOFF_DELAYS == SPANS && POLICY_TIMEOUTS == SPANS,
     "the lists of times have room for the same number of them");
 
 /* Stores up to SPANS times, separated by commas; returns how many. */

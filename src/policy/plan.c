@@ -318,6 +318,25 @@ plan_retries(const struct history *history)
 	    history->judgement.verdict != VERDICT_REPEAT;
 }
 
+nanos
+plan_timeout(const struct policy *policy, int64_t attempt)
+{
+	const struct timeouts *timeouts = &policy->timeouts;
+
+	if (timeouts->count == 0)
+		return 0;
+	return timeouts->list[number_lesser(attempt, timeouts->count) - 1];
+}
+
+bool
+plan_has_timeout(const struct policy *policy)
+{
+	for (int i = 0; i < policy->timeouts.count; i++)
+		if (policy->timeouts.list[i] > 0)
+			return true;
+	return false;
+}
+
 void
 plan_begin(struct history *history)
 {

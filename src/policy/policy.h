@@ -12,7 +12,6 @@
 #include "budget/segment.h"
 #include "fleet/fleet_auth.h"
 #include "fleet/fleet_url.h"
-#include "policy/timeouts.h"
 #include "policy/verdict.h"
 
 /* --attempts inf. */
@@ -20,6 +19,9 @@
 
 /* The most times that --preset may be given. */
 #define POLICY_PRESETS 8
+
+/* The most elements of --timeout. */
+#define POLICY_TIMEOUTS 64
 
 /* The most times that --limit may be given. */
 #define POLICY_LIMITS 16
@@ -113,6 +115,12 @@ struct given {
 	const char *text; /* as it was given; the name of a preset */
 	const char *location; /* "FILE:LINE"; NULL: the command line */
 	struct given *next;
+};
+
+/* Each element is the limit of one attempt, the last one of all later ones. */
+struct timeouts {
+	nanos list[POLICY_TIMEOUTS]; /* 0: this attempt has no limit */
+	int count; /* elements of list; 0: no attempt has a limit */
 };
 
 struct policy {

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+#include "policy/plan.h"
 #include "text/number.h"
 #include "output/writer.h"
 #include "exit_status.h"
@@ -125,16 +126,15 @@ put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM], delays[DURATION_ROOM], number[NUMBER_ROOM];
-	const struct timeouts *timeouts = &policy->timeouts;
 	int64_t attempts = forecast->attempts;
-	nanos each = timeouts_of(timeouts, 1);
-	nanos all = timeouts_sum(timeouts, attempts);
-	bool alike = timeouts->count == 1 || attempts == 1;
+	nanos each = plan_timeout(policy, 1);
+	nanos all = forecast->timeouts;
+	bool alike = policy->timeouts.count == 1 || attempts == 1;
 
 	begin_line(writer, "Worst case", put_time(room, forecast->worst));
 	if (attempts == POLICY_UNLIMITED) {
 		remark(writer, "there is no limit of attempts");
-	} else if (!timeouts_all(timeouts, attempts)) {
+	} else if (!forecast->limited) {
 		remark(writer, "an attempt may take for ever (no -t)");
 		if (policy->idle_timeout > 0)
 			writer_put(writer, " while it writes");
@@ -269,8 +269,7 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct share *share = &policy->share;
-	bool limited =
-	    timeouts_any(&policy->timeouts) || policy->idle_timeout > 0;
+	bool limited = plan_has_timeout(policy) || policy->idle_timeout > 0;
 	bool any = false;
 
 	if (limited && policy->kill_after > 0)

@@ -1,5 +1,6 @@
 #include "report/forecast.h"
 
+#include "policy/plan.h"
 #include "text/number.h"
 
 /* The retries that are added one by one; the others are added in that many
@@ -188,12 +189,12 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	nanos left = policy->deadline, wait;
 	int64_t attempt = 1;
 
-	forecast->quick = forecast->attempts == POLICY_UNLIMITED &&
-	    !timeouts_all(&policy->timeouts, POLICY_UNLIMITED);
+	forecast->quick =
+	    forecast->attempts == POLICY_UNLIMITED && !forecast->limited;
 	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS) {
 		int64_t n = attempt <= forecast->retries ? attempt : 1;
-		nanos timeout = timeouts_of(&policy->timeouts, attempt);
+		nanos timeout = plan_timeout(policy, attempt);
 
 		if (forecast->quick)
 			timeout = 0;
@@ -222,6 +223,8 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 	int64_t retries = most_retries(policy);
 	int64_t attempts = most_attempts(policy, retries);
 	bool endless = attempts == POLICY_UNLIMITED;
+	const struct timeouts *timeouts = &policy->timeouts;
+	int64_t listed = number_lesser(attempts, timeouts->count);
 
 	*forecast = (struct forecast){
 		.attempts = attempts,
@@ -231,8 +234,19 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 		    : attempts - 1 - retries,
 		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
+		.limited = listed > 0,
 		.worst = NANOS_MAX,
 	};
+	if (listed > 0)
+		forecast->timeouts = number_multiply(
+		    timeouts->list[timeouts->count - 1], attempts - listed);
+	for (int64_t i = 0; i < listed; i++) {
+		forecast->limited &= timeouts->list[i] > 0;
+		forecast->timeouts =
+		    number_add(forecast->timeouts, timeouts->list[i]);
+	}
+	if (!forecast->limited)
+		forecast->timeouts = NANOS_MAX;
 	forecast->rows = forecast->retries > FORECAST_ROWS
 	    ? FORECAST_FIRST
 	    : (int)forecast->retries;
@@ -245,8 +259,8 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 	forecast->total = sum(sum(forecast->total, forecast->splay),
 	    times(forecast->between, forecast->repetitions));
 	if (!endless)
-		forecast->worst = number_add(forecast->total.most,
-		    timeouts_sum(&policy->timeouts, attempts));
+		forecast->worst =
+		    number_add(forecast->total.most, forecast->timeouts);
 	forecast->slo = number_multiply(forecast->worst, 3);
 	forecast->fits =
 	    policy->deadline == 0 || forecast->worst <= policy->deadline;

@@ -34,6 +34,8 @@ struct forecast {
 	struct span splay;
 	struct span between; /* two successes in a row */
 	struct span total; /* splay and delays, unless retries are unlimited */
+	bool limited; /* each attempt has a timeout */
+	nanos timeouts; /* of all attempts; NANOS_MAX if one has none */
 	bool drawn; /* means are sampled: right to about 1 % */
 	nanos worst; /* every attempt takes its timeout, every wait its most;
 			NANOS_MAX: unbounded */

@@ -137,8 +137,8 @@ put_outcome(struct end_text *text, const struct policy *policy, int64_t attempt,
 		break;
 	case END_TIMED_OUT:
 		strings[0] = " timed out after ";
-		strings[1] = duration_format(
-		    text->span, timeouts_of(&policy->timeouts, attempt));
+		strings[1] =
+		    duration_format(text->span, plan_timeout(policy, attempt));
 		break;
 	case END_IDLE:
 		strings[0] = " ended after ";

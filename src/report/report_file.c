@@ -77,8 +77,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	writer_json_number(writer, "attempt", entry->attempt);
 	put_span(writer, "started_ms", entry->began, -1);
 	put_span(writer, "elapsed_ms", entry->elapsed, -1);
-	put_span(writer, "timeout_ms",
-	    timeouts_of(&policy->timeouts, entry->attempt), 0);
+	put_span(writer, "timeout_ms", plan_timeout(policy, entry->attempt), 0);
 	writer_json_string(writer, "end", verdict_end_name(entry->end));
 	writer_json_number(writer, "status", entry->status);
 	put_signal(writer, "signal", entry->signal);
@@ -121,7 +120,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	writer_json_string(writer, "label", policy->label);
 	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
 	writer_json_number(writer, "consecutive", policy->consecutive);
-	put_span(writer, "timeout_ms", timeouts_of(&policy->timeouts, 1), 0);
+	put_span(writer, "timeout_ms", plan_timeout(policy, 1), 0);
 	put_span(writer, "idle_timeout_ms", policy->idle_timeout, 0);
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(

@@ -257,11 +257,13 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_share(&policy->share);
 	check_budget(policy);
 	if (policy->attempts < 1 || policy->deadline < 0 ||
-	    timeouts_sum(&policy->timeouts, 99) < 0 || policy->kill_after < 0 ||
-	    policy->splay < 0 || policy->reset_after < 0 ||
-	    policy->max_retry_after < 0 || policy->signal < 1 ||
-	    policy->signal > 64)
+	    policy->kill_after < 0 || policy->splay < 0 ||
+	    policy->reset_after < 0 || policy->max_retry_after < 0 ||
+	    policy->signal < 1 || policy->signal > 64)
 		abort();
+	for (int i = 0; i < policy->timeouts.count; i++)
+		if (policy->timeouts.list[i] < 0)
+			abort();
 	if (reading.writes[1] + reading.writes[2] != 0)
 		abort();
 	if (conditions_has_exit(&policy->rules.retry_on, 0))
