@@ -13,6 +13,8 @@
 #include "text/signame.h"
 #include "text/spelling.h"
 
+static struct watch watch_room[CONDITIONS_WATCHES];
+
 #define DRAWS 100000
 
 /*
@@ -622,7 +624,7 @@ static struct conditions
 codes_of(const char *list)
 {
 	struct conditions set = { .fail = false };
-	struct watches watches = { .count = 0 };
+	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
 
 	if (list != NULL) {
@@ -840,7 +842,7 @@ static void
 test_lists_add_up(void)
 {
 	struct conditions set = codes_of(NULL), want;
-	struct watches watches = { .count = 0 };
+	struct watches watches = { .list = watch_room };
 	struct conditions_error error;
 
 	HOLDS("none", conditions_empty(&set));
@@ -966,7 +968,7 @@ test_lists_with_a_pattern(void)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *list = rows[i].list, *text = rows[i].text;
 		struct conditions set = codes_of(NULL);
-		struct watches watches = { .count = 0 };
+		struct watches watches = { .list = watch_room };
 		struct conditions_error error;
 
 		HOLDS(list, conditions_parse(&set, &watches, list, &error));
@@ -985,7 +987,7 @@ static void
 test_a_pattern_is_watched_for_once(void)
 {
 	struct conditions retry = codes_of(NULL), stop = retry;
-	struct watches watches = { .count = 0 };
+	struct watches watches = { .list = watch_room };
 	struct conditions_error error;
 
 	HOLDS("1st", conditions_parse(&retry, &watches, "stderr:a", &error));
@@ -1006,7 +1008,7 @@ static void
 test_the_most_patterns(void)
 {
 	struct conditions set = codes_of(NULL), before;
-	struct watches watches = { .count = 0 };
+	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
 	char lists[CONDITIONS_WATCHES + 1][24];
 
@@ -1142,7 +1144,7 @@ test_lists_that_are_refused(void)
 	for (size_t i = 0; i < LENGTH(refusals); i++) {
 		const char *row = refusals[i].list;
 		struct conditions set = codes_of("3,HUP"), before = set;
-		struct watches watches = { .count = 0 };
+		struct watches watches = { .list = watch_room };
 		struct conditions_error error = { "", "", 0 };
 		char item[32];
 

@@ -10,6 +10,8 @@
 #include "policy/policy.h"
 #include "policy/verdict.h"
 
+static struct watch watch_room[CONDITIONS_WATCHES];
+
 /*
  * verdict
  */
@@ -389,7 +391,7 @@ static void
 check_ruled(const struct ruled *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct watches watches = { .count = 0 };
+		struct watches watches = { .list = watch_room };
 		struct rules rules = rules_of(&rows[i].lists, &watches);
 		struct outcome outcome = rows[i].outcome;
 		struct judgement judgement;
@@ -863,7 +865,7 @@ static void
 test_which_rule_decided(void)
 {
 	for (size_t i = 0; i < LENGTH(decided); i++) {
-		struct watches watches = { .count = 0 };
+		struct watches watches = { .list = watch_room };
 		struct rules rules = rules_of(&decided[i].lists, &watches);
 		struct outcome outcome = decided[i].outcome;
 		struct judgement judgement;

@@ -7,6 +7,8 @@
 #include "match/pattern.h"
 #include "preset/preset.h"
 
+static struct watch watch_room[CONDITIONS_WATCHES];
+
 static struct pattern pattern; /* too large for the stack */
 
 /* How a failure is judged by a preset alone. */
@@ -40,7 +42,9 @@ static enum means
 judge(const struct preset *p, int status, const char *err, const char *out)
 {
 	struct conditions codes = { 0 };
-	struct watches watches = { 0 }; /* codes of presets are plain */
+	struct watches watches = {
+		.list = watch_room
+	}; /* codes of presets are plain */
 	struct conditions_error error;
 
 	if (status == 0 && !either(p->err.failed, p->out.failed, err, out))
@@ -1036,7 +1040,7 @@ test_rows_are_whole(void)
 
 	for (size_t i = 0; preset_at(i, p); i++) {
 		struct conditions codes = { 0 };
-		struct watches watches = { 0 };
+		struct watches watches = { .list = watch_room };
 		struct conditions_error error = { "", "", 0 };
 
 		HOLDS(p->name,

@@ -370,7 +370,7 @@ option_values_fleet(const struct option *option, const char *text, void *policy)
 	fleet->text = NULL;
 	if (*text == '\0')
 		return;
-	why = fleet_url_parse(text, &fleet->url);
+	why = fleet_url_parse(text, fleet->url);
 	/* The message goes to a log, which must not get a password. */
 	if (why != NULL)
 		optparse_refuse(option, why, fleet_url_show(text, room));

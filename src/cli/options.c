@@ -194,7 +194,7 @@ settle_password(struct fleet_policy *fleet, const char *const given[])
 
 	url.by_variable = given[OPT_FLEET] == NULL;
 	file.by_variable = given[OPT_FLEET_AUTH] == NULL;
-	if (!password_find(&file, fleet) && fleet->url.user[0] != '\0')
+	if (!password_find(&file, fleet) && fleet->url->user[0] != '\0')
 		optparse_refuse(
 		    &url, "a user, and no --fleet-auth", fleet->text);
 }
@@ -245,7 +245,7 @@ settle_fleet(struct policy *policy, const char *key, const char *const given[])
 	settle_password(fleet, given);
 	settle_terms(&policy->share);
 	if (fleet->timeout == 0)
-		fleet->timeout = fleet->via != NULL || fleet->url.tls
+		fleet->timeout = fleet->via != NULL || fleet->url->tls
 		    ? DEFAULT_FLEET_TIMEOUT_VIA
 		    : DEFAULT_FLEET_TIMEOUT;
 }
@@ -315,6 +315,10 @@ hand_on(struct policy *policy, const char *const given[])
 struct policy
 options_parse(int argc, char **argv)
 {
+	/* Beside the policy: they are large, and few invocations use them. */
+	static struct watch watches[CONDITIONS_WATCHES];
+	static struct fleet_url url;
+	static struct fleet_auth auth;
 	const char *given[OPTIONS] = { NULL };
 	struct policy policy = {
 		.attempts = DEFAULT_ATTEMPTS,
@@ -334,8 +338,10 @@ options_parse(int argc, char **argv)
 		.share = {
 			.directory = SEGMENT_DIRECTORY,
 			.terms = { -1, -1, -1 },
-			.fleet = { .terms = { -1, -1, -1 }, .alone = -1 },
+			.fleet = { .terms = { -1, -1, -1 }, .alone = -1,
+			    .url = &url, .auth = &auth },
 		},
+		.watches = { .list = watches },
 		.loudness = LOUDNESS_PLAIN,
 		.log_format = LOG_TEXT,
 		.progress = SHOWING_AUTO,

@@ -49,7 +49,7 @@ read_file(const struct option *option, struct fleet_policy *fleet)
 		optparse_refuse(option, strerror(errno), file);
 	close(fd);
 	why = fleet_auth_parse(
-	    (struct strview){ room, length }, fleet->url.user, &fleet->auth);
+	    (struct strview){ room, length }, fleet->url->user, fleet->auth);
 	if (why != NULL)
 		optparse_refuse(option, why, file);
 }
@@ -67,7 +67,7 @@ password_find(const struct option *option, struct fleet_policy *fleet)
 	}
 	if (text == NULL || *text == '\0')
 		return false;
-	why = fleet_auth_parse(strview_of(text), fleet->url.user, &fleet->auth);
+	why = fleet_auth_parse(strview_of(text), fleet->url->user, fleet->auth);
 	if (why != NULL)
 		optparse_refuse(&variable, why, "***");
 	return true;

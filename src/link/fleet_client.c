@@ -14,7 +14,7 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 	fleet->budget = budget;
 	fleet->log = log;
 	link_open(&fleet->link, policy, verbose, signals);
-	fleet_caller_start(&fleet->caller, share->key, &policy->url,
+	fleet_caller_start(&fleet->caller, share->key, policy->url,
 	    &policy->terms, policy->timeout, policy->alone);
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;

@@ -203,8 +203,8 @@ link_ask(struct fleet_link *link, const struct fleet_question *question,
 		begin_to_talk(link);
 		return;
 	}
-	link->url = fleet->url;
-	talk_open(&link->talk, &fleet->auth, fleet->url.db);
+	link->url = *fleet->url;
+	talk_open(&link->talk, fleet->auth, fleet->url->db);
 	talk_ask(&link->talk, question, forgets);
 	begin_to_connect(link);
 }

@@ -29,21 +29,21 @@ struct conditions {
 struct pattern;
 struct hint;
 
-/*
- * The patterns of all lists, and those of --retry-after. They are looked for in
- * the command's output.
- */
+/* A pattern that is looked for in the command's output. */
+struct watch {
+	const char *text; /* an ERE */
+	int fd; /* 1 or 2 */
+	uint32_t number; /* of text among the texts of pattern */
+	struct pattern *pattern; /* NULL until text is compiled */
+	struct hint *hint; /* of --retry-after, with pattern; or NULL */
+	const char *preset; /* whose text it is; NULL: the user's */
+};
+
+/* The patterns of all lists, and those of --retry-after. */
 struct watches {
+	struct watch *list; /* the caller's, with room for the most */
 	int count;
 	bool hints; /* some are of --retry-after */
-	struct watch {
-		const char *text; /* an ERE */
-		int fd; /* 1 or 2 */
-		struct pattern *pattern; /* NULL until text is compiled */
-		struct hint *hint; /* of --retry-after, with pattern; or NULL */
-		uint32_t number; /* of text among the texts of pattern */
-		const char *preset; /* whose text it is; NULL: the user's */
-	} list[CONDITIONS_WATCHES];
 };
 
 /* Why a LIST is refused, and which item is wrong (not NUL-terminated). */

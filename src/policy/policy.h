@@ -81,8 +81,8 @@ struct fleet_policy {
 	struct terms terms; /* all of them are given */
 	int64_t alone; /* retries in a window without the server; -1: as many
 			  as the number of hosts leaves to each */
-	struct fleet_url url;
-	struct fleet_auth auth; /* its password "": none */
+	struct fleet_url *url; /* of text */
+	struct fleet_auth *auth; /* its password "": none */
 };
 
 /* The budget that an invocation shares with others. */

@@ -12,6 +12,7 @@
 struct state {
 	struct conditions set;
 	struct watches watches;
+	struct watch room[CONDITIONS_WATCHES];
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,6 +21,7 @@ static void
 start(struct state *state)
 {
 	memset(state, 0, sizeof *state); /* padding too: it is compared */
+	state->watches.list = state->room;
 }
 
 static bool
@@ -114,6 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (accepted && !same(&whole, &parts))
 		abort();
 	twice = whole;
+	twice.watches.list = twice.room;
 	if (accepted && (!parse(&twice, list) || !same(&whole, &twice)))
 		abort();
 	check_names(&whole.set);

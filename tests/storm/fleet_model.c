@@ -19,7 +19,7 @@ fleet_model_start(struct fleet_model *fleet, const struct share *share,
 	*fleet = (struct fleet_model){
 		.share = share, .record = record, .random = seed
 	};
-	fleet_caller_start(&fleet->caller, share->key, &policy->url,
+	fleet_caller_start(&fleet->caller, share->key, policy->url,
 	    &policy->terms, policy->timeout, policy->alone);
 }
 
