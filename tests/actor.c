@@ -29,6 +29,8 @@
  *     chain N               a child that leaves a child that leaves a child...
  *     crowd N               a child that has two, each of which has two...;
  *                           those that TERM reaches have one more
+ *     audience N            N children, and say how many signals TERM was to
+ *                           it and to them
  *     thread                a stubborn child that is not the main thread's
  *     headless              a stubborn process whose main thread has ended
  *     hold PID FILE         keep PID from being gone, KILL or not; then make
@@ -419,6 +421,42 @@ crowd(char **args)
 	stay(NULL);
 }
 
+static void
+heed(int unused)
+{
+	(void)unused;
+	++*crowded;
+}
+
+static void
+audience(char **args)
+{
+	sigset_t none, term;
+
+	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crowded == MAP_FAILED)
+		fail("mmap");
+	handle(SIGTERM, heed);
+	sigemptyset(&none);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	for (int left = number(args[0]); left > 0 && left < MANY; left--)
+		if (spawn() == 0) {
+			alarm(LIFE);
+			sigsuspend(&none);
+			sigprocmask(SIG_UNBLOCK, &term, NULL);
+			linger(500); /* for a second one */
+			_exit(0);
+		}
+	puts("ready");
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	while (wait(NULL) > 0 || errno == EINTR)
+		continue;
+	printf("heard %d\n", *crowded);
+}
+
 static void *
 beget(void *unused)
 {
@@ -498,6 +536,7 @@ static const struct {
 	{ "dead", 2, dead },
 	{ "chain", 1, chain },
 	{ "crowd", 1, crowd },
+	{ "audience", 1, audience },
 	{ "thread", 0, thread },
 	{ "headless", 0, headless },
 	{ "hold", 2, hold },

@@ -450,6 +450,43 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	none_left "$MARK"
 }
 
+# bats test_tags=slow
+@test "however many processes there are, each gets the signal once" {
+	is 124 "$RETRY" -n 1 -t 2 -k 10 -- "$ACTOR" audience 1500
+	said ready
+	said 'heard 1501'
+	none_left "$MARK"
+}
+
+# bats test_tags=slow
+@test "however many children there were before, a limit spares all of them" {
+	start sh -c 'i=0
+		while [ $((i += 1)) -le 1100 ]; do sleep 30 & done
+		exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
+	ended
+	[ "$status" -eq 124 ]
+	spared=$(MARK='' sh -c 'grep -lszxF "MARK=$0" /proc/[0-9]*/environ |
+		wc -l' "$MARK")
+	kill -KILL -- "-$pid"
+	echo "$spared"
+	[ "$spared" -eq 1100 ]
+}
+
+@test "what an attempt begins to tidy up is not signalled" {
+	is 124 "$RETRY" -n 1 -t 0.5 -k 10 -- sh -c '
+		trap "sleep 0.2; sh -c \"trap : TERM; sleep 0.3; echo tidied\"" TERM
+		while :; do sleep 0.1; done & wait; kill $!'
+	said tidied
+}
+
+@test "a process that the first look missed gets the signal in the grace" {
+	# The kernel shows retry its children only at the fourth question.
+	inject getdents64:error=EIO:when=1..3
+	is 124 "${inject[@]}" "$RETRY" -n 1 -t 0.5 -k 10 -- \
+	    sh -c '"$ACTOR" listen 1 0 & wait'
+	said TERM
+}
+
 #
 # Which processes a limit spares
 #

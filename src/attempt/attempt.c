@@ -43,6 +43,7 @@ attempt_open(struct attempt *shared, const struct policy *policy,
 		shared->sweep = malloc(sizeof *shared->sweep);
 		if (shared->sweep == NULL)
 			return false;
+		proctree_start(shared->sweep);
 	}
 	if (limited) {
 		proctree_adopt();

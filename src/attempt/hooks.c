@@ -29,7 +29,10 @@ hooks_open(
 	if (policy->on_retry == NULL && policy->on_give_up == NULL)
 		return true;
 	hook->sweep = malloc(sizeof *hook->sweep);
-	return hook->sweep != NULL;
+	if (hook->sweep == NULL)
+		return false;
+	proctree_start(hook->sweep);
+	return true;
 }
 
 static void

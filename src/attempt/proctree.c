@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sys/procfs.h"
+#include "sys/sys.h"
 #include "text/hash.h"
 
 /* How often one sweep looks again because processes came or went. */
@@ -62,13 +65,55 @@ contains_pid(const struct members *members, pid_t pid)
 	return false;
 }
 
+/* Doubles the room. False if there is no memory. */
+static bool
+grow(struct members *members)
+{
+	size_t size = members->room * sizeof *members->list;
+	void *list;
+
+	if (members->list != members->first)
+		list = mremap(members->list, size, 2 * size, MREMAP_MAYMOVE);
+	else
+		list = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (list == MAP_FAILED)
+		return false;
+	if (members->list == members->first)
+		memcpy(list, members->first, size);
+	members->list = list;
+	members->room *= 2;
+	return true;
+}
+
 static bool
 add(struct members *members, struct member member)
 {
-	if (members->count == PROCTREE_MOST)
+	if (members->count == members->room && !grow(members))
 		return false;
 	members->list[members->count++] = member;
 	return true;
+}
+
+static void
+copy(struct members *members, const struct members *others)
+{
+	members->count = 0;
+	for (size_t i = 0; i < others->count; i++)
+		add(members, others->list[i]);
+}
+
+void
+proctree_start(struct sweep *sweep)
+{
+	struct members *lists[] = { &sweep->excluded, &sweep->known,
+		&sweep->found, &sweep->signalled };
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		lists[i]->count = 0;
+		lists[i]->room = PROCTREE_FIRST;
+		lists[i]->list = lists[i]->first;
+	}
 }
 
 void
@@ -240,11 +285,11 @@ find_daemons(struct walk *walk, struct members *known)
 	int rounds = 0;
 
 	do {
-		*known = *walk->found;
+		copy(known, walk->found);
 		look_around(walk);
 	} while ((walk->proctree.unsure || !contains_all(known, walk->found)) &&
 	    ++rounds < ROUNDS);
-	*known = *walk->found;
+	copy(known, walk->found);
 }
 
 /*
@@ -280,6 +325,7 @@ proctree_exclude_daemons(struct sweep *sweep, pid_t child)
 	do
 		find_daemons(&walk, &sweep->known);
 	while (exclude_found(sweep, walk.daemons) && ++rounds < ROUNDS);
+	sweep->signalled.count = 0;
 }
 
 /* Whether pidfds work: a filter of system calls may answer EPERM as well. */
@@ -359,6 +405,23 @@ send_to(struct walk *walk, struct member member, int number)
 		close(fd);
 }
 
+/* The instant at which a process would start now; see procfs.h. */
+static int64_t
+now_as_start(void)
+{
+	return sys_now(CLOCK_BOOTTIME) / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * Whether a process may have begun after the limit was reached. It may be what
+ * the attempt does to tidy up.
+ */
+static bool
+began_later(const struct sweep *sweep, struct member member)
+{
+	return member.start == 0 || member.start >= sweep->reached;
+}
+
 struct proctree
 proctree_sweep(struct sweep *sweep, pid_t child, int number)
 {
@@ -366,14 +429,19 @@ proctree_sweep(struct sweep *sweep, pid_t child, int number)
 	struct walk walk = start_walk(sweep, child);
 	int rounds = 0;
 
-	signalled->count = 0;
+	if (number != 0) {
+		signalled->count = 0;
+		sweep->number = number;
+		sweep->reached = now_as_start();
+	}
 	walk.settled = true;
 	do {
 		look_around(&walk);
-		for (size_t i = 0; number != 0 && i < found->count; i++) {
-			if (contains(signalled, found->list[i]))
+		for (size_t i = 0; i < found->count; i++) {
+			if (contains(signalled, found->list[i]) ||
+			    (number == 0 && began_later(sweep, found->list[i])))
 				continue;
-			send_to(&walk, found->list[i], number);
+			send_to(&walk, found->list[i], sweep->number);
 			add(signalled, found->list[i]);
 		}
 	} while (walk.proctree.unsure && ++rounds < ROUNDS);

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The most processes that one list has room for. */
-#define PROCTREE_MOST 1024
+/* How many processes a list has room for before it has to grow. */
+#define PROCTREE_FIRST 256
 
 /* One process. A later process with the same number has another start. */
 struct member {
@@ -23,9 +23,11 @@ struct member {
 	int64_t start; /* see procfs.h; 0: not known */
 };
 
+/* A list that grows in mappings of its own, which end with retry. */
 struct members {
-	size_t count;
-	struct member list[PROCTREE_MOST];
+	size_t count, room;
+	struct member *list; /* first, or a mapping */
+	struct member first[PROCTREE_FIRST];
 };
 
 /*
@@ -34,6 +36,8 @@ struct members {
  */
 struct sweep {
 	struct members excluded, known, found, signalled;
+	int number; /* the signal of the limit */
+	int64_t reached; /* when the limit was reached, as a start */
 };
 
 /* What a sweep found of an attempt, the child not counted. */
@@ -43,6 +47,9 @@ struct proctree {
 	pid_t one; /* a living process, or 0 */
 	pid_t refused; /* a process that may not be signalled, or 0 */
 };
+
+/* Makes the lists empty, before anything else. */
+void proctree_start(struct sweep *sweep);
 
 /*
  * From now on retry adopts orphans among its descendants, so that it can find
@@ -65,9 +72,10 @@ void proctree_exclude(struct sweep *sweep);
 void proctree_exclude_daemons(struct sweep *sweep, pid_t child);
 
 /*
- * Sends a signal, and then CONT, once to each process of the attempt of child;
- * if number is 0, only lists the processes. child must not be reaped yet. Reaps
- * dead orphans. Without /proc, signals the child only.
+ * Sends a signal, and then CONT, once to each process of the attempt of child.
+ * If number is 0, only those get it, as the last signal, that were there when
+ * the limit was reached and that no sweep has found yet. child must not be
+ * reaped yet. Reaps dead orphans. Without /proc, signals the child only.
  */
 struct proctree proctree_sweep(struct sweep *sweep, pid_t child, int number);
 
