@@ -1,10 +1,11 @@
 #include "text/signame.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include "text/number.h"
+#include "text/strview.h"
 
 /*
  * These are constants, because SIGRTMIN is a call into libc, which returns 35
@@ -56,33 +57,16 @@ static const struct {
 	{ "SYS", SIGSYS },
 };
 
-/* By hand: toupper() depends on the locale. */
-static char
-upper(char c)
-{
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-/* Whether text starts with prefix, which is in capitals; case is ignored. */
-static bool
-starts(const char *text, size_t length, const char *prefix)
-{
-	size_t i = 0;
-
-	while (i < length && prefix[i] != '\0' && upper(text[i]) == prefix[i])
-		i++;
-	return prefix[i] == '\0';
-}
-
 /* The number base, plus or minus the digits in text, which is "" or sign and
  * digits. 0 if there is no such signal. */
 static int
-realtime(const char *text, size_t length, int base, char sign)
+realtime(struct strview text, int base, char sign)
 {
 	int64_t offset = 0;
 
-	if (length > 0 &&
-	    (text[0] != sign || !number_whole(text + 1, length - 1, &offset)))
+	if (text.length > 0 &&
+	    (text.at[0] != sign ||
+		!number_whole(text.at + 1, text.length - 1, &offset)))
 		return 0;
 	if (offset > RTMAX - RTMIN)
 		return 0;
@@ -92,60 +76,44 @@ realtime(const char *text, size_t length, int base, char sign)
 int
 signame_number(const char *text, size_t length)
 {
-	const size_t prefix = strlen("RTMIN");
+	struct strview name = { text, length };
 	int64_t number;
 
 	if (number_whole(text, length, &number))
 		return number <= RTMAX ? (int)number : 0;
-	if (starts(text, length, "SIG")) {
-		text += strlen("SIG");
-		length -= strlen("SIG");
-	}
-	if (starts(text, length, "RTMIN"))
-		return realtime(text + prefix, length - prefix, RTMIN, '+');
-	if (starts(text, length, "RTMAX"))
-		return realtime(text + prefix, length - prefix, RTMAX, '-');
+	if (strview_starts(name, "SIG"))
+		name = strview_after(name, strlen("SIG"));
+	if (strview_starts(name, "RTMIN"))
+		return realtime(
+		    strview_after(name, strlen("RTMIN")), RTMIN, '+');
+	if (strview_starts(name, "RTMAX"))
+		return realtime(
+		    strview_after(name, strlen("RTMAX")), RTMAX, '-');
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-		if (length == strlen(signals[i].name) &&
-		    starts(text, length, signals[i].name))
+		if (strview_is(name, signals[i].name))
 			return signals[i].number;
 	}
 	return 0;
 }
 
-/* Writes word and rest, cut off where room ends. */
-static char *
-join(char room[SIGNAME_ROOM], const char *word, const char *rest)
-{
-	size_t length = strlen(word), more = strlen(rest);
-
-	if (more > SIGNAME_ROOM - length - 1)
-		more = SIGNAME_ROOM - length - 1;
-	memcpy(room, word, length);
-	memcpy(room + length, rest, more);
-	room[length + more] = '\0';
-	return room;
-}
-
 char *
 signame_put(char room[SIGNAME_ROOM], int number)
 {
-	char digits[NUMBER_ROOM];
-
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-		if (signals[i].number == number)
-			return join(room, "SIG", signals[i].name);
+		if (signals[i].number == number) {
+			snprintf(room, SIGNAME_ROOM, "SIG%s", signals[i].name);
+			return room;
+		}
 	}
-	if (number == RTMIN)
-		return join(room, "SIG", "RTMIN");
-	if (number == RTMAX)
-		return join(room, "SIG", "RTMAX");
 	/* Counted from the nearer end, as the shells' kill -l does. */
-	if (number > RTMIN && number <= RTMIN + (RTMAX - RTMIN) / 2)
-		return join(
-		    room, "SIGRTMIN+", number_put(digits, number - RTMIN));
-	if (number > RTMIN && number < RTMAX)
-		return join(
-		    room, "SIGRTMAX-", number_put(digits, RTMAX - number));
-	return join(room, "signal ", number_put(digits, number));
+	if (number == RTMIN || number == RTMAX)
+		snprintf(room, SIGNAME_ROOM, "SIGRT%s",
+		    number == RTMIN ? "MIN" : "MAX");
+	else if (number > RTMIN && number <= RTMIN + (RTMAX - RTMIN) / 2)
+		snprintf(room, SIGNAME_ROOM, "SIGRTMIN+%d", number - RTMIN);
+	else if (number > RTMIN && number < RTMAX)
+		snprintf(room, SIGNAME_ROOM, "SIGRTMAX-%d", RTMAX - number);
+	else
+		snprintf(room, SIGNAME_ROOM, "signal %d", number);
+	return room;
 }
