@@ -1,7 +1,7 @@
 /*
- * number, hash, duration, signame, conditions, spelling and backoff, row by
- * row. Tables of the code are written out here a second time, from the manual,
- * and each refusal has its row.
+ * number, hash, duration, signame, conditions and backoff, row by row. Tables
+ * of the code are written out here a second time, from the manual, and each
+ * refusal has its row.
  */
 #include <signal.h>
 #include "unit.h"
@@ -11,7 +11,6 @@
 #include "text/hash.h"
 #include "text/number.h"
 #include "text/signame.h"
-#include "text/spelling.h"
 
 static struct watch watch_room[CONDITIONS_WATCHES];
 
@@ -311,50 +310,6 @@ test_hashes(void)
 		hash = hash_add(hash, rows[i].text + half, length - half);
 		HOLDS(rows[i].text, hash == rows[i].hash);
 	}
-}
-
-/*
- * spelling
- */
-
-static void
-test_slips_are_counted_up_to_a_third(void)
-{
-	static const struct {
-		const char *typed, *name;
-		int slips; /* -1: too far */
-	} rows[] = {
-		{ "timeout", "timeout", 0 },
-		{ "timout", "timeout", 1 },
-		{ "timeeout", "timeout", 1 },
-		{ "timezut", "timeout", 1 },
-		{ "tiemout", "timeout", 1 },
-		{ "itmeout", "timeout", 1 },
-		{ "timeotu", "timeout", 1 },
-		{ "itmeotu", "timeout", 2 },
-		{ "imeou", "timeout", -1 },
-		{ "retrys", "retries", 2 },
-		{ "ertyr", "retry", -1 },
-		{ "sed", "seed", 1 },
-		{ "hold", "help", -1 },
-		{ "", "seed", -1 },
-		{ "x", "", 1 },
-		{ "", "", 0 },
-		{ "bugdet-coldon", "budget-cooldown", 3 },
-		{ "bugdet-coldn", "budget-cooldown", -1 },
-		{ "a-word-of-thirty-three-letters-xx", "attempts", -1 },
-		{ "attempts", "a-name-of-thirty-three-letters-xx", -1 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		size_t slips = spelling_slips(
-		    rows[i].typed, strlen(rows[i].typed), rows[i].name);
-
-		EQUAL(rows[i].typed,
-		    slips == SPELLING_FAR ? -1 : (int64_t)slips, rows[i].slips);
-	}
-	EQUAL("no further than told",
-	    (int64_t)spelling_slips("seed=3", 4, "seed"), 0);
 }
 
 /*
@@ -1815,7 +1770,6 @@ static void (*const tests[])(void) = {
 	test_decimals_are_written_as_they_are_read,
 	test_sizes_are_written_with_the_largest_unit,
 	test_hashes,
-	test_slips_are_counted_up_to_a_third,
 	test_durations,
 	test_durations_at_the_edges,
 	test_what_is_no_duration,

@@ -339,6 +339,7 @@ General:" ]
 	    Attempts:attempts attemptsx:attempts atempt:attempts retrys:retries \
 	    max_delay:max-delay maxdelay:max-delay stdinmax:stdin-max \
 	    budget-windows:budget-window buget-coldown:budget-cooldown \
+	    bugdet-coldon:budget-cooldown timezut:timeout itmeotu:timeout \
 	    replay-sdtin:replay-stdin hepl:help verison:version; do
 		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
 		    "--${pair%:*}" 3 touch ran
@@ -346,7 +347,8 @@ General:" ]
 		    "--${pair%:*}=3" touch ran
 	done
 	# Nothing is near enough to be suggested.
-	for pair in hold jsn-x prime wait nosuch backof-kind; do
+	for pair in hold jsn-x prime wait nosuch backof-kind bugdet-coldn imeou \
+	    a-word-of-thirty-three-letters-xx; do
 		refused "retry: unknown option '--$pair'" "--$pair" 3 touch ran
 	done
 	[ ! -e ran ]

@@ -8,7 +8,13 @@
 #include "exit_status.h"
 #include "sys/sys.h"
 #include "output/writer.h"
-#include "text/spelling.h"
+#include "text/number.h"
+
+/* A name with too many typing mistakes: it is not meant. */
+#define FAR INT64_MAX
+
+/* More letters than any name of an option has. */
+#define LETTERS 32
 
 /* How the names of all variables begin. */
 #define VARIABLES "RETRY_"
@@ -103,16 +109,57 @@ same(const char *name, const char *typed, size_t length)
 	    name[length] == '\0';
 }
 
+/*
+ * How many mistakes turn name into what was typed. A mistake is a letter left
+ * out, added, changed, or swapped with the next one. FAR if there are more than
+ * three, or more than a third of length; but one is always allowed.
+ *
+ * This is the optimal string alignment distance: a row for each letter that was
+ * typed, of which the last three are kept. Element j of a row is the number of
+ * mistakes between the letters up to there and the first j letters of name.
+ */
+static int64_t
+count_slips(const char *typed, size_t length, const char *name)
+{
+	int64_t rows[3][LETTERS + 1] = { { 0 } }, *now = rows[0];
+	int64_t most = length < 6 ? 1 : number_lesser((int64_t)length / 3, 3);
+	size_t letters = strlen(name);
+
+	if (length > LETTERS || letters > LETTERS)
+		return FAR;
+	for (size_t j = 0; j <= letters; j++)
+		now[j] = (int64_t)j;
+	for (size_t i = 1; i <= length; i++) {
+		const int64_t *last = now, *before = rows[(i + 1) % 3];
+
+		now = rows[i % 3];
+		now[0] = (int64_t)i;
+		for (size_t j = 1; j <= letters; j++) {
+			bool equal = typed[i - 1] == name[j - 1];
+			bool swapped = i > 1 && j > 1 &&
+			    typed[i - 1] == name[j - 2] &&
+			    typed[i - 2] == name[j - 1];
+
+			now[j] = number_lesser(last[j], now[j - 1]) + 1;
+			now[j] = number_lesser(now[j], last[j - 1] + !equal);
+			if (swapped)
+				now[j] =
+				    number_lesser(now[j], before[j - 2] + 1);
+		}
+	}
+	return now[letters] > most ? FAR : now[letters];
+}
+
 /* The one option of which this may be a misspelling; NULL: none or several. */
 static const char *
 nearest(const struct optparse *optparse, const char *typed, size_t length)
 {
-	size_t least = SPELLING_FAR;
+	int64_t least = FAR;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < optparse->count; i++) {
 		const char *name = optparse->options[i].name;
-		size_t slips = spelling_slips(typed, length, name);
+		int64_t slips = count_slips(typed, length, name);
 
 		if (slips < least)
 			found = name;
