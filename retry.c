@@ -177,7 +177,7 @@ say_wait(struct run *run, const struct step *step, bool first)
 static struct step
 seek_admission(struct run *run, const struct step *planned)
 {
-	bool first = run->history.patience == 0;
+	bool first = run->history.waits_until == 0;
 	bool retry = plan_retries(&run->history);
 	enum reason lost = REASON_NONE;
 	struct admission admission;

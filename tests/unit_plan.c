@@ -2035,7 +2035,7 @@ test_waits_for_admission_end(void)
 		EQUAL(rows[i].row, history.made, 1);
 		/* The next wait is as long again. */
 		plan_begin(&history);
-		EQUAL(rows[i].row, history.patience, 0);
+		EQUAL(rows[i].row, history.waits_until, 0);
 	}
 }
 

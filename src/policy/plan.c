@@ -287,14 +287,14 @@ plan_denied(const struct policy *policy, struct history *history,
 	struct step step;
 
 	history->admission = *admission;
-	if (history->patience == 0)
-		history->patience = number_add(now, policy->share.wait);
-	if (now >= history->patience || admission->never)
+	if (history->waits_until == 0)
+		history->waits_until = number_add(now, policy->share.wait);
+	if (now >= history->waits_until || admission->never)
 		return end_before(history, admission->denied);
 	/* Random from half to one and a half times nap: the mean is nap. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);
-	if (nap > history->patience - now)
-		nap = history->patience - now;
+	if (nap > history->waits_until - now)
+		nap = history->waits_until - now;
 	if (nap >= left) {
 		if (left <= ASK_LEAST)
 			return end_before(history, REASON_DEADLINE);
@@ -341,6 +341,6 @@ void
 plan_begin(struct history *history)
 {
 	history->made++;
-	history->patience = 0;
+	history->waits_until = 0;
 	history->admission.denied = REASON_NONE;
 }

@@ -23,7 +23,7 @@ struct history {
 	int64_t successes; /* in a row, up to the last attempt */
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
 	const struct limit *limit; /* that allows no more, or NULL */
-	nanos patience; /* until when to wait for admission; 0: not waiting */
+	nanos waits_until; /* for admission; 0: not waiting */
 	struct admission admission; /* while waiting: why it was denied */
 	struct schedule schedule;
 };
