@@ -56,13 +56,17 @@ _retry_where()
 			--http-status | --max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
-			--budget-dir | --breaker | --budget-status | \
+			--budget-dir | --breaker | \
 			--budget-reset | --nested | --fleet | --fleet-auth | \
 			--fleet-via | --fleet-timeout | --fleet-min | \
 			--fleet-ratio | --fleet-alone | --label | --log-format | --report | \
 			--metrics | --trace | --on-retry | --on-give-up | --progress | \
 			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
+				option=$word
+			;;
+		--budget-status)
+			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != [=-]* ]] &&
 				option=$word
 			;;
 		--*) ;;

@@ -163,7 +163,7 @@ goes_on()
 	"$RETRY" --budget-status api >got
 	[ "$(lines got)" -eq 2 ]
 	tr -s ' ' <got | diff - <(
-		echo 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION GATE'
+		echo 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION BREAKER'
 		echo 'api 3 10 7 now 2 1m 3 0 0 0 2.00 closed, 2 failures')
 }
 
@@ -176,12 +176,12 @@ goes_on()
 		import re
 		lines = open("got", encoding="utf-8").read().splitlines()
 		ends = [m.end() for m in re.finditer(r"\S+", lines[0])][1:-1]
-		gate = lines[0].index("GATE")
+		last = lines[0].index("BREAKER")
 		assert len(lines) == 4 and len(ends) == 11, lines
 		for line in lines:
 		    for end in ends:
 		        assert line[end - 1] != " " and line[end] == " ", line
-		    assert line[gate - 2:gate] == "  " and line[gate] != " ", line
+		    assert line[last - 2:last] == "  " and line[last] != " ", line
 	END
 }
 
@@ -380,7 +380,7 @@ goes_on()
 
 @test "all, without any budget, is a header, an empty array, no samples" {
 	run -0 "$RETRY" --budget-status all
-	[[ $output = KEY*GATE ]]
+	[[ $output = KEY*BREAKER ]]
 	json all 'b == []'
 	prom all 'len(v) > 10 and not any(v.values())'
 }
@@ -388,7 +388,19 @@ goes_on()
 @test "the key all is every budget, and one of that name is among them" {
 	fails 1 all
 	fails 1 api
-	json all '[x["key"] for x in b] == ["all", "api"]'
+	fails 1 -v
+	json all '[x["key"] for x in b] == ["-v", "all", "api"]'
+}
+
+@test "no key is every budget" {
+	fails 1 -v
+	"$RETRY" --budget-status all --json >all
+	"$RETRY" --budget-status --json | diff all -
+	"$RETRY" --json --budget-status | diff all -
+	"$RETRY" --json --budget-status -- | diff all -
+	"$RETRY" --budget-status=-v --json >key
+	is_json 'b["key"] == "-v"' key
+	refuses "budget '-': no such budget in $PWD/budgets" --budget-status -
 }
 
 @test "a directory that cannot be read is an error: 1" {

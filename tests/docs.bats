@@ -17,7 +17,7 @@ setup()
 help_options()
 {
 	"$RETRY" --help | sed -nE '
-		s/^ {6}--([a-z-]+) ([A-Z][^ ]*).*/- \1 \2/p
+		s/^ {6}--([a-z-]+) ([[A-Z][^ ]*).*/- \1 \2/p
 		s/^ {6}--([a-z-]+)  .*/- \1 -/p
 		s/^  -(.), --([a-z-]+) ([A-Z][^ ]*).*/\1 \2 \3/p
 		s/^  -(.), --([a-z-]+)  .*/\1 \2 -/p' >options
@@ -60,6 +60,7 @@ not()
 		section "$part"
 	done | sed -nE '/^\.It Fl /{
 		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
+		s/^\.It Fl Fl ([a-z-]+) Op Ar (.*)/- \1 [\2]/
 		s/^\.It Fl Fl ([a-z-]+) Ar /- \1 /
 		s/^\.It Fl (.) , Fl Fl ([a-z-]+)$/\1 \2 -/
 		s/^\.It Fl (.) (.*) , Fl Fl ([a-z-]+) Ar .*/\1 \3 \2/
@@ -1097,6 +1098,7 @@ make_budgets()
 	[ -z "$(in_bash --limit 2)$(in_bash --limit 2 : http : 5)" ]
 	[ "$(in_bash --limit 2 : http:503 foo x)" = 'foo runs: foo x' ]
 	[ "$(in_bash --budget-status a | sort)" = "$(printf '%s\n' all api)" ]
+	[ "$(in_bash --budget-status --js)" = --json ]
 	[ "$(in_bash -B db : 1 foo x)" = 'foo runs: foo x' ]
 	for option in -B --label --trace --idempotency-key --on-retry; do
 		[ "$(in_bash "$option" a : b = c foo x)" = 'foo runs: foo x' ]

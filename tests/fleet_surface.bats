@@ -275,7 +275,7 @@ api fleet 20 3' ]
 @test "--budget-status without --fleet has the same form as ever" {
 	"$RETRY" -B api true
 	"$RETRY" --budget-status api | head -n 1 | xargs >header
-	holds header 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION GATE'
+	holds header 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION BREAKER'
 	"$RETRY" --budget-status api --json >seen
 	run -1 grep -E 'fleet|error|hosts|on_host' seen
 	"$RETRY" --budget-status api --prom >seen

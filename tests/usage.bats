@@ -433,7 +433,7 @@ General:" ]
 	refused 'retry: --preset: needs an argument' --http --preset
 	refused 'retry: --http-status: needs an argument' --http-status
 	refused 'retry: --budget: needs an argument' -B
-	refused 'retry: --budget-status: needs an argument' --budget-status
+	refused 'retry: --budget-reset: needs an argument' --budget-reset
 	refused 'retry: --stdin-max: needs an argument' -I --stdin-max
 	refused 'retry: --policy: needs an argument' -n 3 --policy
 	refused 'retry: --on-retry: needs an argument' --on-retry

@@ -268,9 +268,9 @@ static const struct option options[OPTIONS] = {
 	    "after N failures in a row allow no attempt for DUR\n"
 	    "(doubled each time up to MAX); on: 20,10s,60s",
 	    SPECIAL(option_values_breaker, share.breaker) },
-	[OPT_BUDGET_STATUS] = { "budget-status", '\0', .argument = "KEY",
-	    "show a budget, or all of them",
-	    KEY(subject, "must not be empty") },
+	[OPT_BUDGET_STATUS] = { "budget-status", '\0', .argument = "[KEY]",
+	    "show a budget, or all of them", KEY(subject, "must not be empty"),
+	    .alone = "all" },
 	[OPT_JSON] = { "json", '\0', .argument = NULL, "...as JSON",
 	    .type = OPTION_GIVEN },
 	[OPT_PROM] = { "prom", '\0', .argument = NULL,

@@ -294,7 +294,12 @@ store(struct parser *parser, size_t index, const struct option *option,
 static const char *
 next_word(struct parser *parser, const struct option *option)
 {
-	if (*parser->next == NULL)
+	const char *next = *parser->next;
+
+	if (option->alone != NULL &&
+	    (next == NULL || (next[0] == '-' && next[1] != '\0')))
+		return option->alone;
+	if (next == NULL)
 		refuse_option(option, "needs an argument");
 	return *parser->next++;
 }

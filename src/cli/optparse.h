@@ -6,8 +6,8 @@
  * ambiguous. Here a name that is not complete is an error.
  *
  * Options end at the first operand or after "--". "--name=text", "--name
- * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3"; no option has an
- * optional argument.
+ * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3". An argument that may
+ * be left out begins with "-" only after "=".
  */
 #ifndef OPTPARSE_H
 #define OPTPARSE_H
@@ -51,6 +51,8 @@ struct option {
 	int64_t least, most; /* of a number; most 0: no upper bound */
 	const char *const *choices; /* up to a NULL, by value of the enum */
 	const char *refusal; /* what is wrong with a bad argument */
+	/* The argument where no word, or an option, follows; NULL: an error. */
+	const char *alone;
 	/* The variable of the environment, RETRY_*, that is read where the
 	 * option is not given; an empty one counts as unset. NULL: none. */
 	const char *variable;

@@ -163,7 +163,7 @@ put_line(
 	}
 	writer_put(writer, "  ");
 	if (snapshot == NULL)
-		writer_put(writer, "GATE");
+		writer_put(writer, "BREAKER");
 	else if (row->view != NULL)
 		put_view(writer, row->view);
 	else
