@@ -645,10 +645,11 @@ PY
 @test "lists of conditions refuse unknown conditions" {
 	local option what='not an exit status, signal or condition'
 	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" x "$what: 'x'"
-		refused_option "$option" 1,x "$what: 'x' in '1,x'"
+		refused_option "$option" x "$what: 'x'; as a pattern: 'stderr:x'"
+		refused_option "$option" 1,x "$what: 'x' in '1,x'; as a pattern: 'stderr:x'"
 		refused_option "$option" '1, 2' "$what: ' 2' in '1, 2'"
-		refused_option "$option" SIGNOPE,1 "$what: 'SIGNOPE' in 'SIGNOPE,1'"
+		refused_option "$option" SIGNOPE,1 \
+		    "$what: 'SIGNOPE' in 'SIGNOPE,1'; as a pattern: 'stderr:SIGNOPE'"
 		refused_option "$option" -1 "$what: '-1'"
 		refused_option "$option" 5- "$what: '5-'"
 		refused_option "$option" 1-2-3 "$what: '1-2-3'"
@@ -704,7 +705,10 @@ PY
 	local unknown='not an exit status, signal or condition'
 	refused_option retry-on STDERR:x "$unknown: 'STDERR:x'"
 	refused_option retry-on stdin:x "$unknown: 'stdin:x'"
-	refused_option retry-on x,stderr:y "$unknown: 'x' in 'x,stderr:y'"
+	refused_option retry-on x,stderr:y "$unknown: 'x' in 'x,stderr:y'; as a pattern: 'stderr:x'"
+	local long=${unknown//[! ]/x}
+	long=${long// /x}${long// /x}${long// /x}
+	refused_option retry-on "$long" "$unknown: '$long'"
 }
 
 @test "lists of conditions take statuses, ranges, signals, words, HTTP and a pattern" {
@@ -722,7 +726,8 @@ PY
 	done
 	refused_option limit 2: "empty item in '2:'"
 	refused_option limit 2:7, "empty item in '2:7,'"
-	refused_option limit 2:7,x "not an exit status, signal or condition: 'x' in '2:7,x'"
+	refused_option limit 2:7,x \
+	    "not an exit status, signal or condition: 'x' in '2:7,x'; as a pattern: 'stderr:x'"
 	refused_option limit '2:stderr:(a' "( without ): '(a'"
 	for text in 0:0 1:timeout 99999999999999999999:http:5xx '3:7,stderr:a,b:c'; do
 		given+=(--limit "$text" --limit "$text" --limit "$text" --limit "$text")

@@ -1,5 +1,6 @@
 #include "cli/option_rules.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 #define STREAM_LENGTH (sizeof "stderr:" - 1)
 /* --preset show:NAME prints the rules of a preset. */
 #define SHOW "show:"
+/* A longer item that is refused is not shown as a pattern, too. */
+#define HINT_MOST 100
 
 /* Memory for what is made of text. */
 static void *
@@ -106,9 +109,16 @@ add(struct policy *policy, struct conditions *set, const struct option *option,
 	struct conditions_error error;
 	int first = watches->count;
 
-	if (!conditions_parse(set, watches, list, &error))
+	if (!conditions_parse(set, watches, list, &error)) {
+		/* A word is mostly meant as one of the output. */
+		if (isalpha((unsigned char)*error.item) &&
+		    memchr(error.item, ':', error.length) == NULL &&
+		    error.length <= HINT_MOST)
+			optparse_refuse_word(option, error.why, error.item,
+			    error.length, text, "; as a pattern: 'stderr:");
 		optparse_refuse_item(
 		    option, error.why, error.item, error.length, text);
+	}
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 

@@ -73,22 +73,43 @@ optparse_refuse(const struct option *option, const char *why, const char *text)
 	end_usage(&writer);
 }
 
+static void
+put_item(struct writer *writer, const struct option *option, const char *why,
+    const char *item, size_t length, const char *text)
+{
+	size_t whole = strlen(text);
+
+	begin_option(writer, option, why);
+	if (length > 0) {
+		writer_put(writer, ": ");
+		writer_put_quoted(writer, item, length);
+	}
+	if (length > 0 && length == whole)
+		return;
+	writer_put(writer, " in ");
+	writer_put_quoted(writer, text, whole);
+}
+
 void
 optparse_refuse_item(const struct option *option, const char *why,
     const char *item, size_t length, const char *text)
 {
 	struct writer writer = { .to = STDERR_FILENO };
-	size_t whole = strlen(text);
 
-	if (length == whole && whole > 0)
-		optparse_refuse(option, why, text);
-	begin_option(&writer, option, why);
-	if (length > 0) {
-		writer_put(&writer, ": ");
-		writer_put_quoted(&writer, item, length);
-	}
-	writer_put(&writer, " in ");
-	writer_put_quoted(&writer, text, whole);
+	put_item(&writer, option, why, item, length, text);
+	end_usage(&writer);
+}
+
+void
+optparse_refuse_word(const struct option *option, const char *why,
+    const char *item, size_t length, const char *text, const char *hint)
+{
+	struct writer writer = { .to = STDERR_FILENO };
+
+	put_item(&writer, option, why, item, length, text);
+	writer_put(&writer, hint);
+	writer_put_escaped(&writer, ESCAPE_LINE, item, length);
+	writer_put(&writer, "'");
 	end_usage(&writer);
 }
 

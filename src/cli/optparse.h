@@ -129,6 +129,11 @@ optparse_refuse(const struct option *option, const char *why, const char *text);
 _Noreturn void optparse_refuse_item(const struct option *option,
     const char *why, const char *item, size_t length, const char *text);
 
+/* The same, and ends the message with hint, the item and "'". */
+_Noreturn void
+optparse_refuse_word(const struct option *option, const char *why,
+    const char *item, size_t length, const char *text, const char *hint);
+
 /* Refuses a command line for no single option: "retry: why", and exits. */
 _Noreturn void optparse_refuse_all(const char *why);
 
