@@ -267,30 +267,6 @@ curl_operation(char *const argv[], size_t from)
 	return curl;
 }
 
-/* Adds an operation to the ones before, as curl_read() describes. */
-static void
-merge(struct curl *all, const struct curl *one)
-{
-	bool safe = curl_idempotent(one->method);
-	bool all_safe = curl_idempotent(all->method);
-
-	if (!safe && (all_safe || (all->keyed && !one->keyed)))
-		all->method = one->method;
-	else if (all_safe && one->method == NULL)
-		all->method = NULL;
-	/* A key protects only the request of its own operation. */
-	if (safe)
-		all->keyed |= one->keyed && all_safe;
-	else
-		all->keyed = one->keyed && (all_safe || all->keyed);
-	if (one->dumps) {
-		all->dumps = true;
-		all->dump = one->dump;
-	}
-	all->retries |= one->retries;
-	all->lenient |= one->lenient;
-}
-
 struct curl
 curl_read(char *const argv[])
 {
@@ -304,8 +280,23 @@ curl_read(char *const argv[])
 	all.several |= from > 0;
 	while (from > 0 && argv[from] != NULL) {
 		struct curl one = curl_operation(argv, from);
+		bool safe = curl_idempotent(one.method);
+		bool all_safe = curl_idempotent(all.method);
 
-		merge(&all, &one);
+		if (!safe && (all_safe || (all.keyed && !one.keyed)))
+			all.method = one.method;
+		else if (all_safe && one.method == NULL)
+			all.method = NULL;
+		/* A key protects only the request of its own operation. */
+		if (safe)
+			all.keyed |= one.keyed && all_safe;
+		else
+			all.keyed = one.keyed && (all_safe || all.keyed);
+		if (one.dumps)
+			all.dump = one.dump;
+		all.dumps |= one.dumps;
+		all.retries |= one.retries;
+		all.lenient |= one.lenient;
 		from = one.next;
 	}
 	return all;

@@ -461,19 +461,3 @@ http_status_judge(const struct http_status *http)
 	return retry && !http->never ? HTTP_STATUS_SAYS_RETRY
 				     : HTTP_STATUS_SAYS_STOP;
 }
-
-const char *
-http_status_form_name(enum http_status_form form)
-{
-	static const char *const names[] = {
-		[HTTP_STATUS_EMPTY] = "empty",
-		[HTTP_STATUS_UNRECOGNISED] = "unrecognised",
-		[HTTP_STATUS_HEADERS] = "headers",
-		[HTTP_STATUS_CODE] = "code",
-		[HTTP_STATUS_KEY_VALUE] = "key=value",
-		[HTTP_STATUS_JSON] = "json",
-		[HTTP_STATUS_HEADER_JSON] = "header_json",
-	};
-
-	return names[form];
-}

@@ -90,8 +90,4 @@ enum http_status_rest http_status_rest(const char *bytes, size_t length);
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 
-/* The form's name: "empty", "unrecognised", "headers", "code", "key=value",
- * "json" or "header_json". */
-const char *http_status_form_name(enum http_status_form form);
-
 #endif

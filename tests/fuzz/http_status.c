@@ -27,7 +27,7 @@ check(const struct http_status *http)
 		abort();
 	if (http->never && http_status_judge(http) == HTTP_STATUS_SAYS_RETRY)
 		abort();
-	if (strlen(http_status_form_name(http->form)) == 0)
+	if (http->form > HTTP_STATUS_HEADER_JSON)
 		abort();
 }
 
