@@ -1,10 +1,9 @@
 /*
- * resp and fleet_script, row by row; and replies that are cut off at each byte,
+ * resp and question, row by row; and replies that are cut off at each byte,
  * or of random bytes.
  */
 #include "unit.h"
-#include "fleet/budget_lua.h"
-#include "fleet/fleet_script.h"
+#include "fleet/question.h"
 #include "fleet/resp.h"
 
 #define RANDOM_REPLIES 200000
@@ -233,7 +232,7 @@ test_requests_that_do_not_fit(void)
 }
 
 /*
- * fleet_script
+ * question
  */
 
 #define MICRO INT64_C(1000)
@@ -253,7 +252,7 @@ words_of(const struct fleet_question *question, bool whole)
 	char *from, *at = text;
 	long count, length;
 
-	fleet_script_ask(&request, question, whole);
+	question_write(&request, question, whole);
 	if (resp_length(&request) == 0)
 		return "too long";
 	count = strtol(bytes + 1, &from, 10);
@@ -275,7 +274,7 @@ test_questions(void)
 	char text[FLEET_REQUEST];
 
 	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
-	    budget_lua_sha1, "1000000 200000 10 5 0 0 ");
+	    question_script_sha1, "1000000 200000 10 5 0 0 ");
 	SAME("usual", words_of(&question, false), text);
 	question.by = 1787407200123456 * MICRO;
 	question.first = true;
@@ -283,7 +282,7 @@ test_questions(void)
 	question.count = 2;
 	question.told[0] = (struct fleet_row){ 0, 7, 0 };
 	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9 };
-	snprintf(text, sizeof text, "EVAL %s 1 retry:1:api %s", budget_lua,
+	snprintf(text, sizeof text, "EVAL %s 1 retry:1:api %s", question_script,
 	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 "
 	    "0 7 0 60000001 8 9");
 	SAME("all", words_of(&question, true), text);
@@ -302,7 +301,7 @@ test_times_are_rounded_up(void)
 	question.told[0] = (struct fleet_row){ 1, 1, 0 };
 	question.told[1] = (struct fleet_row){ -1, 1, 0 };
 	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
-	    budget_lua_sha1, "16667 200000 10 5 1 0  1 1 0 0 1 0");
+	    question_script_sha1, "16667 200000 10 5 1 0  1 1 0 0 1 0");
 	SAME("rounded", words_of(&question, false), text);
 }
 
@@ -327,11 +326,11 @@ test_longest_question(void)
 	for (size_t i = 0; i < FLEET_ROWS; i++)
 		question.told[i] =
 		    (struct fleet_row){ NANOS_MAX, INT32_MAX, INT32_MAX };
-	fleet_script_ask(&request, &question, true);
+	question_write(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;
 	request = resp_begin(bytes, sizeof bytes);
-	fleet_script_ask(&request, &question, true);
+	question_write(&request, &question, true);
 	HOLDS("a row more", resp_length(&request) > 0);
 }
 
@@ -343,7 +342,7 @@ test_forgetting(void)
 	char bytes[sizeof want] = "";
 	struct resp_request request = resp_begin(bytes, sizeof bytes);
 
-	fleet_script_forget(&request, "{a}b");
+	question_forget(&request, "{a}b");
 	SAME("forget", bytes, want);
 }
 
@@ -362,7 +361,7 @@ read_changed(const struct fleet_question *question, int at, int64_t number,
 	if (at >= 0)
 		reply.numbers[at] = number;
 	memset(answer, 0, sizeof *answer);
-	return fleet_script_read(&reply, question, answer);
+	return question_read(&reply, question, answer);
 }
 
 static void
@@ -463,31 +462,31 @@ test_other_answers(void)
 	reply.numbers[0] = 2;
 	reply.numbers[7] = 1787407200000001;
 	reply.numbers[11] = 60000000;
-	HOLDS("noted", fleet_script_read(&reply, &question, &answer));
+	HOLDS("noted", question_read(&reply, &question, &answer));
 	EQUAL("noted", answer.code, FLEET_NOTED);
 	reply.numbers[0] = 0;
-	HOLDS("denied nothing", !fleet_script_read(&reply, &question, &answer));
+	HOLDS("denied nothing", !question_read(&reply, &question, &answer));
 	question.wanted = 1;
-	HOLDS("denied", fleet_script_read(&reply, &question, &answer));
+	HOLDS("denied", question_read(&reply, &question, &answer));
 	EQUAL("denied", answer.code, FLEET_DENIED);
 
 	question.by = 1;
 	reply.numbers[0] = 3;
 	reply.numbers[11] = 0;
-	HOLDS("stale", fleet_script_read(&reply, &question, &answer));
+	HOLDS("stale", question_read(&reply, &question, &answer));
 	EQUAL("stale", answer.code, FLEET_STALE);
 	EQUAL("stale", answer.now, 1787407200000001 * MICRO);
 	EQUAL("stale", answer.granted, 0);
 	reply.numbers[7] = 0;
-	HOLDS("stale at 0", !fleet_script_read(&reply, &question, &answer));
+	HOLDS("stale at 0", !question_read(&reply, &question, &answer));
 	reply.numbers[7] = 1;
 	reply.count = 11;
-	HOLDS("11 numbers", !fleet_script_read(&reply, &question, &answer));
+	HOLDS("11 numbers", !question_read(&reply, &question, &answer));
 	reply.count = 13;
-	HOLDS("13 numbers", !fleet_script_read(&reply, &question, &answer));
+	HOLDS("13 numbers", !question_read(&reply, &question, &answer));
 	reply.count = 12;
 	reply.type = RESP_BULK;
-	HOLDS("a text", !fleet_script_read(&reply, &question, &answer));
+	HOLDS("a text", !question_read(&reply, &question, &answer));
 }
 
 int

@@ -2,7 +2,6 @@
  * fleet_url and fleet_auth, row by row.
  */
 #include "unit.h"
-#include "fleet/fleet_auth.h"
 #include "fleet/fleet_url.h"
 
 /*

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include "budget/segment.h"
-#include "fleet/fleet_script.h"
+#include "fleet/question.h"
 #include "fleet/fleet_url.h"
 
 /*

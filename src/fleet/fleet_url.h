@@ -1,5 +1,5 @@
 /*
- * fleet_url: reads the URL of a fleet's server.
+ * fleet_url: reads the URL of a fleet's server, and the password for it.
  *
  *	redis://[USER@]HOST[:PORT][/DB]		also valkey://
  *	rediss://[USER@]HOST[:PORT][/DB]	TLS; also valkeys://
@@ -48,5 +48,21 @@ fleet_url_name(const struct fleet_url *url, char room[FLEET_URL_ROOM]);
  * may have one, and room has the text.
  */
 const char *fleet_url_show(const char *text, char room[FLEET_URL_ROOM]);
+
+/* Room for a password and the closing NUL. */
+#define FLEET_PASSWORD_ROOM 1024
+
+struct fleet_auth {
+	char user[FLEET_USER_ROOM]; /* "": the server's default user */
+	char password[FLEET_PASSWORD_ROOM];
+};
+
+/*
+ * Reads one line, "USER:PASSWORD" or "PASSWORD"; an LF or CR LF at its end does
+ * not belong to it. user is the one of the URL, or "". Returns NULL, or why the
+ * text is refused, without any of its words.
+ */
+const char *fleet_auth_parse(
+    struct strview text, const char *user, struct fleet_auth *auth);
 
 #endif

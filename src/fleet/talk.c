@@ -79,10 +79,9 @@ talk_write(struct talk *talk)
 		if (talk->asking)
 			put(talk, &request, TALK_OK, "ASKING", NULL);
 		if (talk->forgets)
-			fleet_script_forget(&request, talk->question.key);
+			question_forget(&request, talk->question.key);
 		else
-			fleet_script_ask(
-			    &request, &talk->question, talk->whole);
+			question_write(&request, &talk->question, talk->whole);
 		talk->awaited[talk->count++] = TALK_ANSWER;
 	}
 	talk->length = resp_length(&request);
@@ -203,7 +202,7 @@ take_answer(struct talk *talk, const struct resp_reply *reply, nanos left)
 	if (talk->forgets)
 		return reply->type == RESP_INTEGER ? TALK_ANSWERED
 						   : TALK_INVALID;
-	if (!fleet_script_read(reply, question, &talk->answer))
+	if (!question_read(reply, question, &talk->answer))
 		return TALK_INVALID;
 	if (talk->answer.code != FLEET_STALE)
 		return TALK_ANSWERED;

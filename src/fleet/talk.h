@@ -10,8 +10,8 @@
 #ifndef TALK_H
 #define TALK_H
 
-#include "fleet/fleet_auth.h"
-#include "fleet/fleet_script.h"
+#include "fleet/fleet_url.h"
+#include "fleet/question.h"
 
 /* The most replies that are awaited at a time. */
 #define TALK_REPLIES 4

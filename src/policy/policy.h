@@ -10,7 +10,6 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/segment.h"
-#include "fleet/fleet_auth.h"
 #include "fleet/fleet_url.h"
 #include "policy/verdict.h"
 

@@ -28,7 +28,7 @@ static void
 send_question(
     struct link *link, const struct fleet_question *question, bool whole)
 {
-	fleet_script_ask(&link->out, question, whole);
+	question_write(&link->out, question, whole);
 	link_flush(link);
 }
 
@@ -46,7 +46,7 @@ answer_to(struct link *link, const struct fleet_question *question)
 	struct resp_reply reply = ask(link, question);
 	struct fleet_answer answer;
 
-	if (!fleet_script_read(&reply, question, &answer))
+	if (!question_read(&reply, question, &answer))
 		errx(1, "no answer but: %.*s", (int)reply.text.length,
 		    reply.text.at);
 	return answer;
@@ -135,7 +135,7 @@ cases_rights(const char *server)
 	sign_in(link, server, "fleet");
 	expect("all rights", answer_to(link, &question).granted, 1);
 	expect("SELECT", LINK_ASK(link, "SELECT", "0").type, RESP_SIMPLE);
-	fleet_script_forget(&link->out, question.key);
+	question_forget(&link->out, question.key);
 	link_flush(link);
 	expect("forget", link_reply(link).numbers[0], 1);
 	expect("forgotten", counted(link), 0);
@@ -257,7 +257,7 @@ cases_empty(const char *server)
 	question.wanted = 10;
 	send_question(link, &question, false);
 	reply = link_reply(link);
-	if (!fleet_script_read(&reply, &question, &answer))
+	if (!question_read(&reply, &question, &answer))
 		errx(1, "EVALSHA does not find what EVAL has run");
 	expect("two more", answer.granted, 2);
 	link_close(link);
@@ -408,7 +408,7 @@ cases_cluster(const char *server)
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = 50 * NANOS_MS }, NULL);
 	}
-	if (!fleet_script_read(&reply, &question, &answer))
+	if (!question_read(&reply, &question, &answer))
 		errx(1, "no answer from a cluster");
 	expect("a cluster", answer.granted, 1);
 	link_close(&admin);

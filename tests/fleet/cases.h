@@ -6,7 +6,7 @@
 #ifndef CASES_H
 #define CASES_H
 
-/* Accounts with all rights that budget_lua.h names, and with one less. */
+/* Accounts with all rights that question_script.h names, and with one less. */
 void cases_rights(const char *server);
 
 /* A server that is stopped while it is asked, and continued too late. */

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fleet/question.h"
 #include "cases.h"
-#include "fleet/budget_lua.h"
 #include "link.h"
 #include "mutants.h"
 #include "trial.h"
@@ -61,9 +61,9 @@ check_script(const char *socket)
 	server = socket;
 	link_open(&link_to, server);
 	trial_prepare(&link_to);
-	load(budget_lua, sha1);
-	if (strcmp(sha1, budget_lua_sha1) != 0)
-		errx(1, "budget_lua_sha1 is not the script's, %s", sha1);
+	load(question_script, sha1);
+	if (strcmp(sha1, question_script_sha1) != 0)
+		errx(1, "question_script_sha1 is not the script's, %s", sha1);
 	tally = run_trials(sha1, false);
 	printf("fleet: %lld questions, %lld stale, %lld grants, %lld of them "
 	       "checked, %lld hashes\n",
@@ -81,13 +81,13 @@ check_script(const char *socket)
 static void
 mutate(const struct mutant *mutant, char *room, size_t size)
 {
-	const char *at = strstr(budget_lua, mutant->right);
+	const char *at = strstr(question_script, mutant->right);
 	size_t length = strlen(mutant->right);
 
 	if (at == NULL || strstr(at + 1, mutant->right) != NULL)
 		errx(1, "the script must have once: %s", mutant->right);
-	if (snprintf(room, size, "%.*s%s%s", (int)(at - budget_lua), budget_lua,
-		mutant->wrong, at + length) >= (int)size)
+	if (snprintf(room, size, "%.*s%s%s", (int)(at - question_script),
+		question_script, mutant->wrong, at + length) >= (int)size)
 		errx(1, "%s: too long", mutant->error);
 }
 
@@ -149,8 +149,8 @@ int
 main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "script") == 0) {
-		fputs(budget_lua, stdout);
-		fprintf(stderr, "%s\n", budget_lua_sha1);
+		fputs(question_script, stdout);
+		fprintf(stderr, "%s\n", question_script_sha1);
 		return EXIT_SUCCESS;
 	}
 	for (size_t i = 0; argc == 3 && i < sizeof parts / sizeof parts[0];

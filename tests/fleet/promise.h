@@ -1,5 +1,5 @@
 /*
- * promise: counts every grant and success, to check what fleet_script.h says.
+ * promise: counts every grant and success, to check what question.h says.
  *
  * All times are real ones, in microseconds, and never decrease.
  */

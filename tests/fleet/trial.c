@@ -206,9 +206,10 @@ send_batch(struct link *link, struct trial *trial, const char *sha1)
 			spoil(link, trial, question);
 			start = resp_length(&link->out);
 		}
-		fleet_script_ask(&link->out, question, false);
+		question_write(&link->out, question, false);
 		/* The script may be another one. */
-		memcpy(strstr(link->sent + start, budget_lua_sha1), sha1, 40);
+		memcpy(
+		    strstr(link->sent + start, question_script_sha1), sha1, 40);
 		trial->expected[i] = twin_answer(&trial->twin, question);
 	}
 	resp_put(&link->out,

@@ -3,7 +3,7 @@
  *
  * The questions bring the time with them (question->now), so that hours pass in
  * a moment. All answers, the stored hash and its expiry must be equal, and no
- * grant may break the promise of fleet_script.h.
+ * grant may break the promise of question.h.
  */
 #ifndef TRIAL_H
 #define TRIAL_H

@@ -1,5 +1,6 @@
 /*
- * twin: the same function as the script budget_lua, written a second time in C.
+ * twin: the same function as the script question_script, written a second time
+ * in C.
  *
  * The script keeps sums and changes them; the twin adds all slots up for each
  * question. script_check compares both on a real server.
@@ -9,8 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "fleet/budget_lua.h"
-#include "fleet/fleet_script.h"
+#include "fleet/question.h"
 
 /* Room for what twin_write() writes. */
 #define TWIN_ROOM RESP_REPLY
@@ -22,9 +22,9 @@ struct twin {
 	int64_t slice; /* in microseconds */
 	int64_t ratio, min;
 	int64_t epoch;
-	int64_t retries[BUDGET_LUA_SLOTS];
-	int64_t successes[BUDGET_LUA_SLOTS];
-	int64_t hosts[BUDGET_LUA_SLOTS];
+	int64_t retries[QUESTION_SLOTS];
+	int64_t successes[QUESTION_SLOTS];
+	int64_t hosts[QUESTION_SLOTS];
 	int64_t expiry; /* when the server forgets it, in microseconds */
 };
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fleet/fleet_auth.h"
 #include "fleet/fleet_url.h"
 #include "fleet/resp.h"
 #include "fleet/talk.h"
@@ -68,7 +67,7 @@ check_answer(const struct resp_reply *reply)
 	};
 	struct fleet_answer answer;
 
-	if (!fleet_script_read(reply, &question, &answer))
+	if (!question_read(reply, &question, &answer))
 		return;
 	if (answer.now <= 0 || answer.granted < 0 || answer.granted > 5 ||
 	    (answer.granted > 0) != (answer.code == FLEET_GRANTED))

@@ -99,7 +99,7 @@ run_script(struct fleet_model *fleet, struct fleet_answer *answer, nanos now)
 		question.by =
 		    number_add(question.now, fleet->share->fleet.timeout);
 	reply = twin_answer(&fleet->twin, &question);
-	if (!fleet_script_read(&reply, &question, answer) ||
+	if (!question_read(&reply, &question, answer) ||
 	    answer->code == FLEET_STALE)
 		return false;
 	fleet->record->told += successes_of(&fleet->caller);

@@ -1,8 +1,133 @@
-#include "fleet/fleet_script.h"
+#include "fleet/question.h"
 
 #include <string.h>
-#include "fleet/budget_lua.h"
 #include "text/number.h"
+
+/* clang-format off */
+
+/*
+ * Lua calculates with doubles. All numbers here are whole and less than 2^53,
+ * so that every result is exact; S is split to keep its product with q small.
+ */
+const char question_script[] =
+"local key = KEYS[1]\n"
+"local n, by, first = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])\n"
+"local T = tonumber(ARGV[7])\n"
+
+/* Redis 5 lets a script write after TIME only if it replicates the effects. */
+"if not T then\n"
+"  if redis.replicate_commands then redis.replicate_commands() end\n"
+"  local time = redis.call('TIME')\n"
+"  T = time[1] * 1000000 + time[2]\n"
+"end\n"
+
+/* Whoever asked does not wait any more. */
+"if by > 0 and T > by then return {3, 0, 0, 0, 0, 0, 0, T, 0, 0, 0, 0} end\n"
+
+/* Anything else than a whole number of 53 bits is nil: even "nan" is no NaN. */
+"local function number(value)\n"
+"  value = tonumber(value)\n"
+"  if value and value >= 0 and value < 2^53 then return math.floor(value) end\n"
+"end\n"
+"local head =\n"
+"  redis.call('HMGET', key, 'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x')\n"
+"for i = 1, 8 do head[i] = number(head[i]) end\n"
+"local w, q, m, e, R, S, H, x = unpack(head, 1, 8)\n"
+
+/* A question that tells and wants nothing changes nothing, terms included. A
+ * slice of other lengths than those of 1 s to 24 h is nonsense. */
+"local asks = n > 0 or #ARGV > 7\n"
+"if not (w and w > 16666 and w <= 1440000000 and q and m) then\n"
+"  w, q, m = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])\n"
+"  e = nil\n"
+"elseif asks then\n"
+"  q = math.min(q, tonumber(ARGV[2]))\n"
+"  m = math.min(m, tonumber(ARGV[3]))\n"
+"end\n"
+
+/* A clock that is less than a slice behind the latest epoch is another server's
+ * or an earlier reading. */
+"local E = math.floor(T / w)\n"
+"if e == E + 1 then E = e end\n"
+
+/* The slots that were read: as they were found, and as they are now. */
+"local found, slots = {}, {}\n"
+"local function parse(text)\n"
+"  local r, s, h = string.match(text or '', '^(%d+) (%d+) (%d+)$')\n"
+"  return {number(r) or 0, number(s) or 0, number(h) or 0}\n"
+"end\n"
+"local function add(epoch, r, s, h)\n"
+"  if r + s + h == 0 or epoch < E - 61 then return end\n"
+"  local i = epoch % 64\n"
+"  if not slots[i] then\n"
+"    found[i] = redis.call('HGET', key, i)\n"
+"    slots[i] = parse(found[i])\n"
+"  end\n"
+"  local slot = slots[i]\n"
+"  slot[1], slot[2], slot[3] = slot[1] + r, slot[2] + s, slot[3] + h\n"
+"  if r > 0 and (R == 0 or epoch < x) then x = epoch end\n"
+"  if epoch >= E - 58 then S = S + s end\n"
+"  R, H = R + r, H + h\n"
+"end\n"
+
+/*
+ * In a new epoch all slots are added up again, and those of the past emptied.
+ * If the clock was set back, or the epoch is nonsense, then nobody knows how
+ * old a slot is: all retries count as new, and all successes as too old.
+ */
+"if not (e == E and R and S and H and x) then\n"
+"  local all = {}\n"
+"  for i = 0, 63 do all[i + 1] = i end\n"
+"  all = redis.call('HMGET', key, unpack(all))\n"
+"  R, S, H, x = 0, 0, 0, E\n"
+"  for i = 0, 63 do found[i], slots[i] = all[i + 1], {0, 0, 0} end\n"
+"  for i = 0, 63 do\n"
+"    local slot = parse(found[i])\n"
+"    if e and e <= E then\n"
+"      add(e - (e - i) % 64, slot[1], slot[2], slot[3])\n"
+"    else\n"
+"      add(E, slot[1], 0, slot[3])\n"
+"    end\n"
+"  end\n"
+"end\n"
+
+/* Successes, and retries that were made without the server. */
+"for i = 8, #ARGV, 3 do\n"
+"  local epoch = math.floor((T - tonumber(ARGV[i])) / w)\n"
+"  add(epoch, tonumber(ARGV[i + 2]), tonumber(ARGV[i + 1]), 0)\n"
+"end\n"
+"add(E, 0, 0, first)\n"
+
+/* One host gets a quarter of what is left, so that others get some, too. */
+"local limit = math.floor(S / 1000000) * q\n"
+"  + math.floor(S % 1000000 * q / 1000000)\n"
+"limit = math.max(m, limit)\n"
+"local k = 0\n"
+"if R < limit then\n"
+"  k = math.min(n, math.max(1, math.floor((limit - R) / 4)))\n"
+"end\n"
+"add(E, k, 0, 0)\n"
+
+"if asks then\n"
+"  local put =\n"
+"    {'w', w, 'q', q, 'm', m, 'e', E, 'R', R, 'S', S, 'H', H, 'x', x}\n"
+"  for i = 0, 63 do\n"
+"    local now = slots[i] and table.concat(slots[i], ' ')\n"
+"    if now and now ~= (found[i] or '0 0 0') then\n"
+"      put[#put + 1], put[#put + 2] = i, now\n"
+"    end\n"
+"  end\n"
+"  redis.call('HSET', key, unpack(put))\n"
+"  redis.call('PEXPIRE', key, math.ceil(w * 66 / 1000))\n"
+"end\n"
+"local code = n == 0 and 2 or k > 0 and 1 or 0\n"
+"local next = (x + 62) * w - T\n"
+"local pause = 1000000 + H * 500\n"
+"return {code, k, R, limit, S, next, pause, T, H, q, m, w * 60}\n";
+
+/* clang-format on */
+
+const char question_script_sha1[] = "803193a8d675949e0bf24eaebe4e8110364cbe08";
 
 /* The server's clock and the script count microseconds. */
 #define MICRO INT64_C(1000)
@@ -78,7 +203,7 @@ add_row(struct resp_request *request, const struct fleet_row *told)
 }
 
 void
-fleet_script_ask(struct resp_request *request,
+question_write(struct resp_request *request,
     const struct fleet_question *question, bool whole)
 {
 	size_t rows =
@@ -87,7 +212,8 @@ fleet_script_ask(struct resp_request *request,
 	/* The command, the script, how many keys follow, and the key. */
 	resp_open(request, 4 + ARGUMENTS + ROW * rows);
 	resp_add(request, strview_of(whole ? "EVAL" : "EVALSHA"));
-	resp_add(request, strview_of(whole ? budget_lua : budget_lua_sha1));
+	resp_add(request,
+	    strview_of(whole ? question_script : question_script_sha1));
 	resp_add(request, strview_of("1"));
 	add_key(request, question->key);
 	add_terms(request, &question->terms);
@@ -103,7 +229,7 @@ fleet_script_ask(struct resp_request *request,
 }
 
 void
-fleet_script_forget(struct resp_request *request, const char *key)
+question_forget(struct resp_request *request, const char *key)
 {
 	resp_open(request, 3);
 	resp_add(request, strview_of("PEXPIRE"));
@@ -151,7 +277,7 @@ window_of(int64_t window)
 }
 
 bool
-fleet_script_read(const struct resp_reply *reply,
+question_read(const struct resp_reply *reply,
     const struct fleet_question *question, struct fleet_answer *answer)
 {
 	const int64_t *numbers = reply->numbers;

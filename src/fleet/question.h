@@ -1,0 +1,93 @@
+/*
+ * question: what is asked of a fleet's server, and what it answers.
+ *
+ * A budget of a fleet is a hash on the server, which one script reads and
+ * changes. Like the window of a host, it limits retries to a share of recent
+ * successes. Guarantee, for every window that ends with a retry, whatever
+ * processes and connections die or stop:
+ *
+ *     retries granted by the server
+ *         <= max(min, ratio * successes in the window that it was told of)
+ *
+ * It holds under three conditions. A retry is made within a slice after it was
+ * granted. The age of a success is its age at question->by, which is never less
+ * than its age when the script runs. Nobody sets the server's clock. If its
+ * clock is set back, no retry is forgotten, so that the minimum still holds.
+ *
+ * All times are the server's: nanoseconds since 1970, to the microsecond.
+ *
+ * The script needs Redis 5, or any Valkey, and an account with the rights
+ * +evalsha +eval +time +hmget +hget +hset +pexpire on the keys retry:*.
+ *
+ * The budget is a hash. Time is divided into slices. Slice number E of the
+ * server's clock is the epoch E; field E mod 64 has its retries, successes and
+ * hosts, such as "3 20 1". These are the other fields:
+ *
+ *     w q m    the length of a slice in microseconds, the ratio in millionths,
+ *              and the minimum: the strictest of all that were asked for
+ *     e        the latest epoch
+ *     R S H    the retries and hosts of 62 slices, the successes of 59
+ *     x        an epoch before which no retry counts
+ *
+ * A retry that was granted in a slice may be made in the next one, so a window
+ * of 60 slices may have retries of 62. Only 59 slices are certainly within it
+ * from start to end, so only their successes count.
+ *
+ * Scripts are not rolled back if they fail. So one HSET writes all that
+ * changes, and PEXPIRE follows it: if a right is missing, or the memory is
+ * full, then nothing is granted that is not counted.
+ */
+#ifndef QUESTION_H
+#define QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "text/duration.h"
+#include "budget/segment.h"
+#include "fleet/resp.h"
+
+/* How many slots there are, in how many slices retries count, and successes. */
+#define QUESTION_SLOTS 64
+#define QUESTION_RETRIES 62
+#define QUESTION_SUCCESSES 59
+
+/* The script, and its SHA1 in hexadecimal, by which EVALSHA names it. */
+extern const char question_script[];
+extern const char question_script_sha1[];
+
+/* The most retries that a question asks for. */
+#define FLEET_WANTED SEGMENT_MIN_MOST
+
+/* Room for any question, with the script in it. */
+#define FLEET_REQUEST 12288
+
+/*
+ * The by of a question that tells, while nobody on this host knows the server's
+ * clock: it is past on any clock. So the server only answers FLEET_STALE, with
+ * its time, and the question is asked again with the right by.
+ */
+#define FLEET_BY_PAST INT64_C(1000)
+
+/* The words by which the budget of key is found: the key of its hash. */
+#define FLEET_KEY "retry:1:"
+
+/*
+ * Writes a question: EVALSHA, or EVAL with the script if whole. A question with
+ * nothing wanted and nothing told changes nothing on the server, and the terms
+ * in its answer are those that are stored, if any are.
+ */
+void question_write(struct resp_request *request,
+    const struct fleet_question *question, bool whole);
+
+/* Writes the request that forgets the budget of key. */
+void question_forget(struct resp_request *request, const char *key);
+
+/*
+ * Reads the answer to a question. False if the reply is none: the server may
+ * be broken or hostile. next and pause are at most a window and a slice.
+ */
+bool question_read(const struct resp_reply *reply,
+    const struct fleet_question *question, struct fleet_answer *answer);
+
+#endif
