@@ -1,6 +1,7 @@
 #include "fleet/fleet_url.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include "text/number.h"
 #include "text/strview.h"
@@ -202,27 +203,11 @@ fleet_url_parse(const char *text, struct fleet_url *url)
 	return scheme->local ? parse_local(rest, url) : parse_remote(rest, url);
 }
 
-/* Returns the end of what it has written, where it has put a NUL. */
-static char *
-append(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length + 1);
-	return at + length;
-}
-
 const char *
 fleet_url_name(const struct fleet_url *url, char room[FLEET_URL_ROOM])
 {
-	char port[NUMBER_ROOM], db[NUMBER_ROOM], *at = room;
-
-	at = append(at, url->host);
-	at = append(at, url->path);
-	at = append(at, ":");
-	at = append(at, number_put(port, url->port));
-	at = append(at, "/");
-	append(at, number_put(db, url->db));
+	snprintf(room, FLEET_URL_ROOM, "%s%s:%d/%d", url->host, url->path,
+	    url->port, url->db);
 	return room;
 }
 
@@ -253,25 +238,18 @@ store(struct strview text, char *room, size_t size)
 	return true;
 }
 
-/* The text without the end of its line. */
-static struct strview
-chop(struct strview text)
-{
-	if (text.length > 0 && text.at[text.length - 1] == '\n') {
-		text.length--;
-		if (text.length > 0 && text.at[text.length - 1] == '\r')
-			text.length--;
-	}
-	return text;
-}
-
 const char *
 fleet_auth_parse(struct strview text, const char *user, struct fleet_auth *auth)
 {
-	struct strview line = chop(text), name = strview_of(user);
+	struct strview line = text, name = strview_of(user);
 	const char *colon;
 
 	*auth = (struct fleet_auth){ 0 };
+	if (line.length > 0 && line.at[line.length - 1] == '\n') {
+		line.length--;
+		if (line.length > 0 && line.at[line.length - 1] == '\r')
+			line.length--;
+	}
 	if (line.length == 0)
 		return "empty";
 	if (memchr(line.at, '\n', line.length) != NULL ||

@@ -186,22 +186,6 @@ add_key(struct resp_request *request, const char *key)
 	resp_add(request, (struct strview){ room, start + length });
 }
 
-static void
-add_terms(struct resp_request *request, const struct terms *terms)
-{
-	resp_add_number(request, slice_of(terms->window));
-	resp_add_number(request, terms->ratio);
-	resp_add_number(request, terms->min);
-}
-
-static void
-add_row(struct resp_request *request, const struct fleet_row *told)
-{
-	resp_add_number(request, up(told->age, MICRO));
-	resp_add_number(request, told->successes);
-	resp_add_number(request, told->alone);
-}
-
 void
 question_write(struct resp_request *request,
     const struct fleet_question *question, bool whole)
@@ -216,7 +200,9 @@ question_write(struct resp_request *request,
 	    strview_of(whole ? question_script : question_script_sha1));
 	resp_add(request, strview_of("1"));
 	add_key(request, question->key);
-	add_terms(request, &question->terms);
+	resp_add_number(request, slice_of(question->terms.window));
+	resp_add_number(request, question->terms.ratio);
+	resp_add_number(request, question->terms.min);
 	resp_add_number(request, question->wanted);
 	resp_add_number(request, question->by / MICRO);
 	resp_add_number(request, question->first ? 1 : 0);
@@ -224,8 +210,13 @@ question_write(struct resp_request *request,
 		resp_add_number(request, question->now / MICRO);
 	else
 		resp_add(request, strview_of(""));
-	for (size_t i = 0; i < rows; i++)
-		add_row(request, &question->told[i]);
+	for (size_t i = 0; i < rows; i++) {
+		const struct fleet_row *told = &question->told[i];
+
+		resp_add_number(request, up(told->age, MICRO));
+		resp_add_number(request, told->successes);
+		resp_add_number(request, told->alone);
+	}
 }
 
 void
@@ -269,13 +260,6 @@ plausible(const int64_t *numbers, const struct fleet_question *question)
 	    (numbers[CODE] == FLEET_NOTED) == (question->wanted == 0);
 }
 
-/* The window that the users asked for: without what whole slices add to it. */
-static nanos
-window_of(int64_t window)
-{
-	return window / 100 * 100 * MICRO;
-}
-
 bool
 question_read(const struct resp_reply *reply,
     const struct fleet_question *question, struct fleet_answer *answer)
@@ -306,7 +290,8 @@ question_read(const struct resp_reply *reply,
 		.hosts = numbers[HOSTS],
 		.terms = { .ratio = numbers[RATIO],
 		    .min = numbers[MIN],
-		    .window = window_of(numbers[WINDOW]) },
+		    /* without what whole slices add to the user's */
+		    .window = numbers[WINDOW] / 100 * 100 * MICRO },
 	};
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "fleet/resp.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "text/number.h"
 
@@ -27,25 +28,24 @@ put(struct resp_request *request, struct strview bytes)
 
 /* Writes a line of a mark and a number. */
 static void
-put_header(struct resp_request *request, const char *mark, size_t number)
+put_header(struct resp_request *request, char mark, size_t number)
 {
-	char room[NUMBER_ROOM];
+	char room[NUMBER_ROOM + 3];
 
-	put(request, strview_of(mark));
-	put(request, strview_of(number_put(room, (int64_t)number)));
-	put(request, strview_of("\r\n"));
+	snprintf(room, sizeof room, "%c%zu\r\n", mark, number);
+	put(request, strview_of(room));
 }
 
 void
 resp_open(struct resp_request *request, size_t count)
 {
-	put_header(request, "*", count);
+	put_header(request, '*', count);
 }
 
 void
 resp_add(struct resp_request *request, struct strview word)
 {
-	put_header(request, "$", word.length);
+	put_header(request, '$', word.length);
 	put(request, word);
 	put(request, strview_of("\r\n"));
 }
@@ -123,33 +123,14 @@ cut_number(struct strview *rest, int64_t *number)
 	return state;
 }
 
-/* Cuts length bytes and a CR LF off rest. */
-static enum resp_state
-cut_bytes(struct strview *rest, size_t length, struct strview *text)
-{
-	static const char end[] = "\r\n";
-	struct strview after;
-	size_t have;
-
-	if (rest->length < length)
-		return RESP_PARTIAL;
-	*text = (struct strview){ rest->at, length };
-	after = strview_after(*rest, length);
-	have = after.length < 2 ? after.length : 2;
-	if (have > 0 && memcmp(after.at, end, have) != 0)
-		return RESP_INVALID;
-	if (have < 2)
-		return RESP_PARTIAL;
-	*rest = strview_after(after, 2);
-	return RESP_WHOLE;
-}
-
 /* Cuts a bulk string off rest, whose mark is cut off already. */
 static enum resp_state
 cut_bulk(struct strview *rest, struct resp_reply *reply)
 {
 	int64_t length;
 	enum resp_state state = cut_number(rest, &length);
+	struct strview end;
+	size_t have;
 
 	if (state != RESP_WHOLE)
 		return state;
@@ -158,37 +139,26 @@ cut_bulk(struct strview *rest, struct resp_reply *reply)
 		return RESP_WHOLE;
 	if (length < 0 || length > RESP_REPLY)
 		return RESP_INVALID;
-	return cut_bytes(rest, (size_t)length, &reply->text);
-}
-
-/* Cuts one number of an array off rest. */
-static enum resp_state
-cut_item(struct strview *rest, int64_t *number)
-{
-	struct resp_reply bulk;
-	enum resp_state state;
-	char mark;
-
-	if (rest->length == 0)
+	if (rest->length < (size_t)length)
 		return RESP_PARTIAL;
-	mark = rest->at[0];
-	*rest = strview_after(*rest, 1);
-	if (mark == ':')
-		return cut_number(rest, number);
-	if (mark != '$')
+	reply->text = (struct strview){ rest->at, (size_t)length };
+	end = strview_after(*rest, (size_t)length);
+	have = end.length < 2 ? end.length : 2;
+	if (have > 0 && memcmp(end.at, "\r\n", have) != 0)
 		return RESP_INVALID;
-	state = cut_bulk(rest, &bulk);
-	if (state == RESP_WHOLE &&
-	    (bulk.type != RESP_BULK || !read_number(bulk.text, number)))
-		state = RESP_INVALID;
-	return state;
+	if (have < 2)
+		return RESP_PARTIAL;
+	*rest = strview_after(end, 2);
+	return RESP_WHOLE;
 }
 
+/* The same for an array of numbers, each an integer or a bulk string. */
 static enum resp_state
 cut_array(struct strview *rest, struct resp_reply *reply)
 {
 	int64_t count;
 	enum resp_state state = cut_number(rest, &count);
+	struct resp_reply bulk;
 
 	if (state != RESP_WHOLE)
 		return state;
@@ -198,36 +168,23 @@ cut_array(struct strview *rest, struct resp_reply *reply)
 	if (count < 0 || count > RESP_NUMBERS)
 		return RESP_INVALID;
 	reply->count = (size_t)count;
-	for (size_t i = 0; i < reply->count && state == RESP_WHOLE; i++)
-		state = cut_item(rest, &reply->numbers[i]);
-	return state;
-}
+	for (size_t i = 0; i < reply->count && state == RESP_WHOLE; i++) {
+		char mark;
 
-/* Cuts a reply off rest, which is not empty. */
-static enum resp_state
-cut_reply(struct strview *rest, struct resp_reply *reply)
-{
-	char mark = rest->at[0];
-
-	*rest = strview_after(*rest, 1);
-	switch (mark) {
-	case '+':
-		reply->type = RESP_SIMPLE;
-		return cut_line(rest, &reply->text);
-	case '-':
-		reply->type = RESP_ERROR;
-		return cut_line(rest, &reply->text);
-	case ':':
-		reply->type = RESP_INTEGER;
-		reply->count = 1;
-		return cut_number(rest, &reply->numbers[0]);
-	case '$':
-		return cut_bulk(rest, reply);
-	case '*':
-		return cut_array(rest, reply);
-	default:
-		return RESP_INVALID;
+		if (rest->length == 0)
+			return RESP_PARTIAL;
+		mark = rest->at[0];
+		*rest = strview_after(*rest, 1);
+		if (mark != ':' && mark != '$')
+			return RESP_INVALID;
+		state = mark == ':' ? cut_number(rest, &reply->numbers[i])
+				    : cut_bulk(rest, &bulk);
+		if (mark == '$' && state == RESP_WHOLE &&
+		    (bulk.type != RESP_BULK ||
+			!read_number(bulk.text, &reply->numbers[i])))
+			return RESP_INVALID;
 	}
+	return state;
 }
 
 enum resp_state
@@ -235,18 +192,37 @@ resp_read(struct strview bytes, struct resp_reply *reply)
 {
 	struct resp_reply found = { 0 };
 	struct strview rest = bytes;
-	enum resp_state state;
+	enum resp_state state = RESP_INVALID;
+	size_t length;
 
 	if (bytes.length == 0)
 		return RESP_PARTIAL;
 	/* What is behind RESP_REPLY bytes cannot belong to this reply. */
 	if (rest.length > RESP_REPLY)
 		rest.length = RESP_REPLY;
-	found.length = rest.length;
-	state = cut_reply(&rest, &found);
+	length = rest.length;
+	rest = strview_after(rest, 1);
+	switch (bytes.at[0]) {
+	case '+':
+	case '-':
+		found.type = bytes.at[0] == '+' ? RESP_SIMPLE : RESP_ERROR;
+		state = cut_line(&rest, &found.text);
+		break;
+	case ':':
+		found.type = RESP_INTEGER;
+		found.count = 1;
+		state = cut_number(&rest, &found.numbers[0]);
+		break;
+	case '$':
+		state = cut_bulk(&rest, &found);
+		break;
+	case '*':
+		state = cut_array(&rest, &found);
+		break;
+	}
 	if (state == RESP_PARTIAL && bytes.length >= RESP_REPLY)
 		return RESP_INVALID;
-	found.length -= rest.length;
+	found.length = length - rest.length;
 	if (state == RESP_WHOLE)
 		*reply = found;
 	return state;
