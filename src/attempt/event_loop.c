@@ -140,7 +140,7 @@ event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	int number = 0;
 
-	if (budget_client_concerned(&loop->budget, retry, now))
+	if (admission_concerns(&loop->budget.caller, retry, now))
 		number = event_loop_await_budget(loop);
 	if (number != 0)
 		return number;

@@ -38,9 +38,8 @@ fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
 	return admission;
 }
 
-/* Sends the caller's question. */
-static void
-send_question(struct fleet_client *fleet, nanos now)
+void
+fleet_client_ask(struct fleet_client *fleet, nanos now)
 {
 	fleet->asked = now;
 	fleet->open = true;
@@ -48,87 +47,82 @@ send_question(struct fleet_client *fleet, nanos now)
 	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
 
-void
-fleet_client_ask(struct fleet_client *fleet, nanos now)
-{
-	send_question(fleet, now);
-}
+/* What came of a question. */
+struct settlement {
+	enum fleet_outcome outcome;
+	const struct fleet_answer *answer;
+};
 
-/*
- * What came of the question. If retry was stopped for so long that it could see
- * no answer in time, then the server is not to blame, and is asked again. The
- * second time in a row it is to blame: otherwise a machine that is always late
- * would ask for ever.
- */
-static enum fleet_outcome
-outcome_of(const struct fleet_client *fleet, nanos now)
-{
-	bool late = now - fleet->asked > 2 * fleet->share->fleet.timeout;
-
-	if (fleet->link.end == LINK_ANSWERED)
-		return FLEET_ANSWERED;
-	if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
-		return FLEET_CUT;
-	return FLEET_SILENT;
-}
-
-/* Stores what came of the caller's question. */
 static void
-store(struct fleet_client *fleet, enum fleet_outcome outcome, nanos now)
+settle(struct segment *segment, const struct header *header, void *with)
 {
-	struct visit visit = { .operation = SEGMENT_SETTLE,
-		.now = now,
-		.outcome = outcome,
-		.answer = &fleet->link.talk.answer };
+	const struct visit *visit = with;
+	const struct settlement *settlement = visit->with;
 
-	budget_client_visit(fleet->budget, &visit);
+	fleet_caller_settle(visit->caller.fleet, segment, header,
+	    settlement->outcome, settlement->answer, visit->now);
 }
 
 void
 fleet_client_settle(struct fleet_client *fleet, nanos now)
 {
-	enum fleet_outcome outcome = outcome_of(fleet, now);
+	bool failed = fleet->link.end == LINK_FAILED;
+	bool late = now - fleet->asked > 2 * fleet->share->fleet.timeout;
+	struct settlement settlement = { FLEET_SILENT,
+		&fleet->link.talk.answer };
 
 	if (!fleet->open)
 		return;
+	/*
+	 * If retry was stopped for so long that it could see no answer in time,
+	 * then the server is not to blame, and is asked again. The second time
+	 * in a row it is to blame: otherwise a machine that is always late
+	 * would ask for ever.
+	 */
+	if (fleet->link.end == LINK_ANSWERED)
+		settlement.outcome = FLEET_ANSWERED;
+	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
+		settlement.outcome = FLEET_CUT;
 	fleet->open = false;
-	fleet->late = outcome == FLEET_CUT && fleet->link.end == LINK_FAILED;
-	fleet->silent = outcome == FLEET_SILENT;
-	store(fleet, outcome, now);
-	if (outcome != FLEET_ANSWERED ||
+	fleet->late = settlement.outcome == FLEET_CUT && failed;
+	fleet->silent = settlement.outcome == FLEET_SILENT;
+	budget_client_visit(fleet->budget, settle, now, &settlement);
+	if (settlement.outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
 }
 
-/* Whether another process has been elected, as far as this one can know
- * without a look at the segment, which takes a few system calls. */
-static bool
-is_another_elected(const struct fleet_client *fleet, nanos now)
+static void
+elect(struct segment *segment, const struct header *header, void *with)
 {
-	const struct segment_store *store = &fleet->budget->store;
-	const struct header *header = &store->header;
+	const struct visit *visit = with;
+	bool *elected = visit->with;
 
-	return store->segment != NULL &&
-	    fleet_ledger_has_elected(
-		store->elected, header->slice, segment_age(header, now));
+	*elected = fleet_caller_elect(
+	    visit->caller.fleet, segment, header, visit->now);
 }
 
 void
 fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 {
-	struct visit visit = { .operation = SEGMENT_ELECT, .now = now };
+	const struct segment_store *store = &fleet->budget->store;
+	const struct header *header = &store->header;
 
-	if (fleet->greeted ||
-	    (!required &&
-		(budget_client_settle(fleet->budget) != 0 ||
-		    is_another_elected(fleet, now))))
+	if (fleet->greeted)
+		return;
+	if (!required && budget_client_settle(fleet->budget) != 0)
+		return;
+	/* Another process has been elected, as far as this one can know without
+	 * a look at the segment, which takes a few system calls. */
+	if (!required && store->segment != NULL &&
+	    fleet_ledger_has_elected(
+		store->elected, header->slice, segment_age(header, now)))
 		return;
 	fleet->greeted = true;
 	fleet->caller.random = sys_seed();
-	budget_client_visit(fleet->budget, &visit);
-	fleet->elected = visit.tells;
+	budget_client_visit(fleet->budget, elect, now, &fleet->elected);
 	if (required || fleet->elected)
-		send_question(fleet, now);
+		fleet_client_ask(fleet, now);
 }
 
 bool
@@ -142,18 +136,27 @@ fleet_client_ready(struct fleet_client *fleet, nanos now)
 	return !fleet->silent;
 }
 
+static void
+claim(struct segment *segment, const struct header *header, void *with)
+{
+	const struct visit *visit = with;
+	bool *tells = visit->with;
+
+	*tells = fleet_caller_claim(
+	    visit->caller.fleet, segment, header, visit->now);
+}
+
 void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
-	struct visit visit = { .operation = SEGMENT_CLAIM, .now = now };
+	struct settlement sent = { FLEET_SENT, NULL };
+	bool tells = false;
 
 	fleet_client_settle(fleet, now);
-	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected)) {
-		budget_client_visit(fleet->budget, &visit);
-		if (visit.tells &&
-		    link_tell(&fleet->link, &fleet->caller.question, now))
-			store(fleet, FLEET_SENT, now);
-	}
+	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
+		budget_client_visit(fleet->budget, claim, now, &tells);
+	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
+		budget_client_visit(fleet->budget, settle, now, &sent);
 	fleet->elected = false;
 	link_close(&fleet->link);
 }

@@ -102,20 +102,33 @@ fail_file(struct command *command, const struct found *found, const char *what,
 		command->status = status_of(failure.error);
 }
 
+struct look {
+	nanos now;
+	struct snapshot *snapshot;
+	bool sound; /* the segment is not corrupt */
+};
+
+static void
+take(struct segment *segment, const struct header *header, void *with)
+{
+	struct look *look = with;
+
+	look->sound = snapshot_take(look->snapshot, segment, header, look->now);
+}
+
 /* ENOENT if the segment has been removed meanwhile. */
 static struct failure
 take_snapshot(struct segment_store *store, struct snapshot *snapshot)
 {
-	struct visit visit = { .operation = SEGMENT_SNAPSHOT,
-		.snapshot = snapshot };
+	struct look look = { .snapshot = snapshot };
 
-	for (int i = 0; i < TRIES && !visit.sound; i++) {
-		visit.now = sys_now(CLOCK_BOOTTIME);
-		if (!segment_store_run(store, &visit))
+	for (int i = 0; i < TRIES && !look.sound; i++) {
+		look.now = sys_now(CLOCK_BOOTTIME);
+		if (!segment_store_run(store, take, &look))
 			return (
 			    struct failure){ "has just been removed", ENOENT };
 	}
-	return visit.sound ? NO_FAILURE : REFUSED("segment is corrupt");
+	return look.sound ? NO_FAILURE : REFUSED("segment is corrupt");
 }
 
 /*

@@ -76,12 +76,6 @@ budget_client_settle(struct budget_client *budget)
 	return 0;
 }
 
-bool
-budget_client_concerned(struct budget_client *budget, bool retry, nanos now)
-{
-	return admission_concerns(&budget->caller, retry, now);
-}
-
 static void
 warn_differs(
     struct budget_client *budget, const struct effective_limits *effective)
@@ -102,8 +96,12 @@ warn_differs(
 }
 
 void
-budget_client_visit(struct budget_client *budget, struct visit *visit)
+budget_client_visit(struct budget_client *budget,
+    void (*use)(
+	struct segment *segment, const struct header *header, void *visit),
+    nanos now, void *with)
 {
+	struct visit visit = { .now = now, .with = with };
 	struct failure failure = NO_FAILURE;
 	int removed = 0;
 	bool reread = false; /* the clock */
@@ -113,14 +111,14 @@ budget_client_visit(struct budget_client *budget, struct visit *visit)
 			failure = open_shared(budget);
 		if (!budget->alone && failure.why != NULL)
 			go_alone(budget, failure);
-		visit->caller = budget->caller;
-		if (!segment_store_run(&budget->store, visit)) {
+		visit.caller = budget->caller;
+		if (!segment_store_run(&budget->store, use, &visit)) {
 			if (++removed == TRIES)
 				go_alone(
 				    budget, REFUSED("removed again and again"));
 			continue;
 		}
-		if (!visit->effective.corrupt || budget->alone)
+		if (!visit.effective.corrupt || budget->alone)
 			break;
 		/*
 		 * The process may have been stopped since it read the clock,
@@ -129,36 +127,65 @@ budget_client_visit(struct budget_client *budget, struct visit *visit)
 		if (reread)
 			go_alone(budget, REFUSED("segment is corrupt"));
 		else
-			visit->now = sys_now(CLOCK_BOOTTIME);
+			visit.now = sys_now(CLOCK_BOOTTIME);
 		reread = true;
 	}
-	budget->caller = visit->caller;
-	if (visit->effective.differs)
-		warn_differs(budget, &visit->effective);
+	budget->caller = visit.caller;
+	if (visit.effective.differs)
+		warn_differs(budget, &visit.effective);
+}
+
+static void
+look(struct segment *segment, const struct header *header, void *with)
+{
+	struct visit *visit = with;
+
+	visit->effective =
+	    admission_look(&visit->caller, segment, header, visit->now);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	struct visit visit = { .operation = SEGMENT_LOOK,
-		.now = sys_now(CLOCK_BOOTTIME) };
-
 	if (!budget->share->required)
 		return true;
-	budget_client_visit(budget, &visit);
+	budget_client_visit(budget, look, sys_now(CLOCK_BOOTTIME), NULL);
 	return !budget->alone;
+}
+
+struct asked {
+	bool retry;
+	struct admission admission;
+};
+
+static void
+ask(struct segment *segment, const struct header *header, void *with)
+{
+	struct visit *visit = with;
+	struct asked *asked = visit->with;
+
+	asked->admission = admission_ask(
+	    &visit->caller, segment, header, asked->retry, visit->now);
+	visit->effective = asked->admission.effective;
 }
 
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
-	struct visit visit = {
-		.operation = SEGMENT_ASK, .now = now, .retry = retry
-	};
+	struct asked asked = { .retry = retry };
 
-	if (budget_client_concerned(budget, retry, now))
-		budget_client_visit(budget, &visit);
-	return visit.admission;
+	if (admission_concerns(&budget->caller, retry, now))
+		budget_client_visit(budget, ask, now, &asked);
+	return asked.admission;
+}
+
+static void
+tell(struct segment *segment, const struct header *header, void *with)
+{
+	struct visit *visit = with;
+
+	visit->effective = admission_tell(
+	    &visit->caller, segment, header, visit->with, visit->now);
 }
 
 void
@@ -166,12 +193,11 @@ budget_client_tell(struct budget_client *budget,
     const struct judgement *judgement, const struct outcome *outcome,
     bool deposits, nanos now)
 {
-	struct visit visit = { .operation = SEGMENT_TELL,
-		.now = now,
-		.effect = admission_effect(judgement, outcome, deposits) };
+	struct attempt_effect effect =
+	    admission_effect(judgement, outcome, deposits);
 
 	if (budget->share->key != NULL)
-		budget_client_visit(budget, &visit);
+		budget_client_visit(budget, tell, now, &effect);
 }
 
 nanos
@@ -180,11 +206,17 @@ budget_client_nap(const struct budget_client *budget, nanos now)
 	return admission_nap(&budget->caller, now);
 }
 
+static void
+renew(struct segment *segment, const struct header *header, void *with)
+{
+	struct visit *visit = with;
+
+	admission_renew(&visit->caller, segment, header, visit->now);
+}
+
 void
 budget_client_renew(struct budget_client *budget, nanos now)
 {
-	struct visit visit = { .operation = SEGMENT_RENEW, .now = now };
-
-	if (budget_client_nap(budget, now) == 0)
-		budget_client_visit(budget, &visit);
+	if (admission_nap(&budget->caller, now) == 0)
+		budget_client_visit(budget, renew, now, NULL);
 }

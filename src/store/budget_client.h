@@ -25,6 +25,14 @@ struct budget_client {
 	bool warned;
 };
 
+/* A visit of the segment. */
+struct visit {
+	nanos now; /* CLOCK_BOOTTIME */
+	struct caller caller; /* a copy: the visit may be left anywhere */
+	struct effective_limits effective; /* if the visit finds them out */
+	void *with; /* arguments and results */
+};
+
 /*
  * Opens no segment yet. admitted: the key of the breaker that admitted the
  * attempt of an outer retry of which this invocation is a part, or NULL. With
@@ -41,10 +49,6 @@ void budget_client_start(struct budget_client *budget,
  * budget_client_tell, which do not wait.
  */
 nanos budget_client_settle(struct budget_client *budget);
-
-/* Whether budget_client_admit is going to use the segment. */
-bool
-budget_client_concerned(struct budget_client *budget, bool retry, nanos now);
 
 /*
  * Whether the command may run: false, after a message, if --budget-required was
@@ -68,11 +72,14 @@ void budget_client_tell(struct budget_client *budget,
     bool deposits, nanos now);
 
 /*
- * Carries out another visit of the segment. If the segment is removed
- * meanwhile, the visit is carried out anew with another segment, and its effect
- * on the removed one is lost.
+ * Calls use with the segment and with a struct visit, whose with is this with.
+ * If the segment is removed meanwhile, or is corrupt, use is called anew with
+ * another segment, and its effect on the first one is lost.
  */
-void budget_client_visit(struct budget_client *budget, struct visit *visit);
+void budget_client_visit(struct budget_client *budget,
+    void (*use)(
+	struct segment *segment, const struct header *header, void *visit),
+    nanos now, void *with);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos budget_client_nap(const struct budget_client *budget, nanos now);

@@ -202,58 +202,11 @@ is_usable(const struct segment_store *store)
 		file.st_nlink > 0 && file.st_size == sizeof(struct segment);
 }
 
-static bool
-give_up(struct segment_store *store, struct bus_guard *guard)
-{
-	segment_file_unguard(guard);
-	segment_store_close(store);
-	return false;
-}
-
-static void
-carry_out(
-    struct visit *visit, struct segment *segment, const struct header *header)
-{
-	struct fleet_caller *fleet = visit->caller.fleet;
-
-	switch (visit->operation) {
-	case SEGMENT_LOOK:
-		visit->effective =
-		    admission_look(&visit->caller, segment, header, visit->now);
-		break;
-	case SEGMENT_ASK:
-		visit->admission = admission_ask(
-		    &visit->caller, segment, header, visit->retry, visit->now);
-		visit->effective = visit->admission.effective;
-		break;
-	case SEGMENT_TELL:
-		visit->effective = admission_tell(&visit->caller, segment,
-		    header, &visit->effect, visit->now);
-		break;
-	case SEGMENT_RENEW:
-		admission_renew(&visit->caller, segment, header, visit->now);
-		break;
-	case SEGMENT_SNAPSHOT:
-		visit->sound =
-		    snapshot_take(visit->snapshot, segment, header, visit->now);
-		break;
-	case SEGMENT_ELECT:
-		visit->tells =
-		    fleet_caller_elect(fleet, segment, header, visit->now);
-		break;
-	case SEGMENT_CLAIM:
-		visit->tells =
-		    fleet_caller_claim(fleet, segment, header, visit->now);
-		break;
-	case SEGMENT_SETTLE:
-		fleet_caller_settle(fleet, segment, header, visit->outcome,
-		    visit->answer, visit->now);
-		break;
-	}
-}
-
 bool
-segment_store_run(struct segment_store *store, struct visit *visit)
+segment_store_run(struct segment_store *store,
+    void (*use)(
+	struct segment *segment, const struct header *header, void *with),
+    void *with)
 {
 	struct segment *segment = store->segment;
 	const struct header *header = &store->header;
@@ -264,13 +217,15 @@ segment_store_run(struct segment_store *store, struct visit *visit)
 		return false;
 	}
 	segment_file_guard(&guard, segment, sizeof *segment);
-	/* From here on, a SIGBUS for the segment returns to this line. */
-	if (sigsetjmp(guard.out, 0) != 0)
-		return give_up(store, &guard);
-	/* Nothing changes the header, unless it overwrites the file. */
-	if (memcmp(&segment->header, header, sizeof *header) != 0)
-		return give_up(store, &guard);
-	carry_out(visit, segment, header);
+	/* From here on, a SIGBUS for the segment returns to this line. And
+	 * nothing changes the header, unless it overwrites the file. */
+	if (sigsetjmp(guard.out, 0) != 0 ||
+	    memcmp(&segment->header, header, sizeof *header) != 0) {
+		segment_file_unguard(&guard);
+		segment_store_close(store);
+		return false;
+	}
+	use(segment, header, with);
 	segment_file_unguard(&guard);
 	return true;
 }

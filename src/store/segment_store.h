@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 #include "budget/segment.h"
-#include "budget/snapshot.h"
-#include "policy/admission.h"
 #include "store/segment_file.h"
 
 /* One segment: of a mapped file, or of this process alone. */
@@ -20,33 +18,6 @@ struct segment_store {
 	struct segment *segment; /* only segment_store_run may touch it */
 	struct header header; /* a checked copy */
 	uint64_t elected; /* of the ledger, when the file was opened */
-};
-
-enum segment_operation {
-	SEGMENT_LOOK, /* admission_look */
-	SEGMENT_ASK, /* admission_ask */
-	SEGMENT_TELL, /* admission_tell */
-	SEGMENT_RENEW, /* admission_renew */
-	SEGMENT_SNAPSHOT, /* snapshot_take */
-	SEGMENT_ELECT, /* fleet_caller_elect */
-	SEGMENT_CLAIM, /* fleet_caller_claim */
-	SEGMENT_SETTLE, /* fleet_caller_settle */
-};
-
-/* An operation on a segment, with its arguments and its results. */
-struct visit {
-	enum segment_operation operation;
-	nanos now; /* CLOCK_BOOTTIME */
-	struct caller caller; /* LOOK, ASK, TELL and RENEW: it is changed */
-	bool retry; /* ASK: the attempt would be a retry */
-	struct attempt_effect effect; /* TELL */
-	struct admission admission; /* result of ASK */
-	struct effective_limits effective; /* result of LOOK, ASK and TELL */
-	struct snapshot *snapshot; /* SNAPSHOT: to be filled in */
-	bool sound; /* result of SNAPSHOT: the segment is not corrupt */
-	bool tells; /* result of ELECT and CLAIM */
-	enum fleet_outcome outcome; /* SETTLE */
-	const struct fleet_answer *answer; /* SETTLE: if there is one */
 };
 
 /*
@@ -78,12 +49,16 @@ void
 segment_store_open_private(struct segment_store *store, struct segment *own);
 
 /*
- * Carries out a visit. False if the file was removed, truncated or overwritten
- * before or meanwhile: then the store is closed, and the visit's caller and
- * results are undefined. An operation may be left at any instruction if the
- * file is truncated: so none of them opens or allocates anything.
+ * Calls use with the segment, the checked copy of its header, and with. False
+ * if the file was removed, truncated or overwritten before or meanwhile: then
+ * the store is closed, and what with points to is undefined. If the file is
+ * truncated, use may be left at any instruction: so it opens and allocates
+ * nothing, and needs no cleanup.
  */
-bool segment_store_run(struct segment_store *store, struct visit *visit);
+bool segment_store_run(struct segment_store *store,
+    void (*use)(
+	struct segment *segment, const struct header *header, void *with),
+    void *with);
 
 void segment_store_close(struct segment_store *store);
 
