@@ -71,12 +71,13 @@ $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
 	$(B)/retry.o $(EDGE_OBJS)
 $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores \
 	scenario capacity)
-$(UNITS:%=$(B)/%) $(B)/hammer: $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
+$(UNITS:%=$(B)/%): $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 $(B)/unit_forecast: $(B)/src/report/forecast.o
 $(B)/unit_attempt_log: $(B)/src/report/attempt_log.o
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
 	$(B)/tests/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
+$(B)/hammer: $(B)/tests/hammer.o $(B)/src/text/number.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(PURE_OBJS)
 # It can have the lookup of a name take long.

@@ -49,6 +49,11 @@
 #include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
 
+/* A withdrawal is one step here. */
+static enum window_answer (*const whole_withdraw)(struct window *window,
+    const struct window_limits *limits, int64_t epoch,
+    struct window_sums *sums) = window_withdraw;
+
 /* The modules get these in place of the atomic accesses and of the windows. */
 #undef atomic_load
 #undef atomic_compare_exchange_strong
@@ -595,28 +600,48 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	return swapped;
 }
 
+/* The epoch in which a window has counted, since it was as before. */
+static int64_t
+counted_in(const struct window *before, const struct window *window)
+{
+	for (int i = 0; i < WINDOW_WORDS; i++) {
+		uint64_t old = before->words[i], new = window->words[i];
+		uint64_t was = word_at(epoch_of(new), old);
+
+		if (retries_of(new) > retries_of(was) ||
+		    successes_of(new) > successes_of(was))
+			return epoch_of(new);
+	}
+	errx(2, "nothing was counted");
+}
+
 /* The epoch in which the retry was granted is kept, too. */
 static enum window_answer
 withdraw(struct window *window, const struct window_limits *limits,
     int64_t epoch, struct window_sums *sums)
 {
 	struct actor *actor = run.actor;
-	struct withdrawal w = window_ask(epoch);
+	struct window before = *window;
+	enum window_answer answer;
 	bool seals = limits->min == 0;
 
 	*sums = (struct window_sums){ 0, 0 };
-	if (run.state == NULL || !replayed(ALONE_WINDOW)) {
+	if (run.state == NULL)
+		return whole_withdraw(window, limits, epoch, sums);
+	if (!replayed(ALONE_WINDOW)) {
 		if (run.fault == ALONE_NOT_COUNTED && !seals)
-			w.answer = WINDOW_GRANTED;
-		if (run.fault == NOT_SEALED && seals)
-			w.answer = WINDOW_DENIED;
-		while (w.answer == WINDOW_PENDING)
-			window_step(window, limits, &w);
-		if (run.state == NULL)
-			return w.answer;
-		actor->seen[run.access] = w.answer;
-		if (w.answer == WINDOW_GRANTED)
-			actor->epoch = (uint8_t)(w.epoch + 1);
+			answer = WINDOW_GRANTED;
+		else if (run.fault == NOT_SEALED && seals)
+			answer = WINDOW_DENIED;
+		else
+			answer = whole_withdraw(window, limits, epoch, sums);
+		actor->seen[run.access] = answer;
+		if (answer == WINDOW_GRANTED)
+			actor->epoch =
+			    (uint8_t)((run.fault == ALONE_NOT_COUNTED
+					      ? epoch
+					      : counted_in(&before, window)) +
+				1);
 	}
 	return (enum window_answer)actor->seen[run.access++];
 }
@@ -844,12 +869,11 @@ tell(struct state *state, struct actor *actor)
 static void
 deposit(struct state *state, struct actor *actor)
 {
-	struct deposit d = window_offer(slice_at(actor->now));
+	struct window before = state->window;
 
-	while (d.answer == WINDOW_PENDING)
-		window_deposit_step(&state->window, &d);
-	if (d.answer == WINDOW_GRANTED)
-		state->deposited[d.epoch]++;
+	if (window_deposit(&state->window, slice_at(actor->now)) ==
+	    WINDOW_GRANTED)
+		state->deposited[counted_in(&before, &state->window)]++;
 	become(actor, IDLE);
 }
 
@@ -857,12 +881,12 @@ static void
 retry_alone(struct state *state, struct actor *actor)
 {
 	static const struct window_limits many = { 0, EPOCHS };
-	struct withdrawal w = window_ask(slice_at(actor->now));
+	struct window before = state->host.alone;
+	struct window_sums sums;
 
-	while (w.answer == WINDOW_PENDING)
-		window_step(&state->host.alone, &many, &w);
-	if (w.answer == WINDOW_GRANTED)
-		state->made[w.epoch]++;
+	if (whole_withdraw(&state->host.alone, &many, slice_at(actor->now),
+		&sums) == WINDOW_GRANTED)
+		state->made[counted_in(&before, &state->host.alone)]++;
 	become(actor, IDLE);
 }
 

@@ -37,6 +37,21 @@
 #include <time.h>
 #include <unistd.h>
 #include "window_broken.h"
+#include "budget/window.h"
+
+/* The window gets these in place of the atomic accesses. */
+#undef atomic_load
+#undef atomic_compare_exchange_strong
+static uint64_t load(const _Atomic uint64_t *at);
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+#define atomic_load(at) load(at)
+#define atomic_compare_exchange_strong(at, expected, desired) \
+	exchange(at, expected, desired)
+
+#include "budget/window.c"
+
+#undef atomic_load
 
 enum {
 	WORKERS = 64,
@@ -132,15 +147,8 @@ entry_of(const struct run *run, int64_t epoch)
 	return &run->shared->tally[epoch];
 }
 
-/* After a step that may have counted. */
-static void
-settle(struct count *count, enum window_answer answer)
-{
-	if (answer == WINDOW_GRANTED)
-		atomic_fetch_add(&count->done, 1);
-	else
-		atomic_fetch_sub(&count->begun, 1);
-}
+/* The run of a worker; NULL in the parent. */
+static struct run *self;
 
 /* Pauses, above all between the read of a word and its change. */
 static void
@@ -152,42 +160,32 @@ give_way(struct run *run, bool counts)
 		sched_yield();
 }
 
-static void
-withdraw(struct run *run, int64_t epoch)
+static uint64_t
+load(const _Atomic uint64_t *at)
 {
-	struct window *window = &run->shared->window;
-	struct withdrawal w = window_ask(epoch);
-
-	while (w.answer == WINDOW_PENDING) {
-		struct count *count = &entry_of(run, w.epoch)->retries;
-		bool counts = broken_commits(&w);
-
-		if (counts)
-			atomic_fetch_add(&count->begun, 1);
-		give_way(run, counts);
-		broken_step(window, &limits, &w, run->variant);
-		if (counts)
-			settle(count, w.answer);
-	}
+	if (self != NULL)
+		give_way(self, false);
+	return *at;
 }
 
-static void
-deposit(struct run *run, int64_t epoch)
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 {
-	struct window *window = &run->shared->window;
-	struct deposit d = window_offer(epoch);
+	bool retry = counts_retry(*expected, desired);
+	bool counts = retry || counts_success(*expected, desired);
+	struct entry *entry = entry_of(self, WORD_EPOCH(desired));
+	struct count *count = retry ? &entry->retries : &entry->successes;
+	bool swapped;
 
-	while (d.answer == WINDOW_PENDING) {
-		struct count *count = &entry_of(run, d.epoch)->successes;
-		bool counts = d.read;
-
-		if (counts)
-			atomic_fetch_add(&count->begun, 1);
-		give_way(run, counts);
-		window_deposit_step(window, &d);
-		if (counts)
-			settle(count, d.answer);
-	}
+	if (counts)
+		atomic_fetch_add(&count->begun, 1);
+	give_way(self, counts);
+	swapped = broken_exchange(at, expected, desired, self->variant);
+	if (counts && swapped)
+		atomic_fetch_add(&count->done, 1);
+	else if (counts)
+		atomic_fetch_sub(&count->begun, 1);
+	return swapped;
 }
 
 /* Successes are frequent for a while, then rare, then there are none. */
@@ -204,7 +202,9 @@ static void
 work(struct run *run, int who, pid_t parent)
 {
 	int64_t behind = who % 8 == 0 ? BEHIND : 0;
+	struct window_sums sums;
 
+	self = run;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
@@ -212,9 +212,10 @@ work(struct run *run, int who, pid_t parent)
 		int64_t epoch = epoch_now(run) - behind;
 
 		if (is_success(run, epoch))
-			deposit(run, epoch);
+			window_deposit(&run->shared->window, epoch);
 		else
-			withdraw(run, epoch);
+			window_withdraw(
+			    &run->shared->window, &limits, epoch, &sums);
 		atomic_fetch_add(&run->shared->questions, 1);
 		if (draw(&run->seed, 63) == 0)
 			rest(SLICE / 2);
@@ -283,7 +284,7 @@ static void
 sample(struct run *run)
 {
 	for (int i = 0; i < WINDOW_WORDS; i++) {
-		uint64_t word = atomic_load(&run->shared->window.words[i]);
+		uint64_t word = run->shared->window.words[i];
 		uint64_t *seen;
 
 		if (WORD_EPOCH(word) >= run->slices)

@@ -274,33 +274,6 @@ test_a_later_slice_is_the_present(void)
 	HOLDS("sealed", word_of(&window, 500) == WORD(500, 1, 0, 0));
 }
 
-/* A step is one access: it changes one word at most. */
-static void
-test_a_step_changes_one_word_at_most(void)
-{
-	struct window window = { { 0 } }, before;
-	struct withdrawal w = window_ask(300);
-	int steps = 0;
-
-	while (w.answer == WINDOW_PENDING && steps < 1000) {
-		int changed = 0;
-
-		before = window;
-		window_step(&window, &one, &w);
-		for (int i = 0; i < WINDOW_WORDS; i++)
-			changed += before.words[i] != window.words[i];
-		HOLDS(name_of("step", steps), changed <= 1);
-		steps++;
-	}
-	EQUAL("a new window", w.answer, WINDOW_GRANTED);
-	EQUAL("each word is read and swapped", steps, 2 * WINDOW_WORDS);
-	w = window_ask(300);
-	for (steps = 0; w.answer == WINDOW_PENDING; steps++)
-		window_step(&window, &one, &w);
-	EQUAL("denied", w.answer, WINDOW_DENIED);
-	EQUAL("each word is read", steps, WINDOW_WORDS);
-}
-
 /* The index and value of a word, and what a question at an epoch returns. */
 struct word_row {
 	const char *name;
@@ -387,17 +360,11 @@ static void
 test_a_process_stopped_for_a_window(void)
 {
 	struct window window = { { 0 } };
-	struct withdrawal early = window_ask(100);
-	struct deposit offer = window_offer(100);
 
 	for (int64_t epoch = 100; epoch < 300; epoch += 10)
 		(void)withdraw(&window, &one, epoch);
-	while (early.answer == WINDOW_PENDING)
-		window_step(&window, &one, &early);
-	while (offer.answer == WINDOW_PENDING)
-		window_deposit_step(&window, &offer);
-	EQUAL("withdraw", early.answer, WINDOW_CORRUPT);
-	EQUAL("deposit", offer.answer, WINDOW_CORRUPT);
+	EQUAL("withdraw", withdraw(&window, &one, 100), WINDOW_CORRUPT);
+	EQUAL("deposit", window_deposit(&window, 100), WINDOW_CORRUPT);
 	EQUAL("again", withdraw(&window, &one, 400), WINDOW_GRANTED);
 	EQUAL("again", window_deposit(&window, 400), WINDOW_GRANTED);
 }
@@ -615,7 +582,6 @@ static void (*const tests[])(void) = {
 	test_past_slices_are_sealed,
 	test_a_clock_that_is_behind,
 	test_a_later_slice_is_the_present,
-	test_a_step_changes_one_word_at_most,
 	test_words,
 	test_a_process_stopped_for_a_window,
 	test_full_counters,

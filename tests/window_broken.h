@@ -5,7 +5,9 @@
 #ifndef WINDOW_BROKEN_H
 #define WINDOW_BROKEN_H
 
-#include "budget/window.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The fields of a word, written from window.h and not from window.c. */
 #define WORD_RETRIES(word) ((int64_t)((word)&0xffff))
@@ -20,35 +22,36 @@ enum variant {
 			   read */
 };
 
-/* Whether the next step may count the retry. */
+/* Whether a change of a word counts a retry, or a success: else it seals. */
 static inline bool
-broken_commits(const struct withdrawal *w)
+counts_retry(uint64_t expected, uint64_t desired)
 {
-	return w->answer == WINDOW_PENDING && w->read && w->slice == w->epoch;
+	bool same = WORD_EPOCH(expected) == WORD_EPOCH(desired);
+
+	return WORD_RETRIES(desired) > (same ? WORD_RETRIES(expected) : 0);
 }
 
-/* window_step of a variant. */
-static inline void
-broken_step(struct window *window, const struct window_limits *limits,
-    struct withdrawal *w, enum variant variant)
+static inline bool
+counts_success(uint64_t expected, uint64_t desired)
 {
-	bool same = WORD_EPOCH(w->word) == w->slice;
+	bool same = WORD_EPOCH(expected) == WORD_EPOCH(desired);
 
-	if (variant == VARIANT_UNSEALED && w->read && w->slice < w->epoch) {
-		if (same) {
-			w->sums.retries += WORD_RETRIES(w->word);
-			w->sums.successes += w->slice > w->epoch - WINDOW_SLICES
-			    ? WORD_SUCCESSES(w->word)
-			    : 0;
-		}
-		w->slice++;
-		w->read = false;
-	} else if (variant == VARIANT_ADDING && broken_commits(w) && same) {
-		atomic_fetch_add(&window->words[w->slice % WINDOW_WORDS], 1);
-		w->answer = WINDOW_GRANTED;
-	} else {
-		window_step(window, limits, w);
+	return WORD_SUCCESSES(desired) > (same ? WORD_SUCCESSES(expected) : 0);
+}
+
+/* The compare-and-swap of a variant. */
+static inline bool
+broken_exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired,
+    enum variant variant)
+{
+	if (variant == VARIANT_UNSEALED && WORD_SEALED(desired))
+		return true;
+	if (variant == VARIANT_ADDING && counts_retry(*expected, desired) &&
+	    WORD_EPOCH(*expected) == WORD_EPOCH(desired)) {
+		atomic_fetch_add(at, 1);
+		return true;
 	}
+	return atomic_compare_exchange_strong(at, expected, desired);
 }
 
 #endif

@@ -6,7 +6,9 @@
  * step is one access to the window. The clock moves at any moment, and an actor
  * may begin with any time up to the present: because it was stopped after it
  * had read the clock, or because its clock is behind. An actor that takes no
- * more steps stands for a process that was killed or stopped.
+ * more steps stands for a process that was killed or stopped. It has no saved
+ * registers: to continue, the check calls the function again from its
+ * beginning, and gives it the words that it has read before.
  *
  * The check keeps its own count of each slice, and verifies after each step:
  *
@@ -24,46 +26,60 @@
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 2
 #endif
-#include "budget/window.c"
-
 #include <err.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "explore.h"
 #include "window_broken.h"
+#include "budget/window.h"
 
-enum { ACTORS = 2, EPOCHS = 7 };
+/* The window gets these in place of the atomic accesses. */
+#undef atomic_load
+#undef atomic_compare_exchange_strong
+static uint64_t load(const _Atomic uint64_t *at);
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+#define atomic_load(at) load(at)
+#define atomic_compare_exchange_strong(at, expected, desired) \
+	exchange(at, expected, desired)
 
-struct withdrawer {
-	int left; /* withdrawals after this one */
-	bool busy;
-	struct withdrawal w;
+#include "budget/window.c"
+
+enum {
+	ACTORS = 2,
+	EPOCHS = 7,
+	/* The most words that an actor reads, however often it starts again. */
+	READS = 22,
 };
 
-struct depositor {
-	int left;
-	bool busy;
-	struct deposit d;
+/* A process that withdraws, or that deposits. States are compared as bytes. */
+struct actor {
+	uint16_t reads[READS]; /* the words that it has read so far */
+	uint8_t count; /* of reads */
+	uint8_t left; /* questions after this one */
+	uint8_t busy;
+	uint8_t epoch; /* at which its question began */
 };
 
 /* The check's own count of a slice. */
 struct truth {
-	int retries, successes;
+	uint8_t retries, successes;
 };
 
 struct state {
-	struct window window;
-	struct withdrawer withdrawers[ACTORS];
-	struct depositor depositors[ACTORS];
-	int64_t clock;
+	uint16_t words[WINDOW_WORDS]; /* of the window */
+	struct actor withdrawers[ACTORS], depositors[ACTORS];
 	struct truth truth[EPOCHS];
+	uint8_t clock;
+	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 96 + EPOCHS * 2) % 8];
 };
 
 /* How often each actor acts, and the last slice. */
 struct trial {
-	int withdrawals[ACTORS], deposits[ACTORS];
-	int64_t last;
+	uint8_t withdrawals[ACTORS], deposits[ACTORS];
+	uint8_t last;
 	struct window_limits limits;
 };
 
@@ -84,13 +100,6 @@ static const struct trial large[] = {
 	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1 } },
 };
 
-/* A state without what no step depends on: equal keys have equal futures. */
-enum { KEY_WORDS = 3 };
-
-struct key {
-	uint64_t bits[KEY_WORDS];
-};
-
 enum step_kind { STEP_CLOCK, STEP_WITHDRAWER, STEP_DEPOSITOR };
 
 static struct {
@@ -99,104 +108,74 @@ static struct {
 	enum variant variant;
 	bool printed; /* the path to the violation */
 	size_t states; /* of all trials with the sound withdrawal */
-} run = { .explorer = { .name = "window_check", .size = sizeof(struct key) } };
 
-/*
- * Keys
- */
+	/* The present step. */
+	struct window window;
+	struct actor *actor;
+	int read; /* the number of the next one */
+	bool stepped;
+	int64_t counted; /* the epoch in which the actor has counted */
+	jmp_buf leave;
+} run = { .explorer = {
+	      .name = "window_check", .size = sizeof(struct state) } };
 
-struct packer {
-	struct key key;
-	unsigned at;
-};
-
-static void
-put(struct packer *p, uint64_t value, unsigned bits)
-{
-	unsigned word = p->at / 64, shift = p->at % 64;
-
-	if (value >> bits != 0 || p->at + bits > 64 * KEY_WORDS)
-		errx(2, "%llu does not fit into a key",
-		    (unsigned long long)value);
-	p->key.bits[word] |= value << shift;
-	if (shift + bits > 64)
-		p->key.bits[word + 1] |= value >> (64 - shift);
-	p->at += bits;
-}
-
-/* A word of the window in ten bits. */
-static uint64_t
-short_word(uint64_t word)
+/* A word of the window in ten bits, and back. */
+static uint16_t
+shorten(uint64_t word)
 {
 	if (WORD_EPOCH(word) >= EPOCHS || WORD_SUCCESSES(word) > 7 ||
 	    WORD_RETRIES(word) > 7)
 		errx(2, "not a word of a small window");
-	return (uint64_t)WORD_EPOCH(word) << 7 |
-	    (uint64_t)WORD_SEALED(word) << 6 |
-	    (uint64_t)WORD_SUCCESSES(word) << 3 | (uint64_t)WORD_RETRIES(word);
-}
-
-/* Of an idle actor, only what is left to do matters. */
-static uint64_t
-withdrawer_key(const struct withdrawer *one)
-{
-	struct packer p = { .at = 0 };
-
-	put(&p, (uint64_t)one->left, 2);
-	put(&p, one->busy, 1);
-	if (!one->busy)
-		return p.key.bits[0];
-	put(&p, (uint64_t)one->w.epoch, 3);
-	put(&p, (uint64_t)one->w.latest, 4);
-	put(&p, (uint64_t)one->w.slice, 3);
-	put(&p, (uint64_t)one->w.sums.retries, 3);
-	put(&p, (uint64_t)one->w.sums.successes, 3);
-	put(&p, one->w.read, 1);
-	put(&p, one->w.read ? short_word(one->w.word) : 0, 10);
-	return p.key.bits[0];
+	return (uint16_t)(WORD_EPOCH(word) << 7 | WORD_SEALED(word) << 6 |
+	    WORD_SUCCESSES(word) << 3 | WORD_RETRIES(word));
 }
 
 static uint64_t
-depositor_key(const struct depositor *one)
+lengthen(uint16_t word)
 {
-	struct packer p = { .at = 0 };
-
-	put(&p, (uint64_t)one->left, 2);
-	put(&p, one->busy, 1);
-	if (!one->busy)
-		return p.key.bits[0];
-	put(&p, (uint64_t)one->d.epoch, 3);
-	put(&p, (uint64_t)one->d.latest, 4);
-	put(&p, one->d.read, 1);
-	put(&p, one->d.read ? short_word(one->d.word) : 0, 10);
-	return p.key.bits[0];
+	return (uint64_t)(word >> 7) << 33 | (uint64_t)(word >> 6 & 1) << 32 |
+	    (uint64_t)(word >> 3 & 7) << 16 | (word & 7);
 }
 
-/* The order of two actors does not matter: the greater key comes first. */
-static void
-put_two(struct packer *p, uint64_t a, uint64_t b, unsigned bits)
-{
-	put(p, a > b ? a : b, bits);
-	put(p, a > b ? b : a, bits);
-}
+/*
+ * Accesses
+ */
 
-static struct key
-key_of(const struct state *s)
+static uint64_t
+load(const _Atomic uint64_t *at)
 {
-	struct packer p = { .at = 0 };
+	struct actor *actor = run.actor;
 
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		put(&p, short_word(s->window.words[i]), 10);
-	put_two(&p, withdrawer_key(&s->withdrawers[0]),
-	    withdrawer_key(&s->withdrawers[1]), 30);
-	put_two(&p, depositor_key(&s->depositors[0]),
-	    depositor_key(&s->depositors[1]), 21);
-	put(&p, (uint64_t)s->clock, 3);
-	for (int i = 0; i < EPOCHS; i++) {
-		put(&p, (uint64_t)s->truth[i].retries, 3);
-		put(&p, (uint64_t)s->truth[i].successes, 3);
+	if (run.read == actor->count) {
+		if (run.stepped)
+			longjmp(run.leave, 1);
+		if (actor->count == READS)
+			errx(2, "READS is too small");
+		run.stepped = true;
+		actor->reads[actor->count++] = shorten(*at);
 	}
-	return p.key;
+	return lengthen(actor->reads[run.read++]);
+}
+
+/* What the word is after this access replaces what the actor has read before:
+ * so it need not be swapped again, nor fail again. */
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
+{
+	bool counts = counts_retry(*expected, desired) ||
+	    counts_success(*expected, desired);
+	bool swapped;
+
+	if (run.stepped)
+		longjmp(run.leave, 1);
+	run.stepped = true;
+	swapped = broken_exchange(at, expected, desired, run.variant);
+	if (swapped && counts)
+		run.counted = WORD_EPOCH(desired);
+	else
+		run.actor->reads[run.read - 1] =
+		    shorten(swapped ? desired : *expected);
+	return swapped;
 }
 
 /*
@@ -223,8 +202,9 @@ windows_hold(const struct state *s, const struct window_limits *limits)
 }
 
 static const char *
-word_wrong(const struct state *s, uint64_t before, uint64_t word)
+word_wrong(const struct state *s, uint16_t was, uint16_t is)
 {
+	uint64_t before = lengthen(was), word = lengthen(is);
 	const struct truth *truth = &s->truth[WORD_EPOCH(word)];
 
 	if (word == 0)
@@ -242,17 +222,6 @@ word_wrong(const struct state *s, uint64_t before, uint64_t word)
 	return NULL;
 }
 
-static const char *
-words_wrong(const struct state *before, const struct state *s)
-{
-	const char *wrong = NULL;
-
-	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
-		wrong =
-		    word_wrong(s, before->window.words[i], s->window.words[i]);
-	return wrong;
-}
-
 static const char too_many[] = "a window with too many retries";
 static const char corrupt[] = "a sound window is taken for corrupt";
 
@@ -264,17 +233,17 @@ violated(const char *what)
 		explore_violated(&run.explorer, what);
 }
 
-/* The words are the first bits of a key: epoch, sealed, successes, retries. */
+/* Each word as epoch, sealed, successes, retries. */
 static void
 print_step(const struct step_from *step, const void *state)
 {
 	static const char *const kinds[] = { "clock", "withdrawer",
 		"depositor" };
-	const struct key *key = state;
+	const struct state *s = state;
 
 	printf("\t%s %d", kinds[step->what], step->who);
-	for (int i = 0; i < WINDOW_WORDS && key != NULL; i++) {
-		unsigned word = (unsigned)(key->bits[0] >> 10 * i) & 1023;
+	for (int i = 0; i < WINDOW_WORDS && s != NULL; i++) {
+		unsigned word = s->words[i];
 
 		printf("  %u%s:%u/%u", word >> 7, word >> 6 & 1 ? "s" : "",
 		    word & 7, word >> 3 & 7);
@@ -286,49 +255,75 @@ print_step(const struct step_from *step, const void *state)
  * Steps
  */
 
-/* Only an actor whose clock is a window behind may take it for corrupt. */
+/* Makes the next access of an actor; after its last one, the question is
+ * answered. */
 static void
-withdraw(struct state *s, struct withdrawer *one)
+take_step(struct state *s, struct actor *actor, bool withdraws)
 {
 	const struct window_limits *limits = &run.trial->limits;
+	/* Only an actor whose clock is a window behind may take the window for
+	 * corrupt. */
+	bool late = s->clock > actor->epoch + WINDOW_WORDS;
+	enum window_answer answer;
+	struct window_sums sums;
 
-	broken_step(&s->window, limits, &one->w, run.variant);
-	one->busy = one->w.answer == WINDOW_PENDING;
-	if (one->w.answer == WINDOW_CORRUPT && s->clock <= one->w.latest)
-		violated(corrupt);
-	if (one->w.answer == WINDOW_GRANTED) {
-		s->truth[one->w.epoch].retries++;
-		if (!windows_hold(s, limits))
-			violated(too_many);
+	for (int i = 0; i < WINDOW_WORDS; i++)
+		run.window.words[i] = lengthen(s->words[i]);
+	run.actor = actor;
+	run.read = 0;
+	run.stepped = false;
+	run.counted = -1;
+	if (setjmp(run.leave) == 0) {
+		answer = withdraws
+		    ? window_withdraw(&run.window, limits, actor->epoch, &sums)
+		    : window_deposit(&run.window, actor->epoch);
+		if (answer == WINDOW_CORRUPT && !late)
+			violated(corrupt);
+		/* Of an idle actor, only what is left to do matters. */
+		*run.actor = (struct actor){ .left = run.actor->left };
 	}
+	for (int i = 0; i < WINDOW_WORDS; i++)
+		s->words[i] = shorten(run.window.words[i]);
+	if (run.counted < 0)
+		return;
+	if (!withdraws) {
+		s->truth[run.counted].successes++;
+		return;
+	}
+	s->truth[run.counted].retries++;
+	if (!windows_hold(s, limits))
+		violated(too_many);
 }
 
+/* The order of two actors does not matter: the greater one comes first. */
 static void
-deposit(struct state *s, struct depositor *one)
+sort(struct actor actors[ACTORS])
 {
-	window_deposit_step(&s->window, &one->d);
-	one->busy = one->d.answer == WINDOW_PENDING;
-	if (one->d.answer == WINDOW_CORRUPT && s->clock <= one->d.latest)
-		violated(corrupt);
-	if (one->d.answer == WINDOW_GRANTED)
-		s->truth[one->d.epoch].successes++;
+	struct actor first = actors[0];
+
+	if (memcmp(&actors[0], &actors[1], sizeof first) < 0) {
+		actors[0] = actors[1];
+		actors[1] = first;
+	}
 }
 
 static void explore(const struct state *s, uint32_t number);
 
 /* A step has led from one state to the next. */
 static void
-follow(
-    const struct state *before, const struct state *next, struct step_from step)
+follow(const struct state *before, struct state *next, struct step_from step)
 {
-	const char *wrong = words_wrong(before, next);
-	struct key key = key_of(next);
+	const char *wrong = NULL;
 	uint32_t number;
 
+	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
+		wrong = word_wrong(next, before->words[i], next->words[i]);
 	if (wrong != NULL)
 		violated(wrong);
+	sort(next->withdrawers);
+	sort(next->depositors);
 	if (run.explorer.wrong == NULL) {
-		if (explore_add(&run.explorer, &key, step, &number)) {
+		if (explore_add(&run.explorer, next, step, &number)) {
 			explore(next, number);
 			return;
 		}
@@ -342,49 +337,30 @@ follow(
 	}
 }
 
-/* The next step of an actor; if it is idle, the first one, begun at epoch. */
+/* Everything that an actor can do next: its next access; if it is idle, the
+ * first one of a question that begins at any epoch up to the present. */
 static void
-withdrawer_acts(const struct state *s, uint32_t number, int i, int64_t epoch)
+explore_actor(const struct state *s, uint32_t number, int i, bool withdraws)
 {
-	struct state next = *s;
-	struct withdrawer *one = &next.withdrawers[i];
+	int last = s->clock;
+	enum step_kind kind = withdraws ? STEP_WITHDRAWER : STEP_DEPOSITOR;
 
-	if (!one->busy) {
-		one->left--;
-		one->w = window_ask(epoch);
-	}
-	withdraw(&next, one);
-	follow(s, &next,
-	    (struct step_from){ number, STEP_WITHDRAWER, (int8_t)i, false });
-}
+	for (int epoch = 0; epoch <= last; epoch++) {
+		struct state next = *s;
+		struct actor *actor =
+		    withdraws ? &next.withdrawers[i] : &next.depositors[i];
 
-static void
-depositor_acts(const struct state *s, uint32_t number, int i, int64_t epoch)
-{
-	struct state next = *s;
-	struct depositor *one = &next.depositors[i];
-
-	if (!one->busy) {
-		one->left--;
-		one->d = window_offer(epoch);
-	}
-	deposit(&next, one);
-	follow(s, &next,
-	    (struct step_from){ number, STEP_DEPOSITOR, (int8_t)i, false });
-}
-
-/* Everything that the i-th actor of each kind can do next. */
-static void
-explore_actors(const struct state *s, uint32_t number, int i)
-{
-	const struct withdrawer *w = &s->withdrawers[i];
-	const struct depositor *d = &s->depositors[i];
-
-	for (int64_t epoch = 0; epoch <= s->clock; epoch++) {
-		if (w->busy ? epoch == 0 : w->left > 0)
-			withdrawer_acts(s, number, i, epoch);
-		if (d->busy ? epoch == 0 : d->left > 0)
-			depositor_acts(s, number, i, epoch);
+		if (actor->busy ? epoch > 0 : actor->left == 0)
+			return;
+		if (!actor->busy) {
+			actor->left--;
+			actor->busy = true;
+			actor->epoch = (uint8_t)epoch;
+		}
+		take_step(&next, actor, withdraws);
+		follow(s, &next,
+		    (struct step_from){
+			number, (int8_t)kind, (int8_t)i, false });
 	}
 }
 
@@ -400,8 +376,8 @@ explore(const struct state *s, uint32_t number)
 		follow(s, &next,
 		    (struct step_from){ number, STEP_CLOCK, 0, false });
 	}
-	for (int i = 0; i < ACTORS && run.explorer.wrong == NULL; i++)
-		explore_actors(s, number, i);
+	for (int i = 0; i < 2 * ACTORS && run.explorer.wrong == NULL; i++)
+		explore_actor(s, number, i / 2, i % 2 == 0);
 	explore_step(&run.explorer, number)->open = false;
 }
 
@@ -409,20 +385,19 @@ explore(const struct state *s, uint32_t number)
 static bool
 holds(const struct trial *trial, enum variant variant)
 {
-	struct state first = { .clock = 0 };
-	struct key key;
+	struct state first;
 	uint32_t number;
 
 	run.trial = trial;
 	run.variant = variant;
 	run.printed = false;
 	explore_start(&run.explorer, 1 << 20);
+	memset(&first, 0, sizeof first);
 	for (int i = 0; i < ACTORS; i++) {
 		first.withdrawers[i].left = trial->withdrawals[i];
 		first.depositors[i].left = trial->deposits[i];
 	}
-	key = key_of(&first);
-	explore_add(&run.explorer, &key, (struct step_from){ 0 }, &number);
+	explore_add(&run.explorer, &first, (struct step_from){ 0 }, &number);
 	explore(&first, number);
 	if (variant == VARIANT_SOUND)
 		run.states += run.explorer.count;

@@ -124,189 +124,97 @@ latest(int64_t epoch)
 	return last < WINDOW_EPOCHS ? last : WINDOW_EPOCHS - 1;
 }
 
-/* Starts again, with this epoch as the present. */
-static void
-begin(struct withdrawal *w, int64_t epoch)
-{
-	if (epoch > w->latest) {
-		w->answer = WINDOW_CORRUPT;
-		return;
-	}
-	w->epoch = epoch;
-	w->slice = oldest(epoch);
-	w->sums = (struct window_sums){ 0, 0 };
-	w->read = false;
-}
-
-struct withdrawal
-window_ask(int64_t epoch)
-{
-	struct withdrawal w = { .latest = latest(epoch) };
-
-	begin(&w, epoch);
-	return w;
-}
-
-/* Whether the word that was read is of a past slice, and sealed. */
-static inline bool
-settled(const struct withdrawal *w)
-{
-	return w->slice < w->epoch &&
-	    w->word / SEALED == (uint64_t)w->slice * 2 + 1;
-}
-
-/* Adds the slice, and goes on to the next one. */
-static inline void
-pass(struct withdrawal *w)
-{
-	add(&w->sums, w->epoch, w->slice, w->word);
-	w->slice++;
-	w->read = false;
-}
-
 /*
- * Decides what follows from the word that was read: an answer, a new start, or
- * else a change of the word in the next step. If the present slice is sealed,
- * then another process has already seen the next one.
+ * Seals and adds the past slices, and counts a retry in the present one, if the
+ * limits allow it. If a word shows that the present is later, then *present
+ * becomes that, and the answer means nothing.
  */
-static void
-judge(const struct window_limits *limits, struct withdrawal *w)
+static enum window_answer
+withdraw_at(struct window *window, const struct window_limits *limits,
+    int64_t *present, struct window_sums *sums)
 {
-	enum age age = age_of(w->word, w->slice);
-	uint64_t word = word_at(w->slice, w->word);
-	struct window_sums sums = w->sums;
+	int64_t epoch = *present;
+	struct window_sums all;
 
-	if (age == AGE_STRANGE) {
-		w->answer = WINDOW_CORRUPT;
-	} else if (age == AGE_NEWER) {
-		begin(w, epoch_of(w->word));
-	} else if (w->slice < w->epoch) {
-		return;
-	} else if (sealed(word)) {
-		begin(w, w->epoch + 1);
-	} else {
-		add(&sums, w->epoch, w->slice, word);
-		if (affordable(limits, &sums, word))
-			return;
-		w->sums = sums;
-		w->answer = WINDOW_DENIED;
+	*sums = (struct window_sums){ 0, 0 };
+	for (int64_t slice = oldest(epoch); slice <= epoch; slice++) {
+		_Atomic uint64_t *at = &window->words[index_of(slice)];
+		uint64_t word = atomic_load(at), next;
+
+		do {
+			enum age age = age_of(word, slice);
+
+			next = word_at(slice, word);
+			all = *sums;
+			add(&all, epoch, slice, next);
+			if (age == AGE_STRANGE)
+				return WINDOW_CORRUPT;
+			if (age == AGE_NEWER) {
+				*present = epoch_of(word);
+				return WINDOW_DENIED;
+			}
+			if (slice < epoch) {
+				next |= SEALED;
+			} else if (sealed(next)) {
+				/* Another process has seen the next slice. */
+				*present = epoch + 1;
+				return WINDOW_DENIED;
+			} else if (!affordable(limits, &all, next)) {
+				*sums = all;
+				return WINDOW_DENIED;
+			} else {
+				next += RETRY;
+				all.retries++;
+			}
+		} while (next != word &&
+		    !atomic_compare_exchange_strong(at, &word, next));
+		*sums = all;
 	}
-}
-
-/*
- * Changes the word: counts a retry in the present slice, or seals a past one.
- * False if another process has changed the word since it was read; w->word is
- * the new one then.
- */
-static bool
-swap(_Atomic uint64_t *at, struct withdrawal *w)
-{
-	uint64_t next = word_at(w->slice, w->word);
-
-	next = w->slice == w->epoch ? next + RETRY : next | SEALED;
-	if (!atomic_compare_exchange_strong(at, &w->word, next))
-		return false;
-	w->word = next;
-	return true;
-}
-
-static inline void
-step(struct window *window, const struct window_limits *limits,
-    struct withdrawal *w)
-{
-	_Atomic uint64_t *at = &window->words[index_of(w->slice)];
-
-	if (!w->read) {
-		w->word = atomic_load(at);
-		w->read = true;
-	} else if (swap(at, w) && w->slice == w->epoch) {
-		add(&w->sums, w->epoch, w->slice, w->word);
-		w->answer = WINDOW_GRANTED;
-		return;
-	}
-	if (settled(w))
-		pass(w);
-	else
-		judge(limits, w);
-}
-
-void
-window_step(struct window *window, const struct window_limits *limits,
-    struct withdrawal *withdrawal)
-{
-	step(window, limits, withdrawal);
+	return WINDOW_GRANTED;
 }
 
 enum window_answer
 window_withdraw(struct window *window, const struct window_limits *limits,
     int64_t epoch, struct window_sums *sums)
 {
-	struct withdrawal w = window_ask(epoch);
+	int64_t last = latest(epoch), present = epoch;
 
-	while (w.answer == WINDOW_PENDING)
-		step(window, limits, &w);
-	*sums = w.sums;
-	return w.answer;
-}
+	*sums = (struct window_sums){ 0, 0 };
+	while (present <= last) {
+		enum window_answer answer =
+		    withdraw_at(window, limits, &present, sums);
 
-/* Starts again, with this epoch as the present. */
-static void
-move(struct deposit *d, int64_t epoch)
-{
-	if (epoch > d->latest)
-		d->answer = WINDOW_CORRUPT;
-	d->epoch = epoch;
-	d->read = false;
-}
-
-struct deposit
-window_offer(int64_t epoch)
-{
-	struct deposit d = { .latest = latest(epoch) };
-
-	move(&d, epoch);
-	return d;
-}
-
-static inline void
-deposit_step(struct window *window, struct deposit *d)
-{
-	_Atomic uint64_t *at = &window->words[index_of(d->epoch)];
-	enum age age;
-
-	if (!d->read) {
-		d->word = atomic_load(at);
-		d->read = true;
-	} else if (atomic_compare_exchange_strong(
-		       at, &d->word, word_at(d->epoch, d->word) + SUCCESS)) {
-		d->answer = WINDOW_GRANTED;
-		return;
+		if (present == epoch)
+			return answer;
+		epoch = present;
 	}
-	age = age_of(d->word, d->epoch);
-	if (age == AGE_STRANGE)
-		d->answer = WINDOW_CORRUPT;
-	else if (age == AGE_NEWER)
-		move(d, epoch_of(d->word));
-	else if (age == AGE_SAME && sealed(d->word))
-		move(d, d->epoch + 1);
-	else if (age == AGE_SAME && successes_of(d->word) == COUNT_MOST)
-		d->answer = WINDOW_GRANTED;
-}
-
-void
-window_deposit_step(struct window *window, struct deposit *deposit)
-{
-	deposit_step(window, deposit);
+	return WINDOW_CORRUPT;
 }
 
 enum window_answer
 window_deposit(struct window *window, int64_t epoch)
 {
-	struct deposit d = window_offer(epoch);
+	int64_t last = latest(epoch);
 
-	while (d.answer == WINDOW_PENDING)
-		deposit_step(window, &d);
-	return d.answer;
+	while (epoch <= last) {
+		_Atomic uint64_t *at = &window->words[index_of(epoch)];
+		uint64_t word = atomic_load(at), next;
+		enum age age;
+
+		while ((age = age_of(word, epoch)) == AGE_OLDER ||
+		    (age == AGE_SAME && !sealed(word))) {
+			next = word_at(epoch, word);
+			if (successes_of(next) == COUNT_MOST ||
+			    atomic_compare_exchange_strong(
+				at, &word, next + SUCCESS))
+				return WINDOW_GRANTED;
+		}
+		if (age == AGE_STRANGE)
+			return WINDOW_CORRUPT;
+		/* A sealed slice: another process has seen the next one. */
+		epoch = age == AGE_NEWER ? epoch_of(word) : epoch + 1;
+	}
+	return WINDOW_CORRUPT;
 }
 
 struct window_sums
@@ -335,22 +243,6 @@ count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
 		add(&sums, epoch, slice, copied(words, slice));
 	return sums;
-}
-
-/* Turns the sums at an epoch into those at the next one: the oldest retries and
- * successes leave the window. */
-static void
-advance(
-    struct window_sums *sums, const uint64_t words[WINDOW_WORDS], int64_t epoch)
-{
-	int64_t next = epoch + 1;
-
-	if (oldest(next) > oldest(epoch))
-		sums->retries -= retries_of(copied(words, oldest(epoch)));
-	if (next >= WINDOW_SLICES)
-		sums->successes -=
-		    successes_of(copied(words, next - WINDOW_SLICES));
-	add(sums, next, next, copied(words, next));
 }
 
 /*
@@ -388,13 +280,13 @@ window_next(const struct window *window, const struct window_limits *limits,
 {
 	uint64_t words[WINDOW_WORDS];
 	int64_t present = copy(window, epoch, words);
-	struct window_sums left = count(words, present);
 
-	*sums = left;
+	*sums = count(words, present);
 	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
+		struct window_sums left = count(words, present + wait);
+
 		if (affordable(limits, &left, copied(words, present + wait)))
 			return wait;
-		advance(&left, words, present + wait);
 	}
 	return WINDOW_NEVER;
 }

@@ -80,33 +80,10 @@ struct window_sums {
 };
 
 enum window_answer {
-	WINDOW_PENDING, /* not yet answered */
 	WINDOW_GRANTED, /* the retry, or the success, is counted */
 	WINDOW_DENIED,
 	WINDOW_CORRUPT, /* corrupt: an epoch far in the future, or in a word
 			  that is not its own */
-};
-
-/*
- * A withdrawal, step by step. Each step is at most one access to the window, so
- * that a test can put steps of others in between.
- */
-struct withdrawal {
-	int64_t epoch; /* the present, as far as is known */
-	int64_t latest; /* a later epoch means a corrupt window */
-	int64_t slice; /* the epoch whose word is read next */
-	bool read; /* word has been read in the step before */
-	uint64_t word;
-	struct window_sums sums; /* of the slices read so far */
-	enum window_answer answer;
-};
-
-/* A deposit, step by step. */
-struct deposit {
-	int64_t epoch, latest;
-	bool read;
-	uint64_t word;
-	enum window_answer answer; /* WINDOW_GRANTED: it is counted */
 };
 
 /* The epoch of an age, less than WINDOW_EPOCHS; slice: its length. */
@@ -115,18 +92,11 @@ int64_t window_epoch(nanos slice, nanos age);
 /* How many retries a window with so many successes may have; saturates. */
 int64_t window_limit(const struct window_limits *limits, int64_t successes);
 
-/* Begins a withdrawal at an epoch in [0, WINDOW_EPOCHS). */
-struct withdrawal window_ask(int64_t epoch);
-
-/* Takes one step towards withdrawal->answer. */
-void window_step(struct window *window, const struct window_limits *limits,
-    struct withdrawal *withdrawal);
-
 /*
- * Asks for a retry, and counts it if it is granted. If a word has a later epoch
- * than the one passed in, then another process has a clock that is ahead, and
- * the later epoch counts as the present. *sums becomes the sums behind the
- * answer, with the retry if it was granted.
+ * Asks for a retry at an epoch in [0, WINDOW_EPOCHS), and counts it if it is
+ * granted. If a word has a later epoch than this one, then another process has
+ * a clock that is ahead, and the later epoch counts as the present. *sums
+ * becomes the sums behind the answer, with the retry if it was granted.
  *
  * After the first WINDOW_CORRUPT, read the clock and ask again: to a process
  * that was stopped for a whole window after it had read the clock, a sound
@@ -135,10 +105,6 @@ void window_step(struct window *window, const struct window_limits *limits,
 enum window_answer
 window_withdraw(struct window *window, const struct window_limits *limits,
     int64_t epoch, struct window_sums *sums);
-
-/* Begins a deposit, and takes one step towards deposit->answer. */
-struct deposit window_offer(int64_t epoch);
-void window_deposit_step(struct window *window, struct deposit *deposit);
 
 /*
  * Counts a success: WINDOW_GRANTED, or WINDOW_CORRUPT (as above). A success
