@@ -1,6 +1,9 @@
 #include "budget/segment.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "text/hash.h"
 #include "text/number.h"
@@ -29,8 +32,6 @@
 /* "~" and 64 bits in hexadecimal. */
 #define HASH_LENGTH 17
 
-static const char digits[] = "0123456789ABCDEF";
-
 /* Where an atomic operation is a library function, its lock is valid within one
  * process only. */
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
@@ -55,60 +56,29 @@ static_assert(offsetof(struct segment, fleet) == 1744, "fleet");
 static_assert(offsetof(struct segment, ledger) == 2296, "ledger");
 static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
 
-/* Not isalnum(), which depends on the locale. */
-static bool
-is_plain(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	    (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
-
-/* Returns the end of what it writes, or NULL without room for all of it. */
-static char *
-put_byte(char *at, const char *limit, char byte)
-{
-	if (limit - at < (is_plain(byte) ? 1 : 3))
-		return NULL;
-	if (is_plain(byte)) {
-		*at++ = byte;
-		return at;
-	}
-	*at++ = '%';
-	*at++ = digits[(unsigned char)byte >> 4];
-	*at++ = digits[(unsigned char)byte & 15];
-	return at;
-}
-
-static void
-put_hash(char *at, const char *key)
-{
-	uint64_t value = hash_add(HASH_NONE, key, strlen(key));
-
-	*at++ = '~';
-	for (int shift = 60; shift >= 0; shift -= 4)
-		*at++ = digits[value >> shift & 15];
-	*at = '\0';
-}
-
 char *
 segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
 {
 	const char *const limit = &room[SEGMENT_NAME - 1];
+	uint64_t hash = hash_add(HASH_NONE, key, strlen(key));
 	char *at = room + strlen(SEGMENT_PREFIX), *cut;
 
 	memcpy(room, SEGMENT_PREFIX, strlen(SEGMENT_PREFIX));
-	if (uid >= 0) {
-		number_put(at, uid);
-		at += strlen(at);
-		*at++ = '.';
-	}
+	if (uid >= 0)
+		at += snprintf(at, NUMBER_ROOM + 1, "%" PRId64 ".", uid);
 	cut = at;
 	for (const char *byte = key; *byte != '\0'; byte++) {
-		at = put_byte(at, limit, *byte);
-		if (at == NULL) {
-			put_hash(cut, key);
+		bool plain = isalnum((unsigned char)*byte) ||
+		    strchr("_-.", *byte) != NULL;
+
+		if (limit - at < (plain ? 1 : 3)) {
+			snprintf(cut, HASH_LENGTH + 1, "~%016" PRIX64, hash);
 			return room;
 		}
+		if (plain)
+			*at++ = *byte;
+		else
+			at += snprintf(at, 4, "%%%02X", (unsigned char)*byte);
 		if (limit - at >= HASH_LENGTH)
 			cut = at;
 	}
@@ -165,27 +135,6 @@ segment_make(struct segment *segment, const char *key,
 	atomic_init(&segment->limits, pack(&limits));
 }
 
-/* Whether the header is one that segment_make() could have written. */
-static bool
-is_whole(const struct header *header)
-{
-	return memcmp(header->magic, MAGIC, sizeof header->magic) == 0 &&
-	    header->size == sizeof(struct segment) &&
-	    header->words == WINDOW_WORDS && header->slice >= SLICE_LEAST &&
-	    header->slice <= SLICE_MOST && header->origin.base >= 0 &&
-	    header->origin.wall >= 0 && header->length > 0 &&
-	    header->length == strnlen(header->key, SEGMENT_KEY);
-}
-
-static bool
-is_of(const struct header *header, const char *key)
-{
-	size_t length = strlen(key);
-
-	return length == header->length &&
-	    memcmp(header->key, key, length) == 0;
-}
-
 bool
 segment_shares_clock(const struct header *header, const struct origin *here)
 {
@@ -207,9 +156,19 @@ segment_check(
     const struct header *header, const char *key, const struct origin *here)
 {
 	const struct origin *origin = &header->origin;
+	size_t length = header->length;
 	bool shared;
 
-	if (!is_whole(header) || (key != NULL && !is_of(header, key)))
+	/* segment_make() would not have written this header. */
+	if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0 ||
+	    header->size != sizeof(struct segment) ||
+	    header->words != WINDOW_WORDS || header->slice < SLICE_LEAST ||
+	    header->slice > SLICE_MOST || origin->base < 0 ||
+	    origin->wall < 0 || length == 0 ||
+	    length != strnlen(header->key, SEGMENT_KEY))
+		return SEGMENT_STRANGE;
+	if (key != NULL &&
+	    (strlen(key) != length || memcmp(header->key, key, length) != 0))
 		return SEGMENT_STRANGE;
 	if (here->boot[0] != '\0' &&
 	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
@@ -243,20 +202,6 @@ int64_t
 segment_epoch(const struct header *header, nanos now)
 {
 	return window_epoch(header->slice, segment_age(header, now));
-}
-
-/* The stricter limit of the user's, said, and the segment's, there; said is -1
- * if the user gave none. */
-static int64_t
-stricter(int64_t said, int64_t there)
-{
-	return said != -1 && said < there ? said : there;
-}
-
-static bool
-is_other(int64_t said, int64_t there)
-{
-	return said != -1 && said != there;
 }
 
 nanos
@@ -296,21 +241,23 @@ segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
 {
 	uint64_t word = atomic_load(&segment->limits), agreed;
 	struct window_limits there, limits;
+	nanos slice = segment->header.slice;
 
 	*differs = false;
 	do {
-		there = unpack(word);
+		limits = there = unpack(word);
 		if (there.ratio < 0)
 			return there;
-		limits.ratio = stricter(terms->ratio, there.ratio);
-		limits.min = stricter(terms->min, there.min);
+		if (terms->ratio != -1)
+			limits.ratio = number_lesser(terms->ratio, there.ratio);
+		if (terms->min != -1)
+			limits.min = number_lesser(terms->min, there.min);
 		agreed = pack(&limits);
 	} while (agreed != word &&
 	    !atomic_compare_exchange_weak(&segment->limits, &word, agreed));
-	*differs = is_other(terms->ratio, there.ratio) ||
-	    is_other(terms->min, there.min) ||
-	    (terms->window != -1 &&
-		slice_of(terms->window) != segment->header.slice);
+	*differs = (terms->ratio != -1 && terms->ratio != there.ratio) ||
+	    (terms->min != -1 && terms->min != there.min) ||
+	    (terms->window != -1 && slice_of(terms->window) != slice);
 	return limits;
 }
 

@@ -25,75 +25,6 @@ quotient(int64_t a, int64_t b)
 	    number_add(a % b * WINDOW_RATIO_ONE, b / 2) / b);
 }
 
-/*
- * Whether a probe has been due for longer than any pause: then no process waits
- * to make this probe.
- */
-static bool
-is_abandoned(const struct breaker *breaker, nanos age)
-{
-	return breaker_look(breaker, age).next == 0 &&
-	    age >= BREAKER_PAUSE_MOST &&
-	    breaker_look(breaker, age - BREAKER_PAUSE_MOST).next == 0;
-}
-
-/* Whether a window is not corrupt. The check changes the window. */
-static bool
-is_sound(struct window *window, int64_t epoch)
-{
-	static const struct window_limits none = { 0, 0 };
-	struct window_sums sums;
-
-	return window_withdraw(window, &none, epoch, &sums) != WINDOW_CORRUPT;
-}
-
-static bool
-take_window(struct snapshot *snapshot, const struct segment *segment,
-    const struct header *header, nanos now)
-{
-	struct window_limits limits = segment_limits(segment);
-	struct window_sums sums;
-	struct window window;
-
-	/* Nothing changes the copy while it is read. */
-	for (size_t i = 0; i < WINDOW_WORDS; i++)
-		atomic_init(
-		    &window.words[i], atomic_load(&segment->window.words[i]));
-	if (limits.ratio < 0)
-		return false;
-	snapshot->next = segment_next(&window, header, &limits, now, &sums);
-	snapshot->ratio = limits.ratio;
-	snapshot->min = limits.min;
-	snapshot->retries = sums.retries;
-	snapshot->successes = sums.successes;
-	snapshot->limit = window_limit(&limits, sums.successes);
-	snapshot->left =
-	    snapshot->limit > sums.retries ? snapshot->limit - sums.retries : 0;
-	snapshot->window = segment_window(header);
-	snapshot->cooldown =
-	    segment_cooldown(segment, segment_age(header, now));
-	if (snapshot->next == NANOS_MAX)
-		snapshot->next = SNAPSHOT_NONE;
-	else if (snapshot->next < snapshot->cooldown)
-		snapshot->next = snapshot->cooldown;
-	return is_sound(&window, segment_epoch(header, now));
-}
-
-static void
-take_breaker(
-    struct snapshot *snapshot, const struct breaker *breaker, nanos age)
-{
-	struct breaker_view view = breaker_look(breaker, age);
-
-	snapshot->breaker = view.state;
-	snapshot->failures = view.failures;
-	snapshot->probe = snapshot->rate = SNAPSHOT_NONE;
-	if (view.state == BREAKER_RECOVERING)
-		snapshot->rate = view.rate;
-	else if (view.state != BREAKER_CLOSED)
-		snapshot->probe = view.next;
-}
-
 void
 snapshot_clear(struct snapshot *snapshot, const char *key)
 {
@@ -138,20 +69,60 @@ bool
 snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
+	static const struct window_limits none = { 0, 0 };
+	struct window_limits limits = segment_limits(segment);
 	nanos age = segment_age(header, now);
+	struct breaker_view view;
+	struct window_sums sums;
+	struct window window;
+	bool abandoned;
 
 	snapshot->length = header->length;
 	memcpy(snapshot->key, header->key, sizeof snapshot->key);
-	if (!take_window(snapshot, segment, header, now))
+	/* Nothing changes the copy while it is read. */
+	for (size_t i = 0; i < WINDOW_WORDS; i++)
+		atomic_init(
+		    &window.words[i], atomic_load(&segment->window.words[i]));
+	if (limits.ratio < 0)
 		return false;
-	take_breaker(snapshot, &segment->breaker, age);
+	snapshot->next = segment_next(&window, header, &limits, now, &sums);
+	snapshot->ratio = limits.ratio;
+	snapshot->min = limits.min;
+	snapshot->retries = sums.retries;
+	snapshot->successes = sums.successes;
+	snapshot->limit = window_limit(&limits, sums.successes);
+	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
+	snapshot->window = segment_window(header);
+	snapshot->cooldown = segment_cooldown(segment, age);
+	if (snapshot->next == NANOS_MAX)
+		snapshot->next = SNAPSHOT_NONE;
+	else if (snapshot->next < snapshot->cooldown)
+		snapshot->next = snapshot->cooldown;
+	/* This changes the copy. */
+	if (window_withdraw(&window, &none, segment_epoch(header, now),
+		&sums) == WINDOW_CORRUPT)
+		return false;
+
+	view = breaker_look(&segment->breaker, age);
+	snapshot->breaker = view.state;
+	snapshot->failures = view.failures;
+	snapshot->probe = snapshot->rate = SNAPSHOT_NONE;
+	if (view.state == BREAKER_RECOVERING)
+		snapshot->rate = view.rate;
+	else if (view.state != BREAKER_CLOSED)
+		snapshot->probe = view.next;
 	snapshot->hosts = SNAPSHOT_NONE;
 	snapshot->fleet = fleet_host_look(&segment->fleet, header->slice, age);
+
+	/* If a probe has been due for longer than any pause, then no process
+	 * waits to make it. */
+	abandoned = view.next == 0 && age >= BREAKER_PAUSE_MOST &&
+	    breaker_look(&segment->breaker, age - BREAKER_PAUSE_MOST).next == 0;
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
 	    snapshot->cooldown == 0 && snapshot->fleet.denied == 0 &&
 	    snapshot->fleet.down == 0 && snapshot->fleet.alone == 0 &&
-	    (snapshot->breaker == BREAKER_CLOSED ||
-		is_abandoned(&segment->breaker, age));
+	    (snapshot->breaker == BREAKER_CLOSED || abandoned);
+
 	snapshot->all_firsts = count(&segment->firsts);
 	snapshot->all_successes = count(&segment->successes);
 	snapshot->all_retries = count(&segment->retries);

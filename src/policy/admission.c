@@ -38,85 +38,43 @@ admission_look(const struct caller *caller, struct segment *segment,
 	return effective;
 }
 
-/* Begins the pause after a denial, unless a longer one has begun. */
-static void
-cool_down(struct segment *segment, nanos age, nanos span)
-{
-	uint64_t until = (uint64_t)(age + span);
-	uint64_t was = atomic_load(&segment->cooldown);
-
-	while (segment_cooldown(segment, age) < span &&
-	    !atomic_compare_exchange_weak(&segment->cooldown, &was, until))
-		;
-}
-
-/* Denies a retry, for next or until the pause after a denial is over. */
+/* Denies a retry, for next or until the pause after a denial is over. Begins
+ * that pause, unless a longer one has begun. */
 static void
 deny_retry(const struct caller *caller, struct admission *admission,
     struct segment *segment, nanos next, nanos age)
 {
 	nanos cooldown = caller->share->cooldown;
+	uint64_t was = atomic_load(&segment->cooldown);
 
-	if (cooldown > 0 && !admission->cooling)
-		cool_down(segment, age, cooldown);
+	while (cooldown > 0 && !admission->cooling &&
+	    segment_cooldown(segment, age) < cooldown &&
+	    !atomic_compare_exchange_weak(
+		&segment->cooldown, &was, (uint64_t)(age + cooldown)))
+		;
 	admission->denied = REASON_BUDGET;
 	admission->next = number_greater(next, segment_cooldown(segment, age));
 }
 
-/* Asks the window, which counts a retry that it grants. */
-static void
-ask_window(const struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, nanos now)
-{
-	const struct window_limits *limits = &admission->effective.limits;
-	enum window_answer answer = WINDOW_DENIED;
-
-	if (!admission->cooling)
-		answer = window_withdraw(&segment->window, limits,
-		    segment_epoch(header, now), &admission->sums);
-	if (answer == WINDOW_GRANTED) {
-		add_one(&segment->retries);
-	} else if (answer == WINDOW_CORRUPT) {
-		admission->effective.corrupt = true;
-	} else {
-		admission->never = limits->ratio == 0 && limits->min == 0;
-		deny_retry(caller, admission, segment,
-		    segment_next(&segment->window, header, limits, now,
-			&admission->sums),
-		    segment_age(header, now));
-	}
-}
-
-/* How many retries the window would grant now. */
-static int64_t
-left_in_window(const struct admission *admission, const struct segment *segment,
-    const struct header *header, nanos now)
-{
-	struct window_sums sums =
-	    window_look(&segment->window, segment_epoch(header, now));
-
-	return window_limit(&admission->effective.limits, sums.successes) -
-	    sums.retries;
-}
-
 /*
- * Asks the fleet, if there is one, for a retry that the window would grant.
- * Returns whether the window has to decide now.
+ * Asks the fleet for a retry that the window would grant. Returns whether the
+ * window has to decide now.
  */
 static bool
 ask_fleet(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	struct fleet_caller *fleet = caller->fleet;
 	nanos age = segment_age(header, now);
-	int64_t left;
+	struct window_sums sums =
+	    window_look(&segment->window, segment_epoch(header, now));
+	int64_t left =
+	    window_limit(&admission->effective.limits, sums.successes) -
+	    sums.retries;
 
-	if (fleet == NULL || fleet->granted || admission->cooling)
-		return true;
-	left = left_in_window(admission, segment, header, now);
 	if (left <= 0)
 		return true;
-	admission->fleet = fleet_caller_ask(fleet, segment, header, left, now);
+	admission->fleet =
+	    fleet_caller_ask(caller->fleet, segment, header, left, now);
 	switch (admission->fleet.decision) {
 	case HOST_GRANTED:
 	case HOST_ALONE:
@@ -137,51 +95,59 @@ ask_fleet(const struct caller *caller, struct admission *admission,
 	return false;
 }
 
-/* Asks the fleet and the window, which limit a retry. */
+/* Asks the fleet and the window, which limit a retry. The window counts a retry
+ * that it grants. */
 static void
 limit_retry(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	nanos age = segment_age(header, now);
+	const struct window_limits *limits = &admission->effective.limits;
+	const struct fleet_caller *fleet = caller->fleet;
+	enum window_answer answer = WINDOW_DENIED;
+	nanos age = segment_age(header, now), next;
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
-	if (!ask_fleet(caller, admission, segment, header, now))
+	if (fleet != NULL && !fleet->granted && !admission->cooling &&
+	    !ask_fleet(caller, admission, segment, header, now))
 		return;
-	ask_window(caller, admission, segment, header, now);
-	admission->by_fleet = caller->fleet != NULL &&
+	if (!admission->cooling)
+		answer = window_withdraw(&segment->window, limits,
+		    segment_epoch(header, now), &admission->sums);
+	switch (answer) {
+	case WINDOW_GRANTED:
+		add_one(&segment->retries);
+		break;
+	case WINDOW_DENIED:
+		admission->never = limits->ratio == 0 && limits->min == 0;
+		next = segment_next(
+		    &segment->window, header, limits, now, &admission->sums);
+		deny_retry(caller, admission, segment, next, age);
+		break;
+	case WINDOW_CORRUPT:
+		admission->effective.corrupt = true;
+		break;
+	}
+	admission->by_fleet = fleet != NULL &&
 	    admission->denied == REASON_NONE &&
 	    admission->fleet.decision == HOST_GRANTED;
 }
 
 /*
- * For how long the probe is left to a retry that waits; 0 if none does. The
- * word may hold anything.
- */
-static nanos
-reserved(const struct segment *segment, nanos age)
-{
-	nanos asked = (nanos)atomic_load(&segment->waiting);
-
-	if (asked <= 0 || asked - age >= ADMISSION_WAITING ||
-	    age - asked >= ADMISSION_WAITING)
-		return 0;
-	return ADMISSION_WAITING - number_greater(age - asked, 0);
-}
-
-/*
- * Whether a first attempt has to leave the probe to a retry. A look at the
- * breaker is enough to hold an attempt back.
+ * Whether a first attempt has to leave the probe to a retry that waits. A look
+ * at the breaker is enough to hold an attempt back. The word may hold anything.
  */
 static bool
 yields(struct admission *admission, const struct segment *segment, nanos age)
 {
 	struct breaker_view *view = &admission->breaker;
-	nanos rest = reserved(segment, age);
+	nanos asked = (nanos)atomic_load(&segment->waiting);
 
-	if (rest == 0)
+	if (asked <= 0 || asked - age >= ADMISSION_WAITING ||
+	    age - asked >= ADMISSION_WAITING)
 		return false;
 	*view = breaker_look(&segment->breaker, age);
-	view->next = number_greater(view->next, rest);
+	view->next = number_greater(
+	    view->next, ADMISSION_WAITING - number_greater(age - asked, 0));
 	return view->state == BREAKER_OPEN || view->state == BREAKER_HALF_OPEN;
 }
 
@@ -223,16 +189,6 @@ admission_concerns(struct caller *caller, bool retry, nanos now)
 	return share->key != NULL && (retry || share->breaker.failures > 0);
 }
 
-/* A grant is for the retry that is due now, and a wait ends with its decision.
- */
-static void
-finish_retry(struct fleet_caller *fleet, const struct admission *admission)
-{
-	fleet->granted = false;
-	if (!admission_is_open(admission))
-		fleet->wait = (struct fleet_wait){ .waits = false };
-}
-
 struct admission
 admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now)
@@ -261,32 +217,19 @@ admission_ask(struct caller *caller, struct segment *segment,
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
-	if (caller->fleet != NULL)
-		finish_retry(caller->fleet, &admission);
-	if (admission_is_open(&admission))
-		caller->waits = waited;
-	else
-		caller->waits = admission.denied != REASON_NONE;
+	/* A grant is for the retry that is due now, and a wait ends with its
+	 * decision. */
+	if (caller->fleet != NULL) {
+		caller->fleet->granted = false;
+		if (!admission_is_open(&admission))
+			caller->fleet->wait = (struct fleet_wait){ 0 };
+	}
+	caller->waits = admission_is_open(&admission)
+	    ? waited
+	    : admission.denied != REASON_NONE;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
 	return admission;
-}
-
-/*
- * What a failure says about the dependency: nothing, if the deadline of retry,
- * a signal or a closed pipe ended the attempt.
- */
-static enum attempt_result
-attempt_result(enum reason reason, const struct outcome *outcome)
-{
-	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
-	    outcome->interrupted != 0)
-		return RESULT_IGNORED;
-	if (reason == REASON_STOP_RULE)
-		return RESULT_HEALTHY;
-	if (reason == REASON_NOT_RETRYABLE)
-		return verdict_meant(outcome) ? RESULT_IGNORED : RESULT_HEALTHY;
-	return RESULT_FAILURE;
 }
 
 struct attempt_effect
@@ -294,34 +237,24 @@ admission_effect(const struct judgement *judgement,
     const struct outcome *outcome, bool deposits)
 {
 	bool completed = judgement->verdict == VERDICT_DONE;
-	bool succeeded = completed || judgement->verdict == VERDICT_REPEAT;
-
-	return (struct attempt_effect){ .result = succeeded
-		    ? RESULT_HEALTHY
-		    : attempt_result(judgement->reason, outcome),
-		.succeeded = succeeded,
+	struct attempt_effect effect = { .result = RESULT_FAILURE,
+		.succeeded = completed || judgement->verdict == VERDICT_REPEAT,
 		.completed = completed,
 		.deposits = deposits };
-}
 
-/* Tells the breaker the result, but not that of a probe that lost its lease. */
-static void
-tell_breaker(const struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_effect *effect, nanos now)
-{
-	const struct breaker_config *breaker = &caller->share->breaker;
-	const struct fleet_caller *fleet = caller->fleet;
-	nanos age = segment_age(header, now);
-	int64_t hosts = 0;
-
-	if (fleet != NULL)
-		hosts = fleet_host_hosts(&segment->fleet, fleet->config.tag);
-	if (caller->lease != 0)
-		breaker_probed(&segment->breaker, breaker, effect->result,
-		    caller->lease, hosts, age);
-	else if (caller->uses_breaker && !caller->lost_lease)
-		breaker_tell(&segment->breaker, breaker, effect->result,
-		    effect->succeeded, segment_age(header, caller->began), age);
+	/* A failure says nothing about the dependency if the deadline of retry,
+	 * a signal or a closed pipe ended the attempt. */
+	if (effect.succeeded)
+		effect.result = RESULT_HEALTHY;
+	else if (outcome->end == END_NOT_STARTED ||
+	    outcome->end == END_DEADLINE || outcome->interrupted != 0)
+		effect.result = RESULT_IGNORED;
+	else if (judgement->reason == REASON_STOP_RULE)
+		effect.result = RESULT_HEALTHY;
+	else if (judgement->reason == REASON_NOT_RETRYABLE)
+		effect.result =
+		    verdict_meant(outcome) ? RESULT_IGNORED : RESULT_HEALTHY;
+	return effect;
 }
 
 struct effective_limits
@@ -329,6 +262,12 @@ admission_tell(struct caller *caller, struct segment *segment,
     const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	struct effective_limits effective = agree(caller, segment, header);
+	const struct breaker_config *breaker = &caller->share->breaker;
+	const struct fleet_caller *fleet = caller->fleet;
+	nanos age = segment_age(header, now);
+	int64_t hosts = fleet == NULL
+	    ? 0
+	    : fleet_host_hosts(&segment->fleet, fleet->config.tag);
 
 	if (effective.corrupt)
 		return effective;
@@ -340,7 +279,13 @@ admission_tell(struct caller *caller, struct segment *segment,
 		effective.corrupt = true;
 		return effective;
 	}
-	tell_breaker(caller, segment, header, effect, now);
+	/* The result of a probe that lost its lease is ignored. */
+	if (caller->lease != 0)
+		breaker_probed(&segment->breaker, breaker, effect->result,
+		    caller->lease, hosts, age);
+	else if (caller->uses_breaker && !caller->lost_lease)
+		breaker_tell(&segment->breaker, breaker, effect->result,
+		    effect->succeeded, segment_age(header, caller->began), age);
 	if (!caller->counted)
 		add_one(&segment->firsts);
 	if (effect->completed)
