@@ -121,16 +121,6 @@ segment_file_judge_removal(
 	return segment_file_judge(dir, file);
 }
 
-static bool
-is_network(uint32_t type)
-{
-	for (size_t i = 0; i < sizeof network_types / sizeof *network_types;
-	     i++)
-		if (type == network_types[i])
-			return true;
-	return false;
-}
-
 struct failure
 segment_file_origin(int fd, bool always, struct origin *here)
 {
@@ -145,8 +135,10 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	if (fstatfs(fd, &system) == -1)
 		return FAILED("cannot tell the file system");
 	type = (uint32_t)system.f_type;
-	if (is_network(type))
-		return REFUSED("on a network file system");
+	for (size_t i = 0; i < sizeof network_types / sizeof *network_types;
+	     i++)
+		if (type == network_types[i])
+			return REFUSED("on a network file system");
 	in_memory = type == TMPFS || type == RAMFS;
 	if ((in_memory && !always) || sys_boot(here->boot))
 		return NO_FAILURE;
@@ -206,23 +198,6 @@ give_name(int fd, const char *path)
 	return false;
 }
 
-/* EOPNOTSUPP, EISDIR or ENOENT: make_named may succeed. */
-static struct failure
-make_nameless(
-    const struct segment_dir *dir, const char *key, const struct terms *terms)
-{
-	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	struct failure failure;
-
-	if (fd == -1)
-		return FAILED("cannot make");
-	failure = fill(fd, dir, key, terms);
-	if (failure.why == NULL && !give_name(fd, dir->path))
-		failure = FAILED("cannot name");
-	close(fd);
-	return failure;
-}
-
 /* For file systems without O_TMPFILE: under a name that no key has at first. */
 static struct failure
 make_named(
@@ -255,8 +230,17 @@ struct failure
 segment_file_make(
     const struct segment_dir *dir, const char *key, const struct terms *terms)
 {
-	struct failure failure = make_nameless(dir, key, terms);
+	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct failure failure = NO_FAILURE;
 
+	if (fd == -1) {
+		failure = FAILED("cannot make");
+	} else {
+		failure = fill(fd, dir, key, terms);
+		if (failure.why == NULL && !give_name(fd, dir->path))
+			failure = FAILED("cannot name");
+		close(fd);
+	}
 	if (failure.error == EOPNOTSUPP || failure.error == EISDIR ||
 	    failure.error == ENOENT)
 		failure = make_named(dir, key, terms);

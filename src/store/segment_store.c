@@ -17,19 +17,6 @@
 /* The maker of a younger leftover may still be at work. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
-/* Explains why open(2) failed, better than errno does if lstat(2) works. */
-static struct failure
-cannot_open(const struct segment_dir *dir)
-{
-	struct failure failure = FAILED("cannot open"), judged;
-	struct stat file;
-
-	if (failure.error == ENOENT || lstat(dir->path, &file) == -1)
-		return failure;
-	judged = segment_file_judge(dir, &file);
-	return judged.why != NULL ? judged : failure;
-}
-
 /* Copies and checks the header, and sets *state. */
 static struct failure
 check_header(
@@ -68,19 +55,6 @@ check_header(
 		: "of another key");
 }
 
-static struct failure
-map(struct segment_store *store)
-{
-	void *memory = mmap(NULL, sizeof *store->segment,
-	    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
-
-	if (memory == MAP_FAILED)
-		return FAILED("cannot map");
-	store->segment = memory;
-	store->fd = sys_move_up(store->fd);
-	return NO_FAILURE;
-}
-
 /*
  * Opens the file at dir->path. Fails unless it is SEGMENT_GOOD, with ENOENT
  * only if there is no file. The store of a SEGMENT_STALE one stays open, so
@@ -92,25 +66,41 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 {
 	struct failure failure;
 	struct stat file;
+	void *memory;
 
 	*store = (struct segment_store){ .fd = -1 };
 	*state = SEGMENT_STRANGE;
 	store->fd = open(
 	    dir->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (store->fd == -1)
-		return cannot_open(dir);
+	if (store->fd == -1) {
+		failure = FAILED("cannot open");
+		/* The file itself may explain this better than errno. */
+		if (failure.error != ENOENT && lstat(dir->path, &file) == 0) {
+			struct failure judged = segment_file_judge(dir, &file);
+
+			if (judged.why != NULL)
+				failure = judged;
+		}
+		return failure;
+	}
 	failure = fstat(store->fd, &file) == -1
 	    ? FAILED("cannot open")
 	    : segment_file_judge(dir, &file);
 	if (failure.why == NULL)
 		failure = check_header(store, key, state);
-	if (*state == SEGMENT_GOOD)
-		failure = map(store);
-	if (failure.why == NULL || *state == SEGMENT_STALE)
-		return failure;
-	if (*state == SEGMENT_GOOD)
+	if (*state == SEGMENT_GOOD) {
+		memory = mmap(NULL, sizeof *store->segment,
+		    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
+		if (memory != MAP_FAILED) {
+			store->segment = memory;
+			store->fd = sys_move_up(store->fd);
+			return NO_FAILURE;
+		}
+		failure = FAILED("cannot map");
 		*state = SEGMENT_STRANGE;
-	segment_store_close(store);
+	}
+	if (*state != SEGMENT_STALE)
+		segment_store_close(store);
 	return failure;
 }
 
@@ -191,17 +181,6 @@ segment_store_open_private(struct segment_store *store, struct segment *own)
 	store->header = own->header;
 }
 
-/* Whether there is a segment, whose file still has a name and its size. */
-static bool
-is_usable(const struct segment_store *store)
-{
-	struct stat file;
-
-	return store->fd == -1 ? store->segment != NULL
-			       : fstat(store->fd, &file) == 0 &&
-		file.st_nlink > 0 && file.st_size == sizeof(struct segment);
-}
-
 bool
 segment_store_run(struct segment_store *store,
     void (*use)(
@@ -211,8 +190,13 @@ segment_store_run(struct segment_store *store,
 	struct segment *segment = store->segment;
 	const struct header *header = &store->header;
 	struct bus_guard guard;
+	struct stat file;
 
-	if (!is_usable(store)) {
+	/* The file of a segment must still have a name and its size. */
+	if (segment == NULL ||
+	    (store->fd != -1 &&
+		(fstat(store->fd, &file) == -1 || file.st_nlink == 0 ||
+		    file.st_size != sizeof *segment))) {
 		segment_store_close(store);
 		return false;
 	}
@@ -259,28 +243,6 @@ segment_store_remove(const char *directory, const char *key)
 	return FAILED("cannot remove");
 }
 
-static bool
-is_old_leftover(const struct segment_dir *dir)
-{
-	struct stat file;
-
-	return lstat(dir->path, &file) == 0 &&
-	    segment_file_judge_removal(dir, &file).why == NULL &&
-	    sys_now(CLOCK_REALTIME) - file.st_ctim.tv_sec * NANOS_SECOND >
-	    LEFTOVER_AGE;
-}
-
-static bool
-name_matches_key(const struct header *header, const struct segment_dir *dir)
-{
-	struct segment_dir expected = *dir;
-	char key[SEGMENT_KEY + 1] = { 0 };
-
-	memcpy(key, header->key, sizeof header->key);
-	segment_file_name(&expected, key);
-	return strcmp(expected.path, dir->path) == 0;
-}
-
 /* Opens the file at dir->path, and calls each for it. */
 static void
 visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
@@ -291,10 +253,17 @@ visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
 		.leftover = segment_file_is_leftover(dir),
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
+	char key[SEGMENT_KEY + 1] = { 0 };
+	struct segment_dir expected = *dir;
 	struct failure failure;
+	struct stat file;
 
 	if (found.leftover) {
-		if (is_old_leftover(dir))
+		if (lstat(dir->path, &file) == 0 &&
+		    segment_file_judge_removal(dir, &file).why == NULL &&
+		    sys_now(CLOCK_REALTIME) -
+			    file.st_ctim.tv_sec * NANOS_SECOND >
+			LEFTOVER_AGE)
 			each(&found, with);
 		return;
 	}
@@ -303,10 +272,14 @@ visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
 		return;
 	if (failure.error != 0)
 		found.refused = failure;
-	if (found.state == SEGMENT_GOOD &&
-	    !name_matches_key(&found.store.header, dir)) {
-		found.state = SEGMENT_STRANGE;
-		segment_store_close(&found.store);
+	/* The name has to be that of the key. */
+	if (found.state == SEGMENT_GOOD) {
+		memcpy(key, found.store.header.key, SEGMENT_KEY);
+		segment_file_name(&expected, key);
+		if (strcmp(expected.path, dir->path) != 0) {
+			found.state = SEGMENT_STRANGE;
+			segment_store_close(&found.store);
+		}
 	}
 	each(&found, with);
 	segment_store_close(&found.store);
