@@ -91,7 +91,7 @@ settle(struct member *member, struct segment *segment,
 {
 	const struct fleet_answer answer = answer_at(now, granted);
 
-	fleet_caller_settle(
+	fleet_caller_store(
 	    &member->fleet, segment, &segment->header, outcome, &answer, now);
 }
 
@@ -406,7 +406,7 @@ test_the_first_question_tells(void)
 	/* The question and its second try end before their ages are too low. */
 	EQUAL("age", question.told[0].age, MS(1000 + 2 * 250));
 	EQUAL("first the time", question.by, FLEET_BY_PAST);
-	fleet_caller_settle(
+	fleet_caller_store(
 	    &one.fleet, &segment, header, FLEET_SILENT, &stale, MS(1250));
 	EQUAL("asks", decides(&two, &segment, SECONDS(5)), HOST_ASK);
 	question = two.fleet.question;

@@ -103,7 +103,7 @@ event_loop_await_budget(struct event_loop *loop)
 	int number = 0;
 	nanos nap;
 
-	while (number == 0 && (nap = budget_client_settle(&loop->budget)) > 0)
+	while (number == 0 && (nap = budget_client_open(&loop->budget)) > 0)
 		number = event_loop_wait(loop, nap);
 	return number;
 }
@@ -129,7 +129,7 @@ ask_fleet(struct event_loop *loop, struct fleet_client *fleet, nanos deadline)
 
 	fleet_client_ask(fleet, sys_now(CLOCK_BOOTTIME));
 	number = event_loop_await_link(loop, deadline);
-	fleet_client_settle(fleet, sys_now(CLOCK_BOOTTIME));
+	fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
 	return number;
 }
 

@@ -80,15 +80,6 @@ is_corrupt(uint64_t word, nanos now)
 	return instant_of(word) - now > LONGEST;
 }
 
-/* How long a pause or a lease still lasts; 0 if it is over. */
-static nanos
-remaining(uint64_t word, nanos now)
-{
-	nanos until = instant_of(word);
-
-	return until <= now || is_corrupt(word, now) ? 0 : until - now;
-}
-
 /* When the last recovery began. */
 static nanos
 recovery_of(uint64_t word, nanos now)
@@ -196,8 +187,8 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 		.failures = (int64_t)failures_of(streak, word) };
 	struct ramp ramp;
 
-	if (!admits(word))
-		view.next = remaining(word, now);
+	if (!admits(word) && !is_corrupt(word, now))
+		view.next = number_greater(instant_of(word) - now, 0);
 	if (view.state != BREAKER_RECOVERING)
 		return view;
 	ramp = ramp_of(word, reading.rate, now);
@@ -216,59 +207,46 @@ breaker_look(const struct breaker *breaker, nanos now)
 	return view_of(breaker, read_words(breaker), now);
 }
 
-/* Takes the lease of a probe. BREAKER_HELD: another process was faster. */
-static enum breaker_pass
-take_lease(struct breaker *breaker, uint64_t word, uint64_t *lease, nanos now)
-{
-	nanos until = number_add(now, BREAKER_LEASE);
-
-	if (!change(breaker, word, BREAKER_HALF_OPEN, until))
-		return BREAKER_HELD;
-	*lease = follow(word, BREAKER_HALF_OPEN, until);
-	return BREAKER_PROBE;
-}
-
-/*
- * Takes a turn of a recovery, or closes the breaker if the recovery is over.
- * BREAKER_HELD: another process was faster.
- */
-static enum breaker_pass
-take_turn(struct breaker *breaker, struct reading seen, nanos now)
-{
-	struct ramp ramp = ramp_of(seen.word, seen.rate, now);
-
-	if (ramp.over)
-		return change(breaker, seen.word, BREAKER_CLOSED,
-			   recovery_of(seen.word, now))
-		    ? BREAKER_PASSED
-		    : BREAKER_HELD;
-	ramp_take(&ramp);
-	return atomic_compare_exchange_strong(
-		   &breaker->rate, &seen.rate, ramp_word(&ramp))
-	    ? BREAKER_TURN
-	    : BREAKER_HELD;
-}
-
 enum breaker_pass
 breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
     struct breaker_view *view)
 {
-	struct reading seen;
-	enum breaker_pass pass;
+	nanos until = number_add(now, BREAKER_LEASE);
 
 	*lease = 0;
-	do {
-		seen = read_words(breaker);
+	/* Each change begins anew if another process was faster. */
+	for (;;) {
+		struct reading seen = read_words(breaker);
+		struct ramp ramp;
+
 		*view = view_of(breaker, seen, now);
 		if (state_of(seen.word) == BREAKER_CLOSED)
 			return BREAKER_PASSED;
 		if (view->next > 0)
 			return BREAKER_HELD;
-		pass = state_of(seen.word) == BREAKER_RECOVERING
-		    ? take_turn(breaker, seen, now)
-		    : take_lease(breaker, seen.word, lease, now);
-	} while (pass == BREAKER_HELD);
-	return pass;
+
+		/* The lease of a probe. */
+		if (state_of(seen.word) != BREAKER_RECOVERING) {
+			if (!change(
+				breaker, seen.word, BREAKER_HALF_OPEN, until))
+				continue;
+			*lease = follow(seen.word, BREAKER_HALF_OPEN, until);
+			return BREAKER_PROBE;
+		}
+
+		/* The end of a recovery, or a turn in it. */
+		ramp = ramp_of(seen.word, seen.rate, now);
+		if (ramp.over) {
+			if (change(breaker, seen.word, BREAKER_CLOSED,
+				recovery_of(seen.word, now)))
+				return BREAKER_PASSED;
+			continue;
+		}
+		ramp_take(&ramp);
+		if (atomic_compare_exchange_strong(
+			&breaker->rate, &seen.rate, ramp_word(&ramp)))
+			return BREAKER_TURN;
+	}
 }
 
 bool
@@ -331,56 +309,42 @@ tell_ramp(struct breaker *breaker, const struct ended *ended)
  * process that has read the streak, and is about to open the breaker, cannot do
  * so any more. Without a streak nothing is written, because successes would
  * contend for the cache line.
+ *
+ * The streak is read before the word: so the streak cannot be newer than the
+ * word, and a newer streak is never overwritten. If the process dies between
+ * the two writes of a failure, then the next failure opens the breaker.
  */
-static void
-tell_success(struct breaker *breaker, const struct ended *ended)
+void
+breaker_tell(struct breaker *breaker, const struct breaker_config *config,
+    enum attempt_result result, bool succeeded, nanos began, nanos now)
 {
-	uint64_t streak, word;
+	const struct ended ended = { succeeded, began, now };
+	uint64_t streak, word, failures;
+	bool slow;
 
-	tell_ramp(breaker, ended);
+	if (result == RESULT_IGNORED ||
+	    (result == RESULT_HEALTHY && !succeeded))
+		return;
+	slow = tell_ramp(breaker, &ended);
 	streak = atomic_load(&breaker->streak);
-	word = atomic_load(&breaker->word);
-	if (admits(word) && failures_of(streak, word) > 0 &&
-	    !is_old(word, ended))
-		change(breaker, word, state_of(word), instant_of(word));
-}
-
-/*
- * Counts a failure. The streak is read before the word: so the streak cannot be
- * newer than the word, and a newer streak is never overwritten. If the process
- * dies between the two writes, then the next failure opens the breaker.
- */
-static void
-tell_failure(struct breaker *breaker, const struct breaker_config *config,
-    const struct ended *ended)
-{
-	bool slow = tell_ramp(breaker, ended);
-	uint64_t streak = atomic_load(&breaker->streak);
-	uint64_t word, failures;
-	nanos until = number_add(ended->now, pause_of(config, 0));
-
+	if (result == RESULT_HEALTHY) {
+		word = atomic_load(&breaker->word);
+		if (admits(word) && failures_of(streak, word) > 0 &&
+		    !is_old(word, &ended))
+			change(breaker, word, state_of(word), instant_of(word));
+		return;
+	}
 	do {
 		word = atomic_load(&breaker->word);
-		if (!admits(word) || is_old(word, ended))
+		if (!admits(word) || is_old(word, &ended))
 			return;
 		failures = one_more(failures_of(streak, word), FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
 	    &breaker->streak, &streak, streak_of(seq_of(word), 0, failures)));
 	if (config->failures > 0 && (int64_t)failures >= config->failures &&
 	    slow)
-		change(breaker, word, BREAKER_OPEN, until);
-}
-
-void
-breaker_tell(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result result, bool succeeded, nanos began, nanos now)
-{
-	const struct ended ended = { succeeded, began, now };
-
-	if (result == RESULT_FAILURE)
-		tell_failure(breaker, config, &ended);
-	else if (result == RESULT_HEALTHY && succeeded)
-		tell_success(breaker, &ended);
+		change(breaker, word, BREAKER_OPEN,
+		    number_add(now, pause_of(config, 0)));
 }
 
 /*

@@ -56,7 +56,7 @@ fleet_caller_ask(struct fleet_caller *caller, struct segment *segment,
 }
 
 void
-fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
+fleet_caller_store(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, enum fleet_outcome outcome,
     const struct fleet_answer *answer, nanos now)
 {

@@ -54,7 +54,7 @@ fleet_caller_ask(struct fleet_caller *caller, struct segment *segment,
 
 /* Stores what came of the question. answer: what the server answered last, or
  * NULL; its time counts even if that was too little (FLEET_STALE). */
-void fleet_caller_settle(struct fleet_caller *caller, struct segment *segment,
+void fleet_caller_store(struct fleet_caller *caller, struct segment *segment,
     const struct header *header, enum fleet_outcome outcome,
     const struct fleet_answer *answer, nanos now);
 

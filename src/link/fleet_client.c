@@ -48,28 +48,27 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 }
 
 /* What came of a question. */
-struct settlement {
+struct result {
 	enum fleet_outcome outcome;
 	const struct fleet_answer *answer;
 };
 
 static void
-settle(struct segment *segment, const struct header *header, void *with)
+store(struct segment *segment, const struct header *header, void *with)
 {
 	const struct visit *visit = with;
-	const struct settlement *settlement = visit->with;
+	const struct result *result = visit->with;
 
-	fleet_caller_settle(visit->caller.fleet, segment, header,
-	    settlement->outcome, settlement->answer, visit->now);
+	fleet_caller_store(visit->caller.fleet, segment, header,
+	    result->outcome, result->answer, visit->now);
 }
 
 void
-fleet_client_settle(struct fleet_client *fleet, nanos now)
+fleet_client_store(struct fleet_client *fleet, nanos now)
 {
 	bool failed = fleet->link.end == LINK_FAILED;
 	bool late = now - fleet->asked > 2 * fleet->share->fleet.timeout;
-	struct settlement settlement = { FLEET_SILENT,
-		&fleet->link.talk.answer };
+	struct result result = { FLEET_SILENT, &fleet->link.talk.answer };
 
 	if (!fleet->open)
 		return;
@@ -80,14 +79,14 @@ fleet_client_settle(struct fleet_client *fleet, nanos now)
 	 * would ask for ever.
 	 */
 	if (fleet->link.end == LINK_ANSWERED)
-		settlement.outcome = FLEET_ANSWERED;
+		result.outcome = FLEET_ANSWERED;
 	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
-		settlement.outcome = FLEET_CUT;
+		result.outcome = FLEET_CUT;
 	fleet->open = false;
-	fleet->late = settlement.outcome == FLEET_CUT && failed;
-	fleet->silent = settlement.outcome == FLEET_SILENT;
-	budget_client_visit(fleet->budget, settle, now, &settlement);
-	if (settlement.outcome != FLEET_ANSWERED ||
+	fleet->late = result.outcome == FLEET_CUT && failed;
+	fleet->silent = result.outcome == FLEET_SILENT;
+	budget_client_visit(fleet->budget, store, now, &result);
+	if (result.outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
 }
@@ -110,7 +109,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 
 	if (fleet->greeted)
 		return;
-	if (!required && budget_client_settle(fleet->budget) != 0)
+	if (!required && budget_client_open(fleet->budget) != 0)
 		return;
 	/* Another process has been elected, as far as this one can know without
 	 * a look at the segment, which takes a few system calls. */
@@ -128,7 +127,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 bool
 fleet_client_ready(struct fleet_client *fleet, nanos now)
 {
-	fleet_client_settle(fleet, now);
+	fleet_client_store(fleet, now);
 	if (fleet->silent)
 		log_say(fleet->log, LOUDNESS_QUIET,
 		    STRINGS("fleet '", fleet->share->fleet.text,
@@ -149,14 +148,14 @@ claim(struct segment *segment, const struct header *header, void *with)
 void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
-	struct settlement sent = { FLEET_SENT, NULL };
+	struct result sent = { FLEET_SENT, NULL };
 	bool tells = false;
 
-	fleet_client_settle(fleet, now);
+	fleet_client_store(fleet, now);
 	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
 		budget_client_visit(fleet->budget, claim, now, &tells);
 	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
-		budget_client_visit(fleet->budget, settle, now, &sent);
+		budget_client_visit(fleet->budget, store, now, &sent);
 	fleet->elected = false;
 	link_close(&fleet->link);
 }

@@ -40,7 +40,7 @@ void fleet_client_start(struct fleet_client *fleet, const struct share *share,
 
 /*
  * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call
- * fleet_client_ask(), and fleet_client_settle() when link.end is not
+ * fleet_client_ask(), and fleet_client_store() when link.end is not
  * LINK_PENDING or when nobody can wait any longer; then call this again.
  * If it is HOST_WAIT, call this again after fleet.next.
  */
@@ -55,7 +55,7 @@ void fleet_client_ask(struct fleet_client *fleet, nanos now);
  * server has answered nothing so far, the question is cut off, and nobody is to
  * blame.
  */
-void fleet_client_settle(struct fleet_client *fleet, nanos now);
+void fleet_client_store(struct fleet_client *fleet, nanos now);
 
 /*
  * To be called before the first attempt; only the first call counts. Begins to

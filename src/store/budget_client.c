@@ -24,21 +24,21 @@ budget_client_start(struct budget_client *budget, const struct share *share,
 	    strcmp(admitted, share->key) != 0;
 	budget->share = share;
 	budget->log = log;
-	budget->alone = budget->warned = false;
+	budget->private = budget->warned = false;
 	budget->waits = 0;
 	budget->store = (struct segment_store){ .fd = -1 };
 }
 
 /* Continues with a segment of this process alone, and says why once. */
 static void
-go_alone(struct budget_client *budget, struct failure failure)
+go_private(struct budget_client *budget, struct failure failure)
 {
 	const struct share *share = budget->share;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
 
 	segment_store_close(&budget->store);
-	budget->alone = true;
+	budget->private = true;
 	segment_make(&budget->own, share->key, &share->terms, &origin);
 	segment_store_open_private(&budget->store, &budget->own);
 	if (budget->warned)
@@ -61,18 +61,18 @@ open_shared(struct budget_client *budget)
 }
 
 nanos
-budget_client_settle(struct budget_client *budget)
+budget_client_open(struct budget_client *budget)
 {
 	struct failure failure;
 
-	if (budget->share->key == NULL || budget->alone ||
+	if (budget->share->key == NULL || budget->private ||
 	    budget->store.fd != -1)
 		return 0;
 	failure = open_shared(budget);
 	if (failure.error == EAGAIN && budget->waits < WAITS)
 		return FIRST_WAIT << budget->waits++;
 	if (failure.why != NULL)
-		go_alone(budget, failure);
+		go_private(budget, failure);
 	return 0;
 }
 
@@ -107,25 +107,25 @@ budget_client_visit(struct budget_client *budget,
 	bool reread = false; /* the clock */
 
 	for (;;) {
-		if (!budget->alone && budget->store.fd == -1)
+		if (!budget->private && budget->store.fd == -1)
 			failure = open_shared(budget);
-		if (!budget->alone && failure.why != NULL)
-			go_alone(budget, failure);
+		if (!budget->private && failure.why != NULL)
+			go_private(budget, failure);
 		visit.caller = budget->caller;
 		if (!segment_store_run(&budget->store, use, &visit)) {
 			if (++removed == TRIES)
-				go_alone(
+				go_private(
 				    budget, REFUSED("removed again and again"));
 			continue;
 		}
-		if (!visit.effective.corrupt || budget->alone)
+		if (!visit.effective.corrupt || budget->private)
 			break;
 		/*
 		 * The process may have been stopped since it read the clock,
 		 * and so takes the segment for one of the future.
 		 */
 		if (reread)
-			go_alone(budget, REFUSED("segment is corrupt"));
+			go_private(budget, REFUSED("segment is corrupt"));
 		else
 			visit.now = sys_now(CLOCK_BOOTTIME);
 		reread = true;
@@ -150,7 +150,7 @@ budget_client_ready(struct budget_client *budget)
 	if (!budget->share->required)
 		return true;
 	budget_client_visit(budget, look, sys_now(CLOCK_BOOTTIME), NULL);
-	return !budget->alone;
+	return !budget->private;
 }
 
 struct asked {

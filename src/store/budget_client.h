@@ -18,9 +18,9 @@ struct budget_client {
 	const struct share *share; /* its key NULL: no budget */
 	struct log *log;
 	struct segment_store store;
-	struct segment own; /* used by the store if alone */
+	struct segment own; /* used by the store if private */
 	struct caller caller;
-	bool alone; /* no other process uses the segment */
+	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
 	bool warned;
 };
@@ -48,7 +48,7 @@ void budget_client_start(struct budget_client *budget,
  * returns 0, before budget_client_ready, budget_client_admit and
  * budget_client_tell, which do not wait.
  */
-nanos budget_client_settle(struct budget_client *budget);
+nanos budget_client_open(struct budget_client *budget);
 
 /*
  * Whether the command may run: false, after a message, if --budget-required was

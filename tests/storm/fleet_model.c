@@ -164,7 +164,7 @@ settle(struct fleet_model *fleet, struct fleet_member *member,
 
 	if (now < sent->at)
 		sent->outcome = FLEET_CUT;
-	fleet_caller_settle(&sent->caller, segment, &segment->header,
+	fleet_caller_store(&sent->caller, segment, &segment->header,
 	    sent->outcome, &sent->answer, now);
 	leave(&sent->caller, member);
 	member->connected = true;
@@ -218,7 +218,7 @@ fleet_model_count(struct fleet_model *fleet, struct segment *segment, nanos now)
 	window_deposit(&segment->window, segment_epoch(header, now));
 	fleet_caller_claim(&fleet->caller, segment, header, now);
 	run_script(fleet, &answer, now);
-	fleet_caller_settle(
+	fleet_caller_store(
 	    &fleet->caller, segment, header, FLEET_SENT, NULL, now);
 }
 
@@ -235,7 +235,7 @@ fleet_model_tell(struct fleet_model *fleet, struct fleet_member *member,
 	    fleet_caller_claim(
 		&fleet->caller, segment, &segment->header, now)) {
 		run_script(fleet, &answer, serve(fleet, FLEET_MODEL_TOLD, now));
-		fleet_caller_settle(&fleet->caller, segment, &segment->header,
+		fleet_caller_store(&fleet->caller, segment, &segment->header,
 		    FLEET_SENT, NULL, now);
 	}
 	member->elected = false;
