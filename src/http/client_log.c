@@ -86,7 +86,7 @@ is_announced(const struct log *log, enum margin margin)
 static bool
 announces_request(struct strview line)
 {
-	static const char *const starts[] = { "CONNECT ", "Connected to ",
+	static const char starts[][24] = { "CONNECT ", "Connected to ",
 		"Established ", "Found bundle", "Issue another request",
 		"Proxy replied ", "Re-using ", "Reusing ", "Trying ",
 		"using HTTP" };

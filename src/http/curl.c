@@ -154,7 +154,7 @@ is_glob(const char *url)
 static bool
 is_http(const char *url)
 {
-	static const char *const others[] = { "ftp.", "dict.", "ldap.", "imap.",
+	static const char others[][8] = { "ftp.", "dict.", "ldap.", "imap.",
 		"smtp.", "pop3." };
 	struct strview text = strview_of(url);
 	const char *scheme = strstr(url, "://");

@@ -147,8 +147,8 @@ static bool
 read_pairs(struct strview rest, struct response *response)
 {
 	/* The names by which curl or people call a code. */
-	static const char *const names[] = { "http_code", "response_code",
-		"code", "status", "http_status", "status_code" };
+	static const char names[][16] = { "http_code", "response_code", "code",
+		"status", "http_status", "status_code" };
 	struct strview value;
 	bool found = false;
 

@@ -10,7 +10,7 @@
 #define EPOCH_SECONDS INT64_C(1000000000)
 #define EPOCH_MS INT64_C(1000000000000)
 
-static const char *const names[FIELD_COUNT] = {
+static const char names[FIELD_COUNT][24] = {
 	[FIELD_DATE] = "date",
 	[FIELD_RETRY_AFTER] = "retry-after",
 	[FIELD_RETRY_AFTER_MS] = "retry-after-ms",

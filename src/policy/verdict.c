@@ -6,8 +6,9 @@
 #include "http/curl.h"
 #include "text/number.h"
 
+/* Text within the rows needs no relocations at start-up. */
 static const struct {
-	const char *name, *words;
+	char name[16], words[64];
 } reasons[] = {
 	[REASON_NONE] = { "none", "none" },
 	[REASON_INTERNAL] = { "internal", "internal error" },
@@ -29,7 +30,7 @@ static const struct {
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
 };
 
-static const char *const verdict_names[] = {
+static const char verdict_names[][8] = {
 	[VERDICT_DONE] = "done",
 	[VERDICT_RETRY] = "retry",
 	[VERDICT_STOP] = "stop",
@@ -37,7 +38,7 @@ static const char *const verdict_names[] = {
 };
 
 static const struct {
-	const char *name, *words;
+	char name[16], words[24];
 } ends[] = {
 	[END_EXITED] = { "exited", "exit " },
 	[END_SIGNALED] = { "killed", "killed by " },
