@@ -1,7 +1,6 @@
 #include "cli/option_rules.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
@@ -16,17 +15,6 @@
 /* A longer item that is refused is not shown as a pattern, too. */
 #define HINT_MOST 100
 
-/* Memory for what is made of text. */
-static void *
-allocate(const struct option *option, size_t size, const char *text)
-{
-	void *memory = malloc(size);
-
-	if (memory == NULL)
-		optparse_refuse(option, "no memory for", text);
-	return memory;
-}
-
 /* Notes a LIST or the name of a preset for messages. */
 static void
 note(struct policy *policy, const struct option *option, const char *text)
@@ -36,10 +24,11 @@ note(struct policy *policy, const struct option *option, const char *text)
 
 	while (*end != NULL)
 		end = &(*end)->next;
-	*end = allocate(option, sizeof **end, text);
+	*end = optparse_allocate(option, sizeof **end, text);
 	/* The one in option is lost with the next line of the file. */
 	if (option->location != NULL) {
-		location = allocate(option, strlen(option->location) + 1, text);
+		location = optparse_allocate(
+		    option, strlen(option->location) + 1, text);
 		memcpy(
 		    location, option->location, strlen(option->location) + 1);
 	}
@@ -93,8 +82,8 @@ gather(struct watches *watches, int first, const struct option *option,
 		watch->preset = preset;
 		if (join(watches, watch))
 			continue;
-		watch->pattern =
-		    allocate(option, sizeof *watch->pattern, watch->text);
+		watch->pattern = optparse_allocate(
+		    option, sizeof *watch->pattern, watch->text);
 		pattern_gather(watch->pattern);
 		pattern_add(watch->pattern, watch->text);
 	}
@@ -122,8 +111,8 @@ add(struct policy *policy, struct conditions *set, const struct option *option,
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
-		watch->pattern =
-		    allocate(option, sizeof *watch->pattern, watch->text);
+		watch->pattern = optparse_allocate(
+		    option, sizeof *watch->pattern, watch->text);
 		compile(watch, option);
 	}
 }
@@ -160,7 +149,7 @@ add_hint(struct policy *policy, const struct option *option, int fd,
 	if (watches->count == CONDITIONS_WATCHES)
 		optparse_refuse(option, "more than 64 patterns", text);
 	watch = conditions_new_watch(watches, fd, ere);
-	watch->hint = allocate(option, sizeof *watch->hint, text);
+	watch->hint = optparse_allocate(option, sizeof *watch->hint, text);
 	watch->pattern = &watch->hint->pattern;
 	compile(watch, option);
 	watches->hints = true;
@@ -336,7 +325,7 @@ option_rules_preset(const struct option *option, const char *text, void *into)
 	/* The name is looked up after all lines have been read. */
 	if (option->location != NULL) {
 		size_t size = strlen(option->location) + 1;
-		char *copy = allocate(option, size, text);
+		char *copy = optparse_allocate(option, size, text);
 
 		memcpy(copy, option->location, size);
 		policy->preset_location[policy->presets] = copy;
@@ -367,7 +356,7 @@ option_rules_limit(const struct option *option, const char *text, void *into)
 
 	if (policy->limits == POLICY_LIMITS)
 		optparse_refuse(option, "given more than 16 times", text);
-	limit = allocate(option, sizeof *limit, text);
+	limit = optparse_allocate(option, sizeof *limit, text);
 	*limit = (struct limit){ .text = text };
 	if (text[length] == '\0' ||
 	    !number_whole(text, length, &limit->retries))

@@ -113,6 +113,16 @@ optparse_refuse_word(const struct option *option, const char *why,
 	end_usage(&writer);
 }
 
+void *
+optparse_allocate(const struct option *option, size_t size, const char *text)
+{
+	void *memory = malloc(size);
+
+	if (memory == NULL)
+		optparse_refuse(option, "no memory for", text);
+	return memory;
+}
+
 void
 optparse_refuse_all(const char *why)
 {

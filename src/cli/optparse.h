@@ -134,6 +134,11 @@ _Noreturn void
 optparse_refuse_word(const struct option *option, const char *why,
     const char *item, size_t length, const char *text, const char *hint);
 
+/* Memory for what is made of an option's text, which lives as long as retry.
+ * Refuses the option if there is none. */
+void *
+optparse_allocate(const struct option *option, size_t size, const char *text);
+
 /* Refuses a command line for no single option: "retry: why", and exits. */
 _Noreturn void optparse_refuse_all(const char *why);
 
