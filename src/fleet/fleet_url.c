@@ -83,49 +83,27 @@ fleet_url_is_host(struct strview text)
 	return true;
 }
 
-/*
- * Splits "HOST:PORT" or "[ADDRESS]:PORT". *given: there is a port, or at least
- * its colon.
- */
-static const char *
-split(struct strview text, struct strview *host, struct strview *port,
-    bool *given)
-{
-	const char *colon = memchr(text.at, ':', text.length), *end;
-
-	*port = text;
-	if (text.length == 0 || text.at[0] != '[') {
-		*given = colon != NULL;
-		*host = strview_part(port, ':');
-		return memchr(port->at, ':', port->length) == NULL
-		    ? NULL
-		    : "an IPv6 address without brackets";
-	}
-	end = memchr(text.at, ']', text.length);
-	if (end == NULL)
-		return "no ] after an IPv6 address";
-	*host = strview_after(text, 1);
-	host->length = (size_t)(end - host->at);
-	*port = strview_after(text, host->length + 2);
-	*given = port->length > 0;
-	if (*given && port->at[0] != ':')
-		return "no : between ] and the port";
-	*port = strview_after(*port, *given);
-	return NULL;
-}
-
+/* Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT". */
 static const char *
 parse_host(struct strview text, struct fleet_url *url)
 {
-	struct strview host, port;
-	bool given;
-	const char *refusal = split(text, &host, &port, &given);
+	bool brackets = text.length > 0 && text.at[0] == '[', given;
+	struct strview port = strview_after(text, brackets);
+	struct strview host = strview_part(&port, brackets ? ']' : ':');
 
-	if (refusal != NULL)
-		return refusal;
+	if (brackets && memchr(text.at, ']', text.length) == NULL)
+		return "no ] after an IPv6 address";
+	if (!brackets && memchr(port.at, ':', port.length) != NULL)
+		return "an IPv6 address without brackets";
+	/* There is a port, or at least its colon. */
+	given = brackets ? port.length > 0 : host.length < text.length;
+	if (brackets && given && port.at[0] != ':')
+		return "no : between ] and the port";
+	if (brackets)
+		port = strview_after(port, given);
 	if (!decode(host, url->host, sizeof url->host) ||
 	    !fleet_url_is_host(strview_of(url->host)) ||
-	    (text.at[0] == '[') != (strchr(url->host, ':') != NULL))
+	    brackets != (strchr(url->host, ':') != NULL))
 		return "no valid host";
 	url->port = FLEET_PORT;
 	if (given &&
