@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "cli/options.h"
+#include "match/hint.h"
 #include "match/pattern.h"
 #include "cli/policy_file.h"
 #include "cli/optparse.h"
@@ -24,6 +25,7 @@ enum {
 	MOST = 4 * CONDITIONS_WATCHES +
 	    WORDS, /* allocations of one command line */
 	POLICY = 100, /* descriptor of the policy file */
+	SMALL = 8192,
 };
 
 /* The program is linked with --wrap for these four functions. */
@@ -100,12 +102,15 @@ __wrap_malloc(size_t size)
 	void *room = __real_malloc(size);
 
 	if (reading.on) {
-		if ((size != sizeof(struct pattern) &&
-			size != sizeof(struct limit) &&
+		bool pattern = size == sizeof(struct pattern) ||
+		    size == sizeof(struct hint);
+
+		/* All else is small: a limit, a LIST, the place of a line. */
+		if ((size > SMALL && !pattern &&
 			size != POLICY_FILE_MOST + 1) ||
 		    reading.count == MOST)
 			abort();
-		reading.patterns += size == sizeof(struct pattern);
+		reading.patterns += pattern;
 		reading.allocated[reading.count++] = room;
 	}
 	return room;
