@@ -19,12 +19,10 @@
 static int
 require_fleet(struct run *run)
 {
-	int number;
-
 	fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
-	number = event_loop_await_link(&run->loop, run->history.deadline);
-	if (number != 0)
-		finish_by_signal(run, number);
+	if (!event_loop_await(
+		&run->loop, event_loop_link, run->history.deadline))
+		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	return fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME))
 	    ? 0
 	    : EXIT_STATUS_NO_BUDGET;
@@ -39,7 +37,6 @@ static int
 gather(struct run *run)
 {
 	struct streams *streams = &run->loop.streams;
-	int number;
 
 	if (!streams_open(streams, run->policy))
 		return finish_without_output(run);
@@ -48,15 +45,14 @@ gather(struct run *run)
 		    STRINGS("--replay-stdin: standard input is ",
 			streams->input.unreplayed,
 			", which cannot be read again"));
-	number = event_loop_await_input(&run->loop, run->history.deadline);
-	if (number != 0)
-		finish_by_signal(run, number);
+	if (!event_loop_await(
+		&run->loop, event_loop_input, run->history.deadline))
+		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	if (streams->input.too_long || streams->input.error != 0)
 		return finish_without_input(run);
-	if (run->policy->share.required)
-		number = event_loop_await_budget(&run->loop);
-	if (number != 0)
-		finish_by_signal(run, number);
+	if (run->policy->share.required &&
+	    !event_loop_await(&run->loop, event_loop_budget, NANOS_MAX))
+		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	if (!budget_client_ready(&run->loop.budget))
 		return EXIT_STATUS_NO_BUDGET;
 	return run->fleet != NULL && run->policy->share.required
@@ -66,15 +62,15 @@ gather(struct run *run)
 
 /*
  * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended;
- * the deadline ends that. Returns the signal that ended the wait, or 0. It
- * looks for a signal even where there is nothing to wait for.
+ * the deadline or a signal ends that. It looks for a signal even where there is
+ * nothing to wait for.
  */
-static int
+static void
 wait_for_attempt(struct run *run, nanos at)
 {
 	char label[MESSAGES_ROOM], span[DURATION_ROOM];
 	nanos wait = at - sys_now(CLOCK_BOOTTIME), left, rest;
-	int number, other;
+	bool calm;
 
 	messages_label(label, run->policy, run->history.made + 1);
 	if (wait > 0)
@@ -89,13 +85,11 @@ wait_for_attempt(struct run *run, nanos at)
 		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
 			countdown_show(&run->countdown, label, left);
-		number = event_loop_wait(&run->loop,
+		calm = event_loop_wait(&run->loop,
 		    countdown_nap(&run->countdown, left > 0 ? left : rest));
-	} while (number == 0 && (left > 0 || rest > 0));
+	} while (calm && (left > 0 || rest > 0));
 	countdown_clear(&run->countdown);
-	other =
-	    hooks_end(&run->hook, number != 0 ? NULL : "ended by the deadline");
-	return number != 0 ? number : other;
+	hooks_end(&run->hook, calm ? "ended by the deadline" : NULL);
 }
 
 /* Runs the command once, from the instant began on. */
@@ -129,7 +123,6 @@ attempt(struct run *run)
 	nanos began = sys_now(CLOCK_BOOTTIME), ended;
 	struct outcome outcome;
 	struct step step;
-	int number;
 
 	if (run->fleet != NULL && run->history.made == 0)
 		fleet_client_greet(run->fleet, false, began);
@@ -139,7 +132,7 @@ attempt(struct run *run)
 	outcome = execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, &outcome, ended);
-	number = event_loop_await_budget(&run->loop);
+	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
 	    !run->outer.retrying, ended);
 	if (run->fleet != NULL)
@@ -149,9 +142,8 @@ attempt(struct run *run)
 	run_log_attempt(run, &step, began);
 	messages_step(&run->loop.log, run->policy, &run->history, &step,
 	    &run->loop.streams.relay);
-	if (number != 0)
-		finish_by_signal(run, number);
-	if (step.again && plan_retries(&run->history))
+	if (step.again && run->loop.ending_signal == 0 &&
+	    plan_retries(&run->history))
 		hooks_retry(&run->hook, run->environment.list);
 	return step;
 }
@@ -182,17 +174,15 @@ seek_admission(struct run *run, const struct step *planned)
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	struct step step;
-	int number;
 	nanos now;
 
 	if (run->history.made > 0)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_lost(&run->history, lost);
-	number = event_loop_await_admission(
-	    &run->loop, run->fleet, retry, run->history.deadline, &admission);
-	if (number != 0)
-		finish_by_signal(run, number);
+	if (!event_loop_await_admission(&run->loop, run->fleet, retry,
+		run->history.deadline, &admission))
+		return *planned;
 	run_log_admission(run, &admission);
 	messages_alone(&run->loop.log, run->policy, &admission);
 	if (admission.denied == REASON_NONE && !admission_is_open(&admission))
@@ -207,7 +197,8 @@ seek_admission(struct run *run, const struct step *planned)
 	return step;
 }
 
-/* Makes attempt after attempt; returns the step that ends the series. */
+/* Makes attempt after attempt; returns the step that ends the series. A signal
+ * that ends a wait ends it, too. */
 static struct step
 series(struct run *run)
 {
@@ -215,13 +206,14 @@ series(struct run *run)
 	    plan_first(run->policy, &run->history, sys_now(CLOCK_BOOTTIME));
 
 	while (step.again) {
-		int number = wait_for_attempt(run, step.at);
-
-		if (number != 0)
-			finish_by_signal(run, number);
+		wait_for_attempt(run, step.at);
+		if (run->loop.ending_signal != 0)
+			return step;
 		step = plan_wake(&run->history, &step, sys_now(CLOCK_BOOTTIME));
 		if (step.again)
 			step = seek_admission(run, &step);
+		if (run->loop.ending_signal != 0)
+			return step;
 	}
 	if (step.attempt == 0)
 		messages_step(&run->loop.log, run->policy, &run->history, &step,

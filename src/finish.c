@@ -114,65 +114,60 @@ finish_without_output(struct run *run)
 
 /*
  * Waits a little for other processes that write to held output: a process
- * substitution ends after its shell. Returns the signal that ended the wait, or
- * 0.
+ * substitution ends after its shell. False if a signal has ended the wait.
  */
-static int
+static bool
 await_stragglers(struct run *run, const struct capture *capture)
 {
 	nanos until = event_loop_now(&run->loop) + STRAGGLERS;
-	int number = 0;
 
-	while (number == 0 && capture_written(capture) &&
-	    event_loop_now(&run->loop) < until)
-		number = event_loop_wait(&run->loop, LOOK_AGAIN);
-	return number;
+	while (capture_written(capture) && event_loop_now(&run->loop) < until)
+		if (!event_loop_wait(&run->loop, LOOK_AGAIN))
+			return false;
+	return true;
 }
 
 /*
  * Delivers held output, however slow its reader is; if hurried, only as long as
- * the reader takes something. Returns the signal that ended the wait, or 0.
+ * the reader takes something. False if a signal has ended the wait.
  */
-static int
+static bool
 deliver(struct run *run, struct capture *capture, bool hurried)
 {
-	int number = await_stragglers(run, capture);
+	bool calm = await_stragglers(run, capture);
 	nanos until = event_loop_now(&run->loop) + LAST_WORDS;
 
 	streams_release(&run->loop.streams, capture);
-	while (number == 0 && !capture_done(capture)) {
+	while (calm && !capture_done(capture)) {
 		nanos left = until - event_loop_now(&run->loop);
 		off_t sent = capture->sent;
 
 		if (hurried && left <= 0)
-			return 0;
-		number =
-		    event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
+			break;
+		calm = event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
 			until = event_loop_now(&run->loop) + LAST_WORDS;
 	}
-	return number;
+	return calm;
 }
 
 /*
  * Delivers what is wanted of the last attempt: the output of a success, the
  * error output of a failure; with --chronic nothing of a success, and all of a
- * failure. Returns the signal that ended the wait, or 0.
+ * failure.
  */
-static int
+static void
 deliver_held(struct run *run, enum reason reason)
 {
 	struct streams *streams = &run->loop.streams;
-	bool chronic = run->policy->chronic;
-	bool succeeded = reason == REASON_SUCCEEDED;
 	bool hurried = reason == REASON_INTERRUPTED;
-	int number = 0;
+	bool succeeded = reason == REASON_SUCCEEDED;
 
-	if (succeeded != chronic)
-		number = deliver(run, &streams->out, hurried);
-	if (!succeeded && number == 0)
-		number = deliver(run, &streams->err, hurried);
-	return number;
+	if (succeeded != run->policy->chronic &&
+	    !deliver(run, &streams->out, hurried))
+		return;
+	if (!succeeded)
+		deliver(run, &streams->err, hurried);
 }
 
 /* The errno with which output of fd could not be delivered, or 0. */
@@ -230,19 +225,12 @@ undeliverable(struct run *run, int error, const char *which)
 		.reason = REASON_INTERNAL };
 }
 
-/* The end where a signal ended a wait. */
-static struct step
-interrupted(int number)
-{
-	return (struct step){ .signal = number, .reason = REASON_INTERRUPTED };
-}
-
 /*
  * Says how the invocation ended, and writes reports and a trace. Held lines
- * are released first, so that warnings about these files are seen. Returns the
- * signal that ended a wait for a reader, or 0.
+ * are released first, so that warnings about these files are seen. False if a
+ * signal has ended a wait for a reader.
  */
-static int
+static bool
 write_reports(struct run *run, const struct step *step)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
@@ -255,7 +243,7 @@ write_reports(struct run *run, const struct step *step)
 		.limit = step->reason == REASON_LIMIT ? run->history.limit->text
 						      : NULL,
 		.id = environment_id(&run->environment) };
-	int number = 0;
+	bool calm = true;
 
 	messages_end(
 	    &run->loop.log, run->policy, &run->history, step->reason, now);
@@ -263,55 +251,47 @@ write_reports(struct run *run, const struct step *step)
 	http_request_say_missing(&run->request);
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
-		number = report_file_write(run->policy, run->attempt_log,
+		calm = report_file_write(run->policy, run->attempt_log,
 		    &run->tracer, &ending, &run->loop);
 	}
 	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",
 		verdict_reason_words(ending.reason)));
-	return number;
+	return calm;
 }
 
 int
 finish_run(struct run *run, struct step step)
 {
+	const int *signal = &run->loop.ending_signal;
 	const char *which;
-	int number, lost;
+	int lost;
+	bool calm;
 
-	number = deliver_held(run, step.reason);
+	if (*signal != 0)
+		step.reason = REASON_INTERRUPTED;
+	deliver_held(run, step.reason);
 	lost = undelivered(run, &step, &which);
 	/* Only a signal or the deadline ends the wait for a reader. */
-	if (number == 0 && lost == ETIMEDOUT)
-		number = run->history.last.interrupted;
-	if (number != 0)
-		step = interrupted(number);
+	if (*signal == 0 && lost == ETIMEDOUT)
+		signal = &run->history.last.interrupted;
+	if (*signal != 0)
+		step = (struct step){ .signal = *signal,
+			.reason = REASON_INTERRUPTED };
 	/* That output was more than may be held was said already. */
 	else if (lost != 0 && !run->history.last.overrun)
 		step = undeliverable(run, lost, which);
-	number = write_reports(run, &step);
-	if (number == 0 && step.reason != REASON_SUCCEEDED &&
+	calm = write_reports(run, &step);
+	if (calm && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
-		number = hooks_give_up(&run->hook, run->environment.list);
-	if (number == 0)
-		number = event_loop_await_log(&run->loop, LAST_WORDS);
-	if (number != 0)
-		step.signal = number;
+		calm = hooks_give_up(&run->hook, run->environment.list);
+	if (calm)
+		event_loop_await(&run->loop, event_loop_log,
+		    sys_now(CLOCK_BOOTTIME) + LAST_WORDS);
+	if (run->loop.ending_signal != 0)
+		step.signal = run->loop.ending_signal;
 	http_request_close(&run->request);
 	if (step.signal != 0)
 		signals_die(step.signal);
 	return step.status;
-}
-
-void
-finish_by_signal(struct run *run, int number)
-{
-	struct step step = interrupted(number);
-	int other = deliver_held(run, REASON_INTERRUPTED);
-
-	if (write_reports(run, &step) == 0 && other == 0)
-		other = event_loop_await_log(&run->loop, LAST_WORDS);
-	/* The first signal counts; a second one only ends the waits. */
-	(void)other;
-	http_request_close(&run->request);
-	signals_die(number);
 }

@@ -20,10 +20,8 @@ int finish_fail(struct run *run, const char *what);
 int finish_without_input(struct run *run);
 int finish_without_output(struct run *run);
 
-/* Ends as the step says: returns its status, or dies of its signal. */
+/* Ends as the step says, or as loop.ending_signal says: returns the status, or
+ * dies of the signal. */
 int finish_run(struct run *run, struct step step);
-
-/* Ends by a signal that ended a wait while no command ran. */
-_Noreturn void finish_by_signal(struct run *run, int number);
 
 #endif

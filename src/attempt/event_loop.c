@@ -1,5 +1,6 @@
 #include "attempt/event_loop.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include "sys/sys.h"
 #include "text/number.h"
@@ -7,7 +8,7 @@
 bool
 event_loop_open(struct event_loop *loop)
 {
-	loop->child = 0;
+	loop->child = loop->ending_signal = 0;
 	loop->link = NULL;
 	return signals_open(&loop->signals);
 }
@@ -63,111 +64,95 @@ event_loop_hear(struct event_loop *loop, nanos nap)
 	return hear(loop, -1, nap);
 }
 
-int
+bool
 event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 {
-	int number = hear(loop, fd, nap).signal;
+	int signal = hear(loop, fd, nap).signal;
 
 	/* A signal that ends the series may come right behind another one. */
-	while (number != 0 && !signals_end_series(number)) {
-		if (number == SIGCHLD)
+	for (; signal != 0; signal = hear(loop, fd, 0).signal) {
+		if (signal == SIGCHLD)
 			event_loop_reap(loop);
-		number = hear(loop, fd, 0).signal;
+		if (!signals_end_series(signal))
+			continue;
+		if (loop->ending_signal == 0)
+			loop->ending_signal = signal;
+		return false;
 	}
-	return number;
+	return true;
 }
 
-int
+bool
 event_loop_wait(struct event_loop *loop, nanos nap)
 {
 	return event_loop_wait_room(loop, -1, nap);
 }
 
-int
-event_loop_await_input(struct event_loop *loop, nanos deadline)
+bool
+event_loop_await(struct event_loop *loop, nanos (*due)(struct event_loop *loop),
+    nanos deadline)
 {
-	nanos left = 1;
-	int number = 0;
+	nanos left = 1, nap;
 
-	while (number == 0 && left > 0 &&
-	    !stdin_source_ready(&loop->streams.input)) {
+	while (left > 0 && (nap = due(loop)) > 0) {
 		left = deadline - sys_now(CLOCK_BOOTTIME);
-		number = event_loop_wait(loop, left);
+		if (!event_loop_wait(loop, number_lesser(nap, left)))
+			return false;
 	}
-	return number;
+	return true;
 }
 
-int
-event_loop_await_budget(struct event_loop *loop)
+nanos
+event_loop_input(struct event_loop *loop)
 {
-	int number = 0;
-	nanos nap;
-
-	while (number == 0 && (nap = budget_client_open(&loop->budget)) > 0)
-		number = event_loop_wait(loop, nap);
-	return number;
+	return stdin_source_ready(&loop->streams.input) ? 0 : NANOS_MAX;
 }
 
-int
-event_loop_await_link(struct event_loop *loop, nanos deadline)
+nanos
+event_loop_budget(struct event_loop *loop)
 {
-	nanos left = 1;
-	int number = 0;
-
-	while (number == 0 && left > 0 && loop->link->end == LINK_PENDING) {
-		left = deadline - sys_now(CLOCK_BOOTTIME);
-		number = event_loop_wait(loop, left);
-	}
-	return number;
+	return budget_client_open(&loop->budget);
 }
 
-/* Asks the fleet's server, and stores what comes of that. */
-static int
-ask_fleet(struct event_loop *loop, struct fleet_client *fleet, nanos deadline)
+nanos
+event_loop_link(struct event_loop *loop)
 {
-	int number;
-
-	fleet_client_ask(fleet, sys_now(CLOCK_BOOTTIME));
-	number = event_loop_await_link(loop, deadline);
-	fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
-	return number;
+	return loop->link->end == LINK_PENDING ? NANOS_MAX : 0;
 }
 
-int
+nanos
+event_loop_log(struct event_loop *loop)
+{
+	return loop->log.length > 0 ? NANOS_MAX : 0;
+}
+
+bool
 event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
     bool retry, nanos deadline, struct admission *admission)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
-	int number = 0;
+	bool calm = true;
 
-	if (admission_concerns(&loop->budget.caller, retry, now))
-		number = event_loop_await_budget(loop);
-	if (number != 0)
-		return number;
+	if (admission_concerns(&loop->budget.caller, retry, now) &&
+	    !event_loop_await(loop, event_loop_budget, NANOS_MAX))
+		return false;
 	do {
 		now = sys_now(CLOCK_BOOTTIME);
 		*admission = fleet != NULL
 		    ? fleet_client_admit(fleet, retry, now)
 		    : budget_client_admit(&loop->budget, retry, now);
 		if (!admission_is_open(admission))
-			return 0;
-		number = admission->fleet.decision == HOST_ASK
-		    ? ask_fleet(loop, fleet, deadline)
-		    : event_loop_wait(loop, admission->fleet.next);
-	} while (number == 0 && sys_now(CLOCK_BOOTTIME) < deadline);
-	return number;
-}
-
-int
-event_loop_await_log(struct event_loop *loop, nanos patience)
-{
-	nanos until = event_loop_now(loop) + patience, left;
-	int number = 0;
-
-	while (number == 0 && loop->log.length > 0 &&
-	    (left = until - event_loop_now(loop)) > 0)
-		number = event_loop_wait(loop, left);
-	return number;
+			return true;
+		if (admission->fleet.decision == HOST_ASK) {
+			fleet_client_ask(fleet, now);
+			calm =
+			    event_loop_await(loop, event_loop_link, deadline);
+			fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
+		} else {
+			calm = event_loop_wait(loop, admission->fleet.next);
+		}
+	} while (calm && sys_now(CLOCK_BOOTTIME) < deadline);
+	return calm;
 }
 
 void

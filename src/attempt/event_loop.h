@@ -1,5 +1,5 @@
 /*
- * event_loop: the one wait of retry, which returns the signal that ended it.
+ * event_loop: the one wait of retry, and the signal that ends the series.
  *
  * In each wait, for any event, the loop also reads signals, passes input and
  * output on, writes log lines, reaps orphans, renews the lease of the breaker's
@@ -21,6 +21,9 @@ struct event_loop {
 	struct budget_client budget;
 	struct fleet_link *link; /* NULL: there is no fleet */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
+	/* The first signal that has ended a wait (HUP, INT, QUIT or TERM), of
+	 * which retry dies in the end; 0: none. */
+	int ending_signal;
 };
 
 /* Opens the signals. False, with errno, if the kernel refuses. */
@@ -31,55 +34,42 @@ nanos event_loop_now(struct event_loop *loop);
 
 /*
  * Waits for a signal, for input or output that can be passed on, or for nap to
- * pass, 30 s at most; with 0 or less it does not wait. Returns a signal that
- * ends the series (HUP, INT, QUIT or TERM), or 0. Other signals have no effect:
- * they are for the command, which does not run now.
+ * pass, 30 s at most; with 0 or less it does not wait. False if a signal that
+ * ends the series has ended the wait; loop->ending_signal keeps the first one.
+ * Other signals have no effect: they are for the command, which does not run
+ * now.
  */
-__attribute__((warn_unused_result)) int
-event_loop_wait(struct event_loop *loop, nanos nap);
+bool event_loop_wait(struct event_loop *loop, nanos nap);
 
 /* As event_loop_wait(); the wait also ends when fd can be written to (-1: no
  * fd).
  */
-__attribute__((warn_unused_result)) int
-event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
+bool event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
 
 /*
- * Waits until standard input is ready for the command, or until the deadline
- * on CLOCK_BOOTTIME. Returns the signal that ended the wait, or 0.
+ * Waits until nothing is due, or until the deadline on CLOCK_BOOTTIME. due
+ * tells how long to wait before it is called again, and 0 if there is no more
+ * to wait for. False if a signal has ended the wait.
  */
-__attribute__((warn_unused_result)) int
-event_loop_await_input(struct event_loop *loop, nanos deadline);
+bool event_loop_await(struct event_loop *loop,
+    nanos (*due)(struct event_loop *loop), nanos deadline);
 
-/*
- * Waits until no other process creates the file of the budget, and opens it.
- * Returns the signal that ended the wait, or 0.
- */
-__attribute__((warn_unused_result)) int
-event_loop_await_budget(struct event_loop *loop);
-
-/*
- * Waits until the question to the fleet's server is over, or until the deadline
- * on CLOCK_BOOTTIME. Returns the signal that ended the wait, or 0.
- */
-__attribute__((warn_unused_result)) int
-event_loop_await_link(struct event_loop *loop, nanos deadline);
+/* For event_loop_await(): until standard input is ready for the command; until
+ * no other process creates the file of the budget, which is opened; until the
+ * question to the fleet's server is over; until the log's lines are written. */
+nanos event_loop_input(struct event_loop *loop);
+nanos event_loop_budget(struct event_loop *loop);
+nanos event_loop_link(struct event_loop *loop);
+nanos event_loop_log(struct event_loop *loop);
 
 /*
  * Asks the budget whether the next attempt may begin, and waits for the answer
  * until the deadline: then *admission may say nothing yet. fleet: that shares
- * the budget, or NULL. Returns the signal that ended the wait, or 0.
+ * the budget, or NULL. False if a signal has ended the wait.
  */
-__attribute__((warn_unused_result)) int
+bool
 event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
     bool retry, nanos deadline, struct admission *admission);
-
-/*
- * Waits until the log's lines are written, at most for patience. Returns the
- * signal that ended the wait, or 0.
- */
-__attribute__((warn_unused_result)) int
-event_loop_await_log(struct event_loop *loop, nanos patience);
 
 /*
  * As event_loop_wait(), while the command runs: returns any signal, which the

@@ -158,55 +158,51 @@ hooks_over(struct hook *hook)
 	return true;
 }
 
-int
+void
 hooks_end(struct hook *hook, const char *why)
 {
 	struct termination_means means = { SIGTERM, GRACE, hook->sweep,
 		&hook->loop->log, hook->option, "" };
 	struct termination limit = { .child = hook->pid };
 	siginfo_t info;
-	int heard = 0;
 
 	if (hooks_over(hook))
-		return 0;
+		return;
 	if (why != NULL)
 		warn(hook, why, "", "");
 	/* Otherwise retry could not find the hook's orphans. */
 	proctree_adopt();
 	termination_start(&limit, &means, event_loop_now(hook->loop));
 	while (!termination_over(&limit)) {
-		int number = event_loop_wait(hook->loop,
+		event_loop_wait(hook->loop,
 		    termination_nap(&limit, event_loop_now(hook->loop)));
-
-		if (heard == 0)
-			heard = number;
 		limit.dead = dead(hook, &info, WNOWAIT);
 		termination_advance(
 		    &limit, &means, event_loop_now(hook->loop), true);
 	}
 	dead(hook, &info, 0);
 	forget(hook);
-	return heard;
 }
 
-int
+bool
 hooks_give_up(struct hook *hook, char **env)
 {
 	nanos until = event_loop_now(hook->loop) + LONGEST;
-	int number = 0;
+	bool calm = true;
 
 	if (hook->policy->on_give_up == NULL)
-		return 0;
+		return true;
 	start(hook, "--on-give-up", hook->policy->on_give_up, env);
-	while (number == 0 && !hooks_over(hook)) {
+	while (calm && !hooks_over(hook)) {
 		nanos left = until - event_loop_now(hook->loop);
 
 		if (left <= 0)
-			return hooks_end(hook, "ended after 30s");
-		number = event_loop_wait(hook->loop, left);
+			hooks_end(hook, "ended after 30s");
+		else
+			calm = event_loop_wait(hook->loop, left);
 	}
 	hooks_end(hook, NULL);
-	return number;
+	return calm;
 }
 
 void

@@ -38,16 +38,15 @@ bool hooks_over(struct hook *hook);
 /*
  * Ends the hook, if one is running, and all of its processes: TERM, and KILL a
  * second later. why goes into a warning ("ended by the deadline"); NULL: no
- * warning. Returns the first signal that came meanwhile and ends the series, or
- * 0.
+ * warning. A signal does not end this wait.
  */
-int hooks_end(struct hook *hook, const char *why);
+void hooks_end(struct hook *hook, const char *why);
 
 /*
  * Runs --on-give-up, if there is one, and waits for its end. retry ends it
- * after 30 s, or at a signal that ends the series. Returns that signal, or 0.
+ * after 30 s, or at a signal that ends the series: then this is false.
  */
-int hooks_give_up(struct hook *hook, char **env);
+bool hooks_give_up(struct hook *hook, char **env);
 
 void hooks_close(struct hook *hook);
 

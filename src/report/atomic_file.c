@@ -251,12 +251,12 @@ await_reader(struct atomic_file_wait *wait, int fd, nanos until)
 {
 	nanos left = until - event_loop_now(wait->loop);
 
-	errno = wait->signal != 0 ? EINTR : ETIMEDOUT;
-	if (wait->signal != 0 || left <= 0)
+	errno = wait->ended ? EINTR : ETIMEDOUT;
+	if (wait->ended || left <= 0)
 		return false;
-	wait->signal = event_loop_wait_room(wait->loop, fd, left);
+	wait->ended = !event_loop_wait_room(wait->loop, fd, left);
 	errno = EINTR;
-	return wait->signal == 0;
+	return !wait->ended;
 }
 
 static bool
@@ -307,8 +307,9 @@ write_to_descriptor(
 		return false;
 	}
 	/* Lines of the log that still wait to be written come first. */
-	if (wait->signal == 0)
-		wait->signal = event_loop_await_log(wait->loop, wait->patience);
+	if (!wait->ended)
+		wait->ended = !event_loop_await(wait->loop, event_loop_log,
+		    sys_now(CLOCK_BOOTTIME) + wait->patience);
 	nonblock = nonblock_open(fd);
 	return deliver(target, &nonblock, wait);
 }

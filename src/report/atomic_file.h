@@ -34,11 +34,11 @@ struct atomic_file {
 struct atomic_file_wait {
 	struct event_loop *loop;
 	nanos patience; /* how long a reader may take no bytes */
-	int signal; /* that ended a wait, so there is no other wait; or 0 */
+	bool ended; /* a signal has ended a wait, so there is no other one */
 };
 
 /*
- * Writes the file. False, with errno, if that failed; EINTR if wait->signal is
+ * Writes the file. False, with errno, if that failed; EINTR if wait->ended is
  * the reason. The old file is still there then, unless it was written to
  * directly.
  */

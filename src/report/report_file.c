@@ -271,11 +271,11 @@ write_file(const struct atomic_file *target, const char *what,
 	line.strings = STRINGS(
 	    "cannot write ", what, " '", target->file, "': ", strerror(errno));
 	log_tell(&wait->loop->log, &line);
-	if (wait->signal == 0)
+	if (!wait->ended)
 		return;
 	ending->reason = REASON_INTERRUPTED;
-	ending->status = EXIT_STATUS_SIGNAL + wait->signal;
-	ending->signal = wait->signal;
+	ending->signal = wait->loop->ending_signal;
+	ending->status = EXIT_STATUS_SIGNAL + ending->signal;
 	ending->limit = NULL;
 }
 
@@ -298,7 +298,7 @@ write_trace(const struct invocation *invocation, const struct tracer *tracer,
 	write_file(&trace, "trace", ending, wait);
 }
 
-int
+bool
 report_file_write(const struct policy *policy,
     const struct attempt_log *attempt_log, const struct tracer *tracer,
     struct ending *ending, struct event_loop *loop)
@@ -318,5 +318,5 @@ report_file_write(const struct policy *policy,
 	write_file(&report, "report", ending, &wait);
 	write_file(&metrics, "metrics", ending, &wait);
 	write_trace(&invocation, tracer, ending, &wait);
-	return wait.signal;
+	return !wait.ended;
 }

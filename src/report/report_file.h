@@ -26,10 +26,10 @@ struct ending {
 
 /*
  * Writes the files that the policy asks for; after an error retry only warns.
- * Returns the signal that ended the wait for a reader, or 0. Such a signal is
- * put into *ending, and from then on retry waits for no reader.
+ * False if a signal has ended the wait for a reader. It is put into *ending,
+ * and from then on retry waits for no reader.
  */
-int report_file_write(const struct policy *policy,
+bool report_file_write(const struct policy *policy,
     const struct attempt_log *attempt_log, const struct tracer *tracer,
     struct ending *ending, struct event_loop *loop);
 

@@ -469,12 +469,6 @@ SPY(int, finish_run, struct run *run, struct step step)
 	return REAL(finish_run)(run, step);
 }
 
-SPY(void, finish_by_signal, struct run *run, int number)
-{
-	close_series();
-	REAL(finish_by_signal)(run, number);
-}
-
 FAKE(void, _exit, int status)
 {
 	kernel_trace("exits itself with", status);

@@ -102,10 +102,10 @@ await(const char *what)
 {
 	nanos began = now();
 	const struct fleet_answer *answer = &fleet.talk.answer;
-	int number = event_loop_await_link(&run.loop, NANOS_MAX);
 
-	if (number != 0)
-		printf("%s: signal %d\n", what, number);
+	run.loop.ending_signal = 0;
+	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
+		printf("%s: signal %d\n", what, run.loop.ending_signal);
 	else if (fleet.end == LINK_FAILED)
 		printf("%s: %s\n", what, fleet.reason);
 	else
@@ -124,7 +124,7 @@ pass(nanos span)
 	nanos until = now() + span, left;
 
 	while ((left = until - now()) > 0)
-		if (event_loop_wait(&run.loop, left) != 0)
+		if (!event_loop_wait(&run.loop, left))
 			return;
 }
 
@@ -219,7 +219,7 @@ check_rest(const bool *before)
 			printf("descriptor %d is left\n", fd);
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    now() < until) {
-		if (event_loop_wait(&run.loop, 10 * NANOS_MS) != 0)
+		if (!event_loop_wait(&run.loop, 10 * NANOS_MS))
 			break;
 		event_loop_reap(&run.loop);
 	}
