@@ -63,7 +63,7 @@ gather(struct run *run)
 /*
  * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended;
  * the deadline or a signal ends that. It looks for a signal even where there is
- * nothing to wait for.
+ * nothing to wait for; before the first attempt a look is enough.
  */
 static void
 wait_for_attempt(struct run *run, nanos at)
@@ -72,6 +72,8 @@ wait_for_attempt(struct run *run, nanos at)
 	nanos wait = at - sys_now(CLOCK_BOOTTIME), left, rest;
 	bool calm;
 
+	if (wait <= 0 && run->history.made == 0 && !signals_pend())
+		return;
 	messages_label(label, run->policy, run->history.made + 1);
 	if (wait > 0)
 		sd_notify_status(STRINGS("waiting ",

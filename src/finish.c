@@ -114,39 +114,36 @@ finish_without_output(struct run *run)
 
 /*
  * Waits a little for other processes that write to held output: a process
- * substitution ends after its shell. False if a signal has ended the wait.
- */
-static bool
-await_stragglers(struct run *run, const struct capture *capture)
-{
-	nanos until = event_loop_now(&run->loop) + STRAGGLERS;
-
-	while (capture_written(capture) && event_loop_now(&run->loop) < until)
-		if (!event_loop_wait(&run->loop, LOOK_AGAIN))
-			return false;
-	return true;
-}
-
-/*
- * Delivers held output, however slow its reader is; if hurried, only as long as
- * the reader takes something. False if a signal has ended the wait.
+ * substitution ends after its shell. Then delivers it, however slow its reader
+ * is; if hurried, only as long as the reader takes something. False if a signal
+ * has ended the wait.
  */
 static bool
 deliver(struct run *run, struct capture *capture, bool hurried)
 {
-	bool calm = await_stragglers(run, capture);
-	nanos until = event_loop_now(&run->loop) + LAST_WORDS;
+	struct event_loop *loop = &run->loop;
+	bool calm = true;
+	nanos until;
 
-	streams_release(&run->loop.streams, capture);
+	if (capture_written(capture)) {
+		until = event_loop_now(loop) + STRAGGLERS;
+		while (calm && capture_written(capture) &&
+		    event_loop_now(loop) < until)
+			calm = event_loop_wait(loop, LOOK_AGAIN);
+	}
+	streams_release(&loop->streams, capture);
+	if (capture_done(capture))
+		return calm;
+	until = event_loop_now(loop) + LAST_WORDS;
 	while (calm && !capture_done(capture)) {
-		nanos left = until - event_loop_now(&run->loop);
+		nanos left = until - event_loop_now(loop);
 		off_t sent = capture->sent;
 
 		if (hurried && left <= 0)
 			break;
-		calm = event_loop_wait(&run->loop, hurried ? left : NANOS_MAX);
+		calm = event_loop_wait(loop, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
-			until = event_loop_now(&run->loop) + LAST_WORDS;
+			until = event_loop_now(loop) + LAST_WORDS;
 	}
 	return calm;
 }

@@ -40,29 +40,35 @@ run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what)
 {
 	struct event_loop *loop = &run->loop;
+	struct {
+		uint64_t seed;
+		unsigned char id[16];
+	} random;
 	bool limited;
 
+	sys_random(&random, sizeof random);
 	run->policy = policy;
 	run->outer = *outer;
 	run->attempt_log = NULL;
 	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
-	    outer->deadline, policy->seeded ? policy->seed : sys_seed());
+	    outer->deadline, policy->seeded ? policy->seed : random.seed);
 	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
 	    run->history.deadline != NANOS_MAX;
-	environment_start(&run->environment, outer);
+	environment_start(&run->environment, outer, random.id);
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->share, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
-	*what = "environment";
-	if (!environment_open(&run->environment, policy, outer))
-		return false;
-	tracer_start(&run->tracer, policy, &run->environment);
 	*what = "signalfd";
 	if (!event_loop_open(loop))
 		return false;
+	*what = "environment";
+	if (!environment_open(
+		&run->environment, policy, outer, loop->signals.self))
+		return false;
+	tracer_start(&run->tracer, policy, &run->environment);
 	*what = "fleet";
 	if (!open_fleet(run))
 		return false;

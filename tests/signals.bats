@@ -178,11 +178,11 @@ children()
 }
 
 # Signals that strace injects come from the kernel, as those of a terminal do.
-# retry's fifth sigpending(2) is right before the fork; on a very slow machine it
-# is in the wait before that, and then retry dies of the signal.
+# retry's second sigpending(2) is right before the fork; on a very slow machine it
+# is in a wait before that, and then retry dies of the signal.
 @test "a Ctrl-C right before the command begins reaches it, once" {
 	local tries=0
-	inject 'rt_sigpending:signal=INT:when=5'
+	inject 'rt_sigpending:signal=INT:when=2'
 	until is 3 "$ACTOR" fresh "${inject[@]}" "$RETRY" -n 2 -d 0 -- \
 	    "$ACTOR" listen 1 3; do
 		[ ! -s out ]

@@ -37,7 +37,6 @@ attempt_open(struct attempt *shared, const struct policy *policy,
 {
 	shared->policy = policy;
 	shared->loop = loop;
-	shared->self = getpid();
 	shared->sweep = NULL;
 	if (limited || policy->hold_out || policy->hold_err) {
 		shared->sweep = malloc(sizeof *shared->sweep);
@@ -87,7 +86,7 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 		return;
 	}
 	/* Its own: PIPE, where standard error has no reader. */
-	if (wakeup->sender == attempt->shared->self)
+	if (wakeup->sender == attempt->loop->signals.self)
 		return;
 	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
 		attempt->interrupted = wakeup->signal;
@@ -307,71 +306,48 @@ deliver(struct running *attempt)
 	return relay_finish(&loop->streams.relay);
 }
 
-/* Forks. False, with errno, if something is lacking. */
-static bool
-begin(struct running *attempt, char **command, char **env, const char **lacking)
-{
-	const struct attempt *shared = attempt->shared;
-	struct event_loop *loop = shared->loop;
-
-	attempt->limit.child = -1;
-	if (streams_begin(&loop->streams, lacking)) {
-		*lacking = "cannot fork";
-		signals_note(&loop->signals);
-		attempt->limit.child = spawn_run(&shared->spawn, &loop->signals,
-		    &loop->streams, command, env);
-	}
-	if (attempt->limit.child == -1) {
-		int error = errno;
-
-		streams_forked(&loop->streams);
-		relay_finish(&loop->streams.relay);
-		errno = error;
-		return false;
-	}
-	streams_forked(&loop->streams);
-	loop->child = attempt->limit.child;
-	loop->signals.accompanied = true;
-	attempt->interrupted = signals_handed_on(&loop->signals);
-	return true;
-}
-
-/* The attempt, before its fork. */
-static struct running
-prepare(const struct attempt *shared, const struct history *history,
-    const char *label)
-{
-	const struct policy *policy = shared->policy;
-	nanos now = event_loop_now(shared->loop);
-
-	return (struct running){ .shared = shared,
-		.loop = shared->loop,
-		.means = { policy->signal, policy->kill_after, shared->sweep,
-		    &shared->loop->log, "attempt ", label },
-		.began = now,
-		.timeout = limit_at(now, plan_timeout(policy, history->made)),
-		.idle = limit_at(now, policy->idle_timeout),
-		.deadline = history->deadline };
-}
-
 struct outcome
 attempt_run(struct attempt *shared, char **command, char **env,
     const struct history *history, const char *label)
 {
-	struct running attempt = prepare(shared, history, label);
+	const struct policy *policy = shared->policy;
+	struct event_loop *loop = shared->loop;
+	struct running attempt = { .shared = shared,
+		.loop = loop,
+		.means = { policy->signal, policy->kill_after, shared->sweep,
+		    &loop->log, "attempt ", label },
+		.limit.child = -1,
+		.deadline = history->deadline };
+	const char *lacking;
 	struct outcome outcome;
 	struct relay_found found;
-	const char *lacking;
+	int error;
 
 	if (shared->sweep != NULL)
 		proctree_exclude(shared->sweep);
-	if (!begin(&attempt, command, env, &lacking))
+	if (streams_begin(&loop->streams, &lacking)) {
+		lacking = "cannot fork";
+		attempt.began = signals_note(&loop->signals);
+		attempt.limit.child = spawn_run(&shared->spawn, &loop->signals,
+		    &loop->streams, command, env);
+	}
+	error = errno;
+	streams_forked(&loop->streams);
+	if (attempt.limit.child == -1) {
+		relay_finish(&loop->streams.relay);
 		return (struct outcome){ .end = END_NOT_STARTED,
-			.error = errno,
+			.error = error,
 			.lacking = lacking };
+	}
+	attempt.timeout =
+	    limit_at(attempt.began, plan_timeout(policy, history->made));
+	attempt.idle = limit_at(attempt.began, policy->idle_timeout);
+	loop->child = attempt.limit.child;
+	loop->signals.accompanied = true;
+	attempt.interrupted = signals_handed_on(&loop->signals);
+
 	while (!termination_over(&attempt.limit)) {
-		struct wakeup wakeup =
-		    event_loop_hear(shared->loop, nap(&attempt));
+		struct wakeup wakeup = event_loop_hear(loop, nap(&attempt));
 
 		reap(&attempt);
 		hear(&attempt, &wakeup);
@@ -380,18 +356,17 @@ attempt_run(struct attempt *shared, char **command, char **env,
 		    attempt.limit.stage != TERMINATION_NONE)
 			check_limits(&attempt);
 	}
-	stdin_source_ended(&shared->loop->streams.input);
-	shared->loop->signals.accompanied = false;
+	stdin_source_ended(&loop->streams.input);
+	loop->signals.accompanied = false;
 	outcome = outcome_of(&attempt);
 	found = deliver(&attempt);
 	outcome.seen = found.seen;
 	outcome.has_hint = found.has_hint;
 	outcome.hint = found.hint;
 	outcome.interrupted = attempt.interrupted;
-	outcome.overrun =
-	    streams_ended(&shared->loop->streams) || attempt.overrun;
-	shared->loop->child = 0;
-	event_loop_reap(shared->loop);
+	outcome.overrun = streams_ended(&loop->streams) || attempt.overrun;
+	loop->child = 0;
+	event_loop_reap(loop);
 	return outcome;
 }
 

@@ -18,7 +18,6 @@ struct attempt {
 	const struct policy *policy;
 	struct event_loop *loop;
 	struct spawn spawn;
-	pid_t self;
 	struct sweep *sweep; /* NULL where no attempt has to be ended */
 };
 

@@ -111,12 +111,13 @@ environment_attempts(const struct policy *policy, const struct outer *outer)
 }
 
 void
-environment_start(struct environment *environment, const struct outer *outer)
+environment_start(struct environment *environment, const struct outer *outer,
+    const unsigned char random[16])
 {
 	char uuid[SYS_UUID];
 
 	stpcpy(stpcpy(environment->id, ID),
-	    outer->id != NULL ? outer->id : sys_uuid(uuid));
+	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
 }
 
 void
@@ -163,7 +164,7 @@ assign(char room[ENVIRONMENT_ROOM], const char *name, int64_t value)
 
 bool
 environment_open(struct environment *environment, const struct policy *policy,
-    const struct outer *outer)
+    const struct outer *outer, pid_t self)
 {
 	/* The key of the breaker that admits the attempts. */
 	const char *admitted = policy->share.breaker.failures > 0
@@ -205,7 +206,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
 	at = stpcpy(environment->parent, "RETRY_PARENT=");
-	at = stpcpy(stpcpy(at, number_put(digits, getpid())), ".");
+	at = stpcpy(stpcpy(at, number_put(digits, self)), ".");
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 	environment_put(environment, environment->parent);
 	environment->retrying = outer->retrying;

@@ -58,19 +58,19 @@ int64_t
 environment_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
- * Finds the id of the invocation: that of the outer retry, or a new one. This
- * comes before the functions below.
+ * Finds the id of the invocation: that of the outer retry, or one of random
+ * bytes. This comes before the functions below.
  */
-void
-environment_start(struct environment *environment, const struct outer *outer);
+void environment_start(struct environment *environment,
+    const struct outer *outer, const unsigned char random[16]);
 
 /*
  * Begins the environment of the attempts: that of retry, with the options that
  * an inner retry takes over, and the variables by which it knows this one.
- * False, with errno, if there is no memory.
+ * self is the process of retry. False, with errno, if there is no memory.
  */
 bool environment_open(struct environment *environment,
-    const struct policy *policy, const struct outer *outer);
+    const struct policy *policy, const struct outer *outer, pid_t self);
 
 /*
  * Put a variable, which stays where it is and may change its text: "NAME=text"

@@ -187,11 +187,12 @@ hooks_end(struct hook *hook, const char *why)
 bool
 hooks_give_up(struct hook *hook, char **env)
 {
-	nanos until = event_loop_now(hook->loop) + LONGEST;
 	bool calm = true;
+	nanos until;
 
 	if (hook->policy->on_give_up == NULL)
 		return true;
+	until = event_loop_now(hook->loop) + LONGEST;
 	start(hook, "--on-give-up", hook->policy->on_give_up, env);
 	while (calm && !hooks_over(hook)) {
 		nanos left = until - event_loop_now(hook->loop);

@@ -18,7 +18,8 @@ bool
 spawn_open(struct spawn *spawn, int death_signal)
 {
 	spawn->death_signal = death_signal;
-	spawn->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	spawn->errors =
+	    sys_spare_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return spawn->errors != -1;
 }
 
@@ -158,7 +159,7 @@ pid_t
 spawn_run(const struct spawn *spawn, const struct signals *signals,
     const struct streams *streams, char **command, char **env)
 {
-	pid_t parent = getpid(), child = fork();
+	pid_t parent = signals->self, child = fork();
 
 	if (child == 0)
 		become(spawn, signals, streams, parent, command, env);

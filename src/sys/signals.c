@@ -96,40 +96,36 @@ set_mask(const sigset_t *mask, sigset_t *before)
 	    SYS_rt_sigprocmask, SIG_SETMASK, mask, before, KERNEL_MASK_SIZE);
 }
 
-/*
- * Takes the pending signals. They are pending because the caller has blocked
- * them, and the command inherits this mask. Signals beyond SIGNALS_PENDING stay
- * pending.
- */
-static void
-take_pending(struct signals *signals)
-{
-	static const struct timespec at_once;
-	static const sigset_t none;
-	sigset_t pending = none;
-
-	signals->count = 0;
-	if (sigpending(&pending) == -1)
-		return;
-	if (memcmp(&pending, &none, KERNEL_MASK_SIZE) == 0)
-		return;
-	while (signals->count < SIGNALS_PENDING &&
-	    sigtimedwait(
-		&pending, &signals->pending[signals->count], &at_once) > 0)
-		signals->count++;
-}
-
 bool
 signals_open(struct signals *signals)
 {
-	sigset_t *heard = &signals->heard;
+	static const struct timespec at_once;
+	static const sigset_t none;
+	sigset_t *heard = &signals->heard, pending = none;
 
-	take_pending(signals);
+	signals->self = getpid();
 	memset(heard, 0xff, sizeof *heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
 		leave_out(heard, unblocked[i]);
-	if (set_mask(heard, &signals->inherited) == -1)
+	signals->inherited = none;
+	signals->count = 0;
+	if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, heard, &signals->inherited,
+		KERNEL_MASK_SIZE) == -1)
 		return false;
+
+	/* Takes the signals that are pending because the caller has blocked
+	 * them: the command inherits this mask. Others are for retry, and
+	 * those beyond SIGNALS_PENDING stay pending. */
+	if (memcmp(&signals->inherited, &none, KERNEL_MASK_SIZE) != 0) {
+		if (sigpending(&pending) == 0)
+			sigandset(&pending, &pending, &signals->inherited);
+		while (signals->count < SIGNALS_PENDING &&
+		    sigtimedwait(&pending, &signals->pending[signals->count],
+			&at_once) > 0)
+			signals->count++;
+		set_mask(heard, NULL);
+	}
+
 	signals->accompanied = signals->continued = false;
 	signals->awake = sys_now(CLOCK_MONOTONIC);
 	signals->stopped = 0;
@@ -138,7 +134,7 @@ signals_open(struct signals *signals)
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_DFL);
 	signals->fd =
-	    sys_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
+	    sys_spare_streams(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
 	return signals->fd != -1;
 }
 
@@ -197,12 +193,14 @@ wait_for_any(struct pollfd *fds, size_t count, nanos nap)
 	return slept;
 }
 
-static bool
-continued(void)
+bool
+signals_pend(void)
 {
-	sigset_t pending;
+	static const sigset_t none;
+	sigset_t pending = none;
 
-	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+	return sigpending(&pending) == 0 &&
+	    memcmp(&pending, &none, KERNEL_MASK_SIZE) != 0;
 }
 
 /*
@@ -210,27 +208,37 @@ continued(void)
  * was one since the last look, retry was stopped for the time since then in
  * which it has not slept: what it does itself takes next to no time. If CONT
  * may have come after the clock was read, the clock is read again, so that the
- * instant is behind the stop.
+ * instant is behind the stop. *pending becomes the pending signals.
  */
-static void
-look_for_stop(struct signals *signals, nanos slept)
+static nanos
+look_for_stop(struct signals *signals, nanos slept, sigset_t *pending)
 {
 	nanos now = sys_now(CLOCK_MONOTONIC);
 
-	if (signals->continued || continued()) {
+	sigemptyset(pending);
+	sigpending(pending);
+	if (signals->continued || sigismember(pending, SIGCONT) == 1) {
 		now = sys_now(CLOCK_MONOTONIC);
 		signals->stopped +=
 		    number_greater(now - signals->awake - slept, 0);
 	}
 	signals->awake = now;
 	signals->continued = false;
+	return now - signals->stopped;
 }
 
 nanos
 signals_now(struct signals *signals)
 {
-	look_for_stop(signals, 0);
-	return signals->awake - signals->stopped;
+	sigset_t pending;
+
+	return look_for_stop(signals, 0, &pending);
+}
+
+nanos
+signals_note(struct signals *signals)
+{
+	return look_for_stop(signals, 0, &signals->early);
 }
 
 bool
@@ -248,11 +256,11 @@ signals_stops(int number)
 void
 signals_stop(const struct signals *signals, int number)
 {
-	sigset_t others = signals->heard;
+	sigset_t others = signals->heard, pending;
 
-	if (continued())
+	if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
 		return;
-	kill(getpid(), number);
+	kill(signals->self, number);
 	leave_out(&others, number);
 	set_mask(&others, NULL);
 	set_mask(&signals->heard, NULL);
@@ -287,12 +295,14 @@ signals_wait(
     struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	struct wakeup wakeup = { 0 };
+	sigset_t pending;
 
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
-	look_for_stop(signals, 0);
-	look_for_stop(signals, wait_for_any(fds, count, nap > 0 ? nap : 0));
+	look_for_stop(signals, 0, &pending);
+	look_for_stop(
+	    signals, wait_for_any(fds, count, nap > 0 ? nap : 0), &pending);
 	if (fds[0].revents != 0)
 		next_signal(signals, &wakeup);
 	while (signals_stops(wakeup.signal) && !signals->accompanied) {
@@ -309,13 +319,6 @@ signals_restore(const struct signals *signals)
 	if (signals->child_ignored)
 		set_disposition(SIGCHLD, SIG_IGN);
 	set_mask(&signals->inherited, NULL);
-}
-
-void
-signals_note(struct signals *signals)
-{
-	memset(&signals->early, 0, sizeof signals->early);
-	sigpending(&signals->early);
 }
 
 void
@@ -340,10 +343,9 @@ signals_early(struct signals *signals, int number)
 void
 signals_hand_on(const struct signals *signals)
 {
-	pid_t self = getpid();
-
 	for (size_t i = 0; i < signals->count; i++) {
 		const siginfo_t *info = &signals->pending[i];
+		pid_t self = getpid();
 
 		/* A process may send itself a signal with any si_code. */
 		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==

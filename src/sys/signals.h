@@ -23,6 +23,7 @@
 
 struct signals {
 	int fd;
+	pid_t self; /* the process of retry */
 	sigset_t heard; /* blocked, and read from fd */
 	sigset_t inherited; /* the mask that the command gets */
 	sigset_t early; /* pending before the command was forked */
@@ -69,11 +70,15 @@ struct wakeup signals_wait(
  */
 void signals_restore(const struct signals *signals);
 
+/* Whether a signal waits to be read. */
+bool signals_pend(void);
+
 /*
  * To be called right before a fork: notes which signals are pending. Even if
  * they were sent to the whole process group, the child did not get them.
+ * Returns signals_now().
  */
-void signals_note(struct signals *signals);
+nanos signals_note(struct signals *signals);
 
 /* Whether signals_note has noted this signal; true once. */
 bool signals_early(struct signals *signals, int number);

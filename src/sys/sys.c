@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "text/random.h"
 #include "text/strview.h"
 
 #define DESCRIPTOR_BASE 10
@@ -25,37 +26,55 @@ sys_now(clockid_t clock)
 	return now.tv_sec * NANOS_SECOND + now.tv_nsec;
 }
 
+void
+sys_random(void *bytes, size_t size)
+{
+	/* Early at boot there may be no entropy yet: do not wait for it. */
+	if (getrandom(bytes, size, GRND_NONBLOCK) != (ssize_t)size) {
+		uint64_t seed = (uint64_t)sys_now(CLOCK_MONOTONIC) ^
+		    (uint64_t)getpid() << 32;
+
+		for (size_t i = 0; i < size; i++)
+			((unsigned char *)bytes)[i] =
+			    (unsigned char)random_draw(&seed);
+	}
+}
+
 uint64_t
 sys_seed(void)
 {
 	uint64_t seed;
 
-	/* Early at boot there may be no entropy yet: do not wait for it. */
-	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-		seed = (uint64_t)sys_now(CLOCK_MONOTONIC) ^
-		    (uint64_t)getpid() << 32;
+	sys_random(&seed, sizeof seed);
 	return seed;
+}
+
+char *
+sys_uuid_of(char room[SYS_UUID], const unsigned char bytes[16])
+{
+	char *at = room;
+
+	for (size_t i = 0; i < 16; i++) {
+		unsigned byte = bytes[i];
+
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*at++ = '-';
+		if (i == 6)
+			byte = (byte & 0x0f) | 0x40;
+		if (i == 8)
+			byte = (byte & 0x3f) | 0x80;
+		at = strview_put_hex(at, 2, byte);
+	}
+	return room;
 }
 
 char *
 sys_uuid(char room[SYS_UUID])
 {
 	unsigned char bytes[16];
-	char *at = room;
 
-	if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != sizeof bytes) {
-		uint64_t seeds[2] = { sys_seed(), sys_seed() };
-
-		memcpy(bytes, seeds, sizeof bytes);
-	}
-	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
-	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
-	for (size_t i = 0; i < sizeof bytes; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			*at++ = '-';
-		at = strview_put_hex(at, 2, bytes[i]);
-	}
-	return room;
+	sys_random(bytes, sizeof bytes);
+	return sys_uuid_of(room, bytes);
 }
 
 bool
@@ -96,6 +115,28 @@ sys_program(void)
 	return name;
 }
 
+/* Moves a descriptor, which is not -1, to least or above. -1, with errno. */
+static int
+move(int fd, int least)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
+
+	if (moved != -1)
+		close(fd);
+	return moved;
+}
+
+int
+sys_spare_streams(int fd)
+{
+	int moved;
+
+	if (fd == -1 || fd > STDERR_FILENO)
+		return fd;
+	moved = move(fd, STDERR_FILENO + 1);
+	return moved != -1 ? moved : fd;
+}
+
 int
 sys_move_up(int fd)
 {
@@ -103,13 +144,6 @@ sys_move_up(int fd)
 
 	if (fd == -1 || fd >= DESCRIPTOR_BASE)
 		return fd;
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_BASE);
-	/* fd has the number of a closed standard stream, which must not become
-	 * this file. */
-	if (moved == -1 && fd <= STDERR_FILENO)
-		moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (moved == -1)
-		return fd;
-	close(fd);
-	return moved;
+	moved = move(fd, DESCRIPTOR_BASE);
+	return moved != -1 ? moved : sys_spare_streams(fd);
 }

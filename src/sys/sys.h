@@ -5,6 +5,7 @@
 #define SYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 #include "text/duration.h"
@@ -19,8 +20,13 @@ nanos sys_now(clockid_t clock);
 /* A random number from the kernel; early at boot one that can be guessed. */
 uint64_t sys_seed(void);
 
-/* A random UUID: RFC 9562, section 5.4. Returns room. */
+/* Random bytes, as sys_seed(). */
+void sys_random(void *bytes, size_t size);
+
+/* A random UUID, or one of these 16 random bytes: RFC 9562, section 5.4. Return
+ * room. */
 char *sys_uuid(char room[SYS_UUID]);
+char *sys_uuid_of(char room[SYS_UUID], const unsigned char bytes[16]);
 
 /*
  * The id of the boot, and the inode of the time namespace, which may shift
@@ -43,5 +49,12 @@ const char *sys_program(void);
  * descriptor is moved above 2, if possible. It stays close-on-exec.
  */
 int sys_move_up(int fd);
+
+/*
+ * Moves a descriptor above 2, because a closed standard stream must not become
+ * this file. It stays close-on-exec. For a descriptor that is open only in
+ * retry, and that no path names.
+ */
+int sys_spare_streams(int fd);
 
 #endif

@@ -719,7 +719,7 @@ static long
 set_mask(const sigset_t *mask, sigset_t *before)
 {
 	if (before != NULL)
-		sigemptyset(before);
+		*before = kernel.inherited;
 	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
 		kernel.unblock();
 	return 0;

@@ -809,6 +809,8 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.hear = hear,
 		.unblock = take_own_signal,
 		.tracing = tracing };
+	for (size_t i = 0; set->pends && i < LENGTH(pending_first); i++)
+		sigaddset(&kernel.inherited, pending_first[i]);
 	file_start(BUDGET, WINDOW);
 	if (set->held_back)
 		file_trip(600 * NANOS_MS);

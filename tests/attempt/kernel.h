@@ -152,6 +152,7 @@ struct kernel {
 	nanos now; /* on CLOCK_MONOTONIC */
 	nanos asleep; /* CLOCK_BOOTTIME is so far ahead of that */
 	pid_t self, group, session;
+	sigset_t inherited; /* the mask that retry is given */
 	bool subreaper, pidfds, visible; /* visible: /proc is */
 	bool watched; /* a shell with job control waits for us */
 	struct process list[KERNEL_PROCESSES];
