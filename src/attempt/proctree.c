@@ -106,10 +106,10 @@ copy(struct members *members, const struct members *others)
 void
 proctree_start(struct sweep *sweep)
 {
-	struct members *lists[] = { &sweep->excluded, &sweep->known,
+	struct members *lists[4] = { &sweep->excluded, &sweep->known,
 		&sweep->found, &sweep->signalled };
 
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		lists[i]->count = 0;
 		lists[i]->room = PROCTREE_FIRST;
 		lists[i]->list = lists[i]->first;

@@ -244,16 +244,15 @@ admission_effect(const struct judgement *judgement,
 
 	/* A failure says nothing about the dependency if the deadline of retry,
 	 * a signal or a closed pipe ended the attempt. */
-	if (effect.succeeded)
-		effect.result = RESULT_HEALTHY;
-	else if (outcome->end == END_NOT_STARTED ||
-	    outcome->end == END_DEADLINE || outcome->interrupted != 0)
+	if (!effect.succeeded &&
+	    (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
+		outcome->interrupted != 0 ||
+		(judgement->reason == REASON_NOT_RETRYABLE &&
+		    verdict_meant(outcome))))
 		effect.result = RESULT_IGNORED;
-	else if (judgement->reason == REASON_STOP_RULE)
+	else if (effect.succeeded || judgement->reason == REASON_STOP_RULE ||
+	    judgement->reason == REASON_NOT_RETRYABLE)
 		effect.result = RESULT_HEALTHY;
-	else if (judgement->reason == REASON_NOT_RETRYABLE)
-		effect.result =
-		    verdict_meant(outcome) ? RESULT_IGNORED : RESULT_HEALTHY;
 	return effect;
 }
 
