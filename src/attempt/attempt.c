@@ -1,13 +1,13 @@
 #include "attempt/attempt.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
-#include "attempt/forwarding.h"
-#include "attempt/job_control.h"
 #include "text/number.h"
 #include "sys/procfs.h"
 #include "attempt/proctree.h"
@@ -23,7 +23,7 @@ struct running {
 	struct termination limit;
 	enum end reached; /* which limit was, once one was */
 	siginfo_t info; /* how the child ended, once it is dead */
-	struct job_control job;
+	bool halted; /* retry got a signal to stop, as the command did */
 	int interrupted;
 	bool overrun; /* it was ended because it wrote too much */
 	bool overtaken; /* the limit came after the interruption */
@@ -76,9 +76,34 @@ reap(struct running *attempt)
 		attempt->loop->signals.accompanied = false;
 }
 
+/*
+ * Whether the kernel has sent a signal to retry and the child, as parts of one
+ * process group, because of what happens at a terminal: see tty(4). A signal
+ * from before the fork did not reach the child.
+ */
+static bool
+reached_both(struct signals *signals, const struct wakeup *wakeup, pid_t child)
+{
+	static const int terminal[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN,
+		SIGTTOU, SIGWINCH, SIGCONT };
+	/* The leader of a session gets HUP alone. */
+	bool sent = wakeup->signal == SIGHUP && getsid(0) != signals->self;
+
+	for (size_t i = 0; i < sizeof terminal / sizeof *terminal; i++)
+		sent |= wakeup->signal == terminal[i];
+	return !signals_early(signals, wakeup->signal) &&
+	    wakeup->code == SI_KERNEL && sent && getpgid(child) == getpgrp();
+}
+
+/* Heeds a signal, and passes it on to the child, unless the child has it
+ * already: from its own call, or because its process group got it. */
 static void
 hear(struct running *attempt, const struct wakeup *wakeup)
 {
+	struct signals *signals = &attempt->loop->signals;
+	union sigval value = { .sival_int = wakeup->value };
+	pid_t child = attempt->limit.child;
+
 	if (wakeup->signal == 0)
 		return;
 	if (wakeup->signal == SIGCHLD) {
@@ -86,24 +111,83 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 		return;
 	}
 	/* Its own: PIPE, where standard error has no reader. */
-	if (wakeup->sender == attempt->loop->signals.self)
+	if (wakeup->sender == signals->self)
 		return;
 	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
 		attempt->interrupted = wakeup->signal;
-	if (!attempt->limit.dead)
-		forwarding_pass(
-		    &attempt->loop->signals, wakeup, attempt->limit.child);
+	/* XCPU of the kernel is for processor time that retry itself used. */
+	if (attempt->limit.dead || wakeup->sender == child ||
+	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
+	    reached_both(signals, wakeup, child))
+		return;
+	if (wakeup->code == SI_QUEUE)
+		sigqueue(child, wakeup->signal, value);
+	else
+		kill(child, wakeup->signal);
 }
 
-/* Stops retry, if that is due, as the command has stopped. */
+/*
+ * Whether retry is in the foreground of a shell with job control, which gives
+ * no prompt before retry ends or stops. Such a shell gives each job a process
+ * group other than its own, in its session: see "orphaned process group" in
+ * POSIX. A script, make or timeout waits in the same group as retry, and would
+ * not continue a stopped one.
+ */
+static bool
+is_watched(void)
+{
+	pid_t parent = getppid(), foreground;
+	int fd;
+
+	if (getpgid(parent) == getpgrp() || getsid(parent) != getsid(0))
+		return false;
+	fd = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	foreground = tcgetpgrp(fd);
+	close(fd);
+	return foreground == getpgrp();
+}
+
+/*
+ * Stops retry, if that is due, because the command has stopped. The command
+ * decides whether and when it stops, so retry waits until it has. If retry got
+ * no signal to stop, it stops only if a shell waits for that: no other process
+ * would continue it, and no limit would act any more. A command in another
+ * process group does not get the signals of the terminal: then retry stops
+ * alone.
+ */
 static void
 stop_along(struct running *attempt, const struct wakeup *wakeup)
 {
-	int number = job_control_stops(
-	    &attempt->job, wakeup, attempt->limit.child, attempt->limit.dead);
+	siginfo_t info = { .si_pid = 0 };
+	pid_t child = attempt->limit.child;
+	bool dead = attempt->limit.dead;
+	int signal = wakeup->signal;
 
-	if (number != 0)
-		signals_stop(&attempt->loop->signals, number);
+	if (signal == SIGCONT)
+		attempt->halted = false;
+	if (signals_stops(signal)) {
+		attempt->halted = true;
+		if (dead ||
+		    (wakeup->code == SI_KERNEL &&
+			getpgid(child) != getpgrp())) {
+			signals_stop(&attempt->loop->signals, signal);
+			return;
+		}
+	} else if (signal != SIGCHLD || dead) {
+		return;
+	}
+	/* By which signal is the child stopped now? */
+	if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
+		-1 ||
+	    info.si_pid != child || info.si_status == 0 ||
+	    !(attempt->halted || is_watched()))
+		return;
+	attempt->halted = false;
+	/* TSTP does not stop an orphaned process group, as STOP would. */
+	signals_stop(&attempt->loop->signals,
+	    info.si_status == SIGSTOP ? SIGTSTP : info.si_status);
 }
 
 static bool
