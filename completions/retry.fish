@@ -198,7 +198,7 @@ __retry_option -l trace -r -F -d 'Add a trace of the attempts, for OpenTelemetry
 __retry_option -l on-retry -x -a '(__retry_lines)' -d 'Run this once a retry is decided'
 __retry_option -l on-give-up -x -a '(__retry_lines)' -d 'Run this once it has given up'
 __retry_option -l progress -x -a 'auto always never' -d 'Count down long waits'
-__retry_option -l dry-run -d 'Print the delays and the worst case, run nothing'
+__retry_option -l dry-run -d 'Print delays, worst case and rules, run nothing'
 __retry_option -l policy -x -a '(__retry_policies)' -d 'Options from a file'
 __retry_option -s h -l help -d 'Show the options'
 __retry_option -s V -l version -d 'Show the version'

@@ -424,6 +424,23 @@ codes()
 	tries 1 125 --keep-status -O --hold-max 1 sh -c 'echo >>ran; echo ok'
 }
 
+@test "-v says once, after a failure, that a pattern has taken other items" {
+	local hint="retry: ',75' is part of the pattern; for more items, give --stop-on again"
+	tries 3 1 -v --stop-on 'stderr:denied,75' sh -c "$(exits 1)"
+	[ "$(sed -n 2p err)" = "$hint" ]
+	[ "$(grep -c 'part of' err)" = 1 ]
+	local more
+	for more in '' -q '-v -E' '-v --chronic'; do
+		# shellcheck disable=SC2086 # several words
+		tries 3 1 $more --stop-on 'stderr:denied,75' sh -c "$(exits 1)"
+		run ! grep 'part of' err
+	done
+	tries 1 0 -v --stop-on 'stderr:denied,75' sh -c "$(exits 0)"
+	run ! grep 'part of' err
+	tries 3 1 -v --stop-on 75,stderr:denied sh -c "$(exits 1)"
+	run ! grep 'part of' err
+}
+
 #
 # Malformed lists
 #

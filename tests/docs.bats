@@ -337,6 +337,8 @@ says()
 		-n 2 --consecutive 2 false
 	says 'ended after N attempts in Ns: succeeded' -v -d 0 \
 		-- sh -c 'exit $((3 - RETRY_ATTEMPT))'
+	says "',N' is part of the pattern; for more items, give --stop-on again" \
+		-v -n 1 --stop-on stderr:denied,75 false
 	says "cannot run './nosuch': No such file or directory" ./nosuch
 	says 'did you mean -n N?' 3
 	says "this needs a shell: use sh -c 'echo a; echo b'" 'echo a; echo b'

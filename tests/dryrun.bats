@@ -113,6 +113,57 @@ delays()
 	    -T 1 -t 600ms -d 10 -j none --limit 2:fail
 }
 
+@test "the rules are shown as they were understood, in the order of judgement" {
+	printf '%s\n' stop-on=3,stderr:denied,75 preset=apt >team.conf
+	plan --policy ./team.conf --retry-on 75,timeout --preset auto \
+	    --fail-on 'stdout:a b,c' --stop-on SEGV --success-on 7 --limit 2:9,75 git
+	sed -n '/^Rules/,$p' line | diff - <(cat <<-END
+		Rules success --success-on 7
+		failure --fail-on stdout:a b,c
+		failure preset apt: a failure, even with exit status 0 (./team.conf:2)
+		stop --stop-on 3 (./team.conf:1)
+		stop --stop-on stderr:denied,75 (./team.conf:1)
+		',75' is part of the pattern; for more items, give --stop-on again
+		stop --stop-on SEGV
+		stop preset apt: a failure that stays (./team.conf:2)
+		stop preset git: a failure that stays
+		retry --retry-on 75
+		retry --retry-on timeout
+		retry preset apt: a failure that passes (./team.conf:2)
+		retry preset git: a failure that passes
+		Limits 2 retries after 9,75
+	END
+	)
+	tells 'Rules retry preset flock: a failure that passes' --preset flock
+	tells 'Rules stop --stop-on stderr:a\tb\x1b' --stop-on $'stderr:a\tb\e'
+	plan -n 2
+	run ! grep Rules plan
+}
+
+@test "the end of a pattern that is a LIST, too, gets a hint" {
+	local list part
+	while read -r list part; do
+		plan --retry-on "7,stderr:$list"
+		tail -n 1 line | grep -qxF -- \
+		    "'$part' is part of the pattern; for more items, give --retry-on again"
+	done <<-END
+		denied,75 ,75
+		denied,64-78,timeout ,64-78,timeout
+		a,b,SEGV ,SEGV
+		a,b,9,stdout:c,d ,9,stdout:c,d
+		x,stderr:y,z ,stderr:y,z
+		x,http:5xx ,http:5xx
+		x,over:5m ,over:5m
+	END
+	for list in 'denied, 75' denied,75x 'a{1,2}' '[1,2]' a,b denied,256 a,7,x a, \
+	    a,http:9 75; do
+		tells "retry --retry-on stderr:$list" --retry-on "7,stderr:$list"
+		run ! grep 'part of' line
+	done
+	tells 'Rules retry --retry-on 7' --retry-on 7,75
+	run ! grep 'part of' line
+}
+
 @test "columns line up" {
 	plan -n 12 -t 10m -d 50ms --factor 3 --max-delay 2h --splay 1
 	[ "$(awk '/^(DELAY|splay|total|[0-9]+) / { print length }' plan | sort -u)" = 39 ]

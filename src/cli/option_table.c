@@ -356,7 +356,7 @@ static const struct option options[OPTIONS] = {
 	    CHOICE(progress, progress_times, "not auto, always or never") },
 
 	[OPT_DRY_RUN] = { "dry-run", '\0', .argument = NULL,
-	    "print the delays and the worst case; run nothing",
+	    "print delays, worst case and rules; run nothing",
 	    .type = OPTION_GIVEN },
 	[OPT_POLICY] = { "policy", '\0', .argument = "NAME|FILE",
 	    "read options from a file, one a line, no dashes;\n"

@@ -25,7 +25,7 @@ static const char first_options[] =
 "      --chronic         write nothing unless all attempts fail: for cron\n"
 "  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
 "  -v, --verbose         report every attempt\n"
-"      --dry-run         print the delays and the worst case, and run nothing\n";
+"      --dry-run         print delays, worst case and rules, and run nothing\n";
 
 static const char purpose[] =
 "Run COMMAND until it succeeds, or until one more attempt would do more harm\n"

@@ -151,6 +151,42 @@ conditions_watch(
 	return true;
 }
 
+/* The descriptor that the first item looks at, or 0 if it is no pattern. */
+static int
+pattern_fd(const char *list)
+{
+	if (strncmp(list, "stdout:", WATCH_PREFIX) == 0)
+		return 1;
+	return strncmp(list, "stderr:", WATCH_PREFIX) == 0 ? 2 : 0;
+}
+
+size_t
+conditions_item(const char *list)
+{
+	return pattern_fd(list) == 0 ? strcspn(list, ",") : strlen(list);
+}
+
+const char *
+conditions_swallowed(const char *list)
+{
+	size_t length = conditions_item(list);
+
+	for (; list[length] != '\0'; length = conditions_item(list))
+		list += length + 1;
+	if (pattern_fd(list) == 0)
+		return NULL;
+	for (list = strchr(list, ','); list != NULL; list = strchr(list, ',')) {
+		struct conditions set = { .fail = false };
+		struct watch watch;
+		struct watches watches = { .list = &watch };
+		struct conditions_error error;
+
+		if (conditions_parse(&set, &watches, ++list, &error))
+			return list - 1;
+	}
+	return NULL;
+}
+
 bool
 conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error)
@@ -158,20 +194,15 @@ conditions_parse(struct conditions *set, struct watches *watches,
 	struct conditions sum = *set;
 
 	for (;; list++) {
-		size_t length = strcspn(list, ",");
-		int fd = strncmp(list, "stdout:", WATCH_PREFIX) == 0 ? 1
-		    : strncmp(list, "stderr:", WATCH_PREFIX) == 0    ? 2
-								     : 0;
+		size_t length = conditions_item(list);
+		int fd = pattern_fd(list);
 		const char *why = NULL;
 
-		if (fd == 0) {
+		if (fd == 0)
 			why = add_item(&sum, (struct strview){ list, length });
-		} else {
-			length = strlen(list);
-			if (!conditions_watch(
-				&sum, watches, fd, list + WATCH_PREFIX))
-				why = "more than 64 patterns";
-		}
+		else if (!conditions_watch(
+			     &sum, watches, fd, list + WATCH_PREFIX))
+			why = "more than 64 patterns";
 		if (why != NULL) {
 			*error = (struct conditions_error){ why, list, length };
 			return false;

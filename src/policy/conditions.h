@@ -67,6 +67,16 @@ struct conditions_error {
 bool conditions_parse(struct conditions *set, struct watches *watches,
     const char *list, struct conditions_error *error);
 
+/* The length of the first item of a LIST; a pattern is all of the list. */
+size_t conditions_item(const char *list);
+
+/*
+ * Where the end of a list's pattern begins that is a LIST, too: at ",75" in
+ * "stderr:denied,75". Who wrote it may not know that it is a part of the
+ * pattern. NULL if there is none.
+ */
+const char *conditions_swallowed(const char *list);
+
 /* Adds a watch for descriptor fd that is in no set. NULL if there is no room.
  */
 struct watch *

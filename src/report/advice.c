@@ -153,3 +153,25 @@ advice_find(struct advice *advice, char **command)
 	return ADVISE("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
 	    quote(advice, word), alone ? "'" : " ...'");
 }
+
+bool
+advice_on_list(struct advice *advice, const struct given *given)
+{
+	const char *part = NULL;
+
+	if (strcmp(given->option, "preset") != 0)
+		part = conditions_swallowed(given->text);
+	return part != NULL &&
+	    ADVISE("'", part, "' is part of the pattern; for more items, give ",
+		"--", given->option, " again");
+}
+
+bool
+advice_on_rules(struct advice *advice, const struct policy *policy)
+{
+	for (const struct given *given = policy->given; given != NULL;
+	     given = given->next)
+		if (advice_on_list(advice, given))
+			return true;
+	return false;
+}

@@ -1,20 +1,31 @@
 /*
- * advice: guesses what the user meant by a command that was not found.
+ * advice: guesses what the user meant, where it is probably not what he gave.
  */
 #ifndef ADVICE_H
 #define ADVICE_H
 
-#include <stdbool.h>
+#include "policy/policy.h"
 
 /* Room for text that is quoted for a shell. */
 #define ADVICE_ROOM 512
 
 struct advice {
-	const char *strings[6]; /* of a message, up to a NULL */
+	const char *strings[8]; /* of a message, up to a NULL */
 	char quoted[ADVICE_ROOM];
 };
 
-/* False if there is no advice. The strings may point into command. */
+/*
+ * Each of these is false if there is no advice. The strings may point into the
+ * other argument.
+ *
+ * What was meant by a command that was not found.
+ */
 bool advice_find(struct advice *advice, char **command);
+
+/* Whether the end of a LIST's pattern was meant as more items. */
+bool advice_on_list(struct advice *advice, const struct given *given);
+
+/* The advice on the first LIST that needs one. */
+bool advice_on_rules(struct advice *advice, const struct policy *policy);
 
 #endif

@@ -51,12 +51,12 @@ find_item(struct cause *cause, const struct policy *policy,
     const struct outcome *last, const char *list)
 {
 	for (;;) {
-		bool pattern = strncmp(list, "std", 3) == 0;
-		size_t length = pattern ? strlen(list) : strcspn(list, ",");
+		size_t length = conditions_item(list);
 		struct watches watches = policy->watches;
 		struct conditions one = { .fail = false };
 		struct conditions_error error;
-		const char *item = pattern ? list : quote(cause, list, length);
+		const char *item =
+		    list[length] == '\0' ? list : quote(cause, list, length);
 
 		if (conditions_parse(&one, &watches, item, &error) &&
 		    verdict_fails_by(&one, last))

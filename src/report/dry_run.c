@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "policy/plan.h"
+#include "preset/preset.h"
 #include "text/number.h"
 #include "output/writer.h"
 #include "exit_status.h"
+#include "report/advice.h"
 #include "report/fleet_inquiry.h"
 #include "report/forecast.h"
 
@@ -229,6 +231,85 @@ put_slo(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
+/* A step of the judgement. A preset has a part in each of three. */
+static const struct {
+	const char *option, *does, *part;
+} steps[] = {
+	{ "success-on", "success", "" },
+	{ "fail-on", "failure", "" },
+	{ "preset", "failure", ": a failure, even with exit status 0" },
+	{ "stop-on", "stop", "" },
+	{ "preset", "stop", ": a failure that stays" },
+	{ "retry-on", "retry", "" },
+	{ "preset", "retry", ": a failure that passes" },
+};
+
+/* Whether a preset has rules that do this. */
+static bool
+has_rules(const char *name, const char *does)
+{
+	struct preset preset;
+
+	if (!preset_find(name, strlen(name), &preset))
+		return false;
+	if (strcmp(does, "failure") == 0)
+		return preset.err.failed != NULL || preset.out.failed != NULL;
+	if (strcmp(does, "stop") == 0)
+		return preset.err.fatal != NULL || preset.out.fatal != NULL;
+	return true;
+}
+
+/* Puts the items of a LIST that is a rule, or the preset, a line each. */
+static void
+put_items(struct writer *writer, size_t step, const struct given *given,
+    const char **label)
+{
+	bool preset = strcmp(given->option, "preset") == 0;
+	const char *item = given->text;
+
+	for (;;) {
+		size_t length = preset ? strlen(item) : conditions_item(item);
+
+		begin_line(writer, *label, steps[step].does);
+		remark(writer, preset ? "" : "--");
+		writer_put_all(writer, STRINGS(given->option, " "));
+		writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
+		writer_put(writer, steps[step].part);
+		if (given->location != NULL)
+			writer_put_all(
+			    writer, STRINGS(" (", given->location, ")"));
+		writer_put(writer, "\n");
+		*label = "";
+		item += length;
+		if (*item++ == '\0')
+			break;
+	}
+}
+
+/* The rules that the user gave, in the order in which they judge. */
+static void
+put_rules(struct writer *writer, const struct policy *policy)
+{
+	const char *label = "Rules";
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		for (const struct given *given = policy->given; given != NULL;
+		     given = given->next) {
+			struct advice advice;
+
+			if (strcmp(given->option, steps[i].option) != 0 ||
+			    (*steps[i].part != '\0' &&
+				!has_rules(given->text, steps[i].does)))
+				continue;
+			put_items(writer, i, given, &label);
+			if (!advice_on_list(&advice, given))
+				continue;
+			remark(writer, "");
+			writer_put_all(writer, advice.strings);
+			writer_put(writer, "\n");
+		}
+}
+
 /* How many retries there are at most after some kinds of failures. */
 static void
 put_limits(struct writer *writer, const struct policy *policy)
@@ -326,6 +407,7 @@ dry_run_show(const struct policy *policy)
 	put_worst(&writer, policy, &forecast);
 	put_deadline(&writer, policy, &forecast);
 	put_slo(&writer, policy, &forecast);
+	put_rules(&writer, policy);
 	put_limits(&writer, policy);
 	put_uncounted(&writer, policy);
 	put_fleet(&writer, policy);

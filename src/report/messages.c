@@ -399,6 +399,7 @@ messages_step(struct log *log, const struct policy *policy,
 		.relay = relay,
 		.least = LOUDNESS_PLAIN };
 	char number[NUMBER_ROOM];
+	struct advice advice;
 
 	find_facts(&message);
 	if (is_denied(step))
@@ -412,6 +413,13 @@ messages_step(struct log *log, const struct policy *policy,
 		say_not_executable(&message);
 	else
 		say_attempt(&message);
+
+	/* While lines are held, the advice would replace the one above. */
+	if (policy->loudness == LOUDNESS_VERBOSE && !log->holding &&
+	    step->attempt == 1 && history->successes == 0 &&
+	    step->reason != REASON_NOT_EXECUTABLE &&
+	    advice_on_rules(&advice, policy))
+		log_say(log, LOUDNESS_VERBOSE, advice.strings);
 }
 
 void
