@@ -339,6 +339,10 @@ says()
 		-- sh -c 'exit $((3 - RETRY_ATTEMPT))'
 	says "',N' is part of the pattern; for more items, give --stop-on again" \
 		-v -n 1 --stop-on stderr:denied,75 false
+	printf '#!/bin/sh\nexit 1\n' >git
+	chmod +x git
+	says 'preset git (--preset auto) retries only failures that a retry may cure' \
+		-v -n 1 ./git
 	says "cannot run './nosuch': No such file or directory" ./nosuch
 	says 'did you mean -n N?' 3
 	says "this needs a shell: use sh -c 'echo a; echo b'" 'echo a; echo b'

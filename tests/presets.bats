@@ -153,6 +153,28 @@ refused()
 	ran 2 4 -n 2 --preset auto "$PWD/bin/wget"
 }
 
+@test "without rules, -v names the preset of a known tool once, after a failure" {
+	local hint='retry: preset git (--preset auto) retries only failures that a retry may cure'
+	stub git 1
+	stub make 1
+	ran 3 1 -n 3 -v env bin/git
+	[ "$(sed -n 2p err)" = "$hint" ]
+	[ "$(grep -c 'preset auto' err)" = 1 ]
+	local more
+	for more in '' -q -E '-v -E' '-v --preset git' '-v --http' '-v --retry-on 1' \
+	    '-v --stop-on 9' '-v --fail-on 9' '-v --success-on 9' \
+	    '-v --http-status nosuch'; do
+		# shellcheck disable=SC2086 # several words
+		"$RETRY" -n 2 -d 0 $more bin/git 2>err || :
+		run ! grep 'preset auto' err
+	done
+	ran 2 1 -n 2 -v bin/make
+	run ! grep 'preset auto' err
+	stub git 0
+	ran 1 0 -v bin/git
+	run ! grep 'preset auto' err
+}
+
 @test "auto sees past a version in the name" {
 	local name
 	for name in pip3 pip3.11; do

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+#include "preset/preset.h"
+#include "preset/wrapper.h"
 #include "text/escape.h"
 #include "text/number.h"
 
@@ -169,9 +171,18 @@ advice_on_list(struct advice *advice, const struct given *given)
 bool
 advice_on_rules(struct advice *advice, const struct policy *policy)
 {
+	char **command = policy->command;
+	struct preset preset;
+
 	for (const struct given *given = policy->given; given != NULL;
 	     given = given->next)
 		if (advice_on_list(advice, given))
 			return true;
-	return false;
+	if (policy->given != NULL || policy->http ||
+	    policy->http_status != NULL)
+		return false;
+	command += wrapper_look(command).command;
+	return preset_for_program(*command, &preset) &&
+	    ADVISE("preset ", preset.name, " (--preset auto) retries only ",
+		"failures that a retry may cure");
 }

@@ -25,7 +25,8 @@ bool advice_find(struct advice *advice, char **command);
 /* Whether the end of a LIST's pattern was meant as more items. */
 bool advice_on_list(struct advice *advice, const struct given *given);
 
-/* The advice on the first LIST that needs one. */
+/* What could decide about a failure better: the first such LIST; or, if the
+ * user gave no rules, the preset for the command. */
 bool advice_on_rules(struct advice *advice, const struct policy *policy);
 
 #endif
