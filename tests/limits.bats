@@ -465,8 +465,9 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 		exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
 	ended
 	[ "$status" -eq 124 ]
-	spared=$(MARK='' sh -c 'grep -lszxF "MARK=$0" /proc/[0-9]*/environ |
-		wc -l' "$MARK")
+	local mark=$MARK
+	unset MARK # or grep and wc would be found, too
+	spared=$(grep -lszxF "MARK=$mark" /proc/[0-9]*/environ | wc -l)
 	kill -KILL -- "-$pid"
 	echo "$spared"
 	[ "$spared" -eq 1100 ]
