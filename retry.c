@@ -123,6 +123,7 @@ static struct step
 attempt(struct run *run)
 {
 	nanos began = sys_now(CLOCK_BOOTTIME), ended;
+	struct admission foreseen = { .denied = REASON_NONE };
 	struct outcome outcome;
 	struct step step;
 
@@ -137,11 +138,21 @@ attempt(struct run *run)
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
 	    !run->outer.retrying, ended);
+	if (run->loop.ending_signal == 0 && step.again &&
+	    plan_retries(&run->history))
+		foreseen =
+		    budget_client_foresee(&run->loop.budget, step.delay, ended);
+	if (foreseen.denied != REASON_NONE) {
+		step =
+		    plan_denied(run->policy, &run->history, &foreseen, ended);
+		step.attempt = run->history.made;
+	}
 	if (run->fleet != NULL)
 		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
 	environment_tell(&run->environment, run->policy, &run->history, true);
 	run_log_attempt(run, &step, began);
+	run_log_admission(run, &foreseen);
 	messages_step(&run->loop.log, run->policy, &run->history, &step,
 	    &run->loop.streams.relay);
 	if (step.again && run->loop.ending_signal == 0 &&

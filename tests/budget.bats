@@ -231,11 +231,31 @@ took_since()
 	counted denied 0
 }
 
+@test "a retry that cannot become free within the delay is denied at once" {
+	is 7 "$RETRY" -v -B api --budget-min 1 -d 0,30 -j none \
+	    --report report --on-retry 'echo >>hook' "${fails[@]}"
+	ran 2
+	[ "$(sed 's/ the budget allows$/ .../; s/ exhausted, .* in about .*;/ .../
+		s/ in .*:/:/' err)" = "retry: attempt 1/5 failed (exit 7), retrying in 0s if ...
+retry: attempt 2/5 failed (exit 7), giving up: budget exhausted
+retry: budget 'api': ... giving up
+retry: ended after 2 attempts: budget" ]
+	[ "$(lines hook)" = 1 ]
+	grep -q '"reason": "budget", .* "delay_ms": null, .* "budget_exhausted": true' report
+	counted firsts 1 retries 1 denied 1
+	# The oldest retries leave the window within the delay.
+	start "$RETRY" -B api -d 100 -j none "${fails[@]}"
+	reached told '.*, retrying in 1m40s if the budget allows'
+	kill -TERM "$pid"
+	ended
+	counted firsts 2 retries 1 denied 1
+}
+
 @test "the budget is asked when the delay is over" {
 	local before
 	before=$(now)
 	is 7 "$RETRY" -v -B api --budget-min 0 --budget-ratio 0 -d 0.3 -j none \
-	    "${fails[@]}"
+	    --budget-wait 1ms "${fails[@]}"
 	took_since "$before" 300
 	sed -n 1p err | grep -qx 'retry: attempt 1/5 failed (exit 7), retrying in 0.3s if the budget allows'
 	sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "

@@ -262,6 +262,80 @@ test_lengths_of_the_pause(void)
 	EQUAL("a day", ask(&caller, &segment, true, 0).denied, REASON_BUDGET);
 }
 
+/* After a minute in which so many attempts succeeded, and so many retries were
+ * made in its third second. */
+static void
+test_a_denial_that_is_foreseen(void)
+{
+	struct share waits = usual, short_pause = cooling;
+	static const struct {
+		const char *row;
+		int64_t successes, retries;
+		nanos delay, pause;
+		enum reason denied;
+		nanos next;
+	} rows[] = {
+		{ "one is left", 0, 9, SECONDS(0), 0, REASON_NONE, 0 },
+		{ "now", 0, 10, 0, 0, REASON_BUDGET, SECONDS(4) },
+		{ "too soon", 0, 10, SECONDS(3.9), 0, REASON_BUDGET,
+		    SECONDS(4) },
+		{ "one is free then", 0, 10, SECONDS(4), 0, REASON_NONE, 0 },
+		{ "not all that count", 0, 11, SECONDS(3.9), 0, REASON_BUDGET,
+		    SECONDS(4) },
+		{ "too few succeed", 100, 20, SECONDS(2), 0, REASON_BUDGET,
+		    SECONDS(4) },
+		{ "enough succeed", 120, 24, SECONDS(2.5), 0, REASON_NONE, 0 },
+		{ "the pause is over", 0, 9, SECONDS(3), SECONDS(3),
+		    REASON_NONE, 0 },
+		{ "the pause is longer", 0, 9, SECONDS(3), SECONDS(3.1),
+		    REASON_BUDGET, SECONDS(3.1) },
+	};
+
+	waits.wait = 1;
+	short_pause.cooldown = SECONDS(1);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].row;
+		nanos now = SECONDS(60);
+		struct segment segment = make(-1, -1);
+		struct caller caller = caller_of(&short_pause);
+		struct caller others[] = { caller_of(&waits),
+			caller_of(&careful) };
+		struct admission admission;
+
+		for (int64_t n = 0; n < rows[i].successes; n++)
+			tell(&caller, &segment, &succeeded, SECONDS(3));
+		for (int64_t n = 0; n < rows[i].retries; n++)
+			window_withdraw(&segment.window,
+			    &(struct window_limits){ 0, 1000 }, 3,
+			    &admission.sums);
+		if (rows[i].pause > 0)
+			segment.cooldown = (uint64_t)(now + rows[i].pause);
+		for (size_t j = 0; j < LENGTH(others); j++)
+			EQUAL(row,
+			    admission_foresee(&others[j], &segment,
+				&segment.header, rows[i].delay, now)
+				.denied,
+			    REASON_NONE);
+		EQUAL(row, (int64_t)segment.denied, 0);
+		admission = admission_foresee(
+		    &caller, &segment, &segment.header, rows[i].delay, now);
+		EQUAL(row, admission.denied, rows[i].denied);
+		EQUAL(row, admission.next, rows[i].next);
+		EQUAL(row, (int64_t)segment.denied,
+		    rows[i].denied == REASON_BUDGET);
+		/* A denial begins the pause, and nothing is withdrawn. */
+		EQUAL(row, segment_cooldown(&segment, now),
+		    rows[i].pause > 0                     ? rows[i].pause
+			: rows[i].denied == REASON_BUDGET ? SECONDS(1)
+							  : 0);
+		EQUAL(row,
+		    window_look(
+			&segment.window, segment_epoch(&segment.header, now))
+			.retries,
+		    rows[i].retries);
+	}
+}
+
 /*
  * The breaker
  */
@@ -1011,6 +1085,7 @@ static void (*const tests[])(void) = {
 	test_a_retry_that_only_a_success_allows,
 	test_a_pause_after_a_denial,
 	test_lengths_of_the_pause,
+	test_a_denial_that_is_foreseen,
 	test_the_breaker_denies_any_attempt,
 	test_the_breaker_comes_first,
 	test_the_probe_is_left_to_a_retry_that_waits,

@@ -232,6 +232,41 @@ admission_ask(struct caller *caller, struct segment *segment,
 	return admission;
 }
 
+struct admission
+admission_foresee(const struct caller *caller, struct segment *segment,
+    const struct header *header, nanos delay, nanos now)
+{
+	const struct share *share = caller->share;
+	struct admission admission = { .denied = REASON_NONE };
+	const struct window_limits *limits = &admission.effective.limits;
+	nanos age = segment_age(header, now), next, window;
+	int64_t coming;
+
+	if (share->wait > 0 ||
+	    (caller->uses_breaker && share->breaker.failures > 0))
+		return admission;
+	admission.effective = agree(caller, segment, header);
+	if (admission.effective.corrupt)
+		return admission;
+	next = segment_next(
+	    &segment->window, header, limits, now, &admission.sums);
+	/* Rounded up; in milliseconds, so that the product has room. */
+	window = admission.effective.window / NANOS_MS;
+	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
+		     window - 1) /
+	    window;
+	admission.cooling = segment_cooldown(segment, age) > delay;
+	if (!admission.cooling &&
+	    (next <= delay ||
+		window_limit(limits, admission.sums.successes + coming) >
+		    admission.sums.retries))
+		return admission;
+	admission.never = limits->ratio == 0 && limits->min == 0;
+	deny_retry(caller, &admission, segment, next, age);
+	add_one(&segment->denied);
+	return admission;
+}
+
 struct attempt_effect
 admission_effect(const struct judgement *judgement,
     const struct outcome *outcome, bool deposits)

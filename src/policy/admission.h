@@ -98,6 +98,17 @@ bool admission_concerns(struct caller *caller, bool retry, nanos now);
 struct admission admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now);
 
+/*
+ * Denies, and counts so, a retry that has been planned for the end of delay if
+ * the window has none left and will have none then: no slice that leaves it
+ * frees one, and successes do not pay for one if they come as often as in the
+ * window. Admits and counts nothing else. A caller that may wait for the
+ * budget, or that asks the breaker, is never denied here.
+ */
+struct admission
+admission_foresee(const struct caller *caller, struct segment *segment,
+    const struct header *header, nanos delay, nanos now);
+
 /* Whether nothing is decided yet: the fleet has to be asked, or waited for. */
 bool admission_is_open(const struct admission *admission);
 

@@ -38,6 +38,7 @@ struct message {
 	const struct step *step;
 	const struct relay *relay;
 	enum loudness least;
+	bool continues; /* a second line says more about the end */
 	struct fact facts[4];
 };
 
@@ -68,13 +69,14 @@ never_failed(const struct message *message)
 
 /*
  * Writes the message. It is the one about the end of the invocation, unless
- * another attempt follows or every attempt was a success.
+ * another attempt or line follows, or every attempt was a success.
  */
 static void
 say(const struct message *message, const char *const strings[])
 {
 	struct line line = { .least = message->least,
-		.last = !message->step->again && !never_failed(message),
+		.last = !message->step->again && !message->continues &&
+		    !never_failed(message),
 		.strings = strings,
 		.facts = message->facts };
 
@@ -402,6 +404,12 @@ messages_step(struct log *log, const struct policy *policy,
 	struct advice advice;
 
 	find_facts(&message);
+	message.continues = is_denied(step) && step->attempt != 0;
+	if (step->attempt != 0 && step->reason == REASON_NOT_EXECUTABLE)
+		say_not_executable(&message);
+	else if (step->attempt != 0)
+		say_attempt(&message);
+	message.continues = false;
 	if (is_denied(step))
 		say_denied(&message);
 	else if (step->attempt == 0)
@@ -409,10 +417,6 @@ messages_step(struct log *log, const struct policy *policy,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",
 			verdict_reason_words(step->reason)));
-	else if (step->reason == REASON_NOT_EXECUTABLE)
-		say_not_executable(&message);
-	else
-		say_attempt(&message);
 
 	/* While lines are held, the advice would replace the one above. */
 	if (policy->loudness == LOUDNESS_VERBOSE && !log->holding &&

@@ -155,6 +155,7 @@ budget_client_ready(struct budget_client *budget)
 
 struct asked {
 	bool retry;
+	nanos delay;
 	struct admission admission;
 };
 
@@ -176,6 +177,27 @@ budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 
 	if (admission_concerns(&budget->caller, retry, now))
 		budget_client_visit(budget, ask, now, &asked);
+	return asked.admission;
+}
+
+static void
+foresee(struct segment *segment, const struct header *header, void *with)
+{
+	struct visit *visit = with;
+	struct asked *asked = visit->with;
+
+	asked->admission = admission_foresee(
+	    &visit->caller, segment, header, asked->delay, visit->now);
+	visit->effective = asked->admission.effective;
+}
+
+struct admission
+budget_client_foresee(struct budget_client *budget, nanos delay, nanos now)
+{
+	struct asked asked = { .delay = delay };
+
+	if (budget->share->key != NULL)
+		budget_client_visit(budget, foresee, now, &asked);
 	return asked.admission;
 }
 

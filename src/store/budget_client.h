@@ -63,6 +63,10 @@ bool budget_client_ready(struct budget_client *budget);
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now);
 
+/* As admission_foresee(), for a retry after this delay. */
+struct admission
+budget_client_foresee(struct budget_client *budget, nanos delay, nanos now);
+
 /*
  * Tells the segment how an attempt ended, and what that means. deposits: a
  * success pays for retries.
