@@ -54,10 +54,13 @@ attempts()
 
 # consumed: after one attempt retry gave up because input was consumed, and
 # named the remedies
+# With the option -vI the advice is another one.
 consumed()
 {
+	local advice=': use -I or </dev/null'
+	[ "${1-}" != -vI ] || advice=', and cannot be read again'
 	attempts 1 input-consumed
-	grep -qE '^retry: attempt 1/.* giving up: .*use -I or </dev/null$' err
+	grep -qE "^retry: attempt 1/.* giving up: .* already consumed$advice\$" err
 }
 
 # A command that reads no input, half of it, all of it, and all once more: what
@@ -640,7 +643,7 @@ with()
 				with "messages(socket.SOCK_$kind, b'one', b'two')" \
 				    "$RETRY" "$option" -n 2 -d 0 "$PYTHON" -IS -c \
 				    "import os, socket; $read; os._exit(7)" 2>err || :
-				consumed
+				consumed "$option"
 				[ "$option" = -v ] ||
 					grep -qxF "retry: --replay-stdin: $again" err
 			done
@@ -660,7 +663,7 @@ with()
 		    'libc.timerfd_create(1, 0)' 'libc.inotify_init1(0)' \
 		    'libc.signalfd(-1, ctypes.create_string_buffer(128), 0)'; do
 			with "$kind" "$RETRY" "$option" -n 3 -d 0 false 2>err || :
-			consumed
+			consumed "$option"
 			[ "$option" = -v ] || grep -qxF \
 			    'retry: --replay-stdin: standard input is a special file, which cannot be read again' err
 		done

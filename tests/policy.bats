@@ -346,6 +346,9 @@ named()
 	policy preset=list
 	refused "retry: ./policy:1: preset: only allowed on the command line: 'list'" \
 	    --policy ./policy
+	policy preset=show:curl
+	refused "retry: ./policy:1: preset: only allowed on the command line: 'show:curl'" \
+	    --policy ./policy
 }
 
 @test "a NUL byte is refused" {

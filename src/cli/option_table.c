@@ -13,11 +13,13 @@
 #include "cli/option_values.h"
 #include "cli/usage.h"
 
-/* With "preset=list" in a file its users could never run a command. */
+/* With "preset=list" or "preset=show:NAME" in a file its users could never run
+ * a command. */
 static void
 take_preset(const struct option *option, const char *text, void *policy)
 {
-	if (option->location != NULL && strcmp(text, "list") == 0)
+	if (option->location != NULL &&
+	    (strcmp(text, "list") == 0 || strncmp(text, "show:", 5) == 0))
 		optparse_refuse(
 		    option, "only allowed on the command line", text);
 	option_rules_preset(option, text, policy);

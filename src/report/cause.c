@@ -271,6 +271,8 @@ cause_find(struct cause *cause, const struct policy *policy,
 			policy->key == NULL
 			    ? " is not sent twice without --idempotency-key"
 			    : " is not sent twice if curl gets no key"));
+	else if (reason == REASON_INPUT_CONSUMED && policy->replay)
+		put(cause, STRINGS(CAUSE_NO_REPLAY));
 	else if (reason == REASON_ATTEMPTS && history->made < policy->attempts)
 		put(cause, STRINGS("too few attempts left"));
 	else

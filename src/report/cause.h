@@ -12,6 +12,10 @@
 /* The most bytes of what is quoted from an output or from a LIST. */
 #define CAUSE_QUOTE 100
 
+/* Input was consumed in spite of --replay-stdin. */
+#define CAUSE_NO_REPLAY \
+	"standard input was already consumed, and cannot be read again"
+
 struct cause {
 	const char *strings[12]; /* the words, up to a NULL */
 	char quote[CAUSE_QUOTE + 4];

@@ -416,7 +416,9 @@ messages_step(struct log *log, const struct policy *policy,
 		say(&message,
 		    STRINGS("giving up before attempt ",
 			number_put(number, history->made + 1), ": ",
-			verdict_reason_words(step->reason)));
+			step->reason == REASON_INPUT_CONSUMED && policy->replay
+			    ? CAUSE_NO_REPLAY
+			    : verdict_reason_words(step->reason)));
 
 	/* While lines are held, the advice would replace the one above. */
 	if (policy->loudness == LOUDNESS_VERBOSE && !log->holding &&
