@@ -242,7 +242,7 @@ refused()
 
 @test "a wait that a registry or a server names is kept without --retry-after" {
 	local tool
-	for tool in docker podman buildah skopeo; do
+	for tool in docker podman buildah skopeo helm; do
 		stub $tool 1 $'Error: x: toomanyrequests: retry-after: 11m1.5s, allowed: 44000/minute\n'
 		ran 1 1 --preset auto bin/$tool pull x
 		gave_up 'Retry-After too long (11m2s)'

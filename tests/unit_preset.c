@@ -985,6 +985,188 @@ static const struct {
 	{ "wget2", 0, "HTTP ERROR response 403 Forbidden [http://x/]", "",
 	    STOP },
 	{ "wget2", 0, "Saving 'Failed'", "", SUCCESS },
+	/* Whole messages of tools; no capture shows them. */
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact a:b:jar:1 from/to central "
+	    "(https://x): Failed to transfer file: https://x/b-1.jar. Return "
+	    "code is: 503 , ReasonPhrase:Service Unavailable. -> [Help 1]",
+	    RETRY },
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact a:b:jar:1 from/to central "
+	    "(https://x): Failed to transfer file: https://x/b-1.jar. Return "
+	    "code is: 401 , ReasonPhrase:Unauthorized.",
+	    STOP },
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact a:b:pom:1 from/to k "
+	    "(https://x): Failed to transfer https://x/a.pom. Error code 503, "
+	    "x",
+	    RETRY },
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact a:b:pom:1 from/to k "
+	    "(https://x): Failed to transfer https://x/a.pom. Error code 501, "
+	    "x",
+	    NEITHER },
+	{ "mvn", 1, "",
+	    "[ERROR] Could not transfer artifact a:b:jar:1 from/to central "
+	    "(https://x): /10.0.0.1:1: GOAWAY received",
+	    RETRY },
+	{ "yarn", 1,
+	    "error An unexpected error occurred: \"https://x/@babel%2fcore: "
+	    "Request failed \\\"500 Internal Server Error\\\"\".",
+	    "", RETRY },
+	{ "yarn", 1,
+	    "error An unexpected error occurred: \"https://x/@babel%2fcore: "
+	    "Request failed \\\"404 Not Found\\\"\".",
+	    "", STOP },
+	{ "bundle", 1,
+	    "Gem::RemoteFetcher::FetchError: Errno::ECONNRESET: Connection "
+	    "reset by peer - SSL_connect (https://x/y.gem)",
+	    "", RETRY },
+	{ "bundle", 1,
+	    "Gem::RemoteFetcher::FetchError: Errno::ETIMEDOUT: Operation timed "
+	    "out",
+	    "", RETRY },
+	{ "bundle", 1,
+	    "rake aborted!\nErrno::ECONNRESET: Connection reset by peer", "",
+	    NEITHER },
+	{ "bundle", 1,
+	    "Net::OpenTimeout: Failed to open TCP connection to "
+	    "rubygems.org:443 (execution expired)",
+	    "", RETRY },
+	{ "bundle", 1,
+	    "rake aborted!\nNet::OpenTimeout: Failed to open TCP connection to "
+	    "db:443 (execution expired)",
+	    "", NEITHER },
+	{ "gem", 2,
+	    "          Unable to download data from https://x/ - no such name "
+	    "(https://x/specs.4.8.gz)",
+	    "", RETRY },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 Error: Error creating Network: googleapi: Error 503: "
+	    "The x",
+	    "", RETRY },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 Error: Error creating Network: googleapi: "
+	    "Error\n\xe2\x94\x82 503: The service x",
+	    "", RETRY },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 currently unavailable.,\n\xe2\x94\x82 backendError",
+	    "", RETRY },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 Error: Error creating Network: googleapi: Error 409: "
+	    "x",
+	    "", NEITHER },
+	{ "terraform", 1,
+	    "\xe2\x94\x82   on main.tf line 503, in module "
+	    "\"x\":\n\xe2\x94\x82  503: The = var.x_backendError",
+	    "", NEITHER },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 unsuccessful request to https://x: 503 "
+	    "Service\n\xe2\x94\x82 Unavailable",
+	    "", RETRY },
+	{ "terraform", 1,
+	    "\xe2\x94\x82 unsuccessful request to https://x: 501 "
+	    "Service\n\xe2\x94\x82 x",
+	    "", NEITHER },
+	{ "kubectl", 1,
+	    "Error from server: rpc error: code = Unavailable desc = transport "
+	    "is closing",
+	    "", RETRY },
+	{ "kubectl", 1, "Error from server: rpc error: code = Unknown desc = x",
+	    "", NEITHER },
+	{ "kubectl", 1, "Error from server: leader changed", "", RETRY },
+	{ "kubectl", 1, "Error from server: etcdserver: leader changed", "",
+	    RETRY },
+	{ "kubectl", 1, "error: lost connection to pod", "", NEITHER },
+	{ "docker", 1,
+	    "ERROR: failed to solve: Unavailable: error reading from server: "
+	    "EOF",
+	    "", RETRY },
+	{ "docker", 1,
+	    "ERROR: failed to solve: DeadlineExceeded: failed to push x: x", "",
+	    RETRY },
+	{ "docker", 1, "ERROR: failed to solve: NotFound: x", "", NEITHER },
+	{ "docker", 1,
+	    "filesystem layer verification failed for digest sha256:0", "",
+	    RETRY },
+	{ "gradle", 1,
+	    "   > Timeout waiting to lock journal cache (/x). It is currently "
+	    "in use by another Gradle instance.",
+	    "", RETRY },
+	{ "gradle", 1,
+	    "Gradle build daemon disappeared unexpectedly (it may have been "
+	    "killed or may have crashed)",
+	    "", RETRY },
+	{ "gradle", 1,
+	    "x.Test > Timeout waiting to lock x, in use by another y FAILED",
+	    "", NEITHER },
+	{ "pip", 1,
+	    "ERROR: Could not install packages due to an OSError: [Errno 104] "
+	    "Connection reset by peer",
+	    "", RETRY },
+	{ "pip", 1,
+	    "ERROR: Could not install packages due to an OSError: [Errno 2] No "
+	    "such file or directory",
+	    "", NEITHER },
+	{ "dnf", 1,
+	    "http://x/repomd.xml: [Errno 14] curl#6 - \"Could not resolve "
+	    "host: x\"",
+	    "", RETRY },
+	{ "dnf", 1, "http://x/repomd.xml: [Errno 14] curl#60 - \"x\"", "",
+	    NEITHER },
+	{ "dnf", 1,
+	    "http://x/repomd.xml: [Errno 14] curl#35 - \"certificate has "
+	    "expired\"",
+	    "", STOP },
+	{ "dnf", 1,
+	    "Existing lock /var/run/yum.pid: another copy is running as pid "
+	    "1234.",
+	    "", RETRY },
+	{ "apt", 100,
+	    "E: Release file for http://x/InRelease is not valid yet (invalid "
+	    "for another 2h 1min 5s). Updates will not be applied.",
+	    "", RETRY },
+	{ "apt", 100,
+	    "E: Release file for http://x/InRelease is expired (invalid since "
+	    "2h 1min 5s). Updates will not be applied.",
+	    "", NEITHER },
+	{ "apt", 100,
+	    "E: Failed to fetch http://x/y.deb  Undetermined Error [IP: "
+	    "1.2.3.4 80]",
+	    "", RETRY },
+	{ "gcloud", 1,
+	    "ERROR: (gcloud.x) There was a problem refreshing your current "
+	    "auth tokens: HTTPSConnectionPool(host='x', port=443): Max retries "
+	    "exceeded with url: /token\nPlease run:\n\n  $ gcloud auth login",
+	    "", RETRY },
+	{ "gcloud", 1,
+	    "ERROR: (gcloud.x) There was a problem refreshing your current "
+	    "auth tokens: ('invalid_grant: x', x)",
+	    "", STOP },
+	{ "gcloud", 1,
+	    "ERROR: (gcloud.x) You do not currently have an active account "
+	    "selected.\nPlease run:\n\n  $ gcloud auth login",
+	    "", STOP },
+	{ "cargo", 101,
+	    "error: failed to get 200 response from `https://x`, got 503", "",
+	    RETRY },
+	{ "cargo", 101,
+	    "error: failed to get 200 response from `https://x`, got 403", "",
+	    STOP },
+	{ "go", 1, "go: github.com/x/y@v1: unexpected EOF", "", RETRY },
+	{ "go", 1, "go: x@v1: parsing go.mod: unexpected EOF", "", NEITHER },
+	{ "ansible", 2, "",
+	    "    \"msg\": \"Failed to update apt cache: W:Failed to fetch "
+	    "http://x/InRelease Temporary failure resolving 'x'\"",
+	    RETRY },
+	{ "ansible", 2, "",
+	    "    \"stderr\": \"E: Failed to fetch http://x/y Temporary failure "
+	    "resolving 'x'\"",
+	    NEITHER },
+	{ "helm", 1, "Error: toomanyrequests: retry-after: 1.5s", "", RETRY },
+	{ "helm", 1,
+	    "Error: toomanyrequests: You have reached your pull rate limit.",
+	    "", STOP },
 };
 
 static void

@@ -132,7 +132,7 @@
 	"[Uu]nknown host|UnknownHostException|No route to host|" \
 	"Network is unreachable|parser received no bytes|" \
 	"EOF reached while reading|, bytes received: |" \
-	"chunked transfer encoding, state: |" UNRESOLVED
+	"chunked transfer encoding, state: |GOAWAY received|" UNRESOLVED
 
 /* From a git that another tool has started. */
 #define GIT_AGAIN \

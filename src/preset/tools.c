@@ -54,9 +54,12 @@
 #define RUBYGEMS_AGAIN \
 	"Network error while|Could not reach host |" \
 	"many connection\\b|connection resets|not return a\\b|a valid file|" \
-	"(<| - |^    )(Errno::E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|" \
+	"(<| - |^    |FetchError: )(" \
+	"Errno::E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|" \
 	"(HOST|NET)(UNREACH|DOWN))|Net::[A-Z][a-z]+Timeout|Timeout::Error|" \
-	"SocketError|Socket::ResolutionError|EOFError)|(<| - )timed|" \
+	"SocketError|Socket::ResolutionError|EOFError)|" \
+	"^Net::OpenTimeout: Failed to open TCP connection to " \
+	"[a-z.]*rubygems\\.org:|(<| - )(timed|no such name \\(http)|" \
 	"^timed out \\(http|^out \\(http|timed out \\((http|Gem::)|" \
 	"RemoteFetcher::UnknownHost|unexpected eof|eof while reading|" \
 	"^while reading \\(http|bad response [A-Z].* " AGAIN \
@@ -114,6 +117,8 @@ const char tools[] =
 	    "|urlopen error timed out|Connection failure: [^F]|"
 	    "EOF occurred in violation|Could not get lock|Failed to lock apt|"
 	    "Status code: " AGAIN "|[Cc]url error \\(?" CURL_AGAIN "|"
+	    "Failed to fetch [^ \"]+ +(Temporary failure resolving|Could not "
+	    "connect to|Connection (failed|timeout)|Undetermined Error)|"
 	    GIT_AGAIN "|" NET_AGAIN ")"
 	SOURCE "Ansible's task_queue_manager.py, urls.py; captures"
 
@@ -165,7 +170,9 @@ const char tools[] =
 	    "Error reading from server|Hash Sum mismatch|"
 	    "File has unexpected size|(  |TooManyRequests )" AGAIN "  |"
 	    "unexpected eof while reading|non-properly terminated|"
-	    "Error in the (pull|push) function|SSL_ERROR_SYSCALL"
+	    "Error in the (pull|push) function|SSL_ERROR_SYSCALL|"
+	    "^[EW]: Failed to fetch .*  Undetermined Error|"
+	    "^E: Release file for .* is not valid yet \\("
 	ERR_FAILED "^W: (Failed to fetch |Some index files failed)"
 	SOURCE "apt-get(8); apt's methods/; captures"
 
@@ -252,10 +259,12 @@ const char tools[] =
 	PROGRAMS "cargo"
 	CODES SLOW_TOO
 	ERR_FATAL "^error: (could not compile|test failed|"
-	    "no matching package)|^  .*, got " NEVER "|: got " NEVER "; class|"
+	    "no matching package)|^(  |error: failed to get 200 ).*, got " NEVER
+	    "|: got " NEVER "; class|"
 	    "http status code: " NEVER "|^  \\[35\\] .*(" TLS_NEVER
 	    ")|class=Ssl .*code=Certificate|" FULL
-	ERR_TRANSIENT "^  (failed to get successful .*, got " AGAIN "|\\["
+	ERR_TRANSIENT "^(error: |  )failed to get 200 response .*, got " AGAIN
+	    "|^  (failed to get successful .*, got " AGAIN "|\\["
 	    CURL_AGAIN "\\] |network failure seems to have happened|"
 	    "failed to get a 200 OK response, got " AGAIN "|"
 	    "failed to (connect to|resolve address for) |"
@@ -337,10 +346,12 @@ const char tools[] =
 	PROGRAMS "dnf dnf5 yum microdnf"
 	CODES SLOW_TOO ",200"
 	ERR_FATAL "No match for argument|Unable to find a match|"
-	    "superuser privileges|GPG check FAILED|Curl error \\(35\\).*("
-	    TLS_NEVER ")|" FULL
+	    "superuser privileges|GPG check FAILED|(Curl error \\(35\\)|"
+	    "\\] curl#35 - ).*(" TLS_NEVER ")|" FULL
 	ERR_TRANSIENT "Curl error \\(" CURL_AGAIN "\\)|Status code: " AGAIN
 	    "|\\[Errno 12\\] Timeout|HTTPS? Error " AGAIN
+	    "|: \\[Errno 14\\] curl#" CURL_AGAIN " - |"
+	    "^Existing lock .*: another copy is running as pid [0-9]"
 	ERR_FAILED "^Ignoring repositories: "
 	SOURCE "dnf(8), EXIT CODES; librepo; captures"
 
@@ -388,7 +399,9 @@ const char tools[] =
 	    GO_STATUS_AGAIN "|toomanyrequests|request returned (" AGAIN_REASON
 	    ")|^Error response from daemon: \\w+$|"
 	    "HTTPConnectionPool\\(.*Read timed out|"
-	    "Couldn't connect to Docker daemon at "
+	    "Couldn't connect to Docker daemon at |"
+	    "^(ERROR: )?failed to solve: (Unavailable|DeadlineExceeded|"
+	    "Aborted): |filesystem layer verification failed for digest "
 	WAIT REGISTRY_WAIT
 	SOURCE "Docker's client/request.go, containerd; captures"
 
@@ -424,17 +437,24 @@ const char tools[] =
 	CODES SLOW ",1"
 	SOURCE "flock(1), EXIT STATUS"
 
+	/*
+	 * "gcloud auth login" does not stop: gcloud also advises it if it did
+	 * not reach the server of tokens.
+	 */
 	NAME "gcloud"
 	KNOWS "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED"
 	PROGRAMS "gcloud gsutil bq"
 	CODES SLOW_TOO
 	ERR_FATAL "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
-	    "INVALID_ARGUMENT|ALREADY_EXISTS|gcloud auth login|invalid_grant|"
+	    "INVALID_ARGUMENT|ALREADY_EXISTS|invalid_grant|"
+	    "not currently have an active account|Reauthentication failed|"
 	    URLLIB3_NEVER "|" NET_NEVER
 	ERR_TRANSIENT "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
 	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
 	    "ServiceException:|code=|ResponseError:|<title>) ?" AGAIN
-	    "|Unable to find the server at |" URLLIB3_AGAIN "|" NET_AGAIN
+	    "|Unable to find the server at |"
+	    "auth tokens: .*Max retries exceeded with url|" URLLIB3_AGAIN "|"
+	    NET_AGAIN
 	SOURCE "google.rpc.Code; Cloud APIs, Errors; gcloud 528 on loopback"
 
 	NAME "gem"
@@ -495,6 +515,7 @@ const char tools[] =
 	    "no matching versions|" FULL
 	ERR_TRANSIENT "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
 	    "read \"https?:.*\\b(EOF|reset|timeout)\\b|stream error: stream|"
+	    "^go: .*@v[^ :]*: unexpected EOF$|"
 	    "Get \"https?:.*: (" AGAIN_REASON ")$|" GIT_AGAIN
 	SOURCE "go help module-private, net/http; captures"
 
@@ -507,7 +528,9 @@ const char tools[] =
 	    "There were failing tests|^ *> .*(" TLS_NEVER ")|" FULL
 	ERR_TRANSIENT "Received status code " AGAIN "|"
 	    "(^ *> |^Exception in thread \"main\" ).*(" JAVA_AGAIN
-	    "|response code: " AGAIN "|failed: timeout)"
+	    "|response code: " AGAIN "|failed: timeout)|"
+	    "^( *> )?(Timeout waiting to lock .* in use by another |"
+	    "Gradle build daemon disappeared unexpectedly )"
 	SOURCE "Gradle's HTTP resource transport, HttpClient; captures"
 
 	/*
@@ -520,12 +543,14 @@ const char tools[] =
 	CODES SLOW_TOO
 	ERR_FATAL "x509: |[Uu]nauthorized|[Ff]orbidden|provide credentials|"
 	    "cannot re-use a name|another operation .* is in progress|"
-	    "gave HTTP response to HTTPS|YAML parse error|" NEVER_REASON
+	    "gave HTTP response to HTTPS|YAML parse error|pull rate limit|"
+	    NEVER_REASON
 	ERR_TRANSIENT "^Error: .*(" GO_AGAIN "|Kubernetes cluster unreachable|"
 	    ": " AGAIN " |status code " AGAIN "|unexpected EOF|"
 	    "toomanyrequests|etcdserver: )|the object has been modified"
 	OUT_FATAL "^\\s.*(x509: |gave HTTP response to HTTPS)"
 	OUT_TRANSIENT "^\\s(failed to fetch .* : " AGAIN " |" GO_AGAIN ")"
+	WAIT REGISTRY_WAIT
 	SOURCE "Helm's getter, registry and kube packages; not run"
 
 	NAME "hg"
@@ -573,8 +598,10 @@ const char tools[] =
 	    "^Error from server \\((TooManyRequests|ServiceUnavailable|"
 	    "Timeout|ServerTimeout|InternalError)\\)|"
 	    "the object has been modified|^Error from server: (etcdserver: |"
-	    "error dialing backend: )|^(error|Error from server|from server "
-	    "for|unable to recognize)[: ].*(" GO_AGAIN "|status code " AGAIN
+	    "error dialing backend: |leader changed$|rpc error: code = "
+	    "(Unavailable|DeadlineExceeded|Aborted) )|^(error|"
+	    "Error from server|from server for|unable to recognize)[: ].*(" GO_AGAIN
+	    "|status code " AGAIN
 	    "|unexpected EOF|an error on the server \\(|"
 	    "client rate limiter Wait returned|"
 	    "currently unable to handle the request|"
@@ -645,8 +672,10 @@ const char tools[] =
 	PROGRAMS "mvn mvnw mvnd"
 	CODES SLOW_TOO
 	OUT_FATAL "status( code)?: " NEVER "|COMPILATION ERROR|"
-	    "There are test failures|Could not transfer .*(" TLS_NEVER ")|" FULL
+	    "There are test failures|Could not transfer .*(" TLS_NEVER
+	    "|(Return code is:|Error code) " NEVER ")|" FULL
 	OUT_TRANSIENT "Could not transfer .*(status( code)?:? " AGAIN "|"
+	    "(Return code is:|Error code) " AGAIN "|"
 	    "transfer failed for [^ ]+($|:? [^,s])|timed out|" JAVA_AGAIN ")|"
 	    "^\\[ERROR\\] .*Failed to (deploy|retrieve) .*(status( code)?:? "
 	    AGAIN "|" JAVA_AGAIN ")"
@@ -743,7 +772,9 @@ const char tools[] =
 	    " (Client|Server) Error|" PYTHON_AGAIN "|"
 	    "ConnectionPool\\(.*Max retries exceeded|"
 	    "^ERROR: .*(Connection (broken|aborted)|IncompleteRead|"
-	    "Read timed out)|^error: (incomplete-download|proxy-connection|"
+	    "Read timed out)|^ERROR: Could not install packages due to an "
+	    "(OS|Environment)Error: \\[Errno 1(0[1-4]|1[0-3])\\]|"
+	    "^error: (incomplete-download|proxy-connection|"
 	    "connection-(failed|timeout))|not enough bytes were received|"
 	    GIT_AGAIN
 	OUT_FATAL "confirming the ssl certificate: .*(" TLS_NEVER
@@ -941,7 +972,9 @@ const char tools[] =
 	    "TooManyRequestsException|rateLimitExceeded|"
 	    "\\b(dial|read) tcp |connect: connection$|unexpected EOF|"
 	    "Client\\.Timeout|(document|status|code|response|later):? " AGAIN
-	    "|" GIT_AGAIN
+	    "|(^|: |[^ -~] )(Error " AGAIN ":|" AGAIN " (Service|Bad|Gateway|"
+	    "Internal( Server)?|Too( Many)?)$|" AGAIN ": The service )|"
+	    "(^|[,\"] ?|[^ -~] )backendError\\b|" GIT_AGAIN
 	SOURCE "Terraform CLI, State Locking; go-retryablehttp; captures"
 
 	/* HTTP's errors are on stdout, those of the network on stderr. */
@@ -1005,8 +1038,8 @@ const char tools[] =
 	PROGRAMS "yarn yarnpkg"
 	CODES SLOW_TOO
 	ERR_FATAL "^error Couldn't find (package|any versions)|"
-	    "Request failed \"" NEVER "|^error .*(" TLS_NEVER ")"
-	ERR_TRANSIENT "^(ResponseError|error .*): Request failed \"" AGAIN
+	    "Request failed \\\\?\"" NEVER "|^error .*(" TLS_NEVER ")"
+	ERR_TRANSIENT "^(ResponseError|error .*): Request failed \\\\?\"" AGAIN
 	    "|^error .*(returned a " AGAIN "|, statusCode=" AGAIN
 	    "|appears to be corrupt|" NODE_AGAIN ")|" GIT_AGAIN "|"
 	    COREPACK_AGAIN
