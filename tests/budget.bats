@@ -451,15 +451,18 @@ retry: ended after 2 attempts: budget" ]
 	is 7 "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
 	    --budget-cooldown 30s -n 3 -d 0 "${fails[@]}"
 	note '.* exhausted, 0 of 0 retries .*; giving up'
+	rm err
+	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
+	note "retry: budget 'api': no retries after a denial, next after a success; giving up"
 	succeed 5
 	rm err
 	older 10 # now the ratio would allow five
 	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
-	ran 2
+	ran 3
 	note "retry: budget 'api': no retries after a denial, next in about (20|1[0-9])s; giving up"
 	older 21
 	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
-	ran 5
+	ran 6
 }
 
 @test "the message of when the next retry is allowed includes the pause" {

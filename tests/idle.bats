@@ -133,9 +133,9 @@ through()
 # bats test_tags=slow
 @test "output that overwrites the same bytes of a file counts" {
 	is 0 sh -c '"$@" 1<>one' sh \
-	    "$RETRY" -n 1 --idle-timeout 1.5 -- "$PYTHON" -c '
+	    "$RETRY" -n 1 --idle-timeout 3 -- "$PYTHON" -c '
 import os, time
-for i in range(4):
+for i in range(8):
     os.pwrite(1, b"same\n", 0)
     time.sleep(0.5)'
 	holds one same

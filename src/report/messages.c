@@ -363,6 +363,7 @@ say_denied(const struct message *message)
 	const char *then = "; giving up";
 	char span[DURATION_ROOM];
 	const char *next = duration_format(span, admission->next);
+	bool endless = admission->next == NANOS_MAX;
 
 	if (message->step->again)
 		then = "; waiting";
@@ -377,8 +378,11 @@ say_denied(const struct message *message)
 	else
 		say(message,
 		    STRINGS("budget '", message->policy->share.key,
-			"': no retries after a denial, next in about ", next,
-			then));
+			endless
+			    ? "': no retries after a denial, next after a "
+			      "success"
+			    : "': no retries after a denial, next in about ",
+			endless ? "" : next, then));
 }
 
 static bool
