@@ -192,8 +192,8 @@ static const struct option options[OPTIONS] = {
 	[OPT_KEEP_STATUS] = { "keep-status", '\0', .argument = NULL,
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
 	[OPT_PRESET] = { "preset", '\0', .argument = "NAME[,NAME]",
-	    "rules for a tool: curl, ssh, git, apt...;\n"
-	    "auto: for COMMAND; list: print all names",
+	    "rules for a tool; auto: for that of COMMAND;\n"
+	    "list: print all names; show:NAME: print one",
 	    SPECIAL(take_preset, preset) },
 
 	[OPT_HTTP] = { "http", '\0', .argument = NULL,

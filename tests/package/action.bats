@@ -341,7 +341,7 @@ fake_make()
 # bats test_tags=slow
 @test "the sources around the action become a program that runs the command" {
 	local version
-	version=$("$RETRY" --version)
+	version=$("$RETRY" --version | head -n 1)
 	rm bin/retry
 	ln -s /bin/false bin/retry
 	cp -r "$here"/{retry.c,src} tree
@@ -350,7 +350,8 @@ fake_make()
 	action command='echo built'
 	[ "$status" = 0 ]
 	holds log built
-	[ "$(tree/retry-static --version || tree/build/action/retry --version)" = "$version" ]
+	{ tree/retry-static --version || tree/build/action/retry --version; } >said
+	[ "$(head -n 1 said)" = "$version" ]
 }
 
 @test "README names the inputs of the action, and its examples can be run" {
