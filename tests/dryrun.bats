@@ -155,7 +155,7 @@ delays()
 		x,http:5xx ,http:5xx
 		x,over:5m ,over:5m
 	END
-	for list in 'denied, 75' denied,75x 'a{1,2}' '[1,2]' a,b denied,256 a,7,x a, \
+	for list in 'denied, 75' denied,75x 'a{1,2}' '[1,2]' a,b denied,256 a,7,x 'a,' \
 	    a,http:9 75; do
 		tells "retry --retry-on stderr:$list" --retry-on "7,stderr:$list"
 		run ! grep 'part of' line
