@@ -91,6 +91,7 @@ nothing_left()
 # status, and nothing is left.
 cut_short()
 {
+	"$RETRY" --version | grep -q '^retry '
 	start "${driver[@]}" "$1"
 	wait_for clients_there
 	files_there
