@@ -36,8 +36,6 @@ make(int64_t min)
 	return segment;
 }
 
-static const struct fleet_url cache = { .host = "cache", .port = FLEET_PORT };
-
 /* An invocation in a fleet. */
 struct member {
 	struct fleet_caller fleet;
@@ -49,8 +47,12 @@ join(struct member *member, const struct share *shared)
 {
 	const struct terms terms = { 0, 100, SECONDS(60) };
 
-	fleet_caller_start(&member->fleet, "api", &cache, &terms, MS(250), -1);
-	member->fleet.random = UINT64_C(1) << 63;
+	member->fleet = (struct fleet_caller){ .random = UINT64_C(1) << 63 };
+	member->fleet.config = (struct host_config){ .key = "api",
+		.terms = terms,
+		.tag = 1,
+		.timeout = MS(250),
+		.alone = -1 };
 	member->caller = (struct caller){
 		.share = shared, .uses_breaker = true, .fleet = &member->fleet
 	};
@@ -154,7 +156,7 @@ test_commands_may_have_other_limits(void)
 
 	join(&one, &share);
 	join(&other, &share);
-	fleet_caller_start(&other.fleet, "api", &cache, &terms, MS(250), -1);
+	other.fleet.config.terms = terms;
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
 	EQUAL("granted", decides(&one, &segment, 0), HOST_GRANTED);

@@ -62,13 +62,6 @@ extern const char question_script_sha1[];
 /* Room for any question, with the script in it. */
 #define FLEET_REQUEST 12288
 
-/*
- * The by of a question that tells, while nobody on this host knows the server's
- * clock: it is past on any clock. So the server only answers FLEET_STALE, with
- * its time, and the question is asked again with the right by.
- */
-#define FLEET_BY_PAST INT64_C(1000)
-
 /* The words by which the budget of key is found: the key of its hash. */
 #define FLEET_KEY "retry:1:"
 

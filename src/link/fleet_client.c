@@ -9,13 +9,18 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 {
 	const struct fleet_policy *policy = &share->fleet;
 	bool verbose = log->policy->loudness == LOUDNESS_VERBOSE;
+	char server[FLEET_URL_ROOM];
 
 	fleet->share = share;
 	fleet->budget = budget;
 	fleet->log = log;
 	link_open(&fleet->link, policy, verbose, signals);
-	fleet_caller_start(&fleet->caller, share->key, policy->url,
-	    &policy->terms, policy->timeout, policy->alone);
+	fleet->caller = (struct fleet_caller){ .granted = false };
+	fleet->caller.config = (struct host_config){ .key = share->key,
+		.terms = policy->terms,
+		.tag = fleet_host_tag(fleet_url_name(policy->url, server)),
+		.timeout = policy->timeout,
+		.alone = policy->alone };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;

@@ -13,7 +13,7 @@
 #define FLEET_CLIENT_H
 
 #include <stdbool.h>
-#include "fleet/fleet_caller.h"
+#include "budget/fleet_caller.h"
 #include "link/link.h"
 #include "output/log.h"
 #include "store/budget_client.h"

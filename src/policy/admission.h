@@ -25,7 +25,7 @@
 #define ADMISSION_H
 
 #include <stdbool.h>
-#include "fleet/fleet_caller.h"
+#include "budget/fleet_caller.h"
 #include "policy/policy.h"
 
 /*

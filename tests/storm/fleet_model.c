@@ -19,8 +19,11 @@ fleet_model_start(struct fleet_model *fleet, const struct share *share,
 	*fleet = (struct fleet_model){
 		.share = share, .record = record, .random = seed
 	};
-	fleet_caller_start(&fleet->caller, share->key, policy->url,
-	    &policy->terms, policy->timeout, policy->alone);
+	fleet->caller.config = (struct host_config){ .key = share->key,
+		.terms = policy->terms,
+		.tag = 1,
+		.timeout = policy->timeout,
+		.alone = policy->alone };
 }
 
 void

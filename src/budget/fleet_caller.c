@@ -1,23 +1,6 @@
-#include "fleet/fleet_caller.h"
+#include "budget/fleet_caller.h"
 
-#include <string.h>
 #include "text/number.h"
-
-void
-fleet_caller_start(struct fleet_caller *caller, const char *key,
-    const struct fleet_url *url, const struct terms *terms, nanos timeout,
-    int64_t alone)
-{
-	char room[FLEET_URL_ROOM];
-	uint16_t tag = fleet_host_tag(fleet_url_name(url, room));
-
-	memset(caller, 0, sizeof *caller);
-	caller->config = (struct host_config){ .key = key,
-		.terms = *terms,
-		.tag = tag,
-		.timeout = timeout,
-		.alone = alone };
-}
 
 /* The caller's numbers for this segment; another process may have made it, with
  * a window of another length. */

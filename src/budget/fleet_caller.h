@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 #include "budget/segment.h"
-#include "fleet/question.h"
-#include "fleet/fleet_url.h"
 
 /*
  * About so many hosts of a fleet are elected to tell in a slice, at random. If
@@ -22,6 +20,13 @@
 #define FLEET_CALLER_TELLERS 1000
 #endif
 
+/*
+ * The by of a question that tells, while nobody on this host knows the server's
+ * clock: it is past on any clock. So the server only answers FLEET_STALE, with
+ * its time, and the question is asked again with the right by.
+ */
+#define FLEET_BY_PAST INT64_C(1000)
+
 /* What came of a question. */
 enum fleet_outcome {
 	FLEET_ANSWERED,
@@ -30,19 +35,15 @@ enum fleet_outcome {
 	FLEET_CUT, /* retry itself ended it, so the server is not to blame */
 };
 
-/* An invocation, as the fleet's words in the segment see it. */
+/* An invocation, as the fleet's words in the segment see it. It has asked
+ * nothing if all but its config is zero. */
 struct fleet_caller {
-	struct host_config config;
+	struct host_config config; /* slice and terms.window are set here */
 	struct fleet_wait wait; /* of the retry that is due */
 	struct fleet_question question; /* the last one */
 	uint64_t random; /* another number for each call */
 	bool granted; /* the server has granted the retry that is due */
 };
-
-/* An invocation that has asked nothing. alone: as in struct host_config. */
-void fleet_caller_start(struct fleet_caller *caller, const char *key,
-    const struct fleet_url *url, const struct terms *terms, nanos timeout,
-    int64_t alone);
 
 /*
  * fleet_host_ask(), for a retry that is due. If it says HOST_ASK, then the
