@@ -194,7 +194,7 @@ test_rows(void)
 {
 	for (size_t i = 0; i < 2 * LENGTH(conversations); i++) {
 		size_t row = i / 2;
-		struct fleet_auth auth = { "", "" };
+		struct url_auth auth = { "", "" };
 
 		strncpy(
 		    auth.user, conversations[row].user, sizeof auth.user - 1);
@@ -212,7 +212,7 @@ static void
 test_auth(void)
 {
 	static const struct {
-		struct fleet_auth auth;
+		struct url_auth auth;
 		const char *want;
 	} auths[] = {
 		{ { "", "pw" }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*" },
@@ -236,7 +236,7 @@ test_auth(void)
 static void
 test_more_than_the_answer(void)
 {
-	struct fleet_auth auth = { "", "" };
+	struct url_auth auth = { "", "" };
 
 	talk_open(&talk, &auth, 0);
 	talk_ask(&talk, &question, false);
@@ -251,7 +251,7 @@ test_more_than_the_answer(void)
 static void
 test_a_question_forgets_the_answer_before(void)
 {
-	struct fleet_auth auth = { "", "" };
+	struct url_auth auth = { "", "" };
 
 	talk_open(&talk, &auth, 0);
 	talk_ask(&talk, &question, false);
@@ -273,7 +273,7 @@ test_times(void)
 		{ "TIME ", TIME_REPLY, TALK_WAITS },
 		{ "EVALSHA ", ANSWER, TALK_ANSWERED },
 	};
-	struct fleet_auth auth = { "", "" };
+	struct url_auth auth = { "", "" };
 	nanos time = 1787407200 * NANOS_SECOND + 12345 * INT64_C(1000);
 
 	talk_open(&talk, &auth, 0);
@@ -296,7 +296,7 @@ test_again(void)
 		{ { "EVAL ", "-NOSCRIPT no\r\n", TALK_WAITS },
 		    { "EVAL ", ANSWER, TALK_ANSWERED } },
 	};
-	struct fleet_auth auth = { "", "p" };
+	struct url_auth auth = { "", "p" };
 
 	talk_open(&talk, &auth, 0);
 	for (int i = 0; i < 2; i++) {
@@ -315,7 +315,7 @@ enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
 static enum meaning
 meaning_of(const char *text)
 {
-	static const struct fleet_auth none;
+	static const struct url_auth none;
 	char reply[1024];
 	enum talk_move move;
 

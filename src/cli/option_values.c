@@ -364,15 +364,15 @@ void
 option_values_fleet(const struct option *option, const char *text, void *policy)
 {
 	struct fleet_policy *fleet = field_of(option, policy);
-	char room[FLEET_URL_ROOM];
+	char room[URL_ROOM];
 	const char *why;
 
 	fleet->text = NULL;
 	if (*text == '\0')
 		return;
-	why = fleet_url_parse(text, fleet->url);
+	why = url_parse(text, fleet->url);
 	/* The message goes to a log, which must not get a password. */
 	if (why != NULL)
-		optparse_refuse(option, why, fleet_url_show(text, room));
+		optparse_refuse(option, why, url_show(text, room));
 	fleet->text = text;
 }

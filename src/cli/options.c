@@ -317,8 +317,8 @@ options_parse(int argc, char **argv)
 {
 	/* Beside the policy: they are large, and few invocations use them. */
 	static struct watch watches[CONDITIONS_WATCHES];
-	static struct fleet_url url;
-	static struct fleet_auth auth;
+	static struct url url;
+	static struct url_auth auth;
 	const char *given[OPTIONS] = { NULL };
 	struct policy policy = {
 		.attempts = DEFAULT_ATTEMPTS,

@@ -10,7 +10,7 @@
 #define VARIABLE "RETRY_FLEET_AUTH"
 
 /* Room for the longest line, and for one more byte, which is too many. */
-#define ROOM (FLEET_USER_ROOM + FLEET_PASSWORD_ROOM + 2)
+#define ROOM (URL_USER_ROOM + URL_PASSWORD_ROOM + 2)
 
 /*
  * A FIFO or a device is refused, because reading could block for ever; and a
@@ -48,7 +48,7 @@ read_file(const struct option *option, struct fleet_policy *fleet)
 	if (n == -1)
 		optparse_refuse(option, strerror(errno), file);
 	close(fd);
-	why = fleet_auth_parse(
+	why = url_parse_auth(
 	    (struct strview){ room, length }, fleet->url->user, fleet->auth);
 	if (why != NULL)
 		optparse_refuse(option, why, file);
@@ -67,7 +67,7 @@ password_find(const struct option *option, struct fleet_policy *fleet)
 	}
 	if (text == NULL || *text == '\0')
 		return false;
-	why = fleet_auth_parse(strview_of(text), fleet->url->user, fleet->auth);
+	why = url_parse_auth(strview_of(text), fleet->url->user, fleet->auth);
 	if (why != NULL)
 		optparse_refuse(&variable, why, "***");
 	return true;

@@ -1,7 +1,7 @@
 #include "fleet/talk.h"
 
 #include <string.h>
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 #include "text/number.h"
 
 #define MICRO INT64_C(1000)
@@ -16,7 +16,7 @@ enum {
 };
 
 void
-talk_open(struct talk *talk, const struct fleet_auth *auth, int db)
+talk_open(struct talk *talk, const struct url_auth *auth, int db)
 {
 	talk->auth = auth;
 	talk->db = db;
@@ -57,7 +57,7 @@ void
 talk_write(struct talk *talk)
 {
 	struct resp_request request = resp_begin(talk->out, sizeof talk->out);
-	const struct fleet_auth *auth = talk->auth;
+	const struct url_auth *auth = talk->auth;
 	char db[NUMBER_ROOM];
 
 	talk->next = talk->count = talk->sent = 0;
@@ -136,7 +136,7 @@ read_redirect(struct talk *talk, struct strview text)
 	port = strview_after(text, host.length + 1);
 	if (strview_is(host, "?"))
 		host.length = 0;
-	if ((host.length > 0 && !fleet_url_is_host(host)) ||
+	if ((host.length > 0 && !url_is_host(host)) ||
 	    !number_whole(port.at, port.length, &number) || number == 0 ||
 	    number > PORT_MOST)
 		return false;

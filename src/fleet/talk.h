@@ -10,7 +10,7 @@
 #ifndef TALK_H
 #define TALK_H
 
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 #include "fleet/question.h"
 
 /* The most replies that are awaited at a time. */
@@ -32,7 +32,7 @@ enum talk_reply {
 };
 
 struct talk {
-	const struct fleet_auth *auth; /* its password "": none */
+	const struct url_auth *auth; /* its password "": none */
 	int db;
 	struct fleet_question question;
 	struct fleet_answer answer; /* after TALK_ANSWERED; FLEET_STALE: there
@@ -60,12 +60,12 @@ struct talk {
 
 	size_t sent, length; /* of out */
 	size_t received; /* of in */
-	char out[FLEET_REQUEST + 2 * FLEET_PASSWORD_ROOM];
+	char out[FLEET_REQUEST + 2 * URL_PASSWORD_ROOM];
 	char in[RESP_REPLY];
 };
 
 /* Begins to talk to a server. */
-void talk_open(struct talk *talk, const struct fleet_auth *auth, int db);
+void talk_open(struct talk *talk, const struct url_auth *auth, int db);
 
 /* Begins a question, or forgets the budget of its key. Writes nothing yet. */
 void talk_ask(

@@ -9,7 +9,7 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 {
 	const struct fleet_policy *policy = &share->fleet;
 	bool verbose = log->policy->loudness == LOUDNESS_VERBOSE;
-	char server[FLEET_URL_ROOM];
+	char server[URL_ROOM];
 
 	fleet->share = share;
 	fleet->budget = budget;
@@ -18,7 +18,7 @@ fleet_client_start(struct fleet_client *fleet, const struct share *share,
 	fleet->caller = (struct fleet_caller){ .granted = false };
 	fleet->caller.config = (struct host_config){ .key = share->key,
 		.terms = policy->terms,
-		.tag = fleet_host_tag(fleet_url_name(policy->url, server)),
+		.tag = fleet_host_tag(url_name(policy->url, server)),
 		.timeout = policy->timeout,
 		.alone = policy->alone };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;

@@ -296,11 +296,11 @@ helper_resolved(int fd, int *connected)
  * end of its input.
  */
 static void
-execute_openssl(const struct fleet_url *url)
+execute_openssl(const struct url *url)
 {
 	unsigned char address[sizeof(struct in6_addr)];
 	/* "[HOST]:PORT" */
-	char target[FLEET_HOST_ROOM + NUMBER_ROOM + 3], *at = target;
+	char target[URL_HOST_ROOM + NUMBER_ROOM + 3], *at = target;
 	char port[NUMBER_ROOM];
 	bool v6 = inet_pton(AF_INET6, url->host, address) == 1;
 	bool numeric = v6 || inet_pton(AF_INET, url->host, address) == 1;
@@ -317,7 +317,7 @@ execute_openssl(const struct fleet_url *url)
 }
 
 pid_t
-helper_transport(const char *via, const struct fleet_url *url, bool verbose,
+helper_transport(const char *via, const struct url *url, bool verbose,
     const struct signals *signals, int *fd)
 {
 	const struct timespec grace = { .tv_sec = GRACE };

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 #include "sys/signals.h"
 
 /*
@@ -38,8 +38,8 @@ const char *helper_resolved(int fd, int *connected);
  * command sees the end of its input and has a second to deliver the rest; then
  * it is killed.
  */
-pid_t helper_transport(const char *via, const struct fleet_url *url,
-    bool verbose, const struct signals *signals, int *fd);
+pid_t helper_transport(const char *via, const struct url *url, bool verbose,
+    const struct signals *signals, int *fd);
 
 /*
  * Kills the helper and its children, and reaps it if it is dead at once;

@@ -125,7 +125,7 @@ begin_to_talk(struct fleet_link *link)
 
 /* Returns the length of the address, or 0 if the host is a name. */
 static socklen_t
-read_address(const struct fleet_url *url, union address *address)
+read_address(const struct url *url, union address *address)
 {
 	*address = (union address){ 0 };
 	if (url->host[0] == '\0') {
@@ -214,7 +214,7 @@ static void
 take(struct fleet_link *link, nanos now)
 {
 	struct talk *talk = &link->talk;
-	struct fleet_url *url = &link->url;
+	struct url *url = &link->url;
 	size_t length;
 
 	switch (talk_take(talk, now, link->until - now)) {

@@ -55,7 +55,7 @@ struct fleet_link {
 	struct talk talk; /* has the question, and its answer */
 
 	/* What follows is for link.c only. */
-	struct fleet_url url; /* of the server that is asked */
+	struct url url; /* of the server that is asked */
 	nanos until;
 	int fd; /* unless the link is closed */
 	pid_t helper; /* 0: none */

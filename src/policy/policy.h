@@ -10,7 +10,7 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/segment.h"
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 #include "policy/verdict.h"
 
 /* --attempts inf. */
@@ -80,8 +80,8 @@ struct fleet_policy {
 	struct terms terms; /* all of them are given */
 	int64_t alone; /* retries in a window without the server; -1: as many
 			  as the number of hosts leaves to each */
-	struct fleet_url *url; /* of text */
-	struct fleet_auth *auth; /* its password "": none */
+	struct url *url; /* of text */
+	struct url_auth *auth; /* its password "": none */
 };
 
 /* The budget that an invocation shares with others. */

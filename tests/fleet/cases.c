@@ -268,7 +268,7 @@ cases_empty(const char *server)
 static void
 check_words(const struct resp_reply *reply, const char *words)
 {
-	static const struct fleet_auth none;
+	static const struct url_auth none;
 	struct fleet_question question = question_of(1);
 	struct talk talk;
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 #include "fleet/resp.h"
 #include "fleet/talk.h"
 
@@ -30,7 +30,7 @@ check_talk(struct strview bytes)
 		.wanted = 5,
 		.by = NANOS_SECOND,
 	};
-	static const struct fleet_auth auth = { "", "word" };
+	static const struct url_auth auth = { "", "word" };
 	static struct talk talk;
 	struct strview in = { talk.in, sizeof talk.in };
 	enum talk_move move;
@@ -52,7 +52,7 @@ check_talk(struct strview bytes)
 		abort();
 	if (move == TALK_REDIRECTED &&
 	    (!is_within(talk.host, in) || talk.port < 1 || talk.port > 65535 ||
-		(talk.host.length > 0 && !fleet_url_is_host(talk.host))))
+		(talk.host.length > 0 && !url_is_host(talk.host))))
 		abort();
 }
 
@@ -105,27 +105,27 @@ check_reply(struct strview bytes)
 static void
 check_url(const char *text)
 {
-	char room[FLEET_URL_ROOM];
-	struct fleet_url url;
-	const char *refusal = fleet_url_parse(text, &url);
+	char room[URL_ROOM];
+	struct url url;
+	const char *refusal = url_parse(text, &url);
 
 	if (refusal != NULL && strlen(refusal) == 0)
 		abort();
 	if (refusal == NULL && (url.path[0] == '\0') != (url.port > 0))
 		abort();
 	if (refusal == NULL && url.path[0] == '\0' &&
-	    !fleet_url_is_host(strview_of(url.host)))
+	    !url_is_host(strview_of(url.host)))
 		abort();
-	if (strlen(fleet_url_show(text, room)) > strlen(text) + 3)
+	if (strlen(url_show(text, room)) > strlen(text) + 3)
 		abort();
 }
 
 static void
 check_auth(struct strview text)
 {
-	struct fleet_auth auth;
+	struct url_auth auth;
 
-	if (fleet_auth_parse(text, "", &auth) != NULL)
+	if (url_parse_auth(text, "", &auth) != NULL)
 		return;
 	if (auth.password[0] == '\0' || strchr(auth.user, ':') != NULL ||
 	    strlen(auth.user) + strlen(auth.password) > text.length)

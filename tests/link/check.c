@@ -44,8 +44,8 @@ int __wrap_getaddrinfo(const char *host, const char *service,
 
 static struct run run;
 static struct fleet_link fleet;
-static struct fleet_url url;
-static struct fleet_auth auth;
+static struct url url;
+static struct url_auth auth;
 static struct fleet_policy access_to = {
 	.timeout = 250 * NANOS_MS, .url = &url, .auth = &auth
 };
@@ -252,8 +252,7 @@ read_options(int argc, char **argv)
 	while ((option = getopt(argc, argv, "+a:b:t:v:")) != -1) {
 		switch (option) {
 		case 'a':
-			refusal =
-			    fleet_auth_parse(strview_of(optarg), "", &auth);
+			refusal = url_parse_auth(strview_of(optarg), "", &auth);
 			break;
 		case 'b':
 			valid = strtol(optarg, NULL, 10) * NANOS_SECOND;
@@ -285,7 +284,7 @@ main(int argc, char **argv)
 	argc -= optind;
 	if (argc < 2)
 		errx(2, "usage: check [OPTION]... ACTION URL");
-	refusal = fleet_url_parse(argv[1], &url);
+	refusal = url_parse(argv[1], &url);
 	if (refusal != NULL)
 		errx(2, "%s: %s", argv[1], refusal);
 	action = argv[0];

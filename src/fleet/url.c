@@ -1,4 +1,4 @@
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -65,11 +65,11 @@ read_number(struct strview text, int64_t most, int *value)
 }
 
 bool
-fleet_url_is_host(struct strview text)
+url_is_host(struct strview text)
 {
 	const char *others = "._-";
 
-	if (text.length == 0 || text.length >= FLEET_HOST_ROOM ||
+	if (text.length == 0 || text.length >= URL_HOST_ROOM ||
 	    text.at[0] == '-')
 		return false;
 	if (memchr(text.at, ':', text.length) != NULL)
@@ -85,7 +85,7 @@ fleet_url_is_host(struct strview text)
 
 /* Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT". */
 static const char *
-parse_host(struct strview text, struct fleet_url *url)
+parse_host(struct strview text, struct url *url)
 {
 	bool brackets = text.length > 0 && text.at[0] == '[', given;
 	struct strview port = strview_after(text, brackets);
@@ -102,10 +102,10 @@ parse_host(struct strview text, struct fleet_url *url)
 	if (brackets)
 		port = strview_after(port, given);
 	if (!decode(host, url->host, sizeof url->host) ||
-	    !fleet_url_is_host(strview_of(url->host)) ||
+	    !url_is_host(strview_of(url->host)) ||
 	    brackets != (strchr(url->host, ':') != NULL))
 		return "no valid host";
-	url->port = FLEET_PORT;
+	url->port = URL_PORT;
 	if (given &&
 	    (!read_number(port, PORT_MOST, &url->port) || url->port == 0))
 		return "not a port from 1 to 65535";
@@ -113,7 +113,7 @@ parse_host(struct strview text, struct fleet_url *url)
 }
 
 static const char *
-parse_remote(struct strview rest, struct fleet_url *url)
+parse_remote(struct strview rest, struct url *url)
 {
 	const char *at = memrchr(rest.at, '@', rest.length), *refusal;
 	struct strview authority, user = rest;
@@ -138,7 +138,7 @@ parse_remote(struct strview rest, struct fleet_url *url)
 }
 
 static const char *
-parse_local(struct strview rest, struct fleet_url *url)
+parse_local(struct strview rest, struct url *url)
 {
 	bool query = memchr(rest.at, '?', rest.length) != NULL;
 	struct strview path = strview_part(&rest, '?');
@@ -161,16 +161,16 @@ parse_local(struct strview rest, struct fleet_url *url)
 }
 
 const char *
-fleet_url_parse(const char *text, struct fleet_url *url)
+url_parse(const char *text, struct url *url)
 {
 	struct strview rest = strview_of(text);
 	const struct scheme *scheme = scheme_of(rest);
 
-	*url = (struct fleet_url){ 0 };
+	*url = (struct url){ 0 };
 	if (scheme == NULL)
 		return "not a URL of redis://, rediss://, valkey://, "
 		       "valkeys:// or unix://";
-	if (rest.length >= FLEET_URL_ROOM)
+	if (rest.length >= URL_ROOM)
 		return "longer than 1023 bytes";
 	for (size_t i = 0; i < rest.length; i++) {
 		if (is_foreign(rest.at[i]))
@@ -182,22 +182,22 @@ fleet_url_parse(const char *text, struct fleet_url *url)
 }
 
 const char *
-fleet_url_name(const struct fleet_url *url, char room[FLEET_URL_ROOM])
+url_name(const struct url *url, char room[URL_ROOM])
 {
-	snprintf(room, FLEET_URL_ROOM, "%s%s:%d/%d", url->host, url->path,
-	    url->port, url->db);
+	snprintf(room, URL_ROOM, "%s%s:%d/%d", url->host, url->path, url->port,
+	    url->db);
 	return room;
 }
 
 const char *
-fleet_url_show(const char *text, char room[FLEET_URL_ROOM])
+url_show(const char *text, char room[URL_ROOM])
 {
 	static const char hidden[] = "***";
 	const struct scheme *scheme = scheme_of(strview_of(text));
 	size_t length = scheme == NULL ? 0 : strlen(scheme->start);
-	struct fleet_url url;
+	struct url url;
 
-	if (fleet_url_parse(text, &url) == NULL || strpbrk(text, "@?") == NULL)
+	if (url_parse(text, &url) == NULL || strpbrk(text, "@?") == NULL)
 		return text;
 	memcpy(room, text, length);
 	memcpy(room + length, hidden, sizeof hidden);
@@ -217,12 +217,12 @@ store(struct strview text, char *room, size_t size)
 }
 
 const char *
-fleet_auth_parse(struct strview text, const char *user, struct fleet_auth *auth)
+url_parse_auth(struct strview text, const char *user, struct url_auth *auth)
 {
 	struct strview line = text, name = strview_of(user);
 	const char *colon;
 
-	*auth = (struct fleet_auth){ 0 };
+	*auth = (struct url_auth){ 0 };
 	if (line.length > 0 && line.at[line.length - 1] == '\n') {
 		line.length--;
 		if (line.length > 0 && line.at[line.length - 1] == '\r')

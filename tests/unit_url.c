@@ -1,11 +1,11 @@
 /*
- * fleet_url and fleet_auth, row by row.
+ * url, row by row.
  */
 #include "unit.h"
-#include "fleet/fleet_url.h"
+#include "fleet/url.h"
 
 /*
- * fleet_url
+ * url_parse
  */
 
 #define TEN "abcdefghij"
@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *text;
-	struct fleet_url url;
+	struct url url;
 } urls[] = {
 	{ "redis://cache", { .host = "cache", .port = 6379 } },
 	{ "redis://cache/", { .host = "cache", .port = 6379 } },
@@ -44,19 +44,19 @@ static void
 test_urls(void)
 {
 	for (size_t i = 0; i < LENGTH(urls); i++) {
-		const struct fleet_url *want = &urls[i].url;
+		const struct url *want = &urls[i].url;
 		const char *row = urls[i].text;
-		char room[FLEET_URL_ROOM];
-		struct fleet_url url;
+		char room[URL_ROOM];
+		struct url url;
 
-		SAME(row, fleet_url_parse(row, &url), NULL);
+		SAME(row, url_parse(row, &url), NULL);
 		EQUAL(row, url.tls, want->tls);
 		SAME(row, url.user, want->user);
 		SAME(row, url.host, want->host);
 		EQUAL(row, url.port, want->port);
 		SAME(row, url.path, want->path);
 		EQUAL(row, url.db, want->db);
-		SAME(row, fleet_url_show(row, room), row);
+		SAME(row, url_show(row, room), row);
 	}
 }
 
@@ -77,11 +77,11 @@ test_names(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		char room[FLEET_URL_ROOM];
-		struct fleet_url url;
+		char room[URL_ROOM];
+		struct url url;
 
-		SAME(rows[i].text, fleet_url_parse(rows[i].text, &url), NULL);
-		SAME(rows[i].text, fleet_url_name(&url, room), rows[i].name);
+		SAME(rows[i].text, url_parse(rows[i].text, &url), NULL);
+		SAME(rows[i].text, url_name(&url, room), rows[i].name);
 	}
 }
 
@@ -182,11 +182,11 @@ test_what_is_no_url(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *row = rows[i].text;
-		char room[FLEET_URL_ROOM];
-		struct fleet_url url;
+		char room[URL_ROOM];
+		struct url url;
 
-		SAME(row, fleet_url_parse(row, &url), rows[i].reason);
-		SAME(row, fleet_url_show(row, room),
+		SAME(row, url_parse(row, &url), rows[i].reason);
+		SAME(row, url_show(row, room),
 		    rows[i].shown == NULL ? row : rows[i].shown);
 	}
 }
@@ -194,19 +194,18 @@ test_what_is_no_url(void)
 static void
 test_long_urls(void)
 {
-	char text[2 * FLEET_URL_ROOM] = "unix:///", room[FLEET_URL_ROOM];
-	struct fleet_url url;
+	char text[2 * URL_ROOM] = "unix:///", room[URL_ROOM];
+	struct url url;
 
-	memset(text + strlen(text), '/', FLEET_URL_ROOM - 1 - strlen(text));
-	SAME("1023 bytes", fleet_url_parse(text, &url), BAD_PATH);
-	text[FLEET_URL_ROOM - 1] = '@';
-	SAME("1024 bytes", fleet_url_parse(text, &url),
-	    "longer than 1023 bytes");
-	SAME("1024 bytes", fleet_url_show(text, room), "unix://***");
+	memset(text + strlen(text), '/', URL_ROOM - 1 - strlen(text));
+	SAME("1023 bytes", url_parse(text, &url), BAD_PATH);
+	text[URL_ROOM - 1] = '@';
+	SAME("1024 bytes", url_parse(text, &url), "longer than 1023 bytes");
+	SAME("1024 bytes", url_show(text, room), "unix://***");
 }
 
 /*
- * fleet_auth
+ * url_parse_auth
  */
 
 static void
@@ -214,7 +213,7 @@ test_auth(void)
 {
 	static const struct {
 		const char *text, *user;
-		struct fleet_auth want;
+		struct url_auth want;
 	} rows[] = {
 		{ "pw", "", { "", "pw" } },
 		{ "pw\n", "", { "", "pw" } },
@@ -227,10 +226,10 @@ test_auth(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct fleet_auth auth;
+		struct url_auth auth;
 
 		SAME(rows[i].text,
-		    fleet_auth_parse(
+		    url_parse_auth(
 			strview_of(rows[i].text), rows[i].user, &auth),
 		    NULL);
 		SAME(rows[i].text, auth.user, rows[i].want.user);
@@ -241,7 +240,7 @@ test_auth(void)
 static void
 test_what_is_no_auth(void)
 {
-	static char password[FLEET_PASSWORD_ROOM + 1];
+	static char password[URL_PASSWORD_ROOM + 1];
 	static const struct {
 		struct strview text;
 		const char *user, *reason;
@@ -256,16 +255,15 @@ test_what_is_no_auth(void)
 		{ { "ci:", 3 }, "", "no password after the colon" },
 		{ { "ci:\n", 4 }, "", "no password after the colon" },
 		{ { "me:pw", 5 }, "ci", "another user than in the URL" },
-		{ { password, FLEET_PASSWORD_ROOM }, "", "too long" },
-		{ { password, FLEET_PASSWORD_ROOM - 1 }, "", NULL },
+		{ { password, URL_PASSWORD_ROOM }, "", "too long" },
+		{ { password, URL_PASSWORD_ROOM - 1 }, "", NULL },
 	};
 
-	memset(password, 'p', FLEET_PASSWORD_ROOM);
+	memset(password, 'p', URL_PASSWORD_ROOM);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct fleet_auth auth;
+		struct url_auth auth;
 
-		SAME("auth",
-		    fleet_auth_parse(rows[i].text, rows[i].user, &auth),
+		SAME("auth", url_parse_auth(rows[i].text, rows[i].user, &auth),
 		    rows[i].reason);
 	}
 }
