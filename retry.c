@@ -50,12 +50,12 @@ gather(struct run *run)
 		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	if (streams->input.too_long || streams->input.error != 0)
 		return finish_without_input(run);
-	if (run->policy->share.required &&
+	if (run->policy->budget.required &&
 	    !event_loop_await(&run->loop, event_loop_budget, NANOS_MAX))
 		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	if (!budget_client_ready(&run->loop.budget))
 		return EXIT_STATUS_NO_BUDGET;
-	return run->fleet != NULL && run->policy->share.required
+	return run->fleet != NULL && run->policy->budget.required
 	    ? require_fleet(run)
 	    : 0;
 }

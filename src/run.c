@@ -21,16 +21,16 @@ open_attempt_log(struct run *run)
 static bool
 open_fleet(struct run *run)
 {
-	const struct share *share = &run->policy->share;
+	const struct fleet_policy *fleet = &run->policy->fleet;
 	struct event_loop *loop = &run->loop;
 
-	if (share->fleet.text == NULL)
+	if (fleet->text == NULL)
 		return true;
 	run->fleet = malloc(sizeof *run->fleet);
 	if (run->fleet == NULL)
 		return false;
 	fleet_client_start(
-	    run->fleet, share, &loop->budget, &loop->log, &loop->signals);
+	    run->fleet, fleet, &loop->budget, &loop->log, &loop->signals);
 	loop->link = &run->fleet->link;
 	return true;
 }
@@ -59,7 +59,7 @@ run_open(struct run *run, const struct policy *policy,
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(
-	    &loop->budget, &policy->share, outer->admitted, &loop->log);
+	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
 	*what = "signalfd";
 	if (!event_loop_open(loop))

@@ -15,11 +15,12 @@
 		3, SECONDS(10), SECONDS(35) \
 	}
 
-static const struct share usual = { .key = "api", .terms = { -1, -1, -1 } };
-static const struct share careful = {
+static const struct budget_config usual = { .key = "api",
+	.terms = { -1, -1, -1 } };
+static const struct budget_config careful = {
 	.key = "api", .terms = { -1, -1, -1 }, .breaker = BREAKER
 };
-static const struct share cooling = {
+static const struct budget_config cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
@@ -41,9 +42,9 @@ make(int64_t ratio, int64_t min)
 }
 
 static struct caller
-caller_of(const struct share *share)
+caller_of(const struct budget_config *config)
 {
-	return (struct caller){ .share = share, .uses_breaker = true };
+	return (struct caller){ .config = config, .uses_breaker = true };
 }
 
 static struct admission
@@ -54,10 +55,10 @@ ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
 
 /* Why a new invocation is denied. */
 static enum reason
-denied(
-    struct segment *segment, const struct share *share, bool retry, nanos now)
+denied(struct segment *segment, const struct budget_config *config, bool retry,
+    nanos now)
 {
-	struct caller caller = caller_of(share);
+	struct caller caller = caller_of(config);
 
 	return ask(&caller, segment, retry, now).denied;
 }
@@ -239,7 +240,7 @@ static void
 test_lengths_of_the_pause(void)
 {
 	struct segment segment = make(0, 0);
-	struct share longer = cooling, shorter = cooling;
+	struct budget_config longer = cooling, shorter = cooling;
 	struct caller caller = caller_of(&usual);
 
 	longer.cooldown = SECONDS(20);
@@ -267,7 +268,7 @@ test_lengths_of_the_pause(void)
 static void
 test_a_denial_that_is_foreseen(void)
 {
-	struct share waits = usual, short_pause = cooling;
+	struct budget_config waits = usual, short_pause = cooling;
 	static const struct {
 		const char *row;
 		int64_t successes, retries;
@@ -365,15 +366,15 @@ static void
 test_the_breaker_comes_first(void)
 {
 	struct segment segment = make(0, 0);
-	struct share share = careful;
+	struct budget_config config = careful;
 
-	share.cooldown = SECONDS(5);
+	config.cooldown = SECONDS(5);
 	fail_thrice(&segment, 0);
-	EQUAL(
-	    "open", denied(&segment, &share, true, SECONDS(1)), REASON_BREAKER);
+	EQUAL("open", denied(&segment, &config, true, SECONDS(1)),
+	    REASON_BREAKER);
 	EQUAL("open", (int64_t)segment.cooldown, 0);
 	/* Nor is it asked for the probe. */
-	EQUAL("due", denied(&segment, &share, true, SECONDS(10)), REASON_NONE);
+	EQUAL("due", denied(&segment, &config, true, SECONDS(10)), REASON_NONE);
 	EQUAL("due", (int64_t)segment.cooldown, 0);
 	check_counts("due", &segment, 0, 1, SECONDS(10));
 	check_let_in("due", &segment, 1, 0);
@@ -385,11 +386,11 @@ static void
 test_the_probe_is_left_to_a_retry_that_waits(void)
 {
 	struct segment segment = make(-1, -1);
-	struct share share = careful;
-	struct caller first = caller_of(&share), second = caller_of(&share);
+	struct budget_config config = careful;
+	struct caller first = caller_of(&config), second = caller_of(&config);
 	struct admission admission;
 
-	share.wait = SECONDS(60);
+	config.wait = SECONDS(60);
 	fail_thrice(&segment, 0);
 	EQUAL("waits", ask(&second, &segment, true, SECONDS(9)).denied,
 	    REASON_BREAKER);
@@ -672,11 +673,12 @@ test_the_window_counts_what_a_closed_breaker_passes(void)
 static void
 test_results_from_before_a_recovery_are_ignored(void)
 {
-	static const struct share *const shares[] = { &careful, &usual };
+	static const struct budget_config *const configs[] = { &careful,
+		&usual };
 
 	for (int i = 0; i < 4; i++) {
 		struct segment segment = recovering(-1, 100);
-		struct caller late = caller_of(shares[i / 2]), present = late;
+		struct caller late = caller_of(configs[i / 2]), present = late;
 		bool retry = i % 2 != 0;
 
 		if (admission_concerns(&late, retry, SECONDS(9)))
@@ -758,10 +760,10 @@ test_a_lease_is_renewed(void)
 static void
 test_which_attempts_have_to_ask(void)
 {
-	static const struct share nothing = { .key = NULL };
+	static const struct budget_config nothing = { .key = NULL };
 	static const struct {
 		const char *row;
-		const struct share *share;
+		const struct budget_config *config;
 		bool first, retry;
 	} rows[] = {
 		{ "no budget", &nothing, false, false },
@@ -770,7 +772,7 @@ test_which_attempts_have_to_ask(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct caller caller = caller_of(rows[i].share);
+		struct caller caller = caller_of(rows[i].config);
 
 		caller.lost_lease = true;
 		EQUAL(rows[i].row, admission_concerns(&caller, false, 7),
@@ -789,7 +791,7 @@ test_which_attempts_have_to_ask(void)
 
 static const struct {
 	const char *row;
-	struct caller caller; /* without its share */
+	struct caller caller; /* without its config */
 	struct attempt_effect effect;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
@@ -830,7 +832,7 @@ test_results_of_attempts(void)
 		struct window_sums sums;
 
 		one.counted = true;
-		caller.share = &careful;
+		caller.config = &careful;
 		tell(&one, &segment, &failure, 0);
 		effective =
 		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
@@ -1052,11 +1054,11 @@ test_other_limits(void)
 	for (size_t i = 0; i < LENGTH(numbers); i++)
 		for (int how = 0; how < 3; how++) {
 			struct segment segment = make(500000, 5);
-			struct share share = usual;
-			struct caller caller = caller_of(&share);
+			struct budget_config config = usual;
+			struct caller caller = caller_of(&config);
 			struct effective_limits effective;
 
-			share.terms = numbers[i].terms;
+			config.terms = numbers[i].terms;
 			if (how == 0)
 				effective =
 				    ask(&caller, &segment, true, 0).effective;

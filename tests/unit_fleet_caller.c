@@ -12,11 +12,12 @@
 /* What the server's clock shows when the segment is made. */
 #define SERVER SECONDS(1700000000)
 
-static const struct share share = { .key = "api", .terms = { -1, -1, -1 } };
-static const struct share cooling = {
+static const struct budget_config usual = { .key = "api",
+	.terms = { -1, -1, -1 } };
+static const struct budget_config cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
-static const struct share guarded = { .key = "api",
+static const struct budget_config guarded = { .key = "api",
 	.terms = { -1, -1, -1 },
 	.breaker = { 1, SECONDS(10), SECONDS(35) } };
 static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true,
@@ -43,7 +44,7 @@ struct member {
 };
 
 static struct caller *
-join(struct member *member, const struct share *shared)
+join(struct member *member, const struct budget_config *config)
 {
 	const struct terms terms = { 0, 100, SECONDS(60) };
 
@@ -54,7 +55,7 @@ join(struct member *member, const struct share *shared)
 		.timeout = MS(250),
 		.alone = -1 };
 	member->caller = (struct caller){
-		.share = shared, .uses_breaker = true, .fleet = &member->fleet
+		.config = config, .uses_breaker = true, .fleet = &member->fleet
 	};
 	return &member->caller;
 }
@@ -119,7 +120,7 @@ test_a_retry_needs_a_grant(void)
 	struct admission admission;
 	struct member one;
 
-	join(&one, &share);
+	join(&one, &usual);
 	admission = ask(&one, &segment, 0);
 	EQUAL("asks", admission.fleet.decision, HOST_ASK);
 	EQUAL("open", admission_is_open(&admission), true);
@@ -154,8 +155,8 @@ test_commands_may_have_other_limits(void)
 	struct fleet_question question;
 	struct member one, other;
 
-	join(&one, &share);
-	join(&other, &share);
+	join(&one, &usual);
+	join(&other, &usual);
 	other.fleet.config.terms = terms;
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
@@ -176,8 +177,8 @@ test_a_denial_by_the_fleet(void)
 	struct admission admission;
 	struct member one, two;
 
-	join(&one, &share);
-	join(&two, &share);
+	join(&one, &usual);
+	join(&two, &usual);
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	EQUAL("waits", decides(&two, &segment, 0), HOST_WAIT);
 	EQUAL("undecided", (int64_t)segment.denied, 0);
@@ -202,9 +203,9 @@ test_a_wait_ends_with_a_denial(void)
 	struct segment segment = make(10);
 	struct member one, two, three;
 
-	join(&one, &share);
-	join(&two, &share);
-	join(&three, &share);
+	join(&one, &usual);
+	join(&two, &usual);
+	join(&three, &usual);
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	EQUAL("waits", decides(&two, &segment, 0), HOST_WAIT);
 	settle(&one, &segment, FLEET_ANSWERED, 0, MS(1));
@@ -222,7 +223,7 @@ test_the_window_comes_first(void)
 	struct admission admission;
 	struct member one;
 
-	join(&one, &share);
+	join(&one, &usual);
 	decides(&one, &segment, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
 	EQUAL("granted", ask(&one, &segment, 0).denied, REASON_NONE);
@@ -316,7 +317,7 @@ test_without_an_answer_the_host_is_alone(void)
 	struct admission admission;
 	struct member one;
 
-	join(&one, &share);
+	join(&one, &usual);
 	decides(&one, &segment, 0);
 	settle(&one, &segment, FLEET_SILENT, 0, MS(250));
 	admission = ask(&one, &segment, MS(250));
@@ -343,8 +344,8 @@ test_a_question_that_was_cut(void)
 	struct segment segment = make(10);
 	struct member one, two;
 
-	join(&one, &share);
-	join(&two, &share);
+	join(&one, &usual);
+	join(&two, &usual);
 	decides(&one, &segment, 0);
 	settle(&one, &segment, FLEET_CUT, 0, MS(10));
 	EQUAL("free", decides(&two, &segment, MS(10)), HOST_ASK);
@@ -358,8 +359,8 @@ test_successes(void)
 	struct fleet_question question;
 	struct member one, two;
 
-	join(&one, &share);
-	join(&two, &share);
+	join(&one, &usual);
+	join(&two, &usual);
 	EQUAL("one", fleet_caller_elect(&one.fleet, &segment, header, 0), true);
 	EQUAL(
 	    "two", fleet_caller_elect(&two.fleet, &segment, header, 0), false);
@@ -398,8 +399,8 @@ test_the_first_question_tells(void)
 	struct fleet_question question;
 	struct member one, two;
 
-	join(&one, &share);
-	join(&two, &share);
+	join(&one, &usual);
+	join(&two, &usual);
 	for (int i = 0; i < 3; i++)
 		admission_tell(&one.caller, &segment, header, &succeeded, 0);
 	EQUAL("asks", decides(&one, &segment, MS(1000)), HOST_ASK);
@@ -425,7 +426,7 @@ elects(int64_t hosts, uint64_t random)
 	struct segment segment = make(10);
 	struct member one;
 
-	join(&one, &share);
+	join(&one, &usual);
 	one.fleet.random = random << 48;
 	fleet_host_learn(&segment.fleet, one.fleet.config.tag, &answer, 0);
 	return fleet_caller_elect(&one.fleet, &segment, &segment.header, 0);

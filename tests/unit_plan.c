@@ -2019,7 +2019,7 @@ test_waits_for_admission_end(void)
 		int asked;
 
 		policy.deadline = SECONDS(rows[i].deadline);
-		policy.share.wait = SECONDS(rows[i].wait);
+		policy.budget.wait = SECONDS(rows[i].wait);
 		history = plan_start(&policy, BEGAN, NANOS_MAX, i);
 		plan_begin(&history);
 		plan_next(&policy, &history, &failed, BEGAN);
@@ -2050,7 +2050,7 @@ test_a_deadline_at_a_breaker(void)
 	nanos now = BEGAN;
 	int asked;
 
-	policy.share.wait = NANOS_MAX;
+	policy.budget.wait = NANOS_MAX;
 	policy.deadline = SECONDS(5);
 	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
 	step = play_denials(&policy, &history, &held, &now, &asked);
@@ -2103,7 +2103,7 @@ test_waits_for_admission_are_jittered(void)
 			struct step step;
 
 			held.breaker.state = rows[i].state;
-			policy.share.wait = SECONDS(rows[i].wait);
+			policy.budget.wait = SECONDS(rows[i].wait);
 			history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
 			step = plan_denied(&policy, &history, &held, BEGAN);
 			least = step.delay < least ? step.delay : least;

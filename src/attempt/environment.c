@@ -167,8 +167,8 @@ environment_open(struct environment *environment, const struct policy *policy,
     const struct outer *outer, pid_t self)
 {
 	/* The key of the breaker that admits the attempts. */
-	const char *admitted = policy->share.breaker.failures > 0
-	    ? policy->share.key
+	const char *admitted = policy->budget.breaker.failures > 0
+	    ? policy->budget.key
 	    : outer->admitted;
 	char digits[NUMBER_ROOM], *at;
 	size_t count = 0;

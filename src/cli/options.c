@@ -201,12 +201,12 @@ settle_password(struct fleet_policy *fleet, const char *const given[])
 
 /* Completes the numbers of the fleet: those not given are the budget's. */
 static void
-settle_terms(struct share *share)
+settle_terms(struct policy *policy)
 {
 	const struct terms defaults = { SEGMENT_RATIO, SEGMENT_MIN,
 		SEGMENT_WINDOW };
-	const struct terms *own = &share->terms;
-	struct terms *terms = &share->fleet.terms;
+	const struct terms *own = &policy->budget.terms;
+	struct terms *terms = &policy->fleet.terms;
 
 	if (terms->ratio == -1)
 		terms->ratio = own->ratio == -1 ? defaults.ratio : own->ratio;
@@ -230,7 +230,7 @@ settle_fleet(struct policy *policy, const char *key, const char *const given[])
 		OPT_FLEET_RATIO,
 		OPT_FLEET_ALONE,
 	};
-	struct fleet_policy *fleet = &policy->share.fleet;
+	struct fleet_policy *fleet = &policy->fleet;
 
 	for (size_t i = 0; i < COUNT(needing); i++)
 		if (fleet->text == NULL && given[OPT_FLEET] == NULL &&
@@ -243,7 +243,7 @@ settle_fleet(struct policy *policy, const char *key, const char *const given[])
 	if (fleet->text == NULL)
 		return;
 	settle_password(fleet, given);
-	settle_terms(&policy->share);
+	settle_terms(policy);
 	if (fleet->timeout == 0)
 		fleet->timeout = fleet->via != NULL || fleet->url->tls
 		    ? DEFAULT_FLEET_TIMEOUT_VIA
@@ -261,13 +261,13 @@ settle_budget(struct policy *policy, const char *const given[])
 		OPT_BREAKER,
 	};
 	for (size_t i = 0; i < COUNT(needing); i++)
-		if (policy->share.key == NULL && given[needing[i]] != NULL)
+		if (policy->budget.key == NULL && given[needing[i]] != NULL)
 			refuse(needing[i], "only with --budget", given);
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
 	    given[OPT_BUDGET_WAIT] == NULL)
-		policy->share.wait = NANOS_MAX;
+		policy->budget.wait = NANOS_MAX;
 }
 
 /*
@@ -335,11 +335,15 @@ options_parse(int argc, char **argv)
 		.max_retry_after = DEFAULT_MAX_RETRY_AFTER,
 		.stdin_max = DEFAULT_STDIN_MAX,
 		.hold_max = DEFAULT_HOLD_MAX,
-		.share = {
+		.budget = {
 			.directory = SEGMENT_DIRECTORY,
 			.terms = { -1, -1, -1 },
-			.fleet = { .terms = { -1, -1, -1 }, .alone = -1,
-			    .url = &url, .auth = &auth },
+		},
+		.fleet = {
+			.terms = { -1, -1, -1 },
+			.alone = -1,
+			.url = &url,
+			.auth = &auth,
 		},
 		.watches = { .list = watches },
 		.loudness = LOUDNESS_PLAIN,
@@ -362,7 +366,7 @@ options_parse(int argc, char **argv)
 	settle_streams(&policy, given);
 	settle_http(&policy, given);
 	settle_budget(&policy, given);
-	settle_fleet(&policy, policy.share.key, given);
+	settle_fleet(&policy, policy.budget.key, given);
 	hand_on(&policy, given);
 	return policy;
 }

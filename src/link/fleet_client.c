@@ -3,20 +3,19 @@
 #include "sys/sys.h"
 
 void
-fleet_client_start(struct fleet_client *fleet, const struct share *share,
-    struct budget_client *budget, struct log *log,
-    const struct signals *signals)
+fleet_client_start(struct fleet_client *fleet,
+    const struct fleet_policy *policy, struct budget_client *budget,
+    struct log *log, const struct signals *signals)
 {
-	const struct fleet_policy *policy = &share->fleet;
 	bool verbose = log->policy->loudness == LOUDNESS_VERBOSE;
 	char server[URL_ROOM];
 
-	fleet->share = share;
+	fleet->policy = policy;
 	fleet->budget = budget;
 	fleet->log = log;
 	link_open(&fleet->link, policy, verbose, signals);
 	fleet->caller = (struct fleet_caller){ .granted = false };
-	fleet->caller.config = (struct host_config){ .key = share->key,
+	fleet->caller.config = (struct host_config){ .key = budget->config->key,
 		.terms = policy->terms,
 		.tag = fleet_host_tag(url_name(policy->url, server)),
 		.timeout = policy->timeout,
@@ -72,7 +71,7 @@ void
 fleet_client_store(struct fleet_client *fleet, nanos now)
 {
 	bool failed = fleet->link.end == LINK_FAILED;
-	bool late = now - fleet->asked > 2 * fleet->share->fleet.timeout;
+	bool late = now - fleet->asked > 2 * fleet->policy->timeout;
 	struct result result = { FLEET_SILENT, &fleet->link.talk.answer };
 
 	if (!fleet->open)
@@ -135,7 +134,7 @@ fleet_client_ready(struct fleet_client *fleet, nanos now)
 	fleet_client_store(fleet, now);
 	if (fleet->silent)
 		log_say(fleet->log, LOUDNESS_QUIET,
-		    STRINGS("fleet '", fleet->share->fleet.text,
+		    STRINGS("fleet '", fleet->policy->text,
 			"': ", fleet->link.reason, "; command not run"));
 	return !fleet->silent;
 }

@@ -19,7 +19,7 @@
 #include "store/budget_client.h"
 
 struct fleet_client {
-	const struct share *share;
+	const struct fleet_policy *policy;
 	struct budget_client *budget;
 	struct log *log;
 	struct fleet_link link;
@@ -33,10 +33,10 @@ struct fleet_client {
 	bool said; /* the user was told so */
 };
 
-/* Sets the client of a share up, which has a fleet. Opens nothing. */
-void fleet_client_start(struct fleet_client *fleet, const struct share *share,
-    struct budget_client *budget, struct log *log,
-    const struct signals *signals);
+/* Sets the client up, for the fleet that shares the budget. Opens nothing. */
+void fleet_client_start(struct fleet_client *fleet,
+    const struct fleet_policy *policy, struct budget_client *budget,
+    struct log *log, const struct signals *signals);
 
 /*
  * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call

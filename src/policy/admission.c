@@ -17,7 +17,7 @@ agree(const struct caller *caller, struct segment *segment,
 						  segment_window(header) };
 
 	effective.limits =
-	    segment_agree(segment, &caller->share->terms, &effective.differs);
+	    segment_agree(segment, &caller->config->terms, &effective.differs);
 	effective.corrupt = effective.limits.ratio < 0;
 	return effective;
 }
@@ -44,7 +44,7 @@ static void
 deny_retry(const struct caller *caller, struct admission *admission,
     struct segment *segment, nanos next, nanos age)
 {
-	nanos cooldown = caller->share->cooldown;
+	nanos cooldown = caller->config->cooldown;
 	uint64_t was = atomic_load(&segment->cooldown);
 
 	while (cooldown > 0 && !admission->cooling &&
@@ -158,7 +158,7 @@ ask_breaker(struct caller *caller, struct admission *admission,
 {
 	enum breaker_pass pass = BREAKER_HELD;
 
-	if (!caller->uses_breaker || caller->share->breaker.failures == 0)
+	if (!caller->uses_breaker || caller->config->breaker.failures == 0)
 		return BREAKER_PASSED;
 	if (retry || !yields(admission, segment, age))
 		pass = breaker_enter(&segment->breaker, age, &caller->lease,
@@ -167,7 +167,7 @@ ask_breaker(struct caller *caller, struct admission *admission,
 		return pass;
 	admission->denied = REASON_BREAKER;
 	admission->next = admission->breaker.next;
-	if (retry && caller->share->wait > 0)
+	if (retry && caller->config->wait > 0)
 		atomic_store(&segment->waiting, (uint64_t)age);
 	return pass;
 }
@@ -182,11 +182,11 @@ admission_is_open(const struct admission *admission)
 bool
 admission_concerns(struct caller *caller, bool retry, nanos now)
 {
-	const struct share *share = caller->share;
+	const struct budget_config *config = caller->config;
 
 	caller->began = now;
 	caller->lost_lease = false;
-	return share->key != NULL && (retry || share->breaker.failures > 0);
+	return config->key != NULL && (retry || config->breaker.failures > 0);
 }
 
 struct admission
@@ -236,14 +236,14 @@ struct admission
 admission_foresee(const struct caller *caller, struct segment *segment,
     const struct header *header, nanos delay, nanos now)
 {
-	const struct share *share = caller->share;
+	const struct budget_config *config = caller->config;
 	struct admission admission = { .denied = REASON_NONE };
 	const struct window_limits *limits = &admission.effective.limits;
 	nanos age = segment_age(header, now), next, window;
 	int64_t coming;
 
-	if (share->wait > 0 ||
-	    (caller->uses_breaker && share->breaker.failures > 0))
+	if (config->wait > 0 ||
+	    (caller->uses_breaker && config->breaker.failures > 0))
 		return admission;
 	admission.effective = agree(caller, segment, header);
 	if (admission.effective.corrupt)
@@ -296,7 +296,7 @@ admission_tell(struct caller *caller, struct segment *segment,
     const struct header *header, const struct attempt_effect *effect, nanos now)
 {
 	struct effective_limits effective = agree(caller, segment, header);
-	const struct breaker_config *breaker = &caller->share->breaker;
+	const struct breaker_config *breaker = &caller->config->breaker;
 	const struct fleet_caller *fleet = caller->fleet;
 	nanos age = segment_age(header, now);
 	int64_t hosts = fleet == NULL

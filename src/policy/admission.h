@@ -62,7 +62,7 @@ struct admission {
 
 /* An invocation, as its budget sees it. Only admission changes it. */
 struct caller {
-	const struct share *share;
+	const struct budget_config *config;
 	bool uses_breaker; /* asks the breaker, and tells it results */
 	bool counted; /* its first attempt has been counted */
 	bool waits; /* its last question was denied */

@@ -274,7 +274,7 @@ ask_after(const struct policy *policy, const struct admission *admission)
 	if (admission->denied == REASON_BREAKER &&
 	    admission->breaker.state == BREAKER_RECOVERING)
 		least = within(
-		    ASK_LEAST, policy->share.wait / ASK_PARTS, ASK_RECOVERING);
+		    ASK_LEAST, policy->budget.wait / ASK_PARTS, ASK_RECOVERING);
 	return within(least, admission->next, ASK_MOST);
 }
 
@@ -288,7 +288,7 @@ plan_denied(const struct policy *policy, struct history *history,
 
 	history->admission = *admission;
 	if (history->waits_until == 0)
-		history->waits_until = number_add(now, policy->share.wait);
+		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
 		return end_before(history, admission->denied);
 	/* Random from half to one and a half times nap: the mean is nap. */

@@ -84,8 +84,8 @@ struct fleet_policy {
 	struct url_auth *auth; /* its password "": none */
 };
 
-/* The budget that an invocation shares with others. */
-struct share {
+/* What the user asked of the budget that is shared with other processes. */
+struct budget_config {
 	const char *key; /* NULL: no budget */
 	const char *directory;
 	struct terms terms;
@@ -93,7 +93,6 @@ struct share {
 	nanos cooldown; /* after a denial; 0: none */
 	struct breaker_config breaker;
 	bool required; /* do not run without the budget */
-	struct fleet_policy fleet;
 };
 
 /* A variable for a retry within the command. */
@@ -152,7 +151,8 @@ struct policy {
 	nanos max_retry_after; /* if a server asks for more, retry gives up */
 	const char *method; /* of the HTTP request, or NULL */
 	const char *key; /* Idempotency-Key, "auto", or NULL */
-	struct share share;
+	struct budget_config budget;
+	struct fleet_policy fleet; /* shares the budget */
 	/* Options that were given, as variables; unused ones have no name. */
 	struct handed handed[POLICY_HANDED];
 	int64_t stdin_max; /* bytes that --replay-stdin may take */

@@ -140,8 +140,7 @@ say_fleet(const struct command *command, enum loudness least, const char *what,
     const char *why)
 {
 	say(command, least,
-	    STRINGS("fleet '", command->policy->share.fleet.text, "': ", what,
-		why));
+	    STRINGS("fleet '", command->policy->fleet.text, "': ", what, why));
 }
 
 static int
@@ -161,7 +160,7 @@ show(struct command *command, const struct snapshot *snapshots, size_t count,
 	struct budget_list list = { .format = command->policy->format,
 		.directory = command->directory,
 		.snapshots = snapshots,
-		.url = command->policy->share.fleet.text,
+		.url = command->policy->fleet.text,
 		.count = count,
 		.one = one };
 	struct fleet_inquiry inquiry;
@@ -222,7 +221,7 @@ show_one(struct command *command)
 		return fail_budget(command, "cannot be used: ", failure);
 	if (failure.why == NULL) {
 		name_file(command, &snapshot);
-	} else if (command->policy->share.fleet.text == NULL) {
+	} else if (command->policy->fleet.text == NULL) {
 		say_none(command, LOUDNESS_PLAIN);
 		return BUDGET_COMMAND_NONE;
 	} else {
@@ -365,7 +364,7 @@ reset(const struct command *command)
 {
 	int status = reset_host(command), other = 0;
 
-	if (command->policy->share.fleet.text != NULL)
+	if (command->policy->fleet.text != NULL)
 		other = reset_fleet(command);
 	return status != 0 ? status : other;
 }
@@ -436,7 +435,7 @@ int
 budget_command_run(const struct policy *policy)
 {
 	struct command command = { .policy = policy,
-		.directory = policy->share.directory };
+		.directory = policy->budget.directory };
 
 	switch (policy->action) {
 	case ACTION_RUN:

@@ -349,7 +349,7 @@ put_beside(struct writer *writer, bool *any, const char *what, nanos most,
 static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
-	const struct share *share = &policy->share;
+	const struct budget_config *budget = &policy->budget;
 	bool limited = plan_has_timeout(policy) || policy->idle_timeout > 0;
 	bool any = false;
 
@@ -360,11 +360,11 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	    policy->watches.hints)
 		put_beside(writer, &any, "Retry-After", policy->max_retry_after,
 		    " a retry");
-	if (share->key != NULL && share->wait > 0)
-		put_beside(writer, &any, "budget", share->wait, " a retry");
-	if (share->fleet.text != NULL)
+	if (budget->key != NULL && budget->wait > 0)
+		put_beside(writer, &any, "budget", budget->wait, " a retry");
+	if (policy->fleet.text != NULL)
 		put_beside(
-		    writer, &any, "fleet", share->fleet.timeout, " a retry");
+		    writer, &any, "fleet", policy->fleet.timeout, " a retry");
 }
 
 /* Whether the fleet's server answers, and what it says. */
@@ -376,10 +376,10 @@ put_fleet(struct writer *writer, const struct policy *policy)
 	struct fleet_inquiry inquiry;
 	struct snapshot snapshot;
 
-	if (policy->share.fleet.text == NULL)
+	if (policy->fleet.text == NULL)
 		return;
 	fleet_inquiry_open(&inquiry, policy);
-	if (fleet_inquiry_look(&inquiry, policy->share.key, &snapshot)) {
+	if (fleet_inquiry_look(&inquiry, policy->budget.key, &snapshot)) {
 		begin_line(writer, "Fleet", "answers");
 		remark(writer, number_put(used, snapshot.retries));
 		writer_put_all(writer,

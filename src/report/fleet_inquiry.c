@@ -9,7 +9,7 @@
 void
 fleet_inquiry_open(struct fleet_inquiry *inquiry, const struct policy *policy)
 {
-	const struct fleet_policy *fleet = &policy->share.fleet;
+	const struct fleet_policy *fleet = &policy->fleet;
 
 	inquiry->fleet = fleet;
 	inquiry->error =

@@ -225,7 +225,7 @@ say_attempt(struct message *message)
 		next = succeeded ? ", next in " : ", retrying in ";
 		cause.strings[0] = duration_format(span, step->delay);
 		/* Others may use the budget up during the delay. */
-		if (!succeeded && message->policy->share.key != NULL)
+		if (!succeeded && message->policy->budget.key != NULL)
 			cause.strings[1] = " if the budget allows";
 	} else if (step->reason == REASON_SUCCEEDED) {
 		next = "";
@@ -255,7 +255,7 @@ say_budget(const struct message *message, const char *next, const char *then)
 	bool paid = admission->next == NANOS_MAX;
 
 	say(message,
-	    STRINGS("budget '", message->policy->share.key, "': exhausted, ",
+	    STRINGS("budget '", message->policy->budget.key, "': exhausted, ",
 		number_put(used, sums->retries), " of ",
 		number_put(limit, window_limit(limits, sums->successes)),
 		" retries used in ",
@@ -295,19 +295,19 @@ say_fleet(const struct message *message, const char *next, const char *then)
 	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM];
 	char window[NUMBER_ROOM], alone[ALONE_ROOM];
 	const struct admission *admission = &message->history->admission;
-	const struct share *share = &message->policy->share;
+	const struct policy *policy = message->policy;
 
 	if (admission->fleet.alone)
 		say(message,
-		    STRINGS("fleet '", share->fleet.text, "': ",
+		    STRINGS("fleet '", policy->fleet.text, "': ",
 			admission->silence != NULL ? admission->silence
 						   : "no answer lately",
 			put_alone(alone, admission), ", ask again in about ",
 			next, then));
 	else
 		say(message,
-		    STRINGS("fleet '", share->fleet.text, "': budget '",
-			share->key, "': exhausted, ",
+		    STRINGS("fleet '", policy->fleet.text, "': budget '",
+			policy->budget.key, "': exhausted, ",
 			number_put(used, admission->view.retries), " of ",
 			number_put(limit, admission->view.limit),
 			" retries used in ",
@@ -327,7 +327,7 @@ messages_alone(struct log *log, const struct policy *policy,
 	if (admission->fleet.decision == HOST_ALONE &&
 	    admission->silence != NULL)
 		log_say(log, LOUDNESS_PLAIN,
-		    STRINGS("fleet '", policy->share.fleet.text, "': ",
+		    STRINGS("fleet '", policy->fleet.text, "': ",
 			admission->silence, put_alone(alone, admission)));
 }
 
@@ -340,12 +340,12 @@ say_breaker(const struct message *message, const char *next, const char *then)
 
 	if (breaker->state == BREAKER_RECOVERING)
 		say(message,
-		    STRINGS("breaker '", message->policy->share.key,
+		    STRINGS("breaker '", message->policy->budget.key,
 			"': recovering, ", number_put(number, breaker->rate),
 			" attempts a second, ask again in ", next, then));
 	else
 		say(message,
-		    STRINGS("breaker '", message->policy->share.key,
+		    STRINGS("breaker '", message->policy->budget.key,
 			"': open after ", number_put(number, breaker->failures),
 			breaker->failures == 1 ? " failure"
 					       : " consecutive failures",
@@ -377,7 +377,7 @@ say_denied(const struct message *message)
 		say_budget(message, next, then);
 	else
 		say(message,
-		    STRINGS("budget '", message->policy->share.key,
+		    STRINGS("budget '", message->policy->budget.key,
 			endless
 			    ? "': no retries after a denial, next after a "
 			      "success"

@@ -111,7 +111,7 @@ put_attempts(struct writer *writer, const struct policy *policy,
 static void
 put_policy(struct writer *writer, const struct policy *policy)
 {
-	const char *key = policy->share.key;
+	const char *key = policy->budget.key;
 
 	writer_json_begin(writer, "command", '[');
 	for (char **word = policy->command; *word != NULL; word++)
@@ -125,7 +125,7 @@ put_policy(struct writer *writer, const struct policy *policy)
 	put_span(writer, "deadline_ms", policy->deadline, 0);
 	writer_json_string(
 	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);
-	writer_json_string(writer, "fleet", policy->share.fleet.text);
+	writer_json_string(writer, "fleet", policy->fleet.text);
 }
 
 /* On one line, so that tools for lines find it among other output. */
@@ -247,7 +247,7 @@ put_metrics(struct writer *writer, const void *with)
 	    attempt_log_slept(invocation->attempt_log));
 	put_seconds(writer, invocation, "retry_last_run_timestamp_seconds",
 	    "When it ended.", invocation->ending->ended);
-	if (invocation->policy->share.fleet.text != NULL)
+	if (invocation->policy->fleet.text != NULL)
 		put_fleet(writer, invocation);
 	put_metric(writer, invocation, "retry_reason", "Why it ended.");
 	writer_put_all(writer,

@@ -229,7 +229,7 @@ static void
 put_invocation(struct writer *writer, const struct traced *traced)
 {
 	const struct tracer *tracer = traced->tracer;
-	const char *key = traced->policy->share.key;
+	const char *key = traced->policy->budget.key;
 	bool succeeded = traced->reason == REASON_SUCCEEDED;
 
 	begin_span(writer, traced, tracer->span, tracer->parent, "retry ");

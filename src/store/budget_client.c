@@ -16,13 +16,13 @@
 #define FIRST_WAIT NANOS_MS
 
 void
-budget_client_start(struct budget_client *budget, const struct share *share,
-    const char *admitted, struct log *log)
+budget_client_start(struct budget_client *budget,
+    const struct budget_config *config, const char *admitted, struct log *log)
 {
-	budget->caller = (struct caller){ .share = share };
-	budget->caller.uses_breaker = admitted == NULL || share->key == NULL ||
-	    strcmp(admitted, share->key) != 0;
-	budget->share = share;
+	budget->caller = (struct caller){ .config = config };
+	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
+	    strcmp(admitted, config->key) != 0;
+	budget->config = config;
 	budget->log = log;
 	budget->private = budget->warned = false;
 	budget->waits = 0;
@@ -33,31 +33,31 @@ budget_client_start(struct budget_client *budget, const struct share *share,
 static void
 go_private(struct budget_client *budget, struct failure failure)
 {
-	const struct share *share = budget->share;
+	const struct budget_config *config = budget->config;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
-	segment_make(&budget->own, share->key, &share->terms, &origin);
+	segment_make(&budget->own, config->key, &config->terms, &origin);
 	segment_store_open_private(&budget->store, &budget->own);
 	if (budget->warned)
 		return;
 	budget->warned = true;
-	log_say(budget->log, share->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
-	    STRINGS("budget '", share->key, "': cannot be used: ", failure.why,
+	log_say(budget->log, config->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
+	    STRINGS("budget '", config->key, "': cannot be used: ", failure.why,
 		explained ? "" : ": ", explained ? "" : strerror(failure.error),
-		", in ", share->directory,
-		share->required ? "" : "; counting for this command alone"));
+		", in ", config->directory,
+		config->required ? "" : "; counting for this command alone"));
 }
 
 static struct failure
 open_shared(struct budget_client *budget)
 {
-	const struct share *share = budget->share;
+	const struct budget_config *config = budget->config;
 
-	return segment_store_open(
-	    &budget->store, share->directory, share->key, &share->terms, true);
+	return segment_store_open(&budget->store, config->directory,
+	    config->key, &config->terms, true);
 }
 
 nanos
@@ -65,7 +65,7 @@ budget_client_open(struct budget_client *budget)
 {
 	struct failure failure;
 
-	if (budget->share->key == NULL || budget->private ||
+	if (budget->config->key == NULL || budget->private ||
 	    budget->store.fd != -1)
 		return 0;
 	failure = open_shared(budget);
@@ -86,7 +86,7 @@ warn_differs(
 		return;
 	budget->warned = true;
 	log_say(budget->log, LOUDNESS_PLAIN,
-	    STRINGS("budget '", budget->share->key,
+	    STRINGS("budget '", budget->config->key,
 		"': already in use with other limits; using ratio ",
 		number_put_decimal(
 		    ratio, effective->limits.ratio, WINDOW_RATIO_ONE),
@@ -147,7 +147,7 @@ look(struct segment *segment, const struct header *header, void *with)
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	if (!budget->share->required)
+	if (!budget->config->required)
 		return true;
 	budget_client_visit(budget, look, sys_now(CLOCK_BOOTTIME), NULL);
 	return !budget->private;
@@ -196,7 +196,7 @@ budget_client_foresee(struct budget_client *budget, nanos delay, nanos now)
 {
 	struct asked asked = { .delay = delay };
 
-	if (budget->share->key != NULL)
+	if (budget->config->key != NULL)
 		budget_client_visit(budget, foresee, now, &asked);
 	return asked.admission;
 }
@@ -218,7 +218,7 @@ budget_client_tell(struct budget_client *budget,
 	struct attempt_effect effect =
 	    admission_effect(judgement, outcome, deposits);
 
-	if (budget->share->key != NULL)
+	if (budget->config->key != NULL)
 		budget_client_visit(budget, tell, now, &effect);
 }
 

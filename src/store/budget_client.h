@@ -15,7 +15,7 @@
 #include "store/segment_store.h"
 
 struct budget_client {
-	const struct share *share; /* its key NULL: no budget */
+	const struct budget_config *config; /* its key NULL: no budget */
 	struct log *log;
 	struct segment_store store;
 	struct segment own; /* used by the store if private */
@@ -40,7 +40,7 @@ struct visit {
  * the outer retry's probe, and the breaker would hold them back.
  */
 void budget_client_start(struct budget_client *budget,
-    const struct share *share, const char *admitted, struct log *log);
+    const struct budget_config *config, const char *admitted, struct log *log);
 
 /*
  * Opens the segment. Returns 0, or how long to wait before the next call,

@@ -146,20 +146,20 @@ check_backoff(const struct backoff *backoff)
 }
 
 static void
-check_share(const struct share *share)
+check_config(const struct budget_config *budget)
 {
-	const struct terms *terms = &share->terms;
-	const struct breaker_config *breaker = &share->breaker;
+	const struct terms *terms = &budget->terms;
+	const struct breaker_config *breaker = &budget->breaker;
 
-	if (share->key != NULL &&
-	    (*share->key == '\0' || strlen(share->key) > SEGMENT_KEY))
+	if (budget->key != NULL &&
+	    (*budget->key == '\0' || strlen(budget->key) > SEGMENT_KEY))
 		abort();
-	if (*share->directory == '\0' || terms->ratio < -1 ||
+	if (*budget->directory == '\0' || terms->ratio < -1 ||
 	    terms->ratio > SEGMENT_RATIO_MOST || terms->min < -1 ||
 	    terms->min > SEGMENT_MIN_MOST ||
 	    (terms->window != -1 && terms->window < SEGMENT_WINDOW_LEAST) ||
-	    terms->window > SEGMENT_WINDOW_MOST || share->wait < 0 ||
-	    share->cooldown < 0 || share->cooldown > NANOS_DAY)
+	    terms->window > SEGMENT_WINDOW_MOST || budget->wait < 0 ||
+	    budget->cooldown < 0 || budget->cooldown > NANOS_DAY)
 		abort();
 	if (breaker->failures < 0 || breaker->failures > 1000000 ||
 	    breaker->most < breaker->pause ||
@@ -192,13 +192,13 @@ check_action(const struct policy *policy, char *const argv[], size_t words)
 static void
 check_budget(const struct policy *policy)
 {
-	const struct share *share = &policy->share;
+	const struct budget_config *budget = &policy->budget;
 
 	if ((policy->action == ACTION_RUN ||
 		policy->action == ACTION_REHEARSE) &&
-	    share->key == NULL &&
-	    (share->required || share->cooldown > 0 ||
-		share->breaker.failures > 0))
+	    budget->key == NULL &&
+	    (budget->required || budget->cooldown > 0 ||
+		budget->breaker.failures > 0))
 		abort();
 }
 
@@ -259,7 +259,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
 	check_action(policy, argv, words);
 	check_output(policy);
-	check_share(&policy->share);
+	check_config(&policy->budget);
 	check_budget(policy);
 	if (policy->attempts < 1 || policy->deadline < 0 ||
 	    policy->kill_after < 0 || policy->splay < 0 ||

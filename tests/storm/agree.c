@@ -83,7 +83,7 @@ machine_in(const struct machine *machine, const struct variant *variant,
 	nanos attempt = (real->cpu - machine->start * real->clients) /
 	    (real->served + real->wasted);
 
-	if (attempt > 0 && trial_policy(variant).share.key == NULL)
+	if (attempt > 0 && trial_policy(variant).budget.key == NULL)
 		own.attempt = attempt;
 	own.start = shared(own.start, real->others);
 	own.attempt = shared(own.attempt, real->others);

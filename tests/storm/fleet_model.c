@@ -11,19 +11,17 @@
 #define WAY (NANOS_MS / 4)
 
 void
-fleet_model_start(struct fleet_model *fleet, const struct share *share,
+fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
     struct fleet_record *record, uint64_t seed)
 {
-	const struct fleet_policy *policy = &share->fleet;
-
 	*fleet = (struct fleet_model){
-		.share = share, .record = record, .random = seed
+		.policy = policy, .record = record, .random = seed
 	};
-	fleet->caller.config = (struct host_config){ .key = share->key,
-		.terms = policy->terms,
+	fleet->caller.config = (struct host_config){ .key = policy->budget.key,
+		.terms = policy->fleet.terms,
 		.tag = 1,
-		.timeout = policy->timeout,
-		.alone = policy->alone };
+		.timeout = policy->fleet.timeout,
+		.alone = policy->fleet.alone };
 }
 
 void
@@ -100,7 +98,7 @@ run_script(struct fleet_model *fleet, struct fleet_answer *answer, nanos now)
 	 * here. */
 	if (question.by == FLEET_BY_PAST)
 		question.by =
-		    number_add(question.now, fleet->share->fleet.timeout);
+		    number_add(question.now, fleet->policy->fleet.timeout);
 	reply = twin_answer(&fleet->twin, &question);
 	if (!question_read(&reply, &question, answer) ||
 	    answer->code == FLEET_STALE)
@@ -129,7 +127,7 @@ send_question(struct fleet_model *fleet, struct fleet_member *member, nanos now)
 {
 	struct fleet_question_sent *sent = take_unused(fleet);
 	struct fleet_record *record = fleet->record;
-	nanos patience = fleet->share->fleet.timeout;
+	nanos patience = fleet->policy->fleet.timeout;
 	nanos done = serve(fleet, FLEET_MODEL_CONNECTIONS, now);
 	bool answered = run_script(fleet, &sent->answer, done) &&
 	    done + WAY <= now + patience;

@@ -49,7 +49,7 @@ struct fleet_member {
 };
 
 struct fleet_model {
-	const struct share *share;
+	const struct policy *policy;
 	struct fleet_record *record;
 	bool mute; /* nobody is elected to tell */
 	struct fleet_caller caller; /* of the member that is being simulated */
@@ -60,7 +60,7 @@ struct fleet_model {
 };
 
 /* record: started. */
-void fleet_model_start(struct fleet_model *fleet, const struct share *share,
+void fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
     struct fleet_record *record, uint64_t seed);
 void fleet_model_end(struct fleet_model *fleet);
 

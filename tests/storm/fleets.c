@@ -157,7 +157,7 @@ static bool
 show_row(const struct scenario *scenario, const struct variant *variant)
 {
 	struct policy policy = trial_policy(variant);
-	bool fleet = policy.share.fleet.text != NULL;
+	bool fleet = policy.fleet.text != NULL;
 	const struct model model = { .scenario = scenario,
 		.policy = &policy,
 		.machine = &machine,

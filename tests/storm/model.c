@@ -97,7 +97,7 @@ segment_of(const struct storm *storm, uint32_t who)
 static bool
 has_fleet(const struct storm *storm)
 {
-	return storm->model->policy->share.fleet.text != NULL;
+	return storm->model->policy->fleet.text != NULL;
 }
 
 /* When a client begins, from which its latency counts. */
@@ -276,7 +276,7 @@ start(struct storm *storm, uint32_t who, nanos now)
 	*client = (struct client){
 		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
 		    seed_of(model, who)),
-		.caller = { .share = &model->policy->share,
+		.caller = { .config = &model->policy->budget,
 		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, now);
@@ -349,20 +349,20 @@ static void
 make_segments(struct storm *storm)
 {
 	const struct model *model = storm->model;
-	const struct share *share = &model->policy->share;
+	const struct budget_config *budget = &model->policy->budget;
 	struct origin origin = { .base = -model->age };
 
-	if (share->key == NULL)
+	if (budget->key == NULL)
 		return;
 	storm->hosts = (model->scenario->clients - 1) / model->host + 1;
 	storm->segments = room_for(storm->hosts, sizeof *storm->segments);
 	if (has_fleet(storm))
 		fleet_model_start(
-		    &storm->fleet, share, model->record, model->seed);
+		    &storm->fleet, model->policy, model->record, model->seed);
 	storm->fleet.mute = model->mute;
 	for (int64_t i = 0; i < storm->hosts; i++) {
 		segment_make(
-		    &storm->segments[i], share->key, &share->terms, &origin);
+		    &storm->segments[i], budget->key, &budget->terms, &origin);
 		if (model->known > 0)
 			fleet_model_teach(&storm->fleet, &storm->segments[i],
 			    model->known, -model->age);

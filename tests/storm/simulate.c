@@ -183,7 +183,7 @@ tune(bool paid)
 		for (size_t i = 0; i < trial_variants(at); i++) {
 			struct policy policy = trial_policy(&at->variants[i]);
 
-			if (policy.share.breaker.failures > 0) {
+			if (policy.budget.breaker.failures > 0) {
 				tune_show(at, &at->variants[i], paid);
 				return;
 			}

@@ -161,7 +161,7 @@ tune_show(
 	struct policy policy = trial_policy(variant);
 
 	if (paid)
-		policy.share.terms.min = SEGMENT_MIN_MOST;
+		policy.budget.terms.min = SEGMENT_MIN_MOST;
 	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
 	       "breaker\n",
 	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
