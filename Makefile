@@ -163,34 +163,44 @@ portable: $(BIN)
 		$(filter-out hammer,$(CONCURRENT))
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
-MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# The name of the program in the manual: in its title, in its NAME, and in the
-# commands that a reader may copy.
-RENAMED = s/^\.Dt RETRY /.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z) /; \
-	s/^\.Nm retry$$/.Nm $(PROGRAM)/; /[DQ]l /s/ retry / $(PROGRAM) /; \
+# The manual: retry.1, and the pages to which it refers.
+PAGES = retry.1 $(wildcard man/*.[57])
+# A page by the name that it is installed by: man/retry-budget.7 is
+# man7/$(PROGRAM)-budget.7.
+INSTALLED_PAGES = $(foreach page,$(PAGES:man/%=%), \
+	'$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page:retry%=$(PROGRAM)%)')
+# The name of the program in the manual: in titles, in NAME, in references to
+# other pages, and in the commands that a reader may copy.
+RENAMED = s/^\.Dt RETRY\>/.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z)/; \
+	s/\([. ]\(Nm\|Xr\) \)retry\>/\1$(PROGRAM)/g; \
+	/[DQ]l /s/ retry / $(PROGRAM) /; \
 	/^\.Bd -literal/,/^\.Ed/s/\(^\|[ "]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
 
 install: $(BIN)
 	@case '$(PROGRAM)' in ''|-*|*[!A-Za-z0-9._+-]*) \
 		echo "make install: PROGRAM='$(PROGRAM)': not a name" >&2; \
 		exit 1; esac
-	install -d '$(BINDIR)' '$(MANDIR)' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
+	install -d '$(BINDIR)' '$(MANDIR)/man1' '$(MANDIR)/man5' \
+		'$(MANDIR)/man7' '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
 	install -m 755 $(BIN) '$(BINDIR)/$(PROGRAM)'
-	sed '$(RENAMED)' retry.1 >'$(MANDIR)/$(PROGRAM).1'
+	set -- $(INSTALLED_PAGES) && for page in $(PAGES); do \
+		sed '$(RENAMED)' $$page >"$$1" && shift || exit; \
+	done
 	sed 's/^\(complete .*\) retry$$/\1 $(PROGRAM)/' completions/retry.bash \
 		>'$(BASHDIR)/$(PROGRAM)'
 	sed '1s/ retry$$/ $(PROGRAM)/' completions/_retry \
 		>'$(ZSHDIR)/_$(PROGRAM)'
 	sed 's/\(complete -c\) retry /\1 $(PROGRAM) /' completions/retry.fish \
 		>'$(FISHDIR)/$(PROGRAM).fish'
-	chmod 644 '$(MANDIR)/$(PROGRAM).1' '$(BASHDIR)/$(PROGRAM)' \
+	chmod 644 $(INSTALLED_PAGES) '$(BASHDIR)/$(PROGRAM)' \
 		'$(ZSHDIR)/_$(PROGRAM)' '$(FISHDIR)/$(PROGRAM).fish'
 
 uninstall:
-	rm -f '$(BINDIR)/$(PROGRAM)' '$(MANDIR)/$(PROGRAM).1' \
+	rm -f '$(BINDIR)/$(PROGRAM)' $(INSTALLED_PAGES) \
 		'$(BASHDIR)/$(PROGRAM)' '$(ZSHDIR)/_$(PROGRAM)' \
 		'$(FISHDIR)/$(PROGRAM).fish'
 
@@ -239,7 +249,7 @@ check-rest:
 check-house:
 	@tests/house $(B)
 check-text:
-	@$(IF) mandoc; then mandoc -Tlint -Wwarning retry.1; fi
+	@$(IF) mandoc; then mandoc -Tlint -Wwarning $(PAGES); fi
 	@$(IF) shellcheck; then printf '%s\n' \
 		$(filter-out tests/faults/%,$(SH_FILES)) | \
 		$(EACH) 1 shellcheck -x; fi

@@ -9,7 +9,7 @@ load helper
 setup()
 {
 	top=${BATS_TEST_FILENAME%/*}/..
-	manual=$top/retry.1
+	pages=("$top"/retry.1 "$top"/man/*.[57])
 	helper_setup
 }
 
@@ -24,13 +24,14 @@ help_options()
 	[ "$(lines options)" -ge 20 ]
 }
 
-# The lines of one section of the manual's source. \& at the end of EXAMPLES hides
-# the name from mandoc, which expects that section near the end of a page.
+# section PAGE TITLE: the lines of one section of a page's source, without those
+# of its subsections. \& at the end of EXAMPLES hides the name from mandoc, which
+# expects that section near the end of a page.
 section()
 {
-	awk -v title="$1" '
+	awk -v title="$2" '
 		/^\.S[hs] / { sub(/\\&$/, ""); inside = substr($0, 5) == title; next }
-		inside' "$manual"
+		inside' "$top/$1"
 }
 
 # Source of the manual to plain text.
@@ -57,7 +58,7 @@ not()
 	for part in Limits Delays 'What to retry' 'HTTP options' \
 		'Stream options' 'Budget options' 'Fleet options' 'Messages and reports' \
 		'General options'; do
-		section "$part"
+		section retry.1 "$part"
 	done | sed -nE '/^\.It Fl /{
 		s/^\.It Fl Fl ([a-z-]+)$/- \1 -/
 		s/^\.It Fl Fl ([a-z-]+) Op Ar (.*)/- \1 [\2]/
@@ -78,16 +79,40 @@ not()
 @test "the manual has no fault that mandoc finds, and shows each option" {
 	help_options
 	need mandoc
-	mandoc -Tlint "$manual" 2>&1 |
+	mandoc -Tlint "${pages[@]}" 2>&1 |
 		grep -Ev 'referenced manual not found|outdated mandoc.db' |
 		grep -vF 'Sh EXAMPLES\& instead of EXAMPLES' >faults || :
 	diff /dev/null faults
-	mandoc -Tascii -Owidth=80 "$manual" | sed 's/.\x08//g' >page
+	mandoc -Tascii -Owidth=80 "$top/retry.1" | sed 's/.\x08//g' >page
 	sed -nE 's/^     (-., |-. [^ ]+, )?--([a-z-]+)( .*)?$/\2/p' page | sort >shown
 	cut -d' ' -f2 options | sort | comm -23 - shown | diff /dev/null -
 	# A long option has two dashes in each sentence, too.
 	cut -d' ' -f2 options | sed 's/.*/(^|[ (])-&([ ,.;:)]|$)/' >patterns
-	not grep -E -f patterns page
+	mandoc -Tascii -Owidth=80 "${pages[@]}" | sed 's/.\x08//g' >all
+	not grep -E -f patterns all
+}
+
+@test "each reference in the manual names a page or a section that there is" {
+	"$RETRY" --version | grep -q '^retry '
+	local page file
+	for page in "${pages[@]}"; do
+		grep -oE 'Xr retry[a-z.-]* [1-8]' "$page" |
+			sed -E 's/Xr ([^ ]*) (.)/\1.\2/' | sort -u >names
+		while read -r file; do
+			[ -e "$top/$file" ] || [ -e "$top/man/$file" ]
+		done <names
+		sed -nE 's/\\&//g; s/^\.S[hs] //p' "$page" >titles
+		sed -nE 's/.*\<Sx ([^.;,:]*[a-zA-Z])( [.;,:].*| No .*| Ns.*)?$/\1/p' \
+			"$page" | sed 's/\\&//g' | sort -u >names
+		while read -r title; do
+			grep -qxF -- "$title" titles
+		done <names
+	done
+	for file in "$top"/man/*; do
+		file=${file##*/}
+		section retry.1 'SEE ALSO' | grep -qF "Xr ${file%.*} ${file##*.}"
+		grep -q "^\.Nm ${file%.*}\$" "$top/man/$file"
+	done
 }
 
 @test "README's table of options has each of them, and no other" {
@@ -106,8 +131,8 @@ not()
 	[ -n "$attempts" ] && [ -n "$delay" ]
 	"$RETRY" --help | grep -qF "(default $attempts; with -T, inf)"
 	"$RETRY" --help | grep -qF "(default $delay)"
-	section Limits | grep -qx "The default is $attempts\."
-	section Delays | grep -qxF "The default is $delay."
+	section retry.1 Limits | grep -qx "The default is $attempts\."
+	section retry.1 Delays | grep -qxF "The default is $delay."
 	grep -qF "\`--attempts\` ($attempts)" "$top/README.md"
 	grep -qF "\`--delay\` ($delay)" "$top/README.md"
 }
@@ -136,7 +161,7 @@ not()
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
 	[ "$(lines given)" = 27 ]
-	section ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
+	section man/retry-process.7 ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
 		diff given -
 	grep -v '^RETRY$' <(grep -oE 'RETRY_[A-Z_]+' "$top/README.md") |
 		sort -u | diff given -
@@ -150,7 +175,7 @@ not()
 			grep -v '^RETRY_'
 		echo PATH # execvp's
 	} | sort -u >wanted
-	section ENVIRONMENT | sed -n 's/ Ta .*//; s/^\.It Ev //p' | grep -v '^RETRY_' |
+	section man/retry-process.7 ENVIRONMENT | sed -n 's/ Ta .*//; s/^\.It Ev //p' | grep -v '^RETRY_' |
 		sed 's/ , /\n/g' | sort | diff wanted -
 }
 
@@ -168,7 +193,7 @@ not()
 	) 2>err
 	[ "$statuses" = "$(printf '%s\n' 1 69 75 124 125 126 127)" ]
 	"$RETRY" --help >help
-	section 'EXIT STATUS' >manual
+	section retry.1 'EXIT STATUS' >manual
 	grep '^|' "$top/README.md" >readme
 	for status in $statuses; do
 		grep -qw "$status" help
@@ -238,7 +263,7 @@ ends()
 	export RETRY_BUDGET_DIR=$PWD
 	ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
 	ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false
-	section Reasons | awk '
+	section retry.1 Reasons | awk '
 		/^\.It Cm / { name = $3; sub(/.* Pq Dq /, ""); print name ": " $0 }' \
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
@@ -472,24 +497,25 @@ says()
 		'ended after 30s' 'not started (' '--on-retry' \
 		'--on-give-up')
 	holds "$RETRY" "${texts[@]}"
-	# Its DIAGNOSTICS have them as source or as examples.
-	for title in DIAGNOSTICS Attempts Budgets Fleets Reasons Errors; do
-		section "$title"
-	done | plain | sed 's/^\.It Li //' >part
+	# They are there as source or as examples.
+	{
+		cat "$top/man/retry-messages.7"
+		section retry.1 Reasons
+	} | plain | sed 's/^\.It Li //' >part
 	holds part "${texts[@]}"
 }
 
 @test "the manual's tables have the fields of the report, of lines in JSON, and the metrics" {
 	"$RETRY" -q -n 2 -d 0 --report report --metrics job.prom \
 		-B api --budget-dir . --fleet unix:///none false || :
-	section 'The report' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
+	section man/retry-report.7 'The report' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
 	"$PYTHON" -IS -c 'import json
 report = json.load(open("report"))
 print(*report, *report["attempts"][0], sep="\n")' | diff fields -
-	section Metrics | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+	section man/retry-report.7 Metrics | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <(sed -n 's/{name="job".*//p' job.prom) -
 	"$RETRY" -n 2 -d 0 --log-format json false 2>err || :
-	section 'Messages in other formats' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+	section man/retry-report.7 'Messages in other formats' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <("$PYTHON" -IS -c 'import json
 lines = [json.loads(line) for line in open("err")]
 print(*dict(lines[0], **lines[1]), sep="\n")') -
@@ -498,7 +524,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 @test "the manual's table of Traces has the attributes of spans, and their types" {
 	"$RETRY" -q -n 2 -d 0 --trace trace -B api --budget-dir . \
 		--http-status status sh -c 'echo 503 >status; exit 7' || :
-	section Traces | sed -n 's/^\.It \([a-z_.]*\) Ta \([a-z]*\) .*/\1 \2/p' |
+	section man/retry-report.7 Traces | sed -n 's/^\.It \([a-z_.]*\) Ta \([a-z]*\) .*/\1 \2/p' |
 		sort >attributes
 	"$PYTHON" -IS -c 'import json
 kinds = dict(intValue="integer", stringValue="string", boolValue="boolean")
@@ -510,13 +536,13 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 }
 
 @test "the values of the report's fields are those that the manual names" {
-	section 'The report' | sed -n '
+	section man/retry-report.7 'The report' | sed -n '
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
 	sed -n '/^} ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
 		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' \
 		"$top/src/policy/verdict.c" | sort | diff described -
-	section 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
+	section man/retry-report.7 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
 	sed -n '/^judge_cause/,/^verdict_status/p' "$top/src/policy/verdict.c" |
 		grep -o '"[^"]*"' | tr -d '"' | sort -u >names
 	[ "$(lines names)" = 14 ]
@@ -528,7 +554,7 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 }
 
 @test "the sample of --dry-run in the manual is what the program prints" {
-	section 'DRY RUN' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section man/retry-report.7 'DRY RUN' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' >sample
 	command=$(sed -n '1s/^\$ retry //p' sample)
 	# shellcheck disable=SC2086 # words
@@ -539,16 +565,16 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -q -n 3 -d 0 -B api false || :
 	"$RETRY" -B api true
-	section 'Looking at budgets' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section man/retry-budget.7 'Looking at budgets' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' | diff - <("$RETRY" --budget-status api)
 }
 
 @test "the policy in the manual is accepted, and what a policy must not have is refused" {
-	section POLICIES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section man/retry.conf.5 POLICIES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' >nightly.conf
 	"$RETRY" --policy ./nightly.conf --report report true
 	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
-	section POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
+	section man/retry.conf.5 POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
 		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >refused
 	[ "$(lines refused)" = 10 ]
 	{
@@ -566,7 +592,7 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 @test "the manual has the columns of --budget-status, what they are called in JSON, and the metrics" {
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true
-	section 'Looking at budgets' | sed -n 's/^\.It //p' >table
+	section man/retry-budget.7 'Looking at budgets' | sed -n 's/^\.It //p' >table
 	grep -v '^Ta ' table | cut -d' ' -f1 |
 		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)
 	sed 's/^[A-Z]* *Ta //; s/ Ta.*//; s/ , /\n/g' table >names
@@ -580,7 +606,7 @@ for name, value in json.load(sys.stdin).items():
 			sed -n 's/^retry_budget_\([a-z_]*\){key="api"} .*/\1/p')
 	for name in window_retries window_successes firsts_total gate_state \
 		gate_failures gate_next_seconds; do
-		section 'Looking at budgets' |
+		section man/retry-budget.7 'Looking at budgets' |
 			grep -qE "^\.Cm ([a-z_]+ , |.* No and Cm )?$name\>"
 	done
 }
@@ -589,7 +615,7 @@ for name, value in json.load(sys.stdin).items():
 	export RETRY_BUDGET_DIR=$PWD/common
 	"$RETRY" -B 'a b/c.d' --budget-dir . true
 	file=retry-v4.$EUID.a%20b%2Fc.d
-	[ "$(stat -c '%s %a' "$file")" = "$(section FILES |
+	[ "$(stat -c '%s %a' "$file")" = "$(section retry.1 FILES |
 		sed -n 's/.*: \([0-9]*\) bytes\.$/\1/p') 600" ]
 	mkdir common
 	chmod 2770 common
@@ -601,16 +627,16 @@ for name, value in json.load(sys.stdin).items():
 	ln -s "$RETRY" retry # the name in the manual
 	run ./retry -n 0 true
 	[ "$status" = 125 ]
-	section Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
+	section man/retry-messages.7 Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
 	diff shown <(echo "$output")
 	printf '%s\n' quiet attempts=0 >nightly.conf
 	run ./retry --policy ./nightly.conf true
 	[ "$status" = 125 ]
-	section Errors | plain |
+	section man/retry-messages.7 Errors | plain |
 		grep -xF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}"
 	run "$RETRY" --stop-on 'stderr:(.)\1' true
 	[ "$status" = 125 ]
-	section Errors | plain | grep -qxF -- "${lines[0]}"
+	section man/retry-messages.7 Errors | plain | grep -qxF -- "${lines[0]}"
 }
 
 @test "patterns are refused where the manual says so, and accepted up to its bounds" {
@@ -625,7 +651,7 @@ for name, value in json.load(sys.stdin).items():
 		"$(printf '(%.0s' {1..250})$(printf ')%.0s' {1..250})"; do
 		"$RETRY" --retry-on "stderr:$pattern" true
 	done
-	section PATTERNS >section
+	section man/retry-rules.7 PATTERNS >section
 	for bound in 1000 250 64; do
 		grep -qw "$bound" section
 	done
@@ -640,7 +666,7 @@ for name, value in json.load(sys.stdin).items():
 
 @test "the manual names presets that there are" {
 	"$RETRY" --preset list >listed
-	section PRESETS | sed -n 's/^\.It Cm //p' | tr -d , >named
+	section man/retry-presets.7 PRESETS | sed -n 's/^\.It Cm //p' | tr -d , >named
 	[ "$(lines named)" -ge 5 ]
 	for name in $(<named); do
 		grep -q "^$name " listed
@@ -648,7 +674,7 @@ for name, value in json.load(sys.stdin).items():
 }
 
 @test "the manual's table of HTTP statuses is the program's" {
-	section 'Which statuses are retried' | sed -n 's/^\.It //p' >table
+	section man/retry-http.7 'Which statuses are retried' | sed -n 's/^\.It //p' >table
 	[ "$(lines table)" = 6 ]
 	printf '%s\n' 200 302 4{00..31} 451 499 5{00..12} 520 599 >codes
 	awk -F ' Ta ' '
@@ -752,7 +778,7 @@ in_a_row()
 		migrate sync-users sync-groups build-images service psql \
 		handle logger gh docker
 	gzip -c urls >dump.gz
-	section EXAMPLES | plain | awk '
+	section retry.1 EXAMPLES | plain | awk '
 		/^\.Ed/ { inside = 0 }
 		inside { print >"example." n }
 		/^\.Bd/ { inside = 1; n++ }
@@ -804,7 +830,7 @@ function_runs()
 	need "$2"
 	stage
 	keep_functions
-	section 'Functions of a shell' | plain |
+	section retry.1 'Functions of a shell' | plain |
 		awk -v number="$1" '/^\.Ed/ { inside = 0 }
 			inside && n == number; /^\.Bd/ { inside = 1; n++ }' >code
 	shift
@@ -829,7 +855,7 @@ function_runs()
 }
 
 @test "the example of a function in a file runs in sh" {
-	section 'Functions of a shell' | plain |
+	section retry.1 'Functions of a shell' | plain |
 		sed -n '/^fetch() {/,/^}/p; /^}/q' >functions.sh
 	function_runs 4 sh
 }
@@ -928,7 +954,7 @@ readme_block()
 @test "each curl in an example exits with an error if the server answers with one" {
 	"$RETRY" --help >help
 	sed -n '/^Examples:/,$p' help >examples
-	section EXAMPLES | plain >>examples
+	section retry.1 EXAMPLES | plain >>examples
 	cat "$top/README.md" >>examples
 	sed -e ':more' -e '/\\e*$/{ N; s/\\e*\n//; b more' -e '}' examples |
 		grep -E 'retry .*curl -|^[a-z]*\(\) .*curl -' >curls

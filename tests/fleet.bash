@@ -76,7 +76,7 @@ fleet_stop()
 
 fleet_account()
 {
-	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../retry.1" |
+	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../man/retry-fleet.7" |
 		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs
 }
 

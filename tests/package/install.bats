@@ -31,6 +31,16 @@ installed()
 		./usr/local/share/bash-completion/completions/retry
 		./usr/local/share/fish/vendor_completions.d/retry.fish
 		./usr/local/share/man/man1/retry.1
+		./usr/local/share/man/man5/retry.conf.5
+		./usr/local/share/man/man7/retry-budget.7
+		./usr/local/share/man/man7/retry-fleet.7
+		./usr/local/share/man/man7/retry-http.7
+		./usr/local/share/man/man7/retry-messages.7
+		./usr/local/share/man/man7/retry-presets.7
+		./usr/local/share/man/man7/retry-process.7
+		./usr/local/share/man/man7/retry-report.7
+		./usr/local/share/man/man7/retry-rules.7
+		./usr/local/share/man/man7/retry-streams.7
 		./usr/local/share/zsh/site-functions/_retry
 	END
 	"$root/usr/local/bin/retry" --version | diff version -
@@ -57,6 +67,16 @@ installed()
 		./usr/local/share/bash-completion/completions/again
 		./usr/local/share/fish/vendor_completions.d/again.fish
 		./usr/local/share/man/man1/again.1
+		./usr/local/share/man/man5/again.conf.5
+		./usr/local/share/man/man7/again-budget.7
+		./usr/local/share/man/man7/again-fleet.7
+		./usr/local/share/man/man7/again-http.7
+		./usr/local/share/man/man7/again-messages.7
+		./usr/local/share/man/man7/again-presets.7
+		./usr/local/share/man/man7/again-process.7
+		./usr/local/share/man/man7/again-report.7
+		./usr/local/share/man/man7/again-rules.7
+		./usr/local/share/man/man7/again-streams.7
 		./usr/local/share/zsh/site-functions/_again
 	END
 	"$root/usr/local/bin/again" --version |
@@ -77,20 +97,28 @@ installed()
 
 @test "the manual is that of PROGRAM" {
 	build install PROGRAM=again
-	manual=$root/usr/local/share/man/man1/again.1
-	grep -qx '\.Dt AGAIN 1' "$manual"
-	grep -qx '\.Nm again' "$manual"
+	cd "$root/usr/local/share/man"
+	grep -qx '\.Dt AGAIN 1' man1/again.1
+	grep -qx '\.Nm again' man1/again.1
+	grep -qx '\.Dt AGAIN-BUDGET 7' man7/again-budget.7
+	grep -qx '\.Nm again-budget' man7/again-budget.7
+	grep -qx '\.Dt AGAIN.CONF 5' man5/again.conf.5
+	run grep -rE '(Nm|Xr) retry' .
+	[ -z "$output" ]
 }
 
 @test "the commands in the manual are those of PROGRAM" {
 	build install
 	build install PROGRAM=again
-	cd "$root/usr/local/share/man/man1"
-	run grep -cE '(^|[ "])retry"?,? (\\-|")' retry.1
+	cd "$root/usr/local/share/man"
+	run grep -cE '(^|[ "])retry"?,? (\\-|")' man1/retry.1
 	[ "$output" -gt 20 ]
-	run grep -E '(^|[ "q])retry"?,? (\\-|")|Ql.* retry ' again.1
+	run grep -E '(^|[ "q])retry"?,? (\\-|")|Ql.* retry ' man?/again*
 	[ -z "$output" ]
-	diff "$BATS_TEST_DIRNAME/../../retry.1" retry.1
+	diff "$BATS_TEST_DIRNAME/../../retry.1" man1/retry.1
+	for page in "$BATS_TEST_DIRNAME"/../../man/*; do
+		diff "$page" man?/"${page##*/}"
+	done
 }
 
 @test "uninstall removes all of it and nothing else" {
@@ -98,7 +126,7 @@ installed()
 	build install
 	build uninstall PROGRAM=again
 	run -0 installed
-	[ "${#lines[@]}" = 5 ]
+	[ "${#lines[@]}" = 15 ]
 	[[ $output != *again* ]]
 	build uninstall
 	run -0 installed

@@ -38,7 +38,7 @@ dist()
 
 @test "the tarball has all sources and nothing that is built" {
 	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
-	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 .ci/run \
+	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 man/* .ci/run \
 		src/*.[ch] src/wings src/*/* completions/* tests/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
