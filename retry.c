@@ -103,7 +103,6 @@ execute(struct run *run, nanos began)
 	enum verdict verdict;
 
 	environment_tell(&run->environment, run->policy, &run->history, false);
-	tracer_begin(&run->tracer);
 	messages_label(label, run->policy, run->history.made);
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);

@@ -249,7 +249,7 @@ write_reports(struct run *run, const struct step *step)
 	if (run->attempt_log != NULL) {
 		attempt_log_wake(run->attempt_log, now - run->history.began);
 		calm = report_file_write(run->policy, run->attempt_log,
-		    &run->tracer, &ending, &run->loop);
+		    &run->environment.trace, &ending, &run->loop);
 	}
 	sd_notify_status(
 	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",

@@ -8,7 +8,7 @@ static bool
 open_attempt_log(struct run *run)
 {
 	if (run->policy->report == NULL && run->policy->metrics == NULL &&
-	    !run->tracer.on)
+	    !run->environment.trace.on)
 		return true;
 	run->attempt_log = malloc(sizeof *run->attempt_log);
 	if (run->attempt_log == NULL)
@@ -68,7 +68,6 @@ run_open(struct run *run, const struct policy *policy,
 	if (!environment_open(
 		&run->environment, policy, outer, loop->signals.self))
 		return false;
-	tracer_start(&run->tracer, policy, &run->environment);
 	*what = "fleet";
 	if (!open_fleet(run))
 		return false;
@@ -131,7 +130,7 @@ run_log_attempt(struct run *run, const struct step *step, nanos began)
 		    .planned = step->again ? step->delay : -1,
 		    .slept = -1,
 		    .failed = failed,
-		    .span = run->tracer.on ? run->tracer.attempt.span : 0 };
+		    .span = run->environment.trace.attempt };
 }
 
 void

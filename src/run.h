@@ -12,14 +12,12 @@
 #include "output/countdown.h"
 #include "attempt/event_loop.h"
 #include "attempt/http_request.h"
-#include "attempt/tracer.h"
 #include "report/attempt_log.h"
 
 struct run {
 	const struct policy *policy;
 	struct outer outer;
 	struct environment environment;
-	struct tracer tracer;
 	struct event_loop loop;
 	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	struct http_request request;

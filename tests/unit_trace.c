@@ -1,13 +1,12 @@
 /*
- * hex, trace_context and resource, row by row.
+ * trace and hex, row by row.
  */
 #include "unit.h"
 #include "text/strview.h"
-#include "trace/resource.h"
-#include "trace/trace_context.h"
+#include "trace/trace.h"
 
 /*
- * trace_context
+ * TRACEPARENT
  */
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -15,29 +14,30 @@
 #define NO_TRACE "00000000000000000000000000000000"
 #define NO_SPAN "0000000000000000"
 
-/* What is written again; NULL: the text is malformed. */
+/* What an attempt gets whose span has the id 5; "": the trace is not sampled;
+ * NULL: the text is malformed, so a trace begins. */
+#define NEXT "0000000000000005"
 static const struct {
-	const char *text, *again;
-} contexts[] = {
-	{ "00-" TRACE "-" SPAN "-01", "00-" TRACE "-" SPAN "-01" },
-	{ "00-" TRACE "-" SPAN "-00", "00-" TRACE "-" SPAN "-00" },
+	const char *text, *next;
+} parents[] = {
+	{ "00-" TRACE "-" SPAN "-01", "00-" TRACE "-" NEXT "-01" },
+	{ "00-" TRACE "-" SPAN "-00", "" },
 	/* Only the lowest bit of the flags has a meaning. */
-	{ "00-" TRACE "-" SPAN "-ff", "00-" TRACE "-" SPAN "-01" },
-	{ "00-" TRACE "-" SPAN "-09", "00-" TRACE "-" SPAN "-01" },
-	{ "00-" TRACE "-" SPAN "-02", "00-" TRACE "-" SPAN "-00" },
-	{ "00-" TRACE "-" SPAN "-fe", "00-" TRACE "-" SPAN "-00" },
+	{ "00-" TRACE "-" SPAN "-ff", "00-" TRACE "-" NEXT "-01" },
+	{ "00-" TRACE "-" SPAN "-09", "00-" TRACE "-" NEXT "-01" },
+	{ "00-" TRACE "-" SPAN "-02", "" },
+	{ "00-" TRACE "-" SPAN "-fe", "" },
 	/* Half of an id may be zero. */
 	{ "00-0000000000000000a3ce929d0e0e4736-" SPAN "-01",
-	    "00-0000000000000000a3ce929d0e0e4736-" SPAN "-01" },
+	    "00-0000000000000000a3ce929d0e0e4736-" NEXT "-01" },
 	{ "00-4bf92f3577b34da60000000000000000-" SPAN "-01",
-	    "00-4bf92f3577b34da60000000000000000-" SPAN "-01" },
-	{ "00-" TRACE "-0000000000000001-01",
-	    "00-" TRACE "-0000000000000001-01" },
+	    "00-4bf92f3577b34da60000000000000000-" NEXT "-01" },
+	{ "00-" TRACE "-0000000000000001-01", "00-" TRACE "-" NEXT "-01" },
 	/* A later version may have more fields. */
-	{ "01-" TRACE "-" SPAN "-01", "00-" TRACE "-" SPAN "-01" },
-	{ "cc-" TRACE "-" SPAN "-01-", "00-" TRACE "-" SPAN "-01" },
+	{ "01-" TRACE "-" SPAN "-01", "00-" TRACE "-" NEXT "-01" },
+	{ "cc-" TRACE "-" SPAN "-01-", "00-" TRACE "-" NEXT "-01" },
 	{ "fe-" TRACE "-" SPAN "-01-what comes later",
-	    "00-" TRACE "-" SPAN "-01" },
+	    "00-" TRACE "-" NEXT "-01" },
 	{ "01-" TRACE "-" SPAN "-01.what", NULL },
 	{ "01-" TRACE "-" SPAN "-010", NULL },
 	{ "01-" TRACE "-" SPAN, NULL },
@@ -85,34 +85,49 @@ static const struct {
 };
 
 static void
-test_contexts(void)
+test_parents(void)
 {
-	for (size_t i = 0; i < LENGTH(contexts); i++) {
-		char room[TRACE_CONTEXT_ROOM];
-		struct trace_context context;
-		const char *row = contexts[i].text;
-		bool read = trace_context_parse(row, &context);
+	static const uint64_t random[3] = { 7, 8, 9 };
+	static const char state[] = "vendor=1";
 
-		EQUAL(row, read, contexts[i].again != NULL);
-		if (read)
-			SAME(row, trace_context_put(room, &context),
-			    contexts[i].again);
+	for (size_t i = 0; i < LENGTH(parents); i++) {
+		const char *row = parents[i].text, *next = parents[i].next;
+		char room[TRACE_ROOM];
+		struct trace trace;
+
+		trace_start(&trace, row, state, random);
+		EQUAL(row, trace.on, next == NULL || *next != '\0');
+		if (!trace.on)
+			continue;
+		EQUAL(row, trace.parent != 0, next != NULL);
+		EQUAL(row, trace.state == state, next != NULL);
+		EQUAL(row, (int64_t)trace.span, 9);
+		if (next == NULL)
+			next =
+			    "00-00000000000000070000000000000008-" NEXT "-01";
+		trace_begin(&trace, 5);
+		SAME(row, trace_put(room, &trace), next);
 	}
 }
 
 static void
-test_the_parts_of_a_context(void)
+test_the_ids_of_a_trace(void)
 {
-	char trace[TRACE_CONTEXT_TRACE], span[TRACE_CONTEXT_SPAN];
-	struct trace_context context;
+	static const uint64_t zero[3];
+	char room[TRACE_ROOM];
+	struct trace trace;
 
-	HOLDS(
-	    "parts", trace_context_parse("00-" TRACE "-" SPAN "-01", &context));
-	SAME("parts", trace_context_put_trace(trace, &context), TRACE);
-	SAME("parts", trace_context_put_span(span, context.span), SPAN);
-	HOLDS("parts", context.sampled);
-	EQUAL("parts", (int64_t)context.trace[0], 0x4bf92f3577b34da6);
-	EQUAL("parts", (int64_t)context.span, 0x00f067aa0ba902b7);
+	trace_start(&trace, "00-" TRACE "-" SPAN "-01", "", zero);
+	EQUAL("ids", (int64_t)trace.id[0], 0x4bf92f3577b34da6);
+	EQUAL("ids", (int64_t)trace.parent, 0x00f067aa0ba902b7);
+	HOLDS("an empty state is none", trace.state == NULL);
+	SAME("the invocation", trace_put(room, &trace),
+	    "00-" TRACE "-0000000000000001-01");
+	/* No id is 0, whatever is drawn. */
+	trace_start(&trace, NULL, NULL, zero);
+	trace_begin(&trace, 0);
+	SAME("zeros", trace_put(room, &trace),
+	    "00-00000000000000010000000000000000-0000000000000001-01");
 }
 
 /*
@@ -173,13 +188,13 @@ static const struct {
 
 /* Writes the attributes as in the table. */
 static char *
-show(char *at, const struct resource *resource)
+show(char *at, const struct trace_resource *resource)
 {
 	char *start = at;
 
 	*at = '\0';
 	for (size_t i = 0; i < resource->count; i++) {
-		const struct resource_attribute *attribute =
+		const struct trace_attribute *attribute =
 		    &resource->attributes[i];
 
 		at += sprintf(at, "<%.*s>=<%.*s>", (int)attribute->key.length,
@@ -195,8 +210,8 @@ test_resources(void)
 	for (size_t i = 0; i < LENGTH(resources); i++) {
 		struct strview list = strview_of(resources[i].list);
 		char *room = malloc(list.length), shown[512];
-		struct resource resource;
-		bool read = resource_parse(&resource, list, room);
+		struct trace_resource resource;
+		bool read = trace_resource_parse(&resource, list, room);
 
 		EQUAL(list.at, read, resources[i].attributes != NULL);
 		SAME(list.at, show(shown, &resource),
@@ -209,36 +224,38 @@ static void
 test_the_value_of_a_key(void)
 {
 	struct strview list = strview_of("a=1,bb=22"), value;
-	struct resource resource;
+	struct trace_resource resource;
 	char room[16];
 
-	HOLDS("values", resource_parse(&resource, list, room));
-	value = resource_value(&resource, "bb");
+	HOLDS("values", trace_resource_parse(&resource, list, room));
+	value = trace_resource_value(&resource, "bb");
 	EQUAL("values", (int64_t)value.length, 2);
 	HOLDS("values", memcmp(value.at, "22", 2) == 0);
-	EQUAL("values", (int64_t)resource_value(&resource, "b").length, 0);
+	EQUAL(
+	    "values", (int64_t)trace_resource_value(&resource, "b").length, 0);
 }
 
 static void
 test_a_resource_has_a_limit(void)
 {
-	static char list[RESOURCE_MOST * 8 + 16], room[sizeof list];
-	struct resource resource;
+	static char list[TRACE_ATTRIBUTES * 8 + 16], room[sizeof list];
+	struct trace_resource resource;
 	char *at = list;
 
-	for (int i = 0; i < RESOURCE_MOST; i++)
+	for (int i = 0; i < TRACE_ATTRIBUTES; i++)
 		at += sprintf(at, "k%d=,", i);
-	HOLDS("most", resource_parse(&resource, strview_of(list), room));
-	EQUAL("most", (int64_t)resource.count, RESOURCE_MOST);
-	resource_set(&resource, strview_of("k8"), strview_of("8"));
-	EQUAL("set", (int64_t)resource.count, RESOURCE_MOST);
-	resource_set(&resource, strview_of("service.name"), strview_of("s"));
-	EQUAL("set", (int64_t)resource.count, RESOURCE_MOST + 1);
-	EQUAL("set", (int64_t)resource_value(&resource, "k8").length, 1);
+	HOLDS("most", trace_resource_parse(&resource, strview_of(list), room));
+	EQUAL("most", (int64_t)resource.count, TRACE_ATTRIBUTES);
+	trace_resource_set(&resource, strview_of("k8"), strview_of("8"));
+	EQUAL("set", (int64_t)resource.count, TRACE_ATTRIBUTES);
+	trace_resource_set(
+	    &resource, strview_of("service.name"), strview_of("s"));
+	EQUAL("set", (int64_t)resource.count, TRACE_ATTRIBUTES + 1);
+	EQUAL("set", (int64_t)trace_resource_value(&resource, "k8").length, 1);
 	strcpy(at, "k7=7");
-	HOLDS("again", resource_parse(&resource, strview_of(list), room));
+	HOLDS("again", trace_resource_parse(&resource, strview_of(list), room));
 	strcpy(at, "k=7");
-	HOLDS("more", !resource_parse(&resource, strview_of(list), room));
+	HOLDS("more", !trace_resource_parse(&resource, strview_of(list), room));
 	EQUAL("more", (int64_t)resource.count, 0);
 }
 
@@ -249,7 +266,7 @@ test_a_resource_has_a_limit(void)
 static void
 test_hex(void)
 {
-	char room[TRACE_CONTEXT_SPAN];
+	char room[17];
 
 	for (int c = 0; c < 256; c++) {
 		char text[] = { (char)c, '\0' };
@@ -287,8 +304,8 @@ int
 main(void)
 {
 	static void (*const tests[])(void) = {
-		test_contexts,
-		test_the_parts_of_a_context,
+		test_parents,
+		test_the_ids_of_a_trace,
 		test_resources,
 		test_the_value_of_a_key,
 		test_a_resource_has_a_limit,

@@ -162,6 +162,15 @@ assign(char room[ENVIRONMENT_ROOM], const char *name, int64_t value)
 	return room;
 }
 
+/* Writes TRACEPARENT for the latest attempt. */
+static char *
+put_trace(struct environment *environment)
+{
+	trace_put(stpcpy(environment->traceparent, "TRACEPARENT="),
+	    &environment->trace);
+	return environment->traceparent;
+}
+
 bool
 environment_open(struct environment *environment, const struct policy *policy,
     const struct outer *outer, pid_t self)
@@ -170,6 +179,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	const char *admitted = policy->budget.breaker.failures > 0
 	    ? policy->budget.key
 	    : outer->admitted;
+	struct trace *trace = &environment->trace;
 	char digits[NUMBER_ROOM], *at;
 	size_t count = 0;
 
@@ -211,6 +221,22 @@ environment_open(struct environment *environment, const struct policy *policy,
 	environment_put(environment, environment->parent);
 	environment->retrying = outer->retrying;
 	environment->deadline[0] = '\0';
+
+	trace->on = policy->trace != NULL;
+	if (trace->on) {
+		const char *parent = getenv("TRACEPARENT");
+		const char *state = getenv("TRACESTATE");
+		uint64_t random[3];
+
+		sys_random(random, sizeof random);
+		trace_start(trace, parent, state, random);
+	}
+	/* If the caller's trace is not sampled, there is nothing to record, and
+	 * the attempts get its variables as they are. */
+	if (trace->on && trace->parent == 0)
+		environment_drop(environment, "TRACESTATE");
+	if (trace->on)
+		environment_put(environment, put_trace(environment));
 	return true;
 }
 
@@ -226,8 +252,13 @@ environment_tell(struct environment *environment, const struct policy *policy,
 {
 	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
 	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
+	struct trace *trace = &environment->trace;
 	char **slot = environment->next;
 
+	if (trace->on && !over) {
+		trace_begin(trace, sys_seed());
+		put_trace(environment);
+	}
 	*slot++ = assign(environment->attempt, "RETRY_ATTEMPT=", history->made);
 	*slot++ = policy->attempts == POLICY_UNLIMITED
 	    ? unlimited

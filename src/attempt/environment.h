@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include "sys/sys.h"
 #include "policy/plan.h"
+#include "trace/trace.h"
 
 /* What the outer retry wrote. */
 struct outer {
@@ -37,6 +38,8 @@ struct environment {
 	char *few[ENVIRONMENT_FEW];
 	void *heap; /* in place of few, or NULL */
 	bool retrying; /* an outer retry is past its first attempt */
+	struct trace trace; /* whose spans the attempts get as TRACEPARENT */
+	char traceparent[sizeof "TRACEPARENT=" + TRACE_ROOM];
 	char attempt[ENVIRONMENT_ROOM], most[ENVIRONMENT_ROOM],
 	    depth[ENVIRONMENT_ROOM], deadline[ENVIRONMENT_ROOM],
 	    last[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
@@ -66,8 +69,9 @@ void environment_start(struct environment *environment,
 
 /*
  * Begins the environment of the attempts: that of retry, with the options that
- * an inner retry takes over, and the variables by which it knows this one.
- * self is the process of retry. False, with errno, if there is no memory.
+ * an inner retry takes over, and the variables by which it knows this one. With
+ * --trace the trace begins. self is the process of retry. False, with errno, if
+ * there is no memory.
  */
 bool environment_open(struct environment *environment,
     const struct policy *policy, const struct outer *outer, pid_t self);
@@ -92,8 +96,9 @@ void environment_close(struct environment *environment);
  * Writes the variables for the attempt that is about to begin: RETRY_ATTEMPT,
  * RETRY_MAX_ATTEMPTS; RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after
  * the first attempt; RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past
- * its first attempt. If over is true, the variables are for a hook: the attempt
- * is over, and RETRY_LAST_STATUS says how it ended.
+ * its first attempt; TRACEPARENT, with a span of the attempt's own, if there is
+ * a trace. If over is true, the variables are for a hook: the attempt is over,
+ * and RETRY_LAST_STATUS says how it ended.
  */
 void environment_tell(struct environment *environment,
     const struct policy *policy, const struct history *history, bool over);

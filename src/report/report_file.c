@@ -281,26 +281,26 @@ write_file(const struct atomic_file *target, const char *what,
 
 /* Adds the trace to its file, if the invocation is traced. */
 static void
-write_trace(const struct invocation *invocation, const struct tracer *tracer,
+write_trace(const struct invocation *invocation, const struct trace *trace,
     struct ending *ending, struct atomic_file_wait *wait)
 {
 	const struct traced traced = { invocation->policy,
-		invocation->attempt_log, tracer, ending->reason, ending->status,
+		invocation->attempt_log, trace, ending->reason, ending->status,
 		ending->ended - ending->elapsed, ending->elapsed };
-	const struct atomic_file trace = { .file = invocation->policy->trace,
+	const struct atomic_file file = { .file = invocation->policy->trace,
 		.put = trace_file_put,
 		.with = &traced,
 		.append = true };
 
-	if (!tracer->on)
+	if (!trace->on)
 		return;
 	trace_file_check(&wait->loop->log);
-	write_file(&trace, "trace", ending, wait);
+	write_file(&file, "trace", ending, wait);
 }
 
 bool
 report_file_write(const struct policy *policy,
-    const struct attempt_log *attempt_log, const struct tracer *tracer,
+    const struct attempt_log *attempt_log, const struct trace *trace,
     struct ending *ending, struct event_loop *loop)
 {
 	const struct invocation invocation = { policy, attempt_log, ending };
@@ -317,6 +317,6 @@ report_file_write(const struct policy *policy,
 
 	write_file(&report, "report", ending, &wait);
 	write_file(&metrics, "metrics", ending, &wait);
-	write_trace(&invocation, tracer, ending, &wait);
+	write_trace(&invocation, trace, ending, &wait);
 	return !wait.ended;
 }

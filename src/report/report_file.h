@@ -9,7 +9,7 @@
 #define REPORT_FILE_H
 
 #include "policy/policy.h"
-#include "attempt/tracer.h"
+#include "trace/trace.h"
 #include "attempt/event_loop.h"
 #include "report/attempt_log.h"
 
@@ -30,7 +30,7 @@ struct ending {
  * and from then on retry waits for no reader.
  */
 bool report_file_write(const struct policy *policy,
-    const struct attempt_log *attempt_log, const struct tracer *tracer,
+    const struct attempt_log *attempt_log, const struct trace *trace,
     struct ending *ending, struct event_loop *loop);
 
 #endif

@@ -1,18 +1,23 @@
 #include "report/trace_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "text/escape.h"
 #include "text/number.h"
 #include "text/signame.h"
-#include "trace/resource.h"
 #include "version.h"
 
 /* Values of enums in trace.proto. */
 #define KIND_INTERNAL 1
 #define STATUS_ERROR 2
+
+/* How many hexadecimal digits the id of a span has; that of a trace has twice
+ * as many. */
+#define ID_DIGITS 16
 
 /* A longer TRACESTATE is left out, because each span would repeat it. Trace
  * Context, "tracestate Limits", wants at least so many bytes to be kept. */
@@ -76,7 +81,7 @@ put_truth(struct writer *writer, const char *key, bool truth)
 
 /* The attributes of the environment, and where their texts are. */
 struct attributes {
-	struct resource resource;
+	struct trace_resource resource;
 	char room[];
 };
 
@@ -89,30 +94,31 @@ read_attributes(struct attributes **attributes)
 
 	*attributes = malloc(sizeof **attributes + list.length);
 	return *attributes == NULL ||
-	    resource_parse(&(*attributes)->resource, list, (*attributes)->room);
+	    trace_resource_parse(
+		&(*attributes)->resource, list, (*attributes)->room);
 }
 
 /* Each trace must name its service. OTEL_SERVICE_NAME counts more than the
  * attribute: OpenTelemetry, "Environment Variable Specification". */
 static void
-name_service(struct resource *resource)
+name_service(struct trace_resource *resource)
 {
 	static const char key[] = "service.name";
 	const char *name = getenv("OTEL_SERVICE_NAME");
 
 	if (name == NULL || *name == '\0') {
-		if (resource_value(resource, key).length > 0)
+		if (trace_resource_value(resource, key).length > 0)
 			return;
 		name = "retry";
 	}
-	resource_set(resource, strview_of(key), strview_of(name));
+	trace_resource_set(resource, strview_of(key), strview_of(name));
 }
 
 static void
 put_resource(struct writer *writer)
 {
 	struct attributes *attributes;
-	struct resource *resource;
+	struct trace_resource *resource;
 
 	read_attributes(&attributes);
 	if (attributes == NULL) {
@@ -177,19 +183,22 @@ static void
 begin_span(struct writer *writer, const struct traced *traced, uint64_t span,
     uint64_t parent, const char *prefix)
 {
-	const struct tracer *tracer = traced->tracer;
-	char trace[TRACE_CONTEXT_TRACE], id[TRACE_CONTEXT_SPAN];
+	const struct trace *trace = traced->trace;
+	char id[2 * ID_DIGITS + 1];
 	struct strview name = name_of(traced->policy);
 
 	writer_json_begin(writer, NULL, '{');
-	writer_json_string(writer, "traceId",
-	    trace_context_put_trace(trace, &tracer->attempt));
-	writer_json_string(writer, "spanId", trace_context_put_span(id, span));
-	if (tracer->state != NULL && strlen(tracer->state) <= STATE_MOST)
-		writer_json_string(writer, "traceState", tracer->state);
-	if (parent != 0)
-		writer_json_string(
-		    writer, "parentSpanId", trace_context_put_span(id, parent));
+	snprintf(id, sizeof id, "%016" PRIx64 "%016" PRIx64, trace->id[0],
+	    trace->id[1]);
+	writer_json_string(writer, "traceId", id);
+	snprintf(id, sizeof id, "%016" PRIx64, span);
+	writer_json_string(writer, "spanId", id);
+	if (trace->state != NULL && strlen(trace->state) <= STATE_MOST)
+		writer_json_string(writer, "traceState", trace->state);
+	if (parent != 0) {
+		snprintf(id, sizeof id, "%016" PRIx64, parent);
+		writer_json_string(writer, "parentSpanId", id);
+	}
 	writer_json_raw(writer, "name", "\"");
 	writer_put(writer, prefix);
 	writer_put_escaped(writer, ESCAPE_JSON, name.at, name.length);
@@ -228,11 +237,11 @@ end_span(struct writer *writer, const char *const strings[])
 static void
 put_invocation(struct writer *writer, const struct traced *traced)
 {
-	const struct tracer *tracer = traced->tracer;
+	const struct trace *trace = traced->trace;
 	const char *key = traced->policy->budget.key;
 	bool succeeded = traced->reason == REASON_SUCCEEDED;
 
-	begin_span(writer, traced, tracer->span, tracer->parent, "retry ");
+	begin_span(writer, traced, trace->span, trace->parent, "retry ");
 	begin_attributes(writer, traced, traced->began, traced->elapsed);
 	put_number(writer, "process.exit.code", traced->status);
 	put_text(writer, "retry.reason",
@@ -279,7 +288,7 @@ put_attempt(struct writer *writer, const struct traced *traced,
 	char room[NUMBER_ROOM];
 	const char *strings[3] = { NULL };
 
-	begin_span(writer, traced, entry->span, traced->tracer->span, "");
+	begin_span(writer, traced, entry->span, traced->trace->span, "");
 	begin_attributes(
 	    writer, traced, traced->began + entry->began, entry->elapsed);
 	put_number(writer, "process.exit.code", entry->status);

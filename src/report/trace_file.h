@@ -8,7 +8,7 @@
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
-#include "attempt/tracer.h"
+#include "trace/trace.h"
 #include "output/log.h"
 #include "output/writer.h"
 #include "policy/policy.h"
@@ -18,7 +18,7 @@
 struct traced {
 	const struct policy *policy;
 	const struct attempt_log *attempt_log;
-	const struct tracer *tracer;
+	const struct trace *trace;
 	enum reason reason;
 	int status;
 	nanos began; /* Unix time */

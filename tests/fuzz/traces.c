@@ -6,26 +6,29 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace/resource.h"
-#include "trace/trace_context.h"
+#include "trace/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-check_context(const char *text)
+check_parent(const char *text)
 {
-	char room[TRACE_CONTEXT_ROOM];
-	struct trace_context context, again;
+	static const uint64_t random[3] = { 1, 2, 3 };
+	char room[TRACE_ROOM];
+	struct trace trace, again;
 
-	if (!trace_context_parse(text, &context))
+	trace_start(&trace, text, NULL, random);
+	if (!trace.on)
 		return;
-	if ((context.trace[0] | context.trace[1]) == 0 || context.span == 0)
+	if ((trace.id[0] | trace.id[1]) == 0 || trace.span == 0)
 		abort();
-	trace_context_put(room, &context);
-	if (strlen(room) != sizeof room - 1 ||
-	    memcmp(room + 2, text + 2, sizeof room - 5) != 0 ||
-	    !trace_context_parse(room, &again) || again.span != context.span ||
-	    again.sampled != context.sampled)
+	trace_begin(&trace, trace.parent);
+	trace_put(room, &trace);
+	trace_start(&again, room, NULL, random);
+	if (strlen(room) != sizeof room - 1 || !again.on ||
+	    (trace.parent != 0 &&
+		memcmp(room + 2, text + 2, sizeof room - 5) != 0) ||
+	    again.parent != trace.attempt)
 		abort();
 }
 
@@ -40,14 +43,14 @@ check_inside(struct strview text, const char *room, size_t size)
 static void
 check_list(struct strview list)
 {
-	static struct resource resource;
+	static struct trace_resource resource;
 	char *room = malloc(list.length + 1);
 
 	if (room == NULL)
 		abort();
-	if (!resource_parse(&resource, list, room) && resource.count != 0)
+	if (!trace_resource_parse(&resource, list, room) && resource.count != 0)
 		abort();
-	if (resource.count > RESOURCE_MOST)
+	if (resource.count > TRACE_ATTRIBUTES)
 		abort();
 	for (size_t i = 0; i < resource.count; i++) {
 		struct strview key = resource.attributes[i].key;
@@ -76,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	check_context(text);
+	check_parent(text);
 	check_list((struct strview){ text, size });
 	free(text);
 	return 0;
