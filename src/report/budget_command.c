@@ -12,7 +12,7 @@
 #include "output/writer.h"
 #include "store/segment_file.h"
 #include "store/segment_store.h"
-#include "report/budget_format.h"
+#include "report/budget_show.h"
 #include "report/fleet_inquiry.h"
 #include "exit_status.h"
 
@@ -148,7 +148,7 @@ deliver(const struct budget_list *list)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 
-	budget_format_put(list, &writer);
+	budget_show(list, &writer);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }
 
