@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,6 @@
 #include "store/segment_file.h"
 #include "store/segment_store.h"
 #include "report/budget_show.h"
-#include "report/fleet_inquiry.h"
 #include "exit_status.h"
 
 /* What --budget-status, --budget-reset or --budget-gc works with. */
@@ -143,64 +143,40 @@ say_fleet(const struct command *command, enum loudness least, const char *what,
 	    STRINGS("fleet '", command->policy->fleet.text, "': ", what, why));
 }
 
-static int
-deliver(const struct budget_list *list)
-{
-	struct writer writer = { .to = STDOUT_FILENO };
-
-	budget_show(list, &writer);
-	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
-}
-
-/* Shows the budgets of this host, and the same budgets of its fleet. */
+/* Shows the budgets of this host, and the same budgets of its fleet. Returns
+ * the exit status; a server that does not answer is noted in the command's. */
 static int
 show(struct command *command, const struct snapshot *snapshots, size_t count,
     bool one)
 {
-	struct budget_list list = { .format = command->policy->format,
-		.directory = command->directory,
+	const struct policy *policy = command->policy;
+	struct budget_list list = { .directory = command->directory,
 		.snapshots = snapshots,
-		.url = command->policy->fleet.text,
+		.url = policy->fleet.text,
 		.count = count,
 		.one = one };
-	struct fleet_inquiry inquiry;
-	struct snapshot *fleets;
-	int status;
+	struct snapshot *fleets = NULL;
+	char reason[BUDGET_SHOW_REASON];
+	bool shown;
 
-	if (list.url == NULL)
-		return deliver(&list);
-	fleets = calloc(count + 1, sizeof *fleets);
-	if (fleets == NULL) {
-		say(command, LOUDNESS_QUIET, STRINGS(strerror(errno)));
-		return EXIT_STATUS_FAILED;
+	if (list.url != NULL) {
+		fleets = calloc(count + 1, sizeof *fleets);
+		if (fleets == NULL) {
+			say(command, LOUDNESS_QUIET, STRINGS(strerror(errno)));
+			return EXIT_STATUS_FAILED;
+		}
+		if (!budget_show_ask(
+			policy, snapshots, count, fleets, reason)) {
+			list.error = reason;
+			say_fleet(command, LOUDNESS_QUIET,
+			    "cannot be asked: ", reason);
+			command->status = BUDGET_COMMAND_NONE;
+		}
+		list.fleets = fleets;
 	}
-	fleet_inquiry_open(&inquiry, command->policy);
-	fleet_inquiry_look_all(&inquiry, snapshots, count, fleets);
-	fleet_inquiry_close(&inquiry);
-	if (inquiry.error != NULL) {
-		say_fleet(command, LOUDNESS_QUIET,
-		    "cannot be asked: ", inquiry.error);
-		command->status = BUDGET_COMMAND_NONE;
-	}
-	list.fleets = fleets;
-	list.error = inquiry.error;
-	status = deliver(&list);
+	shown = budget_show(&list, policy->format);
 	free(fleets);
-	return status;
-}
-
-/* Fills in the file name of the key. */
-static void
-name_file(const struct command *command, struct snapshot *snapshot)
-{
-	struct segment_dir dir;
-
-	snapshot->file[0] = '\0';
-	if (segment_file_find(&dir, command->directory).why != NULL)
-		return;
-	segment_file_name(&dir, command->policy->subject);
-	memcpy(snapshot->file, dir.path + dir.stem,
-	    strlen(dir.path + dir.stem) + 1);
+	return shown ? 0 : EXIT_STATUS_FAILED;
 }
 
 static int
@@ -208,6 +184,7 @@ show_one(struct command *command)
 {
 	const char *key = command->policy->subject;
 	const struct terms terms = { -1, -1, -1 };
+	struct segment_dir dir;
 	struct snapshot snapshot;
 	struct segment_store store;
 	struct failure failure =
@@ -219,37 +196,27 @@ show_one(struct command *command)
 	segment_store_close(&store);
 	if (failure.why != NULL && failure.error != ENOENT)
 		return fail_budget(command, "cannot be used: ", failure);
-	if (failure.why == NULL) {
-		name_file(command, &snapshot);
-	} else if (command->policy->fleet.text == NULL) {
+	if (failure.why != NULL && command->policy->fleet.text == NULL) {
 		say_none(command, LOUDNESS_PLAIN);
 		return BUDGET_COMMAND_NONE;
-	} else {
+	}
+
+	if (failure.why != NULL) {
 		/* Other hosts of the fleet may have it. */
 		snapshot_clear(&snapshot, key);
+	} else {
+		snapshot.file[0] = '\0';
+		if (segment_file_find(&dir, command->directory).why == NULL) {
+			segment_file_name(&dir, key);
+			snprintf(snapshot.file, sizeof snapshot.file, "%s",
+			    dir.path + dir.stem);
+		}
 	}
 	status = show(command, &snapshot, 1, true);
 	if (failure.why != NULL)
 		say_none(command,
 		    command->status == 0 ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 	return status != 0 ? status : command->status;
-}
-
-/* Room for one more snapshot, or NULL. */
-static struct snapshot *
-extend(struct command *command)
-{
-	size_t room = command->room == 0 ? 16 : 2 * command->room;
-	struct snapshot *more;
-
-	if (command->count < command->room)
-		return &command->snapshots[command->count];
-	more = realloc(command->snapshots, room * sizeof *more);
-	if (more == NULL)
-		return NULL;
-	command->snapshots = more;
-	command->room = room;
-	return &more[command->count];
 }
 
 static const char *const state_reasons[] = {
@@ -273,20 +240,26 @@ static void
 gather(struct found *found, void *with)
 {
 	struct command *command = with;
-	struct snapshot *snapshot;
+	struct snapshot *snapshot = command->snapshots;
 	struct failure failure;
 
 	if (found->leftover)
 		return;
-	snapshot = extend(command);
-	if (snapshot == NULL) {
-		fail_file(command, found, "", FAILED("not shown"));
-		return;
+	if (command->count == command->room) {
+		command->room = command->room == 0 ? 16 : 2 * command->room;
+		snapshot = realloc(snapshot, command->room * sizeof *snapshot);
+		if (snapshot == NULL) {
+			command->room = command->count;
+			fail_file(command, found, "", FAILED("not shown"));
+			return;
+		}
+		command->snapshots = snapshot;
 	}
+	snapshot += command->count;
 	failure = read_found(found, snapshot);
 	if (failure.why == NULL) {
-		strncpy(snapshot->file, found->name, sizeof snapshot->file - 1);
-		snapshot->file[sizeof snapshot->file - 1] = '\0';
+		snprintf(
+		    snapshot->file, sizeof snapshot->file, "%s", found->name);
 		command->count++;
 	} else if (failure.error == 0) {
 		/* A segment of an earlier boot is replaced when it is used. */
@@ -324,111 +297,70 @@ show_all(struct command *command)
  * Removal
  */
 
-/* A budget that is gone already is a success. */
-static int
-reset_host(const struct command *command)
-{
-	const char *key = command->policy->subject;
-	struct failure failure = segment_store_remove(command->directory, key);
-
-	if (failure.why != NULL && failure.error != ENOENT)
-		return fail_budget(command, "cannot be reset: ", failure);
-	if (failure.why != NULL)
-		say_none(command, LOUDNESS_VERBOSE);
-	else
-		say(command, LOUDNESS_VERBOSE,
-		    STRINGS("budget '", key, "': reset"));
-	return 0;
-}
-
-static int
-reset_fleet(const struct command *command)
-{
-	struct fleet_inquiry inquiry;
-	bool forgotten;
-
-	fleet_inquiry_open(&inquiry, command->policy);
-	forgotten = fleet_inquiry_forget(&inquiry, command->policy->subject);
-	fleet_inquiry_close(&inquiry);
-	if (forgotten)
-		say_fleet(command, LOUDNESS_VERBOSE, "reset", "");
-	else
-		say_fleet(command, LOUDNESS_QUIET,
-		    "cannot be reset: ", inquiry.error);
-	return forgotten ? 0 : BUDGET_COMMAND_NONE;
-}
-
-/* Resets both, also if one of them fails. */
+/* Resets the budget of the host and that of the fleet, also if one fails. */
 static int
 reset(const struct command *command)
 {
-	int status = reset_host(command), other = 0;
+	const struct policy *policy = command->policy;
+	struct failure failure =
+	    segment_store_remove(command->directory, policy->subject);
+	char reason[BUDGET_SHOW_REASON];
+	struct snapshot budget;
+	int status = 0;
 
-	if (command->policy->fleet.text != NULL)
-		other = reset_fleet(command);
-	return status != 0 ? status : other;
-}
-
-/* Why a file must be kept; NO_FAILURE: it may be removed. */
-static struct failure
-why_kept(struct found *found)
-{
-	struct snapshot snapshot = { .idle = false };
-	struct failure failure;
-
-	if (found->leftover || found->state == SEGMENT_STALE)
-		return NO_FAILURE;
-	failure = read_found(found, &snapshot);
-	return failure.why != NULL || snapshot.idle ? failure
-						    : REFUSED("in use");
-}
-
-/* Says whether a file was removed. failure: why it was not. */
-static void
-say_result(
-    struct command *command, const struct found *found, struct failure failure)
-{
-	if (failure.why == NULL && !found->leftover) {
+	/* A budget that is gone already is a success. */
+	if (failure.why != NULL && failure.error != ENOENT)
+		status = fail_budget(command, "cannot be reset: ", failure);
+	else if (failure.why != NULL)
+		say_none(command, LOUDNESS_VERBOSE);
+	else
 		say(command, LOUDNESS_VERBOSE,
-		    STRINGS("budget file '", found->name, "': removed: ",
-			found->state == SEGMENT_STALE
-			    ? state_reasons[SEGMENT_STALE]
-			    : "idle"));
-	} else if (failure.why != NULL && failure.error == 0) {
-		say(command, LOUDNESS_VERBOSE,
-		    STRINGS("budget file '", found->name,
-			"': kept: ", failure.why));
-	} else if (failure.why != NULL && failure.error != ENOENT) {
-		fail_file(command, found, "", failure);
+		    STRINGS("budget '", policy->subject, "': reset"));
+	if (policy->fleet.text == NULL)
+		return status;
+
+	snapshot_clear(&budget, policy->subject);
+	if (budget_show_ask(policy, &budget, 1, NULL, reason)) {
+		say_fleet(command, LOUDNESS_VERBOSE, "reset", "");
+		return status;
 	}
+	say_fleet(command, LOUDNESS_QUIET, "cannot be reset: ", reason);
+	return status != 0 ? status : BUDGET_COMMAND_NONE;
 }
 
-/* Checks and removes a file, without a slow call between the two. */
+/* Checks and removes a file, without a slow call between the two. Then says
+ * whether it was removed, or why not. */
 static void
 sweep(struct found *found, void *with)
 {
-	struct failure failure;
+	bool stale = found->state == SEGMENT_STALE;
+	struct command *command = with;
+	struct snapshot snapshot = { .idle = false };
+	struct failure failure = NO_FAILURE;
 
 	if (!segment_store_claim(found)) {
 		failure = FAILED("cannot lock");
 	} else {
-		failure = why_kept(found);
+		if (!found->leftover && !stale) {
+			failure = read_found(found, &snapshot);
+			if (failure.why == NULL && !snapshot.idle)
+				failure = REFUSED("in use");
+		}
 		if (failure.why == NULL && !segment_store_unlink(found))
 			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);
-	say_result(with, found, failure);
-}
 
-static int
-collect(struct command *command)
-{
-	/* One message for the directory is better than one for each file. */
-	if (faccessat(AT_FDCWD, command->directory, W_OK, AT_EACCESS) == -1)
-		return fail_directory(command, "cannot write to ");
-	if (!segment_store_walk(command->directory, sweep, command))
-		return fail_directory(command, "cannot read ");
-	return command->status;
+	if (failure.why == NULL && !found->leftover)
+		say(command, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name, "': removed: ",
+			stale ? state_reasons[SEGMENT_STALE] : "idle"));
+	else if (failure.why != NULL && failure.error == 0)
+		say(command, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name,
+			"': kept: ", failure.why));
+	else if (failure.why != NULL && failure.error != ENOENT)
+		fail_file(command, found, "", failure);
 }
 
 int
@@ -447,7 +379,13 @@ budget_command_run(const struct policy *policy)
 	case ACTION_RESET:
 		return reset(&command);
 	case ACTION_GC:
-		return collect(&command);
+		/* One message for the directory, and not one for each file. */
+		if (faccessat(AT_FDCWD, command.directory, W_OK, AT_EACCESS) ==
+		    -1)
+			return fail_directory(&command, "cannot write to ");
+		if (!segment_store_walk(command.directory, sweep, &command))
+			return fail_directory(&command, "cannot read ");
+		return command.status;
 	}
 	return 0;
 }

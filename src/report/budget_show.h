@@ -1,5 +1,5 @@
 /*
- * budget_show: writes budgets as a table, as JSON or as metrics.
+ * budget_show: shows budgets as a table, as JSON or as metrics.
  *
  * The table is for people; JSON and the text format of Prometheus are for
  * programs. A key may hold any bytes, but the output is UTF-8 without control
@@ -12,12 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "budget/snapshot.h"
-#include "output/writer.h"
+#include "link/link.h"
 #include "policy/policy.h"
 
 /* The budgets to show. */
 struct budget_list {
-	enum format format;
 	const char *directory; /* of all these budgets */
 	const struct snapshot *snapshots;
 	/* What the fleet's server knows of the same budgets, if it answered;
@@ -29,7 +28,23 @@ struct budget_list {
 	bool one; /* one key was asked for: JSON is an object, no array */
 };
 
-/* Writes the list; the caller flushes the writer. */
-void budget_show(const struct budget_list *list, struct writer *writer);
+/* Writes the list to standard output, which it closes. False, after a message
+ * on standard error, if not all bytes could be written. */
+bool budget_show(const struct budget_list *list, enum format format);
+
+/* Room for the reason why a server does not answer, and the closing NUL. */
+#define BUDGET_SHOW_REASON (LINK_WORDS + 64)
+
+/*
+ * Asks the server of the policy's fleet what it knows of these budgets, and
+ * fills in fleets; that takes and changes nothing on the server. If fleets is
+ * NULL, the server is to forget the budgets. False, with the reason, if it does
+ * not answer: it is not asked again then.
+ *
+ * Meanwhile all signals are blocked, and retry dies of one that ends a series.
+ */
+bool
+budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
+    size_t count, struct snapshot *fleets, char reason[BUDGET_SHOW_REASON]);
 
 #endif

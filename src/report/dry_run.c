@@ -9,7 +9,7 @@
 #include "output/writer.h"
 #include "exit_status.h"
 #include "report/advice.h"
-#include "report/fleet_inquiry.h"
+#include "report/budget_show.h"
 #include "report/forecast.h"
 
 /* The columns of the screen at which the columns of the table end. */
@@ -372,28 +372,26 @@ static void
 put_fleet(struct writer *writer, const struct policy *policy)
 {
 	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM],
-	    window[DURATION_ROOM];
-	struct fleet_inquiry inquiry;
-	struct snapshot snapshot;
+	    window[DURATION_ROOM], reason[BUDGET_SHOW_REASON];
+	struct snapshot budget, fleet;
 
 	if (policy->fleet.text == NULL)
 		return;
-	fleet_inquiry_open(&inquiry, policy);
-	if (fleet_inquiry_look(&inquiry, policy->budget.key, &snapshot)) {
+	snapshot_clear(&budget, policy->budget.key);
+	if (budget_show_ask(policy, &budget, 1, &fleet, reason)) {
 		begin_line(writer, "Fleet", "answers");
-		remark(writer, number_put(used, snapshot.retries));
+		remark(writer, number_put(used, fleet.retries));
 		writer_put_all(writer,
-		    STRINGS(" of ", number_put(limit, snapshot.limit),
+		    STRINGS(" of ", number_put(limit, fleet.limit),
 			" retries used in ",
-			duration_format(window, snapshot.window), " by ",
-			number_put(hosts, snapshot.hosts),
-			snapshot.hosts == 1 ? " host" : " hosts"));
+			duration_format(window, fleet.window), " by ",
+			number_put(hosts, fleet.hosts),
+			fleet.hosts == 1 ? " host" : " hosts"));
 	} else {
 		begin_line(writer, "Fleet", "no answer");
-		remark(writer, inquiry.error);
+		remark(writer, reason);
 	}
 	writer_put(writer, "\n");
-	fleet_inquiry_close(&inquiry);
 }
 
 int
