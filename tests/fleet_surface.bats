@@ -453,11 +453,11 @@ web fleet 3' ]
 	run -1 grep -i fleet out
 }
 
-@test "the example of README works with a server that has its password" {
+@test "the example of doc/fleet.md works with a server that has its password" {
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 	fleet_start --requirepass secret
-	awk '/^## / { fleet = /many hosts/ } /^```/ { inside = 0 } inside
-		/^```shell$/ { inside = fleet }' "${BATS_TEST_FILENAME%/*}/../README.md" |
+	awk '/^```/ { inside = 0 } inside; /^```shell$/ { inside = 1 }' \
+		"${BATS_TEST_FILENAME%/*}/../doc/fleet.md" |
 		sed "s|redis://cache/0|unix://$fleet_socket|" >example
 	grep -q -- '--fleet-min 200' example
 	mkdir bin

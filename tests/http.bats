@@ -1680,7 +1680,7 @@ with open(sys.argv[1], "wb") as file:
 }
 
 # bats test_tags=slow
-@test "README knows curl's own --retry: 7, 18 and 52, a short Retry-After, -o /dev/null" {
+@test "doc/comparison.md knows curl's own --retry: 7, 18 and 52, a short Retry-After, -o /dev/null" {
 	local failure got version
 	serve
 	for failure in 7:$refused/ 18:"$url/200;cut/200" 52:"$url/200;drop/200"; do

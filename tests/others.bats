@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What README says of other tools: this program does what each row of "Coming
+# What doc/comparison.md says of other tools: this program does what each row of "Coming
 # from another retry" says, and so does the other tool if it is installed.
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
@@ -8,7 +8,7 @@ load helper
 # The PATH has a retry, and a cmd whose attempts end as ./plan says.
 setup()
 {
-	readme=${BATS_TEST_FILENAME%/*}/../README.md
+	readme=${BATS_TEST_FILENAME%/*}/../doc/comparison.md
 	helper_setup
 	mkdir bin
 	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
@@ -31,7 +31,7 @@ setup()
 	input=
 }
 
-# Writes the rows of README's table for users of NAME to ./rows: the left cell,
+# Writes the rows of its table for users of NAME to ./rows: the left cell,
 # a tab, and the first code of the right cell, or the whole cell if it has none.
 rows()
 {
@@ -56,7 +56,7 @@ rows()
 here()
 {
 	cut -f1 rows | grep -qxF -e "$1" || {
-		echo "no row in README: $1" >&2
+		echo "no row in doc/comparison.md: $1" >&2
 		return 1
 	}
 	echo "$1" >>used
@@ -140,7 +140,7 @@ debian_rows()
 	holds out 'out 3'
 }
 
-@test "README's options for users of Debian's retry do what it says" {
+@test "the options for users of Debian's retry do what it says" {
 	debian_rows
 	not grep -q 'out 1' err
 	plan 3
@@ -153,7 +153,7 @@ debian_rows()
 	all_used
 }
 
-@test "Debian's retry does what README says of it" {
+@test "Debian's retry does what is said of it" {
 	/usr/bin/retry -h 2>/dev/null | grep -q -- --until ||
 		skip "no retry of Debian's here"
 	debian=/usr/bin/retry
@@ -175,7 +175,7 @@ debian_rows()
 	fi
 }
 
-@test "README's options for users of kadwanev/retry do what it says" {
+@test "the options for users of kadwanev/retry do what it says" {
 	rows kadwanev
 	plan 4
 	does 11 4 "$(here retry) -d 0 -- cmd"
@@ -204,7 +204,7 @@ debian_rows()
 	all_used
 }
 
-@test "README's options for users of nick-fields/retry do what it says" {
+@test "the options for users of nick-fields/retry do what it says" {
 	rows nick-fields
 	plan 4
 	line=$(here 'command: make test')

@@ -354,9 +354,9 @@ fake_make()
 	[ "$(head -n 1 said)" = "$version" ]
 }
 
-@test "README names the inputs of the action, and its examples can be run" {
+@test "doc/action.md names the inputs of the action, and its examples can be run" {
 	"$RETRY" --version | grep -q '^retry '
-	sed -n '/^## As an action/,/^## Next/p' "$here/README.md" >section
+	cp "$here/doc/action.md" section
 	# Those above the names that only nick-fields/retry has.
 	sed -n '/^inputs:/,/^  # /s/^  \([a-z_-]*\):$/\1/p' \
 		tree/packaging/action/action.yml | sort >declared

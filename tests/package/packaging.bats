@@ -38,7 +38,7 @@ dist()
 
 @test "the tarball has all sources and nothing that is built" {
 	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
-	(cd "$here" && ls Makefile LICENSE README.md retry.c retry.1 man/* .ci/run \
+	(cd "$here" && ls Makefile LICENSE README.md doc/* man/* retry.c retry.1 .ci/run \
 		src/*.[ch] src/wings src/*/* completions/* tests/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
@@ -167,13 +167,13 @@ gather()
 	END
 }
 
-# The lines of README.md's Dockerfile.
+# The lines of the Dockerfile in doc/install.md.
 dockerfile()
 {
-	sed -n '/^```dockerfile$/,/^```$/p' "$here/README.md" | sed '1d; $d'
+	sed -n '/^```dockerfile$/,/^```$/p' "$here/doc/install.md" | sed '1d; $d'
 }
 
-@test "README's Dockerfile copies what make static makes, and then finds it" {
+@test "the documented Dockerfile copies what make static makes, and then finds it" {
 	dockerfile >lines
 	[ "$(lines lines)" = 3 ]
 	read -r word from to <<<"$(sed -n 2p lines)"
