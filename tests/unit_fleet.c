@@ -48,8 +48,8 @@ static const struct {
 	    1 },
 	{ "$0\r\n\r\n", RESP_BULK, "", { 0 }, 0 },
 	{ "$5\r\nab\r\nc\r\n", RESP_BULK, "ab\r\nc", { 0 }, 0 },
-	{ "$-1\r\n", RESP_NULL, "", { 0 }, 0 },
-	{ "*-1\r\n", RESP_NULL, "", { 0 }, 0 },
+	{ "$-1\r\n", RESP_NULL, NULL, { 0 }, 0 },
+	{ "*-1\r\n", RESP_NULL, NULL, { 0 }, 0 },
 	{ "*0\r\n", RESP_ARRAY, NULL, { 0 }, 0 },
 	{ "*3\r\n:1\r\n:-2\r\n:3\r\n", RESP_ARRAY, NULL, { 1, -2, 3 }, 3 },
 	/* as TIME answers */
@@ -199,7 +199,7 @@ test_requests_are_written(void)
 	static const char want[] = "*2\r\n$4\r\nAUTH\r\n$0\r\n\r\n"
 				   "*2\r\n$3\r\na\0b\r\n$2\r\n-7\r\n";
 	char buffer[sizeof want];
-	struct resp_request request = resp_begin(buffer, sizeof want - 1);
+	struct resp_request request = { buffer, sizeof want - 1, 0 };
 
 	resp_put(&request, (const char *const[]){ "AUTH", "" }, 2);
 	resp_open(&request, 2);
@@ -223,7 +223,7 @@ test_requests_that_do_not_fit(void)
 		if (buffer == NULL)
 			abort();
 		buffer[size] = '!';
-		request = resp_begin(buffer, size);
+		request = (struct resp_request){ buffer, size, 0 };
 		resp_put(&request, (const char *const[]){ "SELECT", "7" }, 2);
 		EQUAL("too small", (int64_t)resp_length(&request), 0);
 		HOLDS("too small", buffer[size] == '!');
@@ -248,7 +248,7 @@ static const char *
 words_of(const struct fleet_question *question, bool whole)
 {
 	static char text[FLEET_REQUEST], bytes[FLEET_REQUEST];
-	struct resp_request request = resp_begin(bytes, sizeof bytes);
+	struct resp_request request = { bytes, sizeof bytes, 0 };
 	char *from, *at = text;
 	long count, length;
 
@@ -320,7 +320,7 @@ test_longest_question(void)
 		.count = FLEET_ROWS,
 	};
 	char bytes[FLEET_REQUEST];
-	struct resp_request request = resp_begin(bytes, sizeof bytes);
+	struct resp_request request = { bytes, sizeof bytes, 0 };
 
 	memset(key, 'k', sizeof key - 1);
 	for (size_t i = 0; i < FLEET_ROWS; i++)
@@ -329,7 +329,7 @@ test_longest_question(void)
 	question_write(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;
-	request = resp_begin(bytes, sizeof bytes);
+	request.length = 0;
 	question_write(&request, &question, true);
 	HOLDS("a row more", resp_length(&request) > 0);
 }
@@ -340,7 +340,7 @@ test_forgetting(void)
 	static const char want[] =
 	    "*3\r\n$7\r\nPEXPIRE\r\n$12\r\nretry:1:{a}b\r\n$1\r\n0\r\n";
 	char bytes[sizeof want] = "";
-	struct resp_request request = resp_begin(bytes, sizeof bytes);
+	struct resp_request request = { bytes, sizeof bytes, 0 };
 
 	question_forget(&request, "{a}b");
 	SAME("forget", bytes, want);

@@ -7,47 +7,37 @@
 /* A number of more digits may be too large for 64 bits. */
 #define DIGITS_MOST 18
 
-struct resp_request
-resp_begin(char *buffer, size_t size)
-{
-	return (struct resp_request){ buffer, buffer, buffer + size, false };
-}
-
 static void
-put(struct resp_request *request, struct strview bytes)
+put(struct resp_request *request, const char *bytes, size_t length)
 {
-	size_t room = (size_t)(request->limit - request->at);
-
-	if (bytes.length > room || request->overflow) {
-		request->overflow = true;
-	} else if (bytes.length > 0) {
-		memcpy(request->at, bytes.at, bytes.length);
-		request->at += bytes.length;
-	}
+	request->length += length;
+	if (length > 0 && request->length <= request->size)
+		memcpy(
+		    request->bytes + request->length - length, bytes, length);
 }
 
 /* Writes a line of a mark and a number. */
 static void
-put_header(struct resp_request *request, char mark, size_t number)
+put_line(struct resp_request *request, char mark, size_t number)
 {
-	char room[NUMBER_ROOM + 3];
+	char line[NUMBER_ROOM + 3];
 
-	snprintf(room, sizeof room, "%c%zu\r\n", mark, number);
-	put(request, strview_of(room));
+	put(request, line,
+	    (size_t)snprintf(line, sizeof line, "%c%zu\r\n", mark, number));
 }
 
 void
 resp_open(struct resp_request *request, size_t count)
 {
-	put_header(request, '*', count);
+	put_line(request, '*', count);
 }
 
 void
 resp_add(struct resp_request *request, struct strview word)
 {
-	put_header(request, '$', word.length);
-	put(request, word);
-	put(request, strview_of("\r\n"));
+	put_line(request, '$', word.length);
+	put(request, word.at, word.length);
+	put(request, "\r\n", 2);
 }
 
 void
@@ -69,7 +59,7 @@ resp_put(struct resp_request *request, const char *const words[], size_t count)
 size_t
 resp_length(const struct resp_request *request)
 {
-	return request->overflow ? 0 : (size_t)(request->at - request->start);
+	return request->length <= request->size ? request->length : 0;
 }
 
 /* Reads exactly the whole text as a number that may be negative. */
@@ -88,141 +78,94 @@ read_number(struct strview text, int64_t *number)
 	return true;
 }
 
-/*
- * Cuts a line off rest; *line is that line without its CR LF. Neither byte
- * occurs in a line.
- */
+/* Cuts length bytes off rest, and the CR LF that has to follow them. */
 static enum resp_state
-cut_line(struct strview *rest, struct strview *line)
+cut(struct strview *rest, size_t length, struct strview *text)
 {
-	size_t end = 0;
-
-	while (end < rest->length && rest->at[end] != '\r' &&
-	    rest->at[end] != '\n')
-		end++;
-	if (end < rest->length && rest->at[end] == '\n')
-		return RESP_INVALID;
-	if (end + 1 >= rest->length)
-		return RESP_PARTIAL;
-	if (rest->at[end + 1] != '\n')
-		return RESP_INVALID;
-	*line = (struct strview){ rest->at, end };
-	*rest = strview_after(*rest, end + 2);
-	return RESP_WHOLE;
-}
-
-/* Cuts a line off rest that is a number. */
-static enum resp_state
-cut_number(struct strview *rest, int64_t *number)
-{
-	struct strview line;
-	enum resp_state state = cut_line(rest, &line);
-
-	if (state == RESP_WHOLE && !read_number(line, number))
-		state = RESP_INVALID;
-	return state;
-}
-
-/* Cuts a bulk string off rest, whose mark is cut off already. */
-static enum resp_state
-cut_bulk(struct strview *rest, struct resp_reply *reply)
-{
-	int64_t length;
-	enum resp_state state = cut_number(rest, &length);
 	struct strview end;
-	size_t have;
 
-	if (state != RESP_WHOLE)
-		return state;
-	reply->type = length == -1 ? RESP_NULL : RESP_BULK;
-	if (length == -1)
-		return RESP_WHOLE;
-	if (length < 0 || length > RESP_REPLY)
-		return RESP_INVALID;
-	if (rest->length < (size_t)length)
+	if (rest->length < length)
 		return RESP_PARTIAL;
-	reply->text = (struct strview){ rest->at, (size_t)length };
-	end = strview_after(*rest, (size_t)length);
-	have = end.length < 2 ? end.length : 2;
-	if (have > 0 && memcmp(end.at, "\r\n", have) != 0)
+	*text = (struct strview){ rest->at, length };
+	end = strview_after(*rest, length);
+	if ((end.length > 0 && end.at[0] != '\r') ||
+	    (end.length > 1 && end.at[1] != '\n'))
 		return RESP_INVALID;
-	if (have < 2)
+	if (end.length < 2)
 		return RESP_PARTIAL;
 	*rest = strview_after(end, 2);
 	return RESP_WHOLE;
 }
 
-/* The same for an array of numbers, each an integer or a bulk string. */
+/*
+ * Cuts off rest a line that begins with one of these marks, and the bytes of a
+ * bulk string behind it. The text is that of the line, or these bytes. The
+ * number is that in the line, unless it is a simple string or an error.
+ */
 static enum resp_state
-cut_array(struct strview *rest, struct resp_reply *reply)
+cut_value(struct strview *rest, const char *marks, char *mark,
+    struct strview *text, int64_t *number)
 {
-	int64_t count;
-	enum resp_state state = cut_number(rest, &count);
-	struct resp_reply bulk;
+	enum resp_state state;
+	size_t length = 0;
 
-	if (state != RESP_WHOLE)
-		return state;
-	reply->type = count == -1 ? RESP_NULL : RESP_ARRAY;
-	if (count == -1)
-		return RESP_WHOLE;
-	if (count < 0 || count > RESP_NUMBERS)
+	if (rest->length == 0)
+		return RESP_PARTIAL;
+	*mark = rest->at[0];
+	if (memchr(marks, *mark, strlen(marks)) == NULL)
 		return RESP_INVALID;
-	reply->count = (size_t)count;
-	for (size_t i = 0; i < reply->count && state == RESP_WHOLE; i++) {
-		char mark;
-
-		if (rest->length == 0)
-			return RESP_PARTIAL;
-		mark = rest->at[0];
-		*rest = strview_after(*rest, 1);
-		if (mark != ':' && mark != '$')
-			return RESP_INVALID;
-		state = mark == ':' ? cut_number(rest, &reply->numbers[i])
-				    : cut_bulk(rest, &bulk);
-		if (mark == '$' && state == RESP_WHOLE &&
-		    (bulk.type != RESP_BULK ||
-			!read_number(bulk.text, &reply->numbers[i])))
-			return RESP_INVALID;
-	}
-	return state;
+	*rest = strview_after(*rest, 1);
+	/* Neither CR nor LF occurs in a line. */
+	while (length < rest->length && rest->at[length] != '\r' &&
+	    rest->at[length] != '\n')
+		length++;
+	state = cut(rest, length, text);
+	if (state != RESP_WHOLE || *mark == RESP_SIMPLE || *mark == RESP_ERROR)
+		return state;
+	if (!read_number(*text, number))
+		return RESP_INVALID;
+	if (*mark != RESP_BULK || *number == -1)
+		return RESP_WHOLE;
+	if (*number < 0 || *number > RESP_REPLY)
+		return RESP_INVALID;
+	return cut(rest, (size_t)*number, text);
 }
 
 enum resp_state
 resp_read(struct strview bytes, struct resp_reply *reply)
 {
-	struct resp_reply found = { 0 };
-	struct strview rest = bytes;
-	enum resp_state state = RESP_INVALID;
-	size_t length;
+	struct resp_reply found = { .count = 0 };
+	struct strview rest = bytes, item;
+	enum resp_state state;
+	int64_t number = 0;
+	char mark;
 
-	if (bytes.length == 0)
-		return RESP_PARTIAL;
 	/* What is behind RESP_REPLY bytes cannot belong to this reply. */
 	if (rest.length > RESP_REPLY)
 		rest.length = RESP_REPLY;
-	length = rest.length;
-	rest = strview_after(rest, 1);
-	switch (bytes.at[0]) {
-	case '+':
-	case '-':
-		found.type = bytes.at[0] == '+' ? RESP_SIMPLE : RESP_ERROR;
-		state = cut_line(&rest, &found.text);
-		break;
-	case ':':
-		found.type = RESP_INTEGER;
-		found.count = 1;
-		state = cut_number(&rest, &found.numbers[0]);
-		break;
-	case '$':
-		state = cut_bulk(&rest, &found);
-		break;
-	case '*':
-		state = cut_array(&rest, &found);
-		break;
+	found.length = rest.length;
+	state = cut_value(&rest, "+-:$*", &mark, &found.text, &number);
+	if (state == RESP_WHOLE)
+		found.type = (enum resp_type)mark;
+	if (found.type == RESP_INTEGER)
+		found.numbers[found.count++] = number;
+	else if (number == -1)
+		found.type = RESP_NULL;
+	else if (number < 0 ||
+	    (found.type == RESP_ARRAY && number > RESP_NUMBERS))
+		state = RESP_INVALID;
+	while (state == RESP_WHOLE && found.type == RESP_ARRAY &&
+	    found.count < (size_t)number) {
+		int64_t *element = &found.numbers[found.count++];
+
+		state = cut_value(&rest, ":$", &mark, &item, element);
+		if (state == RESP_WHOLE && mark == RESP_BULK &&
+		    (*element == -1 || !read_number(item, element)))
+			state = RESP_INVALID;
 	}
 	if (state == RESP_PARTIAL && bytes.length >= RESP_REPLY)
 		return RESP_INVALID;
-	found.length = length - rest.length;
+	found.length -= rest.length;
 	if (state == RESP_WHOLE)
 		*reply = found;
 	return state;

@@ -19,21 +19,21 @@
 /* The most numbers in an array. */
 #define RESP_NUMBERS 16
 
-/* A request that is being written into a buffer. */
+/* Requests that are being written, one after the other, into a buffer. */
 struct resp_request {
-	char *start;
-	char *at;
-	const char *limit;
-	bool overflow; /* something did not fit, and was left out */
+	char *bytes;
+	size_t size;
+	size_t length; /* more than size: not all of it fitted */
 };
 
+/* The values are the marks by which a server tells them. */
 enum resp_type {
-	RESP_SIMPLE, /* a line: text */
-	RESP_ERROR, /* a line: text, without the "-" in front */
-	RESP_INTEGER, /* numbers[0] */
-	RESP_BULK, /* any bytes: text */
-	RESP_NULL, /* a bulk string or an array that does not exist */
-	RESP_ARRAY, /* numbers, each sent as an integer or as a bulk string */
+	RESP_SIMPLE = '+', /* a line: text */
+	RESP_ERROR = '-', /* a line: text, without the "-" in front */
+	RESP_INTEGER = ':', /* numbers[0] */
+	RESP_BULK = '$', /* any bytes: text */
+	RESP_ARRAY = '*', /* numbers, each sent as an integer or in bulk */
+	RESP_NULL = '_', /* a bulk string or an array that does not exist */
 };
 
 struct resp_reply {
@@ -49,9 +49,6 @@ enum resp_state {
 	RESP_WHOLE,
 	RESP_INVALID, /* not RESP2, or too long, or an array of other things */
 };
-
-/* Begins to write requests, one after the other, into a buffer. */
-struct resp_request resp_begin(char *buffer, size_t size);
 
 /* Begins a request of count words, which must be added next. */
 void resp_open(struct resp_request *request, size_t count);

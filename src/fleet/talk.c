@@ -1,7 +1,6 @@
 #include "fleet/talk.h"
 
 #include <string.h>
-#include "fleet/url.h"
 #include "text/number.h"
 
 #define MICRO INT64_C(1000)
@@ -38,52 +37,43 @@ void
 talk_connected(struct talk *talk)
 {
 	talk->greeted = false;
-	talk->next = talk->count = 0;
 	talk->sent = talk->length = talk->received = 0;
-}
-
-/* Writes a command of one word or of two, whose reply has to be so. */
-static void
-put(struct talk *talk, struct resp_request *request, enum talk_reply reply,
-    const char *command, const char *word)
-{
-	const char *words[] = { command, word };
-
-	resp_put(request, words, word == NULL ? 1 : 2);
-	talk->awaited[talk->count++] = reply;
 }
 
 void
 talk_write(struct talk *talk)
 {
-	struct resp_request request = resp_begin(talk->out, sizeof talk->out);
+	struct resp_request request = { talk->out, sizeof talk->out, 0 };
 	const struct url_auth *auth = talk->auth;
 	char db[NUMBER_ROOM];
+	const char *named[] = { "AUTH", auth->user, auth->password };
+	const char *nameless[] = { "AUTH", auth->password };
+	const char *database[] = { "SELECT", number_put(db, talk->db) };
 
-	talk->next = talk->count = talk->sent = 0;
+	talk->sent = 0;
+	talk->greetings = 0;
 	if (!talk->greeted && auth->password[0] != '\0') {
-		const char *words[] = { "AUTH", auth->user, auth->password };
-		const char *nameless[] = { "AUTH", auth->password };
-
-		resp_put(&request, auth->user[0] != '\0' ? words : nameless,
+		resp_put(&request, auth->user[0] != '\0' ? named : nameless,
 		    auth->user[0] != '\0' ? 3 : 2);
-		talk->awaited[talk->count++] = TALK_OK;
+		talk->greetings++;
 	}
-	if (!talk->greeted && talk->db > 0)
-		put(talk, &request, TALK_OK, "SELECT",
-		    number_put(db, talk->db));
+	if (!talk->greeted && talk->db > 0) {
+		resp_put(&request, database, 2);
+		talk->greetings++;
+	}
 	talk->greeted = true;
-	if (talk->timed && talk->question.now == 0 && !talk->forgets) {
-		put(talk, &request, TALK_TIME, "TIME", NULL);
-	} else {
-		if (talk->asking)
-			put(talk, &request, TALK_OK, "ASKING", NULL);
-		if (talk->forgets)
-			question_forget(&request, talk->question.key);
-		else
-			question_write(&request, &talk->question, talk->whole);
-		talk->awaited[talk->count++] = TALK_ANSWER;
+	talk->asks_time =
+	    talk->timed && talk->question.now == 0 && !talk->forgets;
+	if (talk->asking && !talk->asks_time) {
+		resp_put(&request, (const char *const[]){ "ASKING" }, 1);
+		talk->greetings++;
 	}
+	if (talk->asks_time)
+		resp_put(&request, (const char *const[]){ "TIME" }, 1);
+	else if (talk->forgets)
+		question_forget(&request, talk->question.key);
+	else
+		question_write(&request, &talk->question, talk->whole);
 	talk->length = resp_length(&request);
 }
 
@@ -122,18 +112,16 @@ words_of(struct strview text)
 static bool
 read_redirect(struct talk *talk, struct strview text)
 {
-	const char *space = memchr(text.at, ' ', text.length), *colon;
-	struct strview host, port;
+	struct strview host = text, port;
+	const char *colon;
 	int64_t number;
 
-	if (space == NULL)
-		return false;
-	text = strview_after(text, (size_t)(space - text.at) + 1);
-	colon = memrchr(text.at, ':', text.length);
+	strview_part(&host, ' ');
+	colon = memrchr(host.at, ':', host.length);
 	if (colon == NULL)
 		return false;
-	host = (struct strview){ text.at, (size_t)(colon - text.at) };
-	port = strview_after(text, host.length + 1);
+	port = strview_after(host, (size_t)(colon + 1 - host.at));
+	host.length = (size_t)(colon - host.at);
 	if (strview_is(host, "?"))
 		host.length = 0;
 	if ((host.length > 0 && !url_is_host(host)) ||
@@ -143,13 +131,6 @@ read_redirect(struct talk *talk, struct strview text)
 	talk->host = host;
 	talk->port = (int)number;
 	return true;
-}
-
-static enum talk_move
-write_again(struct talk *talk)
-{
-	talk_write(talk);
-	return TALK_WAITS;
 }
 
 /* Takes an error in the place of the answer: tries another way to ask. */
@@ -177,28 +158,40 @@ take_error(struct talk *talk, struct strview text)
 	}
 	talk->whole = talk->whole || way == TRIED_WHOLE;
 	talk->timed = talk->timed || way == TRIED_TIME;
-	return write_again(talk);
+	talk_write(talk);
+	return TALK_WAITS;
 }
 
 static enum talk_move
-take_time(struct talk *talk, const struct resp_reply *reply, nanos now)
-{
-	const int64_t *numbers = reply->numbers;
-
-	if (reply->type != RESP_ARRAY || reply->count != 2 || numbers[0] <= 0 ||
-	    numbers[0] >= NANOS_MAX / NANOS_SECOND || numbers[1] < 0 ||
-	    numbers[1] >= NANOS_SECOND / MICRO)
-		return TALK_INVALID;
-	talk->question.now = numbers[0] * NANOS_SECOND + numbers[1] * MICRO;
-	talk->offset = talk->question.now - now;
-	return write_again(talk);
-}
-
-static enum talk_move
-take_answer(struct talk *talk, const struct resp_reply *reply, nanos left)
+take_reply(
+    struct talk *talk, const struct resp_reply *reply, nanos now, nanos left)
 {
 	struct fleet_question *question = &talk->question;
+	const int64_t *time = reply->numbers;
 
+	if (reply->type == RESP_ERROR) {
+		talk->words = words_of(reply->text);
+		return talk->greetings > 0 || talk->asks_time
+		    ? TALK_REFUSED
+		    : take_error(talk, reply->text);
+	}
+	if (talk->greetings > 0) {
+		talk->greetings--;
+		return reply->type == RESP_SIMPLE &&
+			strview_is(reply->text, "OK")
+		    ? TALK_WAITS
+		    : TALK_INVALID;
+	}
+	if (talk->asks_time) {
+		if (reply->type != RESP_ARRAY || reply->count != 2 ||
+		    time[0] <= 0 || time[0] >= NANOS_MAX / NANOS_SECOND ||
+		    time[1] < 0 || time[1] >= NANOS_SECOND / MICRO)
+			return TALK_INVALID;
+		question->now = time[0] * NANOS_SECOND + time[1] * MICRO;
+		talk->offset = question->now - now;
+		talk_write(talk);
+		return TALK_WAITS;
+	}
 	if (talk->forgets)
 		return reply->type == RESP_INTEGER ? TALK_ANSWERED
 						   : TALK_INVALID;
@@ -212,27 +205,8 @@ take_answer(struct talk *talk, const struct resp_reply *reply, nanos left)
 	question->by = number_add(talk->answer.now, number_greater(left, 0));
 	if (talk->timed)
 		question->now = 0;
-	return write_again(talk);
-}
-
-static enum talk_move
-take_reply(
-    struct talk *talk, const struct resp_reply *reply, nanos now, nanos left)
-{
-	enum talk_reply awaited = talk->awaited[talk->next++];
-
-	if (reply->type == RESP_ERROR) {
-		talk->words = words_of(reply->text);
-		return awaited == TALK_ANSWER ? take_error(talk, reply->text)
-					      : TALK_REFUSED;
-	}
-	if (awaited == TALK_TIME)
-		return take_time(talk, reply, now);
-	if (awaited == TALK_ANSWER)
-		return take_answer(talk, reply, left);
-	return reply->type == RESP_SIMPLE && strview_is(reply->text, "OK")
-	    ? TALK_WAITS
-	    : TALK_INVALID;
+	talk_write(talk);
+	return TALK_WAITS;
 }
 
 enum talk_move
@@ -243,7 +217,7 @@ talk_take(struct talk *talk, nanos now, nanos left)
 	enum talk_move move = TALK_WAITS;
 	struct resp_reply reply;
 
-	while (move == TALK_WAITS && talk->next < talk->count &&
+	while (move == TALK_WAITS &&
 	    (state = resp_read(rest, &reply)) == RESP_WHOLE) {
 		rest = strview_after(rest, reply.length);
 		move = take_reply(talk, &reply, now, left);

@@ -13,22 +13,12 @@
 #include "fleet/url.h"
 #include "fleet/question.h"
 
-/* The most replies that are awaited at a time. */
-#define TALK_REPLIES 4
-
 enum talk_move {
 	TALK_WAITS, /* until out is sent, or for more of in */
 	TALK_ANSWERED,
 	TALK_REDIRECTED, /* ask the same over a connection to host and port */
 	TALK_REFUSED, /* words: why */
 	TALK_INVALID, /* the reply is not that of such a server */
-};
-
-/* What a reply has to be. */
-enum talk_reply {
-	TALK_OK,
-	TALK_TIME,
-	TALK_ANSWER,
 };
 
 struct talk {
@@ -55,8 +45,8 @@ struct talk {
 	bool timed; /* the script may not ask for the time: send TIME before */
 	nanos offset; /* if timed: the server's clock less that of retry */
 	unsigned tried; /* a bit for each way that was tried */
-	enum talk_reply awaited[TALK_REPLIES];
-	size_t next, count; /* of awaited */
+	int greetings; /* replies that have to be OK, before the last one: */
+	bool asks_time; /* it is that to TIME, and not the answer */
 
 	size_t sent, length; /* of out */
 	size_t received; /* of in */

@@ -21,7 +21,7 @@ link_open(struct link *link, const char *path)
 		err(1, "%s", path);
 	link->start = link->end = 0;
 	link->broken = false;
-	link->out = resp_begin(link->sent, sizeof link->sent);
+	link->out = (struct resp_request){ link->sent, sizeof link->sent, 0 };
 }
 
 void
@@ -36,7 +36,7 @@ link_flush(struct link *link)
 	const char *at = link->sent;
 	size_t left = resp_length(&link->out);
 
-	if (link->out.overflow)
+	if (link->out.length > link->out.size)
 		errx(1, "more requests than fit into one write");
 	while (left > 0) {
 		ssize_t count = write(link->fd, at, left);
@@ -46,7 +46,7 @@ link_flush(struct link *link)
 		at += count;
 		left -= (size_t)count;
 	}
-	link->out = resp_begin(link->sent, sizeof link->sent);
+	link->out = (struct resp_request){ link->sent, sizeof link->sent, 0 };
 }
 
 static void

@@ -45,7 +45,7 @@ check_talk(struct strview bytes)
 	talk.received = bytes.length;
 	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
 	if (talk.received > bytes.length || talk.length == 0 ||
-	    talk.length > sizeof talk.out || talk.count > TALK_REPLIES)
+	    talk.length > sizeof talk.out)
 		abort();
 	if (move == TALK_REFUSED && !is_within(talk.words, in) &&
 	    !strview_is(talk.words, "NOAUTH Authentication required"))
