@@ -228,10 +228,11 @@ question_forget(struct resp_request *request, const char *key)
 	resp_add(request, strview_of("0"));
 }
 
-/* Whether each number is one that the script can return. */
-static bool
-plausible(const int64_t *numbers, const struct fleet_question *question)
+bool
+question_read(const struct resp_reply *reply,
+    const struct fleet_question *question, struct fleet_answer *answer)
 {
+	/* What the script can return. */
 	static const struct {
 		int64_t least, most;
 	} ranges[NUMBERS] = {
@@ -249,21 +250,6 @@ plausible(const int64_t *numbers, const struct fleet_question *question)
 		[WINDOW] = { SEGMENT_WINDOW_LEAST / MICRO,
 		    WINDOW_LONGEST / MICRO },
 	};
-	int64_t granted = numbers[GRANTED];
-
-	for (int i = 0; i < NUMBERS; i++) {
-		if (numbers[i] < ranges[i].least || numbers[i] > ranges[i].most)
-			return false;
-	}
-	return granted <= question->wanted &&
-	    (numbers[CODE] == FLEET_GRANTED) == (granted > 0) &&
-	    (numbers[CODE] == FLEET_NOTED) == (question->wanted == 0);
-}
-
-bool
-question_read(const struct resp_reply *reply,
-    const struct fleet_question *question, struct fleet_answer *answer)
-{
 	const int64_t *numbers = reply->numbers;
 	int64_t slice = slice_of(question->terms.window);
 	int64_t most = slice * (WINDOW_SLICES + 1);
@@ -276,7 +262,13 @@ question_read(const struct resp_reply *reply,
 			.now = numbers[NOW] * MICRO };
 		return true;
 	}
-	if (!plausible(numbers, question))
+	for (int i = 0; i < NUMBERS; i++) {
+		if (numbers[i] < ranges[i].least || numbers[i] > ranges[i].most)
+			return false;
+	}
+	if (numbers[GRANTED] > question->wanted ||
+	    (numbers[CODE] == FLEET_GRANTED) != (numbers[GRANTED] > 0) ||
+	    (numbers[CODE] == FLEET_NOTED) != (question->wanted == 0))
 		return false;
 	*answer = (struct fleet_answer){
 		.code = (enum fleet_code)numbers[CODE],

@@ -10,6 +10,7 @@
 
 static const char has_password[] =
     "a URL with a password, which others can see; use --fleet-auth";
+static const char no_database[] = "not a number of a database";
 
 static const struct scheme {
 	const char *start;
@@ -30,13 +31,6 @@ scheme_of(struct strview text)
 			return &schemes[i];
 	}
 	return NULL;
-}
-
-/* Whether c is one of the bytes that a URL has otherwise only as %XX. */
-static bool
-is_foreign(char c)
-{
-	return c <= ' ' || c > '~' || strchr("\"#<>\\^`{|}", c) != NULL;
 }
 
 /* Copies text with %XX as bytes into room, as a string. False if it does not
@@ -83,40 +77,13 @@ url_is_host(struct strview text)
 	return true;
 }
 
-/* Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT". */
-static const char *
-parse_host(struct strview text, struct url *url)
-{
-	bool brackets = text.length > 0 && text.at[0] == '[', given;
-	struct strview port = strview_after(text, brackets);
-	struct strview host = strview_part(&port, brackets ? ']' : ':');
-
-	if (brackets && memchr(text.at, ']', text.length) == NULL)
-		return "no ] after an IPv6 address";
-	if (!brackets && memchr(port.at, ':', port.length) != NULL)
-		return "an IPv6 address without brackets";
-	/* There is a port, or at least its colon. */
-	given = brackets ? port.length > 0 : host.length < text.length;
-	if (brackets && given && port.at[0] != ':')
-		return "no : between ] and the port";
-	if (brackets)
-		port = strview_after(port, given);
-	if (!decode(host, url->host, sizeof url->host) ||
-	    !url_is_host(strview_of(url->host)) ||
-	    brackets != (strchr(url->host, ':') != NULL))
-		return "no valid host";
-	url->port = URL_PORT;
-	if (given &&
-	    (!read_number(port, PORT_MOST, &url->port) || url->port == 0))
-		return "not a port from 1 to 65535";
-	return NULL;
-}
-
+/* Reads "[USER@]HOST[:PORT][/DB]"; the host may be "[ADDRESS]" of IPv6. */
 static const char *
 parse_remote(struct strview rest, struct url *url)
 {
-	const char *at = memrchr(rest.at, '@', rest.length), *refusal;
-	struct strview authority, user = rest;
+	const char *at = memrchr(rest.at, '@', rest.length), *end;
+	struct strview user = rest, host, port;
+	bool brackets;
 
 	if (at != NULL) {
 		user.length = (size_t)(at - rest.at);
@@ -129,42 +96,42 @@ parse_remote(struct strview rest, struct url *url)
 	}
 	if (memchr(rest.at, '?', rest.length) != NULL)
 		return "a parameter, which only unix:// has";
-	authority = strview_part(&rest, '/');
-	refusal = parse_host(authority, url);
-	if (refusal == NULL && rest.length > 0 &&
-	    !read_number(rest, INT32_MAX, &url->db))
-		refusal = "not a number of a database";
-	return refusal;
-}
 
-static const char *
-parse_local(struct strview rest, struct url *url)
-{
-	bool query = memchr(rest.at, '?', rest.length) != NULL;
-	struct strview path = strview_part(&rest, '?');
-
-	if (path.length < 2 || path.at[0] != '/')
-		return memchr(path.at, ':', path.length) != NULL &&
-			memchr(path.at, '@', path.length) != NULL
-		    ? has_password
-		    : "no absolute path after unix://";
-	if (!decode(path, url->path, sizeof url->path))
-		return "a path of more than 107 bytes, or a wrong %XX";
-	if (!query)
-		return NULL;
-	if (!strview_starts(rest, "db="))
-		return "a parameter other than db=N";
-	rest = strview_after(rest, strlen("db="));
-	if (!read_number(rest, INT32_MAX, &url->db))
-		return "not a number of a database";
+	/* port begins with the colon before it; or it is empty. */
+	host = strview_part(&rest, '/');
+	brackets = host.length > 0 && host.at[0] == '[';
+	end = memchr(host.at, brackets ? ']' : ':', host.length);
+	if (brackets && end == NULL)
+		return "no ] after an IPv6 address";
+	port = strview_after(host,
+	    end == NULL ? host.length : (size_t)(end - host.at) + brackets);
+	host.length -= port.length;
+	if (brackets)
+		host = (struct strview){ host.at + 1, host.length - 2 };
+	else if (memrchr(port.at, ':', port.length) != end)
+		return "an IPv6 address without brackets";
+	if (port.length > 0 && port.at[0] != ':')
+		return "no : between ] and the port";
+	if (!decode(host, url->host, sizeof url->host) ||
+	    !url_is_host(strview_of(url->host)) ||
+	    brackets != (strchr(url->host, ':') != NULL))
+		return "no valid host";
+	url->port = URL_PORT;
+	if (port.length > 0 &&
+	    (!read_number(strview_after(port, 1), PORT_MOST, &url->port) ||
+		url->port == 0))
+		return "not a port from 1 to 65535";
+	if (rest.length > 0 && !read_number(rest, INT32_MAX, &url->db))
+		return no_database;
 	return NULL;
 }
 
 const char *
 url_parse(const char *text, struct url *url)
 {
-	struct strview rest = strview_of(text);
+	struct strview rest = strview_of(text), path;
 	const struct scheme *scheme = scheme_of(rest);
+	bool parameter;
 
 	*url = (struct url){ 0 };
 	if (scheme == NULL)
@@ -173,12 +140,31 @@ url_parse(const char *text, struct url *url)
 	if (rest.length >= URL_ROOM)
 		return "longer than 1023 bytes";
 	for (size_t i = 0; i < rest.length; i++) {
-		if (is_foreign(rest.at[i]))
+		char c = rest.at[i];
+
+		if (c <= ' ' || c > '~' || strchr("\"#<>\\^`{|}", c) != NULL)
 			return "a byte that a URL has only as %XX";
 	}
 	url->tls = scheme->tls;
 	rest = strview_after(rest, strlen(scheme->start));
-	return scheme->local ? parse_local(rest, url) : parse_remote(rest, url);
+	if (!scheme->local)
+		return parse_remote(rest, url);
+
+	parameter = memchr(rest.at, '?', rest.length) != NULL;
+	path = strview_part(&rest, '?');
+	if (path.length < 2 || path.at[0] != '/')
+		return memchr(path.at, ':', path.length) != NULL &&
+			memchr(path.at, '@', path.length) != NULL
+		    ? has_password
+		    : "no absolute path after unix://";
+	if (!decode(path, url->path, sizeof url->path))
+		return "a path of more than 107 bytes, or a wrong %XX";
+	if (!parameter)
+		return NULL;
+	if (!strview_starts(rest, "db="))
+		return "a parameter other than db=N";
+	rest = strview_after(rest, strlen("db="));
+	return read_number(rest, INT32_MAX, &url->db) ? NULL : no_database;
 }
 
 const char *
@@ -202,18 +188,6 @@ url_show(const char *text, char room[URL_ROOM])
 	memcpy(room, text, length);
 	memcpy(room + length, hidden, sizeof hidden);
 	return room;
-}
-
-/* Copies text into room as a string. False if it does not fit. */
-static bool
-store(struct strview text, char *room, size_t size)
-{
-	if (text.length >= size)
-		return false;
-	if (text.length > 0)
-		memcpy(room, text.at, text.length);
-	room[text.length] = '\0';
-	return true;
 }
 
 const char *
@@ -242,9 +216,11 @@ url_parse_auth(struct strview text, const char *user, struct url_auth *auth)
 		if (line.length == 0)
 			return "no password after the colon";
 	}
-	if (!store(name, auth->user, sizeof auth->user) ||
-	    !store(line, auth->password, sizeof auth->password))
+	if (name.length >= sizeof auth->user ||
+	    line.length >= sizeof auth->password)
 		return "too long";
+	memcpy(auth->user, name.at, name.length);
+	memcpy(auth->password, line.at, line.length);
 	if (user[0] != '\0' && strcmp(user, auth->user) != 0)
 		return "another user than in the URL";
 	return NULL;
