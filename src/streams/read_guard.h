@@ -1,8 +1,10 @@
 /*
- * read_guard: whether an attempt has read bytes of a pipe or a socket.
+ * read_guard: whether bytes of standard input were read that a retry would
+ * miss.
  *
- * The next attempt would miss these bytes. retry never takes bytes out of the
- * pipe or socket, but peeks at it, and has a watch that reports reads.
+ * retry never takes bytes out of a pipe or a socket, but peeks at it, and has a
+ * watch that reports reads. For a file, it asks which processes share its
+ * offset.
  */
 #ifndef READ_GUARD_H
 #define READ_GUARD_H
@@ -10,7 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "policy/verdict.h"
-#include "streams/read_watch.h"
+
+/* The most bytes of a peek. */
+#define READ_GUARD_PEEK 512
 
 /* What is known about reads by an attempt. */
 enum guard {
@@ -26,10 +30,10 @@ enum guard {
 struct read_guard {
 	enum guard known;
 	bool socket;
-	int watch; /* a read_watch, or -1 */
+	int watch; /* an inotify descriptor, or -1 */
 	bool unread; /* a socket's other end has not read all that was sent */
 	size_t length_of_head;
-	char head[READ_WATCH_PEEK];
+	char head[READ_GUARD_PEEK];
 };
 
 /* The guard of a pipe or a socket, for which nothing is open yet. */
@@ -47,5 +51,16 @@ void read_guard_look(struct read_guard *guard, short revents);
 
 /* The reason why a retry could not read the same, or REASON_NONE. */
 enum reason read_guard_lost(struct read_guard *guard);
+
+/*
+ * Whether another process may have moved the offset of the file fd during an
+ * attempt that is over now. Processes that inherited a descriptor share one
+ * open file description, and so one offset. True if any other process has the
+ * same open file, except ancestors that wait for retry, as a shell waits for a
+ * foreground command. Processes of other users cannot be seen, and count as not
+ * having it. True if there is no /proc. This takes long, as it reads all of
+ * /proc.
+ */
+bool read_guard_shared(int fd);
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "streams/sharing.h"
 #include "streams/tempfile.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
@@ -325,8 +324,8 @@ file_lost(struct stdin_source *input)
 	if (input->ended == input->start || input->judged)
 		return REASON_NONE;
 	input->judged = true;
-	return sharing_suspects(STDIN_FILENO) ? REASON_INPUT_CONSUMED
-					      : REASON_NONE;
+	return read_guard_shared(STDIN_FILENO) ? REASON_INPUT_CONSUMED
+					       : REASON_NONE;
 }
 
 enum reason

@@ -415,7 +415,7 @@ read_pipe(struct file *file, char *bytes)
 
 /*
  * Once: standard input was read. An old kernel, which has no pidfds either,
- * does not report tee(2), as read_watch.c tries with a pipe of its own.
+ * does not report tee(2), as read_guard.c tries with a pipe of its own.
  */
 static ssize_t
 read_watch(struct file *file, struct inotify_event *event)
