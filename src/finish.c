@@ -103,8 +103,8 @@ finish_without_output(struct run *run)
 
 	if (streams->activity.unknown != -1)
 		complain_unwatched(run, streams->activity.unknown);
-	else if (capture_lacks_file(&streams->out) ||
-	    capture_lacks_file(&streams->err))
+	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
+	    (streams->err.fd != -1 && streams->err.file == -1))
 		complain_file(
 		    run, "cannot relay or hold output: cannot make a file");
 	else
@@ -132,10 +132,10 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 			calm = event_loop_wait(loop, LOOK_AGAIN);
 	}
 	streams_release(&loop->streams, capture);
-	if (capture_done(capture))
+	if (!capture->delivering)
 		return calm;
 	until = event_loop_now(loop) + LAST_WORDS;
-	while (calm && !capture_done(capture)) {
+	while (calm && capture->delivering) {
 		nanos left = until - event_loop_now(loop);
 		off_t sent = capture->sent;
 

@@ -64,12 +64,6 @@ capture_open(
 }
 
 bool
-capture_lacks_file(const struct capture *capture)
-{
-	return capture->fd != -1 && capture->file == -1;
-}
-
-bool
 capture_begin(struct capture *capture)
 {
 	if (capture->fd == -1)
@@ -96,29 +90,31 @@ capture_attach(const struct capture *capture)
 
 /*
  * capture_written() asks the kernel for processes that could write to the file:
- * retry must not be one of them.
+ * retry must not be one of them, unless it relays.
  */
 void
 capture_forked(struct capture *capture)
 {
-	int own;
+	int read_only;
 
-	if (capture->fd == -1 || capture->file == -1 || capture->fresh)
+	if (capture->file == -1 || capture->relayed)
 		return;
-	own = tempfile_reopen(capture->file, O_RDONLY);
-	if (own == -1)
+	read_only = tempfile_reopen(capture->file, O_RDONLY);
+	if (read_only == -1)
 		return;
 	close(capture->file);
-	capture->file = own;
+	capture->file = read_only;
 }
 
-/* The bytes that the latest attempt has written; 0 if there was none. */
+/* The bytes in the file, 0 if there is none; -1 with errno. */
 static off_t
 length(const struct capture *capture)
 {
-	if (capture->fd == -1 || capture->file == -1 || capture->fresh)
+	struct stat stat;
+
+	if (capture->file == -1)
 		return 0;
-	return tempfile_size(capture->file);
+	return fstat(capture->file, &stat) == -1 ? -1 : stat.st_size;
 }
 
 bool
@@ -143,27 +139,20 @@ capture_nap(const struct capture *capture)
 	if (capture->fd == -1)
 		return NANOS_MAX;
 	left = (capture->most - length(capture)) / FASTEST;
-	if (left < LOOK_LEAST)
-		return LOOK_LEAST;
-	return number_lesser(left, LOOK_MOST);
+	return number_greater(number_lesser(left, LOOK_MOST), LOOK_LEAST);
 }
 
+/* The kernel grants a read lease only if no process has it open to write. */
 bool
 capture_written(const struct capture *capture)
 {
-	return capture->fd != -1 && capture->file != -1 && !capture->fresh &&
-	    (fcntl(capture->file, F_GETFL) & O_ACCMODE) == O_RDONLY &&
-	    tempfile_written(capture->file);
-}
-
-/* A write changes the file's time even if it fails because there is no room. */
-static bool
-is_untouched(const struct capture *capture)
-{
-	struct stat stat;
-
-	return fstat(capture->file, &stat) == 0 && stat.st_size == 0 &&
-	    stat.st_mtim.tv_sec == 0;
+	if (capture->file == -1 ||
+	    (fcntl(capture->file, F_GETFL) & O_ACCMODE) != O_RDONLY)
+		return false;
+	if (fcntl(capture->file, F_SETLEASE, F_RDLCK) == -1)
+		return errno == EAGAIN;
+	fcntl(capture->file, F_SETLEASE, F_UNLCK);
+	return false;
 }
 
 /*
@@ -176,9 +165,12 @@ static int
 too_small(const struct capture *capture)
 {
 	struct rlimit limit;
+	struct stat stat;
 	int own, error = 0;
 
-	if (is_untouched(capture))
+	/* A write changes the file's time even if there is no room for it. */
+	if (fstat(capture->file, &stat) == 0 && stat.st_size == 0 &&
+	    stat.st_mtim.tv_sec == 0)
 		return 0;
 	if (capture->length > capture->most)
 		return EFBIG;
@@ -194,31 +186,12 @@ too_small(const struct capture *capture)
 	return error == ENOSPC || error == EDQUOT ? error : 0;
 }
 
-static void
-end(struct capture *capture, int error)
-{
-	capture->delivering = false;
-	if (capture->error == 0)
-		capture->error = error;
-}
-
-/* Some file systems report a full disk only on close(2). */
-static void
-end_delivery(struct capture *capture)
-{
-	int again = capture->output.way == NONBLOCK_PLAIN
-	    ? fcntl(capture->fd, F_DUPFD_CLOEXEC, 0)
-	    : -1;
-
-	end(capture, again != -1 && close(again) == -1 ? errno : 0);
-}
-
 void
 capture_release(struct capture *capture, int error)
 {
-	if (capture->fd == -1 || capture->file == -1 || capture->fresh)
+	if (capture->file == -1)
 		return;
-	capture->length = tempfile_size(capture->file);
+	capture->length = length(capture);
 	if (capture->length > capture->most && !capture_ended(capture))
 		capture->length = capture->ended;
 	capture->error = error;
@@ -245,6 +218,8 @@ capture_pollfd(const struct capture *capture)
 void
 capture_serve(struct capture *capture, short revents)
 {
+	int error = 0, again;
+
 	for (int turn = 0; turn < TURNS; turn++) {
 		off_t left = capture->length - capture->sent;
 		ssize_t sent;
@@ -255,15 +230,18 @@ capture_serve(struct capture *capture, short revents)
 		    &capture->output, left < MOST ? (size_t)left : MOST);
 		if (sent == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (sent == -1)
-			end(capture, errno);
-		else if (sent == 0 || capture->sent == capture->length)
-			end_delivery(capture);
+		if (sent > 0 && capture->sent < capture->length)
+			continue;
+		if (sent == -1) {
+			error = errno;
+		} else if (capture->output.way == NONBLOCK_PLAIN) {
+			/* Some file systems report a full disk only here. */
+			again = fcntl(capture->fd, F_DUPFD_CLOEXEC, 0);
+			if (again != -1 && close(again) == -1)
+				error = errno;
+		}
+		if (capture->error == 0)
+			capture->error = error;
+		capture->delivering = false;
 	}
-}
-
-bool
-capture_done(const struct capture *capture)
-{
-	return !capture->delivering;
 }

@@ -29,7 +29,8 @@ struct capture {
 	off_t most; /* the most bytes that the file may have */
 	off_t ended; /* the bytes at the end of the attempt; -1: not ended */
 	bool fresh; /* no attempt has used the file yet */
-	bool delivering;
+	bool relayed; /* the relay writes to the file, not the command */
+	bool delivering; /* until all is delivered, or error is set */
 	struct nonblock output; /* to which the file is delivered */
 	off_t sent, length; /* bytes delivered so far, and in all */
 	int error; /* errno, if not all could be delivered, or 0 */
@@ -42,16 +43,13 @@ struct capture {
 bool capture_open(
     struct capture *capture, int fd, enum capture_kind kind, off_t most);
 
-/* Whether the capture needs a file, but none could be made. */
-bool capture_lacks_file(const struct capture *capture);
-
 /* Makes the file for the attempt that is about to begin. False, with errno. */
 bool capture_begin(struct capture *capture);
 
 /* In the child, before exec. False, with errno. */
 bool capture_attach(const struct capture *capture);
 
-/* In the parent after fork, if the command itself writes to the file. */
+/* In the parent after fork. */
 void capture_forked(struct capture *capture);
 
 /*
@@ -85,8 +83,5 @@ void capture_release(struct capture *capture, int error);
 /* What poll(2) should wait for: fd is -1 if nothing is being delivered. */
 struct pollfd capture_pollfd(const struct capture *capture);
 void capture_serve(struct capture *capture, short revents);
-
-/* Whether all is delivered, or delivery has failed (see error). */
-bool capture_done(const struct capture *capture);
 
 #endif

@@ -25,23 +25,33 @@
 /* Room for the first lines of /proc/PID/fdinfo/N. */
 #define INFO_ROOM 64
 
-/* A watch (inotify) that reports the next read of fd's file, or -1. */
+/* The search in /proc for processes that share an offset with retry. */
+struct scan {
+	int fd; /* retry's descriptor */
+	struct stat file; /* of fd */
+	char info[INFO_ROOM]; /* of fd, by procfs_position() */
+	pid_t pid; /* the process that is examined */
+	int directory; /* of its descriptors, in /proc */
+	bool suspect; /* the process may have moved the offset */
+};
+
+/* A watch that reports the next read of fd's file, or -1. */
 static int
 open_watch(int fd)
 {
 	char name[PROCFS_NAME];
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (watch == -1)
-		return -1;
-	if (inotify_add_watch(
-		watch, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) != -1)
-		return watch;
-	close(watch);
-	return -1;
+	if (watch != -1 &&
+	    inotify_add_watch(
+		watch, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) == -1) {
+		close(watch);
+		watch = -1;
+	}
+	return watch;
 }
 
-/* Whether the watch has reported a read. False if watch is -1. */
+/* Whether the watch has reported a read. */
 static bool
 was_read(int watch)
 {
@@ -55,16 +65,22 @@ was_read(int watch)
 	return (event.mask & IN_ACCESS) != 0;
 }
 
-/* A pipe has no MSG_PEEK: tee(2) copies its bytes into a second pipe. */
+/*
+ * Copies the bytes that the next read would get; 0 at the end, -1 with errno. A
+ * pipe has no MSG_PEEK: tee(2) copies its bytes into a second pipe.
+ */
 static ssize_t
-peek_pipe(int pipe, char bytes[READ_GUARD_PEEK])
+peek(int fd, bool socket, char bytes[READ_GUARD_PEEK])
 {
 	int ends[2], error;
 	ssize_t got;
 
+	if (socket)
+		return recv(
+		    fd, bytes, READ_GUARD_PEEK, MSG_PEEK | MSG_DONTWAIT);
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return -1;
-	got = tee(pipe, ends[1], READ_GUARD_PEEK, SPLICE_F_NONBLOCK);
+	got = tee(fd, ends[1], READ_GUARD_PEEK, SPLICE_F_NONBLOCK);
 	if (got > 0)
 		got = read(ends[0], bytes, READ_GUARD_PEEK);
 	error = errno;
@@ -74,86 +90,28 @@ peek_pipe(int pipe, char bytes[READ_GUARD_PEEK])
 	return got;
 }
 
-/* Copies the bytes that the next read would get; 0 at the end, -1 with errno.
- */
-static ssize_t
-peek_input(int fd, bool socket, char bytes[READ_GUARD_PEEK])
-{
-	if (!socket)
-		return peek_pipe(fd, bytes);
-	return recv(fd, bytes, READ_GUARD_PEEK, MSG_PEEK | MSG_DONTWAIT);
-}
-
 /*
- * Whether a watch also reports tee(2), with which peek_input() reads a
- * pipe: kernels that report splice(2) do. True if no watch can be made to find
- * out.
+ * Whether a watch reports tee(2), too: kernels that report splice(2) do. True
+ * if no watch can be made to find out.
  */
 static bool
 watch_reports_tee(void)
 {
 	char bytes[READ_GUARD_PEEK];
 	int ends[2], watch;
-	bool told = true;
+	bool reported = true;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return true;
 	watch = open_watch(ends[0]);
 	if (watch != -1 && write(ends[1], "", 1) == 1 &&
-	    peek_pipe(ends[0], bytes) == 1)
-		told = was_read(watch);
+	    peek(ends[0], false, bytes) == 1)
+		reported = was_read(watch);
 	if (watch != -1)
 		close(watch);
 	close(ends[0]);
 	close(ends[1]);
-	return told;
-}
-
-/* What a look at the input has found. */
-enum sight {
-	SIGHT_BYTES, /* if there is a head, it is still in front */
-	SIGHT_EMPTY,
-	SIGHT_END,
-	SIGHT_GONE, /* there were bytes that are not there now, or there may
-		       have been some */
-	SIGHT_ERROR, /* an error waits for a reader, and nothing else */
-	SIGHT_RESET, /* the end, after an error that a reader has taken */
-	SIGHT_NOTHING, /* a pipe could not be peeked at */
-	SIGHTS
-};
-
-/* What is known after a look, by what was known before. */
-static const enum guard after_look[][SIGHTS] = {
-	/* Bytes that are gone before the first attempt are no loss. */
-	[GUARD_NONE] = { [SIGHT_BYTES] = GUARD_HEAD,
-	    [SIGHT_EMPTY] = GUARD_UNSEEN,
-	    [SIGHT_END] = GUARD_WATCHED,
-	    [SIGHT_GONE] = GUARD_WATCHED,
-	    [SIGHT_ERROR] = GUARD_RESET,
-	    [SIGHT_RESET] = GUARD_WATCHED,
-	    [SIGHT_NOTHING] = GUARD_WATCHED },
-	[GUARD_UNSEEN] = { [SIGHT_BYTES] = GUARD_HEAD,
-	    [SIGHT_EMPTY] = GUARD_UNSEEN,
-	    [SIGHT_END] = GUARD_WATCHED,
-	    [SIGHT_GONE] = GUARD_EATEN,
-	    [SIGHT_ERROR] = GUARD_RESET,
-	    [SIGHT_RESET] = GUARD_RESET,
-	    [SIGHT_NOTHING] = GUARD_WATCHED },
-	[GUARD_HEAD] = { [SIGHT_BYTES] = GUARD_HEAD,
-	    [SIGHT_EMPTY] = GUARD_EATEN,
-	    [SIGHT_END] = GUARD_EATEN,
-	    [SIGHT_GONE] = GUARD_EATEN,
-	    [SIGHT_ERROR] = GUARD_EATEN,
-	    [SIGHT_RESET] = GUARD_EATEN,
-	    [SIGHT_NOTHING] = GUARD_HEAD },
-};
-
-struct read_guard
-read_guard_of(bool socket)
-{
-	return (struct read_guard){
-		.known = GUARD_NONE, .socket = socket, .watch = -1
-	};
+	return reported;
 }
 
 /* Whether a socket has a pending error. Peeking would take the error away. */
@@ -163,16 +121,6 @@ has_error(void)
 	struct pollfd some = { .fd = STDIN_FILENO };
 
 	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
-}
-
-/* Whether a pending error is all that a reader of the socket would get. */
-static bool
-is_reset(const struct read_guard *guard, short revents)
-{
-	int waiting = 0;
-
-	return guard->socket && ((revents & POLLERR) != 0 || has_error()) &&
-	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
 /*
@@ -194,69 +142,54 @@ was_reset(const struct read_guard *guard)
 	return guard->unread;
 }
 
-/* Whether the head is in front of got bytes. */
-static bool
-has_head(const struct read_guard *guard, const char *bytes, ssize_t got)
-{
-	return got >= (ssize_t)guard->length_of_head &&
-	    memcmp(bytes, guard->head, guard->length_of_head) == 0;
-}
-
-/*
- * What a look has found: bytes, got and error are from peek_input(). If
- * poll promised bytes that are not there now, a process has read them; but for
- * a socket poll promises the end of the stream in the same way.
- */
-static enum sight
-judge(const struct read_guard *guard, const char *bytes, ssize_t got, int error,
-    bool promised)
-{
-	/* Without a free descriptor, peeking at a pipe shows nothing. */
-	if (got == -1 && error != EAGAIN && !guard->socket)
-		return SIGHT_NOTHING;
-	if (guard->known == GUARD_HEAD && !has_head(guard, bytes, got))
-		return SIGHT_GONE;
-	if (got > 0)
-		return SIGHT_BYTES;
-	if (promised && (got == -1 || !guard->socket))
-		return SIGHT_GONE;
-	if (got == -1 && error == EAGAIN)
-		return SIGHT_EMPTY;
-	if (was_reset(guard))
-		return SIGHT_RESET;
-	/* Bytes may have come before the end, and been read. A watch would have
-	 * reported the read. */
-	return guard->watch == -1 ? SIGHT_GONE : SIGHT_END;
-}
-
-/* Peeks at the input, and keeps what it finds: a later look may see more. */
-static enum sight
-peek(struct read_guard *guard, bool promised)
-{
-	char bytes[READ_GUARD_PEEK];
-	ssize_t got = peek_input(STDIN_FILENO, guard->socket, bytes);
-	int error = errno, unread = 0;
-	enum sight sight;
-
-	if (got != 0 && guard->socket)
-		guard->unread =
-		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
-	sight = judge(guard, bytes, got, error, promised);
-	if (sight == SIGHT_BYTES) {
-		memcpy(guard->head, bytes, (size_t)got);
-		guard->length_of_head = (size_t)got;
-	}
-	return sight;
-}
-
 void
 read_guard_look(struct read_guard *guard, short revents)
 {
-	enum sight sight = is_reset(guard, revents)
-	    ? SIGHT_ERROR
-	    : peek(guard, (revents & POLLIN) != 0);
+	bool socket = guard->socket, has_head = guard->known == GUARD_HEAD;
+	char bytes[READ_GUARD_PEEK];
+	int waiting = 0, unread = 0, error;
+	ssize_t got;
 
-	guard->known = after_look[guard->known][sight];
+	/* A pending error may be all that a reader of the socket would get. */
+	if (socket && ((revents & POLLERR) != 0 || has_error()) &&
+	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0) {
+		guard->known = has_head ? GUARD_EATEN : GUARD_RESET;
+		return;
+	}
+	got = peek(STDIN_FILENO, socket, bytes);
+	error = errno;
+	if (got != 0 && socket)
+		guard->unread =
+		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
+
+	if (got == -1 && error != EAGAIN && !socket) {
+		/* Without a free descriptor, a peek at a pipe shows nothing. */
+		guard->known = has_head ? GUARD_HEAD : GUARD_WATCHED;
+	} else if (has_head &&
+	    (got < (ssize_t)guard->length_of_head ||
+		memcmp(bytes, guard->head, guard->length_of_head) != 0)) {
+		guard->known = GUARD_EATEN;
+	} else if (got > 0) {
+		/* A later look may see more. */
+		memcpy(guard->head, bytes, (size_t)got);
+		guard->length_of_head = (size_t)got;
+		guard->known = GUARD_HEAD;
+	} else if ((revents & POLLIN) != 0 && (got == -1 || !socket)) {
+		/* A process has read the bytes that poll promised; but for a
+		 * socket poll promises the end of the stream, too. */
+		guard->known = GUARD_EATEN;
+	} else if (got == -1 && error == EAGAIN) {
+		guard->known = GUARD_UNSEEN;
+	} else if (guard->known == GUARD_NONE) {
+		/* Bytes that were read before the first attempt are no loss. */
+		guard->known = GUARD_WATCHED;
+	} else if (was_reset(guard)) {
+		guard->known = GUARD_RESET;
+	} else {
+		/* Bytes may have come before the end, and been read. A watch
+		 * would have reported the read. */
+		guard->known = guard->watch == -1 ? GUARD_EATEN : GUARD_WATCHED;
+	}
 }
 
 /*
@@ -267,19 +200,14 @@ read_guard_look(struct read_guard *guard, short revents)
  * tee(2) would be reported as a read.
  */
 void
-read_guard_begin(struct read_guard *guard)
+read_guard_begin(struct read_guard *guard, bool socket)
 {
+	guard->socket = socket;
 	guard->watch = sys_move_up(open_watch(STDIN_FILENO));
-	if (guard->socket || guard->watch == -1 || !watch_reports_tee())
+	if (socket || guard->watch == -1 || !watch_reports_tee())
 		read_guard_look(guard, 0);
 	else
 		guard->known = GUARD_WATCHED;
-}
-
-bool
-read_guard_waits(const struct read_guard *guard)
-{
-	return guard->known == GUARD_UNSEEN;
 }
 
 enum reason
@@ -296,80 +224,27 @@ read_guard_lost(struct read_guard *guard)
 							   : REASON_NONE;
 }
 
-struct scan {
-	int fd; /* retry's descriptor */
-	struct stat file; /* of fd */
-	char info[INFO_ROOM]; /* of fd, by procfs_position() */
-	int count;
-	pid_t ancestors[ANCESTORS];
-	pid_t pid; /* the process that is examined */
-	int directory; /* of its descriptors, in /proc */
-	bool suspect; /* the process may have moved the offset */
-};
-
-static void
-find_ancestors(struct scan *scan)
-{
-	struct procfs proc;
-	pid_t pid = getppid();
-
-	scan->count = 0;
-	while (pid > 0 && scan->count < ANCESTORS) {
-		scan->ancestors[scan->count++] = pid;
-		if (procfs_look(&proc, pid) != PROCFS_SEEN)
-			return;
-		pid = proc.parent;
-	}
-}
-
-static bool
-is_ancestor(const struct scan *scan, pid_t pid)
-{
-	for (int i = 0; i < scan->count; i++)
-		if (scan->ancestors[i] == pid)
-			return true;
-	return false;
-}
-
-static bool
-ignored(int number)
-{
-	struct sigaction action;
-
-	return sigaction(number, NULL, &action) == 0 &&
-	    action.sa_handler == SIG_IGN;
-}
-
 /*
- * Whether this ancestor seems to wait for retry. A shell that does not wait
- * (for "retry ... &") gives retry a process group of its own, which is not in
- * the foreground; or, without job control, makes retry ignore SIGINT and
- * SIGQUIT (POSIX, XCU 2.11).
+ * Whether a process is an ancestor that seems to wait for retry. A shell that
+ * does not wait (for "retry ... &") gives retry a process group of its own,
+ * which is not in the foreground; or, without job control, makes retry ignore
+ * SIGINT and SIGQUIT (POSIX, XCU 2.11).
  */
 static bool
-waits(pid_t ancestor)
+waits(pid_t pid)
 {
-	if (ignored(SIGINT) && ignored(SIGQUIT))
+	struct procfs proc = { .parent = getppid() };
+	struct sigaction interrupt, quit;
+
+	for (int i = 0; proc.parent != pid; i++)
+		if (i == ANCESTORS || proc.parent <= 0 ||
+		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
+			return false;
+	if (sigaction(SIGINT, NULL, &interrupt) == 0 &&
+	    sigaction(SIGQUIT, NULL, &quit) == 0 &&
+	    interrupt.sa_handler == SIG_IGN && quit.sa_handler == SIG_IGN)
 		return false;
-	return getpgid(ancestor) == getpgrp() ||
-	    procfs_foreground() == getpgrp();
-}
-
-/*
- * Whether a descriptor of another process has the same open file. If kcmp(2) is
- * forbidden, as in many containers, a descriptor of the same file at the same
- * offset counts as the same.
- */
-static bool
-is_ours(const struct scan *scan, pid_t pid, int fd)
-{
-	char info[INFO_ROOM];
-	long order = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, scan->fd, fd);
-
-	if (order != -1)
-		return order == 0;
-	return procfs_position(info, sizeof info, pid, fd) &&
-	    strcmp(info, scan->info) == 0;
+	return getpgid(pid) == getpgrp() || procfs_foreground() == getpgrp();
 }
 
 /* False, which ends the listing, if this descriptor makes pid a suspect. */
@@ -377,16 +252,24 @@ static bool
 is_harmless(void *with, const char *name)
 {
 	struct scan *scan = with;
+	char info[INFO_ROOM];
 	struct stat file;
 	int64_t fd;
+	long order;
 
 	if (!number_whole(name, strlen(name), &fd) ||
 	    fstatat(scan->directory, name, &file, 0) == -1 ||
 	    file.st_dev != scan->file.st_dev ||
-	    file.st_ino != scan->file.st_ino ||
-	    !is_ours(scan, scan->pid, (int)fd))
+	    file.st_ino != scan->file.st_ino)
 		return true;
-	scan->suspect = !is_ancestor(scan, scan->pid) || !waits(scan->pid);
+	/* If kcmp(2) is forbidden, as in many containers, a descriptor of the
+	 * same file at the same offset counts as the same. */
+	order = syscall(
+	    SYS_kcmp, getpid(), scan->pid, KCMP_FILE, scan->fd, (int)fd);
+	if (order == -1 &&
+	    procfs_position(info, sizeof info, scan->pid, (int)fd))
+		order = strcmp(info, scan->info);
+	scan->suspect = order == 0 && !waits(scan->pid);
 	return !scan->suspect;
 }
 
@@ -423,7 +306,6 @@ read_guard_shared(int fd)
 	all = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (all == -1)
 		return true;
-	find_ancestors(&scan);
 	trusted = procfs_list(all, is_trusted, &scan);
 	close(all);
 	return !trusted;

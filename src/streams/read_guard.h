@@ -19,14 +19,14 @@
 /* What is known about reads by an attempt. */
 enum guard {
 	GUARD_NONE, /* no attempt was made yet */
-	GUARD_UNSEEN, /* it was empty: peek when bytes come */
+	GUARD_UNSEEN, /* it was empty: look when poll(2) finds bytes */
 	GUARD_HEAD, /* head is still in front if no process has read */
 	GUARD_WATCHED, /* only the watch can show a read, if there is one */
 	GUARD_EATEN, /* a process has read bytes */
 	GUARD_RESET, /* the next read gets only an error, once */
 };
 
-/* The guard of standard input. */
+/* The guard of a pipe or a socket; begins as { .watch = -1 }. */
 struct read_guard {
 	enum guard known;
 	bool socket;
@@ -36,15 +36,9 @@ struct read_guard {
 	char head[READ_GUARD_PEEK];
 };
 
-/* The guard of a pipe or a socket, for which nothing is open yet. */
-struct read_guard read_guard_of(bool socket);
-
 /* Before the first attempt: opens the watch, and peeks if that is not enough.
  */
-void read_guard_begin(struct read_guard *guard);
-
-/* Whether to peek when poll(2) finds bytes to read. */
-bool read_guard_waits(const struct read_guard *guard);
+void read_guard_begin(struct read_guard *guard, bool socket);
 
 /* Peeks. revents is from poll(2), or 0. Never blocks. */
 void read_guard_look(struct read_guard *guard, short revents);

@@ -28,54 +28,6 @@ socket_option(int name)
 	return value;
 }
 
-/* Whether every reader of this device gets the same, or anything at random. */
-static bool
-is_endless(dev_t device)
-{
-	/* Of mem(4): null, zero, full, random and urandom. */
-	static const unsigned minors[] = { 3, 5, 7, 8, 9 };
-
-	for (size_t i = 0; i < sizeof minors / sizeof *minors; i++)
-		if (device == makedev(1, minors[i]))
-			return true;
-	return false;
-}
-
-/*
- * Whether standard input is the same file as standard output or error, such as
- * one pipe that the caller has given to retry for all three. retry would read
- * its own output, without end; of one file, the next attempt would overwrite
- * what the last one has written.
- */
-static bool
-is_output(const struct stat *input)
-{
-	struct stat output;
-
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fstat(fd, &output) == 0 && output.st_dev == input->st_dev &&
-		    output.st_ino == input->st_ino)
-			return true;
-	return false;
-}
-
-/* Whether standard input can be read, and is not also an output. */
-static bool
-is_read(const struct stat *stat)
-{
-	int flags = fcntl(STDIN_FILENO, F_GETFL), mode = flags & O_ACCMODE;
-
-	if (flags == -1 || (flags & O_PATH) != 0 ||
-	    (mode != O_RDONLY && mode != O_RDWR))
-		return false;
-	/* A file that is opened twice has two offsets: reading it is safe. */
-	return S_ISFIFO(stat->st_mode) ||
-		(mode == O_RDWR &&
-		    (S_ISREG(stat->st_mode) || S_ISBLK(stat->st_mode)))
-	    ? !is_output(stat)
-	    : true;
-}
-
 /* Opens the file with an offset for the next attempt alone, which no other
  * process can move. */
 static bool
@@ -92,7 +44,11 @@ reopen(struct stdin_source *input)
 static enum stdin_source_kind
 classify(struct stdin_source *input, bool replay)
 {
-	struct stat stat;
+	/* Of mem(4): null, zero, full, random and urandom. */
+	static const unsigned endless[] = { 3, 5, 7, 8, 9 };
+	struct stat stat, output;
+	int flags, mode;
+	bool one;
 
 	if (fstat(STDIN_FILENO, &stat) == -1) {
 		/* A closed descriptor has no bytes to lose. After another
@@ -100,8 +56,26 @@ classify(struct stdin_source *input, bool replay)
 		input->error = errno == EBADF ? 0 : errno;
 		return STDIN_SOURCE_UNTOUCHED;
 	}
-	if (!is_read(&stat))
+	flags = fcntl(STDIN_FILENO, F_GETFL);
+	mode = flags & O_ACCMODE;
+	if (flags == -1 || (flags & O_PATH) != 0 ||
+	    (mode != O_RDONLY && mode != O_RDWR))
 		return STDIN_SOURCE_UNTOUCHED;
+
+	/*
+	 * The caller may have given retry one pipe for input and output: retry
+	 * would read its own output, without end. Of one file, the next attempt
+	 * would overwrite what the last one has written. A file that is opened
+	 * twice has two offsets: reading it is safe.
+	 */
+	one = S_ISFIFO(stat.st_mode) ||
+	    (mode == O_RDWR &&
+		(S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode)));
+	for (int fd = STDOUT_FILENO; one && fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &output) == 0 && output.st_dev == stat.st_dev &&
+		    output.st_ino == stat.st_ino)
+			return STDIN_SOURCE_UNTOUCHED;
+
 	switch (stat.st_mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFBLK:
@@ -126,9 +100,12 @@ classify(struct stdin_source *input, bool replay)
 	case S_IFIFO:
 		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_WATCHED;
 	case S_IFCHR:
+		/* Every reader gets the same, or anything at random. */
+		for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+			if (stat.st_rdev == makedev(1, endless[i]))
+				return STDIN_SOURCE_UNTOUCHED;
 		/* A terminal whose line is closed answers EIO. */
-		if (is_endless(stat.st_rdev) || isatty(STDIN_FILENO) == 1 ||
-		    errno == EIO)
+		if (isatty(STDIN_FILENO) == 1 || errno == EIO)
 			return STDIN_SOURCE_UNTOUCHED;
 		break;
 	}
@@ -139,10 +116,14 @@ void
 stdin_source_open(struct stdin_source *input, bool replay, int64_t most)
 {
 	*input = (struct stdin_source){
-		.from = -1, .file = -1, .sink = -1, .start = -1, .most = most
+		.from = -1,
+		.file = -1,
+		.sink = -1,
+		.start = -1,
+		.most = most,
+		.guard.watch = -1,
 	};
 	input->kind = classify(input, replay);
-	input->guard = read_guard_of(input->socket);
 	if (replay && input->kind == STDIN_SOURCE_WATCHED)
 		input->unreplayed = "a socket for messages";
 	else if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
@@ -166,68 +147,63 @@ stdin_source_pollfd(const struct stdin_source *input)
 	if (input->kind == STDIN_SOURCE_COPIED)
 		fd = input->from;
 	else if (input->kind == STDIN_SOURCE_WATCHED &&
-	    read_guard_waits(&input->guard))
+	    input->guard.known == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-/* One read that does not block, even if the descriptor is set to block. */
+/*
+ * Copies up to room bytes without blocking; returns their number, 0 at the end
+ * of the input, -1 with errno. The offset of a file stays where it is.
+ */
 static ssize_t
-get(const struct stdin_source *input, char *bytes, size_t length)
+take(const struct stdin_source *input, size_t room)
 {
+	const struct nonblock copy = { NONBLOCK_PLAIN, input->file };
 	struct pollfd some = { .fd = input->from, .events = POLLIN };
+	off_t offset = input->length, from = input->start + input->length;
+	char bytes[ROOM];
+	ssize_t got;
 
-	if (input->socket)
-		return recv(input->from, bytes, length, MSG_DONTWAIT);
-	if (poll(&some, 1, 0) == 0) {
+	if (input->start != -1)
+		return tempfile_send(input->from, &from, &copy, room);
+	if (!input->socket) {
+		got = splice(input->from, NULL, input->file, &offset, room,
+		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (got != -1 || (errno != EINVAL && errno != ENOSYS))
+			return got;
+	}
+	if (room > ROOM)
+		room = ROOM;
+	if (input->socket) {
+		got = recv(input->from, bytes, room, MSG_DONTWAIT);
+	} else if (poll(&some, 1, 0) == 0) {
 		errno = EAGAIN;
 		return -1;
+	} else {
+		got = read(input->from, bytes, room);
 	}
-	return read(input->from, bytes, length);
-}
-
-static ssize_t
-take_by_buffer(const struct stdin_source *input, size_t room)
-{
-	char bytes[ROOM];
-	ssize_t got = get(input, bytes, room < ROOM ? room : ROOM);
-
 	for (ssize_t done = 0, put; done < got; done += put) {
 		put = pwrite(input->file, bytes + done, (size_t)(got - done),
-		    input->length + done);
+		    offset + done);
 		if (put == -1)
 			return -1;
 	}
 	return got;
 }
 
-/*
- * Copies; returns the bytes, 0 at the end of the input, -1 with errno. The
- * offset of a file stays where it is.
- */
-static ssize_t
-take(const struct stdin_source *input, size_t room)
+void
+stdin_source_serve(struct stdin_source *input, short revents)
 {
-	const struct nonblock copy = { NONBLOCK_PLAIN, input->file };
-	off_t offset = input->length, from = input->start + input->length;
-	ssize_t got;
-
-	if (input->start != -1)
-		return tempfile_send(input->from, &from, &copy, room);
-	if (input->socket)
-		return take_by_buffer(input, room);
-	got = splice(input->from, NULL, input->file, &offset, room,
-	    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	if (got == -1 && (errno == EINVAL || errno == ENOSYS))
-		return take_by_buffer(input, room);
-	return got;
-}
-
-/* Takes one byte more than may be copied, to see whether there are more. */
-static void
-fill(struct stdin_source *input)
-{
-	for (int turn = 0; turn < TURNS; turn++) {
+	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
+		return;
+	if (input->kind != STDIN_SOURCE_COPIED) {
+		read_guard_look(&input->guard, revents);
+		return;
+	}
+	for (int turn = 0; turn < TURNS && input->from != -1; turn++) {
+		/* One byte more than may be copied shows that there are more.
+		 */
 		int64_t left = input->most - input->length;
 		ssize_t got = take(
 		    input, left < CHUNK ? (size_t)left + 1 : (size_t)CHUNK);
@@ -239,22 +215,9 @@ fill(struct stdin_source *input)
 		if (got > 0)
 			input->length += got;
 		input->too_long = input->length > input->most;
-		if (got <= 0 || input->too_long) {
+		if (got <= 0 || input->too_long)
 			input->from = -1;
-			return;
-		}
 	}
-}
-
-void
-stdin_source_serve(struct stdin_source *input, short revents)
-{
-	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
-		return;
-	if (input->kind == STDIN_SOURCE_COPIED)
-		fill(input);
-	else
-		read_guard_look(&input->guard, revents);
 }
 
 bool
@@ -269,24 +232,16 @@ stdin_source_begin(struct stdin_source *input)
 	bool first = !input->begun;
 
 	input->begun = true;
-	switch (input->kind) {
-	case STDIN_SOURCE_UNTOUCHED:
-	case STDIN_SOURCE_UNKNOWN:
-		break;
-	case STDIN_SOURCE_FILE:
+	if (input->kind == STDIN_SOURCE_FILE)
 		return first || input->ended == input->start ||
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
-	case STDIN_SOURCE_REOPENED:
+	if (input->kind == STDIN_SOURCE_REOPENED)
 		return reopen(input);
-	case STDIN_SOURCE_WATCHED:
-		if (first)
-			read_guard_begin(&input->guard);
-		break;
-	case STDIN_SOURCE_COPIED:
-		input->sink = tempfile_again(input->file, O_RDONLY);
-		return input->sink != -1;
-	}
-	return true;
+	if (input->kind == STDIN_SOURCE_WATCHED && first)
+		read_guard_begin(&input->guard, input->socket);
+	if (input->kind == STDIN_SOURCE_COPIED)
+		input->sink = tempfile_again(input->file);
+	return input->kind != STDIN_SOURCE_COPIED || input->sink != -1;
 }
 
 bool
@@ -311,14 +266,21 @@ stdin_source_ended(struct stdin_source *input)
 	input->judged = false;
 }
 
-/*
- * The offset is moved back only if the attempt alone has moved it. If it moves
- * after the attempt's end, another process reads the file: a shell's loop that
- * reads it line by line, or a process that the attempt has left behind.
- */
-static enum reason
-file_lost(struct stdin_source *input)
+enum reason
+stdin_source_lost(struct stdin_source *input)
 {
+	if (input->kind == STDIN_SOURCE_WATCHED)
+		return read_guard_lost(&input->guard);
+	if (input->kind == STDIN_SOURCE_UNKNOWN)
+		return REASON_INPUT_CONSUMED;
+	if (input->kind != STDIN_SOURCE_FILE)
+		return REASON_NONE;
+	/*
+	 * The offset is moved back only if the attempt alone has moved it. If
+	 * it moves after the attempt's end, another process reads the file: a
+	 * shell's loop that reads it line by line, or a process that the
+	 * attempt has left behind.
+	 */
 	if (lseek(STDIN_FILENO, 0, SEEK_CUR) != input->ended)
 		return REASON_INPUT_CONSUMED;
 	if (input->ended == input->start || input->judged)
@@ -326,22 +288,4 @@ file_lost(struct stdin_source *input)
 	input->judged = true;
 	return read_guard_shared(STDIN_FILENO) ? REASON_INPUT_CONSUMED
 					       : REASON_NONE;
-}
-
-enum reason
-stdin_source_lost(struct stdin_source *input)
-{
-	switch (input->kind) {
-	case STDIN_SOURCE_FILE:
-		return file_lost(input);
-	case STDIN_SOURCE_WATCHED:
-		return read_guard_lost(&input->guard);
-	case STDIN_SOURCE_UNKNOWN:
-		return REASON_INPUT_CONSUMED;
-	case STDIN_SOURCE_UNTOUCHED:
-	case STDIN_SOURCE_REOPENED:
-	case STDIN_SOURCE_COPIED:
-		break;
-	}
-	return REASON_NONE;
 }

@@ -73,14 +73,24 @@ tempfile_open(void)
 	return sys_move_up(fd);
 }
 
-/* A new file with the same content, for a system without /proc. */
-static int
-copy(int fd)
+int
+tempfile_reopen(int fd, int flags)
 {
-	int other = tempfile_open();
+	char name[PROCFS_NAME];
+
+	return sys_move_up(open(procfs_name(name, fd), flags | O_CLOEXEC));
+}
+
+int
+tempfile_again(int fd)
+{
+	int other = tempfile_reopen(fd, O_RDONLY);
 	off_t offset = 0;
 	ssize_t sent;
 
+	if (other != -1 || (errno != ENOENT && errno != EACCES))
+		return other;
+	other = tempfile_open();
 	if (other == -1)
 		return -1;
 	do
@@ -93,43 +103,6 @@ copy(int fd)
 	return -1;
 }
 
-int
-tempfile_reopen(int fd, int flags)
-{
-	char name[PROCFS_NAME];
-
-	return sys_move_up(open(procfs_name(name, fd), flags | O_CLOEXEC));
-}
-
-int
-tempfile_again(int fd, int flags)
-{
-	int own = tempfile_reopen(fd, flags);
-
-	if (own == -1 && (flags & O_ACCMODE) == O_RDONLY &&
-	    (errno == ENOENT || errno == EACCES))
-		return copy(fd);
-	return own;
-}
-
-/* The kernel grants a read lease only if no process has it open to write. */
-bool
-tempfile_written(int fd)
-{
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) == -1)
-		return errno == EAGAIN;
-	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
-}
-
-off_t
-tempfile_size(int fd)
-{
-	struct stat stat;
-
-	return fstat(fd, &stat) == -1 ? -1 : stat.st_size;
-}
-
 /* Whether the kernel cannot move bytes in this way between these files. */
 static bool
 unsupported(void)
@@ -139,34 +112,25 @@ unsupported(void)
 	    errno == ETXTBSY || errno == EISDIR || errno == EOVERFLOW;
 }
 
-/* Returns what was sent, or 0 if only a buffer can be used. */
-static ssize_t
-send_by_kernel(int fd, off_t *offset, int to, size_t most)
-{
-	ssize_t sent = copy_file_range(fd, offset, to, NULL, most, 0);
-
-	if (sent > 0 || (sent == -1 && !unsupported()))
-		return sent;
-	sent = sendfile(to, fd, offset, most);
-	return sent == -1 && unsupported() ? 0 : sent;
-}
-
 ssize_t
 tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
 {
-	bool direct = to->way == NONBLOCK_PLAIN || to->way == NONBLOCK_PRIVATE;
 	char bytes[ROOM];
-	ssize_t got, sent = 0;
+	ssize_t got, sent;
 
-	if (direct)
-		sent = send_by_kernel(
-		    fd, offset, to->fd, most < MOST ? most : MOST);
+	if (to->way == NONBLOCK_PLAIN || to->way == NONBLOCK_PRIVATE) {
+		if (most > MOST)
+			most = MOST;
+		sent = copy_file_range(fd, offset, to->fd, NULL, most, 0);
+		if (sent == 0 || (sent == -1 && unsupported()))
+			sent = sendfile(to->fd, fd, offset, most);
+		if (sent > 0 || (sent == -1 && !unsupported()))
+			return sent;
+	}
 	/*
 	 * 0 need not mean the end, because the kernel returns 0 for other
 	 * reasons, too. Only a read shows the end.
 	 */
-	if (sent != 0)
-		return sent;
 	got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
 	if (got <= 0)
 		return got;

@@ -34,24 +34,14 @@ int tempfile_create(const char *directory, char *path, size_t size);
 int tempfile_open(void);
 
 /*
- * Opens the same file with an offset of its own, and with flags (O_RDONLY, say)
- * of its own: a process that an attempt left behind, and that moves the offset
- * of fd, cannot move the new offset. Without /proc, and for reading only, the
- * result is a copy of the file. -1 with errno.
+ * Opens the file of fd anew, with an offset and flags (O_RDONLY, say) of its
+ * own: a process that an attempt left behind, and that moves the offset of fd,
+ * cannot move the new offset. -1 with errno, as without /proc.
  */
-int tempfile_again(int fd, int flags);
-
-/* As tempfile_again(), but never a copy: without /proc it fails. */
 int tempfile_reopen(int fd, int flags);
 
-/*
- * Whether a process has the file open for writing, as far as the kernel tells.
- * fd itself must be open for reading only.
- */
-bool tempfile_written(int fd);
-
-/* The file's size in bytes, -1 with errno. */
-off_t tempfile_size(int fd);
+/* As tempfile_reopen() for reading; without /proc it copies the file. */
+int tempfile_again(int fd);
 
 /*
  * Moves up to most bytes at *offset to an output, in the fastest way that works
