@@ -18,24 +18,6 @@
 #define LOOK_LEAST (20 * NANOS_MS)
 #define LOOK_MOST NANOS_SECOND
 
-void
-activity_start(struct activity *activity)
-{
-	*activity = (struct activity){
-		.look = NANOS_MAX, .notices = -1, .unknown = -1
-	};
-}
-
-static bool
-is_stream_socket(int fd)
-{
-	int type = 0;
-	socklen_t length = sizeof type;
-
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
-	    type == SOCK_STREAM;
-}
-
 /*
  * All processes of the machine write to the same /dev/null, so it is relayed. A
  * pipe would join the messages of a socket that is not a stream.
@@ -43,7 +25,8 @@ is_stream_socket(int fd)
 static enum activity_way
 way_of(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL), type = 0;
+	socklen_t length = sizeof type;
 	struct stat stat;
 
 	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY)
@@ -53,7 +36,9 @@ way_of(int fd)
 	if (S_ISREG(stat.st_mode))
 		return ACTIVITY_FILE;
 	if (S_ISFIFO(stat.st_mode) ||
-	    (S_ISSOCK(stat.st_mode) && is_stream_socket(fd)) ||
+	    (S_ISSOCK(stat.st_mode) &&
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+		type == SOCK_STREAM) ||
 	    (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(1, 3)))
 		return ACTIVITY_RELAYED;
 	return S_ISCHR(stat.st_mode) || S_ISBLK(stat.st_mode)
@@ -108,76 +93,32 @@ notices_terminals(void)
 	return noticed;
 }
 
-/* False, with errno. */
-static bool
-watch_device(struct activity *activity, int fd)
-{
-	if (activity->notices == -1)
-		activity->notices =
-		    sys_move_up(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-	if (activity->notices == -1 || !add_watch(activity->notices, fd))
-		return false;
-	if (!isatty(fd) || notices_terminals())
-		return true;
-	errno = EOPNOTSUPP;
-	return false;
-}
-
 bool
 activity_watch(struct activity *activity, int fd, bool held, nanos limit)
 {
 	enum activity_way way = held ? ACTIVITY_FILE : way_of(fd);
-	bool watched = true;
+	bool watched = way != ACTIVITY_UNKNOWN;
 
-	if (way == ACTIVITY_DEVICE)
-		watched = watch_device(activity, fd);
-	if (way == ACTIVITY_UNKNOWN) {
-		watched = false;
-		errno = EOPNOTSUPP;
-	}
 	if (way == ACTIVITY_FILE || way == ACTIVITY_DEVICE)
 		activity->look = number_greater(
 		    number_lesser(limit / LOOKS, LOOK_MOST), LOOK_LEAST);
-	if (!watched)
-		activity->unknown = fd;
 	activity->outputs[fd - STDOUT_FILENO] =
 	    (struct watched_output){ .way = way, .file = fd };
+	errno = EOPNOTSUPP;
+	if (way == ACTIVITY_DEVICE) {
+		if (activity->notices == -1)
+			activity->notices = sys_move_up(
+			    inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+		watched =
+		    activity->notices != -1 && add_watch(activity->notices, fd);
+		if (watched && isatty(fd) && !notices_terminals()) {
+			errno = EOPNOTSUPP;
+			watched = false;
+		}
+	}
+	if (!watched)
+		activity->unknown = fd;
 	return watched;
-}
-
-enum activity_way
-activity_way(const struct activity *activity, int fd)
-{
-	return activity->outputs[fd - STDOUT_FILENO].way;
-}
-
-bool
-activity_is_shared(void)
-{
-	struct stat out, err;
-
-	return fstat(STDOUT_FILENO, &out) == 0 &&
-	    fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-	    out.st_ino == err.st_ino;
-}
-
-static bool
-file_changed(struct watched_output *output)
-{
-	struct stat before = output->before, *now = &output->before;
-
-	return fstat(output->file, now) == 0 &&
-	    (now->st_size != before.st_size ||
-		now->st_mtim.tv_sec != before.st_mtim.tv_sec ||
-		now->st_mtim.tv_nsec != before.st_mtim.tv_nsec);
-}
-
-static bool
-has_no_room(int fd)
-{
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
-
-	return poll(&room, 1, 0) == 0;
 }
 
 void
@@ -197,10 +138,16 @@ activity_look(struct activity *activity)
 
 	for (int i = 0; i < 2; i++) {
 		struct watched_output *output = &activity->outputs[i];
+		struct pollfd room = { .fd = output->file, .events = POLLOUT };
+		struct stat before = output->before, *now = &output->before;
 
-		if ((output->way == ACTIVITY_FILE && file_changed(output)) ||
-		    (output->way == ACTIVITY_DEVICE &&
-			has_no_room(output->file)))
+		if (output->way == ACTIVITY_FILE &&
+		    fstat(output->file, now) == 0 &&
+		    (now->st_size != before.st_size ||
+			now->st_mtim.tv_sec != before.st_mtim.tv_sec ||
+			now->st_mtim.tv_nsec != before.st_mtim.tv_nsec))
+			active = true;
+		if (output->way == ACTIVITY_DEVICE && poll(&room, 1, 0) == 0)
 			active = true;
 	}
 	return active;

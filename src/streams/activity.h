@@ -22,6 +22,7 @@ enum activity_way {
 	ACTIVITY_UNKNOWN, /* it cannot be noticed */
 };
 
+/* Begins as { .look = NANOS_MAX, .notices = -1, .unknown = -1 }. */
 struct activity {
 	nanos look; /* the time between two looks; NANOS_MAX: never look */
 	int notices; /* the inotify descriptor of the devices, or -1 */
@@ -33,9 +34,6 @@ struct activity {
 	} outputs[2]; /* standard output, standard error */
 };
 
-/* Watches nothing yet. */
-void activity_start(struct activity *activity);
-
 /*
  * Watches descriptor fd, 1 or 2, for a limit of this length; held: the command
  * will write to a file of retry instead. Relayed outputs are left to the
@@ -43,12 +41,6 @@ void activity_start(struct activity *activity);
  * fd.
  */
 bool activity_watch(struct activity *activity, int fd, bool held, nanos limit);
-
-/* How it is noticed that the command writes to fd, 1 or 2. */
-enum activity_way activity_way(const struct activity *activity, int fd);
-
-/* Whether both outputs are the same file, pipe, socket or device. */
-bool activity_is_shared(void);
 
 /* An attempt has begun to write. out and err are the files of held outputs. */
 void activity_begin(struct activity *activity, int out, int err);

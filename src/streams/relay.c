@@ -16,42 +16,23 @@
 #define TURNS 16
 
 bool
-relay_searches(const struct watches *watches, int fd)
+relay_add(struct relay *relay, int fd, bool both)
 {
-	for (int i = 0; i < watches->count; i++)
-		if (watches->list[i].fd == fd)
-			return true;
-	return false;
-}
+	struct stream *stream = &relay->list[relay->count];
 
-bool
-relay_open(struct relay *relay, const struct watches *watches,
-    struct relay_extra extra)
-{
-	const bool wanted[] = { [STDOUT_FILENO] = extra.out,
-		[STDERR_FILENO] = extra.err && !extra.shared };
-
-	relay->watches = watches;
-	relay->count = 0;
-	relay->moved = false;
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		struct stream *stream = &relay->list[relay->count];
-
-		if (!wanted[fd] && !relay_searches(watches, fd))
-			continue;
-		/* A descriptor that is closed stays closed. */
-		if (fcntl(fd, F_GETFD) == -1)
-			continue;
-		*stream = (struct stream){ .fd = fd,
-			.both = extra.shared,
-			.output = nonblock_open(fd),
-			.sink = -1,
-			.bytes = malloc(ROOM) };
-		if (stream->bytes == NULL)
-			return false;
+	/* A descriptor that is closed stays closed. */
+	if (fcntl(fd, F_GETFD) == -1)
+		return true;
+	*stream = (struct stream){
+		.fd = fd,
+		.both = both,
+		.output = nonblock_open(fd),
+		.sink = -1,
+		.bytes = malloc(ROOM),
+	};
+	if (stream->bytes != NULL)
 		relay->count++;
-	}
-	return true;
+	return stream->bytes != NULL;
 }
 
 static void
@@ -81,33 +62,17 @@ end_oldest(struct relay *relay)
 	return true;
 }
 
-static bool
-make_pipe(struct relay *relay, struct stream *stream)
-{
-	int ends[2];
-
-	if (stream->count == RELAY_SOURCES)
-		end_source(stream, 0);
-	while (pipe2(ends, O_CLOEXEC) == -1)
-		if (errno != EMFILE || !end_oldest(relay))
-			return false;
-	ends[0] = sys_move_up(ends[0]);
-	stream->sink = sys_move_up(ends[1]);
-	stream->sources[stream->count++] =
-	    (struct source){ .fd = ends[0], .matched = true };
-	/* The two ends of a pipe have flags of their own: the command's end
-	 * still blocks. */
-	return fcntl(ends[0], F_SETFL, O_NONBLOCK) != -1;
-}
-
-void
+bool
 relay_redirect(struct relay *relay, int fd, int file)
 {
+	bool found = false;
+
 	for (size_t i = 0; i < relay->count; i++) {
 		struct stream *stream = &relay->list[i];
 
 		if (stream->fd != fd)
 			continue;
+		found = true;
 		stream->output = (struct nonblock){ NONBLOCK_PLAIN, file };
 		stream->captured = true;
 		/* An earlier attempt's output is not wanted any more. */
@@ -116,11 +81,14 @@ relay_redirect(struct relay *relay, int fd, int file)
 		for (size_t j = 0; j < stream->count; j++)
 			stream->sources[j].owed = 0;
 	}
+	return found;
 }
 
 bool
 relay_begin(struct relay *relay)
 {
+	int ends[2];
+
 	relay->moved = false;
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
@@ -131,8 +99,21 @@ relay_begin(struct relay *relay)
 			pattern_start(watch->pattern);
 	}
 	for (size_t i = 0; i < relay->count; i++) {
-		relay->list[i].kept = 0;
-		if (!make_pipe(relay, &relay->list[i]))
+		struct stream *stream = &relay->list[i];
+
+		stream->kept = 0;
+		if (stream->count == RELAY_SOURCES)
+			end_source(stream, 0);
+		while (pipe2(ends, O_CLOEXEC) == -1)
+			if (errno != EMFILE || !end_oldest(relay))
+				return false;
+		ends[0] = sys_move_up(ends[0]);
+		stream->sink = sys_move_up(ends[1]);
+		stream->sources[stream->count++] =
+		    (struct source){ .fd = ends[0], .matched = true };
+		/* The two ends of a pipe have flags of their own: the command's
+		 * end still blocks. */
+		if (fcntl(ends[0], F_SETFL, O_NONBLOCK) == -1)
 			return false;
 	}
 	return true;
@@ -174,7 +155,6 @@ may_read(const struct stream *stream, size_t index)
 	return stream->length == 0;
 }
 
-/* fds has the sources of each stream, and behind them its output. */
 size_t
 relay_poll(const struct relay *relay, struct pollfd *fds)
 {
@@ -196,13 +176,30 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 	return used;
 }
 
-/* Keeps the end of what was read, for messages. */
+/*
+ * Watches that share a pattern feed it once, as its text number 0. If one is of
+ * a preset, keeps the end of what was read, for messages.
+ */
 static void
-keep_tail(struct stream *stream, size_t length)
+match(const struct relay *relay, struct stream *stream, size_t length)
 {
 	const char *bytes = stream->bytes;
+	bool preset = false;
 	size_t old;
 
+	for (int i = 0; i < relay->watches->count; i++) {
+		const struct watch *watch = &relay->watches->list[i];
+
+		if (watch->fd != stream->fd)
+			continue;
+		preset |= watch->preset != NULL;
+		if (watch->hint != NULL)
+			hint_feed(watch->hint, bytes, length);
+		else if (watch->number == 0)
+			pattern_feed(watch->pattern, bytes, length);
+	}
+	if (!preset)
+		return;
 	if (length > RELAY_TAIL) {
 		bytes += length - RELAY_TAIL;
 		length = RELAY_TAIL;
@@ -213,27 +210,6 @@ keep_tail(struct stream *stream, size_t length)
 	memmove(stream->tail, stream->tail + stream->kept - old, old);
 	memcpy(stream->tail + old, bytes, length);
 	stream->kept = old + length;
-}
-
-/* Watches that share a pattern feed it once, as its text number 0. */
-static void
-match(const struct relay *relay, struct stream *stream, size_t length)
-{
-	bool preset = false;
-
-	for (int i = 0; i < relay->watches->count; i++) {
-		const struct watch *watch = &relay->watches->list[i];
-
-		if (watch->fd != stream->fd)
-			continue;
-		preset |= watch->preset != NULL;
-		if (watch->hint != NULL)
-			hint_feed(watch->hint, stream->bytes, length);
-		else if (watch->number == 0)
-			pattern_feed(watch->pattern, stream->bytes, length);
-	}
-	if (preset)
-		keep_tail(stream, length);
 }
 
 /*
@@ -270,17 +246,6 @@ drain(struct stream *stream)
 	return true;
 }
 
-/* Fills the empty buffer. False at the end of the source. */
-static bool
-fill(struct stream *stream, int source)
-{
-	ssize_t got = read(source, stream->bytes, ROOM);
-
-	stream->start = 0;
-	stream->length = got > 0 ? (size_t)got : 0;
-	return got > 0 || (got == -1 && (errno == EAGAIN || errno == EINTR));
-}
-
 /*
  * Relays from a source until a read would block. Bytes are written before they
  * are matched, so that matching does not delay them; they stay in the buffer
@@ -289,61 +254,58 @@ fill(struct stream *stream, int source)
 static bool
 relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 {
-	for (int turn = 0; turn < TURNS && stream->length == 0; turn++) {
-		bool open = fill(stream, source->fd);
-		size_t got = stream->length;
+	bool open = true;
 
-		if (source->matched && got > 0)
-			relay->moved = true;
-		source->owed -= got < source->owed ? got : source->owed;
-		if (stream->captured && !source->matched)
-			stream->length = 0;
-		open = open && drain(stream);
+	for (int turn = 0; open && turn < TURNS && stream->length == 0;
+	     turn++) {
+		ssize_t got = read(source->fd, stream->bytes, ROOM);
+		size_t length = got > 0 ? (size_t)got : 0;
+
+		if (got <= 0)
+			return got == -1 && (errno == EAGAIN || errno == EINTR);
+		relay->moved |= source->matched;
+		source->owed -= length < source->owed ? length : source->owed;
+		stream->start = 0;
+		if (!stream->captured || source->matched) {
+			stream->length = length;
+			open = drain(stream);
+		}
 		if (source->matched)
-			match(relay, stream, got);
-		if (!open)
-			return false;
+			match(relay, stream, length);
 		/* A short read: the pipe is empty. */
-		if (got < ROOM)
-			return true;
+		if (length < ROOM)
+			break;
 	}
-	return true;
+	return open;
 }
 
-/* fds are those of this stream: its sources, then its output. */
-static void
-serve(struct relay *relay, struct stream *stream, const struct pollfd *fds)
-{
-	size_t polled = stream->count, index = 0;
-
-	if (fds[polled].revents != 0)
-		relay->moved = true;
-	if (fds[polled].revents != 0 && !drain(stream)) {
-		while (stream->count > 0)
-			end_source(stream, stream->count - 1);
-		return;
-	}
-	for (size_t i = 0; i < polled; i++) {
-		struct source *source = &stream->sources[index];
-
-		/* What is owed is there, although poll may not have looked. */
-		if ((fds[i].revents != 0 || source->owed > 0) &&
-		    may_read(stream, index) &&
-		    !relay_chunk(relay, stream, source))
-			end_source(stream, index);
-		else
-			index++;
-	}
-}
-
+/* fds has the sources of each stream, and behind them its output. */
 void
 relay_serve(struct relay *relay, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < relay->count; i++) {
-		size_t polled = relay->list[i].count + 1;
+		struct stream *stream = &relay->list[i];
+		const struct pollfd *end = fds + stream->count;
 
-		serve(relay, &relay->list[i], fds);
-		fds += polled;
+		if (end->revents != 0) {
+			relay->moved = true;
+			if (!drain(stream))
+				while (stream->count > 0)
+					end_source(stream, stream->count - 1);
+		}
+		for (size_t index = 0; index < stream->count; fds++) {
+			struct source *source = &stream->sources[index];
+
+			/* What is owed is there, although poll may not have
+			 * looked. */
+			if ((fds->revents != 0 || source->owed > 0) &&
+			    may_read(stream, index) &&
+			    !relay_chunk(relay, stream, source))
+				end_source(stream, index);
+			else
+				index++;
+		}
+		fds = end + 1;
 	}
 }
 
@@ -398,26 +360,6 @@ relay_rest(struct relay *relay)
 	return rest;
 }
 
-/* Adds what watch number n has found. */
-static void
-add_found(struct relay_found *found, const struct watch *watch, int n)
-{
-	struct hint *hint = watch->hint;
-
-	if (hint == NULL) {
-		if (watch->number == 0)
-			pattern_end(watch->pattern);
-		if (pattern_seen(watch->pattern, watch->number))
-			found->seen |= UINT64_C(1) << n;
-		return;
-	}
-	hint_end(hint);
-	if (!hint->given || (found->has_hint && hint->wait <= found->hint))
-		return;
-	found->has_hint = true;
-	found->hint = hint->wait;
-}
-
 struct relay_found
 relay_finish(struct relay *relay)
 {
@@ -429,8 +371,24 @@ relay_finish(struct relay *relay)
 		if (source != NULL)
 			source->matched = false;
 	}
-	for (int i = 0; i < relay->watches->count; i++)
-		add_found(&found, &relay->watches->list[i], i);
+	for (int i = 0; i < relay->watches->count; i++) {
+		const struct watch *watch = &relay->watches->list[i];
+		struct hint *hint = watch->hint;
+
+		if (hint != NULL) {
+			hint_end(hint);
+			if (!hint->given ||
+			    (found.has_hint && hint->wait <= found.hint))
+				continue;
+			found.has_hint = true;
+			found.hint = hint->wait;
+			continue;
+		}
+		if (watch->number == 0)
+			pattern_end(watch->pattern);
+		if (pattern_seen(watch->pattern, watch->number))
+			found.seen |= UINT64_C(1) << i;
+	}
 	return found;
 }
 
@@ -453,12 +411,6 @@ relay_tail(const struct relay *relay, int fd, const char **text)
 		return 0;
 	*text = stream->tail;
 	return stream->kept;
-}
-
-bool
-relay_has(const struct relay *relay, int fd)
-{
-	return of(relay, fd) != NULL;
 }
 
 int

@@ -53,39 +53,30 @@ struct stream {
 	char *bytes; /* what was read; from start on it is not yet written */
 	size_t start, length;
 	size_t kept;
-	char
-	    tail[RELAY_TAIL]; /* its first bytes up to kept; see relay_tail() */
+	char tail[RELAY_TAIL]; /* its first kept bytes: see relay_tail() */
 };
 
+/* Begins without streams. */
 struct relay {
-	const struct watches *watches; /* their patterns are the relay's */
+	/* Each has its pattern, which only the relay uses and changes. */
+	const struct watches *watches;
 	struct stream list[2];
 	size_t count;
 	bool moved; /* since the last call of relay_active() */
 };
 
-/* Which streams are relayed without a pattern. */
-struct relay_extra {
-	bool out, err;
-	bool shared; /* both, through one pipe, so that their order stays */
-};
-
 /*
- * Opens the streams that watches name, and those of extra. Each watch must have
- * its pattern; from now on only the relay uses and changes the patterns. Does
- * nothing if there are no streams. False, with errno, if the kernel refuses.
+ * Relays fd, 1 or 2; both: 2 gets the same pipe as 1, so that the order of both
+ * outputs stays. Does nothing if fd is closed. False, with errno.
  */
-bool relay_open(struct relay *relay, const struct watches *watches,
-    struct relay_extra extra);
-
-/* Whether a pattern searches what the command writes to fd, 1 or 2. */
-bool relay_searches(const struct watches *watches, int fd);
+bool relay_add(struct relay *relay, int fd, bool both);
 
 /*
  * The relay will write the next attempt's output on fd, 1 or 2, into file (see
- * capture.h). Further output of earlier attempts is dropped.
+ * capture.h). Further output of earlier attempts is dropped. False if fd is not
+ * relayed.
  */
-void relay_redirect(struct relay *relay, int fd, int file);
+bool relay_redirect(struct relay *relay, int fd, int file);
 
 /* Makes the pipes of an attempt that is about to begin. False, with errno. */
 bool relay_begin(struct relay *relay);
@@ -140,9 +131,6 @@ struct relay_found relay_finish(struct relay *relay);
  * attempt.
  */
 size_t relay_tail(const struct relay *relay, int fd, const char **text);
-
-/* Whether what the command writes to fd, 1 or 2, is relayed. */
-bool relay_has(const struct relay *relay, int fd);
 
 /*
  * The errno with which a relayed stream could not be written; 0 if there was

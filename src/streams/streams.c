@@ -1,57 +1,8 @@
 #include "streams/streams.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include "text/number.h"
-
-/* If there is only one attempt, no other can miss what it reads. */
-static void
-open_input(struct streams *streams, const struct policy *policy)
-{
-	streams->input =
-	    (struct stdin_source){ .kind = STDIN_SOURCE_UNTOUCHED, .sink = -1 };
-	if (policy->replay || policy->attempts > 1)
-		stdin_source_open(
-		    &streams->input, policy->replay, policy->stdin_max);
-}
-
-/* Relays what a pattern searches, and what --idle-timeout has to watch. */
-static bool
-open_relay(struct streams *streams, const struct policy *policy)
-{
-	const struct watches *watches = &policy->watches;
-	struct activity *activity = &streams->activity;
-	struct relay_extra extra;
-
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		bool held = streams_capture(streams, fd)->fd != -1;
-
-		if (policy->idle_timeout != 0 && !relay_searches(watches, fd) &&
-		    !activity_watch(activity, fd, held, policy->idle_timeout))
-			return false;
-	}
-	extra.out = activity_way(activity, STDOUT_FILENO) == ACTIVITY_RELAYED;
-	extra.err = activity_way(activity, STDERR_FILENO) == ACTIVITY_RELAYED;
-	extra.shared = extra.out && extra.err && activity_is_shared();
-	return relay_open(&streams->relay, watches, extra);
-}
-
-/*
- * Opens the captures. For --chronic one file gets both outputs where they go to
- * the same place, so that their order stays.
- */
-static bool
-open_captures(struct streams *streams, const struct policy *policy)
-{
-	bool both = policy->chronic && activity_is_shared();
-	int out = policy->hold_out && !both ? STDOUT_FILENO : -1;
-	int err = policy->hold_err ? STDERR_FILENO : -1;
-
-	return capture_open(&streams->out, out,
-		   policy->chronic ? CAPTURE_PART : CAPTURE_WHOLE,
-		   policy->hold_max) &&
-	    capture_open(&streams->err, err, both ? CAPTURE_BOTH : CAPTURE_PART,
-		policy->hold_max);
-}
 
 const struct capture *
 streams_capture(const struct streams *streams, int fd)
@@ -64,12 +15,64 @@ streams_capture(const struct streams *streams, int fd)
 bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
-	/* streams_poll() can be called even if one of these fails. */
+	const struct watches *watches = &policy->watches;
+	bool searched[STDERR_FILENO + 1] = { false };
+	bool relayed[STDERR_FILENO + 1] = { false };
+	bool one, both;
+	struct stat out, err;
+
+	/* streams_poll() can be called even if anything below fails. */
+	streams->input =
+	    (struct stdin_source){ .kind = STDIN_SOURCE_UNTOUCHED, .sink = -1 };
 	capture_open(&streams->err, -1, CAPTURE_PART, 0);
+	streams->relay.watches = watches;
 	streams->relay.count = 0;
-	activity_start(&streams->activity);
-	open_input(streams, policy);
-	return open_captures(streams, policy) && open_relay(streams, policy);
+	streams->activity = (struct activity){
+		.look = NANOS_MAX, .notices = -1, .unknown = -1
+	};
+	/* If there is only one attempt, no other can miss what it reads. */
+	if (policy->replay || policy->attempts > 1)
+		stdin_source_open(
+		    &streams->input, policy->replay, policy->stdin_max);
+
+	/* For --chronic one file gets both outputs where they go to the same
+	 * place, so that their order stays. */
+	one = (policy->chronic || policy->idle_timeout != 0) &&
+	    fstat(STDOUT_FILENO, &out) == 0 &&
+	    fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+	    out.st_ino == err.st_ino;
+	both = policy->chronic && one;
+	if (!capture_open(&streams->out,
+		policy->hold_out && !both ? STDOUT_FILENO : -1,
+		policy->chronic ? CAPTURE_PART : CAPTURE_WHOLE,
+		policy->hold_max) ||
+	    !capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
+		both ? CAPTURE_BOTH : CAPTURE_PART, policy->hold_max))
+		return false;
+
+	/* What a pattern searches is relayed, and what --idle-timeout cannot
+	 * watch otherwise. */
+	for (int i = 0; i < watches->count; i++)
+		searched[watches->list[i].fd] = true;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		bool held = streams_capture(streams, fd)->fd != -1;
+
+		if (policy->idle_timeout == 0 || searched[fd])
+			continue;
+		if (!activity_watch(
+			&streams->activity, fd, held, policy->idle_timeout))
+			return false;
+		relayed[fd] =
+		    streams->activity.outputs[fd - 1].way == ACTIVITY_RELAYED;
+	}
+	both = one && relayed[STDOUT_FILENO] && relayed[STDERR_FILENO];
+	if (both)
+		relayed[STDERR_FILENO] = false;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if ((searched[fd] || relayed[fd]) &&
+		    !relay_add(&streams->relay, fd, both))
+			return false;
+	return true;
 }
 
 static bool
@@ -79,9 +82,11 @@ begin_capture(struct streams *streams, struct capture *capture)
 		return true;
 	if (!capture_begin(capture))
 		return false;
-	relay_redirect(&streams->relay, capture->fd, capture->file);
-	if (capture->kind == CAPTURE_BOTH)
-		relay_redirect(&streams->relay, STDOUT_FILENO, capture->file);
+	capture->relayed =
+	    relay_redirect(&streams->relay, capture->fd, capture->file);
+	if (capture->kind == CAPTURE_BOTH &&
+	    relay_redirect(&streams->relay, STDOUT_FILENO, capture->file))
+		capture->relayed = true;
 	return true;
 }
 
@@ -114,13 +119,8 @@ streams_attach(const struct streams *streams)
 void
 streams_forked(struct streams *streams)
 {
-	bool out = relay_has(&streams->relay, STDOUT_FILENO);
-	bool both = streams->err.kind == CAPTURE_BOTH;
-
-	if (!out)
-		capture_forked(&streams->out);
-	if (!relay_has(&streams->relay, STDERR_FILENO) && !(both && out))
-		capture_forked(&streams->err);
+	capture_forked(&streams->out);
+	capture_forked(&streams->err);
 	relay_forked(&streams->relay);
 	activity_begin(&streams->activity,
 	    streams_capture(streams, STDOUT_FILENO)->file, streams->err.file);
