@@ -73,7 +73,7 @@ $(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores \
 	scenario capacity)
 $(UNITS:%=$(B)/%): $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
 $(B)/unit_forecast: $(B)/src/report/forecast.o
-$(B)/unit_attempt_log: $(B)/src/report/attempt_log.o
+$(B)/unit_report: $(EDGE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
 	$(B)/tests/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o

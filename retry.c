@@ -128,8 +128,8 @@ attempt(struct run *run)
 
 	if (run->fleet != NULL && run->history.made == 0)
 		fleet_client_greet(run->fleet, false, began);
-	if (run->attempt_log != NULL)
-		attempt_log_wake(run->attempt_log, began - run->history.began);
+	if (run->report != NULL)
+		report_wake(run->report, began);
 	plan_begin(&run->history);
 	outcome = execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
@@ -150,8 +150,10 @@ attempt(struct run *run)
 		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
 	environment_tell(&run->environment, run->policy, &run->history, true);
-	run_log_attempt(run, &step, began);
-	run_log_admission(run, &foreseen);
+	if (run->report != NULL) {
+		report_attempt(run->report, &step, began);
+		report_admission(run->report, &foreseen);
+	}
 	messages_step(&run->loop.log, run->policy, &run->history, &step,
 	    &run->loop.streams.relay);
 	if (step.again && run->loop.ending_signal == 0 &&
@@ -195,7 +197,8 @@ seek_admission(struct run *run, const struct step *planned)
 	if (!event_loop_await_admission(&run->loop, run->fleet, retry,
 		run->history.deadline, &admission))
 		return *planned;
-	run_log_admission(run, &admission);
+	if (run->report != NULL)
+		report_admission(run->report, &admission);
 	messages_alone(&run->loop.log, run->policy, &admission);
 	if (admission.denied == REASON_NONE && !admission_is_open(&admission))
 		return attempt(run);

@@ -8,7 +8,6 @@
 #include "sys/sys.h"
 #include "output/sd_notify.h"
 #include "text/number.h"
-#include "report/report_file.h"
 #include "report/messages.h"
 #include "streams/tempfile.h"
 
@@ -231,29 +230,18 @@ static bool
 write_reports(struct run *run, const struct step *step)
 {
 	nanos now = sys_now(CLOCK_BOOTTIME);
-	struct ending ending = { .reason = step->reason,
-		.status = step->signal != 0 ? EXIT_STATUS_SIGNAL + step->signal
-					    : step->status,
-		.signal = step->signal,
-		.elapsed = now - run->history.began,
-		.ended = sys_now(CLOCK_REALTIME),
-		.limit = step->reason == REASON_LIMIT ? run->history.limit->text
-						      : NULL,
-		.id = environment_id(&run->environment) };
+	enum reason reason = step->reason;
 	bool calm = true;
 
-	messages_end(
-	    &run->loop.log, run->policy, &run->history, step->reason, now);
-	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
+	messages_end(&run->loop.log, run->policy, &run->history, reason, now);
+	log_release(&run->loop.log, reason == REASON_SUCCEEDED);
 	http_request_say_missing(&run->request);
-	if (run->attempt_log != NULL) {
-		attempt_log_wake(run->attempt_log, now - run->history.began);
-		calm = report_file_write(run->policy, run->attempt_log,
-		    &run->environment.trace, &ending, &run->loop);
+	if (run->report != NULL) {
+		calm = report_write(run->report, step, now, &run->loop);
+		reason = run->report->reason;
 	}
-	sd_notify_status(
-	    STRINGS(ending.reason == REASON_SUCCEEDED ? "" : "gave up: ",
-		verdict_reason_words(ending.reason)));
+	sd_notify_status(STRINGS(reason == REASON_SUCCEEDED ? "" : "gave up: ",
+	    verdict_reason_words(reason)));
 	return calm;
 }
 

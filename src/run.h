@@ -12,7 +12,7 @@
 #include "output/countdown.h"
 #include "attempt/event_loop.h"
 #include "attempt/http_request.h"
-#include "report/attempt_log.h"
+#include "report/report.h"
 
 struct run {
 	const struct policy *policy;
@@ -23,7 +23,7 @@ struct run {
 	struct http_request request;
 	struct attempt attempt;
 	struct history history;
-	struct attempt_log *attempt_log; /* NULL: nothing needs it */
+	struct report *report; /* NULL: nothing needs it */
 	struct hook hook;
 	struct countdown countdown;
 	unsigned said; /* a bit for each reason to wait that was logged */
@@ -38,14 +38,5 @@ bool run_open(struct run *run, const struct policy *policy,
 
 /* Closes what run_open() opened. */
 void run_close(struct run *run);
-
-/*
- * Adds the latest attempt and what follows from it to the attempt log, if there
- * is one. The attempt began at the instant began on CLOCK_BOOTTIME.
- */
-void run_log_attempt(struct run *run, const struct step *step, nanos began);
-
-/* Adds what the budget has said about the next attempt. */
-void run_log_admission(struct run *run, const struct admission *admission);
 
 #endif

@@ -1,0 +1,98 @@
+/*
+ * report: keeps how each attempt ended, and writes the files of --report,
+ * --metrics and --trace.
+ *
+ * The report is one JSON object; the metrics are for Prometheus's textfile
+ * collector; the trace is one line, an ExportTraceServiceRequest in the JSON
+ * encoding of OTLP 1.0. All are written when the invocation is over. Of many
+ * attempts the first ten and the last ninety are kept, so memory is fixed.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "attempt/event_loop.h"
+#include "policy/plan.h"
+#include "trace/trace.h"
+
+#define REPORT_FIRST 10
+#define REPORT_LAST 90
+
+/* What came of asking the fleet about the next attempt. */
+enum fleet_verdict {
+	FLEET_VERDICT_NONE, /* it was not asked */
+	FLEET_VERDICT_GRANTED,
+	FLEET_VERDICT_DENIED,
+	FLEET_VERDICT_ALONE, /* no answer: the host made the retry alone */
+	FLEET_VERDICTS,
+};
+
+/* One attempt. */
+struct entry {
+	int64_t attempt; /* from 1 */
+	nanos began; /* since retry began */
+	struct outcome outcome;
+	struct judgement judgement;
+	nanos
+	    planned; /* the delay before the next attempt; -1: there is none */
+	nanos slept; /* the real delay, with admission; -1: not over */
+	bool budget_exhausted; /* the budget denied the next attempt */
+	enum fleet_verdict fleet;
+	int64_t failed; /* attempts that failed in a row directly before it */
+	uint64_t span; /* the id of its span, if it is traced */
+};
+
+/* An invocation. */
+struct report {
+	const struct policy *policy;
+	const struct history *history;
+	const struct trace *trace;
+	const char *id; /* RETRY_ID's value */
+	int64_t count; /* of all attempts */
+	nanos slept; /* all delays that are over */
+	int64_t fleet[FLEET_VERDICTS]; /* how many of each */
+
+	/* How it ended, once report_write() is called. */
+	enum reason reason;
+	int status; /* retry's own, 128+n for a signal */
+	int signal; /* that retry dies of, or 0 */
+	nanos elapsed;
+	nanos ended; /* Unix time */
+	struct trace_resource *resource; /* of the trace; NULL: no memory */
+
+	struct entry entries[REPORT_FIRST + REPORT_LAST];
+};
+
+/* Begins the report of an invocation; what it points to must stay valid. */
+void report_start(struct report *report, const struct policy *policy,
+    const struct history *history, const struct trace *trace, const char *id);
+
+/*
+ * Adds the latest attempt and what follows from it. The attempt began at the
+ * instant began on CLOCK_BOOTTIME.
+ */
+void
+report_attempt(struct report *report, const struct step *step, nanos began);
+
+/* Notes what the budget and the fleet have said about the attempt after the
+ * latest one. A verdict of the fleet counts once, however often it was asked.
+ */
+void report_admission(struct report *report, const struct admission *admission);
+
+/* Notes that the delay after the latest attempt is over now. */
+void report_wake(struct report *report, nanos now);
+
+/* The i-th attempt of those that are kept, from 0; NULL: there are fewer. */
+const struct entry *report_entry(const struct report *report, int i);
+
+/*
+ * Writes the files that the policy asks for, about an invocation that ends now
+ * on CLOCK_BOOTTIME as the step says; after an error retry only warns. False if
+ * a signal has ended the wait for a reader. That is how the invocation ended
+ * then, and from then on retry waits for no reader.
+ */
+bool report_write(struct report *report, const struct step *step, nanos now,
+    struct event_loop *loop);
+
+#endif
