@@ -5,7 +5,7 @@
 #define VERSION_H
 
 #ifndef VERSION
-#define VERSION "0.1.0"
+#define VERSION "1.0.0"
 #endif
 
 #endif

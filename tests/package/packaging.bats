@@ -36,9 +36,28 @@ dist()
 	[[ $(head -n 1 "$here/packaging/debian/changelog") == "retry-cmd ($version-"* ]]
 }
 
+@test "a release has the version's part of the changes as its notes" {
+	local workflow=$here/.github/workflows/release.yml
+	"$PYTHON" - "$workflow" >steps <<-'TEXT'
+		import sys, yaml
+		with open(sys.argv[1]) as file:
+		    steps = yaml.safe_load(file)["jobs"]["release"]["steps"]
+		print(*(step.get("run", "") for step in steps), sep="\n")
+	TEXT
+	for target in check check-static check-release release; do
+		grep -qx "make $target" steps
+	done
+	cp "$here/CHANGELOG.md" .
+	export GITHUB_REF_NAME=v$version
+	gh() { :; }
+	eval "$(sed -n '/^awk /,$p' steps)"
+	grep -q '^- ' notes
+	run -1 grep '^## ' notes
+}
+
 @test "the tarball has all sources and nothing that is built" {
 	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
-	(cd "$here" && ls Makefile LICENSE README.md doc/* man/* retry.c retry.1 .ci/run \
+	(cd "$here" && ls Makefile LICENSE README.md CHANGELOG.md SECURITY.md doc/* man/* retry.c retry.1 .ci/run \
 		src/*.[ch] src/wings src/*/* completions/* tests/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
