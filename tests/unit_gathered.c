@@ -266,8 +266,8 @@ test_every_text_fits(void)
 		length = 0;
 		put("\n", 1);
 		feed(&gathered, 1);
-		EQUAL(name, gathered.automaton.ere.texts, (int64_t)count);
-		HOLDS(name, gathered.automaton.ere.count <= gathered.nodes);
+		EQUAL(name, gathered.ere.texts, (int64_t)count);
+		HOLDS(name, gathered.ere.count <= gathered.nodes);
 	}
 }
 
@@ -310,15 +310,35 @@ test_other_texts(void)
 	}
 }
 
-/* There is room for one text of any length, and then for no other. */
+/* Whether both texts have room in one pattern. */
+static bool
+fit(const char *fatal, const char *transient)
+{
+	pattern_gather(&gathered);
+	return (fatal == NULL || pattern_add(&gathered, fatal)) &&
+	    (transient == NULL || pattern_add(&gathered, transient));
+}
+
+/* The lines of a preset on a stream are one pattern, which is faster. */
+static void
+test_a_preset_fits(void)
+{
+	struct preset row;
+
+	for (size_t i = 0; preset_at(i, &row); i++) {
+		HOLDS(row.name, fit(row.err.fatal, row.err.transient));
+		HOLDS(row.name, fit(row.out.fatal, row.out.transient));
+	}
+}
+
+/* There is room for two texts of any length, and then for no other. */
 static void
 test_room(void)
 {
-	static char text[ERE_NODES + 1];
+	static char text[ERE_LARGEST];
 
-	memset(text, 'a', ERE_NODES - 10);
-	pattern_gather(&gathered);
-	HOLDS("long", pattern_add(&gathered, text));
+	memset(text, 'a', ERE_LARGEST - 10);
+	HOLDS("long", fit("a{2}", text));
 	HOLDS("no room", !pattern_add(&gathered, "more than ten bytes"));
 	HOLDS("little", pattern_add(&gathered, "ab"));
 	pattern_gather(&gathered);
@@ -327,10 +347,9 @@ test_room(void)
 	HOLDS("65", !pattern_add(&gathered, "b"));
 	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
 	HOLDS("all", pattern_feed(&gathered, "b\n", 2));
-	pattern_gather(&gathered);
-	HOLDS("first", pattern_add(&gathered, "a{3}"));
-	HOLDS("counted", !pattern_add(&gathered, "b{3}"));
-	HOLDS("first", pattern_feed(&gathered, "aaa\n", 4));
+	HOLDS("counted", fit("a{3}", "b{3}"));
+	HOLDS("no room", !pattern_add(&gathered, "c{3}"));
+	HOLDS("counted", pattern_feed(&gathered, "aaabbb\n", 7));
 }
 
 static void (*const tests[])(void) = {
@@ -339,6 +358,7 @@ static void (*const tests[])(void) = {
 	test_every_text_fits,
 	test_captures,
 	test_other_texts,
+	test_a_preset_fits,
 	test_room,
 };
 

@@ -2,11 +2,7 @@
  * The tests of unit_gathered with a table of few states, which is full again
  * and again.
  */
-#define AUTOMATON_STATES 128
-#define automaton_feed tight_states_feed
-#define automaton_next tight_states_next
-#define automaton_prepare tight_states_prepare
-#define automaton_start tight_states_start
+#define PATTERN_STATES 128
 #define pattern_add tight_add
 #define pattern_compile tight_compile
 #define pattern_end tight_end
@@ -15,6 +11,5 @@
 #define pattern_next tight_next
 #define pattern_seen tight_seen
 #define pattern_start tight_start
-#include "match/automaton.c"
 #include "match/pattern.c"
 #include "unit_gathered.c"

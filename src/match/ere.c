@@ -83,7 +83,8 @@ make_room(struct parse *parse, uint32_t place, uint32_t length)
 	struct ere_node *nodes = ere->nodes;
 
 	/* One node is left for the match. */
-	if (ere->count + length > ERE_NODES - 1)
+	if (ere->count + length - ere->begin[ere->texts] > ERE_LARGEST ||
+	    ere->count + length > ERE_NODES - 1)
 		return refuse(parse, parse->at, "the pattern is too large");
 	memmove(nodes + place + length, nodes + place,
 	    (ere->count - place) * sizeof *nodes);
@@ -120,24 +121,6 @@ append_copy(struct parse *parse, uint32_t place, uint32_t length)
 	return true;
 }
 
-/* Appends a piece times times, each behind a split that skips the rest. */
-static bool
-append_optional(
-    struct parse *parse, uint32_t place, uint32_t length, uint32_t times)
-{
-	for (; times > 0; times--) {
-		uint32_t rest = times * (length + 1);
-
-		if (rest > ERE_NODES)
-			return refuse(
-			    parse, parse->at, "the pattern is too large");
-		if (!append(parse, ERE_SPLIT, rest) ||
-		    !append_copy(parse, place, length))
-			return false;
-	}
-	return true;
-}
-
 /* Repeats the nodes from place to the end least to most times. */
 static bool
 repeat(struct parse *parse, uint32_t place, uint32_t least, uint32_t most)
@@ -152,20 +135,25 @@ repeat(struct parse *parse, uint32_t place, uint32_t least, uint32_t most)
 	if (least == 0 && most == ENDLESS)
 		return insert(parse, place, ERE_SPLIT, length + 2) &&
 		    append(parse, ERE_JUMP, 0U - (length + 1));
+	/* A split that leads behind the rest is before each piece that can be
+	 * left out. */
+	if (most != ENDLESS && rest - least * (length + 1) > ERE_LARGEST)
+		return refuse(parse, parse->at, "the pattern is too large");
 	if (least == 0) {
-		/* The nodes at place become the first that can be skipped. */
-		if (rest > ERE_NODES)
-			return refuse(
-			    parse, parse->at, "the pattern is too large");
-		return insert(parse, place, ERE_SPLIT, rest) &&
-		    append_optional(parse, place + 1, length, most - 1);
+		if (!insert(parse, place++, ERE_SPLIT, rest))
+			return false;
+		least++;
 	}
 	for (uint32_t copies = 1; copies < least; copies++)
 		if (!append_copy(parse, place, length))
 			return false;
 	if (most == ENDLESS)
 		return append(parse, ERE_SPLIT, 0U - length);
-	return append_optional(parse, place, length, most - least);
+	for (; least < most; least++)
+		if (!append(parse, ERE_SPLIT, (most - least) * (length + 1)) ||
+		    !append_copy(parse, place, length))
+			return false;
+	return true;
 }
 
 /*

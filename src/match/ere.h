@@ -21,7 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ERE_NODES 2048 /* 2047 for a text alone, and its match */
+#define ERE_LARGEST 2047 /* nodes that a text may need, without its match */
+#define ERE_NODES 4096 /* of all texts, with their matches */
 #define ERE_TEXTS 64
 
 enum ere_op {

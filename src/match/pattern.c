@@ -2,15 +2,437 @@
 
 #include <string.h>
 
+/* An entry of the table is the row of a state, with FOUND if a match ends
+ * before the byte; or UNKNOWN, in which FOUND is set, too. */
+#define FOUND 0x8000U
+#define UNKNOWN 0xffffU
+
+enum {
+	LANES = 4,
+	LONG = 1024, /* bytes of a chunk that is cut into lanes */
+	BLOCK = 8192,
+	NEAR = 256, /* prefixes this near are found sooner by the table */
+	WORDS = ERE_NODES / 64,
+};
+
+/* The kind of a byte, for the anchors beside it. */
+enum kind { LINE, OTHER, WORD, KINDS };
+
+/* What follows from a set of nodes and a byte. */
+struct step {
+	enum kind before, after;
+	unsigned char byte;
+	uint64_t found; /* bit n: text n has matched before the byte */
+	uint64_t passed[WORDS], to[WORDS]; /* bit n: node n; before, behind */
+};
+
+static void
+add_node(uint64_t *set, uint32_t node)
+{
+	set[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+/* Follows all paths from node: to matches, and behind the byte. */
+static void
+follow(const struct ere *ere, struct step *step, uint32_t node)
+{
+	bool left = step->before == WORD, right = step->after == WORD;
+	uint16_t todo[ERE_NODES];
+	size_t count = 0;
+
+	todo[count++] = (uint16_t)node;
+	while (count > 0) {
+		node = todo[--count];
+		while ((step->passed[node / 64] >> node % 64 & 1) == 0) {
+			struct ere_node here = ere->nodes[node];
+			uint32_t next = node; /* it leads nowhere */
+
+			add_node(step->passed, node);
+			switch ((enum ere_op)here.op) {
+			case ERE_BYTE:
+				if (here.argument == step->byte)
+					add_node(step->to, node + 1);
+				break;
+			case ERE_SET:
+				if (ere_has(
+					&ere->set[here.argument], step->byte))
+					add_node(step->to, node + 1);
+				break;
+			case ERE_SPLIT:
+				todo[count++] =
+				    (uint16_t)((int)node + here.argument);
+				next++;
+				break;
+			case ERE_JUMP:
+				next = (uint32_t)((int)node + here.argument);
+				break;
+			case ERE_MATCH:
+				step->found |= UINT64_C(1) << here.argument;
+				break;
+			case ERE_LINE_START:
+				next += step->before == LINE;
+				break;
+			case ERE_LINE_END:
+				next += step->after == LINE;
+				break;
+			case ERE_WORD_START:
+				next += !left && right;
+				break;
+			case ERE_WORD_END:
+				next += left && !right;
+				break;
+			case ERE_WORD_EDGE:
+				next += left != right;
+				break;
+			case ERE_WORD_INSIDE:
+				next += left == right;
+				break;
+			}
+			node = next;
+		}
+	}
+}
+
+/* The row of a state, a new one if needed. Its nodes are behind the pool. */
+static uint32_t
+row_of(struct pattern *p, struct pattern_state state)
+{
+	const uint16_t *nodes = p->pool + p->pooled;
+	uint64_t hash = state.found * 3 + state.before;
+	uint16_t *slot;
+	uint32_t row;
+
+	for (uint32_t i = 0; i < state.count; i++)
+		hash = (hash ^ nodes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	for (uint32_t at = (uint32_t)(hash >> 40);; at++) {
+		const struct pattern_state *known;
+
+		slot = &p->slots[at % PATTERN_SLOTS];
+		if (*slot == 0)
+			break;
+		known = &p->state[*slot - 1];
+		if (known->found == state.found &&
+		    known->before == state.before &&
+		    known->count == state.count &&
+		    memcmp(p->pool + known->first, nodes,
+			state.count * sizeof *nodes) == 0)
+			return (*slot - 1U) * p->classes;
+	}
+	row = p->states * p->classes;
+	state.first = (uint16_t)p->pooled;
+	p->pooled += state.count;
+	p->state[p->states] = state;
+	*slot = (uint16_t)++p->states;
+	memset(p->next + row, 0xff, p->classes * sizeof *p->next);
+	return row;
+}
+
+/* Empties the table. The first rows are states in which no match has begun. */
+static void
+empty(struct pattern *p)
+{
+	p->states = 0;
+	p->pooled = 0;
+	memset(p->slots, 0, sizeof p->slots);
+	for (int kind = 0; kind < KINDS; kind++)
+		row_of(p, (struct pattern_state){ .before = (uint8_t)kind });
+}
+
+/* The row of the state at a place behind this byte, if no match has begun. */
+static uint32_t
+start_behind(const struct pattern *p, unsigned char byte)
+{
+	return p->kind[byte] * p->classes;
+}
+
+/* Computes the entry for byte in a row, and keeps it. There must be room. */
+static uint32_t
+learn(struct pattern *p, uint32_t row, unsigned char byte)
+{
+	const struct pattern_state *from = &p->state[row / p->classes];
+	uint32_t start = from->before * p->classes, column = p->class[byte];
+	struct pattern_state to = { .before = p->kind[byte] };
+	struct step step = {
+		.before = from->before, .after = p->kind[byte], .byte = byte
+	};
+
+	if (row == start) {
+		for (uint32_t n = 0; n < p->ere.texts; n++)
+			follow(&p->ere, &step, p->ere.begin[n]);
+	} else {
+		/* A match may also begin here, as it does from the start. */
+		uint32_t begun = p->next[start + column];
+		const struct pattern_state *state;
+
+		if (begun == UNKNOWN)
+			begun = learn(p, start, byte);
+		state = &p->state[(begun & ~FOUND) / p->classes];
+		step.found = state->found;
+		for (uint32_t i = 0; i < state->count; i++)
+			add_node(step.to, p->pool[state->first + i]);
+	}
+	for (uint32_t i = 0; i < from->count; i++)
+		follow(&p->ere, &step, p->pool[from->first + i]);
+
+	to.found = step.found;
+	for (uint32_t word = 0; word < WORDS; word++)
+		for (uint64_t bits = step.to[word]; bits != 0; bits &= bits - 1)
+			p->pool[p->pooled + to.count++] = (uint16_t)(word * 64 +
+			    (uint32_t)__builtin_ctzll(bits));
+	p->next[row + column] =
+	    (uint16_t)(row_of(p, to) | (to.found != 0 ? FOUND : 0));
+	return p->next[row + column];
+}
+
+/* Takes a byte. False, with nothing changed, if the table is too full for it.
+ */
+static bool
+take(struct pattern *p, uint32_t *row, unsigned char byte)
+{
+	uint32_t to = p->next[*row + p->class[byte]];
+
+	if (to == UNKNOWN) {
+		/* learn() adds two states of any nodes at most. */
+		if (p->states + 2 > PATTERN_STATES ||
+		    (p->states + 2) * p->classes > PATTERN_CELLS ||
+		    p->pooled + 2 * p->ere.count > PATTERN_POOL)
+			return false;
+		to = learn(p, *row, byte);
+	}
+	if ((to & FOUND) != 0)
+		p->seen |= p->state[(to & ~FOUND) / p->classes].found;
+	*row = to & ~FOUND;
+	return true;
+}
+
+/*
+ * Runs from at, which is before end: up to end, or behind a byte before which a
+ * match ends, or behind one that leads to a row below start.
+ */
+static const unsigned char *
+run(struct pattern *p, const unsigned char *at, const unsigned char *end,
+    uint32_t start, bool *found)
+{
+	uint32_t row = p->row;
+	bool ends = false;
+
+	do {
+		/* The column is computed first: it does not depend on the
+		 * state, so the processor need not wait for the byte before. */
+		const uint16_t *column = p->next + p->class[*at];
+		uint32_t to = column[row];
+
+		if ((to & FOUND) == 0) {
+			row = to;
+			continue;
+		}
+		if (!take(p, &row, *at)) {
+			/* Empties the table, but for the state. */
+			struct pattern_state state = p->state[row / p->classes];
+			uint16_t nodes[ERE_NODES];
+
+			memcpy(nodes, p->pool + state.first,
+			    state.count * sizeof *nodes);
+			empty(p);
+			memcpy(p->pool, nodes, state.count * sizeof *nodes);
+			row = row_of(p, state);
+			take(p, &row, *at);
+			/* Lanes would only fill it sooner. */
+			p->alone = BLOCK;
+		}
+		ends = p->state[row / p->classes].found != 0;
+	} while (++at < end && row >= start && !ends);
+	p->row = row;
+	*found = ends;
+	return at;
+}
+
+/*
+ * Moves all lanes on, from this byte of each, up to a byte that take() has to
+ * take in one of them. Returns which byte that is, length if there is none.
+ */
+static size_t
+run_abreast(const struct pattern *p, const unsigned char *bytes, size_t from,
+    size_t length, uint32_t *row)
+{
+	const unsigned char *at = bytes + from, *end = bytes + length;
+	const uint16_t *next = p->next;
+	const uint8_t *class = p->class;
+	size_t row0 = row[0], row1 = row[1], row2 = row[2], row3 = row[3];
+
+	for (; at < end; at++) {
+		size_t to0 = (next + class[at[0]])[row0];
+		size_t to1 = (next + class[at[length]])[row1];
+		size_t to2 = (next + class[at[2 * length]])[row2];
+		size_t to3 = (next + class[at[3 * length]])[row3];
+
+		if (((to0 | to1 | to2 | to3) & FOUND) != 0)
+			break;
+		row0 = to0;
+		row1 = to1;
+		row2 = to2;
+		row3 = to3;
+	}
+	row[0] = (uint32_t)row0;
+	row[1] = (uint32_t)row1;
+	row[2] = (uint32_t)row2;
+	row[3] = (uint32_t)row3;
+	return (size_t)(at - bytes);
+}
+
+/*
+ * Runs lanes of this length side by side. Returns up to where the stream has
+ * been taken: not to the end of the lanes if the table is full.
+ */
+static const unsigned char *
+run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
+{
+	uint32_t row[LANES] = { p->row };
+
+	for (size_t n = 1; n < LANES; n++)
+		row[n] = start_behind(p, bytes[n * length - 1]);
+	for (size_t at = 0;
+	     (at = run_abreast(p, bytes, at, length, row)) < length; at++)
+		for (size_t n = 0; n < LANES; n++)
+			if (!take(p, &row[n], bytes[n * length + at])) {
+				p->row = row[0];
+				return bytes + at + (n > 0);
+			}
+
+	p->row = row[0];
+	for (size_t n = 1; n < LANES; n++) {
+		const unsigned char *at = bytes + n * length;
+		const unsigned char *end = at + length;
+		uint32_t other = start_behind(p, at[-1]);
+
+		for (; at < end && p->row != other; at++)
+			if (!take(p, &other, *at) || !take(p, &p->row, *at))
+				return at;
+		if (p->row == other)
+			p->row = row[n];
+	}
+	return bytes + LANES * length;
+}
+
+/*
+ * Takes some of the bytes, of which there is one at least. If *found becomes
+ * true, a match ends before the last one taken. If exact, it is the first match
+ * in these bytes, and the only one.
+ */
+static const unsigned char *
+advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
+    bool exact, bool *found)
+{
+	uint32_t starts = KINDS * p->classes, row;
+	const unsigned char *from = at;
+	size_t length;
+
+	if (p->prefixed > 0 && p->row < starts &&
+	    (size_t)(end - at) >= p->prefixed) {
+		at = memmem(at, (size_t)(end - at), p->prefix, p->prefixed);
+		if (at == NULL)
+			at = end - p->prefixed + 1;
+		if (at > from)
+			p->row = start_behind(p, at[-1]);
+		if (at - from >= NEAR)
+			return run(p, at, end, starts, found);
+		from = at;
+	}
+
+	length = (size_t)(end - at);
+	if (length > BLOCK)
+		length = BLOCK;
+	if (length >= LONG && p->alone == 0) {
+		row = p->row;
+		if (exact)
+			p->seen = 0;
+		at = run_lanes(p, at, length / LANES);
+		if (at < from + length / LANES * LANES)
+			p->alone = BLOCK;
+		if (!exact || p->seen == 0)
+			return at;
+		/* Lanes do not tell where a match ends. */
+		p->alone = BLOCK;
+		p->row = row;
+	}
+	at = run(p, from, from + length, 0, found);
+	length = (size_t)(at - from);
+	p->alone -= length < p->alone ? (uint32_t)length : p->alone;
+	return at;
+}
+
+/*
+ * Finds the kinds of bytes, and the classes, whose bytes no node tells apart.
+ */
+static void
+classify(struct pattern *p)
+{
+	const struct ere *ere = &p->ere;
+	uint16_t class[256];
+
+	for (int byte = 0; byte < 256; byte++) {
+		uint8_t kind = OTHER;
+
+		if (ere->lines && byte == '\n')
+			kind = LINE;
+		if (ere->words && ere_is_word((unsigned char)byte))
+			kind = WORD;
+		p->kind[byte] = kind;
+		class[byte] = kind;
+	}
+	for (uint32_t n = 0; n < ere->count; n++)
+		if (ere->nodes[n].op == ERE_BYTE)
+			class[ere->nodes[n].argument] =
+			    (uint16_t)(KINDS + ere->nodes[n].argument);
+	/* Each set divides each class into two: first the empty one, which only
+	 * gives them their numbers. */
+	for (uint32_t n = 0; n <= ere->sets; n++) {
+		uint16_t number[2][KINDS + 256] = { { 0 } }; /* plus 1 */
+
+		p->classes = 0;
+		for (int byte = 0; byte < 256; byte++) {
+			bool in = n > 0 &&
+			    ere_has(&ere->set[n - 1], (unsigned char)byte);
+			uint16_t *known = &number[in][class[byte]];
+
+			if (*known == 0)
+				*known = (uint16_t)++p->classes;
+			class[byte] = (uint16_t)(*known - 1);
+		}
+	}
+	for (int byte = 0; byte < 256; byte++)
+		p->class[byte] = (uint8_t) class[byte];
+}
+
+/* Makes the automaton for the nodes. */
+static void
+prepare(struct pattern *p)
+{
+	const struct ere_node *node = p->ere.nodes;
+
+	p->all = UINT64_MAX >> (ERE_TEXTS - p->ere.texts);
+	p->alone = 0;
+	p->prefixed = 0;
+	while (p->ere.texts == 1 && p->prefixed < PATTERN_PREFIX &&
+	    node->op == ERE_BYTE)
+		p->prefix[p->prefixed++] = (unsigned char)node++->argument;
+	/* A short prefix is found sooner by the table. */
+	if (p->prefixed < 4)
+		p->prefixed = 0;
+	classify(p);
+	empty(p);
+	p->ready = true;
+	p->row = start_behind(p, '\n');
+}
+
 bool
 pattern_compile(struct pattern *pattern, const char *text, size_t length,
     struct pattern_error *error)
 {
-	ere_clear(&pattern->automaton.ere);
-	if (!ere_add(&pattern->automaton.ere, text, length, error))
+	ere_clear(&pattern->ere);
+	if (!ere_add(&pattern->ere, text, length, error))
 		return false;
-	automaton_prepare(&pattern->automaton);
-	pattern->ready = true;
+	prepare(pattern);
 	pattern_start(pattern);
 	return true;
 }
@@ -30,10 +452,10 @@ pattern_add(struct pattern *pattern, const char *text)
 	uint32_t nodes = 1; /* the match */
 
 	/* The most nodes that the text needs: one for a byte, two for a branch.
-	 * With counts in {} it may need all nodes. */
+	 * With counts in {} it may need as many as one text may have. */
 	for (const char *at = text; *at != '\0'; at++) {
 		if (*at == '{')
-			nodes += ERE_NODES;
+			nodes += ERE_LARGEST;
 		else if (*at == '|' || *at == '*')
 			nodes += 2;
 		else if (*at != '(' && *at != ')')
@@ -41,8 +463,10 @@ pattern_add(struct pattern *pattern, const char *text)
 		if (*at == '\\' && at[1] != '\0')
 			at++;
 	}
+	if (nodes > ERE_LARGEST + 1)
+		nodes = ERE_LARGEST + 1;
 	if (pattern->count == PATTERN_TEXTS ||
-	    (pattern->count > 0 && pattern->nodes + nodes > ERE_NODES))
+	    pattern->nodes + nodes > ERE_NODES)
 		return false;
 	pattern->nodes += nodes;
 	pattern->text[pattern->count++] = text;
@@ -53,31 +477,32 @@ void
 pattern_start(struct pattern *pattern)
 {
 	pattern->open = false;
-	pattern->automaton.seen = 0;
+	pattern->seen = 0;
 	if (pattern->ready)
-		automaton_start(&pattern->automaton);
+		pattern->row = start_behind(pattern, '\n');
 }
 
 bool
 pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 {
-	const unsigned char *at = bytes;
+	const unsigned char *at = bytes, *end = at + length;
 	struct pattern_error error;
+	bool found;
 
 	if (length > 0 && !pattern->ready) {
 		/* The texts are valid and fit: see pattern_add(). */
-		ere_clear(&pattern->automaton.ere);
+		ere_clear(&pattern->ere);
 		for (uint32_t n = 0; n < pattern->count; n++)
-			if (!ere_add(&pattern->automaton.ere, pattern->text[n],
+			if (!ere_add(&pattern->ere, pattern->text[n],
 				strlen(pattern->text[n]), &error))
 				break;
-		automaton_prepare(&pattern->automaton);
-		pattern->ready = true;
+		prepare(pattern);
 	}
 	if (length > 0)
-		pattern->open = at[length - 1] != '\n';
-	return pattern->ready &&
-	    automaton_feed(&pattern->automaton, at, length);
+		pattern->open = end[-1] != '\n';
+	while (at < end && pattern->seen != pattern->all)
+		at = advance(pattern, at, end, false, &found);
+	return pattern->ready && pattern->seen == pattern->all;
 }
 
 bool
@@ -90,11 +515,16 @@ size_t
 pattern_next(
     struct pattern *pattern, const void *bytes, size_t length, bool *found)
 {
-	return automaton_next(&pattern->automaton, bytes, length, found);
+	const unsigned char *at = bytes, *end = at + length;
+
+	*found = false;
+	while (at < end && !*found)
+		at = advance(pattern, at, end, true, found);
+	return length - (size_t)(end - at);
 }
 
 bool
 pattern_seen(const struct pattern *pattern, uint32_t n)
 {
-	return pattern->automaton.seen >> n & 1;
+	return pattern->seen >> n & 1;
 }

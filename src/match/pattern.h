@@ -6,9 +6,35 @@
  * like any other. The syntax is in ere.h.
  *
  * Several texts can be gathered in one pattern, which knows whether each of
- * them has matched, and takes hardly more time than one text: there is one
- * automaton. Gathered texts must be valid. They are compiled only when the
- * first byte comes, because most commands print nothing.
+ * them has matched, and takes hardly more time than one text. Gathered texts
+ * must be valid. They are compiled only when the first byte comes, because most
+ * commands print nothing.
+ *
+ * To try one path through the nodes (ere.h) after the other takes exponential
+ * time for some texts, so all paths are followed at once: after each byte there
+ * is a set of the nodes that a match could have reached, and the next byte
+ * leads to the next set. Thompson, "Regular Expression Search Algorithm"
+ * (CACM 11:6, 1968).
+ *
+ * To compute a set takes long, but the same few sets occur again and again. So
+ * each set becomes a state of a deterministic automaton: a row of a table, with
+ * the next state for every class of bytes. An entry is computed when it is
+ * needed for the first time (Cox, "Regular Expression Matching Can Be Simple
+ * And Fast", 2007). Then a byte costs one look into the table. A table that is
+ * full is emptied.
+ *
+ * Whether an anchor holds depends on the byte before and the byte behind. So
+ * only the next byte decides what a set leads to without a byte, and a match is
+ * found with the byte behind it.
+ *
+ * In a table each byte has to wait for the state that the byte before leads to.
+ * So a long chunk is cut into lanes, which are run side by side. A lane but the
+ * first begins as if no match had begun before. Where a lane ends in another
+ * state than that in which the next one began, it goes on until both are in the
+ * same state: mostly a few bytes later. A lane finds nothing that is not there,
+ * because a match may begin at any byte.
+ *
+ * If each match begins with the same bytes, memmem(3) finds where.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -16,21 +42,48 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "match/automaton.h"
+#include "match/ere.h"
 
 #define PATTERN_TEXTS ERE_TEXTS
 
+#define PATTERN_CELLS 32768 /* a row and a flag fit in 16 bits */
+#ifndef PATTERN_STATES /* a test has fewer, so that the table gets full */
+#define PATTERN_STATES 1024
+#endif
+#define PATTERN_SLOTS (2 * PATTERN_STATES)
+#define PATTERN_POOL 16384 /* nodes of all states */
+#define PATTERN_PREFIX 32
+
+/* A set of nodes, and what is known of the byte that led there. */
+struct pattern_state {
+	uint64_t found; /* bit n: a match of text n ended before the byte */
+	uint8_t before; /* the kind of the byte */
+	uint16_t count, first; /* nodes, in the pool */
+};
+
 /*
- * Large, some 200 kB: allocate it so that untouched pages cost nothing (a
+ * Large, some 300 kB: allocate it so that untouched pages cost nothing (a
  * pattern of ordinary size touches less than 64 kB). It need not be zeroed. All
  * of it is private.
  */
 struct pattern {
 	bool ready; /* the texts have been compiled */
 	bool open; /* the last byte was not a newline */
-	uint32_t count, nodes; /* texts; the most nodes of the automaton */
+	uint32_t count, nodes; /* texts; the most nodes that they need */
 	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
-	struct automaton automaton;
+	uint64_t seen, all; /* bit n: text n has matched; of all texts */
+	uint32_t row; /* of the current state */
+	uint32_t states, pooled; /* how many are in use */
+	uint32_t alone; /* for so many bytes lanes would take longer */
+	uint32_t prefixed; /* how many bytes of the prefix are known */
+	unsigned char prefix[PATTERN_PREFIX]; /* each match begins with it */
+	uint32_t classes; /* of bytes; the length of a row */
+	uint8_t class[256], kind[256];
+	uint16_t slots[PATTERN_SLOTS]; /* hash table: a state, plus 1 */
+	struct ere ere;
+	uint16_t next[PATTERN_CELLS];
+	struct pattern_state state[PATTERN_STATES];
+	uint16_t pool[PATTERN_POOL];
 };
 
 /*
@@ -45,7 +98,8 @@ void pattern_gather(struct pattern *pattern);
 
 /*
  * Adds a valid text, which must live as long as the pattern, as text number
- * count - 1. False if there is no room; for the first text there always is.
+ * count - 1. False if there is no room; for the first two texts there always
+ * is.
  */
 bool pattern_add(struct pattern *pattern, const char *text);
 
