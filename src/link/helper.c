@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -128,103 +129,59 @@ struct result {
 	int error; /* an errno */
 };
 
-/* The connections that are being made. */
-struct race {
-	struct pollfd fds[ADDRESSES];
-	nfds_t count, pending;
-	int error; /* of the latest that failed */
+/* Room for one descriptor, as cmsg(3) passes it. */
+union control {
+	char room[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr header;
 };
-
-static void
-drop(struct race *race, struct pollfd *runner, int error)
-{
-	close(runner->fd);
-	runner->fd = -1;
-	race->pending--;
-	race->error = error;
-}
-
-/* Returns the first socket that is connected, or -1. Waits for a while. */
-static int
-first_of(struct race *race, int patience)
-{
-	if (race->pending == 0 || poll(race->fds, race->count, patience) <= 0)
-		return -1;
-	for (nfds_t i = 0; i < race->count; i++) {
-		struct pollfd *runner = &race->fds[i];
-		socklen_t length = sizeof(int);
-		int error = 0;
-
-		if (runner->fd == -1 || runner->revents == 0)
-			continue;
-		getsockopt(runner->fd, SOL_SOCKET, SO_ERROR, &error, &length);
-		if (error == 0)
-			return runner->fd;
-		drop(race, runner, error);
-	}
-	return -1;
-}
-
-static void
-join(struct race *race, const struct addrinfo *address)
-{
-	struct pollfd *runner = &race->fds[race->count];
-
-	*runner = (struct pollfd){ .events = POLLOUT };
-	runner->fd = socket(address->ai_family,
-	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol);
-	if (runner->fd == -1) {
-		race->error = errno;
-		return;
-	}
-	race->count++;
-	race->pending++;
-	if (connect(runner->fd, address->ai_addr, address->ai_addrlen) == -1 &&
-	    errno != EINPROGRESS)
-		drop(race, runner, errno);
-}
 
 /* Connects to the address that answers first; -1 with *error if none does. */
 static int
-connect_to_any(const struct addrinfo *addresses, int *error)
+connect_to_any(const struct addrinfo *next, int *error)
 {
-	struct race race = { .error = EHOSTUNREACH };
-	const struct addrinfo *next = addresses;
-	int fd = -1;
+	struct pollfd fds[ADDRESSES]; /* -1: that one has failed */
+	nfds_t count = 0, pending = 0;
 
-	while (fd == -1 && (next != NULL || race.pending > 0)) {
+	*error = EHOSTUNREACH;
+	while (next != NULL || pending > 0) {
 		if (next != NULL) {
-			join(&race, next);
-			next = race.count < ADDRESSES ? next->ai_next : NULL;
+			int fd = socket(next->ai_family,
+			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    next->ai_protocol);
+			bool begun = fd != -1 &&
+			    (connect(fd, next->ai_addr, next->ai_addrlen) ==
+				    0 ||
+				errno == EINPROGRESS);
+
+			if (!begun)
+				*error = errno;
+			if (!begun && fd != -1)
+				close(fd);
+			fds[count++] = (struct pollfd){ .fd = begun ? fd : -1,
+				.events = POLLOUT };
+			pending += begun;
+			next = count < ADDRESSES ? next->ai_next : NULL;
 		}
-		fd = first_of(&race, next != NULL ? STAGGER : -1);
-	}
-	*error = fd == -1 ? race.error : 0;
-	return fd;
-}
+		if (pending == 0 ||
+		    poll(fds, count, next != NULL ? STAGGER : -1) <= 0)
+			continue;
+		for (nfds_t i = 0; i < count; i++) {
+			socklen_t length = sizeof(int);
+			int failure = 0;
 
-/* Sends the result, and the socket if there is one. */
-static void
-pass(int to, struct result result, int fd)
-{
-	union {
-		char room[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { .room = { 0 } };
-	struct iovec part = { &result, sizeof result };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	struct cmsghdr *header;
-
-	if (fd != -1) {
-		message.msg_control = control.room;
-		message.msg_controllen = sizeof control.room;
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(header), &fd, sizeof fd);
+			if (fds[i].fd == -1 || fds[i].revents == 0)
+				continue;
+			getsockopt(
+			    fds[i].fd, SOL_SOCKET, SO_ERROR, &failure, &length);
+			*error = failure;
+			if (failure == 0)
+				return fds[i].fd;
+			close(fds[i].fd);
+			fds[i].fd = -1;
+			pending--;
+		}
 	}
-	sendmsg(to, &message, MSG_NOSIGNAL);
+	return -1;
 }
 
 pid_t
@@ -235,6 +192,9 @@ helper_resolve(const char *host, int port, int *fd)
 	pid_t parent = getpid(), pid = start(fd);
 	struct addrinfo *addresses = NULL;
 	struct result result = { 0 };
+	struct iovec part = { &result, sizeof result };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	union control control = { .room = { 0 } };
 	char service[NUMBER_ROOM];
 	int connected = -1;
 
@@ -248,17 +208,24 @@ helper_resolve(const char *host, int port, int *fd)
 		result = (struct result){ .error = errno };
 	else if (result.lookup == 0)
 		connected = connect_to_any(addresses, &result.error);
-	pass(TO_RETRY, result, connected);
+	if (connected != -1) {
+		struct cmsghdr *header = &control.header;
+
+		message.msg_control = control.room;
+		message.msg_controllen = sizeof control.room;
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof connected);
+		memcpy(CMSG_DATA(header), &connected, sizeof connected);
+	}
+	sendmsg(TO_RETRY, &message, MSG_NOSIGNAL);
 	_exit(0);
 }
 
 const char *
 helper_resolved(int fd, int *connected)
 {
-	union {
-		char room[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
+	union control control;
 	struct result result;
 	struct iovec part = { &result, sizeof result };
 	struct msghdr message = { .msg_iov = &part,
@@ -289,42 +256,32 @@ helper_resolved(int fd, int *connected)
  * A command as the way to a server
  */
 
-/*
- * Becomes openssl. Without the option that verifies the name or the address,
- * openssl would accept the certificate of any host; and without
- * -verify_return_error any certificate. With -quiet alone it would ignore the
- * end of its input.
- */
-static void
-execute_openssl(const struct url *url)
-{
-	unsigned char address[sizeof(struct in6_addr)];
-	/* "[HOST]:PORT" */
-	char target[URL_HOST_ROOM + NUMBER_ROOM + 3], *at = target;
-	char port[NUMBER_ROOM];
-	bool v6 = inet_pton(AF_INET6, url->host, address) == 1;
-	bool numeric = v6 || inet_pton(AF_INET, url->host, address) == 1;
-	const char *words[] = { "openssl", "s_client", "-quiet", "-no_ign_eof",
-		"-verify_quiet", "-verify_return_error", "-connect", target,
-		numeric ? "-verify_ip" : "-verify_hostname", url->host,
-		numeric ? NULL : "-servername", url->host, NULL };
-
-	at = stpcpy(at, v6 ? "[" : "");
-	at = stpcpy(at, url->host);
-	at = stpcpy(at, v6 ? "]:" : ":");
-	stpcpy(at, number_put(port, url->port));
-	execvp(words[0], (char **)(uintptr_t)words);
-}
-
 pid_t
 helper_transport(const char *via, const struct url *url, bool verbose,
     const struct signals *signals, int *fd)
 {
 	const struct timespec grace = { .tv_sec = GRACE };
 	struct pollfd fds[2] = { { .fd = TO_RETRY } };
-	pid_t pid = start(fd), child;
+	unsigned char address[sizeof(struct in6_addr)];
+	bool v6 = inet_pton(AF_INET6, url->host, address) == 1;
+	bool numeric = v6 || inet_pton(AF_INET, url->host, address) == 1;
+	char target[URL_HOST_ROOM + NUMBER_ROOM + 3];
+	/*
+	 * Without the option that verifies the name or the address, openssl
+	 * would accept the certificate of any host; and without
+	 * -verify_return_error any certificate. With -quiet alone it would
+	 * ignore the end of its input.
+	 */
+	const char *openssl[] = { "openssl", "s_client", "-quiet",
+		"-no_ign_eof", "-verify_quiet", "-verify_return_error",
+		"-connect", target, numeric ? "-verify_ip" : "-verify_hostname",
+		url->host, numeric ? NULL : "-servername", url->host, NULL };
+	pid_t pid, child;
 	sigset_t ended;
 
+	snprintf(target, sizeof target, v6 ? "[%s]:%d" : "%s:%d", url->host,
+	    url->port);
+	pid = start(fd);
 	if (pid != 0)
 		return pid;
 	child = fork();
@@ -343,7 +300,7 @@ helper_transport(const char *via, const struct url *url, bool verbose,
 			execl(
 			    _PATH_BSHELL, "sh", "-c", "--", via, (char *)NULL);
 		else
-			execute_openssl(url);
+			execvp(openssl[0], (char **)(uintptr_t)openssl);
 		_exit(EXIT_STATUS_NOT_FOUND);
 	}
 	isolate(*fd);

@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -32,23 +34,16 @@ link_open(struct fleet_link *link, const struct fleet_policy *fleet,
 	link->helper = 0;
 }
 
-/* Closes the connection, so that what has been sent still arrives. */
-static void
-release(struct fleet_link *link)
-{
-	if (link->stage != LINK_CLOSED)
-		close(link->fd);
-	link->stage = LINK_CLOSED;
-	link->helper = 0;
-}
-
-/* Closes the connection at once, and ends its helper. */
+/* Closes the connection, and ends its helper. */
 static void
 disconnect(struct fleet_link *link)
 {
 	if (link->helper != 0)
 		helper_end(link->helper);
-	release(link);
+	if (link->stage != LINK_CLOSED)
+		close(link->fd);
+	link->stage = LINK_CLOSED;
+	link->helper = 0;
 }
 
 void
@@ -123,67 +118,53 @@ begin_to_talk(struct fleet_link *link)
 	send_rest(link);
 }
 
-/* Returns the length of the address, or 0 if the host is a name. */
-static socklen_t
-read_address(const struct url *url, union address *address)
-{
-	*address = (union address){ 0 };
-	if (url->host[0] == '\0') {
-		address->local.sun_family = AF_UNIX;
-		_Static_assert(
-		    sizeof url->path <= sizeof address->local.sun_path,
-		    "too long");
-		memcpy(address->local.sun_path, url->path, sizeof url->path);
-		return sizeof address->local;
-	}
-	if (inet_pton(AF_INET, url->host, &address->v4.sin_addr) == 1) {
-		address->v4.sin_family = AF_INET;
-		address->v4.sin_port = htons((uint16_t)url->port);
-		return sizeof address->v4;
-	}
-	if (inet_pton(AF_INET6, url->host, &address->v6.sin6_addr) == 1) {
-		address->v6.sin6_family = AF_INET6;
-		address->v6.sin6_port = htons((uint16_t)url->port);
-		return sizeof address->v6;
-	}
-	return 0;
-}
-
 static void
 begin_to_connect(struct fleet_link *link)
 {
-	union address address;
-	socklen_t length = read_address(&link->url, &address);
+	const struct url *url = &link->url;
+	union address address = { 0 };
+	socklen_t length = 0; /* of the address; 0: the host is a name */
 
 	disconnect(link);
 	talk_connected(&link->talk);
-	if (link->fleet->via != NULL || link->url.tls) {
-		link->helper = helper_transport(link->fleet->via, &link->url,
+	_Static_assert(
+	    sizeof url->path <= sizeof address.local.sun_path, "too long");
+	if (url->host[0] == '\0') {
+		address.local.sun_family = AF_UNIX;
+		memcpy(address.local.sun_path, url->path, sizeof url->path);
+		length = sizeof address.local;
+	} else if (inet_pton(AF_INET, url->host, &address.v4.sin_addr) == 1) {
+		address.v4.sin_family = AF_INET;
+		address.v4.sin_port = htons((uint16_t)url->port);
+		length = sizeof address.v4;
+	} else if (inet_pton(AF_INET6, url->host, &address.v6.sin6_addr) == 1) {
+		address.v6.sin6_family = AF_INET6;
+		address.v6.sin6_port = htons((uint16_t)url->port);
+		length = sizeof address.v6;
+	}
+
+	link->stage = LINK_ASKING;
+	if (link->fleet->via != NULL || url->tls) {
+		link->helper = helper_transport(link->fleet->via, url,
 		    link->verbose, link->signals, &link->fd);
-		link->stage = LINK_ASKING;
 	} else if (length == 0) {
-		link->helper =
-		    helper_resolve(link->url.host, link->url.port, &link->fd);
 		link->stage = LINK_RESOLVING;
+		link->helper = helper_resolve(url->host, url->port, &link->fd);
 	} else {
 		link->fd = sys_move_up(socket(address.any.sa_family,
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-		if (link->fd == -1) {
-			fail_to_connect(link, strerror(errno));
-			return;
-		}
-		link->stage = LINK_ASKING;
-		if (connect(link->fd, &address.any, length) == -1) {
-			link->stage = LINK_CONNECTING;
-			if (errno != EINPROGRESS)
-				fail_to_connect(link, strerror(errno));
-		}
 	}
-	if (link->helper == -1) {
-		/* There is no descriptor either. */
+	if (link->helper == -1 || link->fd == -1) {
 		link->helper = 0;
 		link->stage = LINK_CLOSED;
 		fail_to_connect(link, strerror(errno));
+		return;
+	}
+	if (link->helper == 0 &&
+	    connect(link->fd, &address.any, length) == -1) {
+		link->stage = LINK_CONNECTING;
+		if (errno != EINPROGRESS)
+			fail_to_connect(link, strerror(errno));
 	}
 	if (link->stage == LINK_ASKING)
 		begin_to_talk(link);
@@ -209,14 +190,25 @@ link_ask(struct fleet_link *link, const struct fleet_question *question,
 	begin_to_connect(link);
 }
 
-/* Takes what has been received, and does what follows from it. */
+/* Sends and receives, and does what follows from what the server says. */
 static void
-take(struct fleet_link *link, nanos now)
+converse(struct fleet_link *link, nanos now)
 {
 	struct talk *talk = &link->talk;
 	struct url *url = &link->url;
 	size_t length;
+	ssize_t count;
 
+	send_rest(link);
+	if (link->stage != LINK_ASKING)
+		return;
+	count = recv(link->fd, talk->in + talk->received,
+	    sizeof talk->in - talk->received, MSG_DONTWAIT);
+	if (count <= 0) {
+		fail_to_talk(link, count == 0 ? 0 : errno);
+		return;
+	}
+	talk->received += (size_t)count;
 	switch (talk_take(talk, now, link->until - now)) {
 	case TALK_WAITS:
 		send_rest(link);
@@ -255,26 +247,6 @@ take(struct fleet_link *link, nanos now)
 	fail(link, "refused: ", talk->words);
 }
 
-/* Sends and receives. */
-static void
-converse(struct fleet_link *link, nanos now)
-{
-	struct talk *talk = &link->talk;
-	ssize_t count;
-
-	send_rest(link);
-	if (link->stage != LINK_ASKING)
-		return;
-	count = recv(link->fd, talk->in + talk->received,
-	    sizeof talk->in - talk->received, MSG_DONTWAIT);
-	if (count <= 0) {
-		fail_to_talk(link, count == 0 ? 0 : errno);
-		return;
-	}
-	talk->received += (size_t)count;
-	take(link, now);
-}
-
 void
 link_serve(struct fleet_link *link, short events, nanos now)
 {
@@ -287,9 +259,8 @@ link_serve(struct fleet_link *link, short events, nanos now)
 	if (link->end == LINK_PENDING && now >= link->until) {
 		/* duration_format() rounds more. */
 		if (timeout < NANOS_SECOND)
-			memcpy(
-			    strchr(number_put(span, timeout / NANOS_MS), '\0'),
-			    "ms", sizeof "ms");
+			snprintf(span, sizeof span, "%" PRId64 "ms",
+			    timeout / NANOS_MS);
 		else
 			duration_format(span, timeout);
 		fail(link, "no answer in ", strview_of(span));
@@ -344,8 +315,9 @@ link_tell(
 		told = link->stage == LINK_ASKING && talk->sent == talk->length;
 		link->end = LINK_NONE;
 	}
+	/* The helper delivers what was sent, and comes to its end then. */
 	if (told)
-		release(link);
+		link->helper = 0;
 	link_close(link);
 	return told;
 }
