@@ -1,5 +1,7 @@
 #include "output/countdown.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,19 +29,6 @@ countdown_open(
 	countdown->next = NANOS_MAX;
 }
 
-/* Whether standard error is a terminal that can erase a line. */
-static bool
-is_possible(enum showing showing)
-{
-	const char *kind = getenv("TERM");
-
-	if (!isatty(STDERR_FILENO) || kind == NULL || kind[0] == '\0' ||
-	    strcmp(kind, "dumb") == 0)
-		return false;
-	/* A CI runner may give the job a terminal, but it logs each write. */
-	return showing == SHOWING_ALWAYS || getenv("CI") == NULL;
-}
-
 /*
  * Whether retry is in the foreground: a background job must not write over what
  * the user types meanwhile.
@@ -51,58 +40,18 @@ is_foreground(const struct countdown *countdown)
 	    tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-/* How long the time that is shown stays the same. */
-static nanos
-step_of(nanos left)
-{
-	if (left > NANOS_DAY)
-		return NANOS_HOUR;
-	return left > NANOS_HOUR ? NANOS_MINUTE : NANOS_SECOND;
-}
-
-static bool
-fits(const char *const strings[])
-{
-	struct winsize size;
-	size_t columns = COLUMNS, length = 0;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		columns = size.ws_col;
-	for (; *strings != NULL; strings++)
-		length += strlen(*strings);
-	return length < columns;
-}
-
-/*
- * Draws the line over the last one, unless lines of the log still wait to be
- * written. The cursor stays in the first column, so that a line of another
- * process, such as another retry of "make -j", is written over the countdown
- * and not behind it.
- */
-static void
-draw(struct countdown *countdown, const char *label, nanos left)
-{
-	char room[DURATION_ROOM];
-	const char *span = duration_format(room, left);
-	const char *command = countdown->log->policy->label;
-	const char *colon = command == NULL ? "" : ": ";
-
-	if (command == NULL)
-		command = "";
-	if (countdown->log->length > 0 ||
-	    !fits(STRINGS(
-		"retry: ", command, colon, "attempt ", label, " in ", span)))
-		return;
-	log_put(countdown->log,
-	    STRINGS(RETURN, "retry: ", command, colon, "attempt ", label,
-		" in ", span, ERASE, RETURN));
-	countdown->shown = true;
-}
-
 void
 countdown_show(struct countdown *countdown, const char *label, nanos left)
 {
-	nanos now, step = step_of(left), rest;
+	nanos step = left > NANOS_DAY ? NANOS_HOUR
+	    : left > NANOS_HOUR       ? NANOS_MINUTE
+				      : NANOS_SECOND;
+	const char *command = countdown->log->policy->label;
+	const char *kind = getenv("TERM");
+	char line[PIPE_BUF], span[DURATION_ROOM];
+	struct winsize size;
+	nanos now, rest;
+	int columns = COLUMNS, length;
 
 	if (countdown->showing == SHOWING_NEVER ||
 	    (left <= NANOS_SECOND && countdown->next == NANOS_MAX))
@@ -114,21 +63,46 @@ countdown_show(struct countdown *countdown, const char *label, nanos left)
 	now = sys_now(CLOCK_BOOTTIME);
 	if (countdown->next != NANOS_MAX && now < countdown->next)
 		return;
-	/* No countdown any more in this invocation: the terminal may be gone.
+
+	/*
+	 * Only a terminal can erase a line. A CI runner may give the job one,
+	 * but it logs each write. If the terminal is gone, there is no
+	 * countdown any more in this invocation.
 	 */
-	if (!is_possible(countdown->showing)) {
+	if (!isatty(STDERR_FILENO) || kind == NULL || kind[0] == '\0' ||
+	    strcmp(kind, "dumb") == 0 ||
+	    (countdown->showing != SHOWING_ALWAYS && getenv("CI") != NULL)) {
 		countdown->showing = SHOWING_NEVER;
 		countdown->shown = false;
 		countdown->next = NANOS_MAX;
 		return;
 	}
+
 	/* Rounded up to a whole step, so that "0s" is never shown. */
 	rest = left % step == 0 ? step : left % step;
 	countdown->next = number_add(now, rest);
-	if (is_foreground(countdown))
-		draw(countdown, label, number_add(left - rest, step));
-	else
+	if (!is_foreground(countdown)) {
 		countdown->shown = false;
+		return;
+	}
+
+	/*
+	 * The line is drawn over the last one, unless lines of the log still
+	 * wait to be written. The cursor stays in the first column, so that a
+	 * line of another process, such as another retry of "make -j", is
+	 * written over the countdown and not behind it.
+	 */
+	length = snprintf(line, sizeof line,
+	    RETURN "retry: %s%sattempt %s in %s" ERASE RETURN,
+	    command == NULL ? "" : command, command == NULL ? "" : ": ", label,
+	    duration_format(span, number_add(left - rest, step)));
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		columns = size.ws_col;
+	if (countdown->log->length > 0 || length >= (int)sizeof line ||
+	    length - (int)(sizeof RETURN ERASE RETURN - 1) >= columns)
+		return;
+	log_put(countdown->log, line);
+	countdown->shown = true;
 }
 
 nanos
@@ -143,7 +117,7 @@ void
 countdown_clear(struct countdown *countdown)
 {
 	if (countdown->shown && is_foreground(countdown))
-		log_put(countdown->log, STRINGS(RETURN, ERASE));
+		log_put(countdown->log, RETURN ERASE);
 	countdown->shown = false;
 	countdown->next = NANOS_MAX;
 }

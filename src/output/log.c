@@ -35,14 +35,6 @@ log_open(struct log *log, const struct policy *policy, const char *id)
 	log->kept = 0;
 }
 
-/* Removes the first bytes of what is pending. */
-static void
-drop(struct log *log, size_t count)
-{
-	log->length -= count;
-	memmove(log->pending, log->pending + count, log->length + log->held);
-}
-
 void
 log_flush(struct log *log)
 {
@@ -56,9 +48,13 @@ log_flush(struct log *log)
 			continue;
 		if (put == -1 && errno == EAGAIN)
 			return;
-		/* Without a reader the line is dropped. That is no failure of
+		/* Without a reader all is dropped. That is no failure of
 		 * retry. */
-		drop(log, put > 0 ? (size_t)put : log->length);
+		if (put <= 0)
+			put = (ssize_t)log->length;
+		log->length -= (size_t)put;
+		memmove(
+		    log->pending, log->pending + put, log->length + log->held);
 	}
 }
 
@@ -98,120 +94,85 @@ put_text(
 	writer_put(writer, "\"");
 }
 
-/* A text may be cut; a fact for which there is no room at all is left out. */
 static void
-put_fact(struct writer *writer, const struct fact *fact)
+put_json(struct writer *writer, const struct log *log, const struct line *line)
 {
-	size_t least = sizeof ",\"\":\"\"" + strlen(fact->name) + NUMBER_ROOM;
+	/* A failed attempt is a warning; the end without a success an error. */
+	bool error =
+	    line->least == LOUDNESS_QUIET ? !line->warning : line->last;
+	const char *level = line->least == LOUDNESS_VERBOSE ? "info"
+	    : error                                         ? "error"
+							    : "warning";
+	const struct fact *fact = line->facts;
+	char *const *word = log->policy->command;
+	char time[DATE_ROOM];
+	size_t limit;
 
-	if (writer->used + least > writer->most)
-		return;
-	if (fact->text == NULL)
-		writer_json_number(writer, fact->name, fact->number);
-	else
-		put_text(writer, fact->name, fact->text, STRING_MOST);
-}
+	writer->compact = true;
+	writer_json_begin(writer, NULL, '{');
+	date_put(time, sys_now(CLOCK_REALTIME) / NANOS_MS);
+	writer_json_string(writer, "time", time);
+	writer_json_string(writer, "level", level);
+	writer_json_raw(writer, "message", "\"");
+	writer->most -= FACTS_ROOM;
+	put_strings(writer, ESCAPE_JSON, line->strings);
+	writer->most += FACTS_ROOM;
+	writer_put(writer, "\"");
 
-/* Puts the words of the command; of many words only the first ones. */
-static void
-put_command(struct writer *writer, char *const *word)
-{
-	size_t limit = writer->used + COMMAND_ROOM;
-
+	/* Which invocation the line is of; of many words the first ones. */
+	writer->most--;
+	writer_json_string(writer, "id", log->id);
+	writer_json_number(writer, "pid", getpid());
+	limit = writer->used + COMMAND_ROOM;
 	writer_json_begin(writer, "command", '[');
 	for (; *word != NULL && writer->used + WORD_ROOM <= limit; word++)
 		put_text(writer, NULL, *word, WORD_MOST);
 	if (*word != NULL)
 		writer_json_string(writer, NULL, "...");
 	writer_json_end(writer, ']');
-}
-
-/* Puts which invocation the line is of. */
-static void
-put_identity(struct writer *writer, const struct log *log)
-{
-	writer_json_string(writer, "id", log->id);
-	writer_json_number(writer, "pid", getpid());
-	put_command(writer, log->policy->command);
 	writer_json_string(writer, "label", log->policy->label);
-}
 
-/* A failed attempt is a warning; the end without a success is an error. */
-static const char *
-level(const struct line *line)
-{
-	switch (line->least) {
-	case LOUDNESS_PLAIN:
-		return line->last ? "error" : "warning";
-	case LOUDNESS_VERBOSE:
-		return "info";
-	case LOUDNESS_QUIET:
-		break;
+	/* A text may be cut; a fact without any room is left out. */
+	for (; fact != NULL && fact->name != NULL; fact++) {
+		if (writer->used + sizeof ",\"\":\"\"" + strlen(fact->name) +
+			NUMBER_ROOM >
+		    writer->most)
+			continue;
+		if (fact->text == NULL)
+			writer_json_number(writer, fact->name, fact->number);
+		else
+			put_text(writer, fact->name, fact->text, STRING_MOST);
 	}
-	return line->warning ? "warning" : "error";
-}
-
-static void
-put_json(struct writer *writer, const struct log *log, const struct line *line)
-{
-	const struct fact *fact = line->facts;
-	char time[DATE_ROOM];
-
-	writer->compact = true;
-	writer_json_begin(writer, NULL, '{');
-	date_put(time, sys_now(CLOCK_REALTIME) / NANOS_MS);
-	writer_json_string(writer, "time", time);
-	writer_json_string(writer, "level", level(line));
-	writer_json_raw(writer, "message", "\"");
-	writer->most -= FACTS_ROOM;
-	put_strings(writer, ESCAPE_JSON, line->strings);
-	writer->most += FACTS_ROOM;
-	writer_put(writer, "\"");
-	writer->most--;
-	put_identity(writer, log);
-	for (; fact != NULL && fact->name != NULL; fact++)
-		put_fact(writer, fact);
 	writer->most++;
 	writer_json_end(writer, '}');
 }
 
-/* Puts what makes the line an annotation, whose title names the command. */
+/* Puts the line as text, without its newline. */
 static void
-put_annotation(struct writer *writer, const struct policy *policy)
+put_line(struct writer *writer, const struct log *log, const struct line *line)
 {
+	bool github = log->policy->log_format == LOG_GITHUB;
+	enum escape style = github ? ESCAPE_GITHUB_LINE : ESCAPE_LINE;
+	const char *label = log->policy->label;
+	char **words = log->policy->command;
 	size_t limit = writer->most;
 
-	writer_put(writer, "::warning title=");
-	writer->most = writer->used + TITLE_MOST;
-	if (policy->label != NULL)
-		writer_put_escaped(writer, ESCAPE_GITHUB_TITLE, policy->label,
-		    strlen(policy->label));
-	for (char **word = policy->command;
-	     policy->label == NULL && *word != NULL; word++) {
-		writer_put(writer, word == policy->command ? "" : " ");
-		writer_put_escaped(
-		    writer, ESCAPE_GITHUB_TITLE, *word, strlen(*word));
-	}
-	writer->most = limit;
-	writer_put(writer, "::");
-}
-
-/* Puts the line in the format that was asked for, without its newline. */
-static void
-put_line(const struct log *log, struct writer *writer, const struct line *line)
-{
-	enum log_format format = log->policy->log_format;
-	const char *label = log->policy->label;
-	enum escape style =
-	    format == LOG_GITHUB ? ESCAPE_GITHUB_LINE : ESCAPE_LINE;
-
-	if (format == LOG_JSON) {
-		put_json(writer, log, line);
-		return;
-	}
-	if (format == LOG_GITHUB && line->last && !log->concluded) {
-		put_annotation(writer, log->policy);
+	if (github && line->last && !log->concluded) {
+		/* An annotation, whose title names the command. */
 		style = ESCAPE_GITHUB;
+		writer_put(writer, "::warning title=");
+		writer->most = writer->used + TITLE_MOST;
+		if (label != NULL)
+			writer_put_escaped(
+			    writer, ESCAPE_GITHUB_TITLE, label, strlen(label));
+		for (char **word = words; label == NULL && *word != NULL;
+		     word++) {
+			writer_put(writer, word == words ? "" : " ");
+			writer_put_escaped(
+			    writer, ESCAPE_GITHUB_TITLE, *word, strlen(*word));
+		}
+		writer->most = limit;
+		writer_put(writer, "::");
 	}
 	writer_put(writer, "retry: ");
 	if (label != NULL)
@@ -242,7 +203,10 @@ log_tell(struct log *log, const struct line *line)
 	open_stderr(log);
 	if (start + PIPE_BUF > log->pending + sizeof log->pending)
 		return;
-	put_line(log, &writer, line);
+	if (log->policy->log_format == LOG_JSON)
+		put_json(&writer, log, line);
+	else
+		put_line(&writer, log, line);
 	writer.bytes[writer.used++] = '\n';
 	memcpy(start, writer.bytes, writer.used);
 	log->concluded = log->concluded || line->last;
@@ -263,19 +227,15 @@ log_say(struct log *log, enum loudness least, const char *const strings[])
 }
 
 void
-log_put(struct log *log, const char *const strings[])
+log_put(struct log *log, const char *text)
 {
-	if (log->holding)
+	size_t length = strlen(text);
+
+	if (log->holding || length > sizeof log->pending - log->length)
 		return;
 	open_stderr(log);
-	for (; *strings != NULL; strings++) {
-		size_t length = strlen(*strings);
-
-		if (length > sizeof log->pending - log->length)
-			continue;
-		memcpy(log->pending + log->length, *strings, length);
-		log->length += length;
-	}
+	memcpy(log->pending + log->length, text, length);
+	log->length += length;
 	log_flush(log);
 }
 

@@ -71,10 +71,10 @@ void log_say(struct log *log, enum loudness least, const char *const strings[]);
 void log_tell(struct log *log, const struct line *line);
 
 /*
- * Writes the strings as they are, without a newline: for the countdown. Nothing
- * is written while lines are held, nor where the buffer has no room.
+ * Writes the text as it is, without a newline: for the countdown. Nothing is
+ * written while lines are held, nor where the buffer has no room.
  */
-void log_put(struct log *log, const char *const strings[]);
+void log_put(struct log *log, const char *text);
 
 /* Writes or drops the lines that are held; later lines are not held. */
 void log_release(struct log *log, bool drop_held);
