@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "text/number.h"
@@ -37,8 +38,6 @@ writer_flush(struct writer *writer)
 bool
 writer_deliver(struct writer *writer)
 {
-	struct writer line = { .to = STDERR_FILENO };
-
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (writer_flush(writer) == 0 && close(writer->to) == -1)
 		writer->error = errno;
@@ -47,10 +46,8 @@ writer_deliver(struct writer *writer)
 	/* Without a reader of the message, SIGPIPE would change the exit
 	 * status. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	writer_put_all(&line,
-	    STRINGS("retry: cannot write to standard output: ",
-		strerror(writer->error), "\n"));
-	writer_flush(&line);
+	dprintf(STDERR_FILENO, "retry: cannot write to standard output: %s\n",
+	    strerror(writer->error));
 	return false;
 }
 
@@ -189,9 +186,9 @@ writer_json_string(struct writer *writer, const char *name, const char *string)
 void
 writer_json_number(struct writer *writer, const char *name, int64_t number)
 {
-	char room[NUMBER_ROOM];
+	char digits[NUMBER_ROOM];
 
-	writer_json_raw(writer, name, number_put(room, number));
+	writer_json_raw(writer, name, number_put(digits, number));
 }
 
 void

@@ -1,8 +1,5 @@
 /*
  * writer: text and JSON in a buffer, written to a descriptor in few writes.
- *
- * printf is not used because its buffers and tables touch some 200 kB of
- * memory.
  */
 #ifndef WRITER_H
 #define WRITER_H
