@@ -57,9 +57,7 @@ run_open(struct run *run, const struct policy *policy,
 		report_start(run->report, policy, &run->history, trace,
 		    environment_id(&run->environment));
 	}
-	*what = "hooks";
-	if (!hooks_open(&run->hook, policy, loop))
-		return false;
+	hooks_open(&run->hook, policy, loop);
 	*what = "eventfd";
 	return attempt_open(&run->attempt, policy, loop, limited);
 }
@@ -68,8 +66,6 @@ void
 run_close(struct run *run)
 {
 	environment_close(&run->environment);
-	attempt_close(&run->attempt);
-	hooks_close(&run->hook);
 	if (run->fleet != NULL)
 		fleet_client_close(run->fleet);
 	free(run->fleet);

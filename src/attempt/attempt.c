@@ -3,106 +3,54 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "attempt/spawn.h"
 #include "exit_status.h"
+#include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/number.h"
-#include "sys/procfs.h"
-#include "attempt/proctree.h"
 
 /* How long others may keep a pipe open once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
 
-/* The attempt that runs. */
-struct running {
-	const struct attempt *shared;
-	struct event_loop *loop; /* that of shared */
-	struct termination_means means;
-	struct termination limit;
-	enum end reached; /* which limit was, once one was */
-	siginfo_t info; /* how the child ended, once it is dead */
-	bool halted; /* retry got a signal to stop, as the command did */
-	int interrupted;
-	bool overrun; /* it was ended because it wrote too much */
-	bool overtaken; /* the limit came after the interruption */
-	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
-	nanos deadline; /* CLOCK_BOOTTIME */
-};
-
 bool
-attempt_open(struct attempt *shared, const struct policy *policy,
+attempt_open(struct attempt *attempt, const struct policy *policy,
     struct event_loop *loop, bool limited)
 {
-	shared->policy = policy;
-	shared->loop = loop;
-	shared->sweep = NULL;
-	if (limited || policy->hold_out || policy->hold_err) {
-		shared->sweep = malloc(sizeof *shared->sweep);
-		if (shared->sweep == NULL)
-			return false;
-		proctree_start(shared->sweep);
-	}
+	attempt->policy = policy;
+	attempt->loop = loop;
+	attempt->may_end = limited || policy->hold_out || policy->hold_err;
+	termination_open(
+	    &attempt->limit, loop, policy->signal, policy->kill_after);
 	if (limited) {
-		proctree_adopt();
+		/* Orphans of the command become children of retry, which can
+		 * find them then. */
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		if (!procfs_visible())
 			log_say(&loop->log, LOUDNESS_VERBOSE,
 			    STRINGS("no /proc: limits reach the command "
 				    "itself only"));
 	}
-	return spawn_open(&shared->spawn, policy->signal);
-}
-
-/*
- * Looks whether the child is dead. One that a limit has ended is not reaped
- * before its tree is gone: until then no other process gets its number.
- */
-static void
-reap(struct running *attempt)
-{
-	int options = WEXITED | WNOHANG;
-
-	if (attempt->limit.dead)
-		return;
-	if (attempt->limit.stage != TERMINATION_NONE)
-		options |= WNOWAIT;
-	attempt->info.si_pid = 0;
-	if (waitid(P_PID, (id_t)attempt->limit.child, &attempt->info,
-		options) == 0)
-		attempt->limit.dead =
-		    attempt->info.si_pid == attempt->limit.child;
-	if (attempt->limit.dead)
-		attempt->loop->signals.accompanied = false;
-}
-
-/*
- * Whether the kernel has sent a signal to retry and the child, as parts of one
- * process group, because of what happens at a terminal: see tty(4). A signal
- * from before the fork did not reach the child.
- */
-static bool
-reached_both(struct signals *signals, const struct wakeup *wakeup, pid_t child)
-{
-	static const int terminal[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN,
-		SIGTTOU, SIGWINCH, SIGCONT };
-	/* The leader of a session gets HUP alone. */
-	bool sent = wakeup->signal == SIGHUP && getsid(0) != signals->self;
-
-	for (size_t i = 0; i < sizeof terminal / sizeof *terminal; i++)
-		sent |= wakeup->signal == terminal[i];
-	return !signals_early(signals, wakeup->signal) &&
-	    wakeup->code == SI_KERNEL && sent && getpgid(child) == getpgrp();
+	attempt->errors =
+	    sys_spare_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return attempt->errors != -1;
 }
 
 /* Heeds a signal, and passes it on to the child, unless the child has it
  * already: from its own call, or because its process group got it. */
 static void
-hear(struct running *attempt, const struct wakeup *wakeup)
+hear(struct attempt *attempt, const struct wakeup *wakeup)
 {
+	static const int typed[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU,
+		SIGWINCH, SIGCONT };
 	struct signals *signals = &attempt->loop->signals;
 	union sigval value = { .sival_int = wakeup->value };
 	pid_t child = attempt->limit.child;
+	int *interrupted = &attempt->outcome.interrupted;
+	bool shared;
 
 	if (wakeup->signal == 0)
 		return;
@@ -113,12 +61,22 @@ hear(struct running *attempt, const struct wakeup *wakeup)
 	/* Its own: PIPE, where standard error has no reader. */
 	if (wakeup->sender == signals->self)
 		return;
-	if (signals_end_series(wakeup->signal) && attempt->interrupted == 0)
-		attempt->interrupted = wakeup->signal;
+	if (signals_end_series(wakeup->signal) && *interrupted == 0)
+		*interrupted = wakeup->signal;
 	/* XCPU of the kernel is for processor time that retry itself used. */
 	if (attempt->limit.dead || wakeup->sender == child ||
-	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL) ||
-	    reached_both(signals, wakeup, child))
+	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL))
+		return;
+
+	/* The kernel sends a signal to both, as parts of one process group,
+	 * because of what happens at a terminal: see tty(4). The leader of a
+	 * session gets HUP alone. A signal from before the fork did not reach
+	 * the child. */
+	shared = wakeup->signal == SIGHUP && getsid(0) != signals->self;
+	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+		shared |= wakeup->signal == typed[i];
+	if (!signals_early(signals, wakeup->signal) &&
+	    wakeup->code == SI_KERNEL && shared && getpgid(child) == getpgrp())
 		return;
 	if (wakeup->code == SI_QUEUE)
 		sigqueue(child, wakeup->signal, value);
@@ -134,7 +92,7 @@ hear(struct running *attempt, const struct wakeup *wakeup)
  * not continue a stopped one.
  */
 static bool
-is_watched(void)
+shell_waits(void)
 {
 	pid_t parent = getppid(), foreground;
 	int fd;
@@ -154,11 +112,11 @@ is_watched(void)
  * decides whether and when it stops, so retry waits until it has. If retry got
  * no signal to stop, it stops only if a shell waits for that: no other process
  * would continue it, and no limit would act any more. A command in another
- * process group does not get the signals of the terminal: then retry stops
- * alone.
+ * process group does not get the signals of the terminal: then retry does not
+ * wait for it.
  */
 static void
-stop_along(struct running *attempt, const struct wakeup *wakeup)
+stop_along(struct attempt *attempt, const struct wakeup *wakeup)
 {
 	siginfo_t info = { .si_pid = 0 };
 	pid_t child = attempt->limit.child;
@@ -182,7 +140,7 @@ stop_along(struct running *attempt, const struct wakeup *wakeup)
 	if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
 		-1 ||
 	    info.si_pid != child || info.si_status == 0 ||
-	    !(attempt->halted || is_watched()))
+	    !(attempt->halted || shell_waits()))
 		return;
 	attempt->halted = false;
 	/* TSTP does not stop an orphaned process group, as STOP would. */
@@ -191,28 +149,10 @@ stop_along(struct running *attempt, const struct wakeup *wakeup)
 }
 
 static bool
-past_deadline(const struct running *attempt)
+past_deadline(const struct attempt *attempt)
 {
 	return attempt->deadline != NANOS_MAX &&
 	    sys_now(CLOCK_BOOTTIME) >= attempt->deadline;
-}
-
-static void
-reach(struct running *attempt, enum end limit, nanos now)
-{
-	attempt->reached = limit;
-	attempt->overtaken = attempt->interrupted != 0;
-	termination_start(&attempt->limit, &attempt->means, now);
-}
-
-/* Ends a command that has written more than may be held. */
-static void
-overrun(struct running *attempt, nanos now)
-{
-	attempt->overrun = true;
-	/* Its orphans would be out of reach otherwise. */
-	proctree_adopt();
-	termination_start(&attempt->limit, &attempt->means, now);
 }
 
 /* span after now; never, if there is no limit. */
@@ -222,135 +162,94 @@ limit_at(nanos now, nanos span)
 	return span == 0 ? NANOS_MAX : number_add(now, span);
 }
 
-/* What the attempt writes puts off its end by --idle-timeout. */
+/* Does what a limit asks for by now. */
 static void
-note_activity(struct running *attempt, nanos now)
+check_limits(struct attempt *attempt)
 {
-	if (attempt->idle != NANOS_MAX &&
-	    streams_active(&attempt->loop->streams))
-		attempt->idle =
-		    limit_at(now, attempt->shared->policy->idle_timeout);
-}
-
-static void
-check_limits(struct running *attempt)
-{
+	struct streams *streams = &attempt->loop->streams;
+	struct outcome *outcome = &attempt->outcome;
 	nanos now = event_loop_now(attempt->loop);
 
-	note_activity(attempt, now);
-	if (attempt->limit.stage != TERMINATION_NONE)
-		termination_advance(&attempt->limit, &attempt->means, now,
-		    past_deadline(attempt));
-	else if (streams_overrun(&attempt->loop->streams))
-		overrun(attempt, now);
-	else if (now >= number_lesser(attempt->timeout, attempt->idle))
-		reach(attempt,
-		    attempt->idle < attempt->timeout ? END_IDLE : END_TIMED_OUT,
-		    now);
-	else if (past_deadline(attempt))
-		reach(attempt, END_DEADLINE, now);
-}
-
-static nanos
-nap(const struct running *attempt)
-{
-	nanos left = streams_nap(&attempt->loop->streams), now, first;
-
-	if (attempt->means.sweep == NULL)
-		return NANOS_MAX;
-	now = event_loop_now(attempt->loop);
-	if (attempt->limit.stage != TERMINATION_NONE)
-		return termination_nap(&attempt->limit, now);
-	first = number_lesser(attempt->timeout, attempt->idle);
-	if (first != NANOS_MAX)
-		left = number_lesser(left, first - now);
-	if (attempt->deadline == NANOS_MAX)
-		return left;
-	return number_lesser(left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
-}
-
-/* The outcome of an attempt that no limit has ended. */
-static void
-judge_end(const struct running *attempt, int error, struct outcome *outcome)
-{
-	outcome->code = attempt->info.si_status;
-	if (attempt->info.si_code != CLD_EXITED) {
-		outcome->end = END_SIGNALED;
-	} else if (error != 0) {
-		outcome->end = END_NOT_STARTED;
-		outcome->error = error;
-		outcome->forked = true;
+	/* What the attempt writes puts off its end by --idle-timeout. */
+	if (attempt->idle != NANOS_MAX && streams_active(streams))
+		attempt->idle = limit_at(now, attempt->policy->idle_timeout);
+	if (attempt->limit.stage != TERMINATION_NONE) {
+		termination_advance(&attempt->limit, past_deadline(attempt));
+		return;
+	}
+	if (streams_overrun(streams)) {
+		/* It has written more than may be held. */
+		outcome->overrun = true;
 	} else {
-		outcome->end = END_EXITED;
+		if (now >= number_lesser(attempt->timeout, attempt->idle))
+			outcome->end = attempt->idle < attempt->timeout
+			    ? END_IDLE
+			    : END_TIMED_OUT;
+		else if (past_deadline(attempt))
+			outcome->end = END_DEADLINE;
+		else
+			return;
+		attempt->overtaken = outcome->interrupted != 0;
 	}
+	termination_start(&attempt->limit);
 }
 
-/*
- * The errno of exec, 0 if it did not fail. It is read after every attempt that
- * may have written one, or the next attempt's would be added to it.
- */
-static int
-exec_error(const struct running *attempt)
+/* How long until a limit may ask for something. */
+static nanos
+nap(const struct attempt *attempt)
 {
-	if (attempt->limit.stage == TERMINATION_NONE &&
-	    attempt->info.si_code == CLD_EXITED &&
-	    attempt->info.si_status != EXIT_STATUS_NOT_FOUND)
-		return 0;
-	return spawn_error(&attempt->shared->spawn);
+	nanos left = streams_nap(&attempt->loop->streams);
+	nanos first = number_lesser(attempt->timeout, attempt->idle);
+
+	if (attempt->limit.stage != TERMINATION_NONE)
+		return termination_nap(&attempt->limit);
+	if (first != NANOS_MAX)
+		left =
+		    number_lesser(left, first - event_loop_now(attempt->loop));
+	if (attempt->deadline != NANOS_MAX)
+		left = number_lesser(
+		    left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
+	return left;
 }
 
-/* The status of a child that a limit has ended, as a shell would give it. */
-static int
-own_status(const siginfo_t *info)
+/* The child is dead, or abandoned: completes the outcome. */
+static void
+judge_end(struct attempt *attempt)
 {
-	return info->si_code == CLD_EXITED
-	    ? info->si_status
-	    : EXIT_STATUS_SIGNAL + info->si_status;
-}
+	const struct termination *limit = &attempt->limit;
+	struct outcome *outcome = &attempt->outcome;
+	bool exited = limit->info.si_code == CLD_EXITED;
+	int status = limit->info.si_status;
+	uint64_t error = 0;
 
-static struct outcome
-outcome_of(const struct running *attempt)
-{
-	struct outcome outcome = { .elapsed = event_loop_now(attempt->loop) -
-		    attempt->began };
-	int error = exec_error(attempt);
+	outcome->elapsed = event_loop_now(attempt->loop) - attempt->began;
+	/* The errno of exec is read after every attempt that may have written
+	 * one, or the next attempt's would be added to it. */
+	if (limit->stage != TERMINATION_NONE || !exited ||
+	    status == EXIT_STATUS_NOT_FOUND)
+		if (read(attempt->errors, &error, sizeof error) == -1)
+			error = 0;
+	if (limit->stage != TERMINATION_NONE && limit->dead)
+		waitid(P_PID, (id_t)limit->child, NULL, WEXITED | WNOHANG);
 
-	if (attempt->limit.stage == TERMINATION_NONE) {
-		judge_end(attempt, error, &outcome);
-		return outcome;
-	}
-	/* An abandoned one may have died in the meantime. */
-	if (attempt->limit.dead)
-		waitid(
-		    P_PID, (id_t)attempt->limit.child, NULL, WEXITED | WNOHANG);
-	if (attempt->overrun && attempt->limit.dead) {
-		judge_end(attempt, error, &outcome);
-		return outcome;
-	}
-	outcome.end = attempt->reached;
-	if (attempt->limit.stage == TERMINATION_ABANDONED) {
-		outcome.end = END_DEADLINE;
+	if (limit->stage == TERMINATION_ABANDONED) {
+		outcome->end = END_DEADLINE;
+	} else if (limit->stage == TERMINATION_NONE || outcome->overrun) {
+		outcome->code = status;
+		outcome->end = exited ? END_EXITED : END_SIGNALED;
+		outcome->forked = exited && error != 0;
+		if (outcome->forked) {
+			outcome->end = END_NOT_STARTED;
+			outcome->error = (int)error;
+		}
 	} else if (attempt->overtaken) {
 		/* The signal that interrupted retry came first and counts. */
-		outcome.end = END_SIGNALED;
-		outcome.code = attempt->interrupted;
-	} else if (attempt->shared->policy->preserve_status) {
-		outcome.preserved = true;
-		outcome.code = own_status(&attempt->info);
+		outcome->end = END_SIGNALED;
+		outcome->code = outcome->interrupted;
+	} else if (attempt->policy->preserve_status) {
+		outcome->preserved = true;
+		outcome->code = exited ? status : EXIT_STATUS_SIGNAL + status;
 	}
-	return outcome;
-}
-
-/* Until when the rest in the pipes may be delivered (event_loop_now). */
-static nanos
-patience(const struct running *attempt, enum relay_rest rest)
-{
-	bool hurried = attempt->limit.stage != TERMINATION_NONE ||
-	    attempt->interrupted != 0 || past_deadline(attempt);
-
-	return hurried || rest == RELAY_STRAGGLING
-	    ? event_loop_now(attempt->loop) + STRAGGLERS
-	    : NANOS_MAX;
 }
 
 /*
@@ -359,10 +258,10 @@ patience(const struct running *attempt, enum relay_rest rest)
  * in it.
  */
 static struct relay_found
-deliver(struct running *attempt)
+deliver(struct attempt *attempt)
 {
 	struct event_loop *loop = attempt->loop;
-	nanos until = NANOS_MAX;
+	nanos until = NANOS_MAX; /* event_loop_now */
 	enum relay_rest rest;
 
 	relay_ended(&loop->streams.relay);
@@ -373,8 +272,12 @@ deliver(struct running *attempt)
 
 		if (rest == RELAY_STRAGGLING)
 			streams_ended(&loop->streams);
-		if (until == NANOS_MAX)
-			until = patience(attempt, rest);
+		if (until == NANOS_MAX &&
+		    (rest == RELAY_STRAGGLING ||
+			attempt->limit.stage != TERMINATION_NONE ||
+			attempt->outcome.interrupted != 0 ||
+			past_deadline(attempt)))
+			until = event_loop_now(loop) + STRAGGLERS;
 		if (until != NANOS_MAX)
 			left = until - event_loop_now(loop);
 		else if (attempt->deadline != NANOS_MAX)
@@ -391,71 +294,61 @@ deliver(struct running *attempt)
 }
 
 struct outcome
-attempt_run(struct attempt *shared, char **command, char **env,
+attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label)
 {
-	const struct policy *policy = shared->policy;
-	struct event_loop *loop = shared->loop;
-	struct running attempt = { .shared = shared,
-		.loop = loop,
-		.means = { policy->signal, policy->kill_after, shared->sweep,
-		    &loop->log, "attempt ", label },
-		.limit.child = -1,
-		.deadline = history->deadline };
-	const char *lacking;
-	struct outcome outcome;
+	const struct policy *policy = attempt->policy;
+	struct event_loop *loop = attempt->loop;
+	struct termination *limit = &attempt->limit;
+	struct outcome *outcome = &attempt->outcome;
 	struct relay_found found;
+	const char *lacking;
 	int error;
 
-	if (shared->sweep != NULL)
-		proctree_exclude(shared->sweep);
+	*outcome = (struct outcome){ 0 };
+	attempt->halted = attempt->overtaken = false;
+	attempt->deadline = history->deadline;
+	limit->child = -1;
+	termination_prepare(limit, "attempt ", label, attempt->may_end);
 	if (streams_begin(&loop->streams, &lacking)) {
 		lacking = "cannot fork";
-		attempt.began = signals_note(&loop->signals);
-		attempt.limit.child = spawn_run(&shared->spawn, &loop->signals,
-		    &loop->streams, command, env);
+		attempt->began = signals_note(&loop->signals);
+		limit->child = spawn_command(
+		    loop, policy->signal, attempt->errors, command, env);
 	}
 	error = errno;
 	streams_forked(&loop->streams);
-	if (attempt.limit.child == -1) {
+	if (limit->child == -1) {
 		relay_finish(&loop->streams.relay);
 		return (struct outcome){ .end = END_NOT_STARTED,
 			.error = error,
 			.lacking = lacking };
 	}
-	attempt.timeout =
-	    limit_at(attempt.began, plan_timeout(policy, history->made));
-	attempt.idle = limit_at(attempt.began, policy->idle_timeout);
-	loop->child = attempt.limit.child;
+	attempt->timeout =
+	    limit_at(attempt->began, plan_timeout(policy, history->made));
+	attempt->idle = limit_at(attempt->began, policy->idle_timeout);
+	loop->child = limit->child;
 	loop->signals.accompanied = true;
-	attempt.interrupted = signals_handed_on(&loop->signals);
+	outcome->interrupted = signals_handed_on(&loop->signals);
 
-	while (!termination_over(&attempt.limit)) {
-		struct wakeup wakeup = event_loop_hear(loop, nap(&attempt));
+	while (!termination_over(limit)) {
+		struct wakeup wakeup = event_loop_hear(loop, nap(attempt));
 
-		reap(&attempt);
-		hear(&attempt, &wakeup);
-		stop_along(&attempt, &wakeup);
-		if (!attempt.limit.dead ||
-		    attempt.limit.stage != TERMINATION_NONE)
-			check_limits(&attempt);
+		loop->signals.accompanied = !termination_reap(limit);
+		hear(attempt, &wakeup);
+		stop_along(attempt, &wakeup);
+		if (!limit->dead || limit->stage != TERMINATION_NONE)
+			check_limits(attempt);
 	}
 	stdin_source_ended(&loop->streams.input);
 	loop->signals.accompanied = false;
-	outcome = outcome_of(&attempt);
-	found = deliver(&attempt);
-	outcome.seen = found.seen;
-	outcome.has_hint = found.has_hint;
-	outcome.hint = found.hint;
-	outcome.interrupted = attempt.interrupted;
-	outcome.overrun = streams_ended(&loop->streams) || attempt.overrun;
+	judge_end(attempt);
+	found = deliver(attempt);
+	outcome->seen = found.seen;
+	outcome->has_hint = found.has_hint;
+	outcome->hint = found.hint;
+	outcome->overrun |= streams_ended(&loop->streams);
 	loop->child = 0;
 	event_loop_reap(loop);
-	return outcome;
-}
-
-void
-attempt_close(struct attempt *shared)
-{
-	free(shared->sweep);
+	return *outcome;
 }

@@ -7,25 +7,31 @@
 #define ATTEMPT_H
 
 #include <stdbool.h>
-#include "attempt/spawn.h"
+#include "attempt/event_loop.h"
 #include "attempt/termination.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
-#include "attempt/event_loop.h"
 
-/* What all attempts share. */
 struct attempt {
 	const struct policy *policy;
 	struct event_loop *loop;
-	struct spawn spawn;
-	struct sweep *sweep; /* NULL where no attempt has to be ended */
+	int errors; /* an eventfd: the errno of exec, from the child */
+	bool may_end; /* an attempt may have to be ended */
+
+	/* The attempt that runs: */
+	struct outcome outcome; /* as far as it is known */
+	bool halted; /* retry got a signal to stop, as the command did */
+	bool overtaken; /* a limit came after the interruption */
+	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
+	nanos deadline; /* CLOCK_BOOTTIME */
+	struct termination limit;
 };
 
 /*
  * False, with errno, if the kernel refuses. limited: a limit of time may end
  * an attempt.
  */
-bool attempt_open(struct attempt *shared, const struct policy *policy,
+bool attempt_open(struct attempt *attempt, const struct policy *policy,
     struct event_loop *loop, bool limited);
 
 /*
@@ -34,10 +40,7 @@ bool attempt_open(struct attempt *shared, const struct policy *policy,
  * policy's signal and, kill_after later, KILL to all of the attempt's
  * processes. label names the attempt in messages ("2/4").
  */
-struct outcome attempt_run(struct attempt *shared, char **command, char **env,
+struct outcome attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label);
-
-/* Gives back what attempt_open took. */
-void attempt_close(struct attempt *shared);
 
 #endif

@@ -8,28 +8,21 @@
 #define HOOKS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include "attempt/termination.h"
 #include "policy/policy.h"
-#include "attempt/event_loop.h"
-#include "attempt/proctree.h"
 
 /* The hook that runs; there is one at a time. */
 struct hook {
 	const struct policy *policy;
-	struct event_loop *loop;
-	struct sweep *sweep; /* NULL: there is no hook at all */
-	const char *option; /* that gave the shell line */
-	pid_t pid; /* 0: none is running */
+	bool runs; /* if not, the other fields mean nothing */
+	struct termination limit; /* limit.what is the option of the hook */
 };
 
-/* False, with errno, if there is no memory. */
-bool hooks_open(
+/* Fills it in. */
+void hooks_open(
     struct hook *hook, const struct policy *policy, struct event_loop *loop);
 
-/*
- * Starts --on-retry, if there is one, with env. Its standard input is
- * /dev/null, its standard output is the standard error of retry.
- */
+/* Starts --on-retry, if there is one, with env (spawn_hook). */
 void hooks_retry(struct hook *hook, char **env);
 
 /* Reaps the hook if it has ended. True if none is running. */
@@ -47,7 +40,5 @@ void hooks_end(struct hook *hook, const char *why);
  * after 30 s, or at a signal that ends the series: then this is false.
  */
 bool hooks_give_up(struct hook *hook, char **env);
-
-void hooks_close(struct hook *hook);
 
 #endif

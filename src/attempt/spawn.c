@@ -1,27 +1,17 @@
 #include "attempt/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <paths.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 #include "exit_status.h"
-#include "sys/sys.h"
 #include "text/number.h"
 
 /* Room for a variable that names a process. */
 #define PID_ROOM (sizeof "WATCHDOG_PID=" + NUMBER_ROOM)
-
-bool
-spawn_open(struct spawn *spawn, int death_signal)
-{
-	spawn->death_signal = death_signal;
-	spawn->errors =
-	    sys_spare_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	return spawn->errors != -1;
-}
 
 /* Returns only if path cannot be executed, with errno. */
 static void
@@ -36,27 +26,26 @@ execute(const char *path, char **command, char **env)
 	execve(_PATH_BSHELL, command - 1, env);
 }
 
-/* Whether the search along PATH goes on after this error of execve(2). */
-static bool
-look_further(int error)
-{
-	return error == ENOENT || error == ENOTDIR || error == EACCES ||
-	    error == ESTALE || error == ENODEV || error == ETIMEDOUT;
-}
-
 /*
  * Searches as glibc's execvp(3): EACCES is remembered while the search
  * continues. execvp(3) itself is not used, because musl's has no fallback to
  * sh, and because it takes no env.
  */
 static void
-search(char **command, char **env)
+find_and_execute(char **command, char **env)
 {
 	const char *search_path = getenv("PATH"), *name = command[0];
 	size_t length = strlen(name);
 	char path[PATH_MAX + NAME_MAX + 2];
 	bool denied = false;
 
+	if (strchr(name, '/') != NULL) {
+		execute(name, command, env);
+		return;
+	}
+	errno = length == 0 ? ENOENT : ENAMETOOLONG;
+	if (length == 0 || length > NAME_MAX)
+		return;
 	if (search_path == NULL)
 		search_path = "/bin:/usr/bin";
 	for (const char *at = search_path, *end;; at = end + 1) {
@@ -72,33 +61,16 @@ search(char **command, char **env)
 			memcpy(path + directory + (directory > 0), name,
 			    length + 1);
 			execute(path, command, env);
-			if (!look_further(errno))
-				return;
 			denied = denied || errno == EACCES;
+			if (errno != ENOENT && errno != ENOTDIR &&
+			    errno != EACCES && errno != ESTALE &&
+			    errno != ENODEV && errno != ETIMEDOUT)
+				return;
 		}
 		if (*end == '\0')
 			break;
 	}
 	errno = denied ? EACCES : ENOENT;
-}
-
-static void
-find_and_execute(char **command, char **env)
-{
-	if (strchr(command[0], '/') != NULL)
-		execute(command[0], command, env);
-	else if (command[0][0] == '\0')
-		errno = ENOENT;
-	else if (strlen(command[0]) > NAME_MAX)
-		errno = ENAMETOOLONG;
-	else
-		search(command, env);
-}
-
-static bool
-is_named(const char *variable, const char *name)
-{
-	return strncmp(variable, name, strlen(name)) == 0;
 }
 
 /*
@@ -111,67 +83,81 @@ static void
 inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
 {
 	static const char *const names[] = { "LISTEN_PID=", "WATCHDOG_PID=" };
-	char digits[NUMBER_ROOM], *parents;
+	static const char pidfd[] = "LISTEN_PIDFDID=";
+	char digits[NUMBER_ROOM];
 	bool activated = false;
 	char **to = env;
 
-	parents = number_put(digits, parent);
+	number_put(digits, parent);
 	for (int i = 0; i < 2; i++)
-		for (char **at = env; *at != NULL; at++)
-			if (is_named(*at, names[i]) &&
-			    strcmp(*at + strlen(names[i]), parents) == 0) {
-				*at = room[i];
-				number_put(stpcpy(*at, names[i]), getpid());
-				activated |= i == 0;
-			}
+		for (char **at = env; *at != NULL; at++) {
+			size_t length = strlen(names[i]);
+
+			if (strncmp(*at, names[i], length) != 0 ||
+			    strcmp(*at + length, digits) != 0)
+				continue;
+			*at = room[i];
+			number_put(stpcpy(*at, names[i]), getpid());
+			activated |= i == 0;
+		}
 	for (char **at = env; activated && *at != NULL; at++)
-		if (!is_named(*at, "LISTEN_PIDFDID="))
+		if (strncmp(*at, pidfd, sizeof pidfd - 1) != 0)
 			*to++ = *at;
 	if (activated)
 		*to = NULL;
 }
 
-/* Runs between fork and exec: only calls that are safe in a signal handler. */
-static _Noreturn void
-become(const struct spawn *spawn, const struct signals *signals,
-    const struct streams *streams, pid_t parent, char **command, char **env)
+pid_t
+spawn_command(const struct event_loop *loop, int death_signal, int errors,
+    char **command, char **env)
 {
+	pid_t parent = loop->signals.self, child = fork();
 	char room[2][PID_ROOM];
 	uint64_t error;
 
-	signals_die_with(parent, spawn->death_signal);
+	if (child != 0)
+		return child;
+	signals_die_with(parent, death_signal);
 	/* The command must not run with the wrong streams. */
-	if (streams_attach(streams)) {
-		signals_restore(signals);
-		signals_hand_on(signals);
+	if (streams_attach(&loop->streams)) {
+		signals_restore(&loop->signals);
+		signals_hand_on(&loop->signals);
 		inherit_activation(env, parent, room);
 		find_and_execute(command, env);
 	}
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited
 	 * with this status. */
-	if (write(spawn->errors, &error, sizeof error) == -1)
+	if (write(errors, &error, sizeof error) == -1)
 		error = 0;
 	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 pid_t
-spawn_run(const struct spawn *spawn, const struct signals *signals,
-    const struct streams *streams, char **command, char **env)
+spawn_hook(const struct event_loop *loop, const char *line, char **env)
 {
-	pid_t parent = signals->self, child = fork();
+	/* The line may begin with a dash, so "--" is before it. */
+	char name[] = "sh", option[] = "-c", end[] = "--";
+	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
+	pid_t parent = loop->signals.self, child = fork();
+	int null;
 
-	if (child == 0)
-		become(spawn, signals, streams, parent, command, env);
-	return child;
-}
-
-int
-spawn_error(const struct spawn *spawn)
-{
-	uint64_t error;
-
-	if (read(spawn->errors, &error, sizeof error) != sizeof error)
-		return 0;
-	return (int)error;
+	if (child != 0)
+		return child;
+	signals_die_with(parent, SIGTERM);
+	/* The hook reads nothing of the caller's input and writes nothing into
+	 * the output that the caller may read. If standard error is closed, its
+	 * standard output is closed, too. */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+		close(STDOUT_FILENO);
+	null = open("/dev/null", O_RDONLY);
+	if (null != STDIN_FILENO) {
+		if (null == -1 || dup2(null, STDIN_FILENO) == -1)
+			close(STDIN_FILENO);
+		if (null != -1)
+			close(null);
+	}
+	signals_restore(&loop->signals);
+	execve(_PATH_BSHELL, words, env);
+	_exit(EXIT_STATUS_NOT_FOUND);
 }

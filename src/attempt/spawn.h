@@ -1,39 +1,32 @@
 /*
- * spawn: starts a command with the signals and descriptors that retry was
- * given.
+ * spawn: starts a command, or a hook, as if the caller had executed it.
  *
- * The command runs in the process group of retry, as if the caller had executed
- * it.
+ * It runs in the process group of retry, with the signals that retry was given.
+ * What the child does before its exec, a signal handler may do.
  */
 #ifndef SPAWN_H
 #define SPAWN_H
 
 #include <sys/types.h>
-#include "streams/streams.h"
-#include "sys/signals.h"
-
-struct spawn {
-	int errors; /* an eventfd that carries the errno of spawn_error */
-	int death_signal; /* what the command gets if retry dies */
-};
-
-/* False, with errno, if the kernel refuses. */
-bool spawn_open(struct spawn *spawn, int death_signal);
+#include "attempt/event_loop.h"
 
 /*
- * Forks and executes command with env. It is searched along PATH as execvp(3)
- * does; a script without #! is run by /bin/sh. If retry dies the child gets the
- * death_signal of spawn_open. Where LISTEN_PID or WATCHDOG_PID in env name
- * retry, they name the child. Returns its pid, or -1 with errno where fork
- * failed. The child writes over its copies of command[-1] and of env.
+ * Forks and executes command with env and the streams of the loop. It is
+ * searched along PATH as execvp(3) does; a script without #! is run by /bin/sh.
+ * If retry dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID
+ * in env name retry, they name the child. Returns its pid, or -1 with errno
+ * where fork failed. The child writes over its copies of command[-1] and of
+ * env. If it fails to get its streams or to exec, it adds the errno to the
+ * eventfd errors.
  */
-pid_t spawn_run(const struct spawn *spawn, const struct signals *signals,
-    const struct streams *streams, char **command, char **env);
+pid_t spawn_command(const struct event_loop *loop, int death_signal, int errors,
+    char **command, char **env);
 
 /*
- * The errno with which the child that has just ended failed to get its streams
- * or to exec; 0 if it did not fail.
+ * Forks a shell that runs line with env. Its standard input is /dev/null, its
+ * standard output is the standard error of retry. If retry dies, the shell gets
+ * TERM. Returns its pid, or -1 with errno.
  */
-int spawn_error(const struct spawn *spawn);
+pid_t spawn_hook(const struct event_loop *loop, const char *line, char **env);
 
 #endif

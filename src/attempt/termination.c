@@ -1,32 +1,455 @@
 #include "attempt/termination.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sys/procfs.h"
+#include "sys/sys.h"
+#include "text/hash.h"
 #include "text/number.h"
 
 /* How long KILL may take to end a process that no system call blocks. */
 #define KILL_TAKES NANOS_SECOND
 
 /* The time between looks after KILL: most deaths cause no SIGCHLD for retry. */
-#define WATCH (20 * NANOS_MS)
+#define LOOK_AGAIN (20 * NANOS_MS)
 
-/* How often KILL is sent at once while new processes turn up. */
+/* How often retry looks again at once because processes came or went. */
 #define ROUNDS 8
+
+/*
+ * The list of processes
+ */
+
+static struct member *
+find(const struct termination *limit, pid_t pid, int64_t start)
+{
+	for (size_t i = 0; i < limit->count; i++)
+		if (limit->list[i].pid == pid && limit->list[i].start == start)
+			return &limit->list[i];
+	return NULL;
+}
+
+/* Whether a known or an excluded process has this session. */
+static bool
+has_session(const struct termination *limit, pid_t session, bool excluded)
+{
+	for (size_t i = 0; i < limit->count; i++) {
+		const struct member *member = &limit->list[i];
+
+		if (member->session == session &&
+		    (excluded ? member->excluded : member->known))
+			return true;
+	}
+	return false;
+}
+
+/* Finds a process in the list, or adds it. NULL if there is no memory. */
+static struct member *
+note(struct termination *limit, pid_t pid, const struct procfs *proc)
+{
+	struct member *member = find(limit, pid, proc->start);
+
+	if (member == NULL && limit->count == limit->room) {
+		size_t size = limit->room * sizeof *limit->list;
+		bool first = limit->list == limit->first;
+		void *list = first
+		    ? mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+		    : mremap(limit->list, size, 2 * size, MREMAP_MAYMOVE);
+
+		if (list == MAP_FAILED)
+			return NULL;
+		if (first)
+			memcpy(list, limit->first, size);
+		limit->list = list;
+		limit->room *= 2;
+	}
+	if (member == NULL) {
+		member = &limit->list[limit->count++];
+		*member = (struct member){ .pid = pid, .start = proc->start };
+	}
+	member->session = proc->session;
+	return member;
+}
+
+/*
+ * Calls each for the children of the processes that are found or excluded, and
+ * for the children of those that each finds or excludes.
+ */
+static void
+list_children(
+    struct termination *limit, void (*each)(void *to, pid_t pid, pid_t parent))
+{
+	bool more;
+
+	do {
+		more = false;
+		for (size_t i = 0; i < limit->count; i++) {
+			struct member *member = &limit->list[i];
+
+			if (member->listed ||
+			    !(member->found || member->excluded))
+				continue;
+			member->listed = more = true;
+			procfs_children(member->pid, each, limit);
+		}
+	} while (more);
+}
+
+static void
+exclude(void *to, pid_t pid, pid_t parent)
+{
+	struct member *member;
+	struct procfs proc;
+
+	(void)parent;
+	if (procfs_look(&proc, pid) != PROCFS_SEEN || proc.dead)
+		return;
+	member = note(to, pid, &proc);
+	if (member != NULL && !member->excluded) {
+		member->excluded = true;
+		member->listed = false;
+	}
+}
+
+/*
+ * Whether a limit has to end a living process, a child of retry or of a process
+ * of the attempt. Once daemons are excluded, a process that is found later is
+ * part of the attempt, unless its session is that of an excluded process.
+ */
+static bool
+belongs(const struct termination *limit, pid_t pid, const struct procfs *proc,
+    pid_t parent)
+{
+	const struct member *member = find(limit, pid, proc->start);
+	struct procfs leader;
+
+	if (pid == limit->child || proc->session == limit->sessions[0] ||
+	    proc->session == limit->sessions[1] ||
+	    (member != NULL && member->known) ||
+	    has_session(limit, proc->session, false))
+		return true;
+	if (!limit->sorted)
+		return parent != limit->self;
+	if (!has_session(limit, proc->session, true))
+		return true;
+	/* If the number of the session is used again, then the session has a
+	 * leader that is not excluded. */
+	if (procfs_look(&leader, proc->session) != PROCFS_SEEN || leader.dead)
+		return false;
+	member = find(limit, proc->session, leader.start);
+	return member == NULL || !member->excluded;
+}
+
+/* Handles a process that was listed as a child of parent. */
+static void
+visit(void *to, pid_t pid, pid_t parent)
+{
+	struct termination *limit = to;
+	bool child = pid == limit->child, ours = parent == limit->self, member;
+	struct member *noted;
+	enum procfs_look look;
+	struct procfs proc;
+
+	limit->past |= child;
+	/* Listed in order of birth or adoption: it is older than the child. */
+	if (ours && !limit->past)
+		return;
+	look = procfs_look(&proc, pid);
+	if (ours && !child) {
+		siginfo_t info = { .si_pid = 0 };
+
+		/* A dead orphan is reaped. */
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) == 0 &&
+		    info.si_pid == pid)
+			look = PROCFS_GONE;
+	}
+	if (look == PROCFS_GONE ||
+	    (look == PROCFS_SEEN && proc.parent != parent)) {
+		/* retry may have adopted its children after listing its own. */
+		limit->unsure |= !child;
+		return;
+	}
+	if (look == PROCFS_SEEN && proc.dead) {
+		const int64_t dead[] = { pid, proc.start };
+
+		if (!child)
+			limit->dead_hash =
+			    hash_add(limit->dead_hash, dead, sizeof dead);
+		return;
+	}
+	noted = find(limit, pid, proc.start);
+	if (noted != NULL && noted->excluded)
+		return;
+	member = belongs(limit, pid, &proc, parent);
+	if (!member && (limit->sorted || !ours))
+		return;
+	noted = note(limit, pid, &proc);
+	if (noted == NULL)
+		limit->unsure |= member;
+	else if (member)
+		noted->found = true;
+	else
+		noted->daemon = true;
+}
+
+/* Begins a series of looks. */
+static void
+begin_looks(struct termination *limit)
+{
+	limit->self = getpid();
+	limit->sessions[0] = getsid(0);
+	limit->sessions[1] = getsid(limit->child);
+	limit->refused = 0;
+	limit->dead_hash = HASH_NONE;
+}
+
+/*
+ * Finds all processes before any of them is signalled. retry may have adopted
+ * the children of a process that died after the last look.
+ */
+static void
+look_around(struct termination *limit)
+{
+	uint64_t dead = limit->dead_hash;
+
+	for (size_t i = 0; i < limit->count; i++) {
+		struct member *member = &limit->list[i];
+
+		member->found = member->daemon = false;
+		member->listed = member->excluded;
+	}
+	limit->past = limit->unsure = false;
+	limit->living = limit->one = 0;
+	limit->dead_hash = HASH_NONE;
+	procfs_children(limit->self, visit, limit);
+	list_children(limit, visit);
+	limit->unsure |= limit->dead_hash != dead;
+	for (size_t i = 0; i < limit->count; i++)
+		if (limit->list[i].found &&
+		    limit->list[i].pid != limit->child) {
+			limit->living++;
+			limit->one = limit->list[i].pid;
+		}
+}
+
+/*
+ * Excludes the daemons of an attempt before any process is signalled: a process
+ * that becomes an orphan after that lost its parent to the signal, and is no
+ * daemon. The sessions of all processes of the attempt tell which orphans are
+ * daemons, so retry looks until it finds no further process. A daemon may fork
+ * and end before it is excluded. retry adopts its child, so the search ends
+ * only when it finds no further daemon.
+ */
+static void
+exclude_daemons(struct termination *limit)
+{
+	int rounds = 0;
+	bool more;
+
+	limit->sorted = false;
+	begin_looks(limit);
+	do {
+		int looks = 0;
+
+		do {
+			look_around(limit);
+			more = limit->unsure;
+			for (size_t i = 0; i < limit->count; i++) {
+				struct member *member = &limit->list[i];
+
+				more |= member->found && !member->known;
+				member->known = member->found;
+			}
+		} while (more && ++looks < ROUNDS);
+		more = false;
+		for (size_t i = 0; i < limit->count; i++) {
+			struct member *member = &limit->list[i];
+
+			if (member->daemon &&
+			    !has_session(limit, member->session, false))
+				member->excluded = more = true;
+		}
+		list_children(limit, exclude);
+	} while (more && ++rounds < ROUNDS);
+	limit->sorted = true;
+}
+
+/*
+ * Signals
+ */
+
+/* Whether pidfds work: a filter of system calls may answer EPERM as well. */
+static bool
+has_pidfds(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	bool works;
+
+	if (fd == -1)
+		return false;
+	works = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
+	close(fd);
+	return works;
+}
+
+/*
+ * As kill(2), but through a pidfd if there is one. If the pidfd may not be
+ * signalled, the number is not used: it may belong to another process by now.
+ */
+static int
+deliver(int pidfd, pid_t pid, int signal)
+{
+	if (pidfd != -1) {
+		if (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) ==
+			0 ||
+		    errno == ESRCH)
+			return 0;
+		if (errno == EPERM && has_pidfds()) {
+			errno = EPERM;
+			return -1;
+		}
+	}
+	return kill(pid, signal);
+}
+
+/*
+ * Sends the latest signal to a process. The pidfd is opened first: it keeps
+ * meaning the process that is then compared with the member. Old kernels,
+ * filters of system calls and a full table of descriptors give no pidfd.
+ */
+static void
+send_to(struct termination *limit, pid_t pid, int64_t start)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	enum procfs_look look = PROCFS_HIDDEN;
+	struct procfs proc;
+
+	/* The child is not reaped, so its number is not used again. */
+	if (pid != limit->child)
+		look = procfs_look(&proc, pid);
+	if (look == PROCFS_GONE ||
+	    (look == PROCFS_SEEN && start != 0 && proc.start != start)) {
+		limit->unsure = true;
+	} else {
+		if (deliver(fd, pid, limit->latest) == -1 && errno == EPERM)
+			limit->refused = pid;
+		/* A stopped process reacts to nothing but KILL. */
+		if (limit->latest != SIGKILL)
+			deliver(fd, pid, SIGCONT);
+	}
+	if (fd != -1)
+		close(fd);
+}
+
+/*
+ * Sends a signal, and then CONT, once to each process. If signal is 0, only
+ * those get it, as the latest signal, that were there when that was sent and
+ * that were not found yet: what began later may be what the attempt does to
+ * tidy up. Without /proc only the child gets it.
+ */
+static void
+sweep(struct termination *limit, int signal)
+{
+	bool child = false;
+	int rounds = 0;
+
+	begin_looks(limit);
+	if (signal != 0) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < limit->count; i++)
+			if (limit->list[i].excluded || limit->list[i].known)
+				limit->list[kept++] = limit->list[i];
+		limit->count = kept;
+		for (size_t i = 0; i < kept; i++)
+			limit->list[i].signalled = false;
+		limit->latest = signal;
+		limit->reached = sys_now(CLOCK_BOOTTIME) /
+		    (NANOS_SECOND / sysconf(_SC_CLK_TCK));
+	}
+	do {
+		look_around(limit);
+		for (size_t i = 0; i < limit->count; i++) {
+			struct member *member = &limit->list[i];
+			bool later = member->start == 0 ||
+			    member->start >= limit->reached;
+
+			if (!member->found || member->signalled ||
+			    (signal == 0 && later))
+				continue;
+			send_to(limit, member->pid, member->start);
+			member->signalled = true;
+			child |= member->pid == limit->child;
+		}
+	} while (limit->unsure && ++rounds < ROUNDS);
+	/* The child is signalled even if /proc shows nothing. */
+	if (signal != 0 && !child)
+		send_to(limit, limit->child, 0);
+}
+
+/*
+ * Stages
+ */
+
+void
+termination_open(struct termination *limit, struct event_loop *loop, int signal,
+    nanos kill_after)
+{
+	limit->loop = loop;
+	limit->signal = signal;
+	limit->kill_after = kill_after;
+	limit->room = TERMINATION_FIRST;
+	limit->list = limit->first;
+}
+
+void
+termination_prepare(struct termination *limit, const char *what,
+    const char *label, bool may_end)
+{
+	limit->what = what;
+	limit->label = label;
+	limit->stage = TERMINATION_NONE;
+	limit->dead = limit->named = false;
+	limit->count = 0;
+	if (may_end) {
+		procfs_children(getpid(), exclude, limit);
+		list_children(limit, exclude);
+	}
+}
+
+bool
+termination_reap(struct termination *limit)
+{
+	int options = WEXITED | WNOHANG;
+
+	if (limit->dead)
+		return true;
+	if (limit->stage != TERMINATION_NONE)
+		options |= WNOWAIT;
+	limit->info.si_pid = 0;
+	if (waitid(P_PID, (id_t)limit->child, &limit->info, options) == 0)
+		limit->dead = limit->info.si_pid == limit->child;
+	return limit->dead;
+}
 
 /* Says once which process does not end. */
 static void
-name(
-    struct termination *limit, const struct termination_means *means, pid_t pid)
+name(struct termination *limit, pid_t pid)
 {
-	bool refused = pid == limit->proctree.refused;
+	bool refused = pid == limit->refused;
 	char digits[NUMBER_ROOM];
 
 	if (limit->named || pid == 0)
 		return;
 	limit->named = true;
-	log_say(means->log, LOUDNESS_PLAIN,
-	    STRINGS(means->what, means->label, ": process ",
+	log_say(&limit->loop->log, LOUDNESS_PLAIN,
+	    STRINGS(limit->what, limit->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
 			: " is still alive 1s after KILL",
@@ -36,80 +459,73 @@ name(
 static bool
 is_gone(const struct termination *limit)
 {
-	return limit->proctree.living == 0 && !limit->proctree.unsure;
+	return limit->living == 0 && !limit->unsure;
 }
 
 static void
-send_kill(struct termination *limit, const struct termination_means *means)
+send_kill(struct termination *limit)
 {
 	int rounds = 0;
 
 	do
-		limit->proctree =
-		    proctree_sweep(means->sweep, limit->child, SIGKILL);
+		sweep(limit, SIGKILL);
 	while (!is_gone(limit) && ++rounds < ROUNDS);
 }
 
 static void
-enter(struct termination *limit, enum termination_stage stage, nanos end)
+start_kill(struct termination *limit, nanos now)
 {
-	limit->stage = stage;
-	limit->next = end;
-}
-
-static void
-start_kill(
-    struct termination *limit, const struct termination_means *means, nanos now)
-{
-	send_kill(limit, means);
-	enter(limit, TERMINATION_KILLED, number_add(now, KILL_TAKES));
+	send_kill(limit);
+	limit->stage = TERMINATION_KILLED;
+	limit->next = number_add(now, KILL_TAKES);
 }
 
 void
-termination_start(
-    struct termination *limit, const struct termination_means *means, nanos now)
+termination_start(struct termination *limit)
 {
-	proctree_exclude_daemons(means->sweep, limit->child);
-	if (means->signal == SIGKILL || means->kill_after == 0) {
-		start_kill(limit, means, now);
+	nanos now = event_loop_now(limit->loop);
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	exclude_daemons(limit);
+	if (limit->signal == SIGKILL || limit->kill_after == 0) {
+		start_kill(limit, now);
 	} else {
-		limit->proctree =
-		    proctree_sweep(means->sweep, limit->child, means->signal);
-		enter(limit, TERMINATION_SIGNALLED,
-		    number_add(now, means->kill_after));
+		sweep(limit, limit->signal);
+		limit->stage = TERMINATION_SIGNALLED;
+		limit->next = number_add(now, limit->kill_after);
 	}
 	/* retry may not signal the child, such as sudo: the signal has no
 	 * effect. */
-	if (limit->proctree.refused == limit->child)
-		name(limit, means, limit->child);
+	if (limit->refused == limit->child)
+		name(limit, limit->child);
 }
 
 void
-termination_advance(struct termination *limit,
-    const struct termination_means *means, nanos now, bool late)
+termination_advance(struct termination *limit, bool late)
 {
+	nanos now = event_loop_now(limit->loop);
+
 	switch (limit->stage) {
 	case TERMINATION_SIGNALLED:
 		if (now >= limit->next)
-			start_kill(limit, means, now);
+			start_kill(limit, now);
 		else
-			limit->proctree =
-			    proctree_sweep(means->sweep, limit->child, 0);
+			sweep(limit, 0);
 		break;
 	case TERMINATION_KILLED:
-		send_kill(limit, means);
+		send_kill(limit);
 		if (now < limit->next || termination_over(limit))
 			break;
-		enter(limit, TERMINATION_UNKILLABLE, now);
+		limit->stage = TERMINATION_UNKILLABLE;
 		if (!limit->dead)
-			name(limit, means, limit->child);
-		else if (limit->proctree.refused != 0)
-			name(limit, means, limit->proctree.refused);
+			name(limit, limit->child);
+		else if (limit->refused != 0)
+			name(limit, limit->refused);
 		else
-			name(limit, means, limit->proctree.one);
+			name(limit, limit->one);
 		break;
 	case TERMINATION_UNKILLABLE:
-		send_kill(limit, means);
+		send_kill(limit);
 		if (!limit->dead && late)
 			limit->stage = TERMINATION_ABANDONED;
 		break;
@@ -120,13 +536,13 @@ termination_advance(struct termination *limit,
 }
 
 nanos
-termination_nap(const struct termination *limit, nanos now)
+termination_nap(const struct termination *limit)
 {
 	switch (limit->stage) {
 	case TERMINATION_SIGNALLED:
-		return limit->next - now;
+		return limit->next - event_loop_now(limit->loop);
 	case TERMINATION_KILLED:
-		return WATCH;
+		return LOOK_AGAIN;
 	case TERMINATION_UNKILLABLE:
 		return KILL_TAKES;
 	case TERMINATION_NONE:

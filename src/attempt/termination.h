@@ -1,5 +1,10 @@
 /*
- * termination: ends an attempt or a hook.
+ * termination: ends an attempt or a hook, with all of its processes.
+ *
+ * These are the child, its descendants in any session, and the orphans that
+ * retry has adopted since the child began. Excluded are older children of
+ * retry, and daemons, both with their descendants. A daemon is an orphan in a
+ * session in which all processes of the attempt are orphans.
  *
  * All processes get a signal, and later KILL. They are watched until they are
  * gone.
@@ -7,10 +12,15 @@
 #ifndef TERMINATION_H
 #define TERMINATION_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "attempt/event_loop.h"
 #include "text/duration.h"
-#include "output/log.h"
-#include "attempt/proctree.h"
+
+/* For how many processes there is room before the list has to grow. */
+#define TERMINATION_FIRST 256
 
 enum termination_stage {
 	TERMINATION_NONE, /* no limit was reached */
@@ -20,37 +30,84 @@ enum termination_stage {
 	TERMINATION_ABANDONED, /* the child lives, past the deadline */
 };
 
+/* A process. A later process with the same number has another start. */
+struct member {
+	pid_t pid, session;
+	int64_t start; /* see procfs.h; 0: not known */
+	bool excluded; /* it must not be signalled */
+	bool found; /* by the latest look: it is of the attempt, and lives */
+	bool known; /* found by the last look for daemons */
+	bool daemon; /* perhaps: an orphan that may not be of the attempt */
+	bool listed; /* its children have been looked at */
+	bool signalled; /* it got the latest signal */
+};
+
 struct termination {
+	struct event_loop *loop;
+	int signal; /* the first one */
+	nanos kill_after; /* the time from signal to KILL */
+	const char *what, *label; /* in messages: "attempt ", "2/4" */
+
 	enum termination_stage stage;
 	pid_t child;
 	bool dead; /* the child is dead; after a limit it is not reaped yet */
+	siginfo_t info; /* how the child ended, once it is dead */
 	bool named; /* a message has named a process that does not end */
 	nanos next; /* when the stage is over, by event_loop_now */
-	struct proctree proctree; /* what the latest sweep found */
+
+	/* What the latest looks found, the child not counted: */
+	int living;
+	bool unsure; /* processes came or went meanwhile: look again */
+	pid_t one; /* a living process, or 0 */
+	pid_t refused; /* a process that may not be signalled, or 0 */
+
+	pid_t self,
+	    sessions[2]; /* retry; the sessions of retry and the child */
+	bool sorted; /* daemons are excluded: all others are of the attempt */
+	bool past; /* the child was found among the children of retry */
+	uint64_t dead_hash; /* of the dead that the latest look found */
+	int latest; /* the latest signal */
+	int64_t reached; /* when it was sent, as a start */
+
+	/* A list that grows in mappings of its own, which end with retry. */
+	size_t count, room;
+	struct member *list; /* first, or a mapping */
+	struct member first[TERMINATION_FIRST];
 };
 
-/* How an attempt or a hook is to be ended. */
-struct termination_means {
-	int signal; /* the first one */
-	nanos kill_after; /* the time from signal to KILL */
-	struct sweep *sweep;
-	struct log *log;
-	const char *what, *label; /* in messages: "attempt ", "2/4" */
-};
-
-/* Begins, because a limit is reached. now: event_loop_now. */
-void termination_start(struct termination *limit,
-    const struct termination_means *means, nanos now);
+/* Fills it in, for all attempts or hooks. */
+void termination_open(struct termination *limit, struct event_loop *loop,
+    int signal, nanos kill_after);
 
 /*
- * Does what is due by now; to be called when termination_nap is over or a child
- * of retry has died. late: the deadline is past.
+ * To be called before a child is forked. may_end: the child may have to be
+ * ended. The descendants that retry has now are excluded then: if one of them
+ * becomes an orphan later, retry adopts it, and it would look like one of the
+ * attempt.
  */
-void termination_advance(struct termination *limit,
-    const struct termination_means *means, nanos now, bool late);
+void termination_prepare(struct termination *limit, const char *what,
+    const char *label, bool may_end);
+
+/*
+ * Looks whether the child is dead. One that a limit has ended is not reaped
+ * before its tree is gone: until then no other process gets its number.
+ */
+bool termination_reap(struct termination *limit);
+
+/*
+ * Begins, because a limit is reached. From now on retry adopts orphans among
+ * its descendants.
+ */
+void termination_start(struct termination *limit);
+
+/*
+ * Does what is due; to be called when termination_nap is over or a child of
+ * retry has died. late: the deadline is past.
+ */
+void termination_advance(struct termination *limit, bool late);
 
 /* How long until termination_advance() is due again; NANOS_MAX: never. */
-nanos termination_nap(const struct termination *limit, nanos now);
+nanos termination_nap(const struct termination *limit);
 
 /*
  * Whether there is no more to wait for: the child is dead and its tree is gone

@@ -687,6 +687,9 @@ open_pidfd(pid_t pid)
 {
 	const struct process *process = kernel_find(pid);
 
+	if (kernel.unsettled != NULL)
+		kernel_settle(kernel.unsettled, true);
+	kernel.unsettled = NULL;
 	errno = ENOSYS;
 	if (!kernel.pidfds)
 		return -1;

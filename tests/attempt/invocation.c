@@ -288,7 +288,7 @@ check_hook(void)
 		kernel_break("begins a hook after a signal that ends all");
 }
 
-/* A limit is about to signal the tree of the command. */
+/* A limit is about to signal the command. */
 static void
 check_limit(int number)
 {
@@ -323,16 +323,6 @@ end_command(void)
 /*
  * Real functions, which are observed on their way
  */
-
-SPY(bool, attempt_open, struct attempt *child, const struct policy *policy,
-    struct event_loop *loop, bool limited)
-{
-	bool opened = REAL(attempt_open)(child, policy, loop, limited);
-
-	if (child->spawn.death_signal != now->set.signal)
-		kernel_break("would have the command die of another signal");
-	return opened;
-}
 
 /* An abandoned hook may live on, and is not waited for. */
 static void
@@ -372,32 +362,44 @@ top_of(pid_t child)
 	return kernel.hook;
 }
 
-SPY(void, proctree_exclude_daemons, struct sweep *sweep, pid_t child)
+/*
+ * A limit looks for daemons until it sends its first signal, whatever comes
+ * before; a process that is forked meanwhile may be missed until KILL.
+ */
+static void
+note_limit(const struct process *top)
 {
-	kernel_settle(top_of(child), false);
-	REAL(proctree_exclude_daemons)(sweep, child);
-	kernel_settle(top_of(child), true);
-}
+	bool asks = top == kernel.command;
 
-SPY(struct proctree, proctree_sweep, struct sweep *sweep, pid_t child,
-    int number)
-{
-	const struct process *top = top_of(child);
-	bool asks = number != 0 && top == kernel.command;
-	struct proctree proctree;
-
-	if (asks)
-		check_limit(number);
-	kernel.swept = top;
-	proctree = REAL(proctree_sweep)(sweep, child, number);
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
-	/* A process that is forked meanwhile may be missed until KILL. */
-	if (number != 0 && kernel.visible && kernel.meanwhile == NULL &&
+	if (kernel.visible && kernel.meanwhile == NULL &&
 	    kernel_has_member(top, true))
 		kernel_break("a limit misses a member");
-	return proctree;
+}
+
+SPY(void, termination_start, struct termination *limit)
+{
+	const struct process *top = top_of(limit->child);
+
+	kernel_settle(top, false);
+	kernel.swept = kernel.unsettled = top;
+	REAL(termination_start)(limit);
+	note_limit(top);
+}
+
+SPY(void, termination_advance, struct termination *limit, bool late)
+{
+	const struct process *top;
+
+	if (limit->stage == TERMINATION_ABANDONED)
+		return;
+	top = kernel.swept = top_of(limit->child);
+	REAL(termination_advance)(limit, late);
+	kernel.swept = NULL;
+	if (limit->stage != TERMINATION_SIGNALLED)
+		note_limit(top);
 }
 
 SPY(struct step, plan_first, const struct policy *policy,
@@ -808,6 +810,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.poll = wait_in_poll,
 		.hear = hear,
 		.unblock = take_own_signal,
+		.limit = check_limit,
 		.tracing = tracing };
 	for (size_t i = 0; set->pends && i < LENGTH(pending_first); i++)
 		sigaddset(&kernel.inherited, pending_first[i]);

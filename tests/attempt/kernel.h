@@ -179,6 +179,7 @@ struct kernel {
 	size_t count;
 	bool stirred; /* the wait ends now */
 	const struct process *swept; /* its tree is signalled by a limit now */
+	const struct process *unsettled; /* the same, before the first signal */
 	struct sent passed; /* the latest other signal to the command */
 	int passes; /* how many there were */
 	uint64_t random;
@@ -187,6 +188,7 @@ struct kernel {
 	void (*poll)(struct rest *rest); /* waits as ppoll(2) */
 	struct sent (*hear)(void); /* takes the next signal */
 	void (*unblock)(void); /* raised has an effect now */
+	void (*limit)(int number); /* a limit signals the command */
 	int raised; /* by retry for itself, blocked; 0: none */
 	bool tracing;
 	const char *broken; /* what kernel_break was told, or NULL */
@@ -221,7 +223,9 @@ void kernel_spare(void);
 /* Whether TSTP does not stop retry, because nobody could continue it. */
 bool kernel_orphaned(void);
 
-/* A limit begins to find the daemons of a command or hook, or has found them.
+/*
+ * A limit begins to find the daemons of a command or hook, or has found them:
+ * it opens the pidfd of the first process that it signals.
  */
 void kernel_settle(const struct process *top, bool over);
 
