@@ -51,7 +51,7 @@
 
 /* A withdrawal is one step here. */
 static enum window_answer (*const whole_withdraw)(struct window *window,
-    const struct window_limits *limits, int64_t epoch,
+    const struct terms *limits, int64_t epoch,
     struct window_sums *sums) = window_withdraw;
 
 /* The modules get these in place of the atomic accesses and of the windows. */
@@ -60,12 +60,10 @@ static enum window_answer (*const whole_withdraw)(struct window *window,
 static uint64_t load(const _Atomic uint64_t *at);
 static bool
 exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
-static enum window_answer
-withdraw(struct window *window, const struct window_limits *limits,
-    int64_t epoch, struct window_sums *sums);
-static int64_t
-next_retry(const struct window *window, const struct window_limits *limits,
-    int64_t epoch, struct window_sums *sums);
+static enum window_answer withdraw(struct window *window,
+    const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static int64_t next_retry(const struct window *window,
+    const struct terms *limits, int64_t epoch, struct window_sums *sums);
 static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define atomic_load(at) load(at)
 #define atomic_compare_exchange_strong(at, expected, desired) \
@@ -617,8 +615,8 @@ counted_in(const struct window *before, const struct window *window)
 
 /* The epoch in which the retry was granted is kept, too. */
 static enum window_answer
-withdraw(struct window *window, const struct window_limits *limits,
-    int64_t epoch, struct window_sums *sums)
+withdraw(struct window *window, const struct terms *limits, int64_t epoch,
+    struct window_sums *sums)
 {
 	struct actor *actor = run.actor;
 	struct window before = *window;
@@ -648,7 +646,7 @@ withdraw(struct window *window, const struct window_limits *limits,
 
 /* Nothing depends on it but how long a process waits. */
 static int64_t
-next_retry(const struct window *window, const struct window_limits *limits,
+next_retry(const struct window *window, const struct terms *limits,
     int64_t epoch, struct window_sums *sums)
 {
 	(void)window;
@@ -880,7 +878,7 @@ deposit(struct state *state, struct actor *actor)
 static void
 retry_alone(struct state *state, struct actor *actor)
 {
-	static const struct window_limits many = { 0, EPOCHS };
+	static const struct terms many = { 0, EPOCHS, 0 };
 	struct window before = state->host.alone;
 	struct window_sums sums;
 

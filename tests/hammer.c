@@ -65,7 +65,7 @@ enum {
 #define SLICE INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-static const struct window_limits limits = { WINDOW_RATIO_ONE / 5, 10 };
+static const struct terms limits = { WINDOW_RATIO_ONE / 5, 10, 0 };
 
 struct count {
 	_Atomic uint32_t begun, done;

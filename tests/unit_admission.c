@@ -154,7 +154,7 @@ test_retries_within_the_allowance(void)
 	EQUAL("2", admission.sums.retries, 2);
 	EQUAL("2", admission.effective.limits.min, 2);
 	EQUAL("2", admission.effective.limits.ratio, 0);
-	EQUAL("2", admission.effective.window, SECONDS(60));
+	EQUAL("2", admission.effective.limits.window, SECONDS(60));
 	HOLDS(
 	    "2", !admission.effective.corrupt && !admission.effective.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
@@ -307,8 +307,7 @@ test_a_denial_that_is_foreseen(void)
 			tell(&caller, &segment, &succeeded, SECONDS(3));
 		for (int64_t n = 0; n < rows[i].retries; n++)
 			window_withdraw(&segment.window,
-			    &(struct window_limits){ 0, 1000 }, 3,
-			    &admission.sums);
+			    &(struct terms){ 0, 1000, 0 }, 3, &admission.sums);
 		if (rows[i].pause > 0)
 			segment.cooldown = (uint64_t)(now + rows[i].pause);
 		for (size_t j = 0; j < LENGTH(others); j++)
@@ -838,7 +837,7 @@ test_results_of_attempts(void)
 		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
 		HOLDS(
 		    tellings[i].row, !effective.corrupt && !effective.differs);
-		EQUAL(tellings[i].row, effective.window, SECONDS(60));
+		EQUAL(tellings[i].row, effective.limits.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
@@ -999,7 +998,7 @@ test_a_corrupt_window(void)
 		segment.window.words[i] = UINT64_MAX;
 	effective = admission_look(&caller, &segment, &segment.header, 0);
 	HOLDS("look", effective.corrupt);
-	EQUAL("look", effective.window, SECONDS(60));
+	EQUAL("look", effective.limits.window, SECONDS(60));
 	admission = ask(&other, &segment, true, SECONDS(10));
 	HOLDS("ask", admission.effective.corrupt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
@@ -1074,8 +1073,10 @@ test_other_limits(void)
 			    numbers[i].ratio);
 			EQUAL(numbers[i].row, effective.limits.min,
 			    numbers[i].min);
-			EQUAL(numbers[i].row, effective.window, SECONDS(60));
-			EQUAL(numbers[i].row, segment_limits(&segment).min,
+			EQUAL(numbers[i].row, effective.limits.window,
+			    SECONDS(60));
+			EQUAL(numbers[i].row,
+			    segment_terms(&segment, &segment.header).min,
 			    numbers[i].min);
 		}
 }

@@ -663,7 +663,7 @@ succeed(struct teller *teller, int64_t second, int times)
 static void
 retry_alone(struct teller *teller, int64_t second, int times)
 {
-	static const struct window_limits many = { 0, 1000 };
+	static const struct terms many = { 0, 1000, 0 };
 	struct window_sums sums;
 
 	while (times-- > 0)

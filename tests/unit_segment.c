@@ -144,20 +144,20 @@ test_made(void)
 {
 	for (size_t i = 0; i < LENGTH(made); i++) {
 		struct segment new;
-		struct window_limits limits;
+		struct terms limits;
 		bool differs;
 		char row[8];
 
 		snprintf(row, sizeof row, "%zu", i);
 		memset(&new, 0xff, sizeof new);
 		segment_make(&new, "key", &made[i].terms, &origin);
-		limits = segment_limits(&new);
+		limits = segment_terms(&new, &new.header);
 		EQUAL(row, limits.ratio, made[i].ratio);
 		EQUAL(row, limits.min, made[i].min);
 		EQUAL(row, new.header.slice, made[i].slice);
 		HOLDS(row,
 		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
-		segment_agree(&new, &made[i].terms, &differs);
+		segment_agree(&new, &new.header, &made[i].terms, &differs);
 		HOLDS(row, !differs);
 		HOLDS(row,
 		    is_zero(&new.breaker,
@@ -423,19 +423,19 @@ test_agreements(void)
 	for (size_t i = 0; i < LENGTH(agreements); i++) {
 		const char *row = agreements[i].row;
 		struct segment new;
-		struct window_limits limits;
+		struct terms limits;
 		bool differs;
 
 		segment_make(&new, "key", &unsaid, &origin);
 		for (int twice = 0; twice < 2; twice++) {
-			limits =
-			    segment_agree(&new, &agreements[i].terms, &differs);
+			limits = segment_agree(
+			    &new, &new.header, &agreements[i].terms, &differs);
 			EQUAL(row, limits.ratio, agreements[i].ratio);
 			EQUAL(row, limits.min, agreements[i].min);
 			if (twice == 0)
 				EQUAL(row, differs, agreements[i].differs);
 		}
-		limits = segment_limits(&new);
+		limits = segment_terms(&new, &new.header);
 		EQUAL(row, limits.ratio, agreements[i].ratio);
 		EQUAL(row, limits.min, agreements[i].min);
 		EQUAL(row, new.header.slice, NANOS_SECOND);
@@ -447,17 +447,19 @@ static void
 test_agreements_add_up(void)
 {
 	struct segment new;
-	struct window_limits limits;
+	struct terms limits;
 	bool differs;
 
 	segment_make(&new, "key", &unsaid, &origin);
-	segment_agree(&new, &(struct terms){ 100000, 20, -1 }, &differs);
-	limits =
-	    segment_agree(&new, &(struct terms){ 300000, 5, -1 }, &differs);
+	segment_agree(
+	    &new, &new.header, &(struct terms){ 100000, 20, -1 }, &differs);
+	limits = segment_agree(
+	    &new, &new.header, &(struct terms){ 300000, 5, -1 }, &differs);
 	EQUAL("both", limits.ratio, 100000);
 	EQUAL("both", limits.min, 5);
 	HOLDS("both", differs);
-	segment_agree(&new, &(struct terms){ 100000, 5, -1 }, &differs);
+	segment_agree(
+	    &new, &new.header, &(struct terms){ 100000, 5, -1 }, &differs);
 	HOLDS("what holds", !differs);
 }
 
@@ -481,15 +483,14 @@ test_corrupt_limits(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct segment new;
-		struct window_limits limits;
+		struct terms limits;
 		bool differs = true;
 
 		segment_make(&new, "key", &unsaid, &origin);
 		atomic_store(&new.limits, rows[i].word);
-		limits = segment_limits(&new);
+		limits = segment_terms(&new, &new.header);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
-		HOLDS(rows[i].row, (limits.min >= 0) == rows[i].sense);
-		limits = segment_agree(&new, &unsaid, &differs);
+		limits = segment_agree(&new, &new.header, &unsaid, &differs);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
 		HOLDS(rows[i].row, !differs);
 		HOLDS(rows[i].row, atomic_load(&new.limits) == rows[i].word);

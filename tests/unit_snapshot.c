@@ -33,7 +33,7 @@ look(const struct segment *segment, nanos age)
 static void
 retries(struct segment *segment, int count, nanos age)
 {
-	struct window_limits limits = segment_limits(segment);
+	struct terms limits = segment_terms(segment, &segment->header);
 	int64_t epoch = segment_epoch(&segment->header, MADE + age);
 	struct window_sums sums;
 
@@ -103,7 +103,7 @@ test_a_limit_that_went_down(void)
 	bool differs;
 
 	retries(&segment, 5, 0);
-	segment_agree(&segment, &terms, &differs);
+	segment_agree(&segment, &segment.header, &terms, &differs);
 	EQUAL("below what was used", look(&segment, 0).limit, 1);
 	EQUAL("below what was used", look(&segment, 0).left, 0);
 }

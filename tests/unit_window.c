@@ -12,7 +12,7 @@
 #define PART(n) ((n) * (WINDOW_RATIO_ONE / 100))
 #define FULL 0xffff
 
-static const struct window_limits one = { 0, 1 };
+static const struct terms one = { 0, 1, 0 };
 
 /* A row's name, for a number. */
 static const char *
@@ -25,8 +25,7 @@ name_of(const char *what, int64_t number)
 }
 
 static enum window_answer
-withdraw(
-    struct window *window, const struct window_limits *limits, int64_t epoch)
+withdraw(struct window *window, const struct terms *limits, int64_t epoch)
 {
 	struct window_sums sums;
 
@@ -42,8 +41,7 @@ deposit(struct window *window, int64_t epoch, int times)
 
 /* How many retries are granted until one is denied. */
 static int64_t
-granted(
-    struct window *window, const struct window_limits *limits, int64_t epoch)
+granted(struct window *window, const struct terms *limits, int64_t epoch)
 {
 	int64_t times = 0;
 
@@ -65,38 +63,40 @@ word_of(const struct window *window, int64_t epoch)
 
 struct limit_row {
 	const char *name;
-	struct window_limits limits;
+	struct terms limits;
 	int64_t successes, limit;
 };
 
 static const struct limit_row limits[] = {
-	{ "nothing", { 0, 0 }, 0, 0 },
-	{ "nothing pays", { 0, 0 }, INT64_MAX, 0 },
-	{ "min alone", { 0, 10 }, 1000, 10 },
-	{ "no success yet", { PART(20), 10 }, 0, 10 },
-	{ "not above min", { PART(20), 10 }, 50, 10 },
-	{ "nearly", { PART(20), 10 }, 54, 10 },
-	{ "above min", { PART(20), 10 }, 55, 11 },
-	{ "61 successes", { PART(20), 10 }, 61, 12 },
-	{ "no min", { PART(20), 0 }, 4, 0 },
-	{ "no min, five", { PART(20), 0 }, 5, 1 },
+	{ "nothing", { 0, 0, 0 }, 0, 0 },
+	{ "nothing pays", { 0, 0, 0 }, INT64_MAX, 0 },
+	{ "min alone", { 0, 10, 0 }, 1000, 10 },
+	{ "no success yet", { PART(20), 10, 0 }, 0, 10 },
+	{ "not above min", { PART(20), 10, 0 }, 50, 10 },
+	{ "nearly", { PART(20), 10, 0 }, 54, 10 },
+	{ "above min", { PART(20), 10, 0 }, 55, 11 },
+	{ "61 successes", { PART(20), 10, 0 }, 61, 12 },
+	{ "no min", { PART(20), 0, 0 }, 4, 0 },
+	{ "no min, five", { PART(20), 0, 0 }, 5, 1 },
 	/* 0.333333 is less than a third: three successes do not pay for a
 	   retry. */
-	{ "a third", { 333333, 0 }, 3, 0 },
-	{ "a third, four", { 333333, 0 }, 4, 1 },
-	{ "a third, a million", { 333333, 0 }, 1000000, 333333 },
-	{ "the least ratio", { 1, 0 }, 999999, 0 },
-	{ "the least ratio, enough", { 1, 0 }, 1000000, 1 },
-	{ "one", { WINDOW_RATIO_ONE, 0 }, 7, 7 },
-	{ "one and a half", { PART(150), 0 }, 7, 10 },
-	{ "a thousand", { 1000 * INT64_C(1000000), 0 }, 3932100, 3932100000 },
-	{ "all successes there are", { WINDOW_RATIO_ONE, 0 }, INT64_MAX,
+	{ "a third", { 333333, 0, 0 }, 3, 0 },
+	{ "a third, four", { 333333, 0, 0 }, 4, 1 },
+	{ "a third, a million", { 333333, 0, 0 }, 1000000, 333333 },
+	{ "the least ratio", { 1, 0, 0 }, 999999, 0 },
+	{ "the least ratio, enough", { 1, 0, 0 }, 1000000, 1 },
+	{ "one", { WINDOW_RATIO_ONE, 0, 0 }, 7, 7 },
+	{ "one and a half", { PART(150), 0, 0 }, 7, 10 },
+	{ "a thousand", { 1000 * INT64_C(1000000), 0, 0 }, 3932100,
+	    3932100000 },
+	{ "all successes there are", { WINDOW_RATIO_ONE, 0, 0 }, INT64_MAX,
 	    INT64_MAX },
-	{ "too much", { 2 * WINDOW_RATIO_ONE, 0 }, INT64_MAX, INT64_MAX },
-	{ "too much and more", { INT64_MAX, 0 }, INT64_MAX, INT64_MAX },
-	{ "a product that is too large", { INT64_MAX, 0 }, 1000000, INT64_MAX },
-	{ "min of all", { INT64_MAX, INT64_MAX }, 1, INT64_MAX },
-	{ "a large min", { 0, INT64_MAX }, 0, INT64_MAX },
+	{ "too much", { 2 * WINDOW_RATIO_ONE, 0, 0 }, INT64_MAX, INT64_MAX },
+	{ "too much and more", { INT64_MAX, 0, 0 }, INT64_MAX, INT64_MAX },
+	{ "a product that is too large", { INT64_MAX, 0, 0 }, 1000000,
+	    INT64_MAX },
+	{ "min of all", { INT64_MAX, INT64_MAX, 0 }, 1, INT64_MAX },
+	{ "a large min", { 0, INT64_MAX, 0 }, 0, INT64_MAX },
 };
 
 static void
@@ -147,7 +147,7 @@ test_a_retry_counts_for_a_window_and_a_slice(void)
 static void
 test_a_success_counts_for_a_window(void)
 {
-	static const struct window_limits paid = { WINDOW_RATIO_ONE, 0 };
+	static const struct terms paid = { WINDOW_RATIO_ONE, 0, 0 };
 
 	for (int64_t from = 0; from < 3 * WINDOW_WORDS; from += 7)
 		for (int64_t i = 0; i <= WINDOW_WORDS; i++) {
@@ -164,7 +164,7 @@ test_a_success_counts_for_a_window(void)
 static void
 test_a_window_expires_slice_by_slice(void)
 {
-	static const struct window_limits sixty = { 0, WINDOW_SLICES };
+	static const struct terms sixty = { 0, WINDOW_SLICES, 0 };
 	struct window window = { { 0 } };
 
 	for (int64_t i = 0; i < WINDOW_SLICES; i++)
@@ -182,7 +182,7 @@ test_a_window_expires_slice_by_slice(void)
 static void
 test_what_was_paid_for_is_still_counted(void)
 {
-	static const struct window_limits fifth = { PART(20), 0 };
+	static const struct terms fifth = { PART(20), 0, 0 };
 	struct window window = { { 0 } };
 	struct window_sums sums;
 
@@ -204,7 +204,7 @@ test_what_was_paid_for_is_still_counted(void)
 static void
 test_the_sums_have_the_retry_that_was_granted(void)
 {
-	static const struct window_limits fifth = { PART(20), 10 };
+	static const struct terms fifth = { PART(20), 10, 0 };
 	struct window window = { { 0 } };
 	struct window_sums sums;
 
@@ -245,7 +245,7 @@ test_past_slices_are_sealed(void)
 static void
 test_a_clock_that_is_behind(void)
 {
-	static const struct window_limits two = { 0, 2 };
+	static const struct terms two = { 0, 2, 0 };
 
 	for (int64_t behind = 1; behind <= WINDOW_SLICES; behind++) {
 		struct window window = { { 0 } };
@@ -265,7 +265,7 @@ test_a_clock_that_is_behind(void)
 static void
 test_a_later_slice_is_the_present(void)
 {
-	static const struct window_limits paid = { WINDOW_RATIO_ONE, 0 };
+	static const struct terms paid = { WINDOW_RATIO_ONE, 0, 0 };
 	struct window window = { { 0 } };
 
 	deposit(&window, 502, 1);
@@ -372,7 +372,7 @@ test_a_process_stopped_for_a_window(void)
 static void
 test_full_counters(void)
 {
-	static const struct window_limits plenty = { 0, 10 * FULL };
+	static const struct terms plenty = { 0, 10 * FULL, 0 };
 	struct window window = { { 0 } };
 	struct window_sums sums;
 
@@ -394,7 +394,7 @@ test_full_counters(void)
 static void
 test_a_full_window(void)
 {
-	static const struct window_limits one_each = { WINDOW_RATIO_ONE, 0 };
+	static const struct terms one_each = { WINDOW_RATIO_ONE, 0, 0 };
 	struct window window = { { 0 } };
 	struct window_sums sums;
 
@@ -415,7 +415,7 @@ test_a_full_window(void)
 static void
 test_next(void)
 {
-	static const struct window_limits none = { PART(50), 0 };
+	static const struct terms none = { PART(50), 0, 0 };
 	struct window window = { { 0 } }, before;
 	struct window_sums sums;
 
@@ -469,7 +469,7 @@ naive_sums(const struct naive *naive, int64_t epoch)
 
 static void
 compare_withdrawal(struct naive *naive, struct window *window,
-    const struct window_limits *allowed, int64_t epoch)
+    const struct terms *allowed, int64_t epoch)
 {
 	int64_t at = epoch > naive->present ? epoch : naive->present;
 	struct window_sums want = naive_sums(naive, at), got;
@@ -500,7 +500,7 @@ compare_deposit(struct naive *naive, struct window *window, int64_t epoch)
 /* Checks window_next by asking copies of the window later. */
 static void
 compare_next(const struct naive *naive, const struct window *window,
-    const struct window_limits *allowed, int64_t epoch)
+    const struct terms *allowed, int64_t epoch)
 {
 	int64_t at = epoch > naive->present ? epoch : naive->present;
 	struct window_sums want = naive_sums(naive, at), got;
@@ -529,7 +529,7 @@ draw(uint32_t *seed, uint32_t most)
 
 /* Random gaps, with clocks that are up to two slices behind or ahead. */
 static void
-compare(const struct window_limits *allowed, uint32_t seed)
+compare(const struct terms *allowed, uint32_t seed)
 {
 	static struct naive naive;
 	struct window window = { { 0 } };
@@ -556,14 +556,14 @@ compare(const struct window_limits *allowed, uint32_t seed)
 static void
 test_any_series_against_a_naive_window(void)
 {
-	static const struct window_limits some[] = {
-		{ 0, 1 },
-		{ 0, 10 },
-		{ PART(20), 0 },
-		{ PART(20), 10 },
-		{ PART(100), 1 },
-		{ PART(70), 3 },
-		{ 333333, 2 },
+	static const struct terms some[] = {
+		{ 0, 1, 0 },
+		{ 0, 10, 0 },
+		{ PART(20), 0, 0 },
+		{ PART(20), 10, 0 },
+		{ PART(100), 1, 0 },
+		{ PART(70), 3, 0 },
+		{ 333333, 2, 0 },
 	};
 
 	for (size_t i = 0; i < LENGTH(some); i++)

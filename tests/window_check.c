@@ -80,24 +80,24 @@ struct state {
 struct trial {
 	uint8_t withdrawals[ACTORS], deposits[ACTORS];
 	uint8_t last;
-	struct window_limits limits;
+	struct terms limits;
 };
 
 #define HALF (WINDOW_RATIO_ONE / 2)
 #define ONE WINDOW_RATIO_ONE
 
 static const struct trial small[] = {
-	{ { 1, 1 }, { 1, 1 }, 5, { ONE, 1 } },
-	{ { 2, 1 }, { 1, 1 }, 3, { ONE, 1 } },
-	{ { 2, 1 }, { 1, 0 }, 5, { HALF, 1 } },
+	{ { 1, 1 }, { 1, 1 }, 5, { ONE, 1, 0 } },
+	{ { 2, 1 }, { 1, 1 }, 3, { ONE, 1, 0 } },
+	{ { 2, 1 }, { 1, 0 }, 5, { HALF, 1, 0 } },
 };
 
 static const struct trial large[] = {
-	{ { 2, 1 }, { 1, 1 }, 5, { ONE, 1 } },
-	{ { 2, 2 }, { 1, 1 }, 4, { ONE, 1 } },
-	{ { 2, 2 }, { 1, 0 }, 6, { ONE, 1 } },
-	{ { 1, 1 }, { 2, 1 }, 5, { HALF, 0 } },
-	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1 } },
+	{ { 2, 1 }, { 1, 1 }, 5, { ONE, 1, 0 } },
+	{ { 2, 2 }, { 1, 1 }, 4, { ONE, 1, 0 } },
+	{ { 2, 2 }, { 1, 0 }, 6, { ONE, 1, 0 } },
+	{ { 1, 1 }, { 2, 1 }, 5, { HALF, 0, 0 } },
+	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1, 0 } },
 };
 
 enum step_kind { STEP_CLOCK, STEP_WITHDRAWER, STEP_DEPOSITOR };
@@ -183,7 +183,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
  */
 
 static bool
-windows_hold(const struct state *s, const struct window_limits *limits)
+windows_hold(const struct state *s, const struct terms *limits)
 {
 	for (int end = 0; end < EPOCHS; end++) {
 		int retries = 0, successes = 0, least;
@@ -260,7 +260,7 @@ print_step(const struct step_from *step, const void *state)
 static void
 take_step(struct state *s, struct actor *actor, bool withdraws)
 {
-	const struct window_limits *limits = &run.trial->limits;
+	const struct terms *limits = &run.trial->limits;
 	/* Only an actor whose clock is a window behind may take the window for
 	 * corrupt. */
 	bool late = s->clock > actor->epoch + WINDOW_WORDS;

@@ -261,7 +261,7 @@ go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
 	int64_t epoch = window_epoch(config->slice, now), slices;
 	int64_t hosts = fleet_host_hosts(host, config->tag);
 	struct host_step step = { .decision = HOST_DENIED, .alone = true };
-	struct window_limits limits = { 0, config->alone };
+	struct terms limits = { 0, config->alone, 0 };
 	struct window_sums sums;
 
 	if (config->alone < 0)

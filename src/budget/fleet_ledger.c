@@ -54,7 +54,7 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
     const struct host_config *config, const struct window *window,
     struct window *made_alone, nanos now, struct fleet_question *question)
 {
-	static const struct window_limits none = { 0, 0 };
+	static const struct terms none = { 0, 0, 0 };
 	int64_t present = window_epoch(config->slice, now), last;
 	uint64_t counted =
 	    fleet_host_rest(config->tag, atomic_load(&ledger->counted));

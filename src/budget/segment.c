@@ -94,20 +94,22 @@ slice_of(nanos window)
 }
 
 static uint64_t
-pack(const struct window_limits *limits)
+pack(const struct terms *terms)
 {
-	return (uint64_t)limits->ratio << 32 | (uint64_t)limits->min;
+	return (uint64_t)terms->ratio << 32 | (uint64_t)terms->min;
 }
 
-static struct window_limits
-unpack(uint64_t word)
+/* The limits in a word; their ratio is -1 if the word is corrupt. */
+static struct terms
+unpack(uint64_t word, const struct header *header)
 {
-	struct window_limits limits = { .ratio = (int64_t)(word >> 32),
-		.min = (int64_t)(word & UINT32_MAX) };
+	struct terms terms = { .ratio = (int64_t)(word >> 32),
+		.min = (int64_t)(word & UINT32_MAX),
+		.window = segment_window(header) };
 
-	if (limits.ratio > SEGMENT_RATIO_MOST || limits.min > SEGMENT_MIN_MOST)
-		limits = SEGMENT_NO_LIMITS;
-	return limits;
+	if (terms.ratio > SEGMENT_RATIO_MOST || terms.min > SEGMENT_MIN_MOST)
+		terms.ratio = -1;
+	return terms;
 }
 
 void
@@ -116,7 +118,7 @@ segment_make(struct segment *segment, const char *key,
 {
 	struct header *header = &segment->header;
 	size_t length = strnlen(key, SEGMENT_KEY);
-	struct window_limits limits = {
+	const struct terms limits = {
 		.ratio = terms->ratio == -1 ? SEGMENT_RATIO : terms->ratio,
 		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
 	};
@@ -223,7 +225,7 @@ segment_cooldown(const struct segment *segment, nanos age)
 
 nanos
 segment_next(const struct window *window, const struct header *header,
-    const struct window_limits *limits, nanos now, struct window_sums *sums)
+    const struct terms *limits, nanos now, struct window_sums *sums)
 {
 	int64_t epoch = segment_epoch(header, now);
 	int64_t slices = window_next(window, limits, epoch, sums);
@@ -236,33 +238,33 @@ segment_next(const struct window *window, const struct header *header,
 	    segment_age(header, now) % header->slice;
 }
 
-struct window_limits
-segment_agree(struct segment *segment, const struct terms *terms, bool *differs)
+struct terms
+segment_terms(const struct segment *segment, const struct header *header)
 {
-	uint64_t word = atomic_load(&segment->limits), agreed;
-	struct window_limits there, limits;
-	nanos slice = segment->header.slice;
+	return unpack(atomic_load(&segment->limits), header);
+}
+
+struct terms
+segment_agree(struct segment *segment, const struct header *header,
+    const struct terms *terms, bool *differs)
+{
+	uint64_t word = atomic_load(&segment->limits), next;
+	struct terms there, agreed;
 
 	*differs = false;
 	do {
-		limits = there = unpack(word);
+		agreed = there = unpack(word, header);
 		if (there.ratio < 0)
 			return there;
 		if (terms->ratio != -1)
-			limits.ratio = number_lesser(terms->ratio, there.ratio);
+			agreed.ratio = number_lesser(terms->ratio, there.ratio);
 		if (terms->min != -1)
-			limits.min = number_lesser(terms->min, there.min);
-		agreed = pack(&limits);
-	} while (agreed != word &&
-	    !atomic_compare_exchange_weak(&segment->limits, &word, agreed));
+			agreed.min = number_lesser(terms->min, there.min);
+		next = pack(&agreed);
+	} while (next != word &&
+	    !atomic_compare_exchange_weak(&segment->limits, &word, next));
 	*differs = (terms->ratio != -1 && terms->ratio != there.ratio) ||
 	    (terms->min != -1 && terms->min != there.min) ||
-	    (terms->window != -1 && slice_of(terms->window) != slice);
-	return limits;
-}
-
-struct window_limits
-segment_limits(const struct segment *segment)
-{
-	return unpack(atomic_load(&segment->limits));
+	    (terms->window != -1 && slice_of(terms->window) != header->slice);
+	return agreed;
 }

@@ -149,21 +149,18 @@ nanos segment_cooldown(const struct segment *segment, nanos age);
  * cooldown.
  */
 nanos segment_next(const struct window *window, const struct header *header,
-    const struct window_limits *limits, nanos now, struct window_sums *sums);
+    const struct terms *limits, nanos now, struct window_sums *sums);
 
-/* Stands for corrupt limits. */
-#define SEGMENT_NO_LIMITS ((struct window_limits){ -1, -1 })
+/* The limits in force. Their ratio is -1 if they are corrupt. */
+struct terms
+segment_terms(const struct segment *segment, const struct header *header);
 
 /*
  * Changes the limits of the segment, for all processes, to the stricter of
- * these limits and the user's, and returns the result; SEGMENT_NO_LIMITS if the
- * limits are corrupt. *differs: the user asked for other limits than the
- * segment had.
+ * these limits and the user's, and returns the result, as segment_terms().
+ * *differs: the user asked for other limits than the segment had.
  */
-struct window_limits segment_agree(
-    struct segment *segment, const struct terms *terms, bool *differs);
-
-/* The limits in force, or SEGMENT_NO_LIMITS if they are corrupt. */
-struct window_limits segment_limits(const struct segment *segment);
+struct terms segment_agree(struct segment *segment, const struct header *header,
+    const struct terms *terms, bool *differs);
 
 #endif

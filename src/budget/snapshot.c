@@ -69,8 +69,8 @@ bool
 snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	static const struct window_limits none = { 0, 0 };
-	struct window_limits limits = segment_limits(segment);
+	static const struct terms none = { 0, 0, 0 };
+	struct terms limits = segment_terms(segment, header);
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;
@@ -92,7 +92,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->successes = sums.successes;
 	snapshot->limit = window_limit(&limits, sums.successes);
 	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
-	snapshot->window = segment_window(header);
+	snapshot->window = limits.window;
 	snapshot->cooldown = segment_cooldown(segment, age);
 	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;

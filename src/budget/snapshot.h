@@ -24,7 +24,7 @@ struct snapshot {
 	nanos next; /* until a retry is allowed; NONE: only after a success */
 	nanos window;
 	nanos cooldown; /* what is left of the pause after a denial */
-	int64_t ratio, min; /* as in struct window_limits */
+	int64_t ratio, min; /* as in struct terms */
 	/* Since the segment was made. */
 	int64_t all_firsts, all_successes, all_denied;
 	int64_t all_retries; /* granted by the window */

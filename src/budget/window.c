@@ -88,8 +88,8 @@ add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
 
 /* Whether one more retry may be counted in word. sums include this word. */
 static bool
-affordable(const struct window_limits *limits, const struct window_sums *sums,
-    uint64_t word)
+affordable(
+    const struct terms *limits, const struct window_sums *sums, uint64_t word)
 {
 	return retries_of(word) < COUNT_MOST &&
 	    sums->retries < window_limit(limits, sums->successes);
@@ -102,7 +102,7 @@ window_epoch(nanos slice, nanos age)
 }
 
 int64_t
-window_limit(const struct window_limits *limits, int64_t successes)
+window_limit(const struct terms *limits, int64_t successes)
 {
 	/* In two parts: the whole product may be too large for 64 bits. */
 	int64_t whole =
@@ -130,8 +130,8 @@ latest(int64_t epoch)
  * becomes that, and the answer means nothing.
  */
 static enum window_answer
-withdraw_at(struct window *window, const struct window_limits *limits,
-    int64_t *present, struct window_sums *sums)
+withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
+    struct window_sums *sums)
 {
 	int64_t epoch = *present;
 	struct window_sums all;
@@ -174,7 +174,7 @@ withdraw_at(struct window *window, const struct window_limits *limits,
 }
 
 enum window_answer
-window_withdraw(struct window *window, const struct window_limits *limits,
+window_withdraw(struct window *window, const struct terms *limits,
     int64_t epoch, struct window_sums *sums)
 {
 	int64_t last = latest(epoch), present = epoch;
@@ -275,7 +275,7 @@ window_look(const struct window *window, int64_t epoch)
 }
 
 int64_t
-window_next(const struct window *window, const struct window_limits *limits,
+window_next(const struct window *window, const struct terms *limits,
     int64_t epoch, struct window_sums *sums)
 {
 	uint64_t words[WINDOW_WORDS];

@@ -48,7 +48,7 @@
 #endif
 #define WINDOW_WORDS (WINDOW_SLICES + 1)
 
-/* A ratio of one in struct window_limits. */
+/* A ratio of one in struct terms. */
 #define WINDOW_RATIO_ONE 1000000
 
 /* All epochs are less than this; a segment that is too old is replaced. */
@@ -62,16 +62,14 @@ struct window {
 	_Atomic uint64_t words[WINDOW_WORDS];
 };
 
-/* The limits that a user asks for; -1: not given. */
+/* The limits that a user asks for (-1: not given), or that are in force. */
 struct terms {
-	int64_t ratio; /* millionths, 0 to SEGMENT_RATIO_MOST */
-	int64_t min; /* 0 to SEGMENT_MIN_MOST */
-	nanos window; /* SEGMENT_WINDOW_LEAST to SEGMENT_WINDOW_MOST */
-};
-
-struct window_limits {
-	int64_t ratio; /* retries a success pays for, in millionths */
-	int64_t min; /* retries that are free in every window */
+	int64_t ratio; /* retries that a success pays for, in millionths: 0 to
+			  SEGMENT_RATIO_MOST */
+	int64_t min; /* retries that are free in every window: 0 to
+			SEGMENT_MIN_MOST */
+	nanos window; /* SEGMENT_WINDOW_LEAST to SEGMENT_WINDOW_MOST; a window
+			 itself does not use it */
 };
 
 struct window_sums {
@@ -90,7 +88,7 @@ enum window_answer {
 int64_t window_epoch(nanos slice, nanos age);
 
 /* How many retries a window with so many successes may have; saturates. */
-int64_t window_limit(const struct window_limits *limits, int64_t successes);
+int64_t window_limit(const struct terms *limits, int64_t successes);
 
 /*
  * Asks for a retry at an epoch in [0, WINDOW_EPOCHS), and counts it if it is
@@ -102,9 +100,8 @@ int64_t window_limit(const struct window_limits *limits, int64_t successes);
  * that was stopped for a whole window after it had read the clock, a sound
  * window looks corrupt, too.
  */
-enum window_answer
-window_withdraw(struct window *window, const struct window_limits *limits,
-    int64_t epoch, struct window_sums *sums);
+enum window_answer window_withdraw(struct window *window,
+    const struct terms *limits, int64_t epoch, struct window_sums *sums);
 
 /*
  * Counts a success: WINDOW_GRANTED, or WINDOW_CORRUPT (as above). A success
@@ -123,8 +120,7 @@ struct window_sums window_look(const struct window *window, int64_t epoch);
  * else happened; 0: now; WINDOW_NEVER: only after a success. *sums becomes what
  * counts now. Changes nothing in the window. Corrupt words count as empty.
  */
-int64_t
-window_next(const struct window *window, const struct window_limits *limits,
+int64_t window_next(const struct window *window, const struct terms *limits,
     int64_t epoch, struct window_sums *sums);
 
 #endif

@@ -13,11 +13,10 @@ static struct effective_limits
 agree(const struct caller *caller, struct segment *segment,
     const struct header *header)
 {
-	struct effective_limits effective = { .window =
-						  segment_window(header) };
+	struct effective_limits effective;
 
-	effective.limits =
-	    segment_agree(segment, &caller->config->terms, &effective.differs);
+	effective.limits = segment_agree(
+	    segment, header, &caller->config->terms, &effective.differs);
 	effective.corrupt = effective.limits.ratio < 0;
 	return effective;
 }
@@ -27,7 +26,7 @@ admission_look(const struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
 	/* A withdrawal that is always denied, and so counts nothing. */
-	static const struct window_limits none = { 0, 0 };
+	static const struct terms none = { 0, 0, 0 };
 	struct effective_limits effective = agree(caller, segment, header);
 	struct window_sums sums;
 
@@ -101,7 +100,7 @@ static void
 limit_retry(const struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	const struct window_limits *limits = &admission->effective.limits;
+	const struct terms *limits = &admission->effective.limits;
 	const struct fleet_caller *fleet = caller->fleet;
 	enum window_answer answer = WINDOW_DENIED;
 	nanos age = segment_age(header, now), next;
@@ -238,7 +237,7 @@ admission_foresee(const struct caller *caller, struct segment *segment,
 {
 	const struct budget_config *config = caller->config;
 	struct admission admission = { .denied = REASON_NONE };
-	const struct window_limits *limits = &admission.effective.limits;
+	const struct terms *limits = &admission.effective.limits;
 	nanos age = segment_age(header, now), next, window;
 	int64_t coming;
 
@@ -251,7 +250,7 @@ admission_foresee(const struct caller *caller, struct segment *segment,
 	next = segment_next(
 	    &segment->window, header, limits, now, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
-	window = admission.effective.window / NANOS_MS;
+	window = admission.effective.limits.window / NANOS_MS;
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
 		     window - 1) /
 	    window;

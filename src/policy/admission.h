@@ -36,8 +36,7 @@
 
 /* The limits in force: the stricter of the segment's and the invocation's. */
 struct effective_limits {
-	struct window_limits limits;
-	nanos window;
+	struct terms limits;
 	bool
 	    differs; /* the segment had others than this invocation asked for */
 	bool corrupt; /* the segment is corrupt, so nothing was done */

@@ -91,7 +91,7 @@ warn_differs(
 		number_put_decimal(
 		    ratio, effective->limits.ratio, WINDOW_RATIO_ONE),
 		", min ", number_put(min, effective->limits.min), ", window ",
-		number_put_decimal(window, effective->window, NANOS_SECOND),
+		number_put_decimal(window, effective->limits.window, NANOS_SECOND),
 		"s"));
 }
 

@@ -231,7 +231,8 @@ file_start(const char *key, nanos window)
 void
 file_exhaust(void)
 {
-	struct window_limits limits = segment_limits(&kernel.segment);
+	struct terms limits =
+	    segment_terms(&kernel.segment, &kernel.segment.header);
 	struct window_sums sums;
 	int64_t epoch =
 	    segment_epoch(&kernel.segment.header, kernel_boottime());

@@ -25,7 +25,7 @@ enum { MOST = 1000 };
 #define TIME (250 * SLICE)
 
 /* Granted as long as the word can count them. */
-static const struct window_limits limits = { 0, INT64_MAX };
+static const struct terms limits = { 0, INT64_MAX, 0 };
 
 /* The counters of a slice, protected by the lock. */
 struct slice {

@@ -53,7 +53,7 @@ bool
 promise_grant(struct promise *promise, int64_t at, int64_t count, int64_t slice,
     int64_t ratio, int64_t min)
 {
-	const struct window_limits limits = { ratio, min };
+	const struct terms limits = { ratio, min, 0 };
 	int64_t window = slice * WINDOW_SLICES;
 	int64_t retries, successes;
 

@@ -134,7 +134,7 @@ twin_answer(struct twin *twin, const struct fleet_question *question)
 {
 	bool asks = question->wanted > 0 || question->count > 0;
 	int64_t now = question->now / MICRO, limit, left, granted = 0;
-	struct window_limits limits;
+	struct terms limits;
 	struct twin next = *twin;
 	struct sums sums;
 
@@ -150,7 +150,7 @@ twin_answer(struct twin *twin, const struct fleet_question *question)
 		count(&next, &question->told[i], now);
 	next.hosts[next.epoch % SLOTS] += question->first ? 1 : 0;
 	sums = sums_of(&next);
-	limits = (struct window_limits){ next.ratio, next.min };
+	limits = (struct terms){ next.ratio, next.min, 0 };
 	limit = window_limit(&limits, sums.successes);
 	left = limit - sums.retries;
 	if (left > 0)
