@@ -122,9 +122,10 @@ static struct step
 attempt(struct run *run)
 {
 	nanos began = sys_now(CLOCK_BOOTTIME), ended;
-	struct admission foreseen = { .denied = REASON_NONE };
+	struct admission foreseen;
 	struct outcome outcome;
 	struct step step;
+	bool planned;
 
 	if (run->fleet != NULL && run->history.made == 0)
 		fleet_client_greet(run->fleet, false, began);
@@ -135,13 +136,13 @@ attempt(struct run *run)
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, &outcome, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
-	budget_client_tell(&run->loop.budget, &run->history.judgement, &outcome,
-	    !run->outer.retrying, ended);
-	if (run->loop.ending_signal == 0 && step.again &&
-	    plan_retries(&run->history))
-		foreseen =
-		    budget_client_foresee(&run->loop.budget, step.delay, ended);
-	if (foreseen.denied != REASON_NONE) {
+	planned = run->loop.ending_signal == 0 && step.again &&
+	    plan_retries(&run->history);
+	foreseen = budget_client_tell(&run->loop.budget,
+	    verdict_result(&run->history.judgement, &outcome),
+	    run->history.judgement.verdict == VERDICT_DONE,
+	    planned ? step.delay : -1, ended);
+	if (foreseen.answer != ADMISSION_GRANTED) {
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
 		step.attempt = run->history.made;
@@ -169,7 +170,7 @@ attempt(struct run *run)
 static void
 say_wait(struct run *run, const struct step *step, bool first)
 {
-	unsigned bit = 1U << run->history.admission.denied;
+	unsigned bit = 1U << run->history.admission.answer;
 
 	if (first)
 		run->said = 0;
@@ -200,11 +201,11 @@ seek_admission(struct run *run, const struct step *planned)
 	if (run->report != NULL)
 		report_admission(run->report, &admission);
 	messages_alone(&run->loop.log, run->policy, &admission);
-	if (admission.denied == REASON_NONE && !admission_is_open(&admission))
+	if (admission.answer == ADMISSION_GRANTED)
 		return attempt(run);
 	now = sys_now(CLOCK_BOOTTIME);
 	/* The deadline has ended the question to the fleet. */
-	if (admission_is_open(&admission))
+	if (admission.answer == ADMISSION_OPEN)
 		return plan_wake(&run->history, planned, now);
 	step = plan_denied(run->policy, &run->history, &admission, now);
 	if (step.again)

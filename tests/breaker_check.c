@@ -796,17 +796,15 @@ tell(struct breaker *breaker, bool succeeded, bool old, nanos now)
 	    old && run.fault != OLD_RESULTS_COUNT ? -1 : clock_at(NOW);
 
 	breaker_tell(breaker, &config,
-	    succeeded ? RESULT_HEALTHY : RESULT_FAILURE, succeeded, began, now);
+	    succeeded ? RESULT_SUCCESS : RESULT_FAILURE, began, now);
 }
 
 /* Tells results that must change nothing. */
 static void
 tell_other(struct breaker *breaker, nanos now)
 {
-	breaker_tell(
-	    breaker, &config, RESULT_HEALTHY, false, clock_at(NOW), now);
-	breaker_tell(
-	    breaker, &config, RESULT_IGNORED, false, clock_at(NOW), now);
+	breaker_tell(breaker, &config, RESULT_HEALTHY, clock_at(NOW), now);
+	breaker_tell(breaker, &config, RESULT_IGNORED, clock_at(NOW), now);
 	if (run.fault == ALL_ARE_FAILURES)
 		tell(breaker, false, false, now);
 }

@@ -2,7 +2,6 @@
  * admission: which attempts may begin, what is counted, and what results
  * change, with a segment in memory.
  */
-#include <signal.h>
 #include "unit.h"
 #include "policy/admission.h"
 #include "budget/ramp.h"
@@ -24,10 +23,17 @@ static const struct budget_config cooling = {
 	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
 };
 
-static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true,
-	true };
-static const struct attempt_effect failure = { RESULT_FAILURE, false, false,
-	true };
+/* The end of an attempt. */
+struct ending {
+	enum attempt_result result;
+	bool completed;
+};
+
+static const struct ending succeeded = { RESULT_SUCCESS, true };
+static const struct ending repeated = { RESULT_SUCCESS, false };
+static const struct ending healthy = { RESULT_HEALTHY, false };
+static const struct ending failure = { RESULT_FAILURE, false };
+static const struct ending ignored = { RESULT_IGNORED, false };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -44,7 +50,9 @@ make(int64_t ratio, int64_t min)
 static struct caller
 caller_of(const struct budget_config *config)
 {
-	return (struct caller){ .config = config, .uses_breaker = true };
+	return (struct caller){
+		.config = config, .uses_breaker = true, .deposits = true
+	};
 }
 
 static struct admission
@@ -54,20 +62,27 @@ ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
 }
 
 /* Why a new invocation is denied. */
-static enum reason
+static enum admission_answer
 denied(struct segment *segment, const struct budget_config *config, bool retry,
     nanos now)
 {
 	struct caller caller = caller_of(config);
 
-	return ask(&caller, segment, retry, now).denied;
+	return ask(&caller, segment, retry, now).answer;
 }
 
-static struct effective_limits
+static void
 tell(struct caller *caller, struct segment *segment,
-    const struct attempt_effect *effect, nanos now)
+    const struct ending *ending, nanos now)
 {
-	return admission_tell(caller, segment, &segment->header, effect, now);
+	admission_tell(caller, segment, &segment->header, ending->result,
+	    ending->completed, now);
+}
+
+static void
+look(struct caller *caller, struct segment *segment)
+{
+	admission_look(caller, segment, &segment->header, 0);
 }
 
 /* Checks the counters and the window. */
@@ -116,12 +131,9 @@ recovering(int64_t ratio, int64_t min)
 
 	probe.counted = true;
 	fail_thrice(&segment, 0);
-	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).denied,
-	    REASON_NONE);
-	tell(&probe, &segment,
-	    &(struct attempt_effect){
-		.result = RESULT_HEALTHY, .deposits = true },
-	    SECONDS(10));
+	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).answer,
+	    ADMISSION_GRANTED);
+	tell(&probe, &segment, &healthy, SECONDS(10));
 	EQUAL("recovers", breaker_look(&segment.breaker, SECONDS(10)).state,
 	    BREAKER_RECOVERING);
 	return segment;
@@ -137,7 +149,8 @@ test_a_first_attempt_costs_nothing(void)
 	struct segment segment = make(0, 0);
 
 	for (int i = 0; i < 100; i++)
-		EQUAL("first", denied(&segment, &usual, false, 0), REASON_NONE);
+		EQUAL("first", denied(&segment, &usual, false, 0),
+		    ADMISSION_GRANTED);
 	check_counts("first", &segment, 0, 0, 0);
 }
 
@@ -148,25 +161,24 @@ test_retries_within_the_allowance(void)
 	struct caller caller = caller_of(&usual);
 	struct admission admission;
 
-	EQUAL("1", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	EQUAL("1", ask(&caller, &segment, true, 0).answer, ADMISSION_GRANTED);
 	admission = ask(&caller, &segment, true, SECONDS(1.5));
-	EQUAL("2", admission.denied, REASON_NONE);
+	EQUAL("2", admission.answer, ADMISSION_GRANTED);
 	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.effective.limits.min, 2);
-	EQUAL("2", admission.effective.limits.ratio, 0);
-	EQUAL("2", admission.effective.limits.window, SECONDS(60));
-	HOLDS(
-	    "2", !admission.effective.corrupt && !admission.effective.differs);
+	EQUAL("2", admission.limits.min, 2);
+	EQUAL("2", admission.limits.ratio, 0);
+	EQUAL("2", admission.limits.window, SECONDS(60));
+	HOLDS("2", !caller.corrupt && !caller.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
 	admission = ask(&caller, &segment, true, SECONDS(2.25));
-	EQUAL("3", admission.denied, REASON_BUDGET);
+	EQUAL("3", admission.answer, ADMISSION_DENIED);
 	/* The first one's slice is out of the window, at its longest. */
 	EQUAL("3", admission.next, SECONDS(61 - 2.25));
 	HOLDS("3", !admission.never && !admission.cooling);
 	EQUAL("3", admission.sums.retries, 2);
 	check_counts("3", &segment, 2, 1, SECONDS(2));
-	EQUAL("later", ask(&caller, &segment, true, SECONDS(61)).denied,
-	    REASON_NONE);
+	EQUAL("later", ask(&caller, &segment, true, SECONDS(61)).answer,
+	    ADMISSION_GRANTED);
 }
 
 /* An attempt that asks again and again is counted once as denied. */
@@ -179,7 +191,8 @@ test_a_waiting_attempt_is_denied_once(void)
 	for (int i = 0; i < 9; i++)
 		ask(&caller, &segment, true, 0);
 	check_counts("waits", &segment, 0, 1, 0);
-	EQUAL("first", ask(&caller, &segment, false, 0).denied, REASON_NONE);
+	EQUAL("first", ask(&caller, &segment, false, 0).answer,
+	    ADMISSION_GRANTED);
 	ask(&caller, &segment, true, 0);
 	check_counts("anew", &segment, 0, 2, 0);
 }
@@ -201,12 +214,12 @@ test_a_retry_that_only_a_success_allows(void)
 		struct caller caller = caller_of(&usual);
 		struct admission admission = ask(&caller, &segment, true, 0);
 
-		EQUAL(rows[i].row, admission.denied, REASON_BUDGET);
+		EQUAL(rows[i].row, admission.answer, ADMISSION_DENIED);
 		EQUAL(rows[i].row, admission.next, NANOS_MAX);
 		EQUAL(rows[i].row, admission.never, rows[i].never);
 		tell(&caller, &segment, &succeeded, 0);
-		EQUAL(rows[i].row, ask(&caller, &segment, true, 0).denied,
-		    rows[i].never ? REASON_BUDGET : REASON_NONE);
+		EQUAL(rows[i].row, ask(&caller, &segment, true, 0).answer,
+		    rows[i].never ? ADMISSION_DENIED : ADMISSION_GRANTED);
 	}
 }
 
@@ -217,22 +230,22 @@ test_a_pause_after_a_denial(void)
 	struct caller caller = caller_of(&cooling), other = caller_of(&usual);
 	struct admission admission = ask(&caller, &segment, true, SECONDS(1));
 
-	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("denied", admission.answer, ADMISSION_DENIED);
 	EQUAL("denied", admission.next, NANOS_MAX);
 	HOLDS("denied", !admission.cooling);
 	tell(&other, &segment, &succeeded, SECONDS(1));
 	/* For all processes, whatever the window would grant. */
 	admission = ask(&other, &segment, true, SECONDS(2));
-	EQUAL("cooling", admission.denied, REASON_BUDGET);
+	EQUAL("cooling", admission.answer, ADMISSION_DENIED);
 	EQUAL("cooling", admission.next, SECONDS(4));
 	HOLDS("cooling", admission.cooling);
 	EQUAL("cooling", admission.sums.successes, 1);
-	EQUAL("first", ask(&other, &segment, false, SECONDS(2)).denied,
-	    REASON_NONE);
+	EQUAL("first", ask(&other, &segment, false, SECONDS(2)).answer,
+	    ADMISSION_GRANTED);
 	/* A denial during the pause does not prolong it. */
 	ask(&caller, &segment, true, SECONDS(5));
 	admission = ask(&caller, &segment, true, SECONDS(6));
-	EQUAL("over", admission.denied, REASON_NONE);
+	EQUAL("over", admission.answer, ADMISSION_GRANTED);
 	HOLDS("over", !admission.cooling);
 }
 
@@ -254,13 +267,16 @@ test_lengths_of_the_pause(void)
 	/* A pause of more than a day is corrupt. */
 	segment = make(0, 1);
 	segment.cooldown = (uint64_t)NANOS_DAY + 1;
-	EQUAL("nonsense", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	EQUAL("nonsense", ask(&caller, &segment, true, 0).answer,
+	    ADMISSION_GRANTED);
 	segment = make(0, 1);
 	segment.cooldown = UINT64_MAX;
-	EQUAL("nonsense", ask(&caller, &segment, true, 0).denied, REASON_NONE);
+	EQUAL("nonsense", ask(&caller, &segment, true, 0).answer,
+	    ADMISSION_GRANTED);
 	segment = make(0, 1);
 	segment.cooldown = (uint64_t)NANOS_DAY;
-	EQUAL("a day", ask(&caller, &segment, true, 0).denied, REASON_BUDGET);
+	EQUAL(
+	    "a day", ask(&caller, &segment, true, 0).answer, ADMISSION_DENIED);
 }
 
 /* After a minute in which so many attempts succeeded, and so many retries were
@@ -273,23 +289,25 @@ test_a_denial_that_is_foreseen(void)
 		const char *row;
 		int64_t successes, retries;
 		nanos delay, pause;
-		enum reason denied;
+		enum admission_answer denied;
 		nanos next;
 	} rows[] = {
-		{ "one is left", 0, 9, SECONDS(0), 0, REASON_NONE, 0 },
-		{ "now", 0, 10, 0, 0, REASON_BUDGET, SECONDS(4) },
-		{ "too soon", 0, 10, SECONDS(3.9), 0, REASON_BUDGET,
+		{ "one is left", 0, 9, SECONDS(0), 0, ADMISSION_GRANTED, 0 },
+		{ "now", 0, 10, 0, 0, ADMISSION_DENIED, SECONDS(4) },
+		{ "too soon", 0, 10, SECONDS(3.9), 0, ADMISSION_DENIED,
 		    SECONDS(4) },
-		{ "one is free then", 0, 10, SECONDS(4), 0, REASON_NONE, 0 },
-		{ "not all that count", 0, 11, SECONDS(3.9), 0, REASON_BUDGET,
+		{ "one is free then", 0, 10, SECONDS(4), 0, ADMISSION_GRANTED,
+		    0 },
+		{ "not all that count", 0, 11, SECONDS(3.9), 0,
+		    ADMISSION_DENIED, SECONDS(4) },
+		{ "too few succeed", 100, 20, SECONDS(2), 0, ADMISSION_DENIED,
 		    SECONDS(4) },
-		{ "too few succeed", 100, 20, SECONDS(2), 0, REASON_BUDGET,
-		    SECONDS(4) },
-		{ "enough succeed", 120, 24, SECONDS(2.5), 0, REASON_NONE, 0 },
+		{ "enough succeed", 120, 24, SECONDS(2.5), 0, ADMISSION_GRANTED,
+		    0 },
 		{ "the pause is over", 0, 9, SECONDS(3), SECONDS(3),
-		    REASON_NONE, 0 },
+		    ADMISSION_GRANTED, 0 },
 		{ "the pause is longer", 0, 9, SECONDS(3), SECONDS(3.1),
-		    REASON_BUDGET, SECONDS(3.1) },
+		    ADMISSION_DENIED, SECONDS(3.1) },
 	};
 
 	waits.wait = 1;
@@ -314,20 +332,20 @@ test_a_denial_that_is_foreseen(void)
 			EQUAL(row,
 			    admission_foresee(&others[j], &segment,
 				&segment.header, rows[i].delay, now)
-				.denied,
-			    REASON_NONE);
+				.answer,
+			    ADMISSION_GRANTED);
 		EQUAL(row, (int64_t)segment.denied, 0);
 		admission = admission_foresee(
 		    &caller, &segment, &segment.header, rows[i].delay, now);
-		EQUAL(row, admission.denied, rows[i].denied);
+		EQUAL(row, admission.answer, rows[i].denied);
 		EQUAL(row, admission.next, rows[i].next);
 		EQUAL(row, (int64_t)segment.denied,
-		    rows[i].denied == REASON_BUDGET);
+		    rows[i].denied == ADMISSION_DENIED);
 		/* A denial begins the pause, and nothing is withdrawn. */
 		EQUAL(row, segment_cooldown(&segment, now),
-		    rows[i].pause > 0                     ? rows[i].pause
-			: rows[i].denied == REASON_BUDGET ? SECONDS(1)
-							  : 0);
+		    rows[i].pause > 0                        ? rows[i].pause
+			: rows[i].denied == ADMISSION_DENIED ? SECONDS(1)
+							     : 0);
 		EQUAL(row,
 		    window_look(
 			&segment.window, segment_epoch(&segment.header, now))
@@ -350,7 +368,7 @@ test_the_breaker_denies_any_attempt(void)
 
 		fail_thrice(&segment, 0);
 		admission = ask(&caller, &segment, retry, SECONDS(4));
-		EQUAL("held", admission.denied, REASON_BREAKER);
+		EQUAL("held", admission.answer, ADMISSION_HELD);
 		EQUAL("held", admission.next, SECONDS(6));
 		EQUAL("held", admission.breaker.state, BREAKER_OPEN);
 		EQUAL("held", admission.breaker.failures, 3);
@@ -370,10 +388,11 @@ test_the_breaker_comes_first(void)
 	config.cooldown = SECONDS(5);
 	fail_thrice(&segment, 0);
 	EQUAL("open", denied(&segment, &config, true, SECONDS(1)),
-	    REASON_BREAKER);
+	    ADMISSION_HELD);
 	EQUAL("open", (int64_t)segment.cooldown, 0);
 	/* Nor is it asked for the probe. */
-	EQUAL("due", denied(&segment, &config, true, SECONDS(10)), REASON_NONE);
+	EQUAL("due", denied(&segment, &config, true, SECONDS(10)),
+	    ADMISSION_GRANTED);
 	EQUAL("due", (int64_t)segment.cooldown, 0);
 	check_counts("due", &segment, 0, 1, SECONDS(10));
 	check_let_in("due", &segment, 1, 0);
@@ -391,26 +410,26 @@ test_the_probe_is_left_to_a_retry_that_waits(void)
 
 	config.wait = SECONDS(60);
 	fail_thrice(&segment, 0);
-	EQUAL("waits", ask(&second, &segment, true, SECONDS(9)).denied,
-	    REASON_BREAKER);
+	EQUAL("waits", ask(&second, &segment, true, SECONDS(9)).answer,
+	    ADMISSION_HELD);
 	admission = ask(&first, &segment, false, SECONDS(9.5));
-	EQUAL("open", admission.denied, REASON_BREAKER);
+	EQUAL("open", admission.answer, ADMISSION_HELD);
 	EQUAL("open", admission.next, SECONDS(1.5));
 	admission = ask(&first, &segment, false, SECONDS(10));
-	EQUAL("due", admission.denied, REASON_BREAKER);
+	EQUAL("due", admission.answer, ADMISSION_HELD);
 	EQUAL("due", admission.next, SECONDS(1));
 	EQUAL("due", admission.breaker.state, BREAKER_OPEN);
 	EQUAL("due", admission.breaker.failures, 3);
 	HOLDS("due", first.lease == 0);
-	EQUAL("retry", ask(&second, &segment, true, SECONDS(10.5)).denied,
-	    REASON_NONE);
+	EQUAL("retry", ask(&second, &segment, true, SECONDS(10.5)).answer,
+	    ADMISSION_GRANTED);
 	HOLDS("retry", second.lease != 0);
 	admission = ask(&first, &segment, false, SECONDS(10.75));
 	EQUAL("half-open", admission.breaker.state, BREAKER_HALF_OPEN);
 	EQUAL("half-open", admission.next, SECONDS(2.75));
 	tell(&second, &segment, &succeeded, SECONDS(10.8));
-	EQUAL("recovering", ask(&first, &segment, false, SECONDS(10.9)).denied,
-	    REASON_NONE);
+	EQUAL("recovering", ask(&first, &segment, false, SECONDS(10.9)).answer,
+	    ADMISSION_GRANTED);
 	check_let_in("all", &segment, 1, 0);
 }
 
@@ -421,17 +440,17 @@ test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
 	static const struct {
 		const char *row;
 		uint64_t waiting;
-		enum reason denied;
+		enum admission_answer denied;
 	} rows[] = {
-		{ "never", 0, REASON_NONE },
-		{ "now", SECONDS(10), REASON_BREAKER },
-		{ "just now", SECONDS(8) + 1, REASON_BREAKER },
-		{ "2 s ago", SECONDS(8), REASON_NONE },
-		{ "by a clock that is ahead", SECONDS(12) - 1, REASON_BREAKER },
-		{ "in the future", SECONDS(12), REASON_NONE },
-		{ "corrupt", INT64_MAX, REASON_NONE },
-		{ "corrupt", UINT64_MAX, REASON_NONE },
-		{ "corrupt", UINT64_C(1) << 63, REASON_NONE },
+		{ "never", 0, ADMISSION_GRANTED },
+		{ "now", SECONDS(10), ADMISSION_HELD },
+		{ "just now", SECONDS(8) + 1, ADMISSION_HELD },
+		{ "2 s ago", SECONDS(8), ADMISSION_GRANTED },
+		{ "by a clock that is ahead", SECONDS(12) - 1, ADMISSION_HELD },
+		{ "in the future", SECONDS(12), ADMISSION_GRANTED },
+		{ "corrupt", INT64_MAX, ADMISSION_GRANTED },
+		{ "corrupt", UINT64_MAX, ADMISSION_GRANTED },
+		{ "corrupt", UINT64_C(1) << 63, ADMISSION_GRANTED },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -447,7 +466,7 @@ test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
 
 	fail_thrice(&segment, 0);
 	EQUAL("it gives up", denied(&segment, &careful, true, SECONDS(9)),
-	    REASON_BREAKER);
+	    ADMISSION_HELD);
 	EQUAL("it gives up", (int64_t)segment.waiting, 0);
 }
 
@@ -459,12 +478,14 @@ test_an_attempt_that_does_not_ask_the_breaker(void)
 
 	fail_thrice(&segment, 0);
 	inner.uses_breaker = false;
-	EQUAL("inner", ask(&inner, &segment, true, SECONDS(4)).denied,
-	    REASON_NONE);
-	EQUAL("inner", ask(&inner, &segment, false, SECONDS(10)).denied,
-	    REASON_NONE);
-	EQUAL("none", denied(&segment, &usual, true, SECONDS(4)), REASON_NONE);
-	EQUAL("none", denied(&segment, &usual, true, SECONDS(10)), REASON_NONE);
+	EQUAL("inner", ask(&inner, &segment, true, SECONDS(4)).answer,
+	    ADMISSION_GRANTED);
+	EQUAL("inner", ask(&inner, &segment, false, SECONDS(10)).answer,
+	    ADMISSION_GRANTED);
+	EQUAL("none", denied(&segment, &usual, true, SECONDS(4)),
+	    ADMISSION_GRANTED);
+	EQUAL("none", denied(&segment, &usual, true, SECONDS(10)),
+	    ADMISSION_GRANTED);
 	HOLDS("no probe", inner.lease == 0);
 	check_counts("both", &segment, 3, 0, SECONDS(10));
 	EQUAL("both", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -488,19 +509,18 @@ test_a_probe_and_its_result(void)
 	for (size_t i = 0; i < LENGTH(findings); i++) {
 		struct segment segment = make(-1, -1);
 		struct caller caller = caller_of(&careful), other = caller;
-		struct attempt_effect effect = { .result =
-						     findings[i].breaker };
+		const struct ending effect = { findings[i].breaker, false };
 		struct breaker_view view;
 
 		fail_thrice(&segment, 0);
 		other.lease = 7; /* is overwritten */
 		EQUAL(findings[i].row,
-		    ask(&caller, &segment, i % 2 == 0, SECONDS(10)).denied,
-		    REASON_NONE);
+		    ask(&caller, &segment, i % 2 == 0, SECONDS(10)).answer,
+		    ADMISSION_GRANTED);
 		HOLDS(findings[i].row, caller.lease != 0);
 		EQUAL(findings[i].row,
-		    ask(&other, &segment, false, SECONDS(10)).denied,
-		    REASON_BREAKER);
+		    ask(&other, &segment, false, SECONDS(10)).answer,
+		    ADMISSION_HELD);
 		HOLDS(findings[i].row, other.lease == 0);
 		other = caller;
 		tell(&caller, &segment, &effect, SECONDS(10));
@@ -535,10 +555,11 @@ use_up(struct segment *segment, size_t i, nanos now)
 {
 	for (int64_t j = 0; j < empty[i].used; j++)
 		EQUAL(empty[i].row, denied(segment, &usual, true, now),
-		    REASON_NONE);
+		    ADMISSION_GRANTED);
 	if (empty[i].pause > 0)
 		segment->cooldown = (uint64_t)(now + empty[i].pause);
-	EQUAL(empty[i].row, denied(segment, &usual, true, now), REASON_BUDGET);
+	EQUAL(
+	    empty[i].row, denied(segment, &usual, true, now), ADMISSION_DENIED);
 }
 
 static void
@@ -554,16 +575,16 @@ test_a_probe_needs_no_allowance(void)
 		fail_thrice(&segment, 0);
 		use_up(&segment, i, SECONDS(10));
 		admission = ask(&caller, &segment, true, SECONDS(10));
-		EQUAL(row, admission.denied, REASON_NONE);
+		EQUAL(row, admission.answer, ADMISSION_GRANTED);
 		HOLDS(row, caller.lease != 0 && !caller.waits);
 		/* One probe at a time; the next pause is twice as long. */
-		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).denied,
-		    REASON_BREAKER);
+		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).answer,
+		    ADMISSION_HELD);
 		tell(&caller, &segment, &failure, SECONDS(10));
-		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).denied,
-		    REASON_BREAKER);
-		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).denied,
-		    REASON_NONE);
+		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).answer,
+		    ADMISSION_HELD);
+		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).answer,
+		    ADMISSION_GRANTED);
 		HOLDS(row, other.lease != 0);
 		check_counts(row, &segment, empty[i].used, 2, SECONDS(30));
 		check_let_in(row, &segment, 2, 0);
@@ -579,11 +600,12 @@ test_admitted_first_attempts_are_not_counted(void)
 	const nanos now = SECONDS(10);
 
 	fail_thrice(&segment, 0);
-	EQUAL("probe", ask(&probe, &segment, false, now).denied, REASON_NONE);
+	EQUAL("probe", ask(&probe, &segment, false, now).answer,
+	    ADMISSION_GRANTED);
 	tell(&probe, &segment, &succeeded, now);
 	for (int i = 0; i < RAMP_LEAST; i++)
 		EQUAL("turn", denied(&segment, &careful, false, now),
-		    REASON_NONE);
+		    ADMISSION_GRANTED);
 	check_let_in("first", &segment, 0, 0);
 }
 
@@ -603,11 +625,11 @@ test_the_turns_of_a_recovery(void)
 
 		for (int i = 0; i < RAMP_LEAST; i++)
 			EQUAL("let in", denied(&segment, &careful, retry, now),
-			    REASON_NONE);
+			    ADMISSION_GRANTED);
 		check_counts("let in", &segment, 0, 0, now);
 		check_let_in("let in", &segment, 0, retry ? RAMP_LEAST : 0);
 		admission = ask(&caller, &segment, retry, now);
-		EQUAL("held", admission.denied, REASON_BREAKER);
+		EQUAL("held", admission.answer, ADMISSION_HELD);
 		EQUAL("held", admission.breaker.state, BREAKER_RECOVERING);
 		HOLDS("held", admission.breaker.rate > 0);
 		EQUAL("held", admission.next, RAMP_STEP / RAMP_FIRST);
@@ -632,10 +654,10 @@ test_a_turn_needs_no_allowance(void)
 		use_up(&segment, i, now);
 		for (int j = 0; j < RAMP_LEAST; j++)
 			EQUAL(row, denied(&segment, &careful, true, now),
-			    REASON_NONE);
+			    ADMISSION_GRANTED);
 		for (int j = 0; j < 99; j++) {
 			admission = ask(&caller, &segment, true, now);
-			EQUAL(row, admission.denied, REASON_BREAKER);
+			EQUAL(row, admission.answer, ADMISSION_HELD);
 			EQUAL(row, admission.next, RAMP_STEP / RAMP_FIRST);
 		}
 		check_counts(row, &segment, empty[i].used, 2, now);
@@ -660,8 +682,8 @@ test_the_window_counts_what_a_closed_breaker_passes(void)
 		    BREAKER_CLOSED);
 		HOLDS(row, segment.breaker.word >> 62 == BREAKER_RECOVERING);
 		for (int j = 0; j < 2; j++)
-			EQUAL(row, ask(&caller, &segment, true, now).denied,
-			    REASON_BUDGET);
+			EQUAL(row, ask(&caller, &segment, true, now).answer,
+			    ADMISSION_DENIED);
 		HOLDS(row, segment.breaker.word >> 62 == BREAKER_CLOSED);
 		check_counts(row, &segment, empty[i].used, 2, now);
 		check_let_in(row, &segment, 0, 0);
@@ -680,12 +702,12 @@ test_results_from_before_a_recovery_are_ignored(void)
 		struct caller late = caller_of(configs[i / 2]), present = late;
 		bool retry = i % 2 != 0;
 
-		if (admission_concerns(&late, retry, SECONDS(9)))
+		if (admission_begin(&late, retry, SECONDS(9)))
 			late.began = SECONDS(9);
-		if (admission_concerns(&present, retry, SECONDS(10)))
+		if (admission_begin(&present, retry, SECONDS(10)))
 			EQUAL("present",
-			    ask(&present, &segment, retry, SECONDS(10)).denied,
-			    REASON_NONE);
+			    ask(&present, &segment, retry, SECONDS(10)).answer,
+			    ADMISSION_GRANTED);
 		tell(&late, &segment, &failure, SECONDS(10));
 		EQUAL("late",
 		    breaker_look(&segment.breaker, SECONDS(10)).failures, 0);
@@ -705,12 +727,12 @@ test_after_a_recovery_all_is_as_usual(void)
 	struct segment segment = recovering(0, 1);
 
 	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
-	    REASON_NONE);
+	    ADMISSION_GRANTED);
 	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
-	    REASON_BUDGET);
+	    ADMISSION_DENIED);
 	for (int i = 0; i < 100; i++)
 		EQUAL("closed", denied(&segment, &careful, false, SECONDS(30)),
-		    REASON_NONE);
+		    ADMISSION_GRANTED);
 	EQUAL("closed", breaker_look(&segment.breaker, SECONDS(30)).state,
 	    BREAKER_CLOSED);
 	HOLDS("closed", segment.breaker.word >> 62 == BREAKER_CLOSED);
@@ -739,8 +761,8 @@ test_a_lease_is_renewed(void)
 	HOLDS("renewed", caller.lease != 0 && !caller.lost_lease);
 	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), BREAKER_RENEWAL);
 	/* Stopped for longer than the lease, it finds another probe. */
-	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).denied,
-	    REASON_BREAKER);
+	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).answer,
+	    ADMISSION_HELD);
 	ask(&other, &segment, false, SECONDS(15));
 	HOLDS("other", other.lease != 0);
 	admission_renew(&caller, &segment, header, SECONDS(15));
@@ -774,11 +796,11 @@ test_which_attempts_have_to_ask(void)
 		struct caller caller = caller_of(rows[i].config);
 
 		caller.lost_lease = true;
-		EQUAL(rows[i].row, admission_concerns(&caller, false, 7),
+		EQUAL(rows[i].row, admission_begin(&caller, false, 7),
 		    rows[i].first);
 		EQUAL(rows[i].row, caller.began, 7);
 		HOLDS(rows[i].row, !caller.lost_lease);
-		EQUAL(rows[i].row, admission_concerns(&caller, true, 8),
+		EQUAL(rows[i].row, admission_begin(&caller, true, 8),
 		    rows[i].retry);
 		EQUAL(rows[i].row, caller.began, 8);
 	}
@@ -791,33 +813,39 @@ test_which_attempts_have_to_ask(void)
 static const struct {
 	const char *row;
 	struct caller caller; /* without its config */
-	struct attempt_effect effect;
+	const struct ending *ending;
 	int64_t firsts, successes, paid, failures;
 } tellings[] = {
-	{ "first, healthy", { .uses_breaker = true },
-	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 0 },
-	{ "first, no deposit", { .uses_breaker = true },
-	    { RESULT_HEALTHY, true, true, false }, 1, 1, 0, 0 },
-	{ "retry, healthy", { .uses_breaker = true, .counted = true },
-	    { RESULT_HEALTHY, true, true, true }, 0, 1, 1, 0 },
-	{ "first, failure", { .uses_breaker = true },
-	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 2 },
-	{ "retry, failure", { .uses_breaker = true, .counted = true },
-	    { RESULT_FAILURE, false, false, true }, 0, 0, 0, 2 },
-	{ "an answer", { .uses_breaker = true },
-	    { RESULT_HEALTHY, false, false, true }, 1, 0, 0, 1 },
-	{ "ignored", { .uses_breaker = true },
-	    { RESULT_IGNORED, false, false, true }, 1, 0, 0, 1 },
-	{ "within another's", { .uses_breaker = false },
-	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
-	{ "within another's, success", { .uses_breaker = false },
-	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 1 },
-	{ "lost lease", { .uses_breaker = true, .lost_lease = true },
-	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
-	{ "lost lease, success", { .uses_breaker = true, .lost_lease = true },
-	    { RESULT_HEALTHY, true, true, true }, 1, 1, 1, 1 },
-	{ "a lease that is gone", { .uses_breaker = true, .lease = 7 },
-	    { RESULT_FAILURE, false, false, true }, 1, 0, 0, 1 },
+	{ "first, healthy", { .deposits = true, .uses_breaker = true },
+	    &succeeded, 1, 1, 1, 0 },
+	{ "first, no deposit", { .uses_breaker = true }, &succeeded, 1, 1, 0,
+	    0 },
+	{ "retry, healthy",
+	    { .deposits = true, .uses_breaker = true, .counted = true },
+	    &succeeded, 0, 1, 1, 0 },
+	{ "first, failure", { .deposits = true, .uses_breaker = true },
+	    &failure, 1, 0, 0, 2 },
+	{ "retry, failure",
+	    { .deposits = true, .uses_breaker = true, .counted = true },
+	    &failure, 0, 0, 0, 2 },
+	{ "an answer", { .deposits = true, .uses_breaker = true }, &healthy, 1,
+	    0, 0, 1 },
+	{ "ignored", { .deposits = true, .uses_breaker = true }, &ignored, 1, 0,
+	    0, 1 },
+	{ "within another's", { .deposits = true, .uses_breaker = false },
+	    &failure, 1, 0, 0, 1 },
+	{ "within another's, success",
+	    { .deposits = true, .uses_breaker = false }, &succeeded, 1, 1, 1,
+	    1 },
+	{ "lost lease",
+	    { .deposits = true, .uses_breaker = true, .lost_lease = true },
+	    &failure, 1, 0, 0, 1 },
+	{ "lost lease, success",
+	    { .deposits = true, .uses_breaker = true, .lost_lease = true },
+	    &succeeded, 1, 1, 1, 1 },
+	{ "a lease that is gone",
+	    { .deposits = true, .uses_breaker = true, .lease = 7 }, &failure, 1,
+	    0, 0, 1 },
 };
 
 static void
@@ -827,17 +855,14 @@ test_results_of_attempts(void)
 		struct segment segment = make(-1, -1);
 		struct caller one = caller_of(&careful);
 		struct caller caller = tellings[i].caller;
-		struct effective_limits effective;
 		struct window_sums sums;
 
 		one.counted = true;
 		caller.config = &careful;
 		tell(&one, &segment, &failure, 0);
-		effective =
-		    tell(&caller, &segment, &tellings[i].effect, SECONDS(1));
-		HOLDS(
-		    tellings[i].row, !effective.corrupt && !effective.differs);
-		EQUAL(tellings[i].row, effective.limits.window, SECONDS(60));
+		tell(&caller, &segment, tellings[i].ending, SECONDS(1));
+		HOLDS(tellings[i].row, !caller.corrupt && !caller.differs);
+		EQUAL(tellings[i].row, caller.limits.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
@@ -850,101 +875,17 @@ test_results_of_attempts(void)
 	}
 }
 
-#define ENDED(how, number) \
-	{ \
-		.end = (how), .code = (number) \
-	}
-
-static const struct {
-	const char *row;
-	enum reason reason;
-	struct outcome outcome;
-	enum attempt_result breaker;
-} outcomes[] = {
-	{ "success", REASON_SUCCEEDED, ENDED(END_EXITED, 0), RESULT_HEALTHY },
-	{ "success, interrupted", REASON_SUCCEEDED,
-	    { .end = END_EXITED, .interrupted = SIGTERM }, RESULT_HEALTHY },
-	{ "a retry", REASON_NONE, ENDED(END_EXITED, 1), RESULT_FAILURE },
-	{ "a retry, SEGV", REASON_NONE, ENDED(END_SIGNALED, SIGSEGV),
-	    RESULT_FAILURE },
-	{ "a retry, INT", REASON_NONE, ENDED(END_SIGNALED, SIGINT),
-	    RESULT_FAILURE },
-	{ "timed out", REASON_NONE, ENDED(END_TIMED_OUT, 0), RESULT_FAILURE },
-	{ "idle", REASON_NONE, ENDED(END_IDLE, 0), RESULT_FAILURE },
-	{ "attempts", REASON_ATTEMPTS, ENDED(END_EXITED, 1), RESULT_FAILURE },
-	{ "a limit", REASON_LIMIT, ENDED(END_EXITED, 1), RESULT_FAILURE },
-	{ "no time left", REASON_DEADLINE, ENDED(END_EXITED, 1),
-	    RESULT_FAILURE },
-	{ "too long a Retry-After", REASON_RETRY_AFTER, ENDED(END_EXITED, 1),
-	    RESULT_FAILURE },
-	{ "sent once", REASON_NOT_IDEMPOTENT, ENDED(END_EXITED, 1),
-	    RESULT_FAILURE },
-	{ "read once", REASON_INPUT_CONSUMED, ENDED(END_EXITED, 1),
-	    RESULT_FAILURE },
-	{ "stopped", REASON_STOP_RULE, ENDED(END_EXITED, 64), RESULT_HEALTHY },
-	{ "not retryable", REASON_NOT_RETRYABLE, ENDED(END_EXITED, 22),
-	    RESULT_HEALTHY },
-	{ "not retryable, SEGV", REASON_NOT_RETRYABLE,
-	    ENDED(END_SIGNALED, SIGSEGV), RESULT_HEALTHY },
-	{ "a keyboard", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGINT),
-	    RESULT_IGNORED },
-	{ "a reader", REASON_NOT_RETRYABLE, ENDED(END_SIGNALED, SIGPIPE),
-	    RESULT_IGNORED },
-	{ "the deadline", REASON_DEADLINE, ENDED(END_DEADLINE, 0),
-	    RESULT_IGNORED },
-	{ "not found", REASON_NOT_EXECUTABLE,
-	    { .end = END_NOT_STARTED, .forked = true }, RESULT_IGNORED },
-	{ "no fork", REASON_ATTEMPTS, { .end = END_NOT_STARTED },
-	    RESULT_IGNORED },
-	{ "interrupted", REASON_INTERRUPTED,
-	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    RESULT_IGNORED },
-	{ "interrupted, stopped", REASON_STOP_RULE,
-	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    RESULT_IGNORED },
-};
-
-static void
-test_results_of_outcomes(void)
-{
-	for (size_t i = 0; i < LENGTH(outcomes); i++)
-		for (int deposits = 0; deposits < 2; deposits++) {
-			enum reason reason = outcomes[i].reason;
-			struct judgement judgement = { .verdict = reason ==
-					REASON_SUCCEEDED
-				    ? VERDICT_DONE
-				    : VERDICT_STOP,
-				.reason = reason };
-			struct attempt_effect effect = admission_effect(
-			    &judgement, &outcomes[i].outcome, deposits);
-
-			EQUAL(outcomes[i].row, effect.result,
-			    outcomes[i].breaker);
-			EQUAL(outcomes[i].row, effect.succeeded,
-			    outcomes[i].reason == REASON_SUCCEEDED);
-			EQUAL(outcomes[i].row, effect.completed,
-			    outcomes[i].reason == REASON_SUCCEEDED);
-			EQUAL(outcomes[i].row, effect.deposits, deposits);
-		}
-}
-
 /* A success that has to be repeated is one only for the breaker. */
 static void
 test_a_success_among_several(void)
 {
-	struct judgement judgement = { .verdict = VERDICT_REPEAT };
-	struct outcome outcome = ENDED(END_EXITED, 0);
-	struct attempt_effect effect =
-	    admission_effect(&judgement, &outcome, true);
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful);
 	struct window_sums sums;
 
-	EQUAL("repeat", effect.result, RESULT_HEALTHY);
-	HOLDS("repeat", effect.succeeded && !effect.completed);
 	tell(&caller, &segment, &failure, 0);
 	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 1);
-	tell(&caller, &segment, &effect, 0);
+	tell(&caller, &segment, &repeated, 0);
 	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 0);
 	EQUAL("repeat", (int64_t)segment.successes, 0);
 	sums = window_look(&segment.window, segment_epoch(&segment.header, 0));
@@ -970,15 +911,17 @@ test_corrupt_limits(void)
 
 	fail_thrice(&segment, 0);
 	segment.limits = UINT64_MAX;
-	HOLDS("look",
-	    admission_look(&caller, &segment, &segment.header, 0).corrupt);
+	look(&caller, &segment);
+	HOLDS("look", caller.corrupt);
 	for (int retry = 0; retry < 2; retry++) {
 		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("ask", admission.effective.corrupt && caller.lease == 0);
-		EQUAL("ask", admission.denied, REASON_NONE);
+		HOLDS("ask", caller.corrupt && caller.lease == 0);
+		EQUAL("ask", admission.answer, ADMISSION_GRANTED);
 	}
-	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
-	HOLDS("tell", tell(&caller, &segment, &failure, 0).corrupt);
+	tell(&caller, &segment, &succeeded, 0);
+	HOLDS("tell", caller.corrupt);
+	tell(&caller, &segment, &failure, 0);
+	HOLDS("tell", caller.corrupt);
 	check_counts("none", &segment, 0, 0, SECONDS(10));
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
 	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
@@ -990,29 +933,27 @@ test_a_corrupt_window(void)
 {
 	struct segment segment = make(-1, -1);
 	struct caller caller = caller_of(&careful), other = caller_of(&usual);
-	struct admission admission;
-	struct effective_limits effective;
 
 	fail_thrice(&segment, 0);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		segment.window.words[i] = UINT64_MAX;
-	effective = admission_look(&caller, &segment, &segment.header, 0);
-	HOLDS("look", effective.corrupt);
-	EQUAL("look", effective.limits.window, SECONDS(60));
-	admission = ask(&other, &segment, true, SECONDS(10));
-	HOLDS("ask", admission.effective.corrupt && other.lease == 0);
+	look(&caller, &segment);
+	HOLDS("look", caller.corrupt);
+	EQUAL("look", caller.limits.window, SECONDS(60));
+	ask(&other, &segment, true, SECONDS(10));
+	HOLDS("ask", other.corrupt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
-	HOLDS("tell", tell(&caller, &segment, &succeeded, 0).corrupt);
+	tell(&caller, &segment, &succeeded, 0);
+	HOLDS("tell", caller.corrupt);
 	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
 	/* An attempt that does not use the window is not affected. */
-	HOLDS("failure", !tell(&caller, &segment, &failure, 0).corrupt);
+	tell(&caller, &segment, &failure, 0);
+	HOLDS("failure", !caller.corrupt);
 	EQUAL("failure", (int64_t)segment.firsts, 1);
 	for (int retry = 0; retry < 2; retry++) {
-		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS(
-		    "probe", !admission.effective.corrupt && caller.lease != 0);
-		tell(&caller, &segment,
-		    &(struct attempt_effect){ .result = RESULT_IGNORED }, 0);
+		ask(&caller, &segment, retry, SECONDS(10));
+		HOLDS("probe", !caller.corrupt && caller.lease != 0);
+		tell(&caller, &segment, &ignored, 0);
 	}
 	check_let_in("probe", &segment, 1, 0);
 }
@@ -1022,12 +963,11 @@ test_a_look_changes_nothing(void)
 {
 	struct segment segment = make(WINDOW_RATIO_ONE, 9);
 	struct caller caller = caller_of(&careful);
-	struct effective_limits effective =
-	    admission_look(&caller, &segment, &segment.header, 0);
 
-	HOLDS("good", !effective.corrupt && !effective.differs);
-	EQUAL("good", effective.limits.ratio, WINDOW_RATIO_ONE);
-	EQUAL("good", effective.limits.min, 9);
+	look(&caller, &segment);
+	HOLDS("good", !caller.corrupt && !caller.differs);
+	EQUAL("good", caller.limits.ratio, WINDOW_RATIO_ONE);
+	EQUAL("good", caller.limits.min, 9);
 	check_counts("good", &segment, 0, 0, 0);
 }
 
@@ -1055,26 +995,22 @@ test_other_limits(void)
 			struct segment segment = make(500000, 5);
 			struct budget_config config = usual;
 			struct caller caller = caller_of(&config);
-			struct effective_limits effective;
 
 			config.terms = numbers[i].terms;
 			if (how == 0)
-				effective =
-				    ask(&caller, &segment, true, 0).effective;
+				ask(&caller, &segment, true, 0);
 			else if (how == 1)
-				effective =
-				    tell(&caller, &segment, &failure, 0);
+				tell(&caller, &segment, &failure, 0);
 			else
-				effective = admission_look(
-				    &caller, &segment, &segment.header, 0);
-			EQUAL(numbers[i].row, effective.differs,
-			    numbers[i].differs);
-			EQUAL(numbers[i].row, effective.limits.ratio,
+				look(&caller, &segment);
+			EQUAL(
+			    numbers[i].row, caller.differs, numbers[i].differs);
+			EQUAL(numbers[i].row, caller.limits.ratio,
 			    numbers[i].ratio);
-			EQUAL(numbers[i].row, effective.limits.min,
-			    numbers[i].min);
-			EQUAL(numbers[i].row, effective.limits.window,
-			    SECONDS(60));
+			EQUAL(
+			    numbers[i].row, caller.limits.min, numbers[i].min);
+			EQUAL(
+			    numbers[i].row, caller.limits.window, SECONDS(60));
 			EQUAL(numbers[i].row,
 			    segment_terms(&segment, &segment.header).min,
 			    numbers[i].min);
@@ -1105,7 +1041,6 @@ static void (*const tests[])(void) = {
 	test_a_lease_is_renewed,
 	test_which_attempts_have_to_ask,
 	test_results_of_attempts,
-	test_results_of_outcomes,
 	test_a_success_among_several,
 	test_corrupt_limits,
 	test_a_corrupt_window,

@@ -371,22 +371,22 @@ check_deed(const char *row, struct breaker *breaker,
 		check_renewing(row, breaker, action, lease);
 		break;
 	case SUCCESS:
-		breaker_tell(breaker, &usual, RESULT_HEALTHY, true, now, now);
+		breaker_tell(breaker, &usual, RESULT_SUCCESS, now, now);
 		break;
 	case ANSWER:
-		breaker_tell(breaker, &usual, RESULT_HEALTHY, false, now, now);
+		breaker_tell(breaker, &usual, RESULT_HEALTHY, now, now);
 		break;
 	case FAILURE:
-		breaker_tell(breaker, &usual, RESULT_FAILURE, false, now, now);
+		breaker_tell(breaker, &usual, RESULT_FAILURE, now, now);
 		break;
 	case IGNORED:
-		breaker_tell(breaker, &usual, RESULT_IGNORED, false, now, now);
+		breaker_tell(breaker, &usual, RESULT_IGNORED, now, now);
 		break;
 	case OLD_SUCCESS:
-		breaker_tell(breaker, &usual, RESULT_HEALTHY, true, 0, now);
+		breaker_tell(breaker, &usual, RESULT_SUCCESS, 0, now);
 		break;
 	case OLD_FAILURE:
-		breaker_tell(breaker, &usual, RESULT_FAILURE, false, 0, now);
+		breaker_tell(breaker, &usual, RESULT_FAILURE, 0, now);
 		break;
 	case PROBE_HEALTHY:
 		breaker_probed(breaker, &usual, RESULT_HEALTHY, *lease, 0, now);
@@ -425,7 +425,7 @@ opened(const struct breaker_config *config, nanos now)
 	struct breaker breaker = { 0 };
 
 	for (int64_t i = 0; i < config->failures; i++)
-		breaker_tell(&breaker, config, RESULT_FAILURE, false, now, now);
+		breaker_tell(&breaker, config, RESULT_FAILURE, now, now);
 	EQUAL("opened", breaker_look(&breaker, now).state, BREAKER_OPEN);
 	return breaker;
 }
@@ -447,7 +447,7 @@ test_words(void)
 	uint64_t lease;
 
 	for (int i = 0; i < 3; i++)
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, false, 0, 0);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, 0, 0);
 	HOLDS("open", breaker.word == (UINT64_C(1) << 62 | seq | 10000));
 	HOLDS("open", breaker.streak == 3);
 	entered(&breaker, SECONDS(10), &lease);
@@ -469,11 +469,11 @@ test_words(void)
 	HOLDS("closed", breaker.word == (9 * seq | 34000));
 	HOLDS("closed", breaker.rate == 0);
 	breaker_tell(
-	    &breaker, &usual, RESULT_FAILURE, false, SECONDS(51), SECONDS(51));
+	    &breaker, &usual, RESULT_FAILURE, SECONDS(51), SECONDS(51));
 	HOLDS("again", breaker.word == (9 * seq | 34000));
 	HOLDS("again", breaker.streak == (9 * streak | 1));
 	breaker_tell(
-	    &breaker, &usual, RESULT_HEALTHY, true, SECONDS(51), SECONDS(51));
+	    &breaker, &usual, RESULT_SUCCESS, SECONDS(51), SECONDS(51));
 	HOLDS("a success", breaker.word == (10 * seq | 34000));
 	HOLDS("a success", breaker.rate == 0);
 }
@@ -500,8 +500,8 @@ test_a_recovery_in_a_fleet(void)
 	EQUAL("next", breaker_look(&breaker, SECONDS(10)).next,
 	    4 * RAMP_STEP / FIRST);
 	now = SECONDS(10) + 4 * RAMP_STEP - 1;
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, now, now);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, now, now);
 	HOLDS("told", breaker.word == (recovers | slowdown | 4 * seq | 10000));
 	EQUAL("the first step",
 	    ramp_read(breaker.rate, SECONDS(10), 3, now).taken, LEAST);
@@ -509,8 +509,8 @@ test_a_recovery_in_a_fleet(void)
 	EQUAL("over", entered(&breaker, SECONDS(60), &lease), BREAKER_PASSED);
 	HOLDS("closed", breaker.word == (slowdown | 5 * seq | 10000));
 	for (int i = 0; i < 3; i++)
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, false,
-		    SECONDS(70), SECONDS(70));
+		breaker_tell(
+		    &breaker, &usual, RESULT_FAILURE, SECONDS(70), SECONDS(70));
 	EQUAL("probe", entered(&breaker, SECONDS(80), &lease), BREAKER_PROBE);
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, SECONDS(80));
 	EQUAL("no fleet", breaker_look(&breaker, SECONDS(80)).rate, SLOW);
@@ -533,16 +533,16 @@ test_words_of_a_recovery(void)
 		ramp_take(&ramp);
 		HOLDS("turn", breaker.rate == ramp_word(&ramp));
 	}
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, began, began);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
 	ramp_succeed(&ramp);
 	HOLDS("success", breaker.rate == ramp_word(&ramp));
 	HOLDS("success", breaker.word == (word | seq) && breaker.streak == 0);
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, began, began);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
 	ramp_fail(&ramp);
 	HOLDS("failure", breaker.rate == ramp_word(&ramp));
 	HOLDS("failure", breaker.word == (word | seq));
 	HOLDS("failure", breaker.streak == (streak | 1));
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, began, began);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
 	ramp_succeed(&ramp);
 	HOLDS("its end", breaker.rate == ramp_word(&ramp));
 	HOLDS("its end", breaker.word == (word | 2 * seq));
@@ -560,15 +560,15 @@ test_ignored_results_write_nothing(void)
 	struct breaker breaker = { 0 };
 	uint64_t lease, word, streak;
 
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, 0, 0);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, 0, 0);
 	entered(&breaker, 0, &lease);
 	HOLDS("closed", breaker.word == 0 && breaker.streak == 0);
 	breaker = opened(&usual, 0);
 	word = breaker.word;
 	streak = breaker.streak;
-	for (int result = RESULT_HEALTHY; result <= RESULT_IGNORED; result++) {
+	for (int result = RESULT_SUCCESS; result <= RESULT_IGNORED; result++) {
 		breaker_tell(
-		    &breaker, &usual, (enum attempt_result)result, true, 1, 1);
+		    &breaker, &usual, (enum attempt_result)result, 1, 1);
 		breaker_probed(
 		    &breaker, &usual, (enum attempt_result)result, 0, 0, 1);
 		breaker_probed(&breaker, &usual, (enum attempt_result)result,
@@ -589,10 +589,10 @@ test_every_process_has_its_own_configuration(void)
 	uint64_t lease;
 
 	for (int i = 0; i < 20; i++)
-		breaker_tell(&breaker, &none, RESULT_FAILURE, false, 0, 0);
+		breaker_tell(&breaker, &none, RESULT_FAILURE, 0, 0);
 	EQUAL("none", breaker_look(&breaker, 0).state, BREAKER_CLOSED);
 	EQUAL("none", breaker_look(&breaker, 0).failures, 20);
-	breaker_tell(&breaker, &five, RESULT_FAILURE, false, 0, 0);
+	breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
 	EQUAL("5", breaker_look(&breaker, 0).state, BREAKER_OPEN);
 	EQUAL("5", breaker_look(&breaker, 0).failures, 21);
 	EQUAL("5", breaker_look(&breaker, 0).next, SECONDS(2));
@@ -605,9 +605,9 @@ test_every_process_has_its_own_configuration(void)
 	/* A success without a breaker ends the streak for all. */
 	breaker = (struct breaker){ 0 };
 	for (int i = 0; i < 4; i++)
-		breaker_tell(&breaker, &five, RESULT_FAILURE, false, 0, 0);
-	breaker_tell(&breaker, &none, RESULT_HEALTHY, true, 0, 0);
-	breaker_tell(&breaker, &five, RESULT_FAILURE, false, 0, 0);
+		breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
+	breaker_tell(&breaker, &none, RESULT_SUCCESS, 0, 0);
+	breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
 	EQUAL("ended", breaker_look(&breaker, 0).state, BREAKER_CLOSED);
 	EQUAL("ended", breaker_look(&breaker, 0).failures, 1);
 }
@@ -699,12 +699,12 @@ test_ends_of_the_numbers(void)
 	const struct breaker_config many = { UINT32_MAX, SECONDS(1),
 		SECONDS(9) };
 
-	breaker_tell(&breaker, &none, RESULT_FAILURE, false, 0, 0);
+	breaker_tell(&breaker, &none, RESULT_FAILURE, 0, 0);
 	EQUAL("the most", breaker_look(&breaker, 0).failures, UINT32_MAX);
-	breaker_tell(&breaker, &none, RESULT_FAILURE, false, 0, 0);
+	breaker_tell(&breaker, &none, RESULT_FAILURE, 0, 0);
 	EQUAL("the most", breaker_look(&breaker, 0).failures, UINT32_MAX);
 	HOLDS("the most", breaker.word == seq);
-	breaker_tell(&breaker, &many, RESULT_FAILURE, false, 0, 0);
+	breaker_tell(&breaker, &many, RESULT_FAILURE, 0, 0);
 	HOLDS("seq", breaker.word == (UINT64_C(1) << 62 | 1000));
 	breaker.streak |= UINT64_C(1023) << 32;
 	HOLDS("doublings",
@@ -767,7 +767,7 @@ check_step(struct breaker *breaker, int64_t rate, nanos end)
 	    rate * (NANOS_SECOND / RAMP_STEP));
 	check_turns("step", breaker, rate, end);
 	for (int64_t i = 0; i < rate; i++)
-		breaker_tell(breaker, &usual, RESULT_HEALTHY, true, end, end);
+		breaker_tell(breaker, &usual, RESULT_SUCCESS, end, end);
 }
 
 static void
@@ -804,8 +804,7 @@ test_a_recovery_closes_if_turns_are_left(void)
 		bool over = 2 * turns <= FIRST;
 
 		breaker = recovering(began);
-		breaker_tell(
-		    &breaker, &usual, RESULT_HEALTHY, true, began, began);
+		breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
 		for (nanos at = began; at < next; at += RAMP_STEP)
 			for (int64_t i = 0; i < turns; i++)
 				EQUAL("turn",
@@ -845,8 +844,7 @@ test_a_recovery_waits_for_the_first_result(void)
 	EQUAL("awaited", breaker_look(&breaker, told).rate, SLOW);
 	for (int i = 0; i < LEAST; i++)
 		breaker_tell(&breaker, &usual,
-		    i % 2 == 0 ? RESULT_HEALTHY : RESULT_FAILURE, i % 2 == 0,
-		    began, told);
+		    i % 2 == 0 ? RESULT_SUCCESS : RESULT_FAILURE, began, told);
 	check_turns("told", &breaker, LEAST, told);
 	EQUAL("end", breaker_look(&breaker, told + 2 * QUIET).state,
 	    BREAKER_CLOSED);
@@ -867,7 +865,7 @@ test_a_recovery_opens_only_at_the_first_rate(void)
 	}
 	now -= RAMP_STEP;
 	for (int64_t i = 1; i <= 2 * usual.failures; i++) {
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
 		EQUAL("fast", breaker_look(&breaker, now).state,
 		    BREAKER_RECOVERING);
 		EQUAL("fast", breaker_look(&breaker, now).failures, i);
@@ -875,12 +873,12 @@ test_a_recovery_opens_only_at_the_first_rate(void)
 	while (breaker_look(&breaker, now).rate > SLOW) {
 		for (int i = 0; i < 8; i++)
 			breaker_tell(
-			    &breaker, &usual, RESULT_FAILURE, false, now, now);
+			    &breaker, &usual, RESULT_FAILURE, now, now);
 		EQUAL("slower", breaker_look(&breaker, now).state,
 		    BREAKER_RECOVERING);
 		now += RAMP_STEP;
 	}
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
 	EQUAL("slow", breaker_look(&breaker, now).state, BREAKER_OPEN);
 	EQUAL("slow", breaker_look(&breaker, now).next, usual.pause);
 }
@@ -895,13 +893,10 @@ test_a_success_does_not_disturb_the_rate(void)
 
 	check_turns("first", &breaker, LEAST, began);
 	for (int i = 0; i < 10; i++) {
-		breaker_tell(
-		    &breaker, &usual, RESULT_FAILURE, false, began, began);
-		breaker_tell(
-		    &breaker, &usual, RESULT_FAILURE, false, began, began);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
 		EQUAL("failure", breaker_look(&breaker, began).failures, 2);
-		breaker_tell(
-		    &breaker, &usual, RESULT_HEALTHY, true, began, began);
+		breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
 		EQUAL("healthy", breaker_look(&breaker, began).failures, 0);
 	}
 	check_turns("same step", &breaker, 0, began);
@@ -909,7 +904,7 @@ test_a_success_does_not_disturb_the_rate(void)
 	now = next + RAMP_STEP - 1;
 	check_turns("second", &breaker, FIRST * 3 / 4, now);
 	for (int i = 0; i < FIRST * 3 / 4; i++)
-		breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, now, now);
+		breaker_tell(&breaker, &usual, RESULT_SUCCESS, now, now);
 	EQUAL("grown", breaker_look(&breaker, now + 1).rate,
 	    GROWN(FIRST * 3 / 4) * NANOS_SECOND / RAMP_STEP);
 }
@@ -924,15 +919,14 @@ test_the_rate_is_that_of_this_recovery(void)
 
 	check_turns("first", &breaker, LEAST, began);
 	for (int i = 0; i < 3; i++)
-		breaker_tell(
-		    &breaker, &usual, RESULT_FAILURE, false, began, began);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
 	EQUAL("open", breaker_look(&breaker, began).rate, 0);
 	rate = breaker.rate;
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, began, began);
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, began, began);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
 	EQUAL("due", entered(&breaker, again, &lease), BREAKER_PROBE);
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, again, again);
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, again, again);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, again, again);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, again, again);
 	HOLDS("others", breaker.rate == rate);
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, again);
 	HOLDS("begins", breaker.rate == rate);
@@ -953,8 +947,7 @@ check_end(const char *row, struct breaker *breaker, nanos now)
 	     i++) {
 		now += QUIET + 2 * RAMP_STEP + breaker_look(breaker, now).next;
 		if (i == 0 && entered(breaker, now, &lease) == BREAKER_TURN)
-			breaker_tell(
-			    breaker, &usual, RESULT_HEALTHY, true, now, now);
+			breaker_tell(breaker, &usual, RESULT_SUCCESS, now, now);
 		else
 			EQUAL(
 			    row, entered(breaker, now, &lease), BREAKER_PASSED);
@@ -1000,11 +993,11 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 	began = (nanos)(breaker.word % (UINT64_C(1) << 40)) * NANOS_MS;
 	if (now < began)
 		now = began;
-	breaker_tell(&breaker, &usual, RESULT_HEALTHY, true, now, now);
+	breaker_tell(&breaker, &usual, RESULT_SUCCESS, now, now);
 	for (int i = 0; i < 2; i++)
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
+		breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
 	EQUAL(row, entered(&breaker, now, &lease), BREAKER_PASSED);
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, false, now, now);
+	breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
 	EQUAL(row, breaker_look(&breaker, now).state, BREAKER_OPEN);
 	EQUAL(row, breaker_look(&breaker, now).failures, 3);
 }

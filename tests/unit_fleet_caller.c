@@ -20,11 +20,6 @@ static const struct budget_config cooling = {
 static const struct budget_config guarded = { .key = "api",
 	.terms = { -1, -1, -1 },
 	.breaker = { 1, SECONDS(10), SECONDS(35) } };
-static const struct attempt_effect succeeded = { RESULT_HEALTHY, true, true,
-	true };
-static const struct attempt_effect failure = { RESULT_FAILURE, false, false,
-	true };
-
 /* A segment with slices of a second, made at 0. */
 static struct segment
 make(int64_t min)
@@ -54,9 +49,10 @@ join(struct member *member, const struct budget_config *config)
 		.tag = 1,
 		.timeout = MS(250),
 		.alone = -1 };
-	member->caller = (struct caller){
-		.config = config, .uses_breaker = true, .fleet = &member->fleet
-	};
+	member->caller = (struct caller){ .config = config,
+		.uses_breaker = true,
+		.deposits = true,
+		.fleet = &member->fleet };
 	return &member->caller;
 }
 
@@ -123,8 +119,7 @@ test_a_retry_needs_a_grant(void)
 	join(&one, &usual);
 	admission = ask(&one, &segment, 0);
 	EQUAL("asks", admission.fleet.decision, HOST_ASK);
-	EQUAL("open", admission_is_open(&admission), true);
-	EQUAL("not denied", admission.denied, REASON_NONE);
+	EQUAL("open", admission.answer, ADMISSION_OPEN);
 	EQUAL("not counted", (int64_t)segment.retries, 0);
 	question = one.fleet.question;
 	SAME("key", question.key, "api");
@@ -136,9 +131,8 @@ test_a_retry_needs_a_grant(void)
 	EQUAL("nothing told", (int64_t)question.count, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 1, MS(1));
 	admission = ask(&one, &segment, MS(1));
-	EQUAL("decided", admission_is_open(&admission), false);
-	EQUAL("granted", admission.denied, REASON_NONE);
-	EQUAL("by the fleet", admission.by_fleet, true);
+	EQUAL("granted", admission.answer, ADMISSION_GRANTED);
+	EQUAL("by the fleet", admission.fleet.decision, HOST_GRANTED);
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	EQUAL("once", decides(&one, &segment, MS(2)), HOST_ASK);
 	question = one.fleet.question;
@@ -184,7 +178,7 @@ test_a_denial_by_the_fleet(void)
 	EQUAL("undecided", (int64_t)segment.denied, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 0, MS(1));
 	admission = ask(&one, &segment, MS(1));
-	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("denied", admission.answer, ADMISSION_DENIED);
 	EQUAL("by the fleet", admission.fleet.decision, HOST_DENIED);
 	EQUAL("not alone", admission.fleet.alone, false);
 	EQUAL("never", admission.never, false);
@@ -192,7 +186,8 @@ test_a_denial_by_the_fleet(void)
 	EQUAL("hosts", admission.view.hosts, 50);
 	EQUAL("retries", admission.view.retries, 98);
 	EQUAL("limit", admission.view.limit, 100);
-	EQUAL("the others", ask(&two, &segment, MS(1)).denied, REASON_BUDGET);
+	EQUAL(
+	    "the others", ask(&two, &segment, MS(1)).answer, ADMISSION_DENIED);
 	EQUAL("counted", (int64_t)segment.denied, 2);
 	EQUAL("no retry", (int64_t)segment.retries, 0);
 }
@@ -226,13 +221,13 @@ test_the_window_comes_first(void)
 	join(&one, &usual);
 	decides(&one, &segment, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
-	EQUAL("granted", ask(&one, &segment, 0).denied, REASON_NONE);
+	EQUAL("granted", ask(&one, &segment, 0).answer, ADMISSION_GRANTED);
 	admission = ask(&one, &segment, 0);
-	EQUAL("denied", admission.denied, REASON_BUDGET);
-	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	EQUAL("denied", admission.answer, ADMISSION_DENIED);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_UNASKED);
 	/* The window denies although the fleet has granted. */
 	one.fleet.granted = true;
-	EQUAL("denied", ask(&one, &segment, 0).denied, REASON_BUDGET);
+	EQUAL("denied", ask(&one, &segment, 0).answer, ADMISSION_DENIED);
 	EQUAL("lost", one.fleet.granted, false);
 }
 
@@ -247,11 +242,11 @@ test_a_pause_after_a_denial_by_the_fleet(void)
 	decides(&one, &segment, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 0, 0);
 	admission = ask(&one, &segment, 0);
-	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("denied", admission.answer, ADMISSION_DENIED);
 	EQUAL("next", admission.next, SECONDS(5));
 	admission = ask(&one, &segment, SECONDS(4));
 	EQUAL("cooling", admission.cooling, true);
-	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_UNASKED);
 	EQUAL("over", decides(&one, &segment, SECONDS(5)), HOST_ASK);
 }
 
@@ -263,13 +258,14 @@ test_a_probe_needs_no_grant(void)
 	struct member one;
 
 	join(&one, &guarded);
-	admission_tell(&one.caller, &segment, &segment.header, &failure, 0);
+	admission_tell(
+	    &one.caller, &segment, &segment.header, RESULT_FAILURE, false, 0);
 	admission = ask(&one, &segment, SECONDS(1));
-	EQUAL("held", admission.denied, REASON_BREAKER);
-	EQUAL("nobody asks", admission.fleet.decision, HOST_GRANTED);
+	EQUAL("held", admission.answer, ADMISSION_HELD);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_UNASKED);
 	admission = ask(&one, &segment, SECONDS(10));
-	EQUAL("the probe", admission.denied, REASON_NONE);
-	EQUAL("nobody asks", admission_is_open(&admission), false);
+	EQUAL("the probe", admission.answer, ADMISSION_GRANTED);
+	EQUAL("nobody asks", admission.fleet.decision, HOST_UNASKED);
 	EQUAL("counted", (int64_t)segment.probes, 1);
 }
 
@@ -299,11 +295,11 @@ test_a_recovery_is_slower_in_a_fleet(void)
 			    &segment.fleet, one.fleet.config.tag, &answer, 0);
 		if (!rows[i].asks)
 			one.caller.fleet = NULL;
-		admission_tell(
-		    &one.caller, &segment, &segment.header, &failure, 0);
+		admission_tell(&one.caller, &segment, &segment.header,
+		    RESULT_FAILURE, false, 0);
 		ask(&one, &segment, SECONDS(10));
 		admission_tell(&one.caller, &segment, &segment.header,
-		    &succeeded, SECONDS(10));
+		    RESULT_SUCCESS, true, SECONDS(10));
 		EQUAL(rows[i].row,
 		    breaker_look(&segment.breaker, SECONDS(10)).rate,
 		    rows[i].rate);
@@ -323,11 +319,10 @@ test_without_an_answer_the_host_is_alone(void)
 	admission = ask(&one, &segment, MS(250));
 	EQUAL("alone", admission.fleet.decision, HOST_ALONE);
 	EQUAL("share", admission.fleet.share, 1);
-	EQUAL("granted", admission.denied, REASON_NONE);
-	EQUAL("not by the fleet", admission.by_fleet, false);
+	EQUAL("granted", admission.answer, ADMISSION_GRANTED);
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	admission = ask(&one, &segment, MS(251));
-	EQUAL("denied", admission.denied, REASON_BUDGET);
+	EQUAL("denied", admission.answer, ADMISSION_DENIED);
 	EQUAL("alone", admission.fleet.alone, true);
 	/* The server answers again, and is told; the alone share counts. */
 	EQUAL("asks", decides(&one, &segment, SECONDS(2)), HOST_ASK);
@@ -369,7 +364,8 @@ test_successes(void)
 	EQUAL("tells nothing", (int64_t)question.count, 0);
 	EQUAL("changes nothing", question.first, false);
 	for (int i = 0; i < 3; i++)
-		admission_tell(&one.caller, &segment, header, &succeeded, 0);
+		admission_tell(
+		    &one.caller, &segment, header, RESULT_SUCCESS, true, 0);
 	EQUAL("no clock", fleet_caller_claim(&one.fleet, &segment, header, 0),
 	    false);
 	fleet_caller_elect(&one.fleet, &segment, header, 0);
@@ -378,7 +374,8 @@ test_successes(void)
 	EQUAL("told", told(&two).successes, 3);
 	EQUAL("nothing left",
 	    fleet_caller_claim(&one.fleet, &segment, header, 0), false);
-	admission_tell(&one.caller, &segment, header, &succeeded, SECONDS(1));
+	admission_tell(
+	    &one.caller, &segment, header, RESULT_SUCCESS, true, SECONDS(1));
 	EQUAL("left",
 	    fleet_caller_claim(&one.fleet, &segment, header, SECONDS(1)), true);
 	EQUAL("told", told(&one).successes, 1);
@@ -402,7 +399,8 @@ test_the_first_question_tells(void)
 	join(&one, &usual);
 	join(&two, &usual);
 	for (int i = 0; i < 3; i++)
-		admission_tell(&one.caller, &segment, header, &succeeded, 0);
+		admission_tell(
+		    &one.caller, &segment, header, RESULT_SUCCESS, true, 0);
 	EQUAL("asks", decides(&one, &segment, MS(1000)), HOST_ASK);
 	question = one.fleet.question;
 	EQUAL("told", told(&one).successes, 3);

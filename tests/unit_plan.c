@@ -1915,9 +1915,9 @@ test_every_attempt_begins_before_the_deadline(void)
 
 /* What the budget answers when it says no. */
 static struct admission
-denial(enum reason reason, nanos next)
+denial(enum admission_answer answer, nanos next)
 {
-	return (struct admission){ .denied = reason, .next = next };
+	return (struct admission){ .answer = answer, .next = next };
 }
 
 /* Without --budget-wait retry does not wait. */
@@ -1927,23 +1927,23 @@ test_denials_end_it_at_once(void)
 	static const struct {
 		const char *row;
 		bool first; /* attempt */
-		enum reason denied;
+		enum admission_answer denied;
 		struct outcome last;
 		int status, signal;
 		enum reason reason;
 	} rows[] = {
-		{ "first", true, REASON_BREAKER, EXITED(0), 75, 0,
+		{ "first", true, ADMISSION_HELD, EXITED(0), 75, 0,
 		    REASON_BREAKER },
-		{ "retry held", false, REASON_BREAKER, EXITED(7), 7, 0,
+		{ "retry held", false, ADMISSION_HELD, EXITED(7), 7, 0,
 		    REASON_BREAKER },
-		{ "exhausted", false, REASON_BUDGET, EXITED(7), 7, 0,
+		{ "exhausted", false, ADMISSION_DENIED, EXITED(7), 7, 0,
 		    REASON_BUDGET },
-		{ "exhausted, SEGV", false, REASON_BUDGET, KILLED(SIGSEGV), 139,
-		    SIGSEGV, REASON_BUDGET },
-		{ "exhausted, timed out", false, REASON_BUDGET, TIMED_OUT(0),
+		{ "exhausted, SEGV", false, ADMISSION_DENIED, KILLED(SIGSEGV),
+		    139, SIGSEGV, REASON_BUDGET },
+		{ "exhausted, timed out", false, ADMISSION_DENIED, TIMED_OUT(0),
 		    124, 0, REASON_BUDGET },
-		{ "exhausted, no fork", false, REASON_BUDGET, NO_FORK(EAGAIN),
-		    125, 0, REASON_INTERNAL },
+		{ "exhausted, no fork", false, ADMISSION_DENIED,
+		    NO_FORK(EAGAIN), 125, 0, REASON_INTERNAL },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -1992,19 +1992,20 @@ test_waits_for_admission_end(void)
 	static const struct {
 		const char *row;
 		double wait, deadline, next;
-		enum reason denied, reason;
+		enum admission_answer denied;
+		enum reason reason;
 		double ends; /* at the latest, and a second before at most */
 		int status;
 	} rows[] = {
-		{ "wait", 30, 0, 8, REASON_BUDGET, REASON_BUDGET, 30, 7 },
-		{ "wait, probe", 30, 0, 8, REASON_BREAKER, REASON_BREAKER, 30,
+		{ "wait", 30, 0, 8, ADMISSION_DENIED, REASON_BUDGET, 30, 7 },
+		{ "wait, probe", 30, 0, 8, ADMISSION_HELD, REASON_BREAKER, 30,
 		    7 },
-		{ "due now", 3, 0, 0, REASON_BUDGET, REASON_BUDGET, 3, 7 },
-		{ "deadline", 30, 10, 8, REASON_BUDGET, REASON_DEADLINE, 10,
+		{ "due now", 3, 0, 0, ADMISSION_DENIED, REASON_BUDGET, 3, 7 },
+		{ "deadline", 30, 10, 8, ADMISSION_DENIED, REASON_DEADLINE, 10,
 		    7 },
-		{ "until the deadline", 1e9, 10, 8, REASON_BREAKER,
+		{ "until the deadline", 1e9, 10, 8, ADMISSION_HELD,
 		    REASON_DEADLINE, 10, 7 },
-		{ "wait before deadline", 9, 10, 8, REASON_BUDGET,
+		{ "wait before deadline", 9, 10, 8, ADMISSION_DENIED,
 		    REASON_BUDGET, 9, 7 },
 	};
 
@@ -2044,7 +2045,7 @@ static void
 test_a_deadline_at_a_breaker(void)
 {
 	struct policy policy = policy_of(4);
-	struct admission held = denial(REASON_BREAKER, SECONDS(7));
+	struct admission held = denial(ADMISSION_HELD, SECONDS(7));
 	struct history history;
 	struct step step;
 	nanos now = BEGAN;
@@ -2068,7 +2069,7 @@ test_a_deadline_at_a_breaker(void)
 	 * reason.
 	 */
 	plan_begin(&history);
-	EQUAL("admitted", history.admission.denied, REASON_NONE);
+	EQUAL("admitted", history.admission.answer, ADMISSION_GRANTED);
 }
 
 /* Invocations that wait for the same budget must not ask at the same time. */
@@ -2098,7 +2099,7 @@ test_waits_for_admission_are_jittered(void)
 		for (uint64_t seed = 0; seed < 1000; seed++) {
 			struct policy policy = policy_of(4);
 			struct admission held =
-			    denial(REASON_BREAKER, SECONDS(rows[i].next));
+			    denial(ADMISSION_HELD, SECONDS(rows[i].next));
 			struct history history;
 			struct step step;
 
@@ -2134,6 +2135,69 @@ test_plans_saturate(void)
 	EQUAL("no cap", step.attempt, 1000000000000);
 }
 
+/* Outcomes, and what each says about the dependency. */
+static const struct {
+	const char *row;
+	enum reason reason;
+	struct outcome outcome;
+	enum attempt_result result;
+} results[] = {
+	{ "success", REASON_SUCCEEDED, EXITED(0), RESULT_SUCCESS },
+	{ "success, interrupted", REASON_SUCCEEDED,
+	    { .end = END_EXITED, .interrupted = SIGTERM }, RESULT_SUCCESS },
+	{ "a retry", REASON_NONE, EXITED(1), RESULT_FAILURE },
+	{ "a retry, SEGV", REASON_NONE, KILLED(SIGSEGV), RESULT_FAILURE },
+	{ "a retry, INT", REASON_NONE, KILLED(SIGINT), RESULT_FAILURE },
+	{ "timed out", REASON_NONE, TIMED_OUT(0), RESULT_FAILURE },
+	{ "idle", REASON_NONE, IDLE(0), RESULT_FAILURE },
+	{ "attempts", REASON_ATTEMPTS, EXITED(1), RESULT_FAILURE },
+	{ "a limit", REASON_LIMIT, EXITED(1), RESULT_FAILURE },
+	{ "no time left", REASON_DEADLINE, EXITED(1), RESULT_FAILURE },
+	{ "too long a Retry-After", REASON_RETRY_AFTER, EXITED(1),
+	    RESULT_FAILURE },
+	{ "sent once", REASON_NOT_IDEMPOTENT, EXITED(1), RESULT_FAILURE },
+	{ "read once", REASON_INPUT_CONSUMED, EXITED(1), RESULT_FAILURE },
+	{ "stopped", REASON_STOP_RULE, EXITED(64), RESULT_HEALTHY },
+	{ "not retryable", REASON_NOT_RETRYABLE, EXITED(22), RESULT_HEALTHY },
+	{ "not retryable, SEGV", REASON_NOT_RETRYABLE, KILLED(SIGSEGV),
+	    RESULT_HEALTHY },
+	{ "a keyboard", REASON_NOT_RETRYABLE, KILLED(SIGINT), RESULT_IGNORED },
+	{ "a reader", REASON_NOT_RETRYABLE, KILLED(SIGPIPE), RESULT_IGNORED },
+	{ "the deadline", REASON_DEADLINE, { .end = END_DEADLINE },
+	    RESULT_IGNORED },
+	{ "not found", REASON_NOT_EXECUTABLE,
+	    { .end = END_NOT_STARTED, .forked = true }, RESULT_IGNORED },
+	{ "no fork", REASON_ATTEMPTS, { .end = END_NOT_STARTED },
+	    RESULT_IGNORED },
+	{ "interrupted", REASON_INTERRUPTED,
+	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
+	    RESULT_IGNORED },
+	{ "interrupted, stopped", REASON_STOP_RULE,
+	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
+	    RESULT_IGNORED },
+};
+
+static void
+test_results_for_the_breaker(void)
+{
+	for (size_t i = 0; i < LENGTH(results); i++) {
+		enum reason reason = results[i].reason;
+		struct judgement judgement = {
+			.verdict = reason == REASON_SUCCEEDED ? VERDICT_DONE
+							      : VERDICT_STOP,
+			.reason = reason
+		};
+
+		EQUAL(results[i].row,
+		    verdict_result(&judgement, &results[i].outcome),
+		    results[i].result);
+	}
+	EQUAL("one of several successes",
+	    verdict_result(&(struct judgement){ .verdict = VERDICT_REPEAT },
+		&results[0].outcome),
+	    RESULT_SUCCESS);
+}
+
 static void (*const tests[])(void) = {
 	test_verdicts,
 	test_verdicts_by_all_rules,
@@ -2143,6 +2207,7 @@ static void (*const tests[])(void) = {
 	test_verdicts_of_every_signal,
 	test_statuses_of_limits_and_failed_starts,
 	test_reasons,
+	test_results_for_the_breaker,
 	test_plans,
 	test_jitter_goes_upward_from_a_named_wait,
 	test_the_least_delay_after_429,

@@ -39,12 +39,11 @@ fill(int64_t count)
 
 /* What is said about the fleet before the next attempt. */
 static void
-ask(enum host_decision decision, bool granted, enum reason denied)
+ask(enum host_decision decision, enum admission_answer answer)
 {
 	report_admission(&report,
-	    &(struct admission){ .fleet = { .decision = decision },
-		.by_fleet = granted,
-		.denied = denied });
+	    &(struct admission){
+		.fleet = { .decision = decision }, .answer = answer });
 }
 
 static void
@@ -151,21 +150,25 @@ static void
 test_each_verdict_of_the_fleet_counts_once(void)
 {
 	fill(0);
-	ask(HOST_DENIED, false, REASON_BUDGET);
+	ask(HOST_DENIED, ADMISSION_DENIED);
 	EQUAL("before the first", report.fleet[FLEET_VERDICT_DENIED], 0);
 	add(1);
-	ask(HOST_WAIT, false, REASON_NONE);
+	ask(HOST_WAIT, ADMISSION_OPEN);
 	EQUAL("open", report_entry(&report, 0)->fleet, FLEET_VERDICT_NONE);
-	ask(HOST_DENIED, false, REASON_BUDGET);
-	ask(HOST_DENIED, false, REASON_BUDGET);
-	ask(HOST_GRANTED, true, REASON_NONE);
+	ask(HOST_DENIED, ADMISSION_DENIED);
+	ask(HOST_DENIED, ADMISSION_DENIED);
+	ask(HOST_UNASKED, ADMISSION_GRANTED);
+	EQUAL("nobody asked it", report.fleet[FLEET_VERDICT_GRANTED], 0);
+	ask(HOST_GRANTED, ADMISSION_DENIED);
+	EQUAL("not by the window", report.fleet[FLEET_VERDICT_GRANTED], 0);
+	ask(HOST_GRANTED, ADMISSION_GRANTED);
 	EQUAL("latest", report_entry(&report, 0)->fleet, FLEET_VERDICT_GRANTED);
 	HOLDS("denied", report_entry(&report, 0)->budget_exhausted);
 	add(1);
-	ask(HOST_ALONE, false, REASON_BUDGET);
+	ask(HOST_ALONE, ADMISSION_DENIED);
 	EQUAL("no share", report.fleet[FLEET_VERDICT_ALONE], 0);
-	ask(HOST_ALONE, false, REASON_NONE);
-	ask(HOST_DENIED, false, REASON_NONE);
+	ask(HOST_ALONE, ADMISSION_GRANTED);
+	ask(HOST_DENIED, ADMISSION_GRANTED);
 	EQUAL("denied", report.fleet[FLEET_VERDICT_DENIED], 2);
 	EQUAL("granted", report.fleet[FLEET_VERDICT_GRANTED], 1);
 	EQUAL("alone", report.fleet[FLEET_VERDICT_ALONE], 1);

@@ -202,12 +202,12 @@ test_the_breaker(void)
 	struct breaker_view view;
 	uint64_t lease;
 
-	breaker_tell(&segment.breaker, &breaker, RESULT_FAILURE, false,
-	    SECONDS(1), SECONDS(1));
+	breaker_tell(
+	    &segment.breaker, &breaker, RESULT_FAILURE, SECONDS(1), SECONDS(1));
 	EQUAL("one failure", look(&segment, SECONDS(1)).failures, 1);
 	EQUAL("one failure", look(&segment, SECONDS(1)).probe, SNAPSHOT_NONE);
-	breaker_tell(&segment.breaker, &breaker, RESULT_FAILURE, false,
-	    SECONDS(1), SECONDS(1));
+	breaker_tell(
+	    &segment.breaker, &breaker, RESULT_FAILURE, SECONDS(1), SECONDS(1));
 	EQUAL("two", look(&segment, SECONDS(1)).breaker, BREAKER_OPEN);
 	EQUAL("two", look(&segment, SECONDS(1)).failures, 2);
 	EQUAL("two", look(&segment, SECONDS(4)).probe, SECONDS(7));

@@ -26,7 +26,8 @@ until_due(const struct event_loop *loop, nanos nap)
 {
 	if (loop->budget.caller.lease != 0)
 		nap = number_lesser(nap,
-		    budget_client_nap(&loop->budget, sys_now(CLOCK_BOOTTIME)));
+		    admission_nap(
+			&loop->budget.caller, sys_now(CLOCK_BOOTTIME)));
 	if (loop->link != NULL)
 		nap = number_lesser(
 		    nap, link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
@@ -133,7 +134,7 @@ event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	bool calm = true;
 
-	if (admission_concerns(&loop->budget.caller, retry, now) &&
+	if (admission_begin(&loop->budget.caller, retry, now) &&
 	    !event_loop_await(loop, event_loop_budget, NANOS_MAX))
 		return false;
 	do {
@@ -141,7 +142,7 @@ event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
 		*admission = fleet != NULL
 		    ? fleet_client_admit(fleet, retry, now)
 		    : budget_client_admit(&loop->budget, retry, now);
-		if (!admission_is_open(admission))
+		if (admission->answer != ADMISSION_OPEN)
 			return true;
 		if (admission->fleet.decision == HOST_ASK) {
 			fleet_client_ask(fleet, now);

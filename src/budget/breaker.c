@@ -159,29 +159,21 @@ pause_of(const struct breaker_config *config, uint64_t doublings)
 	return pause > BREAKER_PAUSE_MOST ? BREAKER_PAUSE_MOST : pause;
 }
 
-/* The two words that an attempt reads before it is admitted. */
-struct reading {
-	uint64_t rate, word;
-};
-
 /*
- * Reads the rate before the word: so the rate cannot be of a later recovery
- * than the word, and a compare-and-swap of the rate cannot overwrite the rate
- * of a later recovery.
+ * Returns the word, and sets *rate. The rate is read first. So it is never of a
+ * later recovery than the word, and a swap of the rate that was read here never
+ * overwrites the rate of a later recovery.
  */
-static struct reading
-read_words(const struct breaker *breaker)
+static uint64_t
+read_words(const struct breaker *breaker, uint64_t *rate)
 {
-	struct reading reading = { .rate = atomic_load(&breaker->rate) };
-
-	reading.word = atomic_load(&breaker->word);
-	return reading;
+	*rate = atomic_load(&breaker->rate);
+	return atomic_load(&breaker->word);
 }
 
 static struct breaker_view
-view_of(const struct breaker *breaker, struct reading reading, nanos now)
+view_of(const struct breaker *breaker, uint64_t word, uint64_t rate, nanos now)
 {
-	uint64_t word = reading.word;
 	uint64_t streak = atomic_load(&breaker->streak);
 	struct breaker_view view = { .state = state_of(word),
 		.failures = (int64_t)failures_of(streak, word) };
@@ -191,7 +183,7 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 		view.next = number_greater(instant_of(word) - now, 0);
 	if (view.state != BREAKER_RECOVERING)
 		return view;
-	ramp = ramp_of(word, reading.rate, now);
+	ramp = ramp_of(word, rate, now);
 	if (ramp.over) {
 		view.state = BREAKER_CLOSED;
 	} else {
@@ -204,7 +196,9 @@ view_of(const struct breaker *breaker, struct reading reading, nanos now)
 struct breaker_view
 breaker_look(const struct breaker *breaker, nanos now)
 {
-	return view_of(breaker, read_words(breaker), now);
+	uint64_t rate, word = read_words(breaker, &rate);
+
+	return view_of(breaker, word, rate, now);
 }
 
 enum breaker_pass
@@ -216,35 +210,34 @@ breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
 	*lease = 0;
 	/* Each change begins anew if another process was faster. */
 	for (;;) {
-		struct reading seen = read_words(breaker);
+		uint64_t rate, word = read_words(breaker, &rate);
 		struct ramp ramp;
 
-		*view = view_of(breaker, seen, now);
-		if (state_of(seen.word) == BREAKER_CLOSED)
+		*view = view_of(breaker, word, rate, now);
+		if (state_of(word) == BREAKER_CLOSED)
 			return BREAKER_PASSED;
 		if (view->next > 0)
 			return BREAKER_HELD;
 
 		/* The lease of a probe. */
-		if (state_of(seen.word) != BREAKER_RECOVERING) {
-			if (!change(
-				breaker, seen.word, BREAKER_HALF_OPEN, until))
+		if (state_of(word) != BREAKER_RECOVERING) {
+			if (!change(breaker, word, BREAKER_HALF_OPEN, until))
 				continue;
-			*lease = follow(seen.word, BREAKER_HALF_OPEN, until);
+			*lease = follow(word, BREAKER_HALF_OPEN, until);
 			return BREAKER_PROBE;
 		}
 
 		/* The end of a recovery, or a turn in it. */
-		ramp = ramp_of(seen.word, seen.rate, now);
+		ramp = ramp_of(word, rate, now);
 		if (ramp.over) {
-			if (change(breaker, seen.word, BREAKER_CLOSED,
-				recovery_of(seen.word, now)))
+			if (change(breaker, word, BREAKER_CLOSED,
+				recovery_of(word, now)))
 				return BREAKER_PASSED;
 			continue;
 		}
 		ramp_take(&ramp);
 		if (atomic_compare_exchange_strong(
-			&breaker->rate, &seen.rate, ramp_word(&ramp)))
+			&breaker->rate, &rate, ramp_word(&ramp)))
 			return BREAKER_TURN;
 	}
 }
@@ -262,49 +255,9 @@ breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 	return false;
 }
 
-/* An attempt without a lease that has ended. */
-struct ended {
-	bool succeeded;
-	nanos began, now;
-};
-
-/* Whether the attempt began before the last recovery, and so is ignored. */
-static bool
-is_old(uint64_t word, const struct ended *ended)
-{
-	return ended->began < recovery_of(word, ended->now);
-}
-
 /*
- * Counts the result in the ramp if the breaker recovers. False if the rate is
- * above the first one: then the breaker must not open.
- */
-static bool
-tell_ramp(struct breaker *breaker, const struct ended *ended)
-{
-	struct reading seen;
-	struct ramp ramp;
-	bool slow;
-
-	do {
-		seen = read_words(breaker);
-		if (state_of(seen.word) != BREAKER_RECOVERING ||
-		    is_old(seen.word, ended))
-			return true;
-		ramp = ramp_of(seen.word, seen.rate, ended->now);
-		if (ramp.over)
-			return true;
-		slow = ramp.rate <= RAMP_FIRST;
-		if (ended->succeeded)
-			ramp_succeed(&ramp);
-		else
-			ramp_fail(&ramp);
-	} while (!atomic_compare_exchange_strong(
-	    &breaker->rate, &seen.rate, ramp_word(&ramp)));
-	return slow;
-}
-
-/*
+ * During a recovery the ramp counts the result, too.
+ *
  * A success ends the streak by a change of the word, whose seq goes up. So a
  * process that has read the streak, and is about to open the breaker, cannot do
  * so any more. Without a streak nothing is written, because successes would
@@ -316,27 +269,42 @@ tell_ramp(struct breaker *breaker, const struct ended *ended)
  */
 void
 breaker_tell(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result result, bool succeeded, nanos began, nanos now)
+    enum attempt_result result, nanos began, nanos now)
 {
-	const struct ended ended = { succeeded, began, now };
-	uint64_t streak, word, failures;
-	bool slow;
+	uint64_t streak, word, rate, failures;
+	struct ramp ramp;
+	bool slow; /* the rate of the recovery, or there is none */
 
-	if (result == RESULT_IGNORED ||
-	    (result == RESULT_HEALTHY && !succeeded))
+	if (result != RESULT_SUCCESS && result != RESULT_FAILURE)
 		return;
-	slow = tell_ramp(breaker, &ended);
+	do {
+		slow = true;
+		word = read_words(breaker, &rate);
+		if (state_of(word) != BREAKER_RECOVERING ||
+		    began < recovery_of(word, now))
+			break;
+		ramp = ramp_of(word, rate, now);
+		if (ramp.over)
+			break;
+		slow = ramp.rate <= RAMP_FIRST;
+		if (result == RESULT_SUCCESS)
+			ramp_succeed(&ramp);
+		else
+			ramp_fail(&ramp);
+	} while (!atomic_compare_exchange_strong(
+	    &breaker->rate, &rate, ramp_word(&ramp)));
+
 	streak = atomic_load(&breaker->streak);
-	if (result == RESULT_HEALTHY) {
+	if (result == RESULT_SUCCESS) {
 		word = atomic_load(&breaker->word);
 		if (admits(word) && failures_of(streak, word) > 0 &&
-		    !is_old(word, &ended))
+		    began >= recovery_of(word, now))
 			change(breaker, word, state_of(word), instant_of(word));
 		return;
 	}
 	do {
 		word = atomic_load(&breaker->word);
-		if (!admits(word) || is_old(word, &ended))
+		if (!admits(word) || began < recovery_of(word, now))
 			return;
 		failures = one_more(failures_of(streak, word), FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
@@ -347,55 +315,42 @@ breaker_tell(struct breaker *breaker, const struct breaker_config *config,
 		    number_add(now, pause_of(config, 0)));
 }
 
-/*
- * A failed probe opens the breaker again. The word is changed before the
- * streak, so that nothing happens without the lease. If the process dies
- * between the two, then the next pause is as long as this one.
- */
-static void
-probe_failed(struct breaker *breaker, const struct breaker_config *config,
-    uint64_t lease, nanos now)
-{
-	uint64_t streak = atomic_load(&breaker->streak),
-		 seq = streak_seq(streak);
-	uint64_t doublings = one_more(doublings_of(streak), DOUBLING_BITS);
-	uint64_t failures, next;
-	nanos until = number_add(now, pause_of(config, doublings));
-
-	if (!change(breaker, lease, BREAKER_OPEN, until))
-		return;
-	/* Late failures of the same streak may have changed the streak. */
-	do {
-		doublings = one_more(doublings_of(streak), DOUBLING_BITS);
-		failures = streak & MOST(FAILURE_BITS);
-		next =
-		    streak_of(seq, doublings, one_more(failures, FAILURE_BITS));
-	} while (
-	    !atomic_compare_exchange_strong(&breaker->streak, &streak, next) &&
-	    streak_seq(streak) == seq);
-}
-
 void
 breaker_probed(struct breaker *breaker, const struct breaker_config *config,
     enum attempt_result result, uint64_t lease, int64_t hosts, nanos now)
 {
-	uint64_t next;
+	uint64_t streak, doublings, failures, next;
 
 	if (lease == 0)
 		return;
-	switch (result) {
-	case RESULT_HEALTHY:
+	if (result == RESULT_IGNORED) {
+		change(breaker, lease, BREAKER_OPEN, 0);
+		return;
+	}
+	if (result != RESULT_FAILURE) {
 		/* Rounded down: the first turns are available at once. */
 		next = follow(lease, BREAKER_RECOVERING, now - now % NANOS_MS);
 		next &= ~(MOST(SLOWDOWN_BITS) << SLOWDOWN_AT);
 		next |= (uint64_t)ramp_slowdown(hosts) << SLOWDOWN_AT;
 		atomic_compare_exchange_strong(&breaker->word, &lease, next);
-		break;
-	case RESULT_FAILURE:
-		probe_failed(breaker, config, lease, now);
-		break;
-	case RESULT_IGNORED:
-		change(breaker, lease, BREAKER_OPEN, 0);
-		break;
+		return;
+	}
+
+	/* The word is changed before the streak, so that nothing happens
+	 * without the lease. If the process dies between the two, then the next
+	 * pause is as long as this one. */
+	streak = next = atomic_load(&breaker->streak);
+	doublings = one_more(doublings_of(streak), DOUBLING_BITS);
+	if (!change(breaker, lease, BREAKER_OPEN,
+		number_add(now, pause_of(config, doublings))))
+		return;
+	/* Late failures of the same streak may have changed the streak. */
+	while (streak_seq(streak) == streak_seq(next)) {
+		doublings = one_more(doublings_of(streak), DOUBLING_BITS);
+		failures = one_more(streak & MOST(FAILURE_BITS), FAILURE_BITS);
+		next = streak_of(streak_seq(streak), doublings, failures);
+		if (atomic_compare_exchange_strong(
+			&breaker->streak, &streak, next))
+			return;
 	}
 }

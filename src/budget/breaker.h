@@ -104,7 +104,8 @@ enum breaker_pass {
 
 /* What the outcome of an attempt says about the dependency. */
 enum attempt_result {
-	RESULT_HEALTHY, /* it responds, with a success or an error */
+	RESULT_SUCCESS,
+	RESULT_HEALTHY, /* it responds, with an error */
 	RESULT_FAILURE, /* a failure for which a retry is made */
 	RESULT_IGNORED, /* nothing: interrupted, or not started */
 };
@@ -127,18 +128,17 @@ bool breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
 
 /*
  * Tells how an attempt without a lease ended; the attempt began at began.
- * A success (RESULT_HEALTHY and succeeded) ends the streak. A failure makes it
- * longer, and the failure that reaches config->failures opens the breaker; but
- * during a recovery only if the rate is not above the first one. Other results
- * change nothing.
+ * A success ends the streak. A failure makes it longer, and the failure that
+ * reaches config->failures opens the breaker; but during a recovery only if the
+ * rate is not above the first one. Other results change nothing.
  */
 void breaker_tell(struct breaker *breaker, const struct breaker_config *config,
-    enum attempt_result result, bool succeeded, nanos began, nanos now);
+    enum attempt_result result, nanos began, nanos now);
 
 /*
- * Tells how a probe ended. RESULT_HEALTHY: the breaker recovers, as one of so
- * many hosts that share the dependency; 0: this one, or their number is not
- * known.
+ * Tells how a probe ended. RESULT_SUCCESS or _HEALTHY: the breaker recovers, as
+ * one of so many hosts that share the dependency; 0: this one, or their number
+ * is not known.
  * RESULT_FAILURE: the breaker opens again, for twice as long. RESULT_IGNORED:
  * the next probe is due at once. Changes nothing if the lease was lost.
  */

@@ -175,6 +175,7 @@ struct fleet_answer {
 };
 
 enum host_decision {
+	HOST_UNASKED,
 	HOST_GRANTED,
 	HOST_DENIED,
 	HOST_ALONE,

@@ -15,11 +15,12 @@ fleet_client_start(struct fleet_client *fleet,
 	fleet->log = log;
 	link_open(&fleet->link, policy, verbose, signals);
 	fleet->caller = (struct fleet_caller){ .granted = false };
-	fleet->caller.config = (struct host_config){ .key = budget->config->key,
-		.terms = policy->terms,
-		.tag = fleet_host_tag(url_name(policy->url, server)),
-		.timeout = policy->timeout,
-		.alone = policy->alone };
+	fleet->caller.config =
+	    (struct host_config){ .key = budget->caller.config->key,
+		    .terms = policy->terms,
+		    .tag = fleet_host_tag(url_name(policy->url, server)),
+		    .timeout = policy->timeout,
+		    .alone = policy->alone };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
@@ -37,7 +38,8 @@ fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
 		admission.silence = fleet->link.reason;
 		fleet->said = true;
 	}
-	if (admission.denied != REASON_NONE)
+	if (admission.answer == ADMISSION_HELD ||
+	    admission.answer == ADMISSION_DENIED)
 		link_close(&fleet->link);
 	return admission;
 }

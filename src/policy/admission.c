@@ -8,39 +8,36 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-/* Agrees with the segment on the limits that are in force from now on. */
-static struct effective_limits
-agree(const struct caller *caller, struct segment *segment,
-    const struct header *header)
+/* Agrees with the segment on the limits that are in force from now on. False if
+ * they are corrupt. */
+static bool
+agree(
+    struct caller *caller, struct segment *segment, const struct header *header)
 {
-	struct effective_limits effective;
-
-	effective.limits = segment_agree(
-	    segment, header, &caller->config->terms, &effective.differs);
-	effective.corrupt = effective.limits.ratio < 0;
-	return effective;
+	caller->limits = segment_agree(
+	    segment, header, &caller->config->terms, &caller->differs);
+	caller->corrupt = caller->limits.ratio < 0;
+	return !caller->corrupt;
 }
 
-struct effective_limits
-admission_look(const struct caller *caller, struct segment *segment,
+void
+admission_look(struct caller *caller, struct segment *segment,
     const struct header *header, nanos now)
 {
 	/* A withdrawal that is always denied, and so counts nothing. */
 	static const struct terms none = { 0, 0, 0 };
-	struct effective_limits effective = agree(caller, segment, header);
 	struct window_sums sums;
 
-	if (!effective.corrupt)
-		effective.corrupt =
+	if (agree(caller, segment, header))
+		caller->corrupt =
 		    window_withdraw(&segment->window, &none,
 			segment_epoch(header, now), &sums) == WINDOW_CORRUPT;
-	return effective;
 }
 
 /* Denies a retry, for next or until the pause after a denial is over. Begins
  * that pause, unless a longer one has begun. */
 static void
-deny_retry(const struct caller *caller, struct admission *admission,
+deny(const struct caller *caller, struct admission *admission,
     struct segment *segment, nanos next, nanos age)
 {
 	nanos cooldown = caller->config->cooldown;
@@ -51,84 +48,67 @@ deny_retry(const struct caller *caller, struct admission *admission,
 	    !atomic_compare_exchange_weak(
 		&segment->cooldown, &was, (uint64_t)(age + cooldown)))
 		;
-	admission->denied = REASON_BUDGET;
+	admission->answer = ADMISSION_DENIED;
+	admission->never =
+	    admission->limits.ratio == 0 && admission->limits.min == 0;
 	admission->next = number_greater(next, segment_cooldown(segment, age));
-}
-
-/*
- * Asks the fleet for a retry that the window would grant. Returns whether the
- * window has to decide now.
- */
-static bool
-ask_fleet(const struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, nanos now)
-{
-	nanos age = segment_age(header, now);
-	struct window_sums sums =
-	    window_look(&segment->window, segment_epoch(header, now));
-	int64_t left =
-	    window_limit(&admission->effective.limits, sums.successes) -
-	    sums.retries;
-
-	if (left <= 0)
-		return true;
-	admission->fleet =
-	    fleet_caller_ask(caller->fleet, segment, header, left, now);
-	switch (admission->fleet.decision) {
-	case HOST_GRANTED:
-	case HOST_ALONE:
-		return true;
-	case HOST_DENIED:
-		admission->view =
-		    fleet_host_look(&segment->fleet, header->slice, age);
-		deny_retry(
-		    caller, admission, segment, admission->fleet.next, age);
-		return false;
-	case HOST_CORRUPT:
-		admission->effective.corrupt = true;
-		return false;
-	case HOST_WAIT:
-	case HOST_ASK:
-		break;
-	}
-	return false;
 }
 
 /* Asks the fleet and the window, which limit a retry. The window counts a retry
  * that it grants. */
 static void
-limit_retry(const struct caller *caller, struct admission *admission,
+limit_retry(struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	const struct terms *limits = &admission->effective.limits;
-	const struct fleet_caller *fleet = caller->fleet;
+	const struct terms *limits = &admission->limits;
 	enum window_answer answer = WINDOW_DENIED;
-	nanos age = segment_age(header, now), next;
+	int64_t epoch = segment_epoch(header, now), left;
+	nanos age = segment_age(header, now);
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
-	if (fleet != NULL && !fleet->granted && !admission->cooling &&
-	    !ask_fleet(caller, admission, segment, header, now))
-		return;
-	if (!admission->cooling)
-		answer = window_withdraw(&segment->window, limits,
-		    segment_epoch(header, now), &admission->sums);
-	switch (answer) {
-	case WINDOW_GRANTED:
-		add_one(&segment->retries);
-		break;
-	case WINDOW_DENIED:
-		admission->never = limits->ratio == 0 && limits->min == 0;
-		next = segment_next(
-		    &segment->window, header, limits, now, &admission->sums);
-		deny_retry(caller, admission, segment, next, age);
-		break;
-	case WINDOW_CORRUPT:
-		admission->effective.corrupt = true;
-		break;
+
+	/* The fleet is asked for a retry that the window would grant. */
+	if (caller->fleet != NULL && caller->fleet->granted) {
+		admission->fleet.decision = HOST_GRANTED;
+	} else if (caller->fleet != NULL && !admission->cooling) {
+		admission->sums = window_look(&segment->window, epoch);
+		left = window_limit(limits, admission->sums.successes) -
+		    admission->sums.retries;
+		if (left > 0)
+			admission->fleet = fleet_caller_ask(
+			    caller->fleet, segment, header, left, now);
 	}
-	admission->by_fleet = fleet != NULL &&
-	    admission->denied == REASON_NONE &&
-	    admission->fleet.decision == HOST_GRANTED;
+	switch (admission->fleet.decision) {
+	case HOST_UNASKED:
+	case HOST_GRANTED:
+	case HOST_ALONE:
+		break;
+	case HOST_DENIED:
+		admission->view =
+		    fleet_host_look(&segment->fleet, header->slice, age);
+		deny(caller, admission, segment, admission->fleet.next, age);
+		return;
+	case HOST_WAIT:
+	case HOST_ASK:
+		admission->answer = ADMISSION_OPEN;
+		return;
+	case HOST_CORRUPT:
+		caller->corrupt = true;
+		return;
+	}
+
+	if (!admission->cooling)
+		answer = window_withdraw(
+		    &segment->window, limits, epoch, &admission->sums);
+	if (answer == WINDOW_GRANTED)
+		add_one(&segment->retries);
+	else if (answer == WINDOW_DENIED)
+		deny(caller, admission, segment,
+		    segment_next(&segment->window, header, limits, now,
+			&admission->sums),
+		    age);
+	else
+		caller->corrupt = true;
 }
 
 /*
@@ -150,61 +130,51 @@ yields(struct admission *admission, const struct segment *segment, nanos age)
 	return view->state == BREAKER_OPEN || view->state == BREAKER_HALF_OPEN;
 }
 
-/* Asks the breaker, if there is one. */
-static enum breaker_pass
-ask_breaker(struct caller *caller, struct admission *admission,
-    struct segment *segment, bool retry, nanos age)
+/* Whether the caller asks a breaker. */
+static bool
+has_breaker(const struct caller *caller)
 {
-	enum breaker_pass pass = BREAKER_HELD;
-
-	if (!caller->uses_breaker || caller->config->breaker.failures == 0)
-		return BREAKER_PASSED;
-	if (retry || !yields(admission, segment, age))
-		pass = breaker_enter(&segment->breaker, age, &caller->lease,
-		    &admission->breaker);
-	if (pass != BREAKER_HELD)
-		return pass;
-	admission->denied = REASON_BREAKER;
-	admission->next = admission->breaker.next;
-	if (retry && caller->config->wait > 0)
-		atomic_store(&segment->waiting, (uint64_t)age);
-	return pass;
+	return caller->uses_breaker && caller->config->breaker.failures > 0;
 }
 
 bool
-admission_is_open(const struct admission *admission)
+admission_begin(struct caller *caller, bool retry, nanos now)
 {
-	return admission->fleet.decision == HOST_ASK ||
-	    admission->fleet.decision == HOST_WAIT;
-}
-
-bool
-admission_concerns(struct caller *caller, bool retry, nanos now)
-{
-	const struct budget_config *config = caller->config;
-
 	caller->began = now;
 	caller->lost_lease = false;
-	return config->key != NULL && (retry || config->breaker.failures > 0);
+	return caller->config->key != NULL &&
+	    (retry || caller->config->breaker.failures > 0);
 }
 
 struct admission
 admission_ask(struct caller *caller, struct segment *segment,
     const struct header *header, bool retry, nanos now)
 {
-	struct admission admission = { .denied = REASON_NONE };
+	struct admission admission = { .answer = ADMISSION_GRANTED };
+	enum breaker_pass pass = BREAKER_PASSED;
+	nanos age = segment_age(header, now);
 	bool waited = caller->waits;
-	enum breaker_pass pass;
 
 	caller->began = now;
 	caller->renewal = now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->lost_lease = caller->waits = false;
-	admission.effective = agree(caller, segment, header);
-	if (admission.effective.corrupt)
+	if (!agree(caller, segment, header))
 		return admission;
-	pass = ask_breaker(
-	    caller, &admission, segment, retry, segment_age(header, now));
+	admission.limits = caller->limits;
+
+	if (has_breaker(caller)) {
+		pass = BREAKER_HELD;
+		if (retry || !yields(&admission, segment, age))
+			pass = breaker_enter(&segment->breaker, age,
+			    &caller->lease, &admission.breaker);
+	}
+	if (pass == BREAKER_HELD) {
+		admission.answer = ADMISSION_HELD;
+		admission.next = admission.breaker.next;
+		if (retry && caller->config->wait > 0)
+			atomic_store(&segment->waiting, (uint64_t)age);
+	}
 	/*
 	 * Only pass tells whether the budget has to limit the retry. The state
 	 * of the breaker may have been different a moment before, and may have
@@ -216,116 +186,87 @@ admission_ask(struct caller *caller, struct segment *segment,
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
-	/* A grant is for the retry that is due now, and a wait ends with its
-	 * decision. */
-	if (caller->fleet != NULL) {
-		caller->fleet->granted = false;
-		if (!admission_is_open(&admission))
-			caller->fleet->wait = (struct fleet_wait){ 0 };
+
+	if (caller->fleet != NULL)
+		caller->fleet->granted = false; /* for this retry only */
+	if (admission.answer == ADMISSION_OPEN) {
+		caller->waits = waited;
+		return admission;
 	}
-	caller->waits = admission_is_open(&admission)
-	    ? waited
-	    : admission.denied != REASON_NONE;
+	if (caller->fleet != NULL)
+		caller->fleet->wait = (struct fleet_wait){ 0 };
+	caller->waits = admission.answer != ADMISSION_GRANTED;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);
 	return admission;
 }
 
 struct admission
-admission_foresee(const struct caller *caller, struct segment *segment,
+admission_foresee(struct caller *caller, struct segment *segment,
     const struct header *header, nanos delay, nanos now)
 {
-	const struct budget_config *config = caller->config;
-	struct admission admission = { .denied = REASON_NONE };
-	const struct terms *limits = &admission.effective.limits;
+	struct admission admission = { .answer = ADMISSION_GRANTED };
 	nanos age = segment_age(header, now), next, window;
 	int64_t coming;
 
-	if (config->wait > 0 ||
-	    (caller->uses_breaker && config->breaker.failures > 0))
+	if (caller->config->wait > 0 || has_breaker(caller) ||
+	    !agree(caller, segment, header))
 		return admission;
-	admission.effective = agree(caller, segment, header);
-	if (admission.effective.corrupt)
-		return admission;
+	admission.limits = caller->limits;
 	next = segment_next(
-	    &segment->window, header, limits, now, &admission.sums);
+	    &segment->window, header, &admission.limits, now, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
-	window = admission.effective.limits.window / NANOS_MS;
+	window = admission.limits.window / NANOS_MS;
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
 		     window - 1) /
 	    window;
 	admission.cooling = segment_cooldown(segment, age) > delay;
 	if (!admission.cooling &&
 	    (next <= delay ||
-		window_limit(limits, admission.sums.successes + coming) >
+		window_limit(
+		    &admission.limits, admission.sums.successes + coming) >
 		    admission.sums.retries))
 		return admission;
-	admission.never = limits->ratio == 0 && limits->min == 0;
-	deny_retry(caller, &admission, segment, next, age);
+	deny(caller, &admission, segment, next, age);
 	add_one(&segment->denied);
 	return admission;
 }
 
-struct attempt_effect
-admission_effect(const struct judgement *judgement,
-    const struct outcome *outcome, bool deposits)
-{
-	bool completed = judgement->verdict == VERDICT_DONE;
-	struct attempt_effect effect = { .result = RESULT_FAILURE,
-		.succeeded = completed || judgement->verdict == VERDICT_REPEAT,
-		.completed = completed,
-		.deposits = deposits };
-
-	/* A failure says nothing about the dependency if the deadline of retry,
-	 * a signal or a closed pipe ended the attempt. */
-	if (!effect.succeeded &&
-	    (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
-		outcome->interrupted != 0 ||
-		(judgement->reason == REASON_NOT_RETRYABLE &&
-		    verdict_meant(outcome))))
-		effect.result = RESULT_IGNORED;
-	else if (effect.succeeded || judgement->reason == REASON_STOP_RULE ||
-	    judgement->reason == REASON_NOT_RETRYABLE)
-		effect.result = RESULT_HEALTHY;
-	return effect;
-}
-
-struct effective_limits
+void
 admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, const struct attempt_effect *effect, nanos now)
+    const struct header *header, enum attempt_result result, bool completed,
+    nanos now)
 {
-	struct effective_limits effective = agree(caller, segment, header);
 	const struct breaker_config *breaker = &caller->config->breaker;
-	const struct fleet_caller *fleet = caller->fleet;
 	nanos age = segment_age(header, now);
-	int64_t hosts = fleet == NULL
-	    ? 0
-	    : fleet_host_hosts(&segment->fleet, fleet->config.tag);
+	int64_t hosts = 0;
 
-	if (effective.corrupt)
-		return effective;
+	if (!agree(caller, segment, header))
+		return;
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
-	if (effect->completed && effect->deposits &&
-	    window_deposit(&segment->window, segment_epoch(header, now)) ==
-		WINDOW_CORRUPT) {
-		effective.corrupt = true;
-		return effective;
-	}
+	if (completed && caller->deposits)
+		caller->corrupt =
+		    window_deposit(&segment->window,
+			segment_epoch(header, now)) == WINDOW_CORRUPT;
+	if (caller->corrupt)
+		return;
+	if (caller->fleet != NULL)
+		hosts = fleet_host_hosts(
+		    &segment->fleet, caller->fleet->config.tag);
 	/* The result of a probe that lost its lease is ignored. */
 	if (caller->lease != 0)
-		breaker_probed(&segment->breaker, breaker, effect->result,
+		breaker_probed(&segment->breaker, breaker, result,
 		    caller->lease, hosts, age);
 	else if (caller->uses_breaker && !caller->lost_lease)
-		breaker_tell(&segment->breaker, breaker, effect->result,
-		    effect->succeeded, segment_age(header, caller->began), age);
+		breaker_tell(&segment->breaker, breaker, result,
+		    segment_age(header, caller->began), age);
 	if (!caller->counted)
 		add_one(&segment->firsts);
-	if (effect->completed)
+	if (completed)
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
-	return effective;
 }
 
 nanos

@@ -26,7 +26,7 @@
 
 #include <stdbool.h>
 #include "budget/fleet_caller.h"
-#include "policy/policy.h"
+#include "budget/segment.h"
 
 /*
  * For how long a retry that the breaker has held back counts as one that waits.
@@ -34,26 +34,35 @@
  */
 #define ADMISSION_WAITING (2 * NANOS_SECOND)
 
-/* The limits in force: the stricter of the segment's and the invocation's. */
-struct effective_limits {
-	struct terms limits;
-	bool
-	    differs; /* the segment had others than this invocation asked for */
-	bool corrupt; /* the segment is corrupt, so nothing was done */
+/* What the user asked of the budget that is shared with other processes. */
+struct budget_config {
+	const char *key; /* NULL: no budget */
+	const char *directory;
+	struct terms terms;
+	nanos wait; /* for admission, if denied; NANOS_MAX: no limit */
+	nanos cooldown; /* after a denial; 0: none */
+	struct breaker_config breaker;
+	bool required; /* do not run without the budget */
+};
+
+enum admission_answer {
+	ADMISSION_GRANTED,
+	ADMISSION_HELD, /* the breaker holds the attempt back */
+	ADMISSION_DENIED, /* the budget or its fleet denies the retry */
+	ADMISSION_OPEN, /* the fleet has to be asked, or waited for */
 };
 
 /* What the budget says about the next attempt. */
 struct admission {
-	enum reason denied; /* REASON_NONE (it may begin), _BREAKER, _BUDGET */
-	nanos next; /* if denied: how long until it may be admitted;
+	enum admission_answer answer;
+	nanos next; /* if held or denied: how long until it may be admitted;
 		       NANOS_MAX: only after a success */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
-	struct effective_limits effective;
+	struct terms limits; /* in force: those of the caller */
 	struct window_sums sums;
-	struct breaker_view breaker; /* its state, if it denied the attempt */
+	struct breaker_view breaker; /* its state, if it held the attempt */
 	struct host_step fleet; /* what the fleet says, if it was asked */
-	bool by_fleet; /* the retry may begin, with a grant of the fleet */
 	struct host_view view; /* what is known of the fleet, if it denied */
 	const char *silence; /* why the server gave this invocation no answer,
 				or NULL; only its first time */
@@ -62,33 +71,30 @@ struct admission {
 /* An invocation, as its budget sees it. Only admission changes it. */
 struct caller {
 	const struct budget_config *config;
+	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
 	bool uses_breaker; /* asks the breaker, and tells it results */
+	bool deposits; /* its success pays for retries */
 	bool counted; /* its first attempt has been counted */
 	bool waits; /* its last question was denied */
 	bool lost_lease; /* its attempt was the probe, another one is now */
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
-	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
-};
-
-/* What the end of an attempt means for the budget. */
-struct attempt_effect {
-	enum attempt_result result; /* for the breaker */
-	bool succeeded; /* the attempt, for the breaker */
-	bool completed; /* the invocation succeeded with it */
-	bool deposits; /* its success is counted in the window */
+	struct terms limits; /* in force: the stricter of the segment's and the
+				user's */
+	bool differs; /* the segment had others than the user asked for */
+	bool corrupt; /* the segment is corrupt, so nothing was done */
 };
 
 /* Finds out the limits in force, and whether the segment is corrupt. */
-struct effective_limits admission_look(const struct caller *caller,
-    struct segment *segment, const struct header *header, nanos now);
+void admission_look(struct caller *caller, struct segment *segment,
+    const struct header *header, nanos now);
 
 /*
- * Whether the next attempt has to be admitted: every retry, and a first attempt
- * if there is a breaker. If not, the attempt begins now.
+ * Begins an attempt: whether it has to be admitted. Every retry has to be, and
+ * a first attempt if there is a breaker.
  */
-bool admission_concerns(struct caller *caller, bool retry, nanos now);
+bool admission_begin(struct caller *caller, bool retry, nanos now);
 
 /*
  * Whether the next attempt may begin. A retry that may begin is counted: in the
@@ -105,23 +111,16 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
  * budget, or that asks the breaker, is never denied here.
  */
 struct admission
-admission_foresee(const struct caller *caller, struct segment *segment,
+admission_foresee(struct caller *caller, struct segment *segment,
     const struct header *header, nanos delay, nanos now);
 
-/* Whether nothing is decided yet: the fleet has to be asked, or waited for. */
-bool admission_is_open(const struct admission *admission);
-
 /*
- * What the outcome of an attempt, judged so, means for the budget. Successes in
- * a row that an invocation wants are one success.
+ * Counts the end of an attempt. completed: the invocation has succeeded with
+ * it.
  */
-struct attempt_effect admission_effect(const struct judgement *judgement,
-    const struct outcome *outcome, bool deposits);
-
-/* Counts the end of an attempt. */
-struct effective_limits admission_tell(struct caller *caller,
-    struct segment *segment, const struct header *header,
-    const struct attempt_effect *effect, nanos now);
+void admission_tell(struct caller *caller, struct segment *segment,
+    const struct header *header, enum attempt_result result, bool completed,
+    nanos now);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);

@@ -27,7 +27,7 @@ end(const struct history *history, enum reason reason)
 	struct step step = { .reason = reason, .attempt = history->made };
 
 	if (history->made == 0) {
-		step.status = history->admission.denied == REASON_BREAKER
+		step.status = history->admission.answer == ADMISSION_HELD
 		    ? EXIT_STATUS_HELD
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
@@ -271,7 +271,7 @@ ask_after(const struct policy *policy, const struct admission *admission)
 {
 	nanos least = ASK_LEAST;
 
-	if (admission->denied == REASON_BREAKER &&
+	if (admission->answer == ADMISSION_HELD &&
 	    admission->breaker.state == BREAKER_RECOVERING)
 		least = within(
 		    ASK_LEAST, policy->budget.wait / ASK_PARTS, ASK_RECOVERING);
@@ -290,7 +290,9 @@ plan_denied(const struct policy *policy, struct history *history,
 	if (history->waits_until == 0)
 		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
-		return end_before(history, admission->denied);
+		return end_before(history,
+		    admission->answer == ADMISSION_HELD ? REASON_BREAKER
+							: REASON_BUDGET);
 	/* Random from half to one and a half times nap: the mean is nap. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);
 	if (nap > history->waits_until - now)
@@ -342,5 +344,5 @@ plan_begin(struct history *history)
 {
 	history->made++;
 	history->waits_until = 0;
-	history->admission.denied = REASON_NONE;
+	history->admission.answer = ADMISSION_GRANTED;
 }

@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include "policy/backoff.h"
 #include "text/duration.h"
-#include "budget/breaker.h"
-#include "budget/segment.h"
+#include "policy/admission.h"
 #include "fleet/url.h"
 #include "policy/verdict.h"
 
@@ -82,17 +81,6 @@ struct fleet_policy {
 			  as the number of hosts leaves to each */
 	struct url *url; /* of text */
 	struct url_auth *auth; /* its password "": none */
-};
-
-/* What the user asked of the budget that is shared with other processes. */
-struct budget_config {
-	const char *key; /* NULL: no budget */
-	const char *directory;
-	struct terms terms;
-	nanos wait; /* for admission, if denied; NANOS_MAX: no limit */
-	nanos cooldown; /* after a denial; 0: none */
-	struct breaker_config breaker;
-	bool required; /* do not run without the budget */
 };
 
 /* A variable for a retry within the command. */

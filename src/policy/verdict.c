@@ -98,8 +98,12 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 	return set->fail || meets(set, outcome);
 }
 
-bool
-verdict_meant(const struct outcome *outcome)
+/*
+ * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a
+ * reader that closed its pipe, ended it on purpose.
+ */
+static bool
+is_meant(const struct outcome *outcome)
 {
 	return outcome->end == END_SIGNALED &&
 	    (outcome->code == SIGINT || outcome->code == SIGQUIT ||
@@ -130,7 +134,7 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return retry_if(true, "deadline");
-	if (verdict_meant(outcome)) {
+	if (is_meant(outcome)) {
 		named = conditions_names_signal(retry_on, outcome->code);
 		return retry_if(named, named ? "retry-on" : "signal");
 	}
@@ -210,6 +214,25 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 	    !never_sent(outcome))
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
+}
+
+enum attempt_result
+verdict_result(const struct judgement *judgement, const struct outcome *outcome)
+{
+	enum reason reason = judgement->reason;
+
+	if (judgement->verdict == VERDICT_DONE ||
+	    judgement->verdict == VERDICT_REPEAT)
+		return RESULT_SUCCESS;
+	/* A failure says nothing about the dependency if the deadline of retry,
+	 * a signal or a closed pipe ended the attempt. */
+	if (outcome->end == END_NOT_STARTED || outcome->end == END_DEADLINE ||
+	    outcome->interrupted != 0 ||
+	    (reason == REASON_NOT_RETRYABLE && is_meant(outcome)))
+		return RESULT_IGNORED;
+	return reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE
+	    ? RESULT_HEALTHY
+	    : RESULT_FAILURE;
 }
 
 int

@@ -5,6 +5,7 @@
 #define VERDICT_H
 
 #include <stdbool.h>
+#include "budget/breaker.h"
 #include "policy/conditions.h"
 #include "text/duration.h"
 #include "http/http_status.h"
@@ -119,11 +120,10 @@ verdict_of(const struct rules *rules, const struct outcome *outcome);
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
-/*
- * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a
- * reader that closed its pipe, ended it on purpose.
+/* What an outcome that is judged so says about the dependency, for a breaker.
  */
-bool verdict_meant(const struct outcome *outcome);
+enum attempt_result verdict_result(
+    const struct judgement *judgement, const struct outcome *outcome);
 
 /*
  * The exit status for an outcome: the command's own, 128+n for a signal, 124

@@ -251,7 +251,7 @@ say_budget(const struct message *message, const char *next, const char *then)
 	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
 	const struct admission *admission = &message->history->admission;
 	const struct window_sums *sums = &admission->sums;
-	const struct terms *limits = &admission->effective.limits;
+	const struct terms *limits = &admission->limits;
 	bool paid = admission->next == NANOS_MAX;
 
 	say(message,
@@ -260,7 +260,7 @@ say_budget(const struct message *message, const char *next, const char *then)
 		number_put(limit, window_limit(limits, sums->successes)),
 		" retries used in ",
 		number_put_decimal(
-		    window, admission->effective.limits.window, NANOS_SECOND),
+		    window, admission->limits.window, NANOS_SECOND),
 		"s (", number_put(successes, sums->successes),
 		sums->successes == 1 ? " success" : " successes", ", ratio ",
 		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
@@ -278,8 +278,7 @@ put_alone(char room[ALONE_ROOM], const struct admission *admission)
 	int64_t share = admission->fleet.share;
 	char most[NUMBER_ROOM], window[NUMBER_ROOM];
 
-	number_put_decimal(
-	    window, admission->effective.limits.window, NANOS_SECOND);
+	number_put_decimal(window, admission->limits.window, NANOS_SECOND);
 	stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(room, "; this host alone, "),
 				 number_put(most, share)),
 			  share == 1 ? " retry in " : " retries in "),
@@ -312,8 +311,8 @@ say_fleet(const struct message *message, const char *next, const char *then)
 			number_put(used, admission->view.retries), " of ",
 			number_put(limit, admission->view.limit),
 			" retries used in ",
-			number_put_decimal(window,
-			    admission->effective.limits.window, NANOS_SECOND),
+			number_put_decimal(
+			    window, admission->limits.window, NANOS_SECOND),
 			"s by ", number_put(hosts, admission->view.hosts),
 			admission->view.hosts == 1 ? " host" : " hosts",
 			", ask again in about ", next, then));
@@ -370,7 +369,7 @@ say_denied(const struct message *message)
 		then = "; waiting";
 	else if (message->history->made == 0)
 		then = "; command not run";
-	if (admission->denied == REASON_BREAKER)
+	if (admission->answer == ADMISSION_HELD)
 		say_breaker(message, next, then);
 	else if (admission->fleet.decision == HOST_DENIED)
 		say_fleet(message, next, then);

@@ -106,18 +106,19 @@ report_admission(struct report *report, const struct admission *admission)
 {
 	enum host_decision decision = admission->fleet.decision;
 	enum fleet_verdict verdict = FLEET_VERDICT_NONE;
+	bool granted = admission->answer == ADMISSION_GRANTED;
 	struct entry *entry = latest(report);
 
 	/* Before the first attempt only the breaker is asked. */
 	if (entry == NULL)
 		return;
-	if (admission->denied == REASON_BUDGET)
+	if (admission->answer == ADMISSION_DENIED)
 		entry->budget_exhausted = true;
-	if (admission->by_fleet)
+	if (granted && decision == HOST_GRANTED)
 		verdict = FLEET_VERDICT_GRANTED;
 	else if (decision == HOST_DENIED)
 		verdict = FLEET_VERDICT_DENIED;
-	else if (decision == HOST_ALONE && admission->denied == REASON_NONE)
+	else if (granted && decision == HOST_ALONE)
 		verdict = FLEET_VERDICT_ALONE;
 	if (verdict == FLEET_VERDICT_NONE || verdict == entry->fleet)
 		return;

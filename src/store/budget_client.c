@@ -17,30 +17,31 @@
 
 void
 budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, struct log *log)
+    const struct budget_config *config, const char *admitted, bool deposits,
+    struct log *log)
 {
-	budget->caller = (struct caller){ .config = config };
+	budget->caller =
+	    (struct caller){ .config = config, .deposits = deposits };
 	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
 	    strcmp(admitted, config->key) != 0;
-	budget->config = config;
 	budget->log = log;
 	budget->private = budget->warned = false;
 	budget->waits = 0;
 	budget->store = (struct segment_store){ .fd = -1 };
 }
 
-/* Continues with a segment of this process alone, and says why once. */
+/* Continues with a segment of this process, and says why once. */
 static void
 go_private(struct budget_client *budget, struct failure failure)
 {
-	const struct budget_config *config = budget->config;
+	const struct budget_config *config = budget->caller.config;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
-	segment_make(&budget->own, config->key, &config->terms, &origin);
-	segment_store_open_private(&budget->store, &budget->own);
+	segment_make(&budget->unshared, config->key, &config->terms, &origin);
+	segment_store_open_private(&budget->store, &budget->unshared);
 	if (budget->warned)
 		return;
 	budget->warned = true;
@@ -54,7 +55,7 @@ go_private(struct budget_client *budget, struct failure failure)
 static struct failure
 open_shared(struct budget_client *budget)
 {
-	const struct budget_config *config = budget->config;
+	const struct budget_config *config = budget->caller.config;
 
 	return segment_store_open(&budget->store, config->directory,
 	    config->key, &config->terms, true);
@@ -65,7 +66,7 @@ budget_client_open(struct budget_client *budget)
 {
 	struct failure failure;
 
-	if (budget->config->key == NULL || budget->private ||
+	if (budget->caller.config->key == NULL || budget->private ||
 	    budget->store.fd != -1)
 		return 0;
 	failure = open_shared(budget);
@@ -76,31 +77,14 @@ budget_client_open(struct budget_client *budget)
 	return 0;
 }
 
-static void
-warn_differs(
-    struct budget_client *budget, const struct effective_limits *effective)
-{
-	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
-
-	if (budget->warned)
-		return;
-	budget->warned = true;
-	log_say(budget->log, LOUDNESS_PLAIN,
-	    STRINGS("budget '", budget->config->key,
-		"': already in use with other limits; using ratio ",
-		number_put_decimal(
-		    ratio, effective->limits.ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, effective->limits.min), ", window ",
-		number_put_decimal(window, effective->limits.window, NANOS_SECOND),
-		"s"));
-}
-
 void
 budget_client_visit(struct budget_client *budget,
     void (*use)(
 	struct segment *segment, const struct header *header, void *visit),
     nanos now, void *with)
 {
+	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
+	const struct terms *limits = &budget->caller.limits;
 	struct visit visit = { .now = now, .with = with };
 	struct failure failure = NO_FAILURE;
 	int removed = 0;
@@ -112,13 +96,14 @@ budget_client_visit(struct budget_client *budget,
 		if (!budget->private && failure.why != NULL)
 			go_private(budget, failure);
 		visit.caller = budget->caller;
+		visit.caller.corrupt = false;
 		if (!segment_store_run(&budget->store, use, &visit)) {
 			if (++removed == TRIES)
 				go_private(
 				    budget, REFUSED("removed again and again"));
 			continue;
 		}
-		if (!visit.effective.corrupt || budget->private)
+		if (!visit.caller.corrupt || budget->private)
 			break;
 		/*
 		 * The process may have been stopped since it read the clock,
@@ -131,8 +116,15 @@ budget_client_visit(struct budget_client *budget,
 		reread = true;
 	}
 	budget->caller = visit.caller;
-	if (visit.effective.differs)
-		warn_differs(budget, &visit.effective);
+	if (!budget->caller.differs || budget->warned)
+		return;
+	budget->warned = true;
+	log_say(budget->log, LOUDNESS_PLAIN,
+	    STRINGS("budget '", budget->caller.config->key,
+		"': already in use with other limits; using ratio ",
+		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, limits->min), ", window ",
+		number_put_decimal(window, limits->window, NANOS_SECOND), "s"));
 }
 
 static void
@@ -140,21 +132,23 @@ look(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
 
-	visit->effective =
-	    admission_look(&visit->caller, segment, header, visit->now);
+	admission_look(&visit->caller, segment, header, visit->now);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	if (!budget->config->required)
+	if (!budget->caller.config->required)
 		return true;
 	budget_client_visit(budget, look, sys_now(CLOCK_BOOTTIME), NULL);
 	return !budget->private;
 }
 
-struct asked {
+/* What is asked and told in a visit, and the answer. */
+struct words {
 	bool retry;
+	enum attempt_result result;
+	bool completed;
 	nanos delay;
 	struct admission admission;
 };
@@ -163,69 +157,46 @@ static void
 ask(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
-	struct asked *asked = visit->with;
+	struct words *words = visit->with;
 
-	asked->admission = admission_ask(
-	    &visit->caller, segment, header, asked->retry, visit->now);
-	visit->effective = asked->admission.effective;
+	words->admission = admission_ask(
+	    &visit->caller, segment, header, words->retry, visit->now);
 }
 
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
-	struct asked asked = { .retry = retry };
+	struct words words = { .retry = retry };
 
-	if (admission_concerns(&budget->caller, retry, now))
-		budget_client_visit(budget, ask, now, &asked);
-	return asked.admission;
-}
-
-static void
-foresee(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-	struct asked *asked = visit->with;
-
-	asked->admission = admission_foresee(
-	    &visit->caller, segment, header, asked->delay, visit->now);
-	visit->effective = asked->admission.effective;
-}
-
-struct admission
-budget_client_foresee(struct budget_client *budget, nanos delay, nanos now)
-{
-	struct asked asked = { .delay = delay };
-
-	if (budget->config->key != NULL)
-		budget_client_visit(budget, foresee, now, &asked);
-	return asked.admission;
+	if (admission_begin(&budget->caller, retry, now))
+		budget_client_visit(budget, ask, now, &words);
+	return words.admission;
 }
 
 static void
 tell(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
+	struct words *words = visit->with;
 
-	visit->effective = admission_tell(
-	    &visit->caller, segment, header, visit->with, visit->now);
+	admission_tell(&visit->caller, segment, header, words->result,
+	    words->completed, visit->now);
+	if (words->delay >= 0 && !visit->caller.corrupt)
+		words->admission = admission_foresee(
+		    &visit->caller, segment, header, words->delay, visit->now);
 }
 
-void
-budget_client_tell(struct budget_client *budget,
-    const struct judgement *judgement, const struct outcome *outcome,
-    bool deposits, nanos now)
+struct admission
+budget_client_tell(struct budget_client *budget, enum attempt_result result,
+    bool completed, nanos delay, nanos now)
 {
-	struct attempt_effect effect =
-	    admission_effect(judgement, outcome, deposits);
+	struct words words = {
+		.result = result, .completed = completed, .delay = delay
+	};
 
-	if (budget->config->key != NULL)
-		budget_client_visit(budget, tell, now, &effect);
-}
-
-nanos
-budget_client_nap(const struct budget_client *budget, nanos now)
-{
-	return admission_nap(&budget->caller, now);
+	if (budget->caller.config->key != NULL)
+		budget_client_visit(budget, tell, now, &words);
+	return words.admission;
 }
 
 static void

@@ -10,16 +10,15 @@
 #define BUDGET_CLIENT_H
 
 #include <stdbool.h>
-#include "policy/admission.h"
 #include "output/log.h"
+#include "policy/admission.h"
 #include "store/segment_store.h"
 
 struct budget_client {
-	const struct budget_config *config; /* its key NULL: no budget */
 	struct log *log;
 	struct segment_store store;
-	struct segment own; /* used by the store if private */
-	struct caller caller;
+	struct segment unshared; /* used by the store if private */
+	struct caller caller; /* without a budget its config has no key */
 	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
 	bool warned;
@@ -29,7 +28,6 @@ struct budget_client {
 struct visit {
 	nanos now; /* CLOCK_BOOTTIME */
 	struct caller caller; /* a copy: the visit may be left anywhere */
-	struct effective_limits effective; /* if the visit finds them out */
 	void *with; /* arguments and results */
 };
 
@@ -37,10 +35,12 @@ struct visit {
  * Opens no segment yet. admitted: the key of the breaker that admitted the
  * attempt of an outer retry of which this invocation is a part, or NULL. With
  * the same key the breaker is not asked again: the attempts here are parts of
- * the outer retry's probe, and the breaker would hold them back.
+ * the outer retry's probe, and the breaker would hold them back. deposits: a
+ * success pays for retries.
  */
 void budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, struct log *log);
+    const struct budget_config *config, const char *admitted, bool deposits,
+    struct log *log);
 
 /*
  * Opens the segment. Returns 0, or how long to wait before the next call,
@@ -63,17 +63,13 @@ bool budget_client_ready(struct budget_client *budget);
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now);
 
-/* As admission_foresee(), for a retry after this delay. */
-struct admission
-budget_client_foresee(struct budget_client *budget, nanos delay, nanos now);
-
 /*
- * Tells the segment how an attempt ended, and what that means. deposits: a
- * success pays for retries.
+ * Tells the segment how an attempt ended; completed: the invocation has
+ * succeeded with it. delay: of the retry that is planned; -1: none is. Returns
+ * what admission_foresee() says about that retry.
  */
-void budget_client_tell(struct budget_client *budget,
-    const struct judgement *judgement, const struct outcome *outcome,
-    bool deposits, nanos now);
+struct admission budget_client_tell(struct budget_client *budget,
+    enum attempt_result result, bool completed, nanos delay, nanos now);
 
 /*
  * Calls use with the segment and with a struct visit, whose with is this with.
@@ -84,9 +80,6 @@ void budget_client_visit(struct budget_client *budget,
     void (*use)(
 	struct segment *segment, const struct header *header, void *visit),
     nanos now, void *with);
-
-/* How long until the lease has to be renewed; NANOS_MAX without a lease. */
-nanos budget_client_nap(const struct budget_client *budget, nanos now);
 
 /* Renews the lease if that is due. */
 void budget_client_renew(struct budget_client *budget, nanos now);

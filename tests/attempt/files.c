@@ -250,7 +250,7 @@ file_trip(nanos pause)
 
 	kernel.segment.breaker = (struct breaker){ 0 };
 	breaker_tell(
-	    &kernel.segment.breaker, &config, RESULT_FAILURE, false, age, age);
+	    &kernel.segment.breaker, &config, RESULT_FAILURE, age, age);
 }
 
 /*

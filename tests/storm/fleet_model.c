@@ -192,7 +192,8 @@ fleet_model_admit(struct fleet_model *fleet, struct fleet_member *member,
 	leave(&fleet->caller, member);
 	if (admission.fleet.decision == HOST_ASK)
 		send_question(fleet, member, now);
-	if (admission.denied != REASON_NONE)
+	if (admission.answer == ADMISSION_HELD ||
+	    admission.answer == ADMISSION_DENIED)
 		disconnect(fleet, member);
 	return admission;
 }

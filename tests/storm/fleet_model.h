@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "policy/admission.h"
+#include "policy/policy.h"
 #include "../fleet/twin.h"
 #include "tally.h"
 

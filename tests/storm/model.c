@@ -136,13 +136,10 @@ finish(struct storm *storm, uint32_t who, nanos now)
 		.code = client->served ? 0 : 1 };
 	struct step step = plan_next(policy, &client->history, &outcome, now);
 
-	if (segment != NULL) {
-		struct attempt_effect news = admission_effect(
-		    &client->history.judgement, &outcome, true);
-
-		admission_tell(
-		    &client->caller, segment, &segment->header, &news, now);
-	}
+	if (segment != NULL)
+		admission_tell(&client->caller, segment, &segment->header,
+		    verdict_result(&client->history.judgement, &outcome),
+		    client->history.judgement.verdict == VERDICT_DONE, now);
 	if (has_fleet(storm))
 		fleet_model_tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);
@@ -212,8 +209,8 @@ ask(struct storm *storm, struct client *client, struct segment *segment,
 {
 	bool retry = client->history.made > 0;
 
-	if (!admission_concerns(&client->caller, retry, now))
-		return (struct admission){ .denied = REASON_NONE };
+	if (!admission_begin(&client->caller, retry, now))
+		return (struct admission){ .answer = ADMISSION_GRANTED };
 	if (has_fleet(storm))
 		return fleet_model_admit(&storm->fleet, &client->member,
 		    &client->caller, segment, retry, now);
@@ -240,11 +237,11 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	    ask(storm, client, segment_of(storm, who), now);
 	struct step step;
 
-	if (admission_is_open(&admission)) {
+	if (admission.answer == ADMISSION_OPEN) {
 		put(storm, open_until(client, &admission, now), who, WHAT_WAKE);
 		return;
 	}
-	if (admission.denied == REASON_NONE) {
+	if (admission.answer == ADMISSION_GRANTED) {
 		begin(storm, who, now);
 		return;
 	}
@@ -277,6 +274,7 @@ start(struct storm *storm, uint32_t who, nanos now)
 		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
 		    seed_of(model, who)),
 		.caller = { .config = &model->policy->budget,
+		    .deposits = true,
 		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, now);
