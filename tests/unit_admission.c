@@ -3,7 +3,7 @@
  * change, with a segment in memory.
  */
 #include "unit.h"
-#include "policy/admission.h"
+#include "budget/admission.h"
 #include "budget/ramp.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))

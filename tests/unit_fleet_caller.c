@@ -4,7 +4,7 @@
  * what the server is told.
  */
 #include "unit.h"
-#include "policy/admission.h"
+#include "budget/admission.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))

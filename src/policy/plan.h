@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "policy/admission.h"
+#include "budget/admission.h"
 #include "policy/policy.h"
 
 /* One invocation so far. Instants are on the clock of the deadline. */

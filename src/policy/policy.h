@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "policy/backoff.h"
 #include "text/duration.h"
-#include "policy/admission.h"
+#include "budget/admission.h"
 #include "fleet/url.h"
 #include "policy/verdict.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include "output/log.h"
-#include "policy/admission.h"
+#include "budget/admission.h"
 #include "store/segment_store.h"
 
 struct budget_client {

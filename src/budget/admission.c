@@ -1,4 +1,4 @@
-#include "policy/admission.h"
+#include "budget/admission.h"
 
 #include "text/number.h"
 
