@@ -47,11 +47,11 @@ way_of(int fd)
 }
 
 static bool
-add_watch(int notices, int fd)
+report_writes(int inotify, int fd)
 {
 	char name[PROCFS_NAME];
 
-	return inotify_add_watch(notices, procfs_name(name, fd), IN_MODIFY) !=
+	return inotify_add_watch(inotify, procfs_name(name, fd), IN_MODIFY) !=
 	    -1;
 }
 
@@ -60,41 +60,41 @@ add_watch(int notices, int fd)
  * each write to another device than the last one, so it reads all of them.
  */
 static bool
-was_noticed(int notices)
+was_noticed(int inotify)
 {
 	char bytes[4096];
 	bool noticed = false;
 
-	while (notices != -1 && read(notices, bytes, sizeof bytes) > 0)
+	while (inotify != -1 && read(inotify, bytes, sizeof bytes) > 0)
 		noticed = true;
 	return noticed;
 }
 
 /* Whether the kernel tells of a write to a terminal: it may stop to do so. */
 static bool
-notices_terminals(void)
+inotify_reports_terminals(void)
 {
 	int line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), terminal = -1;
-	int notices = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	bool noticed = false;
 
 	if (line != -1 && unlockpt(line) == 0)
 		terminal =
 		    ioctl(line, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (terminal != -1 && notices != -1 && add_watch(notices, terminal) &&
-	    write(terminal, "x", 1) == 1)
-		noticed = was_noticed(notices);
+	if (terminal != -1 && inotify != -1 &&
+	    report_writes(inotify, terminal) && write(terminal, "x", 1) == 1)
+		noticed = was_noticed(inotify);
 	if (terminal != -1)
 		close(terminal);
 	if (line != -1)
 		close(line);
-	if (notices != -1)
-		close(notices);
+	if (inotify != -1)
+		close(inotify);
 	return noticed;
 }
 
 bool
-activity_watch(struct activity *activity, int fd, bool held, nanos limit)
+activity_add(struct activity *activity, int fd, bool held, nanos limit)
 {
 	enum activity_way way = held ? ACTIVITY_FILE : way_of(fd);
 	bool watched = way != ACTIVITY_UNKNOWN;
@@ -103,15 +103,15 @@ activity_watch(struct activity *activity, int fd, bool held, nanos limit)
 		activity->look = number_greater(
 		    number_lesser(limit / LOOKS, LOOK_MOST), LOOK_LEAST);
 	activity->outputs[fd - STDOUT_FILENO] =
-	    (struct watched_output){ .way = way, .file = fd };
+	    (struct activity_output){ .way = way, .file = fd };
 	errno = EOPNOTSUPP;
 	if (way == ACTIVITY_DEVICE) {
-		if (activity->notices == -1)
-			activity->notices = sys_move_up(
+		if (activity->inotify == -1)
+			activity->inotify = sys_move_up(
 			    inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-		watched =
-		    activity->notices != -1 && add_watch(activity->notices, fd);
-		if (watched && isatty(fd) && !notices_terminals()) {
+		watched = activity->inotify != -1 &&
+		    report_writes(activity->inotify, fd);
+		if (watched && isatty(fd) && !inotify_reports_terminals()) {
 			errno = EOPNOTSUPP;
 			watched = false;
 		}
@@ -134,10 +134,10 @@ activity_begin(struct activity *activity, int out, int err)
 bool
 activity_look(struct activity *activity)
 {
-	bool active = was_noticed(activity->notices);
+	bool active = was_noticed(activity->inotify);
 
 	for (int i = 0; i < 2; i++) {
-		struct watched_output *output = &activity->outputs[i];
+		struct activity_output *output = &activity->outputs[i];
 		struct pollfd room = { .fd = output->file, .events = POLLOUT };
 		struct stat before = output->before, *now = &output->before;
 

@@ -22,12 +22,12 @@ enum activity_way {
 	ACTIVITY_UNKNOWN, /* it cannot be noticed */
 };
 
-/* Begins as { .look = NANOS_MAX, .notices = -1, .unknown = -1 }. */
+/* Begins as { .look = NANOS_MAX, .inotify = -1, .unknown = -1 }. */
 struct activity {
 	nanos look; /* the time between two looks; NANOS_MAX: never look */
-	int notices; /* the inotify descriptor of the devices, or -1 */
+	int inotify; /* a descriptor that reports writes to devices, or -1 */
 	int unknown; /* the descriptor that cannot be watched, or -1 */
-	struct watched_output {
+	struct activity_output {
 		enum activity_way way;
 		int file; /* a descriptor of the file or device */
 		struct stat before; /* of a file, at the last look */
@@ -35,12 +35,12 @@ struct activity {
 };
 
 /*
- * Watches descriptor fd, 1 or 2, for a limit of this length; held: the command
- * will write to a file of retry instead. Relayed outputs are left to the
- * caller. False, with errno, if it cannot be noticed that the command writes to
- * fd.
+ * Notices writes to descriptor fd, 1 or 2, for a limit of this length; held:
+ * the command will write to a file of retry instead. Relayed outputs are left
+ * to the caller. False, with errno, if it cannot be noticed that the command
+ * writes to fd.
  */
-bool activity_watch(struct activity *activity, int fd, bool held, nanos limit);
+bool activity_add(struct activity *activity, int fd, bool held, nanos limit);
 
 /* An attempt has begun to write. out and err are the files of held outputs. */
 void activity_begin(struct activity *activity, int out, int err);

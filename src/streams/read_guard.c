@@ -35,31 +35,31 @@ struct scan {
 	bool suspect; /* the process may have moved the offset */
 };
 
-/* A watch that reports the next read of fd's file, or -1. */
+/* An inotify descriptor that reports the next read of fd's file, or -1. */
 static int
-open_watch(int fd)
+open_inotify(int fd)
 {
 	char name[PROCFS_NAME];
-	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (watch != -1 &&
+	if (inotify != -1 &&
 	    inotify_add_watch(
-		watch, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) == -1) {
-		close(watch);
-		watch = -1;
+		inotify, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) == -1) {
+		close(inotify);
+		inotify = -1;
 	}
-	return watch;
+	return inotify;
 }
 
-/* Whether the watch has reported a read. */
+/* Whether inotify has reported a read. */
 static bool
-was_read(int watch)
+was_read(int inotify)
 {
 	struct inotify_event event;
 	char bytes[256];
 
-	if (watch == -1 ||
-	    read(watch, bytes, sizeof bytes) < (ssize_t)sizeof event)
+	if (inotify == -1 ||
+	    read(inotify, bytes, sizeof bytes) < (ssize_t)sizeof event)
 		return false;
 	memcpy(&event, bytes, sizeof event);
 	return (event.mask & IN_ACCESS) != 0;
@@ -91,24 +91,24 @@ peek(int fd, bool socket, char bytes[READ_GUARD_PEEK])
 }
 
 /*
- * Whether a watch reports tee(2), too: kernels that report splice(2) do. True
- * if no watch can be made to find out.
+ * Whether inotify reports tee(2), too: kernels that report splice(2) do. True
+ * if that cannot be found out.
  */
 static bool
-watch_reports_tee(void)
+inotify_reports_tee(void)
 {
 	char bytes[READ_GUARD_PEEK];
-	int ends[2], watch;
+	int ends[2], inotify;
 	bool reported = true;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return true;
-	watch = open_watch(ends[0]);
-	if (watch != -1 && write(ends[1], "", 1) == 1 &&
+	inotify = open_inotify(ends[0]);
+	if (inotify != -1 && write(ends[1], "", 1) == 1 &&
 	    peek(ends[0], false, bytes) == 1)
-		reported = was_read(watch);
-	if (watch != -1)
-		close(watch);
+		reported = was_read(inotify);
+	if (inotify != -1)
+		close(inotify);
 	close(ends[0]);
 	close(ends[1]);
 	return reported;
@@ -164,7 +164,7 @@ read_guard_look(struct read_guard *guard, short revents)
 
 	if (got == -1 && error != EAGAIN && !socket) {
 		/* Without a free descriptor, a peek at a pipe shows nothing. */
-		guard->known = has_head ? GUARD_HEAD : GUARD_WATCHED;
+		guard->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
 	} else if (has_head &&
 	    (got < (ssize_t)guard->length_of_head ||
 		memcmp(bytes, guard->head, guard->length_of_head) != 0)) {
@@ -182,38 +182,39 @@ read_guard_look(struct read_guard *guard, short revents)
 		guard->known = GUARD_UNSEEN;
 	} else if (guard->known == GUARD_NONE) {
 		/* Bytes that were read before the first attempt are no loss. */
-		guard->known = GUARD_WATCHED;
+		guard->known = GUARD_INOTIFY;
 	} else if (was_reset(guard)) {
 		guard->known = GUARD_RESET;
 	} else {
-		/* Bytes may have come before the end, and been read. A watch
+		/* Bytes may have come before the end, and been read. inotify
 		 * would have reported the read. */
-		guard->known = guard->watch == -1 ? GUARD_EATEN : GUARD_WATCHED;
+		guard->known =
+		    guard->inotify == -1 ? GUARD_EATEN : GUARD_INOTIFY;
 	}
 }
 
 /*
  * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
- * splice(2) only in newer kernels. And there may be no watch, because the
- * number of a user's inotify instances is limited. In these cases retry peeks
- * as well. If splice is reported, the watch alone is enough, and a peek by
- * tee(2) would be reported as a read.
+ * splice(2) only in newer kernels. And the number of a user's inotify
+ * descriptors is limited. In these cases retry peeks as well. If splice is
+ * reported, inotify alone is enough, and a peek by tee(2) would be reported as
+ * a read.
  */
 void
 read_guard_begin(struct read_guard *guard, bool socket)
 {
 	guard->socket = socket;
-	guard->watch = sys_move_up(open_watch(STDIN_FILENO));
-	if (socket || guard->watch == -1 || !watch_reports_tee())
+	guard->inotify = sys_move_up(open_inotify(STDIN_FILENO));
+	if (socket || guard->inotify == -1 || !inotify_reports_tee())
 		read_guard_look(guard, 0);
 	else
-		guard->known = GUARD_WATCHED;
+		guard->known = GUARD_INOTIFY;
 }
 
 enum reason
 read_guard_lost(struct read_guard *guard)
 {
-	if (was_read(guard->watch))
+	if (was_read(guard->inotify))
 		guard->known = GUARD_EATEN;
 	else if (guard->known == GUARD_UNSEEN || guard->known == GUARD_HEAD)
 		read_guard_look(guard, 0);

@@ -2,9 +2,8 @@
  * read_guard: whether bytes of standard input were read that a retry would
  * miss.
  *
- * retry never takes bytes out of a pipe or a socket, but peeks at it, and has a
- * watch that reports reads. For a file, it asks which processes share its
- * offset.
+ * retry never takes bytes out of a pipe or a socket, but peeks at it, and
+ * inotify reports reads. For a file, it asks which processes share its offset.
  */
 #ifndef READ_GUARD_H
 #define READ_GUARD_H
@@ -21,23 +20,22 @@ enum guard {
 	GUARD_NONE, /* no attempt was made yet */
 	GUARD_UNSEEN, /* it was empty: look when poll(2) finds bytes */
 	GUARD_HEAD, /* head is still in front if no process has read */
-	GUARD_WATCHED, /* only the watch can show a read, if there is one */
+	GUARD_INOTIFY, /* only inotify can show a read, if it is there */
 	GUARD_EATEN, /* a process has read bytes */
 	GUARD_RESET, /* the next read gets only an error, once */
 };
 
-/* The guard of a pipe or a socket; begins as { .watch = -1 }. */
+/* The guard of a pipe or a socket; begins as { .inotify = -1 }. */
 struct read_guard {
 	enum guard known;
 	bool socket;
-	int watch; /* an inotify descriptor, or -1 */
+	int inotify; /* a descriptor that reports a read, or -1 */
 	bool unread; /* a socket's other end has not read all that was sent */
 	size_t length_of_head;
 	char head[READ_GUARD_PEEK];
 };
 
-/* Before the first attempt: opens the watch, and peeks if that is not enough.
- */
+/* Before the first attempt: opens inotify, and peeks if that is not enough. */
 void read_guard_begin(struct read_guard *guard, bool socket);
 
 /* Peeks. revents is from poll(2), or 0. Never blocks. */

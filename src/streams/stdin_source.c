@@ -96,9 +96,9 @@ classify(struct stdin_source *input, bool replay)
 		/* A file would not keep where each message ends. */
 		return replay && socket_option(SO_TYPE) == SOCK_STREAM
 		    ? STDIN_SOURCE_COPIED
-		    : STDIN_SOURCE_WATCHED;
+		    : STDIN_SOURCE_GUARDED;
 	case S_IFIFO:
-		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_WATCHED;
+		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_GUARDED;
 	case S_IFCHR:
 		/* Every reader gets the same, or anything at random. */
 		for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
@@ -121,10 +121,10 @@ stdin_source_open(struct stdin_source *input, bool replay, int64_t most)
 		.sink = -1,
 		.start = -1,
 		.most = most,
-		.guard.watch = -1,
+		.guard.inotify = -1,
 	};
 	input->kind = classify(input, replay);
-	if (replay && input->kind == STDIN_SOURCE_WATCHED)
+	if (replay && input->kind == STDIN_SOURCE_GUARDED)
 		input->unreplayed = "a socket for messages";
 	else if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
 		input->unreplayed = "a special file";
@@ -146,7 +146,7 @@ stdin_source_pollfd(const struct stdin_source *input)
 
 	if (input->kind == STDIN_SOURCE_COPIED)
 		fd = input->from;
-	else if (input->kind == STDIN_SOURCE_WATCHED &&
+	else if (input->kind == STDIN_SOURCE_GUARDED &&
 	    input->guard.known == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
@@ -237,7 +237,7 @@ stdin_source_begin(struct stdin_source *input)
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 	if (input->kind == STDIN_SOURCE_REOPENED)
 		return reopen(input);
-	if (input->kind == STDIN_SOURCE_WATCHED && first)
+	if (input->kind == STDIN_SOURCE_GUARDED && first)
 		read_guard_begin(&input->guard, input->socket);
 	if (input->kind == STDIN_SOURCE_COPIED)
 		input->sink = tempfile_again(input->file);
@@ -269,7 +269,7 @@ stdin_source_ended(struct stdin_source *input)
 enum reason
 stdin_source_lost(struct stdin_source *input)
 {
-	if (input->kind == STDIN_SOURCE_WATCHED)
+	if (input->kind == STDIN_SOURCE_GUARDED)
 		return read_guard_lost(&input->guard);
 	if (input->kind == STDIN_SOURCE_UNKNOWN)
 		return REASON_INPUT_CONSUMED;

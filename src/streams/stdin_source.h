@@ -24,7 +24,7 @@ enum stdin_source_kind {
 	STDIN_SOURCE_UNTOUCHED, /* a terminal, /dev/null, or closed */
 	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
 	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
-	STDIN_SOURCE_WATCHED, /* a pipe or socket, without --replay-stdin */
+	STDIN_SOURCE_GUARDED, /* a pipe or socket, without --replay-stdin */
 	STDIN_SOURCE_COPIED, /* copied to a file first */
 	STDIN_SOURCE_UNKNOWN, /* nothing tells whether an attempt has read it */
 };
@@ -47,7 +47,7 @@ struct stdin_source {
 	bool too_long; /* more than most bytes came (--stdin-max) */
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
-	/* WATCHED: */
+	/* GUARDED: */
 	struct read_guard guard;
 };
 

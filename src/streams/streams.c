@@ -28,7 +28,7 @@ streams_open(struct streams *streams, const struct policy *policy)
 	streams->relay.watches = watches;
 	streams->relay.count = 0;
 	streams->activity = (struct activity){
-		.look = NANOS_MAX, .notices = -1, .unknown = -1
+		.look = NANOS_MAX, .inotify = -1, .unknown = -1
 	};
 	/* If there is only one attempt, no other can miss what it reads. */
 	if (policy->replay || policy->attempts > 1)
@@ -59,7 +59,7 @@ streams_open(struct streams *streams, const struct policy *policy)
 
 		if (policy->idle_timeout == 0 || searched[fd])
 			continue;
-		if (!activity_watch(
+		if (!activity_add(
 			&streams->activity, fd, held, policy->idle_timeout))
 			return false;
 		relayed[fd] =
