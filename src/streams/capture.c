@@ -66,8 +66,6 @@ capture_open(
 bool
 capture_begin(struct capture *capture)
 {
-	if (capture->fd == -1)
-		return true;
 	if (!capture->fresh) {
 		if (capture->file != -1)
 			close(capture->file);

@@ -113,16 +113,21 @@ classify(struct stdin_source *input, bool replay)
 }
 
 void
-stdin_source_open(struct stdin_source *input, bool replay, int64_t most)
+stdin_source_open(struct stdin_source *input, const struct policy *policy)
 {
+	bool replay = policy->replay;
+
 	*input = (struct stdin_source){
 		.from = -1,
 		.file = -1,
 		.sink = -1,
 		.start = -1,
-		.most = most,
 		.guard.inotify = -1,
 	};
+	/* If there is only one attempt, no other can miss what it reads. */
+	if (!replay && policy->attempts == 1)
+		return;
+	input->most = policy->stdin_max;
 	input->kind = classify(input, replay);
 	if (replay && input->kind == STDIN_SOURCE_GUARDED)
 		input->unreplayed = "a socket for messages";

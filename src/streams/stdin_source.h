@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "policy/verdict.h"
+#include "policy/policy.h"
 #include "streams/read_guard.h"
 
 enum stdin_source_kind {
@@ -41,7 +41,7 @@ struct stdin_source {
 	/* COPIED: */
 	int from; /* to be read without blocking; -1: all has been read */
 	int file; /* the copy */
-	int64_t most;
+	int64_t most; /* the most bytes to copy */
 	off_t length;
 	int error; /* errno if it could not be copied: see stdin_source_open */
 	bool too_long; /* more than most bytes came (--stdin-max) */
@@ -53,10 +53,10 @@ struct stdin_source {
 
 /*
  * Finds out what standard input is; before a plain attempt that is one system
- * call or three. Up to most bytes are to be copied. If error is set afterwards,
- * nothing may be run, whatever the kind.
+ * call or three, and none if there is only one attempt. If error is set
+ * afterwards, nothing may be run, whatever the kind.
  */
-void stdin_source_open(struct stdin_source *input, bool replay, int64_t most);
+void stdin_source_open(struct stdin_source *input, const struct policy *policy);
 
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd stdin_source_pollfd(const struct stdin_source *input);

@@ -22,18 +22,13 @@ streams_open(struct streams *streams, const struct policy *policy)
 	struct stat out, err;
 
 	/* streams_poll() can be called even if anything below fails. */
-	streams->input =
-	    (struct stdin_source){ .kind = STDIN_SOURCE_UNTOUCHED, .sink = -1 };
 	capture_open(&streams->err, -1, CAPTURE_PART, 0);
 	streams->relay.watches = watches;
 	streams->relay.count = 0;
 	streams->activity = (struct activity){
 		.look = NANOS_MAX, .inotify = -1, .unknown = -1
 	};
-	/* If there is only one attempt, no other can miss what it reads. */
-	if (policy->replay || policy->attempts > 1)
-		stdin_source_open(
-		    &streams->input, policy->replay, policy->stdin_max);
+	stdin_source_open(&streams->input, policy);
 
 	/* For --chronic one file gets both outputs where they go to the same
 	 * place, so that their order stays. */
@@ -75,28 +70,26 @@ streams_open(struct streams *streams, const struct policy *policy)
 	return true;
 }
 
-static bool
-begin_capture(struct streams *streams, struct capture *capture)
-{
-	if (capture->fd == -1)
-		return true;
-	if (!capture_begin(capture))
-		return false;
-	capture->relayed =
-	    relay_redirect(&streams->relay, capture->fd, capture->file);
-	if (capture->kind == CAPTURE_BOTH &&
-	    relay_redirect(&streams->relay, STDOUT_FILENO, capture->file))
-		capture->relayed = true;
-	return true;
-}
-
 bool
 streams_begin(struct streams *streams, const char **lacking)
 {
+	struct capture *captures[] = { &streams->out, &streams->err };
+
 	*lacking = "cannot make a file for output";
-	if (!begin_capture(streams, &streams->out) ||
-	    !begin_capture(streams, &streams->err))
-		return false;
+	for (int i = 0; i < 2; i++) {
+		struct capture *capture = captures[i];
+
+		if (capture->fd == -1)
+			continue;
+		if (!capture_begin(capture))
+			return false;
+		capture->relayed =
+		    relay_redirect(&streams->relay, capture->fd, capture->file);
+		if (capture->kind == CAPTURE_BOTH &&
+		    relay_redirect(
+			&streams->relay, STDOUT_FILENO, capture->file))
+			capture->relayed = true;
+	}
 	*lacking = "cannot open the input again";
 	if (!stdin_source_begin(&streams->input))
 		return false;

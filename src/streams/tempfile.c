@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -30,15 +30,12 @@ tempfile_directory(bool *chosen)
 int
 tempfile_create(const char *directory, char *path, size_t size)
 {
-	static const char name[TEMPFILE_NAME] = "/retry-XXXXXX";
-	size_t length = strlen(directory);
+	int length = snprintf(path, size, "%s/retry-XXXXXX", directory);
 
-	if (length + sizeof name > size) {
+	if ((size_t)length >= size) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(path, directory, length);
-	memcpy(path + length, name, sizeof name);
 	return sys_move_up(mkostemp(path, O_CLOEXEC));
 }
 
