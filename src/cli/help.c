@@ -2,9 +2,57 @@
 
 #include <unistd.h>
 #include "exit_status.h"
+#include "sys/sys.h"
+#include "version.h"
 
 /* The column of the help texts: two blanks after the longest option. */
 #define HELP_COLUMN 30
+
+#define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
+
+/* A line of these texts is a line of the output. */
+/* clang-format off */
+static const char first_options[] =
+"  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
+"  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
+"  -t, --timeout DUR     time for one attempt\n"
+"  -d, --delay DUR       first delay (default 1s), or all of them: 1,5,30\n"
+"  -b, --backoff KIND    exponential (default), linear, constant, fibonacci\n"
+"  -j, --jitter none     wait exactly the delays, not random times up to them\n"
+"      --retry-on LIST   retry only these failures: 75,timeout,stderr:locked\n"
+"      --stop-on LIST    never retry these: 2,SEGV,stderr:denied\n"
+"      --preset auto     know which failures of curl, git, ssh, apt... to retry\n"
+"      --http            judge curl by the HTTP status, and obey Retry-After\n"
+"  -I, --replay-stdin    give each attempt the whole input from a pipe\n"
+"  -O, --hold-stdout     write the output only of the attempt that succeeds\n"
+"  -E, --hold-stderr     write error output only if all attempts fail\n"
+"      --chronic         write nothing unless all attempts fail: for cron\n"
+"  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
+"  -v, --verbose         report every attempt\n"
+"      --dry-run         print delays, worst case and rules, and run nothing\n";
+
+static const char purpose[] =
+"Run COMMAND until it succeeds, or until one more attempt would do more harm\n"
+"than good.\n";
+
+static const char notations[] =
+"\n"
+"DUR is a time in seconds or with units: 2, 0.5, 500ms, 1h30m. SIZE is a number\n"
+"of bytes, or with k, M, G or T: 64k, 1.5G.\n"
+"\n"
+"LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
+"(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
+"http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
+"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n";
+
+static const char statuses[] =
+"\n"
+"The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
+"signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
+"failed, 69 if a required budget cannot be used, 75 if the breaker held back the\n"
+"first attempt, 124 if a time limit ended COMMAND, 125 if retry itself failed,\n"
+"126 if COMMAND cannot be executed, 127 if it is not found.\n";
+/* clang-format on */
 
 _Noreturn void
 help_finish(struct writer *writer)
@@ -12,47 +60,58 @@ help_finish(struct writer *writer)
 	_exit(writer_deliver(writer) ? 0 : EXIT_STATUS_FAILED);
 }
 
-static void
-put_option(struct writer *writer, const struct option *option)
-{
-	const char letter[] = { ' ', ' ', '-', option->letter, ',', ' ', '\0' };
-
-	writer_put_all(writer,
-	    STRINGS(option->letter != '\0' ? letter : "      ", "--",
-		option->name, option->argument != NULL ? " " : "",
-		option->argument != NULL ? option->argument : ""));
-	for (const char *c = option->help; *c != '\0'; c++) {
-		writer_pad(writer, HELP_COLUMN);
-		writer_put_bytes(writer, c, 1);
-	}
-	writer_put(writer, "\n");
-}
-
 void
-help_text(const char *const text[])
+help_options(const struct option *table, bool all)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
+	const char *program = sys_program();
 
-	writer_put_all(&writer, text);
+	writer_put_all(&writer, STRINGS("Usage: ", program, SYNOPSIS));
+	if (!all) {
+		writer_put_all(&writer,
+		    STRINGS("Run COMMAND until it succeeds, or until retry "
+			    "gives up.\n\n",
+			first_options, "\nExample: ", program,
+			" -n 3 -t 5m -- curl -fsSO https://example.org/file\n'",
+			program, " --help' prints all options, and 'man ",
+			program, "' explains them.\n"));
+		help_finish(&writer);
+	}
+
+	writer_put(&writer, purpose);
+	for (const struct option *o = table; o->name != NULL; o++) {
+		const char letter[] = { '-', o->letter, ',', ' ', '\0' };
+
+		if (o->heading != NULL)
+			writer_put_all(
+			    &writer, STRINGS("\n", o->heading, ":\n"));
+		writer_put_all(&writer,
+		    STRINGS("  ", o->letter != '\0' ? letter : "    ", "--",
+			o->name, o->argument != NULL ? " " : "",
+			o->argument != NULL ? o->argument : ""));
+		for (const char *c = o->help; *c != '\0'; c++) {
+			writer_pad(&writer, HELP_COLUMN);
+			writer_put_bytes(&writer, c, 1);
+		}
+		writer_put(&writer, "\n");
+	}
+	writer_put_all(&writer,
+	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
+		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
+		" -T 1m -d 1 -b constant -- pg_isready -q\n"));
 	help_finish(&writer);
 }
 
 void
-help_options(const struct optparse *optparse, const char *const before[],
-    const char *const after[])
+help_version(void)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
-	const struct heading *heading = optparse->headings;
 
-	writer_put_all(&writer, before);
-	for (size_t i = 0; i < optparse->count; i++) {
-		if (i == heading->option) {
-			writer_put_all(
-			    &writer, STRINGS("\n", heading->text, ":\n"));
-			heading++;
-		}
-		put_option(&writer, &optparse->options[i]);
-	}
-	writer_put_all(&writer, after);
+	/* Always "retry", by whatever name it was called: GNU Coding
+	 * Standards, "--version". Debian has another retry. */
+	writer_put_all(&writer,
+	    STRINGS("retry ", VERSION, "\n",
+		"Runs a command until it succeeds; not Debian's package retry.",
+		" See 'man ", sys_program(), "'.\n"));
 	help_finish(&writer);
 }

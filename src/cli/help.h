@@ -1,10 +1,10 @@
 /*
- * help: prints the table of options, or a text, instead of running a command.
+ * help: what -h, --help and --version print.
  */
 #ifndef HELP_H
 #define HELP_H
 
-#include "cli/optparse.h"
+#include "cli/option.h"
 #include "output/writer.h"
 
 /*
@@ -14,11 +14,14 @@
  */
 _Noreturn void help_finish(struct writer *writer);
 
-/* The same for a text in pieces, up to a NULL. */
-_Noreturn void help_text(const char *const text[]);
+/*
+ * Prints the table of all options, or the options to start with, and exits as
+ * help_finish() does. The options to start with and a prompt below them fit a
+ * terminal of 24 lines of 80 columns.
+ */
+_Noreturn void help_options(const struct option *table, bool all);
 
-/* As help_text(), for the table of options between two texts. */
-_Noreturn void help_options(const struct optparse *optparse,
-    const char *const before[], const char *const after[]);
+/* Prints the version, and exits in the same way. */
+_Noreturn void help_version(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/option_rules.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
@@ -12,42 +13,99 @@
 #define STREAM_LENGTH (sizeof "stderr:" - 1)
 /* --preset show:NAME prints the rules of a preset. */
 #define SHOW "show:"
+/* How often --preset may be given. */
+#define PRESETS 8
 /* A longer item that is refused is not shown as a pattern, too. */
 #define HINT_MOST 100
+/* The column of what a preset knows; every name of a preset is shorter. */
+#define LIST_COLUMN 15
 
 /* Notes a LIST or the name of a preset for messages. */
 static void
-note(struct policy *policy, const struct option *option, const char *text)
+note(struct policy *policy, const struct argument *argument)
 {
 	struct given **end = &policy->given;
-	char *location = NULL;
 
 	while (*end != NULL)
 		end = &(*end)->next;
-	*end = optparse_allocate(option, sizeof **end, text);
-	/* The one in option is lost with the next line of the file. */
-	if (option->location != NULL) {
-		location = optparse_allocate(
-		    option, strlen(option->location) + 1, text);
-		memcpy(
-		    location, option->location, strlen(option->location) + 1);
-	}
-	**end = (struct given){ option->name, text, location, NULL };
+	*end = option_allocate(argument, sizeof **end);
+	**end = (struct given){ argument->option->name, argument->text,
+		argument->location, NULL };
 }
 
 /* Compiles the text of a watch into its pattern. */
 static void
-compile(const struct watch *watch, const struct option *option)
+compile(const struct watch *watch, const struct argument *argument)
 {
+	struct argument pattern = *argument;
 	struct pattern_error error;
 	size_t length = strlen(watch->text);
 
+	pattern.text = watch->text;
 	if (pattern_compile(watch->pattern, watch->text, length, &error))
 		return;
 	if (error.at == length)
-		optparse_refuse(option, error.why, watch->text);
-	optparse_refuse_item(option, error.why, watch->text + error.at,
-	    length - error.at, watch->text);
+		option_refuse(&pattern, "%s", error.why);
+	option_refuse_item(&pattern, error.why, watch->text + error.at,
+	    length - error.at, NULL);
+}
+
+/* Adds a LIST, which is the end of the argument's text, to the set. */
+static void
+add(struct policy *policy, struct conditions *set,
+    const struct argument *argument, const char *list)
+{
+	struct watches *watches = &policy->watches;
+	char pattern[HINT_MOST + sizeof "stderr:"];
+	struct conditions_error error;
+	int first = watches->count;
+
+	if (!conditions_parse(set, watches, list, &error)) {
+		/* A word is mostly meant as one of the output. */
+		bool word = isalpha((unsigned char)*error.item) &&
+		    memchr(error.item, ':', error.length) == NULL &&
+		    error.length <= HINT_MOST;
+
+		snprintf(pattern, sizeof pattern, "stderr:%.*s",
+		    (int)error.length, error.item);
+		option_refuse_item(argument, error.why, error.item,
+		    error.length, word ? pattern : NULL);
+	}
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+
+		watch->pattern =
+		    option_allocate(argument, sizeof *watch->pattern);
+		compile(watch, argument);
+	}
+}
+
+/* Adds a pattern behind whose matches a time to wait is. */
+static void
+add_hint(struct policy *policy, const struct argument *argument, int fd,
+    const char *ere)
+{
+	struct watches *watches = &policy->watches;
+	struct watch *watch = conditions_new_watch(watches, fd, ere);
+
+	if (watch == NULL)
+		option_refuse(argument, "more than 64 patterns");
+	watch->hint = option_allocate(argument, sizeof *watch->hint);
+	watch->pattern = &watch->hint->pattern;
+	compile(watch, argument);
+	watches->hints = true;
+}
+
+/* Adds a preset's pattern, unless it is NULL; it is not compiled yet. */
+static void
+watch(struct policy *policy, struct conditions *set,
+    const struct argument *argument, int fd, const char *text)
+{
+	struct argument pattern = *argument;
+
+	pattern.text = text;
+	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
+		option_refuse(&pattern, "more than 64 patterns");
 }
 
 /*
@@ -69,134 +127,103 @@ join(struct watches *watches, struct watch *watch)
 	return false;
 }
 
-/* Joins the patterns of a preset, which are compiled only when needed. */
 static void
-gather(struct watches *watches, int first, const struct option *option,
-    const char *preset)
+add_preset(struct policy *policy, const struct argument *argument,
+    const struct preset *preset)
 {
+	struct watches *watches = &policy->watches;
+	struct rules *rules = &policy->rules;
+	struct conditions *transient =
+	    preset->own == NULL ? &rules->transient : &rules->own_transient;
+	int first = watches->count;
+
+	add(policy, &rules->transient, argument, preset->codes);
+	if (preset->own != NULL)
+		add(policy, &rules->own, argument, preset->own);
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		const struct preset_lines *lines =
+		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
+
+		watch(policy, &rules->fatal, argument, fd, lines->fatal);
+		watch(policy, transient, argument, fd, lines->transient);
+		watch(policy, &rules->fail_on, argument, fd, lines->failed);
+	}
+	if (preset->wait != NULL) {
+		watch(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->wait);
+		add_hint(policy, argument, STDERR_FILENO, preset->wait);
+	}
+
+	/* Patterns on the same stream are compiled as one, and only when they
+	 * are needed. */
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
 		if (watch->hint != NULL)
 			continue;
-		watch->preset = preset;
+		watch->preset = preset->name;
 		if (join(watches, watch))
 			continue;
-		watch->pattern = optparse_allocate(
-		    option, sizeof *watch->pattern, watch->text);
+		watch->pattern =
+		    option_allocate(argument, sizeof *watch->pattern);
 		pattern_gather(watch->pattern);
 		pattern_add(watch->pattern, watch->text);
 	}
 }
 
-/* Adds a LIST to the set. It is refused as a part of text. */
+/*
+ * Reads the preset of length bytes at name, a part of the argument's text.
+ * "auto" is the one for the command, behind wrappers such as env or sudo. With
+ * --dry-run there may be no command.
+ */
 static void
-add(struct policy *policy, struct conditions *set, const struct option *option,
-    const char *list, const char *text)
+find_preset(const struct argument *argument, const char *name, size_t length,
+    char *const *command, struct preset *preset)
 {
-	struct watches *watches = &policy->watches;
-	struct conditions_error error;
-	int first = watches->count;
+	struct argument program = *argument;
 
-	if (!conditions_parse(set, watches, list, &error)) {
-		/* A word is mostly meant as one of the output. */
-		if (isalpha((unsigned char)*error.item) &&
-		    memchr(error.item, ':', error.length) == NULL &&
-		    error.length <= HINT_MOST)
-			optparse_refuse_word(option, error.why, error.item,
-			    error.length, text, "; as a pattern: 'stderr:");
-		optparse_refuse_item(
-		    option, error.why, error.item, error.length, text);
+	if (length != 4 || strncmp(name, "auto", 4) != 0) {
+		if (!preset_find(name, length, preset))
+			option_refuse_item(
+			    argument, "no such preset", name, length, NULL);
+		return;
 	}
-	for (int i = first; i < watches->count; i++) {
-		struct watch *watch = &watches->list[i];
+	program.text =
+	    command == NULL ? "" : command[wrapper_look(command).command];
+	if (!preset_for_program(program.text, preset))
+		option_refuse(&program, "auto found no preset for");
+}
 
-		watch->pattern = optparse_allocate(
-		    option, sizeof *watch->pattern, watch->text);
-		compile(watch, option);
+void
+option_rules_presets(struct policy *policy, const struct option *option)
+{
+	for (struct given *given = policy->given; given != NULL;
+	     given = given->next) {
+		struct argument all = { option, given->text,
+			.location = given->location };
+		const char *name = all.text;
+
+		if (strcmp(given->option, option->name) != 0)
+			continue;
+		for (;; name++) {
+			size_t length = strcspn(name, ",");
+			struct argument one = all;
+			struct preset preset;
+
+			find_preset(
+			    &all, name, length, policy->command, &preset);
+			one.text = given->text = preset.name;
+			add_preset(policy, &one, &preset);
+			name += length;
+			if (*name == '\0')
+				break;
+			/* Each name has an element of its own. */
+			given->next =
+			    memcpy(option_allocate(&all, sizeof *given), given,
+				sizeof *given);
+			given = given->next;
+		}
 	}
-}
-
-static void
-watch(struct policy *policy, struct conditions *set,
-    const struct option *option, int fd, const char *text)
-{
-	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
-		optparse_refuse(option, "more than 64 patterns", text);
-}
-
-static void
-add_lines(struct policy *policy, const struct option *option, int fd,
-    const struct preset *preset, const struct preset_lines *lines)
-{
-	struct rules *rules = &policy->rules;
-	struct conditions *transient =
-	    preset->own == NULL ? &rules->transient : &rules->own_transient;
-
-	watch(policy, &rules->fatal, option, fd, lines->fatal);
-	watch(policy, transient, option, fd, lines->transient);
-	watch(policy, &rules->fail_on, option, fd, lines->failed);
-}
-
-/* Adds a pattern behind whose matches a time to wait is. */
-static void
-add_hint(struct policy *policy, const struct option *option, int fd,
-    const char *ere, const char *text)
-{
-	struct watches *watches = &policy->watches;
-	struct watch *watch;
-
-	if (watches->count == CONDITIONS_WATCHES)
-		optparse_refuse(option, "more than 64 patterns", text);
-	watch = conditions_new_watch(watches, fd, ere);
-	watch->hint = optparse_allocate(option, sizeof *watch->hint, text);
-	watch->pattern = &watch->hint->pattern;
-	compile(watch, option);
-	watches->hints = true;
-}
-
-static void
-add_preset(struct policy *policy, const struct option *option,
-    const struct preset *preset)
-{
-	int first = policy->watches.count;
-
-	add(policy, &policy->rules.transient, option, preset->codes,
-	    preset->codes);
-	if (preset->own != NULL)
-		add(policy, &policy->rules.own, option, preset->own,
-		    preset->own);
-	add_lines(policy, option, STDOUT_FILENO, preset, &preset->out);
-	add_lines(policy, option, STDERR_FILENO, preset, &preset->err);
-	if (preset->wait != NULL) {
-		watch(policy, &policy->rules.transient, option, STDERR_FILENO,
-		    preset->wait);
-		add_hint(
-		    policy, option, STDERR_FILENO, preset->wait, preset->name);
-	}
-	gather(&policy->watches, first, option, preset->name);
-}
-
-/* The column of what a preset knows; every name of a preset is shorter. */
-#define LIST_COLUMN 15
-
-/* Each line has the name, what the preset knows, and the programs. */
-static _Noreturn void
-list_presets(void)
-{
-	struct writer writer = { .to = STDOUT_FILENO };
-	struct preset preset;
-
-	for (size_t i = 0; preset_at(i, &preset); i++) {
-		bool tool = preset.programs != NULL;
-
-		writer_put(&writer, preset.name);
-		writer_pad(&writer, LIST_COLUMN);
-		writer_put_all(&writer,
-		    STRINGS(preset.knows, tool ? " (" : "",
-			tool ? preset.programs : "", tool ? ")\n" : "\n"));
-	}
-	help_finish(&writer);
 }
 
 /*
@@ -227,6 +254,17 @@ put_items(struct writer *writer, const char *stream, const char *items, char by)
 	}
 }
 
+/* Puts the lines of one rule, and above them what they mean. */
+static void
+put_rule(
+    struct writer *writer, const char *means, const char *err, const char *out)
+{
+	if (err != NULL || out != NULL)
+		writer_put(writer, means);
+	put_items(writer, "stderr:", err, '|');
+	put_items(writer, "stdout:", out, '|');
+}
+
 /* Prints a preset: what it knows and from where, and its rules in the order in
  * which they are judged. */
 static _Noreturn void
@@ -238,137 +276,104 @@ show_preset(const struct preset *preset)
 	writer_put_all(&writer,
 	    STRINGS(preset->name, ": ", preset->knows,
 		"\nfacts from: ", preset->source, "\n"));
-	if (err->failed != NULL || out->failed != NULL)
-		writer_put(&writer, "a failure, even with exit status 0:\n");
-	put_items(&writer, "stderr:", err->failed, '|');
-	put_items(&writer, "stdout:", out->failed, '|');
-	if (err->fatal != NULL || out->fatal != NULL)
-		writer_put(&writer, "a failure that stays:\n");
-	put_items(&writer, "stderr:", err->fatal, '|');
-	put_items(&writer, "stdout:", out->fatal, '|');
+	put_rule(&writer, "a failure, even with exit status 0:\n", err->failed,
+	    out->failed);
+	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
 	writer_put(&writer, "a failure that passes:\n");
 	put_items(&writer, "", preset->codes, ',');
 	if (preset->own != NULL)
 		writer_put_all(&writer,
 		    STRINGS("and, with exit status ", preset->own, ":\n"));
-	put_items(&writer, "stderr:", err->transient, '|');
-	put_items(&writer, "stdout:", out->transient, '|');
-	if (preset->wait != NULL)
-		writer_put(
-		    &writer, "the same, with the time to wait behind:\n");
-	put_items(&writer, "stderr:", preset->wait, '|');
+	put_rule(&writer, "", err->transient, out->transient);
+	put_rule(&writer, "the same, with the time to wait behind:\n",
+	    preset->wait, NULL);
 	help_finish(&writer);
 }
 
-/*
- * Reads the preset with this name. "auto" is the one for the command, behind
- * wrappers such as env or sudo.
- */
-static void
-find_preset(const struct option *option, const char *name, size_t length,
-    const char *text, char *const *command, struct preset *preset)
+/* Prints all names; each line has what the preset knows, and the programs. */
+static _Noreturn void
+list_presets(void)
 {
-	const char *program;
-
-	if (length != 4 || strncmp(name, "auto", 4) != 0) {
-		if (!preset_find(name, length, preset))
-			optparse_refuse_item(
-			    option, "no such preset", name, length, text);
-		return;
-	}
-	program = command[wrapper_look(command).command];
-	if (!preset_for_program(program, preset))
-		optparse_refuse(option, "auto found no preset for", program);
-}
-
-void
-option_rules_settle(struct policy *policy, const struct option *option)
-{
-	for (int i = 0; i < policy->presets; i++) {
-		const char *text = policy->preset[i], *name = text;
-		struct option given = *option;
-
-		given.location = policy->preset_location[i];
-		for (;; name++) {
-			size_t length = strcspn(name, ",");
-			struct preset preset;
-
-			find_preset(&given, name, length, text, policy->command,
-			    &preset);
-			add_preset(policy, &given, &preset);
-			note(policy, &given, preset.name);
-			name += length;
-			if (*name == '\0')
-				break;
-		}
-	}
-}
-
-void
-option_rules_preset(const struct option *option, const char *text, void *into)
-{
-	struct policy *policy = into;
+	struct writer writer = { .to = STDOUT_FILENO };
 	struct preset preset;
 
+	for (size_t i = 0; preset_at(i, &preset); i++) {
+		bool tool = preset.programs != NULL;
+
+		writer_put(&writer, preset.name);
+		writer_pad(&writer, LIST_COLUMN);
+		writer_put_all(&writer,
+		    STRINGS(preset.knows, tool ? " (" : "",
+			tool ? preset.programs : "", tool ? ")\n" : "\n"));
+	}
+	help_finish(&writer);
+}
+
+void
+option_rules_preset(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text, *shown = NULL;
+	int count = 0;
+
+	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0)
+		shown = text + sizeof SHOW - 1;
+	/* With one of these in a file its users could never run a command. */
+	if (argument->location != NULL &&
+	    (shown != NULL || strcmp(text, "list") == 0))
+		option_refuse(argument, "only allowed on the command line");
 	if (strcmp(text, "list") == 0)
 		list_presets();
-	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0) {
-		const char *name = text + sizeof SHOW - 1;
+	if (shown != NULL) {
+		struct preset preset;
 
-		if (!preset_find(name, strlen(name), &preset))
-			optparse_refuse_item(
-			    option, "no such preset", name, strlen(name), text);
+		if (!preset_find(shown, strlen(shown), &preset))
+			option_refuse_item(argument, "no such preset", shown,
+			    strlen(shown), NULL);
 		show_preset(&preset);
 	}
-	if (policy->presets == POLICY_PRESETS)
-		optparse_refuse(option, "given more than 8 times", text);
-	/* The name is looked up after all lines have been read. */
-	if (option->location != NULL) {
-		size_t size = strlen(option->location) + 1;
-		char *copy = optparse_allocate(option, size, text);
-
-		memcpy(copy, option->location, size);
-		policy->preset_location[policy->presets] = copy;
-	}
-	policy->preset[policy->presets++] = text;
+	for (struct given *given = policy->given; given != NULL;
+	     given = given->next)
+		count += strcmp(given->option, argument->option->name) == 0;
+	if (count == PRESETS)
+		option_refuse(argument, "given more than 8 times");
+	/* The names are looked up after all options have been read. */
+	note(policy, argument);
 }
 
 void
-option_rules_list(const struct option *option, const char *text, void *into)
+option_rules_list(const struct argument *argument, struct policy *policy)
 {
-	struct policy *policy = into;
-	struct conditions *set =
-	    (struct conditions *)((char *)into + option->field);
+	struct conditions *set = option_field(argument, policy);
 
-	add(policy, set, option, text, text);
+	add(policy, set, argument, argument->text);
 	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
-		optparse_refuse(option,
-		    "0 is a success, not a failure (see --fail-on)", text);
-	note(policy, option, text);
+		option_refuse(
+		    argument, "0 is a success, not a failure (see --fail-on)");
+	note(policy, argument);
 }
 
 void
-option_rules_limit(const struct option *option, const char *text, void *into)
+option_rules_limit(const struct argument *argument, struct policy *policy)
 {
-	struct policy *policy = into;
-	struct limit *limit;
+	const char *text = argument->text;
 	size_t length = strcspn(text, ":");
+	struct limit *limit;
 
 	if (policy->limits == POLICY_LIMITS)
-		optparse_refuse(option, "given more than 16 times", text);
-	limit = optparse_allocate(option, sizeof *limit, text);
+		option_refuse(argument, "given more than 16 times");
+	limit = option_allocate(argument, sizeof *limit);
 	*limit = (struct limit){ .text = text };
 	if (text[length] == '\0' ||
 	    !number_whole(text, length, &limit->retries))
-		optparse_refuse(option, "not N:LIST", text);
-	add(policy, &limit->failures, option, text + length + 1, text);
+		option_refuse(argument, "not N:LIST");
+	add(policy, &limit->failures, argument, text + length + 1);
 	policy->limit[policy->limits++] = limit;
 }
 
 void
-option_rules_retry_after(
-    const struct option *option, const char *text, void *into)
+option_rules_retry_after(const struct argument *argument, struct policy *policy)
 {
+	const char *text = argument->text;
 	int fd = 0;
 
 	if (strncmp(text, "stdout:", STREAM_LENGTH) == 0)
@@ -376,7 +381,6 @@ option_rules_retry_after(
 	else if (strncmp(text, "stderr:", STREAM_LENGTH) == 0)
 		fd = STDERR_FILENO;
 	else
-		optparse_refuse(
-		    option, "neither stderr:ERE nor stdout:ERE", text);
-	add_hint(into, option, fd, text + STREAM_LENGTH, text);
+		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+	add_hint(policy, argument, fd, text + STREAM_LENGTH);
 }

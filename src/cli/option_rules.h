@@ -4,32 +4,31 @@
 #ifndef OPTION_RULES_H
 #define OPTION_RULES_H
 
+#include "cli/option.h"
 #include "policy/policy.h"
-#include "cli/optparse.h"
 
 /*
- * For the table of options; into is the struct policy. Adds a LIST to the set
- * of conditions at option->field, or refuses it.
+ * For the table of options. Adds a LIST to the set of conditions that the
+ * option has as its field, or refuses it.
  */
-void
-option_rules_list(const struct option *option, const char *text, void *into);
+void option_rules_list(const struct argument *argument, struct policy *policy);
 
 /* A stream and a pattern, behind which a line of it tells how long to wait. */
 void option_rules_retry_after(
-    const struct option *option, const char *text, void *into);
+    const struct argument *argument, struct policy *policy);
 
 /* Adds "N:LIST", a limit of retries after the failures that LIST names. */
-void
-option_rules_limit(const struct option *option, const char *text, void *into);
+void option_rules_limit(const struct argument *argument, struct policy *policy);
 
-/* Names of presets, separated by commas. "list" prints all names and exits. */
+/* Names of presets, separated by commas, of which it takes note. "list" prints
+ * all names and exits, "show:NAME" the rules of one. */
 void
-option_rules_preset(const struct option *option, const char *text, void *into);
+option_rules_preset(const struct argument *argument, struct policy *policy);
 
 /*
- * Turns the names of presets into rules. It needs policy->command, where "auto"
- * looks for a known tool.
+ * Turns the names of presets, which option has been given, into rules. It needs
+ * policy->command, where "auto" looks for a known tool.
  */
-void option_rules_settle(struct policy *policy, const struct option *option);
+void option_rules_presets(struct policy *policy, const struct option *option);
 
 #endif

@@ -1,22 +1,20 @@
 #include "cli/options.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "policy/backoff.h"
-#include "http/curl.h"
-#include "text/number.h"
-#include "text/duration.h"
+#include "cli/option.h"
+#include "cli/option_parse.h"
 #include "cli/option_rules.h"
-#include "cli/option_table.h"
-#include "cli/optparse.h"
-#include "cli/password.h"
+#include "http/curl.h"
 #include "preset/wrapper.h"
+#include "text/escape.h"
+#include "text/number.h"
 
 #define DEFAULT_ATTEMPTS 5
 #define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
@@ -29,264 +27,699 @@
 #define DEFAULT_STDIN_MAX (INT64_C(1) << 30)
 #define DEFAULT_HOLD_MAX (INT64_C(1) << 30)
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+/* The meaning of --breaker on. */
+#define BREAKER_FAILURES 20
+#define BREAKER_PAUSE (10 * NANOS_SECOND)
+#define BREAKER_MOST (60 * NANOS_SECOND)
 
-/* Refuses the text that an option was given on the command line or in a file.
+#define BREAKER_FAILURES_MOST 1000000
+
+/* The most times in a list. */
+#define SPANS 64
+
+/* The variable with the password for a fleet's server. */
+#define PASSWORD "RETRY_FLEET_AUTH"
+
+/* Room for the longest line with a password, and for one byte too many. */
+#define PASSWORD_ROOM (URL_USER_ROOM + URL_PASSWORD_ROOM + 2)
+
+/*
+ * Arguments of a special type
  */
+
+_Static_assert(BACKOFF_DELAYS == SPANS && POLICY_TIMEOUTS == SPANS,
+    "the lists of times have room for the same number of them");
+
+/* The length of the item of a list that begins at item. */
+static size_t
+length_of(const struct argument *argument, const char *item)
+{
+	size_t length = strcspn(item, ",");
+
+	if (length == 0)
+		option_refuse_item(argument, "empty item", item, 0, NULL);
+	return length;
+}
+
+/* Stores up to SPANS times, separated by commas; returns how many. */
+static int
+take_spans(const struct argument *argument, nanos *spans)
+{
+	const char *item = argument->text;
+
+	for (int count = 0;; item++) {
+		size_t length;
+
+		if (count == SPANS)
+			option_refuse(
+			    argument, "%s", argument->option->refusal);
+		length = length_of(argument, item);
+		if (!duration_parse(item, length, &spans[count++]))
+			option_refuse_item(
+			    argument, DURATION_REFUSAL, item, length, NULL);
+		item += length;
+		if (*item == '\0')
+			return count;
+	}
+}
+
+static void
+take_delays(const struct argument *argument, struct policy *policy)
+{
+	policy->backoff.count = take_spans(argument, policy->backoff.delays);
+}
+
+static void
+take_timeouts(const struct argument *argument, struct policy *policy)
+{
+	policy->timeouts.count = take_spans(argument, policy->timeouts.list);
+}
+
+static void
+take_seed(const struct argument *argument, struct policy *policy)
+{
+	char *end;
+
+	errno = 0;
+	policy->seed = strtoull(argument->text, &end, 10);
+	if (!isdigit((unsigned char)*argument->text) || *end != '\0' ||
+	    errno != 0)
+		option_refuse(argument, "not a whole number below 2^64");
+	policy->seeded = true;
+}
+
+/* Reads one of the breaker's pauses, at item within the text. Returns its end.
+ */
+static const char *
+take_pause(const struct argument *argument, const char *item, nanos least,
+    nanos *pause)
+{
+	size_t length = length_of(argument, item);
+
+	if (!duration_parse(item, length, pause) || *pause <= 0 ||
+	    *pause > BREAKER_PAUSE_MOST)
+		option_refuse_item(argument, "not a time above 0, up to 24h",
+		    item, length, NULL);
+	if (*pause < least)
+		option_refuse_item(argument, "shorter than the time before it",
+		    item, length, NULL);
+	return item + length;
+}
+
+/* "on" or N,DUR[,MAX]. */
+static void
+take_breaker(const struct argument *argument, struct policy *policy)
+{
+	struct breaker_config *breaker = &policy->budget.breaker;
+	const char *text = argument->text, *item;
+	size_t length;
+
+	*breaker = (struct breaker_config){ BREAKER_FAILURES, BREAKER_PAUSE,
+		BREAKER_MOST };
+	if (strcmp(text, "on") == 0)
+		return;
+	if (strchr(text, ',') == NULL)
+		option_refuse(argument, "neither on nor N,DUR[,MAX]");
+	length = length_of(argument, text);
+	if (!number_whole(text, length, &breaker->failures) ||
+	    breaker->failures < 1 || breaker->failures > BREAKER_FAILURES_MOST)
+		option_refuse_item(argument, "not a number from 1 to 1000000",
+		    text, length, NULL);
+	item = take_pause(argument, text + length + 1, 0, &breaker->pause);
+	if (breaker->pause > BREAKER_MOST)
+		breaker->most = breaker->pause;
+	if (*item != '\0')
+		item = take_pause(
+		    argument, item + 1, breaker->pause, &breaker->most);
+	if (*item != '\0')
+		option_refuse(argument, "more items than N,DUR,MAX");
+}
+
+/* An empty text means no fleet. */
+static void
+take_fleet(const struct argument *argument, struct policy *policy)
+{
+	struct fleet_policy *fleet = &policy->fleet;
+	struct argument shown = *argument;
+	char room[URL_ROOM];
+	const char *why;
+
+	fleet->text = NULL;
+	if (*argument->text == '\0')
+		return;
+	why = url_parse(argument->text, fleet->url);
+	/* The message goes to a log, which must not get a password. */
+	shown.text = url_show(argument->text, room);
+	if (why != NULL)
+		option_refuse(&shown, "%s", why);
+	fleet->text = argument->text;
+}
+
+static const char *
+check_key(const char *text)
+{
+	return strlen(text) > SEGMENT_KEY ? "longer than 1024 bytes" : NULL;
+}
+
+/* A token: RFC 9110, section 5.6.2. */
+static const char *
+check_method(const char *text)
+{
+	size_t length = strspn(text,
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return length == 0 || text[length] != '\0' ? "not an HTTP method"
+						   : NULL;
+}
+
+/* The value of a header field. */
+static const char *
+check_header(const char *text)
+{
+	/* A newline could begin another header. */
+	for (const char *c = text; *c != '\0'; c++)
+		if (iscntrl((unsigned char)*c))
+			return "contains a control character";
+	/* curl does not send a header whose value is empty. */
+	return text[strspn(text, " ")] == '\0' ? "must not be empty" : NULL;
+}
+
+/* With an escape in it the label would not be what the user looks for. */
+static const char *
+check_label(const char *text)
+{
+	char shown[POLICY_LABEL];
+	size_t length = strlen(text);
+	const char *end;
+
+	if (length > sizeof shown)
+		return "longer than 255 bytes";
+	end =
+	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
+	return (size_t)(end - shown) == length &&
+		memcmp(shown, text, length) == 0
+	    ? NULL
+	    : "contains a control character, or is not UTF-8";
+}
+
+/*
+ * The table of options, in the order of --help, the manual and the completions
+ */
+
+/* Types of arguments; the field is a member of struct policy. */
+#define AT(member) .field = offsetof(struct policy, member)
+#define FLAG(member) .type = OPTION_FLAG, AT(member)
+#define CONSTANT(member, value) \
+	.type = OPTION_CONSTANT, AT(member), .least = (value)
+#define CHOICE(member, words) \
+	.type = OPTION_CHOICE, AT(member), .choices = (words)
+#define SPAN(member) \
+	.type = OPTION_SPAN, AT(member), .refusal = DURATION_REFUSAL
+#define SIZE(member) \
+	.type = OPTION_SIZE, AT(member), .least = 1, \
+	.refusal = "not a size in bytes, k, M, G or T"
+#define RETRIES(member) \
+	.type = OPTION_WHOLE, AT(member), .most = SEGMENT_MIN_MOST, \
+	.refusal = "not a whole number up to 1000000"
+#define RATIO(member) \
+	.type = OPTION_RATIO, AT(member), .most = SEGMENT_RATIO_MOST, \
+	.refusal = "not a ratio from 0 to 1000"
+#define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = (why)
+#define FILE_NAME(member) TEXT(member, "not a file name"), .is_path = true
+#define KEY(member, why) TEXT(member, why), .check = check_key
+#define SPECIAL(function) .type = OPTION_SPECIAL, .take = (function)
+#define LIST(member) SPECIAL(option_rules_list), AT(member)
+
+static const struct option table[] = {
+	{ "attempts", 'n', "N",
+	    "most attempts, or inf (default 5; with -T, inf)",
+	    .type = OPTION_LIMIT, AT(attempts), .least = 1,
+	    .refusal = "not a number of attempts", .heading = "Limits",
+	    .aliases = "retry tries times max-attempts" },
+	{ "retries", '\0', "N", "the same limit, without the first attempt",
+	    .type = OPTION_LIMIT, AT(attempts), .least = 0,
+	    .refusal = "not a number of retries" },
+	{ "limit", '\0', "N:LIST", "most retries after these failures",
+	    SPECIAL(option_rules_limit) },
+	{ "deadline", 'T', "DUR",
+	    "time for all attempts and delays (default: none)", SPAN(deadline),
+	    .aliases = "max-time total-timeout" },
+	{ "timeout", 't', "DUR[,DUR...]",
+	    "time for one attempt, or a list (default: none)",
+	    SPECIAL(take_timeouts), .refusal = "more than 64 timeouts" },
+	{ "idle-timeout", '\0', "DUR",
+	    "end an attempt that writes nothing for this long",
+	    SPAN(idle_timeout) },
+	{ "signal", 's', "SIG",
+	    "signal that ends a late attempt (default TERM)",
+	    .type = OPTION_SIGNAL, AT(signal), .refusal = "not a signal" },
+	{ "kill-after", 'k', "DUR",
+	    "send KILL this long after that signal (default 5s)",
+	    SPAN(kill_after) },
+	{ "preserve-status", '\0', NULL,
+	    "after a limit of time exit as COMMAND did, not 124",
+	    FLAG(preserve_status) },
+
+	{ "delay", 'd', "DUR[,DUR...]",
+	    "base delay (default 1s), or a list of delays,\n"
+	    "whose last repeats or, with -b, grows",
+	    SPECIAL(take_delays), .refusal = "more than 64 delays",
+	    .heading = "Delays", .aliases = "sleep interval" },
+	{ "backoff", 'b', "KIND",
+	    "how delays grow: exponential (default), linear,\n"
+	    "constant, fibonacci",
+	    CHOICE(
+		backoff.kind, "exponential, linear, constant or fibonacci") },
+	{ "factor", '\0', "X", "growth of exponential, 1 or more (default 2)",
+	    .type = OPTION_DECIMAL, AT(backoff.factor),
+	    .least = BACKOFF_FACTOR_ONE,
+	    .refusal = "not a number of 1 or more" },
+	{ "max-delay", '\0', "DUR",
+	    "longest delay (default 30s, or a larger -d)", SPAN(backoff.cap) },
+	{ "min-delay", '\0', "DUR", "shortest delay (default 0)",
+	    SPAN(backoff.floor) },
+	{ "jitter", 'j', "KIND",
+	    "full (default), equal, decorrelated, none: -d 10\n"
+	    "alone waits a random time in [0, 10s] before the\n"
+	    "first retry, with -j none exactly that",
+	    CHOICE(backoff.jitter, "full, equal, decorrelated or none") },
+	{ "seed", '\0', "N", "make the same random delays for the same N",
+	    SPECIAL(take_seed) },
+	{ "reset-after", '\0', "DUR",
+	    "begin with the first delay again after an attempt\n"
+	    "that ran this long (default: never)",
+	    SPAN(reset_after) },
+	{ "splay", '\0', "DUR",
+	    "random wait of up to DUR before the first attempt", SPAN(splay) },
+	{ "retry-after", '\0', "HINT",
+	    "wait at least the time that the output has behind\n"
+	    "a match of HINT, stderr:ERE or stdout:ERE",
+	    SPECIAL(option_rules_retry_after) },
+
+	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
+	    LIST(rules.retry_on), .heading = "What to retry" },
+	{ "stop-on", '\0', "LIST",
+	    "never retry these; wins over all other rules",
+	    LIST(rules.stop_on) },
+	{ "fail-on", '\0', "LIST",
+	    "count these as failures although COMMAND exited 0",
+	    LIST(rules.fail_on) },
+	{ "success-on", '\0', "LIST",
+	    "count these as successes, and exit with 0",
+	    LIST(rules.success_on) },
+	{ "consecutive", '\0', "N",
+	    "succeed after N successes in a row, with the first\n"
+	    "delay between them (default 1)",
+	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
+	    .refusal = "not a number of successes" },
+	{ "keep-status", '\0', NULL,
+	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
+	{ "preset", '\0', "NAME[,NAME]",
+	    "rules for a tool; auto: for that of COMMAND;\n"
+	    "list: print all names; show:NAME: print one",
+	    SPECIAL(option_rules_preset) },
+
+	{ "http", '\0', NULL,
+	    "judge by the HTTP status: curl is made to write it\n"
+	    "to a file, others write it to $RETRY_HTTP_STATUS",
+	    FLAG(http), .heading = "HTTP" },
+	{ "http-status", '\0', "FILE",
+	    "the same, from this file, which COMMAND writes",
+	    FILE_NAME(http_status) },
+	{ "max-retry-after", '\0', "DUR",
+	    "give up if the server asks for more (default 5m)",
+	    SPAN(max_retry_after) },
+	{ "method", '\0', "M",
+	    "the method of the request; one that is not\n"
+	    "idempotent, such as POST, needs a key",
+	    TEXT(method, NULL), .check = check_method },
+	{ "idempotency-key", '\0', "KEY",
+	    "send KEY with each attempt; auto: a random key", TEXT(key, NULL),
+	    .check = check_header },
+
+	{ "replay-stdin", 'I', NULL,
+	    "give each attempt the same input: a pipe is read\n"
+	    "before the first, a file is opened anew for each",
+	    FLAG(replay), .heading = "Streams" },
+	{ "stdin-max", '\0', "SIZE",
+	    "...and fail if it is more than this (default 1G)",
+	    SIZE(stdin_max) },
+	{ "hold-stdout", 'O', NULL,
+	    "write the output only of the attempt that succeeds",
+	    FLAG(hold_out) },
+	{ "hold-stderr", 'E', NULL,
+	    "write error output only after the final failure:\n"
+	    "the last attempt's, and retry's last message",
+	    FLAG(hold_err) },
+	{ "chronic", '\0', NULL,
+	    "write only what the last wrote, if all have failed",
+	    FLAG(chronic) },
+	{ "hold-max", '\0', "SIZE",
+	    "fail if a held output is larger (default 1G)", SIZE(hold_max) },
+
+	{ "budget", 'B', "KEY",
+	    "share a budget of retries with all commands that\n"
+	    "give this KEY; '': none (default: $RETRY_BUDGET)",
+	    KEY(budget.key, NULL), .variable = "RETRY_BUDGET",
+	    .heading = "Budget" },
+	{ "budget-ratio", '\0', "R",
+	    "allow R retries for each success (default 0.2)",
+	    RATIO(budget.terms.ratio), .variable = "RETRY_BUDGET_RATIO" },
+	{ "budget-min", '\0', "N",
+	    "allow N retries in any case (default 10)...",
+	    RETRIES(budget.terms.min), .variable = "RETRY_BUDGET_MIN" },
+	{ "budget-window", '\0', "DUR",
+	    "...in this time, 1s to 24h (default 60s)", .type = OPTION_SPAN,
+	    AT(budget.terms.window), .least = SEGMENT_WINDOW_LEAST,
+	    .most = SEGMENT_WINDOW_MOST, .refusal = "not a time from 1s to 24h",
+	    .variable = "RETRY_BUDGET_WINDOW" },
+	{ "budget-wait", '\0', "DUR",
+	    "wait this long for the budget (default 0; without\n"
+	    "a limit of attempts, until the deadline)",
+	    SPAN(budget.wait), .needs = "budget" },
+	{ "budget-cooldown", '\0', "DUR",
+	    "after a denial allow no retry for this long", .type = OPTION_SPAN,
+	    AT(budget.cooldown), .most = NANOS_DAY,
+	    .refusal = "not a time up to 24h", .needs = "budget" },
+	{ "budget-dir", '\0', "DIR", "directory of budgets (default /dev/shm)",
+	    FILE_NAME(budget.directory), .variable = "RETRY_BUDGET_DIR" },
+	{ "budget-required", '\0', NULL,
+	    "run nothing if the budget cannot be used", FLAG(budget.required),
+	    .needs = "budget" },
+	{ "breaker", '\0', "N,DUR[,MAX]",
+	    "after N failures in a row allow no attempt for DUR\n"
+	    "(doubled each time up to MAX); on: 20,10s,60s",
+	    SPECIAL(take_breaker), .needs = "budget" },
+	{ "budget-status", '\0', "[KEY]", "show a budget, or all of them",
+	    KEY(subject, "must not be empty"), .implied = "all",
+	    .command_line = true },
+	{ "json", '\0', NULL, "...as JSON", CONSTANT(format, FORMAT_JSON),
+	    .needs = "budget-status", .command_line = true },
+	{ "prom", '\0', NULL, "...as metrics for Prometheus",
+	    CONSTANT(format, FORMAT_PROM), .needs = "budget-status",
+	    .command_line = true },
+	{ "budget-reset", '\0', "KEY", "forget what a budget has counted",
+	    KEY(subject, "must not be empty"), .command_line = true },
+	{ "budget-gc", '\0', NULL, "remove budgets that nobody uses",
+	    .type = OPTION_GIVEN, .command_line = true },
+	{ "nested", '\0', "KIND",
+	    "within another retry: share its budget (default);\n"
+	    "add: no retries during a retry of it; once: none",
+	    CHOICE(nested, "share, add or once"), .variable = "RETRY_NESTED" },
+
+	{ "fleet", '\0', "URL",
+	    "share the budget with other hosts by a server of\n"
+	    "Valkey or Redis (default: $RETRY_FLEET)",
+	    SPECIAL(take_fleet), .variable = "RETRY_FLEET",
+	    .heading = "Fleet" },
+	{ "fleet-auth", '\0', "FILE",
+	    "file with its password, or with user:password",
+	    FILE_NAME(fleet.auth_file), .variable = "RETRY_FLEET_AUTH_FILE",
+	    .needs = "fleet" },
+	{ "fleet-via", '\0', "CMD",
+	    "connect by what sh runs: ssh -W HOST:6379 GATE",
+	    TEXT(fleet.via, NULL), .variable = "RETRY_FLEET_VIA",
+	    .needs = "fleet", .command_line = true },
+	{ "fleet-timeout", '\0', "DUR",
+	    "time for one question (default 250ms; 1s with TLS\n"
+	    "or --fleet-via)",
+	    .type = OPTION_SPAN, AT(fleet.timeout), .least = 1,
+	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m",
+	    .variable = "RETRY_FLEET_TIMEOUT", .needs = "fleet" },
+	{ "fleet-min", '\0', "N",
+	    "allow all hosts together N retries in any case\n"
+	    "(default: as --budget-min)",
+	    RETRIES(fleet.terms.min), .variable = "RETRY_FLEET_MIN",
+	    .needs = "fleet" },
+	{ "fleet-ratio", '\0', "R",
+	    "...and R for each success (as --budget-ratio)",
+	    RATIO(fleet.terms.ratio), .variable = "RETRY_FLEET_RATIO",
+	    .needs = "fleet" },
+	{ "fleet-alone", '\0', "N",
+	    "without the server allow this host N retries\n"
+	    "(default: its share of --fleet-min)",
+	    RETRIES(fleet.alone), .variable = "RETRY_FLEET_ALONE",
+	    .needs = "fleet" },
+
+	{ "quiet", 'q', NULL, "no messages, unless retry itself fails",
+	    CONSTANT(loudness, LOUDNESS_QUIET),
+	    .heading = "Messages and reports" },
+	{ "verbose", 'v', NULL, "more messages: successes, and how it ended",
+	    CONSTANT(loudness, LOUDNESS_VERBOSE) },
+	{ "label", '\0', "TEXT",
+	    "begin each message with this: retry: TEXT: ...", TEXT(label, NULL),
+	    .check = check_label },
+	{ "log-format", '\0', "FORMAT",
+	    "format of messages: text (default), json, github",
+	    CHOICE(log_format, "text, json or github") },
+	{ "report", '\0', "FILE",
+	    "write how each attempt ended, as JSON (-: stderr)",
+	    FILE_NAME(report) },
+	{ "metrics", '\0', "FILE",
+	    "write how it ended, as metrics for Prometheus",
+	    FILE_NAME(metrics) },
+	{ "trace", '\0', "FILE",
+	    "add a trace of the attempts, for OpenTelemetry\n"
+	    "(default: $RETRY_TRACE)",
+	    FILE_NAME(trace), .variable = "RETRY_TRACE" },
+	{ "on-retry", '\0', "CMD", "run this with sh before each retry",
+	    TEXT(on_retry, NULL) },
+	{ "on-give-up", '\0', "CMD", "run this with sh after giving up",
+	    TEXT(on_give_up, NULL) },
+	{ "progress", '\0', "WHEN",
+	    "show how long a wait still takes: auto (default;\n"
+	    "in the foreground of a terminal), always, never",
+	    CHOICE(progress, "auto, always or never") },
+
+	{ "dry-run", '\0', NULL,
+	    "print delays, worst case and rules; run nothing",
+	    .type = OPTION_GIVEN, .heading = "General", .command_line = true },
+	{ "policy", '\0', "NAME|FILE",
+	    "read options from a file, one a line, no dashes;\n"
+	    "the command line wins (default: $RETRY_POLICY)",
+	    .type = OPTION_FILE, .variable = "RETRY_POLICY",
+	    .command_line = true },
+	{ "help", 'h', NULL, "print this and exit; -h: the first options",
+	    .type = OPTION_HELP, .command_line = true },
+	{ "version", 'V', NULL, "print the version and exit",
+	    .type = OPTION_VERSION, .command_line = true },
+	{ .name = NULL },
+};
+
+#define OPTIONS (sizeof table / sizeof *table - 1)
+
+/*
+ * What depends on several options
+ */
+
+static const struct option *
+row(const char *name)
+{
+	return option_find(table, name, strlen(name));
+}
+
+/* The text that an option was given on the command line or in a file, or NULL.
+ */
+static const char *
+text_of(const char *const given[], const char *name)
+{
+	return given[row(name) - table];
+}
+
 static _Noreturn void
-refuse(enum option_id id, const char *why, const char *const given[])
+refuse(const char *const given[], const char *name, const char *why)
 {
-	optparse_refuse(&option_table.options[id], why, given[id]);
+	option_refuse(
+	    &(struct argument){ row(name), .text = text_of(given, name) }, "%s",
+	    why);
 }
 
-/*
- * -T 0 means no deadline, so that the limit of attempts must stay. Refuses a
- * policy that can never succeed.
- */
+/* Refuses an option that was given beside another one. */
 static void
-settle_attempts(struct policy *policy, const char *const given[])
+exclude(const char *const given[], const char *name, const char *other)
 {
-	if (policy->deadline > 0 && given[OPT_ATTEMPTS] == NULL &&
-	    given[OPT_RETRIES] == NULL)
-		policy->attempts = POLICY_UNLIMITED;
-	if (policy->consecutive > policy->attempts)
-		refuse(OPT_CONSECUTIVE, "more successes than attempts (see -n)",
-		    given);
+	struct argument argument = { row(name), .text = text_of(given, name) };
+
+	if (argument.text != NULL && text_of(given, other) != NULL)
+		option_refuse(&argument, "not with --%s", other);
 }
 
-/*
- * Whether the last delay grows, and the default cap: the largest of 30 s, all
- * delays and the floor.
- */
+/* Refuses the options that need this one, which is not there. */
 static void
-settle_delays(struct backoff *backoff, const char *const given[])
+miss(const char *const given[], const char *needed)
 {
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (given[i] != NULL && table[i].needs != NULL &&
+		    strcmp(table[i].needs, needed) == 0)
+			option_refuse(
+			    &(struct argument){ &table[i], .text = given[i] },
+			    "only with --%s", needed);
+}
+
+/* Finds what is to be done, and whether there is a command. */
+static void
+find_action(struct policy *policy, const char *const given[])
+{
+	static const char *const actions[] = {
+		[ACTION_STATUS] = "budget-status",
+		[ACTION_RESET] = "budget-reset",
+		[ACTION_GC] = "budget-gc",
+		[ACTION_REHEARSE] = "dry-run",
+	};
+	char **command = policy->command;
+
+	for (size_t i = 1; i < sizeof actions / sizeof *actions; i++) {
+		if (text_of(given, actions[i]) == NULL)
+			continue;
+		if (policy->action != ACTION_RUN)
+			exclude(given, actions[i], actions[policy->action]);
+		policy->action = (enum action)i;
+	}
+	exclude(given, "prom", "json");
+	if (policy->action != ACTION_STATUS)
+		miss(given, "budget-status");
+
+	if (command != NULL && *command == NULL)
+		policy->command = command = NULL;
+	if (policy->action == ACTION_RUN && command == NULL)
+		option_fail("no command given");
+	if (policy->action != ACTION_RUN && policy->action != ACTION_REHEARSE &&
+	    command != NULL)
+		option_refuse(&(struct argument){ row(actions[policy->action]),
+				  .text = *command },
+		    "not with a command");
+}
+
+/* Completes what one option says by what others say, and refuses policies that
+ * contradict themselves. */
+static void
+complete(struct policy *policy, const char *const given[])
+{
+	struct backoff *backoff = &policy->backoff;
 	bool list = backoff->count > 1;
 
-	backoff->grows = !list || given[OPT_BACKOFF] != NULL;
+	/* -T 0 means no deadline, so that the limit of attempts must stay. */
+	if (policy->deadline > 0 && text_of(given, "attempts") == NULL &&
+	    text_of(given, "retries") == NULL)
+		policy->attempts = POLICY_UNLIMITED;
+	if (policy->consecutive > policy->attempts)
+		refuse(given, "consecutive",
+		    "more successes than attempts (see -n)");
+
+	backoff->grows = !list || text_of(given, "backoff") != NULL;
 	if (backoff->jitter == JITTER_DECORRELATED && list)
-		refuse(OPT_JITTER, "not with a list of delays", given);
-	if (given[OPT_MAX_DELAY] != NULL) {
-		if (backoff->cap < backoff->floor)
-			refuse(OPT_MAX_DELAY, "below --min-delay", given);
-		return;
+		refuse(given, "jitter", "not with a list of delays");
+	if (text_of(given, "max-delay") == NULL) {
+		backoff->cap = number_greater(DEFAULT_CAP, backoff->floor);
+		for (int i = 0; i < backoff->count; i++)
+			backoff->cap =
+			    number_greater(backoff->cap, backoff->delays[i]);
 	}
-	backoff->cap = number_greater(DEFAULT_CAP, backoff->floor);
-	for (int i = 0; i < backoff->count; i++)
-		backoff->cap = number_greater(backoff->cap, backoff->delays[i]);
-}
+	if (backoff->cap < backoff->floor)
+		refuse(given, "max-delay", "below --min-delay");
 
-/* With --dry-run there may be no command for "--preset auto" to look at. */
-static void
-settle_rules(struct policy *policy)
-{
-	char nothing[] = "", *none[] = { nothing, NULL };
-	char **command = policy->command;
+	option_rules_presets(policy, row("preset"));
 
-	if (command == NULL)
-		policy->command = none;
-	option_rules_settle(policy, &option_table.options[OPT_PRESET]);
-	policy->command = command;
-}
+	exclude(given, "chronic", "hold-stdout");
+	if (policy->chronic)
+		policy->hold_out = policy->hold_err = true;
 
-/* Nothing is written after a success, or after a failure, but not both. */
-static void
-settle_streams(struct policy *policy, const char *const given[])
-{
-	if (!policy->chronic)
-		return;
-	if (policy->hold_out)
-		refuse(OPT_CHRONIC, "not with --hold-stdout", given);
-	policy->hold_out = policy->hold_err = true;
-}
-
-/*
- * A request that is not idempotent must not be sent twice without a key. Only
- * --http sends the key, and only curl can take it without the user's help.
- */
-static void
-settle_http(struct policy *policy, const char *const given[])
-{
-	char **command = policy->command;
-
-	if (policy->http && policy->http_status != NULL)
-		refuse(OPT_HTTP_STATUS, "not with --http", given);
+	exclude(given, "http-status", "http");
+	/*
+	 * A request that is not idempotent must not be sent twice without a
+	 * key. Only --http sends the key, and only curl can take it without the
+	 * user's help.
+	 */
 	if (policy->key != NULL && policy->http_status == NULL &&
-	    !policy->http && command != NULL) {
-		policy->http =
-		    curl_named(command[wrapper_look(command).command]);
-		/* No message shows the key. */
-		if (!policy->http)
-			optparse_refuse_all(
-			    "--idempotency-key: only with curl, or with --http "
-			    "and a command that sends "
-			    "$RETRY_IDEMPOTENCY_KEY");
-	}
+	    policy->command != NULL)
+		policy->http = policy->http ||
+		    curl_named(
+			policy->command[wrapper_look(policy->command).command]);
+	/* No message shows the key. */
+	if (policy->key != NULL && policy->http_status == NULL &&
+	    policy->command != NULL && !policy->http)
+		option_fail("--idempotency-key: only with curl, or with --http "
+			    "and a command that sends $RETRY_IDEMPOTENCY_KEY");
 	if (policy->key == NULL && !curl_idempotent(policy->method))
-		refuse(OPT_METHOD, "not idempotent, and no --idempotency-key",
-		    given);
-}
+		refuse(given, "method",
+		    "not idempotent, and no --idempotency-key");
 
-/* Options that exclude each other, one for each value of an enum but 0. */
-struct choice {
-	enum option_id id;
-	const char *refusal; /* of another one of them */
-};
-
-static const struct choice actions[] = {
-	[ACTION_STATUS] = { OPT_BUDGET_STATUS, "not with --budget-status" },
-	[ACTION_RESET] = { OPT_BUDGET_RESET, "not with --budget-reset" },
-	[ACTION_GC] = { OPT_BUDGET_GC, "not with --budget-gc" },
-	[ACTION_REHEARSE] = { OPT_DRY_RUN, "not with --dry-run" },
-};
-
-static const struct choice formats[] = {
-	[FORMAT_JSON] = { OPT_JSON, "not with --json" },
-	[FORMAT_PROM] = { OPT_PROM, "not with --prom" },
-};
-
-/* The value whose option was given; 0: none was. */
-static size_t
-choose(const struct choice *choices, size_t count, const char *const given[])
-{
-	size_t found = 0;
-
-	for (size_t i = 1; i < count; i++) {
-		if (given[choices[i].id] == NULL)
-			continue;
-		if (found != 0)
-			refuse(choices[i].id, choices[found].refusal, given);
-		found = i;
-	}
-	return found;
-}
-
-/* Finds the action. True if it is not to run a command. */
-static bool
-settle_action(struct policy *policy, const char *const given[])
-{
-	size_t action = choose(actions, COUNT(actions), given);
-	size_t format = choose(formats, COUNT(formats), given);
-	bool command = policy->command != NULL && *policy->command != NULL;
-
-	policy->action = (enum action)action;
-	policy->format = (enum format)format;
-	if (format != FORMAT_TABLE && action != ACTION_STATUS)
-		refuse(formats[format].id, "only with --budget-status", given);
-	if (action == ACTION_RUN && !command)
-		optparse_refuse_all("no command given");
-	if (!command)
-		policy->command = NULL;
-	if (action == ACTION_RUN || action == ACTION_REHEARSE)
-		return false;
-	if (command)
-		optparse_refuse(&option_table.options[actions[action].id],
-		    "not with a command", *policy->command);
-	return true;
-}
-
-/* Finds the password, and refuses a user without one. */
-static void
-settle_password(struct fleet_policy *fleet, const char *const given[])
-{
-	struct option url = option_table.options[OPT_FLEET];
-	struct option file = option_table.options[OPT_FLEET_AUTH];
-
-	url.by_variable = given[OPT_FLEET] == NULL;
-	file.by_variable = given[OPT_FLEET_AUTH] == NULL;
-	if (!password_find(&file, fleet) && fleet->url->user[0] != '\0')
-		optparse_refuse(
-		    &url, "a user, and no --fleet-auth", fleet->text);
-}
-
-/* Completes the numbers of the fleet: those not given are the budget's. */
-static void
-settle_terms(struct policy *policy)
-{
-	const struct terms defaults = { SEGMENT_RATIO, SEGMENT_MIN,
-		SEGMENT_WINDOW };
-	const struct terms *own = &policy->budget.terms;
-	struct terms *terms = &policy->fleet.terms;
-
-	if (terms->ratio == -1)
-		terms->ratio = own->ratio == -1 ? defaults.ratio : own->ratio;
-	if (terms->min == -1)
-		terms->min = own->min == -1 ? defaults.min : own->min;
-	terms->window = own->window == -1 ? defaults.window : own->window;
-}
-
-/*
- * Completes the fleet of the budget that has this key; without a budget there
- * is no fleet. Refuses what needs a budget or a fleet.
- */
-static void
-settle_fleet(struct policy *policy, const char *key, const char *const given[])
-{
-	static const enum option_id needing[] = {
-		OPT_FLEET_AUTH,
-		OPT_FLEET_VIA,
-		OPT_FLEET_TIMEOUT,
-		OPT_FLEET_MIN,
-		OPT_FLEET_RATIO,
-		OPT_FLEET_ALONE,
-	};
-	struct fleet_policy *fleet = &policy->fleet;
-
-	for (size_t i = 0; i < COUNT(needing); i++)
-		if (fleet->text == NULL && given[OPT_FLEET] == NULL &&
-		    given[needing[i]] != NULL)
-			refuse(needing[i], "only with --fleet", given);
-	if (fleet->text != NULL && key == NULL && given[OPT_FLEET] != NULL)
-		refuse(OPT_FLEET, "only with --budget", given);
-	if (key == NULL)
-		fleet->text = NULL;
-	if (fleet->text == NULL)
-		return;
-	settle_password(fleet, given);
-	settle_terms(policy);
-	if (fleet->timeout == 0)
-		fleet->timeout = fleet->via != NULL || fleet->url->tls
-		    ? DEFAULT_FLEET_TIMEOUT_VIA
-		    : DEFAULT_FLEET_TIMEOUT;
-}
-
-/* Refuses what needs a budget. */
-static void
-settle_budget(struct policy *policy, const char *const given[])
-{
-	static const enum option_id needing[] = {
-		OPT_BUDGET_WAIT,
-		OPT_BUDGET_COOLDOWN,
-		OPT_BUDGET_REQUIRED,
-		OPT_BREAKER,
-	};
-	for (size_t i = 0; i < COUNT(needing); i++)
-		if (policy->budget.key == NULL && given[needing[i]] != NULL)
-			refuse(needing[i], "only with --budget", given);
+	if (policy->budget.key == NULL)
+		miss(given, "budget");
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
-	    given[OPT_BUDGET_WAIT] == NULL)
+	    text_of(given, "budget-wait") == NULL)
 		policy->budget.wait = NANOS_MAX;
 }
 
 /*
- * A relative path is handed on as an absolute one, even if it comes from the
- * environment: the command may change the working directory.
+ * Reads the password from the file that was named, or else from its variable.
+ * False if there is neither. No message shows the password.
  */
-static const char *
-make_absolute(const struct option *option, const char *path)
+static bool
+find_password(struct fleet_policy *fleet, const char *const given[])
 {
-	char directory[PATH_MAX], *absolute;
+	const struct option variable = { .variable = PASSWORD };
+	struct argument argument = { row("fleet-auth"), fleet->auth_file,
+		.by_variable = text_of(given, "fleet-auth") == NULL };
+	const char *value = getenv(PASSWORD), *why;
+	char room[PASSWORD_ROOM];
+	struct strview text = { room, 0 };
 
-	if (path[0] == '/' || strcmp(path, "-") == 0 ||
-	    getcwd(directory, sizeof directory) == NULL)
-		return path;
-	absolute = malloc(strlen(directory) + 1 + strlen(path) + 1);
-	if (absolute == NULL)
-		optparse_refuse(option, "no memory for", path);
-	stpcpy(stpcpy(stpcpy(absolute, directory), "/"), path);
-	return absolute;
+	if (fleet->auth_file != NULL) {
+		text.length =
+		    option_read_file(&argument, room, sizeof room, true);
+	} else if (value != NULL && *value != '\0') {
+		text = strview_of(value);
+		argument =
+		    (struct argument){ &variable, "***", .by_variable = true };
+	} else {
+		return false;
+	}
+	why = url_parse_auth(text, fleet->url->user, fleet->auth);
+	if (why != NULL)
+		option_refuse(&argument, "%s", why);
+	return true;
+}
+
+/*
+ * Completes the fleet of the budget that has this key; without a budget there
+ * is no fleet. Numbers that were not given are the budget's.
+ */
+static void
+complete_fleet(
+    struct policy *policy, const char *key, const char *const given[])
+{
+	const struct terms *budget = &policy->budget.terms;
+	struct fleet_policy *fleet = &policy->fleet;
+	struct argument url = { row("fleet"), fleet->text,
+		.by_variable = text_of(given, "fleet") == NULL };
+
+	if (fleet->text == NULL && url.by_variable)
+		miss(given, "fleet");
+	if (fleet->text != NULL && key == NULL && !url.by_variable)
+		refuse(given, "fleet", "only with --budget");
+	if (key == NULL)
+		fleet->text = NULL;
+	if (fleet->text == NULL)
+		return;
+	if (!find_password(fleet, given) && fleet->url->user[0] != '\0')
+		option_refuse(&url, "a user, and no --fleet-auth");
+
+	if (fleet->terms.ratio == -1)
+		fleet->terms.ratio =
+		    budget->ratio == -1 ? SEGMENT_RATIO : budget->ratio;
+	if (fleet->terms.min == -1)
+		fleet->terms.min =
+		    budget->min == -1 ? SEGMENT_MIN : budget->min;
+	fleet->terms.window =
+	    budget->window == -1 ? SEGMENT_WINDOW : budget->window;
+	if (fleet->timeout == 0)
+		fleet->timeout = fleet->via != NULL || fleet->url->tls
+		    ? DEFAULT_FLEET_TIMEOUT_VIA
+		    : DEFAULT_FLEET_TIMEOUT;
 }
 
 /* Notes what a retry within the command takes over. */
@@ -294,21 +727,31 @@ static void
 hand_on(struct policy *policy, const char *const given[])
 {
 	struct handed *handed = policy->handed;
+	char directory[PATH_MAX];
 
 	for (size_t i = 0; i < OPTIONS; i++) {
-		const struct option *option = &option_table.options[i];
-		const char *text = given[i];
+		struct argument argument = { &table[i], .text = given[i] };
+		const char *variable = table[i].variable, *text = given[i];
 
-		if (option->variable == NULL || i == OPT_POLICY)
+		if (variable == NULL || table[i].type == OPTION_FILE)
 			continue;
-		if (text == NULL && option->is_path)
-			text = getenv(option->variable);
+		if (text == NULL && table[i].is_path)
+			text = getenv(variable);
 		/* An empty variable counts as unset. */
 		if (text == NULL || (given[i] == NULL && *text == '\0'))
 			continue;
-		if (option->is_path)
-			text = make_absolute(option, text);
-		*handed++ = (struct handed){ option->variable, text };
+		/* The command may change the working directory. So a relative
+		 * path, even of the environment, becomes an absolute one. */
+		if (table[i].is_path && *text != '/' &&
+		    strcmp(text, "-") != 0 &&
+		    getcwd(directory, sizeof directory) != NULL) {
+			size_t size = strlen(directory) + strlen(text) + 2;
+			char *absolute = option_allocate(&argument, size);
+
+			snprintf(absolute, size, "%s/%s", directory, text);
+			text = absolute;
+		}
+		*handed++ = (struct handed){ variable, text };
 	}
 }
 
@@ -353,20 +796,14 @@ options_parse(int argc, char **argv)
 
 	/* execve(2) allows an empty argv, without even argv[0]. */
 	if (argc > 0)
-		policy.command =
-		    optparse_parse(&option_table, argv, &policy, given);
-	if (settle_action(&policy, given)) {
-		if (policy.action != ACTION_GC)
-			settle_fleet(&policy, policy.subject, given);
-		return policy;
+		policy.command = option_parse(table, argv, &policy, given);
+	find_action(&policy, given);
+	if (policy.action == ACTION_RUN || policy.action == ACTION_REHEARSE) {
+		complete(&policy, given);
+		complete_fleet(&policy, policy.budget.key, given);
+		hand_on(&policy, given);
+	} else if (policy.action != ACTION_GC) {
+		complete_fleet(&policy, policy.subject, given);
 	}
-	settle_attempts(&policy, given);
-	settle_delays(&policy.backoff, given);
-	settle_rules(&policy);
-	settle_streams(&policy, given);
-	settle_http(&policy, given);
-	settle_budget(&policy, given);
-	settle_fleet(&policy, policy.budget.key, given);
-	hand_on(&policy, given);
 	return policy;
 }

@@ -1,11 +1,10 @@
 /*
- * options: turns the command line into a policy, and checks how options
- * combine.
+ * options: the table of all options, and the policy that follows from those
+ * given.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "cli/option_table.h"
 #include "policy/policy.h"
 
 /*

@@ -15,9 +15,6 @@
 /* --attempts inf. */
 #define POLICY_UNLIMITED INT64_MAX
 
-/* The most times that --preset may be given. */
-#define POLICY_PRESETS 8
-
 /* The most elements of --timeout. */
 #define POLICY_TIMEOUTS 64
 
@@ -131,9 +128,6 @@ struct policy {
 	uint64_t seed;
 	struct rules rules;
 	struct given *given; /* what the rules are from; NULL: nothing */
-	const char *preset[POLICY_PRESETS]; /* names, as they were given */
-	/* FILE:LINE of each; NULL: on the command line. */
-	const char *preset_location[POLICY_PRESETS];
 	struct watches watches; /* what the rules look for */
 	const char *http_status; /* the user's status file, or NULL */
 	nanos max_retry_after; /* if a server asks for more, retry gives up */
@@ -154,7 +148,7 @@ struct policy {
 	enum loudness loudness;
 	enum log_format log_format;
 	enum showing progress;
-	int presets, limits;
+	int limits;
 	bool replay; /* every attempt gets the same standard input */
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool chronic; /* both are, and written only after the final failure */

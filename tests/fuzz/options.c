@@ -17,13 +17,12 @@
 #include "cli/options.h"
 #include "match/hint.h"
 #include "match/pattern.h"
-#include "cli/policy_file.h"
-#include "cli/optparse.h"
+#include "cli/option_parse.h"
 
 enum {
 	WORDS = 128,
-	MOST = 4 * CONDITIONS_WATCHES +
-	    WORDS, /* allocations of one command line */
+	/* Allocations of one command line and of the lines of a file. */
+	MOST = 4 * CONDITIONS_WATCHES + WORDS + OPTION_PARSE_FILE / 4,
 	POLICY = 100, /* descriptor of the policy file */
 	SMALL = 8192,
 };
@@ -107,7 +106,7 @@ __wrap_malloc(size_t size)
 
 		/* All else is small: a limit, a LIST, the place of a line. */
 		if ((size > SMALL && !pattern &&
-			size != POLICY_FILE_MOST + 1) ||
+			size != OPTION_PARSE_FILE + 1) ||
 		    reading.count == MOST)
 			abort();
 		reading.patterns += pattern;

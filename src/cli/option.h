@@ -1,0 +1,137 @@
+/*
+ * option: a row of the table of options, what an argument of it becomes, and
+ * why it is refused.
+ */
+#ifndef OPTION_H
+#define OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct policy;
+
+/* Room for a location, the closing NUL included. */
+#define OPTION_LOCATION 256
+
+/* What an option's argument is, and the type of the field that it sets. */
+enum option_type {
+	OPTION_GIVEN, /* no field: only whether the option is given counts */
+	OPTION_FLAG, /* bool: becomes true */
+	OPTION_CONSTANT, /* an enum: becomes least */
+	OPTION_CHOICE, /* an enum: the argument's index in choices */
+	OPTION_SIGNAL, /* int: a signal's number */
+	OPTION_WHOLE, /* int64_t: a whole number, least to most */
+	/* int64_t: attempts (least is 1), or retries (least is 0), to which the
+	 * first attempt is added; "inf" becomes INT64_MAX. */
+	OPTION_LIMIT,
+	OPTION_DECIMAL, /* int64_t: a decimal number, in millionths */
+	OPTION_RATIO, /* the same; it may be a percentage */
+	OPTION_SPAN, /* nanos: a time, least to most */
+	OPTION_SIZE, /* int64_t: bytes, least to most, with k, M, G or T */
+	/* const char *: a text, NULL where it is empty; but if there is a
+	 * refusal, an empty text is refused. */
+	OPTION_TEXT,
+	OPTION_SPECIAL, /* any type: the function take stores it */
+	OPTION_FILE, /* no field: names a file of options */
+	OPTION_HELP, /* no field: prints help and exits, as the next one */
+	OPTION_VERSION,
+};
+
+/* An option that is given, and what is to be said of it in a message. */
+struct argument {
+	const struct option *option; /* NULL: a line that has none */
+	const char *text; /* of a flag: the word as typed; NULL: none to show */
+	const char *location; /* "FILE:LINE"; NULL: not from a file */
+	bool by_variable; /* the variable of the option has the text */
+};
+
+/* One row of the table of options. */
+struct option {
+	const char *name; /* without the dashes; NULL: behind the last row */
+	char letter; /* of the short form, or '\0' */
+	const char *argument; /* as --help shows it; NULL: it takes none */
+	const char *help; /* its lines after the first are indented too */
+	enum option_type type;
+	bool command_line; /* no file may have the option */
+	bool is_path; /* const char *: the name of a file or a directory */
+	const char *heading; /* the line above it in --help, or NULL */
+	size_t field; /* offset in struct policy of what the option sets */
+	int64_t least, most; /* of a number; most 0: no upper bound */
+	const char *choices; /* by value of the enum: "a, b or c" */
+	const char *refusal; /* what is wrong with another bad argument */
+	/* For texts: what is wrong with this one, or NULL. */
+	const char *(*check)(const char *text);
+	/* Stores the text in the policy, or refuses it. */
+	void (*take)(const struct argument *argument, struct policy *policy);
+	/* The argument where no word, or an option, follows; NULL: an error. */
+	const char *implied;
+	/* The variable of the environment, RETRY_*, that is read where the
+	 * option is not given; an empty one counts as unset. NULL: none. */
+	const char *variable;
+	const char *needs; /* the option without which it means nothing */
+	const char *aliases; /* its names in other tools, separated by blanks */
+};
+
+/* The row whose name has these bytes; NULL: there is none. */
+const struct option *
+option_find(const struct option *table, const char *name, size_t length);
+
+/* The field of the policy that the argument's option sets. */
+void *option_field(const struct argument *argument, struct policy *policy);
+
+/*
+ * Stores the text, as the type of its option has it, or refuses a text that is
+ * not of that type or not within the bounds. Does nothing for options without a
+ * field.
+ */
+void option_store(const struct argument *argument, struct policy *policy);
+
+/*
+ * Refuses a command line: "retry: " and the text, a line of advice, and exits
+ * with EXIT_STATUS_FAILED.
+ */
+_Noreturn void
+option_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Refuses an argument: "retry: --name: why: 'text'", and exits. For a variable
+ * it is "retry: $VARIABLE: ...", for a line of a file "retry: FILE:LINE: name:
+ * ...".
+ */
+_Noreturn void option_refuse(const struct argument *argument,
+    const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Refuses length bytes at item within the text: "why: 'item' in 'text'", or
+ * "why in 'text'" if length is 0. A pattern that may be meant in place of the
+ * item is offered at the end; NULL: none.
+ */
+_Noreturn void option_refuse_item(const struct argument *argument,
+    const char *why, const char *item, size_t length, const char *pattern);
+
+/* Room for a part of a text and the text, both quoted. */
+#define OPTION_QUOTED 3400
+
+/*
+ * Quotes length bytes at item, for messages: "'item'", or "'item' in 'text'" if
+ * that is not all of text (NULL: it is). Control bytes are escaped, and what is
+ * too long for a message is cut. Returns room.
+ */
+char *option_quote(char room[OPTION_QUOTED], const char *item, size_t length,
+    const char *text);
+
+/* Memory for what is made of the text, which lives as long as retry. Refuses
+ * the argument if there is none. */
+void *option_allocate(const struct argument *argument, size_t size);
+
+/*
+ * Reads the file that the text names into room, up to size bytes; returns how
+ * many. Exits if it cannot be read, if it is not a regular file, or if it is
+ * secret and others may read it. What is not secret may also be a descriptor of
+ * any kind, such as /dev/stdin or /dev/fd/3.
+ */
+size_t option_read_file(
+    const struct argument *argument, char *room, size_t size, bool secret);
+
+#endif

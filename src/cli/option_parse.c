@@ -1,0 +1,419 @@
+#include "cli/option_parse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli/help.h"
+#include "text/escape.h"
+#include "text/number.h"
+
+/* A name with too many typing mistakes: it is not meant. */
+#define FAR INT64_MAX
+
+/* The bytes of a path in a location, which has the line's number too; up to
+ * three more, so that no character is cut. */
+#define NAME_MOST 150
+
+/* More letters than any name of an option has. */
+#define LETTERS 32
+
+/* What is read, and where the options go. */
+struct parser {
+	const struct option *table;
+	struct policy *policy;
+	const char **given;
+	char **next; /* the words of a command line that are not read yet */
+	const char *typed, *letter; /* the rest of a word of letters, or NULL */
+	const char *location; /* of a line in a file; NULL: a command line */
+};
+
+/*
+ * How many mistakes turn name into what was typed. A mistake is a letter left
+ * out, added, changed, or swapped with the next one. FAR if there are more than
+ * three, or more than a third of length; but one is always allowed.
+ *
+ * This is the optimal string alignment distance: slips[i][j] is the number of
+ * mistakes between the first i letters that were typed and the first j letters
+ * of name.
+ */
+static int64_t
+count_slips(const char *typed, size_t length, const char *name)
+{
+	int64_t most = length < 6 ? 1 : number_lesser((int64_t)length / 3, 3);
+	int64_t slips[LETTERS + 1][LETTERS + 1];
+	size_t letters = strlen(name);
+
+	if (length > LETTERS || letters > LETTERS)
+		return FAR;
+	for (size_t i = 0; i <= length; i++)
+		for (size_t j = 0; j <= letters; j++) {
+			int64_t least = (int64_t)(i + j);
+
+			if (i > 0 && j > 0) {
+				least = number_lesser(
+					    slips[i - 1][j], slips[i][j - 1]) +
+				    1;
+				least = number_lesser(least,
+				    slips[i - 1][j - 1] +
+					(typed[i - 1] != name[j - 1]));
+			}
+			if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] &&
+			    typed[i - 2] == name[j - 1])
+				least = number_lesser(
+				    least, slips[i - 2][j - 2] + 1);
+			slips[i][j] = least;
+		}
+	return slips[length][letters] > most ? FAR : slips[length][letters];
+}
+
+/*
+ * The option to suggest for an unknown name: the option that has this name in
+ * another tool, the only one that begins with it, or the only one that is
+ * nearest in spelling. NULL: none.
+ */
+static const char *
+suggest(const struct option *table, const char *typed, size_t length)
+{
+	const char *begins = NULL, *nearest = NULL;
+	int64_t least = FAR;
+	int count = 0;
+
+	for (; table->name != NULL; table++) {
+		const char *alias = table->aliases;
+		int64_t slips = count_slips(typed, length, table->name);
+
+		while (alias != NULL && *alias != '\0') {
+			size_t end = strcspn(alias, " ");
+
+			if (end == length && strncmp(alias, typed, end) == 0)
+				return table->name;
+			alias += end + strspn(alias + end, " ");
+		}
+		if (strncmp(table->name, typed, length) == 0) {
+			begins = table->name;
+			count++;
+		}
+		if (slips <= least)
+			nearest = slips < least ? table->name : NULL;
+		least = number_lesser(least, slips);
+	}
+	return count == 1 ? begins : count == 0 ? nearest : NULL;
+}
+
+/*
+ * Refuses length bytes of typed as an option that is not in the table. whole is
+ * the word that they are in, if that is to be shown, too; meant is the name of
+ * the option that the user may have meant. Both may be NULL.
+ */
+static _Noreturn void
+refuse_unknown(const struct parser *parser, const char *typed, size_t length,
+    const char *whole, const char *meant)
+{
+	const char *location = parser->location;
+	char quoted[OPTION_QUOTED];
+
+	option_quote(quoted, typed, length, whole);
+	if (meant == NULL)
+		option_fail("%s%sunknown option %s",
+		    location == NULL ? "" : location,
+		    location == NULL ? "" : ": ", quoted);
+	if (location == NULL)
+		option_fail(
+		    "unknown option %s; did you mean '--%s'?", quoted, meant);
+	option_fail("%s: unknown option %s; did you mean '%s'?", location,
+	    quoted, meant);
+}
+
+/* The next word, as the argument of an option. */
+static const char *
+take_word(struct parser *parser, const struct argument *argument)
+{
+	const char *implied = argument->option->implied, *next = *parser->next;
+
+	if (implied != NULL &&
+	    (next == NULL || (next[0] == '-' && next[1] != '\0')))
+		return implied;
+	if (next == NULL)
+		option_refuse(argument, "needs an argument");
+	return *parser->next++;
+}
+
+static const struct option *
+find_letter(const struct option *table, char letter)
+{
+	while (table->name != NULL && table->letter != letter)
+		table++;
+	return table->name == NULL ? NULL : table;
+}
+
+/* Reads "--name" or "--name=text"; a line of a file has no dashes. */
+static struct argument
+read_long(struct parser *parser, const char *typed)
+{
+	const char *name = typed + (parser->location == NULL ? 2 : 0);
+	size_t length = strcspn(name, "=");
+	const struct option *option = option_find(parser->table, name, length);
+	struct argument argument = { option, .location = parser->location };
+
+	if (option == NULL) {
+		const char *meant = suggest(parser->table, name, length);
+
+		/* In a file, n is -n without its dash. */
+		if (name == typed && length == 1)
+			option = find_letter(parser->table, *name);
+		length += (size_t)(name - typed);
+		refuse_unknown(parser, typed, length, NULL,
+		    option != NULL ? option->name : meant);
+	}
+	if (parser->location != NULL && option->command_line)
+		option_refuse(&argument, "only allowed on the command line");
+	if (option->argument == NULL) {
+		argument.text = typed;
+		if (name[length] == '=')
+			option_refuse(&argument, "takes no argument");
+	} else if (name[length] == '=') {
+		argument.text = name + length + 1;
+	} else {
+		argument.text = take_word(parser, &argument);
+	}
+	return argument;
+}
+
+/* Reads the next letter of a word such as "-vqn3". */
+static struct argument
+read_letter(struct parser *parser)
+{
+	const char *typed = parser->typed, *letter = parser->letter++;
+	size_t length = strcspn(typed + 1, "=");
+	/* The whole name of an option, with only one dash. No name is a letter
+	 * alone. */
+	const struct option *dashed =
+	    length == 1 ? NULL : option_find(parser->table, typed + 1, length);
+	struct argument argument = {
+		.option = find_letter(parser->table, *letter),
+	};
+
+	if (dashed != NULL &&
+	    (argument.option == NULL ||
+		(argument.option->argument != NULL && letter == typed + 1)))
+		refuse_unknown(
+		    parser, typed, strlen(typed), NULL, dashed->name);
+	/* One byte of a longer UTF-8 character must not be shown alone. */
+	if (argument.option == NULL && (*letter & 0x80) != 0)
+		refuse_unknown(parser, typed, strlen(typed), NULL, NULL);
+	if (argument.option == NULL)
+		refuse_unknown(
+		    parser, (const char[]){ '-', *letter }, 2, typed, NULL);
+
+	if (*parser->letter == '\0')
+		parser->letter = NULL;
+	if (argument.option->argument == NULL) {
+		argument.text = typed;
+		return argument;
+	}
+	argument.text = parser->letter != NULL ? parser->letter
+					       : take_word(parser, &argument);
+	parser->letter = NULL;
+	return argument;
+}
+
+/* Reads the next option. False where the options end. */
+static bool
+next_argument(struct parser *parser, struct argument *argument)
+{
+	const char *typed = *parser->next;
+
+	if (parser->letter == NULL) {
+		/* A single dash is an operand: POSIX, Utility Syntax Guideline
+		 * 13. */
+		if (typed == NULL || typed[0] != '-' || typed[1] == '\0')
+			return false;
+		parser->next++;
+		if (strcmp(typed, "--") == 0)
+			return false;
+		parser->typed = typed;
+		parser->letter = typed[1] == '-' ? NULL : typed + 1;
+	}
+	*argument = parser->letter == NULL ? read_long(parser, typed)
+					   : read_letter(parser);
+	return true;
+}
+
+/* Takes note of an option that was given, and stores its argument. */
+static void
+take(const struct parser *parser, const struct argument *argument)
+{
+	parser->given[argument->option - parser->table] = argument->text;
+	option_store(argument, parser->policy);
+}
+
+/* Looks for name.conf in a directory. False where there is no such file. */
+static bool
+look_in(char path[PATH_MAX], const char *directory, const char *below,
+    const char *name)
+{
+	/* A relative path would depend on the working directory. */
+	return directory != NULL && *directory == '/' &&
+	    snprintf(path, PATH_MAX, "%s%s/retry/%s.conf", directory, below,
+		name) < PATH_MAX &&
+	    (access(path, F_OK) == 0 || errno == EACCES);
+}
+
+/* Finds the path of the file that --policy, or its variable, has given. */
+static void
+find_file(char path[PATH_MAX], const struct argument *argument)
+{
+	const char *name = argument->text;
+
+	if (*name == '\0')
+		option_refuse(argument, "not a policy's name");
+	if (strlen(name) >= PATH_MAX)
+		option_refuse(argument, "%s", strerror(ENAMETOOLONG));
+	if (strchr(name, '/') != NULL)
+		stpcpy(path, name);
+	else if (!look_in(path, getenv("XDG_CONFIG_HOME"), "", name) &&
+	    !look_in(path, getenv("HOME"), "/.config", name) &&
+	    !look_in(path, "/etc", "", name))
+		option_refuse(
+		    argument, "no such policy; a path must contain a '/'");
+}
+
+/*
+ * Stores the option in a line of the file, if it has one. number is the line's,
+ * and length is without its newline.
+ */
+static void
+read_line(struct parser *parser, const char *file, int64_t number, char *line,
+    size_t length)
+{
+	struct argument argument = { .text = line, .location = file };
+	size_t room = strlen(file) + NUMBER_ROOM + 1, name, blank;
+	bool nul = strlen(line) < length;
+	char *location;
+
+	if (length > 0 && line[length - 1] == '\r')
+		line[length - 1] = '\0';
+	line += strspn(line, " \t");
+	if (!nul && (*line == '\0' || *line == '#'))
+		return;
+	location = option_allocate(&argument, room);
+	snprintf(location, room, "%s:%" PRId64, file, number);
+	argument.location = parser->location = location;
+	if (nul)
+		option_refuse(&argument, "contains a NUL byte");
+
+	argument.text = line;
+	name = strcspn(line, "=");
+	blank = strcspn(line, " \t");
+	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
+	    0 < blank && blank < name)
+		option_refuse(&argument, "blanks around = are not allowed");
+	if (name == 0 || *line == '-' || blank < name)
+		option_refuse(&argument, "neither option nor option=value");
+	argument = read_long(parser, line);
+	take(parser, &argument);
+}
+
+/*
+ * Stores the options in the file that the argument names. Its text and the
+ * locations of its lines are never freed.
+ */
+static void
+read_file(const struct parser *parser, const struct argument *argument)
+{
+	char path[PATH_MAX], shown[OPTION_LOCATION], *none = NULL;
+	const char *limit = shown + sizeof shown - NUMBER_ROOM - 1, *tail;
+	struct parser lines = *parser;
+	struct argument file = *argument;
+	char *text, *end, *next, *at = shown;
+	size_t length;
+
+	find_file(path, argument);
+	file.text = path;
+	text = option_allocate(&file, OPTION_PARSE_FILE + 1);
+	length = option_read_file(&file, text, OPTION_PARSE_FILE + 1, false);
+	if (length > OPTION_PARSE_FILE)
+		option_refuse(&file, "longer than 64 KiB");
+	end = text + length;
+	*end = '\0';
+
+	/* Of a long path only the end is shown. */
+	length = strlen(path);
+	tail = path;
+	if (length > NAME_MOST) {
+		at = stpcpy(at, "...");
+		tail += escape_cut(path, length, length - NAME_MOST);
+	}
+	*escape_put(ESCAPE_LINE, at, limit, tail, strlen(tail)) = '\0';
+
+	lines.next = &none;
+	for (int64_t number = 1; text < end; number++, text = next + 1) {
+		next = memchr(text, '\n', (size_t)(end - text));
+		if (next == NULL)
+			next = end;
+		*next = '\0';
+		read_line(&lines, shown, number, text, (size_t)(next - text));
+	}
+}
+
+/* The text of an option's variable; it is NULL if that is unset or empty. */
+static struct argument
+by_variable(const struct option *option)
+{
+	struct argument argument = { option, .by_variable = true };
+
+	if (option->variable != NULL)
+		argument.text = getenv(option->variable);
+	if (argument.text != NULL && *argument.text == '\0')
+		argument.text = NULL;
+	return argument;
+}
+
+char **
+option_parse(const struct option *table, char **argv, struct policy *policy,
+    const char *given[])
+{
+	struct parser early = { table, policy, given, .next = argv + 1 };
+	struct parser parser = early;
+	struct argument argument;
+	size_t file = 0;
+
+	/* First all files, so that the command line overrides them. Help works
+	 * here, too, before an argument is found to be bad. */
+	while (next_argument(&early, &argument)) {
+		if (argument.option->type == OPTION_HELP)
+			help_options(table, argument.text[1] == '-');
+		if (argument.option->type == OPTION_VERSION)
+			help_version();
+		if (argument.option->type == OPTION_FILE) {
+			read_file(&early, &argument);
+			take(&early, &argument);
+		}
+	}
+
+	/* Without a file that was named, the one that a variable names. Options
+	 * that have a variable of their own then count as not given. */
+	while (table[file].type != OPTION_FILE)
+		file++;
+	argument = by_variable(&table[file]);
+	if (given[file] == NULL && argument.text != NULL) {
+		read_file(&early, &argument);
+		for (size_t i = 0; table[i].name != NULL; i++)
+			if (by_variable(&table[i]).text != NULL)
+				given[i] = NULL;
+	}
+
+	while (next_argument(&parser, &argument))
+		take(&parser, &argument);
+
+	for (size_t i = 0; table[i].name != NULL; i++) {
+		argument = by_variable(&table[i]);
+		if (given[i] == NULL && argument.text != NULL)
+			option_store(&argument, policy);
+	}
+	return parser.next;
+}
