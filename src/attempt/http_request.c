@@ -1,44 +1,87 @@
 #include "attempt/http_request.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "http/curl.h"
+#include "http/responses.h"
+#include "output/writer.h"
 #include "preset/wrapper.h"
+#include "streams/tempfile.h"
 
 /* capabilities(7); its header is the kernel's and not with every libc. */
 #ifndef CAP_SYS_PTRACE
 #define CAP_SYS_PTRACE 19
 #endif
 
-/* Both in one new string; NULL, with errno, if there is no memory. */
-static char *
-join(const char *first, const char *second)
-{
-	char *both = malloc(strlen(first) + strlen(second) + 1);
+/*
+ * The most bytes of a status file that are parsed at once. Of a longer file the
+ * last ones count. The first ones count instead if the last ones have no
+ * response, or are only a part of a body; in the second case the responses
+ * behind bodies of known length count, too.
+ */
+#define MOST 65536
 
-	if (both != NULL)
-		stpcpy(stpcpy(both, first), second);
-	return both;
+/* The most parts of a long file that follow() parses. */
+#define PARTS_MOST 4096
+
+/*
+ * Files for the command
+ */
+
+/*
+ * Whether path leads to the file behind fd, and can be opened. If /proc belongs
+ * to another PID namespace, the number of retry means another process there. To
+ * open a file of that process might have any effect, so the files are compared
+ * first.
+ */
+static bool
+leads_to(const char *path, int fd)
+{
+	struct stat there, here;
+	int try;
+
+	if (stat(path, &there) == -1 || fstat(fd, &here) == -1 ||
+	    there.st_dev != here.st_dev || there.st_ino != here.st_ino)
+		return false;
+	try = open(path, O_WRONLY | O_CLOEXEC);
+	if (try == -1)
+		return false;
+	close(try);
+	return true;
 }
 
-/* Writes all of text. False, with errno. */
+/* Makes an empty file. False, with errno, if the kernel refuses. */
 static bool
-write_all(int fd, const char *text, size_t length)
+make(struct private_file *file)
 {
-	while (length > 0) {
-		ssize_t wrote = write(fd, text, length);
+	const char *directory;
+	bool chosen;
 
-		if (wrote == -1 && errno != EINTR)
-			return false;
-		if (wrote > 0) {
-			text += wrote;
-			length -= (size_t)wrote;
-		}
+	/* The path has the number of retry, not "self", which would mean the
+	 * command. */
+	file->fd = sys_move_up(memfd_create("retry", MFD_CLOEXEC));
+	if (file->fd != -1) {
+		snprintf(file->path, sizeof file->path, "/proc/%d/fd/%d",
+		    getpid(), file->fd);
+		if (leads_to(file->path, file->fd))
+			return true;
+		close(file->fd);
 	}
-	return true;
+	directory = tempfile_directory(&chosen);
+	/* The command may have changed its directory when it opens the path. */
+	if (directory[0] != '/' ||
+	    strlen(directory) + TEMPFILE_NAME > sizeof file->path)
+		directory = "/tmp";
+	file->fd = tempfile_create(directory, file->path, sizeof file->path);
+	file->temporary = file->fd != -1;
+	return file->temporary;
 }
 
 /*
@@ -48,58 +91,36 @@ write_all(int fd, const char *text, size_t length)
 static bool
 make_config(struct http_request *request)
 {
-	static const char start[] = "header = \"Idempotency-Key: ";
-	char *text = malloc(sizeof start + 2 * strlen(request->key) + 2), *at;
-	bool made;
+	struct writer writer = { .to = -1 };
 
-	if (text == NULL)
+	if (!make(&request->config))
 		return false;
-	memcpy(text, start, sizeof start - 1);
-	at = text + sizeof start - 1;
+	writer.to = request->config.fd;
+	writer_put(&writer, "header = \"Idempotency-Key: ");
 	for (const char *c = request->key; *c != '\0'; c++) {
 		if (*c == '"' || *c == '\\')
-			*at++ = '\\';
-		*at++ = *c;
+			writer_put(&writer, "\\");
+		writer_put_bytes(&writer, c, 1);
 	}
-	*at++ = '"';
-	*at++ = '\n';
-	made = private_file_make(&request->config) &&
-	    write_all(request->config.fd, text, (size_t)(at - text));
-	free(text);
-	return made;
+	writer_put(&writer, "\"\n");
+	errno = writer_flush(&writer);
+	return errno == 0;
 }
 
-/* Puts the options for one operation of curl at to; returns where they end. */
-static char **
-add_options(char **to, const struct curl *curl, char *config, char *path)
-{
-	static char dump[] = "--dump-header", read[] = "--config";
-
-	if (!curl->dumps && path != NULL) {
-		*to++ = dump;
-		*to++ = path;
-	}
-	if (!curl->keyed && config != NULL) {
-		*to++ = read;
-		*to++ = config;
-	}
-	return to;
-}
-
-static char *
-writable(const char *word)
-{
-	return (char *)(uintptr_t)word;
-}
+/*
+ * curl
+ */
 
 /*
  * Copies the command line from, in which curl is word number first, and puts
  * options of retry's before those of each operation of curl: of two equal
- * options the later one, which is the user's, counts. False, with errno.
+ * options the later one, which is the user's, counts. path: of the file for
+ * --dump-header, or NULL. False, with errno.
  */
 static bool
 amend(struct http_request *request, char **from, size_t first, const char *path)
 {
+	static char dump[] = "--dump-header", read[] = "--config";
 	char **to;
 	size_t count = 0, at = 1, done = 0;
 
@@ -118,24 +139,19 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 		while (done < first + curl.opening)
 			*to++ = from[done++];
-		to = add_options(
-		    to, &curl, writable(request->config.path), writable(path));
+		if (!curl.dumps && path != NULL) {
+			*to++ = dump;
+			*to++ = (char *)(uintptr_t)path;
+		}
+		if (!curl.keyed && request->key != NULL) {
+			*to++ = read;
+			*to++ = request->config.path;
+		}
 		at = curl.next;
 	}
 	while (done <= count)
 		*to++ = from[done++];
 	return true;
-}
-
-/* The operation that gets the last response. */
-static struct curl
-last_operation(char *const *command)
-{
-	struct curl curl = curl_operation(command, 1);
-
-	while (curl.next != 0)
-		curl = curl_operation(command, curl.next);
-	return curl;
 }
 
 /*
@@ -145,65 +161,32 @@ last_operation(char *const *command)
  * another user's file with O_CREAT there (proc(5), fs.protected_regular).
  */
 static bool
-reaches(const struct wrapper *wrapper, const struct status_file *status)
+reaches(const struct wrapper *wrapper, const struct private_file *file)
 {
 	if (wrapper->alien)
 		return false;
 	if (!wrapper->root || geteuid() == 0)
 		return true;
-	return !status->own.temporary &&
+	return !file->temporary &&
 	    prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) == 1;
 }
 
-/* Finds out whether the request may be sent twice: not without a key. */
-static void
-guard(struct http_request *request, const struct curl *curl)
-{
-	const struct policy *policy = request->policy;
-	const char *method =
-	    policy->method == NULL ? curl->method : policy->method;
-	bool keyed =
-	    request->key != NULL && request->by != HTTP_REQUEST_BY_SUDO;
-
-	if (keyed || curl->keyed ||
-	    (policy->method != NULL && request->key == NULL))
-		return;
-	request->once = !curl_idempotent(method);
-	request->method = method;
-	request->several = curl->several;
-}
-
-/* Reads the file of curl's own -D instead, by a path that retry can use. */
-static bool
-use_dump(struct http_request *request, const struct wrapper *wrapper,
-    const char *dump)
-{
-	char *directory;
-
-	status_file_close(&request->status);
-	request->status.path = NULL;
-	if (dump == NULL)
-		return true;
-	if (wrapper->directory == NULL || dump[0] == '/')
-		return status_file_open(&request->status, dump);
-	directory = join(wrapper->directory, "/");
-	if (directory == NULL)
-		return false;
-	request->dump = join(directory, dump);
-	free(directory);
-	return request->dump != NULL &&
-	    status_file_open(&request->status, request->dump);
-}
-
+/* Finds out how curl can be told of the status file and the key, and whether
+ * its request may be sent twice. False, with errno. */
 static bool
 know_curl(struct http_request *request, const struct wrapper *wrapper)
 {
-	char **words = request->policy->command;
-	char **command = words + wrapper->command;
+	const struct policy *policy = request->policy;
+	char **command = policy->command + wrapper->command;
 	struct curl curl = curl_read(command);
-	struct curl last = last_operation(command);
-	const char *path = request->status.path;
+	struct curl last = curl_operation(command, 1);
+	const char *method =
+	    policy->method == NULL ? curl.method : policy->method;
+	const char *path = request->path;
 
+	/* The last operation gets the last response. */
+	while (last.next != 0)
+		last = curl_operation(command, last.next);
 	if (curl.retries)
 		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl has a --retry of its own: attempts "
@@ -213,43 +196,45 @@ know_curl(struct http_request *request, const struct wrapper *wrapper)
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
 	request->by = last.dumps ? HTTP_REQUEST_BY_DUMP : HTTP_REQUEST_BY_CURL;
-	if (!reaches(wrapper, &request->status) &&
+	if (!reaches(wrapper, &request->made) &&
 	    (!last.dumps || request->key != NULL))
 		request->by = HTTP_REQUEST_BY_SUDO;
-	guard(request, &curl);
+
+	/* Without a key only a request that is idempotent is sent twice. */
+	if (!curl.keyed &&
+	    (request->key == NULL ? policy->method == NULL
+				  : request->by == HTTP_REQUEST_BY_SUDO)) {
+		request->once = !curl_idempotent(method);
+		request->method = method;
+		request->several = curl.several;
+	}
 	/* Without its headers it is not known what curl has sent. */
 	request->several |= last.dumps ? last.dump == NULL
 				       : request->by == HTTP_REQUEST_BY_SUDO;
+
 	if (last.dumps) {
+		/* The file of curl's own -D is read instead, by a path that
+		 * retry can use. */
+		char *within = NULL;
+
 		if (last.dump == NULL)
 			log_say(request->log, LOUDNESS_VERBOSE,
-			    STRINGS(
-				"curl's own --dump-header is not a file: no "
-				"HTTP status is read"));
-		if (!use_dump(request, wrapper, last.dump))
+			    STRINGS("curl's own --dump-header is not a file: "
+				    "no HTTP status is read"));
+		else if (wrapper->directory != NULL && last.dump[0] != '/' &&
+		    asprintf(&within, "%s/%s", wrapper->directory, last.dump) ==
+			-1)
 			return false;
+		if (request->made.temporary)
+			unlink(request->made.path);
+		request->made.temporary = false;
+		request->users = true;
+		request->path = within != NULL ? within : last.dump;
 		path = NULL;
 	}
-	request->status.dump = true;
+	request->dump = true;
 	return request->by == HTTP_REQUEST_BY_SUDO ||
-	    amend(request, words, wrapper->command, path);
-}
-
-static bool
-open_status(struct http_request *request)
-{
-	const struct policy *policy = request->policy;
-	struct wrapper wrapper;
-
-	if (policy->http_status != NULL)
-		return status_file_open(&request->status, policy->http_status);
-	if (!policy->http)
-		return true;
-	if (!status_file_make(&request->status))
-		return false;
-	wrapper = wrapper_look(policy->command);
-	return !curl_named(policy->command[wrapper.command]) ||
-	    know_curl(request, &wrapper);
+	    amend(request, policy->command, wrapper->command, path);
 }
 
 void
@@ -266,13 +251,33 @@ http_request_start(
 bool
 http_request_open(struct http_request *request, struct environment *environment)
 {
+	const struct policy *policy = request->policy;
+	struct wrapper wrapper;
+
 	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
-	if (!open_status(request))
-		return false;
-	if ((request->status.path != NULL &&
+	request->users = policy->http_status != NULL;
+	if (request->users) {
+		request->path = policy->http_status;
+	} else if (policy->http) {
+		if (!make(&request->made))
+			return false;
+		request->path = request->made.path;
+	}
+	if (request->path != NULL) {
+		request->bytes = malloc(MOST);
+		if (request->bytes == NULL)
+			return false;
+	}
+	if (policy->http && !request->users) {
+		wrapper = wrapper_look(policy->command);
+		if (curl_named(policy->command[wrapper.command]) &&
+		    !know_curl(request, &wrapper))
+			return false;
+	}
+	if ((request->path != NULL &&
 		!environment_set(
-		    environment, "RETRY_HTTP_STATUS", request->status.path)) ||
+		    environment, "RETRY_HTTP_STATUS", request->path)) ||
 	    (request->key != NULL &&
 		!environment_set(
 		    environment, "RETRY_IDEMPOTENCY_KEY", request->key)))
@@ -287,10 +292,220 @@ http_request_open(struct http_request *request, struct environment *environment)
 	return true;
 }
 
+/*
+ * The status file
+ */
+
+static void
+say_ignored(const struct http_request *request, const char *why)
+{
+	log_say(request->log, LOUDNESS_VERBOSE,
+	    STRINGS("status file '", request->path, "' ignored: ", why));
+}
+
+/*
+ * Opens the user's file, if it is a regular one. Without O_NONBLOCK a FIFO
+ * would block; without O_NOFOLLOW a link would choose what is emptied.
+ */
+static int
+open_regular(const struct http_request *request, int flags)
+{
+	struct stat stat;
+	int fd = open(request->path,
+	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	bool known = fd != -1 && fstat(fd, &stat) == 0;
+
+	if (known && S_ISREG(stat.st_mode))
+		return fd;
+	say_ignored(request, known ? "not a regular file" : strerror(errno));
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
 void
 http_request_begin(struct http_request *request)
 {
-	status_file_empty(&request->status, request->log);
+	struct stat stat;
+	int fd = request->made.fd;
+
+	request->stale = false;
+	if (request->path == NULL)
+		return;
+	if (request->users) {
+		/* There may be no file yet. Only a regular file is opened for
+		 * writing; that another one is ignored is said when the file
+		 * would be read. */
+		if (lstat(request->path, &stat) == -1 || !S_ISREG(stat.st_mode))
+			return;
+		fd = open_regular(request, O_WRONLY);
+	}
+	request->stale = fd == -1 || ftruncate(fd, 0) == -1;
+	if (fd != -1 && request->stale)
+		say_ignored(request, strerror(errno));
+	if (fd != -1 && request->users)
+		close(fd);
+}
+
+/*
+ * Parses at most MOST bytes of the file, from an offset on. False, with errno,
+ * if they cannot be read.
+ */
+static bool
+parse(struct http_status *http, const struct http_request *request, int fd,
+    off_t from, enum http_status_source source)
+{
+	ssize_t got;
+
+	do
+		got = pread(fd, request->bytes, MOST, from);
+	while (got == -1 && errno == EINTR);
+	if (got == -1)
+		return false;
+	*http = http_status_parse(
+	    request->bytes, (size_t)got, source, sys_now(CLOCK_REALTIME));
+	return true;
+}
+
+/*
+ * Skips bodies of known length and reads the responses behind them, until there
+ * is no other one. request->bytes has the first part of the file. False, with
+ * errno, if the file cannot be read.
+ */
+static bool
+follow(struct http_status *http, const struct http_request *request, int fd,
+    off_t size)
+{
+	struct strview part = { request->bytes, MOST };
+	struct http_status next;
+	off_t at = 0;
+
+	for (int i = 0; i < PARTS_MOST; i++) {
+		int64_t step = responses_next(part);
+
+		if (step == 0 || step >= size - at)
+			return true;
+		at += step;
+		part.length = size - at < MOST ? (size_t)(size - at) : MOST;
+		/* If the file has become shorter, the part before must not stay
+		 * in the buffer. */
+		memset(request->bytes, '\0', MOST);
+		if (!parse(&next, request, fd, at, HTTP_STATUS_FROM_UNKNOWN))
+			return false;
+		if (!responses_start(part))
+			return true;
+		if (next.known)
+			*http = next;
+	}
+	/* There are too many parts, so the last response is unknown. */
+	*http = (struct http_status){ .form = HTTP_STATUS_UNRECOGNISED };
+	return true;
+}
+
+/*
+ * Parses the file. The last response is at the end of a long file, unless its
+ * head or its body is longer than MOST. False, with errno, if the file cannot
+ * be read.
+ */
+static bool
+parse_file(struct http_status *http, const struct http_request *request, int fd)
+{
+	enum http_status_source source =
+	    request->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_UNKNOWN;
+	enum http_status_rest rest;
+	struct stat stat;
+	struct http_status end;
+
+	if (fstat(fd, &stat) == -1 || !parse(http, request, fd, 0, source))
+		return false;
+	if (stat.st_size <= MOST)
+		return true;
+	rest = http_status_rest(request->bytes, MOST);
+	if (source == HTTP_STATUS_FROM_UNKNOWN && rest == HTTP_STATUS_REST_BODY)
+		return follow(http, request, fd, stat.st_size);
+	if (rest == HTTP_STATUS_REST_HEADS)
+		source = HTTP_STATUS_FROM_DUMP;
+	if (!parse(&end, request, fd, stat.st_size - MOST, source))
+		return false;
+	if (end.known)
+		*http = end;
+	return true;
+}
+
+/* Reads the status file, after an attempt. */
+static struct http_status
+read_status(const struct http_request *request)
+{
+	struct http_status http = { .form = HTTP_STATUS_EMPTY };
+	struct stat there;
+	int fd = request->made.fd;
+
+	if (request->path == NULL)
+		return http;
+	http.unread = request->stale;
+	if (request->stale)
+		return http;
+	if (request->users)
+		fd = open_regular(request, O_RDONLY);
+	/* If there is no file, no client has got a response. */
+	http.unread = fd == -1 && lstat(request->path, &there) == 0;
+	if (fd == -1)
+		return http;
+	if (!parse_file(&http, request, fd)) {
+		/* A file that cannot be read may contain a response. */
+		http = (struct http_status){ .form = HTTP_STATUS_EMPTY,
+			.unread = true };
+		say_ignored(request, strerror(errno));
+	} else if (http.form == HTTP_STATUS_EMPTY) {
+		say_ignored(request, "it is empty");
+	} else if (http.form == HTTP_STATUS_UNRECOGNISED) {
+		say_ignored(request, "unrecognised format");
+	}
+	if (http.doubtful)
+		log_say(request->log, LOUDNESS_VERBOSE,
+		    STRINGS("status file '", request->path,
+			"': a Retry-After was not understood"));
+	if (request->users)
+		close(fd);
+	return http;
+}
+
+void
+http_request_end(struct http_request *request, struct outcome *outcome)
+{
+	const struct policy *policy = request->policy;
+	bool exited = outcome->end == END_EXITED && outcome->code == 0;
+
+	outcome->http = read_status(request);
+	outcome->once = request->once;
+	outcome->method = request->method;
+	outcome->several = request->several;
+	outcome->curl = request->by != HTTP_REQUEST_BY_OTHERS;
+	if (!exited)
+		return;
+
+	/* Where only the exit status tells how the request ended, it does not
+	 * tell a page from the error of a server. */
+	if (!request->advised && !policy->http && policy->http_status == NULL &&
+	    conditions_empty(&policy->rules.fail_on) &&
+	    conditions_empty(&policy->rules.success_on)) {
+		char **command = policy->command;
+
+		request->advised = true;
+		command += wrapper_look(command).command;
+		if (curl_named(*command) && curl_read(command).lenient)
+			log_say(request->log, LOUDNESS_PLAIN,
+			    STRINGS("curl exits with 0 even if the server "
+				    "answers with an error: use --http, or "
+				    "curl's own -f"));
+	}
+	if (!policy->http || outcome->http.known || request->warned)
+		return;
+	request->missed = request->warned = true;
+	request->unread = outcome->http.unread;
+	/* A success would drop a held line. */
+	if (!policy->hold_err)
+		http_request_say_missing(request);
 }
 
 void
@@ -322,56 +537,11 @@ http_request_say_missing(struct http_request *request)
 	request->missed = false;
 }
 
-/* Whether only the exit status of the command tells how its request ended. */
-static bool
-is_blind(const struct policy *policy)
-{
-	return !policy->http && policy->http_status == NULL &&
-	    conditions_empty(&policy->rules.fail_on) &&
-	    conditions_empty(&policy->rules.success_on);
-}
-
-/* Says, once, that curl does not tell a page from the error of a server. */
-static void
-advise(struct http_request *request)
-{
-	char **command = request->policy->command;
-
-	if (request->advised || !is_blind(request->policy))
-		return;
-	request->advised = true;
-	command += wrapper_look(command).command;
-	if (curl_named(*command) && curl_read(command).lenient)
-		log_say(request->log, LOUDNESS_PLAIN,
-		    STRINGS("curl exits with 0 even if the server answers with "
-			    "an error: use --http, or curl's own -f"));
-}
-
-void
-http_request_end(struct http_request *request, struct outcome *outcome)
-{
-	bool exited = outcome->end == END_EXITED && outcome->code == 0;
-
-	outcome->http = status_file_read(&request->status, request->log);
-	outcome->once = request->once;
-	outcome->method = request->method;
-	outcome->several = request->several;
-	outcome->curl = request->by != HTTP_REQUEST_BY_OTHERS;
-	if (exited)
-		advise(request);
-	if (!request->policy->http || outcome->http.known || !exited ||
-	    request->told)
-		return;
-	request->missed = request->told = true;
-	request->unread = outcome->http.unread;
-	/* A success would drop a held line. */
-	if (!request->policy->hold_err)
-		http_request_say_missing(request);
-}
-
 void
 http_request_close(const struct http_request *request)
 {
-	status_file_close(&request->status);
-	private_file_close(&request->config);
+	if (request->made.temporary)
+		unlink(request->made.path);
+	if (request->config.temporary)
+		unlink(request->config.path);
 }

@@ -2,16 +2,33 @@
  * http_request: the HTTP request of the command: its status, key and
  * repeatability. The command is told where to write the answer, and the
  * idempotency key, by which a server tells a repetition from a new request.
+ *
+ * retry empties the status file before each attempt and reads it after the
+ * attempt. A FIFO, a device or a link at its path is ignored: retry neither
+ * waits for such a file nor writes to it.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
 
 #include <stdbool.h>
-#include "sys/sys.h"
 #include "attempt/environment.h"
-#include "attempt/private_file.h"
+#include "output/log.h"
 #include "policy/policy.h"
-#include "attempt/status_file.h"
+#include "sys/sys.h"
+
+#define HTTP_REQUEST_PATH 96
+
+/*
+ * A file that retry makes for the command, which opens it by path. The file is
+ * in memory if /proc gives such a file a path: then no file is left behind,
+ * even if retry is killed. If not, it is a temporary file. Other users cannot
+ * open it.
+ */
+struct private_file {
+	int fd;
+	bool temporary; /* the file has to be removed in the end */
+	char path[HTTP_REQUEST_PATH];
+};
 
 /* What writes the file of --http: why there may be no status in it. */
 enum http_request_by {
@@ -28,13 +45,16 @@ struct http_request {
 	bool once; /* the request must not be sent twice */
 	const char *method; /* of that request */
 	bool several; /* it may be several requests */
-	struct status_file status;
+	const char *path; /* of the status file; NULL: none */
+	bool users; /* the status file is the user's, not made */
+	bool dump; /* curl -D alone writes to the status file */
+	bool stale; /* it could not be emptied: its content is old */
+	char *bytes; /* a buffer for what is read of it */
+	struct private_file made, config; /* a status file; the key for curl */
 	const char *key; /* the idempotency key, or NULL */
-	char *dump; /* path of curl's own -D, if a wrapper changes directory */
-	struct private_file config; /* has the key for curl; path NULL: none */
 	enum http_request_by by;
 	bool missed; /* no HTTP status was found, which is still to be said */
-	bool told; /* it was found out once: it is said once */
+	bool warned; /* that was found out before: it is said once */
 	bool unread; /* because the status file could not be read */
 	bool advised; /* the advice for curl without --http was given */
 	char uuid[SYS_UUID];
@@ -64,7 +84,8 @@ void http_request_begin(struct http_request *request);
  * was given, the first exit status 0 without an HTTP status is a warning, which
  * says what helps; under --hold-stderr http_request_say_missing writes it.
  * Without --http, it is advised after the first exit status 0 of a curl that
- * exits with 0 after an error of the server, too.
+ * exits with 0 after an error of the server, too. With -v, errors and unknown
+ * formats of the status file are logged.
  */
 void http_request_end(struct http_request *request, struct outcome *outcome);
 
