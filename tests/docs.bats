@@ -153,8 +153,12 @@ not()
 		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
 	[ "$(lines given)" = 27 ]
-	section man/retry-process.7 ENVIRONMENT | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort |
-		diff given -
+	# Each is described once.
+	{
+		section retry.1 ENVIRONMENT
+		section man/retry-process.7 ENVIRONMENT
+		section man/retry-process.7 'Defaults of options'
+	} | sed -nE 's/^\.It Ev (RETRY_[A-Z_]*) .*/\1/p' | sort | diff given -
 }
 
 @test "the variables of others that the program reads are those in the manual" {
@@ -165,7 +169,8 @@ not()
 			grep -v '^RETRY_'
 		echo PATH # execvp's
 	} | sort -u >wanted
-	section man/retry-process.7 ENVIRONMENT | sed -n 's/ Ta .*//; s/^\.It Ev //p' | grep -v '^RETRY_' |
+	section man/retry-process.7 'Variables of other programs' |
+		sed -n 's/ Ta .*//; s/^\.It Ev //p' |
 		sed 's/ , /\n/g' | sort | diff wanted -
 }
 
@@ -498,14 +503,14 @@ says()
 @test "the manual's tables have the fields of the report, of lines in JSON, and the metrics" {
 	"$RETRY" -q -n 2 -d 0 --report report --metrics job.prom \
 		-B api --budget-dir . --fleet unix:///none false || :
-	section man/retry-report.7 'The report' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
+	section man/retry-report.7 'THE REPORT' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' >fields
 	"$PYTHON" -IS -c 'import json
 report = json.load(open("report"))
 print(*report, *report["attempts"][0], sep="\n")' | diff fields -
-	section man/retry-report.7 Metrics | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+	section man/retry-report.7 METRICS | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <(sed -n 's/{name="job".*//p' job.prom) -
 	"$RETRY" -n 2 -d 0 --log-format json false 2>err || :
-	section man/retry-report.7 'Messages in other formats' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
+	section man/retry-report.7 'MESSAGES IN OTHER FORMATS' | sed -n 's/^\.It \([a-z_]*\) Ta .*/\1/p' |
 		diff <("$PYTHON" -IS -c 'import json
 lines = [json.loads(line) for line in open("err")]
 print(*dict(lines[0], **lines[1]), sep="\n")') -
@@ -514,7 +519,7 @@ print(*dict(lines[0], **lines[1]), sep="\n")') -
 @test "the manual's table of Traces has the attributes of spans, and their types" {
 	"$RETRY" -q -n 2 -d 0 --trace trace -B api --budget-dir . \
 		--http-status status sh -c 'echo 503 >status; exit 7' || :
-	section man/retry-report.7 Traces | sed -n 's/^\.It \([a-z_.]*\) Ta \([a-z]*\) .*/\1 \2/p' |
+	section man/retry-report.7 TRACES | sed -n 's/^\.It \([a-z_.]*\) Ta \([a-z]*\) .*/\1 \2/p' |
 		sort >attributes
 	"$PYTHON" -IS -c 'import json
 kinds = dict(intValue="integer", stringValue="string", boolValue="boolean")
@@ -526,13 +531,13 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 }
 
 @test "the values of the report's fields are those that the manual names" {
-	section man/retry-report.7 'The report' | sed -n '
+	section man/retry-report.7 'THE REPORT' | sed -n '
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
 	sed -n '/^} ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
 		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' \
 		"$top/src/policy/verdict.c" | sort | diff described -
-	section man/retry-report.7 'The report' | sed -n '/^\.Cm rule$/,$p' >rules
+	section man/retry-report.7 'THE REPORT' | sed -n '/^\.Cm rule$/,$p' >rules
 	sed -n '/^judge_cause/,/^verdict_status/p' "$top/src/policy/verdict.c" |
 		grep -o '"[^"]*"' | tr -d '"' | sort -u >names
 	[ "$(lines names)" = 14 ]
@@ -555,16 +560,17 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -q -n 3 -d 0 -B api false || :
 	"$RETRY" -B api true
-	section man/retry-budget.7 'Looking at budgets' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section man/retry-budget.7 'LOOKING AT BUDGETS' | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' | diff - <("$RETRY" --budget-status api)
 }
 
 @test "the policy in the manual is accepted, and what a policy must not have is refused" {
-	section man/retry.conf.5 POLICIES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
+	section man/retry.conf.5 EXAMPLES | plain | sed -n '/^\.Bd/,/^\.Ed/p' |
 		sed '1d;$d' >nightly.conf
 	"$RETRY" --policy ./nightly.conf --report report true
 	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
-	section man/retry.conf.5 POLICIES | plain | sed -n '/^\.Fl Fl budget-status/,/^cannot/p' |
+	section man/retry.conf.5 DESCRIPTION | plain |
+		sed -n '/^\.Fl Fl budget-status/,/^and the values/p' |
 		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >refused
 	[ "$(lines refused)" = 10 ]
 	{
@@ -582,7 +588,7 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 @test "the manual has the columns of --budget-status, what they are called in JSON, and the metrics" {
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true
-	section man/retry-budget.7 'Looking at budgets' | sed -n 's/^\.It //p' >table
+	section man/retry-budget.7 'LOOKING AT BUDGETS' | sed -n 's/^\.It //p' >table
 	grep -v '^Ta ' table | cut -d' ' -f1 |
 		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)
 	sed 's/^[A-Z]* *Ta //; s/ Ta.*//; s/ , /\n/g' table >names
@@ -596,7 +602,7 @@ for name, value in json.load(sys.stdin).items():
 			sed -n 's/^retry_budget_\([a-z_]*\){key="api"} .*/\1/p')
 	for name in window_retries window_successes firsts_total gate_state \
 		gate_failures gate_next_seconds; do
-		section man/retry-budget.7 'Looking at budgets' |
+		section man/retry-budget.7 'LOOKING AT BUDGETS' |
 			grep -qE "^\.Cm ([a-z_]+ , |.* No and Cm )?$name\>"
 	done
 }
@@ -605,7 +611,7 @@ for name, value in json.load(sys.stdin).items():
 	export RETRY_BUDGET_DIR=$PWD/common
 	"$RETRY" -B 'a b/c.d' --budget-dir . true
 	file=retry-v4.$EUID.a%20b%2Fc.d
-	[ "$(stat -c '%s %a' "$file")" = "$(section retry.1 FILES |
+	[ "$(stat -c '%s %a' "$file")" = "$(section man/retry-budget.7 'WHERE A BUDGET IS KEPT' |
 		sed -n 's/.*: \([0-9]*\) bytes\.$/\1/p') 600" ]
 	mkdir common
 	chmod 2770 common
@@ -617,16 +623,16 @@ for name, value in json.load(sys.stdin).items():
 	ln -s "$RETRY" retry # the name in the manual
 	run ./retry -n 0 true
 	[ "$status" = 125 ]
-	section man/retry-messages.7 Errors | plain | grep -xF -A1 -- "${lines[0]}" >shown
+	section man/retry-messages.7 'Wrong options' | plain | grep -xF -A1 -- "${lines[0]}" >shown
 	diff shown <(echo "$output")
 	printf '%s\n' quiet attempts=0 >nightly.conf
 	run ./retry --policy ./nightly.conf true
 	[ "$status" = 125 ]
-	section man/retry-messages.7 Errors | plain |
+	section man/retry-messages.7 'Wrong options' | plain |
 		grep -xF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}"
 	run "$RETRY" --stop-on 'stderr:(.)\1' true
 	[ "$status" = 125 ]
-	section man/retry-messages.7 Errors | plain | grep -qxF -- "${lines[0]}"
+	section man/retry-messages.7 'Wrong options' | plain | grep -qxF -- "${lines[0]}"
 }
 
 @test "patterns are refused where the manual says so, and accepted up to its bounds" {
@@ -656,7 +662,7 @@ for name, value in json.load(sys.stdin).items():
 
 @test "the manual names presets that there are" {
 	"$RETRY" --preset list >listed
-	section man/retry-presets.7 PRESETS | sed -n 's/^\.It Cm //p' | tr -d , >named
+	section man/retry-presets.7 'SINGLE PRESETS' | sed -n 's/^\.It Cm //p' | tr -d , >named
 	[ "$(lines named)" -ge 5 ]
 	for name in $(<named); do
 		grep -q "^$name " listed
@@ -664,7 +670,7 @@ for name, value in json.load(sys.stdin).items():
 }
 
 @test "the manual's table of HTTP statuses is the program's" {
-	section man/retry-http.7 'Which statuses are retried' | sed -n 's/^\.It //p' >table
+	section man/retry-http.7 'WHICH STATUSES ARE RETRIED' | sed -n 's/^\.It //p' >table
 	[ "$(lines table)" = 6 ]
 	printf '%s\n' 200 302 4{00..31} 451 499 5{00..12} 520 599 >codes
 	awk -F ' Ta ' '
@@ -726,7 +732,7 @@ stage()
 		1:wget:*) echo HTTP/1.1 503 Busy >log; exit 8 ;;
 		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
 		1:redis-cli:*) echo LOADING Redis is loading its data; exit ;;
-		1:git:push*) echo 'fatal: early EOF' >&2; exit 128 ;;
+		1:git:push* | 1:git:fetch*) echo 'fatal: early EOF' >&2; exit 128 ;;
 		1:gh:*) echo 'Please try again in 7ms.' >&2; exit 1 ;;
 		1:docker:pull*)
 			echo 'Error response from daemon: net/http: TLS handshake timeout' >&2
@@ -768,19 +774,46 @@ in_a_row()
 }
 
 @test "the examples of the manual run" {
-	stage pg_isready test ssh git npm rsync worker wget apt-get redis-cli \
-		migrate sync-users sync-groups build-images service psql \
-		handle logger gh docker
+	stage pg_isready pg_dump test ssh git npm rsync worker wget apt-get \
+		redis-cli migrate sync-users sync-groups build-images service \
+		psql handle logger gh docker script
 	gzip -c urls >dump.gz
-	section retry.1 EXAMPLES | plain | awk '
+	for page in retry.1 man/retry-{budget,fleet,http,presets,process,report,rules,streams}.7 \
+		man/retry.conf.5; do
+		section "$page" EXAMPLES >part
+		grep -q '^\.Dl retry\|^\.Bd' part
+		plain <part
+	done | awk '
+		function name() { return sprintf("example.%02d", n) }
 		/^\.Ed/ { inside = 0 }
-		inside { print >"example." n }
+		inside { print >name() }
 		/^\.Bd/ { inside = 1; n++ }
-		sub(/^\.Dl /, "") { print >"example." ++n }'
+		sub(/^\.Dl /, "") { n++; print >name() }'
+	export XDG_CONFIG_HOME=$PWD/config
+	mkdir -p config/retry
 	for file in example.*; do
-		count=$(grep 'retry ' "$file" | grep -vc -e ' --budget-status')
+		count=$(grep 'retry ' "$file" |
+			grep -vc -e ' --budget-reset' -e ' --budget-status' \
+				-e ' --preset show') || :
 		in_a_row "$file"
 		case $(cat "$file") in
+		'# /etc/retry/'*)
+			cp "$file" "config$(sed -n '1s,^# /etc,,p' "$file")"
+			;;
+		'retry --preset show:'*)
+			sh -e "$file" >shown
+			[ "$(lines shown)" -ge 5 ]
+			;;
+		RETRY_POLICY=*' make all')
+			printf 'all:\n\tretry -- migrate\n' >makefile
+			count=1
+			example sh -e "$file"
+			rm makefile
+			;;
+		'[Service]'*)
+			not grep '[$%]' "$file"
+			example sh -c "$(sed -n 's,^ExecStart=/usr/local/bin/,,p' "$file")"
+			;;
 		ENTRYPOINT*)
 			count=1
 			words=$(sed -n 's/^ENTRYPOINT \[\(.*\)\]$/\1/p' "$file")
@@ -808,7 +841,7 @@ in_a_row()
 	[ -e app.tar ]
 	grep -q '"reason": "succeeded"' retry.json
 	grep -q '^retry_success{name="backup"} 1$' backup.prom
-	[ "$(printf '%s\n' example.* | wc -l)" -ge 29 ]
+	[ "$(printf '%s\n' example.* | wc -l)" -ge 40 ]
 }
 
 # A dash between two bashes drops what the first one has exported.
@@ -817,16 +850,25 @@ keep_functions()
 	sed -i "1s|.*|#!$(command -v bash)|" bin/retry
 }
 
-# Runs the n-th block of the manual's section about functions by a shell. It
+# The function that the manual's section about functions defines.
+definition()
+{
+	section retry.1 'Functions of a shell' | plain |
+		sed -n '/^fetch() {/,/^}/p; /^}/q'
+}
+
+# Runs the n-th block of that section by a shell, after what ./before defines. It
 # makes two attempts, and the second writes the file.
 function_runs()
 {
 	need "$2"
 	stage
 	keep_functions
+	[ -e before ] || : >before
 	section retry.1 'Functions of a shell' | plain |
 		awk -v number="$1" '/^\.Ed/ { inside = 0 }
-			inside && n == number; /^\.Bd/ { inside = 1; n++ }' >code
+			inside && n == number; /^\.Bd/ { inside = 1; n++ }' |
+		cat before - >code
 	shift
 	count=1
 	example "$@" code
@@ -838,20 +880,35 @@ function_runs()
 	function_runs 1 bash
 }
 
+@test "the example of a function runs in a script with set -euo pipefail" {
+	{
+		echo 'set -euo pipefail'
+		definition
+		echo 'export -f fetch'
+	} >before
+	function_runs 2 bash
+}
+
 @test "the example of a function runs in zsh" {
-	function_runs 2 zsh -f
+	definition >before
+	function_runs 3 zsh -f
 }
 
 @test "the example of a function runs in fish" {
 	need fish
 	fish --no-config -c 'test "$(echo x)" = x' || skip 'fish is too old'
-	function_runs 3 fish --no-config
+	cat >before <<-'END'
+		function fetch
+			curl -fsS -o $argv[1].part https://$argv[1].example.org/
+			and mv $argv[1].part $argv[1]
+		end
+	END
+	function_runs 4 fish --no-config
 }
 
 @test "the example of a function in a file runs in sh" {
-	section retry.1 'Functions of a shell' | plain |
-		sed -n '/^fetch() {/,/^}/p; /^}/q' >functions.sh
-	function_runs 4 sh
+	definition >functions.sh
+	function_runs 5 sh
 }
 
 @test "the example of a function in README runs in bash" {
@@ -945,7 +1002,9 @@ readme_block()
 @test "each curl in an example exits with an error if the server answers with one" {
 	"$RETRY" --help >help
 	sed -n '/^Examples:/,$p' help >examples
-	section retry.1 EXAMPLES | plain >>examples
+	for page in "${pages[@]}"; do
+		section "${page#"$top/"}" EXAMPLES
+	done | plain >>examples
 	cat "$top/README.md" "$top"/doc/*.md >>examples
 	sed -e ':more' -e '/\\e*$/{ N; s/\\e*\n//; b more' -e '}' examples |
 		grep -E 'retry .*curl -|^[a-z]*\(\) .*curl -' >curls

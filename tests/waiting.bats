@@ -92,7 +92,7 @@ need()
 	local count
 	count=$(awk '/^\.S[hs] / { inside = /Waiting for a service/ } inside' "$manual" |
 		grep -c 'retry .*\\-T 60 \\-d 1 \\-b constant ')
-	[ "$count" -eq 7 ]
+	[ "$count" -eq 6 ]
 	grep -q 'retry -T 60 -d 1 -b constant -- pg_isready' \
 		"${manual%/*}/README.md"
 }
