@@ -767,6 +767,9 @@ ask(struct state *state, struct actor *actor)
 		break;
 	case HOST_DENIED:
 		break;
+	case HOST_UNASKED:
+		wrong("nothing is decided");
+		break;
 	case HOST_CORRUPT:
 		expect(slice_at(state->clock) >
 			slice_at(actor->now) + WINDOW_WORDS,
