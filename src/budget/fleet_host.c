@@ -180,59 +180,6 @@ waiting_of(uint64_t lease)
 	return (int64_t)((lease & ALL_WAITING) / ONE_WAITING);
 }
 
-/* Whether this process is counted among those that wait. */
-static bool
-is_counted(const struct fleet_wait *wait, uint64_t lease)
-{
-	return wait->waits && wait->turn == turn_of(lease);
-}
-
-/* Counts this process as one that waits. False: the lease has changed. */
-static bool
-join(_Atomic uint64_t *lease, uint64_t seen, struct fleet_wait *wait, nanos now)
-{
-	uint64_t joined = seen;
-
-	if (is_counted(wait, seen))
-		return true;
-	if ((seen & ALL_WAITING) != ALL_WAITING)
-		joined += ONE_WAITING;
-	if (!atomic_compare_exchange_strong(lease, &seen, joined))
-		return false;
-	if (!wait->waits)
-		wait->since = now;
-	wait->waits = true;
-	wait->turn = turn_of(seen);
-	return true;
-}
-
-/*
- * Takes the lease for the question. It wants one retry more than the number of
- * other processes that waited in the last turn, but at most most retries.
- * False: the lease has changed.
- */
-static bool
-take(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, uint64_t seen, int64_t most, nanos now,
-    struct fleet_question *question)
-{
-	int64_t waiting = waiting_of(seen), wanted = 1;
-	/* Rather too long than too short: the answer has to be stored, too. */
-	nanos until =
-	    number_add(now, number_add(config->timeout, FLEET_HOST_LOOK));
-
-	if (waiting > 0 && now - instant_of(seen) <= FLEET_HOST_RECENT)
-		wanted = waiting + (is_counted(wait, seen) ? 0 : 1);
-	*question = fleet_host_question(host, config, now);
-	question->wanted = number_lesser(wanted, most);
-	question->lease = (turn_of(seen) + 1) << TURN_AT | until_of(until);
-	if (!atomic_compare_exchange_strong(
-		&host->lease, &seen, question->lease))
-		return false;
-	*wait = (struct fleet_wait){ .waits = false };
-	return true;
-}
-
 /* Ends a lease, unless it has ended and another process has taken it. */
 static void
 release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
@@ -321,74 +268,103 @@ wait_for_opening(struct fleet_host *host, const struct host_config *config,
 	    : -1;
 }
 
-/* False: another process has changed what was read. */
-static bool
-decide(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, int64_t most, nanos now, uint64_t random,
-    struct fleet_question *question, struct host_step *step)
-{
-	/*
-	 * The lease is read first. A process stores an answer before it
-	 * releases the lease: so who reads that the lease is free, sees the
-	 * answer; and who has read it before, does not get the lease.
-	 */
-	uint64_t lease = atomic_load(&host->lease);
-	uint64_t denied = atomic_load(&host->denied);
-	uint64_t credit = atomic_load(&host->credit);
-	uint64_t link = atomic_load(&host->link);
-	uint64_t rest = fleet_host_rest(config->tag, credit);
-	bool taken = instant_of(lease) > now &&
-	    !(wait->waits && now - wait->since >= config->timeout);
-	nanos alone;
-
-	*step = (struct host_step){ .decision = HOST_DENIED };
-	step->next = left_of(fleet_host_rest(config->tag, denied),
-	    window_of(config->slice), now);
-	if (step->next > 0)
-		return true;
-
-	/* A retry that was granted in this slice is left over. */
-	if (rest >= ONE_LEFT &&
-	    (int64_t)(rest % ONE_LEFT) == window_epoch(config->slice, now)) {
-		step->decision = HOST_GRANTED;
-		return atomic_compare_exchange_strong(
-		    &host->credit, &credit, credit - ONE_LEFT);
-	}
-
-	/* If the last question failed, one process may ask again, and the
-	 * others are alone meanwhile. */
-	alone = pause_of(config->tag, link, now);
-	if (alone == 0 && taken && failures_of(config->tag, link, now) > 0)
-		alone = instant_of(lease) - now;
-	if (alone > 0) {
-		*step = go_alone(host, config, alone, now);
-		return true;
-	}
-
-	step->decision = HOST_WAIT;
-	step->next = FLEET_HOST_LOOK;
-	if (taken)
-		return join(&host->lease, lease, wait, now);
-	step->next = wait_for_opening(host, config,
-	    number_greater(instant_of(lease),
-		number_greater(instant_of(denied), instant_of(link))),
-	    now, random);
-	if (step->next != 0)
-		return step->next > 0;
-	step->decision = HOST_ASK;
-	return take(host, config, wait, lease, most, now, question);
-}
-
 struct host_step
 fleet_host_ask(struct fleet_host *host, const struct host_config *config,
     struct fleet_wait *wait, int64_t most, nanos now, uint64_t random,
     struct fleet_question *question)
 {
-	struct host_step step;
+	/* Begins anew if another process has changed what was read. */
+	for (;;) {
+		/*
+		 * The lease is read first. A process stores an answer before it
+		 * releases the lease: so who reads that the lease is free, sees
+		 * the answer; and who has read it before, does not get the
+		 * lease.
+		 */
+		uint64_t lease = atomic_load(&host->lease), seen = lease;
+		uint64_t denied = atomic_load(&host->denied);
+		uint64_t credit = atomic_load(&host->credit);
+		uint64_t link = atomic_load(&host->link);
+		uint64_t rest = fleet_host_rest(config->tag, credit);
+		bool taken = instant_of(lease) > now &&
+		    !(wait->waits && now - wait->since >= config->timeout);
+		bool counted = wait->waits && wait->turn == turn_of(lease);
+		struct host_step step = { .decision = HOST_DENIED };
+		int64_t wanted = 1;
+		nanos alone, until;
 
-	while (!decide(host, config, wait, most, now, random, question, &step))
-		;
-	return step;
+		step.next = left_of(fleet_host_rest(config->tag, denied),
+		    window_of(config->slice), now);
+		if (step.next > 0)
+			return step;
+
+		/* A retry that was granted in this slice is left over. */
+		if (rest >= ONE_LEFT &&
+		    (int64_t)(rest % ONE_LEFT) ==
+			window_epoch(config->slice, now)) {
+			step.decision = HOST_GRANTED;
+			if (atomic_compare_exchange_strong(
+				&host->credit, &credit, credit - ONE_LEFT))
+				return step;
+			continue;
+		}
+
+		/* If the last question failed, one process may ask again, and
+		 * the others are alone meanwhile. */
+		alone = pause_of(config->tag, link, now);
+		if (alone == 0 && taken &&
+		    failures_of(config->tag, link, now) > 0)
+			alone = instant_of(lease) - now;
+		if (alone > 0)
+			return go_alone(host, config, alone, now);
+
+		/* Another process asks: this one is counted as one that waits.
+		 */
+		step.decision = HOST_WAIT;
+		step.next = FLEET_HOST_LOOK;
+		if (taken && !counted) {
+			if ((lease & ALL_WAITING) != ALL_WAITING)
+				lease += ONE_WAITING;
+			if (!atomic_compare_exchange_strong(
+				&host->lease, &seen, lease))
+				continue;
+			if (!wait->waits)
+				wait->since = now;
+			wait->waits = true;
+			wait->turn = turn_of(lease);
+		}
+		if (taken)
+			return step;
+		step.next = wait_for_opening(host, config,
+		    number_greater(instant_of(lease),
+			number_greater(instant_of(denied), instant_of(link))),
+		    now, random);
+		if (step.next > 0)
+			return step;
+		if (step.next < 0)
+			continue;
+
+		/*
+		 * Takes the lease, rather for too long than too short a time:
+		 * the answer has to be stored, too. The question is for the
+		 * other processes that waited in the last turn as well.
+		 */
+		until = number_add(
+		    now, number_add(config->timeout, FLEET_HOST_LOOK));
+		if (waiting_of(lease) > 0 &&
+		    now - instant_of(lease) <= FLEET_HOST_RECENT)
+			wanted = waiting_of(lease) + (counted ? 0 : 1);
+		*question = fleet_host_question(host, config, now);
+		question->wanted = number_lesser(wanted, most);
+		question->lease =
+		    (turn_of(lease) + 1) << TURN_AT | until_of(until);
+		step.decision = HOST_ASK;
+		if (atomic_compare_exchange_strong(
+			&host->lease, &seen, question->lease)) {
+			*wait = (struct fleet_wait){ .waits = false };
+			return step;
+		}
+	}
 }
 
 struct fleet_question
@@ -455,7 +431,7 @@ fleet_host_answered(struct fleet_host *host, const struct host_config *config,
 			break;
 	}
 
-	/* This comes last: see decide(). */
+	/* This comes last: see fleet_host_ask(). */
 	release(&host->lease, question->lease, now);
 	return step;
 }
