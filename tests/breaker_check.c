@@ -422,8 +422,8 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 		return rate_name(old) == name_of(word) && old != 0
 		    ? "overwritten by an earlier recovery"
 		    : NULL;
-	was = unpack(old, began, SLOWDOWN);
-	is = unpack(new, began, SLOWDOWN);
+	was = ramp_read(old, began, SLOWDOWN, began);
+	is = ramp_read(new, began, SLOWDOWN, began);
 	if (is.step > was.step)
 		was.taken = was.served = was.failed = 0;
 	if (is.step < was.step || began + is.step * TICK > clock_at(NOW))
@@ -1325,8 +1325,8 @@ called(uint64_t name, uint64_t present, uint64_t past)
 static uint64_t
 simplest(uint64_t rate, uint64_t name)
 {
-	struct ramp ramp =
-	    unpack(rate, (nanos)rate_name(rate) * NANOS_MS, SLOWDOWN);
+	nanos began = (nanos)rate_name(rate) * NANOS_MS;
+	struct ramp ramp = ramp_read(rate, began, SLOWDOWN, began);
 
 	ramp.began = (nanos)name * NANOS_MS;
 	ramp.taken = number_lesser(ramp.taken, ramp.rate);

@@ -56,35 +56,6 @@ ramp_step(const struct ramp *ramp)
 	return (1 + ramp->slowdown) * RAMP_STEP;
 }
 
-/* The ramp that is in a word; a new one if the word is of another recovery. */
-static struct ramp
-unpack(uint64_t word, nanos began, int64_t slowdown)
-{
-	const struct ramp first = {
-		.began = began, .slowdown = slowdown, .rate = RAMP_FIRST
-	};
-	struct ramp ramp = {
-		.began = began,
-		.slowdown = slowdown,
-		.step = part(word, STEP_AT, STEP_BITS),
-		.rate = part(word, RATE_AT, COUNT_BITS),
-		.taken = part(word, TAKEN_AT, COUNT_BITS),
-		.served = part(word, SERVED_AT, SERVED_BITS),
-		.failed = part(word, FAILED_AT, FAILED_BITS),
-		.quiet = part(word, QUIET_AT, QUIET_BITS),
-		.outcomes = RAMP_KNOWN,
-		.met = part(word, MET_AT, 1) != 0,
-	};
-
-	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began))
-		return first;
-	if (ramp.rate == 0 && (ramp.taken > 0 || ramp.step > 0)) {
-		ramp.rate = RAMP_FIRST;
-		ramp.outcomes = RAMP_AWAITED;
-	}
-	return ramp.rate < RAMP_LEAST ? first : ramp;
-}
-
 /* Whether the step is cut. The field must be able to count one failure more
  * than is tolerated. */
 static bool
@@ -102,47 +73,62 @@ is_quiet(const struct ramp *ramp)
 	    ramp->outcomes != RAMP_AWAITED;
 }
 
-/* The rate of the next step. */
-static int64_t
-next_rate(const struct ramp *ramp)
-{
-	int64_t rate = ramp->rate, most;
-
-	if (is_cut(ramp))
-		return number_greater(RAMP_LEAST,
-		    number_greater(
-			rate / 2, number_lesser(ramp->served, rate * 3 / 4)));
-	if (2 * ramp->served <= rate || is_quiet(ramp))
-		return rate;
-	most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
-	return number_lesser(
-	    number_lesser(most, 2 * ramp->served), MOST(COUNT_BITS));
-}
-
 /* The step after this one, before anything happens in it. */
 static struct ramp
 next_step(const struct ramp *ramp)
 {
-	int64_t quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0;
-
-	return (struct ramp){ .began = ramp->began,
+	int64_t rate = ramp->rate, most;
+	struct ramp next = { .began = ramp->began,
 		.slowdown = ramp->slowdown,
 		.step = ramp->step + 1,
-		.rate = next_rate(ramp),
-		.quiet = quiet,
+		.rate = rate,
+		.quiet = is_quiet(ramp) ? ramp->quiet + 1 : 0,
 		.outcomes = ramp->outcomes,
 		/* Failures at the first rate do not show a limit. */
-		.met = ramp->met || (is_cut(ramp) && ramp->rate > RAMP_FIRST),
-		.over = quiet == RAMP_QUIET };
+		.met = ramp->met || (is_cut(ramp) && rate > RAMP_FIRST) };
+
+	next.over = next.quiet == RAMP_QUIET;
+	if (is_cut(ramp)) {
+		most = number_lesser(ramp->served, rate * 3 / 4);
+		next.rate =
+		    number_greater(RAMP_LEAST, number_greater(rate / 2, most));
+	} else if (2 * ramp->served > rate && !is_quiet(ramp)) {
+		most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
+		most = number_lesser(most, 2 * ramp->served);
+		next.rate = number_lesser(most, MOST(COUNT_BITS));
+	}
+	return next;
 }
 
 struct ramp
 ramp_read(uint64_t word, nanos began, int64_t slowdown, nanos now)
 {
-	struct ramp ramp = unpack(word, began, slowdown);
+	const struct ramp first = {
+		.began = began, .slowdown = slowdown, .rate = RAMP_FIRST
+	};
+	struct ramp ramp = {
+		.began = began,
+		.slowdown = slowdown,
+		.step = part(word, STEP_AT, STEP_BITS),
+		.rate = part(word, RATE_AT, COUNT_BITS),
+		.taken = part(word, TAKEN_AT, COUNT_BITS),
+		.served = part(word, SERVED_AT, SERVED_BITS),
+		.failed = part(word, FAILED_AT, FAILED_BITS),
+		.quiet = part(word, QUIET_AT, QUIET_BITS),
+		.outcomes = RAMP_KNOWN,
+		.met = part(word, MET_AT, 1) != 0,
+	};
 	nanos passed = now > began ? now - began : 0;
-	int64_t present = passed / ramp_step(&ramp);
+	int64_t present = passed / ramp_step(&first);
 
+	if (ramp.rate == 0 && (ramp.taken > 0 || ramp.step > 0)) {
+		ramp.rate = RAMP_FIRST;
+		ramp.outcomes = RAMP_AWAITED;
+	}
+	/* The word is of another recovery, or corrupt. */
+	if (part(word, BEGAN_AT, BEGAN_BITS) != mark(began) ||
+	    ramp.rate < RAMP_LEAST)
+		ramp = first;
 	ramp.over = passed >= RAMP_LONGEST;
 	while (ramp.step < present && !ramp.over)
 		ramp = next_step(&ramp);

@@ -12,51 +12,17 @@ count(const _Atomic uint64_t *counter)
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-/* a / b in millionths, to the nearest. */
-static int64_t
-quotient(int64_t a, int64_t b)
-{
-	/* Half of a by half of b is nearly the same quotient. */
-	while (b > INT64_MAX / WINDOW_RATIO_ONE) {
-		a /= 2;
-		b /= 2;
-	}
-	return number_add(number_multiply(a / b, WINDOW_RATIO_ONE),
-	    number_add(a % b * WINDOW_RATIO_ONE, b / 2) / b);
-}
-
 void
 snapshot_clear(struct snapshot *snapshot, const char *key)
 {
-	const int64_t none = SNAPSHOT_NONE;
-	size_t length = strlen(key);
+	_Static_assert(SNAPSHOT_NONE == -1, "a number whose bytes are 0xff");
 
-	*snapshot = (struct snapshot){
-		.length = length,
-		.retries = none,
-		.successes = none,
-		.limit = none,
-		.left = none,
-		.next = none,
-		.window = none,
-		.cooldown = none,
-		.ratio = none,
-		.min = none,
-		.all_firsts = none,
-		.all_successes = none,
-		.all_denied = none,
-		.all_retries = none,
-		.all_probes = none,
-		.all_turns = none,
-		.all_attempts = none,
-		.amplification = none,
-		.breaker = none,
-		.failures = none,
-		.probe = none,
-		.rate = none,
-		.hosts = none,
-	};
-	memcpy(snapshot->key, key, length);
+	memset(snapshot, 0xff, sizeof *snapshot);
+	snapshot->file[0] = '\0';
+	snapshot->length = strlen(key);
+	memcpy(snapshot->key, key, snapshot->length);
+	snapshot->idle = false;
+	snapshot->fleet = (struct host_view){ .denied = 0 };
 }
 
 bool
@@ -75,6 +41,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	struct breaker_view view;
 	struct window_sums sums;
 	struct window window;
+	int64_t attempts, firsts;
 	bool abandoned;
 
 	snapshot->length = header->length;
@@ -132,9 +99,20 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->all_attempts =
 	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
 		number_add(snapshot->all_probes, snapshot->all_turns));
-	snapshot->amplification = snapshot->all_firsts == 0
-	    ? SNAPSHOT_NONE
-	    : quotient(snapshot->all_attempts, snapshot->all_firsts);
+
+	/* In millionths, to the nearest. Half of the attempts by half of the
+	 * firsts is nearly the same. */
+	attempts = snapshot->all_attempts;
+	firsts = snapshot->all_firsts;
+	snapshot->amplification = SNAPSHOT_NONE;
+	for (; firsts > INT64_MAX / WINDOW_RATIO_ONE; firsts /= 2)
+		attempts /= 2;
+	if (firsts > 0)
+		snapshot->amplification = number_add(
+		    number_multiply(attempts / firsts, WINDOW_RATIO_ONE),
+		    number_add(
+			attempts % firsts * WINDOW_RATIO_ONE, firsts / 2) /
+			firsts);
 	return true;
 }
 
