@@ -313,8 +313,8 @@ static const struct option table[] = {
 	{ "splay", '\0', "DUR",
 	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	{ "retry-after", '\0', "HINT",
-	    "wait at least the time that the output has behind\n"
-	    "a match of HINT, stderr:ERE or stdout:ERE",
+	    "wait at least the time that follows HINT in the\n"
+	    "output; HINT is stderr:ERE or stdout:ERE",
 	    SPECIAL(option_rules_retry_after) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
@@ -425,7 +425,7 @@ static const struct option table[] = {
 	    .type = OPTION_GIVEN, .command_line = true },
 	{ "nested", '\0', "KIND",
 	    "within another retry: share its budget (default);\n"
-	    "add: no retries during a retry of it; once: none",
+	    "once: no retries; add: none while it is retrying",
 	    CHOICE(nested, "share, add or once"), .variable = "RETRY_NESTED" },
 
 	{ "fleet", '\0', "URL",
