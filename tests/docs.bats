@@ -92,6 +92,20 @@ not()
 	not grep -E -f patterns all
 }
 
+@test "retry(1) has at most 900 lines, and no sentence stands on two pages" {
+	"$RETRY" --version | grep -q '^retry '
+	need mandoc
+	[ "$(mandoc -Tascii -Owidth=80 "$top/retry.1" | wc -l)" -le 900 ]
+	for page in "${pages[@]}"; do
+		# A paragraph is a line. Tables and examples have no sentences.
+		mandoc -Tascii -Owidth=950 "$page" | sed 's/.\x08//g' |
+			sed -n 's/^ \{5,\}\(.*[.]\)$/\1/p' |
+			sed 's/\([.;:]\)  */\1\n/g' | grep -E '([^ ]+ ){7}' | sort -u
+	done >sentences
+	[ "$(lines sentences)" -ge 900 ]
+	sort sentences | uniq -d | diff /dev/null -
+}
+
 @test "each reference in the manual names a page or a section that there is" {
 	"$RETRY" --version | grep -q '^retry '
 	local page file
