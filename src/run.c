@@ -42,8 +42,8 @@ run_open(struct run *run, const struct policy *policy,
 		run->fleet = malloc(sizeof *run->fleet);
 		if (run->fleet == NULL)
 			return false;
-		fleet_client_start(run->fleet, &policy->fleet, &loop->budget,
-		    &loop->log, &loop->signals);
+		fleet_client_start(
+		    run->fleet, &policy->fleet, &loop->budget, &loop->signals);
 		loop->link = &run->fleet->link;
 	}
 	*what = "status file";
@@ -67,7 +67,7 @@ run_close(struct run *run)
 {
 	environment_close(&run->environment);
 	if (run->fleet != NULL)
-		fleet_client_close(run->fleet);
+		link_close(&run->fleet->link);
 	free(run->fleet);
 	free(run->report);
 }

@@ -5,14 +5,12 @@
 void
 fleet_client_start(struct fleet_client *fleet,
     const struct fleet_policy *policy, struct budget_client *budget,
-    struct log *log, const struct signals *signals)
+    const struct signals *signals)
 {
-	bool verbose = log->policy->loudness == LOUDNESS_VERBOSE;
+	bool verbose = budget->log->policy->loudness == LOUDNESS_VERBOSE;
 	char server[URL_ROOM];
 
-	fleet->policy = policy;
 	fleet->budget = budget;
-	fleet->log = log;
 	link_open(&fleet->link, policy, verbose, signals);
 	fleet->caller = (struct fleet_caller){ .granted = false };
 	fleet->caller.config =
@@ -53,28 +51,21 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
 
-/* What came of a question. */
-struct result {
-	enum fleet_outcome outcome;
-	const struct fleet_answer *answer;
-};
-
 static void
 store(struct segment *segment, const struct header *header, void *with)
 {
 	const struct visit *visit = with;
-	const struct result *result = visit->with;
+	struct fleet_client *fleet = visit->with;
 
-	fleet_caller_store(visit->caller.fleet, segment, header,
-	    result->outcome, result->answer, visit->now);
+	fleet_caller_store(&fleet->caller, segment, header, fleet->outcome,
+	    &fleet->link.talk.answer, visit->now);
 }
 
 void
 fleet_client_store(struct fleet_client *fleet, nanos now)
 {
 	bool failed = fleet->link.end == LINK_FAILED;
-	bool late = now - fleet->asked > 2 * fleet->policy->timeout;
-	struct result result = { FLEET_SILENT, &fleet->link.talk.answer };
+	bool late = now - fleet->asked > 2 * fleet->link.policy->timeout;
 
 	if (!fleet->open)
 		return;
@@ -84,15 +75,16 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	 * in a row it is to blame: otherwise a machine that is always late
 	 * would ask for ever.
 	 */
+	fleet->outcome = FLEET_SILENT;
 	if (fleet->link.end == LINK_ANSWERED)
-		result.outcome = FLEET_ANSWERED;
+		fleet->outcome = FLEET_ANSWERED;
 	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
-		result.outcome = FLEET_CUT;
+		fleet->outcome = FLEET_CUT;
 	fleet->open = false;
-	fleet->late = result.outcome == FLEET_CUT && failed;
-	fleet->silent = result.outcome == FLEET_SILENT;
-	budget_client_visit(fleet->budget, store, now, &result);
-	if (result.outcome != FLEET_ANSWERED ||
+	fleet->late = fleet->outcome == FLEET_CUT && failed;
+	fleet->silent = fleet->outcome == FLEET_SILENT;
+	budget_client_visit(fleet->budget, store, now, fleet);
+	if (fleet->outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
 }
@@ -101,10 +93,10 @@ static void
 elect(struct segment *segment, const struct header *header, void *with)
 {
 	const struct visit *visit = with;
-	bool *elected = visit->with;
+	struct fleet_client *fleet = visit->with;
 
-	*elected = fleet_caller_elect(
-	    visit->caller.fleet, segment, header, visit->now);
+	fleet->elected =
+	    fleet_caller_elect(&fleet->caller, segment, header, visit->now);
 }
 
 void
@@ -125,7 +117,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		return;
 	fleet->greeted = true;
 	fleet->caller.random = sys_seed();
-	budget_client_visit(fleet->budget, elect, now, &fleet->elected);
+	budget_client_visit(fleet->budget, elect, now, fleet);
 	if (required || fleet->elected)
 		fleet_client_ask(fleet, now);
 }
@@ -135,8 +127,8 @@ fleet_client_ready(struct fleet_client *fleet, nanos now)
 {
 	fleet_client_store(fleet, now);
 	if (fleet->silent)
-		log_say(fleet->log, LOUDNESS_QUIET,
-		    STRINGS("fleet '", fleet->policy->text,
+		log_say(fleet->budget->log, LOUDNESS_QUIET,
+		    STRINGS("fleet '", fleet->link.policy->text,
 			"': ", fleet->link.reason, "; command not run"));
 	return !fleet->silent;
 }
@@ -145,29 +137,23 @@ static void
 claim(struct segment *segment, const struct header *header, void *with)
 {
 	const struct visit *visit = with;
-	bool *tells = visit->with;
+	struct fleet_client *fleet = visit->with;
 
-	*tells = fleet_caller_claim(
-	    visit->caller.fleet, segment, header, visit->now);
+	fleet->tells =
+	    fleet_caller_claim(&fleet->caller, segment, header, visit->now);
 }
 
 void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
-	struct result sent = { FLEET_SENT, NULL };
-	bool tells = false;
-
 	fleet_client_store(fleet, now);
+	fleet->tells = false;
 	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
-		budget_client_visit(fleet->budget, claim, now, &tells);
-	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
-		budget_client_visit(fleet->budget, store, now, &sent);
+		budget_client_visit(fleet->budget, claim, now, fleet);
+	fleet->outcome = FLEET_SENT;
+	if (fleet->tells &&
+	    link_tell(&fleet->link, &fleet->caller.question, now))
+		budget_client_visit(fleet->budget, store, now, fleet);
 	fleet->elected = false;
-	link_close(&fleet->link);
-}
-
-void
-fleet_client_close(struct fleet_client *fleet)
-{
 	link_close(&fleet->link);
 }

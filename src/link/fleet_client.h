@@ -19,24 +19,25 @@
 #include "store/budget_client.h"
 
 struct fleet_client {
-	const struct fleet_policy *policy;
 	struct budget_client *budget;
-	struct log *log;
 	struct fleet_link link;
 	struct fleet_caller caller;
 	nanos asked; /* when the last question was sent */
 	bool greeted; /* fleet_client_greet() has done its work */
 	bool open; /* what came of it has not been stored yet */
+	enum fleet_outcome outcome; /* of the last question */
 	bool elected; /* to tell when the attempt ends */
+	bool tells; /* the question tells something */
 	bool late; /* retry came too late to see an answer to the last one */
 	bool silent; /* the last question got no answer: link.reason */
 	bool said; /* the user was told so */
 };
 
-/* Sets the client up, for the fleet that shares the budget. Opens nothing. */
+/* Sets the client up, for the fleet that shares the budget. Opens nothing:
+ * link_close() is all that it takes to close it. */
 void fleet_client_start(struct fleet_client *fleet,
     const struct fleet_policy *policy, struct budget_client *budget,
-    struct log *log, const struct signals *signals);
+    const struct signals *signals);
 
 /*
  * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call
@@ -70,8 +71,5 @@ bool fleet_client_ready(struct fleet_client *fleet, nanos now);
 /* To be called when an attempt has ended: tells what there is to tell, and
  * closes the connection. */
 void fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now);
-
-/* Closes the connection, if one is open. */
-void fleet_client_close(struct fleet_client *fleet);
 
 #endif

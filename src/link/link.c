@@ -23,10 +23,10 @@ union address {
 };
 
 void
-link_open(struct fleet_link *link, const struct fleet_policy *fleet,
+link_open(struct fleet_link *link, const struct fleet_policy *policy,
     bool verbose, const struct signals *signals)
 {
-	link->fleet = fleet;
+	link->policy = policy;
 	link->verbose = verbose;
 	link->signals = signals;
 	link->stage = LINK_CLOSED;
@@ -85,7 +85,7 @@ fail_to_talk(struct fleet_link *link, int error)
 		fail_to_connect(link, strerror(error));
 		return;
 	}
-	if (link->fleet->via != NULL)
+	if (link->policy->via != NULL)
 		what = "the command of --fleet-via has ended";
 	else if (link->url.tls)
 		what = "openssl s_client has ended";
@@ -144,8 +144,8 @@ begin_to_connect(struct fleet_link *link)
 	}
 
 	link->stage = LINK_ASKING;
-	if (link->fleet->via != NULL || url->tls) {
-		link->helper = helper_transport(link->fleet->via, url,
+	if (link->policy->via != NULL || url->tls) {
+		link->helper = helper_transport(link->policy->via, url,
 		    link->verbose, link->signals, &link->fd);
 	} else if (length == 0) {
 		link->stage = LINK_RESOLVING;
@@ -174,9 +174,9 @@ void
 link_ask(struct fleet_link *link, const struct fleet_question *question,
     bool forgets, nanos now)
 {
-	const struct fleet_policy *fleet = link->fleet;
+	const struct fleet_policy *policy = link->policy;
 
-	link->until = number_add(now, fleet->timeout);
+	link->until = number_add(now, policy->timeout);
 	link->reason[0] = '\0';
 	link->end = LINK_PENDING;
 	if (link->stage == LINK_READY) {
@@ -184,8 +184,8 @@ link_ask(struct fleet_link *link, const struct fleet_question *question,
 		begin_to_talk(link);
 		return;
 	}
-	link->url = *fleet->url;
-	talk_open(&link->talk, fleet->auth, fleet->url->db);
+	link->url = *policy->url;
+	talk_open(&link->talk, policy->auth, policy->url->db);
 	talk_ask(&link->talk, question, forgets);
 	begin_to_connect(link);
 }
@@ -228,7 +228,7 @@ converse(struct fleet_link *link, nanos now)
 		 * must not go over the network without it.
 		 */
 		length = talk->host.length;
-		if (link->fleet->via != NULL || url->host[0] == '\0' ||
+		if (link->policy->via != NULL || url->host[0] == '\0' ||
 		    length >= sizeof url->host)
 			break;
 		if (length > 0) {
@@ -250,7 +250,7 @@ converse(struct fleet_link *link, nanos now)
 void
 link_serve(struct fleet_link *link, short events, nanos now)
 {
-	nanos timeout = link->fleet->timeout;
+	nanos timeout = link->policy->timeout;
 	char span[DURATION_ROOM];
 	const char *reason;
 	socklen_t length = sizeof(int);

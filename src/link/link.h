@@ -46,7 +46,7 @@ enum link_end {
 };
 
 struct fleet_link {
-	const struct fleet_policy *fleet; /* how the server is reached */
+	const struct fleet_policy *policy; /* how the server is reached */
 	bool verbose; /* the errors of openssl, or of --fleet-via, are shown */
 	const struct signals *signals;
 	enum link_stage stage;
@@ -62,7 +62,7 @@ struct fleet_link {
 };
 
 /* Sets the link up; opens nothing. */
-void link_open(struct fleet_link *link, const struct fleet_policy *fleet,
+void link_open(struct fleet_link *link, const struct fleet_policy *policy,
     bool verbose, const struct signals *signals);
 
 /*
