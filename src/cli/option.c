@@ -171,7 +171,11 @@ option_store(const struct argument *argument, struct policy *policy)
 	}
 }
 
-/* Puts text between single quotes, and returns the end. */
+/*
+ * Puts text between single quotes, and returns the end. A newline or an escape
+ * sequence in it could look like a line of retry, and a long text could make
+ * the line too long for one atomic write.
+ */
 static char *
 quote(char *at, const char *text, size_t length)
 {

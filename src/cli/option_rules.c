@@ -98,7 +98,7 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 
 /* Adds a preset's pattern, unless it is NULL; it is not compiled yet. */
 static void
-watch(struct policy *policy, struct conditions *set,
+add_pattern(struct policy *policy, struct conditions *set,
     const struct argument *argument, int fd, const char *text)
 {
 	struct argument pattern = *argument;
@@ -144,12 +144,13 @@ add_preset(struct policy *policy, const struct argument *argument,
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
-		watch(policy, &rules->fatal, argument, fd, lines->fatal);
-		watch(policy, transient, argument, fd, lines->transient);
-		watch(policy, &rules->fail_on, argument, fd, lines->failed);
+		add_pattern(policy, &rules->fatal, argument, fd, lines->fatal);
+		add_pattern(policy, transient, argument, fd, lines->transient);
+		add_pattern(
+		    policy, &rules->fail_on, argument, fd, lines->failed);
 	}
 	if (preset->wait != NULL) {
-		watch(policy, &rules->transient, argument, STDERR_FILENO,
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}

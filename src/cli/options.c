@@ -16,24 +16,6 @@
 #include "text/escape.h"
 #include "text/number.h"
 
-#define DEFAULT_ATTEMPTS 5
-#define DEFAULT_KILL_AFTER (5 * NANOS_SECOND)
-#define DEFAULT_DELAY NANOS_SECOND
-#define DEFAULT_CAP (30 * NANOS_SECOND)
-#define DEFAULT_FACTOR (INT64_C(2) * BACKOFF_FACTOR_ONE)
-#define DEFAULT_MAX_RETRY_AFTER (5 * NANOS_MINUTE)
-#define DEFAULT_FLEET_TIMEOUT (250 * NANOS_MS)
-#define DEFAULT_FLEET_TIMEOUT_VIA NANOS_SECOND
-#define DEFAULT_STDIN_MAX (INT64_C(1) << 30)
-#define DEFAULT_HOLD_MAX (INT64_C(1) << 30)
-
-/* The meaning of --breaker on. */
-#define BREAKER_FAILURES 20
-#define BREAKER_PAUSE (10 * NANOS_SECOND)
-#define BREAKER_MOST (60 * NANOS_SECOND)
-
-#define BREAKER_FAILURES_MOST 1000000
-
 /* The most times in a list. */
 #define SPANS 64
 
@@ -134,20 +116,19 @@ take_breaker(const struct argument *argument, struct policy *policy)
 	const char *text = argument->text, *item;
 	size_t length;
 
-	*breaker = (struct breaker_config){ BREAKER_FAILURES, BREAKER_PAUSE,
-		BREAKER_MOST };
+	*breaker =
+	    (struct breaker_config){ 20, 10 * NANOS_SECOND, 60 * NANOS_SECOND };
 	if (strcmp(text, "on") == 0)
 		return;
 	if (strchr(text, ',') == NULL)
 		option_refuse(argument, "neither on nor N,DUR[,MAX]");
 	length = length_of(argument, text);
 	if (!number_whole(text, length, &breaker->failures) ||
-	    breaker->failures < 1 || breaker->failures > BREAKER_FAILURES_MOST)
+	    breaker->failures < 1 || breaker->failures > 1000000)
 		option_refuse_item(argument, "not a number from 1 to 1000000",
 		    text, length, NULL);
 	item = take_pause(argument, text + length + 1, 0, &breaker->pause);
-	if (breaker->pause > BREAKER_MOST)
-		breaker->most = breaker->pause;
+	breaker->most = number_greater(breaker->most, breaker->pause);
 	if (*item != '\0')
 		item = take_pause(
 		    argument, item + 1, breaker->pause, &breaker->most);
@@ -545,9 +526,9 @@ exclude(const char *const given[], const char *name, const char *other)
 		option_refuse(&argument, "not with --%s", other);
 }
 
-/* Refuses the options that need this one, which is not there. */
+/* Refuses the options that need another one, which was not given. */
 static void
-miss(const char *const given[], const char *needed)
+refuse_needing(const char *const given[], const char *needed)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
 		if (given[i] != NULL && table[i].needs != NULL &&
@@ -578,7 +559,7 @@ find_action(struct policy *policy, const char *const given[])
 	}
 	exclude(given, "prom", "json");
 	if (policy->action != ACTION_STATUS)
-		miss(given, "budget-status");
+		refuse_needing(given, "budget-status");
 
 	if (command != NULL && *command == NULL)
 		policy->command = command = NULL;
@@ -611,7 +592,8 @@ complete(struct policy *policy, const char *const given[])
 	if (backoff->jitter == JITTER_DECORRELATED && list)
 		refuse(given, "jitter", "not with a list of delays");
 	if (text_of(given, "max-delay") == NULL) {
-		backoff->cap = number_greater(DEFAULT_CAP, backoff->floor);
+		backoff->cap =
+		    number_greater(30 * NANOS_SECOND, backoff->floor);
 		for (int i = 0; i < backoff->count; i++)
 			backoff->cap =
 			    number_greater(backoff->cap, backoff->delays[i]);
@@ -632,21 +614,21 @@ complete(struct policy *policy, const char *const given[])
 	 * user's help.
 	 */
 	if (policy->key != NULL && policy->http_status == NULL &&
-	    policy->command != NULL)
-		policy->http = policy->http ||
-		    curl_named(
-			policy->command[wrapper_look(policy->command).command]);
-	/* No message shows the key. */
-	if (policy->key != NULL && policy->http_status == NULL &&
-	    policy->command != NULL && !policy->http)
-		option_fail("--idempotency-key: only with curl, or with --http "
+	    !policy->http && policy->command != NULL) {
+		policy->http = curl_named(
+		    policy->command[wrapper_look(policy->command).command]);
+		/* No message shows the key. */
+		if (!policy->http)
+			option_fail(
+			    "--idempotency-key: only with curl, or with --http "
 			    "and a command that sends $RETRY_IDEMPOTENCY_KEY");
+	}
 	if (policy->key == NULL && !curl_idempotent(policy->method))
 		refuse(given, "method",
 		    "not idempotent, and no --idempotency-key");
 
 	if (policy->budget.key == NULL)
-		miss(given, "budget");
+		refuse_needing(given, "budget");
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
@@ -698,7 +680,7 @@ complete_fleet(
 		.by_variable = text_of(given, "fleet") == NULL };
 
 	if (fleet->text == NULL && url.by_variable)
-		miss(given, "fleet");
+		refuse_needing(given, "fleet");
 	if (fleet->text != NULL && key == NULL && !url.by_variable)
 		refuse(given, "fleet", "only with --budget");
 	if (key == NULL)
@@ -718,8 +700,8 @@ complete_fleet(
 	    budget->window == -1 ? SEGMENT_WINDOW : budget->window;
 	if (fleet->timeout == 0)
 		fleet->timeout = fleet->via != NULL || fleet->url->tls
-		    ? DEFAULT_FLEET_TIMEOUT_VIA
-		    : DEFAULT_FLEET_TIMEOUT;
+		    ? NANOS_SECOND
+		    : 250 * NANOS_MS;
 }
 
 /* Notes what a retry within the command takes over. */
@@ -764,20 +746,20 @@ options_parse(int argc, char **argv)
 	static struct url_auth auth;
 	const char *given[OPTIONS] = { NULL };
 	struct policy policy = {
-		.attempts = DEFAULT_ATTEMPTS,
+		.attempts = 5,
 		.consecutive = 1,
 		.signal = SIGTERM,
-		.kill_after = DEFAULT_KILL_AFTER,
+		.kill_after = 5 * NANOS_SECOND,
 		.backoff = {
 			.kind = BACKOFF_EXPONENTIAL,
 			.jitter = JITTER_FULL,
-			.factor = DEFAULT_FACTOR,
-			.delays = { DEFAULT_DELAY },
+			.factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
+			.delays = { NANOS_SECOND },
 			.count = 1,
 		},
-		.max_retry_after = DEFAULT_MAX_RETRY_AFTER,
-		.stdin_max = DEFAULT_STDIN_MAX,
-		.hold_max = DEFAULT_HOLD_MAX,
+		.max_retry_after = 5 * NANOS_MINUTE,
+		.stdin_max = INT64_C(1) << 30,
+		.hold_max = INT64_C(1) << 30,
 		.budget = {
 			.directory = SEGMENT_DIRECTORY,
 			.terms = { -1, -1, -1 },

@@ -7,9 +7,6 @@
 #include <unistd.h>
 #include "text/number.h"
 
-/* Bytes of a quoted text; two such texts fit into a line, even if escaped. */
-#define QUOTE_MOST 400
-
 /* Whether a byte begins a character: UTF-8, RFC 3629. */
 static bool
 begins(char byte)
@@ -110,20 +107,6 @@ writer_put_string(
 	writer_put(writer, "\"");
 	writer_put_escaped(writer, style, text, length);
 	writer_put(writer, "\"");
-}
-
-/*
- * A newline or an escape sequence in a quoted text could look like a line of
- * retry, and a long text could make the line too long for one atomic write.
- */
-void
-writer_put_quoted(struct writer *writer, const char *text, size_t length)
-{
-	size_t shown = escape_cut(text, length, QUOTE_MOST);
-
-	writer_put(writer, "'");
-	writer_put_escaped(writer, ESCAPE_LINE, text, shown);
-	writer_put(writer, shown < length ? "...'" : "'");
 }
 
 void

@@ -41,12 +41,6 @@ void writer_put_escaped(
 void writer_put_string(
     struct writer *writer, enum escape style, const char *text, size_t length);
 
-/*
- * Puts text between single quotes, with control bytes escaped as in a log line,
- * and cuts it so that two such texts fit into a line.
- */
-void writer_put_quoted(struct writer *writer, const char *text, size_t length);
-
 /* Puts blanks up to a column, none if that column is reached already. */
 void writer_pad(struct writer *writer, size_t column);
 
