@@ -1,9 +1,9 @@
 #include "report/advice.h"
 
-#include <stddef.h>
-#include <stdint.h>
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
+#include "output/writer.h"
 #include "preset/preset.h"
 #include "preset/wrapper.h"
 #include "text/escape.h"
@@ -23,9 +23,10 @@ static const char *const bash_words[] = { "[[", "bind", "builtin", "caller",
 	"pushd", "readarray", "select", "shopt", "source", "suspend", "time",
 	"typeset", NULL };
 
-static const char letters[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-static const char digits[] = "0123456789";
+/* What names of variables are made of, and what words that mean themselves in
+ * every shell, without quotes, may have besides. */
+#define NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+#define PLAIN NAME "-.:+@%"
 
 static bool
 is_among(const char *word, const char *const words[])
@@ -34,24 +35,6 @@ is_among(const char *word, const char *const words[])
 		if (strcmp(word, *words++) == 0)
 			return true;
 	return false;
-}
-
-/* The name, if word is an assignment to a variable, or NULL. */
-static const char *
-find_variable(struct advice *advice, const char *word)
-{
-	size_t length = strcspn(word, "=");
-
-	if (length == 0 || length >= sizeof advice->quoted ||
-	    word[length] == '\0' || strchr(digits, *word) != NULL)
-		return NULL;
-	for (size_t i = 0; i < length; i++)
-		if (strchr(letters, word[i]) == NULL &&
-		    strchr(digits, word[i]) == NULL)
-			return NULL;
-	memcpy(advice->quoted, word, length);
-	advice->quoted[length] = '\0';
-	return advice->quoted;
 }
 
 /*
@@ -74,18 +57,6 @@ is_exported_function(const char *word)
 			return true;
 	}
 	return false;
-}
-
-/* Whether word means itself in every shell, without quotes. */
-static bool
-is_plain(const char *word)
-{
-	for (; *word != '\0'; word++)
-		if (strchr(letters, *word) == NULL &&
-		    strchr(digits, *word) == NULL &&
-		    strchr("-.:+@%", *word) == NULL)
-			return false;
-	return true;
 }
 
 /* Text to stand between single quotes; if it is too long, its beginning. */
@@ -114,46 +85,52 @@ quote(struct advice *advice, const char *text)
 static bool
 advise(struct advice *advice, const char *const strings[])
 {
-	size_t count = 0;
+	const char **to = advice->strings;
 
-	for (; strings[count] != NULL; count++)
-		advice->strings[count] = strings[count];
-	advice->strings[count] = NULL;
+	while (*strings != NULL)
+		*to++ = *strings++;
+	*to = NULL;
 	return true;
 }
-
-#define ADVISE(...) advise(advice, (const char *const[]){ __VA_ARGS__, NULL })
 
 bool
 advice_find(struct advice *advice, char **command)
 {
-	const char *word = command[0], *variable, *pipe;
+	const char *word = command[0], *pipe;
 	bool blanks = strpbrk(word, " \t\n") != NULL,
 	     alone = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
+	size_t name = strspn(word, NAME);
 	int64_t number;
 
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
-		return ADVISE("did you mean -n ", word, "?");
-	if (is_exported_function(word) && is_plain(word))
-		return ADVISE(
-		    "not a command but a function of bash: use bash -c '", word,
-		    " \"$@\"' ", word, alone ? "" : " ...");
+		return advise(advice, STRINGS("did you mean -n ", word, "?"));
+	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
+		return advise(advice,
+		    STRINGS("not a command but a function of bash: use "
+			    "bash -c '",
+			word, " \"$@\"' ", word, alone ? "" : " ..."));
 	/* The value is not shown: it may be long, or a secret. */
-	variable = blanks && alone ? NULL : find_variable(advice, word);
-	if (variable != NULL)
-		return ADVISE("not a command but a variable: use env ",
-		    variable, "=... COMMAND");
+	if (!(blanks && alone) && name > 0 && name < sizeof advice->quoted &&
+	    word[name] == '=' && !isdigit((unsigned char)*word)) {
+		memcpy(advice->quoted, word, name);
+		advice->quoted[name] = '\0';
+		return advise(advice,
+		    STRINGS("not a command but a variable: use env ",
+			advice->quoted, "=... COMMAND"));
+	}
 	if (!blanks && !bash && !is_among(word, shell_words))
 		return false;
 	/* Without pipefail, the failure of the first command is not seen. */
 	pipe = strchr(word, '|');
 	if (pipe != NULL && pipe[1] != '|')
-		return ADVISE("this needs a shell: use ", "bash -o pipefail",
-		    " -c '", quote(advice, word), alone ? "'" : " ...'");
-	return ADVISE("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
-	    quote(advice, word), alone ? "'" : " ...'");
+		return advise(advice,
+		    STRINGS("this needs a shell: use bash -o pipefail -c '",
+			quote(advice, word), alone ? "'" : " ...'"));
+	return advise(advice,
+	    STRINGS("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
+		quote(advice, word), alone ? "'" : " ...'"));
 }
 
 bool
@@ -164,8 +141,10 @@ advice_on_list(struct advice *advice, const struct given *given)
 	if (strcmp(given->option, "preset") != 0)
 		part = conditions_swallowed(given->text);
 	return part != NULL &&
-	    ADVISE("'", part, "' is part of the pattern; for more items, give ",
-		"--", given->option, " again");
+	    advise(advice,
+		STRINGS("'", part,
+		    "' is part of the pattern; for more items, give --",
+		    given->option, " again"));
 }
 
 bool
@@ -183,6 +162,8 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 		return false;
 	command += wrapper_look(command).command;
 	return preset_for_program(*command, &preset) &&
-	    ADVISE("preset ", preset.name, " (--preset auto) retries only ",
-		"failures that a retry may cure");
+	    advise(advice,
+		STRINGS("preset ", preset.name,
+		    " (--preset auto) retries only failures that a retry may "
+		    "cure"));
 }

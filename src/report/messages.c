@@ -1,36 +1,43 @@
 #include "report/messages.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exit_status.h"
+#include "match/pattern.h"
 #include "report/advice.h"
-#include "report/cause.h"
+#include "text/escape.h"
 #include "text/number.h"
 #include "text/signame.h"
 
-/* Room for ", 2 of 3 in a row". */
-#define ROW_ROOM (2 * NUMBER_ROOM + 16)
+/* The most bytes of what is quoted from an output or from a LIST. */
+#define QUOTE 100
+
+/* A match is looked for in so many bytes before its end. */
+#define WORDS_MOST 200
 
 /* Room for "; this host alone, 3 retries in 60s". */
-#define ALONE_ROOM (2 * NUMBER_ROOM + 40)
+#define ALONE_ROOM 80
+
+/* Input was consumed in spite of --replay-stdin. */
+static const char no_replay[] =
+    "standard input was already consumed, and cannot be read again";
 
 char *
 messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
 {
-	char *end;
+	int length = snprintf(room, MESSAGES_ROOM, "%" PRId64, attempt);
 
-	number_put(room, attempt);
-	if (policy->attempts == POLICY_UNLIMITED)
-		return room;
-	end = room + strlen(room);
-	*end = '/';
-	number_put(end + 1, policy->attempts);
+	if (policy->attempts != POLICY_UNLIMITED)
+		snprintf(room + length, MESSAGES_ROOM - (size_t)length,
+		    "/%" PRId64, policy->attempts);
 	return room;
 }
 
-/* A message about a step, and its parts. */
+/* A message about a step. */
 struct message {
 	struct log *log;
 	const struct policy *policy;
@@ -39,24 +46,22 @@ struct message {
 	const struct relay *relay;
 	enum loudness least;
 	bool continues; /* a second line says more about the end */
-	struct fact facts[4];
+	const char *strings[24]; /* the words so far, up to a NULL */
+	char quote[QUOTE + 4]; /* what these strings may point to */
+	char text[64];
 };
 
-/* The fields of the message in JSON. */
+/* Adds strings to the words. */
 static void
-find_facts(struct message *message)
+add(struct message *message, const char *const strings[])
 {
-	const struct step *step = message->step;
-	struct fact *fact = message->facts;
+	const char **to = message->strings;
 
-	*fact++ = (struct fact){ "attempt", NULL, message->history->made };
-	if (message->history->made > 0)
-		*fact++ =
-		    (struct fact){ "status", NULL, message->history->status };
-	*fact++ = step->again
-	    ? (struct fact){ "delay_ms", NULL, step->delay / NANOS_MS }
-	    : (struct fact){ "reason", verdict_reason_name(step->reason), 0 };
-	*fact = (struct fact){ NULL, NULL, 0 };
+	while (*to != NULL)
+		to++;
+	while (*strings != NULL)
+		*to++ = *strings++;
+	*to = NULL;
 }
 
 /* Whether the invocation succeeded without a failed attempt. */
@@ -68,329 +73,485 @@ never_failed(const struct message *message)
 }
 
 /*
- * Writes the message. It is the one about the end of the invocation, unless
- * another attempt or line follows, or every attempt was a success.
+ * Writes a message with its fields in JSON. It is the one about the end of the
+ * invocation, unless another attempt or line follows, or every attempt was a
+ * success.
  */
 static void
 say(const struct message *message, const char *const strings[])
 {
-	struct line line = { .least = message->least,
-		.last = !message->step->again && !message->continues &&
+	const struct step *step = message->step;
+	const struct history *history = message->history;
+	struct fact facts[4] = { { "attempt", NULL, history->made } };
+	struct fact *fact = &facts[1];
+
+	if (history->made > 0)
+		*fact++ = (struct fact){ "status", NULL, history->status };
+	if (step->again)
+		*fact =
+		    (struct fact){ "delay_ms", NULL, step->delay / NANOS_MS };
+	else
+		*fact = (struct fact){ "reason",
+			verdict_reason_name(step->reason), 0 };
+	log_tell(message->log,
+	    &(struct line){ .least = message->least,
+		.last = !step->again && !message->continues &&
 		    !never_failed(message),
 		.strings = strings,
-		.facts = message->facts };
-
-	log_tell(message->log, &line);
+		.facts = facts });
 }
 
-/* Says why the command did not start, with advice where there is any. */
-static void
-say_not_executable(struct message *message)
-{
-	const struct outcome *outcome = &message->history->last;
-	char **command = message->policy->command;
-	struct advice advice;
+/*
+ * The cause for giving up
+ */
 
-	message->least = LOUDNESS_QUIET;
-	say(message,
-	    STRINGS(
-		"cannot run '", command[0], "': ", strerror(outcome->error)));
-	/* A whole shell line, given as the name, may be too long for a name. */
-	if ((verdict_status(outcome) == EXIT_STATUS_NOT_FOUND ||
-		outcome->error == ENAMETOOLONG) &&
-	    advice_find(&advice, command))
-		say(message, advice.strings);
+/* Copies a part of a text to be quoted; of a long part only the beginning. */
+static const char *
+quote(struct message *message, const char *text, size_t length)
+{
+	size_t shown = escape_cut(text, length, QUOTE);
+
+	memcpy(message->quote, text, shown);
+	memcpy(message->quote + shown, "...", 4);
+	if (shown == length)
+		message->quote[shown] = '\0';
+	return message->quote;
 }
 
-/* How an attempt ended: " failed (exit ", "22", ", HTTP ", "503", ")". */
-struct end_text {
-	const char *strings[5];
-	char number[NUMBER_ROOM], http[NUMBER_ROOM];
-	char name[SIGNAME_ROOM], span[DURATION_ROOM];
-};
-
+/* Adds " (FILE:LINE)" if a policy file has the rule. */
 static void
-put_exit(struct end_text *text, const struct outcome *outcome, bool succeeded)
+add_location(struct message *message, const struct given *given)
 {
-	const char **strings = text->strings;
-
-	*strings++ = succeeded ? " succeeded (exit " : " failed (exit ";
-	*strings++ = number_put(text->number, outcome->code);
-	if (outcome->http.known && outcome->http.code != 0) {
-		*strings++ = ", HTTP ";
-		*strings++ = number_put(text->http, outcome->http.code);
-	}
-	*strings = ")";
+	if (given->location != NULL)
+		add(message, STRINGS(" (", given->location, ")"));
 }
 
-static void
-put_outcome(struct end_text *text, const struct policy *policy, int64_t attempt,
-    const struct outcome *outcome, bool succeeded)
+/*
+ * The item of a LIST that names the failure, or NULL. A pattern is found again
+ * among the watches, where it stands since it was parsed.
+ */
+static const char *
+find_item(struct message *message, const char *list)
 {
-	const char **strings = text->strings;
+	for (;;) {
+		size_t length = conditions_item(list);
+		struct watches watches = message->policy->watches;
+		struct conditions one = { .fail = false };
+		struct conditions_error error;
+		const char *item =
+		    list[length] == '\0' ? list : quote(message, list, length);
 
-	switch (outcome->end) {
-	case END_EXITED:
-		put_exit(text, outcome, succeeded);
-		break;
-	case END_SIGNALED:
-		strings[0] = " killed by ";
-		strings[1] = signame_put(text->name, outcome->code);
-		break;
-	case END_TIMED_OUT:
-		strings[0] = " timed out after ";
-		strings[1] =
-		    duration_format(text->span, plan_timeout(policy, attempt));
-		break;
-	case END_IDLE:
-		strings[0] = " ended after ";
-		strings[1] = duration_format(text->span, policy->idle_timeout);
-		strings[2] = " without output";
-		break;
-	case END_DEADLINE:
-		strings[0] = " ended by the deadline after ";
-		strings[1] = duration_format(text->span, outcome->elapsed);
-		break;
-	case END_NOT_STARTED:
-		strings[0] = " not started (";
-		strings[1] = outcome->forked ? "" : outcome->lacking;
-		strings[2] = outcome->forked ? "" : ": ";
-		strings[3] = strerror(outcome->error);
-		strings[4] = ")";
-		break;
+		if (conditions_parse(&one, &watches, item, &error) &&
+		    verdict_fails_by(&one, &message->history->last))
+			return item;
+		if (list[length] == '\0')
+			return NULL;
+		list += length + 1;
 	}
 }
 
 /*
- * How loud the message about an attempt is. With --log-format github a success
- * after retries is shown without -v too, as the annotation.
+ * Finds the shortest text that the pattern matches and that ends first, up to
+ * the end of its last word. The line is bytes up to end. NULL: nothing matches.
  */
-static enum loudness
-loudness_of(const struct message *message)
+static const char *
+find_words(struct message *message, struct pattern *pattern, const char *line,
+    const char *end)
 {
-	const struct policy *policy = message->policy;
+	const char *from, *to = line, *least;
 
-	if (message->step->reason == REASON_SUCCEEDED)
-		return policy->log_format == LOG_GITHUB &&
-			!never_failed(message)
-		    ? LOUDNESS_PLAIN
-		    : LOUDNESS_VERBOSE;
-	if (message->step->again && message->history->successes > 0)
-		return LOUDNESS_VERBOSE;
-	/* A failure of retry itself is shown with -q too. */
-	return !message->step->again &&
-		(message->history->last.end == END_NOT_STARTED ||
-		    message->history->last.overrun)
-	    ? LOUDNESS_QUIET
-	    : LOUDNESS_PLAIN;
+	pattern_start(pattern);
+	while (to < end && !pattern_feed(pattern, to, 1))
+		to++;
+	if (to == end && !pattern_feed(pattern, "\n", 1))
+		return NULL;
+	to += to < end;
+	least = to - line > WORDS_MOST ? to - WORDS_MOST : line;
+	for (from = to; from > least; from--) {
+		pattern_start(pattern);
+		if (pattern_feed(pattern, from, (size_t)(to - from)) ||
+		    pattern_end(pattern))
+			break;
+	}
+	while (to > from && to[-1] == ' ')
+		to--;
+	while (to < end && to > from && to[-1] != ' ' &&
+	    strchr(" \t\r\"", *to) == NULL)
+		to++;
+	while (to > from + 1 && strchr(" .,:;", to[-1]) != NULL)
+		to--;
+	return quote(message, from, (size_t)(to - from));
 }
 
-/* Writes ", 2 of 3 in a row", or nothing if one success is enough. */
-static char *
-put_row(char room[ROW_ROOM], const struct message *message)
+/* What of the output matched a text of a preset, or NULL if it is not known:
+ * too much came after it, or there is no memory. */
+static const char *
+find_match(struct message *message, const struct watch *watch)
 {
-	int64_t wanted = message->policy->consecutive;
-	char made[NUMBER_ROOM], all[NUMBER_ROOM];
+	struct pattern *pattern = malloc(sizeof *pattern);
+	struct pattern_error error;
+	const char *words = NULL, *text = NULL;
+	size_t length = relay_tail(message->relay, watch->fd, &text);
+	const char *end = text + length;
 
-	*room = '\0';
-	if (wanted > 1)
-		stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(room, ", "),
-					 number_put(made,
-					     message->history->successes)),
-				  " of "),
-			   number_put(all, wanted)),
-		    " in a row");
-	return room;
+	if (pattern != NULL &&
+	    pattern_compile(pattern, watch->text, strlen(watch->text), &error))
+		while (words == NULL && text < end) {
+			const char *line = text;
+
+			text = memchr(line, '\n', (size_t)(end - line));
+			if (text == NULL)
+				text = end;
+			words = find_words(message, pattern, line, text);
+			text += text < end;
+		}
+	free(pattern);
+	return words;
+}
+
+/* Says which preset calls the failure fatal. False if none does. */
+static bool
+add_fatal(struct message *message)
+{
+	const struct policy *policy = message->policy;
+	uint64_t fatal =
+	    policy->rules.fatal.watches & message->history->last.seen;
+	const struct watch *watch = policy->watches.list;
+	const char *words;
+
+	if (fatal == 0)
+		return false;
+	for (; (fatal & 1) == 0; fatal >>= 1)
+		watch++;
+	words = find_match(message, watch);
+	if (watch->preset == NULL)
+		add(message, STRINGS("a preset: "));
+	else
+		add(message, STRINGS("preset ", watch->preset, ": "));
+	if (words == NULL)
+		add(message, STRINGS("this failure"));
+	else
+		add(message, STRINGS("\"", words, "\""));
+	add(message, STRINGS(" cannot be cured by a retry"));
+	return true;
+}
+
+/* The only one that was given of this option; NULL: none or several. */
+static const struct given *
+only(const struct policy *policy, const char *option, bool *any)
+{
+	const struct given *found = NULL;
+
+	*any = false;
+	for (const struct given *given = policy->given; given != NULL;
+	     given = given->next) {
+		if (strcmp(given->option, option) != 0)
+			continue;
+		found = *any ? NULL : given;
+		*any = true;
+	}
+	return found;
+}
+
+/* Why the last attempt is not retried, by the rule that judged it. */
+static void
+add_rule(struct message *message)
+{
+	const struct policy *policy = message->policy;
+	const struct outcome *last = &message->history->last;
+	const struct http_status *http = &last->http;
+	const char *rule = message->history->judgement.rule, *one, *name;
+	const struct given *list, *preset;
+	bool listed, known;
+
+	if (strcmp(rule, "http") == 0 && http->never) {
+		add(message, STRINGS("the server wants no retry"));
+		return;
+	}
+	if (strcmp(rule, "http") == 0 && (!http->known || http->code == 0)) {
+		add(message,
+		    STRINGS(verdict_reason_words(REASON_NOT_RETRYABLE)));
+		return;
+	}
+	if (strcmp(rule, "http") == 0) {
+		snprintf(message->text, sizeof message->text,
+		    "HTTP %d is not retried%s", http->code,
+		    http->code == 403 || http->code == 413
+			? " without a Retry-After"
+			: "");
+		add(message, STRINGS(message->text));
+		return;
+	}
+	if (strcmp(rule, "signal") == 0) {
+		add(message,
+		    STRINGS(signame_put(message->text, last->code),
+			" is not retried unless --retry-on names it"));
+		return;
+	}
+	if (strcmp(rule, "preset") == 0 && add_fatal(message))
+		return;
+
+	/* Neither --retry-on nor a preset names the failure. */
+	list = only(policy, "retry-on", &listed);
+	preset = only(policy, "preset", &known);
+	one = preset != NULL ? "preset " : "the presets";
+	name = preset != NULL ? preset->text : "";
+	if (list != NULL) {
+		add(message, STRINGS("not in --retry-on ", list->text));
+		add_location(message, list);
+	} else if (listed) {
+		add(message, STRINGS("not in any --retry-on"));
+	}
+	if (listed && known)
+		add(message,
+		    STRINGS(", and not a transient failure for ", one, name));
+	else if (known)
+		add(message,
+		    STRINGS(one, name,
+			": not a transient failure, see --retry-on"));
+}
+
+/* Adds the words that follow "giving up: ". */
+static void
+add_cause(struct message *message)
+{
+	const struct policy *policy = message->policy;
+	const struct history *history = message->history;
+	const struct outcome *last = &history->last;
+	enum reason reason = message->step->reason;
+	const struct given *given = policy->given;
+	const char *item = NULL;
+
+	if (last->overrun) {
+		add(message, STRINGS("more output than --hold-max"));
+	} else if (reason == REASON_STOP_RULE) {
+		for (; given != NULL; given = given->next) {
+			if (strcmp(given->option, "stop-on") == 0)
+				item = find_item(message, given->text);
+			if (item != NULL)
+				break;
+		}
+		add(message,
+		    STRINGS("--stop-on", item == NULL ? NULL : " ", item));
+		if (item != NULL)
+			add_location(message, given);
+	} else if (reason == REASON_NOT_RETRYABLE) {
+		add_rule(message);
+	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
+		add(message, STRINGS("cannot run the command"));
+	} else if (reason == REASON_NOT_IDEMPOTENT) {
+		add(message,
+		    STRINGS("a ", last->method,
+			policy->key == NULL
+			    ? " is not sent twice without --idempotency-key"
+			    : " is not sent twice if curl gets no key"));
+	} else if (reason == REASON_INPUT_CONSUMED && policy->replay) {
+		add(message, STRINGS(no_replay));
+	} else if (reason == REASON_ATTEMPTS &&
+	    history->made < policy->attempts) {
+		add(message, STRINGS("too few attempts left"));
+	} else {
+		add(message, STRINGS(verdict_reason_words(reason)));
+	}
+	if (reason == REASON_RETRY_AFTER)
+		add(message,
+		    STRINGS(" (",
+			duration_format(message->text, verdict_wait(last)),
+			")"));
+	if (reason == REASON_LIMIT)
+		add(message, STRINGS(" (", history->limit->text, ")"));
+}
+
+/*
+ * Steps
+ */
+
+/* Writes how an attempt ended: " failed (exit 22, HTTP 503)". */
+static void
+put_end(char *room, size_t size, const struct message *message, bool succeeded)
+{
+	const struct policy *policy = message->policy;
+	const struct outcome *outcome = &message->history->last;
+	char detail[DURATION_ROOM] = "";
+
+	switch (outcome->end) {
+	case END_EXITED:
+		if (outcome->http.known && outcome->http.code != 0)
+			snprintf(detail, sizeof detail, ", HTTP %d",
+			    outcome->http.code);
+		snprintf(room, size,
+		    succeeded ? " succeeded (exit %d%s)"
+			      : " failed (exit %d%s)",
+		    outcome->code, detail);
+		break;
+	case END_SIGNALED:
+		snprintf(room, size, " killed by %s",
+		    signame_put(detail, outcome->code));
+		break;
+	case END_TIMED_OUT:
+		duration_format(
+		    detail, plan_timeout(policy, message->history->made));
+		snprintf(room, size, " timed out after %s", detail);
+		break;
+	case END_IDLE:
+		duration_format(detail, policy->idle_timeout);
+		snprintf(room, size, " ended after %s without output", detail);
+		break;
+	case END_DEADLINE:
+		duration_format(detail, outcome->elapsed);
+		snprintf(room, size, " ended by the deadline after %s", detail);
+		break;
+	case END_NOT_STARTED:
+		snprintf(room, size, " not started (%s%s%s)",
+		    outcome->forked ? "" : outcome->lacking,
+		    outcome->forked ? "" : ": ", strerror(outcome->error));
+		break;
+	}
 }
 
 /* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
 say_attempt(struct message *message)
 {
-	const struct outcome *outcome = &message->history->last;
+	const struct policy *policy = message->policy;
+	const struct history *history = message->history;
+	const struct outcome *outcome = &history->last;
 	const struct step *step = message->step;
-	bool succeeded = message->history->successes > 0;
-	char label[MESSAGES_ROOM], span[DURATION_ROOM], row[ROW_ROOM] = "";
-	const char *judged = "", *next = ", giving up: ", **why;
-	struct cause cause = { .strings = { NULL } };
-	struct end_text text = { .strings = { "", "", "", "", "" } };
+	bool succeeded = history->successes > 0;
+	char label[MESSAGES_ROOM], span[DURATION_ROOM], end[160];
+	char row[2 * NUMBER_ROOM + 16] = "";
 
-	put_outcome(
-	    &text, message->policy, message->history->made, outcome, succeeded);
+	messages_label(label, policy, history->made);
+	put_end(end, sizeof end, message, succeeded);
+	add(message, STRINGS("attempt ", label, end));
 	if (succeeded && outcome->end != END_EXITED)
-		judged = ": succeeded";
-	if (succeeded)
-		put_row(row, message);
+		add(message, STRINGS(": succeeded"));
+	if (succeeded && policy->consecutive > 1)
+		snprintf(row, sizeof row,
+		    ", %" PRId64 " of %" PRId64 " in a row", history->successes,
+		    policy->consecutive);
+	add(message, STRINGS(row));
 	if (step->again) {
-		next = succeeded ? ", next in " : ", retrying in ";
-		cause.strings[0] = duration_format(span, step->delay);
+		add(message,
+		    STRINGS(succeeded ? ", next in " : ", retrying in ",
+			duration_format(span, step->delay)));
 		/* Others may use the budget up during the delay. */
-		if (!succeeded && message->policy->budget.key != NULL)
-			cause.strings[1] = " if the budget allows";
-	} else if (step->reason == REASON_SUCCEEDED) {
-		next = "";
-	} else {
-		cause_find(&cause, message->policy, message->history,
-		    step->reason, message->relay);
+		if (!succeeded && policy->budget.key != NULL)
+			add(message, STRINGS(" if the budget allows"));
+	} else if (step->reason != REASON_SUCCEEDED) {
+		add(message, STRINGS(", giving up: "));
+		add_cause(message);
 	}
-	why = cause.strings;
-	message->least = loudness_of(message);
-	messages_label(label, message->policy, message->history->made);
-	say(message,
-	    STRINGS("attempt ", label, text.strings[0], text.strings[1],
-		text.strings[2], text.strings[3], text.strings[4], judged, row,
-		next, why[0], why[1], why[2], why[3], why[4], why[5], why[6],
-		why[7], why[8], why[9], why[10]));
-}
 
-/* "12 of 12 retries used in 60s (61 successes, ratio 0.2, min 10)" */
-static void
-say_budget(const struct message *message, const char *next, const char *then)
-{
-	char used[NUMBER_ROOM], limit[NUMBER_ROOM], window[NUMBER_ROOM],
-	    successes[NUMBER_ROOM], ratio[NUMBER_ROOM], min[NUMBER_ROOM];
-	const struct admission *admission = &message->history->admission;
-	const struct window_sums *sums = &admission->sums;
-	const struct terms *limits = &admission->limits;
-	bool paid = admission->next == NANOS_MAX;
-
-	say(message,
-	    STRINGS("budget '", message->policy->budget.key, "': exhausted, ",
-		number_put(used, sums->retries), " of ",
-		number_put(limit, window_limit(limits, sums->successes)),
-		" retries used in ",
-		number_put_decimal(
-		    window, admission->limits.window, NANOS_SECOND),
-		"s (", number_put(successes, sums->successes),
-		sums->successes == 1 ? " success" : " successes", ", ratio ",
-		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, limits->min), "), next ",
-		admission->never ? "never"
-		    : paid       ? "after a success"
-				 : "in about ",
-		paid ? "" : next, then));
+	/* With --log-format github a success after retries is shown without -v
+	 * too, as the annotation. A failure of retry itself is shown with -q
+	 * too. */
+	if (step->reason == REASON_SUCCEEDED &&
+	    (policy->log_format != LOG_GITHUB || never_failed(message)))
+		message->least = LOUDNESS_VERBOSE;
+	else if (step->again && succeeded)
+		message->least = LOUDNESS_VERBOSE;
+	else if (step->reason != REASON_SUCCEEDED && !step->again &&
+	    (outcome->end == END_NOT_STARTED || outcome->overrun))
+		message->least = LOUDNESS_QUIET;
+	say(message, message->strings);
 }
 
 /* Writes "; this host alone, 1 retry in 60s". */
-static char *
+static void
 put_alone(char room[ALONE_ROOM], const struct admission *admission)
 {
 	int64_t share = admission->fleet.share;
-	char most[NUMBER_ROOM], window[NUMBER_ROOM];
+	char window[NUMBER_ROOM];
 
 	number_put_decimal(window, admission->limits.window, NANOS_SECOND);
-	stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(room, "; this host alone, "),
-				 number_put(most, share)),
-			  share == 1 ? " retry in " : " retries in "),
-		   window),
-	    "s");
-	return room;
-}
-
-/* "exhausted, 200 of 200 retries used in 60s by 312 hosts, ask again in about
- * 4s": until then no process of this host asks the server. */
-static void
-say_fleet(const struct message *message, const char *next, const char *then)
-{
-	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM];
-	char window[NUMBER_ROOM], alone[ALONE_ROOM];
-	const struct admission *admission = &message->history->admission;
-	const struct policy *policy = message->policy;
-
-	if (admission->fleet.alone)
-		say(message,
-		    STRINGS("fleet '", policy->fleet.text, "': ",
-			admission->silence != NULL ? admission->silence
-						   : "no answer lately",
-			put_alone(alone, admission), ", ask again in about ",
-			next, then));
-	else
-		say(message,
-		    STRINGS("fleet '", policy->fleet.text, "': budget '",
-			policy->budget.key, "': exhausted, ",
-			number_put(used, admission->view.retries), " of ",
-			number_put(limit, admission->view.limit),
-			" retries used in ",
-			number_put_decimal(
-			    window, admission->limits.window, NANOS_SECOND),
-			"s by ", number_put(hosts, admission->view.hosts),
-			admission->view.hosts == 1 ? " host" : " hosts",
-			", ask again in about ", next, then));
-}
-
-void
-messages_alone(struct log *log, const struct policy *policy,
-    const struct admission *admission)
-{
-	char alone[ALONE_ROOM];
-
-	if (admission->fleet.decision == HOST_ALONE &&
-	    admission->silence != NULL)
-		log_say(log, LOUDNESS_PLAIN,
-		    STRINGS("fleet '", policy->fleet.text, "': ",
-			admission->silence, put_alone(alone, admission)));
-}
-
-static void
-say_breaker(const struct message *message, const char *next, const char *then)
-{
-	const struct breaker_view *breaker =
-	    &message->history->admission.breaker;
-	char number[NUMBER_ROOM];
-
-	if (breaker->state == BREAKER_RECOVERING)
-		say(message,
-		    STRINGS("breaker '", message->policy->budget.key,
-			"': recovering, ", number_put(number, breaker->rate),
-			" attempts a second, ask again in ", next, then));
-	else
-		say(message,
-		    STRINGS("breaker '", message->policy->budget.key,
-			"': open after ", number_put(number, breaker->failures),
-			breaker->failures == 1 ? " failure"
-					       : " consecutive failures",
-			breaker->state == BREAKER_HALF_OPEN
-			    ? ", probe under way, ask again in "
-			    : ", probe in ",
-			next, then));
+	snprintf(room, ALONE_ROOM, "; this host alone, %" PRId64 " %s in %ss",
+	    share, share == 1 ? "retry" : "retries", window);
 }
 
 /* Says why the next attempt may not begin, and what retry does now. */
 static void
-say_denied(const struct message *message)
+say_denied(struct message *message)
 {
+	const struct policy *policy = message->policy;
 	const struct admission *admission = &message->history->admission;
+	const struct breaker_view *breaker = &admission->breaker;
+	const struct host_view *view = &admission->view;
+	const struct terms *limits = &admission->limits;
+	int64_t successes = admission->sums.successes;
+	bool paid = admission->next == NANOS_MAX;
+	char next[DURATION_ROOM], window[NUMBER_ROOM], ratio[NUMBER_ROOM];
+	char alone[ALONE_ROOM], text[320];
 	const char *then = "; giving up";
-	char span[DURATION_ROOM];
-	const char *next = duration_format(span, admission->next);
-	bool endless = admission->next == NANOS_MAX;
 
 	if (message->step->again)
 		then = "; waiting";
 	else if (message->history->made == 0)
 		then = "; command not run";
-	if (admission->answer == ADMISSION_HELD)
-		say_breaker(message, next, then);
-	else if (admission->fleet.decision == HOST_DENIED)
-		say_fleet(message, next, then);
-	else if (!admission->cooling)
-		say_budget(message, next, then);
-	else
-		say(message,
-		    STRINGS("budget '", message->policy->budget.key,
-			endless
-			    ? "': no retries after a denial, next after a "
-			      "success"
-			    : "': no retries after a denial, next in about ",
-			endless ? "" : next, then));
-}
+	duration_format(next, admission->next);
+	number_put_decimal(window, admission->limits.window, NANOS_SECOND);
 
-static bool
-is_denied(const struct step *step)
-{
-	return step->again
-	    ? step->attempt == 0
-	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
+	message->strings[0] = NULL;
+	if (admission->answer == ADMISSION_HELD) {
+		add(message, STRINGS("breaker '", policy->budget.key));
+		if (breaker->state == BREAKER_RECOVERING)
+			snprintf(text, sizeof text,
+			    "': recovering, %" PRId64
+			    " attempts a second, ask again in %s",
+			    breaker->rate, next);
+		else
+			snprintf(text, sizeof text,
+			    "': open after %" PRId64 "%s%s%s",
+			    breaker->failures,
+			    breaker->failures == 1 ? " failure"
+						   : " consecutive failures",
+			    breaker->state == BREAKER_HALF_OPEN
+				? ", probe under way, ask again in "
+				: ", probe in ",
+			    next);
+	} else if (admission->fleet.decision == HOST_DENIED &&
+	    admission->fleet.alone) {
+		put_alone(alone, admission);
+		add(message, STRINGS("fleet '", policy->fleet.text));
+		snprintf(text, sizeof text, "': %s%s, ask again in about %s",
+		    admission->silence != NULL ? admission->silence
+					       : "no answer lately",
+		    alone, next);
+	} else if (admission->fleet.decision == HOST_DENIED) {
+		/* Until then no process of this host asks the server. */
+		add(message,
+		    STRINGS("fleet '", policy->fleet.text, "': budget '",
+			policy->budget.key));
+		snprintf(text, sizeof text,
+		    "': exhausted, %" PRId64 " of %" PRId64
+		    " retries used in %ss by %" PRId64
+		    "%s, ask again in about %s",
+		    view->retries, view->limit, window, view->hosts,
+		    view->hosts == 1 ? " host" : " hosts", next);
+	} else if (admission->cooling) {
+		add(message, STRINGS("budget '", policy->budget.key));
+		snprintf(text, sizeof text, "%s%s",
+		    paid ? "': no retries after a denial, next after a success"
+			 : "': no retries after a denial, next in about ",
+		    paid ? "" : next);
+	} else {
+		add(message, STRINGS("budget '", policy->budget.key));
+		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE);
+		snprintf(text, sizeof text,
+		    "': exhausted, %" PRId64 " of %" PRId64
+		    " retries used in %ss (%" PRId64
+		    "%s, ratio %s, min %" PRId64 "), next %s%s",
+		    admission->sums.retries, window_limit(limits, successes),
+		    window, successes,
+		    successes == 1 ? " success" : " successes", ratio,
+		    limits->min,
+		    admission->never ? "never"
+			: paid       ? "after a success"
+				     : "in about ",
+		    paid ? "" : next);
+	}
+	add(message, STRINGS(text, then));
+	say(message, message->strings);
 }
 
 void
@@ -398,31 +559,44 @@ messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step,
     const struct relay *relay)
 {
+	const struct outcome *last = &history->last;
+	bool denied = step->again
+	    ? step->attempt == 0
+	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
 	struct message message = { .log = log,
 		.policy = policy,
 		.history = history,
 		.step = step,
 		.relay = relay,
-		.least = LOUDNESS_PLAIN };
-	char number[NUMBER_ROOM];
+		.least = LOUDNESS_PLAIN,
+		.continues = denied && step->attempt != 0 };
 	struct advice advice;
 
-	find_facts(&message);
-	message.continues = is_denied(step) && step->attempt != 0;
-	if (step->attempt != 0 && step->reason == REASON_NOT_EXECUTABLE)
-		say_not_executable(&message);
-	else if (step->attempt != 0)
-		say_attempt(&message);
-	message.continues = false;
-	if (is_denied(step))
-		say_denied(&message);
-	else if (step->attempt == 0)
+	if (step->attempt != 0 && step->reason == REASON_NOT_EXECUTABLE) {
+		message.least = LOUDNESS_QUIET;
 		say(&message,
-		    STRINGS("giving up before attempt ",
-			number_put(number, history->made + 1), ": ",
+		    STRINGS("cannot run '", policy->command[0],
+			"': ", strerror(last->error)));
+		/* A whole shell line may be too long for a name. */
+		if ((verdict_status(last) == EXIT_STATUS_NOT_FOUND ||
+			last->error == ENAMETOOLONG) &&
+		    advice_find(&advice, policy->command))
+			say(&message, advice.strings);
+	} else if (step->attempt != 0) {
+		say_attempt(&message);
+	} else if (!denied) {
+		snprintf(message.text, sizeof message.text,
+		    "giving up before attempt %" PRId64 ": ",
+		    history->made + 1);
+		say(&message,
+		    STRINGS(message.text,
 			step->reason == REASON_INPUT_CONSUMED && policy->replay
-			    ? CAUSE_NO_REPLAY
+			    ? no_replay
 			    : verdict_reason_words(step->reason)));
+	}
+	message.continues = false;
+	if (denied)
+		say_denied(&message);
 
 	/* While lines are held, the advice would replace the one above. */
 	if (policy->loudness == LOUDNESS_VERBOSE && !log->holding &&
@@ -433,20 +607,34 @@ messages_step(struct log *log, const struct policy *policy,
 }
 
 void
+messages_alone(struct log *log, const struct policy *policy,
+    const struct admission *admission)
+{
+	char alone[ALONE_ROOM];
+
+	if (admission->fleet.decision != HOST_ALONE ||
+	    admission->silence == NULL)
+		return;
+	put_alone(alone, admission);
+	log_say(log, LOUDNESS_PLAIN,
+	    STRINGS("fleet '", policy->fleet.text, "': ", admission->silence,
+		alone));
+}
+
+void
 messages_end(struct log *log, const struct policy *policy,
     const struct history *history, enum reason reason, nanos now)
 {
 	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
-	char number[NUMBER_ROOM], span[DURATION_ROOM];
-	const char *const *strings =
-	    STRINGS("ended after ", number_put(number, history->made),
-		history->made == 1 ? " attempt in " : " attempts in ",
-		duration_format(span, now - history->began), ": ",
-		verdict_reason_name(reason));
-	struct line line = { .least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
-		.last = last,
-		.strings = strings };
+	char text[128], span[DURATION_ROOM];
 
-	log_tell(log, &line);
+	duration_format(span, now - history->began);
+	snprintf(text, sizeof text,
+	    "ended after %" PRId64 " attempt%s in %s: %s", history->made,
+	    history->made == 1 ? "" : "s", span, verdict_reason_name(reason));
+	log_tell(log,
+	    &(struct line){ .least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
+		.last = last,
+		.strings = STRINGS(text) });
 }

@@ -20,7 +20,8 @@ char *messages_label(
 
 /*
  * Logs how the last attempt ended, or that the next one may not begin, and
- * which step follows. relay has the end of the output (see cause.h).
+ * which step follows. relay has the end of the output, from which the words
+ * that a preset matched are quoted.
  */
 void messages_step(struct log *log, const struct policy *policy,
     const struct history *history, const struct step *step,
