@@ -8,13 +8,118 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include "sys/procfs.h"
 #include "sys/sys.h"
-#include "text/number.h"
-#include "report/target_path.h"
+
+/* The number of symbolic links that the kernel follows in a path. */
+#define LINKS_MOST 40
+
+/* The type of the file system proc: statfs(2). */
+#define PROC_MAGIC 0x9fa0
 
 /*
  * Functions that return false set errno.
+ */
+
+/*
+ * Paths
+ */
+
+/* The length of a path up to and with its last slash. */
+static int
+directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (int)(slash + 1 - path);
+}
+
+/* The descriptor that a path such as "-" or /dev/fd/3 names, or -1. */
+static int
+descriptor_of(const char *file)
+{
+	return strcmp(file, "-") == 0 ? STDERR_FILENO : procfs_descriptor(file);
+}
+
+/*
+ * Whether a link or file may be followed or written to: not one of another user
+ * in a directory like /tmp, where the link may lead to any file of this user.
+ * The rule is that of protected_symlinks in proc_sys_fs(5).
+ */
+static bool
+is_trusted(const char *path, const struct stat *file)
+{
+	int length = directory_of(path);
+	char parent[PATH_MAX];
+	struct stat directory;
+
+	snprintf(parent, sizeof parent, "%.*s", length, path);
+	if (stat(length == 0 ? "." : parent, &directory) == -1)
+		return false;
+	return (directory.st_mode & S_ISVTX) == 0 ||
+	    (directory.st_mode & S_IWOTH) == 0 || file->st_uid == geteuid() ||
+	    file->st_uid == directory.st_uid;
+}
+
+/*
+ * Follows symbolic links up to a path that is none, whether or not a file has
+ * it, or up to one that names a descriptor. False if a link may not be
+ * followed.
+ */
+static bool
+resolve(char path[PATH_MAX], const char *file)
+{
+	size_t size = strlen(file) + 1;
+
+	errno = ENAMETOOLONG;
+	if (size > PATH_MAX)
+		return false;
+	memcpy(path, file, size);
+	for (int links = 0; links < LINKS_MOST; links++) {
+		size_t directory = (size_t)directory_of(path);
+		char text[PATH_MAX];
+		struct statfs system;
+		struct stat stat;
+		ssize_t length = 0;
+		bool follows;
+		int fd, error;
+
+		if (descriptor_of(path) != -1)
+			return true;
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		/* If that is an error, writing will fail with it. */
+		if (fd == -1)
+			return true;
+		/* The text of a link in /proc is not always the path that it
+		 * leads to. */
+		follows = fstat(fd, &stat) == 0 && S_ISLNK(stat.st_mode) &&
+		    (fstatfs(fd, &system) == -1 || system.f_type != PROC_MAGIC);
+		if (follows)
+			length = readlinkat(fd, "", text, sizeof text - 1);
+		error = errno;
+		close(fd);
+		errno = error;
+		if (!follows || length == -1)
+			return !follows;
+		errno = EACCES;
+		if (!is_trusted(path, &stat))
+			return false;
+		text[length] = '\0';
+		if (*text == '/')
+			directory = 0;
+		errno = ENAMETOOLONG;
+		if (directory + (size_t)length >= PATH_MAX)
+			return false;
+		memcpy(path + directory, text, (size_t)length + 1);
+	}
+	errno = ELOOP;
+	return false;
+}
+
+/*
+ * Regular files
  */
 
 static bool
@@ -27,92 +132,56 @@ fill(int fd, const struct atomic_file *target)
 	return errno == 0;
 }
 
-/* A file that is replaced keeps its mode, which the user has chosen. */
-static bool
-set_mode(int fd, const struct atomic_file *target, const struct stat *old)
+/* The whole text in memory, before any of it is written; NULL, with errno, if
+ * that failed. To be unmapped. */
+static char *
+compose(const struct atomic_file *target, size_t *length)
 {
-	if (target->mode != 0)
-		return fchmod(fd, target->mode) == 0;
-	return old == NULL || fchmod(fd, old->st_mode & 0777) == 0;
-}
+	int fd = memfd_create("retry", MFD_CLOEXEC), error;
+	char *bytes = MAP_FAILED;
+	off_t end;
 
-/* The whole text of a file, in memory, before any of it is written. */
-struct document {
-	int fd;
-	char *bytes;
-	size_t length;
-};
-
-/* The document has to be discarded even if this fails. */
-static bool
-compose(struct document *document, const struct atomic_file *target)
-{
-	off_t length;
-
-	*document = (struct document){ .fd = memfd_create("retry", MFD_CLOEXEC),
-		.bytes = MAP_FAILED };
-	if (document->fd == -1 || !fill(document->fd, target))
-		return false;
-	length = lseek(document->fd, 0, SEEK_CUR);
-	if (length <= 0)
-		return false;
-	document->length = (size_t)length;
-	document->bytes = mmap(
-	    NULL, document->length, PROT_READ, MAP_SHARED, document->fd, 0);
-	return document->bytes != MAP_FAILED;
-}
-
-/* Keeps errno. */
-static void
-discard(struct document *document)
-{
-	int error = errno;
-
-	if (document->bytes != MAP_FAILED)
-		munmap(document->bytes, document->length);
-	if (document->fd != -1)
-		close(document->fd);
-	errno = error;
-}
-
-/* A new name in the same directory, for a temporary file. */
-static bool
-name_beside(char path[PATH_MAX], const char *file)
-{
-	static const char prefix[] = ".retry-", suffix[] = ".tmp";
-	size_t length = target_path_directory(file);
-
-	if (length + sizeof prefix + SYS_UUID + sizeof suffix > PATH_MAX) {
-		errno = ENAMETOOLONG;
-		return false;
+	if (fd == -1)
+		return NULL;
+	if (fill(fd, target)) {
+		end = lseek(fd, 0, SEEK_CUR);
+		*length = (size_t)end;
+		if (end > 0)
+			bytes =
+			    mmap(NULL, *length, PROT_READ, MAP_SHARED, fd, 0);
 	}
-	memcpy(path, file, length);
-	memcpy(path + length, prefix, sizeof prefix);
-	length += sizeof prefix - 1;
-	sys_uuid(path + length);
-	length += SYS_UUID - 1;
-	memcpy(path + length, suffix, sizeof suffix);
-	return true;
+	error = errno;
+	close(fd);
+	errno = error;
+	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
 /*
- * Writes a temporary file and renames it to file. old is the regular file that
- * has this name, or NULL.
+ * Writes a temporary file in the same directory and renames it to file. old is
+ * the regular file that has this name, or NULL. It keeps its mode, which the
+ * user has chosen.
  */
 static bool
 replace(
     const struct atomic_file *target, const char *file, const struct stat *old)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], uuid[SYS_UUID];
+	mode_t mode = target->mode;
 	int fd, error = 0;
 
-	if (!name_beside(path, file))
+	if (snprintf(path, sizeof path, "%.*s.retry-%s.tmp", directory_of(file),
+		file, sys_uuid(uuid)) >= (int)sizeof path) {
+		errno = ENAMETOOLONG;
 		return false;
+	}
 	fd = open(
 	    path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd == -1)
 		return false;
-	if (!set_mode(fd, target, old) || !fill(fd, target))
+	if (mode == 0 && old != NULL)
+		mode = old->st_mode & 0777;
+	if (((target->mode != 0 || old != NULL) && fchmod(fd, mode) == -1) ||
+	    !fill(fd, target))
 		error = errno;
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (close(fd) == -1 && error == 0)
@@ -126,44 +195,23 @@ replace(
 }
 
 /*
- * Reserves room for the document from the offset at on: what is written to a
- * file in place cannot be undone.
- */
-static bool
-reserve(int fd, const struct document *document, off_t at)
-{
-	struct rlimit limit;
-
-	errno = EFBIG;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (rlim_t)at + document->length > limit.rlim_cur)
-		return false;
-	return fallocate(
-		   fd, FALLOC_FL_KEEP_SIZE, at, (off_t)document->length) == 0 ||
-	    (errno != ENOSPC && errno != EDQUOT);
-}
-
-/*
  * The first byte destroys the old text. If writing fails nevertheless, the file
  * is made empty: half a text could be mistaken for a whole one.
  */
 static bool
-write_over(int fd, const struct document *document)
+write_over(int fd, const char *bytes, size_t length)
 {
 	size_t done = 0;
 	ssize_t put = 0;
 	int error;
 
-	if (!reserve(fd, document, 0))
-		return false;
-	while (done < document->length) {
-		put =
-		    write(fd, document->bytes + done, document->length - done);
+	while (done < length) {
+		put = write(fd, bytes + done, length - done);
 		if (put == -1)
 			break;
 		done += (size_t)put;
 	}
-	if (put != -1 && ftruncate(fd, (off_t)document->length) == 0)
+	if (put != -1 && ftruncate(fd, (off_t)length) == 0)
 		return true;
 	error = errno;
 	if (done > 0 && ftruncate(fd, 0) == -1)
@@ -173,35 +221,55 @@ write_over(int fd, const struct document *document)
 }
 
 /*
- * Adds to the end of a file of this size, in one write(2). If the disk is full
- * nevertheless, the line is cut off. It stays, because another process may have
- * added a line behind it; and it gets a newline, if there is room for one, so
- * that it does not spoil the next line. Whether an old line lacks its newline
- * cannot be known: while another process writes, the file ends anywhere.
+ * Adds to the end of a file, in one write(2). If the disk is full nevertheless,
+ * the line is cut off. It stays, because another process may have added a line
+ * behind it; and it gets a newline, if there is room for one, so that it does
+ * not spoil the next line. Whether an old line lacks its newline cannot be
+ * known: while another process writes, the file ends anywhere.
  */
 static bool
-write_behind(int fd, const struct document *document, off_t size)
+write_behind(int fd, const char *bytes, size_t length)
 {
 	ssize_t put;
 
-	if (!reserve(fd, document, size))
-		return false;
 	do
-		put = write(fd, document->bytes, document->length);
+		put = write(fd, bytes, length);
 	while (put == -1 && errno == EINTR);
-	if (put == -1 || (size_t)put == document->length)
+	if (put == -1 || (size_t)put == length)
 		return put != -1;
 	if (write(fd, "\n", 1) != -1)
 		errno = ENOSPC;
 	return false;
 }
 
-/* Whether a file may be written to in place after this error of rename(2). */
+/* Writes a text to an open file, behind its text or over it. If the file must
+ * not be written to, the error is why. */
 static bool
-is_fixed(int error)
+write_open(const struct atomic_file *target, const char *file, int fd, int why,
+    const char *bytes, size_t length)
 {
-	return error == EBUSY || error == EACCES || error == EPERM ||
-	    error == EROFS;
+	struct rlimit limit;
+	struct stat stat;
+	off_t at;
+
+	if (fstat(fd, &stat) == -1)
+		return false;
+	/* Only a privileged user can have made a mount point. */
+	errno = why;
+	if (!S_ISREG(stat.st_mode) ||
+	    (why != EBUSY && !is_trusted(file, &stat)))
+		return false;
+	/* What is written in place cannot be undone: is there room for it? */
+	at = target->append ? stat.st_size : 0;
+	errno = EFBIG;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    (rlim_t)at + length > limit.rlim_cur)
+		return false;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)length) == -1 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return false;
+	return target->append ? write_behind(fd, bytes, length)
+			      : write_over(fd, bytes, length);
 }
 
 /*
@@ -214,126 +282,120 @@ static bool
 write_in_place(const struct atomic_file *target, const char *file, int why)
 {
 	int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	struct document document;
-	struct stat stat;
-	int fd = -1, error;
-	bool done = compose(&document, target);
+	size_t length;
+	char *bytes = compose(target, &length);
+	bool done = false;
+	int fd, error;
 
+	if (bytes == NULL)
+		return false;
 	if (target->append)
 		flags |= O_APPEND | O_CREAT;
-	if (done)
-		fd = open(file, flags, 0666);
-	done = fd != -1 && fstat(fd, &stat) == 0;
-	/* This is the error if the file must not be written to. */
-	if (done)
-		errno = why;
-	/* Only a privileged user can have made a mount point. */
-	done = done && S_ISREG(stat.st_mode) &&
-	    (why == EBUSY || target_path_trusted(file, &stat)) &&
-	    (target->append ? write_behind(fd, &document, stat.st_size)
-			    : write_over(fd, &document));
+	fd = open(file, flags, 0666);
+	if (fd != -1)
+		done = write_open(target, file, fd, why, bytes, length);
 	error = errno;
 	if (fd != -1 && close(fd) == -1 && done) {
 		error = errno;
 		done = false;
 	}
-	discard(&document);
+	munmap(bytes, length);
 	errno = error;
 	return done;
 }
 
 /*
- * Waits for a reader, until event_loop_now() is until. False if the reader
- * takes too long, or if a signal has ended this wait or one before.
+ * Other files
  */
-static bool
-await_reader(struct atomic_file_wait *wait, int fd, nanos until)
-{
-	nanos left = until - event_loop_now(wait->loop);
 
-	errno = wait->ended ? EINTR : ETIMEDOUT;
-	if (wait->ended || left <= 0)
-		return false;
-	wait->ended = !event_loop_wait_room(wait->loop, fd, left);
-	errno = EINTR;
-	return !wait->ended;
-}
-
-static bool
-write_out(struct atomic_file_wait *wait, const struct nonblock *nonblock,
-    const char *bytes, size_t length)
-{
-	nanos until = event_loop_now(wait->loop) + wait->patience;
-
-	while (length > 0) {
-		ssize_t put = nonblock_put(nonblock, bytes, length);
-
-		if (put > 0) {
-			bytes += put;
-			length -= (size_t)put;
-			until = event_loop_now(wait->loop) + wait->patience;
-			continue;
-		}
-		if (put == 0 || (errno != EAGAIN && errno != EINTR) ||
-		    !await_reader(wait, nonblock->fd, until))
-			return false;
-	}
-	return true;
-}
-
-/* Writes the whole text with as few calls as possible. */
+/* Writes the whole text with as few calls as possible, as long as the reader
+ * takes it, and as no signal has ended a wait. */
 static bool
 deliver(const struct atomic_file *target, const struct nonblock *nonblock,
     struct atomic_file_wait *wait)
 {
-	struct document document;
-	bool done = compose(&document, target) &&
-	    write_out(wait, nonblock, document.bytes, document.length);
+	struct event_loop *loop = wait->loop;
+	size_t length, done = 0;
+	char *bytes = compose(target, &length);
+	nanos until = event_loop_now(loop) + wait->patience;
+	int error = 0;
 
-	discard(&document);
-	return done;
-}
-
-static bool
-write_to_descriptor(
-    const struct atomic_file *target, int fd, struct atomic_file_wait *wait)
-{
-	int flags = fcntl(fd, F_GETFD);
-	struct nonblock nonblock;
-
-	/* A close-on-exec descriptor is retry's own, not an inherited one. */
-	if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
-		errno = EBADF;
+	if (bytes == NULL)
 		return false;
+	while (done < length && error == 0) {
+		ssize_t put =
+		    nonblock_put(nonblock, bytes + done, length - done);
+		nanos left;
+
+		if (put > 0) {
+			done += (size_t)put;
+			until = event_loop_now(loop) + wait->patience;
+			continue;
+		}
+		if (put == 0 || (errno != EAGAIN && errno != EINTR)) {
+			error = put == 0 ? EIO : errno;
+			continue;
+		}
+		left = until - event_loop_now(loop);
+		if (!wait->ended && left <= 0)
+			error = ETIMEDOUT;
+		else if (!wait->ended)
+			wait->ended =
+			    !event_loop_wait_room(loop, nonblock->fd, left);
+		if (wait->ended)
+			error = EINTR;
 	}
-	/* Lines of the log that still wait to be written come first. */
-	if (!wait->ended)
-		wait->ended = !event_loop_await(wait->loop, event_loop_log,
-		    sys_now(CLOCK_BOOTTIME) + wait->patience);
-	nonblock = nonblock_open(fd);
-	return deliver(target, &nonblock, wait);
+	munmap(bytes, length);
+	errno = error;
+	return error == 0;
 }
 
-static bool
-write_to_file(const struct atomic_file *target, const char *file,
-    struct atomic_file_wait *wait)
+bool
+atomic_file_write(
+    const struct atomic_file *target, struct atomic_file_wait *wait)
 {
 	struct nonblock nonblock = { .way = NONBLOCK_PRIVATE };
+	char path[PATH_MAX];
 	struct stat old;
-	bool found = stat(file, &old) == 0, done;
-	int error;
+	int fd, flags, error;
+	bool found, done;
 
-	/* Anybody may have put a file there: it has to be trusted. */
-	if (target->append && (!found || S_ISREG(old.st_mode)))
-		return write_in_place(target, file, EACCES);
+	if (!resolve(path, target->file))
+		return false;
+	fd = descriptor_of(path);
+	if (fd != -1) {
+		flags = fcntl(fd, F_GETFD);
+		/* A close-on-exec descriptor is retry's own, no inherited one.
+		 */
+		errno = EBADF;
+		if (flags == -1 || (flags & FD_CLOEXEC) != 0)
+			return false;
+		/* Lines of the log that still wait to be written come first. */
+		if (!wait->ended)
+			wait->ended =
+			    !event_loop_await(wait->loop, event_loop_log,
+				sys_now(CLOCK_BOOTTIME) + wait->patience);
+		nonblock = nonblock_open(fd);
+		return deliver(target, &nonblock, wait);
+	}
+
+	found = stat(path, &old) == 0;
 	if (!found || S_ISREG(old.st_mode)) {
-		done = replace(target, file, found ? &old : NULL);
-		return done || !found || !is_fixed(errno)
-		    ? done
-		    : write_in_place(target, file, errno);
+		/* Anybody may have put a file there: it has to be trusted. */
+		if (target->append)
+			return write_in_place(target, path, EACCES);
+		if (replace(target, path, found ? &old : NULL))
+			return true;
+		error = errno;
+		/* Is it a mount point, or its directory not writable? */
+		if (!found ||
+		    (error != EBUSY && error != EACCES && error != EPERM &&
+			error != EROFS))
+			return false;
+		return write_in_place(target, path, error);
 	}
 	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
-	nonblock.fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	nonblock.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (nonblock.fd == -1)
 		return false;
 	done = deliver(target, &nonblock, wait);
@@ -341,18 +403,4 @@ write_to_file(const struct atomic_file *target, const char *file,
 	close(nonblock.fd);
 	errno = error;
 	return done;
-}
-
-bool
-atomic_file_write(
-    const struct atomic_file *target, struct atomic_file_wait *wait)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (!target_path_resolve(path, target->file))
-		return false;
-	fd = target_path_descriptor(path);
-	return fd != -1 ? write_to_descriptor(target, fd, wait)
-			: write_to_file(target, path, wait);
 }
