@@ -1,6 +1,8 @@
 #include "report/dry_run.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "policy/plan.h"
@@ -12,18 +14,34 @@
 #include "report/budget_show.h"
 #include "report/forecast.h"
 
-/* The columns of the screen at which the columns of the table end. */
-enum {
-	LEAST = 17,
-	MEAN = 28,
-	MOST = 39,
-};
+/* Puts a line of the table; the columns end at 17, 28 and 39. */
+static void
+put_row(struct writer *writer, const char *label, const char *least,
+    const char *mean, const char *most)
+{
+	char line[4 * DURATION_ROOM];
 
-/* The columns at which the parts of the lines below the table begin. */
-enum {
-	VALUE = 14,
-	REMARK = 26,
-};
+	snprintf(line, sizeof line, "%s%*s%11s%11s\n", label,
+	    17 - (int)strlen(label), least, mean, most);
+	writer_put(writer, line);
+}
+
+/* Puts a line below the table. Its value begins at column 14, and its remark,
+ * if there is any, at 26. */
+static void __attribute__((format(printf, 4, 5)))
+put_line(struct writer *writer, const char *label, const char *value,
+    const char *format, ...)
+{
+	char remark[256], line[512];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(remark, sizeof remark, format, list);
+	va_end(list);
+	snprintf(line, sizeof line, "%-14s%-*s%s\n", label,
+	    *remark == '\0' ? 0 : 12, value, remark);
+	writer_put(writer, line);
+}
 
 /* Writes a time, below a minute to the millisecond, as people state service
  * level objectives. */
@@ -31,17 +49,17 @@ static char *
 put_time(char room[DURATION_ROOM], nanos span)
 {
 	int64_t ms = number_round(span, NANOS_MS);
-	bool seconds = ms >= 1000;
-	const char *unit = seconds ? "s" : "ms";
-	size_t length;
+	char number[NUMBER_ROOM];
 
-	if (span == NANOS_MAX)
-		return memcpy(room, "unbounded", sizeof "unbounded");
-	if (span == 0 || span >= NANOS_MINUTE)
+	if (span == 0 || (span >= NANOS_MINUTE && span < NANOS_MAX))
 		return duration_format(room, span);
-	number_put_decimal(room, ms, seconds ? 1000 : 1);
-	length = strlen(room);
-	memcpy(room + length, unit, strlen(unit) + 1);
+	if (span == NANOS_MAX)
+		snprintf(room, DURATION_ROOM, "unbounded");
+	else if (ms < 1000)
+		snprintf(room, DURATION_ROOM, "%" PRId64 "ms", ms);
+	else
+		snprintf(room, DURATION_ROOM, "%ss",
+		    number_put_decimal(number, ms, 1000));
 	return room;
 }
 
@@ -49,160 +67,108 @@ static void
 put_span(struct writer *writer, const char *label, const struct span *span,
     bool drawn)
 {
-	char room[DURATION_ROOM];
+	char least[DURATION_ROOM], mean[DURATION_ROOM], most[DURATION_ROOM];
 
-	writer_put(writer, label);
-	writer_put_right(writer, LEAST, put_time(room, span->least));
-	writer_put_right(writer, MEAN,
-	    drawn && span->mean < NANOS_MAX ? duration_format(room, span->mean)
-					    : put_time(room, span->mean));
-	writer_put_right(writer, MOST, put_time(room, span->most));
-	writer_put(writer, "\n");
-}
-
-/* How many retries there are, if the table does not have all of them. */
-static void
-put_rest(struct writer *writer, const struct forecast *forecast)
-{
-	char number[NUMBER_ROOM];
-
-	if (forecast->retries == forecast->rows)
-		return;
-	writer_put_all(writer,
-	    STRINGS("the first ", number_put(number, forecast->rows),
-		" retries; "));
-	if (forecast->retries == POLICY_UNLIMITED)
-		writer_put(writer, "there is no limit\n");
-	else
-		writer_put_all(writer,
-		    STRINGS("there are ", number_put(number, forecast->retries),
-			"\n"));
+	put_time(mean, span->mean);
+	if (drawn && span->mean < NANOS_MAX)
+		duration_format(mean, span->mean);
+	put_row(writer, label, put_time(least, span->least), mean,
+	    put_time(most, span->most));
 }
 
 static void
 put_table(struct writer *writer, const struct forecast *forecast)
 {
-	char number[NUMBER_ROOM];
 	bool drawn = forecast->drawn;
+	int64_t retries = forecast->retries;
+	char text[128];
 
-	if (forecast->retries == 0 && forecast->splay.most == 0 &&
+	if (retries == 0 && forecast->splay.most == 0 &&
 	    forecast->repetitions == 0) {
 		writer_put(writer, "no retries\n\n");
 		return;
 	}
-	writer_put(writer, "DELAY");
-	writer_put_right(writer, LEAST, "LEAST");
-	writer_put_right(writer, MEAN, "MEAN");
-	writer_put_right(writer, MOST, "MOST");
-	writer_put(writer, "\n");
+	put_row(writer, "DELAY", "LEAST", "MEAN", "MOST");
 	if (forecast->splay.most > 0)
 		put_span(writer, "splay", &forecast->splay, false);
-	for (int i = 0; i < forecast->rows; i++)
-		put_span(writer, number_put(number, i + 1), &forecast->delay[i],
-		    drawn);
-	put_rest(writer, forecast);
+	for (int i = 0; i < forecast->rows; i++) {
+		snprintf(text, sizeof text, "%d", i + 1);
+		put_span(writer, text, &forecast->delay[i], drawn);
+	}
+	if (retries == POLICY_UNLIMITED)
+		snprintf(text, sizeof text,
+		    "the first %d retries; there is no limit\n",
+		    forecast->rows);
+	else
+		snprintf(text, sizeof text,
+		    "the first %d retries; there are %" PRId64 "\n",
+		    forecast->rows, retries);
+	if (retries != forecast->rows)
+		writer_put(writer, text);
 	if (forecast->repetitions > 0)
 		put_span(writer, "success", &forecast->between, drawn);
-	if (forecast->retries != POLICY_UNLIMITED)
+	if (retries != POLICY_UNLIMITED)
 		put_span(writer, "total", &forecast->total, drawn);
 	writer_put(writer, "\n");
-}
-
-static void
-begin_line(struct writer *writer, const char *label, const char *value)
-{
-	writer_put(writer, label);
-	writer_pad(writer, VALUE);
-	writer_put(writer, value);
-}
-
-static void
-remark(struct writer *writer, const char *text)
-{
-	writer_pad(writer, REMARK);
-	writer_put(writer, text);
 }
 
 static void
 put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
-	char room[DURATION_ROOM], delays[DURATION_ROOM], number[NUMBER_ROOM];
+	char room[DURATION_ROOM], each[DURATION_ROOM], delays[DURATION_ROOM];
 	int64_t attempts = forecast->attempts;
-	nanos each = plan_timeout(policy, 1);
-	nanos all = forecast->timeouts;
 	bool alike = policy->timeouts.count == 1 || attempts == 1;
 
-	begin_line(writer, "Worst case", put_time(room, forecast->worst));
-	if (attempts == POLICY_UNLIMITED) {
-		remark(writer, "there is no limit of attempts");
-	} else if (!forecast->limited) {
-		remark(writer, "an attempt may take for ever (no -t)");
-		if (policy->idle_timeout > 0)
-			writer_put(writer, " while it writes");
-	} else if (forecast->worst < NANOS_MAX) {
-		remark(writer, number_put(number, attempts));
-		writer_put_all(writer,
-		    STRINGS(attempts == 1 ? " attempt" : " attempts",
-			alike ? " x " : ", in all ",
-			put_time(room, alike ? each : all), " + ",
-			put_time(delays, forecast->total.most), " of delays"));
-	}
-	writer_put(writer, "\n");
-}
-
-/* What happens until the deadline if only that limits the attempts. */
-static void
-put_least(struct writer *writer, const struct forecast *forecast)
-{
-	int64_t least =
-	    number_lesser(forecast->begun ? forecast->cut : forecast->cut - 1,
-		FORECAST_ATTEMPTS);
-	char number[NUMBER_ROOM];
-
-	remark(writer, "until then at least ");
-	writer_put_all(writer,
-	    STRINGS(number_put(number, least),
-		least == 1 ? " attempt" : " attempts",
-		forecast->quick ? ", if each fails at once"
-				: ", if each takes its timeout"));
-}
-
-static void
-put_cut(struct writer *writer, const struct forecast *forecast)
-{
-	char number[NUMBER_ROOM];
-	bool late = forecast->cut > FORECAST_ATTEMPTS;
-
-	remark(writer, "does not fit");
-	if (forecast->cut == 0) {
-		writer_put(writer, ", but all attempts do with shorter delays");
-		return;
-	}
-	writer_put_all(writer,
-	    STRINGS(late ? ": attempts after " : ": attempt ",
-		number_put(number, late ? FORECAST_ATTEMPTS : forecast->cut)));
-	writer_put_all(writer,
-	    STRINGS(" of ", number_put(number, forecast->attempts),
-		forecast->begun ? " would be cut off" : " would not begin"));
+	put_time(room, forecast->worst);
+	put_time(each, alike ? plan_timeout(policy, 1) : forecast->timeouts);
+	put_time(delays, forecast->total.most);
+	if (attempts == POLICY_UNLIMITED)
+		put_line(writer, "Worst case", room,
+		    "there is no limit of attempts");
+	else if (!forecast->limited)
+		put_line(writer, "Worst case", room,
+		    "an attempt may take for ever (no -t)%s",
+		    policy->idle_timeout > 0 ? " while it writes" : "");
+	else if (forecast->worst == NANOS_MAX)
+		put_line(writer, "Worst case", room, "%s", "");
+	else
+		put_line(writer, "Worst case", room,
+		    "%" PRId64 "%s%s%s + %s of delays", attempts,
+		    attempts == 1 ? " attempt" : " attempts",
+		    alike ? " x " : ", in all ", each, delays);
 }
 
 static void
 put_deadline(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
+	static const char label[] = "Deadline";
+	int64_t cut = forecast->cut;
+	bool late = cut > FORECAST_ATTEMPTS;
+	int64_t least =
+	    number_lesser(forecast->begun ? cut : cut - 1, FORECAST_ATTEMPTS);
 	char room[DURATION_ROOM];
 
-	begin_line(writer, "Deadline",
-	    policy->deadline == 0 ? "none" : put_time(room, policy->deadline));
-	if (policy->deadline != 0 && forecast->fits)
-		remark(writer, "fits");
-	else if (policy->deadline != 0 &&
-	    forecast->attempts == POLICY_UNLIMITED)
-		put_least(writer, forecast);
-	else if (policy->deadline != 0)
-		put_cut(writer, forecast);
-	writer_put(writer, "\n");
+	put_time(room, policy->deadline);
+	if (policy->deadline == 0)
+		put_line(writer, label, "none", "%s", "");
+	else if (forecast->fits)
+		put_line(writer, label, room, "fits");
+	else if (forecast->attempts == POLICY_UNLIMITED)
+		put_line(writer, label, room,
+		    "until then at least %" PRId64 " %s, if each %s", least,
+		    least == 1 ? "attempt" : "attempts",
+		    forecast->quick ? "fails at once" : "takes its timeout");
+	else if (cut == 0)
+		put_line(writer, label, room,
+		    "does not fit, but all attempts do with shorter delays");
+	else
+		put_line(writer, label, room,
+		    "does not fit: %s %" PRId64 " of %" PRId64 " would %s",
+		    late ? "attempts after" : "attempt",
+		    late ? FORECAST_ATTEMPTS : cut, forecast->attempts,
+		    forecast->begun ? "be cut off" : "not begin");
 }
 
 /* Where the worst case is unbounded, the deadline bounds it. */
@@ -210,30 +176,25 @@ static void
 put_slo(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
-	char room[DURATION_ROOM];
-	nanos bounded = number_multiply(policy->deadline, 3);
-	bool unbounded = forecast->worst == NANOS_MAX;
+	static const char label[] = "Smallest SLO";
+	char room[DURATION_ROOM], bounded[DURATION_ROOM];
 
-	if (unbounded && bounded == 0) {
-		begin_line(writer, "Smallest SLO", "none");
-	} else if (unbounded) {
-		begin_line(writer, "Smallest SLO", put_time(room, bounded));
-		remark(writer, "3 x the deadline");
-	} else {
-		begin_line(
-		    writer, "Smallest SLO", put_time(room, forecast->slo));
-		remark(writer, "3 x the worst case");
-		if (!forecast->fits) {
-			writer_put(writer, "; 3 x the deadline: ");
-			writer_put(writer, put_time(room, bounded));
-		}
-	}
-	writer_put(writer, "\n");
+	put_time(room, forecast->slo);
+	put_time(bounded, number_multiply(policy->deadline, 3));
+	if (forecast->worst == NANOS_MAX && policy->deadline == 0)
+		put_line(writer, label, "none", "%s", "");
+	else if (forecast->worst == NANOS_MAX)
+		put_line(writer, label, bounded, "3 x the deadline");
+	else if (forecast->fits)
+		put_line(writer, label, room, "3 x the worst case");
+	else
+		put_line(writer, label, room,
+		    "3 x the worst case; 3 x the deadline: %s", bounded);
 }
 
 /* A step of the judgement. A preset has a part in each of three. */
 static const struct {
-	const char *option, *does, *part;
+	char option[12], does[8], part[40];
 } steps[] = {
 	{ "success-on", "success", "" },
 	{ "fail-on", "failure", "" },
@@ -266,13 +227,14 @@ put_items(struct writer *writer, size_t step, const struct given *given,
 {
 	bool preset = strcmp(given->option, "preset") == 0;
 	const char *item = given->text;
+	char text[64];
 
 	for (;;) {
 		size_t length = preset ? strlen(item) : conditions_item(item);
 
-		begin_line(writer, *label, steps[step].does);
-		remark(writer, preset ? "" : "--");
-		writer_put_all(writer, STRINGS(given->option, " "));
+		snprintf(text, sizeof text, "%-14s%-12s%s%s ", *label,
+		    steps[step].does, preset ? "" : "--", given->option);
+		writer_put(writer, text);
 		writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
 		writer_put(writer, steps[step].part);
 		if (given->location != NULL)
@@ -304,7 +266,7 @@ put_rules(struct writer *writer, const struct policy *policy)
 			put_items(writer, i, given, &label);
 			if (!advice_on_list(&advice, given))
 				continue;
-			remark(writer, "");
+			writer_pad(writer, 26);
 			writer_put_all(writer, advice.strings);
 			writer_put(writer, "\n");
 		}
@@ -317,32 +279,30 @@ put_limits(struct writer *writer, const struct policy *policy)
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
 		const char *list = strchr(limit->text, ':') + 1;
-		char number[NUMBER_ROOM];
+		char text[64];
 
-		begin_line(writer, i == 0 ? "Limits" : "",
-		    number_put(number, limit->retries));
-		writer_put(writer, limit->retries == 1 ? " retry" : " retries");
-		remark(writer, "after ");
+		snprintf(text, sizeof text, "%-14s%" PRId64 "%s",
+		    i == 0 ? "Limits" : "", limit->retries,
+		    limit->retries == 1 ? " retry" : " retries");
+		writer_put(writer, text);
+		writer_pad(writer, 26);
+		writer_put(writer, "after ");
 		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
 		writer_put(writer, "\n");
 	}
 }
 
-/* Puts a line about a wait that may take more time. *any: there was one before.
- */
+/* Puts a line about a wait that may take more time, up to most for each. */
 static void
-put_beside(struct writer *writer, bool *any, const char *what, nanos most,
-    const char *each)
+put_beside(struct writer *writer, const char **label, const char *what,
+    nanos most, const char *each)
 {
 	char room[DURATION_ROOM];
 
-	begin_line(writer, *any ? "" : "Not counted", what);
-	remark(writer, most == NANOS_MAX ? "without limit" : "up to ");
-	if (most != NANOS_MAX)
-		writer_put(writer, put_time(room, most));
-	writer_put(writer, each);
-	writer_put(writer, "\n");
-	*any = true;
+	put_line(writer, *label, what, "%s%s%s",
+	    most == NANOS_MAX ? "without limit" : "up to ",
+	    most == NANOS_MAX ? "" : put_time(room, most), each);
+	*label = "";
 }
 
 /* What may take time that the forecast does not count. */
@@ -351,47 +311,41 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
 	bool limited = plan_has_timeout(policy) || policy->idle_timeout > 0;
-	bool any = false;
+	const char *label = "Not counted";
 
 	if (limited && policy->kill_after > 0)
-		put_beside(writer, &any, "kill grace", policy->kill_after,
+		put_beside(writer, &label, "kill grace", policy->kill_after,
 		    " an attempt");
 	if (policy->http || policy->http_status != NULL ||
 	    policy->watches.hints)
-		put_beside(writer, &any, "Retry-After", policy->max_retry_after,
-		    " a retry");
+		put_beside(writer, &label, "Retry-After",
+		    policy->max_retry_after, " a retry");
 	if (budget->key != NULL && budget->wait > 0)
-		put_beside(writer, &any, "budget", budget->wait, " a retry");
+		put_beside(writer, &label, "budget", budget->wait, " a retry");
 	if (policy->fleet.text != NULL)
 		put_beside(
-		    writer, &any, "fleet", policy->fleet.timeout, " a retry");
+		    writer, &label, "fleet", policy->fleet.timeout, " a retry");
 }
 
 /* Whether the fleet's server answers, and what it says. */
 static void
 put_fleet(struct writer *writer, const struct policy *policy)
 {
-	char used[NUMBER_ROOM], limit[NUMBER_ROOM], hosts[NUMBER_ROOM],
-	    window[DURATION_ROOM], reason[BUDGET_SHOW_REASON];
+	char window[DURATION_ROOM], reason[BUDGET_SHOW_REASON];
 	struct snapshot budget, fleet;
 
 	if (policy->fleet.text == NULL)
 		return;
 	snapshot_clear(&budget, policy->budget.key);
-	if (budget_show_ask(policy, &budget, 1, &fleet, reason)) {
-		begin_line(writer, "Fleet", "answers");
-		remark(writer, number_put(used, fleet.retries));
-		writer_put_all(writer,
-		    STRINGS(" of ", number_put(limit, fleet.limit),
-			" retries used in ",
-			duration_format(window, fleet.window), " by ",
-			number_put(hosts, fleet.hosts),
-			fleet.hosts == 1 ? " host" : " hosts"));
-	} else {
-		begin_line(writer, "Fleet", "no answer");
-		remark(writer, reason);
-	}
-	writer_put(writer, "\n");
+	if (budget_show_ask(policy, &budget, 1, &fleet, reason))
+		put_line(writer, "Fleet", "answers",
+		    "%" PRId64 " of %" PRId64 " retries used in %s by %" PRId64
+		    "%s",
+		    fleet.retries, fleet.limit,
+		    duration_format(window, fleet.window), fleet.hosts,
+		    fleet.hosts == 1 ? " host" : " hosts");
+	else
+		put_line(writer, "Fleet", "no answer", "%s", reason);
 }
 
 int
