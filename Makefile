@@ -43,7 +43,8 @@ BIN = retry
 PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 # Programs that test modules by tables.
-UNITS = $(patsubst tests/%.c,%,$(wildcard tests/unit*.c))
+UNITS = unit unit_attempt unit_storm
+UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
 CONCURRENT = window_check breaker_check fleet_check hammer
 # Programs of `make check` that are no tables.
@@ -52,13 +53,13 @@ CHECKS = $(CONCURRENT) script_check link_check
 MEASURES = floor compare relay replay held line first window
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
-SH_FILES = .ci/run completions/retry.bash $(wildcard tests/*.bash) \
-	$(addprefix tests/,run control portable setup fleet/run link/run) \
+C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
+	$(addprefix tests/,run setup tools/control tools/portable fleet/run link/run) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
-	$(addprefix tests/bench/,run loop.sh peak.sh)
+	$(addprefix tests/simulation/bench/,run loop.sh peak.sh)
 
 all: $(BIN)
 
@@ -67,32 +68,31 @@ all: $(BIN)
 $(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 
 # All of retry, main() included; what the fakes name is replaced.
-$(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/attempt/*.c)) \
-	$(B)/retry.o $(EDGE_OBJS)
-$(B)/unit_storm: $(patsubst %,$(B)/tests/storm/%.o,tally scale queue cores \
-	scenario capacity)
-$(UNITS:%=$(B)/%): $(B)/%: $(B)/tests/%.o $(PURE_OBJS)
-$(B)/unit_forecast: $(B)/src/report/forecast.o
-$(B)/unit_report: $(EDGE_OBJS)
+$(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
+	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
+$(B)/unit_storm: $(B)/tests/unit/main.o $(B)/tests/unit/unit.o \
+	$(patsubst %,$(B)/tests/simulation/%.o,check tally scale queue cores \
+	scenario capacity) $(PURE_OBJS)
+$(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
-$(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/%.o \
-	$(B)/tests/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
-$(B)/hammer: $(B)/tests/hammer.o $(B)/src/text/number.o
+$(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
+	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
+$(B)/hammer: $(B)/tests/models/hammer.o $(B)/src/text/number.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(PURE_OBJS)
 # It can have the lookup of a name take long.
 $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 
-$(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/bench/%.o
+$(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 $(B)/line $(B)/first $(B)/window: $(PURE_OBJS)
 
-$(B)/simulate: $(patsubst %,$(B)/tests/storm/%.o,simulate agree tune fleets trial \
+$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets trial \
 	model fleet_model cores queue tally figure drawing scale scenario \
 	capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
-$(B)/storm/driver: $(patsubst %,$(B)/tests/storm/%.o,driver crowd child keeper \
+$(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child keeper \
 	redis server usage capacity scenario tally figure drawing scale) \
 	$(B)/src/text/number.o
-$(B)/storm/client: $(B)/tests/storm/client.o
+$(B)/storm/client: $(B)/tests/simulation/client.o
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
 	$(EDGE_OBJS)
@@ -106,7 +106,7 @@ WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
 	sendfile:sendfile64 fstatfs:fstatfs64 ioctl:__ioctl_time64
 $(B)/unit_attempt: WRAP = \
 	$(shell sed -nE 's/^(FAKE|SPY).[^,]*, (\w+),.*/-Wl,--wrap=\2/p' \
-		tests/unit_attempt.c tests/attempt/*.c) \
+		tests/models/attempt/*.c) \
 	$(foreach call,$(WIDE_CALLS), \
 		-Wl,--wrap=$(word 2,$(subst :, ,$(call))) \
 		-Wl,--defsym=__wrap_$(word 2,$(subst :, ,$(call)))=$(strip \
@@ -124,8 +124,9 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<
 
+$(B)/tests/%.o: private CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
-$(UNITS:%=$(B)/tests/%.o): private CFLAGS = -O0
+$(UNIT_OBJS): private CFLAGS = -O0
 
 # Changes only when the flags do, and then everything is compiled anew. WERROR
 # does not count: it changes no object.
@@ -134,7 +135,7 @@ $(B)/flags: FORCE
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
 		echo '$(COMPILE) $(LINK)' >$@
 
--include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*.d tests/*/*.d))
+-include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*/*.d tests/*/*/*.d))
 
 # At a fixed address: without relocations it starts in a fifth less time.
 MUSL_CC = $(shell command -v musl-gcc || \
@@ -159,7 +160,7 @@ TARGETS = i686-linux-gnu aarch64-linux-gnu arm-linux-gnueabihf s390x-linux-gnu
 
 # The same tests for these machines.
 portable: $(BIN)
-	@TARGETS='$(TARGETS)' tests/portable $(UNITS) \
+	@TARGETS='$(TARGETS)' tests/tools/portable $(UNITS) \
 		$(filter-out hammer,$(CONCURRENT))
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
@@ -294,9 +295,9 @@ lint:
 	@echo shellcheck tests # those that take seconds
 	@printf '%s\n' $(filter tests/faults/%,$(SH_FILES)) | \
 		$(EACH) 1 shellcheck -x
-	@printf '%s\n' tests/*.bats tests/package/*.bats | \
+	@printf '%s\n' tests/user/*.bats tests/package/*.bats | \
 		$(EACH) 4 shellcheck -s bats -S warning -e SC2154
-	@tests/control
+	@tests/tools/control
 
 # .clang-tidy has the checks, and CHECKING those beside them.
 TIDY = printf '%s\n' retry.c src/*.c src/*/*.c | $(EACH) 4 sh -c 'clang-tidy \
@@ -386,7 +387,7 @@ storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 
 bench: $(BIN) $(MEASURES:%=$(B)/%)
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
-	@tests/bench/run
+	@tests/simulation/bench/run
 
 clean:
 	rm -rf build retry retry-static

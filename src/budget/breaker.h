@@ -43,7 +43,7 @@
  * attempts that began before the last recovery are ignored.
  *
  * Times are nanoseconds since the segment was made, never negative.
- * tests/breaker_check.c tries all interleavings of a few processes.
+ * tests/models/breaker_check.c tries all interleavings of a few processes.
  */
 #ifndef BREAKER_H
 #define BREAKER_H

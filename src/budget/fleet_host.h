@@ -71,7 +71,8 @@
  * time that grows with the number of hosts: a second for 4000 hosts. All
  * processes of the host wait for the same instant, the opening.
  *
- * tests/fleet_check.c tries all interleavings of a few processes and a server.
+ * tests/models/fleet_check.c tries all interleavings of a few processes and a
+ * server.
  */
 #ifndef FLEET_HOST_H
 #define FLEET_HOST_H
@@ -83,7 +84,7 @@
 #include "text/duration.h"
 #include "budget/window.h"
 
-/* tests/fleet_check.c has shorter times. */
+/* tests/models/fleet_check.c has shorter times. */
 #ifndef FLEET_HOST_LOOK
 /* How long a waiting process sleeps before it looks again. */
 #define FLEET_HOST_LOOK (20 * NANOS_MS)

@@ -2,7 +2,7 @@
 
 #include "text/number.h"
 
-/* tests/breaker_check.c has fewer bits. */
+/* tests/models/breaker_check.c has fewer bits. */
 #ifndef STEP_BITS
 #define BEGAN_BITS 18
 #define STEP_BITS 11

@@ -52,7 +52,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* tests/breaker_check.c has other numbers. */
+/* tests/models/breaker_check.c has other numbers. */
 #ifndef RAMP_STEP
 #define RAMP_STEP (200 * NANOS_MS)
 

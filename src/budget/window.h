@@ -32,7 +32,8 @@
  * A retry belongs to the slice in which it was counted. The window begins
  * within its oldest slice: all retries of this slice count, and none of its
  * successes. Retries that the breaker admits are not counted here
- * (admission.h). tests/window_check.c tries all interleavings of small windows.
+ * (admission.h). tests/models/window_check.c tries all interleavings of small
+ * windows.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -42,7 +43,7 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* Slices of a window. tests/window_check.c has fewer. */
+/* Slices of a window. tests/models/window_check.c has fewer. */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 60
 #endif

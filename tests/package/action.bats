@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2016 # $ and ` in single quotes are for others
 
-load ../helper
+load ../user/helper
 
 setup_file()
 {

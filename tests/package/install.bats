@@ -1,7 +1,7 @@
 # Which files `make install` installs where, and `make uninstall` removes. The
 # program is $RETRY; nothing is built here.
 
-load ../helper
+load ../user/helper
 
 setup()
 {

@@ -2,7 +2,7 @@
 # program says of itself where it has another name, as there. make check-deb
 # and its like build the packages themselves.
 
-load ../helper
+load ../user/helper
 
 # Most tests look at one and the same tarball.
 setup_file()
@@ -58,7 +58,7 @@ dist()
 @test "the tarball has all sources and nothing that is built" {
 	tar -tf "$tarball" | sed "s,^$name/,," | sort >packed
 	(cd "$here" && ls Makefile LICENSE README.md CHANGELOG.md SECURITY.md doc/* man/* retry.c retry.1 .ci/run \
-		src/*.[ch] src/wings src/*/* completions/* tests/*.bats tests/package/* packaging/debian/rules) |
+		src/*.[ch] src/wings src/*/* completions/* tests/user/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	run comm -13 packed wanted
 	[ -z "$output" ]

@@ -1,0 +1,1060 @@
+/*
+ * Whole invocations of retry on a fake kernel, without processes and without
+ * waiting. All of retry runs: only functions of libc are replaced.
+ * tests/models/attempt has the kernel, the invocation, and the promises that
+ * hold at every step.
+ *
+ * Each state in which retry waits meets each event that can happen then, in
+ * every combination of surroundings, and the outcome must be the one that the
+ * tables here name. Then come random settings with random events.
+ *
+ *     unit_attempt                           all runs
+ *     unit_attempt SEED                      one random run, step by step
+ *     unit_attempt STATE EVENT NUMBER AROUND one run of a state and an event
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include "invocation.h"
+#include "unit.h"
+
+#define RUNS 250000
+
+int main(int argc, char **argv);
+
+#define MS NANOS_MS
+#define SECOND NANOS_SECOND
+
+/* The number of a process that has nothing to do with retry. */
+enum { STRANGER = 77 };
+
+static nanos
+lesser(nanos a, nanos b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Events. The number is a signal, a status, a time in seconds or a count, as
+ * the table below says. What happens to the command happens while it lives.
+ */
+
+static void
+wake(int number)
+{
+	kernel.stirred = true;
+}
+
+static void
+exit_with(int number)
+{
+	kernel_end(kernel.command, number, 0);
+}
+
+static void
+die_of(int number)
+{
+	kernel_end(kernel.command, 0, number);
+}
+
+static void
+miss(int number)
+{
+	kernel.command->temper.error = number;
+	exit_with(127);
+}
+
+static void
+stop(int number)
+{
+	kernel_stop(kernel.command, number * SECOND);
+}
+
+/* A command that no limit ends must end by itself. */
+static void
+hang(int number)
+{
+	const struct setting *set = &invocation.set;
+	bool limited = set->timeout != 0 || set->deadline != 0;
+
+	if (!kernel.command->temper.refuses)
+		kernel.command->ends =
+		    limited ? NANOS_MAX : kernel.now + 20 * SECOND;
+}
+
+static void
+go_deaf(int number)
+{
+	hang(number);
+	kernel.command->temper.deaf = true;
+}
+
+static void
+sink(int number)
+{
+	hang(number);
+	kernel.command->free = kernel.now + number * SECOND;
+}
+
+static void
+refuse(int number)
+{
+	struct process *command = kernel.command;
+
+	command->temper.refuses = true;
+	command->ends = lesser(command->ends, kernel.now + number * SECOND);
+}
+
+static void
+send(int number, int code, pid_t sender)
+{
+	kernel_post((struct sent){
+	    .number = number, .code = code, .sender = sender, .value = 4711 });
+}
+
+static void
+send_by_others(int number)
+{
+	send(number, SI_USER, STRANGER);
+}
+
+static void
+queue_by_others(int number)
+{
+	send(number, SI_QUEUE, STRANGER);
+}
+
+static void
+send_by_command(int number)
+{
+	send(number, SI_USER, kernel.command->pid);
+}
+
+static void
+send_to_ourselves(int number)
+{
+	send(number, SI_USER, kernel.self);
+}
+
+static void
+send_twice(int number)
+{
+	kernel_type(number);
+	send_by_others(SIGWINCH);
+	send_by_others(number);
+}
+
+/* A new process of the command, or else of the hook. */
+static struct process *
+fork_member(const struct temper *temper)
+{
+	const struct process *parent =
+	    kernel_alive(kernel.command) ? kernel.command : kernel.hook;
+
+	if (!kernel_alive(parent))
+		return NULL;
+	return kernel_spawn(ROLE_MEMBER, kernel_place(parent), temper);
+}
+
+/* The parent of orphans. */
+static int
+foster_parent(void)
+{
+	return kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT;
+}
+
+static void
+fork_deaf(int number)
+{
+	static const struct temper temper = { .life = 40 * SECOND,
+		.deaf = true };
+
+	fork_member(&temper);
+	fork_member(&temper);
+}
+
+static void
+fork_refusing(int number)
+{
+	static const struct temper temper = { .life = 6 * SECOND,
+		.refuses = true };
+
+	fork_member(&temper);
+}
+
+/*
+ * A process becomes a daemon: it forks and ends. Where no process can, there is
+ * a daemon whose parent has ended before.
+ */
+static void
+fork_daemon(int number)
+{
+	static const struct temper temper = { .life = 3 * SECOND,
+		.apart = true };
+	static const struct temper heir = { .life = 3 * SECOND };
+
+	for (int i = 0; i < KERNEL_PROCESSES; i++) {
+		struct process *process = &kernel.list[i];
+
+		if (!kernel_alive(process) || process->bond != BOND_NONE ||
+		    process->role != ROLE_MEMBER)
+			continue;
+		kernel_spawn(ROLE_MEMBER, i, &heir);
+		kernel_end(process, 0, 0);
+		return;
+	}
+	kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
+}
+
+/* A process in a session of its own, and an orphan in that session. */
+static void
+fork_apart(int number)
+{
+	static const struct temper temper = {
+		.life = 40 * SECOND, .apart = true, .deaf = true
+	};
+	const struct process *member = fork_member(&temper);
+	struct process *other;
+
+	if (member == NULL)
+		return;
+	other = kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
+	if (other != NULL) {
+		other->session = member->session;
+		other->bond = member->bond;
+	}
+}
+
+/* If its parent waits for it, another process may get its number at once. */
+static void
+end_member(int number)
+{
+	int first = (int)kernel_draw(KERNEL_PROCESSES);
+
+	for (int i = 0; i < KERNEL_PROCESSES; i++) {
+		struct process *process =
+		    &kernel.list[(first + i) % KERNEL_PROCESSES];
+
+		if (process->role == ROLE_MEMBER && kernel_alive(process)) {
+			kernel_end(process, 0, 0);
+			return;
+		}
+	}
+}
+
+/* Where retry adopts orphans, it has to wait for this one. */
+static void
+orphan(int number)
+{
+	static const struct temper temper = { 0 };
+	struct process *process =
+	    kernel_spawn(ROLE_MEMBER, foster_parent(), &temper);
+
+	if (process != NULL)
+		kernel_end(process, 0, 0);
+}
+
+static void
+wake_late(int number)
+{
+	invocation.late = number * SECOND;
+}
+
+static void
+stop_us(int number)
+{
+	kernel_pass(kernel.now + number * SECOND, true);
+	invocation.stopped += number * SECOND;
+	send_by_others(SIGCONT);
+}
+
+/* A wait that has begun before takes as long as it would have without. */
+static void
+sleep_machine(nanos span)
+{
+	kernel.asleep += span;
+	invocation.disturbed += span + 30 * SECOND;
+}
+
+static void
+suspend(int number)
+{
+	sleep_machine(number * SECOND);
+}
+
+static void
+pass_deadline(int number)
+{
+	nanos left = invocation_until_deadline();
+
+	if (left != NANOS_MAX && left > 0)
+		sleep_machine(left + SECOND);
+}
+
+static void
+deny_forks(int number)
+{
+	invocation.fork_failures = number;
+}
+
+static void
+deny_pipes(int number)
+{
+	kernel.pipeless = true;
+}
+
+static void
+deny_attempts(int number)
+{
+	file_trip(number * SECOND);
+}
+
+static void
+eat(int number)
+{
+	kernel.consumed = true;
+}
+
+static void
+end_hook(int number)
+{
+	if (kernel_alive(kernel.hook))
+		kernel_end(kernel.hook, number == 0 ? 1 : 0, number);
+}
+
+static void
+deny_hook(int number)
+{
+	invocation.hook_failures = number;
+}
+
+/* What may happen, in groups to which the exceptions below refer. */
+enum event_kind {
+	NOTHING, /* a wait ends for no reason */
+	COMMAND_EXITS_0,
+	COMMAND_EXITS_7,
+	COMMAND_CRASHES,
+	COMMAND_DIES, /* of a signal after which nothing is retried */
+	COMMAND_NOT_FOUND,
+	COMMAND_STOPS,
+	COMMAND_HANGS,
+	COMMAND_HANGS_DEAF, /* it ignores all signals but KILL */
+	COMMAND_BLOCKS, /* the kernel does not let it die for some time */
+	COMMAND_REFUSES, /* it cannot be signalled */
+	END_TYPED, /* INT, TERM, HUP or QUIT, each of which ends all */
+	END_SENT,
+	END_QUEUED, /* with a value */
+	END_BY_COMMAND,
+	END_TWICE,
+	OTHER_SENT,
+	OTHER_QUEUED,
+	WINCH_TYPED,
+	OWN_PIPE, /* retry has sent PIPE to itself */
+	STOP_TYPED,
+	STOP_SENT,
+	ORPHAN_DIES,
+	DEAF_MEMBERS, /* two new processes of the command or hook */
+	REFUSING_MEMBER,
+	MEMBER_APART, /* in another session */
+	DAEMON,
+	MEMBER_ENDS,
+	LATE_WAKE_UP, /* a wait ends some seconds too late */
+	RETRY_STOPPED,
+	MACHINE_SLEEPS,
+	DEADLINE_PASSES, /* the machine sleeps past it */
+	FORK_FAILS,
+	FORKS_FAIL, /* each of them */
+	PIPE_FAILS,
+	BUDGET_DENIES_FOR_NOW, /* the breaker opens, for two seconds */
+	BUDGET_DENIES, /* for an hour */
+	INPUT_CONSUMED, /* another process has read standard input */
+	HOOK_ENDS,
+	HOOK_FORK_FAILS,
+	EVENTS,
+};
+
+#define END_SIGNALS SIGINT, SIGTERM, SIGHUP, SIGQUIT
+#define OTHER_SIGNALS SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40
+#define STOP_SIGNALS SIGTSTP, SIGTTIN, SIGTTOU
+
+#define EVENT(id, ...) [id] = { #id, __VA_ARGS__ }
+
+static const struct event {
+	const char *name;
+	void (*happen)(int number);
+	enum { WAITING, ANYTIME } when; /* only in a wait; between calls, too */
+	int numbers[6]; /* one or more, each of which is tried, then 0 */
+} events[EVENTS] = {
+	EVENT(NOTHING, wake, WAITING, { 0 }),
+	EVENT(COMMAND_EXITS_0, exit_with, ANYTIME, { 0 }),
+	EVENT(COMMAND_EXITS_7, exit_with, ANYTIME, { 7 }),
+	EVENT(COMMAND_CRASHES, die_of, ANYTIME, { SIGSEGV }),
+	EVENT(COMMAND_DIES, die_of, WAITING, { SIGINT, SIGQUIT, SIGPIPE }),
+	EVENT(COMMAND_NOT_FOUND, miss, WAITING, { ENOENT }),
+	EVENT(COMMAND_STOPS, stop, WAITING, { 3 }),
+	EVENT(COMMAND_HANGS, hang, WAITING, { 0 }),
+	EVENT(COMMAND_HANGS_DEAF, go_deaf, WAITING, { 0 }),
+	EVENT(COMMAND_BLOCKS, sink, WAITING, { 6 }),
+	EVENT(COMMAND_REFUSES, refuse, WAITING, { 6 }),
+	EVENT(END_TYPED, kernel_type, ANYTIME, { END_SIGNALS }),
+	EVENT(END_SENT, send_by_others, ANYTIME, { END_SIGNALS }),
+	EVENT(END_QUEUED, queue_by_others, WAITING, { END_SIGNALS }),
+	EVENT(END_BY_COMMAND, send_by_command, WAITING, { END_SIGNALS }),
+	EVENT(END_TWICE, send_twice, WAITING, { END_SIGNALS }),
+	EVENT(OTHER_SENT, send_by_others, ANYTIME, { OTHER_SIGNALS }),
+	EVENT(OTHER_QUEUED, queue_by_others, WAITING, { OTHER_SIGNALS }),
+	EVENT(WINCH_TYPED, kernel_type, ANYTIME, { SIGWINCH }),
+	EVENT(OWN_PIPE, send_to_ourselves, WAITING, { SIGPIPE }),
+	EVENT(STOP_TYPED, kernel_type, ANYTIME, { STOP_SIGNALS }),
+	EVENT(STOP_SENT, send_by_others, ANYTIME, { STOP_SIGNALS }),
+	EVENT(ORPHAN_DIES, orphan, ANYTIME, { 0 }),
+	EVENT(DEAF_MEMBERS, fork_deaf, ANYTIME, { 0 }),
+	EVENT(REFUSING_MEMBER, fork_refusing, WAITING, { 0 }),
+	EVENT(MEMBER_APART, fork_apart, ANYTIME, { 0 }),
+	EVENT(DAEMON, fork_daemon, ANYTIME, { 0 }),
+	EVENT(MEMBER_ENDS, end_member, ANYTIME, { 0 }),
+	EVENT(LATE_WAKE_UP, wake_late, WAITING, { 3 }),
+	EVENT(RETRY_STOPPED, stop_us, WAITING, { 10 }),
+	EVENT(MACHINE_SLEEPS, suspend, WAITING, { 10 }),
+	EVENT(DEADLINE_PASSES, pass_deadline, WAITING, { 0 }),
+	EVENT(FORK_FAILS, deny_forks, WAITING, { 1 }),
+	EVENT(FORKS_FAIL, deny_forks, WAITING, { INT_MAX }),
+	EVENT(PIPE_FAILS, deny_pipes, WAITING, { 0 }),
+	EVENT(BUDGET_DENIES_FOR_NOW, deny_attempts, WAITING, { 2 }),
+	EVENT(BUDGET_DENIES, deny_attempts, WAITING, { 3600 }),
+	EVENT(INPUT_CONSUMED, eat, WAITING, { 0 }),
+	EVENT(HOOK_ENDS, end_hook, ANYTIME, { 0, SIGSEGV }),
+	EVENT(HOOK_FORK_FAILS, deny_hook, WAITING, { 1 }),
+};
+
+/*
+ * States: how each is reached
+ */
+
+#define LASTING .life = NANOS_MINUTE
+#define DEAF LASTING, .deaf = true
+#define BLOCKED LASTING, .held = NANOS_MINUTE
+
+#define SCENE(id, ...) [id] = { #id, __VA_ARGS__ }
+
+static const struct scene {
+	const char *name;
+	int status, attempts; /* without an event */
+	struct setting set; /* what is 0 is as usual */
+} scenes[STATES] = {
+	SCENE(INPUT, 0, 2, { .input = 500 * MS }),
+	SCENE(SPLAY, 0, 2, { .splay = SECOND }),
+	SCENE(BREAKER_WAIT, 0, 2, { .held_back = true }),
+	SCENE(DELAY, 0, 2, { 0 }),
+	SCENE(BUDGET_WAIT, 0, 2, { .exhausted = true }),
+	SCENE(HOOK_IN_DELAY, 0, 2,
+	    { .on_retry = true, .hook = { .life = 300 * MS } }),
+	SCENE(HOOK_AFTER_DELAY, 0, 2,
+	    { .on_retry = true, .hook = { .life = 5 * SECOND } }),
+	SCENE(HOOK_SIGNALLED, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { DEAF } }),
+	SCENE(HOOK_KILLED, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
+	SCENE(HOOK_UNKILLABLE, 7, 1,
+	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
+	SCENE(RUNNING, 0, 2, { 0 }),
+	SCENE(RUNNING_DEAD, 0, 2, { 0 }),
+	SCENE(INTERRUPTED, 7, 1,
+	    { .interrupted = true,
+		.commands = { { .life = 300 * MS,
+		    .status = 7,
+		    .deaf = true } } }),
+	SCENE(SIGNALLED, 0, 2, { .commands = { { DEAF } } }),
+	SCENE(SIGNALLED_DEAD, 0, 2,
+	    { .commands = { { LASTING } },
+		.has_member = true,
+		.member = { DEAF } }),
+	SCENE(KILLED, 0, 2, { .commands = { { LASTING, .held = 3500 * MS } } }),
+	SCENE(KILLED_DEAD, 0, 2,
+	    { .commands = { { LASTING } },
+		.has_member = true,
+		.member = { DEAF, .held = 3500 * MS } }),
+	SCENE(UNKILLABLE, 0, 2,
+	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(UNKILLABLE_DEAD, 0, 2,
+	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(ABANDONED, 124, 1,
+	    { .deadline = 3 * SECOND,
+		.straggling = 50 * MS,
+		.commands = { { LASTING, .refuses = true } } }),
+	SCENE(ABANDONED_DEAD, 124, 1,
+	    { .deadline = 3 * SECOND,
+		.straggling = 50 * MS,
+		.commands = { { LASTING, .refuses = true } },
+		.dies_abandoned = true }),
+	SCENE(SLOW_READER, 0, 2, { .owed = 500 * MS }),
+	SCENE(STRAGGLING, 0, 2, { .straggling = 50 * MS }),
+	SCENE(DELIVERY, 0, 2, { .held = 500 * MS }),
+	SCENE(REPORT, 0, 2, { .report = 500 * MS }),
+	SCENE(LAST_LINES, 0, 2, { .log = 50 * MS }),
+	SCENE(GIVE_UP, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { .life = SECOND } }),
+	SCENE(GIVE_UP_SIGNALLED, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } }),
+	SCENE(GIVE_UP_KILLED, 7, 1,
+	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } }),
+};
+
+/*
+ * The usual setting: the first command fails after 300 ms, and the second
+ * succeeds; a limit signals after 2 s a command that still runs, and kills it
+ * 1 s later.
+ */
+static struct setting
+complete(struct setting set)
+{
+	static const struct temper fails = { .life = 300 * MS, .status = 7 };
+	static const struct temper succeeds = { .life = 300 * MS };
+
+	if (set.attempts == 0)
+		set.attempts = 3;
+	set.consecutive = 1;
+	if (set.deadline == 0)
+		set.deadline = NANOS_HOUR;
+	if (set.commands[0].life == 0)
+		set.commands[0] = fails;
+	for (int i = 1; i < COMMANDS; i++)
+		set.commands[i] = succeeds;
+	set.timeout = 2 * SECOND;
+	set.kill_after = set.delay = SECOND;
+	set.patience = NANOS_MINUTE;
+	set.signal = SIGTERM;
+	set.visible = true;
+	return set;
+}
+
+/* The state in which an event meets a scene; the command dies there first. */
+static enum state
+state_before(int state)
+{
+	if (state == RUNNING_DEAD)
+		return RUNNING;
+	return state == UNKILLABLE_DEAD ? UNKILLABLE : (enum state)state;
+}
+
+/*
+ * What an event makes of a scene
+ */
+
+enum outcome_kind {
+	UNCHANGED, /* the status and attempts of the scene */
+	IMPOSSIBLE, /* the event cannot happen in this state */
+	FAILS_AGAIN, /* one more attempt, which fails with 7 */
+	/* with no further attempt */
+	DIES_OF_EVENT, /* of the signal that the event sent */
+	DIES_OF_INT,
+	DIES_OF_SEGV,
+	EXITS_0,
+	EXITS_7,
+	EXITS_75,
+	EXITS_124,
+	EXITS_125,
+	EXITS_127,
+};
+
+#define BIT(n) (UINT64_C(1) << (n))
+#define RANGE(first, last) (BIT((last) + 1) - BIT(first))
+
+/* States. */
+#define ANY RANGE(INPUT, GIVE_UP_KILLED)
+#define BEFORE_ATTEMPTS RANGE(INPUT, BREAKER_WAIT)
+#define BETWEEN_ATTEMPTS RANGE(DELAY, HOOK_AFTER_DELAY)
+#define AFTER_COMMAND (BIT(RUNNING_DEAD) | BIT(SLOW_READER) | BIT(STRAGGLING))
+#define AFTER_LIMIT RANGE(SIGNALLED, UNKILLABLE_DEAD)
+#define COMMAND_LIVES \
+	(BIT(RUNNING) | BIT(INTERRUPTED) | BIT(SIGNALLED) | BIT(KILLED) | \
+	    BIT(UNKILLABLE) | BIT(ABANDONED))
+#define HOOK_LIVES \
+	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
+
+/* Events. */
+#define OF_COMMAND RANGE(COMMAND_EXITS_0, COMMAND_REFUSES)
+#define ENDS RANGE(END_TYPED, END_TWICE)
+#define FORKS RANGE(DEAF_MEMBERS, DAEMON)
+#define ENDS_RETRYING \
+	(BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
+
+/*
+ * An event leaves a scene UNCHANGED, but for these exceptions: each holds for
+ * some states and some events. The last one that names both is the one.
+ */
+static const struct exception {
+	uint64_t states, events;
+	enum outcome_kind outcome;
+} exceptions[] = {
+	{ ANY, ENDS, DIES_OF_EVENT },
+	/* retry does not die of a signal that the command did not die of */
+	{ BIT(RUNNING), BIT(END_BY_COMMAND), EXITS_7 },
+	{ AFTER_COMMAND, ENDS, EXITS_7 },
+	{ AFTER_LIMIT, ENDS, EXITS_124 },
+	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS,
+	    UNCHANGED },
+
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), EXITS_0 },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), EXITS_127 },
+	{ BIT(INTERRUPTED), BIT(COMMAND_CRASHES), DIES_OF_SEGV },
+	{ BIT(INTERRUPTED), RANGE(COMMAND_STOPS, COMMAND_BLOCKS), DIES_OF_INT },
+
+	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), EXITS_124 },
+	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), EXITS_75 },
+	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), EXITS_75 },
+	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING,
+	    EXITS_7 },
+	{ AFTER_LIMIT, ENDS_RETRYING, EXITS_124 },
+	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND |
+		AFTER_LIMIT,
+	    BIT(FORKS_FAIL), EXITS_125 },
+
+	{ ~COMMAND_LIVES, OF_COMMAND | BIT(END_BY_COMMAND), IMPOSSIBLE },
+	{ ~(COMMAND_LIVES | HOOK_LIVES), FORKS, IMPOSSIBLE },
+	{ ~HOOK_LIVES, BIT(HOOK_ENDS), IMPOSSIBLE },
+};
+
+static void
+happen(int event, int number)
+{
+	kernel_trace(events[event].name, number);
+	if (((OF_COMMAND | BIT(END_BY_COMMAND)) & BIT(event)) == 0 ||
+	    kernel_alive(kernel.command))
+		events[event].happen(number);
+}
+
+static enum outcome_kind
+outcome_of(int state, int event)
+{
+	enum outcome_kind outcome = UNCHANGED;
+
+	for (size_t i = 0; i < LENGTH(exceptions); i++)
+		if ((exceptions[i].states & BIT(state)) != 0 &&
+		    (exceptions[i].events & BIT(event)) != 0)
+			outcome = exceptions[i].outcome;
+	return outcome;
+}
+
+static const struct {
+	bool died;
+	int value;
+} endings[] = {
+	[DIES_OF_INT] = { true, SIGINT },
+	[DIES_OF_SEGV] = { true, SIGSEGV },
+	[EXITS_0] = { false, 0 },
+	[EXITS_7] = { false, 7 },
+	[EXITS_75] = { false, 75 },
+	[EXITS_124] = { false, 124 },
+	[EXITS_125] = { false, 125 },
+	[EXITS_127] = { false, 127 },
+};
+
+/* How often each cell was met by test_every_cell and by test_random_runs. */
+static int walked[STATES][EVENTS], met[STATES][EVENTS];
+
+/*
+ * Each cell
+ */
+
+/* What surrounds retry in a run of a cell: each combination is tried. */
+enum {
+	IS_INIT = 1, /* PID 1 */
+	IS_LEADER = 2, /* of its session */
+	HAS_PIDFDS = 4,
+	OTHER_SESSION = 8, /* the command has one of its own */
+	HAS_ELDER = 16, /* a child from before */
+	IS_WATCHED = 32, /* by a shell with job control */
+	SURROUNDINGS = 64,
+};
+
+/* The cell that is tried now. */
+static struct cell {
+	int state, event, number;
+	bool reached;
+	int64_t launched; /* attempts that had begun when the event came */
+} cell;
+
+static void
+enter_cell(nanos until)
+{
+	enum state from = state_before(cell.state);
+
+	if (cell.reached || invocation_state() != from)
+		return;
+	if ((int)from != cell.state)
+		exit_with(7);
+	if ((int)invocation_state() != cell.state)
+		kernel_break("is not in the state of the scene");
+	cell.reached = true;
+	cell.launched = invocation.launched;
+	kernel_trace(scenes[cell.state].name, cell.state);
+	happen(cell.event, cell.number);
+}
+
+static struct ending
+run_cell(const struct cell *which, int around, bool tracing)
+{
+	struct setting set = complete(scenes[which->state].set);
+
+	set.init = (around & IS_INIT) != 0;
+	set.leader = (around & IS_LEADER) != 0;
+	set.pidfds = (around & HAS_PIDFDS) != 0;
+	for (int i = 0; i < COMMANDS; i++)
+		set.commands[i].apart = (around & OTHER_SESSION) != 0;
+	set.has_elder = (around & HAS_ELDER) != 0;
+	set.watched = (around & IS_WATCHED) != 0;
+	cell = *which;
+	invocation_start(&set, (uint64_t)around, tracing);
+	invocation.direct = enter_cell;
+	return invocation_run();
+}
+
+/*
+ * The time for which retry itself is stopped counts for no limit; where a shell
+ * waits, retry stops with its command.
+ */
+static enum outcome_kind
+outcome_around(const struct cell *which, int around)
+{
+	if (which->state == INTERRUPTED && which->event == COMMAND_STOPS &&
+	    (around & (IS_WATCHED | IS_INIT | IS_LEADER)) == IS_WATCHED)
+		return UNCHANGED;
+	return outcome_of(which->state, which->event);
+}
+
+static bool
+is_outcome(enum outcome_kind outcome, const struct ending *ending)
+{
+	const struct scene *scene = &scenes[cell.state];
+
+	switch (outcome) {
+	case UNCHANGED:
+		return !ending->died && ending->value == scene->status &&
+		    ending->launched == scene->attempts;
+	case FAILS_AGAIN:
+		return !ending->died && ending->value == 7 &&
+		    ending->launched == cell.launched + 1;
+	case DIES_OF_EVENT:
+		return ending->died && ending->value == cell.number &&
+		    ending->launched == cell.launched;
+	default:
+		return ending->died == endings[outcome].died &&
+		    ending->value == endings[outcome].value &&
+		    ending->launched == cell.launched;
+	}
+}
+
+static void
+check_cell(const struct cell *which)
+{
+	char row[128];
+	int failed = unit_failures();
+
+	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed;
+	     around++) {
+		struct ending ending = run_cell(which, around, false);
+
+		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
+		    scenes[which->state].name, events[which->event].name,
+		    which->state, which->event, which->number, around);
+		SAME(row, ending.broken, NULL);
+		HOLDS(row, cell.reached);
+		HOLDS(row, is_outcome(outcome_around(which, around), &ending));
+	}
+	walked[which->state][which->event]++;
+}
+
+static void
+test_every_cell(void)
+{
+	for (int state = 0; state < STATES; state++)
+		for (int event = 0; event < EVENTS; event++) {
+			const int *number = events[event].numbers;
+
+			if (outcome_of(state, event) == IMPOSSIBLE)
+				continue;
+			do
+				check_cell(&(struct cell){ .state = state,
+				    .event = event,
+				    .number = *number });
+			while (*++number != 0);
+		}
+}
+
+/*
+ * A reader that is slow until after the deadline
+ */
+
+/* Whether retry is then stopped, too. */
+static bool stops;
+
+static void
+oversleep(nanos until)
+{
+	(void)until;
+	if (invocation_state() != SLOW_READER || cell.reached ||
+	    invocation_until_deadline() > 0)
+		return;
+	cell.reached = true;
+	if (stops)
+		send_by_others(SIGTSTP);
+	wake_late(3);
+}
+
+/* The output of two attempts waits for a reader. When retry wakes, its time for
+ * the reader is over, but the reader is back: it gets all of the output. */
+static void
+test_a_late_wake_up_loses_no_output(void)
+{
+	struct setting set = complete((struct setting){ .attempts = 2,
+	    .deadline = 10 * SECOND,
+	    .commands = { { LASTING } } });
+
+	for (int i = 0; i < 2; i++) {
+		struct ending ending;
+
+		stops = i == 1;
+		set.owed = (stops ? 11 : 8) * SECOND;
+		cell = (struct cell){ .reached = false };
+		invocation_start(&set, 1, false);
+		invocation.direct = oversleep;
+		ending = invocation_run();
+		HOLDS("late", cell.reached);
+		SAME("broken", ending.broken, NULL);
+		EQUAL("status", ending.value, 0);
+	}
+}
+
+/*
+ * Random runs
+ */
+
+/* How many events a random run still has to meet. */
+static int disturbances;
+
+static bool
+one_of(uint64_t most)
+{
+	return kernel_draw(most) == 0;
+}
+
+static nanos
+any_span(void)
+{
+	static const nanos spans[] = { 0, 1, MS, 50 * MS, 300 * MS, SECOND,
+		3 * SECOND, 12 * SECOND };
+
+	return spans[kernel_draw(LENGTH(spans))];
+}
+
+/* A command that no limit ends must end by itself. */
+static struct temper
+any_temper(bool limited)
+{
+	static const int signals[] = { SIGSEGV, SIGINT, SIGTERM, SIGKILL,
+		SIGPIPE };
+	static const int statuses[] = { 0, 0, 7, 7, 127 };
+	struct temper temper = { .life = any_span(),
+		.status = statuses[kernel_draw(LENGTH(statuses))],
+		.deaf = one_of(4),
+		.apart = one_of(4) };
+
+	if (one_of(8))
+		temper.signal = signals[kernel_draw(LENGTH(signals))];
+	if (one_of(16))
+		temper.held = any_span();
+	else if (limited && one_of(4))
+		temper.life = NANOS_MAX;
+	if (one_of(16)) {
+		temper.life = temper.held = 12 * SECOND;
+		temper.refuses = one_of(2);
+	}
+	return temper;
+}
+
+static nanos
+any_deadline(void)
+{
+	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND,
+		10 * SECOND, NANOS_HOUR };
+
+	return one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))];
+}
+
+static struct setting
+any_setting(void)
+{
+	static const int signals[] = { SIGTERM, SIGTERM, SIGINT, SIGKILL,
+		SIGUSR1 };
+	struct setting set = { .attempts = 1 + (int64_t)kernel_draw(4),
+		.timeout = one_of(2) ? any_span() : 0,
+		.kill_after = any_span(),
+		.deadline = any_deadline(),
+		.delay = any_span(),
+		.splay = one_of(4) ? any_span() : 0,
+		.patience = any_span(),
+		.signal = signals[kernel_draw(LENGTH(signals))],
+		.has_member = one_of(2),
+		.on_retry = one_of(3),
+		.on_give_up = one_of(4),
+		.has_elder = one_of(4),
+		.input = one_of(8) ? any_span() : 0,
+		.owed = one_of(4) ? any_span() : 0,
+		.straggling = one_of(4) ? any_span() : 0,
+		.held = one_of(8) ? any_span() : 0,
+		.report = one_of(8) ? any_span() : 0,
+		.log = one_of(8) ? any_span() : 0,
+		.held_back = one_of(8),
+		.exhausted = one_of(8),
+		.interrupted = one_of(16),
+		.dies_abandoned = one_of(3),
+		.init = one_of(8),
+		.leader = one_of(4),
+		.pidfds = !one_of(8),
+		.visible = !one_of(16),
+		.adopts = one_of(4),
+		.pends = one_of(16),
+		.watched = one_of(4) };
+
+	set.consecutive =
+	    one_of(4) ? 1 + (int64_t)kernel_draw((uint64_t)set.attempts) : 1;
+	for (int i = 0; i < COMMANDS; i++)
+		set.commands[i] =
+		    any_temper(set.timeout != 0 || set.deadline != 0);
+	set.member = any_temper(true);
+	set.hook = any_temper(set.deadline != 0);
+	return set;
+}
+
+/* One of the events, if it can happen now. */
+static void
+disturb(bool anytime)
+{
+	int state = (int)invocation_state();
+	int event = (int)kernel_draw(EVENTS);
+	const int *numbers = events[event].numbers;
+	size_t choices = 1;
+
+	if (outcome_of(state, event) == IMPOSSIBLE ||
+	    (anytime && events[event].when != ANYTIME))
+		return;
+	while (numbers[choices] != 0)
+		choices++;
+	disturbances--;
+	met[state][event]++;
+	kernel_trace(scenes[state].name, state);
+	happen(event, numbers[kernel_draw(choices)]);
+}
+
+/* At some time in a wait; more often in states that few runs reach. */
+static void
+disturb_wait(nanos until)
+{
+	enum state state = invocation_state();
+	bool rare = state == ABANDONED || state == ABANDONED_DEAD ||
+	    state == UNKILLABLE || state == HOOK_UNKILLABLE;
+	nanos nap = until - kernel.now;
+
+	if (disturbances <= (rare ? -4 : 0) ||
+	    !(rare || one_of(nap < 50 * MS ? 8 : 2)))
+		return;
+	do {
+		if (one_of(2) && nap > 0)
+			kernel_pass(
+			    kernel.now + (nanos)kernel_draw((uint64_t)nap),
+			    false);
+		disturb(false);
+		nap = until - kernel.now;
+	} while (one_of(4));
+}
+
+static void
+disturb_calls(void)
+{
+	if (disturbances > 0 && one_of(32))
+		disturb(true);
+}
+
+static struct ending
+run_any(uint64_t seed, bool tracing)
+{
+	struct setting set;
+
+	kernel.random = seed;
+	set = any_setting();
+	invocation_start(&set, seed, tracing);
+	invocation.direct = disturb_wait;
+	disturbances = (int)kernel_draw(10);
+	/* Without pidfds retry cannot do right what happens between calls. */
+	if (set.pidfds && one_of(2))
+		kernel.meanwhile = disturb_calls;
+	return invocation_run();
+}
+
+static void
+test_random_runs(void)
+{
+	char row[32];
+
+	int most = unit_failures() + 10;
+
+	for (uint64_t seed = 1; seed <= RUNS && unit_failures() < most;
+	     seed++) {
+		struct ending ending = run_any(seed, false);
+
+		snprintf(row, sizeof row, "unit_attempt %" PRIu64, seed);
+		SAME(row, ending.broken, NULL);
+	}
+}
+
+static void
+test_every_cell_was_met(void)
+{
+	for (int state = 0; state < STATES; state++)
+		for (int event = 0; event < EVENTS; event++)
+			if (outcome_of(state, event) != IMPOSSIBLE)
+				HOLDS(scenes[state].name,
+				    walked[state][event] > 0 &&
+					met[state][event] > 0);
+}
+
+static void (*const tests[])(void) = {
+	test_every_cell,
+	test_a_late_wake_up_loses_no_output,
+	test_random_runs,
+	test_every_cell_was_met,
+};
+
+UNIT(tests);
+
+static int
+tell(const struct ending *ending)
+{
+	printf("%s\n", ending->broken == NULL ? "all well" : ending->broken);
+	return ending->broken == NULL ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int
+number_at(char **argv, int i)
+{
+	return (int)strtol(argv[i], NULL, 10);
+}
+
+SPY(int, main, int argc, char **argv)
+{
+	struct ending ending;
+
+	if (argc == 1)
+		return unit_run(argv + 1);
+	if (argc != 5) {
+		ending = run_any(strtoull(argv[1], NULL, 10), true);
+		return tell(&ending);
+	}
+	ending = run_cell(&(struct cell){ .state = number_at(argv, 1),
+			      .event = number_at(argv, 2),
+			      .number = number_at(argv, 3) },
+	    number_at(argv, 4), true);
+	return tell(&ending);
+}

@@ -1,0 +1,1233 @@
+/*
+ * fleet_check [large]: tries every order of the steps of two processes of a
+ * host, or three, and the server of their fleet.
+ *
+ * The processes use the code of src/budget/fleet_*.c itself. Each step is one
+ * access to a word. The clock moves at any time; a process may use any time up
+ * to the present, because it was stopped after it had read the clock; and it
+ * may be killed anywhere. The server grants all that is wanted, denies it for
+ * far too long, or does not answer. The check verifies:
+ *
+ * - no more retries are made by grants of the fleet than the server granted,
+ *   and each in the slice in which its question was asked;
+ * - no more retries are made alone than the share, in any window;
+ * - a valid lease is not taken away, or released by another process, unless a
+ *   process has waited for as long as a question may take;
+ * - nobody asks while a denial or the pause after no answer lasts that was
+ *   stored before the last lease ended;
+ * - an opening is not put off;
+ * - nobody waits for longer than a question may take, and a denial holds for a
+ *   window at most; from every state a process that comes then asks the
+ *   server, whatever the others do;
+ * - no success is told twice, no retry made alone is marked as told that was
+ *   not, and one process at most is elected in each slice.
+ *
+ * What the windows count is one step here: tests/models/window_check.c divides
+ * it. A process has no saved registers: to continue, the check calls the
+ * function again from its beginning, and gives it the values that it has read
+ * before.
+ *
+ * "fleet_check broken" tries broken variants instead; each must be caught.
+ */
+#include <err.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define WINDOW_SLICES 2
+#include "budget/window.c"
+#include "explore.h"
+
+/* A millisecond is a tick, and a slice. */
+#define TICK NANOS_MS
+#define TICKS_OF_SLICE 1
+#define TICKS_OF_WINDOW (TICKS_OF_SLICE * WINDOW_SLICES)
+#define FLEET_HOST_LOOK TICK
+#define FLEET_HOST_RECENT TICK
+#define FLEET_HOST_PAUSE TICK
+#define FLEET_HOST_PAUSE_MOST (2 * TICK)
+
+#include "budget/fleet_host.h"
+#include "budget/fleet_ledger.h"
+
+/* A withdrawal is one step here. */
+static enum window_answer (*const whole_withdraw)(struct window *window,
+    const struct terms *limits, int64_t epoch,
+    struct window_sums *sums) = window_withdraw;
+
+/* The modules get these in place of the atomic accesses and of the windows. */
+#undef atomic_load
+#undef atomic_compare_exchange_strong
+static uint64_t load(const _Atomic uint64_t *at);
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+static enum window_answer withdraw(struct window *window,
+    const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static int64_t next_retry(const struct window *window,
+    const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static struct window_sums slice_of(const struct window *window, int64_t epoch);
+#define atomic_load(at) load(at)
+#define atomic_compare_exchange_strong(at, expected, desired) \
+	exchange(at, expected, desired)
+#define window_withdraw withdraw
+#define window_next next_retry
+#define window_slice slice_of
+
+#include "budget/fleet_host.c"
+#include "budget/fleet_ledger.c"
+
+#define ACTORS 3
+
+/* The most accesses of one operation, each loop passed once. */
+#define ACCESSES 12
+
+/* Epochs that a clock may reach. */
+#define EPOCHS 6
+
+#define TAG 1
+#define SHARE 1
+#define FACTOR_ONE (UINT64_C(1) << 63) /* the random factor is 1 */
+
+/* With so many hosts, their first questions are spread over a tick. */
+#define SPREADING (TICK / FLEET_HOST_SPREAD)
+
+/* The server's clock when the segment was made; and so that the offset, which
+ * is rounded up, is always the same. */
+#define SERVER_TIME (1000 * NANOS_MS)
+
+static const struct host_config config = { .tag = TAG,
+	.slice = TICKS_OF_SLICE * TICK,
+	.timeout = TICK,
+	.alone = SHARE };
+
+enum operation {
+	IDLE,
+	ASK,
+	WAIT, /* nothing: it sleeps */
+	OUT, /* nothing: its question is at the server */
+	SETTLE_GRANT,
+	SETTLE_DENIAL,
+	FAIL,
+	DEPOSIT, /* a success */
+	RETRY_ALONE,
+	ELECT,
+	CLAIM,
+	SEND, /* nothing: it has claimed, and is about to send */
+	TOLD,
+	OPERATIONS,
+};
+
+static const char *const names_of[OPERATIONS] = { "nothing", "ask", "wait",
+	"question", "settle a grant", "settle a denial", "fail", "deposit",
+	"retry alone", "elect", "claim", "send", "told" };
+
+/* What is accessed. */
+enum place {
+	DIRECTLY, /* the check sees to it that this word never changes */
+	LEASE,
+	DENIED,
+	CREDIT,
+	OPENING,
+	LINK,
+	SUCCESSES_TOLD,
+	ALONE_TOLD,
+	ELECTED,
+	ALONE_WINDOW,
+	SLICE,
+};
+
+/* States are compared as bytes, so there must be no padding. */
+struct actor {
+	uint64_t seen[ACCESSES]; /* the results of its accesses so far */
+	uint64_t lease; /* of its question */
+	uint64_t turn; /* in which it waits */
+	uint64_t alone, alone_next; /* marks of its tally */
+	uint8_t places[ACCESSES]; /* of the accesses */
+	uint16_t swapped, failed; /* a bit for each access: a swap */
+	uint8_t operation, accesses;
+	uint8_t now; /* when it read the clock last, in ticks */
+	uint8_t left; /* operations after this one */
+	uint8_t asked, wanted; /* its question */
+	uint8_t waits, since, began; /* began: as the check knows */
+	uint8_t excused; /* an answer was stored whose lease had ended */
+	uint8_t epoch; /* in which it made a retry alone, + 1 */
+	uint8_t successes[EPOCHS], retries[EPOCHS]; /* its tally */
+	uint8_t spare;
+};
+
+struct state {
+	struct fleet_host host;
+	struct fleet_ledger ledger;
+	struct window window;
+	struct actor actors[ACTORS];
+	uint8_t clock; /* in ticks */
+	uint8_t down; /* until when nobody should ask, after a failure */
+	uint8_t granted[EPOCHS], used[EPOCHS]; /* by the server */
+	uint8_t alone[EPOCHS];
+	uint8_t deposited[EPOCHS], told[EPOCHS]; /* successes */
+	uint8_t made[EPOCHS], sent[EPOCHS]; /* retries made alone */
+	uint8_t elected[EPOCHS];
+	uint8_t spare[6];
+};
+
+/* What the processes may do, and how it begins. */
+struct trial {
+	bool answers; /* two processes have questions at the server */
+	bool tells; /* successes are told; nobody asks */
+	uint8_t hosts; /* of the fleet */
+	uint8_t last; /* tick */
+	uint8_t left[ACTORS]; /* operations of each process */
+};
+
+static const struct trial small[] = {
+	{ false, false, 1, 3, { 0, 1, 1 } },
+	{ false, false, SPREADING, 2, { 0, 1, 1 } },
+	{ true, false, 1, 1, { 0, 0, 1 } },
+	{ false, true, 1, 3, { 0, 2, 2 } },
+};
+
+static const struct trial large[] = {
+	{ false, false, 1, 4, { 0, 1, 1 } },
+	{ false, false, 1, 2, { 0, 1, 2 } },
+	{ false, false, 1, 1, { 1, 1, 1 } },
+	{ false, false, SPREADING, 4, { 0, 1, 1 } },
+	{ false, false, SPREADING, 1, { 1, 1, 1 } },
+	{ true, false, 1, 1, { 0, 1, 1 } },
+	{ false, true, 1, 4, { 0, 2, 2 } },
+	{ false, true, 1, 3, { 1, 1, 2 } },
+};
+
+/* Kinds of steps beside the operations that begin. */
+enum {
+	CLOCK = -3,
+	KILL,
+	STEP,
+};
+
+/* The broken variants. */
+enum fault {
+	SOUND,
+	LEASE_TAKEN_BLINDLY, /* without comparing the word */
+	JOINED_BLINDLY,
+	RELEASED_BLINDLY,
+	RELEASED_FIRST, /* before the answer is stored */
+	LEASE_READ_LAST,
+	WAITS_ANEW, /* as if it had not waited before */
+	DENIAL_NOT_SEEN,
+	DENIED_FOR_TOO_LONG,
+	PAUSE_NOT_SEEN,
+	PAUSE_NOT_STORED,
+	OPENED_BLINDLY,
+	CREDIT_TAKEN_BLINDLY,
+	CREDIT_NOT_TAKEN, /* a failed swap counts as taken */
+	CREDIT_LEFT_BLINDLY,
+	CREDIT_OF_ALL, /* the retry of the asking process, too */
+	CREDIT_ENDLESS,
+	ALONE_NOT_COUNTED,
+	/* These are of the third trial. */
+	CLAIMED_BLINDLY,
+	CLAIMED_TWICE, /* a failed swap counts as a claim */
+	ALL_CLAIMED, /* as if nothing had been told */
+	TOLD_BEFORE_SENT,
+	NOT_SEALED,
+	ELECTED_BLINDLY,
+	FAULTS,
+};
+
+static struct {
+	struct explorer explorer;
+	const struct trial *trial;
+	enum fault fault;
+	struct step_from last; /* the present step */
+	struct state *state; /* NULL: accesses are made without the check */
+	struct actor *actor;
+	int access; /* the number of the next one */
+	bool stepped;
+	bool early; /* these were read too early: */
+	uint64_t denied, credit, link;
+	jmp_buf leave;
+} run = { .explorer = { .name = "fleet_check", .size = sizeof(struct state) } };
+
+static void
+wrong(const char *why)
+{
+	explore_violated(&run.explorer, why);
+}
+
+static void
+expect(bool holds, const char *why)
+{
+	if (!holds)
+		wrong(why);
+}
+
+static nanos
+clock_of(int tick)
+{
+	return tick * TICK;
+}
+
+/*
+ * Accesses
+ */
+
+static enum place
+place_of(const _Atomic uint64_t *at)
+{
+	const struct state *state = run.state;
+
+	if (state == NULL)
+		return DIRECTLY;
+	if (at == &state->host.lease)
+		return LEASE;
+	if (at == &state->host.denied)
+		return DENIED;
+	if (at == &state->host.credit)
+		return CREDIT;
+	if (at == &state->host.opening)
+		return OPENING;
+	if (at == &state->host.link)
+		return LINK;
+	if (at == &state->ledger.successes)
+		return SUCCESSES_TOLD;
+	if (at == &state->ledger.alone)
+		return ALONE_TOLD;
+	if (at == &state->ledger.elected)
+		return ELECTED;
+	return DIRECTLY;
+}
+
+/* Forgets the accesses from one on. */
+static void
+forget(struct actor *actor, int from)
+{
+	for (int i = from; i < actor->accesses; i++) {
+		actor->seen[i] = 0;
+		actor->places[i] = 0;
+	}
+	actor->accesses = (uint8_t)from;
+	actor->swapped &= (uint16_t)((1U << from) - 1);
+	actor->failed &= (uint16_t)((1U << from) - 1);
+}
+
+/* After a lost race, a loop begins anew with the word that it read first. */
+static void
+go_round(enum place place)
+{
+	struct actor *actor = run.actor;
+	int first = run.access - 2;
+
+	if (first < 0 || (actor->failed >> (first + 1) & 1) == 0)
+		return;
+	while (first >= 0 && actor->places[first] != place)
+		first--;
+	if (first < 0)
+		return;
+	forget(actor, actor->operation == ASK ? 0 : first);
+	longjmp(run.leave, 1);
+}
+
+/*
+ * True if the next access was made in an earlier step. If not, it is made now,
+ * or left for a later step.
+ */
+static bool
+replayed(enum place place)
+{
+	struct actor *actor = run.actor;
+
+	if (run.access < actor->accesses)
+		return true;
+	if (run.stepped)
+		longjmp(run.leave, 1);
+	if (run.access == ACCESSES)
+		errx(2, "ACCESSES is too small");
+	run.stepped = true;
+	actor->places[run.access] = (uint8_t)place;
+	actor->accesses++;
+	return false;
+}
+
+static uint64_t
+read_word(const _Atomic uint64_t *at, enum place place)
+{
+	if (!replayed(place))
+		run.actor->seen[run.access] = *at;
+	return run.actor->seen[run.access++];
+}
+
+/* Reads the words before the lease. */
+static void
+read_early(void)
+{
+	struct fleet_host *host = &run.state->host;
+
+	run.denied = read_word(&host->denied, DENIED);
+	run.credit = read_word(&host->credit, CREDIT);
+	run.link = read_word(&host->link, LINK);
+	run.early = true;
+}
+
+/* The value that a broken variant reads. */
+static uint64_t
+misread(enum place place, uint64_t value)
+{
+	bool asks = run.actor->operation == ASK;
+
+	if ((run.fault == DENIAL_NOT_SEEN && asks && place == DENIED) ||
+	    (run.fault == PAUSE_NOT_SEEN && asks && place == LINK) ||
+	    (run.fault == ALL_CLAIMED && place == SUCCESSES_TOLD))
+		return 0;
+	if (run.fault == CREDIT_ENDLESS && asks && place == CREDIT &&
+	    value != 0)
+		return (value & ~MOST(EPOCH_BITS)) |
+		    run.actor->now / TICKS_OF_SLICE;
+	return value;
+}
+
+static uint64_t
+load(const _Atomic uint64_t *at)
+{
+	enum place place = place_of(at);
+
+	if (place == DIRECTLY)
+		return *at;
+	go_round(place);
+	if (run.early)
+		switch (place) {
+		case DENIED:
+			return run.denied;
+		case CREDIT:
+			return run.credit;
+		case LINK:
+			return run.link;
+		default:
+			break;
+		}
+	if (run.fault == LEASE_READ_LAST && run.actor->operation == ASK &&
+	    place == LEASE)
+		read_early();
+	return misread(place, read_word(at, place));
+}
+
+/* Whether a broken variant swaps without comparing. */
+static bool
+is_blind(enum place place)
+{
+	enum operation operation = run.actor->operation;
+
+	switch (run.fault) {
+	case LEASE_TAKEN_BLINDLY:
+	case JOINED_BLINDLY:
+		return operation == ASK && place == LEASE;
+	case RELEASED_BLINDLY:
+		return operation != ASK && place == LEASE;
+	case OPENED_BLINDLY:
+		return place == OPENING;
+	case CREDIT_TAKEN_BLINDLY:
+	case CREDIT_ENDLESS:
+		return operation == ASK && place == CREDIT;
+	case CREDIT_LEFT_BLINDLY:
+		return operation != ASK && place == CREDIT;
+	case CLAIMED_BLINDLY:
+	case ALL_CLAIMED:
+		return place == SUCCESSES_TOLD;
+	case ELECTED_BLINDLY:
+		return place == ELECTED;
+	default:
+		return false;
+	}
+}
+
+/* Whether a broken variant takes a failed swap for a good one. */
+static bool
+is_deaf(enum place place)
+{
+	return (run.fault == CREDIT_NOT_TAKEN && place == CREDIT &&
+		   run.actor->operation == ASK) ||
+	    (run.fault == CLAIMED_TWICE && place == SUCCESSES_TOLD);
+}
+
+/*
+ * What must hold of a change
+ */
+
+/* Whether the lease of the actor's question is in force. */
+static bool
+has_lease(const struct state *state, const struct actor *actor)
+{
+	return ((state->host.lease ^ actor->lease) & ~ALL_WAITING) == 0 &&
+	    instant_of(state->host.lease) > clock_of(state->clock);
+}
+
+/*
+ * An answer is stored. If another process has taken its lease, or can take it,
+ * that process need not see the answer.
+ */
+static void
+excuse_others(struct state *state, const struct actor *actor)
+{
+	for (int i = 0; i < actor->accesses; i++)
+		if (actor->places[i] == LEASE && (actor->swapped >> i & 1) != 0)
+			return; /* it has released the lease itself */
+	if (has_lease(state, actor))
+		return;
+	for (int i = 0; i < ACTORS; i++)
+		if (state->actors[i].operation == ASK)
+			state->actors[i].excused = true;
+}
+
+static void
+judge_question(
+    const struct state *state, const struct actor *actor, uint64_t old)
+{
+	nanos now = clock_of(actor->now);
+	bool patient =
+	    actor->waits && now - clock_of(actor->since) >= config.timeout;
+
+	expect(
+	    instant_of(old) <= now || patient, "a valid lease is taken away");
+	if (actor->excused || instant_of(old) > now)
+		return;
+	expect(left_of(fleet_host_rest(TAG, state->host.denied),
+		   window_of(config.slice), now) == 0,
+	    "a question while retries are denied");
+	expect(actor->now >= state->down, "a question while the host is alone");
+}
+
+static void
+judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
+    uint64_t new)
+{
+	bool other_turn = turn_of(old) != turn_of(new);
+
+	if (actor->operation != ASK)
+		expect(((old ^ actor->lease) & ~ALL_WAITING) == 0,
+		    "the lease of another process is released");
+	else if (waiting_of(new) > 0)
+		expect(((old ^ new) & ~ALL_WAITING) == 0,
+		    "the lease has changed when a process joins");
+	else
+		judge_question(state, actor, old);
+	expect(actor->operation == ASK || !other_turn, "another turn");
+}
+
+static void
+judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
+{
+	uint64_t before = fleet_host_rest(TAG, old) / ONE_LEFT;
+	uint64_t after = fleet_host_rest(TAG, new) / ONE_LEFT;
+	uint64_t epoch = old % ONE_LEFT;
+
+	if (actor->operation == ASK) {
+		expect(after + 1 == before && new % ONE_LEFT == epoch,
+		    "a credit is taken twice, or made");
+		expect((int)epoch == actor->now / TICKS_OF_SLICE,
+		    "a credit of another slice");
+	} else if (new % ONE_LEFT == epoch) {
+		expect(after == before + actor->wanted - 1,
+		    "a credit is made, or lost");
+	}
+}
+
+static void
+judge_change(struct state *state, struct actor *actor, enum place place,
+    uint64_t old, uint64_t new)
+{
+	nanos most = window_of(config.slice);
+
+	switch (place) {
+	case LEASE:
+		judge_lease(state, actor, old, new);
+		break;
+	case CREDIT:
+		judge_credit(actor, old, new);
+		break;
+	case DENIED:
+		expect(instant_of(new) - clock_of(actor->now) <= most,
+		    "denied for more than a window");
+		excuse_others(state, actor);
+		break;
+	case OPENING:
+		expect(instant_of(old) <= clock_of(actor->now),
+		    "an opening is put off");
+		expect(instant_of(new) <= clock_of(actor->now + 1),
+		    "a late opening");
+		break;
+	case LINK:
+		excuse_others(state, actor);
+		state->down = new == 0 ? 0 : (uint8_t)(actor->now + 1);
+		for (int i = 0; i < ACTORS; i++)
+			if (&state->actors[i] != actor &&
+			    state->actors[i].operation == FAIL)
+				state->actors[i].excused = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
+{
+	enum place place = place_of(at);
+	struct actor *actor = run.actor;
+	uint64_t old = *at, wanted = *expected;
+	bool swapped;
+
+	if (place == DIRECTLY) {
+		*expected = old;
+		if (old == wanted)
+			*at = desired;
+		return old == wanted;
+	}
+	if (!replayed(place)) {
+		actor->seen[run.access] = old;
+		if (run.fault == DENIED_FOR_TOO_LONG && place == DENIED)
+			desired += TICKS_OF_WINDOW;
+		if (old == wanted || is_blind(place)) {
+			actor->swapped |= (uint16_t)(1U << run.access);
+			judge_change(run.state, actor, place, old, desired);
+			*at = desired;
+		} else if (!is_deaf(place)) {
+			actor->failed |= (uint16_t)(1U << run.access);
+		}
+	}
+	*expected = actor->seen[run.access];
+	swapped = (actor->failed >> run.access & 1) == 0;
+	run.access++;
+	return swapped;
+}
+
+/* The epoch in which a window has counted, since it was as before. */
+static int64_t
+counted_in(const struct window *before, const struct window *window)
+{
+	for (int i = 0; i < WINDOW_WORDS; i++) {
+		uint64_t old = before->words[i], new = window->words[i];
+		uint64_t was = word_at(epoch_of(new), old);
+
+		if (retries_of(new) > retries_of(was) ||
+		    successes_of(new) > successes_of(was))
+			return epoch_of(new);
+	}
+	errx(2, "nothing was counted");
+}
+
+/* The epoch in which the retry was granted is kept, too. */
+static enum window_answer
+withdraw(struct window *window, const struct terms *limits, int64_t epoch,
+    struct window_sums *sums)
+{
+	struct actor *actor = run.actor;
+	struct window before = *window;
+	enum window_answer answer;
+	bool seals = limits->min == 0;
+
+	*sums = (struct window_sums){ 0, 0 };
+	if (run.state == NULL)
+		return whole_withdraw(window, limits, epoch, sums);
+	if (!replayed(ALONE_WINDOW)) {
+		if (run.fault == ALONE_NOT_COUNTED && !seals)
+			answer = WINDOW_GRANTED;
+		else if (run.fault == NOT_SEALED && seals)
+			answer = WINDOW_DENIED;
+		else
+			answer = whole_withdraw(window, limits, epoch, sums);
+		actor->seen[run.access] = answer;
+		if (answer == WINDOW_GRANTED)
+			actor->epoch =
+			    (uint8_t)((run.fault == ALONE_NOT_COUNTED
+					      ? epoch
+					      : counted_in(&before, window)) +
+				1);
+	}
+	return (enum window_answer)actor->seen[run.access++];
+}
+
+/* Nothing depends on it but how long a process waits. */
+static int64_t
+next_retry(const struct window *window, const struct terms *limits,
+    int64_t epoch, struct window_sums *sums)
+{
+	(void)window;
+	(void)limits;
+	(void)epoch;
+	*sums = (struct window_sums){ 0, 0 };
+	return 1;
+}
+
+static struct window_sums
+slice_of(const struct window *window, int64_t epoch)
+{
+	const _Atomic uint64_t *at = &window->words[index_of(epoch)];
+	uint64_t word = word_at(epoch, read_word(at, SLICE));
+
+	return (struct window_sums){ .retries = retries_of(word),
+		.successes = successes_of(word) };
+}
+
+/*
+ * Operations
+ */
+
+static int
+slice_at(int tick)
+{
+	return tick / TICKS_OF_SLICE;
+}
+
+static struct fleet_question
+question_of(const struct actor *actor)
+{
+	return (struct fleet_question){ .lease = actor->lease,
+		.asked = clock_of(actor->asked),
+		.wanted = actor->wanted };
+}
+
+/* Ends an operation; what follows it is the next one. */
+static void
+become(struct actor *actor, enum operation next)
+{
+	forget(actor, 0);
+	actor->operation = (uint8_t)next;
+	actor->excused = actor->epoch = 0;
+	if (next != WAIT)
+		actor->waits = actor->since = actor->began = 0;
+	if (next != WAIT)
+		actor->turn = 0;
+	if (next != OUT)
+		actor->lease = actor->asked = actor->wanted = 0;
+	if (next == SEND || next == TOLD)
+		return;
+	actor->alone = actor->alone_next = 0;
+	memset(actor->successes, 0, sizeof actor->successes);
+	memset(actor->retries, 0, sizeof actor->retries);
+	if (next == IDLE)
+		actor->now = 0;
+}
+
+static void
+count_alone(struct state *state, const struct actor *actor)
+{
+	int epoch = actor->epoch > 0 ? actor->epoch - 1 : slice_at(actor->now);
+
+	state->alone[epoch]++;
+	for (int end = 0; end < EPOCHS; end++) {
+		int sum = 0;
+
+		for (int i = end; i >= 0 && i >= end - WINDOW_SLICES; i--)
+			sum += state->alone[i];
+		expect(sum <= SHARE, "too many retries alone");
+	}
+}
+
+static void
+end_of_wait(struct actor *actor, const struct fleet_wait *wait)
+{
+	int began = actor->began > 0 ? actor->began - 1 : actor->now;
+	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
+
+	expect(opens || clock_of(actor->now - began) < config.timeout,
+	    "waits for longer than a question takes");
+	become(actor, WAIT);
+	actor->waits = wait->waits;
+	actor->since = (uint8_t)(wait->since / TICK);
+	actor->turn = wait->turn;
+	actor->began = (uint8_t)(wait->waits ? began + 1 : 0);
+}
+
+static void
+ask(struct state *state, struct actor *actor)
+{
+	struct fleet_wait wait = { .waits = actor->waits,
+		.since = clock_of(actor->since),
+		.turn = actor->turn };
+	struct fleet_question question;
+	struct host_step step;
+
+	if (run.fault == WAITS_ANEW)
+		wait.since = clock_of(actor->now);
+	step = fleet_host_ask(&state->host, &config, &wait, 2,
+	    clock_of(actor->now), FACTOR_ONE, &question);
+	switch (step.decision) {
+	case HOST_WAIT:
+		end_of_wait(actor, &wait);
+		return;
+	case HOST_ASK:
+		become(actor, OUT);
+		actor->lease = question.lease;
+		actor->asked = actor->now;
+		actor->wanted = (uint8_t)question.wanted;
+		return;
+	case HOST_GRANTED:
+		state->used[slice_at(actor->now)]++;
+		break;
+	case HOST_ALONE:
+		count_alone(state, actor);
+		break;
+	case HOST_DENIED:
+		break;
+	case HOST_UNASKED:
+		wrong("nothing is decided");
+		break;
+	case HOST_CORRUPT:
+		expect(slice_at(state->clock) >
+			slice_at(actor->now) + WINDOW_WORDS,
+		    "taken for corrupt");
+	}
+	become(actor, IDLE);
+}
+
+static void
+settle(struct state *state, struct actor *actor)
+{
+	bool granted = actor->operation == SETTLE_GRANT;
+	struct fleet_question question = question_of(actor);
+	struct fleet_answer answer = { .pause = NANOS_DAY };
+	nanos now = clock_of(actor->now);
+
+	answer.now = SERVER_TIME + question.asked;
+	answer.hosts = run.trial->hosts;
+	if (run.fault == RELEASED_FIRST)
+		release(&state->host.lease, question.lease, now);
+	if (run.fault == CREDIT_OF_ALL)
+		question.wanted++;
+	answer.granted = granted ? question.wanted : 0;
+	fleet_host_answered(
+	    &state->host, &config, &question, &answer, now, FACTOR_ONE);
+	if (granted)
+		state->used[slice_at(actor->asked)]++;
+	become(actor, IDLE);
+}
+
+static void
+fail(struct state *state, struct actor *actor)
+{
+	struct fleet_question question = question_of(actor);
+	nanos now = clock_of(actor->now);
+
+	if (run.fault == PAUSE_NOT_STORED)
+		release(&state->host.lease, question.lease, now);
+	else
+		fleet_host_fail(
+		    &state->host, &config, &question, now, FACTOR_ONE);
+	expect(actor->excused || pause_of(TAG, state->host.link, now) > 0,
+	    "the host is not alone after a failure");
+	become(actor, WAIT);
+}
+
+/* The successes of a row are counted in the slice that its age tells. */
+static void
+claim(struct state *state, struct actor *actor)
+{
+	const nanos until = clock_of(100);
+	struct fleet_question tally = { .until = until };
+
+	fleet_ledger_claim(&state->ledger, &config, &state->window,
+	    &state->host.alone, clock_of(actor->now), &tally);
+	become(actor, SEND);
+	actor->alone = tally.alone;
+	actor->alone_next = tally.alone_next;
+	for (size_t i = 0; i < tally.count; i++) {
+		const struct fleet_row *row = &tally.told[i];
+		int64_t epoch = (until - row->age) / config.slice;
+
+		actor->successes[epoch] = (uint8_t)row->successes;
+		actor->retries[epoch] = (uint8_t)row->alone;
+	}
+	if (run.fault == TOLD_BEFORE_SENT)
+		state->ledger.alone = tally.alone_next;
+}
+
+/* The server gets a tally. */
+static void
+send_tally(struct state *state, struct actor *actor)
+{
+	for (int i = 0; i < EPOCHS; i++) {
+		int before = i == marked(actor->alone)
+		    ? (int)(actor->alone & UINT32_MAX)
+		    : 0;
+		int sent = actor->retries[i] + before;
+
+		state->told[i] =
+		    (uint8_t)(state->told[i] + actor->successes[i]);
+		if (actor->retries[i] > 0 && sent > state->sent[i])
+			state->sent[i] = (uint8_t)sent;
+	}
+	become(actor, TOLD);
+}
+
+static void
+tell(struct state *state, struct actor *actor)
+{
+	struct fleet_question tally = { .alone = actor->alone,
+		.alone_next = actor->alone_next };
+
+	fleet_ledger_told(&state->ledger, &tally);
+	become(actor, IDLE);
+}
+
+static void
+deposit(struct state *state, struct actor *actor)
+{
+	struct window before = state->window;
+
+	if (window_deposit(&state->window, slice_at(actor->now)) ==
+	    WINDOW_GRANTED)
+		state->deposited[counted_in(&before, &state->window)]++;
+	become(actor, IDLE);
+}
+
+static void
+retry_alone(struct state *state, struct actor *actor)
+{
+	static const struct terms many = { 0, EPOCHS, 0 };
+	struct window before = state->host.alone;
+	struct window_sums sums;
+
+	if (whole_withdraw(&state->host.alone, &many, slice_at(actor->now),
+		&sums) == WINDOW_GRANTED)
+		state->made[counted_in(&before, &state->host.alone)]++;
+	become(actor, IDLE);
+}
+
+static void
+elect(struct state *state, struct actor *actor)
+{
+	int epoch = slice_at(actor->now);
+
+	if (fleet_ledger_elect(
+		&state->ledger, config.slice, clock_of(actor->now)))
+		state->elected[epoch]++;
+	expect(state->elected[epoch] <= 1, "two elected in a slice");
+	become(actor, IDLE);
+}
+
+static void
+operate(struct state *state, struct actor *actor)
+{
+	static void (*const functions[OPERATIONS])(
+	    struct state * state, struct actor * actor) = {
+		[ASK] = ask,
+		[SETTLE_GRANT] = settle,
+		[SETTLE_DENIAL] = settle,
+		[FAIL] = fail,
+		[DEPOSIT] = deposit,
+		[RETRY_ALONE] = retry_alone,
+		[ELECT] = elect,
+		[CLAIM] = claim,
+		[SEND] = send_tally,
+		[TOLD] = tell,
+	};
+
+	functions[actor->operation](state, actor);
+}
+
+/*
+ * Steps
+ */
+
+/* Makes the next access of an operation; after its last one, ends it. */
+static void
+take_step(struct state *state, struct actor *actor)
+{
+	run.state = state;
+	run.actor = actor;
+	run.access = 0;
+	run.stepped = run.early = false;
+	if (setjmp(run.leave) == 0)
+		operate(run.state, run.actor);
+	run.state = NULL;
+}
+
+static void
+begin_operation(
+    struct state *state, struct actor *actor, enum operation operation, int now)
+{
+	if (actor->operation == IDLE)
+		actor->left--;
+	if (operation == SETTLE_GRANT)
+		state->granted[slice_at(actor->asked)] += actor->wanted;
+	actor->operation = (uint8_t)operation;
+	actor->now = (uint8_t)now;
+	take_step(state, actor);
+}
+
+/* A process that comes now, when the others have stopped, gets an answer. */
+static void
+come_late(const struct state *state)
+{
+	struct fleet_host host = state->host;
+	struct fleet_wait wait = { .waits = false };
+	nanos now = clock_of(state->clock);
+	nanos last = now + clock_of(TICKS_OF_WINDOW + 4);
+	struct host_step step = { .decision = HOST_WAIT };
+	struct fleet_question question;
+
+	while (now <= last &&
+	    (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
+		step = fleet_host_ask(
+		    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
+		now += number_greater(step.next, TICK);
+	}
+	expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
+	host = state->host;
+	wait.waits = false;
+	now = clock_of(state->clock + 2 * TICKS_OF_WINDOW);
+	step = fleet_host_ask(
+	    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
+	if (step.decision == HOST_WAIT) /* for the opening */
+		step = fleet_host_ask(&host, &config, &wait, 2, now + step.next,
+		    FACTOR_ONE, &question);
+	expect(step.decision == HOST_ASK, "something does not end");
+}
+
+/* Verifies what must hold in each state. */
+static void
+examine(const struct state *state)
+{
+	uint64_t mark = state->ledger.alone;
+
+	for (int i = 0; i < EPOCHS; i++) {
+		int known = i < marked(mark) ? state->made[i]
+		    : i == marked(mark)      ? (int)(mark & UINT32_MAX)
+					     : 0;
+
+		expect(state->used[i] <= state->granted[i],
+		    "more retries than the server granted");
+		expect(state->told[i] <= state->deposited[i],
+		    "a success is told twice");
+		expect(known <= state->sent[i] ||
+			i < slice_at(state->clock) - WINDOW_SLICES,
+		    "a retry made alone is not told");
+	}
+	if (!run.trial->tells)
+		come_late(state);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct actor));
+}
+
+static void
+add_state(struct state *state)
+{
+	uint32_t number;
+
+	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
+	if (explore_add(&run.explorer, state, run.last, &number) &&
+	    run.explorer.wrong == NULL)
+		examine(state);
+}
+
+/* Whether an actor may take that step. */
+static bool
+possible(const struct actor *actor, int what)
+{
+	enum operation operation = actor->operation;
+
+	switch (what) {
+	case KILL:
+		/* A process that stops for ever is like a killed one. */
+		return operation != IDLE && actor->left > 0;
+	case STEP:
+		return operation != IDLE && operation != WAIT &&
+		    operation != OUT;
+	case ASK:
+		return operation == WAIT ||
+		    (operation == IDLE && actor->left > 0 && !run.trial->tells);
+	case SETTLE_GRANT:
+	case SETTLE_DENIAL:
+	case FAIL:
+		return operation == OUT;
+	case DEPOSIT:
+	case RETRY_ALONE:
+	case ELECT:
+	case CLAIM:
+		return operation == IDLE && actor->left > 0 && run.trial->tells;
+	default:
+		return false;
+	}
+}
+
+/* A copy: when a state is added, the others may move. */
+static struct state
+state_at(uint32_t number)
+{
+	const struct state *state = explore_state(&run.explorer, number);
+
+	return *state;
+}
+
+/*
+ * Whether it may begin with an earlier time. The other operations read the
+ * clock when they begin, and may be stopped after their first access.
+ */
+static bool
+is_timed(int what)
+{
+	return what == DEPOSIT || what == RETRY_ALONE;
+}
+
+static void
+happen(uint32_t from, int which, int what)
+{
+	struct state next = state_at(from);
+	struct actor *actor = &next.actors[which];
+	int first = is_timed(what) ? 0 : next.clock;
+
+	run.last = (struct step_from){ from, (int8_t)what,
+		(int8_t)actor->operation, false };
+	for (int now = first; now <= next.clock && run.explorer.wrong == NULL;
+	     now++) {
+		struct state then = next;
+
+		actor = &then.actors[which];
+		if (what == KILL)
+			become(actor, IDLE);
+		else if (what == STEP)
+			take_step(&then, actor);
+		else
+			begin_operation(
+			    &then, actor, (enum operation)what, now);
+		add_state(&then);
+	}
+}
+
+static void
+follow_up(uint32_t from)
+{
+	struct state next = state_at(from);
+	const struct state state = next;
+
+	if (next.clock < run.trial->last) {
+		run.last = (struct step_from){ from, CLOCK, IDLE, false };
+		next.clock++;
+		add_state(&next);
+	}
+	for (int i = 0; i < ACTORS; i++)
+		for (int what = KILL; what < OPERATIONS; what++)
+			if (run.explorer.wrong == NULL &&
+			    possible(&state.actors[i], what))
+				happen(from, i, what);
+}
+
+static void
+print_step(const struct step_from *step, const void *state)
+{
+	(void)state;
+	if (step->what == CLOCK)
+		puts("\tthe clock goes on");
+	else if (step->what > IDLE)
+		printf("\t%s: begins %s\n", names_of[step->who],
+		    names_of[step->what]);
+	else
+		printf("\t%s: %s\n", names_of[step->who],
+		    step->what == KILL ? "killed" : "next access");
+}
+
+/*
+ * Two answers at once: another process has taken the lease of the first one.
+ * The third process has nothing to do but to take a credit.
+ */
+static void
+give_answers(struct state *state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct actor *actor = &state->actors[ACTORS - 1 - i];
+
+		actor->operation = OUT;
+		actor->wanted = 2;
+		actor->lease =
+		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
+		state->host.lease = actor->lease;
+	}
+}
+
+/* The words that never change are as all answers make them. */
+static struct state
+first_state(const struct trial *trial)
+{
+	struct fleet_answer answer = { .now = SERVER_TIME,
+		.hosts = trial->hosts };
+	struct state first;
+
+	memset(&first, 0, sizeof first);
+	fleet_host_learn(&first.host, TAG, &answer, 0);
+	first.ledger.counted = fleet_host_tagged(TAG, 3);
+	for (int i = 0; i < ACTORS; i++)
+		first.actors[i].left = trial->left[i];
+	/* Two processes that were killed have waited. */
+	first.host.lease = trial->tells ? 0 : 2 * ONE_WAITING;
+	if (trial->answers)
+		give_answers(&first);
+	return first;
+}
+
+/* Explores a variant; true if nothing is wrong with it. */
+static bool
+is_sound(const struct trial *trial, enum fault fault)
+{
+	struct state first = first_state(trial);
+
+	run.trial = trial;
+	run.fault = fault;
+	explore_start(&run.explorer, 1 << 16);
+	add_state(&first);
+	for (uint32_t i = 0;
+	     i < run.explorer.count && run.explorer.wrong == NULL; i++)
+		follow_up(i);
+	return run.explorer.wrong == NULL;
+}
+
+static bool
+is_caught(enum fault fault)
+{
+	bool tells = fault >= CLAIMED_BLINDLY;
+
+	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+		if (small[i].tells == tells && !is_sound(&small[i], fault))
+			return true;
+	printf("fleet_check: fault %d is not seen\n", fault);
+	return false;
+}
+
+static int
+try_faults(void)
+{
+	int caught = 0;
+
+	for (int fault = SOUND + 1; fault < FAULTS; fault++)
+		caught += is_caught((enum fault)fault);
+	printf(
+	    "fleet_check: %d of %d broken hosts caught\n", caught, FAULTS - 1);
+	explore_end(&run.explorer);
+	return caught == FAULTS - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *which = argc > 1 ? argv[1] : "";
+	bool more = strcmp(which, "large") == 0;
+	const struct trial *trials = more ? large : small;
+	size_t count =
+	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
+	uint32_t states = 0;
+
+	if (strcmp(which, "broken") == 0)
+		return try_faults();
+	for (size_t i = 0; i < count; i++) {
+		if (!is_sound(&trials[i], SOUND)) {
+			explore_print(&run.explorer, run.last, print_step);
+			return EXIT_FAILURE;
+		}
+		states += run.explorer.count;
+	}
+	printf("fleet_check: %u states, 0 violations\n", states);
+	explore_end(&run.explorer);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,402 @@
+/*
+ * storm: what the storms are counted and simulated with: the tally, the axes of
+ * its figures, the queue of events, the cores of the machine, and what the
+ * server can do.
+ */
+#include "unit.h"
+#include "capacity.h"
+#include "cores.h"
+#include "figure.h"
+#include "queue.h"
+#include "scale.h"
+#include "tally.h"
+
+#define MS NANOS_MS
+#define S NANOS_SECOND
+
+/* One that nothing was counted in. */
+static struct tally
+fresh(nanos width)
+{
+	struct tally tally;
+
+	tally_start(&tally, width);
+	return tally;
+}
+
+static void
+requests(struct tally *tally, nanos at, int served, int rejected)
+{
+	while (served-- > 0)
+		tally_request(tally, at, true);
+	while (rejected-- > 0)
+		tally_request(tally, at, false);
+}
+
+static void
+test_requests(void)
+{
+	struct tally tally = fresh(50 * MS);
+	struct totals totals;
+
+	requests(&tally, 0, 0, 7);
+	requests(&tally, 50 * MS - 1, 0, 1);
+	requests(&tally, 50 * MS, 1, 0);
+	requests(&tally, 2 * S, 2, 1);
+	requests(&tally, 2 * S + 50 * MS, 3, 1);
+	EQUAL("bins", (int64_t)tally.count, 42);
+	EQUAL("up to the end of a bin", tally.bins[0].rejected, 8);
+	EQUAL("from its begin", tally.bins[1].served, 1);
+	EQUAL("between", tally.bins[2].served + tally.bins[2].rejected, 0);
+	tally.firsts = 8;
+	totals = tally_sum(&tally, S, NANOS_MAX);
+	EQUAL("served", totals.served, 6);
+	EQUAL("wasted", totals.wasted, 10);
+	EQUAL("retries", totals.retries, 2);
+	EQUAL("the peak is after the outage", totals.peak, 4);
+	EQUAL("the peak of the served", totals.peak_served, 3);
+	EQUAL("stable", totals.stable, 2 * S + 100 * MS);
+	EQUAL("width", totals.width, 50 * MS);
+	totals = tally_sum(&tally, 0, 2 * S);
+	EQUAL("never stable", totals.stable, NANOS_MAX);
+	EQUAL("no outage: the peak of all", totals.peak, 8);
+	tally_end(&tally);
+	totals = tally_sum(&tally, 0, S);
+	EQUAL("none: stable", totals.stable, 0);
+	EQUAL("none: peak", totals.peak, 0);
+	tally_end(&tally);
+}
+
+static void
+test_late_requests(void)
+{
+	struct tally tally = fresh(1);
+
+	requests(&tally, NANOS_MAX, 1, 0);
+	requests(&tally, TALLY_BINS, 1, 0);
+	EQUAL("bins", (int64_t)tally.count, TALLY_BINS);
+	EQUAL("in the last", tally.bins[TALLY_BINS - 1].served, 2);
+	tally_end(&tally);
+}
+
+static void
+test_clients(void)
+{
+	static const struct {
+		const char *row;
+		int served; /* with latencies of 1 to served, backwards */
+		int lost;
+		nanos p50, p99, max;
+	} rows[] = {
+		{ "nobody", 0, 0, 0, 0, 0 },
+		{ "one", 1, 0, 1, 1, 1 },
+		{ "two", 2, 0, 1, 2, 2 },
+		{ "three", 3, 0, 2, 3, 3 },
+		{ "a hundred", 100, 0, 50, 99, 100 },
+		{ "a hundred and one", 101, 0, 51, 100, 101 },
+		{ "a thousand", 1000, 0, 500, 990, 1000 },
+		{ "one of a hundred is lost", 99, 1, 50, 99, NANOS_MAX },
+		{ "two of them", 98, 2, 50, NANOS_MAX, NANOS_MAX },
+		{ "half of them", 50, 50, 50, NANOS_MAX, NANOS_MAX },
+		{ "most of them", 49, 51, NANOS_MAX, NANOS_MAX, NANOS_MAX },
+		{ "all of them", 0, 100, NANOS_MAX, NANOS_MAX, NANOS_MAX },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct tally tally = fresh(S);
+		struct totals totals;
+
+		for (int n = rows[i].served; n > 0; n--)
+			tally_client(&tally, n);
+		for (int n = rows[i].lost; n > 0; n--)
+			tally_lost(&tally);
+		totals = tally_sum(&tally, 0, NANOS_MAX);
+		EQUAL(
+		    rows[i].row, totals.clients, rows[i].served + rows[i].lost);
+		EQUAL(rows[i].row, totals.lost, rows[i].lost);
+		EQUAL(rows[i].row, totals.p50, rows[i].p50);
+		EQUAL(rows[i].row, totals.p99, rows[i].p99);
+		EQUAL(rows[i].row, totals.max, rows[i].max);
+		tally_end(&tally);
+	}
+}
+
+#define NUMBERS \
+	" clients=1 lost=2 served=3 wasted=4 retries=5 width=6 peak=7" \
+	" peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 cpu=14" \
+	" others=15"
+
+/* What is found in a file of that text; wasted requests, or -1. */
+static int64_t
+found(const char *text, const char *scenario, const char *variant)
+{
+	FILE *file = tmpfile();
+	struct totals totals = { .wasted = -1 };
+
+	if (file == NULL)
+		return -2;
+	fputs(text, file);
+	if (!tally_find(file, scenario, variant, &totals))
+		totals.wasted = -1;
+	fclose(file);
+	return totals.wasted;
+}
+
+static void
+test_text(void)
+{
+	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+		12, 13, 14, 15 };
+	char text[512] = "";
+	FILE *file = fmemopen(text, sizeof text, "w");
+
+	tally_put(file, "crowd", "full, budget", &totals);
+	fclose(file);
+	SAME("put", text, "crowd/full,-budget" NUMBERS "\n");
+	EQUAL("found again", found(text, "crowd", "full, budget"), 4);
+	EQUAL("another variant", found(text, "crowd", "full"), -1);
+	EQUAL("another scenario", found(text, "herd", "full, budget"), -1);
+	EQUAL("nothing", found("", "crowd", "full"), -1);
+	EQUAL("no keys", found("crowd/full\n", "crowd", "full"), -1);
+	EQUAL("cut off", found("crowd/full clients=1 lo", "crowd", "full"), -1);
+	EQUAL("no number", found("crowd/full clients=\n", "crowd", "full"), -1);
+	EQUAL(
+	    "something behind", found("a/b" NUMBERS " more=1\n", "a", "b"), -1);
+	EQUAL("the last counts",
+	    found("a/b clients=1 lost=2 served=3 wasted=7 retries=5 width=6 "
+		  "peak=7 peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 "
+		  "cpu=14 others=15\na/b" NUMBERS "\n",
+		"a", "b"),
+	    4);
+}
+
+static void
+test_words(void)
+{
+	static const struct {
+		int64_t value;
+		const char *text;
+	} counts[] = { { 0, "0" }, { 7, "7" }, { 999, "999" },
+		{ 1000, "1,000" }, { 8468, "8,468" },
+		{ 12502500, "12,502,500" }, { -1000, "-1,000" },
+		{ -100, "-100" } };
+	static const struct {
+		nanos value;
+		const char *text;
+	} times[] = { { 0, "0.00s" }, { 350 * MS, "0.35s" },
+		{ 9990 * MS, "9.99s" }, { 9996 * MS, "10.0s" },
+		{ 15 * S, "15.0s" }, { NANOS_MAX, "never" } };
+	char room[SCALE_ROOM];
+
+	for (size_t i = 0; i < LENGTH(counts); i++)
+		SAME(counts[i].text, scale_count(room, counts[i].value),
+		    counts[i].text);
+	for (size_t i = 0; i < LENGTH(times); i++)
+		SAME(times[i].text, scale_time(room, times[i].value),
+		    times[i].text);
+}
+
+static void
+test_axes(void)
+{
+	static const struct {
+		const char *row;
+		nanos width, last; /* request */
+		size_t most;
+		nanos column;
+		size_t columns;
+	} rows[] = {
+		{ "as it is", 50 * MS, 999 * MS, 60, 50 * MS, 20 },
+		{ "the next round time", 50 * MS, 4 * S, 60, 100 * MS, 41 },
+		{ "one, two, five", 50 * MS, 29 * S, 60, 500 * MS, 59 },
+		{ "a multiple of the width", 20 * MS, 2 * S, 60, 100 * MS, 21 },
+		{ "nothing at all", 50 * MS, -1, 60, 50 * MS, 0 },
+	};
+	static const struct scenario scenario = { .capacity = { .rate = 10 } };
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct tally tally = fresh(rows[i].width);
+		struct result result = { .tally = &tally };
+		struct scale scale;
+
+		if (rows[i].last >= 0)
+			tally_request(&tally, rows[i].last, true);
+		scale = scale_fit(&scenario, &result, 1, rows[i].most);
+		EQUAL(rows[i].row, scale.column, rows[i].column);
+		EQUAL(rows[i].row, (int64_t)scale.columns,
+		    (int64_t)rows[i].columns);
+		tally_end(&tally);
+	}
+}
+
+static void
+test_columns(void)
+{
+	static const struct scenario scenario = { .capacity = { .rate = 10 } };
+	struct tally tally = fresh(500 * MS);
+	struct result result = { .tally = &tally };
+	struct scale scale;
+	struct flow flow;
+
+	requests(&tally, 0, 1, 2);
+	requests(&tally, 600 * MS, 3, 0);
+	requests(&tally, 1500 * MS, 0, 100);
+	scale = scale_fit(&scenario, &result, 1, 2);
+	EQUAL("a column", scale.column, S);
+	flow = scale_flow(&scale, &tally, 0);
+	EQUAL("served", (int64_t)flow.served, 4);
+	EQUAL("arrived", (int64_t)flow.arrived, 6);
+	flow = scale_flow(&scale, &tally, 7);
+	EQUAL("beyond", (int64_t)flow.arrived, 0);
+	EQUAL("five times the capacity", (int64_t)scale.top, 50);
+	HOLDS("the rest is cut", scale.cut);
+	tally_end(&tally);
+}
+
+/* Whether events come in order of time, and of putting within an instant. */
+static void
+test_queue(void)
+{
+	struct queue queue;
+	struct event event, before = { .at = 0 };
+	uint64_t chance = 1;
+	uint32_t put = 0, taken = 0;
+	bool ordered = true;
+
+	queue_start(&queue);
+	HOLDS("empty", !queue_take(&queue, &event));
+	for (; put < 1000; put++)
+		queue_put(&queue, (struct event){ put % 10, put, 0 });
+	while (queue_take(&queue, &event)) {
+		taken++;
+		ordered = ordered &&
+		    (event.at > before.at ||
+			(event.at == before.at && event.who >= before.who));
+		before = event;
+		chance = chance * UINT64_C(6364136223846793005) + 1;
+		if (put < 100000)
+			queue_put(&queue,
+			    (struct event){ event.at +
+				    (nanos)(chance >> 44) *
+					(nanos)(chance >> 60),
+				put++, 0 });
+	}
+	HOLDS("in order", ordered);
+	EQUAL("all of them", taken, put);
+	queue_put(&queue, (struct event){ before.at, 7, 0 });
+	HOLDS("at the same instant", queue_take(&queue, &event));
+	EQUAL("it", event.who, 7);
+	queue_end(&queue);
+}
+
+/* Requests, one after the other, of a server that was new. */
+static const struct {
+	const char *row;
+	struct capacity capacity;
+	struct {
+		nanos at;
+		bool served;
+		nanos known; /* after that */
+	} asked[8];
+} servers[] = {
+	{ "no limit", { 0 }, { { 1, true, 0 }, { 1, true, 0 } } },
+	{ "an outage", { .begin = S, .end = 2 * S },
+	    { { S - 1, true, 0 }, { S, false, 0 }, { 2 * S - 1, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "it hangs before", { .begin = S, .end = 2 * S, .hangs = true },
+	    { { S / 4, false, S / 4 * 3 }, { S, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "two a second, from the end of an outage", { .rate = 2, .end = S },
+	    { { S, false, 0 }, { S / 2 * 3, true, 0 }, { S / 2 * 3, false, 0 },
+		{ 2 * S, true, 0 } } },
+	{ "of one second and no more", { .rate = 2 },
+	    { { 9 * S, true, 0 }, { 9 * S, true, 0 }, { 9 * S, false, 0 } } },
+	{ "a queue", { .rate = 2, .patience = S },
+	    { { S, true, S / 2 }, { S, false, S }, { S, false, S },
+		{ S, false, S }, { S, false, 0 } } },
+	{ "each takes a while", { .rate = 2, .end = S, .takes = 7 },
+	    { { 1, false, 7 }, { 2 * S, true, 7 }, { 2 * S, true, 7 },
+		{ 2 * S, false, 7 } } },
+	{ "one in three fails", { .flaky = 3 },
+	    { { 1, true, 0 }, { 1, true, 0 }, { 1, false, 0 }, { 2, true, 0 },
+		{ 2, true, 0 }, { 2, false, 0 } } },
+};
+
+static bool
+offer(struct cores *cores, enum kind kind, uint32_t who)
+{
+	const struct piece piece = { .who = who };
+
+	return cores_offer(cores, kind, &piece);
+}
+
+/* Who gets the core that has become free; -1: nobody. */
+static int64_t
+next(struct cores *cores)
+{
+	struct piece piece;
+
+	return cores_next(cores, &piece) ? (int64_t)piece.who : -1;
+}
+
+static void
+test_cores(void)
+{
+	struct cores cores;
+	int64_t first = 10;
+
+	cores_start(&cores, 2);
+	HOLDS("a free core", offer(&cores, KIND_BEGUN, 1));
+	HOLDS("another one", offer(&cores, KIND_WOKEN, 2));
+	HOLDS("waits", !offer(&cores, KIND_BEGUN, 3));
+	HOLDS("waits", !offer(&cores, KIND_WOKEN, 4));
+	HOLDS("waits", !offer(&cores, KIND_WOKEN, 5));
+	EQUAL("who has slept comes first", next(&cores), 4);
+	EQUAL("in order", next(&cores), 5);
+	EQUAL("who has begun", next(&cores), 3);
+	EQUAL("nobody", next(&cores), -1);
+	HOLDS("free again", offer(&cores, KIND_BEGUN, 6));
+	for (uint32_t i = 0; i < 1000; i++) {
+		offer(&cores, KIND_BEGUN, 10 + i);
+		if (i % 3 == 0)
+			EQUAL("a long line", next(&cores), first++);
+	}
+	while (first < 1010)
+		EQUAL("a long line", next(&cores), first++);
+	EQUAL("empty", next(&cores), -1);
+	cores_end(&cores);
+}
+
+static void
+test_capacity(void)
+{
+	for (size_t i = 0; i < LENGTH(servers); i++) {
+		struct load load = { 0 };
+
+		for (size_t j = 0; servers[i].asked[j].at > 0; j++) {
+			nanos at = servers[i].asked[j].at;
+			struct answer answer =
+			    capacity_request(&servers[i].capacity, &load, at);
+
+			EQUAL(servers[i].row, answer.served,
+			    servers[i].asked[j].served);
+			EQUAL(servers[i].row, answer.at - at,
+			    servers[i].asked[j].known);
+		}
+	}
+}
+
+static void (*const tests[])(void) = {
+	test_requests,
+	test_late_requests,
+	test_clients,
+	test_text,
+	test_words,
+	test_axes,
+	test_columns,
+	test_queue,
+	test_cores,
+	test_capacity,
+};
+
+UNIT(tests);

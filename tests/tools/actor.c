@@ -1,0 +1,603 @@
+/*
+ * actor: the child that a test needs and that a shell cannot play.
+ *
+ *     actor VERB [ARG]...
+ *
+ * Verbs that prepare and then run CMD in their place:
+ *     fresh CMD...          every signal at its default, none blocked
+ *     ignoring SIG CMD...   SIG ignored
+ *     blocking CMD...       every signal blocked
+ *     pending SIG CMD...    every signal blocked, and SIG pending
+ *     reaper CMD...         orphans of what descends from it come to it
+ *     as UID CMD...         as another user, with that group and no other
+ * One that runs CMD and says how it ended ("exited 3", "killed TERM"):
+ *     how CMD...
+ * And those that act:
+ *     listen N STATUS       name each signal that comes; end after N of them,
+ *                           with 300 ms for more
+ *     answer SIG            send SIG to the parent and say if it comes back
+ *     mask                  name the signals that are ignored, blocked and
+ *                           pending
+ *     die SIG               die of it
+ *     flags                 the status flags of descriptors 0 to 2
+ *     stubborn              ignore TERM
+ *     hidden                the same, and where /proc is mounted with hidepid
+ *                           nobody but root sees it there
+ *     own SECONDS           be the owner of this file alone (it is set-user-ID)
+ *     dead N mourned|buried N dead children that nobody reaps, a live one
+ *                           after them, the parent stubborn or not
+ *     chain N               a child that leaves a child that leaves a child...
+ *     crowd N               a child that has two, each of which has two...;
+ *                           those that TERM reaches have one more
+ *     audience N            N children, and say how many signals TERM was to
+ *                           it and to them
+ *     thread                a stubborn child that is not the main thread's
+ *     headless              a stubborn process whose main thread has ended
+ *     hold PID FILE         keep PID from being gone, KILL or not; then make
+ *                           FILE
+ *
+ * With REPLAY in the environment it does what a tool did, under any name and
+ * with any words: tests/tools/replay. It prints REPLAY/err and REPLAY/out,
+ * copies REPLAY/head to the file behind --dump-header, adds a byte to
+ * REPLAY/runs, and exits with STATUS.
+ *
+ * With NUMBERS in the environment signals are named by number.
+ *
+ * No process outlives LIFE seconds, and none of them starts more than MANY.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIFE = 15, MANY = 3000, STORM = 300 };
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{ "HUP", SIGHUP },
+	{ "INT", SIGINT },
+	{ "QUIT", SIGQUIT },
+	{ "ILL", SIGILL },
+	{ "TRAP", SIGTRAP },
+	{ "ABRT", SIGABRT },
+	{ "BUS", SIGBUS },
+	{ "FPE", SIGFPE },
+	{ "KILL", SIGKILL },
+	{ "USR1", SIGUSR1 },
+	{ "SEGV", SIGSEGV },
+	{ "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE },
+	{ "ALRM", SIGALRM },
+	{ "TERM", SIGTERM },
+	{ "CHLD", SIGCHLD },
+	{ "CONT", SIGCONT },
+	{ "WINCH", SIGWINCH },
+	{ "SYS", SIGSYS },
+	{ "XFSZ", SIGXFSZ },
+	{ "STOP", SIGSTOP },
+	{ "TSTP", SIGTSTP },
+	{ "TTIN", SIGTTIN },
+	{ "TTOU", SIGTTOU },
+};
+
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static void
+fail(const char *what)
+{
+	perror(what);
+	exit(99);
+}
+
+static int
+number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
+static int
+signal_number(const char *name)
+{
+	for (int i = 0; i < SIGNALS; i++)
+		if (strcmp(signals[i].name, name) == 0)
+			return signals[i].number;
+	return number(name);
+}
+
+static void
+say_signal(const char *before, int which)
+{
+	if (getenv("NUMBERS") != NULL) {
+		printf("%s%d\n", before, which);
+		return;
+	}
+	for (int i = 0; i < SIGNALS; i++)
+		if (signals[i].number == which) {
+			printf("%s%s\n", before, signals[i].name);
+			return;
+		}
+	if (which >= SIGRTMIN && which <= SIGRTMAX)
+		printf("%sRTMIN+%d\n", before, which - SIGRTMIN);
+	else
+		printf("%s%d\n", before, which);
+}
+
+static void
+handle(int which, void (*how)(int))
+{
+	struct sigaction action = { .sa_handler = how };
+	/* As the kernel has it, for what libc keeps to itself. */
+	const uintptr_t words[32] = { (uintptr_t)how };
+
+	if (sigaction(which, &action, NULL) == -1)
+		syscall(SYS_rt_sigaction, which, words, NULL, 8);
+}
+
+static void
+linger(long milliseconds)
+{
+	struct timespec left = { milliseconds / 1000,
+		milliseconds % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) == -1 && errno == EINTR)
+		continue;
+}
+
+/* The rest of a life, or of a thread's. */
+static void *
+stay(void *unused)
+{
+	(void)unused;
+	linger(LIFE * 1000L);
+	_exit(98);
+}
+
+static pid_t
+spawn(void)
+{
+	pid_t child = fork();
+
+	if (child == -1)
+		fail("fork");
+	return child;
+}
+
+static void
+run(char **command)
+{
+	execvp(command[0], command);
+	fail(command[0]);
+}
+
+static void
+fresh(char **args)
+{
+	sigset_t none;
+
+	for (int i = 1; i <= SIGRTMAX; i++)
+		handle(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	run(args);
+}
+
+static void
+ignoring(char **args)
+{
+	handle(signal_number(args[0]), SIG_IGN);
+	run(args + 1);
+}
+
+/* All of them, those that libc keeps to itself, too. */
+static void
+block_all(sigset_t *all)
+{
+	memset(all, 0xff, sizeof *all);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, NULL, 8);
+}
+
+static void
+blocking(char **args)
+{
+	sigset_t all;
+
+	block_all(&all);
+	run(args);
+}
+
+static void
+pending(char **args)
+{
+	union sigval value = { .sival_int = 4711 };
+	sigset_t all;
+
+	block_all(&all);
+	sigqueue(getpid(), signal_number(args[0]), value);
+	run(args + 1);
+}
+
+static void
+reaper(char **args)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	run(args);
+}
+
+static void
+as(char **args)
+{
+	unsigned id = (unsigned)number(args[0]);
+
+	if (setgroups(0, NULL) == -1 || setresgid(id, id, id) == -1 ||
+	    setresuid(id, id, id) == -1)
+		fail(args[0]);
+	run(args + 1);
+}
+
+static void
+how(char **args)
+{
+	pid_t child = spawn();
+	int status;
+
+	if (child == 0)
+		run(args);
+	while (waitpid(child, &status, 0) == -1)
+		if (errno != EINTR)
+			fail("waitpid");
+	if (WIFEXITED(status))
+		printf("exited %d\n", WEXITSTATUS(status));
+	else
+		say_signal("killed ", WTERMSIG(status));
+}
+
+static void
+listen(char **args)
+{
+	struct timespec patience = { LIFE, 0 };
+	int left = number(args[0]), which;
+	sigset_t all;
+
+	block_all(&all);
+	puts("ready");
+	while ((which = sigtimedwait(&all, NULL, &patience)) > 0) {
+		say_signal("", which);
+		if (--left <= 0)
+			patience = (struct timespec){ 0, 300000000 };
+	}
+	exit(left > 0 ? 98 : number(args[1]));
+}
+
+static void
+answer(char **args)
+{
+	struct timespec more = { 0, 300000000 };
+	int which = signal_number(args[0]);
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, which);
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	kill(getppid(), which);
+	puts(sigtimedwait(&one, NULL, &more) > 0 ? "came back" : "kept");
+	exit(3);
+}
+
+static void
+mask(char **unused)
+{
+	struct sigaction action;
+	sigset_t blocked, waiting;
+
+	(void)unused;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, 8);
+	sigpending(&waiting);
+	for (int i = 1; i <= SIGRTMAX; i++) {
+		if (sigaction(i, NULL, &action) == 0 &&
+		    action.sa_handler == SIG_IGN)
+			say_signal("ignored ", i);
+		if (sigismember(&blocked, i) == 1)
+			say_signal("blocked ", i);
+		if (sigismember(&waiting, i) == 1)
+			say_signal("pending ", i);
+	}
+}
+
+/* Whatever libc thinks of it. */
+static void
+die(char **args)
+{
+	kill(getpid(), signal_number(args[0]));
+	exit(98);
+}
+
+static void
+flags(char **unused)
+{
+	(void)unused;
+	for (int fd = 0; fd <= 2; fd++)
+		printf("flags of %d: %o\n", fd, (unsigned)fcntl(fd, F_GETFL));
+}
+
+static void
+stubborn(char **unused)
+{
+	(void)unused;
+	handle(SIGTERM, SIG_IGN);
+	puts("ready");
+	stay(NULL);
+}
+
+static void
+hidden(char **unused)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	stubborn(unused);
+}
+
+static void
+own(char **args)
+{
+	if (geteuid() == getuid() ||
+	    setresuid(geteuid(), geteuid(), geteuid()) == -1)
+		fail("setresuid");
+	printf("pid %d\n", (int)getpid());
+	linger(number(args[0]) * 1000L);
+}
+
+static void
+dead(char **args)
+{
+	int count = number(args[0]);
+
+	for (int i = 0; i < count && i < MANY; i++)
+		if (spawn() == 0)
+			_exit(0);
+	if (spawn() == 0)
+		stubborn(NULL);
+	if (strcmp(args[1], "mourned") == 0)
+		handle(SIGTERM, SIG_IGN);
+	stay(NULL);
+}
+
+static void
+chain(char **args)
+{
+	int left = number(args[0]);
+
+	handle(SIGTERM, SIG_IGN);
+	if (spawn() != 0)
+		stay(NULL);
+	puts("ready");
+	for (; left > 0 && left < STORM; left--) {
+		linger(5);
+		if (spawn() != 0)
+			_exit(0);
+	}
+	stay(NULL);
+}
+
+/* How many of a crowd there are: one word that all of them share. */
+static _Atomic int *crowded;
+
+static void
+multiply(int unused)
+{
+	(void)unused;
+	if (++*crowded < STORM)
+		(void)fork();
+}
+
+static void
+crowd(char **args)
+{
+	int most = number(args[0]);
+
+	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crowded == MAP_FAILED)
+		fail("mmap");
+	handle(SIGTERM, multiply);
+	for (int children = 0; children < 2; children++)
+		if (++*crowded < most && *crowded < STORM && spawn() == 0)
+			children = -1;
+	if (*crowded >= most)
+		puts("ready");
+	stay(NULL);
+}
+
+static void
+heed(int unused)
+{
+	(void)unused;
+	++*crowded;
+}
+
+static void
+audience(char **args)
+{
+	sigset_t none, term;
+
+	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crowded == MAP_FAILED)
+		fail("mmap");
+	handle(SIGTERM, heed);
+	sigemptyset(&none);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	for (int left = number(args[0]); left > 0 && left < MANY; left--)
+		if (spawn() == 0) {
+			alarm(LIFE);
+			sigsuspend(&none);
+			sigprocmask(SIG_UNBLOCK, &term, NULL);
+			linger(500); /* for a second one */
+			_exit(0);
+		}
+	puts("ready");
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	while (wait(NULL) > 0 || errno == EINTR)
+		continue;
+	printf("heard %d\n", *crowded);
+}
+
+static void *
+beget(void *unused)
+{
+	if (spawn() == 0)
+		stubborn(NULL);
+	return stay(unused);
+}
+
+static void
+thread(char **unused)
+{
+	pthread_t other;
+
+	(void)unused;
+	if (pthread_create(&other, NULL, beget, NULL) != 0)
+		fail("pthread_create");
+	stay(NULL);
+}
+
+static void *
+carry_on(void *unused)
+{
+	puts("ready");
+	return stay(unused);
+}
+
+static void
+headless(char **unused)
+{
+	pthread_t other;
+
+	(void)unused;
+	handle(SIGTERM, SIG_IGN);
+	if (pthread_create(&other, NULL, carry_on, NULL) != 0)
+		fail("pthread_create");
+	pthread_exit(NULL);
+}
+
+/*
+ * Who is traced stops once more on its way out, even if it was KILL that sent
+ * it there, and stays until its tracer lets go or ends.
+ */
+static void
+hold(char **args)
+{
+	int made;
+
+	if (ptrace(PTRACE_SEIZE, number(args[0]), NULL,
+		(void *)PTRACE_O_TRACEEXIT) == -1)
+		fail("ptrace");
+	made = open(args[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (made == -1)
+		fail(args[1]);
+	stay(NULL);
+}
+
+static const struct {
+	const char *name;
+	int args; /* that it must have */
+	void (*act)(char **args);
+} verbs[] = {
+	{ "fresh", 1, fresh },
+	{ "ignoring", 2, ignoring },
+	{ "blocking", 1, blocking },
+	{ "pending", 2, pending },
+	{ "reaper", 1, reaper },
+	{ "as", 2, as },
+	{ "how", 1, how },
+	{ "listen", 2, listen },
+	{ "answer", 1, answer },
+	{ "mask", 0, mask },
+	{ "die", 1, die },
+	{ "flags", 0, flags },
+	{ "stubborn", 0, stubborn },
+	{ "hidden", 0, hidden },
+	{ "own", 1, own },
+	{ "dead", 2, dead },
+	{ "chain", 1, chain },
+	{ "crowd", 1, crowd },
+	{ "audience", 1, audience },
+	{ "thread", 0, thread },
+	{ "headless", 0, headless },
+	{ "hold", 2, hold },
+};
+
+/* Copies the file of that name in the directory REPLAY to a descriptor. */
+static void
+copy(const char *name, int to)
+{
+	char path[4096], bytes[65536];
+	ssize_t length;
+	int from;
+
+	snprintf(path, sizeof path, "%s/%s", getenv("REPLAY"), name);
+	from = open(path, O_RDONLY);
+	if (from < 0)
+		fail(path);
+	while ((length = read(from, bytes, sizeof bytes)) > 0)
+		if (write(to, bytes, (size_t)length) != length)
+			fail("write");
+	close(from);
+}
+
+static int
+replay(char **argv)
+{
+	char path[4096];
+	int runs;
+
+	snprintf(path, sizeof path, "%s/runs", getenv("REPLAY"));
+	runs = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (runs < 0 || write(runs, "x", 1) != 1)
+		fail(path);
+	for (; argv[0] != NULL && argv[1] != NULL; argv++) {
+		int to;
+
+		if (strcmp(argv[0], "--dump-header") != 0)
+			continue;
+		to = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		if (to < 0)
+			fail(argv[1]);
+		copy("head", to);
+	}
+	copy("err", STDERR_FILENO);
+	copy("out", STDOUT_FILENO);
+	return number(getenv("STATUS"));
+}
+
+int
+main(int argc, char **argv)
+{
+	if (getenv("REPLAY") != NULL)
+		return replay(argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (argc > 1 && strcmp(verbs[i].name, argv[1]) == 0 &&
+		    argc - 2 >= verbs[i].args) {
+			verbs[i].act(argv + 2);
+			return 0;
+		}
+	fprintf(stderr, "actor: what is to be played?\n");
+	return 99;
+}

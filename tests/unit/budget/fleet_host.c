@@ -1,0 +1,884 @@
+/*
+ * fleet_host and fleet_ledger, used by one process
+ * after another: what follows from each answer, and when it ends. Several
+ * processes at once are fleet_check's.
+ */
+#include "unit.h"
+#include "budget/fleet_host.h"
+#include "budget/fleet_ledger.h"
+
+#define MS(n) ((nanos)(n)*NANOS_MS)
+#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
+
+/* The random factor. */
+#define HALF UINT64_C(0)
+#define ONE (UINT64_C(1) << 63)
+#define MOST UINT64_MAX
+
+/* What the server's clock shows when the segment is made. */
+#define SERVER SECONDS(1700000000)
+
+static const struct host_config config = { .tag = 7,
+	.slice = SECONDS(1),
+	.timeout = MS(250),
+	.terms = { .min = 200 },
+	.alone = -1 };
+
+/* An answer, as the server makes it at the age now. */
+static struct fleet_answer
+answer_at(nanos now, int64_t granted)
+{
+	return (struct fleet_answer){ .granted = granted,
+		.pause = SECONDS(2),
+		.now = SERVER + now,
+		.hosts = 50,
+		.retries = 180,
+		.limit = 200 };
+}
+
+/* The last question of any process. */
+static struct fleet_question asked;
+
+static struct host_step
+ask(struct fleet_host *host, struct fleet_wait *wait, nanos now)
+{
+	return fleet_host_ask(host, &config, wait, INT64_MAX, now, ONE, &asked);
+}
+
+/* What a process decides that has not waited before. */
+static enum host_decision
+decides(struct fleet_host *host, nanos now)
+{
+	struct fleet_wait wait = { .waits = false };
+
+	return ask(host, &wait, now).decision;
+}
+
+/* A process gets the lease at an age. */
+static struct fleet_question
+question_at(const char *row, struct fleet_host *host, nanos now)
+{
+	struct fleet_wait wait = { .waits = false };
+	struct host_step step = ask(host, &wait, now);
+
+	EQUAL(row, step.decision, HOST_ASK);
+	return asked;
+}
+
+static struct host_step
+settle(struct fleet_host *host, const struct fleet_question *question,
+    const struct fleet_answer *answer, nanos now, uint64_t random)
+{
+	return fleet_host_answered(
+	    host, &config, question, answer, now, random);
+}
+
+/*
+ * Denials
+ */
+
+static const struct {
+	const char *row;
+	nanos pause;
+	uint64_t random;
+	nanos denied;
+} denials[] = {
+	{ "a pause", SECONDS(2), ONE, SECONDS(2) },
+	{ "the least factor", SECONDS(2), HALF, SECONDS(1) },
+	{ "nothing", 0, MOST, FLEET_HOST_LOOK },
+	{ "a window", SECONDS(60), ONE, SECONDS(60) },
+	{ "a window, longer", SECONDS(60), MOST, SECONDS(60) },
+	{ "a day", NANOS_DAY, ONE, SECONDS(60) },
+	{ "for ever", NANOS_MAX, MOST, SECONDS(60) },
+};
+
+static void
+test_a_denial_holds_for_all_and_then_ends(void)
+{
+	const nanos now = SECONDS(100);
+
+	for (size_t i = 0; i < LENGTH(denials); i++) {
+		const char *row = denials[i].row;
+		struct fleet_host host = { .lease = 0 };
+		struct fleet_question question = question_at(row, &host, now);
+		struct fleet_answer answer = answer_at(now, 0);
+		struct fleet_wait wait = { .waits = false };
+		struct host_step step;
+
+		answer.pause = denials[i].pause;
+		step =
+		    settle(&host, &question, &answer, now, denials[i].random);
+		EQUAL(row, step.decision, HOST_DENIED);
+		EQUAL(row, step.next, denials[i].denied);
+		HOLDS(row, !step.alone);
+		step = ask(&host, &wait, now);
+		EQUAL(row, step.decision, HOST_DENIED);
+		EQUAL(row, step.next, denials[i].denied);
+		HOLDS(row, !step.alone);
+		EQUAL(row, decides(&host, now + denials[i].denied - 1),
+		    HOST_DENIED);
+		EQUAL(row, decides(&host, now + denials[i].denied), HOST_ASK);
+	}
+}
+
+static void
+test_a_random_factor_is_less_than_one_and_a_half(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question question = question_at("asked", &host, 0);
+	struct fleet_answer answer = answer_at(0, 0);
+	struct host_step step = settle(&host, &question, &answer, 0, MOST);
+
+	HOLDS("most", step.next < SECONDS(3));
+	HOLDS("most", step.next > MS(2999));
+}
+
+static void
+test_a_longer_denial_is_not_cut_short(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question slow = question_at("slow", &host, 0);
+	struct fleet_question fast = question_at("fast", &host, SECONDS(1));
+	struct fleet_answer answer = answer_at(0, 0);
+
+	answer.pause = SECONDS(20);
+	settle(&host, &fast, &answer, SECONDS(1), ONE);
+	answer.pause = SECONDS(5);
+	settle(&host, &slow, &answer, SECONDS(1), ONE);
+	EQUAL("longer", decides(&host, SECONDS(20)), HOST_DENIED);
+	EQUAL("over", decides(&host, SECONDS(21)), HOST_ASK);
+}
+
+/*
+ * Grants
+ */
+
+static const struct {
+	const char *row;
+	int64_t waiting, most, wanted, granted, left;
+} grants[] = {
+	{ "one", 0, 100, 1, 1, 0 },
+	{ "one waits", 1, 100, 2, 2, 1 },
+	{ "five wait", 5, 100, 6, 6, 5 },
+	{ "fewer are granted", 5, 100, 6, 3, 2 },
+	{ "one is granted", 5, 100, 6, 1, 0 },
+	{ "the window has one", 5, 1, 1, 1, 0 },
+	{ "the window has two", 5, 2, 2, 2, 1 },
+	{ "more than was wanted", 1, 100, 2, 1000000, 1 },
+	{ "for ever", 1, 100, 2, INT64_MAX, 1 },
+};
+
+/* So many processes wait while another one asks, whose answer comes too late.
+ */
+static void
+let_wait(const char *row, struct fleet_host *host, int64_t waiting, nanos now)
+{
+	struct fleet_question question = question_at(row, host, now);
+
+	for (int64_t i = 0; i < waiting; i++)
+		EQUAL(row, decides(host, now), HOST_WAIT);
+	fleet_host_drop(host, &question, now);
+}
+
+static void
+test_a_question_is_for_all_that_waited(void)
+{
+	const nanos now = SECONDS(100);
+
+	for (size_t i = 0; i < LENGTH(grants); i++) {
+		const char *row = grants[i].row;
+		struct fleet_host host = { .lease = 0 };
+		struct fleet_answer answer = answer_at(now, grants[i].granted);
+		struct fleet_wait wait = { .waits = false };
+		struct host_step step;
+
+		let_wait(row, &host, grants[i].waiting, now);
+		step = fleet_host_ask(
+		    &host, &config, &wait, grants[i].most, now, ONE, &asked);
+		EQUAL(row, step.decision, HOST_ASK);
+		EQUAL(row, asked.wanted, grants[i].wanted);
+		step = settle(&host, &asked, &answer, now, ONE);
+		EQUAL(row, step.decision, HOST_GRANTED);
+		for (int64_t left = grants[i].left; left > 0; left--)
+			EQUAL(row, decides(&host, now), HOST_GRANTED);
+		EQUAL(row, decides(&host, now), HOST_ASK);
+	}
+}
+
+static void
+test_who_waited_is_not_counted_twice(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question question = question_at("first", &host, 0);
+	struct fleet_wait one = { .waits = false }, other = one;
+	struct host_step step;
+
+	for (int i = 0; i < 5; i++) {
+		EQUAL("one", ask(&host, &one, MS(20 * i)).decision, HOST_WAIT);
+		EQUAL("other", ask(&host, &other, MS(20 * i)).decision,
+		    HOST_WAIT);
+	}
+	fleet_host_drop(&host, &question, MS(100));
+	step = ask(&host, &one, MS(100));
+	EQUAL("both", step.decision, HOST_ASK);
+	EQUAL("both", asked.wanted, 2);
+	EQUAL("the other", ask(&host, &other, MS(100)).decision, HOST_WAIT);
+	EQUAL("the other", ask(&host, &other, MS(100)).next, FLEET_HOST_LOOK);
+}
+
+static void
+test_those_who_waited_long_ago_are_not_counted(void)
+{
+	struct fleet_host host = { .lease = 0 };
+
+	let_wait("before", &host, 5, 0);
+	EQUAL(
+	    "a second later", question_at("then", &host, SECONDS(1)).wanted, 6);
+	host.lease = 0;
+	let_wait("before", &host, 5, 0);
+	EQUAL("two seconds later",
+	    question_at("then", &host, SECONDS(2)).wanted, 1);
+}
+
+static void
+test_a_credit_ends_with_the_slice_of_its_question(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_answer answer = answer_at(MS(900), 3);
+	struct fleet_question question;
+
+	let_wait("before", &host, 2, MS(900));
+	question = question_at("asked", &host, MS(900));
+	settle(&host, &question, &answer, MS(910), ONE);
+	EQUAL("same slice", decides(&host, MS(999)), HOST_GRANTED);
+	EQUAL("next slice", decides(&host, MS(1000)), HOST_ASK);
+	/* Asked in one slice, answered in the next one. */
+	host = (struct fleet_host){ .lease = 0 };
+	let_wait("before", &host, 2, MS(900));
+	question = question_at("asked", &host, MS(900));
+	settle(&host, &question, &answer, MS(1010), ONE);
+	EQUAL("late", decides(&host, MS(1010)), HOST_ASK);
+}
+
+static void
+test_a_late_answer_leaves_later_credits_alone(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question late, question;
+	struct fleet_answer answer = answer_at(MS(900), 3);
+
+	let_wait("before", &host, 2, MS(900));
+	late = question_at("late", &host, MS(900));
+	for (int i = 0; i < 2; i++)
+		EQUAL("waits", decides(&host, MS(910)), HOST_WAIT);
+	question = question_at("next", &host, MS(1200));
+	settle(&host, &question, &answer, MS(1210), ONE);
+	settle(&host, &late, &answer, MS(1220), ONE);
+	for (int i = 0; i < 2; i++)
+		EQUAL("kept", decides(&host, MS(1230)), HOST_GRANTED);
+	EQUAL("no more", decides(&host, MS(1230)), HOST_ASK);
+}
+
+/*
+ * The opening
+ */
+
+static const struct {
+	const char *row;
+	int64_t hosts;
+	uint64_t random;
+	nanos wait;
+} openings[] = {
+	{ "not known", 0, MOST, 0 },
+	{ "few hosts", 79, MOST, 0 },
+	{ "80 hosts, late", 80, MOST, MS(20) },
+	{ "80 hosts", 80, ONE, MS(10) },
+	{ "80 hosts, at once", 80, HALF, 0 },
+	{ "10,000 hosts", 10000, ONE, MS(1250) },
+	{ "a million hosts", 1000000, ONE, MS(2500) },
+	{ "any number", INT64_MAX, MOST, SECONDS(5) },
+};
+
+static void
+test_the_first_question_waits_for_the_opening(void)
+{
+	for (size_t i = 0; i < LENGTH(openings); i++) {
+		const char *row = openings[i].row;
+		struct fleet_host host = { .lease = 0 };
+		struct fleet_wait wait = { .waits = false };
+		struct fleet_answer answer = answer_at(0, 1);
+		struct fleet_question question = question_at(row, &host, 0);
+		struct host_step step;
+		nanos now = SECONDS(10);
+
+		answer.hosts = openings[i].hosts;
+		settle(&host, &question, &answer, 0, ONE);
+		step = fleet_host_ask(
+		    &host, &config, &wait, 1, now, openings[i].random, &asked);
+		EQUAL(row, step.next, openings[i].wait);
+		if (openings[i].wait > 0) {
+			EQUAL(row, step.decision, HOST_WAIT);
+			now += step.next - 1;
+			EQUAL(row, decides(&host, now), HOST_WAIT);
+			step = ask(&host, &wait, ++now);
+		}
+		EQUAL(row, step.decision, HOST_ASK);
+		settle(&host, &asked, &answer, now, ONE);
+		/* The next questions come soon after a question, a denial. */
+		now += MS(20);
+		question = question_at(row, &host, now);
+		answer.granted = 0;
+		answer.pause = SECONDS(30);
+		settle(&host, &question, &answer, now, ONE);
+		EQUAL(row, decides(&host, now + SECONDS(30)), HOST_ASK);
+	}
+}
+
+/*
+ * The lease
+ */
+
+static void
+test_one_asks_and_the_others_wait_for_its_timeout(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_wait wait = { .waits = false };
+	nanos now = MS(100);
+
+	question_at("first", &host, now);
+	for (; now < MS(350); now += FLEET_HOST_LOOK)
+		EQUAL("waits", ask(&host, &wait, now).decision, HOST_WAIT);
+	EQUAL("patience is over", ask(&host, &wait, now).decision, HOST_ASK);
+	EQUAL("a third one", decides(&host, now), HOST_WAIT);
+}
+
+static void
+test_the_lease_of_a_killed_process_ends(void)
+{
+	struct fleet_host host = { .lease = 0 };
+
+	question_at("killed", &host, MS(100));
+	EQUAL("held", decides(&host, MS(369)), HOST_WAIT);
+	EQUAL("over", decides(&host, MS(370)), HOST_ASK);
+}
+
+static void
+test_a_lease_for_ever_is_waited_for_once(void)
+{
+	struct fleet_host host = { .lease = (UINT64_C(1) << 40) - 1 };
+	struct fleet_wait wait = { .waits = false };
+
+	EQUAL("waits", ask(&host, &wait, 0).decision, HOST_WAIT);
+	EQUAL("waits", ask(&host, &wait, MS(249)).decision, HOST_WAIT);
+	EQUAL("asks", ask(&host, &wait, MS(250)).decision, HOST_ASK);
+	EQUAL("as any lease", decides(&host, MS(520)), HOST_ASK);
+}
+
+static void
+test_a_lost_lease_is_not_released(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question lost = question_at("lost", &host, 0);
+
+	question_at("next", &host, MS(300));
+	fleet_host_drop(&host, &lost, MS(310));
+	EQUAL("kept", decides(&host, MS(320)), HOST_WAIT);
+}
+
+static void
+test_no_more_than_4095_are_counted(void)
+{
+	struct fleet_host host = { .lease = 0 };
+
+	let_wait("many", &host, 5000, 0);
+	EQUAL("many", question_at("many", &host, 0).wanted, 4096);
+}
+
+/*
+ * No answer
+ */
+
+static const nanos pauses[] = { SECONDS(1), SECONDS(2), SECONDS(4), SECONDS(8),
+	SECONDS(16), SECONDS(30), SECONDS(30), SECONDS(30) };
+
+static void
+test_pauses_double_while_there_is_no_answer(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_answer answer = answer_at(0, 1);
+	struct fleet_question question;
+	nanos now = 0;
+
+	for (int times = 0; times < 2; times++) {
+		for (size_t i = 0; i < LENGTH(pauses); i++) {
+			question = question_at("due", &host, now);
+			fleet_host_fail(&host, &config, &question, now, ONE);
+			now += pauses[i];
+			HOLDS("alone", decides(&host, now - 1) != HOST_ASK);
+		}
+		question = question_at("answered", &host, now);
+		settle(&host, &question, &answer, now, ONE);
+	}
+	/* After half a minute without a failure the pauses begin anew. */
+	question = question_at("once", &host, now);
+	fleet_host_fail(&host, &config, &question, now, ONE);
+	now += SECONDS(1) + FLEET_HOST_PAUSE_MOST + MS(1);
+	question = question_at("later", &host, now);
+	fleet_host_fail(&host, &config, &question, now, ONE);
+	EQUAL("anew", decides(&host, now + SECONDS(1)), HOST_ASK);
+}
+
+static void
+test_two_failures_at_once_are_one(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question slow = question_at("slow", &host, 0);
+	struct fleet_question fast = question_at("fast", &host, MS(300));
+
+	fleet_host_fail(&host, &config, &slow, MS(300), ONE);
+	fleet_host_fail(&host, &config, &fast, MS(400), ONE);
+	EQUAL("one pause", decides(&host, MS(1300)), HOST_ASK);
+}
+
+static void
+test_nobody_waits_for_a_server_that_did_not_answer(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question question = question_at("first", &host, 0);
+	struct fleet_wait wait = { .waits = false };
+	struct host_step step;
+
+	fleet_host_fail(&host, &config, &question, 0, ONE);
+	question_at("again", &host, SECONDS(1));
+	step = ask(&host, &wait, SECONDS(1));
+	EQUAL("alone", step.decision, HOST_ALONE);
+	step = ask(&host, &wait, SECONDS(1));
+	EQUAL("no share is left", step.decision, HOST_DENIED);
+	HOLDS("no share is left", step.alone);
+	EQUAL("until the lease ends", step.next, MS(270));
+}
+
+static const struct {
+	const char *row;
+	int64_t hosts, min, alone, share;
+} shares[] = {
+	{ "before any answer", 0, 200, -1, 1 },
+	{ "one host", 1, 200, -1, 200 },
+	{ "50 hosts", 50, 200, -1, 4 },
+	{ "rounded down", 60, 200, -1, 3 },
+	{ "as many hosts", 200, 200, -1, 1 },
+	{ "more hosts", 1000, 200, -1, 1 },
+	{ "no min", 3, 0, -1, 1 },
+	{ "asked for", 50, 200, 7, 7 },
+	{ "none", 50, 200, 0, 0 },
+	{ "asked for, before any answer", 0, 200, 3, 3 },
+};
+
+static void
+test_the_share_of_a_host_that_is_alone(void)
+{
+	for (size_t i = 0; i < LENGTH(shares); i++) {
+		const char *row = shares[i].row;
+		struct fleet_host host = { .lease = 0 };
+		struct host_config mine = config;
+		struct fleet_wait wait = { .waits = false };
+		struct fleet_answer answer = answer_at(0, 1);
+		struct fleet_question question = question_at(row, &host, 0);
+		struct host_step step;
+
+		answer.hosts = shares[i].hosts;
+		mine.terms.min = shares[i].min;
+		mine.alone = shares[i].alone;
+		settle(&host, &question, &answer, 0, ONE);
+		question = question_at(row, &host, 0);
+		fleet_host_fail(&host, &config, &question, 0, ONE);
+		for (int64_t left = shares[i].share; left > 0; left--) {
+			step = fleet_host_ask(
+			    &host, &mine, &wait, 1, 0, ONE, &asked);
+			EQUAL(row, step.decision, HOST_ALONE);
+			HOLDS(row, step.alone);
+		}
+		step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE, &asked);
+		EQUAL(row, step.decision, HOST_DENIED);
+		EQUAL(row, step.share, shares[i].share);
+		EQUAL(row, step.next, SECONDS(1));
+		EQUAL(row, fleet_host_look(&host, SECONDS(1), 0).alone,
+		    shares[i].share);
+	}
+}
+
+/* What a process decides after it has asked in vain, if it has asked. */
+static enum host_decision
+decides_alone(struct fleet_host *host, nanos now)
+{
+	struct fleet_wait wait = { .waits = false };
+	struct host_step step = ask(host, &wait, now);
+
+	if (step.decision == HOST_ASK) {
+		fleet_host_fail(host, &config, &asked, now, ONE);
+		step = ask(host, &wait, now);
+	}
+	return step.decision;
+}
+
+static void
+test_the_share_is_for_a_window(void)
+{
+	struct fleet_host host = { .lease = 0 };
+
+	/* A retry counts for a window and a slice. */
+	for (int64_t second = 0; second < 200; second++)
+		EQUAL("each second", decides_alone(&host, SECONDS(second)),
+		    second % 61 == 0 ? HOST_ALONE : HOST_DENIED);
+}
+
+/*
+ * The server's clock, and other fleets
+ */
+
+static void
+test_questions_end_on_the_servers_clock(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_question question = question_at("first", &host, MS(100));
+	struct fleet_answer answer = answer_at(MS(150), 1);
+
+	EQUAL("not known", question.by, 0);
+	EQUAL("ages", question.until, MS(600));
+	settle(&host, &question, &answer, MS(200), ONE);
+	question = question_at("second", &host, MS(1000));
+	/* Late by the time to the server, and by a millisecond. */
+	EQUAL("known", question.by, SERVER + MS(1000 + 250 + 50 + 1));
+	HOLDS("ages", question.until >= MS(1000 + 250 + 50 + 1));
+	fleet_host_learn_time(&host, config.tag,
+	    SERVER + SECONDS(3600) + MS(1040), question.asked);
+	EQUAL("stepped forward",
+	    fleet_host_question(&host, &config, MS(1000)).by,
+	    SERVER + SECONDS(3600) + MS(1040 + 250 + 1));
+	fleet_host_learn_time(&host, config.tag, 5, question.asked);
+	EQUAL("before the segment",
+	    fleet_host_question(&host, &config, MS(1000)).by, 0);
+}
+
+static void
+test_words_of_another_fleet_are_empty(void)
+{
+	struct host_config other = config;
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_wait wait = { .waits = false };
+	struct fleet_question question = question_at("mine", &host, 0);
+	struct fleet_answer answer = answer_at(0, 0);
+	struct host_step step;
+
+	other.tag = 8;
+	settle(&host, &question, &answer, 0, ONE);
+	EQUAL("denied here", decides(&host, 0), HOST_DENIED);
+	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
+	EQUAL("not there", step.decision, HOST_ASK);
+	EQUAL("another clock", asked.by, 0);
+	fleet_host_fail(&host, &other, &asked, 0, ONE);
+	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
+	EQUAL("the server there", step.decision, HOST_ALONE);
+	EQUAL("hosts there", step.share, 1);
+	/* Only the retries made alone are those of all. */
+	EQUAL("here", decides(&host, SECONDS(2)), HOST_ASK);
+	EQUAL("all", fleet_host_look(&host, SECONDS(1), 0).alone, 1);
+}
+
+static void
+test_each_server_has_a_tag(void)
+{
+	static const char *const urls[] = { "redis://cache/0",
+		"redis://cache/1", "redis://caches/0", "" };
+
+	for (size_t i = 0; i < LENGTH(urls); i++)
+		for (size_t j = 0; j < LENGTH(urls); j++)
+			EQUAL(urls[i],
+			    fleet_host_tag(urls[i]) == fleet_host_tag(urls[j]),
+			    i == j);
+}
+
+/* Whatever the words contain, every process gets an answer in time. */
+static void
+test_corrupt_words_end(void)
+{
+	uint64_t random = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		struct fleet_host host = { .lease = 0 };
+		struct fleet_wait wait = { .waits = false };
+		struct host_step step;
+		nanos now = SECONDS(500);
+		_Atomic uint64_t *const words[] = { &host.lease, &host.denied,
+			&host.credit, &host.opening, &host.link, &host.offset,
+			&host.hosts, &host.used };
+
+		for (size_t word = 0; word < LENGTH(words); word++) {
+			random = random * UINT64_C(6364136223846793005) + 1;
+			*words[word] = random >> (i % 3 * 16);
+			if (i % 2 == 0) /* so that the tag is right */
+				*words[word] =
+				    fleet_host_tagged(config.tag, random >> 16);
+		}
+		do {
+			step = ask(&host, &wait, now);
+			HOLDS("wait", step.next >= 0);
+			now += step.next > 0 ? step.next : 1;
+		} while (step.decision == HOST_WAIT ||
+		    (step.decision == HOST_DENIED && now < SECONDS(1000)));
+		HOLDS("in two windows", now <= SECONDS(500 + 121 + 76));
+		HOLDS(
+		    "hosts", fleet_host_look(&host, SECONDS(1), 0).hosts >= 0);
+	}
+}
+
+/*
+ * What the server is told
+ */
+
+/* A host, and what it tells of. */
+struct teller {
+	struct fleet_ledger ledger;
+	struct window window, alone;
+};
+
+static struct fleet_question
+claim(struct teller *teller, nanos now)
+{
+	struct fleet_question tally = { .until = now + MS(500) };
+
+	fleet_ledger_claim(&teller->ledger, &config, &teller->window,
+	    &teller->alone, now, &tally);
+	return tally;
+}
+
+static void
+succeed(struct teller *teller, int64_t second, int times)
+{
+	while (times-- > 0)
+		EQUAL("success", window_deposit(&teller->window, second),
+		    WINDOW_GRANTED);
+}
+
+static void
+retry_alone(struct teller *teller, int64_t second, int times)
+{
+	static const struct terms many = { 0, 1000, 0 };
+	struct window_sums sums;
+
+	while (times-- > 0)
+		EQUAL("alone",
+		    window_withdraw(&teller->alone, &many, second, &sums),
+		    WINDOW_GRANTED);
+}
+
+/* Compares rows with "age:successes/alone", age in ms. */
+static void
+same_rows(const char *row, const struct fleet_question *tally, const char *want)
+{
+	char got[4096] = "";
+
+	for (size_t i = 0; i < tally->count; i++) {
+		size_t length = strlen(got);
+
+		snprintf(got + length, sizeof got - length,
+		    "%s%" PRId64 ":%" PRId64 "/%" PRId64, i == 0 ? "" : " ",
+		    tally->told[i].age / NANOS_MS, tally->told[i].successes,
+		    tally->told[i].alone);
+	}
+	SAME(row, got, want);
+}
+
+static void
+test_a_success_is_told_once(void)
+{
+	struct teller teller = { .ledger = { 0 } };
+	struct fleet_question tally = claim(&teller, SECONDS(10));
+
+	same_rows("nothing", &tally, "");
+	succeed(&teller, 8, 3);
+	succeed(&teller, 10, 2);
+	tally = claim(&teller, MS(10100));
+	same_rows("all", &tally, "2600:3/0 600:2/0");
+	tally = claim(&teller, MS(10200));
+	same_rows("once", &tally, "");
+	succeed(&teller, 10, 1);
+	tally = claim(&teller, MS(10300));
+	same_rows("one more", &tally, "800:1/0");
+	succeed(&teller, 11, 4);
+	tally = claim(&teller, MS(11000));
+	same_rows("the next slice", &tally, "500:4/0");
+	tally = claim(&teller, MS(10900));
+	same_rows("a clock that is behind", &tally, "");
+}
+
+static void
+test_only_what_is_in_the_window_is_told(void)
+{
+	struct teller teller = { .ledger = { 0 } };
+	struct fleet_question tally;
+
+	for (int64_t second = 100; second < 200; second++) {
+		succeed(&teller, second, 1);
+		retry_alone(&teller, second, 1);
+	}
+	tally = claim(&teller, SECONDS(199));
+	EQUAL("a window and a slice", (int64_t)tally.count, WINDOW_WORDS);
+	EQUAL("the oldest", tally.told[0].age, MS(60500));
+	EQUAL("the oldest", tally.told[0].alone, 1);
+	EQUAL("the latest", tally.told[60].age, MS(500));
+	tally = claim(&teller, SECONDS(400));
+	same_rows("after long", &tally, "");
+}
+
+static void
+test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
+{
+	struct teller teller = { .ledger = { 0 } };
+	struct fleet_question tally, other;
+
+	retry_alone(&teller, 10, 2);
+	succeed(&teller, 10, 1);
+	tally = claim(&teller, MS(10500));
+	same_rows("both", &tally, "1000:1/2");
+	tally = claim(&teller, MS(11000));
+	same_rows("no answer", &tally, "1500:0/2");
+	retry_alone(&teller, 11, 1);
+	other = claim(&teller, MS(11500));
+	same_rows("one more", &other, "2000:0/2 1000:0/1");
+	fleet_ledger_told(&teller.ledger, &tally);
+	tally = claim(&teller, MS(11500));
+	same_rows("the first ones are told", &tally, "1000:0/1");
+	fleet_ledger_told(&teller.ledger, &tally);
+	fleet_ledger_told(&teller.ledger, &other);
+	tally = claim(&teller, MS(11500));
+	same_rows("all are told", &tally, "");
+	/* A retry by a clock that is behind counts in the next slice. */
+	retry_alone(&teller, 10, 1);
+	tally = claim(&teller, MS(11500));
+	same_rows("late", &tally, "1000:0/1");
+}
+
+static void
+test_the_server_counts_a_host_once_in_a_window(void)
+{
+	struct teller teller = { .ledger = { 0 } };
+	struct fleet_question tally = claim(&teller, SECONDS(100));
+
+	HOLDS("the first", tally.first);
+	HOLDS("no answer", claim(&teller, SECONDS(101)).first);
+	fleet_ledger_told(&teller.ledger, &tally);
+	HOLDS("counted", !claim(&teller, SECONDS(101)).first);
+	HOLDS("counted", !claim(&teller, SECONDS(159)).first);
+	HOLDS("a window later", claim(&teller, SECONDS(160)).first);
+	HOLDS("a clock that is behind", !claim(&teller, SECONDS(99)).first);
+	HOLDS("corrupt", claim(&teller, SECONDS(20)).first);
+}
+
+static void
+test_one_is_elected_in_each_slice(void)
+{
+	struct fleet_ledger ledger = { 0 };
+	const nanos slice = SECONDS(1);
+
+	HOLDS("the first", fleet_ledger_elect(&ledger, slice, 0));
+	HOLDS("one", !fleet_ledger_elect(&ledger, slice, MS(999)));
+	HOLDS("the next slice", fleet_ledger_elect(&ledger, slice, MS(1000)));
+	HOLDS("one", !fleet_ledger_elect(&ledger, slice, MS(1000)));
+	HOLDS("behind", !fleet_ledger_elect(&ledger, slice, MS(999)));
+	HOLDS("much later", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
+	ledger.elected = UINT64_MAX;
+	HOLDS("corrupt", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
+}
+
+static void
+test_corrupt_marks_tell_nothing(void)
+{
+	struct teller teller = { .ledger = { 0 } };
+	struct fleet_question tally;
+
+	succeed(&teller, 100, 1);
+	retry_alone(&teller, 100, 1);
+	teller.ledger.successes = UINT64_MAX;
+	tally = claim(&teller, SECONDS(100));
+	same_rows("successes", &tally, "");
+	fleet_ledger_told(&teller.ledger, &tally);
+	teller.ledger.successes = 0;
+	teller.ledger.alone = UINT64_C(162) << 32;
+	tally = claim(&teller, SECONDS(100));
+	same_rows("alone", &tally, "");
+	teller.ledger.alone = (UINT64_C(100) << 32) + 5;
+	tally = claim(&teller, SECONDS(100));
+	same_rows("more than there are", &tally, "500:1/0");
+}
+
+/*
+ * Reports
+ */
+
+static void
+test_what_is_shown(void)
+{
+	struct fleet_host host = { .lease = 0 };
+	struct host_view view = fleet_host_look(&host, SECONDS(1), 0);
+	struct fleet_question question;
+	struct fleet_answer answer = answer_at(0, 0);
+
+	EQUAL("nothing", view.denied, 0);
+	EQUAL("nothing", view.down, 0);
+	EQUAL("nothing", view.hosts, 0);
+	EQUAL("nothing", view.limit, 0);
+	EQUAL("nothing", view.alone, 0);
+	question = question_at("asked", &host, 0);
+	settle(&host, &question, &answer, 0, ONE);
+	view = fleet_host_look(&host, SECONDS(1), MS(500));
+	EQUAL("denied", view.denied, MS(1500));
+	EQUAL("denied", view.hosts, 50);
+	EQUAL("denied", view.retries, 180);
+	EQUAL("denied", view.limit, 200);
+	question = question_at("later", &host, SECONDS(2));
+	fleet_host_fail(&host, &config, &question, SECONDS(2), ONE);
+	EQUAL("alone", decides(&host, SECONDS(2)), HOST_ALONE);
+	view = fleet_host_look(&host, SECONDS(1), MS(2500));
+	EQUAL("down", view.denied, 0);
+	EQUAL("down", view.down, MS(500));
+	EQUAL("down", view.alone, 1);
+	view = fleet_host_look(&host, SECONDS(1), SECONDS(70));
+	EQUAL("over", view.down, 0);
+	EQUAL("over", view.alone, 0);
+}
+
+static void (*const tests[])(void) = {
+	test_a_denial_holds_for_all_and_then_ends,
+	test_a_random_factor_is_less_than_one_and_a_half,
+	test_a_longer_denial_is_not_cut_short,
+	test_a_question_is_for_all_that_waited,
+	test_who_waited_is_not_counted_twice,
+	test_those_who_waited_long_ago_are_not_counted,
+	test_a_credit_ends_with_the_slice_of_its_question,
+	test_a_late_answer_leaves_later_credits_alone,
+	test_the_first_question_waits_for_the_opening,
+	test_one_asks_and_the_others_wait_for_its_timeout,
+	test_the_lease_of_a_killed_process_ends,
+	test_a_lease_for_ever_is_waited_for_once,
+	test_a_lost_lease_is_not_released,
+	test_no_more_than_4095_are_counted,
+	test_pauses_double_while_there_is_no_answer,
+	test_two_failures_at_once_are_one,
+	test_nobody_waits_for_a_server_that_did_not_answer,
+	test_the_share_of_a_host_that_is_alone,
+	test_the_share_is_for_a_window,
+	test_questions_end_on_the_servers_clock,
+	test_words_of_another_fleet_are_empty,
+	test_each_server_has_a_tag,
+	test_corrupt_words_end,
+	test_a_success_is_told_once,
+	test_only_what_is_in_the_window_is_told,
+	test_a_retry_made_alone_is_told_until_there_is_an_answer,
+	test_the_server_counts_a_host_once_in_a_window,
+	test_one_is_elected_in_each_slice,
+	test_corrupt_marks_tell_nothing,
+	test_what_is_shown,
+};
+
+UNIT(tests);

@@ -1,0 +1,563 @@
+/*
+ * segment: names of files, what a header is worth, and numbers that become
+ * stricter.
+ */
+#include <stddef.h>
+#include "unit.h"
+#include "budget/segment.h"
+
+#define BOOT "0a1b2c3d-0000-4000-8000-000000000001"
+#define OTHER "0a1b2c3d-0000-4000-8000-000000000002"
+#define MADE (1000 * NANOS_SECOND)
+#define WALL (1700000000 * NANOS_SECOND)
+#define SPACE 4026531834U
+
+static const struct terms unsaid = { -1, -1, -1 };
+static const struct origin origin = {
+	.base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE
+};
+
+/*
+ * Names
+ */
+
+#define TEN(c) c c c c c c c c c c
+#define HUNDRED(c) TEN(TEN(c))
+/* As many bytes as fit after "retry-v4.1000." */
+#define LONGEST \
+	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
+/* As many as fit before "~" and the hash. */
+#define CUT HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkkk"
+
+static const struct {
+	int64_t uid;
+	const char *key, *name;
+} names[] = {
+	{ 0, "api", "retry-v4.0.api" },
+	{ 4294967294, "api", "retry-v4.4294967294.api" },
+	{ -1, "api", "retry-v4.api" },
+	{ 7, "", "retry-v4.7." },
+	{ -1, "", "retry-v4." },
+	{ 7, "AZaz09_-.", "retry-v4.7.AZaz09_-." },
+	{ 7, ".", "retry-v4.7.." },
+	{ 7, "..", "retry-v4.7..." },
+	{ 7, "/", "retry-v4.7.%2F" },
+	{ 7, "../../etc/passwd", "retry-v4.7...%2F..%2Fetc%2Fpasswd" },
+	{ 7, "a b\n\t", "retry-v4.7.a%20b%0A%09" },
+	{ 7, "%2F", "retry-v4.7.%252F" },
+	{ 7, "~tmp", "retry-v4.7.%7Etmp" },
+	{ 7, "~0123456789ABCDEF", "retry-v4.7.%7E0123456789ABCDEF" },
+	{ 7, "\x01\x7f\x80\xff", "retry-v4.7.%01%7F%80%FF" },
+	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v4.7.gr%C3%BC%C3%9F" },
+	{ 7, "@[`{/:", "retry-v4.7.%40%5B%60%7B%2F%3A" },
+	{ 1000, LONGEST, "retry-v4.1000." LONGEST },
+	/* FNV-1a of 242 k, as another implementation has it. */
+	{ 1000, LONGEST "k", "retry-v4.1000." CUT "~015EEDD66CEC6B03" },
+	/* A %XX is never cut in two. */
+	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
+	    "retry-v4.1000." HUNDRED("k") HUNDRED("k") TEN("k")
+		TEN("k") "kkk~03FD2ADED6506F2F" },
+};
+
+static void
+test_names(void)
+{
+	char room[SEGMENT_NAME];
+
+	for (size_t i = 0; i < LENGTH(names); i++)
+		SAME(names[i].name,
+		    segment_name(room, names[i].uid, names[i].key),
+		    names[i].name);
+}
+
+/* Every byte that a key can have, in keys of every length. */
+static void
+test_names_fit(void)
+{
+	char key[SEGMENT_KEY + 1], room[SEGMENT_NAME + 1], row[16];
+
+	for (int byte = 1; byte < 256; byte++) {
+		snprintf(row, sizeof row, "%d", byte);
+		for (size_t length = 1; length <= SEGMENT_KEY; length += 11) {
+			memset(key, byte, length);
+			key[length] = '\0';
+			room[SEGMENT_NAME] = 'x';
+			segment_name(room, 4294967294, key);
+			HOLDS(row, room[SEGMENT_NAME] == 'x');
+			HOLDS(row, strlen(room) < SEGMENT_NAME);
+			HOLDS(row, strchr(room, '/') == NULL);
+		}
+	}
+}
+
+/* Keys that differ only where they are cut have different names. */
+static void
+test_long_names_differ(void)
+{
+	char key[SEGMENT_KEY + 1], one[SEGMENT_NAME], two[SEGMENT_NAME];
+
+	memset(key, 'k', SEGMENT_KEY);
+	key[SEGMENT_KEY] = '\0';
+	segment_name(one, 7, key);
+	key[SEGMENT_KEY - 1] = 'l';
+	segment_name(two, 7, key);
+	HOLDS("last byte", strcmp(one, two) != 0);
+	key[SEGMENT_KEY - 1] = '\0';
+	segment_name(one, 7, key);
+	HOLDS("length", strcmp(one, two) != 0);
+	EQUAL("length", (int64_t)strlen(one), SEGMENT_NAME - 1);
+}
+
+/*
+ * A new segment
+ */
+
+static const struct {
+	struct terms terms;
+	int64_t ratio, min;
+	nanos slice;
+} made[] = {
+	{ { -1, -1, -1 }, 200000, 10, NANOS_SECOND },
+	{ { 0, 0, NANOS_MINUTE }, 0, 0, NANOS_SECOND },
+	{ { 0, 1, 30 * NANOS_SECOND }, 0, 1, NANOS_SECOND / 2 },
+	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
+	    SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, 24 * NANOS_MINUTE },
+	/* Sixty slices are never shorter than the window. */
+	{ { 1, 2, SEGMENT_WINDOW_LEAST }, 1, 2, 16666667 },
+	{ { 1, 2, SEGMENT_WINDOW_LEAST + 1 }, 1, 2, 16666667 },
+	{ { 1, 2, NANOS_MINUTE + 1 }, 1, 2, NANOS_SECOND + 1 },
+};
+
+static bool
+is_zero(const void *memory, size_t size)
+{
+	const unsigned char *byte = memory;
+
+	while (size-- > 0)
+		if (*byte++ != 0)
+			return false;
+	return true;
+}
+
+static void
+test_made(void)
+{
+	for (size_t i = 0; i < LENGTH(made); i++) {
+		struct segment new;
+		struct terms limits;
+		bool differs;
+		char row[8];
+
+		snprintf(row, sizeof row, "%zu", i);
+		memset(&new, 0xff, sizeof new);
+		segment_make(&new, "key", &made[i].terms, &origin);
+		limits = segment_terms(&new, &new.header);
+		EQUAL(row, limits.ratio, made[i].ratio);
+		EQUAL(row, limits.min, made[i].min);
+		EQUAL(row, new.header.slice, made[i].slice);
+		HOLDS(row,
+		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
+		segment_agree(&new, &new.header, &made[i].terms, &differs);
+		HOLDS(row, !differs);
+		HOLDS(row,
+		    is_zero(&new.breaker,
+			sizeof new - offsetof(struct segment, breaker)));
+		HOLDS(row, is_zero(new.header.key + 3, SEGMENT_KEY - 3));
+		EQUAL(row, new.header.zero, 0);
+	}
+}
+
+static void
+test_longest_key(void)
+{
+	struct segment new;
+	char key[SEGMENT_KEY + 1];
+
+	memset(key, 'k', SEGMENT_KEY);
+	key[SEGMENT_KEY] = '\0';
+	segment_make(&new, key, &unsaid, &origin);
+	HOLDS("longest",
+	    segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
+	key[SEGMENT_KEY - 1] = '\0';
+	HOLDS("shorter",
+	    segment_check(&new.header, key, &origin) == SEGMENT_STRANGE);
+}
+
+/*
+ * segment_check. A row changes bytes of a good header, and has the time and the
+ * place at which it is checked.
+ */
+
+#define AT(field) \
+	offsetof(struct header, field), sizeof((struct header *)0)->field
+#define INT(value) (&(const int64_t){ value })
+#define WORD(value) (&(const uint32_t){ value })
+#define NOWHERE 0, 0, NULL
+
+static const struct {
+	const char *row;
+	size_t at, size;
+	const void *bytes;
+	const char *key;
+	struct origin here;
+	enum segment_state state;
+} checks[] = {
+	{ "as made", NOWHERE, "key", { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_GOOD },
+	{ "any key", NOWHERE, NULL, { MADE, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "boot not compared", NOWHERE, "key", { MADE, WALL, "", SPACE },
+	    SEGMENT_GOOD },
+	{ "namespace not compared", NOWHERE, "key", { MADE, WALL, BOOT, 0 },
+	    SEGMENT_GOOD },
+	{ "an hour later", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR, BOOT, SPACE },
+	    SEGMENT_GOOD },
+
+	/* strange */
+	{ "another key", NOWHERE, "kez", { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_STRANGE },
+	{ "a longer key", NOWHERE, "keyy", { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_STRANGE },
+	{ "a shorter key", NOWHERE, "ke", { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_STRANGE },
+	{ "another version", AT(magic), "retry-v3", "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "another window size", AT(words), WORD(WINDOW_WORDS + 1), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "no slice", AT(slice), INT(0), "key", { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_STRANGE },
+	{ "a negative slice", AT(slice), INT(-1), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "too short a slice", AT(slice), INT(16666665), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "too long a slice", AT(slice), INT(24 * NANOS_MINUTE + 1), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "made before the boot", AT(origin.base), INT(-1), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "made at INT64_MIN", AT(origin.base), INT(INT64_MIN), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "made before 1970", AT(origin.wall), INT(INT64_MIN), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "no length", AT(length), WORD(0), NULL, { MADE, WALL, BOOT, SPACE },
+	    SEGMENT_STRANGE },
+	{ "too long a length", AT(length), WORD(UINT32_MAX), NULL,
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "another length", AT(length), WORD(2), NULL,
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+	{ "no key", AT(key), (const char[SEGMENT_KEY]){ "" }, NULL,
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+
+	{ "neither length nor key", offsetof(struct header, length),
+	    4 + SEGMENT_KEY, (const char[4 + SEGMENT_KEY]){ "" }, NULL,
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STRANGE },
+
+	/* stale */
+	{ "another boot", NOWHERE, "key", { MADE, WALL, OTHER, SPACE },
+	    SEGMENT_STALE },
+	{ "another boot and namespace", NOWHERE, "key",
+	    { 5, WALL + NANOS_HOUR, OTHER, 7 }, SEGMENT_STALE },
+	{ "made without a boot", AT(origin.boot),
+	    (const char[SEGMENT_BOOT]){ "" }, "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STALE },
+	{ "epochs nearly used up", NOWHERE, "key",
+	    { MADE + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND,
+		WALL + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND, BOOT,
+		SPACE },
+	    SEGMENT_GOOD },
+	{ "epochs used up", NOWHERE, "key",
+	    { MADE + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND,
+		WALL + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND, BOOT,
+		SPACE },
+	    SEGMENT_STALE },
+	{ "at the end of time", NOWHERE, "key",
+	    { INT64_MAX, INT64_MAX, BOOT, SPACE }, SEGMENT_STALE },
+
+	/* clocks */
+	{ "another namespace, the same clock", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR, BOOT, 7 }, SEGMENT_GOOD },
+	{ "another namespace, clocks nearly the same", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR + 10 * NANOS_MS, BOOT, 7 },
+	    SEGMENT_GOOD },
+	{ "another namespace, its clock ahead", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL + NANOS_MINUTE, BOOT, 7 },
+	    SEGMENT_FOREIGN },
+	{ "another namespace, its clock late", NOWHERE, "key",
+	    { MADE + NANOS_MINUTE, WALL + NANOS_HOUR, BOOT, 7 },
+	    SEGMENT_FOREIGN },
+	{ "clocks as far apart as can be", AT(origin.base), INT(INT64_MAX),
+	    "key", { MADE, INT64_MAX, BOOT, 7 }, SEGMENT_FOREIGN },
+	{ "another namespace, its clock behind", NOWHERE, "key",
+	    { 5, WALL + NANOS_MINUTE, BOOT, 7 }, SEGMENT_FOREIGN },
+	{ "the wall clock was set", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "the wall clock was set to 1970", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, 0, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "clocks differ, the namespace unknown here", NOWHERE, "key",
+	    { MADE + NANOS_HOUR, WALL, BOOT, 0 }, SEGMENT_GOOD },
+	{ "clocks differ, the namespace unknown there", AT(origin.space),
+	    INT(0), "key", { MADE + NANOS_HOUR, WALL, BOOT, 7 }, SEGMENT_GOOD },
+	{ "two slices behind", NOWHERE, "key",
+	    { MADE - 2 * NANOS_SECOND, WALL + 5, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "two long slices behind", AT(slice), INT(24 * NANOS_MINUTE), "key",
+	    { 5, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "as far behind as can be", NOWHERE, "key",
+	    { MADE - 62 * NANOS_SECOND, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+	{ "further behind, of the same number", NOWHERE, "key",
+	    { MADE - 62 * NANOS_SECOND - 1, WALL, BOOT, SPACE },
+	    SEGMENT_STALE },
+	{ "further behind, of unknown number", NOWHERE, "key",
+	    { MADE - 62 * NANOS_SECOND - 1, WALL, BOOT, 0 }, SEGMENT_FOREIGN },
+	{ "made at the end of time", AT(origin.base), INT(INT64_MAX), "key",
+	    { MADE, WALL, BOOT, SPACE }, SEGMENT_STALE },
+	{ "the wall clock at the end of time", AT(origin.wall), INT(INT64_MAX),
+	    "key", { MADE, WALL, BOOT, SPACE }, SEGMENT_GOOD },
+};
+
+static void
+test_checks(void)
+{
+	for (size_t i = 0; i < LENGTH(checks); i++) {
+		struct segment new;
+		struct header *header = &new.header;
+
+		segment_make(&new, "key", &unsaid, &origin);
+		if (checks[i].size > 0)
+			memcpy((char *)header + checks[i].at, checks[i].bytes,
+			    checks[i].size);
+		EQUAL(checks[i].row,
+		    segment_check(header, checks[i].key, &checks[i].here),
+		    checks[i].state);
+	}
+}
+
+/* Any single bit changed: no crash, and most headers are refused. */
+static void
+test_single_bits(void)
+{
+	struct segment new;
+	char *bytes = (char *)&new.header;
+	int good = 0;
+
+	segment_make(&new, "key", &unsaid, &origin);
+	for (size_t bit = 0; bit < 8 * sizeof new.header; bit++) {
+		bytes[bit / 8] ^= (char)(1 << bit % 8);
+		good +=
+		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD;
+		HOLDS("epoch",
+		    new.header.slice <= 0 || new.header.origin.base < 0 ||
+			segment_epoch(&new.header, INT64_MAX) < WINDOW_EPOCHS);
+		bytes[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	/* The others are in base, wall, slice, and behind the end of the key.
+	 */
+	HOLDS("few pass", good < 8 * (8 + 8 + 8 + 8 + SEGMENT_KEY - 4 + 4));
+	HOLDS("back again",
+	    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
+}
+
+/*
+ * Age and epochs of a segment made at 1000 s, with slices of one second
+ */
+
+static const struct {
+	nanos now, age;
+	int64_t epoch;
+} ages[] = {
+	{ MADE, 0, 0 },
+	{ MADE + 1, 1, 0 },
+	{ MADE + NANOS_SECOND - 1, NANOS_SECOND - 1, 0 },
+	{ MADE + NANOS_SECOND, NANOS_SECOND, 1 },
+	{ MADE + 61 * NANOS_SECOND, 61 * NANOS_SECOND, 61 },
+	{ MADE - 1, 0, 0 },
+	{ 0, 0, 0 },
+	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND,
+	    (WINDOW_EPOCHS - 1) * NANOS_SECOND, WINDOW_EPOCHS - 1 },
+	{ MADE + WINDOW_EPOCHS * NANOS_SECOND, WINDOW_EPOCHS *NANOS_SECOND,
+	    WINDOW_EPOCHS - 1 },
+	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 },
+};
+
+static void
+test_ages(void)
+{
+	struct segment new;
+	char row[24];
+
+	segment_make(&new, "key", &unsaid, &origin);
+	for (size_t i = 0; i < LENGTH(ages); i++) {
+		snprintf(row, sizeof row, "%" PRId64, ages[i].now);
+		EQUAL(row, segment_age(&new.header, ages[i].now), ages[i].age);
+		EQUAL(row, segment_epoch(&new.header, ages[i].now),
+		    ages[i].epoch);
+	}
+}
+
+/*
+ * segment_agree. The segment has ratio 0.2, min 10 and a window of 60 s.
+ */
+
+static const struct {
+	const char *row;
+	struct terms terms;
+	int64_t ratio, min;
+	bool differs;
+} agreements[] = {
+	{ "nothing given", { -1, -1, -1 }, 200000, 10, false },
+	{ "the same", { 200000, 10, NANOS_MINUTE }, 200000, 10, false },
+	{ "a lesser ratio", { 100000, -1, -1 }, 100000, 10, true },
+	{ "a larger ratio", { 300000, -1, -1 }, 200000, 10, true },
+	{ "a lesser min", { -1, 3, -1 }, 200000, 3, true },
+	{ "a larger min", { -1, 30, -1 }, 200000, 10, true },
+	{ "one of each", { 100000, 30, -1 }, 100000, 10, true },
+	{ "nothing at all", { 0, 0, -1 }, 0, 0, true },
+	{ "another window", { -1, -1, NANOS_HOUR }, 200000, 10, true },
+	{ "as good as the same window", { -1, -1, NANOS_MINUTE - 1 }, 200000,
+	    10, false },
+};
+
+static void
+test_agreements(void)
+{
+	for (size_t i = 0; i < LENGTH(agreements); i++) {
+		const char *row = agreements[i].row;
+		struct segment new;
+		struct terms limits;
+		bool differs;
+
+		segment_make(&new, "key", &unsaid, &origin);
+		for (int twice = 0; twice < 2; twice++) {
+			limits = segment_agree(
+			    &new, &new.header, &agreements[i].terms, &differs);
+			EQUAL(row, limits.ratio, agreements[i].ratio);
+			EQUAL(row, limits.min, agreements[i].min);
+			if (twice == 0)
+				EQUAL(row, differs, agreements[i].differs);
+		}
+		limits = segment_terms(&new, &new.header);
+		EQUAL(row, limits.ratio, agreements[i].ratio);
+		EQUAL(row, limits.min, agreements[i].min);
+		EQUAL(row, new.header.slice, NANOS_SECOND);
+	}
+}
+
+/* After two users, the stricter of each limit is in force. */
+static void
+test_agreements_add_up(void)
+{
+	struct segment new;
+	struct terms limits;
+	bool differs;
+
+	segment_make(&new, "key", &unsaid, &origin);
+	segment_agree(
+	    &new, &new.header, &(struct terms){ 100000, 20, -1 }, &differs);
+	limits = segment_agree(
+	    &new, &new.header, &(struct terms){ 300000, 5, -1 }, &differs);
+	EQUAL("both", limits.ratio, 100000);
+	EQUAL("both", limits.min, 5);
+	HOLDS("both", differs);
+	segment_agree(
+	    &new, &new.header, &(struct terms){ 100000, 5, -1 }, &differs);
+	HOLDS("what holds", !differs);
+}
+
+/* Corrupt limits are reported, and not overwritten. */
+static void
+test_corrupt_limits(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t word;
+		bool sense;
+	} rows[] = {
+		{ "all ones", UINT64_MAX, false },
+		{ "the most",
+		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
+		    true },
+		{ "ratio", (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
+		{ "min", SEGMENT_MIN_MOST + 1, false },
+		{ "nothing", 0, true },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment new;
+		struct terms limits;
+		bool differs = true;
+
+		segment_make(&new, "key", &unsaid, &origin);
+		atomic_store(&new.limits, rows[i].word);
+		limits = segment_terms(&new, &new.header);
+		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
+		limits = segment_agree(&new, &new.header, &unsaid, &differs);
+		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
+		HOLDS(rows[i].row, !differs);
+		HOLDS(rows[i].row, atomic_load(&new.limits) == rows[i].word);
+	}
+}
+
+/*
+ * Layout: other versions and machines use the same file. A change of the layout
+ * needs another SEGMENT_PREFIX. But spare bytes may be used for something that
+ * starts as zero, and that other versions need not change.
+ */
+
+static const struct {
+	const char *row;
+	size_t got, want;
+} layout[] = {
+	{ "segment", sizeof(struct segment), 2328 },
+	{ "header", sizeof(struct header), 1120 },
+	{ "slice", offsetof(struct header, slice), 16 },
+	{ "base", offsetof(struct header, origin.base), 24 },
+	{ "wall", offsetof(struct header, origin.wall), 32 },
+	{ "boot", offsetof(struct header, origin.boot), 40 },
+	{ "space", offsetof(struct header, origin.space), 80 },
+	{ "length", offsetof(struct header, length), 88 },
+	{ "key", offsetof(struct header, key), 92 },
+	{ "limits", offsetof(struct segment, limits), 1120 },
+	{ "breaker", offsetof(struct segment, breaker), 1128 },
+	{ "rate", offsetof(struct segment, breaker.rate), 1144 },
+	{ "cooldown", offsetof(struct segment, cooldown), 1152 },
+	{ "waiting", offsetof(struct segment, waiting), 1160 },
+	{ "spare", offsetof(struct segment, spare), 1168 },
+	{ "probes", offsetof(struct segment, probes), 1208 },
+	{ "turns", offsetof(struct segment, turns), 1216 },
+	{ "firsts", offsetof(struct segment, firsts), 1224 },
+	{ "denied", offsetof(struct segment, denied), 1248 },
+	{ "window", offsetof(struct segment, window), 1256 },
+	{ "lease", offsetof(struct segment, fleet.lease), 1744 },
+	{ "denied by the fleet", offsetof(struct segment, fleet.denied), 1752 },
+	{ "credit", offsetof(struct segment, fleet.credit), 1760 },
+	{ "offset", offsetof(struct segment, fleet.offset), 1776 },
+	{ "link", offsetof(struct segment, fleet.link), 1800 },
+	{ "alone", offsetof(struct segment, fleet.alone), 1808 },
+	{ "ledger", offsetof(struct segment, ledger), 2296 },
+	{ "elected", offsetof(struct segment, ledger.elected), 2320 },
+};
+
+static void
+test_layout(void)
+{
+	for (size_t i = 0; i < LENGTH(layout); i++)
+		EQUAL(layout[i].row, (int64_t)layout[i].got,
+		    (int64_t)layout[i].want);
+}
+
+static void (*const tests[])(void) = {
+	test_names,
+	test_names_fit,
+	test_long_names_differ,
+	test_made,
+	test_longest_key,
+	test_checks,
+	test_single_bits,
+	test_ages,
+	test_agreements,
+	test_agreements_add_up,
+	test_corrupt_limits,
+	test_layout,
+};
+
+UNIT(tests);

@@ -1,0 +1,440 @@
+/*
+ * snapshot: the numbers of a budget, whatever its words contain.
+ */
+#include "unit.h"
+#include "budget/snapshot.h"
+
+#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
+
+/* When the segments here were made. */
+#define MADE SECONDS(1000)
+
+static struct segment
+make(const char *key, int64_t ratio, int64_t min, nanos window)
+{
+	struct terms terms = { ratio, min, window };
+	struct origin origin = { .base = MADE };
+	struct segment segment;
+
+	segment_make(&segment, key, &terms, &origin);
+	return segment;
+}
+
+static struct snapshot
+look(const struct segment *segment, nanos age)
+{
+	struct snapshot snapshot;
+
+	HOLDS("sound",
+	    snapshot_take(&snapshot, segment, &segment->header, MADE + age));
+	return snapshot;
+}
+
+static void
+retries(struct segment *segment, int count, nanos age)
+{
+	struct terms limits = segment_terms(segment, &segment->header);
+	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+	struct window_sums sums;
+
+	for (int i = 0; i < count; i++)
+		EQUAL("retry",
+		    window_withdraw(&segment->window, &limits, epoch, &sums),
+		    WINDOW_GRANTED);
+}
+
+static void
+successes(struct segment *segment, int count, nanos age)
+{
+	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+
+	for (int i = 0; i < count; i++)
+		EQUAL("success", window_deposit(&segment->window, epoch),
+		    WINDOW_GRANTED);
+}
+
+static void
+test_a_new_budget(void)
+{
+	struct segment segment = make("api", -1, -1, -1);
+	struct snapshot snapshot = look(&segment, 0);
+
+	EQUAL("new", (int64_t)snapshot.length, 3);
+	HOLDS("new", memcmp(snapshot.key, "api", 3) == 0);
+	EQUAL("new", snapshot.retries, 0);
+	EQUAL("new", snapshot.limit, 10);
+	EQUAL("new", snapshot.left, 10);
+	EQUAL("new", snapshot.next, 0);
+	EQUAL("new", snapshot.window, SECONDS(60));
+	EQUAL("new", snapshot.ratio, 200000);
+	EQUAL("new", snapshot.amplification, SNAPSHOT_NONE);
+	EQUAL("new", snapshot.breaker, BREAKER_CLOSED);
+	EQUAL("new", snapshot.probe, SNAPSHOT_NONE);
+	HOLDS("new", snapshot.idle);
+	/* A clock behind that of the maker. */
+	EQUAL("behind", look(&segment, -SECONDS(100)).left, 10);
+}
+
+static void
+test_what_is_used_and_what_is_left(void)
+{
+	struct segment segment = make("api", 500000, 2, SECONDS(60));
+
+	successes(&segment, 6, SECONDS(10));
+	retries(&segment, 2, SECONDS(10));
+	EQUAL("two of three", look(&segment, SECONDS(10)).limit, 3);
+	EQUAL("two of three", look(&segment, SECONDS(10)).left, 1);
+	retries(&segment, 1, SECONDS(15));
+	EQUAL("all", look(&segment, SECONDS(15)).left, 0);
+	/* At 71, the sums are of 61 slices, without that of second 10. */
+	EQUAL("next", look(&segment, SECONDS(20)).next, SECONDS(51));
+	EQUAL("within a slice", look(&segment, SECONDS(20) + 1).next,
+	    SECONDS(51) - 1);
+	EQUAL("to look is not to take", look(&segment, SECONDS(20)).retries, 3);
+	EQUAL("the next", look(&segment, SECONDS(71)).next, 0);
+	EQUAL("the next", look(&segment, SECONDS(71)).left, 1);
+}
+
+static void
+test_a_limit_that_went_down(void)
+{
+	struct segment segment = make("api", -1, 5, -1);
+	struct terms terms = { -1, 1, -1 };
+	bool differs;
+
+	retries(&segment, 5, 0);
+	segment_agree(&segment, &segment.header, &terms, &differs);
+	EQUAL("below what was used", look(&segment, 0).limit, 1);
+	EQUAL("below what was used", look(&segment, 0).left, 0);
+}
+
+static void
+test_no_next_retry_without_a_success(void)
+{
+	struct segment segment = make("api", 0, 0, -1);
+
+	EQUAL("no retries at all", look(&segment, 0).left, 0);
+	EQUAL("no retries at all", look(&segment, 0).next, SNAPSHOT_NONE);
+	atomic_store(&segment.cooldown, (uint64_t)SECONDS(5));
+	EQUAL("nor later", look(&segment, 0).next, SNAPSHOT_NONE);
+}
+
+static void
+test_cooldowns(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t word;
+		nanos age, left;
+	} rows[] = {
+		{ "none", 0, 0, 0 },
+		{ "begun", 5000000000, 0, SECONDS(5) },
+		{ "half", 5000000000, SECONDS(2), SECONDS(3) },
+		{ "over", 5000000000, SECONDS(5), 0 },
+		{ "long over", 5000000000, SECONDS(500), 0 },
+		{ "the longest", 86400000000000, 0, NANOS_DAY },
+		{ "corrupt", 86400000000001, 0, 0 },
+		{ "any bits", UINT64_MAX, 0, 0 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, -1);
+		struct snapshot snapshot;
+
+		atomic_store(&segment.cooldown, rows[i].word);
+		snapshot = look(&segment, rows[i].age);
+		EQUAL(rows[i].row, snapshot.cooldown, rows[i].left);
+		EQUAL(rows[i].row, snapshot.next, rows[i].left);
+		EQUAL(rows[i].row, snapshot.idle, rows[i].left == 0);
+	}
+}
+
+static void
+test_amplification(void)
+{
+	static const struct {
+		const char *row;
+		uint64_t firsts, retries, probes, turns;
+		int64_t attempts, amplification;
+	} rows[] = {
+		{ "none", 0, 0, 0, 0, 0, SNAPSHOT_NONE },
+		{ "no first", 0, 5, 0, 0, 5, SNAPSHOT_NONE },
+		{ "no retry", 5, 0, 0, 0, 5, 1000000 },
+		{ "one each", 5, 5, 0, 0, 10, 2000000 },
+		{ "a third", 3, 1, 0, 0, 4, 1333333 },
+		{ "two thirds", 3, 2, 0, 0, 5, 1666667 },
+		{ "probes", 5, 0, 5, 0, 10, 2000000 },
+		{ "turns", 5, 0, 0, 5, 10, 2000000 },
+		{ "of each kind", 5, 1, 2, 3, 11, 2200000 },
+		{ "too many admitted", 1, 1, UINT64_MAX, UINT64_MAX, INT64_MAX,
+		    INT64_MAX },
+		{ "a billion", 1000000000, 130000000, 0, 0, 1130000000,
+		    1130000 },
+		{ "as many as go", INT64_MAX, 0, 0, 0, INT64_MAX, 1000000 },
+		{ "too many", UINT64_MAX, UINT64_MAX, 0, 0, INT64_MAX,
+		    1000000 },
+		{ "one and too many", 1, UINT64_MAX, 0, 0, INT64_MAX,
+		    INT64_MAX },
+		{ "just below where it is halved", 9223372036854, 9223372036853,
+		    0, 0, 18446744073707, 2000000 },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, -1);
+		struct snapshot snapshot;
+
+		atomic_store(&segment.firsts, rows[i].firsts);
+		atomic_store(&segment.retries, rows[i].retries);
+		atomic_store(&segment.probes, rows[i].probes);
+		atomic_store(&segment.turns, rows[i].turns);
+		snapshot = look(&segment, 0);
+		EQUAL(rows[i].row, snapshot.all_attempts, rows[i].attempts);
+		EQUAL(
+		    rows[i].row, snapshot.amplification, rows[i].amplification);
+	}
+}
+
+static void
+test_the_breaker(void)
+{
+	const struct breaker_config breaker = { 2, SECONDS(10), SECONDS(60) };
+	struct segment segment = make("api", -1, -1, -1);
+	struct breaker_view view;
+	uint64_t lease;
+
+	breaker_tell(
+	    &segment.breaker, &breaker, RESULT_FAILURE, SECONDS(1), SECONDS(1));
+	EQUAL("one failure", look(&segment, SECONDS(1)).failures, 1);
+	EQUAL("one failure", look(&segment, SECONDS(1)).probe, SNAPSHOT_NONE);
+	breaker_tell(
+	    &segment.breaker, &breaker, RESULT_FAILURE, SECONDS(1), SECONDS(1));
+	EQUAL("two", look(&segment, SECONDS(1)).breaker, BREAKER_OPEN);
+	EQUAL("two", look(&segment, SECONDS(1)).failures, 2);
+	EQUAL("two", look(&segment, SECONDS(4)).probe, SECONDS(7));
+	HOLDS("two", !look(&segment, SECONDS(4)).idle);
+	EQUAL("due", look(&segment, SECONDS(50)).probe, 0);
+	HOLDS("due", !look(&segment, SECONDS(50)).idle);
+	HOLDS(
+	    "nearly a day", !look(&segment, SECONDS(11) + NANOS_DAY - 1).idle);
+	HOLDS("a day", look(&segment, SECONDS(11) + NANOS_DAY).idle);
+	EQUAL("due",
+	    breaker_enter(&segment.breaker, SECONDS(50), &lease, &view),
+	    BREAKER_PROBE);
+	EQUAL("probe", look(&segment, SECONDS(50)).breaker, BREAKER_HALF_OPEN);
+	EQUAL("probe", look(&segment, SECONDS(50)).probe, BREAKER_LEASE);
+	HOLDS("probe", !look(&segment, SECONDS(50)).idle);
+}
+
+static void
+test_idle(void)
+{
+	struct segment segment = make("api", -1, -1, SECONDS(60));
+
+	retries(&segment, 1, SECONDS(5));
+	HOLDS("retry", !look(&segment, SECONDS(5)).idle);
+	HOLDS("retry", !look(&segment, SECONDS(65)).idle);
+	HOLDS("after the window", look(&segment, SECONDS(66)).idle);
+	successes(&segment, 1, SECONDS(100));
+	HOLDS("success", !look(&segment, SECONDS(159)).idle);
+	HOLDS("success", look(&segment, SECONDS(160)).idle);
+	atomic_store(&segment.firsts, 5);
+	HOLDS("counters decide nothing", look(&segment, SECONDS(160)).idle);
+}
+
+static void
+test_what_the_host_knows_of_its_fleet(void)
+{
+	struct segment segment = make("api", -1, -1, SECONDS(60));
+	const struct host_config config = {
+		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .alone = 2
+	};
+	struct fleet_answer answer = {
+		.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
+	};
+	struct fleet_wait wait = { .waits = false };
+	struct fleet_question question;
+	struct host_step step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(5), 0, &question);
+
+	EQUAL("not known", look(&segment, SECONDS(5)).fleet.hosts, 0);
+	HOLDS("a question", look(&segment, SECONDS(5)).idle);
+	fleet_host_answered(&segment.fleet, &config, &question, &answer,
+	    SECONDS(5), UINT64_C(1) << 63);
+	EQUAL("hosts", look(&segment, SECONDS(6)).fleet.hosts, 312);
+	EQUAL("retries", look(&segment, SECONDS(6)).fleet.retries, 199);
+	EQUAL("limit", look(&segment, SECONDS(6)).fleet.limit, 200);
+	EQUAL("denied", look(&segment, SECONDS(6)).fleet.denied, SECONDS(3));
+	HOLDS("denied", !look(&segment, SECONDS(8)).idle);
+	HOLDS("over", look(&segment, SECONDS(9)).idle);
+	step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
+	fleet_host_fail(
+	    &segment.fleet, &config, &question, SECONDS(9), UINT64_C(1) << 63);
+	EQUAL("down", look(&segment, SECONDS(9)).fleet.down, SECONDS(1));
+	HOLDS("down", !look(&segment, SECONDS(9)).idle);
+	HOLDS("over", look(&segment, SECONDS(10)).idle);
+	step = fleet_host_ask(
+	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
+	EQUAL("alone", step.decision, HOST_ALONE);
+	EQUAL("alone", look(&segment, SECONDS(69)).fleet.alone, 1);
+	HOLDS("alone", !look(&segment, SECONDS(69)).idle);
+	HOLDS("after the window", look(&segment, SECONDS(70)).idle);
+}
+
+/* Random words, or zeros and ones, or words with only a few bits. */
+static uint64_t
+garbage(uint64_t *state, int kind)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	switch (kind) {
+	case 0:
+		return *state;
+	case 1:
+		return *state & 1 ? UINT64_MAX : 0;
+	default:
+		return *state & *state >> 9 & *state << 5;
+	}
+}
+
+static void
+test_garbage(void)
+{
+	uint64_t state = 88172645463325252;
+
+	for (int round = 0; round < 30000; round++) {
+		struct segment segment = make("api", -1, -1, -1);
+		const bool all = round % 5 == 0;
+		const size_t from = all ? offsetof(struct segment, limits)
+					: offsetof(struct segment, breaker);
+		const size_t to =
+		    all ? sizeof segment : offsetof(struct segment, window);
+		nanos age = (nanos)(garbage(&state, round % 2) >> 2);
+		struct snapshot a;
+		bool sound;
+
+		for (size_t at = from; at < to; at += 8) {
+			uint64_t word = garbage(&state, round % 3);
+
+			memcpy((char *)&segment + at, &word, sizeof word);
+		}
+		for (size_t at = offsetof(struct segment, fleet);
+		     at < sizeof segment; at += 8) {
+			uint64_t word = garbage(&state, round % 3);
+
+			memcpy((char *)&segment + at, &word, sizeof word);
+		}
+		sound =
+		    snapshot_take(&a, &segment, &segment.header, MADE + age);
+		HOLDS("only limits and window count", sound || all);
+		if (!sound)
+			continue;
+		HOLDS("sums", a.retries >= 0 && a.successes >= 0);
+		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
+		HOLDS("next", a.next >= SNAPSHOT_NONE);
+		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
+		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY);
+		HOLDS("totals",
+		    a.all_firsts >= 0 && a.all_retries >= 0 &&
+			a.all_denied >= 0 && a.all_successes >= 0);
+		HOLDS("attempts", a.all_attempts >= a.all_firsts);
+		HOLDS("amplification",
+		    a.amplification >= 1000000 ||
+			(a.all_firsts == 0 &&
+			    a.amplification == SNAPSHOT_NONE));
+		HOLDS("breaker",
+		    a.breaker >= BREAKER_CLOSED &&
+			a.breaker <= BREAKER_HALF_OPEN && a.failures >= 0 &&
+			a.probe >= SNAPSHOT_NONE);
+		HOLDS("fleet", a.fleet.denied >= 0 && a.fleet.down >= 0);
+		HOLDS("fleet", a.fleet.hosts >= 0 && a.fleet.alone >= 0);
+		HOLDS("fleet", a.fleet.retries >= 0 && a.fleet.limit >= 0);
+	}
+}
+
+static void
+test_corrupt_segments(void)
+{
+	static const struct {
+		const char *row;
+		bool limits; /* or a word of the window */
+		size_t at;
+		uint64_t word;
+		bool sound;
+	} rows[] = {
+		{ "the largest limits", true, 0,
+		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
+		    true },
+		{ "the least", true, 0, 0, true },
+		{ "a larger ratio", true, 0,
+		    (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
+		{ "a larger minimum", true, 0, SEGMENT_MIN_MOST + 1, false },
+		{ "any limits", true, 0, UINT64_MAX, false },
+		{ "never used", false, 10, 0, true },
+		{ "now", false, 39, (uint64_t)100 << 33 | 1, true },
+		{ "sealed", false, 39, (uint64_t)201 << 32, true },
+		{ "full", false, 39, (uint64_t)100 << 33 | 0xffffffff, true },
+		{ "a clock ahead", false, 39, (uint64_t)161 << 33, true },
+		{ "a clock far ahead", false, 39, (uint64_t)222 << 33, false },
+		{ "another place", false, 11, (uint64_t)10 << 33, false },
+		{ "no epoch", false, 11, 1, false },
+		{ "any word", false, 60, UINT64_MAX, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct segment segment = make("api", -1, -1, SECONDS(60));
+		struct snapshot snapshot;
+		struct segment before;
+
+		atomic_store(rows[i].limits ? &segment.limits
+					    : &segment.window.words[rows[i].at],
+		    rows[i].word);
+		memcpy(&before, &segment, sizeof before);
+		HOLDS(rows[i].row,
+		    snapshot_take(&snapshot, &segment, &segment.header,
+			MADE + SECONDS(100)) == rows[i].sound);
+		HOLDS(
+		    rows[i].row, memcmp(&before, &segment, sizeof before) == 0);
+	}
+}
+
+static void
+test_their_order(void)
+{
+	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b",
+		"\xff" };
+	struct snapshot snapshots[LENGTH(keys)];
+
+	for (size_t i = 0; i < LENGTH(keys); i++) {
+		struct segment segment = make(keys[i], -1, -1, -1);
+
+		snapshots[i] = look(&segment, 0);
+		memcpy(snapshots[i].file, "file", 5);
+	}
+	for (size_t i = 0; i < LENGTH(keys); i++)
+		for (size_t j = 0; j < LENGTH(keys); j++) {
+			int order =
+			    snapshot_compare(&snapshots[i], &snapshots[j]);
+
+			EQUAL(keys[i], (order > 0) - (order < 0),
+			    (i > j) - (i < j));
+		}
+}
+
+static void (*const tests[])(void) = {
+	test_a_new_budget,
+	test_what_is_used_and_what_is_left,
+	test_a_limit_that_went_down,
+	test_no_next_retry_without_a_success,
+	test_cooldowns,
+	test_amplification,
+	test_the_breaker,
+	test_idle,
+	test_what_the_host_knows_of_its_fleet,
+	test_garbage,
+	test_corrupt_segments,
+	test_their_order,
+};
+
+UNIT(tests);

@@ -1,0 +1,272 @@
+/*
+ * question, row by row.
+ */
+#include "unit.h"
+#include "fleet/question.h"
+
+#define MICRO INT64_C(1000)
+
+static const struct fleet_question usual = {
+	.key = "api",
+	.terms = { .ratio = 200000, .min = 10, .window = NANOS_MINUTE },
+	.wanted = 5,
+};
+
+/* The words of a request after the first three, separated by spaces. */
+static const char *
+words_of(const struct fleet_question *question, bool whole)
+{
+	static char text[FLEET_REQUEST], bytes[FLEET_REQUEST];
+	struct resp_request request = { bytes, sizeof bytes, 0 };
+	char *from, *at = text;
+	long count, length;
+
+	question_write(&request, question, whole);
+	if (resp_length(&request) == 0)
+		return "too long";
+	count = strtol(bytes + 1, &from, 10);
+	for (from += 2; count-- > 0; from += length + 2) {
+		length = strtol(from + 1, &from, 10);
+		from += 2;
+		memcpy(at, from, (size_t)length);
+		at += length;
+		*at++ = ' ';
+	}
+	at[-1] = '\0';
+	return text;
+}
+
+static void
+test_questions(void)
+{
+	struct fleet_question question = usual;
+	char text[FLEET_REQUEST];
+
+	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
+	    question_script_sha1, "1000000 200000 10 5 0 0 ");
+	SAME("usual", words_of(&question, false), text);
+	question.by = 1787407200123456 * MICRO;
+	question.first = true;
+	question.now = 1787407200000001 * MICRO;
+	question.count = 2;
+	question.told[0] = (struct fleet_row){ 0, 7, 0 };
+	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9 };
+	snprintf(text, sizeof text, "EVAL %s 1 retry:1:api %s", question_script,
+	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 "
+	    "0 7 0 60000001 8 9");
+	SAME("all", words_of(&question, true), text);
+}
+
+/* A slice is long enough for the window, and an age is never too small. */
+static void
+test_times_are_rounded_up(void)
+{
+	struct fleet_question question = usual;
+	char text[FLEET_REQUEST];
+
+	question.terms.window = NANOS_SECOND;
+	question.by = 1999;
+	question.count = 2;
+	question.told[0] = (struct fleet_row){ 1, 1, 0 };
+	question.told[1] = (struct fleet_row){ -1, 1, 0 };
+	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
+	    question_script_sha1, "16667 200000 10 5 1 0  1 1 0 0 1 0");
+	SAME("rounded", words_of(&question, false), text);
+}
+
+/* The longest question fits into FLEET_REQUEST. */
+static void
+test_longest_question(void)
+{
+	static char key[SEGMENT_KEY + 2];
+	struct fleet_question question = {
+		.key = key,
+		.terms = { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST,
+		    SEGMENT_WINDOW_MOST },
+		.wanted = FLEET_WANTED,
+		.by = NANOS_MAX,
+		.now = NANOS_MAX,
+		.count = FLEET_ROWS,
+	};
+	char bytes[FLEET_REQUEST];
+	struct resp_request request = { bytes, sizeof bytes, 0 };
+
+	memset(key, 'k', sizeof key - 1);
+	for (size_t i = 0; i < FLEET_ROWS; i++)
+		question.told[i] =
+		    (struct fleet_row){ NANOS_MAX, INT32_MAX, INT32_MAX };
+	question_write(&request, &question, true);
+	HOLDS("longest", resp_length(&request) > 0);
+	question.count++;
+	request.length = 0;
+	question_write(&request, &question, true);
+	HOLDS("a row more", resp_length(&request) > 0);
+}
+
+static void
+test_forgetting(void)
+{
+	static const char want[] =
+	    "*3\r\n$7\r\nPEXPIRE\r\n$12\r\nretry:1:{a}b\r\n$1\r\n0\r\n";
+	char bytes[sizeof want] = "";
+	struct resp_request request = { bytes, sizeof bytes, 0 };
+
+	question_forget(&request, "{a}b");
+	SAME("forget", bytes, want);
+}
+
+/* An answer as the script gives it, with one number changed; at -1: none. */
+static bool
+read_changed(const struct fleet_question *question, int at, int64_t number,
+    struct fleet_answer *answer)
+{
+	struct resp_reply reply = {
+		.type = RESP_ARRAY,
+		.count = 12,
+		.numbers = { 1, 5, 25, 40, 200, 30000000, 1001500,
+		    1787407200000001, 3, 200000, 10, 60000000 },
+	};
+
+	if (at >= 0)
+		reply.numbers[at] = number;
+	memset(answer, 0, sizeof *answer);
+	return question_read(&reply, question, answer);
+}
+
+static void
+test_answers(void)
+{
+	struct fleet_answer answer;
+
+	HOLDS("granted", read_changed(&usual, -1, 0, &answer));
+	EQUAL("granted", answer.code, FLEET_GRANTED);
+	EQUAL("granted", answer.granted, 5);
+	EQUAL("granted", answer.retries, 25);
+	EQUAL("granted", answer.limit, 40);
+	EQUAL("granted", answer.successes, 200);
+	EQUAL("granted", answer.next, 30 * NANOS_SECOND);
+	EQUAL("granted", answer.pause, 1001500 * MICRO);
+	EQUAL("granted", answer.now, 1787407200000001 * MICRO);
+	EQUAL("granted", answer.hosts, 3);
+	EQUAL("granted", answer.terms.ratio, 200000);
+	EQUAL("granted", answer.terms.min, 10);
+	EQUAL("granted", answer.terms.window, NANOS_MINUTE);
+	HOLDS("a window of 1s", read_changed(&usual, 11, 1000020, &answer));
+	EQUAL("a window of 1s", answer.terms.window, NANOS_SECOND);
+}
+
+/* Each number at the ends of its range, and beyond. */
+static void
+test_limits_of_belief(void)
+{
+	static const struct {
+		const char *name;
+		int at;
+		int64_t number;
+		bool believed;
+	} rows[] = {
+		{ "code", 0, -1, false },
+		{ "denied with a grant", 0, 0, false },
+		{ "told only, though it wanted", 0, 2, false },
+		{ "stale, without a by", 0, 3, false },
+		{ "code", 0, 4, false },
+		{ "granted nothing", 1, 0, false },
+		{ "granted less", 1, 1, true },
+		{ "granted more than wanted", 1, 6, false },
+		{ "granted", 1, -1, false },
+		{ "retries", 2, -1, false },
+		{ "retries", 2, 0, true },
+		{ "limit", 3, -1, false },
+		{ "limit", 3, INT64_C(1) << 53, true },
+		{ "limit", 3, (INT64_C(1) << 53) + 1, false },
+		{ "successes", 4, -1, false },
+		{ "next", 5, -1, false },
+		{ "pause", 6, -1, false },
+		{ "now", 7, 0, false },
+		{ "now", 7, -5, false },
+		{ "now", 7, INT64_C(1) << 53, true },
+		{ "now", 7, (INT64_C(1) << 53) + 1, false },
+		{ "hosts", 8, -1, false },
+		{ "ratio", 9, -1, false },
+		{ "ratio", 9, SEGMENT_RATIO_MOST, true },
+		{ "ratio", 9, SEGMENT_RATIO_MOST + 1, false },
+		{ "min", 10, -1, false },
+		{ "min", 10, SEGMENT_MIN_MOST, true },
+		{ "min", 10, SEGMENT_MIN_MOST + 1, false },
+		{ "window", 11, 999999, false },
+		{ "window", 11, 1000020, true },
+		{ "window", 11, INT64_C(86400000000), true },
+		{ "window", 11, INT64_C(86400000061), false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct fleet_answer answer;
+
+		EQUAL(rows[i].name,
+		    read_changed(&usual, rows[i].at, rows[i].number, &answer),
+		    rows[i].believed);
+	}
+}
+
+/* Whatever the server says, next and pause are a window and a slice at most. */
+static void
+test_times_of_answers_are_bounded(void)
+{
+	struct fleet_answer answer;
+
+	HOLDS("next", read_changed(&usual, 5, INT64_C(1) << 53, &answer));
+	EQUAL("next", answer.next, 61 * NANOS_SECOND);
+	HOLDS("pause", read_changed(&usual, 6, 61000001, &answer));
+	EQUAL("pause", answer.pause, 61 * NANOS_SECOND);
+}
+
+static void
+test_other_answers(void)
+{
+	struct fleet_question question = usual;
+	struct fleet_answer answer;
+	struct resp_reply reply = { .type = RESP_ARRAY, .count = 12 };
+
+	question.wanted = 0;
+	reply.numbers[0] = 2;
+	reply.numbers[7] = 1787407200000001;
+	reply.numbers[11] = 60000000;
+	HOLDS("noted", question_read(&reply, &question, &answer));
+	EQUAL("noted", answer.code, FLEET_NOTED);
+	reply.numbers[0] = 0;
+	HOLDS("denied nothing", !question_read(&reply, &question, &answer));
+	question.wanted = 1;
+	HOLDS("denied", question_read(&reply, &question, &answer));
+	EQUAL("denied", answer.code, FLEET_DENIED);
+
+	question.by = 1;
+	reply.numbers[0] = 3;
+	reply.numbers[11] = 0;
+	HOLDS("stale", question_read(&reply, &question, &answer));
+	EQUAL("stale", answer.code, FLEET_STALE);
+	EQUAL("stale", answer.now, 1787407200000001 * MICRO);
+	EQUAL("stale", answer.granted, 0);
+	reply.numbers[7] = 0;
+	HOLDS("stale at 0", !question_read(&reply, &question, &answer));
+	reply.numbers[7] = 1;
+	reply.count = 11;
+	HOLDS("11 numbers", !question_read(&reply, &question, &answer));
+	reply.count = 13;
+	HOLDS("13 numbers", !question_read(&reply, &question, &answer));
+	reply.count = 12;
+	reply.type = RESP_BULK;
+	HOLDS("a text", !question_read(&reply, &question, &answer));
+}
+
+static void (*const tests[])(void) = {
+	test_questions,
+	test_times_are_rounded_up,
+	test_longest_question,
+	test_forgetting,
+	test_answers,
+	test_limits_of_belief,
+	test_times_of_answers_are_bounded,
+	test_other_answers,
+};
+
+UNIT(tests);

@@ -1,0 +1,239 @@
+/*
+ * resp, row by row; and replies that are cut off at each byte, or of random
+ * bytes.
+ */
+#include "unit.h"
+#include "fleet/resp.h"
+
+#define RANDOM_REPLIES 200000
+
+/* The bytes in a block of exactly their size, so that a read past it shows. */
+static enum resp_state
+read_copy(const char *bytes, size_t length, struct resp_reply *reply)
+{
+	char *copy = malloc(length > 0 ? length : 1);
+	enum resp_state state;
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, bytes, length);
+	state = resp_read((struct strview){ copy, length }, reply);
+	/* The text of a reply is where its bytes were. */
+	if (state == RESP_WHOLE && reply->text.length > 0)
+		reply->text.at = bytes + (reply->text.at - copy);
+	free(copy);
+	return state;
+}
+
+static const struct {
+	const char *bytes;
+	enum resp_type type;
+	const char *text; /* NULL: numbers */
+	int64_t numbers[3];
+	size_t count;
+} replies[] = {
+	{ "+OK\r\n", RESP_SIMPLE, "OK", { 0 }, 0 },
+	{ "+\r\n", RESP_SIMPLE, "", { 0 }, 0 },
+	{ "-ERR unknown command 'X'\r\n", RESP_ERROR, "ERR unknown command 'X'",
+	    { 0 }, 0 },
+	{ "-\r\n", RESP_ERROR, "", { 0 }, 0 },
+	{ ":0\r\n", RESP_INTEGER, NULL, { 0 }, 1 },
+	{ ":-12\r\n", RESP_INTEGER, NULL, { -12 }, 1 },
+	{ ":999999999999999999\r\n", RESP_INTEGER, NULL, { 999999999999999999 },
+	    1 },
+	{ "$0\r\n\r\n", RESP_BULK, "", { 0 }, 0 },
+	{ "$5\r\nab\r\nc\r\n", RESP_BULK, "ab\r\nc", { 0 }, 0 },
+	{ "$-1\r\n", RESP_NULL, NULL, { 0 }, 0 },
+	{ "*-1\r\n", RESP_NULL, NULL, { 0 }, 0 },
+	{ "*0\r\n", RESP_ARRAY, NULL, { 0 }, 0 },
+	{ "*3\r\n:1\r\n:-2\r\n:3\r\n", RESP_ARRAY, NULL, { 1, -2, 3 }, 3 },
+	/* as TIME answers */
+	{ "*2\r\n$10\r\n1787407200\r\n$6\r\n012345\r\n", RESP_ARRAY, NULL,
+	    { 1787407200, 12345 }, 2 },
+};
+
+static void
+test_replies_are_read(void)
+{
+	for (size_t i = 0; i < LENGTH(replies); i++) {
+		const char *row = replies[i].bytes, *text = replies[i].text;
+		struct resp_reply reply = { 0 };
+
+		EQUAL(row, read_copy(row, strlen(row), &reply), RESP_WHOLE);
+		EQUAL(row, reply.type, replies[i].type);
+		EQUAL(row, (int64_t)reply.length, (int64_t)strlen(row));
+		EQUAL(row, (int64_t)reply.count, (int64_t)replies[i].count);
+		for (size_t j = 0; j < replies[i].count; j++)
+			EQUAL(row, reply.numbers[j], replies[i].numbers[j]);
+		if (text != NULL)
+			EQUAL(row, (int64_t)reply.text.length,
+			    (int64_t)strlen(text));
+		if (reply.text.length > 0 && text != NULL)
+			HOLDS(row,
+			    strncmp(reply.text.at, text, strlen(text)) == 0);
+	}
+}
+
+/* A reply is partial until its last byte, and ends there. */
+static void
+test_replies_come_in_parts(void)
+{
+	char two[256];
+
+	for (size_t i = 0; i < LENGTH(replies); i++) {
+		const char *row = replies[i].bytes;
+		size_t length = strlen(row);
+		struct resp_reply reply = { .length = 77 };
+
+		for (size_t part = 0; part < length; part++)
+			EQUAL(row, read_copy(row, part, &reply), RESP_PARTIAL);
+		EQUAL(row, (int64_t)reply.length, 77);
+		memcpy(two, row, length);
+		memcpy(two + length, "!!", 2);
+		EQUAL(row, read_copy(two, length + 2, &reply), RESP_WHOLE);
+		EQUAL(row, (int64_t)reply.length, (int64_t)length);
+	}
+}
+
+static void
+test_what_is_no_reply(void)
+{
+	static const char *const rows[] = { "HTTP/1.1 400 Bad Request\r\n",
+		"\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "%1\r\n", "_\r\n", "#t\r\n",
+		",1.5\r\n", "(1\r\n", "=5\r\ntxt:a\r\n", ">1\r\n", "~1\r\n",
+		"!5\r\nERR a\r\n", "+OK\n", "+O\rK\r\n", "-ERR a\nb\r\n",
+		":\r\n", ":-\r\n", ":--1\r\n", ":+1\r\n", ": 1\r\n", ":1 \r\n",
+		":1.0\r\n", ":1e3\r\n", ":0x1\r\n", ":nan\r\n",
+		":1000000000000000000\r\n", ":99999999999999999999\r\n",
+		"$\r\n", "$-2\r\n", "$a\r\n", "$4097\r\n",
+		"$99999999999999999999\r\n", "$1\r\nab", "$1\r\na\rb", "*\r\n",
+		"*-2\r\n", "*17\r\n", "*99999999999999999999\r\n",
+		"*1\r\n+OK\r\n", "*1\r\n-ERR\r\n", "*1\r\n*0\r\n",
+		"*1\r\n$-1\r\n", "*1\r\n$2\r\nab\r\n", "*1\r\n$0\r\n\r\n",
+		"*1\r\n:x\r\n" };
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct resp_reply reply = { .length = 77 };
+
+		EQUAL(rows[i], read_copy(rows[i], strlen(rows[i]), &reply),
+		    RESP_INVALID);
+		EQUAL(rows[i], (int64_t)reply.length, 77);
+	}
+}
+
+/* A text, and then as many bytes c as it takes to have length bytes. */
+static enum resp_state
+read_filled(const char *start, char c, size_t length, const char *end)
+{
+	static char bytes[2 * RESP_REPLY];
+	struct resp_reply reply;
+
+	memset(bytes, c, sizeof bytes);
+	memcpy(bytes, start, strlen(start));
+	memcpy(bytes + length - strlen(end), end, strlen(end));
+	return read_copy(bytes, length, &reply);
+}
+
+static void
+test_replies_have_a_bound(void)
+{
+	EQUAL("line", read_filled("+", 'a', RESP_REPLY, "\r\n"), RESP_WHOLE);
+	EQUAL("line", read_filled("+", 'a', RESP_REPLY - 1, ""), RESP_PARTIAL);
+	EQUAL("line", read_filled("+", 'a', RESP_REPLY, ""), RESP_INVALID);
+	EQUAL("line", read_filled("+", 'a', RESP_REPLY + 1, "\r\n"),
+	    RESP_INVALID);
+	EQUAL("bulk", read_filled("$4087\r\n", 'a', 4096, "\r\n"), RESP_WHOLE);
+	EQUAL(
+	    "bulk", read_filled("$4088\r\n", 'a', 4097, "\r\n"), RESP_INVALID);
+	EQUAL("digits", read_filled(":", '1', RESP_REPLY, ""), RESP_INVALID);
+}
+
+/* xorshift64*: the same numbers in each run. */
+static uint64_t
+draw(void)
+{
+	static uint64_t state = UINT64_C(88172645463325252);
+
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * UINT64_C(2685821657736338717) >> 16;
+}
+
+static void
+test_replies_of_any_bytes(void)
+{
+	static const char marks[] = "+-:$*\r\n0123456789-$:\r\n\r\n\r\nab\xff";
+	char bytes[24];
+
+	for (int i = 0; i < RANDOM_REPLIES; i++) {
+		size_t length = draw() % sizeof bytes;
+		struct resp_reply reply = { 0 };
+		enum resp_state state;
+
+		for (size_t j = 0; j < length; j++)
+			bytes[j] = marks[draw() % sizeof marks];
+		state = read_copy(bytes, length, &reply);
+		if (state == RESP_WHOLE &&
+		    (reply.length > length || reply.count > RESP_NUMBERS))
+			HOLDS("any bytes", false);
+		/* What is invalid does not become valid by more bytes. */
+		if (state == RESP_INVALID && length < sizeof bytes) {
+			bytes[length] = '\n';
+			if (read_copy(bytes, length + 1, &reply) !=
+			    RESP_INVALID)
+				HOLDS("any bytes", false);
+		}
+	}
+	HOLDS("any bytes", true);
+}
+
+static void
+test_requests_are_written(void)
+{
+	static const char want[] = "*2\r\n$4\r\nAUTH\r\n$0\r\n\r\n"
+				   "*2\r\n$3\r\na\0b\r\n$2\r\n-7\r\n";
+	char buffer[sizeof want];
+	struct resp_request request = { buffer, sizeof want - 1, 0 };
+
+	resp_put(&request, (const char *const[]){ "AUTH", "" }, 2);
+	resp_open(&request, 2);
+	resp_add(&request, (struct strview){ "a\0b", 3 });
+	resp_add_number(&request, -7);
+	EQUAL(
+	    "whole", (int64_t)resp_length(&request), (int64_t)sizeof want - 1);
+	HOLDS("whole", memcmp(buffer, want, sizeof want - 1) == 0);
+}
+
+/* In a buffer of each smaller size nothing is written behind its end. */
+static void
+test_requests_that_do_not_fit(void)
+{
+	static const char want[] = "*2\r\n$6\r\nSELECT\r\n$1\r\n7\r\n";
+
+	for (size_t size = 0; size < sizeof want - 1; size++) {
+		char *buffer = malloc(size + 1);
+		struct resp_request request;
+
+		if (buffer == NULL)
+			abort();
+		buffer[size] = '!';
+		request = (struct resp_request){ buffer, size, 0 };
+		resp_put(&request, (const char *const[]){ "SELECT", "7" }, 2);
+		EQUAL("too small", (int64_t)resp_length(&request), 0);
+		HOLDS("too small", buffer[size] == '!');
+		free(buffer);
+	}
+}
+
+static void (*const tests[])(void) = {
+	test_replies_are_read,
+	test_replies_come_in_parts,
+	test_what_is_no_reply,
+	test_replies_have_a_bound,
+	test_replies_of_any_bytes,
+	test_requests_are_written,
+	test_requests_that_do_not_fit,
+};
+
+UNIT(tests);

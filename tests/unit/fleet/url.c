@@ -1,0 +1,280 @@
+/*
+ * url, row by row.
+ */
+#include "unit.h"
+#include "fleet/url.h"
+
+/*
+ * url_parse
+ */
+
+#define TEN "abcdefghij"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static const struct {
+	const char *text;
+	struct url url;
+} urls[] = {
+	{ "redis://cache", { .host = "cache", .port = 6379 } },
+	{ "redis://cache/", { .host = "cache", .port = 6379 } },
+	{ "redis://cache/0", { .host = "cache", .port = 6379 } },
+	{ "redis://cache:6380/15",
+	    { .host = "cache", .port = 6380, .db = 15 } },
+	{ "REDIS://Cache_1.example.com:1",
+	    { .host = "Cache_1.example.com", .port = 1 } },
+	{ "valkey://cache:65535", { .host = "cache", .port = 65535 } },
+	{ "rediss://cache", { .tls = true, .host = "cache", .port = 6379 } },
+	{ "valkeys://cache/2147483647",
+	    { .tls = true, .host = "cache", .port = 6379, .db = 2147483647 } },
+	{ "redis://10.0.0.1:7000", { .host = "10.0.0.1", .port = 7000 } },
+	{ "redis://[::1]", { .host = "::1", .port = 6379 } },
+	{ "redis://[2001:db8::1]:7000/1",
+	    { .host = "2001:db8::1", .port = 7000, .db = 1 } },
+	{ "redis://[fe80::1%25eth0]:1", { .host = "fe80::1%eth0", .port = 1 } },
+	{ "redis://ci@cache", { .user = "ci", .host = "cache", .port = 6379 } },
+	{ "redis://a%3Ab%40%20@cache",
+	    { .user = "a:b@ ", .host = "cache", .port = 6379 } },
+	{ "redis://c%61che", { .host = "cache", .port = 6379 } },
+	{ "unix:///run/redis.sock", { .path = "/run/redis.sock" } },
+	{ "unix:///run/a%20b%3f?db=3", { .path = "/run/a b?", .db = 3 } },
+	{ "unix:////" HUNDRED "12345", { .path = "//" HUNDRED "12345" } },
+};
+
+static void
+test_urls(void)
+{
+	for (size_t i = 0; i < LENGTH(urls); i++) {
+		const struct url *want = &urls[i].url;
+		const char *row = urls[i].text;
+		char room[URL_ROOM];
+		struct url url;
+
+		SAME(row, url_parse(row, &url), NULL);
+		EQUAL(row, url.tls, want->tls);
+		SAME(row, url.user, want->user);
+		SAME(row, url.host, want->host);
+		EQUAL(row, url.port, want->port);
+		SAME(row, url.path, want->path);
+		EQUAL(row, url.db, want->db);
+		SAME(row, url_show(row, room), row);
+	}
+}
+
+static void
+test_names(void)
+{
+	static const struct {
+		const char *text, *name;
+	} rows[] = {
+		{ "redis://cache", "cache:6379/0" },
+		{ "redis://cache:6379/0", "cache:6379/0" },
+		{ "valkey://ci@cache/", "cache:6379/0" },
+		{ "redis://cache:6380", "cache:6380/0" },
+		{ "redis://cache/1", "cache:6379/1" },
+		{ "redis://[::1]", "::1:6379/0" },
+		{ "unix:///run/redis.sock", "/run/redis.sock:0/0" },
+		{ "unix:///run/redis.sock?db=3", "/run/redis.sock:0/3" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		char room[URL_ROOM];
+		struct url url;
+
+		SAME(rows[i].text, url_parse(rows[i].text, &url), NULL);
+		SAME(rows[i].text, url_name(&url, room), rows[i].name);
+	}
+}
+
+#define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
+#define SCHEME \
+	"not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
+#define FOREIGN "a byte that a URL has only as %XX"
+#define HOST "no valid host"
+#define PORT "not a port from 1 to 65535"
+#define DATABASE "not a number of a database"
+#define PARAMETER "a parameter, which only unix:// has"
+#define USER "no valid user before the @"
+#define NO_PATH "no absolute path after unix://"
+#define BAD_PATH "a path of more than 107 bytes, or a wrong %XX"
+
+static void
+test_what_is_no_url(void)
+{
+	static const struct {
+		const char *text, *reason, *shown; /* NULL: text */
+	} rows[] = {
+		{ "", SCHEME, NULL },
+		{ "cache:6379", SCHEME, NULL },
+		{ "http://cache", SCHEME, NULL },
+		{ "redis:cache", SCHEME, NULL },
+		{ "redis+unix:///s", SCHEME, NULL },
+		{ "bob:secret@cache", SCHEME, "***" },
+		{ "http://bob:secret@cache", SCHEME, "***" },
+		{ "redis://bob:secret@cache", PASSWORD, "redis://***" },
+		{ "Redis://:secret@cache", PASSWORD, "Redis://***" },
+		{ "redis://bob:@cache", PASSWORD, "redis://***" },
+		{ "redis://a:se@cret@cache", PASSWORD, "redis://***" },
+		{ "redis://a:se/cret@cache", PASSWORD, "redis://***" },
+		{ "valkeys://a:se?cret@cache", PASSWORD, "valkeys://***" },
+		{ "unix://a:secret@/run/s", PASSWORD, "unix://***" },
+		{ "redis://cache?password=secret", PARAMETER, "redis://***" },
+		{ "redis://cache?db=1", PARAMETER, "redis://***" },
+		{ "redis://cache/1?", PARAMETER, "redis://***" },
+		{ "unix:///s?password=secret", "a parameter other than db=N",
+		    "unix://***" },
+		{ "unix:///s?", "a parameter other than db=N", "unix://***" },
+		{ "unix:///s?db=1&x=2", DATABASE, "unix://***" },
+		{ "unix:///s?db=", DATABASE, "unix://***" },
+		{ "unix:///s?db=-1", DATABASE, "unix://***" },
+		{ "unix:///s?db=2147483648", DATABASE, "unix://***" },
+		{ "redis://", HOST, NULL },
+		{ "redis:///0", HOST, NULL },
+		{ "redis://:6379", HOST, NULL },
+		{ "redis://-x", HOST, NULL },
+		{ "redis://a%2fb", HOST, NULL },
+		{ "redis://a%00b", HOST, NULL },
+		{ "redis://a%2", HOST, NULL },
+		{ "redis://a%zz", HOST, NULL },
+		{ "redis://a,b", HOST, NULL },
+		{ "redis://[]", HOST, NULL },
+		{ "redis://[cache]", HOST, NULL },
+		{ "redis://a%3ab", HOST, NULL },
+		{ "redis://[:]:x", PORT, NULL },
+		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234", HOST,
+		    NULL },
+		{ "redis://[::1", "no ] after an IPv6 address", NULL },
+		{ "redis://[::1]6379", "no : between ] and the port", NULL },
+		{ "redis://::1", "an IPv6 address without brackets", NULL },
+		{ "redis://::1:6379", "an IPv6 address without brackets",
+		    NULL },
+		{ "redis://cache:", PORT, NULL },
+		{ "redis://[::1]:", PORT, NULL },
+		{ "redis://cache:0", PORT, NULL },
+		{ "redis://cache:65536", PORT, NULL },
+		{ "redis://cache:-1", PORT, NULL },
+		{ "redis://cache:http", PORT, NULL },
+		{ "redis://cache:99999999999999999999", PORT, NULL },
+		{ "redis://cache/x", DATABASE, NULL },
+		{ "redis://cache/-1", DATABASE, NULL },
+		{ "redis://cache/1/", DATABASE, NULL },
+		{ "redis://cache/2147483648", DATABASE, NULL },
+		{ "redis://@cache", USER, "redis://***" },
+		{ "redis://a%@cache", USER, "redis://***" },
+		{ "redis://a%00@cache", USER, "redis://***" },
+		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456@c",
+		    USER, "redis://***" },
+		{ "redis://ca che", FOREIGN, NULL },
+		{ "redis://cache\n", FOREIGN, NULL },
+		{ "redis://cache#1", FOREIGN, NULL },
+		{ "redis://c\xc3\xa4", FOREIGN, NULL },
+		{ "redis://a\"b", FOREIGN, NULL },
+		{ "redis://b:secret @c", FOREIGN, "redis://***" },
+		{ "unix://run/s", NO_PATH, NULL },
+		{ "unix://", NO_PATH, NULL },
+		{ "unix:///", NO_PATH, NULL },
+		{ "unix://?db=1", NO_PATH, "unix://***" },
+		{ "unix:///a%", BAD_PATH, NULL },
+		{ "unix:///a%0", BAD_PATH, NULL },
+		{ "unix:///a%00b", BAD_PATH, NULL },
+		{ "unix:////" HUNDRED "123456", BAD_PATH, NULL },
+		{ "unix:///r/" HUNDRED TEN, BAD_PATH, NULL },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].text;
+		char room[URL_ROOM];
+		struct url url;
+
+		SAME(row, url_parse(row, &url), rows[i].reason);
+		SAME(row, url_show(row, room),
+		    rows[i].shown == NULL ? row : rows[i].shown);
+	}
+}
+
+static void
+test_long_urls(void)
+{
+	char text[2 * URL_ROOM] = "unix:///", room[URL_ROOM];
+	struct url url;
+
+	memset(text + strlen(text), '/', URL_ROOM - 1 - strlen(text));
+	SAME("1023 bytes", url_parse(text, &url), BAD_PATH);
+	text[URL_ROOM - 1] = '@';
+	SAME("1024 bytes", url_parse(text, &url), "longer than 1023 bytes");
+	SAME("1024 bytes", url_show(text, room), "unix://***");
+}
+
+/*
+ * url_parse_auth
+ */
+
+static void
+test_auth(void)
+{
+	static const struct {
+		const char *text, *user;
+		struct url_auth want;
+	} rows[] = {
+		{ "pw", "", { "", "pw" } },
+		{ "pw\n", "", { "", "pw" } },
+		{ "pw\r\n", "", { "", "pw" } },
+		{ " p w ", "", { "", " p w " } },
+		{ "ci:pw", "", { "ci", "pw" } },
+		{ "ci:p:w\n", "", { "ci", "p:w" } },
+		{ "pw", "ci", { "ci", "pw" } },
+		{ "ci:pw", "ci", { "ci", "pw" } },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct url_auth auth;
+
+		SAME(rows[i].text,
+		    url_parse_auth(
+			strview_of(rows[i].text), rows[i].user, &auth),
+		    NULL);
+		SAME(rows[i].text, auth.user, rows[i].want.user);
+		SAME(rows[i].text, auth.password, rows[i].want.password);
+	}
+}
+
+static void
+test_what_is_no_auth(void)
+{
+	static char password[URL_PASSWORD_ROOM + 1];
+	static const struct {
+		struct strview text;
+		const char *user, *reason;
+	} rows[] = {
+		{ { "", 0 }, "", "empty" },
+		{ { "\n", 1 }, "", "empty" },
+		{ { "\r\n", 2 }, "ci", "empty" },
+		{ { "a\nb", 3 }, "", "more than one line of text" },
+		{ { "a\n\n", 3 }, "", "more than one line of text" },
+		{ { "a\0b", 3 }, "", "more than one line of text" },
+		{ { ":pw", 3 }, "", "no user before the colon" },
+		{ { "ci:", 3 }, "", "no password after the colon" },
+		{ { "ci:\n", 4 }, "", "no password after the colon" },
+		{ { "me:pw", 5 }, "ci", "another user than in the URL" },
+		{ { password, URL_PASSWORD_ROOM }, "", "too long" },
+		{ { password, URL_PASSWORD_ROOM - 1 }, "", NULL },
+	};
+
+	memset(password, 'p', URL_PASSWORD_ROOM);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct url_auth auth;
+
+		SAME("auth", url_parse_auth(rows[i].text, rows[i].user, &auth),
+		    rows[i].reason);
+	}
+}
+
+static void (*const tests[])(void) = {
+	test_urls,
+	test_names,
+	test_what_is_no_url,
+	test_long_urls,
+	test_auth,
+	test_what_is_no_auth,
+};
+
+UNIT(tests);

@@ -1,0 +1,365 @@
+/*
+ * Several texts gathered in one pattern match the same lines as each text by
+ * itself, whatever the stream is and however it is cut into chunks. The streams
+ * are the captures, and random ones made of pieces of the texts, so that many
+ * lines match and more nearly match. Runs where tests/ is.
+ */
+#include <dirent.h>
+#include "unit.h"
+#include "match/pattern.h"
+#include "preset/preset.h"
+
+#define CAPTURES "tests/fixtures/tools"
+
+enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 12, SHORT = 300 };
+
+static struct pattern gathered, single; /* too large for the stack */
+static const char *texts[TEXTS];
+static size_t count, seen_in_all;
+
+static char stream[STREAM];
+static size_t length;
+
+/* The same numbers each time: xorshift. */
+static uint32_t state = 2463534242;
+
+static uint32_t
+chance(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % below;
+}
+
+/* Feeds the stream in pieces of up to most bytes. */
+static bool
+feed(struct pattern *pattern, uint32_t most)
+{
+	pattern_start(pattern);
+	for (size_t at = 0; at < length;) {
+		size_t left = length - at, piece = 1 + chance(most);
+
+		if (piece > left)
+			piece = left;
+		pattern_feed(pattern, stream + at, piece);
+		at += piece;
+	}
+	return pattern_end(pattern);
+}
+
+/* Which of the texts a stream matches, each by itself. */
+static uint64_t
+one_by_one(void)
+{
+	struct pattern_error error = { "", 0 };
+	uint64_t seen = 0;
+
+	for (size_t n = 0; n < count; n++) {
+		HOLDS(texts[n],
+		    pattern_compile(
+			&single, texts[n], strlen(texts[n]), &error));
+		if (feed(&single, STREAM))
+			seen |= UINT64_C(1) << n;
+	}
+	return seen;
+}
+
+static void
+check_stream(const char *row)
+{
+	static const uint32_t most[] = { STREAM, STREAM, 1, 7, 100, 1000 };
+	uint64_t want = one_by_one();
+
+	for (size_t i = 0; i < LENGTH(most); i++) {
+		uint64_t got = 0;
+		bool all = feed(&gathered, most[i]);
+
+		for (uint32_t n = 0; n < count; n++)
+			if (pattern_seen(&gathered, n))
+				got |= UINT64_C(1) << n;
+		EQUAL(row, (int64_t)got, (int64_t)want);
+		EQUAL(row, all, got == UINT64_MAX >> (TEXTS - count));
+		for (uint64_t bits = got; bits != 0; bits &= bits - 1)
+			seen_in_all++;
+	}
+}
+
+/*
+ * Streams
+ */
+
+static void
+put(const char *bytes, size_t more)
+{
+	if (more > sizeof stream - length)
+		more = sizeof stream - length;
+	memcpy(stream + length, bytes, more);
+	length += more;
+}
+
+/* A text that a simple expression matches. */
+static void
+put_way(const char *at)
+{
+	size_t end = strcspn(at, "|");
+
+	for (size_t i = 0; i < end; i++) {
+		char digit = (char)('0' + chance(10));
+
+		if (at[i] == '[' && strcspn(at + i, "]") < end - i) {
+			put(chance(2) ? &digit : at + i + 1, 1);
+			i += strcspn(at + i, "]");
+		} else if (at[i] == '\\')
+			continue;
+		else if (strchr("()^?+*$", at[i]) == NULL)
+			put(at + i, chance(200) ? 1 : 0);
+	}
+}
+
+/* A piece of a text, from a random place on. */
+static void
+put_piece(void)
+{
+	const char *text = texts[chance((uint32_t)count)];
+	const char *at = text + chance((uint32_t)strlen(text));
+
+	while (at > text && at[-1] != '|' && at[-1] != '(')
+		at--;
+	put_way(at);
+}
+
+static void
+put_filler(void)
+{
+	static const char *const fillers[] = { " ", "\n", "\n", ": ", "\n\n",
+		"404", "503 ", "429\n", "(5", ".", "-", "\xff", "\0", "_",
+		"a line that says nothing of interest to anybody\n",
+		"Connection", "error: ", "^", "\"", "  ", "npm ERR! ",
+		"curl: " };
+	const char *filler = fillers[chance(LENGTH(fillers))];
+
+	put(filler, *filler == '\0' ? 1 : strlen(filler));
+}
+
+static void
+make_stream(size_t most)
+{
+	length = 0;
+	while (length < most)
+		if (chance(2) == 0)
+			put_piece();
+		else
+			put_filler();
+}
+
+/*
+ * Texts
+ */
+
+static void
+add(const char *text)
+{
+	if (text == NULL)
+		return;
+	if (count == 0)
+		pattern_gather(&gathered);
+	if (count < TEXTS && pattern_add(&gathered, text))
+		texts[count++] = text;
+}
+
+static size_t
+rows(void)
+{
+	struct preset row;
+	size_t number = 0;
+
+	while (preset_at(number, &row))
+		number++;
+	return number;
+}
+
+/* Adds the texts of a row; returns its name. */
+static const char *
+add_preset(size_t index)
+{
+	struct preset row, *preset = &row;
+
+	preset_at(index, preset);
+	add(preset->err.fatal);
+	add(preset->err.transient);
+	add(preset->err.failed);
+	add(preset->out.fatal);
+	add(preset->out.transient);
+	add(preset->out.failed);
+	return row.name;
+}
+
+static void
+check_streams(const char *row)
+{
+	for (int i = 0; i < TRIALS; i++) {
+		make_stream(i == 0 ? STREAM : 1 + chance(SHORT));
+		check_stream(row);
+	}
+	length = 0;
+	check_stream(row);
+}
+
+static bool
+load(const char *file)
+{
+	char path[512];
+	FILE *capture;
+
+	snprintf(path, sizeof path, CAPTURES "/%s", file);
+	capture = fopen(path, "r");
+	if (capture == NULL)
+		return false;
+	length = fread(stream, 1, sizeof stream, capture);
+	fclose(capture);
+	return true;
+}
+
+/*
+ * Tests
+ */
+
+static void
+test_presets_on_random_streams(void)
+{
+	for (size_t i = 0; i < rows(); i++) {
+		const char *name;
+
+		count = 0;
+		name = add_preset(i);
+		if (count > 0)
+			check_streams(name);
+	}
+	HOLDS("matches", seen_in_all > 1000);
+}
+
+/* As many texts as fit, which are those of several presets. */
+static void
+test_many_presets(void)
+{
+	for (size_t i = 0; i < rows(); i++) {
+		count = 0;
+		for (size_t j = 0; j < rows(); j++)
+			add_preset((i + j * 5) % rows());
+		HOLDS("several", count > 1);
+		check_streams("many");
+	}
+}
+
+/* All are compiled together, and each one is found where it matches. */
+static void
+test_every_text_fits(void)
+{
+	for (size_t i = 0; i < rows(); i++) {
+		const char *name;
+
+		count = 0;
+		name = add_preset(i);
+		if (count == 0)
+			continue;
+		length = 0;
+		put("\n", 1);
+		feed(&gathered, 1);
+		EQUAL(name, gathered.ere.texts, (int64_t)count);
+		HOLDS(name, gathered.ere.count <= gathered.nodes);
+	}
+}
+
+static void
+test_captures(void)
+{
+	DIR *directory = opendir(CAPTURES);
+	struct dirent *entry;
+
+	if (directory == NULL)
+		abort();
+	while ((entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] == '.' || !load(entry->d_name))
+			continue;
+		for (size_t i = 0; i < rows(); i += 1 + chance(6)) {
+			count = 0;
+			add_preset(i);
+			add_preset(chance((uint32_t)rows()));
+			if (count > 0)
+				check_stream(entry->d_name);
+		}
+	}
+	closedir(directory);
+}
+
+/* What only users write: anchors, empty matches, upper case. */
+static void
+test_other_texts(void)
+{
+	static const char *const others[] = { "^$", "a$", "\\berror\\b", "x*",
+		"(?i)CONNECTION", "4.*3", "\\Bion", "e\\>", "^curl", "^", "$",
+		"nothing +of", "\\<an|(b|c)d$", "[^a-z ]$", ".", "5$|^5",
+		" $" };
+
+	for (size_t i = 0; i < 40; i++) {
+		count = 0;
+		for (size_t j = 0; j < 1 + i % 9; j++)
+			add(others[chance(LENGTH(others))]);
+		check_streams("others");
+	}
+}
+
+/* Whether both texts have room in one pattern. */
+static bool
+fit(const char *fatal, const char *transient)
+{
+	pattern_gather(&gathered);
+	return (fatal == NULL || pattern_add(&gathered, fatal)) &&
+	    (transient == NULL || pattern_add(&gathered, transient));
+}
+
+/* The lines of a preset on a stream are one pattern, which is faster. */
+static void
+test_a_preset_fits(void)
+{
+	struct preset row;
+
+	for (size_t i = 0; preset_at(i, &row); i++) {
+		HOLDS(row.name, fit(row.err.fatal, row.err.transient));
+		HOLDS(row.name, fit(row.out.fatal, row.out.transient));
+	}
+}
+
+/* There is room for two texts of any length, and then for no other. */
+static void
+test_room(void)
+{
+	static char text[ERE_LARGEST];
+
+	memset(text, 'a', ERE_LARGEST - 10);
+	HOLDS("long", fit("a{2}", text));
+	HOLDS("no room", !pattern_add(&gathered, "more than ten bytes"));
+	HOLDS("little", pattern_add(&gathered, "ab"));
+	pattern_gather(&gathered);
+	for (int i = 0; i < PATTERN_TEXTS; i++)
+		HOLDS("64", pattern_add(&gathered, "b"));
+	HOLDS("65", !pattern_add(&gathered, "b"));
+	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
+	HOLDS("all", pattern_feed(&gathered, "b\n", 2));
+	HOLDS("counted", fit("a{3}", "b{3}"));
+	HOLDS("no room", !pattern_add(&gathered, "c{3}"));
+	HOLDS("counted", pattern_feed(&gathered, "aaabbb\n", 7));
+}
+
+static void (*const tests[])(void) = {
+	test_presets_on_random_streams,
+	test_many_presets,
+	test_every_text_fits,
+	test_captures,
+	test_other_texts,
+	test_a_preset_fits,
+	test_room,
+};
+
+UNIT(tests);

@@ -1,0 +1,285 @@
+/*
+ * hint, row by row: which durations in messages for people are read,
+ * and which are not. Where a stream is cut into chunks does not matter.
+ */
+#include "unit.h"
+#include "match/hint.h"
+
+static struct hint hint;
+
+static void
+compile(const char *text)
+{
+	struct pattern_error error = { "", 0 };
+
+	if (!pattern_compile(&hint.pattern, text, strlen(text), &error)) {
+		printf("%s: refused: %s\n", text, error.why);
+		exit(EXIT_FAILURE);
+	}
+}
+
+/* The last wait that the stream tells, cut into chunks; -1: none. */
+static nanos
+wait_in(const char *stream, size_t chunk)
+{
+	size_t length = strlen(stream);
+
+	hint_start(&hint);
+	for (size_t at = 0; at < length; at += chunk)
+		hint_feed(&hint, stream + at,
+		    length - at < chunk ? length - at : chunk);
+	hint_end(&hint);
+	return hint.given ? hint.wait : -1;
+}
+
+static void
+check(const char *pattern, const char *stream, nanos want)
+{
+	compile(pattern);
+	for (size_t chunk = 1; chunk <= 7; chunk++)
+		EQUAL(stream, wait_in(stream, chunk), want);
+	EQUAL(stream, wait_in(stream, strlen(stream) + 1), want);
+}
+
+#define NONE (-1)
+#define SECONDS(n) ((n)*NANOS_SECOND)
+#define MS(n) ((n)*NANOS_MS)
+
+/* What follows "in ". */
+static const struct {
+	const char *text;
+	nanos want;
+} texts[] = {
+	{ "20s", SECONDS(20) },
+	{ "20s.", SECONDS(20) },
+	{ "20", SECONDS(20) },
+	{ "20.", SECONDS(20) },
+	{ "5...", SECONDS(5) },
+	{ "0s", 0 },
+	{ "1.242s. Visit example.org", MS(1242) },
+	{ "1.5 seconds", MS(1500) },
+	{ "429ms.", MS(429) },
+	{ "429 milliseconds", MS(429) },
+	{ "512.3\xc2\xb5s", 512300 },
+	{ "512.3\xce\xbcs", 512300 },
+	{ "7us", 7000 },
+	{ "7 ns", 7 },
+	{ "2 minutes", SECONDS(120) },
+	{ "2 Minutes!", SECONDS(120) },
+	{ "1 min", SECONDS(60) },
+	{ "2 mins.", SECONDS(120) },
+	{ "1 hr", SECONDS(3600) },
+	{ "3 hours", SECONDS(10800) },
+	{ "1 day", SECONDS(86400) },
+	{ "2 weeks", SECONDS(1209600) },
+	{ "1h30m", SECONDS(5400) },
+	{ "6m0s", SECONDS(360) },
+	{ "1h0m0.5s", SECONDS(3600) + MS(500) },
+	{ "1 minute and 30 seconds", SECONDS(90) },
+	{ "1 minute, 30 seconds", SECONDS(90) },
+	{ "1 hour, 2 minutes, and 3 seconds.", SECONDS(3723) },
+	{ "1m 30s", SECONDS(90) },
+	{ "20 second(s)", SECONDS(20) },
+	{ "20 (attempt 2)", SECONDS(20) },
+	{ "20, then give up", SECONDS(20) },
+	{ "20\tseconds", SECONDS(20) },
+	{ "   20 s", SECONDS(20) },
+	{ "\t20s", SECONDS(20) },
+	{ "~20s", SECONDS(20) },
+	{ "\"20\"}", SECONDS(20) },
+	{ "'20'", SECONDS(20) },
+	{ "20\\n\"}", SECONDS(20) },
+	{ "20\xe2\x80\xa6", SECONDS(20) },
+	{ "20s\xe2\x80\xa6", SECONDS(20) },
+	{ "20s\x1b[0m", SECONDS(20) },
+	{ "20\r\n", SECONDS(20) },
+	{ "99999999999999999999s", NANOS_MAX },
+	/* What follows the last part that fits does not belong to it. */
+	{ "20 seconds and 3 attempts", SECONDS(20) },
+	{ "20 seconds, 3 attempts left", SECONDS(20) },
+	{ "20 seconds, 3 minutes", SECONDS(20) },
+	{ "20 seconds and", SECONDS(20) },
+	{ "20 seconds android 5ms", SECONDS(20) },
+	{ "1 minute 30", SECONDS(60) },
+	{ "1m30", SECONDS(60) },
+	{ "1m 1m", SECONDS(60) },
+	{ "20s-30s", SECONDS(20) },
+	/* Nonsense */
+	{ "", NONE },
+	{ "a moment", NONE },
+	{ "a 20s", NONE },
+	{ "-20s", NONE },
+	{ "+20s", NONE },
+	{ ".5s", NONE },
+	{ "soon, 20s", NONE },
+	{ "20 attempts", NONE },
+	{ "20 or 30 seconds", NONE },
+	{ "20%", NONE },
+	{ "20-30 seconds", NONE },
+	{ "20 - 30 seconds", NONE },
+	{ "20/30", NONE },
+	{ "20:30", NONE },
+	{ "2026-11-22T10:00:00Z", NONE },
+	{ "10.0.0.1", NONE },
+	{ "1,000ms", NONE },
+	{ "1,000", NONE },
+	{ "0x20", NONE },
+	{ "1e5", NONE },
+	{ "20x", NONE },
+	{ "20secondsandmoreofthem", NONE },
+	{ "20\xe5\x88\x86", NONE },
+	{ "1.2.3 seconds", NONE },
+	{ "000000000000000000000000020s", NONE },
+	{ "\n20s", NONE },
+	{ "20 \nseconds", SECONDS(20) },
+};
+
+static void
+test_what_is_read_behind_a_match(void)
+{
+	char stream[256];
+
+	for (size_t i = 0; i < LENGTH(texts); i++) {
+		snprintf(
+		    stream, sizeof stream, "x\ntry again in %s", texts[i].text);
+		check("again in ", stream, texts[i].want);
+		snprintf(stream, sizeof stream, "try again in %s\nend\n",
+		    texts[i].text);
+		check("again in", stream, texts[i].want);
+	}
+}
+
+/* Real messages, as these programs and services write them. */
+static const struct {
+	const char *pattern, *stream;
+	nanos want;
+} messages[] = {
+	{ "try again in ",
+	    "Rate limit reached for model in organization org-1 on tokens per "
+	    "min (TPM): Limit 10000, Used 9707, Requested 500. Please try "
+	    "again in 1.242s. Visit https://example.com/limits to learn "
+	    "more.\n",
+	    MS(1242) },
+	{ "try again in ", "Please try again in 6m0s. Contact us",
+	    SECONDS(360) },
+	{ "try again in ", "Please try again in 429ms.", MS(429) },
+	{ "(?i)retry after ", "429 Too Many Requests: Retry after 20 seconds",
+	    SECONDS(20) },
+	{ "retry after", "A retry after '30' seconds", SECONDS(30) },
+	{ "(?i)retry[- ]after\"?:?", "{\"error\": 1, \"retry-after\": \"15\"}",
+	    SECONDS(15) },
+	{ "retry_after\": ",
+	    "{\"message\": \"You are being rate limited.\", "
+	    "\"retry_after\": 64.57, \"global\": false}",
+	    MS(64570) },
+	{ "wait ",
+	    "You have exceeded a secondary rate limit. Please wait a few "
+	    "minutes before you try again.\n",
+	    NONE },
+	{ "Please wait ", "error: Please wait 5 minutes and try again",
+	    SECONDS(300) },
+	{ "try again after ",
+	    "You have published too many crates. Please try again after "
+	    "Sun, 22 Nov 2026 10:00:00 GMT\n",
+	    NONE },
+	{ "retry-after: ", "npm http fetch retry-after: 12\n", SECONDS(12) },
+	{ "after connection broken.* in |Retrying in ",
+	    "Retrying in 4 seconds (attempt 2 of 5)\n", SECONDS(4) },
+	{ "retrying in ", "Error: throttled, retrying in 1m30s: [id=i-1]\n",
+	    SECONDS(90) },
+	{ "Waiting ", "Waiting 16 seconds before next retry\n", SECONDS(16) },
+};
+
+static void
+test_messages(void)
+{
+	for (size_t i = 0; i < LENGTH(messages); i++)
+		check(
+		    messages[i].pattern, messages[i].stream, messages[i].want);
+}
+
+static void
+test_which_match_counts(void)
+{
+	check("in ", "in 1s\nin 2s\nin 3s\n", SECONDS(3));
+	check("in ", "in 3s, in 2s, in 1s", SECONDS(1));
+	check("in ", "in 3s\nin a moment\n", SECONDS(3));
+	check("in ", "in in in 3s", SECONDS(3));
+	/* Any end of a match counts, not only that of the longest one. */
+	check("after:?", "after: 7s", SECONDS(7));
+	check("after:?", "after 7s", SECONDS(7));
+	check("after( about)?", "after about 7s", SECONDS(7));
+	check("again.*", "again, please, in 1 minute and 30 seconds",
+	    SECONDS(90));
+	check("again.*", "again in 70s", SECONDS(70));
+	check("again.*", "again in 20 seconds, attempt 3", SECONDS(3));
+	/* Anchors; those that depend on the next byte, too. */
+	check("^", "7s in 8s\n", SECONDS(7));
+	check("^in ", "in 7s\nx in 8s\n", SECONDS(7));
+	check("in\\>", "in 7s", SECONDS(7));
+	check("in\\>", "inn 7s", NONE);
+	check("in\\b", "in: 7s", NONE);
+	check("in$", "in\n7s", NONE);
+	check("x*", "no, 7s or 8s", SECONDS(8));
+	/* A number is not cut. */
+	check("after 1", "after 10s", NONE);
+	check("after 1", "after 1 20s", SECONDS(20));
+	check("after\\.\\.\\.", "after...7s", SECONDS(7));
+	check("v[0-9]", "v10s", NONE);
+}
+
+static void
+test_a_new_stream_knows_nothing_of_the_last_one(void)
+{
+	compile("in ");
+	EQUAL("7s", wait_in("in 7s", 3), SECONDS(7));
+	EQUAL("none", wait_in("7s\n", 3), NONE);
+	EQUAL("cut", wait_in("i", 3), NONE);
+	EQUAL("cut", wait_in("n 7s", 3), NONE);
+	EQUAL("cut", wait_in("in 7", 3), SECONDS(7));
+	EQUAL("cut", wait_in("0s", 3), NONE);
+}
+
+/* Long lines, and lines with any bytes between. */
+static void
+test_a_long_stream(void)
+{
+	static char stream[200001];
+	size_t length = sizeof stream - 1;
+
+	for (size_t i = 0; i < length; i++)
+		stream[i] = (char)(1 + i * 7 % 255);
+	memcpy(stream + length - 19, "please try in 1m30s", 19);
+	compile("try in ");
+	EQUAL("bytes", wait_in(stream, 65536), SECONDS(90));
+	EQUAL("bytes", wait_in(stream, 4093), SECONDS(90));
+	memset(stream, 'a', length - 19);
+	compile("a+ ?please try in |[a-z]+x");
+	EQUAL("line", wait_in(stream, 65536), SECONDS(90));
+}
+
+/* Matches far from each other, and close together, in long chunks. */
+static void
+test_hints_in_a_long_stream(void)
+{
+	static char stream[100001];
+
+	memset(stream, '.', sizeof stream - 1);
+	memcpy(stream + 20000, "in 5s in 6s", 11);
+	compile("in ");
+	EQUAL("close", wait_in(stream, sizeof stream), SECONDS(6));
+	memcpy(stream + 90000, "in 7s", 5);
+	for (size_t chunk = 16000; chunk <= 40000; chunk += 999)
+		EQUAL("far", wait_in(stream, chunk), SECONDS(7));
+}
+
+static void (*const tests[])(void) = {
+	test_what_is_read_behind_a_match,
+	test_messages,
+	test_which_match_counts,
+	test_a_new_stream_knows_nothing_of_the_last_one,
+	test_a_long_stream,
+	test_hints_in_a_long_stream,
+};
+
+UNIT(tests);

@@ -1,0 +1,557 @@
+/*
+ * pattern, row by row: what matches, what does not, what is refused. Neither
+ * where a stream is cut into chunks nor a full table changes an answer.
+ */
+#include "unit.h"
+#include "match/pattern.h"
+
+static struct pattern pattern;
+
+static void
+compile(const char *text)
+{
+	struct pattern_error error = { "", 0 };
+
+	if (!pattern_compile(&pattern, text, strlen(text), &error)) {
+		printf("%s: refused: %s\n", text, error.why);
+		exit(EXIT_FAILURE);
+	}
+}
+
+static bool
+matches(const char *stream, size_t length, size_t chunk)
+{
+	pattern_start(&pattern);
+	for (size_t at = 0; at < length; at += chunk)
+		pattern_feed(&pattern, stream + at,
+		    length - at < chunk ? length - at : chunk);
+	return pattern_end(&pattern);
+}
+
+struct row {
+	const char *text, *stream;
+};
+
+/* Whole, byte by byte, and as the last line of two. */
+static void
+check_rows(const struct row *rows, size_t count, bool want)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *stream = rows[i].stream;
+		size_t length = strlen(stream);
+		char second[256];
+
+		compile(rows[i].text);
+		EQUAL(rows[i].text, matches(stream, length, length + 1), want);
+		EQUAL(rows[i].text, matches(stream, length, 1), want);
+		if (length == 0 || *rows[i].text == '.')
+			continue;
+		length = (size_t)snprintf(second, sizeof second,
+		    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n%s",
+		    stream);
+		if (want)
+			HOLDS(rows[i].text, matches(second, length, length));
+	}
+}
+
+static const struct row found[] = {
+	{ "a", "a" },
+	{ "a", "xa" },
+	{ "error", "an error occurred\n" },
+	{ "a|b", "b" },
+	{ "ab|cd|ef", "xefx" },
+	{ "a(b|c)d", "acd" },
+	{ "ab*c", "ac" },
+	{ "ab*c", "abbbc" },
+	{ "ab+c", "abbc" },
+	{ "ab?c", "abc" },
+	{ "ab?c", "ac" },
+	{ "a{3}", "aaa" },
+	{ "a{2,}b", "aaab" },
+	{ "^a{2,3}$", "aaa" },
+	{ "^a{,2}b", "aab" },
+	{ "^a{,}b", "aaab" },
+	{ "^a{0}b", "b" },
+	{ "^(ab){2}$", "abab" },
+	{ "^a**b", "aab" },
+	{ "^a+?b", "b" },
+	{ "^a{2}{2}$", "aaaa" },
+	{ "^(a{1,2}){2}$", "aaa" },
+	{ "^((ab)+c)+$", "ababcabc" },
+	{ "(|a)b", "b" },
+	{ "a||b", "x" },
+	{ "a|", "x" },
+	{ "()", "x" },
+	{ "x*", "y" },
+	{ "x*", "\n" },
+	{ ".*", "y" },
+	{ ".*a", "ba" },
+	{ ".*^a", "a" },
+	{ "a.c", "a-c" },
+	{ "a.*c", "a--c" },
+	{ "a}", "a}" },
+	{ "^a", "a" },
+	{ "^a", "b\na" },
+	{ "a$", "ba" },
+	{ "a$", "ba\nb" },
+	{ "^$", "\n" },
+	{ "^$", "a\n\nb" },
+	{ "^", "a" },
+	{ "$", "a" },
+	{ "(^|x)a", "bxa" },
+	{ "a($|x)", "ba" },
+	{ "abc|$", "ab" },
+	{ "[abc]", "b" },
+	{ "[a-c]x", "cx" },
+	{ "[^a-c]x", "dx" },
+	{ "[]]", "]" },
+	{ "[]a]", "a" },
+	{ "[^]a]", "b" },
+	{ "[a-]", "-" },
+	{ "[-a]", "-" },
+	{ "[+--]", "," },
+	{ "[\\\\]", "\\" },
+	{ "[.*+?{}()|^$]", "^" },
+	{ "[a^]", "^" },
+	{ "[[]", "[" },
+	{ "[[:alpha:]_]", "_" },
+	{ "[[:alpha:]_]", "Z" },
+	{ "[^[:alpha:]]", "1" },
+	{ "[[:upper:]]", "A" },
+	{ "[[:lower:]]", "a" },
+	{ "[[:digit:]]", "0" },
+	{ "[[:xdigit:]]", "f" },
+	{ "[[:space:]]", "\v" },
+	{ "[[:blank:]]", "\t" },
+	{ "[[:punct:]]", "~" },
+	{ "[[:cntrl:]]", "\177" },
+	{ "[[:graph:]]", "!" },
+	{ "[[:print:]]", " " },
+	{ "[[:alnum:]]", "9" },
+	{ "\\d", "7" },
+	{ "\\D", "x" },
+	{ "\\w", "_" },
+	{ "\\W", "-" },
+	{ "\\s", "\r" },
+	{ "\\s", "\f" },
+	{ "\\s", "\v" },
+	{ "\\S", "x" },
+	{ "a\\tb", "a\tb" },
+	{ "a\\r$", "a\r\n" },
+	{ "a\\.b", "a.b" },
+	{ "\\\\", "\\" },
+	{ "\\{\\}\\[\\]\\(\\)\\*\\+\\?\\|\\^\\$\\/", "{}[]()*+?|^$/" },
+	{ "\\bab\\b", "x ab." },
+	{ "\\bab\\b", "ab" },
+	{ "\\<ab\\>", "ab\n" },
+	{ "a\\Bb", "ab" },
+	{ "\\B-", " -" },
+	{ "a\\>", "a" },
+	{ "a\\b", "ba\n" },
+	{ "\\<^a", "a" },
+	{ "^\\ba", "a" },
+	{ "a$\\b", "a" },
+	{ "(?i)error", "ERRor" },
+	{ "(?i)ERROR", "error" },
+	{ "(?i)[a-c]x", "BX" },
+	{ "(?i)[[:upper:]]", "a" },
+	{ "(?i)a|b", "B" },
+	{ "(?i)@", "@" },
+	/* A UTF-8 character is repeated as a whole; a dot is one byte. */
+	{ "^\303\251+$", "\303\251\303\251" },
+	{ "^\303\251?$", "\n" },
+	{ "^..$", "\303\251" },
+	{ "^\351+$", "\351\351" },
+	{ "^\\\351", "\351" },
+	{ "[^a]", "\377" },
+	{ "(timeout|refused|reset) [a-z]+", "connection reset by peer" },
+	{ "[a-z]+: error", "gcc: error: no input files" },
+};
+
+static void
+test_what_matches(void)
+{
+	check_rows(found, LENGTH(found), true);
+}
+
+static const struct row missed[] = {
+	{ "a", "" },
+	{ "a", "b" },
+	{ "a", "A" },
+	{ "ab", "a\nb" },
+	{ "a.b", "a\nb" },
+	{ "a[^x]b", "a\nb" },
+	{ "a\\sb", "a\nb" },
+	{ "a[[:space:]]b", "a\nb" },
+	{ "a\\Wb", "a\nb" },
+	{ "a\\Db", "a\nb" },
+	{ "a[[:cntrl:]]b", "a\nb" },
+	{ "a$.?b", "a\nb" },
+	{ "a{3}", "aa" },
+	{ "^a{2,3}$", "aaaa" },
+	{ "^a{0}b", "ab" },
+	{ "^(ab){2}$", "ab" },
+	{ "a(b|c)d", "ad" },
+	{ "^a", "ba" },
+	{ "a$", "ab" },
+	{ "a^b", "ab" },
+	{ "a$b", "ab" },
+	/*
+	 * An empty stream has no lines; there is no line behind the last
+	 * newline.
+	 */
+	{ "^$", "" },
+	{ "x*", "" },
+	{ "^$", "a\n" },
+	{ "^$", "a" },
+	{ "[a-c]x", "dx" },
+	{ "[^a-c]x", "bx" },
+	{ "[^]a]", "]" },
+	{ "[[:alpha:]]", "1" },
+	{ "[[:alpha:]]", "\303\251" },
+	{ "[[:upper:]]", "a" },
+	{ "\\d", "x" },
+	{ "\\w", "\303\251" },
+	{ "\\bab\\b", "xab" },
+	{ "\\bab\\b", "ab_" },
+	{ "a\\Bb", "a b" },
+	{ "a\\B$", "a" },
+	{ "\\<b", "ab" },
+	{ "a\\>", "ab" },
+	{ "\\>^a", "a" },
+	{ "(?i)[^a]", "A" },
+	{ "(?i)\303\251", "\303\211" },
+	{ "(?i)@", "`" },
+	{ "(?i)[[]", "{" },
+	{ "^\303\251+$", "\303\251\251" },
+	/* glibc forgets the anchor in the copies of a repeated group. */
+	{ "(^a){2,}", "aa" },
+	{ "(\\<[^abc]){2}", "*c.ae*1 :" },
+	{ "\\(^a{0,2}\\*", "(a*" },
+	/* A loop after ^ has the same nodes as the start of a line. */
+	{ "^.*a", "eeb" },
+	{ "(timeout|refused|reset) [a-z]+", "connection reset: 7" },
+	{ "[a-z]+: error", "GCC: error" },
+};
+
+static void
+test_what_does_not_match(void)
+{
+	check_rows(missed, LENGTH(missed), false);
+}
+
+/* Found by the fuzzer: a start that is reached in the middle of a line. */
+static void
+test_a_loop_behind_the_start_of_a_line(void)
+{
+	static const struct row rows[] = {
+		{ "^.*a", "eea" },
+		{ "^.*[]a]", "ee.ab/bo1.crB(" },
+		{ "^.*[a-]|x\\S", "Ao-)" },
+		{ "^\\S{0}.*{0,2}{2}()1", "b1(/.rAB" },
+	};
+
+	check_rows(rows, LENGTH(rows), true);
+}
+
+#define PARENS50 "(((((((((((((((((((((((((((((((((((((((((((((((((("
+
+static const struct {
+	const char *text, *why;
+	size_t at;
+} refused[] = {
+	{ "", "the pattern is empty", 0 },
+	{ "(?i)", "the pattern is empty", 4 },
+	{ "(", "( without )", 0 },
+	{ "a(b", "( without )", 1 },
+	{ "a)", ") without (", 1 },
+	{ "(a))", ") without (", 3 },
+	{ "(?:a)", "(? is not supported, but for (?i) at the start", 0 },
+	{ "a(?i)b", "(? is not supported, but for (?i) at the start", 1 },
+	{ "(?=a)", "(? is not supported, but for (?i) at the start", 0 },
+	{ "*a", "nothing to repeat", 0 },
+	{ "a|*b", "nothing to repeat", 2 },
+	{ "(*a)", "nothing to repeat", 1 },
+	{ "^*", "nothing to repeat", 1 },
+	{ "a$+", "nothing to repeat", 2 },
+	{ "\\b?", "nothing to repeat", 2 },
+	{ "{1}", "nothing to repeat", 0 },
+	{ "?", "nothing to repeat", 0 },
+	{ "+", "nothing to repeat", 0 },
+	{ "a{", "not a count: for a brace write \\{", 1 },
+	{ "a{}", "not a count: for a brace write \\{", 1 },
+	{ "a{1", "not a count: for a brace write \\{", 1 },
+	{ "a{x}", "not a count: for a brace write \\{", 1 },
+	{ "a{1,x}", "not a count: for a brace write \\{", 1 },
+	{ "a{-1}", "not a count: for a brace write \\{", 1 },
+	{ "a{2,1}", "counts that run backwards", 1 },
+	{ "a{1001}", "a count above 1000", 2 },
+	{ "a{1,1001}", "a count above 1000", 4 },
+	{ "a{99999999999999999999}", "a count above 1000", 2 },
+	{ "(a{1000}){1000}", "the pattern is too large", 15 },
+	{ "a{1000}b{1000}c{100}", "the pattern is too large", 20 },
+	{ "((((a{9}){9}){9}){9}){9}", "the pattern is too large", 20 },
+	{ "(a|b){0,1000}", "the pattern is too large", 13 },
+	{ "\\", "a backslash with nothing after it", 0 },
+	{ "ab\\", "a backslash with nothing after it", 2 },
+	{ "(a)\\1", "back-references are not supported", 3 },
+	{ "\\9", "back-references are not supported", 0 },
+	{ "\\0", "unknown escape", 0 },
+	{ "\\x41", "unknown escape", 0 },
+	{ "\\Q", "unknown escape", 0 },
+	{ "\\`", "unknown escape", 0 },
+	{ "\\'", "unknown escape", 0 },
+	{ "a\\n", "a newline never matches", 1 },
+	{ "a\nb", "a newline never matches", 1 },
+	{ "a\\\nb", "a newline never matches", 1 },
+	{ "[\n]", "a newline never matches", 1 },
+	{ "[", "[ without ]", 0 },
+	{ "a[b", "[ without ]", 1 },
+	{ "[]", "[ without ]", 0 },
+	{ "[^]", "[ without ]", 0 },
+	{ "[a-", "[ without ]", 0 },
+	{ "[z-a]", "a range that runs backwards", 1 },
+	{ "[xz-a]", "a range that runs backwards", 2 },
+	{ "[a-c-e]", "a range without a start", 4 },
+	{ "[a-[:digit:]]", "a range without an end", 1 },
+	{ "[[:nope:]]", "no such class", 1 },
+	{ "[[:alpha]]", "no such class", 1 },
+	{ "[[.a.]]", "collating symbols are not supported", 1 },
+	{ "[[=a=]]", "collating symbols are not supported", 1 },
+	{ "x[:alpha:]", "[:class:] belongs inside of []", 1 },
+	{ "[\\d]", "in [] a backslash is \\\\, and there are no escapes", 1 },
+	{ "[^\\]]", "in [] a backslash is \\\\, and there are no escapes", 2 },
+	{ "[\303\251]", "only ASCII in []", 1 },
+	{ PARENS50 PARENS50 PARENS50 PARENS50 PARENS50 "(",
+	    "parentheses nested too deeply", 250 },
+};
+
+static void
+test_what_is_refused(void)
+{
+	for (size_t i = 0; i < LENGTH(refused); i++) {
+		const char *text = refused[i].text;
+		struct pattern_error error = { "accepted", 0 };
+
+		HOLDS(text,
+		    !pattern_compile(&pattern, text, strlen(text), &error));
+		SAME(text, error.why, refused[i].why);
+		EQUAL(text, (int64_t)error.at, (int64_t)refused[i].at);
+	}
+}
+
+static void
+test_the_greatest_patterns(void)
+{
+	char text[3000];
+
+	memset(text, '(', 250);
+	memset(text + 250, ')', 250);
+	text[500] = '\0';
+	compile(text);
+	compile("a{1000}");
+	compile("a{0,1000}");
+	compile("(a?){1000}");
+	compile("(((((){1000}){1000}){1000}){1000}){1000}");
+	memset(text, 'a', 2047);
+	text[2047] = '\0';
+	compile(text);
+	HOLDS("2047", matches(text, 2047, 64));
+	HOLDS("2046", !matches(text, 2046, 64));
+}
+
+static void
+test_a_nul_is_a_byte_like_others(void)
+{
+	struct pattern_error error;
+
+	HOLDS("a.b", pattern_compile(&pattern, "a.b", 3, &error));
+	HOLDS("a.b", matches("xa\0b", 4, 4));
+	HOLDS("NUL", pattern_compile(&pattern, "a\0b", 3, &error));
+	HOLDS("NUL", matches("\0a\0b\0", 5, 5));
+	HOLDS("NUL", !matches("ab", 2, 2));
+	HOLDS("cntrl", pattern_compile(&pattern, "x[[:cntrl:]]", 12, &error));
+	HOLDS("cntrl", matches("x\0", 2, 2));
+}
+
+/* A match is known with the byte behind it, or at the end. */
+static void
+test_when_a_match_is_seen(void)
+{
+	static const struct row rows[] = { { "xab", "z" }, { "ab", "\n" },
+		{ "xc", "\n" }, { "d", " " } };
+
+	compile("ab|c$|d\\>");
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *first = rows[i].text, *second = rows[i].stream;
+
+		pattern_start(&pattern);
+		HOLDS(first, !pattern_feed(&pattern, first, strlen(first)));
+		HOLDS(first, pattern_feed(&pattern, second, 1));
+		HOLDS(first, pattern_feed(&pattern, "", 0));
+		HOLDS(first, pattern_feed(&pattern, "zz", 2));
+		HOLDS(first, pattern_end(&pattern));
+		pattern_start(&pattern);
+		HOLDS(first, !pattern_feed(&pattern, first, strlen(first)));
+		HOLDS(first, pattern_end(&pattern));
+	}
+	pattern_start(&pattern);
+	HOLDS("nothing", !pattern_feed(&pattern, "", 0));
+	HOLDS("nothing", !pattern_end(&pattern));
+}
+
+/* Strings of all kinds, at each offset in a block and across each cut. */
+static void
+test_where_a_string_is_found(void)
+{
+	static const struct row rows[] = {
+		{ "needle", "needle" },
+		{ "(?i)needle", "nEEdLe" },
+		{ "q!", "q!" },
+		{ "Z", "Z" },
+		{ "(needle|haystack|Zx)", "haystack" },
+		{ "[0-9]{2,4}needle", "1234needle" },
+		{ "[a-z]+: error", "x: error" },
+		{ "^-* needle|Zx", "Zx" },
+		{ "a long needle that goes on$", "a long needle that goes on" },
+		{ "[0-9].*needle", "7 of needle" },
+	};
+	char stream[256];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		size_t length = strlen(rows[i].stream);
+
+		compile(text);
+		for (size_t at = 0; at < 150; at++) {
+			memset(stream, '.', sizeof stream);
+			memcpy(stream + at, rows[i].stream, length);
+			EQUAL(text, matches(stream, at + length, 256), true);
+			EQUAL(text, matches(stream, at + length, 37), true);
+			EQUAL(
+			    text, matches(stream, at + length - 1, 37), false);
+		}
+	}
+}
+
+/* A chunk so long that it is cut into lanes: a match may lie across two of
+ * them, or begin in the first one. */
+static void
+test_a_long_chunk(void)
+{
+	static const struct row rows[] = {
+		{ "needle", "needle" },
+		{ "^needle$", "\nneedle\n" },
+		{ "\\bneedle\\b", " needle " },
+		{ "[a-z]+: error", "x: error" },
+		{ "^$", "\n\n" },
+		{ "^.q.*Z", "Z" },
+		{ "q\\.*Z", "Z" },
+	};
+	char stream[1031];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		size_t length = strlen(rows[i].stream);
+
+		compile(text);
+		for (size_t at = 2; at <= sizeof stream - length; at++) {
+			memset(stream, '.', sizeof stream);
+			stream[1] = 'q';
+			memcpy(stream + at, rows[i].stream, length);
+			EQUAL(text, matches(stream, sizeof stream, 5000), true);
+			stream[at + length / 2] = '~';
+			EQUAL(
+			    text, matches(stream, sizeof stream, 5000), false);
+		}
+	}
+}
+
+/* Text in which no match begins is skipped, unless its pieces are short. */
+static void
+test_a_beginning_that_occurs_often(void)
+{
+	static const size_t distances[] = { 4, 5, 90, 255, 256, 300, 2100 };
+	static char stream[20000];
+
+	compile("near[^.n]");
+	for (size_t i = 0; i < LENGTH(distances); i++) {
+		size_t distance = distances[i], last = 0;
+
+		memset(stream, '.', sizeof stream);
+		for (size_t at = 0; at + 5 < sizeof stream; at += distance) {
+			memcpy(stream + at, "near", 4);
+			last = at;
+		}
+		for (size_t most = 1; most < 40000; most = most * 7 + 1) {
+			EQUAL("none", matches(stream, last + 4, most), false);
+			stream[last + 4] = '!';
+			EQUAL("last", matches(stream, last + 5, most), true);
+			EQUAL("cut", matches(stream, last + 4, most), false);
+			stream[last + 4] = '.';
+		}
+	}
+}
+
+/* More states than the table holds, again and again. */
+static void
+test_a_table_that_is_full(void)
+{
+	static char stream[20000];
+	uint32_t seed = 1;
+	size_t length = sizeof stream;
+
+	for (size_t i = 0; i < length; i++) {
+		seed = seed * 1664525 + 1013904223;
+		stream[i] = seed >> 31 ? 'a' : 'b';
+	}
+	stream[9000] = '\n';
+	compile("a[ab]{12}Z");
+	HOLDS("none", !matches(stream, length, 4000));
+	stream[length - 14] = 'a';
+	stream[length - 1] = 'Z';
+	HOLDS("last", matches(stream, length, length));
+	HOLDS("last", matches(stream, length, 999));
+	HOLDS("last", matches(stream, length, 1));
+	stream[length - 14] = 'b';
+	HOLDS("none", !matches(stream, length, 1));
+}
+
+/* glibc's regexec takes 6 s for this line; time here is linear. */
+static void
+test_a_long_line_of_letters(void)
+{
+	static char stream[1 << 20];
+
+	memset(stream, 'a', sizeof stream);
+	compile("[a-z]+: error");
+	HOLDS("letters", !matches(stream, sizeof stream, 65536));
+	memcpy(stream + sizeof stream - 7, ": error", 7);
+	HOLDS("error", matches(stream, sizeof stream, 65536));
+	HOLDS("error", matches(stream, sizeof stream, 65535));
+}
+
+/* A small pattern touches only few pages of its struct. */
+static void
+test_the_size(void)
+{
+	HOLDS("size", sizeof pattern <= 320 * 1024);
+}
+
+static void (*const tests[])(void) = {
+	test_what_matches,
+	test_what_does_not_match,
+	test_a_loop_behind_the_start_of_a_line,
+	test_what_is_refused,
+	test_the_greatest_patterns,
+	test_a_nul_is_a_byte_like_others,
+	test_when_a_match_is_seen,
+	test_where_a_string_is_found,
+	test_a_long_chunk,
+	test_a_beginning_that_occurs_often,
+	test_a_table_that_is_full,
+	test_a_long_line_of_letters,
+	test_the_size,
+};
+
+UNIT(tests);

@@ -1,0 +1,15 @@
+/*
+ * The tests of unit_gathered with a table of few states, which is full again
+ * and again.
+ */
+#define PATTERN_STATES 128
+#define pattern_add tight_add
+#define pattern_compile tight_compile
+#define pattern_end tight_end
+#define pattern_feed tight_feed
+#define pattern_gather tight_gather
+#define pattern_next tight_next
+#define pattern_seen tight_seen
+#define pattern_start tight_start
+#include "match/pattern.c"
+#include "gathered.c"

@@ -1,0 +1,33 @@
+/*
+ * hash: the same hashes on every machine.
+ */
+#include "unit.h"
+#include "text/hash.h"
+
+static void
+test_hashes(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t hash;
+	} rows[] = {
+		/* From draft-eastlake-fnv, appendix C. */
+		{ "", UINT64_C(0xcbf29ce484222325) },
+		{ "a", UINT64_C(0xaf63dc4c8601ec8c) },
+		{ "foobar", UINT64_C(0x85944171f73967e8) },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		size_t length = strlen(rows[i].text), half = length / 2;
+		uint64_t hash = hash_add(HASH_NONE, rows[i].text, half);
+
+		hash = hash_add(hash, rows[i].text + half, length - half);
+		HOLDS(rows[i].text, hash == rows[i].hash);
+	}
+}
+
+static void (*const tests[])(void) = {
+	test_hashes,
+};
+
+UNIT(tests);

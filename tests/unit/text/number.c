@@ -1,0 +1,286 @@
+/*
+ * number: whole numbers and decimals, row by row, and sums that saturate.
+ */
+#include "unit.h"
+#include "text/number.h"
+
+static void
+test_whole_numbers(void)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} rows[] = {
+		{ "0", 0 },
+		{ "7", 7 },
+		{ "007", 7 },
+		{ "255", 255 },
+		{ "1234567890123456789", 1234567890123456789 },
+		{ "9223372036854775806", INT64_MAX - 1 },
+		{ "9223372036854775807", INT64_MAX },
+		{ "9223372036854775808", INT64_MAX },
+		{ "18446744073709551617", INT64_MAX },
+		{ "99999999999999999999999999999999999999999", INT64_MAX },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		int64_t value = -1;
+
+		HOLDS(text, number_whole(text, strlen(text), &value));
+		EQUAL(text, value, rows[i].value);
+	}
+}
+
+static void
+test_what_is_no_whole_number(void)
+{
+	static const char *const rows[] = { "", "-1", "+1", " 1", "1 ", "1.0",
+		"0x10", "1e3", "inf", "nan", "1,5", "x", "1x", "/", ":", "1\n",
+		"\xd9\xa1" };
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		int64_t value = -1;
+
+		HOLDS(rows[i], !number_whole(rows[i], strlen(rows[i]), &value));
+		EQUAL(rows[i], value, -1);
+	}
+}
+
+/* Text need not end where the number does. */
+static void
+test_numbers_read_no_further_than_told(void)
+{
+	int64_t value = -1;
+
+	HOLDS("12 of 1234", number_whole("1234", 2, &value));
+	EQUAL("12 of 1234", value, 12);
+	HOLDS("1.2 of 1.234", number_decimal("1.234", 3, 1000, &value));
+	EQUAL("1.2 of 1.234", value, 1200);
+	HOLDS("1 of 1.x", number_decimal("1.x", 1, 1000, &value));
+	EQUAL("1 of 1.x", value, 1000);
+	HOLDS("a NUL among them", !number_whole("1\0002", 3, &value));
+}
+
+static void
+test_decimal_numbers(void)
+{
+	static const struct {
+		const char *text;
+		int64_t scale, value;
+	} rows[] = {
+		{ "0", 1000, 0 },
+		{ "0.0", 1000, 0 },
+		{ "2", 1000, 2000 },
+		{ "2.", 1000, 2000 },
+		{ ".5", 1000, 500 },
+		{ "1.5", 1000, 1500 },
+		{ "01.50", 1000, 1500 },
+		{ "1.234", 1000, 1234 },
+		{ "1.2340000", 1000, 1234 },
+		{ "1.2341", 1000, 1235 },
+		{ "1.2340000000000000000000000000001", 1000, 1235 },
+		{ "0.00000000000000000000000000001", 1000, 1 },
+		{ "0.9999", 1000, 1000 },
+		{ "0.5", 1, 1 },
+		{ "3", 1, 3 },
+		{ "1.000001", 1000000, 1000001 },
+		{ "9223372036.854775807", 1000000000, INT64_MAX },
+		{ "9223372036.854775806", 1000000000, INT64_MAX - 1 },
+		{ "9223372036.854775808", 1000000000, INT64_MAX },
+		{ "9223372037", 1000000000, INT64_MAX },
+		{ "99999999999999999999999.5", 1000000000, INT64_MAX },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		int64_t value = -1;
+
+		HOLDS(text,
+		    number_decimal(text, strlen(text), rows[i].scale, &value));
+		EQUAL(text, value, rows[i].value);
+	}
+}
+
+static void
+test_what_is_read_without_rounding(void)
+{
+	static const struct {
+		const char *text;
+		int64_t scale;
+		bool exact;
+	} rows[] = {
+		{ "0", 1, true },
+		{ "7", 1, true },
+		{ "7.", 1, true },
+		{ "7.0", 1, true },
+		{ "7.5", 1, false },
+		{ ".5", 2, true },
+		{ "1.001", 1000, true },
+		{ "1.0010000", 1000, true },
+		{ "1.0001", 1000, false },
+		{ "1.0010000000000000000000001", 1000, false },
+		{ "99999999999999999999.125", 8, true },
+		{ "1.5", 1024, true },
+		{ "1.0009765625", 1024, true },
+		{ "1.001", 1024, false },
+		{ ".999999999999999999999", INT64_MAX / 10, false },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+
+		EQUAL(text, number_exact(text, strlen(text), rows[i].scale),
+		    rows[i].exact);
+	}
+	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10));
+}
+
+static void
+test_what_is_no_decimal_number(void)
+{
+	static const char *const rows[] = { "", ".", "..", "1..2", "1.2.3",
+		".1.", "-1", "+1", "-.5", "1,5", "1e3", "1.5e3", "0x1p3",
+		"0x10", "inf", "infinity", "nan", " 1", "1 ", "1.5s", "1. 5" };
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i];
+		int64_t value = -1;
+
+		HOLDS(row, !number_decimal(row, strlen(row), 1000, &value));
+		EQUAL(row, value, -1);
+	}
+}
+
+static void
+test_sums_saturate(void)
+{
+	static const int64_t max = INT64_MAX;
+
+	EQUAL("sum", number_add(0, 0), 0);
+	EQUAL("sum", number_add(2, 3), 5);
+	EQUAL("sum", number_add(max - 1, 1), max);
+	EQUAL("sum", number_add(max, 0), max);
+	EQUAL("sum", number_add(0, max), max);
+	EQUAL("sum", number_add(max, 1), max);
+	EQUAL("sum", number_add(1, max), max);
+	EQUAL("sum", number_add(max, max), max);
+	EQUAL("round", number_round(0, 1000), 0);
+	EQUAL("round", number_round(1, 1000), 1);
+	EQUAL("round", number_round(1499, 1000), 1);
+	EQUAL("round", number_round(1500, 1000), 2);
+	EQUAL("round", number_round(max, 2), max / 2);
+	EQUAL("lesser", number_lesser(-1, 2), -1);
+	EQUAL("lesser", number_lesser(max, 2), 2);
+	EQUAL("greater", number_greater(-1, 2), 2);
+	EQUAL("greater", number_greater(max, 2), max);
+	EQUAL("product", number_multiply(0, 0), 0);
+	EQUAL("product", number_multiply(6, 7), 42);
+	EQUAL("product", number_multiply(0, max), 0);
+	EQUAL("product", number_multiply(max, 0), 0);
+	EQUAL("product", number_multiply(max, 1), max);
+	EQUAL("product", number_multiply(1, max), max);
+	EQUAL("product", number_multiply(max / 2, 2), max - 1);
+	EQUAL("product", number_multiply(max / 2 + 1, 2), max);
+	EQUAL("product", number_multiply(3037000500, 3037000500), max);
+	EQUAL("product", number_multiply(max, max), max);
+}
+
+static void
+test_numbers_are_written_in_decimal(void)
+{
+	static const struct {
+		int64_t value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ 7, "7" },
+		{ 10, "10" },
+		{ -1, "-1" },
+		{ -10, "-10" },
+		{ INT64_MAX, "9223372036854775807" },
+		{ INT64_MIN, "-9223372036854775808" },
+	};
+	char room[NUMBER_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		SAME(rows[i].text, number_put(room, rows[i].value),
+		    rows[i].text);
+		HOLDS(rows[i].text, number_put(room, rows[i].value) == room);
+	}
+}
+
+static void
+test_decimals_are_written_as_they_are_read(void)
+{
+	static const struct {
+		int64_t value, scale;
+		const char *text;
+	} rows[] = {
+		{ 0, 1, "0" },
+		{ 7, 1, "7" },
+		{ 0, 1000000, "0" },
+		{ 200000, 1000000, "0.2" },
+		{ 1, 1000000, "0.000001" },
+		{ 999999, 1000000, "0.999999" },
+		{ 1000000, 1000000, "1" },
+		{ 1050000, 1000000, "1.05" },
+		{ 60000000000, 1000000000, "60" },
+		{ 16666666, 1000000000, "0.016666666" },
+		{ INT64_MAX, 1000000000, "9223372036.854775807" },
+	};
+	char room[NUMBER_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		int64_t value = -1;
+
+		SAME(rows[i].text,
+		    number_put_decimal(room, rows[i].value, rows[i].scale),
+		    rows[i].text);
+		HOLDS(rows[i].text,
+		    number_decimal(room, strlen(room), rows[i].scale, &value));
+		EQUAL(rows[i].text, value, rows[i].value);
+	}
+}
+
+static void
+test_sizes_are_written_with_the_largest_unit(void)
+{
+	static const struct {
+		int64_t value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 bytes" },
+		{ 1, "1 byte" },
+		{ 1000, "1000 bytes" },
+		{ 1024, "1k" },
+		{ 1025, "1025 bytes" },
+		{ 1536, "1536 bytes" },
+		{ 1 << 20, "1M" },
+		{ 3 << 19, "1536k" },
+		{ 1 << 30, "1G" },
+		{ INT64_C(1) << 40, "1T" },
+		{ INT64_C(1) << 50, "1024T" },
+		{ INT64_MAX, "9223372036854775807 bytes" },
+	};
+	char room[NUMBER_SIZE_ROOM];
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		SAME(rows[i].text, number_put_size(room, rows[i].value),
+		    rows[i].text);
+}
+
+static void (*const tests[])(void) = {
+	test_whole_numbers,
+	test_what_is_no_whole_number,
+	test_numbers_read_no_further_than_told,
+	test_decimal_numbers,
+	test_what_is_read_without_rounding,
+	test_what_is_no_decimal_number,
+	test_sums_saturate,
+	test_numbers_are_written_in_decimal,
+	test_decimals_are_written_as_they_are_read,
+	test_sizes_are_written_with_the_largest_unit,
+};
+
+UNIT(tests);

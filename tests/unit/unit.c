@@ -1,0 +1,75 @@
+#include "unit.h"
+
+static int passed, failed;
+static struct unit_file *files;
+
+/* Counts a check; true if it failed and the caller has more to say of it. */
+static bool
+fails(bool value, const struct unit_place *at)
+{
+	if (value) {
+		passed++;
+		return false;
+	}
+	failed++;
+	printf("%s:%d: [%s] %s", at->file, at->line, at->row, at->what);
+	return true;
+}
+
+void
+unit_holds(struct unit_place at, bool value)
+{
+	if (fails(value, &at))
+		printf(": does not hold\n");
+}
+
+void
+unit_equal(struct unit_place at, int64_t got, int64_t want)
+{
+	if (fails(got == want, &at))
+		printf(": got %" PRId64 ", want %" PRId64 "\n", got, want);
+}
+
+void
+unit_same(struct unit_place at, const char *got, const char *want)
+{
+	got = got == NULL ? "(none)" : got;
+	want = want == NULL ? "(none)" : want;
+	if (fails(strcmp(got, want) == 0, &at))
+		printf(": got \"%s\", want \"%s\"\n", got, want);
+}
+
+void
+unit_add(struct unit_file *file)
+{
+	file->next = files;
+	files = file;
+}
+
+static bool
+is_wanted(const struct unit_file *file, char **words)
+{
+	if (*words == NULL)
+		return true;
+	for (; *words != NULL; words++)
+		if (strstr(file->path, *words) != NULL)
+			return true;
+	return false;
+}
+
+int
+unit_failures(void)
+{
+	return failed;
+}
+
+int
+unit_run(char **words)
+{
+	for (const struct unit_file *file = files; file; file = file->next)
+		for (size_t i = 0; is_wanted(file, words) && i < file->count;
+		     i++)
+			file->tests[i]();
+	printf("unit: %d passed, %d failed\n", passed, failed);
+	return failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# For bats files whose command does what a shell cannot: `load actor`, after
+# helper, builds tests/tools/actor.c, once for all that tests/run runs.
+#
+#     ACTOR             absolute path of the built actor
+#     reached CMD...    polls CMD until it succeeds, fails when what start()
+#                       began is over before that
+#     said LINE         ./out has this line
+#     told REGEX        ./err has a line that is all like this
+#     is STATUS CMD...  CMD's exit status is this; its output is appended to
+#                       ./out and ./err, its lines shown when it is not
+#     isolate OPTION... sets the array $isolate to an unshare with these options
+#                       that works here; skips the test when there is none
+#     inject WHAT       sets the array $inject to a strace that does so to the
+#                       system calls of what it runs, but not of its children;
+#                       skips the test when there is none
+
+export ACTOR=${ACTOR:-$BATS_FILE_TMPDIR/actor}
+
+setup_file()
+{
+	# shellcheck disable=SC2016 # that shell expands
+	flock "$ACTOR.lock" sh -c '[ -x "$ACTOR" ] || exec "$@"' sh \
+	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR" \
+	    "$BATS_TEST_DIRNAME/../tools/actor.c"
+}
+
+# A core that a test asks for is of no use to anybody.
+ulimit -c 0
+
+reached()
+{
+	wait_for reached_or_over "$@" && "$@"
+}
+
+reached_or_over()
+{
+	# shellcheck disable=SC2154 # start sets it
+	"$@" || gone "$pid"
+}
+
+said()
+{
+	grep -qsxF -e "$1" out
+}
+
+told()
+{
+	grep -qsxE -e "$1" err
+}
+
+is()
+{
+	local want=$1 got=0
+	shift
+	"$@" >>out 2>>err 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want: $*"
+		cat err
+		return 1
+	} >&2
+}
+
+inject()
+{
+	inject=(strace -qq -o /dev/null -e "inject=$1")
+	"${inject[@]}" true 2>/dev/null ||
+		skip "no strace here that could inject $1"
+}
+
+isolate()
+{
+	isolate=(unshare "$@")
+	"${isolate[@]}" true 2>/dev/null || isolate=(unshare -r "$@")
+	"${isolate[@]}" true 2>/dev/null ||
+		skip "unshare $* is not permitted here"
+}

@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# For tests with a fleet's server: redis-server, or valkey-server, as it is
+# installed. The server is the test's own, and keeps nothing on disk.
+#
+#     FLEET_SERVER      the program; empty where there is none
+#     fleet_start [OPTION VALUE]...
+#                       starts it with these options, such as --port 0; sets
+#                       $fleet_pid, $fleet_socket and $fleet_port. It listens on
+#                       a socket in the current directory, and on a free port of
+#                       127.0.0.1
+#     fleet_stop        ends it by SIGKILL
+#     fleet_cli WORD... sends it a request, and prints the reply
+#     fleet_account     prints the request of the manual that makes the account
+#                       "retry" with the password "password"
+#
+# In a bats file, after helper: setup() calls fleet_setup, which skips the test
+# where there is no server; teardown() calls fleet_teardown.
+
+: "${FLEET_SERVER=$(command -v redis-server || command -v valkey-server)}"
+fleet_pid=
+
+fleet_setup()
+{
+	helper_setup
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+}
+
+fleet_teardown()
+{
+	fleet_stop
+	helper_teardown
+}
+
+# A port may be taken before the server binds it: then another one is tried.
+# shellcheck disable=SC2120 # most tests need no option
+fleet_start()
+{
+	local tries
+	fleet_stop
+	fleet_socket=$PWD/fleet.socket
+	for tries in {1..20}; do
+		fleet_port=$((20000 + RANDOM % 12000))
+		rm -f "$fleet_socket"
+		"$FLEET_SERVER" --bind 127.0.0.1 --port "$fleet_port" \
+			--unixsocket "$fleet_socket" --save '' \
+			--appendonly no --dir "$PWD" "$@" \
+			>>fleet.log 2>&1 3>&- &
+		fleet_pid=$!
+		fleet_up && return
+		fleet_stop
+	done
+	cat fleet.log >&2
+	echo "the server does not start after $tries tries" >&2
+	return 1
+}
+
+# Waits until the server answers, or has ended.
+fleet_up()
+{
+	local tries
+	for tries in {1..400}; do
+		[ ! -S "$fleet_socket" ] || ! fleet_cli PING || return 0
+		kill -0 "$fleet_pid" || return
+		sleep 0.05
+	done >/dev/null 2>&1
+	return 1
+}
+
+fleet_stop()
+{
+	[ -n "$fleet_pid" ] || return 0
+	kill -KILL "$fleet_pid" || :
+	wait "$fleet_pid" || :
+	fleet_pid=
+} 2>/dev/null
+
+fleet_account()
+{
+	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-fleet.7" |
+		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs
+}
+
+fleet_cli()
+{
+	"${FLEET_SERVER%server}cli" -s "$fleet_socket" "$@"
+}

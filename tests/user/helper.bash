@@ -1,0 +1,238 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # the commands' shells expand
+# What every bats file starts with: `load helper`. Tests run in a directory of
+# their own, poll for a state instead of sleeping, and leave no process behind.
+#
+#     RETRY             absolute path of the program under test
+#     PYTHON            absolute path of the real python3, not of a wrapper
+#     wait_for CMD...   polls CMD, at last every 40 ms, until it succeeds; fails
+#                       after 20 s, or $PATIENCE seconds
+#     gone PID          no process PID is running (a zombie is gone)
+#     now               prints milliseconds of a clock that never steps
+#     why PATH          prints what the program's libc says where PATH cannot be
+#                       run: libcs differ in the text of some errors
+#     lines FILE        prints how many lines FILE has, 0 if there is none
+#     has_line LINE FILE
+#                       FILE has this line
+#     holds FILE LINE...
+#                       FILE has these lines and nothing else; shows it if not
+#     start CMD...      runs CMD in the background in a process group of its
+#                       own, output appended to ./out and ./err; sets $pid
+#     ended             waits for $pid, sets $status as `run` does
+#     finishes STATUS OPTION... -- COMMAND...
+#                       retry without delays ends with STATUS; its output is in
+#                       ./o and ./e
+#     most NUMBER WORD...
+#                       retry with these words makes NUMBER attempts at most
+#     stuck OPTION... -- COMMAND...
+#                       runs retry in the background; its standard output ($to=1)
+#                       or error ($to=2) is a pipe that nobody reads as long as
+#                       descriptor 7 is open
+#     pty STATUS STEP... -- COMMAND...
+#                       COMMAND, for which tests/tools/pty.py does the STEPs, ends with
+#                       STATUS; ./out is what came from the terminal
+#     none_left VALUE   no process has MARK=VALUE in its environment
+#
+# A file with a setup() or teardown() of its own calls helper_setup or
+# helper_teardown from there.
+
+bats_require_minimum_version 1.5.0
+
+: "${RETRY:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/retry}"
+: "${PYTHON:=$(python3 -c 'import sys; print(sys.executable)')}"
+export RETRY PYTHON
+unset MARK
+for name in "${!RETRY_@}"; do # a suite that runs under a retry of its own
+	[ "$name" = RETRY_SAN ] || unset "$name"
+done
+
+helper_setup()
+{
+	started=()
+	look_where_it_fails
+	cd "$BATS_TEST_TMPDIR" || return
+	exec </dev/null # whoever runs the suite keeps his own input
+	export -n RETRY_SAN # of make san: for tests, not for what they run
+}
+
+# bats records the place of each command of a test in case it fails, which takes
+# as long as most tests. Since bash 5.1 it can do so after a command has failed.
+look_where_it_fails()
+{
+	declare -F bats_debug_trap >/dev/null || return 0
+	((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || return 0
+	trap - DEBUG
+	# shellcheck disable=SC2154 # bats reads it
+	trap 'trap - ERR; bats_debug_trap "${BASH_SOURCE[0]}"
+		BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1' ERR
+}
+
+# bats starts date(1) and two shells to learn when a test begins. Since bash 5.0
+# it knows the time itself.
+if [ -n "${EPOCHREALTIME-}" ]; then
+	get_mills_since_epoch()
+	{
+		echo "${EPOCHREALTIME::-7}${EPOCHREALTIME: -6:3}"
+	}
+fi
+
+# Ends only processes that start() has begun and that are still our children.
+helper_teardown()
+{
+	local job
+	for job in "${started[@]}"; do
+		gone "$job" || kill -KILL -- "-$job" || :
+		wait "$job" || :
+	done 2>/dev/null
+}
+
+setup()
+{
+	helper_setup
+}
+
+teardown()
+{
+	helper_teardown
+}
+
+now()
+{
+	local moment
+	look_at_clock
+	echo "$moment"
+}
+
+# Sets $moment to milliseconds: the clock has hundredths.
+look_at_clock()
+{
+	read -r moment _ </proc/uptime
+	moment=$((10#${moment/./}))0
+}
+
+# A read from a pipe into which nothing is ever written is a sleep without a
+# process.
+wait_for()
+{
+	local never=$BATS_FILE_TMPDIR/never pause=10 moment until
+	[ -p "$never" ] || mkfifo "$never"
+	look_at_clock
+	until=$((moment + ${PATIENCE:-20} * 1000))
+	until "$@" >/dev/null 2>&1; do
+		look_at_clock
+		if ((moment >= until)); then
+			echo "given up waiting for: $*" >&2
+			return 1
+		fi
+		read -rt "0.0$pause" <>"$never" || :
+		((pause = pause < 40 ? pause + pause / 2 : 40))
+	done
+}
+
+gone()
+{
+	local stat
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	stat=${stat##*) }
+	[[ ${stat%% *} == [ZX] ]]
+}
+
+why()
+{
+	local said
+	said=$("$RETRY" -- "$1" 2>&1 >/dev/null) || :
+	echo "${said##*: }"
+}
+
+lines()
+{
+	local all=()
+	[ ! -e "$1" ] || mapfile -t all <"$1"
+	echo "${#all[@]}"
+}
+
+has_line()
+{
+	[[ $'\n'$(<"$2")$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
+holds()
+{
+	local file=$1 text lines
+	shift
+	printf -v lines '%s\n' "$@"
+	IFS= read -rd '' text <"$file" || :
+	[ "$text" = "$lines" ] || {
+		diff - "$file" <<<"${lines%$'\n'}"
+		return 1
+	}
+}
+
+# With job control: without it bash has background commands ignore SIGINT and
+# SIGQUIT, and a signal that is ignored on entry stays ignored.
+start()
+{
+	set -m
+	"$@" >>out 2>>err 3>&- &
+	pid=$!
+	set +m
+	started+=("$pid")
+}
+
+ended()
+{
+	wait_for gone "$pid" || return
+	status=0
+	# shellcheck disable=SC2034 # the tests read it
+	wait "$pid" 2>/dev/null || status=$?
+}
+
+none_left()
+{
+	! MARK='' grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+}
+
+finishes()
+{
+	local want=$1 got=0
+	shift
+	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want: $*"
+		cat e
+		return 1
+	}
+}
+
+most()
+{
+	local want=$1 got
+	shift
+	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	[ "$got" = "$want" ] || {
+		echo "$got instead of $want: $*"
+		return 1
+	}
+}
+
+to=1 # standard output
+stuck()
+{
+	mkfifo pipe
+	exec 7<>pipe
+	start sh -c 'to=$1; shift
+		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
+		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
+}
+
+pty()
+{
+	local want=$1 got=0
+	shift
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" "$@" >out 2>late 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want"
+		cat late out
+		return 1
+	} >&2
+}

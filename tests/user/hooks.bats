@@ -1,0 +1,439 @@
+#!/usr/bin/env bats
+# Hooks: --on-retry and --on-give-up.
+
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
+# shellcheck disable=SC2154 # start sets pid, ended sets status
+
+load helper
+load actor
+
+setup()
+{
+	helper_setup
+	export MARK=$BATS_TEST_TMPDIR
+}
+
+# The same with TERM ignored, in the hook and in all that it starts.
+deaf='trap "" TERM; touch began; sleep 30; true'
+
+#
+# When hooks run
+#
+
+@test "--on-retry runs once for each retry, and not after the last attempt" {
+	is 7 "$RETRY" -n 3 -d 0 --on-retry 'echo hook >>log' -- \
+	    sh -c 'echo "attempt $RETRY_ATTEMPT" >>log; exit 7'
+	diff - log <<-'END'
+		attempt 1
+		hook
+		attempt 2
+		hook
+		attempt 3
+	END
+}
+
+@test "neither hook runs where the first attempt succeeds" {
+	is 0 "$RETRY" --on-retry 'touch hook' --on-give-up 'touch hook' -- true
+	[ ! -e hook ]
+}
+
+@test "--on-give-up does not run where a retry succeeds" {
+	is 0 "$RETRY" -d 0 --on-retry 'echo hook >>log' \
+	    --on-give-up 'echo gave up >>log' -- \
+	    sh -c 'test "$RETRY_ATTEMPT" = 2'
+	[ "$(<log)" = hook ]
+}
+
+@test "--on-give-up runs once, after retry's last line" {
+	is 7 "$RETRY" -v -n 2 -d 0 --on-give-up 'echo hook' -- sh -c 'exit 7'
+	[ "$(tail -n 1 err)" = hook ]
+	[ "$(grep -cx hook err)" -eq 1 ]
+	told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
+}
+
+@test "--on-give-up runs for every reason to give up" {
+	local arguments
+	while read -r want arguments; do
+		rm -f hook
+		eval "is $want \"\$RETRY\" -d 0 --on-give-up 'echo >>hook' $arguments"
+		[ "$(lines hook)" -eq 1 ] || {
+			echo "not once: $arguments"
+			return 1
+		} >&2
+	done <<-'END'
+		1 -n 1 -- false
+		7 --stop-on 7 -- sh -c 'exit 7'
+		1 -n 1 --fail-on 0 -- true
+		124 -n 1 -t 0.1 -- sleep 20
+		124 -T 0.1 -- sleep 20
+		127 -- ./missing
+		126 -- .
+		137 -n 1 -- sh -c 'kill -KILL $$'
+	END
+}
+
+@test "--on-give-up runs where a breaker kept the command from running" {
+	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR RETRY_BUDGET=api
+	is 1 "$RETRY" -n 1 --breaker 1,60s -- false
+	is 75 "$RETRY" --breaker 1,60s \
+	    --on-give-up 'echo "hook ${RETRY_ATTEMPT-none}"' -- touch ran
+	grep -qx 'hook none' err
+	[ ! -e ran ]
+}
+
+@test "--on-retry starts when the delay does" {
+	start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
+	reached test -e hook
+	! gone "$pid"
+}
+
+# bats test_tags=slow
+@test "the time that --on-retry takes is part of the delay" {
+	is 1 "$RETRY" -n 2 -d 3 -j none \
+	    --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
+	    sh -c 'cat /proc/uptime >attempt; exit 1'
+	# Otherwise this would be the whole delay. It is not less than the rest.
+	awk '{ at[FILENAME] = $1 }
+		END {
+			rest = at["attempt"] - at["hook"]
+			print "rest:", rest
+			exit !(rest > 0.5 && rest < 2.9)
+		}' hook attempt
+}
+
+@test "the next attempt waits for an --on-retry that takes longer than the delay" {
+	is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.5; echo hook >>log' -- \
+	    sh -c 'echo attempt >>log; exit 1'
+	diff - log <<-'END'
+		attempt
+		hook
+		attempt
+	END
+}
+
+@test "an empty line is no hook" {
+	is 7 "$RETRY" -n 2 -d 0 --on-retry '' --on-give-up '' -- sh -c 'exit 7'
+	! grep -q -e on- -e hook err
+}
+
+#
+# With which environment, streams and signals
+#
+
+@test "a hook has the variables of the last attempt, and its status" {
+	is 7 "$RETRY" -n 2 -d 0 -- sh -c 'exit 7'
+	is 7 "$RETRY" -n 2 -d 0 \
+	    --on-retry 'env | grep ^RETRY_ | sort >retried' \
+	    --on-give-up 'env | grep ^RETRY_ | sort >given' -- \
+	    sh -c 'env | grep ^RETRY_ | sort >"attempt$RETRY_ATTEMPT"; exit 7'
+	grep -qx RETRY_ATTEMPT=1 retried
+	grep -qx RETRY_ATTEMPT=2 given
+	grep -qx RETRY_LAST_STATUS=7 retried
+	grep -qx RETRY_LAST_STATUS=7 given
+	grep -qx RETRY_MAX_ATTEMPTS=2 given
+	diff <(grep -v LAST_STATUS attempt1) <(grep -v LAST_STATUS retried)
+	diff <(grep -v LAST_STATUS attempt2) <(grep -v LAST_STATUS given)
+}
+
+@test "a hook is a line for sh, in the directory and the group of retry" {
+	is 1 "$RETRY" -n 1 \
+	    --on-give-up 'x="a  b"; echo "$x" | cat; pwd; ps -o pgid= -p $$' \
+	    -- sh -c 'ps -o pgid= -p $$ >group; exit 1'
+	diff <(echo 'a  b' && pwd && cat group) <(tail -n 3 err)
+}
+
+@test "a line that begins with a dash is no option of sh" {
+	mkdir bin
+	printf '#!/bin/sh\necho dash\n' >bin/-x
+	chmod +x bin/-x
+	PATH=$PWD/bin:$PATH is 1 "$RETRY" -n 1 --on-give-up '-x' -- false
+	grep -qx dash err
+}
+
+@test "a hook reads nothing: its standard input is /dev/null" {
+	is 1 "$RETRY" -n 2 -d 0 --on-retry 'cat; readlink /proc/self/fd/0' \
+	    --on-give-up 'cat' -- false < <(echo caller)
+	grep -qx /dev/null err
+	run ! grep -q caller out err
+	# The input of retry is left to its caller.
+	printf 'one\ntwo\nthree\n' | {
+		is 1 "$RETRY" -n 2 -d 0 --on-retry cat --on-give-up cat -- false
+		diff - <(printf 'one\ntwo\nthree\n')
+	}
+}
+
+@test "a hook's standard output is retry's standard error" {
+	is 1 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
+	    --on-give-up 'echo given; echo up >&2' -- false
+	[ ! -s out ]
+	[ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
+}
+
+@test "where standard error is closed a hook does not write to standard output" {
+	local got=0
+	"$RETRY" -n 2 -d 0 --on-retry 'echo retried' --on-give-up 'echo given' \
+	    -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&- || got=$?
+	[ "$got" -eq 7 ]
+	diff - out <<-'END'
+		attempt
+		attempt
+	END
+}
+
+@test "a hook has no descriptor that the command does not have" {
+	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR
+	echo input >input
+	is 1 "$RETRY" -n 2 -d 0 -IOE -B key -t 20 --http --fail-on stderr:x \
+	    --on-retry 'exec ls /proc/self/fd >hook' -- \
+	    sh -c 'exit 1' <input
+	is 0 sh -c 'exec ls /proc/self/fd >direct' <input
+	diff direct hook
+}
+
+# masked HOW: the signals of a hook, under retry and without it.
+masked()
+{
+	rm -f out err
+	is 1 "$@" "$RETRY" -q -n 2 -d 0 --on-retry 'exec "$ACTOR" mask' -- false
+	diff <("$@" sh -c 'exec "$ACTOR" mask') err
+}
+
+@test "a hook has the signals that retry was given" {
+	masked "$ACTOR" fresh
+	masked "$ACTOR" fresh "$ACTOR" ignoring CHLD "$ACTOR" ignoring PIPE
+	masked "$ACTOR" fresh "$ACTOR" blocking
+}
+
+#
+# How a hook ends changes nothing else
+#
+
+@test "a hook that fails causes a warning and nothing else" {
+	is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
+	    --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
+	diff - err <<-'END'
+		retry: attempt 1/2 failed (exit 7), retrying in 0s
+		retry: --on-retry failed (exit 3)
+		retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted
+		retry: --on-give-up killed by SIGKILL
+	END
+}
+
+@test "a hook that fails does not spoil a success" {
+	is 0 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' -- \
+	    sh -c 'test "$RETRY_ATTEMPT" = 2'
+	told 'retry: --on-retry failed \(exit 3\)'
+}
+
+@test "retry says nothing of a hook that succeeds" {
+	is 7 "$RETRY" -v -n 2 -d 0 --on-retry true --on-give-up true -- \
+	    sh -c 'exit 7'
+	! grep -q -e --on- err
+}
+
+@test "with -q retry says nothing of a hook that fails" {
+	is 7 "$RETRY" -q -n 2 -d 0 --on-retry 'exit 3' --on-give-up 'exit 3' \
+	    -- sh -c 'exit 7'
+	[ ! -s err ]
+}
+
+@test "a hook that cannot be forked causes a warning" {
+	inject clone,clone3,fork,vfork:error=EAGAIN:when=2
+	is 7 "${inject[@]}" "$RETRY" -n 2 -d 0 --on-retry 'touch hook' -- \
+	    sh -c 'exit 7'
+	told 'retry: --on-retry not started \(Resource temporarily unavailable\)'
+	told 'retry: attempt 2/2 failed .*'
+	[ ! -e hook ]
+}
+
+@test "after the hook retry dies of the signal that killed the command" {
+	"$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
+	    sh -c 'kill -TERM $$' >out 2>err
+	[ "$(<out)" = 'killed TERM' ]
+}
+
+@test "orphans of the command do not hide how a hook ended" {
+	is 1 "$RETRY" -T 60 -n 2 -d 0.5 -j none \
+	    --on-retry 'sleep 0.2; exit 3' -- \
+	    sh -c 'sleep 0.1 >/dev/null 2>&1 & exit 1'
+	told 'retry: --on-retry failed \(exit 3\)'
+}
+
+@test "as PID 1 retry learns how a hook ended, and leaves no zombie" {
+	isolate -p -f -m --mount-proc
+	is 1 "${isolate[@]}" "$RETRY" -n 3 -d 0 \
+	    --on-retry '(sleep 0.1 &); exit 3' \
+	    --on-give-up '(sleep 0.1 &); exit 4' -- \
+	    sh -c 'grep -l "^State:.Z" /proc/[0-9]*/status; exit 1'
+	[ "$(grep -cx 'retry: --on-retry failed (exit 3)' err)" -eq 2 ]
+	told 'retry: --on-give-up failed \(exit 4\)'
+}
+
+@test "the next attempt's timeout does not end processes that a hook left behind" {
+	is 124 "$RETRY" -n 2 -d 0 -t 0.3 -k 0 \
+	    --on-retry 'sleep 20 >/dev/null 2>&1 & echo $! >left' -- sleep 20
+	run ! gone "$(<left)"
+	kill "$(<left)"
+	wait_for none_left "$MARK"
+}
+
+#
+# How a hook is ended
+#
+
+# hooked OPTION... -- : retry is in a delay of a minute, and its hook runs.
+hooked()
+{
+	start "$ACTOR" fresh "$RETRY" -d 60 -j none "$@" -- sh -c 'exit 7'
+	reached test -e began
+}
+
+@test "TERM in a delay ends --on-retry with all of its processes" {
+	hooked --on-retry 'touch began; sleep 30 | sleep 30; true'
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	none_left "$MARK"
+	! grep -q -e --on- err
+}
+
+@test "HUP, INT and QUIT in a delay end --on-retry as well" {
+	local name
+	for name in HUP INT QUIT; do
+		rm -f began
+		hooked --on-retry 'touch began; sleep 30; true'
+		kill -s "$name" "$pid"
+		ended
+		[ "$status" -gt 128 ]
+		none_left "$MARK"
+	done
+}
+
+@test "a hook that ignores TERM is killed with all that it started" {
+	hooked --on-retry "$deaf"
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	none_left "$MARK"
+}
+
+@test "processes that a hook has started are killed even if the hook has ended" {
+	hooked --on-retry 'sh -c '\''trap "" TERM; touch began
+		while :; do sleep 0.1; done'\''; true'
+	kill -TERM "$pid"
+	ended
+	none_left "$MARK"
+}
+
+@test "a stopped hook is ended as well" {
+	hooked --on-retry 'touch began; kill -STOP $$'
+	kill -TERM "$pid"
+	ended
+	none_left "$MARK"
+}
+
+@test "other signals in a delay are not passed on to the hook" {
+	hooked --on-retry 'trap "echo heard" USR1; touch began
+		while [ ! -e enough ]; do sleep 0.1; done; touch hook'
+	kill -USR1 "$pid"
+	touch enough
+	reached test -e hook
+	! grep -q heard err
+}
+
+@test "the deadline ends --on-retry with all of its processes" {
+	is 7 "$RETRY" -T 1 -d 0.1 \
+	    --on-retry 'sleep 30; true' -- sh -c 'exit 7'
+	told 'retry: --on-retry ended by the deadline'
+	told 'retry: giving up before attempt 2: deadline'
+	none_left "$MARK"
+}
+
+@test "an --on-retry that ignores TERM does not outlive the deadline for long" {
+	is 7 "$RETRY" -T 1 -d 0.1 --on-retry "$deaf" -- sh -c 'exit 7'
+	told 'retry: --on-retry ended by the deadline'
+	none_left "$MARK"
+}
+
+@test "the deadline that ends --on-retry does not end --on-give-up" {
+	is 7 "$RETRY" -T 1 -d 0.1 --on-retry 'sleep 30; true' \
+	    --on-give-up 'sleep 0.5; touch hook' -- sh -c 'exit 7'
+	[ -e hook ]
+}
+
+@test "an ended hook leaves standard error to no process" {
+	local said
+	said=$("$RETRY" -T 1 -d 0.1 --on-retry 'sleep 18; true' -- \
+	    sh -c 'exit 7' 2>&1 3>&-) || :
+	[[ $said == *'ended by the deadline'* ]]
+	none_left "$MARK"
+}
+
+@test "--on-give-up does not run where a signal ended a delay" {
+	start "$ACTOR" fresh "$RETRY" -d 60 -j none --on-give-up 'touch hook' \
+	    -- sh -c 'exit 7'
+	reached told '.*retrying in .*'
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	[ ! -e hook ]
+}
+
+@test "neither hook runs where a signal ended an attempt" {
+	start "$ACTOR" fresh "$RETRY" -d 0 --on-retry 'touch hook' \
+	    --on-give-up 'touch hook' -- "$ACTOR" listen 1 3
+	reached said ready
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 3 ]
+	[ ! -e hook ]
+}
+
+@test "TERM ends --on-give-up with all of its processes, and retry" {
+	start "$ACTOR" fresh "$RETRY" -n 1 \
+	    --on-give-up 'touch began; sleep 30; true' -- sh -c 'exit 7'
+	reached test -e began
+	kill -TERM "$pid"
+	ended
+	[ "$status" -eq 143 ]
+	none_left "$MARK"
+	! grep -q -e --on- err
+}
+
+@test "when retry is killed the hook gets TERM" {
+	hooked --on-retry 'touch began; exec sleep 30'
+	kill -KILL "$pid"
+	ended
+	wait_for none_left "$MARK"
+}
+
+@test "Ctrl-C in a delay ends a hook, and retry by SIGINT" {
+	local status=0
+	"$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" exists:began 'type:^C' -- \
+	    "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
+	    "$RETRY" --progress never -d 60 -j none \
+	    --on-retry 'touch began; sleep 30; true' -- false \
+	    >out 2>late 3>&- ||
+		status=$?
+	cat late out
+	[ "$status" -eq 0 ]
+	grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not
+	none_left "$MARK"
+}
+
+# bats test_tags=slow
+@test "--on-give-up is ended after 30 seconds, with all of its processes" {
+	local began over
+	read -r began _ </proc/uptime
+	start "$RETRY" -n 1 --on-give-up 'echo begun; sleep 60; true' -- \
+	    sh -c 'exit 7'
+	reached grep -qsv ^retry out err
+	sleep 29 # to poll all the time would cost more than all other tests
+	ended
+	read -r over _ </proc/uptime
+	[ "$status" -eq 7 ]
+	grep -qx 'retry: --on-give-up ended after 30s' err
+	wait_for none_left "$MARK"
+	((${over/./} - ${began/./} >= 3000))
+}

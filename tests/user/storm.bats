@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# The storms of make storm, on a small scale: their clients are real and counted,
+# and leave nothing behind.
+
+load helper
+load actor
+load fleet
+
+setup_file()
+{
+	local here=$BATS_TEST_DIRNAME/../simulation name
+	local flags=(-std=c11 -D_GNU_SOURCE -iquote "$BATS_TEST_DIRNAME/../../src")
+
+	export STORM=$BATS_FILE_TMPDIR
+	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
+	for name in driver crowd child keeper redis server usage capacity \
+		scenario tally figure drawing scale; do
+		echo "$here/$name.c"
+	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
+		"$BATS_TEST_DIRNAME/../../src/text/number.c"
+}
+
+setup()
+{
+	helper_setup
+	export FLEET_SERVER
+	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
+}
+
+# total KEY: prints the value of KEY in each line of ./totals.
+total()
+{
+	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
+}
+
+# Whether clients, any processes or any files of the driver $pid are there.
+clients_there()
+{
+	grep -qszxF "retry-storm-$pid" /proc/[0-9]*/cmdline
+}
+
+processes_there()
+{
+	grep -qsF "retry-storm-$pid" /proc/[0-9]*/cmdline
+}
+
+files_there()
+{
+	compgen -G "/dev/shm/retry-storm-$pid-*"
+}
+
+nothing_left()
+{
+	! processes_there && ! files_there
+}
+
+@test "every client of a storm is served in the end, and every request counted" {
+	"${driver[@]}" drill full >out
+	[ "$(total clients)" = 30 ]
+	[ "$(total lost)" = 0 ]
+	[ "$(total served)" = 30 ]
+	[ "$(total wasted)" -ge 30 ]
+	grep -q '^physical limit: ' out
+	grep -q '</svg>' drill.svg
+	grep -q '>full jitter</text>' picture.svg
+}
+
+@test "a budget with a breaker wastes less of a storm" {
+	local wasted
+	"${driver[@]}" drill full >out
+	"${driver[@]}" drill 'budget, breaker' >>out
+	mapfile -t wasted < <(total wasted)
+	[ "${#wasted[@]}" = 2 ]
+	[ "${wasted[1]}" -lt "${wasted[0]}" ]
+}
+
+@test "a storm without a process for its server fails, and leaves nothing" {
+	inject '?clone,?clone3:error=EAGAIN:when=2'
+	run "${inject[@]}" sh -c 'echo $$ >pid && exec "$@"' - \
+		"${driver[@]}" drill full
+	[ "$status" = 1 ]
+	[[ $output = *': fork: Resource temporarily unavailable' ]]
+	read -r pid <pid
+	wait_for nothing_left
+	[ ! -s totals ]
+	"${driver[@]}" drill full >out
+	[ "$(total served)" = 30 ]
+}
+
+# cut_short DRILL SIGNAL STATUS: its driver gets a signal and ends with that
+# status, and nothing is left.
+cut_short()
+{
+	"$RETRY" --version | grep -q '^retry '
+	start "${driver[@]}" "$1"
+	wait_for clients_there
+	files_there
+	kill -s "$2" "$pid"
+	ended
+	[ "$status" = "$3" ]
+	wait_for nothing_left
+}
+
+@test "a storm that is cut short leaves no process and no file behind" {
+	cut_short endless TERM 143
+}
+
+@test "a storm whose driver is killed leaves no process and no file behind" {
+	cut_short endless KILL 137
+}
+
+# With a fleet's server, or none of these tests is run.
+with_fleet()
+{
+	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
+}
+
+@test "a storm that misses its bars says which, and fails" {
+	run "${driver[@]}" drill-bars
+	[ "$status" = 1 ]
+	sed -n 's/^\(MISSED: .*\) [0-9.inf]*, at most .*/\1/p' <<<"$output" >missed
+	holds missed 'MISSED: full: wasted' 'MISSED: full: retries wasted' \
+		'MISSED: full: p99 in seconds' \
+		'MISSED: full: all served after seconds' \
+		'MISSED: full again: retries wasted' \
+		'MISSED: given up: p99 in seconds'
+}
+
+# bats test_tags=slow
+@test "the hosts of a storm make fewer retries if they share a fleet's budget" {
+	with_fleet
+	"${driver[@]}" drill-hosts >out
+	grep -Eq '^host budgets +[0-9]+ +[1-9][0-9]* ' out
+	grep -Eq '^fleet budget +[0-9]+ +[12] .* [1-9][0-9]* +[0-9.]+s *$' out
+	grep -q '^fleet budget: [12] retries wasted, at most [2-7] (25 %' out
+	"${driver[@]}" drill-hosts 'fleet budget' >out
+	grep -q '^fleet budget: its retries are not compared' out
+}
+
+# bats test_tags=slow
+@test "hosts whose fleet's server fails in a storm retry alone, and are served" {
+	with_fleet
+	"${driver[@]}" drill-alone >out
+	mapfile -t served < <(total served)
+	# Two of the three hosts are cut off.
+	[ "${served[0]}" -ge 3 ]
+	[ "${served[1]}" -ge 3 ]
+	[ "${served[2]}" -ge 2 ]
+	[ "$(grep -c ": the fleet's server failed after [0-9.]*s\$" out)" = 3 ]
+}
+
+@test "a storm that is cut short leaves no server of a fleet behind" {
+	with_fleet
+	"$RETRY" --version | grep -q '^retry ' # whose clients wait for the signal
+	cut_short drill-endless TERM 143
+	cut_short drill-endless KILL 137
+}
+
+@test "a storm over hosts fails if no server for a fleet is installed, or starts" {
+	local file
+	export FLEET_SERVER=''
+	run "${driver[@]}" drill-hosts
+	[ "$status" = 1 ]
+	grep -qF 'no redis-server or valkey-server here, left out' <<<"$output"
+	[ ! -s totals ]
+	for file in "$PWD/missing" "$(command -v false)"; do
+		FLEET_SERVER=$file start "${driver[@]}" drill-hosts
+		ended
+		[ "$status" = 1 ]
+		grep -qF "$file does not start" err
+		wait_for nothing_left
+	done
+	rm totals
+	"${driver[@]}" drill full >>out
+	[ "$(total served)" = 30 ]
+}
