@@ -103,7 +103,7 @@ installed()
 	grep -qx '\.Dt AGAIN-BUDGET 7' man7/again-budget.7
 	grep -qx '\.Nm again-budget' man7/again-budget.7
 	grep -qx '\.Dt AGAIN.CONF 5' man5/again.conf.5
-	run grep -rE '(Nm|Xr) retry' .
+	run grep -rE '(Nm|Xr) retry|^\.Nd .*\<retry\>' .
 	[ -z "$output" ]
 }
 
@@ -111,9 +111,9 @@ installed()
 	build install
 	build install PROGRAM=again
 	cd "$root/usr/local/share/man"
-	run grep -cE '(^|[ "])retry"?,? (\\-|")' man1/retry.1
+	run grep -cE '(^|[[:blank:]"])retry"?,? (\\-|")' man1/retry.1
 	[ "$output" -gt 20 ]
-	run grep -E '(^|[ "q])retry"?,? (\\-|")|Ql.* retry ' man?/again*
+	run grep -E '(^|[[:blank:]"q(/])retry"?,? (\\-|")|Ql.* retry ' man?/again*
 	[ -z "$output" ]
 	diff "$BATS_TEST_DIRNAME/../../retry.1" man1/retry.1
 	for page in "$BATS_TEST_DIRNAME"/../../man/*; do
