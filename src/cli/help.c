@@ -13,6 +13,8 @@
 /* A line of these texts is a line of the output. */
 /* clang-format off */
 static const char first_options[] =
+"Run COMMAND until it succeeds, or until retry gives up.\n"
+"\n"
 "  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
 "  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
 "  -t, --timeout DUR     time for one attempt\n"
@@ -69,9 +71,7 @@ help_options(const struct option *table, bool all)
 	writer_put_all(&writer, STRINGS("Usage: ", program, SYNOPSIS));
 	if (!all) {
 		writer_put_all(&writer,
-		    STRINGS("Run COMMAND until it succeeds, or until retry "
-			    "gives up.\n\n",
-			first_options, "\nExample: ", program,
+		    STRINGS(first_options, "\nExample: ", program,
 			" -n 3 -t 5m -- curl -fsSO https://example.org/file\n'",
 			program, " --help' prints all options, and 'man ",
 			program, "' explains them.\n"));

@@ -248,10 +248,10 @@ option_refuse(const struct argument *argument, const char *format, ...)
 	vsnprintf(why, sizeof why, format, values);
 	va_end(values);
 	name_of(name, argument);
-	if (text == NULL)
-		option_fail("%s: %s", name, why);
-	option_fail("%s: %s: %s", name, why,
-	    option_quote(quoted, text, strlen(text), text));
+	if (text != NULL)
+		option_fail("%s: %s: %s", name, why,
+		    option_quote(quoted, text, strlen(text), text));
+	option_fail("%s: %s", name, why);
 }
 
 void
@@ -266,10 +266,10 @@ option_refuse_item(const struct argument *argument, const char *why,
 		option_fail("%s: %s in %s", name, why,
 		    option_quote(quoted, text, strlen(text), text));
 	option_quote(quoted, item, length, text);
-	if (pattern == NULL)
-		option_fail("%s: %s: %s", name, why, quoted);
-	option_fail("%s: %s: %s; as a pattern: %s", name, why, quoted,
-	    option_quote(offer, pattern, strlen(pattern), pattern));
+	if (pattern != NULL)
+		option_fail("%s: %s: %s; as a pattern: %s", name, why, quoted,
+		    option_quote(offer, pattern, strlen(pattern), pattern));
+	option_fail("%s: %s: %s", name, why, quoted);
 }
 
 void *

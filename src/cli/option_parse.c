@@ -44,7 +44,7 @@ static int64_t
 count_slips(const char *typed, size_t length, const char *name)
 {
 	int64_t most = length < 6 ? 1 : number_lesser((int64_t)length / 3, 3);
-	int64_t slips[LETTERS + 1][LETTERS + 1];
+	int64_t slips[LETTERS + 1][LETTERS + 1] = { { 0 } };
 	size_t letters = strlen(name);
 
 	if (length > LETTERS || letters > LETTERS)

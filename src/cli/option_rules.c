@@ -86,10 +86,11 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
     const char *ere)
 {
 	struct watches *watches = &policy->watches;
-	struct watch *watch = conditions_new_watch(watches, fd, ere);
+	struct watch *watch;
 
-	if (watch == NULL)
+	if (watches->count == CONDITIONS_WATCHES)
 		option_refuse(argument, "more than 64 patterns");
+	watch = conditions_new_watch(watches, fd, ere);
 	watch->hint = option_allocate(argument, sizeof *watch->hint);
 	watch->pattern = &watch->hint->pattern;
 	compile(watch, argument);
