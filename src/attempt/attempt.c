@@ -254,10 +254,9 @@ judge_end(struct attempt *attempt)
 
 /*
  * Delivers what the command has written, however slow the reader is, then waits
- * a little for other processes that have its pipes open. Returns what was found
- * in it.
+ * a little for other processes that have its pipes open.
  */
-static struct relay_found
+static void
 deliver(struct attempt *attempt)
 {
 	struct event_loop *loop = attempt->loop;
@@ -290,7 +289,7 @@ deliver(struct attempt *attempt)
 		if (over && loop->signals.stopped == stopped)
 			break;
 	}
-	return relay_finish(&loop->streams.relay);
+	relay_finish(&loop->streams.relay, &attempt->outcome);
 }
 
 struct outcome
@@ -301,7 +300,6 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	struct event_loop *loop = attempt->loop;
 	struct termination *limit = &attempt->limit;
 	struct outcome *outcome = &attempt->outcome;
-	struct relay_found found;
 	const char *lacking;
 	int error;
 
@@ -319,7 +317,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	error = errno;
 	streams_forked(&loop->streams);
 	if (limit->child == -1) {
-		relay_finish(&loop->streams.relay);
+		relay_finish(&loop->streams.relay, outcome);
 		return (struct outcome){ .end = END_NOT_STARTED,
 			.error = error,
 			.lacking = lacking };
@@ -343,10 +341,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	stdin_source_ended(&loop->streams.input);
 	loop->signals.accompanied = false;
 	judge_end(attempt);
-	found = deliver(attempt);
-	outcome->seen = found.seen;
-	outcome->has_hint = found.has_hint;
-	outcome->hint = found.hint;
+	deliver(attempt);
 	outcome->overrun |= streams_ended(&loop->streams);
 	loop->child = 0;
 	event_loop_reap(loop);

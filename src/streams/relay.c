@@ -360,11 +360,11 @@ relay_rest(struct relay *relay)
 	return rest;
 }
 
-struct relay_found
-relay_finish(struct relay *relay)
+void
+relay_finish(struct relay *relay, struct outcome *outcome)
 {
-	struct relay_found found = { .seen = 0 };
-
+	outcome->seen = 0;
+	outcome->has_hint = false;
 	for (size_t i = 0; i < relay->count; i++) {
 		struct source *source = latest(&relay->list[i]);
 
@@ -378,18 +378,17 @@ relay_finish(struct relay *relay)
 		if (hint != NULL) {
 			hint_end(hint);
 			if (!hint->given ||
-			    (found.has_hint && hint->wait <= found.hint))
+			    (outcome->has_hint && hint->wait <= outcome->hint))
 				continue;
-			found.has_hint = true;
-			found.hint = hint->wait;
-			continue;
+			outcome->has_hint = true;
+			outcome->hint = hint->wait;
+		} else {
+			if (watch->number == 0)
+				pattern_end(watch->pattern);
+			if (pattern_seen(watch->pattern, watch->number))
+				outcome->seen |= UINT64_C(1) << i;
 		}
-		if (watch->number == 0)
-			pattern_end(watch->pattern);
-		if (pattern_seen(watch->pattern, watch->number))
-			found.seen |= UINT64_C(1) << i;
 	}
-	return found;
 }
 
 static const struct stream *

@@ -19,8 +19,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "policy/conditions.h"
-#include "text/duration.h"
+#include "policy/verdict.h"
 #include "output/nonblock.h"
 
 /* The most pipes of one stream: the latest attempt's and earlier ones'. Fewer
@@ -111,19 +110,13 @@ enum relay_rest {
 
 enum relay_rest relay_rest(struct relay *relay);
 
-/* What was found in the output of an attempt. */
-struct relay_found {
-	uint64_t seen; /* bit n: watch n has matched */
-	bool has_hint; /* the longest wait that a watch has found: hint */
-	nanos hint;
-};
-
 /*
  * The attempt is over. Its pipes stay open and are relayed without matching:
  * a process that still writes to a pipe must not die of SIGPIPE while retry
- * lives. Returns what the watches have found.
+ * lives. Fills in seen, has_hint and hint of outcome: which watches have found
+ * something, and the longest wait that one has found.
  */
-struct relay_found relay_finish(struct relay *relay);
+void relay_finish(struct relay *relay, struct outcome *outcome);
 
 /*
  * The last bytes that the latest attempt wrote to fd, 1 or 2, if a pattern of a
