@@ -27,7 +27,7 @@ log_open(struct log *log, const struct policy *policy, const char *id)
 {
 	log->policy = policy;
 	log->id = id;
-	log->open = false;
+	log->nonblock.fd = -1;
 	log->holding = policy->hold_err;
 	log->concluded = false;
 	log->length = 0;
@@ -183,9 +183,8 @@ put_line(struct writer *writer, const struct log *log, const struct line *line)
 static void
 open_stderr(struct log *log)
 {
-	if (!log->open)
+	if (log->nonblock.fd == -1)
 		log->nonblock = nonblock_open(STDERR_FILENO);
-	log->open = true;
 }
 
 void
@@ -196,7 +195,6 @@ log_tell(struct log *log, const struct line *line)
 	/* A write of more than PIPE_BUF bytes is not atomic: a line of another
 	 * process could get into the middle. */
 	struct writer writer = { .to = -1, .most = PIPE_BUF - 1 };
-	bool stays = line->last || line->least == LOUDNESS_QUIET;
 
 	if (log->policy->loudness < line->least)
 		return;
@@ -212,7 +210,7 @@ log_tell(struct log *log, const struct line *line)
 	log->concluded = log->concluded || line->last;
 	if (log->holding) {
 		log->held = log->kept + writer.used;
-		if (stays)
+		if (line->last || line->least == LOUDNESS_QUIET)
 			log->kept = log->held;
 		return;
 	}

@@ -24,10 +24,9 @@
 struct log {
 	const struct policy *policy; /* its command and label */
 	const char *id;
-	bool open; /* nonblock is set */
 	bool holding;
 	bool concluded; /* the line with the end has been written */
-	struct nonblock nonblock;
+	struct nonblock nonblock; /* fd is -1 before the first line */
 	size_t length; /* bytes of pending that are still to be written */
 	size_t held; /* bytes after them, of lines that are held */
 	size_t kept; /* bytes of held that no later line replaces */

@@ -23,23 +23,22 @@ nonblock_open(int fd)
 	char name[PROCFS_NAME];
 	struct nonblock nonblock = { NONBLOCK_PLAIN, fd };
 	struct stat stat;
-	int flags = fcntl(fd, F_GETFL), reopened;
+	int flags = fcntl(fd, F_GETFL), reopened = -1;
 
 	if (flags == -1 || (flags & O_ACCMODE) == O_RDONLY ||
 	    fstat(fd, &stat) == -1 || S_ISREG(stat.st_mode))
 		return nonblock;
 	nonblock.way =
 	    S_ISSOCK(stat.st_mode) ? NONBLOCK_SOCKET : NONBLOCK_CAREFUL;
-	if (!S_ISFIFO(stat.st_mode) && !S_ISCHR(stat.st_mode))
-		return nonblock;
 	/* Opening /dev/ptmx would create a new terminal. */
-	if (S_ISCHR(stat.st_mode) && stat.st_rdev == makedev(5, 2))
-		return nonblock;
-	reopened = open(procfs_name(name, fd),
-	    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (reopened == -1)
-		return nonblock;
-	return (struct nonblock){ NONBLOCK_PRIVATE, sys_move_up(reopened) };
+	if (S_ISFIFO(stat.st_mode) ||
+	    (S_ISCHR(stat.st_mode) && stat.st_rdev != makedev(5, 2)))
+		reopened = open(procfs_name(name, fd),
+		    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (reopened != -1)
+		nonblock = (struct nonblock){ NONBLOCK_PRIVATE,
+			sys_move_up(reopened) };
+	return nonblock;
 }
 
 ssize_t
@@ -47,11 +46,10 @@ nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 {
 	struct pollfd room = { .fd = nonblock->fd, .events = POLLOUT };
 
-	switch (nonblock->way) {
-	case NONBLOCK_SOCKET:
+	if (nonblock->way == NONBLOCK_SOCKET)
 		return send(
 		    nonblock->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-	case NONBLOCK_CAREFUL:
+	if (nonblock->way == NONBLOCK_CAREFUL) {
 		if (poll(&room, 1, 0) == 0) {
 			errno = EAGAIN;
 			return -1;
@@ -60,10 +58,6 @@ nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 		 */
 		if (length > PIPE_BUF)
 			length = PIPE_BUF;
-		break;
-	case NONBLOCK_PLAIN:
-	case NONBLOCK_PRIVATE:
-		break;
 	}
 	return write(nonblock->fd, bytes, length);
 }

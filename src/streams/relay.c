@@ -259,7 +259,7 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 	for (int turn = 0; open && turn < TURNS && stream->length == 0;
 	     turn++) {
 		ssize_t got = read(source->fd, stream->bytes, ROOM);
-		size_t length = got > 0 ? (size_t)got : 0;
+		size_t length = (size_t)got;
 
 		if (got <= 0)
 			return got == -1 && (errno == EAGAIN || errno == EINTR);
