@@ -282,7 +282,7 @@ deliver(struct attempt *attempt)
 		else if (attempt->deadline != NANOS_MAX)
 			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
 		over = until != NANOS_MAX && left <= 0;
-		wakeup = event_loop_hear(loop, left);
+		wakeup = event_loop_hear(loop, -1, left);
 		hear(attempt, &wakeup);
 		/* The reader may have come back while retry slept too long, or
 		 * was stopped: so there is always a last look. */
@@ -330,7 +330,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	outcome->interrupted = signals_handed_on(&loop->signals);
 
 	while (!termination_over(limit)) {
-		struct wakeup wakeup = event_loop_hear(loop, nap(attempt));
+		struct wakeup wakeup = event_loop_hear(loop, -1, nap(attempt));
 
 		loop->signals.accompanied = !termination_reap(limit);
 		hear(attempt, &wakeup);

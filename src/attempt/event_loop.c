@@ -19,37 +19,30 @@ event_loop_now(struct event_loop *loop)
 	return signals_now(&loop->signals);
 }
 
-/* The lesser of nap and the time until the probe's lease is to be renewed, or
- * until a question to the fleet's server is over. */
-static nanos
-until_due(const struct event_loop *loop, nanos nap)
-{
-	if (loop->budget.caller.lease != 0)
-		nap = number_lesser(nap,
-		    admission_nap(
-			&loop->budget.caller, sys_now(CLOCK_BOOTTIME)));
-	if (loop->link != NULL)
-		nap = number_lesser(
-		    nap, link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
-	return nap;
-}
-
-static struct wakeup
-hear(struct event_loop *loop, int fd, nanos nap)
+struct wakeup
+event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {
 	struct pollfd fds[4 + STREAMS_POLLED];
 	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
+	bool leased = loop->budget.caller.lease != 0;
 	struct wakeup wakeup;
 	size_t count;
 
+	if (leased)
+		nap = number_lesser(nap,
+		    admission_nap(
+			&loop->budget.caller, sys_now(CLOCK_BOOTTIME)));
 	fds[1] = log_pollfd(&loop->log);
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
 	fds[3] = (struct pollfd){ .fd = -1 };
-	if (loop->link != NULL)
+	if (loop->link != NULL) {
+		nap = number_lesser(
+		    nap, link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
 		fds[3] = link_pollfd(loop->link);
+	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
-	wakeup = signals_wait(&loop->signals, fds, count, until_due(loop, nap));
-	if (loop->budget.caller.lease != 0)
+	wakeup = signals_wait(&loop->signals, fds, count, nap);
+	if (leased)
 		budget_client_renew(&loop->budget, sys_now(CLOCK_BOOTTIME));
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
@@ -59,19 +52,13 @@ hear(struct event_loop *loop, int fd, nanos nap)
 	return wakeup;
 }
 
-struct wakeup
-event_loop_hear(struct event_loop *loop, nanos nap)
-{
-	return hear(loop, -1, nap);
-}
-
 bool
 event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 {
-	int signal = hear(loop, fd, nap).signal;
+	int signal = event_loop_hear(loop, fd, nap).signal;
 
 	/* A signal that ends the series may come right behind another one. */
-	for (; signal != 0; signal = hear(loop, fd, 0).signal) {
+	for (; signal != 0; signal = event_loop_hear(loop, fd, 0).signal) {
 		if (signal == SIGCHLD)
 			event_loop_reap(loop);
 		if (!signals_end_series(signal))

@@ -72,10 +72,10 @@ event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
     bool retry, nanos deadline, struct admission *admission);
 
 /*
- * As event_loop_wait(), while the command runs: returns any signal, which the
- * caller may have to pass on to the command. Reaps no orphans.
+ * As event_loop_wait_room(), while the command runs: returns any signal, which
+ * the caller may have to pass on to the command. Reaps no orphans.
  */
-struct wakeup event_loop_hear(struct event_loop *loop, nanos nap);
+struct wakeup event_loop_hear(struct event_loop *loop, int fd, nanos nap);
 
 /*
  * Reaps all dead children but loop->child. They may be orphans of attempts, if
