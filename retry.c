@@ -102,7 +102,7 @@ execute(struct run *run, nanos began)
 	struct outcome outcome;
 	enum verdict verdict;
 
-	environment_tell(&run->environment, run->policy, &run->history, false);
+	environment_write(&run->environment, &run->history, false);
 	messages_label(label, run->policy, run->history.made);
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
@@ -150,7 +150,7 @@ attempt(struct run *run)
 	if (run->fleet != NULL)
 		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
-	environment_tell(&run->environment, run->policy, &run->history, true);
+	environment_write(&run->environment, &run->history, true);
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);

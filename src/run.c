@@ -9,22 +9,19 @@ run_open(struct run *run, const struct policy *policy,
 {
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
-	struct {
-		uint64_t seed;
-		unsigned char id[16];
-	} random;
+	uint64_t random[3];
 	bool limited;
 
-	sys_random(&random, sizeof random);
+	sys_random(random, sizeof random);
 	run->policy = policy;
 	run->outer = *outer;
 	run->report = NULL;
 	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
-	    outer->deadline, policy->seeded ? policy->seed : random.seed);
+	    outer->deadline, policy->seeded ? policy->seed : random[0]);
 	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
 	    run->history.deadline != NANOS_MAX;
-	environment_start(&run->environment, outer, random.id);
+	environment_start(&run->environment, outer, random + 1);
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);
 	budget_client_start(&loop->budget, &policy->budget, outer->admitted,
@@ -34,8 +31,8 @@ run_open(struct run *run, const struct policy *policy,
 	if (!event_loop_open(loop))
 		return false;
 	*what = "environment";
-	if (!environment_open(
-		&run->environment, policy, outer, loop->signals.self))
+	if (!environment_open(&run->environment, policy, outer,
+		run->history.deadline, loop->signals.self))
 		return false;
 	if (policy->fleet.text != NULL) {
 		*what = "fleet";
@@ -65,7 +62,6 @@ run_open(struct run *run, const struct policy *policy,
 void
 run_close(struct run *run)
 {
-	environment_close(&run->environment);
 	if (run->fleet != NULL)
 		link_close(&run->fleet->link);
 	free(run->fleet);

@@ -1,6 +1,8 @@
 #include "attempt/environment.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,17 +46,17 @@ is_alive(const char *identity)
 	    procfs_same_clock(pid);
 }
 
-/* Writes the boot and the time namespace, on which CLOCK_BOOTTIME depends. NULL
- * without /proc. */
-static char *
-put_clock(char *at)
+/* Writes the boot and the time namespace, on which CLOCK_BOOTTIME depends.
+ * Returns how long that is; 0 without /proc. */
+static size_t
+put_clock(char room[ENVIRONMENT_ROOM])
 {
-	char digits[NUMBER_ROOM];
+	char boot[SYS_BOOT];
 
-	if (!sys_boot(at))
-		return NULL;
-	number_put(digits, (int64_t)sys_space());
-	return stpcpy(stpcpy(stpcpy(at + strlen(at), ":"), digits), ":");
+	if (!sys_boot(boot))
+		return 0;
+	return (size_t)snprintf(
+	    room, ENVIRONMENT_ROOM, "%s:%" PRIu64 ":", boot, sys_space());
 }
 
 /* An id must be a UUID: other programs write it into their logs. */
@@ -77,7 +79,7 @@ environment_outer(void)
 {
 	struct outer outer = { .deadline = NANOS_MAX };
 	const char *text = getenv("RETRY_PARENT");
-	char here[ENVIRONMENT_ROOM], *end;
+	char here[ENVIRONMENT_ROOM];
 	size_t length;
 
 	if (text == NULL || !is_alive(text))
@@ -85,9 +87,8 @@ environment_outer(void)
 	outer.alive = true;
 	/* A deadline of another boot or time namespace is ignored. */
 	text = getenv("RETRY_DEADLINE");
-	end = text == NULL ? NULL : put_clock(here);
-	length = end == NULL ? 0 : (size_t)(end - here);
-	if (end != NULL && strncmp(text, here, length) == 0)
+	length = text == NULL ? 0 : put_clock(here);
+	if (length > 0 && strncmp(text, here, length) == 0)
 		number_whole(
 		    text + length, strlen(text + length), &outer.deadline);
 	text = getenv("RETRY_DEPTH");
@@ -112,11 +113,11 @@ environment_attempts(const struct policy *policy, const struct outer *outer)
 
 void
 environment_start(struct environment *environment, const struct outer *outer,
-    const unsigned char random[16])
+    const uint64_t random[2])
 {
 	char uuid[SYS_UUID];
 
-	stpcpy(stpcpy(environment->id, ID),
+	snprintf(environment->id, sizeof environment->id, ID "%s",
 	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
 }
 
@@ -173,25 +174,22 @@ put_trace(struct environment *environment)
 
 bool
 environment_open(struct environment *environment, const struct policy *policy,
-    const struct outer *outer, pid_t self)
+    const struct outer *outer, nanos deadline, pid_t self)
 {
 	/* The key of the breaker that admits the attempts. */
 	const char *admitted = policy->budget.breaker.failures > 0
 	    ? policy->budget.key
 	    : outer->admitted;
 	struct trace *trace = &environment->trace;
-	char digits[NUMBER_ROOM], *at;
-	size_t count = 0;
+	size_t count = 0, most, length;
+	char *at;
 
 	while (environ != NULL && environ[count] != NULL)
 		count++;
-	environment->heap = NULL;
-	environment->list = environment->few;
-	if (count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1 >
-	    ENVIRONMENT_FEW)
-		environment->list = environment->heap = malloc(
-		    (count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1) *
-		    sizeof *environment->list);
+	most = count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1;
+	environment->list = most <= ENVIRONMENT_FEW
+	    ? environment->few
+	    : malloc(most * sizeof *environment->list);
 	if (environment->list == NULL)
 		return false;
 	for (size_t i = 0; i < count; i++)
@@ -209,18 +207,25 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    !environment_set(environment, "RETRY_ADMITTED", admitted))
 		return false;
 
+	environment_put(environment, environment->id);
 	environment_put(environment,
 	    assign(environment->depth,
 		"RETRY_DEPTH=", number_add(outer->depth, 1)));
-	environment_put(environment, environment->id);
+	assign(environment->most, "RETRY_MAX_ATTEMPTS=", policy->attempts);
+	if (policy->attempts == POLICY_UNLIMITED)
+		strcpy(strchr(environment->most, '=') + 1, "inf");
+	environment_put(environment, environment->most);
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
-	at = stpcpy(environment->parent, "RETRY_PARENT=");
-	at = stpcpy(stpcpy(at, number_put(digits, self)), ".");
-	number_put(at, sys_now(CLOCK_BOOTTIME));
+	snprintf(environment->parent, sizeof environment->parent,
+	    "RETRY_PARENT=%d.%" PRId64, self, sys_now(CLOCK_BOOTTIME));
 	environment_put(environment, environment->parent);
+	at = stpcpy(environment->deadline, "RETRY_DEADLINE=");
+	if (deadline != NANOS_MAX && (length = put_clock(at)) > 0) {
+		number_put(at + length, deadline);
+		environment_put(environment, environment->deadline);
+	}
 	environment->retrying = outer->retrying;
-	environment->deadline[0] = '\0';
 
 	trace->on = policy->trace != NULL;
 	if (trace->on) {
@@ -241,17 +246,10 @@ environment_open(struct environment *environment, const struct policy *policy,
 }
 
 void
-environment_close(struct environment *environment)
-{
-	free(environment->heap);
-}
-
-void
-environment_tell(struct environment *environment, const struct policy *policy,
-    const struct history *history, bool over)
+environment_write(
+    struct environment *environment, const struct history *history, bool over)
 {
 	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
-	static char unlimited[] = "RETRY_MAX_ATTEMPTS=inf";
 	struct trace *trace = &environment->trace;
 	char **slot = environment->next;
 
@@ -260,23 +258,6 @@ environment_tell(struct environment *environment, const struct policy *policy,
 		put_trace(environment);
 	}
 	*slot++ = assign(environment->attempt, "RETRY_ATTEMPT=", history->made);
-	*slot++ = policy->attempts == POLICY_UNLIMITED
-	    ? unlimited
-	    : assign(
-		  environment->most, "RETRY_MAX_ATTEMPTS=", policy->attempts);
-	/* The deadline never changes, so it is written once. */
-	if (history->deadline != NANOS_MAX &&
-	    environment->deadline[0] == '\0') {
-		char *at =
-		    put_clock(stpcpy(environment->deadline, "RETRY_DEADLINE="));
-
-		if (at != NULL)
-			number_put(at, history->deadline);
-		else
-			environment->deadline[0] = '\0';
-	}
-	if (environment->deadline[0] != '\0')
-		*slot++ = environment->deadline;
 	if (history->made > 1 || over)
 		*slot++ = assign(
 		    environment->last, "RETRY_LAST_STATUS=", history->status);

@@ -36,7 +36,6 @@ struct environment {
 	char **list; /* NULL-terminated, for execve */
 	char **next; /* in list: where the variables that change begin */
 	char *few[ENVIRONMENT_FEW];
-	void *heap; /* in place of few, or NULL */
 	bool retrying; /* an outer retry is past its first attempt */
 	struct trace trace; /* whose spans the attempts get as TRACEPARENT */
 	char traceparent[sizeof "TRACEPARENT=" + TRACE_ROOM];
@@ -62,25 +61,27 @@ environment_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
  * Finds the id of the invocation: that of the outer retry, or one of random
- * bytes. This comes before the functions below.
+ * numbers. This comes before the functions below.
  */
 void environment_start(struct environment *environment,
-    const struct outer *outer, const unsigned char random[16]);
+    const struct outer *outer, const uint64_t random[2]);
 
 /*
  * Begins the environment of the attempts: that of retry, with the options that
- * an inner retry takes over, and the variables by which it knows this one. With
- * --trace the trace begins. self is the process of retry. False, with errno, if
- * there is no memory.
+ * an inner retry takes over, and the variables by which it knows this one.
+ * deadline is on CLOCK_BOOTTIME, NANOS_MAX if there is none; self is the
+ * process of retry. With --trace the trace begins. False, with errno, if there
+ * is no memory.
  */
-bool environment_open(struct environment *environment,
-    const struct policy *policy, const struct outer *outer, pid_t self);
+bool
+environment_open(struct environment *environment, const struct policy *policy,
+    const struct outer *outer, nanos deadline, pid_t self);
 
 /*
  * Put a variable, which stays where it is and may change its text: "NAME=text"
  * in place of any of this name, or "NAME=" with text, for which memory is
  * allocated. environment_drop() takes the variables of a name away. Before the
- * first environment_tell(), and at most ENVIRONMENT_PUT more variables than
+ * first environment_write(), and at most ENVIRONMENT_PUT more variables than
  * there were.
  */
 #define ENVIRONMENT_PUT 4
@@ -89,19 +90,16 @@ bool environment_set(
     struct environment *environment, const char *name, const char *text);
 void environment_drop(struct environment *environment, const char *name);
 
-/* Frees what environment_open() allocated. */
-void environment_close(struct environment *environment);
-
 /*
- * Writes the variables for the attempt that is about to begin: RETRY_ATTEMPT,
- * RETRY_MAX_ATTEMPTS; RETRY_DEADLINE if there is one; RETRY_LAST_STATUS after
- * the first attempt; RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past
- * its first attempt; TRACEPARENT, with a span of the attempt's own, if there is
- * a trace. If over is true, the variables are for a hook: the attempt is over,
- * and RETRY_LAST_STATUS says how it ended.
+ * Writes the variables that change for the attempt that is about to begin:
+ * RETRY_ATTEMPT; RETRY_LAST_STATUS after the first attempt;
+ * RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past its first attempt;
+ * TRACEPARENT, with a span of the attempt's own, if there is a trace. If over
+ * is true, the variables are for a hook: the attempt is over, and
+ * RETRY_LAST_STATUS says how it ended.
  */
-void environment_tell(struct environment *environment,
-    const struct policy *policy, const struct history *history, bool over);
+void environment_write(
+    struct environment *environment, const struct history *history, bool over);
 
 /* The value of RETRY_ID. */
 const char *environment_id(const struct environment *environment);

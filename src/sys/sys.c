@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "text/random.h"
-#include "text/strview.h"
 
 #define DESCRIPTOR_BASE 10
 
@@ -50,31 +51,24 @@ sys_seed(void)
 }
 
 char *
-sys_uuid_of(char room[SYS_UUID], const unsigned char bytes[16])
+sys_uuid_of(char room[SYS_UUID], const uint64_t random[2])
 {
-	char *at = room;
-
-	for (size_t i = 0; i < 16; i++) {
-		unsigned byte = bytes[i];
-
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			*at++ = '-';
-		if (i == 6)
-			byte = (byte & 0x0f) | 0x40;
-		if (i == 8)
-			byte = (byte & 0x3f) | 0x80;
-		at = strview_put_hex(at, 2, byte);
-	}
+	snprintf(room, SYS_UUID,
+	    "%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
+	    "-%012" PRIx64,
+	    random[0] >> 32, random[0] >> 16 & 0xffff, random[0] & 0xfff,
+	    (random[1] >> 48 & 0x3fff) | 0x8000,
+	    random[1] & UINT64_C(0xffffffffffff));
 	return room;
 }
 
 char *
 sys_uuid(char room[SYS_UUID])
 {
-	unsigned char bytes[16];
+	uint64_t random[2];
 
-	sys_random(bytes, sizeof bytes);
-	return sys_uuid_of(room, bytes);
+	sys_random(random, sizeof random);
+	return sys_uuid_of(room, random);
 }
 
 bool
@@ -115,12 +109,15 @@ sys_program(void)
 	return name;
 }
 
-/* Moves a descriptor, which is not -1, to least or above. -1, with errno. */
+/* Moves a descriptor below least to least or above. -1, with errno. */
 static int
 move(int fd, int least)
 {
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
+	int moved;
 
+	if (fd == -1 || fd >= least)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
 	if (moved != -1)
 		close(fd);
 	return moved;
@@ -129,21 +126,15 @@ move(int fd, int least)
 int
 sys_spare_streams(int fd)
 {
-	int moved;
+	int moved = move(fd, STDERR_FILENO + 1);
 
-	if (fd == -1 || fd > STDERR_FILENO)
-		return fd;
-	moved = move(fd, STDERR_FILENO + 1);
 	return moved != -1 ? moved : fd;
 }
 
 int
 sys_move_up(int fd)
 {
-	int moved;
+	int moved = move(fd, DESCRIPTOR_BASE);
 
-	if (fd == -1 || fd >= DESCRIPTOR_BASE)
-		return fd;
-	moved = move(fd, DESCRIPTOR_BASE);
 	return moved != -1 ? moved : sys_spare_streams(fd);
 }

@@ -23,10 +23,10 @@ uint64_t sys_seed(void);
 /* Random bytes, as sys_seed(). */
 void sys_random(void *bytes, size_t size);
 
-/* A random UUID, or one of these 16 random bytes: RFC 9562, section 5.4. Return
+/* A random UUID, or one of these random numbers: RFC 9562, section 5.4. Return
  * room. */
 char *sys_uuid(char room[SYS_UUID]);
-char *sys_uuid_of(char room[SYS_UUID], const unsigned char bytes[16]);
+char *sys_uuid_of(char room[SYS_UUID], const uint64_t random[2]);
 
 /*
  * The id of the boot, and the inode of the time namespace, which may shift
