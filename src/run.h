@@ -14,19 +14,25 @@
 #include "attempt/http_request.h"
 #include "report/report.h"
 
+/*
+ * A page that is written costs a fault, and after a fork a copy. So what every
+ * invocation writes is on few pages: from the end of attempt to the signals,
+ * and from the end of log to the beginning of budget. The large buffers of
+ * these structs are before, between and behind.
+ */
 struct run {
+	struct attempt attempt;
 	const struct policy *policy;
 	struct outer outer;
-	struct environment environment;
-	struct event_loop loop;
 	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
-	struct http_request request;
-	struct attempt attempt;
-	struct history history;
 	struct report *report; /* NULL: nothing needs it */
-	struct hook hook;
 	struct countdown countdown;
 	unsigned said; /* a bit for each reason to wait that was logged */
+	struct environment environment;
+	struct http_request request;
+	struct history history;
+	struct event_loop loop;
+	struct hook hook;
 };
 
 /*

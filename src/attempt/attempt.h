@@ -13,6 +13,7 @@
 #include "policy/policy.h"
 
 struct attempt {
+	struct termination limit;
 	const struct policy *policy;
 	struct event_loop *loop;
 	int errors; /* an eventfd: the errno of exec, from the child */
@@ -24,7 +25,6 @@ struct attempt {
 	bool overtaken; /* a limit came after the interruption */
 	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
-	struct termination limit;
 };
 
 /*

@@ -124,11 +124,12 @@ environment_start(struct environment *environment, const struct outer *outer,
 void
 environment_drop(struct environment *environment, const char *name)
 {
-	size_t length = strcspn(name, "=");
+	size_t length = (size_t)(strchrnul(name, '=') - name);
 	char **to = environment->list;
 
 	for (char **at = to; at < environment->next; at++)
-		if (strncmp(*at, name, length) != 0 || (*at)[length] != '=')
+		if (**at != *name || strncmp(*at, name, length) != 0 ||
+		    (*at)[length] != '=')
 			*to++ = *at;
 	environment->next = to;
 	*to = NULL;

@@ -15,15 +15,15 @@
 #include "sys/signals.h"
 
 struct event_loop {
-	struct signals signals;
-	struct log log;
-	struct streams streams;
-	struct budget_client budget;
 	struct fleet_link *link; /* NULL: there is no fleet */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	/* The first signal that has ended a wait (HUP, INT, QUIT or TERM), of
 	 * which retry dies in the end; 0: none. */
 	int ending_signal;
+	struct signals signals;
+	struct log log;
+	struct streams streams;
+	struct budget_client budget;
 };
 
 /* Opens the signals. False, with errno, if the kernel refuses. */

@@ -13,9 +13,9 @@
 
 /* The hook that runs; there is one at a time. */
 struct hook {
-	const struct policy *policy;
-	bool runs; /* if not, the other fields mean nothing */
 	struct termination limit; /* limit.what is the option of the hook */
+	const struct policy *policy;
+	bool runs; /* if not, limit means nothing */
 };
 
 /* Fills it in. */

@@ -34,18 +34,20 @@ execute(const char *path, char **command, char **env)
 static void
 find_and_execute(char **command, char **env)
 {
-	const char *search_path = getenv("PATH"), *name = command[0];
-	size_t length = strlen(name);
+	const char *name = command[0], *search_path;
 	char path[PATH_MAX + NAME_MAX + 2];
+	size_t length;
 	bool denied = false;
 
 	if (strchr(name, '/') != NULL) {
 		execute(name, command, env);
 		return;
 	}
+	length = strlen(name);
 	errno = length == 0 ? ENOENT : ENAMETOOLONG;
 	if (length == 0 || length > NAME_MAX)
 		return;
+	search_path = getenv("PATH");
 	if (search_path == NULL)
 		search_path = "/bin:/usr/bin";
 	for (const char *at = search_path, *end;; at = end + 1) {
@@ -88,13 +90,14 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
 	bool activated = false;
 	char **to = env;
 
-	number_put(digits, parent);
 	for (int i = 0; i < 2; i++)
 		for (char **at = env; *at != NULL; at++) {
 			size_t length = strlen(names[i]);
 
-			if (strncmp(*at, names[i], length) != 0 ||
-			    strcmp(*at + length, digits) != 0)
+			if (strncmp(*at, names[i], length) != 0)
+				continue;
+			number_put(digits, parent);
+			if (strcmp(*at + length, digits) != 0)
 				continue;
 			*at = room[i];
 			number_put(stpcpy(*at, names[i]), getpid());

@@ -36,7 +36,8 @@ const struct option *
 option_find(const struct option *table, const char *name, size_t length)
 {
 	for (; table->name != NULL; table++)
-		if (strncmp(table->name, name, length) == 0 &&
+		if (*table->name == *name &&
+		    strncmp(table->name, name, length) == 0 &&
 		    table->name[length] == '\0')
 			return table;
 	return NULL;

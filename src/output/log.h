@@ -22,6 +22,7 @@
 #include "policy/policy.h"
 
 struct log {
+	char pending[2 * PIPE_BUF]; /* first: see struct run */
 	const struct policy *policy; /* its command and label */
 	const char *id;
 	bool holding;
@@ -30,7 +31,6 @@ struct log {
 	size_t length; /* bytes of pending that are still to be written */
 	size_t held; /* bytes after them, of lines that are held */
 	size_t kept; /* bytes of held that no later line replaces */
-	char pending[2 * PIPE_BUF];
 };
 
 /* A field of a line for programs: only --log-format json shows it. */

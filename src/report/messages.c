@@ -627,14 +627,17 @@ messages_end(struct log *log, const struct policy *policy,
 {
 	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
+	enum loudness least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE;
 	char text[128], span[DURATION_ROOM];
 
+	/* Nearly always it is not said, so its text is not made. */
+	if (policy->loudness < least)
+		return;
 	duration_format(span, now - history->began);
 	snprintf(text, sizeof text,
 	    "ended after %" PRId64 " attempt%s in %s: %s", history->made,
 	    history->made == 1 ? "" : "s", span, verdict_reason_name(reason));
 	log_tell(log,
-	    &(struct line){ .least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE,
-		.last = last,
-		.strings = STRINGS(text) });
+	    &(struct line){
+		.least = least, .last = last, .strings = STRINGS(text) });
 }

@@ -16,12 +16,12 @@
 
 struct budget_client {
 	struct log *log;
-	struct segment_store store;
-	struct segment unshared; /* used by the store if private */
 	struct caller caller; /* without a budget its config has no key */
 	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
 	bool warned;
+	struct segment_store store;
+	struct segment unshared; /* used by the store if private */
 };
 
 /* A visit of the segment. */

@@ -28,11 +28,13 @@ relay_add(struct relay *relay, int fd, bool both)
 		.both = both,
 		.output = nonblock_open(fd),
 		.sink = -1,
-		.bytes = malloc(ROOM),
+		.bytes = malloc(ROOM + RELAY_TAIL),
 	};
-	if (stream->bytes != NULL)
-		relay->count++;
-	return stream->bytes != NULL;
+	if (stream->bytes == NULL)
+		return false;
+	stream->tail = stream->bytes + ROOM;
+	relay->count++;
+	return true;
 }
 
 static void

@@ -51,8 +51,8 @@ struct stream {
 	struct source sources[RELAY_SOURCES];
 	char *bytes; /* what was read; from start on it is not yet written */
 	size_t start, length;
-	size_t kept;
-	char tail[RELAY_TAIL]; /* its first kept bytes: see relay_tail() */
+	char *tail; /* RELAY_TAIL bytes behind bytes: see relay_tail() */
+	size_t kept; /* of tail */
 };
 
 /* Begins without streams. */
