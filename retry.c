@@ -14,20 +14,6 @@
 #include "run.h"
 #include "sys/sys.h"
 
-/* Asks the server of the fleet, which is required. Returns 0 if it answers, or
- * the exit status. */
-static int
-require_fleet(struct run *run)
-{
-	fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
-	if (!event_loop_await(
-		&run->loop, event_loop_link, run->history.deadline))
-		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
-	return fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME))
-	    ? 0
-	    : EXIT_STATUS_NO_BUDGET;
-}
-
 /*
  * Opens the streams and waits for what the first attempt needs: its input, and
  * the budget if that is required. Returns 0, or the exit status if one of them
@@ -55,9 +41,15 @@ gather(struct run *run)
 		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
 	if (!budget_client_ready(&run->loop.budget))
 		return EXIT_STATUS_NO_BUDGET;
-	return run->fleet != NULL && run->policy->budget.required
-	    ? require_fleet(run)
-	    : 0;
+	if (run->fleet == NULL || !run->policy->budget.required)
+		return 0;
+	fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
+	if (!event_loop_await(
+		&run->loop, event_loop_link, run->history.deadline))
+		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
+	return fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME))
+	    ? 0
+	    : EXIT_STATUS_NO_BUDGET;
 }
 
 /*
@@ -163,23 +155,6 @@ attempt(struct run *run)
 	return step;
 }
 
-/*
- * Says why the next attempt has to wait. Each reason is said once in a wait, in
- * which the breaker and the budget may deny the attempt in turn.
- */
-static void
-say_wait(struct run *run, const struct step *step, bool first)
-{
-	unsigned bit = 1U << run->history.admission.answer;
-
-	if (first)
-		run->said = 0;
-	if ((run->said & bit) == 0)
-		messages_step(&run->loop.log, run->policy, &run->history, step,
-		    &run->loop.streams.relay);
-	run->said |= bit;
-}
-
 /* Makes the planned attempt if the budget admits it; else a wait or the end. */
 static struct step
 seek_admission(struct run *run, const struct step *planned)
@@ -188,6 +163,7 @@ seek_admission(struct run *run, const struct step *planned)
 	bool retry = plan_retries(&run->history);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
+	unsigned reason;
 	struct step step;
 	nanos now;
 
@@ -208,8 +184,17 @@ seek_admission(struct run *run, const struct step *planned)
 	if (admission.answer == ADMISSION_OPEN)
 		return plan_wake(&run->history, planned, now);
 	step = plan_denied(run->policy, &run->history, &admission, now);
-	if (step.again)
-		say_wait(run, &step, first);
+	if (!step.again)
+		return step;
+	/* Each reason to wait is said once in a wait, in which the breaker and
+	 * the budget may deny the attempt in turn. */
+	reason = 1U << admission.answer;
+	if (first)
+		run->said = 0;
+	if ((run->said & reason) == 0)
+		messages_step(&run->loop.log, run->policy, &run->history, &step,
+		    &run->loop.streams.relay);
+	run->said |= reason;
 	return step;
 }
 

@@ -80,28 +80,19 @@ finish_without_input(struct run *run)
 	return EXIT_STATUS_FAILED;
 }
 
-/* The same where --idle-timeout cannot watch what the command writes to fd. */
-static void
-complain_unwatched(struct run *run, int fd)
-{
-	static const char advice[] =
-	    "; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the "
-	    "command needs a terminal";
-	const char *error = strerror(errno);
-
-	say_last(run,
-	    STRINGS("--idle-timeout: cannot watch standard ",
-		fd == STDOUT_FILENO ? "output: " : "error: ", error, not_run,
-		advice));
-}
-
 int
 finish_without_output(struct run *run)
 {
 	const struct streams *streams = &run->loop.streams;
 
 	if (streams->activity.unknown != -1)
-		complain_unwatched(run, streams->activity.unknown);
+		say_last(run,
+		    STRINGS("--idle-timeout: cannot watch standard ",
+			streams->activity.unknown == STDOUT_FILENO ? "output: "
+								   : "error: ",
+			strerror(errno), not_run,
+			"; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null "
+			"if the command needs a terminal"));
 	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
 	    (streams->err.fd != -1 && streams->err.file == -1))
 		complain_file(
@@ -147,25 +138,6 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 	return calm;
 }
 
-/*
- * Delivers what is wanted of the last attempt: the output of a success, the
- * error output of a failure; with --chronic nothing of a success, and all of a
- * failure.
- */
-static void
-deliver_held(struct run *run, enum reason reason)
-{
-	struct streams *streams = &run->loop.streams;
-	bool hurried = reason == REASON_INTERRUPTED;
-	bool succeeded = reason == REASON_SUCCEEDED;
-
-	if (succeeded != run->policy->chronic &&
-	    !deliver(run, &streams->out, hurried))
-		return;
-	if (!succeeded)
-		deliver(run, &streams->err, hurried);
-}
-
 /* The errno with which output of fd could not be delivered, or 0. */
 static int
 error_of(const struct streams *streams, int fd)
@@ -198,75 +170,64 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	return error;
 }
 
-/* Whether SIGPIPE would have ended the command if it had written itself. */
-static bool
-dies_of_pipe(void)
-{
-	struct sigaction action;
-
-	return sigaction(SIGPIPE, NULL, &action) == 0 &&
-	    action.sa_handler != SIG_IGN;
-}
-
-/* The end where output could not be delivered. */
-static struct step
-undeliverable(struct run *run, int error, const char *which)
-{
-	if (error == EPIPE && dies_of_pipe())
-		return (struct step){ .signal = SIGPIPE,
-			.reason = REASON_INTERNAL };
-	say_last(run,
-	    STRINGS("cannot write to standard ", which, ": ", strerror(error)));
-	return (struct step){ .status = EXIT_STATUS_FAILED,
-		.reason = REASON_INTERNAL };
-}
-
-/*
- * Says how the invocation ended, and writes reports and a trace. Held lines
- * are released first, so that warnings about these files are seen. False if a
- * signal has ended a wait for a reader.
- */
-static bool
-write_reports(struct run *run, const struct step *step)
-{
-	nanos now = sys_now(CLOCK_BOOTTIME);
-	enum reason reason = step->reason;
-	bool calm = true;
-
-	messages_end(&run->loop.log, run->policy, &run->history, reason, now);
-	log_release(&run->loop.log, reason == REASON_SUCCEEDED);
-	http_request_say_missing(&run->request);
-	if (run->report != NULL) {
-		calm = report_write(run->report, step, now, &run->loop);
-		reason = run->report->reason;
-	}
-	sd_notify_status(STRINGS(reason == REASON_SUCCEEDED ? "" : "gave up: ",
-	    verdict_reason_words(reason)));
-	return calm;
-}
-
 int
 finish_run(struct run *run, struct step step)
 {
+	struct streams *streams = &run->loop.streams;
+	struct log *log = &run->loop.log;
 	const int *signal = &run->loop.ending_signal;
+	bool hurried, succeeded, calm = true;
+	enum reason reason;
+	struct sigaction action;
 	const char *which;
+	nanos now;
 	int lost;
-	bool calm;
 
+	/* Of the last attempt the output of a success is wanted, and the error
+	 * output of a failure; with --chronic nothing of a success, and all of
+	 * a failure. */
 	if (*signal != 0)
 		step.reason = REASON_INTERRUPTED;
-	deliver_held(run, step.reason);
+	hurried = step.reason == REASON_INTERRUPTED;
+	succeeded = step.reason == REASON_SUCCEEDED;
+	if (succeeded != run->policy->chronic)
+		calm = deliver(run, &streams->out, hurried);
+	if (calm && !succeeded)
+		deliver(run, &streams->err, hurried);
+
 	lost = undelivered(run, &step, &which);
 	/* Only a signal or the deadline ends the wait for a reader. */
 	if (*signal == 0 && lost == ETIMEDOUT)
 		signal = &run->history.last.interrupted;
-	if (*signal != 0)
+	if (*signal != 0) {
 		step = (struct step){ .signal = *signal,
 			.reason = REASON_INTERRUPTED };
-	/* That output was more than may be held was said already. */
-	else if (lost != 0 && !run->history.last.overrun)
-		step = undeliverable(run, lost, which);
-	calm = write_reports(run, &step);
+	} else if (lost == EPIPE && !run->history.last.overrun &&
+	    sigaction(SIGPIPE, NULL, &action) == 0 &&
+	    action.sa_handler != SIG_IGN) {
+		/* It would have ended the command if that had written itself.
+		 */
+		step = (struct step){ .signal = SIGPIPE,
+			.reason = REASON_INTERNAL };
+	} else if (lost != 0 && !run->history.last.overrun) {
+		/* That output was more than may be held was said already. */
+		say_last(run,
+		    STRINGS("cannot write to standard ", which, ": ",
+			strerror(lost)));
+		step = (struct step){ .status = EXIT_STATUS_FAILED,
+			.reason = REASON_INTERNAL };
+	}
+
+	/* Held lines come first, so that warnings about reports are seen. */
+	now = sys_now(CLOCK_BOOTTIME);
+	messages_end(log, run->policy, &run->history, step.reason, now);
+	log_release(log, step.reason == REASON_SUCCEEDED);
+	http_request_say_missing(&run->request);
+	calm = run->report == NULL ||
+	    report_write(run->report, &step, now, &run->loop);
+	reason = run->report == NULL ? step.reason : run->report->reason;
+	sd_notify_status(STRINGS(reason == REASON_SUCCEEDED ? "" : "gave up: ",
+	    verdict_reason_words(reason)));
 	if (calm && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
 		calm = hooks_give_up(&run->hook, run->environment.list);
