@@ -266,17 +266,22 @@ put_report(struct writer *writer, const void *with)
  * The metrics
  */
 
-/* Puts the HELP and TYPE of a metric, and its sample up to the value. The label
- * "name" is the last component of the file's name, without ".prom". */
+/*
+ * Puts the HELP, the TYPE and the sample of a metric, in units of 1/scale. The
+ * label "name" is the last component of the file's name, without ".prom".
+ * reason is one more label, or NULL.
+ */
 static void
-begin_metric(struct writer *writer, const struct policy *policy,
-    const char *metric, const char *help)
+put_metric(struct writer *writer, const struct policy *policy,
+    const char *metric, const char *help, const char *reason, int64_t value,
+    int64_t scale)
 {
 	static const char suffix[] = ".prom";
 	const char *file = policy->metrics, *label = policy->label;
 	const char *slash = strrchr(file, '/');
 	const char *name = slash == NULL ? file : slash + 1;
 	size_t length = strlen(name), tail = sizeof suffix - 1;
+	char room[NUMBER_ROOM];
 
 	if (length > tail && strcmp(name + length - tail, suffix) == 0)
 		length -= tail;
@@ -284,32 +289,14 @@ begin_metric(struct writer *writer, const struct policy *policy,
 	    STRINGS("# HELP ", metric, " ", help, "\n# TYPE ", metric,
 		" gauge\n", metric, "{name="));
 	writer_put_string(writer, ESCAPE_PROM, name, length);
-	if (label == NULL)
-		return;
-	writer_put(writer, ",label=");
-	writer_put_string(writer, ESCAPE_PROM, label, strlen(label));
-}
-
-static void
-put_count(struct writer *writer, const struct policy *policy,
-    const char *metric, const char *help, int64_t value)
-{
-	char room[NUMBER_ROOM];
-
-	begin_metric(writer, policy, metric, help);
-	writer_put_all(writer, STRINGS("} ", number_put(room, value), "\n"));
-}
-
-static void
-put_seconds(struct writer *writer, const struct policy *policy,
-    const char *metric, const char *help, nanos span)
-{
-	char room[NUMBER_ROOM];
-	int64_t ms = number_round(span, NANOS_MS);
-
-	begin_metric(writer, policy, metric, help);
-	writer_put_all(
-	    writer, STRINGS("} ", number_put_decimal(room, ms, 1000), "\n"));
+	if (label != NULL) {
+		writer_put(writer, ",label=");
+		writer_put_string(writer, ESCAPE_PROM, label, strlen(label));
+	}
+	if (reason != NULL)
+		writer_put_all(writer, STRINGS(",reason=\"", reason, "\""));
+	number_put_decimal(room, value, scale);
+	writer_put_all(writer, STRINGS("} ", room, "\n"));
 }
 
 static void
@@ -319,33 +306,34 @@ put_metrics(struct writer *writer, const void *with)
 	const struct policy *policy = report->policy;
 	const int64_t *fleet = report->fleet;
 
-	put_count(
-	    writer, policy, "retry_attempts", "Attempts made.", report->count);
-	put_count(writer, policy, "retry_success", "Whether retry succeeded.",
-	    report->reason == REASON_SUCCEEDED);
-	put_count(writer, policy, "retry_exit_status",
-	    "Exit status, 128 and more for a signal.", report->status);
-	put_seconds(writer, policy, "retry_duration_seconds",
-	    "Time from start to end.", report->elapsed);
-	put_seconds(writer, policy, "retry_delay_seconds",
-	    "Time between attempts.", report->slept);
-	put_seconds(writer, policy, "retry_last_run_timestamp_seconds",
-	    "When it ended.", report->ended);
+	put_metric(writer, policy, "retry_attempts", "Attempts made.", NULL,
+	    report->count, 1);
+	put_metric(writer, policy, "retry_success", "Whether retry succeeded.",
+	    NULL, report->reason == REASON_SUCCEEDED, 1);
+	put_metric(writer, policy, "retry_exit_status",
+	    "Exit status, 128 and more for a signal.", NULL, report->status, 1);
+	put_metric(writer, policy, "retry_duration_seconds",
+	    "Time from start to end.", NULL,
+	    number_round(report->elapsed, NANOS_MS), 1000);
+	put_metric(writer, policy, "retry_delay_seconds",
+	    "Time between attempts.", NULL,
+	    number_round(report->slept, NANOS_MS), 1000);
+	put_metric(writer, policy, "retry_last_run_timestamp_seconds",
+	    "When it ended.", NULL, number_round(report->ended, NANOS_MS),
+	    1000);
 	if (policy->fleet.text != NULL) {
-		put_count(writer, policy, "retry_fleet_granted",
-		    "Retries that the fleet granted.",
-		    fleet[FLEET_VERDICT_GRANTED]);
-		put_count(writer, policy, "retry_fleet_denied",
-		    "Retries that the fleet denied.",
-		    fleet[FLEET_VERDICT_DENIED]);
-		put_count(writer, policy, "retry_fleet_alone",
-		    "Retries made without an answer of the fleet.",
-		    fleet[FLEET_VERDICT_ALONE]);
+		put_metric(writer, policy, "retry_fleet_granted",
+		    "Retries that the fleet granted.", NULL,
+		    fleet[FLEET_VERDICT_GRANTED], 1);
+		put_metric(writer, policy, "retry_fleet_denied",
+		    "Retries that the fleet denied.", NULL,
+		    fleet[FLEET_VERDICT_DENIED], 1);
+		put_metric(writer, policy, "retry_fleet_alone",
+		    "Retries made without an answer of the fleet.", NULL,
+		    fleet[FLEET_VERDICT_ALONE], 1);
 	}
-	begin_metric(writer, policy, "retry_reason", "Why it ended.");
-	writer_put_all(writer,
-	    STRINGS(
-		",reason=\"", verdict_reason_name(report->reason), "\"} 1\n"));
+	put_metric(writer, policy, "retry_reason", "Why it ended.",
+	    verdict_reason_name(report->reason), 1, 1);
 }
 
 /*
@@ -353,35 +341,25 @@ put_metrics(struct writer *writer, const void *with)
  * a number. An attribute without a value is left out.
  */
 
-static void
-put_view(struct writer *writer, const char *name, struct strview text)
-{
-	writer_json_raw(writer, name, "");
-	writer_put_string(writer, ESCAPE_JSON, text.at, text.length);
-}
-
+/* An attribute that is a text. */
 static void
 put_text(struct writer *writer, struct strview key, struct strview text)
 {
-	writer_json_begin(writer, NULL, '{');
-	put_view(writer, "key", key);
-	writer_json_begin(writer, "value", '{');
-	put_view(writer, "stringValue", text);
-	writer_json_end(writer, '}');
-	writer_json_end(writer, '}');
+	writer_json_raw(writer, NULL, "{\"key\":");
+	writer_put_string(writer, ESCAPE_JSON, key.at, key.length);
+	writer_put(writer, ",\"value\":{\"stringValue\":");
+	writer_put_string(writer, ESCAPE_JSON, text.at, text.length);
+	writer_put(writer, "}}");
 }
 
-/* An attribute that is no text: its type, and its value in JSON. */
+/* An attribute of another type: its value in JSON. */
 static void
 put_value(
     struct writer *writer, const char *key, const char *type, const char *json)
 {
-	writer_json_begin(writer, NULL, '{');
-	writer_json_string(writer, "key", key);
-	writer_json_begin(writer, "value", '{');
-	writer_json_raw(writer, type, json);
-	writer_json_end(writer, '}');
-	writer_json_end(writer, '}');
+	writer_json_raw(writer, NULL, "{\"key\":\"");
+	writer_put_all(
+	    writer, STRINGS(key, "\",\"value\":{\"", type, "\":", json, "}}"));
 }
 
 static void
@@ -406,16 +384,15 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
 	const char *slash = strrchr(word, '/');
 	struct strview name =
 	    strview_of(slash == NULL || slash[1] == '\0' ? word : slash + 1);
-	char room[40];
+	char room[128];
 
 	/* A word that is too long for a file name is cut. */
 	name.length = escape_cut(name.at, name.length, NAME_MAX);
-	writer_json_begin(writer, NULL, '{');
-	snprintf(room, sizeof room, "%016" PRIx64 "%016" PRIx64, trace->id[0],
-	    trace->id[1]);
-	writer_json_string(writer, "traceId", room);
-	snprintf(room, sizeof room, "%016" PRIx64, span);
-	writer_json_string(writer, "spanId", room);
+	snprintf(room, sizeof room,
+	    "{\"traceId\":\"%016" PRIx64 "%016" PRIx64
+	    "\",\"spanId\":\"%016" PRIx64 "\"",
+	    trace->id[0], trace->id[1], span);
+	writer_json_raw(writer, NULL, room);
 	if (trace->state != NULL && strlen(trace->state) <= STATE_MOST)
 		writer_json_string(writer, "traceState", trace->state);
 	if (parent != 0) {
@@ -428,10 +405,12 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
 	writer_put(writer, "\"");
 	writer_json_number(writer, "kind", KIND_INTERNAL);
 	/* A clock may have been before 1970. */
-	number_put(room, number_greater(began, 0));
-	writer_json_string(writer, "startTimeUnixNano", room);
-	number_put(room, number_greater(number_add(began, elapsed), 0));
-	writer_json_string(writer, "endTimeUnixNano", room);
+	snprintf(room, sizeof room,
+	    ",\"startTimeUnixNano\":\"%" PRId64
+	    "\",\"endTimeUnixNano\":\"%" PRId64 "\"",
+	    number_greater(began, 0),
+	    number_greater(number_add(began, elapsed), 0));
+	writer_put(writer, room);
 	writer_json_begin(writer, "attributes", '[');
 	put_text(writer, strview_of("process.executable.name"), name);
 }
@@ -500,23 +479,15 @@ put_trace(struct writer *writer, const void *with)
 		return;
 	}
 	writer->compact = true;
-	writer_json_begin(writer, NULL, '{');
-	writer_json_begin(writer, "resourceSpans", '[');
-	writer_json_begin(writer, NULL, '{');
-	writer_json_begin(writer, "resource", '{');
-	writer_json_begin(writer, "attributes", '[');
+	writer_put(writer, "{\"resourceSpans\":[{\"resource\":");
+	writer_put(writer, "{\"attributes\":[");
 	for (size_t i = 0; i < resource->count; i++)
 		put_text(writer, resource->attributes[i].key,
 		    resource->attributes[i].value);
-	writer_json_end(writer, ']');
-	writer_json_end(writer, '}');
-	writer_json_begin(writer, "scopeSpans", '[');
-	writer_json_begin(writer, NULL, '{');
-	writer_json_begin(writer, "scope", '{');
-	writer_json_string(writer, "name", "retry");
-	writer_json_string(writer, "version", VERSION);
-	writer_json_end(writer, '}');
-	writer_json_begin(writer, "spans", '[');
+	writer_put(
+	    writer, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"retry\",");
+	writer_put(writer, "\"version\":\"" VERSION "\"},\"spans\":[");
+	writer->comma = NULL;
 
 	begin_span(writer, report, trace->span, trace->parent, "retry ",
 	    report->ended - report->elapsed, report->elapsed);
@@ -533,8 +504,7 @@ put_trace(struct writer *writer, const void *with)
 		: verdict_reason_words(report->reason));
 	for (int i = 0; (entry = report_entry(report, i)) != NULL; i++)
 		put_attempt_span(writer, report, entry);
-	writer_json_end(writer, ']');
-	writer_put(writer, "}]}]}\n");
+	writer_put(writer, "]}]}]}\n");
 }
 
 /*
