@@ -25,64 +25,40 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
-static struct span
-times(struct span span, int64_t count)
-{
-	return (struct span){ number_multiply(span.least, count),
-		number_multiply(span.mean, count),
-		number_multiply(span.most, count) };
-}
-
-/* The longest n-th delay: three times the one before. The cap is reached after
- * at most 64 times. */
-static nanos
-most_decorrelated(const struct backoff *backoff, int64_t n)
-{
-	nanos most = backoff_base(backoff);
-
-	for (int64_t i = 0; i < number_lesser(n, 64); i++)
-		most = number_greater(
-		    number_lesser(number_multiply(most, 3), backoff->cap),
-		    backoff->floor);
-	return most;
-}
-
-/*
- * Equal jitter: uniform between half the envelope and the envelope, but a value
- * below the floor becomes the floor, also in the mean.
- */
-static struct span
-equal(nanos envelope, nanos floor)
-{
-	nanos half = envelope / 2;
-	nanos least = number_greater(envelope - half, floor);
-	double above = (double)(envelope - least);
-
-	if (half == 0)
-		return (struct span){ envelope, envelope, envelope };
-	return (struct span){ least,
-		least + (nanos)(above * above / 2 / (double)half), envelope };
-}
-
 /* The n-th delay; for decorrelated jitter its mean is left at 0. */
 static struct span
 delay(const struct backoff *backoff, int64_t n)
 {
 	nanos envelope = backoff_envelope(backoff, n), floor = backoff->floor;
+	nanos half = envelope / 2, least, most;
+	double above;
 
 	switch (backoff->jitter) {
 	case JITTER_FULL:
 		return (struct span){ floor, floor + (envelope - floor) / 2,
 			envelope };
 	case JITTER_EQUAL:
-		return equal(envelope, floor);
+		if (half == 0)
+			break;
+		/* Uniform between half the envelope and the envelope, but a
+		 * value below the floor becomes the floor, also in the mean. */
+		least = number_greater(envelope - half, floor);
+		above = (double)(envelope - least);
+		return (struct span){ least,
+			least + (nanos)(above * above / 2 / (double)half),
+			envelope };
 	case JITTER_DECORRELATED:
-		return (struct span){
-			number_greater(
-			    number_lesser(backoff_base(backoff), backoff->cap),
-			    floor),
-			0, most_decorrelated(backoff, n)
-		};
+		/* At most three times the one before; the cap is reached after
+		 * at most 64 times. */
+		most = backoff_base(backoff);
+		least =
+		    number_greater(number_lesser(most, backoff->cap), floor);
+		for (int64_t i = 0; i < number_lesser(n, 64); i++)
+			most = number_greater(
+			    number_lesser(
+				number_multiply(most, 3), backoff->cap),
+			    floor);
+		return (struct span){ least, 0, most };
 	case JITTER_NONE:
 		break;
 	}
@@ -160,28 +136,6 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 	forecast->drawn = true;
 }
 
-/* The most retries. A limit for any failure is a limit of all retries. */
-static int64_t
-most_retries(const struct policy *policy)
-{
-	int64_t most = policy->attempts == POLICY_UNLIMITED
-	    ? POLICY_UNLIMITED
-	    : policy->attempts - policy->consecutive;
-
-	for (int i = 0; i < policy->limits; i++)
-		if (policy->limit[i]->failures.fail)
-			most = number_lesser(most, policy->limit[i]->retries);
-	return most;
-}
-
-/* The most attempts: each failure may end a row that lacks one success. */
-static int64_t
-most_attempts(const struct policy *policy, int64_t retries)
-{
-	return number_lesser(policy->attempts,
-	    number_multiply(number_add(retries, 1), policy->consecutive));
-}
-
 /* Goes through the worst case, attempt by attempt, up to the deadline. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
@@ -220,12 +174,22 @@ void
 forecast_make(struct forecast *forecast, const struct policy *policy)
 {
 	const struct backoff *backoff = &policy->backoff;
-	int64_t retries = most_retries(policy);
-	int64_t attempts = most_attempts(policy, retries);
-	bool endless = attempts == POLICY_UNLIMITED;
 	const struct timeouts *timeouts = &policy->timeouts;
-	int64_t listed = number_lesser(attempts, timeouts->count);
+	int64_t retries = POLICY_UNLIMITED, attempts, listed;
+	bool endless;
 
+	/* A limit for any failure is a limit of all retries. Each failure may
+	 * end a row that lacks one success. */
+	if (policy->attempts != POLICY_UNLIMITED)
+		retries = policy->attempts - policy->consecutive;
+	for (int i = 0; i < policy->limits; i++)
+		if (policy->limit[i]->failures.fail)
+			retries =
+			    number_lesser(retries, policy->limit[i]->retries);
+	attempts = number_lesser(policy->attempts,
+	    number_multiply(number_add(retries, 1), policy->consecutive));
+	endless = attempts == POLICY_UNLIMITED;
+	listed = number_lesser(attempts, timeouts->count);
 	*forecast = (struct forecast){
 		.attempts = attempts,
 		.retries = endless ? POLICY_UNLIMITED : retries,
@@ -256,8 +220,10 @@ forecast_make(struct forecast *forecast, const struct policy *policy)
 		forecast->total = total(backoff, forecast->retries);
 	if (backoff->jitter == JITTER_DECORRELATED)
 		draw_means(forecast, backoff);
+	/* That is repetitions times the delay between two successes. */
 	forecast->total = sum(sum(forecast->total, forecast->splay),
-	    times(forecast->between, forecast->repetitions));
+	    stretch(
+		forecast->between, forecast->between, forecast->repetitions));
 	if (!endless)
 		forecast->worst =
 		    number_add(forecast->total.most, forecast->timeouts);
