@@ -57,49 +57,55 @@ say_none(const struct command *command, enum loudness least)
 		"': no such budget in ", command->directory));
 }
 
-/* A lack of memory or descriptors is a failure of retry, not of the budget. */
-static int
-status_of(int error)
+/* Notes an exit status, of which that of a failure of retry counts most. */
+static void
+note(struct command *command, int status)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM
-	    ? EXIT_STATUS_FAILED
-	    : BUDGET_COMMAND_NONE;
+	if (command->status != EXIT_STATUS_FAILED)
+		command->status = status;
 }
 
-static int
-fail_budget(
-    const struct command *command, const char *what, struct failure failure)
+/* Says that something failed. A lack of memory or descriptors is a failure of
+ * retry, not of the budget. */
+static void
+fail(struct command *command, int error, const char *const strings[])
+{
+	say(command, LOUDNESS_QUIET, strings);
+	note(command,
+	    error == EMFILE || error == ENFILE || error == ENOMEM
+		? EXIT_STATUS_FAILED
+		: BUDGET_COMMAND_NONE);
+}
+
+static void
+fail_budget(struct command *command, const char *what, struct failure failure)
 {
 	int error = failure.error;
 
-	say(command, LOUDNESS_QUIET,
+	fail(command, error,
 	    STRINGS("budget '", command->policy->subject, "': ", what,
 		failure.why, error != 0 ? ": " : "",
 		error != 0 ? strerror(error) : "", ", in ",
 		command->directory));
-	return status_of(error);
 }
 
-static int
-fail_directory(const struct command *command, const char *what)
+static void
+fail_directory(struct command *command, const char *what)
 {
 	int error = errno;
 
-	say(command, LOUDNESS_QUIET,
+	fail(command, error,
 	    STRINGS(what, command->directory, ": ", strerror(error)));
-	return status_of(error);
 }
 
-/* Says that a file failed. The command goes on with the other files. */
+/* The command goes on with the other files. */
 static void
 fail_file(struct command *command, const struct found *found, const char *what,
     struct failure failure)
 {
-	say(command, LOUDNESS_QUIET,
+	fail(command, failure.error,
 	    STRINGS("budget file '", found->name, "': ", what, failure.why,
 		": ", strerror(failure.error)));
-	if (command->status != EXIT_STATUS_FAILED)
-		command->status = status_of(failure.error);
 }
 
 struct look {
@@ -143,9 +149,9 @@ say_fleet(const struct command *command, enum loudness least, const char *what,
 	    STRINGS("fleet '", command->policy->fleet.text, "': ", what, why));
 }
 
-/* Shows the budgets of this host, and the same budgets of its fleet. Returns
- * the exit status; a server that does not answer is noted in the command's. */
-static int
+/* Shows the budgets of this host, and the same budgets of its fleet. False if
+ * the fleet's server did not answer. */
+static bool
 show(struct command *command, const struct snapshot *snapshots, size_t count,
     bool one)
 {
@@ -157,29 +163,29 @@ show(struct command *command, const struct snapshot *snapshots, size_t count,
 		.one = one };
 	struct snapshot *fleets = NULL;
 	char reason[BUDGET_SHOW_REASON];
-	bool shown;
 
 	if (list.url != NULL) {
 		fleets = calloc(count + 1, sizeof *fleets);
 		if (fleets == NULL) {
-			say(command, LOUDNESS_QUIET, STRINGS(strerror(errno)));
-			return EXIT_STATUS_FAILED;
+			fail(command, ENOMEM, STRINGS(strerror(errno)));
+			return true;
 		}
 		if (!budget_show_ask(
 			policy, snapshots, count, fleets, reason)) {
 			list.error = reason;
 			say_fleet(command, LOUDNESS_QUIET,
 			    "cannot be asked: ", reason);
-			command->status = BUDGET_COMMAND_NONE;
+			note(command, BUDGET_COMMAND_NONE);
 		}
 		list.fleets = fleets;
 	}
-	shown = budget_show(&list, policy->format);
+	if (!budget_show(&list, policy->format))
+		note(command, EXIT_STATUS_FAILED);
 	free(fleets);
-	return shown ? 0 : EXIT_STATUS_FAILED;
+	return list.error == NULL;
 }
 
-static int
+static void
 show_one(struct command *command)
 {
 	const char *key = command->policy->subject;
@@ -189,16 +195,19 @@ show_one(struct command *command)
 	struct segment_store store;
 	struct failure failure =
 	    segment_store_open(&store, command->directory, key, &terms, false);
-	int status;
+	bool answered;
 
 	if (failure.why == NULL)
 		failure = take_snapshot(&store, &snapshot);
 	segment_store_close(&store);
-	if (failure.why != NULL && failure.error != ENOENT)
-		return fail_budget(command, "cannot be used: ", failure);
+	if (failure.why != NULL && failure.error != ENOENT) {
+		fail_budget(command, "cannot be used: ", failure);
+		return;
+	}
 	if (failure.why != NULL && command->policy->fleet.text == NULL) {
 		say_none(command, LOUDNESS_PLAIN);
-		return BUDGET_COMMAND_NONE;
+		note(command, BUDGET_COMMAND_NONE);
+		return;
 	}
 
 	if (failure.why != NULL) {
@@ -212,11 +221,9 @@ show_one(struct command *command)
 			    dir.path + dir.stem);
 		}
 	}
-	status = show(command, &snapshot, 1, true);
+	answered = show(command, &snapshot, 1, true);
 	if (failure.why != NULL)
-		say_none(command,
-		    command->status == 0 ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
-	return status != 0 ? status : command->status;
+		say_none(command, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 }
 
 static const char *const state_reasons[] = {
@@ -273,59 +280,34 @@ gather(struct found *found, void *with)
 	}
 }
 
-static int
-show_all(struct command *command)
-{
-	int status;
-
-	if (!segment_store_walk(command->directory, gather, command)) {
-		status = fail_directory(command, "cannot read ");
-	} else {
-		if (command->count > 0)
-			qsort(command->snapshots, command->count,
-			    sizeof *command->snapshots, snapshot_compare);
-		status =
-		    show(command, command->snapshots, command->count, false);
-		if (status == 0)
-			status = command->status;
-	}
-	free(command->snapshots);
-	return status;
-}
-
-/*
- * Removal
- */
-
 /* Resets the budget of the host and that of the fleet, also if one fails. */
-static int
-reset(const struct command *command)
+static void
+reset(struct command *command)
 {
 	const struct policy *policy = command->policy;
 	struct failure failure =
 	    segment_store_remove(command->directory, policy->subject);
 	char reason[BUDGET_SHOW_REASON];
 	struct snapshot budget;
-	int status = 0;
 
 	/* A budget that is gone already is a success. */
 	if (failure.why != NULL && failure.error != ENOENT)
-		status = fail_budget(command, "cannot be reset: ", failure);
+		fail_budget(command, "cannot be reset: ", failure);
 	else if (failure.why != NULL)
 		say_none(command, LOUDNESS_VERBOSE);
 	else
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget '", policy->subject, "': reset"));
 	if (policy->fleet.text == NULL)
-		return status;
+		return;
 
 	snapshot_clear(&budget, policy->subject);
 	if (budget_show_ask(policy, &budget, 1, NULL, reason)) {
 		say_fleet(command, LOUDNESS_VERBOSE, "reset", "");
-		return status;
+	} else {
+		say_fleet(command, LOUDNESS_QUIET, "cannot be reset: ", reason);
+		note(command, BUDGET_COMMAND_NONE);
 	}
-	say_fleet(command, LOUDNESS_QUIET, "cannot be reset: ", reason);
-	return status != 0 ? status : BUDGET_COMMAND_NONE;
 }
 
 /* Checks and removes a file, without a slow call between the two. Then says
@@ -374,18 +356,32 @@ budget_command_run(const struct policy *policy)
 	case ACTION_REHEARSE:
 		break;
 	case ACTION_STATUS:
-		return strcmp(policy->subject, "all") == 0 ? show_all(&command)
-							   : show_one(&command);
+		if (strcmp(policy->subject, "all") != 0) {
+			show_one(&command);
+		} else if (!segment_store_walk(
+			       command.directory, gather, &command)) {
+			fail_directory(&command, "cannot read ");
+		} else {
+			if (command.count > 0)
+				qsort(command.snapshots, command.count,
+				    sizeof *command.snapshots,
+				    snapshot_compare);
+			show(&command, command.snapshots, command.count, false);
+		}
+		free(command.snapshots);
+		break;
 	case ACTION_RESET:
-		return reset(&command);
+		reset(&command);
+		break;
 	case ACTION_GC:
 		/* One message for the directory, and not one for each file. */
 		if (faccessat(AT_FDCWD, command.directory, W_OK, AT_EACCESS) ==
 		    -1)
-			return fail_directory(&command, "cannot write to ");
-		if (!segment_store_walk(command.directory, sweep, &command))
-			return fail_directory(&command, "cannot read ");
-		return command.status;
+			fail_directory(&command, "cannot write to ");
+		else if (!segment_store_walk(
+			     command.directory, sweep, &command))
+			fail_directory(&command, "cannot read ");
+		break;
 	}
-	return 0;
+	return command.status;
 }
