@@ -183,33 +183,8 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	return quote(message, from, (size_t)(to - from));
 }
 
-/* What of the output matched a text of a preset, or NULL if it is not known:
- * too much came after it, or there is no memory. */
-static const char *
-find_match(struct message *message, const struct watch *watch)
-{
-	struct pattern *pattern = malloc(sizeof *pattern);
-	struct pattern_error error;
-	const char *words = NULL, *text = NULL;
-	size_t length = relay_tail(message->relay, watch->fd, &text);
-	const char *end = text + length;
-
-	if (pattern != NULL &&
-	    pattern_compile(pattern, watch->text, strlen(watch->text), &error))
-		while (words == NULL && text < end) {
-			const char *line = text;
-
-			text = memchr(line, '\n', (size_t)(end - line));
-			if (text == NULL)
-				text = end;
-			words = find_words(message, pattern, line, text);
-			text += text < end;
-		}
-	free(pattern);
-	return words;
-}
-
-/* Says which preset calls the failure fatal. False if none does. */
+/* Says which preset calls the failure fatal, and what of the output it knows.
+ * False if none does. */
 static bool
 add_fatal(struct message *message)
 {
@@ -217,13 +192,34 @@ add_fatal(struct message *message)
 	uint64_t fatal =
 	    policy->rules.fatal.watches & message->history->last.seen;
 	const struct watch *watch = policy->watches.list;
-	const char *words;
+	const char *words = NULL, *text = NULL, *end;
+	struct pattern_error error;
+	struct pattern *pattern;
+	size_t length;
 
 	if (fatal == 0)
 		return false;
 	for (; (fatal & 1) == 0; fatal >>= 1)
 		watch++;
-	words = find_match(message, watch);
+
+	/* Without memory, or if too much came after it, nothing is found. */
+	pattern = malloc(sizeof *pattern);
+	length = relay_tail(message->relay, watch->fd, &text);
+	end = text + length;
+	if (pattern == NULL ||
+	    !pattern_compile(pattern, watch->text, strlen(watch->text), &error))
+		text = end;
+	while (words == NULL && text < end) {
+		const char *line = text;
+
+		text = memchr(line, '\n', (size_t)(end - line));
+		if (text == NULL)
+			text = end;
+		words = find_words(message, pattern, line, text);
+		text += text < end;
+	}
+	free(pattern);
+
 	if (watch->preset == NULL)
 		add(message, STRINGS("a preset: "));
 	else
