@@ -36,7 +36,7 @@ make_file(int fd)
 
 	if (file == -1)
 		return -1;
-	/* is_untouched() sees by this time whether a process tried to write. */
+	/* too_small() sees by this time whether a process tried to write. */
 	futimens(file, never);
 	if (fd != STDERR_FILENO || fcntl(file, F_SETFL, O_APPEND) != -1)
 		return file;

@@ -81,6 +81,7 @@ classify(struct stdin_source *input, bool replay)
 	case S_IFBLK:
 	case S_IFDIR:
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		input->ended = input->start;
 		if (input->start == -1)
 			return STDIN_SOURCE_UNKNOWN;
 		if (!replay)
@@ -234,15 +235,13 @@ stdin_source_ready(const struct stdin_source *input)
 bool
 stdin_source_begin(struct stdin_source *input)
 {
-	bool first = !input->begun;
-
-	input->begun = true;
 	if (input->kind == STDIN_SOURCE_FILE)
-		return first || input->ended == input->start ||
+		return input->ended == input->start ||
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 	if (input->kind == STDIN_SOURCE_REOPENED)
 		return reopen(input);
-	if (input->kind == STDIN_SOURCE_GUARDED && first)
+	if (input->kind == STDIN_SOURCE_GUARDED &&
+	    input->guard.known == GUARD_NONE)
 		read_guard_begin(&input->guard, input->socket);
 	if (input->kind == STDIN_SOURCE_COPIED)
 		input->sink = tempfile_again(input->file);

@@ -32,11 +32,10 @@ enum stdin_source_kind {
 struct stdin_source {
 	enum stdin_source_kind kind;
 	bool socket;
-	bool begun; /* there was an attempt */
 	const char *unreplayed; /* what it is, if --replay-stdin is in vain */
 	off_t start; /* of a file: the offset before the first attempt; or -1 */
 	/* FILE: */
-	off_t ended; /* the offset at the end of the latest attempt */
+	off_t ended; /* the offset at the end of the latest attempt, or start */
 	bool judged; /* it is known that only this attempt has moved it */
 	/* COPIED: */
 	int from; /* to be read without blocking; -1: all has been read */
