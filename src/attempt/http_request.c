@@ -12,7 +12,7 @@
 #include "http/curl.h"
 #include "http/responses.h"
 #include "output/writer.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 #include "streams/tempfile.h"
 
 /* capabilities(7); its header is the kernel's and not with every libc. */
@@ -161,7 +161,7 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
  * another user's file with O_CREAT there (proc(5), fs.protected_regular).
  */
 static bool
-reaches(const struct wrapper *wrapper, const struct private_file *file)
+reaches(const struct wrapped *wrapper, const struct private_file *file)
 {
 	if (wrapper->alien)
 		return false;
@@ -174,7 +174,7 @@ reaches(const struct wrapper *wrapper, const struct private_file *file)
 /* Finds out how curl can be told of the status file and the key, and whether
  * its request may be sent twice. False, with errno. */
 static bool
-know_curl(struct http_request *request, const struct wrapper *wrapper)
+know_curl(struct http_request *request, const struct wrapped *wrapper)
 {
 	const struct policy *policy = request->policy;
 	char **command = policy->command + wrapper->command;
@@ -252,7 +252,7 @@ bool
 http_request_open(struct http_request *request, struct environment *environment)
 {
 	const struct policy *policy = request->policy;
-	struct wrapper wrapper;
+	struct wrapped wrapper;
 
 	if (request->key != NULL && strcmp(request->key, "auto") == 0)
 		request->key = sys_uuid(request->uuid);
@@ -270,7 +270,7 @@ http_request_open(struct http_request *request, struct environment *environment)
 			return false;
 	}
 	if (policy->http && !request->users) {
-		wrapper = wrapper_look(policy->command);
+		wrapper = command_line_unwrap(policy->command);
 		if (curl_named(policy->command[wrapper.command]) &&
 		    !know_curl(request, &wrapper))
 			return false;
@@ -492,7 +492,7 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 		char **command = policy->command;
 
 		request->advised = true;
-		command += wrapper_look(command).command;
+		command += command_line_unwrap(command).command;
 		if (curl_named(*command) && curl_read(command).lenient)
 			log_say(request->log, LOUDNESS_PLAIN,
 			    STRINGS("curl exits with 0 even if the server "

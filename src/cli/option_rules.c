@@ -7,7 +7,7 @@
 #include "cli/help.h"
 #include "match/hint.h"
 #include "preset/preset.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 #include "text/number.h"
 
 #define STREAM_LENGTH (sizeof "stderr:" - 1)
@@ -190,8 +190,9 @@ find_preset(const struct argument *argument, const char *name, size_t length,
 			    argument, "no such preset", name, length, NULL);
 		return;
 	}
-	program.text =
-	    command == NULL ? "" : command[wrapper_look(command).command];
+	program.text = command == NULL
+	    ? ""
+	    : command[command_line_unwrap(command).command];
 	if (!preset_for_program(program.text, preset))
 		option_refuse(&program, "auto found no preset for");
 }

@@ -12,7 +12,7 @@
 #include "cli/option_parse.h"
 #include "cli/option_rules.h"
 #include "http/curl.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 #include "text/escape.h"
 #include "text/number.h"
 
@@ -616,7 +616,8 @@ complete(struct policy *policy, const char *const given[])
 	if (policy->key != NULL && policy->http_status == NULL &&
 	    !policy->http && policy->command != NULL) {
 		policy->http = curl_named(
-		    policy->command[wrapper_look(policy->command).command]);
+		    policy->command[command_line_unwrap(policy->command)
+					.command]);
 		/* No message shows the key. */
 		if (!policy->http)
 			option_fail(

@@ -1,13 +1,68 @@
 #include "preset/command_line.h"
 
+#include <ctype.h>
 #include <string.h>
 
-/* Whether a word of the options has this letter. */
-static bool
-has_letter(struct strview word, char letter)
-{
-	return word.length > 2 && word.at[1] == ',' && word.at[0] == letter;
-}
+/* A wrapper. One with an option that is marked ! cannot be skipped. */
+struct program {
+	char name[8];
+	char options[448]; /* not a pointer, which would need a relocation */
+	bool number; /* -5 is an option */
+	bool dash; /* "-" behind the options is an option, too */
+	bool assigns; /* NAME=VALUE may follow the options */
+	bool mixed; /* NAME=VALUE may be between the options, not behind -- */
+	int operands; /* before the command */
+};
+
+static const struct program programs[] = {
+	{
+	    .name = "timeout",
+	    .options = "f,foreground k,kill-after= p,preserve-status s,signal= "
+		       "v,verbose help! version!",
+	    .operands = 1,
+	},
+	{
+	    .name = "env",
+	    .options = "a,argv0= i,ignore-environment 0,null! u,unset= "
+		       "C,chdir= S,split-string! v,debug block-signal? "
+		       "default-signal? ignore-signal? list-signal-handling "
+		       "help! version!",
+	    .dash = true,
+	    .assigns = true,
+	},
+	{
+	    .name = "nice",
+	    .options = "n,adjustment= help! version!",
+	    .number = true,
+	},
+	{
+	    .name = "nohup",
+	    .options = "help! version!",
+	},
+	{
+	    .name = "stdbuf",
+	    .options = "i,input= o,output= e,error= help! version!",
+	},
+	{
+	    .name = "sudo",
+	    .options = "A,askpass a,auth-type= B,bell b,background! "
+		       "C,close-from= c,login-class= D,chdir= E,preserve-env? "
+		       "e,edit! g,group= H,set-home h,help! host! i,login! "
+		       "K,remove-timestamp! k,reset-timestamp l,list! "
+		       "N,no-update n,non-interactive P,preserve-groups "
+		       "p,prompt= R,chroot= r,role= S,stdin s,shell! t,type= "
+		       "T,command-timeout= U,other-user! u,user= V,version! "
+		       "v,validate!",
+	    .assigns = true,
+	    .mixed = true,
+	},
+};
+
+/* What the options of one wrapper say. */
+struct said {
+	const char *user, *group, *directory;
+	bool away; /* the command may not be able to open retry's files */
+};
 
 /*
  * Finds the option with a letter, or, if that is NUL, with a name or the start
@@ -18,24 +73,21 @@ static void
 find(struct command_line *line, char letter, struct strview typed)
 {
 	struct strview rest = strview_of(line->options), word;
-	bool whole = false;
+	bool whole = false, exact = false;
 	int found = 0;
 
-	line->name.length = 0;
-	line->mark = ' ';
-	for (bool exact = false; strview_cut(&rest, ' ', &word);) {
-		struct strview name = word;
+	while (!whole && strview_cut(&rest, ' ', &word)) {
+		bool lettered = word.length > 2 && word.at[1] == ',';
+		struct strview name = strview_after(word, lettered ? 2 : 0);
 		char mark = ' ';
 
 		if (strview_is(word, "|")) {
 			exact = true;
 			continue;
 		}
-		if (name.length > 2 && name.at[1] == ',')
-			name = strview_after(name, 2);
 		if (strchr("=?!", name.at[name.length - 1]) != NULL)
 			mark = name.at[--name.length];
-		if (letter != '\0' ? !has_letter(word, letter)
+		if (letter != '\0' ? !lettered || word.at[0] != letter
 				   : !strview_begins(name, typed))
 			continue;
 		whole = letter != '\0' || name.length == typed.length;
@@ -44,8 +96,6 @@ find(struct command_line *line, char letter, struct strview typed)
 		found++;
 		line->name = name;
 		line->mark = mark;
-		if (whole)
-			break;
 	}
 	if (!whole && (found != 1 || typed.length == 0)) {
 		line->name.length = 0;
@@ -106,4 +156,112 @@ command_line_next(struct command_line *line)
 		line->at++;
 	}
 	return true;
+}
+
+/*
+ * Skips one wrapper, its options and its operands. False if that cannot be
+ * done, or if nothing is behind it.
+ */
+static bool
+skip_wrapper(
+    const struct program *program, struct command_line *line, struct said *said)
+{
+	bool assigned = false;
+	const char *word;
+
+	line->at++;
+	while ((word = line->argv[line->at]) != NULL) {
+		/* For env(1) any word with = is an assignment, for sudo(8) not
+		 * one that starts with / or =. */
+		bool assigns = program->assigns && strchr(word, '=') != NULL &&
+		    (!program->mixed ||
+			(!line->ended && word[0] != '/' && word[0] != '='));
+
+		if (line->ended || (assigned && !program->mixed) ||
+		    word[0] != '-' || word[1] == '\0') {
+			if (!assigns &&
+			    (!program->dash || assigned ||
+				strcmp(word, "-") != 0))
+				break;
+			assigned = true;
+			line->at++;
+			continue;
+		}
+		/* "-5", "--5" and "-+5", of nice. */
+		word += word[1] == '-' || word[1] == '+' ? 2 : 1;
+		if (strcmp(line->argv[line->at], "--") == 0) {
+			line->ended = true;
+			line->at++;
+			continue;
+		}
+		if (program->number && isdigit((unsigned char)*word)) {
+			line->at++;
+			continue;
+		}
+		command_line_next(line);
+		if (line->name.length == 0 || line->mark == '!' ||
+		    (line->mark != '?' &&
+			(line->mark == '=') != (line->argument != NULL)))
+			return false;
+		if (strview_is(line->name, "user"))
+			said->user = line->argument;
+		else if (strview_is(line->name, "group"))
+			said->group = line->argument;
+		else if (strview_is(line->name, "chdir"))
+			said->directory = line->argument;
+		said->away |= strview_is(line->name, "chroot") ||
+		    strview_is(line->name, "role") ||
+		    strview_is(line->name, "type");
+	}
+	for (int i = 0; i < program->operands; i++) {
+		if (line->argv[line->at++] == NULL)
+			return false;
+	}
+	return line->argv[line->at] != NULL;
+}
+
+struct wrapped
+command_line_unwrap(char *const argv[])
+{
+	const struct program *end =
+	    programs + sizeof programs / sizeof *programs;
+	struct wrapped all = { 0 };
+
+	for (;;) {
+		const char *name = command_line_program(argv[all.command]);
+		const struct program *program = programs;
+		struct command_line line = { .argv = argv, .at = all.command };
+		struct said said = { 0 };
+		bool root;
+
+		while (program < end && strcmp(name, program->name) != 0)
+			program++;
+		if (program == end)
+			return all;
+		line.options = program->options;
+		if (!skip_wrapper(program, &line, &said))
+			return all;
+		if (said.directory != NULL) {
+			/* It is relative to that of the wrapper before. */
+			if (all.directory != NULL && said.directory[0] != '/')
+				return all;
+			all.directory = said.directory;
+		}
+		/* sudo(8) has two names for the superuser. With a group alone
+		 * the user stays the same. */
+		root = said.user == NULL ? said.group == NULL
+					 : strcmp(said.user, "root") == 0 ||
+			strcmp(said.user, "#0") == 0;
+		all.root |= program->mixed && root;
+		all.alien |= program->mixed && (!root || said.away);
+		all.command = line.at;
+	}
+}
+
+const char *
+command_line_program(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
 }

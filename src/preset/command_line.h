@@ -1,6 +1,8 @@
 /*
- * command_line: reads the options of another program's command line, as that
- * program does.
+ * command_line: reads the command lines of other programs, as they do.
+ *
+ * A wrapper is a program such as sudo, env and timeout: it executes the command
+ * behind it, or runs the command and ends with its exit status.
  */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
@@ -18,8 +20,9 @@
  *	=	if the option has an argument;
  *	?	if it may have one, but only as --name=ARGUMENT;
  *	!	if the caller wants to know it, as it changes what the words
- *mean. The names are separated by blanks. A name may be abbreviated where only
- *one name begins like that; those behind " | " may not be.
+ *		mean.
+ * The names are separated by blanks. A name may be abbreviated where only one
+ * name begins like that; those behind " | " may not be.
  */
 struct command_line {
 	char *const *argv;
@@ -42,5 +45,29 @@ struct command_line {
  * "--request=PUT". Upper and lower case of a name are the same.
  */
 bool command_line_next(struct command_line *line);
+
+/* What is behind the wrappers at the start of a command line. */
+struct wrapped {
+	size_t command; /* argv index of the command behind all wrappers */
+	const char *directory; /* in which it will run; NULL: in retry's */
+	bool root; /* sudo runs it as the superuser */
+	bool alien; /* it runs as a user who cannot open retry's files */
+};
+
+/*
+ * Skips the wrappers at the start of argv, which ends in NULL and has at least
+ * one word. Known are timeout, env, nice, nohup and stdbuf (GNU coreutils up to
+ * 9.7 and BusyBox) and sudo (sudo(8) of 1.9), also one in front of another. A
+ * command that runs through a shell is not found.
+ *
+ * A wrapper is not skipped, and counts as the command, if nothing is behind it,
+ * or if one of its options is unknown, makes it run no command (--help), a
+ * shell (sudo -i) or a command in the background, or has the command in its
+ * argument (env -S).
+ */
+struct wrapped command_line_unwrap(char *const argv[]);
+
+/* The last component of the path of a program. */
+const char *command_line_program(const char *path);
 
 #endif

@@ -1,5 +1,7 @@
 /*
- * preset: finds the row of a tool in the table of tools.h.
+ * preset: the table of known tools, and which of their failures are transient.
+ *
+ * To add a tool, add its row and captures of its failures: CONTRIBUTING.md.
  *
  * The lists and patterns of all chosen presets, taken together, mean:
  *

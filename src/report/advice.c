@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "output/writer.h"
 #include "preset/preset.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 #include "text/escape.h"
 #include "text/number.h"
 
@@ -160,7 +160,7 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 	if (policy->given != NULL || policy->http ||
 	    policy->http_status != NULL)
 		return false;
-	command += wrapper_look(command).command;
+	command += command_line_unwrap(command).command;
 	return preset_for_program(*command, &preset) &&
 	    advise(advice,
 		STRINGS("preset ", preset.name,

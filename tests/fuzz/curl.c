@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "http/curl.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 
 #define WORDS 64
 
@@ -59,7 +59,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	count = split(text, argv);
 	check(argv, count);
-	if (wrapper_look(argv).command >= count)
+	if (command_line_unwrap(argv).command >= count)
 		abort();
 	curl = curl_read(argv);
 	if (curl.opening == 0 || (curl.next != 0 && !curl.several))

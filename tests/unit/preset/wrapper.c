@@ -2,11 +2,11 @@
  * wrapper, row by row: which word of a command line is the command.
  */
 #include "unit.h"
-#include "preset/wrapper.h"
+#include "preset/command_line.h"
 
 #define WORDS 32
 
-static struct wrapper
+static struct wrapped
 look(const char *text, char *argv[WORDS])
 {
 	static char line[256];
@@ -17,7 +17,7 @@ look(const char *text, char *argv[WORDS])
 	while ((word = strsep(&rest, " ")) != NULL && count < WORDS - 1)
 		argv[count++] = word;
 	argv[count] = NULL;
-	return wrapper_look(argv);
+	return command_line_unwrap(argv);
 }
 
 static void
@@ -135,7 +135,7 @@ test_commands(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *line = rows[i].line;
-		struct wrapper found = look(line, argv);
+		struct wrapped found = look(line, argv);
 
 		SAME(line, argv[found.command], rows[i].command);
 		SAME(line, found.directory, rows[i].directory);
