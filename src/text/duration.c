@@ -118,29 +118,21 @@ duration_format(char room[DURATION_ROOM], nanos span)
 	return room;
 }
 
-/* Adds a byte; of what is too long the rest is dropped. */
+/* Adds a byte to the number or word, which begins if the reader is elsewhere.
+ * Of what is too long the rest is dropped. */
 static void
-append(char *text, size_t *length, size_t room, unsigned char byte)
-{
-	if (*length < room)
-		text[(*length)++] = (char)byte;
-}
-
-static void
-begin_number(struct duration_reader *reader, unsigned char byte)
-{
-	reader->place = DURATION_NUMBER;
-	reader->number[0] = (char)byte;
-	reader->digits = 1;
-}
-
-static void
-begin_word(struct duration_reader *reader, enum duration_place place,
+keep(struct duration_reader *reader, enum duration_place place,
     unsigned char byte)
 {
+	bool number = place == DURATION_NUMBER;
+	size_t *length = number ? &reader->digits : &reader->letters;
+
+	if (reader->place != place)
+		*length = 0;
 	reader->place = place;
-	reader->word[0] = (char)byte;
-	reader->letters = 1;
+	if (*length < (number ? DURATION_DIGITS : DURATION_LETTERS))
+		(number ? reader->number : reader->word)[(*length)++] =
+		    (char)byte;
 }
 
 /* Reads the number in units of size. False if it is malformed or too long. */
@@ -233,7 +225,7 @@ duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
 		break;
 	case DURATION_START:
 		if (digit && !reader->digit)
-			begin_number(reader, byte);
+			keep(reader, DURATION_NUMBER, byte);
 		else if (byte != '\0' && strchr(" \t\"'`~", byte) != NULL)
 			reader->digit = false;
 		else
@@ -241,10 +233,9 @@ duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
 		break;
 	case DURATION_NUMBER:
 		if (digit || byte == '.')
-			append(reader->number, &reader->digits,
-			    sizeof reader->number, byte);
+			keep(reader, DURATION_NUMBER, byte);
 		else if (letter)
-			begin_word(reader, DURATION_UNIT, byte);
+			keep(reader, DURATION_UNIT, byte);
 		else if (blank)
 			reader->place = DURATION_GAP;
 		else if (byte == ',')
@@ -256,26 +247,24 @@ duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
 		return end(reader, !digit, span);
 	case DURATION_GAP:
 		if (letter)
-			begin_word(reader, DURATION_UNIT, byte);
+			keep(reader, DURATION_UNIT, byte);
 		else if (!blank)
 			return end(reader, stop || byte == ',', span);
 		break;
 	case DURATION_UNIT:
-		append(
-		    reader->word, &reader->letters, sizeof reader->word, byte);
+		keep(reader, DURATION_UNIT, byte);
 		break;
 	case DURATION_BETWEEN:
 		if (digit)
-			begin_number(reader, byte);
+			keep(reader, DURATION_NUMBER, byte);
 		else if (byte == 'a' || byte == 'A')
-			begin_word(reader, DURATION_AND, byte);
+			keep(reader, DURATION_AND, byte);
 		else if (!blank && byte != ',')
 			return end(reader, false, span);
 		break;
 	case DURATION_AND:
 		if (letter)
-			append(reader->word, &reader->letters,
-			    sizeof reader->word, byte);
+			keep(reader, DURATION_AND, byte);
 		else if (blank && reader->letters == 3 &&
 		    strncasecmp(reader->word, "and", 3) == 0)
 			reader->place = DURATION_BETWEEN;

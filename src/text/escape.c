@@ -59,16 +59,6 @@ escape_cut(const char *text, size_t length, size_t most)
 	return most;
 }
 
-/* Whether a terminal could act on the character instead of showing it. */
-static bool
-control(const char *text, size_t size)
-{
-	const unsigned char *at = (const unsigned char *)text;
-
-	return (size == 1 && (at[0] < 0x20 || at[0] == 0x7f)) ||
-	    (size == 2 && at[0] == 0xc2 && at[1] < 0xa0);
-}
-
 /* Writes the number of a byte behind a prefix; returns how many bytes that are.
  */
 static size_t
@@ -106,7 +96,9 @@ escape_next(enum escape style, char **at, const char *text, size_t length)
 	const char *prefix =
 	    style == ESCAPE_JSON || style == ESCAPE_PROM ? "\\\\x" : "\\x";
 	size_t size = character(text, length), shown = size;
+	unsigned char first = (unsigned char)text[0];
 	const char *escaped;
+	bool control;
 
 	/*
 	 * A workflow command of the old form, "##[name]": GitHub's runner finds
@@ -121,13 +113,16 @@ escape_next(enum escape style, char **at, const char *text, size_t length)
 	if (size == 0)
 		size = shown = 1;
 	escaped = size == 1 ? special(style, *text) : NULL;
+	/* A terminal could act on it instead of showing it. U+0080 to U+009F
+	 * are two bytes; the second is the number. */
+	control = size == 1 ? first < 0x20 || first == 0x7f
+			    : first == 0xc2 && (unsigned char)text[1] < 0xa0;
 	if (escaped != NULL) {
 		shown = strlen(escaped);
 		memcpy(*at, escaped, shown);
-	} else if (!control(text, size)) {
+	} else if (!control) {
 		memcpy(*at, text, size);
 	} else if (style == ESCAPE_JSON) {
-		/* U+0080 to U+009F are two bytes; the second is the number. */
 		shown = put_byte(*at, "\\u00", text[size - 1]);
 	} else {
 		shown = 0;

@@ -5,27 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool
-all_digits(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (!isdigit((unsigned char)text[i]))
-			return false;
-	}
-	return true;
-}
-
 bool
 number_whole(const char *text, size_t length, int64_t *value)
 {
 	int64_t sum = 0;
 
-	if (length == 0 || !all_digits(text, length))
-		return false;
-	for (size_t i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++) {
+		if (!isdigit((unsigned char)text[i]))
+			return false;
 		sum = number_add(number_multiply(sum, 10), text[i] - '0');
-	*value = sum;
-	return true;
+	}
+	if (length > 0)
+		*value = sum;
+	return length > 0;
 }
 
 bool
@@ -40,17 +32,18 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 		return false;
 	if (whole > 0 && !number_whole(text, whole, &units))
 		return false;
-	if (!all_digits(text + after, length - after))
-		return false;
 	/*
 	 * From the last digit behind the point to the first: then rounding up
 	 * at each division by ten gives exactly the same as rounding up once at
 	 * the end, for any number of digits.
 	 */
-	for (size_t i = length; i-- > after;)
+	for (size_t i = length; i-- > after;) {
+		if (!isdigit((unsigned char)text[i]))
+			return false;
 		sum = number_add(number_multiply(text[i] - '0', scale),
 			  number_add(sum, 9)) /
 		    10;
+	}
 	*value = number_add(number_multiply(units, scale), sum);
 	return true;
 }

@@ -2,8 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
-
-static const char hex[] = "0123456789abcdef";
+#include <strings.h>
 
 struct strview
 strview_of(const char *string)
@@ -51,15 +50,9 @@ strview_trim(struct strview text)
 bool
 strview_begins(struct strview text, struct strview start)
 {
-	size_t i = 0;
-
-	if (text.length < start.length)
-		return false;
-	while (i < start.length &&
-	    tolower((unsigned char)text.at[i]) ==
-		tolower((unsigned char)start.at[i]))
-		i++;
-	return i == start.length;
+	return start.length == 0 ||
+	    (text.length >= start.length &&
+		strncasecmp(text.at, start.at, start.length) == 0);
 }
 
 bool
@@ -134,20 +127,9 @@ strview_digits(struct strview text)
 int
 strview_hex(char c)
 {
-	const char *at = memchr(hex, tolower((unsigned char)c), sizeof hex - 1);
-
-	return at == NULL ? -1 : (int)(at - hex);
-}
-
-char *
-strview_put_hex(char *at, size_t count, uint64_t value)
-{
-	for (size_t i = count; i > 0; i--) {
-		at[i - 1] = hex[value & 15];
-		value >>= 4;
-	}
-	at[count] = '\0';
-	return at + count;
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return isdigit((unsigned char)c) ? c - '0' : tolower(c) - 'a' + 10;
 }
 
 bool

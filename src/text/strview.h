@@ -32,7 +32,7 @@ bool strview_blank(char c);
 struct strview strview_trim(struct strview text);
 
 /* Whether text is word, or starts with word or start; the case of A to Z is
- * ignored. */
+ * ignored. word and start contain no NUL. */
 bool strview_is(struct strview text, const char *word);
 bool strview_starts(struct strview text, const char *word);
 bool strview_begins(struct strview text, struct strview start);
@@ -59,10 +59,6 @@ size_t strview_digits(struct strview text);
 
 /* The value of a hexadecimal digit in upper or lower case, or -1. */
 int strview_hex(char c);
-
-/* Writes count hexadecimal digits, in lower case, and a NUL, and returns its
- * place. */
-char *strview_put_hex(char *at, size_t count, uint64_t value);
 
 /*
  * Copies text with %XX as bytes into room, and no NUL behind it; *length is how
