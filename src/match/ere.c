@@ -259,6 +259,7 @@ class_length(const struct parse *parse)
 	return length + 1;
 }
 
+/* Whether "[:", "[." or "[=" is here, which begins more than a byte. */
 static bool
 is_class(const struct parse *parse)
 {
@@ -296,58 +297,46 @@ take_byte(struct parse *parse, int *byte)
 	return true;
 }
 
-/* Reads one byte, range or class. */
-static bool
-take_item(struct parse *parse, struct ere_set *set, bool initial)
-{
-	size_t at = parse->at, length = class_length(parse);
-	int first, last;
-
-	if (is_class(parse)) {
-		if (ahead(parse, 1) != ':')
-			return refuse(
-			    parse, at, "collating symbols are not supported");
-		if (length == 0 ||
-		    !add_class(set, parse->text + at + 2, length - 3))
-			return refuse(parse, at, "no such class");
-		parse->at += length + 1;
-		return true;
-	}
-	if (!initial && is_range(parse))
-		return refuse(parse, at, "a range without a start");
-	if (!take_byte(parse, &first))
-		return false;
-	last = first;
-	if (is_range(parse)) {
-		parse->at++;
-		if (is_class(parse))
-			return refuse(parse, at, "a range without an end");
-		if (!take_byte(parse, &last))
-			return false;
-	}
-	if (first > last)
-		return refuse(parse, at, "a range that runs backwards");
-	add_range(set, first, last);
-	return true;
-}
-
 static bool
 bracket(struct parse *parse)
 {
 	struct ere_set set = { { 0 } };
-	size_t start = parse->at, first;
-	bool negated;
+	size_t start = parse->at++, initial;
+	bool negated = skip(parse, '^');
 
-	if (class_length(parse) > 0)
-		return refuse(parse, start, "[:class:] belongs inside of []");
-	parse->at++;
-	negated = skip(parse, '^');
-	first = parse->at;
-	while (parse->at == first || ahead(parse, 0) != ']') {
+	initial = parse->at;
+	while (parse->at == initial || ahead(parse, 0) != ']') {
+		size_t at = parse->at, length = class_length(parse);
+		int first, last;
+
 		if (ahead(parse, 0) == AT_END)
 			return refuse(parse, start, "[ without ]");
-		if (!take_item(parse, &set, parse->at == first))
+		if (is_class(parse)) {
+			if (ahead(parse, 1) != ':')
+				return refuse(parse, at,
+				    "collating symbols are not supported");
+			if (length == 0 ||
+			    !add_class(&set, parse->text + at + 2, length - 3))
+				return refuse(parse, at, "no such class");
+			parse->at += length + 1;
+			continue;
+		}
+		if (at > initial && is_range(parse))
+			return refuse(parse, at, "a range without a start");
+		if (!take_byte(parse, &first))
 			return false;
+		last = first;
+		if (is_range(parse)) {
+			parse->at++;
+			if (is_class(parse))
+				return refuse(
+				    parse, at, "a range without an end");
+			if (!take_byte(parse, &last))
+				return false;
+		}
+		if (first > last)
+			return refuse(parse, at, "a range that runs backwards");
+		add_range(&set, first, last);
 	}
 	parse->at++;
 	if (parse->fold)
@@ -395,12 +384,51 @@ escape(struct parse *parse)
 	return literal(parse, byte);
 }
 
-/* Reads a character of UTF-8, or a byte if that is malformed. */
+/* Reads an atom: one of these, or a character of UTF-8, or a byte. */
 static bool
-character(struct parse *parse)
+atom(struct parse *parse)
 {
+	struct ere_set any = { { 0 } };
+	size_t start = parse->at, length = 1;
 	int byte = ahead(parse, 0);
-	size_t length = 1;
+
+	switch (byte) {
+	case '(':
+		parse->at++;
+		if (ahead(parse, 0) == '?')
+			return refuse(parse, start,
+			    "(? is not supported, but for (?i) at the start");
+		if (parse->depth == NESTING)
+			return refuse(
+			    parse, start, "parentheses nested too deeply");
+		parse->depth++;
+		if (!alternatives(parse))
+			return false;
+		if (!skip(parse, ')'))
+			return refuse(parse, start, "( without )");
+		parse->depth--;
+		return true;
+	case ')':
+		return refuse(parse, start, ") without (");
+	case '[':
+		if (class_length(parse) > 0)
+			return refuse(
+			    parse, start, "[:class:] belongs inside of []");
+		return bracket(parse);
+	case '.':
+		parse->at++;
+		negate(&any);
+		return append_set(parse, &any);
+	case '\\':
+		return escape(parse);
+	case '\n':
+		return refuse(parse, start, "a newline never matches");
+	case '*':
+	case '+':
+	case '?':
+	case '{':
+		return refuse(parse, start, "nothing to repeat");
+	}
 
 	if (within(byte, 0xc2, 0xf4))
 		length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
@@ -411,54 +439,6 @@ character(struct parse *parse)
 		if (!literal(parse, ahead(parse, 0)))
 			return false;
 	return true;
-}
-
-static bool
-group(struct parse *parse)
-{
-	size_t start = parse->at++;
-
-	if (ahead(parse, 0) == '?')
-		return refuse(parse, start,
-		    "(? is not supported, but for (?i) at the start");
-	if (parse->depth == NESTING)
-		return refuse(parse, start, "parentheses nested too deeply");
-	parse->depth++;
-	if (!alternatives(parse))
-		return false;
-	if (!skip(parse, ')'))
-		return refuse(parse, start, "( without )");
-	parse->depth--;
-	return true;
-}
-
-static bool
-atom(struct parse *parse)
-{
-	struct ere_set any = { { 0 } };
-
-	switch (ahead(parse, 0)) {
-	case '(':
-		return group(parse);
-	case ')':
-		return refuse(parse, parse->at, ") without (");
-	case '[':
-		return bracket(parse);
-	case '.':
-		parse->at++;
-		negate(&any);
-		return append_set(parse, &any);
-	case '\\':
-		return escape(parse);
-	case '\n':
-		return refuse(parse, parse->at, "a newline never matches");
-	case '*':
-	case '+':
-	case '?':
-	case '{':
-		return refuse(parse, parse->at, "nothing to repeat");
-	}
-	return character(parse);
 }
 
 /* Reads digits into count, if there are any. */
@@ -497,46 +477,29 @@ take_counts(struct parse *parse, uint32_t *least, uint32_t *most)
 	return true;
 }
 
-/* Reads an anchor, if there is one. */
-static bool
-take_anchor(struct parse *parse, enum ere_op *op)
-{
-	static const struct {
-		char letter;
-		uint8_t op;
-	} anchors[] = {
-		{ 'b', ERE_WORD_EDGE },
-		{ 'B', ERE_WORD_INSIDE },
-		{ '<', ERE_WORD_START },
-		{ '>', ERE_WORD_END },
-	};
-
-	if (skip(parse, '^') || skip(parse, '$')) {
-		*op = parse->text[parse->at - 1] == '^' ? ERE_LINE_START
-							: ERE_LINE_END;
-		parse->ere->lines = true;
-		return true;
-	}
-	for (size_t i = 0; i < sizeof anchors / sizeof *anchors; i++)
-		if (ahead(parse, 0) == '\\' &&
-		    ahead(parse, 1) == anchors[i].letter) {
-			parse->at += 2;
-			*op = anchors[i].op;
-			parse->ere->words = true;
-			return true;
-		}
-	return false;
-}
-
 /* Reads an anchor, or an atom and its repetitions. */
 static bool
 piece(struct parse *parse)
 {
+	static const char letters[] = "bB<>";
+	static const uint8_t anchors[] = { ERE_WORD_EDGE, ERE_WORD_INSIDE,
+		ERE_WORD_START, ERE_WORD_END };
 	uint32_t place = parse->ere->count;
-	enum ere_op anchor;
+	int byte = ahead(parse, 0), next = ahead(parse, 1);
+	const char *letter =
+	    next == AT_END ? NULL : memchr(letters, next, strlen(letters));
 
-	if (take_anchor(parse, &anchor))
-		return append(parse, anchor, 0);
+	if (byte == '^' || byte == '$') {
+		parse->at++;
+		parse->ere->lines = true;
+		return append(
+		    parse, byte == '^' ? ERE_LINE_START : ERE_LINE_END, 0);
+	}
+	if (byte == '\\' && letter != NULL) {
+		parse->at += 2;
+		parse->ere->words = true;
+		return append(parse, anchors[letter - letters], 0);
+	}
 	if (!atom(parse))
 		return false;
 	for (;;) {
@@ -556,20 +519,6 @@ piece(struct parse *parse)
 	}
 }
 
-static bool
-branch(struct parse *parse)
-{
-	for (;;) {
-		int byte = ahead(parse, 0);
-
-		if (byte == AT_END || byte == '|' ||
-		    (byte == ')' && parse->depth > 0))
-			return true;
-		if (!piece(parse))
-			return false;
-	}
-}
-
 /*
  * Each branch but the last begins with a split, which leads to the next branch,
  * too, and ends with a jump to the end.
@@ -580,16 +529,21 @@ alternatives(struct parse *parse)
 	struct ere *ere = parse->ere;
 	uint32_t start = ere->count, last = start;
 
-	if (!branch(parse))
-		return false;
-	while (ahead(parse, 0) == '|') {
+	for (;;) {
+		int byte = ahead(parse, 0);
+
+		if (byte == AT_END || (byte == ')' && parse->depth > 0))
+			break;
+		if (byte != '|') {
+			if (!piece(parse))
+				return false;
+			continue;
+		}
 		if (!insert(parse, last, ERE_SPLIT, ere->count - last + 2) ||
 		    !append(parse, ERE_JUMP, 0))
 			return false;
 		parse->at++;
 		last = ere->count;
-		if (!branch(parse))
-			return false;
 	}
 	while (start < last) {
 		start += (uint16_t)ere->nodes[start].argument;
