@@ -412,7 +412,7 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 {
 	enum http_status_source source =
 	    request->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_UNKNOWN;
-	enum http_status_rest rest;
+	enum responses_rest rest;
 	struct stat stat;
 	struct http_status end;
 
@@ -420,10 +420,10 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 		return false;
 	if (stat.st_size <= MOST)
 		return true;
-	rest = http_status_rest(request->bytes, MOST);
-	if (source == HTTP_STATUS_FROM_UNKNOWN && rest == HTTP_STATUS_REST_BODY)
+	rest = responses_rest((struct strview){ request->bytes, MOST });
+	if (source == HTTP_STATUS_FROM_UNKNOWN && rest == RESPONSES_REST_BODY)
 		return follow(http, request, fd, stat.st_size);
-	if (rest == HTTP_STATUS_REST_HEADS)
+	if (rest == RESPONSES_REST_HEADS)
 		source = HTTP_STATUS_FROM_DUMP;
 	if (!parse(&end, request, fd, stat.st_size - MOST, source))
 		return false;

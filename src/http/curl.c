@@ -63,50 +63,6 @@ static const char options[] =
     "sigalgs= skip-existing ssl-sessions= tls-earlydata trace-config= "
     "trace-ids upload-flags= variable= vlan-priority=";
 
-/* What an option does, as far as it matters. */
-enum role {
-	ROLE_OTHER,
-	ROLE_CONFIG,
-	ROLE_DATA,
-	ROLE_DUMP,
-	ROLE_FAIL,
-	ROLE_FORM,
-	ROLE_GET,
-	ROLE_HEAD,
-	ROLE_HEADER,
-	ROLE_NEXT,
-	ROLE_REQUEST,
-	ROLE_RETRY,
-	ROLE_UPLOAD,
-	ROLE_URL
-};
-
-static const struct {
-	char name[15];
-	unsigned char role;
-} roles[] = {
-	{ "config", ROLE_CONFIG },
-	{ "data", ROLE_DATA },
-	{ "data-ascii", ROLE_DATA },
-	{ "data-binary", ROLE_DATA },
-	{ "data-raw", ROLE_DATA },
-	{ "data-urlencode", ROLE_DATA },
-	{ "dump-header", ROLE_DUMP },
-	{ "fail", ROLE_FAIL },
-	{ "fail-with-body", ROLE_FAIL },
-	{ "form", ROLE_FORM },
-	{ "form-string", ROLE_FORM },
-	{ "get", ROLE_GET },
-	{ "head", ROLE_HEAD },
-	{ "header", ROLE_HEADER },
-	{ "json", ROLE_DATA },
-	{ "next", ROLE_NEXT },
-	{ "request", ROLE_REQUEST },
-	{ "retry", ROLE_RETRY },
-	{ "upload-file", ROLE_UPLOAD },
-	{ "url", ROLE_URL },
-};
-
 /* IANA, "HTTP Method Registry", column "Idempotent". */
 static const char idempotent[] =
     "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL "
@@ -168,18 +124,6 @@ is_http(const char *url)
 	return true;
 }
 
-static enum role
-role_of(const struct command_line *option)
-{
-	if (option->operand)
-		return ROLE_URL;
-	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-		if (strview_is(option->name, roles[i].name))
-			return roles[i].role;
-	}
-	return ROLE_OTHER;
-}
-
 struct curl
 curl_operation(char *const argv[], size_t from)
 {
@@ -194,66 +138,56 @@ curl_operation(char *const argv[], size_t from)
 
 	while (curl.next == 0 && command_line_next(&option)) {
 		const char *argument = option.argument;
+		struct strview name = option.name;
 
 		/* Of "-qo FILE" the FILE, too, is before opening. */
 		if (curl.opening == 1 && option.letter == 0 &&
 		    (strncmp(argv[1], "-q", 2) == 0 ||
 			strcmp(argv[1], "--disable") == 0))
 			curl.opening = option.at;
-		switch (role_of(&option)) {
-		case ROLE_OTHER:
-			unclear |= option.name.length == 0;
-			break;
-		case ROLE_CONFIG:
-			unclear = true;
-			break;
-		case ROLE_DATA:
-			data = true;
-			break;
-		case ROLE_DUMP:
-			/* Without a file, curl refuses the command line. */
-			curl.dumps |= argument != NULL;
-			if (argument != NULL)
-				curl.dump = strcmp(argument, "-") == 0 ||
-					strcmp(argument, "%") == 0
-				    ? NULL
-				    : argument;
-			break;
-		case ROLE_FAIL:
-			fail = !option.off;
-			break;
-		case ROLE_FORM:
-			form = true;
-			break;
-		case ROLE_GET:
-			get = !option.off;
-			break;
-		case ROLE_HEAD:
-			head = !option.off;
-			break;
-		case ROLE_HEADER:
-			curl.keyed |= argument != NULL && is_key(argument);
-			break;
-		case ROLE_NEXT:
-			/* curl reads no further in "-:abc". */
-			curl.next = option.at + (option.letter > 0 ? 1 : 0);
-			break;
-		case ROLE_REQUEST:
-			method = argument;
-			break;
-		case ROLE_RETRY:
-			if (argument != NULL)
-				curl.retries =
-				    argument[strspn(argument, "0")] != '\0';
-			break;
-		case ROLE_UPLOAD:
-			upload = true;
-			break;
-		case ROLE_URL:
+		if (option.operand || strview_is(name, "url")) {
 			curl.several |= located || is_glob(argument);
 			located = true;
 			http |= argument != NULL && is_http(argument);
-			break;
+		} else if (option.name.length == 0 ||
+		    strview_is(name, "config")) {
+			unclear = true;
+		} else if (strview_is(name, "data") ||
+		    strview_is(name, "data-ascii") ||
+		    strview_is(name, "data-binary") ||
+		    strview_is(name, "data-raw") ||
+		    strview_is(name, "data-urlencode") ||
+		    strview_is(name, "json")) {
+			data = true;
+		} else if (strview_is(name, "dump-header") &&
+		    argument != NULL) {
+			/* Without a file, curl refuses the command line. */
+			curl.dumps = true;
+			curl.dump = strcmp(argument, "-") == 0 ||
+				strcmp(argument, "%") == 0
+			    ? NULL
+			    : argument;
+		} else if (strview_is(name, "fail") ||
+		    strview_is(name, "fail-with-body")) {
+			fail = !option.off;
+		} else if (strview_is(name, "form") ||
+		    strview_is(name, "form-string")) {
+			form = true;
+		} else if (strview_is(name, "get")) {
+			get = !option.off;
+		} else if (strview_is(name, "head")) {
+			head = !option.off;
+		} else if (strview_is(name, "header") && argument != NULL) {
+			curl.keyed |= is_key(argument);
+		} else if (strview_is(name, "next")) {
+			/* curl reads no further in "-:abc". */
+			curl.next = option.at + (option.letter > 0 ? 1 : 0);
+		} else if (strview_is(name, "request")) {
+			method = argument;
+		} else if (strview_is(name, "retry") && argument != NULL) {
+			curl.retries = argument[strspn(argument, "0")] != '\0';
+		} else if (strview_is(name, "upload-file")) {
+			upload = true;
 		}
 	}
 	/* Without -X. -G makes a GET of -d, but not of -F. */
@@ -305,9 +239,7 @@ curl_read(char *const argv[])
 bool
 curl_named(const char *program)
 {
-	const char *slash = strrchr(program, '/');
-
-	return strcmp(slash == NULL ? program : slash + 1, "curl") == 0;
+	return strcmp(command_line_program(program), "curl") == 0;
 }
 
 bool

@@ -1,7 +1,6 @@
 #include "http/http_status.h"
 
 #include <string.h>
-#include "http/client_log.h"
 #include "http/response_head.h"
 #include "http/responses.h"
 #include "http/retry_after.h"
@@ -254,55 +253,31 @@ struct part {
 	struct retry_after_fields fields;
 };
 
-static void
-put_code(struct part *part, struct strview text, bool named)
-{
-	if (named ? !read_number(text, &part->code)
-		  : !read_bare(text, &part->code))
-		return;
-	part->known = true;
-	part->named |= named;
-}
-
-static void
-put_field(struct part *part, struct strview key, struct strview value)
-{
-	retry_after_add(&part->fields, retry_after_find(key), value);
-	part->listed = true;
-}
-
-/* A line of the code form before, between or after the objects. */
-static bool
-read_line_beside(struct strview *rest, struct part *part)
-{
-	struct strview after = strview_skip(*rest, STRVIEW_BLANKS), line;
-
-	/* The digits are checked first: to look for the end of the line before
-	 * each part would take quadratic time. */
-	if (strview_digits(after) != 3 || !strview_line(&after, &line))
-		return false;
-	line = strview_trim(line);
-	if (!cut_code(&line, &part->code))
-		return false;
-	part->known = true;
-	if (line.length > 0)
-		put_field(part, strview_of("retry-after"), line);
-	*rest = after;
-	return true;
-}
-
 /* Reads the next part. False if rest has no other one. */
 static bool
 read_part(struct strview *rest, struct part *part)
 {
+	struct strview after = strview_skip(*rest, STRVIEW_BLANKS), line;
 	struct strview text, key = { NULL, 0 };
 	enum token token;
 	bool list = false;
 	size_t depth = 0;
 
 	*part = (struct part){ 0 };
-	if (read_line_beside(rest, part))
-		return true;
+	/* A line of the code form before, between or behind the objects. The
+	 * digits are checked first: to look for the end of the line before each
+	 * part would take quadratic time. */
+	if (strview_digits(after) == 3 && strview_line(&after, &line)) {
+		line = strview_trim(line);
+		part->known = cut_code(&line, &part->code);
+		part->listed = part->known && line.length > 0;
+		if (part->listed)
+			retry_after_add(&part->fields, FIELD_RETRY_AFTER, line);
+		if (part->known) {
+			*rest = after;
+			return true;
+		}
+	}
 	while ((token = next_token(rest, &text)) != TOKEN_END) {
 		if (token == TOKEN_OPEN)
 			depth++;
@@ -312,14 +287,19 @@ read_part(struct strview *rest, struct part *part)
 			list = token == TOKEN_LIST;
 		else if (token == TOKEN_KEY)
 			key = text;
-		else if (token == TOKEN_STRING && list)
-			put_field(part, key, text);
-		else if (token == TOKEN_WORD && depth == 0)
-			put_code(part, text, false);
-		else if (token == TOKEN_WORD &&
+		else if (token == TOKEN_STRING && list) {
+			retry_after_add(
+			    &part->fields, retry_after_find(key), text);
+			part->listed = true;
+		} else if (token == TOKEN_WORD && depth == 0) {
+			part->known |= read_bare(text, &part->code);
+		} else if (token == TOKEN_WORD &&
 		    (strview_is(key, "http_code") ||
-			strview_is(key, "response_code")))
-			put_code(part, text, true);
+			strview_is(key, "response_code")) &&
+		    read_number(text, &part->code)) {
+			part->known = true;
+			part->named = true;
+		}
 		if (depth == 0)
 			break;
 	}
@@ -363,51 +343,43 @@ read_json(struct strview rest, struct response *response)
 	return form;
 }
 
-/* Reads the response in whatever form it is. */
-static enum http_status_form
-read_any(struct strview all, struct response *response)
-{
-	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
-	struct strview start = strview_trim(all);
-
-	/* The text may be a page that begins with a status line, and behind
-	 * the page a code. */
-	if (responses_start(all) && !responses_whole(all) &&
-	    read_code(all, response))
-		return HTTP_STATUS_CODE;
-	if (responses_read(all, response))
-		return HTTP_STATUS_HEADERS;
-	/* A JSON object, or a code and then one. */
-	start = strview_after(start, strview_digits(start));
-	if (strview_starts(strview_trim(start), "{"))
-		form = read_json(all, response);
-	if (form != HTTP_STATUS_UNRECOGNISED)
-		return form;
-	if (read_code(all, response))
-		return HTTP_STATUS_CODE;
-	if (client_log_read(all, response))
-		return HTTP_STATUS_HEADERS;
-	return read_pairs(all, response) ? HTTP_STATUS_KEY_VALUE
-					 : HTTP_STATUS_UNRECOGNISED;
-}
-
 struct http_status
 http_status_parse(
     const char *bytes, size_t length, enum http_status_source source, nanos now)
 {
-	struct strview all = { bytes, length };
+	struct strview all = { bytes, length }, start = strview_trim(all);
 	struct response response = { 0 };
 	struct retry_after wait;
-	struct http_status http = { .form = HTTP_STATUS_EMPTY };
+	struct http_status http = { .form = HTTP_STATUS_UNRECOGNISED };
 
-	if (strview_trim(all).length == 0)
+	if (start.length == 0) {
+		http.form = HTTP_STATUS_EMPTY;
 		return http;
-	if (source == HTTP_STATUS_FROM_UNKNOWN)
-		http.form = read_any(all, &response);
-	else
-		http.form = response_head_dump(all, &response)
-		    ? HTTP_STATUS_HEADERS
-		    : HTTP_STATUS_UNRECOGNISED;
+	}
+	/* A JSON object, or a code and then one. */
+	start = strview_trim(strview_after(start, strview_digits(start)));
+	if (source == HTTP_STATUS_FROM_DUMP) {
+		if (responses_dump(all, &response))
+			http.form = HTTP_STATUS_HEADERS;
+	} else if (responses_start(all) && !responses_whole(all) &&
+	    read_code(all, &response)) {
+		/* The text may be a page that begins with a status line, and
+		 * behind the page a code. */
+		http.form = HTTP_STATUS_CODE;
+	} else if (responses_read(all, &response)) {
+		http.form = HTTP_STATUS_HEADERS;
+	} else if (strview_starts(start, "{")) {
+		http.form = read_json(all, &response);
+	}
+	if (source != HTTP_STATUS_FROM_DUMP &&
+	    http.form == HTTP_STATUS_UNRECOGNISED) {
+		if (read_code(all, &response))
+			http.form = HTTP_STATUS_CODE;
+		else if (responses_log(all, &response))
+			http.form = HTTP_STATUS_HEADERS;
+		else if (read_pairs(all, &response))
+			http.form = HTTP_STATUS_KEY_VALUE;
+	}
 	http.known = response.known;
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
@@ -419,17 +391,6 @@ http_status_parse(
 	http.never = wait.never;
 	http.doubtful = wait.doubtful;
 	return http;
-}
-
-enum http_status_rest
-http_status_rest(const char *bytes, size_t length)
-{
-	struct strview start = { bytes, length };
-
-	if (!responses_start(start))
-		return HTTP_STATUS_REST_ANY;
-	return responses_only(start) ? HTTP_STATUS_REST_HEADS
-				     : HTTP_STATUS_REST_BODY;
 }
 
 enum http_status_meaning

@@ -30,13 +30,6 @@ enum http_status_source {
 	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
 };
 
-/* What the rest of a long file is, judged by how the file starts. */
-enum http_status_rest {
-	HTTP_STATUS_REST_ANY, /* unknown: its end counts if it has a response */
-	HTTP_STATUS_REST_HEADS, /* more heads */
-	HTTP_STATUS_REST_BODY /* a body: the start counts */
-};
-
 struct http_status {
 	enum http_status_form form;
 	bool unread; /* there was a file, but it could not be read */
@@ -73,9 +66,6 @@ enum http_status_meaning {
  */
 struct http_status http_status_parse(const char *bytes, size_t length,
     enum http_status_source source, nanos now);
-
-/* What the rest of a file is, if the file is longer and starts with bytes. */
-enum http_status_rest http_status_rest(const char *bytes, size_t length);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and

@@ -28,40 +28,26 @@ response_head_code(struct strview line)
 }
 
 void
-response_head_unfold(struct strview *line, struct strview *rest)
+response_head_add(struct response *response, struct strview line,
+    struct strview *rest, bool trailer)
 {
-	struct strview more;
-
-	while (
-	    rest->length > 0 && (rest->at[0] == ' ' || rest->at[0] == '\t')) {
-		strview_line(rest, &more);
-		line->length = (size_t)(more.at - line->at) + more.length;
-	}
-}
-
-/* Cuts the name off a header line. False if the line has none. */
-static bool
-cut_name(struct strview *line, struct strview *name)
-{
-	const char *colon =
-	    line->length == 0 ? NULL : memchr(line->at, ':', line->length);
-
-	if (colon == NULL)
-		return false;
-	*name = (struct strview){ line->at, (size_t)(colon - line->at) };
-	*line = strview_trim(strview_after(*line, name->length + 1));
-	return true;
-}
-
-void
-response_head_add(struct response *response, struct strview line)
-{
-	struct strview name;
+	struct strview more, name;
 	enum field field;
+	const char *colon;
 
-	if (!cut_name(&line, &name))
+	while (rest != NULL && rest->length > 0 &&
+	    (rest->at[0] == ' ' || rest->at[0] == '\t')) {
+		strview_line(rest, &more);
+		line.length = (size_t)(more.at - line.at) + more.length;
+	}
+	colon = line.length == 0 ? NULL : memchr(line.at, ':', line.length);
+	if (colon == NULL)
 		return;
+	name = (struct strview){ line.at, (size_t)(colon - line.at) };
 	field = retry_after_find(name);
+	if (trailer && field != FIELD_PUSHBACK)
+		return;
+	line = strview_trim(strview_after(line, name.length + 1));
 	retry_after_add(&response->fields, field, line);
 	response->has |= UINT32_C(1) << field;
 	if (field == FIELD_CONNECTION)
@@ -75,15 +61,6 @@ bool
 response_head_has(const struct response *response, enum field field)
 {
 	return (response->has >> field & 1) != 0;
-}
-
-void
-response_head_trail(struct response *response, struct strview line)
-{
-	struct strview name;
-
-	if (cut_name(&line, &name) && retry_after_find(name) == FIELD_PUSHBACK)
-		retry_after_add(&response->fields, FIELD_PUSHBACK, line);
 }
 
 struct response
@@ -114,33 +91,8 @@ response_head_read(struct strview *rest)
 			break;
 		*rest = next;
 		head.ended = line.length == 0;
-		if (!head.ended) {
-			response_head_unfold(&line, rest);
-			response_head_add(&head, line);
-		}
+		if (!head.ended)
+			response_head_add(&head, line, rest, false);
 	}
 	return head;
-}
-
-bool
-response_head_dump(struct strview rest, struct response *response)
-{
-	struct strview line, at = rest;
-	struct response head = { .code = -1 };
-
-	while (strview_line(&rest, &line)) {
-		if (response_head_code(line) >= 0) {
-			head = response_head_read(&at);
-			if (head.code >= 200)
-				*response = head;
-			rest = at;
-			continue;
-		}
-		if (head.code >= 200) {
-			response_head_unfold(&line, &rest);
-			response_head_trail(response, line);
-		}
-		at = rest;
-	}
-	return head.code >= 0;
 }

@@ -2,7 +2,7 @@
  * response_head: reads the head of an HTTP response.
  *
  * A head is a status line, header fields and an empty line (RFC 9112 sections 4
- * and 5). A file of heads alone can be read as a whole.
+ * and 5).
  */
 #ifndef RESPONSE_HEAD_H
 #define RESPONSE_HEAD_H
@@ -35,31 +35,20 @@ int response_head_code(struct strview line);
 struct response response_head_begin(struct strview line);
 
 /*
- * Cuts off rest the lines that start with a blank and adds them to the header
- * line before: they belong to the value of that field (obsolete line folding,
- * RFC 9112 section 5.2).
+ * Adds a header line, "Name: value"; any other line is ignored. Of the
+ * trailers, the fields behind the body (RFC 9110 section 6.5), only
+ * grpc-retry-pushback-ms counts, as gRPC sends this field there.
+ *
+ * Cuts off rest the lines that start with a blank: they belong to the value
+ * (obsolete line folding, RFC 9112 section 5.2). NULL: there are none.
  */
-void response_head_unfold(struct strview *line, struct strview *rest);
-
-/* Adds a header line, "Name: value". Any other line is ignored. */
-void response_head_add(struct response *response, struct strview line);
-
-/* Adds a line of the trailers, the fields behind the body (RFC 9110 section
- * 6.5): only grpc-retry-pushback-ms counts, as gRPC sends this field there. */
-void response_head_trail(struct response *response, struct strview line);
+void response_head_add(struct response *response, struct strview line,
+    struct strview *rest, bool trailer);
 
 /* Whether the head has this field, even if it is empty. */
 bool response_head_has(const struct response *response, enum field field);
 
 /* Cuts off rest the head at its start, which begins with a status line. */
 struct response response_head_read(struct strview *rest);
-
-/*
- * Reads the last final response of a file that contains heads and trailers and
- * nothing else, as curl -D writes it, of any HTTP version. An interim response
- * (1xx; RFC 9110 section 15.2) changes nothing. False, with the response
- * untouched, if there is no status line at all.
- */
-bool response_head_dump(struct strview all, struct response *response);
 
 #endif

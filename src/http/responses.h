@@ -1,5 +1,5 @@
 /*
- * responses: finds the last of several responses in a text, bodies included.
+ * responses: finds the last of several responses in a text.
  *
  * curl -i, wget --save-headers, HTTPie and xh write bodies, too; curl -D does
  * not. A body may quote a response, so a status line counts only where the
@@ -39,9 +39,36 @@
  */
 bool responses_read(struct strview all, struct response *response);
 
-/* Whether the client may send another request because of a response with this
- * code: a redirect, or one that asks for a password. */
-bool responses_renew(int code);
+/*
+ * Reads the last final response of a file that contains heads and trailers and
+ * nothing else, as curl -D writes it, of any HTTP version. An interim response
+ * (1xx; RFC 9110 section 15.2) changes nothing. False, with the response
+ * untouched, if there is no status line at all.
+ */
+bool responses_dump(struct strview all, struct response *response);
+
+/*
+ * Reads the last final response of a client's verbose output. The lines of a
+ * head begin with "< " (curl -v), are indented (wget -S, also that of BusyBox),
+ * or are as the server sent them (wget2 -S). A status line counts only in these
+ * places, because elsewhere it may belong to a page that quotes a response:
+ *
+ *	in the first line that is not empty;
+ *	curl: behind a request, or behind an interim response;
+ *	wget: directly behind a line that ends in "..." or starts with
+ *	"Connecting to ", or among the indented lines behind another head;
+ *	wget2: directly behind a line that starts with "# got header ".
+ *
+ * Behind a final response that is not a redirect, 401 or 407, a request of curl
+ * and such a line of wget count only if the client has also announced a new
+ * request: curl prints the connection, wget the date and the URL. If curl has
+ * printed the end of a transfer, and the rest of the log is as long as the
+ * response's body, the rest is that body and is not read.
+ *
+ * If all responses are interim, the result is true and the response untouched.
+ * False, with the response untouched, if there is no head.
+ */
+bool responses_log(struct strview all, struct response *response);
 
 /* Whether a text starts with a head. Empty lines may be before the head. */
 bool responses_start(struct strview all);
@@ -50,9 +77,15 @@ bool responses_start(struct strview all);
  */
 bool responses_whole(struct strview all);
 
-/* Whether a text, which may be cut off anywhere, is only heads and the trailers
- * that they declare. */
-bool responses_only(struct strview start);
+/* What the rest of a long text is, judged by how the text starts. */
+enum responses_rest {
+	RESPONSES_REST_ANY, /* unknown: its end counts if it has a response */
+	RESPONSES_REST_HEADS, /* more heads, and the trailers they declare */
+	RESPONSES_REST_BODY /* a body: the start counts */
+};
+
+/* What the rest of a text is. start, its beginning, may be cut off anywhere. */
+enum responses_rest responses_rest(struct strview start);
 
 /*
  * start is the beginning of a longer text. Returns the offset, in bytes from

@@ -67,15 +67,13 @@ static void
 add_reset(struct retry_after_fields *fields, struct strview seconds)
 {
 	int64_t number;
-	nanos reset;
 
 	if (!read_number(seconds, &number)) {
-		fields->doubtful |= seconds.length > 0;
+		fields->sum.doubtful |= seconds.length > 0;
 		return;
 	}
-	reset = number_multiply(number, NANOS_SECOND);
-	if (!fields->exhausted || reset > fields->reset)
-		fields->reset = reset;
+	fields->reset = number_greater(
+	    fields->reset, number_multiply(number, NANOS_SECOND));
 	fields->exhausted = true;
 }
 
@@ -112,17 +110,6 @@ add_ratelimit(struct retry_after_fields *fields, struct strview list)
 		add_reset(fields, reset);
 }
 
-/* Adds a wait of so many units. */
-static void
-add_length(struct retry_after_fields *fields, int64_t number, nanos unit)
-{
-	nanos wait = number_multiply(number, unit);
-
-	if (!fields->given || wait > fields->wait)
-		fields->wait = wait;
-	fields->given = true;
-}
-
 /* Adds a date. False if text is none. */
 static bool
 add_date(struct retry_after_fields *fields, struct strview text)
@@ -131,74 +118,56 @@ add_date(struct retry_after_fields *fields, struct strview text)
 
 	if (!date_parse(text, 0, &unused))
 		return false;
+	fields->sum.given = true;
 	if (fields->dated < RETRY_AFTER_DATES)
 		fields->dates[fields->dated++] = text;
 	else
-		fields->doubtful = true;
+		fields->sum.doubtful = true;
 	return true;
-}
-
-/* Reads a list of numbers and dates. Most dates have a comma themselves. */
-static void
-add_retry_after(struct retry_after_fields *fields, struct strview list)
-{
-	struct strview item, more;
-	int64_t number;
-
-	while (strview_cut(&list, ',', &item)) {
-		struct strview rest = list;
-
-		if (item.length == 0)
-			continue;
-		if (read_number(item, &number)) {
-			add_length(fields, number, NANOS_SECOND);
-			continue;
-		}
-		if (add_date(fields, item))
-			continue;
-		if (strview_cut(&rest, ',', &more))
-			item.length = (size_t)(more.at - item.at) + more.length;
-		if (add_date(fields, item))
-			list = rest;
-		else
-			fields->doubtful = true;
-	}
-}
-
-/* Reads a list of milliseconds. gRPC A6: a pushback that is negative, or no
- * number, is a refusal. */
-static void
-add_ms(struct retry_after_fields *fields, enum field field, struct strview list)
-{
-	struct strview item;
-	int64_t number;
-
-	while (strview_cut(&list, ',', &item)) {
-		if (read_number(item, &number))
-			add_length(fields, number, NANOS_MS);
-		else if (field == FIELD_PUSHBACK)
-			fields->never = true;
-		else
-			fields->doubtful |= item.length > 0;
-	}
 }
 
 void
 retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value)
 {
+	nanos unit = field == FIELD_RETRY_AFTER ? NANOS_SECOND : NANOS_MS;
+	struct retry_after *sum = &fields->sum;
+	struct strview item, more;
+	int64_t number;
+
 	value = strview_trim(value);
 	if (field >= FIELD_WAITS || value.length == 0)
 		return;
 	if (fields->values[field].length == 0)
 		fields->values[field] = value;
-	if (field == FIELD_RETRY_AFTER)
-		add_retry_after(fields, value);
-	else if (field == FIELD_RETRY_AFTER_MS ||
-	    field == FIELD_X_MS_RETRY_AFTER_MS || field == FIELD_PUSHBACK)
-		add_ms(fields, field, value);
-	else if (field == FIELD_RATELIMIT)
+	if (field == FIELD_RATELIMIT)
 		add_ratelimit(fields, value);
+	if (field < FIELD_RETRY_AFTER || field > FIELD_PUSHBACK)
+		return;
+	/* These are lists. */
+	while (strview_cut(&value, ',', &item)) {
+		struct strview rest = value;
+
+		if (read_number(item, &number)) {
+			sum->wait = number_greater(
+			    sum->wait, number_multiply(number, unit));
+			sum->given = true;
+		} else if (field == FIELD_PUSHBACK) {
+			/* gRPC A6: negative or no number, it is a refusal. */
+			sum->never = true;
+		} else if (field != FIELD_RETRY_AFTER) {
+			sum->doubtful |= item.length > 0;
+		} else if (item.length > 0 && !add_date(fields, item)) {
+			/* Most dates have a comma themselves. */
+			if (strview_cut(&rest, ',', &more))
+				item.length =
+				    (size_t)(more.at - item.at) + more.length;
+			if (add_date(fields, item))
+				value = rest;
+			else
+				sum->doubtful = true;
+		}
+	}
 }
 
 /* The time between two moments, in seconds; 0 if to is not after from. */
@@ -208,45 +177,12 @@ time_until(int64_t from, int64_t to)
 	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
 }
 
-/*
- * Adds a reset to the result, in which the longest wait counts: a number of
- * seconds, a moment in seconds or milliseconds, or a date.
- */
-static void
-add_reset_field(struct retry_after *result, struct strview value, int64_t from)
-{
-	int64_t number, moment;
-	nanos wait;
-
-	if (value.length == 0)
-		return;
-	if (!read_number(value, &number)) {
-		if (!date_parse(value, from, &moment)) {
-			result->doubtful = true;
-			return;
-		}
-		wait = time_until(from, moment);
-	} else if (number < EPOCH_SECONDS) {
-		wait = number_multiply(number, NANOS_SECOND);
-	} else {
-		if (number >= EPOCH_MS)
-			number = number / 1000 + (number % 1000 > 0);
-		wait = time_until(from, number);
-	}
-	result->wait = number_greater(result->wait, wait);
-	result->given = true;
-}
-
 struct retry_after
 retry_after_read(const struct retry_after_fields *fields, nanos now)
 {
 	const struct strview *values = fields->values;
-	int64_t second = now / NANOS_SECOND, from, moment;
-	struct retry_after result = { .given =
-					  fields->given || fields->dated > 0,
-		.never = fields->never,
-		.doubtful = fields->doubtful,
-		.wait = fields->wait };
+	int64_t second = now / NANOS_SECOND, from, moment, number;
+	struct retry_after result = fields->sum;
 
 	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;
@@ -260,9 +196,29 @@ retry_after_read(const struct retry_after_fields *fields, nanos now)
 		result.wait = fields->reset;
 		result.given = true;
 	}
-	if (is_zero(values[FIELD_REMAINING]))
-		add_reset_field(&result, values[FIELD_RESET], from);
-	if (is_zero(values[FIELD_X_REMAINING]))
-		add_reset_field(&result, values[FIELD_X_RESET], from);
+	/* A reset is a number of seconds, a moment in seconds or milliseconds,
+	 * or a date. */
+	for (int field = FIELD_REMAINING; field <= FIELD_X_REMAINING;
+	     field += 2) {
+		struct strview reset = values[field + 1];
+		nanos wait;
+
+		if (!is_zero(values[field]) || reset.length == 0)
+			continue;
+		if (read_number(reset, &number)) {
+			if (number >= EPOCH_MS)
+				number = number / 1000 + (number % 1000 > 0);
+			wait = number < EPOCH_SECONDS
+			    ? number_multiply(number, NANOS_SECOND)
+			    : time_until(from, number);
+		} else if (date_parse(reset, from, &moment)) {
+			wait = time_until(from, moment);
+		} else {
+			result.doubtful = true;
+			continue;
+		}
+		result.wait = number_greater(result.wait, wait);
+		result.given = true;
+	}
 	return result;
 }

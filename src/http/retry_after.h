@@ -29,7 +29,7 @@ enum field {
 	FIELD_X_MS_RETRY_AFTER_MS,
 	FIELD_PUSHBACK,
 	FIELD_RATELIMIT,
-	FIELD_REMAINING,
+	FIELD_REMAINING, /* each is before its reset */
 	FIELD_RESET,
 	FIELD_X_REMAINING,
 	FIELD_X_RESET,
@@ -46,25 +46,22 @@ enum field {
 /* The most dates in the Retry-After of one response. */
 #define RETRY_AFTER_DATES 4
 
-/* The fields of one response. The views point into the text that was read. */
-struct retry_after_fields {
-	struct strview values[FIELD_WAITS]; /* the first of each */
-	bool given; /* a field names a length of time: wait is the longest */
-	nanos wait;
-	int dated; /* so many valid dates are in Retry-After */
-	struct strview dates[RETRY_AFTER_DATES];
-	bool never; /* by the pushback */
-	bool exhausted; /* a RateLimit says that nothing is left */
-	nanos reset; /* the longest wait that an exhausted RateLimit names */
-	bool doubtful; /* a value is malformed, or there are too many dates */
-};
-
 /* What the fields of a response say together. */
 struct retry_after {
 	bool given; /* the response names a wait */
 	bool never; /* the server wants no other attempt at all */
 	bool doubtful; /* some field is malformed, and was ignored */
 	nanos wait; /* from the moment of the response, >= 0 */
+};
+
+/* The fields of one response. The views point into the text that was read. */
+struct retry_after_fields {
+	struct strview values[FIELD_WAITS]; /* the first of each */
+	struct retry_after sum; /* of all, but its wait not of the dates */
+	int dated; /* so many valid dates are in Retry-After */
+	struct strview dates[RETRY_AFTER_DATES];
+	bool exhausted; /* a RateLimit says that nothing is left */
+	nanos reset; /* the longest wait that an exhausted RateLimit names */
 };
 
 /*

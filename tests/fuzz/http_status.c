@@ -46,7 +46,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(&http);
 	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_DUMP, now);
 	check(&http);
-	if (http_status_rest(bytes, size) == HTTP_STATUS_REST_HEADS &&
+	if (responses_rest((struct strview){ bytes, size }) ==
+		RESPONSES_REST_HEADS &&
 	    size > 0 && !http.known && http.form != HTTP_STATUS_HEADERS)
 		abort();
 	if (responses_next((struct strview){ bytes, size }) < 0)

@@ -699,27 +699,26 @@ test_what_follows_the_start(void)
 {
 	static const struct {
 		const char *text;
-		enum http_status_rest rest;
+		enum responses_rest rest;
 	} rows[] = {
-		{ "", HTTP_STATUS_REST_ANY },
-		{ "text\n" BUSY "\r\n", HTTP_STATUS_REST_ANY },
-		{ "< " BUSY "< \n", HTTP_STATUS_REST_ANY },
-		{ "503\n", HTTP_STATUS_REST_ANY },
-		{ BUSY "\r\n" OK, HTTP_STATUS_REST_HEADS },
-		{ "\r\n" BUSY "\r\n" OK TYPE "X", HTTP_STATUS_REST_HEADS },
-		{ BUSY TYPE "X-Cut-Of", HTTP_STATUS_REST_HEADS },
-		{ BUSY "\r\nHTT", HTTP_STATUS_REST_HEADS },
-		{ BUSY "\r\n" BUSY "a b", HTTP_STATUS_REST_HEADS },
-		{ BUSY "\r\nbody", HTTP_STATUS_REST_BODY },
-		{ BUSY "\r\nHTTX", HTTP_STATUS_REST_BODY },
-		{ BUSY "a b\r\n\r\n", HTTP_STATUS_REST_BODY },
-		{ BUSY "\r\nbody\nb", HTTP_STATUS_REST_BODY },
-		{ BUSY "\r\n\r\n" OK, HTTP_STATUS_REST_BODY },
+		{ "", RESPONSES_REST_ANY },
+		{ "text\n" BUSY "\r\n", RESPONSES_REST_ANY },
+		{ "< " BUSY "< \n", RESPONSES_REST_ANY },
+		{ "503\n", RESPONSES_REST_ANY },
+		{ BUSY "\r\n" OK, RESPONSES_REST_HEADS },
+		{ "\r\n" BUSY "\r\n" OK TYPE "X", RESPONSES_REST_HEADS },
+		{ BUSY TYPE "X-Cut-Of", RESPONSES_REST_HEADS },
+		{ BUSY "\r\nHTT", RESPONSES_REST_HEADS },
+		{ BUSY "\r\n" BUSY "a b", RESPONSES_REST_HEADS },
+		{ BUSY "\r\nbody", RESPONSES_REST_BODY },
+		{ BUSY "\r\nHTTX", RESPONSES_REST_BODY },
+		{ BUSY "a b\r\n\r\n", RESPONSES_REST_BODY },
+		{ BUSY "\r\nbody\nb", RESPONSES_REST_BODY },
+		{ BUSY "\r\n\r\n" OK, RESPONSES_REST_BODY },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i].text,
-		    http_status_rest(rows[i].text, strlen(rows[i].text)),
+		EQUAL(rows[i].text, responses_rest(strview_of(rows[i].text)),
 		    rows[i].rest);
 }
 
