@@ -10,7 +10,7 @@
 enum {
 	LANES = 4,
 	LONG = 1024, /* bytes of a chunk that is cut into lanes */
-	BLOCK = 8192,
+	BLOCK = 65536, /* bytes that lanes take together */
 	NEAR = 256, /* prefixes this near are found sooner by the table */
 	WORDS = ERE_NODES / 64,
 };
@@ -37,59 +37,60 @@ static void
 follow(const struct ere *ere, struct step *step, uint32_t node)
 {
 	bool left = step->before == WORD, right = step->after == WORD;
-	uint16_t todo[ERE_NODES];
+	uint16_t todo[ERE_NODES]; /* only a split leaves one more here */
 	size_t count = 0;
 
-	todo[count++] = (uint16_t)node;
-	while (count > 0) {
-		node = todo[--count];
-		while ((step->passed[node / 64] >> node % 64 & 1) == 0) {
-			struct ere_node here = ere->nodes[node];
-			uint32_t next = node; /* it leads nowhere */
+	for (todo[count++] = (uint16_t)node; count > 0;) {
+		struct ere_node here;
+		uint32_t other;
+		bool leads = false;
 
-			add_node(step->passed, node);
-			switch ((enum ere_op)here.op) {
-			case ERE_BYTE:
-				if (here.argument == step->byte)
-					add_node(step->to, node + 1);
-				break;
-			case ERE_SET:
-				if (ere_has(
-					&ere->set[here.argument], step->byte))
-					add_node(step->to, node + 1);
-				break;
-			case ERE_SPLIT:
-				todo[count++] =
-				    (uint16_t)((int)node + here.argument);
-				next++;
-				break;
-			case ERE_JUMP:
-				next = (uint32_t)((int)node + here.argument);
-				break;
-			case ERE_MATCH:
-				step->found |= UINT64_C(1) << here.argument;
-				break;
-			case ERE_LINE_START:
-				next += step->before == LINE;
-				break;
-			case ERE_LINE_END:
-				next += step->after == LINE;
-				break;
-			case ERE_WORD_START:
-				next += !left && right;
-				break;
-			case ERE_WORD_END:
-				next += left && !right;
-				break;
-			case ERE_WORD_EDGE:
-				next += left != right;
-				break;
-			case ERE_WORD_INSIDE:
-				next += left == right;
-				break;
-			}
-			node = next;
+		node = todo[--count];
+		if ((step->passed[node / 64] >> node % 64 & 1) != 0)
+			continue;
+		add_node(step->passed, node);
+		here = ere->nodes[node];
+		other = (uint32_t)((int)node + here.argument);
+		switch ((enum ere_op)here.op) {
+		case ERE_BYTE:
+			if (here.argument == step->byte)
+				add_node(step->to, node + 1);
+			break;
+		case ERE_SET:
+			if (ere_has(&ere->set[here.argument], step->byte))
+				add_node(step->to, node + 1);
+			break;
+		case ERE_SPLIT:
+			todo[count++] = (uint16_t)other;
+			leads = true;
+			break;
+		case ERE_JUMP:
+			todo[count++] = (uint16_t)other;
+			break;
+		case ERE_MATCH:
+			step->found |= UINT64_C(1) << here.argument;
+			break;
+		case ERE_LINE_START:
+			leads = step->before == LINE;
+			break;
+		case ERE_LINE_END:
+			leads = step->after == LINE;
+			break;
+		case ERE_WORD_START:
+			leads = !left && right;
+			break;
+		case ERE_WORD_END:
+			leads = left && !right;
+			break;
+		case ERE_WORD_EDGE:
+			leads = left != right;
+			break;
+		case ERE_WORD_INSIDE:
+			leads = left == right;
+			break;
 		}
+		if (leads)
+			todo[count++] = (uint16_t)(node + 1);
 	}
 }
 
@@ -238,7 +239,7 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			row = row_of(p, state);
 			take(p, &row, *at);
 			/* Lanes would only fill it sooner. */
-			p->alone = BLOCK;
+			p->laneless = BLOCK;
 		}
 		ends = p->state[row / p->classes].found != 0;
 	} while (++at < end && row >= start && !ends);
@@ -335,29 +336,30 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
 		if (at > from)
 			p->row = start_behind(p, at[-1]);
 		if (at - from >= NEAR)
-			return run(p, at, end, starts, found);
+			return run(p, at, end - at > NEAR ? at + NEAR : end,
+			    starts, found);
 		from = at;
 	}
 
 	length = (size_t)(end - at);
 	if (length > BLOCK)
 		length = BLOCK;
-	if (length >= LONG && p->alone == 0) {
+	if (length >= LONG && p->laneless == 0) {
 		row = p->row;
 		if (exact)
 			p->seen = 0;
 		at = run_lanes(p, at, length / LANES);
 		if (at < from + length / LANES * LANES)
-			p->alone = BLOCK;
+			p->laneless = BLOCK;
 		if (!exact || p->seen == 0)
 			return at;
 		/* Lanes do not tell where a match ends. */
-		p->alone = BLOCK;
+		p->laneless = BLOCK;
 		p->row = row;
 	}
 	at = run(p, from, from + length, 0, found);
 	length = (size_t)(at - from);
-	p->alone -= length < p->alone ? (uint32_t)length : p->alone;
+	p->laneless -= length < p->laneless ? (uint32_t)length : p->laneless;
 	return at;
 }
 
@@ -411,7 +413,7 @@ prepare(struct pattern *p)
 	const struct ere_node *node = p->ere.nodes;
 
 	p->all = UINT64_MAX >> (ERE_TEXTS - p->ere.texts);
-	p->alone = 0;
+	p->laneless = 0;
 	p->prefixed = 0;
 	while (p->ere.texts == 1 && p->prefixed < PATTERN_PREFIX &&
 	    node->op == ERE_BYTE)
