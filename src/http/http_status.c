@@ -244,66 +244,63 @@ next_token(struct strview *rest, struct strview *text)
 	return TOKEN_WORD;
 }
 
-/* A JSON object that no other one contains, or a code beside such objects. */
-struct part {
-	bool known; /* the code is */
-	bool named; /* the code has curl's own name for it */
-	bool listed; /* there are header fields */
-	int code;
-	struct retry_after_fields fields;
-};
-
-/* Reads the next part. False if rest has no other one. */
-static bool
-read_part(struct strview *rest, struct part *part)
+/*
+ * Reads the next JSON object that no other one contains, or the next code
+ * beside such objects. HTTP_STATUS_EMPTY: rest has no other one. In the result
+ * has tells only whether there are header fields.
+ */
+static enum http_status_form
+read_part(struct strview *rest, struct response *part)
 {
 	struct strview after = strview_skip(*rest, STRVIEW_BLANKS), line;
 	struct strview text, key = { NULL, 0 };
+	bool list = false, named = false;
 	enum token token;
-	bool list = false;
 	size_t depth = 0;
 
-	*part = (struct part){ 0 };
-	/* A line of the code form before, between or behind the objects. The
-	 * digits are checked first: to look for the end of the line before each
-	 * part would take quadratic time. */
+	*part = (struct response){ 0 };
+	/* A line of the code form. The digits are checked first: to look for
+	 * the end of the line before each part would take quadratic time. */
 	if (strview_digits(after) == 3 && strview_line(&after, &line)) {
 		line = strview_trim(line);
 		part->known = cut_code(&line, &part->code);
-		part->listed = part->known && line.length > 0;
-		if (part->listed)
-			retry_after_add(&part->fields, FIELD_RETRY_AFTER, line);
 		if (part->known) {
 			*rest = after;
-			return true;
+			part->has = line.length > 0;
+			retry_after_add(&part->fields, FIELD_RETRY_AFTER, line);
+			return part->has ? HTTP_STATUS_HEADER_JSON
+					 : HTTP_STATUS_CODE;
 		}
 	}
 	while ((token = next_token(rest, &text)) != TOKEN_END) {
-		if (token == TOKEN_OPEN)
+		if (token == TOKEN_OPEN) {
 			depth++;
-		else if (token == TOKEN_CLOSE && depth > 0)
+		} else if (token == TOKEN_CLOSE && depth > 0) {
 			depth--;
-		else if (token == TOKEN_LIST || token == TOKEN_LIST_END)
+		} else if (token == TOKEN_LIST || token == TOKEN_LIST_END) {
 			list = token == TOKEN_LIST;
-		else if (token == TOKEN_KEY)
+		} else if (token == TOKEN_KEY) {
 			key = text;
-		else if (token == TOKEN_STRING && list) {
+		} else if (token == TOKEN_STRING && list) {
 			retry_after_add(
 			    &part->fields, retry_after_find(key), text);
-			part->listed = true;
+			part->has = true;
 		} else if (token == TOKEN_WORD && depth == 0) {
 			part->known |= read_bare(text, &part->code);
 		} else if (token == TOKEN_WORD &&
 		    (strview_is(key, "http_code") ||
 			strview_is(key, "response_code")) &&
 		    read_number(text, &part->code)) {
-			part->known = true;
-			part->named = true;
+			part->known = named = true;
 		}
 		if (depth == 0)
 			break;
 	}
-	return token != TOKEN_END || part->known || part->listed;
+	return named             ? HTTP_STATUS_JSON
+	    : part->has          ? HTTP_STATUS_HEADER_JSON
+	    : part->known        ? HTTP_STATUS_CODE
+	    : token == TOKEN_END ? HTTP_STATUS_EMPTY
+				 : HTTP_STATUS_UNRECOGNISED;
 }
 
 /*
@@ -315,30 +312,26 @@ read_part(struct strview *rest, struct part *part)
 static enum http_status_form
 read_json(struct strview rest, struct response *response)
 {
-	enum http_status_form form = HTTP_STATUS_UNRECOGNISED;
-	bool listed = false;
-	struct part part;
+	enum http_status_form form = HTTP_STATUS_UNRECOGNISED, of_part;
+	struct response part;
 
-	while (read_part(&rest, &part)) {
+	while ((of_part = read_part(&rest, &part)) != HTTP_STATUS_EMPTY) {
 		if ((part.known && response->known) ||
-		    (part.listed && listed)) {
+		    (part.has && response->has))
 			*response = (struct response){ 0 };
-			listed = false;
-		}
 		if (part.known) {
 			response->known = true;
 			response->code = part.code;
 		}
-		if (part.listed) {
+		if (part.has) {
+			response->has = true;
 			response->fields = part.fields;
-			listed = true;
 		}
-		if (part.named)
-			form = HTTP_STATUS_JSON;
-		else if (part.listed && form != HTTP_STATUS_JSON)
-			form = HTTP_STATUS_HEADER_JSON;
-		else if (part.known && form == HTTP_STATUS_UNRECOGNISED)
-			form = HTTP_STATUS_CODE;
+		if (form == HTTP_STATUS_UNRECOGNISED ||
+		    (form == HTTP_STATUS_CODE &&
+			of_part == HTTP_STATUS_HEADER_JSON) ||
+		    of_part == HTTP_STATUS_JSON)
+			form = of_part;
 	}
 	return form;
 }
