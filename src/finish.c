@@ -227,7 +227,7 @@ finish_run(struct run *run, struct step step)
 	    report_write(run->report, &step, now, &run->loop);
 	reason = run->report == NULL ? step.reason : run->report->reason;
 	sd_notify_status(STRINGS(reason == REASON_SUCCEEDED ? "" : "gave up: ",
-	    verdict_reason_words(reason)));
+	    verdict_reasons[reason].words));
 	if (calm && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
 		calm = hooks_give_up(&run->hook, run->environment.list);

@@ -7,9 +7,7 @@
 #include "text/number.h"
 
 /* Text within the rows needs no relocations at start-up. */
-static const struct {
-	char name[16], words[64];
-} reasons[] = {
+const struct verdict_text verdict_reasons[] = {
 	[REASON_NONE] = { "none", "none" },
 	[REASON_INTERNAL] = { "internal", "internal error" },
 	[REASON_INTERRUPTED] = { "interrupted", "interrupted" },
@@ -30,16 +28,14 @@ static const struct {
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
 };
 
-static const char verdict_names[][8] = {
+const char verdict_names[][8] = {
 	[VERDICT_DONE] = "done",
 	[VERDICT_RETRY] = "retry",
 	[VERDICT_STOP] = "stop",
 	[VERDICT_REPEAT] = "repeat",
 };
 
-static const struct {
-	char name[16], words[24];
-} ends[] = {
+const struct verdict_text verdict_ends[] = {
 	[END_EXITED] = { "exited", "exit " },
 	[END_SIGNALED] = { "killed", "killed by " },
 	[END_TIMED_OUT] = { "timed-out", "timed out" },
@@ -168,22 +164,12 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	return retry_if(false, listed ? "retry-on" : "preset");
 }
 
-/* Whether no request was sent at all. */
-static bool
-never_sent(const struct outcome *outcome)
-{
-	if (outcome->end == END_NOT_STARTED)
-		return true;
-	return outcome->end == END_EXITED && !outcome->several &&
-	    curl_never_sent(outcome->code) && !outcome->http.unread &&
-	    (!outcome->http.known || outcome->http.code == 0);
-}
-
 struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct conditions *success_on = &rules->success_on;
 	struct judgement judgement;
+	bool unsent; /* no request was sent at all */
 
 	/* Even after a success, some of the output would be missing. */
 	if (outcome->overrun)
@@ -210,8 +196,11 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 	if (verdict_fails_by(&rules->fatal, outcome))
 		return retry_if(false, "preset");
 	judgement = judge_cause(rules, outcome);
-	if (judgement.verdict == VERDICT_RETRY && outcome->once &&
-	    !never_sent(outcome))
+	unsent = outcome->end == END_NOT_STARTED ||
+	    (outcome->end == END_EXITED && !outcome->several &&
+		curl_never_sent(outcome->code) && !outcome->http.unread &&
+		(!outcome->http.known || outcome->http.code == 0));
+	if (judgement.verdict == VERDICT_RETRY && outcome->once && !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
 }
@@ -263,34 +252,4 @@ verdict_wait(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.has_wait ? outcome->http.wait : -1);
-}
-
-const char *
-verdict_end_name(enum end end)
-{
-	return ends[end].name;
-}
-
-const char *
-verdict_end_words(enum end end)
-{
-	return ends[end].words;
-}
-
-const char *
-verdict_name(enum verdict verdict)
-{
-	return verdict_names[verdict];
-}
-
-const char *
-verdict_reason_name(enum reason reason)
-{
-	return reasons[reason].name;
-}
-
-const char *
-verdict_reason_words(enum reason reason)
-{
-	return reasons[reason].words;
 }

@@ -138,18 +138,17 @@ int verdict_status(const struct outcome *outcome);
  */
 nanos verdict_wait(const struct outcome *outcome);
 
-/* The name of an end ("killed"), as reports have it; and its words ("killed
- * by "), which a number or a signal may follow. */
-const char *verdict_end_name(enum end end);
-const char *verdict_end_words(enum end end);
+/* A name, as the manual and reports have it, and words. */
+struct verdict_text {
+	char name[16], words[64];
+};
 
-/* A verdict's name ("retry"), as the manual and reports have it. */
-const char *verdict_name(enum verdict verdict);
-
-/* A reason's name ("stop-rule"), as the manual and reports have it. */
-const char *verdict_reason_name(enum reason reason);
-
-/* A reason as it follows "giving up: " ("attempts exhausted"). */
-const char *verdict_reason_words(enum reason reason);
+/*
+ * By enum end: "killed" and "killed by ", which a number or a signal may
+ * follow. By enum reason: "attempts" and "attempts exhausted", as it follows
+ * "giving up: ". By enum verdict: "retry".
+ */
+extern const struct verdict_text verdict_ends[], verdict_reasons[];
+extern const char verdict_names[][8];
 
 #endif

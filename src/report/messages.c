@@ -92,7 +92,7 @@ say(const struct message *message, const char *const strings[])
 		    (struct fact){ "delay_ms", NULL, step->delay / NANOS_MS };
 	else
 		*fact = (struct fact){ "reason",
-			verdict_reason_name(step->reason), 0 };
+			verdict_reasons[step->reason].name, 0 };
 	log_tell(message->log,
 	    &(struct line){ .least = message->least,
 		.last = !step->again && !message->continues &&
@@ -266,7 +266,7 @@ add_rule(struct message *message)
 	}
 	if (strcmp(rule, "http") == 0 && (!http->known || http->code == 0)) {
 		add(message,
-		    STRINGS(verdict_reason_words(REASON_NOT_RETRYABLE)));
+		    STRINGS(verdict_reasons[REASON_NOT_RETRYABLE].words));
 		return;
 	}
 	if (strcmp(rule, "http") == 0) {
@@ -347,7 +347,7 @@ add_cause(struct message *message)
 	    history->made < policy->attempts) {
 		add(message, STRINGS("too few attempts left"));
 	} else {
-		add(message, STRINGS(verdict_reason_words(reason)));
+		add(message, STRINGS(verdict_reasons[reason].words));
 	}
 	if (reason == REASON_RETRY_AFTER)
 		add(message,
@@ -588,7 +588,7 @@ messages_step(struct log *log, const struct policy *policy,
 		    STRINGS(message.text,
 			step->reason == REASON_INPUT_CONSUMED && policy->replay
 			    ? no_replay
-			    : verdict_reason_words(step->reason)));
+			    : verdict_reasons[step->reason].words));
 	}
 	message.continues = false;
 	if (denied)
@@ -632,7 +632,7 @@ messages_end(struct log *log, const struct policy *policy,
 	duration_format(span, now - history->began);
 	snprintf(text, sizeof text,
 	    "ended after %" PRId64 " attempt%s in %s: %s", history->made,
-	    history->made == 1 ? "" : "s", span, verdict_reason_name(reason));
+	    history->made == 1 ? "" : "s", span, verdict_reasons[reason].name);
 	log_tell(log,
 	    &(struct line){
 		.least = least, .last = last, .strings = STRINGS(text) });

@@ -192,14 +192,14 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	put_ms(writer, "started_ms", entry->began, -1);
 	put_ms(writer, "elapsed_ms", outcome->duration, -1);
 	put_ms(writer, "timeout_ms", plan_timeout(policy, entry->attempt), 0);
-	writer_json_string(writer, "end", verdict_end_name(outcome->end));
+	writer_json_string(writer, "end", verdict_ends[outcome->end].name);
 	writer_json_number(writer, "status", verdict_status(outcome));
 	put_signal(
 	    writer, "signal", outcome->end == END_SIGNALED ? outcome->code : 0);
 	put_number(writer, "http_status", http_code(outcome), 0);
 	put_ms(writer, "retry_after_ms", verdict_wait(outcome), -1);
 	writer_json_string(
-	    writer, "verdict", verdict_name(entry->judgement.verdict));
+	    writer, "verdict", verdict_names[entry->judgement.verdict]);
 	writer_json_string(writer, "rule", entry->judgement.rule);
 	put_ms(writer, "delay_ms", entry->planned, -1);
 	put_ms(writer, "slept_ms", entry->slept, -1);
@@ -240,7 +240,7 @@ put_report(struct writer *writer, const void *with)
 	writer_json_string(writer, "fleet", policy->fleet.text);
 
 	writer_json_string(
-	    writer, "reason", verdict_reason_name(report->reason));
+	    writer, "reason", verdict_reasons[report->reason].name);
 	writer_json_string(writer, "limit",
 	    report->reason == REASON_LIMIT ? report->history->limit->text
 					   : NULL);
@@ -333,7 +333,7 @@ put_metrics(struct writer *writer, const void *with)
 		    fleet[FLEET_VERDICT_ALONE], 1);
 	}
 	put_metric(writer, policy, "retry_reason", "Why it ended.",
-	    verdict_reason_name(report->reason), 1, 1);
+	    verdict_reasons[report->reason].name, 1, 1);
 }
 
 /*
@@ -445,7 +445,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 	put_integer(writer, "process.exit.code", verdict_status(outcome));
 	put_integer(writer, "retry.attempt", entry->attempt);
 	put_text(writer, strview_of("retry.verdict"),
-	    strview_of(verdict_name(verdict)));
+	    strview_of(verdict_names[verdict]));
 	if (entry->planned >= 0)
 		put_integer(writer, "retry.delay_ms",
 		    number_round(entry->planned, NANOS_MS));
@@ -460,7 +460,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 		snprintf(detail, sizeof detail, "%d", verdict_status(outcome));
 	else if (outcome->end == END_SIGNALED)
 		signame_put(detail, outcome->code);
-	snprintf(error, sizeof error, "%s%s", verdict_end_words(outcome->end),
+	snprintf(error, sizeof error, "%s%s", verdict_ends[outcome->end].words,
 	    detail);
 	end_span(writer, failed ? error : NULL);
 }
@@ -493,7 +493,7 @@ put_trace(struct writer *writer, const void *with)
 	    report->ended - report->elapsed, report->elapsed);
 	put_integer(writer, "process.exit.code", report->status);
 	put_text(writer, strview_of("retry.reason"),
-	    strview_of(verdict_reason_name(report->reason)));
+	    strview_of(verdict_reasons[report->reason].name));
 	put_integer(writer, "retry.attempt_count", report->count);
 	if (key != NULL && *key != '\0')
 		put_text(
@@ -501,7 +501,7 @@ put_trace(struct writer *writer, const void *with)
 	end_span(writer,
 	    report->reason == REASON_SUCCEEDED
 		? NULL
-		: verdict_reason_words(report->reason));
+		: verdict_reasons[report->reason].words);
 	for (int i = 0; (entry = report_entry(report, i)) != NULL; i++)
 		put_attempt_span(writer, report, entry);
 	writer_put(writer, "]}]}]}\n");

@@ -277,7 +277,7 @@ ends()
 		>described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
 	sed 1d described | diff seen -
-	sed -n '/^} reasons/,/^};/p' "$top/src/policy/verdict.c" | tr -d '\n\t' |
+	sed -n '/ verdict_reasons\[\]/,/^};/p' "$top/src/policy/verdict.c" | tr -d '\n\t' |
 		grep -oE '"[^"]*", *"[^"]*"' |
 		sed -E 's/"(.*)", *"(.*)"/\1: \2/' | grep -v '^none: ' |
 		diff described -
@@ -548,7 +548,7 @@ print(*sorted({x["key"] + " " + kinds[kind] for span in scope["spans"]
 	section man/retry-report.7 'THE REPORT' | sed -n '
 		s/^\.It \(end\|verdict\) Ta string Ta \(.*\)/\2/p' |
 		tr -d ' ' | tr ',' '\n' | sort >described
-	sed -n '/^} ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
+	sed -n '/ verdict_ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
 		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' \
 		"$top/src/policy/verdict.c" | sort | diff described -
 	section man/retry-report.7 'THE REPORT' | sed -n '/^\.Cm rule$/,$p' >rules

@@ -1037,10 +1037,11 @@ test_reasons(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		SAME(rows[i].name, verdict_reason_name(rows[i].reason),
+		SAME(rows[i].name, verdict_reasons[rows[i].reason].name,
 		    rows[i].name);
 		if (rows[i].words != NULL)
-			SAME(rows[i].name, verdict_reason_words(rows[i].reason),
+			SAME(rows[i].name,
+			    verdict_reasons[rows[i].reason].words,
 			    rows[i].words);
 		/* Their order is their precedence. */
 		HOLDS(rows[i].name,
