@@ -170,7 +170,7 @@ seek_admission(struct run *run, const struct step *planned)
 	if (run->history.made > 0)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
-		return plan_lost(&run->history, lost);
+		return plan_end(&run->history, lost);
 	if (!event_loop_await_admission(&run->loop, run->fleet, retry,
 		run->history.deadline, &admission))
 		return *planned;

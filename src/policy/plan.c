@@ -86,14 +86,6 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 	return again(history, now, backoff_splay(&history->schedule, most));
 }
 
-/* Whether the server asks for a longer wait than the user allows. */
-static bool
-asks_too_much(const struct policy *policy, nanos wait, nanos left)
-{
-	return wait > policy->max_retry_after ||
-	    (left != NANOS_MAX && wait >= left);
-}
-
 /* The next delay. After a 429, which need not have a Retry-After (RFC 6585),
  * the delay is at least the base. */
 static nanos
@@ -127,49 +119,12 @@ plan_judge(const struct policy *policy, const struct history *history,
 	return judgement;
 }
 
-/*
- * The status for an attempt. It is 0 for a success and for nothing else, unless
- * the user wants that of the command.
- */
-static int
-status_of(
-    const struct policy *policy, const struct outcome *outcome, bool succeeded)
-{
-	int own = verdict_status(outcome);
-
-	if (policy->keep_status)
-		return own;
-	if (succeeded)
-		return 0;
-	return own == 0 ? EXIT_STATUS_UNSUCCESSFUL : own;
-}
-
 /* Whether the limit names the last attempt, a failure that may be retried. */
 static bool
 limits_last(const struct limit *limit, const struct history *history)
 {
 	return history->judgement.verdict == VERDICT_RETRY &&
 	    verdict_fails_by(&limit->failures, &history->last);
-}
-
-/* The first limit that allows no retry of the last failure, or NULL. */
-static const struct limit *
-limit_reached(const struct policy *policy, const struct history *history)
-{
-	for (int i = 0; i < policy->limits; i++)
-		if (history->limited[i] >= policy->limit[i]->retries &&
-		    limits_last(policy->limit[i], history))
-			return policy->limit[i];
-	return NULL;
-}
-
-/* Counts a retry against each limit that names the last failure. */
-static void
-count_limited(const struct policy *policy, struct history *history)
-{
-	for (int i = 0; i < policy->limits; i++)
-		if (limits_last(policy->limit[i], history))
-			history->limited[i]++;
 }
 
 /* Notes the outcome of the last attempt, and what it means. */
@@ -184,8 +139,18 @@ note(const struct policy *policy, struct history *history,
 	history->last = *outcome;
 	history->judgement = judgement;
 	history->successes = succeeded ? history->successes + 1 : 0;
-	history->status = status_of(policy, outcome, succeeded);
-	history->limit = limit_reached(policy, history);
+	/* 0 after a success and else never, unless the user wants the status of
+	 * the command. */
+	history->status = verdict_status(outcome);
+	if (!policy->keep_status && succeeded)
+		history->status = 0;
+	else if (!policy->keep_status && history->status == 0)
+		history->status = EXIT_STATUS_UNSUCCESSFUL;
+	history->limit = NULL;
+	for (int i = 0; i < policy->limits && history->limit == NULL; i++)
+		if (history->limited[i] >= policy->limit[i]->retries &&
+		    limits_last(policy->limit[i], history))
+			history->limit = policy->limit[i];
 }
 
 /* Why there is no other attempt, whatever the time; REASON_NONE: there may be.
@@ -214,8 +179,9 @@ struct step
 plan_next(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now)
 {
-	nanos left = time_left(history, now), delay;
+	nanos left = time_left(history, now), wait = verdict_wait(outcome);
 	enum reason reason;
+	nanos delay;
 	bool repeats;
 
 	note(policy, history, outcome);
@@ -229,7 +195,9 @@ plan_next(const struct policy *policy, struct history *history,
 	    (policy->reset_after != 0 &&
 		outcome->elapsed >= policy->reset_after))
 		schedule_reset(&history->schedule);
-	if (asks_too_much(policy, verdict_wait(outcome), left))
+	/* The server asks for a longer wait than the user allows. */
+	if (wait > policy->max_retry_after ||
+	    (left != NANOS_MAX && wait >= left))
 		return end(history, REASON_RETRY_AFTER);
 	delay = next_delay(policy, &history->schedule, outcome, left);
 	/* The first delay of a retry is still to come. */
@@ -237,13 +205,14 @@ plan_next(const struct policy *policy, struct history *history,
 		schedule_reset(&history->schedule);
 	if (left != NANOS_MAX && delay >= left)
 		return end(history, REASON_DEADLINE);
-	count_limited(policy, history);
+	for (int i = 0; i < policy->limits; i++)
+		if (limits_last(policy->limit[i], history))
+			history->limited[i]++;
 	return again(history, now, delay);
 }
 
-/* The end before an attempt, so that no attempt has just been judged. */
-static struct step
-end_before(const struct history *history, enum reason reason)
+struct step
+plan_end(const struct history *history, enum reason reason)
 {
 	struct step step = end(history, reason);
 
@@ -254,9 +223,8 @@ end_before(const struct history *history, enum reason reason)
 struct step
 plan_wake(struct history *history, const struct step *step, nanos now)
 {
-	return time_left(history, now) > 0
-	    ? *step
-	    : end_before(history, REASON_DEADLINE);
+	return time_left(history, now) > 0 ? *step
+					   : plan_end(history, REASON_DEADLINE);
 }
 
 static nanos
@@ -290,7 +258,7 @@ plan_denied(const struct policy *policy, struct history *history,
 	if (history->waits_until == 0)
 		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
-		return end_before(history,
+		return plan_end(history,
 		    admission->answer == ADMISSION_HELD ? REASON_BREAKER
 							: REASON_BUDGET);
 	/* Random from half to one and a half times nap: the mean is nap. */
@@ -299,18 +267,12 @@ plan_denied(const struct policy *policy, struct history *history,
 		nap = history->waits_until - now;
 	if (nap >= left) {
 		if (left <= ASK_LEAST)
-			return end_before(history, REASON_DEADLINE);
+			return plan_end(history, REASON_DEADLINE);
 		nap = left / 2;
 	}
 	step = again(history, now, nap);
 	step.attempt = 0;
 	return step;
-}
-
-struct step
-plan_lost(const struct history *history, enum reason lost)
-{
-	return end_before(history, lost);
 }
 
 bool

@@ -85,8 +85,8 @@ plan_wake(struct history *history, const struct step *step, nanos now);
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
 
-/* The end, because a retry could not read the input of the last attempt. */
-struct step plan_lost(const struct history *history, enum reason lost);
+/* The end before an attempt: so no attempt has just been judged. */
+struct step plan_end(const struct history *history, enum reason reason);
 
 /*
  * Whether the next attempt is a retry: neither the first one, nor a repetition
