@@ -144,8 +144,8 @@ budget_client_ready(struct budget_client *budget)
 	return !budget->private;
 }
 
-/* What is asked and told in a visit, and the answer. */
-struct words {
+/* What is asked or told in a visit, and the answer. */
+struct exchange {
 	bool retry;
 	enum attempt_result result;
 	bool completed;
@@ -157,46 +157,46 @@ static void
 ask(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
-	struct words *words = visit->with;
+	struct exchange *exchange = visit->with;
 
-	words->admission = admission_ask(
-	    &visit->caller, segment, header, words->retry, visit->now);
+	exchange->admission = admission_ask(
+	    &visit->caller, segment, header, exchange->retry, visit->now);
 }
 
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
-	struct words words = { .retry = retry };
+	struct exchange exchange = { .retry = retry };
 
 	if (admission_begin(&budget->caller, retry, now))
-		budget_client_visit(budget, ask, now, &words);
-	return words.admission;
+		budget_client_visit(budget, ask, now, &exchange);
+	return exchange.admission;
 }
 
 static void
 tell(struct segment *segment, const struct header *header, void *with)
 {
 	struct visit *visit = with;
-	struct words *words = visit->with;
+	struct exchange *exchange = visit->with;
 
-	admission_tell(&visit->caller, segment, header, words->result,
-	    words->completed, visit->now);
-	if (words->delay >= 0 && !visit->caller.corrupt)
-		words->admission = admission_foresee(
-		    &visit->caller, segment, header, words->delay, visit->now);
+	admission_tell(&visit->caller, segment, header, exchange->result,
+	    exchange->completed, visit->now);
+	if (exchange->delay >= 0 && !visit->caller.corrupt)
+		exchange->admission = admission_foresee(&visit->caller, segment,
+		    header, exchange->delay, visit->now);
 }
 
 struct admission
 budget_client_tell(struct budget_client *budget, enum attempt_result result,
     bool completed, nanos delay, nanos now)
 {
-	struct words words = {
+	struct exchange exchange = {
 		.result = result, .completed = completed, .delay = delay
 	};
 
 	if (budget->caller.config->key != NULL)
-		budget_client_visit(budget, tell, now, &words);
-	return words.admission;
+		budget_client_visit(budget, tell, now, &exchange);
+	return exchange.admission;
 }
 
 static void

@@ -1,6 +1,5 @@
 /*
- * segment_file: finds, checks and makes the files of segments, and guards their
- * memory.
+ * segment_file: finds, checks and makes the files of segments.
  *
  * A segment belongs to one user, except in a directory that has the setgid bit,
  * is owned by root or by the user, and is not writable by all: there it belongs
@@ -11,8 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -78,33 +75,5 @@ struct failure segment_file_origin(int fd, bool always, struct origin *here);
  */
 struct failure segment_file_make(
     const struct segment_dir *dir, const char *key, const struct terms *terms);
-
-/*
- * Access to mapped memory whose file may be truncated meanwhile, which makes
- * the kernel send SIGBUS:
- *
- *     segment_file_guard(&guard, memory, size);
- *     if (sigsetjmp(guard.out, 0) == 0)
- *             access the memory
- *     else
- *             the file was truncated
- *     segment_file_unguard(&guard);
- *
- * The access may be left at any instruction: so it must open and allocate
- * nothing. A SIGBUS for other memory, or from another process, has the effect
- * that it would have had without the guard. Guards do not nest.
- */
-struct bus_guard {
-	sigjmp_buf out;
-	const char *memory;
-	size_t size;
-	struct sigaction before;
-	sigset_t mask;
-	volatile sig_atomic_t sent; /* a process has sent SIGBUS */
-};
-
-void
-segment_file_guard(struct bus_guard *guard, const void *memory, size_t size);
-void segment_file_unguard(struct bus_guard *guard);
 
 #endif

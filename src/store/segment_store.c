@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -130,18 +132,6 @@ is_in_place(int fd, const struct segment_dir *dir)
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Removes a stale file, unless another process is doing so: EAGAIN. */
-static struct failure
-remove_stale(int fd, const struct segment_dir *dir)
-{
-	if (!lock(fd))
-		return (
-		    struct failure){ "being replaced all the time", EAGAIN };
-	if (!is_in_place(fd, dir) || unlink(dir->path) == 0)
-		return NO_FAILURE;
-	return FAILED("cannot remove");
-}
-
 struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make)
@@ -164,8 +154,15 @@ segment_store_open(struct segment_store *store, const char *directory,
 			failure.error = ENOENT;
 			return failure;
 		}
-		failure = store->fd == -1 ? segment_file_make(&dir, key, terms)
-					  : remove_stale(store->fd, &dir);
+		failure = NO_FAILURE;
+		if (store->fd == -1)
+			failure = segment_file_make(&dir, key, terms);
+		else if (!lock(store->fd)) /* another process removes it */
+			failure =
+			    (struct failure){ "being replaced all the time",
+				    EAGAIN };
+		else if (is_in_place(store->fd, &dir) && unlink(dir.path) == -1)
+			failure = FAILED("cannot remove");
 		segment_store_close(store);
 		if (failure.why != NULL)
 			return failure;
@@ -174,11 +171,40 @@ segment_store_open(struct segment_store *store, const char *directory,
 }
 
 void
-segment_store_open_private(struct segment_store *store, struct segment *own)
+segment_store_open_private(struct segment_store *store, struct segment *segment)
 {
 	store->fd = -1;
-	store->segment = own;
-	store->header = own->header;
+	store->segment = segment;
+	store->header = segment->header;
+}
+
+/*
+ * The segment that is being used. If its file is truncated, the kernel sends
+ * SIGBUS at the next access. At file scope, because a signal handler gets no
+ * argument from its program.
+ */
+static struct {
+	sigjmp_buf out;
+	const struct segment *segment;
+	struct sigaction before;
+	volatile sig_atomic_t sent; /* a process has sent SIGBUS */
+} in_use;
+
+/* A SIGBUS for other memory, or from another process, has the effect that it
+ * would have had without this handler. */
+static void
+on_bus_error(int number, siginfo_t *info, void *context)
+{
+	const char *address = info->si_addr;
+	const char *memory = (const char *)in_use.segment;
+
+	(void)context;
+	if (info->si_code <= 0)
+		in_use.sent = 1;
+	else if (address >= memory && address < memory + sizeof(struct segment))
+		siglongjmp(in_use.out, 1);
+	else /* the instruction is run again, and faults again */
+		sigaction(number, &in_use.before, NULL);
 }
 
 bool
@@ -187,9 +213,12 @@ segment_store_run(struct segment_store *store,
 	struct segment *segment, const struct header *header, void *with),
     void *with)
 {
+	const struct sigaction action = { .sa_sigaction = on_bus_error,
+		.sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct segment *segment = store->segment;
 	const struct header *header = &store->header;
-	struct bus_guard guard;
+	volatile bool used = false;
+	sigset_t bus, mask;
 	struct stat file;
 
 	/* The file of a segment must still have a name and its size. */
@@ -200,18 +229,29 @@ segment_store_run(struct segment_store *store,
 		segment_store_close(store);
 		return false;
 	}
-	segment_file_guard(&guard, segment, sizeof *segment);
-	/* From here on, a SIGBUS for the segment returns to this line. And
-	 * nothing changes the header, unless it overwrites the file. */
-	if (sigsetjmp(guard.out, 0) != 0 ||
-	    memcmp(&segment->header, header, sizeof *header) != 0) {
-		segment_file_unguard(&guard);
-		segment_store_close(store);
-		return false;
+	in_use.segment = segment;
+	in_use.sent = 0;
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	sigaction(SIGBUS, &action, &in_use.before);
+	/* While SIGBUS is blocked, a fault kills the process. */
+	sigprocmask(SIG_UNBLOCK, &bus, &mask);
+	/* From here on, a SIGBUS for the segment returns to this line. */
+	if (sigsetjmp(in_use.out, 0) == 0) {
+		/* Nothing changes the header, unless it overwrites the file. */
+		if (memcmp(&segment->header, header, sizeof *header) == 0) {
+			use(segment, header, with);
+			used = true;
+		}
 	}
-	use(segment, header, with);
-	segment_file_unguard(&guard);
-	return true;
+	if (sigismember(&mask, SIGBUS) == 1)
+		sigprocmask(SIG_BLOCK, &bus, NULL);
+	sigaction(SIGBUS, &in_use.before, NULL);
+	if (in_use.sent != 0)
+		raise(SIGBUS);
+	if (!used)
+		segment_store_close(store);
+	return used;
 }
 
 void

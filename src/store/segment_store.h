@@ -44,9 +44,9 @@ struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
 
-/* Uses own, in the memory of this process, which must stay valid. */
-void
-segment_store_open_private(struct segment_store *store, struct segment *own);
+/* Uses a segment in the memory of this process, which must stay valid. */
+void segment_store_open_private(
+    struct segment_store *store, struct segment *segment);
 
 /*
  * Calls use with the segment, the checked copy of its header, and with. False
