@@ -14,9 +14,9 @@ static bool
 agree(
     struct caller *caller, struct segment *segment, const struct header *header)
 {
-	caller->limits = segment_agree(
+	caller->terms = segment_agree(
 	    segment, header, &caller->config->terms, &caller->differs);
-	caller->corrupt = caller->limits.ratio < 0;
+	caller->corrupt = caller->terms.ratio < 0;
 	return !caller->corrupt;
 }
 
@@ -50,7 +50,7 @@ deny(const struct caller *caller, struct admission *admission,
 		;
 	admission->answer = ADMISSION_DENIED;
 	admission->never =
-	    admission->limits.ratio == 0 && admission->limits.min == 0;
+	    admission->terms.ratio == 0 && admission->terms.min == 0;
 	admission->next = number_greater(next, segment_cooldown(segment, age));
 }
 
@@ -60,7 +60,7 @@ static void
 limit_retry(struct caller *caller, struct admission *admission,
     struct segment *segment, const struct header *header, nanos now)
 {
-	const struct terms *limits = &admission->limits;
+	const struct terms *limits = &admission->terms;
 	enum window_answer answer = WINDOW_DENIED;
 	int64_t epoch = segment_epoch(header, now), left;
 	nanos age = segment_age(header, now);
@@ -161,7 +161,7 @@ admission_ask(struct caller *caller, struct segment *segment,
 	caller->lost_lease = caller->waits = false;
 	if (!agree(caller, segment, header))
 		return admission;
-	admission.limits = caller->limits;
+	admission.terms = caller->terms;
 
 	if (has_breaker(caller)) {
 		pass = BREAKER_HELD;
@@ -212,11 +212,11 @@ admission_foresee(struct caller *caller, struct segment *segment,
 	if (caller->config->wait > 0 || has_breaker(caller) ||
 	    !agree(caller, segment, header))
 		return admission;
-	admission.limits = caller->limits;
+	admission.terms = caller->terms;
 	next = segment_next(
-	    &segment->window, header, &admission.limits, now, &admission.sums);
+	    &segment->window, header, &admission.terms, now, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
-	window = admission.limits.window / NANOS_MS;
+	window = admission.terms.window / NANOS_MS;
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
 		     window - 1) /
 	    window;
@@ -224,7 +224,7 @@ admission_foresee(struct caller *caller, struct segment *segment,
 	if (!admission.cooling &&
 	    (next <= delay ||
 		window_limit(
-		    &admission.limits, admission.sums.successes + coming) >
+		    &admission.terms, admission.sums.successes + coming) >
 		    admission.sums.retries))
 		return admission;
 	deny(caller, &admission, segment, next, age);

@@ -59,7 +59,7 @@ struct admission {
 		       NANOS_MAX: only after a success */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
-	struct terms limits; /* in force: those of the caller */
+	struct terms terms; /* in force: those of the caller */
 	struct window_sums sums;
 	struct breaker_view breaker; /* its state, if it held the attempt */
 	struct host_step fleet; /* what the fleet says, if it was asked */
@@ -80,8 +80,8 @@ struct caller {
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
-	struct terms limits; /* in force: the stricter of the segment's and the
-				user's */
+	struct terms terms; /* in force: the stricter of the segment's and the
+			       user's */
 	bool differs; /* the segment had others than the user asked for */
 	bool corrupt; /* the segment is corrupt, so nothing was done */
 };

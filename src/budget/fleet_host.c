@@ -207,11 +207,11 @@ go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
 {
 	int64_t epoch = window_epoch(config->slice, now), slices;
 	int64_t hosts = fleet_host_hosts(host, config->tag);
-	struct host_step step = { .decision = HOST_DENIED, .alone = true };
-	struct terms limits = { 0, config->alone, 0 };
+	struct host_step step = { .decision = HOST_DENIED, .silent = true };
+	struct terms limits = { 0, config->share, 0 };
 	struct window_sums sums;
 
-	if (config->alone < 0)
+	if (config->share < 0)
 		limits.min = hosts == 0
 		    ? 1
 		    : number_greater(1, config->terms.min / hosts);

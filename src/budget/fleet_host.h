@@ -113,7 +113,7 @@ struct host_config {
 	uint16_t tag; /* fleet_host_tag() */
 	nanos slice; /* of the segment */
 	nanos timeout; /* of a question; also the longest wait for another's */
-	int64_t alone; /* retries that a host makes alone in a window; -1:
+	int64_t share; /* of retries that the host makes alone in a window; -1:
 			  terms.min / hosts, but at least 1 */
 };
 
@@ -134,6 +134,12 @@ struct fleet_row {
 	int64_t alone; /* retries that the host made alone */
 };
 
+/* Up to where the server has been told (fleet_ledger.h). */
+struct fleet_mark {
+	uint64_t was;
+	uint64_t next; /* when the server knows the rows of the question */
+};
+
 /* A question to the server, which also tells it of successes. */
 struct fleet_question {
 	const char *key; /* of the budget */
@@ -150,9 +156,8 @@ struct fleet_question {
 	nanos asked; /* the age when the question was made */
 	nanos until; /* an age that is not before by, nor before the question
 			ends: the rows have their ages then */
-	/* Marks of the ledger, as they were and as they will be when the
-	 * server knows the rows. */
-	uint64_t alone, alone_next, counted;
+	struct fleet_mark alone; /* in the ledger */
+	uint64_t counted; /* in the ledger, when the server knows the rows */
 };
 
 enum fleet_code {
@@ -187,8 +192,8 @@ enum host_decision {
 
 struct host_step {
 	enum host_decision decision;
-	bool alone; /* the server does not answer: the share has decided */
-	int64_t share; /* of retries in a window, if alone */
+	bool silent; /* the server does not answer: the share has decided */
+	int64_t share; /* if the server is silent: as in struct host_config */
 	nanos next; /* HOST_DENIED, HOST_WAIT: how long until it is worth to ask
 		       again; NANOS_MAX: never */
 };

@@ -2,11 +2,6 @@
 
 #include "text/number.h"
 
-/* A mark as it was, and as it will be when the rows are told. */
-struct mark {
-	uint64_t told, next;
-};
-
 static int64_t
 marked(uint64_t mark)
 {
@@ -18,13 +13,13 @@ marked(uint64_t mark)
  * mark there if there are any.
  */
 static int64_t
-untold(struct mark *mark, int64_t epoch, int64_t count)
+untold(struct fleet_mark *mark, int64_t epoch, int64_t count)
 {
 	int64_t more = count;
 
-	if (epoch == marked(mark->told))
-		more -= (int64_t)(mark->told & UINT32_MAX);
-	if (epoch < marked(mark->told) || more <= 0)
+	if (epoch == marked(mark->was))
+		more -= (int64_t)(mark->was & UINT32_MAX);
+	if (epoch < marked(mark->was) || more <= 0)
 		return 0;
 	mark->next = (uint64_t)epoch << 32 | (uint64_t)count;
 	return more;
@@ -59,22 +54,21 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
 	uint64_t counted =
 	    fleet_host_rest(config->tag, atomic_load(&ledger->counted));
 	int64_t since = present - ((int64_t)counted - 1);
-	struct mark successes, alone;
+	struct fleet_mark successes, *alone = &question->alone;
 	struct window_sums sums;
 
 	question->first =
 	    counted == 0 || since >= WINDOW_SLICES || since < -WINDOW_WORDS;
 	question->counted =
 	    fleet_host_tagged(config->tag, (uint64_t)present + 1);
-	question->alone = question->alone_next = 0;
 	do {
-		successes.told = atomic_load(&ledger->successes);
-		alone.told = atomic_load(&ledger->alone);
-		successes.next = successes.told;
-		alone.next = alone.told;
+		successes.was = atomic_load(&ledger->successes);
+		alone->was = atomic_load(&ledger->alone);
+		successes.next = successes.was;
+		alone->next = alone->was;
 		/* Clocks of other processes may be ahead. */
 		last = number_greater(present,
-		    number_greater(marked(successes.told), marked(alone.told)));
+		    number_greater(marked(successes.was), marked(alone->was)));
 		question->count = 0;
 		if (last - present > WINDOW_WORDS || last >= WINDOW_EPOCHS)
 			break;
@@ -92,28 +86,26 @@ fleet_ledger_claim(struct fleet_ledger *ledger,
 
 			row.successes = untold(&successes, epoch,
 			    window_slice(window, epoch).successes);
-			row.alone = untold(&alone, epoch,
+			row.alone = untold(alone, epoch,
 			    window_slice(made_alone, epoch).retries);
 			if (row.successes > 0 || row.alone > 0)
 				question->told[question->count++] = row;
 		}
-	} while (successes.next != successes.told &&
+	} while (successes.next != successes.was &&
 	    !atomic_compare_exchange_strong(
-		&ledger->successes, &successes.told, successes.next));
-	question->alone = alone.told;
-	question->alone_next = alone.next;
+		&ledger->successes, &successes.was, successes.next));
 }
 
 void
 fleet_ledger_told(
     struct fleet_ledger *ledger, const struct fleet_question *question)
 {
-	uint64_t alone = question->alone;
+	struct fleet_mark alone = question->alone;
 	uint64_t counted = atomic_load(&ledger->counted);
 
-	if (alone != question->alone_next)
+	if (alone.was != alone.next)
 		atomic_compare_exchange_strong(
-		    &ledger->alone, &alone, question->alone_next);
+		    &ledger->alone, &alone.was, alone.next);
 	if (question->first)
 		atomic_compare_exchange_strong(
 		    &ledger->counted, &counted, question->counted);

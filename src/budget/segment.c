@@ -45,7 +45,7 @@ static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 static_assert(sizeof(struct origin) == 64, "origin");
 static_assert(offsetof(struct header, origin) == 24, "header.origin");
 static_assert(sizeof(struct header) == 1120, "header");
-static_assert(offsetof(struct segment, limits) == 1120, "limits");
+static_assert(offsetof(struct segment, terms) == 1120, "terms");
 static_assert(offsetof(struct segment, breaker) == 1128, "breaker");
 static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
 static_assert(offsetof(struct segment, waiting) == 1160, "waiting");
@@ -134,7 +134,7 @@ segment_make(struct segment *segment, const char *key,
 	header->origin = *origin;
 	header->length = (uint32_t)length;
 	memcpy(header->key, key, length);
-	atomic_init(&segment->limits, pack(&limits));
+	atomic_init(&segment->terms, pack(&limits));
 }
 
 bool
@@ -241,14 +241,14 @@ segment_next(const struct window *window, const struct header *header,
 struct terms
 segment_terms(const struct segment *segment, const struct header *header)
 {
-	return unpack(atomic_load(&segment->limits), header);
+	return unpack(atomic_load(&segment->terms), header);
 }
 
 struct terms
 segment_agree(struct segment *segment, const struct header *header,
     const struct terms *terms, bool *differs)
 {
-	uint64_t word = atomic_load(&segment->limits), next;
+	uint64_t word = atomic_load(&segment->terms), next;
 	struct terms there, agreed;
 
 	*differs = false;
@@ -262,7 +262,7 @@ segment_agree(struct segment *segment, const struct header *header,
 			agreed.min = number_lesser(terms->min, there.min);
 		next = pack(&agreed);
 	} while (next != word &&
-	    !atomic_compare_exchange_weak(&segment->limits, &word, next));
+	    !atomic_compare_exchange_weak(&segment->terms, &word, next));
 	*differs = (terms->ratio != -1 && terms->ratio != there.ratio) ||
 	    (terms->min != -1 && terms->min != there.min) ||
 	    (terms->window != -1 && slice_of(terms->window) != header->slice);

@@ -69,7 +69,7 @@ struct header {
 
 struct segment {
 	struct header header;
-	_Atomic uint64_t limits; /* [ratio:32 | min:32]; never gets laxer */
+	_Atomic uint64_t terms; /* [ratio:32 | min:32]; never gets laxer */
 	struct breaker breaker;
 	_Atomic uint64_t cooldown; /* until when: ns since base */
 	_Atomic uint64_t waiting; /* when a retry that waits for the breaker

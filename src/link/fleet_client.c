@@ -18,7 +18,7 @@ fleet_client_start(struct fleet_client *fleet,
 		    .terms = policy->terms,
 		    .tag = fleet_host_tag(url_name(policy->url, server)),
 		    .timeout = policy->timeout,
-		    .alone = policy->alone };
+		    .share = policy->alone };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
@@ -32,7 +32,7 @@ fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
 	if (retry)
 		fleet->caller.random = sys_seed();
 	admission = budget_client_admit(fleet->budget, retry, now);
-	if (admission.fleet.alone && fleet->silent && !fleet->said) {
+	if (admission.fleet.silent && fleet->silent && !fleet->said) {
 		admission.silence = fleet->link.reason;
 		fleet->said = true;
 	}

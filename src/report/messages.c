@@ -460,7 +460,7 @@ put_alone(char room[ALONE_ROOM], const struct admission *admission)
 	int64_t share = admission->fleet.share;
 	char window[NUMBER_ROOM];
 
-	number_put_decimal(window, admission->limits.window, NANOS_SECOND);
+	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
 	snprintf(room, ALONE_ROOM, "; this host alone, %" PRId64 " %s in %ss",
 	    share, share == 1 ? "retry" : "retries", window);
 }
@@ -473,7 +473,7 @@ say_denied(struct message *message)
 	const struct admission *admission = &message->history->admission;
 	const struct breaker_view *breaker = &admission->breaker;
 	const struct host_view *view = &admission->view;
-	const struct terms *limits = &admission->limits;
+	const struct terms *limits = &admission->terms;
 	int64_t successes = admission->sums.successes;
 	bool paid = admission->next == NANOS_MAX;
 	char next[DURATION_ROOM], window[NUMBER_ROOM], ratio[NUMBER_ROOM];
@@ -485,7 +485,7 @@ say_denied(struct message *message)
 	else if (message->history->made == 0)
 		then = "; command not run";
 	duration_format(next, admission->next);
-	number_put_decimal(window, admission->limits.window, NANOS_SECOND);
+	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
 
 	message->strings[0] = NULL;
 	if (admission->answer == ADMISSION_HELD) {
@@ -506,7 +506,7 @@ say_denied(struct message *message)
 				: ", probe in ",
 			    next);
 	} else if (admission->fleet.decision == HOST_DENIED &&
-	    admission->fleet.alone) {
+	    admission->fleet.silent) {
 		put_alone(alone, admission);
 		add(message, STRINGS("fleet '", policy->fleet.text));
 		snprintf(text, sizeof text, "': %s%s, ask again in about %s",

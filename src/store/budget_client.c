@@ -84,7 +84,7 @@ budget_client_visit(struct budget_client *budget,
     nanos now, void *with)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
-	const struct terms *limits = &budget->caller.limits;
+	const struct terms *limits = &budget->caller.terms;
 	struct visit visit = { .now = now, .with = with };
 	struct failure failure = NO_FAILURE;
 	int removed = 0;

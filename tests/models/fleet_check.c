@@ -98,7 +98,7 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
 static const struct host_config config = { .tag = TAG,
 	.slice = TICKS_OF_SLICE * TICK,
 	.timeout = TICK,
-	.alone = SHARE };
+	.share = SHARE };
 
 enum operation {
 	IDLE,
@@ -827,8 +827,8 @@ claim(struct state *state, struct actor *actor)
 	fleet_ledger_claim(&state->ledger, &config, &state->window,
 	    &state->host.alone, clock_of(actor->now), &tally);
 	become(actor, SEND);
-	actor->alone = tally.alone;
-	actor->alone_next = tally.alone_next;
+	actor->alone = tally.alone.was;
+	actor->alone_next = tally.alone.next;
 	for (size_t i = 0; i < tally.count; i++) {
 		const struct fleet_row *row = &tally.told[i];
 		int64_t epoch = (until - row->age) / config.slice;
@@ -837,7 +837,7 @@ claim(struct state *state, struct actor *actor)
 		actor->retries[epoch] = (uint8_t)row->alone;
 	}
 	if (run.fault == TOLD_BEFORE_SENT)
-		state->ledger.alone = tally.alone_next;
+		state->ledger.alone = tally.alone.next;
 }
 
 /* The server gets a tally. */
@@ -861,8 +861,8 @@ send_tally(struct state *state, struct actor *actor)
 static void
 tell(struct state *state, struct actor *actor)
 {
-	struct fleet_question tally = { .alone = actor->alone,
-		.alone_next = actor->alone_next };
+	struct fleet_question tally = { .alone = {
+					    actor->alone, actor->alone_next } };
 
 	fleet_ledger_told(&state->ledger, &tally);
 	become(actor, IDLE);

@@ -21,7 +21,7 @@ fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
 		.terms = policy->fleet.terms,
 		.tag = 1,
 		.timeout = policy->fleet.timeout,
-		.alone = policy->fleet.alone };
+		.share = policy->fleet.alone };
 }
 
 void

@@ -165,9 +165,9 @@ test_retries_within_the_allowance(void)
 	admission = ask(&caller, &segment, true, SECONDS(1.5));
 	EQUAL("2", admission.answer, ADMISSION_GRANTED);
 	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.limits.min, 2);
-	EQUAL("2", admission.limits.ratio, 0);
-	EQUAL("2", admission.limits.window, SECONDS(60));
+	EQUAL("2", admission.terms.min, 2);
+	EQUAL("2", admission.terms.ratio, 0);
+	EQUAL("2", admission.terms.window, SECONDS(60));
 	HOLDS("2", !caller.corrupt && !caller.differs);
 	check_counts("2", &segment, 2, 0, SECONDS(2));
 	admission = ask(&caller, &segment, true, SECONDS(2.25));
@@ -862,7 +862,7 @@ test_results_of_attempts(void)
 		tell(&one, &segment, &failure, 0);
 		tell(&caller, &segment, tellings[i].ending, SECONDS(1));
 		HOLDS(tellings[i].row, !caller.corrupt && !caller.differs);
-		EQUAL(tellings[i].row, caller.limits.window, SECONDS(60));
+		EQUAL(tellings[i].row, caller.terms.window, SECONDS(60));
 		EQUAL(tellings[i].row, (int64_t)segment.firsts,
 		    tellings[i].firsts);
 		EQUAL(tellings[i].row, (int64_t)segment.successes,
@@ -910,7 +910,7 @@ test_corrupt_limits(void)
 	struct admission admission;
 
 	fail_thrice(&segment, 0);
-	segment.limits = UINT64_MAX;
+	segment.terms = UINT64_MAX;
 	look(&caller, &segment);
 	HOLDS("look", caller.corrupt);
 	for (int retry = 0; retry < 2; retry++) {
@@ -939,7 +939,7 @@ test_a_corrupt_window(void)
 		segment.window.words[i] = UINT64_MAX;
 	look(&caller, &segment);
 	HOLDS("look", caller.corrupt);
-	EQUAL("look", caller.limits.window, SECONDS(60));
+	EQUAL("look", caller.terms.window, SECONDS(60));
 	ask(&other, &segment, true, SECONDS(10));
 	HOLDS("ask", other.corrupt && other.lease == 0);
 	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
@@ -966,8 +966,8 @@ test_a_look_changes_nothing(void)
 
 	look(&caller, &segment);
 	HOLDS("good", !caller.corrupt && !caller.differs);
-	EQUAL("good", caller.limits.ratio, WINDOW_RATIO_ONE);
-	EQUAL("good", caller.limits.min, 9);
+	EQUAL("good", caller.terms.ratio, WINDOW_RATIO_ONE);
+	EQUAL("good", caller.terms.min, 9);
 	check_counts("good", &segment, 0, 0, 0);
 }
 
@@ -1005,12 +1005,10 @@ test_other_limits(void)
 				look(&caller, &segment);
 			EQUAL(
 			    numbers[i].row, caller.differs, numbers[i].differs);
-			EQUAL(numbers[i].row, caller.limits.ratio,
+			EQUAL(numbers[i].row, caller.terms.ratio,
 			    numbers[i].ratio);
-			EQUAL(
-			    numbers[i].row, caller.limits.min, numbers[i].min);
-			EQUAL(
-			    numbers[i].row, caller.limits.window, SECONDS(60));
+			EQUAL(numbers[i].row, caller.terms.min, numbers[i].min);
+			EQUAL(numbers[i].row, caller.terms.window, SECONDS(60));
 			EQUAL(numbers[i].row,
 			    segment_terms(&segment, &segment.header).min,
 			    numbers[i].min);

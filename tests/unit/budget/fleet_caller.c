@@ -48,7 +48,7 @@ join(struct member *member, const struct budget_config *config)
 		.terms = terms,
 		.tag = 1,
 		.timeout = MS(250),
-		.alone = -1 };
+		.share = -1 };
 	member->caller = (struct caller){ .config = config,
 		.uses_breaker = true,
 		.deposits = true,
@@ -180,7 +180,7 @@ test_a_denial_by_the_fleet(void)
 	admission = ask(&one, &segment, MS(1));
 	EQUAL("denied", admission.answer, ADMISSION_DENIED);
 	EQUAL("by the fleet", admission.fleet.decision, HOST_DENIED);
-	EQUAL("not alone", admission.fleet.alone, false);
+	EQUAL("not alone", admission.fleet.silent, false);
 	EQUAL("never", admission.never, false);
 	EQUAL("the pause", admission.next, SECONDS(2));
 	EQUAL("hosts", admission.view.hosts, 50);
@@ -323,7 +323,7 @@ test_without_an_answer_the_host_is_alone(void)
 	EQUAL("counted", (int64_t)segment.retries, 1);
 	admission = ask(&one, &segment, MS(251));
 	EQUAL("denied", admission.answer, ADMISSION_DENIED);
-	EQUAL("alone", admission.fleet.alone, true);
+	EQUAL("alone", admission.fleet.silent, true);
 	/* The server answers again, and is told; the alone share counts. */
 	EQUAL("asks", decides(&one, &segment, SECONDS(2)), HOST_ASK);
 	EQUAL("told", told(&one).alone, 1);

@@ -22,7 +22,7 @@ static const struct host_config config = { .tag = 7,
 	.slice = SECONDS(1),
 	.timeout = MS(250),
 	.terms = { .min = 200 },
-	.alone = -1 };
+	.share = -1 };
 
 /* An answer, as the server makes it at the age now. */
 static struct fleet_answer
@@ -110,11 +110,11 @@ test_a_denial_holds_for_all_and_then_ends(void)
 		    settle(&host, &question, &answer, now, denials[i].random);
 		EQUAL(row, step.decision, HOST_DENIED);
 		EQUAL(row, step.next, denials[i].denied);
-		HOLDS(row, !step.alone);
+		HOLDS(row, !step.silent);
 		step = ask(&host, &wait, now);
 		EQUAL(row, step.decision, HOST_DENIED);
 		EQUAL(row, step.next, denials[i].denied);
-		HOLDS(row, !step.alone);
+		HOLDS(row, !step.silent);
 		EQUAL(row, decides(&host, now + denials[i].denied - 1),
 		    HOST_DENIED);
 		EQUAL(row, decides(&host, now + denials[i].denied), HOST_ASK);
@@ -454,7 +454,7 @@ test_nobody_waits_for_a_server_that_did_not_answer(void)
 	EQUAL("alone", step.decision, HOST_ALONE);
 	step = ask(&host, &wait, SECONDS(1));
 	EQUAL("no share is left", step.decision, HOST_DENIED);
-	HOLDS("no share is left", step.alone);
+	HOLDS("no share is left", step.silent);
 	EQUAL("until the lease ends", step.next, MS(270));
 }
 
@@ -488,7 +488,7 @@ test_the_share_of_a_host_that_is_alone(void)
 
 		answer.hosts = shares[i].hosts;
 		mine.terms.min = shares[i].min;
-		mine.alone = shares[i].alone;
+		mine.share = shares[i].alone;
 		settle(&host, &question, &answer, 0, ONE);
 		question = question_at(row, &host, 0);
 		fleet_host_fail(&host, &config, &question, 0, ONE);
@@ -496,7 +496,7 @@ test_the_share_of_a_host_that_is_alone(void)
 			step = fleet_host_ask(
 			    &host, &mine, &wait, 1, 0, ONE, &asked);
 			EQUAL(row, step.decision, HOST_ALONE);
-			HOLDS(row, step.alone);
+			HOLDS(row, step.silent);
 		}
 		step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE, &asked);
 		EQUAL(row, step.decision, HOST_DENIED);

@@ -487,13 +487,13 @@ test_corrupt_limits(void)
 		bool differs = true;
 
 		segment_make(&new, "key", &unsaid, &origin);
-		atomic_store(&new.limits, rows[i].word);
+		atomic_store(&new.terms, rows[i].word);
 		limits = segment_terms(&new, &new.header);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
 		limits = segment_agree(&new, &new.header, &unsaid, &differs);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
 		HOLDS(rows[i].row, !differs);
-		HOLDS(rows[i].row, atomic_load(&new.limits) == rows[i].word);
+		HOLDS(rows[i].row, atomic_load(&new.terms) == rows[i].word);
 	}
 }
 
@@ -516,7 +516,7 @@ static const struct {
 	{ "space", offsetof(struct header, origin.space), 80 },
 	{ "length", offsetof(struct header, length), 88 },
 	{ "key", offsetof(struct header, key), 92 },
-	{ "limits", offsetof(struct segment, limits), 1120 },
+	{ "limits", offsetof(struct segment, terms), 1120 },
 	{ "breaker", offsetof(struct segment, breaker), 1128 },
 	{ "rate", offsetof(struct segment, breaker.rate), 1144 },
 	{ "cooldown", offsetof(struct segment, cooldown), 1152 },

@@ -246,7 +246,7 @@ test_what_the_host_knows_of_its_fleet(void)
 {
 	struct segment segment = make("api", -1, -1, SECONDS(60));
 	const struct host_config config = {
-		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .alone = 2
+		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .share = 2
 	};
 	struct fleet_answer answer = {
 		.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
@@ -306,7 +306,7 @@ test_garbage(void)
 	for (int round = 0; round < 30000; round++) {
 		struct segment segment = make("api", -1, -1, -1);
 		const bool all = round % 5 == 0;
-		const size_t from = all ? offsetof(struct segment, limits)
+		const size_t from = all ? offsetof(struct segment, terms)
 					: offsetof(struct segment, breaker);
 		const size_t to =
 		    all ? sizeof segment : offsetof(struct segment, window);
@@ -387,7 +387,7 @@ test_corrupt_segments(void)
 		struct snapshot snapshot;
 		struct segment before;
 
-		atomic_store(rows[i].limits ? &segment.limits
+		atomic_store(rows[i].limits ? &segment.terms
 					    : &segment.window.words[rows[i].at],
 		    rows[i].word);
 		memcpy(&before, &segment, sizeof before);
