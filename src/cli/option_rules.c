@@ -135,12 +135,12 @@ add_preset(struct policy *policy, const struct argument *argument,
 	struct watches *watches = &policy->watches;
 	struct rules *rules = &policy->rules;
 	struct conditions *transient =
-	    preset->own == NULL ? &rules->transient : &rules->own_transient;
+	    preset->own == NULL ? &rules->transient : &rules->tool_transient;
 	int first = watches->count;
 
 	add(policy, &rules->transient, argument, preset->codes);
 	if (preset->own != NULL)
-		add(policy, &rules->own, argument, preset->own);
+		add(policy, &rules->tool_exits, argument, preset->own);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;

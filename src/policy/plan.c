@@ -67,11 +67,12 @@ struct history
 plan_start(
     const struct policy *policy, nanos began, nanos inherited, uint64_t seed)
 {
-	nanos own = policy->deadline == 0 ? NANOS_MAX
-					  : number_add(began, policy->deadline);
+	nanos deadline = policy->deadline == 0
+	    ? NANOS_MAX
+	    : number_add(began, policy->deadline);
 
 	return (struct history){ .began = began,
-		.deadline = own < inherited ? own : inherited,
+		.deadline = number_lesser(deadline, inherited),
 		.schedule = schedule_start(seed) };
 }
 
@@ -79,7 +80,7 @@ struct step
 plan_first(const struct policy *policy, struct history *history, nanos now)
 {
 	nanos left = time_left(history, now);
-	nanos most = policy->splay < left / 2 ? policy->splay : left / 2;
+	nanos most = number_lesser(policy->splay, left / 2);
 
 	if (left == 0)
 		return end(history, REASON_DEADLINE);

@@ -149,7 +149,7 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	/* If there are lists or presets, and none names the outcome, retry
 	 * stops. */
 	if (!listed && conditions_empty(&rules->transient) &&
-	    conditions_empty(&rules->own_transient)) {
+	    conditions_empty(&rules->tool_transient)) {
 		if (outcome->curl && outcome->end == END_EXITED &&
 		    curl_distrusts(outcome->code))
 			return retry_if(false, "http");
@@ -158,8 +158,8 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	if (verdict_fails_by(retry_on, outcome))
 		return retry_if(true, "retry-on");
 	if (verdict_fails_by(&rules->transient, outcome) ||
-	    (meets_end(&rules->own, outcome) &&
-		meets(&rules->own_transient, outcome)))
+	    (meets_end(&rules->tool_exits, outcome) &&
+		meets(&rules->tool_transient, outcome)))
 		return retry_if(true, "preset");
 	return retry_if(false, listed ? "retry-on" : "preset");
 }

@@ -77,8 +77,8 @@ struct rules {
 	struct conditions fail_on; /* includes those of presets */
 	struct conditions success_on;
 	struct conditions transient, fatal; /* of presets */
-	struct conditions own_transient; /* transient with a status in own */
-	struct conditions own;
+	struct conditions tool_exits; /* statuses that are the tool's own */
+	struct conditions tool_transient; /* transient with one of these */
 };
 
 /*
