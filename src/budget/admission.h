@@ -25,8 +25,10 @@
 #define ADMISSION_H
 
 #include <stdbool.h>
+#include "budget/breaker.h"
 #include "budget/fleet_caller.h"
 #include "budget/segment.h"
+#include "budget/window.h"
 
 /*
  * For how long a retry that the breaker has held back counts as one that waits.

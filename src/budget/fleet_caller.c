@@ -1,6 +1,7 @@
 #include "budget/fleet_caller.h"
 
 #include "text/number.h"
+#include "budget/fleet_ledger.h"
 
 /* The caller's numbers for this segment; another process may have made it, with
  * a window of another length. */

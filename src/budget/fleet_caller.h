@@ -9,6 +9,7 @@
 #define FLEET_CALLER_H
 
 #include <stdbool.h>
+#include "budget/fleet_host.h"
 #include "budget/segment.h"
 
 /*

@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include "text/duration.h"
 #include "budget/breaker.h"
+#include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
+#include "budget/window.h"
 
 /* The longest key. */
 #define SEGMENT_KEY 1024

@@ -218,13 +218,10 @@ conditions_parse(struct conditions *set, struct watches *watches,
 bool
 conditions_empty(const struct conditions *set)
 {
-	uint64_t any = set->signals | set->watches;
+	static const struct conditions none;
 
-	for (size_t i = 0; i < sizeof set->exits / sizeof *set->exits; i++)
-		any |= set->exits[i];
-	return any == 0 && !conditions_has_http(set, 0) && !set->any_signal &&
-	    !set->timeout && !set->idle && !set->fail && set->over == 0 &&
-	    set->under == 0;
+	return !set->any_signal && !set->timeout && !set->idle && !set->fail &&
+	    memcmp(set, &none, offsetof(struct conditions, any_signal)) == 0;
 }
 
 bool

@@ -20,6 +20,8 @@ struct conditions {
 	uint64_t http[8]; /* bit n: HTTP status CONDITIONS_HTTP_FIRST + n */
 	uint64_t watches; /* bit n: watch n has matched */
 	nanos over, under; /* the attempt ran longer, or less; 0: none */
+	/* These stand last: conditions_empty() compares the bytes before them.
+	 */
 	bool any_signal, timeout, idle, fail;
 };
 
