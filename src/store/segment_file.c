@@ -36,14 +36,20 @@ static const uint32_t network_types[] = {
 	0x0bd00bd0, /* Lustre */
 };
 
+void
+segment_file_name(struct segment_dir *dir, const char *key)
+{
+	segment_name(
+	    dir->path + dir->stem, dir->shared ? -1 : (int64_t)dir->user, key);
+}
+
 struct failure
 segment_file_find(struct segment_dir *dir, const char *directory)
 {
-	struct stat status;
+	struct stat status = { .st_uid = 0 };
 	size_t length = strlen(directory);
 
 	dir->directory = directory;
-	dir->shared = false;
 	dir->user = geteuid();
 	dir->mode = 0600;
 	dir->stem = length + 1;
@@ -54,40 +60,24 @@ segment_file_find(struct segment_dir *dir, const char *directory)
 	memcpy(dir->path, directory, length);
 	dir->path[length] = '/';
 	/* stat(2) is saved: the default directory is one for all users. */
-	if (strcmp(directory, SEGMENT_DIRECTORY) == 0)
-		return NO_FAILURE;
-	if (stat(directory, &status) == -1)
+	if (strcmp(directory, SEGMENT_DIRECTORY) != 0 &&
+	    stat(directory, &status) == -1)
 		return FAILED("cannot use the directory");
-	if ((status.st_uid == 0 || status.st_uid == dir->user) &&
-	    (status.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID) {
-		dir->shared = true;
+	dir->shared = (status.st_uid == 0 || status.st_uid == dir->user) &&
+	    (status.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID;
+	if (dir->shared) {
 		dir->group = status.st_gid;
 		dir->mode = 0660;
 	}
+	segment_file_name(dir, "");
+	dir->key = strlen(dir->path);
 	return NO_FAILURE;
-}
-
-void
-segment_file_name(struct segment_dir *dir, const char *key)
-{
-	segment_name(
-	    dir->path + dir->stem, dir->shared ? -1 : (int64_t)dir->user, key);
-}
-
-static size_t
-prefix_length(const struct segment_dir *dir)
-{
-	char name[SEGMENT_NAME];
-
-	return strlen(
-	    segment_name(name, dir->shared ? -1 : (int64_t)dir->user, ""));
 }
 
 bool
 segment_file_is_leftover(const struct segment_dir *dir)
 {
-	return strncmp(dir->path + dir->stem + prefix_length(dir), LEFTOVER,
-		   strlen(LEFTOVER)) == 0;
+	return strncmp(dir->path + dir->key, LEFTOVER, strlen(LEFTOVER)) == 0;
 }
 
 struct failure
@@ -204,11 +194,10 @@ make_named(
     const struct segment_dir *dir, const char *key, const struct terms *terms)
 {
 	struct segment_dir temporary = *dir;
-	char *end = temporary.path + dir->stem + prefix_length(dir);
+	char *end = temporary.path + dir->key;
 	struct failure failure;
 	int fd;
 
-	segment_file_name(&temporary, "");
 	memcpy(end, LEFTOVER, strlen(LEFTOVER));
 	number_put(end + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
 	fd = open(temporary.path,

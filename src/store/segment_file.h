@@ -31,15 +31,17 @@ struct segment_dir {
 	uid_t user; /* the effective user of this process */
 	gid_t group; /* of the files, if shared */
 	mode_t mode; /* the most that a file may permit */
-	size_t stem; /* where the file name begins in path */
+	size_t stem, key; /* where the file name begins in path, and its part
+			     for a key */
 	char path[PATH_MAX];
 };
 
-/* Examines a directory, and sets dir, without a file name in path. */
+/* Examines a directory, and sets dir; path ends with the prefix of all names
+ * of segments. */
 struct failure
 segment_file_find(struct segment_dir *dir, const char *directory);
 
-/* Sets path to the file of a key; key "": to the prefix of all such files. */
+/* Sets path to the file of a key. */
 void segment_file_name(struct segment_dir *dir, const char *key);
 
 /* Whether path names a file that segment_file_make had not completed. */

@@ -331,7 +331,6 @@ segment_store_walk(const char *directory,
 {
 	struct segment_dir dir;
 	const struct dirent *entry;
-	char prefix[SEGMENT_NAME];
 	DIR *stream;
 	int error;
 
@@ -340,10 +339,11 @@ segment_store_walk(const char *directory,
 	stream = opendir(directory);
 	if (stream == NULL)
 		return false;
-	segment_file_name(&dir, "");
-	memcpy(prefix, dir.path + dir.stem, sizeof prefix);
 	while (errno = 0, (entry = readdir(stream)) != NULL) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+		/* Each name that is copied to path begins with the prefix, so
+		 * the prefix stays there. */
+		if (strncmp(entry->d_name, dir.path + dir.stem,
+			dir.key - dir.stem) != 0)
 			continue;
 		memcpy(dir.path + dir.stem, entry->d_name,
 		    strlen(entry->d_name) + 1);
