@@ -12,7 +12,7 @@
 #define ID "RETRY_ID="
 
 /* The variables that retry writes itself, and so never passes through. */
-static const char *const written[] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
+static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
 	"RETRY_DEPTH=", "RETRY_DEADLINE=", "RETRY_LAST_STATUS=",
 	"RETRY_PARENT=", ID, "RETRY_ANCESTOR_RETRY=", "RETRY_ADMITTED=" };
 

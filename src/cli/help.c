@@ -79,16 +79,16 @@ help_options(const struct option *table, bool all)
 	}
 
 	writer_put(&writer, purpose);
-	for (const struct option *o = table; o->name != NULL; o++) {
+	for (const struct option *o = table; o->name[0] != '\0'; o++) {
 		const char letter[] = { '-', o->letter, ',', ' ', '\0' };
 
-		if (o->heading != NULL)
+		if (o->heading[0] != '\0')
 			writer_put_all(
 			    &writer, STRINGS("\n", o->heading, ":\n"));
 		writer_put_all(&writer,
 		    STRINGS("  ", o->letter != '\0' ? letter : "    ", "--",
-			o->name, o->argument != NULL ? " " : "",
-			o->argument != NULL ? o->argument : ""));
+			o->name, o->argument[0] != '\0' ? " " : "",
+			o->argument));
 		for (const char *c = o->help; *c != '\0'; c++) {
 			writer_pad(&writer, HELP_COLUMN);
 			writer_put_bytes(&writer, c, 1);

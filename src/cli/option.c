@@ -35,7 +35,7 @@ _Static_assert(sizeof(enum loudness) == sizeof(int), "an enum is an int");
 const struct option *
 option_find(const struct option *table, const char *name, size_t length)
 {
-	for (; table->name != NULL; table++)
+	for (; table->name[0] != '\0'; table++)
 		if (*table->name == *name &&
 		    strncmp(table->name, name, length) == 0 &&
 		    table->name[length] == '\0')
@@ -121,7 +121,7 @@ option_store(const struct argument *argument, struct policy *policy)
 {
 	const struct option *option = argument->option;
 	void *field = option_field(argument, policy);
-	const char *text = argument->text, *why;
+	const char *text = argument->text;
 	int value = 0;
 
 	switch (option->type) {
@@ -129,6 +129,7 @@ option_store(const struct argument *argument, struct policy *policy)
 	case OPTION_FILE:
 	case OPTION_HELP:
 	case OPTION_VERSION:
+	case OPTION_SPECIAL:
 		return;
 	case OPTION_FLAG:
 		*(bool *)field = true;
@@ -158,16 +159,10 @@ option_store(const struct argument *argument, struct policy *policy)
 		store_number(argument, field);
 		return;
 	case OPTION_TEXT:
-		why = option->check == NULL ? NULL : option->check(text);
-		if (why == NULL && *text == '\0')
-			why = option->refusal;
-		if (why != NULL)
-			option_refuse(argument, "%s", why);
+		if (*text == '\0' && option->refusal[0] != '\0')
+			option_refuse(argument, "%s", option->refusal);
 		/* An empty text undoes the same option in a policy file. */
 		*(const char **)field = *text == '\0' ? NULL : text;
-		return;
-	case OPTION_SPECIAL:
-		option->take(argument, policy);
 		return;
 	}
 }

@@ -32,10 +32,28 @@ enum option_type {
 	/* const char *: a text, NULL where it is empty; but if there is a
 	 * refusal, an empty text is refused. */
 	OPTION_TEXT,
-	OPTION_SPECIAL, /* any type: the function take stores it */
+	OPTION_SPECIAL, /* any type: the row's special says what it is */
 	OPTION_FILE, /* no field: names a file of options */
 	OPTION_HELP, /* no field: prints help and exits, as the next one */
 	OPTION_VERSION,
+};
+
+/* What only options.c knows: texts that it checks, and other arguments. */
+enum option_special {
+	SPECIAL_NONE,
+	SPECIAL_KEY,
+	SPECIAL_METHOD,
+	SPECIAL_HEADER,
+	SPECIAL_LABEL,
+	SPECIAL_LIMIT,
+	SPECIAL_TIMEOUTS,
+	SPECIAL_DELAYS,
+	SPECIAL_SEED,
+	SPECIAL_RETRY_AFTER,
+	SPECIAL_LIST,
+	SPECIAL_PRESET,
+	SPECIAL_BREAKER,
+	SPECIAL_FLEET,
 };
 
 /* An option that is given, and what is to be said of it in a message. */
@@ -46,31 +64,31 @@ struct argument {
 	bool by_variable; /* the variable of the option has the text */
 };
 
-/* One row of the table of options. */
+/*
+ * One row of the table of options. The texts are in the row, and "" is none:
+ * the loader would have to write each pointer at every start.
+ */
 struct option {
-	const char *name; /* without the dashes; NULL: behind the last row */
+	char name[16]; /* without the dashes; "": behind the last row */
 	char letter; /* of the short form, or '\0' */
-	const char *argument; /* as --help shows it; NULL: it takes none */
-	const char *help; /* its lines after the first are indented too */
+	char argument[16]; /* as --help shows it; "": it takes none */
+	char help[144]; /* its lines after the first are indented too */
 	enum option_type type;
 	bool command_line; /* no file may have the option */
 	bool is_path; /* const char *: the name of a file or a directory */
-	const char *heading; /* the line above it in --help, or NULL */
+	char heading[24]; /* the line above it in --help */
 	size_t field; /* offset in struct policy of what the option sets */
 	int64_t least, most; /* of a number; most 0: no upper bound */
-	const char *choices; /* by value of the enum: "a, b or c" */
-	const char *refusal; /* what is wrong with another bad argument */
-	/* For texts: what is wrong with this one, or NULL. */
-	const char *(*check)(const char *text);
-	/* Stores the text in the policy, or refuses it. */
-	void (*take)(const struct argument *argument, struct policy *policy);
-	/* The argument where no word, or an option, follows; NULL: an error. */
-	const char *implied;
+	char choices[48]; /* by value of the enum: "a, b or c" */
+	char refusal[40]; /* what is wrong with another bad argument */
+	enum option_special special;
+	/* The argument where no word, or an option, follows; "": an error. */
+	char implied[8];
 	/* The variable of the environment, RETRY_*, that is read where the
-	 * option is not given; an empty one counts as unset. NULL: none. */
-	const char *variable;
-	const char *needs; /* the option without which it means nothing */
-	const char *aliases; /* its names in other tools, separated by blanks */
+	 * option is not given; an empty one counts as unset. "": none. */
+	char variable[24];
+	char needs[16]; /* the option without which it means nothing */
+	char aliases[32]; /* its names in other tools, separated by blanks */
 };
 
 /* The row whose name has these bytes; NULL: there is none. */
@@ -83,7 +101,7 @@ void *option_field(const struct argument *argument, struct policy *policy);
 /*
  * Stores the text, as the type of its option has it, or refuses a text that is
  * not of that type or not within the bounds. Does nothing for options without a
- * field.
+ * field, or with an argument that is special.
  */
 void option_store(const struct argument *argument, struct policy *policy);
 

@@ -24,6 +24,7 @@
 /* What is read, and where the options go. */
 struct parser {
 	const struct option *table;
+	void (*store)(const struct argument *argument, struct policy *policy);
 	struct policy *policy;
 	const char **given;
 	char **next; /* the words of a command line that are not read yet */
@@ -82,11 +83,11 @@ suggest(const struct option *table, const char *typed, size_t length)
 	int64_t least = FAR;
 	int count = 0;
 
-	for (; table->name != NULL; table++) {
+	for (; table->name[0] != '\0'; table++) {
 		const char *alias = table->aliases;
 		int64_t slips = count_slips(typed, length, table->name);
 
-		while (alias != NULL && *alias != '\0') {
+		while (*alias != '\0') {
 			size_t end = strcspn(alias, " ");
 
 			if (end == length && strncmp(alias, typed, end) == 0)
@@ -134,7 +135,7 @@ take_word(struct parser *parser, const struct argument *argument)
 {
 	const char *implied = argument->option->implied, *next = *parser->next;
 
-	if (implied != NULL &&
+	if (*implied != '\0' &&
 	    (next == NULL || (next[0] == '-' && next[1] != '\0')))
 		return implied;
 	if (next == NULL)
@@ -145,9 +146,9 @@ take_word(struct parser *parser, const struct argument *argument)
 static const struct option *
 find_letter(const struct option *table, char letter)
 {
-	while (table->name != NULL && table->letter != letter)
+	while (table->name[0] != '\0' && table->letter != letter)
 		table++;
-	return table->name == NULL ? NULL : table;
+	return table->name[0] == '\0' ? NULL : table;
 }
 
 /* Reads "--name" or "--name=text"; a line of a file has no dashes. */
@@ -171,7 +172,7 @@ read_long(struct parser *parser, const char *typed)
 	}
 	if (parser->location != NULL && option->command_line)
 		option_refuse(&argument, "only allowed on the command line");
-	if (option->argument == NULL) {
+	if (option->argument[0] == '\0') {
 		argument.text = typed;
 		if (name[length] == '=')
 			option_refuse(&argument, "takes no argument");
@@ -199,7 +200,7 @@ read_letter(struct parser *parser)
 
 	if (dashed != NULL &&
 	    (argument.option == NULL ||
-		(argument.option->argument != NULL && letter == typed + 1)))
+		(argument.option->argument[0] != '\0' && letter == typed + 1)))
 		refuse_unknown(
 		    parser, typed, strlen(typed), NULL, dashed->name);
 	/* One byte of a longer UTF-8 character must not be shown alone. */
@@ -211,7 +212,7 @@ read_letter(struct parser *parser)
 
 	if (*parser->letter == '\0')
 		parser->letter = NULL;
-	if (argument.option->argument == NULL) {
+	if (argument.option->argument[0] == '\0') {
 		argument.text = typed;
 		return argument;
 	}
@@ -248,7 +249,7 @@ static void
 take(const struct parser *parser, const struct argument *argument)
 {
 	parser->given[argument->option - parser->table] = argument->text;
-	option_store(argument, parser->policy);
+	parser->store(argument, parser->policy);
 }
 
 /* Looks for name.conf in a directory. False where there is no such file. */
@@ -366,7 +367,7 @@ by_variable(const struct option *option)
 {
 	struct argument argument = { option, .by_variable = true };
 
-	if (option->variable != NULL)
+	if (option->variable[0] != '\0')
 		argument.text = getenv(option->variable);
 	if (argument.text != NULL && *argument.text == '\0')
 		argument.text = NULL;
@@ -374,10 +375,11 @@ by_variable(const struct option *option)
 }
 
 char **
-option_parse(const struct option *table, char **argv, struct policy *policy,
-    const char *given[])
+option_parse(const struct option *table,
+    void (*store)(const struct argument *argument, struct policy *policy),
+    char **argv, struct policy *policy, const char *given[])
 {
-	struct parser early = { table, policy, given, .next = argv + 1 };
+	struct parser early = { table, store, policy, given, .next = argv + 1 };
 	struct parser parser = early;
 	struct argument argument;
 	size_t file = 0;
@@ -402,7 +404,7 @@ option_parse(const struct option *table, char **argv, struct policy *policy,
 	argument = by_variable(&table[file]);
 	if (given[file] == NULL && argument.text != NULL) {
 		read_file(&early, &argument);
-		for (size_t i = 0; table[i].name != NULL; i++)
+		for (size_t i = 0; table[i].name[0] != '\0'; i++)
 			if (by_variable(&table[i]).text != NULL)
 				given[i] = NULL;
 	}
@@ -410,10 +412,10 @@ option_parse(const struct option *table, char **argv, struct policy *policy,
 	while (next_argument(&parser, &argument))
 		take(&parser, &argument);
 
-	for (size_t i = 0; table[i].name != NULL; i++) {
+	for (size_t i = 0; table[i].name[0] != '\0'; i++) {
 		argument = by_variable(&table[i]);
 		if (given[i] == NULL && argument.text != NULL)
-			option_store(&argument, policy);
+			store(&argument, policy);
 	}
 	return parser.next;
 }

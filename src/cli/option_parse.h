@@ -25,17 +25,18 @@
 #define OPTION_PARSE_FILE 65536
 
 /*
- * Stores in the policy the lines of all files that are named, then the options
- * after argv[0], both in order, then the variables of options that were not
- * among them. Where no option names a file, a variable may: then the other
- * variables count more than the lines of this file. Returns where the operands
- * begin. given has an element for each row of the table: the last text that the
- * option was given, unchanged where it was not given. Exits with 0 after help,
- * and after a message where an option is unknown, lacks its argument or has one
- * too many, or a file cannot be read, is too long or has a line that is no
- * option.
+ * Stores in the policy, by store, the lines of all files that are named, then
+ * the options after argv[0], both in order, then the variables of options that
+ * were not among them. Where no option names a file, a variable may: then the
+ * other variables count more than the lines of this file. Returns where the
+ * operands begin. given has an element for each row of the table: the last text
+ * that the option was given, unchanged where it was not given. Exits with 0
+ * after help, and after a message where an option is unknown, lacks its
+ * argument or has one too many, or a file cannot be read, is too long or has a
+ * line that is no option.
  */
-char **option_parse(const struct option *table, char **argv,
-    struct policy *policy, const char *given[]);
+char **option_parse(const struct option *table,
+    void (*store)(const struct argument *argument, struct policy *policy),
+    char **argv, struct policy *policy, const char *given[]);
 
 #endif

@@ -204,6 +204,60 @@ check_label(const char *text)
 	    : "contains a control character, or is not UTF-8";
 }
 
+/* Checks what is special, and stores the argument. */
+static void
+store(const struct argument *argument, struct policy *policy)
+{
+	const char *why = NULL;
+
+	switch (argument->option->special) {
+	case SPECIAL_NONE:
+		break;
+	case SPECIAL_KEY:
+		why = check_key(argument->text);
+		break;
+	case SPECIAL_METHOD:
+		why = check_method(argument->text);
+		break;
+	case SPECIAL_HEADER:
+		why = check_header(argument->text);
+		break;
+	case SPECIAL_LABEL:
+		why = check_label(argument->text);
+		break;
+	case SPECIAL_LIMIT:
+		option_rules_limit(argument, policy);
+		break;
+	case SPECIAL_TIMEOUTS:
+		take_timeouts(argument, policy);
+		break;
+	case SPECIAL_DELAYS:
+		take_delays(argument, policy);
+		break;
+	case SPECIAL_SEED:
+		take_seed(argument, policy);
+		break;
+	case SPECIAL_RETRY_AFTER:
+		option_rules_retry_after(argument, policy);
+		break;
+	case SPECIAL_LIST:
+		option_rules_list(argument, policy);
+		break;
+	case SPECIAL_PRESET:
+		option_rules_preset(argument, policy);
+		break;
+	case SPECIAL_BREAKER:
+		take_breaker(argument, policy);
+		break;
+	case SPECIAL_FLEET:
+		take_fleet(argument, policy);
+		break;
+	}
+	if (why != NULL)
+		option_refuse(argument, "%s", why);
+	option_store(argument, policy);
+}
+
 /*
  * The table of options, in the order of --help, the manual and the completions
  */
@@ -214,7 +268,7 @@ check_label(const char *text)
 #define CONSTANT(member, value) \
 	.type = OPTION_CONSTANT, AT(member), .least = (value)
 #define CHOICE(member, words) \
-	.type = OPTION_CHOICE, AT(member), .choices = (words)
+	.type = OPTION_CHOICE, AT(member), .choices = words
 #define SPAN(member) \
 	.type = OPTION_SPAN, AT(member), .refusal = DURATION_REFUSAL
 #define SIZE(member) \
@@ -226,11 +280,11 @@ check_label(const char *text)
 #define RATIO(member) \
 	.type = OPTION_RATIO, AT(member), .most = SEGMENT_RATIO_MOST, \
 	.refusal = "not a ratio from 0 to 1000"
-#define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = (why)
+#define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = why
 #define FILE_NAME(member) TEXT(member, "not a file name"), .is_path = true
-#define KEY(member, why) TEXT(member, why), .check = check_key
-#define SPECIAL(function) .type = OPTION_SPECIAL, .take = (function)
-#define LIST(member) SPECIAL(option_rules_list), AT(member)
+#define KEY(member, why) TEXT(member, why), .special = SPECIAL_KEY
+#define SPECIAL(kind) .type = OPTION_SPECIAL, .special = (kind)
+#define LIST(member) SPECIAL(SPECIAL_LIST), AT(member)
 
 static const struct option table[] = {
 	{ "attempts", 'n', "N",
@@ -242,13 +296,13 @@ static const struct option table[] = {
 	    .type = OPTION_LIMIT, AT(attempts), .least = 0,
 	    .refusal = "not a number of retries" },
 	{ "limit", '\0', "N:LIST", "most retries after these failures",
-	    SPECIAL(option_rules_limit) },
+	    SPECIAL(SPECIAL_LIMIT) },
 	{ "deadline", 'T', "DUR",
 	    "time for all attempts and delays (default: none)", SPAN(deadline),
 	    .aliases = "max-time total-timeout" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)",
-	    SPECIAL(take_timeouts), .refusal = "more than 64 timeouts" },
+	    SPECIAL(SPECIAL_TIMEOUTS), .refusal = "more than 64 timeouts" },
 	{ "idle-timeout", '\0', "DUR",
 	    "end an attempt that writes nothing for this long",
 	    SPAN(idle_timeout) },
@@ -258,14 +312,14 @@ static const struct option table[] = {
 	{ "kill-after", 'k', "DUR",
 	    "send KILL this long after that signal (default 5s)",
 	    SPAN(kill_after) },
-	{ "preserve-status", '\0', NULL,
+	{ "preserve-status", '\0', "",
 	    "after a limit of time exit as COMMAND did, not 124",
 	    FLAG(preserve_status) },
 
 	{ "delay", 'd', "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows",
-	    SPECIAL(take_delays), .refusal = "more than 64 delays",
+	    SPECIAL(SPECIAL_DELAYS), .refusal = "more than 64 delays",
 	    .heading = "Delays", .aliases = "sleep interval" },
 	{ "backoff", 'b', "KIND",
 	    "how delays grow: exponential (default), linear,\n"
@@ -286,7 +340,7 @@ static const struct option table[] = {
 	    "first retry, with -j none exactly that",
 	    CHOICE(backoff.jitter, "full, equal, decorrelated or none") },
 	{ "seed", '\0', "N", "make the same random delays for the same N",
-	    SPECIAL(take_seed) },
+	    SPECIAL(SPECIAL_SEED) },
 	{ "reset-after", '\0', "DUR",
 	    "begin with the first delay again after an attempt\n"
 	    "that ran this long (default: never)",
@@ -296,7 +350,7 @@ static const struct option table[] = {
 	{ "retry-after", '\0', "HINT",
 	    "wait at least the time that follows HINT in the\n"
 	    "output; HINT is stderr:ERE or stdout:ERE",
-	    SPECIAL(option_rules_retry_after) },
+	    SPECIAL(SPECIAL_RETRY_AFTER) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
 	    LIST(rules.retry_on), .heading = "What to retry" },
@@ -314,14 +368,14 @@ static const struct option table[] = {
 	    "delay between them (default 1)",
 	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
 	    .refusal = "not a number of successes" },
-	{ "keep-status", '\0', NULL,
+	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
 	{ "preset", '\0', "NAME[,NAME]",
 	    "rules for a tool; auto: for that of COMMAND;\n"
 	    "list: print all names; show:NAME: print one",
-	    SPECIAL(option_rules_preset) },
+	    SPECIAL(SPECIAL_PRESET) },
 
-	{ "http", '\0', NULL,
+	{ "http", '\0', "",
 	    "judge by the HTTP status: curl is made to write it\n"
 	    "to a file, others write it to $RETRY_HTTP_STATUS",
 	    FLAG(http), .heading = "HTTP" },
@@ -334,26 +388,26 @@ static const struct option table[] = {
 	{ "method", '\0', "M",
 	    "the method of the request; one that is not\n"
 	    "idempotent, such as POST, needs a key",
-	    TEXT(method, NULL), .check = check_method },
+	    TEXT(method, ""), .special = SPECIAL_METHOD },
 	{ "idempotency-key", '\0', "KEY",
-	    "send KEY with each attempt; auto: a random key", TEXT(key, NULL),
-	    .check = check_header },
+	    "send KEY with each attempt; auto: a random key", TEXT(key, ""),
+	    .special = SPECIAL_HEADER },
 
-	{ "replay-stdin", 'I', NULL,
+	{ "replay-stdin", 'I', "",
 	    "give each attempt the same input: a pipe is read\n"
 	    "before the first, a file is opened anew for each",
 	    FLAG(replay), .heading = "Streams" },
 	{ "stdin-max", '\0', "SIZE",
 	    "...and fail if it is more than this (default 1G)",
 	    SIZE(stdin_max) },
-	{ "hold-stdout", 'O', NULL,
+	{ "hold-stdout", 'O', "",
 	    "write the output only of the attempt that succeeds",
 	    FLAG(hold_out) },
-	{ "hold-stderr", 'E', NULL,
+	{ "hold-stderr", 'E', "",
 	    "write error output only after the final failure:\n"
 	    "the last attempt's, and retry's last message",
 	    FLAG(hold_err) },
-	{ "chronic", '\0', NULL,
+	{ "chronic", '\0', "",
 	    "write only what the last wrote, if all have failed",
 	    FLAG(chronic) },
 	{ "hold-max", '\0', "SIZE",
@@ -362,7 +416,7 @@ static const struct option table[] = {
 	{ "budget", 'B', "KEY",
 	    "share a budget of retries with all commands that\n"
 	    "give this KEY; '': none (default: $RETRY_BUDGET)",
-	    KEY(budget.key, NULL), .variable = "RETRY_BUDGET",
+	    KEY(budget.key, ""), .variable = "RETRY_BUDGET",
 	    .heading = "Budget" },
 	{ "budget-ratio", '\0', "R",
 	    "allow R retries for each success (default 0.2)",
@@ -385,24 +439,24 @@ static const struct option table[] = {
 	    .refusal = "not a time up to 24h", .needs = "budget" },
 	{ "budget-dir", '\0', "DIR", "directory of budgets (default /dev/shm)",
 	    FILE_NAME(budget.directory), .variable = "RETRY_BUDGET_DIR" },
-	{ "budget-required", '\0', NULL,
+	{ "budget-required", '\0', "",
 	    "run nothing if the budget cannot be used", FLAG(budget.required),
 	    .needs = "budget" },
 	{ "breaker", '\0', "N,DUR[,MAX]",
 	    "after N failures in a row allow no attempt for DUR\n"
 	    "(doubled each time up to MAX); on: 20,10s,60s",
-	    SPECIAL(take_breaker), .needs = "budget" },
+	    SPECIAL(SPECIAL_BREAKER), .needs = "budget" },
 	{ "budget-status", '\0', "[KEY]", "show a budget, or all of them",
 	    KEY(subject, "must not be empty"), .implied = "all",
 	    .command_line = true },
-	{ "json", '\0', NULL, "...as JSON", CONSTANT(format, FORMAT_JSON),
+	{ "json", '\0', "", "...as JSON", CONSTANT(format, FORMAT_JSON),
 	    .needs = "budget-status", .command_line = true },
-	{ "prom", '\0', NULL, "...as metrics for Prometheus",
+	{ "prom", '\0', "", "...as metrics for Prometheus",
 	    CONSTANT(format, FORMAT_PROM), .needs = "budget-status",
 	    .command_line = true },
 	{ "budget-reset", '\0', "KEY", "forget what a budget has counted",
 	    KEY(subject, "must not be empty"), .command_line = true },
-	{ "budget-gc", '\0', NULL, "remove budgets that nobody uses",
+	{ "budget-gc", '\0', "", "remove budgets that nobody uses",
 	    .type = OPTION_GIVEN, .command_line = true },
 	{ "nested", '\0', "KIND",
 	    "within another retry: share its budget (default);\n"
@@ -412,7 +466,7 @@ static const struct option table[] = {
 	{ "fleet", '\0', "URL",
 	    "share the budget with other hosts by a server of\n"
 	    "Valkey or Redis (default: $RETRY_FLEET)",
-	    SPECIAL(take_fleet), .variable = "RETRY_FLEET",
+	    SPECIAL(SPECIAL_FLEET), .variable = "RETRY_FLEET",
 	    .heading = "Fleet" },
 	{ "fleet-auth", '\0', "FILE",
 	    "file with its password, or with user:password",
@@ -420,7 +474,7 @@ static const struct option table[] = {
 	    .needs = "fleet" },
 	{ "fleet-via", '\0', "CMD",
 	    "connect by what sh runs: ssh -W HOST:6379 GATE",
-	    TEXT(fleet.via, NULL), .variable = "RETRY_FLEET_VIA",
+	    TEXT(fleet.via, ""), .variable = "RETRY_FLEET_VIA",
 	    .needs = "fleet", .command_line = true },
 	{ "fleet-timeout", '\0', "DUR",
 	    "time for one question (default 250ms; 1s with TLS\n"
@@ -443,14 +497,14 @@ static const struct option table[] = {
 	    RETRIES(fleet.alone), .variable = "RETRY_FLEET_ALONE",
 	    .needs = "fleet" },
 
-	{ "quiet", 'q', NULL, "no messages, unless retry itself fails",
+	{ "quiet", 'q', "", "no messages, unless retry itself fails",
 	    CONSTANT(loudness, LOUDNESS_QUIET),
 	    .heading = "Messages and reports" },
-	{ "verbose", 'v', NULL, "more messages: successes, and how it ended",
+	{ "verbose", 'v', "", "more messages: successes, and how it ended",
 	    CONSTANT(loudness, LOUDNESS_VERBOSE) },
 	{ "label", '\0', "TEXT",
-	    "begin each message with this: retry: TEXT: ...", TEXT(label, NULL),
-	    .check = check_label },
+	    "begin each message with this: retry: TEXT: ...", TEXT(label, ""),
+	    .special = SPECIAL_LABEL },
 	{ "log-format", '\0', "FORMAT",
 	    "format of messages: text (default), json, github",
 	    CHOICE(log_format, "text, json or github") },
@@ -465,15 +519,15 @@ static const struct option table[] = {
 	    "(default: $RETRY_TRACE)",
 	    FILE_NAME(trace), .variable = "RETRY_TRACE" },
 	{ "on-retry", '\0', "CMD", "run this with sh before each retry",
-	    TEXT(on_retry, NULL) },
+	    TEXT(on_retry, "") },
 	{ "on-give-up", '\0', "CMD", "run this with sh after giving up",
-	    TEXT(on_give_up, NULL) },
+	    TEXT(on_give_up, "") },
 	{ "progress", '\0', "WHEN",
 	    "show how long a wait still takes: auto (default;\n"
 	    "in the foreground of a terminal), always, never",
 	    CHOICE(progress, "auto, always or never") },
 
-	{ "dry-run", '\0', NULL,
+	{ "dry-run", '\0', "",
 	    "print delays, worst case and rules; run nothing",
 	    .type = OPTION_GIVEN, .heading = "General", .command_line = true },
 	{ "policy", '\0', "NAME|FILE",
@@ -481,11 +535,11 @@ static const struct option table[] = {
 	    "the command line wins (default: $RETRY_POLICY)",
 	    .type = OPTION_FILE, .variable = "RETRY_POLICY",
 	    .command_line = true },
-	{ "help", 'h', NULL, "print this and exit; -h: the first options",
+	{ "help", 'h', "", "print this and exit; -h: the first options",
 	    .type = OPTION_HELP, .command_line = true },
-	{ "version", 'V', NULL, "print the version and exit",
+	{ "version", 'V', "", "print the version and exit",
 	    .type = OPTION_VERSION, .command_line = true },
-	{ .name = NULL },
+	{ .name = "" },
 };
 
 #define OPTIONS (sizeof table / sizeof *table - 1)
@@ -531,8 +585,7 @@ static void
 refuse_needing(const char *const given[], const char *needed)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (given[i] != NULL && table[i].needs != NULL &&
-		    strcmp(table[i].needs, needed) == 0)
+		if (given[i] != NULL && strcmp(table[i].needs, needed) == 0)
 			option_refuse(
 			    &(struct argument){ &table[i], .text = given[i] },
 			    "only with --%s", needed);
@@ -542,7 +595,7 @@ refuse_needing(const char *const given[], const char *needed)
 static void
 find_action(struct policy *policy, const char *const given[])
 {
-	static const char *const actions[] = {
+	static const char actions[][16] = {
 		[ACTION_STATUS] = "budget-status",
 		[ACTION_RESET] = "budget-reset",
 		[ACTION_GC] = "budget-gc",
@@ -716,7 +769,7 @@ hand_on(struct policy *policy, const char *const given[])
 		struct argument argument = { &table[i], .text = given[i] };
 		const char *variable = table[i].variable, *text = given[i];
 
-		if (variable == NULL || table[i].type == OPTION_FILE)
+		if (*variable == '\0' || table[i].type == OPTION_FILE)
 			continue;
 		if (text == NULL && table[i].is_path)
 			text = getenv(variable);
@@ -779,7 +832,8 @@ options_parse(int argc, char **argv)
 
 	/* execve(2) allows an empty argv, without even argv[0]. */
 	if (argc > 0)
-		policy.command = option_parse(table, argv, &policy, given);
+		policy.command =
+		    option_parse(table, store, argv, &policy, given);
 	find_action(&policy, given);
 	if (policy.action == ACTION_RUN || policy.action == ACTION_REHEARSE) {
 		complete(&policy, given);

@@ -13,7 +13,7 @@ static const char has_password[] =
 static const char no_database[] = "not a number of a database";
 
 static const struct scheme {
-	const char *start;
+	char start[12];
 	bool tls, local;
 } schemes[] = {
 	{ "redis://", false, false },

@@ -9,19 +9,22 @@
 #include "text/escape.h"
 #include "text/number.h"
 
+/* Room for a word in these lists, which end with "". */
+#define WORD 12
+
 /* Words of sh(1) that are not programs. */
-static const char *const shell_words[] = { "!", ".", ":", "alias", "bg", "case",
+static const char shell_words[][WORD] = { "!", ".", ":", "alias", "bg", "case",
 	"cd", "command", "eval", "exec", "exit", "export", "fc", "fg", "for",
 	"getopts", "hash", "if", "jobs", "read", "readonly", "return", "set",
 	"shift", "times", "trap", "type", "ulimit", "umask", "unalias", "unset",
-	"until", "wait", "while", "{", NULL };
+	"until", "wait", "while", "{", "" };
 
 /* Words of bash(1) that are not programs and not in every sh. */
-static const char *const bash_words[] = { "[[", "bind", "builtin", "caller",
+static const char bash_words[][WORD] = { "[[", "bind", "builtin", "caller",
 	"compgen", "complete", "declare", "dirs", "disown", "enable",
 	"function", "history", "let", "local", "logout", "mapfile", "popd",
 	"pushd", "readarray", "select", "shopt", "source", "suspend", "time",
-	"typeset", NULL };
+	"typeset", "" };
 
 /* What names of variables are made of, and what words that mean themselves in
  * every shell, without quotes, may have besides. */
@@ -29,9 +32,9 @@ static const char *const bash_words[] = { "[[", "bind", "builtin", "caller",
 #define PLAIN NAME "-.:+@%"
 
 static bool
-is_among(const char *word, const char *const words[])
+is_among(const char *word, const char words[][WORD])
 {
-	while (*words != NULL)
+	while (**words != '\0')
 		if (strcmp(word, *words++) == 0)
 			return true;
 	return false;
