@@ -4,9 +4,10 @@
  *     compare ROUNDS NAME COMMAND [ARG]... [-- NAME COMMAND [ARG]...]...
  *
  * Runs every contender once a round, so that what disturbs one round disturbs
- * all of them, and prints for each: name, median time in microseconds, and the
+ * all of them, and prints for each: name, median time in microseconds, the
  * medians over the rounds of its time divided by the first contender's, and of
- * its time less the first contender's.
+ * its time less the first contender's, and the median of its page faults, those
+ * of its children included.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ struct contender {
 	char *name;
 	char **argv;
 	double *times; /* of each round, in microseconds */
+	double *faults; /* of each round */
 };
 
 static double
@@ -39,19 +42,21 @@ now(void)
 }
 
 static double
-run(char **argv, const posix_spawn_file_actions_t *quiet)
+run(char **argv, const posix_spawn_file_actions_t *quiet, double *faults)
 {
 	double began = now();
+	struct rusage usage;
 	pid_t child;
 	int status;
 	int error = posix_spawn(&child, argv[0], quiet, NULL, argv, environ);
 
 	if (error != 0)
 		errx(1, "%s: %s", argv[0], strerror(error));
-	if (waitpid(child, &status, 0) == -1)
-		err(1, "waitpid");
+	if (wait4(child, &status, 0, &usage) == -1)
+		err(1, "wait4");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
 		errx(1, "%s: status %#x", argv[0], (unsigned)status);
+	*faults = (double)usage.ru_minflt;
 	return now() - began;
 }
 
@@ -90,7 +95,8 @@ contenders_parse(char **argv, size_t rounds, struct contender *contenders)
 		c->name = argv[0];
 		c->argv = argv + 1;
 		c->times = calloc(rounds, sizeof *c->times);
-		if (c->times == NULL)
+		c->faults = calloc(rounds, sizeof *c->faults);
+		if (c->times == NULL || c->faults == NULL)
 			err(1, "calloc");
 		while (*argv != NULL && strcmp(*argv, "--") != 0)
 			argv++;
@@ -112,8 +118,9 @@ print(const struct contender *c, const struct contender *first, size_t rounds)
 		ratios[i] = c->times[i] / first->times[i];
 		more[i] = c->times[i] - first->times[i];
 	}
-	printf("%s\t%.0f\t%.3f\t%.1f\n", c->name, median(c->times, rounds),
-	    median(ratios, rounds), median(more, rounds));
+	printf("%s\t%.0f\t%.3f\t%.1f\t%.0f\n", c->name,
+	    median(c->times, rounds), median(ratios, rounds),
+	    median(more, rounds), median(c->faults, rounds));
 	free(ratios);
 	free(more);
 }
@@ -133,13 +140,15 @@ main(int argc, char **argv)
 		posix_spawn_file_actions_addopen(
 		    &quiet, fd, "/dev/null", O_RDWR, 0);
 	for (size_t i = 0; i < WARM_UP * count; i++)
-		run(contenders[i % count].argv, &quiet);
+		run(contenders[i % count].argv, &quiet,
+		    contenders[i % count].faults);
 	for (size_t i = 0; i < rounds; i++)
 		for (size_t c = 0; c < count; c++) {
 			/* nobody is always the one after the slowest */
 			struct contender *next = &contenders[(c + i) % count];
 
-			next->times[i] = run(next->argv, &quiet);
+			next->times[i] =
+			    run(next->argv, &quiet, &next->faults[i]);
 		}
 	for (size_t c = 0; c < count; c++)
 		print(&contenders[c], &contenders[0], rounds);
