@@ -49,44 +49,33 @@ static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 #endif
 
 static void
-leave_out(sigset_t *set, int number)
+leave_out(sigset_t *set, int signal)
 {
 	unsigned long *words = (unsigned long *)(void *)set;
-	int bit = number - 1;
+	int bit = signal - 1;
 
 	words[bit / WORD_BITS] &= ~(1UL << (bit % WORD_BITS));
 }
 
 static bool
-ignored(int number)
+ignored(int signal)
 {
 	unsigned long words[DISPOSITION_WORDS] = { 0 };
 	struct sigaction action;
 
-	if (sigaction(number, NULL, &action) == 0)
+	if (sigaction(signal, NULL, &action) == 0)
 		return action.sa_handler == SIG_IGN;
-	return syscall(SYS_rt_sigaction, number, NULL, words,
+	return syscall(SYS_rt_sigaction, signal, NULL, words,
 		   KERNEL_MASK_SIZE) == 0 &&
 	    words[HANDLER] == (unsigned long)SIG_IGN;
 }
 
 static void
-set_disposition(int number, void (*handler)(int))
+set_disposition(int signal, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler };
 
-	sigaction(number, &action, NULL);
-}
-
-static void
-set_default(int number)
-{
-	static const unsigned long words[DISPOSITION_WORDS];
-	struct sigaction action = { .sa_handler = SIG_DFL };
-
-	if (sigaction(number, &action, NULL) == -1)
-		syscall(
-		    SYS_rt_sigaction, number, words, NULL, KERNEL_MASK_SIZE);
+	sigaction(signal, &action, NULL);
 }
 
 static long
@@ -242,9 +231,9 @@ signals_note(struct signals *signals)
 }
 
 bool
-signals_stops(int number)
+signals_stops(int signal)
 {
-	return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
 /*
@@ -254,14 +243,14 @@ signals_stops(int number)
  * stops retry when a mask without this signal is set.
  */
 void
-signals_stop(const struct signals *signals, int number)
+signals_stop(const struct signals *signals, int signal)
 {
 	sigset_t others = signals->heard, pending;
 
 	if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
 		return;
-	kill(signals->self, number);
-	leave_out(&others, number);
+	kill(signals->self, signal);
+	leave_out(&others, signal);
 	set_mask(&others, NULL);
 	set_mask(&signals->heard, NULL);
 }
@@ -276,13 +265,13 @@ next_signal(struct signals *signals, struct wakeup *wakeup)
 	struct signalfd_siginfo info;
 
 	while (read(signals->fd, &info, sizeof info) == sizeof info) {
-		int number = (int)info.ssi_signo;
+		int signal = (int)info.ssi_signo;
 
-		if (number == SIGCONT)
+		if (signal == SIGCONT)
 			signals->continued = true;
-		if (number != SIGCHLD && number != SIGCONT && ignored(number))
+		if (signal != SIGCHLD && signal != SIGCONT && ignored(signal))
 			continue;
-		wakeup->signal = number;
+		wakeup->signal = signal;
 		wakeup->code = info.ssi_code;
 		wakeup->sender = (pid_t)info.ssi_pid;
 		wakeup->value = info.ssi_int;
@@ -322,21 +311,21 @@ signals_restore(const struct signals *signals)
 }
 
 void
-signals_die_with(pid_t parent, int number)
+signals_die_with(pid_t parent, int signal)
 {
 	/* If retry is killed, nothing else ends its child. A parent that is
 	 * dead already sends no signal, so look. */
-	prctl(PR_SET_PDEATHSIG, number);
+	prctl(PR_SET_PDEATHSIG, signal);
 	if (getppid() != parent && getppid() != OTHER_NAMESPACE)
 		_exit(EXIT_STATUS_NOT_FOUND);
 }
 
 bool
-signals_early(struct signals *signals, int number)
+signals_early(struct signals *signals, int signal)
 {
-	bool early = sigismember(&signals->early, number) == 1;
+	bool early = sigismember(&signals->early, signal) == 1;
 
-	leave_out(&signals->early, number);
+	leave_out(&signals->early, signal);
 	return early;
 }
 
@@ -360,32 +349,36 @@ signals_handed_on(struct signals *signals)
 	int end = 0;
 
 	for (size_t i = 0; i < signals->count; i++) {
-		int number = signals->pending[i].si_signo;
+		int signal = signals->pending[i].si_signo;
 
-		if (end == 0 && signals_end_series(number) && !ignored(number))
-			end = number;
+		if (end == 0 && signals_end_series(signal) && !ignored(signal))
+			end = signal;
 	}
 	signals->count = 0;
 	return end;
 }
 
 bool
-signals_end_series(int number)
+signals_end_series(int signal)
 {
-	return number == SIGHUP || number == SIGINT || number == SIGQUIT ||
-	    number == SIGTERM;
+	return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT ||
+	    signal == SIGTERM;
 }
 
 _Noreturn void
-signals_die(int number)
+signals_die(int signal)
 {
+	static const unsigned long words[DISPOSITION_WORDS];
+	const struct sigaction action = { .sa_handler = SIG_DFL };
 	sigset_t others;
 
 	prctl(PR_SET_DUMPABLE, 0);
-	set_default(number);
-	kill(getpid(), number);
+	if (sigaction(signal, &action, NULL) == -1)
+		syscall(
+		    SYS_rt_sigaction, signal, words, NULL, KERNEL_MASK_SIZE);
+	kill(getpid(), signal);
 	memset(&others, 0xff, sizeof others);
-	leave_out(&others, number);
+	leave_out(&others, signal);
 	set_mask(&others, NULL);
-	_exit(EXIT_STATUS_SIGNAL + number);
+	_exit(EXIT_STATUS_SIGNAL + signal);
 }

@@ -81,7 +81,7 @@ bool signals_pend(void);
 nanos signals_note(struct signals *signals);
 
 /* Whether signals_note has noted this signal; true once. */
-bool signals_early(struct signals *signals, int number);
+bool signals_early(struct signals *signals, int signal);
 
 /*
  * In the first child that becomes the command, after signals_restore: makes the
@@ -99,24 +99,24 @@ int signals_handed_on(struct signals *signals);
  * In the child that parent has just forked: the child gets this signal when
  * parent dies. Ends the child if parent is dead already.
  */
-void signals_die_with(pid_t parent, int number);
+void signals_die_with(pid_t parent, int signal);
 
 /* Whether a signal stops a job: TSTP, TTIN or TTOU. */
-bool signals_stops(int number);
+bool signals_stops(int signal);
 
 /*
  * Stops retry by this signal until CONT. It has no effect in an orphaned
  * process group, in process 1, or if CONT is pending.
  */
-void signals_stop(const struct signals *signals, int number);
+void signals_stop(const struct signals *signals, int signal);
 
 /* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
-bool signals_end_series(int number);
+bool signals_end_series(int signal);
 
 /*
  * Dies of a signal, without a core file, so that the caller sees how the
- * command died. Process 1 does not die of signals: it exits with 128 + number.
+ * command died. Process 1 does not die of signals: it exits with 128 + signal.
  */
-_Noreturn void signals_die(int number);
+_Noreturn void signals_die(int signal);
 
 #endif
