@@ -313,7 +313,7 @@ end_command(void)
 {
 	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 &&
 	    !now->unkillable && kernel.visible &&
-	    kernel_has_member(&kernel.last, false))
+	    kernel_has_member(&kernel.last, LACK_NOTHING))
 		kernel_break("leaves members behind after a limit");
 	kernel.room[OUTPUT_STDERR] = kernel.now + now->set.owed;
 	file_leave(now->set.owed > 0 || now->set.held > 0,
@@ -367,15 +367,17 @@ top_of(pid_t child)
  * before; a process that is forked meanwhile may be missed until KILL.
  */
 static void
-note_limit(const struct process *top)
+note_limit(const struct process *top, const struct termination *limit)
 {
+	enum lack lack =
+	    limit->stage == TERMINATION_SIGNALLED ? LACK_SIGNAL : LACK_KILL;
 	bool asks = top == kernel.command;
 
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
 	if (kernel.visible && kernel.meanwhile == NULL &&
-	    kernel_has_member(top, true))
+	    kernel_has_member(top, lack))
 		kernel_break("a limit misses a member");
 }
 
@@ -386,7 +388,7 @@ SPY(void, termination_start, struct termination *limit)
 	kernel_settle(top, false);
 	kernel.swept = kernel.unsettled = top;
 	REAL(termination_start)(limit);
-	note_limit(top);
+	note_limit(top, limit);
 }
 
 SPY(void, termination_advance, struct termination *limit, bool late)
@@ -399,7 +401,7 @@ SPY(void, termination_advance, struct termination *limit, bool late)
 	REAL(termination_advance)(limit, late);
 	kernel.swept = NULL;
 	if (limit->stage != TERMINATION_SIGNALLED)
-		note_limit(top);
+		note_limit(top, limit);
 }
 
 SPY(struct step, plan_first, const struct policy *policy,

@@ -426,13 +426,15 @@ is_member(const struct process *process, const struct process *top)
 }
 
 bool
-kernel_has_member(const struct process *top, bool unasked)
+kernel_has_member(const struct process *top, enum lack lack)
 {
 	for (int i = 0; i < kernel.places; i++) {
 		const struct process *process = &kernel.list[i];
 
 		if (kernel_alive(process) && is_member(process, top) &&
-		    (!unasked || process->asked == 0))
+		    (lack == LACK_NOTHING ||
+			(lack == LACK_SIGNAL ? process->asked
+					     : process->killed) == 0))
 			return true;
 	}
 	return false;

@@ -230,10 +230,12 @@ bool kernel_orphaned(void);
 void kernel_settle(const struct process *top, bool over);
 
 /*
- * Whether a process of the tree of a command or hook is alive; with unasked,
- * one that no limit has signalled. The command or hook itself may be gone.
+ * Whether a process of the tree of a command or hook is alive that lacks
+ * something of a limit: nothing, any signal, or KILL. The command or hook
+ * itself may be gone.
  */
-bool kernel_has_member(const struct process *top, bool unasked);
+enum lack { LACK_NOTHING, LACK_SIGNAL, LACK_KILL };
+bool kernel_has_member(const struct process *top, enum lack lack);
 
 /* Whether retry has a child that is dead and not yet waited for. */
 bool kernel_has_dead(void);
