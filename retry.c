@@ -4,6 +4,9 @@
  * its parts are in src/, and CONTRIBUTING.md says where each is.
  */
 #include <unistd.h>
+#include "attempt/attempt.h"
+#include "attempt/hooks.h"
+#include "attempt/http_request.h"
 #include "cli/options.h"
 #include "exit_status.h"
 #include "finish.h"

@@ -120,7 +120,7 @@ make_config(struct http_request *request)
 static bool
 amend(struct http_request *request, char **from, size_t first, const char *path)
 {
-	static char dump[] = "--dump-header", read[] = "--config";
+	static char dump_header[] = "--dump-header", config[] = "--config";
 	char **to;
 	size_t count = 0, at = 1, done = 0;
 
@@ -140,11 +140,11 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 		while (done < first + curl.opening)
 			*to++ = from[done++];
 		if (!curl.dumps && path != NULL) {
-			*to++ = dump;
+			*to++ = dump_header;
 			*to++ = (char *)(uintptr_t)path;
 		}
 		if (!curl.keyed && request->key != NULL) {
-			*to++ = read;
+			*to++ = config;
 			*to++ = request->config.path;
 		}
 		at = curl.next;
@@ -232,7 +232,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		request->path = within != NULL ? within : last.dump;
 		path = NULL;
 	}
-	request->dump = true;
+	request->heads_only = true;
 	return request->by == HTTP_REQUEST_BY_SUDO ||
 	    amend(request, policy->command, wrapper->command, path);
 }
@@ -410,8 +410,9 @@ follow(struct http_status *http, const struct http_request *request, int fd,
 static bool
 parse_file(struct http_status *http, const struct http_request *request, int fd)
 {
-	enum http_status_source source =
-	    request->dump ? HTTP_STATUS_FROM_DUMP : HTTP_STATUS_FROM_UNKNOWN;
+	enum http_status_source source = request->heads_only
+	    ? HTTP_STATUS_FROM_DUMP
+	    : HTTP_STATUS_FROM_UNKNOWN;
 	enum responses_rest rest;
 	struct stat stat;
 	struct http_status end;

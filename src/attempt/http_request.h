@@ -47,7 +47,7 @@ struct http_request {
 	bool several; /* it may be several requests */
 	const char *path; /* of the status file; NULL: none */
 	bool users; /* the status file is the user's, not made */
-	bool dump; /* curl -D alone writes to the status file */
+	bool heads_only; /* curl -D alone writes to the status file */
 	bool stale; /* it could not be emptied: its content is old */
 	char *bytes; /* a buffer for what is read of it */
 	struct private_file made, config; /* a status file; the key for curl */
