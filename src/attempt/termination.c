@@ -505,17 +505,15 @@ termination_advance(struct termination *limit, bool late)
 {
 	nanos now = event_loop_now(limit->loop);
 
-	switch (limit->stage) {
-	case TERMINATION_SIGNALLED:
+	if (limit->stage == TERMINATION_SIGNALLED) {
 		if (now >= limit->next)
 			start_kill(limit, now);
 		else
 			sweep(limit, 0);
-		break;
-	case TERMINATION_KILLED:
+	} else if (limit->stage == TERMINATION_KILLED) {
 		send_kill(limit);
 		if (now < limit->next || termination_over(limit))
-			break;
+			return;
 		limit->stage = TERMINATION_UNKILLABLE;
 		if (!limit->dead)
 			name(limit, limit->child);
@@ -523,33 +521,21 @@ termination_advance(struct termination *limit, bool late)
 			name(limit, limit->refused);
 		else
 			name(limit, limit->one);
-		break;
-	case TERMINATION_UNKILLABLE:
+	} else if (limit->stage == TERMINATION_UNKILLABLE) {
 		send_kill(limit);
 		if (!limit->dead && late)
 			limit->stage = TERMINATION_ABANDONED;
-		break;
-	case TERMINATION_NONE:
-	case TERMINATION_ABANDONED:
-		break;
 	}
 }
 
 nanos
 termination_nap(const struct termination *limit)
 {
-	switch (limit->stage) {
-	case TERMINATION_SIGNALLED:
+	if (limit->stage == TERMINATION_SIGNALLED)
 		return limit->next - event_loop_now(limit->loop);
-	case TERMINATION_KILLED:
+	if (limit->stage == TERMINATION_KILLED)
 		return LOOK_AGAIN;
-	case TERMINATION_UNKILLABLE:
-		return KILL_TAKES;
-	case TERMINATION_NONE:
-	case TERMINATION_ABANDONED:
-		break;
-	}
-	return NANOS_MAX;
+	return limit->stage == TERMINATION_UNKILLABLE ? KILL_TAKES : NANOS_MAX;
 }
 
 /*
@@ -560,15 +546,10 @@ termination_nap(const struct termination *limit)
 bool
 termination_over(const struct termination *limit)
 {
-	switch (limit->stage) {
-	case TERMINATION_SIGNALLED:
-	case TERMINATION_KILLED:
+	if (limit->stage == TERMINATION_ABANDONED)
+		return true;
+	if (limit->stage == TERMINATION_SIGNALLED ||
+	    limit->stage == TERMINATION_KILLED)
 		return limit->dead && is_gone(limit);
-	case TERMINATION_NONE:
-	case TERMINATION_UNKILLABLE:
-		return limit->dead;
-	case TERMINATION_ABANDONED:
-		break;
-	}
-	return true;
+	return limit->dead;
 }
