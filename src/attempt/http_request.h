@@ -67,10 +67,10 @@ void http_request_start(
 /*
  * Opens the status file that the policy asks for and finds the key. Where
  * --http was given and the command is curl, or curl behind a wrapper
- * (wrapper.h), request->command is a copy of it with options that make curl use
- * the status file and the key, and once and several say what may be repeated.
- * The key is in a file that curl reads, never in a word of a command line.
- * RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both.
+ * (command_line.h), request->command is a copy of it with options that make
+ * curl use the status file and the key, and once and several say what may be
+ * repeated. The key is in a file that curl reads, never in a word of a command
+ * line. RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both.
  * False, with errno, if the kernel refuses.
  */
 bool http_request_open(
