@@ -83,6 +83,9 @@ finish_without_input(struct run *run)
 int
 finish_without_output(struct run *run)
 {
+	static const char advice[] =
+	    "; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the "
+	    "command needs a terminal";
 	const struct streams *streams = &run->loop.streams;
 
 	if (streams->activity.unknown != -1)
@@ -90,9 +93,7 @@ finish_without_output(struct run *run)
 		    STRINGS("--idle-timeout: cannot watch standard ",
 			streams->activity.unknown == STDOUT_FILENO ? "output: "
 								   : "error: ",
-			strerror(errno), not_run,
-			"; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null "
-			"if the command needs a terminal"));
+			strerror(errno), not_run, advice));
 	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
 	    (streams->err.fd != -1 && streams->err.file == -1))
 		complain_file(

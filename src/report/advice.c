@@ -111,9 +111,9 @@ advice_find(struct advice *advice, char **command)
 		return advise(advice, STRINGS("did you mean -n ", word, "?"));
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(advice,
-		    STRINGS("not a command but a function of bash: use "
-			    "bash -c '",
-			word, " \"$@\"' ", word, alone ? "" : " ..."));
+		    STRINGS("not a command but a function of bash: use ",
+			"bash -c '", word, " \"$@\"' ", word,
+			alone ? "" : " ..."));
 	/* The value is not shown: it may be long, or a secret. */
 	if (!(blanks && alone) && name > 0 && name < sizeof advice->quoted &&
 	    word[name] == '=' && !isdigit((unsigned char)*word)) {

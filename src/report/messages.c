@@ -442,10 +442,9 @@ say_attempt(struct message *message)
 	/* With --log-format github a success after retries is shown without -v
 	 * too, as the annotation. A failure of retry itself is shown with -q
 	 * too. */
-	if (step->reason == REASON_SUCCEEDED &&
-	    (policy->log_format != LOG_GITHUB || never_failed(message)))
-		message->least = LOUDNESS_VERBOSE;
-	else if (step->again && succeeded)
+	if (step->reason == REASON_SUCCEEDED
+		? policy->log_format != LOG_GITHUB || never_failed(message)
+		: step->again && succeeded)
 		message->least = LOUDNESS_VERBOSE;
 	else if (step->reason != REASON_SUCCEEDED && !step->again &&
 	    (outcome->end == END_NOT_STARTED || outcome->overrun))
