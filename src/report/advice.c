@@ -100,8 +100,7 @@ bool
 advice_find(struct advice *advice, char **command)
 {
 	const char *word = command[0], *pipe;
-	bool blanks = strpbrk(word, " \t\n") != NULL,
-	     alone = command[1] == NULL;
+	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
 	size_t name = strspn(word, NAME);
 	int64_t number;
@@ -113,9 +112,9 @@ advice_find(struct advice *advice, char **command)
 		return advise(advice,
 		    STRINGS("not a command but a function of bash: use ",
 			"bash -c '", word, " \"$@\"' ", word,
-			alone ? "" : " ..."));
+			bare ? "" : " ..."));
 	/* The value is not shown: it may be long, or a secret. */
-	if (!(blanks && alone) && name > 0 && name < sizeof advice->quoted &&
+	if (!(blanks && bare) && name > 0 && name < sizeof advice->quoted &&
 	    word[name] == '=' && !isdigit((unsigned char)*word)) {
 		memcpy(advice->quoted, word, name);
 		advice->quoted[name] = '\0';
@@ -130,10 +129,10 @@ advice_find(struct advice *advice, char **command)
 	if (pipe != NULL && pipe[1] != '|')
 		return advise(advice,
 		    STRINGS("this needs a shell: use bash -o pipefail -c '",
-			quote(advice, word), alone ? "'" : " ...'"));
+			quote(advice, word), bare ? "'" : " ...'"));
 	return advise(advice,
 	    STRINGS("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
-		quote(advice, word), alone ? "'" : " ...'"));
+		quote(advice, word), bare ? "'" : " ...'"));
 }
 
 bool

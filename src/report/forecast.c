@@ -16,7 +16,7 @@
  * more. Most series grow by a factor of 1.1 at each retry (the mean of its
  * logarithm is ln 3 - 1), so a nanosecond grows to 292 years in 450 retries.
  */
-#define SETTLED 500
+#define STEADY 500
 
 static struct span
 sum(struct span a, struct span b)
@@ -112,8 +112,8 @@ draw_means(struct forecast *forecast, const struct backoff *backoff)
 	bool endless = forecast->retries == POLICY_UNLIMITED;
 	int64_t count = endless ? forecast->rows : forecast->retries;
 	/* The delay between two successes is the first one of a series. */
-	int64_t steps = number_lesser(number_greater(count, 1), SETTLED);
-	double sums[SETTLED] = { 0 }, all = 0;
+	int64_t steps = number_lesser(number_greater(count, 1), STEADY);
+	double sums[STEADY] = { 0 }, all = 0;
 	int64_t series = DRAWS / steps;
 	struct schedule schedule = schedule_start(0);
 
