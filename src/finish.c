@@ -206,8 +206,7 @@ finish_run(struct run *run, struct step step)
 	} else if (lost == EPIPE && !run->history.last.overrun &&
 	    sigaction(SIGPIPE, NULL, &action) == 0 &&
 	    action.sa_handler != SIG_IGN) {
-		/* It would have ended the command if that had written itself.
-		 */
+		/* It would have ended the command, had that written itself. */
 		step = (struct step){ .signal = SIGPIPE,
 			.reason = REASON_INTERNAL };
 	} else if (lost != 0 && !run->history.last.overrun) {
