@@ -42,76 +42,71 @@ struct field {
 	char title[16]; /* in the table */
 	char object[8]; /* in JSON, the member that has it */
 	char name[20]; /* in JSON */
-	char metric[24], type[8], help[64]; /* in Prometheus */
+	char metric[24], help[64]; /* in Prometheus */
 };
 
 #define AT(member) offsetof(struct snapshot, member)
-#define GAUGE "gauge"
-#define COUNTER "counter"
 #define FIELDS (sizeof fields / sizeof *fields)
 
 static const struct field fields[] = {
 	{ AT(retries), SCOPE_ANY, KIND_COUNT, "RETRIES", "", "retries",
-	    "window_retries", GAUGE, "Retries in the window." },
+	    "window_retries", "Retries in the window." },
 	{ AT(limit), SCOPE_ANY, KIND_COUNT, "LIMIT", "", "limit", "limit",
-	    GAUGE, "Retries allowed in the window." },
-	{ AT(left), SCOPE_ANY, KIND_COUNT, "LEFT", "", "left", "left", GAUGE,
+	    "Retries allowed in the window." },
+	{ AT(left), SCOPE_ANY, KIND_COUNT, "LEFT", "", "left", "left",
 	    "Retries left in the window." },
 	{ AT(next), SCOPE_ANY, KIND_NEXT, "NEXT", "", "next_seconds",
-	    "next_seconds", GAUGE,
+	    "next_seconds",
 	    "Seconds until a retry is allowed; NaN: after a success." },
 	{ AT(successes), SCOPE_ANY, KIND_COUNT, "SUCCESSES", "", "successes",
-	    "window_successes", GAUGE, "Successes in the window." },
+	    "window_successes", "Successes in the window." },
 	{ AT(window), SCOPE_ANY, KIND_SPAN, "WINDOW", "", "window_seconds",
-	    "window_seconds", GAUGE, "Length of the window." },
-	{ AT(ratio), SCOPE_ANY, KIND_PARTS, "", "", "ratio", "ratio", GAUGE,
+	    "window_seconds", "Length of the window." },
+	{ AT(ratio), SCOPE_ANY, KIND_PARTS, "", "", "ratio", "ratio",
 	    "Retries allowed for each success." },
-	{ AT(min), SCOPE_ANY, KIND_COUNT, "", "", "min", "min", GAUGE,
+	{ AT(min), SCOPE_ANY, KIND_COUNT, "", "", "min", "min",
 	    "Retries allowed in any window." },
 	{ AT(hosts), SCOPE_FLEET, KIND_COUNT, "HOSTS", "", "hosts", "hosts",
-	    GAUGE, "Hosts seen in the window." },
+	    "Hosts seen in the window." },
 	{ AT(cooldown), SCOPE_HOST, KIND_SPAN, "", "", "cooldown_seconds",
-	    "cooldown_seconds", GAUGE,
-	    "Seconds left of the pause after a denial." },
+	    "cooldown_seconds", "Seconds left of the pause after a denial." },
 	{ AT(all_firsts), SCOPE_HOST, KIND_COUNT, "FIRSTS", "totals", "firsts",
-	    "firsts_total", COUNTER, "First attempts." },
+	    "firsts_total", "First attempts." },
 	{ AT(all_successes), SCOPE_HOST, KIND_COUNT, "", "totals", "successes",
-	    "successes_total", COUNTER, "Invocations that succeeded." },
+	    "successes_total", "Invocations that succeeded." },
 	{ AT(all_retries), SCOPE_HOST, KIND_COUNT, "", "totals", "retries",
-	    "retries_total", COUNTER, "Retries that the allowance paid for." },
+	    "retries_total", "Retries that the allowance paid for." },
 	{ AT(all_probes), SCOPE_HOST, KIND_COUNT, "PROBES", "totals", "probes",
-	    "probes_total", COUNTER,
-	    "Retries that the breaker let in as its probe." },
+	    "probes_total", "Retries that the breaker let in as its probe." },
 	{ AT(all_turns), SCOPE_HOST, KIND_COUNT, "TURNS", "totals", "turns",
-	    "turns_total", COUNTER,
+	    "turns_total",
 	    "Retries that the breaker let in while it recovered." },
 	{ AT(all_denied), SCOPE_HOST, KIND_COUNT, "DENIED", "totals", "denied",
-	    "denied_total", COUNTER,
+	    "denied_total",
 	    "Attempts that the budget or the breaker held back." },
 	{ AT(all_attempts), SCOPE_HOST, KIND_COUNT, "", "totals", "attempts",
-	    "attempts_total", COUNTER,
-	    "First attempts, and retries of each kind." },
+	    "attempts_total", "First attempts, and retries of each kind." },
 	{ AT(amplification), SCOPE_HOST, KIND_PARTS, "AMPLIFICATION", "",
-	    "amplification", "amplification", GAUGE,
+	    "amplification", "amplification",
 	    "Attempts for each first attempt." },
 	{ AT(breaker), SCOPE_HOST, KIND_STATE, "", "gate", "state",
-	    "gate_state", GAUGE,
+	    "gate_state",
 	    "The breaker: 0 closed, 1 open, 2 half-open, 3 recovering." },
 	{ AT(failures), SCOPE_HOST, KIND_COUNT, "", "gate", "failures",
-	    "gate_failures", GAUGE, "Consecutive failures." },
+	    "gate_failures", "Consecutive failures." },
 	{ AT(probe), SCOPE_HOST, KIND_SPAN, "", "gate", "next_seconds",
-	    "gate_next_seconds", GAUGE,
+	    "gate_next_seconds",
 	    "Seconds until a probe may be made; NaN: none is to come." },
 	{ AT(rate), SCOPE_HOST, KIND_COUNT, "", "gate", "rate", "gate_rate",
-	    GAUGE, "Attempts a second while it recovers; NaN: it does not." },
+	    "Attempts a second while it recovers; NaN: it does not." },
 	{ AT(fleet.denied), SCOPE_VIEW, KIND_MS, "", "on_host",
-	    "denied_seconds", "on_host_denied_seconds", GAUGE,
+	    "denied_seconds", "on_host_denied_seconds",
 	    "Seconds for which a denial still holds on this host." },
 	{ AT(fleet.down), SCOPE_VIEW, KIND_MS, "", "on_host", "unasked_seconds",
-	    "on_host_unasked_seconds", GAUGE,
+	    "on_host_unasked_seconds",
 	    "Seconds for which this host does not ask the server." },
 	{ AT(fleet.alone), SCOPE_VIEW, KIND_COUNT, "", "on_host", "alone",
-	    "on_host_alone", GAUGE,
+	    "on_host_alone",
 	    "Retries in the window that this host made alone." },
 };
 
@@ -259,13 +254,14 @@ put_json(struct writer *writer, const struct budget_list *list)
  * Prometheus
  */
 
+/* The HELP and TYPE of a metric. The totals are counters. */
 static void
 put_description(struct writer *writer, const char *prefix, const char *metric,
-    const char *type, const char *help)
+    bool total, const char *help)
 {
 	writer_put_all(writer,
 	    STRINGS("# HELP ", prefix, metric, " ", help, "\n# TYPE ", prefix,
-		metric, " ", type, "\n"));
+		metric, total ? " counter\n" : " gauge\n"));
 }
 
 static void
@@ -290,8 +286,8 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 	     field++) {
 		if ((field->scope & scope) == 0)
 			continue;
-		put_description(
-		    writer, prefix, field->metric, field->type, field->help);
+		put_description(writer, prefix, field->metric,
+		    strcmp(field->object, "totals") == 0, field->help);
 		for (size_t i = 0; i < count; i++)
 			if (scope == SCOPE_VIEW ||
 			    snapshot_is_known(&snapshots[i]))
@@ -308,7 +304,7 @@ put_prom(struct writer *writer, const struct budget_list *list)
 	if (list->fleets == NULL)
 		return;
 	put_metrics(writer, list->fleets, list->count, SCOPE_FLEET);
-	put_description(writer, "retry_fleet_", "up", GAUGE,
+	put_description(writer, "retry_fleet_", "up", false,
 	    "Whether the server answered.");
 	for (size_t i = 0; i < list->count; i++)
 		put_sample(writer, "retry_fleet_", "up", &list->fleets[i],
