@@ -1,10 +1,10 @@
 /*
- * forecast: bounds and means must be those of delays that are really drawn,
+ * dry_run: bounds and means must be those of delays that are really drawn,
  * totals and deadlines those of playing the whole policy.
  */
 #include "unit.h"
 #include "policy/plan.h"
-#include "report/forecast.h"
+#include "report/dry_run.h"
 #include "text/number.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)
@@ -149,7 +149,7 @@ test_delays_are_as_they_are_drawn(void)
 		struct forecast forecast;
 
 		draw(&row->backoff, seen);
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		EQUAL(row->name, forecast.rows, RETRIES);
 		EQUAL(row->name, forecast.retries, RETRIES);
 		for (int n = 0; n < RETRIES; n++) {
@@ -188,7 +188,7 @@ test_exact_means(void)
 	struct forecast forecast;
 
 	policy.splay = SECONDS(4);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	HOLDS("full", !forecast.drawn);
 	EQUAL("full", forecast.delay[0].mean, MS(500));
 	EQUAL("full", forecast.delay[2].mean, MS(2000));
@@ -200,12 +200,12 @@ test_exact_means(void)
 	policy.backoff = single(BACKOFF_CONSTANT, JITTER_EQUAL, SECONDS(4));
 	/* One in two below the floor, the others 3.5 s on average. */
 	policy.backoff.floor = SECONDS(3);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("equal", forecast.delay[0].least, SECONDS(3));
 	EQUAL("equal", forecast.delay[0].mean, MS(3250));
 	EQUAL("equal", forecast.delay[0].most, SECONDS(4));
 	policy.backoff = single(BACKOFF_CONSTANT, JITTER_DECORRELATED, MS(500));
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	HOLDS("decorrelated", forecast.drawn);
 	HOLDS("decorrelated", near(forecast.delay[0].mean, MS(1000), 0.01));
 	HOLDS("decorrelated", near(forecast.delay[1].mean, MS(1750), 0.01));
@@ -248,7 +248,7 @@ test_totals_of_many_retries(void)
 		backoff.cap = SECONDS(300);
 		backoff.floor = i % 8 < 4 ? 0 : MS(20);
 		policy = make(&backoff, count + 1);
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		sum = add_up(&backoff, count);
 		EQUAL("least", forecast.total.least, sum.least);
 		HOLDS("mean", near(forecast.total.mean, sum.mean, 1e-3));
@@ -267,7 +267,7 @@ test_decorrelated_in_the_long_run(void)
 	struct forecast forecast;
 	nanos sum = 0;
 
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	for (int i = 0; i < 20000; i++)
 		sum += backoff_next(&backoff, &schedule, NANOS_MAX);
 	HOLDS("mean", near(forecast.total.mean, sum, 0.05));
@@ -285,7 +285,7 @@ test_no_limit_of_attempts(void)
 	struct forecast forecast;
 
 	policy.timeouts = limit(SECONDS(1));
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("inf", forecast.retries, POLICY_UNLIMITED);
 	EQUAL("inf", forecast.rows, 10);
 	HOLDS("inf", near(forecast.delay[0].mean, SECONDS(2), 0.01));
@@ -305,7 +305,7 @@ test_saturation(void)
 
 	policy.backoff.cap = NANOS_MAX;
 	policy.timeouts = limit(1);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("delays", forecast.total.least, NANOS_MAX);
 	EQUAL("delays", forecast.worst, NANOS_MAX);
 	policy.attempts = INT64_MAX - 1;
@@ -315,7 +315,7 @@ test_saturation(void)
 	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
 		policy.backoff.jitter = (enum jitter)jitter;
 		policy.backoff.floor = NANOS_MAX / 2;
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		EQUAL("all", forecast.worst, NANOS_MAX);
 		EQUAL("all", forecast.total.mean, NANOS_MAX);
 	}
@@ -392,7 +392,7 @@ test_deadlines(void)
 		policy.timeouts = limit(row->timeout);
 		policy.splay = row->splay;
 		policy.deadline = row->deadline;
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		EQUAL(row->name, forecast.worst, row->worst);
 		EQUAL(row->name, forecast.slo, number_multiply(row->worst, 3));
 		EQUAL(row->name, forecast.fits, row->fits);
@@ -439,7 +439,7 @@ test_timeouts(void)
 		struct forecast forecast;
 
 		policy.timeouts = row->timeouts;
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		EQUAL(
 		    row->name, plan_timeout(&policy, row->attempt), row->limit);
 		EQUAL(row->name, plan_has_timeout(&policy), row->any);
@@ -461,18 +461,18 @@ test_timeouts_that_grow(void)
 	policy.timeouts =
 	    (struct timeouts){ .list = { SECONDS(1), SECONDS(3), SECONDS(6) },
 		    .count = 3 };
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("grow", forecast.worst, SECONDS(19));
 	policy.deadline = SECONDS(12);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	HOLDS("the third ends with it", !forecast.fits && !forecast.begun);
 	EQUAL("the third ends with it", forecast.cut, 4);
 	policy.deadline--;
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	HOLDS("the third is cut off", forecast.begun);
 	EQUAL("the third is cut off", forecast.cut, 3);
 	policy.timeouts.list[1] = 0;
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("the second has none", forecast.worst, NANOS_MAX);
 	EQUAL("the second has none", forecast.cut, 2);
 }
@@ -490,34 +490,34 @@ test_trimmed_delays(void)
 	policy.backoff.factor = 10 * BACKOFF_FACTOR_ONE;
 	policy.timeouts = limit(MS(50));
 	policy.deadline = SECONDS(5);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("full", forecast.worst, MS(11300));
 	HOLDS("full", !forecast.fits);
 	EQUAL("full", forecast.cut, 0);
 	policy.backoff.jitter = JITTER_NONE;
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("none", forecast.cut, 4);
 	HOLDS("none", !forecast.begun);
 	/* If two base delays are left, the delay is one of them. */
 	policy.backoff.jitter = JITTER_FULL;
 	policy.attempts = 3;
 	policy.deadline = MS(400);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("two are left", forecast.cut, 0);
 	policy.deadline--;
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("less is left", forecast.cut, 3);
 	policy.attempts = 4;
 	policy.deadline = SECONDS(5);
 	/* Not trimmed below the floor. */
 	policy.backoff.jitter = JITTER_FULL;
 	policy.backoff.floor = SECONDS(4);
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("floor", forecast.cut, 3);
 	HOLDS("floor", !forecast.begun);
 	policy.backoff.floor = 0;
 	policy.timeouts = limit(MS(101));
-	forecast_make(&forecast, &policy);
+	dry_run_forecast(&forecast, &policy);
 	EQUAL("longer than the base", forecast.cut, 4);
 	HOLDS("longer than the base", forecast.begun);
 }
@@ -534,7 +534,7 @@ test_no_series_is_cut_off_earlier(void)
 
 		policy.timeouts = limit(MS(700));
 		policy.deadline = SECONDS(8);
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		for (uint64_t seed = 0; seed < 2000; seed++) {
 			struct schedule schedule = schedule_start(seed);
 			nanos left = policy.deadline;
@@ -566,7 +566,7 @@ test_no_series_has_fewer_attempts(void)
 		int64_t least = 10000, said;
 
 		policy.deadline = SECONDS(30);
-		forecast_make(&forecast, &policy);
+		dry_run_forecast(&forecast, &policy);
 		HOLDS(row->name, forecast.quick);
 		for (uint64_t seed = 0; seed < 500; seed++) {
 			struct schedule schedule = schedule_start(seed);
