@@ -5,880 +5,616 @@
 #include <errno.h>
 #include <signal.h>
 #include "unit.h"
+#include "script.h"
 #include "text/number.h"
+#include "text/signame.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
 #include "policy/verdict.h"
 
-static struct watch watch_room[CONDITIONS_WATCHES];
-
-/*
- * verdict
- */
-
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
 #define DRAWS 20000
 
-/* The conditions of a LIST; NULL: none. */
+/* Instants are counted from the boot, not from the start of retry. */
+#define BEGAN SECONDS(1000)
+
+/*
+ * Rows: "OPTIONS | OUTCOME, OUTCOME -> WHAT FOLLOWS"
+ */
+
+/* What a row asks for. Nothing: nine attempts, 1s, 2s, 4s and so on apart. */
+struct asked {
+	struct policy policy;
+	struct limit limits[2];
+	struct watch watches[CONDITIONS_WATCHES];
+	char lists[6][64]; /* what the rules are from */
+};
+
+/* Delays of 1s, 2s, 4s and so on up to 30s; no deadline. */
+static struct policy
+policy_of(int64_t attempts)
+{
+	struct policy policy = { .attempts = attempts,
+		.consecutive = 1,
+		.backoff = { .kind = BACKOFF_EXPONENTIAL,
+		    .jitter = JITTER_NONE,
+		    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
+		    .delays = { NANOS_SECOND },
+		    .count = 1,
+		    .cap = 30 * NANOS_SECOND },
+		.max_retry_after = 5 * NANOS_MINUTE };
+
+	return policy;
+}
+
 static struct conditions
 codes_of(const char *list, struct watches *watches)
 {
 	struct conditions set = { .fail = false };
 	struct conditions_error error = { "", "", 0 };
 
-	if (list != NULL) {
-		HOLDS(list, conditions_parse(&set, watches, list, &error));
-		SAME(list, error.why, "");
-	}
+	HOLDS(list, conditions_parse(&set, watches, list, &error));
+	SAME(list, error.why, "");
 	return set;
 }
 
-#define EXITED(status) \
-	{ \
-		.end = END_EXITED, .code = (status) \
-	}
-#define KILLED(number) \
-	{ \
-		.end = END_SIGNALED, .code = (number) \
-	}
-#define TIMED_OUT(status) \
-	{ \
-		.end = END_TIMED_OUT, .code = (status) \
-	}
-#define IDLE(status) \
-	{ \
-		.end = END_IDLE, .code = (status) \
-	}
-#define PRESERVED(how, what) \
-	{ \
-		.end = (how), .code = (what), .preserved = true \
-	}
-#define CUT(status) \
-	{ \
-		.end = END_DEADLINE, .code = (status) \
-	}
-#define NO_FORK(why) \
-	{ \
-		.end = END_NOT_STARTED, .error = (why) \
-	}
-#define NO_EXEC(why) \
-	{ \
-		.end = END_NOT_STARTED, .error = (why), .forked = true \
-	}
-#define OVERRUN(how, what) \
-	{ \
-		.end = (how), .code = (what), .overrun = true \
-	}
-#define INTERRUPTED(how, what) \
-	{ \
-		.end = (how), .code = (what), .interrupted = SIGTERM \
-	}
-
-/* An exit status, and what the status file says. */
-#define ANSWERED(status, answer) \
-	{ \
-		.end = END_EXITED, .code = (status), .http = { \
-			.known = true, \
-			.code = (answer) \
-		} \
-	}
-#define NEVER_AGAIN(status, answer) \
-	{ \
-		.end = END_EXITED, .code = (status), .http = { \
-			.known = true, \
-			.code = (answer), \
-			.never = true \
-		} \
-	}
-#define ASKED(answer, seconds) \
-	{ \
-		.end = END_EXITED, .code = 22, .http = { \
-			.known = true, \
-			.code = (answer), \
-			.has_wait = true, \
-			.wait = SECONDS(seconds) \
-		} \
-	}
-
-#define HINTED(seconds) \
-	{ \
-		.end = END_EXITED, .code = 1, .has_hint = true, \
-		.hint = SECONDS(seconds) \
-	}
-
-#define RETRIED VERDICT_RETRY, REASON_NONE
-#define SUCCESS VERDICT_DONE, REASON_SUCCEEDED
-#define STOPPED VERDICT_STOP, REASON_STOP_RULE
-#define NOT_RETRYABLE VERDICT_STOP, REASON_NOT_RETRYABLE
-#define NOT_IDEMPOTENT VERDICT_STOP, REASON_NOT_IDEMPOTENT
-#define NOT_EXECUTABLE VERDICT_STOP, REASON_NOT_EXECUTABLE
-#define INTERRUPT VERDICT_STOP, REASON_INTERRUPTED
-#define FAILED_US VERDICT_STOP, REASON_INTERNAL
-
-/* The three lists, then the outcome, then what it means. */
-struct judged {
-	const char *retry, *stop, *success;
-	struct outcome outcome;
-	enum verdict verdict;
-	enum reason reason;
-};
-
-static const struct judged unasked[] = {
-	{ NULL, NULL, NULL, EXITED(0), SUCCESS },
-	{ NULL, NULL, NULL, EXITED(1), RETRIED },
-	{ NULL, NULL, NULL, EXITED(124), RETRIED },
-	{ NULL, NULL, NULL, EXITED(125), RETRIED },
-	{ NULL, NULL, NULL, EXITED(126), RETRIED },
-	{ NULL, NULL, NULL, EXITED(127), RETRIED },
-	{ NULL, NULL, NULL, EXITED(130), RETRIED },
-	{ NULL, NULL, NULL, EXITED(255), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGHUP), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGTERM), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGKILL), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ NULL, NULL, NULL, KILLED(64), RETRIED },
-	{ NULL, NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ NULL, NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ NULL, NULL, NULL, TIMED_OUT(7), RETRIED },
-	{ NULL, NULL, NULL, TIMED_OUT(SIGINT), RETRIED },
-	{ NULL, NULL, NULL, CUT(0), RETRIED },
-	{ NULL, NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, NULL, NO_FORK(ENOMEM), RETRIED },
-	{ NULL, NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	{ NULL, NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(EACCES), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ENOEXEC), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(E2BIG), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ELOOP), NOT_EXECUTABLE },
-	{ NULL, NULL, NULL, NO_EXEC(ENOTDIR), NOT_EXECUTABLE },
-};
-
-static const struct judged retried_on[] = {
-	{ "7", NULL, NULL, EXITED(0), SUCCESS },
-	{ "7", NULL, NULL, EXITED(7), RETRIED },
-	{ "7", NULL, NULL, EXITED(8), NOT_RETRYABLE },
-	{ "64-78", NULL, NULL, EXITED(64), RETRIED },
-	{ "64-78", NULL, NULL, EXITED(78), RETRIED },
-	{ "64-78", NULL, NULL, EXITED(63), NOT_RETRYABLE },
-	{ "7", NULL, NULL, KILLED(7), NOT_RETRYABLE },
-	{ "7", NULL, NULL, TIMED_OUT(7), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "SEGV", NULL, NULL, KILLED(SIGBUS), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, EXITED(128 + SIGSEGV), NOT_RETRYABLE },
-	{ "SEGV", NULL, NULL, EXITED(SIGSEGV), NOT_RETRYABLE },
-	{ "139", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "139", NULL, NULL, EXITED(139), RETRIED },
-	{ "128-192", NULL, NULL, KILLED(64), RETRIED },
-	{ "signal", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "signal", NULL, NULL, EXITED(139), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, TIMED_OUT(0), NOT_RETRYABLE },
-	/* These are retried only if a list names them. */
-	{ "signal", NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ "signal", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGINT), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGQUIT), NOT_RETRYABLE },
-	{ "fail", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "INT", NULL, NULL, KILLED(SIGINT), RETRIED },
-	{ "QUIT", NULL, NULL, KILLED(SIGQUIT), RETRIED },
-	{ "PIPE", NULL, NULL, KILLED(SIGPIPE), RETRIED },
-	{ "130", NULL, NULL, KILLED(SIGINT), RETRIED },
-	{ "131", NULL, NULL, KILLED(SIGQUIT), RETRIED },
-	{ "141", NULL, NULL, KILLED(SIGPIPE), RETRIED },
-	{ "INT", NULL, NULL, KILLED(SIGPIPE), NOT_RETRYABLE },
-	{ "timeout", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "timeout", NULL, NULL, EXITED(124), NOT_RETRYABLE },
-	{ "timeout", NULL, NULL, EXITED(1), NOT_RETRYABLE },
-	{ "124", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "124", NULL, NULL, EXITED(124), RETRIED },
-	{ "idle", NULL, NULL, IDLE(0), RETRIED },
-	{ "timeout", NULL, NULL, IDLE(0), RETRIED },
-	{ "124", NULL, NULL, IDLE(0), RETRIED },
-	{ "fail", NULL, NULL, IDLE(0), RETRIED },
-	{ "0-123,125-255", NULL, NULL, IDLE(1), NOT_RETRYABLE },
-	{ "idle", NULL, NULL, TIMED_OUT(0), NOT_RETRYABLE },
-	{ "idle", NULL, NULL, EXITED(1), NOT_RETRYABLE },
-	{ "120-130", NULL, NULL, TIMED_OUT(1), RETRIED },
-	{ "fail", NULL, NULL, EXITED(0), SUCCESS },
-	{ "fail", NULL, NULL, EXITED(1), RETRIED },
-	{ "fail", NULL, NULL, KILLED(SIGSEGV), RETRIED },
-	{ "fail", NULL, NULL, TIMED_OUT(0), RETRIED },
-	{ "fail", NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ "fail", NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	{ "7", NULL, NULL, NO_FORK(EAGAIN), NOT_RETRYABLE },
-	{ "125", NULL, NULL, NO_FORK(EAGAIN), RETRIED },
-	{ "126", NULL, NULL, NO_EXEC(ETXTBSY), RETRIED },
-	/* No list makes these retryable. */
-	{ "fail", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ "127", NULL, NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ "126", NULL, NULL, NO_EXEC(EACCES), NOT_EXECUTABLE },
-};
-
-static const struct judged stopped_on[] = {
-	{ NULL, "22", NULL, EXITED(22), STOPPED },
-	{ NULL, "22", NULL, EXITED(7), RETRIED },
-	{ NULL, "0-255", NULL, EXITED(0), SUCCESS },
-	{ NULL, "fail", NULL, EXITED(0), SUCCESS },
-	{ NULL, "fail", NULL, EXITED(1), STOPPED },
-	{ NULL, "fail", NULL, KILLED(SIGSEGV), STOPPED },
-	{ NULL, "fail", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "fail", NULL, NO_FORK(EAGAIN), STOPPED },
-	{ NULL, "timeout", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "124", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "idle", NULL, IDLE(0), STOPPED },
-	{ NULL, "idle", NULL, TIMED_OUT(0), RETRIED },
-	{ "timeout", "idle", NULL, IDLE(0), STOPPED },
-	{ NULL, "signal", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "TERM", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "143", NULL, KILLED(SIGTERM), STOPPED },
-	{ NULL, "TERM", NULL, EXITED(143), RETRIED },
-	/* It precedes the other rules, but not a command that did not run. */
-	{ "7", "7", NULL, EXITED(7), STOPPED },
-	{ "fail", "1-10", NULL, EXITED(7), STOPPED },
-	{ "1-10", "fail", NULL, EXITED(7), STOPPED },
-	{ "PIPE", "signal", NULL, KILLED(SIGPIPE), STOPPED },
-	{ NULL, "PIPE", NULL, KILLED(SIGPIPE), STOPPED },
-	{ "timeout", "124", NULL, TIMED_OUT(0), STOPPED },
-	{ NULL, "fail", NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, "127", NULL, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-};
-
-static const struct judged succeeded_on[] = {
-	{ NULL, NULL, "1", EXITED(0), SUCCESS },
-	{ NULL, NULL, "1", EXITED(1), SUCCESS },
-	{ NULL, NULL, "1", EXITED(2), RETRIED },
-	{ NULL, NULL, "PIPE", KILLED(SIGPIPE), SUCCESS },
-	{ NULL, NULL, "141", KILLED(SIGPIPE), SUCCESS },
-	{ NULL, NULL, "signal", KILLED(SIGINT), SUCCESS },
-	{ NULL, NULL, "timeout", TIMED_OUT(7), SUCCESS },
-	{ NULL, NULL, "idle", IDLE(7), SUCCESS },
-	{ NULL, NULL, "timeout", IDLE(7), SUCCESS },
-	{ NULL, NULL, "idle", TIMED_OUT(7), RETRIED },
-	{ NULL, NULL, "7", IDLE(7), RETRIED },
-	{ NULL, NULL, "1", TIMED_OUT(1), RETRIED },
-	{ NULL, NULL, "0", TIMED_OUT(0), RETRIED },
-	{ NULL, NULL, "fail", EXITED(9), SUCCESS },
-	/* A success comes before every rule about failures. */
-	{ "1", NULL, "1", EXITED(1), SUCCESS },
-	{ NULL, "1", "1", EXITED(1), SUCCESS },
-	{ "7", NULL, "1", EXITED(2), NOT_RETRYABLE },
-	{ NULL, "2", "1", EXITED(2), STOPPED },
-	/* A command that did not run cannot be a success. */
-	{ NULL, NULL, "fail", NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, "125", NO_FORK(EAGAIN), RETRIED },
-	{ NULL, NULL, "126", NO_EXEC(ETXTBSY), RETRIED },
-	{ NULL, NULL, "127", NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ NULL, NULL, "fail", NO_EXEC(EACCES), NOT_EXECUTABLE },
-	/*
-	 * Nor can one that wrote more than may be captured, whatever the lists
-	 * say.
-	 */
-	{ NULL, NULL, NULL, OVERRUN(END_EXITED, 0), FAILED_US },
-	{ "fail", NULL, "fail", OVERRUN(END_EXITED, 7), FAILED_US },
-	{ "TERM", "TERM", NULL, OVERRUN(END_SIGNALED, SIGTERM), FAILED_US },
-};
-
-static const struct judged when_interrupted[] = {
-	{ NULL, NULL, NULL, INTERRUPTED(END_EXITED, 0), SUCCESS },
-	{ NULL, NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ NULL, NULL, "7", INTERRUPTED(END_EXITED, 7), SUCCESS },
-	{ NULL, NULL, NULL, INTERRUPTED(END_SIGNALED, SIGTERM), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_SIGNALED, SIGINT), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_TIMED_OUT, 0), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_DEADLINE, 0), INTERRUPT },
-	{ NULL, NULL, NULL, INTERRUPTED(END_NOT_STARTED, 0), INTERRUPT },
-	/* No rule about failures precedes it. */
-	{ "7", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ "8", NULL, NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ NULL, "7", NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-	{ "fail", "fail", NULL, INTERRUPTED(END_EXITED, 7), INTERRUPT },
-};
-
-/* The lists and the outcome in one line, to find a row that fails. */
+/* An option, such as "deadline=5s" or "stop=22". */
 static void
-describe(char *room, size_t size, const struct judged *row)
+read_option(struct script *script, struct asked *asked)
 {
-	snprintf(room, size, "retry %s, stop %s, success %s, end %d, code %d",
-	    row->retry == NULL ? "-" : row->retry,
-	    row->stop == NULL ? "-" : row->stop,
-	    row->success == NULL ? "-" : row->success, (int)row->outcome.end,
-	    row->outcome.code);
+	static const struct {
+		char name[16];
+		size_t offset;
+	} lists[] = {
+		{ "retry", offsetof(struct rules, retry_on) },
+		{ "stop", offsetof(struct rules, stop_on) },
+		{ "fail", offsetof(struct rules, fail_on) },
+		{ "success", offsetof(struct rules, success_on) },
+		{ "transient", offsetof(struct rules, transient) },
+		{ "fatal", offsetof(struct rules, fatal) },
+	};
+	struct policy *policy = &asked->policy;
+	char *value = strchr(script->word, '=');
+	struct script number;
+
+	if (value == NULL) {
+		policy->keep_status = script_is(script, "keep-status");
+		if (!policy->keep_status)
+			script_refuse(script);
+		return;
+	}
+	*value++ = '\0';
+	number = script_of(value);
+	if (script_is(script, "attempts"))
+		policy->attempts = strcmp(value, "inf") == 0
+		    ? POLICY_UNLIMITED
+		    : script_number(&number);
+	else if (script_is(script, "consecutive"))
+		policy->consecutive = script_number(&number);
+	else if (script_is(script, "deadline"))
+		policy->deadline = script_span(&number);
+	else if (script_is(script, "reset-after"))
+		policy->reset_after = script_span(&number);
+	else if (script_is(script, "max-retry-after"))
+		policy->max_retry_after = script_span(&number);
+	else if (script_is(script, "limit")) {
+		struct limit *limit = &asked->limits[policy->limits];
+
+		policy->limit[policy->limits++] = limit;
+		limit->retries = strtoll(value, &value, 10);
+		limit->failures = codes_of(value + 1, NULL);
+	} else {
+		int i =
+		    script_name(script, lists, sizeof lists[0], LENGTH(lists));
+
+		*(struct conditions *)((char *)&policy->rules +
+		    lists[i].offset) =
+		    codes_of(strcpy(asked->lists[i], value), &policy->watches);
+	}
 }
 
 static void
-check_judged(const struct judged *rows, size_t count)
+read_options(struct script *script, struct asked *asked)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct rules rules = {
-			.retry_on = codes_of(rows[i].retry, NULL),
-			.stop_on = codes_of(rows[i].stop, NULL),
-			.success_on = codes_of(rows[i].success, NULL),
-		};
-		struct judgement judgement =
-		    verdict_of(&rules, &rows[i].outcome);
-		char row[128];
+	*asked = (struct asked){ .policy = policy_of(9) };
+	asked->policy.watches.list = asked->watches;
+	if (strchr(script->row, '|') != NULL)
+		while (script_next(script) && !script_is(script, "|"))
+			read_option(script, asked);
+}
 
-		describe(row, sizeof row, &rows[i]);
-		EQUAL(row, judgement.verdict, rows[i].verdict);
-		EQUAL(row, judgement.reason, rows[i].reason);
+/* The bit of the pattern that the last word is. */
+static uint64_t
+bit_of(const struct script *script, const struct watches *watches)
+{
+	for (int i = 0; i < watches->count; i++)
+		if (script_is(script, watches->list[i].text))
+			return UINT64_C(1) << i;
+	script_refuse(script);
+}
+
+static int
+errno_of(struct script *script)
+{
+	static const struct {
+		char name[8];
+		int error;
+	} errors[] = {
+		{ "EAGAIN", EAGAIN },
+		{ "ENOMEM", ENOMEM },
+		{ "ENOENT", ENOENT },
+		{ "EACCES", EACCES },
+		{ "ENOEXEC", ENOEXEC },
+		{ "E2BIG", E2BIG },
+		{ "ELOOP", ELOOP },
+		{ "ENOTDIR", ENOTDIR },
+		{ "ETXTBSY", ETXTBSY },
+		{ "0", 0 },
+	};
+
+	script_next(script);
+	return errors[script_name(
+			  script, errors, sizeof errors[0], LENGTH(errors))]
+	    .error;
+}
+
+/*
+ * An outcome, up to a comma, "x" and a number, "->" or the end: how it ended,
+ * with a status that is only seen behind a limit of time ("timeout 7"); what
+ * else is known, such as "http 503" and "ran 4.9s". Unsaid: exit status 22,
+ * as of curl --fail.
+ */
+static struct outcome
+read_outcome(struct script *script, const struct watches *watches)
+{
+	static const char ends[][16] = {
+		[END_EXITED] = "exit",
+		[END_SIGNALED] = "killed",
+		[END_TIMED_OUT] = "timeout",
+		[END_IDLE] = "idle",
+		[END_DEADLINE] = "deadline",
+	};
+	struct outcome outcome = { .end = END_EXITED, .code = 22 };
+
+	while (script_next(script) && !script_is(script, "->") &&
+	    !script_is(script, ",") && script->word[0] != 'x')
+		if (script_is(script, "killed")) {
+			script_next(script);
+			outcome.end = END_SIGNALED;
+			outcome.code =
+			    signame_number(script->word, strlen(script->word));
+		} else if (script_is(script, "no-fork") ||
+		    script_is(script, "no-exec")) {
+			outcome.end = END_NOT_STARTED;
+			outcome.code = 0;
+			outcome.forked = script_is(script, "no-exec");
+			outcome.error = errno_of(script);
+		} else if (script_is(script, "preserved"))
+			outcome.preserved = true;
+		else if (script_is(script, "overrun"))
+			outcome.overrun = true;
+		else if (script_is(script, "interrupted"))
+			outcome.interrupted = SIGTERM;
+		else if (script_is(script, "lost")) {
+			script_next(script);
+			outcome.lost =
+			    (enum reason)script_name(script, verdict_reasons,
+				sizeof verdict_reasons[0], REASON_BUDGET + 1);
+		} else if (script_is(script, "curl"))
+			outcome.curl = true;
+		else if (script_is(script, "http") ||
+		    script_is(script, "unknown-http")) {
+			outcome.http.known = script_is(script, "http");
+			outcome.http.code = (int)script_number(script);
+		} else if (script_is(script, "never"))
+			outcome.http.never = true;
+		else if (script_is(script, "wait") ||
+		    script_is(script, "unset-wait")) {
+			outcome.http.has_wait = script_is(script, "wait");
+			outcome.http.wait = script_span(script);
+		} else if (script_is(script, "hint")) {
+			outcome.has_hint = true;
+			outcome.hint = script_span(script);
+		} else if (script_is(script, "ran"))
+			outcome.duration = script_span(script);
+		else if (script_is(script, "took"))
+			outcome.elapsed = script_span(script);
+		else if (script_is(script, "once"))
+			outcome.once = true;
+		else if (script_is(script, "several"))
+			outcome.several = true;
+		else if (script_is(script, "seen")) {
+			script_next(script);
+			outcome.seen |= bit_of(script, watches);
+		} else if (strspn(script->word, "0123456789") > 0)
+			outcome.code = atoi(script->word);
+		else {
+			outcome.end = (enum end)script_name(
+			    script, ends, sizeof ends[0], LENGTH(ends));
+			outcome.code = 0;
+		}
+	return outcome;
+}
+
+static struct outcome
+outcome_of(const char *text)
+{
+	struct script script = script_of(text);
+
+	return read_outcome(&script, NULL);
+}
+
+/*
+ * verdict
+ */
+
+/* What each of the outcomes means, and by which rule. */
+static const char *const verdicts[] = {
+	"exit 0 -> succeeded by exit-status",
+	"exit 1, exit 124, exit 125, exit 126, exit 127 -> retry by default",
+	"exit 130, exit 255, killed HUP, killed TERM -> retry by default",
+	"killed KILL, killed SEGV, killed RTMAX, timeout -> retry by default",
+	"timeout 7, timeout 2, no-fork EAGAIN -> retry by default",
+	"no-fork ENOMEM, no-exec ETXTBSY -> retry by default",
+	"killed INT, killed QUIT, killed PIPE -> not-retryable by signal",
+	"deadline -> retry by deadline",
+	"no-exec ENOENT, no-exec EACCES -> not-executable by not-executable",
+	"no-exec ENOEXEC, no-exec E2BIG -> not-executable by not-executable",
+	"no-exec ELOOP, no-exec ENOTDIR -> not-executable by not-executable",
+
+	/* --retry-on */
+	"retry=7 | exit 0 -> succeeded by exit-status",
+	"retry=7 | exit 7 -> retry by retry-on",
+	"retry=7 | exit 8, killed 7, timeout 7 -> not-retryable by retry-on",
+	"retry=64-78 | exit 64, exit 78 -> retry by retry-on",
+	"retry=64-78 | exit 63 -> not-retryable by retry-on",
+	"retry=SEGV | killed SEGV -> retry by retry-on",
+	"retry=SEGV | killed BUS, exit 139 -> not-retryable by retry-on",
+	"retry=SEGV | exit 11 -> not-retryable by retry-on",
+	"retry=139 | killed SEGV, exit 139 -> retry by retry-on",
+	"retry=128-192 | killed RTMAX -> retry by retry-on",
+	"retry=signal | killed SEGV -> retry by retry-on",
+	"retry=signal | exit 139, timeout -> not-retryable by retry-on",
+	/* These are retried only if a list names them. */
+	"retry=signal | killed INT, killed QUIT -> not-retryable by signal",
+	"retry=signal | killed PIPE -> not-retryable by signal",
+	"retry=fail | killed INT, killed QUIT -> not-retryable by signal",
+	"retry=fail | killed PIPE -> not-retryable by signal",
+	"retry=INT | killed INT -> retry by retry-on",
+	"retry=QUIT | killed QUIT -> retry by retry-on",
+	"retry=PIPE | killed PIPE -> retry by retry-on",
+	"retry=130 | killed INT -> retry by retry-on",
+	"retry=131 | killed QUIT -> retry by retry-on",
+	"retry=141 | killed PIPE -> retry by retry-on",
+	"retry=INT | killed PIPE -> not-retryable by signal",
+	"retry=timeout | timeout, idle -> retry by retry-on",
+	"retry=timeout | exit 124, exit 1 -> not-retryable by retry-on",
+	"retry=124 | timeout, exit 124, idle -> retry by retry-on",
+	"retry=idle | idle -> retry by retry-on",
+	"retry=fail | idle, exit 1, killed SEGV, timeout -> retry by retry-on",
+	"retry=fail | no-fork EAGAIN, no-exec ETXTBSY -> retry by retry-on",
+	"retry=0-123,125-255 | idle 1 -> not-retryable by retry-on",
+	"retry=idle | timeout, exit 1 -> not-retryable by retry-on",
+	"retry=120-130 | timeout 1 -> retry by retry-on",
+	"retry=fail | exit 0 -> succeeded by exit-status",
+	"retry=7 | no-fork EAGAIN -> not-retryable by retry-on",
+	"retry=125 | no-fork EAGAIN -> retry by retry-on",
+	"retry=126 | no-exec ETXTBSY -> retry by retry-on",
+	/* No list makes these retryable. */
+	"retry=fail | no-exec ENOENT -> not-executable by not-executable",
+	"retry=127 | no-exec ENOENT -> not-executable by not-executable",
+	"retry=126 | no-exec EACCES -> not-executable by not-executable",
+
+	/* --stop-on */
+	"stop=22 | exit 22 -> stop-rule by stop-on",
+	"stop=22 | exit 7 -> retry by default",
+	"stop=0-255 | exit 0 -> succeeded by exit-status",
+	"stop=fail | exit 0 -> succeeded by exit-status",
+	"stop=fail | exit 1, killed SEGV, timeout -> stop-rule by stop-on",
+	"stop=fail | no-fork EAGAIN -> stop-rule by stop-on",
+	"stop=timeout | timeout -> stop-rule by stop-on",
+	"stop=124 | timeout -> stop-rule by stop-on",
+	"stop=idle | idle -> stop-rule by stop-on",
+	"stop=idle | timeout -> retry by default",
+	"retry=timeout stop=idle | idle -> stop-rule by stop-on",
+	"stop=signal | killed TERM -> stop-rule by stop-on",
+	"stop=TERM | killed TERM -> stop-rule by stop-on",
+	"stop=143 | killed TERM -> stop-rule by stop-on",
+	"stop=TERM | exit 143 -> retry by default",
+	/* It precedes the other rules, but not a command that did not run. */
+	"retry=7 stop=7 | exit 7 -> stop-rule by stop-on",
+	"retry=fail stop=1-10 | exit 7 -> stop-rule by stop-on",
+	"retry=1-10 stop=fail | exit 7 -> stop-rule by stop-on",
+	"retry=PIPE stop=signal | killed PIPE -> stop-rule by stop-on",
+	"stop=PIPE | killed PIPE -> stop-rule by stop-on",
+	"retry=timeout stop=124 | timeout -> stop-rule by stop-on",
+	"stop=fail | no-exec ENOENT -> not-executable by not-executable",
+	"stop=127 | no-exec ENOENT -> not-executable by not-executable",
+
+	/* --success-on */
+	"success=1 | exit 0 -> succeeded by exit-status",
+	"success=1 | exit 1 -> succeeded by success-on",
+	"success=1 | exit 2, timeout 1 -> retry by default",
+	"success=PIPE | killed PIPE -> succeeded by success-on",
+	"success=141 | killed PIPE -> succeeded by success-on",
+	"success=signal | killed INT -> succeeded by success-on",
+	"success=timeout | timeout 7, idle 7 -> succeeded by success-on",
+	"success=idle | idle 7 -> succeeded by success-on",
+	"success=idle | timeout 7 -> retry by default",
+	"success=7 | idle 7 -> retry by default",
+	"success=0 | timeout -> retry by default",
+	"success=fail | exit 9 -> succeeded by success-on",
+	/* A success comes before every rule about failures. */
+	"retry=1 success=1 | exit 1 -> succeeded by success-on",
+	"stop=1 success=1 | exit 1 -> succeeded by success-on",
+	"retry=7 success=1 | exit 2 -> not-retryable by retry-on",
+	"stop=2 success=1 | exit 2 -> stop-rule by stop-on",
+	/* A command that did not run cannot be a success. */
+	"success=fail | no-fork EAGAIN -> retry by default",
+	"success=125 | no-fork EAGAIN -> retry by default",
+	"success=126 | no-exec ETXTBSY -> retry by default",
+	"success=127 | no-exec ENOENT -> not-executable by not-executable",
+	"success=fail | no-exec EACCES -> not-executable by not-executable",
+	/* Nor can one that wrote more than may be captured. */
+	"exit 0 overrun -> internal by hold-max",
+	"retry=fail success=fail | exit 7 overrun -> internal by hold-max",
+	"retry=TERM stop=TERM | killed TERM overrun -> internal by hold-max",
+
+	/* A signal ended retry: no rule about failures precedes it. */
+	"exit 0 interrupted -> succeeded by exit-status",
+	"exit 7 interrupted -> interrupted by interrupted",
+	"killed TERM interrupted -> interrupted by interrupted",
+	"killed INT interrupted -> interrupted by interrupted",
+	"timeout interrupted -> interrupted by interrupted",
+	"deadline interrupted -> interrupted by interrupted",
+	"no-fork 0 interrupted -> interrupted by interrupted",
+	"success=7 | exit 7 interrupted -> succeeded by success-on",
+	"retry=7 | exit 7 interrupted -> interrupted by interrupted",
+	"retry=8 | exit 7 interrupted -> interrupted by interrupted",
+	"stop=7 | exit 7 interrupted -> interrupted by interrupted",
+	"retry=fail stop=fail | exit 7 interrupted -> interrupted by "
+	"interrupted",
+
+	/* --fail-on: "fail" does not make exit status 0 a failure. */
+	"fail=0 | exit 0 -> retry by fail-on",
+	"fail=0 | exit 7 -> retry by default",
+	"fail=7 | exit 7 -> retry by default",
+	"fail=7 | exit 0 -> succeeded by exit-status",
+	"fail=fail | exit 0 -> succeeded by exit-status",
+	"fail=signal,timeout | exit 0 -> succeeded by exit-status",
+	"fail=0 success=0 | exit 0 -> succeeded by success-on",
+	"fail=0 success=fail | exit 0 -> retry by fail-on",
+	"stop=0 fail=0 | exit 0 -> stop-rule by stop-on",
+	"stop=fail fail=0 | exit 0 -> stop-rule by stop-on",
+	"retry=7 fail=0 | exit 0 -> not-retryable by retry-on",
+	"retry=fail fail=0 | exit 0 -> retry by retry-on",
+	"fail=0 | exit 0 interrupted -> interrupted by interrupted",
+	"fail=stderr:W: | exit 0 seen W: -> retry by fail-on",
+	"fail=stderr:W: | exit 0 -> succeeded by exit-status",
+	"retry=7 fail=stderr:W: | exit 0 seen W: -> not-retryable by retry-on",
+	"retry=stderr:W: fail=stderr:W: | exit 0 seen W: -> retry by retry-on",
+	"fail=stderr:W: success=stdout:ok | exit 0 seen W: seen ok -> "
+	"succeeded by success-on",
+
+	/* Patterns. */
+	"retry=stderr:busy | exit 1 seen busy -> retry by retry-on",
+	"retry=stderr:busy | killed SEGV seen busy -> retry by retry-on",
+	"retry=stderr:busy | timeout seen busy -> retry by retry-on",
+	"retry=stderr:busy | exit 1, timeout -> not-retryable by retry-on",
+	"retry=stderr:busy success=stdout:ok | exit 1 seen ok -> succeeded by "
+	"success-on",
+	"retry=stderr:busy | exit 0 seen busy -> succeeded by exit-status",
+	"retry=stderr:busy | killed INT seen busy -> not-retryable by signal",
+	"retry=7,stderr:busy | exit 7 -> retry by retry-on",
+	"retry=7,stderr:busy | exit 8 -> not-retryable by retry-on",
+	"stop=stderr:no | exit 1 seen no -> stop-rule by stop-on",
+	"stop=stderr:no | exit 1 -> retry by default",
+	"stop=stderr:no | exit 0 seen no -> succeeded by exit-status",
+	"retry=stderr:busy stop=stderr:no | exit 1 seen busy seen no -> "
+	"stop-rule by stop-on",
+	"retry=stderr:busy stop=stderr:busy | exit 1 seen busy -> stop-rule by "
+	"stop-on",
+	"success=stdout:ok | exit 1 seen ok -> succeeded by success-on",
+	"success=stdout:ok | timeout seen ok -> succeeded by success-on",
+	"success=stdout:ok | idle seen ok -> succeeded by success-on",
+	"success=stdout:ok | deadline seen ok -> succeeded by success-on",
+	"success=stdout:ok | exit 1, timeout -> retry by default",
+	"stop=stderr:no success=stdout:ok | exit 1 seen ok seen no -> "
+	"succeeded by success-on",
+
+	/* Items that name an attempt by the time for which it ran. */
+	"retry=under:5 | exit 1 ran 4.9s -> retry by retry-on",
+	"retry=under:5 | killed SEGV ran 1s -> retry by retry-on",
+	"retry=under:5 | exit 1 ran 5s -> not-retryable by retry-on",
+	"retry=under:5 | no-fork EAGAIN -> not-retryable by retry-on",
+	"retry=over:5 | exit 1 ran 5.1s, timeout ran 6s -> retry by retry-on",
+	"retry=over:5 | exit 1 ran 5s -> not-retryable by retry-on",
+	"retry=under:5 | killed INT ran 1s -> not-retryable by signal",
+	"stop=over:300 | exit 1 ran 301s -> stop-rule by stop-on",
+	"stop=over:300 | exit 1 ran 299s -> retry by default",
+	"stop=over:300 | exit 0 ran 301s -> succeeded by exit-status",
+	"stop=under:5 | no-fork EAGAIN -> retry by default",
+	"stop=under:1 | killed SEGV -> stop-rule by stop-on",
+	"fail=under:1 | exit 0 ran 0.5s -> retry by fail-on",
+	"fail=under:1 | exit 0 ran 1s -> succeeded by exit-status",
+	"success=over:60 | exit 1 ran 61s -> succeeded by success-on",
+	"success=over:60 | timeout ran 61s -> succeeded by success-on",
+	"success=over:60 | exit 1 ran 9s -> retry by default",
+	"success=under:60 | no-exec ENOENT -> not-executable by not-executable",
+
+	/* Presets. */
+	"transient=timeout,75 | exit 75 -> retry by preset",
+	"transient=timeout,75 | exit 1 -> not-retryable by preset",
+	"transient=timeout | timeout -> retry by preset",
+	"transient=timeout | killed SEGV -> not-retryable by preset",
+	"transient=timeout | no-fork EAGAIN -> not-retryable by preset",
+	"transient=stderr:busy | exit 1 seen busy -> retry by preset",
+	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by "
+	"preset",
+	"transient=stderr:busy fatal=stderr:no | exit 1 seen busy seen no -> "
+	"not-retryable by preset",
+	"fatal=stderr:no | exit 0 seen no -> succeeded by exit-status",
+	"fail=0 fatal=stderr:no | exit 0 seen no -> not-retryable by preset",
+	"success=1 fatal=stderr:no | exit 1 seen no -> succeeded by success-on",
+	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by "
+	"preset",
+	"fatal=stderr:no | http 503 seen no -> not-retryable by preset",
+	"stop=1 fatal=stderr:no | exit 1 seen no -> stop-rule by stop-on",
+	"stop=75 transient=75 | exit 75 -> stop-rule by stop-on",
+	"retry=9 transient=75 | exit 9 -> retry by retry-on",
+	"retry=9 transient=75 | exit 75 -> retry by preset",
+	"retry=9 transient=75 | exit 1 -> not-retryable by retry-on",
+	"transient=75 | http 503 -> retry by http",
+	"transient=75 | exit 75 http 404 -> not-retryable by http",
+
+	/* What a status file says. */
+	"exit 0 http 200, exit 0 http 302 -> succeeded by exit-status",
+	"exit 0 http 0, exit 0 unknown-http 503 -> succeeded by exit-status",
+	"exit 18 http 200, exit 7 http 302, exit 7 http 0 -> retry by default",
+	"timeout http 200, idle http 200 -> retry by default",
+	"http 503, exit 0 http 503 -> retry by http",
+	"http 404, exit 0 http 404, timeout http 404 -> not-retryable by http",
+	/* This is not about the command: plan ends it. */
+	"deadline http 404 -> retry by deadline",
+	"killed INT http 503 -> not-retryable by signal",
+	"http 503 never, exit 14 http 200 never -> not-retryable by http",
+	"exit 0 http 200 never -> succeeded by exit-status",
+	"retry=http:503 | http 503 never -> not-retryable by http",
+
+	/* Statuses of curl that no retry can help. */
+	"exit 51 curl http 0, exit 58 curl http 0 -> not-retryable by http",
+	"exit 60 curl http 0, exit 77 curl http 0 -> not-retryable by http",
+	"exit 91 curl http 0 -> not-retryable by http",
+	"exit 35 curl http 0, exit 52 curl http 0 -> retry by default",
+	"exit 61 curl http 0 -> retry by default",
+	/* This is not a status of curl. */
+	"exit 60 http 0, killed RTMAX-4 curl -> retry by default",
+	"timeout 60 curl -> retry by default",
+	"retry=60 | exit 60 curl http 0 -> retry by retry-on",
+	"retry=fail | exit 60 curl http 0 -> retry by retry-on",
+	"success=60 | exit 60 curl http 0 -> succeeded by success-on",
+
+	/* Lists with HTTP statuses, and with other conditions beside them. */
+	"retry=http:404 | http 404, exit 0 http 404 -> retry by retry-on",
+	"retry=http:501 | http 501 -> retry by retry-on",
+	"retry=http:404 | http 503 -> not-retryable by retry-on",
+	"retry=http:5xx | http 503, http 501 -> retry by retry-on",
+	"retry=http:503 | exit 1 unknown-http 503 -> not-retryable by retry-on",
+	"retry=http:5xx | http 429, exit 7 http 0 -> not-retryable by retry-on",
+	"retry=http:5xx,7 | exit 7 http 0 -> retry by retry-on",
+	"retry=http:5xx,7 | exit 7 http 302 -> retry by retry-on",
+	"retry=http:5xx,7 | exit 7 http 404 -> not-retryable by retry-on",
+	"retry=http:302 | exit 0 http 302 -> succeeded by exit-status",
+	"retry=http:302 | exit 47 http 302 -> retry by retry-on",
+	/* Without http: in a list the table counts, whatever else is listed. */
+	"retry=7 | http 503 -> retry by http",
+	"retry=22 | http 404 -> not-retryable by http",
+	"retry=stderr:busy | http 404 seen busy -> not-retryable by http",
+	"retry=7 | exit 18 http 200 -> not-retryable by retry-on",
+	"stop=http:503 | http 503, exit 0 http 503 -> stop-rule by stop-on",
+	"stop=http:503 | http 502 -> retry by http",
+	"retry=http:5xx stop=http:503 | http 503 -> stop-rule by stop-on",
+	"stop=22 | http 503 -> stop-rule by stop-on",
+	"stop=http:200 | exit 0 http 200 -> succeeded by exit-status",
+	"success=http:404 | http 404 -> succeeded by success-on",
+	"success=http:4xx | exit 0 http 404 -> succeeded by success-on",
+	"success=http:200 | timeout http 200 -> succeeded by success-on",
+	"success=22 | http 503 -> succeeded by success-on",
+	"success=http:404 | http 410 -> not-retryable by http",
+	"fail=http:302 | exit 0 http 302 -> retry by fail-on",
+	"retry=http:204 fail=http:204 | exit 0 http 204 -> retry by retry-on",
+	"retry=7 fail=http:204 | exit 0 http 204 -> not-retryable by retry-on",
+	"fail=http:302 | exit 0 http 200 -> succeeded by exit-status",
+	"fail=http:2xx success=http:204 | exit 0 http 204 -> succeeded by "
+	"success-on",
+
+	/* A request that must not be sent twice. */
+	"exit 0 once -> succeeded by exit-status",
+	"http 503 once, exit 0 http 503 once -> not-idempotent by idempotency",
+	"exit 1 once, exit 4 once -> not-idempotent by idempotency",
+	/* Nothing was sent: no proxy, no host, no connection. */
+	"exit 5 once, exit 6 once, exit 7 once -> retry by default",
+	"exit 7 http 0 once, exit 7 several -> retry by default",
+	"exit 8 once, exit 52 http 0 once -> not-idempotent by idempotency",
+	"exit 7 http 307 once -> not-idempotent by idempotency",
+	"exit 7 once several, timeout 7 once -> not-idempotent by idempotency",
+	"killed SEGV once, killed 7 once -> not-idempotent by idempotency",
+	"deadline once -> not-idempotent by idempotency",
+	/* A command that did not run has sent nothing. */
+	"no-fork EAGAIN once, no-exec ETXTBSY once -> retry by default",
+	"no-fork EAGAIN once several -> retry by default",
+	/* All other reasons precede it. */
+	"http 404 once -> not-retryable by http",
+	"killed INT once -> not-retryable by signal",
+	"retry=6 | exit 7 once -> not-retryable by retry-on",
+	"retry=22 | exit 22 once -> not-idempotent by idempotency",
+	"retry=7 | exit 7 once -> retry by retry-on",
+	"stop=7 | exit 7 once -> stop-rule by stop-on",
+	"no-exec ENOENT once -> not-executable by not-executable",
+	"exit 22 interrupted once -> interrupted by interrupted",
+
+	/* Several rules at once. */
+	"retry=fail stop=fail | exit 0 -> succeeded by exit-status",
+	"success=timeout | timeout -> succeeded by success-on",
+	"stop=8 success=9 | exit 7 -> retry by default",
+	"stop=fail | exit 7 interrupted -> interrupted by interrupted",
+	"stop=7 | exit 7 -> stop-rule by stop-on",
+	"stop=timeout | deadline -> stop-rule by stop-on",
+	"fatal=stderr:no | exit 1 seen no -> not-retryable by preset",
+	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by "
+	"preset",
+	"transient=75 | exit 75 -> retry by preset",
+	"transient=75 | exit 1 -> not-retryable by preset",
+	"fail=0 transient=75,stderr:W: | exit 0 seen W: -> retry by preset",
+	"retry=7 | deadline -> retry by deadline",
+	"transient=22 | http 503 -> retry by http",
+	"retry=fail | exit 8 -> retry by retry-on",
+	"retry=7 transient=7 | exit 7 -> retry by retry-on",
+	"retry=7 transient=75 | exit 8 -> not-retryable by retry-on",
+};
+
+static void
+check_verdicts(const char *row)
+{
+	struct script script = script_of(row);
+	struct script want = script_of(strstr(row, "->"));
+	const char *outcomes, *name;
+	struct asked asked;
+
+	script_next(&want);
+	script_next(&want);
+	read_options(&script, &asked);
+	outcomes = script.rest;
+	while (!script_is(&script, "->")) {
+		struct script rule = want;
+		struct outcome outcome;
+		struct judgement judgement;
+		char label[160];
+
+		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row),
+		    row, script.rest);
+		outcome = read_outcome(&script, &asked.policy.watches);
+		judgement = verdict_of(&asked.policy.rules, &outcome);
+		name = judgement.reason == REASON_NONE
+		    ? verdict_names[VERDICT_RETRY]
+		    : verdict_reasons[judgement.reason].name;
+		SAME(label, name, want.word);
+		EQUAL(label, judgement.verdict,
+		    script_is(&want, "succeeded")   ? VERDICT_DONE
+			: script_is(&want, "retry") ? VERDICT_RETRY
+						    : VERDICT_STOP);
+		script_next(&rule);
+		SAME(label, rule.word, "by");
+		script_next(&rule);
+		SAME(label, judgement.rule, rule.word);
 	}
 }
 
 static void
 test_verdicts(void)
 {
-	check_judged(unasked, LENGTH(unasked));
-	check_judged(retried_on, LENGTH(retried_on));
-	check_judged(stopped_on, LENGTH(stopped_on));
-	check_judged(succeeded_on, LENGTH(succeeded_on));
-	check_judged(when_interrupted, LENGTH(when_interrupted));
-}
-
-/*
- * All lists of the user and of presets, the patterns that matched, and the
- * verdict.
- */
-struct lists {
-	const char *retry, *stop, *fail, *success;
-	const char *transient, *fatal; /* of presets */
-	bool once, several;
-	const char *seen[2]; /* of their patterns, in the output */
-};
-
-#define NO_RULES \
-	{ \
-		.retry = NULL \
-	}
-
-struct ruled {
-	const char *row;
-	struct lists lists;
-	struct outcome outcome;
-	enum verdict verdict;
-	enum reason reason;
-};
-
-static struct rules
-rules_of(const struct lists *lists, struct watches *watches)
-{
-	return (struct rules){
-		.retry_on = codes_of(lists->retry, watches),
-		.stop_on = codes_of(lists->stop, watches),
-		.fail_on = codes_of(lists->fail, watches),
-		.success_on = codes_of(lists->success, watches),
-		.transient = codes_of(lists->transient, watches),
-		.fatal = codes_of(lists->fatal, watches),
-	};
-}
-
-/* The bit of the pattern that is text; NULL: none. */
-static uint64_t
-bit_of(const struct watches *watches, const char *text)
-{
-	int i = 0;
-
-	if (text == NULL)
-		return 0;
-	while (i < watches->count && strcmp(watches->list[i].text, text) != 0)
-		i++;
-	HOLDS(text, i < watches->count);
-	return UINT64_C(1) << i;
-}
-
-static void
-check_ruled(const struct ruled *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct watches watches = { .list = watch_room };
-		struct rules rules = rules_of(&rows[i].lists, &watches);
-		struct outcome outcome = rows[i].outcome;
-		struct judgement judgement;
-
-		outcome.once = rows[i].lists.once;
-		outcome.several = rows[i].lists.several;
-		outcome.seen = bit_of(&watches, rows[i].lists.seen[0]) |
-		    bit_of(&watches, rows[i].lists.seen[1]);
-		judgement = verdict_of(&rules, &outcome);
-		EQUAL(rows[i].row, judgement.verdict, rows[i].verdict);
-		EQUAL(rows[i].row, judgement.reason, rows[i].reason);
-	}
-}
-
-static const struct ruled failing[] = {
-	{ "0 fails", { .fail = "0" }, EXITED(0), RETRIED },
-	{ "0 fails, 7 too", { .fail = "0" }, EXITED(7), RETRIED },
-	{ "7 fails as ever", { .fail = "7" }, EXITED(7), RETRIED },
-	{ "but not 0", { .fail = "7" }, EXITED(0), SUCCESS },
-	/* "fail" does not make exit status 0 a failure. */
-	{ "fail", { .fail = "fail" }, EXITED(0), SUCCESS },
-	{ "signal", { .fail = "signal,timeout" }, EXITED(0), SUCCESS },
-	{ "success first", { .fail = "0", .success = "0" }, EXITED(0),
-	    SUCCESS },
-	{ "success is fail", { .fail = "0", .success = "fail" }, EXITED(0),
-	    RETRIED },
-	{ "then stop", { .fail = "0", .stop = "0" }, EXITED(0), STOPPED },
-	{ "then stop, all", { .fail = "0", .stop = "fail" }, EXITED(0),
-	    STOPPED },
-	{ "retry others", { .fail = "0", .retry = "7" }, EXITED(0),
-	    NOT_RETRYABLE },
-	{ "retry all", { .fail = "0", .retry = "fail" }, EXITED(0), RETRIED },
-	{ "interrupted", { .fail = "0" }, INTERRUPTED(END_EXITED, 0),
-	    INTERRUPT },
-	{ "seen", { .fail = "stderr:W:", .seen = { "W:" } }, EXITED(0),
-	    RETRIED },
-	{ "not seen", { .fail = "stderr:W:" }, EXITED(0), SUCCESS },
-	{ "seen, on no list",
-	    { .fail = "stderr:W:", .retry = "7", .seen = { "W:" } }, EXITED(0),
-	    NOT_RETRYABLE },
-	{ "seen, listed",
-	    { .fail = "stderr:W:", .retry = "stderr:W:", .seen = { "W:" } },
-	    EXITED(0), RETRIED },
-	{ "seen, success",
-	    { .fail = "stderr:W:",
-		.success = "stdout:ok",
-		.seen = { "W:", "ok" } },
-	    EXITED(0), SUCCESS },
-};
-
-static const struct ruled matched[] = {
-	{ "seen", { .retry = "stderr:busy", .seen = { "busy" } }, EXITED(1),
-	    RETRIED },
-	{ "not seen", { .retry = "stderr:busy" }, EXITED(1), NOT_RETRYABLE },
-	{ "another seen",
-	    { .retry = "stderr:busy",
-		.success = "stdout:done",
-		.seen = { "done" } },
-	    EXITED(1), SUCCESS },
-	{ "seen, exit 0", { .retry = "stderr:busy", .seen = { "busy" } },
-	    EXITED(0), SUCCESS },
-	{ "seen, killed", { .retry = "stderr:busy", .seen = { "busy" } },
-	    KILLED(SIGSEGV), RETRIED },
-	{ "seen, Ctrl-C", { .retry = "stderr:busy", .seen = { "busy" } },
-	    KILLED(SIGINT), NOT_RETRYABLE },
-	{ "seen, timed out", { .retry = "stderr:busy", .seen = { "busy" } },
-	    TIMED_OUT(0), RETRIED },
-	{ "not seen, timed out", { .retry = "stderr:busy" }, TIMED_OUT(0),
-	    NOT_RETRYABLE },
-	{ "status instead", { .retry = "7,stderr:busy" }, EXITED(7), RETRIED },
-	{ "neither", { .retry = "7,stderr:busy" }, EXITED(8), NOT_RETRYABLE },
-	{ "stop, seen", { .stop = "stderr:denied", .seen = { "denied" } },
-	    EXITED(1), STOPPED },
-	{ "stop, not seen", { .stop = "stderr:denied" }, EXITED(1), RETRIED },
-	{ "stop, exit 0", { .stop = "stderr:denied", .seen = { "denied" } },
-	    EXITED(0), SUCCESS },
-	{ "stop wins",
-	    { .retry = "stderr:busy",
-		.stop = "stderr:denied",
-		.seen = { "busy", "denied" } },
-	    EXITED(1), STOPPED },
-	{ "stop by the same",
-	    { .retry = "stderr:busy",
-		.stop = "stderr:busy",
-		.seen = { "busy" } },
-	    EXITED(1), STOPPED },
-	{ "success, seen", { .success = "stdout:done", .seen = { "done" } },
-	    EXITED(1), SUCCESS },
-	{ "success, not seen", { .success = "stdout:done" }, EXITED(1),
-	    RETRIED },
-	{ "success, seen before a timeout",
-	    { .success = "stdout:done", .seen = { "done" } }, TIMED_OUT(0),
-	    SUCCESS },
-	{ "success, seen before the silence",
-	    { .success = "stdout:done", .seen = { "done" } }, IDLE(0),
-	    SUCCESS },
-	{ "success, seen before the deadline",
-	    { .success = "stdout:done", .seen = { "done" } }, CUT(0), SUCCESS },
-	{ "success, timed out, not seen", { .success = "stdout:done" },
-	    TIMED_OUT(0), RETRIED },
-	{ "success before stop",
-	    { .success = "stdout:done",
-		.stop = "stderr:denied",
-		.seen = { "done", "denied" } },
-	    EXITED(1), SUCCESS },
-};
-
-#define RAN(how, what, seconds) \
-	{ \
-		.end = (how), .code = (what), .duration = SECONDS(seconds) \
-	}
-
-/* Items that name an attempt by the time for which it ran. */
-static const struct ruled timed[] = {
-	{ "retry, fast", { .retry = "under:5" }, RAN(END_EXITED, 1, 4.9),
-	    RETRIED },
-	{ "retry, not fast", { .retry = "under:5" }, RAN(END_EXITED, 1, 5),
-	    NOT_RETRYABLE },
-	{ "retry, slow", { .retry = "over:5" }, RAN(END_EXITED, 1, 5.1),
-	    RETRIED },
-	{ "retry, not slow", { .retry = "over:5" }, RAN(END_EXITED, 1, 5),
-	    NOT_RETRYABLE },
-	{ "retry, killed", { .retry = "under:5" },
-	    RAN(END_SIGNALED, SIGSEGV, 1), RETRIED },
-	{ "a keyboard", { .retry = "under:5" }, RAN(END_SIGNALED, SIGINT, 1),
-	    NOT_RETRYABLE },
-	{ "retry, timed out", { .retry = "over:5" }, RAN(END_TIMED_OUT, 0, 6),
-	    RETRIED },
-	{ "retry, no room to fork", { .retry = "under:5" }, NO_FORK(EAGAIN),
-	    NOT_RETRYABLE },
-	{ "stop", { .stop = "over:300" }, RAN(END_EXITED, 1, 301), STOPPED },
-	{ "stop, not yet", { .stop = "over:300" }, RAN(END_EXITED, 1, 299),
-	    RETRIED },
-	{ "stop, exit 0", { .stop = "over:300" }, RAN(END_EXITED, 0, 301),
-	    SUCCESS },
-	{ "stop, no room to fork", { .stop = "under:5" }, NO_FORK(EAGAIN),
-	    RETRIED },
-	{ "stop, killed", { .stop = "under:1" }, RAN(END_SIGNALED, SIGSEGV, 0),
-	    STOPPED },
-	{ "fail", { .fail = "under:1" }, RAN(END_EXITED, 0, 0.5), RETRIED },
-	{ "fail, long enough", { .fail = "under:1" }, RAN(END_EXITED, 0, 1),
-	    SUCCESS },
-	{ "success", { .success = "over:60" }, RAN(END_EXITED, 1, 61),
-	    SUCCESS },
-	{ "success, too short", { .success = "over:60" }, RAN(END_EXITED, 1, 9),
-	    RETRIED },
-	{ "success, timed out", { .success = "over:60" },
-	    RAN(END_TIMED_OUT, 0, 61), SUCCESS },
-	{ "success, not started", { .success = "under:60" }, NO_EXEC(ENOENT),
-	    NOT_EXECUTABLE },
-};
-
-static const struct ruled preset[] = {
-	{ "transient", { .transient = "timeout,75" }, EXITED(75), RETRIED },
-	{ "not transient", { .transient = "timeout,75" }, EXITED(1),
-	    NOT_RETRYABLE },
-	{ "slow", { .transient = "timeout" }, TIMED_OUT(0), RETRIED },
-	{ "killed", { .transient = "timeout" }, KILLED(SIGSEGV),
-	    NOT_RETRYABLE },
-	{ "no room to fork", { .transient = "timeout" }, NO_FORK(EAGAIN),
-	    NOT_RETRYABLE },
-	{ "a line", { .transient = "stderr:busy", .seen = { "busy" } },
-	    EXITED(1), RETRIED },
-	{ "fatal",
-	    { .transient = "75",
-		.fatal = "stderr:denied",
-		.seen = { "denied" } },
-	    EXITED(75), NOT_RETRYABLE },
-	{ "fatal wins",
-	    { .transient = "stderr:busy",
-		.fatal = "stderr:denied",
-		.seen = { "busy", "denied" } },
-	    EXITED(1), NOT_RETRYABLE },
-	{ "fatal, exit 0", { .fatal = "stderr:denied", .seen = { "denied" } },
-	    EXITED(0), SUCCESS },
-	{ "fatal, exit 0 fails",
-	    { .fail = "0", .fatal = "stderr:denied", .seen = { "denied" } },
-	    EXITED(0), NOT_RETRYABLE },
-	{ "fatal, a success after all",
-	    { .fatal = "stderr:denied", .success = "1", .seen = { "denied" } },
-	    EXITED(1), SUCCESS },
-	{ "fatal beats --retry-on",
-	    { .retry = "fail", .fatal = "stderr:denied", .seen = { "denied" } },
-	    EXITED(1), NOT_RETRYABLE },
-	{ "fatal beats 503", { .fatal = "stderr:denied", .seen = { "denied" } },
-	    ANSWERED(22, 503), NOT_RETRYABLE },
-	{ "stop beats fatal",
-	    { .stop = "1", .fatal = "stderr:denied", .seen = { "denied" } },
-	    EXITED(1), STOPPED },
-	{ "stop beats transient", { .stop = "75", .transient = "75" },
-	    EXITED(75), STOPPED },
-	{ "both lists, the one", { .retry = "9", .transient = "75" }, EXITED(9),
-	    RETRIED },
-	{ "both lists, the other", { .retry = "9", .transient = "75" },
-	    EXITED(75), RETRIED },
-	{ "both lists, neither", { .retry = "9", .transient = "75" }, EXITED(1),
-	    NOT_RETRYABLE },
-	{ "503 is transient to all", { .transient = "75" }, ANSWERED(22, 503),
-	    RETRIED },
-	{ "404 to none", { .transient = "75" }, ANSWERED(75, 404),
-	    NOT_RETRYABLE },
-};
-
-static const struct ruled answered[] = {
-	{ "200", NO_RULES, ANSWERED(0, 200), SUCCESS },
-	{ "200, cut short", NO_RULES, ANSWERED(18, 200), RETRIED },
-	{ "302", NO_RULES, ANSWERED(0, 302), SUCCESS },
-	{ "302, then no connection", NO_RULES, ANSWERED(7, 302), RETRIED },
-	{ "000", NO_RULES, ANSWERED(7, 0), RETRIED },
-	{ "000, exit 0", NO_RULES, ANSWERED(0, 0), SUCCESS },
-	{ "503", NO_RULES, ANSWERED(22, 503), RETRIED },
-	{ "503, exit 0", NO_RULES, ANSWERED(0, 503), RETRIED },
-	{ "404", NO_RULES, ANSWERED(22, 404), NOT_RETRYABLE },
-	{ "404, exit 0", NO_RULES, ANSWERED(0, 404), NOT_RETRYABLE },
-	{ "a file without a code", NO_RULES,
-	    { .end = END_EXITED, .http = { .code = 503 } }, SUCCESS },
-	{ "slow after 200", NO_RULES,
-	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 200 } },
-	    RETRIED },
-	{ "silent after 200", NO_RULES,
-	    { .end = END_IDLE, .http = { .known = true, .code = 200 } },
-	    RETRIED },
-	{ "slow after 404", NO_RULES,
-	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 404 } },
-	    NOT_RETRYABLE },
-	/* This is not about the command: plan ends it. */
-	{ "deadline after 404", NO_RULES,
-	    { .end = END_DEADLINE, .http = { .known = true, .code = 404 } },
-	    RETRIED },
-	{ "Ctrl-C after 503", NO_RULES,
-	    { .end = END_SIGNALED,
-		.code = SIGINT,
-		.http = { .known = true, .code = 503 } },
-	    NOT_RETRYABLE },
-	{ "not again", NO_RULES, NEVER_AGAIN(22, 503), NOT_RETRYABLE },
-	{ "not again, 200", NO_RULES, NEVER_AGAIN(14, 200), NOT_RETRYABLE },
-	{ "not again, but done", NO_RULES, NEVER_AGAIN(0, 200), SUCCESS },
-	{ "not again, whoever asks", { .retry = "http:503" },
-	    NEVER_AGAIN(22, 503), NOT_RETRYABLE },
-};
-
-#define CURLED(status) \
-	{ \
-		.end = END_EXITED, .code = (status), .curl = true, .http = { \
-			.known = true \
-		} \
-	}
-
-static const struct ruled curled[] = {
-	{ "51", NO_RULES, CURLED(51), NOT_RETRYABLE },
-	{ "58", NO_RULES, CURLED(58), NOT_RETRYABLE },
-	{ "60", NO_RULES, CURLED(60), NOT_RETRYABLE },
-	{ "77", NO_RULES, CURLED(77), NOT_RETRYABLE },
-	{ "91", NO_RULES, CURLED(91), NOT_RETRYABLE },
-	{ "35", NO_RULES, CURLED(35), RETRIED },
-	{ "52", NO_RULES, CURLED(52), RETRIED },
-	{ "61", NO_RULES, CURLED(61), RETRIED },
-	{ "60 of another program", NO_RULES, ANSWERED(60, 0), RETRIED },
-	{ "60, killed", NO_RULES,
-	    { .end = END_SIGNALED, .code = 60, .curl = true }, RETRIED },
-	{ "60, slow", NO_RULES,
-	    { .end = END_TIMED_OUT, .code = 60, .curl = true }, RETRIED },
-	{ "60, listed", { .retry = "60" }, CURLED(60), RETRIED },
-	{ "60, any", { .retry = "fail" }, CURLED(60), RETRIED },
-	{ "60, a success", { .success = "60" }, CURLED(60), SUCCESS },
-};
-
-/* Lists with HTTP statuses, and with other conditions beside them. */
-static const struct ruled answered_asked[] = {
-	{ "404 too", { .retry = "http:404" }, ANSWERED(22, 404), RETRIED },
-	{ "404, exit 0", { .retry = "http:404" }, ANSWERED(0, 404), RETRIED },
-	{ "501", { .retry = "http:501" }, ANSWERED(22, 501), RETRIED },
-	{ "503 no more", { .retry = "http:404" }, ANSWERED(22, 503),
-	    NOT_RETRYABLE },
-	{ "503 is in 5xx", { .retry = "http:5xx" }, ANSWERED(22, 503),
-	    RETRIED },
-	{ "so is 501", { .retry = "http:5xx" }, ANSWERED(22, 501), RETRIED },
-	{ "a file without a code", { .retry = "http:503" },
-	    { .end = END_EXITED, .code = 1, .http = { .code = 503 } },
-	    NOT_RETRYABLE },
-	{ "429 is not", { .retry = "http:5xx" }, ANSWERED(22, 429),
-	    NOT_RETRYABLE },
-	{ "no answer at all", { .retry = "http:5xx" }, ANSWERED(7, 0),
-	    NOT_RETRYABLE },
-	{ "no answer, listed", { .retry = "http:5xx,7" }, ANSWERED(7, 0),
-	    RETRIED },
-	{ "exit 7 after 302", { .retry = "http:5xx,7" }, ANSWERED(7, 302),
-	    RETRIED },
-	{ "exit 7 after 404", { .retry = "http:5xx,7" }, ANSWERED(7, 404),
-	    NOT_RETRYABLE },
-	{ "302 is a success", { .retry = "http:302" }, ANSWERED(0, 302),
-	    SUCCESS },
-	{ "302 of a failure", { .retry = "http:302" }, ANSWERED(47, 302),
-	    RETRIED },
-	/* Without http: in a list the table counts, whatever else is listed. */
-	{ "503 beside a list", { .retry = "7" }, ANSWERED(22, 503), RETRIED },
-	{ "404 beside a list", { .retry = "22" }, ANSWERED(22, 404),
-	    NOT_RETRYABLE },
-	{ "404 beside a pattern",
-	    { .retry = "stderr:busy", .seen = { "busy" } }, ANSWERED(22, 404),
-	    NOT_RETRYABLE },
-	{ "200 beside a list", { .retry = "7" }, ANSWERED(18, 200),
-	    NOT_RETRYABLE },
-	{ "stop", { .stop = "http:503" }, ANSWERED(22, 503), STOPPED },
-	{ "stop, exit 0", { .stop = "http:503" }, ANSWERED(0, 503), STOPPED },
-	{ "stop another", { .stop = "http:503" }, ANSWERED(22, 502), RETRIED },
-	{ "stop wins", { .retry = "http:5xx", .stop = "http:503" },
-	    ANSWERED(22, 503), STOPPED },
-	{ "stop by exit", { .stop = "22" }, ANSWERED(22, 503), STOPPED },
-	{ "stop, done", { .stop = "http:200" }, ANSWERED(0, 200), SUCCESS },
-	{ "success", { .success = "http:404" }, ANSWERED(22, 404), SUCCESS },
-	{ "success, exit 0", { .success = "http:4xx" }, ANSWERED(0, 404),
-	    SUCCESS },
-	{ "success, then slow", { .success = "http:200" },
-	    { .end = END_TIMED_OUT, .http = { .known = true, .code = 200 } },
-	    SUCCESS },
-	{ "success by exit", { .success = "22" }, ANSWERED(22, 503), SUCCESS },
-	{ "not a success", { .success = "http:404" }, ANSWERED(22, 410),
-	    NOT_RETRYABLE },
-	{ "fail", { .fail = "http:302" }, ANSWERED(0, 302), RETRIED },
-	{ "fail, listed", { .fail = "http:204", .retry = "http:204" },
-	    ANSWERED(0, 204), RETRIED },
-	{ "fail, not listed", { .fail = "http:204", .retry = "7" },
-	    ANSWERED(0, 204), NOT_RETRYABLE },
-	{ "fail another", { .fail = "http:302" }, ANSWERED(0, 200), SUCCESS },
-	{ "success before fail", { .fail = "http:2xx", .success = "http:204" },
-	    ANSWERED(0, 204), SUCCESS },
-};
-
-static const struct ruled sent_once[] = {
-	{ "done", { .once = true }, EXITED(0), SUCCESS },
-	{ "503", { .once = true }, ANSWERED(22, 503), NOT_IDEMPOTENT },
-	{ "503, exit 0", { .once = true }, ANSWERED(0, 503), NOT_IDEMPOTENT },
-	{ "exit 1", { .once = true }, EXITED(1), NOT_IDEMPOTENT },
-	{ "exit 4", { .once = true }, EXITED(4), NOT_IDEMPOTENT },
-	{ "no proxy", { .once = true }, EXITED(5), RETRIED },
-	{ "no host", { .once = true }, EXITED(6), RETRIED },
-	{ "no connection", { .once = true }, EXITED(7), RETRIED },
-	{ "exit 8", { .once = true }, EXITED(8), NOT_IDEMPOTENT },
-	{ "no answer", { .once = true }, ANSWERED(52, 0), NOT_IDEMPOTENT },
-	{ "no connection, 000", { .once = true }, ANSWERED(7, 0), RETRIED },
-	{ "no connection after 307", { .once = true }, ANSWERED(7, 307),
-	    NOT_IDEMPOTENT },
-	{ "no connection of several", { .once = true, .several = true },
-	    EXITED(7), NOT_IDEMPOTENT },
-	{ "several, each may be repeated", { .several = true }, EXITED(7),
-	    RETRIED },
-	{ "slow", { .once = true }, TIMED_OUT(7), NOT_IDEMPOTENT },
-	{ "crashed", { .once = true }, KILLED(SIGSEGV), NOT_IDEMPOTENT },
-	{ "SIGBUS is 7", { .once = true }, KILLED(7), NOT_IDEMPOTENT },
-	{ "deadline", { .once = true }, CUT(0), NOT_IDEMPOTENT },
-	/* A command that did not run has sent nothing. */
-	{ "no room to fork", { .once = true }, NO_FORK(EAGAIN), RETRIED },
-	{ "being written", { .once = true }, NO_EXEC(ETXTBSY), RETRIED },
-	{ "no room, several", { .once = true, .several = true },
-	    NO_FORK(EAGAIN), RETRIED },
-	/* All other reasons precede it. */
-	{ "404", { .once = true }, ANSWERED(22, 404), NOT_RETRYABLE },
-	{ "Ctrl-C", { .once = true }, KILLED(SIGINT), NOT_RETRYABLE },
-	{ "not listed", { .once = true, .retry = "6" }, EXITED(7),
-	    NOT_RETRYABLE },
-	{ "listed", { .once = true, .retry = "22" }, EXITED(22),
-	    NOT_IDEMPOTENT },
-	{ "listed, not sent", { .once = true, .retry = "7" }, EXITED(7),
-	    RETRIED },
-	{ "stopped", { .once = true, .stop = "7" }, EXITED(7), STOPPED },
-	{ "not found", { .once = true }, NO_EXEC(ENOENT), NOT_EXECUTABLE },
-	{ "interrupted", { .once = true }, INTERRUPTED(END_EXITED, 22),
-	    INTERRUPT },
-};
-
-static void
-test_verdicts_by_all_rules(void)
-{
-	check_ruled(failing, LENGTH(failing));
-	check_ruled(matched, LENGTH(matched));
-	check_ruled(timed, LENGTH(timed));
-	check_ruled(preset, LENGTH(preset));
-	check_ruled(answered, LENGTH(answered));
-	check_ruled(curled, LENGTH(curled));
-	check_ruled(answered_asked, LENGTH(answered_asked));
-	check_ruled(sent_once, LENGTH(sent_once));
-}
-
-/* The rule that decides, whatever else may hold. */
-static const struct {
-	const char *name; /* of the rule */
-	struct lists lists;
-	struct outcome outcome;
-	enum verdict verdict;
-} decided[] = {
-	{ "exit-status", NO_RULES, EXITED(0), VERDICT_DONE },
-	{ "exit-status", { .stop = "fail", .retry = "fail" }, EXITED(0),
-	    VERDICT_DONE },
-	{ "exit-status", NO_RULES, ANSWERED(0, 200), VERDICT_DONE },
-	{ "exit-status", NO_RULES, INTERRUPTED(END_EXITED, 0), VERDICT_DONE },
-	{ "success-on", { .success = "1" }, EXITED(1), VERDICT_DONE },
-	{ "success-on", { .success = "0", .fail = "0" }, EXITED(0),
-	    VERDICT_DONE },
-	{ "success-on", { .success = "http:404" }, ANSWERED(22, 404),
-	    VERDICT_DONE },
-	{ "success-on", { .success = "timeout" }, TIMED_OUT(0), VERDICT_DONE },
-	{ "default", NO_RULES, EXITED(1), VERDICT_RETRY },
-	{ "default", NO_RULES, KILLED(SIGSEGV), VERDICT_RETRY },
-	{ "default", NO_RULES, TIMED_OUT(0), VERDICT_RETRY },
-	{ "default", NO_RULES, NO_FORK(EAGAIN), VERDICT_RETRY },
-	{ "default", NO_RULES, NO_EXEC(ETXTBSY), VERDICT_RETRY },
-	{ "default", NO_RULES, ANSWERED(18, 200), VERDICT_RETRY },
-	{ "default", NO_RULES, ANSWERED(7, 0), VERDICT_RETRY },
-	{ "default", { .fail = "7" }, EXITED(7), VERDICT_RETRY },
-	{ "default", { .stop = "8", .success = "9" }, EXITED(7),
-	    VERDICT_RETRY },
-	{ "fail-on", { .fail = "0" }, EXITED(0), VERDICT_RETRY },
-	{ "fail-on", { .fail = "stderr:W:", .seen = { "W:" } }, EXITED(0),
-	    VERDICT_RETRY },
-	{ "fail-on", { .fail = "http:302" }, ANSWERED(0, 302), VERDICT_RETRY },
-	{ "interrupted", NO_RULES, INTERRUPTED(END_EXITED, 7), VERDICT_STOP },
-	{ "interrupted", { .stop = "fail" }, INTERRUPTED(END_EXITED, 7),
-	    VERDICT_STOP },
-	{ "not-executable", NO_RULES, NO_EXEC(ENOENT), VERDICT_STOP },
-	{ "not-executable", { .stop = "127" }, NO_EXEC(ENOENT), VERDICT_STOP },
-	{ "stop-on", { .stop = "7" }, EXITED(7), VERDICT_STOP },
-	{ "stop-on", { .stop = "0", .fail = "0" }, EXITED(0), VERDICT_STOP },
-	{ "stop-on", { .stop = "http:503" }, ANSWERED(22, 503), VERDICT_STOP },
-	{ "stop-on", { .stop = "timeout" }, CUT(0), VERDICT_STOP },
-	{ "preset", { .fatal = "stderr:no", .seen = { "no" } }, EXITED(1),
-	    VERDICT_STOP },
-	{ "preset", { .fatal = "stderr:no", .retry = "fail", .seen = { "no" } },
-	    EXITED(1), VERDICT_STOP },
-	{ "preset", { .transient = "75" }, EXITED(75), VERDICT_RETRY },
-	{ "preset", { .transient = "75" }, EXITED(1), VERDICT_STOP },
-	{ "preset", { .transient = "75", .retry = "9" }, EXITED(75),
-	    VERDICT_RETRY },
-	{ "preset",
-	    { .transient = "75,stderr:W:", .fail = "0", .seen = { "W:" } },
-	    EXITED(0), VERDICT_RETRY },
-	{ "deadline", NO_RULES, CUT(0), VERDICT_RETRY },
-	{ "deadline", { .retry = "7" }, CUT(0), VERDICT_RETRY },
-	{ "signal", NO_RULES, KILLED(SIGINT), VERDICT_STOP },
-	{ "signal", { .retry = "fail" }, KILLED(SIGPIPE), VERDICT_STOP },
-	{ "http", NO_RULES, ANSWERED(22, 503), VERDICT_RETRY },
-	{ "http", NO_RULES, ANSWERED(0, 503), VERDICT_RETRY },
-	{ "http", NO_RULES, ANSWERED(22, 404), VERDICT_STOP },
-	{ "http", { .retry = "22" }, ANSWERED(22, 404), VERDICT_STOP },
-	{ "http", { .transient = "22" }, ANSWERED(22, 503), VERDICT_RETRY },
-	{ "http", { .retry = "http:503" }, NEVER_AGAIN(22, 503), VERDICT_STOP },
-	{ "http", NO_RULES, NEVER_AGAIN(14, 200), VERDICT_STOP },
-	{ "retry-on", { .retry = "http:404" }, ANSWERED(22, 404),
-	    VERDICT_RETRY },
-	{ "retry-on", { .retry = "http:404" }, ANSWERED(22, 503),
-	    VERDICT_STOP },
-	{ "retry-on", { .retry = "http:302" }, ANSWERED(47, 302),
-	    VERDICT_RETRY },
-	{ "retry-on", { .retry = "7" }, EXITED(7), VERDICT_RETRY },
-	{ "retry-on", { .retry = "7" }, EXITED(8), VERDICT_STOP },
-	{ "retry-on", { .retry = "fail" }, EXITED(8), VERDICT_RETRY },
-	{ "retry-on", { .retry = "PIPE" }, KILLED(SIGPIPE), VERDICT_RETRY },
-	{ "retry-on", { .retry = "7", .transient = "7" }, EXITED(7),
-	    VERDICT_RETRY },
-	{ "retry-on", { .retry = "7", .transient = "75" }, EXITED(8),
-	    VERDICT_STOP },
-	{ "retry-on", { .retry = "7", .fail = "0" }, EXITED(0), VERDICT_STOP },
-	{ "idempotency", { .once = true }, EXITED(1), VERDICT_STOP },
-	{ "idempotency", { .once = true, .retry = "22" }, EXITED(22),
-	    VERDICT_STOP },
-	{ "idempotency", { .once = true }, CUT(0), VERDICT_STOP },
-	{ "default", { .once = true }, EXITED(7), VERDICT_RETRY },
-};
-
-static void
-test_which_rule_decided(void)
-{
-	for (size_t i = 0; i < LENGTH(decided); i++) {
-		struct watches watches = { .list = watch_room };
-		struct rules rules = rules_of(&decided[i].lists, &watches);
-		struct outcome outcome = decided[i].outcome;
-		struct judgement judgement;
-		char row[NUMBER_ROOM];
-
-		outcome.once = decided[i].lists.once;
-		outcome.several = decided[i].lists.several;
-		outcome.seen = bit_of(&watches, decided[i].lists.seen[0]);
-		judgement = verdict_of(&rules, &outcome);
-		number_put(row, (int64_t)i);
-		SAME(row, judgement.rule, decided[i].name);
-		EQUAL(row, judgement.verdict, decided[i].verdict);
-	}
+	for (size_t i = 0; i < LENGTH(verdicts); i++)
+		check_verdicts(verdicts[i]);
 }
 
 /* The manual's table, 403 and 413 included. */
@@ -898,8 +634,10 @@ among(const int *list, size_t count, int code)
 static enum verdict
 verdict_with(const char *retry, struct outcome outcome)
 {
-	struct rules rules = { .retry_on = codes_of(retry, NULL) };
+	struct rules rules = { .retry_on = { .fail = false } };
 
+	if (retry != NULL)
+		rules.retry_on = codes_of(retry, NULL);
 	return verdict_of(&rules, &outcome).verdict;
 }
 
@@ -911,7 +649,8 @@ test_verdicts_of_every_http_status(void)
 		    ? !among(stopped_statuses, LENGTH(stopped_statuses), code)
 		    : among(retried_statuses, LENGTH(retried_statuses), code);
 		bool later = again || code == 403 || code == 413;
-		struct outcome outcome = ANSWERED(22, code);
+		struct outcome outcome = { .code = 22,
+			.http = { .known = true, .code = code } };
 		char row[NUMBER_ROOM];
 
 		number_put(row, code);
@@ -941,7 +680,7 @@ test_verdicts_of_every_status(void)
 	struct rules rules = { .retry_on = { .fail = false } };
 
 	for (int code = 0; code <= 255; code++) {
-		struct outcome outcome = EXITED(code);
+		struct outcome outcome = { .code = code };
 		char row[NUMBER_ROOM];
 
 		number_put(row, code);
@@ -957,7 +696,8 @@ test_verdicts_of_every_signal(void)
 	struct rules rules = { .retry_on = { .fail = false } };
 
 	for (int number = 1; number <= 64; number++) {
-		struct outcome outcome = KILLED(number);
+		struct outcome outcome = { .end = END_SIGNALED,
+			.code = number };
 		bool meant =
 		    number == SIGINT || number == SIGQUIT || number == SIGPIPE;
 		char row[NUMBER_ROOM];
@@ -972,41 +712,37 @@ test_verdicts_of_every_signal(void)
 static void
 test_statuses_of_limits_and_failed_starts(void)
 {
-	static const struct {
-		const char *row;
-		struct outcome outcome;
-		int status;
-	} rows[] = {
-		{ "timed out", TIMED_OUT(0), 124 },
-		{ "timed out, exit 7", TIMED_OUT(7), 124 },
-		{ "timed out, KILL", TIMED_OUT(SIGKILL), 124 },
-		{ "deadline", CUT(0), 124 },
-		{ "deadline, exit 7", CUT(7), 124 },
-		{ "preserved: timed out, exit 7", PRESERVED(END_TIMED_OUT, 7),
-		    7 },
-		{ "preserved: timed out, exit 0", PRESERVED(END_TIMED_OUT, 0),
-		    0 },
-		{ "preserved: idle, exit 7", PRESERVED(END_IDLE, 7), 7 },
-		{ "preserved: deadline, TERM", PRESERVED(END_DEADLINE, 143),
-		    143 },
-		{ "fork EAGAIN", NO_FORK(EAGAIN), 125 },
-		{ "fork ENOMEM", NO_FORK(ENOMEM), 125 },
+	static const char *const rows[] = {
+		"timeout -> 124",
+		"timeout 7 -> 124",
+		"timeout 9 -> 124",
+		"deadline -> 124",
+		"deadline 7 -> 124",
+		"timeout 7 preserved -> 7",
+		"timeout 0 preserved -> 0",
+		"idle 7 preserved -> 7",
+		"deadline 143 preserved -> 143",
+		"no-fork EAGAIN -> 125",
+		"no-fork ENOMEM -> 125",
 		/* errno of a fork says nothing about the command. */
-		{ "fork ENOENT", NO_FORK(ENOENT), 125 },
-		{ "exec ENOENT", NO_EXEC(ENOENT), 127 },
-		{ "exec EACCES", NO_EXEC(EACCES), 126 },
-		{ "exec ENOEXEC", NO_EXEC(ENOEXEC), 126 },
-		{ "exec ETXTBSY", NO_EXEC(ETXTBSY), 126 },
-		{ "exec E2BIG", NO_EXEC(E2BIG), 126 },
-		{ "exec ENOTDIR", NO_EXEC(ENOTDIR), 126 },
-		{ "too much to hold", OVERRUN(END_EXITED, 0), 125 },
-		{ "too much to hold, TERM", OVERRUN(END_SIGNALED, SIGTERM),
-		    125 },
+		"no-fork ENOENT -> 125",
+		"no-exec ENOENT -> 127",
+		"no-exec EACCES -> 126",
+		"no-exec ENOEXEC -> 126",
+		"no-exec ETXTBSY -> 126",
+		"no-exec E2BIG -> 126",
+		"no-exec ENOTDIR -> 126",
+		"exit 0 overrun -> 125",
+		"killed TERM overrun -> 125",
 	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i].row, verdict_status(&rows[i].outcome),
-		    rows[i].status);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct script script = script_of(rows[i]);
+		struct outcome outcome = read_outcome(&script, NULL);
+
+		EQUAL(
+		    rows[i], verdict_status(&outcome), script_number(&script));
+	}
 }
 
 static void
@@ -1053,616 +789,282 @@ test_reasons(void)
  * plan
  */
 
-/* Instants are counted from the boot, not from the start of retry. */
-#define BEGAN SECONDS(1000)
+/*
+ * Attempts, the last one of which is made again and again, and what follows:
+ * how many attempts are made in how much time, why there is no other, and the
+ * exit status, with the signal that retry dies of.
+ */
+static const char *const plans[] = {
+	/* A success. */
+	"attempts=4 | exit 0 -> 1 in 0s, succeeded, 0",
+	"attempts=4 | exit 7, killed KILL, exit 0 -> 3 in 3s, succeeded, 0",
+	"attempts=2 | exit 7, exit 0 -> 2 in 1s, succeeded, 0",
+	"attempts=4 success=1 | exit 2, exit 1 -> 2 in 1s, succeeded, 0",
+	"attempts=4 deadline=5s | exit 0 took 6s -> 1 in 6s, succeeded, 0",
+	"attempts=4 | exit 0 interrupted took 1s -> 1 in 1s, succeeded, 0",
+	"attempts=4 | no-fork EAGAIN, exit 0 -> 2 in 1s, succeeded, 0",
+	"attempts=4 | no-exec ETXTBSY, exit 0 -> 2 in 1s, succeeded, 0",
+	"attempts=inf | exit 7 x7, exit 0 -> 8 in 91s, succeeded, 0",
 
-/* Delays of 1s, 2s, 4s and so on up to 30s; no deadline. */
-static struct policy
-policy_of(int64_t attempts)
-{
-	struct policy policy = { .attempts = attempts,
-		.consecutive = 1,
-		.backoff = { .kind = BACKOFF_EXPONENTIAL,
-		    .jitter = JITTER_NONE,
-		    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
-		    .delays = { NANOS_SECOND },
-		    .count = 1,
-		    .cap = 30 * NANOS_SECOND },
-		.max_retry_after = 5 * NANOS_MINUTE };
+	/* No attempt is left. */
+	"attempts=1 | exit 7 took 2s -> 1 in 2s, attempts, 7",
+	"attempts=4 | exit 7 -> 4 in 7s, attempts, 7",
+	"attempts=3 | exit 7 took 2s -> 3 in 9s, attempts, 7",
+	"attempts=3 | exit 1, exit 2, exit 3 -> 3 in 3s, attempts, 3",
+	"attempts=2 | timeout took 1s -> 2 in 3s, attempts, 124",
+	"attempts=2 | exit 7, timeout 9 took 1s -> 2 in 2s, attempts, 124",
+	"attempts=2 | timeout took 1s, exit 7 -> 2 in 2s, attempts, 7",
+	"attempts=2 | killed SEGV -> 2 in 1s, attempts, 139 SEGV",
+	"attempts=2 | killed SEGV, exit 3 -> 2 in 1s, attempts, 3",
+	"attempts=2 | no-fork ENOMEM -> 2 in 1s, internal, 125",
+	"attempts=2 | no-exec ETXTBSY -> 2 in 1s, attempts, 126",
+	"attempts=2 deadline=3s | exit 7 -> 2 in 1s, attempts, 7",
 
-	return policy;
-}
-
-/* One invocation: the policy, how attempts end, and what happens. */
-struct played {
-	const char *row;
-	struct {
-		int64_t attempts, consecutive; /* 0: one success */
-		double deadline, reset_after;
-		struct lists lists;
-		double max_retry_after; /* 0: the default */
-		bool keep; /* --keep-status */
-		struct {
-			int64_t retries;
-			const char *list; /* NULL: no limit */
-		} limit[2];
-	} policy;
-	struct {
-		struct outcome outcome;
-		double took;
-	} attempts[8];
-	int last; /* of attempts; all later ones end like the last */
-	struct {
-		int64_t made;
-		double ended; /* after so many seconds */
-		int status, signal;
-		enum reason reason;
-	} want;
-};
-
-static const struct played succeeding[] = {
-	{ "at once", { .attempts = 4 }, { { EXITED(0), 0 } },
-	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "the third time", { .attempts = 4 },
-	    { { EXITED(7), 0 }, { KILLED(9), 0 }, { EXITED(0), 0 } }, .last = 2,
-	    .want = { 3, 3, 0, 0, REASON_SUCCEEDED } },
-	{ "the last time", { .attempts = 2 },
-	    { { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "with another status", { .attempts = 4, .lists = { .success = "1" } },
-	    { { EXITED(2), 0 }, { EXITED(1), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "after the deadline", { .attempts = 4, .deadline = 5 },
-	    { { EXITED(0), 6 } }, .want = { 1, 6, 0, 0, REASON_SUCCEEDED } },
-	{ "though interrupted", { .attempts = 4 },
-	    { { INTERRUPTED(END_EXITED, 0), 1 } },
-	    .want = { 1, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "once a fork succeeds", { .attempts = 4 },
-	    { { NO_FORK(EAGAIN), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "once it is written", { .attempts = 4 },
-	    { { NO_EXEC(ETXTBSY), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "the eighth time, no cap", { .attempts = POLICY_UNLIMITED },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 0 },
-		{ EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 0 },
-		{ EXITED(7), 0 }, { EXITED(0), 0 } },
-	    .last = 7, .want = { 8, 91, 0, 0, REASON_SUCCEEDED } },
-};
-
-static const struct played exhausted[] = {
-	{ "one attempt", { .attempts = 1 }, { { EXITED(7), 2 } },
-	    .want = { 1, 2, 7, 0, REASON_ATTEMPTS } },
-	{ "four attempts", { .attempts = 4 }, { { EXITED(7), 0 } },
-	    .want = { 4, 7, 7, 0, REASON_ATTEMPTS } },
-	{ "that take time", { .attempts = 3 }, { { EXITED(7), 2 } },
-	    .want = { 3, 9, 7, 0, REASON_ATTEMPTS } },
-	{ "the last status counts", { .attempts = 3 },
-	    { { EXITED(1), 0 }, { EXITED(2), 0 }, { EXITED(3), 0 } }, .last = 2,
-	    .want = { 3, 3, 3, 0, REASON_ATTEMPTS } },
-	{ "every one timed out", { .attempts = 2 }, { { TIMED_OUT(0), 1 } },
-	    .want = { 2, 3, 124, 0, REASON_ATTEMPTS } },
-	{ "the last timed out", { .attempts = 2 },
-	    { { EXITED(7), 0 }, { TIMED_OUT(SIGKILL), 1 } }, .last = 1,
-	    .want = { 2, 2, 124, 0, REASON_ATTEMPTS } },
-	{ "the first timed out", { .attempts = 2 },
-	    { { TIMED_OUT(0), 1 }, { EXITED(7), 0 } }, .last = 1,
-	    .want = { 2, 2, 7, 0, REASON_ATTEMPTS } },
-	{ "killed", { .attempts = 2 }, { { KILLED(SIGSEGV), 0 } },
-	    .want = { 2, 1, 128 + SIGSEGV, SIGSEGV, REASON_ATTEMPTS } },
-	{ "first killed", { .attempts = 2 },
-	    { { KILLED(SIGSEGV), 0 }, { EXITED(3), 0 } }, .last = 1,
-	    .want = { 2, 1, 3, 0, REASON_ATTEMPTS } },
-	{ "no fork", { .attempts = 2 }, { { NO_FORK(ENOMEM), 0 } },
-	    .want = { 2, 1, 125, 0, REASON_INTERNAL } },
-	{ "being written", { .attempts = 2 }, { { NO_EXEC(ETXTBSY), 0 } },
-	    .want = { 2, 1, 126, 0, REASON_ATTEMPTS } },
-	{ "and the deadline is near", { .attempts = 2, .deadline = 3 },
-	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
-};
-
-static const struct played stopping[] = {
-	{ "stop rule", { .attempts = 4, .lists = { .stop = "22" } },
-	    { { EXITED(7), 0 }, { EXITED(22), 0 } }, .last = 1,
-	    .want = { 2, 1, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule before attempts",
-	    { .attempts = 2, .lists = { .stop = "22" } },
-	    { { EXITED(7), 0 }, { EXITED(22), 0 } }, .last = 1,
-	    .want = { 2, 1, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule before deadline",
-	    { .attempts = 4, .deadline = 1, .lists = { .stop = "22" } },
-	    { { EXITED(22), 2 } }, .want = { 1, 2, 22, 0, REASON_STOP_RULE } },
-	{ "stop rule for a signal",
-	    { .attempts = 4, .lists = { .stop = "TERM" } },
-	    { { KILLED(SIGTERM), 0 } },
-	    .want = { 1, 0, 143, SIGTERM, REASON_STOP_RULE } },
-	{ "not retryable", { .attempts = 4, .lists = { .retry = "7" } },
-	    { { EXITED(7), 0 }, { EXITED(8), 0 } }, .last = 1,
-	    .want = { 2, 1, 8, 0, REASON_NOT_RETRYABLE } },
-	{ "not retryable before attempts",
-	    { .attempts = 1, .lists = { .retry = "7" } }, { { EXITED(8), 0 } },
-	    .want = { 1, 0, 8, 0, REASON_NOT_RETRYABLE } },
-	{ "Ctrl-C", { .attempts = 4 }, { { KILLED(SIGINT), 0 } },
-	    .want = { 1, 0, 130, SIGINT, REASON_NOT_RETRYABLE } },
-	{ "a closed pipe", { .attempts = 4 }, { { KILLED(SIGPIPE), 0 } },
-	    .want = { 1, 0, 141, SIGPIPE, REASON_NOT_RETRYABLE } },
-	{ "a pipe that may", { .attempts = 2, .lists = { .retry = "PIPE" } },
-	    { { KILLED(SIGPIPE), 0 } },
-	    .want = { 2, 1, 141, SIGPIPE, REASON_ATTEMPTS } },
-	{ "not found", { .attempts = 4 }, { { NO_EXEC(ENOENT), 0 } },
-	    .want = { 1, 0, 127, 0, REASON_NOT_EXECUTABLE } },
-	{ "not executable", { .attempts = 4 }, { { NO_EXEC(EACCES), 0 } },
-	    .want = { 1, 0, 126, 0, REASON_NOT_EXECUTABLE } },
-	{ "not found any more", { .attempts = 2, .lists = { .stop = "fail" } },
-	    { { NO_EXEC(ENOENT), 0 } },
-	    .want = { 1, 0, 127, 0, REASON_NOT_EXECUTABLE } },
-	{ "interrupted", { .attempts = 4 },
-	    { { INTERRUPTED(END_EXITED, 7), 1 } },
-	    .want = { 1, 1, 7, 0, REASON_INTERRUPTED } },
-	{ "interrupted, last", { .attempts = 1, .lists = { .stop = "fail" } },
-	    { { INTERRUPTED(END_EXITED, 7), 1 } },
-	    .want = { 1, 1, 7, 0, REASON_INTERRUPTED } },
-	{ "interrupted, killed", { .attempts = 4 },
-	    { { INTERRUPTED(END_SIGNALED, SIGTERM), 1 } },
-	    .want = { 1, 1, 143, SIGTERM, REASON_INTERRUPTED } },
+	/* No retry would help. */
+	"attempts=4 stop=22 | exit 7, exit 22 -> 2 in 1s, stop-rule, 22",
+	"attempts=2 stop=22 | exit 7, exit 22 -> 2 in 1s, stop-rule, 22",
+	"attempts=4 deadline=1s stop=22 | exit 22 took 2s -> 1 in 2s, "
+	"stop-rule, 22",
+	"attempts=4 stop=TERM | killed TERM -> 1 in 0s, stop-rule, 143 TERM",
+	"attempts=4 retry=7 | exit 7, exit 8 -> 2 in 1s, not-retryable, 8",
+	"attempts=1 retry=7 | exit 8 -> 1 in 0s, not-retryable, 8",
+	"attempts=4 | killed INT -> 1 in 0s, not-retryable, 130 INT",
+	"attempts=4 | killed PIPE -> 1 in 0s, not-retryable, 141 PIPE",
+	"attempts=2 retry=PIPE | killed PIPE -> 2 in 1s, attempts, 141 PIPE",
+	"attempts=4 | no-exec ENOENT -> 1 in 0s, not-executable, 127",
+	"attempts=4 | no-exec EACCES -> 1 in 0s, not-executable, 126",
+	"attempts=2 stop=fail | no-exec ENOENT -> 1 in 0s, not-executable, 127",
+	"attempts=4 | exit 7 interrupted took 1s -> 1 in 1s, interrupted, 7",
+	"attempts=1 stop=fail | exit 7 interrupted took 1s -> 1 in 1s, "
+	"interrupted, 7",
+	"attempts=4 | killed TERM interrupted took 1s -> 1 in 1s, interrupted, "
+	"143 TERM",
 	/* The command died of another signal: retry ends in the same way. */
-	{ "interrupted, crashed", { .attempts = 4 },
-	    { { INTERRUPTED(END_SIGNALED, SIGSEGV), 1 } },
-	    .want = { 1, 1, 139, SIGSEGV, REASON_INTERRUPTED } },
-	{ "interrupted before the deadline", { .attempts = 4, .deadline = 5 },
-	    { { INTERRUPTED(END_SIGNALED, SIGTERM), 6 } },
-	    .want = { 1, 6, 143, SIGTERM, REASON_INTERRUPTED } },
-	{ "interrupted after a limit", { .attempts = 4 },
-	    { { INTERRUPTED(END_TIMED_OUT, SIGTERM), 1 } },
-	    .want = { 1, 1, 124, 0, REASON_INTERRUPTED } },
-};
+	"attempts=4 | killed SEGV interrupted took 1s -> 1 in 1s, interrupted, "
+	"139 SEGV",
+	"attempts=4 deadline=5s | killed TERM interrupted took 6s -> 1 in 6s, "
+	"interrupted, 143 TERM",
+	"attempts=4 | timeout 15 interrupted took 1s -> 1 in 1s, interrupted, "
+	"124",
 
-static const struct played in_time[] = {
-	{ "no time for the delay", { .attempts = 9, .deadline = 10 },
-	    { { EXITED(7), 0 } }, .want = { 4, 7, 7, 0, REASON_DEADLINE } },
-	{ "a delay to the deadline", { .attempts = 9, .deadline = 3 },
-	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_DEADLINE } },
-	{ "a delay to just before", { .attempts = 9, .deadline = 3.5 },
-	    { { EXITED(7), 0 } }, .want = { 3, 3, 7, 0, REASON_DEADLINE } },
-	{ "no cap", { .attempts = POLICY_UNLIMITED, .deadline = 100 },
-	    { { EXITED(7), 0 } }, .want = { 8, 91, 7, 0, REASON_DEADLINE } },
-	{ "killed", { .attempts = 9, .deadline = 3 },
-	    { { KILLED(SIGSEGV), 0 } },
-	    .want = { 2, 1, 139, SIGSEGV, REASON_DEADLINE } },
-	{ "timed out", { .attempts = 9, .deadline = 3 },
-	    { { TIMED_OUT(0), 2 } },
-	    .want = { 1, 2, 124, 0, REASON_DEADLINE } },
-	{ "ended by it", { .attempts = 9, .deadline = 5 },
-	    { { CUT(SIGTERM), 5 } },
-	    .want = { 1, 5, 124, 0, REASON_DEADLINE } },
-	{ "ended by it, exit 0", { .attempts = 9, .deadline = 5 },
-	    { { CUT(0), 5 } }, .want = { 1, 5, 124, 0, REASON_DEADLINE } },
-	{ "ended by it, not in a list",
-	    { .attempts = 9, .deadline = 5, .lists = { .retry = "7" } },
-	    { { EXITED(7), 0 }, { CUT(0), 4 } }, .last = 1,
-	    .want = { 2, 5, 124, 0, REASON_DEADLINE } },
-	{ "over when it ended", { .attempts = 9, .deadline = 5 },
-	    { { EXITED(7), 5 } }, .want = { 1, 5, 7, 0, REASON_DEADLINE } },
-	{ "long over", { .attempts = 9, .deadline = 5 }, { { EXITED(7), 500 } },
-	    .want = { 1, 500, 7, 0, REASON_DEADLINE } },
-};
+	/* The deadline. */
+	"deadline=10s | exit 7 -> 4 in 7s, deadline, 7",
+	"deadline=3s | exit 7 -> 2 in 1s, deadline, 7",
+	"deadline=3.5s | exit 7 -> 3 in 3s, deadline, 7",
+	"attempts=inf deadline=100s | exit 7 -> 8 in 91s, deadline, 7",
+	"deadline=3s | killed SEGV -> 2 in 1s, deadline, 139 SEGV",
+	"deadline=3s | timeout took 2s -> 1 in 2s, deadline, 124",
+	"deadline=5s | deadline 15 took 5s -> 1 in 5s, deadline, 124",
+	"deadline=5s | deadline took 5s -> 1 in 5s, deadline, 124",
+	"deadline=5s retry=7 | exit 7, deadline took 4s -> 2 in 5s, deadline, "
+	"124",
+	"deadline=5s | exit 7 took 5s -> 1 in 5s, deadline, 7",
+	"deadline=5s | exit 7 took 500s -> 1 in 500s, deadline, 7",
 
-static const struct played resetting[] = {
-	{ "long enough", { .attempts = 5, .reset_after = 10 },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 10 },
-		{ EXITED(7), 0 } },
-	    .last = 3, .want = { 5, 16, 7, 0, REASON_ATTEMPTS } },
-	{ "not long enough", { .attempts = 5, .reset_after = 10 },
-	    { { EXITED(7), 0 }, { EXITED(7), 0 }, { EXITED(7), 9.5 },
-		{ EXITED(7), 0 } },
-	    .last = 3, .want = { 5, 24.5, 7, 0, REASON_ATTEMPTS } },
-	{ "never", { .attempts = 4 }, { { EXITED(7), 1000 } },
-	    .want = { 4, 4007, 7, 0, REASON_ATTEMPTS } },
-	{ "every time", { .attempts = 4, .reset_after = 1 },
-	    { { EXITED(7), 1 } }, .want = { 4, 7, 7, 0, REASON_ATTEMPTS } },
-};
+	/* An attempt that ran for long starts the backoff again. */
+	"attempts=5 reset-after=10s | exit 7 x2, exit 7 took 10s, exit 7 -> 5 "
+	"in 16s, attempts, 7",
+	"attempts=5 reset-after=10s | exit 7 x2, exit 7 took 9.5s, exit 7 -> 5 "
+	"in 24.5s, attempts, 7",
+	"attempts=4 | exit 7 took 1000s -> 4 in 4007s, attempts, 7",
+	"attempts=4 reset-after=1s | exit 7 took 1s -> 4 in 7s, attempts, 7",
 
-/* The server names a wait; the backoff would be 1s, 2s, 4s... */
-static const struct played waits_named[] = {
-	{ "7s", { .attempts = 2 }, { { ASKED(503, 7), 0 } },
-	    .want = { 2, 7, 22, 0, REASON_ATTEMPTS } },
-	{ "each time", { .attempts = 4 }, { { ASKED(503, 7), 0 } },
-	    .want = { 4, 21, 22, 0, REASON_ATTEMPTS } },
-	{ "less than the backoff", { .attempts = 4 }, { { ASKED(503, 3), 0 } },
-	    .want = { 4, 3 + 3 + 4, 22, 0, REASON_ATTEMPTS } },
-	{ "nothing", { .attempts = 4 }, { { ASKED(503, 0), 0 } },
-	    .want = { 4, 7, 22, 0, REASON_ATTEMPTS } },
-	{ "once", { .attempts = 3 },
-	    { { ASKED(429, 60), 0 }, { ANSWERED(22, 503), 0 } }, .last = 1,
-	    .want = { 3, 62, 22, 0, REASON_ATTEMPTS } },
-	{ "then done", { .attempts = 4 },
-	    { { ASKED(429, 60), 0 }, { ANSWERED(0, 200), 0 } }, .last = 1,
-	    .want = { 2, 60, 0, 0, REASON_SUCCEEDED } },
-	{ "429, no wait", { .attempts = 4 }, { { ANSWERED(22, 429), 0 } },
-	    .want = { 4, 7, 22, 0, REASON_ATTEMPTS } },
-	{ "a wait without has_wait", { .attempts = 2 },
-	    { { { .end = END_EXITED, .code = 1, .http = { .wait = NANOS_DAY } },
-		0 } },
-	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
-	{ "more than the cap", { .attempts = 2 }, { { ASKED(503, 90), 0 } },
-	    .want = { 2, 90, 22, 0, REASON_ATTEMPTS } },
-	{ "403", { .attempts = 2 }, { { ASKED(403, 9), 0 } },
-	    .want = { 2, 9, 22, 0, REASON_ATTEMPTS } },
-	{ "404", { .attempts = 2 }, { { ASKED(404, 9), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_NOT_RETRYABLE } },
-	{ "5m", { .attempts = 2 }, { { ASKED(503, 300), 0 } },
-	    .want = { 2, 300, 22, 0, REASON_ATTEMPTS } },
-	{ "more than 5m", { .attempts = 2 }, { { ASKED(503, 300.001), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_RETRY_AFTER } },
-	{ "more than we may", { .attempts = 2, .max_retry_after = 7 },
-	    { { ASKED(503, 8), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_RETRY_AFTER } },
-	{ "what we may", { .attempts = 2, .max_retry_after = 7 },
-	    { { ASKED(503, 7), 0 } },
-	    .want = { 2, 7, 22, 0, REASON_ATTEMPTS } },
-	{ "too much, the second time", { .attempts = 4 },
-	    { { ASKED(503, 2), 0 }, { ASKED(503, 9000), 0 } }, .last = 1,
-	    .want = { 2, 2, 22, 0, REASON_RETRY_AFTER } },
-	{ "too much, the last time", { .attempts = 1 },
-	    { { ASKED(503, 9000), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_ATTEMPTS } },
-	{ "just before the deadline", { .attempts = 2, .deadline = 10 },
-	    { { ASKED(503, 9.5), 0 } },
-	    .want = { 2, 9.5, 22, 0, REASON_ATTEMPTS } },
-	{ "at the deadline", { .attempts = 2, .deadline = 10 },
-	    { { ASKED(503, 10), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_RETRY_AFTER } },
-	{ "past the deadline", { .attempts = 2, .deadline = 10 },
-	    { { ASKED(503, 60), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_RETRY_AFTER } },
-	{ "past what is left of it", { .attempts = 9, .deadline = 10 },
-	    { { ASKED(503, 4), 0 } },
-	    .want = { 3, 8, 22, 0, REASON_RETRY_AFTER } },
-	{ "past is past", { .attempts = 9, .deadline = 10 },
-	    { { ASKED(503, 60), 11 } },
-	    .want = { 1, 11, 22, 0, REASON_DEADLINE } },
-	/*
-	 * The backoff does not fit before the deadline; the server's wait
-	 * would.
+	/* The server names a wait; the backoff would be 1s, 2s, 4s... */
+	"attempts=2 | http 503 wait 7s -> 2 in 7s, attempts, 22",
+	"attempts=4 | http 503 wait 7s -> 4 in 21s, attempts, 22",
+	"attempts=4 | http 503 wait 3s -> 4 in 10s, attempts, 22",
+	"attempts=4 | http 503 wait 0s -> 4 in 7s, attempts, 22",
+	"attempts=3 | http 429 wait 60s, http 503 -> 3 in 62s, attempts, 22",
+	"attempts=4 | http 429 wait 60s, exit 0 http 200 -> 2 in 60s, "
+	"succeeded, 0",
+	"attempts=4 | http 429 -> 4 in 7s, attempts, 22",
+	"attempts=2 | exit 1 unset-wait 86400s -> 2 in 1s, attempts, 1",
+	"attempts=2 | http 503 wait 90s -> 2 in 90s, attempts, 22",
+	"attempts=2 | http 403 wait 9s -> 2 in 9s, attempts, 22",
+	"attempts=2 | http 404 wait 9s -> 1 in 0s, not-retryable, 22",
+	"attempts=2 | http 503 wait 300s -> 2 in 300s, attempts, 22",
+	"attempts=2 | http 503 wait 300.001s -> 1 in 0s, retry-after, 22",
+	"attempts=2 max-retry-after=7s | http 503 wait 8s -> 1 in 0s, "
+	"retry-after, 22",
+	"attempts=2 max-retry-after=7s | http 503 wait 7s -> 2 in 7s, "
+	"attempts, 22",
+	"attempts=4 | http 503 wait 2s, http 503 wait 9000s -> 2 in 2s, "
+	"retry-after, 22",
+	"attempts=1 | http 503 wait 9000s -> 1 in 0s, attempts, 22",
+	"attempts=2 deadline=10s | http 503 wait 9.5s -> 2 in 9.5s, attempts, "
+	"22",
+	"attempts=2 deadline=10s | http 503 wait 10s -> 1 in 0s, retry-after, "
+	"22",
+	"attempts=2 deadline=10s | http 503 wait 60s -> 1 in 0s, retry-after, "
+	"22",
+	"deadline=10s | http 503 wait 4s -> 3 in 8s, retry-after, 22",
+	/* The deadline is past. */
+	"deadline=10s | http 503 wait 60s took 11s -> 1 in 11s, deadline, 22",
+	/* The backoff does not fit before the deadline; the server's wait
+	   would. */
+	"deadline=3s | http 503 wait 0.5s -> 2 in 1s, deadline, 22",
+	/* It is told in words. */
+	"attempts=3 | exit 1 hint 7s -> 3 in 14s, attempts, 1",
+	"attempts=3 | exit 1 hint 0s -> 3 in 3s, attempts, 1",
+	"attempts=2 | exit 1 hint 301s -> 1 in 0s, retry-after, 1",
+	"attempts=2 deadline=10s | exit 1 hint 10s -> 1 in 0s, retry-after, 1",
+	"attempts=3 | exit 1 http 503 wait 7s hint 5s -> 3 in 14s, attempts, 1",
+	"attempts=2 | timeout http 503 wait 7s took 1s -> 2 in 9s, attempts, "
+	"124",
+
+	/* The status is 0 only if an attempt was judged a success. */
+	"attempts=2 | exit 0 http 503 -> 2 in 1s, attempts, 1",
+	"attempts=2 | exit 0 http 404 -> 1 in 0s, not-retryable, 1",
+	"attempts=2 | exit 0 http 503 wait 3600s -> 1 in 0s, retry-after, 1",
+	"attempts=2 fail=0 | exit 0 -> 2 in 1s, attempts, 1",
+	"attempts=2 stop=0 fail=0 | exit 0 -> 1 in 0s, stop-rule, 1",
+	"attempts=2 | exit 0 http 503 once -> 1 in 0s, not-idempotent, 1",
+	"deadline=1s fail=0 | exit 0 -> 1 in 0s, deadline, 1",
+	"attempts=2 fail=0 | exit 0 interrupted -> 1 in 0s, interrupted, 1",
+	"attempts=2 fail=0 | exit 0, exit 7 -> 2 in 1s, attempts, 7",
+	"attempts=2 | exit 0 http 503, exit 0 http 200 -> 2 in 1s, succeeded, "
+	"0",
+
+	/* Three successes in a row. */
+	"attempts=5 consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
+	"attempts=3 consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
+	"attempts=inf consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
+	"consecutive=3 | exit 1 x2, exit 0 -> 5 in 5s, succeeded, 0",
+	/* A failure starts the count again, a success the backoff. */
+	"consecutive=3 | exit 0 x2, exit 1, exit 0 -> 6 in 5s, succeeded, 0",
+	"consecutive=3 | exit 1 x2, exit 0, exit 1 x2, exit 0 -> 8 in 9s, "
+	"succeeded, 0",
+	/* Too few attempts are left. */
+	"attempts=5 consecutive=3 | exit 7 -> 3 in 3s, attempts, 7",
+	"attempts=5 consecutive=3 | exit 0 x2, exit 7 -> 3 in 2s, attempts, 7",
+	"attempts=3 consecutive=3 | exit 7 -> 1 in 0s, attempts, 7",
+	"consecutive=3 stop=7 | exit 0, exit 7 -> 2 in 1s, stop-rule, 7",
+	"consecutive=3 success=3 | exit 0, exit 3, exit 0 -> 3 in 2s, "
+	"succeeded, 0",
+	"consecutive=3 deadline=1.5s | exit 0 -> 2 in 1s, deadline, 1",
+	"consecutive=3 deadline=5s | exit 0, deadline 15 took 4s -> 2 in 5s, "
+	"deadline, 124",
+	"consecutive=3 deadline=2.5s | exit 0 x2, exit 0 took 9s -> 3 in 11s, "
+	"succeeded, 0",
+	"consecutive=3 | exit 0, exit 0 interrupted -> 2 in 1s, interrupted, 1 "
+	"TERM",
+	"consecutive=3 | exit 0 x2, exit 0 interrupted -> 3 in 2s, succeeded, "
+	"0",
+	"consecutive=3 | exit 0 http 200 once -> 1 in 0s, not-idempotent, 1",
+	"consecutive=3 | exit 0 lost input-consumed -> 1 in 0s, "
+	"input-consumed, 1",
+	"consecutive=2 | exit 0, exit 0 lost input-consumed -> 2 in 1s, "
+	"succeeded, 0",
+	"consecutive=3 | exit 0 http 200 wait 7s -> 3 in 14s, succeeded, 0",
+
+	/* Limits of retries after some failures. */
+	"limit=0:7 | exit 7 -> 1 in 0s, limit, 7",
+	"limit=2:7 | exit 7 -> 3 in 3s, limit, 7",
+	"attempts=3 limit=0:7 | exit 8 -> 3 in 3s, attempts, 8",
+	"limit=1:7 | exit 7, exit 8, exit 7 -> 3 in 3s, limit, 7",
+	"attempts=3 limit=2:7 | exit 7 -> 3 in 3s, attempts, 7",
+	"limit=5:7 limit=1:fail | exit 7 -> 2 in 1s, limit, 7",
+	"limit=1:7 limit=2:7,8 | exit 8, exit 7, exit 8 -> 3 in 3s, limit, 8",
+	"limit=1:timeout | timeout took 2s -> 2 in 5s, limit, 124",
+	"limit=0:7 stop=7 | exit 7 -> 1 in 0s, stop-rule, 7",
+	"limit=0:22 | http 503 wait 9000s -> 1 in 0s, limit, 22",
+	"deadline=1s limit=0:7 | exit 7 -> 1 in 0s, limit, 7",
+	"limit=1:7 | exit 7, exit 0 -> 2 in 1s, succeeded, 0",
+	"limit=1:0 fail=0 | exit 0 -> 2 in 1s, limit, 1",
+	"consecutive=3 limit=1:7 | exit 0, exit 7, exit 0 x2, exit 7 -> 5 in "
+	"4s, limit, 7",
+	"consecutive=3 limit=0:0 | exit 0 -> 3 in 2s, succeeded, 0",
+	"consecutive=3 limit=1:0,7 | exit 0, exit 7, exit 0 -> 5 in 4s, "
+	"succeeded, 0",
+	"attempts=3 consecutive=3 limit=0:7 | exit 7 -> 1 in 0s, attempts, 7",
+
+	/* The status tells the judgement, or with --keep-status how it ended.
 	 */
-	{ "the backoff is more", { .attempts = 9, .deadline = 3 },
-	    { { ASKED(503, 0.5), 0 } },
-	    .want = { 2, 1, 22, 0, REASON_DEADLINE } },
-	{ "in words", { .attempts = 3 }, { { HINTED(7), 0 } },
-	    .want = { 3, 14, 1, 0, REASON_ATTEMPTS } },
-	{ "in words, 0", { .attempts = 3 }, { { HINTED(0), 0 } },
-	    .want = { 3, 3, 1, 0, REASON_ATTEMPTS } },
-	{ "in words, more than 5m", { .attempts = 2 }, { { HINTED(301), 0 } },
-	    .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
-	{ "in words, past the deadline", { .attempts = 2, .deadline = 10 },
-	    { { HINTED(10), 0 } }, .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
-	{ "in words and by the server", { .attempts = 3 },
-	    { { { .end = END_EXITED,
-		    .code = 1,
-		    .has_hint = true,
-		    .hint = SECONDS(5),
-		    .http = { .known = true,
-			.code = 503,
-			.has_wait = true,
-			.wait = SECONDS(7) } },
-		0 } },
-	    .want = { 3, 14, 1, 0, REASON_ATTEMPTS } },
-	{ "timed out", { .attempts = 2 },
-	    { { { .end = END_TIMED_OUT,
-		    .http = { .known = true,
-			.code = 503,
-			.has_wait = true,
-			.wait = SECONDS(7) } },
-		1 } },
-	    .want = { 2, 9, 124, 0, REASON_ATTEMPTS } },
+	"attempts=2 success=7 | exit 7 -> 1 in 0s, succeeded, 0",
+	"attempts=2 keep-status success=7 | exit 7 -> 1 in 0s, succeeded, 7",
+	"attempts=2 success=TERM | killed TERM -> 1 in 0s, succeeded, 0",
+	"attempts=2 keep-status success=TERM | killed TERM -> 1 in 0s, "
+	"succeeded, 143 TERM",
+	"attempts=2 success=timeout | timeout 7 -> 1 in 0s, succeeded, 0",
+	"attempts=2 keep-status success=timeout | timeout 7 -> 1 in 0s, "
+	"succeeded, 124",
+	"attempts=2 success=http:404 | http 404 -> 1 in 0s, succeeded, 0",
+	"attempts=2 keep-status fail=0 | exit 0 -> 2 in 1s, attempts, 0",
+	"attempts=2 keep-status | exit 0 http 503 -> 2 in 1s, attempts, 0",
+	"attempts=2 | timeout 7 preserved -> 2 in 1s, attempts, 7",
+	"attempts=2 | timeout 143 preserved -> 2 in 1s, attempts, 143",
+	"attempts=2 | timeout preserved -> 2 in 1s, attempts, 1",
+	"attempts=2 keep-status | timeout preserved -> 2 in 1s, attempts, 0",
+	"attempts=2 deadline=9s | deadline 3 preserved took 9s -> 1 in 9s, "
+	"deadline, 3",
+	"attempts=2 success=timeout | timeout 3 preserved -> 1 in 0s, "
+	"succeeded, 0",
+	"attempts=2 retry=124 stop=7,143 | timeout 7 preserved -> 2 in 1s, "
+	"attempts, 7",
+	"consecutive=3 deadline=1.5s keep-status | exit 0 -> 2 in 1s, "
+	"deadline, 1",
+	"attempts=2 keep-status | exit 0 overrun -> 1 in 0s, internal, 125",
 };
-
-/* The status is 0 only if an attempt was judged a success. */
-static const struct played exiting_with_0[] = {
-	{ "503", { .attempts = 2 }, { { ANSWERED(0, 503), 0 } },
-	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
-	{ "404", { .attempts = 2 }, { { ANSWERED(0, 404), 0 } },
-	    .want = { 1, 0, 1, 0, REASON_NOT_RETRYABLE } },
-	{ "an hour", { .attempts = 2 },
-	    { { { .end = END_EXITED,
-		    .http = { .known = true,
-			.code = 503,
-			.has_wait = true,
-			.wait = NANOS_HOUR } },
-		0 } },
-	    .want = { 1, 0, 1, 0, REASON_RETRY_AFTER } },
-	{ "--fail-on", { .attempts = 2, .lists = { .fail = "0" } },
-	    { { EXITED(0), 0 } }, .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
-	{ "--stop-on", { .attempts = 2, .lists = { .fail = "0", .stop = "0" } },
-	    { { EXITED(0), 0 } }, .want = { 1, 0, 1, 0, REASON_STOP_RULE } },
-	{ "once", { .attempts = 2, .lists = { .once = true } },
-	    { { ANSWERED(0, 503), 0 } },
-	    .want = { 1, 0, 1, 0, REASON_NOT_IDEMPOTENT } },
-	{ "deadline",
-	    { .attempts = 9, .deadline = 1, .lists = { .fail = "0" } },
-	    { { EXITED(0), 0 } }, .want = { 1, 0, 1, 0, REASON_DEADLINE } },
-	{ "interrupted", { .attempts = 2, .lists = { .fail = "0" } },
-	    { { INTERRUPTED(END_EXITED, 0), 0 } },
-	    .want = { 1, 0, 1, 0, REASON_INTERRUPTED } },
-	{ "then with 7", { .attempts = 2, .lists = { .fail = "0" } },
-	    { { EXITED(0), 0 }, { EXITED(7), 0 } }, .last = 1,
-	    .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
-	{ "then done", { .attempts = 2 },
-	    { { ANSWERED(0, 503), 0 }, { ANSWERED(0, 200), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-};
-
-#define THRICE(most) .attempts = (most), .consecutive = 3
-
-/* Three successes in a row; the delays are 1s, 2s, 4s and so on. */
-static const struct played repeating[] = {
-	{ "at once", { THRICE(5) }, { { EXITED(0), 0 } },
-	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "as many attempts", { THRICE(3) }, { { EXITED(0), 0 } },
-	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "no limit", { THRICE(POLICY_UNLIMITED) }, { { EXITED(0), 0 } },
-	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "after failures", { THRICE(9) },
-	    { { EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 } }, .last = 2,
-	    .want = { 5, 1 + 2 + 2, 0, 0, REASON_SUCCEEDED } },
-	{ "a failure starts the count again", { THRICE(9) },
-	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(1), 0 },
-		{ EXITED(0), 0 } },
-	    .last = 3, .want = { 6, 5, 0, 0, REASON_SUCCEEDED } },
-	{ "a success starts the backoff again", { THRICE(9) },
-	    { { EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 },
-		{ EXITED(1), 0 }, { EXITED(1), 0 }, { EXITED(0), 0 } },
-	    .last = 5,
-	    .want = { 8, 1 + 2 + 1 + 1 + 2 + 2, 0, 0, REASON_SUCCEEDED } },
-	{ "too few left", { THRICE(5) }, { { EXITED(7), 0 } },
-	    .want = { 3, 3, 7, 0, REASON_ATTEMPTS } },
-	{ "too few left, after a success", { THRICE(5) },
-	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(7), 0 } }, .last = 2,
-	    .want = { 3, 2, 7, 0, REASON_ATTEMPTS } },
-	{ "only failures", { THRICE(3) }, { { EXITED(7), 0 } },
-	    .want = { 1, 0, 7, 0, REASON_ATTEMPTS } },
-	{ "stopped", { THRICE(9), .lists = { .stop = "7" } },
-	    { { EXITED(0), 0 }, { EXITED(7), 0 } }, .last = 1,
-	    .want = { 2, 1, 7, 0, REASON_STOP_RULE } },
-	{ "named", { THRICE(9), .lists = { .success = "3" } },
-	    { { EXITED(0), 0 }, { EXITED(3), 0 }, { EXITED(0), 0 } }, .last = 2,
-	    .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "a deadline between", { THRICE(9), .deadline = 1.5 },
-	    { { EXITED(0), 0 } }, .want = { 2, 1, 1, 0, REASON_DEADLINE } },
-	{ "a deadline within", { THRICE(9), .deadline = 5 },
-	    { { EXITED(0), 0 }, { CUT(SIGTERM), 4 } }, .last = 1,
-	    .want = { 2, 5, 124, 0, REASON_DEADLINE } },
-	{ "a deadline that the last one reaches",
-	    { THRICE(9), .deadline = 2.5 },
-	    { { EXITED(0), 0 }, { EXITED(0), 0 }, { EXITED(0), 9 } }, .last = 2,
-	    .want = { 3, 11, 0, 0, REASON_SUCCEEDED } },
-	{ "interrupted", { THRICE(9) },
-	    { { EXITED(0), 0 }, { INTERRUPTED(END_EXITED, 0), 0 } }, .last = 1,
-	    .want = { 2, 1, 1, SIGTERM, REASON_INTERRUPTED } },
-	{ "interrupted in the last", { THRICE(9) },
-	    { { EXITED(0), 0 }, { EXITED(0), 0 },
-		{ INTERRUPTED(END_EXITED, 0), 0 } },
-	    .last = 2, .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "not to be sent twice", { THRICE(9), .lists = { .once = true } },
-	    { { ANSWERED(0, 200), 0 } },
-	    .want = { 1, 0, 1, 0, REASON_NOT_IDEMPOTENT } },
-	{ "without input", { THRICE(9) },
-	    { { { .end = END_EXITED, .lost = REASON_INPUT_CONSUMED }, 0 } },
-	    .want = { 1, 0, 1, 0, REASON_INPUT_CONSUMED } },
-	{ "without input for another one", { .attempts = 9, .consecutive = 2 },
-	    { { EXITED(0), 0 },
-		{ { .end = END_EXITED, .lost = REASON_INPUT_CONSUMED }, 0 } },
-	    .last = 1, .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "as the server asks", { THRICE(9) },
-	    { { { .end = END_EXITED,
-		    .http = { .known = true,
-			.code = 200,
-			.has_wait = true,
-			.wait = SECONDS(7) } },
-		0 } },
-	    .want = { 3, 14, 0, 0, REASON_SUCCEEDED } },
-};
-
-/* The status tells the judgement, or with --keep-status how it ended. */
-static const struct played told_or_kept[] = {
-	{ "7 is a success", { .attempts = 2, .lists = { .success = "7" } },
-	    { { EXITED(7), 0 } }, .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "kept: 7",
-	    { .attempts = 2, .lists = { .success = "7" }, .keep = true },
-	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_SUCCEEDED } },
-	{ "TERM is", { .attempts = 2, .lists = { .success = "TERM" } },
-	    { { KILLED(SIGTERM), 0 } },
-	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "kept: TERM",
-	    { .attempts = 2, .lists = { .success = "TERM" }, .keep = true },
-	    { { KILLED(SIGTERM), 0 } },
-	    .want = { 1, 0, 143, SIGTERM, REASON_SUCCEEDED } },
-	{ "a timeout is", { .attempts = 2, .lists = { .success = "timeout" } },
-	    { { TIMED_OUT(7), 0 } }, .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "kept: a timeout",
-	    { .attempts = 2, .lists = { .success = "timeout" }, .keep = true },
-	    { { TIMED_OUT(7), 0 } },
-	    .want = { 1, 0, 124, 0, REASON_SUCCEEDED } },
-	{ "404 is", { .attempts = 2, .lists = { .success = "http:404" } },
-	    { { ANSWERED(22, 404), 0 } },
-	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "kept: 0 fails",
-	    { .attempts = 2, .lists = { .fail = "0" }, .keep = true },
-	    { { EXITED(0), 0 } }, .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
-	{ "kept: 503", { .attempts = 2, .keep = true },
-	    { { ANSWERED(0, 503), 0 } },
-	    .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
-	{ "preserved", { .attempts = 2 },
-	    { { PRESERVED(END_TIMED_OUT, 7), 0 } },
-	    .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
-	{ "preserved: TERM", { .attempts = 2 },
-	    { { PRESERVED(END_TIMED_OUT, 143), 0 } },
-	    .want = { 2, 1, 143, 0, REASON_ATTEMPTS } },
-	{ "preserved: 0 fails", { .attempts = 2 },
-	    { { PRESERVED(END_TIMED_OUT, 0), 0 } },
-	    .want = { 2, 1, 1, 0, REASON_ATTEMPTS } },
-	{ "preserved and kept: 0", { .attempts = 2, .keep = true },
-	    { { PRESERVED(END_TIMED_OUT, 0), 0 } },
-	    .want = { 2, 1, 0, 0, REASON_ATTEMPTS } },
-	{ "preserved: the deadline", { .attempts = 2, .deadline = 9 },
-	    { { PRESERVED(END_DEADLINE, 3), 9 } },
-	    .want = { 1, 9, 3, 0, REASON_DEADLINE } },
-	{ "preserved: a success",
-	    { .attempts = 2, .lists = { .success = "timeout" } },
-	    { { PRESERVED(END_TIMED_OUT, 3), 0 } },
-	    .want = { 1, 0, 0, 0, REASON_SUCCEEDED } },
-	{ "preserved: a list has the timeout",
-	    { .attempts = 2, .lists = { .retry = "124", .stop = "7,143" } },
-	    { { PRESERVED(END_TIMED_OUT, 7), 0 } },
-	    .want = { 2, 1, 7, 0, REASON_ATTEMPTS } },
-	{ "kept: too few successes",
-	    { THRICE(9), .deadline = 1.5, .keep = true }, { { EXITED(0), 0 } },
-	    .want = { 2, 1, 1, 0, REASON_DEADLINE } },
-	{ "kept: too much to hold", { .attempts = 2, .keep = true },
-	    { { OVERRUN(END_EXITED, 0), 0 } },
-	    .want = { 1, 0, 125, 0, REASON_INTERNAL } },
-};
-
-/* Limits of retries after some failures; the backoff is 1s, 2s, 4s... */
-static const struct played limited[] = {
-	{ "0", { .attempts = 9, .limit = { { 0, "7" } } }, { { EXITED(7), 0 } },
-	    .want = { 1, 0, 7, 0, REASON_LIMIT } },
-	{ "2", { .attempts = 9, .limit = { { 2, "7" } } }, { { EXITED(7), 0 } },
-	    .want = { 3, 3, 7, 0, REASON_LIMIT } },
-	{ "another", { .attempts = 3, .limit = { { 0, "7" } } },
-	    { { EXITED(8), 0 } }, .want = { 3, 3, 8, 0, REASON_ATTEMPTS } },
-	{ "another between", { .attempts = 9, .limit = { { 1, "7" } } },
-	    { { EXITED(7), 0 }, { EXITED(8), 0 }, { EXITED(7), 0 } }, .last = 2,
-	    .want = { 3, 3, 7, 0, REASON_LIMIT } },
-	{ "attempts first", { .attempts = 3, .limit = { { 2, "7" } } },
-	    { { EXITED(7), 0 } }, .want = { 3, 3, 7, 0, REASON_ATTEMPTS } },
-	{ "two", { .attempts = 9, .limit = { { 5, "7" }, { 1, "fail" } } },
-	    { { EXITED(7), 0 } }, .want = { 2, 1, 7, 0, REASON_LIMIT } },
-	{ "each has its own count",
-	    { .attempts = 9, .limit = { { 1, "7" }, { 2, "7,8" } } },
-	    { { EXITED(8), 0 }, { EXITED(7), 0 }, { EXITED(8), 0 } }, .last = 2,
-	    .want = { 3, 3, 8, 0, REASON_LIMIT } },
-	{ "a timeout", { .attempts = 9, .limit = { { 1, "timeout" } } },
-	    { { TIMED_OUT(0), 2 } }, .want = { 2, 5, 124, 0, REASON_LIMIT } },
-	{ "stopped",
-	    { .attempts = 9,
-		.limit = { { 0, "7" } },
-		.lists = { .stop = "7" } },
-	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_STOP_RULE } },
-	{ "before too long a wait", { .attempts = 9, .limit = { { 0, "22" } } },
-	    { { ASKED(503, 9000), 0 } },
-	    .want = { 1, 0, 22, 0, REASON_LIMIT } },
-	{ "before the deadline",
-	    { .attempts = 9, .deadline = 1, .limit = { { 0, "7" } } },
-	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_LIMIT } },
-	{ "a success", { .attempts = 9, .limit = { { 1, "7" } } },
-	    { { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 1,
-	    .want = { 2, 1, 0, 0, REASON_SUCCEEDED } },
-	{ "0, judged a failure",
-	    { .attempts = 9,
-		.limit = { { 1, "0" } },
-		.lists = { .fail = "0" } },
-	    { { EXITED(0), 0 } }, .want = { 2, 1, 1, 0, REASON_LIMIT } },
-	{ "a success among several", { THRICE(9), .limit = { { 1, "7" } } },
-	    { { EXITED(0), 0 }, { EXITED(7), 0 }, { EXITED(0), 0 },
-		{ EXITED(0), 0 }, { EXITED(7), 0 } },
-	    .last = 4, .want = { 5, 4, 7, 0, REASON_LIMIT } },
-	{ "a success that it names", { THRICE(9), .limit = { { 0, "0" } } },
-	    { { EXITED(0), 0 } }, .want = { 3, 2, 0, 0, REASON_SUCCEEDED } },
-	{ "a success that it names, and a failure",
-	    { THRICE(9), .limit = { { 1, "0,7" } } },
-	    { { EXITED(0), 0 }, { EXITED(7), 0 }, { EXITED(0), 0 } }, .last = 2,
-	    .want = { 5, 4, 0, 0, REASON_SUCCEEDED } },
-	{ "too few left first", { THRICE(3), .limit = { { 0, "7" } } },
-	    { { EXITED(7), 0 } }, .want = { 1, 0, 7, 0, REASON_ATTEMPTS } },
-};
-
-/* The policy of a row. */
-static struct policy
-asked(const struct played *row, struct limit limits[2])
-{
-	struct policy policy = policy_of(row->policy.attempts);
-
-	if (row->policy.consecutive > 0)
-		policy.consecutive = row->policy.consecutive;
-	while (policy.limits < 2 &&
-	    row->policy.limit[policy.limits].list != NULL) {
-		struct limit *limit = &limits[policy.limits];
-
-		limit->retries = row->policy.limit[policy.limits].retries;
-		limit->failures =
-		    codes_of(row->policy.limit[policy.limits].list, NULL);
-		policy.limit[policy.limits++] = limit;
-	}
-	policy.deadline = SECONDS(row->policy.deadline);
-	policy.reset_after = SECONDS(row->policy.reset_after);
-	policy.rules = rules_of(&row->policy.lists, NULL);
-	policy.keep_status = row->policy.keep;
-	if (row->policy.max_retry_after > 0)
-		policy.max_retry_after = SECONDS(row->policy.max_retry_after);
-	return policy;
-}
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
 static void
-check_played(const struct played *row)
+check_plan(const char *row)
 {
-	struct limit limits[2];
-	struct policy policy = asked(row, limits);
-	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+	struct script script = script_of(row);
+	struct asked asked;
+	struct history history;
+	struct outcome outcome = { .code = 0 };
+	struct step step;
 	nanos now = BEGAN;
-	struct step step = plan_first(&policy, &history, now);
+	int64_t repeat = 1;
 
+	read_options(&script, &asked);
+	history = plan_start(&asked.policy, now, NANOS_MAX, 1);
+	step = plan_first(&asked.policy, &history, now);
 	for (int i = 0; step.again && i < 100; i++) {
-		int at = i < row->last ? i : row->last;
-		struct outcome outcome = row->attempts[at].outcome;
-
-		EQUAL(row->row, step.at, now + step.delay);
-		EQUAL(row->row, step.reason, REASON_NONE);
-		EQUAL(row->row, step.attempt, i);
+		if (--repeat == 0 && !script_is(&script, "->")) {
+			outcome = read_outcome(&script, &asked.policy.watches);
+			repeat = 1;
+			if (script.word[0] == 'x') {
+				repeat = atoi(script.word + 1);
+				script_next(&script);
+			}
+		}
+		EQUAL(row, step.at, now + step.delay);
+		EQUAL(row, step.reason, REASON_NONE);
+		EQUAL(row, step.attempt, i);
 		now = step.at;
 		step = plan_wake(&history, &step, now);
-		EQUAL(row->row, history.made, i);
+		EQUAL(row, history.made, i);
 		plan_begin(&history);
-		EQUAL(row->row, history.made, i + 1);
-		outcome.elapsed = SECONDS(row->attempts[at].took);
-		outcome.once = row->policy.lists.once;
-		outcome.several = row->policy.lists.several;
+		EQUAL(row, history.made, i + 1);
 		now += outcome.elapsed;
-		step = plan_next(&policy, &history, &outcome, now);
+		step = plan_next(&asked.policy, &history, &outcome, now);
 	}
-	HOLDS(row->row, !step.again);
-	EQUAL(row->row, history.made, row->want.made);
-	EQUAL(row->row, step.attempt, row->want.made);
-	EQUAL(row->row, now - BEGAN, SECONDS(row->want.ended));
-	EQUAL(row->row, step.status, row->want.status);
-	EQUAL(row->row, step.signal, row->want.signal);
-	EQUAL(row->row, step.reason, row->want.reason);
+	HOLDS(row, !step.again);
+	while (!script_is(&script, "->"))
+		if (!script_next(&script))
+			script_refuse(&script);
+
+	EQUAL(row, history.made, script_number(&script));
+	EQUAL(row, step.attempt, history.made);
+	script_next(&script);
+	EQUAL(row, now - BEGAN, script_span(&script));
+	script_next(&script);
+	script_next(&script);
+	SAME(row, verdict_reasons[step.reason].name, script.word);
+	script_next(&script);
+	EQUAL(row, step.status, script_number(&script));
+	script_next(&script);
+	EQUAL(
+	    row, step.signal, signame_number(script.word, strlen(script.word)));
 }
 
 static void
 test_plans(void)
 {
-	for (size_t i = 0; i < LENGTH(succeeding); i++)
-		check_played(&succeeding[i]);
-	for (size_t i = 0; i < LENGTH(exhausted); i++)
-		check_played(&exhausted[i]);
-	for (size_t i = 0; i < LENGTH(stopping); i++)
-		check_played(&stopping[i]);
-	for (size_t i = 0; i < LENGTH(in_time); i++)
-		check_played(&in_time[i]);
-	for (size_t i = 0; i < LENGTH(resetting); i++)
-		check_played(&resetting[i]);
-	for (size_t i = 0; i < LENGTH(waits_named); i++)
-		check_played(&waits_named[i]);
-	for (size_t i = 0; i < LENGTH(exiting_with_0); i++)
-		check_played(&exiting_with_0[i]);
-	for (size_t i = 0; i < LENGTH(repeating); i++)
-		check_played(&repeating[i]);
-	for (size_t i = 0; i < LENGTH(limited); i++)
-		check_played(&limited[i]);
-	for (size_t i = 0; i < LENGTH(told_or_kept); i++)
-		check_played(&told_or_kept[i]);
+	for (size_t i = 0; i < LENGTH(plans); i++)
+		check_plan(plans[i]);
 }
 
 /* The delay after one attempt; -1 if there is none. */
@@ -1694,17 +1096,16 @@ test_jitter_goes_upward_from_a_named_wait(void)
 
 	for (int jitter = JITTER_FULL; jitter < JITTER_NONE; jitter++)
 		for (size_t i = 0; i < LENGTH(rows); i++) {
+			struct outcome busy = outcome_of("http 503 wait 0s");
 			struct policy policy = policy_of(4);
 			nanos low = SECONDS(rows[i].low), least = NANOS_MAX;
 			nanos high = SECONDS(rows[i].high), most = 0;
 
 			policy.backoff.jitter = (enum jitter)jitter;
 			policy.deadline = SECONDS(rows[i].deadline);
+			busy.http.wait = SECONDS(rows[i].wait);
 			for (uint64_t seed = 0; seed < 1000; seed++) {
-				struct outcome asked_for =
-				    ASKED(503, rows[i].wait);
-				nanos delay =
-				    delay_after(&policy, asked_for, seed);
+				nanos delay = delay_after(&policy, busy, seed);
 
 				least = delay < least ? delay : least;
 				most = delay > most ? delay : most;
@@ -1722,7 +1123,8 @@ test_jitter_goes_upward_from_a_named_wait(void)
 static void
 test_the_least_delay_after_429(void)
 {
-	struct outcome many = ANSWERED(22, 429), down = ANSWERED(22, 503);
+	struct outcome many = outcome_of("http 429");
+	struct outcome down = outcome_of("http 503");
 	struct policy policy = policy_of(4);
 	int below = 0;
 
@@ -1814,18 +1216,19 @@ static void
 test_a_delay_that_overran_the_deadline(void)
 {
 	static const struct {
-		const char *row;
-		struct outcome outcome;
+		const char *outcome;
 		int status, signal;
 		enum reason reason;
 	} rows[] = {
-		{ "exit 7", EXITED(7), 7, 0, REASON_DEADLINE },
-		{ "SEGV", KILLED(SIGSEGV), 139, SIGSEGV, REASON_DEADLINE },
-		{ "timed out", TIMED_OUT(0), 124, 0, REASON_DEADLINE },
-		{ "no fork", NO_FORK(EAGAIN), 125, 0, REASON_INTERNAL },
+		{ "exit 7", 7, 0, REASON_DEADLINE },
+		{ "killed SEGV", 139, SIGSEGV, REASON_DEADLINE },
+		{ "timeout", 124, 0, REASON_DEADLINE },
+		{ "no-fork EAGAIN", 125, 0, REASON_INTERNAL },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].outcome;
+		struct outcome outcome = outcome_of(row);
 		struct policy policy = policy_of(4);
 		struct history history =
 		    plan_start(&policy, BEGAN, BEGAN + SECONDS(10), 1);
@@ -1833,17 +1236,17 @@ test_a_delay_that_overran_the_deadline(void)
 		struct step late;
 
 		plan_begin(&history);
-		step = plan_next(&policy, &history, &rows[i].outcome, BEGAN);
-		HOLDS(rows[i].row, step.again);
+		step = plan_next(&policy, &history, &outcome, BEGAN);
+		HOLDS(row, step.again);
 		late = plan_wake(&history, &step, BEGAN + SECONDS(10));
-		HOLDS(rows[i].row, !late.again);
-		EQUAL(rows[i].row, late.status, rows[i].status);
-		EQUAL(rows[i].row, late.signal, rows[i].signal);
-		EQUAL(rows[i].row, late.reason, rows[i].reason);
-		EQUAL(rows[i].row, history.made, 1);
+		HOLDS(row, !late.again);
+		EQUAL(row, late.status, rows[i].status);
+		EQUAL(row, late.signal, rows[i].signal);
+		EQUAL(row, late.reason, rows[i].reason);
+		EQUAL(row, history.made, 1);
 		late = plan_wake(&history, &step, BEGAN + SECONDS(10) - 1);
-		HOLDS(rows[i].row, late.again);
-		EQUAL(rows[i].row, late.at, step.at);
+		HOLDS(row, late.again);
+		EQUAL(row, late.at, step.at);
 	}
 }
 
@@ -1892,7 +1295,7 @@ test_every_attempt_begins_before_the_deadline(void)
 	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++)
 		for (uint64_t seed = 0; seed < 200; seed++) {
 			struct policy policy = policy_of(POLICY_UNLIMITED);
-			struct outcome outcome = EXITED(7);
+			struct outcome outcome = outcome_of("exit 7");
 			struct history history;
 			struct step step;
 			int late = 0;
@@ -1926,45 +1329,40 @@ static void
 test_denials_end_it_at_once(void)
 {
 	static const struct {
-		const char *row;
-		bool first; /* attempt */
+		const char *last; /* attempt; NULL: there was none */
 		enum admission_answer denied;
-		struct outcome last;
 		int status, signal;
 		enum reason reason;
 	} rows[] = {
-		{ "first", true, ADMISSION_HELD, EXITED(0), 75, 0,
-		    REASON_BREAKER },
-		{ "retry held", false, ADMISSION_HELD, EXITED(7), 7, 0,
-		    REASON_BREAKER },
-		{ "exhausted", false, ADMISSION_DENIED, EXITED(7), 7, 0,
+		{ NULL, ADMISSION_HELD, 75, 0, REASON_BREAKER },
+		{ "exit 7", ADMISSION_HELD, 7, 0, REASON_BREAKER },
+		{ "exit 7", ADMISSION_DENIED, 7, 0, REASON_BUDGET },
+		{ "killed SEGV", ADMISSION_DENIED, 139, SIGSEGV,
 		    REASON_BUDGET },
-		{ "exhausted, SEGV", false, ADMISSION_DENIED, KILLED(SIGSEGV),
-		    139, SIGSEGV, REASON_BUDGET },
-		{ "exhausted, timed out", false, ADMISSION_DENIED, TIMED_OUT(0),
-		    124, 0, REASON_BUDGET },
-		{ "exhausted, no fork", false, ADMISSION_DENIED,
-		    NO_FORK(EAGAIN), 125, 0, REASON_INTERNAL },
+		{ "timeout", ADMISSION_DENIED, 124, 0, REASON_BUDGET },
+		{ "no-fork EAGAIN", ADMISSION_DENIED, 125, 0, REASON_INTERNAL },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *row = rows[i].last == NULL ? "" : rows[i].last;
+		struct outcome last = outcome_of(row);
 		struct policy policy = policy_of(4);
 		struct history history =
 		    plan_start(&policy, BEGAN, NANOS_MAX, 1);
 		struct admission denied = denial(rows[i].denied, SECONDS(7));
 		struct step step;
 
-		if (!rows[i].first) {
+		if (rows[i].last != NULL) {
 			plan_begin(&history);
-			plan_next(&policy, &history, &rows[i].last, BEGAN);
+			plan_next(&policy, &history, &last, BEGAN);
 		}
 		step = plan_denied(&policy, &history, &denied, BEGAN);
-		HOLDS(rows[i].row, !step.again);
-		EQUAL(rows[i].row, step.status, rows[i].status);
-		EQUAL(rows[i].row, step.signal, rows[i].signal);
-		EQUAL(rows[i].row, step.reason, rows[i].reason);
-		EQUAL(rows[i].row, step.attempt, 0);
-		EQUAL(rows[i].row, history.made, !rows[i].first);
+		HOLDS(row, !step.again);
+		EQUAL(row, step.status, rows[i].status);
+		EQUAL(row, step.signal, rows[i].signal);
+		EQUAL(row, step.reason, rows[i].reason);
+		EQUAL(row, step.attempt, 0);
+		EQUAL(row, history.made, rows[i].last != NULL);
 	}
 }
 
@@ -2012,7 +1410,7 @@ test_waits_for_admission_end(void)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct policy policy = policy_of(4);
-		struct outcome failed = EXITED(7);
+		struct outcome failed = outcome_of("exit 7");
 		struct admission denied =
 		    denial(rows[i].denied, SECONDS(rows[i].next));
 		struct history history;
@@ -2124,7 +1522,7 @@ test_plans_saturate(void)
 	struct policy policy = policy_of(POLICY_UNLIMITED);
 	struct history history =
 	    plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
-	struct outcome outcome = EXITED(7);
+	struct outcome outcome = outcome_of("exit 7");
 	struct step step;
 
 	history.made = 1000000000000;
@@ -2136,73 +1534,62 @@ test_plans_saturate(void)
 	EQUAL("no cap", step.attempt, 1000000000000);
 }
 
-/* Outcomes, and what each says about the dependency. */
-static const struct {
-	const char *row;
-	enum reason reason;
-	struct outcome outcome;
-	enum attempt_result result;
-} results[] = {
-	{ "success", REASON_SUCCEEDED, EXITED(0), RESULT_SUCCESS },
-	{ "success, interrupted", REASON_SUCCEEDED,
-	    { .end = END_EXITED, .interrupted = SIGTERM }, RESULT_SUCCESS },
-	{ "a retry", REASON_NONE, EXITED(1), RESULT_FAILURE },
-	{ "a retry, SEGV", REASON_NONE, KILLED(SIGSEGV), RESULT_FAILURE },
-	{ "a retry, INT", REASON_NONE, KILLED(SIGINT), RESULT_FAILURE },
-	{ "timed out", REASON_NONE, TIMED_OUT(0), RESULT_FAILURE },
-	{ "idle", REASON_NONE, IDLE(0), RESULT_FAILURE },
-	{ "attempts", REASON_ATTEMPTS, EXITED(1), RESULT_FAILURE },
-	{ "a limit", REASON_LIMIT, EXITED(1), RESULT_FAILURE },
-	{ "no time left", REASON_DEADLINE, EXITED(1), RESULT_FAILURE },
-	{ "too long a Retry-After", REASON_RETRY_AFTER, EXITED(1),
-	    RESULT_FAILURE },
-	{ "sent once", REASON_NOT_IDEMPOTENT, EXITED(1), RESULT_FAILURE },
-	{ "read once", REASON_INPUT_CONSUMED, EXITED(1), RESULT_FAILURE },
-	{ "stopped", REASON_STOP_RULE, EXITED(64), RESULT_HEALTHY },
-	{ "not retryable", REASON_NOT_RETRYABLE, EXITED(22), RESULT_HEALTHY },
-	{ "not retryable, SEGV", REASON_NOT_RETRYABLE, KILLED(SIGSEGV),
-	    RESULT_HEALTHY },
-	{ "a keyboard", REASON_NOT_RETRYABLE, KILLED(SIGINT), RESULT_IGNORED },
-	{ "a reader", REASON_NOT_RETRYABLE, KILLED(SIGPIPE), RESULT_IGNORED },
-	{ "the deadline", REASON_DEADLINE, { .end = END_DEADLINE },
-	    RESULT_IGNORED },
-	{ "not found", REASON_NOT_EXECUTABLE,
-	    { .end = END_NOT_STARTED, .forked = true }, RESULT_IGNORED },
-	{ "no fork", REASON_ATTEMPTS, { .end = END_NOT_STARTED },
-	    RESULT_IGNORED },
-	{ "interrupted", REASON_INTERRUPTED,
-	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    RESULT_IGNORED },
-	{ "interrupted, stopped", REASON_STOP_RULE,
-	    { .end = END_EXITED, .code = 1, .interrupted = SIGTERM },
-	    RESULT_IGNORED },
-};
-
+/* What an outcome that has such a reason says about the dependency. */
 static void
 test_results_for_the_breaker(void)
 {
-	for (size_t i = 0; i < LENGTH(results); i++) {
-		enum reason reason = results[i].reason;
+	static const struct {
+		enum reason reason;
+		const char *outcome;
+		enum attempt_result result;
+	} rows[] = {
+		{ REASON_SUCCEEDED, "exit 0", RESULT_SUCCESS },
+		{ REASON_SUCCEEDED, "exit 0 interrupted", RESULT_SUCCESS },
+		{ REASON_NONE, "exit 1", RESULT_FAILURE },
+		{ REASON_NONE, "killed SEGV", RESULT_FAILURE },
+		{ REASON_NONE, "killed INT", RESULT_FAILURE },
+		{ REASON_NONE, "timeout", RESULT_FAILURE },
+		{ REASON_NONE, "idle", RESULT_FAILURE },
+		{ REASON_ATTEMPTS, "exit 1", RESULT_FAILURE },
+		{ REASON_LIMIT, "exit 1", RESULT_FAILURE },
+		{ REASON_DEADLINE, "exit 1", RESULT_FAILURE },
+		{ REASON_RETRY_AFTER, "exit 1", RESULT_FAILURE },
+		{ REASON_NOT_IDEMPOTENT, "exit 1", RESULT_FAILURE },
+		{ REASON_INPUT_CONSUMED, "exit 1", RESULT_FAILURE },
+		{ REASON_STOP_RULE, "exit 64", RESULT_HEALTHY },
+		{ REASON_NOT_RETRYABLE, "exit 22", RESULT_HEALTHY },
+		{ REASON_NOT_RETRYABLE, "killed SEGV", RESULT_HEALTHY },
+		/* Of a keyboard, and of a reader that has gone. */
+		{ REASON_NOT_RETRYABLE, "killed INT", RESULT_IGNORED },
+		{ REASON_NOT_RETRYABLE, "killed PIPE", RESULT_IGNORED },
+		{ REASON_DEADLINE, "deadline", RESULT_IGNORED },
+		{ REASON_NOT_EXECUTABLE, "no-exec 0", RESULT_IGNORED },
+		{ REASON_ATTEMPTS, "no-fork 0", RESULT_IGNORED },
+		{ REASON_INTERRUPTED, "exit 1 interrupted", RESULT_IGNORED },
+		{ REASON_STOP_RULE, "exit 1 interrupted", RESULT_IGNORED },
+	};
+	struct outcome success = outcome_of("exit 0");
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		enum reason reason = rows[i].reason;
+		struct outcome outcome = outcome_of(rows[i].outcome);
 		struct judgement judgement = {
 			.verdict = reason == REASON_SUCCEEDED ? VERDICT_DONE
 							      : VERDICT_STOP,
 			.reason = reason
 		};
 
-		EQUAL(results[i].row,
-		    verdict_result(&judgement, &results[i].outcome),
-		    results[i].result);
+		EQUAL(rows[i].outcome, verdict_result(&judgement, &outcome),
+		    rows[i].result);
 	}
 	EQUAL("one of several successes",
-	    verdict_result(&(struct judgement){ .verdict = VERDICT_REPEAT },
-		&results[0].outcome),
+	    verdict_result(
+		&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
 	    RESULT_SUCCESS);
 }
 
 static void (*const tests[])(void) = {
 	test_verdicts,
-	test_verdicts_by_all_rules,
-	test_which_rule_decided,
 	test_verdicts_of_every_http_status,
 	test_verdicts_of_every_status,
 	test_verdicts_of_every_signal,

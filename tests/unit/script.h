@@ -1,0 +1,39 @@
+/*
+ * script: reads the rows of tables that are texts, word by word.
+ *
+ * A word ends at a blank, and a comma behind it is the next word. What cannot
+ * be read is a mistake in the table, and ends the program.
+ */
+#ifndef SCRIPT_H
+#define SCRIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "text/duration.h"
+
+struct script {
+	const char *row; /* the whole text, which names the row */
+	const char *rest;
+	char word[64]; /* the last word that was read */
+};
+
+struct script script_of(const char *row);
+
+/* Reads the next word; at the end it is "", and the result false. */
+bool script_next(struct script *script);
+
+/* Whether the last word that was read is this one. */
+bool script_is(const struct script *script, const char *word);
+
+/* The next word as a whole number, and as a length of time ("1.5s"). */
+int64_t script_number(struct script *script);
+nanos script_span(struct script *script);
+
+/* The last word as one of so many names, each in a field of size bytes. */
+int script_name(
+    const struct script *script, const void *names, size_t size, size_t count);
+
+/* The last word means nothing here. */
+_Noreturn void script_refuse(const struct script *script);
+
+#endif
