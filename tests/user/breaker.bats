@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers store/budget_client, attempt/event_loop.
 # The breaker: what holds attempts back while a dependency is down, and how one
 # of them finds out that it is up again.
 # shellcheck disable=SC2016 # the commands' shells expand

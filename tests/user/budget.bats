@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers store/budget_client, store/segment_file.
 # The budget: how many retries all invocations with a key have together.
 # budget_faults.bats tests what happens when something goes wrong.
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers report/budget_command, report/budget_show, store/segment_store.
 # --budget-status, --budget-reset and --budget-gc.
 
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers cli/options.
 # What a person at the keyboard gets from the Tab key, in each shell. That the
 # completions know all options is seen in docs.bats.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers cli/option_rules, attempt/attempt.
 # Which failures are retried, and how often: --retry-on, --stop-on, --success-on
 # and --limit; and how an attempt's own status is kept.
 # shellcheck disable=SC2154 # start and ended set what is read here

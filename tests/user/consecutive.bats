@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/attempt, run.
 # --consecutive: several successes in a row.
 # shellcheck disable=SC2016 # the commands' shells expand
 

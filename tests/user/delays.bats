@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/event_loop.
 # How long retry waits: backoffs, jitters, caps, floors and the deadline, as its
 # lines announce them, and with the least time that the clock must show.
 # shellcheck disable=SC2016 # the commands' shells expand

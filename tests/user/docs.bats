@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers cli/help, cli/options.
 # Help, manual, README and completions agree with the program, and their examples
 # run.
 

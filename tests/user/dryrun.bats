@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers report/dry_run.
 # --dry-run: prints what a policy would do, and does nothing else.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers link/link, link/helper, link/fleet_client.
 # A budget that many hosts share by a server. Here a host is a directory of
 # budgets. Whatever the server does, the command runs, and its status is right.
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/hooks, attempt/termination.
 # Hooks: --on-retry and --on-give-up.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/http_request.
 # Retries by what a server answers: --http with the real curl and a real server,
 # --http-status, waits that the server asks for, and requests that must not be
 # sent twice.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/termination, sys/procfs.
 # Limits: what a timeout and the deadline end, and what they leave alone.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell

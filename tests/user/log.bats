@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers output/log, output/nonblock, report/messages, report/advice.
 # --log-format: messages for people, for programs and for GitHub workflows.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here

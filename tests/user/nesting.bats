@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/environment.
 # The variables that retry sets for an attempt, and how a nested retry uses them.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here

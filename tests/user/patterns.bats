@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers streams/relay.
 # Patterns: stderr:ERE and stdout:ERE, and the relay through which retry sees
 # what the command writes. The syntax of patterns is tested in
 # tests/unit/match/pattern.c.

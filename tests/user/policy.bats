@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers cli/option, cli/option_parse.
 # --policy: options from a file.
 
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers output/countdown, output/sd_notify.
 # What retry shows while it waits: a countdown on a terminal, and a status to
 # systemd. tests/tools/pty.py types.
 

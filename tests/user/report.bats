@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers report/report, report/atomic_file, output/writer.
 # --report and --metrics, which are written at the end of an invocation.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # start sets pid, ended sets status

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers sys/signals, attempt/event_loop, finish.
 # Signals: which of them reach the command, and which end the series.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell

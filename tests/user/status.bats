@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers finish, attempt/spawn.
 # The status with which retry ends, and its messages.
 # shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers store/budget_client.
 # The storms of make storm, on a small scale: their clients are real and counted,
 # and leave nothing behind.
 

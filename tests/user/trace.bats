@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers report/report, attempt/environment.
 # --trace: the spans of an invocation and of its attempts, and the variables by
 # which commands and nested retries continue the trace.
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/spawn, streams/streams, sys/sys.
 # A command cannot tell that it runs under retry: `cmd` is compared with
 # `retry cmd`.
 # shellcheck disable=SC2016 # the commands' shells expand

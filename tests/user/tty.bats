@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers attempt/spawn, attempt/termination.
 # On a terminal, where tests/tools/pty.py types: keys, job control, hang-up.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell

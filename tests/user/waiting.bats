@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers cli/options.
 # The examples of the manual's section "Waiting for a service", each with a
 # service that begins to listen after the first attempt has failed.
 # shellcheck disable=SC2016 # the commands' shells expand

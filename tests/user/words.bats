@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Covers streams/relay.
 # --retry-after: the wait that a line of the output tells in words. Which words
 # are understood is tested in tests/unit/match/hint.c.
 # shellcheck disable=SC2016 # the commands' shells expand

@@ -1,4 +1,6 @@
 /*
+ * Covers budget/fleet_ledger.
+ *
  * fleet_host and fleet_ledger, used by one process
  * after another: what follows from each answer, and when it ends. Several
  * processes at once are fleet_check's.

@@ -1,4 +1,12 @@
 /*
+ * Covers http/curl, http/response_head.
+ * Covers http/responses, http/retry_after.
+ * Covers text/strview.
+ *
+ * Covers http/curl, http/response_head.
+ * Covers http/responses, http/retry_after.
+ * Covers text/strview.
+ *
  * http and its parts, and curl, row by row, and every status file that was
  * captured. Runs where tests/ is.
  */

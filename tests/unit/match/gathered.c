@@ -1,4 +1,6 @@
 /*
+ * Covers match/pattern.
+ *
  * Several texts gathered in one pattern match the same lines as each text by
  * itself, whatever the stream is and however it is cut into chunks. The streams
  * are the captures, and random ones made of pieces of the texts, so that many

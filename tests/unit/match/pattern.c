@@ -1,4 +1,6 @@
 /*
+ * Covers match/ere.
+ *
  * pattern, row by row: what matches, what does not, what is refused. Neither
  * where a stream is cut into chunks nor a full table changes an answer.
  */

@@ -1,4 +1,6 @@
 /*
+ * Covers match/pattern.
+ *
  * The tests of unit_gathered with a table of few states, which is full again
  * and again.
  */

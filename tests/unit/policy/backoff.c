@@ -1,4 +1,6 @@
 /*
+ * Covers text/random.
+ *
  * backoff: envelopes, jitter and lists of delays.
  */
 #include "unit.h"

@@ -1,4 +1,6 @@
 /*
+ * Covers text/signame.
+ *
  * conditions: conditions and signame, row by row. Names are written out here a
  * second time, from the manual, and each refusal has its row.
  */

@@ -1,4 +1,6 @@
 /*
+ * Covers policy/verdict.
+ *
  * verdict and plan, row by row: from outcomes and instants to what happens
  * next. Nothing forks, nothing waits.
  */

@@ -1,4 +1,6 @@
 /*
+ * Covers preset/command_line.
+ *
  * wrapper, row by row: which word of a command line is the command.
  */
 #include "unit.h"
