@@ -1006,6 +1006,9 @@ static const char *const plans[] = {
 	"consecutive=3 deadline=1.5s keep-status | exit 0 -> 2 in 1s, "
 	"deadline, 1",
 	"attempts=2 keep-status | exit 0 overrun -> 1 in 0s, internal, 125",
+	"keep-status | killed TERM overrun -> 1 in 0s, internal, 125",
+	"consecutive=3 deadline=1.5s keep-status success=3 | exit 3 -> 2 in "
+	"1s, deadline, 3",
 };
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
