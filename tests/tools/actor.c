@@ -10,16 +10,23 @@
  *     pending SIG CMD...    every signal blocked, and SIG pending
  *     reaper CMD...         orphans of what descends from it come to it
  *     as UID CMD...         as another user, with that group and no other
- * One that runs CMD and says how it ended ("exited 3", "killed TERM"):
- *     how CMD...
- * And those that act:
- *     listen N STATUS       name each signal that comes; end after N of them,
- *                           with 300 ms for more
- *     answer SIG            send SIG to the parent and say if it comes back
- *     mask                  name the signals that are ignored, blocked and
- *                           pending
- *     die SIG               die of it
+ *     from KIND[:WHAT] CMD...
+ *                           standard input is of that KIND: a socket (stream:
+ *                           the bytes of the file WHAT come, and the end, or
+ *                           without WHAT nothing; seqpacket, dgram: the
+ * messages in WHAT, between commas; reset, reset-tcp: reset when there is a
+ * file ./go, and then ./gone), or listen, eventfd, epoll, pidfd, timerfd,
+ * inotify, signalfd, path, memory One that runs CMD and says how it ended
+ * ("exited 3", "killed TERM"): how CMD... And those that act: listen N STATUS
+ * name each signal that comes; end after N of them, with 300 ms for more answer
+ * SIG            send SIG to the parent and say if it comes back mask name the
+ * signals that are ignored, blocked and pending die SIG               die of it
  *     flags                 the status flags of descriptors 0 to 2
+ *     entries               how many entries the directory at descriptor 0 has
+ *     receive N             take at most N bytes from the socket at descriptor
+ *                           0; exit with 7, or with 8 if it was reset
+ *     unread FD N           wait until the pipe FD has N bytes or more
+ *     sip                   copy standard input, slowly
  *     stubborn              ignore TERM
  *     hidden                the same, and where /proc is mounted with hidepid
  *                           nobody but root sees it there
@@ -45,9 +52,11 @@
  *
  * No process outlives LIFE seconds, and none of them starts more than MANY.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -55,10 +64,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -266,8 +282,176 @@ how(char **args)
 		say_signal("killed ", WTERMSIG(status));
 }
 
+/* Two sockets of TCP that are connected, in place of a socketpair. */
 static void
-listen(char **args)
+connect_pair(int pair[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct linger abort = { 1, 0 };
+	socklen_t size = sizeof address;
+	int server = socket(AF_INET, SOCK_STREAM, 0);
+
+	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(server, (void *)&address, size) == -1 ||
+	    listen(server, 1) == -1 ||
+	    getsockname(server, (void *)&address, &size) == -1 ||
+	    connect(pair[0], (void *)&address, size) == -1 ||
+	    (pair[1] = accept(server, NULL, NULL)) == -1)
+		fail("socket");
+	setsockopt(pair[1], SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+	close(server);
+}
+
+static int
+special(const char *kind)
+{
+	sigset_t none;
+	int fd = -1;
+
+	sigemptyset(&none);
+	if (strcmp(kind, "listen") == 0) {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		listen(fd, 1);
+	} else if (strcmp(kind, "eventfd") == 0)
+		fd = eventfd(1, 0);
+	else if (strcmp(kind, "epoll") == 0)
+		fd = epoll_create1(0);
+	else if (strcmp(kind, "pidfd") == 0)
+		fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	else if (strcmp(kind, "timerfd") == 0)
+		fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	else if (strcmp(kind, "inotify") == 0)
+		fd = inotify_init1(0);
+	else if (strcmp(kind, "signalfd") == 0)
+		fd = signalfd(-1, &none, 0);
+	else if (strcmp(kind, "path") == 0)
+		fd = open("/", O_PATH);
+	else if (strcmp(kind, "memory") == 0 &&
+	    (fd = memfd_create("x", 0)) != -1 &&
+	    (write(fd, "any", 3) != 3 || lseek(fd, 1, SEEK_SET) != 1))
+		fail(kind);
+	if (fd == -1)
+		fail(kind);
+	return fd;
+}
+
+static void
+read_from(char **args)
+{
+	char *what = strchr(args[0], ':'), bytes[65536];
+	const char *kind = args[0];
+	int pair[2], type, file, status;
+	pid_t over = 0;
+	bool reset = strncmp(kind, "reset", 5) == 0;
+	ssize_t length;
+	pid_t child;
+
+	if (what != NULL)
+		*what++ = '\0';
+	type = strcmp(kind, "seqpacket") == 0 ? SOCK_SEQPACKET
+	    : strcmp(kind, "dgram") == 0      ? SOCK_DGRAM
+					      : SOCK_STREAM;
+	if (type == SOCK_STREAM && strcmp(kind, "stream") != 0 && !reset) {
+		dup2(special(kind), 0);
+		run(args + 1);
+	}
+	if (strcmp(kind, "reset-tcp") == 0)
+		connect_pair(pair);
+	else if (socketpair(AF_UNIX, type, 0, pair) == -1)
+		fail(kind);
+	/* Closed with bytes unread a socket resets the other end. */
+	if (reset && write(pair[0], "unread", 6) != 6)
+		fail(kind);
+	if ((child = spawn()) == 0) {
+		dup2(pair[0], 0);
+		close(pair[0]);
+		close(pair[1]);
+		run(args + 1);
+	}
+	close(pair[0]);
+	handle(SIGPIPE, SIG_IGN);
+	if (what != NULL && type == SOCK_STREAM) {
+		if ((file = open(what, O_RDONLY)) == -1)
+			fail(what);
+		while ((length = read(file, bytes, sizeof bytes)) > 0 &&
+		    send(pair[1], bytes, (size_t)length, 0) == length)
+			continue;
+		shutdown(pair[1], SHUT_WR);
+	}
+	if (what != NULL && type != SOCK_STREAM)
+		for (what = strtok(what, ","); what != NULL;
+		     what = strtok(NULL, ","))
+			if (send(pair[1], what, strlen(what), 0) == -1)
+				fail(kind);
+	if (reset) {
+		while (access("go", F_OK) == -1 &&
+		    (over = waitpid(child, &status, WNOHANG)) == 0)
+			linger(10);
+		linger(100); /* for a reader to block */
+		close(pair[1]);
+		close(open("gone", O_WRONLY | O_CREAT, 0600));
+	}
+	if (over == 0 && waitpid(child, &status, 0) != child)
+		fail("waitpid");
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void
+entries(char **unused)
+{
+	DIR *all = fdopendir(0);
+	int count = 0;
+
+	(void)unused;
+	if (all == NULL)
+		fail("fdopendir");
+	while (readdir(all) != NULL)
+		count++;
+	printf("%d\n", count);
+}
+
+static void
+receive(char **args)
+{
+	char bytes[256];
+	ssize_t got = recv(0, bytes, (size_t)number(args[0]), 0);
+
+	exit(got > 0 ? 7 : got == 0 ? 0 : errno == ECONNRESET ? 8 : 9);
+}
+
+static void
+unread(char **args)
+{
+	int left = 0;
+
+	for (int i = 0; i < LIFE * 50; i++) {
+		if (ioctl(number(args[0]), FIONREAD, &left) == 0 &&
+		    left >= number(args[1]))
+			exit(0);
+		linger(20);
+	}
+	exit(98);
+}
+
+static void
+sip(char **unused)
+{
+	char bytes[65536];
+	ssize_t length;
+
+	(void)unused;
+	while ((length = read(0, bytes, sizeof bytes)) > 0) {
+		for (ssize_t at = 0, some; at < length; at += some)
+			if ((some = write(
+				 1, bytes + at, (size_t)(length - at))) < 0)
+				fail("write");
+		linger(1);
+	}
+}
+
+static void
+hear(char **args)
 {
 	struct timespec patience = { LIFE, 0 };
 	int left = number(args[0]), which;
@@ -524,12 +708,17 @@ static const struct {
 	{ "pending", 2, pending },
 	{ "reaper", 1, reaper },
 	{ "as", 2, as },
+	{ "from", 2, read_from },
 	{ "how", 1, how },
-	{ "listen", 2, listen },
+	{ "listen", 2, hear },
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },
 	{ "die", 1, die },
 	{ "flags", 0, flags },
+	{ "entries", 0, entries },
+	{ "receive", 1, receive },
+	{ "unread", 2, unread },
+	{ "sip", 0, sip },
 	{ "stubborn", 0, stubborn },
 	{ "hidden", 0, hidden },
 	{ "own", 1, own },

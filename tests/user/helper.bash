@@ -19,6 +19,11 @@
 #     start CMD...      runs CMD in the background in a process group of its
 #                       own, output appended to ./out and ./err; sets $pid
 #     ended             waits for $pid, sets $status as `run` does
+#     row NAME CMD...   a row of a table: runs CMD, a function as a rule, in an
+#                       empty directory and a subshell of its own. The test goes
+#                       on where it fails, and fails in the end, with the NAME
+#     gives STATUS TEXT CMD...
+#                       CMD ends with STATUS, and TEXT is its standard output
 #     finishes STATUS OPTION... -- COMMAND...
 #                       retry without delays ends with STATUS; its output is in
 #                       ./o and ./e
@@ -34,7 +39,7 @@
 #     none_left VALUE   no process has MARK=VALUE in its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
-# helper_teardown from there.
+# helper_teardown from there. Its teardown() fails where helper_teardown does.
 
 bats_require_minimum_version 1.5.0
 
@@ -49,6 +54,8 @@ done
 helper_setup()
 {
 	started=()
+	rows=0
+	failed=()
 	look_where_it_fails
 	cd "$BATS_TEST_TMPDIR" || return
 	exec </dev/null # whoever runs the suite keeps his own input
@@ -84,6 +91,41 @@ helper_teardown()
 		gone "$job" || kill -KILL -- "-$job" || :
 		wait "$job" || :
 	done 2>/dev/null
+	((${#failed[@]} == 0))
+}
+
+row()
+{
+	local name=$1 got
+	shift
+	mkdir "$BATS_TEST_TMPDIR/row$((++rows))"
+	set +e # which a caller that looks at the status would suspend inside
+	(
+		started=() failed=()
+		trap helper_teardown EXIT
+		cd "$BATS_TEST_TMPDIR/row$rows" || exit
+		set -e
+		"$@"
+	) >"$BATS_TEST_TMPDIR/row" 2>&1
+	got=$?
+	set -e
+	[ "$got" -eq 0 ] || {
+		failed+=("$name")
+		echo "row fails: $name"
+		cat "$BATS_TEST_TMPDIR/row"
+	}
+}
+
+gives()
+{
+	local want=$1 text=$2 got=0 output
+	shift 2
+	output=$("$@") || got=$?
+	[ "$got" -eq "$want" ] && [ "$output" = "$text" ] || {
+		echo "status $got instead of $want: $*"
+		diff - <(echo "$output") <<<"$text"
+		return 1
+	}
 }
 
 setup()

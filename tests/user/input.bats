@@ -20,8 +20,8 @@ setup()
 # No copy of an input has left a file with a name.
 teardown()
 {
-	helper_teardown
-	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
+	helper_teardown &&
+		[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
 # again N OPTION... -- COMMAND...: N attempts without delay, with -q
@@ -60,8 +60,46 @@ consumed()
 {
 	local advice=': use -I or </dev/null'
 	[ "${1-}" != -vI ] || advice=', and cannot be read again'
-	attempts 1 input-consumed
-	grep -qE "^retry: attempt 1/.* giving up: .* already consumed$advice\$" err
+	attempts 1 input-consumed &&
+		grep -qE "^retry: attempt 1/.* giving up: .* already consumed$advice\$" err
+}
+
+# What tells of the reads of three attempts.
+tells=("$RETRY" -v -n 3 -d 0)
+
+# noticed STATUS COMMAND...: COMMAND, of which $tells is a part, ends with STATUS
+# after one attempt that has read input; $option is -v or -vI
+noticed()
+{
+	local want=$1 got=0
+	shift
+	"$@" >out 2>err || got=$?
+	[ "$got" -eq "$want" ] && consumed "${option--v}"
+}
+
+# retried COMMAND...: COMMAND, of which $tells is a part, makes three attempts
+retried()
+{
+	"$@" >out 2>err || :
+	attempts 3 attempts
+}
+
+# ab COMMAND...: COMMAND with a pipe in which are two lines
+ab()
+{
+	printf 'a\nb\n' | "$@"
+}
+
+# endless COMMAND...: COMMAND with a pipe that nobody writes to, and that does not
+# end; descriptor 7 writes to it
+endless()
+{
+	local got=0
+	mkfifo pipe
+	exec 7<>pipe
+	"$@" <&7 || got=$?
+	exec 7>&-
+	return "$got"
 }
 
 # A command that reads no input, half of it, all of it, and all once more: what
@@ -90,23 +128,6 @@ seen()
 	cmp -n $((5 << 20)) big read.2
 	cmp big read.3
 	cmp big read.4
-}
-
-# socket FILE|- COMMAND...: COMMAND with a socket for its standard input, from
-# which FILE comes and then the end; -: nothing comes, and it stays open
-socket()
-{
-	"$PYTHON" -IS -c 'if True:
-		import socket, subprocess, sys, threading
-		ours, theirs = socket.socketpair()
-		def feed():
-		    if sys.argv[1] != "-":
-		        with open(sys.argv[1], "rb") as file:
-		            ours.sendfile(file)
-		        ours.shutdown(socket.SHUT_WR)
-		feeder = threading.Thread(target=feed, daemon=True)
-		feeder.start()
-		sys.exit(subprocess.call(sys.argv[2:], stdin=theirs))' "$@" 3>&-
 }
 
 # unwatched COMMAND...: COMMAND on a system that has no inotify
@@ -143,42 +164,41 @@ spooling()
 # Files
 #
 
-@test "a regular file is rewound before each retry, with -I and without" {
-	printf 'a\nb\n' >in
-	local option
-	for option in --quiet --replay-stdin; do
-		run -1 again 3 "$option" sh -c 'cat; exit 1' <in
-		[ "$output" = $'a\nb\na\nb\na\nb' ]
-	done
-}
-
-@test "a file is rewound to where it stood, not to its beginning" {
-	local option
+# from_two OPTION: the second line of a file is the first for each attempt
+from_two()
+{
 	printf 'one\ntwo\nthree\n' >in
-	for option in --quiet --replay-stdin; do
-		exec 7<in
-		read -r line <&7
+	{
+		read -r line
 		[ "$line" = one ]
-		run -1 again 2 "$option" sh -c 'cat; exit 1' <&7
-		[ "$output" = $'two\nthree\ntwo\nthree' ]
-		exec 7<&-
-	done
+		gives 1 $'two\nthree\ntwo\nthree' again 2 "$1" sh -c 'cat; exit 1'
+	} <in
 }
 
-@test "a file that is open for reading and writing is rewound" {
-	printf 'a\nb\n' >in
-	run -1 again 2 sh -c 'read -r x; echo "$x"; exit 1' <>in
-	[ "$output" = $'a\na' ]
-}
-
-@test "a file that is written to by that number is not rewound" {
-	run -1 again 2 sh -c 'echo "$RETRY_ATTEMPT" >&0; exit 1' 0>file
-	[ "$(cat file)" = $'1\n2' ]
-}
-
-@test "a file that is both input and output is not rewound" {
+both_ways()
+{
 	again 2 sh -c 'echo "$RETRY_ATTEMPT"; exit 1' <>file >&0 || :
-	[ "$(cat file)" = $'1\n2' ]
+	holds file 1 2
+}
+
+by_number()
+{
+	again 2 sh -c 'echo "$RETRY_ATTEMPT" >&0; exit 1' 0>file || :
+	holds file 1 2
+}
+
+@test "a file is rewound before each retry to where it stood, if it is not written to" {
+	printf 'a\nb\n' >in
+	local option
+	for option in --quiet --replay-stdin; do
+		row "$option" gives 1 $'a\nb\na\nb\na\nb' \
+			again 3 "$option" sh -c 'cat; exit 1' <in
+		row "$option, not from its beginning" from_two "$option"
+	done
+	row 'open for reading and writing' gives 1 $'a\na' \
+		again 2 sh -c 'read -r x; echo "$x"; exit 1' <>in
+	row 'written to by that number' by_number
+	row 'both input and output' both_ways
 }
 
 @test "after the last attempt a file stays where that has left it" {
@@ -191,36 +211,34 @@ spooling()
 	[ "$line" = 2 ]
 }
 
+here_document()
+{
+	run -1 "$1" -c '"$RETRY" -qI -n 2 -d 0 sh -c "cat; exit 1" <<-END
+		some $0
+		lines
+	END'
+	[ "$output" = "some $1"$'\nlines\n'"some $1"$'\nlines' ]
+}
+
 @test "a here-document is the same for every attempt, with -I" {
-	local shell
-	for shell in sh bash; do
-		run -1 "$shell" -c '"$RETRY" -qI -n 2 -d 0 sh -c "cat; exit 1" <<-END
-			some $0
-			lines
-		END'
-		[ "$output" = "some $shell"$'\nlines\n'"some $shell"$'\nlines' ]
-	done
+	row sh here_document sh
+	row bash here_document bash
 }
 
 #
 # --replay-stdin
 #
 
-@test "with -I each attempt reads all of a pipe" {
+@test "with -I each attempt reads all of a pipe, a socket and a file" {
+	local all=(again 4 -I sh -c "$reads" sh 5M)
 	big_input
-	cat big | again 4 -I sh -c "$reads" sh 5M
+	cat big | "${all[@]}"
 	seen
-}
-
-@test "with -I each attempt reads all of a socket" {
-	big_input
-	socket big "$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M
+	rm read.*
+	"$ACTOR" from stream:big "$RETRY" -q -d 0 "${all[@]:2}"
 	seen
-}
-
-@test "with -I each attempt reads all of a file" {
-	big_input
-	again 4 -I sh -c "$reads" sh 5M <big
+	rm read.*
+	"${all[@]}" <big
 	seen
 }
 
@@ -327,7 +345,7 @@ spooling()
 		[ "$(cat count)" -eq "$size" ]
 	done
 	status=0
-	socket err "$RETRY" -I --stdin-max 3 touch ran 2>late || status=$?
+	"$ACTOR" from stream:err "$RETRY" -I --stdin-max 3 touch ran 2>late || status=$?
 	mv late err
 	refused 125 '--stdin-max: more than 3 bytes on standard input'
 }
@@ -448,28 +466,97 @@ spooling()
 # Whether an attempt has read from a pipe or socket
 #
 
-@test "a pipe that an attempt has read from is not read any further" {
-	status=0
-	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
-		2>err || status=$?
-	[ "$status" -eq 7 ]
+late='before=$(grep ^vol "/proc/$PPID/status")
+	echo line >&7
+	for i in $(seq 500); do
+		[ "$before" = "$(grep ^vol "/proc/$PPID/status")" ] || break
+		sleep .01
+	done
+	sleep .2
+	read x
+	exit 1'
+
+# read_rows COMMAND...: what is noticed of the reads of a pipe or a socket, where
+# COMMAND runs retry
+read_rows()
+{
+	local line tells=("$@" "${tells[@]}")
+	row 'its first line was read' ab noticed 7 "${tells[@]}" sh -c 'read x; exit 7'
+	row 'all was read' ab all_read "${tells[@]}"
+	row 'a line that came late' endless noticed 1 "${tells[@]}" sh -c "$late"
+	row 'nobody has read' ab gives 0 $'a\nb' \
+		"$@" "$RETRY" -q -n 3 -d 0 sh -c '[ "$RETRY_ATTEMPT" = 3 ] && cat'
+	row 'idle' endless retried "${tells[@]}" false
+	row 'empty' retried "${tells[@]}" false < <(:)
+	row 'empty, and read' retried "${tells[@]}" sh -c 'cat; exit 1' < <(:)
+	row 'a loop keeps its lines' loop_keeps "$@"
+}
+
+# It was read to its end, and what was read has been written.
+all_read()
+{
+	noticed 3 "$@" sh -c 'cat; exit 3'
+	holds out a b
+}
+
+loop_keeps()
+{
+	printf '%s\n' 1 2 3 | while read -r x; do
+		"$@" "$RETRY" -q -n 2 -d 0 sh -c 'echo "$1"; exit 1' sh "$x" || :
+	done >lines
+	holds lines 1 1 2 2 3 3
+}
+
+# ends_unread COMMAND...: while $tells, which COMMAND runs, makes its first
+# attempt a pipe ends from which nothing came; then the attempts read
+ends_unread()
+{
+	mkfifo pipe
+	start sh -c 'exec "$@" <pipe' sh "$@" "${tells[@]}" sh -c '
+		echo >"ready$RETRY_ATTEMPT"
+		until [ -e closed ]; do sleep 0.01; done
+		cat
+		exit 1'
+	exec 7>pipe
+	wait_for [ -e ready1 ]
+	exec 7>&-
+	touch closed
+	ended
+}
+
+ends_and_is_retried()
+{
+	ends_unread "$@"
+	attempts 3 attempts
+}
+
+ends_and_is_lost()
+{
+	ends_unread "$@"
 	consumed
 }
 
-@test "a pipe that was read to its end is not read again" {
-	status=0
-	printf 'a\nb\n' | "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 3' \
-		>out 2>err || status=$?
-	[ "$status" -eq 3 ]
-	[ "$(cat out)" = $'a\nb' ]
-	consumed
+@test "once an attempt has read from a pipe there is no other attempt" {
+	read_rows env
+	row 'some of many bytes that are the same' noticed 1 \
+		"${tells[@]}" sh -c 'head -c 10; exit 1' < <(head -c 1M /dev/zero)
+	row 'it ends while nobody reads it' ends_and_is_retried env
 }
 
-@test "that some bytes are gone is noticed even if all are the same" {
-	head -c 1M /dev/zero >in
-	cat in | "$RETRY" -v -n 2 -d 0 sh -c 'head -c 10 >&2; exit 1' \
-		2>err || :
-	consumed
+@test "without inotify it is noticed that bytes of a pipe are gone" {
+	need_unwatched
+	read_rows unwatched
+	row 'its end may hide that it was read' ends_and_is_lost unshare -Ur sh -c '
+		echo 0 >/proc/sys/user/max_inotify_instances
+		exec "$@"' sh
+}
+
+@test "on kernels whose inotify ignores splice it is noticed, too" {
+	need_silent
+	read_rows silent
+	row 'it ends while nobody reads it' ends_and_is_retried \
+		strace -qq -o trace -e trace=inotify_add_watch \
+		-e inject=inotify_add_watch:retval=1
 }
 
 @test "that a line of a slow writer was read is noticed, however fast" {
@@ -501,41 +588,6 @@ spooling()
 	attempts 1 input-consumed
 }
 
-@test "a pipe that nobody has read from goes on to the next attempt" {
-	printf 'a\nb\n' | again 3 sh -c '[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
-	[ "$(cat out)" = $'a\nb' ]
-}
-
-@test "an idle pipe does not prevent retries" {
-	mkfifo pipe
-	exec 7<>pipe
-	"$RETRY" -v -n 3 -d 0 false <&7 2>err || :
-	exec 7>&-
-	attempts 3 attempts
-}
-
-@test "an empty pipe does not prevent retries, read or not" {
-	: | "$RETRY" -v -n 3 -d 0 false 2>err || :
-	attempts 3 attempts
-	: | "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
-	attempts 3 attempts
-}
-
-@test "a pipe that ends while nobody reads it does not prevent retries" {
-	mkfifo pipe
-	start sh -c 'exec "$@" <pipe' sh "$RETRY" -v -n 3 -d 0 sh -c '
-		echo >"ready$RETRY_ATTEMPT"
-		until [ -e closed ]; do sleep 0.01; done
-		cat
-		exit 1'
-	exec 7>pipe
-	wait_for [ -e ready1 ]
-	exec 7>&-
-	touch closed
-	ended
-	attempts 3 attempts
-}
-
 @test "a terminal does not prevent retries" {
 	run -1 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" \
 		see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
@@ -543,11 +595,25 @@ spooling()
 	attempts 2 attempts
 }
 
-@test "/dev/null and a closed input do not prevent retries" {
-	"$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 1' </dev/null 2>err || :
-	attempts 2 attempts
-	"$RETRY" -v -n 2 -d 0 false <&- 2>err || :
-	attempts 2 attempts
+@test "an input that is never at its end, or has none, does not prevent retries" {
+	local option kind
+	for option in -v -vI; do
+		for kind in zero full urandom; do
+			row "$option /dev/$kind" unending "$option" <"/dev/$kind"
+		done
+		for kind in path listen; do
+			row "$option $kind" retried "$ACTOR" from "$kind" \
+				"$RETRY" "$option" -n 3 -d 0 false
+		done
+	done
+	row /dev/null retried "${tells[@]}" sh -c 'cat; exit 1' </dev/null
+	row 'closed' retried "${tells[@]}" false <&-
+}
+
+unending()
+{
+	retried "$RETRY" "$1" -n 3 -d 0 sh -c 'head -c 9; exit 1'
+	[ "$(stat -c %s out)" -eq 27 ]
 }
 
 @test "a pipe that reads our output is not an input" {
@@ -560,13 +626,6 @@ spooling()
 	END
 	bash script
 	timeout 20 bash script -I
-}
-
-@test "a loop that reads a pipe keeps its lines" {
-	printf '%s\n' 1 2 3 4 | while read -r x; do
-		again 2 sh -c 'echo "$1"; exit 1' sh "$x" || :
-	done >out
-	[ "$(cat out)" = $'1\n1\n2\n2\n3\n3\n4\n4' ]
 }
 
 @test "a script that is piped into a shell keeps its rest" {
@@ -587,221 +646,70 @@ spooling()
 	[ "$(cat out)" = b ]
 }
 
-@test "a socket that an attempt has read from is not read any further" {
-	printf 'a\nb\n' >in
-	status=0
-	socket in "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' 2>err ||
-		status=$?
-	[ "$status" -eq 7 ]
-	consumed
-}
-
-@test "what recv takes from a socket is noticed" {
-	printf 'a\nb\n' >in
-	socket in "$RETRY" -v -n 2 -d 0 "$PYTHON" -IS -c 'if True:
-		import socket, sys
-		socket.socket(fileno=0).recv(2)
-		sys.exit(7)' 2>err || :
-	consumed
-}
-
-@test "a socket that nobody has read from goes on to the next attempt" {
-	printf 'a\nb\n' >in
-	socket in "$RETRY" -q -n 3 -d 0 sh -c \
-		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
-	cmp in out
-}
-
-@test "an idle or empty socket does not prevent retries" {
-	socket - "$RETRY" -v -n 3 -d 0 false 2>err || :
-	attempts 3 attempts
-	socket /dev/null "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
-	attempts 3 attempts
-}
-
-# with INPUT COMMAND...: COMMAND with a standard input that is what the Python
-# expression INPUT has made
-with()
+# message KIND BEGIN: of two messages one was read, by that command
+message()
 {
-	"$PYTHON" -IS -c 'if True:
-		import ctypes, os, select, signal, socket, subprocess, sys
-		libc = ctypes.CDLL(None)
-		def messages(kind, *texts):
-		    global ours
-		    ours, theirs = socket.socketpair(type=kind)
-		    for text in texts:
-		        ours.send(text)
-		    return theirs
-		sys.exit(subprocess.call(sys.argv[2:], stdin=eval(sys.argv[1])))' \
-	    "$@" 3>&-
+	local option
+	for option in -v -vI; do
+		noticed 7 "$ACTOR" from "$1:one,two" \
+			"$RETRY" "$option" -n 2 -d 0 "${@:2}"
+		[ "$option" = -v ] || has_line 'retry: --replay-stdin: standard input is a socket for messages, which cannot be read again' err
+	done
 }
 
-@test "a socket for messages that an attempt has read from is not read any further" {
-	local kind read again='standard input is a socket for messages, which cannot be read again'
-	for kind in SEQPACKET DGRAM; do
-		for read in 'os.read(0, 9)' 'socket.socket(fileno=0).recv(9)'; do
-			for option in -v -vI; do
-				with "messages(socket.SOCK_$kind, b'one', b'two')" \
-				    "$RETRY" "$option" -n 2 -d 0 "$PYTHON" -IS -c \
-				    "import os, socket; $read; os._exit(7)" 2>err || :
-				consumed "$option"
-				[ "$option" = -v ] ||
-					grep -qxF "retry: --replay-stdin: $again" err
-			done
-		done
-		with "messages(socket.SOCK_$kind, b'one')" "$RETRY" -q -n 3 -d 0 \
-		    sh -c '[ "$RETRY_ATTEMPT" = 3 ] && head -c 3' >out
-		[ "$(<out)" = one ]
-		with "messages(socket.SOCK_$kind)" "$RETRY" -v -n 3 -d 0 false 2>err || :
-		attempts 3 attempts
+@test "once an attempt has read from a socket there is no other attempt" {
+	local kind socket
+	printf 'a\nb\n' >in
+	socket=stream:$PWD/in
+	row 'its first line was read' noticed 7 \
+		"$ACTOR" from "$socket" "${tells[@]}" sh -c 'read x; exit 7'
+	row 'recv has taken some' noticed 7 \
+		"$ACTOR" from "$socket" "${tells[@]}" "$ACTOR" receive 2
+	row 'nobody has read' gives 0 $'a\nb' "$ACTOR" from "$socket" \
+		"$RETRY" -q -n 3 -d 0 sh -c '[ "$RETRY_ATTEMPT" = 3 ] && cat'
+	row 'idle' retried "$ACTOR" from stream "${tells[@]}" false
+	row 'empty, and read' retried "$ACTOR" from stream:/dev/null \
+		"${tells[@]}" sh -c 'cat; exit 1'
+	for kind in seqpacket dgram; do
+		row "$kind: a message was read" \
+			message "$kind" sh -c 'dd bs=9 count=1; exit 7'
+		row "$kind: recv has taken a message" \
+			message "$kind" "$ACTOR" receive 9
+		row "$kind: nobody has read" gives 0 one "$ACTOR" from "$kind:one" \
+			"$RETRY" -q -n 3 -d 0 sh -c '[ "$RETRY_ATTEMPT" = 3 ] && head -c 3'
+		row "$kind: idle" retried "$ACTOR" from "$kind" "${tells[@]}" false
 	done
+}
+
+# unknown OPTION COMMAND...: of the input of COMMAND nothing tells if it was read
+unknown()
+{
+	local option=$1
+	noticed 1 "${@:2}" "$RETRY" "$1" -n 3 -d 0 false
+	[ "$1" = -v ] || has_line 'retry: --replay-stdin: standard input is a special file, which cannot be read again' err
 }
 
 @test "an input of which nothing tells whether it was read ends the series" {
 	local option kind
 	for option in -v -vI; do
-		for kind in 'os.eventfd(1)' 'select.epoll()' 'os.pidfd_open(os.getpid())' \
-		    'libc.timerfd_create(1, 0)' 'libc.inotify_init1(0)' \
-		    'libc.signalfd(-1, ctypes.create_string_buffer(128), 0)'; do
-			with "$kind" "$RETRY" "$option" -n 3 -d 0 false 2>err || :
-			consumed "$option"
-			[ "$option" = -v ] || grep -qxF \
-			    'retry: --replay-stdin: standard input is a special file, which cannot be read again' err
+		for kind in eventfd epoll pidfd timerfd inotify signalfd; do
+			row "$option $kind" unknown "$option" "$ACTOR" from "$kind"
 		done
 	done
 	[ -r /dev/kmsg ] || skip "no right to read a device"
-	"$RETRY" -v -n 3 -d 0 false </dev/kmsg 2>err || :
-	consumed
-}
-
-@test "an input that is never at its end does not prevent retries" {
-	local option kind
-	for option in -v -vI; do
-		for kind in /dev/zero /dev/full /dev/urandom; do
-			"$RETRY" "$option" -n 3 -d 0 sh -c 'head -c 9; exit 1' \
-			    <"$kind" >out 2>err || :
-			attempts 3 attempts
-			[ "$(stat -c %s out)" -eq 27 ]
-		done
-		with 'os.open("/", os.O_PATH)' "$RETRY" "$option" -n 3 -d 0 false 2>err || :
-		attempts 3 attempts
-		with 'socket.create_server(("127.0.0.1", 0))' \
-		    "$RETRY" "$option" -n 3 -d 0 false 2>err || :
-		attempts 3 attempts
-	done
+	option=-v row /dev/kmsg noticed 1 "${tells[@]}" false </dev/kmsg
 }
 
 @test "a directory and a file in memory are rewound" {
-	local option count
+	local option
 	mkdir some
 	touch some/one some/two
-	count='import ctypes
-libc = ctypes.CDLL(None)
-libc.fdopendir.restype = libc.readdir.restype = ctypes.c_void_p
-all = ctypes.c_void_p(libc.fdopendir(7))
-print(sum(1 for _ in iter(lambda: libc.readdir(all), None)))'
 	for option in -q -qI; do
-		"$RETRY" "$option" -n 2 -d 0 sh -c 'exec 7<&0 </dev/null
-			"$@"; exit 1' sh "$PYTHON" -IS -c "$count" <some >out || :
-		[ "$(<out)" = $'4\n4' ]
-		with 'os.write(f := os.memfd_create("x"), b"any") and os.lseek(f, 1, 0) and f' \
-		    "$RETRY" "$option" -n 2 -d 0 sh -c 'cat; exit 1' >out || :
-		[ "$(<out)" = nyny ]
+		row "$option, a directory" gives 1 $'4\n4' "$RETRY" "$option" -n 2 -d 0 \
+			sh -c '"$ACTOR" entries; exit 1' <some
+		row "$option, in memory" gives 1 nyny "$ACTOR" from memory \
+			"$RETRY" "$option" -n 2 -d 0 sh -c 'cat; exit 1'
 	done
-}
-
-@test "without inotify it is noticed that bytes of a pipe are gone" {
-	need_unwatched
-	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
-		2>err || :
-	consumed
-	printf 'a\nb\n' | unwatched "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 7' \
-		2>err >out || :
-	consumed
-	# The same for bytes that come late, unless they are read at once.
-	mkfifo pipe
-	exec 7<>pipe
-	unwatched "$RETRY" -v -n 2 -d 0 sh -c '
-		{ echo line; sleep 0.2; } >&7
-		read x
-		exit 1' <&7 2>err || :
-	consumed
-	exec 7>&-
-}
-
-@test "without inotify the end of a pipe may hide that it was read" {
-	need_unwatched
-	mkfifo pipe
-	start sh -c 'exec "$@" <pipe' sh unshare -Ur sh -c '
-		echo 0 >/proc/sys/user/max_inotify_instances
-		exec "$@"' sh "$RETRY" -v -n 3 -d 0 sh -c '
-		echo >ready
-		cat
-		exit 1'
-	exec 7>pipe
-	wait_for [ -e ready ]
-	exec 7>&-
-	ended
-	consumed
-}
-
-@test "without inotify other inputs do not prevent retries" {
-	need_unwatched
-	printf 'a\nb\n' | unwatched "$RETRY" -q -n 3 -d 0 sh -c \
-		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
-	[ "$(cat out)" = $'a\nb' ]
-	: | unwatched "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
-	attempts 3 attempts
-	mkfifo pipe
-	exec 7<>pipe
-	unwatched "$RETRY" -v -n 3 -d 0 false <&7 2>err || :
-	exec 7>&-
-	attempts 3 attempts
-	printf '%s\n' 1 2 3 | while read -r x; do
-		unwatched "$RETRY" -q -n 2 -d 0 sh -c 'echo "$1"; exit 1' sh "$x" || :
-	done >out
-	[ "$(cat out)" = $'1\n1\n2\n2\n3\n3' ]
-}
-
-@test "on kernels whose inotify ignores splice it is noticed, too" {
-	need_silent
-	printf 'a\nb\n' | silent "$RETRY" -v -n 2 -d 0 sh -c 'read x; exit 7' \
-		2>err || :
-	consumed
-	printf 'a\nb\n' | silent "$RETRY" -v -n 2 -d 0 sh -c 'cat; exit 7' \
-		2>err >out || :
-	consumed
-	mkfifo pipe
-	exec 7<>pipe
-	silent "$RETRY" -v -n 2 -d 0 sh -c '
-		{ echo line; sleep 0.2; } >&7
-		read x
-		exit 1' <&7 2>err || :
-	consumed
-	exec 7>&-
-}
-
-@test "on kernels whose inotify ignores splice other inputs are retried" {
-	need_silent
-	printf 'a\nb\n' | silent "$RETRY" -q -n 3 -d 0 sh -c \
-		'[ "$RETRY_ATTEMPT" = 3 ] && cat' >out
-	[ "$(cat out)" = $'a\nb' ]
-	: | silent "$RETRY" -v -n 3 -d 0 sh -c 'cat; exit 1' 2>err || :
-	attempts 3 attempts
-	# The pipe ends without any data, and no read was reported.
-	mkfifo pipe
-	rm err
-	start sh -c 'exec "$@" <pipe' sh strace -qq -o trace \
-		-e trace=inotify_add_watch \
-		-e inject=inotify_add_watch:retval=1 "$RETRY" -v -n 3 -d 0 sh -c '
-		echo >ready
-		cat
-		exit 1'
-	exec 7>pipe
-	wait_for [ -e ready ]
-	exec 7>&-
-	ended
-	attempts 3 attempts
 }
 
 @test "a retry within another does not count as a reader" {
@@ -925,11 +833,10 @@ many()
 		done <in'
 		[ "$output" = $'1\n2\n3' ]
 	done
-	run -1 "$PYTHON" -IS -c 'import os, subprocess, sys
-with open("in") as file:
-    sys.exit(subprocess.call([os.environ["RETRY"], "-q", "-n", "2", "-d", "0",
-                              "sh", "-c", "cat; exit 1"], stdin=file))'
-	[ "$output" = $'1\n2\n3\n1\n2\n3' ]
+	exec 7<in
+	run -0 "$ACTOR" how "$RETRY" -q -n 2 -d 0 sh -c 'cat; exit 1' <&7
+	[ "$output" = $'1\n2\n3\n1\n2\n3\nexited 1' ]
+	exec 7<&-
 }
 
 @test "without a terminal no caller in another group counts as waiting" {
@@ -1015,70 +922,33 @@ with open("in") as file:
 # A socket that was reset
 #
 
-# reset STATUS COMMAND...: COMMAND with a socket for standard input, which is
-# reset as soon as there is a file ./go: the other end closes with bytes unread
-reset()
-{
-	"$PYTHON" -IS -c 'if True:
-		import os, socket, subprocess, sys, time
-		ours, theirs = socket.socketpair()
-		theirs.send(b"nobody reads this")
-		child = subprocess.Popen(sys.argv[1:], stdin=theirs)
-		while child.poll() is None and not os.path.exists("go"):
-		    time.sleep(0.01)
-		ours.close()
-		open("gone", "w").close()
-		sys.exit(child.wait())' "$@" 3>&-
+@test "a reset of a socket ends the series, if a command has read it" {
+	row 'the command gets the error' gets_reset
+	row 'nobody has read' retried "$ACTOR" from reset "${tells[@]}" sh -c '
+		touch go
+		until [ -e gone ]; do sleep 0.01; done
+		exit 7'
+	local kind
+	for kind in reset reset-tcp; do
+		for _ in {1..5}; do
+			row "$kind: a blocked reader has taken the error" gives 1 '' \
+				"$ACTOR" from "$kind" "$RETRY" -q -d 0 \
+				sh -c 'touch go; exec cat'
+		done
+	done
+	row 'the second attempt succeeds without reading' gives 0 '' \
+		"$ACTOR" from reset "$RETRY" -q -d 0 sh -c 'touch go
+			until [ -e gone ]; do sleep 0.01; done
+			[ "$RETRY_ATTEMPT" = 2 ]'
 }
 
-@test "a command that reads gets the reset, and that ends the series" {
-	status=0
-	reset "$RETRY" -v -n 3 -d 0 "$PYTHON" -IS -c 'if True:
-		import os, socket, sys, time
-		open("go", "w").close()
-		while not os.path.exists("gone"):
-		    time.sleep(0.01)
-		time.sleep(0.1)
-		try:
-		    socket.socket(fileno=0).recv(1)
-		except ConnectionResetError:
-		    sys.exit(7)
-		sys.exit(0)' 2>err || status=$?
-	[ "$status" -eq 7 ]
+gets_reset()
+{
+	local got=0
+	"$ACTOR" from reset "${tells[@]}" sh -c 'touch go
+		until [ -e gone ]; do sleep 0.01; done
+		exec "$ACTOR" receive 1' 2>err || got=$?
+	[ "$got" -eq 8 ]
 	attempts 1 input-reset
 	grep -q 'giving up: standard input was reset by its other end$' err
-}
-
-@test "a reset that no attempt has read does not prevent retries" {
-	reset "$RETRY" -v -n 3 -d 0 sh -c 'touch go
-		until [ -e gone ]; do sleep 0.01; done
-		exit 7' 2>err || :
-	attempts 3 attempts
-}
-
-@test "a reset whose error a blocked reader has taken ends the series, too" {
-	"$PYTHON" -IS - "$RETRY" <<-'END'
-		import socket, struct, subprocess, sys, time
-		def ends(theirs, command, reset):
-		    run = subprocess.Popen([sys.argv[1], "-q", "-d", "0", "--", *command],
-		        stdin=theirs, stderr=subprocess.DEVNULL)
-		    theirs.close()
-		    with open(f"/proc/{run.pid}/task/{run.pid}/children") as children:
-		        while run.poll() is None and not children.read().strip():
-		            children.seek(0)
-		    time.sleep(0.1)
-		    reset()
-		    return run.wait(20)
-		for i in range(5):
-		    theirs, mine = socket.socketpair()
-		    theirs.send(b"unread")
-		    assert ends(theirs, ["cat"], mine.close) == 1
-		    server = socket.create_server(("127.0.0.1", 0))
-		    theirs = socket.create_connection(server.getsockname())
-		    mine = server.accept()[0]
-		    mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-		    assert ends(theirs, ["cat"], mine.close) == 1
-		theirs, mine = socket.socketpair()
-		assert ends(theirs, ["sh", "-c", "sleep .3; test $RETRY_ATTEMPT = 2"], mine.close) == 0
-	END
 }
