@@ -353,10 +353,12 @@ fuzz:
 
 # All kinds of faults, or some: make faults FAULTS='errnos rlimits'
 FAULTS =
-faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check
+faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check \
+		$(B)/unit_attempt
 	@RETRY='$(abspath $(BIN))' WINDOW_CHECK='$(abspath $(B)/window_check)' \
 		BREAKER_CHECK='$(abspath $(B)/breaker_check)' \
 		FLEET_CHECK='$(abspath $(B)/fleet_check)' \
+		UNIT_ATTEMPT='$(abspath $(B)/unit_attempt)' \
 		tests/faults/run $(FAULTS)
 
 # SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances;

@@ -6,9 +6,11 @@
  *
  * Each state in which retry waits meets each event that can happen then, in
  * every combination of surroundings, and the outcome must be the one that the
- * tables here name. Then come random settings with random events.
+ * tables here name. Then come random settings with random events, the rarest
+ * of them the most often.
  *
  *     unit_attempt                           all runs
+ *     unit_attempt large                     the same with more random runs
  *     unit_attempt SEED                      one random run, step by step
  *     unit_attempt STATE EVENT NUMBER AROUND one run of a state and an event
  */
@@ -18,7 +20,9 @@
 #include "invocation.h"
 #include "unit.h"
 
-#define RUNS 250000
+/* How many random runs there are. */
+#define RUNS 60000
+#define RUNS_LARGE 250000
 
 int main(int argc, char **argv);
 
@@ -654,6 +658,9 @@ static const struct {
 /* How often each cell was met by test_every_cell and by test_random_runs. */
 static int walked[STATES][EVENTS], met[STATES][EVENTS];
 
+/* A random run looks for cells that were met less often than this. */
+#define ENOUGH 30
+
 /*
  * Each cell
  */
@@ -834,6 +841,9 @@ test_a_late_wake_up_loses_no_output(void)
 /* How many events a random run still has to meet. */
 static int disturbances;
 
+/* The state before which it meets none; STATES: it meets them everywhere. */
+static int target;
+
 static bool
 one_of(uint64_t most)
 {
@@ -928,35 +938,76 @@ any_setting(void)
 	return set;
 }
 
-/* One of the events, if it can happen now. */
+/*
+ * How often an event has happened in a state, of those that can: the rarest, or
+ * any. Sets *event.
+ */
+static int
+find_event(int state, bool anytime, bool rarest, int *event)
+{
+	int first = (int)kernel_draw(EVENTS), least = INT_MAX;
+
+	for (int i = 0; i < EVENTS && (rarest || least == INT_MAX); i++) {
+		int other = (first + i) % EVENTS;
+
+		if (outcome_of(state, other) == IMPOSSIBLE ||
+		    (anytime && events[other].when != ANYTIME) ||
+		    met[state][other] >= least)
+			continue;
+		least = met[state][other];
+		*event = other;
+	}
+	return least;
+}
+
+static int
+count_numbers(int event)
+{
+	int count = 1;
+
+	while (events[event].numbers[count] != 0)
+		count++;
+	return count;
+}
+
+/* One of the events that can happen now, with each of its numbers in turn. */
 static void
 disturb(bool anytime)
 {
-	int state = (int)invocation_state();
-	int event = (int)kernel_draw(EVENTS);
-	const int *numbers = events[event].numbers;
-	size_t choices = 1;
+	int state = (int)invocation_state(), event;
+	int times = find_event(state, anytime, one_of(2), &event);
 
-	if (outcome_of(state, event) == IMPOSSIBLE ||
-	    (anytime && events[event].when != ANYTIME))
-		return;
-	while (numbers[choices] != 0)
-		choices++;
 	disturbances--;
 	met[state][event]++;
 	kernel_trace(scenes[state].name, state);
-	happen(event, numbers[kernel_draw(choices)]);
+	happen(event, events[event].numbers[times % count_numbers(event)]);
+}
+
+static int
+count_rarest(int state)
+{
+	int event;
+
+	return find_event(state, false, true, &event);
 }
 
 /* At some time in a wait; more often in states that few runs reach. */
 static void
 disturb_wait(nanos until)
 {
-	enum state state = invocation_state();
-	bool rare = state == ABANDONED || state == ABANDONED_DEAD ||
-	    state == UNKILLABLE || state == HOOK_UNKILLABLE;
+	int state = (int)invocation_state();
 	nanos nap = until - kernel.now;
+	bool rare;
 
+	if (target != STATES) {
+		if (state != (int)state_before(target))
+			return;
+		if (state != target)
+			exit_with(7);
+		state = target;
+		target = STATES;
+	}
+	rare = count_rarest(state) < ENOUGH;
 	if (disturbances <= (rare ? -4 : 0) ||
 	    !(rare || one_of(nap < 50 * MS ? 8 : 2)))
 		return;
@@ -973,17 +1024,43 @@ disturb_wait(nanos until)
 static void
 disturb_calls(void)
 {
-	if (disturbances > 0 && one_of(32))
+	if (target == STATES && disturbances > 0 && one_of(32))
 		disturb(true);
 }
 
+/*
+ * Any setting; in some runs the one of the scene whose state has the rarest
+ * cell, in any surroundings.
+ */
+static struct setting
+steer(void)
+{
+	struct setting any = any_setting(), set;
+
+	target = STATES;
+	if (!one_of(4))
+		return any;
+	target = 0;
+	for (int state = 1; state < STATES; state++)
+		if (count_rarest(state) < count_rarest(target))
+			target = state;
+	set = complete(scenes[target].set);
+	set.init = any.init;
+	set.leader = any.leader;
+	set.pidfds = any.pidfds;
+	set.has_elder = any.has_elder;
+	set.watched = any.watched;
+	return set;
+}
+
+/* Depends on the cells that earlier runs have met. */
 static struct ending
 run_any(uint64_t seed, bool tracing)
 {
 	struct setting set;
 
 	kernel.random = seed;
-	set = any_setting();
+	set = steer();
 	invocation_start(&set, seed, tracing);
 	invocation.direct = disturb_wait;
 	disturbances = (int)kernel_draw(10);
@@ -993,6 +1070,8 @@ run_any(uint64_t seed, bool tracing)
 	return invocation_run();
 }
 
+static uint64_t runs = RUNS;
+
 static void
 test_random_runs(void)
 {
@@ -1000,7 +1079,7 @@ test_random_runs(void)
 
 	int most = unit_failures() + 10;
 
-	for (uint64_t seed = 1; seed <= RUNS && unit_failures() < most;
+	for (uint64_t seed = 1; seed <= runs && unit_failures() < most;
 	     seed++) {
 		struct ending ending = run_any(seed, false);
 
@@ -1014,10 +1093,13 @@ test_every_cell_was_met(void)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++)
-			if (outcome_of(state, event) != IMPOSSIBLE)
+			if (outcome_of(state, event) != IMPOSSIBLE) {
 				HOLDS(scenes[state].name,
-				    walked[state][event] > 0 &&
-					met[state][event] > 0);
+				    walked[state][event] > 0);
+				/* With each of its numbers. */
+				HOLDS(scenes[state].name,
+				    met[state][event] >= count_numbers(event));
+			}
 }
 
 static void (*const tests[])(void) = {
@@ -1046,10 +1128,15 @@ SPY(int, main, int argc, char **argv)
 {
 	struct ending ending;
 
-	if (argc == 1)
-		return unit_run(argv + 1);
+	if (argc == 2 && strcmp(argv[1], "large") == 0)
+		runs = RUNS_LARGE;
+	if (argc == 1 || runs == RUNS_LARGE)
+		return unit_run(argv + argc);
 	if (argc != 5) {
-		ending = run_any(strtoull(argv[1], NULL, 10), true);
+		runs = strtoull(argv[1], NULL, 10);
+		for (uint64_t seed = 1; seed < runs; seed++)
+			run_any(seed, false);
+		ending = run_any(runs, true);
 		return tell(&ending);
 	}
 	ending = run_cell(&(struct cell){ .state = number_at(argv, 1),

@@ -435,6 +435,10 @@ SPY(struct step, plan_next, const struct policy *policy,
 		kernel.pipeless = false;
 	now->cut = now->set.held == 0 && now->attempting &&
 	    kernel.now < kernel.room[OUTPUT_STDERR];
+	/* If retry is stopped after that, the reader may be back too late. */
+	now->stuck = now->cut ||
+	    (now->set.held == 0 && now->set.owed > 0 && now->attempting &&
+		now->looked < kernel.room[OUTPUT_STDERR]);
 	now->attempting = now->beginning = false;
 	now->at = step.at;
 	if (outcome->end == END_EXITED && outcome->code == 0)
@@ -665,6 +669,7 @@ wait_in_poll(struct rest *rest)
 	now->direct(began + nap);
 	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
+	now->looked = kernel.now;
 	slept = lesser(kernel.now - began - now->stopped - now->late, nap);
 	rest->seconds = (nap - slept) / NANOS_SECOND;
 	rest->nanos = (nap - slept) % NANOS_SECOND;
@@ -852,9 +857,9 @@ find_wrong_status(int status)
 	    (now->cut ||
 		(now->set.held > 0 && kernel.taken_by[OUTPUT_STDOUT] == 0)))
 		return "exits 0 though output is lost";
-	if (status != 0 && well && !now->cut)
+	if (status != 0 && well && !now->stuck)
 		return "fails though the last attempts have succeeded";
-	if (status == 125 && !now->vain && !now->cut)
+	if (status == 125 && !now->vain && !now->stuck)
 		return "exits 125 though nothing was refused";
 	if (status == 124 && !limited && invocation_until_deadline() > 0)
 		return "exits 124 though no limit was reached";

@@ -89,6 +89,8 @@ struct invocation {
 	bool abandoned, unkillable; /* the latest command */
 	bool vain; /* the latest attempt got no process */
 	bool cut; /* its output is not delivered */
+	bool stuck; /* its reader took none as retry looked last */
+	nanos looked; /* when the latest wait ended */
 	size_t taken; /* how many of pending_first were taken */
 	int64_t begun, launched; /* attempts; attempts that got a process */
 	nanos at; /* when the next attempt may begin, on BOOTTIME */
