@@ -147,6 +147,7 @@ read_guard_look(struct read_guard *guard, short revents)
 {
 	bool socket = guard->socket, has_head = guard->known == GUARD_HEAD;
 	char bytes[READ_GUARD_PEEK];
+	bool lost; /* bytes that were there at an earlier look */
 	int waiting = 0, unread = 0, error;
 	ssize_t got;
 
@@ -162,19 +163,20 @@ read_guard_look(struct read_guard *guard, short revents)
 		guard->unread =
 		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
 
+	lost = has_head &&
+	    (got < (ssize_t)guard->length_of_head ||
+		memcmp(bytes, guard->head, guard->length_of_head) != 0);
+
 	if (got == -1 && error != EAGAIN && !socket) {
 		/* Without a free descriptor, a peek at a pipe shows nothing. */
 		guard->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
-	} else if (has_head &&
-	    (got < (ssize_t)guard->length_of_head ||
-		memcmp(bytes, guard->head, guard->length_of_head) != 0)) {
-		guard->known = GUARD_EATEN;
-	} else if (got > 0) {
+	} else if (got > 0 && !lost) {
 		/* A later look may see more. */
 		memcpy(guard->head, bytes, (size_t)got);
 		guard->length_of_head = (size_t)got;
 		guard->known = GUARD_HEAD;
-	} else if ((revents & POLLIN) != 0 && (got == -1 || !socket)) {
+	} else if (lost ||
+	    ((revents & POLLIN) != 0 && (got == -1 || !socket))) {
 		/* A process has read the bytes that poll promised; but for a
 		 * socket poll promises the end of the stream, too. */
 		guard->known = GUARD_EATEN;
