@@ -394,7 +394,7 @@ probe()
 	ended
 	tried 75 --breaker 1,10s
 	note '.*, probe under way, ask again in (3|2|2\..)s; command not run'
-	PATIENCE=10 wait_for "$RETRY" -q -B api --breaker 1,10s true
+	PATIENCE=${PATIENCE:-10} wait_for "$RETRY" -q -B api --breaker 1,10s true
 	[ "$(($(now) - before))" -ge 3000 ]
 	is 0 "$RETRY" -B api --breaker 1,10s true
 	ran 1
@@ -412,7 +412,7 @@ probe()
 	{
 		tried 7 --breaker 1,20s
 	}
-	PATIENCE=10 wait_for next
+	PATIENCE=${PATIENCE:-10} wait_for next
 	[ "$(($(now) - before))" -ge 3000 ]
 	ran 2
 	echo 0 >go
@@ -432,7 +432,7 @@ probe()
 	before=$(now)
 	probe --breaker 1,20s
 	kill -STOP "$pid"
-	PATIENCE=10 wait_for "$RETRY" -q -B api --breaker 1,20s true
+	PATIENCE=${PATIENCE:-10} wait_for "$RETRY" -q -B api --breaker 1,20s true
 	[ "$(($(now) - before))" -ge 3000 ]
 	echo 7 >go
 	kill -CONT "$pid"
@@ -552,7 +552,7 @@ probe()
 	reached noted 2
 	# No attempt asks before the dependency has recovered.
 	kill -STOP "$pid"
-	PATIENCE=10 wait_for "$RETRY" -q -B api "${breaker[@]}" true
+	PATIENCE=${PATIENCE:-10} wait_for "$RETRY" -q -B api "${breaker[@]}" true
 	closed()
 	{
 		"$RETRY" --budget-status api | grep -q ' closed$'
@@ -683,9 +683,9 @@ spared()
 @test "in an outage the breaker lets through a twentieth of the attempts" {
 	export LATENCY=0
 	if [ -n "${LONG-}" ]; then
-		PATIENCE=240 spared 10 10000 --budget-wait 3m
+		PATIENCE=${PATIENCE:-240} spared 10 10000 --budget-wait 3m
 		# All 64 fail before any of them knows, and then want a retry.
-		LATENCY=0.1 PATIENCE=240 spared 15 2000 --budget-wait 3m
+		LATENCY=0.1 PATIENCE=${PATIENCE:-240} spared 15 2000 --budget-wait 3m
 	else # whatever else this machine does meanwhile
 		spared 10 500
 	fi
@@ -705,7 +705,7 @@ all_served()
 	sleep "$down"
 	wait_for eval '"$RETRY" --budget-status api | grep -qw open'
 	touch up
-	PATIENCE=150 ended
+	PATIENCE=${PATIENCE:-150} ended
 	"$RETRY" --budget-status api
 	[ "$status" -eq 0 ]
 	[ "$(sort -un served | wc -l)" -eq "$count" ]
@@ -733,7 +733,7 @@ all_served()
 	seq 40 >items
 	start xargs -a items -P 40 -n 1 "$RETRY" -q -B api "${breaker[@]}" \
 	    -T 18s -d 100ms -b constant sh -c 'echo >>ran; exit 7' sh
-	PATIENCE=60 ended
+	PATIENCE=${PATIENCE:-60} ended
 	# One probe after each pause that fits in.
 	for ((span = $(now) - before - pause; span >= 0; span -= pause)); do
 		((++probes))
