@@ -24,6 +24,10 @@
 #                       on where it fails, and fails in the end, with the NAME
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
+#     table CMD... <<END
+#                       runs CMD with the words of each line of standard input,
+#                       which a shell reads; shows every row that fails. CMD, a
+#                       function, has no set -e; a line with a # first is none
 #     finishes STATUS OPTION... -- COMMAND...
 #                       retry without delays ends with STATUS; its output is in
 #                       ./o and ./e
@@ -232,6 +236,20 @@ ended()
 none_left()
 {
 	! MARK='' grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+}
+
+table()
+{
+	local rows row bad=0
+	mapfile -t rows
+	for row in "${rows[@]}"; do
+		[[ -n $row && $row != '#'* ]] || continue
+		eval "$* $row" </dev/null || {
+			echo "the row fails: $row"
+			bad=1
+		} >&2
+	done
+	return "$bad"
 }
 
 finishes()
