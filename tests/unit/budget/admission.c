@@ -3,6 +3,7 @@
  * change, with a segment in memory.
  */
 #include "unit.h"
+#include "script.h"
 #include "budget/admission.h"
 #include "budget/ramp.h"
 
@@ -85,31 +86,6 @@ look(struct caller *caller, struct segment *segment)
 	admission_look(caller, segment, &segment->header, 0);
 }
 
-/* Checks the counters and the window. */
-static void
-check_counts(const char *row, struct segment *segment, int64_t retries,
-    int64_t refused, nanos now)
-{
-	struct window_sums sums =
-	    window_look(&segment->window, segment_epoch(&segment->header, now));
-
-	EQUAL(row, sums.retries, retries);
-	EQUAL(row, (int64_t)segment->retries, retries);
-	EQUAL(row, (int64_t)segment->denied, refused);
-	EQUAL(row, (int64_t)segment->firsts, 0);
-	EQUAL(row, (int64_t)segment->successes, 0);
-}
-
-/* Checks the retries admitted by the breaker, which the window does not count.
- */
-static void
-check_let_in(const char *row, const struct segment *segment, int64_t probes,
-    int64_t turns)
-{
-	EQUAL(row, (int64_t)segment->probes, probes);
-	EQUAL(row, (int64_t)segment->turns, turns);
-}
-
 /* Makes the breaker open. */
 static void
 fail_thrice(struct segment *segment, nanos now)
@@ -122,132 +98,452 @@ fail_thrice(struct segment *segment, nanos now)
 	EQUAL("open", breaker_look(&segment->breaker, now).state, BREAKER_OPEN);
 }
 
-/* A segment whose breaker has been recovering since 10 s. */
-static struct segment
-recovering(int64_t ratio, int64_t min)
-{
-	struct segment segment = make(ratio, min);
-	struct caller probe = caller_of(&careful);
+/*
+ * Scenes: "10s A retry held 3s by=open, B first granted retries=0"
+ *
+ * A time holds until the next one. A capital letter is an invocation, a small
+ * one a new invocation each time; U and V have no breaker, I does not ask it,
+ * P pauses after a denial, W and X wait for admission, all others have a
+ * breaker; the first attempts of Y and Z have been counted. What they do is
+ * followed by what the budget answers, and by what then holds for the
+ * invocation ("leased", "!waits") and for the segment ("retries=2").
+ */
 
-	probe.counted = true;
-	fail_thrice(&segment, 0);
-	EQUAL("probe", ask(&probe, &segment, false, SECONDS(10)).answer,
-	    ADMISSION_GRANTED);
-	tell(&probe, &segment, &healthy, SECONDS(10));
-	EQUAL("recovers", breaker_look(&segment.breaker, SECONDS(10)).state,
-	    BREAKER_RECOVERING);
-	return segment;
+static const struct budget_config pausing = { .key = "api",
+	.terms = { -1, -1, -1 },
+	.cooldown = SECONDS(5),
+	.breaker = BREAKER };
+static const struct budget_config waiting = { .key = "api",
+	.terms = { -1, -1, -1 },
+	.wait = SECONDS(60),
+	.breaker = BREAKER };
+
+struct world {
+	struct segment segment;
+	struct caller callers[26], *caller;
+	struct admission admission; /* the last answer */
+	int64_t used; /* retries, as the scene has noted */
+	nanos now;
+};
+
+static struct caller
+invocation(char letter)
+{
+	struct caller caller = caller_of(letter == 'U' || letter == 'V' ? &usual
+		: letter == 'P'                  ? &pausing
+		: letter == 'W' || letter == 'X' ? &waiting
+						 : &careful);
+
+	caller.uses_breaker = letter != 'I';
+	caller.counted = letter >= 'Y';
+	return caller;
+}
+
+/* What an invocation does. False: the word says something else. */
+static bool
+acts(struct world *world, struct script *script)
+{
+	static const struct {
+		const char *word;
+		const struct ending *ending;
+	} ends[] = {
+		{ "succeeds", &succeeded },
+		{ "repeats", &repeated },
+		{ "answers", &healthy },
+		{ "fails", &failure },
+		{ "aborts", &ignored },
+	};
+	struct segment *segment = &world->segment;
+	struct caller *caller = world->caller;
+
+	for (size_t i = 0; i < LENGTH(ends); i++)
+		if (script_is(script, ends[i].word)) {
+			tell(caller, segment, ends[i].ending, world->now);
+			return true;
+		}
+	if (script_is(script, "retry") || script_is(script, "first")) {
+		static const char answers[][8] = {
+			[ADMISSION_GRANTED] = "granted",
+			[ADMISSION_HELD] = "held",
+			[ADMISSION_DENIED] = "denied",
+		};
+		const char *row = script->rest;
+		bool retry = script_is(script, "retry");
+
+		world->admission = ask(caller, segment, retry, world->now);
+		script_next(script);
+		EQUAL(row, world->admission.answer,
+		    script_name(
+			script, answers, sizeof answers[0], LENGTH(answers)));
+		if (!caller->corrupt) {
+			EQUAL(
+			    row, world->admission.terms.min, caller->terms.min);
+			EQUAL(row, world->admission.terms.ratio,
+			    caller->terms.ratio);
+		}
+	} else if (script_is(script, "begins-first"))
+		admission_begin(caller, false, world->now);
+	else if (script_is(script, "begins-retry"))
+		admission_begin(caller, true, world->now);
+	else if (script_is(script, "renews"))
+		admission_renew(caller, segment, &segment->header, world->now);
+	else if (script_is(script, "looks"))
+		look(caller, segment);
+	else
+		return false;
+	return true;
+}
+
+/* A word without a value: what is done to the segment, or holds. */
+static void
+check_word(struct world *world, const struct script *script, const char *row)
+{
+	const struct caller *caller = world->caller;
+	struct segment *segment = &world->segment;
+	bool holds = script->word[0] != '!';
+	const char *word = script->word + !holds;
+	const struct {
+		const char *word;
+		bool holds;
+	} facts[] = {
+		{ "leased", caller->lease != 0 },
+		{ "waits", caller->waits },
+		{ "lost", caller->lost_lease },
+		{ "corrupt", caller->corrupt },
+		{ "differs", caller->differs },
+		{ "counted", caller->counted },
+		{ "never", world->admission.never },
+		{ "cooling", world->admission.cooling },
+	};
+
+	for (size_t i = 0; i < LENGTH(facts); i++)
+		if (strcmp(word, facts[i].word) == 0) {
+			EQUAL(row, facts[i].holds, holds);
+			return;
+		}
+	if (script_is(script, "opens"))
+		fail_thrice(segment, world->now);
+	else if (script_is(script, "pauses"))
+		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
+	else if (script_is(script, "used"))
+		world->used = (int64_t)segment->retries;
+	else if (script_is(script, "terms-broken"))
+		segment->terms = UINT64_MAX;
+	else if (script_is(script, "window-broken"))
+		memset(
+		    &segment->window.words, 0xff, sizeof segment->window.words);
+	else
+		script_refuse(script);
+}
+
+/* "NAME=VALUE": what is true of the segment, or of the last answer. */
+static void
+check_value(struct world *world, struct script *script, const char *row)
+{
+	static const char states[][12] = {
+		[BREAKER_CLOSED] = "closed",
+		[BREAKER_OPEN] = "open",
+		[BREAKER_HALF_OPEN] = "half-open",
+		[BREAKER_RECOVERING] = "recovering",
+	};
+	struct segment *segment = &world->segment;
+	const struct breaker_view *by = &world->admission.breaker;
+	struct breaker_view view = breaker_look(&segment->breaker, world->now);
+	struct window_sums sums = window_look(
+	    &segment->window, segment_epoch(&segment->header, world->now));
+	const struct {
+		const char *name;
+		int64_t value;
+	} facts[] = {
+		{ "retries", sums.retries },
+		{ "retries", (int64_t)segment->retries },
+		{ "admitted", (int64_t)segment->retries },
+		{ "counts", sums.retries },
+		{ "counts", (int64_t)segment->retries },
+		{ "paid", sums.successes },
+		{ "refused", (int64_t)segment->denied },
+		{ "firsts", (int64_t)segment->firsts },
+		{ "successes", (int64_t)segment->successes },
+		{ "probes", (int64_t)segment->probes },
+		{ "turns", (int64_t)segment->turns },
+		{ "pause", (int64_t)segment->cooldown },
+		{ "waiting", (int64_t)segment->waiting },
+		{ "failures", view.failures },
+		{ "next", view.next },
+		{ "state", view.state },
+		{ "word", (int64_t)(segment->breaker.word >> 62) },
+		{ "by", by->state },
+		{ "by-failures", by->failures },
+		{ "by-next", by->next },
+		{ "nap", admission_nap(world->caller, world->now) },
+		{ "min", world->caller->terms.min },
+		{ "ratio", world->caller->terms.ratio },
+		{ "window", world->caller->terms.window },
+		{ "seen-retries", world->admission.sums.retries },
+		{ "seen-successes", world->admission.sums.successes },
+	};
+	char *value = strchr(script->word, '='), *refused;
+	struct script words;
+	int64_t want;
+	nanos span;
+	bool known = false;
+
+	*value++ = '\0';
+	/* "counts=2/1": two retries, one was refused, and nothing else. */
+	if (script_is(script, "counts")) {
+		refused = strchr(value, '/');
+		*refused++ = '\0';
+		EQUAL(row, (int64_t)segment->denied, atoi(refused));
+		EQUAL(row, (int64_t)(segment->firsts + segment->successes), 0);
+	}
+	words = script_of(value);
+	script_next(&words);
+	if (strcmp(value, "used") == 0)
+		want = world->used;
+	else if (strcmp(value, "least") == 0)
+		want = RAMP_LEAST;
+	else if (strcmp(value, "for-ever") == 0)
+		want = NANOS_MAX;
+	else if (strchr(value, 's') != NULL &&
+	    duration_parse(value, strlen(value), &span))
+		want = span;
+	else if (value[0] >= '0' && value[0] <= '9')
+		want = strtoll(value, NULL, 10);
+	else
+		want = script_name(
+		    &words, states, sizeof states[0], LENGTH(states));
+	if (script_is(script, "by"))
+		EQUAL(row, by->rate > 0, want == BREAKER_RECOVERING);
+	for (size_t i = 0; i < LENGTH(facts); i++)
+		if (script_is(script, facts[i].name)) {
+			EQUAL(row, facts[i].value, want);
+			known = true;
+		}
+	if (!known)
+		script_refuse(script);
+}
+
+static void
+play(int64_t ratio, int64_t min, const char *text)
+{
+	struct script script = script_of(text);
+	struct world world = { .segment = make(ratio, min) };
+	const char *step = text;
+	int64_t more = -1; /* repetitions of the step */
+	bool begins = true;
+
+	for (char c = 'A'; c <= 'Z'; c++)
+		world.callers[c - 'A'] = invocation(c);
+	world.caller = &world.callers[0];
+	while (script_next(&script)) {
+		char first = script.word[0];
+		nanos span;
+
+		if (script_is(&script, ",")) {
+			begins = true;
+			step = script.rest;
+			continue;
+		}
+		if (first == 'x') {
+			if (more < 0)
+				more = script_is(&script, "xleast")
+				    ? RAMP_LEAST
+				    : atoi(script.word + 1);
+			begins = --more > 0;
+			if (begins) {
+				script.rest = step;
+				continue;
+			}
+			more = -1;
+		} else if (strchr(script.word, '=') != NULL)
+			check_value(&world, &script, step);
+		else if (script_is(&script, "for-ever"))
+			EQUAL(step, world.admission.next, NANOS_MAX);
+		else if (script_is(&script, "turn"))
+			EQUAL(
+			    step, world.admission.next, RAMP_STEP / RAMP_FIRST);
+		else if (duration_parse(
+			     script.word, strlen(script.word), &span)) {
+			if (begins)
+				world.now = span;
+			else
+				EQUAL(step, world.admission.next, span);
+		} else if (script.word[1] == '\0') {
+			char letter = (char)(first & ~('a' ^ 'A'));
+
+			world.caller = &world.callers[letter - 'A'];
+			if (letter != first)
+				*world.caller = invocation(letter);
+		} else if (!acts(&world, &script))
+			check_word(&world, &script, step);
+		begins = false;
+	}
+}
+
+/* A breaker recovers from 10s on. */
+#define RECOVERS "opens, 10s Z first granted, Z answers state=recovering, "
+
+static const struct {
+	int64_t ratio, min;
+	const char *text;
+} scenes[] = {
+	/* A first attempt costs nothing. */
+	{ 0, 0, "u first granted x100, counts=0/0" },
+	/* The slice of the first retry is out of the window, at its longest. */
+	{ 0, 2,
+	    "U retry granted, 1.5s U retry granted seen-retries=2 min=2 "
+	    "ratio=0 window=60s !corrupt !differs, 2s counts=2/0, 2.25s U "
+	    "retry denied 58.75s !never !cooling seen-retries=2, 2s "
+	    "counts=2/1, 61s U retry granted" },
+	/* An attempt that asks again and again is counted once as denied. */
+	{ 0, 0,
+	    "U retry denied x9, counts=0/1, U first granted, U retry denied, "
+	    "counts=0/2" },
+	/* Only a success allows a retry, if it pays. */
+	{ 0, 0, "U retry denied for-ever never, U succeeds, U retry denied" },
+	{ WINDOW_RATIO_ONE, 0,
+	    "U retry denied for-ever !never, U succeeds, U retry granted" },
+	/* A pause is one for all, whatever the window would grant. A denial
+	 * during the pause does not prolong it. */
+	{ WINDOW_RATIO_ONE, 0,
+	    "1s P retry denied for-ever !cooling, U succeeds, 2s U retry "
+	    "denied 4s cooling seen-successes=1, U first granted, 5s P retry "
+	    "denied, 6s P retry granted !cooling" },
+
+	/* The breaker denies any attempt. */
+	{ -1, -1,
+	    "opens, 4s A first held 6s by=open by-failures=3 by-next=6s "
+	    "!leased !never counts=0/1" },
+	{ -1, -1,
+	    "opens, 4s A retry held 6s by=open by-failures=3 by-next=6s "
+	    "!leased !never counts=0/1" },
+	/* It comes first: the window is not asked, and no pause begins. */
+	{ 0, 0,
+	    "opens, 1s p retry held pause=0s, 10s p retry granted pause=0s "
+	    "counts=0/1 probes=1 turns=0" },
+	/* If each item of the work fails at first, a first attempt fails as the
+	 * probe, but the retry of an item may succeed. So the probe is left to
+	 * a retry that waits. */
+	{ -1, -1,
+	    "opens, 9s W retry held, 9.5s X first held 1.5s, 10s X first held "
+	    "1s by=open by-failures=3 !leased, 10.5s W retry granted leased, "
+	    "10.75s X first held 2.75s by=half-open, 10.8s W succeeds, 10.9s X "
+	    "first granted probes=1 turns=0" },
+	{ -1, -1, "opens, 9s a retry held waiting=0" },
+	/* Attempts that do not ask it. */
+	{ -1, -1,
+	    "opens, 4s I retry granted, 10s I first granted !leased, 4s u "
+	    "retry granted, 10s u retry granted counts=3/0 state=open" },
+	/* A first attempt that is a probe or a turn is not a retry. */
+	{ -1, -1,
+	    "opens, 10s A first granted, A succeeds, a first granted xleast, "
+	    "probes=0 turns=0" },
+
+	/* The turns of a recovery. */
+	{ 0, RAMP_LEAST,
+	    RECOVERS "a first granted xleast, counts=0/0 probes=0 turns=0, A "
+		     "first held turn by=recovering !leased counts=0/1" },
+	{ 0, RAMP_LEAST,
+	    RECOVERS "a retry granted xleast, counts=0/0 probes=0 turns=least, "
+		     "A retry held turn by=recovering !leased counts=0/1" },
+	/* Results from before it are ignored, also those of a retry, and of an
+	 * attempt that did not ask the breaker. */
+	{ -1, 100,
+	    RECOVERS "9s A begins-first, 10s B begins-first, B first granted, "
+		     "A fails failures=0, B fails failures=1, A succeeds "
+		     "failures=1 successes=1" },
+	{ -1, 100,
+	    RECOVERS "9s A begins-retry, 10s B begins-retry, B retry granted, "
+		     "A fails failures=0, B fails failures=1, A succeeds "
+		     "failures=1 successes=1" },
+	{ -1, 100,
+	    RECOVERS
+	    "9s U begins-first, 10s V begins-first, U fails failures=0, V "
+	    "fails failures=1, U succeeds failures=1 successes=1" },
+	{ -1, 100,
+	    RECOVERS "9s U begins-retry, 10s V begins-retry, V retry granted, "
+		     "U fails failures=0, V fails failures=1, U succeeds "
+		     "failures=1 successes=1" },
+	/* After it all is as usual. */
+	{ 0, 1,
+	    RECOVERS
+	    "30s a retry granted, a retry denied, a first granted x100, "
+	    "state=closed word=closed counts=1/1 probes=0 turns=0" },
+
+	/* A lease is renewed. Stopped for longer than it lasts, an invocation
+	 * finds another probe; its next attempt counts again. */
+	{ -1, -1,
+	    "A nap=for-ever, opens, 10s A first granted nap=1s, 11s nap=0s, "
+	    "12s nap=0s, A renews leased !lost nap=1s, 14s B first held, 15s B "
+	    "first granted leased, A renews !leased lost nap=for-ever, A fails "
+	    "state=half-open failures=3, A first held !lost waits" },
+	/* A success that has to be repeated is one only for the breaker. */
+	{ -1, -1,
+	    "A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
+	    "succeeds paid=1 successes=1 firsts=1" },
+
+	/* Nothing is done with a corrupt segment, but that is reported. */
+	{ -1, -1,
+	    "opens, terms-broken, A looks corrupt, 10s A first granted corrupt "
+	    "!leased, A retry granted corrupt !leased, 0s A succeeds corrupt, "
+	    "A fails corrupt, 10s counts=0/0 failures=3 state=open" },
+	/* An attempt that does not use the window is not affected. */
+	{ -1, -1,
+	    "opens, window-broken, A looks corrupt window=60s, 10s U retry "
+	    "granted corrupt !leased admitted=0 refused=0, 0s A succeeds "
+	    "corrupt firsts=0 successes=0, A fails !corrupt firsts=1, 10s A "
+	    "first granted !corrupt leased, 0s A aborts, 10s A retry granted "
+	    "!corrupt leased, 0s A aborts, probes=1 turns=0" },
+	/* A look changes nothing. */
+	{ WINDOW_RATIO_ONE, 9,
+	    "A looks !corrupt !differs ratio=1000000 min=9 counts=0/0" },
+};
+
+/* Budgets that grant no retry, and how they came to that. */
+static const struct {
+	int64_t ratio, min;
+	const char *how;
+} empty[] = {
+	{ 0, 0, "" },
+	{ WINDOW_RATIO_ONE, 0, "" },
+	{ 0, 3, "u retry granted x3, " },
+	{ 0, 9, "pauses, " },
+};
+
+/* Neither a probe nor a turn needs an allowance. The window counts the retry
+ * that finds the recovery over, and all later ones. */
+static const char *const in_vain[][2] = {
+	{ "opens, 10s ",
+	    "used, u retry denied, Y retry granted leased !waits, B retry "
+	    "held, Y fails, 29s B retry held, 30s B retry granted leased "
+	    "counts=used/2 probes=2 turns=0" },
+	{ RECOVERS,
+	    "used, u retry denied, a retry granted xleast, A retry held turn "
+	    "x99, counts=used/2 probes=0 turns=least" },
+	{ RECOVERS "30s ",
+	    "used, u retry denied state=closed word=recovering, A retry denied "
+	    "x2, word=closed counts=used/2 probes=0 turns=0" },
+};
+
+static void
+test_scenes(void)
+{
+	for (size_t i = 0; i < LENGTH(scenes); i++)
+		play(scenes[i].ratio, scenes[i].min, scenes[i].text);
+	for (size_t i = 0; i < LENGTH(empty) * LENGTH(in_vain); i++) {
+		const char *const *text = in_vain[i / LENGTH(empty)];
+		size_t j = i % LENGTH(empty);
+		char scene[512];
+
+		snprintf(scene, sizeof scene, "%s%s%s", text[0], empty[j].how,
+		    text[1]);
+		play(empty[j].ratio, empty[j].min, scene);
+	}
 }
 
 /*
  * The budget
  */
-
-static void
-test_a_first_attempt_costs_nothing(void)
-{
-	struct segment segment = make(0, 0);
-
-	for (int i = 0; i < 100; i++)
-		EQUAL("first", denied(&segment, &usual, false, 0),
-		    ADMISSION_GRANTED);
-	check_counts("first", &segment, 0, 0, 0);
-}
-
-static void
-test_retries_within_the_allowance(void)
-{
-	struct segment segment = make(0, 2);
-	struct caller caller = caller_of(&usual);
-	struct admission admission;
-
-	EQUAL("1", ask(&caller, &segment, true, 0).answer, ADMISSION_GRANTED);
-	admission = ask(&caller, &segment, true, SECONDS(1.5));
-	EQUAL("2", admission.answer, ADMISSION_GRANTED);
-	EQUAL("2", admission.sums.retries, 2);
-	EQUAL("2", admission.terms.min, 2);
-	EQUAL("2", admission.terms.ratio, 0);
-	EQUAL("2", admission.terms.window, SECONDS(60));
-	HOLDS("2", !caller.corrupt && !caller.differs);
-	check_counts("2", &segment, 2, 0, SECONDS(2));
-	admission = ask(&caller, &segment, true, SECONDS(2.25));
-	EQUAL("3", admission.answer, ADMISSION_DENIED);
-	/* The first one's slice is out of the window, at its longest. */
-	EQUAL("3", admission.next, SECONDS(61 - 2.25));
-	HOLDS("3", !admission.never && !admission.cooling);
-	EQUAL("3", admission.sums.retries, 2);
-	check_counts("3", &segment, 2, 1, SECONDS(2));
-	EQUAL("later", ask(&caller, &segment, true, SECONDS(61)).answer,
-	    ADMISSION_GRANTED);
-}
-
-/* An attempt that asks again and again is counted once as denied. */
-static void
-test_a_waiting_attempt_is_denied_once(void)
-{
-	struct segment segment = make(0, 0);
-	struct caller caller = caller_of(&usual);
-
-	for (int i = 0; i < 9; i++)
-		ask(&caller, &segment, true, 0);
-	check_counts("waits", &segment, 0, 1, 0);
-	EQUAL("first", ask(&caller, &segment, false, 0).answer,
-	    ADMISSION_GRANTED);
-	ask(&caller, &segment, true, 0);
-	check_counts("anew", &segment, 0, 2, 0);
-}
-
-static void
-test_a_retry_that_only_a_success_allows(void)
-{
-	static const struct {
-		const char *row;
-		int64_t ratio;
-		bool never;
-	} rows[] = {
-		{ "nothing pays", 0, true },
-		{ "a success would", WINDOW_RATIO_ONE, false },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct segment segment = make(rows[i].ratio, 0);
-		struct caller caller = caller_of(&usual);
-		struct admission admission = ask(&caller, &segment, true, 0);
-
-		EQUAL(rows[i].row, admission.answer, ADMISSION_DENIED);
-		EQUAL(rows[i].row, admission.next, NANOS_MAX);
-		EQUAL(rows[i].row, admission.never, rows[i].never);
-		tell(&caller, &segment, &succeeded, 0);
-		EQUAL(rows[i].row, ask(&caller, &segment, true, 0).answer,
-		    rows[i].never ? ADMISSION_DENIED : ADMISSION_GRANTED);
-	}
-}
-
-static void
-test_a_pause_after_a_denial(void)
-{
-	struct segment segment = make(WINDOW_RATIO_ONE, 0);
-	struct caller caller = caller_of(&cooling), other = caller_of(&usual);
-	struct admission admission = ask(&caller, &segment, true, SECONDS(1));
-
-	EQUAL("denied", admission.answer, ADMISSION_DENIED);
-	EQUAL("denied", admission.next, NANOS_MAX);
-	HOLDS("denied", !admission.cooling);
-	tell(&other, &segment, &succeeded, SECONDS(1));
-	/* For all processes, whatever the window would grant. */
-	admission = ask(&other, &segment, true, SECONDS(2));
-	EQUAL("cooling", admission.answer, ADMISSION_DENIED);
-	EQUAL("cooling", admission.next, SECONDS(4));
-	HOLDS("cooling", admission.cooling);
-	EQUAL("cooling", admission.sums.successes, 1);
-	EQUAL("first", ask(&other, &segment, false, SECONDS(2)).answer,
-	    ADMISSION_GRANTED);
-	/* A denial during the pause does not prolong it. */
-	ask(&caller, &segment, true, SECONDS(5));
-	admission = ask(&caller, &segment, true, SECONDS(6));
-	EQUAL("over", admission.answer, ADMISSION_GRANTED);
-	HOLDS("over", !admission.cooling);
-}
 
 static void
 test_lengths_of_the_pause(void)
@@ -358,81 +654,6 @@ test_a_denial_that_is_foreseen(void)
  * The breaker
  */
 
-static void
-test_the_breaker_denies_any_attempt(void)
-{
-	for (int retry = 0; retry < 2; retry++) {
-		struct segment segment = make(-1, -1);
-		struct caller caller = caller_of(&careful);
-		struct admission admission;
-
-		fail_thrice(&segment, 0);
-		admission = ask(&caller, &segment, retry, SECONDS(4));
-		EQUAL("held", admission.answer, ADMISSION_HELD);
-		EQUAL("held", admission.next, SECONDS(6));
-		EQUAL("held", admission.breaker.state, BREAKER_OPEN);
-		EQUAL("held", admission.breaker.failures, 3);
-		EQUAL("held", admission.breaker.next, SECONDS(6));
-		HOLDS("held", caller.lease == 0 && !admission.never);
-		check_counts("held", &segment, 0, 1, SECONDS(4));
-	}
-}
-
-/* Then the window is not asked, and no pause begins. */
-static void
-test_the_breaker_comes_first(void)
-{
-	struct segment segment = make(0, 0);
-	struct budget_config config = careful;
-
-	config.cooldown = SECONDS(5);
-	fail_thrice(&segment, 0);
-	EQUAL("open", denied(&segment, &config, true, SECONDS(1)),
-	    ADMISSION_HELD);
-	EQUAL("open", (int64_t)segment.cooldown, 0);
-	/* Nor is it asked for the probe. */
-	EQUAL("due", denied(&segment, &config, true, SECONDS(10)),
-	    ADMISSION_GRANTED);
-	EQUAL("due", (int64_t)segment.cooldown, 0);
-	check_counts("due", &segment, 0, 1, SECONDS(10));
-	check_let_in("due", &segment, 1, 0);
-}
-
-/* If each item of the work fails at first, a first attempt fails as the probe,
- * but the retry of an item may succeed. */
-static void
-test_the_probe_is_left_to_a_retry_that_waits(void)
-{
-	struct segment segment = make(-1, -1);
-	struct budget_config config = careful;
-	struct caller first = caller_of(&config), second = caller_of(&config);
-	struct admission admission;
-
-	config.wait = SECONDS(60);
-	fail_thrice(&segment, 0);
-	EQUAL("waits", ask(&second, &segment, true, SECONDS(9)).answer,
-	    ADMISSION_HELD);
-	admission = ask(&first, &segment, false, SECONDS(9.5));
-	EQUAL("open", admission.answer, ADMISSION_HELD);
-	EQUAL("open", admission.next, SECONDS(1.5));
-	admission = ask(&first, &segment, false, SECONDS(10));
-	EQUAL("due", admission.answer, ADMISSION_HELD);
-	EQUAL("due", admission.next, SECONDS(1));
-	EQUAL("due", admission.breaker.state, BREAKER_OPEN);
-	EQUAL("due", admission.breaker.failures, 3);
-	HOLDS("due", first.lease == 0);
-	EQUAL("retry", ask(&second, &segment, true, SECONDS(10.5)).answer,
-	    ADMISSION_GRANTED);
-	HOLDS("retry", second.lease != 0);
-	admission = ask(&first, &segment, false, SECONDS(10.75));
-	EQUAL("half-open", admission.breaker.state, BREAKER_HALF_OPEN);
-	EQUAL("half-open", admission.next, SECONDS(2.75));
-	tell(&second, &segment, &succeeded, SECONDS(10.8));
-	EQUAL("recovering", ask(&first, &segment, false, SECONDS(10.9)).answer,
-	    ADMISSION_GRANTED);
-	check_let_in("all", &segment, 1, 0);
-}
-
 /* Asks 2 s after a retry that waited; or earlier, after one that did not. */
 static void
 test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
@@ -462,34 +683,6 @@ test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
 		    denied(&segment, &careful, false, SECONDS(10)),
 		    rows[i].denied);
 	}
-	struct segment segment = make(-1, -1);
-
-	fail_thrice(&segment, 0);
-	EQUAL("it gives up", denied(&segment, &careful, true, SECONDS(9)),
-	    ADMISSION_HELD);
-	EQUAL("it gives up", (int64_t)segment.waiting, 0);
-}
-
-static void
-test_an_attempt_that_does_not_ask_the_breaker(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller inner = caller_of(&careful);
-
-	fail_thrice(&segment, 0);
-	inner.uses_breaker = false;
-	EQUAL("inner", ask(&inner, &segment, true, SECONDS(4)).answer,
-	    ADMISSION_GRANTED);
-	EQUAL("inner", ask(&inner, &segment, false, SECONDS(10)).answer,
-	    ADMISSION_GRANTED);
-	EQUAL("none", denied(&segment, &usual, true, SECONDS(4)),
-	    ADMISSION_GRANTED);
-	EQUAL("none", denied(&segment, &usual, true, SECONDS(10)),
-	    ADMISSION_GRANTED);
-	HOLDS("no probe", inner.lease == 0);
-	check_counts("both", &segment, 3, 0, SECONDS(10));
-	EQUAL("both", breaker_look(&segment.breaker, SECONDS(10)).state,
-	    BREAKER_OPEN);
 }
 
 static const struct {
@@ -536,247 +729,13 @@ test_a_probe_and_its_result(void)
 	}
 }
 
-/* Budgets that grant no retry. */
-static const struct {
-	const char *row;
-	int64_t ratio, min;
-	int64_t used;
-	nanos pause; /* after a denial */
-} empty[] = {
-	{ "none ever", 0, 0, 0, 0 },
-	{ "none without a success", WINDOW_RATIO_ONE, 0, 0, 0 },
-	{ "all used up", 0, 3, 3, 0 },
-	{ "a pause", 0, 9, 0, SECONDS(2) },
-};
-
-/* Uses up all retries that the window grants. */
-static void
-use_up(struct segment *segment, size_t i, nanos now)
-{
-	for (int64_t j = 0; j < empty[i].used; j++)
-		EQUAL(empty[i].row, denied(segment, &usual, true, now),
-		    ADMISSION_GRANTED);
-	if (empty[i].pause > 0)
-		segment->cooldown = (uint64_t)(now + empty[i].pause);
-	EQUAL(
-	    empty[i].row, denied(segment, &usual, true, now), ADMISSION_DENIED);
-}
-
-static void
-test_a_probe_needs_no_allowance(void)
-{
-	for (size_t i = 0; i < LENGTH(empty); i++) {
-		const char *row = empty[i].row;
-		struct segment segment = make(empty[i].ratio, empty[i].min);
-		struct caller caller = caller_of(&careful), other = caller;
-		struct admission admission;
-
-		caller.counted = true;
-		fail_thrice(&segment, 0);
-		use_up(&segment, i, SECONDS(10));
-		admission = ask(&caller, &segment, true, SECONDS(10));
-		EQUAL(row, admission.answer, ADMISSION_GRANTED);
-		HOLDS(row, caller.lease != 0 && !caller.waits);
-		/* One probe at a time; the next pause is twice as long. */
-		EQUAL(row, ask(&other, &segment, true, SECONDS(10)).answer,
-		    ADMISSION_HELD);
-		tell(&caller, &segment, &failure, SECONDS(10));
-		EQUAL(row, ask(&other, &segment, true, SECONDS(29)).answer,
-		    ADMISSION_HELD);
-		EQUAL(row, ask(&other, &segment, true, SECONDS(30)).answer,
-		    ADMISSION_GRANTED);
-		HOLDS(row, other.lease != 0);
-		check_counts(row, &segment, empty[i].used, 2, SECONDS(30));
-		check_let_in(row, &segment, 2, 0);
-	}
-}
-
-/* A first attempt that is a probe or a turn is not a retry. */
-static void
-test_admitted_first_attempts_are_not_counted(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller probe = caller_of(&careful);
-	const nanos now = SECONDS(10);
-
-	fail_thrice(&segment, 0);
-	EQUAL("probe", ask(&probe, &segment, false, now).answer,
-	    ADMISSION_GRANTED);
-	tell(&probe, &segment, &succeeded, now);
-	for (int i = 0; i < RAMP_LEAST; i++)
-		EQUAL("turn", denied(&segment, &careful, false, now),
-		    ADMISSION_GRANTED);
-	check_let_in("first", &segment, 0, 0);
-}
-
 /*
  * Recovery
  */
 
-static void
-test_the_turns_of_a_recovery(void)
-{
-	const nanos now = SECONDS(10);
-
-	for (int retry = 0; retry < 2; retry++) {
-		struct segment segment = recovering(0, RAMP_LEAST);
-		struct caller caller = caller_of(&careful);
-		struct admission admission;
-
-		for (int i = 0; i < RAMP_LEAST; i++)
-			EQUAL("let in", denied(&segment, &careful, retry, now),
-			    ADMISSION_GRANTED);
-		check_counts("let in", &segment, 0, 0, now);
-		check_let_in("let in", &segment, 0, retry ? RAMP_LEAST : 0);
-		admission = ask(&caller, &segment, retry, now);
-		EQUAL("held", admission.answer, ADMISSION_HELD);
-		EQUAL("held", admission.breaker.state, BREAKER_RECOVERING);
-		HOLDS("held", admission.breaker.rate > 0);
-		EQUAL("held", admission.next, RAMP_STEP / RAMP_FIRST);
-		HOLDS("held", caller.lease == 0);
-		check_counts("held", &segment, 0, 1, now);
-	}
-}
-
-/* So no turn is taken in vain by a retry that the window denies. */
-static void
-test_a_turn_needs_no_allowance(void)
-{
-	const nanos now = SECONDS(10);
-
-	for (size_t i = 0; i < LENGTH(empty); i++) {
-		const char *row = empty[i].row;
-		struct segment segment =
-		    recovering(empty[i].ratio, empty[i].min);
-		struct caller caller = caller_of(&careful);
-		struct admission admission;
-
-		use_up(&segment, i, now);
-		for (int j = 0; j < RAMP_LEAST; j++)
-			EQUAL(row, denied(&segment, &careful, true, now),
-			    ADMISSION_GRANTED);
-		for (int j = 0; j < 99; j++) {
-			admission = ask(&caller, &segment, true, now);
-			EQUAL(row, admission.answer, ADMISSION_HELD);
-			EQUAL(row, admission.next, RAMP_STEP / RAMP_FIRST);
-		}
-		check_counts(row, &segment, empty[i].used, 2, now);
-		check_let_in(row, &segment, 0, RAMP_LEAST);
-	}
-}
-
-/* The retry that finds the recovery over, and all later ones. */
-static void
-test_the_window_counts_what_a_closed_breaker_passes(void)
-{
-	const nanos now = SECONDS(30);
-
-	for (size_t i = 0; i < LENGTH(empty); i++) {
-		const char *row = empty[i].row;
-		struct segment segment =
-		    recovering(empty[i].ratio, empty[i].min);
-		struct caller caller = caller_of(&careful);
-
-		use_up(&segment, i, now);
-		EQUAL(row, breaker_look(&segment.breaker, now).state,
-		    BREAKER_CLOSED);
-		HOLDS(row, segment.breaker.word >> 62 == BREAKER_RECOVERING);
-		for (int j = 0; j < 2; j++)
-			EQUAL(row, ask(&caller, &segment, true, now).answer,
-			    ADMISSION_DENIED);
-		HOLDS(row, segment.breaker.word >> 62 == BREAKER_CLOSED);
-		check_counts(row, &segment, empty[i].used, 2, now);
-		check_let_in(row, &segment, 0, 0);
-	}
-}
-
-/* Also those of a retry, and of an attempt that did not ask the breaker. */
-static void
-test_results_from_before_a_recovery_are_ignored(void)
-{
-	static const struct budget_config *const configs[] = { &careful,
-		&usual };
-
-	for (int i = 0; i < 4; i++) {
-		struct segment segment = recovering(-1, 100);
-		struct caller late = caller_of(configs[i / 2]), present = late;
-		bool retry = i % 2 != 0;
-
-		if (admission_begin(&late, retry, SECONDS(9)))
-			late.began = SECONDS(9);
-		if (admission_begin(&present, retry, SECONDS(10)))
-			EQUAL("present",
-			    ask(&present, &segment, retry, SECONDS(10)).answer,
-			    ADMISSION_GRANTED);
-		tell(&late, &segment, &failure, SECONDS(10));
-		EQUAL("late",
-		    breaker_look(&segment.breaker, SECONDS(10)).failures, 0);
-		tell(&present, &segment, &failure, SECONDS(10));
-		EQUAL("present",
-		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
-		tell(&late, &segment, &succeeded, SECONDS(10));
-		EQUAL("late",
-		    breaker_look(&segment.breaker, SECONDS(10)).failures, 1);
-		EQUAL("late", (int64_t)segment.successes, 1);
-	}
-}
-
-static void
-test_after_a_recovery_all_is_as_usual(void)
-{
-	struct segment segment = recovering(0, 1);
-
-	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
-	    ADMISSION_GRANTED);
-	EQUAL("closed", denied(&segment, &careful, true, SECONDS(30)),
-	    ADMISSION_DENIED);
-	for (int i = 0; i < 100; i++)
-		EQUAL("closed", denied(&segment, &careful, false, SECONDS(30)),
-		    ADMISSION_GRANTED);
-	EQUAL("closed", breaker_look(&segment.breaker, SECONDS(30)).state,
-	    BREAKER_CLOSED);
-	HOLDS("closed", segment.breaker.word >> 62 == BREAKER_CLOSED);
-	check_counts("closed", &segment, 1, 1, SECONDS(30));
-	check_let_in("closed", &segment, 0, 0);
-}
-
 /*
  * The lease of a probe
  */
-
-static void
-test_a_lease_is_renewed(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller caller = caller_of(&careful), other = caller;
-	const struct header *header = &segment.header;
-
-	EQUAL("none", admission_nap(&caller, 0), NANOS_MAX);
-	fail_thrice(&segment, 0);
-	ask(&caller, &segment, false, SECONDS(10));
-	EQUAL("new", admission_nap(&caller, SECONDS(10)), BREAKER_RENEWAL);
-	EQUAL("due", admission_nap(&caller, SECONDS(11)), 0);
-	EQUAL("late", admission_nap(&caller, SECONDS(12)), 0);
-	admission_renew(&caller, &segment, header, SECONDS(12));
-	HOLDS("renewed", caller.lease != 0 && !caller.lost_lease);
-	EQUAL("renewed", admission_nap(&caller, SECONDS(12)), BREAKER_RENEWAL);
-	/* Stopped for longer than the lease, it finds another probe. */
-	EQUAL("other", ask(&other, &segment, false, SECONDS(14)).answer,
-	    ADMISSION_HELD);
-	ask(&other, &segment, false, SECONDS(15));
-	HOLDS("other", other.lease != 0);
-	admission_renew(&caller, &segment, header, SECONDS(15));
-	HOLDS("lost lease", caller.lease == 0 && caller.lost_lease);
-	EQUAL("lost lease", admission_nap(&caller, SECONDS(15)), NANOS_MAX);
-	tell(&caller, &segment, &failure, SECONDS(15));
-	EQUAL("lost lease", breaker_look(&segment.breaker, SECONDS(15)).state,
-	    BREAKER_HALF_OPEN);
-	EQUAL("lost lease",
-	    breaker_look(&segment.breaker, SECONDS(15)).failures, 3);
-	/* Its next attempt counts again. */
-	ask(&caller, &segment, false, SECONDS(15));
-	HOLDS("next", !caller.lost_lease && caller.waits);
-}
 
 static void
 test_which_attempts_have_to_ask(void)
@@ -875,101 +834,9 @@ test_results_of_attempts(void)
 	}
 }
 
-/* A success that has to be repeated is one only for the breaker. */
-static void
-test_a_success_among_several(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller caller = caller_of(&careful);
-	struct window_sums sums;
-
-	tell(&caller, &segment, &failure, 0);
-	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 1);
-	tell(&caller, &segment, &repeated, 0);
-	EQUAL("repeat", breaker_look(&segment.breaker, 0).failures, 0);
-	EQUAL("repeat", (int64_t)segment.successes, 0);
-	sums = window_look(&segment.window, segment_epoch(&segment.header, 0));
-	EQUAL("repeat", sums.successes, 0);
-	tell(&caller, &segment, &succeeded, 0);
-	sums = window_look(&segment.window, segment_epoch(&segment.header, 0));
-	EQUAL("done", sums.successes, 1);
-	EQUAL("done", (int64_t)segment.successes, 1);
-	EQUAL("done", (int64_t)segment.firsts, 1);
-}
-
 /*
  * Corrupt segments, and limits of others
  */
-
-/* Nothing is done with a corrupt segment, but that is reported. */
-static void
-test_corrupt_limits(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller caller = caller_of(&careful);
-	struct admission admission;
-
-	fail_thrice(&segment, 0);
-	segment.terms = UINT64_MAX;
-	look(&caller, &segment);
-	HOLDS("look", caller.corrupt);
-	for (int retry = 0; retry < 2; retry++) {
-		admission = ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("ask", caller.corrupt && caller.lease == 0);
-		EQUAL("ask", admission.answer, ADMISSION_GRANTED);
-	}
-	tell(&caller, &segment, &succeeded, 0);
-	HOLDS("tell", caller.corrupt);
-	tell(&caller, &segment, &failure, 0);
-	HOLDS("tell", caller.corrupt);
-	check_counts("none", &segment, 0, 0, SECONDS(10));
-	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).failures, 3);
-	EQUAL("none", breaker_look(&segment.breaker, SECONDS(10)).state,
-	    BREAKER_OPEN);
-}
-
-static void
-test_a_corrupt_window(void)
-{
-	struct segment segment = make(-1, -1);
-	struct caller caller = caller_of(&careful), other = caller_of(&usual);
-
-	fail_thrice(&segment, 0);
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		segment.window.words[i] = UINT64_MAX;
-	look(&caller, &segment);
-	HOLDS("look", caller.corrupt);
-	EQUAL("look", caller.terms.window, SECONDS(60));
-	ask(&other, &segment, true, SECONDS(10));
-	HOLDS("ask", other.corrupt && other.lease == 0);
-	EQUAL("ask", (int64_t)(segment.denied + segment.retries), 0);
-	tell(&caller, &segment, &succeeded, 0);
-	HOLDS("tell", caller.corrupt);
-	EQUAL("tell", (int64_t)(segment.firsts + segment.successes), 0);
-	/* An attempt that does not use the window is not affected. */
-	tell(&caller, &segment, &failure, 0);
-	HOLDS("failure", !caller.corrupt);
-	EQUAL("failure", (int64_t)segment.firsts, 1);
-	for (int retry = 0; retry < 2; retry++) {
-		ask(&caller, &segment, retry, SECONDS(10));
-		HOLDS("probe", !caller.corrupt && caller.lease != 0);
-		tell(&caller, &segment, &ignored, 0);
-	}
-	check_let_in("probe", &segment, 1, 0);
-}
-
-static void
-test_a_look_changes_nothing(void)
-{
-	struct segment segment = make(WINDOW_RATIO_ONE, 9);
-	struct caller caller = caller_of(&careful);
-
-	look(&caller, &segment);
-	HOLDS("good", !caller.corrupt && !caller.differs);
-	EQUAL("good", caller.terms.ratio, WINDOW_RATIO_ONE);
-	EQUAL("good", caller.terms.min, 9);
-	check_counts("good", &segment, 0, 0, 0);
-}
 
 static const struct {
 	const char *row;
@@ -1016,33 +883,13 @@ test_other_limits(void)
 }
 
 static void (*const tests[])(void) = {
-	test_a_first_attempt_costs_nothing,
-	test_retries_within_the_allowance,
-	test_a_waiting_attempt_is_denied_once,
-	test_a_retry_that_only_a_success_allows,
-	test_a_pause_after_a_denial,
+	test_scenes,
 	test_lengths_of_the_pause,
 	test_a_denial_that_is_foreseen,
-	test_the_breaker_denies_any_attempt,
-	test_the_breaker_comes_first,
-	test_the_probe_is_left_to_a_retry_that_waits,
 	test_the_probe_is_not_left_to_a_retry_that_has_gone,
-	test_an_attempt_that_does_not_ask_the_breaker,
 	test_a_probe_and_its_result,
-	test_a_probe_needs_no_allowance,
-	test_admitted_first_attempts_are_not_counted,
-	test_the_turns_of_a_recovery,
-	test_a_turn_needs_no_allowance,
-	test_the_window_counts_what_a_closed_breaker_passes,
-	test_results_from_before_a_recovery_are_ignored,
-	test_after_a_recovery_all_is_as_usual,
-	test_a_lease_is_renewed,
 	test_which_attempts_have_to_ask,
 	test_results_of_attempts,
-	test_a_success_among_several,
-	test_corrupt_limits,
-	test_a_corrupt_window,
-	test_a_look_changes_nothing,
 	test_other_limits,
 };
 
