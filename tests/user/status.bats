@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Covers finish, attempt/spawn.
 # The status with which retry ends, and its messages.
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
@@ -39,270 +39,157 @@ said()
 	holds err "$@"
 }
 
-# said_like REGEX: one whole line of retry itself matches REGEX.
-said_like()
+# ends FATE TIMES LINES [OPTION]... COMMAND...: fated, ./ran has TIMES lines, and
+# what retry said is LINES, a pattern with a bar between two lines.
+ends()
 {
-	local line
-	while read -r line; do
-		[[ ! $line =~ ^($1)$ ]] || return 0
-	done <err
-	echo "not said: $1"
-	cat err
-	return 1
-}
-
-# ran TIMES: the command has run so often
-ran()
-{
-	[ "$(lines ran)" -eq "$1" ] || {
-		echo "ran $(lines ran) times instead of $1"
+	local want=$2 lines=$3 said
+	rm -f ran
+	fated "$1" "${@:4}" || { cat err; return 1; }
+	said=$'\n'$(<err)
+	said=${said//$'\n'retry: /|}
+	# shellcheck disable=SC2053 # a pattern
+	[[ ${said#[$'\n'|]} == $lines && $(lines ran) -eq $want ]] || {
+		echo "ran $(lines ran) times instead of $want, or not: $lines"
+		cat err
 		return 1
 	}
+}
+
+# A command that is counted and exits with its argument.
+leaves='echo >>ran; exit $0'
+
+# obeys SIGNAL COMMAND: a command that does so on this signal. sends: one that
+# sends it to retry.
+obeys()
+{
+	echo "trap '$2' $1; echo >>ran; $linger"
+}
+sends()
+{
+	echo "trap '$2' $1; echo >>ran; (kill -$1 \$PPID); $linger"
 }
 
 #
 # The command's own status
 #
 
-@test "a command that succeeds runs once, and retry says nothing" {
-	fated 'exited 0' sh -c 'echo >>ran'
-	ran 1
-	[ ! -s err ]
-}
-
-@test "a success on a later attempt is a success" {
-	fated 'exited 0' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
-	ran 3
-	said 'retry: attempt 1/5 failed (exit 1), retrying in 0s' \
-	    'retry: attempt 2/5 failed (exit 1), retrying in 0s'
-}
-
-@test "after the last attempt its exit status is retry's" {
-	fated 'exited 13' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
-	ran 3
-	said 'retry: attempt 1/3 failed (exit 11), retrying in 0s' \
-	    'retry: attempt 2/3 failed (exit 12), retrying in 0s' \
-	    'retry: attempt 3/3 failed (exit 13), giving up: attempts exhausted'
+@test "retry ends as the command does" {
+	table ends <<-'END'
+		'exited 0' 1 '' sh -c 'echo >>ran'
+		'exited 0' 3 'attempt 1/5 failed (exit 1), retrying in 0s|attempt 2/5 failed (exit 1), retrying in 0s' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+		'exited 13' 3 'attempt 1/3 failed (exit 11), retrying in 0s|attempt 2/3 failed (exit 12), retrying in 0s|attempt 3/3 failed (exit 13), giving up: attempts exhausted' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
+		# 124 to 127 are failures like any other, and a status is no signal.
+		'exited 124' 2 '*|attempt 2/2 failed (exit 124), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 124
+		'exited 125' 2 '*|attempt 2/2 failed (exit 125), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 125
+		'exited 126' 2 '*|attempt 2/2 failed (exit 126), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 126
+		'exited 127' 2 '*|attempt 2/2 failed (exit 127), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 127
+		'exited 143' 1 'attempt 1/1 failed (exit 143), giving up: attempts exhausted' -n 1 sh -c "$leaves" 143
+		# Death by a signal, of the last attempt alone.
+		'killed SEGV' 0 'attempt 1/2 killed by SIGSEGV, retrying in 0s|attempt 2/2 killed by SIGSEGV, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -SEGV $$'
+		'killed TERM' 0 '*|attempt 2/2 killed by SIGTERM, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -TERM $$'
+		'killed KILL' 0 '*|attempt 2/2 killed by SIGKILL, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -KILL $$'
+		'killed USR1' 0 '*|attempt 2/2 killed by SIGUSR1, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -USR1 $$'
+		'exited 5' 0 '*' -n 2 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
+		'killed INT' 1 'attempt 1/5 killed by SIGINT, giving up: SIGINT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -INT $$'
+		'killed QUIT' 1 'attempt 1/5 killed by SIGQUIT, giving up: SIGQUIT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -QUIT $$'
+		'killed PIPE' 1 'attempt 1/5 killed by SIGPIPE, giving up: SIGPIPE is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -PIPE $$'
+		'exited 0' 0 '' --success-on TERM sh -c 'kill -TERM $$'
+		'killed TERM' 0 '' --keep-status --success-on TERM sh -c 'kill -TERM $$'
+	END
 }
 
 @test "five attempts are made unless told otherwise" {
-	fated 'exited 7' -d 0 sh -c 'echo >>ran; exit 7'
-	ran 5
-	said_like 'retry: attempt 5/5 failed \(exit 7\), giving up: attempts exhausted'
+	table ends "'exited 7'" <<-'END'
+		5 '*|attempt 5/5 failed (exit 7), giving up: attempts exhausted' -d 0 sh -c "$leaves" 7
+		3 '*' --retries 2 -d 0 sh -c "$leaves" 7
+		1 '*' --retries 0 sh -c "$leaves" 7
+		# The last one counts.
+		2 '*' -n 9 --retries 1 -d 0 sh -c "$leaves" 7
+		3 '*' --retries 9 -n 3 -d 0 sh -c "$leaves" 7
+		# Without a cap no number stands after the slash.
+		7 'attempt 1 failed (exit 9), *|attempt 7 failed (exit 7), giving up: --stop-on 7' -n inf -d 0 --stop-on 7 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -lt 7 ] || exit 7; exit 9'
+	END
 }
 
-@test "--retries N is N attempts after the first" {
-	fated 'exited 7' --retries 2 -d 0 sh -c 'echo >>ran; exit 7'
-	ran 3
-	rm ran
-	fated 'exited 7' --retries 0 sh -c 'echo >>ran; exit 7'
-	ran 1
-}
-
-@test "of --attempts and --retries the last one counts" {
-	fated 'exited 7' -n 9 --retries 1 -d 0 sh -c 'echo >>ran; exit 7'
-	ran 2
-	rm ran
-	fated 'exited 7' --retries 9 -n 3 -d 0 sh -c 'echo >>ran; exit 7'
-	ran 3
-}
-
-@test "a line without a cap has no number after the slash" {
-	fated 'exited 3' -n inf -d 0 --stop-on 3 \
-	    sh -c '[ "$RETRY_ATTEMPT" -lt 7 ] || exit 3; exit 9'
-	said_like 'retry: attempt 1 failed \(exit 9\), retrying in 0s'
-	said_like 'retry: attempt 7 failed \(exit 3\), giving up: --stop-on 3'
-}
-
-@test "statuses 124, 125, 126 and 127 of a command are failures like any other" {
-	for code in 124 125 126 127; do
-		rm -f ran
-		fated "exited $code" -n 2 -d 0 sh -c "echo >>ran; exit $code"
-		ran 2
-		said "retry: attempt 1/2 failed (exit $code), retrying in 0s" \
-		    "retry: attempt 2/2 failed (exit $code), giving up: attempts exhausted"
-	done
-}
-
-#
-# Death by signal
-#
-
-@test "retry dies of the signal that killed the last attempt" {
-	for name in SEGV TERM KILL USR1; do
-		ulimit -c 0
-		fated "killed $name" -n 2 -d 0 sh -c "kill -$name \$\$"
-		said "retry: attempt 1/2 killed by SIG$name, retrying in 0s" \
-		    "retry: attempt 2/2 killed by SIG$name, giving up: attempts exhausted"
-	done
-}
-
-@test "an exit status above 128 is not turned into a death" {
-	fated 'exited 143' -n 1 sh -c 'exit 143'
-	said 'retry: attempt 1/1 failed (exit 143), giving up: attempts exhausted'
-}
-
-@test "a signal on an early attempt does not show in the end" {
-	fated 'exited 5' -n 2 -d 0 \
-	    sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
-}
-
-@test "a command that dies of INT, QUIT or PIPE is not retried" {
-	ulimit -c 0
-	for name in INT QUIT PIPE; do
-		rm -f ran
-		fated "killed $name" -d 0 sh -c "echo >>ran; kill -$name \$\$"
-		ran 1
-		said "retry: attempt 1/5 killed by SIG$name, giving up: SIG$name is not retried unless --retry-on names it"
-	done
+@test "of several reasons the first one counts" {
+	table ends "'exited 3'" 1 <<-'END'
+		'attempt 1/1 failed (exit 3), giving up: --stop-on 3' -n 1 --stop-on 3 sh -c "$leaves" 3
+		'attempt 1/5 failed (exit 3), giving up: --stop-on 3' --stop-on 3 --retry-on 4 sh -c "$leaves" 3
+		'attempt 1/1 failed (exit 3), giving up: not in --retry-on 4' -n 1 --retry-on 4 sh -c "$leaves" 3
+		'attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 -T 1 -d 2 -j none sh -c "$leaves" 3
+	END
 }
 
 #
 # Limits
 #
 
-@test "a timeout is 124" {
-	fated 'exited 124' -n 2 -d 0 -t 300ms sh -c 'echo >>ran; exec sleep 20'
-	ran 2
-	said_like 'retry: attempt 1/2 timed out after [0-9.]+m?s, retrying in 0s'
-	said_like 'retry: attempt 2/2 timed out after [0-9.]+m?s, giving up: attempts exhausted'
-}
-
-@test "a command that exits 0 after its timeout has timed out" {
-	fated 'exited 124' -n 1 -t 100ms \
-	    sh -c "trap 'exit 0' TERM; echo >>ran; $linger"
-	ran 1
-	said_like 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
-}
-
-@test "retry dies of the signal of a success by rule only with --keep-status" {
-	fated 'exited 0' --success-on TERM sh -c 'kill -TERM $$'
-	fated 'killed TERM' --keep-status --success-on TERM sh -c 'kill -TERM $$'
-	[ ! -s err ]
-}
-
-@test "a command that had to be killed at a limit is 124, not a death" {
-	fated 'exited 124' -n 1 -t 50ms -k 50ms \
-	    sh -c "trap '' TERM; $linger"
-	said_like 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
-}
-
-@test "with -k 0 a limit kills at once" {
-	fated 'exited 124' -n 1 -t 50ms -k 0 \
-	    sh -c "trap 'echo >>asked' TERM; $linger"
-	[ ! -e asked ]
-}
-
-@test "an attempt that the deadline ended is 124" {
-	fated 'exited 124' -n 4 -T 200ms sh -c 'echo >>ran; exec sleep 20'
-	ran 1
-	said_like 'retry: attempt 1/4 ended by the deadline after [0-9.]+m?s, giving up: deadline'
-}
-
-@test "where the next delay would pass the deadline, the status is the command's" {
-	fated 'exited 7' -T 10 -d 10 -j none sh -c 'echo >>ran; exit 7'
-	ran 1
-	said 'retry: attempt 1 failed (exit 7), giving up: deadline'
-}
-
-@test "a timeout of 0 is no timeout" {
-	fated 'exited 0' -t 0 sleep 0.05
-	fated 'exited 0' -t 0 -v true
-	said_like 'retry: attempt 1/5 succeeded \(exit 0\)'
+@test "an attempt that a limit ended is 124" {
+	table ends <<-'END'
+		'exited 124' 2 'attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 300ms sh -c 'echo >>ran; exec sleep 20'
+		# Even if it exits 0 then, or has to be killed.
+		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 100ms sh -c "$(obeys TERM 'exit 0')"
+		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 50ms -k 50ms sh -c "$(obeys TERM '')"
+		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 50ms -k 0 sh -c "$(obeys TERM ': >asked')" && [ ! -e asked ]
+		'exited 124' 1 'attempt 1/4 ended by the deadline after *s, giving up: deadline' -n 4 -T 200ms sh -c 'echo >>ran; exec sleep 20'
+		# The next delay would pass the deadline: the status is the command's.
+		'exited 7' 1 'attempt 1 failed (exit 7), giving up: deadline' -T 10 -d 10 -j none sh -c "$leaves" 7
+		# 0 is no timeout.
+		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|*' -v -t 0 sleep 0.05
+	END
 }
 
 #
 # Signals to retry
 #
 
-@test "a command that exits 0 after TERM has succeeded" {
-	fated 'exited 0' -v \
-	    sh -c "trap 'exit 0' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
-	ran 1
-	said_like 'retry: attempt 1/5 succeeded \(exit 0\)'
-}
-
-@test "after HUP, INT, QUIT or TERM no further attempt is made" {
-	for name in HUP INT QUIT TERM; do
-		rm -f ran
-		fated 'exited 5' -d 0 sh -c \
-		    "trap 'exit 5' $name; echo >>ran; (kill -$name \$PPID); $linger"
-		ran 1
-		said 'retry: attempt 1/5 failed (exit 5), giving up: interrupted'
-	done
-}
-
-@test "retry dies of TERM if the command does" {
-	fated 'killed TERM' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
-	ran 1
-	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
-}
-
-@test "an interruption comes before a stop rule and the number of attempts" {
-	fated 'exited 5' -n 1 --stop-on 5 \
-	    sh -c "trap 'exit 5' TERM; (kill -TERM \$PPID); $linger"
-	said 'retry: attempt 1/1 failed (exit 5), giving up: interrupted'
-}
-
-@test "an interruption before a limit comes before the limit" {
-	fated 'killed TERM' -t 300ms -k 100ms \
-	    sh -c "trap '' TERM; echo >>ran; (kill -TERM \$PPID); $linger"
-	ran 1
-	said 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
-}
-
-@test "an interruption after a limit leaves the status at 124" {
-	fated 'exited 124' -d 0 -t 200ms \
-	    sh -c "trap '(kill -INT \$PPID); exit 3' TERM; echo >>ran; $linger"
-	ran 1
-	said_like 'retry: attempt 1/5 timed out after .*, giving up: interrupted'
-}
-
-@test "a signal during a delay ends it at once, without a message" {
-	fated 'killed TERM' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
-	ran 1
-	said 'retry: attempt 1/5 failed (exit 7), retrying in 1m40s'
-}
-
-@test "a signal during a delay is interrupted in the line of -v" {
-	fated 'killed INT' -v -d 100 -j none sh -c "$(then_kill INT)"
-	[ "$(lines err)" -eq 2 ]
-	said_like 'retry: ended after 1 attempt in [0-9.]+m?s: interrupted'
+@test "after a signal to retry no further attempt is made" {
+	table ends <<-'END'
+		'exited 0' 1 'attempt 1/5 succeeded (exit 0)|*' -v sh -c "$(sends TERM 'exit 0')"
+		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends HUP 'exit 5')"
+		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends INT 'exit 5')"
+		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends QUIT 'exit 5')"
+		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends TERM 'exit 5')"
+		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
+		# It comes before a stop rule, the number of attempts and a later limit.
+		'exited 5' 1 'attempt 1/1 failed (exit 5), giving up: interrupted' -n 1 --stop-on 5 sh -c "$(sends TERM 'exit 5')"
+		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -t 300ms -k 100ms sh -c "$(sends TERM '')"
+		'exited 124' 1 '*attempt 1/5 timed out after *, giving up: interrupted' -d 0 -t 200ms sh -c "$(obeys TERM '(kill -INT $PPID); exit 3')"
+		# A delay ends at once, without a message but that of -v.
+		'killed TERM' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
+		'killed INT' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s|ended after 1 attempt in *s: interrupted' -v -d 100 -j none sh -c "echo >>ran; $(then_kill INT)"
+	END
 }
 
 #
 # What cannot be run
 #
 
-@test "a missing command is not retried and gives 127" {
-	fated 'exited 127' ./nosuch
-	said "retry: cannot run './nosuch': No such file or directory"
-	fated 'exited 127' --retry-on 127,fail no-such-command
-	said "retry: cannot run 'no-such-command': No such file or directory"
-	fated 'exited 127' ''
-	said "retry: cannot run '': No such file or directory"
-}
-
-@test "a command that is not executable is not retried and gives 126" {
+@test "a command that cannot be run is not retried, and is no success" {
 	echo >plain
-	fated 'exited 126' ./plain
-	said "retry: cannot run './plain': Permission denied"
-	fated 'exited 126' --retry-on 126 /
-	said "retry: cannot run '/': Permission denied"
-}
-
-@test "a command that never ran is no success" {
-	fated 'exited 127' --success-on 127,fail ./nosuch
-	echo >plain
-	fated 'exited 126' --success-on 126,fail ./plain
-}
-
-@test "a command that vanishes between attempts gives 127" {
-	printf '#!/bin/sh\nrm "$0"\nexit 9\n' >fickle
+	printf '#!/bin/sh\necho >>ran\nrm "$0"\nexit 9\n' >fickle
 	chmod +x fickle
-	fated 'exited 127' -d 0 ./fickle
-	said 'retry: attempt 1/5 failed (exit 9), retrying in 0s' \
-	    "retry: cannot run './fickle': No such file or directory"
+	mkdir 'a b'
+	printf '#!/bin/sh\n[ "$0" = "./a b/c d" ] && echo >>ran\n' >'a b/c d'
+	chmod +x 'a b/c d'
+	hint="Try '${RETRY##*/} -h' for more information."
+	table ends <<-'END'
+		'exited 127' 0 "cannot run './nosuch': No such file or directory" ./nosuch
+		'exited 127' 0 "cannot run 'no-such-command': No such file or directory" --retry-on 127,fail no-such-command
+		'exited 127' 0 "cannot run '': No such file or directory" ''
+		'exited 126' 0 "cannot run './plain': Permission denied" ./plain
+		'exited 126' 0 "cannot run '/': Permission denied" --retry-on 126 /
+		'exited 127' 0 '*' --success-on 127,fail ./nosuch
+		'exited 126' 0 '*' --success-on 126,fail ./plain
+		'exited 127' 1 "attempt 1/5 failed (exit 9), retrying in 0s|cannot run './fickle': No such file or directory" -d 0 ./fickle
+		# White space in a path is no shell's.
+		'exited 0' 1 '' './a b/c d'
+		# Without a command, or with bad usage, nothing is run.
+		'exited 125' 0 "no command given"$'\n'"$hint"
+		'exited 125' 0 "no command given"$'\n'"$hint" -n 3 --
+		'exited 125' 0 "--attempts: not a number of attempts: '0'"$'\n'"$hint" -n 0 sh -c 'echo >>ran'
+	END
 }
 
 @test "the reason why a command could not be run is that of this attempt" {
@@ -372,22 +259,35 @@ crowded()
 	[ "$denied" -gt 0 ]
 }
 
-@test "a hint follows where the command is a number" {
-	fated 'exited 127' 3 true
-	said "retry: cannot run '3': No such file or directory" \
-	    'retry: did you mean -n 3?'
-}
-
-@test "a hint follows where the command is a shell line" {
-	fated 'exited 127' 'echo a; echo b'
-	said "retry: cannot run 'echo a; echo b': No such file or directory" \
-	    "retry: this needs a shell: use sh -c 'echo a; echo b'"
-	fated 'exited 127' 'echo a; echo b' c
-	has_line "retry: this needs a shell: use sh -c 'echo a; echo b ...'" err
-	fated 'exited 127' 'false | cat'
-	has_line "retry: this needs a shell: use bash -o pipefail -c 'false | cat'" err
-	fated 'exited 127' 'false || true'
-	has_line "retry: this needs a shell: use sh -c 'false || true'" err
+@test "a hint follows where the command is for a shell, or no command" {
+	hinted() # hinted HINT COMMAND...
+	{
+		local none="No such file or directory"
+		ends 'exited 127' 0 "cannot run '${2//[[]/\\[}': $none${1:+|}$1" "${@:2}"
+	}
+	needs='this needs a shell: use'
+	table hinted <<-'END'
+		'did you mean -n 3[?]' 3 true
+		"$needs sh -c 'echo a; echo b'" 'echo a; echo b'
+		"$needs sh -c 'echo a; echo b ...'" 'echo a; echo b' c
+		"$needs bash -o pipefail -c 'false | cat'" 'false | cat'
+		"$needs sh -c 'false || true'" 'false || true'
+		"$needs sh -c 'cd'" cd
+		"$needs sh -c 'export'" export
+		"$needs sh -c 'type'" type
+		"$needs bash -c '\[\[ ...'" '[[' x
+		"$needs bash -c 'source ...'" source x
+		"$needs bash -c 'shopt ...'" shopt x
+		# The value of a variable is not shown.
+		'not a command but a variable: use env TOKEN=... COMMAND' TOKEN=s3cret true
+		'not a command but a variable: use env TOKEN=... COMMAND' TOKEN= true
+		'not a command but a variable: use env TOKEN=... COMMAND' 'TOKEN=two words' true
+		'' 1a=b true
+		'' =b true
+		'' a-b=c true
+		"$needs sh -c 'A=b true'" 'A=b true'
+	END
+	ends 'exited 0' 0 '' env TOKEN=s3cret true
 }
 
 @test "the shell line in a hint is quoted for a shell" {
@@ -403,19 +303,6 @@ crowded()
 	fated 'exited 126' "echo $(printf 'é%.0s' {1..300})"
 	has_line "retry: this needs a shell: use sh -c 'echo $(
 		printf 'é%.0s' {1..251})...'" err
-}
-
-@test "a hint follows where the command is a word that only a shell knows" {
-	for word in cd export type; do
-		fated 'exited 127' "$word"
-		said "retry: cannot run '$word': No such file or directory" \
-		    "retry: this needs a shell: use sh -c '$word'"
-	done
-	for word in '[[' source shopt; do
-		fated 'exited 127' "$word" x
-		said "retry: cannot run '$word': No such file or directory" \
-		    "retry: this needs a shell: use bash -c '$word ...'"
-	done
 }
 
 @test "a hint shows the line that runs a function that bash has exported" {
@@ -436,30 +323,6 @@ crowded()
 	said "retry: cannot run 'deploy': No such file or directory"
 }
 
-@test "a hint names env where a variable stands before the command, without its value" {
-	local word
-	for word in TOKEN=s3cret TOKEN= 'TOKEN=two words'; do
-		fated 'exited 127' "$word" true
-		said "retry: cannot run '$word': No such file or directory" \
-		    'retry: not a command but a variable: use env TOKEN=... COMMAND'
-	done
-	for word in 1a=b =b a-b=c; do
-		fated 'exited 127' "$word" true
-		said "retry: cannot run '$word': No such file or directory"
-	done
-	fated 'exited 127' 'A=b true'
-	has_line "retry: this needs a shell: use sh -c 'A=b true'" err
-	fated 'exited 0' env TOKEN=s3cret true
-}
-
-@test "a path with white space in it that is there is run" {
-	mkdir 'a b'
-	printf '#!/bin/sh\necho "$0" >>ran\n' >'a b/c d'
-	chmod +x 'a b/c d'
-	fated 'exited 0' './a b/c d'
-	[ "$(cat ran)" = './a b/c d' ]
-}
-
 @test "control bytes in what retry quotes are escaped" {
 	fated 'exited 127' $'no\001such\033[1m\177'
 	said "retry: cannot run 'no\\x01such\\x1b[1m\\x7f': No such file or directory"
@@ -468,20 +331,6 @@ crowded()
 	[ "$(lines err)" -eq 2 ]
 	fated 'exited 127' 'back\slash'
 	said "retry: cannot run 'back\\slash': No such file or directory"
-}
-
-@test "without a command nothing is run and the status is 125" {
-	fated 'exited 125'
-	said 'retry: no command given' "Try '${RETRY##*/} -h' for more information."
-	fated 'exited 125' -n 3 --
-	said 'retry: no command given' "Try '${RETRY##*/} -h' for more information."
-}
-
-@test "bad usage runs nothing and is 125" {
-	fated 'exited 125' -n 0 sh -c 'echo >>ran'
-	ran 0
-	said "retry: --attempts: not a number of attempts: '0'" \
-	    "Try '${RETRY##*/} -h' for more information."
 }
 
 @test "bad usage that nobody reads of is 125 too" {
@@ -500,83 +349,28 @@ crowded()
 # Quiet and verbose
 #
 
-@test "-q hides every line of retry and none of the command" {
-	fated 'exited 7' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
-	said theirs theirs
-	fated 'exited 124' -q -n 2 -d 0 -t 50ms sleep 20
-	[ ! -s err ]
-	fated 'exited 124' -q -T 50ms sleep 20
-	[ ! -s err ]
-}
-
-@test "-q does not hide why retry itself failed" {
-	fated 'exited 127' -q ./nosuch
-	said_like "retry: cannot run './nosuch': No such file or directory"
-	fated 'exited 126' -q /
-	said_like "retry: cannot run '/': Permission denied"
-	fated 'exited 125' -q -n x true
-	said_like "retry: --attempts: not a number of attempts: 'x'"
-}
-
-@test "-v reports success, and its last line sums up" {
-	fated 'exited 0' -v -n 5 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
-	[ "$(lines err)" -eq 4 ]
-	said_like 'retry: attempt 3/5 succeeded \(exit 0\)'
-	tail -n 1 err | grep -qxE 'retry: ended after 3 attempts in [0-9.]+m?s: succeeded'
-}
-
-@test "the last line of -v counts one attempt in the singular" {
-	fated 'exited 0' -v true
-	[ "$(lines err)" -eq 2 ]
-	[ "$(head -n 1 err)" = 'retry: attempt 1/5 succeeded (exit 0)' ]
-	tail -n 1 err | grep -qxE 'retry: ended after 1 attempt in [0-9.]+m?s: succeeded'
-}
-
-@test "the last line of -v names the reason" {
-	while read -r reason status arguments; do
-		run -"$status" --separate-stderr eval "\"\$RETRY\" -v -d 0 $arguments"
-		[[ ${stderr##*$'\n'} =~ ^"retry: ended after "[01]" attempt"s?" in "[0-9.]+m?"s: $reason"$ ]]
-	done <<-'END'
-		succeeded 0 --success-on 3 sh -c 'exit 3'
-		attempts 3 -n 1 sh -c 'exit 3'
-		stop-rule 3 --stop-on 3 sh -c 'exit 3'
-		not-retryable 3 --retry-on 4 sh -c 'exit 3'
-		deadline 3 -T 1 -d 2 -j none sh -c 'exit 3'
-		deadline 124 -T 50ms sleep 20
-		not-executable 127 ./nosuch
-		not-executable 126 /
+@test "-q hides every line of retry but why it failed itself, -v says more" {
+	table ends <<-'END'
+		'exited 7' 0 $'theirs\ntheirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
+		'exited 124' 0 '' -q -n 2 -d 0 -t 50ms sleep 20
+		'exited 124' 0 '' -q -T 50ms sleep 20
+		'exited 127' 0 "cannot run './nosuch': No such file or directory" -q ./nosuch
+		'exited 126' 0 "cannot run '/': Permission denied" -q /
+		'exited 125' 0 "--attempts: not a number of attempts: 'x'"* -q -n x true
+		'exited 0' 0 'attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
+		# Of both the last one counts.
+		'exited 3' 0 '' -v -q -n 1 sh -c 'exit 3'
+		'exited 3' 0 '*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
+		# The reasons.
+		'exited 0' 0 '*|ended after 1 attempt in *s: succeeded' -v --success-on 3 sh -c 'exit 3'
+		'exited 3' 0 '*|ended after 1 attempt in *s: stop-rule' -v --stop-on 3 sh -c 'exit 3'
+		'exited 3' 0 '*|ended after 1 attempt in *s: not-retryable' -v --retry-on 4 sh -c 'exit 3'
+		'exited 3' 0 '*|ended after 1 attempt in *s: deadline' -v -T 1 -d 2 -j none sh -c 'exit 3'
+		'exited 124' 0 '*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
+		'exited 127' 0 '*|ended after 1 attempt in *s: not-executable' -v ./nosuch
+		'exited 126' 0 '*|ended after 1 attempt in *s: not-executable' -v /
 	END
-}
-
-@test "of -q and -v the last one counts" {
-	fated 'exited 3' -v -q -n 1 sh -c 'exit 3'
-	[ ! -s err ]
-	fated 'exited 3' -q -v -n 1 sh -c 'exit 3'
-	[ "$(lines err)" -eq 2 ]
-}
-
-#
-# Why it ended, where several reasons hold
-#
-
-@test "a stop rule comes before the number of attempts" {
-	fated 'exited 3' -n 1 --stop-on 3 sh -c 'exit 3'
-	said 'retry: attempt 1/1 failed (exit 3), giving up: --stop-on 3'
-}
-
-@test "a stop rule comes before what is not retryable" {
-	fated 'exited 3' --stop-on 3 --retry-on 4 sh -c 'exit 3'
-	said 'retry: attempt 1/5 failed (exit 3), giving up: --stop-on 3'
-}
-
-@test "what is not retryable comes before the number of attempts" {
-	fated 'exited 3' -n 1 --retry-on 4 sh -c 'exit 3'
-	said 'retry: attempt 1/1 failed (exit 3), giving up: not in --retry-on 4'
-}
-
-@test "the number of attempts comes before the deadline" {
-	fated 'exited 3' -n 1 -T 1 -d 2 -j none sh -c 'exit 3'
-	said 'retry: attempt 1/1 failed (exit 3), giving up: attempts exhausted'
 }
 
 #
