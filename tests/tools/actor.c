@@ -341,7 +341,7 @@ read_from(char **args)
 {
 	char *what = strchr(args[0], ':'), bytes[65536];
 	const char *kind = args[0];
-	int pair[2], type, file, status;
+	int pair[2], type, file = -1, status;
 	pid_t over = 0;
 	bool reset = strncmp(kind, "reset", 5) == 0;
 	ssize_t length;
@@ -363,27 +363,33 @@ read_from(char **args)
 	/* Closed with bytes unread a socket resets the other end. */
 	if (reset && write(pair[0], "unread", 6) != 6)
 		fail(kind);
-	if ((child = spawn()) == 0) {
-		dup2(pair[0], 0);
-		close(pair[0]);
-		close(pair[1]);
-		run(args + 1);
-	}
-	close(pair[0]);
+	/* What fits is there before the command looks. */
 	handle(SIGPIPE, SIG_IGN);
 	if (what != NULL && type == SOCK_STREAM) {
 		if ((file = open(what, O_RDONLY)) == -1)
 			fail(what);
-		while ((length = read(file, bytes, sizeof bytes)) > 0 &&
-		    send(pair[1], bytes, (size_t)length, 0) == length)
-			continue;
-		shutdown(pair[1], SHUT_WR);
+		length = read(file, bytes, sizeof bytes);
+		send(pair[1], bytes, (size_t)length, 0);
 	}
 	if (what != NULL && type != SOCK_STREAM)
 		for (what = strtok(what, ","); what != NULL;
 		     what = strtok(NULL, ","))
 			if (send(pair[1], what, strlen(what), 0) == -1)
 				fail(kind);
+	if ((child = spawn()) == 0) {
+		dup2(pair[0], 0);
+		close(pair[0]);
+		close(pair[1]);
+		handle(SIGPIPE, SIG_DFL);
+		run(args + 1);
+	}
+	close(pair[0]);
+	if (what != NULL && type == SOCK_STREAM) {
+		while ((length = read(file, bytes, sizeof bytes)) > 0 &&
+		    send(pair[1], bytes, (size_t)length, 0) == length)
+			continue;
+		shutdown(pair[1], SHUT_WR);
+	}
 	if (reset) {
 		while (access("go", F_OK) == -1 &&
 		    (over = waitpid(child, &status, WNOHANG)) == 0)

@@ -30,25 +30,35 @@ nothing()
 	}
 }
 
-# big: ten million bytes of every value in ./bytes
-big()
+# leaves STATUS OUT ERR OPTION... -- COMMAND...: retry without delays ends with
+# STATUS, and has written these
+leaves()
 {
-	local any=$BATS_FILE_TMPDIR/any
-	[ -e "$any" ] || head -c 10000000 /dev/urandom >"$any" # takes a while
-	ln "$any" bytes
+	finishes "$1" "${@:4}"
+	wrote "$2" "$3"
 }
 
-# The second attempt writes ./bytes; the first one writes something else.
-copies='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo wrong; exit 7; }; cat bytes'
+# drops STATUS OPTION... -- COMMAND...: it writes nothing to its output
+drops()
+{
+	finishes "$@"
+	nothing o
+}
+
+# big: ten million bytes of every value in $bytes
+big()
+{
+	export bytes=$BATS_FILE_TMPDIR/any
+	[ -e "$bytes" ] || head -c 10000000 /dev/urandom >"$bytes" # takes a while
+}
+
+# The second attempt writes $bytes; the first one writes something else.
+copies='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo wrong; exit 7; }; cat "$bytes"'
 
 # Waits until ./pipe is full.
 choked()
 {
-	timeout 20 "$PYTHON" -IS -c 'import fcntl, struct, termios, time
-def left():
-    return struct.unpack("i", fcntl.ioctl(7, termios.FIONREAD, b"0000"))[0]
-while left() < 60000:
-    time.sleep(0.02)'
+	"$ACTOR" unread 7 60000
 }
 
 # retry has no child any more: it waits.
@@ -63,15 +73,16 @@ past()
 	(($(now) >= $1))
 }
 
-# mounted OPTIONS: the array $with runs a command where ./mnt is a tmpfs
+# mounted OPTIONS: the array $with runs a command where $mnt is a tmpfs
 mounted()
 {
 	isolate -m
-	mkdir -p mnt
-	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null ||
+	export mnt=$PWD/mnt
+	mkdir "$mnt"
+	"${isolate[@]}" mount -t tmpfs none "$mnt" 2>/dev/null ||
 		skip 'no right to mount here'
 	with=("${isolate[@]}" sh -c
-		'mount -t tmpfs -o '"$1"' none mnt || exit 99; exec "$@"' sh)
+		'mount -t tmpfs -o '"$1"' none "$mnt" || exit 99; exec "$@"' sh)
 }
 
 #
@@ -79,40 +90,26 @@ mounted()
 #
 
 @test "-O writes what the attempt that succeeds wrote, and of no other" {
-	won=3 finishes 0 -q -O -- "${says[@]}"
-	wrote 'out 3' $'err 1\nerr 2\nerr 3'
-	won=1 finishes 0 --hold-stdout -- "${says[@]}"
-	wrote 'out 1' 'err 1'
-}
-
-@test "-O writes nothing when all attempts have failed" {
-	finishes 7 -q -n 3 -O -- "${says[@]}"
-	wrote '' $'err 1\nerr 2\nerr 3'
-}
-
-@test "-O writes nothing after a stop, a timeout, the deadline, a failure by rule" {
-	finishes 7 -O --stop-on 7 -- "${says[@]}"
-	nothing o
-	finishes 1 -O --fail-on 0 -n 2 -- env won=1 "${says[@]}"
-	nothing o
-	finishes 124 -O -n 2 -t 0.1 -k 0 -- sh -c 'echo lost; exec sleep 20'
-	nothing o
-	finishes 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
-	nothing o
-	finishes 127 -O -- nosuch
-	nothing o
-	grep -q "cannot run 'nosuch'" e
-}
-
-@test "-O writes what a success by rule wrote" {
-	finishes 0 -O --success-on 7 -- "${says[@]}"
-	wrote 'out 1' 'err 1'
-}
-
-@test "after a timeout, a success writes only its own output" {
-	finishes 0 -q -O -t 1 -k 0 -- sh -c 'echo "$RETRY_ATTEMPT"
+	local hangs='echo "$RETRY_ATTEMPT"
 		[ "$RETRY_ATTEMPT" -eq 2 ] || exec sleep 20'
-	wrote 2 ''
+	won=3 row 'after failures' leaves 0 'out 3' $'err 1\nerr 2\nerr 3' \
+		-q -O -- "${says[@]}"
+	won=1 row 'the first' leaves 0 'out 1' 'err 1' --hold-stdout -- "${says[@]}"
+	row 'by rule' leaves 0 'out 1' 'err 1' -O --success-on 7 -- "${says[@]}"
+	row 'after a timeout' leaves 0 2 '' -q -O -t 1 -k 0 -- sh -c "$hangs"
+	row 'nothing when all have failed' \
+		leaves 7 '' $'err 1\nerr 2\nerr 3' -q -n 3 -O -- "${says[@]}"
+	row 'nothing after a stop' drops 7 -O --stop-on 7 -- "${says[@]}"
+	row 'nothing after a failure by rule' \
+		drops 1 -O --fail-on 0 -n 2 -- env won=1 "${says[@]}"
+	row 'nothing after a failure by a pattern' \
+		drops 1 -n 2 -O --fail-on stdout:error -- echo error
+	row 'nothing after a timeout' \
+		drops 124 -O -n 2 -t 0.1 -k 0 -- sh -c 'echo lost; exec sleep 20'
+	row 'nothing after the deadline' \
+		drops 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
+	row 'nothing where nothing is run' leaves 127 '' \
+		"retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
 }
 
 @test "held output is not written before its attempt has ended" {
@@ -150,38 +147,31 @@ mounted()
 # Standard error
 #
 
-@test "-E writes nothing on success, neither the command's nor its own" {
-	won=3 finishes 0 -E -- "${says[@]}"
-	wrote $'out 1\nout 2\nout 3' ''
-	won=1 finishes 0 -v --hold-stderr -- "${says[@]}"
-	nothing e
-}
+# last: what -n 3 says in the end
+last='attempt 3/3 failed (exit 7), giving up: attempts exhausted'
 
-@test "-E ends a final failure with the last attempt's stderr, then one line" {
-	finishes 7 -n 3 -E -- "${says[@]}"
-	wrote $'out 1\nout 2\nout 3' \
-	    $'err 3\nretry: attempt 3/3 failed (exit 7), giving up: attempts exhausted'
-	finishes 7 -E --stop-on 7 -- "${says[@]}"
-	wrote 'out 1' \
-	    $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
-	finishes 124 -E -n 2 -t 0.1 -k 0 -- sh -c 'echo theirs >&2; exec sleep 20'
-	[ "$(<e)" = $'theirs\nretry: attempt 2/2 timed out after 0.1s, giving up: attempts exhausted' ]
-}
-
-@test "-E and -q write the last attempt's stderr and no line" {
-	finishes 7 -q -n 3 -E -- "${says[@]}"
-	[ "$(<e)" = 'err 3' ]
-}
-
-@test "-E hides no line that -q would not" {
-	for quiet in '' -q; do
-		# shellcheck disable=SC2086 # may be nothing
-		finishes 127 -E $quiet -- 5 true
-		[ "$(<e)" = "retry: cannot run '5': No such file or directory
-retry: did you mean -n 5?" ]
-		# shellcheck disable=SC2086
-		finishes 126 -E $quiet -- "$PWD"
-		[ "$(<e)" = "retry: cannot run '$PWD': Permission denied" ]
+@test "-E writes the stderr of an attempt that fails last, then one line" {
+	local quiet hangs='echo theirs >&2; exec sleep 20'
+	won=3 row 'nothing on success' leaves 0 $'out 1\nout 2\nout 3' '' \
+		-E -- "${says[@]}"
+	won=1 row 'nothing on success, with -v' leaves 0 'out 1' '' \
+		-v --hold-stderr -- "${says[@]}"
+	row 'when all have failed' leaves 7 $'out 1\nout 2\nout 3' \
+		"err 3"$'\n'"retry: $last" -n 3 -E -- "${says[@]}"
+	row 'with -q no line' leaves 7 $'out 1\nout 2\nout 3' 'err 3' \
+		-q -n 3 -E -- "${says[@]}"
+	row 'after a stop' leaves 7 'out 1' \
+		$'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' \
+		-E --stop-on 7 -- "${says[@]}"
+	row 'after a timeout' leaves 124 '' \
+		$'theirs\nretry: attempt 2/2 timed out after 0.1s, giving up: attempts exhausted' \
+		-E -n 2 -t 0.1 -k 0 -- sh -c "$hangs"
+	for quiet in -E -qE; do
+		row "$quiet: no command" leaves 127 '' \
+			$'retry: cannot run \'5\': No such file or directory\nretry: did you mean -n 5?' \
+			"$quiet" -- 5 true
+		row "$quiet: cannot be run" leaves 126 '' \
+			"retry: cannot run '$PWD': Permission denied" "$quiet" -- "$PWD"
 	done
 }
 
@@ -218,21 +208,26 @@ retry: did you mean -n 5?" ]
 	nothing e
 }
 
+# interrupted SIGNAL: it ends a delay, and retry
+interrupted()
+{
+	start "$RETRY" -d 20 -j none -n 2 -O -E sh -c \
+		'echo held >&2; echo lost; echo >>over; exit 7'
+	wait_for test -s over
+	wait_for delayed
+	kill -"$1" "$pid"
+	ended
+	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
+	[ "$(head -n 1 err)" = held ]
+	[ "$(lines err)" -eq 2 ]
+	grep -q '^retry: ' err
+	nothing out
+}
+
 @test "an interruption during a delay delivers what -E held, and dies of it" {
+	local signal
 	for signal in TERM INT HUP; do
-		rm -f out err
-		start "$RETRY" -d 20 -j none -n 2 -O -E sh -c \
-		    'echo held >&2; echo lost; echo >>over; exit 7'
-		wait_for test -s over
-		wait_for delayed
-		kill -"$signal" "$pid"
-		ended
-		[ "$status" -eq $((128 + $(kill -l "$signal"))) ]
-		[ "$(head -n 1 err)" = held ]
-		[ "$(lines err)" -eq 2 ]
-		grep -q '^retry: ' err
-		nothing out
-		rm over
+		row "$signal" interrupted "$signal"
 	done
 }
 
@@ -283,31 +278,24 @@ retry: did you mean -n 5?" ]
 	diff direct o
 }
 
-@test "a process of an earlier attempt does not write into a later one's file" {
+# late OPTION...: what a process of the first attempt writes during the second one
+late()
+{
 	mkfifo gate
-	finishes 0 -q -O -E -- sh -c 'case $RETRY_ATTEMPT in
+	leaves 0 two '' -q -O -E "$@" -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo straggler >&2
 			echo >late) <gate &
-			exit 7 ;;
+			echo one; exit 7 ;;
 		2)	echo >gate
 			while [ ! -e late ]; do sleep 0.01; done
 			echo two; echo two >&2 ;;
 		esac'
 	[ -e late ]
-	[ "$(<o)" = two ]
-	nothing e
 }
 
-@test "nor does it if a pattern is searched for" {
-	mkfifo gate
-	finishes 0 -q -O --retry-on stdout:one -- sh -c 'case $RETRY_ATTEMPT in
-		1)	(read -r line; echo straggler; echo >late) <gate &
-			echo one; exit 7 ;;
-		2)	echo >gate
-			while [ ! -e late ]; do sleep 0.01; done
-			echo two ;;
-		esac'
-	[ "$(<o)" = two ]
+@test "a process of an earlier attempt does not write into a later one's file" {
+	row 'without a pattern' late
+	row 'with a pattern' late --retry-on stdout:one
 }
 
 @test "output is delivered although a process goes on writing" {
@@ -363,35 +351,32 @@ retry: did you mean -n 5?" ]
 }
 
 @test "a command can seek back in its output" {
-	finishes 0 -O -- "$PYTHON" -IS -c 'import os
+	leaves 0 'HEADER!body' '' -O -- "$PYTHON" -IS -c 'import os
 os.write(1, b"header?body")
 os.pwrite(1, b"!", 6)
 os.lseek(1, 0, os.SEEK_SET)
 os.write(1, b"HEADER")'
-	[ "$(<o)" = 'HEADER!body' ]
 }
 
 @test "standard error that is opened again in between loses nothing" {
-	finishes 7 -q -n 1 -E -- sh -c 'echo 1 >&2; echo 2 >>/dev/stderr; echo 3 >&2
-		tee -a /dev/stderr <<-END >/dev/null
-			4
-		END
+	leaves 7 '' $'1\n2\n3\n4\n5' -q -n 1 -E -- sh -c 'echo 1 >&2
+		echo 2 >>/dev/stderr; echo 3 >&2
+		echo 4 | tee -a /dev/stderr >/dev/null
 		echo 5 >&2; exit 7'
-	[ "$(tr '\n' ' ' <e)" = '1 2 3 4 5 ' ]
 }
 
-@test "without TMPDIR's directory nothing is run: 125" {
-	for hold in -O -E; do
-		TMPDIR=$PWD/nosuch finishes 125 "$hold" -- touch ran
-		[ ! -e ran ]
-		[ "$(lines e)" -eq 1 ]
-		grep -q "^retry: .*: No such file or directory, in '$PWD/nosuch' (\$TMPDIR); command not run\$" e
-	done
+no_tmpdir()
+{
+	export TMPDIR=$PWD/nosuch
+	leaves 125 '' "retry: cannot relay or hold output: cannot make a file: No such file or directory, in '$TMPDIR' (\$TMPDIR); command not run" \
+		"$1" -- touch ran
+	[ ! -e ran ]
 }
 
-@test "without -O and -E TMPDIR is not needed" {
-	TMPDIR=$PWD/nosuch finishes 0 -- echo ok
-	[ "$(<o)" = ok ]
+@test "without TMPDIR's directory nothing is run that has output to hold: 125" {
+	row -O no_tmpdir -O
+	row -E no_tmpdir -E
+	TMPDIR=$PWD/nosuch row 'nothing is held' leaves 0 ok '' -- echo ok
 }
 
 # rootless: the array $in runs a command where no file can be made in /tmp;
@@ -421,9 +406,10 @@ rootless()
 	nothing out
 	[ "$(<err)" = $'1\n2' ]
 	big
+	ln "$bytes" some
 	rm -f out err
-	is 0 "${in[@]}" ./here -q -O --fail-on stdout:nosuch cat bytes
-	cmp bytes out
+	is 0 "${in[@]}" ./here -q -O --fail-on stdout:nosuch cat some
+	cmp some out
 }
 
 @test "with TMPDIR set output is held there, or nothing is run" {
@@ -436,47 +422,51 @@ rootless()
 # How much of it
 #
 
+# above: what -E and -O say of more than --hold-max
+above='giving up: more output than --hold-max'
+
+above_stderr()
+{
+	finishes 125 -E -n 3 --hold-max 1k -- sh -c "seq 1000 >&2; echo >>ran; exit $1"
+	{ seq 1000; echo "retry: attempt 1/3 failed (exit $1), $above"; } | cmp - e
+	[ "$(lines ran)" -eq 1 ]
+}
+
+# endless OPTION...: output without end is the end of the command
+endless()
+{
+	leaves 125 '' "retry: attempt 1/5 killed by SIGTERM, $above" \
+		-O "$@" --hold-max 1M -- sh -c 'echo >>ran; exec yes'
+	[ "$(lines ran)" -eq 1 ]
+}
+
+sized()
+{
+	finishes 0 "$@"
+	[ "$(stat -c %s o)" -eq 1024 ]
+}
+
 @test "more than --hold-max is an error of ours, whatever the command does: 125" {
-	for status in 0 7; do
-		finishes 125 -O --hold-max 1k -- sh -c \
-		    "head -c 1025 /dev/zero; exit $status"
-		nothing o
-		[ "$(<e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
-		finishes 125 -E --hold-max 1k -- sh -c \
-		    "head -c 1025 /dev/zero >&2; exit $status"
-		[ "$(tail -c +1026 e)" = "retry: attempt 1/5 failed (exit $status), giving up: more output than --hold-max" ]
-	done
-}
-
-@test "output of up to --hold-max is held" {
-	finishes 0 -O --hold-max 1k -- head -c 1024 /dev/zero
-	[ "$(stat -c %s o)" -eq 1024 ]
-	finishes 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
-		head -c 1024 /dev/zero >&2'
-	[ "$(stat -c %s o)" -eq 1024 ]
-}
-
-@test "what other processes write later does not count for --hold-max" {
-	# shellcheck disable=SC2016 # for that shell
+	local status zeros='head -c 1024 /dev/zero'
+	# Other processes write later, which does not count.
 	local late='echo all
 		{ while [ -d "/proc/$$" ]; do sleep 0.01; done
 		  sleep 0.03; head -c 2000 /dev/zero; sleep 0.3; } &'
-	finishes 0 -O --hold-max 1k -- sh -c "$late"
-	wrote all ''
-	finishes 0 -O --hold-max 1k --fail-on stdout:nosuch -- sh -c "$late"
-	wrote all ''
-	finishes 7 -q -n 1 --chronic --hold-max 1k -- sh -c "$late exit 7"
-	wrote all ''
-}
-
-@test "a command that writes on and on is ended at --hold-max" {
-	for option in '' --fail-on=stdout:nosuch; do
-		# shellcheck disable=SC2086 # may be nothing
-		finishes 125 -O $option --hold-max 1M -- sh -c 'echo >>ran; exec yes'
-		nothing o
-		[ "$(<e)" = 'retry: attempt 1/5 killed by SIGTERM, giving up: more output than --hold-max' ]
+	for status in 0 7; do
+		row "-O, exit $status" leaves 125 '' \
+			"retry: attempt 1/5 failed (exit $status), $above" \
+			-O --hold-max 1k -- sh -c "head -c 1025 /dev/zero; exit $status"
+		row "-E, exit $status: delivered, and then a line" above_stderr "$status"
 	done
-	[ "$(lines ran)" -eq 2 ]
+	row 'as much' sized -O --hold-max 1k -- sh -c "$zeros"
+	row 'as much of each' sized -O -E --hold-max 1k -- sh -c "$zeros; $zeros >&2"
+	row 'on and on' endless
+	row 'on and on, with a pattern' endless --fail-on stdout:nosuch
+	row 'later' leaves 0 all '' -O --hold-max 1k -- sh -c "$late"
+	row 'later, with a pattern' leaves 0 all '' \
+		-O --hold-max 1k --fail-on stdout:nosuch -- sh -c "$late"
+	row 'later, with --chronic' leaves 7 all '' \
+		-q -n 1 --chronic --hold-max 1k -- sh -c "$late exit 7"
 }
 
 @test "a command that ignores TERM is killed there, with its processes" {
@@ -484,7 +474,7 @@ rootless()
 		trap "" TERM
 		sleep 60 2>/dev/null &
 		while :; do head -c 100000 /dev/zero; done'
-	grep -q 'killed by SIGKILL, giving up: more output than --hold-max' e
+	grep -q "killed by SIGKILL, $above" e
 	wait_for none_left "$BATS_TEST_TMPDIR"
 }
 
@@ -492,14 +482,6 @@ rootless()
 	is 125 sh -c 'sleep 60 & echo $! >elder
 		exec "$RETRY" -q -O --hold-max 1k yes'
 	kill "$(<elder)"
-}
-
-@test "stderr above --hold-max is delivered, and then an error line" {
-	finishes 125 -E -n 3 --hold-max 1k -- sh -c \
-	    'seq 1000 >&2; echo >>ran; exit 7'
-	head -n 1000 e | cmp - <(seq 1000)
-	[ "$(tail -n +1001 e)" = 'retry: attempt 1/3 failed (exit 7), giving up: more output than --hold-max' ]
-	[ "$(lines ran)" -eq 1 ]
 }
 
 @test "the error is printed under -q, too, and in the report" {
@@ -519,51 +501,39 @@ rootless()
 # Delivery, byte for byte
 #
 
-@test "ten megabytes reach a file exactly" {
-	big
-	finishes 0 -q -O -- sh -c "$copies"
-	cmp bytes o
-}
-
-@test "ten megabytes reach the end of a file exactly" {
-	big
+to_file()
+{
 	echo before >both
 	"$RETRY" -q -d 0 -O sh -c "$copies" >>both
-	{ echo before; cat bytes; } | cmp - both
+	{ echo before; cat "$bytes"; } | cmp - both
+	finishes 0 -q "$@" -- sh -c "$copies"
+	cmp "$bytes" o
 }
 
-@test "bytes before and behind in a file are not changed" {
-	printf '0123456789' >both
-	{
-		echo -n ab
-		"$RETRY" -q -O echo -n cd
-		echo -n ef
-	} 1<>both
-	[ "$(<both)" = abcdef6789 ]
+# to_pipe READER...: READER copies what it gets
+to_pipe()
+{
+	"$RETRY" -q -d 0 -O sh -c "$copies" | "$@" | cmp "$bytes" -
 }
 
-@test "ten megabytes reach a pipe exactly" {
-	big
-	"$RETRY" -q -d 0 -O sh -c "$copies" | cmp bytes -
-	"$RETRY" -q -d 0 -n 2 -E sh -c 'cat bytes >&2; exit 7' 2>&1 >o | cmp bytes -
+stderr_to_pipe()
+{
+	"$RETRY" -q -d 0 -n 2 -E sh -c 'cat "$bytes" >&2; exit 7' 2>&1 >o |
+		cmp "$bytes" -
 	nothing o
 }
 
-@test "ten megabytes reach a slow reader exactly" {
-	big
-	"$RETRY" -q -d 0 -O sh -c "$copies" | "$PYTHON" -IS -c 'import os, time
-while True:
-    some = os.read(0, 262144)
-    if not some:
-        break
-    os.write(1, some)
-    time.sleep(0.001)' | cmp bytes -
+stderr_to_file()
+{
+	finishes 7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
+		sh -c 'cat "$bytes" >&2; exit 7'
+	cmp "$bytes" e
 }
 
-@test "ten megabytes reach a socket exactly" {
-	big
+to_socket()
+{
 	"$PYTHON" -IS - "$RETRY" "$copies" <<-'END'
-		import hashlib, socket, subprocess, sys, time
+		import os, socket, subprocess, sys, time
 		ours, theirs = socket.socketpair()
 		child = subprocess.Popen(
 		    [sys.argv[1], '-q', '-d', '0', '-O', 'sh', '-c', sys.argv[2]],
@@ -577,72 +547,87 @@ while True:
 		        break
 		    got += some
 		assert child.wait() == 0
-		assert got == open('bytes', 'rb').read(), len(got)
+		assert got == open(os.environ['bytes'], 'rb').read(), len(got)
 	END
 }
 
-@test "held output reaches a terminal exactly" {
-	seq 20000 >bytes
-	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" -- "$RETRY" -q -d 0 -O sh -c "$copies"
-	cmp bytes - <<<"$output"
-}
-
-@test "held output that a pattern sees is delivered exactly" {
+@test "ten megabytes are delivered exactly" {
 	big
-	finishes 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
-	cmp bytes o
-	finishes 7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
-	    sh -c 'cat bytes >&2; exit 7'
-	cmp bytes e
+	row 'to a file, and to the end of one' to_file -O
+	row 'to a file, with a pattern' to_file -O --retry-on stdout:wrong
+	row 'to a pipe' to_pipe cat
+	row 'to a slow reader' to_pipe "$ACTOR" sip
+	row 'to a socket' to_socket
+	row 'stderr to a pipe' stderr_to_pipe
+	row 'stderr to a file, with a pattern' stderr_to_file
 }
 
-@test "a pattern sees held output" {
-	finishes 0 -O -E --retry-on stdout:busy -- sh -c \
-	    '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
-	wrote ok ''
-	finishes 3 -O -E --stop-on stderr:denied -- sh -c \
-	    'echo lost; echo denied >&2; exit 3'
-	nothing o
-	[ "$(head -n 1 e)" = denied ]
-	[ "$(lines e)" -eq 2 ]
-	finishes 1 -n 2 -O --fail-on stdout:error -- echo error
-	nothing o
+@test "bytes before and behind in a file are not changed" {
+	printf '0123456789' >both
+	{
+		echo -n ab
+		"$RETRY" -q -O echo -n cd
+		echo -n ef
+	} 1<>both
+	[ "$(<both)" = abcdef6789 ]
 }
 
-@test "nothing is added to empty output" {
-	finishes 0 -O -E -- true
-	nothing o
+@test "held output reaches a terminal exactly" {
+	seq 20000 >some
+	export bytes=some
+	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" -- \
+		"$RETRY" -q -d 0 -O sh -c "$copies"
+	cmp some - <<<"$output"
+}
+
+@test "a pattern sees held output, and nothing is added to an empty one" {
+	row 'stdout' leaves 0 ok '' -O -E --retry-on stdout:busy -- sh -c \
+		'[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
+	row 'stderr' leaves 3 '' \
+		$'denied\nretry: attempt 1/5 failed (exit 3), giving up: --stop-on stderr:denied' \
+		-O -E --stop-on stderr:denied -- sh -c 'echo lost; echo denied >&2; exit 3'
+	row 'empty' empty
+	row 'no newline' no_newline
+}
+
+empty()
+{
+	drops 0 -O -E -- true
 	nothing e
+}
+
+no_newline()
+{
 	finishes 0 -O -- printf 'no newline'
-	[ "$(od -An -c o | tr -d ' ')" = 'nonewline' ]
-	[ "$(stat -c %s o)" -eq 10 ]
+	printf 'no newline' | cmp - o
 }
 
 #
 # Delivery that fails
 #
 
+# undelivered WORDS COMMAND...: COMMAND, which runs retry, ends with 125 and
+# tells with these words why it could not deliver output
+undelivered()
+{
+	is 125 "${@:2}"
+	nothing out
+	holds err "retry: cannot write to standard output: $1"
+}
+
+full='No space left on device'
+to_full=(sh -c 'exec "$@" >/dev/full' sh "$RETRY" -d 0)
+stderr_to_full=(sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" -q -d 0 -n 2 -E)
+
 @test "output that cannot be delivered is an error of ours: 125" {
-	"$RETRY" -O echo lost >/dev/full 2>e && status=0 || status=$?
-	[ "$status" -eq 125 ]
-	[ "$(<e)" = 'retry: cannot write to standard output: No space left on device' ]
-	"$RETRY" -O -E -d 0 env won=2 "${says[@]}" >/dev/full 2>e &&
-		status=0 || status=$?
-	[ "$status" -eq 125 ]
-	[ "$(<e)" = 'retry: cannot write to standard output: No space left on device' ]
-	"$RETRY" -q -O echo lost 2>e 1</dev/null && status=0 || status=$?
-	[ "$status" -eq 125 ]
-	[ "$(<e)" = 'retry: cannot write to standard output: Bad file descriptor' ]
-}
-
-@test "no output needs no room" {
-	"$RETRY" -O true >/dev/full
-	run -7 "$RETRY" -q -n 2 -d 0 -E sh -c 'exit 7' 2>/dev/full
-}
-
-@test "error output that cannot be delivered is an error of ours: 125" {
-	run -125 sh -c 'exec "$@" 2>/dev/full' sh \
-	    "$RETRY" -n 2 -d 0 -E "${says[@]}"
+	row 'full' undelivered "$full" "${to_full[@]}" -O echo lost
+	row 'full, -O -E' undelivered "$full" \
+		"${to_full[@]}" -O -E env won=2 "${says[@]}"
+	row 'not open for writing' undelivered 'Bad file descriptor' \
+		sh -c 'exec "$@" 1</dev/null' sh "$RETRY" -q -O echo lost
+	row 'nothing to deliver' is 0 "${to_full[@]}" -O true
+	row 'stderr' is 125 "${stderr_to_full[@]}" "${says[@]}"
+	row 'no stderr to deliver' is 7 "${stderr_to_full[@]}" sh -c 'exit 7'
 }
 
 @test "without a reader retry dies of SIGPIPE, as the command would" {
@@ -661,19 +646,21 @@ while True:
 }
 
 @test "if no file can be made, the error names the directory" {
-	local files said=
+	local files said= TMPDIR=$PWD/tmp
+	local error='retry: cannot relay or hold output: cannot make a file: @(Too many open files|No file descriptors available)'
+	export TMPDIR
 	mkdir tmp
 	for files in {3..20}; do
 		said=$(ulimit -n "$files"
-			TMPDIR=$PWD/tmp exec "$RETRY" -O touch ran 2>&1) ||
+			exec "$RETRY" -O touch ran 2>&1) ||
 			[ $? = 125 ] || continue
 		[[ $said != *'cannot make a file'* ]] || break
 	done
-	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '$PWD/tmp' (\$TMPDIR); command not run" ]
+	[[ $said = $error", in '$PWD/tmp' (\$TMPDIR); command not run" ]]
 	said=$(ulimit -n "$files"
 		unset TMPDIR
 		exec "$RETRY" -O touch ran 2>&1) || [ $? = 125 ]
-	[ "$said" = "retry: cannot relay or hold output: cannot make a file: Too many open files, in '/tmp' (\$TMPDIR is not set); command not run" ]
+	[[ $said = $error", in '/tmp' (\$TMPDIR is not set); command not run" ]]
 	[ ! -e ran ]
 }
 
@@ -684,103 +671,105 @@ while True:
 	[ "$(<first)" = 1 ]
 }
 
-@test "a full disk under the output is an error of ours: 125" {
-	mounted size=64k
-	is 125 "${with[@]}" sh -c '"$@" >mnt/o' sh "$RETRY" -O head -c 200000 /dev/zero
-	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
+# unkept OPTION...: the disk for stderr is full
+unkept()
+{
+	is 125 "${with[@]}" "$RETRY" -q -E -n 1 "$@" -- \
+		sh -c 'head -c 200000 /dev/zero >&2 2>/dev/null; exit 7'
+	[ "$(tail -n 1 err | tr -d '\0')" = "retry: cannot write to standard error: $full" ]
 }
 
-@test "a full disk for held output is the command's error, if it checks" {
-	mounted size=64k
-	head -c 200000 /dev/zero >bytes
-	TMPDIR=$PWD/mnt is 1 "${with[@]}" "$RETRY" -n 1 -O cat bytes
-	grep -q 'No space left on device' err
+# the command checks
+checked()
+{
+	head -c 200000 /dev/zero >some
+	is 1 "${with[@]}" "$RETRY" -n 1 -O cat some
+	grep -q "$full" err
 	grep -q 'giving up: attempts exhausted' err
 	nothing out
 }
 
-@test "a full disk for held output is our error, if it does not: 125" {
+# unwritten STATUS OPTION...: retry writes nothing, and ends with STATUS
+unwritten()
+{
+	is "$1" "${before[@]}" "${@:2}"
+	nothing err
+}
+
+@test "a full disk is an error of ours, if something was written to it: 125" {
+	local lost='head -c 200000 /dev/zero 2>/dev/null; exit 0' before
 	mounted size=64k
-	TMPDIR=$PWD/mnt is 125 "${with[@]}" "$RETRY" -O \
-	    sh -c 'head -c 200000 /dev/zero 2>/dev/null; exit 0'
-	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
-	nothing out
-	rm err
-	TMPDIR=$PWD/mnt is 125 "${with[@]}" "$RETRY" -O --fail-on stdout:nosuch \
-	    head -c 200000 /dev/zero
-	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
-	nothing out
+	row 'under the output' undelivered "$full" "${with[@]}" \
+		sh -c '"$@" >"$mnt/o"' sh "$RETRY" -O head -c 200000 /dev/zero
+	export TMPDIR=$mnt
+	before=("${with[@]}" sh -c
+		'head -c 200000 /dev/zero >"$mnt/all" 2>/dev/null; exec "$@"' sh "$RETRY")
+	row "the command checks, whose error it is" checked
+	row 'the command does not' undelivered "$full" \
+		"${with[@]}" "$RETRY" -O sh -c "$lost"
+	row 'with a pattern' undelivered "$full" "${with[@]}" "$RETRY" -O \
+		--fail-on stdout:nosuch head -c 200000 /dev/zero
+	row 'stderr' unkept
+	row 'stderr with a pattern' unkept --retry-on stderr:nosuch
+	row 'full before, and nothing written' unwritten 0 -O -E -n 1 true
+	row 'full before, nothing written, failure' \
+		unwritten 7 -q -O -E -n 1 sh -c 'exit 7'
+	row 'full before' undelivered "$full" "${before[@]}" -O -n 1 \
+		sh -c 'echo lost 2>/dev/null; exit 0'
+}
+
+large='File too large'
+
+# limited BLOCKS COMMAND...: COMMAND may write that much to a file
+limited()
+{
+	ulimit -f "$1"
+	"${@:2}"
+}
+
+to_limited()
+{
+	local got=0
+	head -c 8000 /dev/zero >file
+	limited 10 "$RETRY" -O head -c 4000 /dev/zero >>file 2>e || got=$?
+	[ "$got" -eq 125 ]
+	holds e "retry: cannot write to standard output: $large"
+}
+
+# limited_stderr OPTION...: what there is of stderr is delivered, and then a line
+limited_stderr()
+{
+	local got=0
+	mkfifo pipe
+	cat pipe >o &
+	limited 1 "$RETRY" -q -E -n 1 "$@" -- \
+		sh -c 'seq 1 100000 >&2 2>/dev/null; exit 7' 2>pipe || got=$?
+	wait "$!"
+	[ "$got" -eq 125 ]
+	[ "$(head -c 1024 o)" = "$(seq 1 100000 | head -c 1024)" ]
+	[ "$(tail -n 1 o)" = "retry: cannot write to standard error: $large" ]
+}
+
+enough()
+{
+	limited 1 finishes 0 -O -n 1 -- seq 1 200
+	seq 1 200 | cmp - o
+	limited 0 is 0 "$RETRY" -O -n 1 -- true
 }
 
 @test "a limit on the size of files is an error of ours: 125" {
-	head -c 8000 /dev/zero >limited
-	(ulimit -f 10; "$RETRY" -O head -c 4000 /dev/zero >>limited) 2>e &&
-		status=0 || status=$?
-	[ "$status" -eq 125 ]
-	[ "$(<e)" = 'retry: cannot write to standard output: File too large' ]
-}
-
-@test "a limit on the size of files ends a command that reaches it" {
-	(ulimit -f 10; "$RETRY" -n 1 -O cat /dev/zero >o) 2>e &&
-		status=0 || status=$?
-	[ "$status" -eq $((128 + $(kill -l XFSZ))) ]
-	nothing o
-}
-
-@test "a limit on the size of files for held output is, too: 125" {
-	for option in '' --fail-on=stdout:nosuch; do
-		# shellcheck disable=SC2086 # may be nothing
-		(ulimit -f 1; is 125 "$RETRY" -O -n 1 $option -- \
-		    sh -c 'seq 1 100000 2>/dev/null; exit 0')
-		[ "$(<err)" = 'retry: cannot write to standard output: File too large' ]
-		nothing out
-		rm err
+	local option
+	row 'of the output' to_limited
+	row 'a command that reaches it dies of it' limited 10 \
+		drops $((128 + $(kill -l XFSZ))) -n 1 -O -- cat /dev/zero
+	for option in -q --fail-on=stdout:nosuch; do
+		row "of held output, $option" undelivered "$large" limited 1 \
+			"$RETRY" -O -n 1 $option -- \
+			sh -c 'seq 1 100000 2>/dev/null; exit 0'
 	done
-	(ulimit -f 1; is 0 "$RETRY" -O -n 1 -- seq 1 200)
-	seq 1 200 | cmp - out
-	(ulimit -f 0; is 0 "$RETRY" -O -n 1 -- true)
-}
-
-@test "a limit for held stderr is an error of ours with a pattern, too" {
-	for option in '' --retry-on=stderr:nosuch; do
-		# shellcheck disable=SC2086
-		status=$( (ulimit -f 1; exec "$RETRY" -q -E -n 1 $option -- \
-		    sh -c 'seq 1 100000 >&2 2>/dev/null; exit 7' 2>&1) |
-			cat >o; echo "${PIPESTATUS[0]}")
-		[ "$status" -eq 125 ]
-		[ "$(head -c 1024 o)" = "$(seq 1 100000 | head -c 1024)" ]
-		[ "$(tail -n 1 o)" = \
-		    'retry: cannot write to standard error: File too large' ]
-	done
-}
-
-@test "a full disk for held stderr is an error of ours with a pattern, too" {
-	mounted size=64k
-	for option in '' --retry-on=stderr:nosuch; do
-		# shellcheck disable=SC2086
-		TMPDIR=$PWD/mnt is 125 "${with[@]}" "$RETRY" -q -E -n 1 $option -- \
-		    sh -c 'head -c 200000 /dev/zero >&2 2>/dev/null; exit 7'
-		[ "$(tail -n 1 err | tr -d '\0')" = \
-		    'retry: cannot write to standard error: No space left on device' ]
-		rm err
-	done
-}
-
-@test "a full disk matters only if something is written" {
-	mounted size=64k
-	TMPDIR=$PWD/mnt is 0 "${with[@]}" sh -c \
-	    'head -c 200000 /dev/zero >mnt/all 2>/dev/null; exec "$@"' sh \
-	    "$RETRY" -O -E -n 1 true
-	nothing err
-	TMPDIR=$PWD/mnt is 7 "${with[@]}" sh -c \
-	    'head -c 200000 /dev/zero >mnt/all 2>/dev/null; exec "$@"' sh \
-	    "$RETRY" -q -O -E -n 1 sh -c 'exit 7'
-	nothing err
-	TMPDIR=$PWD/mnt is 125 "${with[@]}" sh -c \
-	    'head -c 200000 /dev/zero >mnt/all 2>/dev/null; exec "$@"' sh \
-	    "$RETRY" -O -n 1 sh -c 'echo lost 2>/dev/null; exit 0'
-	[ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
-	nothing out
+	row 'of held stderr' limited_stderr
+	row 'of held stderr, with a pattern' limited_stderr --retry-on=stderr:nosuch
+	row 'not reached' enough
 }
 
 #
@@ -789,7 +778,7 @@ while True:
 
 @test "TERM ends a delivery at once" {
 	big
-	stuck -O cat bytes
+	stuck -O cat "$bytes"
 	choked
 	kill -TERM "$pid"
 	ended
@@ -800,12 +789,12 @@ while True:
 @test "a signal that ends nothing does not end the delivery" {
 	big
 	mkfifo pipe
-	start sh -c 'exec "$@" >pipe' sh "$RETRY" -O cat bytes
+	start sh -c 'exec "$@" >pipe' sh "$RETRY" -O cat "$bytes"
 	exec 7<pipe
 	choked
 	kill -USR1 "$pid"
 	kill -WINCH "$pid"
-	cmp bytes - <&7
+	cmp "$bytes" - <&7
 	ended
 	[ "$status" -eq 0 ]
 	exec 7<&-
@@ -816,11 +805,11 @@ while True:
 	big
 	mkfifo pipe
 	before=$(now)
-	start sh -c 'exec "$@" >pipe' sh "$RETRY" -T 0.4 -O cat bytes
+	start sh -c 'exec "$@" >pipe' sh "$RETRY" -T 0.4 -O cat "$bytes"
 	exec 7<pipe
 	choked
 	wait_for past "$((before + 700))"
-	cmp bytes - <&7
+	cmp "$bytes" - <&7
 	ended
 	[ "$status" -eq 0 ]
 	exec 7<&-
@@ -832,20 +821,14 @@ while True:
 	mkfifo pipe
 	before=$(now)
 	start sh -c 'exec "$@" 2>pipe' sh "$RETRY" -q -T 0.4 -k 0 -E sh -c \
-	    'cat bytes >&2; exec sleep 20'
+	    'cat "$bytes" >&2; exec sleep 20'
 	exec 7<pipe
 	choked
 	wait_for past "$((before + 1000))"
-	"$PYTHON" -IS -c 'import os, time
-while True:
-    some = os.read(0, 65536)
-    if not some:
-        break
-    os.write(1, some)
-    time.sleep(0.002)' <&7 >got
+	"$ACTOR" sip <&7 >got
 	ended
 	[ "$status" -eq 124 ]
-	cmp bytes got
+	cmp "$bytes" got
 	exec 7<&-
 }
 
