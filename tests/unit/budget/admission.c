@@ -429,6 +429,9 @@ static const struct {
 	    "1s by=open by-failures=3 !leased, 10.5s W retry granted leased, "
 	    "10.75s X first held 2.75s by=half-open, 10.8s W succeeds, 10.9s X "
 	    "first granted probes=1 turns=0" },
+	{ -1, -1,
+	    "opens, 9s W retry held, 10.5s A retry granted, 13s W retry held, "
+	    "13.4s X first held 1.6s by=half-open" },
 	{ -1, -1, "opens, 9s a retry held waiting=0" },
 	/* Attempts that do not ask it. */
 	{ -1, -1,
@@ -487,6 +490,9 @@ static const struct {
 	    "opens, terms-broken, A looks corrupt, 10s A first granted corrupt "
 	    "!leased, A retry granted corrupt !leased, 0s A succeeds corrupt, "
 	    "A fails corrupt, 10s counts=0/0 failures=3 state=open" },
+	{ -1, -1,
+	    "opens, 10s A retry granted leased, terms-broken, A retry granted "
+	    "corrupt !leased" },
 	/* An attempt that does not use the window is not affected. */
 	{ -1, -1,
 	    "opens, window-broken, A looks corrupt window=60s, 10s U retry "

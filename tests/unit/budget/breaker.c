@@ -3,56 +3,13 @@
  * breaker looks like after each. Actions at the same time are breaker_check's.
  */
 #include "unit.h"
+#include "script.h"
 #include "budget/breaker.h"
 #include "budget/ramp.h"
 #include "text/random.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND + 0.5))
 
-enum what {
-	END,
-	ENTER, /* answer: how it was admitted */
-	RENEW, /* answer: whether it still has the lease */
-	SUCCESS, /* of an attempt without a lease */
-	ANSWER, /* a failure that is not retried */
-	FAILURE,
-	IGNORED,
-	OLD_SUCCESS, /* of an attempt that began at 0 */
-	OLD_FAILURE,
-	PROBE_HEALTHY, /* with the lease that it has, or had */
-	PROBE_FAILED,
-	PROBE_IGNORED,
-	LOOK,
-};
-
-enum who {
-	A,
-	B,
-	C,
-	PEOPLE,
-};
-
-/* An action, and the view after it. Times in seconds. The rate is RAMP_FIRST.
- */
-struct action {
-	enum what what;
-	enum who who;
-	double at;
-	int answer;
-	enum breaker_state state;
-	int64_t failures;
-	double next;
-};
-
-struct script {
-	const char *row;
-	struct action actions[24];
-};
-
-#define CLOSED BREAKER_CLOSED
-#define OPEN BREAKER_OPEN
-#define HALF BREAKER_HALF_OPEN
-#define RECOVERING BREAKER_RECOVERING
 #define LEAST RAMP_LEAST
 #define FIRST RAMP_FIRST
 #define GROWN(rate) ((rate) + ((rate) + 1) / 2)
@@ -63,359 +20,236 @@ struct script {
 /* Opens after three failures, for 10 s, 20 s, and then 35 s. */
 static const struct breaker_config usual = { 3, SECONDS(10), SECONDS(35) };
 
+/*
+ * A time, a process, what it does, and the view after that: the state, the
+ * failures, and how long until an attempt may be admitted, if it is not now. A
+ * time holds until the next one. The rate is RAMP_FIRST.
+ */
+static const char *const scripts[] = {
 /* A opens the breaker at 0. */
-#define OPENED \
-	{ FAILURE, A, 0, 0, CLOSED, 1, 0 }, \
-	    { FAILURE, A, 0, 0, CLOSED, 2, 0 }, \
-	{ \
-		FAILURE, A, 0, 0, OPEN, 3, 10 \
-	}
+#define OPENED "A fails closed 1, A fails closed 2, A fails open 3 10s, "
+	"A looks closed 0, A enters passed closed 0, 1s A succeeds closed 0, A "
+	"renews no closed 0, A probe-fails closed 0, A probe-aborts closed 0, "
+	"A probe-heals closed 0",
+	/* The configured number of failures opens it. */
+	"1s A fails closed 1, 2s B fails closed 2, A enters passed closed 2, "
+	"3s C fails open 3 10s, 4s A enters held open 3 9s",
+	/* A success ends the streak. */
+	"A fails closed 1, B fails closed 2, C succeeds closed 0, C succeeds "
+	"closed 0, A fails closed 1, B fails closed 2, A fails open 3 10s",
+	/* A failure that is not retried changes nothing. */
+	"A answers closed 0, A answers closed 0, A answers closed 0, A answers "
+	"closed 0, A fails closed 1, B fails closed 2, A answers closed 2, A "
+	"aborts closed 2, C fails open 3 10s",
+	/* A late result finds it open. */
+	OPENED "1s B fails open 3 9s, 2s B succeeds open 3 8s, 3s B answers "
+	       "open 3 7s, 4s B aborts open 3 6s, 10s A enters probe half-open "
+	       "3 3s, B fails half-open 3 3s, B succeeds half-open 3 3s, A "
+	       "probe-heals recovering 0, B fails recovering 1",
+	/* Results from before a recovery are ignored. */
+	"B fails-late closed 1, B succeeds-late closed 0, " OPENED
+	"10s A enters probe half-open 3 3s, 11s A probe-heals recovering 0, B "
+	"fails recovering 1, B fails recovering 2, C fails-late recovering 2, "
+	"C succeeds-late recovering 2, 20s A enters passed closed 0, B fails "
+	"closed 1, B fails closed 2, C fails-late closed 2, C succeeds-late "
+	"closed 2, B fails open 3 10s",
+	/* One probe, when it is due. */
+	OPENED "9.999s A enters held open 3 0.001s, 10s A looks open 3, A "
+	       "enters probe half-open 3 3s, B enters held half-open 3 3s, 12s "
+	       "C enters held half-open 3 1s",
+	/* A successful probe begins a recovery. */
+	OPENED
+	"11s A enters probe half-open 3 3s, 12s A probe-heals recovering 0, B "
+	"enters turn recovering 0, A probe-fails recovering 0, A fails "
+	"recovering 1, A fails recovering 2, A fails open 3 10s",
+	/* A success ends the streak of a recovery. */
+	OPENED
+	"11s A enters probe half-open 3 3s, 12s A probe-heals recovering 0, B "
+	"fails recovering 1, C fails recovering 2, C succeeds recovering 0, C "
+	"answers recovering 0, C aborts recovering 0, B fails recovering 1, C "
+	"fails recovering 2, C fails open 3 10s",
+	/* A recovery without attempts ends closed. */
+	OPENED
+	"11s A enters probe half-open 3 3s, 12s A probe-heals recovering 0, "
+	"20s B looks closed 0, B fails closed 1, B fails closed 2, B succeeds "
+	"closed 0, B fails closed 1, B enters passed closed 0, 12s B looks "
+	"closed 0, 20s B fails closed 1, B fails closed 2, B fails open 3 10s",
+	/* After the recovery it opens as usual. */
+	OPENED
+	"11s A enters probe half-open 3 3s, 12s A probe-heals recovering 0, "
+	"20s B fails closed 1, B fails closed 2, B fails open 3 10s",
+	/* Each failed probe doubles the pause. */
+	OPENED "10s A enters probe half-open 3 3s, 12s A probe-fails open 4 "
+	       "20s, 31.5s A enters held open 4 0.5s, 32s B enters probe "
+	       "half-open 4 3s, B probe-fails open 5 35s, 67s B enters probe "
+	       "half-open 5 3s, B probe-fails open 6 35s, 102s B enters probe "
+	       "half-open 6 3s, B probe-heals recovering 0, A fails recovering "
+	       "1, A fails recovering 2, A fails open 3 10s, 112s A enters "
+	       "probe half-open 3 3s, A probe-fails open 4 20s",
+	/* A lease ends by the clock. */
+	OPENED
+	"10s A enters probe half-open 3 3s, 12.999s B enters held half-open 3 "
+	"0.001s, 13s B looks half-open 3, B enters probe half-open 3 3s, C "
+	"enters held half-open 3 3s, 100s C enters probe half-open 3 3s",
+	/* A lease that is renewed in time stays. */
+	OPENED
+	"10s A enters probe half-open 3 3s, 11s A renews yes half-open 3 3s, A "
+	"renews yes half-open 3 3s, 13.5s A renews yes half-open 3 3s, 16s B "
+	"enters held half-open 3 0.5s, A probe-heals recovering 0",
+	/* A lease that ended counts until another takes it. */
+	OPENED "10s A enters probe half-open 3 3s, 90s A renews yes half-open "
+	       "3 3s, 92s B enters held half-open 3 1s, 200s A probe-fails "
+	       "open 4 20s, 219s B enters held open 4 1s",
+	/* A lost lease does not count. */
+	OPENED
+	"10s A enters probe half-open 3 3s, 13s B enters probe half-open 3 3s, "
+	"14s A probe-heals half-open 3 2s, A probe-fails half-open 3 2s, A "
+	"probe-aborts half-open 3 2s, A renews no half-open 3 2s, B renews yes "
+	"half-open 3 3s, B probe-fails open 4 20s, A renews no open 4 20s",
+	/* A lost lease does not close it. */
+	OPENED
+	"10s A enters probe half-open 3 3s, 13s B enters probe half-open 3 3s, "
+	"14s B probe-fails open 4 20s, A probe-heals open 4 20s, A probe-fails "
+	"open 4 20s, A probe-aborts open 4 20s",
+	/* A lost lease does not open it. */
+	OPENED "10s A enters probe half-open 3 3s, 13s B enters probe "
+	       "half-open 3 3s, 14s B probe-heals recovering 0, A probe-heals "
+	       "recovering 0, A probe-fails recovering 0, A probe-aborts "
+	       "recovering 0, A renews no recovering 0, A fails recovering 1",
+	/* After an ignored probe the next is due at once. */
+	OPENED
+	"10.0000005s A enters probe half-open 3 3.0009995s, A probe-aborts "
+	"open 3, B enters probe half-open 3 3.0009995s, 11s A probe-aborts "
+	"half-open 3 2.001s, B probe-fails open 4 20s",
+	/* A recovery begins at once. */
+	OPENED "10.0000005s A enters probe half-open 3 3.0009995s, A "
+	       "probe-heals recovering 0, B enters turn recovering 0",
+	/* With a clock that is behind, all comes later. */
+	OPENED "A enters held open 3 10s, 10s B enters probe half-open 3 3s, "
+	       "8s A enters held half-open 3 5s, B renews yes half-open 3 3s, "
+	       "9s B probe-fails open 4 20s, 28s A enters held open 4 1s",
+};
 
-static const struct script scripts[] = {
-	{ "new",
-	    {
-		{ LOOK, A, 0, 0, CLOSED, 0, 0 },
-		{ ENTER, A, 0, BREAKER_PASSED, CLOSED, 0, 0 },
-		{ SUCCESS, A, 1, 0, CLOSED, 0, 0 },
-		{ RENEW, A, 1, false, CLOSED, 0, 0 },
-		{ PROBE_FAILED, A, 1, 0, CLOSED, 0, 0 },
-		{ PROBE_IGNORED, A, 1, 0, CLOSED, 0, 0 },
-		{ PROBE_HEALTHY, A, 1, 0, CLOSED, 0, 0 },
-	    } },
-	{ "the configured number of failures opens it",
-	    {
-		{ FAILURE, A, 1, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 2, 0, CLOSED, 2, 0 },
-		{ ENTER, A, 2, BREAKER_PASSED, CLOSED, 2, 0 },
-		{ FAILURE, C, 3, 0, OPEN, 3, 10 },
-		{ ENTER, A, 4, BREAKER_HELD, OPEN, 3, 9 },
-	    } },
-	{ "a success ends the streak",
-	    {
-		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
-		{ SUCCESS, C, 0, 0, CLOSED, 0, 0 },
-		{ SUCCESS, C, 0, 0, CLOSED, 0, 0 },
-		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
-		{ FAILURE, A, 0, 0, OPEN, 3, 10 },
-	    } },
-	{ "a failure that is not retried changes nothing",
-	    {
-		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
-		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
-		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
-		{ ANSWER, A, 0, 0, CLOSED, 0, 0 },
-		{ FAILURE, A, 0, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 0, 0, CLOSED, 2, 0 },
-		{ ANSWER, A, 0, 0, CLOSED, 2, 0 },
-		{ IGNORED, A, 0, 0, CLOSED, 2, 0 },
-		{ FAILURE, C, 0, 0, OPEN, 3, 10 },
-	    } },
-	{ "a late result finds it open",
-	    {
-		OPENED,
-		{ FAILURE, B, 1, 0, OPEN, 3, 9 },
-		{ SUCCESS, B, 2, 0, OPEN, 3, 8 },
-		{ ANSWER, B, 3, 0, OPEN, 3, 7 },
-		{ IGNORED, B, 4, 0, OPEN, 3, 6 },
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ FAILURE, B, 10, 0, HALF, 3, 3 },
-		{ SUCCESS, B, 10, 0, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 10, 0, RECOVERING, 0, 0 },
-		{ FAILURE, B, 10, 0, RECOVERING, 1, 0 },
-	    } },
-	{ "results from before a recovery are ignored",
-	    {
-		{ OLD_FAILURE, B, 0, 0, CLOSED, 1, 0 },
-		{ OLD_SUCCESS, B, 0, 0, CLOSED, 0, 0 },
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 11, 0, RECOVERING, 0, 0 },
-		{ FAILURE, B, 11, 0, RECOVERING, 1, 0 },
-		{ FAILURE, B, 11, 0, RECOVERING, 2, 0 },
-		{ OLD_FAILURE, C, 11, 0, RECOVERING, 2, 0 },
-		{ OLD_SUCCESS, C, 11, 0, RECOVERING, 2, 0 },
-		{ ENTER, A, 20, BREAKER_PASSED, CLOSED, 0, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
-		{ OLD_FAILURE, C, 20, 0, CLOSED, 2, 0 },
-		{ OLD_SUCCESS, C, 20, 0, CLOSED, 2, 0 },
-		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
-	    } },
-	{ "one probe, when it is due",
-	    {
-		OPENED,
-		{ ENTER, A, 9.999, BREAKER_HELD, OPEN, 3, 0.001 },
-		{ LOOK, A, 10, 0, OPEN, 3, 0 },
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, B, 10, BREAKER_HELD, HALF, 3, 3 },
-		{ ENTER, C, 12, BREAKER_HELD, HALF, 3, 1 },
-	    } },
-	{ "a successful probe begins a recovery",
-	    {
-		OPENED,
-		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
-		{ ENTER, B, 12, BREAKER_TURN, RECOVERING, 0, 0 },
-		{ PROBE_FAILED, A, 12, 0, RECOVERING, 0, 0 },
-		{ FAILURE, A, 12, 0, RECOVERING, 1, 0 },
-		{ FAILURE, A, 12, 0, RECOVERING, 2, 0 },
-		{ FAILURE, A, 12, 0, OPEN, 3, 10 },
-	    } },
-	{ "a success ends the streak of a recovery",
-	    {
-		OPENED,
-		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
-		{ FAILURE, B, 12, 0, RECOVERING, 1, 0 },
-		{ FAILURE, C, 12, 0, RECOVERING, 2, 0 },
-		{ SUCCESS, C, 12, 0, RECOVERING, 0, 0 },
-		{ ANSWER, C, 12, 0, RECOVERING, 0, 0 },
-		{ IGNORED, C, 12, 0, RECOVERING, 0, 0 },
-		{ FAILURE, B, 12, 0, RECOVERING, 1, 0 },
-		{ FAILURE, C, 12, 0, RECOVERING, 2, 0 },
-		{ FAILURE, C, 12, 0, OPEN, 3, 10 },
-	    } },
-	{ "a recovery without attempts ends closed",
-	    {
-		OPENED,
-		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
-		{ LOOK, B, 20, 0, CLOSED, 0, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
-		{ SUCCESS, B, 20, 0, CLOSED, 0, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
-		/* This closes it, and so ends the streak. */
-		{ ENTER, B, 20, BREAKER_PASSED, CLOSED, 0, 0 },
-		{ LOOK, B, 12, 0, CLOSED, 0, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
-		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
-	    } },
-	{ "after the recovery it opens as usual",
-	    {
-		OPENED,
-		{ ENTER, A, 11, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 12, 0, RECOVERING, 0, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 1, 0 },
-		{ FAILURE, B, 20, 0, CLOSED, 2, 0 },
-		{ FAILURE, B, 20, 0, OPEN, 3, 10 },
-	    } },
-	{ "each failed probe doubles the pause",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_FAILED, A, 12, 0, OPEN, 4, 20 },
-		{ ENTER, A, 31.5, BREAKER_HELD, OPEN, 4, 0.5 },
-		{ ENTER, B, 32, BREAKER_PROBE, HALF, 4, 3 },
-		{ PROBE_FAILED, B, 32, 0, OPEN, 5, 35 },
-		{ ENTER, B, 67, BREAKER_PROBE, HALF, 5, 3 },
-		{ PROBE_FAILED, B, 67, 0, OPEN, 6, 35 },
-		{ ENTER, B, 102, BREAKER_PROBE, HALF, 6, 3 },
-		{ PROBE_HEALTHY, B, 102, 0, RECOVERING, 0, 0 },
-		{ FAILURE, A, 102, 0, RECOVERING, 1, 0 },
-		{ FAILURE, A, 102, 0, RECOVERING, 2, 0 },
-		{ FAILURE, A, 102, 0, OPEN, 3, 10 },
-		{ ENTER, A, 112, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_FAILED, A, 112, 0, OPEN, 4, 20 },
-	    } },
-	{ "a lease ends by the clock",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, B, 12.999, BREAKER_HELD, HALF, 3, 0.001 },
-		{ LOOK, B, 13, 0, HALF, 3, 0 },
-		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, C, 13, BREAKER_HELD, HALF, 3, 3 },
-		{ ENTER, C, 100, BREAKER_PROBE, HALF, 3, 3 },
-	    } },
-	{ "a lease that is renewed in time stays",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ RENEW, A, 11, true, HALF, 3, 3 },
-		{ RENEW, A, 11, true, HALF, 3, 3 },
-		{ RENEW, A, 13.5, true, HALF, 3, 3 },
-		{ ENTER, B, 16, BREAKER_HELD, HALF, 3, 0.5 },
-		{ PROBE_HEALTHY, A, 16, 0, RECOVERING, 0, 0 },
-	    } },
-	{ "a lease that ended counts until another takes it",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ RENEW, A, 90, true, HALF, 3, 3 },
-		{ ENTER, B, 92, BREAKER_HELD, HALF, 3, 1 },
-		{ PROBE_FAILED, A, 200, 0, OPEN, 4, 20 },
-		{ ENTER, B, 219, BREAKER_HELD, OPEN, 4, 1 },
-	    } },
-	{ "a lost lease does not count",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, A, 14, 0, HALF, 3, 2 },
-		{ PROBE_FAILED, A, 14, 0, HALF, 3, 2 },
-		{ PROBE_IGNORED, A, 14, 0, HALF, 3, 2 },
-		{ RENEW, A, 14, false, HALF, 3, 2 },
-		{ RENEW, B, 14, true, HALF, 3, 3 },
-		{ PROBE_FAILED, B, 14, 0, OPEN, 4, 20 },
-		{ RENEW, A, 14, false, OPEN, 4, 20 },
-	    } },
-	{ "a lost lease does not close it",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_FAILED, B, 14, 0, OPEN, 4, 20 },
-		{ PROBE_HEALTHY, A, 14, 0, OPEN, 4, 20 },
-		{ PROBE_FAILED, A, 14, 0, OPEN, 4, 20 },
-		{ PROBE_IGNORED, A, 14, 0, OPEN, 4, 20 },
-	    } },
-	{ "a lost lease does not open it",
-	    {
-		OPENED,
-		{ ENTER, A, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, B, 13, BREAKER_PROBE, HALF, 3, 3 },
-		{ PROBE_HEALTHY, B, 14, 0, RECOVERING, 0, 0 },
-		{ PROBE_HEALTHY, A, 14, 0, RECOVERING, 0, 0 },
-		{ PROBE_FAILED, A, 14, 0, RECOVERING, 0, 0 },
-		{ PROBE_IGNORED, A, 14, 0, RECOVERING, 0, 0 },
-		{ RENEW, A, 14, false, RECOVERING, 0, 0 },
-		{ FAILURE, A, 14, 0, RECOVERING, 1, 0 },
-	    } },
-	{ "after an ignored probe the next is due at once",
-	    {
-		OPENED,
-		{ ENTER, A, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBE_IGNORED, A, 10.0000005, 0, OPEN, 3, 0 },
-		{ ENTER, B, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBE_IGNORED, A, 11, 0, HALF, 3, 2.001 },
-		{ PROBE_FAILED, B, 11, 0, OPEN, 4, 20 },
-	    } },
-	{ "a recovery begins at once",
-	    {
-		OPENED,
-		{ ENTER, A, 10.0000005, BREAKER_PROBE, HALF, 3, 3.0009995 },
-		{ PROBE_HEALTHY, A, 10.0000005, 0, RECOVERING, 0, 0 },
-		{ ENTER, B, 10.0000005, BREAKER_TURN, RECOVERING, 0, 0 },
-	    } },
-	{ "with a clock that is behind, all comes later",
-	    {
-		OPENED,
-		{ ENTER, A, 0, BREAKER_HELD, OPEN, 3, 10 },
-		{ ENTER, B, 10, BREAKER_PROBE, HALF, 3, 3 },
-		{ ENTER, A, 8, BREAKER_HELD, HALF, 3, 5 },
-		{ RENEW, B, 8, true, HALF, 3, 3 },
-		{ PROBE_FAILED, B, 9, 0, OPEN, 4, 20 },
-		{ ENTER, A, 28, BREAKER_HELD, OPEN, 4, 1 },
-	    } },
+/* What a process does; a failure comes late if the attempt began at 0. */
+static const struct {
+	char name[16];
+	enum attempt_result result;
+	bool late, probe;
+} results[] = {
+	{ "succeeds", RESULT_SUCCESS, false, false },
+	{ "answers", RESULT_HEALTHY, false, false }, /* is not retried */
+	{ "fails", RESULT_FAILURE, false, false },
+	{ "aborts", RESULT_IGNORED, false, false },
+	{ "succeeds-late", RESULT_SUCCESS, true, false },
+	{ "fails-late", RESULT_FAILURE, true, false },
+	/* With the lease that it has, or had. */
+	{ "probe-heals", RESULT_HEALTHY, true, true },
+	{ "probe-fails", RESULT_FAILURE, true, true },
+	{ "probe-aborts", RESULT_IGNORED, true, true },
 };
 
 static void
-check_view(const char *row, const struct breaker_view *view,
-    const struct action *action)
+check_view(struct script script, const struct breaker_view *view)
 {
-	EQUAL(row, view->state, action->state);
-	EQUAL(row, view->failures, action->failures);
-	EQUAL(row, view->next, SECONDS(action->next));
-	EQUAL(row, view->rate, action->state == RECOVERING ? SLOW : 0);
+	static const char states[][12] = {
+		[BREAKER_CLOSED] = "closed",
+		[BREAKER_OPEN] = "open",
+		[BREAKER_HALF_OPEN] = "half-open",
+		[BREAKER_RECOVERING] = "recovering",
+	};
+	const char *row = script.rest;
+	int state;
+
+	script_next(&script);
+	state = script_name(&script, states, sizeof states[0], LENGTH(states));
+	EQUAL(row, view->state, state);
+	EQUAL(row, view->failures, script_number(&script));
+	EQUAL(row, view->rate, state == BREAKER_RECOVERING ? SLOW : 0);
+	if (script.rest[0] == ' ')
+		EQUAL(row, view->next, script_span(&script));
+	else
+		EQUAL(row, view->next, 0);
 }
 
+/* A process enters, or renews its lease; it keeps a lost one, to try it. */
 static void
-check_entering(const char *row, struct breaker *breaker,
-    const struct action *action, uint64_t *lease)
+check_lease(
+    struct script *script, struct breaker *breaker, uint64_t *lease, nanos now)
 {
-	uint64_t got = 1;
+	static const char passes[][8] = {
+		[BREAKER_PASSED] = "passed",
+		[BREAKER_PROBE] = "probe",
+		[BREAKER_TURN] = "turn",
+		[BREAKER_HELD] = "held",
+	};
+	const char *row = script->rest;
+	bool enters = script_is(script, "enters");
+	uint64_t got = enters ? 1 : *lease;
 	struct breaker_view view;
 
-	EQUAL(row, breaker_enter(breaker, SECONDS(action->at), &got, &view),
-	    action->answer);
-	HOLDS(row, (got != 0) == (action->answer == BREAKER_PROBE));
-	if (action->answer == BREAKER_HELD)
-		check_view(row, &view, action);
-	if (got != 0)
-		*lease = got;
-}
+	if (enters) {
+		enum breaker_pass pass =
+		    breaker_enter(breaker, now, &got, &view);
 
-/* A process keeps a lost lease here, to try it once more. */
-static void
-check_renewing(const char *row, struct breaker *breaker,
-    const struct action *action, uint64_t *lease)
-{
-	uint64_t got = *lease;
+		script_next(script);
+		SAME(row, passes[pass], script->word);
+		HOLDS(row, (got != 0) == script_is(script, "probe"));
+		if (script_is(script, "held"))
+			check_view(*script, &view);
+	} else {
+		bool renewed = breaker_renew(breaker, &got, now);
 
-	EQUAL(row, breaker_renew(breaker, &got, SECONDS(action->at)),
-	    action->answer);
-	HOLDS(row, (got != 0) == action->answer);
-	if (got != 0)
-		*lease = got;
-}
-
-static void
-check_deed(const char *row, struct breaker *breaker,
-    const struct action *action, uint64_t *lease)
-{
-	nanos now = SECONDS(action->at);
-	struct breaker_view view;
-
-	switch (action->what) {
-	case END:
-	case LOOK:
-		break;
-	case ENTER:
-		check_entering(row, breaker, action, lease);
-		break;
-	case RENEW:
-		check_renewing(row, breaker, action, lease);
-		break;
-	case SUCCESS:
-		breaker_tell(breaker, &usual, RESULT_SUCCESS, now, now);
-		break;
-	case ANSWER:
-		breaker_tell(breaker, &usual, RESULT_HEALTHY, now, now);
-		break;
-	case FAILURE:
-		breaker_tell(breaker, &usual, RESULT_FAILURE, now, now);
-		break;
-	case IGNORED:
-		breaker_tell(breaker, &usual, RESULT_IGNORED, now, now);
-		break;
-	case OLD_SUCCESS:
-		breaker_tell(breaker, &usual, RESULT_SUCCESS, 0, now);
-		break;
-	case OLD_FAILURE:
-		breaker_tell(breaker, &usual, RESULT_FAILURE, 0, now);
-		break;
-	case PROBE_HEALTHY:
-		breaker_probed(breaker, &usual, RESULT_HEALTHY, *lease, 0, now);
-		break;
-	case PROBE_FAILED:
-		breaker_probed(breaker, &usual, RESULT_FAILURE, *lease, 0, now);
-		break;
-	case PROBE_IGNORED:
-		breaker_probed(breaker, &usual, RESULT_IGNORED, *lease, 0, now);
-		break;
+		script_next(script);
+		SAME(row, renewed ? "yes" : "no", script->word);
+		HOLDS(row, (got != 0) == renewed);
 	}
-	view = breaker_look(breaker, now);
-	check_view(row, &view, action);
+	if (got != 0)
+		*lease = got;
+}
+
+static void
+check_script(const char *text)
+{
+	struct script script = script_of(text);
+	struct breaker breaker = { 0 };
+	uint64_t leases[3] = { 0 };
+	nanos now = 0;
+
+	while (script_next(&script)) {
+		struct breaker_view view;
+		uint64_t *lease;
+
+		if (duration_parse(script.word, strlen(script.word), &now))
+			script_next(&script);
+		lease = &leases[script.word[0] - 'A'];
+		script_next(&script);
+		if (script_is(&script, "enters") ||
+		    script_is(&script, "renews"))
+			check_lease(&script, &breaker, lease, now);
+		else if (!script_is(&script, "looks")) {
+			int i = script_name(&script, results, sizeof results[0],
+			    LENGTH(results));
+
+			if (results[i].probe)
+				breaker_probed(&breaker, &usual,
+				    results[i].result, *lease, 0, now);
+			else
+				breaker_tell(&breaker, &usual,
+				    results[i].result,
+				    results[i].late ? 0 : now, now);
+		}
+		view = breaker_look(&breaker, now);
+		check_view(script, &view);
+		while (script_next(&script) && !script_is(&script, ","))
+			;
+	}
 }
 
 static void
 test_scripts(void)
 {
-	for (size_t i = 0; i < LENGTH(scripts); i++) {
-		const struct action *action = scripts[i].actions;
-		struct breaker breaker = { 0 };
-		uint64_t leases[PEOPLE] = { 0 };
-		char row[80];
-
-		for (int n = 1; action->what != END; n++, action++) {
-			snprintf(row, sizeof row, "%s, %d", scripts[i].row, n);
-			check_deed(row, &breaker, action, &leases[action->who]);
-		}
-	}
+	for (size_t i = 0; i < LENGTH(scripts); i++)
+		check_script(scripts[i]);
 }
 
 /* A breaker that opened at an instant. */
