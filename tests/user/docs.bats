@@ -141,7 +141,13 @@ not()
 	section retry.1 Delays | grep -qxF "The default is $delay."
 	[ "$attempts $delay" = '5 1s' ]
 	tr '\n' ' ' <"$top/README.md" |
-		grep -qF 'at most five attempts, with random delays of at most 1, 2,'
+		grep -qF 'makes at most five attempts, or, with `-T` alone,'
+}
+
+@test "README and CONTRIBUTING have 200 lines at most" {
+	"$RETRY" --version | grep -q '^retry '
+	[ "$(lines "$top/README.md")" -le 200 ]
+	[ "$(lines "$top/CONTRIBUTING.md")" -le 200 ]
 }
 
 @test "README sends newcomers to two commands, of which the first succeeds at the third attempt" {
