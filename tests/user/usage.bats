@@ -2,7 +2,7 @@
 # Covers cli/help, cli/options, cli/option_parse.
 # How the command line is parsed, and which mistakes in it are refused.
 
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
 
 load helper
 
@@ -29,6 +29,27 @@ refused_option()
 	local line="retry: --$1: $3"
 	refused "$line" "--$1" "$2" touch ran && refused "$line" "--$1=$2" touch ran &&
 	    [ ! -e ran ]
+}
+
+# refuses OPTION WHY TEXT...: OPTION refuses each TEXT with these words.
+refuses()
+{
+	local text bad=0
+	for text in "${@:3}"; do
+		refused "retry: --$1: $2: '$text'" "--$1=$text" touch ran || bad=1
+	done
+	[ ! -e ran ] && return "$bad"
+}
+
+# takes OPTION TEXT...: OPTION, maybe behind others, takes each TEXT.
+takes()
+{
+	local text bad=0
+	for text in "${@:2}"; do
+		# shellcheck disable=SC2086 # several words
+		prints ok --$1 "$text" echo ok || bad=1
+	done
+	return "$bad"
 }
 
 # prints LINE WORD...: retry with these words runs a command that prints LINE.
@@ -320,47 +341,101 @@ General:" ]
 # Unknown options
 #
 
-@test "an unknown option is refused" {
-	refused "retry: unknown option '--foo'" --foo touch ran
-	refused "retry: unknown option '--foo'" --foo=bar touch ran
-	refused "retry: unknown option '-x'" -x touch ran
-	refused "retry: unknown option '-x' in '-vx'" -vx touch ran
-	refused "retry: unknown option '-=' in '-q=1'" -q=1 touch ran
-	refused "retry: unknown option '--nothing-like-it'" --nothing-like-it touch ran
-	[ ! -e ran ]
+# unknown WORD [MEANT]: the option is refused, alone and with an argument, and
+# MEANT is suggested.
+unknown()
+{
+	local line="retry: unknown option '$1'${2:+; did you mean '--$2'?}"
+	refused "$line" "$1" 3 touch ran && refused "$line" "$1=3" touch ran &&
+		[ ! -e ran ]
 }
 
-@test "a misspelled option is refused, and the nearest option is suggested" {
-	local pair
-	for pair in timout:timeout tiemout:timeout timeuot:timeout jiter:jitter \
-	    dealy:delay sed:seed attempst:attempts -attempts:attempts \
-	    Attempts:attempts attemptsx:attempts atempt:attempts retrys:retries \
-	    max_delay:max-delay maxdelay:max-delay stdinmax:stdin-max \
-	    budget-windows:budget-window buget-coldown:budget-cooldown \
-	    bugdet-coldon:budget-cooldown timezut:timeout itmeotu:timeout \
-	    replay-sdtin:replay-stdin hepl:help verison:version; do
-		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
-		    "--${pair%:*}" 3 touch ran
-		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
-		    "--${pair%:*}=3" touch ran
-	done
-	# Nothing is near enough to be suggested.
-	for pair in hold jsn-x prime wait nosuch backof-kind bugdet-coldn imeou \
-	    a-word-of-thirty-three-letters-xx; do
-		refused "retry: unknown option '--$pair'" "--$pair" 3 touch ran
-	done
-	[ ! -e ran ]
-}
-
-@test "a long option with one dash is refused, and two dashes are suggested" {
+@test "an unknown option is refused, and the nearest option is suggested" {
+	table unknown <<-'END'
+		--foo
+		--nothing-like-it
+		--timout timeout
+		--tiemout timeout
+		--timeuot timeout
+		--timezut timeout
+		--itmeotu timeout
+		--jiter jitter
+		--dealy delay
+		--sed seed
+		--attempst attempts
+		---attempts attempts
+		--Attempts attempts
+		--attemptsx attempts
+		--atempt attempts
+		--retrys retries
+		--max_delay max-delay
+		--maxdelay max-delay
+		--stdinmax stdin-max
+		--budget-windows budget-window
+		--buget-coldown budget-cooldown
+		--bugdet-coldon budget-cooldown
+		--replay-sdtin replay-stdin
+		--hepl help
+		--verison version
+		# Nothing is near enough.
+		--jsn-x
+		--prime
+		--wait
+		--nosuch
+		--backof-kind
+		--bugdet-coldn
+		--imeou
+		--a-word-of-thirty-three-letters-xx
+		# An abbreviation, and one of several options.
+		--attempt attempts
+		--a attempts
+		--kill kill-after
+		--max-d max-delay
+		--max-r max-retry-after
+		--http- http-status
+		--preserve preserve-status
+		--retry-o retry-on
+		--verb verbose
+		--br breaker
+		--budget-g budget-gc
+		--nest nested
+		--dry dry-run
+		--pol policy
+		--replay replay-stdin
+		--on-g on-give-up
+		--pre
+		--s
+		--max
+		--f
+		--htt
+		--re
+		--ver
+		--budget-r
+		--hold
+		--on
+		--pro
+		# What other tools call it.
+		--retry attempts
+		--tries attempts
+		--times attempts
+		--max-attempts attempts
+		--max-time deadline
+		--total-timeout deadline
+		--sleep delay
+		--interval delay
+	END
+	table refused <<-'END'
+		"retry: unknown option '-x'" -x touch ran
+		"retry: unknown option '-x' in '-vx'" -vx touch ran
+		"retry: unknown option '-=' in '-q=1'" -q=1 touch ran
+		"retry: unknown option '-timeout=5'; did you mean '--timeout'?" -timeout=5 touch ran
+	END
 	local name
 	for name in timeout attempts delay deadline quiet verbose retry-on \
 	    budget nested signal jitter; do
 		refused "retry: unknown option '-$name'; did you mean '--$name'?" \
 		    "-$name" 3 touch ran
 	done
-	refused "retry: unknown option '-timeout=5'; did you mean '--timeout'?" \
-	    -timeout=5 touch ran
 	[ ! -e ran ]
 	# Other words with one dash keep their meaning.
 	"$RETRY" -help | grep -q '^Usage: '
@@ -374,89 +449,41 @@ General:" ]
 	[ ! -e ran ]
 }
 
-@test "an abbreviation is refused, and the whole name is suggested" {
-	local unknown="retry: unknown option"
-	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt 3 touch ran
-	refused "$unknown '--attempt'; did you mean '--attempts'?" --attempt=3 touch ran
-	refused "$unknown '--a'; did you mean '--attempts'?" --a 3 touch ran
-	refused "$unknown '--kill'; did you mean '--kill-after'?" --kill 3 touch ran
-	refused "$unknown '--max-d'; did you mean '--max-delay'?" --max-d 3 touch ran
-	refused "$unknown '--max-r'; did you mean '--max-retry-after'?" --max-r=3 touch ran
-	refused "$unknown '--http-'; did you mean '--http-status'?" --http- f touch ran
-	refused "$unknown '--pre'" --pre=curl touch ran
-	refused "$unknown '--preserve'; did you mean '--preserve-status'?" --preserve touch ran
-	refused "$unknown '--retry-o'; did you mean '--retry-on'?" --retry-o 3 touch ran
-	refused "$unknown '--verb'; did you mean '--verbose'?" --verb touch ran
-	refused "$unknown '--br'; did you mean '--breaker'?" --br on touch ran
-	refused "$unknown '--budget-g'; did you mean '--budget-gc'?" --budget-g
-	refused "$unknown '--nest'; did you mean '--nested'?" --nest=add touch ran
-	refused "$unknown '--dry'; did you mean '--dry-run'?" --dry touch ran
-	refused "$unknown '--pol'; did you mean '--policy'?" --pol=x touch ran
-	refused "$unknown '--replay'; did you mean '--replay-stdin'?" --replay touch ran
-	refused "$unknown '--on-g'; did you mean '--on-give-up'?" --on-g true touch ran
-	[ ! -e ran ]
-}
-
-@test "an abbreviation of several options is refused without a suggestion" {
-	refused "retry: unknown option '--s'" --s touch ran
-	refused "retry: unknown option '--max'" --max 3 touch ran
-	refused "retry: unknown option '--f'" --f 2 touch ran
-	refused "retry: unknown option '--htt'" --htt touch ran
-	refused "retry: unknown option '--re'" --re=3 touch ran
-	refused "retry: unknown option '--ver'" --ver touch ran
-	refused "retry: unknown option '--budget-r'" --budget-r 1 touch ran
-	refused "retry: unknown option '--hold'" --hold touch ran
-	refused "retry: unknown option '--on'" --on true touch ran
-	refused "retry: unknown option '--pro'" --pro never touch ran
-	[ ! -e ran ]
-}
-
-@test "names of other tools are refused, and ours are suggested" {
-	local pair
-	for pair in retry:attempts tries:attempts times:attempts max-attempts:attempts \
-	    max-time:deadline total-timeout:deadline sleep:delay interval:delay; do
-		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
-		    "--${pair%:*}" 3 touch ran
-		refused "retry: unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" \
-		    "--${pair%:*}=3" touch ran
-	done
-	[ ! -e ran ]
-}
-
-@test "an option without its argument is refused by its long name" {
-	refused 'retry: --delay: needs an argument' --delay
-	refused 'retry: --delay: needs an argument' -d
-	refused 'retry: --attempts: needs an argument' -qn
-	refused 'retry: --retry-on: needs an argument' -n 3 --retry-on
-	refused 'retry: --preset: needs an argument' --http --preset
-	refused 'retry: --http-status: needs an argument' --http-status
-	refused 'retry: --budget: needs an argument' -B
-	refused 'retry: --budget-reset: needs an argument' --budget-reset
-	refused 'retry: --stdin-max: needs an argument' -I --stdin-max
-	refused 'retry: --policy: needs an argument' -n 3 --policy
-	refused 'retry: --on-retry: needs an argument' --on-retry
-}
-
-@test "the next word is an argument, whatever it looks like" {
-	refused "retry: --attempts: not a number of attempts: '--'" -n -- 3
-	refused "retry: --delay: not a time in ms, s, m, h or d: '-v'" --delay -v true
-}
-
-@test "an argument for a flag is refused" {
-	refused "retry: --quiet: takes no argument: '--quiet=1'" --quiet=1 touch ran
-	refused "retry: --verbose: takes no argument: '--verbose='" --verbose= touch ran
-	refused "retry: --http: takes no argument: '--http=f'" --http=f touch ran
-	refused "retry: --budget-required: takes no argument: '--budget-required=1'" \
-	    --budget-required=1 touch ran
-	refused "retry: --budget-gc: takes no argument: '--budget-gc=k'" --budget-gc=k
-	refused "retry: --json: takes no argument: '--json=1'" --budget-status k --json=1
-	refused "retry: --replay-stdin: takes no argument: '--replay-stdin=1'" \
-	    --replay-stdin=1 touch ran
-	refused "retry: --hold-stdout: takes no argument: '--hold-stdout='" \
-	    --hold-stdout= touch ran
-	refused "retry: --dry-run: takes no argument: '--dry-run=1'" --dry-run=1 touch ran
-	refused "retry: --help: takes no argument: '--help=x'" --help=x touch ran
-	refused "retry: --version: takes no argument: '--version=x'" --version=x touch ran
+@test "an option without its argument, or a flag with one, is refused" {
+	table refused <<-'END'
+		'retry: --delay: needs an argument' --delay
+		'retry: --delay: needs an argument' -d
+		'retry: --attempts: needs an argument' -qn
+		'retry: --retry-on: needs an argument' -n 3 --retry-on
+		'retry: --preset: needs an argument' --http --preset
+		'retry: --http-status: needs an argument' --http-status
+		'retry: --budget: needs an argument' -B
+		'retry: --budget-reset: needs an argument' --budget-reset
+		'retry: --stdin-max: needs an argument' -I --stdin-max
+		'retry: --policy: needs an argument' -n 3 --policy
+		'retry: --on-retry: needs an argument' --on-retry
+		# The next word is one, whatever it looks like.
+		"retry: --attempts: not a number of attempts: '--'" -n -- 3
+		"retry: --delay: not a time in ms, s, m, h or d: '-v'" --delay -v true
+	END
+	flag() # flag WORD [WORD]...
+	{
+		local name=${1%%=*}
+		refused "retry: $name: takes no argument: '$1'" "${@:2}" "$1" touch ran
+	}
+	table flag <<-'END'
+		--quiet=1
+		--verbose=
+		--http=f
+		--budget-required=1
+		--budget-gc=k
+		--json=1 --budget-status k
+		--replay-stdin=1
+		--hold-stdout=
+		--dry-run=1
+		--help=x
+		--version=x
+	END
 	[ ! -e ran ]
 }
 
@@ -484,229 +511,165 @@ PY
 # Arguments that are refused
 #
 
-@test "--attempts refuses anything but a number of attempts" {
-	local text
-	for text in 0 00 '' -1 +1 1.5 3x x 0x3 1e3 ' 3' INF infinity 1,2; do
-		refused_option attempts "$text" "not a number of attempts: '$text'"
-	done
-	refused "retry: --attempts: not a number of attempts: '0'" -n 0 touch ran
-	refused "retry: --attempts: not a number of attempts: '0'" -n0 touch ran
-	refused "retry: --attempts: not a number of attempts: '-1'" -n -1 touch ran
+@test "each option refuses what is none of its values" {
+	time='not a time in ms, s, m, h or d'
+	list=$(seq -s , 65)
+	long=$(printf '%01024d' 7)
+	table refuses <<-'END'
+		attempts 'not a number of attempts' 0 00 '' -1 +1 1.5 3x x 0x3 1e3 ' 3' INF infinity 1,2
+		retries 'not a number of retries' '' -1 1.5 x '3 '
+		deadline "$time" nan inf 0x10 1e3 +1 ' 1' '1 ' '1 s' 1,5 1x 1sec 1m1 s . .s 1.2.3 1m1h 1us 1S x '' -1
+		timeout "$time" x -1 5min
+		idle-timeout "$time" x '' -1
+		kill-after "$time" x '' -1
+		delay "$time" x -1
+		max-delay "$time" x '' -1
+		min-delay "$time" x '' -1
+		reset-after "$time" x '' -1
+		splay "$time" x '' -1
+		max-retry-after "$time" x '' -1
+		budget-wait "$time" x '' -1
+		signal 'not a signal' NOPE SIG '' 0 -1 999 SIGSIGTERM 'TERM '
+		backoff 'not exponential, linear, constant or fibonacci' '' cubic exp Linear 'linear '
+		jitter 'not full, equal, decorrelated or none' '' some no FULL full,equal
+		factor 'not a number of 1 or more' 0.5 0 0.999 -2 x '' 1e3 nan inf 2,5 1.2.3 .
+		# More digits than are kept are not rounded.
+		factor 'finer than 0.000001' 1.0000001 2.00000000000000000000001
+		budget-ratio 'finer than 0.000001' 0.0000001 0.2000001 20.00001% .00001%
+		fleet-ratio 'finer than 0.000001' 0.0000001 0.2000001 20.00001% .00001%
+		stdin-max 'not a whole number of bytes' 0.001 1.5 1.0001k 1.00000000000001M
+		hold-max 'not a whole number of bytes' 0.001 1.5 1.0001k 1.00000000000001M
+		seed 'not a whole number below 2^64' 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'
+		limit 'not N:LIST' '' 2 timeout :timeout -1:timeout +1:timeout 1.5:timeout inf:timeout '1 :timeout' x:2:timeout
+		http-status 'not a file name' ''
+		method 'not an HTTP method' '' 'GET /' P@ST POST:
+		method 'not idempotent, and no --idempotency-key' POST PATCH CONNECT post NOSUCH
+		idempotency-key 'must not be empty' ''
+		budget-ratio 'not a ratio from 0 to 1000' '' -1 x 1000.1 1001 100000.1% 1e3 nan % 20%% 1,5 '20 %' . 0x1
+		budget-min 'not a whole number up to 1000000' '' -1 x 1.5 1000001 99999999999999999999 20%
+		budget-window 'not a time from 1s to 24h' '' x 0 999ms 0.999 24h1s 1d1ms -1
+		budget-cooldown 'not a time up to 24h' '' x 24h1s 25h -1
+		budget-dir 'not a file name' ''
+		breaker 'neither on nor N,DUR[,MAX]' '' off On 5 'on '
+		breaker 'more items than N,DUR,MAX' 5,1s,2s,3s
+		nested 'not share, add or once' '' none Share share,add
+		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0k 00 0.0M k M -1 +1 x 1x 1kB 1KiB 1m 1g '1 k' ' 1' 1e3 0x10 1,5 inf nan 1kk . .k
+		hold-max 'not a size in bytes, k, M, G or T' '' 0 0k -1 x 1kB 1m
+		log-format 'not text, json or github' '' xml Text JSON text,json 'json '
+		progress 'not auto, always or never' '' yes no Auto always, 1
+		report 'not a file name' ''
+		metrics 'not a file name' ''
+		trace 'not a file name' ''
+	END
+	# OPTION TEXT WHY, and the short options.
+	table refused_option <<-'END'
+		delay 1,,2 "empty item in '1,,2'"
+		delay 1, "empty item in '1,'"
+		delay ,1 "empty item in ',1'"
+		delay , "empty item in ','"
+		delay '' "empty item in ''"
+		delay 1,x "$time: 'x' in '1,x'"
+		delay '1, 2' "$time: ' 2' in '1, 2'"
+		delay "$list" "more than 64 delays: '$list'"
+		timeout 1,,2 "empty item in '1,,2'"
+		timeout 1, "empty item in '1,'"
+		timeout '' "empty item in ''"
+		timeout 1,x "$time: 'x' in '1,x'"
+		timeout 1,-1 "$time: '-1' in '1,-1'"
+		timeout "$list" "more than 64 timeouts: '$list'"
+		limit 2: "empty item in '2:'"
+		limit 2:7, "empty item in '2:7,'"
+		limit 2:7,x "not an exit status, signal or condition: 'x' in '2:7,x'; as a pattern: 'stderr:x'"
+		limit '2:stderr:(a' "( without ): '(a'"
+		preset '' "no such preset in ''"
+		preset , "no such preset in ','"
+		preset curl, "no such preset in 'curl,'"
+		preset curl,,git "no such preset in 'curl,,git'"
+		preset ' curl' "no such preset: ' curl'"
+		preset 'curl, git' "no such preset: ' git' in 'curl, git'"
+		idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
+		idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
+		budget "${long}x" "longer than 1024 bytes: '${long::400}...'"
+		breaker ,1s "empty item in ',1s'"
+		breaker 5, "empty item in '5,'"
+		breaker 5,,2s "empty item in '5,,2s'"
+		breaker 5,1s, "empty item in '5,1s,'"
+		breaker 5,2s,1s "shorter than the time before it: '1s' in '5,2s,1s'"
+	END
+	table refused <<-'END'
+		"retry: --attempts: not a number of attempts: '0'" -n 0 touch ran
+		"retry: --attempts: not a number of attempts: '0'" -n0 touch ran
+		"retry: --attempts: not a number of attempts: '-1'" -n -1 touch ran
+		"retry: --timeout: $time: '5min'" -t 5min true
+		"retry: --deadline: $time: 'x'" -T x true
+		"retry: --kill-after: $time: 'x'" -k x true
+		"retry: --delay: $time: 'x'" -d x true
+		"retry: --signal: not a signal: 'NOPE'" -s NOPE true
+		"retry: --backoff: not exponential, linear, constant or fibonacci: 'x'" -b x true
+		"retry: --jitter: not full, equal, decorrelated or none: 'x'" -j x true
+		"retry: --budget-reset: longer than 1024 bytes: '${long::400}...'" --budget-reset "${long}x"
+	END
 	[ ! -e ran ]
-}
-
-@test "--retries refuses anything but a number of retries" {
-	local text
-	for text in '' -1 1.5 x '3 '; do
-		refused_option retries "$text" "not a number of retries: '$text'"
+	local text number='not a number from 1 to 1000000' time='not a time above 0, up to 24h'
+	for text in 0 x -1 1.5 1000001 on; do
+		refused_option breaker "$text,1s" "$number: '$text' in '$text,1s'"
+	done
+	for text in 0 x -1 25h 0.0; do
+		refused_option breaker "5,$text" "$time: '$text' in '5,$text'"
+		refused_option breaker "5,1s,$text" "$time: '$text' in '5,1s,$text'"
 	done
 }
 
-@test "every option that takes a time refuses anything else" {
+@test "each option takes its values" {
+	export RETRY_BUDGET_DIR=$PWD
+	long=$(printf '%01024d' 7)
+	table takes <<-'END'
+		kill-after 1 1ms 1s 1m 1h 1d 1.5 .5 1h30m 1d2h3m4s5ms 0 99999999999999999999d 0.00000000000000001
+		delay "$(seq -s , 64)" 0.0000000001
+		timeout "$(seq -s , 64)"
+		signal TERM SIGTERM term sigterm 15 KILL USR1 RTMIN+1 SIGRTMAX-1
+		factor 1 1.000001 3. 1.0000010
+		seed 0 1 9223372036854775808 18446744073709551615 0000000000000000000001
+		method GET HEAD OPTIONS TRACE PUT DELETE get
+		'http-status s --method POST --idempotency-key' auto 'a "b" é'
+		budget "$long" $'a/b\n\xff%é'
+		budget-ratio 0 0% 0.2 .2 1. 20% 0.5% 1000 100000% 0.000001 0.1234560 20.0001%
+		budget-min 0 1000000
+		budget-window 1 24h
+		'budget key --budget-cooldown' 0 1d
+		'budget key --breaker' on 1,1ms 1000000,24h,24h 20,10s 20,2m 5,1s,1s
+		nested share add once
+		stdin-max 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T 9223372036854775808 1.0009765625k
+		hold-max 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T 9223372036854775808 1.0
+		log-format text json github
+		progress auto always never
+	END
+	prints ok -Bkey echo ok
+}
+
+@test "lists of conditions are refused by each option that takes one" {
 	local option
-	for option in deadline timeout idle-timeout kill-after delay max-delay min-delay reset-after \
-	    splay max-retry-after budget-wait; do
-		refused_option "$option" x "not a time in ms, s, m, h or d: 'x'"
-		[[ "$option" = @(delay|timeout) ]] ||
-		    refused_option "$option" '' "not a time in ms, s, m, h or d: ''"
-		refused_option "$option" -1 "not a time in ms, s, m, h or d: '-1'"
-	done
-	refused "retry: --timeout: not a time in ms, s, m, h or d: '5min'" -t 5min true
-	refused "retry: --deadline: not a time in ms, s, m, h or d: 'x'" -T x true
-	refused "retry: --timeout: not a time in ms, s, m, h or d: 'x'" -t x true
-	refused "retry: --kill-after: not a time in ms, s, m, h or d: 'x'" -k x true
-	refused "retry: --delay: not a time in ms, s, m, h or d: 'x'" -d x true
-}
-
-@test "a time is a decimal number with units, and nothing else" {
-	local text
-	for text in nan inf 0x10 1e3 +1 ' 1' '1 ' '1 s' 1,5 1x 1sec 1m1 s . .s 1.2.3 \
-	    1m1h 1us 1S; do
-		refused_option deadline "$text" "not a time in ms, s, m, h or d: '$text'"
-	done
-}
-
-@test "times in every unit, fractions and compounds are accepted" {
-	local text
-	for text in 1 1ms 1s 1m 1h 1d 1.5 .5 1h30m 1d2h3m4s5ms 0 99999999999999999999d \
-	    0.00000000000000001; do
-		prints ok -k "$text" echo ok
-	done
-}
-
-@test "--delay refuses lists with empty, malformed or too many items" {
-	refused_option delay 1,,2 "empty item in '1,,2'"
-	refused_option delay 1, "empty item in '1,'"
-	refused_option delay ,1 "empty item in ',1'"
-	refused_option delay , "empty item in ','"
-	refused_option delay '' "empty item in ''"
-	refused_option delay 1,x "not a time in ms, s, m, h or d: 'x' in '1,x'"
-	refused_option delay '1, 2' "not a time in ms, s, m, h or d: ' 2' in '1, 2'"
-	local list
-	list=$(seq -s , 65)
-	refused_option delay "$list" "more than 64 delays: '$list'"
-	prints ok --delay "${list%,*}" echo ok
-}
-
-@test "--timeout refuses lists with empty, malformed or too many items" {
-	refused_option timeout 1,,2 "empty item in '1,,2'"
-	refused_option timeout 1, "empty item in '1,'"
-	refused_option timeout '' "empty item in ''"
-	refused_option timeout 1,x "not a time in ms, s, m, h or d: 'x' in '1,x'"
-	refused_option timeout 1,-1 "not a time in ms, s, m, h or d: '-1' in '1,-1'"
-	local list
-	list=$(seq -s , 65)
-	refused_option timeout "$list" "more than 64 timeouts: '$list'"
-	prints ok --timeout "${list%,*}" echo ok
-}
-
-@test "--signal refuses anything but a signal" {
-	local text
-	for text in NOPE SIG '' 0 -1 999 SIGSIGTERM 'TERM '; do
-		refused_option signal "$text" "not a signal: '$text'"
-	done
-	refused "retry: --signal: not a signal: 'NOPE'" -s NOPE true
-}
-
-@test "--signal takes names with and without SIG, and numbers" {
-	local text
-	for text in TERM SIGTERM term sigterm 15 KILL USR1 RTMIN+1 SIGRTMAX-1; do
-		prints ok --signal "$text" echo ok
-	done
-}
-
-@test "--backoff and --jitter refuse kinds that do not exist" {
-	local text
-	for text in '' cubic exp Linear 'linear '; do
-		refused_option backoff "$text" \
-		    "not exponential, linear, constant or fibonacci: '$text'"
-	done
-	for text in '' some no FULL full,equal; do
-		refused_option jitter "$text" \
-		    "not full, equal, decorrelated or none: '$text'"
-	done
-	refused "retry: --backoff: not exponential, linear, constant or fibonacci: 'x'" -b x true
-	refused "retry: --jitter: not full, equal, decorrelated or none: 'x'" -j x true
-}
-
-@test "--factor refuses anything but a number of 1 or more" {
-	local text
-	for text in 0.5 0 0.999 -2 x '' 1e3 nan inf 2,5 1.2.3 .; do
-		refused_option factor "$text" "not a number of 1 or more: '$text'"
-	done
-	prints ok --factor 1 --factor 1.000001 --factor 3. echo ok
-}
-
-@test "a number with more digits than are kept is refused, not rounded" {
-	local option text
-	for text in 1.0000001 2.00000000000000000000001; do
-		refused_option factor "$text" "finer than 0.000001: '$text'"
-	done
-	for option in budget-ratio fleet-ratio; do
-		for text in 0.0000001 0.2000001 20.00001% .00001%; do
-			refused_option "$option" "$text" \
-			    "finer than 0.000001: '$text'"
-		done
-	done
-	for option in stdin-max hold-max; do
-		for text in 0.001 1.5 1.0001k 1.00000000000001M; do
-			refused_option "$option" "$text" \
-			    "not a whole number of bytes: '$text'"
-		done
-	done
-	prints ok --factor 1.0000010 --budget-ratio 0.1234560 \
-	    --budget-ratio 20.0001% --hold-max 1.0 --stdin-max 1.0009765625k \
-	    -d 0.0000000001 echo ok
-}
-
-@test "--seed takes any number of 64 bits" {
-	local text
-	for text in 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'; do
-		refused_option seed "$text" "not a whole number below 2^64: '$text'"
-	done
-	for text in 0 1 9223372036854775808 18446744073709551615 0000000000000000000001; do
-		prints ok --seed "$text" echo ok
-	done
-}
-
-@test "lists of conditions refuse empty items" {
-	local option
+	condition='not an exit status, signal or condition'
 	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" '' "empty item in ''"
-		refused_option "$option" ,, "empty item in ',,'"
-		refused_option "$option" 1,,2 "empty item in '1,,2'"
-		refused_option "$option" 1, "empty item in '1,'"
-		refused_option "$option" ,1 "empty item in ',1'"
+		table refused_option "$option" <<-'END'
+			1,,2 "empty item in '1,,2'"
+			1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
+			503 "above 255 (an HTTP status is http:500): '503'"
+			1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
+			7,http:9xx "not an HTTP status: 'http:9xx' in '7,http:9xx'"
+			http:504-500 "a range that runs backwards: 'http:504-500'"
+			HTTP:503 "$condition: 'HTTP:503'"
+			'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
+			'7,http:503,stderr:a)' ") without (: ')' in 'a)'"
+			stderr: "the pattern is empty: ''"
+		END
 	done
-}
-
-@test "lists of conditions refuse unknown conditions" {
-	local option what='not an exit status, signal or condition'
-	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" x "$what: 'x'; as a pattern: 'stderr:x'"
-		refused_option "$option" 1,x "$what: 'x' in '1,x'; as a pattern: 'stderr:x'"
-		refused_option "$option" '1, 2' "$what: ' 2' in '1, 2'"
-		refused_option "$option" SIGNOPE,1 \
-		    "$what: 'SIGNOPE' in 'SIGNOPE,1'; as a pattern: 'stderr:SIGNOPE'"
-		refused_option "$option" -1 "$what: '-1'"
-		refused_option "$option" 5- "$what: '5-'"
-		refused_option "$option" 1-2-3 "$what: '1-2-3'"
-		refused_option "$option" 1.5 "$what: '1.5'"
-		refused_option "$option" 0x1 "$what: '0x1'"
-	done
-}
-
-@test "lists of conditions refuse numbers above 255 and ranges that run backwards" {
-	local option above='above 255 (an HTTP status is http:500)'
-	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" 256 "$above: '256'"
-		refused_option "$option" 1,256 "$above: '256' in '1,256'"
-		refused_option "$option" 503 "$above: '503'"
-		refused_option "$option" 250-256 "$above: '250-256'"
-		refused_option "$option" 99999999999999999999 "$above: '99999999999999999999'"
-		refused_option "$option" 9-5 "a range that runs backwards: '9-5'"
-		refused_option "$option" 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
-	done
-}
-
-@test "--retry-on refuses 0, which is a success" {
-	local zero='0 is a success, not a failure (see --fail-on)'
-	refused_option retry-on 0 "$zero: '0'"
-	refused_option retry-on 1,0 "$zero: '1,0'"
-	refused_option retry-on 0-5 "$zero: '0-5'"
+	refused_option retry-on 1,0 "0 is a success, not a failure (see --fail-on): '1,0'"
 	prints ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
-}
-
-@test "lists of conditions refuse malformed HTTP statuses" {
-	local option item
-	for item in http:99 http:600 http:0 http:x http:+503 http:50x http:5x http:5XX \
-	    http:6xx http:503- http:-503 http:503-600 'http: 503'; do
-		refused_option retry-on "$item" "not an HTTP status: '$item'"
-	done
-	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" 7,http:9xx "not an HTTP status: 'http:9xx' in '7,http:9xx'"
-		refused_option "$option" http:504-500 "a range that runs backwards: 'http:504-500'"
-		refused_option "$option" http:503, "empty item in 'http:503,'"
-		refused_option "$option" HTTP:503 \
-		    "not an exit status, signal or condition: 'HTTP:503'"
-	done
-}
-
-@test "lists of conditions refuse a malformed pattern, and quote it from the error on" {
-	local option
-	for option in retry-on stop-on fail-on success-on; do
-		refused_option "$option" 'stderr:(a' "( without ): '(a'"
-		refused_option "$option" 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
-		refused_option "$option" '7,http:503,stderr:a)' ") without (: ')' in 'a)'"
-		refused_option "$option" 'stderr:' "the pattern is empty: ''"
-	done
-	local unknown='not an exit status, signal or condition'
-	refused_option retry-on STDERR:x "$unknown: 'STDERR:x'"
-	refused_option retry-on stdin:x "$unknown: 'stdin:x'"
-	refused_option retry-on x,stderr:y "$unknown: 'x' in 'x,stderr:y'; as a pattern: 'stderr:x'"
-	local long=${unknown//[! ]/x}
+	refused_option retry-on x,stderr:y "$condition: 'x' in 'x,stderr:y'; as a pattern: 'stderr:x'"
+	local long=${condition//[! ]/x}
 	long=${long// /x}${long// /x}${long// /x}
-	refused_option retry-on "$long" "$unknown: '$long'"
+	refused_option retry-on "$long" "$condition: '$long'"
 }
 
 @test "lists of conditions take statuses, ranges, signals, words, HTTP and a pattern" {
@@ -716,160 +679,19 @@ PY
 	    --success-on "$list" echo ok
 }
 
-@test "--limit takes a number and a list, up to 16 times" {
+@test "--limit is taken up to 16 times, --preset up to eight times" {
 	local text given=()
-	for text in '' 2 timeout :timeout -1:timeout +1:timeout 1.5:timeout \
-	    inf:timeout '1 :timeout' x:2:timeout; do
-		refused_option limit "$text" "not N:LIST: '$text'"
-	done
-	refused_option limit 2: "empty item in '2:'"
-	refused_option limit 2:7, "empty item in '2:7,'"
-	refused_option limit 2:7,x \
-	    "not an exit status, signal or condition: 'x' in '2:7,x'; as a pattern: 'stderr:x'"
-	refused_option limit '2:stderr:(a' "( without ): '(a'"
 	for text in 0:0 1:timeout 99999999999999999999:http:5xx '3:7,stderr:a,b:c'; do
 		given+=(--limit "$text" --limit "$text" --limit "$text" --limit "$text")
 	done
 	prints ok "${given[@]}" echo ok
 	refused "retry: --limit: given more than 16 times: '1:7'" "${given[@]}" \
 	    --limit 1:7 true
-}
-
-@test "--preset refuses empty names, and more than eight times" {
-	refused_option preset '' "no such preset in ''"
-	refused_option preset , "no such preset in ','"
-	refused_option preset curl, "no such preset in 'curl,'"
-	refused_option preset curl,,git "no such preset in 'curl,,git'"
-	refused_option preset ' curl' "no such preset: ' curl'"
-	refused_option preset 'curl, git' "no such preset: ' git' in 'curl, git'"
-	local given=(--preset={curl,wget,ssh,scp,rsync,git,apt,dnf})
+	given=(--preset={curl,wget,ssh,scp,rsync,git,apt,dnf})
 	prints ok "${given[@]}" echo ok
 	refused "retry: --preset: given more than 8 times: 'npm'" "${given[@]}" \
 	    --preset npm touch ran
 	[ ! -e ran ]
-}
-
-@test "--http-status refuses an empty file name" {
-	refused_option http-status '' "not a file name: ''"
-}
-
-@test "--method refuses malformed methods, and those that are not idempotent" {
-	local text
-	for text in '' 'GET /' 'P@ST' POST: ; do
-		refused_option method "$text" "not an HTTP method: '$text'"
-	done
-	for text in POST PATCH CONNECT post NOSUCH; do
-		refused_option method "$text" \
-		    "not idempotent, and no --idempotency-key: '$text'"
-		prints ok --method "$text" --http-status s --idempotency-key auto echo ok
-	done
-	for text in GET HEAD OPTIONS TRACE PUT DELETE get; do
-		prints ok --method "$text" echo ok
-	done
-}
-
-@test "--idempotency-key refuses anything that is not one line of a header" {
-	refused_option idempotency-key '' "must not be empty: ''"
-	refused_option idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
-	refused_option idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
-	prints ok --http-status s --idempotency-key 'a "b" é' echo ok
-}
-
-@test "--budget takes any key of up to 1024 bytes" {
-	local long
-	long=$(printf '%01024d' 7)
-	export RETRY_BUDGET_DIR=$PWD
-	prints ok -B "$long" echo ok
-	prints ok -B $'a/b\n\xff%é' echo ok
-	prints ok -Bkey echo ok
-	refused_option budget "${long}x" "longer than 1024 bytes: '${long::400}...'"
-	refused "retry: --budget-reset: longer than 1024 bytes: '${long::400}...'" \
-	    --budget-reset "${long}x"
-}
-
-@test "--budget-ratio takes 0 to 1000, also as percent" {
-	local text
-	for text in '' -1 x 1000.1 1001 100000.1% 1e3 nan % 20%% 1,5 '20 %' . 0x1; do
-		refused_option budget-ratio "$text" "not a ratio from 0 to 1000: '$text'"
-	done
-	for text in 0 0% 0.2 .2 1. 20% 0.5% 1000 100000% 0.000001; do
-		prints ok --budget-ratio "$text" echo ok
-	done
-}
-
-@test "--budget-min takes whole numbers up to a million" {
-	local text
-	for text in '' -1 x 1.5 1000001 99999999999999999999 20%; do
-		refused_option budget-min "$text" "not a whole number up to 1000000: '$text'"
-	done
-	prints ok --budget-min 0 --budget-min 1000000 echo ok
-}
-
-@test "--budget-window takes 1s to 24h, --budget-cooldown up to 24h" {
-	local text
-	for text in '' x 0 999ms 0.999 24h1s 1d1ms -1; do
-		refused_option budget-window "$text" "not a time from 1s to 24h: '$text'"
-	done
-	for text in '' x 24h1s 25h -1; do
-		refused_option budget-cooldown "$text" "not a time up to 24h: '$text'"
-	done
-	prints ok --budget-window 1 --budget-window 24h echo ok
-	prints ok --budget-dir . -B key --budget-cooldown 0 --budget-cooldown 1d echo ok
-}
-
-@test "--budget-dir refuses an empty name" {
-	refused_option budget-dir '' "not a file name: ''"
-}
-
-@test "--breaker refuses what is neither on nor numbers in their ranges" {
-	local text number='not a number from 1 to 1000000' time='not a time above 0, up to 24h'
-	for text in '' off On 5 'on '; do
-		refused_option breaker "$text" "neither on nor N,DUR[,MAX]: '$text'"
-	done
-	for text in 0 x -1 1.5 1000001 on; do
-		refused_option breaker "$text,1s" "$number: '$text' in '$text,1s'"
-	done
-	for text in 0 x -1 25h 0.0; do
-		refused_option breaker "5,$text" "$time: '$text' in '5,$text'"
-		refused_option breaker "5,1s,$text" "$time: '$text' in '5,1s,$text'"
-	done
-	for text in ',1s' '5,' '5,,2s' '5,1s,'; do
-		refused_option breaker "$text" "empty item in '$text'"
-	done
-	refused_option breaker 5,2s,1s "shorter than the time before it: '1s' in '5,2s,1s'"
-	refused_option breaker 5,1s,2s,3s "more items than N,DUR,MAX: '5,1s,2s,3s'"
-}
-
-@test "--breaker takes on, and two or three numbers" {
-	local text
-	for text in on 1,1ms 1000000,24h,24h 20,10s 20,2m 5,1s,1s; do
-		prints ok --budget-dir . -B key --breaker "$text" echo ok
-	done
-}
-
-@test "--nested refuses what is not share, add or once" {
-	local text
-	for text in '' none Share share,add; do
-		refused_option nested "$text" "not share, add or once: '$text'"
-	done
-	for text in share add once; do
-		prints ok --nested "$text" echo ok
-	done
-}
-
-@test "--stdin-max and --hold-max take bytes, also with k, M, G or T" {
-	local text
-	for text in '' 0 0k 00 0.0M k M -1 +1 x 1x 1kB 1KiB 1m 1g '1 k' ' 1' 1e3 0x10 \
-	    1,5 inf nan 1kk . .k; do
-		refused_option stdin-max "$text" \
-		    "not a size in bytes, k, M, G or T: '$text'"
-		refused_option hold-max "$text" \
-		    "not a size in bytes, k, M, G or T: '$text'"
-	done
-	for text in 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T \
-	    9223372036854775808; do
-		prints ok --stdin-max "$text" --hold-max "$text" echo ok
-	done
 }
 
 @test "units of a size are powers of 1024" {
@@ -886,30 +708,7 @@ PY
 	[ ! -e ran ]
 }
 
-@test "--log-format takes text, json and github" {
-	local text
-	for text in '' xml Text JSON text,json 'json '; do
-		refused_option log-format "$text" "not text, json or github: '$text'"
-	done
-	for text in text json github; do
-		prints ok --log-format "$text" echo ok
-	done
-}
-
-@test "--progress takes auto, always and never" {
-	local text
-	for text in '' yes no Auto 'always,' 1; do
-		refused_option progress "$text" "not auto, always or never: '$text'"
-	done
-	for text in auto always never; do
-		prints ok --progress "$text" echo ok
-	done
-}
-
-@test "--report, --metrics and --trace refuse an empty file name" {
-	refused_option report '' "not a file name: ''"
-	refused_option metrics '' "not a file name: ''"
-	refused_option trace '' "not a file name: ''"
+@test "a report to - is on standard output, and ./- is a file" {
 	prints ok --report - --trace - echo ok 2>report
 	prints ok --report ./- --metrics ./-m --trace ./-t echo ok
 }
