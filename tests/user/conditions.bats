@@ -136,6 +136,7 @@ exhausted='giving up: attempts exhausted'
 	table tries <<-'END'
 		1 0 '' --success-on 3 sh -c "$exits" 3
 		3 4 "$exhausted" --success-on 3 sh -c "$exits" 4
+		1 0 '' --success-on fail sh -c "$exits" 4
 		1 0 ': succeeded' -v --success-on 3 sh -c "$exits" 0 && has_line 'retry: attempt 1/3 succeeded (exit 0)' err
 		2 0 'retrying in 0s' --success-on 1 sh -c "$codes" 21 && [ "$(lines err)" -eq 1 ]
 		1 0 ': succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3 && has_line 'retry: attempt 1/3 succeeded (exit 3)' err

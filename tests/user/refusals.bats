@@ -79,7 +79,7 @@ unattached()
 		(
 			exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 			ulimit -n "$most"
-			exec timeout -s KILL 5 "$RETRY" -n 2 -d 0 \
+			exec timeout -s KILL 50 "$RETRY" -n 2 -d 0 \
 				--retry-on stderr:bad --retry-on stdout:bad -- \
 				sh -c 'echo bad; exec ls bad'
 		) >out 2>err || status=$?
@@ -146,7 +146,7 @@ unattached()
 		refuse "$PWD/code" "$call:error=EIO"
 		is 7 "${refusing[@]}" "$RETRY" -v -n 1 --http-status code -- \
 			sh -c 'echo 503 >code; exit 7'
-		told "retry: status file 'code' ignored: Input/output error"
+		told "retry: status file 'code' ignored: (Input/output|I/O) error"
 		run ! grep -q 'it is empty' err
 	done
 }
@@ -168,7 +168,7 @@ unattached()
 	inject "?pread64:error=EIO:when=$reads+"
 	is 7 "${inject[@]}" "$RETRY" -v -n 3 -d 0 --http -- ./curl -d x http://a
 	[ "$(lines ran)" = 1 ]
-	told 'retry: .* ignored: Input/output error'
+	told 'retry: .* ignored: (Input/output|I/O) error'
 	told 'retry: .*, giving up: a POST is not sent twice without --idempotency-key'
 	# The warning has the cause, not advice that was followed.
 	is 0 "${inject[@]}" "$RETRY" --http -- \
