@@ -6,6 +6,7 @@
  * processes at once are fleet_check's.
  */
 #include "unit.h"
+#include "script.h"
 #include "budget/fleet_host.h"
 #include "budget/fleet_ledger.h"
 
@@ -76,6 +77,146 @@ settle(struct fleet_host *host, const struct fleet_question *question,
 }
 
 /*
+ * Scenes: a time, which holds until the next one ("+20ms": so much later); a
+ * process, in a small letter if it has not waited before; and what it decides,
+ * or what becomes of its last question. "x5" does all of that five times.
+ */
+static const char *const scenes[] = {
+	/* A longer denial is not cut short. */
+	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, "
+	"21s c asks",
+
+	/* Who waited is not counted twice. */
+	"a asks, B waits, C waits, +20ms B waits, C waits, +20ms B waits, C "
+	"waits, +20ms B waits, C waits, 100ms a drops, B asks wanted 2, C "
+	"waits next 20ms",
+	/* Those who waited long ago are not counted. */
+	"a asks, b waits x5, a drops, 1s a asks wanted 6",
+	"a asks, b waits x5, a drops, 2s a asks wanted 1",
+	/* No more than 4095 are counted. */
+	"a asks, b waits x5000, a drops, a asks wanted 4096",
+
+	/* A credit ends with the slice of its question. */
+	"900ms a asks, b waits x2, a drops, a asks, 910ms a granted-some 3, "
+	"999ms b granted, 1s b asks",
+	"900ms a asks, b waits x2, a drops, a asks, 1010ms a granted-some 3, b "
+	"asks",
+	/* A late answer leaves later credits alone. */
+	"900ms a asks, b waits x2, a drops, a asks, 910ms b waits x2, 1200ms c "
+	"asks, 1210ms c granted-some 3, 1220ms a granted-some 3, 1230ms b "
+	"granted x2, b asks",
+
+	/* One asks, and the others wait for its timeout. */
+	"100ms a asks, B waits, +20ms B waits x12, 350ms B asks, c waits",
+	/* The lease of a killed process ends. */
+	"100ms a asks, 369ms b waits, 370ms b asks",
+	/* A lease for ever is waited for once. */
+	"a leases-for-ever, B waits, 249ms B waits, 250ms B asks, 520ms c asks",
+	/* A lost lease is not released. */
+	"a asks, 300ms b asks, 310ms a drops, 320ms c waits",
+
+	/* Two failures at once are one. */
+	"a asks, 300ms b asks, a fails, 400ms b fails, 1300ms c asks",
+	/* Nobody waits for a server that did not answer; no share is left. */
+	"a asks, a fails, 1s b asks, C alone, C denied silent 1 next 270ms",
+};
+
+/* One step, up to a comma, "x" or the end. */
+static void
+check_step(struct script *script, struct fleet_host *host,
+    struct fleet_wait *wait, struct fleet_question *question, nanos now)
+{
+	static const char decisions[][16] = {
+		[HOST_GRANTED] = "granted",
+		[HOST_DENIED] = "denied",
+		[HOST_ALONE] = "alone",
+		[HOST_WAIT] = "waits",
+		[HOST_ASK] = "asks",
+	};
+	const char *row = script->rest;
+	struct host_step step = { .next = -1 };
+
+	script_next(script);
+	if (script_is(script, "drops"))
+		fleet_host_drop(host, question, now);
+	else if (script_is(script, "fails"))
+		fleet_host_fail(host, &config, question, now, ONE);
+	else if (script_is(script, "leases-for-ever"))
+		host->lease = (UINT64_C(1) << 40) - 1;
+	else if (script_is(script, "granted-some")) {
+		struct fleet_answer answer =
+		    answer_at(now, script_number(script));
+
+		settle(host, question, &answer, now, ONE);
+	} else if (script_is(script, "denied-for")) {
+		struct fleet_answer answer = answer_at(now, 0);
+
+		answer.pause = script_span(script);
+		settle(host, question, &answer, now, ONE);
+	} else {
+		step = ask(host, wait, now);
+		EQUAL(row, step.decision,
+		    script_name(script, decisions, sizeof decisions[0],
+			LENGTH(decisions)));
+		if (step.decision == HOST_ASK)
+			*question = asked;
+	}
+	while (script_next(script) && !script_is(script, ",") &&
+	    script->word[0] != 'x')
+		if (script_is(script, "wanted"))
+			EQUAL(row, asked.wanted, script_number(script));
+		else if (script_is(script, "next"))
+			EQUAL(row, step.next, script_span(script));
+		else if (script_is(script, "silent"))
+			EQUAL(row, step.silent, script_number(script));
+		else
+			script_refuse(script);
+}
+
+static void
+play(const char *scene)
+{
+	struct script script = script_of(scene);
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_wait waits[3] = { { .waits = false } };
+	struct fleet_question questions[3];
+	nanos now = 0, span;
+	int left = 0;
+
+	do {
+		struct script start = script;
+		bool later;
+		int who;
+
+		script_next(&script);
+		later = script.word[0] == '+';
+		if (duration_parse(script.word + later,
+			strlen(script.word + later), &span)) {
+			now = later ? now + span : span;
+			script_next(&script);
+		}
+		who = (script.word[0] | 0x20) - 'a';
+		if (script.word[0] >= 'a')
+			waits[who] = (struct fleet_wait){ .waits = false };
+		check_step(&script, &host, &waits[who], &questions[who], now);
+		if (script.word[0] == 'x') {
+			left = left == 0 ? atoi(script.word + 1) - 1 : left - 1;
+			if (left > 0)
+				script.rest = start.rest;
+			else
+				script_next(&script);
+		}
+	} while (script.word[0] != '\0');
+}
+
+static void
+test_scenes(void)
+{
+	for (size_t i = 0; i < LENGTH(scenes); i++)
+		play(scenes[i]);
+}
+
+/*
  * Denials
  */
 
@@ -135,22 +276,6 @@ test_a_random_factor_is_less_than_one_and_a_half(void)
 	HOLDS("most", step.next > MS(2999));
 }
 
-static void
-test_a_longer_denial_is_not_cut_short(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question slow = question_at("slow", &host, 0);
-	struct fleet_question fast = question_at("fast", &host, SECONDS(1));
-	struct fleet_answer answer = answer_at(0, 0);
-
-	answer.pause = SECONDS(20);
-	settle(&host, &fast, &answer, SECONDS(1), ONE);
-	answer.pause = SECONDS(5);
-	settle(&host, &slow, &answer, SECONDS(1), ONE);
-	EQUAL("longer", decides(&host, SECONDS(20)), HOST_DENIED);
-	EQUAL("over", decides(&host, SECONDS(21)), HOST_ASK);
-}
-
 /*
  * Grants
  */
@@ -205,80 +330,6 @@ test_a_question_is_for_all_that_waited(void)
 			EQUAL(row, decides(&host, now), HOST_GRANTED);
 		EQUAL(row, decides(&host, now), HOST_ASK);
 	}
-}
-
-static void
-test_who_waited_is_not_counted_twice(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question question = question_at("first", &host, 0);
-	struct fleet_wait one = { .waits = false }, other = one;
-	struct host_step step;
-
-	for (int i = 0; i < 5; i++) {
-		EQUAL("one", ask(&host, &one, MS(20 * i)).decision, HOST_WAIT);
-		EQUAL("other", ask(&host, &other, MS(20 * i)).decision,
-		    HOST_WAIT);
-	}
-	fleet_host_drop(&host, &question, MS(100));
-	step = ask(&host, &one, MS(100));
-	EQUAL("both", step.decision, HOST_ASK);
-	EQUAL("both", asked.wanted, 2);
-	EQUAL("the other", ask(&host, &other, MS(100)).decision, HOST_WAIT);
-	EQUAL("the other", ask(&host, &other, MS(100)).next, FLEET_HOST_LOOK);
-}
-
-static void
-test_those_who_waited_long_ago_are_not_counted(void)
-{
-	struct fleet_host host = { .lease = 0 };
-
-	let_wait("before", &host, 5, 0);
-	EQUAL(
-	    "a second later", question_at("then", &host, SECONDS(1)).wanted, 6);
-	host.lease = 0;
-	let_wait("before", &host, 5, 0);
-	EQUAL("two seconds later",
-	    question_at("then", &host, SECONDS(2)).wanted, 1);
-}
-
-static void
-test_a_credit_ends_with_the_slice_of_its_question(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_answer answer = answer_at(MS(900), 3);
-	struct fleet_question question;
-
-	let_wait("before", &host, 2, MS(900));
-	question = question_at("asked", &host, MS(900));
-	settle(&host, &question, &answer, MS(910), ONE);
-	EQUAL("same slice", decides(&host, MS(999)), HOST_GRANTED);
-	EQUAL("next slice", decides(&host, MS(1000)), HOST_ASK);
-	/* Asked in one slice, answered in the next one. */
-	host = (struct fleet_host){ .lease = 0 };
-	let_wait("before", &host, 2, MS(900));
-	question = question_at("asked", &host, MS(900));
-	settle(&host, &question, &answer, MS(1010), ONE);
-	EQUAL("late", decides(&host, MS(1010)), HOST_ASK);
-}
-
-static void
-test_a_late_answer_leaves_later_credits_alone(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question late, question;
-	struct fleet_answer answer = answer_at(MS(900), 3);
-
-	let_wait("before", &host, 2, MS(900));
-	late = question_at("late", &host, MS(900));
-	for (int i = 0; i < 2; i++)
-		EQUAL("waits", decides(&host, MS(910)), HOST_WAIT);
-	question = question_at("next", &host, MS(1200));
-	settle(&host, &question, &answer, MS(1210), ONE);
-	settle(&host, &late, &answer, MS(1220), ONE);
-	for (int i = 0; i < 2; i++)
-		EQUAL("kept", decides(&host, MS(1230)), HOST_GRANTED);
-	EQUAL("no more", decides(&host, MS(1230)), HOST_ASK);
 }
 
 /*
@@ -337,66 +388,6 @@ test_the_first_question_waits_for_the_opening(void)
 }
 
 /*
- * The lease
- */
-
-static void
-test_one_asks_and_the_others_wait_for_its_timeout(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_wait wait = { .waits = false };
-	nanos now = MS(100);
-
-	question_at("first", &host, now);
-	for (; now < MS(350); now += FLEET_HOST_LOOK)
-		EQUAL("waits", ask(&host, &wait, now).decision, HOST_WAIT);
-	EQUAL("patience is over", ask(&host, &wait, now).decision, HOST_ASK);
-	EQUAL("a third one", decides(&host, now), HOST_WAIT);
-}
-
-static void
-test_the_lease_of_a_killed_process_ends(void)
-{
-	struct fleet_host host = { .lease = 0 };
-
-	question_at("killed", &host, MS(100));
-	EQUAL("held", decides(&host, MS(369)), HOST_WAIT);
-	EQUAL("over", decides(&host, MS(370)), HOST_ASK);
-}
-
-static void
-test_a_lease_for_ever_is_waited_for_once(void)
-{
-	struct fleet_host host = { .lease = (UINT64_C(1) << 40) - 1 };
-	struct fleet_wait wait = { .waits = false };
-
-	EQUAL("waits", ask(&host, &wait, 0).decision, HOST_WAIT);
-	EQUAL("waits", ask(&host, &wait, MS(249)).decision, HOST_WAIT);
-	EQUAL("asks", ask(&host, &wait, MS(250)).decision, HOST_ASK);
-	EQUAL("as any lease", decides(&host, MS(520)), HOST_ASK);
-}
-
-static void
-test_a_lost_lease_is_not_released(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question lost = question_at("lost", &host, 0);
-
-	question_at("next", &host, MS(300));
-	fleet_host_drop(&host, &lost, MS(310));
-	EQUAL("kept", decides(&host, MS(320)), HOST_WAIT);
-}
-
-static void
-test_no_more_than_4095_are_counted(void)
-{
-	struct fleet_host host = { .lease = 0 };
-
-	let_wait("many", &host, 5000, 0);
-	EQUAL("many", question_at("many", &host, 0).wanted, 4096);
-}
-
-/*
  * No answer
  */
 
@@ -428,36 +419,6 @@ test_pauses_double_while_there_is_no_answer(void)
 	question = question_at("later", &host, now);
 	fleet_host_fail(&host, &config, &question, now, ONE);
 	EQUAL("anew", decides(&host, now + SECONDS(1)), HOST_ASK);
-}
-
-static void
-test_two_failures_at_once_are_one(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question slow = question_at("slow", &host, 0);
-	struct fleet_question fast = question_at("fast", &host, MS(300));
-
-	fleet_host_fail(&host, &config, &slow, MS(300), ONE);
-	fleet_host_fail(&host, &config, &fast, MS(400), ONE);
-	EQUAL("one pause", decides(&host, MS(1300)), HOST_ASK);
-}
-
-static void
-test_nobody_waits_for_a_server_that_did_not_answer(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question question = question_at("first", &host, 0);
-	struct fleet_wait wait = { .waits = false };
-	struct host_step step;
-
-	fleet_host_fail(&host, &config, &question, 0, ONE);
-	question_at("again", &host, SECONDS(1));
-	step = ask(&host, &wait, SECONDS(1));
-	EQUAL("alone", step.decision, HOST_ALONE);
-	step = ask(&host, &wait, SECONDS(1));
-	EQUAL("no share is left", step.decision, HOST_DENIED);
-	HOLDS("no share is left", step.silent);
-	EQUAL("until the lease ends", step.next, MS(270));
 }
 
 static const struct {
@@ -851,23 +812,12 @@ test_what_is_shown(void)
 }
 
 static void (*const tests[])(void) = {
+	test_scenes,
 	test_a_denial_holds_for_all_and_then_ends,
 	test_a_random_factor_is_less_than_one_and_a_half,
-	test_a_longer_denial_is_not_cut_short,
 	test_a_question_is_for_all_that_waited,
-	test_who_waited_is_not_counted_twice,
-	test_those_who_waited_long_ago_are_not_counted,
-	test_a_credit_ends_with_the_slice_of_its_question,
-	test_a_late_answer_leaves_later_credits_alone,
 	test_the_first_question_waits_for_the_opening,
-	test_one_asks_and_the_others_wait_for_its_timeout,
-	test_the_lease_of_a_killed_process_ends,
-	test_a_lease_for_ever_is_waited_for_once,
-	test_a_lost_lease_is_not_released,
-	test_no_more_than_4095_are_counted,
 	test_pauses_double_while_there_is_no_answer,
-	test_two_failures_at_once_are_one,
-	test_nobody_waits_for_a_server_that_did_not_answer,
 	test_the_share_of_a_host_that_is_alone,
 	test_the_share_is_for_a_window,
 	test_questions_end_on_the_servers_clock,
