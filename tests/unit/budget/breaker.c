@@ -53,6 +53,10 @@ static const char *const scripts[] = {
 	"C succeeds-late recovering 2, 20s A enters passed closed 0, B fails "
 	"closed 1, B fails closed 2, C fails-late closed 2, C succeeds-late "
 	"closed 2, B fails open 3 10s",
+	/* Nor do they count as the first result that it waits for. */
+	OPENED "11s A enters probe half-open 3 3s, 12s A probe-heals "
+	       "recovering 0, B enters turn recovering 0, C fails-late "
+	       "recovering 0, 20s C looks recovering 0",
 	/* One probe, when it is due. */
 	OPENED "9.999s A enters held open 3 0.001s, 10s A looks open 3, A "
 	       "enters probe half-open 3 3s, B enters held half-open 3 3s, 12s "
