@@ -711,21 +711,38 @@ bare()
 	mkdir tmp
 	echo precious >victim
 	# Number 1 of that /proc; retry is number 1 of what is not mounted.
-	start "${isolate[@]}" bash -c 'for n in {10..60}; do
-			eval "exec $n<>victim"
+	cat >within <<-'END'
+		for n in {10..60}; do
+			eval "exec $n<&9"
 		done
 		(
-			for n in {10..60}; do
+			for n in {9..60}; do
 				eval "exec $n<&-"
 			done
 			exec unshare -p -f "$RETRY" --http -- \
-			    sh -c "echo 404 >\"\$RETRY_HTTP_STATUS\""
+			    sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
 		)
-		exit $?'
+		exit $?
+	END
+	start "${isolate[@]}" bash within 9<>victim
 	ended
 	[ "$(<victim)" = precious ]
 	[ "$status" -eq 1 ]
 	says 'attempt 1/5 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
+	[ -z "$(ls -A tmp)" ]
+	# Nor a file of the same kind, the one of an outer retry.
+	ends 0 -n 1 --http -- bash -c 'exec 9<>"$RETRY_HTTP_STATUS"
+		"$@" bash within
+		[ ! -s "$RETRY_HTTP_STATUS" ]' sh "${isolate[@]}"
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "the temporary file goes if retry cannot begin" {
+	bare sh -c 'for n in 4 5 6 7 8 9 10; do
+			(ulimit -n "$n"; exec "$0" -n 1 --http -- true)
+		done' "$RETRY"
+	ended
+	says 'eventfd: Too many open files; command not run'
 	[ -z "$(ls -A tmp)" ]
 }
 

@@ -750,6 +750,11 @@ test_one_is_elected_in_each_slice(void)
 	HOLDS("one", !fleet_ledger_elect(&ledger, slice, MS(1000)));
 	HOLDS("behind", !fleet_ledger_elect(&ledger, slice, MS(999)));
 	HOLDS("much later", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
+	HOLDS("behind by a window",
+	    !fleet_ledger_elect(&ledger, slice, SECONDS(900 - WINDOW_WORDS)));
+	HOLDS("behind by more",
+	    fleet_ledger_elect(
+		&ledger, slice, SECONDS(900 - WINDOW_WORDS - 1)));
 	ledger.elected = UINT64_MAX;
 	HOLDS("corrupt", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
 }
@@ -773,6 +778,11 @@ test_corrupt_marks_tell_nothing(void)
 	teller.ledger.alone = (UINT64_C(100) << 32) + 5;
 	tally = claim(&teller, SECONDS(100));
 	same_rows("more than there are", &tally, "500:1/0");
+	/* The clock of this process is behind by a window. */
+	teller.ledger.alone = UINT64_C(161) << 32;
+	succeed(&teller, 161, 1);
+	tally = claim(&teller, SECONDS(100));
+	same_rows("ahead", &tally, "0:1/0");
 }
 
 /*

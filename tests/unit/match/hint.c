@@ -130,6 +130,8 @@ static const struct {
 	{ "20\xe5\x88\x86", NONE },
 	{ "1.2.3 seconds", NONE },
 	{ "000000000000000000000000020s", NONE },
+	{ "0000000000000000000000020",
+	    NONE }, /* a byte more than there is room for */
 	{ "\n20s", NONE },
 	{ "20 \nseconds", SECONDS(20) },
 };
