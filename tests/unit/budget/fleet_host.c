@@ -90,6 +90,10 @@ static const char *const scenes[] = {
 	"a asks, B waits, C waits, +20ms B waits, C waits, +20ms B waits, C "
 	"waits, +20ms B waits, C waits, 100ms a drops, B asks wanted 2, C "
 	"waits next 20ms",
+	/* But again in the next turn, and patience is for all turns. */
+	"a asks, B waits, 100ms a drops, c asks wanted 2, B waits, c drops, a "
+	"asks wanted 2",
+	"a asks, B waits, 100ms a drops, c asks, B waits, 250ms B asks",
 	/* Those who waited long ago are not counted. */
 	"a asks, b waits x5, a drops, 1s a asks wanted 6",
 	"a asks, b waits x5, a drops, 2s a asks wanted 1",
@@ -101,6 +105,7 @@ static const char *const scenes[] = {
 	"999ms b granted, 1s b asks",
 	"900ms a asks, b waits x2, a drops, a asks, 1010ms a granted-some 3, b "
 	"asks",
+	"a asks, b waits, a drops, a asks, a granted-some 2, b granted, b asks",
 	/* A late answer leaves later credits alone. */
 	"900ms a asks, b waits x2, a drops, a asks, 910ms b waits x2, 1200ms c "
 	"asks, 1210ms c granted-some 3, 1220ms a granted-some 3, 1230ms b "
