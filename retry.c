@@ -57,8 +57,8 @@ gather(struct run *run)
 
 /*
  * Waits until the instant at on CLOCK_BOOTTIME and until --on-retry has ended;
- * the deadline or a signal ends that. It looks for a signal even where there is
- * nothing to wait for; before the first attempt a look is enough.
+ * the deadline or a signal ends that. Signals that are pending are read even if
+ * that instant is past.
  */
 static void
 wait_for_attempt(struct run *run, nanos at)

@@ -14,7 +14,6 @@ run_open(struct run *run, const struct policy *policy,
 
 	sys_random(random, sizeof random);
 	run->policy = policy;
-	run->outer = *outer;
 	run->report = NULL;
 	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),

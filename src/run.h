@@ -23,7 +23,6 @@
 struct run {
 	struct attempt attempt;
 	const struct policy *policy;
-	struct outer outer;
 	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	struct report *report; /* NULL: nothing needs it */
 	struct countdown countdown;

@@ -223,8 +223,8 @@ judge_end(struct attempt *attempt)
 	uint64_t error = 0;
 
 	outcome->elapsed = event_loop_now(attempt->loop) - attempt->began;
-	/* The errno of exec is read after every attempt that may have written
-	 * one, or the next attempt's would be added to it. */
+	/* An eventfd adds up: an errno that is not read now would be added to
+	 * that of the next attempt. */
 	if (limit->stage != TERMINATION_NONE || !exited ||
 	    status == EXIT_STATUS_NOT_FOUND)
 		if (read(attempt->errors, &error, sizeof error) == -1)
@@ -237,8 +237,8 @@ judge_end(struct attempt *attempt)
 	} else if (limit->stage == TERMINATION_NONE || outcome->overrun) {
 		outcome->code = status;
 		outcome->end = exited ? END_EXITED : END_SIGNALED;
-		outcome->forked = exited && error != 0;
-		if (outcome->forked) {
+		outcome->exec_failed = exited && error != 0;
+		if (outcome->exec_failed) {
 			outcome->end = END_NOT_STARTED;
 			outcome->error = (int)error;
 		}

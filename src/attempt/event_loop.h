@@ -47,9 +47,9 @@ bool event_loop_wait(struct event_loop *loop, nanos nap);
 bool event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
 
 /*
- * Waits until nothing is due, or until the deadline on CLOCK_BOOTTIME. due
- * tells how long to wait before it is called again, and 0 if there is no more
- * to wait for. False if a signal has ended the wait.
+ * Waits until due() returns 0, or until the deadline on CLOCK_BOOTTIME. Any
+ * other value of due() is how long to wait before it is called again. False if
+ * a signal has ended the wait.
  */
 bool event_loop_await(struct event_loop *loop,
     nanos (*due)(struct event_loop *loop), nanos deadline);

@@ -113,7 +113,8 @@ limit_retry(struct caller *caller, struct admission *admission,
 
 /*
  * Whether a first attempt has to leave the probe to a retry that waits. A look
- * at the breaker is enough to hold an attempt back. The word may hold anything.
+ * at the breaker is enough to hold an attempt back. segment->waiting may be
+ * corrupt.
  */
 static bool
 yields(struct admission *admission, const struct segment *segment, nanos age)

@@ -49,8 +49,9 @@
  *
  * Each change is one compare-and-swap, and each word ends by the clock: a
  * process may be killed or stopped at any instruction, and only grants are
- * lost. An instant that is later than any process could have written, by more
- * than a minute, is corrupt and counts as past, so that nobody waits for ever.
+ * lost. No process writes an instant beyond its longest pause. An instant that
+ * is later by more than a minute is corrupt and counts as past, so that nobody
+ * waits for ever.
  * A denial holds for a window at most, whatever the answer said. A credit ends
  * with the slice in which its question was asked: so a retry is made within a
  * slice after it was granted. The window of retries made alone has no tag, and

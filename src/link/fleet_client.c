@@ -109,8 +109,8 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		return;
 	if (!required && budget_client_open(fleet->budget) != 0)
 		return;
-	/* Another process has been elected, as far as this one can know without
-	 * a look at the segment, which takes a few system calls. */
+	/* Another process had been elected when the segment was opened. A new
+	 * look would cost a few system calls. */
 	if (!required && store->segment != NULL &&
 	    fleet_ledger_has_elected(
 		store->elected, header->slice, segment_age(header, now)))

@@ -41,7 +41,7 @@ end(const struct history *history, enum reason reason)
 	if (history->judgement.verdict == VERDICT_REPEAT && step.status == 0)
 		step.status = EXIT_STATUS_UNSUCCESSFUL;
 	/* fork failed: that is a failure of retry itself. */
-	if (last->end == END_NOT_STARTED && !last->forked)
+	if (last->end == END_NOT_STARTED && !last->exec_failed)
 		step.reason = REASON_INTERNAL;
 	return step;
 }
@@ -140,8 +140,8 @@ note(const struct policy *policy, struct history *history,
 	history->last = *outcome;
 	history->judgement = judgement;
 	history->successes = succeeded ? history->successes + 1 : 0;
-	/* 0 after a success and else never, unless the user wants the status of
-	 * the command. */
+	/* 0 after a success, and never after a failure. With --keep-status it
+	 * is the command's own. */
 	history->status = verdict_status(outcome);
 	if (!policy->keep_status && succeeded)
 		history->status = 0;

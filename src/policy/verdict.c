@@ -188,7 +188,7 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 		return stop(REASON_INTERRUPTED, "interrupted");
 	/* ETXTBSY, while another process writes the program, and a failed fork
 	 * may be over in a moment: a retry makes sense. */
-	if (outcome->end == END_NOT_STARTED && outcome->forked &&
+	if (outcome->end == END_NOT_STARTED && outcome->exec_failed &&
 	    outcome->error != ETXTBSY)
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
@@ -239,7 +239,7 @@ verdict_status(const struct outcome *outcome)
 	case END_DEADLINE:
 		return outcome->preserved ? outcome->code : EXIT_STATUS_TIMEOUT;
 	case END_NOT_STARTED:
-		if (!outcome->forked)
+		if (!outcome->exec_failed)
 			return EXIT_STATUS_FAILED;
 		return outcome->error == ENOENT ? EXIT_STATUS_NOT_FOUND
 						: EXIT_STATUS_NOT_EXECUTABLE;

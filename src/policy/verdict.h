@@ -45,8 +45,9 @@ struct outcome {
 	int code; /* exit status, or the number of the signal */
 	bool preserved; /* a limit of time ended it: code is the status */
 	int error; /* END_NOT_STARTED: errno */
-	bool forked; /* END_NOT_STARTED: exec failed */
-	const char *lacking; /* if not forked: what failed ("cannot fork") */
+	bool exec_failed; /* END_NOT_STARTED: execvp() failed */
+	const char
+	    *lacking; /* if exec was not tried: what failed ("cannot fork") */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
 	bool once; /* the HTTP request must not be sent twice */

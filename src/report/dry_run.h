@@ -56,11 +56,12 @@ struct forecast {
  * Delays are those of backoff_next() far from a deadline. In the worst case all
  * retries fail but the last, which succeeds and is repeated: successes between
  * failures would shorten the delays, unless the first delay of a list is longer
- * than later ones. If a limit leaves attempts that cannot fail, they succeed
- * between failures, and the total is an upper bound, which counts the delays of
- * failures in a row. All other numbers are exact, except that the mean of
- * decorrelated jitter comes from a sample of many series, and that totals of
- * more than a thousand retries are right to about 0.1 %.
+ * than later ones. With --limit fewer attempts may fail than are
+ * allowed: the others succeed between failures, and the total is an upper
+ * bound, which counts the delays of failures in a row. All other numbers are
+ * exact, except that the mean of decorrelated jitter comes from a sample of
+ * many series, and that totals of more than a thousand retries are right to
+ * about 0.1 %.
  */
 void dry_run_forecast(struct forecast *forecast, const struct policy *policy);
 

@@ -399,8 +399,8 @@ put_end(char *room, size_t size, const struct message *message, bool succeeded)
 		break;
 	case END_NOT_STARTED:
 		snprintf(room, size, " not started (%s%s%s)",
-		    outcome->forked ? "" : outcome->lacking,
-		    outcome->forked ? "" : ": ", strerror(outcome->error));
+		    outcome->exec_failed ? "" : outcome->lacking,
+		    outcome->exec_failed ? "" : ": ", strerror(outcome->error));
 		break;
 	}
 }

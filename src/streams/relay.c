@@ -251,7 +251,7 @@ drain(struct stream *stream)
 /*
  * Relays from a source until a read would block. Bytes are written before they
  * are matched, so that matching does not delay them; they stay in the buffer
- * until then. False at the end of the source, or if drain() fails.
+ * until they are matched. False at the end of the source, or if drain() fails.
  */
 static bool
 relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
@@ -298,8 +298,8 @@ relay_serve(struct relay *relay, const struct pollfd *fds)
 		for (size_t index = 0; index < stream->count; fds++) {
 			struct source *source = &stream->sources[index];
 
-			/* What is owed is there, although poll may not have
-			 * looked. */
+			/* Bytes that are owed are in the pipe already, even if
+			 * poll did not watch it. */
 			if ((fds->revents != 0 || source->owed > 0) &&
 			    may_read(stream, index) &&
 			    !relay_chunk(relay, stream, source))

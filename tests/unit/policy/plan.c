@@ -189,7 +189,7 @@ read_outcome(struct script *script, const struct watches *watches)
 		    script_is(script, "no-exec")) {
 			outcome.end = END_NOT_STARTED;
 			outcome.code = 0;
-			outcome.forked = script_is(script, "no-exec");
+			outcome.exec_failed = script_is(script, "no-exec");
 			outcome.error = errno_of(script);
 		} else if (script_is(script, "preserved"))
 			outcome.preserved = true;
