@@ -2,12 +2,10 @@
 # Covers cli/option_rules, streams/relay.
 # --preset. A stub in ./bin has a tool's name, prints what a test says and exits
 # as it says; tests/tools/replay does this with captures of real tools.
+# shellcheck disable=SC2016,SC2034,SC2154 # the rows expand
 
 load helper
 load actor
-
-LOADING='LOADING Redis is loading the dataset in memory
-'
 
 setup()
 {
@@ -50,14 +48,31 @@ gave_up()
 	[[ "${said[-1]}" == "retry: "*", giving up: $1" ]]
 }
 
-# refused LINE WORD...: retry refuses these words, and runs nothing.
+# refused WORDS WORD...: retry refuses the preset of these words, runs nothing.
 refused()
 {
-	local line=$1
-	shift
-	ran 0 125 "$@"
-	holds err "$line" "Try '${RETRY##*/} -h' for more information."
+	ran 0 125 "${@:2}" && holds err "retry: --preset: $1" \
+	    "Try '${RETRY##*/} -h' for more information."
 }
+
+# judged TIMES STATUS WORDS ERR OUT [OPTION]... [WORD]... bin/TOOL [WORD]...: a
+# TOOL that prints the lines ERR and OUT and exits with STATUS is run TIMES times
+# of three, and what retry says ends with WORDS. A 0 that failed ends with 1.
+judged()
+{
+	local times=$1 status=$2 words=$3 tool=" ${*:6}"
+	tool=${tool#* bin/}
+	stub "${tool%% *}" "$status" "${4:+$4$'\n'}" "${5:+$5$'\n'}"
+	[ "$times $status" = '1 0' ] || [ "$status" -gt 0 ] || status=1
+	ran "$times" "$status" -n 3 "${@:6}" && [[ $(<err) == *"$words" ]] || {
+		echo "not said: $words"
+		cat err
+		return 1
+	}
+}
+
+spent='giving up: attempts exhausted'
+incurable='cannot be cured by a retry'
 
 #
 # The table
@@ -126,32 +141,58 @@ refused()
 			"$RETRY" --retry-on "$item" true
 		done < <(sed -n 's/^  //p' out)
 	done
-	refused "retry: --preset: no such preset: 'frob' in 'show:frob'" \
-	    --preset show:frob bin/curl
-}
-
-@test "a preset that does not exist is refused" {
-	stub curl 0
-	refused "retry: --preset: no such preset: 'frob'" --preset frob bin/curl
-	refused "retry: --preset: no such preset: 'frob' in 'curl,frob'" \
-	    --preset curl,frob bin/curl
-	refused "retry: --preset: no such preset: 'CURL'" --preset CURL bin/curl
-	refused "retry: --preset: no such preset: 'list' in 'curl,list'" \
-	    --preset curl,list bin/curl
+	table refused <<-'END'
+		"no such preset: 'frob' in 'show:frob'" --preset show:frob bin/curl
+		"no such preset: 'frob'" --preset frob bin/curl
+		"no such preset: 'frob' in 'curl,frob'" --preset curl,frob bin/curl
+		"no such preset: 'CURL'" --preset CURL bin/curl
+		"no such preset: 'list' in 'curl,list'" --preset curl,list bin/curl
+	END
 }
 
 #
 # By the name of the command
 #
 
-@test "auto uses the last part of the command's path" {
+@test "auto finds the tool by the last part of its path, behind wrappers" {
+	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' \
+	    >bin/sudo
+	chmod +x bin/sudo
+	not='auto found no preset for:'
+	table judged <<-'END'
+		3 7 "$spent" '' '' --preset auto bin/curl
+		1 7 '' '' '' --preset auto bin/wget
+		3 4 "$spent" '' '' --preset auto bin/wget
+		3 1 "$spent" 'ERROR: HTTP error 503 while getting x' '' --preset auto bin/pip3
+		3 1 "$spent" 'ERROR: HTTP error 503 while getting x' '' --preset auto bin/pip3.11
+		3 7 "$spent" '' '' --preset auto timeout 9 bin/curl
+		3 7 "$spent" '' '' --preset auto timeout -k 5 -s INT --foreground 9 bin/curl
+		3 7 "$spent" '' '' --preset auto env A=b bin/curl
+		3 7 "$spent" '' '' --preset auto env -u X -C . A=b bin/curl
+		3 7 "$spent" '' '' --preset auto nice -n 5 bin/curl
+		3 7 "$spent" '' '' --preset auto nice -5 bin/curl
+		3 7 "$spent" '' '' --preset auto nohup bin/curl
+		3 7 "$spent" '' '' --preset auto stdbuf -oL bin/curl
+		3 7 "$spent" '' '' --preset curl sh -c bin/curl
+		# A program's name is as good as its preset's.
+		3 100 "$spent" 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset apt-get bin/other
+		3 100 "$spent" 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset apt bin/other
+		1 100 '' 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset wget bin/other
+	END
 	stub curl 7
-	ran 2 7 -n 2 --preset auto bin/curl
 	PATH=$PWD/bin:$PATH ran 2 7 -n 2 --preset auto curl
-	stub wget 7
-	ran 1 7 -n 2 --preset auto bin/wget
-	stub wget 4
-	ran 2 4 -n 2 --preset auto "$PWD/bin/wget"
+	ran 2 7 -n 2 --preset auto "$PWD/bin/curl"
+	table ran 2 7 -n 2 --preset auto <<-'END'
+		bin/sudo -u bob -E A=b bin/curl
+		bin/sudo nice timeout 9 bin/curl
+	END
+	table refused <<-'END'
+		"$not 'bin/frob'" --preset auto timeout 9 bin/frob
+		"$not 'bin/frob'" --preset auto bin/frob
+		"$not 'bin/curlx'" --preset auto bin/curlx
+		"$not 'env'" --preset auto env -S bin/curl
+		"$not 'sh'" --preset auto sh -c bin/curl
+	END
 }
 
 @test "without rules, -v names the preset of a known tool once, after a failure" {
@@ -174,56 +215,6 @@ refused()
 	stub git 0
 	ran 1 0 -v bin/git
 	run ! grep 'preset auto' err
-}
-
-@test "auto sees past a version in the name" {
-	local name
-	for name in pip3 pip3.11; do
-		stub "$name" 1 $'ERROR: HTTP error 503 while getting x\n'
-		ran 2 1 -n 2 --preset auto "bin/$name"
-	done
-}
-
-@test "auto looks through timeout, env, nice, nohup, stdbuf and sudo" {
-	local front
-	stub curl 7
-	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' \
-	    >bin/sudo
-	chmod +x bin/sudo
-	for front in 'timeout 9' 'timeout -k 5 -s INT --foreground 9' 'env A=b' \
-	    'env -u X -C . A=b' 'nice -n 5' 'nice -5' nohup 'stdbuf -oL' \
-	    'bin/sudo -u bob -E A=b' 'bin/sudo nice timeout 9'; do
-		# shellcheck disable=SC2086 # several words
-		ran 2 7 -n 2 --preset auto $front bin/curl
-	done
-	stub frob 1
-	refused "retry: --preset: auto found no preset for: 'bin/frob'" \
-	    --preset auto timeout 9 bin/frob
-	refused "retry: --preset: auto found no preset for: 'env'" \
-	    --preset auto env -S bin/curl
-}
-
-@test "auto does not look at what the command runs in turn" {
-	stub curl 7
-	refused "retry: --preset: auto found no preset for: 'sh'" \
-	    --preset auto sh -c bin/curl
-	ran 2 7 -n 2 --preset curl sh -c bin/curl
-}
-
-@test "a command that auto does not know is refused" {
-	stub frob 1
-	refused "retry: --preset: auto found no preset for: 'bin/frob'" \
-	    --preset auto bin/frob
-	stub curlx 7
-	refused "retry: --preset: auto found no preset for: 'bin/curlx'" \
-	    --preset auto bin/curlx
-}
-
-@test "a program's name is as good as its preset's" {
-	stub other 100 $'E: Could not get lock /var/lib/dpkg/lock.\n'
-	ran 2 100 -n 2 --preset apt-get bin/other
-	ran 2 100 -n 2 --preset apt bin/other
-	ran 1 100 -n 2 --preset wget bin/other
 }
 
 #
@@ -262,33 +253,23 @@ refused()
 	ran 1 8 --preset auto bin/wget -q -S http://x/
 }
 
-@test "docker run without a daemon is docker's own failure and retried" {
-	stub docker 125 $'docker: Cannot connect to the Docker daemon at x.\n'
-	ran 2 125 -n 2 --preset docker bin/docker run alpine
-	gave_up 'attempts exhausted'
-	stub docker 125 $'unknown flag: --frob\n'
-	ran 1 125 -n 2 --preset docker bin/docker run --frob alpine
-	gave_up 'preset docker: not a transient failure, see --retry-on'
-}
-
-@test "an rsync daemon that ends without a greeting is asked again" {
-	stub rsync 5 $'rsync: did not see server greeting\n'
-	ran 2 5 -n 2 --preset rsync bin/rsync
-	stub rsync 5 $'@ERROR: auth failed on module x\n'
-	ran 1 5 -n 2 --preset rsync bin/rsync
-	gave_up 'preset rsync: "@ERROR: auth failed" cannot be cured by a retry'
-}
-
 #
 # Failures that exit with 0
 #
 
-@test "redis-cli is retried while Redis is loading, and ends with 1 though it exits with 0" {
-	stub redis-cli 0 '' "$LOADING"
-	ran 3 1 -n 3 --preset redis bin/redis-cli
-	gave_up 'attempts exhausted'
-	[ "$(grep -c LOADING out)" -eq 3 ]
-	ran 1 0 -n 3 bin/redis-cli
+@test "a failure that exits with 0 is one to the preset of its tool alone" {
+	loading='LOADING Redis is loading the dataset in memory'
+	mirror='W: Failed to fetch http://x  503  Service Unavailable
+W: Some index files failed to download.'
+	table judged <<-'END'
+		3 0 "$spent" '' "$loading" --preset redis bin/redis-cli && [ "$(grep -c LOADING out)" -eq 3 ]
+		1 0 '' '' "$loading" bin/redis-cli
+		1 0 ': succeeded' '' '"a page that says: LOADING Redis is loading"' -v --preset redis bin/redis-cli
+		1 0 ': succeeded' '' "$loading" -v --preset redis --success-on 0 bin/redis-cli
+		3 0 "$spent" "$mirror" '' --preset apt bin/apt-get update
+		1 0 "W: Some index files failed to download." "$mirror" '' bin/apt-get update
+		1 0 ': succeeded' '' 'Reading package lists...' -v --preset apt bin/apt-get update
+	END
 }
 
 @test "redis-cli is done once Redis answers" {
@@ -303,67 +284,45 @@ refused()
 	[ "$(tail -n 1 out)" = PONG ]
 }
 
-@test "a value that contains the word loading is no failure" {
-	stub redis-cli 0 '' $'"a page that says: LOADING Redis is loading"\n'
-	ran 1 0 --preset redis -v bin/redis-cli
-	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
-}
-
-@test "apt-get update on a dead mirror is retried, and ends with 1 though it exits with 0" {
-	stub apt-get 0 'W: Failed to fetch http://x  503  Service Unavailable
-W: Some index files failed to download.
-'
-	ran 3 1 -n 3 --preset apt bin/apt-get update
-	gave_up 'attempts exhausted'
-	ran 1 0 -n 3 bin/apt-get update
-}
-
-@test "apt-get update without a complaint is a success" {
-	stub apt-get 0 '' $'Reading package lists...\n'
-	ran 1 0 --preset apt -v bin/apt-get update
-	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
-}
-
-@test "--success-on overrules what a preset calls a failure" {
-	stub redis-cli 0 '' "$LOADING"
-	ran 1 0 --preset redis --success-on 0 -v bin/redis-cli
-	grep -q '^retry: attempt 1/5 succeeded (exit 0)$' err
-}
-
 #
 # With others, and with what the user says
 #
 
-@test "several presets count together" {
-	stub tool 7
-	ran 2 7 -n 2 --preset curl,wget bin/tool
-	ran 2 7 -n 2 --preset curl --preset wget bin/tool
-	stub tool 4
-	ran 2 4 -n 2 --preset curl,wget bin/tool
-	ran 2 4 -n 2 --preset curl --preset wget bin/tool
-	stub tool 3
-	ran 1 3 -n 2 --preset curl,wget bin/tool
-	stub ssh 75
-	ran 2 75 -n 2 --preset auto,sysexits bin/ssh
-	ran 1 75 -n 2 --preset auto bin/ssh
-}
-
-@test "what is fatal to one preset is final, whatever another one retries" {
-	stub tool 75 $'u@h: Permission denied (publickey).\n'
-	ran 2 75 -n 2 --preset sysexits bin/tool
-	ran 1 75 -n 2 --preset sysexits,ssh bin/tool
-	gave_up 'preset ssh: "Permission denied (publickey)" cannot be cured by a retry'
-	ran 1 75 -n 2 --preset ssh,sysexits bin/tool
-}
-
-@test "a fatal line wins over a transient one, whichever comes first" {
-	stub git 128 $'fatal: unable to access: Connection refused\nfatal: Authentication failed for x\n'
-	ran 1 128 -n 2 --preset git bin/git
-	stub git 128 $'fatal: Authentication failed for x\nfatal: unable to access: Connection refused\n'
-	ran 1 128 -n 2 --preset git bin/git
-	gave_up 'preset git: "Authentication failed" cannot be cured by a retry'
-	stub git 128 $'fatal: unable to access: Connection refused\n'
-	ran 2 128 -n 2 --preset git bin/git
+@test "several presets count together, and with what the user says" {
+	denied='u@h: Permission denied (publickey).'
+	refused='fatal: unable to access: Connection refused'
+	authentic='fatal: Authentication failed for x'
+	password='FATAL:  password authentication failed for user "x"'
+	unconnected='curl: (7) Failed to connect'
+	table judged <<-'END'
+		3 7 "$spent" '' '' --preset curl,wget bin/tool
+		3 7 "$spent" '' '' --preset curl --preset wget bin/tool
+		3 4 "$spent" '' '' --preset curl,wget bin/tool
+		3 4 "$spent" '' '' --preset curl --preset wget bin/tool
+		1 3 '' '' '' --preset curl,wget bin/tool
+		3 75 "$spent" '' '' --preset auto,sysexits bin/ssh
+		1 75 '' '' '' --preset auto bin/ssh
+		# What is fatal to one is final, whatever another one retries.
+		3 75 "$spent" "$denied" '' --preset sysexits bin/tool
+		1 75 "preset ssh: \"Permission denied (publickey)\" $incurable" "$denied" '' --preset sysexits,ssh bin/tool
+		1 75 "$incurable" "$denied" '' --preset ssh,sysexits bin/tool
+		1 128 "$incurable" "$refused"$'\n'"$authentic" '' --preset git bin/git
+		1 128 "preset git: \"Authentication failed\" $incurable" "$authentic"$'\n'"$refused" '' --preset git bin/git
+		3 128 "$spent" "$refused" '' --preset git bin/git
+		1 2 "preset psql: \"authentication failed\" $incurable" "$password" '' --preset psql --retry-on fail bin/psql
+		3 2 "$spent" "$password" '' --retry-on fail bin/psql
+		# --retry-on adds to what a preset retries.
+		1 9 '' '' '' --preset curl bin/curl
+		3 9 "$spent" '' '' --preset curl --retry-on 9 bin/curl
+		3 9 "$spent" '' '' --retry-on stderr:x --retry-on 9 --preset curl bin/curl
+		3 7 "$spent" '' '' --preset curl --retry-on 9 bin/curl
+		1 3 'giving up: not in --retry-on 9, and not a transient failure for preset curl' '' '' --preset curl --retry-on 9 bin/curl
+		3 3 "$spent" 'curl: out of luck' '' --preset curl --retry-on 'stderr:out of luck' bin/curl
+		# --stop-on wins.
+		3 7 "$spent" "$unconnected" '' --preset curl bin/curl
+		1 7 'giving up: --stop-on 7' "$unconnected" '' --preset curl --stop-on 7 bin/curl
+		1 7 'giving up: --stop-on stderr:Failed to connect' "$unconnected" '' --preset curl --stop-on 'stderr:Failed to connect' bin/curl
+	END
 }
 
 @test "a fatal failure is told with the words of the tool, wherever they were cut" {
@@ -386,67 +345,12 @@ W: Some index files failed to download.
 	gave_up 'the presets: not a transient failure, see --retry-on'
 }
 
-@test "a fatal line wins over --retry-on" {
-	stub psql 2 $'FATAL:  password authentication failed for user "x"\n'
-	ran 1 2 -n 2 --preset psql --retry-on fail bin/psql
-	gave_up 'preset psql: "authentication failed" cannot be cured by a retry'
-	ran 2 2 -n 2 --retry-on fail bin/psql
-}
-
-@test "--retry-on adds to what a preset retries" {
-	stub curl 9
-	ran 1 9 -n 2 --preset curl bin/curl
-	ran 2 9 -n 2 --preset curl --retry-on 9 bin/curl
-	ran 2 9 -n 2 --retry-on stderr:x --retry-on 9 --preset curl bin/curl
-	stub curl 7
-	ran 2 7 -n 2 --preset curl --retry-on 9 bin/curl
-	stub curl 3
-	ran 1 3 -n 2 --preset curl --retry-on 9 bin/curl
-	gave_up 'not in --retry-on 9, and not a transient failure for preset curl'
-	stub curl 3 $'curl: out of luck\n'
-	ran 2 3 -n 2 --preset curl --retry-on 'stderr:out of luck' bin/curl
-}
-
-@test "--stop-on wins over what a preset retries" {
-	stub curl 7 $'curl: (7) Failed to connect\n'
-	ran 2 7 -n 2 --preset curl bin/curl
-	ran 1 7 -n 2 --preset curl --stop-on 7 bin/curl
-	gave_up '--stop-on 7'
-	ran 1 7 -n 2 --preset curl --stop-on 'stderr:Failed to connect' bin/curl
-	gave_up '--stop-on stderr:Failed to connect'
-}
-
 @test "an attempt that had to be ended is retried under any preset" {
 	local name
 	for name in sysexits ssh flock; do
 		ran 0 124 -n 2 -t 0.02 --preset "$name" sleep 30
 		[ "$(grep -c 'timed out' err)" -eq 2 ]
 		gave_up 'attempts exhausted'
-	done
-}
-
-@test "EX_TEMPFAIL is retried by sysexits, and its neighbours are not" {
-	local code
-	for code in 1 69 74 76; do
-		stub tool "$code"
-		ran 1 "$code" -n 2 --preset sysexits bin/tool
-	done
-	stub tool 75
-	ran 2 75 -n 2 --preset sysexits bin/tool
-}
-
-@test "net knows the words that network tools share" {
-	local line
-	for line in 'connect: Connection refused' 'x: Network is unreachable' \
-	    'Temporary failure in name resolution' 'HTTP 503 Service Unavailable' \
-	    'read ECONNRESET' 'net/http: TLS handshake timeout'; do
-		stub tool 1 "tool: $line"$'\n'
-		ran 2 1 -n 2 --preset net bin/tool
-	done
-	for line in 'x: No such file or directory' '404 Not Found' \
-	    'Permission denied'; do
-		stub tool 1 "tool: $line"$'\n'
-		ran 1 1 -n 2 --preset net bin/tool
 	done
 }
 
@@ -468,25 +372,34 @@ W: Some index files failed to download.
 	[ "$(cat two)" = "$PWD/err" ]
 }
 
-@test "the failure of a remote command is not ssh's own" {
-	stub ssh 1
-	echo 'Connection reset by 10.0.0.5 port 443' >bin/ssh.err
-	ran 1 1 --preset ssh bin/ssh host deploy
-	gave_up 'preset ssh: not a transient failure, see --retry-on'
-	stub ssh 255
-	echo 'ssh: connect to host h port 22: Connection refused' >bin/ssh.err
-	ran 5 255 --preset ssh bin/ssh host deploy
-	stub kubectl 3
-	printf '%s\n' 'error: Get "https://api/": dial tcp: i/o timeout' \
-		'command terminated with exit code 3' >bin/kubectl.err
-	ran 1 3 --preset kubectl bin/kubectl exec pod -- migrate
-}
-
-@test "a PostgreSQL server that is not up yet is waited for" {
-	stub psql 2
-	printf '%s\n\t%s\n' \
-		'psql: error: connection to server on socket "/run/s" failed: No such file or directory' \
-		'Is the server running locally and accepting connections on that socket?' \
-		>bin/psql.err
-	ran 5 2 --preset psql bin/psql
+@test "what each tool says is judged by its own preset" {
+	dial='error: Get "https://api/": dial tcp: i/o timeout'
+	ended='command terminated with exit code 3'
+	socket='psql: error: connection to server on socket "/run/s" failed: No such file or directory'
+	up=$'\tIs the server running locally and accepting connections on that socket?'
+	table judged <<-'END'
+		3 125 "$spent" 'docker: Cannot connect to the Docker daemon at x.' '' --preset docker bin/docker run alpine
+		1 125 'giving up: preset docker: not a transient failure, see --retry-on' 'unknown flag: --frob' '' --preset docker bin/docker run --frob alpine
+		3 5 "$spent" 'rsync: did not see server greeting' '' --preset rsync bin/rsync
+		1 5 "preset rsync: \"@ERROR: auth failed\" $incurable" '@ERROR: auth failed on module x' '' --preset rsync bin/rsync
+		# The failure of a remote command is not ssh's own.
+		1 1 'giving up: preset ssh: not a transient failure, see --retry-on' 'Connection reset by 10.0.0.5 port 443' '' --preset ssh bin/ssh host deploy
+		3 255 "$spent" 'ssh: connect to host h port 22: Connection refused' '' --preset ssh bin/ssh host deploy
+		1 3 '' "$dial"$'\n'"$ended" '' --preset kubectl bin/kubectl exec pod -- migrate
+		3 2 "$spent" "$socket"$'\n'"$up" '' --preset psql bin/psql
+		1 1 '' '' '' --preset sysexits bin/tool
+		1 69 '' '' '' --preset sysexits bin/tool
+		1 74 '' '' '' --preset sysexits bin/tool
+		1 76 '' '' '' --preset sysexits bin/tool
+		3 75 "$spent" '' '' --preset sysexits bin/tool
+		3 1 "$spent" 'tool: connect: Connection refused' '' --preset net bin/tool
+		3 1 "$spent" 'tool: x: Network is unreachable' '' --preset net bin/tool
+		3 1 "$spent" 'tool: Temporary failure in name resolution' '' --preset net bin/tool
+		3 1 "$spent" 'tool: HTTP 503 Service Unavailable' '' --preset net bin/tool
+		3 1 "$spent" 'tool: read ECONNRESET' '' --preset net bin/tool
+		3 1 "$spent" 'tool: net/http: TLS handshake timeout' '' --preset net bin/tool
+		1 1 '' 'tool: x: No such file or directory' '' --preset net bin/tool
+		1 1 '' 'tool: 404 Not Found' '' --preset net bin/tool
+		1 1 '' 'tool: Permission denied' '' --preset net bin/tool
+	END
 }
