@@ -522,11 +522,13 @@ write_file(struct report *report, const char *what,
 {
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
 
-	if (target->file == NULL || atomic_file_write(target, wait))
+	if (target->file == NULL)
 		return;
-	line.strings = STRINGS(
-	    "cannot write ", what, " '", target->file, "': ", strerror(errno));
-	log_tell(&wait->loop->log, &line);
+	if (!atomic_file_write(target, wait)) {
+		line.strings = STRINGS("cannot write ", what, " '",
+		    target->file, "': ", strerror(errno));
+		log_tell(&wait->loop->log, &line);
+	}
 	if (!wait->ended)
 		return;
 	report->reason = REASON_INTERRUPTED;
