@@ -104,6 +104,7 @@ row()
 	shift
 	mkdir "$BATS_TEST_TMPDIR/row$((++rows))"
 	set +e # which a caller that looks at the status would suspend inside
+	# shellcheck disable=SC2030 # those of the row
 	(
 		started=() failed=()
 		trap helper_teardown EXIT
@@ -114,6 +115,7 @@ row()
 	got=$?
 	set -e
 	[ "$got" -eq 0 ] || {
+		# shellcheck disable=SC2031
 		failed+=("$name")
 		echo "row fails: $name"
 		cat "$BATS_TEST_TMPDIR/row"
@@ -125,11 +127,11 @@ gives()
 	local want=$1 text=$2 got=0 output
 	shift 2
 	output=$("$@") || got=$?
-	[ "$got" -eq "$want" ] && [ "$output" = "$text" ] || {
+	if [ "$got" -ne "$want" ] || [ "$output" != "$text" ]; then
 		echo "status $got instead of $want: $*"
 		diff - <(echo "$output") <<<"$text"
 		return 1
-	}
+	fi
 }
 
 setup()
@@ -222,6 +224,7 @@ start()
 	"$@" >>out 2>>err 3>&- &
 	pid=$!
 	set +m
+	# shellcheck disable=SC2031 # a row has its own
 	started+=("$pid")
 }
 
