@@ -646,7 +646,7 @@ stderr_to_full=(sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" -q -d 0 -n 2 -E)
 }
 
 @test "if no file can be made, the error names the directory" {
-	local files said= TMPDIR=$PWD/tmp
+	local files said='' TMPDIR=$PWD/tmp
 	local error='retry: cannot relay or hold output: cannot make a file: @(Too many open files|No file descriptors available)'
 	export TMPDIR
 	mkdir tmp
