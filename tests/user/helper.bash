@@ -21,7 +21,11 @@
 #     ended             waits for $pid, sets $status as `run` does
 #     row NAME CMD...   a row of a table: runs CMD, a function as a rule, in an
 #                       empty directory and a subshell of its own. The test goes
-#                       on where it fails, and fails in the end, with the NAME
+#                       on where it fails, and fails in the end, with the NAME.
+#                       A MARK that is set is that of the row
+#     beside NAME CMD...
+#                       the same, in the background: rows that wait do so side by
+#                       side, and the test fails in the end
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
 #     table CMD... <<END
@@ -60,6 +64,7 @@ helper_setup()
 	started=()
 	rows=0
 	failed=()
+	beside=()
 	look_where_it_fails
 	cd "$BATS_TEST_TMPDIR" || return
 	exec </dev/null # whoever runs the suite keeps his own input
@@ -90,7 +95,13 @@ fi
 # Ends only processes that start() has begun and that are still our children.
 helper_teardown()
 {
-	local job
+	local job place name got
+	for job in "${beside[@]}"; do
+		read -r job place name <<<"$job"
+		got=0
+		wait "$job" || got=$?
+		row_ended "$got" "$place" "$name"
+	done
 	for job in "${started[@]}"; do
 		gone "$job" || kill -KILL -- "-$job" || :
 		wait "$job" || :
@@ -98,28 +109,51 @@ helper_teardown()
 	((${#failed[@]} == 0))
 }
 
+# Sets $place to a new directory.
+next_row()
+{
+	place=$BATS_TEST_TMPDIR/row$((++rows))
+	mkdir "$place"
+}
+
+run_row()
+(
+	started=() failed=() beside=()
+	trap helper_teardown EXIT
+	cd "$place" || exit
+	[ -z "${MARK-}" ] || MARK=$place
+	set -e
+	"$@"
+) >"$place.said" 2>&1
+
+row_ended()
+{
+	[ "$1" -eq 0 ] || {
+		failed+=("$3")
+		echo "row fails: $3"
+		cat "$2.said"
+	}
+}
+
 row()
 {
-	local name=$1 got
+	local name=$1 got place
 	shift
-	mkdir "$BATS_TEST_TMPDIR/row$((++rows))"
+	next_row
 	set +e # which a caller that looks at the status would suspend inside
-	# shellcheck disable=SC2030 # those of the row
-	(
-		started=() failed=()
-		trap helper_teardown EXIT
-		cd "$BATS_TEST_TMPDIR/row$rows" || exit
-		set -e
-		"$@"
-	) >"$BATS_TEST_TMPDIR/row" 2>&1
+	run_row "$@"
 	got=$?
 	set -e
-	[ "$got" -eq 0 ] || {
-		# shellcheck disable=SC2031
-		failed+=("$name")
-		echo "row fails: $name"
-		cat "$BATS_TEST_TMPDIR/row"
-	}
+	row_ended "$got" "$place" "$name"
+}
+
+beside()
+{
+	local name=$1 place
+	shift
+	next_row
+	run_row "$@" 3>&- &
+	beside+=("$! $place $name")
 }
 
 gives()

@@ -84,10 +84,17 @@ dismiss()
 	is 6 "$RETRY" --preserve-status -n 1 -t 20 -- sh -c 'exit 6'
 }
 
+# fate HOW OPTION...: how retry with these options and words ends
+fate()
+{
+	[ "$("$ACTOR" how "$RETRY" -q "${@:2}")" = "exited $1" ]
+}
+
 @test "--preserve-status gives 128 + n for a signal, of which retry does not die" {
-	while read -r fate options; do
+	local status words
+	while read -r status words; do
 		# shellcheck disable=SC2086 # words
-		[ "$("$ACTOR" how "$RETRY" -q $options)" = "exited $fate" ]
+		beside "$words" fate "$status" $words
 	done <<-END
 		143 --preserve-status -n 1 -t 0.1 sleep 20
 		130 --preserve-status -n 1 -t 0.1 -s INT sleep 20
@@ -162,52 +169,111 @@ dismiss()
 	run ! said survived
 }
 
-# bats test_tags=slow
+sends()
+{
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -s "$1" -- "$ACTOR" listen 9 3
+	[ -z "$2" ] || [ "$(sed -n 2p out)" = "$2" ]
+}
+
 @test "a limit sends the signal of --signal" {
-	local name
-	for name in HUP QUIT SIGUSR2 10 KILL; do
-		rm -f out
-		is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -s "$name" -- \
-		    "$ACTOR" listen 9 3
-		[ "$name" != 10 ] || name=USR1
-		[ "$name" = KILL ] || [ "$(sed -n 2p out)" = "${name#SIG}" ]
-	done
-}
-
-@test "a stopped command is continued after the signal, so that it gets it" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
-		trap "echo heard; exit 0" TERM
-		kill -STOP $$
-		while :; do sleep 0.02; done'
-	said heard
-}
-
-@test "a stopped grandchild is continued after the signal" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
-		sh -c "trap \"echo heard; exit 0\" TERM
-			kill -STOP \$\$
-			while :; do sleep 0.02; done" &
-		wait'
-	said heard
-	none_left "$MARK"
+	local name as
+	while read -r name as; do
+		beside "$name" sends "$name" "$as"
+	done <<-END
+		HUP HUP
+		QUIT QUIT
+		SIGUSR2 USR2
+		10 USR1
+		KILL
+	END
 }
 
 #
 # Which processes a limit reaches
 #
 
-@test "a grandchild that ignores TERM is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c '"$ACTOR" stubborn & wait'
-	said ready
+# ended_with_it N OPTION... -- COMMAND...: N processes of COMMAND said that they
+# were ready, and a limit has ended all
+ended_with_it()
+{
+	local ready=$1
+	shift
+	is 124 "$RETRY" -n 1 "$@"
+	[ "$(grep -cx ready out)" -eq "$ready" ]
 	none_left "$MARK"
 }
 
-@test "a grandchild gets the signal, not only KILL" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
-		sh -c "trap \"echo heard; exit 0\" TERM
-			while :; do sleep 0.02; done" &
-		wait'
+stopped_grandchild='sh -c "trap \"echo heard; exit 0\" TERM
+	$0
+	while :; do sleep 0.02; done" &
+wait'
+
+# heard_by COMMAND...: what the limit ends has heard its signal, in time
+heard_by()
+{
+	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- "$@"
 	said heard
+	none_left "$MARK"
+}
+
+headless()
+{
+	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c "$1"
+	said ready
+	# A process without its main thread looks like a zombie.
+	[ ! -e "/proc/$(<pid)" ]
+}
+
+@test "a limit ends all that the command has started and that ignores TERM" {
+	local some=(-t 0.5 -k 0.3 --)
+	beside 'a grandchild' ended_with_it 1 "${some[@]}" \
+		sh -c '"$ACTOR" stubborn & wait'
+	beside 'an orphan' ended_with_it 1 "${some[@]}" \
+		sh -c '("$ACTOR" stubborn & :); exec sleep 20'
+	beside 'in a group of its own' ended_with_it 1 "${some[@]}" \
+		bash -c 'set -m; "$ACTOR" stubborn & wait'
+	beside 'in a session of its own, with what it started' \
+		ended_with_it 2 "${some[@]}" \
+		setsid sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
+	beside 'in a session that is waited for, and its orphan' \
+		ended_with_it 2 "${some[@]}" sh -c '
+			setsid -w sh -c "(\"\$ACTOR\" stubborn & :)
+				exec \"\$ACTOR\" stubborn"
+			true'
+	beside 'a session within a session' ended_with_it 2 -t 1 -k 0.3 -- sh -c '
+		setsid -w sh -c "\"\$ACTOR\" stubborn &
+			setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
+			true"
+		true'
+	beside 'after another program' ended_with_it 1 "${some[@]}" \
+		sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
+	beside "another thread's child" ended_with_it 1 "${some[@]}" "$ACTOR" thread
+	beside 'a nested retry' ended_with_it 1 "${some[@]}" \
+		"$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
+	beside 'without its main thread' \
+		headless 'echo $$ >pid; exec "$ACTOR" headless'
+	beside 'a grandchild without its main thread' \
+		headless '"$ACTOR" headless & echo $! >pid; wait'
+	beside 'by the deadline' ended_with_it 2 -T 0.5 -k 0.3 -- \
+		sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
+}
+
+@test "a limit's signal reaches the command and its grandchildren, stopped or not" {
+	beside 'a stopped command' heard_by sh -c '
+		trap "echo heard; exit 0" TERM
+		kill -STOP $$
+		while :; do sleep 0.02; done'
+	beside 'a grandchild' heard_by sh -c "$stopped_grandchild" :
+	beside 'a stopped grandchild' heard_by \
+		sh -c "$stopped_grandchild" 'kill -STOP \$\$'
+}
+
+@test "a limit ends processes that start others as they end" {
+	row 'children of children of children' \
+		ended_with_it 1 -t 0.5 -k 0.2 -- "$ACTOR" chain 300
+	row 'each outruns TERM' ended_with_it 1 -t 0.5 -k 0 -- "$ACTOR" chain 300
+	is 124 "$RETRY" -n 1 -t 1 -k 0.2 -- "$ACTOR" crowd 100
+	said ready
 	none_left "$MARK"
 }
 
@@ -249,18 +315,21 @@ in_time()
 # Two grandchildren: one ends at the signal, the other ignores it.
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
 
-# bats test_tags=slow
+# tree COMMAND...: a limit ends the pair where COMMAND runs retry
+tree()
+{
+	is 124 "$@" "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
+	[ "$(grep -cx ready out)" -eq 2 ]
+	said TERM
+	none_left "$MARK"
+}
+
 @test "limits reach the tree where the kernel has no pidfds for us" {
 	local call error
 	for call in pidfd_open pidfd_send_signal; do
 		for error in ENOSYS EPERM; do
-			rm -f out
 			inject "$call:error=$error"
-			is 124 "${inject[@]}" \
-			    "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
-			[ "$(grep -cx ready out)" -eq 2 ]
-			said TERM
-			none_left "$MARK"
+			beside "$call $error" tree "${inject[@]}"
 		done
 	done
 }
@@ -274,28 +343,22 @@ scarce()
 	exec "$@"
 )
 
-# bats test_tags=slow
+alone()
+{
+	is 124 scarce "$1" "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
+	said ready
+	run ! told '.* is still alive .*'
+	none_left "$MARK"
+}
+
 @test "limits reach the tree where retry may open hardly any descriptor" {
 	local most
 	for most in 7 8 9; do
-		rm -f out
-		is 124 scarce "$most" \
-		    "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
-		[ "$(grep -cx ready out)" -eq 2 ]
-		said TERM
-		none_left "$MARK"
+		beside "$most" tree scarce "$most"
 	done
-}
-
-@test "a limit ends the command where no descriptor is left to read /proc" {
-	local most
+	# None is left to read /proc.
 	for most in 5 6; do
-		rm -f out
-		is 124 scarce "$most" \
-		    "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
-		said ready
-		run ! told '.* is still alive .*'
-		none_left "$MARK"
+		beside "$most: the command" alone "$most"
 	done
 }
 
@@ -332,27 +395,6 @@ scarce()
 	none_left "$MARK"
 }
 
-@test "an orphan of the attempt is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    sh -c '("$ACTOR" stubborn & :); exec sleep 20'
-	said ready
-	none_left "$MARK"
-}
-
-@test "a grandchild in a process group of its own is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    bash -c 'set -m; "$ACTOR" stubborn & wait'
-	said ready
-	none_left "$MARK"
-}
-
-@test "a command in a session of its own is ended with what it started" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    setsid sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
-	[ "$(grep -cx ready out)" -eq 2 ]
-	none_left "$MARK"
-}
-
 # A parent that waits for a child in a session of its own.
 waiting='import subprocess, sys
 subprocess.run(sys.argv[1:], start_new_session=True)'
@@ -367,60 +409,6 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	none_left "$MARK"
 }
 
-@test "a child of setsid -w that ignores TERM is ended, and its orphan too" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c '
-		setsid -w sh -c "(\"\$ACTOR\" stubborn & :)
-			exec \"\$ACTOR\" stubborn"
-		true'
-	[ "$(grep -cx ready out)" -eq 2 ]
-	none_left "$MARK"
-}
-
-@test "sessions within sessions are ended where each is waited for" {
-	is 124 "$RETRY" -n 1 -t 1 -k 0.3 -- sh -c '
-		setsid -w sh -c "\"\$ACTOR\" stubborn &
-			setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
-			true"
-		true'
-	[ "$(grep -cx ready out)" -eq 2 ]
-	none_left "$MARK"
-}
-
-@test "a command that has executed another program is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
-	said ready
-	none_left "$MARK"
-}
-
-@test "a grandchild that another thread than the main one forked is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- "$ACTOR" thread
-	said ready
-	none_left "$MARK"
-}
-
-@test "a process whose main thread has ended is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    sh -c 'echo $$ >pid; exec "$ACTOR" headless'
-	said ready
-	[ ! -e "/proc/$(<pid)" ]
-}
-
-@test "a grandchild whose main thread has ended is ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    sh -c '"$ACTOR" headless & echo $! >pid; wait'
-	said ready
-	# A process without its main thread looks like a zombie.
-	[ ! -e "/proc/$(<pid)" ]
-}
-
-@test "a nested retry is ended with its command, though that ignores TERM" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- \
-	    "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
-	said ready
-	none_left "$MARK"
-}
-
 # bats test_tags=slow
 @test "a process that lives behind 2500 zombies is ended" {
 	local parent
@@ -431,24 +419,6 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 		said ready
 		none_left "$MARK"
 	done
-}
-
-@test "children that leave children that leave children are ended" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" chain 300
-	said ready
-	none_left "$MARK"
-}
-
-@test "a chain of children is ended where each outruns TERM" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0 -- "$ACTOR" chain 300
-	said ready
-	none_left "$MARK"
-}
-
-@test "processes that fork more of them at TERM are ended" {
-	is 124 "$RETRY" -n 1 -t 1 -k 0.2 -- "$ACTOR" crowd 100
-	said ready
-	none_left "$MARK"
 }
 
 # bats test_tags=slow
@@ -493,30 +463,40 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 # Which processes a limit spares
 #
 
-@test "a process that a shell started before it became retry is spared" {
+# spared FILE...: the processes that these files name live on; then they end
+spared()
+{
+	local file
+	for file; do
+		run ! gone "$(<"$file")"
+	done
+	dismiss "$@"
+	wait_for none_left "$MARK"
+}
+
+before_it()
+{
 	is 124 sh -c '
 		sh -c "sleep 20 & echo \$! >inner; wait" & echo $! >outer
 		until [ -s inner ]; do sleep 0.02; done
 		exec "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20'
 	told '.* timed out after .*'
-	run ! gone "$(<outer)"
-	run ! gone "$(<inner)"
-	dismiss outer inner
-	wait_for none_left "$MARK"
+	spared outer inner
 }
 
-@test "a daemon that left both sessions is spared" {
+daemon()
+{
 	is 124 "$RETRY" -n 1 -t 0.5 -k 0.1 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon; exec sleep 20" & :)
 		until [ -s daemon ]; do sleep 0.02; done
 		exec sleep 20'
 	told '.* timed out after .*'
-	run ! gone "$(<daemon)"
-	dismiss daemon
-	wait_for none_left "$MARK"
+	spared daemon
 }
 
-@test "a daemon is spared with its children, even those forked after the signal" {
+# It has a child, and after the signal another.
+fertile()
+{
 	is 124 "$RETRY" -n 1 -t 0.5 -k 1 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon
 			sleep 20 & echo \$! >child
@@ -530,34 +510,27 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 		until [ -s late ]; do sleep 0.02; done
 		exec "$ACTOR" stubborn'
 	said ready
-	run ! gone "$(<daemon)"
-	run ! gone "$(<child)"
-	run ! gone "$(<late)"
-	dismiss daemon child late
-	wait_for none_left "$MARK"
+	spared daemon child late
 }
 
-@test "processes that a command leaves behind when it ends by itself are left alone" {
+by_itself()
+{
 	is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
 		sleep 20 &
 		echo $! >"left$RETRY_ATTEMPT"
 		exit 3'
-	run ! gone "$(<left1)"
-	run ! gone "$(<left2)"
-	dismiss left1 left2
-	wait_for none_left "$MARK"
+	spared left1 left2
 }
 
-@test "processes that an earlier attempt left behind are spared by a later timeout" {
+earlier()
+{
 	is 124 "$RETRY" -n 2 -d 0 -t 0.4 -k 0.1 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
 		sleep 20 &
 		echo $! >left
 		exit 3'
 	told '.*2/2 timed out after .*'
-	run ! gone "$(<left)"
-	dismiss left
-	wait_for none_left "$MARK"
+	spared left
 }
 
 # For a shell: waits until this file is there and not empty, but not for ever.
@@ -567,7 +540,8 @@ awaits='await() {
 
 # Two processes that were there before become orphans, and so children of retry,
 # during an attempt.
-@test "an orphan of a process that was there before is spared" {
+orphan_of_before()
+{
 	is 124 sh -c "$awaits"'
 		{
 			(
@@ -582,13 +556,11 @@ awaits='await() {
 		exec "$RETRY" -n 3 -d 0 -t 0.5 -k 0.1 -- \
 		    sh -c "echo >go; exec sleep 20"'
 	told '.*3/3 timed out after .*'
-	run ! gone "$(<inner)"
-	run ! gone "$(<outer)"
-	dismiss inner outer
-	wait_for none_left "$MARK"
+	spared inner outer
 }
 
-@test "an orphan of a process that an earlier attempt left behind is spared" {
+orphan_of_earlier()
+{
 	is 124 "$RETRY" -n 2 -d 0 -t 1 -k 0.1 -- sh -c "$awaits"'
 		if [ "$RETRY_ATTEMPT" = 2 ]; then
 			echo >go
@@ -601,9 +573,17 @@ awaits='await() {
 		await left
 		exit 1'
 	told '.*2/2 timed out after .*'
-	run ! gone "$(<left)"
-	dismiss left
-	wait_for none_left "$MARK"
+	spared left
+}
+
+@test "a limit spares what is not of its attempt" {
+	beside 'what a shell started before it became retry' before_it
+	beside 'a daemon that left both sessions' daemon
+	beside 'a daemon and its children, even later ones' fertile
+	beside 'what a command left that ended by itself' by_itself
+	beside 'what an earlier attempt left' earlier
+	beside 'an orphan from before' orphan_of_before
+	beside 'an orphan from an earlier attempt' orphan_of_earlier
 }
 
 @test "retry does not wait for a process that has its stderr open" {
@@ -758,13 +738,6 @@ foreign()
 	is 124 "$RETRY" -T 0.3 -- sleep 20
 	[ "$(($(now) - before))" -ge 280 ]
 	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
-	none_left "$MARK"
-}
-
-@test "the deadline ends a whole tree that ignores TERM" {
-	is 124 "$RETRY" -T 0.5 -k 0.3 -- \
-	    sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
-	[ "$(grep -cx ready out)" -eq 2 ]
 	none_left "$MARK"
 }
 
