@@ -384,6 +384,7 @@ read_from(char **args)
 		run(args + 1);
 	}
 	close(pair[0]);
+	alarm(LIFE); /* then the command has the end of its input */
 	if (what != NULL && type == SOCK_STREAM) {
 		while ((length = read(file, bytes, sizeof bytes)) > 0 &&
 		    send(pair[1], bytes, (size_t)length, 0) == length)
