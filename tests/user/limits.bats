@@ -72,13 +72,14 @@ dismiss()
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
+# bats test_tags=slow
 @test "--preserve-status exits as a command that a limit ended" {
 	local ready='trap "exit 7" TERM; echo >ready; for n in $(seq 200); do sleep 0.1; done'
-	is 7 "$RETRY" --preserve-status -n 1 -t 0.5 -- sh -c "$ready"
-	told 'retry: attempt 1/1 timed out after 0.5s, giving up: attempts exhausted'
-	is 7 "$RETRY" --preserve-status -T 0.5 -- sh -c "$ready"
-	is 0 "$RETRY" --preserve-status --success-on timeout -n 1 -t 0.5 -- sh -c "$ready"
-	is 7 "$RETRY" --preserve-status --keep-status --success-on timeout -n 1 -t 0.5 -- \
+	is 7 "$RETRY" --preserve-status -n 1 -t 2 -- sh -c "$ready"
+	told 'retry: attempt 1/1 timed out after 2s, giving up: attempts exhausted'
+	is 7 "$RETRY" --preserve-status -T 2 -- sh -c "$ready"
+	is 0 "$RETRY" --preserve-status --success-on timeout -n 1 -t 2 -- sh -c "$ready"
+	is 7 "$RETRY" --preserve-status --keep-status --success-on timeout -n 1 -t 2 -- \
 	    sh -c "$ready"
 	is 124 "$RETRY" --preserve-status -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
 	is 6 "$RETRY" --preserve-status -n 1 -t 20 -- sh -c 'exit 6'
