@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2030,SC2031 # a row has variables of its own
 # What every bats file starts with: `load helper`. Tests run in a directory of
 # their own, poll for a state instead of sleeping, and leave no process behind.
 #
@@ -258,7 +259,6 @@ start()
 	"$@" >>out 2>>err 3>&- &
 	pid=$!
 	set +m
-	# shellcheck disable=SC2031 # a row has its own
 	started+=("$pid")
 }
 
