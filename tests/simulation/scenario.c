@@ -315,10 +315,20 @@ const struct scenario scenarios[] = {
 
 #define DRILL_ON_HOSTS DRILL_SIZE, .hosts = 3
 
+/* The server stays down, and so nothing depends on how fast the clients are.
+ * Each ends where it may not retry. */
+#define DRILL_DOWN \
+	.clients = 30, .capacity = { .rate = 100, .end = 30 * NANOS_SECOND }, \
+	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
+
+#define DRILL_ENDS "-n", "6", "-d", "50ms"
+
+/* Who is not served in the end was not admitted by a host that is alone. */
 #define DRILL_FAULT(how, what) \
 	{ \
-		.name = how, .options = { DRILL, SHARED, DRILL_FLEET }, \
-		.fault = what, .until = 2 * NANOS_SECOND, \
+		.name = how, .fault = what, \
+		.options = { DRILL, SHARED, "--budget-min", "10000", \
+			"--fleet", SCENARIO_FLEET, "--fleet-alone", "10000" }, \
 	}
 
 const struct scenario scenario_drills[] = {
@@ -332,9 +342,20 @@ const struct scenario scenario_drills[] = {
 				.drawn = "full jitter",
 				.options = { DRILL },
 			},
+		},
+	},
+	{
+		.name = "drill-down",
+		.title = "30 at once, and a server that is down",
+		DRILL_DOWN,
+		.variants = {
+			{
+				.name = "full",
+				.options = { DRILL_ENDS },
+			},
 			{
 				.name = "budget, breaker",
-				.options = { DRILL, SHARED, "--breaker",
+				.options = { DRILL_ENDS, SHARED, "--breaker",
 				    "5,100ms" },
 			},
 		},
@@ -342,11 +363,11 @@ const struct scenario scenario_drills[] = {
 	{
 		.name = "drill-bars",
 		.title = "the same, and nobody could keep to these bars",
-		DRILL_SIZE,
+		DRILL_DOWN,
 		.variants = {
 			{
 				.name = "full",
-				.options = { DRILL },
+				.options = { DRILL_ENDS },
 				.most_wasted = 1,
 				.most_retries = 1,
 				.most_p99 = 1,
@@ -354,7 +375,7 @@ const struct scenario scenario_drills[] = {
 			},
 			{
 				.name = "full again",
-				.options = { DRILL },
+				.options = { DRILL_ENDS },
 				.beside = "full",
 				.most_beside = 1,
 			},
@@ -379,26 +400,26 @@ const struct scenario scenario_drills[] = {
 	},
 	{
 		.name = "drill-hosts",
-		.title = "30 at once on 3 hosts, 100 a second, down for 0.5 s",
-		DRILL_ON_HOSTS,
+		.title = "the same on 3 hosts",
+		DRILL_DOWN,
+		.hosts = 3,
 		.variants = {
 			{
 				.name = "host budgets",
-				.options = { DRILL, SHARED },
-				.until = NANOS_SECOND,
+				.options = { DRILL_ENDS, SHARED },
 			},
 			{
 				.name = "fleet budget",
-				.options = { DRILL, SHARED, DRILL_FLEET },
+				.options = { DRILL_ENDS, SHARED, DRILL_FLEET,
+				    "--fleet-timeout", "5s" },
 				.beside = "host budgets",
 				.most_beside = 25,
-				.until = NANOS_SECOND,
 			},
 		},
 	},
 	{
 		.name = "drill-alone",
-		.title = "the same, and the fleet's server fails after 0.25 s",
+		.title = "30 on 3 hosts, and the fleet's server fails after 0.25 s",
 		DRILL_ON_HOSTS,
 		.variants = {
 			DRILL_FAULT("killed", REDIS_KILLED),
