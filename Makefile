@@ -370,8 +370,9 @@ simulate: $(B)/simulate
 	@$(B)/simulate $(SIMULATE_PARTS)
 
 HAMMER_SECONDS ?= 60
-hammer: $(B)/hammer
+hammer: $(B)/hammer $(B)/tests/models/explore.o $(B)/src/text/hash.o
 	@$(B)/hammer $(HAMMER_SECONDS)
+	@tests/models/broken $(B) hammer
 
 FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
 FLEET_SECONDS ?= 60
