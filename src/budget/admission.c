@@ -11,36 +11,38 @@ add_one(_Atomic uint64_t *counter)
 /* Agrees with the segment on the limits that are in force from now on. False if
  * they are corrupt. */
 static bool
-agree(
-    struct caller *caller, struct segment *segment, const struct header *header)
+agree(const struct visit *visit)
 {
-	caller->terms = segment_agree(
-	    segment, header, &caller->config->terms, &caller->differs);
+	struct caller *caller = visit->caller;
+
+	caller->terms = segment_agree(visit->segment, visit->header,
+	    &caller->config->terms, &caller->differs);
 	caller->corrupt = caller->terms.ratio < 0;
 	return !caller->corrupt;
 }
 
 void
-admission_look(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos now)
+admission_look(const struct visit *visit)
 {
 	/* A withdrawal that is always denied, and so counts nothing. */
 	static const struct terms none = { 0, 0, 0 };
 	struct window_sums sums;
 
-	if (agree(caller, segment, header))
-		caller->corrupt =
-		    window_withdraw(&segment->window, &none,
-			segment_epoch(header, now), &sums) == WINDOW_CORRUPT;
+	if (agree(visit))
+		visit->caller->corrupt =
+		    window_withdraw(&visit->segment->window, &none,
+			segment_epoch(visit->header, visit->now),
+			&sums) == WINDOW_CORRUPT;
 }
 
 /* Denies a retry, for next or until the pause after a denial is over. Begins
  * that pause, unless a longer one has begun. */
 static void
-deny(const struct caller *caller, struct admission *admission,
-    struct segment *segment, nanos next, nanos age)
+deny(const struct visit *visit, struct admission *admission, nanos next)
 {
-	nanos cooldown = caller->config->cooldown;
+	struct segment *segment = visit->segment;
+	nanos cooldown = visit->caller->config->cooldown;
+	nanos age = segment_age(visit->header, visit->now);
 	uint64_t was = atomic_load(&segment->cooldown);
 
 	while (cooldown > 0 && !admission->cooling &&
@@ -57,13 +59,15 @@ deny(const struct caller *caller, struct admission *admission,
 /* Asks the fleet and the window, which limit a retry. The window counts a retry
  * that it grants. */
 static void
-limit_retry(struct caller *caller, struct admission *admission,
-    struct segment *segment, const struct header *header, nanos now)
+limit_retry(const struct visit *visit, struct admission *admission)
 {
+	struct caller *caller = visit->caller;
+	struct segment *segment = visit->segment;
+	const struct header *header = visit->header;
 	const struct terms *limits = &admission->terms;
 	enum window_answer answer = WINDOW_DENIED;
-	int64_t epoch = segment_epoch(header, now), left;
-	nanos age = segment_age(header, now);
+	int64_t epoch = segment_epoch(header, visit->now), left;
+	nanos age = segment_age(header, visit->now);
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
 
@@ -76,7 +80,7 @@ limit_retry(struct caller *caller, struct admission *admission,
 		    admission->sums.retries;
 		if (left > 0)
 			admission->fleet = fleet_caller_ask(
-			    caller->fleet, segment, header, left, now);
+			    caller->fleet, segment, header, left, visit->now);
 	}
 	switch (admission->fleet.decision) {
 	case HOST_UNASKED:
@@ -86,7 +90,7 @@ limit_retry(struct caller *caller, struct admission *admission,
 	case HOST_DENIED:
 		admission->view =
 		    fleet_host_look(&segment->fleet, header->slice, age);
-		deny(caller, admission, segment, admission->fleet.next, age);
+		deny(visit, admission, admission->fleet.next);
 		return;
 	case HOST_WAIT:
 	case HOST_ASK:
@@ -103,10 +107,9 @@ limit_retry(struct caller *caller, struct admission *admission,
 	if (answer == WINDOW_GRANTED)
 		add_one(&segment->retries);
 	else if (answer == WINDOW_DENIED)
-		deny(caller, admission, segment,
-		    segment_next(&segment->window, header, limits, now,
-			&admission->sums),
-		    age);
+		deny(visit, admission,
+		    segment_next(&segment->window, header, limits, visit->now,
+			&admission->sums));
 	else
 		caller->corrupt = true;
 }
@@ -148,19 +151,20 @@ admission_begin(struct caller *caller, bool retry, nanos now)
 }
 
 struct admission
-admission_ask(struct caller *caller, struct segment *segment,
-    const struct header *header, bool retry, nanos now)
+admission_ask(const struct visit *visit, bool retry)
 {
+	struct caller *caller = visit->caller;
+	struct segment *segment = visit->segment;
 	struct admission admission = { .answer = ADMISSION_GRANTED };
 	enum breaker_pass pass = BREAKER_PASSED;
-	nanos age = segment_age(header, now);
+	nanos age = segment_age(visit->header, visit->now);
 	bool waited = caller->waits;
 
-	caller->began = now;
-	caller->renewal = now + BREAKER_RENEWAL;
+	caller->began = visit->now;
+	caller->renewal = visit->now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->lost_lease = caller->waits = false;
-	if (!agree(caller, segment, header))
+	if (!agree(visit))
 		return admission;
 	admission.terms = caller->terms;
 
@@ -182,7 +186,7 @@ admission_ask(struct caller *caller, struct segment *segment,
 	 * changed since.
 	 */
 	if (retry && pass == BREAKER_PASSED)
-		limit_retry(caller, &admission, segment, header, now);
+		limit_retry(visit, &admission);
 	else if (retry && pass == BREAKER_TURN)
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
@@ -203,19 +207,19 @@ admission_ask(struct caller *caller, struct segment *segment,
 }
 
 struct admission
-admission_foresee(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos delay, nanos now)
+admission_foresee(const struct visit *visit, nanos delay)
 {
+	const struct caller *caller = visit->caller;
+	struct segment *segment = visit->segment;
 	struct admission admission = { .answer = ADMISSION_GRANTED };
-	nanos age = segment_age(header, now), next, window;
+	nanos age = segment_age(visit->header, visit->now), next, window;
 	int64_t coming;
 
-	if (caller->config->wait > 0 || has_breaker(caller) ||
-	    !agree(caller, segment, header))
+	if (caller->config->wait > 0 || has_breaker(caller) || !agree(visit))
 		return admission;
 	admission.terms = caller->terms;
-	next = segment_next(
-	    &segment->window, header, &admission.terms, now, &admission.sums);
+	next = segment_next(&segment->window, visit->header, &admission.terms,
+	    visit->now, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
 	window = admission.terms.window / NANOS_MS;
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
@@ -228,28 +232,30 @@ admission_foresee(struct caller *caller, struct segment *segment,
 		    &admission.terms, admission.sums.successes + coming) >
 		    admission.sums.retries))
 		return admission;
-	deny(caller, &admission, segment, next, age);
+	deny(visit, &admission, next);
 	add_one(&segment->denied);
 	return admission;
 }
 
 void
-admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, enum attempt_result result, bool completed,
-    nanos now)
+admission_tell(
+    const struct visit *visit, enum attempt_result result, bool completed)
 {
+	struct caller *caller = visit->caller;
+	struct segment *segment = visit->segment;
+	const struct header *header = visit->header;
 	const struct breaker_config *breaker = &caller->config->breaker;
-	nanos age = segment_age(header, now);
+	nanos age = segment_age(header, visit->now);
 	int64_t hosts = 0;
 
-	if (!agree(caller, segment, header))
+	if (!agree(visit))
 		return;
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
 	if (completed && caller->deposits)
 		caller->corrupt =
 		    window_deposit(&segment->window,
-			segment_epoch(header, now)) == WINDOW_CORRUPT;
+			segment_epoch(header, visit->now)) == WINDOW_CORRUPT;
 	if (caller->corrupt)
 		return;
 	if (caller->fleet != NULL)
@@ -279,11 +285,12 @@ admission_nap(const struct caller *caller, nanos now)
 }
 
 void
-admission_renew(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos now)
+admission_renew(const struct visit *visit)
 {
-	breaker_renew(
-	    &segment->breaker, &caller->lease, segment_age(header, now));
+	struct caller *caller = visit->caller;
+
+	breaker_renew(&visit->segment->breaker, &caller->lease,
+	    segment_age(visit->header, visit->now));
 	caller->lost_lease = caller->lease == 0;
-	caller->renewal = now + BREAKER_RENEWAL;
+	caller->renewal = visit->now + BREAKER_RENEWAL;
 }

@@ -88,9 +88,16 @@ struct caller {
 	bool corrupt; /* the segment is corrupt, so nothing was done */
 };
 
+/* An invocation uses a segment, at one moment. */
+struct visit {
+	struct caller *caller;
+	struct segment *segment; /* NULL: the visit has not begun */
+	const struct header *header; /* a checked copy */
+	nanos now; /* CLOCK_BOOTTIME */
+};
+
 /* Finds out the limits in force, and whether the segment is corrupt. */
-void admission_look(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos now);
+void admission_look(const struct visit *visit);
 
 /*
  * Begins an attempt: whether it has to be admitted. Every retry has to be, and
@@ -102,8 +109,7 @@ bool admission_begin(struct caller *caller, bool retry, nanos now);
  * Whether the next attempt may begin. A retry that may begin is counted: in the
  * window, or as a probe or a turn. Only the breaker can deny a first attempt.
  */
-struct admission admission_ask(struct caller *caller, struct segment *segment,
-    const struct header *header, bool retry, nanos now);
+struct admission admission_ask(const struct visit *visit, bool retry);
 
 /*
  * Denies, and counts so, a retry that has been planned for the end of delay if
@@ -112,23 +118,19 @@ struct admission admission_ask(struct caller *caller, struct segment *segment,
  * window. Admits and counts nothing else. A caller that may wait for the
  * budget, or that asks the breaker, is never denied here.
  */
-struct admission
-admission_foresee(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos delay, nanos now);
+struct admission admission_foresee(const struct visit *visit, nanos delay);
 
 /*
  * Counts the end of an attempt. completed: the invocation has succeeded with
  * it.
  */
-void admission_tell(struct caller *caller, struct segment *segment,
-    const struct header *header, enum attempt_result result, bool completed,
-    nanos now);
+void admission_tell(
+    const struct visit *visit, enum attempt_result result, bool completed);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);
 
 /* Renews the lease. If it is lost, the attempt's result will be ignored. */
-void admission_renew(struct caller *caller, struct segment *segment,
-    const struct header *header, nanos now);
+void admission_renew(const struct visit *visit);
 
 #endif

@@ -51,19 +51,11 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
 
-static void
-store(struct segment *segment, const struct header *header, void *with)
-{
-	const struct visit *visit = with;
-	struct fleet_client *fleet = visit->with;
-
-	fleet_caller_store(&fleet->caller, segment, header, fleet->outcome,
-	    &fleet->link.talk.answer, visit->now);
-}
-
 void
 fleet_client_store(struct fleet_client *fleet, nanos now)
 {
+	enum fleet_outcome outcome = FLEET_SILENT;
+	struct visit visit = { .now = now };
 	bool failed = fleet->link.end == LINK_FAILED;
 	bool late = now - fleet->asked > 2 * fleet->link.policy->timeout;
 
@@ -75,28 +67,19 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	 * in a row it is to blame: otherwise a machine that is always late
 	 * would ask for ever.
 	 */
-	fleet->outcome = FLEET_SILENT;
 	if (fleet->link.end == LINK_ANSWERED)
-		fleet->outcome = FLEET_ANSWERED;
+		outcome = FLEET_ANSWERED;
 	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
-		fleet->outcome = FLEET_CUT;
+		outcome = FLEET_CUT;
 	fleet->open = false;
-	fleet->late = fleet->outcome == FLEET_CUT && failed;
-	fleet->silent = fleet->outcome == FLEET_SILENT;
-	budget_client_visit(fleet->budget, store, now, fleet);
-	if (fleet->outcome != FLEET_ANSWERED ||
+	fleet->late = outcome == FLEET_CUT && failed;
+	fleet->silent = outcome == FLEET_SILENT;
+	while (budget_client_visit(fleet->budget, &visit))
+		fleet_caller_store(&fleet->caller, visit.segment, visit.header,
+		    outcome, &fleet->link.talk.answer, visit.now);
+	if (outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
-}
-
-static void
-elect(struct segment *segment, const struct header *header, void *with)
-{
-	const struct visit *visit = with;
-	struct fleet_client *fleet = visit->with;
-
-	fleet->elected =
-	    fleet_caller_elect(&fleet->caller, segment, header, visit->now);
 }
 
 void
@@ -104,6 +87,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 {
 	const struct segment_store *store = &fleet->budget->store;
 	const struct header *header = &store->header;
+	struct visit visit = { .now = now };
 
 	if (fleet->greeted)
 		return;
@@ -117,7 +101,9 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		return;
 	fleet->greeted = true;
 	fleet->caller.random = sys_seed();
-	budget_client_visit(fleet->budget, elect, now, fleet);
+	while (budget_client_visit(fleet->budget, &visit))
+		fleet->elected = fleet_caller_elect(
+		    &fleet->caller, visit.segment, visit.header, visit.now);
 	if (required || fleet->elected)
 		fleet_client_ask(fleet, now);
 }
@@ -133,27 +119,22 @@ fleet_client_ready(struct fleet_client *fleet, nanos now)
 	return !fleet->silent;
 }
 
-static void
-claim(struct segment *segment, const struct header *header, void *with)
-{
-	const struct visit *visit = with;
-	struct fleet_client *fleet = visit->with;
-
-	fleet->tells =
-	    fleet_caller_claim(&fleet->caller, segment, header, visit->now);
-}
-
 void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
+	struct visit claims = { .now = now }, told = claims;
+	bool tells = false;
+
 	fleet_client_store(fleet, now);
-	fleet->tells = false;
 	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
-		budget_client_visit(fleet->budget, claim, now, fleet);
-	fleet->outcome = FLEET_SENT;
-	if (fleet->tells &&
-	    link_tell(&fleet->link, &fleet->caller.question, now))
-		budget_client_visit(fleet->budget, store, now, fleet);
+		while (budget_client_visit(fleet->budget, &claims))
+			tells = fleet_caller_claim(&fleet->caller,
+			    claims.segment, claims.header, claims.now);
+	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
+		while (budget_client_visit(fleet->budget, &told))
+			fleet_caller_store(&fleet->caller, told.segment,
+			    told.header, FLEET_SENT, &fleet->link.talk.answer,
+			    told.now);
 	fleet->elected = false;
 	link_close(&fleet->link);
 }

@@ -25,9 +25,7 @@ struct fleet_client {
 	nanos asked; /* when the last question was sent */
 	bool greeted; /* fleet_client_greet() has done its work */
 	bool open; /* what came of it has not been stored yet */
-	enum fleet_outcome outcome; /* of the last question */
 	bool elected; /* to tell when the attempt ends */
-	bool tells; /* the question tells something */
 	bool late; /* retry came too late to see an answer to the last one */
 	bool silent; /* the last question got no answer: link.reason */
 	bool said; /* the user was told so */

@@ -108,33 +108,21 @@ fail_file(struct command *command, const struct found *found, const char *what,
 		": ", strerror(failure.error)));
 }
 
-struct look {
-	nanos now;
-	struct snapshot *snapshot;
-	bool sound; /* the segment is not corrupt */
-};
-
-static void
-take(struct segment *segment, const struct header *header, void *with)
-{
-	struct look *look = with;
-
-	look->sound = snapshot_take(look->snapshot, segment, header, look->now);
-}
-
-/* ENOENT if the segment has been removed meanwhile. */
 static struct failure
 take_snapshot(struct segment_store *store, struct snapshot *snapshot)
 {
-	struct look look = { .snapshot = snapshot };
+	static const struct failure gone = { "has just been removed", ENOENT };
+	bool sound = false;
 
-	for (int i = 0; i < TRIES && !look.sound; i++) {
-		look.now = sys_now(CLOCK_BOOTTIME);
-		if (!segment_store_run(store, take, &look))
-			return (
-			    struct failure){ "has just been removed", ENOENT };
+	for (int i = 0; i < TRIES && !sound; i++) {
+		if (!segment_store_enter(store))
+			return gone;
+		sound = snapshot_take(snapshot, store->segment, &store->header,
+		    sys_now(CLOCK_BOOTTIME));
+		if (!segment_store_leave(store))
+			return gone;
 	}
-	return look.sound ? NO_FAILURE : REFUSED("segment is corrupt");
+	return sound ? NO_FAILURE : REFUSED("segment is corrupt");
 }
 
 /*

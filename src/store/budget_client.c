@@ -77,139 +77,111 @@ budget_client_open(struct budget_client *budget)
 	return 0;
 }
 
-void
-budget_client_visit(struct budget_client *budget,
-    void (*use)(
-	struct segment *segment, const struct header *header, void *visit),
-    nanos now, void *with)
+bool
+budget_client_visit(struct budget_client *budget, struct visit *visit)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
 	const struct terms *limits = &budget->caller.terms;
-	struct visit visit = { .now = now, .with = with };
-	struct failure failure = NO_FAILURE;
-	int removed = 0;
-	bool reread = false; /* the clock */
+	struct segment_store *store = &budget->store;
+	struct failure failure;
 
-	for (;;) {
-		if (!budget->private && budget->store.fd == -1)
-			failure = open_shared(budget);
-		if (!budget->private && failure.why != NULL)
-			go_private(budget, failure);
-		visit.caller = budget->caller;
-		visit.caller.corrupt = false;
-		if (!segment_store_run(&budget->store, use, &visit)) {
-			if (++removed == TRIES)
-				go_private(
-				    budget, REFUSED("removed again and again"));
-			continue;
-		}
-		if (!visit.caller.corrupt || budget->private)
-			break;
+	if (visit->segment == NULL) {
+		budget->before = budget->caller;
+		budget->removed = 0;
+		budget->reread = false;
+	} else if (!segment_store_leave(store)) {
+		budget->removed++;
+	} else if (!budget->caller.corrupt || budget->private) {
+		if (!budget->caller.differs || budget->warned)
+			return false;
+		budget->warned = true;
+		log_say(budget->log, LOUDNESS_PLAIN,
+		    STRINGS("budget '", budget->caller.config->key,
+			"': already in use with other limits; using ratio ",
+			number_put_decimal(
+			    ratio, limits->ratio, WINDOW_RATIO_ONE),
+			", min ", number_put(min, limits->min), ", window ",
+			number_put_decimal(
+			    window, limits->window, NANOS_SECOND),
+			"s"));
+		return false;
+	} else if (budget->reread) {
+		go_private(budget, REFUSED("segment is corrupt"));
+	} else {
 		/*
 		 * The process may have been stopped since it read the clock,
 		 * and so takes the segment for one of the future.
 		 */
-		if (reread)
-			go_private(budget, REFUSED("segment is corrupt"));
-		else
-			visit.now = sys_now(CLOCK_BOOTTIME);
-		reread = true;
+		visit->now = sys_now(CLOCK_BOOTTIME);
+		budget->reread = true;
 	}
-	budget->caller = visit.caller;
-	if (!budget->caller.differs || budget->warned)
-		return;
-	budget->warned = true;
-	log_say(budget->log, LOUDNESS_PLAIN,
-	    STRINGS("budget '", budget->caller.config->key,
-		"': already in use with other limits; using ratio ",
-		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, limits->min), ", window ",
-		number_put_decimal(window, limits->window, NANOS_SECOND), "s"));
-}
 
-static void
-look(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	admission_look(&visit->caller, segment, header, visit->now);
+	for (;; budget->removed++) {
+		failure = NO_FAILURE;
+		if (budget->removed == TRIES)
+			failure = REFUSED("removed again and again");
+		else if (!budget->private && store->fd == -1)
+			failure = open_shared(budget);
+		if (failure.why != NULL)
+			go_private(budget, failure);
+		if (segment_store_enter(store))
+			break;
+	}
+	budget->caller = budget->before;
+	budget->caller.corrupt = false;
+	visit->caller = &budget->caller;
+	visit->segment = store->segment;
+	visit->header = &store->header;
+	return true;
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
+	struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
+
 	if (!budget->caller.config->required)
 		return true;
-	budget_client_visit(budget, look, sys_now(CLOCK_BOOTTIME), NULL);
+	while (budget_client_visit(budget, &visit))
+		admission_look(&visit);
 	return !budget->private;
-}
-
-/* What is asked or told in a visit, and the answer. */
-struct exchange {
-	bool retry;
-	enum attempt_result result;
-	bool completed;
-	nanos delay;
-	struct admission admission;
-};
-
-static void
-ask(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-	struct exchange *exchange = visit->with;
-
-	exchange->admission = admission_ask(
-	    &visit->caller, segment, header, exchange->retry, visit->now);
 }
 
 struct admission
 budget_client_admit(struct budget_client *budget, bool retry, nanos now)
 {
-	struct exchange exchange = { .retry = retry };
+	struct admission admission = { .answer = ADMISSION_GRANTED };
+	struct visit visit = { .now = now };
 
 	if (admission_begin(&budget->caller, retry, now))
-		budget_client_visit(budget, ask, now, &exchange);
-	return exchange.admission;
-}
-
-static void
-tell(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-	struct exchange *exchange = visit->with;
-
-	admission_tell(&visit->caller, segment, header, exchange->result,
-	    exchange->completed, visit->now);
-	if (exchange->delay >= 0 && !visit->caller.corrupt)
-		exchange->admission = admission_foresee(&visit->caller, segment,
-		    header, exchange->delay, visit->now);
+		while (budget_client_visit(budget, &visit))
+			admission = admission_ask(&visit, retry);
+	return admission;
 }
 
 struct admission
 budget_client_tell(struct budget_client *budget, enum attempt_result result,
     bool completed, nanos delay, nanos now)
 {
-	struct exchange exchange = {
-		.result = result, .completed = completed, .delay = delay
-	};
+	struct admission foreseen = { .answer = ADMISSION_GRANTED };
+	struct visit visit = { .now = now };
 
-	if (budget->caller.config->key != NULL)
-		budget_client_visit(budget, tell, now, &exchange);
-	return exchange.admission;
-}
-
-static void
-renew(struct segment *segment, const struct header *header, void *with)
-{
-	struct visit *visit = with;
-
-	admission_renew(&visit->caller, segment, header, visit->now);
+	if (budget->caller.config->key == NULL)
+		return foreseen;
+	while (budget_client_visit(budget, &visit)) {
+		admission_tell(&visit, result, completed);
+		if (delay >= 0 && !visit.caller->corrupt)
+			foreseen = admission_foresee(&visit, delay);
+	}
+	return foreseen;
 }
 
 void
 budget_client_renew(struct budget_client *budget, nanos now)
 {
+	struct visit visit = { .now = now };
+
 	if (admission_nap(&budget->caller, now) == 0)
-		budget_client_visit(budget, renew, now, NULL);
+		while (budget_client_visit(budget, &visit))
+			admission_renew(&visit);
 }

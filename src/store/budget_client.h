@@ -22,13 +22,10 @@ struct budget_client {
 	bool warned;
 	struct segment_store store;
 	struct segment unshared; /* used by the store if private */
-};
-
-/* A visit of the segment. */
-struct visit {
-	nanos now; /* CLOCK_BOOTTIME */
-	struct caller caller; /* a copy: the visit may be left anywhere */
-	void *with; /* arguments and results */
+	/* During a visit: */
+	struct caller before; /* as it was when the visit began */
+	int removed; /* how often the segment was */
+	bool reread; /* the clock was read again */
 };
 
 /*
@@ -72,14 +69,15 @@ struct admission budget_client_tell(struct budget_client *budget,
     enum attempt_result result, bool completed, nanos delay, nanos now);
 
 /*
- * Calls use with the segment and with a struct visit, whose with is this with.
- * If the segment is removed meanwhile, or is corrupt, use is called anew with
- * another segment, and its effect on the first one is lost.
+ * Visits the segment: call this before each pass of a loop, until it returns
+ * false. visit has only the present time at first. There is one pass; but if
+ * the segment is removed meanwhile, or corrupt, then what the pass did is
+ * forgotten, and the next pass has another segment.
+ *
+ *     while (budget_client_visit(budget, &visit))
+ *             admission = admission_ask(&visit, retry);
  */
-void budget_client_visit(struct budget_client *budget,
-    void (*use)(
-	struct segment *segment, const struct header *header, void *visit),
-    nanos now, void *with);
+bool budget_client_visit(struct budget_client *budget, struct visit *visit);
 
 /* Renews the lease if that is due. */
 void budget_client_renew(struct budget_client *budget, nanos now);

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
@@ -179,47 +178,49 @@ segment_store_open_private(struct segment_store *store, struct segment *segment)
 }
 
 /*
- * The segment that is being used. If its file is truncated, the kernel sends
- * SIGBUS at the next access. At file scope, because a signal handler gets no
- * argument from its program.
+ * The segment that is in use. If its file is truncated, the kernel sends SIGBUS
+ * at the next access. At file scope, because a signal handler gets no argument
+ * from its program.
  */
 static struct {
-	sigjmp_buf out;
-	const struct segment *segment;
+	struct segment *segment;
 	struct sigaction before;
+	sigset_t mask;
+	volatile sig_atomic_t lost; /* the file has been truncated or changed */
 	volatile sig_atomic_t sent; /* a process has sent SIGBUS */
 } in_use;
 
-/* A SIGBUS for other memory, or from another process, has the effect that it
- * would have had without this handler. */
+/*
+ * Puts zeros in the place of a segment whose file is gone, and the instruction
+ * is run again. A SIGBUS for other memory, or from another process, has the
+ * effect that it would have had without this handler.
+ */
 static void
 on_bus_error(int number, siginfo_t *info, void *context)
 {
 	const char *address = info->si_addr;
-	const char *memory = (const char *)in_use.segment;
+	char *memory = (char *)in_use.segment;
 
 	(void)context;
 	if (info->si_code <= 0)
 		in_use.sent = 1;
-	else if (address >= memory && address < memory + sizeof(struct segment))
-		siglongjmp(in_use.out, 1);
-	else /* the instruction is run again, and faults again */
+	else if (address >= memory &&
+	    address < memory + sizeof(struct segment) &&
+	    mmap(memory, sizeof(struct segment), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		in_use.lost = 1;
+	else /* the instruction faults again */
 		sigaction(number, &in_use.before, NULL);
 }
 
 bool
-segment_store_run(struct segment_store *store,
-    void (*use)(
-	struct segment *segment, const struct header *header, void *with),
-    void *with)
+segment_store_enter(struct segment_store *store)
 {
 	const struct sigaction action = { .sa_sigaction = on_bus_error,
 		.sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct segment *segment = store->segment;
-	const struct header *header = &store->header;
-	volatile bool used = false;
-	sigset_t bus, mask;
 	struct stat file;
+	sigset_t bus;
 
 	/* The file of a segment must still have a name and its size. */
 	if (segment == NULL ||
@@ -230,28 +231,30 @@ segment_store_run(struct segment_store *store,
 		return false;
 	}
 	in_use.segment = segment;
-	in_use.sent = 0;
+	in_use.lost = in_use.sent = 0;
 	sigemptyset(&bus);
 	sigaddset(&bus, SIGBUS);
 	sigaction(SIGBUS, &action, &in_use.before);
 	/* While SIGBUS is blocked, a fault kills the process. */
-	sigprocmask(SIG_UNBLOCK, &bus, &mask);
-	/* From here on, a SIGBUS for the segment returns to this line. */
-	if (sigsetjmp(in_use.out, 0) == 0) {
-		/* Nothing changes the header, unless it overwrites the file. */
-		if (memcmp(&segment->header, header, sizeof *header) == 0) {
-			use(segment, header, with);
-			used = true;
-		}
-	}
-	if (sigismember(&mask, SIGBUS) == 1)
-		sigprocmask(SIG_BLOCK, &bus, NULL);
+	sigprocmask(SIG_UNBLOCK, &bus, &in_use.mask);
+	/* Nothing changes the header, unless it overwrites the file. */
+	if (memcmp(&segment->header, &store->header, sizeof store->header) == 0)
+		return true;
+	in_use.lost = 1;
+	return segment_store_leave(store);
+}
+
+bool
+segment_store_leave(struct segment_store *store)
+{
+	if (sigismember(&in_use.mask, SIGBUS) == 1)
+		sigprocmask(SIG_SETMASK, &in_use.mask, NULL);
 	sigaction(SIGBUS, &in_use.before, NULL);
 	if (in_use.sent != 0)
 		raise(SIGBUS);
-	if (!used)
+	if (in_use.lost != 0)
 		segment_store_close(store);
-	return used;
+	return in_use.lost == 0;
 }
 
 void

@@ -15,7 +15,7 @@
 /* One segment: of a mapped file, or of this process alone. */
 struct segment_store {
 	int fd; /* -1: no file is open */
-	struct segment *segment; /* only segment_store_run may touch it */
+	struct segment *segment; /* see segment_store_enter() */
 	struct header header; /* a checked copy */
 	uint64_t elected; /* of the ledger, when the file was opened */
 };
@@ -49,16 +49,14 @@ void segment_store_open_private(
     struct segment_store *store, struct segment *segment);
 
 /*
- * Calls use with the segment, the checked copy of its header, and with. False
- * if the file was removed, truncated or overwritten before or meanwhile: then
- * the store is closed, and what with points to is undefined. If the file is
- * truncated, use may be left at any instruction: so it opens and allocates
- * nothing, and needs no cleanup.
+ * Between these two calls, and only there, store->segment may be used, with the
+ * checked copy of its header. False if the file was removed, truncated or
+ * overwritten before or meanwhile: then the store is closed, and what was read
+ * or changed since segment_store_enter() means nothing. If the file is
+ * truncated, the segment becomes zeros at any instruction.
  */
-bool segment_store_run(struct segment_store *store,
-    void (*use)(
-	struct segment *segment, const struct header *header, void *with),
-    void *with);
+bool segment_store_enter(struct segment_store *store);
+bool segment_store_leave(struct segment_store *store);
 
 void segment_store_close(struct segment_store *store);
 

@@ -179,19 +179,18 @@ settle(struct fleet_model *fleet, struct fleet_member *member,
 
 struct admission
 fleet_model_admit(struct fleet_model *fleet, struct fleet_member *member,
-    struct caller *caller, struct segment *segment, bool retry, nanos now)
+    const struct visit *visit, bool retry)
 {
 	struct admission admission;
 
 	if (member->sent != NULL)
-		settle(fleet, member, segment, now);
+		settle(fleet, member, visit->segment, visit->now);
 	enter(fleet, member);
-	caller->fleet = &fleet->caller;
-	admission =
-	    admission_ask(caller, segment, &segment->header, retry, now);
+	visit->caller->fleet = &fleet->caller;
+	admission = admission_ask(visit, retry);
 	leave(&fleet->caller, member);
 	if (admission.fleet.decision == HOST_ASK)
-		send_question(fleet, member, now);
+		send_question(fleet, member, visit->now);
 	if (admission.answer == ADMISSION_HELD ||
 	    admission.answer == ADMISSION_DENIED)
 		disconnect(fleet, member);

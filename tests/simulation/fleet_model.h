@@ -77,9 +77,8 @@ void fleet_model_count(
  * As fleet_client_admit(). If the decision is HOST_ASK, the question has been
  * sent: call this again at member->sent->at.
  */
-struct admission
-fleet_model_admit(struct fleet_model *fleet, struct fleet_member *member,
-    struct caller *caller, struct segment *segment, bool retry, nanos now);
+struct admission fleet_model_admit(struct fleet_model *fleet,
+    struct fleet_member *member, const struct visit *visit, bool retry);
 
 /* To be called before the first attempt, as fleet_client_greet(). */
 void fleet_model_greet(struct fleet_model *fleet, struct fleet_member *member,

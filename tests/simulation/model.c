@@ -94,6 +94,13 @@ segment_of(const struct storm *storm, uint32_t who)
 				       : &storm->segments[who % storm->hosts];
 }
 
+static struct visit
+visit_of(struct client *client, struct segment *segment, nanos now)
+{
+	return (struct visit){ &client->caller, segment,
+		segment != NULL ? &segment->header : NULL, now };
+}
+
 static bool
 has_fleet(const struct storm *storm)
 {
@@ -132,14 +139,15 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	const struct policy *policy = storm->model->policy;
 	struct client *client = &storm->clients[who];
 	struct segment *segment = segment_of(storm, who);
+	struct visit visit = visit_of(client, segment, now);
 	struct outcome outcome = { .end = END_EXITED,
 		.code = client->served ? 0 : 1 };
 	struct step step = plan_next(policy, &client->history, &outcome, now);
 
 	if (segment != NULL)
-		admission_tell(&client->caller, segment, &segment->header,
+		admission_tell(&visit,
 		    verdict_result(&client->history.judgement, &outcome),
-		    client->history.judgement.verdict == VERDICT_DONE, now);
+		    client->history.judgement.verdict == VERDICT_DONE);
 	if (has_fleet(storm))
 		fleet_model_tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);
@@ -208,14 +216,14 @@ ask(struct storm *storm, struct client *client, struct segment *segment,
     nanos now)
 {
 	bool retry = client->history.made > 0;
+	struct visit visit = visit_of(client, segment, now);
 
 	if (!admission_begin(&client->caller, retry, now))
 		return (struct admission){ .answer = ADMISSION_GRANTED };
 	if (has_fleet(storm))
-		return fleet_model_admit(&storm->fleet, &client->member,
-		    &client->caller, segment, retry, now);
-	return admission_ask(
-	    &client->caller, segment, &segment->header, retry, now);
+		return fleet_model_admit(
+		    &storm->fleet, &client->member, &visit, retry);
+	return admission_ask(&visit, retry);
 }
 
 /* When to ask again: after the answer of the fleet's server, if this client
@@ -254,13 +262,13 @@ wake(struct storm *storm, uint32_t who, nanos now)
 static void
 renew(struct storm *storm, uint32_t who, nanos now)
 {
-	struct caller *caller = &storm->clients[who].caller;
-	struct segment *segment = segment_of(storm, who);
+	struct client *client = &storm->clients[who];
+	struct visit visit = visit_of(client, segment_of(storm, who), now);
 
-	if (admission_nap(caller, now) > 0)
+	if (admission_nap(visit.caller, now) > 0)
 		return;
-	admission_renew(caller, segment, &segment->header, now);
-	put(storm, caller->renewal, who, WHAT_RENEW);
+	admission_renew(&visit);
+	put(storm, visit.caller->renewal, who, WHAT_RENEW);
 }
 
 static void

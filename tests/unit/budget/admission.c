@@ -56,10 +56,18 @@ caller_of(const struct budget_config *config)
 	};
 }
 
+static struct visit
+visit(struct caller *caller, struct segment *segment, nanos now)
+{
+	return (struct visit){ caller, segment, &segment->header, now };
+}
+
 static struct admission
 ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
 {
-	return admission_ask(caller, segment, &segment->header, retry, now);
+	struct visit here = visit(caller, segment, now);
+
+	return admission_ask(&here, retry);
 }
 
 /* Why a new invocation is denied. */
@@ -76,14 +84,17 @@ static void
 tell(struct caller *caller, struct segment *segment,
     const struct ending *ending, nanos now)
 {
-	admission_tell(caller, segment, &segment->header, ending->result,
-	    ending->completed, now);
+	struct visit here = visit(caller, segment, now);
+
+	admission_tell(&here, ending->result, ending->completed);
 }
 
 static void
 look(struct caller *caller, struct segment *segment)
 {
-	admission_look(caller, segment, &segment->header, 0);
+	struct visit here = visit(caller, segment, 0);
+
+	admission_look(&here);
 }
 
 /* Makes the breaker open. */
@@ -155,6 +166,7 @@ acts(struct world *world, struct script *script)
 	};
 	struct segment *segment = &world->segment;
 	struct caller *caller = world->caller;
+	struct visit here = visit(caller, segment, world->now);
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
@@ -186,7 +198,7 @@ acts(struct world *world, struct script *script)
 	else if (script_is(script, "begins-retry"))
 		admission_begin(caller, true, world->now);
 	else if (script_is(script, "renews"))
-		admission_renew(caller, segment, &segment->header, world->now);
+		admission_renew(&here);
 	else if (script_is(script, "looks"))
 		look(caller, segment);
 	else
@@ -621,6 +633,7 @@ test_a_denial_that_is_foreseen(void)
 		struct caller caller = caller_of(&short_pause);
 		struct caller others[] = { caller_of(&waits),
 			caller_of(&careful) };
+		struct visit here = visit(&caller, &segment, now);
 		struct admission admission;
 
 		for (int64_t n = 0; n < rows[i].successes; n++)
@@ -630,15 +643,15 @@ test_a_denial_that_is_foreseen(void)
 			    &(struct terms){ 0, 1000, 0 }, 3, &admission.sums);
 		if (rows[i].pause > 0)
 			segment.cooldown = (uint64_t)(now + rows[i].pause);
-		for (size_t j = 0; j < LENGTH(others); j++)
+		for (size_t j = 0; j < LENGTH(others); j++) {
+			here.caller = &others[j];
 			EQUAL(row,
-			    admission_foresee(&others[j], &segment,
-				&segment.header, rows[i].delay, now)
-				.answer,
+			    admission_foresee(&here, rows[i].delay).answer,
 			    ADMISSION_GRANTED);
+		}
 		EQUAL(row, (int64_t)segment.denied, 0);
-		admission = admission_foresee(
-		    &caller, &segment, &segment.header, rows[i].delay, now);
+		here.caller = &caller;
+		admission = admission_foresee(&here, rows[i].delay);
 		EQUAL(row, admission.answer, rows[i].denied);
 		EQUAL(row, admission.next, rows[i].next);
 		EQUAL(row, (int64_t)segment.denied,

@@ -59,8 +59,20 @@ join(struct member *member, const struct budget_config *config)
 static struct admission
 ask(struct member *member, struct segment *segment, nanos now)
 {
-	return admission_ask(
-	    &member->caller, segment, &segment->header, true, now);
+	const struct visit visit = { &member->caller, segment, &segment->header,
+		now };
+
+	return admission_ask(&visit, true);
+}
+
+static void
+tell(struct member *member, struct segment *segment, enum attempt_result result,
+    nanos now)
+{
+	const struct visit visit = { &member->caller, segment, &segment->header,
+		now };
+
+	admission_tell(&visit, result, result == RESULT_SUCCESS);
 }
 
 static enum host_decision
@@ -258,8 +270,7 @@ test_a_probe_needs_no_grant(void)
 	struct member one;
 
 	join(&one, &guarded);
-	admission_tell(
-	    &one.caller, &segment, &segment.header, RESULT_FAILURE, false, 0);
+	tell(&one, &segment, RESULT_FAILURE, 0);
 	admission = ask(&one, &segment, SECONDS(1));
 	EQUAL("held", admission.answer, ADMISSION_HELD);
 	EQUAL("nobody asks", admission.fleet.decision, HOST_UNASKED);
@@ -295,11 +306,9 @@ test_a_recovery_is_slower_in_a_fleet(void)
 			    &segment.fleet, one.fleet.config.tag, &answer, 0);
 		if (!rows[i].asks)
 			one.caller.fleet = NULL;
-		admission_tell(&one.caller, &segment, &segment.header,
-		    RESULT_FAILURE, false, 0);
+		tell(&one, &segment, RESULT_FAILURE, 0);
 		ask(&one, &segment, SECONDS(10));
-		admission_tell(&one.caller, &segment, &segment.header,
-		    RESULT_SUCCESS, true, SECONDS(10));
+		tell(&one, &segment, RESULT_SUCCESS, SECONDS(10));
 		EQUAL(rows[i].row,
 		    breaker_look(&segment.breaker, SECONDS(10)).rate,
 		    rows[i].rate);
@@ -364,8 +373,7 @@ test_successes(void)
 	EQUAL("tells nothing", (int64_t)question.count, 0);
 	EQUAL("changes nothing", question.first, false);
 	for (int i = 0; i < 3; i++)
-		admission_tell(
-		    &one.caller, &segment, header, RESULT_SUCCESS, true, 0);
+		tell(&one, &segment, RESULT_SUCCESS, 0);
 	EQUAL("no clock", fleet_caller_claim(&one.fleet, &segment, header, 0),
 	    false);
 	fleet_caller_elect(&one.fleet, &segment, header, 0);
@@ -374,8 +382,7 @@ test_successes(void)
 	EQUAL("told", told(&two).successes, 3);
 	EQUAL("nothing left",
 	    fleet_caller_claim(&one.fleet, &segment, header, 0), false);
-	admission_tell(
-	    &one.caller, &segment, header, RESULT_SUCCESS, true, SECONDS(1));
+	tell(&one, &segment, RESULT_SUCCESS, SECONDS(1));
 	EQUAL("left",
 	    fleet_caller_claim(&one.fleet, &segment, header, SECONDS(1)), true);
 	EQUAL("told", told(&one).successes, 1);
@@ -399,8 +406,7 @@ test_the_first_question_tells(void)
 	join(&one, &usual);
 	join(&two, &usual);
 	for (int i = 0; i < 3; i++)
-		admission_tell(
-		    &one.caller, &segment, header, RESULT_SUCCESS, true, 0);
+		tell(&one, &segment, RESULT_SUCCESS, 0);
 	EQUAL("asks", decides(&one, &segment, MS(1000)), HOST_ASK);
 	question = one.fleet.question;
 	EQUAL("told", told(&one).successes, 3);
