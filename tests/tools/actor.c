@@ -1,4 +1,4 @@
-/*
+/*-
  * actor: the child that a test needs and that a shell cannot play.
  *
  *     actor VERB [ARG]...
@@ -14,13 +14,31 @@
  *                           standard input is of that KIND: a socket (stream:
  *                           the bytes of the file WHAT come, and the end, or
  *                           without WHAT nothing; seqpacket, dgram: the
- * messages in WHAT, between commas; reset, reset-tcp: reset when there is a
- * file ./go, and then ./gone), or listen, eventfd, epoll, pidfd, timerfd,
- * inotify, signalfd, path, memory One that runs CMD and says how it ended
- * ("exited 3", "killed TERM"): how CMD... And those that act: listen N STATUS
- * name each signal that comes; end after N of them, with 300 ms for more answer
- * SIG            send SIG to the parent and say if it comes back mask name the
- * signals that are ignored, blocked and pending die SIG               die of it
+ *                           messages in WHAT, between commas; reset, reset-tcp:
+ *                           reset when there is a file ./go, and then ./gone),
+ *                           or listen, eventfd, epoll, pidfd, timerfd, inotify,
+ *                           signalfd, path, memory
+ * Those that run CMD and wait for it:
+ *     how CMD...            say how it ended: "exited 3", "killed TERM"
+ *     terminal [STEP]... -- CMD...
+ *                           CMD leads a session on a terminal of its own; do
+ *                           what the person there does, and then print all that
+ *                           came and exit as a shell would:
+ *         see:TEXT          wait until TEXT has come after what was seen last
+ *         next:TEXT         the same, before what was seen last comes again
+ *         type:TEXT         type it; ^C ^Z ^\ ^D and ^M stand for those keys
+ *         size:ROWSxCOLUMNS make the window that large
+ *         exists:FILE       wait until there is such a file
+ *         more:SECONDS      let what is on its way come, at least that long
+ *         hangup            close the line
+ *                           A step that takes 20 s is given up: CMD is killed,
+ *                           and the status is 99.
+ * And those that act:
+ *     listen N STATUS       name each signal that comes; end after N of them,
+ *                           with 300 ms for more
+ *     answer SIG            send SIG to the parent and say if it comes back
+ *     mask                  name the signals that are ignored, blocked, pending
+ *     die SIG               die of it
  *     flags                 the status flags of descriptors 0 to 2
  *     entries               how many entries the directory at descriptor 0 has
  *     receive N             take at most N bytes from the socket at descriptor
@@ -57,6 +75,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -280,6 +299,218 @@ how(char **args)
 		printf("exited %d\n", WEXITSTATUS(status));
 	else
 		say_signal("killed ", WTERMSIG(status));
+}
+
+/* What has come from a terminal, how far it was seen, and what was seen last.
+ */
+static struct {
+	int line; /* -1 once it has been closed */
+	pid_t pid; /* 0 once it has ended, with status */
+	int status;
+	char *came;
+	size_t length, seen;
+	const char *last;
+} terminal;
+
+static bool
+ended(void)
+{
+	if (terminal.pid > 0 &&
+	    waitpid(terminal.pid, &terminal.status, WNOHANG) > 0)
+		terminal.pid = 0;
+	return terminal.pid == 0;
+}
+
+/* Takes what comes within 10 ms; whether there is any hope of more. */
+static bool
+take(void)
+{
+	struct pollfd one = { .fd = terminal.line, .events = POLLIN };
+	enum { CHUNK = 65536 };
+	ssize_t some;
+
+	if (poll(&one, 1, 10) != 1)
+		return terminal.line != -1;
+	terminal.came = realloc(terminal.came, terminal.length + CHUNK);
+	if (terminal.came == NULL)
+		fail("realloc");
+	some = read(terminal.line, terminal.came + terminal.length, CHUNK);
+	if (some <= 0) /* nobody holds the other side any more */
+		return false;
+	terminal.length += (size_t)some;
+	return true;
+}
+
+static long
+milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000L + now.tv_nsec / 1000000;
+}
+
+static void
+print_came(void)
+{
+	for (size_t i = 0; i < terminal.length; i++)
+		if (terminal.came[i] != '\r' || i + 1 == terminal.length ||
+		    terminal.came[i + 1] != '\n')
+			putchar(terminal.came[i]);
+}
+
+static char *
+find(const char *text)
+{
+	return terminal.came == NULL
+	    ? NULL
+	    : memmem(terminal.came + terminal.seen,
+		  terminal.length - terminal.seen, text, strlen(text));
+}
+
+/* Takes what comes until done, which is given text, says that it is done. */
+static void
+wait_until(bool (*done)(const char *), const char *text)
+{
+	const long end = milliseconds() + 20000;
+
+	while (!done(text)) {
+		bool hope = take();
+
+		if (done(text))
+			return;
+		if ((!hope && ended()) || milliseconds() > end) {
+			fprintf(stderr, "terminal: never came: %s\n", text);
+			print_came();
+			close(terminal.line);
+			if (terminal.pid > 0)
+				kill(terminal.pid, SIGKILL);
+			exit(99);
+		}
+		if (!hope)
+			linger(10);
+	}
+}
+
+static bool
+seen(const char *text)
+{
+	const char *at = find(text);
+
+	if (at == NULL)
+		return false;
+	terminal.seen = (size_t)(at - terminal.came) + strlen(text);
+	terminal.last = text;
+	return true;
+}
+
+static bool
+seen_next(const char *text)
+{
+	const char *last = find(terminal.last), *at = find(text);
+
+	if (last != NULL && (at == NULL || last < at)) {
+		fprintf(stderr, "terminal: came too late: %s\n", text);
+		print_came();
+		exit(99);
+	}
+	return seen(text);
+}
+
+static bool
+exists(const char *name)
+{
+	return access(name, F_OK) == 0;
+}
+
+static bool
+over(const char *unused)
+{
+	(void)unused;
+	return ended();
+}
+
+static void
+let_come(double seconds)
+{
+	const long end = milliseconds() + (long)(seconds * 1000);
+
+	while (milliseconds() < end && take())
+		continue;
+}
+
+static void
+type(const char *text)
+{
+	char keys[4096];
+	size_t length = 0;
+
+	for (; *text != '\0' && length < sizeof keys; text++)
+		if (*text == '^' && text[1] >= 'A' && text[1] <= '\\')
+			keys[length++] = *++text & 31;
+		else
+			keys[length++] = *text;
+	/* A moment, as a person takes: a shell that takes its terminal back has
+	 * been seen to lose what was typed ahead. */
+	let_come(0.05);
+	if (write(terminal.line, keys, length) != (ssize_t)length)
+		fail("write");
+}
+
+static void
+at_terminal(char **args)
+{
+	char **command = args;
+	struct winsize size = { 0 };
+
+	while (*command != NULL && strcmp(*command, "--") != 0)
+		command++;
+	if (*command == NULL)
+		fail("terminal: no --");
+	terminal.line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (grantpt(terminal.line) == -1 || unlockpt(terminal.line) == -1)
+		fail("posix_openpt");
+	terminal.pid = spawn();
+	if (terminal.pid == 0) {
+		int other;
+
+		setsid(); /* without a terminal, so that it gets this one */
+		other = open(ptsname(terminal.line), O_RDWR | O_CLOEXEC);
+		if (other == -1)
+			fail("ptsname");
+		for (int fd = 0; fd <= 2; fd++)
+			dup2(other, fd);
+		run(command + 1);
+	}
+	for (; args < command; args++) {
+		char *what = strchr(*args, ':');
+
+		if (what != NULL)
+			*what++ = '\0';
+		if (strcmp(*args, "see") == 0)
+			wait_until(seen, what);
+		else if (strcmp(*args, "next") == 0)
+			wait_until(terminal.last ? seen_next : seen, what);
+		else if (strcmp(*args, "type") == 0)
+			type(what);
+		else if (strcmp(*args, "exists") == 0)
+			wait_until(exists, what);
+		else if (strcmp(*args, "more") == 0)
+			let_come(strtod(what, NULL));
+		else if (strcmp(*args, "size") == 0 &&
+		    sscanf(what, "%hux%hu", &size.ws_row, &size.ws_col) == 2)
+			ioctl(terminal.line, TIOCSWINSZ, &size);
+		else if (strcmp(*args, "hangup") == 0) {
+			close(terminal.line);
+			terminal.line = -1;
+		} else
+			fail(*args);
+	}
+	wait_until(over, "the end");
+	let_come(0.05);
+	print_came();
+	exit(WIFEXITED(terminal.status) ? WEXITSTATUS(terminal.status)
+					: 128 + WTERMSIG(terminal.status));
 }
 
 /* Two sockets of TCP that are connected, in place of a socketpair. */
@@ -717,6 +948,7 @@ static const struct {
 	{ "as", 2, as },
 	{ "from", 2, read_from },
 	{ "how", 1, how },
+	{ "terminal", 2, at_terminal },
 	{ "listen", 2, hear },
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },

@@ -9,6 +9,9 @@
 #     told REGEX        ./err has a line that is all like this
 #     is STATUS CMD...  CMD's exit status is this; its output is appended to
 #                       ./out and ./err, its lines shown when it is not
+#     pty STATUS STEP... -- CMD...
+#                       CMD, for which the actor's terminal does the STEPs, ends
+#                       with STATUS; ./out is what came from the terminal
 #     isolate OPTION... sets the array $isolate to an unshare with these options
 #                       that works here; skips the test when there is none
 #     inject WHAT       sets the array $inject to a strace that does so to the
@@ -57,6 +60,18 @@ is()
 	[ "$got" -eq "$want" ] || {
 		echo "status $got instead of $want: $*"
 		cat err
+		return 1
+	} >&2
+}
+
+pty()
+{
+	local want=$1 got=0
+	shift
+	"$ACTOR" terminal "$@" >out 2>late 3>&- || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got instead of $want"
+		cat late out
 		return 1
 	} >&2
 }

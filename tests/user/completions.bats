@@ -6,6 +6,7 @@
 # shellcheck disable=SC2016 # $ in single quotes is for others
 
 load helper
+load actor
 
 setup()
 {
@@ -99,8 +100,8 @@ tab()
 	for line; do
 		steps+=("type:$line"$'\t\x14' 'see:>=')
 	done
-	TOP=$top HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 "$PYTHON" -IS \
-		"$top/tests/tools/pty.py" "${steps[@]}" hangup -- "${shell[@]}" >came || :
+	TOP=$top HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 \
+		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
 	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<//p'
 }

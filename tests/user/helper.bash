@@ -42,9 +42,6 @@
 #                       runs retry in the background; its standard output ($to=1)
 #                       or error ($to=2) is a pipe that nobody reads as long as
 #                       descriptor 7 is open
-#     pty STATUS STEP... -- COMMAND...
-#                       COMMAND, for which tests/tools/pty.py does the STEPs, ends with
-#                       STATUS; ./out is what came from the terminal
 #     none_left VALUE   no process has MARK=VALUE in its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
@@ -320,16 +317,4 @@ stuck()
 	start sh -c 'to=$1; shift
 		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
 		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
-}
-
-pty()
-{
-	local want=$1 got=0
-	shift
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" "$@" >out 2>late 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want"
-		cat late out
-		return 1
-	} >&2
 }

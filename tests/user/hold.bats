@@ -589,8 +589,7 @@ to_socket()
 @test "held output reaches a terminal exactly" {
 	seq 20000 >some
 	export bytes=some
-	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" -- \
-		"$RETRY" -q -d 0 -O sh -c "$copies"
+	run -0 "$ACTOR" terminal -- "$RETRY" -q -d 0 -O sh -c "$copies"
 	cmp some - <<<"$output"
 }
 

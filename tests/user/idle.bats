@@ -266,7 +266,7 @@ leftover()
 # buffered STATUS LAST [OPTION]: python's last line, where that is its option
 buffered()
 {
-	PYTHONUNBUFFERED= through "$1" "${idle[@]}" -- "$PYTHON" "${@:3}" -c '
+	PYTHONUNBUFFERED='' through "$1" "${idle[@]}" -- "$PYTHON" "${@:3}" -c '
 import time
 for i in range(10):
     time.sleep(0.5)

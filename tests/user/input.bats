@@ -448,8 +448,7 @@ here_document()
 }
 
 @test "a terminal is inherited in spite of -I, with a warning" {
-	run -0 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" \
-		see:ready 'type:some^M' -- sh -c \
+	run -0 "$ACTOR" terminal see:ready 'type:some^M' -- sh -c \
 		'exec "$RETRY" -I sh -c "test -t 0 && echo ready; read -r x; echo \"<\$x>\"" 2>err' 3>&-
 	[[ $output = *'<some>'* ]]
 	[ "$(lines err)" -eq 1 ]
@@ -589,8 +588,7 @@ ends_and_is_lost()
 }
 
 @test "a terminal does not prevent retries" {
-	run -1 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" \
-		see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
+	run -1 "$ACTOR" terminal see:one 'type:x^M' see:two 'type:y^M' -- sh -c \
 		'exec "$RETRY" -v -n 2 -d 0 sh -c "test \$RETRY_ATTEMPT = 1 && echo one || echo two; read -r x; exit 1" 2>err' 3>&-
 	attempts 2 attempts
 }

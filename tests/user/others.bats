@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
 load helper
+load actor
 
 # The PATH has a retry, and a cmd whose attempts end as ./plan says.
 setup()
@@ -259,7 +260,7 @@ counter()
 in_script()
 {
 	rm -f pressed
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" see:READY 'type:^C' 'type:x^M' \
+	"$ACTOR" terminal see:READY 'type:^C' 'type:x^M' \
 		see:GOT more:0 -- sh -c '
 		{ read -r _; : >pressed; } </dev/tty &
 		"$@" </dev/null

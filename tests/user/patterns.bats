@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
+load actor
 
 # A pattern that makes retry relay a stream, and never matches.
 both=(--retry-on stderr:nosuchtext --stop-on stdout:nosuchtext)
@@ -713,7 +714,7 @@ holding='timeout 15 sh -c "until [ -e over ]; do sleep 0.05; done" &'
 }
 
 @test "on a terminal the stream without a pattern stays a terminal" {
-	run -3 "$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" -- "$RETRY" -n 2 -d 0 \
+	run -3 "$ACTOR" terminal -- "$RETRY" -n 2 -d 0 \
 	    --retry-on stderr:busy sh -c '[ -t 0 ] && [ -t 1 ] && [ ! -t 2 ] &&
 	    echo "out $RETRY_ATTEMPT" && echo busy >&2; exit 3'
 	[ "$output" = 'out 1

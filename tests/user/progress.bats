@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Covers output/countdown, output/sd_notify.
 # What retry shows while it waits: a countdown on a terminal, and a status to
-# systemd. tests/tools/pty.py types.
+# systemd.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own

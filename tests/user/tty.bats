@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Covers attempt/spawn, attempt/termination.
-# On a terminal, where tests/tools/pty.py types: keys, job control, hang-up.
+# On a terminal: keys, job control, hang-up.
 
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
@@ -319,7 +319,7 @@ resumed()
 hung_up()
 {
 	local status=0
-	"$PYTHON" -IS "$BATS_TEST_DIRNAME/../tools/pty.py" exists:ready hangup -- \
+	"$ACTOR" terminal exists:ready hangup -- \
 	    "$@" >out 2>late 3>&- || status=$?
 	cat late
 	[ "$status" -ne 99 ]
