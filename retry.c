@@ -89,8 +89,8 @@ wait_for_attempt(struct run *run, nanos at)
 	hooks_end(&run->hook, calm ? "ended by the deadline" : NULL);
 }
 
-/* Runs the command once, from the instant began on. */
-static struct outcome
+/* Runs the command once, from the instant began on, and judges its outcome. */
+static void
 execute(struct run *run, nanos began)
 {
 	char label[MESSAGES_ROOM];
@@ -105,20 +105,20 @@ execute(struct run *run, nanos began)
 	    run->environment.list, &run->history, label);
 	outcome.duration = sys_now(CLOCK_BOOTTIME) - began;
 	http_request_end(&run->request, &outcome);
-	verdict = plan_judge(run->policy, &run->history, &outcome).verdict;
+	plan_judge(run->policy, &run->history, &outcome);
+	verdict = run->history.judgement.verdict;
 	/* This may take a while, so only where it matters. */
 	if (verdict == VERDICT_RETRY || verdict == VERDICT_REPEAT)
-		outcome.lost = streams_lost(&run->loop.streams);
-	return outcome;
+		run->history.last.lost = streams_lost(&run->loop.streams);
 }
 
 /* Makes one attempt; returns what follows from it. */
 static struct step
 attempt(struct run *run)
 {
+	const struct judgement *judgement = &run->history.judgement;
 	nanos began = sys_now(CLOCK_BOOTTIME), ended;
 	struct admission foreseen;
-	struct outcome outcome;
 	struct step step;
 	bool planned;
 
@@ -127,21 +127,19 @@ attempt(struct run *run)
 	if (run->report != NULL)
 		report_wake(run->report, began);
 	plan_begin(&run->history);
-	outcome = execute(run, began);
+	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
-	step = plan_next(run->policy, &run->history, &outcome, ended);
+	step = plan_next(run->policy, &run->history, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	planned = run->loop.ending_signal == 0 && step.again &&
 	    plan_retries(&run->history);
 	foreseen = budget_client_tell(&run->loop.budget,
-	    verdict_result(&run->history.judgement, &outcome),
-	    run->history.judgement.verdict == VERDICT_DONE,
-	    planned ? step.delay : -1, ended);
-	if (foreseen.answer != ADMISSION_GRANTED) {
+	    verdict_result(judgement, &run->history.last),
+	    judgement->verdict == VERDICT_DONE, planned ? step.delay : -1,
+	    ended);
+	if (foreseen.answer != ADMISSION_GRANTED)
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
-		step.attempt = run->history.made;
-	}
 	if (run->fleet != NULL)
 		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
@@ -150,8 +148,7 @@ attempt(struct run *run)
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);
 	}
-	messages_step(&run->loop.log, run->policy, &run->history, &step,
-	    &run->loop.streams.relay);
+	messages_step(&run->loop, run->policy, &run->history, &step, true);
 	if (step.again && run->loop.ending_signal == 0 &&
 	    plan_retries(&run->history))
 		hooks_retry(&run->hook, run->environment.list);
@@ -195,8 +192,8 @@ seek_admission(struct run *run, const struct step *planned)
 	if (first)
 		run->said = 0;
 	if ((run->said & reason) == 0)
-		messages_step(&run->loop.log, run->policy, &run->history, &step,
-		    &run->loop.streams.relay);
+		messages_step(
+		    &run->loop, run->policy, &run->history, &step, false);
 	run->said |= reason;
 	return step;
 }
@@ -208,8 +205,10 @@ series(struct run *run)
 {
 	struct step step =
 	    plan_first(run->policy, &run->history, sys_now(CLOCK_BOOTTIME));
+	int64_t made = 0;
 
 	while (step.again) {
+		made = run->history.made;
 		wait_for_attempt(run, step.at);
 		if (run->loop.ending_signal != 0)
 			return step;
@@ -219,9 +218,10 @@ series(struct run *run)
 		if (run->loop.ending_signal != 0)
 			return step;
 	}
-	if (step.attempt == 0)
-		messages_step(&run->loop.log, run->policy, &run->history, &step,
-		    &run->loop.streams.relay);
+	/* Else attempt() has said how the last attempt and the series ended. */
+	if (run->history.made == made)
+		messages_step(
+		    &run->loop, run->policy, &run->history, &step, false);
 	return step;
 }
 

@@ -20,11 +20,11 @@ _Static_assert(ASK_MOST + ASK_MOST / 2 < ADMISSION_WAITING,
 
 #define HTTP_TOO_MANY_REQUESTS 429
 
-static struct step
-end(const struct history *history, enum reason reason)
+struct step
+plan_end(const struct history *history, enum reason reason)
 {
 	const struct outcome *last = &history->last;
-	struct step step = { .reason = reason, .attempt = history->made };
+	struct step step = { .reason = reason };
 
 	if (history->made == 0) {
 		step.status = history->admission.answer == ADMISSION_HELD
@@ -47,12 +47,11 @@ end(const struct history *history, enum reason reason)
 }
 
 static struct step
-again(const struct history *history, nanos now, nanos delay)
+again(nanos now, nanos delay)
 {
-	return (struct step){ .again = true,
-		.at = number_add(now, delay),
-		.delay = delay,
-		.attempt = history->made };
+	return (struct step){
+		.again = true, .at = number_add(now, delay), .delay = delay
+	};
 }
 
 static nanos
@@ -83,41 +82,8 @@ plan_first(const struct policy *policy, struct history *history, nanos now)
 	nanos most = number_lesser(policy->splay, left / 2);
 
 	if (left == 0)
-		return end(history, REASON_DEADLINE);
-	return again(history, now, backoff_splay(&history->schedule, most));
-}
-
-/* The next delay. After a 429, which need not have a Retry-After (RFC 6585),
- * the delay is at least the base. */
-static nanos
-next_delay(const struct policy *policy, struct schedule *schedule,
-    const struct outcome *outcome, nanos left)
-{
-	const struct http_status *http = &outcome->http;
-	nanos delay = backoff_next(&policy->backoff, schedule, left);
-	nanos wait = verdict_wait(outcome);
-
-	if (wait >= 0)
-		return backoff_after(
-		    &policy->backoff, schedule, delay, wait, left);
-	if (http->known && http->code == HTTP_TOO_MANY_REQUESTS &&
-	    delay < backoff_base(&policy->backoff))
-		return backoff_base(&policy->backoff);
-	return delay;
-}
-
-struct judgement
-plan_judge(const struct policy *policy, const struct history *history,
-    const struct outcome *outcome)
-{
-	struct judgement judgement = verdict_of(&policy->rules, outcome);
-
-	if (judgement.verdict == VERDICT_DONE &&
-	    history->successes + 1 < policy->consecutive) {
-		judgement.verdict = VERDICT_REPEAT;
-		judgement.reason = REASON_NONE;
-	}
-	return judgement;
+		return plan_end(history, REASON_DEADLINE);
+	return again(now, backoff_splay(&history->schedule, most));
 }
 
 /* Whether the limit names the last attempt, a failure that may be retried. */
@@ -128,18 +94,21 @@ limits_last(const struct limit *limit, const struct history *history)
 	    verdict_fails_by(&limit->failures, &history->last);
 }
 
-/* Notes the outcome of the last attempt, and what it means. */
-static void
-note(const struct policy *policy, struct history *history,
+void
+plan_judge(const struct policy *policy, struct history *history,
     const struct outcome *outcome)
 {
-	struct judgement judgement = plan_judge(policy, history, outcome);
-	bool succeeded = judgement.verdict == VERDICT_DONE ||
-	    judgement.verdict == VERDICT_REPEAT;
+	struct judgement *judgement = &history->judgement;
+	bool succeeded;
 
 	history->last = *outcome;
-	history->judgement = judgement;
+	*judgement = verdict_of(&policy->rules, outcome);
+	succeeded = judgement->verdict == VERDICT_DONE;
 	history->successes = succeeded ? history->successes + 1 : 0;
+	if (succeeded && history->successes < policy->consecutive) {
+		judgement->verdict = VERDICT_REPEAT;
+		judgement->reason = REASON_NONE;
+	}
 	/* 0 after a success, and never after a failure. With --keep-status it
 	 * is the command's own. */
 	history->status = verdict_status(outcome);
@@ -177,48 +146,44 @@ why_end(const struct policy *policy, const struct history *history)
 }
 
 struct step
-plan_next(const struct policy *policy, struct history *history,
-    const struct outcome *outcome, nanos now)
+plan_next(const struct policy *policy, struct history *history, nanos now)
 {
+	const struct outcome *outcome = &history->last;
+	const struct backoff *backoff = &policy->backoff;
+	struct schedule *schedule = &history->schedule;
 	nanos left = time_left(history, now), wait = verdict_wait(outcome);
-	enum reason reason;
+	bool repeats = history->judgement.verdict == VERDICT_REPEAT;
+	enum reason reason = why_end(policy, history);
 	nanos delay;
-	bool repeats;
 
-	note(policy, history, outcome);
-	repeats = history->judgement.verdict == VERDICT_REPEAT;
-	reason = why_end(policy, history);
 	if (reason != REASON_NONE)
-		return end(history, reason);
+		return plan_end(history, reason);
 	if (outcome->end == END_DEADLINE || left == 0)
-		return end(history, REASON_DEADLINE);
+		return plan_end(history, REASON_DEADLINE);
 	if (repeats ||
 	    (policy->reset_after != 0 &&
 		outcome->elapsed >= policy->reset_after))
-		schedule_reset(&history->schedule);
+		schedule_reset(schedule);
 	/* The server asks for a longer wait than the user allows. */
 	if (wait > policy->max_retry_after ||
 	    (left != NANOS_MAX && wait >= left))
-		return end(history, REASON_RETRY_AFTER);
-	delay = next_delay(policy, &history->schedule, outcome, left);
+		return plan_end(history, REASON_RETRY_AFTER);
+	delay = backoff_next(backoff, schedule, left);
+	/* A 429 need not have a Retry-After (RFC 6585). */
+	if (wait >= 0)
+		delay = backoff_after(backoff, schedule, delay, wait, left);
+	else if (outcome->http.known &&
+	    outcome->http.code == HTTP_TOO_MANY_REQUESTS)
+		delay = number_greater(delay, backoff_base(backoff));
 	/* The first delay of a retry is still to come. */
 	if (repeats)
-		schedule_reset(&history->schedule);
+		schedule_reset(schedule);
 	if (left != NANOS_MAX && delay >= left)
-		return end(history, REASON_DEADLINE);
+		return plan_end(history, REASON_DEADLINE);
 	for (int i = 0; i < policy->limits; i++)
 		if (limits_last(policy->limit[i], history))
 			history->limited[i]++;
-	return again(history, now, delay);
-}
-
-struct step
-plan_end(const struct history *history, enum reason reason)
-{
-	struct step step = end(history, reason);
-
-	step.attempt = 0;
-	return step;
+	return again(now, delay);
 }
 
 struct step
@@ -228,32 +193,11 @@ plan_wake(struct history *history, const struct step *step, nanos now)
 					   : plan_end(history, REASON_DEADLINE);
 }
 
-static nanos
-within(nanos least, nanos span, nanos most)
-{
-	return span < least ? least : span > most ? most : span;
-}
-
-/* How long to wait before asking again, without jitter. */
-static nanos
-ask_after(const struct policy *policy, const struct admission *admission)
-{
-	nanos least = ASK_LEAST;
-
-	if (admission->answer == ADMISSION_HELD &&
-	    admission->breaker.state == BREAKER_RECOVERING)
-		least = within(
-		    ASK_LEAST, policy->budget.wait / ASK_PARTS, ASK_RECOVERING);
-	return within(least, admission->next, ASK_MOST);
-}
-
 struct step
 plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now)
 {
-	nanos left = time_left(history, now);
-	nanos nap = ask_after(policy, admission);
-	struct step step;
+	nanos left = time_left(history, now), least = ASK_LEAST, nap;
 
 	history->admission = *admission;
 	if (history->waits_until == 0)
@@ -262,6 +206,12 @@ plan_denied(const struct policy *policy, struct history *history,
 		return plan_end(history,
 		    admission->answer == ADMISSION_HELD ? REASON_BREAKER
 							: REASON_BUDGET);
+	if (admission->answer == ADMISSION_HELD &&
+	    admission->breaker.state == BREAKER_RECOVERING)
+		least = number_greater(least,
+		    number_lesser(
+			policy->budget.wait / ASK_PARTS, ASK_RECOVERING));
+	nap = number_lesser(number_greater(admission->next, least), ASK_MOST);
 	/* Random from half to one and a half times nap: the mean is nap. */
 	nap = nap / 2 + backoff_splay(&history->schedule, nap);
 	if (nap > history->waits_until - now)
@@ -271,9 +221,7 @@ plan_denied(const struct policy *policy, struct history *history,
 			return plan_end(history, REASON_DEADLINE);
 		nap = left / 2;
 	}
-	step = again(history, now, nap);
-	step.attempt = 0;
-	return step;
+	return again(now, nap);
 }
 
 bool

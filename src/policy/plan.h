@@ -36,7 +36,6 @@ struct step {
 	int status; /* the exit status of retry */
 	int signal; /* that retry dies of in place of an exit, or 0 */
 	enum reason reason; /* of the end; REASON_NONE if again */
-	int64_t attempt; /* number of the attempt just judged; 0: none */
 };
 
 /*
@@ -55,20 +54,21 @@ struct step
 plan_first(const struct policy *policy, struct history *history, nanos now);
 
 /*
- * What the outcome of an attempt means: as verdict_of() says, but a success is
- * VERDICT_REPEAT as long as the policy wants more successes in a row.
+ * Notes the outcome of the latest attempt and what it means: as verdict_of()
+ * says, but a success is VERDICT_REPEAT as long as the policy wants more
+ * successes in a row.
  */
-struct judgement plan_judge(const struct policy *policy,
-    const struct history *history, const struct outcome *outcome);
+void plan_judge(const struct policy *policy, struct history *history,
+    const struct outcome *outcome);
 
 /*
- * What happens after an attempt: judges its outcome, and computes the delay if
- * a retry or a repetition makes sense. If the delay would not end before the
- * deadline, or if the attempts that are left are fewer than the successes that
- * are wanted, this is the end.
+ * What happens after an attempt that was judged: computes the delay if a retry
+ * or a repetition makes sense. If the delay would not end before the deadline,
+ * or if the attempts that are left are fewer than the successes that are
+ * wanted, this is the end.
  */
-struct step plan_next(const struct policy *policy, struct history *history,
-    const struct outcome *outcome, nanos now);
+struct step
+plan_next(const struct policy *policy, struct history *history, nanos now);
 
 /*
  * What happens when the wait for an attempt is over: step itself, or the end if
@@ -85,7 +85,7 @@ plan_wake(struct history *history, const struct step *step, nanos now);
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
 
-/* The end before an attempt: so no attempt has just been judged. */
+/* The end, for this reason. */
 struct step plan_end(const struct history *history, enum reason reason);
 
 /*

@@ -39,11 +39,10 @@ messages_label(
 
 /* A message about a step. */
 struct message {
-	struct log *log;
+	struct event_loop *loop;
 	const struct policy *policy;
 	const struct history *history;
 	const struct step *step;
-	const struct relay *relay;
 	enum loudness least;
 	bool continues; /* a second line says more about the end */
 	const char *strings[24]; /* the words so far, up to a NULL */
@@ -93,7 +92,7 @@ say(const struct message *message, const char *const strings[])
 	else
 		*fact = (struct fact){ "reason",
 			verdict_reasons[step->reason].name, 0 };
-	log_tell(message->log,
+	log_tell(&message->loop->log,
 	    &(struct line){ .least = message->least,
 		.last = !step->again && !message->continues &&
 		    !never_failed(message),
@@ -204,7 +203,7 @@ add_fatal(struct message *message)
 
 	/* Without memory, or if too much came after it, nothing is found. */
 	pattern = malloc(sizeof *pattern);
-	length = relay_tail(message->relay, watch->fd, &text);
+	length = relay_tail(&message->loop->streams.relay, watch->fd, &text);
 	end = text + length;
 	if (pattern == NULL ||
 	    !pattern_compile(pattern, watch->text, strlen(watch->text), &error))
@@ -550,24 +549,22 @@ say_denied(struct message *message)
 }
 
 void
-messages_step(struct log *log, const struct policy *policy,
-    const struct history *history, const struct step *step,
-    const struct relay *relay)
+messages_step(struct event_loop *loop, const struct policy *policy,
+    const struct history *history, const struct step *step, bool attempted)
 {
 	const struct outcome *last = &history->last;
 	bool denied = step->again
-	    ? step->attempt == 0
+	    ? !attempted
 	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
-	struct message message = { .log = log,
+	struct message message = { .loop = loop,
 		.policy = policy,
 		.history = history,
 		.step = step,
-		.relay = relay,
 		.least = LOUDNESS_PLAIN,
-		.continues = denied && step->attempt != 0 };
+		.continues = denied && attempted };
 	struct advice advice;
 
-	if (step->attempt != 0 && step->reason == REASON_NOT_EXECUTABLE) {
+	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
 		say(&message,
 		    STRINGS("cannot run '", policy->command[0],
@@ -577,7 +574,7 @@ messages_step(struct log *log, const struct policy *policy,
 			last->error == ENAMETOOLONG) &&
 		    advice_find(&advice, policy->command))
 			say(&message, advice.strings);
-	} else if (step->attempt != 0) {
+	} else if (attempted) {
 		say_attempt(&message);
 	} else if (!denied) {
 		snprintf(message.text, sizeof message.text,
@@ -594,11 +591,11 @@ messages_step(struct log *log, const struct policy *policy,
 		say_denied(&message);
 
 	/* While lines are held, the advice would replace the one above. */
-	if (policy->loudness == LOUDNESS_VERBOSE && !log->holding &&
-	    step->attempt == 1 && history->successes == 0 &&
+	if (policy->loudness == LOUDNESS_VERBOSE && !loop->log.holding &&
+	    attempted && history->made == 1 && history->successes == 0 &&
 	    step->reason != REASON_NOT_EXECUTABLE &&
 	    advice_on_rules(&advice, policy))
-		log_say(log, LOUDNESS_VERBOSE, advice.strings);
+		log_say(&loop->log, LOUDNESS_VERBOSE, advice.strings);
 }
 
 void

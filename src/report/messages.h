@@ -4,9 +4,8 @@
 #ifndef MESSAGES_H
 #define MESSAGES_H
 
-#include "output/log.h"
+#include "attempt/event_loop.h"
 #include "policy/plan.h"
-#include "streams/relay.h"
 
 /* Room for the label of an attempt and the closing NUL. */
 #define MESSAGES_ROOM 48
@@ -19,13 +18,12 @@ char *messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt);
 
 /*
- * Logs how the last attempt ended, or that the next one may not begin, and
- * which step follows. relay has the end of the output, from which the words
- * that a preset matched are quoted.
+ * Logs which step follows: after an attempt, how that ended; else why the next
+ * one may not begin. The relay of the loop has the end of the output, from
+ * which the words that a preset matched are quoted.
  */
-void messages_step(struct log *log, const struct policy *policy,
-    const struct history *history, const struct step *step,
-    const struct relay *relay);
+void messages_step(struct event_loop *loop, const struct policy *policy,
+    const struct history *history, const struct step *step, bool attempted);
 
 /* Logs that the fleet's server does not answer, if this invocation has just
  * found that out and makes a retry without it. */

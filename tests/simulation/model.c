@@ -142,8 +142,10 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct visit visit = visit_of(client, segment, now);
 	struct outcome outcome = { .end = END_EXITED,
 		.code = client->served ? 0 : 1 };
-	struct step step = plan_next(policy, &client->history, &outcome, now);
+	struct step step;
 
+	plan_judge(policy, &client->history, &outcome);
+	step = plan_next(policy, &client->history, now);
 	if (segment != NULL)
 		admission_tell(&visit,
 		    verdict_result(&client->history.judgement, &outcome),

@@ -424,9 +424,10 @@ SPY(void, plan_begin, struct history *history)
 }
 
 SPY(struct step, plan_next, const struct policy *policy,
-    struct history *history, const struct outcome *outcome, nanos instant)
+    struct history *history, nanos instant)
 {
-	struct step step = REAL(plan_next)(policy, history, outcome, instant);
+	const struct outcome *outcome = &history->last;
+	struct step step = REAL(plan_next)(policy, history, instant);
 
 	check_passes();
 	if (kernel.command != NULL && !now->abandoned)
