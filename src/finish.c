@@ -178,7 +178,6 @@ finish_run(struct run *run, struct step step)
 	struct log *log = &run->loop.log;
 	const int *signal = &run->loop.ending_signal;
 	bool hurried, succeeded, calm = true;
-	enum reason reason;
 	struct sigaction action;
 	const char *which;
 	nanos now;
@@ -225,9 +224,9 @@ finish_run(struct run *run, struct step step)
 	http_request_say_missing(&run->request);
 	calm = run->report == NULL ||
 	    report_write(run->report, &step, now, &run->loop);
-	reason = run->report == NULL ? step.reason : run->report->reason;
-	sd_notify_status(STRINGS(reason == REASON_SUCCEEDED ? "" : "gave up: ",
-	    verdict_reasons[reason].words));
+	sd_notify_status(
+	    STRINGS(step.reason == REASON_SUCCEEDED ? "" : "gave up: ",
+		verdict_reasons[step.reason].words));
 	if (calm && step.reason != REASON_SUCCEEDED &&
 	    step.reason != REASON_INTERRUPTED)
 		calm = hooks_give_up(&run->hook, run->environment.list);

@@ -122,38 +122,21 @@ resolve(char path[PATH_MAX], const char *file)
  * Regular files
  */
 
+/* Writes the text from where the descriptor is; *done is how much of it. */
 static bool
-fill(int fd, const struct atomic_file *target)
+put_text(const struct atomic_file *target, int fd, size_t *done)
 {
-	struct writer writer = { .to = fd };
+	*done = 0;
+	while (*done < target->length) {
+		ssize_t put =
+		    write(fd, target->bytes + *done, target->length - *done);
 
-	target->put(&writer, target->with);
-	errno = writer_flush(&writer);
-	return errno == 0;
-}
-
-/* The whole text in memory, before any of it is written; NULL, with errno, if
- * that failed. To be unmapped. */
-static char *
-compose(const struct atomic_file *target, size_t *length)
-{
-	int fd = memfd_create("retry", MFD_CLOEXEC), error;
-	char *bytes = MAP_FAILED;
-	off_t end;
-
-	if (fd == -1)
-		return NULL;
-	if (fill(fd, target)) {
-		end = lseek(fd, 0, SEEK_CUR);
-		*length = (size_t)end;
-		if (end > 0)
-			bytes =
-			    mmap(NULL, *length, PROT_READ, MAP_SHARED, fd, 0);
+		if (put == -1 && errno != EINTR)
+			return false;
+		if (put != -1)
+			*done += (size_t)put;
 	}
-	error = errno;
-	close(fd);
-	errno = error;
-	return bytes == MAP_FAILED ? NULL : bytes;
+	return true;
 }
 
 /*
@@ -167,6 +150,7 @@ replace(
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
+	size_t done;
 	int fd, error = 0;
 
 	if (snprintf(path, sizeof path, "%.*s.retry-%s.tmp", directory_of(file),
@@ -181,7 +165,7 @@ replace(
 	if (mode == 0 && old != NULL)
 		mode = old->st_mode & 0777;
 	if (((target->mode != 0 || old != NULL) && fchmod(fd, mode) == -1) ||
-	    !fill(fd, target))
+	    !put_text(target, fd, &done))
 		error = errno;
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (close(fd) == -1 && error == 0)
@@ -199,19 +183,12 @@ replace(
  * is made empty: half a text could be mistaken for a whole one.
  */
 static bool
-write_over(int fd, const char *bytes, size_t length)
+write_over(const struct atomic_file *target, int fd)
 {
-	size_t done = 0;
-	ssize_t put = 0;
+	size_t done;
 	int error;
 
-	while (done < length) {
-		put = write(fd, bytes + done, length - done);
-		if (put == -1)
-			break;
-		done += (size_t)put;
-	}
-	if (put != -1 && ftruncate(fd, (off_t)length) == 0)
+	if (put_text(target, fd, &done) && ftruncate(fd, (off_t)done) == 0)
 		return true;
 	error = errno;
 	if (done > 0 && ftruncate(fd, 0) == -1)
@@ -228,14 +205,14 @@ write_over(int fd, const char *bytes, size_t length)
  * known: while another process writes, the file ends anywhere.
  */
 static bool
-write_behind(int fd, const char *bytes, size_t length)
+write_behind(const struct atomic_file *target, int fd)
 {
 	ssize_t put;
 
 	do
-		put = write(fd, bytes, length);
+		put = write(fd, target->bytes, target->length);
 	while (put == -1 && errno == EINTR);
-	if (put == -1 || (size_t)put == length)
+	if (put == -1 || (size_t)put == target->length)
 		return put != -1;
 	if (write(fd, "\n", 1) != -1)
 		errno = ENOSPC;
@@ -245,8 +222,7 @@ write_behind(int fd, const char *bytes, size_t length)
 /* Writes a text to an open file, behind its text or over it. If the file must
  * not be written to, the error is why. */
 static bool
-write_open(const struct atomic_file *target, const char *file, int fd, int why,
-    const char *bytes, size_t length)
+write_open(const struct atomic_file *target, const char *file, int fd, int why)
 {
 	struct rlimit limit;
 	struct stat stat;
@@ -263,13 +239,14 @@ write_open(const struct atomic_file *target, const char *file, int fd, int why,
 	at = target->append ? stat.st_size : 0;
 	errno = EFBIG;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (rlim_t)at + length > limit.rlim_cur)
+	    (rlim_t)at + target->length > limit.rlim_cur)
 		return false;
-	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)length) == -1 &&
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)target->length) ==
+		-1 &&
 	    (errno == ENOSPC || errno == EDQUOT))
 		return false;
-	return target->append ? write_behind(fd, bytes, length)
-			      : write_over(fd, bytes, length);
+	return target->append ? write_behind(target, fd)
+			      : write_over(target, fd);
 }
 
 /*
@@ -282,24 +259,20 @@ static bool
 write_in_place(const struct atomic_file *target, const char *file, int why)
 {
 	int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	size_t length;
-	char *bytes = compose(target, &length);
-	bool done = false;
+	bool done;
 	int fd, error;
 
-	if (bytes == NULL)
-		return false;
 	if (target->append)
 		flags |= O_APPEND | O_CREAT;
 	fd = open(file, flags, 0666);
-	if (fd != -1)
-		done = write_open(target, file, fd, why, bytes, length);
+	if (fd == -1)
+		return false;
+	done = write_open(target, file, fd, why);
 	error = errno;
-	if (fd != -1 && close(fd) == -1 && done) {
+	if (close(fd) == -1 && done) {
 		error = errno;
 		done = false;
 	}
-	munmap(bytes, length);
 	errno = error;
 	return done;
 }
@@ -311,58 +284,48 @@ write_in_place(const struct atomic_file *target, const char *file, int why)
 /* Writes the whole text with as few calls as possible, as long as the reader
  * takes it, and as no signal has ended a wait. */
 static bool
-deliver(const struct atomic_file *target, const struct nonblock *nonblock,
-    struct atomic_file_wait *wait)
+deliver(struct atomic_file *target, const struct nonblock *nonblock)
 {
-	struct event_loop *loop = wait->loop;
-	size_t length, done = 0;
-	char *bytes = compose(target, &length);
-	nanos until = event_loop_now(loop) + wait->patience;
-	int error = 0;
+	struct event_loop *loop = target->loop;
+	nanos until = event_loop_now(loop) + target->patience;
 
-	if (bytes == NULL)
-		return false;
-	while (done < length && error == 0) {
-		ssize_t put =
-		    nonblock_put(nonblock, bytes + done, length - done);
+	for (size_t done = 0; done < target->length;) {
+		ssize_t put = nonblock_put(
+		    nonblock, target->bytes + done, target->length - done);
 		nanos left;
 
 		if (put > 0) {
 			done += (size_t)put;
-			until = event_loop_now(loop) + wait->patience;
+			until = event_loop_now(loop) + target->patience;
 			continue;
 		}
-		if (put == 0 || (errno != EAGAIN && errno != EINTR)) {
-			error = put == 0 ? EIO : errno;
-			continue;
-		}
+		if (put == 0)
+			errno = EIO;
+		if (errno != EAGAIN && errno != EINTR)
+			return false;
 		left = until - event_loop_now(loop);
-		if (!wait->ended && left <= 0)
-			error = ETIMEDOUT;
-		else if (!wait->ended)
-			wait->ended =
+		errno = ETIMEDOUT;
+		if (!target->ended && left <= 0)
+			return false;
+		if (!target->ended)
+			target->ended =
 			    !event_loop_wait_room(loop, nonblock->fd, left);
-		if (wait->ended)
-			error = EINTR;
+		errno = EINTR;
+		if (target->ended)
+			return false;
 	}
-	munmap(bytes, length);
-	errno = error;
-	return error == 0;
+	return true;
 }
 
-bool
-atomic_file_write(
-    const struct atomic_file *target, struct atomic_file_wait *wait)
+/* Writes the text to a path that is no link. */
+static bool
+write_to(struct atomic_file *target, const char *path)
 {
 	struct nonblock nonblock = { .way = NONBLOCK_PRIVATE };
-	char path[PATH_MAX];
 	struct stat old;
-	int fd, flags, error;
+	int fd = descriptor_of(path), flags, error;
 	bool found, done;
 
-	if (!resolve(path, target->file))
-		return false;
-	fd = descriptor_of(path);
 	if (fd != -1) {
 		flags = fcntl(fd, F_GETFD);
 		/* A close-on-exec descriptor is retry's own, no inherited one.
@@ -371,12 +334,12 @@ atomic_file_write(
 		if (flags == -1 || (flags & FD_CLOEXEC) != 0)
 			return false;
 		/* Lines of the log that still wait to be written come first. */
-		if (!wait->ended)
-			wait->ended =
-			    !event_loop_await(wait->loop, event_loop_log,
-				sys_now(CLOCK_BOOTTIME) + wait->patience);
+		if (!target->ended)
+			target->ended =
+			    !event_loop_await(target->loop, event_loop_log,
+				sys_now(CLOCK_BOOTTIME) + target->patience);
 		nonblock = nonblock_open(fd);
-		return deliver(target, &nonblock, wait);
+		return deliver(target, &nonblock);
 	}
 
 	found = stat(path, &old) == 0;
@@ -398,9 +361,40 @@ atomic_file_write(
 	nonblock.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (nonblock.fd == -1)
 		return false;
-	done = deliver(target, &nonblock, wait);
+	done = deliver(target, &nonblock);
 	error = errno;
 	close(nonblock.fd);
+	errno = error;
+	return done;
+}
+
+bool
+atomic_file_write(struct atomic_file *target)
+{
+	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
+	char path[PATH_MAX];
+	bool done = false;
+	int error;
+
+	if (writer.to == -1)
+		return false;
+	target->put(&writer, target->with);
+	target->bytes = MAP_FAILED;
+	errno = writer_flush(&writer);
+	if (errno == 0) {
+		target->length = (size_t)lseek(writer.to, 0, SEEK_CUR);
+		target->bytes = mmap(
+		    NULL, target->length, PROT_READ, MAP_SHARED, writer.to, 0);
+	}
+	error = errno;
+	close(writer.to);
+	errno = error;
+	if (target->bytes == MAP_FAILED)
+		return false;
+
+	done = resolve(path, target->file) && write_to(target, path);
+	error = errno;
+	munmap(target->bytes, target->length);
 	errno = error;
 	return done;
 }

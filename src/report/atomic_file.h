@@ -28,21 +28,22 @@ struct atomic_file {
 	void (*put)(struct writer *writer, const void *with); /* the text */
 	const void *with;
 	bool append; /* the text is added to the file */
-};
 
-/* How a slow reader is waited for. */
-struct atomic_file_wait {
+	/* How a slow reader is waited for: */
 	struct event_loop *loop;
 	nanos patience; /* how long a reader may take no bytes */
 	bool ended; /* a signal has ended a wait, so there is no other one */
+
+	/* The whole text, before any of it is written; private. */
+	char *bytes;
+	size_t length;
 };
 
 /*
- * Writes the file. False, with errno, if that failed; EINTR if wait->ended is
+ * Writes the file. False, with errno, if that failed; EINTR if target->ended is
  * the reason. The old file is still there then, unless it was written to
  * directly.
  */
-bool atomic_file_write(
-    const struct atomic_file *target, struct atomic_file_wait *wait);
+bool atomic_file_write(struct atomic_file *target);
 
 #endif

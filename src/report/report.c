@@ -135,6 +135,15 @@ report_entry(const struct report *report, int i)
 	return n < report->count ? &report->entries[index_of(n)] : NULL;
 }
 
+/* The exit status of retry, or 128+n where it dies of a signal. */
+static int
+status_of(const struct report *report)
+{
+	return report->step->signal != 0
+	    ? EXIT_STATUS_SIGNAL + report->step->signal
+	    : report->step->status;
+}
+
 /* The code of the HTTP response to an attempt; 0: unknown. */
 static int
 http_code(const struct outcome *outcome)
@@ -240,12 +249,12 @@ put_report(struct writer *writer, const void *with)
 	writer_json_string(writer, "fleet", policy->fleet.text);
 
 	writer_json_string(
-	    writer, "reason", verdict_reasons[report->reason].name);
+	    writer, "reason", verdict_reasons[report->step->reason].name);
 	writer_json_string(writer, "limit",
-	    report->reason == REASON_LIMIT ? report->history->limit->text
-					   : NULL);
-	writer_json_number(writer, "status", report->status);
-	put_signal(writer, "signal", report->signal);
+	    report->step->reason == REASON_LIMIT ? report->history->limit->text
+						 : NULL);
+	writer_json_number(writer, "status", status_of(report));
+	put_signal(writer, "signal", report->step->signal);
 	date_put(room, (report->ended - report->elapsed) / NANOS_MS);
 	writer_json_string(writer, "started_at", room);
 	put_ms(writer, "elapsed_ms", report->elapsed, -1);
@@ -309,9 +318,10 @@ put_metrics(struct writer *writer, const void *with)
 	put_metric(writer, policy, "retry_attempts", "Attempts made.", NULL,
 	    report->count, 1);
 	put_metric(writer, policy, "retry_success", "Whether retry succeeded.",
-	    NULL, report->reason == REASON_SUCCEEDED, 1);
+	    NULL, report->step->reason == REASON_SUCCEEDED, 1);
 	put_metric(writer, policy, "retry_exit_status",
-	    "Exit status, 128 and more for a signal.", NULL, report->status, 1);
+	    "Exit status, 128 and more for a signal.", NULL, status_of(report),
+	    1);
 	put_metric(writer, policy, "retry_duration_seconds",
 	    "Time from start to end.", NULL,
 	    number_round(report->elapsed, NANOS_MS), 1000);
@@ -333,7 +343,7 @@ put_metrics(struct writer *writer, const void *with)
 		    fleet[FLEET_VERDICT_ALONE], 1);
 	}
 	put_metric(writer, policy, "retry_reason", "Why it ended.",
-	    verdict_reasons[report->reason].name, 1, 1);
+	    verdict_reasons[report->step->reason].name, 1, 1);
 }
 
 /*
@@ -491,17 +501,17 @@ put_trace(struct writer *writer, const void *with)
 
 	begin_span(writer, report, trace->span, trace->parent, "retry ",
 	    report->ended - report->elapsed, report->elapsed);
-	put_integer(writer, "process.exit.code", report->status);
+	put_integer(writer, "process.exit.code", status_of(report));
 	put_text(writer, strview_of("retry.reason"),
-	    strview_of(verdict_reasons[report->reason].name));
+	    strview_of(verdict_reasons[report->step->reason].name));
 	put_integer(writer, "retry.attempt_count", report->count);
 	if (key != NULL && *key != '\0')
 		put_text(
 		    writer, strview_of("retry.budget.key"), strview_of(key));
 	end_span(writer,
-	    report->reason == REASON_SUCCEEDED
+	    report->step->reason == REASON_SUCCEEDED
 		? NULL
-		: verdict_reasons[report->reason].words);
+		: verdict_reasons[report->step->reason].words);
 	for (int i = 0; (entry = report_entry(report, i)) != NULL; i++)
 		put_attempt_span(writer, report, entry);
 	writer_put(writer, "]}]}]}\n");
@@ -513,27 +523,26 @@ put_trace(struct writer *writer, const void *with)
 
 /*
  * Writes a file that the policy asks for. An error is shown even with -q,
- * because other programs read these files. A signal that ends the wait for a
- * reader is how the invocation ended.
+ * because other programs read these files. A signal that ended a wait is how
+ * the invocation ended.
  */
 static void
-write_file(struct report *report, const char *what,
-    const struct atomic_file *target, struct atomic_file_wait *wait)
+write_file(struct report *report, const char *what, struct atomic_file *target)
 {
+	struct event_loop *loop = target->loop;
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
 
 	if (target->file == NULL)
 		return;
-	if (!atomic_file_write(target, wait)) {
+	target->with = report;
+	if (!atomic_file_write(target)) {
 		line.strings = STRINGS("cannot write ", what, " '",
 		    target->file, "': ", strerror(errno));
-		log_tell(&wait->loop->log, &line);
+		log_tell(&loop->log, &line);
 	}
-	if (!wait->ended)
-		return;
-	report->reason = REASON_INTERRUPTED;
-	report->signal = wait->loop->ending_signal;
-	report->status = EXIT_STATUS_SIGNAL + report->signal;
+	if (target->ended)
+		*report->step = (struct step){ .signal = loop->ending_signal,
+			.reason = REASON_INTERRUPTED };
 }
 
 /*
@@ -542,12 +551,8 @@ write_file(struct report *report, const char *what,
  * Variable Specification".
  */
 static void
-write_trace(struct report *report, struct atomic_file_wait *wait)
+write_trace(struct report *report, struct atomic_file *target)
 {
-	const struct atomic_file target = { .file = report->policy->trace,
-		.put = put_trace,
-		.with = report,
-		.append = true };
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	const char *service = getenv("OTEL_SERVICE_NAME");
 	struct strview list = strview_of(given == NULL ? "" : given);
@@ -558,7 +563,7 @@ write_trace(struct report *report, struct atomic_file_wait *wait)
 
 	if (resource != NULL &&
 	    !trace_resource_parse(resource, list, (char *)(resource + 1)))
-		log_say(&wait->loop->log, LOUDNESS_PLAIN,
+		log_say(&target->loop->log, LOUDNESS_PLAIN,
 		    STRINGS("OTEL_RESOURCE_ATTRIBUTES ignored: malformed"));
 	if (resource != NULL && service != NULL && *service != '\0')
 		trace_resource_set(resource, key, strview_of(service));
@@ -566,37 +571,34 @@ write_trace(struct report *report, struct atomic_file_wait *wait)
 	    trace_resource_value(resource, key.at).length == 0)
 		trace_resource_set(resource, key, strview_of("retry"));
 	report->resource = resource;
-	write_file(report, "trace", &target, wait);
+	target->file = report->policy->trace;
+	target->put = put_trace;
+	target->append = true;
+	write_file(report, "trace", target);
 	free(resource);
 }
 
 bool
-report_write(struct report *report, const struct step *step, nanos now,
+report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
 {
 	const struct policy *policy = report->policy;
-	struct atomic_file_wait wait = { .loop = loop,
+	struct atomic_file target = { .file = policy->report,
+		.put = put_report,
+		.loop = loop,
 		.patience =
 		    step->reason == REASON_INTERRUPTED ? HURRY : PATIENCE };
 
-	report->reason = step->reason;
-	report->signal = step->signal;
-	report->status = step->signal != 0 ? EXIT_STATUS_SIGNAL + step->signal
-					   : step->status;
+	report->step = step;
 	report->elapsed = now - report->history->began;
 	report->ended = sys_now(CLOCK_REALTIME);
 	report_wake(report, now);
-	write_file(report, "report",
-	    &(struct atomic_file){
-		.file = policy->report, .put = put_report, .with = report },
-	    &wait);
-	write_file(report, "metrics",
-	    &(struct atomic_file){ .file = policy->metrics,
-		.mode = 0644,
-		.put = put_metrics,
-		.with = report },
-	    &wait);
+	write_file(report, "report", &target);
+	target.file = policy->metrics;
+	target.mode = 0644;
+	target.put = put_metrics;
+	write_file(report, "metrics", &target);
 	if (report->trace->on)
-		write_trace(report, &wait);
-	return !wait.ended;
+		write_trace(report, &target);
+	return !target.ended;
 }

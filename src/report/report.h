@@ -54,9 +54,7 @@ struct report {
 	int64_t fleet[FLEET_VERDICTS]; /* how many of each */
 
 	/* How it ended, once report_write() is called. */
-	enum reason reason;
-	int status; /* retry's own, 128+n for a signal */
-	int signal; /* that retry dies of, or 0 */
+	struct step *step;
 	nanos elapsed;
 	nanos ended; /* Unix time */
 	struct trace_resource *resource; /* of the trace; NULL: no memory */
@@ -89,10 +87,10 @@ const struct entry *report_entry(const struct report *report, int i);
 /*
  * Writes the files that the policy asks for, about an invocation that ends now
  * on CLOCK_BOOTTIME as the step says; after an error retry only warns. False if
- * a signal has ended the wait for a reader. That is how the invocation ended
- * then, and from then on retry waits for no reader.
+ * a signal has ended a wait. Then the step says that, also to the files that are
+ * written later, and from then on retry waits for no reader.
  */
-bool report_write(struct report *report, const struct step *step, nanos now,
+bool report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop);
 
 #endif
