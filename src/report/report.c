@@ -523,7 +523,7 @@ put_trace(struct writer *writer, const void *with)
 
 /*
  * Writes a file that the policy asks for. An error is shown even with -q,
- * because other programs read these files. A signal that ended a wait is how
+ * because other programs read these files. A signal that came meanwhile is how
  * the invocation ended.
  */
 static void
@@ -540,6 +540,9 @@ write_file(struct report *report, const char *what, struct atomic_file *target)
 		    target->file, "': ", strerror(errno));
 		log_tell(&loop->log, &line);
 	}
+	/* There was no wait if it is a regular file. */
+	if (!target->ended && signals_pend())
+		target->ended = !event_loop_wait(loop, 0);
 	if (target->ended)
 		*report->step = (struct step){ .signal = loop->ending_signal,
 			.reason = REASON_INTERRUPTED };

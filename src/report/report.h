@@ -87,7 +87,7 @@ const struct entry *report_entry(const struct report *report, int i);
 /*
  * Writes the files that the policy asks for, about an invocation that ends now
  * on CLOCK_BOOTTIME as the step says; after an error retry only warns. False if
- * a signal has ended a wait. Then the step says that, also to the files that are
+ * a signal came meanwhile. Then the step says that, also to the files that are
  * written later, and from then on retry waits for no reader.
  */
 bool report_write(struct report *report, struct step *step, nanos now,

@@ -632,6 +632,21 @@ dies_in()
 	    'exit_status{name="m"} 143' 'attempts{name="m"} 1'
 }
 
+@test "a signal while a file is written ends retry, and is in the next file" {
+	local name
+	for name in HUP:129 INT:130 QUIT:131 TERM:143; do
+		inject "/^rename:signal=${name%:*}:when=1"
+		is "${name#*:}" "${inject[@]}" "$RETRY" --report r.json \
+		    --metrics m.prom --on-give-up 'touch gave-up' -n 1 sh -c 'exit 3'
+		report status=3 signal=null reason=attempts
+		metrics 'reason{name="m",reason="interrupted"} 1' \
+		    "exit_status{name=\"m\"} ${name#*:}"
+	done
+	[ ! -e gave-up ]
+	inject /^rename:signal=TERM
+	is 143 "${inject[@]}" "$RETRY" --report r.json true
+}
+
 @test "signals that end nothing do not end the wait for a reader" {
 	choke full
 	start "$RETRY" --report full -n 1 sh -c ': >began; exit 3'
