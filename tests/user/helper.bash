@@ -36,6 +36,10 @@
 #     finishes STATUS OPTION... -- COMMAND...
 #                       retry without delays ends with STATUS; its output is in
 #                       ./o and ./e
+#     refused LINE [WORD]...
+#                       retry refuses these words, and those in the array $also:
+#                       it writes LINE and where help is, ends with 125 and does
+#                       not make the file ./ran
 #     most NUMBER WORD...
 #                       retry with these words makes NUMBER attempts at most
 #     stuck OPTION... -- COMMAND...
@@ -296,6 +300,19 @@ finishes()
 		cat e
 		return 1
 	}
+}
+
+also=()
+refused()
+{
+	local line="retry: $1" got=0
+	shift
+	"$RETRY" "$@" "${also[@]}" >out 2>err || got=$?
+	[ "$got" -eq 125 ] && [ ! -s out ] && [ ! -e ran ] || {
+		echo "status $got, or something is run: $*"
+		return 1
+	}
+	holds err "$line" "Try '${RETRY##*/} -h' for more information."
 }
 
 most()
