@@ -2,7 +2,7 @@
 # Covers cli/option, cli/option_parse.
 # --policy: options from a file.
 
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016,SC2034 # the commands' shells and the rows expand
 
 load helper
 
@@ -12,22 +12,7 @@ setup()
 	unset XDG_CONFIG_HOME
 	export HOME=$PWD/home
 	mkdir home
-}
-
-TRY="Try '${RETRY##*/} -h' for more information."
-
-# refused LINE WORD...: retry refuses these words: status 125, LINE and the
-# advice on standard error, and no command is run.
-refused()
-{
-	local line=$1 status=0
-	shift
-	"$RETRY" "$@" touch ran >out 2>err || status=$?
-	[ "$status" -eq 125 ] || {
-		echo "status $status: $*"
-		return 1
-	}
-	holds err "$line" "$TRY" && [ ! -s out ] && [ ! -e ran ]
+	also=(touch ran)
 }
 
 # policy LINE...: writes ./policy with these lines.
@@ -43,14 +28,48 @@ named()
 	printf '%s\n' "${@:3}" >"$1/$2.conf"
 }
 
+# allows NUMBER BYTES [WORD]...: with a policy of these bytes, printf's %b, retry
+# makes NUMBER attempts at most.
+allows()
+{
+	printf '%b' "$2" >policy
+	most "$1" --policy ./policy "${@:3}"
+}
+
+# refuses BYTES WHY [OPTION]...: such a policy is refused; WHY begins with the
+# number of the line.
+refuses()
+{
+	printf '%b' "$1" >policy
+	refused "./policy:$2" --policy ./policy "${@:3}"
+}
+
+# hands WANT [OPTION]... NAME: in the command the variable NAME has the value WANT.
+hands()
+{
+	gives 0 "$1" "$RETRY" "${@:2:$#-2}" printenv "${!#}"
+}
+
+# with [VARIABLE=VALUE]... CMD...: runs CMD, a function, with these variables
+with()
+{
+	while [[ $1 == *=* ]]; do
+		local -x "${1?}"
+		shift
+	done
+	"$@"
+}
+
 #
 # Finding the file
 #
 
-@test "a file with a / in its name is a path" {
+@test "a file with a / in its name is a path, and may be a link" {
 	policy attempts=7
+	ln -s policy link
 	most 7 --policy ./policy
 	most 7 --policy="$PWD/policy"
+	most 7 --policy ./link
 	mkdir sub
 	cd sub
 	most 7 --policy ../policy
@@ -58,8 +77,7 @@ named()
 
 @test "a bare name is looked up in three directories, in order" {
 	export XDG_CONFIG_HOME=$PWD/xdg
-	refused "retry: --policy: no such policy; a path must contain a '/': 'ci'" \
-	    --policy ci
+	refused "--policy: no such policy; a path must contain a '/': 'ci'" --policy ci
 	named home/.config/retry ci attempts=6
 	most 6 --policy ci
 	named xdg/retry ci attempts=5
@@ -68,30 +86,29 @@ named()
 	most 6 --policy ci
 }
 
-@test "a bare name is never looked up in the working directory" {
+@test "a bare name may have any bytes but a /, and is not looked up in the working directory" {
+	local no="--policy: no such policy; a path must contain a '/'"
 	named . ci attempts=7
 	named retry ci attempts=7
 	named .config/retry ci attempts=7
 	cp ci.conf ci
-	local no="retry: --policy: no such policy; a path must contain a '/': 'ci'"
-	refused "$no" --policy ci
-	HOME='' refused "$no" --policy ci
-	HOME=. refused "$no" --policy ci
-	HOME='' XDG_CONFIG_HOME='' refused "$no" --policy ci
-	HOME=. XDG_CONFIG_HOME=. refused "$no" --policy ci
-	(unset HOME && refused "$no" --policy ci)
-	refused "${no/ci/ci.conf}" --policy ci.conf
-}
-
-@test "a bare name may have any bytes but a /" {
 	named home/.config/retry 'a b' attempts=5
 	named home/.config/retry -n attempts=6
 	named home/.config/retry . attempts=7
-	most 5 --policy 'a b'
-	most 6 --policy -n
-	most 7 --policy .
-	refused "retry: --policy: not a policy's name: ''" --policy ''
-	refused "retry: --policy: not a policy's name: ''" --policy=
+	table <<-'END'
+		refused "$no: 'ci'" --policy ci
+		with HOME= refused "$no: 'ci'" --policy ci
+		with HOME=. refused "$no: 'ci'" --policy ci
+		with HOME= XDG_CONFIG_HOME= refused "$no: 'ci'" --policy ci
+		with HOME=. XDG_CONFIG_HOME=. refused "$no: 'ci'" --policy ci
+		(unset HOME && refused "$no: 'ci'" --policy ci)
+		refused "$no: 'ci.conf'" --policy ci.conf
+		most 5 --policy 'a b'
+		most 6 --policy -n
+		most 7 --policy .
+		refused "--policy: not a policy's name: ''" --policy ''
+		refused "--policy: not a policy's name: ''" --policy=
+	END
 }
 
 @test "the system's policies are in /etc/retry" {
@@ -107,83 +124,61 @@ named()
 }
 
 @test "a file that cannot be read is refused, with its path" {
-	refused "retry: --policy: No such file or directory: './none'" --policy ./none
-	refused "retry: --policy: Is a directory: './/'" --policy .//
-	policy quiet
-	refused "retry: --policy: Not a directory: './policy/x'" --policy ./policy/x
 	local long why
 	long=$(printf '%05000d' 0)
 	why=$(why "$long")
-	refused "retry: --policy: $why: '${long::400}...'" --policy "$long"
-	refused "retry: --policy: $why: '/${long::399}...'" --policy "/$long"
+	policy quiet
+	mkdir -p home/.config/retry
+	mkfifo pipe home/.config/retry/ci.conf
+	exec 7<>pipe
+	echo attempts=7 >&7
+	table refused <<-'END'
+		'--policy: No such file or directory: '\''./none'\' --policy ./none
+		"--policy: Is a directory: './/'" --policy .//
+		"--policy: Not a directory: './policy/x'" --policy ./policy/x
+		"--policy: $why: '${long::400}...'" --policy "$long"
+		"--policy: $why: '/${long::399}...'" --policy "/$long"
+		# FIFOs with a writer and without, and a device.
+		"--policy: not a regular file: './pipe'" --policy ./pipe
+		"--policy: not a regular file: '$HOME/.config/retry/ci.conf'" --policy ci
+		"--policy: not a regular file: '/dev/zero'" --policy /dev/zero
+	END
 }
 
 @test "a file without permission is refused, and no other one is looked for" {
-	local as=()
+	local as=() reached
 	[ "$EUID" != 0 ] || as=(setpriv --inh-caps -all \
 	    --bounding-set '-dac_override,-dac_read_search')
 	named xdg/retry ci attempts=5
 	named home/.config/retry ci attempts=5
-	chmod 0 xdg/retry/ci.conf
+	export XDG_CONFIG_HOME=$PWD/xdg
 	"${as[@]}" true || skip 'no setpriv here'
-	if "${as[@]}" cat xdg/retry/ci.conf; then
-		skip 'nothing is out of reach'
-	fi
-	XDG_CONFIG_HOME=$PWD/xdg run "${as[@]}" "$RETRY" --policy ci echo ran
-	[ "$status" -eq 125 ]
-	[ "${lines[0]}" = "retry: --policy: Permission denied: '$PWD/xdg/retry/ci.conf'" ]
-	chmod 0 xdg/retry
-	XDG_CONFIG_HOME=$PWD/xdg run "${as[@]}" "$RETRY" --policy ci echo ran
-	[ "$status" -eq 125 ]
-	[ "${lines[0]}" = "retry: --policy: Permission denied: '$PWD/xdg/retry/ci.conf'" ]
+	for reached in xdg/retry/ci.conf xdg/retry; do
+		chmod 0 "$reached"
+		if "${as[@]}" cat xdg/retry/ci.conf; then
+			skip 'nothing is out of reach'
+		fi
+		run -125 "${as[@]}" "$RETRY" --policy ci echo ran
+		[ "${lines[0]}" = "retry: --policy: Permission denied: '$PWD/xdg/retry/ci.conf'" ]
+	done
 	chmod 700 xdg/retry
 }
 
-@test "a policy may come through a pipe" {
-	most 7 --policy <(echo attempts=7)
-	echo attempts=7 >policy
-	[ "$("$RETRY" --policy /dev/stdin printenv RETRY_MAX_ATTEMPTS <policy)" = 7 ]
-	{
-		for part in att emp ts= 7; do
-			printf '%s' "$part"
-			sleep 0.01
-		done
-	} | {
-		most 7 --policy /dev/stdin
-	}
-}
-
-@test "a pipe is read to its end, whether its writer is slow or gone" {
+@test "a policy may come through a pipe, whose writer may be slow or gone" {
 	most 7 --policy <(sleep 0.2; echo attempts=9; sleep 0.2; echo attempts=7)
+	policy attempts=7
+	most 7 --policy /dev/stdin <policy
+	for part in att emp ts= 7; do
+		printf '%s' "$part"
+		sleep 0.01
+	done | most 7 --policy /dev/stdin
 	exec 7< <(echo attempts=7)
 	wait "$!"
 	most 7 --policy /dev/fd/7
 	exec 7<&-
 	mkfifo pipe
 	echo attempts=7 >pipe 3>&- &
-	[ "$("$RETRY" --policy /proc/self/fd/0 printenv RETRY_MAX_ATTEMPTS <pipe)" = 7 ]
-}
-
-@test "a FIFO is refused, with a writer and without, and so is a device" {
-	mkfifo pipe
-	run -125 timeout --foreground 20 "$RETRY" --policy ./pipe touch ran
-	[ "${lines[0]}" = "retry: --policy: not a regular file: './pipe'" ]
-	exec 7<>pipe
-	echo attempts=7 >&7
-	refused "retry: --policy: not a regular file: './pipe'" --policy ./pipe
-	exec 7>&-
-	refused "retry: --policy: not a regular file: '/dev/zero'" \
-	    --policy /dev/zero
-	mkdir -p home/.config/retry
-	mv pipe home/.config/retry/ci.conf
-	refused "retry: --policy: not a regular file: '$HOME/.config/retry/ci.conf'" \
-	    --policy ci
-}
-
-@test "a policy may be a link to one" {
-	policy attempts=7
-	ln -s policy link
-	most 7 --policy ./link
+	most 7 --policy /proc/self/fd/0 <pipe
 }
 
 #
@@ -203,7 +198,7 @@ named()
 		help | version | policy | dry-run | budget-status | \
 			budget-reset | budget-gc | json | prom | fleet-via)
 			policy '' "$name${argument:+=x}"
-			refused "retry: ./policy:2: $name: only allowed on the command line" \
+			refused "./policy:2: $name: only allowed on the command line" \
 			    --policy ./policy
 			continue
 			;;
@@ -238,130 +233,89 @@ named()
 	[ "$allowed" -ge 47 ]
 }
 
-@test "comments and empty lines are skipped, whatever bytes they have" {
-	policy '' '# attempts=9' '   ' $'\t' '  # --help' $'\t#attempts=8' \
-	    '#' $'# \xff \e' '  attempts=7' ''
-	most 7 --policy ./policy
-	: >policy
-	most 5 --policy ./policy
-}
-
-@test "the last line may lack its newline" {
-	printf 'quiet\nattempts=7' >policy
-	most 7 --policy ./policy
-	printf '#' >policy
-	most 5 --policy ./policy
-}
-
-@test "lines may end in CR LF" {
-	printf 'quiet\r\n\r\n# x\r\nattempts=7\r\nhttp\r\nidempotency-key=a b\r\n' >policy
-	most 7 --policy ./policy
-	[ "$("$RETRY" --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = 'a b' ]
-	printf 'attempts=7\r' >policy
-	most 7 --policy ./policy
+@test "comments and empty lines are skipped, and lines may end in CR LF, the last in nothing" {
+	table allows <<-'END'
+		7 '\n# attempts=9\n   \n\t\n  # --help\n\t#attempts=8\n#\n# \0377 \033\n  attempts=7\n\n'
+		5 ''
+		5 '#'
+		7 'quiet\nattempts=7'
+		7 'quiet\r\n\r\n# x\r\nattempts=7\r\nhttp\r\nidempotency-key=a b\r\n'
+		7 'attempts=7\r'
+		# Of two lines the last counts.
+		5 'attempts=7\nattempts=5\n'
+	END
 }
 
 @test "a value is the rest of the line, without quoting" {
 	policy "idempotency-key=  \"a\" 'b' \\n \$HOME # =c  "
-	[ "$("$RETRY" -q --http --policy ./policy printenv RETRY_IDEMPOTENCY_KEY)" = \
-	    "  \"a\" 'b' \\n \$HOME # =c  " ]
-	policy 'stop-on=stderr:a, b#c'
-	run "$RETRY" -q --policy ./policy -d 0 \
-	    sh -c 'echo >>ran; echo "a, b#c" >&2; exit 1'
-	[ "$status" -eq 1 ]
+	hands "  \"a\" 'b' \\n \$HOME # =c  " -q --http --policy ./policy RETRY_IDEMPOTENCY_KEY
+	printf 'http\r\nidempotency-key=a b\r\n' >policy
+	hands 'a b' -q --policy ./policy RETRY_IDEMPOTENCY_KEY
+	policy quiet 'stop-on=stderr:a, b#c'
+	finishes 1 --policy ./policy sh -c 'echo >>ran; echo "a, b#c" >&2; exit 1'
+	holds e 'a, b#c'
 	[ "$(lines ran)" -eq 1 ]
-}
-
-@test "a flag has no value, and refuses one" {
-	policy quiet
-	"$RETRY" --policy ./policy -n 2 -d 0 false 2>err || [ $? = 1 ]
-	[ ! -s err ]
-	policy quiet=
-	refused "retry: ./policy:1: quiet: takes no argument: 'quiet='" --policy ./policy
-	policy verbose=1
-	refused "retry: ./policy:1: verbose: takes no argument: 'verbose=1'" \
-	    --policy ./policy
 }
 
 #
 # Errors
 #
 
-@test "an unknown option is refused with its file and line" {
-	policy '# one' attempt=3
-	refused "retry: ./policy:2: unknown option 'attempt'; did you mean 'attempts'?" \
-	    --policy ./policy
-	policy tries=3
-	refused "retry: ./policy:1: unknown option 'tries'; did you mean 'attempts'?" \
-	    --policy ./policy
-	policy n=3
-	refused "retry: ./policy:1: unknown option 'n'; did you mean 'attempts'?" \
-	    --policy ./policy
-	policy x=3
-	refused "retry: ./policy:1: unknown option 'x'" --policy ./policy
-	policy '' '' nonsense
-	refused "retry: ./policy:3: unknown option 'nonsense'" --policy ./policy
-	policy Attempts=3
-	refused "retry: ./policy:1: unknown option 'Attempts'; did you mean 'attempts'?" \
-	    --policy ./policy
-}
-
-@test "a malformed line is refused with its file and line" {
-	local line
-	for line in --attempts=3 -n3 - -- 'attempts 3' 'quiet ' =3 = '= 3' \
-	    'attempts 3 = 3' '--' 'retry -n 3'; do
-		policy quiet "$line"
-		refused "retry: ./policy:2: neither option nor option=value: '$line'" \
-		    --policy ./policy
-	done
-}
-
-@test "blanks before an equals sign are refused" {
-	local line
-	for line in 'attempts =3' 'attempts = 3' 'attempts  =' 'x = y'; do
-		policy quiet "$line"
-		refused "retry: ./policy:2: blanks around = are not allowed: '$line'" \
-		    --policy ./policy
-	done
-	policy $'  attempts\t=3'
-	refused "retry: ./policy:1: blanks around = are not allowed: 'attempts\\t=3'" \
-	    --policy ./policy
-}
-
-@test "a missing or wrong value is refused with its file and line" {
-	policy attempts
-	refused 'retry: ./policy:1: attempts: needs an argument' --policy ./policy
-	policy quiet attempts=
-	refused "retry: ./policy:2: attempts: not a number of attempts: ''" \
-	    --policy ./policy
-	policy attempts=3x
-	refused "retry: ./policy:1: attempts: not a number of attempts: '3x'" \
-	    --policy ./policy
-	policy 'attempts= 3'
-	refused "retry: ./policy:1: attempts: not a number of attempts: ' 3'" \
-	    --policy ./policy
-	policy delay=1,x
-	refused "retry: ./policy:1: delay: not a time in ms, s, m, h or d: 'x' in '1,x'" --policy ./policy
-	policy 'stop-on=stderr:a)'
-	refused "retry: ./policy:1: stop-on: ) without (: ')' in 'a)'" --policy ./policy
-	policy preset=list
-	refused "retry: ./policy:1: preset: only allowed on the command line: 'list'" \
-	    --policy ./policy
-	policy preset=show:curl
-	refused "retry: ./policy:1: preset: only allowed on the command line: 'show:curl'" \
-	    --policy ./policy
-}
-
-@test "a NUL byte is refused" {
-	printf 'quiet\nattempts=3\0\n' >policy
-	refused "retry: ./policy:2: contains a NUL byte: 'attempts=3'" --policy ./policy
-	printf '\0' >policy
-	refused "retry: ./policy:1: contains a NUL byte: ''" --policy ./policy
-	printf '# \0\n' >policy
-	refused "retry: ./policy:1: contains a NUL byte: '# '" --policy ./policy
+@test "a line that is wrong is refused with its file and number" {
+	local name="neither option nor option=value" blanks='blanks around = are not allowed'
+	local attempts='attempts: not a number of attempts' only='only allowed on the command line'
+	local long
+	long=$(printf '%0200d' 0)
+	table refuses <<-'END'
+		'# one\nattempt=3\n' "2: unknown option 'attempt'; did you mean 'attempts'?"
+		tries=3 "1: unknown option 'tries'; did you mean 'attempts'?"
+		n=3 "1: unknown option 'n'; did you mean 'attempts'?"
+		x=3 "1: unknown option 'x'"
+		'\n\nnonsense' "3: unknown option 'nonsense'"
+		Attempts=3 "1: unknown option 'Attempts'; did you mean 'attempts'?"
+		'a\033b' "1: unknown option 'a\\x1bb'"
+		"$long$long$long" "1: unknown option '$long$long...'"
+		# Neither an option nor a flag.
+		'quiet\n--attempts=3' "2: $name: '--attempts=3'"
+		-n3 "1: $name: '-n3'"
+		- "1: $name: '-'"
+		-- "1: $name: '--'"
+		'attempts 3' "1: $name: 'attempts 3'"
+		'quiet ' "1: $name: 'quiet '"
+		=3 "1: $name: '=3'"
+		= "1: $name: '='"
+		'= 3' "1: $name: '= 3'"
+		'attempts 3 = 3' "1: $name: 'attempts 3 = 3'"
+		'retry -n 3' "1: $name: 'retry -n 3'"
+		'quiet\nattempts =3' "2: $blanks: 'attempts =3'"
+		'attempts = 3' "1: $blanks: 'attempts = 3'"
+		'attempts  =' "1: $blanks: 'attempts  ='"
+		'x = y' "1: $blanks: 'x = y'"
+		'  attempts\t=3' "1: $blanks: 'attempts\\t=3'"
+		# A value that is missing, wrong, or not wanted.
+		attempts '1: attempts: needs an argument'
+		'quiet\nattempts=' "2: $attempts: ''"
+		attempts=3x "1: $attempts: '3x'"
+		'attempts= 3' "1: $attempts: ' 3'"
+		delay=1,x "1: delay: not a time in ms, s, m, h or d: 'x' in '1,x'"
+		'stop-on=stderr:a)' "1: stop-on: ) without (: ')' in 'a)'"
+		preset=list "1: preset: $only: 'list'"
+		preset=show:curl "1: preset: $only: 'show:curl'"
+		quiet= "1: quiet: takes no argument: 'quiet='"
+		verbose=1 "1: verbose: takes no argument: 'verbose=1'"
+		'attempts=3\npreset=curl,frob' "2: preset: no such preset: 'frob' in 'curl,frob'" --preset git
+		preset=auto "1: preset: auto found no preset for: 'touch'"
+		# A byte that is NUL.
+		'quiet\nattempts=3\0000\n' "2: contains a NUL byte: 'attempts=3'"
+		'\0000' "1: contains a NUL byte: ''"
+		'# \0000\n' "1: contains a NUL byte: '# '"
+	END
+	refused "--preset: no such preset: 'frob'" --preset frob \
+	    --policy <(echo preset=curl)
 }
 
 @test "a policy of more than 64 KiB is refused, one of so many is taken" {
+	local why='--policy: longer than 64 KiB'
 	{
 		echo attempts=7
 		head -c 65525 /dev/zero | tr '\0' '#'
@@ -369,53 +323,27 @@ named()
 	[ "$(stat -c %s policy)" = 65536 ]
 	most 7 --policy ./policy
 	echo >>policy
-	refused "retry: --policy: longer than 64 KiB: './policy'" --policy ./policy
+	refused "$why: './policy'" --policy ./policy
 	truncate -s 1M policy
-	refused "retry: --policy: longer than 64 KiB: './policy'" --policy ./policy
-	refused "retry: --policy: longer than 64 KiB: '/dev/stdin'" \
-	    --policy /dev/stdin </dev/zero
+	refused "$why: './policy'" --policy ./policy
+	refused "$why: '/dev/stdin'" --policy /dev/stdin </dev/zero
 }
 
-@test "names and lines of any bytes do not break the message" {
+@test "a location is escaped, and cut between characters, as is a quoted text" {
+	local long e
+	long=$(printf '%0200d' 0)
+	printf -v e 'é%.0s' {1..80}
 	policy x
 	cp policy $'./a\nb\e'
-	refused "retry: ./a\\nb\\x1b:1: unknown option 'x'" --policy $'./a\nb\e'
-	policy $'a\eb'
-	refused "retry: ./policy:1: unknown option 'a\\x1bb'" --policy ./policy
-	local long
-	long=$(printf '%0200d' 0)
-	mkdir "$long"
-	cp policy "$long/policy"
-	refused "retry: ...${long:57}/policy:1: unknown option 'a\\x1bb'" \
-	    --policy "./$long/policy"
-	policy "$long$long$long"
-	refused "retry: ./policy:1: unknown option '$long$long...'" --policy ./policy
-}
-
-@test "a location and a quoted text are cut between characters" {
-	local e
-	printf -v e 'é%.0s' {1..80}
-	mkdir "$e"
-	policy x
+	mkdir "$long" "$e"
+	cp policy "$long"
 	cp policy "$e"
-	refused "retry: ...${e:8*${#e}/80}/policy:1: unknown option 'x'" \
-	    --policy "./$e/policy"
-	policy "x$e$e$e"
-	refused "retry: ./policy:1: unknown option 'x$e$e${e::39*${#e}/80}...'" \
-	    --policy ./policy
-}
-
-@test "a preset that is wrong is refused with the file and the line" {
-	policy attempts=3 preset=curl,frob
-	refused "retry: ./policy:2: preset: no such preset: 'frob' in 'curl,frob'" \
-	    --preset git --policy ./policy
-	policy preset=auto
-	refused "retry: ./policy:1: preset: auto found no preset for: 'touch'" \
-	    --policy ./policy
-	RETRY_POLICY=./policy refused \
-	    "retry: ./policy:1: preset: auto found no preset for: 'touch'"
-	refused "retry: --preset: no such preset: 'frob'" --preset frob \
-	    --policy <(echo preset=curl)
+	table refused <<-'END'
+		"./a\\nb\\x1b:1: unknown option 'x'" --policy $'./a\nb\e'
+		"...${long:57}/policy:1: unknown option 'x'" --policy "./$long/policy"
+		"...${e:8*${#e}/80}/policy:1: unknown option 'x'" --policy "./$e/policy"
+	END
+	refuses "x$e$e$e" "1: unknown option 'x$e$e${e::39*${#e}/80}...'"
 }
 
 #
@@ -424,83 +352,78 @@ named()
 
 @test "the command line overrides a policy, wherever --policy stands" {
 	policy attempts=7 quiet
-	most 3 --policy ./policy -n 3
-	most 3 -n 3 --policy ./policy
-	most 3 --policy ./policy --retries 2
-	"$RETRY" -v --policy ./policy true 2>err
-	[ "$(lines err)" -eq 2 ]
-	policy deadline=1h
-	most inf --policy ./policy
-	most 3 -n 3 --policy ./policy
+	cp policy first
+	table most <<-'END'
+		3 --policy ./policy -n 3
+		3 -n 3 --policy ./policy
+		3 --policy ./policy --retries 2
+		# Of several policies the last one counts.
+		7 --policy <(echo attempts=5) --policy ./first
+		5 --policy ./first --policy <(echo attempts=5)
+		3 --policy ./policy -n 3 --policy=./first
+		inf --policy <(echo deadline=1h)
+		3 -n 3 --policy <(echo deadline=1h)
+	END
+	finishes 0 -v --policy ./policy true
+	[ "$(lines e)" -eq 2 ]
+	finishes 1 --policy ./first --policy <(echo attempts=5) -n 2 false
+	[ ! -s e ]
+	refused "--policy: No such file or directory: './none'" \
+	    --policy ./first --policy ./none
 }
 
 @test "a policy overrides the environment, the command line overrides both" {
 	export RETRY_BUDGET_DIR=$PWD/shm RETRY_BUDGET=outer
 	mkdir shm
-	policy budget=policy
+	policy budget=policy budget-min=3
 	"$RETRY" --policy ./policy true
 	[ "$(ls shm)" = "retry-v4.$EUID.policy" ]
 	"$RETRY" --policy ./policy -B line true
 	[ "$(ls shm | wc -l)" = 2 ]
+	hands policy --policy ./policy RETRY_BUDGET
+	hands 3 --policy ./policy RETRY_BUDGET_MIN
 	policy budget=
-	[ "$("$RETRY" --policy ./policy sh -c 'echo "${RETRY_BUDGET:-none}"')" = none ]
+	hands '' --policy ./policy RETRY_BUDGET
 	[ ! -e "shm/retry-v4.$EUID.outer" ]
 	unset RETRY_BUDGET
 	policy nested=add
-	[ "$(RETRY_NESTED=x "$RETRY" --policy ./policy printenv RETRY_NESTED)" = add ]
+	RETRY_NESTED=x hands add --policy ./policy RETRY_NESTED
 }
 
-@test "the budget options of a policy are handed on to the command" {
-	export RETRY_BUDGET_DIR=$PWD
-	policy budget=key budget-min=3
-	[ "$("$RETRY" --policy ./policy \
-	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'key 3' ]
+# attempts NUMBER STATUS WORD...: a command that fails so is run NUMBER times.
+attempts()
+{
+	rm -f ran
+	finishes "$2" -q -n 3 "${@:3}" sh -c 'echo >>ran; exit "$0"' "$2" &&
+		[ "$(lines ran)" -eq "$1" ]
 }
 
-@test "lists add up" {
+@test "lists add up, but of RETRY_POLICY and a policy only one is read" {
 	policy stop-on=1 stop-on=2
-	run "$RETRY" -q -d 0 -n 3 --policy ./policy --stop-on 3 \
-	    sh -c 'echo >>ran; exit 1'
-	[ "$(lines ran)" -eq 1 ]
-	run "$RETRY" -q -d 0 -n 3 --policy ./policy --stop-on 3 \
-	    sh -c 'echo >>ran; exit 3'
-	[ "$(lines ran)" -eq 2 ]
-}
-
-@test "in a policy the last of two lines counts" {
-	policy attempts=7 attempts=5
-	most 5 --policy ./policy
-}
-
-@test "several policies count in the order that they are given" {
-	policy attempts=7 quiet
-	cp policy first
-	policy attempts=5
-	most 5 --policy ./first --policy ./policy
-	most 7 --policy ./policy --policy ./first
-	most 3 --policy ./policy -n 3 --policy=./first
-	"$RETRY" --policy ./first --policy ./policy -n 2 -d 0 false 2>err || :
-	[ ! -s err ]
-	refused "retry: --policy: No such file or directory: './none'" \
-	    --policy ./first --policy ./none
+	named home/.config/retry ci stop-on=3
+	table <<-'END'
+		attempts 1 1 --policy ./policy --stop-on 3
+		attempts 1 2 --policy ./policy --stop-on 3
+		attempts 1 3 --policy ./policy --stop-on 3
+		attempts 3 3 --policy ./policy
+		with RETRY_POLICY=ci attempts 3 3 --policy ./policy
+		with RETRY_POLICY=ci attempts 1 3 --stop-on 2
+	END
 }
 
 @test "--policy in the command's arguments is not read" {
-	[ "$("$RETRY" echo --policy ./none)" = '--policy ./none' ]
-	[ "$("$RETRY" -- echo --policy ./none)" = '--policy ./none' ]
+	gives 0 '--policy ./none' "$RETRY" echo --policy ./none
+	gives 0 '--policy ./none' "$RETRY" -- echo --policy ./none
 	run "$RETRY" --method --policy ./none
 	[ "${lines[0]}" = "retry: --method: not idempotent, and no --idempotency-key: '--policy'" ]
 }
 
 @test "options of a policy and of the command line are checked together" {
-	policy http
-	refused "retry: --http-status: not with --http: 'x'" --policy ./policy \
-	    --http-status x
-	policy breaker=on
-	refused "retry: --breaker: only with --budget: 'on'" --policy ./policy
-	policy min-delay=2s
-	refused "retry: --max-delay: below --min-delay: '1s'" --policy ./policy \
-	    --max-delay 1s
+	table refused <<-'END'
+		"--http-status: not with --http: 'x'" --policy <(echo http) --http-status x
+		"--breaker: only with --budget: 'on'" --policy <(echo breaker=on)
+		"--max-delay: below --min-delay: '1s'" --policy <(echo min-delay=2s) --max-delay 1s
+	END
 }
 
 @test "a policy is read for --dry-run and for budgets, and not for --help" {
@@ -530,60 +453,49 @@ named()
 
 @test "RETRY_POLICY names a policy where the command line has none" {
 	named home/.config/retry ci attempts=7
+	named home/.config/retry default attempts=8
 	policy attempts=6
-	RETRY_POLICY=ci most 7
-	RETRY_POLICY=./policy most 6
-	RETRY_POLICY=$PWD/policy most 6
-	RETRY_POLICY=ci most 3 -n 3
-	RETRY_POLICY=ci most 6 --policy ./policy
-	RETRY_POLICY='' most 5
-	RETRY_POLICY=none most 6 --policy ./policy
-}
-
-@test "of RETRY_POLICY and a policy only one is read, although LISTs add up" {
-	named home/.config/retry ci stop-on=1
-	policy stop-on=2
-	RETRY_POLICY=ci run "$RETRY" -q -d 0 -n 3 --policy ./policy \
-	    sh -c 'echo >>ran; exit 1'
-	[ "$(lines ran)" -eq 3 ]
-	RETRY_POLICY=ci run "$RETRY" -q -d 0 -n 3 --stop-on 2 \
-	    sh -c 'echo >>ran; exit 1'
-	[ "$(lines ran)" -eq 4 ]
-}
-
-@test "default.conf is read only if RETRY_POLICY says default" {
-	named home/.config/retry default attempts=7
-	most 5
-	RETRY_POLICY=default most 7
+	table <<-'END'
+		with RETRY_POLICY=ci most 7
+		with RETRY_POLICY=./policy most 6
+		with RETRY_POLICY=$PWD/policy most 6
+		with RETRY_POLICY=ci most 3 -n 3
+		with RETRY_POLICY=ci most 6 --policy ./policy
+		with RETRY_POLICY= most 5
+		with RETRY_POLICY=none most 6 --policy ./policy
+		# default.conf is a name like any other.
+		most 5
+		with RETRY_POLICY=default most 8
+	END
 }
 
 @test "a RETRY_POLICY that is wrong is refused by its name, but not for --help" {
-	RETRY_POLICY=ci refused \
-	    "retry: \$RETRY_POLICY: no such policy; a path must contain a '/': 'ci'"
-	RETRY_POLICY=./none refused \
-	    "retry: \$RETRY_POLICY: No such file or directory: './none'"
 	policy attempts=0
-	RETRY_POLICY=./policy refused \
-	    "retry: ./policy:1: attempts: not a number of attempts: '0'"
-	policy dry-run
-	RETRY_POLICY=./policy refused \
-	    'retry: ./policy:1: dry-run: only allowed on the command line'
+	echo preset=auto >auto
+	echo dry-run >dry
+	table with <<-'END'
+		RETRY_POLICY=ci refused "\$RETRY_POLICY: no such policy; a path must contain a '/': 'ci'"
+		RETRY_POLICY=./none refused "\$RETRY_POLICY: No such file or directory: './none'"
+		RETRY_POLICY=./policy refused "./policy:1: attempts: not a number of attempts: '0'"
+		RETRY_POLICY=./auto refused "./auto:1: preset: auto found no preset for: 'touch'"
+		RETRY_POLICY=./dry refused './dry:1: dry-run: only allowed on the command line'
+	END
 	RETRY_POLICY=./none "$RETRY" --help | grep -q ^Usage
 	RETRY_POLICY=./none "$RETRY" --version | grep -q '^retry '
 }
 
 @test "a variable with a setting counts more than RETRY_POLICY" {
-	export RETRY_BUDGET_DIR=$PWD
+	export RETRY_BUDGET_DIR=$PWD RETRY_POLICY=./policy
 	policy budget=policy budget-min=3
-	[ "$(RETRY_POLICY=./policy "$RETRY" \
-	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'policy 3' ]
-	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" \
-	    sh -c 'echo $RETRY_BUDGET $RETRY_BUDGET_MIN')" = 'own 3' ]
-	[ -e "retry-v4.$EUID.own" ]
-	[ "$(RETRY_POLICY=./policy RETRY_BUDGET=own "$RETRY" -B line \
-	    printenv RETRY_BUDGET)" = line ]
-	RETRY_POLICY=./policy RETRY_NESTED=x refused \
-	    "retry: \$RETRY_NESTED: not share, add or once: 'x'"
+	table <<-'END'
+		hands policy RETRY_BUDGET
+		hands 3 RETRY_BUDGET_MIN
+		with RETRY_BUDGET=own hands own RETRY_BUDGET
+		with RETRY_BUDGET=own hands 3 RETRY_BUDGET_MIN
+		[ -e "retry-v4.$EUID.own" ]
+		with RETRY_BUDGET=own hands line -B line RETRY_BUDGET
+		with RETRY_NESTED=x refused "\$RETRY_NESTED: not share, add or once: 'x'"
+	END
 }
 
 @test "a nested retry reads RETRY_POLICY too, and keeps what the outer one gave" {
