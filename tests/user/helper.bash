@@ -27,6 +27,10 @@
 #     beside NAME CMD...
 #                       the same, in the background: rows that wait do so side by
 #                       side, and the test fails in the end
+#     rows HOW CMD... <<END
+#                       rows of a table: a line that is not indented is a NAME,
+#                       and what is indented below it the last word of CMD, as a
+#                       rule code that CMD evaluates. HOW is row or beside
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
 #     table CMD... <<END
@@ -64,7 +68,7 @@ done
 helper_setup()
 {
 	started=()
-	rows=0
+	row_number=0
 	failed=()
 	beside=()
 	look_where_it_fails
@@ -114,7 +118,7 @@ helper_teardown()
 # Sets $place to a new directory.
 next_row()
 {
-	place=$BATS_TEST_TMPDIR/row$((++rows))
+	place=$BATS_TEST_TMPDIR/row$((++row_number))
 	mkdir "$place"
 }
 
@@ -124,6 +128,7 @@ run_row()
 	trap helper_teardown EXIT
 	cd "$place" || exit
 	[ -z "${MARK-}" ] || MARK=$place
+	trap 'echo "fails: $BASH_COMMAND" >&2' ERR
 	set -e
 	"$@"
 ) >"$place.said" 2>&1
@@ -156,6 +161,21 @@ beside()
 	next_row
 	run_row "$@" 3>&- &
 	beside+=("$! $place $name")
+}
+
+rows()
+{
+	local how=$1 lines name='' code='' line
+	shift
+	mapfile -t lines
+	for line in "${lines[@]}" ''; do
+		if [[ $line == ' '* ]]; then
+			code+=$line$'\n'
+			continue
+		fi
+		[ -z "$name" ] || "$how" "$name" "$@" "$code" </dev/null
+		name=$line code=''
+	done
 }
 
 gives()
