@@ -1,7 +1,15 @@
 # shellcheck shell=bash
 # For bats files about budgets: `load budget`, after helper and actor. Budgets
-# of a test live in ./budgets.
+# of a test, or of a scene, live in ./budgets.
 #
+#     scene CODE        evaluates CODE, a row of `rows`, where there is no budget
+#     made N/MOST [OPTION]...
+#                       a new invocation runs $fails, which makes N of MOST
+#                       attempts; ./err and ./ran are of this one alone
+#     succeed N [OPTION]...
+#                       N invocations that succeed at once
+#     took_since BEFORE MS
+#                       MS milliseconds have passed since the moment BEFORE
 #     fails             an array: a command that counts itself in ./ran and
 #                       exits with 7
 #     works             the same, with 0
@@ -41,9 +49,13 @@ RING_WORDS=61
 budget_setup()
 {
 	helper_setup
+	make_directory
+}
+
+make_directory()
+{
 	mkdir budgets
-	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR/budgets
-	# shellcheck disable=SC2034 # the tests read it
+	export RETRY_BUDGET_DIR=$PWD/budgets
 	api=$RETRY_BUDGET_DIR/retry-v4.$EUID.api
 	# shellcheck disable=SC2034 # the tests read them
 	fails=(sh -c 'echo >>ran; exit 7')
@@ -54,6 +66,35 @@ budget_setup()
 setup()
 {
 	budget_setup
+}
+
+scene()
+{
+	make_directory
+	eval "$1"
+}
+
+made()
+{
+	local counts=$1
+	shift
+	rm -f ran err
+	is 7 "$RETRY" -B api -n "${counts#*/}" -d 0 "$@" "${fails[@]}"
+	ran "${counts%/*}"
+}
+
+succeed()
+{
+	local count=$1
+	shift
+	for ((; count > 0; count--)); do
+		is 0 "$RETRY" -B api "$@" true
+	done
+}
+
+took_since()
+{
+	[ "$(($(now) - $1))" -ge "$2" ]
 }
 
 ran()
