@@ -3,9 +3,9 @@
 # What can go wrong with a budget: its file, the directory, the clock, the
 # processes that share it, other users. The command runs, its status is right,
 # and one line at most says so; where the budget is required, nothing runs.
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016 # the rows' and the commands' shells expand
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2034 # fails and works are what budget_setup sets
+# shellcheck disable=SC2034 # what is set here, budget.bash and the rows read
 # shellcheck disable=SC2154 # start, run, isolate and inject set what is read
 
 load helper
@@ -18,25 +18,14 @@ BOB=61235
 CY=61236
 FRIENDS=61300
 
-# three [OPTION]...: three attempts that fail, ended if they hang
-three()
+# two [OPTION]...: two attempts that fail, ended if they hang
+two()
 {
 	: >ran
 	: >err
-	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 3 -d 0 "$@" \
+	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
 	    "${fails[@]}"
-	ran 3
-}
-
-# refused [OPTION]...: nothing runs, because the budget is required
-refused()
-{
-	: >ran
-	: >err
-	is 69 timeout -k 1 30 "${with[@]}" "$RETRY" -B api --budget-required \
-	    -n 3 -d 0 "$@" "${fails[@]}"
-	ran 0
-	[ "$(lines err)" -eq 1 ]
+	ran 2
 }
 
 # unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
@@ -44,21 +33,29 @@ unusable()
 {
 	local why=$1
 	shift
-	three "$@"
+	two "$@"
 	note "retry: budget 'api': cannot be used: $why, in .*; counting for this command alone"
-	refused "$@"
-	note "retry: budget 'api': cannot be used: $why, in .*"
-	refused -q "$@"
-	note "retry: budget 'api': cannot be used: $why, in .*"
 }
 
 # usable [OPTION]...: the segment is used, without a message
 usable()
 {
-	three "$@"
+	two --budget-required "$@"
 	quiet
-	three --budget-required "$@"
-	quiet
+}
+
+# required WHY [OPTION]...: nothing runs, because the budget is required
+required()
+{
+	local why=$1
+	shift
+	: >ran
+	: >err
+	is 69 timeout -k 1 30 "$RETRY" -B api --budget-required -n 3 -d 0 "$@" \
+	    "${fails[@]}"
+	ran 0
+	note "retry: budget 'api': cannot be used: $why, in .*"
+	[ "$(lines err)" -eq 1 ]
 }
 
 # unharmed: no message is about the budget, except that it is exhausted
@@ -69,12 +66,12 @@ unharmed()
 	[[ "${noted[*]/*exhausted*/}" != *[^\ ]* ]]
 }
 
-# made [OPTION]...: makes the segment, with what a first attempt leaves
-made()
+# fresh [OPTION]...: makes the segment, with what a first attempt leaves
+fresh()
 {
+	rm -f "$api"
 	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
 	: >ran
-	[ -f "$api" ]
 }
 
 # spoil AT COUNT [SEED]: overwrites a part of the segment with random bytes
@@ -91,13 +88,10 @@ spoil()
 # kept CMD...: CMD does not change the segment
 kept()
 {
-	local bytes still stat
-	mapfile -d '' bytes <"$api"
-	stat=$(stat -c '%f %u %h %s' "$api")
+	local before
+	before=$(stat -c '%f %u %h %s' "$api" && md5sum "$api")
 	"$@"
-	mapfile -d '' still <"$api"
-	[ "${still[*]@Q}" = "${bytes[*]@Q}" ]
-	[ "$(stat -c '%f %u %h %s' "$api")" = "$stat" ]
+	[ "$(stat -c '%f %u %h %s' "$api" && md5sum "$api")" = "$before" ]
 }
 
 # become UID GROUP: sets the array as to what runs a command as somebody else,
@@ -115,136 +109,98 @@ become()
 	chmod 666 ran
 }
 
+# shared: makes the directory ./shared, which the friends share
+shared()
+{
+	become "$ANN" "$FRIENDS"
+	mkdir shared
+	chgrp "$FRIENDS" shared
+	chmod 2770 shared
+	export RETRY_BUDGET_DIR=shared
+}
+
 #
 # Files that are not a segment of this budget
 #
 
-@test "a directory in place of the segment is not used" {
-	mkdir "$api"
-	unusable 'not a regular file'
-	rmdir "$api"
-}
-
-@test "a symbolic link is not followed, wherever it points" {
-	made
-	mv "$api" budgets/real
-	ln -s real "$api"
-	before=$(md5sum budgets/real)
-	unusable 'not a regular file'
-	[ "$(md5sum budgets/real)" = "$before" ]
-	ln -sf "$PWD/nowhere" "$api"
-	unusable 'not a regular file'
-	[ ! -e nowhere ]
-}
-
-@test "a pipe, a socket or a device is not waited for" {
-	mkfifo "$api"
-	unusable 'not a regular file'
-	rm "$api"
-	"$PYTHON" -IS -c 'import os, sys; os.mknod(sys.argv[1], 0o140600)' "$api"
-	[ -S "$api" ]
-	unusable 'not a regular file'
-	rm "$api"
-	! mknod "$api" c 1 5 2>/dev/null || unusable 'not a regular file'
-}
-
-@test "a file with a second name is not used" {
-	made
-	ln "$api" budgets/other
-	kept unusable 'has other links'
-}
-
-@test "a file that others may read or write is not used" {
-	local mode
-	for mode in 644 604 640 620 602 666 4600 1600; do
-		rm -f "$api"
-		made
-		chmod "$mode" "$api"
-		kept unusable 'mode is not 0600'
-	done
-}
-
-@test "a file of another length is not used" {
-	local size
-	for size in 0 1 1119 1120 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) \
-	    4096 4G; do
-		rm -f "$api"
-		made
-		truncate -s "$size" "$api"
-		unusable 'of another size'
-	done
-}
-
-@test "a file of another version is not used" {
-	local change
-	for change in '0 retry-v2' '0 retry-v3' '0 RETRY-v4' '8 \0\0' \
-	    '12 \075\0\0\1' '16 \0\0\0\0' '24 \0\0\0\0\0\0\0\200' '88 \0\0\0\0' '88 \377' \
-	    '91 \1'; do
-		rm -f "$api"
-		made
-		# shellcheck disable=SC2059 # a format of bytes
-		printf "${change#* }" | dd bs=1 seek="${change%% *}" \
-		    of="$api" conv=notrunc status=none
-		kept unusable 'of another version'
-	done
-}
-
-@test "the file of another key is not used" {
-	made
-	cp -p "$api" "$(segment apI)"
-	mv "$api" "$api~"
-	is 7 "$RETRY" -q -B other -n 1 "${fails[@]}"
-	mv "$(segment other)" "$api"
-	kept unusable 'of another key'
-}
-
-@test "the file of another user is not used" {
-	[ "$EUID" -eq 0 ] || skip 'needs root, to give it away'
-	made
-	chown "$ANN" "$api"
-	kept unusable 'owned by another user'
-}
-
-@test "random bytes are not used" {
-	local seed
-	for seed in 1 2 3 4; do
-		rm -f "$api"
-		made
-		spoil 0 "$SEGMENT_SIZE" "$seed"
-		kept unusable '.*'
-		head -c "$((seed * 1000))" /dev/urandom >"$api"
-		kept unusable '.*'
-	done
-}
-
-@test "a header of random bytes is not used" {
-	made
-	spoil 0 "$SEGMENT_HEADER"
-	kept unusable '.*'
-}
-
-@test "a window of random bytes is not believed" {
-	local seed
-	for seed in 1 2 3 4 5; do
-		rm -f "$api"
-		made
-		spoil "$RING_AT" "$((8 * RING_WORDS))" "$seed"
-		three
-		note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
-	done
-}
-
-@test "a window of random bytes is refused where the budget is required" {
-	made
-	spoil "$RING_AT" "$((8 * RING_WORDS))"
-	refused
+@test "what is no segment of this budget is not used, and not changed" {
+	rows row scene <<-'END'
+	a directory
+	    mkdir "$api"
+	    unusable 'not a regular file'
+	    rmdir "$api"
+	a symbolic link, wherever it points
+	    fresh
+	    mv "$api" budgets/real
+	    before=$(md5sum budgets/real)
+	    ln -s real "$api"
+	    unusable 'not a regular file'
+	    [ "$(md5sum budgets/real)" = "$before" ]
+	    ln -sf "$PWD/nowhere" "$api"
+	    unusable 'not a regular file'
+	    [ ! -e nowhere ]
+	a pipe, which is not waited for
+	    mkfifo "$api"
+	    unusable 'not a regular file'
+	a socket
+	    "$PYTHON" -IS -c 'import os, sys; os.mknod(sys.argv[1], 0o140600)' "$api"
+	    [ -S "$api" ]
+	    unusable 'not a regular file'
+	a device
+	    ! mknod "$api" c 1 5 2>/dev/null || unusable 'not a regular file'
+	a file with a second name
+	    fresh
+	    ln "$api" budgets/other
+	    kept unusable 'has other links'
+	a file that others may read or write
+	    fresh
+	    for mode in 644 604 640 620 602 4600 1600; do
+	        chmod "$mode" "$api"
+	        kept unusable 'mode is not 0600'
+	    done
+	a file of another length
+	    for size in 0 1119 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) 4G; do
+	        fresh
+	        truncate -s "$size" "$api"
+	        unusable 'of another size'
+	    done
+	a file of another version
+	    fresh
+	    put_bytes 7 "$api" 51 # retry-v3
+	    kept unusable 'of another version'
+	the file of another key
+	    fresh -B apI
+	    mv "$(segment apI)" "$api"
+	    kept unusable 'of another key'
+	the file of another user
+	    [ "$EUID" -eq 0 ] || exit 0
+	    fresh
+	    chown "$ANN" "$api"
+	    kept unusable 'owned by another user'
+	random bytes
+	    fresh
+	    spoil 0 "$SEGMENT_SIZE"
+	    kept unusable '.*'
+	    head -c 3000 /dev/urandom >"$api"
+	    kept unusable '.*'
+	a header of random bytes
+	    fresh
+	    spoil 0 "$SEGMENT_HEADER"
+	    kept unusable '.*'
+	a window of random bytes
+	    fresh
+	    spoil "$RING_AT" "$((8 * RING_WORDS))"
+	    two
+	    note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
+	    required 'segment is corrupt'
+	END
 }
 
 @test "random words do no more harm than words can" {
 	local seed
-	for seed in {1..12}; do
+	for seed in {1..4}; do
 		rm -f "$api" ran err
-		made
+		fresh
 		# what is between the header and the ring
 		spoil "$SEGMENT_HEADER" "$((RING_AT - SEGMENT_HEADER))" "$seed"
 		is 0 timeout 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
@@ -254,43 +210,36 @@ become()
 	done
 }
 
-@test "the private budget has the same numbers" {
+@test "where the budget cannot be used the command counts alone, or does not run" {
 	mkdir "$api"
-	is 7 "$RETRY" -B api --budget-min 2 --budget-window 30s -n 9 -d 0 \
-	    "${fails[@]}"
-	ran 3
+	two
+	note "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
+	required 'not a regular file'
+	required 'not a regular file' -q
+	required '.*No such file or directory' --budget-dir nowhere
+	two -q
+	[ "$(lines err)" -eq 0 ]
+	# The private budget has the same numbers.
+	made 3/9 --budget-min 2 --budget-window 30s
 	noted 2
 	told "retry: budget 'api': exhausted, 2 of 2 retries used in 30s .*"
-	is 7 "$RETRY" -B api --breaker 2,10s -n 9 -d 0 "${fails[@]}"
-	ran 5
+	made 2/9 --breaker 2,10s
 	told "retry: breaker 'api': open after 2 consecutive failures, probe in .*; giving up"
-}
-
-@test "with -q no message is about a budget that cannot be used" {
-	mkdir "$api"
-	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
-	ran 3
-	[ "$(lines err)" -eq 0 ]
-}
-
-@test "one line says that the budget cannot be used, and why" {
-	mkdir "$api"
-	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
-	told "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
 	export RETRY_BUDGET_DIR=/nonexistent/directory
-	is 7 "$RETRY" -B api -n 1 "${fails[@]}"
-	told "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in /nonexistent/directory; counting for this command alone"
+	two
+	note "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in /nonexistent/directory; counting for this command alone"
 }
 
 #
 # What happens to the segment while it is in use
 #
 
-# meanwhile ACTION: three attempts; the second does this to $S, the segment
+# meanwhile WHY ACTION [OPTION]...: of three attempts the second does this to $S,
+# the segment; then it cannot be used because of WHY, or can if that is empty
 meanwhile()
 {
-	local action=$1
-	shift
+	local why=$1 action=$2
+	shift 2
 	: >ran
 	: >err
 	export S=$api
@@ -299,106 +248,92 @@ meanwhile()
 		[ "$RETRY_ATTEMPT" != 2 ] || eval "$1"
 		exit 7' sh "$action"
 	ran 3
+	if [ -n "$why" ]; then
+		note "retry: budget 'api': cannot be used: $why, in .*"
+	else
+		quiet
+	fi
 }
 
-@test "a segment that is truncated while in use is given up" {
-	local size
-	for size in 0 1000 1300 2327; do
-		rm -f "$api"
-		meanwhile 'truncate -s '"$size"' "$S"'
-		note "retry: budget 'api': cannot be used: of another size, in .*"
-		rm -f "$api"
-		meanwhile 'truncate -s '"$size"' "$S"' --budget-required \
-		    --breaker on
-		note "retry: budget 'api': cannot be used: of another size, in .*"
-	done
-}
-
-@test "a segment that is truncated between the check and the access is given up, too" {
-	local call
-	export S=$api
-	inject getppid:delay_exit=1
-	made
-	# Time passes after the length of the file was checked.
-	is 7 strace -qq -o trace -P "$S" -e trace=?fstat,?newfstatat,?statx \
-	    -e signal=bus -e inject=?fstat,?newfstatat,?statx:delay_exit=600000 \
-	    "$RETRY" -B api -n 2 -d 0 --budget-required sh -c '
-		echo >>ran
-		(sleep 0.3; truncate -s 0 "$S") >/dev/null 2>&1 &
-		exit 7'
-	ran 2
-	note "retry: budget 'api': cannot be used: of another size, in .*"
-	grep SIGBUS trace
-}
-
-@test "a segment that grows while in use is given up" {
-	meanwhile 'echo more >>"$S"'
-	note "retry: budget 'api': cannot be used: of another size, in .*"
-}
-
-@test "a segment that is overwritten while in use is given up" {
-	meanwhile 'head -c '"$SEGMENT_SIZE"' /dev/urandom >"$S".x
-		cat "$S".x 1<>"$S" >&0 0>&1'
-	look_at_notes
-	[ "${#noted[@]}" -le 1 ]
-	rm -f "$api"
-	meanwhile 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
-		conv=notrunc status=none'
-	note "retry: budget 'api': cannot be used: .*"
-}
-
-@test "a segment that is removed while in use is made again" {
-	meanwhile 'rm "$S"'
-	quiet
-	counted retries 1
-	meanwhile 'rm "$S"' --budget-required --breaker on
-	quiet
-	[ -f "$api" ]
-	meanwhile 'mv "$S" "$S".old'
-	quiet
-}
-
-@test "a file that replaces the segment is checked like the first one" {
-	meanwhile 'rm "$S"; mkdir "$S"'
-	note "retry: budget 'api': cannot be used: not a regular file, in .*"
-	rmdir "$api"
-	meanwhile 'rm "$S"; ln -s /dev/null "$S"'
-	note "retry: budget 'api': cannot be used: not a regular file, in .*"
-	[ -c /dev/null ]
-}
-
-@test "its directory may be removed while it is in use" {
-	meanwhile 'rm -r "${S%/*}"'
-	note "retry: budget 'api': cannot be used: cannot use the directory: No such file or directory, in .*"
-	mkdir budgets
-}
-
-@test "a segment that is removed again and again costs no retry and one line at most" {
-	export S=$api
-	start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
-	for _ in {1..20}; do
-		: >ran
-		"$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
-		[ "$got" -eq 7 ]
-		ran 4
-		[ "$(grep -c "^retry: budget 'api'" err.retry)" -le 1 ]
-	done
-	touch enough
-	ended
+@test "a segment that changes while it is in use is given up, or made again" {
+	rows row scene <<-'END'
+	truncated
+	    for size in 0 1300 2327; do
+	        rm -f "$api"
+	        meanwhile 'of another size' "truncate -s $size \"\$S\""
+	    done
+	    rm -f "$api"
+	    meanwhile 'of another size' 'truncate -s 0 "$S"' --budget-required \
+	        --breaker on
+	truncated between the check and the access
+	    fresh
+	    inject getppid:signal=STOP
+	    # It stops when the length of the file was checked.
+	    start strace -D -o trace -P "$api" -e signal=bus,stop \
+	        -e trace=?fstat,?newfstatat,?statx \
+	        -e inject=?fstat,?newfstatat,?statx:signal=STOP:when=3 \
+	        "$RETRY" -B api -n 2 -d 0 --budget-required "${fails[@]}"
+	    wait_for grep -q 'stopped by SIGSTOP' trace
+	    truncate -s 0 "$api"
+	    kill -CONT "$pid"
+	    ended
+	    [ "$status" -eq 7 ]
+	    ran 2
+	    note "retry: budget 'api': cannot be used: of another size, in .*"
+	    grep SIGBUS trace
+	longer
+	    meanwhile 'of another size' 'echo more >>"$S"'
+	overwritten
+	    meanwhile '.*' 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
+	        conv=notrunc status=none'
+	removed
+	    meanwhile '' 'rm "$S"'
+	    counted retries 1
+	    meanwhile '' 'rm "$S"' --budget-required --breaker on
+	    [ -f "$api" ]
+	    meanwhile '' 'mv "$S" "$S".old'
+	replaced by something else
+	    meanwhile 'not a regular file' 'rm "$S"; mkdir "$S"'
+	    rmdir "$api"
+	    meanwhile 'not a regular file' 'rm "$S"; ln -s /dev/null "$S"'
+	    [ -c /dev/null ]
+	removed with its directory
+	    meanwhile 'cannot use the directory: No such file or directory' \
+	        'rm -r "${S%/*}"'
+	removed again and again
+	    export S=$api
+	    start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
+	    for _ in {1..10}; do
+	        rm -f err.retry ran
+	        "$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
+	        [ "$got" -eq 7 ]
+	        ran 4
+	        [ "$(grep -c "^retry: budget 'api'" err.retry)" -le 1 ]
+	    done
+	    touch enough
+	    ended
+	END
 }
 
 #
 # The directory and its file system
 #
 
-@test "a directory that is missing is not made" {
-	unusable '.*No such file or directory' --budget-dir nowhere
-	[ ! -e nowhere ]
-	unusable '.*No such file or directory' --budget-dir nowhere/at/all
-	touch file
-	unusable '.*Not a directory' --budget-dir file
-	unusable '.*File ?name too long' --budget-dir \
-	    "$(printf 'd/%.0s' {1..3000})"
+@test "a directory in which no file can be made is not used" {
+	rows row scene <<-'END'
+	missing, and not made
+	    unusable '.*No such file or directory' --budget-dir nowhere/at/all
+	    [ ! -e nowhere ]
+	a file
+	    touch file
+	    unusable '.*Not a directory' --budget-dir file
+	a name that is too long
+	    unusable '.*File ?name too long' --budget-dir "$(printf 'd/%.0s' {1..3000})"
+	not for files
+	    unusable '.*' --budget-dir /proc/self
+	    unusable '.*' --budget-dir /proc/self/fd
+	    unusable '.*' --budget-dir /dev/fd/
+	END
 }
 
 @test "a directory that may not be written to is not used" {
@@ -408,12 +343,6 @@ meanwhile()
 	with=("${as[@]}")
 	RETRY=./retry unusable '.*Permission denied' --budget-dir closed
 	[ -z "$(ls closed)" ]
-}
-
-@test "a directory in which no file can be created is not used" {
-	unusable '.*' --budget-dir /proc/self
-	unusable '.*' --budget-dir /proc/self/fd
-	unusable '.*' --budget-dir /dev/fd/
 }
 
 # mounted OPTIONS SETUP: the array with runs a command where ./mnt is a tmpfs
@@ -429,63 +358,51 @@ mounted()
 		exec "$@"' sh)
 }
 
-@test "a file system without room is not used" {
+@test "every file system with room that can be written to is used, in memory or not" {
 	mounted size=16k 'head -c 99999 /dev/zero >mnt/full 2>/dev/null'
 	unusable '.*No space left on device' --budget-dir mnt
 	mounted nr_inodes=1 :
 	unusable '.*No space left on device' --budget-dir mnt
-}
-
-@test "16 kB are enough room, and a full file system later changes nothing" {
-	mounted size=16k :
-	usable --budget-dir mnt
-	fails=(sh -c 'echo >>ran
-		head -c 99999 /dev/zero >mnt/full 2>/dev/null
-		exit 7')
-	usable --budget-dir mnt --breaker on
-}
-
-@test "a file system that is read-only is not used" {
 	mounted mode=755 'mount -o remount,ro mnt'
 	unusable '.*Read-only file system' --budget-dir mnt
 	mounted mode=755 '"$RETRY" -B api --budget-dir mnt true
 		mount -o remount,ro mnt'
 	unusable '.*Read-only file system' --budget-dir mnt
-}
-
-@test "every kind of file system can be used, in memory or not" {
-	usable
-	counted firsts 2
 	mounted mode=755 :
 	usable --budget-dir mnt
+	# 16 kB are enough, and what is full later does not matter.
+	mounted size=16k :
+	fails=(sh -c 'echo >>ran
+		head -c 99999 /dev/zero >mnt/full 2>/dev/null
+		exit 7')
+	usable --budget-dir mnt --breaker on
+	with=()
 	usable --budget-dir ./budgets/../budgets/.
-	counted firsts 4
+	counted firsts 1
 }
 
 @test "where a file cannot be made without a name, it is made with one" {
 	inject getppid:error=EIO
 	with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
 		-e 'inject=?open,openat:error=EOPNOTSUPP')
-	three
-	quiet
+	usable
 	grep -q 'O_TMPFILE.*INJECTED' trace
 	only "retry-v4.$EUID.api"
 	[ "$(stat -c %a "$api")" = 600 ]
 }
 
 @test "whatever the kernel refuses, the command runs" {
-	local call failed
+	local call stage failed=0
 	inject getppid:error=EIO
-	failed=0
 	for call in '?open,openat' '?fstat,?newfstatat,?statx' fstatfs pread64 mmap \
 	    fchmod write linkat fcntl '?unlinkat,?unlink'; do
-		for fresh in yes no; do
+		for stage in none made; do
 			rm -f "$api"
-			[ "$fresh" = yes ] || made
+			[ "$stage" = none ] || fresh
 			with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
 				-P "$api" -P "$RETRY_BUDGET_DIR/#*"
 				-e "inject=$call:error=EIO")
-			three
+			two
 			look_at_notes
 			[ "${#noted[@]}" -le 1 ]
 			[[ $(<trace) == *INJECTED* ]] || continue
@@ -501,60 +418,40 @@ mounted()
 # Clocks
 #
 
-# exhausted: two retries, all that there are
-exhausted()
-{
-	is 7 "$RETRY" -q -B api --budget-min 2 -n 9 -d 0 "${fails[@]}"
-	rm -f ran err
-}
-
-@test "a segment of an earlier boot is made anew" {
-	local boot other=01234567-89ab-cdef-0123-456789abcdef
-	boot=$(</proc/sys/kernel/random/boot_id)
-	exhausted
-	case $(stat -f -c %T budgets) in
-	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
-	esac
-	LC_ALL=C sed -i "s/$boot/$other/" "$api"
-	chmod 600 "$api"
-	usable --budget-min 9
-	counted retries 4
-	only "retry-v4.$EUID.api"
-	LC_ALL=C grep -qa "$boot" "$api"
-}
-
-@test "many who find a segment of an earlier boot make one anew" {
-	exhausted
-	case $(stat -f -c %T budgets) in
-	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
-	esac
-	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
-		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$api"
-	chmod 600 "$api"
-	many 64 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
-	ran 74
-	unharmed
-	counted firsts 64
-	only "retry-v4.$EUID.api"
-}
-
-# outdated: makes the budget api, of an earlier boot, and has another process
-# hold its lock, as if it was stopped while it takes the file away
+# outdated: makes the budget api, two retries of which are used, of an earlier
+# boot
 outdated()
 {
-	exhausted
+	made 3/9 -q --budget-min 2
+	rm ran
 	case $(stat -f -c %T budgets) in
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
 	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
 		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$api"
 	chmod 600 "$api"
-	exec 8<"$api"
-	flock 8
+}
+
+@test "a segment of an earlier boot is made anew, by many at once too" {
+	outdated
+	usable --budget-min 9
+	counted retries 1
+	only "retry-v4.$EUID.api"
+	LC_ALL=C grep -qaf /proc/sys/kernel/random/boot_id "$api"
+	rm budgets/*
+	outdated
+	many 40 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
+	ran 50
+	unharmed
+	counted firsts 40
+	only "retry-v4.$EUID.api"
 }
 
 @test "no process waits for one that is stopped while it removes an old segment" {
 	outdated
+	# As another process holds it, that is about to remove the file.
+	exec 8<"$api"
+	flock 8
 	inject getppid:delay_enter=1 # where that works, so does the other
 	for option in '' --breaker=1,1s --budget-required; do
 		# shellcheck disable=SC2086 # may be nothing
@@ -566,19 +463,14 @@ outdated()
 	: >err
 	is 7 "$RETRY" -B api -n 1 -d 0 "${fails[@]}" 8<&-
 	note "retry: budget 'api': cannot be used: being replaced all the time, in .*; counting for this command alone"
+	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
+	for option in --budget-required --breaker=1,1s; do
+		is 143 "${inject[@]}" "$RETRY" -q -B api "$option" touch began 8<&-
+		[ ! -e began ]
+	done
 	exec 8<&-
 	is 7 "$RETRY" -B api -n 1 -d 0 "${fails[@]}"
 	counted firsts 1
-}
-
-@test "TERM ends a wait for the removal of an old segment" {
-	outdated
-	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
-	is 143 "${inject[@]}" "$RETRY" -q -B api --budget-required touch began 8<&-
-	[ ! -e began ]
-	is 143 "${inject[@]}" "$RETRY" -q -B api --breaker 1,1s touch began 8<&-
-	[ ! -e began ]
-	exec 8<&-
 }
 
 @test "for a segment in memory the boot is not looked up" {
@@ -592,7 +484,7 @@ outdated()
 
 @test "a segment of another time namespace is not used" {
 	isolate -f --time --boottime 100000
-	made
+	fresh
 	with=("${isolate[@]}")
 	kept unusable 'made in another time namespace'
 	with=()
@@ -602,35 +494,28 @@ outdated()
 @test "a clock that is two slices behind sees what was counted before it" {
 	is 0 "$RETRY" -B api --budget-min 2 --budget-ratio 1 true
 	aged 10
-	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
-	ran 3
+	made 3/3 -q
 	aged 8
-	is 0 "$RETRY" -B api true
-	is 0 "$RETRY" -B api true
-	is 7 "$RETRY" -B api -n 3 -d 0 "${fails[@]}"
-	ran 5
+	succeed 2
+	made 2/3
 	note '.* 3 of 3 retries used in 60s \(3 successes, .*'
 	aged 72 # and all this was at least at 10 s
-	is 7 "$RETRY" -q -B api -n 9 -d 0 "${fails[@]}"
-	ran 8
+	made 3/9 -q
 }
 
-@test "a clock that is far behind is not used" {
-	made
+@test "a clock that is far behind, or before the segment was made, is not used" {
+	fresh
 	aged 100
 	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	aged 1
-	three
+	two
 	note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
-}
-
-@test "a segment from the future is not used as it is" {
-	made
+	fresh
 	older -1000
-	three
+	two
 	look_at_notes
 	[ "${#noted[@]}" -le 1 ]
-	three --budget-required
+	two --budget-required
 }
 
 #
@@ -638,45 +523,32 @@ outdated()
 #
 
 @test "of different limits the stricter ones apply, and one line says so" {
-	is 7 "$RETRY" -q -B api --budget-ratio 0.5 --budget-min 2 \
-	    --budget-window 30s -n 1 "${fails[@]}"
-	is 7 "$RETRY" -B api --budget-ratio 0.7 --budget-min 5 \
-	    --budget-window 60s -n 9 -d 0 "${fails[@]}"
-	ran 4
-	notes | sed -n 1p | grep -qx "retry: budget 'api': already in use with other limits; using ratio 0.5, min 2, window 30s"
-	notes | sed -n 2p | grep -q 'exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'
-	noted 2
-}
-
-@test "the stricter limits apply to all invocations" {
-	is 7 "$RETRY" -q -B api --budget-min 9 -n 1 "${fails[@]}"
-	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
-	ran 3
-	is 7 "$RETRY" -B api --budget-min 9 -n 9 -d 0 "${fails[@]}"
-	ran 4
-	[ "$(notes | grep -c 'already in use with other limits; using ratio 0.2, min 1,')" -eq 1 ]
-}
-
-@test "an invocation without limits of its own accepts any" {
-	is 7 "$RETRY" -q -B api --budget-ratio 1 --budget-min 1 \
-	    --budget-window 20s -n 1 "${fails[@]}"
-	rm ran
-	is 7 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
-	is 7 "$RETRY" -B api --budget-ratio 100% -n 1 "${fails[@]}"
-	ran 3
-	quiet
-}
-
-@test "with -q no message is about different limits" {
-	is 7 "$RETRY" -q -B api --budget-min 1 -n 1 "${fails[@]}"
-	is 7 "$RETRY" -q -B api --budget-min 5 -n 5 -d 0 "${fails[@]}"
-	ran 3
-	[ "$(lines err)" -eq 0 ]
+	rows row scene <<-'END'
+	the stricter of each kind
+	    fresh --budget-ratio 0.5 --budget-min 2 --budget-window 30s
+	    made 3/9 --budget-ratio 0.7 --budget-min 5 --budget-window 60s
+	    [[ $(notes) == "retry: budget 'api': already in use with other limits; using ratio 0.5, min 2, window 30s"$'\n'*' exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'* ]]
+	    noted 2
+	for those who were there before, too
+	    fresh --budget-min 9
+	    made 2/9 -q --budget-min 1
+	    made 1/9 --budget-min 9
+	    [ "$(notes | grep -c 'already in use with other limits; using ratio 0.2, min 1,')" -eq 1 ]
+	who gives none accepts any
+	    fresh --budget-ratio 1 --budget-min 1 --budget-window 20s
+	    made 2/2
+	    quiet
+	    made 1/1 --budget-ratio 100%
+	    quiet
+	-q does not say so
+	    fresh --budget-min 1
+	    made 2/5 -q --budget-min 5
+	    [ "$(lines err)" -eq 0 ]
+	END
 }
 
 @test "a segment of a newer layout beside it is left alone" {
-	local newer
-	newer=budgets/retry-v5.$EUID.api
+	local newer=budgets/retry-v5.$EUID.api
 	head -c 5000 /dev/urandom >"$newer"
 	before=$(md5sum "$newer")
 	usable
@@ -714,16 +586,19 @@ outdated()
 }
 
 # boundaries CMD...: prints NAME NTH of each system call that CMD makes from
-# where retry begins, its own and not its children's
+# where retry begins, its own and not its children's. In short runs those are
+# left out that nobody else sees, and between which it changes nothing.
 boundaries()
 {
 	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
-	awk -F'[( ]' '
+	awk -F'[( ]' -v long="${LONG-}" '
 		/^[a-z]/ {
 			if (/retry-v4|budgets/)
 				ours = 1
 			seen[$1]++
-			if (ours && $1 != "exit_group")
+			if (!ours || $1 == "exit_group")
+				next
+			if (long || $1 !~ /^(rt_sig(pending|procmask)|p?poll|.*_time64|read|close|waitid)$/)
 				print $1, seen[$1]
 		}' trace
 }
@@ -732,7 +607,7 @@ boundaries()
 # first of all; in long runs also as one that finds a segment, or is denied
 occasions()
 {
-	echo fresh
+	echo first
 	[ -z "${LONG-}" ] || printf '%s\n' found denied
 }
 
@@ -740,7 +615,7 @@ occasions()
 occasion()
 {
 	rm -f budgets/*
-	[ "$1" = fresh ] || made --budget-min 2 --budget-window 1h >&2
+	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h >&2
 	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}" >&2
 	: >ran
 	: >err
@@ -814,11 +689,11 @@ occasion()
 # Other users
 #
 
-@test "other users can neither read nor write it" {
+@test "other users can neither read nor write it, and have their own" {
 	become "$ANN"
 	chmod 1777 budgets
 	umask 0
-	made
+	fresh --budget-min 1
 	[ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	cd budgets
 	run ! "${as[@]}" cat "retry-v4.0.api"
@@ -826,35 +701,20 @@ occasion()
 	run ! "${as[@]}" sh -c 'echo 1<>retry-v4.0.api'
 	run ! "${as[@]}" rm -f retry-v4.0.api
 	cd ..
-	kept "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api \
-	    --budget-required true
+	made 2/9 -q
+	rm ran
+	kept is 7 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
+	    --budget-required --budget-min 1 -n 9 -d 0 "${fails[@]}"
+	ran 2
 	[ "$(ls -A budgets | wc -l)" -eq 2 ]
 	[ "$(stat -c '%a %u' "budgets/retry-v4.$ANN.api")" = "600 $ANN" ]
-}
-
-@test "users have budgets of their own" {
-	become "$ANN"
-	chmod 1777 budgets
-	is 7 "$RETRY" -q -B api --budget-min 1 -n 9 -d 0 "${fails[@]}"
-	is 7 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
-	    --budget-min 1 -n 9 -d 0 "${fails[@]}"
-	ran 4
-}
-
-@test "root does not use a file that a user has put in place of the segment" {
-	become "$ANN"
-	chmod 1777 budgets
-	is 0 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -B api true
+	# Nor does root use a file that a user has put in place of the segment.
 	mv "budgets/retry-v4.$ANN.api" "$api"
 	kept unusable 'owned by another user'
 }
 
 @test "a directory with the setgid bit is shared by its group" {
-	become "$ANN" "$FRIENDS"
-	mkdir shared
-	chgrp "$FRIENDS" shared
-	chmod 2770 shared
-	export RETRY_BUDGET_DIR=shared
+	shared
 	umask 077
 	is 7 "${as[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
 	ran 3
@@ -875,11 +735,7 @@ occasion()
 }
 
 @test "root shares the directory of a group, but maps no segment of a user there" {
-	become "$ANN" "$FRIENDS"
-	mkdir shared
-	chgrp "$FRIENDS" shared
-	chmod 2770 shared
-	export RETRY_BUDGET_DIR=shared
+	shared
 	is 0 "${as[@]}" ./retry -B api true
 	before=$(md5sum shared/retry-v4.api)
 	unusable 'owned by another user'
@@ -893,45 +749,40 @@ occasion()
 }
 
 @test "no other directory is shared" {
-	local mode owner
+	local mode owner is
 	become "$ANN" "$FRIENDS"
 	umask 0
-	# the mode of the directory, and its owner
-	for mode in '0770 0' '3777 0' '2777 0' '1777 0' "2770 $BOB" \
-	    "2770 $CY"; do
-		owner=${mode#* }
+	# the mode of the directory, its owner, and the name and mode of what is made
+	while read -r mode owner is; do
 		rm -rf shared
 		mkdir shared
 		chown "$owner:$FRIENDS" shared
-		chmod "${mode% *}" shared
+		chmod "$mode" shared
 		is 0 "${as[@]}" ./retry -B api --budget-dir shared \
 		    --budget-required true
-		[ "$(ls -A shared)" = "retry-v4.$ANN.api" ]
-		[ "$(stat -c %a shared/*)" = 600 ]
-	done
-	rm -rf shared
-	mkdir shared
-	chown "$ANN:$FRIENDS" shared
-	chmod 2770 shared
-	is 0 "${as[@]}" ./retry -B api --budget-dir shared --budget-required true
-	[ "$(ls -A shared)" = retry-v4.api ]
+		[ "$(cd shared && stat -c '%n %a' -- *)" = "$is" ]
+	done <<-END
+		0770 0 retry-v4.$ANN.api 600
+		3777 0 retry-v4.$ANN.api 600
+		2777 0 retry-v4.$ANN.api 600
+		1777 0 retry-v4.$ANN.api 600
+		2770 $BOB retry-v4.$ANN.api 600
+		2770 $CY retry-v4.$ANN.api 600
+		2770 $ANN retry-v4.api 660
+	END
 	quiet
 }
 
 @test "in a shared directory a segment of another mode or group is not used" {
-	become "$ANN" "$FRIENDS"
-	mkdir shared
-	chgrp "$FRIENDS" shared
-	chmod 2770 shared
-	export RETRY_BUDGET_DIR=shared
+	shared
 	is 0 "${as[@]}" ./retry -B api true
 	chmod 666 shared/*
 	RETRY=./retry with=("${as[@]}")
-	three
+	two
 	note ".* cannot be used: mode is not 0660, in shared; .*"
 	chmod 660 shared/*
 	chgrp "$BOB" shared/*
 	chmod o+rw shared/*
-	three
+	two
 	noted 1
 }
