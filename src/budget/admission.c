@@ -31,7 +31,7 @@ admission_look(const struct visit *visit)
 	if (agree(visit))
 		visit->caller->corrupt =
 		    window_withdraw(&visit->segment->window, &none,
-			segment_epoch(visit->header, visit->now),
+			window_epoch(visit->header->slice, visit->age),
 			&sums) == WINDOW_CORRUPT;
 }
 
@@ -42,7 +42,7 @@ deny(const struct visit *visit, struct admission *admission, nanos next)
 {
 	struct segment *segment = visit->segment;
 	nanos cooldown = visit->caller->config->cooldown;
-	nanos age = segment_age(visit->header, visit->now);
+	nanos age = visit->age;
 	uint64_t was = atomic_load(&segment->cooldown);
 
 	while (cooldown > 0 && !admission->cooling &&
@@ -66,8 +66,8 @@ limit_retry(const struct visit *visit, struct admission *admission)
 	const struct header *header = visit->header;
 	const struct terms *limits = &admission->terms;
 	enum window_answer answer = WINDOW_DENIED;
-	int64_t epoch = segment_epoch(header, visit->now), left;
-	nanos age = segment_age(header, visit->now);
+	nanos age = visit->age;
+	int64_t epoch = window_epoch(header->slice, age), left;
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
 
@@ -79,8 +79,8 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		left = window_limit(limits, admission->sums.successes) -
 		    admission->sums.retries;
 		if (left > 0)
-			admission->fleet = fleet_caller_ask(
-			    caller->fleet, segment, header, left, visit->now);
+			admission->fleet = fleet_host_ask(&segment->fleet,
+			    &segment->window, caller->fleet, left, age);
 	}
 	switch (admission->fleet.decision) {
 	case HOST_UNASKED:
@@ -108,7 +108,7 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		add_one(&segment->retries);
 	else if (answer == WINDOW_DENIED)
 		deny(visit, admission,
-		    segment_next(&segment->window, header, limits, visit->now,
+		    window_next(&segment->window, limits, header->slice, age,
 			&admission->sums));
 	else
 		caller->corrupt = true;
@@ -157,7 +157,7 @@ admission_ask(const struct visit *visit, bool retry)
 	struct segment *segment = visit->segment;
 	struct admission admission = { .answer = ADMISSION_GRANTED };
 	enum breaker_pass pass = BREAKER_PASSED;
-	nanos age = segment_age(visit->header, visit->now);
+	nanos age = visit->age;
 	bool waited = caller->waits;
 
 	caller->began = visit->now;
@@ -212,14 +212,14 @@ admission_foresee(const struct visit *visit, nanos delay)
 	const struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
 	struct admission admission = { .answer = ADMISSION_GRANTED };
-	nanos age = segment_age(visit->header, visit->now), next, window;
+	nanos age = visit->age, next, window;
 	int64_t coming;
 
 	if (caller->config->wait > 0 || has_breaker(caller) || !agree(visit))
 		return admission;
 	admission.terms = caller->terms;
-	next = segment_next(&segment->window, visit->header, &admission.terms,
-	    visit->now, &admission.sums);
+	next = window_next(&segment->window, &admission.terms,
+	    visit->header->slice, age, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
 	window = admission.terms.window / NANOS_MS;
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
@@ -245,7 +245,7 @@ admission_tell(
 	struct segment *segment = visit->segment;
 	const struct header *header = visit->header;
 	const struct breaker_config *breaker = &caller->config->breaker;
-	nanos age = segment_age(header, visit->now);
+	nanos age = visit->age;
 	int64_t hosts = 0;
 
 	if (!agree(visit))
@@ -255,12 +255,11 @@ admission_tell(
 	if (completed && caller->deposits)
 		caller->corrupt =
 		    window_deposit(&segment->window,
-			segment_epoch(header, visit->now)) == WINDOW_CORRUPT;
+			window_epoch(header->slice, age)) == WINDOW_CORRUPT;
 	if (caller->corrupt)
 		return;
 	if (caller->fleet != NULL)
-		hosts = fleet_host_hosts(
-		    &segment->fleet, caller->fleet->config.tag);
+		hosts = fleet_host_hosts(&segment->fleet, caller->fleet->tag);
 	/* The result of a probe that lost its lease is ignored. */
 	if (caller->lease != 0)
 		breaker_probed(&segment->breaker, breaker, result,
@@ -289,8 +288,7 @@ admission_renew(const struct visit *visit)
 {
 	struct caller *caller = visit->caller;
 
-	breaker_renew(&visit->segment->breaker, &caller->lease,
-	    segment_age(visit->header, visit->now));
+	breaker_renew(&visit->segment->breaker, &caller->lease, visit->age);
 	caller->lost_lease = caller->lease == 0;
 	caller->renewal = visit->now + BREAKER_RENEWAL;
 }

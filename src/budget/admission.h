@@ -26,7 +26,7 @@
 
 #include <stdbool.h>
 #include "budget/breaker.h"
-#include "budget/fleet_caller.h"
+#include "budget/fleet_host.h"
 #include "budget/segment.h"
 #include "budget/window.h"
 
@@ -94,6 +94,7 @@ struct visit {
 	struct segment *segment; /* NULL: the visit has not begun */
 	const struct header *header; /* a checked copy */
 	nanos now; /* CLOCK_BOOTTIME */
+	nanos age; /* segment_age() now */
 };
 
 /* Finds out the limits in force, and whether the segment is corrupt. */

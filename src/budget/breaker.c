@@ -20,8 +20,6 @@
 /* A pause or a lease that is longer than this is corrupt. */
 #define LONGEST (BREAKER_PAUSE_MOST + NANOS_MINUTE)
 
-#define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
-
 static enum breaker_state
 state_of(uint64_t word)
 {
@@ -31,7 +29,7 @@ state_of(uint64_t word)
 static int64_t
 slowdown_of(uint64_t word)
 {
-	return (int64_t)(word >> SLOWDOWN_AT & MOST(SLOWDOWN_BITS));
+	return (int64_t)(word >> SLOWDOWN_AT & NUMBER_MOST(SLOWDOWN_BITS));
 }
 
 /* Whether attempts other than the probe are admitted. */
@@ -45,7 +43,7 @@ admits(uint64_t word)
 static uint64_t
 seq_of(uint64_t word)
 {
-	return word >> MS_BITS & MOST(SEQ_BITS);
+	return word >> MS_BITS & NUMBER_MOST(SEQ_BITS);
 }
 
 /* The word that follows word, with its slowdown. Its ms is until, rounded up.
@@ -53,11 +51,11 @@ seq_of(uint64_t word)
 static uint64_t
 follow(uint64_t word, enum breaker_state state, nanos until)
 {
-	uint64_t seq = (seq_of(word) + 1) & MOST(SEQ_BITS);
+	uint64_t seq = (seq_of(word) + 1) & NUMBER_MOST(SEQ_BITS);
 	uint64_t ms = (uint64_t)(until / NANOS_MS + (until % NANOS_MS > 0));
 
-	if (ms > MOST(MS_BITS))
-		ms = MOST(MS_BITS);
+	if (ms > NUMBER_MOST(MS_BITS))
+		ms = NUMBER_MOST(MS_BITS);
 	return (uint64_t)state << STATE_AT |
 	    (uint64_t)slowdown_of(word) << SLOWDOWN_AT | seq << MS_BITS | ms;
 }
@@ -66,7 +64,7 @@ follow(uint64_t word, enum breaker_state state, nanos until)
 static nanos
 instant_of(uint64_t word)
 {
-	return (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
+	return (nanos)(word & NUMBER_MOST(MS_BITS)) * NANOS_MS;
 }
 
 /*
@@ -125,7 +123,7 @@ streak_seq(uint64_t streak)
 static uint64_t
 doublings_of(uint64_t streak)
 {
-	return streak >> FAILURE_BITS & MOST(DOUBLING_BITS);
+	return streak >> FAILURE_BITS & NUMBER_MOST(DOUBLING_BITS);
 }
 
 /*
@@ -139,13 +137,13 @@ failures_of(uint64_t streak, uint64_t word)
 {
 	if (admits(word) && streak_seq(streak) != seq_of(word))
 		return 0;
-	return streak & MOST(FAILURE_BITS);
+	return streak & NUMBER_MOST(FAILURE_BITS);
 }
 
 static uint64_t
 one_more(uint64_t count, int bits)
 {
-	return count < MOST(bits) ? count + 1 : count;
+	return count < NUMBER_MOST(bits) ? count + 1 : count;
 }
 
 /* The length of a pause that was doubled doublings times. */
@@ -330,7 +328,7 @@ breaker_probed(struct breaker *breaker, const struct breaker_config *config,
 	if (result != RESULT_FAILURE) {
 		/* Rounded down: the first turns are available at once. */
 		next = follow(lease, BREAKER_RECOVERING, now - now % NANOS_MS);
-		next &= ~(MOST(SLOWDOWN_BITS) << SLOWDOWN_AT);
+		next &= ~(NUMBER_MOST(SLOWDOWN_BITS) << SLOWDOWN_AT);
 		next |= (uint64_t)ramp_slowdown(hosts) << SLOWDOWN_AT;
 		atomic_compare_exchange_strong(&breaker->word, &lease, next);
 		return;
@@ -347,7 +345,8 @@ breaker_probed(struct breaker *breaker, const struct breaker_config *config,
 	/* Late failures of the same streak may have changed the streak. */
 	while (streak_seq(streak) == streak_seq(next)) {
 		doublings = one_more(doublings_of(streak), DOUBLING_BITS);
-		failures = one_more(streak & MOST(FAILURE_BITS), FAILURE_BITS);
+		failures =
+		    one_more(streak & NUMBER_MOST(FAILURE_BITS), FAILURE_BITS);
 		next = streak_of(streak_seq(streak), doublings, failures);
 		if (atomic_compare_exchange_strong(
 			&breaker->streak, &streak, next))

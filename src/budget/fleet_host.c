@@ -14,11 +14,8 @@
 #define LEFT_BITS 16
 #define EPOCH_BITS 32
 
-/* The greatest number of so many bits. */
-#define MOST(bits) ((UINT64_C(1) << (bits)) - 1)
-
 #define ONE_WAITING (UINT64_C(1) << UNTIL_BITS)
-#define ALL_WAITING (MOST(WAITING_BITS) << UNTIL_BITS)
+#define ALL_WAITING (NUMBER_MOST(WAITING_BITS) << UNTIL_BITS)
 #define ONE_LEFT (UINT64_C(1) << EPOCH_BITS)
 
 /* The random factor makes a pause longer by a half at most. */
@@ -39,23 +36,24 @@ fleet_host_tag(const char *server)
 	return (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
 }
 
-uint64_t
-fleet_host_tagged(uint16_t tag, uint64_t rest)
+static uint64_t
+tagged(uint16_t tag, uint64_t rest)
 {
 	return (uint64_t)tag << TAG_AT | rest;
 }
 
-uint64_t
-fleet_host_rest(uint16_t tag, uint64_t word)
+/* A word without its tag; 0 if it has another tag. */
+static uint64_t
+rest_of(uint16_t tag, uint64_t word)
 {
-	return word >> TAG_AT == tag ? word & MOST(TAG_AT) : 0;
+	return word >> TAG_AT == tag ? word & NUMBER_MOST(TAG_AT) : 0;
 }
 
 /* The greatest number of so many bits, or number >= 0 if that is less. */
 static uint64_t
 fit(int64_t number, int bits)
 {
-	return (uint64_t)number_lesser(number, (int64_t)MOST(bits));
+	return (uint64_t)number_lesser(number, (int64_t)NUMBER_MOST(bits));
 }
 
 /* The until of an instant, rounded up. */
@@ -69,7 +67,7 @@ until_of(nanos instant)
 static nanos
 instant_of(uint64_t word)
 {
-	return (nanos)(word & MOST(UNTIL_BITS)) * NANOS_MS;
+	return (nanos)(word & NUMBER_MOST(UNTIL_BITS)) * NANOS_MS;
 }
 
 /* How long it is to the instant of a word; 0 if it is past, or corrupt. A
@@ -82,91 +80,25 @@ left_of(uint64_t word, nanos longest, nanos now)
 	return left > 0 && left <= longest + BEHIND ? left : 0;
 }
 
-static nanos
-window_of(nanos slice)
+/* A random part of a whole. */
+static int64_t
+part_of(int64_t whole, uint64_t random)
 {
-	return number_multiply(slice, WINDOW_SLICES);
-}
-
-/* A pause times a random factor from a half to one and a half. */
-static nanos
-randomize(nanos pause, uint64_t random)
-{
-	int64_t factor = (int64_t)(random >> 48); /* in 65536ths */
-
-	return number_add(pause / 2, number_multiply(pause, factor) / 65536);
-}
-
-/*
- * The server
- */
-
-/* Stores what is known now. If another process has changed the word since, then
- * that process knows as much. */
-static void
-learn(_Atomic uint64_t *at, uint64_t known)
-{
-	uint64_t word = atomic_load(at);
-
-	if (word != known)
-		atomic_compare_exchange_strong(at, &word, known);
-}
-
-/* The offset is as if the server had read its clock when the question was
- * asked. The server read it later, so the offset is never too small. */
-void
-fleet_host_learn_time(
-    struct fleet_host *host, uint16_t tag, nanos time, nanos asked)
-{
-	int64_t ms = time > asked ? (time - asked) / NANOS_MS + 1 : 0;
-
-	learn(&host->offset, fleet_host_tagged(tag, fit(ms, TAG_AT)));
-}
-
-void
-fleet_host_learn(struct fleet_host *host, uint16_t tag,
-    const struct fleet_answer *answer, nanos asked)
-{
-	uint64_t link = atomic_load(&host->link);
-
-	fleet_host_learn_time(host, tag, answer->now, asked);
-	learn(&host->hosts, fleet_host_tagged(tag, fit(answer->hosts, TAG_AT)));
-	learn(&host->used,
-	    fit(answer->retries, 32) << 32 | fit(answer->limit, 32));
-	if (fleet_host_rest(tag, link) != 0)
-		atomic_compare_exchange_strong(&host->link, &link, 0);
-}
-
-int64_t
-fleet_host_hosts(const struct fleet_host *host, uint16_t tag)
-{
-	return (int64_t)fleet_host_rest(tag, atomic_load(&host->hosts));
+	return number_multiply(whole, (int64_t)(random >> 48)) / 65536;
 }
 
 /* How many failures in a row there were; 0 if the last one was long ago. If
- * there were any, nobody should rely on an answer. */
+ * there were any, nobody should rely on an answer. link: without its tag. */
 static uint64_t
-failures_of(uint16_t tag, uint64_t link, nanos now)
+failures_of(uint64_t link, nanos now)
 {
-	uint64_t rest = fleet_host_rest(tag, link);
-	nanos over = now - instant_of(rest);
+	nanos over = now - instant_of(link);
 
 	if (over > FLEET_HOST_PAUSE_MOST ||
-	    (over < 0 && left_of(rest, LONGEST, now) == 0))
+	    (over < 0 && left_of(link, LONGEST, now) == 0))
 		return 0;
-	return rest >> UNTIL_BITS;
+	return link >> UNTIL_BITS;
 }
-
-/* How long the pause after no answer still lasts. */
-static nanos
-pause_of(uint16_t tag, uint64_t link, nanos now)
-{
-	return left_of(fleet_host_rest(tag, link), LONGEST, now);
-}
-
-/*
- * The lease
- */
 
 static uint64_t
 turn_of(uint64_t lease)
@@ -180,20 +112,17 @@ waiting_of(uint64_t lease)
 	return (int64_t)((lease & ALL_WAITING) / ONE_WAITING);
 }
 
-/* Ends a lease, unless it has ended and another process has taken it. */
-static void
-release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
+/* Where a mark is. */
+static int64_t
+marked(uint64_t mark)
 {
-	uint64_t ended = (uint64_t)(now / NANOS_MS);
-	uint64_t word, rest;
+	return (int64_t)(mark >> 32);
+}
 
-	do {
-		word = atomic_load(lease);
-		rest = word & ~MOST(UNTIL_BITS);
-		if (((word ^ taken) & ~ALL_WAITING) != 0 ||
-		    instant_of(word) <= now)
-			return;
-	} while (!atomic_compare_exchange_strong(lease, &word, rest | ended));
+int64_t
+fleet_host_hosts(const struct fleet_host *host, uint16_t tag)
+{
+	return (int64_t)rest_of(tag, atomic_load(&host->hosts));
 }
 
 /*
@@ -202,35 +131,34 @@ release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
 
 /* Decides without the server. lasts: after which time somebody may ask it. */
 static struct host_step
-go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
-    nanos now)
+go_alone(struct fleet_host *host, const struct fleet_caller *caller,
+    nanos lasts, nanos now)
 {
-	int64_t epoch = window_epoch(config->slice, now), slices;
-	int64_t hosts = fleet_host_hosts(host, config->tag);
+	const struct fleet_policy *policy = caller->policy;
+	int64_t hosts = fleet_host_hosts(host, caller->tag);
 	struct host_step step = { .decision = HOST_DENIED, .silent = true };
-	struct terms limits = { 0, config->share, 0 };
+	struct terms limits = { 0, policy->alone, 0 };
 	struct window_sums sums;
 
-	if (config->share < 0)
+	if (policy->alone < 0)
 		limits.min = hosts == 0
 		    ? 1
-		    : number_greater(1, config->terms.min / hosts);
+		    : number_greater(1, policy->terms.min / hosts);
 	step.share = limits.min;
-	switch (window_withdraw(&host->alone, &limits, epoch, &sums)) {
+	switch (window_withdraw(
+	    &host->alone, &limits, window_epoch(caller->slice, now), &sums)) {
 	case WINDOW_GRANTED:
 		step.decision = HOST_ALONE;
-		return step;
+		break;
+	case WINDOW_DENIED:
+		step.next = number_lesser(lasts,
+		    window_next(
+			&host->alone, &limits, caller->slice, now, &sums));
+		break;
 	case WINDOW_CORRUPT:
 		step.decision = HOST_CORRUPT;
-		return step;
-	default:
 		break;
 	}
-	slices = window_next(&host->alone, &limits, epoch, &sums);
-	step.next = slices == WINDOW_NEVER
-	    ? lasts
-	    : number_lesser(
-		  lasts, slices * config->slice - now % config->slice);
 	return step;
 }
 
@@ -240,39 +168,60 @@ go_alone(struct fleet_host *host, const struct host_config *config, nanos lasts,
  * question, denial or pause ended.
  */
 static nanos
-wait_for_opening(struct fleet_host *host, const struct host_config *config,
-    nanos quiet, nanos now, uint64_t random)
+wait_for_opening(struct fleet_host *host, const struct fleet_caller *caller,
+    nanos quiet, nanos now)
 {
 	nanos most =
-	    number_lesser(FLEET_HOST_SPREAD_MOST, window_of(config->slice));
-	nanos spread =
-	    number_lesser(number_multiply(fleet_host_hosts(host, config->tag),
-			      FLEET_HOST_SPREAD),
-		most);
-	nanos part, left;
+	    number_lesser(FLEET_HOST_SPREAD_MOST, window_length(caller->slice));
+	nanos spread = number_lesser(most,
+	    number_multiply(
+		fleet_host_hosts(host, caller->tag), FLEET_HOST_SPREAD));
 	uint64_t word, rest;
+	nanos left;
 
 	if (spread < FLEET_HOST_LOOK)
 		return 0;
 	word = atomic_load(&host->opening);
-	rest = fleet_host_rest(config->tag, word);
+	rest = rest_of(caller->tag, word);
 	left = left_of(rest, FLEET_HOST_SPREAD_MOST, now);
 	if (left > 0 || now - quiet <= spread ||
 	    (rest != 0 && now - instant_of(rest) <= spread))
 		return left;
-	part = number_multiply(spread, (int64_t)(random >> 48)) / 65536;
-	rest = until_of(number_add(now, part));
+	rest = until_of(number_add(now, part_of(spread, caller->random)));
 	return atomic_compare_exchange_strong(
-		   &host->opening, &word, fleet_host_tagged(config->tag, rest))
+		   &host->opening, &word, tagged(caller->tag, rest))
 	    ? instant_of(rest) - now
 	    : -1;
 }
 
-struct host_step
-fleet_host_ask(struct fleet_host *host, const struct host_config *config,
-    struct fleet_wait *wait, int64_t most, nanos now, uint64_t random,
-    struct fleet_question *question)
+/* Begins a question that wants nothing, and whose answer nobody waits for. */
+static void
+begin_question(
+    const struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
+	uint64_t ms = rest_of(caller->tag, atomic_load(&host->offset));
+	nanos timeout = caller->policy->timeout;
+	nanos time = number_add(number_multiply((int64_t)ms, NANOS_MS), now);
+
+	caller->question = (struct fleet_question){ .key = caller->key,
+		.terms = caller->policy->terms,
+		.asked = now,
+		.until = number_add(now, 2 * timeout) };
+	caller->question.terms.window = window_length(caller->slice);
+	/* The time may be late, but by less than the timeout of a question. */
+	if (ms != 0)
+		caller->question.by = number_add(time, timeout);
+}
+
+/* If the decision is HOST_ASK, there is a question, which tells nothing. */
+static struct host_step
+decide(struct fleet_host *host, struct fleet_caller *caller, int64_t most,
+    nanos now)
+{
+	struct fleet_question *question = &caller->question;
+	struct fleet_wait *wait = &caller->wait;
+	nanos timeout = caller->policy->timeout;
+
 	/* Begins anew if another process has changed what was read. */
 	for (;;) {
 		/*
@@ -285,23 +234,23 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 		uint64_t denied = atomic_load(&host->denied);
 		uint64_t credit = atomic_load(&host->credit);
 		uint64_t link = atomic_load(&host->link);
-		uint64_t rest = fleet_host_rest(config->tag, credit);
+		uint64_t left = rest_of(caller->tag, credit);
+		uint64_t down = rest_of(caller->tag, link);
 		bool taken = instant_of(lease) > now &&
-		    !(wait->waits && now - wait->since >= config->timeout);
+		    !(wait->waits && now - wait->since >= timeout);
 		bool counted = wait->waits && wait->turn == turn_of(lease);
 		struct host_step step = { .decision = HOST_DENIED };
-		int64_t wanted = 1;
-		nanos alone, until;
+		nanos alone;
 
-		step.next = left_of(fleet_host_rest(config->tag, denied),
-		    window_of(config->slice), now);
+		step.next = left_of(rest_of(caller->tag, denied),
+		    window_length(caller->slice), now);
 		if (step.next > 0)
 			return step;
 
 		/* A retry that was granted in this slice is left over. */
-		if (rest >= ONE_LEFT &&
-		    (int64_t)(rest % ONE_LEFT) ==
-			window_epoch(config->slice, now)) {
+		if (left >= ONE_LEFT &&
+		    (int64_t)(left % ONE_LEFT) ==
+			window_epoch(caller->slice, now)) {
 			step.decision = HOST_GRANTED;
 			if (atomic_compare_exchange_strong(
 				&host->credit, &credit, credit - ONE_LEFT))
@@ -311,12 +260,11 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 
 		/* If the last question failed, one process may ask again, and
 		 * the others are alone meanwhile. */
-		alone = pause_of(config->tag, link, now);
-		if (alone == 0 && taken &&
-		    failures_of(config->tag, link, now) > 0)
+		alone = left_of(down, LONGEST, now);
+		if (alone == 0 && taken && failures_of(down, now) > 0)
 			alone = instant_of(lease) - now;
 		if (alone > 0)
-			return go_alone(host, config, alone, now);
+			return go_alone(host, caller, alone, now);
 
 		/* Another process asks: this one is counted as one that waits.
 		 */
@@ -335,10 +283,10 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 		}
 		if (taken)
 			return step;
-		step.next = wait_for_opening(host, config,
+		step.next = wait_for_opening(host, caller,
 		    number_greater(instant_of(lease),
 			number_greater(instant_of(denied), instant_of(link))),
-		    now, random);
+		    now);
 		if (step.next > 0)
 			return step;
 		if (step.next < 0)
@@ -349,15 +297,15 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 		 * the answer has to be stored, too. The question is for the
 		 * other processes that waited in the last turn as well.
 		 */
-		until = number_add(
-		    now, number_add(config->timeout, FLEET_HOST_LOOK));
+		begin_question(host, caller, now);
+		question->wanted = 1;
 		if (waiting_of(lease) > 0 &&
 		    now - instant_of(lease) <= FLEET_HOST_RECENT)
-			wanted = waiting_of(lease) + (counted ? 0 : 1);
-		*question = fleet_host_question(host, config, now);
-		question->wanted = number_lesser(wanted, most);
-		question->lease =
-		    (turn_of(lease) + 1) << TURN_AT | until_of(until);
+			question->wanted = number_lesser(
+			    most, waiting_of(lease) + (counted ? 0 : 1));
+		question->lease = (turn_of(lease) + 1) << TURN_AT |
+		    until_of(
+			number_add(now, number_add(timeout, FLEET_HOST_LOOK)));
 		step.decision = HOST_ASK;
 		if (atomic_compare_exchange_strong(
 			&host->lease, &seen, question->lease)) {
@@ -367,107 +315,272 @@ fleet_host_ask(struct fleet_host *host, const struct host_config *config,
 	}
 }
 
-struct fleet_question
-fleet_host_question(
-    const struct fleet_host *host, const struct host_config *config, nanos now)
-{
-	uint64_t ms = fleet_host_rest(config->tag, atomic_load(&host->offset));
-	struct fleet_question question = { .key = config->key,
-		.terms = config->terms,
-		.asked = now,
-		.until = number_add(now, 2 * config->timeout) };
-	nanos time = number_add(number_multiply((int64_t)ms, NANOS_MS), now);
+/*
+ * What the server is told
+ */
 
-	/* The time may be late, but by less than the timeout of a question. */
-	if (ms != 0)
-		question.by = number_add(time, config->timeout);
-	return question;
+/*
+ * How many of the count in a slice the server has not been told of. Moves the
+ * mark there if there are any.
+ */
+static int64_t
+untold(struct fleet_mark *mark, int64_t epoch, int64_t count)
+{
+	int64_t more = count;
+
+	if (epoch == marked(mark->was))
+		more -= (int64_t)(mark->was & UINT32_MAX);
+	if (epoch < marked(mark->was) || more <= 0)
+		return 0;
+	mark->next = (uint64_t)epoch << 32 | (uint64_t)count;
+	return more;
+}
+
+/*
+ * Claims all successes that the server has not been told of, and finds the
+ * retries made alone: the question tells of both. If the marks are corrupt,
+ * there are no rows.
+ */
+static void
+claim_untold(struct fleet_host *host, const struct window *window,
+    struct fleet_caller *caller, nanos now)
+{
+	static const struct terms none = { 0, 0, 0 };
+	struct fleet_question *question = &caller->question;
+	nanos slice = caller->slice;
+	int64_t present = window_epoch(slice, now), last;
+	uint64_t counted = rest_of(caller->tag, atomic_load(&host->counted));
+	int64_t since = present - ((int64_t)counted - 1);
+	struct fleet_mark successes, *alone = &question->alone;
+	struct window_sums sums;
+
+	question->first =
+	    counted == 0 || since >= WINDOW_SLICES || since < -WINDOW_WORDS;
+	question->counted = tagged(caller->tag, (uint64_t)present + 1);
+	do {
+		successes.was = successes.next =
+		    atomic_load(&host->successes_told);
+		alone->was = alone->next = atomic_load(&host->alone_told);
+		/* Clocks of other processes may be ahead. */
+		last = number_greater(present,
+		    number_greater(marked(successes.was), marked(alone->was)));
+		question->count = 0;
+		if (last - present > WINDOW_WORDS || last >= WINDOW_EPOCHS)
+			break;
+
+		/* Seals the slices before the last one, so that no retry can be
+		 * counted in them after they were told. A success that is
+		 * counted so late is lost. */
+		window_withdraw(&host->alone, &none, last, &sums);
+
+		for (int64_t epoch = number_greater(last - WINDOW_SLICES, 0);
+		     epoch <= last; epoch++) {
+			nanos age = question->until - epoch * slice;
+			struct fleet_row row = { .age =
+						     number_greater(age, 0) };
+
+			row.successes = untold(&successes, epoch,
+			    window_slice(window, epoch).successes);
+			row.alone = untold(alone, epoch,
+			    window_slice(&host->alone, epoch).retries);
+			if (row.successes > 0 || row.alone > 0)
+				question->told[question->count++] = row;
+		}
+	} while (successes.next != successes.was &&
+	    !atomic_compare_exchange_strong(
+		&host->successes_told, &successes.was, successes.next));
+	if (question->by == 0 && question->count > 0)
+		question->by = FLEET_BY_PAST;
+}
+
+struct host_step
+fleet_host_ask(struct fleet_host *host, const struct window *window,
+    struct fleet_caller *caller, int64_t most, nanos now)
+{
+	struct host_step step = decide(host, caller, most, now);
+
+	if (step.decision == HOST_ASK)
+		claim_untold(host, window, caller, now);
+	return step;
+}
+
+bool
+fleet_host_claim(struct fleet_host *host, const struct window *window,
+    struct fleet_caller *caller, nanos now)
+{
+	begin_question(host, caller, now);
+	/* Nobody would read the time in the server's answer. */
+	if (caller->question.by == 0)
+		return false;
+	claim_untold(host, window, caller, now);
+	return caller->question.count > 0;
+}
+
+bool
+fleet_host_has_elected(uint64_t elected, nanos slice, nanos now)
+{
+	uint64_t present = (uint64_t)window_epoch(slice, now) + 1;
+
+	/* If it is a later slice, then the clock of this process is behind. */
+	return elected >= present && elected - present <= WINDOW_WORDS;
+}
+
+bool
+fleet_host_elect(
+    struct fleet_host *host, struct fleet_caller *caller, nanos now)
+{
+	uint64_t elected = atomic_load(&host->elected);
+
+	begin_question(host, caller, now);
+	return left_of(atomic_load(&host->link), LONGEST, now) == 0 &&
+	    !fleet_host_has_elected(elected, caller->slice, now) &&
+	    atomic_compare_exchange_strong(&host->elected, &elected,
+		(uint64_t)window_epoch(caller->slice, now) + 1) &&
+	    part_of(fleet_host_hosts(host, caller->tag), caller->random) <
+	    FLEET_HOST_TELLERS;
 }
 
 /*
  * After a question
  */
 
-struct host_step
-fleet_host_answered(struct fleet_host *host, const struct host_config *config,
-    const struct fleet_question *question, const struct fleet_answer *answer,
-    nanos now, uint64_t random)
+/* Stores what is known now. If another process has changed the word since, then
+ * that process knows as much. */
+static void
+learn(_Atomic uint64_t *at, uint64_t known)
 {
-	uint64_t epoch = (uint64_t)window_epoch(config->slice, question->asked);
+	uint64_t word = atomic_load(at);
+
+	if (word != known)
+		atomic_compare_exchange_strong(at, &word, known);
+}
+
+/* Stores what was granted beyond one retry, or for how long retries are denied.
+ */
+static void
+share_answer(struct fleet_host *host, struct fleet_caller *caller,
+    const struct fleet_answer *answer, nanos now)
+{
+	const struct fleet_question *question = &caller->question;
+	uint64_t epoch = (uint64_t)window_epoch(caller->slice, question->asked);
 	int64_t more = number_lesser(answer->granted, question->wanted) - 1;
-	struct host_step step = { .decision = HOST_GRANTED };
+	nanos longest = window_length(caller->slice), pause;
 	uint64_t word, rest, left, next;
-	nanos longest = window_of(config->slice);
 
-	fleet_host_learn(host, config->tag, answer, question->asked);
-	if (answer->granted <= 0) {
-		step.decision = HOST_DENIED;
-		step.next = number_lesser(longest,
-		    number_greater(
-			randomize(answer->pause, random), FLEET_HOST_LOOK));
-	}
-
-	/* Leaves what was granted beyond one retry to other processes. */
+	caller->granted = answer->granted > 0;
 	while (more > 0) {
 		word = atomic_load(&host->credit);
-		rest = fleet_host_rest(config->tag, word);
+		rest = rest_of(caller->tag, word);
 		if (rest % ONE_LEFT > epoch)
 			break;
 		left = rest % ONE_LEFT == epoch ? rest / ONE_LEFT : 0;
 		left = fit((int64_t)left + more, LEFT_BITS);
-		next = fleet_host_tagged(config->tag, left * ONE_LEFT | epoch);
+		next = tagged(caller->tag, left * ONE_LEFT | epoch);
 		if (atomic_compare_exchange_strong(&host->credit, &word, next))
 			break;
 	}
 
-	/* Denies retries, unless they are denied for longer. */
-	next = fleet_host_tagged(
-	    config->tag, until_of(number_add(now, step.next)));
-	while (step.next > 0) {
+	pause = number_add(
+	    answer->pause / 2, part_of(answer->pause, caller->random));
+	pause = number_lesser(longest, number_greater(pause, FLEET_HOST_LOOK));
+	next = tagged(caller->tag, until_of(number_add(now, pause)));
+	while (answer->granted <= 0) {
 		word = atomic_load(&host->denied);
-		rest = fleet_host_rest(config->tag, word);
-		if (left_of(rest, longest, now) >= step.next ||
+		/* Retries may be denied for longer. */
+		if (left_of(rest_of(caller->tag, word), longest, now) >=
+			pause ||
 		    atomic_compare_exchange_strong(&host->denied, &word, next))
 			break;
 	}
-
-	/* This comes last: see fleet_host_ask(). */
-	release(&host->lease, question->lease, now);
-	return step;
 }
 
-void
-fleet_host_fail(struct fleet_host *host, const struct host_config *config,
-    const struct fleet_question *question, nanos now, uint64_t random)
+/* Stores that there was no answer, unless a pause has begun. */
+static void
+begin_pause(
+    struct fleet_host *host, const struct fleet_caller *caller, nanos now)
 {
 	uint64_t link, failures, next;
 	nanos pause;
 
 	do {
 		link = atomic_load(&host->link);
-		if (pause_of(config->tag, link, now) > 0)
-			break;
-		failures = failures_of(config->tag, link, now);
-		if (failures < MOST(FAILURE_BITS))
-			failures++;
+		next = rest_of(caller->tag, link);
+		if (left_of(next, LONGEST, now) > 0)
+			return;
+		failures =
+		    fit((int64_t)failures_of(next, now) + 1, FAILURE_BITS);
 		pause = FLEET_HOST_PAUSE;
 		for (uint64_t i = 1;
 		     i < failures && pause < FLEET_HOST_PAUSE_MOST; i++)
 			pause *= 2;
-		pause = randomize(
-		    number_lesser(pause, FLEET_HOST_PAUSE_MOST), random);
+		pause = number_lesser(pause, FLEET_HOST_PAUSE_MOST);
+		pause = number_add(pause / 2, part_of(pause, caller->random));
 		next =
 		    failures << UNTIL_BITS | until_of(number_add(now, pause));
 	} while (!atomic_compare_exchange_strong(
-	    &host->link, &link, fleet_host_tagged(config->tag, next)));
-	release(&host->lease, question->lease, now);
+	    &host->link, &link, tagged(caller->tag, next)));
+}
+
+/* Ends a lease, unless it has ended and another process has taken it. */
+static void
+release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
+{
+	uint64_t ended = (uint64_t)(now / NANOS_MS);
+	uint64_t word, rest;
+
+	do {
+		word = atomic_load(lease);
+		rest = word & ~NUMBER_MOST(UNTIL_BITS);
+		if (((word ^ taken) & ~ALL_WAITING) != 0 ||
+		    instant_of(word) <= now)
+			return;
+	} while (!atomic_compare_exchange_strong(lease, &word, rest | ended));
 }
 
 void
-fleet_host_drop(
-    struct fleet_host *host, const struct fleet_question *question, nanos now)
+fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
+    enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now)
 {
-	release(&host->lease, question->lease, now);
+	const struct fleet_question *question = &caller->question;
+	struct fleet_mark alone = question->alone;
+	bool answered = outcome == FLEET_ANSWERED;
+	uint64_t word;
+	int64_t ms;
+
+	/* The server knows the rows of the question. */
+	word = atomic_load(&host->counted);
+	if ((answered || outcome == FLEET_SENT) && alone.was != alone.next)
+		atomic_compare_exchange_strong(
+		    &host->alone_told, &alone.was, alone.next);
+	if ((answered || outcome == FLEET_SENT) && question->first)
+		atomic_compare_exchange_strong(
+		    &host->counted, &word, question->counted);
+
+	/* The offset is as if the server had read its clock when the question
+	 * was asked. The server read it later, so the offset is never too
+	 * small. */
+	if (answered || (answer != NULL && answer->code == FLEET_STALE)) {
+		ms = answer->now - question->asked;
+		ms = ms > 0 ? ms / NANOS_MS + 1 : 0;
+		learn(&host->offset, tagged(caller->tag, fit(ms, TAG_AT)));
+	}
+	if (answered) {
+		learn(&host->hosts,
+		    tagged(caller->tag, fit(answer->hosts, TAG_AT)));
+		learn(&host->used,
+		    fit(answer->retries, 32) << 32 | fit(answer->limit, 32));
+		word = atomic_load(&host->link);
+		if (rest_of(caller->tag, word) != 0)
+			atomic_compare_exchange_strong(&host->link, &word, 0);
+	}
+	if (answered && question->wanted > 0)
+		share_answer(host, caller, answer, now);
+	if (outcome == FLEET_SILENT)
+		begin_pause(host, caller, now);
+
+	/* This comes last: see decide(). */
+	if (question->lease != 0)
+		release(&host->lease, question->lease, now);
 }
 
 struct host_view
@@ -478,9 +591,10 @@ fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 	uint64_t used = atomic_load(&host->used);
 
 	return (struct host_view){
-		.denied = left_of(denied, window_of(slice), now),
+		.denied = left_of(denied, window_length(slice), now),
 		.down = left_of(link, LONGEST, now),
-		.hosts = (int64_t)(atomic_load(&host->hosts) & MOST(TAG_AT)),
+		.hosts =
+		    (int64_t)(atomic_load(&host->hosts) & NUMBER_MOST(TAG_AT)),
 		.retries = (int64_t)(used >> 32),
 		.limit = (int64_t)(used & UINT32_MAX),
 		.alone =

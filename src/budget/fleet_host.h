@@ -20,14 +20,15 @@
  *      HOST_ASK      Ask the server: this process has the lease, so no other
  *                    process of the host asks at the same time.
  *
- *   3. After an answer, fleet_host_answered() stores it for all processes, and
- *      says whether this retry is granted. If there was no answer in time,
- *      fleet_host_fail() stores that; then go back to 2, where the host is
- *      alone now.
+ *   3. Call fleet_host_store(). It stores the answer for all processes, and
+ *      says whether this retry is granted. If there was no answer in time, it
+ *      stores that; then go back to 2, where the host is alone now.
  *   4. If the retry is granted, withdraw it from the window. The window may
  *      deny it after all; then the fleet's grant is lost.
  *
  * So the fleet only takes away: it never grants what the host's budget denies.
+ * These functions use the words of the host only: fleet_client.h sends the
+ * questions.
  *
  *     lease          [turn:12 | waiting:12 | until:40]   who asks the server
  *     denied         [tag:16 | 0:8 | until:40]           the last denial
@@ -40,6 +41,9 @@
  *     link           [tag:16 | failures:8 | until:40]    the pause after no
  *                    answer
  *     alone          a window of the retries that the host made alone
+ *     successes_told, alone_told  [epoch:32 | count:32]
+ *     counted        [tag:16 | epoch + 1:48]
+ *     elected        epoch + 1
  *
  * The tag is a hash of the server's name. A word with another tag is of another
  * server, and counts as empty. Commands that give the fleet other limits share
@@ -72,6 +76,23 @@
  * time that grows with the number of hosts: a second for 4000 hosts. All
  * processes of the host wait for the same instant, the opening.
  *
+ * A process that sends a question tells the server of the host's successes and
+ * of its retries made alone, by slices of the two windows that count them. Two
+ * words mark up to where the server has been told: of all slices before the
+ * epoch of a mark, and of count in the slice with this epoch.
+ *
+ *   - The mark of the successes is moved before they are sent. If the process
+ *     dies or there is no answer, they are lost: no success counts twice.
+ *   - The mark of the retries made alone is moved after the answer. If there is
+ *     none, they are sent again: no such retry is forgotten, but it may count
+ *     twice.
+ *
+ * So if anything goes wrong, the fleet grants fewer retries, never more.
+ *
+ * counted is when the server last counted this host, which happens once in a
+ * window. elected is the last slice in which a process was elected to tell of
+ * successes: a host on which nothing fails would never tell of them otherwise.
+ *
  * tests/models/fleet_check.c tries all interleavings of a few processes and a
  * server.
  */
@@ -100,22 +121,42 @@
 #define FLEET_HOST_SPREAD (NANOS_MS / 4)
 #define FLEET_HOST_SPREAD_MOST (5 * NANOS_SECOND)
 
-/* All zero: nothing is known of any fleet. */
+/*
+ * About so many hosts of a fleet are elected to tell in a slice, at random. If
+ * each of ten thousand hosts connected in the same second to tell, then the
+ * server could not answer the questions of those that wait for it.
+ */
+#ifndef FLEET_HOST_TELLERS
+#define FLEET_HOST_TELLERS 1000
+#endif
+
+/*
+ * The by of a question that tells, while nobody on this host knows the server's
+ * clock: it is past on any clock. So the server only answers FLEET_STALE, with
+ * its time, and the question is asked again with the right by.
+ */
+#define FLEET_BY_PAST INT64_C(1000)
+
+/* All zero: nothing is known of any fleet, and nothing has been told. */
 struct fleet_host {
 	_Atomic uint64_t lease, denied, credit, opening;
 	_Atomic uint64_t offset, hosts, used, link;
 	struct window alone;
+	_Atomic uint64_t successes_told, alone_told;
+	_Atomic uint64_t counted, elected;
 };
 
-/* What a process knows of its fleet: the same in all of its calls. */
-struct host_config {
-	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
-	struct terms terms; /* of the fleet */
-	uint16_t tag; /* fleet_host_tag() */
-	nanos slice; /* of the segment */
+/* The fleet that shares the budget: its server has to grant each retry, too. */
+struct fleet_policy {
+	const char *text; /* the URL as it was typed; NULL: no fleet */
+	const char *auth_file; /* NULL: none was named */
+	const char *via; /* a line for sh, the way to the server, or NULL */
 	nanos timeout; /* of a question; also the longest wait for another's */
-	int64_t share; /* of retries that the host makes alone in a window; -1:
+	struct terms terms; /* all of them are given */
+	int64_t alone; /* retries in a window without the server; -1:
 			  terms.min / hosts, but at least 1 */
+	struct url *url; /* of text */
+	struct url_auth *auth; /* its password "": none */
 };
 
 /* How long a process has waited for the lease; all zero at first. */
@@ -135,7 +176,7 @@ struct fleet_row {
 	int64_t alone; /* retries that the host made alone */
 };
 
-/* Up to where the server has been told (fleet_ledger.h). */
+/* Up to where the server has been told. */
 struct fleet_mark {
 	uint64_t was;
 	uint64_t next; /* when the server knows the rows of the question */
@@ -157,8 +198,8 @@ struct fleet_question {
 	nanos asked; /* the age when the question was made */
 	nanos until; /* an age that is not before by, nor before the question
 			ends: the rows have their ages then */
-	struct fleet_mark alone; /* in the ledger */
-	uint64_t counted; /* in the ledger, when the server knows the rows */
+	struct fleet_mark alone;
+	uint64_t counted; /* when the server knows the rows */
 };
 
 enum fleet_code {
@@ -181,6 +222,26 @@ struct fleet_answer {
 	struct terms terms; /* of the fleet: the strictest of all hosts */
 };
 
+/* What came of a question. */
+enum fleet_outcome {
+	FLEET_ANSWERED,
+	FLEET_SENT, /* nobody waits for the answer */
+	FLEET_SILENT, /* there was no answer in time, or a refusal */
+	FLEET_CUT, /* retry itself ended it, so the server is not to blame */
+};
+
+/* An invocation, as the words of its host see it. */
+struct fleet_caller {
+	const struct fleet_policy *policy;
+	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
+	uint16_t tag; /* fleet_host_tag() */
+	bool granted; /* the server has granted the retry that is due */
+	nanos slice; /* of the segment */
+	uint64_t random; /* another number for each call */
+	struct fleet_wait wait; /* of the retry that is due */
+	struct fleet_question question; /* the last one */
+};
+
 enum host_decision {
 	HOST_UNASKED,
 	HOST_GRANTED,
@@ -194,7 +255,8 @@ enum host_decision {
 struct host_step {
 	enum host_decision decision;
 	bool silent; /* the server does not answer: the share has decided */
-	int64_t share; /* if the server is silent: as in struct host_config */
+	int64_t share; /* if the server is silent: retries that the host may
+			  make alone in a window */
 	nanos next; /* HOST_DENIED, HOST_WAIT: how long until it is worth to ask
 		       again; NANOS_MAX: never */
 };
@@ -211,51 +273,47 @@ struct host_view {
 /* The tag of a server's words. */
 uint16_t fleet_host_tag(const char *server);
 
-/* A word with a tag, and the word without it; 0 if it has another tag. rest has
- * at most 48 bits. */
-uint64_t fleet_host_tagged(uint16_t tag, uint64_t rest);
-uint64_t fleet_host_rest(uint16_t tag, uint64_t word);
-
 /*
  * Decides about a retry that is due. most: how many retries the host's window
- * would grant now, at least 1; no question wants more. wait: of this retry,
- * zero at first. random: for the opening. *question is set if the decision is
- * HOST_ASK: it tells nothing yet.
+ * would grant now, at least 1; no question wants more. If the decision is
+ * HOST_ASK, then the caller has a question, which the server has to be asked
+ * now. window: of the host; the question tells of the successes in it.
  */
-struct host_step fleet_host_ask(struct fleet_host *host,
-    const struct host_config *config, struct fleet_wait *wait, int64_t most,
-    nanos now, uint64_t random, struct fleet_question *question);
-
-/* A question that wants no retry, and whose answer nobody waits for. */
-struct fleet_question fleet_host_question(
-    const struct fleet_host *host, const struct host_config *config, nanos now);
+struct host_step
+fleet_host_ask(struct fleet_host *host, const struct window *window,
+    struct fleet_caller *caller, int64_t most, nanos now);
 
 /*
- * Stores an answer, and releases the lease. Returns HOST_GRANTED or
- * HOST_DENIED. What was granted beyond the one retry is left to other
- * processes. A denial holds for the pause times a random factor from a half to
- * one and a half: even if the server can grant a retry sooner, since thousands
- * of hosts would all ask at that time.
+ * Stores what came of the caller's question, and releases its lease. answer:
+ * what the server answered last, or NULL; its time counts even if that was too
+ * little (FLEET_STALE). What was granted beyond one retry is left to other
+ * processes. A denial, and the pause after no answer, are multiplied by a
+ * random factor from a half to one and a half. A denial holds that long even if
+ * the server can grant a retry sooner, since thousands of hosts would all ask
+ * at that time.
  */
-struct host_step fleet_host_answered(struct fleet_host *host,
-    const struct host_config *config, const struct fleet_question *question,
-    const struct fleet_answer *answer, nanos now, uint64_t random);
+void fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
+    enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now);
 
-/* Stores what an answer says of the server: all of it, or only its clock. asked
- * is the age of the question. */
-void fleet_host_learn(struct fleet_host *host, uint16_t tag,
-    const struct fleet_answer *answer, nanos asked);
-void fleet_host_learn_time(
-    struct fleet_host *host, uint16_t tag, nanos time, nanos asked);
+/*
+ * Whether this invocation has to tell the server of the host's successes in
+ * this slice: a process of this host, at most one, and this host of a large
+ * fleet, are elected for that. It connects while its command runs, and tells at
+ * its end. In any case the caller then has a question that asks for no retry
+ * and tells nothing. It is needed for its answer, which has the time of the
+ * server: without that time nothing can be told.
+ */
+bool fleet_host_elect(
+    struct fleet_host *host, struct fleet_caller *caller, nanos now);
 
-/* Stores that there was no answer, and releases the lease. random: the pause is
- * multiplied by a random factor from a half to one and a half. */
-void fleet_host_fail(struct fleet_host *host, const struct host_config *config,
-    const struct fleet_question *question, nanos now, uint64_t random);
+/* Whether a process has been elected in this slice, given the word elected. */
+bool fleet_host_has_elected(uint64_t elected, nanos slice, nanos now);
 
-/* Releases the lease of a question whose answer is not needed any more. */
-void fleet_host_drop(
-    struct fleet_host *host, const struct fleet_question *question, nanos now);
+/* Claims what the server has not been told: the caller has a question that
+ * tells it. False if there is nothing to tell, or if nobody knows the server's
+ * clock. */
+bool fleet_host_claim(struct fleet_host *host, const struct window *window,
+    struct fleet_caller *caller, nanos now);
 
 /* How many hosts the server counted; 0: not known. */
 int64_t fleet_host_hosts(const struct fleet_host *host, uint16_t tag);

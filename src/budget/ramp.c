@@ -16,8 +16,6 @@
 #endif
 #define SHARE 16
 
-#define MOST(bits) ((INT64_C(1) << (bits)) - 1)
-
 /* Where the fields begin, from the right. */
 enum {
 	MET_AT = 0,
@@ -33,14 +31,15 @@ enum {
 static int64_t
 part(uint64_t word, int at, int bits)
 {
-	return (int64_t)(word >> at) & MOST(bits);
+	return (int64_t)(word >> at & NUMBER_MOST(bits));
 }
 
 /* What a word has of the instant in which the recovery began. */
 static int64_t
 mark(nanos began)
 {
-	return began / NANOS_MS & MOST(BEGAN_BITS);
+	return (
+	    int64_t)((uint64_t)(began / NANOS_MS) & NUMBER_MOST(BEGAN_BITS));
 }
 
 int64_t
@@ -63,7 +62,8 @@ is_cut(const struct ramp *ramp)
 {
 	int64_t tolerated = TOLERATED + ramp->rate / SHARE;
 
-	return ramp->failed > number_lesser(tolerated, MOST(FAILED_BITS) - 1);
+	return ramp->failed >
+	    number_lesser(tolerated, NUMBER_MOST(FAILED_BITS) - 1);
 }
 
 static bool
@@ -95,7 +95,7 @@ next_step(const struct ramp *ramp)
 	} else if (2 * ramp->served > rate && !is_quiet(ramp)) {
 		most = rate + (ramp->met ? 1 + rate / 16 : (rate + 1) / 2);
 		most = number_lesser(most, 2 * ramp->served);
-		next.rate = number_lesser(most, MOST(COUNT_BITS));
+		next.rate = number_lesser(most, NUMBER_MOST(COUNT_BITS));
 	}
 	return next;
 }
@@ -165,7 +165,7 @@ ramp_next(const struct ramp *ramp, nanos now)
 void
 ramp_take(struct ramp *ramp)
 {
-	ramp->taken = number_lesser(ramp->taken + 1, MOST(COUNT_BITS));
+	ramp->taken = number_lesser(ramp->taken + 1, NUMBER_MOST(COUNT_BITS));
 	if (ramp->outcomes == RAMP_NONE)
 		ramp->outcomes = RAMP_AWAITED;
 }
@@ -173,13 +173,15 @@ ramp_take(struct ramp *ramp)
 void
 ramp_succeed(struct ramp *ramp)
 {
-	ramp->served = number_lesser(ramp->served + 1, MOST(SERVED_BITS));
+	ramp->served =
+	    number_lesser(ramp->served + 1, NUMBER_MOST(SERVED_BITS));
 	ramp->outcomes = RAMP_KNOWN;
 }
 
 void
 ramp_fail(struct ramp *ramp)
 {
-	ramp->failed = number_lesser(ramp->failed + 1, MOST(FAILED_BITS));
+	ramp->failed =
+	    number_lesser(ramp->failed + 1, NUMBER_MOST(FAILED_BITS));
 	ramp->outcomes = RAMP_KNOWN;
 }

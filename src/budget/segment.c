@@ -53,7 +53,7 @@ static_assert(offsetof(struct segment, probes) == 1208, "probes");
 static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
 static_assert(offsetof(struct segment, window) == 1256, "window");
 static_assert(offsetof(struct segment, fleet) == 1744, "fleet");
-static_assert(offsetof(struct segment, ledger) == 2296, "ledger");
+static_assert(offsetof(struct segment, fleet.successes_told) == 2296, "told");
 static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
 
 char *
@@ -105,7 +105,7 @@ unpack(uint64_t word, const struct header *header)
 {
 	struct terms terms = { .ratio = (int64_t)(word >> 32),
 		.min = (int64_t)(word & UINT32_MAX),
-		.window = segment_window(header) };
+		.window = window_length(header->slice) };
 
 	if (terms.ratio > SEGMENT_RATIO_MOST || terms.min > SEGMENT_MIN_MOST)
 		terms.ratio = -1;
@@ -207,35 +207,11 @@ segment_epoch(const struct header *header, nanos now)
 }
 
 nanos
-segment_window(const struct header *header)
-{
-	nanos all = number_multiply(header->slice, WINDOW_SLICES);
-
-	/* Rounding up made it longer by less than 60 ns. */
-	return all - all % 1000;
-}
-
-nanos
 segment_cooldown(const struct segment *segment, nanos age)
 {
 	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
 
 	return until > age && until - age <= NANOS_DAY ? until - age : 0;
-}
-
-nanos
-segment_next(const struct window *window, const struct header *header,
-    const struct terms *limits, nanos now, struct window_sums *sums)
-{
-	int64_t epoch = segment_epoch(header, now);
-	int64_t slices = window_next(window, limits, epoch, sums);
-
-	if (slices == WINDOW_NEVER)
-		return NANOS_MAX;
-	if (slices == 0)
-		return 0;
-	return slices * header->slice -
-	    segment_age(header, now) % header->slice;
 }
 
 struct terms

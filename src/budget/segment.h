@@ -15,7 +15,6 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/fleet_host.h"
-#include "budget/fleet_ledger.h"
 #include "budget/window.h"
 
 /* The longest key. */
@@ -85,7 +84,6 @@ struct segment {
 	_Atomic uint64_t denied; /* attempts, each counted once */
 	struct window window;
 	struct fleet_host fleet;
-	struct fleet_ledger ledger;
 };
 
 enum segment_state {
@@ -136,22 +134,11 @@ enum segment_state segment_check(
 nanos segment_age(const struct header *header, nanos now);
 int64_t segment_epoch(const struct header *header, nanos now);
 
-/* The length of the window that the user asked for, to the microsecond. */
-nanos segment_window(const struct header *header);
-
 /*
  * What is left of the pause after a denied retry. 0 if it is over, or corrupt:
  * longer than a day.
  */
 nanos segment_cooldown(const struct segment *segment, nanos age);
-
-/*
- * How long until the window can grant one more retry, if nothing else happens;
- * NANOS_MAX: only after a success. *sums becomes what counts now. Ignores the
- * cooldown.
- */
-nanos segment_next(const struct window *window, const struct header *header,
-    const struct terms *limits, nanos now, struct window_sums *sums);
 
 /* The limits in force. Their ratio is -1 if they are corrupt. */
 struct terms

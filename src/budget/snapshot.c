@@ -51,7 +51,8 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 		    &window.words[i], atomic_load(&segment->window.words[i]));
 	if (limits.ratio < 0)
 		return false;
-	snapshot->next = segment_next(&window, header, &limits, now, &sums);
+	snapshot->next =
+	    window_next(&window, &limits, header->slice, age, &sums);
 	snapshot->ratio = limits.ratio;
 	snapshot->min = limits.min;
 	snapshot->retries = sums.retries;

@@ -101,6 +101,15 @@ window_epoch(nanos slice, nanos age)
 	return number_lesser(age / slice, WINDOW_EPOCHS - 1);
 }
 
+nanos
+window_length(nanos slice)
+{
+	nanos all = number_multiply(slice, WINDOW_SLICES);
+
+	/* Rounding up made it longer by less than 60 ns. */
+	return all - all % 1000;
+}
+
 int64_t
 window_limit(const struct terms *limits, int64_t successes)
 {
@@ -274,19 +283,19 @@ window_look(const struct window *window, int64_t epoch)
 	return count(words, epoch);
 }
 
-int64_t
+nanos
 window_next(const struct window *window, const struct terms *limits,
-    int64_t epoch, struct window_sums *sums)
+    nanos slice, nanos age, struct window_sums *sums)
 {
 	uint64_t words[WINDOW_WORDS];
-	int64_t present = copy(window, epoch, words);
+	int64_t present = copy(window, window_epoch(slice, age), words);
 
 	*sums = count(words, present);
 	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
 		struct window_sums left = count(words, present + wait);
 
 		if (affordable(limits, &left, copied(words, present + wait)))
-			return wait;
+			return wait == 0 ? 0 : wait * slice - age % slice;
 	}
-	return WINDOW_NEVER;
+	return NANOS_MAX;
 }

@@ -55,9 +55,6 @@
 /* All epochs are less than this; a segment that is too old is replaced. */
 #define WINDOW_EPOCHS (INT64_C(1) << 31)
 
-/* More slices than the time after which no retry counts any more. */
-#define WINDOW_NEVER (WINDOW_WORDS + 1)
-
 /* All zero: nothing has happened yet. */
 struct window {
 	_Atomic uint64_t words[WINDOW_WORDS];
@@ -88,6 +85,9 @@ enum window_answer {
 /* The epoch of an age, less than WINDOW_EPOCHS; slice: its length. */
 int64_t window_epoch(nanos slice, nanos age);
 
+/* The length of the window that the user asked for, to the microsecond. */
+nanos window_length(nanos slice);
+
 /* How many retries a window with so many successes may have; saturates. */
 int64_t window_limit(const struct terms *limits, int64_t successes);
 
@@ -117,11 +117,11 @@ struct window_sums window_slice(const struct window *window, int64_t epoch);
 struct window_sums window_look(const struct window *window, int64_t epoch);
 
 /*
- * In how many slices, 1 to WINDOW_WORDS, a retry would be granted if nothing
- * else happened; 0: now; WINDOW_NEVER: only after a success. *sums becomes what
- * counts now. Changes nothing in the window. Corrupt words count as empty.
+ * How long until a retry would be granted if nothing else happened; NANOS_MAX:
+ * only after a success. *sums becomes what counts at that age. Changes nothing
+ * in the window. Corrupt words count as empty.
  */
-int64_t window_next(const struct window *window, const struct terms *limits,
-    int64_t epoch, struct window_sums *sums);
+nanos window_next(const struct window *window, const struct terms *limits,
+    nanos slice, nanos age, struct window_sums *sums);
 
 #endif

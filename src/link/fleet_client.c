@@ -12,13 +12,9 @@ fleet_client_start(struct fleet_client *fleet,
 
 	fleet->budget = budget;
 	link_open(&fleet->link, policy, verbose, signals);
-	fleet->caller = (struct fleet_caller){ .granted = false };
-	fleet->caller.config =
-	    (struct host_config){ .key = budget->caller.config->key,
-		    .terms = policy->terms,
-		    .tag = fleet_host_tag(url_name(policy->url, server)),
-		    .timeout = policy->timeout,
-		    .share = policy->alone };
+	fleet->caller = (struct fleet_caller){ .policy = policy,
+		.key = budget->caller.config->key,
+		.tag = fleet_host_tag(url_name(policy->url, server)) };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
@@ -75,8 +71,8 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	fleet->late = outcome == FLEET_CUT && failed;
 	fleet->silent = outcome == FLEET_SILENT;
 	while (budget_client_visit(fleet->budget, &visit))
-		fleet_caller_store(&fleet->caller, visit.segment, visit.header,
-		    outcome, &fleet->link.talk.answer, visit.now);
+		fleet_host_store(&visit.segment->fleet, &fleet->caller, outcome,
+		    &fleet->link.talk.answer, visit.age);
 	if (outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
@@ -96,14 +92,14 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 	/* Another process had been elected when the segment was opened. A new
 	 * look would cost a few system calls. */
 	if (!required && store->segment != NULL &&
-	    fleet_ledger_has_elected(
+	    fleet_host_has_elected(
 		store->elected, header->slice, segment_age(header, now)))
 		return;
 	fleet->greeted = true;
 	fleet->caller.random = sys_seed();
 	while (budget_client_visit(fleet->budget, &visit))
-		fleet->elected = fleet_caller_elect(
-		    &fleet->caller, visit.segment, visit.header, visit.now);
+		fleet->elected = fleet_host_elect(
+		    &visit.segment->fleet, &fleet->caller, visit.age);
 	if (required || fleet->elected)
 		fleet_client_ask(fleet, now);
 }
@@ -128,13 +124,13 @@ fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 	fleet_client_store(fleet, now);
 	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
 		while (budget_client_visit(fleet->budget, &claims))
-			tells = fleet_caller_claim(&fleet->caller,
-			    claims.segment, claims.header, claims.now);
+			tells = fleet_host_claim(&claims.segment->fleet,
+			    &claims.segment->window, &fleet->caller,
+			    claims.age);
 	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
 		while (budget_client_visit(fleet->budget, &told))
-			fleet_caller_store(&fleet->caller, told.segment,
-			    told.header, FLEET_SENT, &fleet->link.talk.answer,
-			    told.now);
+			fleet_host_store(&told.segment->fleet, &fleet->caller,
+			    FLEET_SENT, &fleet->link.talk.answer, told.age);
 	fleet->elected = false;
 	link_close(&fleet->link);
 }

@@ -13,7 +13,7 @@
 #define FLEET_CLIENT_H
 
 #include <stdbool.h>
-#include "budget/fleet_caller.h"
+#include "budget/fleet_host.h"
 #include "link/link.h"
 #include "output/log.h"
 #include "store/budget_client.h"

@@ -67,19 +67,6 @@ enum nested {
 	NESTED_ONCE, /* none */
 };
 
-/* The fleet that shares the budget: its server has to grant each retry, too. */
-struct fleet_policy {
-	const char *text; /* the URL as it was typed; NULL: no fleet */
-	const char *auth_file; /* NULL: none was named */
-	const char *via; /* a line for sh, the way to the server, or NULL */
-	nanos timeout; /* for one question in all */
-	struct terms terms; /* all of them are given */
-	int64_t alone; /* retries in a window without the server; -1: as many
-			  as the number of hosts leaves to each */
-	struct url *url; /* of text */
-	struct url_auth *auth; /* its password "": none */
-};
-
 /* A variable for a retry within the command. */
 struct handed {
 	const char *name, *text;

@@ -132,6 +132,9 @@ budget_client_visit(struct budget_client *budget, struct visit *visit)
 	visit->caller = &budget->caller;
 	visit->segment = store->segment;
 	visit->header = &store->header;
+	visit->age = segment_age(visit->header, visit->now);
+	if (visit->caller->fleet != NULL)
+		visit->caller->fleet->slice = visit->header->slice;
 	return true;
 }
 

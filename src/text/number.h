@@ -14,6 +14,9 @@
 /* Room for a number of bytes with its unit. */
 #define NUMBER_SIZE_ROOM 32
 
+/* The greatest number of so many bits, less than 64. */
+#define NUMBER_MOST(bits) ((UINT64_C(1) << (bits)) - 1)
+
 /*
  * Reads exactly length bytes of text as a whole number. False if length is 0 or
  * not all bytes are decimal digits. Too large a number becomes INT64_MAX.

@@ -116,7 +116,7 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #define SEQ UINT64_C(100)
 
 /* In place of a streak that is invalid, or that was overwritten. */
-#define VOID MOST(FAILURE_BITS)
+#define VOID NUMBER_MOST(FAILURE_BITS)
 #define OTHER (UINT64_C(1) << FAILURE_BITS)
 
 #define WORD(state) \
@@ -131,9 +131,10 @@ static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
  */
 #define STALE 1
 #define STALE_OVER \
-	((uint64_t)PRESENT << BEGAN_AT | MOST(SERVED_BITS) << SERVED_AT | \
+	((uint64_t)PRESENT << BEGAN_AT | \
+	    NUMBER_MOST(SERVED_BITS) << SERVED_AT | \
 	    (uint64_t)RAMP_LEAST << RATE_AT)
-#define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | MOST(BEGAN_AT))
+#define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | NUMBER_MOST(BEGAN_AT))
 
 static const struct breaker_config config = { 2, TICK, TICK };
 
@@ -221,7 +222,7 @@ wrong(const char *why)
 static nanos
 until_of(uint64_t word)
 {
-	return (nanos)(word & MOST(MS_BITS)) * NANOS_MS;
+	return (nanos)(word & NUMBER_MOST(MS_BITS)) * NANOS_MS;
 }
 
 /* What the clock says in a tick. */
@@ -400,10 +401,12 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
 	was.served += actor->operation == TELL_SUCCESS;
-	if (is.served != number_lesser(was.served, (int64_t)MOST(SERVED_BITS)))
+	if (is.served !=
+	    number_lesser(was.served, (int64_t)NUMBER_MOST(SERVED_BITS)))
 		return "a success is lost, or none";
 	was.failed += actor->operation == TELL_FAILURE;
-	if (is.failed != number_lesser(was.failed, (int64_t)MOST(FAILED_BITS)))
+	if (is.failed !=
+	    number_lesser(was.failed, (int64_t)NUMBER_MOST(FAILED_BITS)))
 		return "a failure is lost, or none";
 	if (turn && is.taken > is.rate)
 		return "more turns than there are";
@@ -431,7 +434,7 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 		wrong("a change that is not counted");
 	/* All attempts are as if they had begun after that recovery. */
 	if (state_of(new) == BREAKER_CLOSED)
-		new &= ~MOST(MS_BITS);
+		new &= ~NUMBER_MOST(MS_BITS);
 	state->breaker.word = new;
 	for (int i = 0; i < ACTORS; i++)
 		state->actors[i].holds = false;
@@ -508,7 +511,7 @@ known(const _Atomic uint64_t *at)
 	case RAMP_ABSENT:
 		return LOST;
 	case RAMP_ENDED:
-		return WORD(BREAKER_RECOVERING) | MOST(MS_BITS);
+		return WORD(BREAKER_RECOVERING) | NUMBER_MOST(MS_BITS);
 	default:
 		return WORD(BREAKER_RECOVERING) | ms;
 	}
@@ -827,7 +830,7 @@ begin(
 static uint64_t
 earlier(uint64_t word)
 {
-	uint64_t ms = word & MOST(MS_BITS);
+	uint64_t ms = word & NUMBER_MOST(MS_BITS);
 
 	if (ms >= TICK_MS)
 		return word - TICK_MS;
@@ -992,7 +995,7 @@ static uint64_t
 renamed(const struct names *names, uint64_t value, bool streak)
 {
 	int shift = streak ? DOUBLING_BITS + FAILURE_BITS : MS_BITS;
-	uint64_t seq = value >> shift & MOST(SEQ_BITS), i = 0;
+	uint64_t seq = value >> shift & NUMBER_MOST(SEQ_BITS), i = 0;
 
 	if (seq == seq_of(LOST))
 		return value;
@@ -1065,7 +1068,7 @@ forget_opening(struct actor *actor, bool gone)
 
 	if (gone)
 		actor->seen[1] = 0;
-	actor->seen[0] = streak_of(seq, 0, MOST(FAILURE_BITS));
+	actor->seen[0] = streak_of(seq, 0, NUMBER_MOST(FAILURE_BITS));
 	actor->seen[2] = actor->seen[0];
 }
 
@@ -1108,7 +1111,7 @@ forget_telling(struct actor *actor, const struct breaker *breaker)
 	else if (actor->seen[0] != breaker->streak)
 		forget_race(actor);
 	else if (gone) /* only the seq of the failure matters */
-		actor->seen[1] &= MOST(SEQ_BITS) << MS_BITS;
+		actor->seen[1] &= NUMBER_MOST(SEQ_BITS) << MS_BITS;
 }
 
 /*
@@ -1149,7 +1152,7 @@ static void
 forget_streak(struct state *state)
 {
 	uint64_t word = state->breaker.word, streak = state->breaker.streak;
-	uint32_t failures = (uint32_t)(streak & MOST(FAILURE_BITS));
+	uint32_t failures = (uint32_t)(streak & NUMBER_MOST(FAILURE_BITS));
 	uint64_t simple = VOID;
 
 	if (!admits(word) || streak_seq(streak) == seq_of(word))

@@ -2,9 +2,9 @@
  * fleet_check [large]: tries every order of the steps of two processes of a
  * host, or three, and the server of their fleet.
  *
- * The processes use the code of src/budget/fleet_*.c itself. Each step is one
- * access to a word. The clock moves at any time; a process may use any time up
- * to the present, because it was stopped after it had read the clock; and it
+ * The processes use the code of src/budget/fleet_host.c itself. Each step is
+ * one access to a word. The clock moves at any time; a process may use any time
+ * up to the present, because it was stopped after it had read the clock; and it
  * may be killed anywhere. The server grants all that is wanted, denies it for
  * far too long, or does not answer. The check verifies:
  *
@@ -48,7 +48,6 @@
 #define FLEET_HOST_PAUSE_MOST (2 * TICK)
 
 #include "budget/fleet_host.h"
-#include "budget/fleet_ledger.h"
 
 /* A withdrawal is one step here. */
 static enum window_answer (*const whole_withdraw)(struct window *window,
@@ -63,8 +62,8 @@ static bool
 exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 static enum window_answer withdraw(struct window *window,
     const struct terms *limits, int64_t epoch, struct window_sums *sums);
-static int64_t next_retry(const struct window *window,
-    const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static nanos next_retry(const struct window *window, const struct terms *limits,
+    nanos slice, nanos age, struct window_sums *sums);
 static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define atomic_load(at) load(at)
 #define atomic_compare_exchange_strong(at, expected, desired) \
@@ -74,7 +73,6 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define window_slice slice_of
 
 #include "budget/fleet_host.c"
-#include "budget/fleet_ledger.c"
 
 #define ACTORS 3
 
@@ -97,10 +95,13 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
  * is rounded up, is always the same. */
 #define SERVER_TIME (1000 * NANOS_MS)
 
-static const struct host_config config = { .tag = TAG,
-	.slice = TICKS_OF_SLICE * TICK,
-	.timeout = TICK,
-	.share = SHARE };
+#define SLICE_LENGTH (TICKS_OF_SLICE * TICK)
+
+static const struct fleet_policy policy = { .timeout = TICK, .alone = SHARE };
+static const struct fleet_caller usual = { .policy = &policy,
+	.tag = TAG,
+	.slice = SLICE_LENGTH,
+	.random = FACTOR_ONE };
 
 enum operation {
 	IDLE,
@@ -159,7 +160,6 @@ struct actor {
 
 struct state {
 	struct fleet_host host;
-	struct fleet_ledger ledger;
 	struct window window;
 	struct actor actors[ACTORS];
 	uint8_t clock; /* in ticks */
@@ -257,11 +257,11 @@ place_of(const _Atomic uint64_t *at)
 		return OPENING;
 	if (at == &state->host.link)
 		return LINK;
-	if (at == &state->ledger.successes)
+	if (at == &state->host.successes_told)
 		return SUCCESSES_TOLD;
-	if (at == &state->ledger.alone)
+	if (at == &state->host.alone_told)
 		return ALONE_TOLD;
-	if (at == &state->ledger.elected)
+	if (at == &state->host.elected)
 		return ELECTED;
 	return DIRECTLY;
 }
@@ -371,14 +371,14 @@ judge_question(
 {
 	nanos now = clock_of(actor->now);
 	bool patient =
-	    actor->waits && now - clock_of(actor->since) >= config.timeout;
+	    actor->waits && now - clock_of(actor->since) >= policy.timeout;
 
 	expect(
 	    instant_of(old) <= now || patient, "a valid lease is taken away");
 	if (actor->excused || instant_of(old) > now)
 		return;
-	expect(left_of(fleet_host_rest(TAG, state->host.denied),
-		   window_of(config.slice), now) == 0,
+	expect(left_of(rest_of(TAG, state->host.denied),
+		   window_length(SLICE_LENGTH), now) == 0,
 	    "a question while retries are denied");
 	expect(actor->now >= state->down, "a question while the host is alone");
 }
@@ -403,8 +403,8 @@ judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
 static void
 judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
 {
-	uint64_t before = fleet_host_rest(TAG, old) / ONE_LEFT;
-	uint64_t after = fleet_host_rest(TAG, new) / ONE_LEFT;
+	uint64_t before = rest_of(TAG, old) / ONE_LEFT;
+	uint64_t after = rest_of(TAG, new) / ONE_LEFT;
 	uint64_t epoch = old % ONE_LEFT;
 
 	if (actor->operation == ASK) {
@@ -422,7 +422,7 @@ static void
 judge_change(struct state *state, struct actor *actor, enum place place,
     uint64_t old, uint64_t new)
 {
-	nanos most = window_of(config.slice);
+	nanos most = window_length(SLICE_LENGTH);
 
 	switch (place) {
 	case LEASE:
@@ -523,15 +523,15 @@ withdraw(struct window *window, const struct terms *limits, int64_t epoch,
 }
 
 /* Nothing depends on it but how long a process waits. */
-static int64_t
-next_retry(const struct window *window, const struct terms *limits,
-    int64_t epoch, struct window_sums *sums)
+static nanos
+next_retry(const struct window *window, const struct terms *limits, nanos slice,
+    nanos age, struct window_sums *sums)
 {
 	(void)window;
 	(void)limits;
-	(void)epoch;
+	(void)age;
 	*sums = (struct window_sums){ 0, 0 };
-	return 1;
+	return slice;
 }
 
 static struct window_sums
@@ -554,12 +554,16 @@ slice_at(int tick)
 	return tick / TICKS_OF_SLICE;
 }
 
-static struct fleet_question
-question_of(const struct actor *actor)
+/* The caller whose question is at the server. */
+static struct fleet_caller
+caller_of(const struct actor *actor)
 {
-	return (struct fleet_question){ .lease = actor->lease,
+	struct fleet_caller caller = usual;
+
+	caller.question = (struct fleet_question){ .lease = actor->lease,
 		.asked = clock_of(actor->asked),
 		.wanted = actor->wanted };
+	return caller;
 }
 
 /* Ends an operation; what follows it is the next one. */
@@ -605,7 +609,7 @@ end_of_wait(struct actor *actor, const struct fleet_wait *wait)
 	int began = actor->began > 0 ? actor->began - 1 : actor->now;
 	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
 
-	expect(opens || clock_of(actor->now - began) < config.timeout,
+	expect(opens || clock_of(actor->now - began) < policy.timeout,
 	    "waits for longer than a question takes");
 	become(actor, WAIT);
 	actor->waits = wait->waits;
@@ -617,23 +621,22 @@ end_of_wait(struct actor *actor, const struct fleet_wait *wait)
 static void
 ask(struct state *state, struct actor *actor)
 {
-	struct fleet_wait wait = { .waits = actor->waits,
-		.since = clock_of(actor->since),
-		.turn = actor->turn };
-	struct fleet_question question;
+	struct fleet_caller caller = usual;
 	struct host_step step;
 
-	step = fleet_host_ask(&state->host, &config, &wait, 2,
-	    clock_of(actor->now), FACTOR_ONE, &question);
+	caller.wait = (struct fleet_wait){ .waits = actor->waits,
+		.since = clock_of(actor->since),
+		.turn = actor->turn };
+	step = decide(&state->host, &caller, 2, clock_of(actor->now));
 	switch (step.decision) {
 	case HOST_WAIT:
-		end_of_wait(actor, &wait);
+		end_of_wait(actor, &caller.wait);
 		return;
 	case HOST_ASK:
 		become(actor, OUT);
-		actor->lease = question.lease;
+		actor->lease = caller.question.lease;
 		actor->asked = actor->now;
-		actor->wanted = (uint8_t)question.wanted;
+		actor->wanted = (uint8_t)caller.question.wanted;
 		return;
 	case HOST_GRANTED:
 		state->used[slice_at(actor->now)]++;
@@ -658,15 +661,14 @@ static void
 settle(struct state *state, struct actor *actor)
 {
 	bool granted = actor->operation == SETTLE_GRANT;
-	struct fleet_question question = question_of(actor);
+	struct fleet_caller caller = caller_of(actor);
 	struct fleet_answer answer = { .pause = NANOS_DAY };
 	nanos now = clock_of(actor->now);
 
-	answer.now = SERVER_TIME + question.asked;
+	answer.now = SERVER_TIME + caller.question.asked;
 	answer.hosts = run.trial->hosts;
-	answer.granted = granted ? question.wanted : 0;
-	fleet_host_answered(
-	    &state->host, &config, &question, &answer, now, FACTOR_ONE);
+	answer.granted = granted ? caller.question.wanted : 0;
+	fleet_host_store(&state->host, &caller, FLEET_ANSWERED, &answer, now);
 	if (granted)
 		state->used[slice_at(actor->asked)]++;
 	become(actor, IDLE);
@@ -675,11 +677,12 @@ settle(struct state *state, struct actor *actor)
 static void
 fail(struct state *state, struct actor *actor)
 {
-	struct fleet_question question = question_of(actor);
+	struct fleet_caller caller = caller_of(actor);
 	nanos now = clock_of(actor->now);
 
-	fleet_host_fail(&state->host, &config, &question, now, FACTOR_ONE);
-	expect(actor->excused || pause_of(TAG, state->host.link, now) > 0,
+	fleet_host_store(&state->host, &caller, FLEET_SILENT, NULL, now);
+	expect(actor->excused ||
+		left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
 }
@@ -689,16 +692,18 @@ static void
 claim(struct state *state, struct actor *actor)
 {
 	const nanos until = clock_of(100);
-	struct fleet_question tally = { .until = until };
+	struct fleet_caller caller = usual;
+	const struct fleet_question *tally = &caller.question;
 
-	fleet_ledger_claim(&state->ledger, &config, &state->window,
-	    &state->host.alone, clock_of(actor->now), &tally);
+	caller.question.until = until;
+	claim_untold(
+	    &state->host, &state->window, &caller, clock_of(actor->now));
 	become(actor, SEND);
-	actor->alone = tally.alone.was;
-	actor->alone_next = tally.alone.next;
-	for (size_t i = 0; i < tally.count; i++) {
-		const struct fleet_row *row = &tally.told[i];
-		int64_t epoch = (until - row->age) / config.slice;
+	actor->alone = tally->alone.was;
+	actor->alone_next = tally->alone.next;
+	for (size_t i = 0; i < tally->count; i++) {
+		const struct fleet_row *row = &tally->told[i];
+		int64_t epoch = (until - row->age) / SLICE_LENGTH;
 
 		actor->successes[epoch] = (uint8_t)row->successes;
 		actor->retries[epoch] = (uint8_t)row->alone;
@@ -726,10 +731,11 @@ send_tally(struct state *state, struct actor *actor)
 static void
 tell(struct state *state, struct actor *actor)
 {
-	struct fleet_question tally = { .alone = {
-					    actor->alone, actor->alone_next } };
+	struct fleet_caller caller = usual;
 
-	fleet_ledger_told(&state->ledger, &tally);
+	caller.question.alone =
+	    (struct fleet_mark){ actor->alone, actor->alone_next };
+	fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
 	become(actor, IDLE);
 }
 
@@ -760,10 +766,10 @@ retry_alone(struct state *state, struct actor *actor)
 static void
 elect(struct state *state, struct actor *actor)
 {
+	struct fleet_caller caller = usual;
 	int epoch = slice_at(actor->now);
 
-	if (fleet_ledger_elect(
-		&state->ledger, config.slice, clock_of(actor->now)))
+	if (fleet_host_elect(&state->host, &caller, clock_of(actor->now)))
 		state->elected[epoch]++;
 	expect(state->elected[epoch] <= 1, "two elected in a slice");
 	become(actor, IDLE);
@@ -824,27 +830,23 @@ static void
 come_late(const struct state *state)
 {
 	struct fleet_host host = state->host;
-	struct fleet_wait wait = { .waits = false };
+	struct fleet_caller caller = usual;
 	nanos now = clock_of(state->clock);
 	nanos last = now + clock_of(TICKS_OF_WINDOW + 4);
 	struct host_step step = { .decision = HOST_WAIT };
-	struct fleet_question question;
 
 	while (now <= last &&
 	    (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
-		step = fleet_host_ask(
-		    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
+		step = decide(&host, &caller, 2, now);
 		now += number_greater(step.next, TICK);
 	}
 	expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
 	host = state->host;
-	wait.waits = false;
+	caller.wait.waits = false;
 	now = clock_of(state->clock + 2 * TICKS_OF_WINDOW);
-	step = fleet_host_ask(
-	    &host, &config, &wait, 2, now, FACTOR_ONE, &question);
+	step = decide(&host, &caller, 2, now);
 	if (step.decision == HOST_WAIT) /* for the opening */
-		step = fleet_host_ask(&host, &config, &wait, 2, now + step.next,
-		    FACTOR_ONE, &question);
+		step = decide(&host, &caller, 2, now + step.next);
 	expect(step.decision == HOST_ASK, "something does not end");
 }
 
@@ -852,7 +854,7 @@ come_late(const struct state *state)
 static void
 examine(const struct state *state)
 {
-	uint64_t mark = state->ledger.alone;
+	uint64_t mark = state->host.alone_told;
 
 	for (int i = 0; i < EPOCHS; i++) {
 		int known = i < marked(mark) ? state->made[i]
@@ -1018,11 +1020,12 @@ first_state(const struct trial *trial)
 {
 	struct fleet_answer answer = { .now = SERVER_TIME,
 		.hosts = trial->hosts };
+	struct fleet_caller caller = usual;
 	struct state first;
 
 	memset(&first, 0, sizeof first);
-	fleet_host_learn(&first.host, TAG, &answer, 0);
-	first.ledger.counted = fleet_host_tagged(TAG, 3);
+	fleet_host_store(&first.host, &caller, FLEET_ANSWERED, &answer, 0);
+	first.host.counted = tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
 		first.actors[i].left = trial->left[i];
 	/* Two processes that were killed have waited. */

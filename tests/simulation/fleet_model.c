@@ -17,11 +17,9 @@ fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
 	*fleet = (struct fleet_model){
 		.policy = policy, .record = record, .random = seed
 	};
-	fleet->caller.config = (struct host_config){ .key = policy->budget.key,
-		.terms = policy->fleet.terms,
-		.tag = 1,
-		.timeout = policy->fleet.timeout,
-		.share = policy->fleet.alone };
+	fleet->caller = (struct fleet_caller){
+		.policy = &policy->fleet, .key = policy->budget.key, .tag = 1
+	};
 }
 
 void
@@ -36,20 +34,25 @@ fleet_model_end(struct fleet_model *fleet)
 }
 
 void
-fleet_model_teach(const struct fleet_model *fleet, struct segment *segment,
+fleet_model_teach(struct fleet_model *fleet, struct segment *segment,
     int64_t hosts, nanos now)
 {
 	const struct fleet_answer answer = { .now = DATE + now,
 		.hosts = hosts };
 
-	fleet_host_learn(&segment->fleet, fleet->caller.config.tag, &answer,
-	    segment_age(&segment->header, now));
+	nanos age = segment_age(&segment->header, now);
+
+	fleet->caller.question = (struct fleet_question){ .asked = age };
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_ANSWERED, &answer, age);
 }
 
 /* The member that is simulated until leave(). */
 static void
-enter(struct fleet_model *fleet, const struct fleet_member *member)
+enter(struct fleet_model *fleet, const struct fleet_member *member,
+    const struct segment *segment)
 {
+	fleet->caller.slice = segment->header.slice;
 	fleet->random = fleet->random * UINT64_C(6364136223846793005) +
 	    UINT64_C(1442695040888963407);
 	fleet->caller.random = fleet->random;
@@ -165,8 +168,8 @@ settle(struct fleet_model *fleet, struct fleet_member *member,
 
 	if (now < sent->at)
 		sent->outcome = FLEET_CUT;
-	fleet_caller_store(&sent->caller, segment, &segment->header,
-	    sent->outcome, &sent->answer, now);
+	fleet_host_store(&segment->fleet, &sent->caller, sent->outcome,
+	    &sent->answer, segment_age(&segment->header, now));
 	leave(&sent->caller, member);
 	member->connected = true;
 	if (sent->outcome != FLEET_ANSWERED ||
@@ -185,7 +188,7 @@ fleet_model_admit(struct fleet_model *fleet, struct fleet_member *member,
 
 	if (member->sent != NULL)
 		settle(fleet, member, visit->segment, visit->now);
-	enter(fleet, member);
+	enter(fleet, member, visit->segment);
 	visit->caller->fleet = &fleet->caller;
 	admission = admission_ask(visit, retry);
 	leave(&fleet->caller, member);
@@ -203,9 +206,9 @@ fleet_model_greet(struct fleet_model *fleet, struct fleet_member *member,
 {
 	if (fleet->mute)
 		return;
-	enter(fleet, member);
-	member->elected =
-	    fleet_caller_elect(&fleet->caller, segment, &segment->header, now);
+	enter(fleet, member, segment);
+	member->elected = fleet_host_elect(&segment->fleet, &fleet->caller,
+	    segment_age(&segment->header, now));
 	if (member->elected)
 		send_question(fleet, member, now);
 }
@@ -213,31 +216,35 @@ fleet_model_greet(struct fleet_model *fleet, struct fleet_member *member,
 void
 fleet_model_count(struct fleet_model *fleet, struct segment *segment, nanos now)
 {
-	const struct header *header = &segment->header;
+	nanos age = segment_age(&segment->header, now);
 	struct fleet_answer answer;
 
-	window_deposit(&segment->window, segment_epoch(header, now));
-	fleet_caller_claim(&fleet->caller, segment, header, now);
+	fleet->caller.slice = segment->header.slice;
+	window_deposit(
+	    &segment->window, window_epoch(fleet->caller.slice, age));
+	fleet_host_claim(
+	    &segment->fleet, &segment->window, &fleet->caller, age);
 	run_script(fleet, &answer, now);
-	fleet_caller_store(
-	    &fleet->caller, segment, header, FLEET_SENT, NULL, now);
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
 }
 
 void
 fleet_model_tell(struct fleet_model *fleet, struct fleet_member *member,
     struct segment *segment, bool succeeded, nanos now)
 {
+	nanos age = segment_age(&segment->header, now);
 	struct fleet_answer answer;
 
 	if (member->sent != NULL)
 		settle(fleet, member, segment, now);
-	enter(fleet, member);
+	enter(fleet, member, segment);
 	if (member->connected && (succeeded || member->elected) &&
-	    fleet_caller_claim(
-		&fleet->caller, segment, &segment->header, now)) {
+	    fleet_host_claim(
+		&segment->fleet, &segment->window, &fleet->caller, age)) {
 		run_script(fleet, &answer, serve(fleet, FLEET_MODEL_TOLD, now));
-		fleet_caller_store(&fleet->caller, segment, &segment->header,
-		    FLEET_SENT, NULL, now);
+		fleet_host_store(
+		    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
 	}
 	member->elected = false;
 	disconnect(fleet, member);

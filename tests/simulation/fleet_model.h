@@ -1,7 +1,7 @@
 /*
  * fleet_model: a fleet's server, and what retry asks it, in virtual time.
  *
- * What a process asks and tells is retry's own (fleet_caller.h), and the server
+ * What a process asks and tells is retry's own (fleet_host.h), and the server
  * answers as its script does (twin.h). Only the network is simulated: the
  * server answers one question after the other, and reads those, too, whose
  * process has given up.
@@ -65,7 +65,7 @@ void fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
 void fleet_model_end(struct fleet_model *fleet);
 
 /* Has a host know the server's clock, and how many hosts there are. */
-void fleet_model_teach(const struct fleet_model *fleet, struct segment *segment,
+void fleet_model_teach(struct fleet_model *fleet, struct segment *segment,
     int64_t hosts, nanos now);
 
 /* Has a host that knows the clock tell the server of a success, which counts

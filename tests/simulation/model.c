@@ -97,8 +97,14 @@ segment_of(const struct storm *storm, uint32_t who)
 static struct visit
 visit_of(struct client *client, struct segment *segment, nanos now)
 {
-	return (struct visit){ &client->caller, segment,
-		segment != NULL ? &segment->header : NULL, now };
+	struct visit visit = { .caller = &client->caller, .now = now };
+
+	if (segment == NULL)
+		return visit;
+	visit.segment = segment;
+	visit.header = &segment->header;
+	visit.age = segment_age(visit.header, now);
+	return visit;
 }
 
 static bool

@@ -59,7 +59,8 @@ caller_of(const struct budget_config *config)
 static struct visit
 visit(struct caller *caller, struct segment *segment, nanos now)
 {
-	return (struct visit){ caller, segment, &segment->header, now };
+	return (struct visit){ caller, segment, &segment->header, now,
+		segment_age(&segment->header, now) };
 }
 
 static struct admission

@@ -1,5 +1,5 @@
 /*
- * fleet_caller, and admission with a fleet: what the server is asked when a
+ * fleet_host, and admission with a fleet: what the server is asked when a
  * retry is due, what each outcome means for the retry and for the host, and
  * what the server is told.
  */
@@ -41,14 +41,16 @@ struct member {
 static struct caller *
 join(struct member *member, const struct budget_config *config)
 {
-	const struct terms terms = { 0, 100, SECONDS(60) };
-
-	member->fleet = (struct fleet_caller){ .random = UINT64_C(1) << 63 };
-	member->fleet.config = (struct host_config){ .key = "api",
-		.terms = terms,
-		.tag = 1,
+	static const struct fleet_policy policy = { .terms = { 0, 100,
+							SECONDS(60) },
 		.timeout = MS(250),
-		.share = -1 };
+		.alone = -1 };
+
+	member->fleet = (struct fleet_caller){ .policy = &policy,
+		.key = "api",
+		.tag = 1,
+		.slice = SECONDS(1),
+		.random = UINT64_C(1) << 63 };
 	member->caller = (struct caller){ .config = config,
 		.uses_breaker = true,
 		.deposits = true,
@@ -60,7 +62,7 @@ static struct admission
 ask(struct member *member, struct segment *segment, nanos now)
 {
 	const struct visit visit = { &member->caller, segment, &segment->header,
-		now };
+		now, now };
 
 	return admission_ask(&visit, true);
 }
@@ -70,7 +72,7 @@ tell(struct member *member, struct segment *segment, enum attempt_result result,
     nanos now)
 {
 	const struct visit visit = { &member->caller, segment, &segment->header,
-		now };
+		now, now };
 
 	admission_tell(&visit, result, result == RESULT_SUCCESS);
 }
@@ -102,8 +104,8 @@ settle(struct member *member, struct segment *segment,
 {
 	const struct fleet_answer answer = answer_at(now, granted);
 
-	fleet_caller_store(
-	    &member->fleet, segment, &segment->header, outcome, &answer, now);
+	fleet_host_store(
+	    &segment->fleet, &member->fleet, outcome, &answer, now);
 }
 
 /* The successes and the retries made alone that the question tells of. */
@@ -156,14 +158,17 @@ test_a_retry_needs_a_grant(void)
 static void
 test_commands_may_have_other_limits(void)
 {
-	const struct terms terms = { 200000, 7, SECONDS(60) };
+	static const struct fleet_policy policy = { .terms = { 200000, 7,
+							SECONDS(60) },
+		.timeout = MS(250),
+		.alone = -1 };
 	struct segment segment = make(10);
 	struct fleet_question question;
 	struct member one, other;
 
 	join(&one, &usual);
 	join(&other, &usual);
-	other.fleet.config.terms = terms;
+	other.fleet.policy = &policy;
 	EQUAL("asks", decides(&one, &segment, 0), HOST_ASK);
 	settle(&one, &segment, FLEET_ANSWERED, 1, 0);
 	EQUAL("granted", decides(&one, &segment, 0), HOST_GRANTED);
@@ -302,8 +307,8 @@ test_a_recovery_is_slower_in_a_fleet(void)
 
 		join(&one, &guarded);
 		if (rows[i].knows)
-			fleet_host_learn(
-			    &segment.fleet, one.fleet.config.tag, &answer, 0);
+			fleet_host_store(&segment.fleet, &one.fleet,
+			    FLEET_ANSWERED, &answer, 0);
 		if (!rows[i].asks)
 			one.caller.fleet = NULL;
 		tell(&one, &segment, RESULT_FAILURE, 0);
@@ -359,38 +364,39 @@ static void
 test_successes(void)
 {
 	struct segment segment = make(10);
-	const struct header *header = &segment.header;
 	struct fleet_question question;
 	struct member one, two;
 
 	join(&one, &usual);
 	join(&two, &usual);
-	EQUAL("one", fleet_caller_elect(&one.fleet, &segment, header, 0), true);
-	EQUAL(
-	    "two", fleet_caller_elect(&two.fleet, &segment, header, 0), false);
+	EQUAL("one", fleet_host_elect(&segment.fleet, &one.fleet, 0), true);
+	EQUAL("two", fleet_host_elect(&segment.fleet, &two.fleet, 0), false);
 	question = one.fleet.question;
 	EQUAL("wants nothing", question.wanted, 0);
 	EQUAL("tells nothing", (int64_t)question.count, 0);
 	EQUAL("changes nothing", question.first, false);
 	for (int i = 0; i < 3; i++)
 		tell(&one, &segment, RESULT_SUCCESS, 0);
-	EQUAL("no clock", fleet_caller_claim(&one.fleet, &segment, header, 0),
+	EQUAL("no clock",
+	    fleet_host_claim(&segment.fleet, &segment.window, &one.fleet, 0),
 	    false);
-	fleet_caller_elect(&one.fleet, &segment, header, 0);
+	fleet_host_elect(&segment.fleet, &one.fleet, 0);
 	settle(&one, &segment, FLEET_ANSWERED, 0, 0);
 	EQUAL("not denied", decides(&two, &segment, 0), HOST_ASK);
 	EQUAL("told", told(&two).successes, 3);
 	EQUAL("nothing left",
-	    fleet_caller_claim(&one.fleet, &segment, header, 0), false);
+	    fleet_host_claim(&segment.fleet, &segment.window, &one.fleet, 0),
+	    false);
 	tell(&one, &segment, RESULT_SUCCESS, SECONDS(1));
 	EQUAL("left",
-	    fleet_caller_claim(&one.fleet, &segment, header, SECONDS(1)), true);
+	    fleet_host_claim(
+		&segment.fleet, &segment.window, &one.fleet, SECONDS(1)),
+	    true);
 	EQUAL("told", told(&one).successes, 1);
 	settle(&one, &segment, FLEET_SENT, 0, SECONDS(1));
 	settle(&two, &segment, FLEET_SILENT, 0, SECONDS(1));
 	EQUAL("while the server is down nobody is elected",
-	    fleet_caller_elect(&two.fleet, &segment, header, SECONDS(1)),
-	    false);
+	    fleet_host_elect(&segment.fleet, &two.fleet, SECONDS(1)), false);
 }
 
 static void
@@ -399,7 +405,6 @@ test_the_first_question_tells(void)
 	const struct fleet_answer stale = { .code = FLEET_STALE,
 		.now = SERVER + MS(100) };
 	struct segment segment = make(10);
-	const struct header *header = &segment.header;
 	struct fleet_question question;
 	struct member one, two;
 
@@ -413,8 +418,8 @@ test_the_first_question_tells(void)
 	/* The question and its second try end before their ages are too low. */
 	EQUAL("age", question.told[0].age, MS(1000 + 2 * 250));
 	EQUAL("first the time", question.by, FLEET_BY_PAST);
-	fleet_caller_store(
-	    &one.fleet, &segment, header, FLEET_SILENT, &stale, MS(1250));
+	fleet_host_store(
+	    &segment.fleet, &one.fleet, FLEET_SILENT, &stale, MS(1250));
 	EQUAL("asks", decides(&two, &segment, SECONDS(5)), HOST_ASK);
 	question = two.fleet.question;
 	EQUAL("the clock is known", question.by,
@@ -432,8 +437,9 @@ elects(int64_t hosts, uint64_t random)
 
 	join(&one, &usual);
 	one.fleet.random = random << 48;
-	fleet_host_learn(&segment.fleet, one.fleet.config.tag, &answer, 0);
-	return fleet_caller_elect(&one.fleet, &segment, &segment.header, 0);
+	fleet_host_store(
+	    &segment.fleet, &one.fleet, FLEET_ANSWERED, &answer, 0);
+	return fleet_host_elect(&segment.fleet, &one.fleet, 0);
 }
 
 static void

@@ -1,14 +1,10 @@
 /*
- * Covers budget/fleet_ledger.
- *
- * fleet_host and fleet_ledger, used by one process
- * after another: what follows from each answer, and when it ends. Several
- * processes at once are fleet_check's.
+ * fleet_host, used by one process after another: what follows from each answer,
+ * and when it ends. Several processes at once are fleet_check's.
  */
 #include "unit.h"
 #include "script.h"
 #include "budget/fleet_host.h"
-#include "budget/fleet_ledger.h"
 
 #define MS(n) ((nanos)(n)*NANOS_MS)
 #define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
@@ -21,11 +17,16 @@
 /* What the server's clock shows when the segment is made. */
 #define SERVER SECONDS(1700000000)
 
-static const struct host_config config = { .tag = 7,
-	.slice = SECONDS(1),
-	.timeout = MS(250),
-	.terms = { .min = 200 },
-	.share = -1 };
+static const struct fleet_policy policy = {
+	.timeout = MS(250), .terms = { .min = 200 }, .alone = -1
+};
+
+static const struct fleet_caller usual = {
+	.policy = &policy, .tag = 7, .slice = SECONDS(1), .random = ONE
+};
+
+/* No success counts. */
+static const struct window no_window;
 
 /* An answer, as the server makes it at the age now. */
 static struct fleet_answer
@@ -42,10 +43,25 @@ answer_at(nanos now, int64_t granted)
 /* The last question of any process. */
 static struct fleet_question asked;
 
+/* What a process decides that has waited like that, and is like caller. */
+static struct host_step
+ask_as(const struct fleet_caller *like, struct fleet_host *host,
+    struct fleet_wait *wait, int64_t most, nanos now)
+{
+	struct fleet_caller caller = *like;
+	struct host_step step;
+
+	caller.wait = *wait;
+	step = fleet_host_ask(host, &no_window, &caller, most, now);
+	*wait = caller.wait;
+	asked = caller.question;
+	return step;
+}
+
 static struct host_step
 ask(struct fleet_host *host, struct fleet_wait *wait, nanos now)
 {
-	return fleet_host_ask(host, &config, wait, INT64_MAX, now, ONE, &asked);
+	return ask_as(&usual, host, wait, INT64_MAX, now);
 }
 
 /* What a process decides that has not waited before. */
@@ -68,12 +84,28 @@ question_at(const char *row, struct fleet_host *host, nanos now)
 	return asked;
 }
 
-static struct host_step
+/* Whether the answer grants a retry. */
+static bool
 settle(struct fleet_host *host, const struct fleet_question *question,
     const struct fleet_answer *answer, nanos now, uint64_t random)
 {
-	return fleet_host_answered(
-	    host, &config, question, answer, now, random);
+	struct fleet_caller caller = usual;
+
+	caller.question = *question;
+	caller.random = random;
+	fleet_host_store(host, &caller, FLEET_ANSWERED, answer, now);
+	return caller.granted;
+}
+
+/* There is no answer: FLEET_SILENT or FLEET_CUT. */
+static void
+miss(struct fleet_host *host, const struct fleet_question *question,
+    enum fleet_outcome outcome, nanos now)
+{
+	struct fleet_caller caller = usual;
+
+	caller.question = *question;
+	fleet_host_store(host, &caller, outcome, NULL, now);
 }
 
 /*
@@ -143,9 +175,9 @@ check_step(struct script *script, struct fleet_host *host,
 
 	script_next(script);
 	if (script_is(script, "drops"))
-		fleet_host_drop(host, question, now);
+		miss(host, question, FLEET_CUT, now);
 	else if (script_is(script, "fails"))
-		fleet_host_fail(host, &config, question, now, ONE);
+		miss(host, question, FLEET_SILENT, now);
 	else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "granted-some")) {
@@ -254,11 +286,8 @@ test_a_denial_holds_for_all_and_then_ends(void)
 		struct host_step step;
 
 		answer.pause = denials[i].pause;
-		step =
-		    settle(&host, &question, &answer, now, denials[i].random);
-		EQUAL(row, step.decision, HOST_DENIED);
-		EQUAL(row, step.next, denials[i].denied);
-		HOLDS(row, !step.silent);
+		HOLDS(row,
+		    !settle(&host, &question, &answer, now, denials[i].random));
 		step = ask(&host, &wait, now);
 		EQUAL(row, step.decision, HOST_DENIED);
 		EQUAL(row, step.next, denials[i].denied);
@@ -275,10 +304,10 @@ test_a_random_factor_is_less_than_one_and_a_half(void)
 	struct fleet_host host = { .lease = 0 };
 	struct fleet_question question = question_at("asked", &host, 0);
 	struct fleet_answer answer = answer_at(0, 0);
-	struct host_step step = settle(&host, &question, &answer, 0, MOST);
+	struct fleet_wait wait = { .waits = false };
 
-	HOLDS("most", step.next < SECONDS(3));
-	HOLDS("most", step.next > MS(2999));
+	settle(&host, &question, &answer, 0, MOST);
+	EQUAL("most", ask(&host, &wait, MS(1)).next, MS(2999));
 }
 
 /*
@@ -309,7 +338,7 @@ let_wait(const char *row, struct fleet_host *host, int64_t waiting, nanos now)
 
 	for (int64_t i = 0; i < waiting; i++)
 		EQUAL(row, decides(host, now), HOST_WAIT);
-	fleet_host_drop(host, &question, now);
+	miss(host, &question, FLEET_CUT, now);
 }
 
 static void
@@ -325,12 +354,10 @@ test_a_question_is_for_all_that_waited(void)
 		struct host_step step;
 
 		let_wait(row, &host, grants[i].waiting, now);
-		step = fleet_host_ask(
-		    &host, &config, &wait, grants[i].most, now, ONE, &asked);
+		step = ask_as(&usual, &host, &wait, grants[i].most, now);
 		EQUAL(row, step.decision, HOST_ASK);
 		EQUAL(row, asked.wanted, grants[i].wanted);
-		step = settle(&host, &asked, &answer, now, ONE);
-		EQUAL(row, step.decision, HOST_GRANTED);
+		HOLDS(row, settle(&host, &asked, &answer, now, ONE));
 		for (int64_t left = grants[i].left; left > 0; left--)
 			EQUAL(row, decides(&host, now), HOST_GRANTED);
 		EQUAL(row, decides(&host, now), HOST_ASK);
@@ -366,13 +393,14 @@ test_the_first_question_waits_for_the_opening(void)
 		struct fleet_wait wait = { .waits = false };
 		struct fleet_answer answer = answer_at(0, 1);
 		struct fleet_question question = question_at(row, &host, 0);
+		struct fleet_caller caller = usual;
 		struct host_step step;
 		nanos now = SECONDS(10);
 
+		caller.random = openings[i].random;
 		answer.hosts = openings[i].hosts;
 		settle(&host, &question, &answer, 0, ONE);
-		step = fleet_host_ask(
-		    &host, &config, &wait, 1, now, openings[i].random, &asked);
+		step = ask_as(&caller, &host, &wait, 1, now);
 		EQUAL(row, step.next, openings[i].wait);
 		if (openings[i].wait > 0) {
 			EQUAL(row, step.decision, HOST_WAIT);
@@ -410,7 +438,7 @@ test_pauses_double_while_there_is_no_answer(void)
 	for (int times = 0; times < 2; times++) {
 		for (size_t i = 0; i < LENGTH(pauses); i++) {
 			question = question_at("due", &host, now);
-			fleet_host_fail(&host, &config, &question, now, ONE);
+			miss(&host, &question, FLEET_SILENT, now);
 			now += pauses[i];
 			HOLDS("alone", decides(&host, now - 1) != HOST_ASK);
 		}
@@ -419,10 +447,10 @@ test_pauses_double_while_there_is_no_answer(void)
 	}
 	/* After half a minute without a failure the pauses begin anew. */
 	question = question_at("once", &host, now);
-	fleet_host_fail(&host, &config, &question, now, ONE);
+	miss(&host, &question, FLEET_SILENT, now);
 	now += SECONDS(1) + FLEET_HOST_PAUSE_MOST + MS(1);
 	question = question_at("later", &host, now);
-	fleet_host_fail(&host, &config, &question, now, ONE);
+	miss(&host, &question, FLEET_SILENT, now);
 	EQUAL("anew", decides(&host, now + SECONDS(1)), HOST_ASK);
 }
 
@@ -448,7 +476,8 @@ test_the_share_of_a_host_that_is_alone(void)
 	for (size_t i = 0; i < LENGTH(shares); i++) {
 		const char *row = shares[i].row;
 		struct fleet_host host = { .lease = 0 };
-		struct host_config mine = config;
+		struct fleet_policy mine = policy;
+		struct fleet_caller caller = usual;
 		struct fleet_wait wait = { .waits = false };
 		struct fleet_answer answer = answer_at(0, 1);
 		struct fleet_question question = question_at(row, &host, 0);
@@ -456,17 +485,17 @@ test_the_share_of_a_host_that_is_alone(void)
 
 		answer.hosts = shares[i].hosts;
 		mine.terms.min = shares[i].min;
-		mine.share = shares[i].alone;
+		mine.alone = shares[i].alone;
+		caller.policy = &mine;
 		settle(&host, &question, &answer, 0, ONE);
 		question = question_at(row, &host, 0);
-		fleet_host_fail(&host, &config, &question, 0, ONE);
+		miss(&host, &question, FLEET_SILENT, 0);
 		for (int64_t left = shares[i].share; left > 0; left--) {
-			step = fleet_host_ask(
-			    &host, &mine, &wait, 1, 0, ONE, &asked);
+			step = ask_as(&caller, &host, &wait, 1, 0);
 			EQUAL(row, step.decision, HOST_ALONE);
 			HOLDS(row, step.silent);
 		}
-		step = fleet_host_ask(&host, &mine, &wait, 1, 0, ONE, &asked);
+		step = ask_as(&caller, &host, &wait, 1, 0);
 		EQUAL(row, step.decision, HOST_DENIED);
 		EQUAL(row, step.share, shares[i].share);
 		EQUAL(row, step.next, SECONDS(1));
@@ -483,7 +512,7 @@ decides_alone(struct fleet_host *host, nanos now)
 	struct host_step step = ask(host, &wait, now);
 
 	if (step.decision == HOST_ASK) {
-		fleet_host_fail(host, &config, &asked, now, ONE);
+		miss(host, &asked, FLEET_SILENT, now);
 		step = ask(host, &wait, now);
 	}
 	return step.decision;
@@ -504,6 +533,20 @@ test_the_share_is_for_a_window(void)
  * The server's clock, and other fleets
  */
 
+/* By when the server has to read a question, after it was too late for one that
+ * was asked at MS(1000), at that time on its clock. */
+static nanos
+by_after(struct fleet_host *host, nanos time)
+{
+	const struct fleet_answer stale = { .code = FLEET_STALE, .now = time };
+	struct fleet_caller caller = usual;
+
+	caller.question.asked = MS(1000);
+	fleet_host_store(host, &caller, FLEET_CUT, &stale, MS(1250));
+	fleet_host_elect(host, &caller, MS(1000));
+	return caller.question.by;
+}
+
 static void
 test_questions_end_on_the_servers_clock(void)
 {
@@ -518,20 +561,16 @@ test_questions_end_on_the_servers_clock(void)
 	/* Late by the time to the server, and by a millisecond. */
 	EQUAL("known", question.by, SERVER + MS(1000 + 250 + 50 + 1));
 	HOLDS("ages", question.until >= MS(1000 + 250 + 50 + 1));
-	fleet_host_learn_time(&host, config.tag,
-	    SERVER + SECONDS(3600) + MS(1040), question.asked);
 	EQUAL("stepped forward",
-	    fleet_host_question(&host, &config, MS(1000)).by,
+	    by_after(&host, SERVER + SECONDS(3600) + MS(1040)),
 	    SERVER + SECONDS(3600) + MS(1040 + 250 + 1));
-	fleet_host_learn_time(&host, config.tag, 5, question.asked);
-	EQUAL("before the segment",
-	    fleet_host_question(&host, &config, MS(1000)).by, 0);
+	EQUAL("before the segment", by_after(&host, 5), 0);
 }
 
 static void
 test_words_of_another_fleet_are_empty(void)
 {
-	struct host_config other = config;
+	struct fleet_caller other = usual;
 	struct fleet_host host = { .lease = 0 };
 	struct fleet_wait wait = { .waits = false };
 	struct fleet_question question = question_at("mine", &host, 0);
@@ -541,11 +580,12 @@ test_words_of_another_fleet_are_empty(void)
 	other.tag = 8;
 	settle(&host, &question, &answer, 0, ONE);
 	EQUAL("denied here", decides(&host, 0), HOST_DENIED);
-	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
+	step = ask_as(&other, &host, &wait, 9, 0);
 	EQUAL("not there", step.decision, HOST_ASK);
 	EQUAL("another clock", asked.by, 0);
-	fleet_host_fail(&host, &other, &asked, 0, ONE);
-	step = fleet_host_ask(&host, &other, &wait, 9, 0, ONE, &asked);
+	other.question = asked;
+	fleet_host_store(&host, &other, FLEET_SILENT, NULL, 0);
+	step = ask_as(&other, &host, &wait, 9, 0);
 	EQUAL("the server there", step.decision, HOST_ALONE);
 	EQUAL("hosts there", step.share, 1);
 	/* Only the retries made alone are those of all. */
@@ -586,7 +626,7 @@ test_corrupt_words_end(void)
 			*words[word] = random >> (i % 3 * 16);
 			if (i % 2 == 0) /* so that the tag is right */
 				*words[word] =
-				    fleet_host_tagged(config.tag, random >> 16);
+				    (uint64_t)usual.tag << 48 | random >> 16;
 		}
 		do {
 			step = ask(&host, &wait, now);
@@ -606,18 +646,33 @@ test_corrupt_words_end(void)
 
 /* A host, and what it tells of. */
 struct teller {
-	struct fleet_ledger ledger;
-	struct window window, alone;
+	struct fleet_host host;
+	struct window window;
 };
+
+/* One that knows the server's clock. */
+static struct teller
+new_teller(void)
+{
+	return (struct teller){ .host.offset = (uint64_t)usual.tag << 48 | 1 };
+}
 
 static struct fleet_question
 claim(struct teller *teller, nanos now)
 {
-	struct fleet_question tally = { .until = now + MS(500) };
+	struct fleet_caller caller = usual;
 
-	fleet_ledger_claim(&teller->ledger, &config, &teller->window,
-	    &teller->alone, now, &tally);
-	return tally;
+	fleet_host_claim(&teller->host, &teller->window, &caller, now);
+	return caller.question;
+}
+
+static void
+told(struct teller *teller, const struct fleet_question *tally)
+{
+	struct fleet_caller caller = usual;
+
+	caller.question = *tally;
+	fleet_host_store(&teller->host, &caller, FLEET_SENT, NULL, 0);
 }
 
 static void
@@ -636,7 +691,7 @@ retry_alone(struct teller *teller, int64_t second, int times)
 
 	while (times-- > 0)
 		EQUAL("alone",
-		    window_withdraw(&teller->alone, &many, second, &sums),
+		    window_withdraw(&teller->host.alone, &many, second, &sums),
 		    WINDOW_GRANTED);
 }
 
@@ -660,7 +715,7 @@ same_rows(const char *row, const struct fleet_question *tally, const char *want)
 static void
 test_a_success_is_told_once(void)
 {
-	struct teller teller = { .ledger = { 0 } };
+	struct teller teller = new_teller();
 	struct fleet_question tally = claim(&teller, SECONDS(10));
 
 	same_rows("nothing", &tally, "");
@@ -683,7 +738,7 @@ test_a_success_is_told_once(void)
 static void
 test_only_what_is_in_the_window_is_told(void)
 {
-	struct teller teller = { .ledger = { 0 } };
+	struct teller teller = new_teller();
 	struct fleet_question tally;
 
 	for (int64_t second = 100; second < 200; second++) {
@@ -702,7 +757,7 @@ test_only_what_is_in_the_window_is_told(void)
 static void
 test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
 {
-	struct teller teller = { .ledger = { 0 } };
+	struct teller teller = new_teller();
 	struct fleet_question tally, other;
 
 	retry_alone(&teller, 10, 2);
@@ -714,11 +769,11 @@ test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
 	retry_alone(&teller, 11, 1);
 	other = claim(&teller, MS(11500));
 	same_rows("one more", &other, "2000:0/2 1000:0/1");
-	fleet_ledger_told(&teller.ledger, &tally);
+	told(&teller, &tally);
 	tally = claim(&teller, MS(11500));
 	same_rows("the first ones are told", &tally, "1000:0/1");
-	fleet_ledger_told(&teller.ledger, &tally);
-	fleet_ledger_told(&teller.ledger, &other);
+	told(&teller, &tally);
+	told(&teller, &other);
 	tally = claim(&teller, MS(11500));
 	same_rows("all are told", &tally, "");
 	/* A retry by a clock that is behind counts in the next slice. */
@@ -730,12 +785,12 @@ test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
 static void
 test_the_server_counts_a_host_once_in_a_window(void)
 {
-	struct teller teller = { .ledger = { 0 } };
+	struct teller teller = new_teller();
 	struct fleet_question tally = claim(&teller, SECONDS(100));
 
 	HOLDS("the first", tally.first);
 	HOLDS("no answer", claim(&teller, SECONDS(101)).first);
-	fleet_ledger_told(&teller.ledger, &tally);
+	told(&teller, &tally);
 	HOLDS("counted", !claim(&teller, SECONDS(101)).first);
 	HOLDS("counted", !claim(&teller, SECONDS(159)).first);
 	HOLDS("a window later", claim(&teller, SECONDS(160)).first);
@@ -743,48 +798,53 @@ test_the_server_counts_a_host_once_in_a_window(void)
 	HOLDS("corrupt", claim(&teller, SECONDS(20)).first);
 }
 
+static bool
+elects(struct fleet_host *host, nanos now)
+{
+	struct fleet_caller caller = usual;
+
+	return fleet_host_elect(host, &caller, now);
+}
+
 static void
 test_one_is_elected_in_each_slice(void)
 {
-	struct fleet_ledger ledger = { 0 };
-	const nanos slice = SECONDS(1);
+	struct fleet_host host = { .lease = 0 };
 
-	HOLDS("the first", fleet_ledger_elect(&ledger, slice, 0));
-	HOLDS("one", !fleet_ledger_elect(&ledger, slice, MS(999)));
-	HOLDS("the next slice", fleet_ledger_elect(&ledger, slice, MS(1000)));
-	HOLDS("one", !fleet_ledger_elect(&ledger, slice, MS(1000)));
-	HOLDS("behind", !fleet_ledger_elect(&ledger, slice, MS(999)));
-	HOLDS("much later", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
-	HOLDS("behind by a window",
-	    !fleet_ledger_elect(&ledger, slice, SECONDS(900 - WINDOW_WORDS)));
-	HOLDS("behind by more",
-	    fleet_ledger_elect(
-		&ledger, slice, SECONDS(900 - WINDOW_WORDS - 1)));
-	ledger.elected = UINT64_MAX;
-	HOLDS("corrupt", fleet_ledger_elect(&ledger, slice, SECONDS(900)));
+	HOLDS("the first", elects(&host, 0));
+	HOLDS("one", !elects(&host, MS(999)));
+	HOLDS("the next slice", elects(&host, MS(1000)));
+	HOLDS("one", !elects(&host, MS(1000)));
+	HOLDS("behind", !elects(&host, MS(999)));
+	HOLDS("much later", elects(&host, SECONDS(900)));
+	HOLDS(
+	    "behind by a window", !elects(&host, SECONDS(900 - WINDOW_WORDS)));
+	HOLDS("behind by more", elects(&host, SECONDS(900 - WINDOW_WORDS - 1)));
+	host.elected = UINT64_MAX;
+	HOLDS("corrupt", elects(&host, SECONDS(900)));
 }
 
 static void
 test_corrupt_marks_tell_nothing(void)
 {
-	struct teller teller = { .ledger = { 0 } };
+	struct teller teller = new_teller();
 	struct fleet_question tally;
 
 	succeed(&teller, 100, 1);
 	retry_alone(&teller, 100, 1);
-	teller.ledger.successes = UINT64_MAX;
+	teller.host.successes_told = UINT64_MAX;
 	tally = claim(&teller, SECONDS(100));
 	same_rows("successes", &tally, "");
-	fleet_ledger_told(&teller.ledger, &tally);
-	teller.ledger.successes = 0;
-	teller.ledger.alone = UINT64_C(162) << 32;
+	told(&teller, &tally);
+	teller.host.successes_told = 0;
+	teller.host.alone_told = UINT64_C(162) << 32;
 	tally = claim(&teller, SECONDS(100));
 	same_rows("alone", &tally, "");
-	teller.ledger.alone = (UINT64_C(100) << 32) + 5;
+	teller.host.alone_told = (UINT64_C(100) << 32) + 5;
 	tally = claim(&teller, SECONDS(100));
 	same_rows("more than there are", &tally, "500:1/0");
 	/* The clock of this process is behind by a window. */
-	teller.ledger.alone = UINT64_C(161) << 32;
+	teller.host.alone_told = UINT64_C(161) << 32;
 	succeed(&teller, 161, 1);
 	tally = claim(&teller, SECONDS(100));
 	same_rows("ahead", &tally, "0:1/0");
@@ -815,7 +875,7 @@ test_what_is_shown(void)
 	EQUAL("denied", view.retries, 180);
 	EQUAL("denied", view.limit, 200);
 	question = question_at("later", &host, SECONDS(2));
-	fleet_host_fail(&host, &config, &question, SECONDS(2), ONE);
+	miss(&host, &question, FLEET_SILENT, SECONDS(2));
 	EQUAL("alone", decides(&host, SECONDS(2)), HOST_ALONE);
 	view = fleet_host_look(&host, SECONDS(1), MS(2500));
 	EQUAL("down", view.denied, 0);

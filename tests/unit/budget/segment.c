@@ -526,8 +526,8 @@ static const struct {
 	{ "offset", offsetof(struct segment, fleet.offset), 1776 },
 	{ "link", offsetof(struct segment, fleet.link), 1800 },
 	{ "alone", offsetof(struct segment, fleet.alone), 1808 },
-	{ "ledger", offsetof(struct segment, ledger), 2296 },
-	{ "elected", offsetof(struct segment, ledger.elected), 2320 },
+	{ "told", offsetof(struct segment, fleet.successes_told), 2296 },
+	{ "elected", offsetof(struct segment, fleet.elected), 2320 },
 };
 
 static void

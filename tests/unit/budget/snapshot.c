@@ -245,21 +245,21 @@ static void
 test_what_the_host_knows_of_its_fleet(void)
 {
 	struct segment segment = make("api", -1, -1, SECONDS(60));
-	const struct host_config config = {
-		.slice = SECONDS(1), .timeout = NANOS_SECOND / 4, .share = 2
-	};
+	const struct fleet_policy policy = { .timeout = NANOS_SECOND / 4,
+		.alone = 2 };
+	struct fleet_caller caller = { .policy = &policy,
+		.slice = SECONDS(1),
+		.random = UINT64_C(1) << 63 };
 	struct fleet_answer answer = {
 		.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
 	};
-	struct fleet_wait wait = { .waits = false };
-	struct fleet_question question;
 	struct host_step step = fleet_host_ask(
-	    &segment.fleet, &config, &wait, 1, SECONDS(5), 0, &question);
+	    &segment.fleet, &segment.window, &caller, 1, SECONDS(5));
 
 	EQUAL("not known", look(&segment, SECONDS(5)).fleet.hosts, 0);
 	HOLDS("a question", look(&segment, SECONDS(5)).idle);
-	fleet_host_answered(&segment.fleet, &config, &question, &answer,
-	    SECONDS(5), UINT64_C(1) << 63);
+	fleet_host_store(
+	    &segment.fleet, &caller, FLEET_ANSWERED, &answer, SECONDS(5));
 	EQUAL("hosts", look(&segment, SECONDS(6)).fleet.hosts, 312);
 	EQUAL("retries", look(&segment, SECONDS(6)).fleet.retries, 199);
 	EQUAL("limit", look(&segment, SECONDS(6)).fleet.limit, 200);
@@ -267,14 +267,14 @@ test_what_the_host_knows_of_its_fleet(void)
 	HOLDS("denied", !look(&segment, SECONDS(8)).idle);
 	HOLDS("over", look(&segment, SECONDS(9)).idle);
 	step = fleet_host_ask(
-	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
-	fleet_host_fail(
-	    &segment.fleet, &config, &question, SECONDS(9), UINT64_C(1) << 63);
+	    &segment.fleet, &segment.window, &caller, 1, SECONDS(9));
+	fleet_host_store(
+	    &segment.fleet, &caller, FLEET_SILENT, NULL, SECONDS(9));
 	EQUAL("down", look(&segment, SECONDS(9)).fleet.down, SECONDS(1));
 	HOLDS("down", !look(&segment, SECONDS(9)).idle);
 	HOLDS("over", look(&segment, SECONDS(10)).idle);
 	step = fleet_host_ask(
-	    &segment.fleet, &config, &wait, 1, SECONDS(9), 0, &question);
+	    &segment.fleet, &segment.window, &caller, 1, SECONDS(9));
 	EQUAL("alone", step.decision, HOST_ALONE);
 	EQUAL("alone", look(&segment, SECONDS(69)).fleet.alone, 1);
 	HOLDS("alone", !look(&segment, SECONDS(69)).idle);

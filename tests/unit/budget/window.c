@@ -382,7 +382,7 @@ test_full_counters(void)
 	    "successes", word_of(&window, 100) == WORD(100, 0, FULL, FULL - 1));
 	EQUAL("retries", granted(&window, &plenty, 100), 1);
 	HOLDS("full", word_of(&window, 100) == WORD(100, 0, FULL, FULL));
-	EQUAL("next", window_next(&window, &plenty, 100, &sums), 1);
+	EQUAL("next", window_next(&window, &plenty, 1, 100, &sums), 1);
 	EQUAL("another slice", window_withdraw(&window, &plenty, 101, &sums),
 	    WINDOW_GRANTED);
 	EQUAL("retries", sums.retries, FULL + 1);
@@ -405,7 +405,7 @@ test_a_full_window(void)
 	EQUAL("retries", sums.retries, FULL * WINDOW_SLICES);
 	EQUAL("successes", sums.successes, FULL * (WINDOW_SLICES - 1));
 	EQUAL(
-	    "next", window_next(&window, &one_each, 160, &sums), WINDOW_NEVER);
+	    "next", window_next(&window, &one_each, 1, 160, &sums), NANOS_MAX);
 }
 
 /*
@@ -419,28 +419,31 @@ test_next(void)
 	struct window window = { { 0 } }, before;
 	struct window_sums sums;
 
-	EQUAL("nothing yet", window_next(&window, &one, 100, &sums), 0);
-	EQUAL("no success yet", window_next(&window, &none, 100, &sums),
-	    WINDOW_NEVER);
+	EQUAL("nothing yet", window_next(&window, &one, 1, 100, &sums), 0);
+	EQUAL("no success yet", window_next(&window, &none, 1, 100, &sums),
+	    NANOS_MAX);
 	EQUAL("granted", withdraw(&window, &one, 100), WINDOW_GRANTED);
 	before = window;
-	EQUAL("a window", window_next(&window, &one, 100, &sums), WINDOW_WORDS);
+	EQUAL("a window", window_next(&window, &one, 1, 100, &sums),
+	    WINDOW_WORDS);
 	EQUAL("retries", sums.retries, 1);
 	EQUAL("successes", sums.successes, 0);
-	EQUAL("one slice", window_next(&window, &one, 160, &sums), 1);
-	EQUAL("now", window_next(&window, &one, 161, &sums), 0);
+	EQUAL("one slice", window_next(&window, &one, 1, 160, &sums), 1);
+	EQUAL("what is left of it", window_next(&window, &one, 10, 1603, &sums),
+	    7);
+	EQUAL("now", window_next(&window, &one, 1, 161, &sums), 0);
 	EQUAL("retries", sums.retries, 0);
-	EQUAL("ours is behind", window_next(&window, &one, 98, &sums),
+	EQUAL("ours is behind", window_next(&window, &one, 1, 98, &sums),
 	    WINDOW_WORDS);
 	HOLDS("unchanged", memcmp(&window, &before, sizeof window) == 0);
 	/* The retry that a success paid for counts longer than the success. */
 	deposit(&window, 150, 2);
-	EQUAL("paid", window_next(&window, &none, 161, &sums), 0);
+	EQUAL("paid", window_next(&window, &none, 1, 161, &sums), 0);
 	EQUAL("successes", sums.successes, 2);
 	EQUAL("used", granted(&window, &none, 161), 1);
-	EQUAL("never", window_next(&window, &none, 161, &sums), WINDOW_NEVER);
+	EQUAL("never", window_next(&window, &none, 1, 161, &sums), NANOS_MAX);
 	memset(&window, 0xff, sizeof window);
-	EQUAL("corrupt", window_next(&window, &one, 100, &sums), 0);
+	EQUAL("corrupt", window_next(&window, &one, 1, 100, &sums), 0);
 }
 
 /*
@@ -512,7 +515,8 @@ compare_next(const struct naive *naive, const struct window *window,
 		if (withdraw(&copy, allowed, at + wait) == WINDOW_GRANTED)
 			break;
 	}
-	EQUAL("next", window_next(window, allowed, epoch, &got), wait);
+	EQUAL("next", window_next(window, allowed, 1, epoch, &got),
+	    wait > WINDOW_WORDS ? NANOS_MAX : wait);
 	EQUAL("next", got.retries, want.retries);
 	EQUAL("next", got.successes, want.successes);
 	got = window_look(window, epoch);
