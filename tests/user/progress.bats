@@ -95,7 +95,7 @@ to_its_end()
 # Of three waits at least one is counted, though the machine may stall.
 some_counted()
 {
-	draws 1 -- "$@" -n 4 -d 1.1 -j none -- false
+	draws 1 -- "$@" -n 4 -d 1.1,1.1,1.1 -j none -- false
 	grep -q '@retry: attempt [234]/4 in 2s#@' out
 }
 

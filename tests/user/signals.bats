@@ -9,33 +9,31 @@
 load helper
 load actor
 
-# listening SIGNAL [OPTION]...: retry's command listens for one signal, ends
-# with status 3 on the first attempt and 0 on the second; SIGNAL is sent to
-# retry alone. Sets $status.
-listening()
+in_attempt()
 {
-	local name=$1
-	shift
-	rm -f out err
-	start "$ACTOR" fresh "$RETRY" -v -d 0 "$@" -- sh -c '
-		[ "$RETRY_ATTEMPT" = 1 ] || exit 0
-		exec "$ACTOR" listen 1 3'
-	reached said ready
-	kill -s "$name" "$pid"
+	[ -e ready ] || said ready
+}
+
+in_delay()
+{
+	told '.*retrying in .*'
+}
+
+# sent NAME STATUS WHERE COMMAND...: what COMMAND becomes is sent this signal once
+# retry is there, in_attempt or in_delay, and ends with STATUS.
+sent()
+{
+	start "$ACTOR" fresh "${@:4}"
+	reached "$3"
+	kill -s "$1" "$pid"
 	ended
+	[ "$status" -eq "$2" ]
 }
 
 # heard [NAME]...: the signals that came to the command, in order.
 heard()
 {
-	diff <(printf '%s\n' ready "$@") out
-}
-
-# delayed [OPTION]... : retry is in a delay of a minute.
-delayed()
-{
-	start "$@" -d 60 -j none -- sh -c 'echo "$PPID" >pid; exit 7'
-	reached told '.*retrying in .*'
+	holds out ready "$@"
 }
 
 # children N: process $one has N children, zombies included.
@@ -44,27 +42,31 @@ children()
 	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
 }
 
-# bats test_tags=slow
-@test "a signal sent to retry reaches the command, once" {
-	local name
-	for name in HUP INT QUIT TERM USR1 USR2 ALRM WINCH CONT; do
-		listening "$name"
-		heard "$name"
-	done
+# Its command listens for one signal, and ends with 3 on the first attempt and
+# with 0 on the second.
+listening=(sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 1 3')
+
+ends_series()
+{
+	sent "$1" 3 in_attempt "$RETRY" -v -d 0 -- "${listening[@]}"
+	heard "$1"
+	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
+	told 'retry: ended after 1 attempt in .*: interrupted'
 }
 
-@test "a real-time signal sent to retry reaches the command" {
-	listening RTMIN+3
-	heard RTMIN+3
-	# Some libcs use the first real-time signals themselves.
-	listening RTMIN
-	heard RTMIN+0
+# goes_on NAME [AS]
+goes_on()
+{
+	sent "$1" 0 in_attempt "$RETRY" -v -d 0 -- "${listening[@]}"
+	heard "${2-$1}"
+	told 'retry: attempt 2/5 succeeded \(exit 0\)'
 }
 
-@test "real-time signals reach the command each time they are sent" {
+each_time()
+{
 	start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 5 0
 	reached said ready
-	for _ in 1 2 3 4 5; do
+	for _ in {1..5}; do
 		kill -s RTMIN+1 "$pid"
 	done
 	ended
@@ -72,45 +74,47 @@ children()
 	heard RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1
 }
 
-@test "HUP, INT, QUIT and TERM end the series, with the command's status" {
+@test "a signal sent to retry reaches the command, once, and four end the series" {
 	local name
 	for name in HUP INT QUIT TERM; do
-		listening "$name"
-		[ "$status" -eq 3 ]
-		told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
-		told 'retry: ended after 1 attempt in .*: interrupted'
+		beside "$name" ends_series "$name"
 	done
-}
-
-# bats test_tags=slow
-@test "USR1, USR2, ALRM, WINCH, CONT and a real-time signal do not end the series" {
-	local name
 	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
-		listening "$name"
-		[ "$status" -eq 0 ]
-		told 'retry: attempt 2/5 succeeded \(exit 0\)'
+		beside "$name" goes_on "$name"
+	done
+	beside 'RTMIN, which some libcs use themselves' goes_on RTMIN RTMIN+0
+	beside 'real-time signals are queued' each_time
+}
+
+fault()
+{
+	sent "$1" "$((128 + $(kill -l "$1")))" \
+	    in_attempt "$RETRY" -d 0 -- "$ACTOR" listen 1 3
+	wait_for said TERM # by the kernel: its parent has died
+	heard TERM
+}
+
+@test "ABRT, SEGV and other faults, sent to retry, are not passed on" {
+	local name
+	for name in ABRT SEGV BUS FPE ILL TRAP SYS; do
+		beside "$name" fault "$name"
 	done
 }
 
-@test "a success after TERM is a success" {
-	start "$ACTOR" fresh "$RETRY" -v -- "$ACTOR" listen 1 0
-	reached said ready
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 0 ]
+success()
+{
+	sent TERM 0 in_attempt "$RETRY" -v -- "$ACTOR" listen 1 0
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
-@test "a status that counts as success does so after TERM too" {
-	start "$ACTOR" fresh "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
-	reached said ready
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 0 ]
+counts_as_success()
+{
+	sent TERM 0 in_attempt "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
 	[ ! -s err ]
 }
 
-@test "where the command dies of a TERM that was passed on, retry dies of it too" {
+dies_too()
+{
 	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -- \
 	    sh -c 'echo "$PPID" >pid; exec sleep 20'
 	reached test -s pid
@@ -120,52 +124,93 @@ children()
 	told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 }
 
-@test "a rule to retry a signal does not apply where retry itself was sent it" {
-	start "$ACTOR" fresh "$RETRY" -d 0 --retry-on TERM -- \
-	    sh -c 'echo >>ran; exec sleep 20'
-	reached test -s ran
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-	[ "$(lines ran)" -eq 1 ]
+rule_to_retry()
+{
+	sent TERM 143 in_attempt "$RETRY" -d 0 --retry-on TERM -- \
+	    sh -c 'echo ready; exec sleep 20'
+	heard
 	told '.* killed by SIGTERM, giving up: interrupted'
 }
 
-@test "HUP, INT, QUIT and TERM in a delay: retry dies of the signal at once" {
-	local name
-	for name in HUP INT QUIT TERM; do
-		rm -f pid out err
-		delayed "$ACTOR" fresh "$ACTOR" how "$RETRY"
-		kill -s "$name" "$(<pid)"
-		ended
-		said "killed $name"
-		[ "$(lines err)" -eq 1 ]
-	done
+answers_its_parent()
+{
+	is 3 "$RETRY" -n 1 -- "$ACTOR" answer "$1"
+	said kept
 }
 
-@test "with -v the last line names a signal that came in a delay" {
-	delayed "$ACTOR" fresh "$RETRY" -v
-	kill -TERM "$pid"
+ends_its_parent()
+{
+	is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
+	said kept
+	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
+}
+
+@test "after TERM the status of retry is that of the command" {
+	beside 'a success is one' success
+	beside 'a status that counts as success is one' counts_as_success
+	beside 'where the command dies of TERM retry does' dies_too
+	beside 'no rule retries it' rule_to_retry
+	beside 'the command has sent it' ends_its_parent
+	beside 'USR1 that the command has sent does not come back' \
+	    answers_its_parent USR1
+	beside 'nor RTMIN' answers_its_parent RTMIN
+}
+
+dies_in_delay()
+{
+	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 60 -j none -- \
+	    sh -c 'echo "$PPID" >pid; exit 7'
+	reached in_delay
+	kill -s "$1" "$(<pid)"
 	ended
-	[ "$status" -eq 143 ]
+	said "killed $1"
+	[ "$(lines err)" -eq 1 ]
+}
+
+# dies_in_splay NAME: retry has caught signals once all but faults and stops are
+# blocked.
+dies_in_splay()
+{
+	start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
+	reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
+	kill -s "$1" "$pid"
+	ended
+	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
+	[ ! -e ran ]
+	told 'retry: ended after 0 attempts in .*: interrupted'
+}
+
+verbose_in_delay()
+{
+	sent TERM 143 in_delay "$RETRY" -v -d 60 -j none -- false
 	[[ $(tail -n 1 err) == \
 	    'retry: ended after 1 attempt in '*': interrupted' ]]
 	[ "$(lines err)" -eq 2 ]
 }
 
-@test "HUP, INT, QUIT and TERM in the splay end it before the first attempt" {
+dropped_in_delay()
+{
+	local before name
+	before=$(now)
+	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	reached told '.*retrying in 1s'
+	for name in USR1 USR2 ALRM RTMIN+3; do
+		kill -s "$name" "$pid" || : # a machine that stalls is too late
+	done
+	ended
+	[ "$status" -eq 0 ]
+	[ "$(($(now) - before))" -ge 980 ]
+}
+
+@test "HUP, INT, QUIT and TERM end a delay or the splay, and other signals do not" {
 	local name
 	for name in HUP INT QUIT TERM; do
-		rm -f err
-		start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
-		# Caught once all but faults and stops are blocked.
-		reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
-		kill -s "$name" "$pid"
-		ended
-		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
-		[ ! -e ran ]
-		told 'retry: ended after 0 attempts in .*: interrupted'
+		beside "$name in a delay: retry dies of it at once" dies_in_delay "$name"
+		beside "$name in the splay: nothing is run" dies_in_splay "$name"
 	done
+	beside 'with -v the last line says so' verbose_in_delay
+	beside 'others are dropped' dropped_in_delay
 }
 
 @test "TERM between two attempts prevents the second, even without a delay" {
@@ -192,58 +237,45 @@ children()
 	heard INT
 }
 
-@test "USR1, USR2, ALRM and a real-time signal in a delay are dropped" {
-	local before name
-	before=$(now)
-	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
-	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-	reached told '.*retrying in 1s'
-	for name in USR1 USR2 ALRM RTMIN+3; do
-		kill -s "$name" "$pid"
+#
+# Ignored, blocked or pending on entry
+#
+
+# Shows what is ignored on the second attempt.
+masked=(sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
+	exec "$ACTOR" listen 1 3')
+
+# ignores COMMAND NAME...: retry, which COMMAND runs, and its command ignore these
+# signals.
+ignores()
+{
+	local name names=("${@:2}")
+	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- "${masked[@]}"
+	reached said ready
+	for name in "${names[@]}" USR1; do
+		kill -s "$name" "$(<pid)"
 	done
 	ended
 	[ "$status" -eq 0 ]
-	[ "$(($(now) - before))" -ge 980 ]
+	heard USR1 "${names[@]/#/ignored }"
 }
 
-@test "a signal that nohup has ignored stays ignored by retry and by the command" {
-	start "$ACTOR" fresh nohup "$RETRY" -d 0 -- sh -c '
-		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
-		exec "$ACTOR" listen 1 3'
-	reached said ready
-	kill -HUP "$pid"
-	kill -USR1 "$pid"
-	ended
-	[ "$status" -eq 0 ]
-	heard USR1 'ignored HUP'
-}
-
-@test "a signal that nohup has ignored does not end a delay" {
-	delayed "$ACTOR" fresh nohup "$RETRY"
+nohup_in_delay()
+{
+	start "$ACTOR" fresh nohup "$RETRY" -d 60 -j none -- false
+	reached in_delay
 	kill -HUP "$pid"
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]
 }
 
-@test "a job in the background of a script ignores INT and QUIT" {
-	start "$ACTOR" fresh bash -c '"$RETRY" -d 0 -- sh -c '\''
-		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
-		exec "$ACTOR" listen 1 3'\'' & echo $! >pid; wait $!'
-	reached said ready
-	kill -INT "$(<pid)"
-	kill -QUIT "$(<pid)"
-	kill -USR1 "$(<pid)"
-	ended
-	[ "$status" -eq 0 ]
-	heard USR1 'ignored INT' 'ignored QUIT'
-}
-
-@test "with every signal ignored on entry nothing but KILL ends it" {
+all_ignored()
+{
 	local name
 	start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT \
 	    "$ACTOR" ignoring QUIT "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 \
-	    -- sh -c '[ "$RETRY_ATTEMPT" = 2 ] || exec "$ACTOR" listen 1 3'
+	    -- "${listening[@]}"
 	reached said ready
 	for name in HUP INT QUIT TERM USR1; do
 		kill -s "$name" "$pid"
@@ -253,13 +285,39 @@ children()
 	heard USR1
 }
 
-@test "SIGCHLD ignored on entry is ignored in the command, and changes nothing else" {
+# To the kernel, the signals that a libc uses itself are like any other.
+kept_ignored()
+{
+	start "$ACTOR" fresh "$ACTOR" ignoring "$1" "$RETRY" -n 1 \
+	    -- "$ACTOR" listen 1 0
+	reached said ready
+	kill -s "$1" "$pid"
+	kill -s USR1 "$pid"
+	ended
+	heard USR1
+}
+
+child_ignored()
+{
 	"$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
 	grep -qx 'ignored CHLD' through
 	is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- \
 	    sh -c 'echo ran; exit 7'
 	[ "$(lines out)" -eq 3 ]
 	is 124 "$ACTOR" ignoring CHLD "$RETRY" -n 1 -t 0.1 -- sleep 20
+}
+
+@test "a signal that is ignored on entry stays ignored by retry and by the command" {
+	local number
+	beside 'nohup' ignores 'echo $$ >pid; exec nohup "$@"' HUP
+	beside 'nohup, in a delay' nohup_in_delay
+	beside 'a background job of a script' \
+	    ignores '"$@" & echo $! >pid; wait $!' INT QUIT
+	beside 'all: nothing but KILL ends it' all_ignored
+	beside 'CHLD' child_ignored
+	for number in 32 33 34; do
+		beside "$number" kept_ignored "$number"
+	done
 }
 
 @test "signals blocked on entry are blocked in the command, and limits work" {
@@ -270,50 +328,35 @@ children()
 	is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
 }
 
-# To the kernel, the signals that a libc uses itself are like any other.
-kept='32 33 34'
-
-@test "retry dies of a signal that libcs use themselves if the command does" {
-	local number
-	for number in $kept; do
-		# make(1) may have left them ignored.
-		is 0 "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 0 -n 2 -- \
-		    "$ACTOR" die "$number"
-		is 0 "$ACTOR" fresh "$ACTOR" how "$ACTOR" die "$number"
-	done
-	[ "$(grep -c ^killed out)" -eq 6 ]
-	[ "$(grep ^killed out | sort -u | wc -l)" -eq 3 ]
+# make(1) may have left them ignored.
+dies_of()
+{
+	is 0 "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 0 -n 2 -- "$ACTOR" die "$1"
+	is 0 "$ACTOR" fresh "$ACTOR" how "$ACTOR" die "$1"
+	[[ $(<out) == killed* && $(sort -u out | wc -l) -eq 1 ]]
 }
 
-@test "a signal that libcs use themselves stays ignored if it was" {
-	local number
-	for number in $kept; do
-		rm -f out
-		start "$ACTOR" fresh "$ACTOR" ignoring "$number" "$RETRY" -n 1 \
-		    -- "$ACTOR" listen 1 0
-		reached said ready
-		kill -s "$number" "$pid"
-		kill -s USR1 "$pid"
-		ended
-		heard USR1
-	done
+# A limit sends it to one of several attempts that has begun to listen.
+limit_sends()
+{
+	is 0 "$RETRY" -n 20 -d 0 -t 0.3 -k 0.3 -s "$1" -- sh -c '
+		! grep -qx "$1" out || exit 0
+		exec "$ACTOR" listen 1 3' sh "$2"
+	said "$2"
 }
 
-@test "a limit can send a signal that libcs use themselves" {
+@test "signals that libcs use themselves kill and end like any other" {
 	local number
-	for number in $kept; do
-		is 124 "$RETRY" -n 1 -t 0.5 -k 0.5 -s "$number" -- \
-		    "$ACTOR" listen 1 3
+	for number in 32 33 34; do
+		beside "retry dies of $number if the command does" dies_of "$number"
 	done
-	said 32
-	said 33
-	said RTMIN+0
+	beside 'a limit sends 32' limit_sends 32 32
+	beside 'a limit sends 33' limit_sends 33 33
+	beside 'a limit sends 34' limit_sends 34 RTMIN+0
 }
 
-#
-# Pending on entry: the signal is blocked, or it would have been delivered
-#
-
+# A signal is pending on entry only where it is blocked: it would have been
+# delivered.
 @test "a signal that is blocked and pending on entry is so in the command too" {
 	local name
 	for name in HUP TERM USR1 CHLD TSTP SEGV 32 40; do
@@ -324,17 +367,14 @@ kept='32 33 34'
 	done
 }
 
-@test "TERM that is pending on entry ends the command, and with it the series" {
+@test "TERM that is pending on entry ends the series with the first attempt" {
 	is 143 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
 	    sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
 	[ "$(lines ran)" -eq 1 ]
 	told '.* killed by SIGTERM, giving up: interrupted'
-}
-
-@test "TERM that is pending on entry ends the series where the command fails" {
 	is 3 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
 	    sh -c 'echo >>ran; exit 3'
-	[ "$(lines ran)" -eq 1 ]
+	[ "$(lines ran)" -eq 2 ]
 	told '.* failed \(exit 3\), giving up: interrupted'
 	is 0 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- true
 	is 0 "$ACTOR" pending TERM "$ACTOR" ignoring TERM "$RETRY" -q -d 0 -- \
@@ -342,44 +382,9 @@ kept='32 33 34'
 }
 
 @test "a signal that was pending on entry reaches one attempt only" {
-	"$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 -- "$PYTHON" -IS -c '
-import signal, sys
-print(len(signal.sigpending()))
-sys.exit(7)' >pending 2>/dev/null || :
-	printf '%s\n' 1 0 | diff - pending
-}
-
-@test "a signal that the command sends to its parent is not passed on to it" {
-	is 3 "$RETRY" -n 1 -- "$ACTOR" answer USR1
-	is 3 "$RETRY" -n 1 -- "$ACTOR" answer RTMIN
-	[ "$(lines out)" -eq 2 ]
-	[ "$(sort -u out)" = kept ]
-}
-
-@test "TERM that the command sends to its parent ends the series" {
-	is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
-	said kept
-	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
-}
-
-@test "SEGV and other faults, sent to retry, are not passed on" {
-	local name
-	for name in SEGV BUS FPE ILL TRAP SYS; do
-		listening "$name"
-		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
-		wait_for said TERM # by the kernel: its parent has died
-		heard TERM
-	done
-}
-
-@test "ABRT, sent to retry, does not reach the command" {
-	start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 1 3
-	reached said ready
-	kill -s ABRT "$pid"
-	ended
-	[ "$status" -eq 134 ]
-	wait_for said TERM # by the kernel: its parent has died
-	heard TERM
+	is 1 "$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 --fail-on 0 -- "$ACTOR" mask
+	[ "$(grep -cx 'blocked USR1' out)" -eq 2 ]
+	[ "$(grep -cx 'pending USR1' out)" -eq 1 ]
 }
 
 # What the manual says of each signal from 1 to 31: it ends the series; it is
@@ -420,6 +425,10 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	told '.*giving up: interrupted'
 }
 
+#
+# Stopped processes. A limit is longer than a machine stalls.
+#
+
 # stopped PID...: each of these processes is stopped.
 stopped()
 {
@@ -429,87 +438,39 @@ stopped()
 	done
 }
 
-# bats test_tags=slow
-@test "TSTP, TTIN and TTOU to retry alone stop both, and that time counts for no limit" {
-	local name
-	for name in TSTP TTIN TTOU; do
-		rm -f process go
-		start "$ACTOR" fresh "$RETRY" -n 1 -t 2 -- sh -c 'echo $$ >process
-			until [ -e go ]; do sleep 0.02; done; exit 5'
-		reached test -s process
-		kill -s "$name" "$pid"
-		wait_for stopped "$pid" "$(<process)"
-		sleep 2.2
-		kill -s CONT "$pid"
-		touch go
-		ended
-		[ "$status" -eq 5 ]
-	done
-}
-
-@test "TSTP in a delay stops retry, and CONT continues it" {
-	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- \
-	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-	reached told '.*retrying in 1s'
-	kill -s TSTP "$pid"
+# halted NAME WHOM: for longer than a limit of 4 s, WHOM is stopped by this signal,
+# while retry's command waits for ./go. Another signal that comes meanwhile does
+# not shorten the attempt.
+halted()
+{
+	start "$ACTOR" fresh "$RETRY" -n 1 -t 4 -- sh -c '
+		trap "" USR1
+		echo $$ >process
+		until [ -e go ]; do sleep 0.02; done
+		exit 5'
+	reached test -s process
+	kill -s "$1" -- "${2/PID/$pid}"
 	wait_for stopped "$pid"
-	kill -s CONT "$pid"
-	ended
-	[ "$status" -eq 0 ]
-}
-
-@test "where the command ignores TSTP retry does not stop, and its limit acts" {
-	start "$ACTOR" fresh "$RETRY" -n 1 -t 1 -- sh -c 'trap "" TSTP
-		touch ready; exec sleep 20'
-	reached test -e ready
-	kill -s TSTP "$pid"
-	ended
-	[ "$status" -eq 124 ]
-}
-
-@test "TSTP does not stop retry in an orphaned group, where nobody could continue it" {
-	start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 1 -- \
-	    sh -c 'echo "$PPID" >pid; exec sleep 20'
-	reached test -s pid
-	kill -s TSTP "$(<pid)"
-	ended
-	[ "$status" -eq 124 ]
-}
-
-@test "a command that stops itself where no shell waits is ended by its limit" {
-	local name
-	for name in STOP TSTP TTIN TTOU; do
-		is 124 "$ACTOR" fresh "$RETRY" -n 1 -t 0.3 -- \
-		    sh -c "kill -$name \$\$; exec sleep 20"
-		is 124 "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 0.3 -- \
-		    sh -c "kill -$name \$\$; exec sleep 20"
-	done
-}
-
-# bats test_tags=slow
-@test "the time for which retry was stopped does not count for the timeout" {
-	start "$RETRY" -n 1 -t 5 -- \
-	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 5.5 # more than the limit
-	kill -CONT "$pid"
+	[ "$1" = STOP ] || wait_for stopped "$(<process)"
+	kill -USR1 "$pid"
+	sleep 4.2
+	kill -CONT -- "${2/PID/$pid}"
 	sleep 0.1
 	touch go
 	ended
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 5 ]
 }
 
-# bats test_tags=slow
-@test "nor does it if retry was stopped at its work" {
-	# Its wait for what it relays here is over at once.
-	start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 2 \
+# What retry relays here is never all read: its wait is over at once.
+stopped_at_work()
+{
+	start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 4 \
 	    --fail-on stdout:nosuch -- sh -c '
 		yes & touch ready; until [ -e go ]; do sleep 0.02; done; kill $!'
 	reached test -e ready
-	for _ in 1 2 3; do
+	for _ in 1 2; do
 		kill -STOP "$pid"
-		sleep 2.1 # more than the limit
+		sleep 4.2
 		kill -CONT "$pid"
 		sleep 0.02
 	done
@@ -518,83 +479,15 @@ stopped()
 	[ "$status" -eq 0 ]
 }
 
-# bats test_tags=slow
-@test "the time for which the whole job was stopped does not count for the timeout" {
-	start "$RETRY" -n 1 -t 5 -- \
-	    sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done'
-	reached test -e ready
-	kill -STOP -- "-$pid"
-	sleep 5.5
-	kill -CONT -- "-$pid"
-	sleep 0.1
-	touch go
-	ended
-	[ "$status" -eq 0 ]
-}
-
-# bats test_tags=slow
-@test "signals that come while retry is stopped do not shorten the attempt" {
-	start "$ACTOR" fresh "$RETRY" -n 1 -t 5 -- sh -c '
-		trap "" USR1
-		touch ready
-		until [ -e go ]; do sleep 0.02; done'
-	reached test -e ready
-	kill -STOP "$pid"
-	kill -USR1 "$pid"
-	sleep 5.5
-	kill -CONT "$pid"
-	sleep 0.1
-	touch go
-	ended
-	[ "$status" -eq 0 ]
-}
-
-@test "a timeout is reached later by the time for which retry was stopped" {
-	local before
-	before=$(now)
-	start "$RETRY" -n 1 -t 0.5 -- sh -c 'touch ready; exec sleep 20'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 1
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 124 ]
-	[ "$(($(now) - before))" -ge 1480 ]
-}
-
-@test "the deadline is not put off by a stop of retry" {
-	start "$RETRY" -T 1 -- sh -c 'touch ready; exec sleep 20'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 1.2
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 124 ]
-	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
-}
-
-@test "a command that is stopped alone is ended by its timeout" {
-	is 124 "$RETRY" -n 1 -t 0.3 -- sh -c 'kill -STOP $$; exec sleep 20'
-}
-
-@test "retry waits for a command that is stopped and continues" {
-	start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
-	reached test -s pid
-	wait_for grep -q '^State:.*T' "/proc/$(<pid)/status"
-	kill -CONT "$(<pid)"
-	ended
-	[ "$status" -eq 5 ]
-}
-
-# bats test_tags=slow
-@test "the time for which retry was stopped does not count for --kill-after" {
-	start "$RETRY" -n 1 -t 0.5 -k 2 -- sh -c '
+grace_is_longer()
+{
+	start "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
 		trap "echo asked; wait_for_go=yes" TERM
 		until [ "$wait_for_go" ] && [ -e go ]; do sleep 0.02; done
 		echo tidied'
 	reached said asked
 	kill -STOP "$pid"
-	sleep 2.2 # more than the grace
+	sleep 4.2
 	kill -CONT "$pid"
 	sleep 0.1
 	touch go
@@ -603,44 +496,136 @@ stopped()
 	said tidied
 }
 
-@test "KILL to the process group leaves nothing behind" {
-	export MARK=$BATS_TEST_TMPDIR
+timeout_is_later()
+{
+	local before
+	before=$(now)
+	start "$RETRY" -n 1 -t 3 -- sh -c 'touch ready; exec sleep 20'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 1
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 124 ]
+	[ "$(($(now) - before))" -ge 3980 ]
+}
+
+deadline_is_not_later()
+{
+	start "$RETRY" -T 3 -- sh -c 'touch ready; exec sleep 20'
+	reached test -e ready
+	kill -STOP "$pid"
+	sleep 3.2
+	kill -CONT "$pid"
+	ended
+	[ "$status" -eq 124 ]
+	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
+}
+
+# bats test_tags=slow
+@test "the time for which retry was stopped counts for the deadline, and for no other limit" {
+	local name
+	for name in STOP TSTP TTIN TTOU; do
+		beside "$name to retry alone" halted "$name" PID
+	done
+	beside 'STOP to the job' halted STOP -PID
+	beside 'STOP at its work' stopped_at_work
+	beside '--kill-after' grace_is_longer
+	beside 'the timeout is reached later' timeout_is_later
+	beside 'the deadline is not' deadline_is_not_later
+}
+
+command_ignores()
+{
+	sent TSTP 124 in_attempt "$RETRY" -n 1 -t 3 -- sh -c '
+		trap "" TSTP; touch ready; exec sleep 20'
+}
+
+# Nobody could continue an orphaned group.
+orphaned()
+{
+	start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 3 -- \
+	    sh -c 'echo "$PPID" >pid; exec sleep 20'
+	reached test -s pid
+	kill -s TSTP "$(<pid)"
+	ended
+	[ "$status" -eq 124 ]
+}
+
+@test "where a command stops and no shell waits, its limit ends it" {
+	local name stops
+	for name in STOP TSTP TTIN TTOU; do
+		stops=("$RETRY" -n 1 -t 0.3 -- sh -c "kill -$name \$\$; exec sleep 20")
+		beside "$name" is 124 "$ACTOR" fresh "${stops[@]}"
+		beside "$name, in a session of its own" \
+		    is 124 "$ACTOR" fresh setsid -w "${stops[@]}"
+	done
+	beside 'TSTP to retry, whose command ignores it' command_ignores
+	beside 'TSTP to retry in an orphaned group' orphaned
+}
+
+# The delay is long enough for a machine that stalls.
+delay_stops()
+{
+	start "$ACTOR" fresh "$RETRY" -d 3s -j none -- \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	reached told '.*retrying in 3s'
+	kill -s TSTP "$pid"
+	wait_for stopped "$pid"
+	kill -s CONT "$pid"
+	ended
+	[ "$status" -eq 0 ]
+}
+
+command_stops()
+{
+	start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
+	reached test -s pid
+	wait_for stopped "$(<pid)"
+	kill -CONT "$(<pid)"
+	ended
+	[ "$status" -eq 5 ]
+}
+
+@test "what TSTP or STOP has stopped CONT continues" {
+	beside 'TSTP to retry in a delay' delay_stops
+	beside 'STOP to the command' command_stops
+}
+
+#
+# KILL
+#
+
+kill_group()
+{
 	start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
 	reached test -e ready
 	kill -KILL -- "-$pid"
 	wait_for none_left "$MARK"
 }
 
-@test "KILL to the process group of an outer timeout leaves nothing behind" {
-	export MARK=$BATS_TEST_TMPDIR
-	is 137 timeout -s KILL 1 "$RETRY" -- sh -c 'touch ready; sleep 20; true'
-	[ -e ready ]
-	wait_for none_left "$MARK"
-}
-
-@test "KILL of retry alone gives its command TERM" {
-	start "$RETRY" -- "$ACTOR" listen 1 0
-	reached said ready
-	kill -KILL "$pid"
-	ended
-	[ "$status" -eq 137 ]
-	wait_for said TERM
-}
-
-@test "KILL of retry alone gives its command the signal of -s" {
-	local name
-	for name in USR1 HUP RTMIN+2; do
-		rm -f out
-		start "$RETRY" -s "$name" -- "$ACTOR" listen 1 0
-		reached said ready
-		kill -KILL "$pid"
-		ended
-		[ "$status" -eq 137 ]
-		wait_for said "$name"
+# Another second is tried where the machine stalls in the first.
+outer_timeout()
+{
+	local seconds
+	for seconds in 1 4; do
+		is 137 timeout -s KILL "$seconds" \
+		    "$RETRY" -- sh -c 'touch ready; sleep 20; true'
+		wait_for none_left "$MARK"
+		[ ! -e ready ] || return 0
 	done
+	return 1
 }
 
-@test "KILL of retry alone gives its hook TERM, whatever -s says" {
+# kill_retry NAME [OPTION]...: retry, of which KILL leaves its command this signal
+kill_retry()
+{
+	sent KILL 137 in_attempt "$RETRY" "${@:2}" -- "$ACTOR" listen 1 0
+	wait_for said "$1"
+}
+
+kill_with_hook()
+{
 	start "$RETRY" -s USR1 -d 60 --on-retry 'exec "$ACTOR" listen 1 0 >heard' \
 	    -- false
 	reached grep -qsx ready heard
@@ -648,6 +633,22 @@ stopped()
 	ended
 	wait_for grep -qx TERM heard
 }
+
+@test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
+	local MARK=$BATS_TEST_TMPDIR name
+	export MARK
+	beside 'to the group' kill_group
+	beside 'to the group, by an outer timeout' outer_timeout
+	beside 'to retry alone' kill_retry TERM
+	for name in USR1 HUP RTMIN+2; do
+		beside "to retry alone, -s $name" kill_retry "$name" -s "$name"
+	done
+	beside "to retry alone: its hook gets TERM, whatever -s says" kill_with_hook
+}
+
+#
+# Children of retry that are not its command
+#
 
 @test "retry's command is in its process group and session" {
 	start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
@@ -659,205 +660,150 @@ stopped()
 	[ "$status" -eq 143 ]
 }
 
-@test "a child of the shell that became retry is not taken for the command" {
-	local limit
-	for limit in 0 20; do
-		is 7 sh -c 'sh -c "sleep 0.1; exit 9" &
-			exec "$@"' sh \
-		    "$RETRY" -n 1 -t "$limit" -- sh -c 'sleep 0.3; exit 7'
-	done
-}
+# What leaves five orphans, which die after that many seconds.
+orphans='for i in 1 2 3 4 5; do (sleep "$0" & :); done
+	'
 
-@test "with a limit, retry reaps the orphans that it adopts in a delay" {
-	start "$ACTOR" fresh "$RETRY" -t 20 -d 60 -j none -- sh -c '
-		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
-		false'
-	reached told '.*retrying in .*'
+# reaps N WHERE COMMAND...: WHERE it has that many children in the end. As PID 1
+# retry is $one, a child of what was started.
+reaps()
+{
+	start "${@:3}"
+	reached "$2"
 	one=$pid
-	reached children 0
-	kill -TERM "$pid"
+	[ -z "${isolate-}" ] || foretold
+	reached children "$1"
+	kill -TERM "$one"
 	ended
 	[ "$status" -eq 143 ]
 }
 
 # Ten attempts. Each writes into ./counts how many children retry has, and leaves
-# five zombies, which no shell would wait for any more.
-littering=(-q -n 10 -d 0 -- sh -c '
-	read -r children </proc/$PPID/task/$PPID/children
-	set -- $children
-	echo $# >>counts
-	for i in 1 2 3 4 5; do : & done
-	exec timeout 0.05 sleep 20')
-
-# Some children of the attempt before may have died late, but not all.
-tidy()
+# five zombies, which no shell would wait for any more. Some children of the
+# attempt before may have died late, but not all.
+tidies()
 {
+	is 124 "$@" -q -n 10 -d 0 -- sh -c '
+		read -r children </proc/$PPID/task/$PPID/children
+		set -- $children
+		echo $# >>counts
+		for i in 1 2 3 4 5; do : & done
+		exec timeout 0.05 sleep 20'
 	[ "$(lines counts)" -eq 10 ]
 	[ "$(sort -n counts | tail -n 1)" -le 6 ]
 }
 
-@test "with a limit zombies do not pile up from attempt to attempt" {
-	is 124 "$RETRY" -t 20 "${littering[@]}"
-	tidy
-}
-
-@test "where retry adopts orphans from the start, zombies do not pile up" {
-	is 124 "$ACTOR" reaper "$RETRY" "${littering[@]}"
-	tidy
-}
-
-@test "where retry adopts orphans from the start, it reaps them in an attempt" {
-	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -n 1 -- sh -c '
-		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
-		touch ready
-		exec sleep 20'
-	reached test -e ready
-	one=$pid
-	reached children 1
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-}
-
-# bats test_tags=slow
-@test "retry reaps orphans in a delay and while a hook runs" {
-	start "$ACTOR" reaper "$ACTOR" fresh "$RETRY" -d 60 -j none \
-	    --on-retry 'touch ready; exec sleep 20' -- sh -c '
-		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
-		false'
-	reached test -e ready
-	one=$pid
-	reached children 1 # the hook
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-}
-
-@test "a child that a shell had started before is reaped when it dies" {
-	start "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
+# A child that a shell had before it became retry.
+spares_elder()
+{
+	reaps 1 in_delay "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
 		exec "$RETRY" -d 60 -j none -- false'
-	reached told '.*retrying in .*'
-	one=$pid
-	reached children 1
-	run ! gone "$(<elder)"
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
 	run ! gone "$(<elder)"
 	kill -KILL "$(<elder)"
+}
+
+not_the_command()
+{
+	is 7 sh -c 'sh -c "sleep 0.1; exit 9" & exec "$@"' sh \
+	    "$RETRY" -n 1 -t "$1" -- sh -c 'sleep 0.3; exit 7'
+}
+
+@test "retry reaps the orphans that it adopts, and takes none for its command" {
+	local here=("$ACTOR" fresh "$RETRY") delay=(-d 60 -j none)
+	local adopts=("$ACTOR" reaper "${here[@]}") limit
+	for limit in 0 20; do
+		beside "a child of the shell before, -t $limit" not_the_command "$limit"
+	done
+	beside 'that child is reaped, another spared' spares_elder
+	beside 'with a limit, in a delay' reaps 0 in_delay \
+	    "${here[@]}" -t 20 "${delay[@]}" -- sh -c "${orphans}false" 0.5
+	beside 'in an attempt' reaps 1 in_attempt \
+	    "${adopts[@]}" -n 1 -- sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	beside 'while a hook runs' reaps 1 in_attempt \
+	    "${adopts[@]}" "${delay[@]}" --on-retry 'touch ready; exec sleep 20' -- \
+	    sh -c "${orphans}false" 0.5
+	beside 'with a limit zombies do not pile up' tidies "$RETRY" -t 20
+	beside 'zombies do not pile up' tidies "$ACTOR" reaper "$RETRY"
 }
 
 #
 # As PID 1, which no signal ends or stops by default
 #
 
-# alone COMMAND...: starts COMMAND as PID 1.
-alone()
-{
-	isolate -p -f --mount-proc
-	start "$ACTOR" fresh "${isolate[@]}" "$@"
-}
-
-# first [OPTION]... -- COMMAND...: retry is PID 1; its number outside is $one.
-first()
-{
-	alone "$RETRY" "$@"
-	reached foretold
-}
-
+# foretold: what was started has a child, $one, which is PID 1.
 foretold()
 {
 	one=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
 	[ -n "$one" ]
 }
 
-@test "as PID 1 retry passes TERM and INT on to the command" {
-	local name
-	for name in TERM INT; do
-		rm -f out err
-		first -n 2 -- "$ACTOR" listen 1 3
-		reached said ready
-		kill -s "$name" "$one"
-		ended
-		[ "$status" -eq 3 ]
-		heard "$name"
-		told '.* failed \(exit 3\), giving up: interrupted'
-	done
+# first STATUS NAME WHERE WORD...: retry with these words, PID 1, is sent a signal
+# and ends with STATUS.
+first()
+{
+	start "$ACTOR" fresh "${isolate[@]}" "$RETRY" "${@:4}"
+	reached foretold
+	reached "$3"
+	kill -s "$2" "$one"
+	ended
+	[ "$status" -eq "$1" ]
 }
 
-@test "as PID 1 retry exits with 128+n where the command dies of signal n" {
-	local child name
+first_passes_on()
+{
+	first 3 "$1" in_attempt -n 2 -- "$ACTOR" listen 1 3
+	heard "$1"
+	told '.* failed \(exit 3\), giving up: interrupted'
+}
+
+# first_dies NAME: retry exits with 128 + n where its command dies of signal n.
+first_dies()
+{
+	start "$ACTOR" fresh "${isolate[@]}" "$RETRY" -n 1 -- \
+	    sh -c 'touch ready; exec sleep 20'
+	reached in_attempt
+	foretold
+	kill -s "$1" "$(tr -d ' ' <"/proc/$one/task/$one/children")"
+	ended
+	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
+}
+
+first_does_not_stop()
+{
+	first 124 "$1" in_attempt -n 1 -t 3 -- \
+	    sh -c 'touch ready; kill -STOP $$; exec sleep 20'
+}
+
+# An orphan that dies with the command is not the command.
+first_is_not_fooled()
+{
+	is 7 "${isolate[@]}" "$RETRY" -n 1 -- \
+	    sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
+}
+
+@test "as PID 1 retry passes signals on, does not stop, and reaps orphans" {
+	local name here delay=(-d 60 -j none)
+	isolate -p -f --mount-proc
+	here=("$ACTOR" fresh "${isolate[@]}" "$RETRY")
+	for name in TERM INT; do
+		beside "$name reaches the command" first_passes_on "$name"
+		beside "$name ends a delay" first "$((128 + $(kill -l "$name")))" \
+		    "$name" in_delay "${delay[@]}" -- false
+	done
 	for name in TERM INT KILL; do
-		rm -f ready
-		first -n 1 -- sh -c 'touch ready; exec sleep 20'
-		reached test -e ready
-		child=$(tr -d ' ' <"/proc/$one/task/$one/children")
-		kill -s "$name" "$child"
-		ended
-		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
+		beside "the command dies of $name" first_dies "$name"
 	done
-}
-
-@test "as PID 1 TERM and INT end a delay, with 143 and 130" {
-	local name
-	for name in TERM INT; do
-		rm -f err
-		first -d 60 -j none -- false
-		reached told '.*retrying in .*'
-		kill -s "$name" "$one"
-		ended
-		[ "$status" -eq $((128 + $(kill -l "$name"))) ]
-	done
-}
-
-@test "as PID 1 retry does not stop, and its limit acts" {
-	local name
 	for name in TSTP TTIN TTOU; do
-		rm -f ready
-		first -n 1 -t 1 -- sh -c 'touch ready; kill -STOP $$; exec sleep 20'
-		reached test -e ready
-		kill -s "$name" "$one"
-		ended
-		[ "$status" -eq 124 ]
+		beside "$name does not stop it" first_does_not_stop "$name"
 	done
-}
-
-@test "as PID 1 retry reaps orphans during an attempt" {
-	first -n 1 -- sh -c '
-		for i in 1 2 3 4 5; do (sleep 0.1 & :); done
-		touch ready
-		exec sleep 20'
-	reached test -e ready
-	reached children 1
-	kill -TERM "$one"
-	ended
-	[ "$status" -eq 143 ]
-}
-
-@test "as PID 1 retry reaps orphans during a delay" {
-	first -d 60 -j none -- sh -c '
-		for i in 1 2 3 4 5; do (sleep 0.5 & :); done
-		false'
-	reached told '.*retrying in .*'
-	reached children 0
-	kill -TERM "$one"
-	ended
-	[ "$status" -eq 143 ]
-}
-
-@test "as PID 1 retry does not take an orphan that dies with the command for it" {
-	for _ in 1 2 3; do
-		alone "$RETRY" -n 1 -- sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
-		ended
-		[ "$status" -eq 7 ]
+	beside 'reaps in an attempt' reaps 1 in_attempt "${here[@]}" -n 1 -- \
+	    sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	beside 'reaps in a delay' reaps 0 in_delay "${here[@]}" "${delay[@]}" -- \
+	    sh -c "${orphans}false" 0.5
+	for name in first second third; do
+		beside "an orphan dies with the command, $name" first_is_not_fooled
 	done
-}
-
-@test "as PID 1 zombies do not pile up from attempt to attempt" {
-	alone "$RETRY" "${littering[@]}"
-	ended
-	[ "$status" -eq 124 ]
-	tidy
+	beside 'zombies do not pile up' tidies "${here[@]}"
 }
 
 # unshare(1) without -f is not in the new namespace; its children are.
