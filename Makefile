@@ -72,7 +72,7 @@ $(BIN): $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
 	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit_storm: $(B)/tests/unit/main.o $(B)/tests/unit/unit.o \
-	$(patsubst %,$(B)/tests/simulation/%.o,check tally scale queue cores \
+	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue cores \
 	scenario capacity) $(PURE_OBJS)
 $(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
@@ -88,10 +88,10 @@ $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 $(B)/line $(B)/first $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets trial \
-	model fleet_model cores queue tally figure drawing scale scenario \
+	model fleet_model cores queue tally figure scenario \
 	capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child keeper \
-	redis server usage capacity scenario tally figure drawing scale) \
+	redis server usage capacity scenario tally figure) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/simulation/client.o
 
@@ -366,7 +366,6 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check \
 # SIMULATE_PARTS=large is a storm over 10,000 hosts, of a few minutes.
 SIMULATE_PARTS ?=
 simulate: $(B)/simulate
-	@mkdir -p build/storm
 	@$(B)/simulate $(SIMULATE_PARTS)
 
 HAMMER_SECONDS ?= 60

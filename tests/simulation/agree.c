@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "scale.h"
+#include "figure.h"
 #include "trial.h"
 
 /*
@@ -138,13 +138,14 @@ liken_all(const struct scenario *scenario, const struct totals *simulated,
 static void
 put(const char *name, const struct totals *totals)
 {
-	char wasted[SCALE_ROOM], retries[SCALE_ROOM];
-	char p50[SCALE_ROOM], p99[SCALE_ROOM];
+	char wasted[FIGURE_ROOM], retries[FIGURE_ROOM];
+	char p50[FIGURE_ROOM], p99[FIGURE_ROOM];
 
 	printf("%-36s  %10s  %10s  %6s  %6s  %6" PRId64, name,
-	    scale_count(wasted, totals->wasted),
-	    scale_count(retries, totals->retries), scale_time(p50, totals->p50),
-	    scale_time(p99, totals->p99), totals->lost);
+	    figure_count(wasted, totals->wasted),
+	    figure_count(retries, totals->retries),
+	    figure_time(p50, totals->p50), figure_time(p99, totals->p99),
+	    totals->lost);
 }
 
 /* Prints both runs. */

@@ -8,7 +8,6 @@
 #include "cores.h"
 #include "figure.h"
 #include "queue.h"
-#include "scale.h"
 #include "tally.h"
 
 #define MS NANOS_MS
@@ -186,71 +185,14 @@ test_words(void)
 	} times[] = { { 0, "0.00s" }, { 350 * MS, "0.35s" },
 		{ 9990 * MS, "9.99s" }, { 9996 * MS, "10.0s" },
 		{ 15 * S, "15.0s" }, { NANOS_MAX, "never" } };
-	char room[SCALE_ROOM];
+	char room[FIGURE_ROOM];
 
 	for (size_t i = 0; i < LENGTH(counts); i++)
-		SAME(counts[i].text, scale_count(room, counts[i].value),
+		SAME(counts[i].text, figure_count(room, counts[i].value),
 		    counts[i].text);
 	for (size_t i = 0; i < LENGTH(times); i++)
-		SAME(times[i].text, scale_time(room, times[i].value),
+		SAME(times[i].text, figure_time(room, times[i].value),
 		    times[i].text);
-}
-
-static void
-test_axes(void)
-{
-	static const struct {
-		const char *row;
-		nanos width, last; /* request */
-		size_t most;
-		nanos column;
-		size_t columns;
-	} rows[] = {
-		{ "as it is", 50 * MS, 999 * MS, 60, 50 * MS, 20 },
-		{ "the next round time", 50 * MS, 4 * S, 60, 100 * MS, 41 },
-		{ "one, two, five", 50 * MS, 29 * S, 60, 500 * MS, 59 },
-		{ "a multiple of the width", 20 * MS, 2 * S, 60, 100 * MS, 21 },
-		{ "nothing at all", 50 * MS, -1, 60, 50 * MS, 0 },
-	};
-	static const struct scenario scenario = { .capacity = { .rate = 10 } };
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct tally tally = fresh(rows[i].width);
-		struct result result = { .tally = &tally };
-		struct scale scale;
-
-		if (rows[i].last >= 0)
-			tally_request(&tally, rows[i].last, true);
-		scale = scale_fit(&scenario, &result, 1, rows[i].most);
-		EQUAL(rows[i].row, scale.column, rows[i].column);
-		EQUAL(rows[i].row, (int64_t)scale.columns,
-		    (int64_t)rows[i].columns);
-		tally_end(&tally);
-	}
-}
-
-static void
-test_columns(void)
-{
-	static const struct scenario scenario = { .capacity = { .rate = 10 } };
-	struct tally tally = fresh(500 * MS);
-	struct result result = { .tally = &tally };
-	struct scale scale;
-	struct flow flow;
-
-	requests(&tally, 0, 1, 2);
-	requests(&tally, 600 * MS, 3, 0);
-	requests(&tally, 1500 * MS, 0, 100);
-	scale = scale_fit(&scenario, &result, 1, 2);
-	EQUAL("a column", scale.column, S);
-	flow = scale_flow(&scale, &tally, 0);
-	EQUAL("served", (int64_t)flow.served, 4);
-	EQUAL("arrived", (int64_t)flow.arrived, 6);
-	flow = scale_flow(&scale, &tally, 7);
-	EQUAL("beyond", (int64_t)flow.arrived, 0);
-	EQUAL("five times the capacity", (int64_t)scale.top, 50);
-	HOLDS("the rest is cut", scale.cut);
-	tally_end(&tally);
 }
 
 /* Whether events come in order of time, and of putting within an instant. */
@@ -392,8 +334,6 @@ static void (*const tests[])(void) = {
 	test_clients,
 	test_text,
 	test_words,
-	test_axes,
-	test_columns,
 	test_queue,
 	test_cores,
 	test_capacity,

@@ -5,11 +5,10 @@
  *
  * SCENARIO and VARIANT are names of scenario.c, or numbers: of scenarios from
  * 0, of variants from 1. Drills are run only where they are named. Prints a
- * table of totals and writes a drawing, an SVG file, for each scenario into
- * DIRECTORY, and the totals into the file DIRECTORY/totals, with which a
- * simulation can be compared. DIRECTORY/picture.svg is the drawing that README
- * shows. Exits with 1 if a bar of the scenario is missed, or something went
- * wrong.
+ * table of totals for each scenario, and writes the totals into the file
+ * DIRECTORY/totals, with which a simulation can be compared. From
+ * DIRECTORY/picture.txt the script picture draws what README shows. Exits with
+ * 1 if a bar of the scenario is missed, or something went wrong.
  *
  * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
  * fleet are left out; if one of them is named, that is a failure.
@@ -26,9 +25,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "crowd.h"
-#include "drawing.h"
 #include "figure.h"
-#include "scale.h"
 
 enum { PATH = 4096 };
 
@@ -271,7 +268,7 @@ run_variant(
 static void
 print_faults(const struct runs *runs)
 {
-	char room[SCALE_ROOM];
+	char room[FIGURE_ROOM];
 
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct cost *cost = &runs->costs[i];
@@ -280,50 +277,66 @@ print_faults(const struct runs *runs)
 			continue;
 		printf("%s: the fleet's server failed after %s",
 		    runs->results[i].variant->name,
-		    scale_time(room, cost->failed));
+		    figure_time(room, cost->failed));
 		if (cost->back > 0)
 			printf(", for %s",
-			    scale_time(room, cost->back - cost->failed));
+			    figure_time(room, cost->back - cost->failed));
 		puts("");
 	}
 }
 
-/* Only with all variants that have to be in it. */
+/* What the script picture draws: only with all variants that have to be in it.
+ */
 static void
-draw_picture(const struct driver *driver, const struct runs *runs)
+write_picture(const struct driver *driver, const struct runs *runs)
 {
-	struct result drawn[SCENARIO_VARIANTS];
-	char path[PATH];
-	size_t count = 0, wanted = 0;
+	const struct scenario *scenario = runs->scenario;
+	const struct capacity *capacity = &scenario->capacity;
+	char path[PATH], p99[FIGURE_ROOM];
+	size_t missing = 0;
+	FILE *out;
 
-	for (const struct variant *v = runs->scenario->variants;
-	     v->name != NULL; v++)
-		wanted += v->drawn != NULL;
-	for (size_t i = 0; i < runs->count; i++)
-		if (runs->results[i].variant->drawn != NULL)
-			drawn[count++] = runs->results[i];
-	if (count == 0 || count < wanted)
+	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
+		missing += v->drawn != NULL;
+	if (missing == 0)
 		return;
-	snprintf(path, sizeof path, "%s/picture.svg", driver->directory);
-	if (!drawing_svg(path, runs->scenario, drawn, count))
+	for (size_t i = 0; i < runs->count; i++)
+		missing -= runs->results[i].variant->drawn != NULL;
+	if (missing > 0)
+		return;
+	snprintf(path, sizeof path, "%s/picture.txt", driver->directory);
+	out = fopen(path, "we");
+	if (out == NULL)
+		err(1, "%s", path);
+	fprintf(out, "title\t%s\nbin\t%g\nrate\t%" PRId64 "\noutage\t%g\t%g\n",
+	    scenario->title, seconds(scenario->width), capacity->rate,
+	    seconds(capacity->begin), seconds(capacity->end));
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct result *result = &runs->results[i];
+		const struct tally *tally = result->tally;
+
+		if (result->variant->drawn == NULL)
+			continue;
+		fprintf(out, "run\t%s\t%" PRId64 "\t%s\n",
+		    result->variant->drawn, result->totals.wasted,
+		    figure_time(p99, result->totals.p99));
+		for (size_t bin = 0; bin < tally->count; bin++)
+			fprintf(out, "requests\t%" PRId64 "\t%" PRId64 "\n",
+			    tally->bins[bin].served, tally->bins[bin].rejected);
+	}
+	if (fclose(out) == EOF)
 		err(1, "%s", path);
 }
 
 static void
 show(struct driver *driver, const struct runs *runs)
 {
-	char path[PATH];
-
 	puts("");
 	printf("%s\n\n", runs->scenario->title);
 	figure_table(stdout, runs->scenario, runs->results, runs->count);
 	print_faults(runs);
 	print_costs(runs);
-	snprintf(path, sizeof path, "%s/%s.svg", driver->directory,
-	    runs->scenario->name);
-	if (!drawing_svg(path, runs->scenario, runs->results, runs->count))
-		err(1, "%s", path);
-	draw_picture(driver, runs);
+	write_picture(driver, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		judge(driver, runs, &runs->results[i], &runs->costs[i]);
 	fflush(stdout);

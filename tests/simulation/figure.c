@@ -1,7 +1,7 @@
 #include "figure.h"
 
+#include <inttypes.h>
 #include <string.h>
-#include "scale.h"
 
 /* Room for the text of a cell. */
 #define CELL 64
@@ -59,7 +59,7 @@ static void
 put_count(char room[CELL], double number)
 {
 	if (number > 0)
-		scale_count(room, (int64_t)(number + 0.5));
+		figure_count(room, (int64_t)(number + 0.5));
 }
 
 static void
@@ -74,13 +74,13 @@ put_ratio(char room[CELL], int decimals, double number, double unit)
 static void
 put_latency(char room[CELL], const struct variant *variant, nanos time)
 {
-	char text[SCALE_ROOM];
+	char text[FIGURE_ROOM];
 
 	if (time == NANOS_MAX && variant->until > 0)
 		snprintf(
-		    room, CELL, "over %s", scale_time(text, variant->until));
+		    room, CELL, "over %s", figure_time(text, variant->until));
 	else
-		scale_time(room, time);
+		figure_time(room, time);
 }
 
 /* The text of a cell: empty where the run has nothing to say there. */
@@ -99,14 +99,14 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		snprintf(room, CELL, "%s", variant->name);
 		break;
 	case WASTED:
-		scale_count(room, totals->wasted);
+		figure_count(room, totals->wasted);
 		break;
 	case WASTED_PUBLISHED:
 		put_count(room, (double)variant->published_wasted);
 		break;
 	case RETRIES:
 		if (scenario->hosts > 0)
-			scale_count(room, totals->retries);
+			figure_count(room, totals->retries);
 		break;
 	case PEAK:
 		put_count(room, (double)totals->peak * bins);
@@ -122,7 +122,7 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		put_count(room, (double)variant->published_peak);
 		break;
 	case STABLE:
-		scale_time(room, totals->stable);
+		figure_time(room, totals->stable);
 		break;
 	case P50:
 		put_latency(room, variant, totals->p50);
@@ -132,7 +132,7 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		break;
 	case P99_PUBLISHED:
 		if (variant->published_p99 > 0)
-			scale_time(room, variant->published_p99);
+			figure_time(room, variant->published_p99);
 		break;
 	case P99_OVER_LIMIT:
 		if (totals->p99 < NANOS_MAX)
@@ -150,7 +150,7 @@ cell_text(char room[CELL], enum column column, const struct scenario *scenario,
 		break;
 	case REDIS:
 		if (result->questions > 0)
-			scale_time(room, result->redis);
+			figure_time(room, result->redis);
 		break;
 	case COLUMNS:
 		break;
@@ -214,7 +214,37 @@ figure_table(FILE *out, const struct scenario *scenario,
 	if (limit > 0)
 		fprintf(out,
 		    "physical limit: 0 wasted, the last is served after %s\n",
-		    scale_time(room, limit));
+		    figure_time(room, limit));
 	if (scenario->source != NULL)
 		fprintf(out, "(publ.): %s\n", scenario->source);
+}
+
+char *
+figure_count(char room[FIGURE_ROOM], int64_t value)
+{
+	char digits[FIGURE_ROOM];
+	size_t length, to = 0;
+
+	snprintf(digits, sizeof digits, "%" PRId64, value);
+	length = strlen(digits);
+	for (size_t i = 0; i < length; i++) {
+		room[to++] = digits[i];
+		if (length - i > 1 && (length - i) % 3 == 1 && digits[i] != '-')
+			room[to++] = ',';
+	}
+	room[to] = '\0';
+	return room;
+}
+
+char *
+figure_time(char room[FIGURE_ROOM], nanos time)
+{
+	double seconds = (double)time / (double)NANOS_SECOND;
+
+	if (time == NANOS_MAX)
+		snprintf(room, FIGURE_ROOM, "never");
+	else
+		snprintf(room, FIGURE_ROOM, "%.*fs", seconds < 9.995 ? 2 : 1,
+		    seconds);
+	return room;
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "fleet_model.h"
-#include "scale.h"
+#include "figure.h"
 #include "trial.h"
 
 /* Each host starts so many processes, one after the other. */
@@ -70,15 +70,16 @@ static void
 show_questions(struct fleet_record *record)
 {
 	struct totals asked = tally_sum(&record->questions, 0, NANOS_MAX);
-	char peak[SCALE_ROOM], silent[SCALE_ROOM], open[SCALE_ROOM];
+	char peak[FIGURE_ROOM], silent[FIGURE_ROOM], open[FIGURE_ROOM];
 	double bytes =
 	    BUDGET_BYTES + CONNECTION_BYTES * (double)record->most_open;
 
-	printf("  %9s  %6.0f  %7s  %5s  %4.1fMB", scale_count(peak, asked.peak),
+	printf("  %9s  %6.0f  %7s  %5s  %4.1fMB",
+	    figure_count(peak, asked.peak),
 	    (double)(asked.served + asked.wasted) /
 		(double)record->questions.count,
-	    scale_count(silent, record->silent),
-	    scale_count(open, record->most_open), bytes / 1e6);
+	    figure_count(silent, record->silent),
+	    figure_count(open, record->most_open), bytes / 1e6);
 }
 
 /* Ends a row. True if nothing misses its limit. */
@@ -103,15 +104,15 @@ p99_of(const struct scenario *scenario, const struct totals *totals)
 static void
 show_times(const struct scenario *scenario, const struct totals *totals)
 {
-	char p50[SCALE_ROOM], p99[SCALE_ROOM], max[SCALE_ROOM];
+	char p50[FIGURE_ROOM], p99[FIGURE_ROOM], max[FIGURE_ROOM];
 
-	printf("  %7s  %7s", scale_time(p50, totals->p50),
-	    scale_time(p99, totals->p99));
+	printf("  %7s  %7s", figure_time(p50, totals->p50),
+	    figure_time(p99, totals->p99));
 	if (totals->p99 == NANOS_MAX)
 		printf("  %6s", "");
 	else
 		printf("  %5.2fx", (double)p99_of(scenario, totals) / 100);
-	printf("  %7s", scale_time(max, totals->max));
+	printf("  %7s", figure_time(max, totals->max));
 }
 
 struct run {
@@ -164,15 +165,15 @@ show_row(const struct scenario *scenario, const struct variant *variant)
 		.host = PROCESSES,
 		.known = fleet ? scenario->clients / PROCESSES : 0,
 		.seed = 1 };
-	char wasted[SCALE_ROOM], again[SCALE_ROOM], lost[SCALE_ROOM];
+	char wasted[FIGURE_ROOM], again[FIGURE_ROOM], lost[FIGURE_ROOM];
 	struct run run;
 
 	begin_run(&run, &model);
 	printf("%-24s  %11s  %11s", variant->name,
-	    scale_count(wasted, run.totals.wasted),
-	    scale_count(again, run.totals.retries));
+	    figure_count(wasted, run.totals.wasted),
+	    figure_count(again, run.totals.retries));
 	show_times(scenario, &run.totals);
-	printf("  %7s", scale_count(lost, run.totals.lost));
+	printf("  %7s", figure_count(lost, run.totals.lost));
 	if (fleet)
 		show_questions(&run.record);
 	end_run(&run);
@@ -183,7 +184,7 @@ bool
 fleets_show(int64_t hosts)
 {
 	struct scenario scenario = storm;
-	char count[SCALE_ROOM], rate[SCALE_ROOM];
+	char count[FIGURE_ROOM], rate[FIGURE_ROOM];
 	bool well = true;
 
 	scenario.clients = hosts * PROCESSES;
@@ -191,8 +192,8 @@ fleets_show(int64_t hosts)
 	scenario.capacity.rate = hosts * RATE;
 	printf("\nfleet: %s hosts with %d processes each, %s a second, down "
 	       "for 10 s;\nthe physical limit is %.0f s\n\n",
-	    scale_count(count, hosts), PROCESSES,
-	    scale_count(rate, scenario.capacity.rate),
+	    figure_count(count, hosts), PROCESSES,
+	    figure_count(rate, scenario.capacity.rate),
 	    seconds(scenario.capacity.end) + (double)PROCESSES / RATE);
 	show_heading();
 	for (size_t i = 0; i < trial_variants(&scenario); i++)
@@ -253,7 +254,7 @@ show_outage(const struct outage *outage)
 		.host = outage->each,
 		.known = OUTAGE_HOSTS,
 		.seen = NANOS_SECOND };
-	char wasted[SCALE_ROOM], again[SCALE_ROOM], lost[SCALE_ROOM];
+	char wasted[FIGURE_ROOM], again[FIGURE_ROOM], lost[FIGURE_ROOM];
 	struct totals mean = { .lost = 0 };
 	struct run run;
 
@@ -268,9 +269,10 @@ show_outage(const struct outage *outage)
 		end_run(&run);
 	}
 	printf("%-28s  %11s  %11s", outage->name,
-	    scale_count(wasted, mean.wasted), scale_count(again, mean.retries));
+	    figure_count(wasted, mean.wasted),
+	    figure_count(again, mean.retries));
 	show_times(&scenario, &mean);
-	printf("  %7s", scale_count(lost, mean.lost));
+	printf("  %7s", figure_count(lost, mean.lost));
 	return end_row(mean.wasted <= outage->most_wasted &&
 	    is_well(&scenario, &variant, &mean));
 }
@@ -341,15 +343,15 @@ show_numbers(const char *name, struct run *run)
 	struct fleet_record *record = &run->record;
 	struct totals asked = tally_sum(&record->questions, 0, NANOS_MAX);
 	const struct totals *totals = &run->totals;
-	char all[SCALE_ROOM], peak[SCALE_ROOM], retries[SCALE_ROOM];
+	char all[FIGURE_ROOM], peak[FIGURE_ROOM], retries[FIGURE_ROOM];
 
 	printf("%-24s  %9s  %6s  %7.1f %%  %6.0fms  %6.0fms  %6.0f %%  %7s  "
 	       "%6" PRId64,
-	    name, scale_count(all, asked.served + asked.wasted),
-	    scale_count(peak, asked.peak),
+	    name, figure_count(all, asked.served + asked.wasted),
+	    figure_count(peak, asked.peak),
 	    percent(record->silent, record->awaited), 1000 * seconds(asked.p50),
 	    1000 * seconds(asked.p99), percent(record->told, totals->served),
-	    scale_count(
+	    figure_count(
 		retries, totals->served + totals->wasted - totals->clients),
 	    totals->lost);
 }

@@ -22,9 +22,8 @@
 #include <string.h>
 #include <time.h>
 #include "agree.h"
-#include "drawing.h"
 #include "fleets.h"
-#include "scale.h"
+#include "figure.h"
 #include "trial.h"
 #include "tune.h"
 
@@ -56,8 +55,7 @@ wall(void)
 }
 
 static struct totals
-simulate(const struct scenario *scenario, const struct variant *variant,
-    struct tally *tally)
+simulate(const struct scenario *scenario, const struct variant *variant)
 {
 	struct policy policy = trial_policy(variant);
 	const struct model model = { .scenario = scenario,
@@ -66,27 +64,13 @@ simulate(const struct scenario *scenario, const struct variant *variant,
 		.host = TRIAL_HOST,
 		.seed = 1 };
 
-	return trial_run(&model, tally);
-}
-
-/* Into build/storm, where the driver's are. */
-static void
-draw(
-    const struct scenario *scenario, const struct result *results, size_t count)
-{
-	char path[128];
-
-	snprintf(
-	    path, sizeof path, "build/storm/%s-simulated.svg", scenario->name);
-	if (!drawing_svg(path, scenario, results, count))
-		warn("%s", path);
+	return trial_run(&model, NULL);
 }
 
 /* All variants of a scenario, as the storms with processes are shown. */
 static void
 show(const struct scenario *scenario)
 {
-	struct tally tallies[SCENARIO_VARIANTS];
 	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
 	size_t count = trial_variants(scenario);
 
@@ -94,14 +78,10 @@ show(const struct scenario *scenario)
 		const struct variant *variant = &scenario->variants[i];
 
 		results[i] = (struct result){ .variant = variant,
-			.tally = &tallies[i],
-			.totals = simulate(scenario, variant, &tallies[i]) };
+			.totals = simulate(scenario, variant) };
 	}
 	printf("\n%s: %s\n\n", scenario->name, scenario->title);
 	figure_table(stdout, scenario, results, count);
-	draw(scenario, results, count);
-	for (size_t i = 0; i < count; i++)
-		tally_end(&tallies[i]);
 }
 
 /* So many times the clients and the capacity, and how long that took. */
@@ -110,7 +90,7 @@ show_larger(const struct scenario *scenario, int64_t factor)
 {
 	struct scenario many = *scenario;
 	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
-	char clients[SCALE_ROOM], rate[SCALE_ROOM];
+	char clients[FIGURE_ROOM], rate[FIGURE_ROOM];
 	double took[SCENARIO_VARIANTS];
 	size_t count = 0;
 
@@ -125,12 +105,12 @@ show_larger(const struct scenario *scenario, int64_t factor)
 		/* They were published for fewer clients. */
 		variant->published_wasted = variant->published_p99 = 0;
 		results[count] = (struct result){ .variant = variant,
-			.totals = simulate(&many, variant, NULL) };
+			.totals = simulate(&many, variant) };
 		took[count++] = wall() - began;
 	}
 	printf("\n%s: %s clients, %s a second; %d each share a budget\n\n",
-	    scenario->name, scale_count(clients, many.clients),
-	    scale_count(rate, many.capacity.rate), TRIAL_HOST);
+	    scenario->name, figure_count(clients, many.clients),
+	    figure_count(rate, many.capacity.rate), TRIAL_HOST);
 	figure_table(stdout, &many, results, count);
 	printf("simulated in:");
 	for (size_t i = 0; i < count; i++)

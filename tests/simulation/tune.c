@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "text/number.h"
-#include "scale.h"
+#include "figure.h"
 #include "trial.h"
 
 /* Enough of them to open the breaker, and when the others come. */
@@ -113,7 +113,7 @@ show(const struct circumstance *it, const struct policy *policy)
 static void
 show_overload(const struct scenario *scenario, const struct policy *policy)
 {
-	char room[SCALE_ROOM];
+	char room[FIGURE_ROOM];
 
 	for (size_t i = 0; i < COUNT(latencies); i++)
 		for (size_t j = 0; j < COUNT(rates); j++)
@@ -122,7 +122,7 @@ show_overload(const struct scenario *scenario, const struct policy *policy)
 				    latencies[i], rates[j], crowds[k]);
 
 				printf("%7s  %6" PRId64 "/s  %7" PRId64,
-				    scale_time(room, latencies[i]), rates[j],
+				    figure_time(room, latencies[i]), rates[j],
 				    crowds[k]);
 				show(&it, policy);
 			}
@@ -131,7 +131,7 @@ show_overload(const struct scenario *scenario, const struct policy *policy)
 static void
 show_flaky(const struct scenario *scenario, const struct policy *policy)
 {
-	char room[SCALE_ROOM];
+	char room[FIGURE_ROOM];
 
 	for (size_t i = 0; i < COUNT(latencies); i++)
 		for (size_t j = 0; j < COUNT(flaky); j++) {
@@ -140,7 +140,7 @@ show_flaky(const struct scenario *scenario, const struct policy *policy)
 
 			it.scenario.capacity.flaky = flaky[j];
 			printf("%7s  1 in %3" PRId64 "  %7d",
-			    scale_time(room, latencies[i]), flaky[j], LARGE);
+			    figure_time(room, latencies[i]), flaky[j], LARGE);
 			show(&it, policy);
 		}
 }

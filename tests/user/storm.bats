@@ -15,7 +15,7 @@ setup_file()
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
 	for name in driver crowd child keeper redis server usage capacity \
-		scenario tally figure drawing scale; do
+		scenario tally figure; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../../src/text/number.c"
@@ -61,8 +61,16 @@ nothing_left()
 	[ "$(total lost)" = 0 ]
 	[ "$(total served)" = 30 ]
 	grep -q '^physical limit: ' out
-	grep -q '</svg>' drill.svg
-	grep -q '>full jitter</text>' picture.svg
+	picture=$BATS_TEST_DIRNAME/../simulation/picture
+	"$picture" picture.txt >svg
+	grep -q '>full jitter</text>' svg
+	grep -q '</svg>' svg
+	printf '%s\n' title:A bin:2 rate:2 outage:0:2 run:B:1234:never \
+		requests:2:4 requests:4:96 | tr : '\t' | "$picture" >svg
+	grep -q '>A; higher bars are cut off<' svg
+	grep -q '>1,234 requests wasted, fewer than 99 % served<' svg
+	grep -q "'served' d='M58.0 180.0H381.0V171.6H58.0zM381.0 180.0H704.0V163.2H381.0z'" svg
+	grep -q "'rejected' d='M58.0 171.6H381.0V154.8H58.0zM381.0 163.2H704.0V96.0H381.0z'" svg
 }
 
 @test "every request of a storm is counted, and a budget with a breaker makes fewer" {
