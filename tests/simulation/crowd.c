@@ -35,7 +35,7 @@ struct crowd {
 	char socket[ROOM], directory[ROOM]; /* of the server, of all files */
 	char budgets[2 * ROOM], variable[3 * ROOM]; /* of a client's host */
 	char url[REDIS_URL];
-	const char *args[ARGS], *environment[2];
+	char *args[ARGS], *environment[2];
 	struct redis redis;
 	pid_t server, *clients; /* 0: not there */
 	pid_t keeper; /* of the directory */
@@ -61,17 +61,17 @@ static void
 prepare_arguments(struct crowd *crowd, const struct programs *programs,
     const struct variant *variant)
 {
+	static char quiet[] = "-q", end[] = "--"; /* but for mistakes */
 	size_t n = 0;
 
-	crowd->args[n++] = programs->retry;
-	crowd->args[n++] = "-q"; /* but for mistakes */
-	for (size_t i = 0; variant->options[i] != NULL; i++)
-		crowd->args[n++] =
-		    strcmp(variant->options[i], SCENARIO_FLEET) == 0
-		    ? crowd->url
-		    : variant->options[i];
-	crowd->args[n++] = "--";
-	crowd->args[n++] = programs->client;
+	crowd->args[n++] = (char *)(uintptr_t)programs->retry;
+	crowd->args[n++] = quiet;
+	n = scenario_words(variant, crowd->args, n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(crowd->args[i], SCENARIO_FLEET) == 0)
+			crowd->args[i] = crowd->url;
+	crowd->args[n++] = end;
+	crowd->args[n++] = (char *)(uintptr_t)programs->client;
 	crowd->args[n] = crowd->socket;
 	crowd->environment[0] = crowd->variable;
 }
@@ -172,8 +172,7 @@ start_client(struct crowd *crowd)
 	child = child_fork(SIGTERM);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
-		execve(crowd->args[0], (char **)(uintptr_t)crowd->args,
-		    (char **)(uintptr_t)crowd->environment);
+		execve(crowd->args[0], crowd->args, crowd->environment);
 		warn("%s", crowd->args[0]);
 		_exit(NOT_EXECUTED);
 	}

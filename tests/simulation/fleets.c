@@ -15,10 +15,10 @@ enum { PROCESSES = 100 };
  * hosts, so that the physical limit is the same for all sizes. */
 enum { RATE = 20 };
 
-#define STORM "-n", "inf", "-d", "100ms", "--max-delay", "10s", "-j", "full"
-#define BUDGET STORM, "-B", "storm"
-#define FLEET BUDGET, "--fleet", "redis://fleet", "--fleet-min", "20"
-#define BREAKER "--breaker", "20,500ms,1s"
+#define STORM "-n inf -d 100ms --max-delay 10s -j full "
+#define BUDGET STORM "-B storm "
+#define FLEET BUDGET "--fleet " SCENARIO_FLEET " --fleet-min 20 "
+#define BREAKER "--breaker 20,500ms,1s"
 
 static const struct scenario storm = {
 	.name = "fleet",
@@ -26,16 +26,12 @@ static const struct scenario storm = {
 	.width = NANOS_SECOND / 10,
 	.most = 30 * NANOS_SECOND,
 	.variants = {
-		{ .name = "full", .options = { STORM } },
-		{ .name = "host budgets", .options = { BUDGET } },
-		{ .name = "host budgets, breakers",
-		    .options = { BUDGET, BREAKER },
+		{ .name = "full", .options = STORM },
+		{ .name = "host budgets", .options = BUDGET },
+		{ .name = "host budgets, breakers", .options = BUDGET BREAKER,
 		    .most_p99 = 130 },
-		{ .name = "fleet budget",
-		    .options = { FLEET },
-		    .most_retries = 20 },
-		{ .name = "fleet budget, breakers",
-		    .options = { FLEET, BREAKER },
+		{ .name = "fleet budget", .options = FLEET, .most_retries = 20 },
+		{ .name = "fleet budget, breakers", .options = FLEET BREAKER,
 		    .most_p99 = 130 },
 	},
 };
@@ -239,7 +235,7 @@ static bool
 show_outage(const struct outage *outage)
 {
 	const struct variant variant = { .name = outage->name,
-		.options = { FLEET, "--breaker", "5,500ms,2s" },
+		.options = FLEET "--breaker 5,500ms,2s",
 		.most_p99 = outage->most_p99 };
 	const int64_t clients = OUTAGE_HOSTS * outage->each;
 	const struct scenario scenario = { .clients = clients,
@@ -360,7 +356,7 @@ static bool
 show_day(const struct day *day)
 {
 	static const struct variant variant = { .name = "fleet budget",
-		.options = { FLEET } };
+		.options = FLEET };
 	const struct scenario scenario = { .clients = WAVE * day->each,
 		.apart = day->span / (WAVE * day->each),
 		.capacity = day->capacity,

@@ -1,40 +1,39 @@
 #include "scenario.h"
 
+#include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Options that several variants share. */
-#define STORM "-n", "inf", "-d", "100ms", "--max-delay", "10s"
-#define SIX "-n", "6", "-d", "100ms"
-#define SLOW "-n", "6", "-d", "1s"
+#define STORM "-n inf -d 100ms --max-delay 10s "
+#define BREAKER_20 "-j full -B storm --breaker 20,500ms,1s"
+#define SIX "-n 6 -d 100ms "
+#define SLOW "-n 6 -d 1s "
 
 /* The same with each jitter. */
-#define JITTERS(...) \
+#define JITTERS(words) \
 	{ \
-		{ .name = "no jitter", \
-			.options = { __VA_ARGS__, "-j", "none" } }, \
-		    { .name = "equal", \
-			    .options = { __VA_ARGS__, "-j", "equal" } }, \
-		    { .name = "full", \
-			    .options = { __VA_ARGS__, "-j", "full" } }, \
+		{ .name = "no jitter", .options = words "-j none" }, \
+		    { .name = "equal", .options = words "-j equal" }, \
+		    { .name = "full", .options = words "-j full" }, \
 		    { .name = "decorrelated", \
-			    .options = { \
-				__VA_ARGS__, "-j", "decorrelated" } }, \
+			    .options = words "-j decorrelated" }, \
 	}
 
 /* The budget's own directory is in RETRY_BUDGET_DIR. */
-#define SHARED "-B", "storm"
+#define SHARED "-B storm "
 
 /* The same for all hosts, on a server. */
-#define FLEET SHARED, "--fleet", SCENARIO_FLEET, "--fleet-min", "20"
+#define FLEET SHARED "--fleet " SCENARIO_FLEET " --fleet-min 20 "
 
 /*
  * Ten clients of a host cannot fail twenty times in a row. A hundred breakers
  * send a hundred probes, so their pauses are longer than those of one breaker.
  */
-#define BREAKER "--breaker", "5,500ms,2s"
+#define BREAKER "--breaker 5,500ms,2s"
 
 /* Who fails at the end of the outage does not wait for 10 s more. */
-#define HOSTS "-n", "inf", "-d", "100ms", "--max-delay", "4s"
+#define HOSTS "-n inf -d 100ms --max-delay 4s "
 
 #define ON_HOSTS \
 	.clients = 1000, .hosts = 100, \
@@ -50,14 +49,14 @@
 #define FAULT(how, what) \
 	{ \
 		.name = how, \
-		.options = { HOSTS, FLEET }, \
+		.options = HOSTS FLEET, \
 		.fault = what, \
 		.most_retries = 166, \
 		.until = 20 * NANOS_SECOND, \
 	}, \
 	{ \
-		.name = how ", breakers", \
-		.options = { HOSTS, FLEET, BREAKER }, .fault = what, \
+		.name = how ", breakers", .options = HOSTS FLEET BREAKER, \
+		.fault = what, \
 	}
 
 const struct scenario scenarios[] = {
@@ -69,10 +68,7 @@ const struct scenario scenarios[] = {
 		.width = 50 * NANOS_MS,
 		.most = 20 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "one attempt",
-				.options = { "-n", "1" },
-			},
+			{ .name = "one attempt", .options = "-n 1" },
 		},
 	},
 	/*
@@ -91,53 +87,27 @@ const struct scenario scenarios[] = {
 		.width = NANOS_SECOND,
 		.most = 90 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "constant 1ms",
-				.options = { "-n", "inf", "-d", "1ms", "-b",
-				    "constant", "-j", "none" },
-				.published_wasted = 8000000,
-				.simulated = true,
-			},
-			{
-				.name = "constant 100ms",
-				.options = { "-n", "inf", "-d", "100ms", "-b",
-				    "constant", "-j", "none" },
-			},
-			{
-				.name = "exponential",
-				.drawn = "no jitter",
-				.options = { STORM, "-j", "none" },
-				.published_wasted = 9000,
-				.published_p99 = 52 * NANOS_SECOND,
-			},
-			{
-				.name = "full",
-				.drawn = "full jitter",
-				.options = { STORM, "-j", "full" },
-				.published_wasted = 8468,
-				.published_p99 = 19 * NANOS_SECOND,
-				.near = true,
-			},
-			{
-				.name = "equal",
-				.options = { STORM, "-j", "equal" },
-			},
-			{
-				.name = "decorrelated",
-				.options = { STORM, "-j", "decorrelated" },
-				.published_wasted = 10695,
-				.published_p99 = 21 * NANOS_SECOND,
-				.near = true,
-			},
-			{
-				/* With -n inf it waits for the budget, too. */
-				.name = "full, budget, breaker",
-				.drawn = "budget and breaker",
-				.options = { STORM, "-j", "full", SHARED,
-				    "--breaker", "20,500ms,1s" },
-				.most_wasted = 120,
-				.most_p99 = 105,
-			},
+			{ .name = "constant 1ms",
+			    .options = "-n inf -d 1ms -b constant -j none",
+			    .published_wasted = 8000000, .simulated = true },
+			{ .name = "constant 100ms",
+			    .options = "-n inf -d 100ms -b constant -j none" },
+			{ .name = "exponential", .options = STORM "-j none",
+			    .drawn = "no jitter", .published_wasted = 9000,
+			    .published_p99 = 52 * NANOS_SECOND },
+			{ .name = "full", .options = STORM "-j full",
+			    .drawn = "full jitter", .published_wasted = 8468,
+			    .published_p99 = 19 * NANOS_SECOND, .near = true },
+			{ .name = "equal", .options = STORM "-j equal" },
+			{ .name = "decorrelated",
+			    .options = STORM "-j decorrelated",
+			    .published_wasted = 10695,
+			    .published_p99 = 21 * NANOS_SECOND, .near = true },
+			/* With -n inf it waits for the budget, too. */
+			{ .name = "full, budget, breaker",
+			    .options = STORM BREAKER_20,
+			    .drawn = "budget and breaker", .most_wasted = 120,
+			    .most_p99 = 105 },
 		},
 	},
 	/*
@@ -154,17 +124,10 @@ const struct scenario scenarios[] = {
 		.width = NANOS_SECOND,
 		.most = 90 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "full",
-				.options = { STORM, "-j", "full" },
-			},
-			{
-				.name = "full, budget, breaker",
-				.options = { STORM, "-j", "full", SHARED,
-				    "--breaker", "20,500ms,1s" },
-				.most_wasted = 1200,
-				.most_p99 = 150,
-			},
+			{ .name = "full", .options = STORM "-j full" },
+			{ .name = "full, budget, breaker",
+			    .options = STORM BREAKER_20,
+			    .most_wasted = 1200, .most_p99 = 150 },
 		},
 	},
 	/*
@@ -182,26 +145,14 @@ const struct scenario scenarios[] = {
 		.width = 50 * NANOS_MS,
 		.most = 20 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "no retry",
-				.options = { "-n", "1" },
-				.published_peak = 540,
-			},
-			{
-				.name = "no jitter",
-				.options = { SIX, "-j", "none" },
-				.published_peak = 4380,
-			},
-			{
-				.name = "equal",
-				.options = { SIX, "-j", "equal" },
-				.published_peak = 1820,
-			},
-			{
-				.name = "full",
-				.options = { SIX, "-j", "full" },
-				.published_peak = 720,
-			},
+			{ .name = "no retry", .options = "-n 1",
+			    .published_peak = 540 },
+			{ .name = "no jitter", .options = SIX "-j none",
+			    .published_peak = 4380 },
+			{ .name = "equal", .options = SIX "-j equal",
+			    .published_peak = 1820 },
+			{ .name = "full", .options = SIX "-j full",
+			    .published_peak = 720 },
 		},
 	},
 	/* What it may have meant: after 2 s all have come, and all fail. */
@@ -210,8 +161,8 @@ const struct scenario scenarios[] = {
 		.title = "1,000 that hang and fail at once, 200 ms before the end",
 		.clients = 1000,
 		.apart = 2 * NANOS_MS,
-		.capacity = { .begin = 2 * NANOS_SECOND,
-		    .end = 2200 * NANOS_MS, .hangs = true },
+		.capacity = { .begin = 2 * NANOS_SECOND, .end = 2200 * NANOS_MS,
+		    .hangs = true },
 		.width = 50 * NANOS_MS,
 		.most = 20 * NANOS_SECOND,
 		.variants = JITTERS(SIX),
@@ -225,8 +176,8 @@ const struct scenario scenarios[] = {
 		.title = "1,000 that hang and fail at once, 2 s before the end",
 		.clients = 1000,
 		.apart = 2 * NANOS_MS,
-		.capacity = { .begin = 2 * NANOS_SECOND,
-		    .end = 4 * NANOS_SECOND, .hangs = true },
+		.capacity = { .begin = 2 * NANOS_SECOND, .end = 4 * NANOS_SECOND,
+		    .hangs = true },
 		.width = 50 * NANOS_MS,
 		.most = 60 * NANOS_SECOND,
 		.variants = JITTERS(SLOW),
@@ -241,14 +192,9 @@ const struct scenario scenarios[] = {
 		.width = NANOS_SECOND,
 		.most = 70 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "full",
-				.options = { "-n", "4", "-d", "500ms" },
-			},
-			{
-				.name = "full, budget",
-				.options = { "-n", "4", "-d", "500ms", SHARED },
-			},
+			{ .name = "full", .options = "-n 4 -d 500ms" },
+			{ .name = "full, budget",
+			    .options = "-n 4 -d 500ms " SHARED },
 		},
 	},
 	/*
@@ -264,32 +210,16 @@ const struct scenario scenarios[] = {
 		ON_HOSTS,
 		.most = 30 * NANOS_SECOND,
 		.variants = {
-			{
-				.name = "full",
-				.options = { HOSTS },
-			},
-			{
-				.name = "host budgets",
-				.options = { HOSTS, SHARED },
-				.until = 20 * NANOS_SECOND,
-			},
-			{
-				.name = "host budgets, breakers",
-				.options = { HOSTS, SHARED, BREAKER },
-				.most_max = 130,
-			},
-			{
-				.name = "fleet budget",
-				.options = { HOSTS, FLEET },
-				.beside = "host budgets",
-				.most_beside = 25,
-				.until = 20 * NANOS_SECOND,
-			},
-			{
-				.name = "fleet budget, breakers",
-				.options = { HOSTS, FLEET, BREAKER },
-				.most_max = 130,
-			},
+			{ .name = "full", .options = HOSTS },
+			{ .name = "host budgets", .options = HOSTS SHARED,
+			    .until = 20 * NANOS_SECOND },
+			{ .name = "host budgets, breakers",
+			    .options = HOSTS SHARED BREAKER, .most_max = 130 },
+			{ .name = "fleet budget", .options = HOSTS FLEET,
+			    .beside = "host budgets", .most_beside = 25,
+			    .until = 20 * NANOS_SECOND },
+			{ .name = "fleet budget, breakers",
+			    .options = HOSTS FLEET BREAKER, .most_max = 130 },
 		},
 	},
 	{
@@ -306,14 +236,13 @@ const struct scenario scenarios[] = {
 	{ .name = NULL },
 };
 
-#define DRILL "-n", "inf", "-d", "50ms", "--max-delay", "100ms"
-#define DRILL_FLEET "--fleet", SCENARIO_FLEET, "--fleet-min", "2"
+#define DRILL "-n inf -d 50ms --max-delay 100ms "
+#define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
+#define ENDLESS "-n inf -d 1m --max-delay 1m -j none "
 
 #define DRILL_SIZE \
 	.clients = 30, .capacity = { .rate = 100, .end = NANOS_SECOND / 2 }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
-
-#define DRILL_ON_HOSTS DRILL_SIZE, .hosts = 3
 
 /* The server stays down, and so nothing depends on how fast the clients are.
  * Each ends where it may not retry. */
@@ -321,15 +250,12 @@ const struct scenario scenarios[] = {
 	.clients = 30, .capacity = { .rate = 100, .end = 30 * NANOS_SECOND }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
 
-#define DRILL_ENDS "-n", "6", "-d", "50ms"
+#define DRILL_ENDS "-n 6 -d 50ms "
 
 /* Who is not served in the end was not admitted by a host that is alone. */
-#define DRILL_FAULT(how, what) \
-	{ \
-		.name = how, .fault = what, \
-		.options = { DRILL, SHARED, "--budget-min", "10000", \
-			"--fleet", SCENARIO_FLEET, "--fleet-alone", "10000" }, \
-	}
+#define DRILL_ALONE \
+	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
+		     " --fleet-alone 10000"
 
 const struct scenario scenario_drills[] = {
 	{
@@ -337,11 +263,8 @@ const struct scenario scenario_drills[] = {
 		.title = "30 at once, 100 a second, down for 0.5 s",
 		DRILL_SIZE,
 		.variants = {
-			{
-				.name = "full",
-				.drawn = "full jitter",
-				.options = { DRILL },
-			},
+			{ .name = "full", .options = DRILL,
+			    .drawn = "full jitter" },
 		},
 	},
 	{
@@ -349,15 +272,9 @@ const struct scenario scenario_drills[] = {
 		.title = "30 at once, and a server that is down",
 		DRILL_DOWN,
 		.variants = {
-			{
-				.name = "full",
-				.options = { DRILL_ENDS },
-			},
-			{
-				.name = "budget, breaker",
-				.options = { DRILL_ENDS, SHARED, "--breaker",
-				    "5,100ms" },
-			},
+			{ .name = "full", .options = DRILL_ENDS },
+			{ .name = "budget, breaker",
+			    .options = DRILL_ENDS SHARED "--breaker 5,100ms" },
 		},
 	},
 	{
@@ -365,25 +282,13 @@ const struct scenario scenario_drills[] = {
 		.title = "the same, and nobody could keep to these bars",
 		DRILL_DOWN,
 		.variants = {
-			{
-				.name = "full",
-				.options = { DRILL_ENDS },
-				.most_wasted = 1,
-				.most_retries = 1,
-				.most_p99 = 1,
-				.most_max = 1,
-			},
-			{
-				.name = "full again",
-				.options = { DRILL_ENDS },
-				.beside = "full",
-				.most_beside = 1,
-			},
-			{
-				.name = "given up",
-				.options = { "-n", "1" },
-				.most_p99 = 1000,
-			},
+			{ .name = "full", .options = DRILL_ENDS,
+			    .most_wasted = 1, .most_retries = 1, .most_p99 = 1,
+			    .most_max = 1 },
+			{ .name = "full again", .options = DRILL_ENDS,
+			    .beside = "full", .most_beside = 1 },
+			{ .name = "given up", .options = "-n 1",
+			    .most_p99 = 1000 },
 		},
 	},
 	{
@@ -391,11 +296,7 @@ const struct scenario scenario_drills[] = {
 		.title = "30 that wait for a minute",
 		DRILL_SIZE,
 		.variants = {
-			{
-				.name = "patient",
-				.options = { "-n", "inf", "-d", "1m",
-				    "--max-delay", "1m", "-j", "none" },
-			},
+			{ .name = "patient", .options = ENDLESS },
 		},
 	},
 	{
@@ -404,52 +305,58 @@ const struct scenario scenario_drills[] = {
 		DRILL_DOWN,
 		.hosts = 3,
 		.variants = {
-			{
-				.name = "host budgets",
-				.options = { DRILL_ENDS, SHARED },
-			},
-			{
-				.name = "fleet budget",
-				.options = { DRILL_ENDS, SHARED, DRILL_FLEET,
-				    "--fleet-timeout", "5s" },
-				.beside = "host budgets",
-				.most_beside = 25,
-			},
+			{ .name = "host budgets",
+			    .options = DRILL_ENDS SHARED },
+			{ .name = "fleet budget",
+			    .options = DRILL_ENDS SHARED DRILL_FLEET
+				"--fleet-timeout 5s",
+			    .beside = "host budgets", .most_beside = 25 },
 		},
 	},
 	{
 		.name = "drill-alone",
 		.title = "30 on 3 hosts, and the fleet's server fails after 0.25 s",
-		DRILL_ON_HOSTS,
+		DRILL_SIZE,
+		.hosts = 3,
 		.variants = {
-			DRILL_FAULT("killed", REDIS_KILLED),
-			DRILL_FAULT("stopped", REDIS_STOPPED),
-			DRILL_FAULT("cut off", REDIS_PARTED),
+			{ .name = "killed", .options = DRILL_ALONE,
+			    .fault = REDIS_KILLED },
+			{ .name = "stopped", .options = DRILL_ALONE,
+			    .fault = REDIS_STOPPED },
+			{ .name = "cut off", .options = DRILL_ALONE,
+			    .fault = REDIS_PARTED },
 		},
 	},
 	{
 		.name = "drill-endless",
 		.title = "30 on 3 hosts that wait for a minute",
-		DRILL_ON_HOSTS,
+		DRILL_SIZE,
+		.hosts = 3,
 		.variants = {
-			{
-				.name = "patient",
-				.options = { "-n", "inf", "-d", "1m",
-				    "--max-delay", "1m", "-j", "none", SHARED,
-				    DRILL_FLEET },
-			},
+			{ .name = "patient",
+			    .options = ENDLESS SHARED DRILL_FLEET },
 		},
 	},
 	{ .name = NULL },
 };
 
+size_t
+scenario_words(const struct variant *variant, char *words[], size_t count)
+{
+	char *text = strdup(variant->options), *word;
+
+	if (text == NULL)
+		err(1, "scenario");
+	while ((word = strsep(&text, " ")) != NULL)
+		if (word[0] != '\0')
+			words[count++] = word;
+	return count;
+}
+
 bool
 scenario_has_fleet(const struct variant *variant)
 {
-	for (size_t i = 0; variant->options[i] != NULL; i++)
-		if (strcmp(variant->options[i], SCENARIO_FLEET) == 0)
-			return true;
-	return false;
+	return strstr(variant->options, SCENARIO_FLEET) != NULL;
 }
 
 nanos

@@ -23,8 +23,8 @@ enum { SCENARIO_NEAR = 25 };
 /* What one run of a scenario has of its own. */
 struct variant {
 	const char *name;
+	const char *options; /* of retry: words without a quote */
 	const char *drawn; /* its name in the picture; NULL: it is not there */
-	const char *options[SCENARIO_OPTIONS]; /* of retry, then NULL */
 	/* What others have published for it; 0: nothing. */
 	int64_t published_wasted;
 	nanos published_p99;
@@ -65,6 +65,11 @@ extern const struct scenario scenarios[];
  * has no name.
  */
 extern const struct scenario scenario_drills[];
+
+/* Adds the words of the options to the count that there are. Their memory is
+ * never freed. Returns how many there are then. */
+size_t
+scenario_words(const struct variant *variant, char *words[], size_t count);
 
 /* Whether the clients share a budget with other hosts. */
 bool scenario_has_fleet(const struct variant *variant);

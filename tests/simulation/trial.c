@@ -8,28 +8,19 @@
 
 const struct machine trial_ideal = { .cores = 0 };
 
-static char *
-copy(const char *text)
-{
-	char *own = strdup(text);
-
-	if (own == NULL)
-		err(1, "trial");
-	return own;
-}
-
 struct policy
 trial_policy(const struct variant *variant)
 {
-	char *argv[SCENARIO_OPTIONS + 3];
-	int argc = 0;
+	static char name[] = "retry", command[] = "true";
+	char **argv = calloc(SCENARIO_OPTIONS + 3, sizeof *argv);
+	size_t argc = 1;
 
-	argv[argc++] = copy("retry");
-	for (int i = 0; variant->options[i] != NULL; i++)
-		argv[argc++] = copy(variant->options[i]);
-	argv[argc++] = copy("true");
-	argv[argc] = NULL;
-	return options_parse(argc, argv);
+	if (argv == NULL)
+		err(1, "trial");
+	argv[0] = name;
+	argc = scenario_words(variant, argv, argc);
+	argv[argc++] = command;
+	return options_parse((int)argc, argv);
 }
 
 struct totals
