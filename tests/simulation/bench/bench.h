@@ -1,20 +1,14 @@
 /*
- * What the benchmarks of a gigabyte share: its writer, a clock, a median and
- * the memory of a process.
+ * What the benchmarks share: a clock and a median.
  */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <err.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-/* A gigabyte is so many bytes, so many times. */
-enum { CHUNK = 65536, WRITES = 1 << 14 };
 
 /* Microseconds on a clock that never steps. */
 static inline double
@@ -34,48 +28,18 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the values. */
 static inline double
-median(double *values, size_t count)
+median(const double *values, size_t count)
 {
-	qsort(values, count, sizeof *values, ascending);
-	return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
+	double *sorted = malloc(count * sizeof *sorted), middle;
 
-/* Writes a gigabyte to standard output. */
-static inline int
-write_all(void)
-{
-	static char bytes[CHUNK];
-
-	memset(bytes, '.', sizeof bytes);
-	for (int i = 0; i < WRITES; i++)
-		for (size_t at = 0; at < CHUNK;) {
-			ssize_t put = write(1, bytes + at, CHUNK - at);
-
-			if (put == -1)
-				err(1, "write");
-			at += (size_t)put;
-		}
-	return 0;
-}
-
-/* The most memory that the parent has used, in kB. */
-static inline long
-parent_peak(void)
-{
-	char path[64], line[256];
-	long peak = 0;
-	FILE *status;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
-	status = fopen(path, "r");
-	while (status != NULL && fgets(line, sizeof line, status) != NULL)
-		if (sscanf(line, "VmHWM: %ld", &peak) == 1)
-			break;
-	if (status != NULL)
-		fclose(status);
-	return peak;
+	if (sorted == NULL)
+		err(1, "malloc");
+	memcpy(sorted, values, count * sizeof *sorted);
+	qsort(sorted, count, sizeof *sorted, ascending);
+	middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+	free(sorted);
+	return middle;
 }
 
 #endif

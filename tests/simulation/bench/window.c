@@ -6,17 +6,14 @@
  * withdrawals are granted. Slices last a millisecond, so that sealing is part
  * of the cost.
  */
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "bench.h"
 #include "budget/window.h"
 
 enum { MOST = 1000 };
@@ -45,15 +42,6 @@ struct bench {
 	struct shared *shared;
 	int fd; /* of the lock */
 };
-
-static double
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 static void
 withdraw(struct bench *bench, int64_t epoch)
@@ -177,7 +165,7 @@ measure(void (*act)(struct bench *, int64_t), int workers)
 	do {
 		rest();
 		bench.shared->epoch++;
-		ns = now() - began;
+		ns = 1e3 * (now() - began);
 	} while (ns < TIME);
 	ns /= (double)total(&bench, workers);
 	for (int i = 0; i < workers; i++)
