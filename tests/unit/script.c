@@ -46,12 +46,41 @@ script_number(struct script *script)
 nanos
 script_span(struct script *script)
 {
+	const char *text;
+	char unit[3] = "";
 	nanos span;
+	bool minus;
 
 	script_next(script);
-	if (!duration_parse(script->word, strlen(script->word), &span))
+	minus = script->word[0] == '-';
+	text = script->word + minus;
+	if (strcmp(text, "ever") == 0)
+		return NANOS_MAX;
+	if ((sscanf(text, "%" SCNd64 "%2s", &span, unit) != 2 ||
+		strcmp(unit, "ns") != 0) &&
+	    !duration_parse(text, strlen(text), &span))
 		script_refuse(script);
-	return span;
+	return minus ? -span : span;
+}
+
+bool
+script_read(struct script *script, const struct script_field *fields,
+    size_t count, void *object)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *at = (char *)object + fields[i].offset;
+
+		if (!script_is(script, fields[i].name))
+			continue;
+		if (fields[i].type == SCRIPT_BOOL)
+			*(bool *)at = true;
+		else
+			*(int64_t *)(void *)at = fields[i].type == SCRIPT_SPAN
+			    ? script_span(script)
+			    : script_number(script);
+		return true;
+	}
+	return false;
 }
 
 int

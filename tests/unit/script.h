@@ -8,6 +8,7 @@
 #define SCRIPT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "text/duration.h"
 
@@ -25,9 +26,24 @@ bool script_next(struct script *script);
 /* Whether the last word that was read is this one. */
 bool script_is(const struct script *script, const char *word);
 
-/* The next word as a whole number, and as a length of time ("1.5s"). */
+/* The next word as a whole number, and as a length of time: "1.5s", "-7ns", or
+ * "ever" for NANOS_MAX. */
 int64_t script_number(struct script *script);
 nanos script_span(struct script *script);
+
+/* What a field of a struct is: a word behind its name tells, or for a bool its
+ * name alone. */
+enum script_type { SCRIPT_NUMBER, SCRIPT_SPAN, SCRIPT_BOOL };
+
+struct script_field {
+	char name[16];
+	size_t offset;
+	enum script_type type;
+};
+
+/* Reads the field that the last word names; false if it names none. */
+bool script_read(struct script *script, const struct script_field *fields,
+    size_t count, void *object);
 
 /* The last word as one of so many names, each in a field of size bytes. */
 int script_name(
