@@ -4,10 +4,10 @@
  * backoff: envelopes, jitter and lists of delays.
  */
 #include "unit.h"
+#include "asked.h"
 #include "policy/backoff.h"
 
 #define DRAWS 100000
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
 
 /* One delay that grows as kind says, and nothing else. */
 #define GROWING(how, base) \
@@ -17,104 +17,85 @@
 		.count = 1, .cap = NANOS_MAX \
 	}
 
-static const struct {
-	const char *row;
-	enum backoff_kind kind;
-	int64_t factor;
-	nanos base;
-	int64_t n;
-	nanos want;
-} envelopes[] = {
-	{ "exponential", BACKOFF_EXPONENTIAL, 2000000, 500, 1, 500 },
-	{ "exponential", BACKOFF_EXPONENTIAL, 2000000, 500, 2, 1000 },
-	{ "exponential", BACKOFF_EXPONENTIAL, 2000000, 500, 3, 2000 },
-	{ "exponential", BACKOFF_EXPONENTIAL, 2000000, 500, 4, 4000 },
-	{ "2^52", BACKOFF_EXPONENTIAL, 2000000, 1, 53, 1LL << 52 },
-	{ "2^53", BACKOFF_EXPONENTIAL, 2000000, 1, 54, 1LL << 53 },
-	{ "2^62", BACKOFF_EXPONENTIAL, 2000000, 1, 63, 1LL << 62 },
-	{ "2^63", BACKOFF_EXPONENTIAL, 2000000, 1, 64, NANOS_MAX },
-	{ "3^33", BACKOFF_EXPONENTIAL, 3000000, 1, 34, 5559060566555523 },
-	{ "1.5", BACKOFF_EXPONENTIAL, 1500000, 1000, 4, 3375 },
-	{ "1.1", BACKOFF_EXPONENTIAL, 1100000, 1000000, 3, 1210000 },
-	{ "factor 1", BACKOFF_EXPONENTIAL, 1000000, 500, 9, 500 },
-	{ "factor 1", BACKOFF_EXPONENTIAL, 1000000, (1LL << 53) + 1, 9,
-	    (1LL << 53) + 1 },
-	{ "huge factor", BACKOFF_EXPONENTIAL, INT64_MAX, 1, 1, 1 },
-	{ "huge factor", BACKOFF_EXPONENTIAL, INT64_MAX, 1, 3, NANOS_MAX },
-	{ "base 0", BACKOFF_EXPONENTIAL, 2000000, 0, 10000, 0 },
-	{ "base 0", BACKOFF_EXPONENTIAL, INT64_MAX, 0, INT64_MAX, 0 },
-	{ "linear", BACKOFF_LINEAR, 0, 500, 1, 500 },
-	{ "linear", BACKOFF_LINEAR, 0, 500, 2, 1000 },
-	{ "linear", BACKOFF_LINEAR, 0, 500, 3, 1500 },
-	{ "linear", BACKOFF_LINEAR, 0, 500, 10000, 5000000 },
-	{ "linear", BACKOFF_LINEAR, 0, 2, INT64_MAX, NANOS_MAX },
-	{ "base 0", BACKOFF_LINEAR, 0, 0, INT64_MAX, 0 },
-	{ "constant", BACKOFF_CONSTANT, 0, 500, 1, 500 },
-	{ "constant", BACKOFF_CONSTANT, 0, 500, 10000, 500 },
-	{ "constant", BACKOFF_CONSTANT, 0, 500, INT64_MAX, 500 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 500, 1, 500 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 500, 2, 500 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 500, 3, 1000 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 500, 4, 1500 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 500, 5, 2500 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 1, 92, 7540113804746346429 },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 1, 93, NANOS_MAX },
-	{ "fibonacci", BACKOFF_FIBONACCI, 0, 1, INT64_MAX, NANOS_MAX },
-	{ "base 0", BACKOFF_FIBONACCI, 0, 0, INT64_MAX, 0 },
+/*
+ * What is asked for, and the envelope before each retry, in nanoseconds; behind
+ * "@N" those before the Nth retry and the next ones. "ever" is NANOS_MAX, and
+ * "@ever" the last retry that there can be. There is no cap if none is said.
+ */
+static const char *const series[] = {
+	"delay=500ns -> 500 1000 2000 4000",
+	"delay=1ns -> @53 4503599627370496 9007199254740992 @63 "
+	"4611686018427387904 ever",
+	"delay=1ns factor=3 -> @34 5559060566555523",
+	"delay=1000ns factor=1.5 -> @4 3375",
+	"delay=1ns factor=1.5 -> 1 2 2 3 5 8 11",
+	"delay=1ms factor=1.1 -> @3 1210000",
+	"delay=500ns factor=1 -> @9 500",
+	"delay=9007199254740993ns factor=1 -> @9 9007199254740993",
+	"delay=1ns factor=ever -> 1 @3 ever",
+	"delay=0 -> @10000 0",
+	"delay=0 factor=ever -> @ever 0",
+	"delay=500ns backoff=linear -> 500 1000 1500 @10000 5000000",
+	"delay=2ns backoff=linear -> @ever ever",
+	"delay=0 backoff=linear -> @ever 0",
+	"delay=500ns backoff=constant -> 500 @10000 500 @ever 500",
+	"delay=500ns backoff=fibonacci -> 500 500 1000 1500 2500",
+	"delay=1ns backoff=fibonacci -> @92 7540113804746346429 ever @ever "
+	"ever",
+	"delay=0 backoff=fibonacci -> @ever 0",
+
+	/* Lists: without a kind the last element repeats. */
+	"delay=0,30ns,10ns -> 0 30 10 10 10 @ever 10",
+	"delay=0,30ns,10ns factor=3 backoff=exponential -> 0 30 10 30 90 270 "
+	"@ever ever",
+	"delay=0,30ns,10ns backoff=linear -> 0 30 10 20 30 40",
+	"delay=0,30ns,10ns backoff=constant -> 0 30 10 10 10",
+	"delay=0,30ns,10ns backoff=fibonacci -> 0 30 10 10 20 30 50",
+	"delay=0,30ns,10ns min-delay=15ns max-delay=25ns backoff=fibonacci -> "
+	"15 25 15 15 20 25 25",
+
+	/* Floor and cap. */
+	"delay=10ns min-delay=25ns max-delay=100ns -> 25 25 40 80 100 100 "
+	"@10000 100 @ever 100",
+	"delay=10ns min-delay=100ns max-delay=100ns -> 100 100 100",
+	"delay=10ns max-delay=3ns -> 3 3 3",
+	"delay=10ns max-delay=0 -> 0 0 0",
+	"delay=0.5 max-delay=30 -> @60 30000000000 @10000 30000000000 @ever "
+	"30000000000",
+	"delay=0.5 max-delay=30 backoff=linear -> @60 30000000000 @10000 "
+	"30000000000 @ever 30000000000",
+	"delay=0.5 max-delay=30 backoff=fibonacci -> @60 30000000000 @10000 "
+	"30000000000 @ever 30000000000",
 };
 
-static void
-test_envelopes(void)
+static int64_t
+number_of(const char *text)
 {
-	for (size_t i = 0; i < LENGTH(envelopes); i++) {
-		struct backoff backoff =
-		    GROWING(envelopes[i].kind, envelopes[i].base);
+	return strcmp(text, "ever") == 0 ? INT64_MAX : strtoll(text, NULL, 10);
+}
 
-		backoff.factor = envelopes[i].factor;
-		EQUAL(envelopes[i].row,
-		    backoff_envelope(&backoff, envelopes[i].n),
-		    envelopes[i].want);
+static void
+test_series(void)
+{
+	for (size_t i = 0; i < LENGTH(series); i++) {
+		struct script script = script_of(series[i]);
+		struct asked asked;
+		int64_t n = 1;
+
+		asked_read(&script, &asked);
+		if (strstr(series[i], "max-delay") == NULL)
+			asked.policy.backoff.cap = NANOS_MAX;
+		script_next(&script);
+		while (script_next(&script))
+			if (script.word[0] == '@')
+				n = number_of(script.word + 1);
+			else {
+				EQUAL(series[i],
+				    backoff_envelope(&asked.policy.backoff, n),
+				    number_of(script.word));
+				n += n < INT64_MAX;
+			}
 	}
-}
-
-/* Envelopes from the n-th retry on, in a row of text. */
-static void
-check_series(const char *row, const struct backoff *backoff,
-    const nanos *series, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		EQUAL(
-		    row, backoff_envelope(backoff, (int64_t)i + 1), series[i]);
-}
-
-static void
-test_lists_of_delays(void)
-{
-	struct backoff list = { .delays = { 0, 30, 10 },
-		.count = 3,
-		.factor = 3 * BACKOFF_FACTOR_ONE,
-		.cap = NANOS_MAX };
-
-	/* Without -b the last element repeats, whatever kind says. */
-	check_series("repeats", &list, (const nanos[]){ 0, 30, 10, 10, 10 }, 5);
-	EQUAL("repeats", backoff_envelope(&list, INT64_MAX), 10);
-	list.grows = true;
-	check_series(
-	    "exponential", &list, (const nanos[]){ 0, 30, 10, 30, 90, 270 }, 6);
-	EQUAL("exponential", backoff_envelope(&list, INT64_MAX), NANOS_MAX);
-	list.kind = BACKOFF_LINEAR;
-	check_series(
-	    "linear", &list, (const nanos[]){ 0, 30, 10, 20, 30, 40 }, 6);
-	list.kind = BACKOFF_CONSTANT;
-	check_series(
-	    "constant", &list, (const nanos[]){ 0, 30, 10, 10, 10 }, 5);
-	list.kind = BACKOFF_FIBONACCI;
-	check_series("fibonacci", &list,
-	    (const nanos[]){ 0, 30, 10, 10, 20, 30, 50 }, 7);
-	list.floor = 15;
-	list.cap = 25;
-	check_series("floor and cap", &list,
-	    (const nanos[]){ 15, 25, 15, 15, 20, 25, 25 }, 7);
 }
 
 static void
@@ -127,29 +108,6 @@ test_the_longest_list(void)
 	for (int n = 1; n <= BACKOFF_DELAYS; n++)
 		EQUAL("list", backoff_envelope(&list, n), (n - 1) * 10);
 	EQUAL("list", backoff_envelope(&list, BACKOFF_DELAYS + 1), 630);
-}
-
-static void
-test_floor_and_cap(void)
-{
-	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, 10);
-
-	/* A single delay grows, with -b or without. */
-	backoff.grows = false;
-	check_series("as it is", &backoff, (const nanos[]){ 10, 20, 40 }, 3);
-	backoff.floor = 25;
-	backoff.cap = 100;
-	check_series(
-	    "within", &backoff, (const nanos[]){ 25, 25, 40, 80, 100, 100 }, 6);
-	EQUAL("10,000th", backoff_envelope(&backoff, 10000), 100);
-	EQUAL("last", backoff_envelope(&backoff, INT64_MAX), 100);
-	backoff.floor = 100;
-	check_series("equal", &backoff, (const nanos[]){ 100, 100, 100 }, 3);
-	backoff.floor = 0;
-	backoff.cap = 3;
-	check_series("cap below", &backoff, (const nanos[]){ 3, 3, 3 }, 3);
-	backoff.cap = 0;
-	check_series("no delay", &backoff, (const nanos[]){ 0, 0, 0 }, 3);
 }
 
 static const int64_t factors[] = { 1000000, 1000001, 1000010, 1100000, 1500000,
@@ -201,49 +159,11 @@ test_envelopes_never_fall(void)
 			}
 }
 
-static void
-test_late_envelopes_are_the_cap(void)
-{
-	static const enum backoff_kind kinds[] = { BACKOFF_EXPONENTIAL,
-		BACKOFF_LINEAR, BACKOFF_FIBONACCI };
-
-	for (size_t i = 0; i < LENGTH(kinds); i++) {
-		struct backoff backoff = GROWING(kinds[i], 500 * NANOS_MS);
-
-		backoff.cap = 30 * NANOS_SECOND;
-		EQUAL("60th", backoff_envelope(&backoff, 60), backoff.cap);
-		EQUAL(
-		    "10,000th", backoff_envelope(&backoff, 10000), backoff.cap);
-		EQUAL(
-		    "last", backoff_envelope(&backoff, INT64_MAX), backoff.cap);
-	}
-}
-
 /* The bounds and the mean of many draws of one delay. */
 struct draws {
 	nanos least, most;
 	double mean;
 };
-
-/* Draws the delay before the nth retry, over and over. */
-static struct draws
-draw(const struct backoff *backoff, nanos left, int nth)
-{
-	struct schedule schedule = schedule_start(1);
-	struct draws draws = { .least = NANOS_MAX };
-
-	for (int i = 0; i < DRAWS; i++) {
-		nanos delay = 0;
-
-		schedule_reset(&schedule);
-		for (int n = 0; n < nth; n++)
-			delay = backoff_next(backoff, &schedule, left);
-		draws.least = delay < draws.least ? delay : draws.least;
-		draws.most = delay > draws.most ? delay : draws.most;
-		draws.mean += (double)delay / DRAWS;
-	}
-	return draws;
-}
 
 /*
  * That draws lie in [low, high], reach the outer tenth at either end (of the
@@ -264,131 +184,156 @@ check_draws(const char *row, const struct draws *draws, nanos low, nanos high,
 }
 
 /*
- * In seconds. The envelope before the 4th retry is 8 and the base is 1,
- * unless there is a list.
+ * What is asked for, how much time is left to the deadline, and the number of
+ * the retry, 1 if unsaid; or behind "after" the delay of the backoff, and the
+ * "wait" that a server asked for. Then what many draws reach: about these
+ * bounds with this mean, or exactly these, in nanoseconds. The envelope before
+ * the 4th retry is 8s.
  */
-static const struct {
-	const char *row;
-	enum jitter jitter;
-	nanos floor, cap;
-	double left; /* 0: no deadline */
-	int nth;
-	struct {
-		double low, high, mean;
-	} want;
-	nanos list[3];
-} jitters[] = {
-	{ "full", JITTER_FULL, 0, 30, 0, 4, { 0, 8, 4 }, { 0 } },
-	{ "full, first", JITTER_FULL, 0, 30, 0, 1, { 0, 1, 0.5 }, { 0 } },
-	{ "full, floor", JITTER_FULL, 2, 30, 0, 4, { 2, 8, 5 }, { 0 } },
-	{ "full, floor above e", JITTER_FULL, 2, 30, 0, 1, { 2, 2, 2 }, { 0 } },
-	{ "full, cap", JITTER_FULL, 0, 6, 0, 4, { 0, 6, 3 }, { 0 } },
-	{ "full, floor and cap", JITTER_FULL, 4, 6, 0, 4, { 4, 6, 5 }, { 0 } },
-	{ "full, floor is cap", JITTER_FULL, 6, 6, 0, 4, { 6, 6, 6 }, { 0 } },
-	{ "full, cap below base", JITTER_FULL, 0, 0, 0, 4, { 0, 0, 0 }, { 0 } },
-	{ "equal", JITTER_EQUAL, 0, 30, 0, 4, { 4, 8, 6 }, { 0 } },
-	{ "equal, first", JITTER_EQUAL, 0, 30, 0, 1, { 0.5, 1, 0.75 }, { 0 } },
-	{ "equal, floor", JITTER_EQUAL, 6, 30, 0, 4, { 6, 8, 6.5 }, { 0 } },
-	{ "equal, cap", JITTER_EQUAL, 0, 6, 0, 4, { 3, 6, 4.5 }, { 0 } },
-	{ "decorrelated", JITTER_DECORRELATED, 0, 30, 0, 1, { 1, 3, 2 },
-	    { 0 } },
-	{ "decorrelated, cap", JITTER_DECORRELATED, 0, 2, 0, 1, { 1, 2, 1.75 },
-	    { 0 } },
-	{ "decorrelated, floor", JITTER_DECORRELATED, 2, 30, 0, 1,
-	    { 2, 3, 2.25 }, { 0 } },
+static const char *const drawn[] = {
+	"jitter=full retry 4 -> about 0 to 8 mean 4",
+	"jitter=full -> about 0 to 1 mean 0.5",
+	"jitter=full min-delay=2 retry 4 -> about 2 to 8 mean 5",
+	"jitter=full min-delay=2 -> about 2 to 2 mean 2",
+	"jitter=full max-delay=6 retry 4 -> about 0 to 6 mean 3",
+	"jitter=full min-delay=4 max-delay=6 retry 4 -> about 4 to 6 mean 5",
+	"jitter=full min-delay=6 max-delay=6 retry 4 -> about 6 to 6 mean 6",
+	"jitter=full max-delay=0 retry 4 -> about 0 to 0 mean 0",
+	"jitter=equal retry 4 -> about 4 to 8 mean 6",
+	"jitter=equal -> about 0.5 to 1 mean 0.75",
+	"jitter=equal min-delay=6 retry 4 -> about 6 to 8 mean 6.5",
+	"jitter=equal max-delay=6 retry 4 -> about 3 to 6 mean 4.5",
+	"jitter=decorrelated -> about 1 to 3 mean 2",
+	"jitter=decorrelated max-delay=2 -> about 1 to 2 mean 1.75",
+	"jitter=decorrelated min-delay=2 -> about 2 to 3 mean 2.25",
+	"jitter=decorrelated delay=9 max-delay=1 retry 2 -> about 1 to 1 mean "
+	"1",
 	/* The next mean is half of base + 3 times the mean before it. */
-	{ "decorrelated, second", JITTER_DECORRELATED, 0, 30, 0, 2,
-	    { 1, 9, 3.5 }, { 0 } },
-	{ "none", JITTER_NONE, 0, 30, 0, 4, { 8, 8, 8 }, { 0 } },
-	{ "none, floor", JITTER_NONE, 9, 30, 0, 4, { 9, 9, 9 }, { 0 } },
-	{ "none, cap", JITTER_NONE, 0, 6, 0, 4, { 6, 6, 6 }, { 0 } },
+	"jitter=decorrelated retry 2 -> about 1 to 9 mean 3.5",
+	"jitter=none retry 4 -> about 8 to 8 mean 8",
+	"jitter=none min-delay=9 retry 4 -> about 9 to 9 mean 9",
+	"jitter=none max-delay=6 retry 4 -> about 6 to 6 mean 6",
 	/* Trimmed to what is left minus 1, if that is at least 1. */
-	{ "full, 5 left", JITTER_FULL, 0, 30, 5, 4, { 0, 4, 2 }, { 0 } },
-	{ "full, 9 left", JITTER_FULL, 0, 30, 9, 4, { 0, 8, 4 }, { 0 } },
-	{ "full, 100 left", JITTER_FULL, 0, 30, 100, 4, { 0, 8, 4 }, { 0 } },
-	{ "full, 2 left", JITTER_FULL, 0, 30, 2, 4, { 0, 1, 0.5 }, { 0 } },
-	{ "full, 1.9 left", JITTER_FULL, 0, 30, 1.9, 4, { 0, 8, 4 }, { 0 } },
-	{ "full, 0.5 left", JITTER_FULL, 0, 30, 0.5, 4, { 0, 8, 4 }, { 0 } },
-	{ "full, 5 left, floor", JITTER_FULL, 3, 30, 5, 4, { 3, 4, 3.5 },
-	    { 0 } },
-	{ "full, 3 left, floor", JITTER_FULL, 3, 30, 3, 4, { 3, 3, 3 }, { 0 } },
-	{ "equal, 5 left", JITTER_EQUAL, 0, 30, 5, 4, { 2, 4, 3 }, { 0 } },
-	{ "equal, 1.9 left", JITTER_EQUAL, 0, 30, 1.9, 4, { 4, 8, 6 }, { 0 } },
-	{ "equal, 5 left, floor", JITTER_EQUAL, 5, 30, 5, 4, { 5, 5, 5 },
-	    { 0 } },
-	{ "decorrelated, 3 left", JITTER_DECORRELATED, 0, 30, 3, 1,
-	    { 1, 2, 1.5 }, { 0 } },
-	{ "decorrelated, 2 left", JITTER_DECORRELATED, 0, 30, 2, 1, { 1, 1, 1 },
-	    { 0 } },
-	{ "decorrelated, 1.9 left", JITTER_DECORRELATED, 0, 30, 1.9, 1,
-	    { 1, 3, 2 }, { 0 } },
-	{ "none, 5 left", JITTER_NONE, 0, 30, 5, 4, { 8, 8, 8 }, { 0 } },
+	"jitter=full retry 4 left 5 -> about 0 to 4 mean 2",
+	"jitter=full retry 4 left 9 -> about 0 to 8 mean 4",
+	"jitter=full retry 4 left 100 -> about 0 to 8 mean 4",
+	"jitter=full retry 4 left 2 -> about 0 to 1 mean 0.5",
+	"jitter=full retry 4 left 1.9 -> about 0 to 8 mean 4",
+	"jitter=full retry 4 left 0.5 -> about 0 to 8 mean 4",
+	"jitter=full min-delay=3 retry 4 left 5 -> about 3 to 4 mean 3.5",
+	"jitter=full min-delay=3 retry 4 left 3 -> about 3 to 3 mean 3",
+	"jitter=equal retry 4 left 5 -> about 2 to 4 mean 3",
+	"jitter=equal retry 4 left 1.9 -> about 4 to 8 mean 6",
+	"jitter=equal min-delay=5 retry 4 left 5 -> about 5 to 5 mean 5",
+	"jitter=decorrelated left 3 -> about 1 to 2 mean 1.5",
+	"jitter=decorrelated left 2 -> about 1 to 1 mean 1",
+	"jitter=decorrelated left 1.9 -> about 1 to 3 mean 2",
+	"jitter=none retry 4 left 5 -> about 8 to 8 mean 8",
 	/* The base of a list is its first delay that is not 0. */
-	{ "list", JITTER_FULL, 0, 30, 0, 3, { 0, 8, 4 }, { 0, 1, 8 } },
-	{ "list, 5 left", JITTER_FULL, 0, 30, 5, 3, { 0, 4, 2 }, { 0, 1, 8 } },
-	{ "list, 1.9 left", JITTER_FULL, 0, 30, 1.9, 3, { 0, 8, 4 },
-	    { 0, 1, 8 } },
-	{ "list, at 0", JITTER_FULL, 0, 30, 0, 1, { 0, 0, 0 }, { 0, 1, 8 } },
-	{ "list, equal", JITTER_EQUAL, 0, 30, 5, 3, { 2, 4, 3 }, { 0, 1, 8 } },
-	{ "list, base 4", JITTER_FULL, 0, 30, 9, 3, { 0, 5, 2.5 },
-	    { 4, 1, 8 } },
+	"jitter=full delay=0,1,8 retry 3 -> about 0 to 8 mean 4",
+	"jitter=full delay=0,1,8 retry 3 left 5 -> about 0 to 4 mean 2",
+	"jitter=full delay=0,1,8 retry 3 left 1.9 -> about 0 to 8 mean 4",
+	"jitter=full delay=0,1,8 -> about 0 to 0 mean 0",
+	"jitter=equal delay=0,1,8 retry 3 left 5 -> about 2 to 4 mean 3",
+	"jitter=full delay=4,1,8 retry 3 left 9 -> about 0 to 5 mean 2.5",
+
+	/* Both ends of an interval belong to it. */
+	"jitter=full delay=8ns -> 0 to 8",
+	"jitter=full delay=8ns min-delay=5ns -> 5 to 8",
+	"jitter=full delay=1ns -> 0 to 1",
+	"jitter=equal delay=8ns -> 4 to 8",
+	"jitter=equal delay=7ns -> 4 to 7",
+	"jitter=equal delay=1ns -> 1 to 1",
+	"jitter=decorrelated delay=8ns -> 8 to 24",
+	"jitter=decorrelated delay=0 -> 0 to 0",
+	"jitter=none delay=8ns -> 8 to 8",
+
+	/* A server asks for a wait: the base on top, or a tenth. */
+	"jitter=full delay=8ns after 3ns wait 40ns -> 40 to 48",
+	"jitter=full delay=8ns after 3ns wait 100ns -> 100 to 110",
+	"jitter=full delay=10ns after 3ns wait 100ns -> 100 to 110",
+	"jitter=full delay=0 after 0 wait 100ns -> 100 to 110",
+	"jitter=full delay=0 after 0 wait 9ns -> 9 to 9",
+	"jitter=full delay=8ns after 120ns wait 100ns -> 120 to 130",
+	"jitter=full delay=8ns after 60ns wait 10ns -> 60 to 68",
+	"jitter=full delay=8ns after 0 wait 0 -> 0 to 8",
+	"jitter=equal delay=8ns after 3ns wait 100ns -> 100 to 110",
+	"jitter=decorrelated delay=8ns after 3ns wait 100ns -> 100 to 110",
+	"jitter=none delay=8ns after 3ns wait 100ns -> 100 to 100",
+	"jitter=none delay=8ns after 120ns wait 100ns -> 120 to 120",
+	"jitter=none delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
+	/* Less than what is left, but never less than the server asked for. */
+	"jitter=full delay=8ns after 3ns wait 100ns left 111ns -> 100 to 110",
+	"jitter=full delay=8ns after 3ns wait 100ns left 110ns -> 100 to 109",
+	"jitter=full delay=8ns after 3ns wait 100ns left 102ns -> 100 to 101",
+	"jitter=full delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
+	"jitter=full delay=8ns after 3ns wait 100ns left 100ns -> 100 to 110",
+	"jitter=full delay=8ns after 104ns wait 100ns left 108ns -> 104 to 107",
+	/* Up to NANOS_MAX. */
+	"jitter=full delay=8ns after 3ns wait ever -> ever to ever",
+	"jitter=full delay=8ns after 3ns wait 9223372036854775804ns -> "
+	"9223372036854775804 to 9223372036854775806",
 };
 
 static void
-test_draws_of_each_jitter(void)
+check_drawn(const char *row)
 {
-	for (size_t i = 0; i < LENGTH(jitters); i++) {
-		struct backoff backoff =
-		    GROWING(BACKOFF_EXPONENTIAL, NANOS_SECOND);
-		nanos left = SECONDS(jitters[i].left);
-		struct draws draws;
+	struct script script = script_of(row);
+	struct schedule schedule = schedule_start(1);
+	struct draws draws = { .least = NANOS_MAX };
+	nanos left = NANOS_MAX, after = -1, wait = 0;
+	int64_t retry = 1;
+	struct asked asked;
 
-		backoff.jitter = jitters[i].jitter;
-		backoff.floor = SECONDS(jitters[i].floor);
-		backoff.cap = SECONDS(jitters[i].cap);
-		if (jitters[i].list[2] != 0)
-			backoff.count = 3;
-		for (int k = 0; jitters[i].list[2] != 0 && k < 3; k++)
-			backoff.delays[k] = SECONDS(jitters[i].list[k]);
-		draws = draw(
-		    &backoff, left == 0 ? NANOS_MAX : left, jitters[i].nth);
-		check_draws(jitters[i].row, &draws,
-		    SECONDS(jitters[i].want.low), SECONDS(jitters[i].want.high),
-		    jitters[i].want.mean * (double)NANOS_SECOND);
+	asked_read(&script, &asked);
+	while (script_next(&script) && !script_is(&script, "->"))
+		if (script_is(&script, "retry"))
+			retry = script_number(&script);
+		else if (script_is(&script, "left"))
+			left = script_span(&script);
+		else if (script_is(&script, "after"))
+			after = script_span(&script);
+		else if (script_is(&script, "wait"))
+			wait = script_span(&script);
+		else
+			script_refuse(&script);
+	for (int i = 0; i < DRAWS; i++) {
+		const struct backoff *backoff = &asked.policy.backoff;
+		nanos delay = 0;
+
+		schedule_reset(&schedule);
+		if (after >= 0)
+			delay = backoff_after(
+			    backoff, &schedule, after, wait, left);
+		for (int64_t n = 0; after < 0 && n < retry; n++)
+			delay = backoff_next(backoff, &schedule, left);
+		draws.least = delay < draws.least ? delay : draws.least;
+		draws.most = delay > draws.most ? delay : draws.most;
+		draws.mean += (double)delay / DRAWS;
+	}
+	EQUAL(row, schedule.n, after < 0 ? retry : 0);
+	script_next(&script);
+	if (script_is(&script, "about")) {
+		nanos low = script_span(&script), high, mean;
+
+		script_next(&script);
+		high = script_span(&script);
+		script_next(&script);
+		mean = script_span(&script);
+		check_draws(row, &draws, low, high, (double)mean);
+	} else {
+		EQUAL(row, draws.least, number_of(script.word));
+		script_next(&script);
+		script_next(&script);
+		EQUAL(row, draws.most, number_of(script.word));
 	}
 }
 
-/* In single nanoseconds, so that both ends of an interval are drawn. */
 static void
-test_both_ends_of_an_interval_belong_to_it(void)
+test_drawn_delays(void)
 {
-	static const struct {
-		const char *row;
-		enum jitter jitter;
-		nanos base, floor, low, high;
-	} rows[] = {
-		{ "full", JITTER_FULL, 8, 0, 0, 8 },
-		{ "full, floor", JITTER_FULL, 8, 5, 5, 8 },
-		{ "full, 1", JITTER_FULL, 1, 0, 0, 1 },
-		{ "equal", JITTER_EQUAL, 8, 0, 4, 8 },
-		{ "equal, odd", JITTER_EQUAL, 7, 0, 4, 7 },
-		{ "equal, 1", JITTER_EQUAL, 1, 0, 1, 1 },
-		{ "decorrelated", JITTER_DECORRELATED, 8, 0, 8, 24 },
-		{ "decorrelated, 0", JITTER_DECORRELATED, 0, 0, 0, 0 },
-		{ "none", JITTER_NONE, 8, 0, 8, 8 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct backoff backoff =
-		    GROWING(BACKOFF_CONSTANT, rows[i].base);
-		struct draws draws;
-
-		backoff.jitter = rows[i].jitter;
-		backoff.floor = rows[i].floor;
-		draws = draw(&backoff, NANOS_MAX, 1);
-		EQUAL(rows[i].row, draws.least, rows[i].low);
-		EQUAL(rows[i].row, draws.most, rows[i].high);
-	}
+	for (size_t i = 0; i < LENGTH(drawn); i++)
+		check_drawn(drawn[i]);
 }
 
 /*
@@ -501,11 +446,11 @@ static void
 test_splays_are_uniform(void)
 {
 	/*
-	 * 2^64 is not a multiple of 3 * 2^61: a plain remainder would be
+	 * 2^64 is not a multiple of 5 * 2^60: a plain remainder would be
 	 * biased.
 	 */
 	static const nanos mosts[] = { 0, 1, 9, 999, NANOS_SECOND, NANOS_DAY,
-		((nanos)3 << 61) - 1, NANOS_MAX };
+		((nanos)5 << 60) - 1, NANOS_MAX };
 
 	for (size_t i = 0; i < LENGTH(mosts); i++) {
 		struct schedule schedule = schedule_start(3);
@@ -556,63 +501,6 @@ test_the_base_is_the_first_delay_above_0(void)
 	EQUAL("0", backoff_base(&backoff), 0);
 }
 
-/* In single nanoseconds: delays are in [low, high], and reach both ends. */
-static const struct {
-	const char *row;
-	enum jitter jitter;
-	nanos base, delay, wait, left, low, high;
-} waits[] = {
-	{ "base", JITTER_FULL, 8, 3, 40, NANOS_MAX, 40, 48 },
-	{ "a tenth", JITTER_FULL, 8, 3, 100, NANOS_MAX, 100, 110 },
-	{ "they are one", JITTER_FULL, 10, 3, 100, NANOS_MAX, 100, 110 },
-	{ "no base", JITTER_FULL, 0, 0, 100, NANOS_MAX, 100, 110 },
-	{ "no base, short", JITTER_FULL, 0, 0, 9, NANOS_MAX, 9, 9 },
-	{ "the backoff is more", JITTER_FULL, 8, 120, 100, NANOS_MAX, 120,
-	    130 },
-	{ "and so is the base", JITTER_FULL, 8, 60, 10, NANOS_MAX, 60, 68 },
-	{ "at once", JITTER_FULL, 8, 0, 0, NANOS_MAX, 0, 8 },
-	{ "equal", JITTER_EQUAL, 8, 3, 100, NANOS_MAX, 100, 110 },
-	{ "decorrelated", JITTER_DECORRELATED, 8, 3, 100, NANOS_MAX, 100, 110 },
-	{ "none", JITTER_NONE, 8, 3, 100, NANOS_MAX, 100, 100 },
-	{ "none, the backoff", JITTER_NONE, 8, 120, 100, NANOS_MAX, 120, 120 },
-	{ "none, little left", JITTER_NONE, 8, 3, 100, 101, 100, 100 },
-	/* Less than what is left, but never less than the server asked for. */
-	{ "enough left", JITTER_FULL, 8, 3, 100, 111, 100, 110 },
-	{ "1 less", JITTER_FULL, 8, 3, 100, 110, 100, 109 },
-	{ "a little left", JITTER_FULL, 8, 3, 100, 102, 100, 101 },
-	{ "just that left", JITTER_FULL, 8, 3, 100, 101, 100, 100 },
-	{ "not even that", JITTER_FULL, 8, 3, 100, 100, 100, 110 },
-	{ "backoff, left", JITTER_FULL, 8, 104, 100, 108, 104, 107 },
-	/* Up to NANOS_MAX. */
-	{ "for ever", JITTER_FULL, 8, 3, NANOS_MAX, NANOS_MAX, NANOS_MAX,
-	    NANOS_MAX },
-	{ "nearly", JITTER_FULL, 8, 3, NANOS_MAX - 3, NANOS_MAX, NANOS_MAX - 3,
-	    NANOS_MAX - 1 },
-};
-
-static void
-test_delays_that_a_server_asked_for(void)
-{
-	for (size_t i = 0; i < LENGTH(waits); i++) {
-		struct backoff backoff =
-		    GROWING(BACKOFF_EXPONENTIAL, waits[i].base);
-		struct schedule schedule = schedule_start(i);
-		nanos least = NANOS_MAX, most = 0;
-
-		backoff.jitter = waits[i].jitter;
-		for (int n = 0; n < 1000; n++) {
-			nanos delay = backoff_after(&backoff, &schedule,
-			    waits[i].delay, waits[i].wait, waits[i].left);
-
-			least = delay < least ? delay : least;
-			most = delay > most ? delay : most;
-		}
-		EQUAL(waits[i].row, least, waits[i].low);
-		EQUAL(waits[i].row, most, waits[i].high);
-		EQUAL(waits[i].row, schedule.n, 0);
-	}
-}
-
 static void
 test_reset_starts_the_schedule_anew(void)
 {
@@ -647,14 +535,10 @@ test_schedules_saturate(void)
 }
 
 static void (*const tests[])(void) = {
-	test_envelopes,
-	test_lists_of_delays,
+	test_series,
 	test_the_longest_list,
-	test_floor_and_cap,
 	test_envelopes_never_fall,
-	test_late_envelopes_are_the_cap,
-	test_draws_of_each_jitter,
-	test_both_ends_of_an_interval_belong_to_it,
+	test_drawn_delays,
 	test_decorrelated_series,
 	test_all_delays_are_within_floor_and_cap,
 	test_seeds,
@@ -662,7 +546,6 @@ static void (*const tests[])(void) = {
 	test_splays_are_uniform,
 	test_every_value_is_as_likely,
 	test_the_base_is_the_first_delay_above_0,
-	test_delays_that_a_server_asked_for,
 	test_reset_starts_the_schedule_anew,
 	test_schedules_saturate,
 };

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include "unit.h"
-#include "script.h"
+#include "asked.h"
 #include "text/number.h"
 #include "text/signame.h"
 #include "policy/plan.h"
@@ -24,14 +24,6 @@
  * Rows: "OPTIONS | OUTCOME, OUTCOME -> WHAT FOLLOWS"
  */
 
-/* What a row asks for. Nothing: nine attempts, 1s, 2s, 4s and so on apart. */
-struct asked {
-	struct policy policy;
-	struct limit limits[2];
-	struct watch watches[CONDITIONS_WATCHES];
-	char lists[6][64]; /* what the rules are from */
-};
-
 /* What follows from the outcome of an attempt. */
 static struct step
 next_step(const struct policy *policy, struct history *history,
@@ -41,97 +33,13 @@ next_step(const struct policy *policy, struct history *history,
 	return plan_next(policy, history, now);
 }
 
-/* Delays of 1s, 2s, 4s and so on up to 30s; no deadline. */
-static struct policy
-policy_of(int64_t attempts)
-{
-	struct policy policy = { .attempts = attempts,
-		.consecutive = 1,
-		.backoff = { .kind = BACKOFF_EXPONENTIAL,
-		    .jitter = JITTER_NONE,
-		    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
-		    .delays = { NANOS_SECOND },
-		    .count = 1,
-		    .cap = 30 * NANOS_SECOND },
-		.max_retry_after = 5 * NANOS_MINUTE };
-
-	return policy;
-}
-
-static struct conditions
-codes_of(const char *list, struct watches *watches)
-{
-	struct conditions set = { .fail = false };
-	struct conditions_error error = { "", "", 0 };
-
-	HOLDS(list, conditions_parse(&set, watches, list, &error));
-	SAME(list, error.why, "");
-	return set;
-}
-
-/* An option, such as "deadline=5s" or "stop=22". */
-static void
-read_option(struct script *script, struct asked *asked)
-{
-	static const struct {
-		char name[16];
-		size_t offset;
-	} lists[] = {
-		{ "retry", offsetof(struct rules, retry_on) },
-		{ "stop", offsetof(struct rules, stop_on) },
-		{ "fail", offsetof(struct rules, fail_on) },
-		{ "success", offsetof(struct rules, success_on) },
-		{ "transient", offsetof(struct rules, transient) },
-		{ "fatal", offsetof(struct rules, fatal) },
-	};
-	struct policy *policy = &asked->policy;
-	char *value = strchr(script->word, '=');
-	struct script number;
-
-	if (value == NULL) {
-		policy->keep_status = script_is(script, "keep-status");
-		if (!policy->keep_status)
-			script_refuse(script);
-		return;
-	}
-	*value++ = '\0';
-	number = script_of(value);
-	if (script_is(script, "attempts"))
-		policy->attempts = strcmp(value, "inf") == 0
-		    ? POLICY_UNLIMITED
-		    : script_number(&number);
-	else if (script_is(script, "consecutive"))
-		policy->consecutive = script_number(&number);
-	else if (script_is(script, "deadline"))
-		policy->deadline = script_span(&number);
-	else if (script_is(script, "reset-after"))
-		policy->reset_after = script_span(&number);
-	else if (script_is(script, "max-retry-after"))
-		policy->max_retry_after = script_span(&number);
-	else if (script_is(script, "limit")) {
-		struct limit *limit = &asked->limits[policy->limits];
-
-		policy->limit[policy->limits++] = limit;
-		limit->retries = strtoll(value, &value, 10);
-		limit->failures = codes_of(value + 1, NULL);
-	} else {
-		int i =
-		    script_name(script, lists, sizeof lists[0], LENGTH(lists));
-
-		*(struct conditions *)((char *)&policy->rules +
-		    lists[i].offset) =
-		    codes_of(strcpy(asked->lists[i], value), &policy->watches);
-	}
-}
-
+/* Reads the options of a row, and the "|" behind them. */
 static void
 read_options(struct script *script, struct asked *asked)
 {
-	*asked = (struct asked){ .policy = policy_of(9) };
-	asked->policy.watches.list = asked->watches;
+	asked_read(script, asked);
 	if (strchr(script->row, '|') != NULL)
-		while (script_next(script) && !script_is(script, "|"))
-			read_option(script, asked);
+		script_next(script);
 }
 
 /* The bit of the pattern that the last word is. */
@@ -643,13 +551,13 @@ among(const int *list, size_t count, int code)
 }
 
 static enum verdict
-verdict_with(const char *retry, struct outcome outcome)
+verdict_with(const char *options, struct outcome outcome)
 {
-	struct rules rules = { .retry_on = { .fail = false } };
+	struct script script = script_of(options);
+	struct asked asked;
 
-	if (retry != NULL)
-		rules.retry_on = codes_of(retry, NULL);
-	return verdict_of(&rules, &outcome).verdict;
+	asked_read(&script, &asked);
+	return verdict_of(&asked.policy.rules, &outcome).verdict;
 }
 
 static void
@@ -668,18 +576,18 @@ test_verdicts_of_every_http_status(void)
 		/* Below 400 the exit status and the lists decide. */
 		again |= code < 400;
 		later |= code < 400;
-		EQUAL(row, verdict_with(NULL, outcome),
+		EQUAL(row, verdict_with("", outcome),
 		    again ? VERDICT_RETRY : VERDICT_STOP);
-		EQUAL(row, verdict_with("1", outcome),
+		EQUAL(row, verdict_with("retry=1", outcome),
 		    again && code >= 400 ? VERDICT_RETRY : VERDICT_STOP);
-		EQUAL(row, verdict_with("22", outcome),
+		EQUAL(row, verdict_with("retry=22", outcome),
 		    again ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.http.has_wait = true;
-		EQUAL(row, verdict_with(NULL, outcome),
+		EQUAL(row, verdict_with("", outcome),
 		    later ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.code = 0;
-		EQUAL(row, verdict_with(NULL, outcome) == VERDICT_DONE,
-		    code < 400);
+		EQUAL(
+		    row, verdict_with("", outcome) == VERDICT_DONE, code < 400);
 		EQUAL(row, verdict_status(&outcome), 0);
 	}
 }
@@ -1109,7 +1017,7 @@ test_jitter_goes_upward_from_a_named_wait(void)
 	for (int jitter = JITTER_FULL; jitter < JITTER_NONE; jitter++)
 		for (size_t i = 0; i < LENGTH(rows); i++) {
 			struct outcome busy = outcome_of("http 503 wait 0s");
-			struct policy policy = policy_of(4);
+			struct policy policy = asked_policy("attempts=4");
 			nanos low = SECONDS(rows[i].low), least = NANOS_MAX;
 			nanos high = SECONDS(rows[i].high), most = 0;
 
@@ -1137,7 +1045,7 @@ test_the_least_delay_after_429(void)
 {
 	struct outcome many = outcome_of("http 429");
 	struct outcome down = outcome_of("http 503");
-	struct policy policy = policy_of(4);
+	struct policy policy = asked_policy("attempts=4");
 	int below = 0;
 
 	policy.backoff.jitter = JITTER_FULL;
@@ -1156,7 +1064,7 @@ test_the_least_delay_after_429(void)
 	policy.deadline = SECONDS(2);
 	EQUAL("429, no time", delay_after(&policy, many, 1), -1);
 	/* -d 0: there is no base. */
-	policy = policy_of(4);
+	policy = asked_policy("attempts=4");
 	policy.backoff.delays[0] = 0;
 	EQUAL("-d 0", delay_after(&policy, many, 1), 0);
 }
@@ -1179,7 +1087,7 @@ test_the_lesser_deadline_counts(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
+		struct policy policy = asked_policy("attempts=4");
 		struct history history;
 
 		policy.deadline = rows[i].own;
@@ -1205,7 +1113,7 @@ check_nothing_ran(
 static void
 test_a_deadline_before_the_first_attempt(void)
 {
-	struct policy policy = policy_of(4);
+	struct policy policy = asked_policy("attempts=4");
 	struct history history = plan_start(&policy, BEGAN, BEGAN + 10, 1);
 	struct step step = plan_first(&policy, &history, BEGAN + 9);
 
@@ -1240,7 +1148,7 @@ test_a_delay_that_overran_the_deadline(void)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *row = rows[i].outcome;
 		struct outcome outcome = outcome_of(row);
-		struct policy policy = policy_of(4);
+		struct policy policy = asked_policy("attempts=4");
 		struct history history =
 		    plan_start(&policy, BEGAN, BEGAN + SECONDS(10), 1);
 		struct step step = plan_first(&policy, &history, BEGAN);
@@ -1279,7 +1187,7 @@ test_splays_take_half_the_time_at_most(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
+		struct policy policy = asked_policy("attempts=4");
 		nanos least = NANOS_MAX, greatest = 0;
 
 		policy.splay = rows[i].splay;
@@ -1305,7 +1213,7 @@ test_every_attempt_begins_before_the_deadline(void)
 {
 	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++)
 		for (uint64_t seed = 0; seed < 200; seed++) {
-			struct policy policy = policy_of(POLICY_UNLIMITED);
+			struct policy policy = asked_policy("attempts=inf");
 			struct outcome outcome = outcome_of("exit 7");
 			struct history history;
 			struct step step;
@@ -1357,7 +1265,7 @@ test_denials_end_it_at_once(void)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *row = rows[i].last == NULL ? "" : rows[i].last;
 		struct outcome last = outcome_of(row);
-		struct policy policy = policy_of(4);
+		struct policy policy = asked_policy("attempts=4");
 		struct history history =
 		    plan_start(&policy, BEGAN, NANOS_MAX, 1);
 		struct admission denied = denial(rows[i].denied, SECONDS(7));
@@ -1418,7 +1326,7 @@ test_waits_for_admission_end(void)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = policy_of(4);
+		struct policy policy = asked_policy("attempts=4");
 		struct outcome failed = outcome_of("exit 7");
 		struct admission denied =
 		    denial(rows[i].denied, SECONDS(rows[i].next));
@@ -1452,7 +1360,7 @@ test_waits_for_admission_end(void)
 static void
 test_a_deadline_at_a_breaker(void)
 {
-	struct policy policy = policy_of(4);
+	struct policy policy = asked_policy("attempts=4");
 	struct admission held = denial(ADMISSION_HELD, SECONDS(7));
 	struct history history;
 	struct step step;
@@ -1505,7 +1413,7 @@ test_waits_for_admission_are_jittered(void)
 		nanos least = NANOS_MAX, most = 0, nap = SECONDS(rows[i].nap);
 
 		for (uint64_t seed = 0; seed < 1000; seed++) {
-			struct policy policy = policy_of(4);
+			struct policy policy = asked_policy("attempts=4");
 			struct admission held =
 			    denial(ADMISSION_HELD, SECONDS(rows[i].next));
 			struct history history;
@@ -1528,7 +1436,7 @@ test_waits_for_admission_are_jittered(void)
 static void
 test_plans_saturate(void)
 {
-	struct policy policy = policy_of(POLICY_UNLIMITED);
+	struct policy policy = asked_policy("attempts=inf");
 	struct history history =
 	    plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
 	struct outcome outcome = outcome_of("exit 7");
