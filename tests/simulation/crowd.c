@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include "child.h"
 #include "clock.h"
-#include "keeper.h"
 #include "redis.h"
 #include "server.h"
 
@@ -113,7 +112,7 @@ prepare(struct crowd *crowd, const struct variant *variant)
 		err(1, "pipe");
 	if (mkdtemp(crowd->directory) == NULL)
 		err(1, "%s", crowd->directory);
-	crowd->keeper = keeper_start(crowd->directory, crowd->life);
+	crowd->keeper = child_keep(crowd->directory, crowd->life);
 	crowd->redis = (struct redis){ .directory = crowd->directory,
 		.hosts = crowd->scenario->hosts,
 		.fault = variant->fault,

@@ -68,221 +68,129 @@ seconds(nanos span)
 
 /* Warns where the machine was busy: then it was slow, not the server. */
 static void
-print_cost(const struct result *result, const struct cost *cost)
-{
-	const struct usage *usage = &cost->usage;
-	int64_t requests = result->totals.served + result->totals.wasted;
-	double cores = (double)usage_cores();
-
-	printf("%-24s %6.1fs  %6.1fs  %6.1fs  %4.1f ms  %4.0f%%  %6.0f%%\n",
-	    result->variant->name, seconds(usage->elapsed),
-	    seconds(cost->started), seconds(usage->cpu),
-	    requests > 0 ? 1e3 * seconds(usage->cpu) / (double)requests : 0,
-	    100 * seconds(usage->cpu) / seconds(usage->elapsed) / cores,
-	    100 * usage->busiest);
-}
-
-static void
 print_costs(const struct runs *runs)
 {
 	printf("\n%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "", "", "last", "CPU",
 	    "CPU a", "whole", "busiest");
 	printf("%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "the machine", "time",
 	    "started", "time", "request", "run", "second");
-	for (size_t i = 0; i < runs->count; i++)
-		print_cost(&runs->results[i], &runs->costs[i]);
-}
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct totals *totals = &runs->results[i].totals;
+		const struct cost *cost = &runs->costs[i];
+		const struct usage *usage = &cost->usage;
+		int64_t requests = totals->served + totals->wasted;
+		double cores = (double)usage_cores();
 
-static void
-miss(struct driver *driver, const struct result *result, const char *what,
-    double value, double most)
-{
-	printf("MISSED: %s: %s %.4g, at most %.4g\n", result->variant->name,
-	    what, value, most);
-	driver->failed = true;
-}
-
-static void
-complain(struct driver *driver, const struct result *result, const char *what)
-{
-	printf("WRONG: %s: %s\n", result->variant->name, what);
-	driver->failed = true;
-}
-
-/* What must not happen in any storm. */
-static void
-check(
-    struct driver *driver, const struct result *result, const struct cost *cost)
-{
-	const struct totals *totals = &result->totals;
-	int64_t more = totals->clients - totals->lost - totals->served;
-	bool exited = WIFEXITED(cost->odd_status);
-	char text[128];
-
-	snprintf(text, sizeof text, "%" PRId64 " ended with %s %d", cost->odd,
-	    exited ? "status" : "signal",
-	    exited ? WEXITSTATUS(cost->odd_status)
-		   : WTERMSIG(cost->odd_status));
-	if (cost->odd > 0)
-		complain(driver, result, text);
-	snprintf(text, sizeof text,
-	    "%" PRId64 " more ended with status 0 than "
-	    "were served",
-	    more);
-	if (more > 0)
-		complain(driver, result, text);
-	if (result->variant->fault != REDIS_SOUND && cost->failed == 0)
-		complain(driver, result, "the fleet's server did not fail");
-}
-
-/* What was published for simulated clients, and for the same settings. */
-static void
-judge_near(struct driver *driver, const struct result *result, const char *what,
-    double value, double published)
-{
-	double most = published * SCENARIO_NEAR / 100;
-
-	if (value >= published - most && value <= published + most)
-		return;
-	printf("MISSED: %s: %s %.4g, published %.4g\n", result->variant->name,
-	    what, value, published);
-	driver->failed = true;
+		printf("%-24s %6.1fs  %6.1fs  %6.1fs  %4.1f ms  %4.0f%%  "
+		       "%6.0f%%\n",
+		    runs->results[i].variant->name, seconds(usage->elapsed),
+		    seconds(cost->started), seconds(usage->cpu),
+		    requests > 0 ? 1e3 * seconds(usage->cpu) / (double)requests
+				 : 0,
+		    100 * seconds(usage->cpu) / seconds(usage->elapsed) / cores,
+		    100 * usage->busiest);
+	}
 }
 
 /* 0: there is no bar. */
-static void
-judge_count(struct driver *driver, const struct result *result,
-    const char *what, int64_t value, int64_t most)
+static double
+bar(int64_t most, double unit)
 {
-	if (most > 0 && value > most)
-		miss(driver, result, what, (double)value, (double)most);
+	return most > 0 ? (double)most * unit : (double)INFINITY;
 }
 
-/* most: in percent of the physical limit. */
-static void
-judge_time(struct driver *driver, const struct scenario *scenario,
-    const struct result *result, const char *what, nanos value, int64_t most)
+/* Whether a variant keeps to its bars, and nothing has happened that must not
+ * happen in any storm. */
+static bool
+judge(const struct runs *runs, const struct result *result,
+    const struct cost *cost)
 {
-	nanos limit = scenario_limit(scenario) * most / 100;
-
-	if (most > 0 && value > limit)
-		miss(driver, result, what, seconds(value), seconds(limit));
-}
-
-/* Prints the retries of the variant beside those of another one. */
-static void
-judge_beside(struct driver *driver, const struct result *result,
-    const struct result *other)
-{
-	int64_t retries = result->totals.retries;
-	int64_t percent = result->variant->most_beside;
-	int64_t most = other->totals.retries * percent / 100;
-
-	printf("%s: %" PRId64 " retries wasted, at most %" PRId64 " (%" PRId64
-	       " %% of %s)\n",
-	    result->variant->name, retries, most, percent,
-	    other->variant->name);
-	if (retries > most)
-		miss(driver, result, "retries wasted", (double)retries,
-		    (double)most);
-}
-
-static void
-judge_beside_all(
-    struct driver *driver, const struct runs *runs, const struct result *result)
-{
-	const char *beside = result->variant->beside;
-
-	if (beside == NULL)
-		return;
-	for (size_t i = 0; i < runs->count; i++)
-		if (strcmp(runs->results[i].variant->name, beside) == 0) {
-			judge_beside(driver, result, &runs->results[i]);
-			return;
-		}
-	printf("%s: its retries are not compared, as %s was not run\n",
-	    result->variant->name, beside);
-}
-
-/* The bars of a variant, and what must not happen in any storm. */
-static void
-judge(struct driver *driver, const struct runs *runs,
-    const struct result *result, const struct cost *cost)
-{
-	const struct scenario *scenario = runs->scenario;
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
+	double limit = seconds(scenario_limit(runs->scenario)) / 100;
+	double retries = (double)totals->retries, beside = (double)INFINITY;
+	bool well = true;
 
-	judge_count(
-	    driver, result, "wasted", totals->wasted, variant->most_wasted);
-	judge_count(driver, result, "retries wasted", result->totals.retries,
-	    variant->most_retries);
-	judge_beside_all(driver, runs, result);
-	judge_time(driver, scenario, result, "p99 in seconds", totals->p99,
-	    variant->most_p99);
-	judge_time(driver, scenario, result, "all served after seconds",
-	    totals->max, variant->most_max);
-	if (variant->near) {
-		judge_near(driver, result, "wasted", (double)totals->wasted,
-		    (double)variant->published_wasted);
-		judge_near(driver, result, "p99 in seconds",
-		    seconds(totals->p99), seconds(variant->published_p99));
-	}
-	if (cost->late > 0 && variant->until == 0)
-		miss(
-		    driver, result, "not ended in time", (double)cost->late, 0);
-	check(driver, result, cost);
-}
+	for (size_t i = 0; i < runs->count && variant->beside != NULL; i++)
+		if (strcmp(runs->results[i].variant->name, variant->beside) ==
+		    0)
+			beside = (double)(runs->results[i].totals.retries *
+			    variant->most_beside / 100);
+	if (variant->beside != NULL && isinf(beside))
+		printf("%s: its retries are not compared, as %s was not run\n",
+		    variant->name, variant->beside);
+	else if (variant->beside != NULL)
+		printf("%s: %.0f retries wasted, at most %.0f (%" PRId64
+		       " %% of %s)\n",
+		    variant->name, retries, beside, variant->most_beside,
+		    variant->beside);
 
-static void
-run_variant(
-    struct driver *driver, struct runs *runs, const struct variant *variant)
-{
-	struct tally *tally = &runs->tallies[runs->count];
-	struct result *result = &runs->results[runs->count];
-	struct cost *cost = &runs->costs[runs->count];
+	const struct {
+		const char *what;
+		double value, most, published;
+	} bars[] = {
+		{ "wasted", (double)totals->wasted,
+		    bar(variant->most_wasted, 1),
+		    (double)variant->published_wasted },
+		{ "retries wasted", retries, bar(variant->most_retries, 1), 0 },
+		{ "retries wasted", retries, beside, 0 },
+		{ "p99 in seconds", seconds(totals->p99),
+		    bar(variant->most_p99, limit),
+		    seconds(variant->published_p99) },
+		{ "all served after seconds", seconds(totals->max),
+		    bar(variant->most_max, limit), 0 },
+	};
+	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+		double value = bars[i].value, published = bars[i].published;
 
-	tally_start(tally, runs->scenario->width);
-	*cost = crowd_run(&driver->programs, runs->scenario, variant, tally);
-	if (cost->signal != 0) {
-		raise(cost->signal);
-		errx(1, "%s: cut short", variant->name);
-	}
-	result->variant = variant;
-	result->tally = tally;
-	result->totals = tally_sum(
-	    tally, runs->scenario->capacity.end, scenario_end(runs->scenario));
-	result->totals.cpu = cost->usage.cpu;
-	result->totals.others = cost->usage.others;
-	result->totals.cores = usage_cores();
-	result->questions = cost->questions;
-	result->redis = cost->redis;
-	tally_put(driver->totals, runs->scenario->name, variant->name,
-	    &result->totals);
-	/* A storm that is cut short leaves the totals of earlier ones. */
-	fflush(driver->totals);
-	runs->count++;
-}
-
-/* When the fleet's server failed. */
-static void
-print_faults(const struct runs *runs)
-{
-	char room[FIGURE_ROOM];
-
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct cost *cost = &runs->costs[i];
-
-		if (cost->failed == 0)
+		if (value > bars[i].most)
+			printf("MISSED: %s: %s %.4g, at most %.4g\n",
+			    variant->name, bars[i].what, value, bars[i].most);
+		/* For simulated clients, and for the same settings. */
+		else if (variant->near && published > 0 &&
+		    fabs(value - published) > published * SCENARIO_NEAR / 100)
+			printf("MISSED: %s: %s %.4g, published %.4g\n",
+			    variant->name, bars[i].what, value, published);
+		else
 			continue;
-		printf("%s: the fleet's server failed after %s",
-		    runs->results[i].variant->name,
-		    figure_time(room, cost->failed));
-		if (cost->back > 0)
-			printf(", for %s",
-			    figure_time(room, cost->back - cost->failed));
-		puts("");
+		well = false;
 	}
+
+	const struct {
+		int64_t count;
+		const char *what;
+	} wrongs[] = {
+		{ variant->until == 0 ? cost->late : 0, "not ended in time" },
+		{ cost->odd, "ended neither with 0 nor by giving up" },
+		{ totals->clients - totals->lost - totals->served,
+		    "more ended with status 0 than were served" },
+		{ variant->fault != REDIS_SOUND && cost->failed == 0,
+		    "server of a fleet that did not fail" },
+	};
+	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
+		if (wrongs[i].count > 0) {
+			printf("WRONG: %s: %" PRId64 " %s\n", variant->name,
+			    wrongs[i].count, wrongs[i].what);
+			well = false;
+		}
+	if (cost->odd > 0)
+		printf("WRONG: %s: the last of them has status %#x of wait\n",
+		    variant->name, (unsigned)cost->odd_status);
+	return well;
+}
+
+/* Returns the file of that name in the directory. */
+static FILE *
+open_file(const struct driver *driver, const char *name, const char *mode)
+{
+	char path[PATH];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", driver->directory, name);
+	file = fopen(path, mode);
+	if (file == NULL)
+		err(1, "%s", path);
+	return file;
 }
 
 /* What the script picture draws: only with all variants that have to be in it.
@@ -292,22 +200,17 @@ write_picture(const struct driver *driver, const struct runs *runs)
 {
 	const struct scenario *scenario = runs->scenario;
 	const struct capacity *capacity = &scenario->capacity;
-	char path[PATH], p99[FIGURE_ROOM];
-	size_t missing = 0;
+	char p99[FIGURE_ROOM];
+	size_t wanted = 0, drawn = 0;
 	FILE *out;
 
 	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
-		missing += v->drawn != NULL;
-	if (missing == 0)
-		return;
+		wanted += v->drawn != NULL;
 	for (size_t i = 0; i < runs->count; i++)
-		missing -= runs->results[i].variant->drawn != NULL;
-	if (missing > 0)
+		drawn += runs->results[i].variant->drawn != NULL;
+	if (drawn == 0 || drawn < wanted)
 		return;
-	snprintf(path, sizeof path, "%s/picture.txt", driver->directory);
-	out = fopen(path, "we");
-	if (out == NULL)
-		err(1, "%s", path);
+	out = open_file(driver, "picture.txt", "we");
 	fprintf(out, "title\t%s\nbin\t%g\nrate\t%" PRId64 "\noutage\t%g\t%g\n",
 	    scenario->title, seconds(scenario->width), capacity->rate,
 	    seconds(capacity->begin), seconds(capacity->end));
@@ -325,39 +228,20 @@ write_picture(const struct driver *driver, const struct runs *runs)
 			    tally->bins[bin].served, tally->bins[bin].rejected);
 	}
 	if (fclose(out) == EOF)
-		err(1, "%s", path);
+		err(1, "picture.txt");
 }
 
-static void
-show(struct driver *driver, const struct runs *runs)
-{
-	puts("");
-	printf("%s\n\n", runs->scenario->title);
-	figure_table(stdout, runs->scenario, runs->results, runs->count);
-	print_faults(runs);
-	print_costs(runs);
-	write_picture(driver, runs);
-	for (size_t i = 0; i < runs->count; i++)
-		judge(driver, runs, &runs->results[i], &runs->costs[i]);
-	fflush(stdout);
-}
-
-static bool
-needs_fleet(const struct scenario *scenario)
-{
-	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
-		if (scenario_has_fleet(v))
-			return true;
-	return false;
-}
-
+/* Whether there were any. */
 static bool
 run_scenario(struct driver *driver, const struct scenario *scenario)
 {
 	static struct runs runs;
-	long number = 0;
+	char room[FIGURE_ROOM];
+	bool fleet = false;
 
-	if (driver->programs.redis == NULL && needs_fleet(scenario)) {
+	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
+		fleet = fleet || scenario_has_fleet(v);
+	if (fleet && driver->programs.redis == NULL) {
 		printf("\n%s: no redis-server or valkey-server here, left "
 		       "out\n",
 		    scenario->title);
@@ -365,34 +249,68 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 			driver->failed = true;
 		return true;
 	}
+
 	runs.scenario = scenario;
 	runs.count = 0;
-	for (const struct variant *v = scenario->variants; v->name != NULL;
-	     v++) {
-		if (!chosen(driver->variant, v->name, ++number) || v->simulated)
+	for (long i = 0; scenario->variants[i].name != NULL; i++) {
+		const struct variant *variant = &scenario->variants[i];
+		struct tally *tally = &runs.tallies[runs.count];
+		struct result *result = &runs.results[runs.count];
+		struct cost *cost = &runs.costs[runs.count];
+
+		if (!chosen(driver->variant, variant->name, i + 1) ||
+		    variant->simulated)
 			continue;
-		fprintf(stderr, "%s: %s\n", scenario->name, v->name);
-		run_variant(driver, &runs, v);
+		fprintf(stderr, "%s: %s\n", scenario->name, variant->name);
+		tally_start(tally, scenario->width);
+		*cost = crowd_run(&driver->programs, scenario, variant, tally);
+		if (cost->signal != 0) {
+			raise(cost->signal);
+			errx(1, "%s: cut short", variant->name);
+		}
+		*result = (struct result){ .variant = variant,
+			.tally = tally,
+			.totals = tally_sum(tally, scenario->capacity.end,
+			    scenario_end(scenario)),
+			.questions = cost->questions,
+			.redis = cost->redis };
+		result->totals.cpu = cost->usage.cpu;
+		result->totals.others = cost->usage.others;
+		result->totals.cores = usage_cores();
+		tally_put(driver->totals, scenario->name, variant->name,
+		    &result->totals);
+		/* A storm that is cut short leaves the totals of earlier ones.
+		 */
+		fflush(driver->totals);
+		runs.count++;
 	}
-	if (runs.count > 0)
-		show(driver, &runs);
-	for (size_t i = 0; i < runs.count; i++)
+	if (runs.count == 0)
+		return false;
+
+	printf("\n%s\n\n", scenario->title);
+	figure_table(stdout, scenario, runs.results, runs.count);
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct cost *cost = &runs.costs[i];
+
+		if (cost->failed == 0)
+			continue;
+		printf("%s: the fleet's server failed after %s",
+		    runs.results[i].variant->name,
+		    figure_time(room, cost->failed));
+		if (cost->back > 0)
+			printf(", for %s",
+			    figure_time(room, cost->back - cost->failed));
+		puts("");
+	}
+	print_costs(&runs);
+	write_picture(driver, &runs);
+	for (size_t i = 0; i < runs.count; i++) {
+		if (!judge(&runs, &runs.results[i], &runs.costs[i]))
+			driver->failed = true;
 		tally_end(&runs.tallies[i]);
-	return runs.count > 0;
-}
-
-/* A run of all storms begins the file anew. */
-static FILE *
-open_totals(const char *directory, bool all)
-{
-	char path[PATH];
-	FILE *file;
-
-	snprintf(path, sizeof path, "%s/totals", directory);
-	file = fopen(path, all ? "we" : "ae");
-	if (file == NULL)
-		err(1, "%s", path);
-	return file;
+	}
+	fflush(stdout);
+	return true;
 }
 
 int
@@ -410,7 +328,9 @@ main(int argc, char **argv)
 	driver.directory = argv[3];
 	driver.scenario = argc > 4 ? argv[4] : NULL;
 	driver.variant = argc > 5 ? argv[5] : NULL;
-	driver.totals = open_totals(driver.directory, driver.scenario == NULL);
+	/* A run of all storms begins the file anew. */
+	driver.totals =
+	    open_file(&driver, "totals", driver.scenario == NULL ? "we" : "ae");
 	for (long i = 0; scenarios[i].name != NULL; i++)
 		if (chosen(driver.scenario, scenarios[i].name, i))
 			any = run_scenario(&driver, &scenarios[i]) || any;
