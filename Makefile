@@ -87,9 +87,8 @@ $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 $(B)/match $(B)/window: $(PURE_OBJS)
 
-$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets trial \
-	model fleet_model cores queue tally figure scenario \
-	capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
+$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets \
+	model fleet_model cores queue tally figure scenario capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
 	redis server usage capacity scenario tally figure) \
 	$(B)/src/text/number.o

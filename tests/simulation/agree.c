@@ -1,9 +1,6 @@
-#include "agree.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
-#include "figure.h"
-#include "trial.h"
+#include "simulate.h"
 
 /*
  * How far wasted requests may be from those of the real run: in percent, or one
@@ -46,7 +43,7 @@ machine_of(FILE *file)
 		return guess;
 	machine.cores = once.cores;
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		for (size_t i = 0; i < trial_variants(at); i++)
+		for (size_t i = 0; at->variants[i].name != NULL; i++)
 			if (tally_find(file, at->name, at->variants[i].name,
 				&totals) &&
 			    totals.cpu > 0 && totals.wasted > many.wasted)
@@ -83,7 +80,7 @@ machine_in(const struct machine *machine, const struct variant *variant,
 	nanos attempt = (real->cpu - machine->start * real->clients) /
 	    (real->served + real->wasted);
 
-	if (attempt > 0 && trial_policy(variant).budget.key == NULL)
+	if (attempt > 0 && simulate_policy(variant).budget.key == NULL)
 		own.attempt = attempt;
 	own.start = shared(own.start, real->others);
 	own.attempt = shared(own.attempt, real->others);
@@ -154,7 +151,7 @@ compare(const struct scenario *scenario, const struct variant *variant,
     const struct machine *machine, const struct totals *real)
 {
 	struct machine own = machine_in(machine, variant, real);
-	struct totals simulated = trial_median(scenario, variant, &own);
+	struct totals simulated = simulate_median(scenario, variant, &own);
 	enum likeness likeness = liken_all(scenario, &simulated, real);
 	char name[64];
 
@@ -174,33 +171,35 @@ compare(const struct scenario *scenario, const struct variant *variant,
 	return likeness;
 }
 
-/* The simulated server of a fleet does not fail. */
-static bool
-is_comparable(const struct variant *variant)
-{
-	return variant->fault == REDIS_SOUND && !variant->simulated;
-}
-
 bool
-agree_show(FILE *file)
+agree_show(void)
 {
-	struct machine machine = machine_of(file);
+	FILE *file = fopen(TALLY_FILE, "re");
+	struct machine machine;
 	struct totals real;
 	int counts[UNKNOWN + 1] = { 0 }, missing = 0;
 
+	if (file == NULL) {
+		printf("\nno %s: make storm writes what this could be compared "
+		       "with\n",
+		    TALLY_FILE);
+		return true;
+	}
+	machine = machine_of(file);
 	printf("\nbeside the storms with processes; simulated on %" PRId64
 	       " cores, %.2f ms of one to start\na client, and what an attempt "
 	       "took there, %.2f ms at best; the middle one of %d\nseeds; by "
 	       "few: %d or fewer\n\n",
 	    machine.cores, (double)machine.start / 1e6,
-	    (double)machine.attempt / 1e6, TRIAL_SEEDS, SOME);
+	    (double)machine.attempt / 1e6, SIMULATE_SEEDS, SOME);
 	printf("%-36s  %10s  %10s  %6s  %6s  %6s  %8s  %8s\n", "", "wasted",
 	    "retries", "p50", "p99", "lost", "wasted", "retries");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		for (size_t i = 0; i < trial_variants(at); i++) {
+		for (size_t i = 0; at->variants[i].name != NULL; i++) {
 			const struct variant *variant = &at->variants[i];
 
-			if (!is_comparable(variant))
+			/* The simulated server of a fleet does not fail. */
+			if (variant->fault != REDIS_SOUND || variant->simulated)
 				continue;
 			if (tally_find(file, at->name, variant->name, &real))
 				counts[compare(at, variant, &machine, &real)]++;
@@ -211,5 +210,6 @@ agree_show(FILE *file)
 	       "judged since others were busy,\n%d not run with processes\n",
 	    counts[NEAR], PERCENT, counts[NEAR_BY_FEW], counts[APART],
 	    counts[UNKNOWN], missing);
+	fclose(file);
 	return counts[APART] == 0;
 }

@@ -1,11 +1,9 @@
-#include "fleets.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "fleet_model.h"
-#include "figure.h"
-#include "trial.h"
+#include "simulate.h"
 
 /* Each host starts so many processes, one after the other. */
 enum { PROCESSES = 100 };
@@ -127,7 +125,7 @@ begin_run(struct run *run, const struct model *model)
 	tally_start(&run->record.questions, NANOS_SECOND);
 	whole.age = NANOS_HOUR;
 	whole.record = &run->record;
-	run->totals = trial_run(&whole, &run->tally);
+	run->totals = simulate_run(&whole, &run->tally);
 }
 
 static void
@@ -153,7 +151,7 @@ is_well(const struct scenario *scenario, const struct variant *variant,
 static bool
 show_row(const struct scenario *scenario, const struct variant *variant)
 {
-	struct policy policy = trial_policy(variant);
+	struct policy policy = simulate_policy(variant);
 	bool fleet = policy.fleet.text != NULL;
 	const struct model model = { .scenario = scenario,
 		.policy = &policy,
@@ -176,8 +174,8 @@ show_row(const struct scenario *scenario, const struct variant *variant)
 	return end_row(is_well(scenario, variant, &run.totals));
 }
 
-bool
-fleets_show(int64_t hosts)
+static bool
+show_hosts(int64_t hosts)
 {
 	struct scenario scenario = storm;
 	char count[FIGURE_ROOM], rate[FIGURE_ROOM];
@@ -192,9 +190,23 @@ fleets_show(int64_t hosts)
 	    figure_count(rate, scenario.capacity.rate),
 	    seconds(scenario.capacity.end) + (double)PROCESSES / RATE);
 	show_heading();
-	for (size_t i = 0; i < trial_variants(&scenario); i++)
+	for (size_t i = 0; scenario.variants[i].name != NULL; i++)
 		well = show_row(&scenario, &scenario.variants[i]) && well;
 	return well;
+}
+
+bool
+fleets_show(void)
+{
+	bool well = show_hosts(100);
+
+	return show_hosts(1000) && well;
+}
+
+bool
+fleets_show_large(void)
+{
+	return show_hosts(10000);
 }
 
 /*
@@ -243,7 +255,7 @@ show_outage(const struct outage *outage)
 		.capacity = outage->capacity,
 		.width = NANOS_SECOND / 10,
 		.most = 200 * NANOS_SECOND };
-	struct policy policy = trial_policy(&variant);
+	struct policy policy = simulate_policy(&variant);
 	struct model model = { .scenario = &scenario,
 		.policy = &policy,
 		.machine = &machine,
@@ -363,7 +375,7 @@ show_day(const struct day *day)
 		.width = NANOS_SECOND,
 		.most = day->span + WATCH };
 	const struct machine slow = { .latency = day->latency };
-	struct policy policy = trial_policy(&variant);
+	struct policy policy = simulate_policy(&variant);
 	const struct model model = { .scenario = &scenario,
 		.policy = &policy,
 		.machine = &slow,

@@ -16,78 +16,96 @@
  *
  * Exits with 1 where they do not agree, or where a fleet misses a limit.
  */
+#include "simulate.h"
+
 #include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "agree.h"
-#include "fleets.h"
-#include "figure.h"
-#include "trial.h"
-#include "tune.h"
+#include <unistd.h>
+#include "cli/options.h"
+#include "fleet_model.h"
 
 /* The scenario that is simulated with so many times the clients. */
 static const char larger[] = "crowd";
 static const int64_t factors[] = { 10, 100, 1000 };
 
-/* Budgets of the caller must not be used. */
-static void
-forget_environment(void)
+struct policy
+simulate_policy(const struct variant *variant)
 {
-	static const char *const names[] = { "RETRY_BUDGET",
-		"RETRY_BUDGET_RATIO", "RETRY_BUDGET_MIN", "RETRY_BUDGET_WINDOW",
-		"RETRY_BUDGET_DIR", "RETRY_FLEET", "RETRY_FLEET_MIN",
-		"RETRY_FLEET_RATIO", "RETRY_FLEET_TIMEOUT", "RETRY_FLEET_ALONE",
-		"RETRY_NESTED" };
+	static char name[] = "retry", command[] = "true";
+	char **argv = calloc(SCENARIO_OPTIONS + 3, sizeof *argv);
+	size_t argc = 1;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		unsetenv(names[i]);
+	if (argv == NULL)
+		err(1, "trial");
+	argv[0] = name;
+	argc = scenario_words(variant, argv, argc);
+	argv[argc++] = command;
+	return options_parse((int)argc, argv);
 }
 
-static double
-wall(void)
+struct totals
+simulate_run(const struct model *model, struct tally *tally)
 {
-	struct timespec ts;
+	const struct scenario *scenario = model->scenario;
+	struct tally own;
+	struct totals totals;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+	if (tally == NULL)
+		tally = &own;
+	tally_start(tally, scenario->width);
+	model_run(model, tally);
+	totals =
+	    tally_sum(tally, scenario->capacity.end, scenario_end(scenario));
+	if (tally == &own)
+		tally_end(&own);
+	return totals;
 }
 
-static struct totals
-simulate(const struct scenario *scenario, const struct variant *variant)
+static int
+by_wasted(const void *a, const void *b)
 {
-	struct policy policy = trial_policy(variant);
-	const struct model model = { .scenario = scenario,
+	const struct totals *x = a, *y = b;
+
+	return (x->wasted > y->wasted) - (x->wasted < y->wasted);
+}
+
+struct totals
+simulate_median(const struct scenario *scenario, const struct variant *variant,
+    const struct machine *machine)
+{
+	struct policy policy = simulate_policy(variant);
+	struct scenario watched = *scenario;
+	struct fleet_record record = { .granted = 0 };
+	struct model model = { .scenario = &watched,
 		.policy = &policy,
-		.machine = &trial_ideal,
-		.host = TRIAL_HOST,
-		.seed = 1 };
+		.machine = machine,
+		.host = scenario->hosts == 0
+		    ? SIMULATE_HOST
+		    : scenario->clients / scenario->hosts,
+		.record = &record };
+	struct totals all[SIMULATE_SEEDS];
 
-	return trial_run(&model, NULL);
-}
-
-/* All variants of a scenario, as the storms with processes are shown. */
-static void
-show(const struct scenario *scenario)
-{
-	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
-	size_t count = trial_variants(scenario);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct variant *variant = &scenario->variants[i];
-
-		results[i] = (struct result){ .variant = variant,
-			.totals = simulate(scenario, variant) };
+	if (variant->until > 0)
+		watched.most = variant->until;
+	tally_start(&record.questions, NANOS_SECOND);
+	for (size_t i = 0; i < SIMULATE_SEEDS; i++) {
+		model.seed = i + 1;
+		all[i] = simulate_run(&model, NULL);
 	}
-	printf("\n%s: %s\n\n", scenario->name, scenario->title);
-	figure_table(stdout, scenario, results, count);
+	tally_end(&record.questions);
+	qsort(all, SIMULATE_SEEDS, sizeof *all, by_wasted);
+	return all[SIMULATE_SEEDS / 2];
 }
 
-/* So many times the clients and the capacity, and how long that took. */
+/* All variants of a scenario with so many times the clients and the capacity.
+ */
 static void
-show_larger(const struct scenario *scenario, int64_t factor)
+show(const struct scenario *scenario, int64_t factor)
 {
+	const struct machine ideal = { .cores = 0 }; /* nothing costs */
 	struct scenario many = *scenario;
 	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
 	char clients[FIGURE_ROOM], rate[FIGURE_ROOM];
@@ -96,25 +114,39 @@ show_larger(const struct scenario *scenario, int64_t factor)
 
 	many.clients *= factor;
 	many.capacity.rate *= factor;
-	for (size_t i = 0; i < trial_variants(scenario); i++) {
-		struct variant *variant = &many.variants[i];
-		double began = wall();
+	for (struct variant *variant = many.variants; variant->name != NULL;
+	     variant++) {
+		struct policy policy = simulate_policy(variant);
+		const struct model model = { .scenario = &many,
+			.policy = &policy,
+			.machine = &ideal,
+			.host = SIMULATE_HOST,
+			.seed = 1 };
+		struct timespec began, ended;
 
-		if (variant->simulated)
+		if (factor > 1 && variant->simulated)
 			continue;
 		/* They were published for fewer clients. */
-		variant->published_wasted = variant->published_p99 = 0;
+		if (factor > 1)
+			variant->published_wasted = variant->published_p99 = 0;
+		clock_gettime(CLOCK_MONOTONIC, &began);
 		results[count] = (struct result){ .variant = variant,
-			.totals = simulate(&many, variant) };
-		took[count++] = wall() - began;
+			.totals = simulate_run(&model, NULL) };
+		clock_gettime(CLOCK_MONOTONIC, &ended);
+		took[count++] = (double)(ended.tv_sec - began.tv_sec) +
+		    (double)(ended.tv_nsec - began.tv_nsec) / 1e9;
 	}
-	printf("\n%s: %s clients, %s a second; %d each share a budget\n\n",
-	    scenario->name, figure_count(clients, many.clients),
-	    figure_count(rate, many.capacity.rate), TRIAL_HOST);
+	if (factor > 1)
+		printf("\n%s: %s clients, %s a second; %d each share a budget"
+		       "\n\n",
+		    scenario->name, figure_count(clients, many.clients),
+		    figure_count(rate, many.capacity.rate), SIMULATE_HOST);
+	else
+		printf("\n%s: %s\n\n", scenario->name, scenario->title);
 	figure_table(stdout, &many, results, count);
-	printf("simulated in:");
-	for (size_t i = 0; i < count; i++)
-		printf(" %.1fs%s", took[i], i + 1 < count ? "," : "\n");
+	for (size_t i = 0; factor > 1 && i < count; i++)
+		printf("%s %.1fs%s", i == 0 ? "simulated in:" : "", took[i],
+		    i + 1 < count ? "," : "\n");
 }
 
 static bool
@@ -123,7 +155,7 @@ show_storms(void)
 	printf("retry's own plan, backoff and admission in virtual time\n");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		if (at->hosts == 0)
-			show(at);
+			show(at, 1);
 	return true;
 }
 
@@ -133,75 +165,8 @@ show_growth(void)
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
 			if (strcmp(at->name, larger) == 0)
-				show_larger(at, factors[i]);
+				show(at, factors[i]);
 	return true;
-}
-
-/* True where there is nothing to compare with. */
-static bool
-show_agreement(void)
-{
-	FILE *file = fopen(TALLY_FILE, "re");
-	bool agrees;
-
-	if (file == NULL) {
-		printf("\nno %s: make storm writes what this could be compared "
-		       "with\n",
-		    TALLY_FILE);
-		return true;
-	}
-	agrees = agree_show(file);
-	fclose(file);
-	return agrees;
-}
-
-/* Of the first scenario that has a variant with a breaker, that variant. */
-static void
-tune(bool paid)
-{
-	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		for (size_t i = 0; i < trial_variants(at); i++) {
-			struct policy policy = trial_policy(&at->variants[i]);
-
-			if (policy.budget.breaker.failures > 0) {
-				tune_show(at, &at->variants[i], paid);
-				return;
-			}
-		}
-}
-
-static bool
-show_tuning(void)
-{
-	tune(true);
-	tune(false);
-	return true;
-}
-
-static bool
-show_fleets(void)
-{
-	bool well = fleets_show(100);
-
-	return fleets_show(1000) && well;
-}
-
-static bool
-show_recovery(void)
-{
-	return fleets_show_recovery();
-}
-
-static bool
-show_wave(void)
-{
-	return fleets_show_wave();
-}
-
-static bool
-show_large(void)
-{
-	return fleets_show(10000);
 }
 
 static const struct part {
@@ -210,34 +175,33 @@ static const struct part {
 	bool (*show)(void);
 } parts[] = {
 	{ "storms", false, show_storms },
-	{ "agree", false, show_agreement },
+	{ "agree", false, agree_show },
 	{ "growth", false, show_growth },
-	{ "fleets", false, show_fleets },
-	{ "recovery", false, show_recovery },
-	{ "wave", false, show_wave },
-	{ "large", true, show_large },
-	{ "tune", true, show_tuning },
+	{ "fleets", false, fleets_show },
+	{ "recovery", false, fleets_show_recovery },
+	{ "wave", false, fleets_show_wave },
+	{ "large", true, fleets_show_large },
+	{ "tune", true, tune_show },
 };
-
-/* False if a part does not agree. */
-static bool
-show_named(const char *name)
-{
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strcmp(parts[i].name, name) == 0)
-			return parts[i].show();
-	errx(2, "no such part: '%s'", name);
-}
 
 int
 main(int argc, char **argv)
 {
+	const size_t count = sizeof parts / sizeof *parts;
+	static char *nothing[] = { NULL };
 	bool well = true;
 
-	forget_environment();
-	for (int i = 1; i < argc; i++)
-		well = show_named(argv[i]) && well;
-	for (size_t i = 0; i < sizeof parts / sizeof *parts && argc < 2; i++)
+	environ = nothing; /* budgets of the caller must not be used */
+	for (int i = 1; i < argc; i++) {
+		size_t at = 0;
+
+		while (at < count && strcmp(parts[at].name, argv[i]) != 0)
+			at++;
+		if (at == count)
+			errx(2, "no such part: '%s'", argv[i]);
+		well = parts[at].show() && well;
+	}
+	for (size_t i = 0; i < count && argc < 2; i++)
 		if (!parts[i].asked)
 			well = parts[i].show() && well;
 	return well ? 0 : 1;

@@ -1,10 +1,8 @@
-#include "tune.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include "text/number.h"
-#include "figure.h"
-#include "trial.h"
+#include "simulate.h"
 
 /* Enough of them to open the breaker, and when the others come. */
 enum { SCOUTS = 20 };
@@ -93,7 +91,7 @@ show(const struct circumstance *it, const struct policy *policy)
 			.lead = LEAD(it->machine.latency),
 			.seed = seed };
 		struct tally tally;
-		struct totals totals = trial_run(&model, &tally);
+		struct totals totals = simulate_run(&model, &tally);
 		int64_t wasted = wasted_after(it, &tally);
 
 		sum += wasted;
@@ -154,11 +152,11 @@ show_heading(const char *second)
 	    second);
 }
 
-void
-tune_show(
+static void
+show_table(
     const struct scenario *scenario, const struct variant *variant, bool paid)
 {
-	struct policy policy = trial_policy(variant);
+	struct policy policy = simulate_policy(variant);
 
 	if (paid)
 		policy.budget.terms.min = SEGMENT_MIN_MOST;
@@ -172,4 +170,19 @@ tune_show(
 		return;
 	show_heading("  fails ");
 	show_flaky(scenario, &policy);
+}
+
+bool
+tune_show(void)
+{
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		for (const struct variant *variant = at->variants;
+		     variant->name != NULL; variant++) {
+			if (strstr(variant->options, "--breaker") == NULL)
+				continue;
+			show_table(at, variant, true);
+			show_table(at, variant, false);
+			return true;
+		}
+	return false;
 }
