@@ -3,9 +3,7 @@
  * the list; the items one by one give the same set as all at once, and twice as
  * once.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "policy/conditions.h"
 #include "text/signame.h"
 
@@ -14,8 +12,6 @@ struct state {
 	struct watches watches;
 	struct watch room[CONDITIONS_WATCHES];
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 start(struct state *state)
@@ -99,15 +95,10 @@ check_names(const struct conditions *set)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *list = malloc(size + 1), *items = malloc(size + 1);
+	char *list = fuzz_text(data, size), *items = fuzz_text(data, size);
 	struct state whole, parts, twice;
 	bool accepted;
 
-	if (list == NULL || items == NULL)
-		abort();
-	memcpy(list, data, size);
-	list[size] = '\0';
-	memcpy(items, list, size + 1);
 	start(&whole);
 	start(&parts);
 	accepted = parse(&whole, list);

@@ -3,15 +3,11 @@
  * word behind the last, and returns only indexes of argv. The same for wrapper,
  * which looks for a command behind other programs.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "http/curl.h"
 #include "preset/command_line.h"
 
 #define WORDS 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Cuts text into words. Returns how many there are, argv[0] included. */
 static size_t
@@ -49,14 +45,10 @@ check(char *const argv[], size_t count)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *argv[WORDS], *text = malloc(size + 1);
+	char *argv[WORDS], *text = fuzz_text(data, size);
 	struct curl curl;
 	size_t count;
 
-	if (text == NULL)
-		abort();
-	memcpy(text, data, size);
-	text[size] = '\0';
 	count = split(text, argv);
 	check(argv, count);
 	if (command_line_unwrap(argv).command >= count)

@@ -2,15 +2,11 @@
  * Any text as a duration and as a decimal number: compared with the same sum in
  * long double; what is written must be read again.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "text/duration.h"
 #include "text/number.h"
 
 #define NEVER 0x1p63L /* nanoseconds: what saturates */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static long double
 take_unit(const char **at)
@@ -127,14 +123,12 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Of exactly its length, so that a read past it shows. */
-	char *exact = malloc(size), *closed = malloc(size + 1);
+	char *exact = malloc(size), *closed = fuzz_text(data, size);
 	nanos one, other;
 
-	if (exact == NULL || closed == NULL)
+	if (exact == NULL)
 		abort();
 	memcpy(exact, data, size);
-	memcpy(closed, data, size);
-	closed[size] = '\0';
 	if (duration_parse(exact, size, &one) !=
 	    duration_parse(closed, size, &other))
 		abort();

@@ -3,14 +3,10 @@
  * password: any bytes. Reading them ends, reads no byte behind the last, and
  * returns only what the headers promise.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "fleet/url.h"
 #include "fleet/resp.h"
 #include "fleet/talk.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool
 is_within(struct strview part, struct strview whole)
@@ -136,13 +132,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct strview bytes = { (const char *)data, size };
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	if (text == NULL)
-		abort();
-	if (size > 0)
-		memcpy(text, data, size);
-	text[size] = '\0';
 	check_reply(bytes);
 	check_talk(bytes);
 	check_url(text);

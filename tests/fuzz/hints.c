@@ -2,12 +2,8 @@
  * Any pattern and any output: however the output is cut into chunks, the same
  * wait is found in it. A text of ordinary units is read as duration.h reads it.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "match/hint.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Finds the wait in text, cut into chunks. */
 static void

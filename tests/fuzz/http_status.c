@@ -3,13 +3,9 @@
  * and returns only what the header promises. The first eight bytes are also the
  * time, so that every time occurs.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "http/http_status.h"
 #include "http/responses.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 check(const struct http_status *http)

@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "fuzz.h"
 #include "exit_status.h"
 #include "cli/options.h"
 #include "match/hint.h"
@@ -36,8 +34,6 @@ _Noreturn void __wrap__exit(int status);
 ssize_t __wrap_write(int fd, const void *bytes, size_t length);
 int __wrap_close(int fd);
 void *__wrap_malloc(size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What the functions see while options_parse runs. */
 static struct {
@@ -349,13 +345,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct policy policy;
 	static char *argv[WORDS], *env[WORDS];
 	char **environment = environ;
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 	size_t words;
 
-	if (text == NULL)
-		abort();
-	memcpy(text, data, size);
-	text[size] = '\0';
 	words = split(text, size, argv, env);
 	memset(reading.writes, 0, sizeof reading.writes);
 	reading.count = reading.patterns = 0;

@@ -3,12 +3,8 @@
  * the same. Any text as a list of attributes: all of them are in the room for
  * the list, each has a key, and no two keys are equal.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "trace/trace.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 check_parent(const char *text)
@@ -73,12 +69,8 @@ check_list(struct strview list)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	if (text == NULL)
-		abort();
-	memcpy(text, data, size);
-	text[size] = '\0';
 	check_parent(text);
 	check_list((struct strview){ text, size });
 	free(text);
