@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,18 @@ writer_put_all(struct writer *writer, const char *const strings[])
 {
 	while (*strings != NULL)
 		writer_put(writer, *strings++);
+}
+
+void
+writer_format(struct writer *writer, const char *format, ...)
+{
+	char text[1001];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof text, format, values);
+	va_end(values);
+	writer_put(writer, text);
 }
 
 void

@@ -33,6 +33,10 @@ void writer_put(struct writer *writer, const char *text);
 void writer_put_all(struct writer *writer, const char *const strings[]);
 void writer_put_bytes(struct writer *writer, const char *bytes, size_t length);
 
+/* Puts what printf(3) makes of the format, 1000 bytes at most. */
+void writer_format(struct writer *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Puts text, escaped as the style says. The text may contain any bytes. */
 void writer_put_escaped(
     struct writer *writer, enum escape style, const char *text, size_t length);

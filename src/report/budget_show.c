@@ -259,18 +259,17 @@ static void
 put_description(struct writer *writer, const char *prefix, const char *metric,
     bool total, const char *help)
 {
-	writer_put_all(writer,
-	    STRINGS("# HELP ", prefix, metric, " ", help, "\n# TYPE ", prefix,
-		metric, total ? " counter\n" : " gauge\n"));
+	writer_format(writer, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix,
+	    metric, help, prefix, metric, total ? "counter" : "gauge");
 }
 
 static void
 put_sample(struct writer *writer, const char *prefix, const char *metric,
     const struct snapshot *snapshot, const char *value)
 {
-	writer_put_all(writer, STRINGS(prefix, metric, "{key="));
+	writer_format(writer, "%s%s{key=", prefix, metric);
 	writer_put_string(writer, ESCAPE_PROM, snapshot->key, snapshot->length);
-	writer_put_all(writer, STRINGS("} ", value, "\n"));
+	writer_format(writer, "} %s\n", value);
 }
 
 /* The metrics of a scope. Prometheus wants all samples of a metric together. */
@@ -324,26 +323,21 @@ put_state(struct writer *writer, const struct snapshot *snapshot)
 
 	writer_put(writer, states[snapshot->breaker]);
 	if (snapshot->rate > 0)
-		writer_put_all(writer,
-		    STRINGS(
-			", ", number_put(room, snapshot->rate), " a second"));
+		writer_format(writer, ", %" PRId64 " a second", snapshot->rate);
 	if (snapshot->failures > 0)
-		writer_put_all(writer,
-		    STRINGS(snapshot->probe == SNAPSHOT_NONE ? ", " : " after ",
-			number_put(room, snapshot->failures),
-			snapshot->failures == 1 ? " failure" : " failures"));
+		writer_format(writer, "%s%" PRId64 " failure%s",
+		    snapshot->probe == SNAPSHOT_NONE ? ", " : " after ",
+		    snapshot->failures, snapshot->failures == 1 ? "" : "s");
 	if (snapshot->breaker == BREAKER_HALF_OPEN && snapshot->probe > 0)
 		writer_put(writer, ", probe under way");
 	else if (snapshot->probe > 0)
-		writer_put_all(writer,
-		    STRINGS(
-			", probe in ", duration_format(room, snapshot->probe)));
+		writer_format(writer, ", probe in %s",
+		    duration_format(room, snapshot->probe));
 	else if (snapshot->probe == 0)
 		writer_put(writer, ", probe due");
 	if (snapshot->cooldown > 0)
-		writer_put_all(writer,
-		    STRINGS("; cooldown ",
-			duration_format(room, snapshot->cooldown)));
+		writer_format(writer, "; cooldown %s",
+		    duration_format(room, snapshot->cooldown));
 }
 
 /* What the host knows of its fleet. */
@@ -354,14 +348,13 @@ put_view(struct writer *writer, const struct host_view *view)
 	char room[DURATION_ROOM];
 
 	if (held)
-		writer_put_all(writer,
-		    STRINGS(view->down > 0 ? "not asked for " : "denied for ",
-			duration_format(
-			    room, view->down > 0 ? view->down : view->denied)));
+		writer_format(writer, "%s for %s",
+		    view->down > 0 ? "not asked" : "denied",
+		    duration_format(
+			room, view->down > 0 ? view->down : view->denied));
 	if (view->alone > 0)
-		writer_put_all(writer,
-		    STRINGS(held ? ", " : "", number_put(room, view->alone),
-			" alone"));
+		writer_format(writer, "%s%" PRId64 " alone", held ? ", " : "",
+		    view->alone);
 	else if (!held)
 		writer_put(writer, "-");
 }
@@ -411,7 +404,7 @@ begin_line(struct writer *writer, const struct widths *widths,
 	/* A key that is longer than its column moves the other columns. */
 	end = writer->column;
 	if (widths->scope > 0) {
-		writer_put_all(writer, STRINGS("  ", scope));
+		writer_format(writer, "  %s", scope);
 		end += 2 + widths->scope;
 		writer_pad(writer, end);
 	}

@@ -257,11 +257,8 @@ static void
 put_row(struct writer *writer, const char *label, const char *least,
     const char *mean, const char *most)
 {
-	char line[4 * DURATION_ROOM];
-
-	snprintf(line, sizeof line, "%s%*s%11s%11s\n", label,
-	    17 - (int)strlen(label), least, mean, most);
-	writer_put(writer, line);
+	writer_format(writer, "%s%*s%11s%11s\n", label, 17 - (int)strlen(label),
+	    least, mean, most);
 }
 
 /* Puts a line below the table. Its value begins at column 14, and its remark,
@@ -270,15 +267,14 @@ static void __attribute__((format(printf, 4, 5)))
 put_line(struct writer *writer, const char *label, const char *value,
     const char *format, ...)
 {
-	char remark[256], line[512];
+	char remark[256];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(remark, sizeof remark, format, list);
 	va_end(list);
-	snprintf(line, sizeof line, "%-14s%-*s%s\n", label,
-	    *remark == '\0' ? 0 : 12, value, remark);
-	writer_put(writer, line);
+	writer_format(writer, "%-14s%-*s%s\n", label, *remark == '\0' ? 0 : 12,
+	    value, remark);
 }
 
 /* Writes a time, below a minute to the millisecond, as people state service
@@ -319,7 +315,7 @@ put_table(struct writer *writer, const struct forecast *forecast)
 {
 	bool drawn = forecast->drawn;
 	int64_t retries = forecast->retries;
-	char text[128];
+	char number[NUMBER_ROOM];
 
 	if (retries == 0 && forecast->splay.most == 0 &&
 	    forecast->repetitions == 0) {
@@ -330,19 +326,17 @@ put_table(struct writer *writer, const struct forecast *forecast)
 	if (forecast->splay.most > 0)
 		put_span(writer, "splay", &forecast->splay, false);
 	for (int i = 0; i < forecast->rows; i++) {
-		snprintf(text, sizeof text, "%d", i + 1);
-		put_span(writer, text, &forecast->delay[i], drawn);
+		number_put(number, i + 1);
+		put_span(writer, number, &forecast->delay[i], drawn);
 	}
 	if (retries == POLICY_UNLIMITED)
-		snprintf(text, sizeof text,
+		writer_format(writer,
 		    "the first %d retries; there is no limit\n",
 		    forecast->rows);
-	else
-		snprintf(text, sizeof text,
+	else if (retries != forecast->rows)
+		writer_format(writer,
 		    "the first %d retries; there are %" PRId64 "\n",
 		    forecast->rows, retries);
-	if (retries != forecast->rows)
-		writer_put(writer, text);
 	if (forecast->repetitions > 0)
 		put_span(writer, "success", &forecast->between, drawn);
 	if (retries != POLICY_UNLIMITED)
@@ -465,14 +459,12 @@ put_items(struct writer *writer, size_t step, const struct given *given,
 {
 	bool preset = strcmp(given->option, "preset") == 0;
 	const char *item = given->text;
-	char text[64];
 
 	for (;;) {
 		size_t length = preset ? strlen(item) : conditions_item(item);
 
-		snprintf(text, sizeof text, "%-14s%-12s%s%s ", *label,
+		writer_format(writer, "%-14s%-12s%s%s ", *label,
 		    steps[step].does, preset ? "" : "--", given->option);
-		writer_put(writer, text);
 		writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
 		writer_put(writer, steps[step].part);
 		if (given->location != NULL)
@@ -517,12 +509,10 @@ put_limits(struct writer *writer, const struct policy *policy)
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
 		const char *list = strchr(limit->text, ':') + 1;
-		char text[64];
 
-		snprintf(text, sizeof text, "%-14s%" PRId64 "%s",
+		writer_format(writer, "%-14s%" PRId64 "%s",
 		    i == 0 ? "Limits" : "", limit->retries,
 		    limit->retries == 1 ? " retry" : " retries");
-		writer_put(writer, text);
 		writer_pad(writer, 26);
 		writer_put(writer, "after ");
 		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));

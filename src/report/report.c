@@ -294,18 +294,16 @@ put_metric(struct writer *writer, const struct policy *policy,
 
 	if (length > tail && strcmp(name + length - tail, suffix) == 0)
 		length -= tail;
-	writer_put_all(writer,
-	    STRINGS("# HELP ", metric, " ", help, "\n# TYPE ", metric,
-		" gauge\n", metric, "{name="));
+	writer_format(writer, "# HELP %s %s\n# TYPE %s gauge\n%s{name=", metric,
+	    help, metric, metric);
 	writer_put_string(writer, ESCAPE_PROM, name, length);
 	if (label != NULL) {
 		writer_put(writer, ",label=");
 		writer_put_string(writer, ESCAPE_PROM, label, strlen(label));
 	}
 	if (reason != NULL)
-		writer_put_all(writer, STRINGS(",reason=\"", reason, "\""));
-	number_put_decimal(room, value, scale);
-	writer_put_all(writer, STRINGS("} ", room, "\n"));
+		writer_format(writer, ",reason=\"%s\"", reason);
+	writer_format(writer, "} %s\n", number_put_decimal(room, value, scale));
 }
 
 static void
@@ -367,9 +365,9 @@ static void
 put_value(
     struct writer *writer, const char *key, const char *type, const char *json)
 {
-	writer_json_raw(writer, NULL, "{\"key\":\"");
-	writer_put_all(
-	    writer, STRINGS(key, "\",\"value\":{\"", type, "\":", json, "}}"));
+	writer_json_raw(writer, NULL, "");
+	writer_format(
+	    writer, "{\"key\":\"%s\",\"value\":{\"%s\":%s}}", key, type, json);
 }
 
 static void
@@ -394,15 +392,15 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
 	const char *slash = strrchr(word, '/');
 	struct strview name =
 	    strview_of(slash == NULL || slash[1] == '\0' ? word : slash + 1);
-	char room[128];
+	char room[20];
 
 	/* A word that is too long for a file name is cut. */
 	name.length = escape_cut(name.at, name.length, NAME_MAX);
-	snprintf(room, sizeof room,
+	writer_json_raw(writer, NULL, "");
+	writer_format(writer,
 	    "{\"traceId\":\"%016" PRIx64 "%016" PRIx64
 	    "\",\"spanId\":\"%016" PRIx64 "\"",
 	    trace->id[0], trace->id[1], span);
-	writer_json_raw(writer, NULL, room);
 	if (trace->state != NULL && strlen(trace->state) <= STATE_MOST)
 		writer_json_string(writer, "traceState", trace->state);
 	if (parent != 0) {
@@ -415,12 +413,11 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
 	writer_put(writer, "\"");
 	writer_json_number(writer, "kind", KIND_INTERNAL);
 	/* A clock may have been before 1970. */
-	snprintf(room, sizeof room,
+	writer_format(writer,
 	    ",\"startTimeUnixNano\":\"%" PRId64
 	    "\",\"endTimeUnixNano\":\"%" PRId64 "\"",
 	    number_greater(began, 0),
 	    number_greater(number_add(began, elapsed), 0));
-	writer_put(writer, room);
 	writer_json_begin(writer, "attributes", '[');
 	put_text(writer, strview_of("process.executable.name"), name);
 }
