@@ -1,5 +1,6 @@
 #include "preset/preset.h"
 
+#include <ctype.h>
 #include <string.h>
 #include "preset/command_line.h"
 
@@ -295,26 +296,30 @@
  *	CODES		SLOW_TOO
  *	the others	NULL
  */
-#define NAME "\0name="
-#define KNOWS "\0knows="
-#define PROGRAMS "\0programs="
-#define CODES "\0codes="
-#define OWN "\0own="
-#define FATAL "\0fatal=" /* on both streams */
-#define TRANSIENT "\0transient="
-#define ERR_FATAL "\0err.fatal="
-#define ERR_TRANSIENT "\0err.transient="
-#define ERR_FAILED "\0err.failed="
-#define OUT_FATAL "\0out.fatal="
-#define OUT_TRANSIENT "\0out.transient="
-#define OUT_FAILED "\0out.failed="
-#define WAIT "\0wait="
-#define SOURCE "\0source="
+#define NAME "\0A"
+#define KNOWS "\0B"
+#define PROGRAMS "\0C"
+#define CODES "\0D"
+#define OWN "\0E"
+#define ERR_FATAL "\0F"
+#define ERR_TRANSIENT "\0G"
+#define ERR_FAILED "\0H"
+#define OUT_FATAL "\0I"
+#define OUT_TRANSIENT "\0J"
+#define OUT_FAILED "\0K"
+#define WAIT "\0L"
+#define SOURCE "\0M"
+#define FATAL "\0f" /* on both streams */
+#define TRANSIENT "\0g"
 
 /*
  * All rows, in one text, which needs no relocation at start-up: fields that
- * begin with NUL, the last of which ends with two.
+ * begin with NUL and a letter, which tells the place in struct preset; behind
+ * the last one are two NUL.
  */
+_Static_assert(
+    offsetof(struct preset, source) == ('M' - 'A') * sizeof(const char *),
+    "each letter is the place of a text");
 /* clang-format off */
 static const char tools[] =
 	/*
@@ -1219,48 +1224,22 @@ static const char tools[] =
 	"\0";
 /* clang-format on */
 
-/* The labels of a row, and where each text goes: to one place or to two. */
-static const struct {
-	char label[16];
-	size_t place, other;
-} fields[] = {
-	{ NAME, offsetof(struct preset, name), 0 },
-	{ KNOWS, offsetof(struct preset, knows), 0 },
-	{ PROGRAMS, offsetof(struct preset, programs), 0 },
-	{ CODES, offsetof(struct preset, codes), 0 },
-	{ OWN, offsetof(struct preset, own), 0 },
-	{ FATAL, offsetof(struct preset, err.fatal),
-	    offsetof(struct preset, out.fatal) },
-	{ TRANSIENT, offsetof(struct preset, err.transient),
-	    offsetof(struct preset, out.transient) },
-	{ ERR_FATAL, offsetof(struct preset, err.fatal), 0 },
-	{ ERR_TRANSIENT, offsetof(struct preset, err.transient), 0 },
-	{ ERR_FAILED, offsetof(struct preset, err.failed), 0 },
-	{ OUT_FATAL, offsetof(struct preset, out.fatal), 0 },
-	{ OUT_TRANSIENT, offsetof(struct preset, out.transient), 0 },
-	{ OUT_FAILED, offsetof(struct preset, out.failed), 0 },
-	{ WAIT, offsetof(struct preset, wait), 0 },
-	{ SOURCE, offsetof(struct preset, source), 0 },
-};
-
 /* Reads the row at *at, and moves *at to the next one. False at the end. */
 static bool
 read_row(const char **at, struct preset *preset)
 {
 	*preset = (struct preset){ .codes = SLOW_TOO };
 	while ((*at)[1] != '\0') {
-		const char *label = *at + 1, *text = strchr(label, '=') + 1;
-		char *row = (char *)preset;
-		size_t i = 0;
+		const char *text = *at + 2;
+		char letter = (*at)[1];
+		size_t place = (size_t)(toupper(letter) - 'A') * sizeof text;
 
-		while (strncmp(fields[i].label + 1, label,
-			   (size_t)(text - label)) != 0)
-			i++;
-		if (i == 0 && preset->name != NULL)
+		if (letter == 'A' && preset->name != NULL)
 			break;
-		memcpy(row + fields[i].place, &text, sizeof text);
-		if (fields[i].other > 0)
-			memcpy(row + fields[i].other, &text, sizeof text);
+		memcpy((char *)preset + place, &text, sizeof text);
+		if (islower(letter))
+			memcpy((char *)preset + place + sizeof preset->err,
+			    &text, sizeof text);
 		*at = text + strlen(text);
 	}
 	if (preset->programs == NULL)
