@@ -16,9 +16,6 @@
 #include "text/escape.h"
 #include "text/number.h"
 
-/* The most times in a list. */
-#define SPANS 64
-
 /* The variable with the password for a fleet's server. */
 #define PASSWORD "RETRY_FLEET_AUTH"
 
@@ -28,9 +25,6 @@
 /*
  * Arguments of a special type
  */
-
-_Static_assert(BACKOFF_DELAYS == SPANS && POLICY_TIMEOUTS == SPANS,
-    "the lists of times have room for the same number of them");
 
 /* The length of the item of a list that begins at item. */
 static size_t
@@ -43,38 +37,26 @@ length_of(const struct argument *argument, const char *item)
 	return length;
 }
 
-/* Stores up to SPANS times, separated by commas; returns how many. */
-static int
-take_spans(const struct argument *argument, nanos *spans)
+static void
+take_spans(const struct argument *argument, struct policy *policy)
 {
+	struct spans *spans = option_field(argument, policy);
 	const char *item = argument->text;
 
-	for (int count = 0;; item++) {
+	for (spans->count = 0;; item++) {
 		size_t length;
 
-		if (count == SPANS)
+		if (spans->count == SPANS_MOST)
 			option_refuse(
 			    argument, "%s", argument->option->refusal);
 		length = length_of(argument, item);
-		if (!duration_parse(item, length, &spans[count++]))
+		if (!duration_parse(item, length, &spans->list[spans->count++]))
 			option_refuse_item(
 			    argument, DURATION_REFUSAL, item, length, NULL);
 		item += length;
 		if (*item == '\0')
-			return count;
+			return;
 	}
-}
-
-static void
-take_delays(const struct argument *argument, struct policy *policy)
-{
-	policy->backoff.count = take_spans(argument, policy->backoff.delays);
-}
-
-static void
-take_timeouts(const struct argument *argument, struct policy *policy)
-{
-	policy->timeouts.count = take_spans(argument, policy->timeouts.list);
 }
 
 static void
@@ -228,11 +210,8 @@ store(const struct argument *argument, struct policy *policy)
 	case SPECIAL_LIMIT:
 		option_rules_limit(argument, policy);
 		break;
-	case SPECIAL_TIMEOUTS:
-		take_timeouts(argument, policy);
-		break;
-	case SPECIAL_DELAYS:
-		take_delays(argument, policy);
+	case SPECIAL_SPANS:
+		take_spans(argument, policy);
 		break;
 	case SPECIAL_SEED:
 		take_seed(argument, policy);
@@ -285,6 +264,7 @@ store(const struct argument *argument, struct policy *policy)
 #define KEY(member, why) TEXT(member, why), .special = SPECIAL_KEY
 #define SPECIAL(kind) .type = OPTION_SPECIAL, .special = (kind)
 #define LIST(member) SPECIAL(SPECIAL_LIST), AT(member)
+#define SPANS(member) SPECIAL(SPECIAL_SPANS), AT(member)
 
 static const struct option table[] = {
 	{ "attempts", 'n', "N",
@@ -301,8 +281,8 @@ static const struct option table[] = {
 	    "time for all attempts and delays (default: none)", SPAN(deadline),
 	    .aliases = "max-time total-timeout" },
 	{ "timeout", 't', "DUR[,DUR...]",
-	    "time for one attempt, or a list (default: none)",
-	    SPECIAL(SPECIAL_TIMEOUTS), .refusal = "more than 64 timeouts" },
+	    "time for one attempt, or a list (default: none)", SPANS(timeouts),
+	    .refusal = "more than 64 timeouts" },
 	{ "idle-timeout", '\0', "DUR",
 	    "end an attempt that writes nothing for this long",
 	    SPAN(idle_timeout) },
@@ -319,7 +299,7 @@ static const struct option table[] = {
 	{ "delay", 'd', "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows",
-	    SPECIAL(SPECIAL_DELAYS), .refusal = "more than 64 delays",
+	    SPANS(backoff.delays), .refusal = "more than 64 delays",
 	    .heading = "Delays", .aliases = "sleep interval" },
 	{ "backoff", 'b', "KIND",
 	    "how delays grow: exponential (default), linear,\n"
@@ -631,7 +611,7 @@ static void
 complete(struct policy *policy, const char *const given[])
 {
 	struct backoff *backoff = &policy->backoff;
-	bool list = backoff->count > 1;
+	bool list = backoff->delays.count > 1;
 
 	/* -T 0 means no deadline, so that the limit of attempts must stay. */
 	if (policy->deadline > 0 && text_of(given, "attempts") == NULL &&
@@ -647,9 +627,9 @@ complete(struct policy *policy, const char *const given[])
 	if (text_of(given, "max-delay") == NULL) {
 		backoff->cap =
 		    number_greater(30 * NANOS_SECOND, backoff->floor);
-		for (int i = 0; i < backoff->count; i++)
-			backoff->cap =
-			    number_greater(backoff->cap, backoff->delays[i]);
+		for (int i = 0; i < backoff->delays.count; i++)
+			backoff->cap = number_greater(
+			    backoff->cap, backoff->delays.list[i]);
 	}
 	if (backoff->cap < backoff->floor)
 		refuse(given, "max-delay", "below --min-delay");
@@ -808,8 +788,7 @@ options_parse(int argc, char **argv)
 			.kind = BACKOFF_EXPONENTIAL,
 			.jitter = JITTER_FULL,
 			.factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
-			.delays = { NANOS_SECOND },
-			.count = 1,
+			.delays = { { NANOS_SECOND }, 1 },
 		},
 		.max_retry_after = 5 * NANOS_MINUTE,
 		.stdin_max = INT64_C(1) << 30,

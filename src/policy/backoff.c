@@ -86,15 +86,16 @@ grown(const struct backoff *backoff, nanos base, int64_t n)
 nanos
 backoff_envelope(const struct backoff *backoff, int64_t n)
 {
-	int64_t last = backoff->count;
+	const struct spans *delays = &backoff->delays;
+	int64_t last = delays->count;
 	nanos delay;
 
 	if (n < last)
-		delay = backoff->delays[n - 1];
+		delay = delays->list[n - 1];
 	else if (backoff->grows || last == 1)
-		delay = grown(backoff, backoff->delays[last - 1], n - last + 1);
+		delay = grown(backoff, delays->list[last - 1], n - last + 1);
 	else
-		delay = backoff->delays[last - 1];
+		delay = delays->list[last - 1];
 	return number_lesser(
 	    number_greater(delay, backoff->floor), backoff->cap);
 }
@@ -102,10 +103,9 @@ backoff_envelope(const struct backoff *backoff, int64_t n)
 nanos
 backoff_base(const struct backoff *backoff)
 {
-	for (int i = 0; i < backoff->count; i++) {
-		if (backoff->delays[i] > 0)
-			return backoff->delays[i];
-	}
+	for (int i = 0; i < backoff->delays.count; i++)
+		if (backoff->delays.list[i] > 0)
+			return backoff->delays.list[i];
 	return 0;
 }
 

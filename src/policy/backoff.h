@@ -12,8 +12,12 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* The most elements in a list of delays. */
-#define BACKOFF_DELAYS 64
+/* A list of times, which people give separated by commas. */
+#define SPANS_MOST 64
+struct spans {
+	nanos list[SPANS_MOST];
+	int count;
+};
 
 /* Parts of one in struct backoff's factor. */
 #define BACKOFF_FACTOR_ONE 1000000
@@ -39,8 +43,7 @@ struct backoff {
 		       repeated. A single delay always grows */
 	enum jitter jitter;
 	int64_t factor; /* in millionths, at least BACKOFF_FACTOR_ONE */
-	nanos delays[BACKOFF_DELAYS];
-	int count; /* elements of delays, 1 or more */
+	struct spans delays; /* 1 or more */
 	nanos floor, cap; /* floor <= cap */
 };
 

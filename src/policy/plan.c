@@ -234,7 +234,7 @@ plan_retries(const struct history *history)
 nanos
 plan_timeout(const struct policy *policy, int64_t attempt)
 {
-	const struct timeouts *timeouts = &policy->timeouts;
+	const struct spans *timeouts = &policy->timeouts;
 
 	if (timeouts->count == 0)
 		return 0;

@@ -15,9 +15,6 @@
 /* --attempts inf. */
 #define POLICY_UNLIMITED INT64_MAX
 
-/* The most elements of --timeout. */
-#define POLICY_TIMEOUTS 64
-
 /* The most times that --limit may be given. */
 #define POLICY_LIMITS 16
 
@@ -87,12 +84,6 @@ struct given {
 	struct given *next;
 };
 
-/* Each element is the limit of one attempt, the last one of all later ones. */
-struct timeouts {
-	nanos list[POLICY_TIMEOUTS]; /* 0: this attempt has no limit */
-	int count; /* elements of list; 0: no attempt has a limit */
-};
-
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
@@ -104,7 +95,9 @@ struct policy {
 	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
-	struct timeouts timeouts;
+	/* Each is the limit of one attempt, the last one of all later ones; 0,
+	 * or none: no limit. */
+	struct spans timeouts;
 	nanos idle_timeout; /* the longest time without output; 0: none */
 	nanos kill_after; /* the time from signal to SIGKILL */
 	int signal; /* that ends an attempt at a limit of time */

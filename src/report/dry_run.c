@@ -188,7 +188,7 @@ void
 dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 {
 	const struct backoff *backoff = &policy->backoff;
-	const struct timeouts *timeouts = &policy->timeouts;
+	const struct spans *timeouts = &policy->timeouts;
 	int64_t retries = POLICY_UNLIMITED, attempts, listed;
 	bool endless;
 

@@ -132,11 +132,11 @@ check_refused(void)
 static void
 check_backoff(const struct backoff *backoff)
 {
-	if (backoff->count < 1 || backoff->count > BACKOFF_DELAYS ||
+	if (backoff->delays.count < 1 || backoff->delays.count > SPANS_MOST ||
 	    backoff->floor < 0 || backoff->cap < backoff->floor)
 		abort();
-	for (size_t i = 0; i < (size_t)backoff->count; i++)
-		if (backoff->delays[i] < 0)
+	for (size_t i = 0; i < (size_t)backoff->delays.count; i++)
+		if (backoff->delays.list[i] < 0)
 			abort();
 }
 

@@ -4,8 +4,7 @@
 enum type {
 	NUMBER,
 	SPAN,
-	DELAY,
-	TIMEOUT,
+	SPANS,
 	KIND,
 	JITTER,
 	FACTOR,
@@ -28,8 +27,8 @@ static const struct {
 	{ "min-delay", SPAN, AT(backoff.floor) },
 	{ "max-delay", SPAN, AT(backoff.cap) },
 	{ "budget-wait", SPAN, AT(budget.wait) },
-	{ "delay", DELAY, AT(backoff.delays) },
-	{ "timeout", TIMEOUT, AT(timeouts.list) },
+	{ "delay", SPANS, AT(backoff.delays) },
+	{ "timeout", SPANS, AT(timeouts) },
 	{ "backoff", KIND, 0 },
 	{ "jitter", JITTER, 0 },
 	{ "factor", FACTOR, 0 },
@@ -67,19 +66,18 @@ conditions_of(const char *list, struct watches *watches)
 	return set;
 }
 
-/* Reads "1s,2s" into list; returns how many there are. */
-static int
-read_spans(char *text, nanos *list)
+/* Reads "1s,2s". */
+static void
+read_spans(char *text, struct spans *spans)
 {
-	int count = 0;
 	char *part;
 
+	spans->count = 0;
 	while ((part = strsep(&text, ",")) != NULL) {
 		struct script script = script_of(part);
 
-		list[count++] = script_span(&script);
+		spans->list[spans->count++] = script_span(&script);
 	}
-	return count;
 }
 
 static void
@@ -101,11 +99,8 @@ read_value(struct script *script, struct asked *asked, char *text)
 	case SPAN:
 		*(nanos *)field = script_span(&value);
 		break;
-	case DELAY:
-		policy->backoff.count = read_spans(text, field);
-		break;
-	case TIMEOUT:
-		policy->timeouts.count = read_spans(text, field);
+	case SPANS:
+		read_spans(text, field);
 		break;
 	case KIND:
 		script_next(&value);
@@ -146,8 +141,7 @@ asked_read(struct script *script, struct asked *asked)
 				.consecutive = 1,
 				.backoff = { .jitter = JITTER_NONE,
 				    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
-				    .delays = { NANOS_SECOND },
-				    .count = 1,
+				    .delays = { { NANOS_SECOND }, 1 },
 				    .cap = 30 * NANOS_SECOND },
 				.max_retry_after = 5 * NANOS_MINUTE } };
 	asked->policy.watches.list = asked->watches;

@@ -13,8 +13,8 @@
 #define GROWING(how, base) \
 	{ \
 		.kind = (how), .grows = true, .jitter = JITTER_NONE, \
-		.factor = 2 * BACKOFF_FACTOR_ONE, .delays = { (base) }, \
-		.count = 1, .cap = NANOS_MAX \
+		.factor = 2 * BACKOFF_FACTOR_ONE, .delays = { { (base) }, 1 }, \
+		.cap = NANOS_MAX \
 	}
 
 /*
@@ -101,13 +101,13 @@ test_series(void)
 static void
 test_the_longest_list(void)
 {
-	struct backoff list = { .count = BACKOFF_DELAYS, .cap = NANOS_MAX };
+	struct backoff list = { .delays.count = SPANS_MOST, .cap = NANOS_MAX };
 
-	for (int i = 0; i < BACKOFF_DELAYS; i++)
-		list.delays[i] = i * 10;
-	for (int n = 1; n <= BACKOFF_DELAYS; n++)
+	for (int i = 0; i < SPANS_MOST; i++)
+		list.delays.list[i] = i * 10;
+	for (int n = 1; n <= SPANS_MOST; n++)
 		EQUAL("list", backoff_envelope(&list, n), (n - 1) * 10);
-	EQUAL("list", backoff_envelope(&list, BACKOFF_DELAYS + 1), 630);
+	EQUAL("list", backoff_envelope(&list, SPANS_MOST + 1), 630);
 }
 
 static const int64_t factors[] = { 1000000, 1000001, 1000010, 1100000, 1500000,
@@ -486,18 +486,18 @@ test_every_value_is_as_likely(void)
 static void
 test_the_base_is_the_first_delay_above_0(void)
 {
-	struct backoff backoff = { .delays = { 5 }, .count = 1 };
+	struct backoff backoff = { .delays = { { 5 }, 1 } };
 
 	EQUAL("5", backoff_base(&backoff), 5);
-	backoff.count = 3;
+	backoff.delays.count = 3;
 	EQUAL("5,0,0", backoff_base(&backoff), 5);
-	backoff.delays[0] = 0;
+	backoff.delays.list[0] = 0;
 	EQUAL("0,0,0", backoff_base(&backoff), 0);
-	backoff.delays[2] = 7;
+	backoff.delays.list[2] = 7;
 	EQUAL("0,0,7", backoff_base(&backoff), 7);
-	backoff.delays[1] = 9;
+	backoff.delays.list[1] = 9;
 	EQUAL("0,9,7", backoff_base(&backoff), 9);
-	backoff.count = 1;
+	backoff.delays.count = 1;
 	EQUAL("0", backoff_base(&backoff), 0);
 }
 

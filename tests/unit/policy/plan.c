@@ -1055,9 +1055,9 @@ test_the_least_delay_after_429(void)
 	}
 	HOLDS("503", below > 900);
 	/* -d 0,2s: the first retry is at once, but not after a 429. */
-	policy.backoff.delays[0] = 0;
-	policy.backoff.delays[1] = SECONDS(2);
-	policy.backoff.count = 2;
+	policy.backoff.delays.list[0] = 0;
+	policy.backoff.delays.list[1] = SECONDS(2);
+	policy.backoff.delays.count = 2;
 	policy.backoff.jitter = JITTER_NONE;
 	EQUAL("429", delay_after(&policy, many, 1), SECONDS(2));
 	EQUAL("503", delay_after(&policy, down, 1), 0);
@@ -1065,7 +1065,7 @@ test_the_least_delay_after_429(void)
 	EQUAL("429, no time", delay_after(&policy, many, 1), -1);
 	/* -d 0: there is no base. */
 	policy = asked_policy("attempts=4");
-	policy.backoff.delays[0] = 0;
+	policy.backoff.delays.list[0] = 0;
 	EQUAL("-d 0", delay_after(&policy, many, 1), 0);
 }
 

@@ -260,7 +260,7 @@ test_saturation(void)
 					    "max-delay=ever timeout=1ns");
 	struct forecast forecast;
 
-	policy.backoff.delays[0] = NANOS_MAX / 2;
+	policy.backoff.delays.list[0] = NANOS_MAX / 2;
 	forecast = forecast_of(&policy);
 	EQUAL("delays", forecast.total.least, NANOS_MAX);
 	EQUAL("delays", forecast.worst, NANOS_MAX);
@@ -395,7 +395,7 @@ test_timeouts(void)
 		nanos sum;
 
 		asked_read(&script, &asked);
-		asked.policy.backoff.delays[0] = 0;
+		asked.policy.backoff.delays.list[0] = 0;
 		forecast = forecast_of(&asked.policy);
 		script_next(&script);
 		EQUAL(timed[i],
