@@ -25,16 +25,6 @@
 /* Room for the first lines of /proc/PID/fdinfo/N. */
 #define INFO_ROOM 64
 
-/* The search in /proc for processes that share an offset with retry. */
-struct scan {
-	int fd; /* retry's descriptor */
-	struct stat file; /* of fd */
-	char info[INFO_ROOM]; /* of fd, by procfs_position() */
-	pid_t pid; /* the process that is examined */
-	int directory; /* of its descriptors, in /proc */
-	bool suspect; /* the process may have moved the offset */
-};
-
 /* An inotify descriptor that reports the next read of fd's file, or -1. */
 static int
 open_inotify(int fd)
@@ -250,66 +240,65 @@ waits(pid_t pid)
 	return getpgid(pid) == getpgrp() || procfs_foreground() == getpgrp();
 }
 
-/* False, which ends the listing, if this descriptor makes pid a suspect. */
+/*
+ * Whether a process may have moved the offset of fd, of the file and with the
+ * position that are given. A process whose descriptors cannot be seen, and one
+ * that ends meanwhile, is trusted.
+ */
 static bool
-is_harmless(void *with, const char *name)
+is_suspect(pid_t pid, int fd, const struct stat *file, const char *position)
 {
-	struct scan *scan = with;
-	char info[INFO_ROOM];
-	struct stat file;
-	int64_t fd;
-	long order;
+	struct procfs_names names = { .directory =
+					  procfs_open_descriptors(pid) };
+	bool same = false;
+	const char *name;
 
-	if (!number_whole(name, strlen(name), &fd) ||
-	    fstatat(scan->directory, name, &file, 0) == -1 ||
-	    file.st_dev != scan->file.st_dev ||
-	    file.st_ino != scan->file.st_ino)
-		return true;
-	/* If kcmp(2) is forbidden, as in many containers, a descriptor of the
-	 * same file at the same offset counts as the same. */
-	order = syscall(
-	    SYS_kcmp, getpid(), scan->pid, KCMP_FILE, scan->fd, (int)fd);
-	if (order == -1 &&
-	    procfs_position(info, sizeof info, scan->pid, (int)fd))
-		order = strcmp(info, scan->info);
-	scan->suspect = order == 0 && !waits(scan->pid);
-	return !scan->suspect;
-}
+	if (names.directory == -1)
+		return false;
+	while (!same && (name = procfs_next(&names)) != NULL) {
+		char info[INFO_ROOM];
+		struct stat other;
+		int64_t number;
+		long order;
 
-/* False, which ends the listing, if a process is suspect. A process whose
- * descriptors cannot be seen is trusted. */
-static bool
-is_trusted(void *with, const char *name)
-{
-	struct scan *scan = with;
-	int64_t pid;
-
-	if (!number_whole(name, strlen(name), &pid) || pid == getpid())
-		return true;
-	scan->pid = (pid_t)pid;
-	scan->directory = procfs_open_descriptors(scan->pid);
-	if (scan->directory == -1)
-		return true;
-	/* The listing may also fail, if the process ends meanwhile. */
-	procfs_list(scan->directory, is_harmless, scan);
-	close(scan->directory);
-	return !scan->suspect;
+		if (!number_whole(name, strlen(name), &number) ||
+		    fstatat(names.directory, name, &other, 0) == -1 ||
+		    other.st_dev != file->st_dev ||
+		    other.st_ino != file->st_ino)
+			continue;
+		/* If kcmp(2) is forbidden, as in many containers, a descriptor
+		 * of the same file at the same offset counts as the same. */
+		order = syscall(
+		    SYS_kcmp, getpid(), pid, KCMP_FILE, fd, (int)number);
+		if (order == -1 &&
+		    procfs_position(info, sizeof info, pid, (int)number))
+			order = strcmp(info, position);
+		same = order == 0;
+	}
+	close(names.directory);
+	return same && !waits(pid);
 }
 
 bool
 read_guard_shared(int fd)
 {
-	struct scan scan = { .fd = fd };
-	int all;
-	bool trusted;
+	struct procfs_names all = { .directory = -1 };
+	char position[INFO_ROOM];
+	bool shared = false;
+	struct stat file;
+	const char *name;
+	int64_t pid;
 
-	if (!procfs_visible() || fstat(fd, &scan.file) == -1 ||
-	    !procfs_position(scan.info, sizeof scan.info, getpid(), fd))
+	if (!procfs_visible() || fstat(fd, &file) == -1 ||
+	    !procfs_position(position, sizeof position, getpid(), fd))
 		return true;
-	all = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (all == -1)
+	all.directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (all.directory == -1)
 		return true;
-	trusted = procfs_list(all, is_trusted, &scan);
-	close(all);
-	return !trusted;
+	while (!shared && (name = procfs_next(&all)) != NULL)
+		shared = number_whole(name, strlen(name), &pid) &&
+		    pid != getpid() &&
+		    is_suspect((pid_t)pid, fd, &file, position);
+	close(all.directory);
+	return shared || all.length < 0;
 }

@@ -156,58 +156,46 @@ procfs_same_clock(pid_t pid)
 	return sys_space() == (errno == ENOENT ? 0 : FIRST_CLOCK);
 }
 
-bool
-procfs_list(int directory, bool (*each)(void *to, const char *name), void *to)
+const char *
+procfs_next(struct procfs_names *names)
 {
-	_Alignas(struct entry) char entries[2048];
-	long got;
+	const struct entry *entry;
 
-	while ((got = syscall(
-		    SYS_getdents64, directory, entries, sizeof entries)) > 0) {
-		for (long at = 0; at < got;) {
-			const struct entry *entry =
-			    (const struct entry *)(const void *)(entries + at);
-
-			if (!each(to, entry->name))
-				return false;
-			at += entry->length;
-		}
+	if (names->at == names->length) {
+		names->at = 0;
+		names->length = syscall(SYS_getdents64, names->directory,
+		    names->entries, sizeof names->entries);
+		if (names->length <= 0)
+			return NULL;
 	}
-	return got == 0;
+	entry = (const void *)(names->entries + names->at);
+	names->at += entry->length;
+	return entry->name;
 }
 
-/* The threads of a process, and what to call for their children. */
-struct threads {
-	pid_t parent;
-	void (*each)(void *to, pid_t pid, pid_t parent);
-	void *to;
-	bool known; /* the children of a thread could be read */
-};
-
+/* Calls each for the children of a thread. False if they cannot be read. */
 static bool
-list_thread(void *to, const char *name)
+list_thread(const char *thread, pid_t parent,
+    void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
-	struct threads *threads = to;
 	char text[1024];
 	ssize_t got;
 	pid_t pid = 0;
-	int fd =
-	    open_path(0, "/proc/%d/task/%s/children", threads->parent, name);
+	int fd = open_path(0, "/proc/%d/task/%s/children", parent, thread);
 
 	if (fd == -1)
-		return true;
+		return false;
 	while ((got = read(fd, text, sizeof text)) > 0) {
 		for (ssize_t i = 0; i < got; i++) {
 			if (text[i] != ' ') {
 				pid = pid * 10 + (text[i] - '0');
 				continue;
 			}
-			threads->each(threads->to, pid, threads->parent);
+			each(to, pid, parent);
 			pid = 0;
 		}
 	}
 	close(fd);
-	threads->known = true;
 	return true;
 }
 
@@ -215,14 +203,17 @@ bool
 procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
-	struct threads threads = { parent, each, to, false };
-	int fd = open_path(O_DIRECTORY, "/proc/%d/task", parent);
+	struct procfs_names threads = { .directory = open_path(O_DIRECTORY,
+					    "/proc/%d/task", parent) };
+	const char *thread;
+	bool known = false;
 
-	if (fd == -1)
+	if (threads.directory == -1)
 		return false;
-	procfs_list(fd, list_thread, &threads);
-	close(fd);
-	return threads.known;
+	while ((thread = procfs_next(&threads)) != NULL)
+		known |= list_thread(thread, parent, each, to);
+	close(threads.directory);
+	return known;
 }
 
 /*

@@ -57,12 +57,15 @@ bool procfs_visible(void);
  */
 pid_t procfs_foreground(void);
 
-/*
- * Calls each for the names in a directory. Stops, and returns false, when each
- * returns false or a name cannot be read.
- */
-bool
-procfs_list(int directory, bool (*each)(void *to, const char *name), void *to);
+/* The names in a directory. Begins as { .directory = a descriptor }. */
+struct procfs_names {
+	int directory;
+	long length, at; /* of entries; length is below 0 after an error */
+	_Alignas(uint64_t) char entries[2048];
+};
+
+/* The next name; NULL at the end, or after an error. */
+const char *procfs_next(struct procfs_names *names);
 
 /* Opens the directory of a process's descriptors, or -1. */
 int procfs_open_descriptors(pid_t pid);
