@@ -4,7 +4,7 @@ void
 hint_start(struct hint *hint)
 {
 	pattern_start(&hint->pattern);
-	hint->reader = (struct duration_reader){ .place = DURATION_IDLE };
+	hint->reader = (struct duration_reader){ .reads = false };
 	hint->last = '\n';
 	hint->given = false;
 }
@@ -15,7 +15,7 @@ hint_feed(struct hint *hint, const void *bytes, size_t length)
 	const unsigned char *at = bytes, *end = at + length;
 
 	while (at < end) {
-		bool reads = hint->reader.place != DURATION_IDLE, found;
+		bool reads = hint->reader.reads, found;
 		size_t count = pattern_next(
 		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &found);
 		nanos wait;

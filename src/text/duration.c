@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "text/number.h"
 #include "text/strview.h"
 
@@ -29,6 +28,15 @@ static const struct unit {
 };
 
 #define UNITS (sizeof units / sizeof *units)
+
+/* What numbers are made of, and units: letters and the bytes of a micro. */
+#define DIGITS "0123456789"
+#define LETTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"\xc2\xb5\xce\xbc"
+
+/* No number of a message is so long. */
+#define DIGITS_MOST 24
 
 /* The precision with which a duration below each bound is written. */
 static const struct {
@@ -118,42 +126,34 @@ duration_format(char room[DURATION_ROOM], nanos span)
 	return room;
 }
 
-/* Adds a byte to the number or word, which begins if the reader is elsewhere.
- * Of what is too long the rest is dropped. */
-static void
-keep(struct duration_reader *reader, enum duration_place place,
-    unsigned char byte)
+/* Cuts off those of these bytes with which rest starts. */
+static struct strview
+cut(struct strview *rest, const char *bytes)
 {
-	bool number = place == DURATION_NUMBER;
-	size_t *length = number ? &reader->digits : &reader->letters;
+	struct strview part = *rest;
 
-	if (reader->place != place)
-		*length = 0;
-	reader->place = place;
-	if (*length < (number ? DURATION_DIGITS : DURATION_LETTERS))
-		(number ? reader->number : reader->word)[(*length)++] =
-		    (char)byte;
+	*rest = strview_skip(part, bytes);
+	part.length -= rest->length;
+	return part;
 }
 
 /* Reads the number in units of size. False if it is malformed or too long. */
 static bool
-read_number(const struct duration_reader *reader, nanos size, nanos *span)
+read_number(struct strview number, nanos size, nanos *span)
 {
-	size_t length = reader->digits;
-
-	if (length == sizeof reader->number)
+	if (number.length >= DIGITS_MOST)
 		return false;
 	/* "Retrying in 5...": the stops end the sentence. */
-	while (length > 0 && reader->number[length - 1] == '.')
-		length--;
-	return number_decimal(reader->number, length, size, span);
+	while (number.length > 0 && number.at[number.length - 1] == '.')
+		number.length--;
+	return number_decimal(number.at, number.length, size, span);
 }
 
 /* The size of the unit that the word names, or 0. */
 static nanos
-unit_size(const struct duration_reader *reader)
+unit_size(struct strview word)
 {
-	struct strview word = { reader->word, reader->letters }, name;
+	struct strview name;
 
 	for (size_t i = 0; i < UNITS; i++) {
 		struct strview names = strview_of(units[i].words);
@@ -167,110 +167,107 @@ unit_size(const struct duration_reader *reader)
 }
 
 /*
- * Ends the duration behind its parts, or if it has none, behind a number: the
- * number may be bare, without a unit, in seconds. False if there is neither.
+ * Whether a number without a unit may end before this byte: punctuation that
+ * ends a sentence or a quotation, a control character, or the first byte of
+ * UTF-8 punctuation (U+2000 to U+2FFF).
  */
 static bool
-end(struct duration_reader *reader, bool bare, nanos *span)
+stops(char byte)
 {
-	reader->place = DURATION_IDLE;
-	if (reader->unit == 0)
-		return bare && read_number(reader, NANOS_SECOND, span);
-	*span = reader->span;
-	return true;
+	return (unsigned char)byte < ' ' || byte == '\xe2' ||
+	    strchr(" ;!?\"'`\\()[]{}<>|", byte) != NULL;
+}
+
+/*
+ * Whether a duration ends before the last byte of the text, which begins with a
+ * digit: *span, unless *given is false, as there is none. False if it may go
+ * on.
+ */
+static bool
+ends(struct strview rest, bool *given, nanos *span)
+{
+	nanos unit = 0; /* of the last part, such as "1h" of "1h30m" */
+
+	*given = false;
+	*span = 0;
+	for (;;) {
+		struct strview number = cut(&rest, DIGITS ".");
+		struct strview gap = cut(&rest, " \t");
+		struct strview word = cut(&rest, LETTERS);
+		nanos size = unit_size(word), part;
+
+		/* Behind "20," a digit would belong to the number. */
+		if (rest.length == 0 ||
+		    (word.length + gap.length == 0 && *rest.at == ',' &&
+			rest.length == 1))
+			return false;
+		if (word.length == 0 && unit == 0) {
+			bool comma = *rest.at == ',' &&
+			    (gap.length > 0 ||
+				!isdigit((unsigned char)rest.at[1]));
+
+			*given = (comma || stops(*rest.at)) &&
+			    read_number(number, NANOS_SECOND, span);
+		}
+		if (size == 0 || (unit != 0 && size >= unit) ||
+		    !read_number(number, size, &part))
+			return true;
+		*span = number_add(*span, part);
+		*given = true;
+		unit = size;
+		for (;;) {
+			rest = strview_skip(rest, " \t,");
+			if (rest.length == 0)
+				return false;
+			if (isdigit((unsigned char)*rest.at))
+				break;
+			if (*rest.at != 'a' && *rest.at != 'A')
+				return true;
+			word = cut(&rest, LETTERS);
+			if (rest.length == 0)
+				return false;
+			if (!strview_is(word, "and") ||
+			    (*rest.at != ' ' && *rest.at != '\t'))
+				return true;
+		}
+	}
 }
 
 void
 duration_start(struct duration_reader *reader, unsigned char before)
 {
-	reader->place = DURATION_START;
+	reader->reads = true;
 	reader->digit = isdigit(before);
-	reader->span = 0;
-	reader->unit = 0;
+	reader->length = 0;
 }
 
 bool
 duration_began(const struct duration_reader *reader)
 {
-	return reader->place > DURATION_START;
+	return reader->reads && reader->length > 0;
 }
 
 bool
 duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
 {
-	bool digit = isdigit(byte), blank = byte == ' ' || byte == '\t';
-	/* Of a unit: a letter, or a byte of a micro. */
-	bool letter = isalpha(byte) ||
-	    (byte != '\0' && strchr("\xc2\xb5\xce\xbc", byte) != NULL);
-	/*
-	 * A number without a unit may end before this byte: punctuation that
-	 * ends a sentence or a quotation, a control character, or the first
-	 * byte of UTF-8 punctuation (U+2000 to U+2FFF).
-	 */
-	bool stop = byte < ' ' || byte == 0xe2 ||
-	    strchr(" ;!?\"'`\\()[]{}<>|", byte) != NULL;
+	size_t length = reader->length;
+	bool given, first = isdigit(byte) && !reader->digit;
 
-	if (reader->place == DURATION_UNIT && !letter) {
-		nanos size = unit_size(reader), part;
-
-		if (size == 0 || (reader->unit != 0 && size >= reader->unit) ||
-		    !read_number(reader, size, &part))
-			return end(reader, false, span);
-		reader->span = number_add(reader->span, part);
-		reader->unit = size;
-		reader->place = DURATION_BETWEEN;
+	if (!reader->reads)
+		return false;
+	if (length == 0 && !first) {
+		reader->reads =
+		    byte != '\0' && strchr(" \t\"'`~", byte) != NULL;
+		reader->digit = false;
+		return false;
 	}
-	switch (reader->place) {
-	case DURATION_IDLE:
-		break;
-	case DURATION_START:
-		if (digit && !reader->digit)
-			keep(reader, DURATION_NUMBER, byte);
-		else if (byte != '\0' && strchr(" \t\"'`~", byte) != NULL)
-			reader->digit = false;
-		else
-			reader->place = DURATION_IDLE;
-		break;
-	case DURATION_NUMBER:
-		if (digit || byte == '.')
-			keep(reader, DURATION_NUMBER, byte);
-		else if (letter)
-			keep(reader, DURATION_UNIT, byte);
-		else if (blank)
-			reader->place = DURATION_GAP;
-		else if (byte == ',')
-			reader->place = DURATION_COMMA;
-		else
-			return end(reader, stop, span);
-		break;
-	case DURATION_COMMA:
-		return end(reader, !digit, span);
-	case DURATION_GAP:
-		if (letter)
-			keep(reader, DURATION_UNIT, byte);
-		else if (!blank)
-			return end(reader, stop || byte == ',', span);
-		break;
-	case DURATION_UNIT:
-		keep(reader, DURATION_UNIT, byte);
-		break;
-	case DURATION_BETWEEN:
-		if (digit)
-			keep(reader, DURATION_NUMBER, byte);
-		else if (byte == 'a' || byte == 'A')
-			keep(reader, DURATION_AND, byte);
-		else if (!blank && byte != ',')
-			return end(reader, false, span);
-		break;
-	case DURATION_AND:
-		if (letter)
-			keep(reader, DURATION_AND, byte);
-		else if (blank && reader->letters == 3 &&
-		    strncasecmp(reader->word, "and", 3) == 0)
-			reader->place = DURATION_BETWEEN;
-		else
-			return end(reader, false, span);
-		break;
-	}
-	return false;
+	/* One blank is as good as many. */
+	if (length > 0 && strview_blank((char)byte) &&
+	    reader->text[length - 1] == (char)byte)
+		return false;
+	reader->text[reader->length++] = (char)byte;
+	reader->reads =
+	    !ends((struct strview){ reader->text, length + 1 }, &given, span) &&
+	    reader->length < DURATION_MOST;
+	return !reader->reads && given;
 }

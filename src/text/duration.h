@@ -42,34 +42,20 @@ bool duration_parse(const char *text, size_t length, nanos *span);
  */
 char *duration_format(char room[DURATION_ROOM], nanos span);
 
-/* The longest number and the longest word that a reader keeps. */
-#define DURATION_DIGITS 24
-#define DURATION_LETTERS 16
-
-enum duration_place {
-	DURATION_IDLE, /* outside of a duration: bytes mean nothing */
-	DURATION_START, /* before the first number */
-	DURATION_NUMBER,
-	DURATION_COMMA, /* behind "20,": a digit would belong to the number */
-	DURATION_GAP, /* blanks behind a number */
-	DURATION_UNIT,
-	DURATION_BETWEEN, /* behind a unit */
-	DURATION_AND, /* in the word "and" */
-};
+/* The most bytes of a duration in a message. */
+#define DURATION_MOST 400
 
 /*
  * Reads a duration from a message for people, byte by byte. The message goes on
  * behind the duration, in any words: "20s.", "1.5 seconds", "6m0s", "1 minute
- * and 30 seconds", "~2 min, please", "\"30\"". All zero is idle. All but place
+ * and 30 seconds", "~2 min, please", "\"30\"". All zero is idle. All but reads
  * is private.
  */
 struct duration_reader {
-	enum duration_place place;
+	bool reads; /* if not, bytes mean nothing */
 	bool digit; /* at the start: the byte before is a digit */
-	nanos span; /* of the parts so far, such as "1h" of "1h30m" */
-	nanos unit; /* of the last part; 0: there is none yet */
-	size_t digits, letters;
-	char number[DURATION_DIGITS], word[DURATION_LETTERS];
+	size_t length; /* 0: before the first number */
+	char text[DURATION_MOST];
 };
 
 /*

@@ -31,7 +31,7 @@ ends_sentence(const uint8_t *text, size_t size)
 static void
 check_typed(const uint8_t *text, size_t size)
 {
-	struct duration_reader reader = { .place = DURATION_IDLE };
+	struct duration_reader reader = { .reads = false };
 	nanos typed, told = -1;
 	bool read = false;
 
