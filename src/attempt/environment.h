@@ -9,7 +9,6 @@
 #define ENVIRONMENT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include "sys/sys.h"
 #include "policy/plan.h"
 #include "trace/trace.h"

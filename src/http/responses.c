@@ -1,8 +1,6 @@
 #include "http/responses.h"
 
-#include <stdint.h>
 #include <string.h>
-#include "http/response_head.h"
 
 /* Whether a line is "Name: value", without a blank before the colon. */
 static bool

@@ -40,9 +40,6 @@ struct fact {
 	int64_t number;
 };
 
-/* The facts of a line. */
-#define FACTS(...) ((const struct fact[]){ __VA_ARGS__, { 0 } })
-
 struct line {
 	enum loudness least;
 	bool last; /* the line says how the invocation ended */

@@ -1,6 +1,5 @@
 #include "output/sd_notify.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "budget/snapshot.h"
 #include "sys/sys.h"
-#include "output/log.h"
 #include "output/writer.h"
 #include "store/segment_file.h"
 #include "store/segment_store.h"

@@ -556,20 +556,24 @@ write_trace(struct report *report, struct atomic_file *target)
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	const char *service = getenv("OTEL_SERVICE_NAME");
 	struct strview list = strview_of(given == NULL ? "" : given);
-	struct strview key = strview_of("service.name");
+	struct strview *name;
 	/* The decoded attributes are behind the resource. */
 	struct trace_resource *resource =
 	    malloc(sizeof *resource + list.length);
 
-	if (resource != NULL &&
-	    !trace_resource_parse(resource, list, (char *)(resource + 1)))
-		log_say(&target->loop->log, LOUDNESS_PLAIN,
-		    STRINGS("OTEL_RESOURCE_ATTRIBUTES ignored: malformed"));
-	if (resource != NULL && service != NULL && *service != '\0')
-		trace_resource_set(resource, key, strview_of(service));
-	else if (resource != NULL &&
-	    trace_resource_value(resource, key.at).length == 0)
-		trace_resource_set(resource, key, strview_of("retry"));
+	if (resource != NULL) {
+		if (!trace_resource_parse(
+			resource, list, (char *)(resource + 1)))
+			log_say(&target->loop->log, LOUDNESS_PLAIN,
+			    STRINGS("OTEL_RESOURCE_ATTRIBUTES ignored: "
+				    "malformed"));
+		name =
+		    trace_resource_value(resource, strview_of("service.name"));
+		if (service != NULL && *service != '\0')
+			*name = strview_of(service);
+		else if (name->length == 0)
+			*name = strview_of("retry");
+	}
 	report->resource = resource;
 	target->file = report->policy->trace;
 	target->put = put_trace;

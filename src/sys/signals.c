@@ -1,7 +1,6 @@
 #include "sys/signals.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct strview {
 	const char *at; /* may be NULL if length is 0 */

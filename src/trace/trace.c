@@ -108,17 +108,17 @@ same(struct strview a, struct strview b)
 	    (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
 }
 
-void
-trace_resource_set(
-    struct trace_resource *resource, struct strview key, struct strview value)
+struct strview *
+trace_resource_value(struct trace_resource *resource, struct strview key)
 {
 	size_t i = 0;
 
 	while (i < resource->count && !same(resource->attributes[i].key, key))
 		i++;
-	resource->attributes[i] = (struct trace_attribute){ key, value };
 	if (i == resource->count)
-		resource->count++;
+		resource->attributes[resource->count++] =
+		    (struct trace_attribute){ .key = key };
+	return &resource->attributes[i].value;
 }
 
 bool
@@ -135,7 +135,7 @@ trace_resource_parse(
 
 		if (pair && decode(&key, &room) && key.length > 0 &&
 		    decode(&value, &room)) {
-			trace_resource_set(resource, key, value);
+			*trace_resource_value(resource, key) = value;
 			good = resource->count <= TRACE_ATTRIBUTES;
 		}
 		if (!good) {
@@ -144,13 +144,4 @@ trace_resource_parse(
 		}
 	}
 	return true;
-}
-
-struct strview
-trace_resource_value(const struct trace_resource *resource, const char *key)
-{
-	for (size_t i = 0; i < resource->count; i++)
-		if (same(resource->attributes[i].key, strview_of(key)))
-			return resource->attributes[i].value;
-	return (struct strview){ NULL, 0 };
 }

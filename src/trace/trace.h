@@ -72,13 +72,9 @@ struct trace_resource {
 bool trace_resource_parse(
     struct trace_resource *resource, struct strview list, char *room);
 
-/* Gives a key another value, or adds the key, which may be one more than a list
- * may have. */
-void trace_resource_set(
-    struct trace_resource *resource, struct strview key, struct strview value);
-
-/* The value of a key; its length is 0 if there is none. */
-struct strview
-trace_resource_value(const struct trace_resource *resource, const char *key);
+/* The value of a key, which the caller may change. A key that is not there is
+ * added, with no value; that may be one more than a list may have. */
+struct strview *
+trace_resource_value(struct trace_resource *resource, struct strview key);
 
 #endif
