@@ -462,7 +462,7 @@ read_status(const struct http_request *request)
 	} else if (http.form == HTTP_STATUS_UNRECOGNISED) {
 		say_ignored(request, "unrecognised format");
 	}
-	if (http.doubtful)
+	if (http.after.doubtful)
 		log_say(request->log, LOUDNESS_VERBOSE,
 		    STRINGS("status file '", request->path,
 			"': a Retry-After was not understood"));

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "http/response_head.h"
 #include "http/responses.h"
-#include "http/retry_after.h"
 #include "text/date.h"
 #include "text/number.h"
 #include "text/strview.h"
@@ -342,7 +341,6 @@ http_status_parse(
 {
 	struct strview all = { bytes, length }, start = strview_trim(all);
 	struct response response = { 0 };
-	struct retry_after wait;
 	struct http_status http = { .form = HTTP_STATUS_UNRECOGNISED };
 
 	if (start.length == 0) {
@@ -378,11 +376,7 @@ http_status_parse(
 	/* No server has answered: a number beside 000 means something else. */
 	if (http.known && http.code == 0)
 		return http;
-	wait = retry_after_read(&response.fields, now);
-	http.has_wait = wait.given;
-	http.wait = wait.wait;
-	http.never = wait.never;
-	http.doubtful = wait.doubtful;
+	http.after = retry_after_read(&response.fields, now);
 	return http;
 }
 
@@ -401,7 +395,7 @@ http_status_judge(const struct http_status *http)
 		break;
 	case 403:
 	case 413:
-		retry = http->has_wait;
+		retry = http->after.given;
 		break;
 	case 501:
 	case 505:
@@ -412,6 +406,6 @@ http_status_judge(const struct http_status *http)
 		retry = false;
 		break;
 	}
-	return retry && !http->never ? HTTP_STATUS_SAYS_RETRY
-				     : HTTP_STATUS_SAYS_STOP;
+	return retry && !http->after.never ? HTTP_STATUS_SAYS_RETRY
+					   : HTTP_STATUS_SAYS_STOP;
 }

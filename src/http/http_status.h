@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "text/duration.h"
+#include "http/retry_after.h"
 
 /* What the file contains, recognised by its content alone. */
 enum http_status_form {
@@ -35,10 +35,7 @@ struct http_status {
 	bool unread; /* there was a file, but it could not be read */
 	bool known; /* the code is; if not, only the exit status counts */
 	int code; /* of the last response; 0 is curl's 000: there was none */
-	bool has_wait; /* the server named a wait */
-	nanos wait; /* that wait, from the moment of its response */
-	bool never; /* the server asked not to be asked again */
-	bool doubtful; /* a wait that could not be understood was ignored */
+	struct retry_after after; /* the wait that the server named */
 };
 
 enum http_status_meaning {
@@ -75,8 +72,8 @@ struct http_status http_status_parse(const char *bytes, size_t length,
  * stop. A code above 599 counts as 5xx (RFC 9110 section 15). The meaning is
  * HTTP_STATUS_SAYS_NOTHING for 2xx, 3xx, no response and no code.
  *
- * If never is set, a code that would be retried stops. With gRPC's 200, never
- * changes nothing here: the caller has to check it.
+ * If after.never is set, a code that would be retried stops. With gRPC's 200,
+ * it changes nothing here: the caller has to check it.
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 

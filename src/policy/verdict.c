@@ -136,7 +136,7 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 	}
 
 	/* gRPC refuses a retry in a response with status 200. */
-	if (http->never)
+	if (http->after.never)
 		return retry_if(false, "http");
 	if (http->known && http->code >= 400 &&
 	    conditions_has_http(retry_on, 0))
@@ -251,5 +251,5 @@ nanos
 verdict_wait(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
-	    outcome->http.has_wait ? outcome->http.wait : -1);
+	    outcome->http.after.given ? outcome->http.after.wait : -1);
 }

@@ -13,7 +13,7 @@
 /* The columns of the table are not moved for keys longer than this. */
 #define KEY_COLUMN_MOST 40
 
-/* What a field counts, and how programs get it. */
+/* What a figure counts, and how programs get it. */
 enum kind {
 	KIND_COUNT,
 	KIND_PARTS, /* millionths */
@@ -23,7 +23,7 @@ enum kind {
 	KIND_STATE, /* enum breaker_state */
 };
 
-/* Whose numbers have a field, as bits. */
+/* Whose budgets have a figure, as bits. */
 enum scope {
 	SCOPE_HOST = 1, /* the host's budget */
 	SCOPE_FLEET = 2, /* the fleet's budget, as its server knows it */
@@ -32,10 +32,11 @@ enum scope {
 };
 
 /*
- * A field of a snapshot and its names; a name that is empty keeps it out of
- * that format. Text within the row needs no relocation at start-up.
+ * A figure of a budget, in a snapshot, and its names; a name that is empty
+ * keeps it out of that format. Text within the row needs no relocation at
+ * start-up.
  */
-struct field {
+struct figure {
 	size_t at;
 	enum scope scope;
 	enum kind kind;
@@ -46,9 +47,9 @@ struct field {
 };
 
 #define AT(member) offsetof(struct snapshot, member)
-#define FIELDS (sizeof fields / sizeof *fields)
+#define FIGURES (sizeof figures / sizeof *figures)
 
-static const struct field fields[] = {
+static const struct figure figures[] = {
 	{ AT(retries), SCOPE_ANY, KIND_COUNT, "RETRIES", "", "retries",
 	    "window_retries", "Retries in the window." },
 	{ AT(limit), SCOPE_ANY, KIND_COUNT, "LIMIT", "", "limit", "limit",
@@ -118,24 +119,24 @@ static const char states[][16] = {
 };
 
 static int64_t
-value_of(const struct snapshot *snapshot, const struct field *field)
+value_of(const struct snapshot *snapshot, const struct figure *figure)
 {
 	int64_t value;
 
-	memcpy(&value, (const char *)snapshot + field->at, sizeof value);
+	memcpy(&value, (const char *)snapshot + figure->at, sizeof value);
 	return value;
 }
 
 /* A value for programs; none stands for SNAPSHOT_NONE. */
 static const char *
 exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
-    const struct field *field, const char *none)
+    const struct figure *figure, const char *none)
 {
-	int64_t value = value_of(snapshot, field);
+	int64_t value = value_of(snapshot, figure);
 
 	if (value == SNAPSHOT_NONE)
 		return none;
-	switch (field->kind) {
+	switch (figure->kind) {
 	case KIND_PARTS:
 		return number_put_decimal(room, value, WINDOW_RATIO_ONE);
 	case KIND_SPAN:
@@ -155,17 +156,17 @@ exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
 /* A value for people. */
 static const char *
 rounded(char room[DURATION_ROOM], const struct snapshot *snapshot,
-    const struct field *field)
+    const struct figure *figure)
 {
-	int64_t value = value_of(snapshot, field);
+	int64_t value = value_of(snapshot, figure);
 
 	if (value == SNAPSHOT_NONE)
 		return "-";
-	if (field->kind == KIND_NEXT && value == 0)
+	if (figure->kind == KIND_NEXT && value == 0)
 		return "now";
-	if (field->kind == KIND_SPAN || field->kind == KIND_NEXT)
+	if (figure->kind == KIND_SPAN || figure->kind == KIND_NEXT)
 		return duration_format(room, value);
-	if (field->kind != KIND_PARTS)
+	if (figure->kind != KIND_PARTS)
 		return number_put(room, value);
 	/* Always two decimals, which align in a column. */
 	value = number_round(value, WINDOW_RATIO_ONE / 100);
@@ -178,7 +179,7 @@ rounded(char room[DURATION_ROOM], const struct snapshot *snapshot,
  * JSON
  */
 
-/* Puts the fields of a scope; those of one object stand together. */
+/* Puts the figures of a scope; those of one object stand together. */
 static void
 put_members(
     struct writer *writer, const struct snapshot *snapshot, enum scope scope)
@@ -186,25 +187,25 @@ put_members(
 	const char *object = "";
 	char room[NUMBER_ROOM];
 
-	for (const struct field *field = fields; field < fields + FIELDS;
-	     field++) {
-		if ((field->scope & scope) == 0)
+	for (const struct figure *figure = figures; figure < figures + FIGURES;
+	     figure++) {
+		if ((figure->scope & scope) == 0)
 			continue;
-		if (strcmp(object, field->object) != 0) {
+		if (strcmp(object, figure->object) != 0) {
 			if (*object != '\0')
 				writer_json_end(writer, '}');
-			object = field->object;
+			object = figure->object;
 			if (*object != '\0')
 				writer_json_begin(writer, object, '{');
 		}
-		if (field->kind == KIND_STATE)
-			writer_json_string(writer, field->name,
+		if (figure->kind == KIND_STATE)
+			writer_json_string(writer, figure->name,
 			    snapshot_is_known(snapshot)
 				? states[snapshot->breaker]
 				: NULL);
 		else
-			writer_json_raw(writer, field->name,
-			    exact(room, snapshot, field, "null"));
+			writer_json_raw(writer, figure->name,
+			    exact(room, snapshot, figure, "null"));
 	}
 	if (*object != '\0')
 		writer_json_end(writer, '}');
@@ -281,18 +282,18 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 	    scope == SCOPE_HOST ? "retry_budget_" : "retry_fleet_";
 	char room[NUMBER_ROOM];
 
-	for (const struct field *field = fields; field < fields + FIELDS;
-	     field++) {
-		if ((field->scope & scope) == 0)
+	for (const struct figure *figure = figures; figure < figures + FIGURES;
+	     figure++) {
+		if ((figure->scope & scope) == 0)
 			continue;
-		put_description(writer, prefix, field->metric,
-		    strcmp(field->object, "totals") == 0, field->help);
+		put_description(writer, prefix, figure->metric,
+		    strcmp(figure->object, "totals") == 0, figure->help);
 		for (size_t i = 0; i < count; i++)
 			if (scope == SCOPE_VIEW ||
 			    snapshot_is_known(&snapshots[i]))
-				put_sample(writer, prefix, field->metric,
+				put_sample(writer, prefix, figure->metric,
 				    &snapshots[i],
-				    exact(room, &snapshots[i], field, "NaN"));
+				    exact(room, &snapshots[i], figure, "NaN"));
 	}
 }
 
@@ -363,7 +364,7 @@ put_view(struct writer *writer, const struct host_view *view)
 struct widths {
 	size_t key;
 	size_t scope; /* 0: there is no such column */
-	size_t field[FIELDS]; /* the same */
+	size_t figure[FIGURES]; /* the same */
 };
 
 /* Makes the columns wide enough for a budget. */
@@ -378,11 +379,11 @@ widen(struct widths *widths, const struct snapshot *snapshot)
 	    &scratch, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 	if (scratch.column > widths->key && scratch.column <= KEY_COLUMN_MOST)
 		widths->key = scratch.column;
-	for (size_t i = 0; i < FIELDS; i++) {
-		size_t width = strlen(rounded(room, snapshot, &fields[i]));
+	for (size_t i = 0; i < FIGURES; i++) {
+		size_t width = strlen(rounded(room, snapshot, &figures[i]));
 
-		if (widths->field[i] > 0 && widths->field[i] < width)
-			widths->field[i] = width;
+		if (widths->figure[i] > 0 && widths->figure[i] < width)
+			widths->figure[i] = width;
 	}
 }
 
@@ -408,14 +409,14 @@ begin_line(struct writer *writer, const struct widths *widths,
 		end += 2 + widths->scope;
 		writer_pad(writer, end);
 	}
-	for (size_t i = 0; i < FIELDS; i++) {
-		if (widths->field[i] == 0)
+	for (size_t i = 0; i < FIGURES; i++) {
+		if (widths->figure[i] == 0)
 			continue;
 		writer_put(writer, "  ");
-		end += 2 + widths->field[i];
+		end += 2 + widths->figure[i];
 		writer_put_right(writer, end,
-		    snapshot == NULL ? fields[i].title
-				     : rounded(room, snapshot, &fields[i]));
+		    snapshot == NULL ? figures[i].title
+				     : rounded(room, snapshot, &figures[i]));
 	}
 	writer_put(writer, "  ");
 }
@@ -428,9 +429,9 @@ put_table(struct writer *writer, const struct budget_list *list)
 	struct widths widths = { .key = strlen("KEY"),
 		.scope = fleet ? strlen("SCOPE") : 0 };
 
-	for (size_t i = 0; i < FIELDS; i++)
-		if ((fields[i].scope & shown) != 0)
-			widths.field[i] = strlen(fields[i].title);
+	for (size_t i = 0; i < FIGURES; i++)
+		if ((figures[i].scope & shown) != 0)
+			widths.figure[i] = strlen(figures[i].title);
 	for (size_t i = 0; i < list->count; i++) {
 		widen(&widths, &list->snapshots[i]);
 		if (fleet)

@@ -259,7 +259,7 @@ add_rule(struct message *message)
 	const struct given *list, *preset;
 	bool listed, known;
 
-	if (strcmp(rule, "http") == 0 && http->never) {
+	if (strcmp(rule, "http") == 0 && http->after.never) {
 		add(message, STRINGS("the server wants no retry"));
 		return;
 	}

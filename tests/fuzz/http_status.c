@@ -12,16 +12,19 @@ check(const struct http_status *http)
 {
 	if (http->known && (http->code < 0 || http->code > 999))
 		abort();
-	if (http->wait < 0 || (!http->has_wait && http->wait != 0))
+	if (http->after.wait < 0 ||
+	    (!http->after.given && http->after.wait != 0))
 		abort();
-	if (http->known && http->code == 0 && (http->has_wait || http->never))
+	if (http->known && http->code == 0 &&
+	    (http->after.given || http->after.never))
 		abort();
 	if (http->form <= HTTP_STATUS_UNRECOGNISED &&
-	    (http->known || http->has_wait || http->never))
+	    (http->known || http->after.given || http->after.never))
 		abort();
 	if (!http->known && http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
 		abort();
-	if (http->never && http_status_judge(http) == HTTP_STATUS_SAYS_RETRY)
+	if (http->after.never &&
+	    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY)
 		abort();
 	if (http->form > HTTP_STATUS_HEADER_JSON)
 		abort();

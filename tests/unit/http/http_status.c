@@ -57,13 +57,13 @@ parse(const char *bytes, size_t length, nanos now)
 static const char *
 put_wait(char room[32], const struct http_status *http)
 {
-	if (http->never)
+	if (http->after.never)
 		return "never";
-	if (!http->has_wait)
-		return http->doubtful ? "doubtful" : "none";
-	if (http->wait == NANOS_MAX)
+	if (!http->after.given)
+		return http->after.doubtful ? "doubtful" : "none";
+	if (http->after.wait == NANOS_MAX)
 		return "for ever";
-	snprintf(room, 32, "%.10gs", (double)http->wait / NANOS_SECOND);
+	snprintf(room, 32, "%.10gs", (double)http->after.wait / NANOS_SECOND);
 	return room;
 }
 
@@ -668,7 +668,7 @@ test_any_bytes_may_stand_between(void)
 	struct http_status http = parse(text, sizeof text - 1, NOW);
 
 	EQUAL("bytes", http.code, 503);
-	EQUAL("bytes", http.wait, 5 * NANOS_SECOND);
+	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
 	EQUAL("no bytes",
 	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
 	    HTTP_STATUS_EMPTY);
@@ -822,7 +822,8 @@ test_a_malformed_field_sets_doubtful(void)
 				   "Retry-After-Ms: 5\n\n";
 	struct http_status http = parse(text, sizeof text - 1, NOW);
 
-	HOLDS(text, http.has_wait && http.doubtful && !http.never);
+	HOLDS(
+	    text, http.after.given && http.after.doubtful && !http.after.never);
 }
 
 static void
@@ -925,9 +926,9 @@ test_judgement(void)
 			want = code == with_wait[i] ? HTTP_STATUS_SAYS_RETRY
 						    : want;
 		EQUAL(row, http_status_judge(&http), plain);
-		http.has_wait = true;
+		http.after.given = true;
 		EQUAL(row, http_status_judge(&http), want);
-		http.never = true;
+		http.after.never = true;
 		EQUAL(row, http_status_judge(&http),
 		    code < 400 ? HTTP_STATUS_SAYS_NOTHING
 			       : HTTP_STATUS_SAYS_STOP);

@@ -126,11 +126,11 @@ read_outcome(struct script *script, const struct watches *watches)
 			outcome.http.known = script_is(script, "http");
 			outcome.http.code = (int)script_number(script);
 		} else if (script_is(script, "never"))
-			outcome.http.never = true;
+			outcome.http.after.never = true;
 		else if (script_is(script, "wait") ||
 		    script_is(script, "unset-wait")) {
-			outcome.http.has_wait = script_is(script, "wait");
-			outcome.http.wait = script_span(script);
+			outcome.http.after.given = script_is(script, "wait");
+			outcome.http.after.wait = script_span(script);
 		} else if (script_is(script, "hint")) {
 			outcome.has_hint = true;
 			outcome.hint = script_span(script);
@@ -582,7 +582,7 @@ test_verdicts_of_every_http_status(void)
 		    again && code >= 400 ? VERDICT_RETRY : VERDICT_STOP);
 		EQUAL(row, verdict_with("retry=22", outcome),
 		    again ? VERDICT_RETRY : VERDICT_STOP);
-		outcome.http.has_wait = true;
+		outcome.http.after.given = true;
 		EQUAL(row, verdict_with("", outcome),
 		    later ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.code = 0;
@@ -1023,7 +1023,7 @@ test_jitter_goes_upward_from_a_named_wait(void)
 
 			policy.backoff.jitter = (enum jitter)jitter;
 			policy.deadline = SECONDS(rows[i].deadline);
-			busy.http.wait = SECONDS(rows[i].wait);
+			busy.http.after.wait = SECONDS(rows[i].wait);
 			for (uint64_t seed = 0; seed < 1000; seed++) {
 				nanos delay = delay_after(&policy, busy, seed);
 
