@@ -138,102 +138,83 @@ take_fleet(const struct argument *argument, struct policy *policy)
 	fleet->text = argument->text;
 }
 
-static const char *
-check_key(const char *text)
+static void
+check_key(const struct argument *argument, struct policy *policy)
 {
-	return strlen(text) > SEGMENT_KEY ? "longer than 1024 bytes" : NULL;
+	(void)policy;
+	if (strlen(argument->text) > SEGMENT_KEY)
+		option_refuse(argument, "longer than 1024 bytes");
 }
 
 /* A token: RFC 9110, section 5.6.2. */
-static const char *
-check_method(const char *text)
+static void
+check_method(const struct argument *argument, struct policy *policy)
 {
-	size_t length = strspn(text,
+	size_t length = strspn(argument->text,
 	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-	return length == 0 || text[length] != '\0' ? "not an HTTP method"
-						   : NULL;
+	(void)policy;
+	if (length == 0 || argument->text[length] != '\0')
+		option_refuse(argument, "not an HTTP method");
 }
 
 /* The value of a header field. */
-static const char *
-check_header(const char *text)
+static void
+check_header(const struct argument *argument, struct policy *policy)
 {
+	const char *text = argument->text;
+
+	(void)policy;
 	/* A newline could begin another header. */
 	for (const char *c = text; *c != '\0'; c++)
 		if (iscntrl((unsigned char)*c))
-			return "contains a control character";
+			option_refuse(argument, "contains a control character");
 	/* curl does not send a header whose value is empty. */
-	return text[strspn(text, " ")] == '\0' ? "must not be empty" : NULL;
+	if (text[strspn(text, " ")] == '\0')
+		option_refuse(argument, "must not be empty");
 }
 
 /* With an escape in it the label would not be what the user looks for. */
-static const char *
-check_label(const char *text)
+static void
+check_label(const struct argument *argument, struct policy *policy)
 {
+	const char *text = argument->text, *end;
 	char shown[POLICY_LABEL];
 	size_t length = strlen(text);
-	const char *end;
 
+	(void)policy;
 	if (length > sizeof shown)
-		return "longer than 255 bytes";
+		option_refuse(argument, "longer than 255 bytes");
 	end =
 	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
-	return (size_t)(end - shown) == length &&
-		memcmp(shown, text, length) == 0
-	    ? NULL
-	    : "contains a control character, or is not UTF-8";
+	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)
+		option_refuse(
+		    argument, "contains a control character, or is not UTF-8");
 }
 
-/* Checks what is special, and stores the argument. */
+/* Checks or stores what is special, and stores any other argument. */
 static void
 store(const struct argument *argument, struct policy *policy)
 {
-	const char *why = NULL;
+	static void (*const specials[])(
+	    const struct argument *argument, struct policy *policy) = {
+		[SPECIAL_KEY] = check_key,
+		[SPECIAL_METHOD] = check_method,
+		[SPECIAL_HEADER] = check_header,
+		[SPECIAL_LABEL] = check_label,
+		[SPECIAL_LIMIT] = option_rules_limit,
+		[SPECIAL_SPANS] = take_spans,
+		[SPECIAL_SEED] = take_seed,
+		[SPECIAL_RETRY_AFTER] = option_rules_retry_after,
+		[SPECIAL_LIST] = option_rules_list,
+		[SPECIAL_PRESET] = option_rules_preset,
+		[SPECIAL_BREAKER] = take_breaker,
+		[SPECIAL_FLEET] = take_fleet,
+	};
 
-	switch (argument->option->special) {
-	case SPECIAL_NONE:
-		break;
-	case SPECIAL_KEY:
-		why = check_key(argument->text);
-		break;
-	case SPECIAL_METHOD:
-		why = check_method(argument->text);
-		break;
-	case SPECIAL_HEADER:
-		why = check_header(argument->text);
-		break;
-	case SPECIAL_LABEL:
-		why = check_label(argument->text);
-		break;
-	case SPECIAL_LIMIT:
-		option_rules_limit(argument, policy);
-		break;
-	case SPECIAL_SPANS:
-		take_spans(argument, policy);
-		break;
-	case SPECIAL_SEED:
-		take_seed(argument, policy);
-		break;
-	case SPECIAL_RETRY_AFTER:
-		option_rules_retry_after(argument, policy);
-		break;
-	case SPECIAL_LIST:
-		option_rules_list(argument, policy);
-		break;
-	case SPECIAL_PRESET:
-		option_rules_preset(argument, policy);
-		break;
-	case SPECIAL_BREAKER:
-		take_breaker(argument, policy);
-		break;
-	case SPECIAL_FLEET:
-		take_fleet(argument, policy);
-		break;
-	}
-	if (why != NULL)
-		option_refuse(argument, "%s", why);
+	if (argument->option->special != SPECIAL_NONE)
+		specials[argument->option->special](argument, policy);
 	option_store(argument, policy);
 }
 
