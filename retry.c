@@ -25,34 +25,33 @@
 static int
 gather(struct run *run)
 {
-	struct streams *streams = &run->loop.streams;
+	struct event_loop *loop = &run->loop;
+	bool required = run->policy->budget.required, calm;
 
-	if (!streams_open(streams, run->policy))
+	if (!streams_open(&loop->streams, run->policy))
 		return finish_without_output(run);
-	if (streams->input.unreplayed != NULL)
-		log_say(&run->loop.log, LOUDNESS_PLAIN,
+	if (loop->streams.input.unreplayed != NULL)
+		log_say(&loop->log, LOUDNESS_PLAIN,
 		    STRINGS("--replay-stdin: standard input is ",
-			streams->input.unreplayed,
+			loop->streams.input.unreplayed,
 			", which cannot be read again"));
-	if (!event_loop_await(
-		&run->loop, event_loop_input, run->history.deadline))
-		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
-	if (streams->input.too_long || streams->input.error != 0)
+	calm = event_loop_await(loop, event_loop_input, run->history.deadline);
+	if (calm &&
+	    (loop->streams.input.too_long || loop->streams.input.error != 0))
 		return finish_without_input(run);
-	if (run->policy->budget.required &&
-	    !event_loop_await(&run->loop, event_loop_budget, NANOS_MAX))
-		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
-	if (!budget_client_ready(&run->loop.budget))
+	if (calm && required)
+		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX);
+	if (calm && !budget_client_ready(&loop->budget))
 		return EXIT_STATUS_NO_BUDGET;
-	if (run->fleet == NULL || !run->policy->budget.required)
-		return 0;
-	fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
-	if (!event_loop_await(
-		&run->loop, event_loop_link, run->history.deadline))
-		return EXIT_STATUS_SIGNAL + run->loop.ending_signal;
-	return fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME))
-	    ? 0
-	    : EXIT_STATUS_NO_BUDGET;
+	if (calm && required && run->fleet != NULL) {
+		fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
+		calm = event_loop_await(
+		    loop, event_loop_link, run->history.deadline);
+		if (calm &&
+		    !fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME)))
+			return EXIT_STATUS_NO_BUDGET;
+	}
+	return calm ? 0 : EXIT_STATUS_SIGNAL + loop->ending_signal;
 }
 
 /*
