@@ -105,7 +105,6 @@ void
 report_admission(struct report *report, const struct admission *admission)
 {
 	enum host_decision decision = admission->fleet.decision;
-	enum fleet_verdict verdict = FLEET_VERDICT_NONE;
 	bool granted = admission->answer == ADMISSION_GRANTED;
 	struct entry *entry = latest(report);
 
@@ -114,16 +113,13 @@ report_admission(struct report *report, const struct admission *admission)
 		return;
 	if (admission->answer == ADMISSION_DENIED)
 		entry->budget_exhausted = true;
-	if (granted && decision == HOST_GRANTED)
-		verdict = FLEET_VERDICT_GRANTED;
-	else if (decision == HOST_DENIED)
-		verdict = FLEET_VERDICT_DENIED;
-	else if (granted && decision == HOST_ALONE)
-		verdict = FLEET_VERDICT_ALONE;
-	if (verdict == FLEET_VERDICT_NONE || verdict == entry->fleet)
+	if (decision == entry->fleet ||
+	    (decision != HOST_DENIED &&
+		(!granted ||
+		    (decision != HOST_GRANTED && decision != HOST_ALONE))))
 		return;
-	entry->fleet = verdict;
-	report->fleet[verdict]++;
+	entry->fleet = decision;
+	report->fleet[decision]++;
 }
 
 const struct entry *
@@ -190,9 +186,9 @@ put_attempt(struct writer *writer, const struct policy *policy,
     const struct entry *entry)
 {
 	static const char fleet_names[][8] = {
-		[FLEET_VERDICT_GRANTED] = "granted",
-		[FLEET_VERDICT_DENIED] = "denied",
-		[FLEET_VERDICT_ALONE] = "alone",
+		[HOST_GRANTED] = "granted",
+		[HOST_DENIED] = "denied",
+		[HOST_ALONE] = "alone",
 	};
 	const struct outcome *outcome = &entry->outcome;
 
@@ -215,8 +211,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	writer_json_raw(writer, "budget_exhausted",
 	    entry->budget_exhausted ? "true" : "false");
 	writer_json_string(writer, "fleet",
-	    entry->fleet == FLEET_VERDICT_NONE ? NULL
-					       : fleet_names[entry->fleet]);
+	    entry->fleet == HOST_UNASKED ? NULL : fleet_names[entry->fleet]);
 	writer_json_end(writer, '}');
 }
 
@@ -332,13 +327,13 @@ put_metrics(struct writer *writer, const void *with)
 	if (policy->fleet.text != NULL) {
 		put_metric(writer, policy, "retry_fleet_granted",
 		    "Retries that the fleet granted.", NULL,
-		    fleet[FLEET_VERDICT_GRANTED], 1);
+		    fleet[HOST_GRANTED], 1);
 		put_metric(writer, policy, "retry_fleet_denied",
-		    "Retries that the fleet denied.", NULL,
-		    fleet[FLEET_VERDICT_DENIED], 1);
+		    "Retries that the fleet denied.", NULL, fleet[HOST_DENIED],
+		    1);
 		put_metric(writer, policy, "retry_fleet_alone",
 		    "Retries made without an answer of the fleet.", NULL,
-		    fleet[FLEET_VERDICT_ALONE], 1);
+		    fleet[HOST_ALONE], 1);
 	}
 	put_metric(writer, policy, "retry_reason", "Why it ended.",
 	    verdict_reasons[report->step->reason].name, 1, 1);

@@ -19,15 +19,6 @@
 #define REPORT_FIRST 10
 #define REPORT_LAST 90
 
-/* What came of asking the fleet about the next attempt. */
-enum fleet_verdict {
-	FLEET_VERDICT_NONE, /* it was not asked */
-	FLEET_VERDICT_GRANTED,
-	FLEET_VERDICT_DENIED,
-	FLEET_VERDICT_ALONE, /* no answer: the host made the retry alone */
-	FLEET_VERDICTS,
-};
-
 /* One attempt. */
 struct entry {
 	int64_t attempt; /* from 1 */
@@ -38,7 +29,7 @@ struct entry {
 	    planned; /* the delay before the next attempt; -1: there is none */
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
-	enum fleet_verdict fleet;
+	enum host_decision fleet; /* about the next attempt, up to HOST_ALONE */
 	int64_t failed; /* attempts that failed in a row directly before it */
 	uint64_t span; /* the id of its span, if it is traced */
 };
@@ -51,7 +42,7 @@ struct report {
 	const char *id; /* RETRY_ID's value */
 	int64_t count; /* of all attempts */
 	nanos slept; /* all delays that are over */
-	int64_t fleet[FLEET_VERDICTS]; /* how many of each */
+	int64_t fleet[HOST_ALONE + 1]; /* how many of each */
 
 	/* How it ended, once report_write() is called. */
 	struct step *step;

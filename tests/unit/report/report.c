@@ -71,7 +71,7 @@ test_a_new_entry_has_nothing_of_an_old_one(void)
 	EQUAL("new", entry->slept, -1);
 	SAME("new", entry->judgement.rule, "new");
 	HOLDS("new", !entry->budget_exhausted);
-	EQUAL("new", entry->fleet, FLEET_VERDICT_NONE);
+	EQUAL("new", entry->fleet, HOST_UNASKED);
 	report_attempt(&report, &(struct step){ .delay = 5 }, 0);
 	EQUAL("the end", report_entry(&report, KEPT - 1)->planned, -1);
 	report_wake(&report, 7);
@@ -151,27 +151,27 @@ test_each_verdict_of_the_fleet_counts_once(void)
 {
 	fill(0);
 	ask(HOST_DENIED, ADMISSION_DENIED);
-	EQUAL("before the first", report.fleet[FLEET_VERDICT_DENIED], 0);
+	EQUAL("before the first", report.fleet[HOST_DENIED], 0);
 	add(1);
 	ask(HOST_WAIT, ADMISSION_OPEN);
-	EQUAL("open", report_entry(&report, 0)->fleet, FLEET_VERDICT_NONE);
+	EQUAL("open", report_entry(&report, 0)->fleet, HOST_UNASKED);
 	ask(HOST_DENIED, ADMISSION_DENIED);
 	ask(HOST_DENIED, ADMISSION_DENIED);
 	ask(HOST_UNASKED, ADMISSION_GRANTED);
-	EQUAL("nobody asked it", report.fleet[FLEET_VERDICT_GRANTED], 0);
+	EQUAL("nobody asked it", report.fleet[HOST_GRANTED], 0);
 	ask(HOST_GRANTED, ADMISSION_DENIED);
-	EQUAL("not by the window", report.fleet[FLEET_VERDICT_GRANTED], 0);
+	EQUAL("not by the window", report.fleet[HOST_GRANTED], 0);
 	ask(HOST_GRANTED, ADMISSION_GRANTED);
-	EQUAL("latest", report_entry(&report, 0)->fleet, FLEET_VERDICT_GRANTED);
+	EQUAL("latest", report_entry(&report, 0)->fleet, HOST_GRANTED);
 	HOLDS("denied", report_entry(&report, 0)->budget_exhausted);
 	add(1);
 	ask(HOST_ALONE, ADMISSION_DENIED);
-	EQUAL("no share", report.fleet[FLEET_VERDICT_ALONE], 0);
+	EQUAL("no share", report.fleet[HOST_ALONE], 0);
 	ask(HOST_ALONE, ADMISSION_GRANTED);
 	ask(HOST_DENIED, ADMISSION_GRANTED);
-	EQUAL("denied", report.fleet[FLEET_VERDICT_DENIED], 2);
-	EQUAL("granted", report.fleet[FLEET_VERDICT_GRANTED], 1);
-	EQUAL("alone", report.fleet[FLEET_VERDICT_ALONE], 1);
+	EQUAL("denied", report.fleet[HOST_DENIED], 2);
+	EQUAL("granted", report.fleet[HOST_GRANTED], 1);
+	EQUAL("alone", report.fleet[HOST_ALONE], 1);
 }
 
 static void (*const tests[])(void) = {
