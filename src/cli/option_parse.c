@@ -361,6 +361,16 @@ read_file(const struct parser *parser, const struct argument *argument)
 	}
 }
 
+bool
+option_parse_variables(void)
+{
+	char **at = environ;
+
+	while (at != NULL && *at != NULL && strncmp(*at, "RETRY_", 6) != 0)
+		at++;
+	return at != NULL && *at != NULL;
+}
+
 /* The text of an option's variable; it is NULL if that is unset or empty. */
 static struct argument
 by_variable(const struct option *option)
@@ -381,6 +391,7 @@ option_parse(const struct option *table,
 {
 	struct parser early = { table, store, policy, given, .next = argv + 1 };
 	struct parser parser = early;
+	bool variables = option_parse_variables();
 	struct argument argument;
 	size_t file = 0;
 
@@ -399,10 +410,10 @@ option_parse(const struct option *table,
 
 	/* Without a file that was named, the one that a variable names. Options
 	 * that have a variable of their own then count as not given. */
-	while (table[file].type != OPTION_FILE)
+	while (variables && table[file].type != OPTION_FILE)
 		file++;
 	argument = by_variable(&table[file]);
-	if (given[file] == NULL && argument.text != NULL) {
+	if (variables && given[file] == NULL && argument.text != NULL) {
 		read_file(&early, &argument);
 		for (size_t i = 0; table[i].name[0] != '\0'; i++)
 			if (by_variable(&table[i]).text != NULL)
@@ -412,7 +423,7 @@ option_parse(const struct option *table,
 	while (next_argument(&parser, &argument))
 		take(&parser, &argument);
 
-	for (size_t i = 0; table[i].name[0] != '\0'; i++) {
+	for (size_t i = 0; variables && table[i].name[0] != '\0'; i++) {
 		argument = by_variable(&table[i]);
 		if (given[i] == NULL && argument.text != NULL)
 			store(&argument, policy);

@@ -24,6 +24,10 @@
 /* Bytes that a file may have. */
 #define OPTION_PARSE_FILE 65536
 
+/* Whether the environment may have the variable of an option. Most have none:
+ * then nobody has to read all rows of the table, which takes its time. */
+bool option_parse_variables(void);
+
 /*
  * Stores in the policy, by store, the lines of all files that are named, then
  * the options after argv[0], both in order, then the variables of options that

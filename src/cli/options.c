@@ -520,7 +520,10 @@ row(const char *name)
 static const char *
 text_of(const char *const given[], const char *name)
 {
-	return given[row(name) - table];
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (given[i] != NULL && strcmp(table[i].name, name) == 0)
+			return given[i];
+	return NULL;
 }
 
 static _Noreturn void
@@ -535,10 +538,11 @@ refuse(const char *const given[], const char *name, const char *why)
 static void
 exclude(const char *const given[], const char *name, const char *other)
 {
-	struct argument argument = { row(name), .text = text_of(given, name) };
+	const char *text = text_of(given, name);
 
-	if (argument.text != NULL && text_of(given, other) != NULL)
-		option_refuse(&argument, "not with --%s", other);
+	if (text != NULL && text_of(given, other) != NULL)
+		option_refuse(&(struct argument){ row(name), .text = text },
+		    "not with --%s", other);
 }
 
 /* Refuses the options that need another one, which was not given. */
@@ -615,7 +619,8 @@ complete(struct policy *policy, const char *const given[])
 	if (backoff->cap < backoff->floor)
 		refuse(given, "max-delay", "below --min-delay");
 
-	option_rules_presets(policy, row("preset"));
+	if (policy->given != NULL)
+		option_rules_presets(policy, row("preset"));
 
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
@@ -691,19 +696,20 @@ complete_fleet(
 {
 	const struct terms *budget = &policy->budget.terms;
 	struct fleet_policy *fleet = &policy->fleet;
-	struct argument url = { row("fleet"), fleet->text,
-		.by_variable = text_of(given, "fleet") == NULL };
+	bool by_variable = text_of(given, "fleet") == NULL;
 
-	if (fleet->text == NULL && url.by_variable)
+	if (fleet->text == NULL && by_variable)
 		refuse_needing(given, "fleet");
-	if (fleet->text != NULL && key == NULL && !url.by_variable)
+	if (fleet->text != NULL && key == NULL && !by_variable)
 		refuse(given, "fleet", "only with --budget");
 	if (key == NULL)
 		fleet->text = NULL;
 	if (fleet->text == NULL)
 		return;
 	if (!find_password(fleet, given) && fleet->url->user[0] != '\0')
-		option_refuse(&url, "a user, and no --fleet-auth");
+		option_refuse(&(struct argument){ row("fleet"), fleet->text,
+				  .by_variable = by_variable },
+		    "a user, and no --fleet-auth");
 
 	if (fleet->terms.ratio == -1)
 		fleet->terms.ratio =
@@ -723,29 +729,30 @@ complete_fleet(
 static void
 hand_on(struct policy *policy, const char *const given[])
 {
+	bool variables = option_parse_variables();
 	struct handed *handed = policy->handed;
-	char directory[PATH_MAX];
 
 	for (size_t i = 0; i < OPTIONS; i++) {
 		struct argument argument = { &table[i], .text = given[i] };
 		const char *variable = table[i].variable, *text = given[i];
+		char *directory;
 
-		if (*variable == '\0' || table[i].type == OPTION_FILE)
-			continue;
-		if (text == NULL && table[i].is_path)
+		if (text == NULL && variables && table[i].is_path)
 			text = getenv(variable);
 		/* An empty variable counts as unset. */
-		if (text == NULL || (given[i] == NULL && *text == '\0'))
+		if (text == NULL || (given[i] == NULL && *text == '\0') ||
+		    *variable == '\0' || table[i].type == OPTION_FILE)
 			continue;
 		/* The command may change the working directory. So a relative
 		 * path, even of the environment, becomes an absolute one. */
 		if (table[i].is_path && *text != '/' &&
 		    strcmp(text, "-") != 0 &&
-		    getcwd(directory, sizeof directory) != NULL) {
+		    (directory = getcwd(NULL, 0)) != NULL) {
 			size_t size = strlen(directory) + strlen(text) + 2;
 			char *absolute = option_allocate(&argument, size);
 
 			snprintf(absolute, size, "%s/%s", directory, text);
+			free(directory);
 			text = absolute;
 		}
 		*handed++ = (struct handed){ variable, text };

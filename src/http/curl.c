@@ -245,10 +245,11 @@ curl_named(const char *program)
 bool
 curl_idempotent(const char *method)
 {
-	struct strview rest = strview_of(idempotent), word;
+	struct strview rest, word;
 
 	if (method == NULL)
 		return true;
+	rest = strview_of(idempotent);
 	while (strview_cut(&rest, ' ', &word)) {
 		if (strview_is(word, method))
 			return true;
