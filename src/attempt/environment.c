@@ -117,7 +117,7 @@ environment_start(struct environment *environment, const struct outer *outer,
 {
 	char uuid[SYS_UUID];
 
-	snprintf(environment->id, sizeof environment->id, ID "%s",
+	stpcpy(stpcpy(environment->id, ID),
 	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
 }
 
@@ -218,8 +218,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	environment_put(environment, environment->most);
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
-	snprintf(environment->parent, sizeof environment->parent,
-	    "RETRY_PARENT=%d.%" PRId64, self, sys_now(CLOCK_BOOTTIME));
+	at = strchr(assign(environment->parent, "RETRY_PARENT=", self), '\0');
+	*at++ = '.';
+	number_put(at, sys_now(CLOCK_BOOTTIME));
 	environment_put(environment, environment->parent);
 	at = stpcpy(environment->deadline, "RETRY_DEADLINE=");
 	if (deadline != NANOS_MAX && (length = put_clock(at)) > 0) {

@@ -29,11 +29,12 @@ char *
 messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
 {
-	int length = snprintf(room, MESSAGES_ROOM, "%" PRId64, attempt);
+	char *end = strchr(number_put(room, attempt), '\0');
 
-	if (policy->attempts != POLICY_UNLIMITED)
-		snprintf(room + length, MESSAGES_ROOM - (size_t)length,
-		    "/%" PRId64, policy->attempts);
+	if (policy->attempts != POLICY_UNLIMITED) {
+		*end = '/';
+		number_put(end + 1, policy->attempts);
+	}
 	return room;
 }
 
@@ -416,6 +417,20 @@ say_attempt(struct message *message)
 	char label[MESSAGES_ROOM], span[DURATION_ROOM], end[160];
 	char row[2 * NUMBER_ROOM + 16] = "";
 
+	/* With --log-format github a success after retries is shown without -v
+	 * too, as the annotation. A failure of retry itself is shown with -q
+	 * too. */
+	if (step->reason == REASON_SUCCEEDED
+		? policy->log_format != LOG_GITHUB || never_failed(message)
+		: step->again && succeeded)
+		message->least = LOUDNESS_VERBOSE;
+	else if (step->reason != REASON_SUCCEEDED && !step->again &&
+	    (outcome->end == END_NOT_STARTED || outcome->overrun))
+		message->least = LOUDNESS_QUIET;
+	/* Most successes are not said, so their text is not made. */
+	if (policy->loudness < message->least)
+		return;
+
 	messages_label(label, policy, history->made);
 	put_end(end, sizeof end, message, succeeded);
 	add(message, STRINGS("attempt ", label, end));
@@ -437,17 +452,6 @@ say_attempt(struct message *message)
 		add(message, STRINGS(", giving up: "));
 		add_cause(message);
 	}
-
-	/* With --log-format github a success after retries is shown without -v
-	 * too, as the annotation. A failure of retry itself is shown with -q
-	 * too. */
-	if (step->reason == REASON_SUCCEEDED
-		? policy->log_format != LOG_GITHUB || never_failed(message)
-		: step->again && succeeded)
-		message->least = LOUDNESS_VERBOSE;
-	else if (step->reason != REASON_SUCCEEDED && !step->again &&
-	    (outcome->end == END_NOT_STARTED || outcome->overrun))
-		message->least = LOUDNESS_QUIET;
 	say(message, message->strings);
 }
 

@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -53,12 +51,20 @@ sys_seed(void)
 char *
 sys_uuid_of(char room[SYS_UUID], const uint64_t random[2])
 {
-	snprintf(room, SYS_UUID,
-	    "%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
-	    "-%012" PRIx64,
-	    random[0] >> 32, random[0] >> 16 & 0xffff, random[0] & 0xfff,
-	    (random[1] >> 48 & 0x3fff) | 0x8000,
-	    random[1] & UINT64_C(0xffffffffffff));
+	char *at = room;
+
+	for (int i = 0; i < 32; i++) {
+		unsigned digit = random[i / 16] >> (60 - i % 16 * 4) & 15;
+
+		if (i == 8 || i == 12 || i == 16 || i == 20)
+			*at++ = '-';
+		if (i == 12)
+			digit = 4;
+		if (i == 16)
+			digit = (digit & 3) | 8;
+		*at++ = "0123456789abcdef"[digit];
+	}
+	*at = '\0';
 	return room;
 }
 
