@@ -227,14 +227,16 @@ series(struct run *run)
 int
 main(int argc, char **argv)
 {
-	struct policy policy = options_parse(argc, argv);
-	struct outer outer = environment_outer();
 	/* Not on the stack, which may be small and full of the environment. */
+	static struct policy policy;
 	static struct run run;
+	struct outer outer;
 	struct step step;
 	const char *what;
 	int status;
 
+	options_parse(argc, argv, &policy);
+	outer = environment_outer();
 	policy.attempts = environment_attempts(&policy, &outer);
 	if (policy.action == ACTION_REHEARSE)
 		return dry_run_show(&policy);

@@ -15,10 +15,9 @@
 #include "report/report.h"
 
 /*
- * A page that is written costs a fault, and after a fork a copy. So what every
- * invocation writes is on few pages: from the end of attempt to the signals,
- * and from the end of log to the beginning of budget. The large buffers of
- * these structs are before, between and behind.
+ * A page that is written costs a fault, and after a fork a copy. So large
+ * buffers that few invocations use are elsewhere, or behind all else as that of
+ * the environment.
  */
 struct run {
 	struct attempt attempt;
@@ -27,11 +26,11 @@ struct run {
 	struct report *report; /* NULL: nothing needs it */
 	struct countdown countdown;
 	unsigned said; /* a bit for each reason to wait that was logged */
-	struct environment environment;
 	struct http_request request;
 	struct history history;
 	struct event_loop loop;
 	struct hook hook;
+	struct environment environment;
 };
 
 /*

@@ -34,7 +34,6 @@ struct outer {
 struct environment {
 	char **list; /* NULL-terminated, for execve */
 	char **next; /* in list: where the variables that change begin */
-	char *few[ENVIRONMENT_FEW];
 	bool retrying; /* an outer retry is past its first attempt */
 	struct trace trace; /* whose spans the attempts get as TRACEPARENT */
 	char traceparent[sizeof "TRACEPARENT=" + TRACE_ROOM];
@@ -42,6 +41,7 @@ struct environment {
 	    depth[ENVIRONMENT_ROOM], deadline[ENVIRONMENT_ROOM],
 	    last[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
 	    id[ENVIRONMENT_ROOM];
+	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
 };
 
 /*

@@ -56,7 +56,7 @@ note(struct termination *limit, pid_t pid, const struct procfs *proc)
 
 	if (member == NULL && limit->count == limit->room) {
 		size_t size = limit->room * sizeof *limit->list;
-		bool first = limit->list == limit->first;
+		bool first = limit->room == TERMINATION_FIRST;
 		void *list = first
 		    ? mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -65,7 +65,7 @@ note(struct termination *limit, pid_t pid, const struct procfs *proc)
 		if (list == MAP_FAILED)
 			return NULL;
 		if (first)
-			memcpy(list, limit->first, size);
+			memcpy(list, limit->list, size);
 		limit->list = list;
 		limit->room *= 2;
 	}
@@ -401,11 +401,14 @@ void
 termination_open(struct termination *limit, struct event_loop *loop, int signal,
     nanos kill_after)
 {
+	/* No hook runs while an attempt does. */
+	static struct member first[TERMINATION_FIRST];
+
 	limit->loop = loop;
 	limit->signal = signal;
 	limit->kill_after = kill_after;
 	limit->room = TERMINATION_FIRST;
-	limit->list = limit->first;
+	limit->list = first;
 }
 
 void

@@ -43,7 +43,6 @@ struct member {
 };
 
 struct termination {
-	struct member first[TERMINATION_FIRST]; /* in front: see struct run */
 	struct event_loop *loop;
 	int signal; /* the first one */
 	nanos kill_after; /* the time from signal to KILL */
@@ -72,7 +71,7 @@ struct termination {
 
 	/* A list that grows in mappings of its own, which end with retry. */
 	size_t count, room;
-	struct member *list; /* first, or a mapping */
+	struct member *list; /* at first one that hooks and attempts share */
 };
 
 /* Fills it in, for all attempts or hooks. */

@@ -759,15 +759,16 @@ hand_on(struct policy *policy, const char *const given[])
 	}
 }
 
-struct policy
-options_parse(int argc, char **argv)
+void
+options_parse(int argc, char **argv, struct policy *policy)
 {
 	/* Beside the policy: they are large, and few invocations use them. */
 	static struct watch watches[CONDITIONS_WATCHES];
 	static struct url url;
 	static struct url_auth auth;
 	const char *given[OPTIONS] = { NULL };
-	struct policy policy = {
+
+	*policy = (struct policy){
 		.attempts = 5,
 		.consecutive = 1,
 		.signal = SIGTERM,
@@ -799,15 +800,14 @@ options_parse(int argc, char **argv)
 
 	/* execve(2) allows an empty argv, without even argv[0]. */
 	if (argc > 0)
-		policy.command =
-		    option_parse(table, store, argv, &policy, given);
-	find_action(&policy, given);
-	if (policy.action == ACTION_RUN || policy.action == ACTION_REHEARSE) {
-		complete(&policy, given);
-		complete_fleet(&policy, policy.budget.key, given);
-		hand_on(&policy, given);
-	} else if (policy.action != ACTION_GC) {
-		complete_fleet(&policy, policy.subject, given);
+		policy->command =
+		    option_parse(table, store, argv, policy, given);
+	find_action(policy, given);
+	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
+		complete(policy, given);
+		complete_fleet(policy, policy->budget.key, given);
+		hand_on(policy, given);
+	} else if (policy->action != ACTION_GC) {
+		complete_fleet(policy, policy->subject, given);
 	}
-	return policy;
 }

@@ -25,8 +25,11 @@
 void
 log_open(struct log *log, const struct policy *policy, const char *id)
 {
+	static char pending[LOG_PENDING];
+
 	log->policy = policy;
 	log->id = id;
+	log->pending = pending;
 	log->nonblock.fd = -1;
 	log->holding = policy->hold_err;
 	log->concluded = false;
@@ -199,7 +202,7 @@ log_tell(struct log *log, const struct line *line)
 	if (log->policy->loudness < line->least)
 		return;
 	open_stderr(log);
-	if (start + PIPE_BUF > log->pending + sizeof log->pending)
+	if (start + PIPE_BUF > log->pending + LOG_PENDING)
 		return;
 	if (log->policy->log_format == LOG_JSON)
 		put_json(&writer, log, line);
@@ -229,7 +232,7 @@ log_put(struct log *log, const char *text)
 {
 	size_t length = strlen(text);
 
-	if (log->holding || length > sizeof log->pending - log->length)
+	if (log->holding || length > LOG_PENDING - log->length)
 		return;
 	open_stderr(log);
 	memcpy(log->pending + log->length, text, length);

@@ -21,13 +21,15 @@
 #include "output/writer.h"
 #include "policy/policy.h"
 
+#define LOG_PENDING ((size_t)2 * PIPE_BUF)
+
 struct log {
-	char pending[2 * PIPE_BUF]; /* first: see struct run */
 	const struct policy *policy; /* its command and label */
 	const char *id;
 	bool holding;
 	bool concluded; /* the line with the end has been written */
 	struct nonblock nonblock; /* fd is -1 before the first line */
+	char *pending; /* LOG_PENDING bytes */
 	size_t length; /* bytes of pending that are still to be written */
 	size_t held; /* bytes after them, of lines that are held */
 	size_t kept; /* bytes of held that no later line replaces */

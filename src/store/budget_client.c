@@ -35,13 +35,14 @@ static void
 go_private(struct budget_client *budget, struct failure failure)
 {
 	const struct budget_config *config = budget->caller.config;
+	static struct segment unshared;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
-	segment_make(&budget->unshared, config->key, &config->terms, &origin);
-	segment_store_open_private(&budget->store, &budget->unshared);
+	segment_make(&unshared, config->key, &config->terms, &origin);
+	segment_store_open_private(&budget->store, &unshared);
 	if (budget->warned)
 		return;
 	budget->warned = true;

@@ -21,7 +21,6 @@ struct budget_client {
 	int waits; /* how often this process has waited for another one */
 	bool warned;
 	struct segment_store store;
-	struct segment unshared; /* used by the store if private */
 	/* During a visit: */
 	struct caller before; /* as it was when the visit began */
 	int removed; /* how often the segment was */

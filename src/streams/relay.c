@@ -18,8 +18,10 @@
 bool
 relay_add(struct relay *relay, int fd, bool both)
 {
-	struct stream *stream = &relay->list[relay->count];
+	static struct stream list[2];
+	struct stream *stream = &list[relay->count];
 
+	relay->list = list;
 	/* A descriptor that is closed stays closed. */
 	if (fcntl(fd, F_GETFD) == -1)
 		return true;

@@ -59,7 +59,7 @@ struct stream {
 struct relay {
 	/* Each has its pattern, which only the relay uses and changes. */
 	const struct watches *watches;
-	struct stream list[2];
+	struct stream *list;
 	size_t count;
 	bool moved; /* since the last call of relay_active() */
 };

@@ -89,6 +89,7 @@ signals_open(struct signals *signals)
 {
 	static const struct timespec at_once;
 	static const sigset_t none;
+	static siginfo_t received[SIGNALS_PENDING];
 	sigset_t *heard = &signals->heard, pending = none;
 
 	signals->self = getpid();
@@ -96,6 +97,7 @@ signals_open(struct signals *signals)
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
 		leave_out(heard, unblocked[i]);
 	signals->inherited = none;
+	signals->pending = received;
 	signals->count = 0;
 	if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, heard, &signals->inherited,
 		KERNEL_MASK_SIZE) == -1)

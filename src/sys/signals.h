@@ -33,7 +33,7 @@ struct signals {
 	nanos awake; /* CLOCK_MONOTONIC; what was stopped before it is known */
 	nanos stopped; /* how long retry itself was stopped, in all */
 	size_t count; /* of the signals that were pending on entry: */
-	siginfo_t pending[SIGNALS_PENDING];
+	siginfo_t *pending;
 };
 
 /* Why a wait ended. */

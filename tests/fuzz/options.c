@@ -354,7 +354,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	environ = env;
 	reading.on = true;
 	if (setjmp(reading.back) == 0) {
-		policy = options_parse((int)words, argv);
+		options_parse((int)words, argv, &policy);
 		reading.on = false;
 		check_policy(&policy, argv, words);
 	} else {

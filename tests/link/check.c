@@ -234,7 +234,7 @@ open_run(int argc, char **argv)
 	static struct outer outer;
 	const char *what;
 
-	policy = options_parse(argc, argv);
+	options_parse(argc, argv, &policy);
 	outer = environment_outer();
 	if (!run_open(&run, &policy, &outer, &what) ||
 	    !streams_open(&run.loop.streams, &policy))

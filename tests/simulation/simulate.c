@@ -36,6 +36,7 @@ simulate_policy(const struct variant *variant)
 {
 	static char name[] = "retry", command[] = "true";
 	char **argv = calloc(SCENARIO_OPTIONS + 3, sizeof *argv);
+	struct policy policy;
 	size_t argc = 1;
 
 	if (argv == NULL)
@@ -43,7 +44,8 @@ simulate_policy(const struct variant *variant)
 	argv[0] = name;
 	argc = scenario_words(variant, argv, argc);
 	argv[argc++] = command;
-	return options_parse((int)argc, argv);
+	options_parse((int)argc, argv, &policy);
+	return policy;
 }
 
 struct totals
