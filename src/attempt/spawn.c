@@ -27,7 +27,7 @@ execute(const char *path, char **command, char **env)
 }
 
 /*
- * Searches as glibc's execvp(3): EACCES is remembered while the search
+ * Searches PATH as glibc's execvp(3): EACCES is remembered while the search
  * continues. execvp(3) itself is not used, because musl's has no fallback to
  * sh, and because it takes no env.
  */
@@ -39,10 +39,6 @@ find_and_execute(char **command, char **env)
 	size_t length;
 	bool denied = false;
 
-	if (strchr(name, '/') != NULL) {
-		execute(name, command, env);
-		return;
-	}
 	length = strlen(name);
 	errno = length == 0 ? ENOENT : ENAMETOOLONG;
 	if (length == 0 || length > NAME_MAX)
@@ -114,6 +110,10 @@ pid_t
 spawn_command(const struct event_loop *loop, int death_signal, int errors,
     char **command, char **env)
 {
+	/* The child touches as few pages as it can: it has none of its own. */
+	bool activated =
+	    getenv("LISTEN_PID") != NULL || getenv("WATCHDOG_PID") != NULL;
+	bool search = strchr(command[0], '/') == NULL;
 	pid_t parent = loop->signals.self, child = fork();
 	char room[2][PID_ROOM];
 	uint64_t error;
@@ -125,8 +125,12 @@ spawn_command(const struct event_loop *loop, int death_signal, int errors,
 	if (streams_attach(&loop->streams)) {
 		signals_restore(&loop->signals);
 		signals_hand_on(&loop->signals);
-		inherit_activation(env, parent, room);
-		find_and_execute(command, env);
+		if (activated)
+			inherit_activation(env, parent, room);
+		if (search)
+			find_and_execute(command, env);
+		else
+			execute(command[0], command, env);
 	}
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited

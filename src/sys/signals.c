@@ -88,15 +88,14 @@ bool
 signals_open(struct signals *signals)
 {
 	static const struct timespec at_once;
-	static const sigset_t none;
 	static siginfo_t received[SIGNALS_PENDING];
-	sigset_t *heard = &signals->heard, pending = none;
+	sigset_t *heard = &signals->heard, pending;
 
 	signals->self = getpid();
 	memset(heard, 0xff, sizeof *heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
 		leave_out(heard, unblocked[i]);
-	signals->inherited = none;
+	sigemptyset(&signals->inherited);
 	signals->pending = received;
 	signals->count = 0;
 	if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, heard, &signals->inherited,
@@ -106,7 +105,8 @@ signals_open(struct signals *signals)
 	/* Takes the signals that are pending because the caller has blocked
 	 * them: the command inherits this mask. Others are for retry, and
 	 * those beyond SIGNALS_PENDING stay pending. */
-	if (memcmp(&signals->inherited, &none, KERNEL_MASK_SIZE) != 0) {
+	if (!sigisemptyset(&signals->inherited)) {
+		sigemptyset(&pending);
 		if (sigpending(&pending) == 0)
 			sigandset(&pending, &pending, &signals->inherited);
 		while (signals->count < SIGNALS_PENDING &&
@@ -186,11 +186,10 @@ wait_for_any(struct pollfd *fds, size_t count, nanos nap)
 bool
 signals_pend(void)
 {
-	static const sigset_t none;
-	sigset_t pending = none;
+	sigset_t pending;
 
-	return sigpending(&pending) == 0 &&
-	    memcmp(&pending, &none, KERNEL_MASK_SIZE) != 0;
+	sigemptyset(&pending);
+	return sigpending(&pending) == 0 && !sigisemptyset(&pending);
 }
 
 /*
