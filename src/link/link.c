@@ -92,7 +92,8 @@ fail_to_talk(struct fleet_link *link, int error)
 	fail(link, what, strview_of(""));
 }
 
-/* Sends what is written, as far as the connection takes it now. */
+/* Sends what is written, as far as the connection takes it now: nothing, while
+ * it is being made. If it cannot be made, send(2) says why. */
 static void
 send_rest(struct fleet_link *link)
 {
@@ -161,11 +162,9 @@ begin_to_connect(struct fleet_link *link)
 		return;
 	}
 	if (link->helper == 0 &&
-	    connect(link->fd, &address.any, length) == -1) {
-		link->stage = LINK_CONNECTING;
-		if (errno != EINPROGRESS)
-			fail_to_connect(link, strerror(errno));
-	}
+	    connect(link->fd, &address.any, length) == -1 &&
+	    errno != EINPROGRESS)
+		fail_to_connect(link, strerror(errno));
 	if (link->stage == LINK_ASKING)
 		begin_to_talk(link);
 }
@@ -253,8 +252,7 @@ link_serve(struct fleet_link *link, short events, nanos now)
 	nanos timeout = link->policy->timeout;
 	char span[DURATION_ROOM];
 	const char *reason;
-	socklen_t length = sizeof(int);
-	int connected, error = 0;
+	int connected;
 
 	if (link->end == LINK_PENDING && now >= link->until) {
 		/* duration_format() rounds more. */
@@ -280,15 +278,6 @@ link_serve(struct fleet_link *link, short events, nanos now)
 			link->fd = connected;
 			begin_to_talk(link);
 		}
-		break;
-	case LINK_CONNECTING:
-		if (getsockopt(
-			link->fd, SOL_SOCKET, SO_ERROR, &error, &length) == -1)
-			error = errno;
-		if (error != 0)
-			fail_to_connect(link, strerror(error));
-		else
-			begin_to_talk(link);
 		break;
 	case LINK_ASKING:
 		converse(link, now);
@@ -329,9 +318,7 @@ link_pollfd(const struct fleet_link *link)
 
 	if (link->stage != LINK_CLOSED)
 		pollfd.fd = link->fd;
-	if (link->stage == LINK_CONNECTING)
-		pollfd.events = POLLOUT;
-	else if (link->talk.sent < link->talk.length)
+	if (link->talk.sent < link->talk.length)
 		pollfd.events = POLLIN | POLLOUT;
 	return pollfd;
 }

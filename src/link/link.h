@@ -33,8 +33,7 @@
 enum link_stage {
 	LINK_CLOSED,
 	LINK_RESOLVING, /* a helper looks up the host, and connects */
-	LINK_CONNECTING,
-	LINK_ASKING, /* replies are awaited */
+	LINK_ASKING, /* a connection or replies are awaited */
 	LINK_READY, /* connected, and nothing is awaited */
 };
 

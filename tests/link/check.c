@@ -176,9 +176,9 @@ act(const char *action)
 	} else if (strcmp(action, "again") == 0) {
 		ask(1);
 		await("ask");
-		ask(1);
-		if (fleet.stage != LINK_ASKING)
+		if (fleet.stage != LINK_READY)
 			puts("another connection");
+		ask(1);
 		await("ask");
 	} else if (strcmp(action, "tell") == 0) {
 		ask(1);
