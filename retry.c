@@ -43,12 +43,12 @@ gather(struct run *run)
 		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX);
 	if (calm && !budget_client_ready(&loop->budget))
 		return EXIT_STATUS_NO_BUDGET;
-	if (calm && required && run->fleet != NULL) {
-		fleet_client_greet(run->fleet, true, sys_now(CLOCK_BOOTTIME));
+	if (calm && required && loop->fleet != NULL) {
+		fleet_client_greet(loop->fleet, true, sys_now(CLOCK_BOOTTIME));
 		calm = event_loop_await(
 		    loop, event_loop_link, run->history.deadline);
 		if (calm &&
-		    !fleet_client_ready(run->fleet, sys_now(CLOCK_BOOTTIME)))
+		    !fleet_client_ready(loop->fleet, sys_now(CLOCK_BOOTTIME)))
 			return EXIT_STATUS_NO_BUDGET;
 	}
 	return calm ? 0 : EXIT_STATUS_SIGNAL + loop->ending_signal;
@@ -121,8 +121,8 @@ attempt(struct run *run)
 	struct step step;
 	bool planned;
 
-	if (run->fleet != NULL && run->history.made == 0)
-		fleet_client_greet(run->fleet, false, began);
+	if (run->loop.fleet != NULL && run->history.made == 0)
+		fleet_client_greet(run->loop.fleet, false, began);
 	if (run->report != NULL)
 		report_wake(run->report, began);
 	plan_begin(&run->history);
@@ -139,9 +139,9 @@ attempt(struct run *run)
 	if (foreseen.answer != ADMISSION_GRANTED)
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
-	if (run->fleet != NULL)
-		fleet_client_tell(run->fleet, step.reason == REASON_SUCCEEDED,
-		    sys_now(CLOCK_BOOTTIME));
+	if (run->loop.fleet != NULL)
+		fleet_client_tell(run->loop.fleet,
+		    step.reason == REASON_SUCCEEDED, sys_now(CLOCK_BOOTTIME));
 	environment_write(&run->environment, &run->history, true);
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
@@ -170,8 +170,8 @@ seek_admission(struct run *run, const struct step *planned)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_end(&run->history, lost);
-	if (!event_loop_await_admission(&run->loop, run->fleet, retry,
-		run->history.deadline, &admission))
+	if (!event_loop_await_admission(
+		&run->loop, retry, run->history.deadline, &admission))
 		return *planned;
 	if (run->report != NULL)
 		report_admission(run->report, &admission);

@@ -9,13 +9,12 @@ run_open(struct run *run, const struct policy *policy,
 {
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
-	uint64_t random[3];
+	uint64_t random[4];
 	bool limited;
 
 	sys_random(random, sizeof random);
 	run->policy = policy;
 	run->report = NULL;
-	run->fleet = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : random[0]);
 	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
@@ -35,12 +34,11 @@ run_open(struct run *run, const struct policy *policy,
 		return false;
 	if (policy->fleet.text != NULL) {
 		*what = "fleet";
-		run->fleet = malloc(sizeof *run->fleet);
-		if (run->fleet == NULL)
+		loop->fleet = malloc(sizeof *loop->fleet);
+		if (loop->fleet == NULL)
 			return false;
-		fleet_client_start(
-		    run->fleet, &policy->fleet, &loop->budget, &loop->signals);
-		loop->link = &run->fleet->link;
+		fleet_client_start(loop->fleet, &policy->fleet, &loop->budget,
+		    &loop->signals, random[3]);
 	}
 	*what = "status file";
 	if (!http_request_open(&run->request, &run->environment))
@@ -61,8 +59,8 @@ run_open(struct run *run, const struct policy *policy,
 void
 run_close(struct run *run)
 {
-	if (run->fleet != NULL)
-		link_close(&run->fleet->link);
-	free(run->fleet);
+	if (run->loop.fleet != NULL)
+		link_close(&run->loop.fleet->link);
+	free(run->loop.fleet);
 	free(run->report);
 }

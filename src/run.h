@@ -22,7 +22,6 @@
 struct run {
 	struct attempt attempt;
 	const struct policy *policy;
-	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	struct report *report; /* NULL: nothing needs it */
 	struct countdown countdown;
 	unsigned said; /* a bit for each reason to wait that was logged */

@@ -9,7 +9,7 @@ bool
 event_loop_open(struct event_loop *loop)
 {
 	loop->child = loop->ending_signal = 0;
-	loop->link = NULL;
+	loop->fleet = NULL;
 	return signals_open(&loop->signals);
 }
 
@@ -24,30 +24,35 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {
 	struct pollfd fds[4 + STREAMS_POLLED];
 	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
-	bool leased = loop->budget.caller.lease != 0;
+	const struct caller *caller = &loop->budget.caller;
+	bool leased = caller->lease != 0;
+	struct visit visit = { .caller = NULL };
 	struct wakeup wakeup;
 	size_t count;
 
 	if (leased)
-		nap = number_lesser(nap,
-		    admission_nap(
-			&loop->budget.caller, sys_now(CLOCK_BOOTTIME)));
+		nap = number_lesser(
+		    nap, admission_nap(caller, sys_now(CLOCK_BOOTTIME)));
 	fds[1] = log_pollfd(&loop->log);
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
 	fds[3] = (struct pollfd){ .fd = -1 };
-	if (loop->link != NULL) {
+	if (loop->fleet != NULL) {
 		nap = number_lesser(
-		    nap, link_nap(loop->link, sys_now(CLOCK_BOOTTIME)));
-		fds[3] = link_pollfd(loop->link);
+		    nap, link_nap(&loop->fleet->link, sys_now(CLOCK_BOOTTIME)));
+		fds[3] = link_pollfd(&loop->fleet->link);
 	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	wakeup = signals_wait(&loop->signals, fds, count, nap);
 	if (leased)
-		budget_client_renew(&loop->budget, sys_now(CLOCK_BOOTTIME));
+		visit.now = sys_now(CLOCK_BOOTTIME);
+	if (leased && admission_nap(caller, visit.now) == 0)
+		while (budget_client_visit(&loop->budget, &visit))
+			admission_renew(&visit);
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
-	if (loop->link != NULL)
-		link_serve(loop->link, fds[3].revents, sys_now(CLOCK_BOOTTIME));
+	if (loop->fleet != NULL)
+		link_serve(&loop->fleet->link, fds[3].revents,
+		    sys_now(CLOCK_BOOTTIME));
 	streams_serve(&loop->streams, fds + 4);
 	return wakeup;
 }
@@ -105,7 +110,7 @@ event_loop_budget(struct event_loop *loop)
 nanos
 event_loop_link(struct event_loop *loop)
 {
-	return loop->link->end == LINK_PENDING ? NANOS_MAX : 0;
+	return loop->fleet->link.end == LINK_PENDING ? NANOS_MAX : 0;
 }
 
 nanos
@@ -115,24 +120,30 @@ event_loop_log(struct event_loop *loop)
 }
 
 bool
-event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
-    bool retry, nanos deadline, struct admission *admission)
+event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
+    struct admission *admission)
 {
-	nanos now = sys_now(CLOCK_BOOTTIME);
+	struct fleet_client *fleet = loop->fleet;
 	bool calm = true;
 
-	if (admission_begin(&loop->budget.caller, retry, now) &&
-	    !event_loop_await(loop, event_loop_budget, NANOS_MAX))
+	*admission = (struct admission){ .answer = ADMISSION_GRANTED };
+	if (!admission_begin(
+		&loop->budget.caller, retry, sys_now(CLOCK_BOOTTIME)))
+		return true;
+	if (!event_loop_await(loop, event_loop_budget, NANOS_MAX))
 		return false;
 	do {
-		now = sys_now(CLOCK_BOOTTIME);
-		*admission = fleet != NULL
-		    ? fleet_client_admit(fleet, retry, now)
-		    : budget_client_admit(&loop->budget, retry, now);
-		if (admission->answer != ADMISSION_OPEN)
+		struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
+
+		while (budget_client_visit(&loop->budget, &visit))
+			*admission = admission_ask(&visit, retry);
+		if (admission->answer != ADMISSION_OPEN) {
+			if (fleet != NULL)
+				fleet_client_end(fleet, admission);
 			return true;
+		}
 		if (admission->fleet.decision == HOST_ASK) {
-			fleet_client_ask(fleet, now);
+			fleet_client_ask(fleet, visit.now);
 			calm =
 			    event_loop_await(loop, event_loop_link, deadline);
 			fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
@@ -155,7 +166,7 @@ event_loop_reap(const struct event_loop *loop)
 		    info.si_pid == 0 || info.si_pid == loop->child)
 			return;
 		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
-		if (loop->link != NULL)
-			link_reaped(loop->link, info.si_pid);
+		if (loop->fleet != NULL)
+			link_reaped(&loop->fleet->link, info.si_pid);
 	}
 }

@@ -15,7 +15,7 @@
 #include "sys/signals.h"
 
 struct event_loop {
-	struct fleet_link *link; /* NULL: there is no fleet */
+	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	/* The first signal that has ended a wait (HUP, INT, QUIT or TERM), of
 	 * which retry dies in the end; 0: none. */
@@ -63,13 +63,12 @@ nanos event_loop_link(struct event_loop *loop);
 nanos event_loop_log(struct event_loop *loop);
 
 /*
- * Asks the budget whether the next attempt may begin, and waits for the answer
- * until the deadline: then *admission may say nothing yet. fleet: that shares
- * the budget, or NULL. False if a signal has ended the wait.
+ * Asks the budget, and the fleet that shares it, whether the next attempt may
+ * begin, and waits for the answer until the deadline: then *admission may say
+ * nothing yet. False if a signal has ended the wait.
  */
-bool
-event_loop_await_admission(struct event_loop *loop, struct fleet_client *fleet,
-    bool retry, nanos deadline, struct admission *admission);
+bool event_loop_await_admission(struct event_loop *loop, bool retry,
+    nanos deadline, struct admission *admission);
 
 /*
  * As event_loop_wait_room(), while the command runs: returns any signal, which

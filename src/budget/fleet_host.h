@@ -237,7 +237,8 @@ struct fleet_caller {
 	uint16_t tag; /* fleet_host_tag() */
 	bool granted; /* the server has granted the retry that is due */
 	nanos slice; /* of the segment */
-	uint64_t random; /* another number for each call */
+	uint64_t seed; /* of random, which changes with each visit */
+	uint64_t random;
 	struct fleet_wait wait; /* of the retry that is due */
 	struct fleet_question question; /* the last one */
 };

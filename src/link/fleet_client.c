@@ -1,11 +1,9 @@
 #include "link/fleet_client.h"
 
-#include "sys/sys.h"
-
 void
 fleet_client_start(struct fleet_client *fleet,
     const struct fleet_policy *policy, struct budget_client *budget,
-    const struct signals *signals)
+    const struct signals *signals, uint64_t seed)
 {
 	bool verbose = budget->log->policy->loudness == LOUDNESS_VERBOSE;
 	char server[URL_ROOM];
@@ -14,28 +12,11 @@ fleet_client_start(struct fleet_client *fleet,
 	link_open(&fleet->link, policy, verbose, signals);
 	fleet->caller = (struct fleet_caller){ .policy = policy,
 		.key = budget->caller.config->key,
+		.seed = seed,
 		.tag = fleet_host_tag(url_name(policy->url, server)) };
 	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
-}
-
-struct admission
-fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now)
-{
-	struct admission admission;
-
-	if (retry)
-		fleet->caller.random = sys_seed();
-	admission = budget_client_admit(fleet->budget, retry, now);
-	if (admission.fleet.silent && fleet->silent && !fleet->said) {
-		admission.silence = fleet->link.reason;
-		fleet->said = true;
-	}
-	if (admission.answer == ADMISSION_HELD ||
-	    admission.answer == ADMISSION_DENIED)
-		link_close(&fleet->link);
-	return admission;
 }
 
 void
@@ -79,6 +60,17 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 }
 
 void
+fleet_client_end(struct fleet_client *fleet, struct admission *admission)
+{
+	if (admission->fleet.silent && fleet->silent && !fleet->said) {
+		admission->silence = fleet->link.reason;
+		fleet->said = true;
+	}
+	if (admission->answer != ADMISSION_GRANTED)
+		link_close(&fleet->link);
+}
+
+void
 fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 {
 	const struct segment_store *store = &fleet->budget->store;
@@ -96,7 +88,6 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		store->elected, header->slice, segment_age(header, now)))
 		return;
 	fleet->greeted = true;
-	fleet->caller.random = sys_seed();
 	while (budget_client_visit(fleet->budget, &visit))
 		fleet->elected = fleet_host_elect(
 		    &visit.segment->fleet, &fleet->caller, visit.age);

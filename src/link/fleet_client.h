@@ -32,21 +32,13 @@ struct fleet_client {
 };
 
 /* Sets the client up, for the fleet that shares the budget. Opens nothing:
- * link_close() is all that it takes to close it. */
+ * link_close() is all that it takes to close it. seed: random. */
 void fleet_client_start(struct fleet_client *fleet,
     const struct fleet_policy *policy, struct budget_client *budget,
-    const struct signals *signals);
+    const struct signals *signals, uint64_t seed);
 
-/*
- * As budget_client_admit(). If the decision of the fleet is HOST_ASK, call
- * fleet_client_ask(), and fleet_client_store() when link.end is not
- * LINK_PENDING or when nobody can wait any longer; then call this again.
- * If it is HOST_WAIT, call this again after fleet.next.
- */
-struct admission
-fleet_client_admit(struct fleet_client *fleet, bool retry, nanos now);
-
-/* Sends the question that the admission has brought. */
+/* If the decision about a retry is HOST_ASK: sends the question, which is over
+ * when link.end is not LINK_PENDING. */
 void fleet_client_ask(struct fleet_client *fleet, nanos now);
 
 /*
@@ -55,6 +47,12 @@ void fleet_client_ask(struct fleet_client *fleet, nanos now);
  * blame.
  */
 void fleet_client_store(struct fleet_client *fleet, nanos now);
+
+/*
+ * To be called when it is decided whether an attempt may begin. Adds to the
+ * admission why the server is silent, if nobody was told so.
+ */
+void fleet_client_end(struct fleet_client *fleet, struct admission *admission);
 
 /*
  * To be called before the first attempt; only the first call counts. Begins to

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "sys/sys.h"
 #include "text/number.h"
+#include "text/random.h"
 
 /* How often to open the segment anew when it is removed while it is used. */
 #define TRIES 3
@@ -53,11 +54,14 @@ go_private(struct budget_client *budget, struct failure failure)
 		config->required ? "" : "; counting for this command alone"));
 }
 
+/* Opens the shared segment, unless it is open or cannot be used. */
 static struct failure
 open_shared(struct budget_client *budget)
 {
 	const struct budget_config *config = budget->caller.config;
 
+	if (config->key == NULL || budget->private || budget->store.fd != -1)
+		return NO_FAILURE;
 	return segment_store_open(&budget->store, config->directory,
 	    config->key, &config->terms, true);
 }
@@ -65,12 +69,8 @@ open_shared(struct budget_client *budget)
 nanos
 budget_client_open(struct budget_client *budget)
 {
-	struct failure failure;
+	struct failure failure = open_shared(budget);
 
-	if (budget->caller.config->key == NULL || budget->private ||
-	    budget->store.fd != -1)
-		return 0;
-	failure = open_shared(budget);
 	if (failure.error == EAGAIN && budget->waits < WAITS)
 		return FIRST_WAIT << budget->waits++;
 	if (failure.why != NULL)
@@ -118,11 +118,9 @@ budget_client_visit(struct budget_client *budget, struct visit *visit)
 	}
 
 	for (;; budget->removed++) {
-		failure = NO_FAILURE;
-		if (budget->removed == TRIES)
-			failure = REFUSED("removed again and again");
-		else if (!budget->private && store->fd == -1)
-			failure = open_shared(budget);
+		failure = budget->removed == TRIES
+		    ? REFUSED("removed again and again")
+		    : open_shared(budget);
 		if (failure.why != NULL)
 			go_private(budget, failure);
 		if (segment_store_enter(store))
@@ -134,8 +132,11 @@ budget_client_visit(struct budget_client *budget, struct visit *visit)
 	visit->segment = store->segment;
 	visit->header = &store->header;
 	visit->age = segment_age(visit->header, visit->now);
-	if (visit->caller->fleet != NULL)
+	if (visit->caller->fleet != NULL) {
 		visit->caller->fleet->slice = visit->header->slice;
+		visit->caller->fleet->random =
+		    random_draw(&visit->caller->fleet->seed);
+	}
 	return true;
 }
 
@@ -149,18 +150,6 @@ budget_client_ready(struct budget_client *budget)
 	while (budget_client_visit(budget, &visit))
 		admission_look(&visit);
 	return !budget->private;
-}
-
-struct admission
-budget_client_admit(struct budget_client *budget, bool retry, nanos now)
-{
-	struct admission admission = { .answer = ADMISSION_GRANTED };
-	struct visit visit = { .now = now };
-
-	if (admission_begin(&budget->caller, retry, now))
-		while (budget_client_visit(budget, &visit))
-			admission = admission_ask(&visit, retry);
-	return admission;
 }
 
 struct admission
@@ -178,14 +167,4 @@ budget_client_tell(struct budget_client *budget, enum attempt_result result,
 			foreseen = admission_foresee(&visit, delay);
 	}
 	return foreseen;
-}
-
-void
-budget_client_renew(struct budget_client *budget, nanos now)
-{
-	struct visit visit = { .now = now };
-
-	if (admission_nap(&budget->caller, now) == 0)
-		while (budget_client_visit(budget, &visit))
-			admission_renew(&visit);
 }

@@ -41,8 +41,7 @@ void budget_client_start(struct budget_client *budget,
 /*
  * Opens the segment. Returns 0, or how long to wait before the next call,
  * because another process is just replacing the file. To be called until it
- * returns 0, before budget_client_ready, budget_client_admit and
- * budget_client_tell, which do not wait.
+ * returns 0, before the functions below, which do not wait.
  */
 nanos budget_client_open(struct budget_client *budget);
 
@@ -51,13 +50,6 @@ nanos budget_client_open(struct budget_client *budget);
  * given and the segment cannot be used.
  */
 bool budget_client_ready(struct budget_client *budget);
-
-/*
- * Whether the next attempt may begin. A retry that may begin is counted. Only
- * the breaker can deny a first attempt.
- */
-struct admission
-budget_client_admit(struct budget_client *budget, bool retry, nanos now);
 
 /*
  * Tells the segment how an attempt ended; completed: the invocation has
@@ -77,8 +69,5 @@ struct admission budget_client_tell(struct budget_client *budget,
  *             admission = admission_ask(&visit, retry);
  */
 bool budget_client_visit(struct budget_client *budget, struct visit *visit);
-
-/* Renews the lease if that is due. */
-void budget_client_renew(struct budget_client *budget, nanos now);
 
 #endif

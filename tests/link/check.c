@@ -43,7 +43,7 @@ int __wrap_getaddrinfo(const char *host, const char *service,
     const struct addrinfo *hints, struct addrinfo **addresses);
 
 static struct run run;
-static struct fleet_link fleet;
+static struct fleet_client fleet; /* only its link is used */
 static struct url url;
 static struct url_auth auth;
 static struct fleet_policy access_to = {
@@ -101,13 +101,13 @@ static void
 await(const char *what)
 {
 	nanos began = now();
-	const struct fleet_answer *answer = &fleet.talk.answer;
+	const struct fleet_answer *answer = &fleet.link.talk.answer;
 
 	run.loop.ending_signal = 0;
 	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
 		printf("%s: signal %d\n", what, run.loop.ending_signal);
-	else if (fleet.end == LINK_FAILED)
-		printf("%s: %s\n", what, fleet.reason);
+	else if (fleet.link.end == LINK_FAILED)
+		printf("%s: %s\n", what, fleet.link.reason);
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,
 		    (int)answer->granted, (int)answer->retries,
@@ -133,7 +133,7 @@ forget(void)
 {
 	const struct fleet_question question = question_of(0);
 
-	link_ask(&fleet, &question, true, now());
+	link_ask(&fleet.link, &question, true, now());
 }
 
 static void
@@ -141,7 +141,7 @@ ask(int64_t wanted)
 {
 	const struct fleet_question question = question_of(wanted);
 
-	link_ask(&fleet, &question, false, now());
+	link_ask(&fleet.link, &question, false, now());
 }
 
 static void
@@ -150,7 +150,7 @@ tell(void)
 	const struct fleet_question question = success();
 
 	pass(100 * NANOS_MS);
-	puts(link_tell(&fleet, &question, now()) ? "told" : "not told");
+	puts(link_tell(&fleet.link, &question, now()) ? "told" : "not told");
 }
 
 static void
@@ -176,7 +176,7 @@ act(const char *action)
 	} else if (strcmp(action, "again") == 0) {
 		ask(1);
 		await("ask");
-		if (fleet.stage != LINK_READY)
+		if (fleet.link.stage != LINK_READY)
 			puts("another connection");
 		ask(1);
 		await("ask");
@@ -239,8 +239,8 @@ open_run(int argc, char **argv)
 	if (!run_open(&run, &policy, &outer, &what) ||
 	    !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
-	link_open(&fleet, &access_to, false, &run.loop.signals);
-	run.loop.link = &fleet;
+	link_open(&fleet.link, &access_to, false, &run.loop.signals);
+	run.loop.fleet = &fleet;
 }
 
 static void
@@ -295,7 +295,7 @@ main(int argc, char **argv)
 		open_run(2, simple);
 	look(before);
 	act(action);
-	link_close(&fleet);
+	link_close(&fleet.link);
 	check_rest(before);
 	return 0;
 }

@@ -74,8 +74,8 @@ void fleet_model_count(
     struct fleet_model *fleet, struct segment *segment, nanos now);
 
 /*
- * As fleet_client_admit(). If the decision is HOST_ASK, the question has been
- * sent: call this again at member->sent->at.
+ * As event_loop_await_admission(), without the wait. If the decision is
+ * HOST_ASK, the question has been sent: call this again at member->sent->at.
  */
 struct admission fleet_model_admit(struct fleet_model *fleet,
     struct fleet_member *member, const struct visit *visit, bool retry);
