@@ -240,17 +240,15 @@ breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
 	}
 }
 
-bool
+void
 breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 {
 	nanos until = number_add(now, BREAKER_LEASE);
 
-	if (*lease != 0 && change(breaker, *lease, BREAKER_HALF_OPEN, until)) {
+	if (*lease != 0 && change(breaker, *lease, BREAKER_HALF_OPEN, until))
 		*lease = follow(*lease, BREAKER_HALF_OPEN, until);
-		return true;
-	}
-	*lease = 0;
-	return false;
+	else
+		*lease = 0;
 }
 
 /*

@@ -121,10 +121,10 @@ enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
     uint64_t *lease, struct breaker_view *view);
 
 /*
- * Extends a probe's lease. False, and *lease is 0, if the lease had ended and
- * another attempt is the probe now: the result of this one does not count.
+ * Extends a probe's lease. *lease becomes 0 if the lease had ended and another
+ * attempt is the probe now: the result of this one does not count.
  */
-bool breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
+void breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now);
 
 /*
  * Tells how an attempt without a lease ended; the attempt began at began.

@@ -41,19 +41,9 @@
 #endif
 static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
-/* Programs of 32 and of 64 bits share segments. */
+/* Programs of 32 and of 64 bits share segments. The units have the offsets. */
 static_assert(sizeof(struct origin) == 64, "origin");
-static_assert(offsetof(struct header, origin) == 24, "header.origin");
 static_assert(sizeof(struct header) == 1120, "header");
-static_assert(offsetof(struct segment, terms) == 1120, "terms");
-static_assert(offsetof(struct segment, breaker) == 1128, "breaker");
-static_assert(offsetof(struct segment, cooldown) == 1152, "cooldown");
-static_assert(offsetof(struct segment, waiting) == 1160, "waiting");
-static_assert(offsetof(struct segment, probes) == 1208, "probes");
-static_assert(offsetof(struct segment, firsts) == 1224, "firsts");
-static_assert(offsetof(struct segment, window) == 1256, "window");
-static_assert(offsetof(struct segment, fleet) == 1744, "fleet");
-static_assert(offsetof(struct segment, fleet.successes_told) == 2296, "told");
 static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
 
 char *
@@ -189,7 +179,8 @@ segment_check(
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
 		return shared ? SEGMENT_STALE : SEGMENT_FOREIGN;
-	if (segment_epoch(header, here->base) >= WINDOW_EPOCHS - EPOCHS_LEFT)
+	if (window_epoch(header->slice, segment_age(header, here->base)) >=
+	    WINDOW_EPOCHS - EPOCHS_LEFT)
 		return SEGMENT_STALE;
 	return SEGMENT_GOOD;
 }
@@ -198,12 +189,6 @@ nanos
 segment_age(const struct header *header, nanos now)
 {
 	return now > header->origin.base ? now - header->origin.base : 0;
-}
-
-int64_t
-segment_epoch(const struct header *header, nanos now)
-{
-	return window_epoch(header->slice, segment_age(header, now));
 }
 
 nanos

@@ -127,12 +127,8 @@ segment_shares_clock(const struct header *header, const struct origin *here);
 enum segment_state segment_check(
     const struct header *header, const char *key, const struct origin *here);
 
-/*
- * The time since the segment was made, 0 if retry's clock is behind; and that
- * time in slices, less than WINDOW_EPOCHS.
- */
+/* The time since the segment was made, 0 if retry's clock is behind. */
 nanos segment_age(const struct header *header, nanos now);
-int64_t segment_epoch(const struct header *header, nanos now);
 
 /*
  * What is left of the pause after a denied retry. 0 if it is over, or corrupt:

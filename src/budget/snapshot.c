@@ -66,7 +66,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	else if (snapshot->next < snapshot->cooldown)
 		snapshot->next = snapshot->cooldown;
 	/* This changes the copy. */
-	if (window_withdraw(&window, &none, segment_epoch(header, now),
+	if (window_withdraw(&window, &none, window_epoch(header->slice, age),
 		&sums) == WINDOW_CORRUPT)
 		return false;
 

@@ -234,8 +234,8 @@ file_exhaust(void)
 	struct terms limits =
 	    segment_terms(&kernel.segment, &kernel.segment.header);
 	struct window_sums sums;
-	int64_t epoch =
-	    segment_epoch(&kernel.segment.header, kernel_boottime());
+	int64_t epoch = window_epoch(kernel.segment.header.slice,
+	    segment_age(&kernel.segment.header, kernel_boottime()));
 
 	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) ==
 	    WINDOW_GRANTED)

@@ -262,8 +262,9 @@ check_value(struct world *world, struct script *script, const char *row)
 	struct segment *segment = &world->segment;
 	const struct breaker_view *by = &world->admission.breaker;
 	struct breaker_view view = breaker_look(&segment->breaker, world->now);
-	struct window_sums sums = window_look(
-	    &segment->window, segment_epoch(&segment->header, world->now));
+	struct window_sums sums = window_look(&segment->window,
+	    window_epoch(segment->header.slice,
+		segment_age(&segment->header, world->now)));
 	const struct {
 		const char *name;
 		int64_t value;
@@ -663,8 +664,9 @@ test_a_denial_that_is_foreseen(void)
 			: rows[i].denied == ADMISSION_DENIED ? SECONDS(1)
 							     : 0);
 		EQUAL(row,
-		    window_look(
-			&segment.window, segment_epoch(&segment.header, now))
+		    window_look(&segment.window,
+			window_epoch(segment.header.slice,
+			    segment_age(&segment.header, now)))
 			.retries,
 		    rows[i].retries);
 	}

@@ -201,11 +201,9 @@ check_lease(
 		if (script_is(script, "held"))
 			check_view(*script, &view);
 	} else {
-		bool renewed = breaker_renew(breaker, &got, now);
-
+		breaker_renew(breaker, &got, now);
 		script_next(script);
-		SAME(row, renewed ? "yes" : "no", script->word);
-		HOLDS(row, (got != 0) == renewed);
+		SAME(row, got != 0 ? "yes" : "no", script->word);
 	}
 	if (got != 0)
 		*lease = got;
@@ -557,7 +555,8 @@ test_ends_of_the_numbers(void)
 	    breaker.word == (UINT64_C(1) << 62) + (UINT64_C(1) << 41) - 1);
 	EQUAL("34 years", breaker_look(&breaker, NANOS_MAX).next, 0);
 	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PROBE);
-	HOLDS("34 years", breaker_renew(&breaker, &lease, NANOS_MAX));
+	breaker_renew(&breaker, &lease, NANOS_MAX);
+	HOLDS("34 years", lease != 0);
 	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, NANOS_MAX);
 	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PASSED);
 }

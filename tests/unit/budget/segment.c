@@ -340,7 +340,9 @@ test_single_bits(void)
 		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD;
 		HOLDS("epoch",
 		    new.header.slice <= 0 || new.header.origin.base < 0 ||
-			segment_epoch(&new.header, INT64_MAX) < WINDOW_EPOCHS);
+			window_epoch(new.header.slice,
+			    segment_age(&new.header, INT64_MAX)) <
+			    WINDOW_EPOCHS);
 		bytes[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	/* The others are in base, wall, slice, and behind the end of the key.
@@ -382,7 +384,9 @@ test_ages(void)
 	for (size_t i = 0; i < LENGTH(ages); i++) {
 		snprintf(row, sizeof row, "%" PRId64, ages[i].now);
 		EQUAL(row, segment_age(&new.header, ages[i].now), ages[i].age);
-		EQUAL(row, segment_epoch(&new.header, ages[i].now),
+		EQUAL(row,
+		    window_epoch(new.header.slice,
+			segment_age(&new.header, ages[i].now)),
 		    ages[i].epoch);
 	}
 }

@@ -34,7 +34,8 @@ static void
 retries(struct segment *segment, int count, nanos age)
 {
 	struct terms limits = segment_terms(segment, &segment->header);
-	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+	int64_t epoch = window_epoch(
+	    segment->header.slice, segment_age(&segment->header, MADE + age));
 	struct window_sums sums;
 
 	for (int i = 0; i < count; i++)
@@ -46,7 +47,8 @@ retries(struct segment *segment, int count, nanos age)
 static void
 successes(struct segment *segment, int count, nanos age)
 {
-	int64_t epoch = segment_epoch(&segment->header, MADE + age);
+	int64_t epoch = window_epoch(
+	    segment->header.slice, segment_age(&segment->header, MADE + age));
 
 	for (int i = 0; i < count; i++)
 		EQUAL("success", window_deposit(&segment->window, epoch),
