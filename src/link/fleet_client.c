@@ -14,7 +14,7 @@ fleet_client_start(struct fleet_client *fleet,
 		.key = budget->caller.config->key,
 		.seed = seed,
 		.tag = fleet_host_tag(url_name(policy->url, server)) };
-	fleet->greeted = fleet->open = fleet->elected = fleet->late = false;
+	fleet->greeted = fleet->elected = fleet->late = false;
 	fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
 }
@@ -22,8 +22,6 @@ fleet_client_start(struct fleet_client *fleet,
 void
 fleet_client_ask(struct fleet_client *fleet, nanos now)
 {
-	fleet->asked = now;
-	fleet->open = true;
 	fleet->silent = false;
 	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
@@ -34,9 +32,9 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	enum fleet_outcome outcome = FLEET_SILENT;
 	struct visit visit = { .now = now };
 	bool failed = fleet->link.end == LINK_FAILED;
-	bool late = now - fleet->asked > 2 * fleet->link.policy->timeout;
+	bool late = now - fleet->link.until > fleet->link.policy->timeout;
 
-	if (!fleet->open)
+	if (fleet->link.end == LINK_NONE)
 		return;
 	/*
 	 * If retry was stopped for so long that it could see no answer in time,
@@ -48,7 +46,7 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 		outcome = FLEET_ANSWERED;
 	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
 		outcome = FLEET_CUT;
-	fleet->open = false;
+	fleet->link.end = LINK_NONE;
 	fleet->late = outcome == FLEET_CUT && failed;
 	fleet->silent = outcome == FLEET_SILENT;
 	while (budget_client_visit(fleet->budget, &visit))

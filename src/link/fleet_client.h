@@ -22,9 +22,7 @@ struct fleet_client {
 	struct budget_client *budget;
 	struct fleet_link link;
 	struct fleet_caller caller;
-	nanos asked; /* when the last question was sent */
 	bool greeted; /* fleet_client_greet() has done its work */
-	bool open; /* what came of it has not been stored yet */
 	bool elected; /* to tell when the attempt ends */
 	bool late; /* retry came too late to see an answer to the last one */
 	bool silent; /* the last question got no answer: link.reason */

@@ -38,7 +38,7 @@ enum link_stage {
 };
 
 enum link_end {
-	LINK_NONE, /* nothing was asked */
+	LINK_NONE, /* nothing was asked, or what came of it is stored */
 	LINK_PENDING,
 	LINK_ANSWERED,
 	LINK_FAILED,
@@ -50,12 +50,12 @@ struct fleet_link {
 	const struct signals *signals;
 	enum link_stage stage;
 	enum link_end end;
+	nanos until; /* of the last question */
 	char reason[LINK_WORDS + 64]; /* if it failed: why */
 	struct talk talk; /* has the question, and its answer */
 
 	/* What follows is for link.c only. */
 	struct url url; /* of the server that is asked */
-	nanos until;
 	int fd; /* unless the link is closed */
 	pid_t helper; /* 0: none */
 };
