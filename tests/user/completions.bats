@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # Covers cli/options.
-# What a person at the keyboard gets from the Tab key, in each shell. That the
-# completions know all options is seen in docs.bats.
+# The completions know the options of --help, and what a person at the keyboard
+# gets from the Tab key in each shell.
 
-# shellcheck disable=SC2016 # $ in single quotes is for others
+# shellcheck disable=SC2016,SC2034 # $ in single quotes is for others
 
 load helper
 load actor
@@ -11,17 +11,19 @@ load actor
 setup()
 {
 	helper_setup
-	"$RETRY" --version | grep -q '^retry '
 	top=${BATS_TEST_FILENAME%/*}/../..
-	export HOME=$PWD/home XDG_CONFIG_HOME=$PWD/xdg
-	unset RETRY_BUDGET_DIR
-	mkdir bin home
+	export TOP=$top HOME=$PWD/home XDG_CONFIG_HOME=$PWD/xdg RETRY_BUDGET_DIR=$PWD/shm
+	mkdir bin home shm
 	# A retry in the PATH, for completions that ask the program; and a
 	# command that has arguments.
 	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
 	printf '#!/bin/sh\n' >bin/fooey
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH
+	# "letter name argument" of each option, "-" for what it lacks.
+	"$RETRY" --help | sed -nE 's/^  (-(.),|   ) --([a-z-]+) ([^ ]*).*/\2 \3 \4/p' |
+		sed 's/^ /- /; s/ $/ -/' >options
+	[ "$(lines options)" -ge 70 ]
 }
 
 need()
@@ -29,19 +31,121 @@ need()
 	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
-# policies NAME...: makes policies of these names, in two directories.
-policies()
+# offers WORDS: what the shell called $name offers for these, a line each.
+offers()
 {
-	local directory
-	for directory in "$XDG_CONFIG_HOME" "$HOME/.config"; do
-		mkdir -p "$directory/retry"
-	done
-	touch "$XDG_CONFIG_HOME/retry/nightly.conf" \
-		"$HOME/.config/retry/weekly.conf" \
-		"$HOME/.config/retry/yearly.txt" monthly.conf
+	"in_$name" <<<"$1" | tr ' ' '\n' | grep . | sort
 }
 
-# Each init file has ^T print the line at the cursor as "=<line>=" and empty it.
+# A "!" before a command would not make a test fail.
+not()
+{
+	if "$@"; then
+		return 1
+	fi
+}
+
+#
+# What a shell offers. in_SHELL prints for each line of standard input, which
+# lacks the name of retry, what the shell offers, on a line; '' is an empty word
+# at the cursor.
+#
+
+in_bash()
+{
+	# shellcheck disable=SC1090,SC2030,SC2317
+	(
+		set +e
+		[ -z "${helpers-}" ] || . "$helpers"
+		. "$top/completions/retry.bash"
+		compopt() { :; } # works in a completion only
+		_fooey() { COMPREPLY=(argument "${COMP_WORDS[@]}"); }
+		complete -F _fooey fooey
+		while read -ra words; do
+			COMPREPLY=() COMP_WORDS=("$RETRY" "${words[@]/#\'\'/}")
+			COMP_CWORD=${#words[@]} COMP_LINE="${COMP_WORDS[*]}"
+			COMP_POINT=${#COMP_LINE}
+			_retry "$RETRY" "${COMP_WORDS[COMP_CWORD]}" \
+				"${COMP_WORDS[COMP_CWORD - 1]}"
+			echo "${COMPREPLY[*]}"
+		done
+	)
+}
+
+# What manuals say of commands is not asked for: apropos takes its time.
+in_fish()
+{
+	mapfile -t lines
+	lines=("${lines[@]//\'\'}")
+	fish --no-config -c '
+		source $TOP/completions/retry.fish
+		complete -c fooey -f -a "argument"
+		function __fish_describe_command; end
+		for line in $argv
+			set -l offered (complete -C $line | string replace -r "\t.*" "")
+			echo "$offered"
+		end' "${lines[@]/#/retry }"
+}
+
+# takes OPTION LEAST [BEFORE]: of the values that the shell offers after an option,
+# LEAST at least, retry takes each. Of some it offers the beginning.
+takes()
+{
+	local option=$1 value words=()
+	offers "$option ${3-"''"}" | grep -v '^P[OA]' >values
+	[ "$(lines values)" -ge "$2" ] || return
+	while read -r value; do
+		[ "${value##*[a-z]:}" ] || value+=503
+		words+=("$option" "$value")
+	done <values
+	"$RETRY" "${words[@]}" true && not "$RETRY" "$option" 'xy zzy' true 2>err
+}
+
+# What the shell called $name offers are the options of --help, values of options,
+# and what the command has after an option and its argument.
+offers_options()
+{
+	local letter option argument
+	offers -- | diff <(sed 's/^. \([^ ]*\).*/--\1/' options | sort) -
+	offers - | grep -x -- '-[^-]' |
+		diff <(sed -n 's/^\([^-]\).*/-\1/p' options | sort) -
+	while read -r letter option argument; do
+		if [ "$argument" = - ]; then
+			echo "yes --$option fooey x"
+			continue
+		fi
+		printf '%s fooey x\n' "no --$option" "yes --$option 1"
+		[ "$letter" = - ] ||
+			printf '%s fooey x\n' "no -$letter" "yes -$letter 1" "yes -${letter}1"
+	done <options >wanted
+	sed 's/^[a-z]* //; s/x$/a/' wanted | "in_$name" >became
+	[ "$(lines became)" = "$(lines wanted)" ]
+	paste -d ' ' wanted became | grep -Ev '^yes .* x argument|^no .* x( |$)' >bad || :
+	paste -d ' ' wanted became | grep '^no .* argument' >>bad || :
+	diff /dev/null bad
+	table takes <<-'END'
+		-b 4
+		-j 4
+		-s 30
+		--retry-on 30 7,
+		--method 4
+		--nested 3
+	END
+	offers "--preset ''" | diff - <(preset_words | cut -f 1 | sort)
+}
+
+# The values of --preset and what each means, with a tab between them.
+preset_words()
+{
+	"$RETRY" --preset list | sed -E 's/ \(.*//; s/ +/\t/'
+	printf '%s\t%s\n' auto 'the preset for the command' list 'print all presets'
+}
+
+#
+# What becomes of a line. Each init file has ^T print the line at the cursor as
+# "=<line>=" and empty it.
+#
+
 start_bash()
 {
 	cat >init <<-'END'
@@ -92,30 +196,29 @@ start_fish()
 	shell=(fish --no-config -i)
 }
 
-# tab LINE...: types each line and a Tab into the shell, and prints what became
-# of it, less the blank or comma at its end.
-tab()
-{
-	local line steps=('type:. ./init^M' see:READY)
-	for line; do
-		steps+=("type:$line"$'\t\x14' 'see:>=')
-	done
-	TOP=$top HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 \
-		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
-	echo >>came
-	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<//p'
-}
-
-# becomes LINE RESULT...: in the shell, a Tab makes RESULT of LINE.
+# becomes <LINES: each has what is typed behind "retry ", followed by a Tab, a
+# semicolon, and what becomes of it, less the blank or comma at its end. Without
+# the latter it stays as it is.
 becomes()
 {
-	local typed=() want=()
-	while [ $# -gt 0 ]; do
-		typed+=("$1")
-		want+=("$2")
-		shift 2
-	done
-	diff <(printf '%s\n' "${want[@]}") <(tab "${typed[@]}")
+	local line steps=('type:. ./init^M' see:READY)
+	sed '/^#/d; s/^[^;]*$/&;&/' >rows
+	while IFS= read -r line; do
+		steps+=("type:retry ${line%;*}"$'\t\x14' 'see:>=')
+	done <rows
+	HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 \
+		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
+	echo >>came
+	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<retry //p' |
+		paste -d ';' <(cut -d ';' -f 1 rows) - | diff rows -
+}
+
+# policies: makes policies, in two directories and here.
+policies()
+{
+	mkdir -p {"$XDG_CONFIG_HOME","$HOME/.config"}/retry
+	touch "$XDG_CONFIG_HOME/retry/nightly.conf" monthly.conf \
+		"$HOME/.config/retry/"{weekly.conf,yearly.txt}
 }
 
 # all_become [AFTER]: what is the same in every shell, but for what it puts after
@@ -125,36 +228,140 @@ all_become()
 	local after=${1-}
 	policies
 	: >file
-	becomes 'retry --log-f' "retry --log-format$after" \
-		'retry --log-format j' 'retry --log-format json' \
-		'retry --log-format=gi' 'retry --log-format=github' \
-		'retry --progress al' 'retry --progress always' \
-		'retry --dry' 'retry --dry-run' \
-		'retry --replay' 'retry --replay-stdin' \
-		'retry --stdin-m' "retry --stdin-max$after" \
-		'retry --hold-m' "retry --hold-max$after" \
-		'retry --report fi' 'retry --report file' \
-		'retry --metrics=fi' 'retry --metrics=file' \
-		'retry --trace fi' 'retry --trace file' \
-		'retry --preset dock' 'retry --preset docker' \
-		'retry --policy ni' 'retry --policy nightly' \
-		'retry --policy=we' 'retry --policy=weekly' \
-		'retry --policy ye' 'retry --policy ye' \
-		'retry --policy mo' 'retry --policy mo' \
-		'retry --policy ./mo' 'retry --policy ./monthly.conf' \
-		'retry --policy=./mo' 'retry --policy=./monthly.conf' \
-		'retry --on-retry fooe' 'retry --on-retry fooey' \
-		'retry --policy weekly fooe' 'retry --policy weekly fooey' \
-		'retry -IO fooey a' 'retry -IO fooey argument' \
-		'retry -- fooe' 'retry -- fooey' \
-		'retry -- fooey a' 'retry -- fooey argument' \
-		'retry -- fooey -- x a' 'retry -- fooey -- x argument' \
-		'retry -qE --stdin-max 1G -- fooey a' \
-		'retry -qE --stdin-max 1G -- fooey argument' \
-		'retry --dry-run --policy=weekly fooey a' \
-		'retry --dry-run --policy=weekly fooey argument' \
-		'retry --on-give-up true fooey --poli' \
-		'retry --on-give-up true fooey --poli'
+	: >"shm/retry-v4.1$EUID.ape" # another user's
+	"$RETRY" -B api true
+	"$RETRY" -B a/b true
+	becomes <<-END
+		--att;--attempts$after
+		--max-d;--max-delay$after
+		--dry;--dry-run
+		--replay;--replay-stdin
+		-b f;-b fibonacci
+		-vj d;-vj decorrelated
+		--jitter=n;--jitter=none
+		-s TER;-s TERM
+		--nested o;--nested once
+		--method PU;--method PUT
+		--retry-on 7,tim;--retry-on 7,timeout
+		--fail-on stdo;--fail-on stdout:
+		--stop-on 7,ov;--stop-on 7,over:
+		--limit 2:unde;--limit 2:under:
+		--limit=2:7,tim;--limit=2:7,timeout
+		--limit 2
+		--log-format j;--log-format json
+		--log-format=gi;--log-format=github
+		--progress al;--progress always
+		--preset dock;--preset docker
+		--preset=net,gi;--preset=net,git
+		--idempotency-key a;--idempotency-key auto
+		--http-status fi;--http-status file
+		--report fi;--report file
+		--metrics=fi;--metrics=file
+		--trace fi;--trace file
+		--breaker o;--breaker on
+		-B ap;-B api
+		--budget=ap;--budget=api
+		--budget-reset=ap;--budget-reset=api
+		--budget-status al;--budget-status all
+		--budget-status ap;--budget-status api
+		--budget-dir sh;--budget-dir shm/
+		# The name of a policy is looked up, its path is not.
+		--policy ni;--policy nightly
+		--policy=we;--policy=weekly
+		--policy ye
+		--policy mo
+		--policy ./mo;--policy ./monthly.conf
+		--policy=./mo;--policy=./monthly.conf
+		# The command, and what it completes itself.
+		--on-retry fooe;--on-retry fooey
+		--policy weekly fooe;--policy weekly fooey
+		-- fooe;-- fooey
+		fooey a;fooey argument
+		-IO fooey a;-IO fooey argument
+		-n 3 -- fooey a;-n 3 -- fooey argument
+		-d 1,2 fooey a;-d 1,2 fooey argument
+		-- fooey -- x a;-- fooey -- x argument
+		-qE --stdin-max 1G -- fooey a;-qE --stdin-max 1G -- fooey argument
+		--dry-run --policy=weekly fooey a;--dry-run --policy=weekly fooey argument
+		-qn3 fooey --at
+		--on-give-up true fooey --poli
+	END
+	# A directory that a group shares.
+	chmod g+s shm
+	: >shm/retry-v4.app
+	becomes <<<'-B ap;-B app'
+}
+
+#
+# Each shell
+#
+
+@test "bash knows the options of --help, which take an argument, and their values" {
+	name=bash
+	offers_options
+}
+
+@test "words that bash splits at = and : or does not, are completed alike" {
+	local helpers name=bash
+	offered() # offered WORDS TEXT
+	{
+		gives 0 "$2" in_bash <<<"$1"
+	}
+	table offered <<-'END'
+		'--preset net,li' ''
+		'--attempts i' inf
+		'--jitter = d' decorrelated
+		'--jitter=d' --jitter=decorrelated
+		-sUSR1 -sUSR1
+		'--limit 2 : ov' over:
+		'--limit = 2 : 7,ov' 7,over:
+		'--limit 2:7,ov' 2:7,over:
+		--limit=2:ov --limit=2:over:
+		'--limit 2' ''
+		'--limit 2 : http : 5' ''
+		'--retry-on http : 5' ''
+		'--retry-on http :' ''
+		'--label job = a' ''
+		'--label job :' ''
+		'--budget-status --js' --json
+	END
+	[ "$(in_bash <<<'--limit 2 :' | wc -w)" -ge 60 ]
+	# The command is found where retry finds it.
+	printf '#!/bin/sh\necho argument fooey $*\n' >bin/fooey
+	for helpers in '' /usr/share/bash-completion/bash_completion; do
+		[ -e "$helpers" ] || [ -z "$helpers" ] || continue
+		for words in 'fooey x' '-- fooey x' '-n 3 fooey x' '-n3 -- fooey x' \
+			'-qn 3 fooey x' '-qvT60 fooey -n x' '-d 1,2 fooey --at' \
+			'--delay=1 fooey x' '--quiet fooey --retry-on x' \
+			'--retry-on http:503 fooey x' '--fail-on=7,stderr:x fooey y' \
+			'--limit 2:http:503 fooey x' '-B db:1 fooey x' \
+			'--label a:b=c fooey x' '--label=a=b:c fooey x' \
+			'--trace a:b=c fooey x' '--on-retry a:b=c fooey x' \
+			'-j none -- fooey -- x'; do
+			# shellcheck disable=SC2086 # words
+			RETRY_BUDGET_DIR=. "$RETRY" $words 2>err >&4
+			sed -E ':a; s/^([^y]*[^ :=])([:=])([^ ].* fooey)/\1 \2 \3/; ta' <<<"$words"
+		done >words 4>ran
+		in_bash <words | sed 's/ \([:=]\) /\1/g' | diff ran -
+		[ "$(lines ran)" = 18 ]
+		offers '-n 3 -- ech' | grep -qx echo
+		offers ech | grep -qx echo
+	done
+}
+
+@test "bash-completion is asked by its names before 2.12, and since" {
+	start_bash
+	helpers=$PWD/helpers
+	echo '_command_offset() { COMPREPLY=("since-2.0-$1"); }' >helpers
+	becomes <<-'END'
+		fooey x;fooey since-2.0-1
+		-n 3 -- fooey x;-n 3 -- fooey since-2.0-4
+	END
+	echo '_comp_command_offset() { COMPREPLY=("since-2.12-$1"); }' >>helpers
+	becomes <<-'END'
+		fooey x;fooey since-2.12-1
+		--policy=a fooey x;--policy=a fooey since-2.12-4
+	END
 }
 
 # bats test_tags=slow
@@ -171,45 +378,50 @@ all_become()
 	all_become
 }
 
-@test "bash-completion is asked by its names before 2.12, and since" {
-	start_bash
-	helpers=$PWD/helpers
-	echo '_command_offset() { COMPREPLY=("since-2.0-$1"); }' >helpers
-	becomes 'retry fooey x' 'retry fooey since-2.0-1' \
-		'retry -n 3 -- fooey x' 'retry -n 3 -- fooey since-2.0-4'
-	echo '_comp_command_offset() { COMPREPLY=("since-2.12-$1"); }' >>helpers
-	becomes 'retry fooey x' 'retry fooey since-2.12-1' \
-		'retry --policy=a fooey x' 'retry --policy=a fooey since-2.12-4'
-}
-
 # bats test_tags=slow
-@test "a Tab in zsh completes options, values, policies and the command" {
+@test "zsh knows the options of --help, and a Tab completes them and the command" {
 	need zsh
+	zsh -n "$top/completions/_retry"
+	# {-n+,--attempts=}'[...]' or --retries=[...]
+	grep -oE -- "(\{-.\+?,)?--[a-z-]+=?(\}'\[|\[)" "$top/completions/_retry" |
+		sed -E "s/^\{-(.)\+?,/\1 /; s/^--/- --/; s/ --/ /
+			s/=.*/ =/; s/[]}'[]+\$/ -/" |
+		diff <(sed -E 's/ [^- ][^ ]*$/ =/' options) -
+	zsh -f -c 'setopt extendedglob
+		_arguments() { : }
+		compset() { false }
+		_call_program() { "${@:2}" }
+		_describe() { print -l "$presets[@]" }
+		words=($RETRY)
+		source $1
+		_retry_presets' zsh "$top/completions/_retry" | sort |
+		diff - <(preset_words | tr '\t' : | sort)
 	start_zsh
 	all_become '='
 }
 
 # bats test_tags=slow
-@test "a Tab in fish completes options, values, policies and the command" {
+@test "fish knows the options of --help, and a Tab completes them and the command" {
 	need fish
+	name=fish
+	offers_options
+	fish --no-config -c 'source $TOP/completions/retry.fish
+		complete -C "retry --preset "' | sort | diff - <(preset_words | sort)
 	start_fish
 	all_become
 }
 
 # bats test_tags=slow
 @test "relative directories are not looked in for policies" {
+	"$RETRY" --version | grep -q '^retry '
 	policies
 	XDG_CONFIG_HOME=xdg
-	local want=('retry --policy ni' 'retry --policy ni' 'retry --policy we' \
-		'retry --policy weekly')
-	start_bash
-	becomes "${want[@]}"
-	if command -v zsh; then
-		start_zsh
-		becomes "${want[@]}"
-	fi
-	if command -v fish; then
-		start_fish
-		becomes "${want[@]}"
-	fi
+	for name in bash zsh fish; do
+		command -v "$name" || continue
+		"start_$name"
+		becomes <<-'END'
+			--policy ni
+			--policy we;--policy weekly
+		END
+	done
 }
