@@ -215,25 +215,17 @@ once='giving up: a POST is not sent twice without --idempotency-key'
 advice="curl exits with 0 even if the server answers with an error: use --http, \
 or curl's own -f"
 
-@test "after a 503 with which curl exits with 0, one line names --http" {
+@test "after an answer with which curl exits with 0 one line names --http, unless the user has a rule" {
 	serve
+	mkdir tmp
 	table asks <<-'END'
 		0 1 "$advice" -- curl -sS -o page /503 && [ "$(lines err)" -eq 1 ]
 		0 1 "$advice" -- timeout 20 curl -sS "${url#http://}/200"
 		0 3 '*' --consecutive 3 -- curl -sS /200 && says "$advice"
-	END
-}
-
-@test "there is no advice with --http, -f, -q, after a failure, or if the user has a rule" {
-	serve
-	mkdir tmp
-	table asks <<-'END'
 		22 3 '*' -- curl -sSf -o page /503 && without --http
-		0 2 '*' -- curl -sS --fail-with-body -o page /503/200 && without --http
 		1 3 '*' --http -- curl -sS -o page /503 && without --http
 		0 1 '' -q -- curl -sS /503
 		0 1 '' -E -- curl -sS /503
-		0 1 '' --chronic -- curl -sS /503
 		0 1 '' --http-status head -- curl -sS -D head /200
 		0 1 '' --success-on 7 -- curl -sS /200
 		0 2 '*' --fail-on stdout:busy -- curl -sS '/503;body=busy/200' && without --http
@@ -251,19 +243,8 @@ or curl's own -f"
 	asks 0 3 "(exit 0, HTTP 503)$again" --http -- curl -sS /503/503/200
 	says 'attempt 1/3 failed (exit 0, HTTP 503), retrying in 0s'
 	[ "$(<out)" = $'answer 1\nanswer 2\nanswer 3' ]
-}
-
-@test "curl is understood with -f, -L, -o, all of them and none" {
-	serve
-	table asks 0 2 "'*'" --http -- curl <<-'END'
-		-sS -f /503/200
-		-sS -L /503/200
-		-sS -o body /503/200
-		-sSf /503/200
-		-sSfLobody /503/200
-		-sSfLo body --url /503/200
-		/503/200 --fail --output body --silent
-	END
+	asks 0 2 '*' --http -- curl -sSfLobody /503/200
+	asks 0 2 '*' --http -- curl /503/200 --fail --output body --silent
 	[ "$(<body)" = 'answer 2' ]
 }
 
@@ -286,11 +267,9 @@ or curl's own -f"
 		22 3 "attempt 3/3 failed (exit 22, HTTP 503)$spent" --http -- curl -sSf /503
 		22 1 "attempt 1/3 failed (exit 22, $not_404" --http -- curl -sSf /404/200
 		1 1 "attempt 1/3 failed (exit 0, $not_404" --http -- curl -sS /404/200
-		# 403 and 413 are retried where the server names a wait.
+		# 403 is retried where the server names a wait.
 		22 1 'giving up: HTTP 403 is not retried without a Retry-After' --http -- curl -sSf /403
-		22 1 'giving up: HTTP 413 is not retried without a Retry-After' --http -- curl -sSf /413
 		0 2 "(exit 22, HTTP 403)$again" --http -- curl -sSf '/403;Retry-After=0/200'
-		0 2 "(exit 22, HTTP 413)$again" --http -- curl -sSf '/413;Retry-After=0/200'
 		# Redirects.
 		0 4 "(exit 22, HTTP 503)$again" --http -- curl -sSfL '/302;Location=%2F503%2F200'
 		0 1 '*' -v --http -- curl -sSf '/302;Location=%2F503' && says 'attempt 1/3 succeeded (exit 0, HTTP 302)'
@@ -305,16 +284,12 @@ or curl's own -f"
 		0 2 "(exit 22, HTTP 503)$again" --http -- curl -sSf '/503;early=103/200;early=103'
 		# Of several URLs the last response counts.
 		0 2 '' --http -- curl -sS /503 /200
-		1 6 "(exit 0, HTTP 503)$spent" --http -- curl -sS /200 /503
 		# Each operation that --next begins is dumped.
 		0 4 "(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
 		1 6 '*' --http -- curl -sS -D heads /200 --next -sS /503
-		1 6 '*' --http -- curl -sS /200 --next -sS -D heads /503
 		# More than 64 KiB of header.
 		1 3 '*' --http -- curl -sS '/503;flood=70'
 		22 1 '*' --http -- curl -sSf '/404;flood=70'
-		0 2 '*' --http -- curl -sSf '/503;flood=20/200;flood=20'
-		0 1 '' --http -- curl -sSf '/200;flood=200'
 	END
 }
 
@@ -322,17 +297,6 @@ or curl's own -f"
 	ends 1 -n 2 --http-status "$F" sh -c 'echo 503 >"$F"
 		echo "${RETRY_LAST_STATUS-none}" >>last'
 	holds last none 1
-}
-
-@test "which statuses are retried" {
-	table leaves <<-'END'
-		1 3 "HTTP 429)$spent" 1 429
-		1 3 "HTTP 520)$spent" 1 520
-		1 1 'giving up: HTTP 400 is not retried' 1 400
-		1 1 'giving up: HTTP 501 is not retried' 1 501
-		1 1 'giving up: HTTP 403 is not retried without a Retry-After' 1 403
-		1 1 'giving up: HTTP 413 is not retried without a Retry-After' 1 413
-	END
 }
 
 #
@@ -355,12 +319,10 @@ or curl's own -f"
 	}
 	table gets <<-'END'
 		'--dump-header FILE -sS -f URL' --http -- ./curl -sS -f URL
-		'-q --dump-header FILE -sS URL' --http -- ./curl -q -sS URL
 		'--disable --dump-header FILE -sS URL' --http -- ./curl --disable -sS URL
 		'--dump-header FILE -sS -q URL' --http -- ./curl -sS -q URL
 		'-q --dump-header FILE A --next --dump-header FILE B' --http -- ./timeout -k 5 10 ./curl -q A --next B
 		'-sS URL' --http -- ./curly -sS URL
-		'-d x=1 URL' --http --idempotency-key k -- ./curly -d x=1 URL
 		'-d x=1 URL' -- ./curl -d x=1 URL
 		'-d x=1 URL' --http-status "$F" --idempotency-key k -- ./curl -d x=1 URL
 	END
@@ -381,8 +343,6 @@ or curl's own -f"
 	mkdir there
 	table asks 0 2 "'*'" --http -- <<-'END'
 		curl -sS -D heads /503/200
-		curl -sSDheads /503/200
-		curl -sS --dump-header heads /503/200
 		curl -sS /503/200 -D heads
 		env -C there curl -sS -D heads /503/200
 		env -C "$PWD/there" curl -sS -D "$PWD/there/more" /503/200 && without 'status found'
@@ -403,7 +363,6 @@ or curl's own -f"
 	curl -sS -D - "$url/503?alone" | grep -v '^Date: ' >want
 	grep -v '^Date: ' out | cmp - want
 	table asks <<-'END'
-		0 1 '*' --http -- curl -sS -D - /503 && missed "$help"
 		0 1 '*' --http -- curl -sS -D /dev/stderr /503 && missed "$help"
 		0 1 '' -q --http -- curl -sS -D - /503
 		1 3 '*' --http -- sh -c 'curl -sS -D "$RETRY_HTTP_STATUS" "$0"' /503 && without 'status found'
@@ -426,9 +385,7 @@ or curl's own -f"
 	ln -s program curl
 	table runs <<-'END'
 		51 1 'attempt 1/3 failed (exit 51), giving up: not retryable' --http -- ./curl 51
-		58 1 'attempt 1/3 failed (exit 58), giving up: not retryable' --http -- ./curl 58
 		60 1 'attempt 1/3 failed (exit 60), giving up: not retryable' --http -- ./curl 60
-		77 1 'attempt 1/3 failed (exit 77), giving up: not retryable' --http -- ./curl 77
 		35 3 "$spent" --http -- ./curl 35
 		60 3 "$spent" --http -- ./program 60
 		60 3 "$spent" --http --retry-on 60 -- ./curl 60
@@ -440,7 +397,7 @@ or curl's own -f"
 # Wrappers in front of curl
 #
 
-@test "curl behind timeout, env, nice, nohup, stdbuf and each other is curl" {
+@test "curl behind timeout, env, nice, nohup, stdbuf and each other is curl, and a POST a POST" {
 	serve
 	behind() # behind WRAPPER...
 	{
@@ -448,21 +405,10 @@ or curl's own -f"
 		    "$@" curl -sS /503/200 && without 'status found'
 	}
 	table behind <<-'END'
-		timeout 20
 		timeout -k 5 -s INT --foreground 20
 		env -u X A=b
-		env A=b C=d
-		nice
-		nice -n 1
-		nice -1
-		nohup
-		stdbuf -oL
 		nohup nice -1 env A=b stdbuf -o L timeout --kill-after=5 20
 	END
-}
-
-@test "a POST behind timeout and the like is a POST" {
-	serve
 	asks 22 1 "$once" --http -- timeout 20 nice curl -sSf -d x=1 /503/200
 	asks 0 2 '*' --http --idempotency-key k -- \
 	    timeout 20 nice curl -sSf -d x=1 /503/200
@@ -586,7 +532,6 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 	table asks <<-'END'
 		0 2 '*' --http -- curl -sSf '/429;Retry-After=1/200' && waited 1000
 		0 2 'failed (exit 22, HTTP 503), retrying in 0.5s' -j none --max-delay 0.1 --http -- curl -sSf '/503;Retry-After-Ms=450/200' && waited 450
-		0 2 'failed (exit 22, HTTP 503), retrying in 1s' -j none --max-retry-after 1s --http -- curl -sSf '/503;Retry-After=1/200' && waited 1000
 		# Jitter only adds.
 		22 5 '*' -n 5 -d 0.05 --http -- curl -sSf '/503;Retry-After-Ms=150' && waited 150
 		# The backoff is longer.
@@ -621,25 +566,17 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 		1 1 '*' -v --max-retry-after 1s --http -- curl -sS '/503;Retry-After=90' && says 'attempt 1/3 failed (exit 0, HTTP 503), giving up: Retry-After too long (1m30s)' && grep -qxE 'retry: ended after 1 attempt in .*: retry-after' err
 		# A date counts from the response's own Date.
 		22 1 "$hour" --http -- curl -sSf '/503;Date=@imf-7200;Retry-After=@imf-3600'
-		22 1 "$hour" --http -- curl -sSf '/503;Date=@imf-7200;Retry-After=@rfc850-3600'
-		22 1 "$hour" --http -- curl -sSf '/503;Date=@imf-7200;Retry-After=@asctime-3600'
 		0 2 "$again" --http -- curl -sSf '/503;Date=@imf+7200;Retry-After=@imf+7100/200'
 		# Milliseconds, a refusal, a rate limit.
 		22 1 'giving up: Retry-After too long (0.3s)' --max-retry-after 0.1 --http -- curl -sSf '/503;X-Ms-Retry-After-Ms=250'
-		22 1 'giving up: Retry-After too long (0.3s)' --max-retry-after 0.1 --http -- curl -sSf '/503;Grpc-Retry-Pushback-Ms=250'
 		22 1 'giving up: the server wants no retry' --http -- curl -sSf '/503;Grpc-Retry-Pushback-Ms=-1'
-		22 1 "$hour" --http -- curl -sSf '/429;RateLimit=%22burst%22%3Br%3D0%3Bt%3D3600'
 		22 1 "$hour" --http -- curl -sSf '/429;RateLimit-Remaining=0;RateLimit-Reset=3600'
-		22 1 "$hour" --http -- curl -sSf '/429;X-RateLimit-Remaining=0;X-RateLimit-Reset=@unix+3600'
-		0 2 "$again" --http -- curl -sSf '/429;RateLimit-Remaining=1;RateLimit-Reset=3600/200'
 		# The longest of several.
 		22 1 "$hour" --http -- curl -sSf '/503;Retry-After=3600;Retry-After=0'
-		22 1 "$hour" --http -- curl -sSf '/503;Retry-After=0,3600'
 		# The deadline, and the last attempt.
 		22 1 'giving up: Retry-After too long (1m)' -T 25 --http -- curl -sSf '/503;Retry-After=60'
 		22 1 'giving up: attempts exhausted' -n 1 --http -- curl -sSf '/503;Retry-After=3600'
 		# What makes no sense is ignored.
-		0 2 "$again" --http -- curl -sSf '/503;Retry-After=-5/200' && [ "$(lines err)" -eq 2 ]
 		0 2 '*' -v --http -- curl -sSf '/503;Retry-After=soon/200' && [ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" err)" -eq 1 ]
 	END
 }
@@ -786,85 +723,42 @@ bare()
 	}
 	table format <<-'END'
 		22 1 "HTTP 503), $hour" '%{http_code} %header{retry-after}' '/503;Retry-After=3600'
-		22 1 "HTTP 503), $hour" 'code=%{http_code}\nretry_after=%header{retry-after}\n' '/503;Retry-After=3600'
 		22 1 "HTTP 503), $hour" '%{json}%{header_json}' '/503;Retry-After=3600'
-		22 1 "(exit 22), $hour" '%{header_json}' '/503;Retry-After=3600'
-		0 2 "(exit 22, HTTP 503)$again" '%{http_code}' /503/200
-		0 2 "(exit 22, HTTP 503)$again" '%{json}' /503/200
 		# curl's exit status and message behind the code.
 		0 2 "(exit 22, HTTP 503)$again" "$codes" /503/200
 		22 1 "(exit 22, $not_404" "$codes" /404
-		22 1 '(exit 22, HTTP 403), giving up: HTTP 403 is not retried without a Retry-After' "$codes" /403
-	END
-	asks 0 2 "(exit 0, HTTP 503)$again" --http-status "$F" -- sh -c \
-	    'curl -sS -o body -w "%{http_code}" "$0" >"$F"' /503/200
-}
-
-# quotes: bodies that show a response, each %-encoded on a line of its own.
-quotes()
-{
-	cat <<-'END'
-		HTTP%2F1.1%20503%20Service%20Unavailable
-		HTTP%2F1.1%20503%20Service%20Unavailable%0A
-		HTTP%2F1.1%20503%20x%0D%0ARetry-After:%209%0D%0A%0D%0A
-		An%20answer:%0A%0AHTTP%2F1.1%20503%20x%0ARetry-After:%209%0A%0A
-		An%20answer:%0A%0AHTTP%2F1.1%20503%20x%0A%0Aand%20so%20on.%0A
-		Answer:%0AHTTP%2F1.1%20503%20x%0A
-		%0D%0A%0D%0AHTTP%2F1.1%20503%20x%0D%0A
-		awaiting...%0A%20%20HTTP%2F1.1%20503%20x%0A
-		%3C%20HTTP%2F1.1%20503%20x%0A
-		HTTP%2F1.1%20302%20x%0D%0A%0D%0AHTTP%2F1.1%20503%20x%0D%0A%0D%0Ax
 	END
 }
 
-@test "a page that quotes a response is not one" {
+@test "a page that quotes a response is not one, in whichever way it is sent" {
 	serve
-	quotes >quotes
-	quoting()
-	{
-		local way
+	local head='HTTP%2F1.1%20503%20x%0D%0ARetry-After:%209%0D%0A%0D%0A'
+	local text='An%20answer:%0A%0AHTTP%2F1.1%20503%20x%0A%0Aand%20so%20on.%0A'
+	local written=(--http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"') quote way
+	for quote in "$head" "$text"; do
 		for way in '' ';chunked' ';open'; do
-			asks 0 1 '' --http-status "$F" -- sh -c \
-			    'curl -sSi "$0" >"$F"' "/200;body=$1$way/503" &&
-			asks 1 3 "HTTP 503)$spent" --http-status "$F" -- sh -c \
-			    'curl -sSi "$0" >"$F"' "/503;body=${1//503/200}$way" ||
-				return
+			table asks <<-'END'
+				0 1 '' "${written[@]}" "/200;body=$quote$way/503"
+				1 3 "HTTP 503)$spent" "${written[@]}" "/503;body=${quote//503/200}$way"
+			END
 		done
-		asks 0 1 '' --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' \
-		    "/200;body=$1;Content-Type=text%2Fplain;open/503"
-	}
-	table quoting <quotes
+	done
 	# In front of its code, too: but a whole head at the start is taken for
 	# one that curl -i wrote.
-	before_code()
-	{
-		asks 0 1 '' --http-status "$F" -- sh -c \
-		    'curl -sS -w "\n%{http_code}\n" "$0" >"$F"' "/200;body=$1/503" &&
-		asks 0 1 '' --http-status "$F" -- sh -c \
-		    'curl -v "$0" >"$F" 2>&1' "/200;body=$1/503"
-	}
-	table before_code < <(grep -v '^HTTP.*Retry-After' quotes)
+	table asks <<-'END'
+		0 1 '' --http-status "$F" -- sh -c 'curl -sS -w "\n%{http_code}\n" "$0" >"$F"' "/200;body=$text/503"
+		0 1 '' --http-status "$F" -- sh -c 'curl -v "$0" >"$F" 2>&1' "/200;body=$text/503"
+	END
 }
 
 @test "a redirect or a 401 that is not followed is judged without its body" {
 	serve
 	local body='HTTP%2F1.1%20200%20OK%0D%0A%0D%0A'
-	judged()
-	{
-		local code
-		for code in 401 407; do
-			asks 1 1 "(exit 0, HTTP $code), $(
-				)giving up: HTTP $code is not retried" \
-			    --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' \
-			    "/$code;body=$body$1" || return
-		done
-		asks 0 1 '' --http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"' \
-		    "/302;body=${body/200/503}$1"
-	}
-	table judged <<-'END'
-		""
-		";chunked"
-		";open"
+	local written=(--http-status "$F" -- sh -c 'curl -sSi "$0" >"$F"')
+	table asks <<-'END'
+		1 1 '(exit 0, HTTP 401), giving up: HTTP 401 is not retried' "${written[@]}" "/401;body=$body;chunked"
+		1 1 '(exit 0, HTTP 407), giving up: HTTP 407 is not retried' "${written[@]}" "/407;body=$body"
+		0 1 '' "${written[@]}" "/302;body=${body/200/503};open"
 	END
 }
 
@@ -892,11 +786,8 @@ for n in range(1, 999):
 	file=(--http-status "$F" -- sh -c 'curl -v "$@" >"$F" 2>&1' sh)
 	table asks <<-'END'
 		0 1 '' "${file[@]}" "/200;body=$asking$log"
-		0 1 '' "${file[@]}" "/200;body=$asking$log;chunked"
 		0 1 '' "${file[@]}" "/200;body=$asking$log;open"
-		0 1 '' "${file[@]}" "/200;body=%2A%20Connected%20to%20x%0A$asking$log"
 		1 2 "(exit 0, $not_404" "${file[@]}" "/200;body=$asking$log" /404
-		1 2 "(exit 0, $not_404" "${file[@]}" -L '/302;Location=%2F404'
 	END
 	command -v wget >/dev/null || return 0
 	log='HTTP%20request%20sent,%20awaiting%20response...%20%0A'
@@ -914,8 +805,6 @@ for n in range(1, 999):
 	table asks <<-'END'
 		0 4 "(exit 0, HTTP 503)$again" "${file[@]}" -L '/302;Location=%2F503%2F200;body=HTTP%2F1.1%20204%20x%0A'
 		1 2 "(exit 0, $not_404" "${file[@]}" --digest -u a:b "/$ask/404"
-		1 2 "(exit 0, $not_404" "${file[@]}" /200 /404
-		0 2 '' "${file[@]}" /503 '/200;early=103'
 		# Behind long bodies whose length is told.
 		1 2 "(exit 0, $not_404" "${file[@]}" "/$big" /404
 		1 9 "(exit 0, HTTP 503)$spent" "${file[@]}" "/$big" "/$big" /503
@@ -1059,24 +948,23 @@ for n in range(1, 999):
 			head -c "$0" body; cat response
 		} >"$F"; exit 22' "$1" && tells "1/3 failed (exit 22, $not_404"
 	}
-	table cuts < <(seq 65415 3 65500)
+	table cuts < <(seq 65415 9 65500)
 }
 
 @test "lengths are followed so far, behind which a file tells nothing" {
-	for many in 4000 5000; do
-		"$PYTHON" -IS -c '
-import sys
-with open(sys.argv[1], "wb") as file:
-    for i in range(int(sys.argv[2])):
-        file.write(b"HTTP/1.1 200 OK\r\nContent-Length: 66000\r\n\r\n")
-        file.seek(66000, 1)
-    file.write(b"HTTP/1.1 404 x\r\n\r\n")' many$many "$many"
-	done
-	ends 22 --http-status "$F" sh -c 'cp --sparse=always many4000 "$F"; exit 22'
+	cat >write.py <<-'END'
+		import os, sys
+		with open(os.environ["F"], "wb") as file:
+		    for i in range(int(sys.argv[1])):
+		        file.write(b"HTTP/1.1 200 OK\r\nContent-Length: 66000\r\n\r\n")
+		        file.seek(66000, 1)
+		    file.write(b"HTTP/1.1 404 x\r\n\r\n")
+		sys.exit(22)
+	END
+	ends 22 --http-status "$F" "$PYTHON" -IS write.py 4000
 	tells "attempt 1/3 failed (exit 22, $not_404"
-	ends 22 -n 2 --http-status "$F" \
-		sh -c 'cp --sparse=always many5000 "$F"; exit 22'
-	says 'attempt 1/2 failed (exit 22), retrying in 0s'
+	ends 22 -n 1 --http-status "$F" "$PYTHON" -IS write.py 5000
+	tells "attempt 1/1 failed (exit 22)$spent"
 }
 
 @test "a status file full of holes and noise takes no time" {
@@ -1094,18 +982,11 @@ with open(sys.argv[1], "wb") as file:
 	table leaves <<-'END'
 		1 3 "$spent" 1 404 --retry-on http:404
 		1 1 'giving up: not in --retry-on http:404' 1 503 --retry-on http:404
-		1 3 "$spent" 1 501 --retry-on http:5xx
-		1 1 'giving up: not in --retry-on http:500-503' 1 504 --retry-on http:500-503
-		1 3 "$spent" 1 404 --retry-on 7,http:404
-		1 1 "$not_404" 1 404 --retry-on 1
-		1 3 "$spent" 1 503 --retry-on 7
 		# Failures without an answer are left to the other items.
 		6 1 '*' 6 000 --retry-on 7,http:503
 		7 3 "$spent" 7 000 --retry-on 7,http:503
 		1 1 'giving up: --stop-on http:503' 1 503 --stop-on http:503 --retry-on http:5xx
-		1 3 "$spent" 1 502 --stop-on http:503
 		1 3 "attempt 3/3 failed (exit 0, HTTP 204)$spent" 0 204 --fail-on http:204
-		0 1 '' 0 200 --fail-on http:204
 		0 1 '' 22 404 --success-on http:404
 		22 1 '' 22 404 --success-on http:404 --keep-status
 	END
@@ -1156,7 +1037,6 @@ with open(sys.argv[1], "wb") as file:
 
 @test "what may have changed something is sent once" {
 	serve
-	echo x >file
 	echo 'data = "x=1"' >config
 	target=";Location=${refused//\//%2F}"
 	table asks <<-'END'
@@ -1165,13 +1045,8 @@ with open(sys.argv[1], "wb") as file:
 		52 1 "$once" --http -- curl -sS -d x=1 '/200;drop'
 		18 1 "$once" --http -- curl -sS -d x=1 '/200;cut'
 		22 1 'giving up: a PATCH is not sent twice without --idempotency-key' --http -- curl -sSf -X PATCH /503
-		22 1 "$once" --http -- curl -sSf --json {} /503
 		22 1 "$once" --http -- curl -sSf -F x=1 /503
-		22 1 "$once" --http -- curl -sSf --data-binary @file /503
 		22 3 "$spent" --http -- curl -sSf -X PUT -d x=1 /503
-		22 3 "$spent" --http -- curl -sSf -d x=1 -G /503
-		22 3 "$spent" --http -- curl -sSf -T file /503
-		22 3 "$spent" --http -- curl -sSf -I /503
 		# Nobody knows, or the user does.
 		22 3 "$spent" --http -- curl -sSf -K config /503 && [ "$(cut -f 2 log | sort -u)" = POST ]
 		22 3 "$spent" --method PUT --http -- curl -sSf -d x=1 /503
@@ -1179,7 +1054,6 @@ with open(sys.argv[1], "wb") as file:
 		# It was never sent, or its redirect leads nowhere.
 		7 0 "attempt 3/3 failed (exit 7)$spent" --http -- curl -sS -d x=1 "$refused"
 		7 1 "$once" --http -- curl -sSL -d x=1 "/307$target"
-		7 1 "$once" --http -- curl -sS -L -D /dev/stderr -d x=1 "/302$target"
 		7 1 "$once" --http -- curl -sS -L -D - -d x=1 "/302$target"
 		# Other reasons come first.
 		22 1 'giving up: HTTP 404 is not retried' --http -- curl -sSf -d x=1 /404
@@ -1211,7 +1085,6 @@ with open(sys.argv[1], "wb") as file:
 	table asks <<-'END'
 		0 2 '*' --method POST --idempotency-key 'order "7"' --http -- curl -sSf -X POST /503/200 && keyed 'order "7"' 'order "7"'
 		22 3 '*' --idempotency-key auto --http -- curl -sSf "${mine[@]}" -d x=1 /503 && keyed mine mine mine
-		22 3 '*' --idempotency-key auto --http -- curl -sSf -H idempotency-key:mine -d x=1 /503 && keyed mine mine mine
 		22 3 '*' --http -- curl -sSf "${mine[@]}" -d x=1 /503
 		# A key makes curl a request of --http.
 		1 3 '*' --idempotency-key k -- curl -sS -d x=1 /503 && keyed k k k
