@@ -36,6 +36,18 @@ struct trial {
 	int64_t asked[BATCH]; /* the real time */
 };
 
+/*
+ * Every grant of a trial, and every success of which the server has been told,
+ * at real times in microseconds, which never decrease.
+ */
+enum { EVENTS = 1 << 18 };
+static struct events {
+	struct {
+		int64_t at, count;
+	} list[EVENTS];
+	size_t length;
+} grants, successes;
+
 static char dump_sha1[41];
 
 /* Writes all fields as twin_write() does. */
@@ -219,24 +231,60 @@ send_batch(struct link *link, struct trial *trial, const char *sha1)
 	link_flush(link);
 }
 
-/* Whether what a reply grants keeps the promise, on the expected terms. */
+static void
+add(struct events *events, int64_t at, int64_t count)
+{
+	if (events->length == EVENTS)
+		errx(1, "more events than there is room for");
+	events->list[events->length].at = at;
+	events->list[events->length++].count = count;
+}
+
+/* Successes are told in any order, so all of them are looked at. */
+static int64_t
+sum_after(const struct events *events, int64_t at)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < events->length; i++)
+		if (events->list[i].at > at)
+			sum += events->list[i].count;
+	return sum;
+}
+
+/*
+ * Whether what a reply grants keeps the promise of question.h on the expected
+ * terms: no window that ends with it has more retries than max(min, ratio *
+ * successes), though each retry may be made up to a slice after its grant.
+ */
 static bool
 keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
-    struct promise *promise)
+    struct trial_tally *tally)
 {
 	const struct fleet_question *question = &trial->questions[i];
 	const int64_t *numbers = trial->expected[i].numbers;
-	int64_t at = trial->asked[i];
+	const struct terms limits = { numbers[9], numbers[10], 0 };
+	int64_t at = trial->asked[i], window = numbers[11];
+	int64_t slice = window / WINDOW_SLICES;
 
 	if (trial->weather == WEATHER_WILD || numbers[0] == FLEET_STALE ||
 	    reply->type != RESP_ARRAY)
 		return true;
 	for (size_t j = 0; j < question->count; j++)
-		promise_success(promise, at - question->told[j].age / MICRO,
+		add(&successes, at - question->told[j].age / MICRO,
 		    question->told[j].successes);
-	return reply->numbers[1] == 0 ||
-	    promise_grant(promise, at, reply->numbers[1],
-		numbers[11] / WINDOW_SLICES, numbers[9], numbers[10]);
+	if (reply->numbers[1] == 0)
+		return true;
+	add(&grants, at, reply->numbers[1]);
+	tally->checks += reply->numbers[1];
+	/*
+	 * The worst case: the oldest retries of the window were made a slice
+	 * after their grant; and the last one is made a slice after its grant,
+	 * when the oldest successes have left the window.
+	 */
+	window = slice * WINDOW_SLICES;
+	return sum_after(&grants, at - window - slice) <=
+	    window_limit(&limits, sum_after(&successes, at - window + slice));
 }
 
 static bool
@@ -266,8 +314,8 @@ check_hash(struct link *link, const struct twin *twin)
 
 /* Reads all replies, so that the next trial begins with its own. */
 static void
-read_batch(struct link *link, const struct trial *trial,
-    struct promise *promise, struct trial_tally *tally)
+read_batch(
+    struct link *link, const struct trial *trial, struct trial_tally *tally)
 {
 	const char *wrong;
 
@@ -279,7 +327,7 @@ read_batch(struct link *link, const struct trial *trial,
 		reply = link_reply(link);
 		if (!same(&reply, &trial->expected[i]))
 			tally->wrong = "an answer";
-		if (!keeps_promise(trial, i, &reply, promise))
+		if (!keeps_promise(trial, i, &reply, tally))
 			tally->broken = true;
 		tally->questions++;
 		tally->grants += reply.numbers[1];
@@ -291,16 +339,16 @@ read_batch(struct link *link, const struct trial *trial,
 }
 
 void
-trial_run(struct link *link, const char *sha1, int number,
-    struct promise *promise, struct trial_tally *tally)
+trial_run(
+    struct link *link, const char *sha1, int number, struct trial_tally *tally)
 {
 	struct trial trial = begin(number);
 
 	LINK_ASK(link, "DEL", FLEET_KEY KEY);
-	promise_clear(promise);
+	grants.length = successes.length = 0;
 	for (int i = 0; i < QUESTIONS / BATCH; i++) {
 		send_batch(link, &trial, sha1);
-		read_batch(link, &trial, promise, tally);
+		read_batch(link, &trial, tally);
 		if (tally->broken || (tally->wrong != NULL && !tally->patient))
 			break;
 	}

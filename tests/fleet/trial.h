@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "link.h"
-#include "promise.h"
 
 /* How many trials there are. */
 #define TRIALS 36
@@ -19,6 +18,7 @@
 struct trial_tally {
 	bool patient; /* go on until the promise is broken */
 	int64_t questions, grants, stale, hashes;
+	int64_t checks; /* grants of which the promise was checked */
 	const char *wrong; /* what was not as in the twin; NULL: nothing */
 	bool broken; /* the promise */
 };
@@ -31,7 +31,7 @@ void trial_prepare(struct link *link);
  * adds to the tally. Ends soon after something is wrong, or,
  * if the tally is patient, after the promise is broken.
  */
-void trial_run(struct link *link, const char *sha1, int number,
-    struct promise *promise, struct trial_tally *tally);
+void trial_run(
+    struct link *link, const char *sha1, int number, struct trial_tally *tally);
 
 #endif
