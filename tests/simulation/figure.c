@@ -54,6 +54,12 @@ seconds(nanos time)
 	return (double)time / (double)NANOS_SECOND;
 }
 
+static size_t
+greater(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
 /* A number that is unknown, or of no interest, is 0. */
 static void
 put_count(char room[CELL], double number)
@@ -83,134 +89,74 @@ put_latency(char room[CELL], const struct variant *variant, nanos time)
 		figure_time(room, time);
 }
 
-/* The text of a cell: empty where the run has nothing to say there. */
-static const char *
-cell_text(char room[CELL], enum column column, const struct scenario *scenario,
+/* The texts of a run: empty where it has nothing to say. */
+static void
+fill(char cells[COLUMNS][CELL], const struct scenario *scenario,
     const struct result *result)
 {
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
 	/* Requests in one bin, as a rate. */
 	double bins = totals->width > 0 ? 1 / seconds(totals->width) : 0;
+	double peak = (double)totals->peak * bins;
 
-	room[0] = '\0';
-	switch (column) {
-	case NAME:
-		snprintf(room, CELL, "%s", variant->name);
-		break;
-	case WASTED:
-		figure_count(room, totals->wasted);
-		break;
-	case WASTED_PUBLISHED:
-		put_count(room, (double)variant->published_wasted);
-		break;
-	case RETRIES:
-		if (scenario->hosts > 0)
-			figure_count(room, totals->retries);
-		break;
-	case PEAK:
-		put_count(room, (double)totals->peak * bins);
-		break;
-	case PEAK_OVER_CAPACITY:
-		put_ratio(room, 1, (double)totals->peak * bins,
-		    (double)scenario->capacity.rate);
-		break;
-	case PEAK_SERVED:
-		put_count(room, (double)totals->peak_served * bins);
-		break;
-	case PEAK_PUBLISHED:
-		put_count(room, (double)variant->published_peak);
-		break;
-	case STABLE:
-		figure_time(room, totals->stable);
-		break;
-	case P50:
-		put_latency(room, variant, totals->p50);
-		break;
-	case P99:
-		put_latency(room, variant, totals->p99);
-		break;
-	case P99_PUBLISHED:
-		if (variant->published_p99 > 0)
-			figure_time(room, variant->published_p99);
-		break;
-	case P99_OVER_LIMIT:
-		if (totals->p99 < NANOS_MAX)
-			put_ratio(room, 2, seconds(totals->p99),
-			    seconds(scenario_limit(scenario)));
-		break;
-	case MAX:
-		put_latency(room, variant, totals->max);
-		break;
-	case LOST:
-		put_count(room, (double)totals->lost);
-		break;
-	case QUESTIONS:
-		put_count(room, (double)result->questions);
-		break;
-	case REDIS:
-		if (result->questions > 0)
-			figure_time(room, result->redis);
-		break;
-	case COLUMNS:
-		break;
-	}
-	return room;
-}
-
-static size_t
-greater(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-/* The width of a column; 0 where all of its cells are empty. */
-static size_t
-width_of(enum column column, const struct scenario *scenario,
-    const struct result *results, size_t count)
-{
-	char room[CELL];
-	size_t width = 0;
-
-	for (size_t i = 0; i < count; i++)
-		width = greater(width,
-		    strlen(cell_text(room, column, scenario, &results[i])));
-	if (width > 0)
-		for (int line = 0; line < 2; line++)
-			width = greater(width, strlen(headings[column][line]));
-	return width;
-}
-
-/* The first column is aligned to the left, the others to the right. */
-static void
-put_cell(FILE *out, const char *text, enum column column, size_t width)
-{
-	if (column == NAME)
-		fprintf(out, "%-*s", (int)width, text);
-	else if (width > 0)
-		fprintf(out, "  %*s", (int)width, text);
-	if (column == COLUMNS - 1)
-		fputc('\n', out);
+	memset(cells, 0, COLUMNS * CELL);
+	snprintf(cells[NAME], CELL, "%s", variant->name);
+	figure_count(cells[WASTED], totals->wasted);
+	put_count(cells[WASTED_PUBLISHED], (double)variant->published_wasted);
+	if (scenario->hosts > 0)
+		figure_count(cells[RETRIES], totals->retries);
+	put_count(cells[PEAK], peak);
+	put_ratio(cells[PEAK_OVER_CAPACITY], 1, peak,
+	    (double)scenario->capacity.rate);
+	put_count(cells[PEAK_SERVED], (double)totals->peak_served * bins);
+	put_count(cells[PEAK_PUBLISHED], (double)variant->published_peak);
+	figure_time(cells[STABLE], totals->stable);
+	put_latency(cells[P50], variant, totals->p50);
+	put_latency(cells[P99], variant, totals->p99);
+	if (variant->published_p99 > 0)
+		figure_time(cells[P99_PUBLISHED], variant->published_p99);
+	if (totals->p99 < NANOS_MAX)
+		put_ratio(cells[P99_OVER_LIMIT], 2, seconds(totals->p99),
+		    seconds(scenario_limit(scenario)));
+	put_latency(cells[MAX], variant, totals->max);
+	put_count(cells[LOST], (double)totals->lost);
+	put_count(cells[QUESTIONS], (double)result->questions);
+	if (result->questions > 0)
+		figure_time(cells[REDIS], result->redis);
 }
 
 void
 figure_table(FILE *out, const struct scenario *scenario,
     const struct result *results, size_t count)
 {
+	static char cells[SCENARIO_VARIANTS][COLUMNS][CELL];
 	nanos limit = scenario_limit(scenario);
-	size_t widths[COLUMNS];
+	size_t widths[COLUMNS] = { 0 };
 	char room[CELL];
 
-	for (enum column i = 0; i < COLUMNS; i++)
-		widths[i] = width_of(i, scenario, results, count);
-	for (int line = 0; line < 2; line++)
-		for (enum column i = 0; i < COLUMNS; i++)
-			put_cell(out, headings[i][line], i, widths[i]);
-	for (size_t row = 0; row < count; row++)
-		for (enum column i = 0; i < COLUMNS; i++)
-			put_cell(out,
-			    cell_text(room, i, scenario, &results[row]), i,
-			    widths[i]);
+	for (size_t row = 0; row < count; row++) {
+		fill(cells[row], scenario, &results[row]);
+		for (int i = 0; i < COLUMNS; i++)
+			widths[i] = greater(widths[i], strlen(cells[row][i]));
+	}
+	for (size_t row = 0; row < 2 + count; row++) {
+		for (int i = 0; i < COLUMNS; i++) {
+			const char *text =
+			    row < 2 ? headings[i][row] : cells[row - 2][i];
+			size_t heading = greater(
+			    strlen(headings[i][0]), strlen(headings[i][1]));
+			int width = (int)greater(widths[i], heading);
+
+			/* The first column is aligned to the left; one whose
+			 * cells are empty is left out. */
+			if (i == NAME)
+				fprintf(out, "%-*s", width, text);
+			else if (widths[i] > 0)
+				fprintf(out, "  %*s", width, text);
+		}
+		fputc('\n', out);
+	}
 	if (limit > 0)
 		fprintf(out,
 		    "physical limit: 0 wasted, the last is served after %s\n",

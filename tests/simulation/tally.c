@@ -4,30 +4,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "text/number.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+/* The totals in their text and in their struct. */
+static const char *const keys[] = { "clients", "lost", "served", "wasted",
+	"retries", "width", "peak", "peak_served", "stable", "p50", "p99",
+	"max", "cores", "cpu", "others" };
 
-/* The totals in their text, which is the order of the keys. */
-static const struct key {
-	const char *name;
-	size_t at;
-} keys[] = {
-	{ "clients", offsetof(struct totals, clients) },
-	{ "lost", offsetof(struct totals, lost) },
-	{ "served", offsetof(struct totals, served) },
-	{ "wasted", offsetof(struct totals, wasted) },
-	{ "retries", offsetof(struct totals, retries) },
-	{ "width", offsetof(struct totals, width) },
-	{ "peak", offsetof(struct totals, peak) },
-	{ "peak_served", offsetof(struct totals, peak_served) },
-	{ "stable", offsetof(struct totals, stable) },
-	{ "p50", offsetof(struct totals, p50) },
-	{ "p99", offsetof(struct totals, p99) },
-	{ "max", offsetof(struct totals, max) },
-	{ "cores", offsetof(struct totals, cores) },
-	{ "cpu", offsetof(struct totals, cpu) },
-	{ "others", offsetof(struct totals, others) },
-};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+_Static_assert(
+    sizeof(struct totals) == KEYS * sizeof(int64_t), "a key for each");
 
 /* Makes room for one more than count elements, in steps that double. */
 static void *
@@ -109,25 +96,6 @@ percentile(const struct tally *tally, size_t percent)
 	return rank <= tally->clients ? tally->latencies[rank - 1] : NANOS_MAX;
 }
 
-static void
-sum_bins(const struct tally *tally, nanos recovery, struct totals *totals)
-{
-	for (size_t i = 0; i < tally->count; i++) {
-		const struct bin *bin = &tally->bins[i];
-		int64_t arrived = bin->served + bin->rejected;
-		nanos began = (nanos)i * tally->width;
-
-		totals->served += bin->served;
-		totals->wasted += bin->rejected;
-		if (began >= recovery && arrived > totals->peak)
-			totals->peak = arrived;
-		if (bin->served > totals->peak_served)
-			totals->peak_served = bin->served;
-		if (bin->rejected > 0)
-			totals->stable = began + tally->width;
-	}
-}
-
 struct totals
 tally_sum(struct tally *tally, nanos recovery, nanos end)
 {
@@ -136,7 +104,20 @@ tally_sum(struct tally *tally, nanos recovery, nanos end)
 		.lost = tally->lost,
 		.width = tally->width };
 
-	sum_bins(tally, recovery, &totals);
+	for (size_t i = 0; i < tally->count; i++) {
+		const struct bin *bin = &tally->bins[i];
+		int64_t arrived = bin->served + bin->rejected;
+		nanos began = (nanos)i * tally->width;
+
+		totals.served += bin->served;
+		totals.wasted += bin->rejected;
+		if (began >= recovery)
+			totals.peak = number_greater(totals.peak, arrived);
+		totals.peak_served =
+		    number_greater(totals.peak_served, bin->served);
+		if (bin->rejected > 0)
+			totals.stable = began + tally->width;
+	}
 	totals.retries = totals.wasted - tally->firsts;
 	if (totals.stable >= end)
 		totals.stable = NANOS_MAX;
@@ -147,15 +128,6 @@ tally_sum(struct tally *tally, nanos recovery, nanos end)
 	totals.p99 = percentile(tally, 99);
 	totals.max = percentile(tally, 100);
 	return totals;
-}
-
-static int64_t
-value_of(const struct totals *totals, const struct key *key)
-{
-	int64_t value;
-
-	memcpy(&value, (const char *)totals + key->at, sizeof value);
-	return value;
 }
 
 /* Room for a line of totals, and for the names in front of it. */
@@ -174,55 +146,44 @@ void
 tally_put(FILE *file, const char *scenario, const char *variant,
     const struct totals *totals)
 {
+	int64_t values[KEYS];
 	char name[NAME];
 
+	memcpy(values, totals, sizeof values);
 	put_name(name, scenario, variant);
 	fputs(name, file);
-	for (size_t i = 0; i < COUNT(keys); i++)
-		fprintf(file, " %s=%" PRId64, keys[i].name,
-		    value_of(totals, &keys[i]));
+	for (size_t i = 0; i < KEYS; i++)
+		fprintf(file, " %s=%" PRId64, keys[i], values[i]);
 	fputc('\n', file);
-}
-
-/* Reads "key=value" words in the order in which they are written. */
-static bool
-read_keys(const char *at, struct totals *totals)
-{
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		size_t length = strlen(keys[i].name);
-		int64_t value;
-		char *end;
-
-		if (*at != ' ' || strncmp(at + 1, keys[i].name, length) != 0 ||
-		    at[1 + length] != '=')
-			return false;
-		value = strtoll(&at[length + 2], &end, 10);
-		if (end == &at[length + 2])
-			return false;
-		memcpy((char *)totals + keys[i].at, &value, sizeof value);
-		at = end;
-	}
-	return *at == '\n';
 }
 
 bool
 tally_find(FILE *file, const char *scenario, const char *variant,
     struct totals *totals)
 {
-	char line[LINE], name[NAME];
+	char line[LINE], name[NAME], key[NAME];
 	bool found = false;
-	size_t length;
 
 	put_name(name, scenario, variant);
-	length = strlen(name);
 	rewind(file);
 	while (fgets(line, sizeof line, file) != NULL) {
-		struct totals read;
+		const char *at = line + strlen(name);
+		int64_t values[KEYS];
+		size_t count = 0;
+		int used;
 
-		if (strncmp(line, name, length) != 0 ||
-		    !read_keys(&line[length], &read))
+		if (strncmp(line, name, strlen(name)) != 0)
 			continue;
-		*totals = read;
+		while (count < KEYS &&
+		    sscanf(at, " %31[^=]=%" SCNd64 "%n", key, &values[count],
+			&used) == 2 &&
+		    strcmp(key, keys[count]) == 0) {
+			at += used;
+			count++;
+		}
+		if (count < KEYS || *at != '\n')
+			continue;
+		memcpy(totals, values, sizeof values);
 		found = true;
 	}
 	return found;
