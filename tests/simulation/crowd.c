@@ -56,25 +56,6 @@ arrival(const struct crowd *crowd, int64_t client)
  * What there is before and after
  */
 
-static void
-prepare_arguments(struct crowd *crowd, const struct programs *programs,
-    const struct variant *variant)
-{
-	static char quiet[] = "-q", end[] = "--"; /* but for mistakes */
-	size_t n = 0;
-
-	crowd->args[n++] = (char *)(uintptr_t)programs->retry;
-	crowd->args[n++] = quiet;
-	n = scenario_words(variant, crowd->args, n);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(crowd->args[i], SCENARIO_FLEET) == 0)
-			crowd->args[i] = crowd->url;
-	crowd->args[n++] = end;
-	crowd->args[n++] = (char *)(uintptr_t)programs->client;
-	crowd->args[n] = crowd->socket;
-	crowd->environment[0] = crowd->variable;
-}
-
 /* Has a client run on its host: with the budgets of that host, and its way to
  * the fleet's server. */
 static void
@@ -95,8 +76,19 @@ place(struct crowd *crowd, int64_t client)
 }
 
 static void
-prepare(struct crowd *crowd, const struct variant *variant)
+prepare(struct crowd *crowd, const struct programs *programs,
+    const struct variant *variant)
 {
+	static const int awaited[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
+	static char quiet[] = "-q", end[] = "--"; /* but for mistakes */
+	size_t n = 0;
+
+	/* Before there is a file or a child. */
+	sigemptyset(&crowd->signals);
+	for (size_t i = 0; i < sizeof awaited / sizeof *awaited; i++)
+		sigaddset(&crowd->signals, awaited[i]);
+	sigprocmask(SIG_BLOCK, &crowd->signals, &crowd->before);
+
 	crowd->clients =
 	    calloc((size_t)crowd->scenario->clients, sizeof(pid_t));
 	crowd->record =
@@ -124,18 +116,17 @@ prepare(struct crowd *crowd, const struct variant *variant)
 		if (mkdir(crowd->budgets, 0700) == -1)
 			err(1, "%s", crowd->budgets);
 	}
-}
 
-/* Blocks all awaited signals before there is a file or a child. */
-static void
-block_signals(struct crowd *crowd)
-{
-	static const int asked[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
-
-	sigemptyset(&crowd->signals);
-	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-		sigaddset(&crowd->signals, asked[i]);
-	sigprocmask(SIG_BLOCK, &crowd->signals, &crowd->before);
+	crowd->args[n++] = (char *)(uintptr_t)programs->retry;
+	crowd->args[n++] = quiet;
+	n = scenario_words(variant, crowd->args, n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(crowd->args[i], SCENARIO_FLEET) == 0)
+			crowd->args[i] = crowd->url;
+	crowd->args[n++] = end;
+	crowd->args[n++] = (char *)(uintptr_t)programs->client;
+	crowd->args[n] = crowd->socket;
+	crowd->environment[0] = crowd->variable;
 }
 
 /*
@@ -297,32 +288,6 @@ run(struct crowd *crowd)
 }
 
 static void
-count_requests(const struct crowd *crowd)
-{
-	const struct record *record = crowd->record;
-
-	for (size_t i = 0; i < record->count && i < SERVER_MOST; i++) {
-		const struct http_request *request = &record->requests[i];
-
-		tally_request(crowd->tally, request->at, request->served);
-		crowd->tally->firsts += !request->served && !request->again;
-	}
-}
-
-static void
-end_redis(struct crowd *crowd)
-{
-	const struct redis *redis = &crowd->redis;
-	struct cost *cost = &crowd->cost;
-
-	redis_end(&crowd->redis);
-	cost->questions = redis->questions;
-	cost->redis = redis->cpu;
-	cost->failed = redis->failed > 0 ? redis->failed - crowd->start : 0;
-	cost->back = redis->back > 0 ? redis->back - crowd->start : 0;
-}
-
-static void
 await_end(pid_t child)
 {
 	while (child > 0 && waitpid(child, NULL, 0) == -1 && errno == EINTR)
@@ -334,25 +299,34 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
     const struct variant *variant, struct tally *tally)
 {
 	struct crowd crowd = { .scenario = scenario, .tally = tally };
+	const struct redis *redis = &crowd.redis;
+	struct cost *cost = &crowd.cost;
 
-	block_signals(&crowd);
-	prepare(&crowd, variant);
-	prepare_arguments(&crowd, programs, variant);
-	usage_start(&crowd.cost.usage);
+	prepare(&crowd, programs, variant);
+	usage_start(&cost->usage);
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
 	crowd.start = clock_now();
 	redis_begin(&crowd.redis, crowd.start);
 	start_server(&crowd);
 	run(&crowd);
-	end_redis(&crowd);
+	redis_end(&crowd.redis);
+	cost->questions = redis->questions;
+	cost->redis = redis->cpu;
+	cost->failed = redis->failed > 0 ? redis->failed - crowd.start : 0;
+	cost->back = redis->back > 0 ? redis->back - crowd.start : 0;
 	close(crowd.life[1]);
 	await_end(crowd.server);
-	usage_end(&crowd.cost.usage);
+	usage_end(&cost->usage);
 	await_end(crowd.keeper);
-	count_requests(&crowd);
+	for (size_t i = 0; i < crowd.record->count; i++) {
+		const struct http_request *request = &crowd.record->requests[i];
+
+		tally_request(tally, request->at, request->served);
+		tally->firsts += !request->served && !request->again;
+	}
 	munmap(crowd.record, sizeof *crowd.record);
 	free(crowd.clients);
 	sigprocmask(SIG_SETMASK, &crowd.before, NULL);
-	return crowd.cost;
+	return *cost;
 }
