@@ -33,56 +33,83 @@ dismiss()
 	done
 }
 
+# limited STATUS [OPTION]... -- COMMAND...: $ready processes of COMMAND, or one,
+# have said that they are ready, and a limit has ended all. $by is the limit, and
+# $under what runs retry. Where the machine stalls the second limit is long enough.
+by=-t
+under=()
+limited()
+{
+	local limit
+	for limit in ${limits-0.5 4}; do
+		rm -f out err
+		is "$1" "${under[@]}" "$RETRY" -n 1 "$by" "$limit" "${@:2}"
+		none_left "$MARK"
+		[ "$(grep -cx ready out)" -lt "${ready-1}" ] || return 0
+	done
+	return 1
+}
+
+# At the signal of a limit it says this, and ends with that status.
+obeys='trap "echo heard; exit $0" TERM; echo ready; while :; do sleep 0.02; done'
+
 #
 # What a timeout is
 #
 
-@test "a timeout ends the attempt and gives 124" {
+sleeper()
+{
 	local before
 	before=$(now)
-	is 124 "$RETRY" -n 1 -t 0.3 -- sleep 20
+	is 124 "$RETRY" -n 1 "$1" 0.3 -- sleep 20
 	[ "$(($(now) - before))" -ge 280 ]
-	told 'retry: attempt 1/1 timed out after .*, giving up: attempts exhausted'
+	told "$2 after .*, giving up: .*"
 	none_left "$MARK"
 }
 
-@test "a timeout is retried like any failure" {
-	is 124 "$RETRY" -n 3 -t 0.1 -d 0 -- sh -c 'echo >>ran; exec sleep 20'
-	[ "$(lines ran)" -eq 3 ]
-	told 'retry: attempt 2/3 timed out after .*, retrying in 0s'
+retried()
+{
+	is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
+	told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
+	told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
+	told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
 	none_left "$MARK"
 }
 
-@test "a command that ends in time notices nothing of its limits" {
-	is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
-	is 0 "$RETRY" -n 1 -t 20 -T 20 -- sh -c 'sleep 0.1; echo done'
+no_timeout()
+{
+	is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
+		[ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
+		sleep 0.4; echo done'
 	said 'done'
+	is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sleep 0.4
+	is 0 "$RETRY" -n 1 -t 0 -- sleep 0.3
 }
 
-# bats test_tags=slow
-@test "a command that exits 0 when it is timed out has failed" {
-	is 124 "$RETRY" -n 2 -t 1.5 -d 0 -- sh -c '
-		trap "echo >>bye; exit 0" TERM
-		while :; do sleep 0.02; done'
-	[ "$(lines bye)" -eq 2 ]
-}
-
-@test "a --success-on rule for timeouts makes a timeout a success" {
+timeout_is_success()
+{
 	is 0 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
 	told 'retry: ended after 1 attempt in .*: succeeded'
 }
 
-# bats test_tags=slow
-@test "--preserve-status exits as a command that a limit ended" {
-	local ready='trap "exit 7" TERM; echo >ready; for n in $(seq 200); do sleep 0.1; done'
-	is 7 "$RETRY" --preserve-status -n 1 -t 2 -- sh -c "$ready"
-	told 'retry: attempt 1/1 timed out after 2s, giving up: attempts exhausted'
-	is 7 "$RETRY" --preserve-status -T 2 -- sh -c "$ready"
-	is 0 "$RETRY" --preserve-status --success-on timeout -n 1 -t 2 -- sh -c "$ready"
-	is 7 "$RETRY" --preserve-status --keep-status --success-on timeout -n 1 -t 2 -- \
-	    sh -c "$ready"
-	is 124 "$RETRY" --preserve-status -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
-	is 6 "$RETRY" --preserve-status -n 1 -t 20 -- sh -c 'exit 6'
+lesser()
+{
+	is 124 "$RETRY" -n 1 "${@:2}" -- sleep 20
+	told "retry: attempt 1/1 $1 after .*"
+}
+
+@test "a limit ends the attempt and gives 124" {
+	beside 'a timeout' sleeper -t 'retry: attempt 1/1 timed out'
+	beside 'the deadline' sleeper -T 'retry: attempt 1/1 ended by the deadline'
+	beside 'it is retried, with the next of the timeouts' retried
+	beside '0 is no timeout' no_timeout
+	beside 'a command that ends in time' is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- \
+	    sh -c 'exit 6'
+	beside 'a success in time' is 0 "$RETRY" -n 1 -t 20 -T 20 -- sleep 0.1
+	beside 'a command that exits 0 then' limited 124 -- sh -c "$obeys" 0
+	beside '--success-on timeout' timeout_is_success
+	beside 'the timeout is the lesser' lesser 'timed out' -t 0.2 -T 20
+	beside 'the deadline is the lesser' lesser 'ended by the deadline' -t 20 -T 0.2
 }
 
 # fate HOW OPTION...: how retry with these options and words ends
@@ -91,28 +118,9 @@ fate()
 	[ "$("$ACTOR" how "$RETRY" -q "${@:2}")" = "exited $1" ]
 }
 
-@test "--preserve-status gives 128 + n for a signal, of which retry does not die" {
-	local status words
-	while read -r status words; do
-		# shellcheck disable=SC2086 # words
-		beside "$words" fate "$status" $words
-	done <<-END
-		143 --preserve-status -n 1 -t 0.1 sleep 20
-		130 --preserve-status -n 1 -t 0.1 -s INT sleep 20
-		137 --preserve-status -n 1 -t 0.1 -k 0 sleep 20
-		137 --preserve-status -n 1 -t 0.3 -k 0.3 -O $ACTOR stubborn
-		143 --preserve-status -n 1 --idle-timeout 0.1 sleep 20
-		143 --preserve-status -T 0.1 sleep 20
-		124 -n 1 -t 0.1 sleep 20
-	END
-}
-
-@test "--preserve-status makes no success of a timeout, and a list still has the timeout" {
-	local bye='trap "exit 0" TERM; echo >>ran; for n in $(seq 200); do sleep 0.1; done'
-	is 1 "$RETRY" --preserve-status -n 2 -d 0 -t 0.5 -- sh -c "$bye"
-	[ "$(lines ran)" -eq 2 ]
-	is 0 "$RETRY" --preserve-status --keep-status -n 1 -t 0.5 -- sh -c "$bye"
-	is 1 "$RETRY" --preserve-status --stop-on timeout -t 0.5 -- sh -c "$bye"
+in_list()
+{
+	limited 1 --preserve-status --stop-on timeout -- sh -c "$obeys" 0
 	told '.*, giving up: --stop-on timeout'
 	is 143 "$RETRY" --preserve-status --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
 	    --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
@@ -120,162 +128,215 @@ fate()
 	grep -q '"end": "timed-out", "status": 143' report
 }
 
-@test "without an attempt --preserve-status leaves the deadline's 124" {
-	is 124 "$RETRY" --preserve-status -T 0.001ms -- sleep 20
+@test "--preserve-status exits as a command that a limit ended, but never with 0" {
+	local keep=--preserve-status status words
+	beside 'a timeout' limited 7 $keep -- sh -c "$obeys" 7
+	by=-T beside 'the deadline' limited 7 $keep -- sh -c "$obeys" 7
+	beside 'no success' limited 1 $keep -n 2 -d 0 -- sh -c "$obeys" 0
+	beside '--keep-status' limited 0 $keep --keep-status -- sh -c "$obeys" 0
+	beside '--success-on timeout' \
+	    limited 0 $keep --success-on timeout -- sh -c "$obeys" 7
+	beside '--success-on timeout --keep-status' limited 7 $keep --keep-status \
+	    --success-on timeout -- sh -c "$obeys" 7
+	beside 'a LIST has the timeout' in_list
+	beside 'in a delay the deadline gives 124' \
+	    is 124 "$RETRY" $keep -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
+	beside 'so it does before an attempt' is 124 "$RETRY" $keep -T 0.001ms -- sleep 20
+	beside 'ended by itself' is 6 "$RETRY" $keep -n 1 -t 20 -- sh -c 'exit 6'
+	# Of a signal retry does not die itself.
+	while read -r status words; do
+		# shellcheck disable=SC2086 # words
+		beside "$words" fate "$status" $words
+	done <<-END
+		143 $keep -n 1 -t 0.1 sleep 20
+		130 $keep -n 1 -t 0.1 -s INT sleep 20
+		137 $keep -n 1 -t 0.1 -k 0 sleep 20
+		137 $keep -n 1 -t 2.5 -k 0.3 -O $ACTOR stubborn
+		143 $keep -n 1 --idle-timeout 0.1 sleep 20
+		143 $keep -T 2.5 sleep 20
+		124 -n 1 -t 0.1 sleep 20
+	END
 }
 
-@test "a timeout of 0 is no timeout" {
-	is 0 "$RETRY" -n 1 -t 0 -- sh -c 'sleep 0.3; echo done'
-	said 'done'
-}
-
-@test "of a list of timeouts each attempt has its own, and the last repeats" {
-	is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
-	told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
-	told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
-	told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
-	none_left "$MARK"
-}
-
-@test "in a list of timeouts 0 gives its attempt no timeout" {
-	is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
-		[ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
-		sleep 0.4; echo done'
-	said 'done'
-	is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sh -c 'sleep 0.4'
-}
-
-@test "a command that ignores TERM is killed after --kill-after, with status 124" {
+killed()
+{
 	local before
 	before=$(now)
-	is 124 "$RETRY" -n 1 -t 0.3 -k 0.4 -- "$ACTOR" stubborn
-	[ "$(($(now) - before))" -ge 680 ]
+	limited 124 -k 0.4 -- "$ACTOR" stubborn
+	[ "$(($(now) - before))" -ge 880 ]
 	told '.* timed out after .*, giving up: attempts exhausted'
-	none_left "$MARK"
 }
 
-@test "a command that ends within --kill-after is not killed" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- sh -c '
+tidies()
+{
+	limited 124 -k 20 -- sh -c '
 		trap "sleep 0.3; echo tidied; exit 1" TERM
+		echo ready
 		while :; do sleep 0.02; done'
 	said tidied
 }
 
-@test "a --kill-after of 0 kills at once" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0 -- sh -c '
-		trap "" TERM
-		sleep 2
-		echo survived'
-	none_left "$MARK"
+# The first of these hears TERM while the loop that it started before does not.
+tidies_with_new_process()
+{
+	limited 124 -k 10 -- sh -c '
+		trap "sleep 0.2; sh -c \"trap : TERM; sleep 0.3; echo tidied\"" TERM
+		while :; do sleep 0.1; done & echo ready; wait; kill $!'
+	said tidied
+}
+
+at_once()
+{
+	limited 124 -k 0 -- sh -c '
+		trap "" TERM; echo ready; sleep 8; echo survived'
 	run ! said survived
 }
 
+# sends NAME [AS]
 sends()
 {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.2 -s "$1" -- "$ACTOR" listen 9 3
-	[ -z "$2" ] || [ "$(sed -n 2p out)" = "$2" ]
+	limited 124 -k 0.2 -s "$1" -- "$ACTOR" listen 9 3
+	[ -z "${2-}" ] || [ "$(sed -n 2p out)" = "$2" ]
 }
 
-@test "a limit sends the signal of --signal" {
-	local name as
-	while read -r name as; do
-		beside "$name" sends "$name" "$as"
-	done <<-END
-		HUP HUP
-		QUIT QUIT
-		SIGUSR2 USR2
-		10 USR1
-		KILL
-	END
+@test "a limit sends the signal of --signal, and KILL after --kill-after" {
+	beside 'KILL after --kill-after' killed
+	beside 'not to a command that ends before' tidies
+	beside 'nor to what it begins to tidy up' tidies_with_new_process
+	beside '-k 0: KILL at once' at_once
+	beside HUP sends HUP HUP
+	beside QUIT sends QUIT QUIT
+	beside SIGUSR2 sends SIGUSR2 USR2
+	beside 10 sends 10 USR1
+	beside KILL sends KILL
 }
 
 #
 # Which processes a limit reaches
 #
 
-# ended_with_it N OPTION... -- COMMAND...: N processes of COMMAND said that they
-# were ready, and a limit has ended all
-ended_with_it()
+stubborn_tree='"$ACTOR" stubborn & exec "$ACTOR" stubborn'
+
+# Two grandchildren: one ends at the signal, the other ignores it.
+pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
+
+# A process without its main thread looks like a zombie.
+headless()
 {
-	local ready=$1
-	shift
-	is 124 "$RETRY" -n 1 "$@"
-	[ "$(grep -cx ready out)" -eq "$ready" ]
-	none_left "$MARK"
+	limited 124 -k 0.3 -- sh -c "$1"
+	[ ! -e "/proc/$(<pid)" ]
 }
 
-stopped_grandchild='sh -c "trap \"echo heard; exit 0\" TERM
+# tree COMMAND...: a limit ends the pair where COMMAND runs retry
+tree()
+{
+	local under=("$@") ready=2
+	limited 124 -k 0.2 -- sh -c "$pair"
+	said TERM
+}
+
+# scarce N COMMAND...: COMMAND may have N descriptors, of which three are open.
+scarce()
+(
+	exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
+	ulimit -n "$1"
+	shift
+	exec "$@"
+)
+
+alone()
+{
+	local under=(scarce "$1") ready=1
+	limited 124 -k 0.2 -- "$ACTOR" stubborn
+	run ! told '.* is still alive .*'
+}
+
+@test "a limit ends all that the command has started and that ignores TERM" {
+	local most some=(-k 0.3 --)
+	beside 'a grandchild' limited 124 "${some[@]}" sh -c '"$ACTOR" stubborn & wait'
+	beside 'an orphan' limited 124 "${some[@]}" \
+	    sh -c '("$ACTOR" stubborn & :); exec sleep 20'
+	beside 'in a group of its own' limited 124 "${some[@]}" \
+	    bash -c 'set -m; "$ACTOR" stubborn & wait'
+	beside 'after another program' limited 124 "${some[@]}" \
+	    sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
+	beside "another thread's child" limited 124 "${some[@]}" "$ACTOR" thread
+	beside 'a nested retry' limited 124 "${some[@]}" \
+	    "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
+	beside 'without its main thread' \
+	    headless 'echo $$ >pid; exec "$ACTOR" headless'
+	beside 'a grandchild without its main thread' \
+	    headless '"$ACTOR" headless & echo $! >pid; wait'
+	beside 'children of children of children' \
+	    limited 124 -k 0.2 -- "$ACTOR" chain 300
+	beside 'each of them outruns TERM' limited 124 -k 0 -- "$ACTOR" chain 300
+	beside 'those that TERM reaches start more' \
+	    limited 124 -k 0.2 -- "$ACTOR" crowd 100
+	local ready=2
+	beside 'in a session of its own, with what it started' \
+	    limited 124 "${some[@]}" setsid sh -c "$stubborn_tree"
+	beside 'in a session that is waited for, and its orphan' \
+	    limited 124 "${some[@]}" sh -c 'setsid -w sh -c "
+		(\"\$ACTOR\" stubborn & :)
+		exec \"\$ACTOR\" stubborn"
+		true'
+	beside 'a session within a session' limited 124 "${some[@]}" \
+	    sh -c 'setsid -w sh -c "\"\$ACTOR\" stubborn &
+		setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
+		true"
+		true'
+	by=-T beside 'by the deadline' limited 124 "${some[@]}" sh -c "$stubborn_tree"
+	for most in 7 8 9; do
+		beside "with $most descriptors" tree scarce "$most"
+	done
+	# None is left to read /proc.
+	for most in 5 6; do
+		beside "the command, with $most descriptors" alone "$most"
+	done
+}
+
+@test "limits reach the tree as PID 1, and where the kernel has no pidfds for us" {
+	local call error
+	for call in pidfd_open pidfd_send_signal; do
+		for error in ENOSYS EPERM; do
+			inject "$call:error=$error"
+			beside "$call $error" tree "${inject[@]}"
+		done
+	done
+	isolate -p -f --mount-proc
+	beside 'as PID 1' tree "${isolate[@]}"
+}
+
+# hears COMMAND...: what the limit ends has heard its signal
+hears()
+{
+	limited 124 -k 20 -- "$@"
+	said heard
+}
+
+grandchild='sh -c "trap \"echo heard; exit 0\" TERM
+	echo ready
 	$0
 	while :; do sleep 0.02; done" &
 wait'
 
-# heard_by COMMAND...: what the limit ends has heard its signal, in time
-heard_by()
+# The kernel shows retry its children only at the fourth question.
+missed_at_first()
 {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 20 -- "$@"
-	said heard
-	none_left "$MARK"
+	local under=("${inject[@]}")
+	limited 124 -k 10 -- sh -c '"$ACTOR" listen 1 0 & wait'
+	said TERM
 }
 
-headless()
+each_once()
 {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.3 -- sh -c "$1"
-	said ready
-	# A process without its main thread looks like a zombie.
-	[ ! -e "/proc/$(<pid)" ]
-}
-
-@test "a limit ends all that the command has started and that ignores TERM" {
-	local some=(-t 0.5 -k 0.3 --)
-	beside 'a grandchild' ended_with_it 1 "${some[@]}" \
-		sh -c '"$ACTOR" stubborn & wait'
-	beside 'an orphan' ended_with_it 1 "${some[@]}" \
-		sh -c '("$ACTOR" stubborn & :); exec sleep 20'
-	beside 'in a group of its own' ended_with_it 1 "${some[@]}" \
-		bash -c 'set -m; "$ACTOR" stubborn & wait'
-	beside 'in a session of its own, with what it started' \
-		ended_with_it 2 "${some[@]}" \
-		setsid sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
-	beside 'in a session that is waited for, and its orphan' \
-		ended_with_it 2 "${some[@]}" sh -c '
-			setsid -w sh -c "(\"\$ACTOR\" stubborn & :)
-				exec \"\$ACTOR\" stubborn"
-			true'
-	beside 'a session within a session' ended_with_it 2 -t 1 -k 0.3 -- sh -c '
-		setsid -w sh -c "\"\$ACTOR\" stubborn &
-			setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
-			true"
-		true'
-	beside 'after another program' ended_with_it 1 "${some[@]}" \
-		sh -c 'exec sh -c "exec env OTHER=1 \"$ACTOR\" stubborn"'
-	beside "another thread's child" ended_with_it 1 "${some[@]}" "$ACTOR" thread
-	beside 'a nested retry' ended_with_it 1 "${some[@]}" \
-		"$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
-	beside 'without its main thread' \
-		headless 'echo $$ >pid; exec "$ACTOR" headless'
-	beside 'a grandchild without its main thread' \
-		headless '"$ACTOR" headless & echo $! >pid; wait'
-	beside 'by the deadline' ended_with_it 2 -T 0.5 -k 0.3 -- \
-		sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
-}
-
-@test "a limit's signal reaches the command and its grandchildren, stopped or not" {
-	beside 'a stopped command' heard_by sh -c '
-		trap "echo heard; exit 0" TERM
-		kill -STOP $$
-		while :; do sleep 0.02; done'
-	beside 'a grandchild' heard_by sh -c "$stopped_grandchild" :
-	beside 'a stopped grandchild' heard_by \
-		sh -c "$stopped_grandchild" 'kill -STOP \$\$'
-}
-
-@test "a limit ends processes that start others as they end" {
-	row 'children of children of children' \
-		ended_with_it 1 -t 0.5 -k 0.2 -- "$ACTOR" chain 300
-	row 'each outruns TERM' ended_with_it 1 -t 0.5 -k 0 -- "$ACTOR" chain 300
-	is 124 "$RETRY" -n 1 -t 1 -k 0.2 -- "$ACTOR" crowd 100
-	said ready
-	none_left "$MARK"
+	local ready=20
+	limited 124 -k 20 -- bash -c '
+		for i in {1..20}; do
+			("$ACTOR" listen 1 0; :) &
+		done
+		wait'
+	[ "$(grep -cx TERM out)" -eq 20 ]
 }
 
 # in_time COMMAND...: a limit ends it in several attempts, each before KILL is
@@ -291,149 +352,31 @@ in_time()
 	none_left "$MARK"
 }
 
-@test "the signal reaches all that make -j has started" {
+@test "a limit's signal reaches the command and its grandchildren, stopped or not" {
 	printf '%s\n' 'all: a b c d e f' \
 	    'a b c d e f: ; @sleep 40; true' >Makefile
-	in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6
-}
-
-@test "the signal reaches all of a pipeline" {
-	in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
-}
-
-# bats test_tags=slow
-@test "each of many processes gets the signal once, though its parent dies of it" {
-	is 124 "$RETRY" -n 1 -t 2 -k 20 -- bash -c '
-		for i in {1..20}; do
-			("$ACTOR" listen 1 0; :) &
-		done
-		wait'
-	[ "$(grep -cx ready out)" -eq 20 ]
-	[ "$(grep -cx TERM out)" -eq 20 ]
-	none_left "$MARK"
-}
-
-# Two grandchildren: one ends at the signal, the other ignores it.
-pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
-
-# tree COMMAND...: a limit ends the pair where COMMAND runs retry
-tree()
-{
-	is 124 "$@" "$RETRY" -n 1 -t 0.5 -k 0.2 -- sh -c "$pair"
-	[ "$(grep -cx ready out)" -eq 2 ]
-	said TERM
-	none_left "$MARK"
-}
-
-@test "limits reach the tree where the kernel has no pidfds for us" {
-	local call error
-	for call in pidfd_open pidfd_send_signal; do
-		for error in ENOSYS EPERM; do
-			inject "$call:error=$error"
-			beside "$call $error" tree "${inject[@]}"
-		done
-	done
-}
-
-# scarce N COMMAND...: COMMAND may have N descriptors, of which three are open.
-scarce()
-(
-	exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
-	ulimit -n "$1"
-	shift
-	exec "$@"
-)
-
-alone()
-{
-	is 124 scarce "$1" "$RETRY" -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
-	said ready
-	run ! told '.* is still alive .*'
-	none_left "$MARK"
-}
-
-@test "limits reach the tree where retry may open hardly any descriptor" {
-	local most
-	for most in 7 8 9; do
-		beside "$most" tree scarce "$most"
-	done
-	# None is left to read /proc.
-	for most in 5 6; do
-		beside "$most: the command" alone "$most"
-	done
-}
-
-@test "processes that /proc hides from all but root are ended too" {
-	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be somebody else'
-	isolate -m -p -f
-	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
-		skip 'no right to mount /proc here'
-	lend
-	touch process
-	chmod 666 process
-	cat >./command <<-'END'
-		if [ "$RETRY_ATTEMPT" = 2 ]; then
-			! kill -0 "$(cat process)" || echo survived
-			exit
-		fi
-		./actor hidden &
-		echo $! >process
-		for i in $(seq 500); do
-			! grep -qx ready out || break
-			sleep 0.02
-		done
-		[ -e "/proc/$!" ] || echo unseen
-		wait
-	END
-	is 0 "${isolate[@]}" sh -c '
-		mount -t proc -o hidepid=2 proc /proc
-		./actor as 65534 ./retry -n 2 -d 0 -t 1 -k 0.2 -- sh command'
-	said unseen
-	run ! said survived
-	diff - <(grep ^retry: err) <<-'END'
-		retry: attempt 1/2 timed out after 1s, retrying in 0s
-	END
-	none_left "$MARK"
-}
-
-# A parent that waits for a child in a session of its own.
-waiting='import subprocess, sys
-subprocess.run(sys.argv[1:], start_new_session=True)'
-
-@test "a child in a session of its own is ended where its parent waits for it" {
-	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- "$PYTHON" -IS -c "$waiting" \
-	    sh -c 'mkdir running 2>/dev/null || echo overlap
-		trap "rmdir running; echo heard; exit" TERM
+	beside 'a stopped command' hears sh -c '
+		trap "echo heard; exit 0" TERM
+		echo ready
+		kill -STOP $$
 		while :; do sleep 0.02; done'
-	[ "$(grep -cx heard out)" -eq 2 ]
-	run ! said overlap
-	none_left "$MARK"
+	beside 'a grandchild' hears sh -c "$grandchild" :
+	beside 'a stopped grandchild' hears sh -c "$grandchild" 'kill -STOP \$\$'
+	beside 'a session that is waited for' \
+	    hears sh -c 'setsid sh -c "$0"; true' "$obeys"
+	beside 'each of many once, though its parent dies of it' each_once
+	beside 'all that make -j has started' \
+	    in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6 -f "$PWD/Makefile"
+	beside 'all of a pipeline' \
+	    in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
+	inject getdents64:error=EIO:when=1..3
+	beside 'what the first look missed' missed_at_first
 }
 
-# bats test_tags=slow
-@test "a process that lives behind 2500 zombies is ended" {
-	local parent
-	for parent in mourned buried; do
-		rm -f out
-		is 124 "$RETRY" -n 1 -t 2 -k 0.1 -- \
-		    "$ACTOR" dead 2500 "$parent"
-		said ready
-		none_left "$MARK"
-	done
-}
-
-# bats test_tags=slow
-@test "however many processes there are, each gets the signal once" {
-	is 124 "$RETRY" -n 1 -t 2 -k 10 -- "$ACTOR" audience 1500
-	said ready
-	said 'heard 1501'
-	none_left "$MARK"
-}
-
-# bats test_tags=slow
-@test "however many children there were before, a limit spares all of them" {
+spares_many()
+{
 	start sh -c 'i=0
-		while [ $((i += 1)) -le 1100 ]; do sleep 30 & done
+		while [ $((i += 1)) -le 1100 ]; do sleep 120 & done
 		exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
 	ended
 	[ "$status" -eq 124 ]
@@ -445,19 +388,19 @@ subprocess.run(sys.argv[1:], start_new_session=True)'
 	[ "$spared" -eq 1100 ]
 }
 
-@test "what an attempt begins to tidy up is not signalled" {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 10 -- sh -c '
-		trap "sleep 0.2; sh -c \"trap : TERM; sleep 0.3; echo tidied\"" TERM
-		while :; do sleep 0.1; done & wait; kill $!'
-	said tidied
+tells_many()
+{
+	limited 124 -k 10 -- "$ACTOR" audience 1500
+	said 'heard 1501'
 }
 
-@test "a process that the first look missed gets the signal in the grace" {
-	# The kernel shows retry its children only at the fourth question.
-	inject getdents64:error=EIO:when=1..3
-	is 124 "${inject[@]}" "$RETRY" -n 1 -t 0.5 -k 10 -- \
-	    sh -c '"$ACTOR" listen 1 0 & wait'
-	said TERM
+# bats test_tags=slow
+@test "however many processes there are, a limit ends its own, and no others" {
+	local limits='2 9'
+	row 'behind 2500 zombies' limited 124 -k 0.1 -- "$ACTOR" dead 2500 mourned
+	row 'behind 2500 orphans' limited 124 -k 0.1 -- "$ACTOR" dead 2500 buried
+	row 'each of 1500 gets the signal once' tells_many
+	row '1100 children from before are spared' spares_many
 }
 
 #
@@ -487,7 +430,7 @@ before_it()
 
 daemon()
 {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 0.1 -- sh -c '
+	is 124 "$RETRY" -n 1 -t 3 -k 0.1 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon; exec sleep 20" & :)
 		until [ -s daemon ]; do sleep 0.02; done
 		exec sleep 20'
@@ -498,7 +441,7 @@ daemon()
 # It has a child, and after the signal another.
 fertile()
 {
-	is 124 "$RETRY" -n 1 -t 0.5 -k 1 -- sh -c '
+	is 124 "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon
 			sleep 20 & echo \$! >child
 			for i in \$(seq 100); do
@@ -525,7 +468,7 @@ by_itself()
 
 earlier()
 {
-	is 124 "$RETRY" -n 2 -d 0 -t 0.4 -k 0.1 -- sh -c '
+	is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
 		sleep 20 &
 		echo $! >left
@@ -562,7 +505,7 @@ orphan_of_before()
 
 orphan_of_earlier()
 {
-	is 124 "$RETRY" -n 2 -d 0 -t 1 -k 0.1 -- sh -c "$awaits"'
+	is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c "$awaits"'
 		if [ "$RETRY_ATTEMPT" = 2 ]; then
 			echo >go
 			exec sleep 20
@@ -577,45 +520,65 @@ orphan_of_earlier()
 	spared left
 }
 
-@test "a limit spares what is not of its attempt" {
-	beside 'what a shell started before it became retry' before_it
-	beside 'a daemon that left both sessions' daemon
-	beside 'a daemon and its children, even later ones' fertile
-	beside 'what a command left that ended by itself' by_itself
-	beside 'what an earlier attempt left' earlier
-	beside 'an orphan from before' orphan_of_before
-	beside 'an orphan from an earlier attempt' orphan_of_earlier
+open_stderr()
+{
+	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
+	spared left
 }
 
-@test "retry does not wait for a process that has its stderr open" {
-	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
-	run ! gone "$(<left)"
-	dismiss left
+# A process that /proc hides from all but root is not seen, and ended.
+hidden()
+{
+	lend
+	touch process
+	chmod 666 process
+	cat >./command <<-'END'
+		if [ "$RETRY_ATTEMPT" = 2 ]; then
+			! kill -0 "$(cat process)" || echo survived
+			exit
+		fi
+		./actor hidden &
+		echo $! >process
+		for i in $(seq 500); do
+			! grep -qx ready out || break
+			sleep 0.02
+		done
+		[ -e "/proc/$!" ] || echo unseen
+		wait
+	END
+	is 0 "${isolate[@]}" sh -c '
+		mount -t proc -o hidepid=2 proc /proc
+		./actor as 65534 ./retry -n 2 -d 0 -t 3 -k 0.2 -- sh command'
+	said unseen
+	run ! said survived
+	grep ^retry: err | diff - <(echo \
+	    'retry: attempt 1/2 timed out after 3s, retrying in 0s')
+	none_left "$MARK"
 }
 
 #
 # Attempts never overlap
 #
 
-@test "a second attempt waits until the first has ended" {
-	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c '
-		mkdir running 2>/dev/null || echo overlap
-		trap "sleep 0.3; rmdir running; exit 1" TERM
-		while :; do sleep 0.02; done'
-	[ "$(grep -c 'timed out' err)" -eq 2 ]
-	run ! said overlap
-}
+# Says "overlap" where another one runs, too.
+exclusive='trap "sleep 0.3; rmdir running; exit 1" TERM
+	mkdir running || echo overlap
+	while :; do sleep 0.02; done'
 
-@test "a second attempt waits until the first one's grandchild has ended" {
-	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c '
-		mkdir running 2>/dev/null || echo overlap
-		sh -c "
-			trap \"sleep 0.3; rmdir running; exit 1\" TERM
-			while :; do sleep 0.02; done" &
-		wait'
+# overlaps_not COMMAND...: a limit ends two attempts, one after the other
+overlaps_not()
+{
+	is 124 "${@:2}" "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
 	[ "$(grep -c 'timed out' err)" -eq 2 ]
 	run ! said overlap
 	none_left "$MARK"
+}
+
+@test "a second attempt waits until the first has ended" {
+	beside 'the command' overlaps_not 'eval "$0"'
+	beside 'its grandchild' overlaps_not 'sh -c "$0" & wait'
+	isolate -p -f --mount-proc
+	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
 
 # held [OPTION]...: a command that even KILL does not end. It is exiting, and its
@@ -623,7 +586,7 @@ orphan_of_earlier()
 # ./undead, that of the tracer in ./holder.
 held()
 {
-	start "$RETRY" -n 2 -d 0 -t 1 -k 0 "$@" -- sh -c '
+	start "$ACTOR" fresh "$RETRY" -n 2 -d 0 -t 3 -k 0 "$@" -- sh -c '
 		echo "$RETRY_ATTEMPT" >>ran
 		[ "$RETRY_ATTEMPT" = 1 ] || exit 0
 		echo $$ >undead
@@ -632,15 +595,14 @@ held()
 	"$ACTOR" hold "$(<undead)" holding 3>&- &
 	echo $! >holder
 	wait_for eval '[ -e holding ] || gone "$(<holder)"'
-	[ -e holding ] || skip 'no right to trace here'
+	[ -e holding ] || exit 0 # no right to trace here
+	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
+	[ "$(lines ran)" -eq 1 ]
 }
 
-# bats test_tags=slow
-@test "a process that KILL does not end is named, and no attempt begins beside it" {
+waited_for()
+{
 	held
-	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
-	sleep 0.3
-	[ "$(lines ran)" -eq 1 ]
 	dismiss holder
 	ended
 	[ "$status" -eq 0 ]
@@ -648,22 +610,18 @@ held()
 	[ "$(grep -c 'still alive' err)" -eq 1 ]
 }
 
-# bats test_tags=slow
-@test "a process that KILL does not end is abandoned after the deadline" {
-	held -T 3
-	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
+abandoned()
+{
+	held -T 6
 	ended
 	[ "$status" -eq 124 ]
 	[ "$(lines ran)" -eq 1 ]
-	run ! gone "$(<undead)"
-	dismiss holder
-	wait_for none_left "$MARK"
+	spared undead holder
 }
 
-# bats test_tags=slow
-@test "TERM reaches a retry that waits for a process that KILL does not end" {
+interrupted()
+{
 	held
-	reached told "retry: attempt 1/2: process .* is still alive 1s after KILL"
 	kill -TERM "$pid"
 	dismiss holder
 	ended
@@ -672,78 +630,67 @@ held()
 	told '.*giving up: interrupted'
 }
 
-# foreign COMMAND [OPTION]...: retry runs as nobody. Its command is a shell with
-# COMMAND, which runs ./owned, which becomes another user.
+# foreign STATUS RUNS COMMAND [OPTION]...: retry runs as nobody. Its command is a
+# shell with COMMAND, which runs ./owned, which becomes another user and so cannot
+# be signalled. retry says so, waits for it if it is the command, and ends with
+# STATUS after so many RUNS.
 foreign()
 {
-	local command=$1
-	shift
-	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
+	local process
 	lend
 	mv actor owned
 	chown 65533 owned
 	chmod u+s owned
-	"$ACTOR" as 65534 ./owned own 0 >owner
-	grep -q '^pid' owner || skip 'no set-user-ID programs here'
 	touch ran
 	chmod 666 ran
-	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 0.3 -k 0.2 "$@" -- \
-	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$command"
-}
-
-# bats test_tags=slow
-@test "a process that cannot be signalled is named and waited for" {
-	local process
-	foreign 'exec ./owned own 3'
+	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 0.3 -k 0.2 "${@:4}" -- \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$3"
 	reached grep -q ^pid out
 	process=$(sed -n 's/^pid //p' out)
 	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
-	[ "$(lines ran)" -eq 1 ]
-	run ! gone "$process"
+	[[ $3 != exec* || $(lines ran) -eq 1 ]]
 	ended
-	[ "$status" -eq 0 ]
-	gone "$process"
-	[ "$(lines ran)" -eq 2 ]
-	told 'retry: attempt 1/2 timed out after .*, retrying in 0s'
-}
-
-# bats test_tags=slow
-@test "a process that cannot be signalled is abandoned after the deadline" {
-	foreign 'exec ./owned own 3' -T 1
-	reached grep -q ^pid out
-	ended
-	[ "$status" -eq 124 ]
-	[ "$(lines ran)" -eq 1 ]
-	told 'retry: attempt 1/2: process .* cannot be signalled: .*'
+	[ "$status" -eq "$1" ]
+	[ "$(lines ran)" -eq "$2" ]
+	[[ "$2 $3" != '2 exec'* ]] || gone "$process"
 	wait_for none_left "$MARK"
 }
 
-@test "a grandchild that cannot be signalled is named too" {
-	local process
-	foreign './owned own 3'
-	reached grep -q ^pid out
-	process=$(sed -n 's/^pid //p' out)
-	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
-	ended
-	[ "$status" -eq 0 ]
-	[ "$(lines ran)" -eq 2 ]
+# bats test_tags=slow
+@test "a limit spares what is not of its attempt, and waits for what it cannot end" {
+	beside 'what a shell started before it became retry' before_it
+	beside 'a daemon that left both sessions' daemon
+	beside 'a daemon and its children, even later ones' fertile
+	beside 'what a command left that ended by itself' by_itself
+	beside 'what an earlier attempt left' earlier
+	beside 'an orphan from before' orphan_of_before
+	beside 'an orphan from an earlier attempt' orphan_of_earlier
+	beside 'what has stderr open' open_stderr
+	beside 'KILL does not end it: named and waited for' waited_for
+	beside 'KILL does not end it: abandoned at the deadline' abandoned
+	beside 'KILL does not end it: TERM comes' interrupted
+	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
+	cp "$ACTOR" owned
+	chown 65533 owned
+	chmod u+s owned
+	"$ACTOR" as 65534 ./owned own 0 >owner || skip 'no set-user-ID programs here'
+	beside 'foreign: named and waited for' foreign 0 2 'exec ./owned own 5'
+	beside 'foreign: abandoned at the deadline' \
+	    foreign 124 1 'exec ./owned own 6' -T 3
+	beside 'foreign, a grandchild' foreign 0 2 './owned own 5'
+	isolate -m -p -f
+	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
+		skip 'no right to mount /proc here'
+	beside 'hidden by /proc: ended' hidden
 }
 
 #
-# The deadline
+# The deadline, and signals
 #
 
-@test "the deadline ends an attempt in flight and gives 124" {
-	local before
-	before=$(now)
-	is 124 "$RETRY" -T 0.3 -- sleep 20
-	[ "$(($(now) - before))" -ge 280 ]
-	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
-	none_left "$MARK"
-}
-
-@test "the deadline counts from the start, not from the attempt" {
-	is 124 "$RETRY" -T 0.8 -d 0.3 -j none -- sh -c '
+from_the_start()
+{
+	is 124 "$RETRY" -T 4 -d 1 -j none -- sh -c '
 		echo >>ran
 		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
 		exit 1'
@@ -751,64 +698,51 @@ foreign()
 	told 'retry: attempt 2 ended by the deadline after .*, giving up: deadline'
 }
 
-@test "the lesser of timeout and deadline counts" {
-	is 124 "$RETRY" -n 1 -t 0.2 -T 20 -- sleep 20
-	told '.* timed out after .*, giving up: attempts exhausted'
-	is 124 "$RETRY" -n 1 -t 20 -T 0.2 -- sleep 20
-	told '.* ended by the deadline after .*'
-}
-
-@test "a command that exited 0 before retry looked at the clock has succeeded" {
-	start "$RETRY" -T 1 -- sh -c '
+# retry looks at the clock when it is late.
+success_is_one()
+{
+	start "$RETRY" -T 3 -- sh -c '
 		touch ready
 		until [ -e go ]; do sleep 0.02; done
 		touch gone'
 	reached test -e ready
 	kill -STOP "$pid"
-	sleep 1.1
+	sleep 3.1
 	touch go
 	wait_for test -e gone
-	sleep 0.1 # for the shell to exit
+	wait_for gone "$(tr -d ' ' <"/proc/$pid/task/$pid/children")"
 	kill -CONT "$pid"
 	ended
 	[ "$status" -eq 0 ]
 }
 
-#
-# Limits and signals
-#
-
-@test "TERM, then a timeout: interrupted, and no second attempt" {
-	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 1 -k 0.2 -- "$ACTOR" stubborn
-	reached said ready
-	kill -TERM "$pid"
+# signalled STATUS NAME LINE [OPTION]... -- COMMAND...: a signal comes once COMMAND
+# has written LINE, and then or before a timeout
+signalled()
+{
+	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 3 "${@:4}"
+	reached said "$3"
+	kill -s "$2" "$pid"
 	ended
-	[ "$status" -eq 143 ]
+	[ "$status" -eq "$1" ]
 	told 'retry: attempt 1/3 .*, giving up: interrupted'
 	none_left "$MARK"
 }
 
-# bats test_tags=slow
-@test "TERM within the grace of a timeout: 124, and no second attempt" {
-	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 0.5 -k 1 -- "$ACTOR" listen 9 3
-	reached said TERM
-	kill -INT "$pid"
-	ended
-	[ "$status" -eq 124 ]
+in_grace()
+{
+	signalled 124 INT TERM -k 20 -- "$ACTOR" listen 2 3
 	said INT
-	told 'retry: attempt 1/3 timed out after .*, giving up: interrupted'
+	told 'retry: attempt 1/3 timed out after .*'
 }
 
 # bats test_tags=slow
-@test "a limit as PID 1 ends the tree" {
-	isolate -p -f --mount-proc
-	is 124 "${isolate[@]}" "$RETRY" -n 2 -d 0 -t 0.5 -k 0.3 -- \
-	    sh -c 'mkdir running 2>/dev/null || echo overlap
-		("$ACTOR" stubborn & :)
-		trap "rmdir running; exit" TERM
-		while :; do sleep 0.02; done'
-	[ "$(grep -cx ready out)" -eq 2 ]
-	run ! said overlap
+@test "a deadline, a timeout and a signal end an attempt in their order" {
+	beside 'the deadline counts from the start' from_the_start
+	beside 'a success before retry looks at the clock' success_is_one
+	beside 'TERM, then a timeout' \
+	    signalled 143 TERM ready -k 0.2 -- "$ACTOR" stubborn
+	beside 'TERM within the grace of a timeout' in_grace
 }
 
 #
