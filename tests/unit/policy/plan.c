@@ -78,7 +78,8 @@ errno_of(struct script *script)
 }
 
 /*
- * An outcome, up to a comma, "x" and a number, "->" or the end: how it ended,
+ * An outcome, up to a comma, "->", the end, or what follows the attempt ("x7",
+ * "late", "denied" or "held", see plans): how it ended,
  * with a status that is only seen behind a limit of time ("timeout 7"); what
  * else is known, such as "http 503" and "ran 4.9s". Unsaid: exit status 22,
  * as of curl --fail.
@@ -96,7 +97,9 @@ read_outcome(struct script *script, const struct watches *watches)
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
 	while (script_next(script) && !script_is(script, "->") &&
-	    !script_is(script, ",") && script->word[0] != 'x')
+	    !script_is(script, ",") && script->word[0] != 'x' &&
+	    !script_is(script, "late") && !script_is(script, "denied") &&
+	    !script_is(script, "held"))
 		if (script_is(script, "killed")) {
 			script_next(script);
 			outcome.end = END_SIGNALED;
@@ -711,7 +714,10 @@ test_reasons(void)
 /*
  * Attempts, the last one of which is made again and again, and what follows:
  * how many attempts are made in how much time, why there is no other, and the
- * exit status, with the signal that retry dies of.
+ * exit status, with the signal that retry dies of. "x7" is an attempt that is
+ * made seven times. After an attempt, or "none", the machine may sleep ("late"
+ * so long), or the budget deny the next attempt for ever: "denied" or "held",
+ * and when it is worth to ask again. "within" a time is up to a second less.
  */
 static const char *const plans[] = {
 	/* A success. */
@@ -775,6 +781,7 @@ static const char *const plans[] = {
 	"deadline=3s | timeout took 2s -> 1 in 2s, deadline, 124",
 	"deadline=5s | deadline 15 took 5s -> 1 in 5s, deadline, 124",
 	"deadline=5s | deadline took 5s -> 1 in 5s, deadline, 124",
+	"deadline=5s | deadline took 2s -> 1 in 2s, deadline, 124",
 	"deadline=5s retry=7 | exit 7, deadline took 4s -> 2 in 5s, deadline, "
 	"124",
 	"deadline=5s | exit 7 took 5s -> 1 in 5s, deadline, 7",
@@ -926,41 +933,130 @@ static const char *const plans[] = {
 	"keep-status | killed TERM overrun -> 1 in 0s, internal, 125",
 	"consecutive=3 deadline=1.5s keep-status success=3 | exit 3 -> 2 in "
 	"1s, deadline, 3",
+
+	/* The machine slept during a delay. */
+	"deadline=10s | exit 7 late 10s -> 1 in 10s, deadline, 7",
+	"deadline=10s | killed SEGV late 10s -> 1 in 10s, deadline, 139 SEGV",
+	"deadline=10s | timeout late 10s -> 1 in 10s, deadline, 124",
+	"deadline=10s | no-fork EAGAIN late 10s -> 1 in 10s, internal, 125",
+	"attempts=2 deadline=10s | exit 7 late 9999999999ns, exit 8 -> 2 in "
+	"1s, attempts, 8",
+
+	/* The budget denies an attempt, and retry does not wait. */
+	"none held 7s -> 0 in 0s, breaker, 75",
+	"exit 7 held 7s -> 1 in 0s, breaker, 7",
+	"exit 7 denied 7s -> 1 in 0s, budget, 7",
+	"killed SEGV denied 7s -> 1 in 0s, budget, 139 SEGV",
+	"timeout denied 7s -> 1 in 0s, budget, 124",
+	"no-fork EAGAIN denied 7s -> 1 in 0s, internal, 125",
+	/* It waits, but not for ever. */
+	"budget-wait=30s | exit 7 denied 8s -> 1 within 30s, budget, 7",
+	"budget-wait=30s | exit 7 held 8s -> 1 within 30s, breaker, 7",
+	"budget-wait=30s | exit 7 denied 8s never -> 1 in 0s, budget, 7",
+	"budget-wait=3s | exit 7 denied 0 -> 1 within 3s, budget, 7",
+	"budget-wait=9s deadline=10s | exit 7 denied 8s -> 1 within 9s, "
+	"budget, 7",
+	"budget-wait=30s deadline=10s | exit 7 denied 8s -> 1 within 10s, "
+	"deadline, 7",
+	"budget-wait=ever deadline=10s | exit 7 held 8s -> 1 within 10s, "
+	"deadline, 7",
+	/* A first attempt that the breaker held: EX_TEMPFAIL. */
+	"budget-wait=ever deadline=5s | none held 7s -> 0 within 5s, deadline, "
+	"75",
+	"budget-wait=ever deadline=5s | none held 7s late 6s -> 0 in 6s, "
+	"deadline, 75",
 };
+
+/* Asks the budget until it ends. */
+static struct step
+play_denials(const char *row, const struct policy *policy,
+    struct history *history, const struct admission *denied, nanos late,
+    nanos *now)
+{
+	struct step step = { .again = true };
+	nanos began = *now;
+	int asked;
+
+	for (asked = 0; step.again && asked < 100000; asked++) {
+		step = plan_denied(policy, history, denied, *now);
+		if (!step.again)
+			break;
+		EQUAL(row, step.at, *now + step.delay);
+		*now = late > 0 ? *now + late : step.at;
+		step = plan_wake(history, &step, *now);
+	}
+	/* About once a second; near the end a few times more. */
+	HOLDS(row,
+	    (asked - 20) * NANOS_SECOND <
+		(denied->next > 0 ? 2 : 60) * (*now - began));
+	return step;
+}
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
 static void
 check_plan(const char *row)
 {
-	struct script script = script_of(row);
+	struct script script = script_of(row), ahead;
 	struct asked asked;
 	struct history history;
 	struct outcome outcome = { .code = 0 };
 	struct step step;
-	nanos now = BEGAN;
-	int64_t repeat = 1;
+	nanos now = BEGAN, late = 0, end;
+	int64_t repeat = 0;
+	bool none;
 
 	read_options(&script, &asked);
 	history = plan_start(&asked.policy, now, NANOS_MAX, 1);
 	step = plan_first(&asked.policy, &history, now);
+	ahead = script;
+	script_next(&ahead);
+	none = script_is(&ahead, "none");
+	HOLDS(row, !plan_retries(&history));
 	for (int i = 0; step.again && i < 100; i++) {
-		if (--repeat == 0 && !script_is(&script, "->")) {
+		struct admission denied = { .next = -1 };
+
+		if (repeat-- == 0 && !script_is(&script, "->")) {
+			if (none)
+				script = ahead;
 			outcome = read_outcome(&script, &asked.policy.watches);
-			repeat = 1;
-			if (script.word[0] == 'x') {
-				repeat = atoi(script.word + 1);
-				script_next(&script);
-			}
+			repeat = 0;
+			late = 0;
+			for (; !script_is(&script, ",") &&
+			     !script_is(&script, "->");
+			     script_next(&script))
+				if (script_is(&script, "late"))
+					late = script_span(&script);
+				else if (script_is(&script, "never"))
+					denied.never = true;
+				else if (script.word[0] == 'x')
+					repeat = atoi(script.word + 1) - 1;
+				else {
+					denied.answer =
+					    script_is(&script, "held")
+					    ? ADMISSION_HELD
+					    : ADMISSION_DENIED;
+					denied.next = script_span(&script);
+				}
 		}
 		EQUAL(row, step.at, now + step.delay);
 		EQUAL(row, step.reason, REASON_NONE);
-		now = step.at;
-		step = plan_wake(&history, &step, now);
-		EQUAL(row, history.made, i);
-		plan_begin(&history);
-		EQUAL(row, history.made, i + 1);
-		now += outcome.elapsed;
-		step = next_step(&asked.policy, &history, &outcome, now);
+		if (!none) {
+			now = step.at;
+			step = plan_wake(&history, &step, now);
+			EQUAL(row, history.made, i);
+			plan_begin(&history);
+			EQUAL(row, history.made, i + 1);
+			now += outcome.elapsed;
+			step =
+			    next_step(&asked.policy, &history, &outcome, now);
+		}
+		if (denied.next >= 0)
+			step = play_denials(
+			    row, &asked.policy, &history, &denied, late, &now);
+		else if (late > 0) {
+			step = plan_wake(&history, &step, now + late);
+			now += step.again ? 0 : late;
+		}
 	}
 	HOLDS(row, !step.again);
 	while (!script_is(&script, "->"))
@@ -969,7 +1065,11 @@ check_plan(const char *row)
 
 	EQUAL(row, history.made, script_number(&script));
 	script_next(&script);
-	EQUAL(row, now - BEGAN, script_span(&script));
+	none = script_is(&script, "within");
+	end = BEGAN + script_span(&script);
+	HOLDS(row, now <= end && now > end - (none ? NANOS_SECOND : 1));
+	/* It does not sleep up to the deadline. */
+	HOLDS(row, !none || step.reason != REASON_DEADLINE || now < end);
 	script_next(&script);
 	script_next(&script);
 	SAME(row, verdict_reasons[step.reason].name, script.word);
@@ -978,6 +1078,10 @@ check_plan(const char *row)
 	script_next(&script);
 	EQUAL(
 	    row, step.signal, signame_number(script.word, strlen(script.word)));
+	/* The next wait for admission is as long again. */
+	plan_begin(&history);
+	EQUAL(row, history.waits_until, 0);
+	EQUAL(row, history.admission.answer, ADMISSION_GRANTED);
 }
 
 static void
@@ -1132,44 +1236,6 @@ test_a_deadline_before_the_first_attempt(void)
 }
 
 static void
-test_a_delay_that_overran_the_deadline(void)
-{
-	static const struct {
-		const char *outcome;
-		int status, signal;
-		enum reason reason;
-	} rows[] = {
-		{ "exit 7", 7, 0, REASON_DEADLINE },
-		{ "killed SEGV", 139, SIGSEGV, REASON_DEADLINE },
-		{ "timeout", 124, 0, REASON_DEADLINE },
-		{ "no-fork EAGAIN", 125, 0, REASON_INTERNAL },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].outcome;
-		struct outcome outcome = outcome_of(row);
-		struct policy policy = asked_policy("attempts=4");
-		struct history history =
-		    plan_start(&policy, BEGAN, BEGAN + SECONDS(10), 1);
-		struct step step = plan_first(&policy, &history, BEGAN);
-		struct step late;
-
-		plan_begin(&history);
-		step = next_step(&policy, &history, &outcome, BEGAN);
-		HOLDS(row, step.again);
-		late = plan_wake(&history, &step, BEGAN + SECONDS(10));
-		HOLDS(row, !late.again);
-		EQUAL(row, late.status, rows[i].status);
-		EQUAL(row, late.signal, rows[i].signal);
-		EQUAL(row, late.reason, rows[i].reason);
-		EQUAL(row, history.made, 1);
-		late = plan_wake(&history, &step, BEGAN + SECONDS(10) - 1);
-		HOLDS(row, late.again);
-		EQUAL(row, late.at, step.at);
-	}
-}
-
-static void
 test_splays_take_half_the_time_at_most(void)
 {
 	static const struct {
@@ -1236,158 +1302,6 @@ test_every_attempt_begins_before_the_deadline(void)
 		}
 }
 
-/* What the budget answers when it says no. */
-static struct admission
-denial(enum admission_answer answer, nanos next)
-{
-	return (struct admission){ .answer = answer, .next = next };
-}
-
-/* Without --budget-wait retry does not wait. */
-static void
-test_denials_end_it_at_once(void)
-{
-	static const struct {
-		const char *last; /* attempt; NULL: there was none */
-		enum admission_answer denied;
-		int status, signal;
-		enum reason reason;
-	} rows[] = {
-		{ NULL, ADMISSION_HELD, 75, 0, REASON_BREAKER },
-		{ "exit 7", ADMISSION_HELD, 7, 0, REASON_BREAKER },
-		{ "exit 7", ADMISSION_DENIED, 7, 0, REASON_BUDGET },
-		{ "killed SEGV", ADMISSION_DENIED, 139, SIGSEGV,
-		    REASON_BUDGET },
-		{ "timeout", ADMISSION_DENIED, 124, 0, REASON_BUDGET },
-		{ "no-fork EAGAIN", ADMISSION_DENIED, 125, 0, REASON_INTERNAL },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].last == NULL ? "" : rows[i].last;
-		struct outcome last = outcome_of(row);
-		struct policy policy = asked_policy("attempts=4");
-		struct history history =
-		    plan_start(&policy, BEGAN, NANOS_MAX, 1);
-		struct admission denied = denial(rows[i].denied, SECONDS(7));
-		struct step step;
-
-		if (rows[i].last != NULL) {
-			plan_begin(&history);
-			next_step(&policy, &history, &last, BEGAN);
-		}
-		step = plan_denied(&policy, &history, &denied, BEGAN);
-		HOLDS(row, !step.again);
-		EQUAL(row, step.status, rows[i].status);
-		EQUAL(row, step.signal, rows[i].signal);
-		EQUAL(row, step.reason, rows[i].reason);
-		EQUAL(row, history.made, rows[i].last != NULL);
-	}
-}
-
-/* Asks until it ends; returns the last step, *asked: how often, *now: when. */
-static struct step
-play_denials(const struct policy *policy, struct history *history,
-    const struct admission *denied, nanos *now, int *asked)
-{
-	struct step step = { .again = true };
-
-	for (*asked = 0; step.again && *asked < 100000; ++*asked) {
-		step = plan_denied(policy, history, denied, *now);
-		if (!step.again)
-			break;
-		EQUAL("at", step.at, *now + step.delay);
-		*now = step.at;
-		step = plan_wake(history, &step, *now);
-	}
-	return step;
-}
-
-static void
-test_waits_for_admission_end(void)
-{
-	static const struct {
-		const char *row;
-		double wait, deadline, next;
-		enum admission_answer denied;
-		enum reason reason;
-		double ends; /* at the latest, and a second before at most */
-		int status;
-	} rows[] = {
-		{ "wait", 30, 0, 8, ADMISSION_DENIED, REASON_BUDGET, 30, 7 },
-		{ "wait, probe", 30, 0, 8, ADMISSION_HELD, REASON_BREAKER, 30,
-		    7 },
-		{ "due now", 3, 0, 0, ADMISSION_DENIED, REASON_BUDGET, 3, 7 },
-		{ "deadline", 30, 10, 8, ADMISSION_DENIED, REASON_DEADLINE, 10,
-		    7 },
-		{ "until the deadline", 1e9, 10, 8, ADMISSION_HELD,
-		    REASON_DEADLINE, 10, 7 },
-		{ "wait before deadline", 9, 10, 8, ADMISSION_DENIED,
-		    REASON_BUDGET, 9, 7 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = asked_policy("attempts=4");
-		struct outcome failed = outcome_of("exit 7");
-		struct admission denied =
-		    denial(rows[i].denied, SECONDS(rows[i].next));
-		struct history history;
-		struct step step;
-		nanos now = BEGAN;
-		int asked;
-
-		policy.deadline = SECONDS(rows[i].deadline);
-		policy.budget.wait = SECONDS(rows[i].wait);
-		history = plan_start(&policy, BEGAN, NANOS_MAX, i);
-		plan_begin(&history);
-		next_step(&policy, &history, &failed, BEGAN);
-		step = play_denials(&policy, &history, &denied, &now, &asked);
-		HOLDS(rows[i].row, !step.again);
-		EQUAL(rows[i].row, step.reason, rows[i].reason);
-		EQUAL(rows[i].row, step.status, rows[i].status);
-		HOLDS(rows[i].row, now <= BEGAN + SECONDS(rows[i].ends));
-		HOLDS(rows[i].row, now > BEGAN + SECONDS(rows[i].ends - 1));
-		/* About once a second; near the end a few times more. */
-		HOLDS(rows[i].row,
-		    asked < 20 + (rows[i].next > 0 ? 2 : 60) * rows[i].ends);
-		EQUAL(rows[i].row, history.made, 1);
-		/* The next wait is as long again. */
-		plan_begin(&history);
-		EQUAL(rows[i].row, history.waits_until, 0);
-	}
-}
-
-/* The deadline finds a first attempt that the breaker held: EX_TEMPFAIL. */
-static void
-test_a_deadline_at_a_breaker(void)
-{
-	struct policy policy = asked_policy("attempts=4");
-	struct admission held = denial(ADMISSION_HELD, SECONDS(7));
-	struct history history;
-	struct step step;
-	nanos now = BEGAN;
-	int asked;
-
-	policy.budget.wait = NANOS_MAX;
-	policy.deadline = SECONDS(5);
-	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
-	step = play_denials(&policy, &history, &held, &now, &asked);
-	EQUAL("held", step.reason, REASON_DEADLINE);
-	EQUAL("held", step.status, 75);
-	EQUAL("held", history.made, 0);
-	/* The machine slept meanwhile. */
-	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
-	step = plan_denied(&policy, &history, &held, BEGAN);
-	step = plan_wake(&history, &step, BEGAN + SECONDS(6));
-	EQUAL("slept", step.reason, REASON_DEADLINE);
-	EQUAL("slept", step.status, 75);
-	/*
-	 * Admitted in the end, but past the deadline: the breaker is not the
-	 * reason.
-	 */
-	plan_begin(&history);
-	EQUAL("admitted", history.admission.answer, ADMISSION_GRANTED);
-}
-
 /* Invocations that wait for the same budget must not ask at the same time. */
 static void
 test_waits_for_admission_are_jittered(void)
@@ -1414,8 +1328,8 @@ test_waits_for_admission_are_jittered(void)
 
 		for (uint64_t seed = 0; seed < 1000; seed++) {
 			struct policy policy = asked_policy("attempts=4");
-			struct admission held =
-			    denial(ADMISSION_HELD, SECONDS(rows[i].next));
+			struct admission held = { .answer = ADMISSION_HELD,
+				.next = SECONDS(rows[i].next) };
 			struct history history;
 			struct step step;
 
@@ -1517,12 +1431,8 @@ static void (*const tests[])(void) = {
 	test_the_least_delay_after_429,
 	test_the_lesser_deadline_counts,
 	test_a_deadline_before_the_first_attempt,
-	test_a_delay_that_overran_the_deadline,
 	test_splays_take_half_the_time_at_most,
 	test_every_attempt_begins_before_the_deadline,
-	test_denials_end_it_at_once,
-	test_waits_for_admission_end,
-	test_a_deadline_at_a_breaker,
 	test_waits_for_admission_are_jittered,
 	test_plans_saturate,
 };
