@@ -473,6 +473,7 @@ sized()
 		row "-E, exit $status: delivered, and then a line" above_stderr "$status"
 	done
 	row 'as much' sized -O --hold-max 1k -- sh -c "$zeros"
+	row 'as much, and retry looks' sized -O --hold-max 1k -- sh -c "$zeros; sleep 0.2"
 	row 'as much of each' sized -O -E --hold-max 1k -- sh -c "$zeros; $zeros >&2"
 	row 'on and on' endless
 	row 'on and on, with a pattern' endless --fail-on stdout:nosuch
@@ -677,8 +678,12 @@ stderr_to_full=(sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" -q -d 0 -n 2 -E)
 	[ ! -e ran ]
 }
 
-@test "that nobody reads its stderr changes nothing for a failure" {
+@test "that nobody reads its output changes nothing for a failure" {
 	status=$("$RETRY" -n 2 -d 0 -E sh -c 'seq 100000 >&2; exit 7' 2>&1 >o |
+	    head -n 1 >first; echo "${PIPESTATUS[0]}")
+	[ "$status" -eq 7 ]
+	[ "$(<first)" = 1 ]
+	status=$("$RETRY" -q -n 1 --chronic sh -c 'seq 100000; exit 7' |
 	    head -n 1 >first; echo "${PIPESTATUS[0]}")
 	[ "$status" -eq 7 ]
 	[ "$(<first)" = 1 ]
