@@ -117,6 +117,8 @@ static const char *const scenes[] = {
 	/* A longer denial is not cut short. */
 	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, "
 	"21s c asks",
+	/* A clock may be behind by a minute, but not by more. */
+	"100s a asks, a denied-for 60s, 40s b denied, 39.999s b waits",
 
 	/* Who waited is not counted twice. */
 	"a asks, B waits, C waits, +20ms B waits, C waits, +20ms B waits, C "
@@ -154,6 +156,14 @@ static const char *const scenes[] = {
 
 	/* Two failures at once are one. */
 	"a asks, 300ms b asks, a fails, 400ms b fails, 1300ms c asks",
+	/* The pause counts, and not the lease of a question that goes on. */
+	"a asks, 300ms b asks, a fails, c alone, c denied next 1s",
+	/* The next failure makes it twice as long, but not half a minute later.
+	 */
+	"a asks, a fails, 31s b asks, b fails, 32s c alone, 33s c asks",
+	"a asks, a fails, 31001ms b asks, b fails, 32001ms c asks",
+	/* Failures at an instant that cannot be are none. */
+	"a fails-for-ever, b asks, b fails, 1s c asks",
 	/* Nobody waits for a server that did not answer; no share is left. */
 	"a asks, a fails, 1s b asks, C alone, C denied silent 1 next 270ms",
 };
@@ -180,6 +190,9 @@ check_step(struct script *script, struct fleet_host *host,
 		miss(host, question, FLEET_SILENT, now);
 	else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
+	else if (script_is(script, "fails-for-ever"))
+		host->link =
+		    (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
 	else if (script_is(script, "granted-some")) {
 		struct fleet_answer answer =
 		    answer_at(now, script_number(script));
@@ -394,6 +407,7 @@ test_the_first_question_waits_for_the_opening(void)
 		struct fleet_answer answer = answer_at(0, 1);
 		struct fleet_question question = question_at(row, &host, 0);
 		struct fleet_caller caller = usual;
+		struct fleet_host later;
 		struct host_step step;
 		nanos now = SECONDS(10);
 
@@ -406,7 +420,9 @@ test_the_first_question_waits_for_the_opening(void)
 			EQUAL(row, step.decision, HOST_WAIT);
 			now += step.next - 1;
 			EQUAL(row, decides(&host, now), HOST_WAIT);
-			step = ask(&host, &wait, ++now);
+			later = host;
+			EQUAL(row, decides(&later, ++now + MS(20)), HOST_ASK);
+			step = ask(&host, &wait, now);
 		}
 		EQUAL(row, step.decision, HOST_ASK);
 		settle(&host, &asked, &answer, now, ONE);
@@ -416,7 +432,9 @@ test_the_first_question_waits_for_the_opening(void)
 		answer.granted = 0;
 		answer.pause = SECONDS(30);
 		settle(&host, &question, &answer, now, ONE);
-		EQUAL(row, decides(&host, now + SECONDS(30)), HOST_ASK);
+		later = host;
+		EQUAL(row, decides(&later, now + SECONDS(30)), HOST_ASK);
+		EQUAL(row, decides(&host, now + MS(30020)), HOST_ASK);
 	}
 }
 
