@@ -75,17 +75,6 @@ work(struct storm *storm, nanos now, enum kind kind, nanos cost, uint32_t who,
 		put(storm, now + cost, who, what);
 }
 
-/* A core has done its piece of work. */
-static void
-leave_core(struct storm *storm, nanos now)
-{
-	struct piece piece;
-
-	if (storm->model->machine->cores > 0 &&
-	    cores_next(&storm->cores, &piece))
-		put(storm, now + piece.cost, piece.who, (enum what)piece.what);
-}
-
 /* One client after the other is on another host. */
 static struct segment *
 segment_of(const struct storm *storm, uint32_t who)
@@ -211,50 +200,27 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	    WHAT_FORKED);
 }
 
-/* Its command runs. */
-static void
-run(struct storm *storm, uint32_t who, nanos now)
-{
-	work(storm, now, KIND_BEGUN, storm->model->machine->attempt / 4, who,
-	    WHAT_ARRIVE);
-}
-
-static struct admission
-ask(struct storm *storm, struct client *client, struct segment *segment,
-    nanos now)
-{
-	bool retry = client->history.made > 0;
-	struct visit visit = visit_of(client, segment, now);
-
-	if (!admission_begin(&client->caller, retry, now))
-		return (struct admission){ .answer = ADMISSION_GRANTED };
-	if (has_fleet(storm))
-		return fleet_model_admit(
-		    &storm->fleet, &client->member, &visit, retry);
-	return admission_ask(&visit, retry);
-}
-
-/* When to ask again: after the answer of the fleet's server, if this client
- * waits for it, or after that of another client. */
-static nanos
-open_until(
-    const struct client *client, const struct admission *admission, nanos now)
-{
-	return client->member.sent != NULL ? client->member.sent->at
-					   : now + admission->fleet.next;
-}
-
 /* The next attempt, if the budget admits it; else a wait, or the end. */
 static void
 wake(struct storm *storm, uint32_t who, nanos now)
 {
 	struct client *client = &storm->clients[who];
-	struct admission admission =
-	    ask(storm, client, segment_of(storm, who), now);
+	struct visit visit = visit_of(client, segment_of(storm, who), now);
+	struct admission admission = { .answer = ADMISSION_GRANTED };
+	bool retry = client->history.made > 0;
 	struct step step;
 
+	if (admission_begin(&client->caller, retry, now))
+		admission = has_fleet(storm)
+		    ? fleet_model_admit(
+			  &storm->fleet, &client->member, &visit, retry)
+		    : admission_ask(&visit, retry);
 	if (admission.answer == ADMISSION_OPEN) {
-		put(storm, open_until(client, &admission, now), who, WHAT_WAKE);
+		/* Until the answer comes, or the host asks again. */
+		put(storm,
+		    client->member.sent != NULL ? client->member.sent->at
+						: now + admission.fleet.next,
+		    who, WHAT_WAKE);
 		return;
 	}
 	if (admission.answer == ADMISSION_GRANTED) {
@@ -264,19 +230,6 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	step = plan_denied(
 	    storm->model->policy, &client->history, &admission, now);
 	follow(storm, who, &step, now);
-}
-
-/* An event of a lease that has ended, or of another lease, is ignored. */
-static void
-renew(struct storm *storm, uint32_t who, nanos now)
-{
-	struct client *client = &storm->clients[who];
-	struct visit visit = visit_of(client, segment_of(storm, who), now);
-
-	if (admission_nap(visit.caller, now) > 0)
-		return;
-	admission_renew(&visit);
-	put(storm, visit.caller->renewal, who, WHAT_RENEW);
 }
 
 static void
@@ -297,54 +250,60 @@ start(struct storm *storm, uint32_t who, nanos now)
 	follow(storm, who, &step, now);
 }
 
-/* The next client starts when this one is there. */
-static void
-start_next(struct storm *storm, uint32_t who, nanos now)
-{
-	const struct model *model = storm->model;
-
-	if (++who < model->scenario->clients)
-		put(storm, number_greater(now, due(model, who)), who,
-		    WHAT_START);
-}
-
 static void
 happen(struct storm *storm, const struct event *event)
 {
-	const struct machine *machine = storm->model->machine;
+	const struct model *model = storm->model;
+	const struct machine *machine = model->machine;
+	struct client *client = &storm->clients[event->who];
+	uint32_t who = event->who, next = who + 1;
+	nanos now = event->at;
+	struct visit visit;
+	struct piece piece;
 
-	if (event->what >= WHAT_BORN)
-		leave_core(storm, event->at);
+	/* A core has done its piece of work. */
+	if (event->what >= WHAT_BORN && machine->cores > 0 &&
+	    cores_next(&storm->cores, &piece))
+		put(storm, now + piece.cost, piece.who, (enum what)piece.what);
 	switch ((enum what)event->what) {
 	case WHAT_START:
-		work(storm, event->at, KIND_WOKEN, machine->start / 2,
-		    event->who, WHAT_BORN);
+		work(
+		    storm, now, KIND_WOKEN, machine->start / 2, who, WHAT_BORN);
 		break;
 	case WHAT_BORN:
-		start_next(storm, event->who, event->at);
-		work(storm, event->at, KIND_BEGUN, machine->start / 2,
-		    event->who, WHAT_STARTED);
+		/* The next client starts when this one is there. */
+		if (next < model->scenario->clients)
+			put(storm, number_greater(now, due(model, next)), next,
+			    WHAT_START);
+		work(storm, now, KIND_BEGUN, machine->start / 2, who,
+		    WHAT_STARTED);
 		break;
 	case WHAT_STARTED:
-		start(storm, event->who, event->at);
+		start(storm, who, now);
 		break;
 	case WHAT_FORKED:
-		run(storm, event->who, event->at);
+		work(storm, now, KIND_BEGUN, machine->attempt / 4, who,
+		    WHAT_ARRIVE);
 		break;
 	case WHAT_WAKE:
-		wake(storm, event->who, event->at);
+		wake(storm, who, now);
 		break;
 	case WHAT_ARRIVE:
-		arrive(storm, event->who, event->at);
+		arrive(storm, who, now);
 		break;
 	case WHAT_ANSWER:
-		answer(storm, event->who, event->at);
+		answer(storm, who, now);
 		break;
 	case WHAT_END:
-		finish(storm, event->who, event->at);
+		finish(storm, who, now);
 		break;
 	case WHAT_RENEW:
-		renew(storm, event->who, event->at);
+		/* Of a lease that has ended, or of another one, no more. */
+		if (admission_nap(&client->caller, now) > 0)
+			break;
+		visit = visit_of(client, segment_of(storm, who), now);
+		admission_renew(&visit);
+		put(storm, client->caller.renewal, who, WHAT_RENEW);
 		break;
 	}
 }
