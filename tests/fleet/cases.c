@@ -70,9 +70,9 @@ expect(const char *what, int64_t got, int64_t want)
 }
 
 static void
-expect_error(const char *what, const struct resp_reply *reply)
+expect_error(const char *what, struct resp_reply reply)
 {
-	if (reply->type != RESP_ERROR)
+	if (reply.type != RESP_ERROR)
 		errx(1, "%s: no error", what);
 }
 
@@ -108,15 +108,13 @@ static int64_t
 lose(struct link *admin, const char *server, const char *right)
 {
 	struct fleet_question question = question_of(1);
-	struct resp_reply reply;
 	struct link link;
 
 	LINK_ASK(admin, "FLUSHALL");
 	answer_to(admin, &question);
 	make_account(admin, right);
 	sign_in(&link, server, "fleet");
-	reply = ask(&link, &question);
-	expect_error(right, &reply);
+	expect_error(right, ask(&link, &question));
 	link_close(&link);
 	return counted(admin) - 1;
 }
@@ -126,6 +124,8 @@ static struct link admin, links[ASKERS];
 void
 cases_rights(const char *server)
 {
+	static const char *const needed[] = { "+time", "+hmget", "+hget",
+		"+hset" };
 	struct fleet_question question = question_of(1);
 	struct link *link = &links[0];
 
@@ -145,10 +145,8 @@ cases_rights(const char *server)
 
 	/* Nothing is granted; what comes before the only HSET is not counted.
 	 */
-	expect("+time", lose(&admin, server, "+time"), 0);
-	expect("+hmget", lose(&admin, server, "+hmget"), 0);
-	expect("+hget", lose(&admin, server, "+hget"), 0);
-	expect("+hset", lose(&admin, server, "+hset"), 0);
+	for (size_t i = 0; i < 4; i++)
+		expect(needed[i], lose(&admin, server, needed[i]), 0);
 	expect("+pexpire", lose(&admin, server, "+pexpire"), 1);
 
 	/* Where the script must not read the clock, it is told the time. */
@@ -241,7 +239,7 @@ cases_empty(const char *server)
 	link_open(link, server);
 	send_question(link, &question, false);
 	reply = link_reply(link);
-	expect_error("a script that is not known", &reply);
+	expect_error("a script that is not known", reply);
 	if (strncmp(reply.text.at, "NOSCRIPT ", 9) != 0)
 		errx(1, "not NOSCRIPT: %.*s", (int)reply.text.length,
 		    reply.text.at);
@@ -266,7 +264,7 @@ cases_empty(const char *server)
 
 /* The reply is an error with these words at its start. */
 static void
-check_words(const struct resp_reply *reply, const char *words)
+check_words(struct resp_reply reply, const char *words)
 {
 	static const struct url_auth none;
 	struct fleet_question question = question_of(1);
@@ -277,7 +275,7 @@ check_words(const struct resp_reply *reply, const char *words)
 	talk_ask(&talk, &question, false);
 	talk_write(&talk);
 	talk.received = (size_t)snprintf(talk.in, sizeof talk.in, "-%.*s\r\n",
-	    (int)reply->text.length, reply->text.at);
+	    (int)reply.text.length, reply.text.at);
 	expect(words, talk_take(&talk, 0, 0), TALK_REFUSED);
 	if (!strview_begins(talk.words, strview_of(words)))
 		errx(1, "not %s: %.*s", words, (int)talk.words.length,
@@ -297,23 +295,6 @@ static const struct {
 	    "NOREPLICAS " },
 };
 
-/* Errors of the script count nothing. */
-static void
-check_refusals(void)
-{
-	struct fleet_question question = question_of(1);
-
-	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-		struct resp_reply reply;
-
-		link_ask(&admin, refusals[i].before);
-		reply = ask(&admin, &question);
-		check_words(&reply, refusals[i].words);
-		link_ask(&admin, refusals[i].after);
-		expect(refusals[i].words, counted(&admin), 1);
-	}
-}
-
 /* Another client runs a script that does not end. */
 static void
 check_busy(const char *server)
@@ -329,10 +310,9 @@ check_busy(const char *server)
 	do {
 		reply = ask(&admin, &question);
 	} while (reply.type == RESP_ARRAY);
-	check_words(&reply, "BUSY ");
+	check_words(reply, "BUSY ");
 	LINK_ASK(&admin, "SCRIPT", "KILL");
-	reply = link_reply(&links[0]);
-	expect_error("a script that was killed", &reply);
+	expect_error("a script that was killed", link_reply(&links[0]));
 	link_close(&links[0]);
 	expect("BUSY", counted(&admin), 1);
 }
@@ -343,23 +323,18 @@ check_passwords(const char *server)
 {
 	struct fleet_question question = question_of(1);
 	struct link *link = &links[0];
-	struct resp_reply reply;
 
 	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "pw");
 	link_open(link, server);
-	reply = LINK_ASK(link, "AUTH", "wrong");
-	check_words(&reply, "WRONGPASS ");
-	reply = LINK_ASK(link, "SELECT", "0");
-	check_words(&reply, "NOAUTH ");
+	check_words(LINK_ASK(link, "AUTH", "wrong"), "WRONGPASS ");
+	check_words(LINK_ASK(link, "SELECT", "0"), "NOAUTH ");
 	/* So many words are refused before they are read. */
-	reply = ask(link, &question);
-	check_words(&reply, "NOAUTH ");
+	check_words(ask(link, &question), "NOAUTH ");
 	link_close(link);
 	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "");
 	make_account(&admin, "+eval");
 	sign_in(link, server, "fleet");
-	reply = ask(link, &question);
-	check_words(&reply, "NOPERM ");
+	check_words(ask(link, &question), "NOPERM ");
 	link_close(link);
 	expect("passwords", counted(&admin), 1);
 }
@@ -368,23 +343,26 @@ void
 cases_errors(const char *server)
 {
 	struct fleet_question question = question_of(1);
-	struct resp_reply reply;
 
 	link_open(&admin, server);
 	LINK_ASK(&admin, "FLUSHALL");
 	answer_to(&admin, &question);
-	check_refusals();
+	/* Errors of the script count nothing. */
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+		link_ask(&admin, refusals[i].before);
+		check_words(ask(&admin, &question), refusals[i].words);
+		link_ask(&admin, refusals[i].after);
+		expect(refusals[i].words, counted(&admin), 1);
+	}
 	check_busy(server);
 	check_passwords(server);
 	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1");
 	link_open(&links[0], server);
-	reply = link_reply(&links[0]);
-	check_words(&reply, "ERR max number of clients reached");
+	check_words(link_reply(&links[0]), "ERR max number of clients reached");
 	link_close(&links[0]);
 	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1000");
 	LINK_ASK(&admin, "SET", FLEET_KEY "case", "not a hash");
-	reply = ask(&admin, &question);
-	check_words(&reply, "WRONGTYPE ");
+	check_words(ask(&admin, &question), "WRONGTYPE ");
 	link_close(&admin);
 	puts("fleet: what a server refuses is not counted, and has its words");
 }
@@ -397,8 +375,7 @@ cases_cluster(const char *server)
 	struct resp_reply reply;
 
 	link_open(&admin, server);
-	reply = ask(&admin, &question);
-	check_words(&reply, "CLUSTERDOWN ");
+	check_words(ask(&admin, &question), "CLUSTERDOWN ");
 	reply = LINK_ASK(&admin, "CLUSTER", "ADDSLOTSRANGE", "0", "16383");
 	expect("ADDSLOTSRANGE", reply.type, RESP_SIMPLE);
 	question.key = "{tag}case";
