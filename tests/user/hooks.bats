@@ -15,63 +15,61 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR
 }
 
-# The same with TERM ignored, in the hook and in all that it starts.
-deaf='trap "" TERM; touch began; sleep 30; true'
-
 #
 # When hooks run
 #
 
-@test "--on-retry runs once for each retry, and not after the last attempt" {
+each_retry()
+{
 	is 7 "$RETRY" -n 3 -d 0 --on-retry 'echo hook >>log' -- \
 	    sh -c 'echo "attempt $RETRY_ATTEMPT" >>log; exit 7'
-	diff - log <<-'END'
-		attempt 1
-		hook
-		attempt 2
-		hook
-		attempt 3
-	END
+	holds log 'attempt 1' hook 'attempt 2' hook 'attempt 3'
 }
 
-@test "neither hook runs where the first attempt succeeds" {
-	is 0 "$RETRY" --on-retry 'touch hook' --on-give-up 'touch hook' -- true
-	[ ! -e hook ]
-}
-
-@test "--on-give-up does not run where a retry succeeds" {
+after_retry()
+{
 	is 0 "$RETRY" -d 0 --on-retry 'echo hook >>log' \
 	    --on-give-up 'echo gave up >>log' -- \
 	    sh -c 'test "$RETRY_ATTEMPT" = 2'
-	[ "$(<log)" = hook ]
+	holds log hook
 }
 
-@test "--on-give-up runs once, after retry's last line" {
+after_last_line()
+{
 	is 7 "$RETRY" -v -n 2 -d 0 --on-give-up 'echo hook' -- sh -c 'exit 7'
 	[ "$(tail -n 1 err)" = hook ]
 	[ "$(grep -cx hook err)" -eq 1 ]
 	told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
 }
 
-@test "--on-give-up runs for every reason to give up" {
-	local arguments
-	while read -r want arguments; do
-		rm -f hook
-		eval "is $want \"\$RETRY\" -d 0 --on-give-up 'echo >>hook' $arguments"
-		[ "$(lines hook)" -eq 1 ] || {
-			echo "not once: $arguments"
-			return 1
-		} >&2
-	done <<-'END'
-		1 -n 1 -- false
-		7 --stop-on 7 -- sh -c 'exit 7'
-		1 -n 1 --fail-on 0 -- true
-		124 -n 1 -t 0.1 -- sleep 20
-		124 -T 0.1 -- sleep 20
-		127 -- ./missing
-		126 -- .
-		137 -n 1 -- sh -c 'kill -KILL $$'
-	END
+# gives_up STATUS WORD...: retry with these words runs --on-give-up once
+gives_up()
+{
+	is "$1" "$RETRY" -d 0 --on-give-up 'echo >>hook' "${@:2}"
+	[ "$(lines hook)" -eq 1 ]
+}
+
+no_hook()
+{
+	"$@" && [ ! -e hook ]
+}
+
+@test "--on-retry runs once for each retry, --on-give-up once where retry gives up" {
+	local both=(--on-retry 'touch hook' --on-give-up 'touch hook')
+	row 'not after the last attempt' each_retry
+	row 'after a retry that succeeds' after_retry
+	row 'a first attempt that succeeds' no_hook is 0 "$RETRY" "${both[@]}" -- true
+	row 'after the last line' after_last_line
+	row 'an empty line is no hook' no_hook is 7 "$RETRY" -n 2 -d 0 \
+	    --on-retry '' --on-give-up '' -- sh -c 'exit 7'
+	row 'attempts' gives_up 1 -n 1 -- false
+	row '--stop-on' gives_up 7 --stop-on 7 -- sh -c 'exit 7'
+	row '--fail-on' gives_up 1 -n 1 --fail-on 0 -- true
+	row 'timeout' gives_up 124 -n 1 -t 0.1 -- sleep 20
+	row 'deadline' gives_up 124 -T 0.1 -- sleep 20
+	row 'not found' gives_up 127 -- ./missing
+	row 'not executable' gives_up 126 -- .
+	row 'a signal' gives_up 137 -n 1 -- sh -c 'kill -KILL $$'
 }
 
 @test "--on-give-up runs where a breaker kept the command from running" {
@@ -89,20 +87,6 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 	! gone "$pid"
 }
 
-# bats test_tags=slow
-@test "the time that --on-retry takes is part of the delay" {
-	is 1 "$RETRY" -n 2 -d 3 -j none \
-	    --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
-	    sh -c 'cat /proc/uptime >attempt; exit 1'
-	# Otherwise this would be the whole delay. It is not less than the rest.
-	awk '{ at[FILENAME] = $1 }
-		END {
-			rest = at["attempt"] - at["hook"]
-			print "rest:", rest
-			exit !(rest > 0.5 && rest < 2.9)
-		}' hook attempt
-}
-
 @test "the next attempt waits for an --on-retry that takes longer than the delay" {
 	is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.5; echo hook >>log' -- \
 	    sh -c 'echo attempt >>log; exit 1'
@@ -111,11 +95,6 @@ deaf='trap "" TERM; touch began; sleep 30; true'
 		hook
 		attempt
 	END
-}
-
-@test "an empty line is no hook" {
-	is 7 "$RETRY" -n 2 -d 0 --on-retry '' --on-give-up '' -- sh -c 'exit 7'
-	! grep -q -e on- -e hook err
 }
 
 #
@@ -210,33 +189,35 @@ masked()
 # How a hook ends changes nothing else
 #
 
-@test "a hook that fails causes a warning and nothing else" {
+warns()
+{
 	is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
 	    --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
-	diff - err <<-'END'
-		retry: attempt 1/2 failed (exit 7), retrying in 0s
-		retry: --on-retry failed (exit 3)
-		retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted
-		retry: --on-give-up killed by SIGKILL
-	END
+	holds err 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
+	    'retry: --on-retry failed (exit 3)' \
+	    'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' \
+	    'retry: --on-give-up killed by SIGKILL'
 }
 
-@test "a hook that fails does not spoil a success" {
+success()
+{
 	is 0 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' -- \
 	    sh -c 'test "$RETRY_ATTEMPT" = 2'
 	told 'retry: --on-retry failed \(exit 3\)'
 }
 
-@test "retry says nothing of a hook that succeeds" {
-	is 7 "$RETRY" -v -n 2 -d 0 --on-retry true --on-give-up true -- \
-	    sh -c 'exit 7'
-	! grep -q -e --on- err
+# silent WORD...: with these words retry says nothing of its hooks
+silent()
+{
+	is 7 "$RETRY" -n 2 -d 0 "$@" -- sh -c 'exit 7'
+	run ! grep -e --on- err
 }
 
-@test "with -q retry says nothing of a hook that fails" {
-	is 7 "$RETRY" -q -n 2 -d 0 --on-retry 'exit 3' --on-give-up 'exit 3' \
-	    -- sh -c 'exit 7'
-	[ ! -s err ]
+@test "a hook that fails causes a warning and nothing else" {
+	row 'a warning' warns
+	row 'a success is one' success
+	row '-q' silent -q --on-retry 'exit 3' --on-give-up 'exit 3'
+	row 'a hook that succeeds' silent -v --on-retry true --on-give-up true
 }
 
 @test "a hook that cannot be forked causes a warning" {
@@ -283,92 +264,46 @@ masked()
 # How a hook is ended
 #
 
-# hooked OPTION... -- : retry is in a delay of a minute, and its hook runs.
+# hooked SIGNAL STATUS OPTION...: one of these options runs a hook, which makes
+# ./began; retry is sent a signal, ends with STATUS, and leaves no process.
 hooked()
 {
-	start "$ACTOR" fresh "$RETRY" -d 60 -j none "$@" -- sh -c 'exit 7'
+	start "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- sh -c 'exit 7'
 	reached test -e began
-}
-
-@test "TERM in a delay ends --on-retry with all of its processes" {
-	hooked --on-retry 'touch began; sleep 30 | sleep 30; true'
-	kill -TERM "$pid"
+	kill -s "$1" "$pid"
 	ended
-	[ "$status" -eq 143 ]
-	none_left "$MARK"
-	! grep -q -e --on- err
+	[ "$status" -eq "$2" ]
+	[ "$1" = KILL ] || none_left "$MARK"
+	wait_for none_left "$MARK"
+	run ! grep -e --on- err
 }
 
-@test "HUP, INT and QUIT in a delay end --on-retry as well" {
-	local name
-	for name in HUP INT QUIT; do
-		rm -f began
-		hooked --on-retry 'touch began; sleep 30; true'
-		kill -s "$name" "$pid"
-		ended
-		[ "$status" -gt 128 ]
-		none_left "$MARK"
-	done
-}
-
-@test "a hook that ignores TERM is killed with all that it started" {
-	hooked --on-retry "$deaf"
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-	none_left "$MARK"
-}
-
-@test "processes that a hook has started are killed even if the hook has ended" {
-	hooked --on-retry 'sh -c '\''trap "" TERM; touch began
-		while :; do sleep 0.1; done'\''; true'
-	kill -TERM "$pid"
-	ended
-	none_left "$MARK"
-}
-
-@test "a stopped hook is ended as well" {
-	hooked --on-retry 'touch began; kill -STOP $$'
-	kill -TERM "$pid"
-	ended
-	none_left "$MARK"
-}
-
-@test "other signals in a delay are not passed on to the hook" {
-	hooked --on-retry 'trap "echo heard" USR1; touch began
-		while [ ! -e enough ]; do sleep 0.1; done; touch hook'
+not_passed_on()
+{
+	start "$ACTOR" fresh "$RETRY" -d 60 -j none --on-retry '
+		trap "echo heard" USR1; touch began
+		while [ ! -e enough ]; do sleep 0.1; done; touch hook' -- sh -c 'exit 7'
+	reached test -e began
 	kill -USR1 "$pid"
 	touch enough
 	reached test -e hook
 	! grep -q heard err
 }
 
-@test "the deadline ends --on-retry with all of its processes" {
-	is 7 "$RETRY" -T 1 -d 0.1 \
-	    --on-retry 'sleep 30; true' -- sh -c 'exit 7'
-	told 'retry: --on-retry ended by the deadline'
-	told 'retry: giving up before attempt 2: deadline'
-	none_left "$MARK"
-}
-
-@test "an --on-retry that ignores TERM does not outlive the deadline for long" {
-	is 7 "$RETRY" -T 1 -d 0.1 --on-retry "$deaf" -- sh -c 'exit 7'
-	told 'retry: --on-retry ended by the deadline'
-	none_left "$MARK"
-}
-
-@test "the deadline that ends --on-retry does not end --on-give-up" {
-	is 7 "$RETRY" -T 1 -d 0.1 --on-retry 'sleep 30; true' \
-	    --on-give-up 'sleep 0.5; touch hook' -- sh -c 'exit 7'
-	[ -e hook ]
-}
-
-@test "an ended hook leaves standard error to no process" {
-	local said
-	said=$("$RETRY" -T 1 -d 0.1 --on-retry 'sleep 18; true' -- \
-	    sh -c 'exit 7' 2>&1 3>&-) || :
-	[[ $said == *'ended by the deadline'* ]]
-	none_left "$MARK"
+@test "a signal to retry ends its hook with all that this has started" {
+	beside 'TERM' hooked TERM 143 --on-retry 'touch began; sleep 30 | sleep 30; true'
+	beside 'HUP' hooked HUP 129 --on-retry 'touch began; sleep 30; true'
+	beside 'INT' hooked INT 130 --on-retry 'touch began; sleep 30; true'
+	beside 'QUIT' hooked QUIT 131 --on-retry 'touch began; sleep 30; true'
+	beside 'TERM that all ignore' hooked TERM 143 \
+	    --on-retry 'trap "" TERM; touch began; sleep 30; true'
+	beside 'TERM that a child ignores' hooked TERM 143 \
+	    --on-retry "sh -c 'trap \"\" TERM; touch began; sleep 30; true'; true"
+	beside 'a stopped hook' hooked TERM 143 --on-retry 'touch began; kill -STOP $$'
+	beside '--on-give-up' hooked TERM 143 -n 1 \
+	    --on-give-up 'touch began; sleep 30; true'
+	beside 'KILL' hooked KILL 137 --on-retry 'touch began; exec sleep 30'
+	beside 'USR1 does not, and is not passed on' not_passed_on
 }
 
 @test "--on-give-up does not run where a signal ended a delay" {
@@ -391,24 +326,6 @@ hooked()
 	[ ! -e hook ]
 }
 
-@test "TERM ends --on-give-up with all of its processes, and retry" {
-	start "$ACTOR" fresh "$RETRY" -n 1 \
-	    --on-give-up 'touch began; sleep 30; true' -- sh -c 'exit 7'
-	reached test -e began
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-	none_left "$MARK"
-	! grep -q -e --on- err
-}
-
-@test "when retry is killed the hook gets TERM" {
-	hooked --on-retry 'touch began; exec sleep 30'
-	kill -KILL "$pid"
-	ended
-	wait_for none_left "$MARK"
-}
-
 @test "Ctrl-C in a delay ends a hook, and retry by SIGINT" {
 	pty 0 exists:began 'type:^C' -- \
 	    "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
@@ -418,18 +335,66 @@ hooked()
 	none_left "$MARK"
 }
 
-# bats test_tags=slow
-@test "--on-give-up is ended after 30 seconds, with all of its processes" {
-	local began over
-	read -r began _ </proc/uptime
+# late HOOK [OPTION]...: the deadline comes while --on-retry runs HOOK
+late()
+{
+	is 7 "$RETRY" -T 3 -d 0.1 --on-retry "$1" "${@:2}" -- sh -c 'exit 7'
+	told 'retry: --on-retry ended by the deadline'
+	told 'retry: giving up before attempt 2: deadline'
+	none_left "$MARK"
+}
+
+then_give_up()
+{
+	late 'sleep 30; true' --on-give-up 'sleep 0.5; touch hook'
+	[ -e hook ]
+}
+
+leaves_stderr()
+{
+	local said
+	said=$("$RETRY" -T 3 -d 0.1 --on-retry 'sleep 18; true' -- \
+	    sh -c 'exit 7' 2>&1 3>&-) || :
+	[[ $said == *'ended by the deadline'* ]]
+	none_left "$MARK"
+}
+
+# The rest of the delay; otherwise it would be the whole delay.
+part_of_delay()
+{
+	is 1 "$RETRY" -n 2 -d 9 -j none \
+	    --on-retry 'sleep 4; cat /proc/uptime >hook' -- \
+	    sh -c 'cat /proc/uptime >attempt; exit 1'
+	awk '{ at[FILENAME] = $1 }
+		END {
+			rest = at["attempt"] - at["hook"]
+			print "rest:", rest
+			exit !(rest > 0.5 && rest < 8.8)
+		}' hook attempt
+}
+
+# To poll for its end all the time would cost more than all other tests.
+ends_after_30s()
+{
+	local before
+	before=$(now)
 	start "$RETRY" -n 1 --on-give-up 'echo begun; sleep 60; true' -- \
 	    sh -c 'exit 7'
 	reached grep -qsv ^retry out err
-	sleep 29 # to poll all the time would cost more than all other tests
+	sleep 29
 	ended
-	read -r over _ </proc/uptime
+	[ "$(($(now) - before))" -ge 30000 ]
 	[ "$status" -eq 7 ]
-	grep -qx 'retry: --on-give-up ended after 30s' err
+	told 'retry: --on-give-up ended after 30s'
 	wait_for none_left "$MARK"
-	((${over/./} - ${began/./} >= 3000))
+}
+
+# bats test_tags=slow
+@test "the delay goes on while --on-retry runs, and both hooks have a limit" {
+	beside 'the delay goes on' part_of_delay
+	beside 'the deadline ends --on-retry' late 'sleep 30; true'
+	beside 'TERM is ignored' late 'trap "" TERM; sleep 30; true'
+	beside 'not --on-give-up' then_give_up
+	beside 'standard error is left to nobody' leaves_stderr
+	beside '--on-give-up has 30 seconds' ends_after_30s
 }
