@@ -37,14 +37,6 @@ offers()
 	"in_$name" <<<"$1" | tr ' ' '\n' | grep . | sort
 }
 
-# A "!" before a command would not make a test fail.
-not()
-{
-	if "$@"; then
-		return 1
-	fi
-}
-
 #
 # What a shell offers. in_SHELL prints for each line of standard input, which
 # lacks the name of retry, what the shell offers, on a line; '' is an empty word

@@ -61,14 +61,6 @@ need()
 	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
-# A "!" before a command would not make a test fail.
-not()
-{
-	if "$@"; then
-		return 1
-	fi
-}
-
 @test "the manual has the options of --help, in its order, with the same arguments" {
 	need mandoc
 	"$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )(--[a-z-]+( [[A-Z][^ ]*)?).*/\1\2/p' |

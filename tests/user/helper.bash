@@ -31,6 +31,9 @@
 #                       rows of a table: a line that is not indented is a NAME,
 #                       and what is indented below it the last word of CMD, as a
 #                       rule code that CMD evaluates. HOW is row or beside
+#     with [VARIABLE=VALUE]... CMD...
+#                       runs CMD, a function, with these variables
+#     not CMD...        CMD fails: a "!" before it would not make a test fail
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
 #     table CMD... <<END
@@ -176,6 +179,22 @@ rows()
 		[ -z "$name" ] || "$how" "$name" "$@" "$code" </dev/null
 		name=$line code=''
 	done
+}
+
+with()
+{
+	while [[ $1 == *=* ]]; do
+		local -x "${1?}"
+		shift
+	done
+	"$@"
+}
+
+not()
+{
+	if "$@"; then
+		return 1
+	fi
 }
 
 gives()

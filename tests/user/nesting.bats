@@ -19,16 +19,6 @@ told()
 	"$RETRY" -q -d 0 "$@" sh -c "echo \"\${$name-unset}\"; exit 7" || :
 }
 
-# with [VARIABLE=VALUE]... CMD...: runs CMD, a function, with these variables
-with()
-{
-	while [[ $1 == RETRY_*=* ]]; do
-		local -x "${1?}"
-		shift
-	done
-	"$@"
-}
-
 # Sets $tick to the nanoseconds of the unit in which /proc tells when a process
 # began, and $since to when this one began at the earliest, since the boot.
 # $parent is this process as RETRY_PARENT may tell it. $here begins a deadline of

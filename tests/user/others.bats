@@ -71,13 +71,6 @@ all_used()
 	diff <(cut -f1 rows | sort) <(sort -u used)
 }
 
-not()
-{
-	if "$@"; then
-		return 1
-	fi
-}
-
 # plan STATUS...: the attempts of cmd end with these; the last one repeats.
 plan()
 {

@@ -50,16 +50,6 @@ hands()
 	gives 0 "$1" "$RETRY" "${@:2:$#-2}" printenv "${!#}"
 }
 
-# with [VARIABLE=VALUE]... CMD...: runs CMD, a function, with these variables
-with()
-{
-	while [[ $1 == *=* ]]; do
-		local -x "${1?}"
-		shift
-	done
-	"$@"
-}
-
 #
 # Finding the file
 #

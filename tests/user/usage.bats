@@ -631,13 +631,6 @@ PY
 # Variables of the environment
 #
 
-# with VARIABLE=VALUE CMD...: runs CMD, a function, with this variable
-with()
-{
-	local -x "${1?}"
-	"${@:2}"
-}
-
 @test "a variable that is malformed is refused by its name, and an empty one is unset" {
 	local long
 	long=$(printf '%01024d' 7)
