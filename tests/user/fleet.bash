@@ -5,9 +5,11 @@
 #     FLEET_SERVER      the program; empty where there is none
 #     fleet_start [OPTION VALUE]...
 #                       starts it with these options, such as --port 0; sets
-#                       $fleet_pid, $fleet_socket and $fleet_port. It listens on
-#                       a socket in the current directory, and on a free port of
-#                       127.0.0.1
+#                       $fleet_pid, $fleet_socket, $fleet_port and $fleet_url. It
+#                       listens on a socket in the current directory, and on a
+#                       free port of 127.0.0.1
+#     fleet_share       the same, but one server for all tests of a file that leave
+#                       it as it is, where each has a database of its own
 #     fleet_stop        ends it by SIGKILL
 #     fleet_cli WORD... sends it a request, and prints the reply
 #     fleet_account     prints the request of the manual that makes the account
@@ -18,6 +20,7 @@
 
 : "${FLEET_SERVER=$(command -v redis-server || command -v valkey-server)}"
 fleet_pid=
+fleet_db=0
 
 fleet_setup()
 {
@@ -46,12 +49,38 @@ fleet_start()
 			--appendonly no --dir "$PWD" "$@" \
 			>>fleet.log 2>&1 3>&- &
 		fleet_pid=$!
+		fleet_db=0
+		fleet_url=unix://$fleet_socket
 		fleet_up && return
 		fleet_stop
 	done
 	cat fleet.log >&2
 	echo "the server does not start after $tries tries" >&2
 	return 1
+}
+
+fleet_share()
+{
+	local place=$PWD
+	cd "$BATS_FILE_TMPDIR" || return
+	if [ ! -e fleet ]; then
+		fleet_start --databases 1000 || return
+		echo "$fleet_pid $fleet_port" >fleet
+	fi
+	cd "$place" || return
+	read -r _ fleet_port <"$BATS_FILE_TMPDIR/fleet"
+	fleet_socket=$BATS_FILE_TMPDIR/fleet.socket
+	fleet_db=$BATS_TEST_NUMBER
+	fleet_url=unix://$fleet_socket?db=$fleet_db
+	fleet_pid=
+}
+
+teardown_file()
+{
+	[ ! -e "$BATS_FILE_TMPDIR/fleet" ] || {
+		read -r fleet_pid _ <"$BATS_FILE_TMPDIR/fleet"
+		fleet_stop
+	}
 }
 
 # Waits until the server answers, or has ended.
@@ -82,5 +111,5 @@ fleet_account()
 
 fleet_cli()
 {
-	"${FLEET_SERVER%server}cli" -s "$fleet_socket" "$@"
+	"${FLEET_SERVER%server}cli" -s "$fleet_socket" -n "$fleet_db" "$@"
 }
