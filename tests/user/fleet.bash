@@ -71,7 +71,8 @@ fleet_share()
 	read -r _ fleet_port <"$BATS_FILE_TMPDIR/fleet"
 	fleet_socket=$BATS_FILE_TMPDIR/fleet.socket
 	fleet_db=$BATS_TEST_NUMBER
-	fleet_url=unix://$fleet_socket?db=$fleet_db
+	# shellcheck disable=SC2034 # the tests read it
+	fleet_url="unix://$fleet_socket?db=$fleet_db"
 	fleet_pid=
 }
 

@@ -347,10 +347,10 @@ refused()
 	local line="retry: $1" got=0
 	shift
 	"$RETRY" "$@" "${also[@]}" >out 2>err || got=$?
-	[ "$got" -eq 125 ] && [ ! -s out ] && [ ! -e ran ] || {
+	if [ "$got" -ne 125 ] || [ -s out ] || [ -e ran ]; then
 		echo "status $got, or something is run: $*"
 		return 1
-	}
+	fi
 	holds err "$line" "Try '${RETRY##*/} -h' for more information."
 }
 
