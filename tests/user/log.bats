@@ -6,18 +6,26 @@
 
 load helper
 
-# json FILTER: each line of ./e is an object as it has to be, and of the array of
-# these objects jq's FILTER holds.
+# json [FILE CODE]...: each line of a FILE is an object as it has to be, and of
+# these objects, the array x, Python's CODE holds.
 json()
 {
-	jq -se 'all(.[]; (keys_unsorted[:3] == ["time", "level", "message"]) and
-	    (.time | test("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$")) and
-	    (.level | IN("info", "warning", "error"))) and ('"$1"')' e >holds &&
-	    [ "$(lines e)" = "$(jq -s length e)" ] || {
-		echo "not so: $1"
-		cat e
-		return 1
-	}
+	"$PYTHON" -IS - "$@" <<-'END'
+		import json, re, sys
+		def pairs(of):
+		    assert len(dict(of)) == len(of), "a name twice"
+		    return dict(of)
+		for file, code in zip(sys.argv[1::2], sys.argv[2::2]):
+		    text = open(file, "rb").read()
+		    assert text.endswith(b"\n")
+		    x = [json.loads(line.decode(), object_pairs_hook=pairs)
+		         for line in text.split(b"\n")[:-1]]
+		    for o in x:
+		        assert list(o)[:3] == ["time", "level", "message"], o
+		        assert re.fullmatch(r"\d{4}(-\d\d){2}T(\d\d:){2}\d\d\.\d{3}Z", o["time"])
+		        assert o["level"] in ("info", "warning", "error")
+		    assert eval("(" + code + ")"), (code, x)
+	END
 }
 
 # one_warning: ./e has one workflow command, a warning about retry
@@ -89,10 +97,10 @@ exhausted='giving up: attempts exhausted'
 	for format in text json github; do
 		finishes 7 -n 1 --label "$label" --log-format "$format" -- \
 		    sh -c 'exit 7' "${words[@]}"
-		cp e "$format"
-		[ "$format" != json ] || json '.[0] | .label == "\"" * 255 and
-		    .reason == "attempts" and .command[:3] == ["sh", "-c", "exit 7"]'
+		mv e "$format"
 	done
+	json json 'x[0]["label"] == 255 * "\"" and x[0]["reason"] == "attempts" and
+	    x[0]["command"][:3] == ["sh", "-c", "exit 7"]'
 	holds text "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
 	holds github "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
 }
@@ -105,62 +113,64 @@ exhausted='giving up: attempts exhausted'
 	local before
 	before=$(date -u +%FT%T)
 	TZ=Asia/Tokyo finishes 7 -n 3 --log-format json -- sh -c 'exit 7'
-	json '[.[].message] == ["attempt 1/3 failed (exit 7), retrying in 0s",
-	    "attempt 2/3 failed (exit 7), retrying in 0s",
-	    "attempt 3/3 failed (exit 7), giving up: attempts exhausted"]'
-	json '[.[] | .level, .attempt, .status] ==
-	    ["warning", 1, 7, "warning", 2, 7, "error", 3, 7]'
-	json '.[0].delay_ms == 0 and .[2].reason == "attempts"'
-	# The time is the current one, in UTC.
-	json "\"$before\" <= .[0].time and .[0].time <= \"$(date -u +%FT%T.999Z)\""
+	mv e plain
 	finishes 0 --log-format json -B api --budget-dir nosuch -- true
-	json 'length == 1 and .[0].level == "warning" and
-	    (.[0].message | contains("budget"))'
+	json plain '[o["message"] for o in x] == [
+	    "attempt 1/3 failed (exit 7), retrying in 0s",
+	    "attempt 2/3 failed (exit 7), retrying in 0s",
+	    "attempt 3/3 failed (exit 7), giving up: attempts exhausted"]' \
+	    plain '[(o["level"], o["attempt"], o["status"]) for o in x] ==
+	    [("warning", 1, 7), ("warning", 2, 7), ("error", 3, 7)]' \
+	    plain 'x[0]["delay_ms"] == 0 and x[2]["reason"] == "attempts"' \
+	    plain "'$before' <= x[0]['time'] <= '$(date -u +%FT%T.999Z)'" \
+	    e 'len(x) == 1 and x[0]["level"] == "warning" and
+	    "budget" in x[0]["message"]'
 	finishes 0 --log-format json -- true
 	[ ! -s e ]
 }
 
 @test "lines that -v adds have the level info, lines that -q leaves error" {
 	finishes 0 -v --log-format json -- true
-	json '[.[].level] == ["info", "info"]'
+	mv e verbose
+	finishes 127 -q --log-format json -- nosuch
+	mv e quiet
+	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>lost || :
+	finishes 7 -n 3 -E --log-format json -- sh -c 'exit 7'
+	json verbose '[o["level"] for o in x] == ["info", "info"]' \
+	    quiet '[(o["level"], o["message"]) for o in x] == [("error",
+	    "cannot run \x27nosuch\x27: No such file or directory")]' \
+	    lost 'len(x) == 1 and x[0]["level"] == "error" and
+	    x[0]["message"].endswith("No space left on device")' \
+	    e '[o["attempt"] for o in x] == [3]'
 	finishes 7 -q -n 2 --log-format json -- sh -c 'exit 7'
 	[ ! -s e ]
-	finishes 127 -q --log-format json -- nosuch
-	json '[.[] | .level, .message] == ["error",
-	    "cannot run '"'nosuch'"': No such file or directory"]'
-	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>e || :
-	json '[.[].level] == ["error"] and
-	    (.[0].message | endswith("No space left on device"))'
-	# With -E the last line is JSON, too.
-	finishes 7 -n 3 -E --log-format json -- sh -c 'exit 7'
-	json '[.[].attempt] == [3]'
 	finishes 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
 	[ ! -s e ]
 }
 
-@test "each line says which invocation it is of" {
+@test "each line says which invocation it is of, with the beginning of a long command" {
 	finishes 7 -v -n 2 --label nightly --log-format json -- \
 	    sh -c 'echo $RETRY_ID $PPID >ran; exit 7' 'two words'
-	json '"'"$(<ran)"'" as $ran | length == 3 and all(.[];
-	    keys_unsorted[3:7] == ["id", "pid", "command", "label"] and
-	    "\(.id) \(.pid)" == $ran and .command == ["sh", "-c",
-	        "echo $RETRY_ID $PPID >ran; exit 7", "two words"] and
-	    .label == "nightly")'
+	mv e all
 	finishes 127 --log-format json -- nosuch
-	json '.[0].command == ["nosuch"] and .[0].label == null'
-}
-
-@test "of a long command a line has the first words, and of a long word the beginning" {
+	mv e short
 	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' $(seq 1000)
-	json '.[0] | .command[:4] == ["sh", "-c", "exit 7", "1"] and
-	    .command[-1] == "..." and (.command | length) < 1000 and
-	    .reason == "attempts"'
+	mv e long
 	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last
-	json '.[0].command | (.[3] | startswith("a\na\n") and endswith("...")) and
-	    .[4] == "last"'
+	json all 'len(x) == 3 and all(
+	    list(o)[3:7] == ["id", "pid", "command", "label"] and
+	    [o["id"], str(o["pid"])] == open("ran").read().split() and
+	    o["command"] == ["sh", "-c",
+	        "echo $RETRY_ID $PPID >ran; exit 7", "two words"] and
+	    o["label"] == "nightly" for o in x)' \
+	    short 'x[0]["command"] == ["nosuch"] and x[0]["label"] is None' \
+	    long 'x[0]["command"][:4] == ["sh", "-c", "exit 7", "1"] and
+	    x[0]["command"][-1] == "..." and len(x[0]["command"]) < 1000 and
+	    x[0]["reason"] == "attempts"' \
+	    e 'x[0]["command"][3].startswith("a\na\n") and
+	    x[0]["command"][3].endswith("...") and x[0]["command"][4] == "last"'
 }
 
-# Another reader of JSON.
 @test "whatever the bytes, a line is one object, one write, and what was said" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'
 		import json, socket, subprocess, sys
