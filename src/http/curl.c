@@ -152,11 +152,7 @@ curl_operation(char *const argv[], size_t from)
 		} else if (option.name.length == 0 ||
 		    strview_is(name, "config")) {
 			unclear = true;
-		} else if (strview_is(name, "data") ||
-		    strview_is(name, "data-ascii") ||
-		    strview_is(name, "data-binary") ||
-		    strview_is(name, "data-raw") ||
-		    strview_is(name, "data-urlencode") ||
+		} else if (strview_starts(name, "data") ||
 		    strview_is(name, "json")) {
 			data = true;
 		} else if (strview_is(name, "dump-header") &&

@@ -383,29 +383,18 @@ http_status_parse(
 enum http_status_meaning
 http_status_judge(const struct http_status *http)
 {
-	bool retry = http->code >= 500;
+	int code = http->code;
+	bool retry = code >= 500;
 
-	if (!http->known || http->code < 400)
+	if (!http->known || code < 400)
 		return HTTP_STATUS_SAYS_NOTHING;
-	switch (http->code) {
-	case 408:
-	case 425:
-	case 429:
+	if (code == 408 || code == 425 || code == 429)
 		retry = true;
-		break;
-	case 403:
-	case 413:
+	else if (code == 403 || code == 413)
 		retry = http->after.given;
-		break;
-	case 501:
-	case 505:
-	case 506:
-	case 508:
-	case 510:
-	case 511:
+	else if (code == 501 || code == 505 || code == 506 || code == 508 ||
+	    code == 510 || code == 511)
 		retry = false;
-		break;
-	}
 	return retry && !http->after.never ? HTTP_STATUS_SAYS_RETRY
 					   : HTTP_STATUS_SAYS_STOP;
 }
