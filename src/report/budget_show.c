@@ -132,25 +132,23 @@ static const char *
 exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
     const struct figure *figure, const char *none)
 {
+	static const struct {
+		int64_t unit, scale; /* is shown in units of 1/scale */
+	} kinds[] = {
+		[KIND_COUNT] = { 1, 1 },
+		[KIND_PARTS] = { 1, WINDOW_RATIO_ONE },
+		[KIND_SPAN] = { NANOS_MS / 1000, 1000000 },
+		[KIND_MS] = { NANOS_MS, 1000 },
+		[KIND_NEXT] = { NANOS_MS / 1000, 1000000 },
+		[KIND_STATE] = { 1, 1 },
+	};
 	int64_t value = value_of(snapshot, figure);
 
 	if (value == SNAPSHOT_NONE)
 		return none;
-	switch (figure->kind) {
-	case KIND_PARTS:
-		return number_put_decimal(room, value, WINDOW_RATIO_ONE);
-	case KIND_SPAN:
-	case KIND_NEXT:
-		return number_put_decimal(
-		    room, number_round(value, NANOS_MS / 1000), 1000000);
-	case KIND_MS:
-		return number_put_decimal(
-		    room, number_round(value, NANOS_MS), 1000);
-	case KIND_COUNT:
-	case KIND_STATE:
-		break;
-	}
-	return number_put(room, value);
+	return number_put_decimal(room,
+	    number_round(value, kinds[figure->kind].unit),
+	    kinds[figure->kind].scale);
 }
 
 /* A value for people. */
