@@ -260,22 +260,19 @@ add_rule(struct message *message)
 	const struct given *list, *preset;
 	bool listed, known;
 
-	if (strcmp(rule, "http") == 0 && http->after.never) {
-		add(message, STRINGS("the server wants no retry"));
-		return;
-	}
-	if (strcmp(rule, "http") == 0 && (!http->known || http->code == 0)) {
-		add(message,
-		    STRINGS(verdict_reasons[REASON_NOT_RETRYABLE].words));
-		return;
-	}
 	if (strcmp(rule, "http") == 0) {
+		const char *why = message->text;
+
 		snprintf(message->text, sizeof message->text,
 		    "HTTP %d is not retried%s", http->code,
 		    http->code == 403 || http->code == 413
 			? " without a Retry-After"
 			: "");
-		add(message, STRINGS(message->text));
+		if (http->after.never)
+			why = "the server wants no retry";
+		else if (!http->known || http->code == 0)
+			why = verdict_reasons[REASON_NOT_RETRYABLE].words;
+		add(message, STRINGS(why));
 		return;
 	}
 	if (strcmp(rule, "signal") == 0) {
