@@ -81,7 +81,7 @@ wait_for_attempt(struct run *run, nanos at)
 		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
 			countdown_show(&run->countdown, label, left);
-		calm = event_loop_wait(&run->loop,
+		calm = event_loop_wait(&run->loop, -1,
 		    countdown_nap(&run->countdown, left > 0 ? left : rest));
 	} while (calm && (left > 0 || rest > 0));
 	countdown_clear(&run->countdown);

@@ -120,7 +120,7 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 		until = event_loop_now(loop) + STRAGGLERS;
 		while (calm && capture_written(capture) &&
 		    event_loop_now(loop) < until)
-			calm = event_loop_wait(loop, LOOK_AGAIN);
+			calm = event_loop_wait(loop, -1, LOOK_AGAIN);
 	}
 	streams_release(&loop->streams, capture);
 	if (!capture->delivering)
@@ -132,7 +132,7 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 
 		if (hurried && left <= 0)
 			break;
-		calm = event_loop_wait(loop, hurried ? left : NANOS_MAX);
+		calm = event_loop_wait(loop, -1, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
 			until = event_loop_now(loop) + LAST_WORDS;
 	}

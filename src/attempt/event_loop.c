@@ -58,7 +58,7 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 }
 
 bool
-event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
+event_loop_wait(struct event_loop *loop, int fd, nanos nap)
 {
 	int signal = event_loop_hear(loop, fd, nap).signal;
 
@@ -76,12 +76,6 @@ event_loop_wait_room(struct event_loop *loop, int fd, nanos nap)
 }
 
 bool
-event_loop_wait(struct event_loop *loop, nanos nap)
-{
-	return event_loop_wait_room(loop, -1, nap);
-}
-
-bool
 event_loop_await(struct event_loop *loop, nanos (*due)(struct event_loop *loop),
     nanos deadline)
 {
@@ -89,7 +83,7 @@ event_loop_await(struct event_loop *loop, nanos (*due)(struct event_loop *loop),
 
 	while (left > 0 && (nap = due(loop)) > 0) {
 		left = deadline - sys_now(CLOCK_BOOTTIME);
-		if (!event_loop_wait(loop, number_lesser(nap, left)))
+		if (!event_loop_wait(loop, -1, number_lesser(nap, left)))
 			return false;
 	}
 	return true;
@@ -148,7 +142,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 			    event_loop_await(loop, event_loop_link, deadline);
 			fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
 		} else {
-			calm = event_loop_wait(loop, admission->fleet.next);
+			calm = event_loop_wait(loop, -1, admission->fleet.next);
 		}
 	} while (calm && sys_now(CLOCK_BOOTTIME) < deadline);
 	return calm;

@@ -33,18 +33,13 @@ bool event_loop_open(struct event_loop *loop);
 nanos event_loop_now(struct event_loop *loop);
 
 /*
- * Waits for a signal, for input or output that can be passed on, or for nap to
- * pass, 30 s at most; with 0 or less it does not wait. False if a signal that
- * ends the series has ended the wait; loop->ending_signal keeps the first one.
- * Other signals have no effect: they are for the command, which does not run
- * now.
+ * Waits for a signal, for input or output that can be passed on, for room to
+ * write to fd (-1: no fd), or for nap to pass, 30 s at most; with 0 or less it
+ * does not wait. False if a signal that ends the series has ended the wait;
+ * loop->ending_signal keeps the first one. Other signals have no effect: they
+ * are for the command, which does not run now.
  */
-bool event_loop_wait(struct event_loop *loop, nanos nap);
-
-/* As event_loop_wait(); the wait also ends when fd can be written to (-1: no
- * fd).
- */
-bool event_loop_wait_room(struct event_loop *loop, int fd, nanos nap);
+bool event_loop_wait(struct event_loop *loop, int fd, nanos nap);
 
 /*
  * Waits until due() returns 0, or until the deadline on CLOCK_BOOTTIME. Any
@@ -71,7 +66,7 @@ bool event_loop_await_admission(struct event_loop *loop, bool retry,
     nanos deadline, struct admission *admission);
 
 /*
- * As event_loop_wait_room(), while the command runs: returns any signal, which
+ * As event_loop_wait(), while the command runs: returns any signal, which
  * the caller may have to pass on to the command. Reaps no orphans.
  */
 struct wakeup event_loop_hear(struct event_loop *loop, int fd, nanos nap);

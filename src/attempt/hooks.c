@@ -94,7 +94,7 @@ hooks_end(struct hook *hook, const char *why)
 		warn(hook, why, "", "");
 	termination_start(limit);
 	while (!termination_over(limit)) {
-		event_loop_wait(limit->loop, termination_nap(limit));
+		event_loop_wait(limit->loop, -1, termination_nap(limit));
 		termination_reap(limit);
 		termination_advance(limit, true);
 	}
@@ -119,7 +119,7 @@ hooks_give_up(struct hook *hook, char **env)
 		if (left <= 0)
 			hooks_end(hook, "ended after 30s");
 		else
-			calm = event_loop_wait(loop, left);
+			calm = event_loop_wait(loop, -1, left);
 	}
 	hooks_end(hook, NULL);
 	return calm;

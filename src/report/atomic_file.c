@@ -309,7 +309,7 @@ deliver(struct atomic_file *target, const struct nonblock *nonblock)
 			return false;
 		if (!target->ended)
 			target->ended =
-			    !event_loop_wait_room(loop, nonblock->fd, left);
+			    !event_loop_wait(loop, nonblock->fd, left);
 		errno = EINTR;
 		if (target->ended)
 			return false;

@@ -534,7 +534,7 @@ write_file(struct report *report, const char *what, struct atomic_file *target)
 	}
 	/* There was no wait if it is a regular file. */
 	if (!target->ended && signals_pend())
-		target->ended = !event_loop_wait(loop, 0);
+		target->ended = !event_loop_wait(loop, -1, 0);
 	if (target->ended)
 		*report->step = (struct step){ .signal = loop->ending_signal,
 			.reason = REASON_INTERRUPTED };

@@ -124,7 +124,7 @@ pass(nanos span)
 	nanos until = now() + span, left;
 
 	while ((left = until - now()) > 0)
-		if (!event_loop_wait(&run.loop, left))
+		if (!event_loop_wait(&run.loop, -1, left))
 			return;
 }
 
@@ -219,7 +219,7 @@ check_rest(const bool *before)
 			printf("descriptor %d is left\n", fd);
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    now() < until) {
-		if (!event_loop_wait(&run.loop, 10 * NANOS_MS))
+		if (!event_loop_wait(&run.loop, -1, 10 * NANOS_MS))
 			break;
 		event_loop_reap(&run.loop);
 	}
