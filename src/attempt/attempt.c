@@ -24,7 +24,7 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 	attempt->loop = loop;
 	attempt->may_end = limited || policy->hold_out || policy->hold_err;
 	termination_open(
-	    &attempt->limit, loop, policy->signal, policy->kill_after);
+	    &attempt->tree, loop, policy->signal, policy->kill_after);
 	if (limited) {
 		/* Orphans of the command become children of retry, which can
 		 * find them then. */
@@ -48,7 +48,7 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 		SIGWINCH, SIGCONT };
 	struct signals *signals = &attempt->loop->signals;
 	union sigval value = { .sival_int = wakeup->value };
-	pid_t child = attempt->limit.child;
+	pid_t child = attempt->tree.child;
 	int *interrupted = &attempt->outcome.interrupted;
 	bool shared;
 
@@ -64,7 +64,7 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 	if (signals_end_series(wakeup->signal) && *interrupted == 0)
 		*interrupted = wakeup->signal;
 	/* XCPU of the kernel is for processor time that retry itself used. */
-	if (attempt->limit.dead || wakeup->sender == child ||
+	if (attempt->tree.dead || wakeup->sender == child ||
 	    (wakeup->signal == SIGXCPU && wakeup->code == SI_KERNEL))
 		return;
 
@@ -119,8 +119,8 @@ static void
 stop_along(struct attempt *attempt, const struct wakeup *wakeup)
 {
 	siginfo_t info = { .si_pid = 0 };
-	pid_t child = attempt->limit.child;
-	bool dead = attempt->limit.dead;
+	pid_t child = attempt->tree.child;
+	bool dead = attempt->tree.dead;
 	int signal = wakeup->signal;
 
 	if (signal == SIGCONT)
@@ -173,8 +173,8 @@ check_limits(struct attempt *attempt)
 	/* What the attempt writes puts off its end by --idle-timeout. */
 	if (attempt->idle != NANOS_MAX && streams_active(streams))
 		attempt->idle = limit_at(now, attempt->policy->idle_timeout);
-	if (attempt->limit.stage != TERMINATION_NONE) {
-		termination_advance(&attempt->limit, past_deadline(attempt));
+	if (attempt->tree.stage != TERMINATION_NONE) {
+		termination_advance(&attempt->tree, past_deadline(attempt));
 		return;
 	}
 	if (streams_overrun(streams)) {
@@ -191,7 +191,7 @@ check_limits(struct attempt *attempt)
 			return;
 		attempt->overtaken = outcome->interrupted != 0;
 	}
-	termination_start(&attempt->limit);
+	termination_start(&attempt->tree);
 }
 
 /* How long until a limit may ask for something. */
@@ -201,8 +201,8 @@ nap(const struct attempt *attempt)
 	nanos left = streams_nap(&attempt->loop->streams);
 	nanos first = number_lesser(attempt->timeout, attempt->idle);
 
-	if (attempt->limit.stage != TERMINATION_NONE)
-		return termination_nap(&attempt->limit);
+	if (attempt->tree.stage != TERMINATION_NONE)
+		return termination_nap(&attempt->tree);
 	if (first != NANOS_MAX)
 		left =
 		    number_lesser(left, first - event_loop_now(attempt->loop));
@@ -216,25 +216,25 @@ nap(const struct attempt *attempt)
 static void
 judge_end(struct attempt *attempt)
 {
-	const struct termination *limit = &attempt->limit;
+	const struct termination *tree = &attempt->tree;
 	struct outcome *outcome = &attempt->outcome;
-	bool exited = limit->info.si_code == CLD_EXITED;
-	int status = limit->info.si_status;
+	bool exited = tree->info.si_code == CLD_EXITED;
+	int status = tree->info.si_status;
 	uint64_t error = 0;
 
 	outcome->elapsed = event_loop_now(attempt->loop) - attempt->began;
 	/* An eventfd adds up: an errno that is not read now would be added to
 	 * that of the next attempt. */
-	if (limit->stage != TERMINATION_NONE || !exited ||
+	if (tree->stage != TERMINATION_NONE || !exited ||
 	    status == EXIT_STATUS_NOT_FOUND)
 		if (read(attempt->errors, &error, sizeof error) == -1)
 			error = 0;
-	if (limit->stage != TERMINATION_NONE && limit->dead)
-		waitid(P_PID, (id_t)limit->child, NULL, WEXITED | WNOHANG);
+	if (tree->stage != TERMINATION_NONE && tree->dead)
+		waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 
-	if (limit->stage == TERMINATION_ABANDONED) {
+	if (tree->stage == TERMINATION_ABANDONED) {
 		outcome->end = END_DEADLINE;
-	} else if (limit->stage == TERMINATION_NONE || outcome->overrun) {
+	} else if (tree->stage == TERMINATION_NONE || outcome->overrun) {
 		outcome->code = status;
 		outcome->end = exited ? END_EXITED : END_SIGNALED;
 		outcome->exec_failed = exited && error != 0;
@@ -273,7 +273,7 @@ deliver(struct attempt *attempt)
 			streams_ended(&loop->streams);
 		if (until == NANOS_MAX &&
 		    (rest == RELAY_STRAGGLING ||
-			attempt->limit.stage != TERMINATION_NONE ||
+			attempt->tree.stage != TERMINATION_NONE ||
 			attempt->outcome.interrupted != 0 ||
 			past_deadline(attempt)))
 			until = event_loop_now(loop) + STRAGGLERS;
@@ -298,7 +298,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 {
 	const struct policy *policy = attempt->policy;
 	struct event_loop *loop = attempt->loop;
-	struct termination *limit = &attempt->limit;
+	struct termination *tree = &attempt->tree;
 	struct outcome *outcome = &attempt->outcome;
 	const char *lacking;
 	int error;
@@ -306,17 +306,17 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	*outcome = (struct outcome){ 0 };
 	attempt->halted = attempt->overtaken = false;
 	attempt->deadline = history->deadline;
-	limit->child = -1;
-	termination_prepare(limit, "attempt ", label, attempt->may_end);
+	tree->child = -1;
+	termination_prepare(tree, "attempt ", label, attempt->may_end);
 	if (streams_begin(&loop->streams, &lacking)) {
 		lacking = "cannot fork";
 		attempt->began = signals_note(&loop->signals);
-		limit->child = spawn_command(
+		tree->child = spawn_command(
 		    loop, policy->signal, attempt->errors, command, env);
 	}
 	error = errno;
 	streams_forked(&loop->streams);
-	if (limit->child == -1) {
+	if (tree->child == -1) {
 		relay_finish(&loop->streams.relay, outcome);
 		return (struct outcome){ .end = END_NOT_STARTED,
 			.error = error,
@@ -325,17 +325,17 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	attempt->timeout =
 	    limit_at(attempt->began, plan_timeout(policy, history->made));
 	attempt->idle = limit_at(attempt->began, policy->idle_timeout);
-	loop->child = limit->child;
+	loop->child = tree->child;
 	loop->signals.accompanied = true;
 	outcome->interrupted = signals_handed_on(&loop->signals);
 
-	while (!termination_over(limit)) {
+	while (!termination_over(tree)) {
 		struct wakeup wakeup = event_loop_hear(loop, -1, nap(attempt));
 
-		loop->signals.accompanied = !termination_reap(limit);
+		loop->signals.accompanied = !termination_reap(tree);
 		hear(attempt, &wakeup);
 		stop_along(attempt, &wakeup);
-		if (!limit->dead || limit->stage != TERMINATION_NONE)
+		if (!tree->dead || tree->stage != TERMINATION_NONE)
 			check_limits(attempt);
 	}
 	stdin_source_ended(&loop->streams.input);

@@ -13,7 +13,7 @@
 #include "policy/policy.h"
 
 struct attempt {
-	struct termination limit;
+	struct termination tree;
 	const struct policy *policy;
 	struct event_loop *loop;
 	int errors; /* an eventfd: the errno of exec, from the child */

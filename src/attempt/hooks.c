@@ -20,30 +20,30 @@ hooks_open(
 {
 	hook->policy = policy;
 	hook->runs = false;
-	termination_open(&hook->limit, loop, SIGTERM, GRACE);
+	termination_open(&hook->tree, loop, SIGTERM, GRACE);
 }
 
 static void
 warn(const struct hook *hook, const char *what, const char *detail,
     const char *close)
 {
-	log_say(&hook->limit.loop->log, LOUDNESS_PLAIN,
-	    STRINGS(hook->limit.what, " ", what, detail, close));
+	log_say(&hook->tree.loop->log, LOUDNESS_PLAIN,
+	    STRINGS(hook->tree.what, " ", what, detail, close));
 }
 
 static void
 start(struct hook *hook, const char *option, const char *line, char **env)
 {
-	struct event_loop *loop = hook->limit.loop;
+	struct event_loop *loop = hook->tree.loop;
 	pid_t pid;
 
 	if (line == NULL)
 		return;
-	termination_prepare(&hook->limit, option, "", true);
+	termination_prepare(&hook->tree, option, "", true);
 	pid = spawn_hook(loop, line, env);
 	hook->runs = pid != -1;
 	if (hook->runs)
-		hook->limit.child = loop->child = pid;
+		hook->tree.child = loop->child = pid;
 	else
 		warn(hook, "not started (", strerror(errno), ")");
 }
@@ -59,19 +59,19 @@ static void
 forget(struct hook *hook)
 {
 	hook->runs = false;
-	hook->limit.loop->child = 0;
-	event_loop_reap(hook->limit.loop);
+	hook->tree.loop->child = 0;
+	event_loop_reap(hook->tree.loop);
 }
 
 bool
 hooks_over(struct hook *hook)
 {
-	const siginfo_t *info = &hook->limit.info;
+	const siginfo_t *info = &hook->tree.info;
 	char number[NUMBER_ROOM], name[SIGNAME_ROOM];
 
 	if (!hook->runs)
 		return true;
-	if (!termination_reap(&hook->limit))
+	if (!termination_reap(&hook->tree))
 		return false;
 	forget(hook);
 	if (info->si_code != CLD_EXITED)
@@ -86,26 +86,26 @@ hooks_over(struct hook *hook)
 void
 hooks_end(struct hook *hook, const char *why)
 {
-	struct termination *limit = &hook->limit;
+	struct termination *tree = &hook->tree;
 
 	if (hooks_over(hook))
 		return;
 	if (why != NULL)
 		warn(hook, why, "", "");
-	termination_start(limit);
-	while (!termination_over(limit)) {
-		event_loop_wait(limit->loop, -1, termination_nap(limit));
-		termination_reap(limit);
-		termination_advance(limit, true);
+	termination_start(tree);
+	while (!termination_over(tree)) {
+		event_loop_wait(tree->loop, -1, termination_nap(tree));
+		termination_reap(tree);
+		termination_advance(tree, true);
 	}
-	waitid(P_PID, (id_t)limit->child, NULL, WEXITED | WNOHANG);
+	waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 	forget(hook);
 }
 
 bool
 hooks_give_up(struct hook *hook, char **env)
 {
-	struct event_loop *loop = hook->limit.loop;
+	struct event_loop *loop = hook->tree.loop;
 	bool calm = true;
 	nanos until;
 

@@ -13,9 +13,9 @@
 
 /* The hook that runs; there is one at a time. */
 struct hook {
-	struct termination limit; /* limit.what is the option of the hook */
+	struct termination tree; /* tree.what is the option of the hook */
 	const struct policy *policy;
-	bool runs; /* if not, limit means nothing */
+	bool runs; /* if not, tree means nothing */
 };
 
 /* Fills it in. */

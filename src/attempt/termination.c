@@ -26,20 +26,20 @@
  */
 
 static struct member *
-find(const struct termination *limit, pid_t pid, int64_t start)
+find(const struct termination *tree, pid_t pid, int64_t start)
 {
-	for (size_t i = 0; i < limit->count; i++)
-		if (limit->list[i].pid == pid && limit->list[i].start == start)
-			return &limit->list[i];
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->list[i].pid == pid && tree->list[i].start == start)
+			return &tree->list[i];
 	return NULL;
 }
 
 /* Whether a known or an excluded process has this session. */
 static bool
-has_session(const struct termination *limit, pid_t session, bool excluded)
+has_session(const struct termination *tree, pid_t session, bool excluded)
 {
-	for (size_t i = 0; i < limit->count; i++) {
-		const struct member *member = &limit->list[i];
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->list[i];
 
 		if (member->session == session &&
 		    (excluded ? member->excluded : member->known))
@@ -50,27 +50,27 @@ has_session(const struct termination *limit, pid_t session, bool excluded)
 
 /* Finds a process in the list, or adds it. NULL if there is no memory. */
 static struct member *
-note(struct termination *limit, pid_t pid, const struct procfs *proc)
+note(struct termination *tree, pid_t pid, const struct procfs *proc)
 {
-	struct member *member = find(limit, pid, proc->start);
+	struct member *member = find(tree, pid, proc->start);
 
-	if (member == NULL && limit->count == limit->room) {
-		size_t size = limit->room * sizeof *limit->list;
-		bool first = limit->room == TERMINATION_FIRST;
+	if (member == NULL && tree->count == tree->room) {
+		size_t size = tree->room * sizeof *tree->list;
+		bool first = tree->room == TERMINATION_FIRST;
 		void *list = first
 		    ? mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-		    : mremap(limit->list, size, 2 * size, MREMAP_MAYMOVE);
+		    : mremap(tree->list, size, 2 * size, MREMAP_MAYMOVE);
 
 		if (list == MAP_FAILED)
 			return NULL;
 		if (first)
-			memcpy(list, limit->list, size);
-		limit->list = list;
-		limit->room *= 2;
+			memcpy(list, tree->list, size);
+		tree->list = list;
+		tree->room *= 2;
 	}
 	if (member == NULL) {
-		member = &limit->list[limit->count++];
+		member = &tree->list[tree->count++];
 		*member = (struct member){ .pid = pid, .start = proc->start };
 	}
 	member->session = proc->session;
@@ -83,20 +83,20 @@ note(struct termination *limit, pid_t pid, const struct procfs *proc)
  */
 static void
 list_children(
-    struct termination *limit, void (*each)(void *to, pid_t pid, pid_t parent))
+    struct termination *tree, void (*each)(void *to, pid_t pid, pid_t parent))
 {
 	bool more;
 
 	do {
 		more = false;
-		for (size_t i = 0; i < limit->count; i++) {
-			struct member *member = &limit->list[i];
+		for (size_t i = 0; i < tree->count; i++) {
+			struct member *member = &tree->list[i];
 
 			if (member->listed ||
 			    !(member->found || member->excluded))
 				continue;
 			member->listed = more = true;
-			procfs_children(member->pid, each, limit);
+			procfs_children(member->pid, each, tree);
 		}
 	} while (more);
 }
@@ -123,26 +123,26 @@ exclude(void *to, pid_t pid, pid_t parent)
  * part of the attempt, unless its session is that of an excluded process.
  */
 static bool
-belongs(const struct termination *limit, pid_t pid, const struct procfs *proc,
+belongs(const struct termination *tree, pid_t pid, const struct procfs *proc,
     pid_t parent)
 {
-	const struct member *member = find(limit, pid, proc->start);
+	const struct member *member = find(tree, pid, proc->start);
 	struct procfs leader;
 
-	if (pid == limit->child || proc->session == limit->sessions[0] ||
-	    proc->session == limit->sessions[1] ||
+	if (pid == tree->child || proc->session == tree->sessions[0] ||
+	    proc->session == tree->sessions[1] ||
 	    (member != NULL && member->known) ||
-	    has_session(limit, proc->session, false))
+	    has_session(tree, proc->session, false))
 		return true;
-	if (!limit->sorted)
-		return parent != limit->self;
-	if (!has_session(limit, proc->session, true))
+	if (!tree->sorted)
+		return parent != tree->self;
+	if (!has_session(tree, proc->session, true))
 		return true;
 	/* If the number of the session is used again, then the session has a
 	 * leader that is not excluded. */
 	if (procfs_look(&leader, proc->session) != PROCFS_SEEN || leader.dead)
 		return false;
-	member = find(limit, proc->session, leader.start);
+	member = find(tree, proc->session, leader.start);
 	return member == NULL || !member->excluded;
 }
 
@@ -150,15 +150,15 @@ belongs(const struct termination *limit, pid_t pid, const struct procfs *proc,
 static void
 visit(void *to, pid_t pid, pid_t parent)
 {
-	struct termination *limit = to;
-	bool child = pid == limit->child, ours = parent == limit->self, member;
+	struct termination *tree = to;
+	bool child = pid == tree->child, ours = parent == tree->self, member;
 	struct member *noted;
 	enum procfs_look look;
 	struct procfs proc;
 
-	limit->past |= child;
+	tree->past |= child;
 	/* Listed in order of birth or adoption: it is older than the child. */
-	if (ours && !limit->past)
+	if (ours && !tree->past)
 		return;
 	look = procfs_look(&proc, pid);
 	if (ours && !child) {
@@ -172,26 +172,26 @@ visit(void *to, pid_t pid, pid_t parent)
 	if (look == PROCFS_GONE ||
 	    (look == PROCFS_SEEN && proc.parent != parent)) {
 		/* retry may have adopted its children after listing its own. */
-		limit->unsure |= !child;
+		tree->unsure |= !child;
 		return;
 	}
 	if (look == PROCFS_SEEN && proc.dead) {
 		const int64_t dead[] = { pid, proc.start };
 
 		if (!child)
-			limit->dead_hash =
-			    hash_add(limit->dead_hash, dead, sizeof dead);
+			tree->dead_hash =
+			    hash_add(tree->dead_hash, dead, sizeof dead);
 		return;
 	}
-	noted = find(limit, pid, proc.start);
+	noted = find(tree, pid, proc.start);
 	if (noted != NULL && noted->excluded)
 		return;
-	member = belongs(limit, pid, &proc, parent);
-	if (!member && (limit->sorted || !ours))
+	member = belongs(tree, pid, &proc, parent);
+	if (!member && (tree->sorted || !ours))
 		return;
-	noted = note(limit, pid, &proc);
+	noted = note(tree, pid, &proc);
 	if (noted == NULL)
-		limit->unsure |= member;
+		tree->unsure |= member;
 	else if (member)
 		noted->found = true;
 	else
@@ -200,13 +200,13 @@ visit(void *to, pid_t pid, pid_t parent)
 
 /* Begins a series of looks. */
 static void
-begin_looks(struct termination *limit)
+begin_looks(struct termination *tree)
 {
-	limit->self = getpid();
-	limit->sessions[0] = getsid(0);
-	limit->sessions[1] = getsid(limit->child);
-	limit->refused = 0;
-	limit->dead_hash = HASH_NONE;
+	tree->self = getpid();
+	tree->sessions[0] = getsid(0);
+	tree->sessions[1] = getsid(tree->child);
+	tree->refused = 0;
+	tree->dead_hash = HASH_NONE;
 }
 
 /*
@@ -214,27 +214,26 @@ begin_looks(struct termination *limit)
  * the children of a process that died after the last look.
  */
 static void
-look_around(struct termination *limit)
+look_around(struct termination *tree)
 {
-	uint64_t dead = limit->dead_hash;
+	uint64_t dead = tree->dead_hash;
 
-	for (size_t i = 0; i < limit->count; i++) {
-		struct member *member = &limit->list[i];
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->list[i];
 
 		member->found = member->daemon = false;
 		member->listed = member->excluded;
 	}
-	limit->past = limit->unsure = false;
-	limit->living = limit->one = 0;
-	limit->dead_hash = HASH_NONE;
-	procfs_children(limit->self, visit, limit);
-	list_children(limit, visit);
-	limit->unsure |= limit->dead_hash != dead;
-	for (size_t i = 0; i < limit->count; i++)
-		if (limit->list[i].found &&
-		    limit->list[i].pid != limit->child) {
-			limit->living++;
-			limit->one = limit->list[i].pid;
+	tree->past = tree->unsure = false;
+	tree->living = tree->one = 0;
+	tree->dead_hash = HASH_NONE;
+	procfs_children(tree->self, visit, tree);
+	list_children(tree, visit);
+	tree->unsure |= tree->dead_hash != dead;
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->list[i].found && tree->list[i].pid != tree->child) {
+			tree->living++;
+			tree->one = tree->list[i].pid;
 		}
 }
 
@@ -247,37 +246,37 @@ look_around(struct termination *limit)
  * only when it finds no further daemon.
  */
 static void
-exclude_daemons(struct termination *limit)
+exclude_daemons(struct termination *tree)
 {
 	int rounds = 0;
 	bool more;
 
-	limit->sorted = false;
-	begin_looks(limit);
+	tree->sorted = false;
+	begin_looks(tree);
 	do {
 		int looks = 0;
 
 		do {
-			look_around(limit);
-			more = limit->unsure;
-			for (size_t i = 0; i < limit->count; i++) {
-				struct member *member = &limit->list[i];
+			look_around(tree);
+			more = tree->unsure;
+			for (size_t i = 0; i < tree->count; i++) {
+				struct member *member = &tree->list[i];
 
 				more |= member->found && !member->known;
 				member->known = member->found;
 			}
 		} while (more && ++looks < ROUNDS);
 		more = false;
-		for (size_t i = 0; i < limit->count; i++) {
-			struct member *member = &limit->list[i];
+		for (size_t i = 0; i < tree->count; i++) {
+			struct member *member = &tree->list[i];
 
 			if (member->daemon &&
-			    !has_session(limit, member->session, false))
+			    !has_session(tree, member->session, false))
 				member->excluded = more = true;
 		}
-		list_children(limit, exclude);
+		list_children(tree, exclude);
 	} while (more && ++rounds < ROUNDS);
-	limit->sorted = true;
+	tree->sorted = true;
 }
 
 /*
@@ -324,23 +323,23 @@ deliver(int pidfd, pid_t pid, int signal)
  * filters of system calls and a full table of descriptors give no pidfd.
  */
 static void
-send_to(struct termination *limit, pid_t pid, int64_t start)
+send_to(struct termination *tree, pid_t pid, int64_t start)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	enum procfs_look look = PROCFS_HIDDEN;
 	struct procfs proc;
 
 	/* The child is not reaped, so its number is not used again. */
-	if (pid != limit->child)
+	if (pid != tree->child)
 		look = procfs_look(&proc, pid);
 	if (look == PROCFS_GONE ||
 	    (look == PROCFS_SEEN && start != 0 && proc.start != start)) {
-		limit->unsure = true;
+		tree->unsure = true;
 	} else {
-		if (deliver(fd, pid, limit->latest) == -1 && errno == EPERM)
-			limit->refused = pid;
+		if (deliver(fd, pid, tree->latest) == -1 && errno == EPERM)
+			tree->refused = pid;
 		/* A stopped process reacts to nothing but KILL. */
-		if (limit->latest != SIGKILL)
+		if (tree->latest != SIGKILL)
 			deliver(fd, pid, SIGCONT);
 	}
 	if (fd != -1)
@@ -354,43 +353,43 @@ send_to(struct termination *limit, pid_t pid, int64_t start)
  * tidy up. Without /proc only the child gets it.
  */
 static void
-sweep(struct termination *limit, int signal)
+sweep(struct termination *tree, int signal)
 {
 	bool child = false;
 	int rounds = 0;
 
-	begin_looks(limit);
+	begin_looks(tree);
 	if (signal != 0) {
 		size_t kept = 0;
 
-		for (size_t i = 0; i < limit->count; i++)
-			if (limit->list[i].excluded || limit->list[i].known)
-				limit->list[kept++] = limit->list[i];
-		limit->count = kept;
+		for (size_t i = 0; i < tree->count; i++)
+			if (tree->list[i].excluded || tree->list[i].known)
+				tree->list[kept++] = tree->list[i];
+		tree->count = kept;
 		for (size_t i = 0; i < kept; i++)
-			limit->list[i].signalled = false;
-		limit->latest = signal;
-		limit->reached = sys_now(CLOCK_BOOTTIME) /
+			tree->list[i].signalled = false;
+		tree->latest = signal;
+		tree->reached = sys_now(CLOCK_BOOTTIME) /
 		    (NANOS_SECOND / sysconf(_SC_CLK_TCK));
 	}
 	do {
-		look_around(limit);
-		for (size_t i = 0; i < limit->count; i++) {
-			struct member *member = &limit->list[i];
+		look_around(tree);
+		for (size_t i = 0; i < tree->count; i++) {
+			struct member *member = &tree->list[i];
 			bool later = member->start == 0 ||
-			    member->start >= limit->reached;
+			    member->start >= tree->reached;
 
 			if (!member->found || member->signalled ||
 			    (signal == 0 && later))
 				continue;
-			send_to(limit, member->pid, member->start);
+			send_to(tree, member->pid, member->start);
 			member->signalled = true;
-			child |= member->pid == limit->child;
+			child |= member->pid == tree->child;
 		}
-	} while (limit->unsure && ++rounds < ROUNDS);
+	} while (tree->unsure && ++rounds < ROUNDS);
 	/* The child is signalled even if /proc shows nothing. */
 	if (signal != 0 && !child)
-		send_to(limit, limit->child, 0);
+		send_to(tree, tree->child, 0);
 }
 
 /*
@@ -398,61 +397,61 @@ sweep(struct termination *limit, int signal)
  */
 
 void
-termination_open(struct termination *limit, struct event_loop *loop, int signal,
+termination_open(struct termination *tree, struct event_loop *loop, int signal,
     nanos kill_after)
 {
 	/* No hook runs while an attempt does. */
 	static struct member first[TERMINATION_FIRST];
 
-	limit->loop = loop;
-	limit->signal = signal;
-	limit->kill_after = kill_after;
-	limit->room = TERMINATION_FIRST;
-	limit->list = first;
+	tree->loop = loop;
+	tree->signal = signal;
+	tree->kill_after = kill_after;
+	tree->room = TERMINATION_FIRST;
+	tree->list = first;
 }
 
 void
-termination_prepare(struct termination *limit, const char *what,
-    const char *label, bool may_end)
+termination_prepare(
+    struct termination *tree, const char *what, const char *label, bool may_end)
 {
-	limit->what = what;
-	limit->label = label;
-	limit->stage = TERMINATION_NONE;
-	limit->dead = limit->named = false;
-	limit->count = 0;
+	tree->what = what;
+	tree->label = label;
+	tree->stage = TERMINATION_NONE;
+	tree->dead = tree->named = false;
+	tree->count = 0;
 	if (may_end) {
-		procfs_children(getpid(), exclude, limit);
-		list_children(limit, exclude);
+		procfs_children(getpid(), exclude, tree);
+		list_children(tree, exclude);
 	}
 }
 
 bool
-termination_reap(struct termination *limit)
+termination_reap(struct termination *tree)
 {
 	int options = WEXITED | WNOHANG;
 
-	if (limit->dead)
+	if (tree->dead)
 		return true;
-	if (limit->stage != TERMINATION_NONE)
+	if (tree->stage != TERMINATION_NONE)
 		options |= WNOWAIT;
-	limit->info.si_pid = 0;
-	if (waitid(P_PID, (id_t)limit->child, &limit->info, options) == 0)
-		limit->dead = limit->info.si_pid == limit->child;
-	return limit->dead;
+	tree->info.si_pid = 0;
+	if (waitid(P_PID, (id_t)tree->child, &tree->info, options) == 0)
+		tree->dead = tree->info.si_pid == tree->child;
+	return tree->dead;
 }
 
 /* Says once which process does not end. */
 static void
-name(struct termination *limit, pid_t pid)
+name(struct termination *tree, pid_t pid)
 {
-	bool refused = pid == limit->refused;
+	bool refused = pid == tree->refused;
 	char digits[NUMBER_ROOM];
 
-	if (limit->named || pid == 0)
+	if (tree->named || pid == 0)
 		return;
-	limit->named = true;
-	log_say(&limit->loop->log, LOUDNESS_PLAIN,
-	    STRINGS(limit->what, limit->label, ": process ",
+	tree->named = true;
+	log_say(&tree->loop->log, LOUDNESS_PLAIN,
+	    STRINGS(tree->what, tree->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
 			: " is still alive 1s after KILL",
@@ -460,85 +459,85 @@ name(struct termination *limit, pid_t pid)
 }
 
 static bool
-is_gone(const struct termination *limit)
+is_gone(const struct termination *tree)
 {
-	return limit->living == 0 && !limit->unsure;
+	return tree->living == 0 && !tree->unsure;
 }
 
 static void
-send_kill(struct termination *limit)
+send_kill(struct termination *tree)
 {
 	int rounds = 0;
 
 	do
-		sweep(limit, SIGKILL);
-	while (!is_gone(limit) && ++rounds < ROUNDS);
+		sweep(tree, SIGKILL);
+	while (!is_gone(tree) && ++rounds < ROUNDS);
 }
 
 static void
-start_kill(struct termination *limit, nanos now)
+start_kill(struct termination *tree, nanos now)
 {
-	send_kill(limit);
-	limit->stage = TERMINATION_KILLED;
-	limit->next = number_add(now, KILL_TAKES);
+	send_kill(tree);
+	tree->stage = TERMINATION_KILLED;
+	tree->next = number_add(now, KILL_TAKES);
 }
 
 void
-termination_start(struct termination *limit)
+termination_start(struct termination *tree)
 {
-	nanos now = event_loop_now(limit->loop);
+	nanos now = event_loop_now(tree->loop);
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	exclude_daemons(limit);
-	if (limit->signal == SIGKILL || limit->kill_after == 0) {
-		start_kill(limit, now);
+	exclude_daemons(tree);
+	if (tree->signal == SIGKILL || tree->kill_after == 0) {
+		start_kill(tree, now);
 	} else {
-		sweep(limit, limit->signal);
-		limit->stage = TERMINATION_SIGNALLED;
-		limit->next = number_add(now, limit->kill_after);
+		sweep(tree, tree->signal);
+		tree->stage = TERMINATION_SIGNALLED;
+		tree->next = number_add(now, tree->kill_after);
 	}
 	/* retry may not signal the child, such as sudo: the signal has no
 	 * effect. */
-	if (limit->refused == limit->child)
-		name(limit, limit->child);
+	if (tree->refused == tree->child)
+		name(tree, tree->child);
 }
 
 void
-termination_advance(struct termination *limit, bool late)
+termination_advance(struct termination *tree, bool late)
 {
-	nanos now = event_loop_now(limit->loop);
+	nanos now = event_loop_now(tree->loop);
 
-	if (limit->stage == TERMINATION_SIGNALLED) {
-		if (now >= limit->next)
-			start_kill(limit, now);
+	if (tree->stage == TERMINATION_SIGNALLED) {
+		if (now >= tree->next)
+			start_kill(tree, now);
 		else
-			sweep(limit, 0);
-	} else if (limit->stage == TERMINATION_KILLED) {
-		send_kill(limit);
-		if (now < limit->next || termination_over(limit))
+			sweep(tree, 0);
+	} else if (tree->stage == TERMINATION_KILLED) {
+		send_kill(tree);
+		if (now < tree->next || termination_over(tree))
 			return;
-		limit->stage = TERMINATION_UNKILLABLE;
-		if (!limit->dead)
-			name(limit, limit->child);
-		else if (limit->refused != 0)
-			name(limit, limit->refused);
+		tree->stage = TERMINATION_UNKILLABLE;
+		if (!tree->dead)
+			name(tree, tree->child);
+		else if (tree->refused != 0)
+			name(tree, tree->refused);
 		else
-			name(limit, limit->one);
-	} else if (limit->stage == TERMINATION_UNKILLABLE) {
-		send_kill(limit);
-		if (!limit->dead && late)
-			limit->stage = TERMINATION_ABANDONED;
+			name(tree, tree->one);
+	} else if (tree->stage == TERMINATION_UNKILLABLE) {
+		send_kill(tree);
+		if (!tree->dead && late)
+			tree->stage = TERMINATION_ABANDONED;
 	}
 }
 
 nanos
-termination_nap(const struct termination *limit)
+termination_nap(const struct termination *tree)
 {
-	if (limit->stage == TERMINATION_SIGNALLED)
-		return limit->next - event_loop_now(limit->loop);
-	if (limit->stage == TERMINATION_KILLED)
+	if (tree->stage == TERMINATION_SIGNALLED)
+		return tree->next - event_loop_now(tree->loop);
+	if (tree->stage == TERMINATION_KILLED)
 		return LOOK_AGAIN;
-	return limit->stage == TERMINATION_UNKILLABLE ? KILL_TAKES : NANOS_MAX;
+	return tree->stage == TERMINATION_UNKILLABLE ? KILL_TAKES : NANOS_MAX;
 }
 
 /*
@@ -547,12 +546,12 @@ termination_nap(const struct termination *limit)
  * itself is waited for without end.
  */
 bool
-termination_over(const struct termination *limit)
+termination_over(const struct termination *tree)
 {
-	if (limit->stage == TERMINATION_ABANDONED)
+	if (tree->stage == TERMINATION_ABANDONED)
 		return true;
-	if (limit->stage == TERMINATION_SIGNALLED ||
-	    limit->stage == TERMINATION_KILLED)
-		return limit->dead && is_gone(limit);
-	return limit->dead;
+	if (tree->stage == TERMINATION_SIGNALLED ||
+	    tree->stage == TERMINATION_KILLED)
+		return tree->dead && is_gone(tree);
+	return tree->dead;
 }

@@ -75,7 +75,7 @@ struct termination {
 };
 
 /* Fills it in, for all attempts or hooks. */
-void termination_open(struct termination *limit, struct event_loop *loop,
+void termination_open(struct termination *tree, struct event_loop *loop,
     int signal, nanos kill_after);
 
 /*
@@ -84,34 +84,34 @@ void termination_open(struct termination *limit, struct event_loop *loop,
  * becomes an orphan later, retry adopts it, and it would look like one of the
  * attempt.
  */
-void termination_prepare(struct termination *limit, const char *what,
+void termination_prepare(struct termination *tree, const char *what,
     const char *label, bool may_end);
 
 /*
  * Looks whether the child is dead. One that a limit has ended is not reaped
  * before its tree is gone: until then no other process gets its number.
  */
-bool termination_reap(struct termination *limit);
+bool termination_reap(struct termination *tree);
 
 /*
  * Begins, because a limit is reached. From now on retry adopts orphans among
  * its descendants.
  */
-void termination_start(struct termination *limit);
+void termination_start(struct termination *tree);
 
 /*
  * Does what is due; to be called when termination_nap is over or a child of
  * retry has died. late: the deadline is past.
  */
-void termination_advance(struct termination *limit, bool late);
+void termination_advance(struct termination *tree, bool late);
 
 /* How long until termination_advance() is due again; NANOS_MAX: never. */
-nanos termination_nap(const struct termination *limit);
+nanos termination_nap(const struct termination *tree);
 
 /*
  * Whether there is no more to wait for: the child is dead and its tree is gone
  * or cannot be killed, or the child is abandoned.
  */
-bool termination_over(const struct termination *limit);
+bool termination_over(const struct termination *tree);
 
 #endif
