@@ -131,7 +131,7 @@ attempt(struct run *run)
 	step = plan_next(run->policy, &run->history, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	planned = run->loop.ending_signal == 0 && step.again &&
-	    plan_retries(&run->history);
+	    plan_is_retry(&run->history);
 	foreseen = budget_client_tell(&run->loop.budget,
 	    verdict_result(judgement, &run->history.last),
 	    judgement->verdict == VERDICT_DONE, planned ? step.delay : -1,
@@ -149,7 +149,7 @@ attempt(struct run *run)
 	}
 	messages_step(&run->loop, run->policy, &run->history, &step, true);
 	if (step.again && run->loop.ending_signal == 0 &&
-	    plan_retries(&run->history))
+	    plan_is_retry(&run->history))
 		hooks_retry(&run->hook, run->environment.list);
 	return step;
 }
@@ -159,7 +159,7 @@ static struct step
 seek_admission(struct run *run, const struct step *planned)
 {
 	bool first = run->history.waits_until == 0;
-	bool retry = plan_retries(&run->history);
+	bool retry = plan_is_retry(&run->history);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
 	unsigned reason;

@@ -257,7 +257,7 @@ judge_end(struct attempt *attempt)
  * a little for other processes that have its pipes open.
  */
 static void
-deliver(struct attempt *attempt)
+pass_rest_on(struct attempt *attempt)
 {
 	struct event_loop *loop = attempt->loop;
 	nanos until = NANOS_MAX; /* event_loop_now */
@@ -341,7 +341,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	stdin_source_ended(&loop->streams.input);
 	loop->signals.accompanied = false;
 	judge_end(attempt);
-	deliver(attempt);
+	pass_rest_on(attempt);
 	outcome->overrun |= streams_ended(&loop->streams);
 	loop->child = 0;
 	event_loop_reap(loop);

@@ -381,11 +381,11 @@ follow(struct http_status *http, const struct http_request *request, int fd,
 	off_t at = 0;
 
 	for (int i = 0; i < PARTS_MOST; i++) {
-		int64_t step = responses_next(part);
+		int64_t skipped = responses_next(part);
 
-		if (step == 0 || step >= size - at)
+		if (skipped == 0 || skipped >= size - at)
 			return true;
-		at += step;
+		at += skipped;
 		part.length = size - at < MOST ? (size_t)(size - at) : MOST;
 		/* If the file has become shorter, the part before must not stay
 		 * in the buffer. */

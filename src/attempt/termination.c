@@ -302,7 +302,7 @@ has_pidfds(void)
  * signalled, the number is not used: it may belong to another process by now.
  */
 static int
-deliver(int pidfd, pid_t pid, int signal)
+send_signal(int pidfd, pid_t pid, int signal)
 {
 	if (pidfd != -1) {
 		if (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) ==
@@ -336,11 +336,11 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 	    (look == PROCFS_SEEN && start != 0 && proc.start != start)) {
 		tree->unsure = true;
 	} else {
-		if (deliver(fd, pid, tree->latest) == -1 && errno == EPERM)
+		if (send_signal(fd, pid, tree->latest) == -1 && errno == EPERM)
 			tree->refused = pid;
 		/* A stopped process reacts to nothing but KILL. */
 		if (tree->latest != SIGKILL)
-			deliver(fd, pid, SIGCONT);
+			send_signal(fd, pid, SIGCONT);
 	}
 	if (fd != -1)
 		close(fd);

@@ -380,7 +380,7 @@ struct log {
 	bool ended; /* an empty line has ended its fields */
 	bool left; /* no line of it can follow any more */
 	bool asked; /* curl has shown a request since this head */
-	bool open; /* 1xx, a redirect, 401 or 407: a response may follow */
+	bool renewable; /* 1xx, a redirect, 401 or 407: a response may follow */
 	bool renewed; /* the client has announced a new request since */
 	struct response head;
 	struct strview before; /* the line before the next one */
@@ -424,7 +424,7 @@ is_announced(const struct log *log, enum margin margin)
 	case MARGIN_BLANKS:
 		if (log->inside)
 			return true;
-		if (log->found && !log->open && !log->renewed)
+		if (log->found && !log->renewable && !log->renewed)
 			return false;
 		return ends_in(before, "...") ||
 		    ends_in(before, "\xe2\x80\xa6") ||
@@ -480,7 +480,7 @@ responses_log(struct strview all, struct response *response)
 				.margin = margin,
 				.found = true,
 				.inside = true,
-				.open = code < 200 || renews(code),
+				.renewable = code < 200 || renews(code),
 				.head = response_head_begin(line) };
 			if (code >= 200)
 				*response = log.head;
@@ -507,7 +507,7 @@ responses_log(struct strview all, struct response *response)
 		log.asked |= arrow != NULL &&
 		    memmem(arrow, raw.length - (size_t)(arrow - raw.at),
 			" HTTP/", 6) != NULL &&
-		    (!log.found || log.open || log.renewed);
+		    (!log.found || log.renewable || log.renewed);
 		log.begun |= raw.length > 0 && raw.at[0] != '\r';
 		log.before = raw;
 

@@ -19,7 +19,7 @@ enum {
 enum kind { LINE, OTHER, WORD, KINDS };
 
 /* What follows from a set of nodes and a byte. */
-struct step {
+struct move {
 	enum kind before, after;
 	unsigned char byte;
 	uint64_t found; /* bit n: text n has matched before the byte */
@@ -34,9 +34,9 @@ add_node(uint64_t *set, uint32_t node)
 
 /* Follows all paths from node: to matches, and behind the byte. */
 static void
-follow(const struct ere *ere, struct step *step, uint32_t node)
+follow(const struct ere *ere, struct move *move, uint32_t node)
 {
-	bool left = step->before == WORD, right = step->after == WORD;
+	bool left = move->before == WORD, right = move->after == WORD;
 	uint16_t todo[ERE_NODES]; /* only a split leaves one more here */
 	size_t count = 0;
 
@@ -46,19 +46,19 @@ follow(const struct ere *ere, struct step *step, uint32_t node)
 		bool leads = false;
 
 		node = todo[--count];
-		if ((step->passed[node / 64] >> node % 64 & 1) != 0)
+		if ((move->passed[node / 64] >> node % 64 & 1) != 0)
 			continue;
-		add_node(step->passed, node);
+		add_node(move->passed, node);
 		here = ere->nodes[node];
 		other = (uint32_t)((int)node + here.argument);
 		switch ((enum ere_op)here.op) {
 		case ERE_BYTE:
-			if (here.argument == step->byte)
-				add_node(step->to, node + 1);
+			if (here.argument == move->byte)
+				add_node(move->to, node + 1);
 			break;
 		case ERE_SET:
-			if (ere_has(&ere->set[here.argument], step->byte))
-				add_node(step->to, node + 1);
+			if (ere_has(&ere->set[here.argument], move->byte))
+				add_node(move->to, node + 1);
 			break;
 		case ERE_SPLIT:
 			todo[count++] = (uint16_t)other;
@@ -68,13 +68,13 @@ follow(const struct ere *ere, struct step *step, uint32_t node)
 			todo[count++] = (uint16_t)other;
 			break;
 		case ERE_MATCH:
-			step->found |= UINT64_C(1) << here.argument;
+			move->found |= UINT64_C(1) << here.argument;
 			break;
 		case ERE_LINE_START:
-			leads = step->before == LINE;
+			leads = move->before == LINE;
 			break;
 		case ERE_LINE_END:
-			leads = step->after == LINE;
+			leads = move->after == LINE;
 			break;
 		case ERE_WORD_START:
 			leads = !left && right;
@@ -153,13 +153,13 @@ learn(struct pattern *p, uint32_t row, unsigned char byte)
 	const struct pattern_state *from = &p->state[row / p->classes];
 	uint32_t start = from->before * p->classes, column = p->class[byte];
 	struct pattern_state to = { .before = p->kind[byte] };
-	struct step step = {
+	struct move move = {
 		.before = from->before, .after = p->kind[byte], .byte = byte
 	};
 
 	if (row == start) {
 		for (uint32_t n = 0; n < p->ere.texts; n++)
-			follow(&p->ere, &step, p->ere.begin[n]);
+			follow(&p->ere, &move, p->ere.begin[n]);
 	} else {
 		/* A match may also begin here, as it does from the start. */
 		uint32_t begun = p->next[start + column];
@@ -168,16 +168,16 @@ learn(struct pattern *p, uint32_t row, unsigned char byte)
 		if (begun == UNKNOWN)
 			begun = learn(p, start, byte);
 		state = &p->state[(begun & ~FOUND) / p->classes];
-		step.found = state->found;
+		move.found = state->found;
 		for (uint32_t i = 0; i < state->count; i++)
-			add_node(step.to, p->pool[state->first + i]);
+			add_node(move.to, p->pool[state->first + i]);
 	}
 	for (uint32_t i = 0; i < from->count; i++)
-		follow(&p->ere, &step, p->pool[from->first + i]);
+		follow(&p->ere, &move, p->pool[from->first + i]);
 
-	to.found = step.found;
+	to.found = move.found;
 	for (uint32_t word = 0; word < WORDS; word++)
-		for (uint64_t bits = step.to[word]; bits != 0; bits &= bits - 1)
+		for (uint64_t bits = move.to[word]; bits != 0; bits &= bits - 1)
 			p->pool[p->pooled + to.count++] = (uint16_t)(word * 64 +
 			    (uint32_t)__builtin_ctzll(bits));
 	p->next[row + column] =
@@ -478,7 +478,7 @@ pattern_add(struct pattern *pattern, const char *text)
 void
 pattern_start(struct pattern *pattern)
 {
-	pattern->open = false;
+	pattern->unended = false;
 	pattern->seen = 0;
 	if (pattern->ready)
 		pattern->row = start_behind(pattern, '\n');
@@ -501,7 +501,7 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 		prepare(pattern);
 	}
 	if (length > 0)
-		pattern->open = end[-1] != '\n';
+		pattern->unended = end[-1] != '\n';
 	while (at < end && pattern->seen != pattern->all)
 		at = advance(pattern, at, end, false, &found);
 	return pattern->ready && pattern->seen == pattern->all;
@@ -510,7 +510,7 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 bool
 pattern_end(struct pattern *pattern)
 {
-	return pattern_feed(pattern, "\n", pattern->open ? 1 : 0);
+	return pattern_feed(pattern, "\n", pattern->unended ? 1 : 0);
 }
 
 size_t

@@ -68,7 +68,7 @@ struct pattern_state {
  */
 struct pattern {
 	bool ready; /* the texts have been compiled */
-	bool open; /* the last byte was not a newline */
+	bool unended; /* the last byte was not a newline */
 	uint32_t count, nodes; /* texts; the most nodes that they need */
 	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
 	uint64_t seen, all; /* bit n: text n has matched; of all texts */

@@ -225,7 +225,7 @@ plan_denied(const struct policy *policy, struct history *history,
 }
 
 bool
-plan_retries(const struct history *history)
+plan_is_retry(const struct history *history)
 {
 	return history->made > 0 &&
 	    history->judgement.verdict != VERDICT_REPEAT;

@@ -92,7 +92,7 @@ struct step plan_end(const struct history *history, enum reason reason);
  * Whether the next attempt is a retry: neither the first one, nor a repetition
  * of a success.
  */
-bool plan_retries(const struct history *history);
+bool plan_is_retry(const struct history *history);
 
 /* The time limit of attempt number attempt, from 1; 0: it has none. */
 nanos plan_timeout(const struct policy *policy, int64_t attempt);

@@ -284,7 +284,7 @@ write_in_place(const struct atomic_file *target, const char *file, int why)
 /* Writes the whole text with as few calls as possible, as long as the reader
  * takes it, and as no signal has ended a wait. */
 static bool
-deliver(struct atomic_file *target, const struct nonblock *nonblock)
+write_slowly(struct atomic_file *target, const struct nonblock *nonblock)
 {
 	struct event_loop *loop = target->loop;
 	nanos until = event_loop_now(loop) + target->patience;
@@ -339,7 +339,7 @@ write_to(struct atomic_file *target, const char *path)
 			    !event_loop_await(target->loop, event_loop_log,
 				sys_now(CLOCK_BOOTTIME) + target->patience);
 		nonblock = nonblock_open(fd);
-		return deliver(target, &nonblock);
+		return write_slowly(target, &nonblock);
 	}
 
 	found = stat(path, &old) == 0;
@@ -361,7 +361,7 @@ write_to(struct atomic_file *target, const char *path)
 	nonblock.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (nonblock.fd == -1)
 		return false;
-	done = deliver(target, &nonblock);
+	done = write_slowly(target, &nonblock);
 	error = errno;
 	close(nonblock.fd);
 	errno = error;
