@@ -8,7 +8,7 @@
 #include <string.h>
 #include "exit_status.h"
 #include "output/writer.h"
-#include "report/atomic_file.h"
+#include "report/report_file.h"
 #include "sys/sys.h"
 #include "text/date.h"
 #include "text/escape.h"
@@ -519,7 +519,7 @@ put_trace(struct writer *writer, const void *with)
  * the invocation ended.
  */
 static void
-write_file(struct report *report, const char *what, struct atomic_file *target)
+write_file(struct report *report, const char *what, struct report_file *target)
 {
 	struct event_loop *loop = target->loop;
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
@@ -527,7 +527,7 @@ write_file(struct report *report, const char *what, struct atomic_file *target)
 	if (target->file == NULL)
 		return;
 	target->with = report;
-	if (!atomic_file_write(target)) {
+	if (!report_file_write(target)) {
 		line.strings = STRINGS("cannot write ", what, " '",
 		    target->file, "': ", strerror(errno));
 		log_tell(&loop->log, &line);
@@ -546,7 +546,7 @@ write_file(struct report *report, const char *what, struct atomic_file *target)
  * Variable Specification".
  */
 static void
-write_trace(struct report *report, struct atomic_file *target)
+write_trace(struct report *report, struct report_file *target)
 {
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	const char *service = getenv("OTEL_SERVICE_NAME");
@@ -582,7 +582,7 @@ report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
 {
 	const struct policy *policy = report->policy;
-	struct atomic_file target = { .file = policy->report,
+	struct report_file target = { .file = policy->report,
 		.put = put_report,
 		.loop = loop,
 		.patience =

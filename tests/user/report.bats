@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers report/report, report/atomic_file, output/writer.
+# Covers report/report, report/report_file, output/writer.
 # --report and --metrics, which are written at the end of an invocation.
 # shellcheck disable=SC2016 # the rows' and the commands' shells expand
 # shellcheck disable=SC2030,SC2031 # a row has variables of its own

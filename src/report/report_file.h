@@ -1,5 +1,5 @@
 /*
- * atomic_file: replaces a file that the user has named, or adds to it, in one
+ * report_file: replaces a file that the user has named, or adds to it, in one
  * step.
  *
  * The text is written to a temporary file in the same directory, which is then
@@ -14,15 +14,15 @@
  * processes may add to one file, and no line of one is within a line of
  * another.
  */
-#ifndef ATOMIC_FILE_H
-#define ATOMIC_FILE_H
+#ifndef REPORT_FILE_H
+#define REPORT_FILE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 #include "output/writer.h"
 #include "attempt/event_loop.h"
 
-struct atomic_file {
+struct report_file {
 	const char *file;
 	mode_t mode; /* 0: that of the old file, or what the umask allows */
 	void (*put)(struct writer *writer, const void *with); /* the text */
@@ -44,6 +44,6 @@ struct atomic_file {
  * the reason. The old file is still there then, unless it was written to
  * directly.
  */
-bool atomic_file_write(struct atomic_file *target);
+bool report_file_write(struct report_file *target);
 
 #endif

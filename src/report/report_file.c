@@ -1,4 +1,4 @@
-#include "report/atomic_file.h"
+#include "report/report_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,7 +124,7 @@ resolve(char path[PATH_MAX], const char *file)
 
 /* Writes the text from where the descriptor is; *done is how much of it. */
 static bool
-put_text(const struct atomic_file *target, int fd, size_t *done)
+put_text(const struct report_file *target, int fd, size_t *done)
 {
 	*done = 0;
 	while (*done < target->length) {
@@ -146,7 +146,7 @@ put_text(const struct atomic_file *target, int fd, size_t *done)
  */
 static bool
 replace(
-    const struct atomic_file *target, const char *file, const struct stat *old)
+    const struct report_file *target, const char *file, const struct stat *old)
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
@@ -183,7 +183,7 @@ replace(
  * is made empty: half a text could be mistaken for a whole one.
  */
 static bool
-write_over(const struct atomic_file *target, int fd)
+write_over(const struct report_file *target, int fd)
 {
 	size_t done;
 	int error;
@@ -205,7 +205,7 @@ write_over(const struct atomic_file *target, int fd)
  * known: while another process writes, the file ends anywhere.
  */
 static bool
-write_behind(const struct atomic_file *target, int fd)
+write_behind(const struct report_file *target, int fd)
 {
 	ssize_t put;
 
@@ -222,7 +222,7 @@ write_behind(const struct atomic_file *target, int fd)
 /* Writes a text to an open file, behind its text or over it. If the file must
  * not be written to, the error is why. */
 static bool
-write_open(const struct atomic_file *target, const char *file, int fd, int why)
+write_open(const struct report_file *target, const char *file, int fd, int why)
 {
 	struct rlimit limit;
 	struct stat stat;
@@ -256,7 +256,7 @@ write_open(const struct atomic_file *target, const char *file, int fd, int why)
  * must be trusted.
  */
 static bool
-write_in_place(const struct atomic_file *target, const char *file, int why)
+write_in_place(const struct report_file *target, const char *file, int why)
 {
 	int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	bool done;
@@ -284,7 +284,7 @@ write_in_place(const struct atomic_file *target, const char *file, int why)
 /* Writes the whole text with as few calls as possible, as long as the reader
  * takes it, and as no signal has ended a wait. */
 static bool
-write_slowly(struct atomic_file *target, const struct nonblock *nonblock)
+write_slowly(struct report_file *target, const struct nonblock *nonblock)
 {
 	struct event_loop *loop = target->loop;
 	nanos until = event_loop_now(loop) + target->patience;
@@ -319,7 +319,7 @@ write_slowly(struct atomic_file *target, const struct nonblock *nonblock)
 
 /* Writes the text to a path that is no link. */
 static bool
-write_to(struct atomic_file *target, const char *path)
+write_to(struct report_file *target, const char *path)
 {
 	struct nonblock nonblock = { .way = NONBLOCK_PRIVATE };
 	struct stat old;
@@ -369,7 +369,7 @@ write_to(struct atomic_file *target, const char *path)
 }
 
 bool
-atomic_file_write(struct atomic_file *target)
+report_file_write(struct report_file *target)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
 	char path[PATH_MAX];
