@@ -76,16 +76,19 @@ fail(struct command *command, int error, const char *const strings[])
 		: BUDGET_COMMAND_NONE);
 }
 
+/* A file is one of many, with which the command goes on. */
 static void
-fail_budget(struct command *command, const char *what, struct failure failure)
+fail_budget(struct command *command, const struct found *file, const char *what,
+    struct failure failure)
 {
 	int error = failure.error;
 
 	fail(command, error,
-	    STRINGS("budget '", command->policy->subject, "': ", what,
-		failure.why, error != 0 ? ": " : "",
-		error != 0 ? strerror(error) : "", ", in ",
-		command->directory));
+	    STRINGS(file != NULL ? "budget file '" : "budget '",
+		file != NULL ? file->name : command->policy->subject,
+		"': ", what, failure.why, error != 0 ? ": " : "",
+		error != 0 ? strerror(error) : "",
+		file != NULL ? NULL : ", in ", command->directory));
 }
 
 static void
@@ -95,16 +98,6 @@ fail_directory(struct command *command, const char *what)
 
 	fail(command, error,
 	    STRINGS(what, command->directory, ": ", strerror(error)));
-}
-
-/* The command goes on with the other files. */
-static void
-fail_file(struct command *command, const struct found *found, const char *what,
-    struct failure failure)
-{
-	fail(command, failure.error,
-	    STRINGS("budget file '", found->name, "': ", what, failure.why,
-		": ", strerror(failure.error)));
 }
 
 static struct failure
@@ -188,7 +181,7 @@ show_one(struct command *command)
 		failure = take_snapshot(&store, &snapshot);
 	segment_store_close(&store);
 	if (failure.why != NULL && failure.error != ENOENT) {
-		fail_budget(command, "cannot be used: ", failure);
+		fail_budget(command, NULL, "cannot be used: ", failure);
 		return;
 	}
 	if (failure.why != NULL && command->policy->fleet.text == NULL) {
@@ -244,7 +237,7 @@ gather(struct found *found, void *with)
 		snapshot = realloc(snapshot, command->room * sizeof *snapshot);
 		if (snapshot == NULL) {
 			command->room = command->count;
-			fail_file(command, found, "", FAILED("not shown"));
+			fail_budget(command, found, "", FAILED("not shown"));
 			return;
 		}
 		command->snapshots = snapshot;
@@ -263,7 +256,7 @@ gather(struct found *found, void *with)
 		    STRINGS("budget file '", found->name,
 			"': not shown: ", failure.why));
 	} else if (failure.error != ENOENT) {
-		fail_file(command, found, "not shown: ", failure);
+		fail_budget(command, found, "not shown: ", failure);
 	}
 }
 
@@ -279,7 +272,7 @@ reset(struct command *command)
 
 	/* A budget that is gone already is a success. */
 	if (failure.why != NULL && failure.error != ENOENT)
-		fail_budget(command, "cannot be reset: ", failure);
+		fail_budget(command, NULL, "cannot be reset: ", failure);
 	else if (failure.why != NULL)
 		say_none(command, LOUDNESS_VERBOSE);
 	else
@@ -329,7 +322,7 @@ sweep(struct found *found, void *with)
 		    STRINGS("budget file '", found->name,
 			"': kept: ", failure.why));
 	else if (failure.why != NULL && failure.error != ENOENT)
-		fail_file(command, found, "", failure);
+		fail_budget(command, found, "", failure);
 }
 
 int
