@@ -458,17 +458,12 @@ budget_show(const struct budget_list *list, enum format format)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 
-	switch (format) {
-	case FORMAT_TABLE:
-		put_table(&writer, list);
-		break;
-	case FORMAT_JSON:
+	if (format == FORMAT_JSON)
 		put_json(&writer, list);
-		break;
-	case FORMAT_PROM:
+	else if (format == FORMAT_PROM)
 		put_prom(&writer, list);
-		break;
-	}
+	else
+		put_table(&writer, list);
 	return writer_deliver(&writer);
 }
 
