@@ -392,7 +392,7 @@ follow(struct http_status *http, const struct http_request *request, int fd,
 		memset(request->bytes, '\0', MOST);
 		if (!parse(&next, request, fd, at, HTTP_STATUS_FROM_UNKNOWN))
 			return false;
-		if (!responses_start(part))
+		if (!responses_start(part, false))
 			return true;
 		if (next.known)
 			*http = next;

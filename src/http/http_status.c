@@ -352,7 +352,7 @@ http_status_parse(
 	if (source == HTTP_STATUS_FROM_DUMP) {
 		if (responses_dump(all, &response))
 			http.form = HTTP_STATUS_HEADERS;
-	} else if (responses_start(all) && !responses_whole(all) &&
+	} else if (responses_start(all, false) && !responses_start(all, true) &&
 	    read_code(all, &response)) {
 		/* The text may be a page that begins with a status line, and
 		 * behind the page a code. */

@@ -309,21 +309,16 @@ responses_dump(struct strview rest, struct response *response)
 }
 
 bool
-responses_start(struct strview all)
+responses_start(struct strview all, bool whole)
 {
-	return starts_head(skip_empty(all));
-}
-
-bool
-responses_whole(struct strview all)
-{
-	return starts_whole_head(skip_empty(all));
+	all = skip_empty(all);
+	return whole ? starts_whole_head(all) : starts_head(all);
 }
 
 enum responses_rest
 responses_rest(struct strview start)
 {
-	if (!responses_start(start))
+	if (!responses_start(start, false))
 		return RESPONSES_REST_ANY;
 	return only_heads(skip_empty(start), true) ? RESPONSES_REST_HEADS
 						   : RESPONSES_REST_BODY;

@@ -70,12 +70,9 @@ bool responses_dump(struct strview all, struct response *response);
  */
 bool responses_log(struct strview all, struct response *response);
 
-/* Whether a text starts with a head. Empty lines may be before the head. */
-bool responses_start(struct strview all);
-
-/* Whether a text starts with a head that has a field and ends in an empty line.
- */
-bool responses_whole(struct strview all);
+/* Whether a text starts with a head. Empty lines may be before the head. whole:
+ * it has to have a field, and to end in an empty line. */
+bool responses_start(struct strview all, bool whole);
 
 /* What the rest of a long text is, judged by how the text starts. */
 enum responses_rest {
