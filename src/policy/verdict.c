@@ -54,28 +54,19 @@ is_zero(const struct outcome *outcome)
 static bool
 meets_end(const struct conditions *set, const struct outcome *outcome)
 {
-	bool named = false;
+	enum end end = outcome->end;
 
-	switch (outcome->end) {
-	case END_EXITED:
-	case END_NOT_STARTED:
-		named = conditions_has_exit(set, verdict_status(outcome));
-		break;
-	case END_SIGNALED:
-		named = set->any_signal ||
+	if (end != END_NOT_STARTED &&
+	    conditions_has_time(set, outcome->duration))
+		return true;
+	if (end == END_EXITED || end == END_NOT_STARTED)
+		return conditions_has_exit(set, verdict_status(outcome));
+	if (end == END_SIGNALED)
+		return set->any_signal ||
 		    conditions_names_signal(set, outcome->code);
-		break;
-	case END_TIMED_OUT:
-	case END_IDLE:
-	case END_DEADLINE:
-		named = set->timeout ||
-		    (set->idle && outcome->end == END_IDLE) ||
-		    conditions_has_exit(set, EXIT_STATUS_TIMEOUT);
-		break;
-	}
-	return named ||
-	    (outcome->end != END_NOT_STARTED &&
-		conditions_has_time(set, outcome->duration));
+	/* A limit of time has ended it, whatever its exit status. */
+	return set->timeout || (set->idle && end == END_IDLE) ||
+	    conditions_has_exit(set, EXIT_STATUS_TIMEOUT);
 }
 
 /* Whether an outcome meets any condition, "fail" excluded. */
@@ -227,24 +218,17 @@ verdict_result(const struct judgement *judgement, const struct outcome *outcome)
 int
 verdict_status(const struct outcome *outcome)
 {
-	if (outcome->overrun)
+	if (outcome->overrun ||
+	    (outcome->end == END_NOT_STARTED && !outcome->exec_failed))
 		return EXIT_STATUS_FAILED;
-	switch (outcome->end) {
-	case END_EXITED:
-		return outcome->code;
-	case END_SIGNALED:
-		return EXIT_STATUS_SIGNAL + outcome->code;
-	case END_TIMED_OUT:
-	case END_IDLE:
-	case END_DEADLINE:
-		return outcome->preserved ? outcome->code : EXIT_STATUS_TIMEOUT;
-	case END_NOT_STARTED:
-		if (!outcome->exec_failed)
-			return EXIT_STATUS_FAILED;
+	if (outcome->end == END_NOT_STARTED)
 		return outcome->error == ENOENT ? EXIT_STATUS_NOT_FOUND
 						: EXIT_STATUS_NOT_EXECUTABLE;
-	}
-	return EXIT_STATUS_FAILED;
+	if (outcome->end == END_SIGNALED)
+		return EXIT_STATUS_SIGNAL + outcome->code;
+	return outcome->end == END_EXITED || outcome->preserved
+	    ? outcome->code
+	    : EXIT_STATUS_TIMEOUT;
 }
 
 nanos
