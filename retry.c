@@ -147,7 +147,7 @@ attempt(struct run *run)
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);
 	}
-	messages_step(&run->loop, run->policy, &run->history, &step, true);
+	messages_step(&run->loop, &run->history, &step, true);
 	if (step.again && run->loop.ending_signal == 0 &&
 	    plan_is_retry(&run->history))
 		hooks_retry(&run->hook, run->environment.list);
@@ -175,7 +175,7 @@ seek_admission(struct run *run, const struct step *planned)
 		return *planned;
 	if (run->report != NULL)
 		report_admission(run->report, &admission);
-	messages_alone(&run->loop.log, run->policy, &admission);
+	messages_alone(&run->loop.log, &admission);
 	if (admission.answer == ADMISSION_GRANTED)
 		return attempt(run);
 	now = sys_now(CLOCK_BOOTTIME);
@@ -191,8 +191,7 @@ seek_admission(struct run *run, const struct step *planned)
 	if (first)
 		run->said = 0;
 	if ((run->said & reason) == 0)
-		messages_step(
-		    &run->loop, run->policy, &run->history, &step, false);
+		messages_step(&run->loop, &run->history, &step, false);
 	run->said |= reason;
 	return step;
 }
@@ -219,8 +218,7 @@ series(struct run *run)
 	}
 	/* Else attempt() has said how the last attempt and the series ended. */
 	if (run->history.made == made)
-		messages_step(
-		    &run->loop, run->policy, &run->history, &step, false);
+		messages_step(&run->loop, &run->history, &step, false);
 	return step;
 }
 

@@ -219,7 +219,7 @@ finish_run(struct run *run, struct step step)
 
 	/* Held lines come first, so that warnings about reports are seen. */
 	now = sys_now(CLOCK_BOOTTIME);
-	messages_end(log, run->policy, &run->history, step.reason, now);
+	messages_end(log, &run->history, step.reason, now);
 	log_release(log, step.reason == REASON_SUCCEEDED);
 	http_request_say_missing(&run->request);
 	calm = run->report == NULL ||

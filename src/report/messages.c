@@ -550,9 +550,10 @@ say_denied(struct message *message)
 }
 
 void
-messages_step(struct event_loop *loop, const struct policy *policy,
-    const struct history *history, const struct step *step, bool attempted)
+messages_step(struct event_loop *loop, const struct history *history,
+    const struct step *step, bool attempted)
 {
+	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
 	bool denied = step->again
 	    ? !attempted
@@ -600,8 +601,7 @@ messages_step(struct event_loop *loop, const struct policy *policy,
 }
 
 void
-messages_alone(struct log *log, const struct policy *policy,
-    const struct admission *admission)
+messages_alone(struct log *log, const struct admission *admission)
 {
 	char alone[ALONE_ROOM];
 
@@ -610,14 +610,15 @@ messages_alone(struct log *log, const struct policy *policy,
 		return;
 	put_alone(alone, admission);
 	log_say(log, LOUDNESS_PLAIN,
-	    STRINGS("fleet '", policy->fleet.text, "': ", admission->silence,
-		alone));
+	    STRINGS("fleet '", log->policy->fleet.text,
+		"': ", admission->silence, alone));
 }
 
 void
-messages_end(struct log *log, const struct policy *policy,
-    const struct history *history, enum reason reason, nanos now)
+messages_end(struct log *log, const struct history *history, enum reason reason,
+    nanos now)
 {
+	const struct policy *policy = log->policy;
 	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
 	enum loudness least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE;

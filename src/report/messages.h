@@ -22,19 +22,18 @@ char *messages_label(
  * one may not begin. The relay of the loop has the end of the output, from
  * which the words that a preset matched are quoted.
  */
-void messages_step(struct event_loop *loop, const struct policy *policy,
-    const struct history *history, const struct step *step, bool attempted);
+void messages_step(struct event_loop *loop, const struct history *history,
+    const struct step *step, bool attempted);
 
 /* Logs that the fleet's server does not answer, if this invocation has just
  * found that out and makes a retry without it. */
-void messages_alone(struct log *log, const struct policy *policy,
-    const struct admission *admission);
+void messages_alone(struct log *log, const struct admission *admission);
 
 /*
  * Logs why the invocation ended: with -v, and with --log-format github if no
  * message before has said so. now is on CLOCK_BOOTTIME.
  */
-void messages_end(struct log *log, const struct policy *policy,
-    const struct history *history, enum reason reason, nanos now);
+void messages_end(struct log *log, const struct history *history,
+    enum reason reason, nanos now);
 
 #endif
