@@ -132,19 +132,16 @@ say_fleet(const struct command *command, enum loudness least, const char *what,
 /* Shows the budgets of this host, and the same budgets of its fleet. False if
  * the fleet's server did not answer. */
 static bool
-show(struct command *command, const struct snapshot *snapshots, size_t count,
-    bool one)
+show(struct command *command, const struct snapshot *snapshots, size_t count)
 {
 	const struct policy *policy = command->policy;
-	struct budget_list list = { .directory = command->directory,
-		.snapshots = snapshots,
-		.url = policy->fleet.text,
-		.count = count,
-		.one = one };
+	struct budget_list list = {
+		.policy = policy, .snapshots = snapshots, .count = count
+	};
 	struct snapshot *fleets = NULL;
 	char reason[BUDGET_SHOW_REASON];
 
-	if (list.url != NULL) {
+	if (policy->fleet.text != NULL) {
 		fleets = calloc(count + 1, sizeof *fleets);
 		if (fleets == NULL) {
 			fail(command, ENOMEM, STRINGS(strerror(errno)));
@@ -159,7 +156,7 @@ show(struct command *command, const struct snapshot *snapshots, size_t count,
 		}
 		list.fleets = fleets;
 	}
-	if (!budget_show(&list, policy->format))
+	if (!budget_show(&list))
 		note(command, EXIT_STATUS_FAILED);
 	free(fleets);
 	return list.error == NULL;
@@ -201,7 +198,7 @@ show_one(struct command *command)
 			    dir.path + dir.stem);
 		}
 	}
-	answered = show(command, &snapshot, 1, true);
+	answered = show(command, &snapshot, 1);
 	if (failure.why != NULL)
 		say_none(command, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 }
@@ -346,7 +343,7 @@ budget_command_run(const struct policy *policy)
 				qsort(command.snapshots, command.count,
 				    sizeof *command.snapshots,
 				    snapshot_compare);
-			show(&command, command.snapshots, command.count, false);
+			show(&command, command.snapshots, command.count);
 		}
 		free(command.snapshots);
 		break;

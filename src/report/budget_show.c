@@ -213,26 +213,30 @@ put_members(
 static void
 put_json(struct writer *writer, const struct budget_list *list)
 {
-	if (!list->one)
+	const struct policy *policy = list->policy;
+	bool all = strcmp(policy->subject, "all") == 0;
+
+	if (all)
 		writer_json_begin(writer, NULL, '[');
 	for (size_t i = 0; i < list->count; i++) {
 		const struct snapshot *host = &list->snapshots[i];
 		const struct snapshot *fleet =
 		    list->fleets == NULL ? NULL : &list->fleets[i];
 
-		if (!list->one)
+		if (all)
 			writer->comma = i == 0 ? "\n" : ",\n";
 		writer_json_begin(writer, NULL, '{');
 		/* A key is not NUL-terminated. */
 		writer_json_raw(writer, "key", "");
 		writer_put_string(writer, ESCAPE_JSON, host->key, host->length);
-		writer_json_string(writer, "directory", list->directory);
+		writer_json_string(
+		    writer, "directory", policy->budget.directory);
 		writer_json_string(
 		    writer, "file", host->file[0] == '\0' ? NULL : host->file);
 		put_members(writer, host, SCOPE_HOST);
 		if (fleet != NULL && snapshot_is_known(fleet)) {
 			writer_json_begin(writer, "fleet", '{');
-			writer_json_string(writer, "url", list->url);
+			writer_json_string(writer, "url", policy->fleet.text);
 			put_members(writer, fleet, SCOPE_FLEET);
 			writer_json_end(writer, '}');
 			writer_json_string(writer, "error", NULL);
@@ -244,7 +248,7 @@ put_json(struct writer *writer, const struct budget_list *list)
 			put_members(writer, host, SCOPE_VIEW);
 		writer_json_end(writer, '}');
 	}
-	if (!list->one)
+	if (all)
 		writer_put(writer, list->count == 0 ? "]" : "\n]");
 	writer_put(writer, "\n");
 }
@@ -454,13 +458,13 @@ put_table(struct writer *writer, const struct budget_list *list)
 }
 
 bool
-budget_show(const struct budget_list *list, enum format format)
+budget_show(const struct budget_list *list)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 
-	if (format == FORMAT_JSON)
+	if (list->policy->format == FORMAT_JSON)
 		put_json(&writer, list);
-	else if (format == FORMAT_PROM)
+	else if (list->policy->format == FORMAT_PROM)
 		put_prom(&writer, list);
 	else
 		put_table(&writer, list);

@@ -17,20 +17,18 @@
 
 /* The budgets to show. */
 struct budget_list {
-	const char *directory; /* of all these budgets */
+	const struct policy *policy; /* which asks for them, and for a format */
 	const struct snapshot *snapshots;
 	/* What the fleet's server knows of the same budgets, if it answered;
 	 * NULL: nobody asked it. */
 	const struct snapshot *fleets;
-	const char *url; /* of the server */
 	const char *error; /* why the server did not answer */
 	size_t count;
-	bool one; /* one key was asked for: JSON is an object, no array */
 };
 
 /* Writes the list to standard output, which it closes. False, after a message
  * on standard error, if not all bytes could be written. */
-bool budget_show(const struct budget_list *list, enum format format);
+bool budget_show(const struct budget_list *list);
 
 /* Room for the reason why a server does not answer, and the closing NUL. */
 #define BUDGET_SHOW_REASON (LINK_WORDS + 64)
