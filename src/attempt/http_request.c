@@ -16,9 +16,7 @@
 #include "streams/tempfile.h"
 
 /* capabilities(7); its header is the kernel's and not with every libc. */
-#ifndef CAP_SYS_PTRACE
 #define CAP_SYS_PTRACE 19
-#endif
 
 /*
  * The most bytes of a status file that are parsed at once. Of a longer file the
@@ -502,8 +500,24 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	}
 	if (!policy->http || outcome->http.known || request->warned)
 		return;
-	request->missed = request->warned = true;
-	request->unread = outcome->http.unread;
+	request->warned = true;
+	if (request->by == HTTP_REQUEST_BY_DUMP)
+		request->missing = "none where curl's own -D goes, use -i "
+				   "instead, or -D \"$RETRY_HTTP_STATUS\" in "
+				   "sh -c";
+	else if (request->by == HTTP_REQUEST_BY_SUDO)
+		request->missing = "curl under sudo cannot write to "
+				   "$RETRY_HTTP_STATUS, put sudo in front of "
+				   "retry";
+	else if (outcome->http.unread)
+		request->missing = "$RETRY_HTTP_STATUS cannot be read, as -v "
+				   "says";
+	else if (request->by == HTTP_REQUEST_BY_CURL)
+		request->missing = "curl wrote none to $RETRY_HTTP_STATUS";
+	else
+		request->missing = "have the command write it to "
+				   "$RETRY_HTTP_STATUS, or make curl the "
+				   "command";
 	/* A success would drop a held line. */
 	if (!policy->hold_err)
 		http_request_say_missing(request);
@@ -512,30 +526,10 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 void
 http_request_say_missing(struct http_request *request)
 {
-	static const char *const help[] = {
-		[HTTP_REQUEST_BY_OTHERS] =
-		    "have the command write it to $RETRY_HTTP_STATUS, or "
-		    "make curl the command",
-		[HTTP_REQUEST_BY_CURL] =
-		    "curl wrote none to $RETRY_HTTP_STATUS",
-		[HTTP_REQUEST_BY_DUMP] =
-		    "none where curl's own -D goes, use -i instead, "
-		    "or -D \"$RETRY_HTTP_STATUS\" in sh -c",
-		[HTTP_REQUEST_BY_SUDO] =
-		    "curl under sudo cannot write to $RETRY_HTTP_STATUS, "
-		    "put sudo in front of retry",
-	};
-	bool unread = request->unread &&
-	    (request->by == HTTP_REQUEST_BY_OTHERS ||
-		request->by == HTTP_REQUEST_BY_CURL);
-
-	if (!request->missed)
-		return;
-	log_say(request->log, LOUDNESS_PLAIN,
-	    STRINGS("no HTTP status found: ",
-		unread ? "$RETRY_HTTP_STATUS cannot be read, as -v says"
-		       : help[request->by]));
-	request->missed = false;
+	if (request->missing != NULL)
+		log_say(request->log, LOUDNESS_PLAIN,
+		    STRINGS("no HTTP status found: ", request->missing));
+	request->missing = NULL;
 }
 
 void

@@ -53,9 +53,8 @@ struct http_request {
 	struct private_file made, config; /* a status file; the key for curl */
 	const char *key; /* the idempotency key, or NULL */
 	enum http_request_by by;
-	bool missed; /* no HTTP status was found, which is still to be said */
+	const char *missing; /* why no HTTP status was found, to be said */
 	bool warned; /* that was found out before: it is said once */
-	bool unread; /* because the status file could not be read */
 	bool advised; /* the advice for curl without --http was given */
 	char uuid[SYS_UUID];
 };
