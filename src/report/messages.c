@@ -220,14 +220,12 @@ add_fatal(struct message *message)
 	}
 	free(pattern);
 
-	if (watch->preset == NULL)
-		add(message, STRINGS("a preset: "));
-	else
-		add(message, STRINGS("preset ", watch->preset, ": "));
-	if (words == NULL)
-		add(message, STRINGS("this failure"));
-	else
-		add(message, STRINGS("\"", words, "\""));
+	add(message,
+	    watch->preset == NULL ? STRINGS("a preset: ")
+				  : STRINGS("preset ", watch->preset, ": "));
+	add(message,
+	    words == NULL ? STRINGS("this failure")
+			  : STRINGS("\"", words, "\""));
 	add(message, STRINGS(" cannot be cured by a retry"));
 	return true;
 }
@@ -477,6 +475,7 @@ say_denied(struct message *message)
 	bool paid = admission->next == NANOS_MAX;
 	char next[DURATION_ROOM], window[NUMBER_ROOM], ratio[NUMBER_ROOM];
 	char alone[ALONE_ROOM], text[320];
+	const char *kind = "budget '", *name = policy->budget.key;
 	const char *then = "; giving up";
 
 	if (message->step->again)
@@ -488,7 +487,7 @@ say_denied(struct message *message)
 
 	message->strings[0] = NULL;
 	if (admission->answer == ADMISSION_HELD) {
-		add(message, STRINGS("breaker '", policy->budget.key));
+		kind = "breaker '";
 		if (breaker->state == BREAKER_RECOVERING)
 			snprintf(text, sizeof text,
 			    "': recovering, %" PRId64
@@ -507,16 +506,15 @@ say_denied(struct message *message)
 	} else if (admission->fleet.decision == HOST_DENIED &&
 	    admission->fleet.silent) {
 		put_alone(alone, admission);
-		add(message, STRINGS("fleet '", policy->fleet.text));
+		kind = "fleet '";
+		name = policy->fleet.text;
 		snprintf(text, sizeof text, "': %s%s, ask again in about %s",
 		    admission->silence != NULL ? admission->silence
 					       : "no answer lately",
 		    alone, next);
 	} else if (admission->fleet.decision == HOST_DENIED) {
 		/* Until then no process of this host asks the server. */
-		add(message,
-		    STRINGS("fleet '", policy->fleet.text, "': budget '",
-			policy->budget.key));
+		add(message, STRINGS("fleet '", policy->fleet.text, "': "));
 		snprintf(text, sizeof text,
 		    "': exhausted, %" PRId64 " of %" PRId64
 		    " retries used in %ss by %" PRId64
@@ -524,13 +522,10 @@ say_denied(struct message *message)
 		    view->retries, view->limit, window, view->hosts,
 		    view->hosts == 1 ? " host" : " hosts", next);
 	} else if (admission->cooling) {
-		add(message, STRINGS("budget '", policy->budget.key));
-		snprintf(text, sizeof text, "%s%s",
-		    paid ? "': no retries after a denial, next after a success"
-			 : "': no retries after a denial, next in about ",
-		    paid ? "" : next);
+		snprintf(text, sizeof text,
+		    "': no retries after a denial, next %s%s",
+		    paid ? "after a success" : "in about ", paid ? "" : next);
 	} else {
-		add(message, STRINGS("budget '", policy->budget.key));
 		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE);
 		snprintf(text, sizeof text,
 		    "': exhausted, %" PRId64 " of %" PRId64
@@ -545,7 +540,7 @@ say_denied(struct message *message)
 				     : "in about ",
 		    paid ? "" : next);
 	}
-	add(message, STRINGS(text, then));
+	add(message, STRINGS(kind, name, text, then));
 	say(message, message->strings);
 }
 
