@@ -21,13 +21,6 @@
 /* The inode of the time namespace that the boot made: PROC_TIME_INIT_INO. */
 #define FIRST_CLOCK 0xeffffffaU
 
-/* For headers that are older than the call. Alpha has another number. */
-#ifdef SYS_pidfd_open
-#define PIDFD_OPEN SYS_pidfd_open
-#else
-#define PIDFD_OPEN 434
-#endif
-
 /* One of the kernel's getdents64 records; libc's readdir would allocate. */
 struct entry {
 	uint64_t inode;
@@ -133,7 +126,7 @@ procfs_number(pid_t pid)
 	if (strtol(text, NULL, 10) == getpid())
 		return pid;
 	/* The fdinfo of a pidfd tells the number that /proc has. */
-	handle = (int)syscall(PIDFD_OPEN, pid, 0);
+	handle = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (handle == -1)
 		return 0;
 	if (read_text(text, sizeof text,
